@@ -1,0 +1,3 @@
+module github.com/garner-go/garner
+
+go 1.26

@@ -1,0 +1,92 @@
+package garner
+
+import (
+	"math"
+	"math/bits"
+	"strconv"
+	"strings"
+)
+
+// MaxRank is the largest number of dimensions of a tensor.
+const MaxRank = 32
+
+// A Shape is the extents of a tensor, outermost first. The empty shape is a
+// scalar's.
+type Shape []int
+
+// Len is how many elements the shape holds; ok is false where an extent is
+// negative or the product does not fit an int.
+func (s Shape) Len() (n int, ok bool) {
+	n = 1
+	empty := false
+	for _, d := range s {
+		if d < 0 {
+			return 0, false
+		}
+		empty = empty || d == 0
+	}
+	if empty {
+		return 0, true
+	}
+	for _, d := range s {
+		if n, ok = mul(n, d); !ok {
+			return 0, false
+		}
+	}
+	return n, true
+}
+
+// Strides are the row-major strides of the shape, in elements. They are
+// meaningful only where Len is ok.
+func (s Shape) Strides() []int {
+	strides := make([]int, len(s))
+	n := 1
+	for i := len(s) - 1; i >= 0; i-- {
+		strides[i] = n
+		n *= max(s[i], 1)
+	}
+	return strides
+}
+
+// Equal reports whether both shapes have the same extents.
+func (s Shape) Equal(t Shape) bool {
+	if len(s) != len(t) {
+		return false
+	}
+	for i := range s {
+		if s[i] != t[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// String is the extents in brackets: [2,3].
+func (s Shape) String() string {
+	var b strings.Builder
+	b.WriteByte('[')
+	for i, d := range s {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(strconv.Itoa(d))
+	}
+	b.WriteByte(']')
+	return b.String()
+}
+
+// mul multiplies two extents; ok is false where the product does not fit.
+func mul(a, b int) (product int, ok bool) {
+	hi, lo := bits.Mul(uint(a), uint(b))
+	return int(lo), hi == 0 && lo <= math.MaxInt
+}
+
+// numBytes is how many bytes n elements of d take, packed types rounded up.
+func numBytes(d DType, n int) (int, bool) {
+	w := d.Bits()
+	if w >= 8 {
+		return mul(n, w/8)
+	}
+	per := 8 / w
+	return n/per + (n%per+per-1)/per, true
+}

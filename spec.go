@@ -1,0 +1,200 @@
+package garner
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Unbounded is the Max of a Dim that has no upper bound.
+const Unbounded = math.MaxInt
+
+// Unknown stands for an axis or another number of an operator that is not
+// known before the model runs. Only Infer understands it.
+const Unknown = math.MinInt
+
+// A Dim is what is known of an extent before the tensor is there: it lies in
+// Min…Max, both included.
+type Dim struct{ Min, Max int }
+
+// Exactly is the Dim of a known extent.
+func Exactly(n int) Dim { return Dim{n, n} }
+
+// AnyDim is the Dim of an extent of which nothing is known.
+var AnyDim = Dim{0, Unbounded}
+
+// Known reports whether only one extent is possible.
+func (d Dim) Known() bool { return d.Min == d.Max }
+
+// String is "3", "1..8", "1.." or "?".
+func (d Dim) String() string {
+	switch {
+	case d.Known():
+		return strconv.Itoa(d.Min)
+	case d == AnyDim:
+		return "?"
+	case d.Max == Unbounded:
+		return strconv.Itoa(d.Min) + ".."
+	}
+	return strconv.Itoa(d.Min) + ".." + strconv.Itoa(d.Max)
+}
+
+// meet is what two statements about one extent say together.
+func (d Dim) meet(e Dim) (Dim, bool) {
+	m := Dim{max(d.Min, e.Min), min(d.Max, e.Max)}
+	return m, m.Min <= m.Max
+}
+
+// times is the product of two extents; ok is false where its least value does
+// not fit an int.
+func (d Dim) times(e Dim) (Dim, bool) {
+	low, ok := mul(d.Min, e.Min)
+	high, fits := mul(d.Max, e.Max)
+	switch {
+	case d.Max == 0 || e.Max == 0:
+		high = 0
+	case !fits || d.Max == Unbounded || e.Max == Unbounded:
+		high = Unbounded
+	}
+	return Dim{low, high}, ok
+}
+
+// A Spec is what is known of a tensor before it is there: its dtype, and its
+// dims as far as they are known.
+type Spec struct {
+	DType   DType
+	Rank    Dim   // how many dims; Known for every tensor that is there
+	Dims    []Dim // as many as Rank where that is Known, else nil
+	Strides []int // of a tensor that is there, in elements; nil means row-major
+}
+
+// SpecOf is the Spec of a row-major tensor.
+func SpecOf(dtype DType, shape ...int) Spec {
+	s := Spec{DType: dtype, Rank: Exactly(len(shape)), Dims: make([]Dim, len(shape))}
+	for i, d := range shape {
+		s.Dims[i] = Exactly(d)
+	}
+	return s
+}
+
+// SpecOfDims is the Spec of a tensor of known rank whose extents may be
+// unknown.
+func SpecOfDims(dtype DType, dims ...Dim) Spec {
+	return Spec{DType: dtype, Rank: Exactly(len(dims)), Dims: dims}
+}
+
+// SpecOfRank is the Spec of a tensor of which only bounds of the rank are
+// known, AnyDim for nothing at all.
+func SpecOfRank(dtype DType, rank Dim) Spec {
+	if rank.Known() {
+		return Spec{DType: dtype, Rank: rank, Dims: slices.Repeat([]Dim{AnyDim}, rank.Min)}
+	}
+	return Spec{DType: dtype, Rank: rank}
+}
+
+// Spec is the dtype, the shape and the strides of t.
+func (t Tensor) Spec() Spec {
+	s := SpecOf(t.dtype, t.shape...)
+	s.Strides = t.strides
+	return s
+}
+
+// Shape is the extents, where all of them are known.
+func (s Spec) Shape() (Shape, bool) {
+	if !s.Rank.Known() {
+		return nil, false
+	}
+	shape := make(Shape, len(s.Dims))
+	for i, d := range s.Dims {
+		if !d.Known() {
+			return nil, false
+		}
+		shape[i] = d.Min
+	}
+	return shape, true
+}
+
+// String is the dtype and the dims: f32[2,?,1..8]; f32[...] where the rank is
+// not known, f32[...2..4] where it has bounds.
+func (s Spec) String() string {
+	name := ""
+	if s.DType != Invalid {
+		name = s.DType.String()
+	}
+	if !s.Rank.Known() {
+		if s.Rank == AnyDim {
+			return name + "[...]"
+		}
+		return name + "[..." + s.Rank.String() + "]"
+	}
+	dims := make([]string, len(s.Dims))
+	for i, d := range s.Dims {
+		dims[i] = d.String()
+	}
+	return name + "[" + strings.Join(dims, ",") + "]"
+}
+
+// ParseSpec reads what String writes: a dtype and dims in brackets, a dim being
+// a number, "?", "1..8" or "1..". A dtype that is not known is an ErrDType, all
+// else an ErrShape.
+func ParseSpec(text string) (Spec, error) {
+	bad := func(why string) (Spec, error) {
+		return Spec{}, shapeError(KindMismatch, "%q is no tensor type: %s; write it as f32[2,?,1..8], or f32[...] for an unknown rank", text, why)
+	}
+	name, dims, found := strings.Cut(strings.TrimSpace(text), "[")
+	if !found || !strings.HasSuffix(dims, "]") {
+		return bad("it has no [dims]")
+	}
+	dtype, err := ParseDType(strings.TrimSpace(name))
+	if err != nil {
+		return Spec{}, err
+	}
+	dims = strings.TrimSpace(strings.TrimSuffix(dims, "]"))
+	if rank, ok := strings.CutPrefix(dims, "..."); ok {
+		if rank == "" {
+			return SpecOfRank(dtype, AnyDim), nil
+		}
+		d, ok := parseDim(rank)
+		if !ok || d.Min > MaxRank {
+			return bad("the rank " + rank + " is none")
+		}
+		return SpecOfRank(dtype, d), nil
+	}
+	if dims == "" {
+		return SpecOfDims(dtype), nil
+	}
+	var list []Dim
+	for part := range strings.SplitSeq(dims, ",") {
+		d, ok := parseDim(strings.TrimSpace(part))
+		if !ok {
+			return bad(strconv.Quote(part) + " is no dim")
+		}
+		if list = append(list, d); len(list) > MaxRank {
+			return bad("it has more than " + strconv.Itoa(MaxRank) + " dims")
+		}
+	}
+	return SpecOfDims(dtype, list...), nil
+}
+
+func parseDim(text string) (Dim, bool) {
+	if text == "?" {
+		return AnyDim, true
+	}
+	low, high, ranged := strings.Cut(text, "..")
+	d := Dim{}
+	var err error
+	if d.Min, err = strconv.Atoi(low); err != nil || d.Min < 0 {
+		return Dim{}, false
+	}
+	d.Max = d.Min
+	if ranged {
+		d.Max = Unbounded
+		if high != "" {
+			if d.Max, err = strconv.Atoi(high); err != nil {
+				return Dim{}, false
+			}
+		}
+	}
+	return d, d.Min <= d.Max
+}

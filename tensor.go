@@ -1,0 +1,530 @@
+package garner
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unsafe"
+)
+
+// Float16 holds the bits of an IEEE 754 half, so that a []Float16 is an f16
+// tensor where a []uint16 is a u16 one. The types below do the same for the
+// other formats that Go has no type for.
+type Float16 uint16
+
+// BFloat16 holds the bits of a bfloat16.
+type BFloat16 uint16
+
+// The 8-bit floats, by their bits.
+type (
+	Float8E4M3FN   uint8
+	Float8E5M2     uint8
+	Float8E4M3FNUZ uint8
+	Float8E5M2FNUZ uint8
+	Float8E8M0     uint8
+)
+
+// An Element is a Go type whose slices are tensors without copying. An int or
+// uint is an i64 or u64 (i32 or u32 on 32-bit machines).
+type Element interface {
+	bool | int8 | int16 | int32 | int64 | int | uint8 | uint16 | uint32 | uint64 | uint |
+		float32 | float64 | complex64 | complex128 | string |
+		Float16 | BFloat16 | Float8E4M3FN | Float8E5M2 | Float8E4M3FNUZ | Float8E5M2FNUZ | Float8E8M0
+}
+
+// DTypeOf is the dtype of a Go element type.
+func DTypeOf[T Element]() DType {
+	var zero T
+	switch any(zero).(type) {
+	case bool:
+		return Bool
+	case int8:
+		return I8
+	case int16:
+		return I16
+	case int32:
+		return I32
+	case int64:
+		return I64
+	case int:
+		if math.MaxInt == math.MaxInt32 {
+			return I32
+		}
+		return I64
+	case uint8:
+		return U8
+	case uint16:
+		return U16
+	case uint32:
+		return U32
+	case uint64:
+		return U64
+	case uint:
+		if math.MaxInt == math.MaxInt32 {
+			return U32
+		}
+		return U64
+	case float32:
+		return F32
+	case float64:
+		return F64
+	case complex64:
+		return Complex64
+	case complex128:
+		return Complex128
+	case Float16:
+		return F16
+	case BFloat16:
+		return BF16
+	case Float8E4M3FN:
+		return F8E4M3FN
+	case Float8E5M2:
+		return F8E5M2
+	case Float8E4M3FNUZ:
+		return F8E4M3FNUZ
+	case Float8E5M2FNUZ:
+		return F8E5M2FNUZ
+	case Float8E8M0:
+		return F8E8M0
+	default:
+		return String
+	}
+}
+
+// A Tensor is bytes with a dtype, a shape and strides. It is a view: copying a
+// Tensor copies no element, and neither do Transpose, Slice and Reshape. The
+// zero Tensor holds nothing and is refused everywhere.
+type Tensor struct {
+	dtype    DType
+	volatile bool
+	offset   int // of the first element, in elements
+	shape    Shape
+	strides  []int // in elements
+	buf      []byte
+	strs     []string // instead of buf, for String
+}
+
+// Of makes a tensor of a slice without copying it. It panics where the shape
+// does not hold exactly len(values) elements; FromSlice returns an error there.
+func Of[T Element](values []T, shape ...int) Tensor {
+	t, err := FromSlice(values, shape...)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+// FromSlice makes a tensor of a slice without copying it. The tensor and the
+// slice share memory. A shape that does not hold exactly len(values) elements
+// is an ErrShape.
+func FromSlice[T Element](values []T, shape ...int) (Tensor, error) {
+	t := Tensor{dtype: DTypeOf[T](), shape: slices.Clone(Shape(shape))}
+	n, err := t.checkShape()
+	if err != nil {
+		return Tensor{}, err
+	}
+	if n != len(values) {
+		return Tensor{}, shapeError(KindMismatch, "a slice of %d elements is no tensor of shape %s, which holds %d", len(values), t.shape, n)
+	}
+	if strs, ok := any(values).([]string); ok {
+		t.strs = strs
+	} else if n > 0 {
+		t.buf = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), n*t.dtype.Bits()/8)
+	}
+	t.strides = t.shape.Strides()
+	return t, nil
+}
+
+// FromBytes makes a row-major tensor of little-endian bytes without copying
+// them. It wants exactly the bytes that the shape takes, packed types rounded
+// up to a whole byte. Strings have no such form.
+func FromBytes(dtype DType, b []byte, shape ...int) (Tensor, error) {
+	t := Tensor{dtype: dtype, shape: slices.Clone(Shape(shape)), buf: b}
+	n, err := t.checkShape()
+	if err != nil {
+		return Tensor{}, err
+	}
+	if !dtype.Valid() || dtype == String {
+		return Tensor{}, errorf(ErrDType, "a tensor of %s cannot be made from bytes", dtype)
+	}
+	want, ok := numBytes(dtype, n)
+	if !ok || want != len(b) {
+		return Tensor{}, shapeError(KindMismatch, "%d bytes are no %s%s, which takes %d", len(b), dtype, t.shape, want)
+	}
+	t.strides = t.shape.Strides()
+	return t, nil
+}
+
+// FromStrided makes a tensor over bytes whose element (i, j, …) lies at
+// offset + i·strides[0] + j·strides[1] + …, counted in elements. Strides may be
+// zero or negative; an element that would lie outside b is an ErrShape.
+func FromStrided(dtype DType, b []byte, offset int, shape, strides []int) (Tensor, error) {
+	t := Tensor{dtype: dtype, offset: offset, shape: slices.Clone(Shape(shape)), strides: slices.Clone(strides), buf: b}
+	n, err := t.checkShape()
+	if err != nil {
+		return Tensor{}, err
+	}
+	if !dtype.Valid() || dtype == String {
+		return Tensor{}, errorf(ErrDType, "a tensor of %s cannot be made from bytes", dtype)
+	}
+	if len(strides) != len(shape) {
+		return Tensor{}, shapeError(KindRank, "%d strides for shape %s", len(strides), t.shape)
+	}
+	if n == 0 {
+		t.offset = 0
+		return t, nil
+	}
+	lo, hi, ok := t.extent()
+	var held int
+	if bits := dtype.Bits(); bits >= 8 {
+		held = len(b) / (bits / 8)
+	} else if held, ok = mul(len(b), 8/bits); !ok {
+		held, ok = math.MaxInt, true
+	}
+	if !ok || lo < 0 || hi >= held {
+		return Tensor{}, shapeError(KindMismatch, "shape %s with strides %v from offset %d reaches outside the %d bytes given", t.shape, strides, offset, len(b))
+	}
+	return t, nil
+}
+
+// New makes a row-major tensor of zeros (of empty strings).
+func New(dtype DType, shape ...int) (Tensor, error) {
+	t := Tensor{dtype: dtype, shape: slices.Clone(Shape(shape))}
+	n, err := t.checkShape()
+	if err != nil {
+		return Tensor{}, err
+	}
+	if !dtype.Valid() {
+		return Tensor{}, errorf(ErrDType, "a tensor needs a dtype")
+	}
+	t.strides = t.shape.Strides()
+	if dtype == String {
+		t.strs = make([]string, n)
+		return t, nil
+	}
+	size, ok := numBytes(dtype, n)
+	if !ok {
+		return Tensor{}, shapeError(KindMismatch, "a tensor %s%s has more bytes than an int can count", dtype, t.shape)
+	}
+	// Made of 8-byte words, so that any element type finds its alignment.
+	words := make([]uint64, size/8+1)
+	t.buf = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), size)
+	return t, nil
+}
+
+func (t *Tensor) checkShape() (n int, err error) {
+	if len(t.shape) > MaxRank {
+		return 0, shapeError(KindRank, "a tensor of %d dimensions; there may be %d", len(t.shape), MaxRank)
+	}
+	for i, d := range t.shape {
+		if d < 0 {
+			return 0, shapeError(KindMismatch, "dimension %d of shape %s is negative", i, t.shape)
+		}
+	}
+	n, ok := t.shape.Len()
+	if !ok {
+		return 0, shapeError(KindMismatch, "shape %s holds more elements than an int can count", t.shape)
+	}
+	return n, nil
+}
+
+// extent is the least and the greatest position of an element, for a tensor
+// that has elements.
+func (t *Tensor) extent() (lo, hi int, ok bool) {
+	lo, hi = t.offset, t.offset
+	for i, d := range t.shape {
+		s := t.strides[i]
+		reach, fits := mul(d-1, max(s, -s))
+		if !fits || s == math.MinInt {
+			return 0, 0, false
+		}
+		if s >= 0 {
+			if hi > math.MaxInt-reach {
+				return 0, 0, false
+			}
+			hi += reach
+		} else {
+			if lo < math.MinInt+reach {
+				return 0, 0, false
+			}
+			lo -= reach
+		}
+	}
+	return lo, hi, true
+}
+
+// DType is the type of the elements; Invalid for the zero Tensor.
+func (t Tensor) DType() DType { return t.dtype }
+
+// Shape is the extents. The caller must not change them.
+func (t Tensor) Shape() Shape { return t.shape }
+
+// Strides are the distances between neighbours along each dimension, in
+// elements. The caller must not change them.
+func (t Tensor) Strides() []int { return t.strides }
+
+// Offset is where the first element stands in the memory that the tensor
+// views, in elements.
+func (t Tensor) Offset() int { return t.offset }
+
+// Rank is the number of dimensions.
+func (t Tensor) Rank() int { return len(t.shape) }
+
+// Len is the number of elements.
+func (t Tensor) Len() int { n, _ := t.shape.Len(); return n }
+
+// Contiguous reports whether the elements lie in row-major order without gaps.
+func (t Tensor) Contiguous() bool {
+	n := 1
+	for i := len(t.shape) - 1; i >= 0; i-- {
+		if t.shape[i] == 0 {
+			return true
+		}
+		if t.shape[i] != 1 && t.strides[i] != n {
+			return false
+		}
+		n *= t.shape[i]
+	}
+	return true
+}
+
+// Volatile marks memory that can vanish while it is read, such as a mapped
+// file that another process cuts short: a gather then answers a fault with an
+// ErrFault instead of ending the process. It costs some 100 ns a run.
+func (t Tensor) Volatile() Tensor {
+	t.volatile = true
+	return t
+}
+
+// Bytes is the memory of a contiguous tensor, shared, in little-endian order.
+// It fails on strings, on views that are not contiguous (Clone makes them so)
+// and on packed tensors that begin inside a byte.
+func (t Tensor) Bytes() ([]byte, error) {
+	switch {
+	case t.dtype == String || !t.dtype.Valid():
+		return nil, errorf(ErrDType, "a tensor of %s has no bytes", t.dtype)
+	case !t.Contiguous():
+		return nil, shapeError(KindMismatch, "a view with strides %v is not contiguous; Clone it first", t.strides)
+	case t.offset*t.dtype.Bits()%8 != 0 && t.dtype.Packed():
+		return nil, shapeError(KindMismatch, "the view begins inside a byte; Clone it first")
+	}
+	n := t.Len()
+	if n == 0 {
+		return []byte{}, nil
+	}
+	from := t.byteOffset(t.offset)
+	size, _ := numBytes(t.dtype, n)
+	return t.buf[from : from+size : from+size], nil
+}
+
+func (t *Tensor) byteOffset(element int) int {
+	if bits := t.dtype.Bits(); bits < 8 {
+		return element / (8 / bits)
+	} else {
+		return element * (bits / 8)
+	}
+}
+
+// Values reads a contiguous tensor back as a Go slice, shared, not copied. T
+// must be the element type exactly: an f16 is a []Float16. It fails on views
+// that are not contiguous and on memory that T cannot be aligned to; Clone
+// mends both.
+func Values[T Element](t Tensor) ([]T, error) {
+	if DTypeOf[T]() != t.dtype {
+		return nil, errorf(ErrDType, "a tensor of %s does not read back as %s", t.dtype, DTypeOf[T]())
+	}
+	if t.dtype == String {
+		if !t.Contiguous() {
+			return nil, shapeError(KindMismatch, "a view with strides %v is not contiguous; Clone it first", t.strides)
+		}
+		return any(t.strs[t.offset : t.offset+t.Len()]).([]T), nil
+	}
+	b, err := t.Bytes()
+	if err != nil {
+		return nil, err
+	}
+	if len(b) == 0 {
+		return []T{}, nil
+	}
+	var zero T
+	p := unsafe.Pointer(unsafe.SliceData(b))
+	if uintptr(p)%unsafe.Alignof(zero) != 0 {
+		return nil, shapeError(KindMismatch, "the memory is not aligned for %s; Clone it first", t.dtype)
+	}
+	return unsafe.Slice((*T)(p), t.Len()), nil
+}
+
+// Clone copies the elements into new, contiguous memory.
+func (t Tensor) Clone() (Tensor, error) {
+	c, err := New(t.dtype, t.shape...)
+	if err != nil {
+		return Tensor{}, err
+	}
+	return c, c.copyFrom(t)
+}
+
+// Transpose reorders the dimensions: dimension i of the result is dimension
+// perm[i] of t. Without arguments it reverses them. Nothing is copied.
+func (t Tensor) Transpose(perm ...int) (Tensor, error) {
+	r := len(t.shape)
+	if len(perm) == 0 {
+		for i := range r {
+			perm = append(perm, r-1-i)
+		}
+	}
+	if len(perm) != r {
+		return Tensor{}, shapeError(KindRank, "a permutation of %d dimensions for a tensor of rank %d", len(perm), r)
+	}
+	v, seen := t, [MaxRank]bool{}
+	v.shape, v.strides = make(Shape, r), make([]int, r)
+	for i, p := range perm {
+		if p < 0 || p >= r || seen[p] {
+			return Tensor{}, shapeError(KindAxis, "%v is no permutation of %d dimensions", perm, r)
+		}
+		seen[p] = true
+		v.shape[i], v.strides[i] = t.shape[p], t.strides[p]
+	}
+	return v, nil
+}
+
+// Slice keeps the positions start, start+step, … before stop of one axis; a
+// negative step walks backwards from start to above stop. Both ends lie within
+// the axis: there is no clipping and no counting from the end. Nothing is
+// copied.
+func (t Tensor) Slice(axis, start, stop, step int) (Tensor, error) {
+	if axis < 0 || axis >= len(t.shape) {
+		return Tensor{}, shapeError(KindAxis, "axis %d of a tensor of rank %d", axis, len(t.shape))
+	}
+	d, n := t.shape[axis], 0
+	switch {
+	case step > 0 && 0 <= start && start <= stop && stop <= d:
+		n = (stop - start) / step
+		if (stop-start)%step != 0 {
+			n++
+		}
+	case step < 0 && step != math.MinInt && -1 <= stop && stop <= start && start < d:
+		n = (start - stop) / -step
+		if (start-stop)%-step != 0 {
+			n++
+		}
+	default:
+		return Tensor{}, shapeError(KindMismatch, "[%d:%d:%d] is no slice of an axis of %d", start, stop, step, d)
+	}
+	v := t
+	v.shape, v.strides = slices.Clone(t.shape), slices.Clone(t.strides)
+	v.shape[axis] = n
+	if n > 0 && t.Len() > 0 {
+		v.offset += start * t.strides[axis]
+	}
+	if n > 1 {
+		v.strides[axis] *= step
+	}
+	return v, nil
+}
+
+// Reshape gives the same elements, in the same row-major order, other extents.
+// It copies nothing, and so fails where the strides do not allow it; Clone
+// first, then.
+func (t Tensor) Reshape(shape ...int) (Tensor, error) {
+	v := t
+	v.shape = slices.Clone(Shape(shape))
+	n, err := v.checkShape()
+	if err != nil {
+		return Tensor{}, err
+	}
+	if n != t.Len() {
+		return Tensor{}, shapeError(KindMismatch, "%s holds %d elements, %s %d", t.shape, t.Len(), v.shape, n)
+	}
+	strides, ok := reshapeStrides(t.shape, t.strides, v.shape)
+	if !ok {
+		return Tensor{}, shapeError(KindMismatch, "strides %v of shape %s do not allow a view of shape %s; Clone it first", t.strides, t.shape, v.shape)
+	}
+	v.strides = strides
+	return v, nil
+}
+
+// reshapeStrides finds the strides under which shape to walks the same
+// positions in the same order as shape from does under its own.
+func reshapeStrides(from Shape, strides []int, to Shape) ([]int, bool) {
+	n, _ := from.Len()
+	if n == 0 {
+		return to.Strides(), true
+	}
+	// Joined dimensions of from, outermost first: each an extent and a stride.
+	type run struct{ extent, stride int }
+	var runs []run
+	for i, d := range from {
+		if d == 1 {
+			continue
+		}
+		if k := len(runs); k > 0 && runs[k-1].stride == strides[i]*d {
+			runs[k-1] = run{runs[k-1].extent * d, strides[i]}
+		} else {
+			runs = append(runs, run{d, strides[i]})
+		}
+	}
+	out := make([]int, len(to))
+	rest, stride := 1, 1 // what is left of the innermost open run
+	for i := len(to) - 1; i >= 0; i-- {
+		if to[i] == 1 {
+			out[i] = stride
+			continue
+		}
+		if rest == 1 {
+			k := len(runs) - 1
+			rest, stride = runs[k].extent, runs[k].stride
+			runs = runs[:k]
+		}
+		if rest%to[i] != 0 {
+			return nil, false
+		}
+		out[i] = stride
+		rest /= to[i]
+		stride *= to[i]
+	}
+	return out, true
+}
+
+// String is the dtype, the shape and, for a small tensor, the values.
+func (t Tensor) String() string {
+	if !t.dtype.Valid() {
+		return "no tensor"
+	}
+	head := t.dtype.String() + t.shape.String()
+	if n, ok := t.shape.Len(); !ok || n > 64 {
+		return head
+	}
+	return head + " " + t.Text()
+}
+
+// Text is the values as nested lists with commas, in full: what the literal
+// syntax of the command reads back.
+func (t Tensor) Text() string {
+	if !t.dtype.Valid() {
+		return ""
+	}
+	var b strings.Builder
+	t.appendText(&b, 0, t.offset)
+	return b.String()
+}
+
+func (t *Tensor) appendText(b *strings.Builder, axis, at int) {
+	if axis == len(t.shape) {
+		var scratch [64]byte
+		b.Write(t.appendElement(scratch[:0], at))
+		return
+	}
+	b.WriteByte('[')
+	for i := range t.shape[axis] {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		t.appendText(b, axis+1, at+i*t.strides[axis])
+	}
+	b.WriteByte(']')
+}
+
+func shapeError(kind ShapeKind, format string, args ...any) error {
+	return &ShapeError{kind, fmt.Sprintf(format, args...)}
+}
