@@ -1,0 +1,501 @@
+package garner
+
+import "fmt"
+
+// A Lowering turns an operator's words into a plan. An operator calls its
+// methods in two steps: first those that check its own numbers (NeedRank, Axis,
+// BatchDims …), in the order in which the errors are looked at; then those that
+// spend the operands' axes (Batch, Outer, Gather, Tuples, Components, Copy),
+// outermost first. The first rule that is broken is kept and the rest does
+// nothing, so an operator checks no error itself.
+//
+// The same calls serve shape inference: where a dim is unknown, so is what
+// comes of it; where a rank, an axis or the length of the tuples is unknown,
+// the axes are only counted.
+type Lowering struct {
+	data, indices Spec
+	dataStride    []int // nil where a dim is unknown
+	indexStride   []int
+	nextData      int // the next axis to spend
+	nextIndex     int
+	nest          []nestLoop
+	axes          []Axis
+	flatten       int // how many leading dims of the result are written as one
+	component     int
+	negative      Negative
+	outside       Outside
+	fill          Tensor
+	err           error
+	partial       bool // a dim is unknown
+	counted       bool // a rank or an axis is unknown: only the result's rank is found
+	spent         Dim  // axes of both operands that the result does not have
+}
+
+// A nestLoop is a Loop before the result has strides.
+type nestLoop struct {
+	extent      Dim
+	data, index int
+}
+
+// lower runs op over the operands and returns what is known of the result.
+func lower(op Op, data, indices Spec) (*Lowering, Spec, error) {
+	l := &Lowering{data: data, indices: indices, component: -1}
+	if !data.DType.Valid() {
+		return nil, Spec{}, errorf(ErrDType, "data has no dtype")
+	}
+	// R-DTYPE: an index is an integer.
+	if !indices.DType.IsInteger() {
+		return nil, Spec{}, errorf(ErrDType, "indices are %s; they must be integers, such as i64", indices.DType)
+	}
+	for _, s := range []struct {
+		name    string
+		spec    Spec
+		strides *[]int
+	}{{"data", data, &l.dataStride}, {"indices", indices, &l.indexStride}} {
+		if !s.spec.Rank.Known() {
+			l.partial, l.counted = true, true
+			continue
+		}
+		if len(s.spec.Dims) != s.spec.Rank.Min || s.spec.Rank.Min > MaxRank {
+			return nil, Spec{}, shapeError(KindRank, "%s has %d dims; there may be %d", s.name, len(s.spec.Dims), MaxRank)
+		}
+		shape, ok := s.spec.Shape()
+		if !ok {
+			l.partial = true
+			continue
+		}
+		if n, ok := shape.Len(); !ok {
+			return nil, Spec{}, shapeError(KindMismatch, "%s %s holds more elements than an int can count", s.name, s.spec)
+		} else if s.spec.DType != String {
+			if _, ok := numBytes(s.spec.DType, n); !ok {
+				return nil, Spec{}, shapeError(KindMismatch, "%s %s has more bytes than an int can count", s.name, s.spec)
+			}
+		}
+		if *s.strides = s.spec.Strides; *s.strides == nil {
+			*s.strides = shape.Strides()
+		}
+	}
+	op.Lower(l)
+	if l.err != nil {
+		return nil, Spec{}, l.err
+	}
+	out, err := l.result()
+	return l, out, err
+}
+
+// Fail records the first rule that is broken.
+func (l *Lowering) Fail(kind ShapeKind, format string, args ...any) {
+	if l.err == nil {
+		l.err = shapeError(kind, format, args...)
+	}
+}
+
+// FailAttribute records an attribute value that the operator does not know.
+func (l *Lowering) FailAttribute(format string, args ...any) {
+	if l.err == nil {
+		l.err = errorf(ErrAttribute, format, args...)
+	}
+}
+
+// Data is what is known of data.
+func (l *Lowering) Data() Spec { return l.data }
+
+// Indices is what is known of the indices.
+func (l *Lowering) Indices() Spec { return l.indices }
+
+// NeedRanks checks the least ranks of data and indices.
+func (l *Lowering) NeedRanks(data, indices int) *Lowering {
+	if l.data.Rank.Max < data {
+		l.Fail(KindRank, "data %s has rank %d; the operator needs %d or more", l.data, l.data.Rank.Max, data)
+	}
+	if l.indices.Rank.Max < indices {
+		l.Fail(KindRank, "indices %s have rank %d; the operator needs %d or more", l.indices, l.indices.Rank.Max, indices)
+	}
+	return l
+}
+
+// Axis checks an axis of data in -r … r-1 and counts it from the front. Where
+// it is Unknown, or negative with a rank that is not known, so is the answer.
+func (l *Lowering) Axis(axis int) int {
+	if axis == Unknown {
+		l.partial, l.counted = true, true
+		return Unknown
+	}
+	r := l.data.Rank
+	if axis >= r.Max || axis < -r.Max {
+		l.Fail(KindAxis, "axis %d of data %s; it may be %s", axis, l.data, between(-r.Max, r.Max-1))
+		return Unknown
+	}
+	if axis < 0 {
+		if !r.Known() {
+			return Unknown
+		}
+		axis += r.Min
+	}
+	return axis
+}
+
+// between is how a range of numbers reads, an empty one too.
+func between(low, high int) string {
+	if low > high {
+		return "none: there is no dimension"
+	}
+	return fmt.Sprintf("%d…%d", low, high)
+}
+
+// BatchDimsND checks GatherND's batch_dims: 0 ≤ b < min(ranks).
+func (l *Lowering) BatchDimsND(b int) int {
+	if top := min(l.data.Rank.Max, l.indices.Rank.Max); b < 0 || b >= top {
+		l.Fail(KindBatch, "batch_dims %d of data %s and indices %s; it may be %s", b, l.data, l.indices, between(0, top-1))
+	}
+	return b
+}
+
+// BatchDims checks Gather's batch_dims, -q … q with q the rank of the indices,
+// not above axis, and counts a negative one from q.
+func (l *Lowering) BatchDims(b, axis int) int {
+	q := l.indices.Rank
+	if b > q.Max || b < -q.Max {
+		l.Fail(KindBatch, "batch_dims %d of indices %s; it may be %s", b, l.indices, between(-q.Max, q.Max))
+		return 0
+	}
+	if b < 0 {
+		if !q.Known() {
+			return Unknown
+		}
+		b += q.Min
+	}
+	if b > l.data.Rank.Max {
+		l.Fail(KindBatch, "batch_dims %d of data %s, which has rank %d", b, l.data, l.data.Rank.Max)
+	}
+	if axis != Unknown && b > axis {
+		l.Fail(KindBatch, "batch_dims %d is above axis %d; every batch dim lies before the axis", b, axis)
+	}
+	return b
+}
+
+// NotNegative refuses a negative batch_dims.
+func (l *Lowering) NotNegative(b int) {
+	if b < 0 {
+		l.Fail(KindBatch, "batch_dims %d; it may not be negative here", b)
+	}
+}
+
+// SameRank checks that both operands have as many dims.
+func (l *Lowering) SameRank() {
+	if _, ok := l.data.Rank.meet(l.indices.Rank); !ok {
+		l.Fail(KindRank, "data %s has rank %s and indices %s rank %s; they must be equal", l.data, l.data.Rank, l.indices, l.indices.Rank)
+	}
+}
+
+// TupleLen is k, the length of the index tuples along the last dim of the
+// indices, checked against the r-b axes of data that there are to address.
+func (l *Lowering) TupleLen(b int) int {
+	if !l.indices.Rank.Known() || l.err != nil {
+		return Unknown
+	}
+	k := l.indices.Dims[len(l.indices.Dims)-1]
+	if top := l.data.Rank.Max; top != Unbounded && k.Min > top-b {
+		l.Fail(KindRank, "indices %s hold tuples of %s; data %s has %d axes to address after batch_dims %d", l.indices, k, l.data, top-b, b)
+	}
+	if !k.Known() {
+		l.partial, l.counted = true, true
+		return Unknown
+	}
+	return k.Min
+}
+
+// count records axes that the result lacks, where axes are only counted.
+func (l *Lowering) count(n int) {
+	if n == Unknown || l.spent.Max == Unbounded {
+		l.spent = AnyDim
+		return
+	}
+	l.spent.Min += n
+	l.spent.Max += n
+}
+
+func (l *Lowering) idle() bool { return l.err != nil || l.counted }
+
+func (l *Lowering) dataAxis() (extent Dim, stride int) {
+	extent = l.data.Dims[l.nextData]
+	if l.dataStride != nil {
+		stride = l.dataStride[l.nextData]
+	}
+	l.nextData++
+	return extent, stride
+}
+
+func (l *Lowering) indexAxis() (extent Dim, stride int) {
+	extent = l.indices.Dims[l.nextIndex]
+	if l.indexStride != nil {
+		stride = l.indexStride[l.nextIndex]
+	}
+	l.nextIndex++
+	return extent, stride
+}
+
+// Batch spends the next n axes of both operands together: one loop each, both
+// move. Their extents must be equal.
+func (l *Lowering) Batch(n int) *Lowering {
+	l.count(n)
+	if l.idle() {
+		return l
+	}
+	for range n {
+		at := l.nextData
+		d, ds := l.dataAxis()
+		q, qs := l.indexAxis()
+		both, ok := d.meet(q)
+		if !ok {
+			l.Fail(KindBatch, "batch dim %d is %s in data %s and %s in indices %s; they must be equal", at, d, l.data, q, l.indices)
+			return l
+		}
+		l.nest = append(l.nest, nestLoop{both, ds, qs})
+	}
+	return l
+}
+
+// Outer spends the next n axes of data: one loop each, the indices are reused.
+func (l *Lowering) Outer(n int) *Lowering {
+	if l.idle() {
+		return l
+	}
+	for range n {
+		d, ds := l.dataAxis()
+		l.nest = append(l.nest, nestLoop{d, ds, 0})
+	}
+	return l
+}
+
+// Gather spends the next axis of data: it is addressed by the indices, whose
+// elements are tuples of one.
+func (l *Lowering) Gather() *Lowering {
+	l.count(1)
+	if l.idle() {
+		return l
+	}
+	l.gathered(0)
+	return l
+}
+
+func (l *Lowering) gathered(index int) {
+	number := l.nextData
+	d, ds := l.dataAxis()
+	l.axes = append(l.axes, Axis{Number: number, Dim: d.Min, Data: ds, Index: index})
+}
+
+// Components spends the last axis of the indices, the one along which the
+// tuples lie, and the next k axes of data, which they address.
+func (l *Lowering) Components(k int) *Lowering {
+	l.count(k)
+	l.count(1)
+	if l.idle() {
+		return l
+	}
+	l.component = len(l.indices.Dims) - 1
+	step := 0
+	if l.indexStride != nil {
+		step = l.indexStride[l.component]
+	}
+	for j := range k {
+		l.gathered(j * step)
+	}
+	return l
+}
+
+// Tuples spends the axes of the indices that are left: one loop each, data is
+// reused.
+func (l *Lowering) Tuples() *Lowering {
+	if l.idle() {
+		return l
+	}
+	for l.nextIndex < l.indexEnd() {
+		q, qs := l.indexAxis()
+		l.nest = append(l.nest, nestLoop{q, 0, qs})
+	}
+	return l
+}
+
+// indexEnd is the first axis of the indices that is no loop.
+func (l *Lowering) indexEnd() int {
+	if l.component >= 0 {
+		return l.component
+	}
+	return len(l.indices.Dims)
+}
+
+// Copy spends the axes of data that are left: they are copied whole.
+func (l *Lowering) Copy() *Lowering {
+	if l.idle() {
+		return l
+	}
+	return l.Outer(len(l.data.Dims) - l.nextData)
+}
+
+// An Alignment says how GatherElements' indices lie over data on the axes that
+// are not gathered. The ranks are equal: see SameRank.
+type Alignment uint8
+
+const (
+	Equal  Alignment = iota // the extents are equal
+	Within                  // those of the indices may be smaller: the rest of data is not visited
+)
+
+// Elements spends every axis of both operands: the gathered one is a tuple
+// loop, every other one a batch loop, aligned as said.
+func (l *Lowering) Elements(axis int, align Alignment) *Lowering {
+	if l.err != nil {
+		return l
+	}
+	if l.counted {
+		// Off the axis nothing is known but of one operand, and the result has
+		// the indices' dims; the axes of data are all spent.
+		l.spent = l.data.Rank
+		if !l.indices.Rank.Known() {
+			return l
+		}
+		for range l.indices.Dims {
+			q, _ := l.indexAxis()
+			l.nest = append(l.nest, nestLoop{q, 0, 0})
+		}
+		return l
+	}
+	for i := range l.data.Dims {
+		if i == axis {
+			l.gathered(0)
+			q, qs := l.indexAxis()
+			l.nest = append(l.nest, nestLoop{q, 0, qs})
+			continue
+		}
+		d, ds := l.dataAxis()
+		q, qs := l.indexAxis()
+		both, ok := q, q.Min <= d.Max
+		if align == Equal {
+			both, ok = d.meet(q)
+		}
+		if !ok {
+			want := "equal"
+			if align == Within {
+				want = "no larger in indices"
+			}
+			l.Fail(KindMismatch, "dim %d is %s in data %s and %s in indices %s; off axis %d they must be %s", i, d, l.data, q, l.indices, axis, want)
+			return l
+		}
+		l.nest = append(l.nest, nestLoop{both, ds, qs})
+	}
+	return l
+}
+
+// Flatten writes the first n dims of the result as one, their product.
+func (l *Lowering) Flatten(n int) *Lowering {
+	if n > 1 {
+		l.flatten = n
+	}
+	return l
+}
+
+// Negative says what a negative index means; Reject where it is not called.
+func (l *Lowering) Negative(n Negative) *Lowering {
+	l.negative = n
+	return l
+}
+
+// Outside says what an index outside its axis means; Error where it is not
+// called.
+func (l *Lowering) Outside(o Outside) *Lowering {
+	l.outside = o
+	return l
+}
+
+// dims is the result's dims as they are written.
+func (l *Lowering) dims() ([]Dim, error) {
+	dims := make([]Dim, 0, len(l.nest))
+	for i, n := range l.nest {
+		if 0 < i && i < l.flatten {
+			product, ok := dims[0].times(n.extent)
+			if !ok {
+				return nil, shapeError(KindMismatch, "the result's batch dims, written as one, hold more elements than an int can count")
+			}
+			dims[0] = product
+			continue
+		}
+		dims = append(dims, n.extent)
+	}
+	return dims, nil
+}
+
+// result is what is known of the output.
+func (l *Lowering) result() (Spec, error) {
+	if l.counted && l.nest == nil {
+		rank := AnyDim
+		if r, q := l.data.Rank, l.indices.Rank; r.Max != Unbounded && q.Max != Unbounded && l.spent.Max != Unbounded {
+			rank = Dim{max(0, r.Min+q.Min-l.spent.Max-max(0, l.flatten-1)), r.Max + q.Max - l.spent.Min - max(0, l.flatten-1)}
+		}
+		return SpecOfRank(l.data.DType, rank), nil
+	}
+	if !l.counted && (l.nextData != len(l.data.Dims) || l.nextIndex != l.indexEnd()) {
+		return Spec{}, shapeError(KindRank, "the operator left axes of data %s or indices %s unspent", l.data, l.indices)
+	}
+	dims, err := l.dims()
+	if err != nil {
+		return Spec{}, err
+	}
+	if len(dims) > MaxRank {
+		return Spec{}, shapeError(KindRank, "the result of data %s and indices %s has %d dims; there may be %d", l.data, l.indices, len(dims), MaxRank)
+	}
+	return SpecOfDims(l.data.DType, dims...), nil
+}
+
+// plan is the lowered operator, for a row-major result.
+func (l *Lowering) plan() (*Plan, error) {
+	dims, err := l.dims()
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{
+		DType: l.data.DType, IndexType: l.indices.DType,
+		Out: make(Shape, len(dims)), Indices: make(Shape, len(l.indices.Dims)),
+		Loops: make([]Loop, len(l.nest)), Axes: l.axes, Slice: 1,
+		Negative: l.negative, Outside: l.outside, Fill: l.fill, component: l.component,
+	}
+	for i, d := range dims {
+		p.Out[i] = d.Min
+	}
+	for i, d := range l.indices.Dims {
+		p.Indices[i] = d.Min
+	}
+	n, ok := p.Out.Len()
+	if ok && p.DType != String {
+		_, ok = numBytes(p.DType, n)
+	}
+	if !ok {
+		return nil, shapeError(KindMismatch, "the result %s%s is larger than an int can count", p.DType, p.Out)
+	}
+	out := 1
+	for i := len(l.nest) - 1; i >= 0; i-- {
+		nl := l.nest[i]
+		p.Loops[i] = Loop{Extent: nl.extent.Min, Data: nl.data, Index: nl.index, Out: out}
+		out *= max(nl.extent.Min, 1)
+	}
+	return p, nil
+}
+
+// restride gives the plan a result with the strides of out, whose shape is
+// p.Out.
+func (l *Lowering) restride(p *Plan, strides []int) {
+	written := len(p.Out) - 1
+	for i := len(p.Loops) - 1; i >= 0; i-- {
+		if i >= l.flatten || l.flatten == 0 {
+			p.Loops[i].Out = strides[written]
+			written--
+			continue
+		}
+		// The dims written as one share one stride.
+		step := strides[0]
+		for j := l.flatten - 1; j > i; j-- {
+			step *= max(p.Loops[j].Extent, 1)
+		}
+		p.Loops[i].Out = step
+	}
+}

@@ -1,0 +1,53 @@
+package garner
+
+// WithNegative is op with another meaning of negative indices.
+func WithNegative(op Op, n Negative) Op {
+	return amended{op, func(l *Lowering) { l.negative = n }, nil}
+}
+
+// WithOutside is op with another meaning of indices that their axis does not
+// have. Fill needs a value: see WithFill. Zero is refused, with an
+// ErrAttribute, for dtypes that have no zero.
+func WithOutside(op Op, o Outside) Op {
+	return amended{op, func(l *Lowering) { l.outside = o }, func(l *Lowering) {
+		switch {
+		case o > Wrap:
+			l.FailAttribute("outside policy %d; there are error, zero, fill, clamp and wrap", o)
+		case o == Fill:
+			l.FailAttribute("the outside policy fill needs a value; use WithFill")
+		case o == Zero && !l.data.DType.HasZero():
+			l.FailAttribute("%s has no zero to put where an index is outside; name a fill", l.data.DType)
+		}
+	}}
+}
+
+// WithFill is op with a value for indices that their axis does not have: a
+// tensor of one element, of data's dtype (else an ErrDType).
+func WithFill(op Op, value Tensor) Op {
+	return amended{op, func(l *Lowering) { l.outside, l.fill = Fill, value }, func(l *Lowering) {
+		if l.err != nil {
+			return
+		}
+		if value.dtype != l.data.DType {
+			l.err = errorf(ErrDType, "the fill is %s and data %s; they must be equal", value.dtype, l.data.DType)
+		} else if value.Len() != 1 {
+			l.Fail(KindRank, "a fill of %d elements; it must be one", value.Len())
+		}
+	}}
+}
+
+// amended is an operator of which one policy was replaced.
+type amended struct {
+	Op
+	amend func(*Lowering)
+	check func(*Lowering) // before the operator's own rules; may be nil
+}
+
+// Lower lowers the operator and replaces its policy.
+func (a amended) Lower(l *Lowering) {
+	if a.check != nil {
+		a.check(l)
+	}
+	a.Op.Lower(l)
+	a.amend(l)
+}

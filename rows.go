@@ -1,0 +1,205 @@
+package garner
+
+import (
+	"context"
+
+	"github.com/garner-go/garner/internal/kernel"
+)
+
+// resolver turns index values into rows: the only door through which an index
+// is looked at. It belongs to one plan and is immutable.
+type resolver struct {
+	loops  []Loop // that move the indices, normalised
+	total  int    // how many tuples there are: the turns of loops
+	axes   []Axis
+	width  kernel.Width
+	policy kernel.Policy
+}
+
+func newResolver(p *Plan, loops []Loop) resolver {
+	r := resolver{loops: loops, total: turns(loops), axes: p.Axes}
+	r.width = kernel.Width{Bits: p.IndexType.Bits(), Unsigned: p.IndexType.IsUnsigned()}
+	r.policy.FromEnd = p.Negative == FromEnd
+	switch p.outside() {
+	case Zero, Fill:
+		r.policy.Outside = kernel.Fill
+	case Clamp:
+		r.policy.Outside = kernel.Clamp
+	case Wrap:
+		r.policy.Outside = kernel.Wrap
+	}
+	return r
+}
+
+// outside is what the plan does with an index outside: an operator that would
+// write zeros has none to write where the dtype has no zero.
+func (p *Plan) outside() Outside {
+	if p.Outside == Zero && !p.DType.HasZero() {
+		return Error
+	}
+	return p.Outside
+}
+
+// rows resolves the tuples first … first+len(rows)-1, in the order of the
+// loops, to where their slices begin in data, in elements; -1 is the plan's
+// fill. values is scratch of the same length. base is data's offset and origin
+// that of the indices. ok is false where an index is refused.
+func (r *resolver) rows(rows, values []int64, indices []byte, base, origin, first int) (ok bool) {
+	outside := 0
+	walk(r.loops, first, len(rows), func(at, n, step, data, index int, inner Loop) {
+		run := rows[at : at+n]
+		kernel.Start(run, int64(base+data), int64(inner.Data))
+		for _, axis := range r.axes {
+			v := values[at : at+n]
+			kernel.Load(v, indices, origin+index+axis.Index, inner.Index, r.width, int64(axis.Dim))
+			outside += kernel.Resolve(run, v, int64(axis.Dim), int64(axis.Data), r.policy)
+		}
+	})
+	if r.policy.Outside == kernel.Fill {
+		kernel.Finish(rows)
+	}
+	return outside == 0
+}
+
+// walk visits the positions first … first+n-1 of a nest of loops in runs of its
+// innermost loop: visit gets where the run begins among the n, its length, the
+// out stride's share, and the shares in data and in the indices.
+func walk(loops []Loop, first, n int, visit func(at, n, out, data, index int, inner Loop)) {
+	if len(loops) == 0 {
+		visit(0, n, 0, 0, 0, Loop{Extent: 1})
+		return
+	}
+	var c [MaxRank]int
+	rest := first
+	for i := len(loops) - 1; i >= 0; i-- {
+		c[i] = rest % loops[i].Extent
+		rest /= loops[i].Extent
+	}
+	last := len(loops) - 1
+	inner := loops[last]
+	out, data, index := 0, 0, 0
+	for i, l := range loops {
+		out += c[i] * l.Out
+		data += c[i] * l.Data
+		index += c[i] * l.Index
+	}
+	for at := 0; at < n; {
+		run := min(inner.Extent-c[last], n-at)
+		visit(at, run, out, data, index, inner)
+		at += run
+		// Step the nest: the innermost loop is at its end unless all is done.
+		c[last] += run
+		out += run * inner.Out
+		data += run * inner.Data
+		index += run * inner.Index
+		for i := last; i > 0 && c[i] == loops[i].Extent; i-- {
+			out += loops[i-1].Out - c[i]*loops[i].Out
+			data += loops[i-1].Data - c[i]*loops[i].Data
+			index += loops[i-1].Index - c[i]*loops[i].Index
+			c[i] = 0
+			c[i-1]++
+		}
+	}
+}
+
+// check looks at every index in row-major order, the slow and obvious way: it
+// is the definition of which indices are refused, and writes the error. It
+// returns nil where none is.
+func (p *Plan) check(ctx context.Context, indices Tensor) error {
+	if len(p.Axes) == 0 {
+		return nil
+	}
+	var bad *IndexError
+	others := 0
+	n := indices.Len()
+	for i := range n {
+		if i%4096 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		axis := p.Axes[p.componentOf(i)]
+		v := indices.index(indices.position(i))
+		if _, ok := p.position(v, axis.Dim); ok {
+			continue
+		}
+		if bad != nil {
+			others++
+			continue
+		}
+		bad = &IndexError{Position: p.coordinates(i), Value: v, Axis: axis.Number, Dim: axis.Dim, FromEnd: p.Negative == FromEnd, Total: n}
+		if p.Outside == Zero && p.outside() == Error {
+			bad.Hint = p.DType.String() + " has no zero to put in its place; name a fill"
+		}
+	}
+	if bad == nil {
+		return nil
+	}
+	bad.Others = others
+	return bad
+}
+
+// componentOf is which component of its tuple the i-th index is, in row-major
+// order.
+func (p *Plan) componentOf(i int) int {
+	if p.component < 0 {
+		return 0
+	}
+	for axis := len(p.Indices) - 1; axis > p.component; axis-- {
+		i /= p.Indices[axis]
+	}
+	return i % p.Indices[p.component]
+}
+
+func (p *Plan) coordinates(i int) []int {
+	c := make([]int, len(p.Indices))
+	for axis := len(c) - 1; axis >= 0; axis-- {
+		c[axis] = i % p.Indices[axis]
+		i /= p.Indices[axis]
+	}
+	return c
+}
+
+// position is which of an axis's dim positions an index value means: the
+// definition of the policies. It is -1 for the plan's fill; ok is false where
+// the index is refused.
+func (p *Plan) position(v Index, dim int) (at int, ok bool) {
+	negative := !v.Unsigned && int64(v.Bits) < 0
+	switch {
+	case !negative && v.Bits < uint64(dim):
+		return int(v.Bits), true
+	case negative && p.Negative == FromEnd && -v.Bits <= uint64(dim):
+		return int(int64(v.Bits) + int64(dim)), true
+	}
+	switch p.outside() {
+	case Zero, Fill:
+		return -1, true
+	case Clamp:
+		if dim > 0 {
+			if negative {
+				return 0, true
+			}
+			return dim - 1, true
+		}
+	case Wrap:
+		if dim > 0 {
+			if negative {
+				// -v.Bits is how far below zero it lies; -1 wraps to dim-1.
+				return (dim - int(-v.Bits%uint64(dim))) % dim, true
+			}
+			return int(v.Bits % uint64(dim)), true
+		}
+	}
+	return 0, false
+}
+
+// index is the integer that stands at a position, in elements.
+func (t *Tensor) index(at int) Index {
+	var v [1]int64
+	w := kernel.Width{Bits: t.dtype.Bits(), Unsigned: t.dtype.IsUnsigned()}
+	if w.Bits == 64 && w.Unsigned {
+		w.Unsigned = false // the bits as they stand
+		kernel.Load(v[:], t.buf, at, 0, w, 0)
+		return Index{Bits: uint64(v[0]), Unsigned: true}
+	}
+	kernel.Load(v[:], t.buf, at, 0, w, 0)
+	return Index{Bits: uint64(v[0]), Unsigned: w.Unsigned}
+}

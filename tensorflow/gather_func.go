@@ -1,0 +1,21 @@
+package tensorflow
+
+import "github.com/garner-go/garner"
+
+// GatherFunc is the function tf.gather: GatherV2 whose axis, where it is not
+// given, is batch_dims as written.
+//
+// Spec: https://www.tensorflow.org/api_docs/python/tf/gather
+type GatherFunc struct {
+	Axis      *int `attr:"axis"`       // -r … r-1; nil: BatchDims, a negative one counted from the rank of params
+	BatchDims int  `attr:"batch_dims"` // b: -q … q, a negative one counts from the rank q of indices; not above the axis
+}
+
+// Lower spends the operands' axes; see garner.Op.
+func (g GatherFunc) Lower(l *garner.Lowering) {
+	axis := g.BatchDims // Tg.6
+	if g.Axis != nil {
+		axis = *g.Axis
+	}
+	lowerGather(l, axis, g.BatchDims)
+}
