@@ -1,0 +1,134 @@
+package npy
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/garner-go/garner"
+)
+
+// tensor makes a tensor of the elements' bytes. copied is false where it views
+// them; own says that they may be changed instead of copied.
+func (h *header) tensor(data []byte, asked garner.DType, own bool) (t garner.Tensor, copied bool, err error) {
+	d, err := h.dtype(asked)
+	if err != nil {
+		return t, false, err
+	}
+	// Fortran order is the C order of the array transposed.
+	shape := slices.Clone(h.shape)
+	if h.fortran {
+		slices.Reverse(shape)
+	}
+	switch {
+	case d == garner.String:
+		var values []string
+		if values, err = h.strings(data, shape); err == nil {
+			t, err = garner.FromSlice(values, shape...)
+		}
+		copied = true
+	case d.Packed():
+		t, err = pack(d, data, shape)
+		copied = true
+	case h.big && h.size > 1:
+		if !own {
+			var swapped []byte
+			if swapped, err = aligned(len(data)); err != nil {
+				return t, false, err
+			}
+			copy(swapped, data)
+			data = swapped
+		}
+		swap(data, d)
+		t, err = garner.FromBytes(d, data, shape...)
+		copied = true
+	default:
+		t, err = garner.FromBytes(d, data, shape...)
+	}
+	if err == nil && h.fortran {
+		t, err = t.Transpose()
+	}
+	return t, copied, err
+}
+
+// swap reverses the byte order of every number; a complex one is two.
+func swap(b []byte, d garner.DType) {
+	w := d.Bits() / 8
+	if d.IsComplex() {
+		w /= 2
+	}
+	for ; len(b) > 0; b = b[w:] {
+		slices.Reverse(b[:w])
+	}
+}
+
+// pack joins values that take a byte each. What their type has no bits for is
+// left out, as ml_dtypes does.
+func pack(d garner.DType, data []byte, shape []int) (garner.Tensor, error) {
+	t, err := garner.New(d, shape...)
+	if err != nil {
+		return t, err
+	}
+	b, err := t.Bytes()
+	if err != nil {
+		return t, err
+	}
+	width := d.Bits()
+	per, mask := 8/width, byte(1)<<width-1
+	for i, v := range data {
+		b[i/per] |= v & mask << (i % per * width)
+	}
+	return t, nil
+}
+
+// unpack gives every value of a packed type a byte.
+func unpack(dst []byte, d garner.DType, packed []byte) {
+	width := d.Bits()
+	per, mask := 8/width, byte(1)<<width-1
+	for i := range dst {
+		dst[i] = packed[i/per] >> (i % per * width) & mask
+	}
+}
+
+// strings reads S or U elements: NUL at an element's end is padding, as NumPy
+// has it.
+func (h *header) strings(data []byte, shape []int) ([]string, error) {
+	values := make([]string, h.count)
+	var text []byte
+	for i := range values {
+		e := data[i*h.size : (i+1)*h.size]
+		if h.kind == 'S' {
+			values[i] = string(bytes.TrimRight(e, "\x00"))
+			continue
+		}
+		text = text[:0]
+		end := 0 // of the text up to the last character that is not NUL
+		for ; len(e) > 0; e = e[4:] {
+			r := binary.LittleEndian.Uint32(e)
+			if h.big {
+				r = binary.BigEndian.Uint32(e)
+			}
+			if r > utf8.MaxRune || !utf8.ValidRune(rune(r)) {
+				return nil, formatError("element %s of the file holds the code %#x, which is no Unicode character; save the strings as bytes, for example with numpy.strings.encode(a, \"utf-8\", \"surrogatepass\")",
+					place(i, shape), r)
+			}
+			text = utf8.AppendRune(text, rune(r))
+			if r != 0 {
+				end = len(text)
+			}
+		}
+		values[i] = string(text[:end])
+	}
+	return values, nil
+}
+
+// place is the coordinates of the i-th element in row-major order.
+func place(i int, shape garner.Shape) garner.Shape {
+	at := make(garner.Shape, len(shape))
+	for axis := len(shape) - 1; axis >= 0; axis-- {
+		at[axis] = i % shape[axis]
+		i /= shape[axis]
+	}
+	return at
+}

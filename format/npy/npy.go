@@ -1,0 +1,236 @@
+// Package npy reads and writes NumPy's .npy files, versions 1.0, 2.0 and 3.0,
+// as numpy.save writes them (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html).
+//
+// Booleans, integers, floats and complex numbers of either byte order, byte
+// strings (S) and Unicode strings (U) have dtypes of garner's. What NumPy has
+// no name for, such as the types of the ml_dtypes package, stands in a file as
+// bytes without meaning (V), one value in one or two bytes; the reader says
+// what it is with Options.DType, and values narrower than a byte are packed as
+// they are read, and unpacked as they are written.
+//
+// Records, dates, long doubles and Python objects are refused.
+package npy
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/mapped"
+)
+
+// Options say how to read an array.
+type Options struct {
+	// DType is what the elements of V data are, of as many bytes as they have,
+	// or of less than a byte where they have one. For data that says itself
+	// what it is, DType is Invalid or just that.
+	DType garner.DType
+}
+
+// A File is an opened array.
+type File struct {
+	tensor garner.Tensor
+	descr  string
+	mapped *mapped.File // nil where the elements were copied
+}
+
+// Open opens a file. Numbers in little-endian order are not read but mapped, in
+// C and in Fortran order (a view with strides), so that the file may be larger
+// than memory; the tensor is Volatile then. Big-endian numbers, strings and
+// packed types are read into memory.
+//
+// An error that is about the contents is an ErrFormat, or a garner.ErrDType for
+// a dtype that is not read. A header is believed only as far as the file has
+// bytes for it. Bytes after the array are ignored, as numpy.load does.
+func Open(path string, o Options) (*File, error) {
+	m, err := mapped.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{}
+	err = mapped.Guard(func() error {
+		h, start, err := headerOf(m.Bytes())
+		if err != nil {
+			return err
+		}
+		if have := m.Size() - start; have < h.bytes {
+			return formatError("its header asks for %s%s, %d bytes, and the file has %d; it was cut short: copy or save it again", h.descr, garner.Shape(h.shape), h.bytes, have)
+		}
+		f.descr = h.descr
+		var copied bool
+		f.tensor, copied, err = h.tensor(m.Bytes()[start:start+h.bytes:start+h.bytes], o.DType, false)
+		if err == nil && !copied {
+			f.mapped, f.tensor = m, f.tensor.Volatile()
+		}
+		return err
+	})
+	if f.mapped == nil {
+		if closing := m.Close(); err == nil {
+			err = closing
+		}
+	}
+	if err != nil {
+		return nil, named(path, err)
+	}
+	return f, nil
+}
+
+// headerOf reads the header that b begins with, and says where it ends.
+func headerOf(b []byte) (h *header, end int, err error) {
+	n, err := prefix(b[:min(len(b), 8)])
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(b) < n {
+		return nil, 0, endsInHeader(len(b))
+	}
+	size, err := textLen(b[:n])
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(b)-n < size {
+		return nil, 0, endsInHeader(len(b))
+	}
+	h, err = parseHeader(string(b[n : n+size]))
+	return h, n + size, err
+}
+
+func endsInHeader(n int) error {
+	return formatError("it ends after %d bytes, inside the header; it was cut short: copy or save it again", n)
+}
+
+// OpenReader reads an array from a stream into memory, and nothing that stands
+// after it. Memory grows with what the stream delivers, however much the header
+// asks for.
+func OpenReader(r io.Reader, o Options) (*File, error) {
+	f, err := openReader(r, o)
+	if err != nil {
+		return nil, named("the npy stream", err)
+	}
+	return f, nil
+}
+
+func openReader(r io.Reader, o Options) (*File, error) {
+	var start [12]byte
+	k, err := io.ReadFull(r, start[:8])
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, readFailed(err)
+	}
+	n, err := prefix(start[:k])
+	if err != nil {
+		return nil, err
+	}
+	if k, err = io.ReadFull(r, start[8:n]); err != nil {
+		return nil, ended(err, endsInHeader(8+k))
+	}
+	size, err := textLen(start[:n])
+	if err != nil {
+		return nil, err
+	}
+	text := make([]byte, size)
+	if k, err = io.ReadFull(r, text); err != nil {
+		return nil, ended(err, endsInHeader(n+k))
+	}
+	h, err := parseHeader(string(text))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := h.dtype(o.DType); err != nil {
+		return nil, err // before waiting for the elements
+	}
+	data, k, err := readGrowing(r, h.bytes)
+	if err != nil {
+		return nil, ended(err, formatError("its header asks for %s%s, %d bytes, and it ends after %d; it was cut short: send it again",
+			h.descr, garner.Shape(h.shape), h.bytes, k))
+	}
+	t, _, err := h.tensor(data, o.DType, true)
+	return &File{tensor: t, descr: h.descr}, err
+}
+
+// ended tells a stream that ends too early from one that fails.
+func ended(err, short error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return short
+	}
+	return readFailed(err)
+}
+
+func readFailed(err error) error {
+	return garner.Errorf(err, "it cannot be read: %v", err)
+}
+
+// firstRead is how much memory is taken before anything of the elements has
+// come.
+const firstRead = 1 << 20
+
+// readGrowing reads n bytes into memory that grows as they come. On an error
+// it says how many came.
+func readGrowing(r io.Reader, n int) (b []byte, have int, err error) {
+	for size := min(n, firstRead); ; size += min(size, n-size) {
+		grown, err := aligned(size)
+		if err != nil {
+			return nil, have, err
+		}
+		copy(grown, b)
+		b = grown
+		k, err := io.ReadFull(r, b[have:])
+		have += k
+		if err != nil || have == n {
+			return b, have, err
+		}
+	}
+}
+
+// aligned makes memory in which an element of any type finds its alignment.
+func aligned(n int) ([]byte, error) {
+	t, err := garner.New(garner.U8, n)
+	if err != nil {
+		return nil, err
+	}
+	return t.Bytes()
+}
+
+// Read reads an array from a stream, as OpenReader does.
+func Read(r io.Reader, o Options) (garner.Tensor, error) {
+	f, err := OpenReader(r, o)
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	return f.tensor, nil
+}
+
+// Tensor is the array. Of a mapped file it is a view, which may not be looked
+// at after Close.
+func (f *File) Tensor() garner.Tensor { return f.tensor }
+
+// Descr is the dtype as the file names it: "<f4", ">i8", "|S10", "<U3".
+func (f *File) Descr() string { return f.descr }
+
+// Close gives the mapped memory back.
+func (f *File) Close() error {
+	if f.mapped == nil {
+		return nil
+	}
+	return f.mapped.Close()
+}
+
+// named puts the name of what was read before an error about it.
+func named(name string, err error) error {
+	return &namedError{name, err}
+}
+
+type namedError struct {
+	name string
+	err  error
+}
+
+func (e *namedError) Error() string {
+	const house = "garner: "
+	message := e.err.Error()
+	if len(message) >= len(house) && message[:len(house)] == house {
+		message = message[len(house):]
+	}
+	return fmt.Sprintf("%s%s: %s", house, e.name, message)
+}
+
+func (e *namedError) Unwrap() error { return e.err }

@@ -1,0 +1,344 @@
+package safetensors
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/bits"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/garner-go/garner"
+)
+
+// ErrFormat is the class of what is no safetensors file, or a spoilt one.
+var ErrFormat = errors.New("safetensors format")
+
+// maxHeader is the format's own limit on the header, in bytes.
+const maxHeader = 100_000_000
+
+const metadataKey = "__metadata__"
+
+// dtypes are the format's element types. Those without a dtype of garner's are
+// known only by their width.
+var dtypes = map[string]struct {
+	dtype garner.DType
+	bits  uint64
+}{
+	"BOOL":        {garner.Bool, 8},
+	"F4":          {garner.F4E2M1, 4},
+	"F6_E2M3":     {garner.Invalid, 6},
+	"F6_E3M2":     {garner.Invalid, 6},
+	"U8":          {garner.U8, 8},
+	"I8":          {garner.I8, 8},
+	"F8_E5M2":     {garner.F8E5M2, 8},
+	"F8_E4M3":     {garner.F8E4M3FN, 8},
+	"F8_E8M0":     {garner.F8E8M0, 8},
+	"F8_E4M3FNUZ": {garner.F8E4M3FNUZ, 8},
+	"F8_E5M2FNUZ": {garner.F8E5M2FNUZ, 8},
+	"I16":         {garner.I16, 16},
+	"U16":         {garner.U16, 16},
+	"F16":         {garner.F16, 16},
+	"BF16":        {garner.BF16, 16},
+	"I32":         {garner.I32, 32},
+	"U32":         {garner.U32, 32},
+	"F32":         {garner.F32, 32},
+	"C64":         {garner.Complex64, 64},
+	"F64":         {garner.F64, 64},
+	"I64":         {garner.I64, 64},
+	"U64":         {garner.U64, 64},
+}
+
+// An entry is what the header says of a tensor.
+type entry struct {
+	name       string
+	dtype      string
+	shape      []int
+	begin, end uint64 // of its bytes, from the end of the header
+}
+
+// quote is a name for a message, which it does not fill whatever its length.
+func quote(name string) string { return fmt.Sprintf("%.200q", name) }
+
+func formatError(format string, args ...any) error {
+	return garner.Errorf(ErrFormat, format, args...)
+}
+
+// headerLen reads the length that a file of size bytes begins with, and holds
+// it against the file and the limit.
+func headerLen(start []byte, size int) (int, error) {
+	if len(start) < 8 {
+		return 0, formatError("it has %d bytes, too few for a safetensors file; it was cut short: copy or save it again", size)
+	}
+	n := binary.LittleEndian.Uint64(start)
+	switch {
+	case n > maxHeader:
+		return 0, formatError("its header says it is %d bytes long, and the format allows %d; it is no safetensors file, or a spoilt one", n, maxHeader)
+	case n > uint64(size-8):
+		return 0, formatError("its header says it is %d bytes long, and the file has %d after that; it was cut short: copy or save it again", n, size-8)
+	}
+	return int(n), nil
+}
+
+// parseHeader reads the header's JSON, and checks all that the format asks of
+// it: no key twice, each tensor as long as its dtype and shape say, and the
+// tensors one behind the other over the whole buffer of size bytes. The entries
+// come back in the order of their bytes.
+func parseHeader(text []byte, size uint64) (entries []entry, metadata map[string]string, err error) {
+	if len(text) == 0 || text[0] != '{' {
+		return nil, nil, formatError("its header does not begin with {; it is no safetensors file, or a spoilt one")
+	}
+	if !utf8.Valid(text) {
+		return nil, nil, formatError("its header is not UTF-8; it is spoilt, save it again")
+	}
+	p := parser{json.NewDecoder(bytes.NewReader(text))}
+	p.UseNumber()
+	seen := make(map[string]bool)
+	err = p.object("the header", seen, func(key string) error {
+		if key == metadataKey {
+			metadata, err = p.metadata()
+			return err
+		}
+		e, err := p.entry(key)
+		entries = append(entries, e)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := p.Token(); err != io.EOF {
+		return nil, nil, formatError("its header goes on after its closing }; it is spoilt, save it again")
+	}
+	slices.SortFunc(entries, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end), cmp.Compare(a.name, b.name))
+	})
+	return entries, metadata, contiguous(entries, size)
+}
+
+// contiguous holds the tensors, sorted by their offsets, against a buffer of
+// size bytes, which they must fill without gap or overlap.
+func contiguous(entries []entry, size uint64) error {
+	var end uint64
+	before := func(i int) string {
+		if i == 0 {
+			return "the header"
+		}
+		return "tensor " + quote(entries[i-1].name)
+	}
+	for i, e := range entries {
+		switch {
+		case e.begin > end:
+			return formatError("%d bytes between %s and tensor %s belong to no tensor; the format allows no gaps: save it again", e.begin-end, before(i), quote(e.name))
+		case e.begin < end:
+			return formatError("%s and tensor %s overlap, at bytes %d to %d of the data; the format does not allow that: save it again", before(i), quote(e.name), e.begin, min(end, e.end))
+		}
+		end = e.end
+	}
+	switch {
+	case end > size:
+		return formatError("its tensors take %d bytes, and the file has %d for them; it was cut short: copy or save it again", end, size)
+	case end < size:
+		return formatError("its tensors take %d bytes, and the file has %d for them; the format allows none left over: save it again", end, size)
+	}
+	return nil
+}
+
+// A parser reads the header token by token: decoding into a map would lose
+// keys that stand there twice.
+type parser struct{ *json.Decoder }
+
+func (p parser) spoilt(err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return formatError("its header ends inside its JSON; it is spoilt, save it again")
+	}
+	return formatError("its header is no JSON after %d bytes: %v; it is spoilt, save it again", p.InputOffset(), err)
+}
+
+// object reads an object and calls value to read what stands behind each key.
+// The keys are remembered in seen.
+func (p parser) object(what string, seen map[string]bool, value func(key string) error) error {
+	token, err := p.Token()
+	if err != nil {
+		return p.spoilt(err)
+	}
+	if token != json.Delim('{') {
+		return formatError("%s is %.100v instead of an object; it is spoilt, save it again", what, token)
+	}
+	for p.More() {
+		token, err := p.Token()
+		if err != nil {
+			return p.spoilt(err)
+		}
+		key := token.(string) // the decoder lets nothing else be a key
+		if seen[key] {
+			return formatError("%s has the key %s twice; the format does not allow that: save it again", what, quote(key))
+		}
+		seen[key] = true
+		if err := value(key); err != nil {
+			return err
+		}
+	}
+	if _, err := p.Token(); err != nil {
+		return p.spoilt(err)
+	}
+	return nil
+}
+
+func (p parser) metadata() (map[string]string, error) {
+	metadata := make(map[string]string)
+	return metadata, p.object(metadataKey, make(map[string]bool), func(key string) error {
+		token, err := p.Token()
+		if err != nil {
+			return p.spoilt(err)
+		}
+		s, ok := token.(string)
+		if !ok {
+			return formatError("%s has %.100v under %s; the format allows only strings: save it again", metadataKey, token, quote(key))
+		}
+		metadata[key] = s
+		return nil
+	})
+}
+
+// entry reads what the header says of one tensor. Keys that the format does
+// not know are ignored, as the reference implementation does.
+func (p parser) entry(name string) (entry, error) {
+	e := entry{name: name}
+	what := "tensor " + quote(name)
+	seen := make(map[string]bool, 3)
+	var offsets []uint64
+	err := p.object(what, seen, func(key string) (err error) {
+		switch key {
+		case "dtype":
+			token, err := p.Token()
+			if err != nil {
+				return p.spoilt(err)
+			}
+			var ok bool
+			if e.dtype, ok = token.(string); !ok {
+				return formatError("%s has the dtype %.100v instead of a string; it is spoilt, save it again", what, token)
+			}
+		case "shape":
+			var dims []uint64
+			if dims, err = p.numbers(what, key); err != nil {
+				return err
+			}
+			e.shape = make([]int, len(dims))
+			for i, d := range dims {
+				if d > math.MaxInt {
+					return formatError("%s has an extent of %d, more than an int can count; it is spoilt, save it again", what, d)
+				}
+				e.shape[i] = int(d)
+			}
+		case "data_offsets":
+			if offsets, err = p.numbers(what, key); err != nil {
+				return err
+			}
+			if len(offsets) != 2 || offsets[0] > offsets[1] {
+				return formatError("%s has the data_offsets %v; they should be where its bytes begin and end: save it again", what, offsets)
+			}
+			e.begin, e.end = offsets[0], offsets[1]
+		default:
+			return p.skip()
+		}
+		return nil
+	})
+	if err != nil {
+		return e, err
+	}
+	for _, key := range []string{"dtype", "shape", "data_offsets"} {
+		if !seen[key] {
+			return e, formatError("%s lacks its %s; it is spoilt, save it again", what, key)
+		}
+	}
+	return e, e.checkLength(what)
+}
+
+// checkLength holds the bytes of a tensor against its dtype and shape. A dtype
+// that the format may have got since is let pass: only its own tensor cannot be
+// read.
+func (e *entry) checkLength(what string) error {
+	d, ok := dtypes[e.dtype]
+	if !ok {
+		return nil
+	}
+	total, overflow := d.bits, uint64(0)
+	for _, n := range e.shape {
+		if n == 0 {
+			total, overflow = 0, 0
+			break
+		}
+		hi, lo := bits.Mul64(total, uint64(n))
+		total, overflow = lo, overflow|hi
+	}
+	switch {
+	case overflow != 0:
+		return formatError("%s is %.100s%s, more bits than can be counted; it is spoilt, save it again", what, e.dtype, garner.Shape(e.shape))
+	case total%8 != 0:
+		return formatError("%s is %s%s, %d bits, no whole number of bytes; save it again with another extent", what, e.dtype, garner.Shape(e.shape), total)
+	case total/8 != e.end-e.begin:
+		return formatError("%s is %s%s, %d bytes, but has the data_offsets [%d,%d], %d bytes; it is spoilt, save it again", what, e.dtype, garner.Shape(e.shape), total/8, e.begin, e.end, e.end-e.begin)
+	}
+	return nil
+}
+
+// numbers reads an array of unsigned integers.
+func (p parser) numbers(what, key string) ([]uint64, error) {
+	token, err := p.Token()
+	if err != nil {
+		return nil, p.spoilt(err)
+	}
+	if token != json.Delim('[') {
+		return nil, formatError("%s has the %s %.100v instead of an array; it is spoilt, save it again", what, key, token)
+	}
+	var numbers []uint64
+	for p.More() {
+		token, err := p.Token()
+		if err != nil {
+			return nil, p.spoilt(err)
+		}
+		number, _ := token.(json.Number)
+		n, err := strconv.ParseUint(string(number), 10, 64)
+		if err != nil {
+			return nil, formatError("%s has %.100v in its %s, where integers of 0 or more stand; it is spoilt, save it again", what, token, key)
+		}
+		if numbers = append(numbers, n); len(numbers) > garner.MaxRank {
+			return nil, formatError("%s has more than %d numbers in its %s, the most that garner reads; reshape it", what, garner.MaxRank, key)
+		}
+	}
+	if _, err := p.Token(); err != nil {
+		return nil, p.spoilt(err)
+	}
+	return numbers, nil
+}
+
+// maxDepth is how deep a value may nest that is skipped, so that the decoder's
+// own stack stays small.
+const maxDepth = 128
+
+// skip reads any value.
+func (p parser) skip() error {
+	for depth := 0; ; {
+		token, err := p.Token()
+		if err != nil {
+			return p.spoilt(err)
+		}
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			if depth++; depth > maxDepth {
+				return formatError("its header nests deeper than %d; it is spoilt, save it again", maxDepth)
+			}
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		if depth == 0 {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,172 @@
+// Package safetensors reads and writes files of named tensors in the
+// safetensors format (https://github.com/huggingface/safetensors#format).
+//
+// Files are mapped: opening one reads its header alone, and a tensor of it is a
+// view that copies nothing. Every check that the format asks for is made when a
+// file is opened, so that a spoilt file is refused before it is used.
+package safetensors
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/mapped"
+)
+
+// A File is an opened file. It may be used by several goroutines at a time.
+type File struct {
+	path     string
+	mapped   *mapped.File
+	data     []byte // behind the header
+	entries  []entry
+	byName   map[string]*entry
+	metadata map[string]string
+}
+
+// Open opens a file. Its header may be 100 MB long, the format's limit, and
+// takes time in proportion to its length. What breaks the format is an
+// ErrFormat that says where.
+func Open(path string) (*File, error) {
+	m, err := mapped.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{path: path, mapped: m}
+	if err := mapped.Guard(f.readHeader); err != nil {
+		m.Close()
+		return nil, &namedError{path, err}
+	}
+	return f, nil
+}
+
+func (f *File) readHeader() error {
+	b := f.mapped.Bytes()
+	n, err := headerLen(b[:min(len(b), 8)], len(b))
+	if err != nil {
+		return err
+	}
+	f.data = b[8+n:]
+	if f.entries, f.metadata, err = parseHeader(b[8:8+n], uint64(len(f.data))); err != nil {
+		return err
+	}
+	f.byName = make(map[string]*entry, len(f.entries))
+	for i := range f.entries {
+		f.byName[f.entries[i].name] = &f.entries[i]
+	}
+	return nil
+}
+
+// Names are the tensors' names, in the order of their bytes in the file.
+func (f *File) Names() []string {
+	names := make([]string, len(f.entries))
+	for i, e := range f.entries {
+		names[i] = e.name
+	}
+	return names
+}
+
+// Metadata is the file's own strings; nil where it has none.
+func (f *File) Metadata() map[string]string { return maps.Clone(f.metadata) }
+
+// Tensor is a view of one tensor, Volatile, which may not be looked at after
+// Close. Its bytes need not stand where Go would align them; Clone mends that.
+// A name that the file does not have is an error that names those like it; a
+// dtype that garner does not have is a garner.ErrDType.
+func (f *File) Tensor(name string) (garner.Tensor, error) {
+	e, ok := f.byName[name]
+	if !ok {
+		return garner.Tensor{}, &namedError{f.path, f.noTensor(name)}
+	}
+	d := dtypes[e.dtype].dtype
+	if d == garner.Invalid {
+		return garner.Tensor{}, &namedError{f.path, garner.Errorf(garner.ErrDType, "tensor %s is of %.100s, which garner does not read; convert it to a wider type", quote(name), e.dtype)}
+	}
+	t, err := garner.FromBytes(d, f.data[e.begin:e.end:e.end], e.shape...)
+	if err != nil {
+		return garner.Tensor{}, &namedError{f.path, fmt.Errorf("tensor %s: %w", quote(name), err)}
+	}
+	return t.Volatile(), nil
+}
+
+// Close gives the mapped memory back. Tensor may not be called afterwards.
+func (f *File) Close() error { return f.mapped.Close() }
+
+// noTensor says that a name is not there, and which come nearest to it.
+func (f *File) noTensor(name string) error {
+	const most = 10
+	if len(f.entries) == 0 {
+		return garner.Errorf(nil, "it has no tensor %s; it holds none at all", quote(name))
+	}
+	if len(f.entries) <= most {
+		return garner.Errorf(nil, "it has no tensor %s; it has %s", quote(name), quoted(f.Names()))
+	}
+	// The distance of every name, a name that contains the other one first.
+	type near struct {
+		name     string
+		distance int
+	}
+	all := make([]near, len(f.entries))
+	for i, e := range f.entries {
+		d := distance(name, e.name)
+		if strings.Contains(e.name, name) || strings.Contains(name, e.name) {
+			d = 0
+		}
+		all[i] = near{e.name, d}
+	}
+	slices.SortStableFunc(all, func(a, b near) int { return a.distance - b.distance })
+	names := make([]string, most)
+	for i := range names {
+		names[i] = all[i].name
+	}
+	return garner.Errorf(nil, "it has no tensor %s; of its %d, the nearest are %s", quote(name), len(f.entries), quoted(names))
+}
+
+func quoted(names []string) string {
+	var b strings.Builder
+	for i, name := range names {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(quote(name))
+	}
+	return b.String()
+}
+
+// distance is how many characters are to be inserted, deleted or changed to
+// make a out of b. Of long names only the ends count, which tell most.
+func distance(a, b string) int {
+	const long = 100
+	a, b = a[max(0, len(a)-long):], b[max(0, len(b)-long):]
+	var row [long + 1]int
+	for j := range len(b) + 1 {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j+1]+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// A namedError puts a file's name before an error about it.
+type namedError struct {
+	path string
+	err  error
+}
+
+func (e *namedError) Error() string {
+	return "garner: " + e.path + ": " + strings.ReplaceAll(e.err.Error(), "garner: ", "")
+}
+
+func (e *namedError) Unwrap() error { return e.err }

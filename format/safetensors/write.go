@@ -1,0 +1,187 @@
+package safetensors
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
+	"io"
+	"maps"
+	"math/bits"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/blocks"
+	"github.com/garner-go/garner/internal/mapped"
+)
+
+// Named is a tensor with the name that it has in a file.
+type Named struct {
+	Name   string
+	Tensor garner.Tensor
+}
+
+// names are the format's names of garner's dtypes.
+var names = func() map[garner.DType]string {
+	m := make(map[garner.DType]string)
+	for name, d := range dtypes {
+		if d.dtype != garner.Invalid {
+			m[d.dtype] = name
+		}
+	}
+	return m
+}()
+
+// Write writes tensors and, where it is not nil, metadata. As the reference
+// implementation does, it puts wide types before narrow ones, so that each
+// begins at a multiple of its width, and equals in the order of their names.
+//
+// Tensors of any strides are written block by block, without a copy of the
+// whole; only a packed one that is not contiguous is copied. It refuses, before
+// anything is written, a dtype that the format does not have (garner.ErrDType),
+// and, as an ErrFormat, a name that is given twice, not UTF-8, or
+// "__metadata__", an F4 tensor of an odd number of elements, and a header of
+// more than 100 MB.
+func Write(w io.Writer, tensors []Named, metadata map[string]string) error {
+	sorted := slices.SortedStableFunc(slices.Values(tensors), func(a, b Named) int {
+		return cmp.Or(b.Tensor.DType().Bits()-a.Tensor.DType().Bits(), cmp.Compare(a.Name, b.Name))
+	})
+	header, err := makeHeader(sorted, metadata)
+	if err != nil {
+		return err
+	}
+	return mapped.Guard(func() error {
+		if _, err := w.Write(header); err != nil {
+			return err
+		}
+		for _, n := range sorted {
+			if err := writeData(w, n.Tensor); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func writeData(w io.Writer, t garner.Tensor) error {
+	if t.DType().Packed() {
+		// Blocks could begin inside a byte of the file.
+		b, err := t.Bytes()
+		if err != nil {
+			if t, err = t.Clone(); err != nil {
+				return err
+			}
+			if b, err = t.Bytes(); err != nil {
+				return err
+			}
+		}
+		_, err = w.Write(b)
+		return err
+	}
+	return blocks.Each(t, func(block garner.Tensor) error {
+		b, err := block.Bytes()
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(b)
+		return err
+	})
+}
+
+// makeHeader is all that stands before the tensors' bytes: the length and the
+// JSON, padded with spaces to a multiple of 8.
+func makeHeader(tensors []Named, metadata map[string]string) ([]byte, error) {
+	b := append(make([]byte, 8), '{')
+	if metadata != nil {
+		b = append(b, `"`+metadataKey+`":{`...)
+		for i, key := range slices.Sorted(maps.Keys(metadata)) {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			if !utf8.ValidString(key) || !utf8.ValidString(metadata[key]) {
+				return nil, formatError("metadata %q: %q is not UTF-8, as the format asks; write it in hexadecimal or base64", key, metadata[key])
+			}
+			b = appendString(b, key)
+			b = append(b, ':')
+			b = appendString(b, metadata[key])
+		}
+		b = append(b, '}')
+	}
+	seen := make(map[string]bool, len(tensors))
+	var offset uint64
+	for _, n := range tensors {
+		dtype, size, err := n.check(seen)
+		if err != nil {
+			return nil, err
+		}
+		if len(b) > 9 {
+			b = append(b, ',')
+		}
+		b = appendString(b, n.Name)
+		b = append(b, `:{"dtype":"`+dtype+`","shape":`...)
+		b = append(b, n.Tensor.Shape().String()...)
+		b = append(b, `,"data_offsets":[`...)
+		b = strconv.AppendUint(b, offset, 10)
+		b = append(b, ',')
+		next, carry := bits.Add64(offset, size, 0)
+		if carry != 0 {
+			return nil, formatError("up to tensor %q the tensors have more bytes than can be counted; write several files", n.Name)
+		}
+		offset = next
+		b = strconv.AppendUint(b, offset, 10)
+		b = append(b, "]}"...)
+	}
+	b = append(b, '}')
+	for len(b)%8 != 0 {
+		b = append(b, ' ')
+	}
+	if len(b)-8 > maxHeader {
+		return nil, formatError("the header of %d tensors takes %d bytes, and the format allows %d; write several files", len(tensors), len(b)-8, maxHeader)
+	}
+	binary.LittleEndian.PutUint64(b, uint64(len(b)-8))
+	return b, nil
+}
+
+// check holds a tensor against the format, and gives the format's name of its
+// dtype and the bytes that it takes.
+func (n Named) check(seen map[string]bool) (dtype string, size uint64, err error) {
+	d := n.Tensor.DType()
+	dtype, ok := names[d]
+	switch {
+	case !d.Valid():
+		return "", 0, garner.Errorf(garner.ErrDType, "there is no tensor to write as %q", n.Name)
+	case !ok:
+		return "", 0, garner.Errorf(garner.ErrDType, "tensor %q is of %s, which safetensors does not have; write it as .npy", n.Name, d)
+	case n.Name == metadataKey:
+		return "", 0, formatError("no tensor can be named %q, under which the format keeps its metadata; give it another name", n.Name)
+	case !utf8.ValidString(n.Name):
+		return "", 0, formatError("the name %q is not UTF-8, as the format asks; give the tensor another name", n.Name)
+	case seen[n.Name]:
+		return "", 0, formatError("two tensors are named %q; give one another name", n.Name)
+	}
+	seen[n.Name] = true
+	size = uint64(n.Tensor.Len())
+	if w := uint64(d.Bits()); w >= 8 {
+		// A view with strides of 0 may have more elements than memory has bytes.
+		var overflow uint64
+		if overflow, size = bits.Mul64(size, w/8); overflow != 0 {
+			return "", 0, formatError("tensor %q is %s%s, more bytes than can be counted; write a part of it", n.Name, d, n.Tensor.Shape())
+		}
+	} else if size%(8/w) != 0 {
+		return "", 0, formatError("tensor %q is %s%s, whose %d elements fill no whole number of bytes, as the format asks; add one element", n.Name, d, n.Tensor.Shape(), n.Tensor.Len())
+	} else {
+		size /= 8 / w
+	}
+	return dtype, size, nil
+}
+
+// appendString writes a JSON string with nothing escaped but what must be.
+func appendString(b []byte, s string) []byte {
+	var quoted bytes.Buffer
+	e := json.NewEncoder(&quoted)
+	e.SetEscapeHTML(false)
+	e.Encode(s) // a string cannot fail
+	return append(b, bytes.TrimSuffix(quoted.Bytes(), []byte("\n"))...)
+}

@@ -1,0 +1,76 @@
+// Package blocks walks tensors of any strides in pieces that can be written.
+package blocks
+
+import "github.com/garner-go/garner"
+
+// size is how many bytes a block holds at most. A packed type counts a byte an
+// element, a string 16.
+const size = 1 << 20
+
+// Each calls f with the elements of t in row-major order, in contiguous
+// tensors of up to a mebibyte each. A block of a contiguous tensor is a
+// view of it; of any other it is a copy, so that a tensor larger than memory
+// can be walked. It stops at the first error.
+func Each(t garner.Tensor, f func(block garner.Tensor) error) error {
+	if t.Len() == 0 {
+		return nil
+	}
+	if t.Contiguous() {
+		flat, err := t.Reshape(t.Len())
+		if err != nil {
+			return err
+		}
+		t = flat
+	}
+	width := max(1, t.DType().Bits()/8)
+	if t.DType() == garner.String {
+		width = 16
+	}
+	return each(t, size/width, f)
+}
+
+func each(t garner.Tensor, most int, f func(garner.Tensor) error) error {
+	n := t.Len()
+	if n <= most {
+		if bytesReady(t) {
+			return f(t)
+		}
+		block, err := t.Clone()
+		if err != nil {
+			return err
+		}
+		return f(block)
+	}
+	rows := t.Shape()[0]
+	inner := n / rows
+	step := max(1, most/inner)
+	for i := 0; i < rows; {
+		end := i + min(step, rows-i)
+		block, err := t.Slice(0, i, end, 1)
+		if err != nil {
+			return err
+		}
+		if step == 1 {
+			if block, err = block.Reshape(t.Shape()[1:]...); err != nil {
+				return err
+			}
+		}
+		if err := each(block, most, f); err != nil {
+			return err
+		}
+		i = end
+	}
+	return nil
+}
+
+// bytesReady reports whether the elements of t lie in row-major order from the
+// beginning of a byte.
+func bytesReady(t garner.Tensor) bool {
+	if !t.Contiguous() {
+		return false
+	}
+	if d := t.DType(); d.Packed() {
+		return t.Offset()%(8/d.Bits()) == 0
+	}
+	return true
+}

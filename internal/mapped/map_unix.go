@@ -1,0 +1,13 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package mapped
+
+import (
+	"os"
+	"syscall"
+)
+
+func mapFile(file *os.File, size int) ([]byte, func([]byte) error, error) {
+	data, err := syscall.Mmap(int(file.Fd()), 0, size, syscall.PROT_READ, syscall.MAP_SHARED)
+	return data, syscall.Munmap, err
+}

@@ -1,0 +1,27 @@
+package mapped
+
+import (
+	"os"
+	"syscall"
+	"unsafe"
+)
+
+// mapFile maps a file. Windows keeps a mapped file from being cut short.
+func mapFile(file *os.File, size int) ([]byte, func([]byte) error, error) {
+	mapping, err := syscall.CreateFileMapping(syscall.Handle(file.Fd()), nil, syscall.PAGE_READONLY, 0, 0, nil)
+	if err != nil {
+		return nil, nil, os.NewSyscallError("CreateFileMapping", err)
+	}
+	// The view keeps the mapping alive.
+	defer syscall.CloseHandle(mapping)
+	address, err := syscall.MapViewOfFile(mapping, syscall.FILE_MAP_READ, 0, 0, uintptr(size))
+	if err != nil {
+		return nil, nil, os.NewSyscallError("MapViewOfFile", err)
+	}
+	// Through a pointer to address: memory outside Go's heap does not move, which
+	// vet cannot know of a uintptr made a pointer.
+	data := unsafe.Slice(*(**byte)(unsafe.Pointer(&address)), size)
+	return data, func([]byte) error {
+		return os.NewSyscallError("UnmapViewOfFile", syscall.UnmapViewOfFile(address))
+	}, nil
+}

@@ -1,0 +1,123 @@
+// Package mapped maps files into memory for reading.
+package mapped
+
+import (
+	"io/fs"
+	"math"
+	"os"
+	"runtime/debug"
+
+	"github.com/garner-go/garner"
+)
+
+// A File is the contents of a regular file as they stood when it was opened.
+// Nothing is read until it is looked at, so that a file may be larger than
+// memory.
+//
+// The memory belongs to the file. Where another process cuts the file short,
+// what lay beyond the new end faults: look at the bytes under Guard, and mark
+// tensors made of them with garner.Tensor.Volatile.
+type File struct {
+	path  string
+	data  []byte
+	unmap func([]byte) error
+}
+
+// Open maps a file. It refuses whatever is no regular file (a folder, a pipe, a
+// device), and a file with more bytes than an int counts. On systems that are
+// neither Unix nor Windows the file is read instead of mapped.
+func Open(path string) (*File, error) {
+	// Asked before the file is opened: opening a pipe waits for its writer.
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, failed(err)
+	}
+	if err := regular(path, info); err != nil {
+		return nil, err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, failed(err)
+	}
+	defer file.Close()
+	// Asked again: the name may stand for another file by now.
+	if info, err = file.Stat(); err != nil {
+		return nil, failed(err)
+	}
+	if err := regular(path, info); err != nil {
+		return nil, err
+	}
+	size := info.Size()
+	if size > math.MaxInt {
+		return nil, garner.Errorf(nil, "%s has %d bytes, more than this 32-bit build of garner can map; use a 64-bit one", path, size)
+	}
+	f := &File{path: path}
+	if size == 0 {
+		return f, nil // no system maps 0 bytes
+	}
+	if f.data, f.unmap, err = mapFile(file, int(size)); err != nil {
+		return nil, garner.Errorf(err, "%s cannot be mapped: %v", path, err)
+	}
+	return f, nil
+}
+
+func failed(err error) error {
+	return garner.Errorf(err, "%v", err)
+}
+
+func regular(path string, info fs.FileInfo) error {
+	switch mode := info.Mode(); {
+	case mode.IsRegular():
+		return nil
+	case mode.IsDir():
+		return garner.Errorf(nil, "%s is a folder; name a file", path)
+	case mode&fs.ModeNamedPipe != 0:
+		return garner.Errorf(nil, `%s is a pipe, which cannot be mapped; redirect it to standard input and name "-"`, path)
+	default:
+		return garner.Errorf(nil, "%s is no regular file (%s) and cannot be mapped; copy it to a file", path, mode)
+	}
+}
+
+// Bytes are the contents. They may only be read, and only before Close.
+func (f *File) Bytes() []byte { return f.data }
+
+// Size is the number of bytes.
+func (f *File) Size() int { return len(f.data) }
+
+// Close gives the memory back. Nothing that views it, such as a tensor, may be
+// looked at afterwards. Closing twice does nothing.
+func (f *File) Close() error {
+	data, unmap := f.data, f.unmap
+	f.data, f.unmap = nil, nil
+	if unmap == nil {
+		return nil
+	}
+	if err := unmap(data); err != nil {
+		return garner.Errorf(err, "%s cannot be unmapped: %v", f.path, err)
+	}
+	return nil
+}
+
+// Guard calls f, and turns a fault of mapped memory that f looks at into an
+// ErrFault. It covers only the goroutine that calls it; any other panic, a nil
+// pointer's included, goes on.
+func Guard(f func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		p := recover()
+		if p == nil {
+			return
+		}
+		// The runtime gives an address to faults beyond the first page alone.
+		if fault, ok := p.(interface {
+			error
+			Addr() uintptr
+		}); ok {
+			err = garner.Errorf(garner.ErrFault, "a file was cut short, or its disk failed, while it was read (fault at address %#x); "+
+				"run again when nothing else writes to the file, or on a copy of it", fault.Addr())
+			return
+		}
+		panic(p)
+	}()
+	return f()
+}
