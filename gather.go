@@ -12,20 +12,20 @@ import (
 	"github.com/garner-go/garner/internal/kernel"
 )
 
-const (
-	// tileRows is how many rows are resolved before they are moved: rows and
-	// index values of a tile, 8 KiB each, stay in the first-level cache.
-	tileRows = 1024
-	// unitBytes is about what one unit of work moves: some 20 to 60 µs, so that
-	// the context is looked at often and no core waits long for the last unit.
-	unitBytes = 256 << 10
-	// sharedRows is up to how many tuples are resolved all at once, before
-	// anything moves, where their rows are wanted more than once.
-	sharedRows = 64 << 10
-	// aloneBytes is up to which size of result a run stays on the caller's
-	// goroutine: waking another costs about 100 µs.
-	aloneBytes = 512 << 10
-)
+// tuning is how work is cut up. Tests cut it small, so that few elements see
+// every way through.
+type tuning struct {
+	tileRows   int // rows resolved before they are moved, a multiple of 8
+	unitBytes  int // about what one unit of work moves
+	sharedRows int // up to how many tuples are resolved before anything moves, where their rows are wanted more than once
+	aloneBytes int // up to which size of result a run stays on the caller's goroutine
+}
+
+// tuned keeps a tile's rows and index values, 8 KiB each, in the first-level
+// cache; a unit takes some 20 to 60 µs, so that the context is looked at often
+// and no core waits long for the last one. Waking a goroutine costs about
+// 100 µs, which is what moving aloneBytes takes.
+var tuned = tuning{tileRows: 1024, unitBytes: 256 << 10, sharedRows: 64 << 10, aloneBytes: 512 << 10}
 
 // Gather runs op on all cores and returns a new, row-major result of data's
 // dtype. data and indices may be any views and are only read.
@@ -79,7 +79,7 @@ type Prepared struct {
 	op            Op
 	data, indices Spec
 	threads       int
-	lowering      *Lowering
+	tuning        tuning
 	plan          *Plan
 	outStrides    []int
 
@@ -136,7 +136,7 @@ type worker struct {
 // the specs are those that a run is fastest with; a run with others lowers
 // anew. Errors are those of NewPlan.
 func Prepare(op Op, data, indices Spec, options ...PrepareOption) (*Prepared, error) {
-	p := &Prepared{op: op, data: data, indices: indices}
+	p := &Prepared{op: op, data: data, indices: indices, tuning: tuned}
 	for _, o := range options {
 		o(p)
 	}
@@ -182,7 +182,8 @@ func (p *Prepared) prepare(plan *Plan) {
 	}
 	p.resolver = newResolver(plan, n.index)
 
-	l := layout{tile: tileRows}
+	t := p.tuning
+	l := layout{tile: t.tileRows}
 	bytes := n.slice
 	switch bits := plan.DType.Bits(); {
 	case bits == 0:
@@ -194,27 +195,27 @@ func (p *Prepared) prepare(plan *Plan) {
 	}
 	bytes = max(bytes, 1)
 	l.chunk, l.chunks = max(n.slice, 1), 1
-	if bytes > unitBytes {
-		l.chunk = max(8, n.slice/(bytes/unitBytes+1)&^7) // whole bytes of a packed type
+	if bytes > t.unitBytes {
+		l.chunk = max(8, n.slice/(bytes/t.unitBytes+1)&^7) // whole bytes of a packed type
 		l.chunks = (n.slice + l.chunk - 1) / l.chunk
 		bytes = max(bytes/l.chunks, 1)
 	}
-	if bytes*tileRows > unitBytes {
-		l.tile = max(8, unitBytes/bytes&^7)
+	if bytes*t.tileRows > t.unitBytes {
+		l.tile = max(8, t.unitBytes/bytes&^7)
 	}
 	l.tiles = (p.resolver.total + l.tile - 1) / l.tile
 	l.free = turns(n.free) * l.chunks
-	l.share = l.free > 1 && p.resolver.total <= sharedRows
+	l.share = l.free > 1 && p.resolver.total <= t.sharedRows
 	perTurn := max(1, min(p.resolver.total, l.tile)*bytes)
-	l.group = max(1, min(l.free, unitBytes/perTurn))
+	l.group = max(1, min(l.free, t.unitBytes/perTurn))
 	l.whole, l.step = evenly(n.index, n.slice)
 	size := math.MaxInt
-	if t, ok := mul(max(p.resolver.total, 1), max(l.free, 1)); ok {
-		if t, ok = mul(t, bytes); ok {
-			size = t
+	if n, ok := mul(max(p.resolver.total, 1), max(l.free, 1)); ok {
+		if n, ok = mul(n, bytes); ok {
+			size = n
 		}
 	}
-	l.alone = p.threads == 1 || size <= aloneBytes && p.resolver.total <= sharedRows
+	l.alone = p.threads == 1 || size <= t.aloneBytes && p.resolver.total <= t.sharedRows
 	if plan.DType.Packed() {
 		// Two units must not meet inside a byte of the result.
 		l.alone = l.alone || l.free > 1 || !l.whole || l.step != n.slice
@@ -560,7 +561,7 @@ func (t Tensor) copyFrom(src Tensor) error {
 	for i, d := range t.shape {
 		plan.Loops = append(plan.Loops, Loop{Extent: d, Data: src.strides[i], Out: t.strides[i]})
 	}
-	p := &Prepared{threads: runtime.GOMAXPROCS(0)}
+	p := &Prepared{threads: runtime.GOMAXPROCS(0), tuning: tuned}
 	p.prepare(plan)
 	return p.run(context.Background(), src, Tensor{}, t)
 }

@@ -1,0 +1,8 @@
+package garner
+
+// Cut makes a Prepared cut its work into the smallest units that there are, so
+// that a few elements go through tiles, groups, pieces of slices and several
+// goroutines.
+func Cut(tileRows, unitBytes, sharedRows int) PrepareOption {
+	return func(p *Prepared) { p.tuning = tuning{tileRows, unitBytes, sharedRows, 0} }
+}

@@ -1,0 +1,439 @@
+// Package gathertest is what every executor of plans must pass: random gathers
+// held against the definition, and laws that need no expected values.
+package gathertest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/garner-go/garner"
+)
+
+// An Executor runs an operator: garner.GatherContext, or another that must
+// answer as it does.
+type Executor func(ctx context.Context, op garner.Op, data, indices garner.Tensor) (garner.Tensor, error)
+
+// Equal reports whether two tensors agree in dtype, shape and every bit.
+func Equal(a, b garner.Tensor) bool {
+	if a.DType() != b.DType() || !a.Shape().Equal(b.Shape()) {
+		return false
+	}
+	if a.DType() == garner.String {
+		x, errX := stringsOf(a)
+		y, errY := stringsOf(b)
+		if errX != nil || errY != nil || len(x) != len(y) {
+			return false
+		}
+		for i := range x {
+			if x[i] != y[i] {
+				return false
+			}
+		}
+		return true
+	}
+	x, errX := bytesOf(a)
+	y, errY := bytesOf(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
+
+func bytesOf(t garner.Tensor) ([]byte, error) {
+	if b, err := t.Bytes(); err == nil && !t.DType().Packed() {
+		return b, nil
+	}
+	c, err := t.Clone() // bits of a packed byte beyond the last element become 0
+	if err != nil {
+		return nil, err
+	}
+	return c.Bytes()
+}
+
+func stringsOf(t garner.Tensor) ([]string, error) {
+	c, err := t.Clone()
+	if err != nil {
+		return nil, err
+	}
+	return garner.Values[string](c)
+}
+
+// Check runs op by the definition, on one core and on all, over the operands as
+// they are and over strided views of them, and wants the same result every
+// time.
+func Check(t testing.TB, op garner.Op, data, indices, want garner.Tensor) {
+	t.Helper()
+	for name, run := range forms() {
+		got, err := run(context.Background(), op, data, indices)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if !Equal(got, want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+	out, err := garner.Infer(op, data.Spec(), indices.Spec())
+	if err != nil {
+		t.Errorf("Infer: %v", err)
+	} else if shape, ok := out.Shape(); !ok || out.DType != want.DType() || !shape.Equal(want.Shape()) {
+		t.Errorf("Infer: %v, want %v%v", out, want.DType(), want.Shape())
+	}
+}
+
+// CheckError runs op in every form and wants an error of the class every time.
+// It returns the message, which all forms must share.
+func CheckError(t testing.TB, op garner.Op, data, indices garner.Tensor, class error) string {
+	t.Helper()
+	message := ""
+	for name, run := range forms() {
+		got, err := run(context.Background(), op, data, indices)
+		switch {
+		case err == nil:
+			t.Errorf("%s: %v, want an error of class %v", name, got, class)
+		case !errors.Is(err, class):
+			t.Errorf("%s: %v, want an error of class %v", name, err, class)
+		case message == "":
+			message = err.Error()
+		case message != err.Error():
+			t.Errorf("%s: %q, another form says %q", name, err, message)
+		}
+	}
+	return message
+}
+
+func forms() map[string]Executor {
+	prepared := func(threads int) Executor {
+		return func(ctx context.Context, op garner.Op, data, indices garner.Tensor) (garner.Tensor, error) {
+			p, err := garner.Prepare(op, data.Spec(), indices.Spec(), garner.Threads(threads))
+			if err != nil {
+				return garner.Tensor{}, err
+			}
+			out, err := garner.New(p.Plan().DType, p.Plan().Out...)
+			if err != nil {
+				return garner.Tensor{}, err
+			}
+			return out, p.Run(ctx, data, indices, out)
+		}
+	}
+	return map[string]Executor{
+		"the definition": func(_ context.Context, op garner.Op, data, indices garner.Tensor) (garner.Tensor, error) {
+			return garner.Reference(op, data, indices)
+		},
+		"all cores": garner.GatherContext,
+		"one core":  prepared(1),
+		"3 threads": prepared(3),
+		"strided operands": func(ctx context.Context, op garner.Op, data, indices garner.Tensor) (garner.Tensor, error) {
+			d, err := spread(data)
+			if err != nil {
+				return garner.Tensor{}, err
+			}
+			i, err := spread(indices)
+			if err != nil {
+				return garner.Tensor{}, err
+			}
+			return garner.GatherContext(ctx, op, d, i)
+		},
+	}
+}
+
+// spread is the same tensor as a view whose strides run backwards along the
+// first axis and leave gaps along the last.
+func spread(t garner.Tensor) (garner.Tensor, error) {
+	if t.Rank() == 0 || t.Len() == 0 {
+		return t, nil
+	}
+	shape := append(garner.Shape{}, t.Shape()...)
+	last := len(shape) - 1
+	shape[last] *= 2
+	wide, err := garner.New(t.DType(), shape...)
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	v, err := wide.Slice(last, 1, shape[last], 2)
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	if v, err = v.Slice(0, v.Shape()[0]-1, -1, -1); err != nil {
+		return garner.Tensor{}, err
+	}
+	return v, Assign(v, t)
+}
+
+// Assign copies the elements of src into dst, a view of the same dtype and
+// shape: a gather of everything.
+func Assign(dst, src garner.Tensor) error {
+	everything, err := garner.New(garner.I64, 0)
+	if err != nil {
+		return err
+	}
+	return garner.GatherInto(context.Background(), whole{}, src, everything, dst)
+}
+
+// whole is the gather of all of data by the one empty tuple.
+type whole struct{}
+
+func (whole) Lower(l *garner.Lowering) { l.Components(0).Tuples().Copy() }
+
+// A Case is a random gather.
+type Case struct {
+	Op            garner.Op
+	Data, Indices garner.Tensor
+	About         string
+}
+
+// The operators that Random makes: the same lowerings as the dialects', with
+// every choice free.
+type (
+	gather   struct{ axis, batch int }
+	gatherND struct{ batch, flatten int }
+	elements struct {
+		axis  int
+		align garner.Alignment
+	}
+)
+
+func (g gather) Lower(l *garner.Lowering) {
+	axis := l.NeedRanks(1, 0).Axis(g.axis)
+	b := l.BatchDims(g.batch, axis)
+	l.Batch(b).Outer(axis - b).Gather().Tuples().Copy()
+}
+
+func (g gatherND) Lower(l *garner.Lowering) {
+	b := l.NeedRanks(1, 1).BatchDimsND(g.batch)
+	k := l.TupleLen(b)
+	l.Batch(b).Components(k).Tuples().Copy().Flatten(g.flatten)
+}
+
+func (g elements) Lower(l *garner.Lowering) {
+	l.NeedRanks(1, 1).SameRank()
+	l.Elements(l.Axis(g.axis), g.align)
+}
+
+var integers = []garner.DType{garner.I64, garner.I32, garner.I8, garner.I16, garner.U8, garner.U16, garner.U32, garner.U64, garner.I4, garner.U4, garner.I2, garner.U2, garner.U1}
+
+// Random is the gather that a seed means: any operator, dtype, shape, view and
+// policy; most of its indices are inside, and in about one of four cases some
+// are not.
+func Random(seed uint64) Case {
+	r := rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15))
+	dim := func() int {
+		switch r.IntN(12) {
+		case 0:
+			return 0
+		case 1, 2:
+			return 1
+		case 3:
+			return 1 + r.IntN(40)
+		}
+		return 1 + r.IntN(5)
+	}
+	shape := func(n int) []int {
+		s := make([]int, n)
+		for i := range s {
+			s[i] = dim()
+		}
+		return s
+	}
+	small := func(s []int) bool { n, ok := garner.Shape(s).Len(); return ok && n <= 20000 }
+
+	var c Case
+	var ds, is []int
+	rank := 1 + r.IntN(5)
+	for {
+		ds = shape(rank)
+		switch r.IntN(3) {
+		case 0:
+			b := r.IntN(rank)
+			axis := b + r.IntN(rank-b)
+			is = append(append([]int{}, ds[:b]...), shape(r.IntN(3))...)
+			g := gather{axis, b}
+			if r.IntN(3) == 0 {
+				g.axis -= rank
+			}
+			c.Op, c.About = g, fmt.Sprintf("Gather axis %d batch_dims %d", g.axis, b)
+		case 1:
+			b := r.IntN(rank)
+			k := r.IntN(rank - b + 1)
+			is = append(append([]int{}, ds[:b]...), append(shape(r.IntN(3)), k)...)
+			g := gatherND{b, 0}
+			if b > 1 && r.IntN(2) == 0 {
+				g.flatten = b
+			}
+			c.Op, c.About = g, fmt.Sprintf("GatherND batch_dims %d k %d flatten %d", b, k, g.flatten)
+		case 2:
+			e := elements{axis: r.IntN(rank), align: garner.Alignment(r.IntN(2))}
+			is = append([]int{}, ds...)
+			is[e.axis] = dim()
+			if e.align == garner.Within {
+				for i := range is {
+					if i != e.axis {
+						is[i] = r.IntN(is[i] + 1)
+					}
+				}
+			}
+			c.Op, c.About = e, fmt.Sprintf("GatherElements axis %d align %d", e.axis, e.align)
+		}
+		out, err := garner.Infer(c.Op, garner.SpecOf(garner.U8, ds...), garner.SpecOf(garner.I64, is...))
+		if err != nil {
+			panic(err) // the cases above are valid by construction
+		}
+		if o, _ := out.Shape(); small(ds) && small(is) && small(o) {
+			break
+		}
+	}
+	types := garner.DTypes()
+	c.Data = tensor(r, types[r.IntN(len(types))], ds)
+	it := garner.I64
+	if r.IntN(2) == 0 {
+		it = integers[r.IntN(len(integers))]
+	}
+	c.Indices = tensor(r, it, is)
+	fillIndices(r, c, r.IntN(4) == 0)
+
+	if r.IntN(3) == 0 {
+		c.Op = garner.WithNegative(c.Op, garner.FromEnd)
+		c.About += " from-end"
+	}
+	switch r.IntN(6) {
+	case 1:
+		if c.Data.DType().HasZero() {
+			c.Op = garner.WithOutside(c.Op, garner.Zero)
+			c.About += " zero"
+		}
+	case 2:
+		c.Op = garner.WithOutside(c.Op, garner.Clamp)
+		c.About += " clamp"
+	case 3:
+		c.Op = garner.WithOutside(c.Op, garner.Wrap)
+		c.About += " wrap"
+	case 4:
+		c.Op = garner.WithFill(c.Op, tensor(r, c.Data.DType(), nil))
+		c.About += " fill"
+	}
+	c.About = fmt.Sprintf("%s data %v%v strides %v indices %v%v strides %v", c.About,
+		c.Data.DType(), c.Data.Shape(), c.Data.Strides(), it, c.Indices.Shape(), c.Indices.Strides())
+	return c
+}
+
+// tensor is a tensor of random bits, as often as not a view: permuted, with
+// gaps, backwards, or begun in the middle.
+func tensor(r *rand.Rand, d garner.DType, shape []int) garner.Tensor {
+	perm := r.Perm(len(shape))
+	if r.IntN(2) == 0 {
+		for i := range perm {
+			perm[i] = i
+		}
+	}
+	base := make([]int, len(shape))
+	for i, p := range perm {
+		base[p] = shape[i]
+	}
+	type cut struct{ from, to, step int }
+	cuts := make([]cut, len(base))
+	for i, n := range base {
+		cuts[i] = cut{0, n, 1}
+		if n == 0 || r.IntN(3) > 0 {
+			continue
+		}
+		lead, step := r.IntN(3), 1+r.IntN(2)
+		last := lead + (n-1)*step
+		base[i] = last + 1 + r.IntN(2)
+		cuts[i] = cut{lead, last + 1, step}
+		if r.IntN(2) == 0 {
+			cuts[i] = cut{last, lead - 1, -step}
+		}
+	}
+	t, err := garner.New(d, base...)
+	if err != nil {
+		panic(err)
+	}
+	if d == garner.String {
+		s, _ := garner.Values[string](t)
+		for i := range s {
+			s[i] = fmt.Sprint("s", r.IntN(1000))
+		}
+	} else {
+		b, _ := t.Bytes()
+		for i := range b {
+			b[i] = byte(r.Uint32())
+		}
+	}
+	for i, c := range cuts {
+		if t, err = t.Slice(i, c.from, c.to, c.step); err != nil {
+			panic(err)
+		}
+	}
+	if t, err = t.Transpose(perm...); err != nil {
+		panic(err)
+	}
+	return t
+}
+
+// fillIndices overwrites random bits with positions that the axes have, and
+// leaves some of them as they are where bad is set.
+func fillIndices(r *rand.Rand, c Case, bad bool) {
+	p, err := garner.NewPlan(c.Op, c.Data.Spec(), c.Indices.Spec())
+	if err != nil {
+		panic(err)
+	}
+	n := c.Indices.Len()
+	for i := range n {
+		if bad && r.IntN(1+n/3) == 0 {
+			continue
+		}
+		dim := 0
+		if len(p.Axes) > 0 {
+			// The last dim of the indices walks the components, if anything does.
+			dim = p.Axes[i%len(p.Axes)].Dim
+		}
+		if dim > 0 {
+			// A type too narrow for the position keeps its low bits, which are
+			// a smaller position.
+			v := r.IntN(dim)
+			if bits := c.Indices.DType().Bits(); bits < 32 {
+				top := 1 << bits
+				if !c.Indices.DType().IsUnsigned() {
+					top /= 2
+				}
+				v = min(v, top-1)
+			}
+			if err := c.Indices.SetText(i, fmt.Sprint(v)); err != nil {
+				panic(err)
+			}
+		}
+	}
+}
+
+// Against holds an executor against the definition on the gather that a seed
+// means: the same result, bit for bit, or the same error.
+func Against(t testing.TB, run Executor, seed uint64) {
+	t.Helper()
+	c := Random(seed)
+	want, wantErr := garner.Reference(c.Op, c.Data, c.Indices)
+	got, err := run(context.Background(), c.Op, c.Data, c.Indices)
+	switch {
+	case (err == nil) != (wantErr == nil):
+		t.Errorf("seed %d: %s: error %v, the definition says %v", seed, c.About, err, wantErr)
+	case err != nil && err.Error() != wantErr.Error():
+		t.Errorf("seed %d: %s: error %q, the definition says %q", seed, c.About, err, wantErr)
+	case err == nil && !Equal(got, want):
+		t.Errorf("seed %d: %s: differs from the definition", seed, c.About)
+	}
+}
+
+// Run holds an executor against the definition on a few thousand random
+// gathers, and against the laws.
+func Run(t *testing.T, run Executor) {
+	t.Run("definition", func(t *testing.T) {
+		for seed := range uint64(3000) {
+			Against(t, run, seed)
+		}
+	})
+	for _, law := range Laws {
+		t.Run(law.Name, func(t *testing.T) {
+			for seed := range uint64(200) {
+				law.Hold(t, run, seed)
+			}
+		})
+	}
+}
