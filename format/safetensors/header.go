@@ -25,35 +25,48 @@ const maxHeader = 100_000_000
 
 const metadataKey = "__metadata__"
 
-// dtypes are the format's element types. Those without a dtype of garner's are
-// known only by their width.
-var dtypes = map[string]struct {
+// dtypes are the format's element types, in the reference implementation's
+// order. Those without a dtype of garner's are known only by their width.
+var dtypes = []struct {
+	name  string
 	dtype garner.DType
 	bits  uint64
 }{
-	"BOOL":        {garner.Bool, 8},
-	"F4":          {garner.F4E2M1, 4},
-	"F6_E2M3":     {garner.Invalid, 6},
-	"F6_E3M2":     {garner.Invalid, 6},
-	"U8":          {garner.U8, 8},
-	"I8":          {garner.I8, 8},
-	"F8_E5M2":     {garner.F8E5M2, 8},
-	"F8_E4M3":     {garner.F8E4M3FN, 8},
-	"F8_E8M0":     {garner.F8E8M0, 8},
-	"F8_E4M3FNUZ": {garner.F8E4M3FNUZ, 8},
-	"F8_E5M2FNUZ": {garner.F8E5M2FNUZ, 8},
-	"I16":         {garner.I16, 16},
-	"U16":         {garner.U16, 16},
-	"F16":         {garner.F16, 16},
-	"BF16":        {garner.BF16, 16},
-	"I32":         {garner.I32, 32},
-	"U32":         {garner.U32, 32},
-	"F32":         {garner.F32, 32},
-	"C64":         {garner.Complex64, 64},
-	"F64":         {garner.F64, 64},
-	"I64":         {garner.I64, 64},
-	"U64":         {garner.U64, 64},
+	{"BOOL", garner.Bool, 8},
+	{"F4", garner.F4E2M1, 4},
+	{"F6_E2M3", garner.Invalid, 6},
+	{"F6_E3M2", garner.Invalid, 6},
+	{"U8", garner.U8, 8},
+	{"I8", garner.I8, 8},
+	{"F8_E5M2", garner.F8E5M2, 8},
+	{"F8_E4M3", garner.F8E4M3FN, 8},
+	{"F8_E8M0", garner.F8E8M0, 8},
+	{"F8_E4M3FNUZ", garner.F8E4M3FNUZ, 8},
+	{"F8_E5M2FNUZ", garner.F8E5M2FNUZ, 8},
+	{"I16", garner.I16, 16},
+	{"U16", garner.U16, 16},
+	{"F16", garner.F16, 16},
+	{"BF16", garner.BF16, 16},
+	{"I32", garner.I32, 32},
+	{"U32", garner.U32, 32},
+	{"F32", garner.F32, 32},
+	{"C64", garner.Complex64, 64},
+	{"F64", garner.F64, 64},
+	{"I64", garner.I64, 64},
+	{"U64", garner.U64, 64},
 }
+
+// Positions in dtypes.
+var byName, byDType = func() (map[string]int, map[garner.DType]int) {
+	names, ours := make(map[string]int), make(map[garner.DType]int)
+	for i, d := range dtypes {
+		names[d.name] = i
+		if d.dtype != garner.Invalid {
+			ours[d.dtype] = i
+		}
+	}
+	return names, ours
+}()
 
 // An entry is what the header says of a tensor.
 type entry struct {
@@ -167,6 +180,11 @@ func (p parser) object(what string, seen map[string]bool, value func(key string)
 	if err != nil {
 		return p.spoilt(err)
 	}
+	return p.members(token, what, seen, value)
+}
+
+// members reads the rest of an object whose first token is read.
+func (p parser) members(token json.Token, what string, seen map[string]bool, value func(key string) error) error {
 	if token != json.Delim('{') {
 		return formatError("%s is %.100v instead of an object; it is spoilt, save it again", what, token)
 	}
@@ -190,9 +208,17 @@ func (p parser) object(what string, seen map[string]bool, value func(key string)
 	return nil
 }
 
+// metadata reads the file's strings; null stands for none.
 func (p parser) metadata() (map[string]string, error) {
+	token, err := p.Token()
+	if err != nil {
+		return nil, p.spoilt(err)
+	}
+	if token == nil {
+		return nil, nil
+	}
 	metadata := make(map[string]string)
-	return metadata, p.object(metadataKey, make(map[string]bool), func(key string) error {
+	return metadata, p.members(token, metadataKey, make(map[string]bool), func(key string) error {
 		token, err := p.Token()
 		if err != nil {
 			return p.spoilt(err)
@@ -264,11 +290,11 @@ func (p parser) entry(name string) (entry, error) {
 // that the format may have got since is let pass: only its own tensor cannot be
 // read.
 func (e *entry) checkLength(what string) error {
-	d, ok := dtypes[e.dtype]
+	i, ok := byName[e.dtype]
 	if !ok {
 		return nil
 	}
-	total, overflow := d.bits, uint64(0)
+	total, overflow := dtypes[i].bits, uint64(0)
 	for _, n := range e.shape {
 		if n == 0 {
 			total, overflow = 0, 0

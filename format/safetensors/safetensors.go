@@ -22,7 +22,7 @@ type File struct {
 	mapped   *mapped.File
 	data     []byte // behind the header
 	entries  []entry
-	byName   map[string]*entry
+	tensors  map[string]*entry
 	metadata map[string]string
 }
 
@@ -52,9 +52,9 @@ func (f *File) readHeader() error {
 	if f.entries, f.metadata, err = parseHeader(b[8:8+n], uint64(len(f.data))); err != nil {
 		return err
 	}
-	f.byName = make(map[string]*entry, len(f.entries))
+	f.tensors = make(map[string]*entry, len(f.entries))
 	for i := range f.entries {
-		f.byName[f.entries[i].name] = &f.entries[i]
+		f.tensors[f.entries[i].name] = &f.entries[i]
 	}
 	return nil
 }
@@ -76,15 +76,15 @@ func (f *File) Metadata() map[string]string { return maps.Clone(f.metadata) }
 // A name that the file does not have is an error that names those like it; a
 // dtype that garner does not have is a garner.ErrDType.
 func (f *File) Tensor(name string) (garner.Tensor, error) {
-	e, ok := f.byName[name]
+	e, ok := f.tensors[name]
 	if !ok {
 		return garner.Tensor{}, &namedError{f.path, f.noTensor(name)}
 	}
-	d := dtypes[e.dtype].dtype
-	if d == garner.Invalid {
+	i, ok := byName[e.dtype]
+	if !ok || dtypes[i].dtype == garner.Invalid {
 		return garner.Tensor{}, &namedError{f.path, garner.Errorf(garner.ErrDType, "tensor %s is of %.100s, which garner does not read; convert it to a wider type", quote(name), e.dtype)}
 	}
-	t, err := garner.FromBytes(d, f.data[e.begin:e.end:e.end], e.shape...)
+	t, err := garner.FromBytes(dtypes[i].dtype, f.data[e.begin:e.end:e.end], e.shape...)
 	if err != nil {
 		return garner.Tensor{}, &namedError{f.path, fmt.Errorf("tensor %s: %w", quote(name), err)}
 	}

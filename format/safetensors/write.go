@@ -1,15 +1,15 @@
 package safetensors
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
-	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"math/bits"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/garner-go/garner"
@@ -23,20 +23,10 @@ type Named struct {
 	Tensor garner.Tensor
 }
 
-// names are the format's names of garner's dtypes.
-var names = func() map[garner.DType]string {
-	m := make(map[garner.DType]string)
-	for name, d := range dtypes {
-		if d.dtype != garner.Invalid {
-			m[d.dtype] = name
-		}
-	}
-	return m
-}()
-
-// Write writes tensors and, where it is not nil, metadata. As the reference
-// implementation does, it puts wide types before narrow ones, so that each
-// begins at a multiple of its width, and equals in the order of their names.
+// Write writes tensors and, where it is not nil, metadata. The
+// bytes are those that the reference implementation writes: wide types stand
+// before narrow ones, so that each tensor begins at a multiple of its width, and
+// those of one type in the order of their names.
 //
 // Tensors of any strides are written block by block, without a copy of the
 // whole; only a packed one that is not contiguous is copied. It refuses, before
@@ -46,7 +36,7 @@ var names = func() map[garner.DType]string {
 // more than 100 MB.
 func Write(w io.Writer, tensors []Named, metadata map[string]string) error {
 	sorted := slices.SortedStableFunc(slices.Values(tensors), func(a, b Named) int {
-		return cmp.Or(b.Tensor.DType().Bits()-a.Tensor.DType().Bits(), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(byDType[b.Tensor.DType()], byDType[a.Tensor.DType()]), cmp.Compare(a.Name, b.Name))
 	})
 	header, err := makeHeader(sorted, metadata)
 	if err != nil {
@@ -148,7 +138,7 @@ func makeHeader(tensors []Named, metadata map[string]string) ([]byte, error) {
 // dtype and the bytes that it takes.
 func (n Named) check(seen map[string]bool) (dtype string, size uint64, err error) {
 	d := n.Tensor.DType()
-	dtype, ok := names[d]
+	at, ok := byDType[d]
 	switch {
 	case !d.Valid():
 		return "", 0, garner.Errorf(garner.ErrDType, "there is no tensor to write as %q", n.Name)
@@ -174,14 +164,24 @@ func (n Named) check(seen map[string]bool) (dtype string, size uint64, err error
 	} else {
 		size /= 8 / w
 	}
-	return dtype, size, nil
+	return dtypes[at].name, size, nil
 }
 
-// appendString writes a JSON string with nothing escaped but what must be.
+// appendString writes a JSON string with nothing escaped but what must be, as
+// the reference implementation does.
 func appendString(b []byte, s string) []byte {
-	var quoted bytes.Buffer
-	e := json.NewEncoder(&quoted)
-	e.SetEscapeHTML(false)
-	e.Encode(s) // a string cannot fail
-	return append(b, bytes.TrimSuffix(quoted.Bytes(), []byte("\n"))...)
+	b = append(b, '"')
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+		case c >= ' ':
+			b = append(b, c)
+		case strings.IndexByte("\b\t\n\f\r", c) >= 0:
+			b = append(b, '\\', "btn-fr"[c-'\b'])
+		default:
+			b = fmt.Appendf(b, `\u%04x`, c)
+		}
+	}
+	return append(b, '"')
 }
