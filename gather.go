@@ -271,7 +271,7 @@ func (p *Prepared) Run(ctx context.Context, data, indices, out Tensor) error {
 	if err := p.accept(data, indices, out); err != nil {
 		return err
 	}
-	if overlap(out, data) || overlap(out, indices) {
+	if overlap(out, data) || overlap(out, indices) { // R.17
 		return errorf(ErrOverlap, "the output shares memory with an input; gather into memory of its own")
 	}
 	if !apart(out) {
@@ -329,7 +329,7 @@ func (p *Prepared) run(ctx context.Context, data, indices, out Tensor) error {
 	p.refuse.Store(false)
 	p.fault.Store(false)
 	if l := &p.layout; p.normal.empty || l.share {
-		// Where nothing moves, every index is looked at all the same.
+		// Where nothing moves, every index is looked at all the same (R.7).
 		p.spread(resolveAll, l.tiles)
 		if !p.stop.Load() && !p.normal.empty {
 			p.spread(moveShared, l.tiles*((l.free+l.group-1)/l.group))
@@ -524,7 +524,7 @@ func (p *Prepared) moveRun(rows []int64, place, step, bias, size int) {
 }
 
 // moveStrings moves by assignment: a string is a pointer, which the collector
-// must see being written.
+// must see being written (R.16).
 func (p *Prepared) moveStrings(rows []int64, place, step, bias, size int) {
 	fill := ""
 	if p.plan.Outside == Fill {

@@ -40,11 +40,11 @@ type nestLoop struct {
 // lower runs op over the operands and returns what is known of the result.
 func lower(op Op, data, indices Spec) (*Lowering, Spec, error) {
 	l := &Lowering{data: data, indices: indices, component: -1}
-	if !data.DType.Valid() {
+	// R.6: dtypes are looked at first.
+	if !data.DType.Valid() { // R.2
 		return nil, Spec{}, errorf(ErrDType, "data has no dtype")
 	}
-	// R-DTYPE: an index is an integer.
-	if !indices.DType.IsInteger() {
+	if !indices.DType.IsInteger() { // R.1
 		return nil, Spec{}, errorf(ErrDType, "indices are %s; they must be integers, such as i64", indices.DType)
 	}
 	for _, s := range []struct {
@@ -56,15 +56,15 @@ func lower(op Op, data, indices Spec) (*Lowering, Spec, error) {
 			l.partial, l.counted = true, true
 			continue
 		}
-		if len(s.spec.Dims) != s.spec.Rank.Min || s.spec.Rank.Min > MaxRank {
+		if len(s.spec.Dims) != s.spec.Rank.Min || s.spec.Rank.Min > MaxRank { // R.4
 			return nil, Spec{}, shapeError(KindRank, "%s has %d dims; there may be %d", s.name, len(s.spec.Dims), MaxRank)
 		}
 		shape, ok := s.spec.Shape()
-		if !ok {
+		if !ok { // R.19
 			l.partial = true
 			continue
 		}
-		if n, ok := shape.Len(); !ok {
+		if n, ok := shape.Len(); !ok { // R.5
 			return nil, Spec{}, shapeError(KindMismatch, "%s %s holds more elements than an int can count", s.name, s.spec)
 		} else if s.spec.DType != String {
 			if _, ok := numBytes(s.spec.DType, n); !ok {
@@ -117,7 +117,7 @@ func (l *Lowering) NeedRanks(data, indices int) *Lowering {
 // Axis checks an axis of data in -r … r-1 and counts it from the front. Where
 // it is Unknown, or negative with a rank that is not known, so is the answer.
 func (l *Lowering) Axis(axis int) int {
-	if axis == Unknown {
+	if axis == Unknown { // R.22
 		l.partial, l.counted = true, true
 		return Unknown
 	}
@@ -198,7 +198,7 @@ func (l *Lowering) TupleLen(b int) int {
 	if top := l.data.Rank.Max; top != Unbounded && k.Min > top-b {
 		l.Fail(KindRank, "indices %s hold tuples of %s; data %s has %d axes to address after batch_dims %d", l.indices, k, l.data, top-b, b)
 	}
-	if !k.Known() {
+	if !k.Known() { // R.21
 		l.partial, l.counted = true, true
 		return Unknown
 	}
@@ -246,7 +246,7 @@ func (l *Lowering) Batch(n int) *Lowering {
 		at := l.nextData
 		d, ds := l.dataAxis()
 		q, qs := l.indexAxis()
-		both, ok := d.meet(q)
+		both, ok := d.meet(q) // R.20
 		if !ok {
 			l.Fail(KindBatch, "batch dim %d is %s in data %s and %s in indices %s; they must be equal", at, d, l.data, q, l.indices)
 			return l
@@ -298,7 +298,7 @@ func (l *Lowering) Components(k int) *Lowering {
 	if l.indexStride != nil {
 		step = l.indexStride[l.component]
 	}
-	for j := range k {
+	for j := range k { // R.18
 		l.gathered(j * step)
 	}
 	return l
@@ -427,7 +427,7 @@ func (l *Lowering) dims() ([]Dim, error) {
 
 // result is what is known of the output.
 func (l *Lowering) result() (Spec, error) {
-	if l.counted && l.nest == nil {
+	if l.counted && l.nest == nil { // R.23
 		rank := AnyDim
 		if r, q := l.data.Rank, l.indices.Rank; r.Max != Unbounded && q.Max != Unbounded && l.spent.Max != Unbounded {
 			rank = Dim{max(0, r.Min+q.Min-l.spent.Max-max(0, l.flatten-1)), r.Max + q.Max - l.spent.Min - max(0, l.flatten-1)}
@@ -441,7 +441,7 @@ func (l *Lowering) result() (Spec, error) {
 	if err != nil {
 		return Spec{}, err
 	}
-	if len(dims) > MaxRank {
+	if len(dims) > MaxRank { // R.4
 		return Spec{}, shapeError(KindRank, "the result of data %s and indices %s has %d dims; there may be %d", l.data, l.indices, len(dims), MaxRank)
 	}
 	return SpecOfDims(l.data.DType, dims...), nil
@@ -469,7 +469,7 @@ func (l *Lowering) plan() (*Plan, error) {
 	if ok && p.DType != String {
 		_, ok = numBytes(p.DType, n)
 	}
-	if !ok {
+	if !ok { // R.5
 		return nil, shapeError(KindMismatch, "the result %s%s is larger than an int can count", p.DType, p.Out)
 	}
 	out := 1

@@ -102,7 +102,7 @@ func NewPlan(op Op, data, indices Spec) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.partial {
+	if l.partial { // R.24
 		return nil, shapeError(KindRank, "a plan needs every dim of data %s and of indices %s; Infer does without", data, indices)
 	}
 	return l.plan()

@@ -15,7 +15,7 @@ func WithOutside(op Op, o Outside) Op {
 			l.FailAttribute("outside policy %d; there are error, zero, fill, clamp and wrap", o)
 		case o == Fill:
 			l.FailAttribute("the outside policy fill needs a value; use WithFill")
-		case o == Zero && !l.data.DType.HasZero():
+		case o == Zero && !l.data.DType.HasZero(): // R.11
 			l.FailAttribute("%s has no zero to put where an index is outside; name a fill", l.data.DType)
 		}
 	}}
@@ -28,7 +28,7 @@ func WithFill(op Op, value Tensor) Op {
 		if l.err != nil {
 			return
 		}
-		if value.dtype != l.data.DType {
+		if value.dtype != l.data.DType { // R.12
 			l.err = errorf(ErrDType, "the fill is %s and data %s; they must be equal", value.dtype, l.data.DType)
 		} else if value.Len() != 1 {
 			l.Fail(KindRank, "a fill of %d elements; it must be one", value.Len())

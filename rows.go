@@ -7,7 +7,7 @@ import (
 )
 
 // resolver turns index values into rows: the only door through which an index
-// is looked at. It belongs to one plan and is immutable.
+// is looked at, with every bit that it has (R.3). It belongs to one plan and is immutable.
 type resolver struct {
 	loops  []Loop // that move the indices, normalised
 	total  int    // how many tuples there are: the turns of loops
@@ -34,7 +34,7 @@ func newResolver(p *Plan, loops []Loop) resolver {
 // outside is what the plan does with an index outside: an operator that would
 // write zeros has none to write where the dtype has no zero.
 func (p *Plan) outside() Outside {
-	if p.Outside == Zero && !p.DType.HasZero() {
+	if p.Outside == Zero && !p.DType.HasZero() { // R.11
 		return Error
 	}
 	return p.Outside
@@ -121,7 +121,7 @@ func (p *Plan) check(ctx context.Context, indices Tensor) error {
 		if _, ok := p.position(v, axis.Dim); ok {
 			continue
 		}
-		if bad != nil {
+		if bad != nil { // R.8
 			others++
 			continue
 		}
@@ -166,21 +166,21 @@ func (p *Plan) position(v Index, dim int) (at int, ok bool) {
 	switch {
 	case !negative && v.Bits < uint64(dim):
 		return int(v.Bits), true
-	case negative && p.Negative == FromEnd && -v.Bits <= uint64(dim):
+	case negative && p.Negative == FromEnd && -v.Bits <= uint64(dim): // R.9
 		return int(int64(v.Bits) + int64(dim)), true
 	}
 	switch p.outside() {
 	case Zero, Fill:
 		return -1, true
-	case Clamp:
-		if dim > 0 {
+	case Clamp: // R.13
+		if dim > 0 { // R.15
 			if negative {
 				return 0, true
 			}
 			return dim - 1, true
 		}
-	case Wrap:
-		if dim > 0 {
+	case Wrap: // R.14
+		if dim > 0 { // R.15
 			if negative {
 				// -v.Bits is how far below zero it lies; -1 wraps to dim-1.
 				return (dim - int(-v.Bits%uint64(dim))) % dim, true
@@ -188,7 +188,7 @@ func (p *Plan) position(v Index, dim int) (at int, ok bool) {
 			return int(v.Bits % uint64(dim)), true
 		}
 	}
-	return 0, false
+	return 0, false // R.10
 }
 
 // index is the integer that stands at a position, in elements.
