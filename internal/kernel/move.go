@@ -102,9 +102,7 @@ func Bits(dst, src []byte, rows []int64, m Move, fill byte) {
 		if row >= 0 {
 			CopyBits(dst, at, src, int(row)*m.Elem+m.Bias, m.Size)
 		} else {
-			for i := at; i < at+m.Size; i += m.Elem {
-				PutBits(dst, i, m.Elem, fill)
-			}
+			RepeatBits(dst, at, m.Size, m.Elem, fill)
 		}
 		at += m.Step
 	}
@@ -132,6 +130,24 @@ func CopyBits(dst []byte, at int, src []byte, from, n int) {
 		PutBits(dst, at, 1, src[from/8]>>(from%8)&1)
 		at++
 		from++
+	}
+}
+
+// RepeatBits fills n bits of dst from bit position at on with copies of an
+// element of elem bits.
+func RepeatBits(dst []byte, at, n, elem int, v byte) {
+	for ; n > 0 && at%8 != 0; n -= elem {
+		PutBits(dst, at, elem, v)
+		at += elem
+	}
+	v &= 1<<elem - 1
+	for bits := elem; bits < 8; bits *= 2 {
+		v |= v << bits
+	}
+	Repeat(dst[at/8:(at+n)/8], []byte{v})
+	for at, n = at+n&^7, n&7; n > 0; n -= elem {
+		PutBits(dst, at, elem, v)
+		at += elem
 	}
 }
 

@@ -1,0 +1,242 @@
+package kernel
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// sizes are slices of every length around the widths that have a form of their
+// own.
+var sizes = []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 20, 31, 32, 33, 60, 63, 64, 65, 127, 128, 129, 300}
+
+// FuzzRows holds Rows against its definition. Source and destination end at
+// memory that may not be touched, where the system has it, and begin at every
+// misalignment.
+func FuzzRows(f *testing.F) {
+	for seed := range uint64(50) {
+		f.Add(seed, uint8(seed), seed%2 == 0)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, pick uint8, filled bool) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		size := sizes[int(pick)%len(sizes)]
+		elem := 1
+		if size > 0 {
+			for _, e := range []int{16, 8, 4, 2} {
+				if size%e == 0 && r.IntN(2) == 0 {
+					elem = e
+					break
+				}
+			}
+		}
+		count, n := 1+r.IntN(20), r.IntN(70)
+		gap := 0
+		if r.IntN(3) == 0 {
+			gap = r.IntN(20)
+		}
+		bias := r.IntN(3) * elem
+		src := guarded(t, count*size+bias)
+		for i := range src {
+			src[i] = byte(r.Uint32())
+		}
+		rows := make([]int64, n)
+		for j := range rows {
+			if rows[j] = int64(r.IntN(count) * size / elem); r.IntN(6) == 0 {
+				rows[j] = -1
+			}
+		}
+		var fill []byte
+		if filled {
+			fill = make([]byte, elem)
+			for i := range fill {
+				fill[i] = byte(r.Uint32())
+			}
+		}
+		lead := r.IntN(9)
+		m := Move{At: lead, Step: size + gap, Bias: bias, Elem: elem, Size: size}
+		length := lead + n*(size+gap)
+		got, want := guarded(t, length), make([]byte, length)
+		for i := range got {
+			got[i], want[i] = 0x5a, 0x5a
+		}
+		RowsGeneric(want, src, rows, m, fill)
+		Rows(got, src, rows, m, fill)
+		if !bytes.Equal(got, want) {
+			t.Errorf("%+v, %d rows of %d: differs from the definition", m, n, count)
+		}
+	})
+}
+
+func TestRowsRefusesPlacesOutside(t *testing.T) {
+	for _, size := range sizes[1:] {
+		for _, tt := range []struct {
+			rows []int64
+			dst  int
+		}{{[]int64{0, 5}, 2 * size}, {[]int64{0, 1}, 2*size - 1}} {
+			func() {
+				dst := bytes.Repeat([]byte{7}, tt.dst+8)
+				defer func() {
+					if recover() == nil {
+						t.Errorf("size %d: rows %v into %d bytes: no panic", size, tt.rows, tt.dst)
+					}
+					if !bytes.Equal(dst[tt.dst:], bytes.Repeat([]byte{7}, 8)) {
+						t.Errorf("size %d: wrote beyond dst", size)
+					}
+				}()
+				Rows(dst[:tt.dst:tt.dst], make([]byte, 2*size), tt.rows, Move{Step: size, Elem: size, Size: size}, nil)
+			}()
+		}
+	}
+}
+
+// position is what an index value means, in whole numbers of any size.
+func position(v *big.Int, dim int64, p Policy) (at int64, outside bool) {
+	d := big.NewInt(dim)
+	if v.Sign() < 0 && p.FromEnd && new(big.Int).Neg(v).Cmp(d) <= 0 {
+		v = new(big.Int).Add(v, d)
+	}
+	if v.Sign() >= 0 && v.Cmp(d) < 0 {
+		return v.Int64(), false
+	}
+	switch {
+	case p.Outside == Fill:
+		return -1, false
+	case dim == 0 || p.Outside == Error:
+		return 0, true
+	case p.Outside == Wrap:
+		return new(big.Int).Mod(v, d).Int64(), false
+	case v.Sign() < 0:
+		return 0, false
+	}
+	return dim - 1, false
+}
+
+// FuzzResolve holds Load and Resolve together against whole numbers: every
+// width, every policy, values at and beyond the ends of every type.
+func FuzzResolve(f *testing.F) {
+	for seed := range uint64(60) {
+		f.Add(seed)
+	}
+	widths := []Width{{1, true}, {2, false}, {2, true}, {4, false}, {4, true}, {8, false}, {8, true}, {16, false}, {16, true}, {32, false}, {32, true}, {64, false}, {64, true}}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		w := widths[r.IntN(len(widths))]
+		p := Policy{r.IntN(2) == 0, Outside(r.IntN(4))}
+		dim := []int64{0, 1, 2, 3, 7, 100, 1 << 31, 1 << 40}[r.IntN(8)]
+		stride := []int64{1, 5, -3, 0}[r.IntN(4)]
+		n, step, lead := r.IntN(40), []int{1, 1, 2, -1, 0}[r.IntN(5)], r.IntN(3)
+		if step < 0 {
+			lead += n
+		}
+		count := lead + n*max(step, 0) + 1
+		values := make([]*big.Int, count)
+		low, span := new(big.Int), new(big.Int).Lsh(big.NewInt(1), uint(w.Bits))
+		if !w.Unsigned {
+			low.Rsh(span, 1).Neg(low)
+		}
+		for i := range values {
+			switch v := new(big.Int); r.IntN(4) {
+			case 0: // any bits
+				values[i] = v.Mod(v.SetUint64(r.Uint64()), span).Add(v, low)
+			case 1: // an end of the type
+				values[i] = v.Add(low, big.NewInt(int64(r.IntN(2))))
+			case 2:
+				values[i] = v.Sub(v.Add(low, span), big.NewInt(1+int64(r.IntN(2))))
+			default: // about the axis
+				v.SetInt64(r.Int64N(dim+2)*int64(1-2*r.IntN(2)) + int64(r.IntN(2)))
+				if v.Cmp(low) < 0 || v.Cmp(new(big.Int).Add(low, span)) >= 0 {
+					v.SetInt64(0)
+				}
+				values[i] = v
+			}
+		}
+		src := guarded(t, (count*w.Bits+7)/8)
+		for i, v := range values {
+			bits := new(big.Int).Mod(v, span).Uint64()
+			if w.Bits < 8 {
+				PutBits(src, i*w.Bits, w.Bits, byte(bits))
+				continue
+			}
+			var b [8]byte
+			binary.LittleEndian.PutUint64(b[:], bits)
+			copy(src[i*w.Bits/8:(i+1)*w.Bits/8], b[:])
+		}
+		rows, scratch := make([]int64, n), make([]int64, n)
+		Start(rows, 1000, 10)
+		Load(scratch, src, lead, step, w, dim)
+		outside := Resolve(rows, scratch, dim, stride, p)
+		refused := 0
+		for j := range n {
+			at, bad := position(values[lead+j*step], dim, p)
+			switch {
+			case bad:
+				refused++
+			case at < 0 && rows[j] >= 0:
+				t.Errorf("%v of axis %d, %+v: row %d, want a fill", values[lead+j*step], dim, p, rows[j])
+			case at >= 0 && rows[j] != 1000+10*int64(j)+at*stride:
+				t.Errorf("%v of axis %d, %+v %+v: row %d, want position %d", values[lead+j*step], dim, p, w, rows[j], at)
+			}
+		}
+		if outside != refused {
+			t.Errorf("%d outside, want %d", outside, refused)
+		}
+	})
+}
+
+func TestFinish(t *testing.T) {
+	rows := []int64{0, Filled, 5, Filled + math.MaxInt32, -1, math.MaxInt64}
+	Finish(rows)
+	if want := []int64{0, -1, 5, -1, -1, math.MaxInt64}; !slices.Equal(rows, want) {
+		t.Errorf("%v, want %v", rows, want)
+	}
+}
+
+// FuzzBits holds Bits against moving single bits.
+func FuzzBits(f *testing.F) {
+	for seed := range uint64(40) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		elem := []int{1, 2, 4}[r.IntN(3)]
+		size := r.IntN(60) * elem
+		count, n := 1+r.IntN(9), r.IntN(9)
+		lead, gap, bias := r.IntN(9)*elem, r.IntN(3)*elem, r.IntN(9)*elem
+		src := guarded(t, (count*size+bias+7)/8)
+		for i := range src {
+			src[i] = byte(r.Uint32())
+		}
+		rows := make([]int64, n)
+		for j := range rows {
+			if rows[j] = int64(r.IntN(count) * size / elem); r.IntN(4) == 0 {
+				rows[j] = -1
+			}
+		}
+		fill := byte(r.IntN(1 << elem))
+		length := (lead + n*(size+gap) + 7) / 8
+		got, want := guarded(t, length), make([]byte, length)
+		for i := range got {
+			got[i] = byte(r.Uint32())
+		}
+		copy(want, got)
+		Bits(got, src, rows, Move{At: lead, Step: size + gap, Bias: bias, Elem: elem, Size: size}, fill)
+		for j, row := range rows {
+			for i := range size {
+				v := fill >> (i % elem) & 1
+				if row >= 0 {
+					from := int(row)*elem + bias + i
+					v = src[from/8] >> (from % 8) & 1
+				}
+				at := lead + j*(size+gap) + i
+				want[at/8] = want[at/8]&^(1<<(at%8)) | v<<(at%8)
+			}
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%d-bit elements, slices of %d bits: differs", elem, size)
+		}
+	})
+}
