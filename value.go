@@ -3,6 +3,7 @@ package garner
 import (
 	"encoding/binary"
 	"math"
+	"runtime/debug"
 	"sort"
 	"strconv"
 	"strings"
@@ -15,7 +16,7 @@ import (
 // what SetText reads back. Integers are exact, and so are the floats: the text
 // is a shortest one that reads back as the same value in the same type, and has
 // a point or an exponent. Strings stand in double quotes. Coordinates that t
-// does not have are an ErrShape.
+// does not have are an ErrShape, Volatile memory that is gone an ErrFault.
 func (t Tensor) At(index ...int) (string, error) {
 	if !t.dtype.Valid() {
 		return "", errorf(ErrDType, "the zero Tensor has no elements")
@@ -30,7 +31,29 @@ func (t Tensor) At(index ...int) (string, error) {
 		}
 		at += i * t.strides[axis]
 	}
-	return string(t.appendElement(nil, at)), nil
+	var text []byte
+	if err := t.guard(func() { text = t.appendElement(nil, at) }); err != nil {
+		return "", err
+	}
+	return string(text), nil
+}
+
+// guard runs a look at the memory of t. A fault in volatile memory becomes an
+// ErrFault; other memory does not fault.
+func (t *Tensor) guard(look func()) (err error) {
+	if t.volatile {
+		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+		defer func() {
+			if r := recover(); r != nil {
+				if !isFault(r) {
+					panic(r)
+				}
+				err = errorf(ErrFault, "the memory of the element is not there, or only to be read: a mapped file may have been cut short")
+			}
+		}()
+	}
+	look()
+	return nil
 }
 
 // SetText makes the i-th element in row-major order what text says: a decimal,
@@ -51,6 +74,13 @@ func (t Tensor) SetText(i int, text string) error {
 	if err != nil {
 		return err
 	}
+	if fault := t.guard(func() { err = t.setElement(at, text) }); fault != nil {
+		return fault
+	}
+	return err
+}
+
+func (t *Tensor) setElement(at int, text string) error {
 	d := t.dtype
 	switch d.kind() {
 	case kindBool:
@@ -94,6 +124,7 @@ func (t Tensor) SetText(i int, text string) error {
 		store(t.buf, 2*at+1, part.Bits()/8, imagBits)
 	default:
 		if strings.HasPrefix(text, `"`) {
+			var err error
 			if text, err = unquote(text); err != nil {
 				return err
 			}
@@ -111,15 +142,20 @@ func (t Tensor) Float64(i int) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
+	if !t.dtype.IsFloat() && !t.dtype.IsInteger() {
+		return 0, errorf(ErrDType, "a %s is no real number", t.dtype)
+	}
+	var code uint64
+	if err := t.guard(func() { code = t.bits(at) }); err != nil {
+		return 0, err
+	}
 	switch t.dtype.kind() {
 	case kindFloat:
-		return decodeFloat(t.dtype, t.bits(at)), nil
+		return decodeFloat(t.dtype, code), nil
 	case kindInt:
-		return float64(signed(t.dtype, t.bits(at))), nil
-	case kindUint:
-		return float64(t.bits(at)), nil
+		return float64(signed(t.dtype, code)), nil
 	}
-	return 0, errorf(ErrDType, "a %s is no real number", t.dtype)
+	return float64(code), nil
 }
 
 // Int is the i-th element in row-major order of a tensor of any integer type,
@@ -129,13 +165,17 @@ func (t Tensor) Int(i int) (Index, error) {
 	if err != nil {
 		return Index{}, err
 	}
-	switch t.dtype.kind() {
-	case kindInt:
-		return Index{Bits: uint64(signed(t.dtype, t.bits(at)))}, nil
-	case kindUint:
-		return Index{Bits: t.bits(at), Unsigned: true}, nil
+	if !t.dtype.IsInteger() {
+		return Index{}, errorf(ErrDType, "a %s is no integer", t.dtype)
 	}
-	return Index{}, errorf(ErrDType, "a %s is no integer", t.dtype)
+	var code uint64
+	if err := t.guard(func() { code = t.bits(at) }); err != nil {
+		return Index{}, err
+	}
+	if t.dtype.IsUnsigned() {
+		return Index{Bits: code, Unsigned: true}, nil
+	}
+	return Index{Bits: uint64(signed(t.dtype, code))}, nil
 }
 
 // element is where the i-th element in row-major order stands, for an i that

@@ -7,11 +7,14 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/mapped"
 )
 
 // recordedValues is testdata/values.json, whose own script says what it holds.
@@ -452,6 +455,45 @@ func TestElementAccess(t *testing.T) {
 	}
 	if _, err := garner.Of([]float32{1}).Int(0); !errors.Is(err, garner.ErrDType) {
 		t.Errorf("Int of a float: %v", err)
+	}
+}
+
+// TestVolatileElements looks at elements of a file that was cut short.
+func TestVolatileElements(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows keeps a mapped file from being cut short")
+	}
+	path := filepath.Join(t.TempDir(), "x")
+	if err := os.WriteFile(path, make([]byte, 1<<16), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := mapped.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	base, err := garner.FromBytes(garner.I32, file.Bytes(), 1<<14)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := base.Volatile()
+	if err := x.SetText(0, "1"); !errors.Is(err, garner.ErrFault) {
+		t.Errorf("writing what is only to be read: %v", err)
+	}
+	if got, err := x.Int(5); err != nil || got.Bits != 0 {
+		t.Errorf("element 5 is %s (%v)", got, err)
+	}
+	if err := os.Truncate(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := x.At(5); !errors.Is(err, garner.ErrFault) {
+		t.Errorf("At gave %q (%v)", got, err)
+	}
+	if got, err := x.Int(5); !errors.Is(err, garner.ErrFault) {
+		t.Errorf("Int gave %s (%v)", got, err)
+	}
+	if got, err := x.Float64(5); !errors.Is(err, garner.ErrFault) {
+		t.Errorf("Float64 gave %v (%v)", got, err)
 	}
 }
 
