@@ -1,0 +1,259 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/catalog"
+	"github.com/spf13/cobra"
+)
+
+// A gatherKind is one of the three gathers. They differ in their operators and
+// in which numbers those have, not in what is done.
+type gatherKind struct {
+	kind            catalog.Kind
+	short, long     string
+	axis, batchDims bool
+	example         string
+}
+
+var gatherKinds = []gatherKind{
+	{
+		kind: catalog.Gather, axis: true, batchDims: true,
+		short: "Take slices along one axis",
+		long:  "gather takes slices of DATA along one axis, those that INDICES name.",
+		example: `  garner gather '[[1,2],[3,4],[5,6]]' '[2,0]'                   # [[5, 6], [1, 2]]
+  garner gather '[[1,2],[3,4],[5,6]]' '[1]' --axis 1            # [[2], [4], [6]]
+  garner gather '[[1,2],[3,4]]' '[[1],[0]]' --axis 1 --batch-dims 1   # [[2], [3]]
+  garner gather '[1,2,3]' '[0,-1,7]' --as openvino.Gather-8     # [1, 3, 0]
+  garner gather 'f32[1,2,3]' '[0,7]' --outside fill=NaN         # [1.0, NaN]
+  garner gather data.npy ids.npy --as onnx.Gather-13 -o rows.npy
+  garner gather model.safetensors#embeddings.weight ids.npy -o rows.npy
+  cat ids.npy | garner gather data.npy - -o - > rows.npy`,
+	},
+	{
+		kind: catalog.GatherND, batchDims: true,
+		short: "Take slices at index tuples",
+		long:  "gathernd takes slices of DATA at the tuples that lie along the last axis of INDICES.",
+		example: `  garner gathernd '[[1,2],[3,4]]' '[[0,0],[1,0]]'               # [1, 3]
+  garner gathernd '[[1,2],[3,4]]' '[[1],[0]]'                   # [[3, 4], [1, 2]]
+  garner gathernd '[[1,2],[3,4]]' '[[1],[0]]' --batch-dims 1    # [2, 3]
+  garner gathernd '["a","b","c"]' '[[2],[0]]' --as tensorflow.GatherNd   # ["c", "a"]
+  garner gathernd data.npy at.npy --as openvino.GatherND-5 --batch-dims 2 -o out.npy`,
+	},
+	{
+		kind: catalog.Elements, axis: true,
+		short: "Take one element per index",
+		long:  "elements takes one element of DATA per index, along one axis; the result has the\nshape of INDICES.",
+		example: `  garner elements '[[1,2],[3,4]]' '[[0,0],[1,0]]' --axis 1      # [[1, 1], [4, 3]]
+  garner elements '[[1,2],[3,4]]' '[[1,0]]' --as onnx.GatherElements-13   # [[3, 2]]
+  garner elements data.npy at.npy --as openvino.GatherElements-6 --axis 2 -o out.npy`,
+	},
+}
+
+const operandHelp = `
+
+DATA and INDICES are literals or files:
+  '[[1,2],[3,4]]'           integers are i64, decimals f64; true and false are bool,
+                            quoted texts string; 'f32[1,2]' and 'u8(3)' name a type
+  FILE.npy
+  FILE.safetensors#NAME     the tensor of that name
+  -                         npy on standard input
+INDICES are of any integer type. A file is never narrowed to memory's size: it is
+mapped, and only what the indices name is read.
+
+Without -o a result of up to 1000 elements is printed as nested lists, and of a
+larger one its type, shape and ends. A file of -o is written whole or not at all.
+
+Exit status: 0 done; 1 DATA, INDICES or an index was refused, or a file could not
+be read or written; 2 the command was wrong, an operator or an attribute too;
+130 interrupted. A reader of printed text that goes away early, such as head, is
+no matter for a message; one of "-o -" is.`
+
+// gatherFlags are what a gather can be told.
+type gatherFlags struct {
+	operator            operatorFlags
+	policy              policyFlags
+	out                 string
+	dtype, indicesDType dtypeFlag
+	threads             number
+}
+
+func (p *program) gatherCommand(k gatherKind) *cobra.Command {
+	f := &gatherFlags{}
+	cmd := &cobra.Command{
+		Use:               string(k.kind) + " DATA INDICES",
+		Short:             k.short,
+		Long:              k.long + operandHelp,
+		Example:           k.example,
+		Args:              twoOperands,
+		ValidArgsFunction: completeOperand,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.gather(cmd.Context(), k.kind, f, args)
+		},
+	}
+	f.operator.add(cmd, k.kind)
+	flags := cmd.Flags()
+	// Both are known to every gather, so that an operator that lacks one says so
+	// itself; help shows those that are of use.
+	flags.Var(&f.operator.axis, "axis", "the axis of DATA; negative from the end (default 0)")
+	flags.Var(&f.operator.batchDims, "batch-dims", "how many leading dims DATA and INDICES share (default 0)")
+	flags.Lookup("axis").Hidden = !k.axis
+	flags.Lookup("batch-dims").Hidden = !k.batchDims
+	f.policy.add(cmd)
+	flags.StringVarP(&f.out, "output", "o", "", "write the result to `OUT`: a .npy file, or - for npy on standard output")
+	flags.Var(&f.dtype, "dtype", "the type of a literal DATA, or of bytes without a type in a .npy (V1, V2), as bf16 is saved")
+	flags.Var(&f.indicesDType, "indices-dtype", "the same of INDICES")
+	flags.Var(&f.threads, "threads", "use so many cores (default all)")
+	var dtypes []string
+	for _, d := range garner.DTypes() {
+		dtypes = append(dtypes, d.String())
+	}
+	complete(cmd, "dtype", dtypes...)
+	complete(cmd, "indices-dtype", dtypes...)
+	return cmd
+}
+
+func twoOperands(cmd *cobra.Command, args []string) error {
+	if len(args) == 2 {
+		return nil
+	}
+	given := fmt.Sprintf("%d arguments were given", len(args))
+	switch {
+	case len(args) == 1:
+		given = "1 argument was given"
+	case len(args) > 2:
+		given += "; put a literal in quotes, such as '[[1, 2], [3, 4]]'"
+	}
+	return usage(cmd, "%s takes DATA and INDICES; %s", cmd.Name(), given)
+}
+
+// A dtypeFlag is the value of a flag that names a dtype.
+type dtypeFlag garner.DType
+
+func (d *dtypeFlag) String() string {
+	if d == nil || garner.DType(*d) == garner.Invalid {
+		return ""
+	}
+	return garner.DType(*d).String()
+}
+
+func (d *dtypeFlag) Set(text string) error {
+	parsed, err := garner.ParseDType(text)
+	if err != nil {
+		return errors.New(bare(err))
+	}
+	*d = dtypeFlag(parsed)
+	return nil
+}
+
+func (d *dtypeFlag) Type() string { return "TYPE" }
+
+// gather runs one gather, from the operands to where the result goes.
+func (p *program) gather(ctx context.Context, kind catalog.Kind, f *gatherFlags, args []string) (err error) {
+	// First all that is wrong with the command itself.
+	o, err := f.operator.find(kind)
+	if err != nil {
+		return err
+	}
+	if o.Kind != kind {
+		return rightCommand(o, kind)
+	}
+	numbers, err := f.operator.numbers()
+	if err != nil {
+		return err
+	}
+	op, err := o.WithNumbers(numbers)
+	if err != nil {
+		return err
+	}
+	if f.threads.given && (f.threads.value < 1 || f.threads.value > 1<<16) {
+		return wrong("--threads %d: give 1 or more; without it all cores are used", f.threads.value)
+	}
+	if f.out != "" {
+		if err := checkOutput(f.out); err != nil {
+			return err
+		}
+	}
+	if err := checkOperands(args); err != nil {
+		return err
+	}
+
+	data, err := p.open(ctx, operandRoles[0], args[0], garner.DType(f.dtype))
+	if err != nil {
+		return err
+	}
+	defer data.close()
+	indices, err := p.open(ctx, operandRoles[1], args[1], garner.DType(f.indicesDType))
+	if err != nil {
+		return err
+	}
+	defer indices.close()
+
+	if op, err = f.policy.amend(op, data.tensor.DType()); err != nil {
+		return err
+	}
+	prepared, err := garner.Prepare(op, data.tensor.Spec(), indices.tensor.Spec(), garner.Threads(int(f.threads.value)))
+	if err != nil {
+		return err
+	}
+	out, err := newResult(prepared.Plan())
+	if err != nil {
+		return err
+	}
+	to, err := p.create(ctx, f.out, data.path, indices.path)
+	if err != nil {
+		return err
+	}
+	defer to.abort()
+	if err := prepared.Run(ctx, data.tensor, indices.tensor, out); err != nil {
+		return remedy(err)
+	}
+	if f.out == "" {
+		return to.print(out)
+	}
+	return to.write(out, data.descr)
+}
+
+// newResult makes the memory for a result, unless the machine has not so much:
+// to ask for it would end the process.
+func newResult(plan *garner.Plan) (garner.Tensor, error) {
+	n, ok := plan.Out.Len()
+	const header = 16 // bytes of a string without its text
+	bits := plan.DType.Bits()
+	if plan.DType == garner.String {
+		bits = 8 * header
+	}
+	// Not exact, which does not matter to a machine's size.
+	if size := float64(n) / 8 * float64(bits); !ok || size > memory() {
+		return garner.Tensor{}, garner.Errorf(garner.ErrShape, "the result %s%s takes %s, and this machine has %s of memory; gather fewer rows at a time",
+			plan.DType, plan.Out, gib(size), gib(memory()))
+	}
+	return garner.New(plan.DType, plan.Out...)
+}
+
+func gib(bytes float64) string {
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", bytes/(1<<30)), ".0") + " GiB"
+}
+
+// remedy adds to a refused index what the command can do about it.
+func remedy(err error) error {
+	var bad *garner.IndexError
+	if !errors.As(err, &bad) || bad.Hint != "" {
+		return err
+	}
+	told := *bad
+	value := int64(bad.Value.Bits)
+	switch {
+	case bad.Dim == 0:
+		told.Hint = "nothing can be taken from it; \"--outside zero\" or \"--outside fill=V\" put something there"
+	case !bad.FromEnd && !bad.Value.Unsigned && value < 0 && value >= -int64(bad.Dim):
+		told.Hint = "\"--negative from-end\" counts it from the end"
+	default:
+		told.Hint = "mend it, or say what it means with --outside zero, clamp, wrap or fill=V"
+	}
+	return &told
+}

@@ -1,0 +1,228 @@
+// Command garner gathers slices of tensors, exactly as the operator of a
+// framework does that is named:
+//
+//	garner gathernd '[[1,2],[3,4]]' '[[0,0],[1,0]]'        prints [1, 3]
+//	garner gather data.npy ids.npy --as openvino.Gather-8 --axis 1 -o rows.npy
+//	garner shape --as onnx.GatherND-13 --data 'f32[1000,256,10,15]' --indices 'i64[25,?,3]'
+//	garner verify conformance/
+//
+// "garner help" says what there is, and "garner help gather" what to type.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/garner-go/garner/internal/literal"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+func main() {
+	// A reader that goes away is an error of the write, not the end of the
+	// process, so that it can be told and what was begun be cleared away.
+	signal.Ignore(syscall.SIGPIPE)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+
+	p := &program{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	done := make(chan int, 1)
+	go func() { done <- p.run(ctx, os.Args[1:]) }()
+	select {
+	case status := <-done:
+		os.Exit(status)
+	case <-signals:
+	}
+	// A second signal ends the process at once.
+	signal.Stop(signals)
+	cancel(errInterrupted)
+	// A read or a write of a pipe does not know of the context. It is not waited
+	// for, unless there is a temporary file to be removed.
+	const patience = 250 * time.Millisecond
+	for {
+		select {
+		case status := <-done:
+			os.Exit(status)
+		case <-time.After(patience):
+			if !p.unfinished.Load() {
+				os.Exit(p.report(errInterrupted))
+			}
+		}
+	}
+}
+
+// A program is one run of the command.
+type program struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	unfinished     atomic.Bool // a temporary file stands on the disk
+}
+
+// run carries out a command line and answers with the exit status.
+func (p *program) run(ctx context.Context, args []string) int {
+	root := p.command()
+	root.SetArgs(shieldNumbers(args))
+	root.SetIn(p.stdin)
+	root.SetOut(p.stdout)
+	root.SetErr(p.stderr)
+	return p.report(root.ExecuteContext(ctx))
+}
+
+// shieldNumbers lets a negative number stand for an operand, as in
+// "garner gather '[1,2]' -1": a space before it, which neither literals nor the
+// flags that take numbers mind, keeps it from being read as a flag.
+func shieldNumbers(args []string) []string {
+	shielded := make([]string, len(args))
+	for i, a := range args {
+		if strings.HasPrefix(a, "-") && literal.IsLiteral(a) {
+			a = " " + a
+		}
+		shielded[i] = a
+	}
+	return shielded
+}
+
+const rootHelp = `garner gathers slices of tensors: given data and integer indices, it builds the
+output by reading data where the indices say, exactly as the operator of a
+framework does that is named.
+
+Usage:
+  garner gather   DATA INDICES [--axis N] [--batch-dims N] [--as OP] [-o OUT]    slices along one axis
+  garner gathernd DATA INDICES [--batch-dims N] [--as OP] [-o OUT]               slices at index tuples
+  garner elements DATA INDICES [--axis N] [--as OP] [-o OUT]                     one element per index
+  garner shape    --as OP --data SPEC --indices SPEC ...                         infer the output's shape, run nothing
+  garner ops                                                                     list the operators
+  garner verify   PATH... [--json]                                               hold garner against recorded answers
+  garner help COMMAND                                                            what to type, with examples
+  garner completion bash|zsh|fish|powershell                                     a completion script for the shell
+
+Examples:
+  garner gathernd '[[1,2],[3,4]]' '[[0,0],[1,0]]'
+  garner gather data.npy ids.npy --axis 1 -o rows.npy
+  garner gather model.safetensors#embeddings.weight ids.npy -o rows.npy
+
+OP is DIALECT.OPERATOR-VERSION, for example openvino.Gather-8; garner's own,
+strict operator where it is not given. "garner ops" lists them.
+DATA and INDICES are literals such as '[[1,2],[3,4]]', or files: .npy,
+.safetensors#NAME; "-" is npy on standard input.
+Without -o a small result is printed; "-o -" writes npy to standard output.
+
+Exit status: 0 done; 1 the data or an index was refused, a file could not be read
+or written, or a verify had failures; 2 the command was wrong; 130 interrupted.`
+
+const helpTemplate = `{{.Long}}
+{{if .HasParent}}
+Usage:
+  {{.UseLine}}
+{{if .HasExample}}
+Examples:
+{{.Example}}
+{{end}}{{if .HasAvailableSubCommands}}
+Commands:{{range .Commands}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}
+{{end}}{{if .HasAvailableLocalFlags}}
+Flags:
+{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}
+{{end}}{{end}}`
+
+func (p *program) command() *cobra.Command {
+	root := &cobra.Command{
+		Use:               "garner",
+		Long:              rootHelp,
+		Version:           version(),
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		DisableAutoGenTag: true,
+		Args:              cobra.ArbitraryArgs, // RunE says it better
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return noCommand(cmd, args[0])
+			}
+			return usage(cmd, "say what to do: gather, gathernd, elements, shape, ops or verify")
+		},
+	}
+	root.SetHelpTemplate(helpTemplate)
+	root.SetVersionTemplate("garner {{.Version}}\n")
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpCommand(&cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Show what to type",
+		Long:  "help shows what to type for a command.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil || about == cmd.Root() && len(rest) > 0 {
+				return noCommand(cmd.Root(), strings.Join(args, " "))
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			var names []string
+			for _, c := range cmd.Root().Commands() {
+				if len(args) == 0 && c.IsAvailableCommand() {
+					names = append(names, c.Name())
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+	})
+	for _, k := range gatherKinds {
+		root.AddCommand(p.gatherCommand(k))
+	}
+	root.AddCommand(p.shapeCommand(), p.opsCommand())
+	return root
+}
+
+// noCommand says that there is no command of a name.
+func noCommand(root *cobra.Command, name string) error {
+	meant := ""
+	if near := root.SuggestionsFor(name); len(near) > 0 {
+		meant = "; did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return usage(root, "no command %q%s", name, meant)
+}
+
+// flagError says what is wrong with a flag.
+func flagError(cmd *cobra.Command, err error) error {
+	var value *pflag.InvalidValueError
+	if errors.As(err, &value) {
+		return usage(cmd, "--%s %q: %v", value.GetFlag().Name, strings.TrimSpace(value.GetValue()), value.Unwrap())
+	}
+	var missing *pflag.ValueRequiredError
+	if errors.As(err, &missing) {
+		return usage(cmd, "--%s needs a value", missing.GetFlag().Name)
+	}
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		name := "--" + unknown.GetSpecifiedName()
+		if len(unknown.GetSpecifiedName()) == 1 {
+			name = "-" + unknown.GetSpecifiedName()
+		}
+		return usage(cmd, "%s has no flag %s%s", cmd.Name(), name, nearFlag(cmd, unknown.GetSpecifiedName()))
+	}
+	return usage(cmd, "%v", err)
+}
+
+// nearFlag suggests the flag that a mistyped one begins like.
+func nearFlag(cmd *cobra.Command, name string) string {
+	meant, most := "", 1
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		same := 0
+		for same < min(len(name), len(f.Name)) && name[same] == f.Name[same] {
+			same++
+		}
+		if same > most {
+			meant, most = fmt.Sprintf("; did you mean --%s?", f.Name), same
+		}
+	})
+	return meant
+}

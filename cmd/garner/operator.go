@@ -1,0 +1,248 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/catalog"
+	"github.com/garner-go/garner/internal/literal"
+	"github.com/spf13/cobra"
+)
+
+// A number is the value of a flag that takes an integer.
+type number struct {
+	given    bool
+	value    int64
+	unknown  bool // "?" was given
+	question bool // "?" may be given
+}
+
+func (n *number) String() string {
+	if n == nil || !n.given {
+		return ""
+	}
+	return strconv.FormatInt(n.value, 10)
+}
+
+func (n *number) Set(text string) error {
+	text = strings.TrimSpace(text)
+	n.given = true
+	if n.unknown = n.question && text == "?"; n.unknown {
+		return nil
+	}
+	v, err := strconv.ParseInt(text, 10, 64)
+	if errors.Is(err, strconv.ErrRange) {
+		return errors.New("no tensor has so many; give a smaller number")
+	}
+	if err != nil {
+		return errors.New("give an integer, such as 1 or -1")
+	}
+	n.value = v
+	return nil
+}
+
+func (n *number) Type() string { return "N" }
+
+// operatorFlags say which operator to be.
+type operatorFlags struct {
+	as              string
+	opset           number
+	axis, batchDims number
+	attributes      []string
+}
+
+func (f *operatorFlags) add(cmd *cobra.Command, kinds ...catalog.Kind) {
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&f.as, "as", "", "the operator to be, for example openvino.Gather-8; \"garner ops\" lists them")
+	names := []string{}
+	for _, o := range catalog.Operators() {
+		for _, k := range kinds {
+			if o.Kind == k {
+				names = append(names, o.Name)
+			}
+		}
+	}
+	complete(cmd, "as", names...)
+	flags.Var(&f.opset, "opset", "the newest version of the operator that this opset has, where OP names none")
+	flags.StringArrayVar(&f.attributes, "attr", nil, "`NAME=VALUE`: an attribute of the operator; an integer, true or false, or text")
+}
+
+// complete offers the values of a flag to the shell.
+func complete(cmd *cobra.Command, flag string, values ...string) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // the flag was not made: a mistake in this program
+	}
+}
+
+// find finds the operator: that of --as, or garner's own.
+func (f *operatorFlags) find(own catalog.Kind) (catalog.Operator, error) {
+	if f.opset.given && (f.opset.value < 1 || f.opset.value > 1<<20) {
+		return catalog.Operator{}, wrong("--opset %d: opsets count from 1", f.opset.value)
+	}
+	if f.as == "" {
+		if f.opset.given {
+			return catalog.Operator{}, wrong("--opset is of an operator of --as; name one, such as --as onnx.Gather")
+		}
+		return catalog.Own(own), nil
+	}
+	return catalog.Find(f.as, int(f.opset.value))
+}
+
+// numbers are the operator's attributes, and its inputs beyond data and
+// indices, by name.
+func (f *operatorFlags) numbers() (map[string]any, error) {
+	values := make(map[string]any)
+	for _, a := range f.attributes {
+		name, text, found := strings.Cut(a, "=")
+		if !found || name == "" {
+			return nil, wrong("--attr %s: write it as NAME=VALUE, for example --attr axis=1", a)
+		}
+		if _, twice := values[name]; twice {
+			return nil, wrong("--attr %s is given twice; give it once", name)
+		}
+		v, err := attribute(text)
+		if err != nil {
+			return nil, about("--attr "+name+": ", err)
+		}
+		values[name] = v
+	}
+	for _, n := range []struct {
+		flag, name string
+		number     *number
+	}{{"axis", "axis", &f.axis}, {"batch-dims", "batch_dims", &f.batchDims}} {
+		if !n.number.given {
+			continue
+		}
+		if _, twice := values[n.name]; twice {
+			return nil, wrong("--attr %s and --%s say the same; give one of them", n.name, n.flag)
+		}
+		values[n.name] = n.number.value
+		if n.number.unknown {
+			values[n.name] = int(garner.Unknown)
+		}
+	}
+	return values, nil
+}
+
+// attribute reads the value of an attribute.
+func attribute(text string) (any, error) {
+	trimmed := strings.TrimSpace(text)
+	if v, err := strconv.ParseInt(trimmed, 10, 64); err == nil {
+		return v, nil
+	}
+	switch {
+	case trimmed == "true":
+		return true, nil
+	case trimmed == "false":
+		return false, nil
+	case strings.HasPrefix(trimmed, "["), strings.HasPrefix(trimmed, `"`), strings.HasPrefix(trimmed, "'"):
+		return listOrText(trimmed)
+	}
+	return text, nil
+}
+
+// listOrText reads a list of integers, or a text in quotes.
+func listOrText(text string) (any, error) {
+	t, err := literal.Parse(text, garner.Invalid)
+	if err != nil {
+		return nil, wrong("%s", bare(err))
+	}
+	if t.DType() == garner.String && t.Rank() == 0 {
+		s, err := garner.Values[string](t)
+		if err != nil {
+			return nil, err
+		}
+		return s[0], nil
+	}
+	if t.DType() != garner.I64 || t.Rank() != 1 {
+		return nil, wrong("%s is a tensor %s%s; an attribute is an integer, a list of integers, true or false, or text", text, t.DType(), t.Shape())
+	}
+	return garner.Values[int64](t)
+}
+
+// rightCommand says which command an operator of another kind wants.
+func rightCommand(o catalog.Operator, asked catalog.Kind) error {
+	return wrong("%s is no %s operator; use \"garner %s --as %s\"", o.Name, asked, o.Kind, o.Name)
+}
+
+// policyFlags say what indices mean that are negative or outside.
+type policyFlags struct {
+	negative, outside string
+	fill              string
+	filled            bool
+}
+
+func (f *policyFlags) add(cmd *cobra.Command) {
+	cmd.Flags().Var(policyFlag{&f.negative, "reject|from-end", f.setNegative}, "negative", "what a negative index means, instead of the operator's own rule")
+	cmd.Flags().Var(policyFlag{&f.outside, "error|zero|clamp|wrap|fill=V", f.setOutside}, "outside", "what an index means that its axis does not have; V is of data's dtype")
+	complete(cmd, "negative", "reject", "from-end")
+	complete(cmd, "outside", "error", "zero", "clamp", "wrap", "fill=")
+}
+
+type policyFlag struct {
+	value *string
+	words string
+	set   func(string) error
+}
+
+func (f policyFlag) String() string {
+	if f.value == nil {
+		return ""
+	}
+	return *f.value
+}
+func (f policyFlag) Set(text string) error { return f.set(text) }
+func (f policyFlag) Type() string          { return f.words }
+
+func (f *policyFlags) setNegative(text string) error {
+	if text != "reject" && text != "from-end" {
+		return errors.New("give reject or from-end")
+	}
+	f.negative = text
+	return nil
+}
+
+func (f *policyFlags) setOutside(text string) error {
+	f.fill, f.filled = "", false
+	switch text {
+	case "error", "zero", "clamp", "wrap":
+	case "fill", "fill=":
+		return errors.New("a fill needs its value, for example --outside fill=-1")
+	default:
+		if f.fill, f.filled = strings.CutPrefix(text, "fill="); !f.filled {
+			return errors.New("give error, zero, clamp, wrap, or fill= with a value")
+		}
+	}
+	f.outside = text
+	return nil
+}
+
+// amend gives the operator the policies that were asked for.
+func (f *policyFlags) amend(op garner.Op, data garner.DType) (garner.Op, error) {
+	switch f.negative {
+	case "reject":
+		op = garner.WithNegative(op, garner.Reject)
+	case "from-end":
+		op = garner.WithNegative(op, garner.FromEnd)
+	}
+	if f.filled {
+		value, err := garner.New(data)
+		if err == nil {
+			err = value.SetText(0, strings.TrimSpace(f.fill))
+		}
+		if err != nil {
+			return nil, &usageError{message: fmt.Sprintf("--outside fill=%s: data is %s: %s", f.fill, data, bare(err)), err: err}
+		}
+		return garner.WithFill(op, value), nil
+	}
+	for _, o := range []garner.Outside{garner.Error, garner.Zero, garner.Clamp, garner.Wrap} {
+		if o.String() == f.outside {
+			op = garner.WithOutside(op, o)
+		}
+	}
+	return op, nil
+}

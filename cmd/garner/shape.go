@@ -1,0 +1,112 @@
+package main
+
+import (
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/catalog"
+	"github.com/spf13/cobra"
+)
+
+// shapeFlags are what shape can be told.
+type shapeFlags struct {
+	operator      operatorFlags
+	data, indices string
+}
+
+func (p *program) shapeCommand() *cobra.Command {
+	f := &shapeFlags{}
+	f.operator.axis.question = true
+	cmd := &cobra.Command{
+		Use:   "shape --as OP --data SPEC --indices SPEC",
+		Short: "Infer the output's shape, run nothing",
+		Long: `shape says which type and shape an operator's output has, as far as those of its
+inputs tell. Nothing is read and nothing runs.
+
+SPEC is a type and its dims: f32[2,3]. A dim that is not known is ?, one of which
+bounds are known 1..8 or 1.. ; a shape of which nothing is known is f32[...].
+
+Exit status: 0 done; 1 the shapes were refused; 2 the command was wrong.`,
+		Example: `  garner shape --as openvino.GatherND-8 --data 'f32[1000,256,10,15]' --indices 'i64[25,?,3]'   # f32[25,?,15]
+  garner shape --as openvino.GatherND-5 --data 'f32[30,2,100,35]' --indices 'i32[30,2,3,1]' --batch-dims 2   # f32[60,3,35]
+  garner shape --as onnx.Gather-13 --data 'f32[?,1..8]' --indices 'i64[4]' --axis -1   # f32[?,4]
+  garner shape --as openvino.Gather-8 --data 'f32[2,3]' --indices 'i64[4]' --axis '?'   # f32[?,?]`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usage(cmd, "shape takes no arguments beside its flags; %q was given", args[0])
+			}
+			return nil
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return p.shape(cmd, f)
+		},
+	}
+	f.operator.add(cmd, catalog.Gather, catalog.GatherND, catalog.Elements)
+	flags := cmd.Flags()
+	flags.StringVar(&f.data, "data", "", "what is known of data, a `SPEC`")
+	flags.StringVar(&f.indices, "indices", "", "what is known of indices, a `SPEC`")
+	flags.Var(&f.operator.axis, "axis", "the axis of data; ? where it is not known (default 0)")
+	flags.Var(&f.operator.batchDims, "batch-dims", "how many leading dims data and indices share (default 0)")
+	for _, name := range []string{"data", "indices", "axis", "batch-dims"} {
+		complete(cmd, name)
+	}
+	return cmd
+}
+
+func (p *program) shape(cmd *cobra.Command, f *shapeFlags) error {
+	if f.operator.as == "" {
+		return usage(cmd, "shape needs an operator: --as onnx.Gather-13, for example")
+	}
+	o, err := f.operator.find("")
+	if err != nil {
+		return err
+	}
+	var specs [2]garner.Spec
+	for i, s := range []struct{ flag, text string }{{"data", f.data}, {"indices", f.indices}} {
+		if s.text == "" {
+			return usage(cmd, "shape needs --%s, for example --%s '%s'", s.flag, s.flag, [...]string{"f32[2,?]", "i64[3]"}[i])
+		}
+		if specs[i], err = garner.ParseSpec(s.text); err != nil {
+			return wrong("--%s: %s", s.flag, bare(err))
+		}
+	}
+	numbers, err := f.operator.numbers()
+	if err != nil {
+		return err
+	}
+	op, err := inferable(o, numbers)
+	if err != nil {
+		return err
+	}
+	out, err := garner.Infer(op, specs[0], specs[1])
+	if err != nil {
+		return err
+	}
+	to := p.printer()
+	to.printf("%s\n", out)
+	return to.flush()
+}
+
+// inferable makes the operator of its numbers, of which an input may be
+// unknown.
+func inferable(o catalog.Operator, numbers map[string]any) (garner.Op, error) {
+	unknown := false
+	attributes := make(map[string]any, len(numbers))
+	for name, v := range numbers {
+		attributes[name] = v
+	}
+	var inputs []catalog.Input
+	for _, name := range o.Inputs() {
+		in := catalog.Input{Spec: garner.SpecOf(garner.I64)}
+		if v := numbers[name]; v == int(garner.Unknown) {
+			unknown = true
+		} else if n, ok := v.(int64); ok || v == nil {
+			in.Value = garner.Of([]int64{n})
+		}
+		delete(attributes, name)
+		inputs = append(inputs, in)
+	}
+	if !unknown {
+		return o.WithNumbers(numbers)
+	}
+	return o.Bind(attributes, inputs...)
+}
