@@ -179,8 +179,8 @@ func FromStrided(dtype DType, b []byte, offset int, shape, strides []int) (Tenso
 	var held int
 	if bits := dtype.Bits(); bits >= 8 {
 		held = len(b) / (bits / 8)
-	} else if held, ok = mul(len(b), 8/bits); !ok {
-		held, ok = math.MaxInt, true
+	} else {
+		held = min(len(b), math.MaxInt/8) * (8 / bits)
 	}
 	if !ok || lo < 0 || hi >= held {
 		return Tensor{}, shapeError(KindMismatch, "shape %s with strides %v from offset %d reaches outside the %d bytes given", t.shape, strides, offset, len(b))
@@ -276,11 +276,11 @@ func (t Tensor) Len() int { n, _ := t.shape.Len(); return n }
 
 // Contiguous reports whether the elements lie in row-major order without gaps.
 func (t Tensor) Contiguous() bool {
+	if t.Len() == 0 {
+		return true
+	}
 	n := 1
 	for i := len(t.shape) - 1; i >= 0; i-- {
-		if t.shape[i] == 0 {
-			return true
-		}
 		if t.shape[i] != 1 && t.strides[i] != n {
 			return false
 		}
