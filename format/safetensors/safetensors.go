@@ -8,6 +8,7 @@ package safetensors
 
 import (
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -73,8 +74,8 @@ func (f *File) Metadata() map[string]string { return maps.Clone(f.metadata) }
 
 // Tensor is a view of one tensor, Volatile, which may not be looked at after
 // Close. Its bytes need not stand where Go would align them; Clone mends that.
-// A name that the file does not have is an error that names those like it; a
-// dtype that garner does not have is a garner.ErrDType.
+// A name that the file does not have is an fs.ErrNotExist that names those like
+// it; a dtype that garner does not have is a garner.ErrDType.
 func (f *File) Tensor(name string) (garner.Tensor, error) {
 	e, ok := f.tensors[name]
 	if !ok {
@@ -98,10 +99,10 @@ func (f *File) Close() error { return f.mapped.Close() }
 func (f *File) noTensor(name string) error {
 	const most = 10
 	if len(f.entries) == 0 {
-		return garner.Errorf(nil, "it has no tensor %s; it holds none at all", quote(name))
+		return garner.Errorf(fs.ErrNotExist, "it has no tensor %s; it holds none at all", quote(name))
 	}
 	if len(f.entries) <= most {
-		return garner.Errorf(nil, "it has no tensor %s; it has %s", quote(name), quoted(f.Names()))
+		return garner.Errorf(fs.ErrNotExist, "it has no tensor %s; it has %s", quote(name), quoted(f.Names()))
 	}
 	// The distance of every name, a name that contains the other one first.
 	type near struct {
@@ -121,7 +122,7 @@ func (f *File) noTensor(name string) error {
 	for i := range names {
 		names[i] = all[i].name
 	}
-	return garner.Errorf(nil, "it has no tensor %s; of its %d, the nearest are %s", quote(name), len(f.entries), quoted(names))
+	return garner.Errorf(fs.ErrNotExist, "it has no tensor %s; of its %d, the nearest are %s", quote(name), len(f.entries), quoted(names))
 }
 
 func quoted(names []string) string {

@@ -91,7 +91,7 @@ func makeHeader(tensors []Named, metadata map[string]string) ([]byte, error) {
 				b = append(b, ',')
 			}
 			if !utf8.ValidString(key) || !utf8.ValidString(metadata[key]) {
-				return nil, formatError("metadata %q: %q is not UTF-8, as the format asks; write it in hexadecimal or base64", key, metadata[key])
+				return nil, formatError("metadata %s: %s is not UTF-8, as the format asks; write it in hexadecimal or base64", quote(key), quote(metadata[key]))
 			}
 			b = appendString(b, key)
 			b = append(b, ':')
@@ -117,7 +117,7 @@ func makeHeader(tensors []Named, metadata map[string]string) ([]byte, error) {
 		b = append(b, ',')
 		next, carry := bits.Add64(offset, size, 0)
 		if carry != 0 {
-			return nil, formatError("up to tensor %q the tensors have more bytes than can be counted; write several files", n.Name)
+			return nil, formatError("up to tensor %s the tensors have more bytes than can be counted; write several files", quote(n.Name))
 		}
 		offset = next
 		b = strconv.AppendUint(b, offset, 10)
@@ -141,15 +141,15 @@ func (n Named) check(seen map[string]bool) (dtype string, size uint64, err error
 	at, ok := byDType[d]
 	switch {
 	case !d.Valid():
-		return "", 0, garner.Errorf(garner.ErrDType, "there is no tensor to write as %q", n.Name)
+		return "", 0, garner.Errorf(garner.ErrDType, "there is no tensor to write as %s", quote(n.Name))
 	case !ok:
-		return "", 0, garner.Errorf(garner.ErrDType, "tensor %q is of %s, which safetensors does not have; write it as .npy", n.Name, d)
+		return "", 0, garner.Errorf(garner.ErrDType, "tensor %s is of %s, which safetensors does not have; write it as .npy", quote(n.Name), d)
 	case n.Name == metadataKey:
-		return "", 0, formatError("no tensor can be named %q, under which the format keeps its metadata; give it another name", n.Name)
+		return "", 0, formatError("no tensor can be named %s, under which the format keeps its metadata; give it another name", quote(n.Name))
 	case !utf8.ValidString(n.Name):
-		return "", 0, formatError("the name %q is not UTF-8, as the format asks; give the tensor another name", n.Name)
+		return "", 0, formatError("the name %s is not UTF-8, as the format asks; give the tensor another name", quote(n.Name))
 	case seen[n.Name]:
-		return "", 0, formatError("two tensors are named %q; give one another name", n.Name)
+		return "", 0, formatError("two tensors are named %s; give one another name", quote(n.Name))
 	}
 	seen[n.Name] = true
 	size = uint64(n.Tensor.Len())
@@ -157,10 +157,10 @@ func (n Named) check(seen map[string]bool) (dtype string, size uint64, err error
 		// A view with strides of 0 may have more elements than memory has bytes.
 		var overflow uint64
 		if overflow, size = bits.Mul64(size, w/8); overflow != 0 {
-			return "", 0, formatError("tensor %q is %s%s, more bytes than can be counted; write a part of it", n.Name, d, n.Tensor.Shape())
+			return "", 0, formatError("tensor %s is %s%s, more bytes than can be counted; write a part of it", quote(n.Name), d, n.Tensor.Shape())
 		}
 	} else if size%(8/w) != 0 {
-		return "", 0, formatError("tensor %q is %s%s, whose %d elements fill no whole number of bytes, as the format asks; add one element", n.Name, d, n.Tensor.Shape(), n.Tensor.Len())
+		return "", 0, formatError("tensor %s is %s%s, whose %d elements fill no whole number of bytes, as the format asks; add one element", quote(n.Name), d, n.Tensor.Shape(), n.Tensor.Len())
 	} else {
 		size /= 8 / w
 	}

@@ -1,0 +1,22 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package mapped
+
+import (
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestOpenRefusesSpecial opens what cannot be mapped; a pipe is not waited for.
+func TestOpenRefusesSpecial(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, pipe, pipe+` is a pipe, which cannot be mapped; redirect it to standard input and name "-"`)
+	if _, err := Open("/dev/null"); err == nil || !strings.HasPrefix(err.Error(), "garner: /dev/null is no regular file (") {
+		t.Error(err)
+	}
+}
