@@ -1,0 +1,141 @@
+// Package ruletest holds operators against the numbered rules of their
+// specifications: each rule by a gather that it lets through and by one that it
+// refuses.
+package ruletest
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/gathertest"
+	"github.com/garner-go/garner/internal/literal"
+)
+
+// A Case is one gather and what a rule says of it. Operands and results are in
+// the form that Tensor reads.
+type Case struct {
+	Rule string    // its number in docs/rules.md
+	Op   garner.Op // or Bind, for a rule on attributes or on inputs beyond the indices
+	Bind func() (garner.Op, error)
+
+	Data, Indices string
+
+	Want    string // the result, where the rule lets the gather through
+	Refuse  string // else what it is refused as: a class or a kind of shape error
+	Message string // part of the error's message
+}
+
+// Run runs the cases, each as a subtest named after its rule. It fails for a
+// rule of which only one side is tried.
+func Run(t *testing.T, cases []Case) {
+	t.Helper()
+	accepts, refuses := map[string]bool{}, map[string]bool{}
+	for _, c := range cases {
+		side := "accepts"
+		if c.Refuse != "" {
+			side = "refuses"
+			refuses[c.Rule] = true
+		} else {
+			accepts[c.Rule] = true
+		}
+		t.Run(c.Rule+"/"+side, func(t *testing.T) { run(t, c) })
+	}
+	for _, c := range cases {
+		if !accepts[c.Rule] || !refuses[c.Rule] {
+			t.Errorf("%s is tried from one side only", c.Rule)
+		}
+	}
+}
+
+func run(t *testing.T, c Case) {
+	op := c.Op
+	if c.Bind != nil {
+		bound, err := c.Bind()
+		if err != nil {
+			Refused(t, err, c.Refuse, c.Message)
+			return
+		}
+		op = bound
+	}
+	data, indices := Tensor(t, c.Data), Tensor(t, c.Indices)
+	if c.Refuse == "" {
+		gathertest.Check(t, op, data, indices, Tensor(t, c.Want))
+		return
+	}
+	gathertest.CheckError(t, op, data, indices, classes[c.Refuse])
+	_, err := garner.Reference(op, data, indices)
+	Refused(t, err, c.Refuse, c.Message)
+}
+
+// classes is what errors.Is finds for each thing that Refuse may be.
+var classes = map[string]error{
+	"dtype":                     garner.ErrDType,
+	"attribute":                 garner.ErrAttribute,
+	"index-out-of-range":        garner.ErrIndex,
+	"overlap":                   garner.ErrOverlap,
+	string(garner.KindRank):     garner.ErrShape,
+	string(garner.KindAxis):     garner.ErrShape,
+	string(garner.KindBatch):    garner.ErrShape,
+	string(garner.KindMismatch): garner.ErrShape,
+}
+
+// Refused wants an error of a class or a kind whose message has a part.
+func Refused(t testing.TB, err error, refuse, message string) {
+	t.Helper()
+	class, known := classes[refuse]
+	if !known {
+		t.Fatalf("the case refuses as %q, which is no class", refuse)
+	}
+	if message == "" {
+		t.Fatal("the case does not say what the message tells")
+	}
+	if !errors.Is(err, class) {
+		t.Fatalf("%v, want an error of class %v", err, class)
+	}
+	var shape *garner.ShapeError
+	if errors.As(err, &shape) && string(shape.Kind) != refuse {
+		t.Errorf("%v is a shape error of kind %s, want %s", err, shape.Kind, refuse)
+	}
+	if text := err.Error(); !strings.HasPrefix(text, "garner: ") || !strings.Contains(text, message) {
+		t.Errorf("%q, want a message of garner's with %q", text, message)
+	}
+}
+
+// Tensor reads a literal as the command does; "zeros f32[0,3]" and
+// "iota i32[2,3]" give a shape, filled with zeros or with the elements' own
+// positions.
+func Tensor(t testing.TB, text string) garner.Tensor {
+	t.Helper()
+	fill, spec, found := strings.Cut(text, " ")
+	if !found || fill != "zeros" && fill != "iota" {
+		tensor, err := literal.Parse(text, garner.Invalid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tensor
+	}
+	s, err := garner.ParseSpec(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shape, known := s.Shape()
+	if !known {
+		t.Fatalf("%q has dims that are not known", text)
+	}
+	tensor, err := garner.New(s.DType, shape...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fill == "zeros" {
+		return tensor
+	}
+	for i := range tensor.Len() {
+		if err := tensor.SetText(i, strconv.Itoa(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return tensor
+}
