@@ -1,0 +1,382 @@
+package corpus
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/catalog"
+)
+
+// want is what a case asks for: an error of a class, or a result, or, where
+// nothing can run, what is known of the result.
+type want struct {
+	class   error        // nil: no error
+	spec    garner.Spec  // the result's dtype and dims
+	partial *garner.Spec // what of them is known from partial shapes alone; nil: not said
+	ran     bool         // whether the elements are asked for: value or sum
+	value   func() (garner.Tensor, error)
+	sum     *checksum
+	exact   bool // whether the bits of a NaN count
+}
+
+// An answer is what one way of asking garner gave.
+type answer struct {
+	way    string
+	spec   garner.Spec   // of an inference
+	tensor garner.Tensor // of a run; the zero Tensor for an inference
+	loose  bool          // an inference with less known than there is: it may leave open what the others say
+	err    error
+}
+
+// Run asks garner and holds the answers against the recorded one: the
+// executor's, the definition's, and those of shape inference must all agree. A
+// panic is a failure of the case.
+func (c Case) Run() (r Result) {
+	r = Result{Name: c.Name, Op: c.Op, Status: Fail}
+	defer func() {
+		if p := recover(); p != nil {
+			r.Status, r.Detail = Fail, fmt.Sprintf("panic: %v", p)
+		}
+	}()
+	answers, err := c.answers()
+	if err == nil {
+		err = c.want.judge(answers)
+	}
+	if err != nil {
+		r.Detail = err.Error()
+		return r
+	}
+	r.Status = Pass
+	return r
+}
+
+// answers asks garner in every way that the case allows. The error says that
+// there is no case to ask.
+func (c *Case) answers() ([]answer, error) {
+	if c.err != nil {
+		return nil, fmt.Errorf("no case: %w", c.err)
+	}
+	operator, err := catalog.Find(c.Op, c.opset)
+	if err != nil {
+		return nil, fmt.Errorf("no case: %w", err)
+	}
+	tensors := make([]garner.Tensor, len(c.inputs))
+	for i, in := range c.inputs {
+		if in.value == nil {
+			continue
+		}
+		if tensors[i], err = in.value(); err != nil {
+			return nil, fmt.Errorf("no case: input %d: %w", i, err)
+		}
+	}
+	data, indices := c.inputs[0].spec, c.inputs[1].spec
+	known, unknown := make([]catalog.Input, 0, 1), make([]catalog.Input, 0, 1)
+	for i, in := range c.inputs[2:] {
+		known = append(known, catalog.Input{Spec: in.spec, Value: tensors[2+i]})
+		unknown = append(unknown, catalog.Input{Spec: in.spec})
+	}
+	op, err := c.bind(operator, known)
+	infer := func(way string, op garner.Op, data, indices garner.Spec) answer {
+		if err != nil {
+			return answer{way: way, err: err}
+		}
+		spec, err := garner.Infer(op, data, indices)
+		return answer{way: way, spec: spec, err: err}
+	}
+	answers := []answer{infer("Infer", op, data, indices)}
+	if !c.valued() || !c.want.ran && c.want.class == nil {
+		if _, ok := c.want.spec.Shape(); ok && c.want.class == nil && err == nil {
+			answers = append(answers, c.loose(operator, op, unknown, data, indices)...)
+		}
+		return answers, nil
+	}
+	// What is partial in the case is no longer so once its tensors are there.
+	exactData, exactIndices := tensors[0].Spec(), tensors[1].Spec()
+	if c.want.partial != nil {
+		answers[0].way = "Infer of the partial shapes"
+		answers = append(answers, infer("Infer", op, exactData, exactIndices))
+	} else {
+		answers[0] = infer("Infer", op, exactData, exactIndices)
+	}
+	last := answers[len(answers)-1]
+	if shape, ok := last.spec.Shape(); ok && last.err == nil {
+		if n, ok := shape.Len(); !ok || n > maxBytes/bytesOf(exactData.DType) {
+			return nil, fmt.Errorf("no case: its result %s is larger than %d MiB, the most that a case may take", last.spec, maxBytes>>20)
+		}
+	}
+	run := func(way string, f func(garner.Op, garner.Tensor, garner.Tensor) (garner.Tensor, error)) {
+		a := answer{way: way, err: err}
+		if err == nil {
+			a.tensor, a.err = f(op, tensors[0], tensors[1])
+		}
+		answers = append(answers, a)
+	}
+	run("Gather", garner.Gather)
+	run("Reference", garner.Reference)
+	if err == nil && c.want.class == nil {
+		answers = append(answers, c.loose(operator, op, unknown, exactData, exactIndices)...)
+	}
+	return answers, nil
+}
+
+// loose infers the result with less and less known: that must neither fail nor
+// contradict what comes of knowing all.
+func (c *Case) loose(operator catalog.Operator, op garner.Op, unknown []catalog.Input, data, indices garner.Spec) []answer {
+	var answers []answer
+	ask := func(way string, op garner.Op, err error, data, indices garner.Spec) {
+		a := answer{way: way, loose: true, err: err}
+		if err == nil {
+			a.spec, a.err = garner.Infer(op, data, indices)
+		}
+		answers = append(answers, a)
+	}
+	someData := garner.SpecOfRank(data.DType, data.Rank)
+	someIndices := garner.SpecOfRank(indices.DType, indices.Rank)
+	ask("Infer without data's dims", op, nil, someData, indices)
+	ask("Infer without the indices' dims", op, nil, data, someIndices)
+	ask("Infer without dims", op, nil, someData, someIndices)
+	noData := garner.SpecOfRank(data.DType, garner.AnyDim)
+	noIndices := garner.SpecOfRank(indices.DType, garner.AnyDim)
+	ask("Infer without data's rank", op, nil, noData, indices)
+	ask("Infer without the indices' rank", op, nil, data, noIndices)
+	ask("Infer without ranks", op, nil, noData, noIndices)
+	if len(unknown) > 0 {
+		open, err := c.bind(operator, unknown)
+		ask("Infer without the axis", open, err, data, indices)
+		ask("Infer without the axis and ranks", open, err, noData, noIndices)
+	}
+	return answers
+}
+
+// bind makes the operator, with the policies of the case.
+func (c *Case) bind(operator catalog.Operator, inputs []catalog.Input) (garner.Op, error) {
+	op, err := operator.Bind(c.attributes, inputs...)
+	if err != nil {
+		return nil, err
+	}
+	if c.policy.negative != nil {
+		op = garner.WithNegative(op, *c.policy.negative)
+	}
+	if c.policy.outside != nil {
+		op = garner.WithOutside(op, *c.policy.outside)
+	}
+	return op, nil
+}
+
+// judge holds the answers against what is wanted.
+func (w *want) judge(answers []answer) error {
+	for i := range answers {
+		var err error
+		if a := &answers[i]; w.class != nil {
+			err = w.judgeError(a)
+		} else {
+			err = w.judgeResult(a)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", answers[i].way, err)
+		}
+	}
+	return nil
+}
+
+func (w *want) judgeError(a *answer) error {
+	// Inference does not look at an index, and so has no error of that class.
+	inferred := !a.tensor.DType().Valid() && a.spec.DType.Valid()
+	switch {
+	case a.err == nil && inferred && w.class == garner.ErrIndex:
+		return nil
+	case a.err == nil && inferred:
+		return fmt.Errorf("answered %s; want an error of class %v", a.spec, w.class)
+	case a.err == nil:
+		return fmt.Errorf("answered %s; want an error of class %v", clip(a.tensor.String()), w.class)
+	case !errors.Is(a.err, w.class):
+		return fmt.Errorf("error %q is not of class %v", a.err, w.class)
+	}
+	return nil
+}
+
+func (w *want) judgeResult(a *answer) error {
+	if a.err != nil {
+		return fmt.Errorf("error %q; want %s", a.err, w.spec)
+	}
+	if !a.tensor.DType().Valid() {
+		wanted := w.spec
+		if w.partial != nil && a.way != "Infer" && !a.loose {
+			wanted = *w.partial
+		}
+		if shape, ok := wanted.Shape(); a.loose && ok && a.spec.DType == wanted.DType && admits(a.spec, shape) {
+			return nil
+		}
+		if a.spec.DType != wanted.DType || a.spec.Rank != wanted.Rank || !slices.Equal(a.spec.Dims, wanted.Dims) {
+			return fmt.Errorf("answered %s; want %s", a.spec, wanted)
+		}
+		return nil
+	}
+	shape, _ := w.spec.Shape()
+	if a.tensor.DType() != w.spec.DType || !a.tensor.Shape().Equal(shape) {
+		return fmt.Errorf("answered %s%s; want %s", a.tensor.DType(), a.tensor.Shape(), w.spec)
+	}
+	if w.sum != nil {
+		return w.sum.check(a.tensor)
+	}
+	value, err := w.value()
+	if err != nil {
+		return fmt.Errorf("no case: the output: %w", err)
+	}
+	return same(a.tensor, value, w.exact)
+}
+
+func (s *checksum) check(t garner.Tensor) error {
+	b, err := t.Bytes()
+	if err != nil {
+		return err
+	}
+	if s.bytes >= 0 && len(b) != s.bytes {
+		return fmt.Errorf("answered %d bytes; want %d", len(b), s.bytes)
+	}
+	if got := s.of(b); !bytes.Equal(got, s.digest) {
+		return fmt.Errorf("the result's %s is %x; want %x", s.name, got, s.digest)
+	}
+	return nil
+}
+
+// admits reports whether a tensor of that shape is among those that a spec
+// leaves open.
+func admits(s garner.Spec, shape garner.Shape) bool {
+	if len(shape) < s.Rank.Min || len(shape) > s.Rank.Max {
+		return false
+	}
+	for i, d := range s.Dims {
+		if shape[i] < d.Min || shape[i] > d.Max {
+			return false
+		}
+	}
+	return true
+}
+
+// same compares the elements of two tensors of one dtype and shape by their
+// bits; where not exact, any NaN is as good as another.
+func same(got, want garner.Tensor, exact bool) error {
+	dtype := got.DType()
+	if dtype == garner.String {
+		a, err := garner.Values[string](got)
+		if err != nil {
+			return err
+		}
+		b, err := garner.Values[string](want)
+		if err != nil {
+			return err
+		}
+		return differ(got, want, func(i int) bool { return a[i] == b[i] })
+	}
+	a, err := got.Bytes()
+	if err != nil {
+		return err
+	}
+	b, err := want.Bytes()
+	if err != nil {
+		return err
+	}
+	if bytes.Equal(a, b) {
+		return nil
+	}
+	equal := func(i int) bool {
+		if dtype.Packed() {
+			return false
+		}
+		w := dtype.Bits() / 8
+		return bytes.Equal(a[i*w:(i+1)*w], b[i*w:(i+1)*w])
+	}
+	if dtype.Packed() {
+		// Elements first, so that the message can name one; what is left are
+		// the unused bits of the last byte.
+		err := differ(got, want, func(i int) bool { return element(got, i) == element(want, i) })
+		if err == nil {
+			err = errors.New("the unused bits of the last byte are not 0")
+		}
+		return err
+	}
+	if exact || !dtype.IsFloat() && !dtype.IsComplex() {
+		return differ(got, want, equal)
+	}
+	parts, aParts, bParts := 1, got, want
+	if dtype.IsComplex() {
+		part := garner.F32
+		if dtype == garner.Complex128 {
+			part = garner.F64
+		}
+		parts = 2
+		if aParts, err = garner.FromBytes(part, a, 2*got.Len()); err != nil {
+			return err
+		}
+		if bParts, err = garner.FromBytes(part, b, 2*got.Len()); err != nil {
+			return err
+		}
+	}
+	return differ(got, want, func(i int) bool {
+		if equal(i) {
+			return true
+		}
+		w := aParts.DType().Bits() / 8
+		for p := parts * i; p < parts*(i+1); p++ {
+			x, errX := aParts.Float64(p)
+			y, errY := bParts.Float64(p)
+			nan := errX == nil && errY == nil && x != x && y != y
+			if !nan && !bytes.Equal(a[p*w:(p+1)*w], b[p*w:(p+1)*w]) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// differ counts the elements that are not equal and names the first.
+func differ(got, want garner.Tensor, equal func(i int) bool) error {
+	first, count := -1, 0
+	for i := range got.Len() {
+		if !equal(i) {
+			if count++; first < 0 {
+				first = i
+			}
+		}
+	}
+	if count == 0 {
+		return nil
+	}
+	return fmt.Errorf("element %s is %s; want %s (%d of %d differ)", coordinates(got.Shape(), first), element(got, first), element(want, first), count, got.Len())
+}
+
+// element is the text of the i-th element in row-major order, and of a NaN its
+// bits too.
+func element(t garner.Tensor, i int) string {
+	text, err := t.At(coordinates(t.Shape(), i)...)
+	if err != nil {
+		return err.Error()
+	}
+	if b, err := t.Bytes(); err == nil && text == "NaN" {
+		w := t.DType().Bits() / 8
+		text += fmt.Sprintf(" (%x)", b[i*w:(i+1)*w])
+	}
+	return clip(text)
+}
+
+func coordinates(shape garner.Shape, i int) garner.Shape {
+	at := make(garner.Shape, len(shape))
+	for axis := len(shape) - 1; axis >= 0; axis-- {
+		at[axis] = i % shape[axis]
+		i /= shape[axis]
+	}
+	return at
+}
+
+// clip shortens what a message repeats.
+func clip(s string) string {
+	const most = 120
+	if len(s) > most {
+		return s[:most] + "…"
+	}
+	return s
+}

@@ -1,0 +1,1 @@
+202é12.long long long long long long long long long 32é5Boutput_0
