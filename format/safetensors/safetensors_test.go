@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/strict"
 )
 
 var keep = flag.String("keep", "", "a folder in which to keep the files that TestWriteReal writes, for testdata/make.py --check")
@@ -481,6 +482,9 @@ func TestTruncated(t *testing.T) {
 	}
 	if err := Write(new(bytes.Buffer), []Named{{"a", x}}, nil); !errors.Is(err, garner.ErrFault) {
 		t.Errorf("writing what is gone: %v", err)
+	}
+	if _, err := garner.Gather(strict.Gather{}, x, garner.Of([]int64{5}, 1)); !errors.Is(err, garner.ErrFault) {
+		t.Errorf("gathering what is gone: %v", err)
 	}
 }
 

@@ -149,9 +149,12 @@ func createTemporary(dir string) (*os.File, error) {
 	}
 }
 
-// failed says of an operating system's error what could not be done and what
-// can be done about it.
+// failed says of an operating system's error, where there is one, what could
+// not be done and what can be done about it.
 func failed(path string, err error) error {
+	if err == nil {
+		return nil
+	}
 	reason := err
 	for {
 		// The operating system's words alone: it speaks of the temporary name.
@@ -212,10 +215,7 @@ func (f *File) commit() error {
 	}
 	if f.target == "" {
 		f.done = true
-		if err := f.file.Close(); err != nil {
-			return failed(f.path, err)
-		}
-		return nil
+		return failed(f.path, f.file.Close())
 	}
 	if err := f.file.Sync(); err != nil {
 		return failed(f.path, err)

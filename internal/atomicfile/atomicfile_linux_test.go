@@ -68,6 +68,14 @@ func TestForbidden(t *testing.T) {
 	if err := os.Chmod(path, 0o444); err != nil {
 		t.Fatal(err)
 	}
+	// A folder may be written to that may not be read.
+	blind := filepath.Join(dir, "blind")
+	if err := os.Mkdir(blind, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(blind, 0o333); err != nil {
+		t.Fatal(err)
+	}
 	if os.Geteuid() == 0 {
 		for _, d := range []string{dir, filepath.Dir(dir)} {
 			if err := os.Chmod(d, 0o777); err != nil {
@@ -88,9 +96,13 @@ func TestForbidden(t *testing.T) {
 		refused(t, put("/out", "x"), "permission denied")
 	}
 	holds(t, path, "before")
-	if names := entries(t, dir); names != "out" {
+	if names := entries(t, dir); names != "blind out" {
 		t.Errorf("the folder holds %s", names)
 	}
+	if err := put(filepath.Join(blind, "out"), "unseen"); err != nil {
+		t.Error(err)
+	}
+	holds(t, filepath.Join(blind, "out"), "unseen")
 }
 
 // TestStraight writes to what cannot be replaced.
@@ -152,6 +164,20 @@ func TestStraight(t *testing.T) {
 	if names := entries(t, dir); names != "out pipe stdout" {
 		t.Errorf("the folder holds %s", names)
 	}
+}
+
+// TestSocket names what cannot be opened to write.
+func TestSocket(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "socket")
+	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(fd)
+	if err := syscall.Bind(fd, &syscall.SockaddrUnix{Name: path}); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, put(path, "x"), "no such device or address; write to another place")
 }
 
 // TestClosedPipe writes to a pipe whose reader is gone.

@@ -2,6 +2,7 @@
 package mapped
 
 import (
+	"errors"
 	"io/fs"
 	"math"
 	"os"
@@ -30,19 +31,19 @@ func Open(path string) (*File, error) {
 	// Asked before the file is opened: opening a pipe waits for its writer.
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, failed(err)
+		return nil, failed(path, err)
 	}
 	if err := regular(path, info); err != nil {
 		return nil, err
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, failed(err)
+		return nil, failed(path, err)
 	}
 	defer file.Close()
 	// Asked again: the name may stand for another file by now.
 	if info, err = file.Stat(); err != nil {
-		return nil, failed(err)
+		return nil, failed(path, err)
 	}
 	if err := regular(path, info); err != nil {
 		return nil, err
@@ -56,13 +57,19 @@ func Open(path string) (*File, error) {
 		return f, nil // no system maps 0 bytes
 	}
 	if f.data, f.unmap, err = mapFile(file, int(size)); err != nil {
-		return nil, garner.Errorf(err, "%s cannot be mapped: %v", path, err)
+		return nil, garner.Errorf(err, "%s cannot be mapped: %v; copy it to a file on another disk", path, err)
 	}
 	return f, nil
 }
 
-func failed(err error) error {
-	return garner.Errorf(err, "%v", err)
+func failed(path string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return garner.Errorf(err, "there is no file %s; check the name and the folder", path)
+	case errors.Is(err, fs.ErrPermission):
+		return garner.Errorf(err, "%s may not be read (%v); ask for the permission", path, err)
+	}
+	return garner.Errorf(err, "%s cannot be read: %v; check the name, or copy it to another place", path, err)
 }
 
 func regular(path string, info fs.FileInfo) error {

@@ -37,10 +37,18 @@ func TestOpen(t *testing.T) {
 	}
 }
 
+func TestCloseFails(t *testing.T) {
+	broken := errors.New("broken")
+	f := &File{path: "x.npy", unmap: func([]byte) error { return broken }}
+	if err := f.Close(); !errors.Is(err, broken) || err.Error() != "garner: x.npy cannot be unmapped: broken" {
+		t.Error(err)
+	}
+}
+
 func TestOpenRefuses(t *testing.T) {
 	dir := t.TempDir()
 	none := filepath.Join(dir, "none")
-	if _, err := Open(none); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), none) || !strings.HasPrefix(err.Error(), "garner: ") {
+	if _, err := Open(none); !errors.Is(err, fs.ErrNotExist) || err.Error() != "garner: there is no file "+none+"; check the name and the folder" {
 		t.Errorf("a file that is not there: %v", err)
 	}
 	refused(t, dir, dir+" is a folder; name a file")
