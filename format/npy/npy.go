@@ -12,8 +12,8 @@
 package npy
 
 import (
-	"fmt"
 	"io"
+	"strings"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/mapped"
@@ -225,12 +225,7 @@ type namedError struct {
 }
 
 func (e *namedError) Error() string {
-	const house = "garner: "
-	message := e.err.Error()
-	if len(message) >= len(house) && message[:len(house)] == house {
-		message = message[len(house):]
-	}
-	return fmt.Sprintf("%s%s: %s", house, e.name, message)
+	return "garner: " + e.name + ": " + strings.TrimPrefix(e.err.Error(), "garner: ")
 }
 
 func (e *namedError) Unwrap() error { return e.err }

@@ -7,7 +7,6 @@
 package safetensors
 
 import (
-	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
@@ -87,7 +86,7 @@ func (f *File) Tensor(name string) (garner.Tensor, error) {
 	}
 	t, err := garner.FromBytes(dtypes[i].dtype, f.data[e.begin:e.end:e.end], e.shape...)
 	if err != nil {
-		return garner.Tensor{}, &namedError{f.path, fmt.Errorf("tensor %s: %w", quote(name), err)}
+		return garner.Tensor{}, &namedError{f.path + ": tensor " + quote(name), err}
 	}
 	return t.Volatile(), nil
 }
@@ -160,14 +159,15 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// A namedError puts a file's name before an error about it.
+// A namedError puts the name of a file, or of a tensor in it, before an error
+// about it.
 type namedError struct {
-	path string
+	name string
 	err  error
 }
 
 func (e *namedError) Error() string {
-	return "garner: " + e.path + ": " + strings.ReplaceAll(e.err.Error(), "garner: ", "")
+	return "garner: " + e.name + ": " + strings.TrimPrefix(e.err.Error(), "garner: ")
 }
 
 func (e *namedError) Unwrap() error { return e.err }
