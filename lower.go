@@ -16,11 +16,12 @@ type Lowering struct {
 	data, indices Spec
 	dataStride    []int // nil where a dim is unknown
 	indexStride   []int
-	nextData      int // the next axis to spend
+	flat          []Part // where data is taken flat and its strides are not those of one axis
+	nextData      int    // the next axis to spend
 	nextIndex     int
 	nest          []nestLoop
 	axes          []Axis
-	flatten       int // how many leading dims of the result are written as one
+	joined        int // how many dims of the result are written as one with the dim before
 	component     int
 	negative      Negative
 	outside       Outside
@@ -35,7 +36,17 @@ type Lowering struct {
 type nestLoop struct {
 	extent      Dim
 	data, index int
+	written     written
 }
+
+// written says how a loop stands in the result's shape.
+type written uint8
+
+const (
+	asDim  written = iota // as a dim of its own
+	joined                // as a factor of the dim before
+	hidden                // not at all: its extent is 1
+)
 
 // lower runs op over the operands and returns what is known of the result.
 func lower(op Op, data, indices Spec) (*Lowering, Spec, error) {
@@ -251,7 +262,7 @@ func (l *Lowering) Batch(n int) *Lowering {
 			l.Fail(KindBatch, "batch dim %d is %s in data %s and %s in indices %s; they must be equal", at, d, l.data, q, l.indices)
 			return l
 		}
-		l.nest = append(l.nest, nestLoop{both, ds, qs})
+		l.nest = append(l.nest, nestLoop{extent: both, data: ds, index: qs})
 	}
 	return l
 }
@@ -263,7 +274,7 @@ func (l *Lowering) Outer(n int) *Lowering {
 	}
 	for range n {
 		d, ds := l.dataAxis()
-		l.nest = append(l.nest, nestLoop{d, ds, 0})
+		l.nest = append(l.nest, nestLoop{extent: d, data: ds})
 	}
 	return l
 }
@@ -282,7 +293,11 @@ func (l *Lowering) Gather() *Lowering {
 func (l *Lowering) gathered(index int) {
 	number := l.nextData
 	d, ds := l.dataAxis()
-	l.axes = append(l.axes, Axis{Number: number, Dim: d.Min, Data: ds, Index: index})
+	axis := Axis{Number: number, Dim: d.Min, Data: ds, Index: index}
+	if l.flat != nil {
+		axis.Number, axis.Parts = -1, l.flat
+	}
+	l.axes = append(l.axes, axis)
 }
 
 // Components spends the last axis of the indices, the one along which the
@@ -312,7 +327,7 @@ func (l *Lowering) Tuples() *Lowering {
 	}
 	for l.nextIndex < l.indexEnd() {
 		q, qs := l.indexAxis()
-		l.nest = append(l.nest, nestLoop{q, 0, qs})
+		l.nest = append(l.nest, nestLoop{extent: q, index: qs})
 	}
 	return l
 }
@@ -338,8 +353,9 @@ func (l *Lowering) Copy() *Lowering {
 type Alignment uint8
 
 const (
-	Equal  Alignment = iota // the extents are equal
-	Within                  // those of the indices may be smaller: the rest of data is not visited
+	Equal     Alignment = iota // the extents are equal
+	Within                     // those of the indices may be smaller: the rest of data is not visited
+	Broadcast                  // an extent of 1 serves every position of the other operand
 )
 
 // Elements spends every axis of both operands: the gathered one is a tuple
@@ -355,9 +371,12 @@ func (l *Lowering) Elements(axis int, align Alignment) *Lowering {
 		if !l.indices.Rank.Known() {
 			return l
 		}
-		for range l.indices.Dims {
+		for i := range l.indices.Dims {
 			q, _ := l.indexAxis()
-			l.nest = append(l.nest, nestLoop{q, 0, 0})
+			if align == Broadcast && i != axis && q.Min < 2 {
+				q = AnyDim
+			}
+			l.nest = append(l.nest, nestLoop{extent: q})
 		}
 		return l
 	}
@@ -365,33 +384,152 @@ func (l *Lowering) Elements(axis int, align Alignment) *Lowering {
 		if i == axis {
 			l.gathered(0)
 			q, qs := l.indexAxis()
-			l.nest = append(l.nest, nestLoop{q, 0, qs})
+			l.nest = append(l.nest, nestLoop{extent: q, index: qs})
 			continue
 		}
 		d, ds := l.dataAxis()
 		q, qs := l.indexAxis()
-		both, ok := q, q.Min <= d.Max
-		if align == Equal {
-			both, ok = d.meet(q)
+		both, ok := d.meet(q)
+		want := "equal"
+		switch {
+		case align == Within:
+			both, ok, want = q, q.Min <= d.Max, "no larger in indices"
+		case align == Broadcast:
+			want = "equal, or 1 in either"
+			if both, ok = broadcast(d, q); d == Exactly(1) && q != d {
+				ds = 0
+			} else if q == Exactly(1) && d != q {
+				qs = 0
+			}
 		}
 		if !ok {
-			want := "equal"
-			if align == Within {
-				want = "no larger in indices"
-			}
 			l.Fail(KindMismatch, "dim %d is %s in data %s and %s in indices %s; off axis %d they must be %s", i, d, l.data, q, l.indices, axis, want)
 			return l
 		}
-		l.nest = append(l.nest, nestLoop{both, ds, qs})
+		l.nest = append(l.nest, nestLoop{extent: both, data: ds, index: qs})
 	}
 	return l
 }
 
-// Flatten writes the first n dims of the result as one, their product.
-func (l *Lowering) Flatten(n int) *Lowering {
-	if n > 1 {
-		l.flatten = n
+// broadcast is the extent of two that go together as NumPy's do.
+func broadcast(d, q Dim) (Dim, bool) {
+	switch {
+	case d == Exactly(1):
+		return q, true
+	case q == Exactly(1):
+		return d, true
+	case d.Min > 1 && q.Min > 1 || d.Max == 0 || q.Max == 0 || d.Known() && q.Known():
+		both, ok := d.meet(q)
+		if !ok && (d.Min <= 1 && d.Max >= 1 || q.Min <= 1 && q.Max >= 1) {
+			return AnyDim, true // the one that may be 1 is
+		}
+		return both, ok
+	case d.Min > 1:
+		return d, true // the other is 1 or the same
+	case q.Min > 1:
+		return q, true
 	}
+	return AnyDim, true
+}
+
+// Flatten writes the first n dims of the result as one, their product; fewer
+// than two stay as they are.
+func (l *Lowering) Flatten(n int) *Lowering {
+	if l.counted {
+		l.joined = max(0, n-1)
+		return l
+	}
+	for i := 1; i < n && i < len(l.nest); i++ {
+		l.nest[i].written = joined
+	}
+	return l
+}
+
+// FlattenAll writes the whole result as one dim.
+func (l *Lowering) FlattenAll() *Lowering {
+	if l.idle() {
+		return l
+	}
+	if len(l.nest) == 0 {
+		l.Unit()
+	}
+	return l.Flatten(len(l.nest))
+}
+
+// Unit puts a dim of 1 into the result.
+func (l *Lowering) Unit() *Lowering {
+	l.count(-1)
+	if !l.idle() {
+		l.nest = append(l.nest, nestLoop{extent: Exactly(1)})
+	}
+	return l
+}
+
+// Hide leaves the last dim, whose extent must be 1, out of the result's shape.
+func (l *Lowering) Hide() *Lowering {
+	l.count(1)
+	if l.err != nil || len(l.nest) == 0 {
+		return l // the axes are only counted
+	}
+	last := &l.nest[len(l.nest)-1]
+	if last.extent.Min > 1 || last.extent.Max < 1 {
+		l.Fail(KindMismatch, "indices %s hold %s indices; exactly one goes with data %s", l.indices, last.extent, l.data)
+		return l
+	}
+	last.extent, last.written = Exactly(1), hidden
+	return l
+}
+
+// DataAsVector reads data of rank 0 as one element along one axis; it reports
+// whether data may be such.
+func (l *Lowering) DataAsVector() bool { return asVector(&l.data, &l.dataStride) }
+
+// IndicesAsVector reads indices of rank 0 as one index along one axis; it
+// reports whether they may be such.
+func (l *Lowering) IndicesAsVector() bool { return asVector(&l.indices, &l.indexStride) }
+
+func asVector(s *Spec, strides *[]int) bool {
+	if s.Rank != Exactly(0) {
+		return false
+	}
+	*s = Spec{DType: s.DType, Rank: Exactly(1), Dims: []Dim{Exactly(1)}}
+	if *strides != nil {
+		*strides = []int{1}
+	}
+	return true
+}
+
+// FlattenData reads data as one axis, its elements in row-major order, whatever
+// its strides are.
+func (l *Lowering) FlattenData() *Lowering {
+	if l.err != nil {
+		return l
+	}
+	if !l.data.Rank.Known() {
+		l.data = SpecOfDims(l.data.DType, AnyDim)
+		return l
+	}
+	total := Exactly(1)
+	for _, d := range l.data.Dims {
+		var ok bool
+		if total, ok = total.times(d); !ok {
+			l.Fail(KindMismatch, "data %s, taken flat, holds more elements than an int can count", l.data)
+			return l
+		}
+	}
+	if l.dataStride != nil {
+		shape, _ := l.data.Shape()
+		if strides, ok := reshapeStrides(shape, l.dataStride, Shape{total.Min}); ok {
+			l.dataStride = strides
+			l.flat = []Part{}
+		} else {
+			for i, d := range shape {
+				l.flat = append(l.flat, Part{Extent: d, Data: l.dataStride[i]})
+			}
+			l.dataStride = []int{1}
+		}
+	}
+	l.data = SpecOfDims(l.data.DType, total)
 	return l
 }
 
@@ -408,19 +546,36 @@ func (l *Lowering) Outside(o Outside) *Lowering {
 	return l
 }
 
+// FillText makes a value of data's dtype, given as text, what an index outside
+// its axis means; a text that is none is an ErrAttribute.
+func (l *Lowering) FillText(text string) *Lowering {
+	fill, err := New(l.data.DType)
+	if err == nil {
+		err = fill.SetText(0, text)
+	}
+	if err != nil {
+		l.FailAttribute("the fill %q is no %s", text, l.data.DType)
+		return l
+	}
+	l.outside, l.fill = Fill, fill
+	return l
+}
+
 // dims is the result's dims as they are written.
 func (l *Lowering) dims() ([]Dim, error) {
 	dims := make([]Dim, 0, len(l.nest))
-	for i, n := range l.nest {
-		if 0 < i && i < l.flatten {
-			product, ok := dims[0].times(n.extent)
+	for _, n := range l.nest {
+		last := len(dims) - 1
+		switch n.written {
+		case asDim:
+			dims = append(dims, n.extent)
+		case joined:
+			product, ok := dims[last].times(n.extent)
 			if !ok {
-				return nil, shapeError(KindMismatch, "the result's batch dims, written as one, hold more elements than an int can count")
+				return nil, shapeError(KindMismatch, "dims of the result that are written as one hold more elements than an int can count")
 			}
-			dims[0] = product
-			continue
+			dims[last] = product
 		}
-		dims = append(dims, n.extent)
 	}
 	return dims, nil
 }
@@ -430,7 +585,7 @@ func (l *Lowering) result() (Spec, error) {
 	if l.counted && l.nest == nil { // R.23
 		rank := AnyDim
 		if r, q := l.data.Rank, l.indices.Rank; r.Max != Unbounded && q.Max != Unbounded && l.spent.Max != Unbounded {
-			rank = Dim{max(0, r.Min+q.Min-l.spent.Max-max(0, l.flatten-1)), r.Max + q.Max - l.spent.Min - max(0, l.flatten-1)}
+			rank = Dim{max(0, r.Min+q.Min-l.spent.Max-l.joined), r.Max + q.Max - l.spent.Min - l.joined}
 		}
 		return SpecOfRank(l.data.DType, rank), nil
 	}
@@ -484,18 +639,17 @@ func (l *Lowering) plan() (*Plan, error) {
 // restride gives the plan a result with the strides of out, whose shape is
 // p.Out.
 func (l *Lowering) restride(p *Plan, strides []int) {
-	written := len(p.Out) - 1
+	at, inner := len(p.Out)-1, 1
 	for i := len(p.Loops) - 1; i >= 0; i-- {
-		if i >= l.flatten || l.flatten == 0 {
-			p.Loops[i].Out = strides[written]
-			written--
-			continue
+		switch l.nest[i].written {
+		case hidden:
+			p.Loops[i].Out = 0
+		case joined:
+			p.Loops[i].Out = strides[at] * inner
+			inner *= max(p.Loops[i].Extent, 1)
+		default:
+			p.Loops[i].Out = strides[at] * inner
+			at, inner = at-1, 1
 		}
-		// The dims written as one share one stride.
-		step := strides[0]
-		for j := l.flatten - 1; j > i; j-- {
-			step *= max(p.Loops[j].Extent, 1)
-		}
-		p.Loops[i].Out = step
 	}
 }

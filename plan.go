@@ -67,6 +67,29 @@ type Axis struct {
 	Dim    int // the component lies in 0 … Dim-1
 	Data   int // stride in data, in elements
 	Index  int // how far the component stands from the tuple's first, in elements
+
+	// Parts is what a position of data taken flat is made of, outermost first,
+	// where data's own strides are not those of one axis; Data is 1 then.
+	Parts []Part
+}
+
+// A Part is one dim of data that is taken flat.
+type Part struct {
+	Extent int
+	Data   int // stride, in elements
+}
+
+// offset is how far from data's first element a position of the axis stands.
+func (a *Axis) offset(at int) int {
+	if len(a.Parts) == 0 {
+		return at * a.Data
+	}
+	offset := 0
+	for i := len(a.Parts) - 1; i >= 0; i-- {
+		offset += at % a.Parts[i].Extent * a.Parts[i].Data
+		at /= a.Parts[i].Extent
+	}
+	return offset
 }
 
 // A Plan is one gather, freed of its framework:

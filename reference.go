@@ -42,7 +42,7 @@ func (p *Plan) define(dst, data, indices Tensor, at, out, row, tuple int) {
 			}
 			return // the result is made of zeros
 		}
-		row += i * axis.Data
+		row += axis.offset(i)
 	}
 	for e := range p.Slice {
 		copyElement(dst, out+e, data, row+e)

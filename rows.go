@@ -52,6 +52,10 @@ func (r *resolver) rows(rows, values []int64, indices []byte, base, origin, firs
 		for _, axis := range r.axes {
 			v := values[at : at+n]
 			kernel.Load(v, indices, origin+index+axis.Index, inner.Index, r.width, int64(axis.Dim))
+			if len(axis.Parts) > 0 {
+				outside += r.flat(run, v, axis)
+				continue
+			}
 			outside += kernel.Resolve(run, v, int64(axis.Dim), int64(axis.Data), r.policy)
 		}
 	})
@@ -59,6 +63,28 @@ func (r *resolver) rows(rows, values []int64, indices []byte, base, origin, firs
 		kernel.Finish(rows)
 	}
 	return outside == 0
+}
+
+// flat adds the positions of data taken flat whose strides are not those of one
+// axis. Rows that are refused or filled come out below zero, as kernel.Resolve
+// leaves them.
+func (r *resolver) flat(rows, values []int64, axis Axis) (outside int) {
+	var positions [64]int64
+	for len(rows) > 0 {
+		n := min(len(rows), len(positions))
+		at := positions[:n]
+		kernel.Start(at, 0, 0)
+		outside += kernel.Resolve(at, values[:n], int64(axis.Dim), 1, r.policy)
+		for j, p := range at {
+			if p < 0 {
+				rows[j] = kernel.Filled
+			} else {
+				rows[j] += int64(axis.offset(int(p)))
+			}
+		}
+		rows, values = rows[n:], values[n:]
+	}
+	return outside
 }
 
 // walk visits the positions first … first+n-1 of a nest of loops in runs of its

@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -17,7 +19,8 @@ type Input struct {
 
 // field is one number of an operator: a field of its struct that is tagged
 // `attr:"name"`, or `input:"name"` where it is an input of its own, with
-// ",scalar" where that must have rank 0.
+// ",scalar" where that must have rank 0. With both tags it may be given either
+// way.
 type field struct {
 	name   string
 	input  bool
@@ -92,44 +95,61 @@ func (o Operator) Bind(attributes map[string]any, inputs ...Input) (garner.Op, e
 	if len(inputs) > len(wanted) {
 		return nil, garner.Errorf(garner.ErrAttribute, "%s takes %d inputs; %d were given", o.Name, 2+len(wanted), 2+len(inputs))
 	}
-	if len(inputs) < len(wanted) {
-		return nil, garner.Errorf(garner.ErrAttribute, "%s needs its input %s", o.Name, wanted[len(inputs)])
+	for _, name := range wanted[len(inputs):] {
+		if _, ok := attributes[name]; !ok {
+			return nil, garner.Errorf(garner.ErrAttribute, "%s needs its input %s", o.Name, name)
+		}
 	}
 	for i, in := range inputs {
 		f := list[slices.IndexFunc(list, func(f field) bool { return f.input && f.name == wanted[i] })]
-		n, err := one(o.Name, f, in)
+		var v any
+		var err error
+		if value.Field(f.index).Kind() == reflect.Slice {
+			v, err = vector(o.Name, f, in)
+		} else {
+			v, err = one(o.Name, f, in)
+		}
 		if err != nil {
 			return nil, err
 		}
-		set(value.Field(f.index), n)
+		set(value.Field(f.index), v)
 	}
 	return value.Interface().(garner.Op), nil
 }
 
-// WithNumbers makes the operator of numbers that a person gave by name, be they
-// attributes or inputs; what is not given is 0. Errors are Bind's.
-func (o Operator) WithNumbers(numbers map[string]any) (garner.Op, error) {
+// WithNumbers makes the operator of values that a person gave by name, be they
+// attributes or inputs; what is not given is 0. An axis is also the operator's
+// dim, where that is its name. Errors are Bind's.
+func (o Operator) WithNumbers(values map[string]any) (garner.Op, error) {
 	attributes := make(map[string]any)
 	inputs := make([]Input, len(o.Inputs()))
 	for i := range inputs {
-		inputs[i] = scalar(0)
+		inputs[i] = known(0)
 	}
-	for name, v := range numbers {
+	for name, v := range values {
+		if name == "axis" && !slices.Contains(o.Attributes(), "axis") && slices.Contains(o.Attributes(), "dim") {
+			name = "dim"
+		}
 		i := slices.Index(o.Inputs(), name)
 		if i < 0 {
 			attributes[name] = v
+			continue
+		}
+		if list, ok := v.([]int64); ok {
+			t := garner.Of(list, len(list))
+			inputs[i] = Input{t.Spec(), t}
 			continue
 		}
 		n, ok := integer(v)
 		if !ok {
 			return nil, garner.Errorf(garner.ErrAttribute, "%s's %s cannot be %v; it is an integer", o.Name, name, v)
 		}
-		inputs[i] = scalar(n)
+		inputs[i] = known(n)
 	}
 	return o.Bind(attributes, inputs...)
 }
 
-func scalar(n int64) Input {
+func known(n int64) Input {
 	t := garner.Of([]int64{n})
 	return Input{t.Spec(), t}
 }
@@ -160,17 +180,42 @@ func one(op string, f field, in Input) (int64, error) {
 	if !in.Value.DType().Valid() {
 		return int64(garner.Unknown), nil
 	}
-	v, err := in.Value.Int(0)
+	return near(in.Value, 0)
+}
+
+// near is the i-th integer of t, moved to the nearest int that is not
+// garner.Unknown: what that loses is out of range before and after.
+func near(t garner.Tensor, i int) (int64, error) {
+	v, err := t.Int(i)
 	if err != nil {
 		return 0, err
 	}
-	// No tensor has an axis beyond these bounds, so that what the narrowing
-	// loses is out of range before and after.
-	const far = 1 << 30
-	if v.Unsigned && v.Bits > far {
-		return far, nil
+	if v.Unsigned && v.Bits > math.MaxInt {
+		return math.MaxInt, nil
 	}
-	return min(max(int64(v.Bits), -far), far), nil
+	return min(max(int64(v.Bits), math.MinInt+1), math.MaxInt), nil
+}
+
+// vector reads an input that must be a vector of integers; nil where not even
+// its length is known.
+func vector(op string, f field, in Input) ([]int64, error) {
+	if rank := in.Spec.Rank; rank.Min > 1 || rank.Max < 1 {
+		return nil, &garner.ShapeError{Kind: garner.KindRank, Message: op + "'s " + f.name + " is " + in.Spec.String() + "; it must be a vector"}
+	}
+	if !in.Value.DType().Valid() {
+		if len(in.Spec.Dims) == 0 || !in.Spec.Dims[0].Known() || in.Spec.Dims[0].Min > garner.MaxRank {
+			return nil, nil
+		}
+		return slices.Repeat([]int64{int64(garner.Unknown)}, in.Spec.Dims[0].Min), nil
+	}
+	list := make([]int64, in.Value.Len())
+	for i := range list {
+		var err error
+		if list[i], err = near(in.Value, i); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
 }
 
 // set stores an attribute's value in a field, if the field can hold it.
@@ -199,12 +244,31 @@ func set(field reflect.Value, v any) bool {
 		field.SetBool(ok && b)
 		return ok
 	case reflect.String:
+		// A fill value may be given as what it is; the operator reads it.
 		s, ok := v.(string)
+		if !ok && !isList(v) {
+			s, ok = fmt.Sprint(v), true
+		}
 		field.SetString(s)
 		return ok
+	case reflect.Slice:
+		list, ok := v.([]int64)
+		if !ok {
+			return false
+		}
+		ints := make([]int, len(list))
+		for i, n := range list {
+			if ints[i] = int(n); int64(ints[i]) != n {
+				return false
+			}
+		}
+		field.Set(reflect.ValueOf(ints))
+		return true
 	}
 	return false
 }
+
+func isList(v any) bool { return v == nil || reflect.TypeOf(v).Kind() == reflect.Slice }
 
 func integer(v any) (int64, bool) {
 	switch n := v.(type) {
@@ -226,6 +290,8 @@ func kindOf(t reflect.Type) string {
 		return "an integer"
 	case reflect.Bool:
 		return "a bool"
+	case reflect.Slice:
+		return "a list of integers"
 	}
 	return "a " + t.Kind().String()
 }

@@ -9,10 +9,16 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/jax"
+	"github.com/garner-go/garner/numpy"
 	"github.com/garner-go/garner/onnx"
 	"github.com/garner-go/garner/openvino"
+	"github.com/garner-go/garner/stablehlo"
 	"github.com/garner-go/garner/strict"
 	"github.com/garner-go/garner/tensorflow"
+	"github.com/garner-go/garner/tflite"
+	"github.com/garner-go/garner/torch"
+	"github.com/garner-go/garner/webnn"
 )
 
 // A Kind says how an operator reads its indices; it is the command's name.
@@ -37,6 +43,12 @@ const (
 	onnxPage = "https://onnx.ai/onnx/operators/onnx__"
 	msPage   = "https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.GatherND"
 	tfPage   = "https://www.tensorflow.org/api_docs/python/tf/"
+	npPage   = "https://numpy.org/doc/stable/reference/generated/numpy."
+	ptPage   = "https://docs.pytorch.org/docs/stable/generated/torch."
+	nnPage   = "https://www.w3.org/TR/webnn/#api-mlgraphbuilder-"
+	litePage = "https://ai.google.dev/edge/litert/conversion/tensorflow/op_compatibility#tfl."
+	hloPage  = "https://openxla.org/stablehlo/spec#"
+	jaxPage  = "https://docs.jax.dev/en/latest/_autosummary/jax."
 	ownPage  = "https://pkg.go.dev/github.com/garner-go/garner/strict#"
 )
 
@@ -66,6 +78,23 @@ var operators = []Operator{
 	{"tensorflow.GatherV2", Gather, tensorflow.GatherV2{}, tfPage + "raw_ops/GatherV2"},
 	{"tensorflow.gather", Gather, tensorflow.GatherFunc{}, tfPage + "gather"},
 	{"tensorflow.batch_gather", Gather, tensorflow.BatchGather{}, tfPage + "compat/v1/batch_gather"},
+	{"numpy.take", Gather, numpy.Take{}, npPage + "take.html"},
+	{"numpy.take_along_axis", Elements, numpy.TakeAlongAxis{}, npPage + "take_along_axis.html"},
+	{"torch.gather", Elements, torch.Gather{}, ptPage + "gather.html"},
+	{"torch.index_select", Gather, torch.IndexSelect{}, ptPage + "index_select.html"},
+	{"torch.embedding", Gather, torch.Embedding{}, ptPage + "nn.functional.embedding.html"},
+	{"torch.take", Gather, torch.Take{}, ptPage + "take.html"},
+	{"torch.take_along_dim", Elements, torch.TakeAlongDim{}, ptPage + "take_along_dim.html"},
+	{"webnn.gather", Gather, webnn.Gather{}, nnPage + "gather"},
+	{"webnn.gatherElements", Elements, webnn.GatherElements{}, nnPage + "gatherelements"},
+	{"webnn.gatherND", GatherND, webnn.GatherND{}, nnPage + "gathernd"},
+	{"tflite.GATHER", Gather, tflite.Gather{}, litePage + "gather"},
+	{"tflite.GATHER_ND", GatherND, tflite.GatherND{}, litePage + "gather_nd"},
+	{"stablehlo.gather", GatherND, stablehlo.Gather{}, hloPage + "gather"},
+	{"stablehlo.dynamic_gather", GatherND, stablehlo.DynamicGather{}, hloPage + "dynamic_gather"},
+	{"jax.lax.gather", GatherND, jax.LaxGather{}, jaxPage + "lax.gather.html"},
+	{"jax.numpy.take", Gather, jax.NumpyTake{}, jaxPage + "numpy.take.html"},
+	{"jax.numpy.take_along_axis", Elements, jax.NumpyTakeAlongAxis{}, jaxPage + "numpy.take_along_axis.html"},
 }
 
 // Operators lists every operator, dialect by dialect, versions of one from the

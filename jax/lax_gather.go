@@ -1,0 +1,50 @@
+package jax
+
+import "github.com/garner-go/garner"
+
+// LaxGather is jax.lax.gather: windows of the operand, of one size, each at a
+// start that is a tuple of start_indices, the last dim of which the tuples lie
+// along. See garner.DimensionNumbers for what the numbers mean.
+//
+// Where there are no windows, slice sizes are not held against the operand.
+//
+// Spec: https://docs.jax.dev/en/latest/_autosummary/jax.lax.gather.html
+type LaxGather struct {
+	OffsetDims               []int  `attr:"offset_dims"`
+	CollapsedSliceDims       []int  `attr:"collapsed_slice_dims"`
+	OperandBatchingDims      []int  `attr:"operand_batching_dims"`
+	StartIndicesBatchingDims []int  `attr:"start_indices_batching_dims"`
+	StartIndexMap            []int  `attr:"start_index_map"`
+	IndexVectorDim           *int   `attr:"index_vector_dim"` // nil, or the last dim of start_indices
+	SliceSizes               []int  `attr:"slice_sizes"`
+	Mode                     string `attr:"mode"`               // "" or fill: a window with any part outside is filled whole; clip, promise_in_bounds: its start is moved inside
+	FillValue                string `attr:"fill_value"`         // a value of data's dtype, as text; "": see the package's fill values
+	UniqueIndices            bool   `attr:"unique_indices"`     // of no meaning: a promise that is not needed
+	IndicesAreSorted         bool   `attr:"indices_are_sorted"` // of no meaning: a promise that is not needed
+}
+
+// Lower spends the operands' axes; see garner.Op.
+func (g LaxGather) Lower(l *garner.Lowering) {
+	l.Negative(garner.Reject)
+	switch g.Mode { // JG.3
+	case "", "fill":
+		fill(l, g.FillValue) // JG.4
+	case "clip", "promise_in_bounds":
+		l.Outside(garner.Clamp)
+	default:
+		l.FailAttribute("mode %q; there are fill, clip and promise_in_bounds", g.Mode)
+	}
+	l.NeedRanks(0, 1) // JG.1
+	last := l.Indices().Rank.Min - 1
+	if g.IndexVectorDim != nil && l.Indices().Rank.Known() && *g.IndexVectorDim != last { // JG.1
+		l.Fail(garner.KindMismatch, "index_vector_dim %d of indices %s; it must be the last, %d", *g.IndexVectorDim, l.Indices(), last)
+	}
+	l.Windows(garner.DimensionNumbers{
+		OffsetDims:               g.OffsetDims,
+		CollapsedSliceDims:       g.CollapsedSliceDims,
+		OperandBatchingDims:      g.OperandBatchingDims,
+		StartIndicesBatchingDims: g.StartIndicesBatchingDims,
+		StartIndexMap:            g.StartIndexMap,
+		IndexVectorDim:           last,
+	}, g.SliceSizes, true) // JG.2
+}

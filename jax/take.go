@@ -1,0 +1,48 @@
+package jax
+
+import "github.com/garner-go/garner"
+
+// NumpyTake is jax.numpy.take: slices of data along one axis, or elements of
+// data taken flat where there is none.
+//
+//	out[p_0…p_{axis-1}, i…j, …] = a[p_0…p_{axis-1}, indices[i…j], …]
+//
+// Indices into an empty axis are errors in every mode.
+//
+// Spec: https://docs.jax.dev/en/latest/_autosummary/jax.numpy.take.html
+type NumpyTake struct {
+	Axis             *int   `attr:"axis"`               // -r … r-1; nil: data is taken flat
+	Mode             string `attr:"mode"`               // "" or fill: negatives count from the end, others outside are filled; wrap: modulo; clip, promise_in_bounds: the nearest end, 0 for negatives
+	FillValue        string `attr:"fill_value"`         // a value of data's dtype, as text; "": see the package's fill values
+	UniqueIndices    bool   `attr:"unique_indices"`     // of no meaning: a promise that is not needed
+	IndicesAreSorted bool   `attr:"indices_are_sorted"` // of no meaning: a promise that is not needed
+}
+
+// Lower spends the operands' axes; see garner.Op.
+func (t NumpyTake) Lower(l *garner.Lowering) {
+	switch t.Mode { // JT.4
+	case "", "fill":
+		l.Negative(garner.FromEnd)
+		fill(l, t.FillValue)
+	case "clip", "promise_in_bounds":
+		l.Outside(garner.Clamp)
+	case "wrap":
+		l.Outside(garner.Wrap)
+	default:
+		l.FailAttribute("mode %q; there are fill, clip, promise_in_bounds and wrap", t.Mode)
+	}
+	axis := 0
+	if t.Axis == nil {
+		l.FlattenData() // JT.2
+	} else {
+		l.NeedRanks(1, 0)      // JT.1
+		axis = l.Axis(*t.Axis) // JT.3
+	}
+	if d := l.Data(); axis >= 0 && axis < len(d.Dims) && d.Dims[axis] == garner.Exactly(0) { // JT.5
+		l.Outside(garner.Error)
+	}
+	l.Outer(axis) // p_0 … p_{axis-1}
+	l.Gather()    // the axis itself
+	l.Tuples()    // i … j
+	l.Copy()      // what follows the axis
+}

@@ -1,0 +1,46 @@
+package jax
+
+import "github.com/garner-go/garner"
+
+// NumpyTakeAlongAxis is jax.numpy.take_along_axis: one element of data per
+// index, at the index's own place but for one axis.
+//
+//	out[p_0…p_{r-1}] = arr[p_0…p_{axis-1}, indices[p_0…p_{r-1}], p_{axis+1}…p_{r-1}]
+//
+// Off the axis the dims broadcast. Without an axis data is taken flat and the
+// indices are a vector.
+//
+// Spec: https://docs.jax.dev/en/latest/_autosummary/jax.numpy.take_along_axis.html
+type NumpyTakeAlongAxis struct {
+	Axis                *int   `attr:"axis"`                  // -r … r-1; nil: data is taken flat
+	Mode                string `attr:"mode"`                  // "" or fill: an index outside is filled; clip, promise_in_bounds: the nearest end; wrap: modulo
+	FillValue           string `attr:"fill_value"`            // a value of data's dtype, as text; "": see the package's fill values
+	WrapNegativeIndices *bool  `attr:"wrap_negative_indices"` // nil or true: negatives count from the end; false: they are outside
+}
+
+// Lower spends the operands' axes; see garner.Op.
+func (t NumpyTakeAlongAxis) Lower(l *garner.Lowering) {
+	switch t.Mode { // JA.5
+	case "", "fill":
+		fill(l, t.FillValue)
+	case "clip", "promise_in_bounds":
+		l.Outside(garner.Clamp)
+	case "wrap":
+		l.Outside(garner.Wrap)
+	default:
+		l.FailAttribute("mode %q; there are fill, clip, promise_in_bounds and wrap", t.Mode)
+	}
+	if t.WrapNegativeIndices == nil || *t.WrapNegativeIndices { // JA.6
+		l.Negative(garner.FromEnd)
+	}
+	axis := 0
+	if t.Axis == nil {
+		l.FlattenData() // JA.1
+	}
+	l.NeedRanks(1, 1) // JA.2
+	l.SameRank()      // JA.2
+	if t.Axis != nil {
+		axis = l.Axis(*t.Axis) // JA.3
+	}
+	l.Elements(axis, garner.Broadcast) // JA.4
+}

@@ -1,0 +1,44 @@
+package numpy
+
+import "github.com/garner-go/garner"
+
+// Take is numpy.take: slices of data along one axis, or elements of data taken
+// flat where there is none.
+//
+//	out[p_0…p_{axis-1}, i…j, …] = a[p_0…p_{axis-1}, indices[i…j], …]
+//
+// Data of rank 0 counts as a vector of one.
+//
+// Spec: https://numpy.org/doc/stable/reference/generated/numpy.take.html
+type Take struct {
+	Axis *int   `attr:"axis"` // -r … r-1; nil: data is taken flat
+	Mode string `attr:"mode"` // "" or raise: negatives count from the end, others outside are errors; wrap: modulo; clip: the nearest end, 0 for negatives
+}
+
+// Lower spends the operands' axes; see garner.Op.
+func (t Take) Lower(l *garner.Lowering) {
+	negative, outside := garner.Reject, garner.Error
+	switch t.Mode { // NT.4
+	case "", "raise":
+		negative = garner.FromEnd
+	case "wrap":
+		outside = garner.Wrap
+	case "clip":
+		outside = garner.Clamp
+	default:
+		l.FailAttribute("mode %q; there are raise, wrap and clip", t.Mode)
+	}
+	l.DataAsVector() // NT.1
+	axis := 0
+	if t.Axis == nil {
+		l.FlattenData() // NT.2
+	} else {
+		axis = l.Axis(*t.Axis) // NT.3
+	}
+	l.Outer(axis) // p_0 … p_{axis-1}
+	l.Gather()    // the axis itself
+	l.Tuples()    // i … j
+	l.Copy()      // what follows the axis
+	l.Negative(negative)
+	l.Outside(outside)
+}

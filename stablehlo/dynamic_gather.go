@@ -1,0 +1,39 @@
+package stablehlo
+
+import (
+	"slices"
+
+	"github.com/garner-go/garner"
+)
+
+// DynamicGather is stablehlo.dynamic_gather: [Gather] whose slice_sizes are the
+// third input.
+//
+// Spec: https://openxla.org/stablehlo/spec#dynamic_gather
+type DynamicGather struct {
+	OffsetDims               []int `attr:"offset_dims"`
+	CollapsedSliceDims       []int `attr:"collapsed_slice_dims"`
+	OperandBatchingDims      []int `attr:"operand_batching_dims"`
+	StartIndicesBatchingDims []int `attr:"start_indices_batching_dims"`
+	StartIndexMap            []int `attr:"start_index_map"`
+	IndexVectorDim           int   `attr:"index_vector_dim"`
+	IndicesAreSorted         bool  `attr:"indices_are_sorted"`              // of no meaning: a promise that is not needed
+	SliceSizes               []int `attr:"slice_sizes" input:"slice_sizes"` // third input, a vector with a size per dim of the operand; nil: not known
+}
+
+// Lower spends the operands' axes; see garner.Op.
+func (g DynamicGather) Lower(l *garner.Lowering) {
+	sizes := g.SliceSizes
+	if rank := l.Data().Rank; sizes == nil && rank.Known() {
+		sizes = slices.Repeat([]int{garner.Unknown}, rank.Min)
+	}
+	Gather{
+		OffsetDims:               g.OffsetDims,
+		CollapsedSliceDims:       g.CollapsedSliceDims,
+		OperandBatchingDims:      g.OperandBatchingDims,
+		StartIndicesBatchingDims: g.StartIndicesBatchingDims,
+		StartIndexMap:            g.StartIndexMap,
+		IndexVectorDim:           g.IndexVectorDim,
+		SliceSizes:               sizes,
+	}.Lower(l) // HD.1
+}

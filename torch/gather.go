@@ -1,0 +1,31 @@
+package torch
+
+import "github.com/garner-go/garner"
+
+// Gather is torch.gather: one element of data per index, at the index's own
+// place but for one dim.
+//
+//	out[p_0…p_{r-1}] = input[p_0…p_{dim-1}, index[p_0…p_{r-1}], p_{dim+1}…p_{r-1}]
+//
+// Dims of the indices off that dim may be smaller than data's. An operand of
+// rank 0 counts as a vector of one. A negative index is an error.
+//
+// Spec: https://docs.pytorch.org/docs/stable/generated/torch.gather.html
+type Gather struct {
+	Dim        int  `attr:"dim"`         // -r … r-1
+	SparseGrad bool `attr:"sparse_grad"` // of no meaning here: it is the gradient's
+}
+
+// Lower spends the operands' axes; see garner.Op.
+func (g Gather) Lower(l *garner.Lowering) {
+	l.DataAsVector() // RG.1
+	scalar := l.IndicesAsVector()
+	l.SameRank()                   // RG.2
+	dim := l.Axis(g.Dim)           // RG.3
+	l.Elements(dim, garner.Within) // RG.4
+	if scalar {
+		l.Hide() // RG.1
+	}
+	l.Negative(garner.Reject) // RG.5
+	l.Outside(garner.Error)   // RG.5
+}

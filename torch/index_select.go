@@ -1,0 +1,36 @@
+package torch
+
+import "github.com/garner-go/garner"
+
+// IndexSelect is torch.index_select: slices of data along one dim, at a vector
+// of indices.
+//
+//	out[p_0…p_{dim-1}, i, …] = input[p_0…p_{dim-1}, index[i], …]
+//
+// A scalar index keeps a dim of 1. Data of rank 0 takes exactly one index and
+// gives rank 0. A negative index is an error.
+//
+// Spec: https://docs.pytorch.org/docs/stable/generated/torch.index_select.html
+type IndexSelect struct {
+	Dim int `attr:"dim"` // -r … r-1
+}
+
+// Lower spends the operands' axes; see garner.Op.
+func (s IndexSelect) Lower(l *garner.Lowering) {
+	scalar := l.DataAsVector() // RS.4
+	l.IndicesAsVector()        // RS.1
+	l.NeedRanks(1, 1)
+	if l.Indices().Rank.Min > 1 { // RS.1
+		l.Fail(garner.KindRank, "indices %s have rank %d; they must be a vector or a scalar", l.Indices(), l.Indices().Rank.Min)
+	}
+	dim := l.Axis(s.Dim) // RS.2
+	l.Outer(dim)         // RS.3: p_0 … p_{dim-1}
+	l.Gather()           // the dim itself
+	l.Tuples()           // i
+	if scalar {
+		l.Hide() // RS.4
+	}
+	l.Copy()                  // what follows the dim
+	l.Negative(garner.Reject) // RS.5
+	l.Outside(garner.Error)   // RS.5
+}

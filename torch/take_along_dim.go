@@ -1,0 +1,33 @@
+package torch
+
+import "github.com/garner-go/garner"
+
+// TakeAlongDim is torch.take_along_dim: one element of data per index, at the
+// index's own place but for one dim.
+//
+//	out[p_0…p_{r-1}] = input[p_0…p_{dim-1}, indices[p_0…p_{r-1}], p_{dim+1}…p_{r-1}]
+//
+// Off the dim the extents broadcast. Without a dim both operands are taken
+// flat. Negative indices count from the end.
+//
+// Spec: https://docs.pytorch.org/docs/stable/generated/torch.take_along_dim.html
+type TakeAlongDim struct {
+	Dim *int `attr:"dim"` // -r … r-1; nil: both operands are taken flat
+}
+
+// Lower spends the operands' axes; see garner.Op.
+func (t TakeAlongDim) Lower(l *garner.Lowering) {
+	if t.Dim == nil { // RA.1
+		l.FlattenData()
+		l.Gather()
+		l.Tuples()
+		l.FlattenAll()
+	} else {
+		l.NeedRanks(1, 1)                 // RA.2
+		l.SameRank()                      // RA.2
+		dim := l.Axis(*t.Dim)             // RA.3
+		l.Elements(dim, garner.Broadcast) // RA.4
+	}
+	l.Negative(garner.FromEnd) // RA.5
+	l.Outside(garner.Error)    // RA.5
+}
