@@ -53,23 +53,23 @@ func TestRulesOfGather1(t *testing.T) {
 // gather7Rules are the rules that Gather of opset7 and of opset8 share, under
 // the numbers of either.
 func gather7Rules(prefix string, op func(axis, batchDims int) garner.Op) []ruletest.Case {
-	return []ruletest.Case{
-		{Rule: prefix + ".1", Op: op(0, 0), Data: data, Indices: "1", Want: "[4,5,6]"},
-		{Rule: prefix + ".1", Op: op(0, 0), Data: "5", Indices: "[0]", Refuse: "rank", Message: "needs 1 or more"},
+	return ruletest.Of(prefix, []ruletest.Case{
+		{Rule: "OG7.1 OG8.1", Op: op(0, 0), Data: data, Indices: "1", Want: "[4,5,6]"},
+		{Rule: "OG7.1 OG8.1", Op: op(0, 0), Data: "5", Indices: "[0]", Refuse: "rank", Message: "needs 1 or more"},
 
-		{Rule: prefix + ".2", Op: op(-1, 0), Data: data, Indices: "[2,0]", Want: "[[3,1],[6,4]]"},
-		{Rule: prefix + ".2", Op: op(-3, 0), Data: data, Indices: "[0]", Refuse: "axis-out-of-range", Message: "axis -3 of data"},
+		{Rule: "OG7.2 OG8.2", Op: op(-1, 0), Data: data, Indices: "[2,0]", Want: "[[3,1],[6,4]]"},
+		{Rule: "OG7.2 OG8.2", Op: op(-3, 0), Data: data, Indices: "[0]", Refuse: "axis-out-of-range", Message: "axis -3 of data"},
 
-		{Rule: prefix + ".3", Op: op(1, 1), Data: data, Indices: "[[2],[0]]", Want: "[[3],[4]]"},
-		{Rule: prefix + ".3", Op: op(1, -1), Data: data, Indices: "[[2],[0]]", Want: "[[3],[4]]"},
-		{Rule: prefix + ".3", Op: op(1, -2), Data: data, Indices: "[[2],[0]]", Want: "[[[3],[1]],[[6],[4]]]"},
-		{Rule: prefix + ".3", Op: op(1, 3), Data: data, Indices: "[[2],[0]]", Refuse: "batch-dims", Message: "it may be -2…2"},
-		{Rule: prefix + ".3", Op: op(1, -3), Data: data, Indices: "[[2],[0]]", Refuse: "batch-dims", Message: "batch_dims -3"},
-		{Rule: prefix + ".3", Op: op(0, 1), Data: data, Indices: "[[1],[0]]", Refuse: "batch-dims", Message: "above axis 0"},
+		{Rule: "OG7.3 OG8.3", Op: op(1, 1), Data: data, Indices: "[[2],[0]]", Want: "[[3],[4]]"},
+		{Rule: "OG7.3 OG8.3", Op: op(1, -1), Data: data, Indices: "[[2],[0]]", Want: "[[3],[4]]"},
+		{Rule: "OG7.3 OG8.3", Op: op(1, -2), Data: data, Indices: "[[2],[0]]", Want: "[[[3],[1]],[[6],[4]]]"},
+		{Rule: "OG7.3 OG8.3", Op: op(1, 3), Data: data, Indices: "[[2],[0]]", Refuse: "batch-dims", Message: "it may be -2…2"},
+		{Rule: "OG7.3 OG8.3", Op: op(1, -3), Data: data, Indices: "[[2],[0]]", Refuse: "batch-dims", Message: "batch_dims -3"},
+		{Rule: "OG7.3 OG8.3", Op: op(0, 1), Data: data, Indices: "[[1],[0]]", Refuse: "batch-dims", Message: "above axis 0"},
 
-		{Rule: prefix + ".4", Op: op(2, 1), Data: "iota i64[2,2,2]", Indices: "[[1,0,0],[0,1,1]]", Want: "[[[1,0,0],[3,2,2]],[[4,5,5],[6,7,7]]]"},
-		{Rule: prefix + ".4", Op: op(1, 1), Data: data, Indices: "[[2],[0],[1]]", Refuse: "batch-dims", Message: "they must be equal"},
-	}
+		{Rule: "OG7.4 OG8.4", Op: op(2, 1), Data: "iota i64[2,2,2]", Indices: "[[1,0,0],[0,1,1]]", Want: "[[[1,0,0],[3,2,2]],[[4,5,5],[6,7,7]]]"},
+		{Rule: "OG7.4 OG8.4", Op: op(1, 1), Data: data, Indices: "[[2],[0],[1]]", Refuse: "batch-dims", Message: "they must be equal"},
+	})
 }
 
 func TestRulesOfGather7(t *testing.T) {
@@ -94,26 +94,26 @@ func TestRulesOfGather8(t *testing.T) {
 
 // gatherNDRules are the rules that GatherND of opset5 and of opset8 share.
 func gatherNDRules(prefix string, op func(batchDims int) garner.Op) []ruletest.Case {
-	return []ruletest.Case{
-		{Rule: prefix + ".1", Op: op(0), Data: "[1,2,3]", Indices: "[2]", Want: "3"},
-		{Rule: prefix + ".1", Op: op(0), Data: "5", Indices: "[0]", Refuse: "rank", Message: "data i64[] has rank 0"},
-		{Rule: prefix + ".1", Op: op(0), Data: data, Indices: "0", Refuse: "rank", Message: "indices i64[] have rank 0"},
+	return ruletest.Of(prefix, []ruletest.Case{
+		{Rule: "ON5.1 ON8.1", Op: op(0), Data: "[1,2,3]", Indices: "[2]", Want: "3"},
+		{Rule: "ON5.1 ON8.1", Op: op(0), Data: "5", Indices: "[0]", Refuse: "rank", Message: "data i64[] has rank 0"},
+		{Rule: "ON5.1 ON8.1", Op: op(0), Data: data, Indices: "0", Refuse: "rank", Message: "indices i64[] have rank 0"},
 
-		{Rule: prefix + ".2", Op: op(1), Data: data, Indices: "[[2],[0]]", Want: "[3,4]"},
-		{Rule: prefix + ".2", Op: op(2), Data: data, Indices: "[[2],[0]]", Refuse: "batch-dims", Message: "it may be 0…1"},
-		{Rule: prefix + ".2", Op: op(-1), Data: data, Indices: "[[2],[0]]", Refuse: "batch-dims", Message: "batch_dims -1"},
+		{Rule: "ON5.2 ON8.2", Op: op(1), Data: data, Indices: "[[2],[0]]", Want: "[3,4]"},
+		{Rule: "ON5.2 ON8.2", Op: op(2), Data: data, Indices: "[[2],[0]]", Refuse: "batch-dims", Message: "it may be 0…1"},
+		{Rule: "ON5.2 ON8.2", Op: op(-1), Data: data, Indices: "[[2],[0]]", Refuse: "batch-dims", Message: "batch_dims -1"},
 
-		{Rule: prefix + ".3", Op: op(0), Data: data, Indices: "[[1,2]]", Want: "[6]"},
-		{Rule: prefix + ".3", Op: op(0), Data: data, Indices: "[[1,2,0]]", Refuse: "rank", Message: "tuples of 3"},
-		{Rule: prefix + ".3", Op: op(1), Data: data, Indices: "[[1,2],[0,0]]", Refuse: "rank", Message: "1 axes to address after batch_dims 1"},
+		{Rule: "ON5.3 ON8.3", Op: op(0), Data: data, Indices: "[[1,2]]", Want: "[6]"},
+		{Rule: "ON5.3 ON8.3", Op: op(0), Data: data, Indices: "[[1,2,0]]", Refuse: "rank", Message: "tuples of 3"},
+		{Rule: "ON5.3 ON8.3", Op: op(1), Data: data, Indices: "[[1,2],[0,0]]", Refuse: "rank", Message: "1 axes to address after batch_dims 1"},
 
-		{Rule: prefix + ".4", Op: op(1), Data: "iota i64[2,3,2]", Indices: "[[[2],[0]],[[1],[1]]]", Want: "[[[4,5],[0,1]],[[8,9],[8,9]]]"},
-		{Rule: prefix + ".4", Op: op(1), Data: data, Indices: "[[2]]", Refuse: "batch-dims", Message: "batch dim 0 is 2 in data i64[2,3] and 1 in indices"},
+		{Rule: "ON5.4 ON8.4", Op: op(1), Data: "iota i64[2,3,2]", Indices: "[[[2],[0]],[[1],[1]]]", Want: "[[[4,5],[0,1]],[[8,9],[8,9]]]"},
+		{Rule: "ON5.4 ON8.4", Op: op(1), Data: data, Indices: "[[2]]", Refuse: "batch-dims", Message: "batch dim 0 is 2 in data i64[2,3] and 1 in indices"},
 
-		{Rule: prefix + ".6", Op: op(0), Data: data, Indices: "[[1,2],[0,0]]", Want: "[6,1]"},
-		{Rule: prefix + ".6", Op: op(0), Data: data, Indices: "[[0,3]]", Refuse: "index-out-of-range", Message: "indices[0,1] = 3 is outside axis 1 of data, which has 0…2"},
-		{Rule: prefix + ".6", Op: op(0), Data: data, Indices: "[[-1,0]]", Refuse: "index-out-of-range", Message: "indices[0,0] = -1 is outside axis 0"},
-	}
+		{Rule: "ON5.6 ON8.6", Op: op(0), Data: data, Indices: "[[1,2],[0,0]]", Want: "[6,1]"},
+		{Rule: "ON5.6 ON8.6", Op: op(0), Data: data, Indices: "[[0,3]]", Refuse: "index-out-of-range", Message: "indices[0,1] = 3 is outside axis 1 of data, which has 0…2"},
+		{Rule: "ON5.6 ON8.6", Op: op(0), Data: data, Indices: "[[-1,0]]", Refuse: "index-out-of-range", Message: "indices[0,0] = -1 is outside axis 0"},
+	})
 }
 
 func TestRulesOfGatherND5(t *testing.T) {

@@ -80,25 +80,25 @@ func TestRulesOfGather(t *testing.T) {
 
 // axisRules are the rules that GatherV2 and the function gather share.
 func axisRules(prefix string, op func(axis, batchDims int) garner.Op) []ruletest.Case {
-	return []ruletest.Case{
-		{Rule: prefix + ".1", Op: op(0, 0), Data: params, Indices: "1", Want: "[4,5,6]"},
-		{Rule: prefix + ".1", Op: op(0, 0), Data: "5", Indices: "[0]", Refuse: "rank", Message: "needs 1 or more"},
+	return ruletest.Of(prefix, []ruletest.Case{
+		{Rule: "TG2.1 Tg.1", Op: op(0, 0), Data: params, Indices: "1", Want: "[4,5,6]"},
+		{Rule: "TG2.1 Tg.1", Op: op(0, 0), Data: "5", Indices: "[0]", Refuse: "rank", Message: "needs 1 or more"},
 
-		{Rule: prefix + ".2", Op: op(-1, 0), Data: params, Indices: "[2,0]", Want: "[[3,1],[6,4]]"},
-		{Rule: prefix + ".2", Op: op(2, 0), Data: params, Indices: "[2,0]", Refuse: "axis-out-of-range", Message: "it may be -2…1"},
+		{Rule: "TG2.2 Tg.2", Op: op(-1, 0), Data: params, Indices: "[2,0]", Want: "[[3,1],[6,4]]"},
+		{Rule: "TG2.2 Tg.2", Op: op(2, 0), Data: params, Indices: "[2,0]", Refuse: "axis-out-of-range", Message: "it may be -2…1"},
 
-		{Rule: prefix + ".3", Op: op(1, 1), Data: params, Indices: "[[2],[0]]", Want: "[[3],[4]]"},
-		{Rule: prefix + ".3", Op: op(1, -1), Data: params, Indices: "[[2],[0]]", Want: "[[3],[4]]"},
-		{Rule: prefix + ".3", Op: op(1, -3), Data: params, Indices: "[[2],[0]]", Refuse: "batch-dims", Message: "it may be -2…2"},
-		{Rule: prefix + ".3", Op: op(0, 1), Data: params, Indices: "[[1],[0]]", Refuse: "batch-dims", Message: "above axis 0"},
+		{Rule: "TG2.3 Tg.3", Op: op(1, 1), Data: params, Indices: "[[2],[0]]", Want: "[[3],[4]]"},
+		{Rule: "TG2.3 Tg.3", Op: op(1, -1), Data: params, Indices: "[[2],[0]]", Want: "[[3],[4]]"},
+		{Rule: "TG2.3 Tg.3", Op: op(1, -3), Data: params, Indices: "[[2],[0]]", Refuse: "batch-dims", Message: "it may be -2…2"},
+		{Rule: "TG2.3 Tg.3", Op: op(0, 1), Data: params, Indices: "[[1],[0]]", Refuse: "batch-dims", Message: "above axis 0"},
 
-		{Rule: prefix + ".4", Op: op(2, 1), Data: "iota i64[2,2,2]", Indices: "[[1,0,0],[0,1,1]]", Want: "[[[1,0,0],[3,2,2]],[[4,5,5],[6,7,7]]]"},
-		{Rule: prefix + ".4", Op: op(1, 1), Data: params, Indices: "[[2],[0],[1]]", Refuse: "batch-dims", Message: "they must be equal"},
+		{Rule: "TG2.4 Tg.4", Op: op(2, 1), Data: "iota i64[2,2,2]", Indices: "[[1,0,0],[0,1,1]]", Want: "[[[1,0,0],[3,2,2]],[[4,5,5],[6,7,7]]]"},
+		{Rule: "TG2.4 Tg.4", Op: op(1, 1), Data: params, Indices: "[[2],[0],[1]]", Refuse: "batch-dims", Message: "they must be equal"},
 
-		{Rule: prefix + ".5", Op: op(1, 0), Data: params, Indices: "[0,2]", Want: "[[1,3],[4,6]]"},
-		{Rule: prefix + ".5", Op: op(1, 0), Data: params, Indices: "[0,-1]", Refuse: "index-out-of-range", Message: "indices[1] = -1 is outside axis 1 of data, which has 0…2"},
-		{Rule: prefix + ".5", Op: op(1, 0), Data: params, Indices: "[3]", Refuse: "index-out-of-range", Message: "indices[0] = 3"},
-	}
+		{Rule: "TG2.5 Tg.5", Op: op(1, 0), Data: params, Indices: "[0,2]", Want: "[[1,3],[4,6]]"},
+		{Rule: "TG2.5 Tg.5", Op: op(1, 0), Data: params, Indices: "[0,-1]", Refuse: "index-out-of-range", Message: "indices[1] = -1 is outside axis 1 of data, which has 0…2"},
+		{Rule: "TG2.5 Tg.5", Op: op(1, 0), Data: params, Indices: "[3]", Refuse: "index-out-of-range", Message: "indices[0] = 3"},
+	})
 }
 
 func TestRulesOfGatherV2(t *testing.T) {

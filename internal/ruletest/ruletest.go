@@ -17,7 +17,7 @@ import (
 // A Case is one gather and what a rule says of it. Operands and results are in
 // the form that Tensor reads.
 type Case struct {
-	Rule string    // its number in docs/rules.md
+	Rule string    // its number in docs/rules.md; see Of for more than one
 	Op   garner.Op // or Bind, for a rule on attributes or on inputs beyond the indices
 	Bind func() (garner.Op, error)
 
@@ -48,6 +48,21 @@ func Run(t *testing.T, cases []Case) {
 			t.Errorf("%s is tried from one side only", c.Rule)
 		}
 	}
+}
+
+// Of is cases that several operators share, for the one whose rules begin with
+// prefix: each Rule lists the numbers under which they hold it, with spaces.
+func Of(prefix string, cases []Case) []Case {
+	var list []Case
+	for _, c := range cases {
+		for rule := range strings.FieldsSeq(c.Rule) {
+			if strings.HasPrefix(rule, prefix+".") {
+				c.Rule = rule
+				list = append(list, c)
+			}
+		}
+	}
+	return list
 }
 
 func run(t *testing.T, c Case) {

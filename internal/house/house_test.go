@@ -1,0 +1,424 @@
+package house
+
+import (
+	"bytes"
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/garner-go/garner/internal/catalog"
+)
+
+const module = "github.com/garner-go/garner"
+
+// layers lists the packages from the ground up; a package imports only lower
+// ones. So a dialect imports no other dialect and nothing that moves bytes, and
+// no file format imports a dialect.
+var layers = [][]string{
+	{"internal/kernel"}, // bytes and numbers: nothing of tensors below this line
+	{""},                // package garner: the plan
+	{"dialects", "gathertest", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped"},
+	{"format/npy", "format/safetensors", "internal/ruletest"},
+	{"internal/catalog"}, // the only package that knows every dialect
+	{"internal/corpus", "internal/house"},
+	{"cmd/garner"},
+}
+
+// layer is where a package stands; -1 where layers does not say. A package in
+// the root folder that is not named there is a dialect.
+func layer(pkg string) int {
+	if pkg != "" && !strings.Contains(pkg, "/") && pkg != "gathertest" {
+		pkg = "dialects"
+	}
+	return slices.IndexFunc(layers, func(l []string) bool { return slices.Contains(l, pkg) })
+}
+
+// A source is one Go file of the module.
+type source struct {
+	name   string // from the root, with slashes
+	text   []byte
+	syntax *ast.File
+	files  *token.FileSet
+}
+
+func (s source) pkg() string {
+	if dir := path.Dir(s.name); dir != "." {
+		return dir
+	}
+	return ""
+}
+
+func (s source) test() bool { return strings.HasSuffix(s.name, "_test.go") }
+
+// tree lists the module's files: those that git tracks or would, or, in a copy
+// without git, all.
+func tree(t *testing.T) []string {
+	t.Helper()
+	var names []string
+	if _, err := os.Stat("../../.git"); err == nil {
+		git := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+		git.Dir = "../.."
+		out, err := git.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+	} else {
+		root := os.DirFS("../..")
+		err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() {
+				names = append(names, name)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	// One that was deleted but not yet committed is tracked all the same.
+	names = slices.DeleteFunc(names, func(name string) bool {
+		_, err := os.Stat(filepath.Join("../..", filepath.FromSlash(name)))
+		return err != nil
+	})
+	if len(names) < 50 {
+		t.Fatalf("only %d files found", len(names))
+	}
+	return names
+}
+
+// sources are the Go files of the module for every system, without nested
+// modules and test data.
+func sources(t *testing.T) []source {
+	t.Helper()
+	names := tree(t)
+	var nested []string
+	for _, name := range names {
+		if path.Base(name) == "go.mod" && name != "go.mod" {
+			nested = append(nested, path.Dir(name)+"/")
+		}
+	}
+	var list []source
+	for _, name := range names {
+		if !strings.HasSuffix(name, ".go") || strings.Contains(name, "testdata/") ||
+			slices.ContainsFunc(nested, func(dir string) bool { return strings.HasPrefix(name, dir) }) {
+			continue
+		}
+		s := source{name: name, text: read(t, name), files: token.NewFileSet()}
+		var err error
+		if s.syntax, err = parser.ParseFile(s.files, name, s.text, parser.ParseComments|parser.SkipObjectResolution); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+func read(t *testing.T, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../..", filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func TestImportsPointDown(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.test() {
+			continue
+		}
+		from := layer(s.pkg())
+		if from < 0 {
+			t.Errorf("%s: package %s has no layer; give it one in internal/house", s.name, s.pkg())
+			continue
+		}
+		for _, spec := range s.syntax.Imports {
+			name := strings.Trim(spec.Path.Value, `"`)
+			if name != module && !strings.HasPrefix(name, module+"/") {
+				continue
+			}
+			to := strings.TrimPrefix(strings.TrimPrefix(name, module), "/")
+			if layer(to) >= from {
+				t.Errorf("%s imports %s, which is not below it", s.name, name)
+			}
+		}
+	}
+}
+
+// TestRootDependsOnLittle holds that the root package needs the standard
+// library and golang.org/x/sys at most, itself and through what it imports.
+func TestRootDependsOnLittle(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.test() || layer(s.pkg()) > 1 {
+			continue
+		}
+		for _, spec := range s.syntax.Imports {
+			name := strings.Trim(spec.Path.Value, `"`)
+			first, _, _ := strings.Cut(name, "/")
+			if strings.Contains(first, ".") && !strings.HasPrefix(name, module) && !strings.HasPrefix(name, "golang.org/x/sys/") {
+				t.Errorf("%s imports %s", s.name, name)
+			}
+		}
+	}
+}
+
+func TestPackagesHaveComments(t *testing.T) {
+	comments := map[string]bool{}
+	for _, s := range sources(t) {
+		if s.test() {
+			continue
+		}
+		want := "Package " + s.syntax.Name.Name + " "
+		if s.syntax.Name.Name == "main" {
+			want = "Command " + path.Base(s.pkg()) + " "
+		}
+		has := comments[s.pkg()]
+		if doc := s.syntax.Doc.Text(); doc != "" {
+			has = true
+			if !strings.HasPrefix(doc, want) {
+				t.Errorf("%s: the package comment begins %.30q, want %q", s.name, doc, want)
+			}
+		}
+		comments[s.pkg()] = has
+	}
+	for pkg, has := range comments {
+		if !has {
+			t.Errorf("package %q has no comment", pkg)
+		}
+	}
+}
+
+func TestExportedNamesHaveComments(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.test() || ast.IsGenerated(s.syntax) {
+			continue
+		}
+		missing := func(name *ast.Ident) {
+			t.Errorf("%v: %s has no comment", s.files.Position(name.Pos()), name.Name)
+		}
+		for _, decl := range s.syntax.Decls {
+			switch d := decl.(type) {
+			case *ast.FuncDecl:
+				// What Error says is told where its type is.
+				if d.Name.IsExported() && d.Doc == nil && exportedReceiver(d) && d.Name.Name != "Error" {
+					missing(d.Name)
+				}
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					switch spec := spec.(type) {
+					case *ast.TypeSpec:
+						if spec.Name.IsExported() && d.Doc == nil && spec.Doc == nil && spec.Comment == nil {
+							missing(spec.Name)
+						}
+					case *ast.ValueSpec:
+						for _, name := range spec.Names {
+							if name.IsExported() && d.Doc == nil && spec.Doc == nil && spec.Comment == nil {
+								missing(name)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// exportedReceiver reports whether a function is no method, or one of an
+// exported type.
+func exportedReceiver(d *ast.FuncDecl) bool {
+	if d.Recv == nil {
+		return true
+	}
+	for of := d.Recv.List[0].Type; ; {
+		switch t := of.(type) {
+		case *ast.StarExpr:
+			of = t.X
+		case *ast.IndexExpr:
+			of = t.X
+		case *ast.IndexListExpr:
+			of = t.X
+		case *ast.Ident:
+			return t.IsExported()
+		default:
+			return true
+		}
+	}
+}
+
+// TestUnsafeStaysWhereItIs holds where memory may be looked at without the
+// compiler's eyes.
+func TestUnsafeStaysWhereItIs(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.name == "tensor.go" || s.name == "tensor_test.go" || s.pkg() == "internal/kernel" || s.pkg() == "internal/mapped" {
+			continue
+		}
+		for _, spec := range s.syntax.Imports {
+			if spec.Path.Value == `"unsafe"` {
+				t.Errorf("%s imports unsafe", s.name)
+			}
+		}
+	}
+}
+
+// TestNothingOfThisMachine holds that no file names a place that only the
+// machine of whoever wrote it has.
+func TestNothingOfThisMachine(t *testing.T) {
+	// Written so that they do not find themselves.
+	paths := regexp.MustCompile(`(?:^|[^A-Za-z0-9_.])/(?:work|root|home)/`)
+	beside := regexp.MustCompile(`(?:^|[^A-Za-z0-9_-])share[d]/`)
+	for _, name := range tree(t) {
+		text := read(t, name)
+		if bytes.IndexByte(text, 0) >= 0 || name == "go.sum" {
+			continue
+		}
+		for i, line := range bytes.Split(text, []byte("\n")) {
+			if paths.Match(line) {
+				t.Errorf("%s:%d names a path of one machine", name, i+1)
+			}
+			if name != ".ci/run" && beside.Match(line) {
+				t.Errorf("%s:%d names a folder that is not in this tree", name, i+1)
+			}
+		}
+	}
+}
+
+var (
+	ruleLine = regexp.MustCompile(`(?m)^- \*\*([A-Za-z]+[0-9]*\.[0-9]+)\*\* `)
+	ruleID   = regexp.MustCompile(`\b[A-Z][A-Za-z]{0,2}[0-9]?\.[0-9]+\b`)
+)
+
+// rules are the numbers in docs/rules.md.
+func rules(t *testing.T) map[string]bool {
+	t.Helper()
+	numbers := map[string]bool{}
+	for _, m := range ruleLine.FindAllStringSubmatch(string(read(t, "docs/rules.md")), -1) {
+		if numbers[m[1]] {
+			t.Errorf("docs/rules.md has %s twice", m[1])
+		}
+		if !ruleID.MatchString(m[1]) {
+			t.Errorf("docs/rules.md: %s is not of the form that the tests look for", m[1])
+		}
+		numbers[m[1]] = true
+	}
+	if len(numbers) < 100 {
+		t.Fatalf("docs/rules.md has only %d rules", len(numbers))
+	}
+	return numbers
+}
+
+// TestRulesAreHeld holds that every numbered rule is named where the code holds
+// it and where a test tries it, and that the code names no other.
+func TestRulesAreHeld(t *testing.T) {
+	numbers := rules(t)
+	families := map[string]bool{}
+	for id := range numbers {
+		family, _, _ := strings.Cut(id, ".")
+		families[family] = true
+	}
+	code, tests := map[string]bool{}, map[string]bool{}
+	for _, s := range sources(t) {
+		if s.pkg() == "internal/house" {
+			continue
+		}
+		if s.test() {
+			for _, id := range ruleID.FindAllString(string(s.text), -1) {
+				tests[id] = true
+			}
+			continue
+		}
+		for _, group := range s.syntax.Comments {
+			for _, comment := range group.List {
+				// A comment that begins with a number is one of a rule.
+				text := strings.TrimSpace(strings.TrimPrefix(comment.Text, "//"))
+				for _, at := range ruleID.FindAllStringIndex(text, -1) {
+					id := text[at[0]:at[1]]
+					family, _, _ := strings.Cut(id, ".")
+					if numbers[id] {
+						code[id] = true
+					} else if at[0] == 0 || families[family] {
+						t.Errorf("%v: docs/rules.md has no rule %s", s.files.Position(comment.Pos()), id)
+					}
+				}
+			}
+		}
+	}
+	for _, name := range tree(t) {
+		if strings.HasSuffix(name, ".txtar") {
+			for _, id := range ruleID.FindAllString(string(read(t, name)), -1) {
+				tests[id] = true
+			}
+		}
+	}
+	for id := range numbers {
+		if !code[id] {
+			t.Errorf("%s is not named in the code", id)
+		}
+		if !tests[id] {
+			t.Errorf("%s is not named in a test", id)
+		}
+	}
+}
+
+// TestOperatorsAreDocumented holds that every operator has a section in
+// docs/rules.md, with its specification's address.
+func TestOperatorsAreDocumented(t *testing.T) {
+	sections := map[string]string{} // by operator
+	for _, section := range strings.Split(string(read(t, "docs/rules.md")), "\n## ")[1:] {
+		head, body, _ := strings.Cut(section, "\n")
+		for name := range strings.SplitSeq(head, ", ") {
+			sections[name] = body
+		}
+	}
+	for _, op := range catalog.Operators() {
+		if op.Spec == "" {
+			t.Errorf("%s has no specification", op.Name)
+			continue
+		}
+		switch body, ok := sections[op.Name]; {
+		case !ok:
+			t.Errorf("%s has no section in docs/rules.md", op.Name)
+		case !strings.Contains(body, "<"+op.Spec+">"):
+			t.Errorf("%s: its section does not name %s", op.Name, op.Spec)
+		case !ruleLine.MatchString(body):
+			t.Errorf("%s: its section has no rule", op.Name)
+		}
+	}
+}
+
+// TestOperatorsAreRecorded holds that a framework itself has answered for each
+// of its operators; garner's own have no framework.
+func TestOperatorsAreRecorded(t *testing.T) {
+	recorded := map[string]int{}
+	for _, name := range tree(t) {
+		if path.Dir(name) != "testdata/conformance" || path.Ext(name) != ".jsonl" {
+			continue
+		}
+		for line := range bytes.Lines(read(t, name)) {
+			var c struct {
+				Op    string
+				Opset int
+			}
+			if err := json.Unmarshal(line, &c); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if op, err := catalog.Find(c.Op, c.Opset); err == nil {
+				recorded[op.Name]++
+			}
+		}
+	}
+	for _, op := range catalog.Operators() {
+		if !strings.HasPrefix(op.Name, "garner.") && recorded[op.Name] == 0 {
+			t.Errorf("%s has no recording in testdata/conformance", op.Name)
+		}
+	}
+}
