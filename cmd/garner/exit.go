@@ -21,12 +21,10 @@ const (
 )
 
 var (
-	errInterrupted = errors.New("garner: interrupted; nothing was written")
+	errInterrupted = errors.New("garner: interrupted; no file was written")
 	// errReaderGone is a reader of printed text that wants no more of it, such
 	// as head: it has what it asked for, so nothing is said.
 	errReaderGone = errors.New("garner: the reader of standard output is gone")
-	// errFailures is a verify that printed what failed.
-	errFailures = errors.New("garner: there are failures")
 )
 
 // A usageError is a command line that cannot be carried out as it stands.
@@ -87,7 +85,7 @@ func (p *program) report(err error) int {
 	switch {
 	case err == nil:
 		return statusDone
-	case errors.Is(err, errReaderGone), errors.Is(err, errFailures):
+	case errors.Is(err, errReaderGone):
 		return status
 	case errors.Is(err, errInterrupted), errors.Is(err, context.Canceled):
 		status, err = statusInterrupted, errInterrupted

@@ -15,7 +15,7 @@ import (
 // in which numbers those have, not in what is done.
 type gatherKind struct {
 	kind            catalog.Kind
-	short, long     string
+	short           string
 	axis, batchDims bool
 	example         string
 }
@@ -23,8 +23,7 @@ type gatherKind struct {
 var gatherKinds = []gatherKind{
 	{
 		kind: catalog.Gather, axis: true, batchDims: true,
-		short: "Take slices along one axis",
-		long:  "gather takes slices of DATA along one axis, those that INDICES name.",
+		short: "Take slices along one axis, those that the indices name",
 		example: `  garner gather '[[1,2],[3,4],[5,6]]' '[2,0]'                   # [[5, 6], [1, 2]]
   garner gather '[[1,2],[3,4],[5,6]]' '[1]' --axis 1            # [[2], [4], [6]]
   garner gather '[[1,2],[3,4]]' '[[1],[0]]' --axis 1 --batch-dims 1   # [[2], [3]]
@@ -36,8 +35,7 @@ var gatherKinds = []gatherKind{
 	},
 	{
 		kind: catalog.GatherND, batchDims: true,
-		short: "Take slices at index tuples",
-		long:  "gathernd takes slices of DATA at the tuples that lie along the last axis of INDICES.",
+		short: "Take slices at the tuples along the last axis of the indices",
 		example: `  garner gathernd '[[1,2],[3,4]]' '[[0,0],[1,0]]'               # [1, 3]
   garner gathernd '[[1,2],[3,4]]' '[[1],[0]]'                   # [[3, 4], [1, 2]]
   garner gathernd '[[1,2],[3,4]]' '[[1],[0]]' --batch-dims 1    # [2, 3]
@@ -46,32 +44,29 @@ var gatherKinds = []gatherKind{
 	},
 	{
 		kind: catalog.Elements, axis: true,
-		short: "Take one element per index",
-		long:  "elements takes one element of DATA per index, along one axis; the result has the\nshape of INDICES.",
+		short: "Take one element per index; the result has the shape of INDICES",
 		example: `  garner elements '[[1,2],[3,4]]' '[[0,0],[1,0]]' --axis 1      # [[1, 1], [4, 3]]
   garner elements '[[1,2],[3,4]]' '[[1,0]]' --as onnx.GatherElements-13   # [[3, 2]]
   garner elements data.npy at.npy --as openvino.GatherElements-6 --axis 2 -o out.npy`,
 	},
 }
 
-const operandHelp = `
-
-DATA and INDICES are literals or files:
+const gatherHelp = `DATA and INDICES are literals or files:
   '[[1,2],[3,4]]'           integers are i64, decimals f64; true and false are bool,
                             quoted texts string; 'f32[1,2]' and 'u8(3)' name a type
   FILE.npy
   FILE.safetensors#NAME     the tensor of that name
   -                         npy on standard input
-INDICES are of any integer type. A file is never narrowed to memory's size: it is
-mapped, and only what the indices name is read.
+INDICES are of any integer type. Files are mapped: of a DATA larger than memory
+only what the indices name is read.
 
 Without -o a result of up to 1000 elements is printed as nested lists, and of a
 larger one its type, shape and ends. A file of -o is written whole or not at all.
 
 Exit status: 0 done; 1 DATA, INDICES or an index was refused, or a file could not
 be read or written; 2 the command was wrong, an operator or an attribute too;
-130 interrupted. A reader of printed text that goes away early, such as head, is
-no matter for a message; one of "-o -" is.`
+130 interrupted. A reader that goes away before it has all, such as head, is 1 as
+well; of printed text without a message.`
 
 // gatherFlags are what a gather can be told.
 type gatherFlags struct {
@@ -87,7 +82,7 @@ func (p *program) gatherCommand(k gatherKind) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               string(k.kind) + " DATA INDICES",
 		Short:             k.short,
-		Long:              k.long + operandHelp,
+		Long:              gatherHelp,
 		Example:           k.example,
 		Args:              twoOperands,
 		ValidArgsFunction: completeOperand,
@@ -95,7 +90,7 @@ func (p *program) gatherCommand(k gatherKind) *cobra.Command {
 			return p.gather(cmd.Context(), k.kind, f, args)
 		},
 	}
-	f.operator.add(cmd, k.kind)
+	f.operator.add(cmd, " (default garner's own)", k.kind)
 	flags := cmd.Flags()
 	// Both are known to every gather, so that an operator that lacks one says so
 	// itself; help shows those that are of use.

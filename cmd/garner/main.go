@@ -119,8 +119,10 @@ Without -o a small result is printed; "-o -" writes npy to standard output.
 Exit status: 0 done; 1 the data or an index was refused, a file could not be read
 or written, or a verify had failures; 2 the command was wrong; 130 interrupted.`
 
-const helpTemplate = `{{.Long}}
-{{if .HasParent}}
+// helpTemplate answers first what to type.
+const helpTemplate = `{{if not .HasParent}}{{.Long}}
+{{else}}{{.Short}}.
+
 Usage:
   {{.UseLine}}
 {{if .HasExample}}
@@ -132,6 +134,8 @@ Commands:{{range .Commands}}{{if .IsAvailableCommand}}
 {{end}}{{if .HasAvailableLocalFlags}}
 Flags:
 {{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}
+{{end}}{{with .Long}}
+{{. | trimTrailingWhitespaces}}
 {{end}}{{end}}`
 
 func (p *program) command() *cobra.Command {
@@ -150,13 +154,13 @@ func (p *program) command() *cobra.Command {
 			return usage(cmd, "say what to do: gather, gathernd, elements, shape, ops or verify")
 		},
 	}
+	root.SuggestionsMinimumDistance = 2
 	root.SetHelpTemplate(helpTemplate)
 	root.SetVersionTemplate("garner {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(&cobra.Command{
 		Use:   "help [COMMAND]",
 		Short: "Show what to type",
-		Long:  "help shows what to type for a command.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil || about == cmd.Root() && len(rest) > 0 {
@@ -178,8 +182,29 @@ func (p *program) command() *cobra.Command {
 	for _, k := range gatherKinds {
 		root.AddCommand(p.gatherCommand(k))
 	}
-	root.AddCommand(p.shapeCommand(), p.opsCommand())
+	root.AddCommand(p.shapeCommand(), p.opsCommand(), p.verifyCommand())
+	root.InitDefaultCompletionCmd()
+	if completion, _, err := root.Find([]string{"completion"}); err == nil {
+		wantShell(completion)
+	}
 	return root
+}
+
+// wantShell makes wrong uses of cobra's own command speak as all others do.
+func wantShell(completion *cobra.Command) {
+	completion.Short = "Make the completion script of a shell"
+	completion.Args = cobra.ArbitraryArgs
+	completion.RunE = func(cmd *cobra.Command, _ []string) error {
+		return usage(cmd, "completion takes the name of a shell: bash, zsh, fish or powershell")
+	}
+	for _, shell := range completion.Commands() {
+		shell.Args = func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usage(completion, "completion %s takes no arguments; %q was given", cmd.Name(), args[0])
+			}
+			return nil
+		}
+	}
 }
 
 // noCommand says that there is no command of a name.

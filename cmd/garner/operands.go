@@ -1,13 +1,12 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strings"
-
-	"context"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/format/npy"

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -54,21 +55,21 @@ type operatorFlags struct {
 	attributes      []string
 }
 
-func (f *operatorFlags) add(cmd *cobra.Command, kinds ...catalog.Kind) {
+// add adds the flags to a command for operators of these kinds; what is said of
+// --as ends in words of its own.
+func (f *operatorFlags) add(cmd *cobra.Command, otherwise string, kinds ...catalog.Kind) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.as, "as", "", "the operator to be, for example openvino.Gather-8; \"garner ops\" lists them")
-	names := []string{}
+	flags.StringVar(&f.as, "as", "", "the operator to be, an `OP` that \"garner ops\" lists, such as openvino.Gather-8"+otherwise)
+	var names []string
 	for _, o := range catalog.Operators() {
-		for _, k := range kinds {
-			if o.Kind == k {
-				names = append(names, o.Name)
-			}
+		if slices.Contains(kinds, o.Kind) {
+			names = append(names, o.Name)
 		}
 	}
 	complete(cmd, "as", names...)
 	flags.Var(&f.opset, "opset", "the newest version of the operator that this opset has, where OP names none")
-	flags.StringArrayVar(&f.attributes, "attr", nil, "`NAME=VALUE`: an attribute of the operator; an integer, true or false, or text")
+	flags.StringArrayVar(&f.attributes, "attr", nil, "an attribute of the operator, `NAME=VALUE`: an integer, a list of them, true or false, or text")
 }
 
 // complete offers the values of a flag to the shell.
@@ -89,7 +90,13 @@ func (f *operatorFlags) find(own catalog.Kind) (catalog.Operator, error) {
 		}
 		return catalog.Own(own), nil
 	}
-	return catalog.Find(f.as, int(f.opset.value))
+	o, err := catalog.Find(f.as, int(f.opset.value))
+	if err != nil && f.opset.given {
+		if newest, also := catalog.Find(f.as, 0); also == nil {
+			return o, wrong("--opset %d has no %s; %s is of a later one", f.opset.value, f.as, newest.Name)
+		}
+	}
+	return o, err
 }
 
 // numbers are the operator's attributes, and its inputs beyond data and

@@ -8,8 +8,7 @@ import (
 func (p *program) opsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "ops",
-		Short:   "List the operators",
-		Long:    "ops lists every operator, the command that runs it, and its specification.",
+		Short:   "List every operator, the command that runs it and its specification",
 		Example: "  garner ops",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {

@@ -17,12 +17,9 @@ func (p *program) shapeCommand() *cobra.Command {
 	f.operator.axis.question = true
 	cmd := &cobra.Command{
 		Use:   "shape --as OP --data SPEC --indices SPEC",
-		Short: "Infer the output's shape, run nothing",
-		Long: `shape says which type and shape an operator's output has, as far as those of its
-inputs tell. Nothing is read and nothing runs.
-
-SPEC is a type and its dims: f32[2,3]. A dim that is not known is ?, one of which
-bounds are known 1..8 or 1.. ; a shape of which nothing is known is f32[...].
+		Short: "Infer the type and shape of an operator's output; nothing is read, nothing runs",
+		Long: `SPEC is a type and its dims: f32[2,3]. A dim that is not known is ?, one of which
+bounds are known 1..8 or 1.., and a shape of which nothing is known f32[...].
 
 Exit status: 0 done; 1 the shapes were refused; 2 the command was wrong.`,
 		Example: `  garner shape --as openvino.GatherND-8 --data 'f32[1000,256,10,15]' --indices 'i64[25,?,3]'   # f32[25,?,15]
@@ -40,7 +37,7 @@ Exit status: 0 done; 1 the shapes were refused; 2 the command was wrong.`,
 			return p.shape(cmd, f)
 		},
 	}
-	f.operator.add(cmd, catalog.Gather, catalog.GatherND, catalog.Elements)
+	f.operator.add(cmd, "", catalog.Gather, catalog.GatherND, catalog.Elements)
 	flags := cmd.Flags()
 	flags.StringVar(&f.data, "data", "", "what is known of data, a `SPEC`")
 	flags.StringVar(&f.indices, "indices", "", "what is known of indices, a `SPEC`")

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/format/npy"
+	"github.com/garner-go/garner/format/safetensors"
+)
+
+// TestExamples types every example of the help texts into a shell, and holds
+// what is printed against what the example says after its #.
+func TestExamples(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("the examples are for a shell of Unix, and there is none: ", err)
+	}
+	examples := 0
+	root := (&program{}).command()
+	_, rest, _ := strings.Cut(root.Long, "Examples:\n")
+	lines, _, _ := strings.Cut(rest, "\n\n")
+	help := map[string]string{"garner": lines}
+	for _, c := range root.Commands() {
+		help[c.Name()] = c.Example
+	}
+	for name, example := range help {
+		for line := range strings.Lines(example) {
+			line = strings.TrimSpace(line)
+			command, want, _ := strings.Cut(line, "   # ")
+			t.Run(name+"/"+command, func(t *testing.T) {
+				sh := exec.Command("sh", "-c", command)
+				sh.Dir = exampleFiles(t)
+				var stderr bytes.Buffer
+				sh.Stderr = &stderr
+				out, err := sh.Output()
+				if err != nil {
+					t.Fatalf("%v: %s", err, stderr.String())
+				}
+				if got := strings.TrimSpace(string(out)); want != "" && got != strings.TrimSpace(want) {
+					t.Errorf("prints %s; the example says %s", got, want)
+				}
+			})
+			examples++
+		}
+	}
+	if examples < 20 {
+		t.Errorf("only %d examples were found", examples)
+	}
+}
+
+// exampleFiles is a folder with the files that the examples name.
+func exampleFiles(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	data, err := garner.New(garner.F32, 2, 3, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeNpy(t, filepath.Join(dir, "data.npy"), data)
+	writeNpy(t, filepath.Join(dir, "ids.npy"), garner.Of([]int64{1, 0}, 2))
+	writeNpy(t, filepath.Join(dir, "at.npy"), garner.Of([]int64{0, 1, 2, 2, 1, 0}, 2, 3, 1))
+	var b bytes.Buffer
+	if err := safetensors.Write(&b, []safetensors.Named{{Name: "embeddings.weight", Tensor: data}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(dir, "model.safetensors"), b.Bytes())
+
+	const tests = "testdata"
+	repository, err := filepath.Abs("../../testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(repository, filepath.Join(dir, tests)); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func writeNpy(t *testing.T, path string, x garner.Tensor) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := npy.Write(&b, x); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, path, b.Bytes())
+}
+
+func writeFile(t *testing.T, path string, b []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}

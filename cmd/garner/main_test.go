@@ -1,0 +1,213 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/format/npy"
+	"github.com/garner-go/garner/format/safetensors"
+	"github.com/garner-go/garner/internal/literal"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"garner": main})
+}
+
+// TestScripts runs every script of testdata/script with the real command.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Condition: func(name string) (bool, error) {
+			if name == "root" {
+				return os.Geteuid() == 0, nil // whom no permission stops
+			}
+			return false, fmt.Errorf("no condition %s", name)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":          exits,
+			"link":           link,
+			"npy":            makeNpy,
+			"npyis":          npyIs,
+			"rawnpy":         rawNpy,
+			"safetensors":    makeSafetensors,
+			"rawsafetensors": rawSafetensors,
+		},
+	})
+}
+
+// exits runs "garner ARGS..." and holds its exit status against the first
+// argument. Where it is not 0, it also holds what every refusal has in common:
+// one message, no trace of the stack, no file begun, and what stood under the
+// name of the output still standing there.
+//
+//	exits STATUS ARGS...
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: exits STATUS ARGS...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	args = args[1:]
+	var output string
+	if i := slices.Index(args, "-o"); i >= 0 && i+1 < len(args) && args[i+1] != "-" {
+		output = ts.MkAbs(args[i+1])
+	}
+	before := standing(output)
+
+	got := 0
+	var failed *exec.ExitError
+	if err := ts.Exec("garner", args...); errors.As(err, &failed) {
+		got = failed.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	message := ts.ReadFile("stderr")
+	if got != want {
+		ts.Fatalf("garner exits %d; want %d", got, want)
+	}
+	if left, _ := filepath.Glob(ts.MkAbs(".garner-*")); len(left) > 0 {
+		ts.Fatalf("garner left %v", left)
+	}
+	if want == 0 {
+		return
+	}
+	if err := refusal(message); err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if after := standing(output); after != before {
+		ts.Fatalf("garner refused, and yet %s changed: %q became %q", output, before, after)
+	}
+}
+
+// refusal says what is wrong with the form of a message on standard error.
+func refusal(message string) error {
+	switch {
+	case !strings.HasPrefix(message, "garner: "):
+		return fmt.Errorf("the message does not begin with \"garner: \": %q", message)
+	case strings.Count(message, "garner: ") > 1:
+		return fmt.Errorf("the message says \"garner: \" more than once: %q", message)
+	case strings.Contains(message, "goroutine ") || strings.Contains(message, "panic"):
+		return fmt.Errorf("a trace of the stack: %q", message)
+	case strings.Count(message, "\n") > 2:
+		return fmt.Errorf("the message has more than two lines: %q", message)
+	}
+	return nil
+}
+
+// standing is what stands under a name.
+func standing(path string) string {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return "nothing"
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return info.Mode().String()
+	}
+	return info.Mode().String() + " " + string(b)
+}
+
+// makeNpy makes an npy file of a literal.
+//
+//	npy FILE LITERAL [DTYPE]
+func makeNpy(ts *testscript.TestScript, _ bool, args []string) {
+	t := parse(ts, args[1:])
+	var b bytes.Buffer
+	ts.Check(npy.Write(&b, t))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b.Bytes(), 0o666))
+}
+
+// link makes another name of a file.
+//
+//	link NEW OLD
+func link(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(os.Link(ts.MkAbs(args[1]), ts.MkAbs(args[0])))
+}
+
+func parse(ts *testscript.TestScript, args []string) garner.Tensor {
+	dtype := garner.Invalid
+	if len(args) > 1 {
+		var err error
+		dtype, err = garner.ParseDType(args[1])
+		ts.Check(err)
+	}
+	t, err := literal.Parse(args[0], dtype)
+	ts.Check(err)
+	return t
+}
+
+// npyIs holds an npy file against a literal: dtype, shape and values. FILE may
+// be stdout.
+//
+//	npyis FILE LITERAL [DTYPE]
+func npyIs(ts *testscript.TestScript, _ bool, args []string) {
+	want := parse(ts, args[1:])
+	got, err := npy.Read(strings.NewReader(ts.ReadFile(args[0])), npy.Options{})
+	if want.DType().Packed() || err != nil {
+		got, err = npy.Read(strings.NewReader(ts.ReadFile(args[0])), npy.Options{DType: want.DType()})
+	}
+	ts.Check(err)
+	if got.DType() != want.DType() || !got.Shape().Equal(want.Shape()) || got.Text() != want.Text() {
+		ts.Fatalf("%s holds %s; want %s", args[0], got, want)
+	}
+}
+
+// rawNpy makes an npy file of a header's text and a number of bytes, all 0.
+//
+//	rawnpy FILE HEADER BYTES
+func rawNpy(ts *testscript.TestScript, _ bool, args []string) {
+	b := append([]byte("\x93NUMPY\x01\x00"), 0, 0)
+	header := args[1] + "\n"
+	binary.LittleEndian.PutUint16(b[8:], uint16(len(header)))
+	writeSparse(ts, args[0], append(b, header...), args[2])
+}
+
+// rawSafetensors makes a safetensors file of a header's text and a number of
+// bytes, all 0. LENGTH is what the file says of the header's length; "right"
+// for what it is.
+//
+//	rawsafetensors FILE LENGTH HEADER BYTES
+func rawSafetensors(ts *testscript.TestScript, _ bool, args []string) {
+	n := uint64(len(args[2]))
+	if args[1] != "right" {
+		var err error
+		n, err = strconv.ParseUint(args[1], 0, 64)
+		ts.Check(err)
+	}
+	writeSparse(ts, args[0], append(binary.LittleEndian.AppendUint64(nil, n), args[2]...), args[3])
+}
+
+func writeSparse(ts *testscript.TestScript, name string, head []byte, zeros string) {
+	n, err := strconv.ParseInt(zeros, 0, 64)
+	ts.Check(err)
+	path := ts.MkAbs(name)
+	ts.Check(os.WriteFile(path, head, 0o666))
+	ts.Check(os.Truncate(path, int64(len(head))+n))
+}
+
+// makeSafetensors makes a safetensors file of literals.
+//
+//	safetensors FILE NAME=LITERAL...
+func makeSafetensors(ts *testscript.TestScript, _ bool, args []string) {
+	var tensors []safetensors.Named
+	for _, a := range args[1:] {
+		name, text, _ := strings.Cut(a, "=")
+		tensors = append(tensors, safetensors.Named{Name: name, Tensor: parse(ts, []string{text})})
+	}
+	var b bytes.Buffer
+	ts.Check(safetensors.Write(&b, tensors, nil))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b.Bytes(), 0o666))
+}

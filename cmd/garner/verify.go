@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/corpus"
+	"github.com/spf13/cobra"
+)
+
+func (p *program) verifyCommand() *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:   "verify PATH...",
+		Short: "Hold garner against recorded answers",
+		Long: `PATH is a corpus (.jsonl, one case a line), a directory of ONNX's operator tests
+(a model.onnx beside test_data_set_0), or a folder that holds such, at any depth.
+
+Every failure is printed with its reason, and last how many cases passed. With
+--json every case is a line {"name","op","status","detail"}, status being pass,
+fail or skip, and the last line is {"passed","failed","skipped"}. An operator or
+a field that garner does not know is a failure.
+
+Exit status: 0 all passed; 1 there are failures, or a PATH could not be read; 2 the
+command was wrong; 130 interrupted.`,
+		Example: `  garner verify testdata/conformance/microsoft.jsonl testdata/onnx
+  garner verify testdata/conformance --json`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage(cmd, "verify takes one PATH or more: .jsonl files, or folders")
+			}
+			return nil
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return []string{"jsonl"}, cobra.ShellCompDirectiveFilterFileExt
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.verify(cmd.Context(), args, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a line of JSON for every case")
+	return cmd
+}
+
+// tally is the last line of verify --json.
+type tally struct {
+	Passed  int `json:"passed"`
+	Failed  int `json:"failed"`
+	Skipped int `json:"skipped"`
+}
+
+func (p *program) verify(ctx context.Context, paths []string, asJSON bool) error {
+	cases, err := corpus.Open(paths...)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = garner.Errorf(err, "%s; check its name", bare(err))
+	}
+	if err != nil {
+		return err
+	}
+	to := p.printer()
+	lines := json.NewEncoder(to.buf)
+	lines.SetEscapeHTML(false)
+	var sum tally
+	for c := range cases {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		r := c.Run()
+		switch r.Status {
+		case corpus.Pass:
+			sum.Passed++
+		case corpus.Skip:
+			sum.Skipped++
+		default:
+			sum.Failed++
+		}
+		if asJSON {
+			err = lines.Encode(r)
+		} else if r.Status != corpus.Pass {
+			to.printf("%s %s %s (%s): %s\n", r.Status, c.Source, r.Name, r.Op, r.Detail)
+		}
+		// What is found is told at once; and a reader that is gone wants no more.
+		if err = errors.Join(err, to.buf.Flush()); err != nil {
+			return notPrinted(err)
+		}
+	}
+	if asJSON {
+		if err := lines.Encode(sum); err != nil {
+			return notPrinted(err)
+		}
+	} else {
+		to.printf("%d passed, %d failed, %d skipped\n", sum.Passed, sum.Failed, sum.Skipped)
+	}
+	if err := to.flush(); err != nil {
+		return err
+	}
+	if sum.Failed > 0 {
+		return garner.Errorf(nil, "%d of %d cases failed", sum.Failed, sum.Passed+sum.Failed+sum.Skipped)
+	}
+	return nil
+}
