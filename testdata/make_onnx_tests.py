@@ -129,7 +129,7 @@ def message(t, name, typed):
 
 
 def write(root, name, opset, op, sets, attributes={}, domain="", table=False, ir=None):
-    """One test: sets are pairs of data and indices; table makes data an initializer."""
+    """One test: sets are pairs of data and indices, of the same shapes; table makes data an initializer."""
     folder = root / name
     folder.mkdir(parents=True)
     data, indices = sets[0]
@@ -140,7 +140,7 @@ def write(root, name, opset, op, sets, attributes={}, domain="", table=False, ir
         if ir is None or ir >= 4:
             infos = infos[1:]
     node = helper.make_node(op, inputs, ["output"], domain=domain, **attributes)
-    result = helper.make_tensor_value_info("output", data.dtype, None)
+    result = helper.make_tensor_value_info("output", data.dtype, OPERATORS[op](data, indices, **attributes).shape)
     graph = helper.make_graph([node], name, infos, [result], initializer=initializers)
     imports = [helper.make_opsetid("", opset)]
     if domain:

@@ -158,7 +158,11 @@ func (c *Case) readSet(m *model, dir string) error {
 	for _, t := range tensors {
 		c.inputs = append(slices.Clip(c.inputs), operand{spec: t.Spec(), value: func() (garner.Tensor, error) { return t, nil }})
 	}
-	out := outputs[0]
-	c.want = want{spec: garner.SpecOf(out.DType(), out.Shape()...), ran: true, exact: true, value: func() (garner.Tensor, error) { return out, nil }}
+	c.want = wantTensor(outputs[0])
 	return nil
+}
+
+// wantTensor wants a result bit for bit.
+func wantTensor(t garner.Tensor) want {
+	return want{spec: garner.SpecOf(t.DType(), t.Shape()...), ran: true, exact: true, value: func() (garner.Tensor, error) { return t, nil }}
 }
