@@ -1,9 +1,9 @@
-//go:build !linux
+//go:build !linux && !darwin
 
 package main
 
 import "math"
 
-// memory is how many bytes of memory the process may ever have, as far as is
-// known here: what a process can address.
-func memory() float64 { return min(math.MaxInt, 1<<46) }
+// memory stands for how many bytes of memory the machine has, which is not
+// known here: more than such machines have today.
+func memory() float64 { return min(math.MaxInt, 1<<40) }

@@ -26,8 +26,8 @@ a field that garner does not know is a failure.
 
 Exit status: 0 all passed; 1 there are failures, or a PATH could not be read; 2 the
 command was wrong; 130 interrupted.`,
-		Example: `  garner verify testdata/conformance/microsoft.jsonl testdata/onnx
-  garner verify testdata/conformance --json`,
+		Example: `  garner verify testdata/conformance/microsoft.jsonl
+  garner verify testdata/onnx --json`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage(cmd, "verify takes one PATH or more: .jsonl files, or folders")

@@ -1,0 +1,444 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/format/npy"
+)
+
+// patience is how long a process may take for what it should do at once.
+const patience = 30 * time.Second
+
+// A process is a running garner.
+type process struct {
+	cmd    *exec.Cmd
+	stderr bytes.Buffer
+	ended  chan error
+}
+
+// start starts garner in dir. Its standard output is thrown away, unless
+// prepare says otherwise.
+func start(t *testing.T, dir string, prepare func(*exec.Cmd), args ...string) *process {
+	t.Helper()
+	p := &process{cmd: exec.Command("garner", args...), ended: make(chan error, 1)}
+	p.cmd.Dir, p.cmd.Stderr = dir, &p.stderr
+	if prepare != nil {
+		prepare(p.cmd)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.cmd.Process.Kill() })
+	go func() { p.ended <- p.cmd.Wait() }()
+	return p
+}
+
+// status waits for the end and gives the exit status; for a process that a
+// signal ended it is -1. A refusal must have the form of one.
+func (p *process) status(t *testing.T) int {
+	t.Helper()
+	select {
+	case err := <-p.ended:
+		var exit *exec.ExitError
+		if err != nil && !errors.As(err, &exit) {
+			t.Fatal(err)
+		}
+	case <-time.After(patience):
+		p.cmd.Process.Signal(syscall.SIGQUIT)
+		<-p.ended
+		t.Fatalf("garner has not ended:\n%s", p.stderr.String())
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// nothingLeft fails where dir holds more than the names given.
+func nothingLeft(t *testing.T, dir string, names ...string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		known := false
+		for _, n := range names {
+			known = known || e.Name() == n
+		}
+		if !known {
+			t.Errorf("%s was left", e.Name())
+		}
+	}
+}
+
+// TestInterrupt presses Ctrl-C while a file is being written: the status is
+// 130, what stood there still stands, and no temporary file does.
+func TestInterrupt(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		t.Run(signal.String(), func(t *testing.T) {
+			dir := t.TempDir()
+			// Larger, until the write takes long enough to be met.
+			for rows := 64; rows <= 1024; rows *= 2 {
+				row, err := garner.New(garner.U8, 1, 1<<20)
+				if err != nil {
+					t.Fatal(err)
+				}
+				writeNpy(t, filepath.Join(dir, "row.npy"), row)
+				writeNpy(t, filepath.Join(dir, "ids.npy"), garner.Of(make([]int64, rows), rows))
+				writeFile(t, filepath.Join(dir, "out.npy"), []byte("as it was"))
+				p := start(t, dir, nil, "gather", "row.npy", "ids.npy", "-o", "out.npy")
+				if !begun(t, p, dir) {
+					continue
+				}
+				if err := p.cmd.Process.Signal(signal); err != nil {
+					t.Fatal(err)
+				}
+				got := p.status(t)
+				if got == statusDone {
+					continue // it was quicker
+				}
+				if want := "garner: interrupted; no file was written\n"; got != statusInterrupted || p.stderr.String() != want {
+					t.Errorf("status %d, %q; want %d, %q", got, p.stderr.String(), statusInterrupted, want)
+				}
+				if b, err := os.ReadFile(filepath.Join(dir, "out.npy")); err != nil || string(b) != "as it was" {
+					t.Errorf("the output has changed: %v", err)
+				}
+				nothingLeft(t, dir, "row.npy", "ids.npy", "out.npy")
+				return
+			}
+			t.Fatal("garner was never met in mid-write")
+		})
+	}
+}
+
+// begun waits until the temporary file has bytes; false means that garner has
+// ended before that was seen.
+func begun(t *testing.T, p *process, dir string) bool {
+	t.Helper()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(100 * time.Microsecond) {
+		found, err := filepath.Glob(filepath.Join(dir, ".garner-*.tmp"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range found {
+			if info, err := os.Stat(name); err == nil && info.Size() > 0 {
+				return true
+			}
+		}
+		if len(p.ended) > 0 {
+			if got := p.status(t); got != statusDone {
+				t.Fatalf("status %d: %s", got, p.stderr.String())
+			}
+			return false
+		}
+	}
+	t.Fatal("garner has written nothing")
+	return false
+}
+
+// TestInterruptBlocked presses Ctrl-C while garner waits for a pipe, which no
+// context ends.
+func TestInterruptBlocked(t *testing.T) {
+	dir := t.TempDir()
+	big, err := garner.New(garner.U8, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeNpy(t, filepath.Join(dir, "big.npy"), big)
+	writeNpy(t, filepath.Join(dir, "all.npy"), garner.Of(make([]int64, 1<<20), 1<<20))
+	if err := syscall.Mkfifo(filepath.Join(dir, "fifo.npy"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	files := []string{"big.npy", "all.npy", "fifo.npy"}
+
+	held := func(t *testing.T, prepare func(*exec.Cmd), wait func(), args ...string) {
+		p := start(t, dir, prepare, args...)
+		wait()
+		if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		from := time.Now()
+		if got := p.status(t); got != statusInterrupted {
+			t.Errorf("status %d; want %d", got, statusInterrupted)
+		}
+		if took := time.Since(from); took > 5*time.Second {
+			t.Errorf("it took %v", took)
+		}
+		if want := "garner: interrupted; no file was written\n"; p.stderr.String() != want {
+			t.Errorf("it says %q; want %q", p.stderr.String(), want)
+		}
+		nothingLeft(t, dir, files...)
+	}
+	t.Run("reading", func(t *testing.T) {
+		// More than a pipe holds: once it is written, garner reads.
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Close()
+		defer r.Close()
+		held(t, func(c *exec.Cmd) { c.Stdin = r }, func() {
+			if _, err := w.Write(npyHead(t, garner.SpecOf(garner.U8, 1<<30), 1<<20)); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(50 * time.Millisecond) // the rest of it is read, and the next read waits
+		}, "gather", "-", "[0]", "-o", "out.npy")
+	})
+	t.Run("writing standard output", func(t *testing.T) {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Close()
+		defer r.Close()
+		held(t, func(c *exec.Cmd) { c.Stdout = w }, func() {
+			if _, err := io.ReadFull(r, make([]byte, 1000)); err != nil {
+				t.Fatal(err)
+			}
+		}, "gather", "big.npy", "all.npy", "-o", "-")
+	})
+	t.Run("writing a pipe with a name", func(t *testing.T) {
+		var r *os.File
+		held(t, nil, func() {
+			var err error
+			if r, err = os.Open(filepath.Join(dir, "fifo.npy")); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.ReadFull(r, make([]byte, 1000)); err != nil {
+				t.Fatal(err)
+			}
+		}, "gather", "big.npy", "all.npy", "-o", "fifo.npy")
+		r.Close()
+	})
+}
+
+// npyHead is the header of an npy stream, and as many bytes of its elements as
+// are asked for, all 0.
+func npyHead(t *testing.T, spec garner.Spec, n int) []byte {
+	t.Helper()
+	shape, ok := spec.Shape()
+	if !ok {
+		t.Fatalf("%s has no shape", spec)
+	}
+	descr := map[garner.DType]string{garner.U8: "|u1", garner.I64: "<i8"}[spec.DType]
+	dims := strings.Trim(shape.String(), "[]")
+	text := "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" + dims + ",), }\n"
+	b := append([]byte("\x93NUMPY\x01\x00"), 0, 0)
+	binary.LittleEndian.PutUint16(b[8:], uint16(len(text)))
+	return append(append(b, text...), make([]byte, n)...)
+}
+
+// TestClosedPipe takes the reader of standard output away. An array that is
+// cut short is told of; printed text, of which a reader wants no more, is not.
+func TestClosedPipe(t *testing.T) {
+	dir := t.TempDir()
+	big, err := garner.New(garner.U8, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeNpy(t, filepath.Join(dir, "big.npy"), big)
+	for _, tt := range []struct {
+		name    string
+		args    []string
+		message string
+	}{
+		{"array", []string{"gather", "big.npy", "[0,1]", "-o", "-"}, "garner: standard output was closed before the whole array was written; let its reader read it all\n"},
+		{"text", []string{"gather", "big.npy", "[0,1]"}, ""},
+		{"summary", []string{"gather", "big.npy", "big.npy"}, ""},
+		{"operators", []string{"ops"}, ""},
+		{"shape", []string{"shape", "--as", "onnx.Gather", "--data", "f32[2]", "--indices", "i64[?]"}, ""},
+		{"verify", []string{"verify", "--json", "../../testdata/conformance/microsoft.jsonl"}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r, w, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Close()
+			in := dir
+			if tt.name == "verify" {
+				in = "."
+			}
+			p := start(t, in, func(c *exec.Cmd) { c.Stdout = w }, tt.args...)
+			w.Close()
+			if got := p.status(t); got != statusRefused || p.stderr.String() != tt.message {
+				t.Errorf("status %d, %q; want %d, %q", got, p.stderr.String(), statusRefused, tt.message)
+			}
+		})
+	}
+	t.Run("reader that wants the beginning", func(t *testing.T) {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := start(t, dir, func(c *exec.Cmd) { c.Stdout = w }, "gather", "big.npy", "big.npy", "-o", "-")
+		w.Close()
+		if _, err := io.ReadFull(r, make([]byte, 1000)); err != nil {
+			t.Fatal(err)
+		}
+		r.Close()
+		if got := p.status(t); got != statusRefused || !strings.Contains(p.stderr.String(), "let its reader read it all") {
+			t.Errorf("status %d, %q", got, p.stderr.String())
+		}
+	})
+	t.Run("pipe with a name", func(t *testing.T) {
+		fifo := filepath.Join(dir, "fifo.npy")
+		if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p := start(t, dir, nil, "gather", "big.npy", "big.npy", "-o", "fifo.npy")
+		r, err := os.Open(fifo)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(r, make([]byte, 1000)); err != nil {
+			t.Fatal(err)
+		}
+		r.Close()
+		if got := p.status(t); got != statusRefused || !strings.Contains(p.stderr.String(), "cannot write fifo.npy: broken pipe; let the reader") {
+			t.Errorf("status %d, %q", got, p.stderr.String())
+		}
+	})
+}
+
+// TestRedirected writes to a standard output that is a file.
+func TestRedirected(t *testing.T) {
+	dir := t.TempDir()
+	data := garner.Of([]int32{1, 2, 3}, 3)
+	writeNpy(t, filepath.Join(dir, "data.npy"), data)
+
+	t.Run("another file", func(t *testing.T) {
+		w, err := os.Create(filepath.Join(dir, "out.npy"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := start(t, dir, func(c *exec.Cmd) { c.Stdout = w }, "gather", "data.npy", "[2,0]", "-o", "-")
+		w.Close()
+		if got := p.status(t); got != statusDone {
+			t.Fatalf("status %d: %s", got, p.stderr.String())
+		}
+		f, err := npy.Open(filepath.Join(dir, "out.npy"), npy.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if got := f.Tensor().String(); got != "i32[2] [3, 1]" {
+			t.Errorf("it holds %s", got)
+		}
+	})
+	t.Run("an input", func(t *testing.T) {
+		path := filepath.Join(dir, "data.npy")
+		before, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := start(t, dir, func(c *exec.Cmd) { c.Stdout = w }, "gather", "data.npy", "[0]", "-o", "-")
+		w.Close()
+		if got := p.status(t); got != statusRefused || !strings.Contains(p.stderr.String(), "standard output is the input data.npy") {
+			t.Errorf("status %d, %q", got, p.stderr.String())
+		}
+		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
+			t.Errorf("the input has changed: %v", err)
+		}
+	})
+	t.Run("output is standard input", func(t *testing.T) {
+		if _, err := os.Stat(stdinPath); err != nil {
+			t.Skip("this system has no name for standard input: ", err)
+		}
+		r, err := os.Open(filepath.Join(dir, "data.npy"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		p := start(t, dir, func(c *exec.Cmd) { c.Stdin = r }, "gather", "-", "[0]", "-o", "data.npy")
+		if got := p.status(t); got != statusRefused || !strings.Contains(p.stderr.String(), "cannot write data.npy: it is the input /dev/stdin") {
+			t.Errorf("status %d, %q", got, p.stderr.String())
+		}
+	})
+}
+
+// TestTruncated cuts a mapped file short after garner has opened it: no signal
+// ends the process, and nothing is written.
+func TestTruncated(t *testing.T) {
+	const rows, width = 4096, 512
+	for _, to := range []int64{0, 1 << 20} {
+		for _, out := range []string{"out.npy", "-", ""} {
+			dir := t.TempDir()
+			data, err := garner.New(garner.U8, rows, width)
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(dir, "data.npy")
+			writeNpy(t, path, data)
+			args := []string{"gather", "data.npy", "-"}
+			if out != "" {
+				args = append(args, "-o", out)
+			}
+			var stdin io.WriteCloser
+			p := start(t, dir, func(c *exec.Cmd) {
+				if stdin, err = c.StdinPipe(); err != nil {
+					t.Fatal(err)
+				}
+			}, args...)
+			// The indices come in two halves. A pipe does not hold the first:
+			// once it is written, garner reads it, and so has opened data.
+			const half = 64 << 10
+			ids := npyHead(t, garner.SpecOf(garner.I64, 2*half), 16*half)
+			for i := range 2 * half {
+				binary.LittleEndian.PutUint64(ids[len(ids)-16*half+8*i:], uint64(i%rows))
+			}
+			if _, err := stdin.Write(ids[:len(ids)-8*half]); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Truncate(path, to); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := stdin.Write(ids[len(ids)-8*half:]); err != nil {
+				t.Fatal(err)
+			}
+			stdin.Close()
+			got := p.status(t)
+			message := p.stderr.String()
+			if err := refusal(message); got != statusRefused || err != nil || !strings.Contains(message, "cut short") {
+				t.Errorf("cut to %d, -o %q: status %d, %q (%v)", to, out, got, message, err)
+			}
+			nothingLeft(t, dir, "data.npy")
+		}
+	}
+}
+
+// TestFullDevice writes where there never is room.
+func TestFullDevice(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("this system has no /dev/full: ", err)
+	}
+	defer full.Close()
+	for _, tt := range []struct {
+		args    []string
+		message string
+	}{
+		{[]string{"gather", "[1,2]", "[0]"}, "garner: cannot write standard output: no space left on device; make room there\n"},
+		{[]string{"gather", "[1,2]", "[0]", "-o", "-"}, "garner: cannot write standard output: no space left on device; make room there, or name a file with -o\n"},
+	} {
+		p := start(t, t.TempDir(), func(c *exec.Cmd) { c.Stdout = full }, tt.args...)
+		if got := p.status(t); got != statusRefused || p.stderr.String() != tt.message {
+			t.Errorf("%v: status %d, %q; want %d, %q", tt.args, got, p.stderr.String(), statusRefused, tt.message)
+		}
+	}
+}
