@@ -1,0 +1,52 @@
+package tflite_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/garner-go/garner/internal/ruletest"
+	"github.com/garner-go/garner/tflite"
+)
+
+const params = "[[1,2,3],[4,5,6]]"
+
+// deep is one element, 0, under 32 dims, the most that there may be.
+var deep = strings.Repeat("[", 32) + "0" + strings.Repeat("]", 32)
+
+func TestRulesOfGather(t *testing.T) {
+	op := func(axis, batchDims int) tflite.Gather { return tflite.Gather{Axis: axis, BatchDims: batchDims} }
+	ruletest.Run(t, []ruletest.Case{
+		{Rule: "LG.1", Op: op(0, 0), Data: params, Indices: "1", Want: "[4,5,6]"},
+		{Rule: "LG.1", Op: op(0, 0), Data: "5", Indices: "[0]", Refuse: "rank", Message: "needs 1 or more"},
+
+		{Rule: "LG.2", Op: op(-1, 0), Data: params, Indices: "[2,0]", Want: "[[3,1],[6,4]]"},
+		{Rule: "LG.2", Op: op(2, 0), Data: params, Indices: "[2,0]", Refuse: "axis-out-of-range", Message: "it may be -2…1"},
+
+		{Rule: "LG.3", Op: op(1, -1), Data: params, Indices: "[[2],[0]]", Want: "[[3],[4]]"},
+		{Rule: "LG.3", Op: op(1, -3), Data: params, Indices: "[[2],[0]]", Refuse: "batch-dims", Message: "it may be -2…2"},
+		{Rule: "LG.3", Op: op(0, 1), Data: params, Indices: "[[1],[0]]", Refuse: "batch-dims", Message: "above axis 0"},
+
+		{Rule: "LG.4", Op: op(2, 1), Data: "iota i64[2,2,2]", Indices: "[[1,0,0],[0,1,1]]", Want: "[[[1,0,0],[3,2,2]],[[4,5,5],[6,7,7]]]"},
+		{Rule: "LG.4", Op: op(1, 1), Data: params, Indices: "[[2],[0],[1]]", Refuse: "batch-dims", Message: "they must be equal"},
+
+		{Rule: "LG.5", Op: op(1, 0), Data: params, Indices: "[0,2]", Want: "[[1,3],[4,6]]"},
+		{Rule: "LG.5", Op: op(1, 0), Data: params, Indices: "[0,-1]", Refuse: "index-out-of-range", Message: "indices[1] = -1 is outside axis 1 of data, which has 0…2"},
+	})
+}
+
+func TestRulesOfGatherND(t *testing.T) {
+	ruletest.Run(t, []ruletest.Case{
+		{Rule: "LN.1", Op: tflite.GatherND{}, Data: "[1,2,3]", Indices: "[2]", Want: "3"},
+		{Rule: "LN.1", Op: tflite.GatherND{}, Data: params, Indices: "0", Refuse: "rank", Message: "indices i64[] have rank 0"},
+
+		{Rule: "LN.2", Op: tflite.GatherND{}, Data: params, Indices: "[[1,2]]", Want: "[6]"},
+		{Rule: "LN.2", Op: tflite.GatherND{}, Data: params, Indices: "[[1,2,0]]", Refuse: "rank", Message: "tuples of 3"},
+
+		{Rule: "LN.3", Op: tflite.GatherND{}, Data: params, Indices: "[[[1]],[[0]]]", Want: "[[[4,5,6]],[[1,2,3]]]"},
+		{Rule: "LN.3", Op: tflite.GatherND{}, Data: deep, Indices: "[[[0]]]", Refuse: "rank", Message: "has 33 dims"},
+
+		{Rule: "LN.4", Op: tflite.GatherND{}, Data: params, Indices: "[[0,2]]", Want: "[3]"},
+		{Rule: "LN.4", Op: tflite.GatherND{}, Data: params, Indices: "[[0,3]]", Refuse: "index-out-of-range", Message: "indices[0,1] = 3 is outside axis 1 of data, which has 0…2"},
+		{Rule: "LN.4", Op: tflite.GatherND{}, Data: params, Indices: "[[-1,0]]", Refuse: "index-out-of-range", Message: "indices[0,0] = -1"},
+	})
+}

@@ -1,0 +1,102 @@
+package torch_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/garner-go/garner/internal/ruletest"
+	"github.com/garner-go/garner/torch"
+)
+
+const data = "[[1,2,3],[4,5,6]]"
+
+// deep is one element, 0, under 32 dims, the most that there may be.
+var deep = strings.Repeat("[", 32) + "0" + strings.Repeat("]", 32)
+
+func at(dim int) *int { return &dim }
+
+func TestRulesOfGather(t *testing.T) {
+	ruletest.Run(t, []ruletest.Case{
+		{Rule: "RG.1", Op: torch.Gather{}, Data: "[7,8]", Indices: "1", Want: "8"},
+		{Rule: "RG.1", Op: torch.Gather{}, Data: "7", Indices: "[0,0]", Want: "[7,7]"},
+		{Rule: "RG.1", Op: torch.Gather{}, Data: data, Indices: "1", Refuse: "rank", Message: "they must be equal"},
+
+		{Rule: "RG.2", Op: torch.Gather{}, Data: data, Indices: "[[1]]", Want: "[[4]]"},
+		{Rule: "RG.2", Op: torch.Gather{}, Data: data, Indices: "[1]", Refuse: "rank", Message: "they must be equal"},
+
+		{Rule: "RG.3", Op: torch.Gather{Dim: -1}, Data: data, Indices: "[[2],[0]]", Want: "[[3],[4]]"},
+		{Rule: "RG.3", Op: torch.Gather{Dim: 2}, Data: data, Indices: "[[2],[0]]", Refuse: "axis-out-of-range", Message: "axis 2 of data"},
+
+		{Rule: "RG.4", Op: torch.Gather{Dim: 1}, Data: data, Indices: "[[2,0,0,1]]", Want: "[[3,1,1,2]]"},
+		{Rule: "RG.4", Op: torch.Gather{Dim: 1}, Data: data, Indices: "[[2],[0],[0]]", Refuse: "shape-mismatch", Message: "no larger in indices"},
+
+		{Rule: "RG.5", Op: torch.Gather{Dim: 1, SparseGrad: true}, Data: data, Indices: "[[2]]", Want: "[[3]]"},
+		{Rule: "RG.5", Op: torch.Gather{Dim: 1}, Data: data, Indices: "[[-1]]", Refuse: "index-out-of-range", Message: "indices[0,0] = -1 is outside axis 1 of data, which has 0…2"},
+	})
+}
+
+func TestRulesOfIndexSelect(t *testing.T) {
+	ruletest.Run(t, []ruletest.Case{
+		{Rule: "RS.1", Op: torch.IndexSelect{}, Data: data, Indices: "1", Want: "[[4,5,6]]"},
+		{Rule: "RS.1", Op: torch.IndexSelect{}, Data: data, Indices: "[[1]]", Refuse: "rank", Message: "they must be a vector or a scalar"},
+
+		{Rule: "RS.2", Op: torch.IndexSelect{Dim: -2}, Data: data, Indices: "[1]", Want: "[[4,5,6]]"},
+		{Rule: "RS.2", Op: torch.IndexSelect{Dim: 2}, Data: data, Indices: "[1]", Refuse: "axis-out-of-range", Message: "axis 2 of data"},
+
+		{Rule: "RS.3", Op: torch.IndexSelect{Dim: 1}, Data: data, Indices: "[2,0,2]", Want: "[[3,1,3],[6,4,6]]"},
+		{Rule: "RS.3", Op: torch.IndexSelect{Dim: 1}, Data: data, Indices: "[2,0,3]", Refuse: "index-out-of-range", Message: "indices[2] = 3"},
+
+		{Rule: "RS.4", Op: torch.IndexSelect{}, Data: "5", Indices: "[0]", Want: "5"},
+		{Rule: "RS.4", Op: torch.IndexSelect{}, Data: "5", Indices: "[0,0]", Refuse: "shape-mismatch", Message: "exactly one goes with data"},
+
+		{Rule: "RS.5", Op: torch.IndexSelect{}, Data: data, Indices: "[0]", Want: "[[1,2,3]]"},
+		{Rule: "RS.5", Op: torch.IndexSelect{}, Data: data, Indices: "[0,-1]", Refuse: "index-out-of-range", Message: "indices[1] = -1 is outside axis 0 of data, which has 0…1"},
+	})
+}
+
+func TestRulesOfEmbedding(t *testing.T) {
+	ruletest.Run(t, []ruletest.Case{
+		{Rule: "RE.1", Op: torch.Embedding{}, Data: data, Indices: "1", Want: "[4,5,6]"},
+		{Rule: "RE.1", Op: torch.Embedding{}, Data: "[7,8]", Indices: "[1]", Refuse: "rank", Message: "needs 2 or more"},
+		{Rule: "RE.1", Op: torch.Embedding{}, Data: "[[[7,8]]]", Indices: "[0]", Refuse: "rank", Message: "an embedding's table is a matrix"},
+
+		{Rule: "RE.2", Op: torch.Embedding{}, Data: data, Indices: "[[1],[0]]", Want: "[[[4,5,6]],[[1,2,3]]]"},
+		{Rule: "RE.2", Op: torch.Embedding{}, Data: data, Indices: deep, Refuse: "rank", Message: "has 33 dims"},
+
+		{Rule: "RE.3", Op: torch.Embedding{PaddingIdx: at(0)}, Data: data, Indices: "[0]", Want: "[[1,2,3]]"},
+		{Rule: "RE.3", Op: torch.Embedding{PaddingIdx: at(-1)}, Data: data, Indices: "[-1]", Refuse: "index-out-of-range", Message: "indices[0] = -1 is outside axis 0 of data, which has 0…1"},
+	})
+}
+
+func TestRulesOfTake(t *testing.T) {
+	ruletest.Run(t, []ruletest.Case{
+		{Rule: "RT.1", Op: torch.Take{}, Data: data, Indices: "[3,0]", Want: "[4,1]"},
+		{Rule: "RT.1", Op: torch.Take{}, Data: data, Indices: "[6]", Refuse: "index-out-of-range", Message: "is outside data, taken flat"},
+
+		{Rule: "RT.2", Op: torch.Take{}, Data: data, Indices: "[[5],[1]]", Want: "[[6],[2]]"},
+		{Rule: "RT.2", Op: torch.Take{}, Data: data, Indices: "[[5],[9]]", Refuse: "index-out-of-range", Message: "indices[1,0] = 9"},
+
+		{Rule: "RT.3", Op: torch.Take{}, Data: data, Indices: "[-1,-6]", Want: "[6,1]"},
+		{Rule: "RT.3", Op: torch.Take{}, Data: data, Indices: "[-7]", Refuse: "index-out-of-range", Message: "which has -6…5"},
+	})
+}
+
+func TestRulesOfTakeAlongDim(t *testing.T) {
+	ruletest.Run(t, []ruletest.Case{
+		{Rule: "RA.1", Op: torch.TakeAlongDim{}, Data: data, Indices: "[[5],[-6]]", Want: "[6,1]"},
+		{Rule: "RA.1", Op: torch.TakeAlongDim{}, Data: data, Indices: "0", Want: "[1]"},
+		{Rule: "RA.1", Op: torch.TakeAlongDim{}, Data: data, Indices: "[6]", Refuse: "index-out-of-range", Message: "is outside data, taken flat"},
+
+		{Rule: "RA.2", Op: torch.TakeAlongDim{Dim: at(0)}, Data: "[7,8]", Indices: "[1]", Want: "[8]"},
+		{Rule: "RA.2", Op: torch.TakeAlongDim{Dim: at(0)}, Data: data, Indices: "[1]", Refuse: "rank", Message: "they must be equal"},
+
+		{Rule: "RA.3", Op: torch.TakeAlongDim{Dim: at(-1)}, Data: data, Indices: "[[2],[0]]", Want: "[[3],[4]]"},
+		{Rule: "RA.3", Op: torch.TakeAlongDim{Dim: at(-3)}, Data: data, Indices: "[[2],[0]]", Refuse: "axis-out-of-range", Message: "axis -3 of data"},
+
+		{Rule: "RA.4", Op: torch.TakeAlongDim{Dim: at(1)}, Data: data, Indices: "[[2,0]]", Want: "[[3,1],[6,4]]"},
+		{Rule: "RA.4", Op: torch.TakeAlongDim{Dim: at(1)}, Data: data, Indices: "[[2],[0],[1]]", Refuse: "shape-mismatch", Message: "equal, or 1 in either"},
+
+		{Rule: "RA.5", Op: torch.TakeAlongDim{Dim: at(1)}, Data: data, Indices: "[[-1],[-3]]", Want: "[[3],[4]]"},
+		{Rule: "RA.5", Op: torch.TakeAlongDim{Dim: at(1)}, Data: data, Indices: "[[-4],[0]]", Refuse: "index-out-of-range", Message: "indices[0,0] = -4 is outside axis 1 of data, which has -3…2"},
+	})
+}
