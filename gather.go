@@ -167,7 +167,9 @@ func (p *Prepared) lower(out []int) error {
 		p.outStrides = slices.Clone(out)
 		l.restride(plan, p.outStrides)
 	}
-	p.data.Strides, p.indices.Strides = l.dataStride, l.indexStride
+	// Lowering may read operands as of another rank; those that come to run are
+	// compared with these.
+	p.data.Strides, p.indices.Strides = p.data.rowMajor(), p.indices.rowMajor()
 	p.prepare(plan)
 	return nil
 }
@@ -554,14 +556,25 @@ func (t *Tensor) scalar() []byte {
 	return slices.Clone(t.buf[t.offset*w : (t.offset+1)*w])
 }
 
-// copyFrom copies the elements of src, of the same dtype and shape: a plan
-// without indices.
-func (t Tensor) copyFrom(src Tensor) error {
-	plan := &Plan{DType: t.dtype, IndexType: I64, Out: t.shape, Slice: 1, component: -1}
-	for i, d := range t.shape {
-		plan.Loops = append(plan.Loops, Loop{Extent: d, Data: src.strides[i], Out: t.strides[i]})
+// Copy copies the elements of src, any view, into dst, a view of the same dtype
+// and shape whose elements are apart, on all cores. Another dtype is an
+// ErrDType, another shape an ErrShape, shared memory an ErrOverlap.
+func Copy(dst, src Tensor) error {
+	switch {
+	case dst.dtype != src.dtype || !dst.dtype.Valid():
+		return errorf(ErrDType, "%s cannot be copied into %s", src.dtype, dst.dtype)
+	case !dst.shape.Equal(src.shape):
+		return shapeError(KindMismatch, "%s%s cannot be copied into %s%s", src.dtype, src.shape, dst.dtype, dst.shape)
+	case overlap(dst, src):
+		return errorf(ErrOverlap, "a tensor cannot be copied into memory that it shares")
+	case !apart(dst):
+		return errorf(ErrOverlap, "the strides %v let elements overlap; copy into a tensor without", dst.strides)
+	}
+	plan := &Plan{DType: dst.dtype, IndexType: I64, Out: dst.shape, Slice: 1, component: -1}
+	for i, d := range dst.shape {
+		plan.Loops = append(plan.Loops, Loop{Extent: d, Data: src.strides[i], Out: dst.strides[i]})
 	}
 	p := &Prepared{threads: runtime.GOMAXPROCS(0), tuning: tuned}
 	p.prepare(plan)
-	return p.run(context.Background(), src, Tensor{}, t)
+	return p.run(context.Background(), src, Tensor{}, dst)
 }

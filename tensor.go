@@ -361,7 +361,7 @@ func (t Tensor) Clone() (Tensor, error) {
 	if err != nil {
 		return Tensor{}, err
 	}
-	return c, c.copyFrom(t)
+	return c, Copy(c, t)
 }
 
 // Transpose reorders the dimensions: dimension i of the result is dimension

@@ -182,7 +182,7 @@ func (p *program) command() *cobra.Command {
 	for _, k := range gatherKinds {
 		root.AddCommand(p.gatherCommand(k))
 	}
-	root.AddCommand(p.shapeCommand(), p.opsCommand(), p.verifyCommand())
+	root.AddCommand(p.shapeCommand(), p.opsCommand(), p.verifyCommand(), p.benchCommand())
 	root.InitDefaultCompletionCmd()
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {
 		wantShell(completion)

@@ -25,7 +25,7 @@ const module = "github.com/garner-go/garner"
 // ones. So a dialect imports no other dialect and nothing that moves bytes, and
 // no file format imports a dialect.
 var layers = [][]string{
-	{"internal/kernel"}, // bytes and numbers: nothing of tensors below this line
+	{"internal/kernel", "internal/pages"}, // bytes and numbers: nothing of tensors below this line
 	{""},                // package garner: the plan
 	{"dialects", "gathertest", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped"},
 	{"format/npy", "format/safetensors", "internal/ruletest"},
