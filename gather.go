@@ -169,7 +169,7 @@ func (p *Prepared) lower(out []int) error {
 	}
 	// Lowering may read operands as of another rank; those that come to run are
 	// compared with these.
-	p.data.Strides, p.indices.Strides = p.data.rowMajor(), p.indices.rowMajor()
+	p.data.Strides, p.indices.Strides = p.data.strides(), p.indices.strides()
 	p.prepare(plan)
 	return nil
 }

@@ -14,6 +14,7 @@ import "fmt"
 // the axes are only counted.
 type Lowering struct {
 	data, indices Spec
+	given         Spec  // the indices as the caller has them
 	dataStride    []int // nil where a dim is unknown
 	indexStride   []int
 	flat          []Part // where data is taken flat and its strides are not those of one axis
@@ -50,7 +51,7 @@ const (
 
 // lower runs op over the operands and returns what is known of the result.
 func lower(op Op, data, indices Spec) (*Lowering, Spec, error) {
-	l := &Lowering{data: data, indices: indices, component: -1}
+	l := &Lowering{data: data, indices: indices, given: indices, component: -1}
 	// R.6: dtypes are looked at first.
 	if !data.DType.Valid() { // R.2
 		return nil, Spec{}, errorf(ErrDType, "data has no dtype")
@@ -82,9 +83,7 @@ func lower(op Op, data, indices Spec) (*Lowering, Spec, error) {
 				return nil, Spec{}, shapeError(KindMismatch, "%s %s has more bytes than an int can count", s.name, s.spec)
 			}
 		}
-		if *s.strides = s.spec.Strides; *s.strides == nil {
-			*s.strides = shape.Strides()
-		}
+		*s.strides = s.spec.strides()
 	}
 	op.Lower(l)
 	if l.err != nil {
@@ -447,7 +446,11 @@ func (l *Lowering) Flatten(n int) *Lowering {
 
 // FlattenAll writes the whole result as one dim.
 func (l *Lowering) FlattenAll() *Lowering {
-	if l.idle() {
+	if l.err != nil {
+		return l
+	}
+	if l.counted {
+		l.nest = []nestLoop{{extent: AnyDim}}
 		return l
 	}
 	if len(l.nest) == 0 {
@@ -507,15 +510,13 @@ func (l *Lowering) FlattenData() *Lowering {
 	}
 	if !l.data.Rank.Known() {
 		l.data = SpecOfDims(l.data.DType, AnyDim)
+		l.counted = !l.indices.Rank.Known()
 		return l
 	}
-	total := Exactly(1)
-	for _, d := range l.data.Dims {
-		var ok bool
-		if total, ok = total.times(d); !ok {
-			l.Fail(KindMismatch, "data %s, taken flat, holds more elements than an int can count", l.data)
-			return l
-		}
+	total, ok := product(l.data.Dims)
+	if !ok {
+		l.Fail(KindMismatch, "data %s, taken flat, holds more elements than an int can count", l.data)
+		return l
 	}
 	if l.dataStride != nil {
 		shape, _ := l.data.Shape()
@@ -564,18 +565,24 @@ func (l *Lowering) FillText(text string) *Lowering {
 // dims is the result's dims as they are written.
 func (l *Lowering) dims() ([]Dim, error) {
 	dims := make([]Dim, 0, len(l.nest))
-	for _, n := range l.nest {
-		last := len(dims) - 1
-		switch n.written {
-		case asDim:
-			dims = append(dims, n.extent)
-		case joined:
-			product, ok := dims[last].times(n.extent)
-			if !ok {
-				return nil, shapeError(KindMismatch, "dims of the result that are written as one hold more elements than an int can count")
-			}
-			dims[last] = product
+	var factors []Dim
+	ok := true
+	for i, n := range l.nest {
+		if n.written == hidden {
+			continue
 		}
+		factors = append(factors, n.extent)
+		if i+1 < len(l.nest) && l.nest[i+1].written == joined {
+			continue
+		}
+		d := n.extent
+		if len(factors) > 1 {
+			d, ok = product(factors)
+		}
+		if !ok {
+			return nil, shapeError(KindMismatch, "dims of the result that are written as one hold more elements than an int can count")
+		}
+		dims, factors = append(dims, d), factors[:0]
 	}
 	return dims, nil
 }
@@ -610,14 +617,14 @@ func (l *Lowering) plan() (*Plan, error) {
 	}
 	p := &Plan{
 		DType: l.data.DType, IndexType: l.indices.DType,
-		Out: make(Shape, len(dims)), Indices: make(Shape, len(l.indices.Dims)),
+		Out: make(Shape, len(dims)), Indices: make(Shape, len(l.given.Dims)),
 		Loops: make([]Loop, len(l.nest)), Axes: l.axes, Slice: 1,
 		Negative: l.negative, Outside: l.outside, Fill: l.fill, component: l.component,
 	}
 	for i, d := range dims {
 		p.Out[i] = d.Min
 	}
-	for i, d := range l.indices.Dims {
+	for i, d := range l.given.Dims {
 		p.Indices[i] = d.Min
 	}
 	n, ok := p.Out.Len()

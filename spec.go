@@ -46,18 +46,21 @@ func (d Dim) meet(e Dim) (Dim, bool) {
 	return m, m.Min <= m.Max
 }
 
-// times is the product of two extents; ok is false where its least value does
-// not fit an int.
-func (d Dim) times(e Dim) (Dim, bool) {
-	low, ok := mul(d.Min, e.Min)
-	high, fits := mul(d.Max, e.Max)
-	switch {
-	case d.Max == 0 || e.Max == 0:
-		high = 0
-	case !fits || d.Max == Unbounded || e.Max == Unbounded:
-		high = Unbounded
+// product is how many elements dims hold together, 1 where there are none; ok is
+// false where even the least number does not fit an int.
+func product(dims []Dim) (total Dim, ok bool) {
+	low, high := make(Shape, len(dims)), make(Shape, len(dims))
+	unbounded := false
+	for i, d := range dims {
+		low[i], high[i] = d.Min, d.Max
+		unbounded = unbounded || d.Max == Unbounded
 	}
-	return Dim{low, high}, ok
+	total.Min, ok = low.Len()
+	fits := false
+	if total.Max, fits = high.Len(); !fits || unbounded && total.Max > 0 {
+		total.Max = Unbounded
+	}
+	return total, ok
 }
 
 // A Spec is what is known of a tensor before it is there: its dtype, and its
@@ -113,6 +116,15 @@ func (s Spec) Shape() (Shape, bool) {
 		shape[i] = d.Min
 	}
 	return shape, true
+}
+
+// strides are those of a tensor whose dims are all known.
+func (s Spec) strides() []int {
+	if s.Strides != nil {
+		return s.Strides
+	}
+	shape, _ := s.Shape()
+	return shape.Strides()
 }
 
 // String is the dtype and the dims: f32[2,?,1..8]; f32[...] where the rank is

@@ -90,6 +90,13 @@ func (l *Lowering) Windows(d DimensionNumbers, sizes []int, lenient bool) {
 		l.nest = append(l.nest, loop)
 		start++
 	}
+	empty := slices.ContainsFunc(l.nest, func(n nestLoop) bool { return n.extent.Min == 0 })
+	for _, dim := range d.CollapsedSliceDims {
+		if l.data.Dims[dim].Max == 0 && !empty && !slices.Contains(d.StartIndexMap, dim) { // HG.13
+			l.Fail(KindMismatch, "collapsed dim %d of data %s is empty; a window has no position along it", dim, l.data)
+			return
+		}
+	}
 	step := 0
 	if tuples {
 		step = indexStride(d.IndexVectorDim)
@@ -163,7 +170,13 @@ func (l *Lowering) checkWindows(d DimensionNumbers, sizes []int, lenient bool) b
 		l.Fail(KindMismatch, "slice_sizes %v are not as many as the dims of data %s", sizes, l.data)
 		return false
 	}
-	lenient = lenient && slices.Contains(l.indices.Dims, Exactly(0))
+	if lenient {
+		// Only dims that windows are counted by can leave none of them.
+		lenient = false
+		for i, dim := range l.indices.Dims {
+			lenient = lenient || i != d.IndexVectorDim && dim.Min == 0
+		}
+	}
 	for i, size := range sizes {
 		one := slices.Contains(d.CollapsedSliceDims, i) || slices.Contains(d.OperandBatchingDims, i)
 		switch {

@@ -253,8 +253,8 @@ func set(field reflect.Value, v any) bool {
 		return ok
 	case reflect.Slice:
 		list, ok := v.([]int64)
-		if !ok {
-			return false
+		if !ok || list == nil {
+			return ok // nil stays nil: not known
 		}
 		ints := make([]int, len(list))
 		for i, n := range list {
