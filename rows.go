@@ -95,7 +95,7 @@ func walk(loops []Loop, first, n int, visit func(at, n, out, data, index int, in
 		visit(0, n, 0, 0, 0, Loop{Extent: 1})
 		return
 	}
-	var c [MaxRank]int
+	var c [2 * MaxRank]int // dims that are written as one are loops of their own
 	rest := first
 	for i := len(loops) - 1; i >= 0; i-- {
 		c[i] = rest % loops[i].Extent
@@ -132,35 +132,14 @@ func walk(loops []Loop, first, n int, visit func(at, n, out, data, index int, in
 // is the definition of which indices are refused, and writes the error. It
 // returns nil where none is.
 func (p *Plan) check(ctx context.Context, indices Tensor) error {
-	if len(p.Axes) == 0 {
-		return nil
+	s, err := p.Survey(ctx, indices)
+	if err != nil {
+		return err
 	}
-	var bad *IndexError
-	others := 0
-	n := indices.Len()
-	for i := range n {
-		if i%4096 == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		axis := p.Axes[p.componentOf(i)]
-		v := indices.index(indices.position(i))
-		if _, ok := p.position(v, axis.Dim); ok {
-			continue
-		}
-		if bad != nil { // R.8
-			others++
-			continue
-		}
-		bad = &IndexError{Position: p.coordinates(i), Value: v, Axis: axis.Number, Dim: axis.Dim, FromEnd: p.Negative == FromEnd, Total: n}
-		if p.Outside == Zero && p.outside() == Error {
-			bad.Hint = p.DType.String() + " has no zero to put in its place; name a fill"
-		}
+	if s.First != nil {
+		return s.First
 	}
-	if bad == nil {
-		return nil
-	}
-	bad.Others = others
-	return bad
+	return nil
 }
 
 // componentOf is which component of its tuple the i-th index is, in row-major
