@@ -1,0 +1,131 @@
+package explain
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/ruletest"
+	"github.com/garner-go/garner/numpy"
+	"github.com/garner-go/garner/openvino"
+	"github.com/garner-go/garner/stablehlo"
+	"github.com/garner-go/garner/strict"
+	"github.com/garner-go/garner/tensorflow"
+)
+
+func explained(t *testing.T, name string, op garner.Op, data, indices garner.Tensor) *Explanation {
+	t.Helper()
+	e, err := New(context.Background(), Subject{Name: name, Op: op, Data: data, Indices: indices})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func TestText(t *testing.T) {
+	transposed, err := ruletest.Tensor(t, "i32[[1,2,3],[4,5,6]]").Transpose(1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name          string
+		op            garner.Op
+		data, indices garner.Tensor
+		want          string
+	}{
+		{"openvino.Gather-8", openvino.Gather8{Axis: 2, BatchDims: 1}, ruletest.Tensor(t, "iota i32[2,1,5,4]"), ruletest.Tensor(t, "[[1,-2,4],[7,0,0]]"), `
+openvino.Gather-8   data i32[2,1,5,4]   indices i64[2,3]   ->   i32[2,1,3,4]
+  loops   batch 2 · outer 1 · tuple 3     6 rows of 4 elements, 16 bytes
+  index   axis 2, -5 … 4; outside reads as zeros
+  seen    6 indices: 1 counts from the end, 1 is outside and reads as zeros
+  moves   96 bytes into the result, from data of 160 bytes; reads 48 bytes of indices
+  walked  batch 2 · tuple 3 · slice 4     1 loop of one turn dropped, 1 sunk into the slice
+             extent   data   indices   result   strides in elements
+    batch         2     20         3       12
+    outer         1     20         ·       12
+    tuple         3      ·         1        4
+    slice         4      1         ·        1
+    axis 2        5      4      at 0        ·
+`},
+		{"garner.GatherND", strict.GatherND{}, ruletest.Tensor(t, "iota f32[2,3]"), ruletest.Tensor(t, "u8[[1,2],[0,3],[2,0]]"), `
+garner.GatherND   data f32[2,3]   indices u8[3,2]   ->   f32[3]
+  loops   tuple 3     3 rows of 1 element, 4 bytes
+  index   axis 0, 0 … 1; axis 1, 0 … 2; outside is an error
+  wrong   indices[1,1] = 3 is outside axis 1 of data, which has 0…2 (1 more of 6 indices is outside)
+  seen    6 indices: 2 are refused: the gather fails
+  moves   12 bytes into the result, from data of 24 bytes; reads 6 bytes of indices
+  walked  tuple 3 · slice 1
+             extent   data   indices   result   strides in elements
+    tuple         3      ·         2        1
+    slice         1      1         ·        1
+    axis 0        2      3      at 0        ·
+    axis 1        3      1      at 1        ·
+`},
+		{"garner.GatherElements", strict.GatherElements{Axis: 1}, transposed, ruletest.Tensor(t, "[[0],[1],[1]]"), `
+garner.GatherElements   data i32[3,2]   indices i64[3,1]   ->   i32[3,1]
+  loops   batch 3 · tuple 1     3 rows of 1 element, 4 bytes
+  index   axis 1, 0 … 1; outside is an error
+  seen    3 indices, all inside
+  moves   12 bytes into the result, from data of 24 bytes; reads 24 bytes of indices
+  view    data has strides [1,3]; row-major would have [2,1]
+  walked  batch 3 · slice 1     1 loop of one turn dropped
+             extent   data   indices   result   strides in elements
+    batch         3      1         1        1
+    tuple         1      ·         1        1
+    slice         1      1         ·        1
+    axis 1        2      3      at 0        ·
+`},
+		{"tensorflow.GatherNd", tensorflow.GatherNd{}, ruletest.Tensor(t, `[["a","b"],["c","d"]]`), ruletest.Tensor(t, "i32[[],[]]"), `
+tensorflow.GatherNd   data string[2,2]   indices i32[2,0]   ->   string[2,2,2]
+  loops   tuple 2     2 rows of 4 elements
+  index   none: a tuple of no components takes the whole of data, or of its batch
+  moves   8 texts of 4 in data; reads 0 bytes of indices
+  walked  tuple 2 · slice 4     2 sunk into the slice
+            extent   data   indices   result   strides in elements
+    tuple        2      ·         1        4
+    slice        4      1         ·        1
+`},
+		{"stablehlo.gather", stablehlo.Gather{OffsetDims: []int{1}, CollapsedSliceDims: []int{0}, StartIndexMap: []int{0, 1}, IndexVectorDim: 1, SliceSizes: []int{1, 2}},
+			ruletest.Tensor(t, "iota u4[3,4]"), ruletest.Tensor(t, "[[0,1],[2,9]]"), `
+stablehlo.gather   data u4[3,4]   indices i64[2,2]   ->   u4[2,2]
+  loops   tuple 2     2 rows of 2 elements, 1 byte
+  index   axis 0, 0 … 2; axis 1, 0 … 2, where a window of 2 begins; outside means the nearest position
+  seen    4 indices: 1 is outside and means the nearest position
+  moves   2 bytes into the result, from data of 6 bytes; reads 32 bytes of indices
+  walked  tuple 2 · slice 2     1 sunk into the slice
+             extent   data   indices   result   strides in elements
+    tuple         2      ·         2        2
+    slice         2      1         ·        1
+    axis 0        3      4      at 0        ·
+    axis 1        3      1      at 1        ·
+`},
+		{"numpy.take", garner.WithFill(numpy.Take{}, ruletest.Tensor(t, "i32(-1)")), transposed, ruletest.Tensor(t, "[7,8,-1]"), `
+numpy.take   data i32[3,2]   indices i64[3]   ->   i32[3]
+  loops   tuple 3     3 rows of 1 element, 4 bytes
+  index   data taken flat, -6 … 5; outside reads as -1
+  seen    3 indices: 1 counts from the end, 2 are outside and read as -1
+  moves   12 bytes into the result, from data of 24 bytes; reads 24 bytes of indices
+  view    data has strides [1,3]; row-major would have [2,1]
+  walked  tuple 3 · slice 1
+            extent      data   indices   result   strides in elements
+    tuple        3         ·         1        1
+    slice        1         1         ·        1
+    flat         6   several      at 0        ·
+`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			e := explained(t, tt.name, tt.op, tt.data, tt.indices)
+			if got := e.Text(false); got != tt.want[1:] {
+				t.Errorf("got:\n%s\nwant:\n%s", got, tt.want[1:])
+			}
+			painted := e.Text(true)
+			if !strings.Contains(painted, "\x1b[") {
+				t.Error("no colour, though it was asked for")
+			}
+			if _, err := garner.Gather(tt.op, tt.data, tt.indices); (err != nil) != e.fails() {
+				t.Errorf("the gather ends with %v, the explanation says failing is %v", err, e.fails())
+			}
+		})
+	}
+}
