@@ -224,15 +224,20 @@ func flagError(cmd *cobra.Command, err error) error {
 	}
 	var missing *pflag.ValueRequiredError
 	if errors.As(err, &missing) {
-		return usage(cmd, "--%s needs a value", missing.GetFlag().Name)
+		name := "--" + missing.GetFlag().Name
+		if short := missing.GetFlag().Shorthand; short != "" {
+			name = "-" + short
+		}
+		return usage(cmd, "%s needs a value", name)
 	}
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) {
-		name := "--" + unknown.GetSpecifiedName()
-		if len(unknown.GetSpecifiedName()) == 1 {
-			name = "-" + unknown.GetSpecifiedName()
+		name := unknown.GetSpecifiedName()
+		if short := unknown.GetSpecifiedShortnames(); short != "" {
+			// A long name behind one dash is read as many short ones.
+			return usage(cmd, "%s has no flag -%s%s", cmd.Name(), name, nearFlag(cmd, short))
 		}
-		return usage(cmd, "%s has no flag %s%s", cmd.Name(), name, nearFlag(cmd, unknown.GetSpecifiedName()))
+		return usage(cmd, "%s has no flag --%s%s", cmd.Name(), name, nearFlag(cmd, name))
 	}
 	return usage(cmd, "%v", err)
 }

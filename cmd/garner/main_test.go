@@ -5,12 +5,15 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/garner-go/garner"
@@ -21,7 +24,48 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"garner": main})
+	testscript.Main(tests{m}, map[string]func(){"garner": main})
+}
+
+// tests are all tests, with a garner in PATH that runs.
+type tests struct{ *testing.M }
+
+// Run runs the tests. Where they run under an emulator (go test -exec
+// qemu-aarch64), the system cannot start the command itself: there, garner is a
+// script that starts it under the same emulator.
+func (t tests) Run() int {
+	garner, err := exec.LookPath("garner")
+	if err != nil {
+		log.Fatal(err)
+	}
+	err = exec.Command(garner, "--version").Run()
+	if errors.Is(err, syscall.ENOEXEC) {
+		err = underEmulator(garner)
+	}
+	if err != nil {
+		log.Fatalf("the tests' own garner does not run: %v", err)
+	}
+	return t.M.Run()
+}
+
+// emulated is whether garner runs under an emulator.
+var emulated bool
+
+func underEmulator(garner string) error {
+	emulated = true
+	emulator, err := exec.LookPath(map[string]string{"arm64": "qemu-aarch64", "386": "qemu-i386", "amd64": "qemu-x86_64"}[runtime.GOARCH])
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(filepath.Dir(garner), "emulated")
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		return err
+	}
+	script := fmt.Sprintf("#!/bin/sh\nexec %q %q \"$@\"\n", emulator, garner)
+	if err := os.WriteFile(filepath.Join(dir, "garner"), []byte(script), 0o777); err != nil {
+		return err
+	}
+	return os.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
 }
 
 // TestScripts runs every script of testdata/script with the real command.

@@ -21,7 +21,7 @@ const printed = 1000
 
 // checkOutput refuses an OUT that garner cannot write, before anything is done.
 func checkOutput(out string) error {
-	if out == "-" || strings.EqualFold(filepath.Ext(out), ".npy") {
+	if out == "-" || out == os.DevNull || strings.EqualFold(filepath.Ext(out), ".npy") {
 		return nil
 	}
 	return wrong("-o %s: garner writes .npy files, and npy to standard output for -o -", out)

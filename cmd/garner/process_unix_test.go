@@ -375,6 +375,9 @@ func TestRedirected(t *testing.T) {
 // TestTruncated cuts a mapped file short after garner has opened it: no signal
 // ends the process, and nothing is written.
 func TestTruncated(t *testing.T) {
+	if emulated {
+		t.Skip("qemu's user emulation gives SIGBUS without the address, by which a fault is told from a nil pointer")
+	}
 	const rows, width = 4096, 512
 	for _, to := range []int64{0, 1 << 20} {
 		for _, out := range []string{"out.npy", "-", ""} {
