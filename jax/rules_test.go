@@ -31,11 +31,15 @@ func TestRulesOfLaxGather(t *testing.T) {
 		{Rule: "JG.2", Op: lax(func(g *jax.LaxGather) { g.SliceSizes = []int{1, 9} }), Data: data, Indices: "zeros i64[0,2]", Want: "zeros i64[0,9]"},
 		{Rule: "JG.2", Op: lax(func(g *jax.LaxGather) { g.SliceSizes = []int{1, 9} }), Data: data, Indices: "[[0,0]]", Refuse: "shape-mismatch", Message: "slice_sizes [1 9] along dim 1"},
 
+		{Rule: "JG.2", Op: lax(func(g *jax.LaxGather) { g.StartIndexMap = nil }), Data: data, Indices: "zeros i64[2,0]", Want: "[[1,2],[1,2]]"},
+		{Rule: "JG.2", Op: lax(func(g *jax.LaxGather) { g.StartIndexMap, g.SliceSizes = nil, []int{1, 9} }), Data: data, Indices: "zeros i64[2,0]", Refuse: "shape-mismatch", Message: "slice_sizes [1 9] along dim 1"},
+
 		{Rule: "JG.3", Op: lax(func(g *jax.LaxGather) { g.Mode, g.FillValue = "fill", "9" }), Data: data, Indices: "[[0,2],[0,-1],[1,1]]", Want: "[[9,9],[9,9],[5,6]]"},
 		{Rule: "JG.3", Op: lax(func(g *jax.LaxGather) { g.Mode = "clip" }), Data: data, Indices: "[[0,2],[-3,-1]]", Want: "[[2,3],[1,2]]"},
 		{Rule: "JG.3", Op: lax(func(g *jax.LaxGather) { g.Mode = "wrap" }), Data: data, Indices: "[[0,2]]", Refuse: "attribute", Message: `mode "wrap"; there are fill, clip and promise_in_bounds`},
 
 		{Rule: "JG.4", Op: lax(nil), Data: "f32[[1,2,3]]", Indices: "[[0,2]]", Want: "f32[[NaN,NaN]]"},
+		{Rule: "JG.4", Op: lax(nil), Data: "complex64[[1,2,3]]", Indices: "[[0,2]]", Want: "complex64[[NaN+0i,NaN+0i]]"},
 		{Rule: "JG.4", Op: lax(nil), Data: "i8[[1,2,3]]", Indices: "[[0,2]]", Want: "i8[[-128,-128]]"},
 		{Rule: "JG.4", Op: lax(nil), Data: "u64[[1,2,3]]", Indices: "[[0,2]]", Want: "u64[[18446744073709551615,18446744073709551615]]"},
 		{Rule: "JG.4", Op: lax(nil), Data: "[[false,false]]", Indices: "[[0,1]]", Want: "[[true,true]]"},

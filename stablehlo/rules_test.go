@@ -74,6 +74,16 @@ func TestRulesOfGather(t *testing.T) {
 
 		{Rule: "HG.12", Op: windows(nil), Data: data, Indices: "[[-5,9],[9,-5]]", Want: "[[[2,3],[6,7]],[[4,5],[8,9]]]"},
 		{Rule: "HG.12", Op: stablehlo.Gather{OffsetDims: []int{1}, CollapsedSliceDims: []int{0}, StartIndexMap: []int{0}, IndexVectorDim: 1, SliceSizes: []int{0, 4}}, Data: "zeros i64[0,4]", Indices: "[[0]]", Refuse: "index-out-of-range", Message: "which is empty"},
+
+		{Rule: "HG.13", Op: windows(func(g *stablehlo.Gather) {
+			g.OffsetDims, g.CollapsedSliceDims, g.StartIndexMap, g.SliceSizes = []int{1}, []int{0}, []int{1}, []int{0, 2}
+		}), Data: data, Indices: "[[1],[2]]", Want: "[[1,2],[2,3]]"},
+		{Rule: "HG.13", Op: windows(func(g *stablehlo.Gather) {
+			g.OffsetDims, g.CollapsedSliceDims, g.StartIndexMap, g.SliceSizes = []int{1}, []int{0}, []int{1}, []int{0, 2}
+		}), Data: "zeros i64[0,4]", Indices: "zeros i64[0,1]", Want: "zeros i64[0,2]"},
+		{Rule: "HG.13", Op: windows(func(g *stablehlo.Gather) {
+			g.OffsetDims, g.CollapsedSliceDims, g.StartIndexMap, g.SliceSizes = []int{1}, []int{0}, []int{1}, []int{0, 2}
+		}), Data: "zeros i64[0,4]", Indices: "[[1],[2]]", Refuse: "shape-mismatch", Message: "collapsed dim 0 of data i64[0,4] is empty; a window has no position along it"},
 	})
 }
 
@@ -94,6 +104,20 @@ func TestRulesOfDynamicGather(t *testing.T) {
 		{Rule: "HD.1", Bind: bind("i32[4,2]"), Data: data, Indices: "[[0,0]]", Refuse: "shape-mismatch", Message: "slice_sizes [4 2] along dim 0"},
 		{Rule: "HD.1", Bind: bind("f32[2,2]"), Refuse: "dtype", Message: "slice_sizes is f32"},
 	})
+	unknown, err := catalog.Find("stablehlo.dynamic_gather", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sizes := range []garner.Spec{garner.SpecOf(garner.I64, 2), garner.SpecOfDims(garner.I64, garner.AnyDim), garner.SpecOfRank(garner.I64, garner.AnyDim)} {
+		op, err := unknown.Bind(map[string]any{"offset_dims": []int64{1, 2}, "start_index_map": []int64{0, 1}, "index_vector_dim": 1}, catalog.Input{Spec: sizes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := garner.Infer(op, garner.SpecOf(garner.I64, 3, 4), garner.SpecOf(garner.I64, 5, 2))
+		if err != nil || got.String() != "i64[5,?,?]" {
+			t.Errorf("sizes %v that are not known give %v, %v", sizes, got, err)
+		}
+	}
 	got, err := garner.Infer(stablehlo.DynamicGather{OffsetDims: []int{1, 2}, StartIndexMap: []int{0, 1}, IndexVectorDim: 1}, garner.SpecOf(garner.I64, 3, 4), garner.SpecOf(garner.I64, 5, 2))
 	if err != nil || got.String() != "i64[5,?,?]" {
 		t.Errorf("sizes that are not known give %v, %v", got, err)

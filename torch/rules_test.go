@@ -31,6 +31,7 @@ func TestRulesOfGather(t *testing.T) {
 		{Rule: "RG.4", Op: torch.Gather{Dim: 1}, Data: data, Indices: "[[2],[0],[0]]", Refuse: "shape-mismatch", Message: "no larger in indices"},
 
 		{Rule: "RG.5", Op: torch.Gather{Dim: 1, SparseGrad: true}, Data: data, Indices: "[[2]]", Want: "[[3]]"},
+		{Rule: "RG.5", Op: torch.Gather{}, Data: "[7,8]", Indices: "2", Refuse: "index-out-of-range", Message: "indices = 2 is outside axis 0 of data, which has 0…1"},
 		{Rule: "RG.5", Op: torch.Gather{Dim: 1}, Data: data, Indices: "[[-1]]", Refuse: "index-out-of-range", Message: "indices[0,0] = -1 is outside axis 1 of data, which has 0…2"},
 	})
 }
