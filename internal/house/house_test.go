@@ -3,6 +3,7 @@ package house
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -16,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/catalog"
 )
 
@@ -392,6 +394,19 @@ func TestOperatorsAreDocumented(t *testing.T) {
 			t.Errorf("%s: its section does not name %s", op.Name, op.Spec)
 		case !ruleLine.MatchString(body):
 			t.Errorf("%s: its section has no rule", op.Name)
+		}
+	}
+}
+
+// TestReadmeCounts holds the README's numbers.
+func TestReadmeCounts(t *testing.T) {
+	text := string(read(t, "README.md"))
+	for _, want := range []string{
+		fmt.Sprintf("%d operators", len(catalog.Operators())),
+		fmt.Sprintf("%d types", len(garner.DTypes())),
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("README.md does not say %q", want)
 		}
 	}
 }
