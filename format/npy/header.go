@@ -44,7 +44,7 @@ func formatError(format string, args ...any) error {
 // version: the magic, the version and the text's length.
 func prefix(start []byte) (n int, err error) {
 	if len(start) >= 4 && string(start[:4]) == "PK\x03\x04" {
-		return 0, formatError("it is a zip archive, as .npz is; save one array of it with numpy.save and read that")
+		return 0, formatError("it is a zip archive, as .npz is; name it FILE.npz, and one array of it FILE.npz#NAME")
 	}
 	if len(start) < 8 || string(start[:6]) != magic {
 		return 0, formatError("it is no .npy file: that begins with %q, this with %q; save the array with numpy.save", magic, start[:min(len(start), 6)])

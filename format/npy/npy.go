@@ -31,7 +31,8 @@ type Options struct {
 type File struct {
 	tensor garner.Tensor
 	descr  string
-	mapped *mapped.File // nil where the elements were copied
+	copied bool
+	mapped *mapped.File // what the tensor views; nil where it is of no file
 }
 
 // Open opens a file. Numbers in little-endian order are not read but mapped, in
@@ -47,24 +48,15 @@ func Open(path string, o Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{}
+	var f *File
 	err = mapped.Guard(func() error {
-		h, start, err := headerOf(m.Bytes())
-		if err != nil {
-			return err
-		}
-		if have := m.Size() - start; have < h.bytes {
-			return formatError("its header asks for %s%s, %d bytes, and the file has %d; it was cut short: copy or save it again", h.descr, garner.Shape(h.shape), h.bytes, have)
-		}
-		f.descr = h.descr
-		var copied bool
-		f.tensor, copied, err = h.tensor(m.Bytes()[start:start+h.bytes:start+h.bytes], o.DType, false)
-		if err == nil && !copied {
+		var err error
+		if f, _, err = fromBytes(m.Bytes(), o); err == nil && !f.copied {
 			f.mapped, f.tensor = m, f.tensor.Volatile()
 		}
 		return err
 	})
-	if f.mapped == nil {
+	if err != nil || f.copied {
 		if closing := m.Close(); err == nil {
 			err = closing
 		}
@@ -73,6 +65,30 @@ func Open(path string, o Options) (*File, error) {
 		return nil, named(path, err)
 	}
 	return f, nil
+}
+
+// FromBytes reads an array that b begins with, and answers what stands after
+// it. It copies what Open copies; any other tensor shares b's memory, which must
+// then stay as it is. Its numbers stand where Go would align them only if b
+// itself does; Clone mends that.
+func FromBytes(b []byte, o Options) (f *File, rest []byte, err error) {
+	if f, rest, err = fromBytes(b, o); err != nil {
+		return nil, nil, named("the npy bytes", err)
+	}
+	return f, rest, nil
+}
+
+func fromBytes(b []byte, o Options) (*File, []byte, error) {
+	h, start, err := headerOf(b)
+	if err != nil {
+		return nil, nil, err
+	}
+	if have := len(b) - start; have < h.bytes {
+		return nil, nil, formatError("its header asks for %s%s, %d bytes, and the file has %d; it was cut short: copy or save it again", h.descr, garner.Shape(h.shape), h.bytes, have)
+	}
+	end := start + h.bytes
+	t, copied, err := h.tensor(b[start:end:end], o.DType, false)
+	return &File{tensor: t, descr: h.descr, copied: copied}, b[end:], err
 }
 
 // headerOf reads the header that b begins with, and says where it ends.
@@ -144,7 +160,7 @@ func openReader(r io.Reader, o Options) (*File, error) {
 			h.descr, garner.Shape(h.shape), h.bytes, k))
 	}
 	t, _, err := h.tensor(data, o.DType, true)
-	return &File{tensor: t, descr: h.descr}, err
+	return &File{tensor: t, descr: h.descr, copied: true}, err
 }
 
 // ended tells a stream that ends too early from one that fails.
@@ -205,6 +221,10 @@ func (f *File) Tensor() garner.Tensor { return f.tensor }
 
 // Descr is the dtype as the file names it: "<f4", ">i8", "|S10", "<U3".
 func (f *File) Descr() string { return f.descr }
+
+// Copied reports whether the elements stand in memory of their own, rather than
+// in the file or the bytes that they were opened from.
+func (f *File) Copied() bool { return f.copied }
 
 // Close gives the mapped memory back.
 func (f *File) Close() error {

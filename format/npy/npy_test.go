@@ -248,7 +248,7 @@ func TestRefused(t *testing.T) {
 	}{
 		{"empty", "", ErrFormat, `it is no .npy file: that begins with "\x93NUMPY", this with ""`, ""},
 		{"other", "hello, world", ErrFormat, `this with "hello,"; save the array with numpy.save`, ""},
-		{"npz", "PK\x03\x04.....", ErrFormat, "it is a zip archive, as .npz is; save one array", ""},
+		{"npz", "PK\x03\x04.....", ErrFormat, "it is a zip archive, as .npz is; name it FILE.npz, and one array of it FILE.npz#NAME", ""},
 		{"version", magic + "\x04\x00\x00\x00", ErrFormat, "it is .npy version 4.0; versions 1.0, 2.0 and 3.0 are read", ""},
 		{"cut in the prefix", good[:9], ErrFormat, "it ends after 9 bytes, inside the header", ""},
 		{"cut in the header", good[:40], ErrFormat, "it ends after 40 bytes, inside the header", ""},

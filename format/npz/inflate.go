@@ -1,0 +1,50 @@
+package npz
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/flate"
+	"hash"
+	"hash/crc32"
+	"io"
+)
+
+// A summed inflates, and sums up what comes of it.
+//
+// With the standard library: github.com/klauspost/compress v1.20.3 inflates
+// 16 MiB of random floats at 281 MB/s where this does at 181, and of token ids
+// at 415 where this does at 298 (Go 1.26, AMD EPYC, one core), but costs whoever
+// installs garner a download of 40 MB.
+type summed struct {
+	from io.ReadCloser
+	sum  hash.Hash32
+	size uint64
+	err  error // of the compressed data
+}
+
+func newSummed(data []byte) *summed {
+	return &summed{from: flate.NewReader(bytes.NewReader(data)), sum: crc32.NewIEEE()}
+}
+
+func (s *summed) Read(b []byte) (int, error) {
+	n, err := s.from.Read(b)
+	s.sum.Write(b[:n])
+	s.size += uint64(n)
+	if err != nil && err != io.EOF {
+		s.err = err
+	}
+	return n, err
+}
+
+func (s *summed) check(m *zip.File) error { return checkSum(m, s.sum.Sum32(), s.size) }
+
+// told says of compressed data that ends too early, or is not such, what it is;
+// whoever read it took that for the end of the array.
+func (s *summed) told(err error) error {
+	if s.err == nil {
+		return err
+	}
+	return formatError("its compressed bytes are spoilt (%s, after %d bytes); copy the file again, or save the arrays again", reason(s.err), s.size)
+}
+
+func (s *summed) close() { s.from.Close() }
