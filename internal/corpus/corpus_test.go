@@ -265,6 +265,23 @@ func TestShapesAreFree(t *testing.T) {
 	}
 }
 
+// TestHugeEmpty runs cases without elements whose extents no loop gets through.
+func TestHugeEmpty(t *testing.T) {
+	for _, tt := range []struct{ op, attributes, data, indices, out string }{
+		{"onnx.Gather-13", `{"axis":2}`, "[B,B,0]", "[0]", "[B,B,0]"},
+		{"onnx.Gather-13", `{"axis":1}`, "[B,5,B,0]", "[0]", "[B,0,B,0]"},
+		{"onnx.GatherElements-13", `{"axis":2}`, "[B,B,0]", "[B,B,0]", "[B,B,0]"},
+		{"onnx.GatherND-13", `{}`, "[0]", "[B,B,0,1]", "[B,B,0]"},
+		{"openvino.GatherND-8", `{"batch_dims":2}`, "[B,B,0,3]", "[B,B,0,1]", "[B,B,0,3]"},
+		{"openvino.GatherND-8", `{}`, "[B,B,0]", "[B,0]", "[B,B,B,0]"},
+	} {
+		line := fmt.Sprintf(`{"name":"n","op":%q,"attributes":%s,"inputs":[{"dtype":"f32","shape":%s,"values":[]},{"dtype":"i64","shape":%s,"values":[]}],"outputs":[{"dtype":"f32","shape":%s,"values":[]}]}`, tt.op, tt.attributes, tt.data, tt.indices, tt.out)
+		if r := parseLine([]byte(strings.ReplaceAll(line, "B", "1073741824"))).Run(); r.Status != Pass {
+			t.Errorf("%+v: %s", tt, r.Detail)
+		}
+	}
+}
+
 // TestLoad reads a corpus with lines of every sort.
 func TestLoad(t *testing.T) {
 	lines := strings.Join([]string{good, "", "  \r", "no JSON", good, `{"name":"other","op":"x.Y"}`, strings.Replace(good, `"n"`, `"last"`, 1)}, "\n")

@@ -103,8 +103,8 @@ func (c *Case) parseInputs(fields map[string]json.RawMessage) error {
 	}
 	for i, raw := range inputs {
 		t, err := parseTensor(raw, inputFields)
-		if err == nil && i == 0 && fields["input_bytes"] != nil {
-			t.bytes, err = byteList(fields["input_bytes"])
+		if raw := fields["input_bytes"]; err == nil && i == 0 && raw != nil {
+			err = t.setBytes(raw)
 		}
 		if err != nil {
 			return fmt.Errorf("input %d: %w", i, err)
@@ -144,6 +144,9 @@ func (c *Case) parseWant(fields map[string]json.RawMessage) error {
 		}
 		w.class = classes[name]
 	}
+	if fields["output_bytes"] != nil && fields["outputs"] == nil {
+		return errors.New("it has output_bytes and no outputs")
+	}
 	if raw, ok := fields["outputs"]; ok {
 		given++
 		outputs, err := list(raw)
@@ -151,8 +154,8 @@ func (c *Case) parseWant(fields map[string]json.RawMessage) error {
 			return fmt.Errorf("outputs is no list of one tensor")
 		}
 		t, err := parseTensor(outputs[0], outputFields)
-		if err == nil && fields["output_bytes"] != nil {
-			t.bytes, err = byteList(fields["output_bytes"])
+		if raw := fields["output_bytes"]; err == nil && raw != nil {
+			err = t.setBytes(raw)
 		}
 		switch {
 		case err != nil:
@@ -314,20 +317,24 @@ func natural(raw json.RawMessage) (int, error) {
 	return n, nil
 }
 
-func byteList(raw json.RawMessage) ([]byte, error) {
+// setBytes gives a tensor the bytes that stand beside it, in a list.
+func (t *described) setBytes(raw json.RawMessage) error {
+	if t.bytes != nil || t.fill != nil || t.number != nil || t.sum != nil || !t.known {
+		return errors.New("it has bytes of its own beside its elements, or no shape")
+	}
 	values, err := list(raw)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	b := make([]byte, len(values))
+	t.bytes = make([]byte, len(values))
 	for i, v := range values {
 		n, err := natural(v)
 		if err != nil || n > 0xff {
-			return nil, fmt.Errorf("%s is no byte", v)
+			return fmt.Errorf("%s is no byte", v)
 		}
-		b[i] = byte(n)
+		t.bytes[i] = byte(n)
 	}
-	return b, nil
+	return nil
 }
 
 // attribute reads an attribute's value as the operators take it.

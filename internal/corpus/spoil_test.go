@@ -51,15 +51,13 @@ func TestSpoiledLines(t *testing.T) {
 	}
 }
 
+// spoilLine spoils one case. Whether it passes as it stands is another test's
+// matter: a few are disputed.
 func spoilLine(t *testing.T, line []byte) {
 	c := parseLine(line)
 	answers, err := c.answers()
 	if err != nil {
 		t.Errorf("%s: %v", c.Name, err)
-		return
-	}
-	if err := c.want.judge(answers); err != nil {
-		t.Errorf("%s, as it stands: %v", c.Name, err)
 		return
 	}
 	var fields map[string]json.RawMessage
@@ -68,12 +66,12 @@ func spoilLine(t *testing.T, line []byte) {
 		return
 	}
 	spoils := spoilFields(t, &c, fields)
-	if len(spoils) < 4 {
+	if len(spoils) < 3 {
 		t.Errorf("%s: spoiled in %d ways only", c.Name, len(spoils))
 	}
 	for way, expectation := range spoils {
 		spoiled := maps.Clone(fields)
-		for _, name := range []string{"outputs", "error", "output_shape", "output_dtype"} {
+		for _, name := range []string{"outputs", "error", "output_shape", "output_dtype", "output_bytes"} {
 			delete(spoiled, name)
 		}
 		maps.Copy(spoiled, expectation)
@@ -101,17 +99,29 @@ func checkSpoiled(t *testing.T, name string, err error) {
 	}
 }
 
+// elements are the fields that give a tensor its elements.
+var elements = []string{"values", "hex", "rule", "iota", "mod", "fill", "crc32", "bytes", "sha256"}
+
 // spoilFields is what a line could expect instead, by the way it is spoiled.
 func spoilFields(t *testing.T, c *Case, fields map[string]json.RawMessage) map[string]map[string]json.RawMessage {
 	spoils := make(map[string]map[string]json.RawMessage)
 	for _, class := range []string{"dtype", "attribute", "rank", "index-out-of-range"} {
-		if classes[class] != c.want.class {
-			spoils["error "+class] = map[string]json.RawMessage{"error": encode(t, class)}
+		if classes[class] == c.want.class || classes[class] == garner.ErrIndex && !c.valued() {
+			continue // the same, or what no case without values can expect
 		}
+		spoils["error "+class] = map[string]json.RawMessage{"error": encode(t, class)}
 	}
 	dtype := c.inputs[0].spec.DType
-	if c.want.class != nil {
-		spoils["a result"] = outputs(t, map[string]any{"dtype": dtype.String(), "shape": []int{0}, "values": []int{}})
+	switch {
+	case c.want.class != nil:
+		spoils["a shape"] = map[string]json.RawMessage{"output_shape": encode(t, []int{0})}
+		spoils["any shape"] = map[string]json.RawMessage{"output_shape": encode(t, nil)}
+		if c.valued() {
+			spoils["a result"] = outputs(t, map[string]any{"dtype": dtype.String(), "shape": []int{0}, "values": []int{}})
+		}
+		return spoils
+	case !c.want.ran:
+		spoilShape(t, c.want.spec, spoils)
 		return spoils
 	}
 	var outs []map[string]any
@@ -120,25 +130,30 @@ func spoilFields(t *testing.T, c *Case, fields map[string]json.RawMessage) map[s
 		return spoils
 	}
 	shape, _ := c.want.spec.Shape()
-	out := outs[0]
 	with := func(changes map[string]any) map[string]json.RawMessage {
-		o := maps.Clone(out)
+		o := maps.Clone(outs[0])
+		if changes["values"] != nil || changes["hex"] != nil {
+			for _, name := range elements {
+				delete(o, name)
+			}
+		}
 		maps.Copy(o, changes)
-		maps.DeleteFunc(o, func(_ string, v any) bool { return v == nil })
 		return outputs(t, o)
 	}
 	spoils["one more dim"] = with(map[string]any{"shape": append(slices.Clone(shape), 1)})
-	spoils["another rank, no elements"] = with(map[string]any{"shape": append(slices.Clone(shape), 0), "values": []int{}, "hex": nil, "crc32": nil, "bytes": nil})
+	spoils["another rank, no elements"] = with(map[string]any{"shape": append(slices.Clone(shape), 0), "values": []int{}})
 	if len(shape) > 1 && shape[0] != shape[len(shape)-1] {
 		turned := slices.Clone(shape)
 		slices.Reverse(turned)
 		spoils["dims turned round"] = with(map[string]any{"shape": turned})
 	}
-	if c.want.sum != nil {
-		digest := slices.Clone(c.want.sum.digest)
+	if s := c.want.sum; s != nil {
+		digest := slices.Clone(s.digest)
 		digest[len(digest)-1] ^= 1
-		spoils["a bit of the checksum"] = with(map[string]any{c.want.sum.name: hex.EncodeToString(digest)})
-		spoils["a byte more"] = with(map[string]any{"bytes": c.want.sum.bytes + 1})
+		spoils["a bit of the checksum"] = with(map[string]any{s.name: hex.EncodeToString(digest)})
+		if s.bytes >= 0 {
+			spoils["a byte more"] = with(map[string]any{"bytes": s.bytes + 1})
+		}
 		return spoils
 	}
 	value, err := c.want.value()
@@ -159,7 +174,7 @@ func spoilFields(t *testing.T, c *Case, fields map[string]json.RawMessage) map[s
 	if err != nil {
 		t.Errorf("%s: %v", c.Name, err)
 	}
-	spoils["another dtype"] = with(map[string]any{"dtype": another.String(), "values": nil, "hex": hex.EncodeToString(b)})
+	spoils["another dtype"] = with(map[string]any{"dtype": another.String(), "hex": hex.EncodeToString(b)})
 	for _, at := range []int{0, value.Len() - 1} {
 		if value.Len() == 0 {
 			break
@@ -174,9 +189,49 @@ func spoilFields(t *testing.T, c *Case, fields map[string]json.RawMessage) map[s
 			spoils["a string, element "+element(value, at)] = with(map[string]any{"values": values})
 			continue
 		}
-		spoils["a bit of element "+element(value, at)] = with(map[string]any{"values": nil, "hex": hex.EncodeToString(flipped(t, value, at))})
+		spoils["a bit of element "+element(value, at)] = with(map[string]any{"hex": hex.EncodeToString(flipped(t, value, at))})
 	}
 	return spoils
+}
+
+// spoilShape spoils what a case expects of shape inference: it knows one dim
+// more or less, or another one.
+func spoilShape(t *testing.T, spec garner.Spec, spoils map[string]map[string]json.RawMessage) {
+	shape := func(way string, v any) {
+		spoils[way] = map[string]json.RawMessage{"output_shape": encode(t, v)}
+	}
+	another := garner.F64
+	if spec.DType == garner.F64 {
+		another = garner.F32
+	}
+	if !spec.Rank.Known() {
+		shape("a rank", map[string]any{"rank": []int{0, 32}})
+		shape("a shape", []any{nil, nil})
+		spoils["another dtype"] = map[string]json.RawMessage{"output_shape": encode(t, nil), "output_dtype": encode(t, another.String())}
+		return
+	}
+	dims := make([]any, len(spec.Dims))
+	for i, d := range spec.Dims {
+		dims[i] = []any{d.Min, d.Max}
+		if d.Max == garner.Unbounded {
+			dims[i] = []any{d.Min, nil}
+		}
+	}
+	spoils["another dtype"] = map[string]json.RawMessage{"output_shape": encode(t, dims), "output_dtype": encode(t, another.String())}
+	shape("no shape", nil)
+	shape("one more dim", append(slices.Clone(dims), nil))
+	for i, d := range spec.Dims {
+		changed := slices.Clone(dims)
+		for _, other := range []garner.Dim{{Min: d.Min + 1, Max: max(d.Max, d.Min+1)}, garner.AnyDim, garner.Exactly(7)} {
+			if other == d {
+				continue
+			}
+			if changed[i] = []any{other.Min, other.Max}; other.Max == garner.Unbounded {
+				changed[i] = []any{other.Min, nil}
+			}
+			shape("dim "+other.String(), changed)
+		}
+	}
 }
 
 // flipped is the bytes of a tensor with one bit of one element turned: the
