@@ -79,6 +79,7 @@ type Prepared struct {
 	op            Op
 	data, indices Spec
 	threads       int
+	progress      func(done, total int64)
 	tuning        tuning
 	plan          *Plan
 	outStrides    []int
@@ -348,6 +349,9 @@ func (p *Prepared) run(ctx context.Context, data, indices, out Tensor) error {
 	case p.stop.Load():
 		return context.Cause(ctx)
 	}
+	if p.progress != nil {
+		p.reportAll()
+	}
 	return nil
 }
 
@@ -411,6 +415,9 @@ func (p *Prepared) work(worker int) {
 			p.resolveTile(w, int(unit))
 		case moveShared:
 			p.moveGroup(int(unit))
+		}
+		if worker == 0 && p.progress != nil {
+			p.report(unit + 1)
 		}
 	}
 }
