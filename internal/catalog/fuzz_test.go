@@ -227,7 +227,7 @@ func (w words) operands(o catalog.Operator) (data, indices []int, attributes map
 		}
 		if optional && w.IntN(2) == 0 {
 			if name == "axis" || name == "dim" {
-				indices = w.shape(1) // data may be taken flat
+				indices = w.shape(1 + w.IntN(3)/2) // data may be taken flat
 			}
 			continue
 		}
