@@ -90,6 +90,7 @@ func TestRulesOfTakeAlongDim(t *testing.T) {
 		{Rule: "RA.1", Op: torch.TakeAlongDim{}, Data: data, Indices: "[6]", Refuse: "index-out-of-range", Message: "is outside data, taken flat"},
 
 		{Rule: "RA.2", Op: torch.TakeAlongDim{Dim: at(0)}, Data: "[7,8]", Indices: "[1]", Want: "[8]"},
+		{Rule: "RA.2", Op: torch.TakeAlongDim{Dim: at(0)}, Data: "7", Indices: "0", Refuse: "rank", Message: "needs 1 or more"},
 		{Rule: "RA.2", Op: torch.TakeAlongDim{Dim: at(0)}, Data: data, Indices: "[1]", Refuse: "rank", Message: "they must be equal"},
 
 		{Rule: "RA.3", Op: torch.TakeAlongDim{Dim: at(-1)}, Data: data, Indices: "[[2],[0]]", Want: "[[3],[4]]"},
