@@ -537,6 +537,15 @@ func overlap(a, b Tensor) bool {
 	return ok && also && aFrom < bTo && bFrom < aTo
 }
 
+// meet reports whether two slices share memory.
+func meet[A, B any](a []A, b []B) bool {
+	var ofA A
+	var ofB B
+	from, at := uintptr(unsafe.Pointer(unsafe.SliceData(a))), uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	return len(a) > 0 && len(b) > 0 &&
+		from < at+uintptr(len(b))*unsafe.Sizeof(ofB) && at < from+uintptr(len(a))*unsafe.Sizeof(ofA)
+}
+
 // span is where the elements of t lie in memory; ok is false where it has none.
 func (t *Tensor) span() (from, to uintptr, ok bool) {
 	if n, _ := t.shape.Len(); n == 0 {
