@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/garner-go/garner"
@@ -179,6 +180,12 @@ type Case struct {
 	Op            garner.Op
 	Data, Indices garner.Tensor
 	About         string
+
+	bare     garner.Op // without the policies that follow
+	negative garner.Negative
+	outside  garner.Outside
+	fill     garner.Tensor
+	vector   int // the dim of the indices along which tuples lie; -1: tuples of one
 }
 
 // The operators that Random makes: the same lowerings as the dialects', with
@@ -189,6 +196,15 @@ type (
 	elements struct {
 		axis  int
 		align garner.Alignment
+	}
+	flat    struct{ all bool } // all: the result is flat too
+	scalars struct {           // operands of rank 0 count as vectors of one
+		axis  int
+		along bool // one element per index, else slices
+	}
+	windows struct {
+		numbers garner.DimensionNumbers
+		sizes   []int
 	}
 )
 
@@ -208,6 +224,29 @@ func (g elements) Lower(l *garner.Lowering) {
 	l.NeedRanks(1, 1).SameRank()
 	l.Elements(l.Axis(g.axis), g.align)
 }
+
+func (f flat) Lower(l *garner.Lowering) {
+	l.FlattenData().Gather().Tuples()
+	if f.all {
+		l.FlattenAll()
+	}
+}
+
+func (s scalars) Lower(l *garner.Lowering) {
+	data, indices := l.DataAsVector(), l.IndicesAsVector()
+	if s.along {
+		if l.Elements(s.axis, garner.Within); indices {
+			l.Hide()
+		}
+		return
+	}
+	if l.Outer(s.axis).Gather().Tuples(); data {
+		l.Hide()
+	}
+	l.Copy()
+}
+
+func (w windows) Lower(l *garner.Lowering) { l.Windows(w.numbers, w.sizes, false) }
 
 var integers = []garner.DType{garner.I64, garner.I32, garner.I8, garner.I16, garner.U8, garner.U16, garner.U32, garner.U64, garner.I4, garner.U4, garner.I2, garner.U2, garner.U1}
 
@@ -240,9 +279,9 @@ func Random(seed uint64) Case {
 	var ds, is []int
 	rank := 1 + r.IntN(5)
 	for {
-		ds = shape(rank)
-		switch r.IntN(3) {
-		case 0:
+		ds, c.vector = shape(rank), -1
+		switch r.IntN(7) {
+		case 0, 1:
 			b := r.IntN(rank)
 			axis := b + r.IntN(rank-b)
 			is = append(append([]int{}, ds[:b]...), shape(r.IntN(3))...)
@@ -250,32 +289,58 @@ func Random(seed uint64) Case {
 			if r.IntN(3) == 0 {
 				g.axis -= rank
 			}
-			c.Op, c.About = g, fmt.Sprintf("Gather axis %d batch_dims %d", g.axis, b)
-		case 1:
+			c.bare, c.About = g, fmt.Sprintf("Gather axis %d batch_dims %d", g.axis, b)
+		case 2:
 			b := r.IntN(rank)
 			k := r.IntN(rank - b + 1)
 			is = append(append([]int{}, ds[:b]...), append(shape(r.IntN(3)), k)...)
+			c.vector = len(is) - 1
 			g := gatherND{b, 0}
 			if b > 1 && r.IntN(2) == 0 {
 				g.flatten = b
 			}
-			c.Op, c.About = g, fmt.Sprintf("GatherND batch_dims %d k %d flatten %d", b, k, g.flatten)
-		case 2:
-			e := elements{axis: r.IntN(rank), align: garner.Alignment(r.IntN(2))}
+			c.bare, c.About = g, fmt.Sprintf("GatherND batch_dims %d k %d flatten %d", b, k, g.flatten)
+		case 3:
+			e := elements{axis: r.IntN(rank), align: garner.Alignment(r.IntN(3))}
 			is = append([]int{}, ds...)
 			is[e.axis] = dim()
-			if e.align == garner.Within {
-				for i := range is {
-					if i != e.axis {
-						is[i] = r.IntN(is[i] + 1)
-					}
+			for i := range is {
+				switch {
+				case i == e.axis:
+				case e.align == garner.Within:
+					is[i] = r.IntN(is[i] + 1)
+				case e.align == garner.Broadcast && r.IntN(3) == 0:
+					is[i] = 1
+				case e.align == garner.Broadcast && r.IntN(3) == 0:
+					is[i], ds[i] = dim(), 1
 				}
 			}
-			c.Op, c.About = e, fmt.Sprintf("GatherElements axis %d align %d", e.axis, e.align)
+			c.bare, c.About = e, fmt.Sprintf("GatherElements axis %d align %d", e.axis, e.align)
+		case 4:
+			f := flat{r.IntN(2) == 0}
+			is = shape(r.IntN(3))
+			c.bare, c.About = f, fmt.Sprintf("flat, all %v", f.all)
+		case 5:
+			s := scalars{along: r.IntN(2) == 0}
+			ds, is = shape(r.IntN(2)), shape(r.IntN(2))
+			switch {
+			case s.along:
+			case len(ds) == 0 && len(is) == 1:
+				is[0] = 1
+			case r.IntN(2) == 0:
+				ds = shape(rank)
+				s.axis = r.IntN(rank)
+			}
+			c.bare, c.About = s, fmt.Sprintf("scalars axis %d along %v", s.axis, s.along)
+		case 6:
+			var w windows
+			w, is, c.vector = randomWindows(r, ds, shape(r.IntN(3)))
+			c.bare, c.About = w, fmt.Sprintf("windows %+v", w)
 		}
+		c.Op = c.bare
 		out, err := garner.Infer(c.Op, garner.SpecOf(garner.U8, ds...), garner.SpecOf(garner.I64, is...))
 		if err != nil {
-			panic(err) // the cases above are valid by construction
+			panic(fmt.Sprintf("%s data %v indices %v: %v", c.About, ds, is, err)) // the cases above are valid by construction
 		}
 		if o, _ := out.Shape(); small(ds) && small(is) && small(o) {
 			break
@@ -291,28 +356,83 @@ func Random(seed uint64) Case {
 	fillIndices(r, c, r.IntN(4) == 0)
 
 	if r.IntN(3) == 0 {
+		c.negative = garner.FromEnd
 		c.Op = garner.WithNegative(c.Op, garner.FromEnd)
 		c.About += " from-end"
 	}
-	switch r.IntN(6) {
-	case 1:
-		if c.Data.DType().HasZero() {
-			c.Op = garner.WithOutside(c.Op, garner.Zero)
-			c.About += " zero"
-		}
-	case 2:
-		c.Op = garner.WithOutside(c.Op, garner.Clamp)
-		c.About += " clamp"
-	case 3:
-		c.Op = garner.WithOutside(c.Op, garner.Wrap)
-		c.About += " wrap"
-	case 4:
-		c.Op = garner.WithFill(c.Op, tensor(r, c.Data.DType(), nil))
-		c.About += " fill"
+	c.outside = [...]garner.Outside{garner.Error, garner.Error, garner.Zero, garner.Clamp, garner.Wrap, garner.Fill}[r.IntN(6)]
+	switch {
+	case c.outside == garner.Fill:
+		c.fill = tensor(r, c.Data.DType(), nil)
+		c.Op = garner.WithFill(c.Op, c.fill)
+	case c.outside == garner.Zero && !c.Data.DType().HasZero():
+		c.outside = garner.Error
+	case c.outside != garner.Error:
+		c.Op = garner.WithOutside(c.Op, c.outside)
 	}
+	c.About += " " + c.outside.String()
 	c.About = fmt.Sprintf("%s data %v%v strides %v indices %v%v strides %v", c.About,
 		c.Data.DType(), c.Data.Shape(), c.Data.Strides(), it, c.Indices.Shape(), c.Indices.Strides())
 	return c
+}
+
+// randomWindows makes dimension numbers for data, the indices that go with
+// them, and the dim along which their tuples lie, -1 where they are of one.
+// starts are the dims of the indices that neither batch nor hold tuples.
+func randomWindows(r *rand.Rand, data, starts []int) (w windows, indices []int, vector int) {
+	dims := r.Perm(len(data))
+	batching := dims[:r.IntN(len(dims)+1)/2]
+	slices.Sort(batching)
+	var free, collapsed []int
+	w.sizes = make([]int, len(data))
+	for _, d := range dims[len(batching):] {
+		switch {
+		case data[d] > 0 && r.IntN(3) == 0:
+			collapsed = append(collapsed, d)
+			w.sizes[d] = 1
+		case data[d] > 0:
+			w.sizes[d] = 1 + r.IntN(data[d])
+		}
+		free = append(free, d)
+	}
+	for _, d := range batching {
+		w.sizes[d] = min(1, data[d])
+	}
+	slices.Sort(collapsed)
+	mapped := free[:r.IntN(len(free)+1)]
+
+	// The dims of the indices: -1 and data's number for one that batches.
+	type dim struct{ extent, batches int }
+	var list []dim
+	for _, n := range starts {
+		list = append(list, dim{n, -1})
+	}
+	for _, d := range batching {
+		list = append(list, dim{data[d], d})
+	}
+	r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	rank := len(list) + len(free) - len(collapsed)
+	vector = -1
+	if len(mapped) != 1 || r.IntN(2) == 0 {
+		vector = r.IntN(len(list) + 1)
+		list = slices.Insert(list, vector, dim{len(mapped), -1})
+	}
+	pairs := make([]int, len(batching))
+	for i, d := range list {
+		if indices = append(indices, d.extent); d.batches >= 0 {
+			pairs[slices.Index(batching, d.batches)] = i
+		}
+	}
+	offset := r.Perm(rank)[:len(free)-len(collapsed)]
+	slices.Sort(offset)
+	w.numbers = garner.DimensionNumbers{
+		OffsetDims: offset, CollapsedSliceDims: collapsed, OperandBatchingDims: batching,
+		StartIndicesBatchingDims: pairs, StartIndexMap: mapped, IndexVectorDim: vector,
+	}
+	if vector < 0 {
+		w.numbers.IndexVectorDim = len(list)
+	}
+	return w, indices, vector
 }
 
 // tensor is a tensor of random bits, as often as not a view: permuted, with
@@ -383,8 +503,7 @@ func fillIndices(r *rand.Rand, c Case, bad bool) {
 		}
 		dim := 0
 		if len(p.Axes) > 0 {
-			// The last dim of the indices walks the components, if anything does.
-			dim = p.Axes[i%len(p.Axes)].Dim
+			dim = p.Axes[c.component(i)].Dim
 		}
 		if dim > 0 {
 			// A type too narrow for the position keeps its low bits, which are
@@ -402,6 +521,18 @@ func fillIndices(r *rand.Rand, c Case, bad bool) {
 			}
 		}
 	}
+}
+
+// component is which component of its tuple the i-th index is.
+func (c Case) component(i int) int {
+	if c.vector < 0 {
+		return 0
+	}
+	shape := c.Indices.Shape()
+	for _, n := range shape[c.vector+1:] {
+		i /= n
+	}
+	return i % shape[c.vector]
 }
 
 // Against holds an executor against the definition on the gather that a seed

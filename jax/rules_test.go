@@ -79,6 +79,7 @@ func TestRulesOfTakeAlongAxis(t *testing.T) {
 		{Rule: "JA.1", Op: jax.NumpyTakeAlongAxis{}, Data: data, Indices: "[[5]]", Refuse: "rank", Message: "they must be equal"},
 
 		{Rule: "JA.2", Op: jax.NumpyTakeAlongAxis{Axis: at(0)}, Data: "[7,8]", Indices: "[1]", Want: "[8]"},
+		{Rule: "JA.2", Op: jax.NumpyTakeAlongAxis{Axis: at(0)}, Data: "7", Indices: "0", Refuse: "rank", Message: "needs 1 or more"},
 		{Rule: "JA.2", Op: jax.NumpyTakeAlongAxis{Axis: at(0)}, Data: data, Indices: "[1]", Refuse: "rank", Message: "they must be equal"},
 
 		{Rule: "JA.3", Op: jax.NumpyTakeAlongAxis{Axis: at(-1)}, Data: data, Indices: "[[2],[0]]", Want: "[[3],[4]]"},

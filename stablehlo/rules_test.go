@@ -72,7 +72,7 @@ func TestRulesOfGather(t *testing.T) {
 		{Rule: "HG.11", Op: windows(func(g *stablehlo.Gather) { g.SliceSizes = []int{4, 1} }), Data: data, Indices: two, Refuse: "shape-mismatch", Message: "slice_sizes [4 1] along dim 0 of data i64[3,4]; it may be 0…3"},
 		{Rule: "HG.11", Op: batches(func(g *stablehlo.Gather) { g.SliceSizes = []int{2, 2} }), Data: data, Indices: "[[0],[0],[0]]", Refuse: "shape-mismatch", Message: "it may be 0…1"},
 
-		{Rule: "HG.12", Op: windows(nil), Data: data, Indices: "[[-5,9],[9,-5]]", Want: "[[[2,3],[6,7]],[[4,5],[8,9]]]"},
+		{Rule: "HG.12", Op: windows(nil), Data: data, Indices: "[[-5,9],[9,-1]]", Want: "[[[2,3],[6,7]],[[4,5],[8,9]]]"},
 		{Rule: "HG.12", Op: stablehlo.Gather{OffsetDims: []int{1}, CollapsedSliceDims: []int{0}, StartIndexMap: []int{0}, IndexVectorDim: 1, SliceSizes: []int{0, 4}}, Data: "zeros i64[0,4]", Indices: "[[0]]", Refuse: "index-out-of-range", Message: "which is empty"},
 
 		{Rule: "HG.13", Op: windows(func(g *stablehlo.Gather) {

@@ -16,7 +16,7 @@ func (g BatchGather) Lower(l *garner.Lowering) {
 	l.NeedRanks(1, 1)     // TB.1
 	q := l.Indices().Rank // TB.2
 	if !q.Known() {
-		lowerGather(l, garner.Unknown, 0)
+		lowerGather(l, garner.Unknown, -1)
 		return
 	}
 	lowerGather(l, q.Min-1, q.Min-1) // TB.2, TB.3

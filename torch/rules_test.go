@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/ruletest"
 	"github.com/garner-go/garner/torch"
 )
@@ -89,6 +90,7 @@ func TestRulesOfTakeAlongDim(t *testing.T) {
 		{Rule: "RA.1", Op: torch.TakeAlongDim{}, Data: data, Indices: "[6]", Refuse: "index-out-of-range", Message: "is outside data, taken flat"},
 
 		{Rule: "RA.2", Op: torch.TakeAlongDim{Dim: at(0)}, Data: "[7,8]", Indices: "[1]", Want: "[8]"},
+		{Rule: "RA.2", Op: torch.TakeAlongDim{Dim: at(0)}, Data: "7", Indices: "0", Refuse: "rank", Message: "needs 1 or more"},
 		{Rule: "RA.2", Op: torch.TakeAlongDim{Dim: at(0)}, Data: data, Indices: "[1]", Refuse: "rank", Message: "they must be equal"},
 
 		{Rule: "RA.3", Op: torch.TakeAlongDim{Dim: at(-1)}, Data: data, Indices: "[[2],[0]]", Want: "[[3],[4]]"},
@@ -99,5 +101,38 @@ func TestRulesOfTakeAlongDim(t *testing.T) {
 
 		{Rule: "RA.5", Op: torch.TakeAlongDim{Dim: at(1)}, Data: data, Indices: "[[-1],[-3]]", Want: "[[3],[4]]"},
 		{Rule: "RA.5", Op: torch.TakeAlongDim{Dim: at(1)}, Data: data, Indices: "[[-4],[0]]", Refuse: "index-out-of-range", Message: "indices[0,0] = -4 is outside axis 1 of data, which has -3…2"},
+	})
+}
+
+// TestFlatInference holds RT.2 and RA.1 where ranks are not known: the flat
+// operand has one axis whatever its rank is.
+func TestFlatInference(t *testing.T) {
+	anything := garner.SpecOfRank(garner.F32, garner.AnyDim)
+	for _, tt := range []struct {
+		op            garner.Op
+		data, indices garner.Spec
+		want          string
+	}{
+		{torch.Take{}, anything, garner.SpecOf(garner.I64, 2, 3), "f32[2,3]"},
+		{torch.Take{}, garner.SpecOf(garner.F32, 4, 5), garner.SpecOfRank(garner.I64, garner.Dim{Min: 2, Max: 3}), "f32[...2..3]"},
+		{torch.TakeAlongDim{}, anything, garner.SpecOf(garner.I64, 2, 3), "f32[6]"},
+		{torch.TakeAlongDim{}, garner.SpecOf(garner.F32, 4, 5), garner.SpecOfRank(garner.I64, garner.Dim{Min: 2, Max: 3}), "f32[?]"},
+		{torch.TakeAlongDim{}, garner.SpecOf(garner.F32, 4, 5), garner.SpecOfDims(garner.I64, garner.Dim{Min: 2, Max: 3}, garner.Exactly(4)), "f32[8..12]"},
+	} {
+		if got, err := garner.Infer(tt.op, tt.data, tt.indices); err != nil || got.String() != tt.want {
+			t.Errorf("%T over %v and %v: %v, %v; want %s", tt.op, tt.data, tt.indices, got, err, tt.want)
+		}
+	}
+}
+
+// TestEmptyBesideHuge holds RT.1 for data without elements, of dims whose
+// product without the empty one would not be counted.
+func TestEmptyBesideHuge(t *testing.T) {
+	const data = "zeros u8[1048576,1048576,1048576,1048576,0]"
+	ruletest.Run(t, []ruletest.Case{
+		{Rule: "RT.1", Op: torch.Take{}, Data: data, Indices: "zeros i64[0]", Want: "zeros u8[0]"},
+		{Rule: "RT.1", Op: torch.Take{}, Data: data, Indices: "[0]", Refuse: "index-out-of-range", Message: "is outside data, taken flat, which is empty"},
+		{Rule: "RA.1", Op: torch.TakeAlongDim{}, Data: "[7]", Indices: "zeros i64[1048576,1048576,1048576,1048576,0]", Want: "zeros i64[0]"},
+		{Rule: "RA.1", Op: torch.TakeAlongDim{}, Data: data, Indices: "[[0]]", Refuse: "index-out-of-range", Message: "which is empty"},
 	})
 }

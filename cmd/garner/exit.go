@@ -59,16 +59,17 @@ func wrong(format string, args ...any) error {
 
 // about puts words before an error's message; classes and status stay.
 func about(what string, err error) error {
-	return &aboutError{what, err}
+	return &toldError{what + bare(err), err}
 }
 
-type aboutError struct {
-	what string
-	err  error
+// A toldError is an error in other words.
+type toldError struct {
+	message string
+	err     error
 }
 
-func (e *aboutError) Error() string { return e.what + bare(e.err) }
-func (e *aboutError) Unwrap() error { return e.err }
+func (e *toldError) Error() string { return e.message }
+func (e *toldError) Unwrap() error { return e.err }
 
 // bare is an error's message without the prefix that report gives it.
 func bare(err error) string {

@@ -33,6 +33,9 @@ func main() {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 
 	p := &program{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
 	done := make(chan int, 1)

@@ -23,7 +23,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// raceOptions keep the race detector from waiting a second before every end of
+// the command.
+const raceOptions = "atexit_sleep_ms=0"
+
 func TestMain(m *testing.M) {
+	os.Setenv("GORACE", raceOptions)
 	testscript.Main(tests{m}, map[string]func(){"garner": main})
 }
 
@@ -74,6 +79,10 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("GORACE", raceOptions)
+			return nil
+		},
 		Condition: func(name string) (bool, error) {
 			if name == "root" {
 				return os.Geteuid() == 0, nil // whom no permission stops

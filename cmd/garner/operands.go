@@ -114,9 +114,13 @@ func (p *program) open(ctx context.Context, role, text string, dtype garner.DTyp
 	}
 }
 
-// notOpened says more of a file that is not there.
+// notOpened says more of a file that is not there, and names the flag that is
+// the remedy for bytes without a type.
 func notOpened(role, path string, err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
+		if role == operandRoles[1] && errors.Is(err, garner.ErrDType) {
+			return &toldError{strings.ReplaceAll(err.Error(), "--dtype", "--indices-dtype"), err}
+		}
 		return err
 	}
 	if filepath.IsAbs(path) {

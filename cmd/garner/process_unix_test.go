@@ -85,7 +85,7 @@ func nothingLeft(t *testing.T, dir string, names ...string) {
 // TestInterrupt presses Ctrl-C while a file is being written: the status is
 // 130, what stood there still stands, and no temporary file does.
 func TestInterrupt(t *testing.T) {
-	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(signal.String(), func(t *testing.T) {
 			dir := t.TempDir()
 			// Larger, until the write takes long enough to be met.

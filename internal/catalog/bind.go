@@ -88,7 +88,7 @@ func (o Operator) Bind(attributes map[string]any, inputs ...Input) (garner.Op, e
 		if i < 0 {
 			return nil, garner.Errorf(garner.ErrAttribute, "%s has no attribute %s; %s", o.Name, name, o.has())
 		}
-		if !set(value.Field(list[i].index), attributes[name]) {
+		if f := value.Field(list[i].index); !set(f, given(f, attributes[name])) {
 			return nil, garner.Errorf(garner.ErrAttribute, "%s's %s cannot be %v; it is %s", o.Name, name, attributes[name], kindOf(value.Field(list[i].index).Type()))
 		}
 	}
@@ -193,7 +193,29 @@ func near(t garner.Tensor, i int) (int64, error) {
 	if v.Unsigned && v.Bits > math.MaxInt {
 		return math.MaxInt, nil
 	}
-	return min(max(int64(v.Bits), math.MinInt+1), math.MaxInt), nil
+	return fit(int64(v.Bits)), nil
+}
+
+// fit moves a number to the nearest int that is not garner.Unknown.
+func fit(n int64) int64 { return min(max(n, math.MinInt+1), math.MaxInt) }
+
+// given is an attribute's value with its numbers fit for their field, so that
+// none reads as one that is not known.
+func given(field reflect.Value, v any) any {
+	if field.Kind() == reflect.String {
+		return v
+	}
+	if list, ok := v.([]int64); ok {
+		fitted := make([]int64, len(list))
+		for i, n := range list {
+			fitted[i] = fit(n)
+		}
+		return fitted
+	}
+	if n, ok := integer(v); ok {
+		return fit(n)
+	}
+	return v
 }
 
 // vector reads an input that must be a vector of integers; nil where not even
@@ -218,7 +240,8 @@ func vector(op string, f field, in Input) ([]int64, error) {
 	return list, nil
 }
 
-// set stores an attribute's value in a field, if the field can hold it.
+// set stores a value whose numbers fit an int in a field, if the field can hold
+// it.
 func set(field reflect.Value, v any) bool {
 	if field.Kind() == reflect.Pointer {
 		inner := reflect.New(field.Type().Elem())
@@ -231,11 +254,10 @@ func set(field reflect.Value, v any) bool {
 	switch field.Kind() {
 	case reflect.Int:
 		n, ok := integer(v)
-		if !ok || field.OverflowInt(n) {
-			return false
+		if ok {
+			field.SetInt(n)
 		}
-		field.SetInt(n)
-		return true
+		return ok
 	case reflect.Bool:
 		if n, ok := integer(v); ok && (n == 0 || n == 1) {
 			v = n == 1
@@ -258,9 +280,7 @@ func set(field reflect.Value, v any) bool {
 		}
 		ints := make([]int, len(list))
 		for i, n := range list {
-			if ints[i] = int(n); int64(ints[i]) != n {
-				return false
-			}
+			ints[i] = int(n)
 		}
 		field.Set(reflect.ValueOf(ints))
 		return true

@@ -303,10 +303,8 @@ func (e *endless) Read(b []byte) (int, error) {
 	if e.left == 0 {
 		return 0, io.EOF
 	}
+	// The buffer comes as zeros, which are as good as any text.
 	n := min(len(b), e.left)
-	for i := range b[:n] {
-		b[i] = 'x'
-	}
 	e.left -= n
 	return n, nil
 }
