@@ -8,7 +8,7 @@ import (
 )
 
 // resolver turns index values into rows: the only door through which an index
-// is looked at. It belongs to one plan and is immutable.
+// is looked at, with every bit that it has (R.3). It belongs to one plan and is immutable.
 type resolver struct {
 	loops  []Loop // that move the indices, normalised; Data in units
 	total  int    // how many tuples there are: the turns of loops
