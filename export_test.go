@@ -4,5 +4,7 @@ package garner
 // that a few elements go through tiles, groups, pieces of slices and several
 // goroutines.
 func Cut(tileRows, unitBytes, sharedRows int) PrepareOption {
-	return func(p *Prepared) { p.tuning = tuning{tileRows, unitBytes, sharedRows, 0} }
+	return func(p *Prepared) {
+		p.tuning = tuning{tileRows: tileRows, unitBytes: unitBytes, unitTiles: 2, sharedRows: sharedRows, aheadLines: 5, streamBytes: 200, stripBytes: 8}
+	}
 }

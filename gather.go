@@ -15,17 +15,25 @@ import (
 // tuning is how work is cut up. Tests cut it small, so that few elements see
 // every way through.
 type tuning struct {
-	tileRows   int // rows resolved before they are moved, a multiple of 8
-	unitBytes  int // about what one unit of work moves
-	sharedRows int // up to how many tuples are resolved before anything moves, where their rows are wanted more than once
-	aloneBytes int // up to which size of result a run stays on the caller's goroutine
+	tileRows    int // rows that are moved at once, a multiple of 8
+	unitBytes   int // about what is moved at once
+	unitTiles   int // up to how many tiles one core takes together
+	sharedRows  int // up to how many tuples are resolved before anything moves, where their rows are wanted more than once
+	aloneBytes  int // up to which size of result a run stays on the caller's goroutine
+	nearBytes   int // up to which size data is taken to be in the caches: nothing is prefetched
+	aheadLines  int // how many cache lines are asked for before their turn
+	streamBytes int // from which size on a result, per core up to two, is written past the caches
+	stripBytes  int // how wide the strips are in which the columns of far data are visited
 }
 
 // tuned keeps a tile's rows and index values, 8 KiB each, in the first-level
-// cache; a unit takes some 20 to 60 µs, so that the context is looked at often
-// and no core waits long for the last one. Waking a goroutine costs about
-// 100 µs, which is what moving aloneBytes takes.
-var tuned = tuning{tileRows: 1024, unitBytes: 256 << 10, sharedRows: 64 << 10, aloneBytes: 512 << 10}
+// cache; moving a tile takes some 20 to 60 µs, so that the context is looked at
+// often. Waking a goroutine costs about 100 µs, which is what moving aloneBytes
+// takes. docs/kernels.md has the measurements.
+var tuned = tuning{
+	tileRows: 1024, unitBytes: 256 << 10, unitTiles: 16, sharedRows: 64 << 10, aloneBytes: 512 << 10,
+	nearBytes: 1 << 20, aheadLines: 64, streamBytes: 24 << 20, stripBytes: 256,
+}
 
 // Gather runs op on all cores and returns a new, row-major result of data's
 // dtype. data and indices may be any views and are only read.
@@ -93,17 +101,18 @@ type Prepared struct {
 	start    []func()
 
 	// The run that is under way.
-	ctx    context.Context
-	src    Tensor
-	at     Tensor
-	dst    Tensor
-	next   atomic.Int64 // the next unit that nobody has taken
-	limit  int64
-	phase  phase
-	stop   atomic.Bool
-	refuse atomic.Bool // an index was refused
-	fault  atomic.Bool
-	done   sync.WaitGroup
+	ctx     context.Context
+	src     Tensor
+	at      Tensor
+	dst     Tensor
+	next    atomic.Int64 // the next unit that nobody has taken
+	limit   int64
+	phase   phase
+	stop    atomic.Bool
+	refuse  atomic.Bool // an index was refused
+	outside atomic.Bool // a tuple of shared is outside, and filled
+	fault   atomic.Bool
+	done    sync.WaitGroup
 }
 
 type phase uint8
@@ -116,16 +125,21 @@ const (
 
 // layout is how a plan's work is cut into units.
 type layout struct {
-	tile   int // tuples per tile
-	tiles  int
-	free   int // turns of the free loops times chunks
-	chunks int // pieces of a slice
-	chunk  int // elements per piece but the last
-	group  int // free turns per unit, in phase moveShared
-	share  bool
-	alone  bool // one goroutine only
-	whole  bool // the tuples' places in the result are evenly spaced
-	step   int  // their distance, in elements, where whole
+	tile    int // tuples per tile
+	tiles   int
+	unit    int // tiles per unit, in phase moveTiles
+	free    int // turns of the free loops times chunks
+	chunks  int // pieces of a slice
+	chunk   int // elements per piece but the last
+	group   int // free turns per unit, in phase moveShared
+	share   bool
+	alone   bool // one goroutine only
+	whole   bool // the tuples' places in the result are evenly spaced
+	step    int  // their distance, in elements, where whole
+	ahead   int  // how many rows before its turn a row is prefetched; 0: data is near
+	turning bool // what is prefetched is the same rows of the next free turn
+	stream  bool // the result is written past the caches
+	direct  int  // bytes of an element that goes straight from its index; 0: by rows
 }
 
 type worker struct {
@@ -183,9 +197,11 @@ func (p *Prepared) prepare(plan *Plan) {
 		// Without indices every turn is a row of its own.
 		n.index, n.free = n.free, nil
 	}
-	p.resolver = newResolver(plan, n.index)
-
 	t := p.tuning
+	n.index = strips(n.index, plan, n.slice, t)
+	p.resolver = newResolver(plan, n.index)
+	r := &p.resolver
+
 	l := layout{tile: t.tileRows}
 	bytes := n.slice
 	switch bits := plan.DType.Bits(); {
@@ -199,39 +215,52 @@ func (p *Prepared) prepare(plan *Plan) {
 	bytes = max(bytes, 1)
 	l.chunk, l.chunks = max(n.slice, 1), 1
 	if bytes > t.unitBytes {
-		l.chunk = max(8, n.slice/(bytes/t.unitBytes+1)&^7) // whole bytes of a packed type
+		l.chunk = max(64, n.slice/(bytes/t.unitBytes+1)&^63) // whole lines, and whole bytes of a packed type
 		l.chunks = (n.slice + l.chunk - 1) / l.chunk
 		bytes = max(bytes/l.chunks, 1)
 	}
 	if bytes*t.tileRows > t.unitBytes {
 		l.tile = max(8, t.unitBytes/bytes&^7)
 	}
-	l.tiles = (p.resolver.total + l.tile - 1) / l.tile
+	l.tiles = (r.total + l.tile - 1) / l.tile
 	l.free = turns(n.free) * l.chunks
-	l.share = l.free > 1 && p.resolver.total <= t.sharedRows
-	perTurn := max(1, min(p.resolver.total, l.tile)*bytes)
+	l.share = l.free > 1 && r.total <= t.sharedRows
+	perTurn := max(1, min(r.total, l.tile)*bytes)
 	l.group = max(1, min(l.free, t.unitBytes/perTurn))
 	l.whole, l.step = evenly(n.index, n.slice)
 	size := math.MaxInt
-	if n, ok := mul(max(p.resolver.total, 1), max(l.free, 1)); ok {
+	if n, ok := mul(max(r.total, 1), max(l.free, 1)); ok {
 		if n, ok = mul(n, bytes); ok {
 			size = n
 		}
 	}
-	l.alone = p.threads == 1 || size <= t.aloneBytes && p.resolver.total <= t.sharedRows
+	l.alone = p.threads == 1 || size <= t.aloneBytes && r.total <= t.sharedRows
 	if plan.DType.Packed() {
 		// Two units must not meet inside a byte of the result.
 		l.alone = l.alone || l.free > 1 || !l.whole || l.step != n.slice
 	}
+	threads := p.threads
+	if l.alone {
+		threads = 1
+	}
+	l.unit = max(1, min(t.unitTiles, l.tiles/(4*threads)))
+	if reach := p.reach(); plan.DType.Bits() >= 8 && reach > t.nearBytes && !n.empty {
+		lines := (bytes + 63) / 64
+		if bytes%64 != 0 {
+			lines++
+		}
+		l.ahead = max(4, t.aheadLines/lines)
+		// Where the axes reach less than what the tiles hold, the lines that
+		// are far are those of the next turn.
+		l.turning = l.share && l.chunks == 1 && span(plan)*r.unit <= t.unitBytes
+	}
+	l.stream = size >= t.streamBytes*min(p.threads, 2) && bytes > 16
+	l.direct = direct(plan, n, r)
 	p.layout = l
 
 	p.fill = nil
 	if plan.Outside == Fill && plan.DType != String {
 		p.fill = plan.Fill.scalar()
-	}
-	threads := p.threads
-	if l.alone {
-		threads = 1
 	}
 	for len(p.workers) < threads {
 		i := len(p.workers)
@@ -241,15 +270,72 @@ func (p *Prepared) prepare(plan *Plan) {
 			p.work(i)
 		})
 	}
-	scratch := min(l.tile, p.resolver.total)
+	scratch := min(l.tile+l.ahead, r.total)
 	for i := range p.workers[:threads] {
 		if w := &p.workers[i]; len(w.rows) < scratch {
 			w.rows, w.values = make([]int64, scratch), make([]int64, scratch)
 		}
 	}
-	if l.share && len(p.shared) < p.resolver.total {
-		p.shared = make([]int64, p.resolver.total)
+	if l.share && len(p.shared) < r.total {
+		p.shared = make([]int64, r.total)
 	}
+}
+
+// reach is about how many bytes of data the plan can read.
+func (p *Prepared) reach() int {
+	n := 1
+	for _, d := range p.data.Dims {
+		n *= max(d.Min, 1)
+	}
+	return n * p.plan.DType.Bits() / 8
+}
+
+// span is how far the gathered axes reach, in elements.
+func span(p *Plan) int {
+	n := 1
+	for _, a := range p.Axes {
+		n += max(a.Dim-1, 0) * max(a.Data, -a.Data)
+	}
+	return n
+}
+
+// direct is the bytes of an element where elements go straight from their
+// indices: one gathered axis whose positions are neighbours, and nothing else.
+func direct(p *Plan, n *normal, r *resolver) int {
+	if !r.tuples || len(r.axes) != 1 || len(n.index) != 1 || len(n.free) > 0 || n.slice != 1 || r.policy.Outside != kernel.Error {
+		return 0
+	}
+	if l := n.index[0]; l.Data != 0 || l.Out != 1 || p.Axes[0].Data != 1 || p.DType.Bits() < 8 || r.unit > 8 {
+		return 0
+	}
+	return r.unit
+}
+
+// strips cuts the innermost loop where it runs along data while a loop around
+// it jumps about in it, as along any axis of GatherElements but the last: in
+// strips, the lines of one are still near when the next jump comes to them.
+func strips(loops []Loop, p *Plan, slice int, t tuning) []Loop {
+	last := len(loops) - 1
+	width := p.DType.Bits() / 8
+	if last < 1 || width == 0 || slice != 1 || len(p.Axes) == 0 {
+		return loops
+	}
+	inner, around := loops[last], loops[last-1]
+	wide := t.stripBytes / width
+	if inner.Data != 1 || around.Data != 0 || wide < 2 || inner.Extent < 2*wide || inner.Extent < 16*wide || span(p)*width <= t.nearBytes {
+		return loops
+	}
+	// What is left over of the last strip would be a nest of its own: the width
+	// is one that leaves nothing, if there is one near.
+	for inner.Extent%wide != 0 && wide > t.stripBytes/width/2 {
+		wide--
+	}
+	if inner.Extent%wide != 0 {
+		return loops
+	}
+	strip := Loop{Extent: inner.Extent / wide, Data: inner.Data * wide, Index: inner.Index * wide, Out: inner.Out * wide}
+	inner.Extent = wide
+	return append(append(loops[:last-1:last-1], strip), around, inner)
 }
 
 // evenly reports whether a nest's places in the result are evenly spaced, and
@@ -330,6 +416,7 @@ func (p *Prepared) run(ctx context.Context, data, indices, out Tensor) error {
 	p.ctx, p.src, p.at, p.dst = ctx, data, indices, out
 	p.stop.Store(false)
 	p.refuse.Store(false)
+	p.outside.Store(false)
 	p.fault.Store(false)
 	if l := &p.layout; p.normal.empty || l.share {
 		// Where nothing moves, every index is looked at all the same (R.7).
@@ -338,7 +425,7 @@ func (p *Prepared) run(ctx context.Context, data, indices, out Tensor) error {
 			p.spread(moveShared, l.tiles*((l.free+l.group-1)/l.group))
 		}
 	} else {
-		p.spread(moveTiles, l.tiles)
+		p.spread(moveTiles, (l.tiles+l.unit-1)/l.unit)
 	}
 	p.src, p.at, p.dst, p.ctx = Tensor{}, Tensor{}, Tensor{}, nil
 	switch {
@@ -410,7 +497,7 @@ func (p *Prepared) work(worker int) {
 		}
 		switch p.phase {
 		case moveTiles:
-			p.moveTile(w, int(unit))
+			p.moveUnit(w, int(unit))
 		case resolveAll:
 			p.resolveTile(w, int(unit))
 		case moveShared:
@@ -441,14 +528,17 @@ func isFault(r any) bool {
 	return ok
 }
 
-// resolve turns the tuples of one tile into rows.
-func (p *Prepared) resolve(rows, values []int64, first int) bool {
-	if !p.resolver.rows(rows, values, p.at.buf, p.src.offset, p.at.offset, first) {
+// resolve turns tuples into rows; it reports how many are outside, and false
+// where that makes the run fail.
+func (p *Prepared) resolve(rows, values []int64, first int) (outside int, ok bool) {
+	r := &p.resolver
+	outside = r.rows(rows, values, p.at.buf, p.src.offset*r.unit, p.at.offset, first)
+	if r.refused(outside) {
 		p.refuse.Store(true)
 		p.stop.Store(true)
-		return false
+		return outside, false
 	}
-	return true
+	return outside, true
 }
 
 func (p *Prepared) resolveTile(w *worker, tile int) {
@@ -458,16 +548,80 @@ func (p *Prepared) resolveTile(w *worker, tile int) {
 	if p.layout.share {
 		rows = p.shared[first : first+n]
 	}
-	p.resolve(rows, w.values[:n], first)
+	if outside, _ := p.resolve(rows, w.values[:n], first); outside > 0 {
+		p.outside.Store(true)
+	}
 }
 
-func (p *Prepared) moveTile(w *worker, tile int) {
-	first := tile * p.layout.tile
-	n := min(p.layout.tile, p.resolver.total-first)
-	rows := w.rows[:n]
-	if p.resolve(rows, w.values[:n], first) {
-		p.move(rows, first, 0, p.layout.free)
+// moveUnit resolves and moves some tiles, one after the other. The rows that are
+// prefetched while a tile is moved are resolved before it is.
+func (p *Prepared) moveUnit(w *worker, unit int) {
+	l := &p.layout
+	first := unit * l.unit * l.tile
+	end := min(first+l.unit*l.tile, p.resolver.total)
+	if l.direct > 0 && p.moveDirect(first, end) {
+		return
 	}
+	have, filled := 0, 0 // rows that are resolved, and how many of them are fills
+	for first < end {
+		if have > 0 && (p.stop.Load() || p.ctx.Err() != nil) {
+			p.stop.Store(true)
+			return
+		}
+		want := min(l.tile+l.ahead, end-first)
+		outside, ok := p.resolve(w.rows[have:want], w.values[have:want], first+have)
+		if !ok {
+			return
+		}
+		filled += outside
+		n := min(l.tile, want)
+		later := w.rows[min(l.ahead, want):want]
+		if l.ahead == 0 {
+			later = nil
+		}
+		p.move(w.rows[:n], later, filled > 0, first, 0, l.free)
+		have = copy(w.rows, w.rows[n:want])
+		first += n
+		if filled > 0 {
+			filled = 0
+			for _, row := range w.rows[:have] {
+				if row < 0 {
+					filled++
+				}
+			}
+		}
+	}
+}
+
+// moveDirect moves elements straight from their indices, a tile at a time. It
+// reports false where memory is not aligned for that.
+func (p *Prepared) moveDirect(first, end int) bool {
+	l, r := &p.layout, &p.resolver
+	size, width := l.direct, r.width.Bits/8
+	dst, src := p.dst.buf[p.dst.offset*size:], p.src.buf[p.src.offset*size:]
+	values := p.at.buf[p.at.offset*width:]
+	if !kernel.Aligned(dst, size) || !kernel.Aligned(src, size) || !kernel.Aligned(values, width) {
+		return false
+	}
+	ahead := 0
+	if l.ahead > 0 {
+		ahead = l.ahead
+	}
+	const most = 16 << 10 // elements; not a millisecond, wherever they lie
+	for first < end {
+		if p.stop.Load() || p.ctx.Err() != nil {
+			p.stop.Store(true)
+			return true
+		}
+		n := min(most, end-first)
+		if kernel.Elements(dst[first*size:], src, values[first*width:], n, size, width, r.axes[0].Dim, r.policy.FromEnd, ahead) < n {
+			p.refuse.Store(true)
+			p.stop.Store(true)
+			return true
+		}
+		first += n
+	}
+	return true
 }
 
 func (p *Prepared) moveGroup(unit int) {
@@ -475,61 +629,80 @@ func (p *Prepared) moveGroup(unit int) {
 	groups := (l.free + l.group - 1) / l.group
 	first := unit / groups * l.tile
 	from := unit % groups * l.group
-	rows := p.shared[first:min(first+l.tile, p.resolver.total)]
-	p.move(rows, first, from, min(from+l.group, l.free))
+	last := min(first+l.tile, p.resolver.total)
+	rows := p.shared[first:last]
+	var later []int64
+	switch {
+	case l.turning:
+		later = rows
+	case l.ahead > 0:
+		later = p.shared[min(first+l.ahead, p.resolver.total):min(last+l.ahead, p.resolver.total)]
+	}
+	p.move(rows, later, p.outside.Load(), first, from, min(from+l.group, l.free))
 }
 
 // move moves the rows of the tuples from first on, for the free turns from …
 // to-1.
-func (p *Prepared) move(rows []int64, first, from, to int) {
+func (p *Prepared) move(rows, later []int64, filled bool, first, from, to int) {
 	l, n := &p.layout, &p.normal
 	for turn := from; turn < to; turn++ {
 		if turn > from && (turn-from)%l.group == 0 && (p.stop.Load() || p.ctx.Err() != nil) {
 			p.stop.Store(true)
 			return
 		}
-		bias, out := 0, p.dst.offset
-		rest := turn / l.chunks
-		for i := len(n.free) - 1; i >= 0; i-- {
-			f := n.free[i]
-			c := rest % f.Extent
-			rest /= f.Extent
-			bias += c * f.Data
-			out += c * f.Out
-		}
+		bias, out := p.turn(turn)
 		size := n.slice
 		if l.chunks > 1 {
 			skip := turn % l.chunks * l.chunk
 			bias, out, size = bias+skip, out+skip, min(l.chunk, size-skip)
 		}
+		next := bias
+		if l.turning && turn+1 < l.free {
+			next, _ = p.turn(turn + 1)
+		}
 		if l.whole {
-			p.moveRun(rows, out+first*l.step, l.step, bias, size)
+			p.moveRun(rows, later, filled, out+first*l.step, l.step, bias, next, size)
 			continue
 		}
 		walk(n.index, first, len(rows), func(at, run, place, _, _ int, inner Loop) {
-			p.moveRun(rows[at:at+run], out+place, inner.Out, bias, size)
+			p.moveRun(rows[at:at+run], later[min(at, len(later)):min(at+run, len(later))], filled, out+place, inner.Out, bias, next, size)
 		})
 	}
 }
 
-// moveRun moves evenly spaced rows: places, step, bias and size are in elements.
-func (p *Prepared) moveRun(rows []int64, place, step, bias, size int) {
-	bits := p.plan.DType.Bits()
-	switch {
-	case bits == 0:
+// turn is where a free turn stands in data and in the result, in elements.
+func (p *Prepared) turn(turn int) (data, out int) {
+	out = p.dst.offset
+	rest := turn / p.layout.chunks
+	for i := len(p.normal.free) - 1; i >= 0; i-- {
+		f := &p.normal.free[i]
+		c := rest % f.Extent
+		rest /= f.Extent
+		data += c * f.Data
+		out += c * f.Out
+	}
+	return data, out
+}
+
+// moveRun moves evenly spaced rows: places, step, bias and size are in
+// elements, next is the bias of what is prefetched.
+func (p *Prepared) moveRun(rows, later []int64, filled bool, place, step, bias, next, size int) {
+	bits, unit := p.plan.DType.Bits(), p.resolver.unit
+	if bits == 0 {
 		p.moveStrings(rows, place, step, bias, size)
-	case bits < 8:
-		m := kernel.Move{At: place * bits, Step: step * bits, Bias: bias * bits, Elem: bits, Size: size * bits}
+		return
+	}
+	m := kernel.Move{At: place * unit, Step: step * unit, Bias: bias * unit, Size: size * unit, Elem: unit, Filled: filled, Stream: p.layout.stream}
+	if bits < 8 {
 		fill := byte(0)
 		if p.fill != nil {
 			fill = p.fill[0]
 		}
 		kernel.Bits(p.dst.buf, p.src.buf, rows, m, fill)
-	default:
-		w := bits / 8
-		m := kernel.Move{At: place * w, Step: step * w, Bias: bias * w, Elem: w, Size: size * w}
-		kernel.Rows(p.dst.buf, p.src.buf, rows, m, p.fill)
+		return
 	}
+	m.Ahead = kernel.Ahead{Rows: later, Bias: next * unit}
+	kernel.Rows(p.dst.buf, p.src.buf, rows, m, p.fill)
 }
 
 // moveStrings moves by assignment: a string is a pointer, which the collector

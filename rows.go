@@ -2,6 +2,7 @@ package garner
 
 import (
 	"context"
+	"slices"
 
 	"github.com/garner-go/garner/internal/kernel"
 )
@@ -9,15 +10,30 @@ import (
 // resolver turns index values into rows: the only door through which an index
 // is looked at, with every bit that it has (R.3). It belongs to one plan and is immutable.
 type resolver struct {
-	loops  []Loop // that move the indices, normalised
+	loops  []Loop // that move the indices, normalised; Data in units
 	total  int    // how many tuples there are: the turns of loops
-	axes   []Axis
+	axes   []Axis // Data in units
+	unit   int    // what rows count, per element: bytes, bits of packed types, strings
 	width  kernel.Width
 	policy kernel.Policy
+
+	// Where the tuples lie one after the other in integers of 4 or 8 bytes, and
+	// none is moved back onto its axis, whole tuples are resolved at once.
+	tuples     bool
+	components []kernel.Component
 }
 
 func newResolver(p *Plan, loops []Loop) resolver {
-	r := resolver{loops: loops, total: turns(loops), axes: p.Axes}
+	r := resolver{loops: slices.Clone(loops), total: turns(loops), axes: slices.Clone(p.Axes), unit: 1}
+	switch bits := p.DType.Bits(); {
+	case bits >= 8:
+		r.unit = bits / 8
+	case bits > 0:
+		r.unit = bits
+	}
+	for i := range r.loops {
+		r.loops[i].Data *= r.unit
+	}
 	r.width = kernel.Width{Bits: p.IndexType.Bits(), Unsigned: p.IndexType.IsUnsigned()}
 	r.policy.FromEnd = p.Negative == FromEnd
 	switch p.outside() {
@@ -27,6 +43,15 @@ func newResolver(p *Plan, loops []Loop) resolver {
 		r.policy.Outside = kernel.Clamp
 	case Wrap:
 		r.policy.Outside = kernel.Wrap
+	}
+	k := len(r.axes)
+	r.tuples = 0 < k && k <= kernel.MaxTuple && len(r.loops) > 0 && r.loops[len(r.loops)-1].Index == k &&
+		r.width.Bits >= 32 && !r.width.Unsigned && r.policy.Outside <= kernel.Fill
+	for i := range r.axes {
+		axis := &r.axes[i]
+		axis.Data *= r.unit
+		r.components = append(r.components, kernel.Component{Dim: int64(axis.Dim), Stride: int64(axis.Data)})
+		r.tuples = r.tuples && axis.Index == i && len(axis.Parts) == 0
 	}
 	return r
 }
@@ -41,13 +66,19 @@ func (p *Plan) outside() Outside {
 }
 
 // rows resolves the tuples first … first+len(rows)-1, in the order of the
-// loops, to where their slices begin in data, in elements; -1 is the plan's
-// fill. values is scratch of the same length. base is data's offset and origin
-// that of the indices. ok is false where an index is refused.
-func (r *resolver) rows(rows, values []int64, indices []byte, base, origin, first int) (ok bool) {
-	outside := 0
-	walk(r.loops, first, len(rows), func(at, n, step, data, index int, inner Loop) {
+// loops, to where their slices begin in data, in units; -1 is the plan's fill.
+// values is scratch of the same length. base is data's offset, in units, and
+// origin that of the indices, in elements. It returns how many tuples are
+// outside: they are filled, or the run fails.
+func (r *resolver) rows(rows, values []int64, indices []byte, base, origin, first int) (outside int) {
+	w := r.width.Bits / 8
+	aligned := r.tuples && kernel.Aligned(indices, w)
+	walk(r.loops, first, len(rows), func(at, n, _, data, index int, inner Loop) {
 		run := rows[at : at+n]
+		if aligned {
+			outside += kernel.Tuples(run, indices[(origin+index)*w:], w, int64(base+data), int64(inner.Data), r.components, r.policy.FromEnd)
+			return
+		}
 		kernel.Start(run, int64(base+data), int64(inner.Data))
 		for _, axis := range r.axes {
 			v := values[at : at+n]
@@ -59,10 +90,15 @@ func (r *resolver) rows(rows, values []int64, indices []byte, base, origin, firs
 			outside += kernel.Resolve(run, v, int64(axis.Dim), int64(axis.Data), r.policy)
 		}
 	})
-	if r.policy.Outside == kernel.Fill {
+	if outside > 0 {
 		kernel.Finish(rows)
 	}
-	return outside == 0
+	return outside
+}
+
+// refused reports whether tuples that rows found outside make the run fail.
+func (r *resolver) refused(outside int) bool {
+	return outside > 0 && r.policy.Outside != kernel.Fill
 }
 
 // flat adds the positions of data taken flat whose strides are not those of one
@@ -79,7 +115,7 @@ func (r *resolver) flat(rows, values []int64, axis Axis) (outside int) {
 			if p < 0 {
 				rows[j] = kernel.Filled
 			} else {
-				rows[j] += int64(axis.offset(int(p)))
+				rows[j] += int64(axis.offset(int(p)) * r.unit)
 			}
 		}
 		rows, values = rows[n:], values[n:]

@@ -140,11 +140,11 @@ func Find(name string, opset int) (Operator, error) {
 	return Operator{}, garner.Errorf(garner.ErrAttribute, "no operator %s%s", name, suggest(name))
 }
 
-// suggest names the operator whose name is nearest.
+// suggest names the operator whose name is nearest, of several the newest.
 func suggest(name string) string {
 	best, at := len(name)/2+1, ""
 	for _, o := range operators {
-		if d := distance(strings.ToLower(name), strings.ToLower(o.Name)); d < best {
+		if d := distance(strings.ToLower(name), strings.ToLower(o.Name)); d <= best {
 			best, at = d, o.Name
 		}
 	}

@@ -14,12 +14,21 @@ import (
 // own.
 var sizes = []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 20, 31, 32, 33, 60, 63, 64, 65, 127, 128, 129, 300}
 
-// FuzzRows holds Rows against its definition. Source and destination end at
-// memory that may not be touched, where the system has it, and begin at every
-// misalignment.
+// each runs a test in every form that this machine has.
+func each(t *testing.T, f func(t *testing.T, form string)) {
+	for _, name := range Forms() {
+		restore := Use(name)
+		f(t, name)
+		restore()
+	}
+}
+
+// FuzzRows holds every form of Rows against the definition. Source and
+// destination end at memory that may not be touched, where the system has it,
+// and begin at every misalignment; what is prefetched lies anywhere.
 func FuzzRows(f *testing.F) {
-	for seed := range uint64(50) {
-		f.Add(seed, uint8(seed), seed%2 == 0)
+	for seed := range uint64(100) {
+		f.Add(seed, uint8(seed), seed%3 == 0)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64, pick uint8, filled bool) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -43,54 +52,180 @@ func FuzzRows(f *testing.F) {
 		for i := range src {
 			src[i] = byte(r.Uint32())
 		}
+		m := Move{Step: size + gap, Bias: bias, Elem: elem, Size: size, Stream: r.IntN(2) == 0}
 		rows := make([]int64, n)
 		for j := range rows {
-			if rows[j] = int64(r.IntN(count) * size / elem); r.IntN(6) == 0 {
-				rows[j] = -1
+			if rows[j] = int64(r.IntN(count) * size); filled && r.IntN(6) == 0 {
+				rows[j], m.Filled = -1, true
 			}
 		}
 		var fill []byte
-		if filled {
+		if r.IntN(2) == 0 {
 			fill = make([]byte, elem)
 			for i := range fill {
 				fill[i] = byte(r.Uint32())
 			}
 		}
-		lead := r.IntN(9)
-		m := Move{At: lead, Step: size + gap, Bias: bias, Elem: elem, Size: size}
-		length := lead + n*(size+gap)
-		got, want := guarded(t, length), make([]byte, length)
-		for i := range got {
-			got[i], want[i] = 0x5a, 0x5a
+		m.Ahead.Bias = int(r.Uint32())
+		m.Ahead.Rows = make([]int64, r.IntN(n+10))
+		for j := range m.Ahead.Rows {
+			m.Ahead.Rows[j] = int64(r.Uint64()) // a prefetch does not mind
 		}
+		if m.At = r.IntN(9); r.IntN(2) == 0 {
+			m.At, m.Step = 64, (m.Step+63)&^63 // where streams begin
+		}
+		back := r.IntN(4) == 0
+		length := m.At + n*m.Step + size
+		if back {
+			m.At, m.Step = m.At+n*m.Step, -m.Step
+		}
+		want := bytes.Repeat([]byte{0x5a}, length)
 		RowsGeneric(want, src, rows, m, fill)
-		Rows(got, src, rows, m, fill)
-		if !bytes.Equal(got, want) {
-			t.Errorf("%+v, %d rows of %d: differs from the definition", m, n, count)
-		}
+		each(t, func(t *testing.T, form string) {
+			got := guarded(t, length)
+			for i := range got {
+				got[i] = 0x5a
+			}
+			Rows(got, src, rows, m, fill)
+			if !bytes.Equal(got, want) {
+				t.Errorf("%s: %+v, %d rows of %d: differs from the definition", form, m, n, count)
+			}
+		})
 	})
 }
 
 func TestRowsRefusesPlacesOutside(t *testing.T) {
-	for _, size := range sizes[1:] {
-		for _, tt := range []struct {
-			rows []int64
-			dst  int
-		}{{[]int64{0, 5}, 2 * size}, {[]int64{0, 1}, 2*size - 1}} {
-			func() {
-				dst := bytes.Repeat([]byte{7}, tt.dst+8)
-				defer func() {
-					if recover() == nil {
-						t.Errorf("size %d: rows %v into %d bytes: no panic", size, tt.rows, tt.dst)
-					}
-					if !bytes.Equal(dst[tt.dst:], bytes.Repeat([]byte{7}, 8)) {
-						t.Errorf("size %d: wrote beyond dst", size)
-					}
+	each(t, func(t *testing.T, form string) {
+		for _, size := range sizes[1:] {
+			dst := bytes.Repeat([]byte{7}, 2*size+7)
+			for _, m := range []Move{{Step: size}, {At: 1, Step: size - 1}, {At: -1, Step: size}, {At: size - 1, Step: -size}} {
+				func() {
+					defer func() {
+						if recover() == nil {
+							t.Errorf("%s: %+v of size %d: no panic", form, m, size)
+						}
+						if !bytes.Equal(dst, bytes.Repeat([]byte{7}, len(dst))) {
+							t.Errorf("%s: wrote all the same", form)
+						}
+					}()
+					m.Size, m.Elem = size, size
+					Rows(dst[:2*size-1:2*size-1], make([]byte, 2*size), []int64{0, 0}, m, nil)
 				}()
-				Rows(dst[:tt.dst:tt.dst], make([]byte, 2*size), tt.rows, Move{Step: size, Elem: size, Size: size}, nil)
-			}()
+			}
 		}
+	})
+}
+
+// FuzzElements holds every form of Elements against doing what it says.
+func FuzzElements(f *testing.F) {
+	for seed := range uint64(60) {
+		f.Add(seed)
 	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		size, width := 1<<r.IntN(4), 4<<r.IntN(2)
+		dim, n, fromEnd := r.IntN(50), r.IntN(80), r.IntN(2) == 0
+		src, values := guarded(t, dim*size), guarded(t, n*width)
+		for i := range src {
+			src[i] = byte(r.Uint32())
+		}
+		want, moved := make([]byte, n*size), 0
+		stopped := false
+		for j := range n {
+			v := int64(0)
+			if dim > 0 {
+				v = int64(r.IntN(dim))
+			}
+			switch r.IntN(40) {
+			case 0:
+				v = int64(dim) + int64(r.IntN(3))
+			case 1, 2, 3:
+				v = -1 - int64(r.IntN(dim+2))
+			case 4:
+				v = int64(r.Uint64())
+			}
+			if width == 4 {
+				v = int64(int32(v))
+				binary.LittleEndian.PutUint32(values[4*j:], uint32(v))
+			} else {
+				binary.LittleEndian.PutUint64(values[8*j:], uint64(v))
+			}
+			if fromEnd && v < 0 {
+				v += int64(dim)
+			}
+			if stopped = stopped || v < 0 || v >= int64(dim); !stopped {
+				copy(want[j*size:(j+1)*size], src[int(v)*size:])
+				moved++
+			}
+		}
+		for _, ahead := range []int{0, 1, 7, 64, 200} {
+			each(t, func(t *testing.T, form string) {
+				got := guarded(t, n*size)
+				if m := Elements(got, src, values, n, size, width, dim, fromEnd, ahead); m != moved {
+					t.Errorf("%s: %d of %d moved, want %d", form, m, n, moved)
+				}
+				if !bytes.Equal(got[:moved*size], want[:moved*size]) {
+					t.Errorf("%s: differs", form)
+				}
+				if bytes.Count(got[moved*size:], []byte{0}) != (n-moved)*size {
+					t.Errorf("%s: wrote beyond the first value outside", form)
+				}
+			})
+		}
+	})
+}
+
+// FuzzTuples holds Tuples against resolving one component after the other.
+func FuzzTuples(f *testing.F) {
+	for seed := range uint64(60) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		k, width, n := 1+r.IntN(MaxTuple), 4<<r.IntN(2), r.IntN(60)
+		p := Policy{FromEnd: r.IntN(2) == 0, Outside: Fill}
+		axes := make([]Component, k)
+		for c := range axes {
+			axes[c] = Component{Dim: int64(r.IntN(12)), Stride: int64(r.IntN(100))}
+		}
+		values := guarded(t, n*k*width)
+		for i := range n * k {
+			v := int64(0)
+			if dim := axes[i%k].Dim; dim > 0 {
+				v = r.Int64N(dim)
+			}
+			switch r.IntN(30) {
+			case 0:
+				v = int64(r.Uint64())
+			case 1:
+				v = -v - 1
+			case 2:
+				v += axes[i%k].Dim
+			}
+			if width == 4 {
+				binary.LittleEndian.PutUint32(values[4*i:], uint32(v))
+			} else {
+				binary.LittleEndian.PutUint64(values[8*i:], uint64(v))
+			}
+		}
+		want, scratch := make([]int64, n), make([]int64, n)
+		Start(want, 5000, 3)
+		for c, axis := range axes {
+			Load(scratch, values, c, k, Width{Bits: 8 * width}, axis.Dim)
+			Resolve(want, scratch, axis.Dim, axis.Stride, p)
+		}
+		Finish(want)
+		outside := 0
+		for _, row := range want {
+			if row < 0 {
+				outside++
+			}
+		}
+		got := make([]int64, n)
+		if o := Tuples(got, values, width, 5000, 3, axes, p.FromEnd); o != outside || !slices.Equal(got, want) {
+			t.Errorf("tuples of %d in %d bytes: %v, %d outside; want %v, %d", k, width, got, o, want, outside)
+		}
+	})
 }
 
 // position is what an index value means, in whole numbers of any size.
@@ -175,8 +310,10 @@ func FuzzResolve(f *testing.F) {
 			switch {
 			case bad:
 				refused++
-			case at < 0 && rows[j] >= 0:
-				t.Errorf("%v of axis %d, %+v: row %d, want a fill", values[lead+j*step], dim, p, rows[j])
+			case at < 0:
+				if refused++; rows[j] >= 0 {
+					t.Errorf("%v of axis %d, %+v: row %d, want a fill", values[lead+j*step], dim, p, rows[j])
+				}
 			case at >= 0 && rows[j] != 1000+10*int64(j)+at*stride:
 				t.Errorf("%v of axis %d, %+v %+v: row %d, want position %d", values[lead+j*step], dim, p, w, rows[j], at)
 			}
@@ -212,7 +349,7 @@ func FuzzBits(f *testing.F) {
 		}
 		rows := make([]int64, n)
 		for j := range rows {
-			if rows[j] = int64(r.IntN(count) * size / elem); r.IntN(4) == 0 {
+			if rows[j] = int64(r.IntN(count) * size); r.IntN(4) == 0 {
 				rows[j] = -1
 			}
 		}
@@ -228,7 +365,7 @@ func FuzzBits(f *testing.F) {
 			for i := range size {
 				v := fill >> (i % elem) & 1
 				if row >= 0 {
-					from := int(row)*elem + bias + i
+					from := int(row) + bias + i
 					v = src[from/8] >> (from % 8) & 1
 				}
 				at := lead + j*(size+gap) + i

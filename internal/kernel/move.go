@@ -4,50 +4,71 @@ import "unsafe"
 
 // A Move says how slices lie on both sides, in bytes.
 type Move struct {
-	At   int // where the first slice goes in dst
-	Step int // from one slice to the next in dst
-	Bias int // what every row is shifted by in src
-	Elem int // bytes of an element: rows count elements
-	Size int // bytes of a slice
+	At     int   // where the first slice goes in dst
+	Step   int   // from one slice to the next in dst
+	Bias   int   // what every row is shifted by in src
+	Size   int   // of a slice
+	Elem   int   // of an element: what a fill repeats
+	Filled bool  // some rows may be below zero: the fill
+	Stream bool  // dst is larger than the caches: write past them where that is possible
+	Ahead  Ahead // what to prefetch meanwhile
 }
 
-// Rows moves one slice for every row:
+// Ahead is what a move asks the memory for while it moves: with the j-th slice,
+// the row Rows[j]+Bias. Rows may be shorter than the rows that are moved.
+type Ahead struct {
+	Rows []int64
+	Bias int
+}
+
+// Rows moves one slice for every row, which counts bytes:
 //
-//	dst[At+j·Step : +Size] = src[rows[j]·Elem+Bias : +Size], or fill where rows[j] < 0
+//	dst[At+j·Step : +Size] = src[rows[j]+Bias : +Size], or fill where rows[j] < 0
 //
-// fill is one element, repeated over the slice; nil is all bits zero. A row or
-// a place outside src or dst panics and moves nothing outside either.
+// fill is one element, repeated over the slice; nil is all bits zero. The rows
+// were resolved: a slice lies in src. A place outside dst panics before
+// anything is moved.
 func Rows(dst, src []byte, rows []int64, m Move, fill []byte) {
 	if len(rows) == 0 || m.Size == 0 {
 		return
 	}
-	if m.Step == m.Size {
-		out := dst[m.At : m.At+len(rows)*m.Size]
-		switch m.Size {
-		case 1:
-			fixed[[1]byte](out, src, rows, m, fill)
+	last := m.At + (len(rows)-1)*m.Step
+	_, _ = dst[min(m.At, last):][:m.Size], dst[max(m.At, last):][:m.Size]
+	if !m.Filled {
+		if move, ahead, stream := rowsForm(m.Size); move != nil {
+			rowsFast(dst, src, rows, m, move, ahead, stream)
 			return
-		case 2:
-			fixed[[2]byte](out, src, rows, m, fill)
-			return
-		case 4:
-			fixed[[4]byte](out, src, rows, m, fill)
-			return
-		case 8:
-			fixed[[8]byte](out, src, rows, m, fill)
-			return
-		case 16:
-			fixed[[16]byte](out, src, rows, m, fill)
-			return
-		case 32:
-			fixed[[32]byte](out, src, rows, m, fill)
-			return
-		case 64:
-			fixed[[64]byte](out, src, rows, m, fill)
+		}
+		if m.Step == m.Size && rowsFixed(dst, src, rows, m) {
 			return
 		}
 	}
 	RowsGeneric(dst, src, rows, m, fill)
+}
+
+type rowsFunc func(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+
+// rowsFast calls a form: first for the rows that something is prefetched with,
+// then for the others.
+func rowsFast(dst, src []byte, rows []int64, m Move, move, ahead, stream rowsFunc) {
+	to := unsafe.Pointer(unsafe.SliceData(dst))
+	from := unsafe.Add(unsafe.Pointer(unsafe.SliceData(src)), m.Bias)
+	stream64 := m.Stream && stream != nil && (uintptr(to)+uintptr(m.At))%64 == 0 && m.Step%64 == 0
+	n := min(len(rows), len(m.Ahead.Rows))
+	if n > 0 {
+		later := int(uintptr(unsafe.Pointer(&m.Ahead.Rows[0])) - uintptr(unsafe.Pointer(&rows[0])))
+		base := unsafe.Add(unsafe.Pointer(unsafe.SliceData(src)), m.Ahead.Bias)
+		if stream64 {
+			ahead = stream
+		}
+		ahead((*byte)(unsafe.Add(to, m.At)), (*byte)(from), &rows[0], n, m.Size, m.Step, later, (*byte)(base))
+	}
+	if n < len(rows) {
+		if stream64 {
+			move = stream
+		}
+		move((*byte)(unsafe.Add(to, m.At+n*m.Step)), (*byte)(from), &rows[n], len(rows)-n, m.Size, m.Step, 0, (*byte)(from))
+	}
 }
 
 // RowsGeneric is the definition of Rows.
@@ -56,7 +77,7 @@ func RowsGeneric(dst, src []byte, rows []int64, m Move, fill []byte) {
 	for _, row := range rows {
 		slice := dst[at : at+m.Size]
 		if row >= 0 {
-			from := int(row)*m.Elem + m.Bias
+			from := int(row) + m.Bias
 			copy(slice, src[from:from+m.Size])
 		} else {
 			Repeat(slice, fill)
@@ -65,19 +86,39 @@ func RowsGeneric(dst, src []byte, rows []int64, m Move, fill []byte) {
 	}
 }
 
-// fixed is Rows for slices of one width that lie next to each other: the copy
-// of a whole array needs no call.
-func fixed[T [1]byte | [2]byte | [4]byte | [8]byte | [16]byte | [32]byte | [64]byte](out, src []byte, rows []int64, m Move, fill []byte) {
-	var filling T
-	size := len(filling)
-	Repeat(unsafe.Slice((*byte)(unsafe.Pointer(&filling)), size), fill)
-	dst := unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(out))), len(rows))
+// rowsFixed moves slices of some widths that lie next to each other; it reports
+// whether this is one of them. The copy of an array needs no call.
+func rowsFixed(dst, src []byte, rows []int64, m Move) bool {
+	out := dst[m.At:]
+	switch m.Size {
+	case 1:
+		fixed[[1]byte](out, src, rows, m.Bias)
+	case 2:
+		fixed[[2]byte](out, src, rows, m.Bias)
+	case 4:
+		fixed[[4]byte](out, src, rows, m.Bias)
+	case 8:
+		fixed[[8]byte](out, src, rows, m.Bias)
+	case 12:
+		fixed[[12]byte](out, src, rows, m.Bias)
+	case 16:
+		fixed[[16]byte](out, src, rows, m.Bias)
+	case 32:
+		fixed[[32]byte](out, src, rows, m.Bias)
+	case 64:
+		fixed[[64]byte](out, src, rows, m.Bias)
+	default:
+		return false
+	}
+	return true
+}
+
+func fixed[T [1]byte | [2]byte | [4]byte | [8]byte | [12]byte | [16]byte | [32]byte | [64]byte](out, src []byte, rows []int64, bias int) {
+	var array T
+	size := len(array)
+	dst := unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(out[:len(rows)*size]))), len(rows))
 	for j, row := range rows {
-		if row < 0 {
-			dst[j] = filling
-			continue
-		}
-		from := int(row)*m.Elem + m.Bias
+		from := int(row) + bias
 		dst[j] = *(*T)(unsafe.Pointer(unsafe.SliceData(src[from : from+size])))
 	}
 }
@@ -94,13 +135,75 @@ func Repeat(dst, elem []byte) {
 	}
 }
 
-// Bits moves slices of packed elements, as Rows does for whole bytes; places
-// and sizes are in bits, and neighbouring bits keep their values.
+// Elements moves elements straight from index values, which needs no rows:
+//
+//	dst[j·size : +size] = src[v_j·size : +size]        v_j the j-th of values
+//
+// for n values, each a signed integer of width bytes, 8 or 4; a negative one
+// counts from dim where fromEnd is set. It stops at the first value outside
+// 0 … dim-1 and returns how many were moved. ahead is how many values before
+// its turn an element is prefetched; 0: not at all. size is 1, 2, 4 or 8; dst
+// holds n elements and src dim.
+func Elements(dst, src, values []byte, n, size, width, dim int, fromEnd bool, ahead int) (moved int) {
+	if n == 0 {
+		return 0
+	}
+	_, _, _ = dst[:n*size], src[:dim*size], values[:n*width]
+	add := 0
+	if fromEnd {
+		add = dim
+	}
+	to, from, at := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.SliceData(src), unsafe.Pointer(unsafe.SliceData(values))
+	if move, prefetch := elementsForm(size, width); move != nil {
+		if first := n - ahead; ahead > 0 && first > 0 {
+			if moved = prefetch((*byte)(to), from, (*byte)(at), first, dim, add, ahead*width); moved < first {
+				return moved
+			}
+		}
+		if moved == n {
+			return n
+		}
+		return moved + move((*byte)(unsafe.Add(to, moved*size)), from, (*byte)(unsafe.Add(at, moved*width)), n-moved, dim, add, 0)
+	}
+	if width == 4 {
+		return elementsOf(unsafe.Slice((*int32)(at), n), to, unsafe.Pointer(from), size, dim, int64(add))
+	}
+	return elementsOf(unsafe.Slice((*int64)(at), n), to, unsafe.Pointer(from), size, dim, int64(add))
+}
+
+func elementsOf[V int32 | int64](values []V, dst, src unsafe.Pointer, size, dim int, add int64) int {
+	n := len(values)
+	switch size {
+	case 1:
+		return elements(unsafe.Slice((*uint8)(dst), n), unsafe.Slice((*uint8)(src), dim), values, add)
+	case 2:
+		return elements(unsafe.Slice((*uint16)(dst), n), unsafe.Slice((*uint16)(src), dim), values, add)
+	case 4:
+		return elements(unsafe.Slice((*uint32)(dst), n), unsafe.Slice((*uint32)(src), dim), values, add)
+	}
+	return elements(unsafe.Slice((*uint64)(dst), n), unsafe.Slice((*uint64)(src), dim), values, add)
+}
+
+func elements[E uint8 | uint16 | uint32 | uint64, V int32 | int64](dst, src []E, values []V, add int64) int {
+	dst = dst[:len(values)]
+	for j, value := range values {
+		v := int64(value)
+		v += v >> 63 & add
+		if uint64(v) >= uint64(len(src)) {
+			return j
+		}
+		dst[j] = src[v]
+	}
+	return len(values)
+}
+
+// Bits moves slices of packed elements, as Rows does for whole bytes; rows,
+// places and sizes are in bits, and neighbouring bits keep their values.
 func Bits(dst, src []byte, rows []int64, m Move, fill byte) {
 	at := m.At
 	for _, row := range rows {
 		if row >= 0 {
-			CopyBits(dst, at, src, int(row)*m.Elem+m.Bias, m.Size)
+			CopyBits(dst, at, src, int(row)+m.Bias, m.Size)
 		} else {
 			RepeatBits(dst, at, m.Size, m.Elem, fill)
 		}

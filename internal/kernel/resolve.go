@@ -47,8 +47,8 @@ func Start(rows []int64, base, step int64) {
 //
 //	rows[j] += stride · position(values[j], dim)
 //
-// and returns how many values are outside and have no position. What it adds
-// for those is of no meaning.
+// and returns how many values are outside and have no position: their rows are
+// Filled, or of no meaning where dim is 0 and the policy would move them.
 func Resolve(rows, values []int64, dim, stride int64, p Policy) (outside int) {
 	values = values[:len(rows)]
 	udim := uint64(dim)
@@ -63,9 +63,6 @@ func Resolve(rows, values []int64, dim, stride int64, p Policy) (outside int) {
 				outside++
 				rows[j] = Filled
 			}
-		}
-		if p.Outside == Fill {
-			return 0
 		}
 		return outside
 	}

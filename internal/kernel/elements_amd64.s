@@ -1,0 +1,143 @@
+//go:build !purego
+
+#include "textflag.h"
+
+// Elements straight from index values: n values of 8 or 4 bytes, checked
+// against dim, each the number of an element. They stop at the first value that
+// is outside and say how many were moved.
+//
+//	DI  where the next element goes      R8   dim
+//	SI  the elements                     R9   what is added to a negative value: dim, or 0
+//	DX  the next value                   R10  how far the value to prefetch stands from DX, in bytes
+//	CX  values that are left
+
+#define EARGS \
+	MOVQ dst+0(FP), DI; \
+	MOVQ src+8(FP), SI; \
+	MOVQ values+16(FP), DX; \
+	MOVQ n+24(FP), CX; \
+	MOVQ dim+32(FP), R8; \
+	MOVQ fromEnd+40(FP), R9; \
+	MOVQ later+48(FP), R10
+
+#define CHECK \
+	MOVQ AX, R12; \
+	SARQ $63, R12; \
+	ANDQ R9, R12; \
+	ADDQ R12, AX; \
+	CMPQ AX, R8; \
+	JCC  out
+
+#define DONE \
+	MOVQ n+24(FP), AX; \
+	SUBQ CX, AX; \
+	MOVQ AX, ret+56(FP); \
+	RET
+
+#define ELEMENTS(load, width, move, size) \
+loop: \
+	load (DX), AX; \
+	CHECK; \
+	move (SI)(AX*size), R13; \
+	move R13, (DI); \
+	ADDQ $width, DX; \
+	ADDQ $size, DI; \
+	DECQ CX; \
+	JNZ  loop; \
+out: \
+	DONE
+
+#define ELEMENTSAHEAD(load, width, move, size) \
+loop: \
+	load (DX), AX; \
+	load (DX)(R10*1), BX; \
+	CHECK; \
+	PREFETCHT1 (SI)(BX*size); \
+	move (SI)(AX*size), R13; \
+	move R13, (DI); \
+	ADDQ $width, DX; \
+	ADDQ $size, DI; \
+	DECQ CX; \
+	JNZ  loop; \
+out: \
+	DONE
+
+// func elements1of8(dst, src, values *byte, n, dim, fromEnd, later int) int
+TEXT ·elements1of8(SB), NOSPLIT, $0-64
+	EARGS
+	ELEMENTS(MOVQ, 8, MOVB, 1)
+
+// func elements1of8Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
+TEXT ·elements1of8Ahead(SB), NOSPLIT, $0-64
+	EARGS
+	ELEMENTSAHEAD(MOVQ, 8, MOVB, 1)
+
+// func elements2of8(dst, src, values *byte, n, dim, fromEnd, later int) int
+TEXT ·elements2of8(SB), NOSPLIT, $0-64
+	EARGS
+	ELEMENTS(MOVQ, 8, MOVW, 2)
+
+// func elements2of8Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
+TEXT ·elements2of8Ahead(SB), NOSPLIT, $0-64
+	EARGS
+	ELEMENTSAHEAD(MOVQ, 8, MOVW, 2)
+
+// func elements4of8(dst, src, values *byte, n, dim, fromEnd, later int) int
+TEXT ·elements4of8(SB), NOSPLIT, $0-64
+	EARGS
+	ELEMENTS(MOVQ, 8, MOVL, 4)
+
+// func elements4of8Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
+TEXT ·elements4of8Ahead(SB), NOSPLIT, $0-64
+	EARGS
+	ELEMENTSAHEAD(MOVQ, 8, MOVL, 4)
+
+// func elements8of8(dst, src, values *byte, n, dim, fromEnd, later int) int
+TEXT ·elements8of8(SB), NOSPLIT, $0-64
+	EARGS
+	ELEMENTS(MOVQ, 8, MOVQ, 8)
+
+// func elements8of8Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
+TEXT ·elements8of8Ahead(SB), NOSPLIT, $0-64
+	EARGS
+	ELEMENTSAHEAD(MOVQ, 8, MOVQ, 8)
+
+// func elements1of4(dst, src, values *byte, n, dim, fromEnd, later int) int
+TEXT ·elements1of4(SB), NOSPLIT, $0-64
+	EARGS
+	ELEMENTS(MOVLQSX, 4, MOVB, 1)
+
+// func elements1of4Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
+TEXT ·elements1of4Ahead(SB), NOSPLIT, $0-64
+	EARGS
+	ELEMENTSAHEAD(MOVLQSX, 4, MOVB, 1)
+
+// func elements2of4(dst, src, values *byte, n, dim, fromEnd, later int) int
+TEXT ·elements2of4(SB), NOSPLIT, $0-64
+	EARGS
+	ELEMENTS(MOVLQSX, 4, MOVW, 2)
+
+// func elements2of4Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
+TEXT ·elements2of4Ahead(SB), NOSPLIT, $0-64
+	EARGS
+	ELEMENTSAHEAD(MOVLQSX, 4, MOVW, 2)
+
+// func elements4of4(dst, src, values *byte, n, dim, fromEnd, later int) int
+TEXT ·elements4of4(SB), NOSPLIT, $0-64
+	EARGS
+	ELEMENTS(MOVLQSX, 4, MOVL, 4)
+
+// func elements4of4Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
+TEXT ·elements4of4Ahead(SB), NOSPLIT, $0-64
+	EARGS
+	ELEMENTSAHEAD(MOVLQSX, 4, MOVL, 4)
+
+// func elements8of4(dst, src, values *byte, n, dim, fromEnd, later int) int
+TEXT ·elements8of4(SB), NOSPLIT, $0-64
+	EARGS
+	ELEMENTS(MOVLQSX, 4, MOVQ, 8)
+
+// func elements8of4Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
+TEXT ·elements8of4Ahead(SB), NOSPLIT, $0-64
+	EARGS
+	ELEMENTSAHEAD(MOVLQSX, 4, MOVQ, 8)

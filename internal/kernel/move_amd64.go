@@ -1,0 +1,201 @@
+//go:build !purego
+
+package kernel
+
+import "golang.org/x/sys/cpu"
+
+// The forms that this machine has, from the plainest on.
+var forms = func() []string {
+	list := []string{"Generic", "AMD64"}
+	if cpu.X86.HasAVX2 {
+		list = append(list, "AVX2")
+	}
+	if cpu.X86.HasAVX2 && cpu.X86.HasAVX512F && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512DQ {
+		list = append(list, "AVX512")
+	}
+	return list
+}()
+
+//go:noescape
+func rows1(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+
+//go:noescape
+func rows1Ahead(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+
+//go:noescape
+func rows2(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+
+//go:noescape
+func rows2Ahead(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+
+//go:noescape
+func rows4(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+
+//go:noescape
+func rows4Ahead(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+
+//go:noescape
+func rows5(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+
+//go:noescape
+func rows5Ahead(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+
+//go:noescape
+func rows8(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+
+//go:noescape
+func rows8Ahead(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+
+//go:noescape
+func rows9(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+
+//go:noescape
+func rows9Ahead(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+
+//go:noescape
+func rows16(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+
+//go:noescape
+func rows16Ahead(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+
+//go:noescape
+func rows17(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+
+//go:noescape
+func rows17Ahead(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+
+//go:noescape
+func rows33AVX2(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+
+//go:noescape
+func rows33AheadAVX2(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+
+//go:noescape
+func rows64AVX2(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+
+//go:noescape
+func rows64AheadAVX2(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+
+//go:noescape
+func rows64AVX512(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+
+//go:noescape
+func rows64AheadAVX512(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+
+//go:noescape
+func stream64AVX2(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+
+//go:noescape
+func stream64AVX512(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+
+//go:noescape
+func elements1of8(dst, src, values *byte, n, dim, fromEnd, later int) int
+
+//go:noescape
+func elements2of8(dst, src, values *byte, n, dim, fromEnd, later int) int
+
+//go:noescape
+func elements4of8(dst, src, values *byte, n, dim, fromEnd, later int) int
+
+//go:noescape
+func elements8of8(dst, src, values *byte, n, dim, fromEnd, later int) int
+
+//go:noescape
+func elements1of4(dst, src, values *byte, n, dim, fromEnd, later int) int
+
+//go:noescape
+func elements2of4(dst, src, values *byte, n, dim, fromEnd, later int) int
+
+//go:noescape
+func elements4of4(dst, src, values *byte, n, dim, fromEnd, later int) int
+
+//go:noescape
+func elements8of4(dst, src, values *byte, n, dim, fromEnd, later int) int
+
+//go:noescape
+func elements1of8Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
+
+//go:noescape
+func elements2of8Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
+
+//go:noescape
+func elements4of8Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
+
+//go:noescape
+func elements8of8Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
+
+//go:noescape
+func elements1of4Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
+
+//go:noescape
+func elements2of4Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
+
+//go:noescape
+func elements4of4Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
+
+//go:noescape
+func elements8of4Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
+
+// rowsForm picks the form of Rows for a size of slice: which one moves, which
+// one moves and prefetches, and which one writes past the caches; nil where
+// there is none.
+func rowsForm(size int) (move, ahead, stream func(dst, src *byte, rows *int64, n, size, step, later int, from *byte)) {
+	switch {
+	case form < formAMD64 || size == 0:
+		return nil, nil, nil
+	case size == 1:
+		return rows1, rows1Ahead, nil
+	case size < 4:
+		return rows2, rows2Ahead, nil
+	case size == 4:
+		return rows4, rows4Ahead, nil
+	case size < 8:
+		return rows5, rows5Ahead, nil
+	case size == 8:
+		return rows8, rows8Ahead, nil
+	case size < 16:
+		return rows9, rows9Ahead, nil
+	case size == 16:
+		return rows16, rows16Ahead, nil
+	case size <= 32:
+		return rows17, rows17Ahead, nil
+	case form < formAVX2:
+		return nil, nil, nil
+	case size < 64:
+		return rows33AVX2, rows33AheadAVX2, nil
+	case form < formAVX512 && size%64 == 0:
+		return rows64AVX2, rows64AheadAVX2, stream64AVX2
+	case form < formAVX512:
+		return rows64AVX2, rows64AheadAVX2, nil
+	case size%64 == 0:
+		return rows64AVX512, rows64AheadAVX512, stream64AVX512
+	}
+	return rows64AVX512, rows64AheadAVX512, nil
+}
+
+// elementsForm picks the form of Elements for a size of element and a width of
+// index value, both in bytes: without and with prefetching.
+func elementsForm(size, width int) (move, ahead func(dst, src, values *byte, n, dim, fromEnd, later int) int) {
+	if form < formAMD64 {
+		return nil, nil
+	}
+	switch {
+	case size == 1 && width == 8:
+		return elements1of8, elements1of8Ahead
+	case size == 2 && width == 8:
+		return elements2of8, elements2of8Ahead
+	case size == 4 && width == 8:
+		return elements4of8, elements4of8Ahead
+	case size == 8 && width == 8:
+		return elements8of8, elements8of8Ahead
+	case size == 1 && width == 4:
+		return elements1of4, elements1of4Ahead
+	case size == 2 && width == 4:
+		return elements2of4, elements2of4Ahead
+	case size == 4 && width == 4:
+		return elements4of4, elements4of4Ahead
+	case size == 8 && width == 4:
+		return elements8of4, elements8of4Ahead
+	}
+	return nil, nil
+}
