@@ -145,4 +145,9 @@ func TestRulesOfBatchGather(t *testing.T) {
 		{Rule: "TB.3", Op: tensorflow.BatchGather{}, Data: "iota i64[2,3,2]", Indices: "[[2],[0]]", Want: "[[[4,5]],[[6,7]]]"},
 		{Rule: "TB.3", Op: tensorflow.BatchGather{}, Data: params, Indices: "[[2],[-1]]", Refuse: "index-out-of-range", Message: "indices[1,0] = -1 is outside axis 1 of data, which has 0…2"},
 	})
+	// Where the rank of the indices is not known, neither is the axis.
+	got, err := garner.Infer(tensorflow.BatchGather{}, garner.SpecOf(garner.F32, 2, 3), garner.SpecOfRank(garner.I64, garner.AnyDim))
+	if err != nil || got.String() != "f32[...]" {
+		t.Errorf("indices of unknown rank give %v, %v", got, err)
+	}
 }
