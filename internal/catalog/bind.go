@@ -95,6 +95,11 @@ func (o Operator) Bind(attributes map[string]any, inputs ...Input) (garner.Op, e
 	if len(inputs) > len(wanted) {
 		return nil, garner.Errorf(garner.ErrAttribute, "%s takes %d inputs; %d were given", o.Name, 2+len(wanted), 2+len(inputs))
 	}
+	for i := range inputs {
+		if _, ok := attributes[wanted[i]]; ok {
+			return nil, garner.Errorf(garner.ErrAttribute, "%s's %s was given twice, as an attribute and as an input", o.Name, wanted[i])
+		}
+	}
 	for _, name := range wanted[len(inputs):] {
 		if _, ok := attributes[name]; !ok {
 			return nil, garner.Errorf(garner.ErrAttribute, "%s needs its input %s", o.Name, name)
@@ -146,7 +151,21 @@ func (o Operator) WithNumbers(values map[string]any) (garner.Op, error) {
 		}
 		inputs[i] = known(n)
 	}
+	if name := o.list(); name != "" && values[name] == nil {
+		inputs = nil // a list has no 0; Bind says that it is needed
+	}
 	return o.Bind(attributes, inputs...)
+}
+
+// list is the name of the input that is a list; no operator has others beside
+// one.
+func (o Operator) list() string {
+	for _, f := range fields(o.Zero) {
+		if f.input && reflect.TypeOf(o.Zero).Field(f.index).Type.Kind() == reflect.Slice {
+			return f.name
+		}
+	}
+	return ""
 }
 
 func known(n int64) Input {

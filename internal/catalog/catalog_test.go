@@ -1,0 +1,297 @@
+package catalog_test
+
+import (
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/catalog"
+	"github.com/garner-go/garner/internal/ruletest"
+	"github.com/garner-go/garner/jax"
+	"github.com/garner-go/garner/numpy"
+	"github.com/garner-go/garner/openvino"
+	"github.com/garner-go/garner/stablehlo"
+	"github.com/garner-go/garner/strict"
+	"github.com/garner-go/garner/tensorflow"
+	"github.com/garner-go/garner/torch"
+)
+
+func find(t *testing.T, name string) catalog.Operator {
+	t.Helper()
+	o, err := catalog.Find(name, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func TestFind(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		opset int
+		want  string // the operator, or
+		fails string // part of the message
+	}{
+		{"openvino.Gather-7", 0, "openvino.Gather-7", ""},
+		{"openvino.Gather", 0, "openvino.Gather-8", ""},
+		{"openvino.GatherND", 7, "openvino.GatherND-5", ""},
+		{"onnx.Gather", 1, "onnx.Gather-1", ""},
+		{"onnx.Gather", 12, "onnx.Gather-11", ""},
+		{"onnx.Gather", 25, "onnx.Gather-13", ""},
+		{"onnx.Gather-1", 25, "onnx.Gather-1", ""},
+		{"onnx.GatherND", 12, "onnx.GatherND-12", ""},
+		{"com.microsoft.GatherND", 0, "com.microsoft.GatherND-1", ""},
+		{"numpy.take", 3, "numpy.take", ""},
+		{"tensorflow.gather", 0, "tensorflow.gather", ""},
+		{"tensorflow.Gather", 0, "tensorflow.Gather", ""},
+
+		{"onnx.GatherND", 10, "", "no operator onnx.GatherND"},
+		{"openvino.Gather-9", 0, "", "no operator openvino.Gather-9; did you mean openvino.Gather-"},
+		{"torch.Gather", 0, "", "did you mean torch.gather?"},
+		{"numpy.take_along_axes", 0, "", "did you mean numpy.take_along_axis?"},
+		{"Gather", 0, "", `no operator Gather; "garner ops" lists them`},
+		{"", 0, "", `"garner ops" lists them`},
+		{"scatter.everything.everywhere", 0, "", `"garner ops" lists them`},
+	} {
+		t.Run(tt.name+" "+strconv.Itoa(tt.opset), func(t *testing.T) {
+			o, err := catalog.Find(tt.name, tt.opset)
+			if tt.fails != "" {
+				ruletest.Refused(t, err, "attribute", tt.fails)
+			} else if err != nil || o.Name != tt.want {
+				t.Errorf("%s, %v; want %s", o.Name, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestOwn(t *testing.T) {
+	for kind, want := range map[catalog.Kind]garner.Op{
+		catalog.Gather: strict.Gather{}, catalog.GatherND: strict.GatherND{}, catalog.Elements: strict.GatherElements{},
+	} {
+		if o := catalog.Own(kind); o.Zero != want || o.Kind != kind || !strings.HasPrefix(o.Name, "garner.") {
+			t.Errorf("%s: %+v", kind, o)
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a kind that does not exist has an operator")
+		}
+	}()
+	catalog.Own("scatter")
+}
+
+// TestOperators holds what every entry needs: a name of its own that Find finds,
+// a specification, and a struct each of whose fields has a name and can be set.
+func TestOperators(t *testing.T) {
+	names, types := map[string]bool{}, map[reflect.Type]string{}
+	for _, o := range catalog.Operators() {
+		zero := reflect.TypeOf(o.Zero)
+		if names[o.Name] || types[zero] != "" {
+			t.Errorf("%s is there twice, or %v as %s too", o.Name, zero, types[zero])
+		}
+		names[o.Name], types[zero] = true, o.Name
+		if got := find(t, o.Name); !reflect.DeepEqual(got, o) {
+			t.Errorf("Find(%s) is %s", o.Name, got.Name)
+		}
+		if !strings.HasPrefix(o.Spec, "https://") {
+			t.Errorf("%s: its specification is at %q", o.Name, o.Spec)
+		}
+		if zero.Kind() != reflect.Struct {
+			t.Errorf("%s is a %v; Bind needs a struct", o.Name, zero)
+			continue
+		}
+		fields := map[string]bool{}
+		for i := range zero.NumField() {
+			f := zero.Field(i)
+			attr, isAttr := f.Tag.Lookup("attr")
+			input, isInput := f.Tag.Lookup("input")
+			input, _, _ = strings.Cut(input, ",")
+			switch {
+			case !f.IsExported():
+				t.Errorf("%s.%s cannot be set", o.Name, f.Name)
+			case isAttr && !slices.Contains(o.Attributes(), attr), isInput && !slices.Contains(o.Inputs(), input), !isAttr && !isInput:
+				t.Errorf("%s.%s is neither an attribute nor an input", o.Name, f.Name)
+			case isAttr && isInput && attr != input:
+				t.Errorf("%s.%s has two names, %s and %s", o.Name, f.Name, attr, input)
+			}
+			name := attr + input
+			if isAttr && isInput {
+				name = attr
+			}
+			if fields[name] {
+				t.Errorf("%s has %s twice", o.Name, name)
+			}
+			fields[name] = true
+			if isAttr {
+				set(t, o, i, attr)
+			}
+		}
+	}
+}
+
+// set binds an attribute of each operator, and looks for it in the i-th field.
+func set(t *testing.T, o catalog.Operator, i int, name string) {
+	t.Helper()
+	var inputs []catalog.Input
+	for _, input := range o.Inputs() {
+		switch {
+		case input == name: // it is given as an attribute
+		case input == "slice_sizes":
+			inputs = append(inputs, number(t, "[0]"))
+		default:
+			inputs = append(inputs, number(t, "0"))
+		}
+	}
+	kind := reflect.TypeOf(o.Zero).Field(i).Type
+	if kind.Kind() == reflect.Pointer {
+		kind = kind.Elem()
+	}
+	var value, want any
+	switch kind.Kind() {
+	case reflect.Int:
+		value, want = int64(-3), -3
+	case reflect.Bool:
+		value, want = true, true
+	case reflect.String:
+		value, want = "x", "x"
+	case reflect.Slice:
+		value, want = []int64{4, 2}, []int{4, 2}
+	}
+	op, err := o.Bind(map[string]any{name: value}, inputs...)
+	if err != nil {
+		t.Errorf("%s: %v", o.Name, err)
+		return
+	}
+	field := reflect.Indirect(reflect.ValueOf(op).Field(i)).Interface()
+	if !reflect.DeepEqual(field, want) {
+		t.Errorf("%s's %s is %v; want %v", o.Name, name, field, want)
+	}
+	_, err = o.Bind(map[string]any{name: []string{"no", "value"}}, inputs...)
+	ruletest.Refused(t, err, "attribute", o.Name+"'s "+name+" cannot be [no value]")
+}
+
+// number is an input whose value is known.
+func number(t *testing.T, literal string) catalog.Input {
+	t.Helper()
+	v := ruletest.Tensor(t, literal)
+	return catalog.Input{Spec: v.Spec(), Value: v}
+}
+
+func at(n int) *int { return &n }
+
+func TestBind(t *testing.T) {
+	yes := true
+	vague := func(spec string) catalog.Input {
+		s, err := garner.ParseSpec(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return catalog.Input{Spec: s}
+	}
+	for _, tt := range []struct {
+		op         string
+		attributes map[string]any
+		inputs     []catalog.Input
+		want       garner.Op
+	}{
+		{"openvino.Gather-7", map[string]any{"batch_dims": -1}, []catalog.Input{number(t, "2")}, openvino.Gather7{Axis: 2, BatchDims: -1}},
+		{"openvino.Gather-7", nil, []catalog.Input{number(t, "u8[2]")}, openvino.Gather7{Axis: 2}},
+		{"openvino.Gather-8", nil, []catalog.Input{vague("i32[]")}, openvino.Gather8{Axis: garner.Unknown}},
+		{"openvino.Gather-8", nil, []catalog.Input{vague("i32[...]")}, openvino.Gather8{Axis: garner.Unknown}},
+		{"openvino.Gather-8", nil, []catalog.Input{vague("i32[?]")}, openvino.Gather8{Axis: garner.Unknown}},
+		{"openvino.Gather-8", nil, []catalog.Input{number(t, "u64(18446744073709551615)")}, openvino.Gather8{Axis: math.MaxInt}},
+		{"openvino.Gather-8", nil, []catalog.Input{number(t, "i64(-9223372036854775808)")}, openvino.Gather8{Axis: math.MinInt + 1}},
+		{"numpy.take", map[string]any{"axis": int64(math.MinInt64)}, nil, numpy.Take{Axis: at(math.MinInt + 1)}},
+		{"numpy.take", map[string]any{"mode": "wrap"}, nil, numpy.Take{Mode: "wrap"}},
+		{"numpy.take", map[string]any{"axis": int64(0)}, nil, numpy.Take{Axis: at(0)}},
+		{"torch.gather", map[string]any{"sparse_grad": int64(1), "dim": 1}, nil, torch.Gather{Dim: 1, SparseGrad: true}},
+		{"jax.numpy.take", map[string]any{"fill_value": int64(math.MinInt64)}, nil, jax.NumpyTake{FillValue: "-9223372036854775808"}},
+		{"jax.numpy.take", map[string]any{"fill_value": -0.5}, nil, jax.NumpyTake{FillValue: "-0.5"}},
+		{"jax.numpy.take_along_axis", map[string]any{"wrap_negative_indices": true}, nil, jax.NumpyTakeAlongAxis{WrapNegativeIndices: &yes}},
+		{"stablehlo.gather", map[string]any{"offset_dims": []int64{}, "slice_sizes": []int64{1, math.MinInt64}}, nil, stablehlo.Gather{OffsetDims: []int{}, SliceSizes: []int{1, math.MinInt + 1}}},
+
+		// slice_sizes may be given either way, and as an input without its value.
+		{"stablehlo.dynamic_gather", map[string]any{"slice_sizes": []int64{1, 2}}, nil, stablehlo.DynamicGather{SliceSizes: []int{1, 2}}},
+		{"stablehlo.dynamic_gather", nil, []catalog.Input{number(t, "i32[1,2]")}, stablehlo.DynamicGather{SliceSizes: []int{1, 2}}},
+		{"stablehlo.dynamic_gather", nil, []catalog.Input{vague("i32[2]")}, stablehlo.DynamicGather{SliceSizes: []int{garner.Unknown, garner.Unknown}}},
+		{"stablehlo.dynamic_gather", nil, []catalog.Input{vague("i32[?]")}, stablehlo.DynamicGather{}},
+		{"stablehlo.dynamic_gather", nil, []catalog.Input{vague("i32[99]")}, stablehlo.DynamicGather{}},
+		{"stablehlo.dynamic_gather", nil, []catalog.Input{vague("i32[...]")}, stablehlo.DynamicGather{}},
+	} {
+		if got, err := find(t, tt.op).Bind(tt.attributes, tt.inputs...); err != nil || !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s with %v and %v: %+v, %v; want %+v", tt.op, tt.attributes, tt.inputs, got, err, tt.want)
+		}
+	}
+
+	for _, tt := range []struct {
+		op              string
+		attributes      map[string]any
+		inputs          []catalog.Input
+		refuse, message string
+	}{
+		{"openvino.Gather-7", map[string]any{"axis": 1}, []catalog.Input{number(t, "1")}, "attribute", "openvino.Gather-7 has no attribute axis; it has batch_dims"},
+		{"torch.take", map[string]any{"axis": 1}, nil, "attribute", "torch.take has no attribute axis; it has none"},
+		{"onnx.Gather-13", map[string]any{"axis": "1"}, nil, "attribute", "onnx.Gather-13's axis cannot be 1; it is an integer"},
+		{"onnx.Gather-13", map[string]any{"axis": nil}, nil, "attribute", "cannot be <nil>; it is an integer"},
+		{"torch.gather", map[string]any{"sparse_grad": 2}, nil, "attribute", "torch.gather's sparse_grad cannot be 2; it is a bool"},
+		{"numpy.take", map[string]any{"mode": []int64{1}}, nil, "attribute", "numpy.take's mode cannot be [1]; it is a string"},
+		{"numpy.take", map[string]any{"axis": true}, nil, "attribute", "numpy.take's axis cannot be true; it is an integer"},
+		{"stablehlo.gather", map[string]any{"slice_sizes": 1}, nil, "attribute", "stablehlo.gather's slice_sizes cannot be 1; it is a list of integers"},
+		{"openvino.Gather-8", nil, nil, "attribute", "openvino.Gather-8 needs its input axis"},
+		{"stablehlo.dynamic_gather", nil, nil, "attribute", "needs its input slice_sizes"},
+		{"stablehlo.dynamic_gather", map[string]any{"slice_sizes": []int64{1}}, []catalog.Input{number(t, "[2]")}, "attribute", "slice_sizes was given twice"},
+		{"onnx.Gather-13", nil, []catalog.Input{number(t, "1")}, "attribute", "onnx.Gather-13 takes 2 inputs; 3 were given"},
+		{"openvino.Gather-8", nil, []catalog.Input{number(t, "1"), number(t, "f32(1)")}, "attribute", "openvino.Gather-8 takes 3 inputs; 4 were given"},
+		{"openvino.Gather-8", nil, []catalog.Input{number(t, "[1,2]")}, "rank", "axis is i64[2]; it must be one element"},
+		{"openvino.Gather-8", nil, []catalog.Input{vague("i64[2..]")}, "rank", "axis is i64[2..]; it must be one element"},
+		{"openvino.Gather-8", nil, []catalog.Input{vague("i64[...2..3]")}, "rank", "it must be a scalar or one element"},
+		{"tensorflow.GatherV2", nil, []catalog.Input{number(t, "[1]")}, "rank", "tensorflow.GatherV2's axis is i64[1]; it must be a scalar"},
+		{"stablehlo.dynamic_gather", nil, []catalog.Input{number(t, "1")}, "rank", "slice_sizes is i64[]; it must be a vector"},
+		{"stablehlo.dynamic_gather", nil, []catalog.Input{vague("i64[...2..3]")}, "rank", "it must be a vector"},
+
+		// Of several, the first class is told: dtype, then attribute, then shape.
+		{"openvino.Gather-8", map[string]any{"nothing": 1}, []catalog.Input{number(t, "f32[1,2]"), number(t, "1")}, "dtype", "openvino.Gather-8's axis is f32; it must be an integer"},
+		{"openvino.Gather-8", map[string]any{"nothing": 1}, []catalog.Input{number(t, "[1,2]")}, "attribute", "has no attribute nothing"},
+		{"openvino.Gather-8", map[string]any{"batch_dims": 1, "a": 1, "b": 1}, []catalog.Input{number(t, "1")}, "attribute", "has no attribute a"},
+	} {
+		_, err := find(t, tt.op).Bind(tt.attributes, tt.inputs...)
+		ruletest.Refused(t, err, tt.refuse, tt.message)
+	}
+}
+
+func TestWithNumbers(t *testing.T) {
+	for _, tt := range []struct {
+		op     string
+		values map[string]any
+		want   garner.Op
+	}{
+		{"openvino.Gather-8", nil, openvino.Gather8{}},
+		{"openvino.Gather-8", map[string]any{"axis": int64(-1), "batch_dims": int64(1)}, openvino.Gather8{Axis: -1, BatchDims: 1}},
+		{"tensorflow.GatherV2", map[string]any{"axis": 2}, tensorflow.GatherV2{Axis: 2}},
+		{"torch.gather", map[string]any{"axis": int64(1)}, torch.Gather{Dim: 1}},
+		{"torch.gather", map[string]any{"dim": int64(1)}, torch.Gather{Dim: 1}},
+		{"numpy.take", nil, numpy.Take{}},
+		{"stablehlo.dynamic_gather", map[string]any{"slice_sizes": []int64{1, 2}}, stablehlo.DynamicGather{SliceSizes: []int{1, 2}}},
+	} {
+		if got, err := find(t, tt.op).WithNumbers(tt.values); err != nil || !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s with %v: %+v, %v; want %+v", tt.op, tt.values, got, err, tt.want)
+		}
+	}
+	for _, tt := range []struct {
+		op      string
+		values  map[string]any
+		message string
+	}{
+		{"openvino.Gather-8", map[string]any{"axis": "first"}, "openvino.Gather-8's axis cannot be first; it is an integer"},
+		{"stablehlo.dynamic_gather", nil, "stablehlo.dynamic_gather needs its input slice_sizes"},
+		{"torch.take", map[string]any{"axis": 0}, "torch.take has no attribute axis"},
+		{"torch.embedding", map[string]any{"dim": 0}, "torch.embedding has no attribute dim; it has padding_idx"},
+	} {
+		_, err := find(t, tt.op).WithNumbers(tt.values)
+		ruletest.Refused(t, err, "attribute", tt.message)
+	}
+}
