@@ -46,28 +46,25 @@ func Rows(dst, src []byte, rows []int64, m Move, fill []byte) {
 	RowsGeneric(dst, src, rows, m, fill)
 }
 
-type rowsFunc func(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+// A rowsFunc is a form of Rows: n slices go to dst+at and on, from src+bias and
+// what rows say. With each row, the one that stands later bytes behind it in
+// memory is prefetched, counted from src+next.
+type rowsFunc func(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 
 // rowsFast calls a form: first for the rows that something is prefetched with,
 // then for the others.
 func rowsFast(dst, src []byte, rows []int64, m Move, move, ahead, stream rowsFunc) {
-	to := unsafe.Pointer(unsafe.SliceData(dst))
-	from := unsafe.Add(unsafe.Pointer(unsafe.SliceData(src)), m.Bias)
-	stream64 := m.Stream && stream != nil && (uintptr(to)+uintptr(m.At))%64 == 0 && m.Step%64 == 0
+	to, from := unsafe.SliceData(dst), unsafe.SliceData(src)
+	if m.Stream && stream != nil && (int(uintptr(unsafe.Pointer(to)))+m.At)%64 == 0 && m.Step%64 == 0 {
+		move, ahead = stream, stream
+	}
 	n := min(len(rows), len(m.Ahead.Rows))
 	if n > 0 {
 		later := int(uintptr(unsafe.Pointer(&m.Ahead.Rows[0])) - uintptr(unsafe.Pointer(&rows[0])))
-		base := unsafe.Add(unsafe.Pointer(unsafe.SliceData(src)), m.Ahead.Bias)
-		if stream64 {
-			ahead = stream
-		}
-		ahead((*byte)(unsafe.Add(to, m.At)), (*byte)(from), &rows[0], n, m.Size, m.Step, later, (*byte)(base))
+		ahead(to, from, &rows[0], n, m.Size, m.Step, later, m.At, m.Bias, m.Ahead.Bias)
 	}
 	if n < len(rows) {
-		if stream64 {
-			move = stream
-		}
-		move((*byte)(unsafe.Add(to, m.At+n*m.Step)), (*byte)(from), &rows[n], len(rows)-n, m.Size, m.Step, 0, (*byte)(from))
+		move(to, from, &rows[n], len(rows)-n, m.Size, m.Step, 0, m.At+n*m.Step, m.Bias, m.Bias)
 	}
 }
 

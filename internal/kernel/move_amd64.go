@@ -17,76 +17,76 @@ var forms = func() []string {
 }()
 
 //go:noescape
-func rows1(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+func rows1(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 
 //go:noescape
-func rows1Ahead(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+func rows1Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 
 //go:noescape
-func rows2(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+func rows2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 
 //go:noescape
-func rows2Ahead(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+func rows2Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 
 //go:noescape
-func rows4(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+func rows4(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 
 //go:noescape
-func rows4Ahead(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+func rows4Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 
 //go:noescape
-func rows5(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+func rows5(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 
 //go:noescape
-func rows5Ahead(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+func rows5Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 
 //go:noescape
-func rows8(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+func rows8(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 
 //go:noescape
-func rows8Ahead(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+func rows8Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 
 //go:noescape
-func rows9(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+func rows9(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 
 //go:noescape
-func rows9Ahead(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+func rows9Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 
 //go:noescape
-func rows16(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+func rows16(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 
 //go:noescape
-func rows16Ahead(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+func rows16Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 
 //go:noescape
-func rows17(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+func rows17(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 
 //go:noescape
-func rows17Ahead(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+func rows17Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 
 //go:noescape
-func rows33AVX2(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+func rows33AVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 
 //go:noescape
-func rows33AheadAVX2(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+func rows33AheadAVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 
 //go:noescape
-func rows64AVX2(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+func rows64AVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 
 //go:noescape
-func rows64AheadAVX2(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+func rows64AheadAVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 
 //go:noescape
-func rows64AVX512(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+func rows64AVX512(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 
 //go:noescape
-func rows64AheadAVX512(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+func rows64AheadAVX512(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 
 //go:noescape
-func stream64AVX2(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+func stream64AVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 
 //go:noescape
-func stream64AVX512(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+func stream64AVX512(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 
 //go:noescape
 func elements1of8(dst, src, values *byte, n, dim, fromEnd, later int) int
@@ -139,7 +139,7 @@ func elements8of4Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
 // rowsForm picks the form of Rows for a size of slice: which one moves, which
 // one moves and prefetches, and which one writes past the caches; nil where
 // there is none.
-func rowsForm(size int) (move, ahead, stream func(dst, src *byte, rows *int64, n, size, step, later int, from *byte)) {
+func rowsForm(size int) (move, ahead, stream rowsFunc) {
 	switch {
 	case form < formAMD64 || size == 0:
 		return nil, nil, nil

@@ -20,7 +20,10 @@
 	MOVQ size+32(FP), R8; \
 	MOVQ step+40(FP), R9; \
 	MOVQ later+48(FP), R10; \
-	MOVQ from+56(FP), R11
+	MOVQ next+72(FP), R11; \
+	ADDQ SI, R11; \
+	ADDQ at+56(FP), DI; \
+	ADDQ bias+64(FP), SI
 
 // NEXT finds the slice and what to prefetch, and steps over the row.
 #define NEXT \
@@ -46,8 +49,8 @@
 	DECQ CX; \
 	JNZ  loop
 
-// func rows1(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
-TEXT ·rows1(SB), NOSPLIT, $0-64
+// func rows1(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+TEXT ·rows1(SB), NOSPLIT, $0-80
 	ARGS
 loop:
 	FOUND
@@ -56,8 +59,8 @@ loop:
 	STEP(loop)
 	RET
 
-// func rows1Ahead(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
-TEXT ·rows1Ahead(SB), NOSPLIT, $0-64
+// func rows1Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+TEXT ·rows1Ahead(SB), NOSPLIT, $0-80
 	ARGS
 loop:
 	NEXT
@@ -67,9 +70,9 @@ loop:
 	STEP(loop)
 	RET
 
-// func rows2(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+// func rows2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 // for slices of 2 and 3 bytes
-TEXT ·rows2(SB), NOSPLIT, $0-64
+TEXT ·rows2(SB), NOSPLIT, $0-80
 	ARGS
 loop:
 	FOUND
@@ -80,8 +83,8 @@ loop:
 	STEP(loop)
 	RET
 
-// func rows2Ahead(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
-TEXT ·rows2Ahead(SB), NOSPLIT, $0-64
+// func rows2Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+TEXT ·rows2Ahead(SB), NOSPLIT, $0-80
 	ARGS
 loop:
 	NEXT
@@ -93,8 +96,8 @@ loop:
 	STEP(loop)
 	RET
 
-// func rows4(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
-TEXT ·rows4(SB), NOSPLIT, $0-64
+// func rows4(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+TEXT ·rows4(SB), NOSPLIT, $0-80
 	ARGS
 loop:
 	FOUND
@@ -103,8 +106,8 @@ loop:
 	STEP(loop)
 	RET
 
-// func rows4Ahead(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
-TEXT ·rows4Ahead(SB), NOSPLIT, $0-64
+// func rows4Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+TEXT ·rows4Ahead(SB), NOSPLIT, $0-80
 	ARGS
 loop:
 	NEXT
@@ -114,9 +117,9 @@ loop:
 	STEP(loop)
 	RET
 
-// func rows5(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+// func rows5(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 // for slices of 5 to 7 bytes
-TEXT ·rows5(SB), NOSPLIT, $0-64
+TEXT ·rows5(SB), NOSPLIT, $0-80
 	ARGS
 loop:
 	FOUND
@@ -127,8 +130,8 @@ loop:
 	STEP(loop)
 	RET
 
-// func rows5Ahead(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
-TEXT ·rows5Ahead(SB), NOSPLIT, $0-64
+// func rows5Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+TEXT ·rows5Ahead(SB), NOSPLIT, $0-80
 	ARGS
 loop:
 	NEXT
@@ -140,8 +143,8 @@ loop:
 	STEP(loop)
 	RET
 
-// func rows8(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
-TEXT ·rows8(SB), NOSPLIT, $0-64
+// func rows8(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+TEXT ·rows8(SB), NOSPLIT, $0-80
 	ARGS
 loop:
 	FOUND
@@ -150,8 +153,8 @@ loop:
 	STEP(loop)
 	RET
 
-// func rows8Ahead(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
-TEXT ·rows8Ahead(SB), NOSPLIT, $0-64
+// func rows8Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+TEXT ·rows8Ahead(SB), NOSPLIT, $0-80
 	ARGS
 loop:
 	NEXT
@@ -161,9 +164,9 @@ loop:
 	STEP(loop)
 	RET
 
-// func rows9(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+// func rows9(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 // for slices of 9 to 15 bytes
-TEXT ·rows9(SB), NOSPLIT, $0-64
+TEXT ·rows9(SB), NOSPLIT, $0-80
 	ARGS
 loop:
 	FOUND
@@ -174,8 +177,8 @@ loop:
 	STEP(loop)
 	RET
 
-// func rows9Ahead(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
-TEXT ·rows9Ahead(SB), NOSPLIT, $0-64
+// func rows9Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+TEXT ·rows9Ahead(SB), NOSPLIT, $0-80
 	ARGS
 loop:
 	NEXT
@@ -187,8 +190,8 @@ loop:
 	STEP(loop)
 	RET
 
-// func rows16(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
-TEXT ·rows16(SB), NOSPLIT, $0-64
+// func rows16(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+TEXT ·rows16(SB), NOSPLIT, $0-80
 	ARGS
 loop:
 	FOUND
@@ -197,8 +200,8 @@ loop:
 	STEP(loop)
 	RET
 
-// func rows16Ahead(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
-TEXT ·rows16Ahead(SB), NOSPLIT, $0-64
+// func rows16Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+TEXT ·rows16Ahead(SB), NOSPLIT, $0-80
 	ARGS
 loop:
 	NEXT
@@ -208,9 +211,9 @@ loop:
 	STEP(loop)
 	RET
 
-// func rows17(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+// func rows17(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 // for slices of 17 to 32 bytes
-TEXT ·rows17(SB), NOSPLIT, $0-64
+TEXT ·rows17(SB), NOSPLIT, $0-80
 	ARGS
 loop:
 	FOUND
@@ -221,8 +224,8 @@ loop:
 	STEP(loop)
 	RET
 
-// func rows17Ahead(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
-TEXT ·rows17Ahead(SB), NOSPLIT, $0-64
+// func rows17Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+TEXT ·rows17Ahead(SB), NOSPLIT, $0-80
 	ARGS
 loop:
 	NEXT
@@ -234,9 +237,9 @@ loop:
 	STEP(loop)
 	RET
 
-// func rows33AVX2(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
+// func rows33AVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 // for slices of 33 to 64 bytes
-TEXT ·rows33AVX2(SB), NOSPLIT, $0-64
+TEXT ·rows33AVX2(SB), NOSPLIT, $0-80
 	ARGS
 loop:
 	FOUND
@@ -248,8 +251,8 @@ loop:
 	VZEROUPPER
 	RET
 
-// func rows33AheadAVX2(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
-TEXT ·rows33AheadAVX2(SB), NOSPLIT, $0-64
+// func rows33AheadAVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+TEXT ·rows33AheadAVX2(SB), NOSPLIT, $0-80
 	ARGS
 loop:
 	NEXT
@@ -265,8 +268,8 @@ loop:
 // Slices of 64 bytes and more: whole pieces of 64, then the last 64 bytes, over
 // what the pieces moved of them. R12 is the piece, R13 the last one.
 
-// func rows64AVX2(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
-TEXT ·rows64AVX2(SB), NOSPLIT, $0-64
+// func rows64AVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+TEXT ·rows64AVX2(SB), NOSPLIT, $0-80
 	ARGS
 	LEAQ -64(R8), R13
 loop:
@@ -290,8 +293,8 @@ last:
 	VZEROUPPER
 	RET
 
-// func rows64AheadAVX2(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
-TEXT ·rows64AheadAVX2(SB), NOSPLIT, $0-64
+// func rows64AheadAVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+TEXT ·rows64AheadAVX2(SB), NOSPLIT, $0-80
 	ARGS
 	LEAQ -64(R8), R13
 loop:
@@ -318,8 +321,8 @@ last:
 	VZEROUPPER
 	RET
 
-// func rows64AVX512(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
-TEXT ·rows64AVX512(SB), NOSPLIT, $0-64
+// func rows64AVX512(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+TEXT ·rows64AVX512(SB), NOSPLIT, $0-80
 	ARGS
 	LEAQ -64(R8), R13
 loop:
@@ -339,8 +342,8 @@ last:
 	VZEROUPPER
 	RET
 
-// func rows64AheadAVX512(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
-TEXT ·rows64AheadAVX512(SB), NOSPLIT, $0-64
+// func rows64AheadAVX512(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+TEXT ·rows64AheadAVX512(SB), NOSPLIT, $0-80
 	ARGS
 	LEAQ -64(R8), R13
 loop:
@@ -366,8 +369,8 @@ last:
 // The streaming forms write past the caches. Sizes and places are multiples of
 // 64 (of 32 for AVX2's stores).
 
-// func stream64AVX2(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
-TEXT ·stream64AVX2(SB), NOSPLIT, $0-64
+// func stream64AVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+TEXT ·stream64AVX2(SB), NOSPLIT, $0-80
 	ARGS
 loop:
 	NEXT
@@ -386,8 +389,8 @@ piece:
 	VZEROUPPER
 	RET
 
-// func stream64AVX512(dst, src *byte, rows *int64, n, size, step, later int, from *byte)
-TEXT ·stream64AVX512(SB), NOSPLIT, $0-64
+// func stream64AVX512(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+TEXT ·stream64AVX512(SB), NOSPLIT, $0-80
 	ARGS
 loop:
 	NEXT

@@ -4,7 +4,7 @@ package kernel
 
 var forms = []string{"Generic"}
 
-func rowsForm(int) (move, ahead, stream func(dst, src *byte, rows *int64, n, size, step, later int, from *byte)) {
+func rowsForm(int) (move, ahead, stream rowsFunc) {
 	return nil, nil, nil
 }
 
