@@ -379,7 +379,7 @@ func TestFormulas(t *testing.T) {
 					from = nil
 				case from != nil && f.flat:
 					want = data[at]
-				case from != nil && len(from) > 0:
+				case len(from) > 0:
 					from[l.axis] += at
 				}
 			}

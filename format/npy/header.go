@@ -252,7 +252,7 @@ func (p *parser) text() (string, error) {
 	p.space()
 	if p.rest != "" && (p.rest[0] == '\'' || p.rest[0] == '"') {
 		s := p.rest[1:]
-		if end := strings.IndexByte(s, p.rest[0]); end >= 0 && strings.IndexAny(s[:end], "\\\n") < 0 {
+		if end := strings.IndexByte(s, p.rest[0]); end >= 0 && !strings.ContainsAny(s[:end], "\\\n") {
 			p.rest = s[end+1:]
 			return s[:end], nil
 		}

@@ -19,6 +19,9 @@ func message(parts ...any) (m []byte) {
 		case int:
 			m = protowire.AppendTag(m, field, protowire.VarintType)
 			m = protowire.AppendVarint(m, uint64(v))
+		case uint64:
+			m = protowire.AppendTag(m, field, protowire.VarintType)
+			m = protowire.AppendVarint(m, v)
 		case string:
 			m = protowire.AppendTag(m, field, protowire.BytesType)
 			m = protowire.AppendString(m, v)
@@ -54,7 +57,7 @@ func TestTensorProtos(t *testing.T) {
 		{message(dims, 2, dataType, 1, floats, fixed32(0x3f800000), floats, "\x00\x00\x00\x40"), "f32[2] [1.0, 2.0]"},
 		{message(dataType, 11, doubles, fixed64(0x3ff0000000000000)), "f64[] 1.0"},
 		{message(dims, 1, dataType, 14, floats, "\x00\x00\x80\x3f\x00\x00\x00\x40"), "complex64[1] [1.0+2.0i]"},
-		{message(dims, 1, dataType, 12, uint64s, 1<<32-1), "u32[1] [4294967295]"},
+		{message(dims, 1, dataType, 12, uint64s, uint64(1<<32-1)), "u32[1] [4294967295]"},
 		{message(dims, 2, dataType, 3, int32s, -128, int32s, 127), "i8[2] [-128, 127]"},
 		{message(dims, 3, dataType, 22, int32s, 0x87, int32s, 0xff), "i4[3] [7, -8, -1]"},
 		{message(dims, 3, dataType, 22, raw, "\x87\xff"), "i4[3] [7, -8, -1]"},
@@ -80,7 +83,7 @@ func TestTensorProtos(t *testing.T) {
 		{message(dims, 1, dataType, 3, int32s, 128), "128, which is no i8"},
 		{message(dims, 1, dataType, 9, int32s, 2), "2, which is no bool"},
 		{message(dims, 1, dataType, 10, int32s, 1<<16), "no f16"},
-		{message(dims, 1, dataType, 12, uint64s, 1<<32), "no u32"},
+		{message(dims, 1, dataType, 12, uint64s, uint64(1<<32)), "no u32"},
 		{message(dims, 1, dataType, 8, raw, "a"), "no [1]"},
 		{message(dims, 2, dataType, 8, strs, "a"), "1 strings are no [2]"},
 		{message(dims, 1, dataType, 14, floats, fixed32(1)), "4 bytes are no complex64[1]"},
