@@ -291,31 +291,36 @@ func choose(extent, limit int, wanted []int) []int {
 }
 
 // limits are how many positions of each dim are drawn at most, so that a panel
-// has no more cells than a page takes.
+// has no more cells than a page takes, nor more side by side.
 func limits(shape garner.Shape) []int {
-	const cells = 240
+	const cells, beside = 240, 36
 	most := [...]int{12, 12, 6, 4, 2} // from the last dim on
 	list := make([]int, len(shape))
+	across := make([]bool, len(shape))
 	for i := range list {
-		list[i] = min(shape[i], most[min(len(shape)-i, len(most))-1])
+		back := len(shape) - i
+		list[i], across[i] = min(shape[i], most[min(back, len(most))-1]), back%2 == 1
 	}
-	for least := 3; least > 0; least-- {
+	// shrink draws less of the longest of some dims until their product fits.
+	shrink := func(fits int, of func(i int) bool) {
 		for {
-			n, longest := 1, 0
+			n, longest := 1, -1
 			for i := range list {
+				if !of(i) {
+					continue
+				}
 				n = min(n*max(1, list[i]), 2*cells)
-				if list[i] > list[longest] {
+				if longest < 0 || list[i] > list[longest] {
 					longest = i
 				}
 			}
-			if n <= cells {
-				return list
-			}
-			if list[longest] <= least {
-				break
+			if n <= fits {
+				return
 			}
 			list[longest]--
 		}
 	}
+	shrink(beside, func(i int) bool { return across[i] })
+	shrink(cells, func(int) bool { return true })
 	return list
 }
