@@ -545,6 +545,10 @@ func TestWriteRefused(t *testing.T) {
 		if !errors.Is(err, tt.class) || !strings.Contains(err.Error(), tt.message) || !strings.HasPrefix(err.Error(), "garner: ") {
 			t.Errorf("%v\nwant an error of class %q that contains %q", err, tt.class, tt.message)
 		}
+		// Check knows all but what only the elements tell.
+		if early := Check(tt.arrays); tt.arrays[0].Descr == "" && (early == nil || early.Error() != err.Error()) {
+			t.Errorf("Check says %v, Write %v", early, err)
+		}
 	}
 }
 

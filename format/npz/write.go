@@ -34,11 +34,8 @@ type Named struct {
 // twice, that is not UTF-8 or longer than 65000 bytes, that contains NUL, or
 // that leads out of the folder into which the archive would be unpacked.
 func Write(w io.Writer, arrays []Named) error {
-	seen := make(map[string]bool, len(arrays))
-	for _, a := range arrays {
-		if err := a.check(seen); err != nil {
-			return err
-		}
+	if err := Check(arrays); err != nil {
+		return err
 	}
 	return mapped.Guard(func() error {
 		at := &counter{w: w}
@@ -58,6 +55,18 @@ func Write(w io.Writer, arrays []Named) error {
 		}
 		return archive.Close()
 	})
+}
+
+// Check answers the error with which Write would refuse to begin, nil where it
+// would not: what is to be known before the arrays' elements are.
+func Check(arrays []Named) error {
+	seen := make(map[string]bool, len(arrays))
+	for _, a := range arrays {
+		if err := a.check(seen); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (a Named) check(seen map[string]bool) error {

@@ -395,6 +395,7 @@ func TestWriteRefuses(t *testing.T) {
 		}
 		var b bytes.Buffer
 		refused(t, Write(&b, tt.tensors, tt.metadata), tt.class, "garner: ", tt.message)
+		refused(t, Check(tt.tensors, tt.metadata), tt.class, "garner: ", tt.message)
 		if b.Len() > 0 {
 			t.Errorf("%q: %d bytes were written before the error", tt.message, b.Len())
 		}

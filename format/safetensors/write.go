@@ -35,9 +35,7 @@ type Named struct {
 // "__metadata__", an F4 tensor of an odd number of elements, and a header of
 // more than 100 MB.
 func Write(w io.Writer, tensors []Named, metadata map[string]string) error {
-	sorted := slices.SortedStableFunc(slices.Values(tensors), func(a, b Named) int {
-		return cmp.Or(cmp.Compare(byDType[b.Tensor.DType()], byDType[a.Tensor.DType()]), cmp.Compare(a.Name, b.Name))
-	})
+	sorted := inOrder(tensors)
 	header, err := makeHeader(sorted, metadata)
 	if err != nil {
 		return err
@@ -52,6 +50,19 @@ func Write(w io.Writer, tensors []Named, metadata map[string]string) error {
 			}
 		}
 		return nil
+	})
+}
+
+// Check answers the error with which Write would refuse to begin, nil where it
+// would not: what is to be known before the tensors' elements are.
+func Check(tensors []Named, metadata map[string]string) error {
+	_, err := makeHeader(inOrder(tensors), metadata)
+	return err
+}
+
+func inOrder(tensors []Named) []Named {
+	return slices.SortedStableFunc(slices.Values(tensors), func(a, b Named) int {
+		return cmp.Or(cmp.Compare(byDType[b.Tensor.DType()], byDType[a.Tensor.DType()]), cmp.Compare(a.Name, b.Name))
 	})
 }
 

@@ -115,7 +115,7 @@ func (e *Explanation) axesText() string {
 		if a.Number >= 0 {
 			name = fmt.Sprintf("axis %d", a.Number)
 			if reach := e.reach(a); reach > 1 {
-				window = fmt.Sprintf(", where a window of %d begins", reach)
+				window = fmt.Sprintf(" for windows of %d", reach)
 			}
 		}
 		low := 0

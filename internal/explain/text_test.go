@@ -90,7 +90,7 @@ tensorflow.GatherNd   data string[2,2]   indices i32[2,0]   ->   string[2,2,2]
 			ruletest.Tensor(t, "iota u4[3,4]"), ruletest.Tensor(t, "[[0,1],[2,9]]"), `
 stablehlo.gather   data u4[3,4]   indices i64[2,2]   ->   u4[2,2]
   loops   tuple 2     2 rows of 2 elements, 1 byte
-  index   axis 0, 0 … 2; axis 1, 0 … 2, where a window of 2 begins; outside means the nearest position
+  index   axis 0, 0 … 2; axis 1, 0 … 2 for windows of 2; outside means the nearest position
   seen    4 indices: 1 is outside and means the nearest position
   moves   2 bytes into the result, from data of 6 bytes; reads 32 bytes of indices
   walked  tuple 2 · slice 2     1 sunk into the slice

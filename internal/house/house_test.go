@@ -29,7 +29,7 @@ const module = "github.com/garner-go/garner"
 var layers = [][]string{
 	{"internal/kernel", "internal/pages"}, // bytes and numbers: nothing of tensors below this line
 	{""},                                  // package garner: the plan
-	{"dialects", "gathertest", "internal/explain", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped"},
+	{"dialects", "gathertest", "internal/explain", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped", "internal/terminal"},
 	{"format/npy", "format/safetensors", "internal/ruletest"},
 	{"format/npz"},       // members are npy files
 	{"internal/catalog"}, // the only package that knows every dialect

@@ -1,0 +1,40 @@
+package gathertest
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/garner-go/garner"
+)
+
+// TestResultsIntoViews holds gathers into views, with gaps, permuted and
+// backwards, against the definition, and runs of one Prepared over operands
+// whose strides change between them.
+func TestResultsIntoViews(t *testing.T) {
+	for seed := range uint64(3000) {
+		c := Random(2_000_000 + seed)
+		want, err := garner.Reference(c.Op, c.Data, c.Indices)
+		if err != nil {
+			continue // Against holds what is refused
+		}
+		p, err := garner.Prepare(c.Op, c.Data.Spec(), c.Indices.Spec())
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := c.Data.Clone()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := rand.New(rand.NewPCG(seed, 3))
+		for turn, from := range []garner.Tensor{c.Data, data, c.Data} {
+			out := tensor(r, want.DType(), want.Shape())
+			if err := p.Run(context.Background(), from, c.Indices, out); err != nil {
+				t.Fatalf("seed %d, turn %d: %s: %v", seed, turn, c.About, err)
+			}
+			if !Equal(out, want) {
+				t.Fatalf("seed %d, turn %d: %s into strides %v: differs from the definition", seed, turn, c.About, out.Strides())
+			}
+		}
+	}
+}

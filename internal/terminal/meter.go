@@ -1,0 +1,151 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+)
+
+// A Meter shows on one line of a terminal how far a piece of work is, once it
+// has taken two seconds:
+//
+//	gathering  43 %  1.2 of 2.8 GiB  310 MiB/s  5 s left
+//
+// Nil is a meter that shows nothing, as there is none where there is no
+// terminal. Set and Add only keep numbers and cost as much; they may be called by
+// any goroutine.
+type Meter struct {
+	w        io.Writer
+	what     string
+	columns  int
+	patience time.Duration // work that ends before that shows nothing
+	interval time.Duration // how often the line is written
+	began    time.Time
+	total    int64
+	done     atomic.Int64
+	end      sync.Once
+	ending   chan struct{}
+	ended    chan struct{}
+	shown    int // characters that stand on the line
+}
+
+// NewMeter begins to measure work of so many bytes; 0 where that is not known.
+// It answers nil where w is no terminal. Every Meter ends with Stop.
+func NewMeter(w io.Writer, what string, total int64) *Meter {
+	columns, ok := Width(w)
+	if !ok {
+		return nil
+	}
+	m := &Meter{w: w, what: what, columns: columns, patience: 2 * time.Second, interval: 200 * time.Millisecond}
+	m.begin(total)
+	return m
+}
+
+func (m *Meter) begin(total int64) {
+	m.total, m.began, m.ending, m.ended = total, time.Now(), make(chan struct{}), make(chan struct{})
+	go m.show()
+}
+
+// Set says how many bytes are done.
+func (m *Meter) Set(done int64) {
+	if m != nil {
+		m.done.Store(done)
+	}
+}
+
+// Add says how many bytes more are done.
+func (m *Meter) Add(n int64) {
+	if m != nil {
+		m.done.Add(n)
+	}
+}
+
+// Stop takes the line away. What is written to the terminal after it stands
+// where the line stood. Stopping twice does nothing.
+func (m *Meter) Stop() {
+	if m != nil {
+		m.end.Do(func() { close(m.ending) })
+		<-m.ended
+	}
+}
+
+func (m *Meter) show() {
+	defer close(m.ended)
+	next := time.NewTimer(m.patience)
+	defer next.Stop()
+	for {
+		select {
+		case <-m.ending:
+			if m.shown > 0 {
+				fmt.Fprintf(m.w, "\r%s\r", strings.Repeat(" ", m.shown))
+			}
+			return
+		case <-next.C:
+			m.write(line(m.what, m.done.Load(), m.total, time.Since(m.began)))
+			next.Reset(m.interval)
+		}
+	}
+}
+
+// write writes over the line that stands there. The last column stays free,
+// because some terminals begin a new line behind it.
+func (m *Meter) write(text string) {
+	n := utf8.RuneCountInString(text)
+	if n >= m.columns {
+		n = max(m.columns-1, 0)
+		text = string([]rune(text)[:n])
+	}
+	fmt.Fprintf(m.w, "\r%s%s", text, strings.Repeat(" ", max(m.shown-n, 0)))
+	m.shown = max(m.shown, n)
+}
+
+// line says how far work is that has taken so long.
+func line(what string, done, total int64, took time.Duration) string {
+	rate := float64(done) / took.Seconds()
+	var b strings.Builder
+	b.WriteString(what)
+	if total > 0 {
+		done = min(done, total)
+		unit, size := unitOf(float64(total))
+		fmt.Fprintf(&b, "  %2d %%  %.1f of %.1f %s", int64(100*(float64(done)/float64(total))), float64(done)/size, float64(total)/size, unit)
+	} else {
+		b.WriteString("  " + amount(float64(done)))
+	}
+	b.WriteString("  " + amount(rate) + "/s")
+	if total > 0 && rate > 0 {
+		b.WriteString("  " + left(float64(total-done)/rate) + " left")
+	}
+	return b.String()
+}
+
+func amount(bytes float64) string {
+	unit, size := unitOf(bytes)
+	return fmt.Sprintf("%.1f %s", bytes/size, unit)
+}
+
+func unitOf(bytes float64) (name string, size float64) {
+	size = 1 << 10
+	for _, name = range []string{"KiB", "MiB", "GiB"} {
+		if bytes < 1<<10*size {
+			return name, size
+		}
+		size *= 1 << 10
+	}
+	return "TiB", size
+}
+
+// left is a time in the units in which one waits for it.
+func left(seconds float64) string {
+	switch {
+	case seconds < 100:
+		return fmt.Sprintf("%.0f s", seconds)
+	case seconds < 100*60:
+		return fmt.Sprintf("%.0f min", seconds/60)
+	default:
+		return fmt.Sprintf("%.0f h", seconds/3600)
+	}
+}

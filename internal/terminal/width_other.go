@@ -1,0 +1,7 @@
+//go:build !unix && !windows
+
+package terminal
+
+import "os"
+
+func width(*os.File) (int, bool) { return 0, false }

@@ -1,0 +1,15 @@
+package terminal
+
+import (
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+func width(file *os.File) (int, bool) {
+	var info windows.ConsoleScreenBufferInfo
+	if err := windows.GetConsoleScreenBufferInfo(windows.Handle(file.Fd()), &info); err != nil {
+		return 0, false
+	}
+	return int(info.Window.Right) - int(info.Window.Left) + 1, true
+}
