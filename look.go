@@ -92,8 +92,7 @@ func (p *Plan) takes(indices Tensor) error {
 	if indices.dtype != p.IndexType {
 		return errorf(ErrDType, "indices are %s; the plan was made for %s", indices.dtype, p.IndexType)
 	}
-	asVector := indices.Rank() == 0 && p.Indices.Equal(Shape{1}) // see Lowering.IndicesAsVector
-	if !asVector && !indices.shape.Equal(p.Indices) {
+	if !indices.shape.Equal(p.Indices) {
 		return shapeError(KindMismatch, "indices are %s%s; the plan was made for %s%s", indices.dtype, indices.shape, p.IndexType, p.Indices)
 	}
 	return nil

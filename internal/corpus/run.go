@@ -172,6 +172,10 @@ func (c *Case) loose(operator catalog.Operator, op garner.Op, unknown []catalog.
 // bind makes the operator, with the policies of the case.
 func (c *Case) bind(operator catalog.Operator, inputs []catalog.Input) (garner.Op, error) {
 	op, err := operator.Bind(c.attributes, inputs...)
+	if indices := c.inputs[1].spec; err != nil && !indices.DType.IsInteger() {
+		// A dtype is looked at before an attribute, and Bind sees no indices.
+		return nil, garner.Errorf(garner.ErrDType, "indices are %s; they must be integers", indices.DType)
+	}
 	if err != nil {
 		return nil, err
 	}
