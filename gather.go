@@ -98,6 +98,8 @@ type Prepared struct {
 	fill     []byte
 	workers  []worker
 	shared   []int64 // every tuple's row, where rows are wanted more than once
+	straight []int64 // places of data from end to end, where those are prefetched instead of rows
+	strips   *strips // nil where columns are not visited in strips
 	start    []func()
 
 	// The run that is under way.
@@ -121,6 +123,7 @@ const (
 	moveTiles  phase = iota // a unit is a tile of tuples: resolved, then moved for every free turn
 	resolveAll              // a unit is a tile of tuples: resolved into shared
 	moveShared              // a unit is a tile of tuples and some free turns
+	moveStrips              // a unit is a strip of columns
 )
 
 // layout is how a plan's work is cut into units.
@@ -137,13 +140,15 @@ type layout struct {
 	whole   bool // the tuples' places in the result are evenly spaced
 	step    int  // their distance, in elements, where whole
 	ahead   int  // how many rows before its turn a row is prefetched; 0: data is near
-	turning bool // what is prefetched is the same rows of the next free turn
+	turning bool // what is prefetched is the next free turn, not the next tile
+	linear  bool // what is prefetched is the data of the next tile from end to end, not its rows
 	stream  bool // the result is written past the caches
 	direct  int  // bytes of an element that goes straight from its index; 0: by rows
 }
 
 type worker struct {
 	rows, values []int64
+	strip        []byte
 }
 
 // Prepare lowers op for operands of known shape and allocates what running it
@@ -198,9 +203,14 @@ func (p *Prepared) prepare(plan *Plan) {
 		n.index, n.free = n.free, nil
 	}
 	t := p.tuning
-	n.index = strips(n.index, plan, n.slice, t)
+	if p.strips = newStrips(plan, n, t); p.strips == nil {
+		n.index = columns(n.index, plan, n.slice, t)
+	}
 	p.resolver = newResolver(plan, n.index)
 	r := &p.resolver
+	if p.strips != nil && !r.tuples {
+		p.strips = nil
+	}
 
 	l := layout{tile: t.tileRows}
 	bytes := n.slice
@@ -254,6 +264,7 @@ func (p *Prepared) prepare(plan *Plan) {
 		// are far are those of the next turn.
 		l.turning = l.share && l.chunks == 1 && span(plan)*r.unit <= t.unitBytes
 	}
+	p.straighten(&l)
 	l.stream = size >= t.streamBytes*min(p.threads, 2) && bytes > 16
 	l.direct = direct(plan, n, r)
 	p.layout = l
@@ -274,6 +285,13 @@ func (p *Prepared) prepare(plan *Plan) {
 	for i := range p.workers[:threads] {
 		if w := &p.workers[i]; len(w.rows) < scratch {
 			w.rows, w.values = make([]int64, scratch), make([]int64, scratch)
+		}
+	}
+	if p.strips != nil {
+		for i := range p.workers[:threads] {
+			if w := &p.workers[i]; len(w.strip) < p.strips.bytes() {
+				w.strip = make([]byte, p.strips.bytes())
+			}
 		}
 	}
 	if l.share && len(p.shared) < r.total {
@@ -311,10 +329,10 @@ func direct(p *Plan, n *normal, r *resolver) int {
 	return r.unit
 }
 
-// strips cuts the innermost loop where it runs along data while a loop around
+// columns cuts the innermost loop where it runs along data while a loop around
 // it jumps about in it, as along any axis of GatherElements but the last: in
-// strips, the lines of one are still near when the next jump comes to them.
-func strips(loops []Loop, p *Plan, slice int, t tuning) []Loop {
+// pieces, the lines of one are still near when the next jump comes to them.
+func columns(loops []Loop, p *Plan, slice int, t tuning) []Loop {
 	last := len(loops) - 1
 	width := p.DType.Bits() / 8
 	if last < 1 || width == 0 || slice != 1 || len(p.Axes) == 0 {
@@ -322,10 +340,10 @@ func strips(loops []Loop, p *Plan, slice int, t tuning) []Loop {
 	}
 	inner, around := loops[last], loops[last-1]
 	wide := t.stripBytes / width
-	if inner.Data != 1 || around.Data != 0 || wide < 2 || inner.Extent < 2*wide || inner.Extent < 16*wide || span(p)*width <= t.nearBytes {
+	if inner.Data != 1 || around.Data != 0 || wide < 2 || inner.Extent < 16*wide || span(p)*width <= t.nearBytes {
 		return loops
 	}
-	// What is left over of the last strip would be a nest of its own: the width
+	// What is left over of the last piece would be a nest of its own: the width
 	// is one that leaves nothing, if there is one near.
 	for inner.Extent%wide != 0 && wide > t.stripBytes/width/2 {
 		wide--
@@ -333,9 +351,45 @@ func strips(loops []Loop, p *Plan, slice int, t tuning) []Loop {
 	if inner.Extent%wide != 0 {
 		return loops
 	}
-	strip := Loop{Extent: inner.Extent / wide, Data: inner.Data * wide, Index: inner.Index * wide, Out: inner.Out * wide}
+	piece := Loop{Extent: inner.Extent / wide, Data: inner.Data * wide, Index: inner.Index * wide, Out: inner.Out * wide}
 	inner.Extent = wide
-	return append(append(loops[:last-1:last-1], strip), around, inner)
+	return append(append(loops[:last-1:last-1], piece), around, inner)
+}
+
+// straighten finds whether the data that a tile, or a turn, can read is so
+// little that it is prefetched from end to end, which memory likes better than
+// row by row; and makes the list of places that asks for it.
+func (p *Prepared) straighten(l *layout) {
+	n, r := &p.normal, &p.resolver
+	if l.ahead == 0 || len(p.plan.Axes) != 1 || n.slice != 1 {
+		return
+	}
+	reach, count := span(p.plan)*r.unit, r.total // bytes, and rows that read them
+	if !l.turning {
+		last := len(n.index) - 1
+		if l.share || len(n.free) > 0 || last < 1 || p.strips != nil {
+			return
+		}
+		inner, around := n.index[last], n.index[last-1]
+		if inner.Data != 0 || around.Data <= 0 || inner.Extent > 8*p.tuning.tileRows {
+			return
+		}
+		runs := max(1, p.tuning.tileRows/inner.Extent)
+		count = runs * inner.Extent
+		reach = runs * around.Data * r.unit
+	}
+	if count*64 < reach {
+		return // most lines are not read
+	}
+	l.linear = true
+	if !l.turning {
+		l.tile = count
+		l.tiles = (r.total + count - 1) / count
+	}
+	p.straight = p.straight[:0]
+	for j := range count {
+		p.straight = append(p.straight, int64(j*reach/count))
+	}
 }
 
 // evenly reports whether a nest's places in the result are evenly spaced, and
@@ -418,7 +472,9 @@ func (p *Prepared) run(ctx context.Context, data, indices, out Tensor) error {
 	p.refuse.Store(false)
 	p.outside.Store(false)
 	p.fault.Store(false)
-	if l := &p.layout; p.normal.empty || l.share {
+	if l := &p.layout; p.strips != nil && !p.normal.empty && kernel.Aligned(indices.buf, p.resolver.width.Bits/8) {
+		p.spread(moveStrips, p.strips.units())
+	} else if p.normal.empty || l.share {
 		// Where nothing moves, every index is looked at all the same (R.7).
 		p.spread(resolveAll, l.tiles)
 		if !p.stop.Load() && !p.normal.empty {
@@ -502,6 +558,8 @@ func (p *Prepared) work(worker int) {
 			p.resolveTile(w, int(unit))
 		case moveShared:
 			p.moveGroup(int(unit))
+		case moveStrips:
+			p.moveStrip(w, int(unit))
 		}
 		if worker == 0 && p.progress != nil {
 			p.report(unit + 1)
@@ -569,6 +627,9 @@ func (p *Prepared) moveUnit(w *worker, unit int) {
 			return
 		}
 		want := min(l.tile+l.ahead, end-first)
+		if l.linear {
+			want = min(l.tile, end-first)
+		}
 		outside, ok := p.resolve(w.rows[have:want], w.values[have:want], first+have)
 		if !ok {
 			return
@@ -578,6 +639,9 @@ func (p *Prepared) moveUnit(w *worker, unit int) {
 		later := w.rows[min(l.ahead, want):want]
 		if l.ahead == 0 {
 			later = nil
+		}
+		if l.linear {
+			later = p.straight
 		}
 		p.move(w.rows[:n], later, filled > 0, first, 0, l.free)
 		have = copy(w.rows, w.rows[n:want])
@@ -633,6 +697,8 @@ func (p *Prepared) moveGroup(unit int) {
 	rows := p.shared[first:last]
 	var later []int64
 	switch {
+	case l.linear:
+		later = p.straight[first:last]
 	case l.turning:
 		later = rows
 	case l.ahead > 0:
@@ -657,8 +723,14 @@ func (p *Prepared) move(rows, later []int64, filled bool, first, from, to int) {
 			bias, out, size = bias+skip, out+skip, min(l.chunk, size-skip)
 		}
 		next := bias
-		if l.turning && turn+1 < l.free {
+		switch {
+		case l.turning && turn+1 < l.free:
 			next, _ = p.turn(turn + 1)
+			if l.linear {
+				next += p.src.offset
+			}
+		case l.linear && !l.turning:
+			next = p.src.offset + dataAt(n.index, first+len(rows))
 		}
 		if l.whole {
 			p.moveRun(rows, later, filled, out+first*l.step, l.step, bias, next, size)
@@ -668,6 +740,15 @@ func (p *Prepared) move(rows, later []int64, filled bool, first, from, to int) {
 			p.moveRun(rows[at:at+run], later[min(at, len(later)):min(at+run, len(later))], filled, out+place, inner.Out, bias, next, size)
 		})
 	}
+}
+
+// dataAt is where a nest stands in data at its i-th position.
+func dataAt(loops []Loop, i int) (data int) {
+	for k := len(loops) - 1; k >= 0; k-- {
+		data += i % loops[k].Extent * loops[k].Data
+		i /= loops[k].Extent
+	}
+	return data
 }
 
 // turn is where a free turn stands in data and in the result, in elements.
