@@ -256,8 +256,8 @@ func (p *Prepared) prepare(plan *Plan) {
 	l.unit = max(1, min(t.unitTiles, l.tiles/(4*threads)))
 	if reach := p.reach(); plan.DType.Bits() >= 8 && reach > t.nearBytes && !n.empty {
 		lines := (bytes + 63) / 64
-		if bytes%64 != 0 {
-			lines++
+		if bytes%64 != 0 && 64%bytes != 0 {
+			lines++ // most begin and end inside one
 		}
 		l.ahead = max(4, t.aheadLines/lines)
 		// Where the axes reach less than what the tiles hold, the lines that
