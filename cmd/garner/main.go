@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/garner-go/garner/internal/literal"
+	"github.com/garner-go/garner/internal/terminal"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -68,6 +69,7 @@ type program struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	unfinished     atomic.Bool // a temporary file stands on the disk
+	shown          atomic.Pointer[terminal.Meter]
 }
 
 // run carries out a command line and answers with the exit status.
@@ -115,9 +117,10 @@ Examples:
 
 OP is DIALECT.OPERATOR-VERSION, for example openvino.Gather-8; garner's own,
 strict operator where it is not given. "garner ops" lists them.
-DATA and INDICES are literals such as '[[1,2],[3,4]]', or files: .npy,
+DATA and INDICES are literals such as '[[1,2],[3,4]]', or files: .npy, .npz#NAME,
 .safetensors#NAME; "-" is npy on standard input.
-Without -o a small result is printed; "-o -" writes npy to standard output.
+Without -o a small result is printed. OUT is a file, .npy, .npz or .safetensors;
+"-o -" writes npy to standard output.
 
 Exit status: 0 done; 1 the data or an index was refused, a file could not be read
 or written, or a verify had failures; 2 the command was wrong; 130 interrupted.`
