@@ -105,7 +105,8 @@ Usage:
   garner gathernd DATA INDICES [--batch-dims N] [--as OP] [-o OUT]               slices at index tuples
   garner elements DATA INDICES [--axis N] [--as OP] [-o OUT]                     one element per index
   garner shape    --as OP --data SPEC --indices SPEC ...                         infer the output's shape, run nothing
-  garner ops                                                                     list the operators
+  garner explain  gather|gathernd|elements DATA INDICES ... [-o PLAN.svg]        show the plan, run nothing
+  garner ops      [NAME]                                                         the operators: shapes, policies, types, examples
   garner verify   PATH... [--json]                                               hold garner against recorded answers
   garner help COMMAND                                                            what to type, with examples
   garner completion bash|zsh|fish|powershell                                     a completion script for the shell
@@ -157,7 +158,7 @@ func (p *program) command() *cobra.Command {
 			if len(args) > 0 {
 				return noCommand(cmd, args[0])
 			}
-			return usage(cmd, "say what to do: gather, gathernd, elements, shape, ops or verify")
+			return usage(cmd, "say what to do: gather, gathernd, elements, shape, explain, ops or verify")
 		},
 	}
 	root.SuggestionsMinimumDistance = 2
@@ -188,7 +189,7 @@ func (p *program) command() *cobra.Command {
 	for _, k := range gatherKinds {
 		root.AddCommand(p.gatherCommand(k))
 	}
-	root.AddCommand(p.shapeCommand(), p.opsCommand(), p.verifyCommand(), p.benchCommand())
+	root.AddCommand(p.shapeCommand(), p.explainCommand(), p.opsCommand(), p.verifyCommand(), p.benchCommand())
 	root.InitDefaultCompletionCmd()
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {
 		wantShell(completion)
