@@ -17,10 +17,10 @@ type LaxGather struct {
 	StartIndexMap            []int  `attr:"start_index_map"`
 	IndexVectorDim           *int   `attr:"index_vector_dim"` // nil, or the last dim of start_indices
 	SliceSizes               []int  `attr:"slice_sizes"`
-	Mode                     string `attr:"mode"`               // "" or fill: a window with any part outside is filled whole; clip, promise_in_bounds: its start is moved inside
-	FillValue                string `attr:"fill_value"`         // a value of data's dtype, as text; "": see the package's fill values
-	UniqueIndices            bool   `attr:"unique_indices"`     // of no meaning: a promise that is not needed
-	IndicesAreSorted         bool   `attr:"indices_are_sorted"` // of no meaning: a promise that is not needed
+	Mode                     string `attr:"mode" values:"fill,clip,promise_in_bounds"` // "" or fill: a window with any part outside is filled whole; clip, promise_in_bounds: its start is moved inside
+	FillValue                string `attr:"fill_value"`                                // a value of data's dtype, as text; "": see the package's fill values
+	UniqueIndices            bool   `attr:"unique_indices"`                            // of no meaning: a promise that is not needed
+	IndicesAreSorted         bool   `attr:"indices_are_sorted"`                        // of no meaning: a promise that is not needed
 }
 
 // Lower spends the operands' axes; see garner.Op.

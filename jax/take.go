@@ -11,11 +11,11 @@ import "github.com/garner-go/garner"
 //
 // Spec: https://docs.jax.dev/en/latest/_autosummary/jax.numpy.take.html
 type NumpyTake struct {
-	Axis             *int   `attr:"axis"`               // -r … r-1; nil: data is taken flat
-	Mode             string `attr:"mode"`               // "" or fill: negatives count from the end, others outside are filled; wrap: modulo; clip, promise_in_bounds: the nearest end, 0 for negatives
-	FillValue        string `attr:"fill_value"`         // a value of data's dtype, as text; "": see the package's fill values
-	UniqueIndices    bool   `attr:"unique_indices"`     // of no meaning: a promise that is not needed
-	IndicesAreSorted bool   `attr:"indices_are_sorted"` // of no meaning: a promise that is not needed
+	Axis             *int   `attr:"axis"`                                           // -r … r-1; nil: data is taken flat
+	Mode             string `attr:"mode" values:"fill,clip,promise_in_bounds,wrap"` // "" or fill: negatives count from the end, others outside are filled; wrap: modulo; clip, promise_in_bounds: the nearest end, 0 for negatives
+	FillValue        string `attr:"fill_value"`                                     // a value of data's dtype, as text; "": see the package's fill values
+	UniqueIndices    bool   `attr:"unique_indices"`                                 // of no meaning: a promise that is not needed
+	IndicesAreSorted bool   `attr:"indices_are_sorted"`                             // of no meaning: a promise that is not needed
 }
 
 // Lower spends the operands' axes; see garner.Op.

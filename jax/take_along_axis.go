@@ -12,10 +12,10 @@ import "github.com/garner-go/garner"
 //
 // Spec: https://docs.jax.dev/en/latest/_autosummary/jax.numpy.take_along_axis.html
 type NumpyTakeAlongAxis struct {
-	Axis                *int   `attr:"axis"`                  // -r … r-1; nil: data is taken flat
-	Mode                string `attr:"mode"`                  // "" or fill: an index outside is filled; clip, promise_in_bounds: the nearest end; wrap: modulo
-	FillValue           string `attr:"fill_value"`            // a value of data's dtype, as text; "": see the package's fill values
-	WrapNegativeIndices *bool  `attr:"wrap_negative_indices"` // nil or true: negatives count from the end; false: they are outside
+	Axis                *int   `attr:"axis"`                                           // -r … r-1; nil: data is taken flat
+	Mode                string `attr:"mode" values:"fill,clip,promise_in_bounds,wrap"` // "" or fill: an index outside is filled; clip, promise_in_bounds: the nearest end; wrap: modulo
+	FillValue           string `attr:"fill_value"`                                     // a value of data's dtype, as text; "": see the package's fill values
+	WrapNegativeIndices *bool  `attr:"wrap_negative_indices" values:"true,false"`      // nil or true: negatives count from the end; false: they are outside
 }
 
 // Lower spends the operands' axes; see garner.Op.

@@ -11,8 +11,8 @@ import "github.com/garner-go/garner"
 //
 // Spec: https://numpy.org/doc/stable/reference/generated/numpy.take.html
 type Take struct {
-	Axis *int   `attr:"axis"` // -r … r-1; nil: data is taken flat
-	Mode string `attr:"mode"` // "" or raise: negatives count from the end, others outside are errors; wrap: modulo; clip: the nearest end, 0 for negatives
+	Axis *int   `attr:"axis"`                          // -r … r-1; nil: data is taken flat
+	Mode string `attr:"mode" values:"raise,wrap,clip"` // "" or raise: negatives count from the end, others outside are errors; wrap: modulo; clip: the nearest end, 0 for negatives
 }
 
 // Lower spends the operands' axes; see garner.Op.

@@ -10,8 +10,8 @@ import "github.com/garner-go/garner"
 //
 // Spec: https://www.tensorflow.org/api_docs/python/tf/gather_nd
 type GatherNdFunc struct {
-	BatchDims        int    `attr:"batch_dims"`         // b: 0 … min(ranks)-1; the first b dims are equal
-	BadIndicesPolicy string `attr:"bad_indices_policy"` // as GatherNd's
+	BatchDims        int    `attr:"batch_dims"`                                       // b: 0 … min(ranks)-1; the first b dims are equal
+	BadIndicesPolicy string `attr:"bad_indices_policy" values:"DEFAULT,ERROR,IGNORE"` // as GatherNd's
 }
 
 // Lower spends the operands' axes; see garner.Op.

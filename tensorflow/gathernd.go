@@ -11,7 +11,7 @@ import "github.com/garner-go/garner"
 //
 // Spec: https://www.tensorflow.org/api_docs/python/tf/raw_ops/GatherNd
 type GatherNd struct {
-	BadIndicesPolicy string `attr:"bad_indices_policy"` // "", DEFAULT or ERROR: an error; IGNORE: zeros
+	BadIndicesPolicy string `attr:"bad_indices_policy" values:"DEFAULT,ERROR,IGNORE"` // "", DEFAULT or ERROR: an error; IGNORE: zeros
 }
 
 // Lower spends the operands' axes; see garner.Op.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/format/npy"
+	"github.com/garner-go/garner/format/npz"
 	"github.com/garner-go/garner/format/safetensors"
 )
 
@@ -68,6 +69,11 @@ func exampleFiles(t *testing.T) string {
 		t.Fatal(err)
 	}
 	writeFile(t, filepath.Join(dir, "model.safetensors"), b.Bytes())
+	b.Reset()
+	if err := npz.Write(&b, []npz.Named{{Name: "table", Tensor: data}, {Name: "ids", Tensor: garner.Of([]int64{1, 0}, 2)}}); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(dir, "arrays.npz"), b.Bytes())
 
 	const tests = "testdata"
 	repository, err := filepath.Abs("../../testdata")

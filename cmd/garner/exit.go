@@ -45,10 +45,7 @@ func (e *usageError) Unwrap() error { return e.err }
 
 // usage makes an error that points to a command's help.
 func usage(cmd *cobra.Command, format string, args ...any) error {
-	help := "garner help"
-	if cmd.HasParent() {
-		help += " " + cmd.Name()
-	}
+	help := strings.TrimSpace("garner help" + strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()))
 	return &usageError{message: fmt.Sprintf(format, args...), help: help}
 }
 
@@ -93,6 +90,7 @@ func (p *program) report(err error) int {
 	case errors.As(err, &u), errors.Is(err, garner.ErrAttribute):
 		status = statusUsage
 	}
+	p.shown.Load().Stop() // or the message would stand behind it
 	fmt.Fprintln(p.stderr, "garner: "+bare(err))
 	return status
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/catalog"
+	"github.com/garner-go/garner/internal/terminal"
 	"github.com/spf13/cobra"
 )
 
@@ -31,6 +32,7 @@ var gatherKinds = []gatherKind{
   garner gather 'f32[1,2,3]' '[0,7]' --outside fill=NaN         # [1.0, NaN]
   garner gather data.npy ids.npy --as onnx.Gather-13 -o rows.npy
   garner gather model.safetensors#embeddings.weight ids.npy -o rows.npy
+  garner gather arrays.npz#table arrays.npz#ids -o rows.safetensors --name rows
   cat ids.npy | garner gather data.npy - -o - > rows.npy`,
 	},
 	{
@@ -55,6 +57,7 @@ const gatherHelp = `DATA and INDICES are literals or files:
   '[[1,2],[3,4]]'           integers are i64, decimals f64; true and false are bool,
                             quoted texts string; 'f32[1,2]' and 'u8(3)' name a type
   FILE.npy
+  FILE.npz#NAME             the array of that name; #NAME may go where it is the only one
   FILE.safetensors#NAME     the tensor of that name
   -                         npy on standard input
 INDICES are of any integer type. Files are mapped: of a DATA larger than memory
@@ -72,7 +75,7 @@ well; of printed text without a message.`
 type gatherFlags struct {
 	operator            operatorFlags
 	policy              policyFlags
-	out                 string
+	out, name           string
 	dtype, indicesDType dtypeFlag
 	threads             number
 }
@@ -90,6 +93,16 @@ func (p *program) gatherCommand(k gatherKind) *cobra.Command {
 			return p.gather(cmd.Context(), k.kind, f, args)
 		},
 	}
+	f.add(cmd, k)
+	flags := cmd.Flags()
+	flags.StringVarP(&f.out, "output", "o", "", "write the result to `OUT`: a .npy, .npz or .safetensors file, or - for npy on standard output")
+	flags.StringVar(&f.name, "name", "", "the result's `NAME` in a .npz (default arr_0) or .safetensors file (default output)")
+	flags.Var(&f.threads, "threads", "use so many cores (default all)")
+	return cmd
+}
+
+// add adds the flags that say what is gathered, and how.
+func (f *gatherFlags) add(cmd *cobra.Command, k gatherKind) {
 	f.operator.add(cmd, " (default garner's own)", k.kind)
 	flags := cmd.Flags()
 	// Both are known to every gather, so that an operator that lacks one says so
@@ -99,17 +112,14 @@ func (p *program) gatherCommand(k gatherKind) *cobra.Command {
 	flags.Lookup("axis").Hidden = !k.axis
 	flags.Lookup("batch-dims").Hidden = !k.batchDims
 	f.policy.add(cmd)
-	flags.StringVarP(&f.out, "output", "o", "", "write the result to `OUT`: a .npy file, or - for npy on standard output")
 	flags.Var(&f.dtype, "dtype", "the type of a literal DATA, or of bytes without a type in a .npy (V1, V2), as bf16 is saved")
 	flags.Var(&f.indicesDType, "indices-dtype", "the same of INDICES")
-	flags.Var(&f.threads, "threads", "use so many cores (default all)")
 	var dtypes []string
 	for _, d := range garner.DTypes() {
 		dtypes = append(dtypes, d.String())
 	}
 	complete(cmd, "dtype", dtypes...)
 	complete(cmd, "indices-dtype", dtypes...)
-	return cmd
 }
 
 func twoOperands(cmd *cobra.Command, args []string) error {
@@ -147,51 +157,84 @@ func (d *dtypeFlag) Set(text string) error {
 
 func (d *dtypeFlag) Type() string { return "TYPE" }
 
-// gather runs one gather, from the operands to where the result goes.
-func (p *program) gather(ctx context.Context, kind catalog.Kind, f *gatherFlags, args []string) (err error) {
+// A request is a gather that was asked for: the operator, made of its numbers
+// and policies, and its operands, opened.
+type request struct {
+	operator      catalog.Operator
+	numbers       map[string]any // as they were given
+	op            garner.Op
+	data, indices *operand
+}
+
+func (r *request) close() {
+	for _, o := range []*operand{r.data, r.indices} {
+		if o != nil {
+			o.close()
+		}
+	}
+}
+
+// request reads what is asked for; checkOutput is what an OUT must keep. The
+// caller closes it, unless there is an error.
+func (p *program) request(ctx context.Context, kind catalog.Kind, f *gatherFlags, args []string, checkOutput func(string) error) (_ *request, err error) {
 	// First all that is wrong with the command itself.
-	o, err := f.operator.find(kind)
-	if err != nil {
-		return err
+	r := &request{}
+	if r.operator, err = f.operator.find(kind); err != nil {
+		return nil, err
 	}
-	if o.Kind != kind {
-		return rightCommand(o, kind)
+	if r.operator.Kind != kind {
+		return nil, rightCommand(r.operator, kind)
 	}
-	numbers, err := f.operator.numbers()
-	if err != nil {
-		return err
+	if r.numbers, err = f.operator.numbers(); err != nil {
+		return nil, err
 	}
-	op, err := o.WithNumbers(numbers)
-	if err != nil {
-		return err
+	if r.op, err = r.operator.WithNumbers(r.numbers); err != nil {
+		return nil, err
 	}
 	if f.threads.given && (f.threads.value < 1 || f.threads.value > 1<<16) {
-		return wrong("--threads %d: give 1 or more; without it all cores are used", f.threads.value)
+		return nil, wrong("--threads %d: give 1 or more; without it all cores are used", f.threads.value)
 	}
 	if f.out != "" {
 		if err := checkOutput(f.out); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if err := checkOperands(args); err != nil {
-		return err
+		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			r.close()
+		}
+	}()
+	if r.data, err = p.open(ctx, operandRoles[0], args[0], garner.DType(f.dtype)); err != nil {
+		return nil, err
+	}
+	if r.indices, err = p.open(ctx, operandRoles[1], args[1], garner.DType(f.indicesDType)); err != nil {
+		return nil, err
+	}
+	if r.op, err = f.policy.amend(r.op, r.data.tensor.DType()); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
 
-	data, err := p.open(ctx, operandRoles[0], args[0], garner.DType(f.dtype))
+// gather runs one gather, from the operands to where the result goes.
+func (p *program) gather(ctx context.Context, kind catalog.Kind, f *gatherFlags, args []string) error {
+	if f.out == "" {
+		if err := checkOutput("", f.name); err != nil {
+			return err
+		}
+	}
+	r, err := p.request(ctx, kind, f, args, func(out string) error { return checkOutput(out, f.name) })
 	if err != nil {
 		return err
 	}
-	defer data.close()
-	indices, err := p.open(ctx, operandRoles[1], args[1], garner.DType(f.indicesDType))
-	if err != nil {
-		return err
-	}
-	defer indices.close()
-
-	if op, err = f.policy.amend(op, data.tensor.DType()); err != nil {
-		return err
-	}
-	prepared, err := garner.Prepare(op, data.tensor.Spec(), indices.tensor.Spec(), garner.Threads(int(f.threads.value)))
+	defer r.close()
+	op, data, indices := r.op, r.data, r.indices
+	var meter *terminal.Meter
+	tell := func(done, _ int64) { meter.Set(volume(data.tensor.DType(), done)) }
+	prepared, err := garner.Prepare(op, data.tensor.Spec(), indices.tensor.Spec(), garner.Threads(int(f.threads.value)), garner.Progress(tell))
 	if err != nil {
 		return err
 	}
@@ -199,12 +242,18 @@ func (p *program) gather(ctx context.Context, kind catalog.Kind, f *gatherFlags,
 	if err != nil {
 		return err
 	}
-	to, err := p.create(ctx, f.out, data.path, indices.path)
+	to, err := p.create(ctx, f.out, f.name, data.path, indices.path)
 	if err != nil {
 		return err
 	}
 	defer to.abort()
-	if err := prepared.Run(ctx, data.tensor, indices.tensor, out); err != nil {
+	if err := to.check(out); err != nil {
+		return err
+	}
+	meter = p.meter("gathering", volume(out.DType(), int64(out.Len())))
+	err = prepared.Run(ctx, data.tensor, indices.tensor, out)
+	meter.Stop()
+	if err != nil {
 		return remedy(err)
 	}
 	if f.out == "" {

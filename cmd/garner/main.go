@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/garner-go/garner/internal/literal"
+	"github.com/garner-go/garner/internal/terminal"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -68,6 +69,7 @@ type program struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	unfinished     atomic.Bool // a temporary file stands on the disk
+	shown          atomic.Pointer[terminal.Meter]
 }
 
 // run carries out a command line and answers with the exit status.
@@ -103,7 +105,8 @@ Usage:
   garner gathernd DATA INDICES [--batch-dims N] [--as OP] [-o OUT]               slices at index tuples
   garner elements DATA INDICES [--axis N] [--as OP] [-o OUT]                     one element per index
   garner shape    --as OP --data SPEC --indices SPEC ...                         infer the output's shape, run nothing
-  garner ops                                                                     list the operators
+  garner explain  gather|gathernd|elements DATA INDICES ... [-o PLAN.svg]        show the plan, run nothing
+  garner ops      [NAME]                                                         the operators: shapes, policies, types, examples
   garner verify   PATH... [--json]                                               hold garner against recorded answers
   garner help COMMAND                                                            what to type, with examples
   garner completion bash|zsh|fish|powershell                                     a completion script for the shell
@@ -115,9 +118,10 @@ Examples:
 
 OP is DIALECT.OPERATOR-VERSION, for example openvino.Gather-8; garner's own,
 strict operator where it is not given. "garner ops" lists them.
-DATA and INDICES are literals such as '[[1,2],[3,4]]', or files: .npy,
+DATA and INDICES are literals such as '[[1,2],[3,4]]', or files: .npy, .npz#NAME,
 .safetensors#NAME; "-" is npy on standard input.
-Without -o a small result is printed; "-o -" writes npy to standard output.
+Without -o a small result is printed. OUT is a file, .npy, .npz or .safetensors;
+"-o -" writes npy to standard output.
 
 Exit status: 0 done; 1 the data or an index was refused, a file could not be read
 or written, or a verify had failures; 2 the command was wrong; 130 interrupted.`
@@ -154,7 +158,7 @@ func (p *program) command() *cobra.Command {
 			if len(args) > 0 {
 				return noCommand(cmd, args[0])
 			}
-			return usage(cmd, "say what to do: gather, gathernd, elements, shape, ops or verify")
+			return usage(cmd, "say what to do: gather, gathernd, elements, shape, explain, ops or verify")
 		},
 	}
 	root.SuggestionsMinimumDistance = 2
@@ -185,7 +189,7 @@ func (p *program) command() *cobra.Command {
 	for _, k := range gatherKinds {
 		root.AddCommand(p.gatherCommand(k))
 	}
-	root.AddCommand(p.shapeCommand(), p.opsCommand(), p.verifyCommand(), p.benchCommand())
+	root.AddCommand(p.shapeCommand(), p.explainCommand(), p.opsCommand(), p.verifyCommand(), p.benchCommand())
 	root.InitDefaultCompletionCmd()
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {
 		wantShell(completion)

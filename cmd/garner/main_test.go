@@ -18,6 +18,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/format/npy"
+	"github.com/garner-go/garner/format/npz"
 	"github.com/garner-go/garner/format/safetensors"
 	"github.com/garner-go/garner/internal/literal"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -81,7 +82,9 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GORACE", raceOptions)
-			return nil
+			repository, err := filepath.Abs("../..")
+			env.Setenv("REPOSITORY", repository)
+			return err
 		},
 		Condition: func(name string) (bool, error) {
 			if name == "root" {
@@ -94,6 +97,7 @@ func TestScripts(t *testing.T) {
 			"link":           link,
 			"npy":            makeNpy,
 			"npyis":          npyIs,
+			"npz":            makeNpz,
 			"rawnpy":         rawNpy,
 			"safetensors":    makeSafetensors,
 			"rawsafetensors": rawSafetensors,
@@ -249,6 +253,20 @@ func writeSparse(ts *testscript.TestScript, name string, head []byte, zeros stri
 	path := ts.MkAbs(name)
 	ts.Check(os.WriteFile(path, head, 0o666))
 	ts.Check(os.Truncate(path, int64(len(head))+n))
+}
+
+// makeNpz makes an npz file of literals.
+//
+//	npz FILE NAME=LITERAL...
+func makeNpz(ts *testscript.TestScript, _ bool, args []string) {
+	var arrays []npz.Named
+	for _, a := range args[1:] {
+		name, text, _ := strings.Cut(a, "=")
+		arrays = append(arrays, npz.Named{Name: name, Tensor: parse(ts, []string{text})})
+	}
+	var b bytes.Buffer
+	ts.Check(npz.Write(&b, arrays))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b.Bytes(), 0o666))
 }
 
 // makeSafetensors makes a safetensors file of literals.

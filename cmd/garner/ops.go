@@ -1,28 +1,200 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/catalog"
 	"github.com/spf13/cobra"
 )
 
 func (p *program) opsCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "ops",
-		Short:   "List every operator, the command that runs it and its specification",
-		Example: "  garner ops",
+		Use:   "ops [NAME]",
+		Short: "Tell of the operators: shapes, policies, types, an example, the specification",
+		Long: `NAME is an operator, with a version or without, or a dialect; without NAME every
+operator is told of. The first line has its name, the command that runs it, and its
+specification. Shapes are told in Python's words: data[:axis] are the dims of data
+before the axis. Policies are what a negative index means, and one outside its axis;
+--negative and --outside replace them.
+
+Exit status: 0 done; 2 there is no operator of that name.`,
+		Example: `  garner ops
+  garner ops openvino.Gather-8
+  garner ops jax`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usage(cmd, "ops takes no arguments; %q was given", args[0])
+			if len(args) > 1 {
+				return usage(cmd, "ops takes one NAME or none; %d were given", len(args))
 			}
 			return nil
 		},
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(*cobra.Command, []string) error {
-			to := p.printer()
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			var names []string
 			for _, o := range catalog.Operators() {
-				to.printf("%-26s %-9s %s\n", o.Name, o.Kind, o.Spec)
+				if len(args) == 0 {
+					names = append(names, o.Name)
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			list := catalog.Operators()
+			if len(args) > 0 {
+				list = slices.DeleteFunc(list, func(o catalog.Operator) bool { return !strings.HasPrefix(o.Name, args[0]+".") })
+				if len(list) == 0 {
+					o, err := catalog.Find(args[0], 0)
+					if err != nil {
+						return err
+					}
+					list = []catalog.Operator{o}
+				}
+			}
+			to := p.printer()
+			for i, o := range list {
+				if i > 0 {
+					to.printf("\n")
+				}
+				text, err := p.describe(o)
+				if err != nil {
+					return err
+				}
+				to.printf("%s", text)
 			}
 			return to.flush()
 		},
 	}
+}
+
+// describe is what there is to know of an operator. All but its shape, its types
+// and its example is found out from the operator itself.
+func (p *program) describe(o catalog.Operator) (string, error) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-26s %-9s %s\n", o.Name, o.Kind, o.Spec)
+	line := func(label, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "    %-8s %s\n", label, text)
+		}
+	}
+	line("result", o.Shape)
+	var takes []string
+	inputs, attributes := o.Inputs(), o.Attributes()
+	for i, name := range inputs {
+		takes = append(takes, fmt.Sprintf("%s (input %d)", name, 3+i))
+	}
+	for _, name := range attributes {
+		if slices.Contains(inputs, name) {
+			continue
+		}
+		if words := o.Values(name); len(words) > 0 {
+			name += " (" + strings.Join(words, ", ") + ")"
+		}
+		takes = append(takes, name)
+	}
+	line("takes", strings.Join(takes, ", "))
+	policies, err := p.policies(o)
+	if err != nil {
+		return "", err
+	}
+	for i, text := range policies {
+		line([]string{"indices", ""}[min(i, 1)], text)
+	}
+	line("types", o.Types)
+	line("example", exampleOf(o))
+	return b.String(), nil
+}
+
+// exampleOf is a command line that runs the operator, and what it prints.
+func exampleOf(o catalog.Operator) string {
+	command, prints, _ := strings.Cut(o.Example, "   # ")
+	if _, own := strings.CutPrefix(o.Name, "garner."); !own {
+		command += " --as " + o.Name
+	}
+	return fmt.Sprintf("garner %s %s   # %s", o.Kind, command, prints)
+}
+
+// policies are what the operator makes of negative indices and of those outside:
+// a line for its own meaning, and one for every word by which an attribute
+// changes it.
+func (p *program) policies(o catalog.Operator) ([]string, error) {
+	own, err := p.policy(o, "", "")
+	if err != nil {
+		return nil, err
+	}
+	lines := []string{own}
+	for _, attribute := range o.Attributes() {
+		for _, word := range o.Values(attribute) {
+			text, err := p.policy(o, attribute, word)
+			if err != nil {
+				return nil, err
+			}
+			if text != own {
+				lines = append(lines, fmt.Sprintf("%s (%s=%s)", text, attribute, word))
+			}
+		}
+	}
+	return lines, nil
+}
+
+// policy is what the operator makes of indices in its example, with an attribute
+// set to a word.
+func (p *program) policy(o catalog.Operator, attribute, word string) (string, error) {
+	command, _, _ := strings.Cut(o.Example, "   # ")
+	args, err := shellWords(command)
+	if err != nil {
+		return "", err
+	}
+	f := &gatherFlags{}
+	i := slices.IndexFunc(gatherKinds, func(k gatherKind) bool { return k.kind == o.Kind })
+	cmd := &cobra.Command{}
+	f.add(cmd, gatherKinds[i])
+	if err := cmd.ParseFlags(args); err != nil {
+		return "", err
+	}
+	f.operator.as = o.Name
+	if attribute != "" {
+		f.operator.attributes = slices.DeleteFunc(f.operator.attributes, func(a string) bool { return strings.HasPrefix(a, attribute+"=") })
+		f.operator.attributes = append(f.operator.attributes, attribute+"="+word)
+	}
+	r, err := p.request(cmd.Context(), o.Kind, f, cmd.Flags().Args(), nil)
+	if err != nil {
+		return "", err
+	}
+	defer r.close()
+	plan, err := garner.NewPlan(r.op, r.data.tensor.Spec(), r.indices.tensor.Spec())
+	if err != nil {
+		return "", err
+	}
+	return "negative: " + plan.Negative.String() + ", outside: " + plan.Outside.String(), nil
+}
+
+// shellWords splits a command line as a shell does that knows single quotes.
+func shellWords(line string) ([]string, error) {
+	var words []string
+	var word strings.Builder
+	quoted, begun := false, false
+	for _, c := range line {
+		switch {
+		case c == '\'':
+			quoted, begun = !quoted, true
+		case c == ' ' && !quoted:
+			if begun {
+				words = append(words, word.String())
+			}
+			word.Reset()
+			begun = false
+		default:
+			word.WriteRune(c)
+			begun = true
+		}
+	}
+	if quoted {
+		return nil, errors.New("garner: a quote is not closed in " + line)
+	}
+	if begun {
+		words = append(words, word.String())
+	}
+	return words, nil
 }

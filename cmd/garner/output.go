@@ -12,19 +12,54 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/format/npy"
+	"github.com/garner-go/garner/format/npz"
+	"github.com/garner-go/garner/format/safetensors"
 	"github.com/garner-go/garner/internal/atomicfile"
+	"github.com/garner-go/garner/internal/terminal"
 )
 
 // printed is up to how many elements (lists, where there are none) a result has
 // that is printed in full.
 const printed = 1000
 
-// checkOutput refuses an OUT that garner cannot write, before anything is done.
-func checkOutput(out string) error {
-	if out == "-" || out == os.DevNull || strings.EqualFold(filepath.Ext(out), ".npy") {
+// outputs are the kinds of file that a result is written to, by extension, with
+// the name that it has in one that holds several.
+var outputs = []struct{ extension, name string }{
+	{".npy", ""},
+	{".npz", "arr_0"}, // as numpy.savez names what has no name
+	{".safetensors", "output"},
+}
+
+// checkOutput refuses an OUT that garner cannot write, and a name of the result
+// that it has no room for, before anything is done. "" is an OUT or a name that
+// was not given.
+func checkOutput(out, name string) error {
+	_, named, ok := form(out)
+	if ok {
+		if name != "" && named == "" {
+			return wrong("--name %s: only in .npz and .safetensors files has a result a name; write one of them with -o", name)
+		}
 		return nil
 	}
-	return wrong("-o %s: garner writes .npy files, and npy to standard output for -o -", out)
+	if path, name, ok := strings.Cut(out, "#"); ok {
+		return wrong("-o %s: give the name apart from the file's, -o %s --name %s", out, path, name)
+	}
+	return wrong("-o %s: garner writes .npy, .npz and .safetensors files, and npy to standard output for -o -", out)
+}
+
+// form is the extension that says how an OUT is written, and the name that the
+// result has in it where it is not given one.
+func form(out string) (extension, name string, ok bool) {
+	extension = ".npy"
+	if out != "" && out != "-" && out != os.DevNull {
+		extension = strings.ToLower(filepath.Ext(out))
+	}
+	for _, o := range outputs {
+		if o.extension == extension {
+			return extension, o.name, true
+		}
+	}
+	return "", "", false
 }
 
 // A sink is where a result goes.
@@ -32,20 +67,25 @@ type sink struct {
 	ctx     context.Context
 	program *program
 	file    *atomicfile.File // nil: standard output
-	name    string
+	form    string           // npy, npz or safetensors, as an extension
+	name    string           // of the result in the file
 }
 
-// create makes the sink of an OUT, "" for printing. What is an input, or cannot
-// be written, is refused here, before the work.
-func (p *program) create(ctx context.Context, out string, inputs ...string) (*sink, error) {
-	s := &sink{ctx: ctx, program: p, name: "standard output"}
+// create makes the sink of an OUT, "" for printing, and of the result's name, ""
+// for that of the form. What is an input, or cannot be written, is refused here,
+// before the work.
+func (p *program) create(ctx context.Context, out, name string, inputs ...string) (*sink, error) {
+	s := &sink{ctx: ctx, program: p}
+	s.form, s.name, _ = form(out)
+	if name != "" {
+		s.name = name
+	}
 	switch out {
 	case "":
 		return s, nil
 	case "-":
 		return s, p.notInput(inputs)
 	}
-	s.name = out
 	info, err := os.Stat(out)
 	temporary := err != nil || info.Mode().IsRegular()
 	p.unfinished.Store(temporary)
@@ -82,19 +122,38 @@ func (s *sink) abort() {
 	}
 }
 
-// write writes a result as npy, whole or not at all. descr is how data's dtype
-// was named, "" where it was not.
+// check refuses a result that the form cannot hold, before its elements are
+// known.
+func (s *sink) check(t garner.Tensor) error {
+	switch s.form {
+	case ".npz":
+		return npz.Check([]npz.Named{{Name: s.name, Tensor: t}})
+	case ".safetensors":
+		return safetensors.Check([]safetensors.Named{{Name: s.name, Tensor: t}}, nil)
+	}
+	return nil
+}
+
+// write writes a result, whole or not at all. descr is how data's dtype was
+// named, "" where it was not.
 func (s *sink) write(t garner.Tensor, descr string) error {
 	defer s.abort()
+	meter := s.program.meter("writing", onDisk(t))
+	defer meter.Stop()
 	var w io.Writer = s.program.stdout
 	if s.file != nil {
 		w = s.file
 	}
-	w = contextWriter{s.ctx, w}
+	w = contextWriter{s.ctx, w, meter}
 	var err error
-	if t.DType() == garner.String && descr != "" {
+	switch {
+	case s.form == ".npz":
+		err = npz.Write(w, []npz.Named{{Name: s.name, Tensor: t, Descr: descr}})
+	case s.form == ".safetensors":
+		err = safetensors.Write(w, []safetensors.Named{{Name: s.name, Tensor: t}}, nil)
+	case t.DType() == garner.String && descr != "":
 		err = npy.WriteStrings(w, t, descr)
-	} else {
+	default:
 		err = npy.Write(w, t)
 	}
 	if s.file == nil {
@@ -107,6 +166,15 @@ func (s *sink) write(t garner.Tensor, descr string) error {
 		return err
 	}
 	return s.file.Commit()
+}
+
+// onDisk is how many bytes a tensor takes in a file, about; 0 where only its
+// strings tell.
+func onDisk(t garner.Tensor) int64 {
+	if t.DType() == garner.String {
+		return 0
+	}
+	return volume(t.DType(), int64(t.Len()))
 }
 
 // print prints a result as nested lists, or says what it is where it is large.
@@ -222,8 +290,9 @@ func (r contextReader) Read(b []byte) (int, error) {
 // A contextWriter writes until its context ends, which it looks at once a
 // mebibyte.
 type contextWriter struct {
-	ctx context.Context
-	w   io.Writer
+	ctx   context.Context
+	w     io.Writer
+	meter *terminal.Meter
 }
 
 func (w contextWriter) Write(b []byte) (int, error) {
@@ -235,6 +304,7 @@ func (w contextWriter) Write(b []byte) (int, error) {
 		}
 		k, err := w.w.Write(b[n:min(len(b), n+block)])
 		n += k
+		w.meter.Add(int64(k))
 		if err != nil || n == len(b) {
 			return n, err
 		}

@@ -21,11 +21,14 @@ type Input struct {
 // `attr:"name"`, or `input:"name"` where it is an input of its own, with
 // ",scalar" where that must have rank 0. With both tags it may be given either
 // way.
+//
+// `values:"a,b"` lists what an attribute may be, where that is a choice of words.
 type field struct {
 	name   string
 	input  bool
 	scalar bool
 	index  int
+	values string
 }
 
 func fields(op garner.Op) []field {
@@ -33,7 +36,7 @@ func fields(op garner.Op) []field {
 	var list []field
 	for i := range t.NumField() {
 		if name, ok := t.Field(i).Tag.Lookup("attr"); ok {
-			list = append(list, field{name: name, index: i})
+			list = append(list, field{name: name, index: i, values: t.Field(i).Tag.Get("values")})
 		}
 		if tag, ok := t.Field(i).Tag.Lookup("input"); ok {
 			name, option, _ := strings.Cut(tag, ",")
@@ -45,6 +48,16 @@ func fields(op garner.Op) []field {
 
 // Attributes are the names of an operator's attributes, in its own order.
 func (o Operator) Attributes() []string { return o.names(false) }
+
+// Values are the words of which an attribute is one; none where it is no choice.
+func (o Operator) Values(attribute string) []string {
+	for _, f := range fields(o.Zero) {
+		if f.name == attribute && f.values != "" {
+			return strings.Split(f.values, ",")
+		}
+	}
+	return nil
+}
 
 // Inputs are the names of an operator's inputs beyond data and indices, in
 // order.

@@ -36,7 +36,42 @@ type Operator struct {
 	Kind Kind
 	Zero garner.Op // of a struct type whose tags name the attributes; see Bind
 	Spec string    // where its specification is
+
+	Shape   string // of the result, in Python's words for shapes
+	Types   string // which types its specification knows; garner takes any data and any integer
+	Example string // what to type after the command and the operator, and after "   # " what that prints
 }
+
+// Shapes of results. k is the length of a tuple: indices[-1].
+const (
+	axisSlices   = "data[:axis] + indices + data[axis+1:]"
+	batchSlices  = "data[:axis] + indices[batch_dims:] + data[axis+1:]"
+	lastSlices   = "indices + data[rank(indices):]: batch_dims and axis are rank(indices) - 1"
+	slicesOrFlat = "data[:axis] + indices + data[axis+1:]; without axis data is taken flat: indices"
+	selected     = "data[:dim] + [number of indices] + data[dim+1:]"
+	embedded     = "indices + data[1:], of a matrix"
+	flat         = "indices: data is taken flat"
+	tuples       = "indices[:-1] + data[k:], where k = indices[-1]"
+	batchTuples  = "indices[:-1] + data[batch_dims+k:], where k = indices[-1]"
+	flatTuples   = "[product of indices[:batch_dims]] + indices[batch_dims:-1] + data[batch_dims+k:], where k = indices[-1]"
+	elements     = "indices; its dims off the axis are those of data"
+	within       = "indices; its dims off the axis are at most those of data"
+	broadcast    = "indices and data broadcast off the axis; without axis both are taken flat"
+	windows      = "offset_dims walk a window of slice_sizes, the other dims indices without index_vector_dim"
+)
+
+// Types that specifications know.
+const (
+	anyIndex    = "data of any type, indices of any integer type"
+	index16to64 = "data of any type, indices i16, i32 or i64"
+	index32or64 = "data of any type, indices i32 or i64"
+	index64     = "data of any type, indices i64"
+	onnxOld     = "data of any type but bf16, f8 and packed ones, " // opsets 1 to 12
+	onnxNew     = "data of any type but f8 and packed ones, "
+	onnx32or64  = "indices i32 or i64"
+	onnx64      = "indices i64"
+	indexWeb    = "data f32, f16, i64, u64, i32, u32, i8 or u8, indices i32, u32 or i64"
+)
 
 const (
 	ovPage   = "https://docs.openvino.ai/2025/documentation/openvino-ir-format/operation-sets/operation-specs/movement/"
@@ -54,47 +89,47 @@ const (
 
 // operators has every operator, versions of one from the oldest to the newest.
 var operators = []Operator{
-	{"garner.Gather", Gather, strict.Gather{}, ownPage + "Gather"},
-	{"garner.GatherND", GatherND, strict.GatherND{}, ownPage + "GatherND"},
-	{"garner.GatherElements", Elements, strict.GatherElements{}, ownPage + "GatherElements"},
-	{"openvino.Gather-1", Gather, openvino.Gather1{}, ovPage + "gather-1.html"},
-	{"openvino.Gather-7", Gather, openvino.Gather7{}, ovPage + "gather-7.html"},
-	{"openvino.Gather-8", Gather, openvino.Gather8{}, ovPage + "gather-8.html"},
-	{"openvino.GatherND-5", GatherND, openvino.GatherND5{}, ovPage + "gather-nd-5.html"},
-	{"openvino.GatherND-8", GatherND, openvino.GatherND8{}, ovPage + "gather-nd-8.html"},
-	{"openvino.GatherElements-6", Elements, openvino.GatherElements6{}, ovPage + "gather-elements-6.html"},
-	{"onnx.Gather-1", Gather, onnx.Gather1{}, onnxPage + "Gather.html"},
-	{"onnx.Gather-11", Gather, onnx.Gather11{}, onnxPage + "Gather.html"},
-	{"onnx.Gather-13", Gather, onnx.Gather13{}, onnxPage + "Gather.html"},
-	{"onnx.GatherElements-11", Elements, onnx.GatherElements11{}, onnxPage + "GatherElements.html"},
-	{"onnx.GatherElements-13", Elements, onnx.GatherElements13{}, onnxPage + "GatherElements.html"},
-	{"onnx.GatherND-11", GatherND, onnx.GatherND11{}, onnxPage + "GatherND.html"},
-	{"onnx.GatherND-12", GatherND, onnx.GatherND12{}, onnxPage + "GatherND.html"},
-	{"onnx.GatherND-13", GatherND, onnx.GatherND13{}, onnxPage + "GatherND.html"},
-	{"com.microsoft.GatherND-1", GatherND, onnx.MicrosoftGatherND1{}, msPage},
-	{"tensorflow.GatherNd", GatherND, tensorflow.GatherNd{}, tfPage + "raw_ops/GatherNd"},
-	{"tensorflow.gather_nd", GatherND, tensorflow.GatherNdFunc{}, tfPage + "gather_nd"},
-	{"tensorflow.Gather", Gather, tensorflow.Gather{}, tfPage + "raw_ops/Gather"},
-	{"tensorflow.GatherV2", Gather, tensorflow.GatherV2{}, tfPage + "raw_ops/GatherV2"},
-	{"tensorflow.gather", Gather, tensorflow.GatherFunc{}, tfPage + "gather"},
-	{"tensorflow.batch_gather", Gather, tensorflow.BatchGather{}, tfPage + "compat/v1/batch_gather"},
-	{"numpy.take", Gather, numpy.Take{}, npPage + "take.html"},
-	{"numpy.take_along_axis", Elements, numpy.TakeAlongAxis{}, npPage + "take_along_axis.html"},
-	{"torch.gather", Elements, torch.Gather{}, ptPage + "gather.html"},
-	{"torch.index_select", Gather, torch.IndexSelect{}, ptPage + "index_select.html"},
-	{"torch.embedding", Gather, torch.Embedding{}, ptPage + "nn.functional.embedding.html"},
-	{"torch.take", Gather, torch.Take{}, ptPage + "take.html"},
-	{"torch.take_along_dim", Elements, torch.TakeAlongDim{}, ptPage + "take_along_dim.html"},
-	{"webnn.gather", Gather, webnn.Gather{}, nnPage + "gather"},
-	{"webnn.gatherElements", Elements, webnn.GatherElements{}, nnPage + "gatherelements"},
-	{"webnn.gatherND", GatherND, webnn.GatherND{}, nnPage + "gathernd"},
-	{"tflite.GATHER", Gather, tflite.Gather{}, litePage + "gather"},
-	{"tflite.GATHER_ND", GatherND, tflite.GatherND{}, litePage + "gather_nd"},
-	{"stablehlo.gather", GatherND, stablehlo.Gather{}, hloPage + "gather"},
-	{"stablehlo.dynamic_gather", GatherND, stablehlo.DynamicGather{}, hloPage + "dynamic_gather"},
-	{"jax.lax.gather", GatherND, jax.LaxGather{}, jaxPage + "lax.gather.html"},
-	{"jax.numpy.take", Gather, jax.NumpyTake{}, jaxPage + "numpy.take.html"},
-	{"jax.numpy.take_along_axis", Elements, jax.NumpyTakeAlongAxis{}, jaxPage + "numpy.take_along_axis.html"},
+	{"garner.Gather", Gather, strict.Gather{}, ownPage + "Gather", batchSlices, anyIndex, `'[[1,2],[3,4],[5,6]]' '[2,0]'   # [[5, 6], [1, 2]]`},
+	{"garner.GatherND", GatherND, strict.GatherND{}, ownPage + "GatherND", batchTuples, anyIndex, `'[[1,2],[3,4]]' '[[0,0],[1,1]]'   # [1, 4]`},
+	{"garner.GatherElements", Elements, strict.GatherElements{}, ownPage + "GatherElements", elements, anyIndex, `'[[1,2],[3,4]]' '[[0,0],[1,0]]' --axis 1   # [[1, 1], [4, 3]]`},
+	{"openvino.Gather-1", Gather, openvino.Gather1{}, ovPage + "gather-1.html", axisSlices, anyIndex, `'[[1,2],[3,4]]' '[1,0,1]' --axis 1   # [[2, 1, 2], [4, 3, 4]]`},
+	{"openvino.Gather-7", Gather, openvino.Gather7{}, ovPage + "gather-7.html", batchSlices, anyIndex, `'[[1,2],[3,4]]' '[[1],[0]]' --axis 1 --batch-dims 1   # [[2], [3]]`},
+	{"openvino.Gather-8", Gather, openvino.Gather8{}, ovPage + "gather-8.html", batchSlices, anyIndex, `'[1,2,3]' '[0,-1,7]'   # [1, 3, 0]`},
+	{"openvino.GatherND-5", GatherND, openvino.GatherND5{}, ovPage + "gather-nd-5.html", flatTuples, anyIndex, `'[[[1,2]],[[3,4]]]' '[[[1]],[[0]]]' --batch-dims 2   # [2, 3]`},
+	{"openvino.GatherND-8", GatherND, openvino.GatherND8{}, ovPage + "gather-nd-8.html", batchTuples, anyIndex, `'[[[1,2]],[[3,4]]]' '[[[1]],[[0]]]' --batch-dims 2   # [[2], [3]]`},
+	{"openvino.GatherElements-6", Elements, openvino.GatherElements6{}, ovPage + "gather-elements-6.html", elements, anyIndex, `'[[1,2],[3,4]]' '[[1,0]]'   # [[3, 2]]`},
+	{"onnx.Gather-1", Gather, onnx.Gather1{}, onnxPage + "Gather.html", axisSlices, onnxOld + onnx32or64, `'[[1,2],[3,4]]' '[[1],[0]]'   # [[[3, 4]], [[1, 2]]]`},
+	{"onnx.Gather-11", Gather, onnx.Gather11{}, onnxPage + "Gather.html", axisSlices, onnxOld + onnx32or64, `'[[1,2],[3,4]]' '[-1]'   # [[3, 4]]`},
+	{"onnx.Gather-13", Gather, onnx.Gather13{}, onnxPage + "Gather.html", axisSlices, onnxNew + onnx32or64, `'[[1,2],[3,4]]' '[1,-2]' --axis -1   # [[2, 1], [4, 3]]`},
+	{"onnx.GatherElements-11", Elements, onnx.GatherElements11{}, onnxPage + "GatherElements.html", within, onnxOld + onnx32or64, `'[[1,2],[3,4]]' '[[1,-2]]'   # [[3, 2]]`},
+	{"onnx.GatherElements-13", Elements, onnx.GatherElements13{}, onnxPage + "GatherElements.html", within, onnxNew + onnx32or64, `'[[1,2],[3,4]]' '[[1],[0]]' --axis 1   # [[2], [3]]`},
+	{"onnx.GatherND-11", GatherND, onnx.GatherND11{}, onnxPage + "GatherND.html", tuples, onnxOld + onnx64, `'[[1,2],[3,4]]' '[[-1],[0]]'   # [[3, 4], [1, 2]]`},
+	{"onnx.GatherND-12", GatherND, onnx.GatherND12{}, onnxPage + "GatherND.html", batchTuples, onnxOld + onnx64, `'[[1,2],[3,4]]' '[[1],[0]]' --batch-dims 1   # [2, 3]`},
+	{"onnx.GatherND-13", GatherND, onnx.GatherND13{}, onnxPage + "GatherND.html", batchTuples, onnxNew + onnx64, `'[[1,2],[3,4]]' '[[0,-1],[1,0]]'   # [2, 3]`},
+	{"com.microsoft.GatherND-1", GatherND, onnx.MicrosoftGatherND1{}, msPage, tuples, index32or64, `'[[0,1],[2,3]]' '[[0,0],[1,1]]'   # [0, 3]`},
+	{"tensorflow.GatherNd", GatherND, tensorflow.GatherNd{}, tfPage + "raw_ops/GatherNd", tuples, index16to64, `'[["a","b"],["c","d"]]' '[[0,0],[1,1]]'   # ["a", "d"]`},
+	{"tensorflow.gather_nd", GatherND, tensorflow.GatherNdFunc{}, tfPage + "gather_nd", batchTuples, index16to64, `'[[1,2],[3,4]]' '[[1],[0]]' --batch-dims 1   # [2, 3]`},
+	{"tensorflow.Gather", Gather, tensorflow.Gather{}, tfPage + "raw_ops/Gather", axisSlices, index32or64, `'[[1,2],[3,4]]' '[1]'   # [[3, 4]]`},
+	{"tensorflow.GatherV2", Gather, tensorflow.GatherV2{}, tfPage + "raw_ops/GatherV2", batchSlices, index16to64, `'[[1,2],[3,4]]' '[[1],[0]]' --axis 1 --batch-dims 1   # [[2], [3]]`},
+	{"tensorflow.gather", Gather, tensorflow.GatherFunc{}, tfPage + "gather", batchSlices, index16to64, `'[[1,2],[3,4]]' '[[1],[0]]' --batch-dims 1   # [[2], [3]]`},
+	{"tensorflow.batch_gather", Gather, tensorflow.BatchGather{}, tfPage + "compat/v1/batch_gather", lastSlices, index16to64, `'[[1,2],[3,4]]' '[[1],[0]]'   # [[2], [3]]`},
+	{"numpy.take", Gather, numpy.Take{}, npPage + "take.html", slicesOrFlat, anyIndex, `'[[1,2],[3,4]]' '[-1,0]' --attr mode=raise   # [4, 1]`},
+	{"numpy.take_along_axis", Elements, numpy.TakeAlongAxis{}, npPage + "take_along_axis.html", broadcast, anyIndex, `'[[1,2],[3,4]]' '[[-1],[0]]' --axis 1   # [[2], [3]]`},
+	{"torch.gather", Elements, torch.Gather{}, ptPage + "gather.html", within, index64, `'[[1,2],[3,4]]' '[[1,0]]' --axis 0   # [[3, 2]]`},
+	{"torch.index_select", Gather, torch.IndexSelect{}, ptPage + "index_select.html", selected, index32or64, `'[[1,2],[3,4]]' '[1,1]' --axis 1   # [[2, 2], [4, 4]]`},
+	{"torch.embedding", Gather, torch.Embedding{}, ptPage + "nn.functional.embedding.html", embedded, index32or64, `'[[1,2],[3,4],[5,6]]' '[[2],[0]]'   # [[[5, 6]], [[1, 2]]]`},
+	{"torch.take", Gather, torch.Take{}, ptPage + "take.html", flat, index64, `'[[1,2],[3,4]]' '[[-1,0]]'   # [[4, 1]]`},
+	{"torch.take_along_dim", Elements, torch.TakeAlongDim{}, ptPage + "take_along_dim.html", broadcast, index64, `'[[1,2],[3,4]]' '[[1],[0]]' --axis 1   # [[2], [3]]`},
+	{"webnn.gather", Gather, webnn.Gather{}, nnPage + "gather", axisSlices, indexWeb, `'[1,2,3]' '[0,-1,7]'   # [1, 3, 3]`},
+	{"webnn.gatherElements", Elements, webnn.GatherElements{}, nnPage + "gatherelements", elements, indexWeb, `'[[1,2],[3,4]]' '[[1,9]]'   # [[3, 4]]`},
+	{"webnn.gatherND", GatherND, webnn.GatherND{}, nnPage + "gathernd", tuples, indexWeb, `'[[1,2],[3,4]]' '[[0,-1],[9,0]]'   # [2, 3]`},
+	{"tflite.GATHER", Gather, tflite.Gather{}, litePage + "gather", batchSlices, index16to64, `'[[1,2],[3,4]]' '[[1],[0]]' --axis 1 --batch-dims 1   # [[2], [3]]`},
+	{"tflite.GATHER_ND", GatherND, tflite.GatherND{}, litePage + "gather_nd", tuples, index16to64, `'[[1,2],[3,4]]' '[[1,0]]'   # [3]`},
+	{"stablehlo.gather", GatherND, stablehlo.Gather{}, hloPage + "gather", windows, anyIndex, `'[1,2,3,4]' '[[1],[9]]' --attr offset_dims=[1] --attr start_index_map=[0] --attr index_vector_dim=1 --attr slice_sizes=[2]   # [[2, 3], [3, 4]]`},
+	{"stablehlo.dynamic_gather", GatherND, stablehlo.DynamicGather{}, hloPage + "dynamic_gather", windows, anyIndex, `'[1,2,3,4]' '[[1],[9]]' --attr offset_dims=[1] --attr start_index_map=[0] --attr index_vector_dim=1 --attr slice_sizes=[2]   # [[2, 3], [3, 4]]`},
+	{"jax.lax.gather", GatherND, jax.LaxGather{}, jaxPage + "lax.gather.html", windows, anyIndex, `'[1,2,3,4]' '[[1],[2]]' --attr offset_dims=[1] --attr start_index_map=[0] --attr slice_sizes=[2]   # [[2, 3], [3, 4]]`},
+	{"jax.numpy.take", Gather, jax.NumpyTake{}, jaxPage + "numpy.take.html", slicesOrFlat, anyIndex, `'f32[1,2,3]' '[0,-1,7]'   # [1.0, 3.0, NaN]`},
+	{"jax.numpy.take_along_axis", Elements, jax.NumpyTakeAlongAxis{}, jaxPage + "numpy.take_along_axis.html", broadcast, anyIndex, `'f32[[1,2],[3,4]]' '[[-1],[7]]' --axis 1   # [[2.0], [NaN]]`},
 }
 
 // Operators lists every operator, dialect by dialect, versions of one from the

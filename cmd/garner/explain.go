@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/garner-go/garner/internal/explain"
+	"github.com/garner-go/garner/internal/terminal"
+	"github.com/spf13/cobra"
+)
+
+const explainHelp = `The plan is shown in words: its loops (batch: both operands move; outer: the
+indices are reused; tuple: the data is reused), the axes that are indexed and what
+an index may be, what is moved, which operand is a view, and what becomes of every
+index. With -o PLAN.svg it is also drawn: data, indices and result as grids, each
+cell of the result in the colour of the row of data that it comes from; "-o -"
+writes the picture alone to standard output. Large tensors are drawn in part.
+
+Exit status: 0 explained, also where an index is outside and the gather would
+fail: the explanation says which; 1 DATA or INDICES were refused, or a file could
+not be read or written; 2 the command was wrong; 130 interrupted.
+
+Words are coloured on a terminal, unless NO_COLOR is set.`
+
+func (p *program) explainCommand() *cobra.Command {
+	const short = "Show a gather's plan in words and as a picture, run nothing"
+	cmd := &cobra.Command{
+		Use:   "explain gather|gathernd|elements DATA INDICES",
+		Short: short,
+		Long:  explainHelp,
+		Example: `  garner explain gather '[[1,2],[3,4],[5,6]]' '[2,0]'
+  garner explain gather '[10,20,30]' '[0,-1,7]' --as openvino.Gather-8 -o plan.svg
+  garner explain gathernd '[[1,2],[3,4]]' '[[0,0],[1,5]]'
+  garner explain elements data.npy at.npy --as numpy.take_along_axis --axis 2`,
+		Args: cobra.ArbitraryArgs, // RunE says it better
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usage(cmd, "explain takes gather, gathernd or elements, not %q", args[0])
+			}
+			return usage(cmd, "explain takes gather, gathernd or elements, then DATA and INDICES")
+		},
+	}
+	for _, k := range gatherKinds {
+		f := &gatherFlags{}
+		sub := &cobra.Command{
+			Use:               string(k.kind) + " DATA INDICES",
+			Short:             short,
+			Long:              explainHelp,
+			Example:           "  garner explain " + string(k.kind) + " data.npy at.npy -o plan.svg",
+			Args:              twoOperands,
+			ValidArgsFunction: completeOperand,
+			RunE: func(cmd *cobra.Command, args []string) error {
+				return p.explain(cmd.Context(), k, f, args)
+			},
+		}
+		f.add(sub, k)
+		sub.Flags().StringVarP(&f.out, "output", "o", "", "draw the plan too, into `PLAN`: a .svg file, or - for standard output")
+		cmd.AddCommand(sub)
+	}
+	return cmd
+}
+
+// checkPicture refuses a PLAN that garner cannot draw.
+func checkPicture(out string) error {
+	if out == "-" || out == os.DevNull || strings.EqualFold(filepath.Ext(out), ".svg") {
+		return nil
+	}
+	return wrong("-o %s: explain draws .svg files, and svg to standard output for -o -; what a gather makes is written by garner gather, gathernd or elements", out)
+}
+
+func (p *program) explain(ctx context.Context, k gatherKind, f *gatherFlags, args []string) error {
+	r, err := p.request(ctx, k.kind, f, args, checkPicture)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	e, err := explain.New(ctx, explain.Subject{
+		Name: r.operator.Name, Attributes: r.given(), Op: r.op, Data: r.data.tensor, Indices: r.indices.tensor,
+	})
+	if err != nil {
+		return err
+	}
+	if f.out != "" {
+		to, err := p.create(ctx, f.out, "", r.data.path, r.indices.path)
+		if err != nil {
+			return err
+		}
+		defer to.abort()
+		picture, err := e.SVG()
+		if err != nil {
+			return err
+		}
+		if err := to.writeText(picture); err != nil || f.out == "-" {
+			return err
+		}
+	}
+	to := p.printer()
+	to.printf("%s", e.Text(colored(p.stdout)))
+	return to.flush()
+}
+
+// given is what the operator was given, in its own order, each as "axis=1".
+func (r *request) given() []string {
+	names := make([]string, 0, len(r.numbers))
+	for name := range r.numbers {
+		names = append(names, name)
+	}
+	order := slices.Concat(r.operator.Inputs(), r.operator.Attributes())
+	slices.SortFunc(names, func(a, b string) int {
+		if i, j := slices.Index(order, a), slices.Index(order, b); i != j {
+			return i - j
+		}
+		return strings.Compare(a, b)
+	})
+	for i, name := range names {
+		value := fmt.Sprint(r.numbers[name])
+		if _, list := r.numbers[name].([]int64); list {
+			value = strings.ReplaceAll(value, " ", ",")
+		}
+		names[i] = name + "=" + value
+	}
+	return names
+}
+
+// colored reports whether w shows colours, and wants them.
+func colored(w io.Writer) bool {
+	if os.Getenv("NO_COLOR") != "" {
+		return false
+	}
+	// Windows's old console prints the codes of colours as they are.
+	if runtime.GOOS == "windows" && os.Getenv("WT_SESSION") == "" && os.Getenv("TERM") == "" {
+		return false
+	}
+	_, ok := terminal.Width(w)
+	return ok
+}
+
+// writeText writes a text, to a file whole or not at all.
+func (s *sink) writeText(text []byte) error {
+	defer s.abort()
+	if s.file == nil {
+		_, err := s.program.stdout.Write(text)
+		return notPrinted(err)
+	}
+	if _, err := s.file.Write(text); err != nil {
+		return err
+	}
+	return s.file.Commit()
+}

@@ -1,0 +1,23 @@
+package main
+
+import (
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/terminal"
+)
+
+// meter shows on standard error, where that is a terminal, how far work of so
+// many bytes is; 0 where that is not known. The caller stops it, and report does.
+func (p *program) meter(what string, bytes int64) *terminal.Meter {
+	m := terminal.NewMeter(p.stderr, what, bytes)
+	p.shown.Store(m)
+	return m
+}
+
+// volume is how many bytes elements take in memory, strings without their text.
+func volume(d garner.DType, elements int64) int64 {
+	const header = 16
+	if d == garner.String {
+		return elements * header
+	}
+	return elements/8*int64(d.Bits()) + elements%8*int64(d.Bits())/8
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/garner-go/garner"
+	"golang.org/x/sys/unix"
+)
+
+// A console is a terminal of the test's own, and what was written to it.
+type console struct {
+	tty  *os.File
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func newConsole(t *testing.T) *console {
+	t.Helper()
+	other, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip("this system lends no terminals: ", err)
+	}
+	fd := int(other.Fd())
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &console{}
+	if c.tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		b := make([]byte, 4096)
+		for {
+			n, err := other.Read(b)
+			c.mu.Lock()
+			c.text.Write(b[:n])
+			c.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		c.tty.Close() // ends the read
+		<-read
+		other.Close()
+	})
+	return c
+}
+
+func (c *console) String() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.text.String()
+}
+
+// TestProgress runs gathers whose reader is slow: on a terminal a line shows how
+// far they are, and is gone when they end or are interrupted; elsewhere nothing
+// is said.
+func TestProgress(t *testing.T) {
+	if emulated {
+		t.Skip("an emulator knows too little of terminals")
+	}
+	dir := t.TempDir()
+	row, err := garner.New(garner.U8, 1, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeNpy(t, filepath.Join(dir, "row.npy"), row)
+	writeNpy(t, filepath.Join(dir, "ids.npy"), garner.Of(make([]int64, 4), 4))
+	for _, tt := range []struct {
+		name      string
+		env       string
+		shows     bool
+		interrupt bool
+	}{
+		{"done", "TERM=xterm", true, false},
+		{"interrupted", "TERM=xterm", true, true},
+		{"dumb", "TERM=dumb", false, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			screen := newConsole(t)
+			stdout, w, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer stdout.Close()
+			p := start(t, dir, func(cmd *exec.Cmd) {
+				cmd.Stdout, cmd.Stderr, cmd.Env = w, screen.tty, append(os.Environ(), tt.env)
+			}, "gather", "row.npy", "ids.npy", "-o", "-")
+			w.Close()
+			const line = "\rwriting   0 %  0.0 of 4.0 MiB  "
+			if tt.shows {
+				for deadline := time.Now().Add(patience); !strings.Contains(screen.String(), line); time.Sleep(time.Millisecond) {
+					if time.Now().After(deadline) {
+						t.Fatalf("the terminal shows %q", screen.String())
+					}
+				}
+			} else {
+				time.Sleep(2500 * time.Millisecond)
+			}
+			if tt.interrupt {
+				if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil {
+					t.Fatal(err)
+				}
+				if got := p.status(t); got != statusInterrupted {
+					t.Errorf("status %d", got)
+				}
+			} else {
+				if n, err := io.Copy(io.Discard, stdout); err != nil || n != 4<<20+128 {
+					t.Errorf("%d bytes, %v", n, err)
+				}
+				if got := p.status(t); got != statusDone {
+					t.Errorf("status %d", got)
+				}
+			}
+			// What was written last arrives when it will.
+			want := map[bool]string{false: " \r", true: " \rgarner: interrupted; no file was written\r\n"}[tt.interrupt]
+			for deadline := time.Now().Add(patience); tt.shows && !strings.HasSuffix(screen.String(), want); time.Sleep(time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatalf("the terminal ends with %q", screen.String())
+				}
+			}
+			if !tt.shows && screen.String() != "" {
+				t.Errorf("the terminal shows %q", screen.String())
+			}
+		})
+	}
+}
