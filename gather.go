@@ -102,6 +102,8 @@ type Prepared struct {
 	strips   *strips // nil where columns are not visited in strips
 	start    []func()
 
+	met [3]met // data, indices and the output of the last run
+
 	// The run that is under way.
 	ctx     context.Context
 	src     Tensor
@@ -144,6 +146,7 @@ type layout struct {
 	linear  bool // what is prefetched is the data of the next tile from end to end, not its rows
 	stream  bool // the result is written past the caches
 	direct  int  // bytes of an element that goes straight from its index; 0: by rows
+	little  bool // so few rows that starting to run is most of the time
 }
 
 type worker struct {
@@ -267,6 +270,7 @@ func (p *Prepared) prepare(plan *Plan) {
 	p.straighten(&l)
 	l.stream = size >= t.streamBytes*min(p.threads, 2) && bytes > 16
 	l.direct = direct(plan, n, r)
+	l.little = l.alone && l.free == 1 && l.whole && l.tiles == 1 && !n.empty && plan.DType.Bits() >= 8 && p.strips == nil && p.progress == nil
 	p.layout = l
 
 	p.fill = nil
@@ -411,16 +415,93 @@ func evenly(loops []Loop, slice int) (bool, int) {
 // errors. A cancelled ctx ends it within 10 ms with the context's cause; no
 // goroutine outlives the call.
 func (p *Prepared) Run(ctx context.Context, data, indices, out Tensor) error {
-	if err := p.accept(data, indices, out); err != nil {
-		return err
+	if !p.known(&data, &indices, &out) {
+		if err := p.accept(data, indices, out); err != nil {
+			return err
+		}
+		if !apart(out) {
+			p.met = [3]met{}
+			return errorf(ErrOverlap, "the output's strides %v let its own elements overlap; gather into a tensor without", out.strides)
+		}
+		p.meet(&data, &indices, &out)
 	}
-	if overlap(out, data) || overlap(out, indices) { // R.17
-		return errorf(ErrOverlap, "the output shares memory with an input; gather into memory of its own")
+	from, to, ok := p.met[2].span(&out)
+	for i, t := range [...]*Tensor{&data, &indices} {
+		if f, e, has := p.met[i].span(t); ok && has && f < to && from < e { // R.17
+			return errorf(ErrOverlap, "the output shares memory with an input; gather into memory of its own")
+		}
 	}
-	if !apart(out) {
-		return errorf(ErrOverlap, "the output's strides %v let its own elements overlap; gather into a tensor without", out.strides)
+	if p.layout.little && !data.volatile && !indices.volatile {
+		return p.runLittle(ctx, &data, &indices, &out)
 	}
 	return p.run(ctx, data, indices, out)
+}
+
+// met is what was found out about the shape and the strides of an operand, and
+// whose they were: Tensors are immutable, so that what has the same slices needs
+// no second look.
+type met struct {
+	dtype          DType
+	shape, strides *int
+	rank           int
+	any            bool // it has elements
+	low, high      int  // from its offset to its first and its last element
+}
+
+// known reports whether the operands of a run were those of the run before, as
+// far as shapes and strides go.
+func (p *Prepared) known(data, indices, out *Tensor) bool {
+	return p.met[2].is(out) && p.met[0].is(data) && p.met[1].is(indices)
+}
+
+func (m *met) is(t *Tensor) bool {
+	return m.dtype == t.dtype && m.dtype != Invalid && m.rank == len(t.shape) && m.shape == first(t.shape) && m.strides == first(t.strides)
+}
+
+// first is where a slice lies; nil where it is empty.
+func first(s []int) *int {
+	if len(s) == 0 {
+		return nil
+	}
+	return &s[0]
+}
+
+// meet remembers operands that were accepted.
+func (p *Prepared) meet(operands ...*Tensor) {
+	for i, t := range operands {
+		m := met{dtype: t.dtype, rank: len(t.shape), shape: first(t.shape), strides: first(t.strides)}
+		if n, _ := t.shape.Len(); n > 0 {
+			low, high, _ := t.extent()
+			m.any, m.low, m.high = true, low-t.offset, high-t.offset
+		}
+		p.met[i] = m
+	}
+}
+
+// span is where the elements of t, which m is of, lie in memory.
+func (m *met) span(t *Tensor) (from, to uintptr, ok bool) {
+	if !m.any {
+		return 0, 0, false
+	}
+	from, to = t.between(t.offset+m.low, t.offset+m.high)
+	return from, to, true
+}
+
+// runLittle is a run of few rows: on the caller's goroutine, without anything
+// that many cores would need.
+func (p *Prepared) runLittle(ctx context.Context, data, indices, out *Tensor) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	r, w := &p.resolver, &p.workers[0]
+	rows := w.rows[:r.total]
+	outside := r.rows(rows, w.values[:r.total], indices.buf, data.offset*r.unit, indices.offset, 0)
+	if r.refused(outside) {
+		return p.explain(ctx, *indices)
+	}
+	m := kernel.Move{At: out.offset * r.unit, Step: p.layout.step * r.unit, Size: p.normal.slice * r.unit, Elem: r.unit, Filled: outside > 0}
+	kernel.Rows(out.buf, data.buf, rows, m, p.fill)
+	return nil
 }
 
 // accept checks the operands of a run, and lowers anew where strides changed.
