@@ -13,6 +13,7 @@ import (
 	"github.com/garner-go/garner/format/npz"
 	"github.com/garner-go/garner/format/safetensors"
 	"github.com/garner-go/garner/internal/literal"
+	"github.com/garner-go/garner/internal/terminal"
 	"github.com/spf13/cobra"
 )
 
@@ -39,13 +40,13 @@ type archive struct {
 // names; an operand is FILE#NAME.
 var archives = []struct {
 	extension string
-	open      func(path string, dtype garner.DType) (*archive, error)
+	open      func(path string, dtype garner.DType, tell func(done, total int64)) (*archive, error)
 }{
 	{".safetensors", openSafetensors},
 	{".npz", openNpz},
 }
 
-func openSafetensors(path string, dtype garner.DType) (*archive, error) {
+func openSafetensors(path string, dtype garner.DType, _ func(done, total int64)) (*archive, error) {
 	f, err := safetensors.Open(path)
 	if err != nil {
 		return nil, err
@@ -60,8 +61,8 @@ func openSafetensors(path string, dtype garner.DType) (*archive, error) {
 	return &archive{f.Names, tensor, f.Close}, nil
 }
 
-func openNpz(path string, dtype garner.DType) (*archive, error) {
-	f, err := npz.Open(path, npz.Options{DType: dtype})
+func openNpz(path string, dtype garner.DType, tell func(done, total int64)) (*archive, error) {
+	f, err := npz.Open(path, npz.Options{DType: dtype, Inflated: tell})
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +129,7 @@ var operandRoles = [...]string{"DATA", "INDICES"}
 
 // tensorsOf lists the tensors of a file for a message.
 func tensorsOf(kind int, path string) string {
-	f, err := archives[kind].open(path, garner.Invalid)
+	f, err := archives[kind].open(path, garner.Invalid, nil)
 	if err != nil {
 		return ""
 	}
@@ -150,7 +151,9 @@ func (p *program) open(ctx context.Context, role, text string, dtype garner.DTyp
 	kind, path, name, ok := inArchive(text)
 	switch {
 	case text == "-":
-		f, err := npy.OpenReader(contextReader{ctx, p.stdin}, npy.Options{DType: dtype})
+		meter := p.meter("reading", 0)
+		f, err := npy.OpenReader(contextReader{ctx, p.stdin, meter}, npy.Options{DType: dtype})
+		meter.Stop()
 		if err != nil {
 			return nil, about(role+": ", err)
 		}
@@ -162,11 +165,20 @@ func (p *program) open(ctx context.Context, role, text string, dtype garner.DTyp
 		}
 		return &operand{tensor: t, close: func() error { return nil }}, nil
 	case ok:
-		f, err := archives[kind].open(path, dtype)
+		var meter *terminal.Meter
+		begun := false
+		tell := func(done, total int64) {
+			if !begun {
+				begun, meter = true, p.meter("inflating", total)
+			}
+			meter.Set(done)
+		}
+		f, err := archives[kind].open(path, dtype, tell)
 		if err != nil {
 			return nil, notOpened(role, path, err)
 		}
 		t, descr, err := f.tensor(name)
+		meter.Stop()
 		if err != nil {
 			f.close()
 			return nil, ofRole(role, err)
@@ -213,7 +225,7 @@ func completeOperand(_ *cobra.Command, args []string, typed string) ([]string, c
 		}
 		return extensions, cobra.ShellCompDirectiveFilterFileExt
 	}
-	f, err := archives[kind].open(path, garner.Invalid)
+	f, err := archives[kind].open(path, garner.Invalid, nil)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -276,15 +276,18 @@ func (p printer) flush() error { return notPrinted(p.buf.Flush()) }
 
 // A contextReader reads until its context ends.
 type contextReader struct {
-	ctx context.Context
-	r   io.Reader
+	ctx   context.Context
+	r     io.Reader
+	meter *terminal.Meter
 }
 
 func (r contextReader) Read(b []byte) (int, error) {
 	if r.ctx.Err() != nil {
 		return 0, context.Cause(r.ctx)
 	}
-	return r.r.Read(b)
+	n, err := r.r.Read(b)
+	r.meter.Add(int64(n))
+	return n, err
 }
 
 // A contextWriter writes until its context ends, which it looks at once a

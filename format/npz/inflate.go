@@ -20,6 +20,7 @@ type summed struct {
 	sum  hash.Hash32
 	size uint64
 	err  error // of the compressed data
+	tell func(done uint64)
 }
 
 func newSummed(data []byte) *summed {
@@ -30,6 +31,9 @@ func (s *summed) Read(b []byte) (int, error) {
 	n, err := s.from.Read(b)
 	s.sum.Write(b[:n])
 	s.size += uint64(n)
+	if n > 0 && s.tell != nil {
+		s.tell(s.size)
+	}
 	if err != nil && err != io.EOF {
 		s.err = err
 	}

@@ -35,6 +35,11 @@ func formatError(format string, args ...any) error {
 type Options struct {
 	// DType is what the elements of V data are, as npy.Options has it.
 	DType garner.DType
+
+	// Inflated is told, where it is not nil, how many bytes of a deflated array
+	// have come, of how many there are to be if the archive tells the truth: for
+	// every 32 KiB or so, by the goroutine that asked for the array.
+	Inflated func(done, total int64)
 }
 
 // A File is an opened archive. It may be used by several goroutines at a time.
@@ -151,7 +156,7 @@ func (f *File) Array(name string) (Named, error) {
 		if m.Method == zip.Store {
 			a, err = view(data, o)
 		} else {
-			a, err = inflate(data, m, o)
+			a, err = f.inflate(data, m, o)
 		}
 		return err
 	})
@@ -270,8 +275,12 @@ func goesOn() error {
 }
 
 // inflate reads a deflated array.
-func inflate(data []byte, m *zip.File, o npy.Options) (Named, error) {
+func (f *File) inflate(data []byte, m *zip.File, o npy.Options) (Named, error) {
 	s := newSummed(data)
+	if tell := f.options.Inflated; tell != nil {
+		total := int64(min(m.UncompressedSize64, math.MaxInt64))
+		s.tell = func(done uint64) { tell(int64(done), total) }
+	}
 	defer s.close()
 	a, err := npy.OpenReader(s, o)
 	if err != nil {
