@@ -73,6 +73,10 @@ func (p *Plan) outside() Outside {
 func (r *resolver) rows(rows, values []int64, indices []byte, base, origin, first int) (outside int) {
 	w := r.width.Bits / 8
 	aligned := r.tuples && kernel.Aligned(indices, w)
+	if aligned && len(r.loops) == 1 {
+		l := &r.loops[0]
+		return kernel.Tuples(rows, indices[(origin+first*l.Index)*w:], w, int64(base+first*l.Data), int64(l.Data), r.components, r.policy.FromEnd)
+	}
 	walk(r.loops, first, len(rows), func(at, n, _, data, index int, inner Loop) {
 		run := rows[at : at+n]
 		if aligned {

@@ -327,7 +327,7 @@ func into(r *rand.Rand, options ...garner.PrepareOption) gathertest.Executor {
 			w, _ = w.Slice(0, lead, lead+shape[slices.Index(perm, 0)], 1)
 		}
 		w, _ = w.Transpose(perm...)
-		if err := gathertest.Assign(v, w); err != nil {
+		if err := garner.Copy(v, w); err != nil {
 			return garner.Tensor{}, err
 		}
 		if !slices.Equal(b, before) {

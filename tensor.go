@@ -552,16 +552,23 @@ func (t *Tensor) span() (from, to uintptr, ok bool) {
 		return 0, 0, false
 	}
 	lo, hi, _ := t.extent()
+	from, to = t.between(lo, hi)
+	return from, to, true
+}
+
+// between is where the elements at two positions and those between them lie in
+// memory.
+func (t *Tensor) between(lo, hi int) (from, to uintptr) {
 	if t.dtype == String {
-		return uintptr(unsafe.Pointer(&t.strs[lo])), uintptr(unsafe.Pointer(&t.strs[hi])) + unsafe.Sizeof(""), true
+		return uintptr(unsafe.Pointer(&t.strs[lo])), uintptr(unsafe.Pointer(&t.strs[hi])) + unsafe.Sizeof("")
 	}
 	start := uintptr(unsafe.Pointer(unsafe.SliceData(t.buf)))
 	w := t.dtype.Bits()
 	if w < 8 {
 		per := 8 / w
-		return start + uintptr(lo/per), start + uintptr(hi/per) + 1, true
+		return start + uintptr(lo/per), start + uintptr(hi/per) + 1
 	}
-	return start + uintptr(lo*(w/8)), start + uintptr((hi+1)*(w/8)), true
+	return start + uintptr(lo*(w/8)), start + uintptr((hi+1)*(w/8))
 }
 
 // apart reports whether no two elements of t stand in the same place, as far as

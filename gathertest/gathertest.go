@@ -157,23 +157,8 @@ func spread(t garner.Tensor) (garner.Tensor, error) {
 	if v, err = v.Slice(0, v.Shape()[0]-1, -1, -1); err != nil {
 		return garner.Tensor{}, err
 	}
-	return v, Assign(v, t)
+	return v, garner.Copy(v, t)
 }
-
-// Assign copies the elements of src into dst, a view of the same dtype and
-// shape: a gather of everything.
-func Assign(dst, src garner.Tensor) error {
-	everything, err := garner.New(garner.I64, 0)
-	if err != nil {
-		return err
-	}
-	return garner.GatherInto(context.Background(), whole{}, src, everything, dst)
-}
-
-// whole is the gather of all of data by the one empty tuple.
-type whole struct{}
-
-func (whole) Lower(l *garner.Lowering) { l.Components(0).Tuples().Copy() }
 
 // A Case is a random gather.
 type Case struct {

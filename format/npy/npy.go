@@ -179,10 +179,15 @@ func readFailed(err error) error {
 // come.
 const firstRead = 1 << 20
 
-// readGrowing reads n bytes into memory that grows as they come. On an error
-// it says how many came.
+// readGrowing reads n bytes into memory that grows as they come: it doubles, and
+// once an eighth has come it is whole, so that little is copied again. On an
+// error it says how many came.
 func readGrowing(r io.Reader, n int) (b []byte, have int, err error) {
-	for size := min(n, firstRead); ; size += min(size, n-size) {
+	size := min(n, firstRead)
+	for ; ; size *= 2 {
+		if have > 0 && have >= n/8 {
+			size = n
+		}
 		grown, err := aligned(size)
 		if err != nil {
 			return nil, have, err

@@ -94,8 +94,9 @@ func (a Named) check(seen map[string]bool) error {
 // answers how many bytes the array took.
 func (a Named) write(archive *zip.Writer, from uint64) (size uint64, err error) {
 	head := &zip.FileHeader{
-		Name:         a.Name + suffix,
-		Method:       zip.Store,
+		Name:   a.Name + suffix,
+		Method: zip.Store,
+		//lint:ignore SA1019 Modified would add a field to the header, and so move the array's bytes
 		ModifiedDate: 1<<5 | 1, // 1 January 1980, the format's first day, as numpy.savez has it
 	}
 	head.Extra = padding(from + fixed + uint64(len(head.Name)))

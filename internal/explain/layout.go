@@ -136,7 +136,7 @@ func (p *panel) place(axis, x, y, position int) (w, h int) {
 		}
 		last = i
 		if label > 0 {
-			p.marks = append(p.marks, mark{text: p.sheetName(axis, position, i), x: cx, y: cy + label - 5, start: true})
+			p.marks = append(p.marks, mark{text: p.sheetName(axis, position, i), x: cx, y: cy + label - 5, start: true, strong: p.ticks && slices.Contains(p.gathered, axis)})
 		}
 		cw, ch := p.place(axis+1, cx, cy+label, position*p.shape[axis]+i)
 		if label > 0 {

@@ -353,6 +353,11 @@ func (p *picture) text(x, y int, class, text string) {
 	fmt.Fprintf(&p.texts, "<text x=\"%d\" y=\"%d\" class=\"%s\">%s</text>\n", x, y, class, escape(text))
 }
 
+// pair writes two texts one behind the other, whatever the width of the font.
+func (p *picture) pair(x, y int, class, text, then, after string) {
+	fmt.Fprintf(&p.texts, "<text x=\"%d\" y=\"%d\"><tspan class=\"%s\">%s</tspan><tspan dx=\"10\" class=\"%s\">%s</tspan></text>\n", x, y, class, escape(text), then, escape(after))
+}
+
 const style = `<style>
 text{font-family:Helvetica,Arial,"DejaVu Sans",sans-serif;fill:%s}
 .t{font-size:%dpx;font-weight:bold}
@@ -363,8 +368,9 @@ text{font-family:Helvetica,Arial,"DejaVu Sans",sans-serif;fill:%s}
 .k{font-size:%dpx;text-anchor:middle;fill:%s}
 .s{font-size:%dpx;text-anchor:middle;font-weight:bold}
 .l{font-size:%dpx;fill:%s}
+.d{font-size:%dpx;font-weight:bold}
 .b{fill:%s;font-weight:bold}
-.g{fill:%s}
+text .g,.g{fill:%s}
 rect,path{fill:none;stroke:%s;stroke-width:1}
 </style>
 `
@@ -400,10 +406,7 @@ func (p *picture) draw() error {
 		return err
 	}
 	p.leaders()
-	p.text(margin, margin+12, "t", title)
-	if attributes != "" {
-		p.text(margin+textWidth(title, titleSize+1)+16, margin+12, "h g", attributes)
-	}
+	p.pair(margin, margin+12, "t", title, "h g", attributes)
 	for i, line := range about {
 		p.text(margin, margin+32+i*lineHeight, "a", line)
 	}
@@ -423,7 +426,7 @@ func (p *picture) draw() error {
 	p.printf(`<?xml version="1.0" encoding="UTF-8"?>`)
 	p.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img">`, width, height, width, height)
 	p.printf(`<title>%s</title>`, escape(fmt.Sprintf("%s of data %s%s and indices %s%s", p.Name, p.Data.DType(), p.Data.Shape(), p.Indices.DType(), p.Indices.Shape())))
-	fmt.Fprintf(&p.b, style, ink, titleSize, noteSize, headingSize, markSize, markSize, pale, markSize, noteSize-1, pale, bad, pale, ink)
+	fmt.Fprintf(&p.b, style, ink, titleSize, noteSize, headingSize, markSize, markSize, pale, markSize, noteSize-1, pale, noteSize-1, bad, pale, ink)
 	p.printf(`<defs><pattern id="outside" width="6" height="6" patternUnits="userSpaceOnUse"><path d="M-1,1L1,-1M0,6L6,0M5,7L7,5" style="stroke:#999999"/></pattern></defs>`)
 	p.printf(`<rect width="%d" height="%d" style="fill:#ffffff;stroke:none"/>`, width, height)
 	p.b.Write(cells.Bytes())
@@ -439,8 +442,11 @@ func (p *picture) frame(of *panel) {
 	if of == p.result && p.fails() {
 		class = " b"
 	}
-	for i, at := range p.heading(of) {
-		p.text(at.x, at.y+12, [...]string{"h", "a"}[i]+class, [...]string{of.name, of.spec}[i])
+	if at := p.heading(of); p.vertical {
+		p.text(at[0].x, at[0].y+12, "h"+class, of.name)
+		p.text(at[1].x, at[1].y+12, "a"+class, of.spec)
+	} else {
+		p.pair(at[0].x, at[0].y+12, "h"+class, of.name, "a"+class, of.spec)
 	}
 	if of.empty() {
 		p.text(of.area.x, of.area.y+of.area.h-9, "l", "no elements")
@@ -450,6 +456,8 @@ func (p *picture) frame(of *panel) {
 	}
 	for _, m := range of.marks {
 		switch {
+		case m.start && m.strong:
+			p.text(m.x, m.y, "d", m.text)
 		case m.start:
 			p.text(m.x, m.y, "l", m.text)
 		case m.strong:
@@ -574,6 +582,9 @@ func (p *picture) indexCells() error {
 			kind := "n"
 			if m.Refused {
 				kind = "n b"
+			} else if m.At < 0 {
+				w := textWidth(note, markSize)
+				p.printf(`<rect x="%d" y="%d" width="%d" height="11" style="fill:#ffffff;stroke:none"/>`, r.midX()-w/2, r.y+r.h-14, w)
 			}
 			p.text(r.midX(), r.y+r.h-5, kind, note)
 		}

@@ -1,0 +1,148 @@
+// Command gendocs writes docs/operators.md and its pictures: the examples that
+// the operators' own pages give, each with its data, its indices, what garner
+// makes of them, and a picture of which cell goes where.
+//
+//	go generate ./internal/gendocs
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/catalog"
+	"github.com/garner-go/garner/internal/explain"
+	"github.com/garner-go/garner/internal/literal"
+)
+
+//go:generate go run . ../../docs
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "garner: gendocs takes the folder of the documents, docs")
+		os.Exit(2)
+	}
+	if err := write(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "garner: "+strings.TrimPrefix(err.Error(), "garner: "))
+		os.Exit(1)
+	}
+}
+
+// write writes the documents into a folder. Pictures of examples that are no
+// more are removed.
+func write(folder string) error {
+	files, err := documents()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(folder, "pictures"), 0o777); err != nil {
+		return err
+	}
+	old, err := filepath.Glob(filepath.Join(folder, "pictures", "*.svg"))
+	if err != nil {
+		return err
+	}
+	for _, name := range old {
+		if _, ok := files["pictures/"+filepath.Base(name)]; !ok {
+			if err := os.Remove(name); err != nil {
+				return err
+			}
+		}
+	}
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(folder, filepath.FromSlash(name)), content, 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const head = `# The operators' own examples
+
+Each example of the pages that define these operators, with its data, its indices, what garner makes of them, and a picture of which
+cell goes where. A cell of the result has the colour of what it was read from; dashed frames are batches, thick ones index tuples.
+
+This page is generated: "go generate ./internal/gendocs" writes it, and a test holds that it is what the operators do. Every picture is one
+that "garner explain ... -o plan.svg" draws. "garner ops" tells of all operators, and [rules.md](rules.md) what each accepts and refuses.
+`
+
+// documents are all files, by their name in the folder of the documents.
+func documents() (map[string][]byte, error) {
+	files := map[string][]byte{}
+	var page bytes.Buffer
+	page.WriteString(head)
+	for _, s := range sections {
+		o, err := catalog.Find(s.operator, 0)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&page, "\n## %s\n\n<%s>\n\nResult: `%s`.\n", o.Name, o.Spec, o.Shape)
+		if s.about != "" {
+			fmt.Fprintf(&page, "%s\n", s.about)
+		}
+		for i, e := range s.examples {
+			name := fmt.Sprintf("%s-%d.svg", strings.ReplaceAll(strings.ToLower(o.Name), ".", "-"), i+1)
+			text, picture, err := e.document(o, name)
+			if err != nil {
+				return nil, fmt.Errorf("%s, %s: %w", o.Name, e.title, err)
+			}
+			page.WriteString(text)
+			files["pictures/"+name] = picture
+		}
+	}
+	files["operators.md"] = page.Bytes()
+	return files, nil
+}
+
+// document is an example as a part of the page, and its picture.
+func (e example) document(o catalog.Operator, name string) (text string, picture []byte, err error) {
+	numbers := map[string]any{}
+	var given, flags []string
+	for _, n := range e.numbers {
+		numbers[n.name] = n.value
+		given = append(given, fmt.Sprintf("%s=%d", n.name, n.value))
+		flags = append(flags, fmt.Sprintf(" --%s %d", strings.ReplaceAll(n.name, "_", "-"), n.value))
+	}
+	op, err := o.WithNumbers(numbers)
+	if err != nil {
+		return "", nil, err
+	}
+	if e.zero {
+		op = garner.WithOutside(op, garner.Zero)
+		flags = append(flags, " --outside zero")
+	}
+	data, err := literal.Parse(e.data, garner.Invalid)
+	if err != nil {
+		return "", nil, err
+	}
+	indices, err := literal.Parse(e.indices, garner.Invalid)
+	if err != nil {
+		return "", nil, err
+	}
+	result := ""
+	out, err := garner.Gather(op, data, indices)
+	switch {
+	case err == nil && !e.fails:
+		result = "result  " + out.Text()
+	case err != nil && e.fails:
+		result = err.Error()
+	default:
+		return "", nil, fmt.Errorf("it ends with %v", err)
+	}
+	explained, err := explain.New(context.Background(), explain.Subject{Name: o.Name, Attributes: given, Op: op, Data: data, Indices: indices})
+	if err != nil {
+		return "", nil, err
+	}
+	if picture, err = explained.SVG(); err != nil {
+		return "", nil, err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n### %s\n\n```\n", e.title)
+	fmt.Fprintf(&b, "garner %s '%s' '%s' --as %s%s\n\n", o.Kind, e.data, e.indices, o.Name, strings.Join(flags, ""))
+	fmt.Fprintf(&b, "data    %s\nindices %s\n%s\n```\n\n![%s: %s](pictures/%s)\n", data.Text(), indices.Text(), result, o.Name, e.title, name)
+	return b.String(), picture, nil
+}

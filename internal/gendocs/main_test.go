@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+)
+
+// TestDocuments holds that docs has what the operators and the pictures are now.
+func TestDocuments(t *testing.T) {
+	const docs = "../../docs"
+	files, err := documents()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range files {
+		got, err := os.ReadFile(filepath.Join(docs, filepath.FromSlash(name)))
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("docs/%s is not what \"go generate ./internal/gendocs\" writes (%v)", name, err)
+		}
+		if len(want) > 40<<10 {
+			t.Errorf("docs/%s has %d bytes", name, len(want))
+		}
+	}
+	there, err := filepath.Glob(filepath.Join(docs, "pictures", "*.svg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range there {
+		if _, ok := files["pictures/"+filepath.Base(name)]; !ok {
+			t.Errorf("%s is of no example", name)
+		}
+	}
+	for _, link := range regexp.MustCompile(`\]\((pictures/[^)]*)\)`).FindAllSubmatch(files["operators.md"], -1) {
+		if files[string(link[1])] == nil {
+			t.Errorf("operators.md shows %s, which there is not", link[1])
+		}
+	}
+	if len(files) != 34 {
+		t.Errorf("%d files, not a page and 33 pictures", len(files))
+	}
+}
+
+// TestWrite writes the documents into an empty folder, and over old ones.
+func TestWrite(t *testing.T) {
+	dir := t.TempDir()
+	if err := write(dir); err != nil {
+		t.Fatal(err)
+	}
+	stale := filepath.Join(dir, "pictures", "stale.svg")
+	if err := os.WriteFile(stale, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := write(dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(stale); !os.IsNotExist(err) {
+		t.Errorf("a picture of no example still stands: %v", err)
+	}
+	files, err := documents()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range files {
+		if got, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name))); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,396 @@
+package garner
+
+import (
+	"context"
+	"runtime"
+	"runtime/debug"
+	"slices"
+
+	"github.com/garner-go/garner/internal/kernel"
+)
+
+type phase uint8
+
+const (
+	moveTiles  phase = iota // a unit is a tile of tuples: resolved, then moved for every free turn
+	resolveAll              // a unit is a tile of tuples: resolved into shared
+	moveShared              // a unit is a tile of tuples and some free turns
+	moveStrips              // a unit is a strip of columns
+)
+
+type worker struct {
+	rows, values []int64
+	strip        []byte
+}
+
+// runLittle is a run of few rows: on the caller's goroutine, without anything
+// that many cores would need.
+func (p *Prepared) runLittle(ctx context.Context, data, indices, out *Tensor) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	r, w := &p.resolver, &p.workers[0]
+	rows := w.rows[:r.total]
+	outside := r.rows(rows, w.values[:r.total], indices.buf, data.offset*r.unit, indices.offset, 0)
+	if r.refused(outside) {
+		return p.explain(ctx, *indices)
+	}
+	m := kernel.Move{At: out.offset * r.unit, Step: p.layout.step * r.unit, Size: p.normal.slice * r.unit, Elem: r.unit, Filled: outside > 0}
+	kernel.Rows(out.buf, data.buf, rows, m, p.fill)
+	return nil
+}
+
+// run moves every row. The operands are those that the plan was lowered for.
+func (p *Prepared) run(ctx context.Context, data, indices, out Tensor) error {
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	p.ctx, p.src, p.at, p.dst = ctx, data, indices, out
+	p.stop.Store(false)
+	p.refuse.Store(false)
+	p.outside.Store(false)
+	p.fault.Store(false)
+	if l := &p.layout; p.strips != nil && !p.normal.empty && kernel.Aligned(indices.buf, p.resolver.width.Bits/8) {
+		p.spread(moveStrips, p.strips.units())
+	} else if p.normal.empty || l.share {
+		// Where nothing moves, every index is looked at all the same (R.7).
+		p.spread(resolveAll, l.tiles)
+		if !p.stop.Load() && !p.normal.empty {
+			p.spread(moveShared, l.tiles*((l.free+l.group-1)/l.group))
+		}
+	} else {
+		p.spread(moveTiles, (l.tiles+l.unit-1)/l.unit)
+	}
+	p.src, p.at, p.dst, p.ctx = Tensor{}, Tensor{}, Tensor{}, nil
+	switch {
+	case p.fault.Load():
+		return errorf(ErrFault, "a mapped file was cut short while it was read; nothing can be said of the result")
+	case p.refuse.Load():
+		return p.explain(ctx, indices)
+	case p.stop.Load():
+		return context.Cause(ctx)
+	}
+	if p.progress != nil {
+		p.reportAll()
+	}
+	return nil
+}
+
+// explain finds the first refused index in row-major order.
+func (p *Prepared) explain(ctx context.Context, indices Tensor) (err error) {
+	if indices.volatile {
+		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+		defer func() {
+			if r := recover(); r != nil {
+				if !isFault(r) {
+					panic(r)
+				}
+				err = errorf(ErrFault, "a mapped file was cut short while it was read; nothing can be said of the result")
+			}
+		}()
+	}
+	if err := p.plan.check(ctx, indices); err != nil {
+		return err
+	}
+	return errorf(ErrIndex, "an index was refused, but stands no longer in indices: they changed while they were read")
+}
+
+// spread hands out units on as many cores as serve.
+func (p *Prepared) spread(ph phase, units int) {
+	p.phase, p.limit = ph, int64(units)
+	p.next.Store(0)
+	threads := min(len(p.workers), units)
+	if p.layout.alone || p.plan.DType.Packed() && p.dst.offset*p.plan.DType.Bits()%8 != 0 {
+		threads = min(threads, 1) // two units would meet inside a byte of the result
+	}
+	for i := 1; i < threads; i++ {
+		p.done.Add(1)
+		go p.start[i]()
+	}
+	if threads > 0 {
+		p.work(0)
+	}
+	p.done.Wait()
+}
+
+// work takes units until there are none.
+func (p *Prepared) work(worker int) {
+	if p.src.volatile || p.at.volatile {
+		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+		defer p.recoverFault()
+	}
+	w := &p.workers[worker]
+	for !p.stop.Load() {
+		if p.ctx.Err() != nil {
+			p.stop.Store(true)
+			return
+		}
+		unit := p.next.Add(1) - 1
+		if unit >= p.limit {
+			return
+		}
+		switch p.phase {
+		case moveTiles:
+			p.moveUnit(w, int(unit))
+		case resolveAll:
+			p.resolveTile(w, int(unit))
+		case moveShared:
+			p.moveGroup(int(unit))
+		case moveStrips:
+			p.moveStrip(w, int(unit))
+		}
+		if worker == 0 && p.progress != nil {
+			p.report(unit + 1)
+		}
+	}
+}
+
+func (p *Prepared) recoverFault() {
+	if r := recover(); r != nil {
+		if !isFault(r) {
+			panic(r)
+		}
+		p.fault.Store(true)
+		p.stop.Store(true)
+	}
+}
+
+// isFault reports whether a panic is that of a memory access.
+func isFault(r any) bool {
+	_, ok := r.(interface {
+		runtime.Error
+		Addr() uintptr
+	})
+	return ok
+}
+
+// resolve turns tuples into rows; it reports how many are outside, and false
+// where that makes the run fail.
+func (p *Prepared) resolve(rows, values []int64, first int) (outside int, ok bool) {
+	r := &p.resolver
+	outside = r.rows(rows, values, p.at.buf, p.src.offset*r.unit, p.at.offset, first)
+	if r.refused(outside) {
+		p.refuse.Store(true)
+		p.stop.Store(true)
+		return outside, false
+	}
+	return outside, true
+}
+
+func (p *Prepared) resolveTile(w *worker, tile int) {
+	first := tile * p.layout.tile
+	n := min(p.layout.tile, p.resolver.total-first)
+	rows := w.rows[:n]
+	if p.layout.share {
+		rows = p.shared[first : first+n]
+	}
+	if outside, _ := p.resolve(rows, w.values[:n], first); outside > 0 {
+		p.outside.Store(true)
+	}
+}
+
+// moveUnit resolves and moves some tiles, one after the other. The rows that are
+// prefetched while a tile is moved are resolved before it is.
+func (p *Prepared) moveUnit(w *worker, unit int) {
+	l := &p.layout
+	first := unit * l.unit * l.tile
+	end := min(first+l.unit*l.tile, p.resolver.total)
+	if l.direct > 0 && p.moveDirect(first, end) {
+		return
+	}
+	have, filled := 0, 0 // rows that are resolved, and how many of them are fills
+	for first < end {
+		if have > 0 && (p.stop.Load() || p.ctx.Err() != nil) {
+			p.stop.Store(true)
+			return
+		}
+		want := min(l.tile+l.ahead, end-first)
+		if l.linear {
+			want = min(l.tile, end-first)
+		}
+		outside, ok := p.resolve(w.rows[have:want], w.values[have:want], first+have)
+		if !ok {
+			return
+		}
+		filled += outside
+		n := min(l.tile, want)
+		later := w.rows[min(l.ahead, want):want]
+		if l.ahead == 0 {
+			later = nil
+		}
+		if l.linear {
+			later = p.straight
+		}
+		p.move(w.rows[:n], later, filled > 0, first, 0, l.free)
+		have = copy(w.rows, w.rows[n:want])
+		first += n
+		if filled > 0 {
+			filled = 0
+			for _, row := range w.rows[:have] {
+				if row < 0 {
+					filled++
+				}
+			}
+		}
+	}
+}
+
+// moveDirect moves elements straight from their indices, a tile at a time. It
+// reports false where memory is not aligned for that.
+func (p *Prepared) moveDirect(first, end int) bool {
+	l, r := &p.layout, &p.resolver
+	size, width := l.direct, r.width.Bits/8
+	dst, src := p.dst.buf[p.dst.offset*size:], p.src.buf[p.src.offset*size:]
+	values := p.at.buf[p.at.offset*width:]
+	if !kernel.Aligned(dst, size) || !kernel.Aligned(src, size) || !kernel.Aligned(values, width) {
+		return false
+	}
+	ahead := 0
+	if l.ahead > 0 {
+		ahead = l.ahead
+	}
+	const most = 16 << 10 // elements; not a millisecond, wherever they lie
+	for first < end {
+		if p.stop.Load() || p.ctx.Err() != nil {
+			p.stop.Store(true)
+			return true
+		}
+		n := min(most, end-first)
+		if kernel.Elements(dst[first*size:], src, values[first*width:], n, size, width, r.axes[0].Dim, r.policy.FromEnd, ahead) < n {
+			p.refuse.Store(true)
+			p.stop.Store(true)
+			return true
+		}
+		first += n
+	}
+	return true
+}
+
+func (p *Prepared) moveGroup(unit int) {
+	l := &p.layout
+	groups := (l.free + l.group - 1) / l.group
+	first := unit / groups * l.tile
+	from := unit % groups * l.group
+	last := min(first+l.tile, p.resolver.total)
+	rows := p.shared[first:last]
+	var later []int64
+	switch {
+	case l.linear:
+		later = p.straight[first:last]
+	case l.turning:
+		later = rows
+	case l.ahead > 0:
+		later = p.shared[min(first+l.ahead, p.resolver.total):min(last+l.ahead, p.resolver.total)]
+	}
+	p.move(rows, later, p.outside.Load(), first, from, min(from+l.group, l.free))
+}
+
+// move moves the rows of the tuples from first on, for the free turns from …
+// to-1.
+func (p *Prepared) move(rows, later []int64, filled bool, first, from, to int) {
+	l, n := &p.layout, &p.normal
+	for turn := from; turn < to; turn++ {
+		if turn > from && (turn-from)%l.group == 0 && (p.stop.Load() || p.ctx.Err() != nil) {
+			p.stop.Store(true)
+			return
+		}
+		bias, out := p.turn(turn)
+		size := n.slice
+		if l.chunks > 1 {
+			skip := turn % l.chunks * l.chunk
+			bias, out, size = bias+skip, out+skip, min(l.chunk, size-skip)
+		}
+		next := bias
+		switch {
+		case l.turning && turn+1 < l.free:
+			next, _ = p.turn(turn + 1)
+			if l.linear {
+				next += p.src.offset
+			}
+		case l.linear && !l.turning:
+			next = p.src.offset + dataAt(n.index, first+len(rows))
+		}
+		if l.whole {
+			p.moveRun(rows, later, filled, out+first*l.step, l.step, bias, next, size)
+			continue
+		}
+		walk(n.index, first, len(rows), func(at, run, place, _, _ int, inner Loop) {
+			p.moveRun(rows[at:at+run], later[min(at, len(later)):min(at+run, len(later))], filled, out+place, inner.Out, bias, next, size)
+		})
+	}
+}
+
+// dataAt is where a nest stands in data at its i-th position.
+func dataAt(loops []Loop, i int) (data int) {
+	for k := len(loops) - 1; k >= 0; k-- {
+		data += i % loops[k].Extent * loops[k].Data
+		i /= loops[k].Extent
+	}
+	return data
+}
+
+// turn is where a free turn stands in data and in the result, in elements.
+func (p *Prepared) turn(turn int) (data, out int) {
+	out = p.dst.offset
+	rest := turn / p.layout.chunks
+	for i := len(p.normal.free) - 1; i >= 0; i-- {
+		f := &p.normal.free[i]
+		c := rest % f.Extent
+		rest /= f.Extent
+		data += c * f.Data
+		out += c * f.Out
+	}
+	return data, out
+}
+
+// moveRun moves evenly spaced rows: places, step, bias and size are in
+// elements, next is the bias of what is prefetched.
+func (p *Prepared) moveRun(rows, later []int64, filled bool, place, step, bias, next, size int) {
+	bits, unit := p.plan.DType.Bits(), p.resolver.unit
+	if bits == 0 {
+		p.moveStrings(rows, place, step, bias, size)
+		return
+	}
+	m := kernel.Move{At: place * unit, Step: step * unit, Bias: bias * unit, Size: size * unit, Elem: unit, Filled: filled, Stream: p.layout.stream}
+	if bits < 8 {
+		fill := byte(0)
+		if p.fill != nil {
+			fill = p.fill[0]
+		}
+		kernel.Bits(p.dst.buf, p.src.buf, rows, m, fill)
+		return
+	}
+	m.Ahead = kernel.Ahead{Rows: later, Bias: next * unit}
+	kernel.Rows(p.dst.buf, p.src.buf, rows, m, p.fill)
+}
+
+// moveStrings moves by assignment: a string is a pointer, which the collector
+// must see being written (R.16).
+func (p *Prepared) moveStrings(rows []int64, place, step, bias, size int) {
+	fill := ""
+	if p.plan.Outside == Fill {
+		fill = p.plan.Fill.strs[p.plan.Fill.offset]
+	}
+	for _, row := range rows {
+		dst := p.dst.strs[place : place+size]
+		if row >= 0 {
+			from := int(row) + bias
+			copy(dst, p.src.strs[from:from+size])
+		} else {
+			for i := range dst {
+				dst[i] = fill
+			}
+		}
+		place += step
+	}
+}
+
+// scalar is the bytes of a scalar; of a packed one, its bits in the low bits.
+func (t *Tensor) scalar() []byte {
+	bits := t.dtype.Bits()
+	if bits < 8 {
+		return []byte{packed(t.buf, t.offset, bits)}
+	}
+	w := bits / 8
+	return slices.Clone(t.buf[t.offset*w : (t.offset+1)*w])
+}
