@@ -66,7 +66,7 @@ func (p *program) benchCommand() *cobra.Command {
 		Long:  benchHelp,
 		Example: `  garner bench gather data.npy ids.npy --axis 1 --seconds 0.1
   garner bench gathernd '[[1,2],[3,4]]' '[[0,0],[1,0]]' --threads 1 --seconds 0.1 --json
-  garner bench elements data.npy at.npy --output fresh --seconds 0.1`,
+  garner bench elements '[[1,2],[3,4]]' '[[1,0]]' --output fresh --seconds 0.1`,
 		Args: cobra.ArbitraryArgs, // RunE says it better
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(cmd, args); err != nil {
