@@ -3,55 +3,232 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/catalog"
+	"github.com/garner-go/garner/internal/limits"
 	"github.com/spf13/cobra"
 )
 
+const benchHelp = `One of garner's own gathers is run again and again, on operands that stand in
+memory on huge pages where the system has them. The report says how long a call
+takes, and per row; which kernel ran, and how; and what share that is of two
+limits of this machine, measured in the same run by code that does nothing else.
+
+--output reuse gathers into one output, fresh into one that a pool recycles, as
+two are held at a time. The time is that of single calls, each with a look at
+the clock before and after it; what two looks cost by themselves is measured
+too, and taken off. Of all calls the median counts; against the limits, where
+the shortest round counts, the shortest call is held.
+
+--json prints the figures as one line, without the limits unless --limits asks
+for them: times in ns, sizes in bytes, crc32 (IEEE) of the result's little-endian
+bytes, of strings that of their texts.
+
+--suite walks the sizes of rows from 1 byte to 64 KiB, with a table in the caches
+and one in memory, prints them as a table, and with -o SUITE.svg draws rows a
+second against the size of a row, with the limits as lines.
+
+DATA and INDICES are what gather takes; an axis or batch dims that OP does not
+have are ignored.
+
+Exit status: 0 measured; 1 DATA, INDICES or an index was refused, or a file could
+not be read or written; 2 the command was wrong; 130 interrupted.`
+
 // benchFlags are what bench can be told.
 type benchFlags struct {
-	axis, batchDims number
-	threads         number
-	seconds         float64
-	output          string
-	json            bool
-}
-
-// A timing is what bench found out, as --json prints it.
-type timing struct {
-	MedianNS    int64  `json:"median_ns"`
-	MinNS       int64  `json:"min_ns"`
-	Runs        int    `json:"runs"`
-	CRC32       uint32 `json:"crc32"` // IEEE, of the output's little-endian bytes
-	OutputShape []int  `json:"output_shape"`
-	OutputBytes int    `json:"output_bytes"`
-	Threads     int    `json:"threads"`
-	Output      string `json:"output"`
+	axis, batchDims     number
+	dtype, indicesDType dtypeFlag
+	threads             number
+	seconds             seconds
+	output              string
+	limits, json, suite bool
+	picture             string
 }
 
 func (p *program) benchCommand() *cobra.Command {
 	f := &benchFlags{}
 	cmd := &cobra.Command{
-		Use:   "bench OP DATA INDICES",
+		Use:   "bench gather|gathernd|elements DATA INDICES",
 		Short: "Time a gather beside this machine's limits",
+		Long:  benchHelp,
+		Example: `  garner bench gather data.npy ids.npy --axis 1 --seconds 0.1
+  garner bench gathernd '[[1,2],[3,4]]' '[[0,0],[1,0]]' --threads 1 --seconds 0.1 --json
+  garner bench elements '[[1,2],[3,4]]' '[[1,0]]' --output fresh --seconds 0.1`,
+		Args: cobra.ArbitraryArgs, // RunE says it better
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(cmd, args); err != nil {
+				return err
+			}
+			if f.threads.given {
+				runtime.GOMAXPROCS(int(f.threads.value))
+			}
+			if f.suite {
+				return p.benchSuite(cmd.Context(), f)
+			}
 			return p.bench(cmd.Context(), f, args)
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+			if len(args) == 0 {
+				return kindNames(), cobra.ShellCompDirectiveNoFileComp
+			}
+			return completeOperand(cmd, args[1:], typed)
 		},
 	}
 	flags := cmd.Flags()
-	flags.Var(&f.axis, "axis", "the axis of DATA (default 0)")
+	flags.SortFlags = false
+	flags.Var(&f.axis, "axis", "the axis of DATA; negative from the end (default 0)")
 	flags.Var(&f.batchDims, "batch-dims", "how many leading dims DATA and INDICES share (default 0)")
 	flags.Var(&f.threads, "threads", "use exactly so many cores (default all)")
-	flags.Float64Var(&f.seconds, "seconds", 1, "how long to repeat the gather, at least three times")
-	flags.StringVar(&f.output, "output", "reuse", "reuse: into one output; fresh: into one that a pool recycles")
+	flags.Var(&f.seconds, "seconds", "how long to repeat, at least three times (default 1; with --suite 0.2 for each size)")
+	flags.StringVar(&f.output, "output", "reuse", "gather into one output, or into a `reuse|fresh` one")
 	flags.BoolVar(&f.json, "json", false, "print the figures as one line of JSON")
+	flags.BoolVar(&f.limits, "limits", false, "measure the machine's limits for --json too")
+	flags.BoolVar(&f.suite, "suite", false, "walk the sizes of rows instead of timing one gather")
+	flags.StringVarP(&f.picture, "picture", "o", "", "draw the suite into `SUITE`: a .svg file, or - for standard output")
+	flags.Var(&f.dtype, "dtype", "the type of a literal DATA, or of bytes without a type in a .npy (V1, V2), as bf16 is saved")
+	flags.Var(&f.indicesDType, "indices-dtype", "the same of INDICES")
+	complete(cmd, "output", "reuse", "fresh")
+	var dtypes []string
+	for _, d := range garner.DTypes() {
+		dtypes = append(dtypes, d.String())
+	}
+	complete(cmd, "dtype", dtypes...)
+	complete(cmd, "indices-dtype", dtypes...)
 	return cmd
+}
+
+// seconds is the value of a flag that takes a time.
+type seconds float64
+
+func (s *seconds) String() string {
+	if s == nil || *s == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(float64(*s), 'g', -1, 64)
+}
+
+func (s *seconds) Set(text string) error {
+	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	// A day; longer is no measurement, and does not fit a duration for ever.
+	if err != nil || !(v > 0 && v <= 86400) {
+		return errors.New("give a number of seconds above 0, up to 86400, such as 0.5")
+	}
+	*s = seconds(v)
+	return nil
+}
+
+func (s *seconds) Type() string { return "S" }
+
+// or is the time, or another where none was given.
+func (s seconds) or(otherwise seconds) time.Duration {
+	if s == 0 {
+		s = otherwise
+	}
+	return time.Duration(float64(s) * float64(time.Second))
+}
+
+func kindNames() []string {
+	var names []string
+	for _, k := range gatherKinds {
+		names = append(names, string(k.kind))
+	}
+	return names
+}
+
+// check refuses a command line that cannot be carried out, before anything is
+// opened.
+func (f *benchFlags) check(cmd *cobra.Command, args []string) error {
+	if f.threads.given && (f.threads.value < 1 || f.threads.value > 1<<10) {
+		return wrong("--threads %d: give 1 to 1024; without it all cores are used", f.threads.value)
+	}
+	if f.output != "reuse" && f.output != "fresh" {
+		return wrong("--output %q: give reuse or fresh", f.output)
+	}
+	if f.suite {
+		switch {
+		case len(args) > 0:
+			return usage(cmd, "bench --suite makes its own operands; %q was given", args[0])
+		case cmd.Flags().Changed("axis"), cmd.Flags().Changed("batch-dims"), cmd.Flags().Changed("dtype"), cmd.Flags().Changed("indices-dtype"), cmd.Flags().Changed("output"):
+			return usage(cmd, "bench --suite makes its own operands and reuses its output; it takes --threads, --seconds, --json and -o")
+		case f.json && f.picture == "-":
+			return wrong("--json and -o - both write to standard output; give -o a file")
+		case f.picture != "" && f.picture != "-" && f.picture != os.DevNull && !strings.EqualFold(filepath.Ext(f.picture), ".svg"):
+			return wrong("-o %s: bench draws .svg files, and svg to standard output for -o -", f.picture)
+		}
+		return nil
+	}
+	if f.picture != "" {
+		return usage(cmd, "-o is for the picture of bench --suite; for whether the output is a new one there is --output")
+	}
+	if len(args) == 0 {
+		return usage(cmd, "bench takes gather, gathernd or elements, then DATA and INDICES; or --suite")
+	}
+	if name := args[0]; !slices.Contains(kindNames(), name) {
+		meant := ""
+		for _, near := range cmd.Root().SuggestionsFor(name) {
+			if slices.Contains(kindNames(), near) {
+				meant = "; did you mean " + near + "?"
+				break
+			}
+		}
+		return usage(cmd, "bench takes gather, gathernd or elements, not %q%s", name, meant)
+	}
+	if n := len(args) - 1; n != 2 {
+		given := fmt.Sprintf("%d were given", n)
+		switch {
+		case n == 1:
+			given = "1 was given"
+		case n > 2:
+			given += "; put a literal in quotes, such as '[[1, 2], [3, 4]]'"
+		}
+		return usage(cmd, "bench %s takes DATA and INDICES; %s", args[0], given)
+	}
+	return checkOperands(args[1:])
+}
+
+// A timing is what bench found out, as --json prints it.
+type timing struct {
+	MedianNS    int64   `json:"median_ns"` // of a call, without what the clock costs
+	MinNS       int64   `json:"min_ns"`
+	Runs        int     `json:"runs"`
+	CRC32       uint32  `json:"crc32"` // IEEE, of the output's little-endian bytes
+	OutputShape []int   `json:"output_shape"`
+	OutputBytes int64   `json:"output_bytes"`
+	Op          string  `json:"op"`
+	Output      string  `json:"output"`
+	Kernel      string  `json:"kernel"`
+	Regime      string  `json:"regime"`
+	Threads     int     `json:"threads"`      // that may be used
+	ThreadsUsed int     `json:"threads_used"` // a short call stays on one
+	Rows        int64   `json:"rows"`
+	RowBytes    float64 `json:"row_bytes"`
+	NSPerRow    float64 `json:"ns_per_row"`
+	GBPerSecond float64 `json:"gb_per_s"` // bytes of output in 1e9, each counted once
+	ClockNS     int64   `json:"clock_ns"` // what was taken off every call
+	Limits      *shares `json:"limits,omitempty"`
+}
+
+// shares are the machine's limits, and how much of them a gather reaches.
+type shares struct {
+	Copy  float64 `json:"copy_gb_per_s"`
+	Lines float64 `json:"random_lines_per_s"`
+	// Of the least time that a call took, how much the copy of as many bytes
+	// takes at least, and the reading of as many random lines.
+	CopyPercent  float64 `json:"copy_percent"`
+	LinesPercent float64 `json:"random_lines_percent"`
 }
 
 func (p *program) bench(ctx context.Context, f *benchFlags, args []string) error {
@@ -66,87 +243,310 @@ func (p *program) bench(ctx context.Context, f *benchFlags, args []string) error
 	if err != nil {
 		return err
 	}
-	data, err := p.open(ctx, operandRoles[0], args[1], garner.Invalid)
+	data, err := p.open(ctx, operandRoles[0], args[1], garner.DType(f.dtype))
 	if err != nil {
 		return err
 	}
 	defer data.close()
-	indices, err := p.open(ctx, operandRoles[1], args[2], garner.Invalid)
+	indices, err := p.open(ctx, operandRoles[1], args[2], garner.DType(f.indicesDType))
 	if err != nil {
 		return err
 	}
 	defer indices.close()
-	var pool garner.Pool
-	defer pool.Close()
-	d, err := resident(&pool, data.tensor)
+	b := bencher{threads: runtime.GOMAXPROCS(0), fresh: f.output == "fresh"}
+	defer b.pool.Close()
+	if err := b.prepare(op, data.tensor, indices.tensor); err != nil {
+		return err
+	}
+	t, err := b.time(ctx, f.seconds.or(1))
 	if err != nil {
 		return err
 	}
-	i, err := resident(&pool, indices.tensor)
-	if err != nil {
+	t.Op, t.Output = args[0], f.output
+	if t.CRC32, err = checksum(b.out); err != nil {
 		return err
 	}
-	threads := runtime.GOMAXPROCS(0)
-	if f.threads.given {
-		threads = int(f.threads.value)
-		runtime.GOMAXPROCS(threads)
-	}
-	prepared, err := garner.Prepare(op, d.Spec(), i.Spec(), garner.Threads(threads))
-	if err != nil {
-		return err
-	}
-	plan := prepared.Plan()
-	outputs := make([]garner.Tensor, 0, 2)
-	fresh := func() (garner.Tensor, error) {
-		// As many are held as a caller would: this one and the one before.
-		if len(outputs) == 2 {
-			pool.Release(outputs[0])
-			outputs = append(outputs[:0], outputs[1])
-		}
-		out, err := pool.New(plan.DType, plan.Out...)
-		outputs = append(outputs, out)
-		return out, err
-	}
-	out, err := fresh()
-	if err != nil {
-		return err
-	}
-	if err := prepared.Run(ctx, d, i, out); err != nil {
-		return remedy(err)
-	}
-	bytes, err := out.Bytes()
-	if err != nil {
-		return err
-	}
-	t := timing{CRC32: crc32.ChecksumIEEE(bytes), OutputShape: append([]int{}, plan.Out...), OutputBytes: len(bytes), Threads: threads, Output: f.output}
-	var times []int64
-	for end := time.Now().Add(time.Duration(f.seconds * float64(time.Second))); len(times) < 3 || time.Now().Before(end) && len(times) < 1e6; {
-		start := time.Now()
-		if f.output == "fresh" {
-			if out, err = fresh(); err != nil {
-				return err
-			}
-		}
-		if err := prepared.Run(ctx, d, i, out); err != nil {
+	if !f.json || f.limits {
+		if err := b.limit(t); err != nil {
 			return err
 		}
-		times = append(times, int64(time.Since(start)))
 	}
-	slices.Sort(times)
-	t.MedianNS, t.MinNS, t.Runs = times[len(times)/2], times[0], len(times)
-	line, err := json.Marshal(t)
-	if err != nil {
+	if f.json {
+		line, err := json.Marshal(t)
+		if err != nil {
+			return err
+		}
+		_, err = p.stdout.Write(append(line, '\n'))
+		return notPrinted(err)
+	}
+	to := p.printer()
+	head := func(name string, x garner.Tensor) string { return name + x.DType().String() + x.Shape().String() }
+	to.printf("%s   %s   %s   ->   %s\n", t.Op, head("data ", b.data), head("indices ", b.indices), head("", b.out))
+	t.print(to)
+	return to.flush()
+}
+
+// A bencher runs one gather again and again.
+type bencher struct {
+	threads int
+	fresh   bool
+	pool    garner.Pool
+
+	data, indices, out garner.Tensor
+	prepared           *garner.Prepared
+	held               []garner.Tensor // outputs that were not released yet
+}
+
+// prepare copies the operands to where they are gathered from, unless the
+// machine has not so much memory.
+func (b *bencher) prepare(op garner.Op, data, indices garner.Tensor) (err error) {
+	if b.prepared, err = garner.Prepare(op, data.Spec(), indices.Spec(), garner.Threads(b.threads)); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s\n", line)
+	plan := b.prepared.Plan()
+	outputs := 1.0
+	if b.fresh {
+		outputs = 3
+	}
+	if err := fits(plan, outputs, data, indices); err != nil {
+		return err
+	}
+	if b.data, err = b.resident(data); err != nil {
+		return err
+	}
+	if b.indices, err = b.resident(indices); err != nil {
+		return err
+	}
+	// Once more, for operands that are row-major now.
+	b.prepared, err = garner.Prepare(op, b.data.Spec(), b.indices.Spec(), garner.Threads(b.threads))
 	return err
 }
 
+// fits refuses operands and results that do not stand in memory together.
+func fits(plan *garner.Plan, outputs float64, operands ...garner.Tensor) error {
+	n := outputs
+	for _, d := range plan.Out {
+		n *= float64(d)
+	}
+	size := func(d garner.DType, n float64) float64 {
+		if d == garner.String {
+			return n * 16 // a header
+		}
+		return n / 8 * float64(d.Bits())
+	}
+	all := size(plan.DType, n)
+	for _, x := range operands {
+		all += size(x.DType(), float64(x.Len()))
+	}
+	if all > memory() {
+		return garner.Errorf(garner.ErrShape, "bench holds DATA, INDICES and the result %s%s in memory, %s together, and this machine has %s; measure a smaller gather",
+			plan.DType, plan.Out, gib(all), gib(memory()))
+	}
+	return nil
+}
+
 // resident copies a tensor into memory on huge pages.
-func resident(pool *garner.Pool, t garner.Tensor) (garner.Tensor, error) {
-	r, err := pool.New(t.DType(), t.Shape()...)
+func (b *bencher) resident(t garner.Tensor) (garner.Tensor, error) {
+	r, err := b.pool.New(t.DType(), t.Shape()...)
 	if err != nil {
 		return garner.Tensor{}, err
 	}
 	return r, garner.Copy(r, t)
 }
+
+// next is a new output. As many are held as a caller would: this one and the
+// one before.
+func (b *bencher) next() (err error) {
+	if len(b.held) == 2 {
+		b.pool.Release(b.held[0])
+		b.held[0] = b.held[1]
+		b.held = b.held[:1]
+	}
+	plan := b.prepared.Plan()
+	if b.out, err = b.pool.New(plan.DType, plan.Out...); err != nil {
+		return err
+	}
+	b.held = append(b.held, b.out)
+	return nil
+}
+
+// time runs the gather for some time, at least three times.
+func (b *bencher) time(ctx context.Context, spend time.Duration) (*timing, error) {
+	if err := b.next(); err != nil {
+		return nil, err
+	}
+	// The first run brings what is needed near, and finds what is wrong.
+	if err := b.prepared.Run(ctx, b.data, b.indices, b.out); err != nil {
+		return nil, unbenched(err)
+	}
+	const most = 1 << 20 // single calls
+	clock := clockCost()
+	times := make([]int64, 0, most)
+	for begin := time.Now(); len(times) < 3 || len(times) < most && time.Since(begin) < spend; {
+		start := time.Since(begin)
+		if b.fresh {
+			if err := b.next(); err != nil {
+				return nil, err
+			}
+		}
+		if err := b.prepared.Run(ctx, b.data, b.indices, b.out); err != nil {
+			return nil, err
+		}
+		times = append(times, int64(time.Since(begin)-start))
+	}
+	slices.Sort(times)
+	r := b.prepared.Regime()
+	t := &timing{
+		Runs: len(times), ClockNS: clock,
+		// What is not above the cost of the clock was too short for it to see.
+		MedianNS: max(times[len(times)/2]-clock, 1), MinNS: max(times[0]-clock, 1),
+		OutputShape: append([]int{}, b.out.Shape()...), OutputBytes: volume(b.out.DType(), int64(b.out.Len())),
+		Kernel: r.Kernel, Regime: r.String(), Threads: b.threads, ThreadsUsed: r.Threads,
+	}
+	if b.out.DType().Packed() && b.out.Len()*b.out.DType().Bits()%8 != 0 {
+		t.OutputBytes++ // begun
+	}
+	if n := b.out.Len(); n > 0 {
+		per := int64(r.SliceSize) // bits, bytes or strings
+		switch bits := b.out.DType().Bits(); {
+		case bits == 0:
+			t.Rows = int64(n) / per
+		case bits < 8:
+			t.Rows = int64(n) * int64(bits) / per
+		default:
+			t.Rows = t.OutputBytes / per
+		}
+		t.RowBytes = float64(t.OutputBytes) / float64(t.Rows)
+		t.NSPerRow = float64(t.MedianNS) / float64(t.Rows)
+		t.GBPerSecond = float64(t.OutputBytes) / float64(t.MedianNS)
+	}
+	return t, nil
+}
+
+// clockCost is how many ns two looks at the clock take that have nothing
+// between them: the median of many.
+func clockCost() int64 {
+	var times [1001]int64
+	begin := time.Now()
+	for i := range times {
+		start := time.Since(begin)
+		times[i] = int64(time.Since(begin) - start)
+	}
+	slices.Sort(times[:])
+	return times[len(times)/2]
+}
+
+// unbenched adds to a refused index what can be done about it.
+func unbenched(err error) error {
+	var bad *garner.IndexError
+	if !errors.As(err, &bad) || bad.Hint != "" {
+		return err
+	}
+	told := *bad
+	told.Hint = "mend it; bench runs garner's own operators, which know no other meaning of it"
+	return &told
+}
+
+// checksum is the CRC-32 of a row-major tensor's bytes, or of its texts.
+func checksum(t garner.Tensor) (uint32, error) {
+	h := crc32.NewIEEE()
+	if t.DType() == garner.String {
+		texts, err := garner.Values[string](t)
+		for _, text := range texts {
+			io.WriteString(h, text)
+		}
+		return h.Sum32(), err
+	}
+	b, err := t.Bytes()
+	h.Write(b)
+	return h.Sum32(), err
+}
+
+// leastLimited is the size from which on a result is held against the machine's
+// limits: a smaller one is made before a copy has found its pace.
+const leastLimited = 4096 // bytes
+
+// limit measures the machine's limits, with as many threads as took part, and
+// what share of them a timing is. Strings are no bytes: they have none.
+func (b *bencher) limit(t *timing) error {
+	if b.data.DType() == garner.String || t.OutputBytes < leastLimited {
+		return nil
+	}
+	table, err := b.data.Bytes()
+	if err != nil {
+		return err
+	}
+	// A larger copy than the caches is like any other.
+	perSecond, err := limits.Copy(t.ThreadsUsed, int(min(t.OutputBytes, 256<<20)))
+	if err != nil {
+		return err
+	}
+	t.share(perSecond, limits.RandomLines(t.ThreadsUsed, table))
+	return nil
+}
+
+// share holds a timing against limits, in bytes and in lines a second.
+func (t *timing) share(copied, lines float64) {
+	s := &shares{Copy: copied / 1e9, Lines: lines}
+	s.CopyPercent = 100 * float64(t.OutputBytes) / float64(t.MinNS) / s.Copy
+	if lines > 0 {
+		s.LinesPercent = 100 * linesOf(t.RowBytes) * float64(t.Rows) * 1e9 / float64(t.MinNS) / lines
+	}
+	t.Limits = s
+}
+
+// linesOf is how many cache lines a row touches on average that begins at any
+// multiple of its size.
+func linesOf(size float64) float64 {
+	n := int64(math.Ceil(size))
+	// A row begins at multiples of the greatest power of two in its size.
+	begin := min(n&-n, limits.Line)
+	return float64(n-begin)/limits.Line + 1
+}
+
+func (t *timing) print(to printer) {
+	to.printf("time     %s a call, the median of %d; the least %s\n", inTime(float64(t.MedianNS)), t.Runs, inTime(float64(t.MinNS)))
+	if t.Rows > 0 {
+		to.printf("         %s a row, of %d rows of %s bytes; %.3g GB/s of result\n", inTime(t.NSPerRow), t.Rows, short(t.RowBytes), t.GBPerSecond)
+	}
+	to.printf("ran      %s\n", t.Regime)
+	of := fmt.Sprintf("%d threads", t.Threads)
+	if t.Threads == 1 {
+		of = "1 thread"
+	} else if t.ThreadsUsed == 1 {
+		of += ", of which 1 takes part: to wake another would take longer"
+	}
+	to.printf("threads  %s\n", of)
+	to.printf("output   %s, %d bytes, crc32 %08x\n", map[string]string{"reuse": "one, reused", "fresh": "a recycled one for every call"}[t.Output], t.OutputBytes, t.CRC32)
+	if t.Limits == nil {
+		to.printf("limits   none measured: what costs time here is the call itself\n")
+		return
+	}
+	at := "with 1 thread"
+	if t.ThreadsUsed > 1 {
+		at = fmt.Sprintf("with %d threads", t.ThreadsUsed)
+	}
+	to.printf("copy     %.0f%% of this machine's limit, %.3g GB/s %s: what copying as many bytes\n", t.Limits.CopyPercent, t.Limits.Copy, at)
+	to.printf("         from one block of memory to another reaches. Above it, rows are read from nearer than that.\n")
+	if t.Limits.Lines > 0 {
+		to.printf("lines    %.0f%% of this machine's limit, %.3g million cache lines a second %s: what reading\n", t.Limits.LinesPercent, t.Limits.Lines/1e6, at)
+		to.printf("         a byte of a line, anywhere in as much memory as DATA takes, reaches. A row touches %.3g\n", linesOf(t.RowBytes))
+		to.printf("         of 64 bytes. Above 100%%, rows share lines, or lie nearer to each other than at random.\n")
+	}
+}
+
+// inTime is a time of so many ns, to three digits.
+func inTime(ns float64) string {
+	for _, unit := range []struct {
+		name string
+		ns   float64
+	}{{"s", 1e9}, {"ms", 1e6}, {"µs", 1e3}} {
+		if ns >= unit.ns {
+			return fmt.Sprintf("%.3g %s", ns/unit.ns, unit.name)
+		}
+	}
+	return fmt.Sprintf("%.3g ns", ns)
+}
+
+// short is a number with a fraction only where it has one.
+func short(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }

@@ -28,6 +28,7 @@ const module = "github.com/garner-go/garner"
 // no file format imports a dialect.
 var layers = [][]string{
 	{"internal/kernel", "internal/pages"}, // bytes and numbers: nothing of tensors below this line
+	{"internal/limits"},                   // measured by both
 	{""},                                  // package garner: the plan
 	{"dialects", "gathertest", "internal/explain", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped", "internal/terminal"},
 	{"format/npy", "format/safetensors", "internal/ruletest"},
