@@ -434,3 +434,67 @@ func TestOperatorsAreRecorded(t *testing.T) {
 		}
 	}
 }
+
+var assembly = regexp.MustCompile(`(?m)^TEXT\s+·(\w+)\(SB\)`)
+
+// TestAssemblyIsDeclaredAndRuns holds that every function in assembly is
+// declared in Go beside it, without a body, and that some Go function of its
+// package calls it or chooses it. What it does is held by internal/kernel's own
+// tests.
+func TestAssemblyIsDeclaredAndRuns(t *testing.T) {
+	functions := map[string]string{} // where each stands
+	for _, name := range tree(t) {
+		if path.Ext(name) != ".s" {
+			continue
+		}
+		found := assembly.FindAllSubmatch(read(t, name), -1)
+		if len(found) == 0 {
+			t.Errorf("%s has no function", name)
+		}
+		for _, m := range found {
+			function := path.Dir(name) + "." + string(m[1])
+			if at, twice := functions[function]; twice && strings.TrimSuffix(at, ".s") == strings.TrimSuffix(name, ".s") {
+				t.Errorf("%s: %s stands there twice", name, m[1])
+			}
+			functions[function] = name
+		}
+	}
+	if len(functions) < 10 {
+		t.Fatalf("only %d functions in assembly were found", len(functions))
+	}
+	declared, used := map[string]bool{}, map[string]bool{}
+	for _, s := range sources(t) {
+		if s.test() {
+			continue
+		}
+		for _, decl := range s.syntax.Decls {
+			f, ok := decl.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			if f.Body == nil {
+				declared[s.pkg()+"."+f.Name.Name] = true
+				continue
+			}
+			ast.Inspect(f.Body, func(n ast.Node) bool {
+				if id, ok := n.(*ast.Ident); ok {
+					used[s.pkg()+"."+id.Name] = true
+				}
+				return true
+			})
+		}
+	}
+	for function, at := range functions {
+		if !declared[function] {
+			t.Errorf("%s: %s is not declared in Go", at, function)
+		}
+		if !used[function] {
+			t.Errorf("%s: nothing in Go uses %s", at, function)
+		}
+	}
+	for function := range declared {
+		if functions[function] == "" {
+			t.Errorf("%s has neither a body nor assembly", function)
+		}
+	}
+}

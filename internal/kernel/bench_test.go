@@ -1,0 +1,413 @@
+package kernel
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"github.com/garner-go/garner/internal/pages"
+)
+
+// The benchmarks of the kernels, one turn of each being a block of rows as the
+// engine moves them. Names are key=value, for benchstat: docs/kernels.md says
+// what they decided.
+
+// benchRows is how many rows are moved a turn, and benchList how many random
+// ones are gone through before any comes again: their lines are more than the
+// caches hold.
+const (
+	benchRows = 1024
+	benchList = 1 << 20
+)
+
+// benchTable is memory of a kind: near is in a second-level cache, far in none.
+var benchTables = []struct {
+	name  string
+	bytes int
+}{{"near", 256 << 10}, {"far", 256 << 20}}
+
+// benchMemory is as much memory as the largest table takes, on huge pages,
+// touched.
+var benchMemory = sync.OnceValue(func() []byte {
+	b, err := pages.Alloc(benchTables[len(benchTables)-1].bytes)
+	if err != nil {
+		panic(err)
+	}
+	for i := range b {
+		b[i] = byte(i)
+	}
+	return b
+})
+
+// randomOffsets are n places of slices of a size in a table, and once more the
+// first of them for what is prefetched behind the last.
+func randomOffsets(n, size, table int) []int64 {
+	r := rand.New(rand.NewPCG(1, uint64(size)))
+	rows := make([]int64, n+benchRows)
+	for i := range n {
+		rows[i] = int64(r.IntN(table/size) * size)
+	}
+	copy(rows[n:], rows)
+	return rows
+}
+
+// aheadRows is how many rows before its turn a row is asked for, as the engine
+// has it.
+func aheadRows(size int) int {
+	lines := (size + 63) / 64
+	if size%64 != 0 && 64%size != 0 {
+		lines++
+	}
+	return max(4, 64/lines)
+}
+
+// rowForms are the forms in which slices of a size differ.
+func rowForms(size int) []string {
+	distinct := []string{"Generic", "AMD64"}
+	if size > 32 {
+		distinct = []string{"Generic", "AVX2", "AVX512"}
+	}
+	return slices.DeleteFunc(distinct, func(name string) bool { return !slices.Contains(Forms(), name) })
+}
+
+// perRow reports what a row takes, beside what a turn takes.
+func perRow(b *testing.B, rows int) {
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(rows), "ns/row")
+}
+
+// moveBlocks moves block after block of random rows.
+func moveBlocks(b *testing.B, table []byte, size, ahead int, stream bool, out []byte) {
+	rows := randomOffsets(benchList, size, len(table))
+	b.SetBytes(int64(benchRows * size))
+	next, at := 0, 0
+	for b.Loop() {
+		m := Move{At: at, Step: size, Size: size, Elem: 1, Stream: stream}
+		if ahead > 0 {
+			m.Ahead.Rows = rows[next+ahead:][:benchRows]
+		}
+		Rows(out, table, rows[next:next+benchRows], m, nil)
+		if next += benchRows; next == benchList {
+			next = 0
+		}
+		if at += benchRows * size; at+benchRows*size > len(out) {
+			at = 0
+		}
+	}
+	perRow(b, benchRows)
+}
+
+func BenchmarkRows(b *testing.B) {
+	for _, size := range []int{1, 2, 3, 4, 7, 8, 12, 16, 20, 32, 60, 64, 100, 128, 256, 3072} {
+		for _, table := range benchTables {
+			for _, form := range rowForms(size) {
+				b.Run(fmt.Sprintf("size=%d/table=%s/form=%s", size, table.name, form), func(b *testing.B) {
+					defer Use(form)()
+					ahead := 0
+					if table.name == "far" {
+						ahead = aheadRows(size)
+					}
+					moveBlocks(b, benchMemory()[:table.bytes], size, ahead, false, make([]byte, benchRows*size))
+				})
+			}
+		}
+	}
+}
+
+// BenchmarkRowsAhead is how far ahead a row is asked for.
+func BenchmarkRowsAhead(b *testing.B) {
+	for _, size := range []int{4, 64, 256, 3072} {
+		for _, ahead := range []int{0, 4, 8, 16, 32, 64, 128} {
+			b.Run(fmt.Sprintf("size=%d/ahead=%d", size, ahead), func(b *testing.B) {
+				moveBlocks(b, benchMemory(), size, ahead, false, make([]byte, benchRows*size))
+			})
+		}
+	}
+}
+
+// BenchmarkRowsNear is from which size of a table on it pays to ask ahead.
+func BenchmarkRowsNear(b *testing.B) {
+	for _, table := range []int{256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20} {
+		for _, ahead := range []int{0, 64} {
+			b.Run(fmt.Sprintf("size=64/table=%dK/ahead=%d", table>>10, ahead), func(b *testing.B) {
+				moveBlocks(b, benchMemory()[:table], 64, ahead, false, make([]byte, benchRows*64))
+			})
+		}
+	}
+}
+
+// BenchmarkRowsStream is from which size of an output on it pays to write past
+// the caches.
+func BenchmarkRowsStream(b *testing.B) {
+	for _, output := range []int{1 << 20, 8 << 20, 24 << 20, 64 << 20} {
+		for _, stream := range []bool{false, true} {
+			b.Run(fmt.Sprintf("size=256/output=%dM/stream=%t", output>>20, stream), func(b *testing.B) {
+				out, err := pages.Alloc(output)
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer pages.Free(out)
+				for i := 0; i < len(out); i += 4096 {
+					out[i] = 1
+				}
+				moveBlocks(b, benchMemory(), 256, aheadRows(256), stream, out)
+			})
+		}
+	}
+}
+
+// benchValues are n random numbers below dim, of a width in bytes, aligned.
+func benchValues(n, width int, dim int64) []byte {
+	b := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(make([]int64, (n*width+7)/8)))), n*width)
+	r := rand.New(rand.NewPCG(2, uint64(dim)))
+	for i := range n {
+		if v := r.Int64N(dim); width == 8 {
+			binary.LittleEndian.PutUint64(b[8*i:], uint64(v))
+		} else {
+			binary.LittleEndian.PutUint32(b[4*i:], uint32(v))
+		}
+	}
+	return b
+}
+
+func BenchmarkElements(b *testing.B) {
+	for _, size := range []int{1, 2, 4, 8} {
+		for _, width := range []int{4, 8} {
+			for _, table := range benchTables {
+				for _, form := range rowForms(size) {
+					b.Run(fmt.Sprintf("size=%d/index=%d/table=%s/form=%s", size, width, table.name, form), func(b *testing.B) {
+						defer Use(form)()
+						ahead := 0
+						if table.name == "far" {
+							ahead = 64
+						}
+						elementBlocks(b, size, width, table.bytes, ahead)
+					})
+				}
+			}
+		}
+	}
+}
+
+// BenchmarkElementsNear is from which size of a table on it pays to ask ahead.
+func BenchmarkElementsNear(b *testing.B) {
+	for _, table := range []int{256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20} {
+		for _, ahead := range []int{0, 64} {
+			b.Run(fmt.Sprintf("size=4/table=%dK/ahead=%d", table>>10, ahead), func(b *testing.B) {
+				elementBlocks(b, 4, 8, table, ahead)
+			})
+		}
+	}
+}
+
+func elementBlocks(b *testing.B, size, width, table, ahead int) {
+	const block = 16 << 10
+	dim := table / size
+	values := benchValues(benchList, width, int64(dim))
+	out := make([]byte, block*size)
+	b.SetBytes(block * int64(size))
+	next := 0
+	for b.Loop() {
+		if Elements(out, benchMemory()[:table], values[next*width:], block, size, width, dim, false, ahead) != block {
+			b.Fatal("an index was refused")
+		}
+		if next += block; next == benchList {
+			next = 0
+		}
+	}
+	perRow(b, block)
+}
+
+func BenchmarkTuples(b *testing.B) {
+	for k := 1; k <= MaxTuple; k++ {
+		for _, width := range []int{4, 8} {
+			b.Run(fmt.Sprintf("k=%d/index=%d", k, width), func(b *testing.B) {
+				axes := make([]Component, k)
+				for c := range axes {
+					axes[c] = Component{Dim: 100, Stride: 4}
+				}
+				values, rows := benchValues(benchRows*k, width, 100), make([]int64, benchRows)
+				b.SetBytes(int64(benchRows * k * width))
+				for b.Loop() {
+					if Tuples(rows, values, width, 0, 0, axes, false) > 0 {
+						b.Fatal("an index was refused")
+					}
+				}
+				perRow(b, benchRows)
+			})
+		}
+	}
+}
+
+// BenchmarkResolve is what index values cost that Tuples does not take: other
+// types, and places that are moved inside.
+func BenchmarkResolve(b *testing.B) {
+	for _, outside := range []struct {
+		name string
+		Outside
+	}{{"error", Error}, {"clamp", Clamp}, {"wrap", Wrap}} {
+		for _, w := range []Width{{Bits: 16}, {Bits: 64}, {Bits: 64, Unsigned: true}} {
+			b.Run(fmt.Sprintf("outside=%s/bits=%d/unsigned=%t", outside.name, w.Bits, w.Unsigned), func(b *testing.B) {
+				src := make([]byte, benchRows*8)
+				for i := range src {
+					src[i] = byte(i / 8 * (1 - min(1, i%(w.Bits/8)))) // small values
+				}
+				rows, values := make([]int64, benchRows), make([]int64, benchRows)
+				b.SetBytes(int64(benchRows * w.Bits / 8))
+				for b.Loop() {
+					Start(rows, 0, 0)
+					Load(values, src, 0, 1, w, 256)
+					if Resolve(rows, values, 256, 4, Policy{Outside: outside.Outside}) > 0 {
+						b.Fatal("an index was refused")
+					}
+				}
+				perRow(b, benchRows)
+			})
+		}
+	}
+}
+
+func BenchmarkBits(b *testing.B) {
+	for _, size := range []int{4, 12, 64, 4096} {
+		for _, shift := range []int{0, 4} {
+			b.Run(fmt.Sprintf("bits=%d/shift=%d", size, shift), func(b *testing.B) {
+				const n = 64
+				r := rand.New(rand.NewPCG(3, uint64(size)))
+				src, dst, rows := make([]byte, n*size/8+8), make([]byte, n*size/8+8), make([]int64, n)
+				for i := range rows {
+					rows[i] = int64(r.IntN(n) * size)
+				}
+				b.SetBytes(int64(n * size / 8))
+				for b.Loop() {
+					Bits(dst, src, rows, Move{Step: size, Bias: shift, Size: size, Elem: 4}, 0)
+				}
+				perRow(b, n)
+			})
+		}
+	}
+}
+
+// BenchmarkFilled is what rows cost of which some are a fill: they have the
+// definition alone.
+func BenchmarkFilled(b *testing.B) {
+	for _, size := range []int{4, 64} {
+		b.Run(fmt.Sprintf("size=%d", size), func(b *testing.B) {
+			rows := randomOffsets(benchRows, size, 256<<10)[:benchRows]
+			for i := 0; i < len(rows); i += 50 {
+				rows[i] = -1
+			}
+			out, table := make([]byte, benchRows*size), benchMemory()[:256<<10]
+			b.SetBytes(int64(len(out)))
+			for b.Loop() {
+				Rows(out, table, rows, Move{Step: size, Size: size, Elem: 4, Filled: true}, nil)
+			}
+			perRow(b, benchRows)
+		})
+	}
+}
+
+// BenchmarkChecks is what it costs that every index is held against its axis:
+// the same loops with the comparison and without.
+func BenchmarkChecks(b *testing.B) {
+	for _, table := range benchTables {
+		ahead := 0
+		if table.name == "far" {
+			ahead = 64
+		}
+		for _, checked := range []bool{true, false} {
+			b.Run(fmt.Sprintf("of=elements/table=%s/checked=%t", table.name, checked), func(b *testing.B) {
+				const block = 16 << 10
+				dim := table.bytes / 4
+				values, out := benchValues(benchList, 8, int64(dim)), make([]uint32, block)
+				src := unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(benchMemory()))), dim)
+				b.SetBytes(block * 4)
+				next := 0
+				for b.Loop() {
+					at := unsafe.Slice((*int64)(unsafe.Pointer(&values[8*next])), block)
+					if !checked {
+						elementsUnchecked(out, src, at)
+					} else if elements(out, src, at, 0) != block {
+						b.Fatal("an index was refused")
+					}
+					if next += block; next == benchList {
+						next = 0
+					}
+				}
+				perRow(b, block)
+			})
+			for _, k := range []int{1, 3} {
+				b.Run(fmt.Sprintf("of=rows/k=%d/size=64/table=%s/checked=%t", k, table.name, checked), func(b *testing.B) {
+					dims := map[int][]int64{1: {int64(table.bytes / 64)}, 3: {16, 16, int64(table.bytes / 64 / 256)}}[k]
+					axes := make([]Component, k)
+					stride := int64(64)
+					for c := k - 1; c >= 0; c-- {
+						axes[c] = Component{Dim: dims[c], Stride: stride}
+						stride *= dims[c]
+					}
+					checkedRows(b, benchMemory()[:table.bytes], axes, ahead, checked)
+				})
+			}
+		}
+	}
+}
+
+// checkedRows resolves and moves blocks of rows of 64 bytes as the engine does.
+func checkedRows(b *testing.B, table []byte, axes []Component, ahead int, checked bool) {
+	const list = benchList / 2
+	k := len(axes)
+	values := make([]int64, k*list)
+	r := rand.New(rand.NewPCG(4, uint64(k)))
+	for i := range values {
+		values[i] = r.Int64N(axes[i%k].Dim)
+	}
+	bytes := unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), 8*len(values))
+	rows, out := make([]int64, benchRows+ahead), make([]byte, benchRows*64)
+	b.SetBytes(benchRows * 64)
+	next := 0
+	for b.Loop() {
+		if !checked {
+			tuplesUnchecked(rows, values[k*next:], axes)
+		} else if Tuples(rows, bytes[8*k*next:], 8, 0, 0, axes, false) > 0 {
+			b.Fatal("an index was refused")
+		}
+		m := Move{Step: 64, Size: 64, Elem: 4, Ahead: Ahead{Rows: rows[ahead:]}}
+		if ahead == 0 {
+			m.Ahead.Rows = nil
+		}
+		Rows(out, table, rows[:benchRows], m, nil)
+		if next += benchRows; next+benchRows+ahead > list {
+			next = 0
+		}
+	}
+	perRow(b, benchRows)
+}
+
+// elementsUnchecked is elements without a look at where an index lies; only
+// numbers that are known to be good may come here.
+func elementsUnchecked(dst, src []uint32, values []int64) {
+	from := unsafe.Pointer(unsafe.SliceData(src))
+	dst = dst[:len(values)]
+	for j, v := range values {
+		dst[j] = *(*uint32)(unsafe.Add(from, 4*v))
+	}
+}
+
+// tuplesUnchecked is tuples for 1 and 3 components, without a look at where
+// they lie.
+func tuplesUnchecked(rows, values []int64, axes []Component) {
+	if len(axes) == 1 {
+		s0 := axes[0].Stride
+		for j, v := range values[:len(rows)] {
+			rows[j] = v * s0
+		}
+		return
+	}
+	s0, s1, s2 := axes[0].Stride, axes[1].Stride, axes[2].Stride
+	for j := range rows {
+		t := values[3*j : 3*j+3 : 3*j+3]
+		rows[j] = t[0]*s0 + t[1]*s1 + t[2]*s2
+	}
+}
