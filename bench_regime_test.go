@@ -24,6 +24,7 @@ type bench struct {
 	data, indices []int
 	index         garner.DType
 	view          func(data garner.Tensor) (garner.Tensor, error) // nil: as it is
+	options       []garner.PrepareOption
 }
 
 // run times a bench with so many threads; way is the regime that it must take,
@@ -57,7 +58,7 @@ func (t bench) run(b *testing.B, threads int, way string) {
 			b.Fatal(err)
 		}
 	}
-	prepared, err := garner.Prepare(t.op, data.Spec(), indices.Spec(), garner.Threads(threads))
+	prepared, err := garner.Prepare(t.op, data.Spec(), indices.Spec(), append(t.options, garner.Threads(threads))...)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -116,6 +117,11 @@ func (t bench) both(b *testing.B, name, way string) {
 	for _, threads := range benchThreads {
 		b.Run(fmt.Sprintf("%s/threads=%d", name, threads), func(b *testing.B) { t.run(b, threads, way) })
 	}
+}
+
+// one runs a bench with one thread.
+func (t bench) one(b *testing.B, name string) {
+	b.Run(name, func(b *testing.B) { t.run(b, 1, "") })
 }
 
 // BenchmarkTiny is what a run costs by itself.
@@ -202,6 +208,53 @@ func BenchmarkRegimeStrided(b *testing.B) {
 func BenchmarkRegimeOther(b *testing.B) {
 	bench{op: strict.Gather{}, dtype: garner.U4, data: []int{1 << 16, 32}, indices: []int{1 << 17}, index: garner.I64}.both(b, "dtype=u4/size=16", "bits")
 	bench{op: strict.Gather{}, dtype: garner.String, data: []int{1 << 14}, indices: []int{1 << 18}, index: garner.I64}.both(b, "dtype=string", "strings")
+}
+
+// BenchmarkStripBytes is how wide the strips of columns had better be, 0 being
+// none.
+func BenchmarkStripBytes(b *testing.B) {
+	for _, dtype := range []garner.DType{garner.U8, garner.F32} {
+		for _, wide := range []int{0, 64, 128, 256, 512, 1024} {
+			bench{op: strict.GatherElements{}, dtype: dtype, data: []int{8192, 4096}, indices: []int{1024, 4096}, index: garner.I64,
+				options: []garner.PrepareOption{garner.StripBytes(wide)}}.
+				one(b, fmt.Sprintf("dtype=%s/wide=%d", dtype, wide))
+		}
+	}
+}
+
+// BenchmarkStraight is what it brings that the next row of data is asked for
+// while this one is gathered from.
+func BenchmarkStraight(b *testing.B) {
+	for _, tt := range []struct {
+		name    string
+		op      garner.Op
+		data    []int
+		indices []int
+	}{
+		{"gather", strict.Gather{Axis: 1}, []int{8192, 4096}, []int{1024}},
+		{"elements", strict.GatherElements{Axis: 1}, []int{4096, 8192}, []int{4096, 1024}},
+	} {
+		bench{op: tt.op, dtype: garner.F32, data: tt.data, indices: tt.indices, index: garner.I64}.one(b, "of="+tt.name+"/ahead=true")
+		bench{op: tt.op, dtype: garner.F32, data: tt.data, indices: tt.indices, index: garner.I64, options: []garner.PrepareOption{garner.AllNear()}}.
+			one(b, "of="+tt.name+"/ahead=false")
+	}
+}
+
+// BenchmarkTileRows is how many rows had better be resolved before they are
+// moved.
+func BenchmarkTileRows(b *testing.B) {
+	for _, rows := range []int{128, 512, 1024, 4096, 16384} {
+		bench{op: strict.GatherND{}, dtype: garner.F32, data: []int{8192, 8192}, indices: []int{1 << 20, 2}, index: garner.I64,
+			options: []garner.PrepareOption{garner.TileRows(rows)}}.one(b, fmt.Sprintf("k=2/rows=%d", rows))
+	}
+}
+
+// BenchmarkAlone is from which size of a result on it pays to wake others.
+func BenchmarkAlone(b *testing.B) {
+	for _, output := range []int{64 << 10, 256 << 10, 512 << 10, 1 << 20, 4 << 20} {
+		bench{op: strict.Gather{}, dtype: garner.F32, data: []int{1 << 20, 16}, indices: []int{output / 64}, index: garner.I64,
+			options: []garner.PrepareOption{garner.NeverAlone()}}.both(b, fmt.Sprintf("size=64/output=%dK", output>>10), "rows")
+	}
 }
 
 // BenchmarkOutput is what a fresh output costs: of the collector's memory, and of
