@@ -24,3 +24,8 @@ func StripBytes(n int) PrepareOption {
 func TileRows(n int) PrepareOption {
 	return func(p *Prepared) { p.tuning.tileRows = n }
 }
+
+// AheadLines is how many cache lines are asked for before their turn.
+func AheadLines(n int) PrepareOption {
+	return func(p *Prepared) { p.tuning.aheadLines = n }
+}

@@ -249,6 +249,20 @@ func BenchmarkTileRows(b *testing.B) {
 	}
 }
 
+// BenchmarkAheadLines is how many lines had better be under way.
+func BenchmarkAheadLines(b *testing.B) {
+	for _, size := range []int{4, 64, 256, 3072} {
+		for _, lines := range []int{16, 32, 64, 96, 128, 192} {
+			dtype, shape := garner.U8, []int{256 << 20 / size, size}
+			if size == 4 {
+				dtype, shape = garner.F32, shape[:1]
+			}
+			bench{op: strict.Gather{}, dtype: dtype, data: shape, indices: []int{min(1<<20, 16<<20/size)}, index: garner.I64,
+				options: []garner.PrepareOption{garner.AheadLines(lines)}}.one(b, fmt.Sprintf("size=%d/lines=%d", size, lines))
+		}
+	}
+}
+
 // BenchmarkAlone is from which size of a result on it pays to wake others.
 func BenchmarkAlone(b *testing.B) {
 	for _, output := range []int{64 << 10, 256 << 10, 512 << 10, 1 << 20, 4 << 20} {

@@ -207,11 +207,11 @@ func elementBlocks(b *testing.B, size, width, table, ahead int) {
 	const block = 16 << 10
 	dim := table / size
 	values := benchValues(benchList, width, int64(dim))
-	out := make([]byte, block*size)
+	out, memory := make([]byte, block*size), benchMemory()[:table]
 	b.SetBytes(block * int64(size))
 	next := 0
 	for b.Loop() {
-		if Elements(out, benchMemory()[:table], values[next*width:], block, size, width, dim, false, ahead) != block {
+		if Elements(out, memory, values[next*width:], block, size, width, dim, false, ahead) != block {
 			b.Fatal("an index was refused")
 		}
 		if next += block; next == benchList {
@@ -347,15 +347,29 @@ func BenchmarkChecks(b *testing.B) {
 						axes[c] = Component{Dim: dims[c], Stride: stride}
 						stride *= dims[c]
 					}
-					checkedRows(b, benchMemory()[:table.bytes], axes, ahead, checked)
+					resolvedRows(b, benchMemory()[:table.bytes], 64, axes, ahead, checked)
 				})
 			}
 		}
 	}
 }
 
-// checkedRows resolves and moves blocks of rows of 64 bytes as the engine does.
-func checkedRows(b *testing.B, table []byte, axes []Component, ahead int, checked bool) {
+// BenchmarkElementsByRows is what BenchmarkElements saves: the same elements, by
+// way of rows.
+func BenchmarkElementsByRows(b *testing.B) {
+	for _, table := range benchTables {
+		b.Run("size=4/index=8/table="+table.name, func(b *testing.B) {
+			ahead := 0
+			if table.name == "far" {
+				ahead = 64
+			}
+			resolvedRows(b, benchMemory()[:table.bytes], 4, []Component{{Dim: int64(table.bytes / 4), Stride: 4}}, ahead, true)
+		})
+	}
+}
+
+// resolvedRows resolves and moves blocks of rows as the engine does.
+func resolvedRows(b *testing.B, table []byte, size int, axes []Component, ahead int, checked bool) {
 	const list = benchList / 2
 	k := len(axes)
 	values := make([]int64, k*list)
@@ -364,8 +378,8 @@ func checkedRows(b *testing.B, table []byte, axes []Component, ahead int, checke
 		values[i] = r.Int64N(axes[i%k].Dim)
 	}
 	bytes := unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), 8*len(values))
-	rows, out := make([]int64, benchRows+ahead), make([]byte, benchRows*64)
-	b.SetBytes(benchRows * 64)
+	rows, out := make([]int64, benchRows+ahead), make([]byte, benchRows*size)
+	b.SetBytes(int64(benchRows * size))
 	next := 0
 	for b.Loop() {
 		if !checked {
@@ -373,7 +387,7 @@ func checkedRows(b *testing.B, table []byte, axes []Component, ahead int, checke
 		} else if Tuples(rows, bytes[8*k*next:], 8, 0, 0, axes, false) > 0 {
 			b.Fatal("an index was refused")
 		}
-		m := Move{Step: 64, Size: 64, Elem: 4, Ahead: Ahead{Rows: rows[ahead:]}}
+		m := Move{Step: size, Size: size, Elem: 4, Ahead: Ahead{Rows: rows[ahead:]}}
 		if ahead == 0 {
 			m.Ahead.Rows = nil
 		}
