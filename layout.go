@@ -117,8 +117,6 @@ func (p *Prepared) cut() layout {
 	if l.alone {
 		threads = 1
 	}
-	l.unit = max(1, min(t.unitTiles, l.tiles/(4*threads)))
-
 	if bits >= 8 && !n.empty && p.reach() > t.nearBytes {
 		lines := (bytes + 63) / 64
 		if bytes%64 != 0 && 64%bytes != 0 {
@@ -130,6 +128,7 @@ func (p *Prepared) cut() layout {
 		l.turning = l.share && l.chunks == 1 && span(p.plan)*r.unit <= t.unitBytes
 	}
 	p.straighten(&l)
+	l.unit = max(1, min(t.unitTiles, l.tiles/(4*threads)))
 	l.stream = size >= t.streamBytes*min(p.threads, 2) && bytes > 16
 	l.direct = direct(p.plan, n, r)
 	l.little = l.alone && l.free == 1 && l.whole && l.tiles == 1 && !n.empty && bits >= 8 && p.strips == nil && p.progress == nil
