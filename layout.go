@@ -26,7 +26,7 @@ type tuning struct {
 // takes. docs/kernels.md has the measurements.
 var tuned = tuning{
 	tileRows: 1024, unitBytes: 256 << 10, unitTiles: 16, sharedRows: 64 << 10, aloneBytes: 512 << 10,
-	nearBytes: 1 << 20, aheadLines: 64, streamBytes: 24 << 20, stripBytes: 256,
+	nearBytes: 1 << 20, aheadLines: 128, streamBytes: 24 << 20, stripBytes: 256,
 }
 
 // layout is how a plan's work is cut into units.
@@ -129,8 +129,8 @@ func (p *Prepared) cut() layout {
 	}
 	p.straighten(&l)
 	l.unit = max(1, min(t.unitTiles, l.tiles/(4*threads)))
-	l.stream = size >= t.streamBytes*min(p.threads, 2) && bytes > 16
 	l.direct = direct(p.plan, n, r)
+	l.stream = size >= t.streamBytes*min(p.threads, 2) && (bytes > 16 || l.direct > 0)
 	l.little = l.alone && l.free == 1 && l.whole && l.tiles == 1 && !n.empty && bits >= 8 && p.strips == nil && p.progress == nil
 	return l
 }

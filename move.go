@@ -245,10 +245,7 @@ func (p *Prepared) moveDirect(first, end int) bool {
 	if !kernel.Aligned(dst, size) || !kernel.Aligned(src, size) || !kernel.Aligned(values, width) {
 		return false
 	}
-	ahead := 0
-	if l.ahead > 0 {
-		ahead = l.ahead
-	}
+	v := kernel.Values{Width: width, Dim: r.axes[0].Dim, FromEnd: r.policy.FromEnd, Ahead: l.ahead, Stream: l.stream}
 	const most = 16 << 10 // elements; not a millisecond, wherever they lie
 	for first < end {
 		if p.stop.Load() || p.ctx.Err() != nil {
@@ -256,7 +253,8 @@ func (p *Prepared) moveDirect(first, end int) bool {
 			return true
 		}
 		n := min(most, end-first)
-		if kernel.Elements(dst[first*size:], src, values[first*width:], n, size, width, r.axes[0].Dim, r.policy.FromEnd, ahead) < n {
+		v.Bytes = values[first*width:]
+		if kernel.Elements(dst[first*size:], src, n, size, v) < n {
 			p.refuse.Store(true)
 			p.stop.Store(true)
 			return true

@@ -161,7 +161,8 @@ func FuzzElements(f *testing.F) {
 		for _, ahead := range []int{0, 1, 7, 64, 200} {
 			each(t, func(t *testing.T, form string) {
 				got := guarded(t, n*size)
-				if m := Elements(got, src, values, n, size, width, dim, fromEnd, ahead); m != moved {
+				v := Values{Bytes: values, Width: width, Dim: dim, FromEnd: fromEnd, Ahead: ahead, Stream: seed%2 == 0}
+				if m := Elements(got, src, n, size, v); m != moved {
 					t.Errorf("%s: %d of %d moved, want %d", form, m, n, moved)
 				}
 				if !bytes.Equal(got[:moved*size], want[:moved*size]) {
