@@ -129,7 +129,9 @@ func (p *Prepared) cut() layout {
 	}
 	p.straighten(&l)
 	l.unit = max(1, min(t.unitTiles, l.tiles/(4*threads)))
-	l.direct = direct(p.plan, n, r)
+	if l.direct = direct(p.plan, n, r); len(n.index) > 1 && l.ahead > 0 && !l.linear {
+		l.direct = 0 // a run is over before what it asks for comes
+	}
 	l.stream = size >= t.streamBytes*min(p.threads, 2) && (bytes > 16 || l.direct > 0)
 	l.little = l.alone && l.free == 1 && l.whole && l.tiles == 1 && !n.empty && bits >= 8 && p.strips == nil && p.progress == nil
 	return l
@@ -184,12 +186,13 @@ func span(p *Plan) int {
 }
 
 // direct is the bytes of an element where elements go straight from their
-// indices: one gathered axis whose positions are neighbours, and nothing else.
+// indices: one gathered axis whose positions are neighbours, its indices and
+// their results neighbours too.
 func direct(p *Plan, n *normal, r *resolver) int {
-	if !r.tuples || len(r.axes) != 1 || len(n.index) != 1 || len(n.free) > 0 || n.slice != 1 || r.policy.Outside != kernel.Error {
+	if !r.tuples || len(r.axes) != 1 || len(n.index) == 0 || len(n.free) > 0 || n.slice != 1 || r.policy.Outside != kernel.Error {
 		return 0
 	}
-	if l := n.index[0]; l.Data != 0 || l.Out != 1 || p.Axes[0].Data != 1 || p.DType.Bits() < 8 || r.unit > 8 {
+	if l := n.index[len(n.index)-1]; l.Data != 0 || l.Out != 1 || p.Axes[0].Data != 1 || p.DType.Bits() < 8 || r.unit > 8 {
 		return 0
 	}
 	return r.unit

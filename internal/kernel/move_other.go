@@ -12,5 +12,7 @@ func elementsForm(int, int) (move, ahead elementsFunc) { return nil, nil }
 
 func elementsWide(int, int) (move, stream elementsFunc) { return nil, nil }
 
+func stripForm(int, int, int, int) elementsFunc { return nil }
+
 // Prefetch asks the memory for b, which is read soon, where that can be said.
 func Prefetch([]byte) {}
