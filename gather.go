@@ -233,8 +233,13 @@ func (p *Prepared) accept(data, indices, out Tensor) error {
 		return shapeError(KindMismatch, "the output is %s%s; the result is %s%s", out.dtype, out.shape, p.plan.DType, p.plan.Out)
 	}
 	if !slices.Equal(data.strides, p.data.Strides) || !slices.Equal(indices.strides, p.indices.Strides) || !slices.Equal(out.strides, p.outStrides) {
+		was := [...][]int{p.data.Strides, p.indices.Strides, p.outStrides}
 		p.data.Strides, p.indices.Strides = slices.Clone(data.strides), slices.Clone(indices.strides)
-		return p.lower(out.strides)
+		if err := p.lower(out.strides); err != nil {
+			// The plan is still that of the strides before.
+			p.data.Strides, p.indices.Strides, p.outStrides = was[0], was[1], was[2]
+			return err
+		}
 	}
 	return nil
 }

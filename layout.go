@@ -26,7 +26,7 @@ type tuning struct {
 // takes. docs/kernels.md has the measurements.
 var tuned = tuning{
 	tileRows: 1024, unitBytes: 256 << 10, unitTiles: 16, sharedRows: 64 << 10, aloneBytes: 512 << 10,
-	nearBytes: 1 << 20, aheadLines: 64, streamBytes: 24 << 20, stripBytes: 256,
+	nearBytes: 1 << 20, aheadLines: 128, streamBytes: 24 << 20, stripBytes: 256,
 }
 
 // layout is how a plan's work is cut into units.
@@ -117,8 +117,6 @@ func (p *Prepared) cut() layout {
 	if l.alone {
 		threads = 1
 	}
-	l.unit = max(1, min(t.unitTiles, l.tiles/(4*threads)))
-
 	if bits >= 8 && !n.empty && p.reach() > t.nearBytes {
 		lines := (bytes + 63) / 64
 		if bytes%64 != 0 && 64%bytes != 0 {
@@ -130,8 +128,11 @@ func (p *Prepared) cut() layout {
 		l.turning = l.share && l.chunks == 1 && span(p.plan)*r.unit <= t.unitBytes
 	}
 	p.straighten(&l)
-	l.stream = size >= t.streamBytes*min(p.threads, 2) && bytes > 16
-	l.direct = direct(p.plan, n, r)
+	l.unit = max(1, min(t.unitTiles, l.tiles/(4*threads)))
+	if l.direct = direct(p.plan, n, r); len(n.index) > 1 && l.ahead > 0 && !l.linear {
+		l.direct = 0 // a run is over before what it asks for comes
+	}
+	l.stream = size >= t.streamBytes*min(p.threads, 2) && (bytes > 16 || l.direct > 0)
 	l.little = l.alone && l.free == 1 && l.whole && l.tiles == 1 && !n.empty && bits >= 8 && p.strips == nil && p.progress == nil
 	return l
 }
@@ -185,12 +186,13 @@ func span(p *Plan) int {
 }
 
 // direct is the bytes of an element where elements go straight from their
-// indices: one gathered axis whose positions are neighbours, and nothing else.
+// indices: one gathered axis whose positions are neighbours, its indices and
+// their results neighbours too.
 func direct(p *Plan, n *normal, r *resolver) int {
-	if !r.tuples || len(r.axes) != 1 || len(n.index) != 1 || len(n.free) > 0 || n.slice != 1 || r.policy.Outside != kernel.Error {
+	if !r.tuples || len(r.axes) != 1 || len(n.index) == 0 || len(n.free) > 0 || n.slice != 1 || r.policy.Outside != kernel.Error {
 		return 0
 	}
-	if l := n.index[0]; l.Data != 0 || l.Out != 1 || p.Axes[0].Data != 1 || p.DType.Bits() < 8 || r.unit > 8 {
+	if l := n.index[len(n.index)-1]; l.Data != 0 || l.Out != 1 || p.Axes[0].Data != 1 || p.DType.Bits() < 8 || r.unit > 8 {
 		return 0
 	}
 	return r.unit

@@ -235,34 +235,45 @@ func (p *Prepared) moveUnit(w *worker, unit int) {
 	}
 }
 
-// moveDirect moves elements straight from their indices, a tile at a time. It
-// reports false where memory is not aligned for that.
+// moveDirect moves elements straight from their indices. It reports false where
+// memory is not aligned for that.
 func (p *Prepared) moveDirect(first, end int) bool {
-	l, r := &p.layout, &p.resolver
+	l, n, r := &p.layout, &p.normal, &p.resolver
 	size, width := l.direct, r.width.Bits/8
-	dst, src := p.dst.buf[p.dst.offset*size:], p.src.buf[p.src.offset*size:]
-	values := p.at.buf[p.at.offset*width:]
-	if !kernel.Aligned(dst, size) || !kernel.Aligned(src, size) || !kernel.Aligned(values, width) {
+	if !kernel.Aligned(p.dst.buf, size) || !kernel.Aligned(p.src.buf, size) || !kernel.Aligned(p.at.buf, width) {
 		return false
 	}
-	ahead := 0
-	if l.ahead > 0 {
-		ahead = l.ahead
+	v := kernel.Values{Width: width, Dim: r.axes[0].Dim, FromEnd: r.policy.FromEnd, Stream: l.stream}
+	piece := 16 << 10 // elements; not a millisecond, wherever they lie
+	if l.linear {
+		piece = 256 // with each, some of the next run's data is asked for
+	} else {
+		v.Ahead = l.ahead
 	}
-	const most = 16 << 10 // elements; not a millisecond, wherever they lie
-	for first < end {
-		if p.stop.Load() || p.ctx.Err() != nil {
-			p.stop.Store(true)
-			return true
+	walk(n.index, first, end-first, func(at, run, out, data, index int, inner Loop) {
+		src := p.src.buf[(p.src.offset+data)*size:]
+		var later []byte
+		if l.linear {
+			next := (p.src.offset + dataAt(n.index, first+at+run)) * size
+			later = p.src.buf[min(next, len(p.src.buf)):min(next+v.Dim*size, len(p.src.buf))]
 		}
-		n := min(most, end-first)
-		if kernel.Elements(dst[first*size:], src, values[first*width:], n, size, width, r.axes[0].Dim, r.policy.FromEnd, ahead) < n {
-			p.refuse.Store(true)
-			p.stop.Store(true)
-			return true
+		for from := 0; from < run && !p.stop.Load(); from += piece {
+			if p.ctx.Err() != nil {
+				p.stop.Store(true)
+				return
+			}
+			count := min(piece, run-from)
+			v.Bytes = p.at.buf[(p.at.offset+index+from)*width:]
+			if kernel.Elements(p.dst.buf[(p.dst.offset+out+from)*size:], src, count, size, v) < count {
+				p.refuse.Store(true)
+				p.stop.Store(true)
+				return
+			}
+			if l.linear {
+				kernel.Prefetch(later[len(later)*from/run&^63 : len(later)*(from+count)/run])
+			}
 		}
-		first += n
-	}
+	})
 	return true
 }
 

@@ -65,6 +65,10 @@ func (p *Plan) outside() Outside {
 	return p.Outside
 }
 
+// prefetchBytes is from how many bytes of indices on those that follow are
+// asked for: a tile, not a run that is over before they come.
+const prefetchBytes = 2048
+
 // rows resolves the tuples first … first+len(rows)-1, in the order of the
 // loops, to where their slices begin in data, in units; -1 is the plan's fill.
 // values is scratch of the same length. base is data's offset, in units, and
@@ -75,6 +79,12 @@ func (r *resolver) rows(rows, values []int64, indices []byte, base, origin, firs
 	aligned := r.tuples && kernel.Aligned(indices, w)
 	if aligned && len(r.loops) == 1 {
 		l := &r.loops[0]
+		if size := len(rows) * l.Index * w; size > prefetchBytes {
+			// The tuples that come next; the hardware does not see early enough
+			// that they come in order.
+			after := (origin+first*l.Index)*w + size
+			kernel.Prefetch(indices[min(after, len(indices)):min(after+size, len(indices))])
+		}
 		return kernel.Tuples(rows, indices[(origin+first*l.Index)*w:], w, int64(base+first*l.Data), int64(l.Data), r.components, r.policy.FromEnd)
 	}
 	walk(r.loops, first, len(rows), func(at, n, _, data, index int, inner Loop) {

@@ -16,6 +16,10 @@ type strips struct {
 	width  int    // bytes of an element
 }
 
+// stripsAhead is how many tuples before its turn one's indices and place are
+// asked for.
+const stripsAhead = 8
+
 // newStrips is nil where the plan has no such columns, or where most rows of
 // data would be copied in vain.
 func newStrips(p *Plan, n *normal, t tuning) *strips {
@@ -84,6 +88,22 @@ func (p *Prepared) moveStrip(w *worker, unit int) {
 		if i%64 == 0 && (p.stop.Load() || p.ctx.Err() != nil) {
 			p.stop.Store(true)
 			return
+		}
+		// Neither the indices nor the result of the next tuples lie in order.
+		if i+stripsAhead < s.around.Extent {
+			at := (index + (i+stripsAhead)*s.around.Index) * wv
+			kernel.Prefetch(values[at : at+wide*wv])
+			at = (out + (i+stripsAhead)*s.around.Out) * s.width
+			kernel.Prefetch(p.dst.buf[at : at+size])
+		}
+		if r.policy.Outside == kernel.Error && s.width <= 8 {
+			v := kernel.Values{Bytes: values[(index+i*s.around.Index)*wv:], Width: wv, Dim: s.rows, FromEnd: r.policy.FromEnd}
+			if kernel.Strip(p.dst.buf[(out+i*s.around.Out)*s.width:], w.strip, wide, s.width, wide, v) < wide {
+				p.refuse.Store(true)
+				p.stop.Store(true)
+				return
+			}
+			continue
 		}
 		// A strip is narrower than a worker's rows but where those are few.
 		for from := 0; from < wide; from += len(rows) {

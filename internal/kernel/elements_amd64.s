@@ -20,6 +20,10 @@
 	MOVQ fromEnd+40(FP), R9; \
 	MOVQ later+48(FP), R10
 
+// The values themselves come in order, which the hardware does not see early
+// enough: they are asked for STREAM bytes before their turn.
+#define STREAM 4096
+
 #define CHECK \
 	MOVQ AX, R12; \
 	SARQ $63, R12; \
@@ -37,6 +41,7 @@
 #define ELEMENTS(load, width, move, size) \
 loop: \
 	load (DX), AX; \
+	PREFETCHT0 STREAM(DX); \
 	CHECK; \
 	move (SI)(AX*size), R13; \
 	move R13, (DI); \
@@ -51,8 +56,9 @@ out: \
 loop: \
 	load (DX), AX; \
 	load (DX)(R10*1), BX; \
+	PREFETCHT0 STREAM(DX)(R10*1); \
 	CHECK; \
-	PREFETCHT1 (SI)(BX*size); \
+	PREFETCHT0 (SI)(BX*size); \
 	move (SI)(AX*size), R13; \
 	move R13, (DI); \
 	ADDQ $width, DX; \
@@ -141,3 +147,157 @@ TEXT ·elements8of4(SB), NOSPLIT, $0-64
 TEXT ·elements8of4Ahead(SB), NOSPLIT, $0-64
 	EARGS
 	ELEMENTSAHEAD(MOVLQSX, 4, MOVQ, 8)
+
+// Eight values a turn, for elements that are near; n is a multiple of 8. They
+// stop before the turn that has a value outside.
+
+#define WIDE \
+	VMOVDQU64  (DX), Z1; \
+	PREFETCHT0 STREAM(DX); \
+	VPMOVQ2M   Z1, K1; \
+	VPADDQ     Z9, Z1, K1, Z1; \
+	VPCMPUQ    $5, Z8, Z1, K2; \
+	KORTESTB   K2, K2; \
+	JNZ        out; \
+	KXNORB     K3, K3, K3
+
+// func elements4of8AVX512(dst, src, values *byte, n, dim, fromEnd, later int) int
+TEXT ·elements4of8AVX512(SB), NOSPLIT, $0-64
+	EARGS
+	VPBROADCASTQ R8, Z8
+	VPBROADCASTQ R9, Z9
+loop:
+	WIDE
+	VPGATHERQD (SI)(Z1*4), K3, Y0
+	VMOVDQU Y0, (DI)
+	ADDQ $64, DX
+	ADDQ $32, DI
+	SUBQ $8, CX
+	JNZ  loop
+out:
+	VZEROUPPER
+	DONE
+
+// func elements4of8StreamAVX512(dst, src, values *byte, n, dim, fromEnd, later int) int
+TEXT ·elements4of8StreamAVX512(SB), NOSPLIT, $0-64
+	EARGS
+	VPBROADCASTQ R8, Z8
+	VPBROADCASTQ R9, Z9
+loop:
+	WIDE
+	VPGATHERQD (SI)(Z1*4), K3, Y0
+	VMOVNTDQ Y0, (DI)
+	ADDQ $64, DX
+	ADDQ $32, DI
+	SUBQ $8, CX
+	JNZ  loop
+out:
+	SFENCE
+	VZEROUPPER
+	DONE
+
+// func elements8of8AVX512(dst, src, values *byte, n, dim, fromEnd, later int) int
+TEXT ·elements8of8AVX512(SB), NOSPLIT, $0-64
+	EARGS
+	VPBROADCASTQ R8, Z8
+	VPBROADCASTQ R9, Z9
+loop:
+	WIDE
+	VPGATHERQQ (SI)(Z1*8), K3, Z0
+	VMOVDQU64 Z0, (DI)
+	ADDQ $64, DX
+	ADDQ $64, DI
+	SUBQ $8, CX
+	JNZ  loop
+out:
+	VZEROUPPER
+	DONE
+
+// func elements8of8StreamAVX512(dst, src, values *byte, n, dim, fromEnd, later int) int
+TEXT ·elements8of8StreamAVX512(SB), NOSPLIT, $0-64
+	EARGS
+	VPBROADCASTQ R8, Z8
+	VPBROADCASTQ R9, Z9
+loop:
+	WIDE
+	VPGATHERQQ (SI)(Z1*8), K3, Z0
+	VMOVNTDQ Z0, (DI)
+	ADDQ $64, DX
+	ADDQ $64, DI
+	SUBQ $8, CX
+	JNZ  loop
+out:
+	SFENCE
+	VZEROUPPER
+	DONE
+
+DATA lanes<>+0(SB)/8, $0
+DATA lanes<>+8(SB)/8, $1
+DATA lanes<>+16(SB)/8, $2
+DATA lanes<>+24(SB)/8, $3
+DATA lanes<>+32(SB)/8, $4
+DATA lanes<>+40(SB)/8, $5
+DATA lanes<>+48(SB)/8, $6
+DATA lanes<>+56(SB)/8, $7
+DATA lanes<>+64(SB)/8, $8
+GLOBL lanes<>(SB), RODATA|NOPTR, $72
+
+// Neighbouring columns of a strip, each from a row of its own: the j-th value v
+// means element v·stride + j. Z7 is the columns of this turn.
+
+// func strip4of8AVX512(dst, src, values *byte, n, dim, fromEnd, stride int) int
+TEXT ·strip4of8AVX512(SB), NOSPLIT, $0-64
+	EARGS
+	VPBROADCASTQ R8, Z8
+	VPBROADCASTQ R9, Z9
+	VPBROADCASTQ R10, Z10
+	VMOVDQU64    lanes<>(SB), Z7
+	VPBROADCASTQ lanes<>+64(SB), Z6
+loop:
+	WIDE
+	VPMULUDQ Z10, Z1, Z2
+	VPADDQ   Z7, Z2, Z2
+	VPADDQ   Z6, Z7, Z7
+	VPGATHERQD (SI)(Z2*4), K3, Y0
+	VMOVDQU Y0, (DI)
+	ADDQ $64, DX
+	ADDQ $32, DI
+	SUBQ $8, CX
+	JNZ  loop
+out:
+	VZEROUPPER
+	DONE
+
+// func strip8of8AVX512(dst, src, values *byte, n, dim, fromEnd, stride int) int
+TEXT ·strip8of8AVX512(SB), NOSPLIT, $0-64
+	EARGS
+	VPBROADCASTQ R8, Z8
+	VPBROADCASTQ R9, Z9
+	VPBROADCASTQ R10, Z10
+	VMOVDQU64    lanes<>(SB), Z7
+	VPBROADCASTQ lanes<>+64(SB), Z6
+loop:
+	WIDE
+	VPMULUDQ Z10, Z1, Z2
+	VPADDQ   Z7, Z2, Z2
+	VPADDQ   Z6, Z7, Z7
+	VPGATHERQQ (SI)(Z2*8), K3, Z0
+	VMOVDQU64 Z0, (DI)
+	ADDQ $64, DX
+	ADDQ $64, DI
+	SUBQ $8, CX
+	JNZ  loop
+out:
+	VZEROUPPER
+	DONE
+
+// func prefetchLines(p *byte, n int)
+TEXT ·prefetchLines(SB), NOSPLIT, $0-16
+	MOVQ p+0(FP), SI
+	MOVQ n+8(FP), CX
+loop:
+	PREFETCHT0 (SI)
+	ADDQ $64, SI
+	DECQ CX
+	JNZ  loop
+	RET

@@ -161,7 +161,8 @@ func FuzzElements(f *testing.F) {
 		for _, ahead := range []int{0, 1, 7, 64, 200} {
 			each(t, func(t *testing.T, form string) {
 				got := guarded(t, n*size)
-				if m := Elements(got, src, values, n, size, width, dim, fromEnd, ahead); m != moved {
+				v := Values{Bytes: values, Width: width, Dim: dim, FromEnd: fromEnd, Ahead: ahead, Stream: seed%2 == 0}
+				if m := Elements(got, src, n, size, v); m != moved {
 					t.Errorf("%s: %d of %d moved, want %d", form, m, n, moved)
 				}
 				if !bytes.Equal(got[:moved*size], want[:moved*size]) {
@@ -172,6 +173,58 @@ func FuzzElements(f *testing.F) {
 				}
 			})
 		}
+	})
+}
+
+// FuzzStrip holds every form of Strip against doing what it says.
+func FuzzStrip(f *testing.F) {
+	for seed := range uint64(60) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		r := rand.New(rand.NewPCG(seed, 6))
+		size, width := 1<<r.IntN(4), 4<<r.IntN(2)
+		n, dim, fromEnd := r.IntN(70), r.IntN(40), r.IntN(2) == 0
+		stride := n + r.IntN(5)
+		src, values := guarded(t, dim*stride*size), guarded(t, n*width)
+		for i := range src {
+			src[i] = byte(r.Uint32())
+		}
+		want, moved, stopped := make([]byte, n*size), 0, false
+		for j := range n {
+			v := r.Int64N(int64(dim) + 1)
+			switch r.IntN(60) {
+			case 0:
+				v = int64(r.Uint64())
+			case 1, 2:
+				v = -1 - v
+			default:
+				v = max(0, min(v, int64(dim)-1))
+			}
+			if width == 4 {
+				v = int64(int32(v))
+				binary.LittleEndian.PutUint32(values[4*j:], uint32(v))
+			} else {
+				binary.LittleEndian.PutUint64(values[8*j:], uint64(v))
+			}
+			if fromEnd && v < 0 {
+				v += int64(dim)
+			}
+			if stopped = stopped || v < 0 || v >= int64(dim); !stopped {
+				copy(want[j*size:(j+1)*size], src[(int(v)*stride+j)*size:])
+				moved++
+			}
+		}
+		each(t, func(t *testing.T, form string) {
+			got := guarded(t, n*size)
+			v := Values{Bytes: values, Width: width, Dim: dim, FromEnd: fromEnd}
+			if m := Strip(got, src, n, size, stride, v); m != moved || !bytes.Equal(got[:moved*size], want[:moved*size]) {
+				t.Errorf("%s: %d columns of %d bytes, %d rows: %d moved, want %d", form, n, size, dim, m, moved)
+			}
+			if bytes.Count(got[moved*size:], []byte{0}) != (n-moved)*size {
+				t.Errorf("%s: wrote beyond the first value outside", form)
+			}
+		})
 	})
 }
 

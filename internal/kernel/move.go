@@ -132,22 +132,35 @@ func Repeat(dst, elem []byte) {
 	}
 }
 
-// Elements moves elements straight from index values, which needs no rows:
+// Values are index values that elements are moved straight from.
+type Values struct {
+	Bytes   []byte
+	Width   int  // of a value, a signed integer of 8 or 4 bytes
+	Dim     int  // a value lies in 0 … Dim-1
+	FromEnd bool // a negative one counts from Dim
+	Ahead   int  // how many values before its turn an element is prefetched; 0: not at all
+	Stream  bool // dst is larger than the caches: write past them where that is possible
+}
+
+// An elementsFunc is a form of Elements: it stops at the first of n values that
+// is outside, or, where it takes eight at once, before those eight.
+type elementsFunc func(dst, src, values *byte, n, dim, fromEnd, later int) int
+
+// Elements moves n elements of size bytes, 1, 2, 4 or 8, straight from index
+// values, which needs no rows:
 //
-//	dst[j·size : +size] = src[v_j·size : +size]        v_j the j-th of values
+//	dst[j·size : +size] = src[v_j·size : +size]        v_j the j-th value
 //
-// for n values, each a signed integer of width bytes, 8 or 4; a negative one
-// counts from dim where fromEnd is set. It stops at the first value outside
-// 0 … dim-1 and returns how many were moved. ahead is how many values before
-// its turn an element is prefetched; 0: not at all. size is 1, 2, 4 or 8; dst
-// holds n elements and src dim.
-func Elements(dst, src, values []byte, n, size, width, dim int, fromEnd bool, ahead int) (moved int) {
+// It stops at the first value outside and returns how many were moved. dst holds
+// n elements and src v.Dim.
+func Elements(dst, src []byte, n, size int, v Values) (moved int) {
 	if n == 0 {
 		return 0
 	}
+	values, width, dim, ahead := v.Bytes, v.Width, v.Dim, v.Ahead
 	_, _, _ = dst[:n*size], src[:dim*size], values[:n*width]
 	add := 0
-	if fromEnd {
+	if v.FromEnd {
 		add = dim
 	}
 	to, from, at := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.SliceData(src), unsafe.Pointer(unsafe.SliceData(values))
@@ -156,6 +169,13 @@ func Elements(dst, src, values []byte, n, size, width, dim int, fromEnd bool, ah
 			if moved = prefetch((*byte)(to), from, (*byte)(at), first, dim, add, ahead*width); moved < first {
 				return moved
 			}
+		}
+		if wide, stream := elementsWide(size, width); wide != nil && ahead == 0 && n >= 8 {
+			if v.Stream && uintptr(to)%64 == 0 {
+				wide = stream
+			}
+			// It stops before the turn with a value outside; the plain form finds which.
+			moved = wide((*byte)(to), from, (*byte)(at), n&^7, dim, add, 0)
 		}
 		if moved == n {
 			return n
@@ -192,6 +212,52 @@ func elements[E uint8 | uint16 | uint32 | uint64, V int32 | int64](dst, src []E,
 		dst[j] = src[v]
 	}
 	return len(values)
+}
+
+// Strip moves n neighbours, each from a row of its own: with the j-th value v_j,
+//
+//	dst[j·size : +size] = src[(v_j·stride + j)·size : +size]
+//
+// for elements of size bytes, 1, 2, 4 or 8. It stops at the first value outside
+// and returns how many were moved. dst holds n elements, and src v.Dim rows of
+// stride, n or more.
+func Strip(dst, src []byte, n, size, stride int, v Values) (moved int) {
+	if n == 0 {
+		return 0
+	}
+	_, _, _ = dst[:n*size], src[:v.Dim*stride*size], v.Bytes[:n*v.Width]
+	add := 0
+	if v.FromEnd {
+		add = v.Dim
+	}
+	to, from, at := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.SliceData(src), unsafe.Pointer(unsafe.SliceData(v.Bytes))
+	if wide := stripForm(size, v.Width, v.Dim, stride); wide != nil && n >= 8 {
+		moved = wide((*byte)(to), from, (*byte)(at), n&^7, v.Dim, add, stride)
+	}
+	for ; moved < n; moved++ {
+		var value int64
+		if v.Width == 4 {
+			value = int64(*(*int32)(unsafe.Add(at, 4*moved)))
+		} else {
+			value = *(*int64)(unsafe.Add(at, 8*moved))
+		}
+		value += value >> 63 & int64(add)
+		if uint64(value) >= uint64(v.Dim) {
+			return moved
+		}
+		from, to := src[(int(value)*stride+moved)*size:], dst[moved*size:]
+		switch size {
+		case 1:
+			to[0] = from[0]
+		case 2:
+			*(*[2]byte)(to) = *(*[2]byte)(from)
+		case 4:
+			*(*[4]byte)(to) = *(*[4]byte)(from)
+		default:
+			*(*[8]byte)(to) = *(*[8]byte)(from)
+		}
+	}
+	return moved
 }
 
 // Bits moves slices of packed elements, as Rows does for whole bytes; rows,

@@ -2,7 +2,12 @@
 
 package kernel
 
-import "golang.org/x/sys/cpu"
+import (
+	"math"
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
 
 // The forms that this machine has, from the plainest on.
 var forms = func() []string {
@@ -173,9 +178,38 @@ func rowsForm(size int) (move, ahead, stream rowsFunc) {
 	return rows64AVX512, rows64AheadAVX512, nil
 }
 
+// elementsWide picks the form of Elements that moves eight at once, which wins
+// where the elements are near, and the one that writes past the caches; nil
+// where there is none.
+func elementsWide(size, width int) (move, stream elementsFunc) {
+	switch {
+	case form < formAVX512 || width != 8:
+		return nil, nil
+	case size == 4:
+		return elements4of8AVX512, elements4of8StreamAVX512
+	case size == 8:
+		return elements8of8AVX512, elements8of8StreamAVX512
+	}
+	return nil, nil
+}
+
+// stripForm picks the form of Strip that moves eight at once; nil where there
+// is none. It multiplies 32 bits.
+func stripForm(size, width, dim, stride int) elementsFunc {
+	switch {
+	case form < formAVX512 || width != 8 || dim > math.MaxUint32 || stride > math.MaxUint32:
+		return nil
+	case size == 4:
+		return strip4of8AVX512
+	case size == 8:
+		return strip8of8AVX512
+	}
+	return nil
+}
+
 // elementsForm picks the form of Elements for a size of element and a width of
 // index value, both in bytes: without and with prefetching.
-func elementsForm(size, width int) (move, ahead func(dst, src, values *byte, n, dim, fromEnd, later int) int) {
+func elementsForm(size, width int) (move, ahead elementsFunc) {
 	if form < formAMD64 {
 		return nil, nil
 	}
@@ -198,4 +232,32 @@ func elementsForm(size, width int) (move, ahead func(dst, src, values *byte, n, 
 		return elements8of4, elements8of4Ahead
 	}
 	return nil, nil
+}
+
+//go:noescape
+func elements4of8AVX512(dst, src, values *byte, n, dim, fromEnd, later int) int
+
+//go:noescape
+func elements8of8AVX512(dst, src, values *byte, n, dim, fromEnd, later int) int
+
+//go:noescape
+func elements4of8StreamAVX512(dst, src, values *byte, n, dim, fromEnd, later int) int
+
+//go:noescape
+func elements8of8StreamAVX512(dst, src, values *byte, n, dim, fromEnd, later int) int
+
+//go:noescape
+func strip4of8AVX512(dst, src, values *byte, n, dim, fromEnd, stride int) int
+
+//go:noescape
+func strip8of8AVX512(dst, src, values *byte, n, dim, fromEnd, stride int) int
+
+//go:noescape
+func prefetchLines(p *byte, n int)
+
+// Prefetch asks the memory for b, which is read soon.
+func Prefetch(b []byte) {
+	if form >= formAMD64 && len(b) > 0 {
+		prefetchLines(unsafe.SliceData(b), (len(b)+63)/64)
+	}
 }

@@ -8,6 +8,11 @@ func rowsForm(int) (move, ahead, stream rowsFunc) {
 	return nil, nil, nil
 }
 
-func elementsForm(int, int) (move, ahead func(dst, src, values *byte, n, dim, fromEnd, later int) int) {
-	return nil, nil
-}
+func elementsForm(int, int) (move, ahead elementsFunc) { return nil, nil }
+
+func elementsWide(int, int) (move, stream elementsFunc) { return nil, nil }
+
+func stripForm(int, int, int, int) elementsFunc { return nil }
+
+// Prefetch asks the memory for b, which is read soon, where that can be said.
+func Prefetch([]byte) {}
