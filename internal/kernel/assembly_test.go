@@ -69,11 +69,22 @@ func TestAssemblyIsTried(t *testing.T) {
 		for _, size := range []int{1, 2, 4, 8} {
 			for _, width := range []int{4, 8} {
 				move, ahead := elementsForm(size, width)
-				tried[nameOf(move)], tried[nameOf(ahead)] = true, true
-				for _, ahead := range []int{0, 3} {
-					tryElements(t, form, size, width, ahead)
+				wide, stream := elementsWide(size, width)
+				for _, f := range []elementsFunc{move, ahead, wide, stream, stripForm(size, width, 10, 20)} {
+					tried[nameOf(f)] = true
 				}
+				for _, v := range []Values{{}, {Ahead: 3}, {Stream: true}} {
+					v.Width = width
+					tryElements(t, form, size, v)
+				}
+				tryStrip(t, form, size, width)
 			}
+		}
+		if form != forms[0] {
+			// It has no result: only that it may be asked for anything.
+			tried["prefetchLines"] = true
+			Prefetch(make([]byte, 1000))
+			Prefetch(nil)
 		}
 	})
 	names := assembled(t)
@@ -94,10 +105,7 @@ func TestAssemblyIsTried(t *testing.T) {
 func tryRows(t *testing.T, form string, m Move) {
 	t.Helper()
 	rows := []int64{3, 0, 9, 9, 1, 2, 8, 4, 7, 0}
-	src := make([]byte, 10*m.Size)
-	for i := range src {
-		src[i] = byte(i * 7)
-	}
+	src := pattern(10 * m.Size)
 	for j := range rows {
 		rows[j] *= int64(m.Size)
 	}
@@ -114,21 +122,50 @@ func tryRows(t *testing.T, form string, m Move) {
 	}
 }
 
-func tryElements(t *testing.T, form string, size, width, ahead int) {
+// tryElements moves twenty elements, into memory that is aligned to pages.
+func tryElements(t *testing.T, form string, size int, v Values) {
 	t.Helper()
-	const n = 10
-	src, values := make([]byte, n*size), make([]byte, n*width)
-	for i := range src {
-		src[i] = byte(i * 7)
+	const n, dim = 20, 10
+	src := pattern(dim * size)
+	var want []byte
+	v.Bytes, v.Dim = make([]byte, n*v.Width), dim
+	for j := range n {
+		at := (j*3 + 2) % dim
+		v.Bytes[j*v.Width] = byte(at)
+		want = append(want, src[at*size:(at+1)*size]...)
 	}
+	got, err := pages.Alloc(n * size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pages.Free(got)
+	if moved := Elements(got, src, n, size, v); moved != n || !bytes.Equal(got, want) {
+		t.Errorf("%s: size %d, %+v: %d of %d moved, or they differ", form, size, v, moved, n)
+	}
+}
+
+// tryStrip moves twenty neighbours out of ten rows.
+func tryStrip(t *testing.T, form string, size, width int) {
+	t.Helper()
+	const n, dim = 20, 10
+	src, values := pattern(dim*n*size), make([]byte, n*width)
 	var want []byte
 	for j := range n {
-		v := (j*3 + 2) % n
-		values[j*width] = byte(v)
-		want = append(want, src[v*size:(v+1)*size]...)
+		row := (j*7 + 1) % dim
+		values[j*width] = byte(row)
+		want = append(want, src[(row*n+j)*size:(row*n+j+1)*size]...)
 	}
 	got := make([]byte, n*size)
-	if moved := Elements(got, src, values, n, size, width, n, false, ahead); moved != n || !bytes.Equal(got, want) {
-		t.Errorf("%s: size %d, index of %d bytes, %d ahead: %d of %d moved, or differs", form, size, width, ahead, moved, n)
+	if moved := Strip(got, src, n, size, n, Values{Bytes: values, Width: width, Dim: dim}); moved != n || !bytes.Equal(got, want) {
+		t.Errorf("%s: size %d, index of %d bytes: %d of %d moved, or they differ", form, size, width, moved, n)
 	}
+}
+
+// pattern is n bytes that tell their places apart.
+func pattern(n int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(i*7 + i>>8)
+	}
+	return b
 }

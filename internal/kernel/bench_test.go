@@ -55,14 +55,17 @@ func randomOffsets(n, size, table int) []int64 {
 	return rows
 }
 
-// aheadRows is how many rows before its turn a row is asked for, as the engine
-// has it.
+// aheadLines is how many lines before their turn lines are asked for, as the
+// engine has it.
+const aheadLines = 128
+
+// aheadRows is the same in rows of a size.
 func aheadRows(size int) int {
 	lines := (size + 63) / 64
 	if size%64 != 0 && 64%size != 0 {
 		lines++
 	}
-	return max(4, 64/lines)
+	return max(4, aheadLines/lines)
 }
 
 // rowForms are the forms in which slices of a size differ.
@@ -72,6 +75,11 @@ func rowForms(size int) []string {
 		distinct = []string{"Generic", "AVX2", "AVX512"}
 	}
 	return slices.DeleteFunc(distinct, func(name string) bool { return !slices.Contains(Forms(), name) })
+}
+
+// elementForms are the forms in which elements differ.
+func elementForms() []string {
+	return slices.DeleteFunc([]string{"Generic", "AMD64", "AVX512"}, func(name string) bool { return !slices.Contains(Forms(), name) })
 }
 
 // perRow reports what a row takes, beside what a turn takes.
@@ -120,7 +128,7 @@ func BenchmarkRows(b *testing.B) {
 // BenchmarkRowsAhead is how far ahead a row is asked for.
 func BenchmarkRowsAhead(b *testing.B) {
 	for _, size := range []int{4, 64, 256, 3072} {
-		for _, ahead := range []int{0, 4, 8, 16, 32, 64, 128} {
+		for _, ahead := range []int{0, 4, 8, 16, 32, 64, 128, 192} {
 			b.Run(fmt.Sprintf("size=%d/ahead=%d", size, ahead), func(b *testing.B) {
 				moveBlocks(b, benchMemory(), size, ahead, false, make([]byte, benchRows*size))
 			})
@@ -131,7 +139,7 @@ func BenchmarkRowsAhead(b *testing.B) {
 // BenchmarkRowsNear is from which size of a table on it pays to ask ahead.
 func BenchmarkRowsNear(b *testing.B) {
 	for _, table := range []int{256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20} {
-		for _, ahead := range []int{0, 64} {
+		for _, ahead := range []int{0, aheadLines} {
 			b.Run(fmt.Sprintf("size=64/table=%dK/ahead=%d", table>>10, ahead), func(b *testing.B) {
 				moveBlocks(b, benchMemory()[:table], 64, ahead, false, make([]byte, benchRows*64))
 			})
@@ -177,12 +185,12 @@ func BenchmarkElements(b *testing.B) {
 	for _, size := range []int{1, 2, 4, 8} {
 		for _, width := range []int{4, 8} {
 			for _, table := range benchTables {
-				for _, form := range rowForms(size) {
+				for _, form := range elementForms() {
 					b.Run(fmt.Sprintf("size=%d/index=%d/table=%s/form=%s", size, width, table.name, form), func(b *testing.B) {
 						defer Use(form)()
 						ahead := 0
 						if table.name == "far" {
-							ahead = 64
+							ahead = aheadLines
 						}
 						elementBlocks(b, size, width, table.bytes, ahead)
 					})
@@ -195,7 +203,7 @@ func BenchmarkElements(b *testing.B) {
 // BenchmarkElementsNear is from which size of a table on it pays to ask ahead.
 func BenchmarkElementsNear(b *testing.B) {
 	for _, table := range []int{256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20} {
-		for _, ahead := range []int{0, 64} {
+		for _, ahead := range []int{0, aheadLines} {
 			b.Run(fmt.Sprintf("size=4/table=%dK/ahead=%d", table>>10, ahead), func(b *testing.B) {
 				elementBlocks(b, 4, 8, table, ahead)
 			})
@@ -211,7 +219,8 @@ func elementBlocks(b *testing.B, size, width, table, ahead int) {
 	b.SetBytes(block * int64(size))
 	next := 0
 	for b.Loop() {
-		if Elements(out, memory, values[next*width:], block, size, width, dim, false, ahead) != block {
+		v := Values{Bytes: values[next*width:], Width: width, Dim: dim, Ahead: ahead}
+		if Elements(out, memory, block, size, v) != block {
 			b.Fatal("an index was refused")
 		}
 		if next += block; next == benchList {
@@ -219,6 +228,32 @@ func elementBlocks(b *testing.B, size, width, table, ahead int) {
 		}
 	}
 	perRow(b, block)
+}
+
+// BenchmarkStrip is the gather out of a strip of 64 columns, each from a row of
+// its own.
+func BenchmarkStrip(b *testing.B) {
+	const wide, rows = 64, 1024
+	for _, size := range []int{1, 2, 4, 8} {
+		for _, form := range elementForms() {
+			b.Run(fmt.Sprintf("size=%d/index=8/form=%s", size, form), func(b *testing.B) {
+				defer Use(form)()
+				values, out := benchValues(wide*benchRows, 8, rows), make([]byte, wide*size)
+				memory := benchMemory()[:rows*wide*size]
+				b.SetBytes(int64(len(out)))
+				next := 0
+				for b.Loop() {
+					if Strip(out, memory, wide, size, wide, Values{Bytes: values[8*next:], Width: 8, Dim: rows}) != wide {
+						b.Fatal("an index was refused")
+					}
+					if next += wide; next == wide*benchRows {
+						next = 0
+					}
+				}
+				perRow(b, wide)
+			})
+		}
+	}
 }
 
 func BenchmarkTuples(b *testing.B) {
@@ -315,7 +350,7 @@ func BenchmarkChecks(b *testing.B) {
 	for _, table := range benchTables {
 		ahead := 0
 		if table.name == "far" {
-			ahead = 64
+			ahead = aheadLines
 		}
 		for _, checked := range []bool{true, false} {
 			b.Run(fmt.Sprintf("of=elements/table=%s/checked=%t", table.name, checked), func(b *testing.B) {
@@ -361,7 +396,7 @@ func BenchmarkElementsByRows(b *testing.B) {
 		b.Run("size=4/index=8/table="+table.name, func(b *testing.B) {
 			ahead := 0
 			if table.name == "far" {
-				ahead = 64
+				ahead = aheadLines
 			}
 			resolvedRows(b, benchMemory()[:table.bytes], 4, []Component{{Dim: int64(table.bytes / 4), Stride: 4}}, ahead, true)
 		})
