@@ -192,6 +192,9 @@ func direct(p *Plan, n *normal, r *resolver) int {
 	if !r.tuples || len(r.axes) != 1 || len(n.index) == 0 || len(n.free) > 0 || n.slice != 1 || r.policy.Outside != kernel.Error {
 		return 0
 	}
+	if p.Axes[0].Dim == 0 {
+		return 0 // there is no data to stand in, not even at its beginning
+	}
 	if l := n.index[len(n.index)-1]; l.Data != 0 || l.Out != 1 || p.Axes[0].Data != 1 || p.DType.Bits() < 8 || r.unit > 8 {
 		return 0
 	}
