@@ -26,7 +26,7 @@ type tuning struct {
 // takes. docs/kernels.md has the measurements.
 var tuned = tuning{
 	tileRows: 1024, unitBytes: 256 << 10, unitTiles: 16, sharedRows: 64 << 10, aloneBytes: 512 << 10,
-	nearBytes: 1 << 20, aheadLines: 128, streamBytes: 24 << 20, stripBytes: 256,
+	nearBytes: 512 << 10, aheadLines: 128, streamBytes: 24 << 20, stripBytes: 512,
 }
 
 // layout is how a plan's work is cut into units.
