@@ -26,7 +26,7 @@ type tuning struct {
 // takes. docs/kernels.md has the measurements.
 var tuned = tuning{
 	tileRows: 1024, unitBytes: 256 << 10, unitTiles: 16, sharedRows: 64 << 10, aloneBytes: 512 << 10,
-	nearBytes: 1 << 20, aheadLines: 128, streamBytes: 24 << 20, stripBytes: 256,
+	nearBytes: 512 << 10, aheadLines: 128, streamBytes: 24 << 20, stripBytes: 512,
 }
 
 // layout is how a plan's work is cut into units.
@@ -191,6 +191,9 @@ func span(p *Plan) int {
 func direct(p *Plan, n *normal, r *resolver) int {
 	if !r.tuples || len(r.axes) != 1 || len(n.index) == 0 || len(n.free) > 0 || n.slice != 1 || r.policy.Outside != kernel.Error {
 		return 0
+	}
+	if p.Axes[0].Dim == 0 {
+		return 0 // there is no data to stand in, not even at its beginning
 	}
 	if l := n.index[len(n.index)-1]; l.Data != 0 || l.Out != 1 || p.Axes[0].Data != 1 || p.DType.Bits() < 8 || r.unit > 8 {
 		return 0

@@ -381,6 +381,9 @@ func TestEmptyIsCheckedToo(t *testing.T) {
 		{strict.Gather{Axis: 1}, garner.SpecOf(garner.F32, 0, 3), garner.SpecOf(garner.I64, 2)},
 		{strict.GatherND{}, garner.SpecOf(garner.String, 3, 0), garner.SpecOf(garner.I8, 2, 1)},
 		{strict.GatherND{}, garner.SpecOf(garner.U4, 0), garner.SpecOf(garner.I8, 1)},
+		{strict.Gather{}, garner.SpecOf(garner.F32, 0), garner.SpecOf(garner.I64, 3)},
+		{strict.GatherElements{Axis: 1}, garner.SpecOf(garner.F32, 2, 0), garner.SpecOf(garner.I64, 2, 3)},
+		{strict.GatherElements{}, garner.SpecOf(garner.F32, 0, 600), garner.SpecOf(garner.I64, 3, 600)},
 	} {
 		ds, _ := tt.data.Shape()
 		is, _ := tt.indices.Shape()
