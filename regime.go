@@ -45,19 +45,23 @@ func (p *Prepared) Regime() Regime {
 
 // String is the regime in a few words.
 func (r Regime) String() string {
-	unit := " bytes"
+	unit := "byte"
 	switch r.Way {
 	case "bits":
-		unit = " bits"
+		unit = "bit"
 	case "strings":
-		unit = " strings"
+		unit = "string"
 	}
-	words := []string{fmt.Sprintf("%s of %d%s", r.Way, r.SliceSize, unit), r.Kernel}
+	size := fmt.Sprintf("%d %ss", r.SliceSize, unit)
+	if r.SliceSize == 1 {
+		size = "1 " + unit
+	}
+	words := []string{r.Way + " of " + size, r.Kernel}
 	switch r.Way {
 	case "elements":
 		words[0] += ", straight from the indices"
 	case "strips":
-		words[0] = fmt.Sprintf("elements of %d bytes, in strips of columns through a buffer", r.SliceSize)
+		words[0] = "elements of " + size + ", in strips of columns through a buffer"
 	}
 	if r.Shared {
 		words = append(words, "rows found once")

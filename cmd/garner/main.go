@@ -108,6 +108,7 @@ Usage:
   garner explain  gather|gathernd|elements DATA INDICES ... [-o PLAN.svg]        show the plan, run nothing
   garner ops      [NAME]                                                         the operators: shapes, policies, types, examples
   garner verify   PATH... [--json]                                               hold garner against recorded answers
+  garner bench    gather|gathernd|elements DATA INDICES ...                      time a gather beside this machine's limits
   garner help COMMAND                                                            what to type, with examples
   garner completion bash|zsh|fish|powershell                                     a completion script for the shell
 
@@ -158,7 +159,7 @@ func (p *program) command() *cobra.Command {
 			if len(args) > 0 {
 				return noCommand(cmd, args[0])
 			}
-			return usage(cmd, "say what to do: gather, gathernd, elements, shape, explain, ops or verify")
+			return usage(cmd, "say what to do: gather, gathernd, elements, shape, explain, ops, verify or bench")
 		},
 	}
 	root.SuggestionsMinimumDistance = 2

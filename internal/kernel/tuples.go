@@ -94,6 +94,25 @@ func tuples[V int32 | int64](rows []int64, values []V, base, step int64, axes []
 			rows[j] = row
 			base += step
 		}
+	case 4:
+		d0, s0, d1, s1 := uint64(axes[0].Dim), axes[0].Stride, uint64(axes[1].Dim), axes[1].Stride
+		d2, s2, d3, s3 := uint64(axes[2].Dim), axes[2].Stride, uint64(axes[3].Dim), axes[3].Stride
+		a0, a1, a2, a3 := add[0], add[1], add[2], add[3]
+		for j := range rows {
+			t := values[4*j : 4*j+4 : 4*j+4]
+			v, w, x, y := int64(t[0]), int64(t[1]), int64(t[2]), int64(t[3])
+			v += v >> 63 & a0
+			w += w >> 63 & a1
+			x += x >> 63 & a2
+			y += y >> 63 & a3
+			row := base + v*s0 + w*s1 + x*s2 + y*s3
+			if uint64(v) >= d0 || uint64(w) >= d1 || uint64(x) >= d2 || uint64(y) >= d3 {
+				row = -1
+				outside++
+			}
+			rows[j] = row
+			base += step
+		}
 	default:
 		k := len(axes)
 		for j := range rows {
