@@ -93,9 +93,10 @@ type Prepared struct {
 }
 
 // Prepare lowers op for operands of known shape and allocates what running it
-// takes: about 16 KiB a core, and 8 bytes a tuple up to 512 KiB. The strides in
-// the specs are those that a run is fastest with; a run with others lowers
-// anew. Errors are those of NewPlan.
+// takes: about 16 KiB a core and 8 bytes a tuple, up to 512 KiB, as a rule; and
+// up to 4 MiB a core where GatherElements visits far data in strips of columns.
+// The strides in the specs are those that a run is fastest with; a run with
+// others lowers anew. Errors are those of NewPlan.
 func Prepare(op Op, data, indices Spec, options ...PrepareOption) (*Prepared, error) {
 	p := &Prepared{op: op, data: data, indices: indices, tuning: tuned}
 	for _, o := range options {
