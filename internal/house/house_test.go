@@ -31,6 +31,7 @@ var layers = [][]string{
 	{"internal/limits"},                   // measured by both
 	{""},                                  // package garner: the plan
 	{"dialects", "gathertest", "internal/explain", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped", "internal/terminal"},
+	{"source"}, // arrays larger than memory
 	{"format/npy", "format/safetensors", "internal/ruletest"},
 	{"format/npz"},       // members are npy files
 	{"internal/catalog"}, // the only package that knows every dialect
@@ -41,7 +42,7 @@ var layers = [][]string{
 // layer is where a package stands; -1 where layers does not say. A package in
 // the root folder that is not named there is a dialect.
 func layer(pkg string) int {
-	if pkg != "" && !strings.Contains(pkg, "/") && pkg != "gathertest" {
+	if pkg != "" && !strings.Contains(pkg, "/") && pkg != "gathertest" && pkg != "source" {
 		pkg = "dialects"
 	}
 	return slices.IndexFunc(layers, func(l []string) bool { return slices.Contains(l, pkg) })

@@ -28,25 +28,47 @@ type File struct {
 // device), and a file with more bytes than an int counts. On systems that are
 // neither Unix nor Windows the file is read instead of mapped.
 func Open(path string) (*File, error) {
+	file, _, err := OpenFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return Map(path, file)
+}
+
+// OpenFile opens a regular file for reading and refuses whatever is none, as
+// Open does. The FileInfo is that of the file that was opened.
+func OpenFile(path string) (*os.File, fs.FileInfo, error) {
 	// Asked before the file is opened: opening a pipe waits for its writer.
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, failed(path, err)
+		return nil, nil, failed(path, err)
 	}
 	if err := regular(path, info); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, failed(path, err)
+		return nil, nil, failed(path, err)
 	}
-	defer file.Close()
 	// Asked again: the name may stand for another file by now.
 	if info, err = file.Stat(); err != nil {
-		return nil, failed(path, err)
+		file.Close()
+		return nil, nil, failed(path, err)
 	}
 	if err := regular(path, info); err != nil {
-		return nil, err
+		file.Close()
+		return nil, nil, err
+	}
+	return file, info, nil
+}
+
+// Map maps a regular file that is open, and may be closed as soon as it is
+// mapped; path is for messages.
+func Map(path string, file *os.File) (*File, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, failed(path, err)
 	}
 	size := info.Size()
 	if size > math.MaxInt {

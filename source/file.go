@@ -1,0 +1,328 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"math"
+	"math/bits"
+	"os"
+	"sort"
+	"sync"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/mapped"
+)
+
+// A Segment is a piece of an array: so many bytes of a file, from an offset on.
+type Segment struct {
+	Path   string
+	Offset int64
+	Bytes  int64
+}
+
+// A Codec says how elements are stored that do not lie in the file as they are
+// in memory: so many of them in blocks of so many bytes. Quantised weights are
+// 32 elements in 34 bytes; big-endian numbers 1 element in its own width.
+type Codec struct {
+	Elements int // of a block, 1 or more
+	Bytes    int // of a block, 1 or more
+
+	// Decode writes the elements of whole blocks, little-endian, from their
+	// stored bytes. It is called from many goroutines at once, with len(src) a
+	// multiple of Bytes and dst as long as the elements are.
+	Decode func(dst, src []byte)
+}
+
+// A File is the Array that lies in one file or is cut into many. It is safe for
+// concurrent use until Close.
+type File struct {
+	spec    garner.Spec
+	size    int64 // bytes of the array, as they are in memory
+	rowSize int64 // bytes of a row along axis 0; 0 where those are no pieces
+	codec   *Codec
+	block   int64 // bytes of a codec's block in memory; 1 without a codec
+	stored  int64 // bytes of a block in the file; 1 without a codec
+	parts   []part
+	files   []*handle
+}
+
+// A part is a segment, and where it stands in the array.
+type part struct {
+	from, to int64 // bytes of the array, as they are in memory
+	file     *handle
+	offset   int64 // in the file
+}
+
+// A handle is one open file.
+type handle struct {
+	path  string
+	file  *os.File
+	read  io.ReaderAt // file, or what a test puts in its place
+	begin fs.FileInfo // as it was opened
+
+	once sync.Once
+	view *mapped.File // nil where it cannot be mapped
+}
+
+// Open opens the array that spec describes and that lies in the segments, which
+// stand one after the other; codec is nil where the bytes lie in the files as
+// they do in memory, little-endian. spec has all its dims, and strides only
+// where the elements are stored in another order than row-major; they are dense
+// in either case.
+//
+// Everything is checked here: that a segment lies inside its file, and that
+// together they hold the bytes that spec takes, not one more and not one less;
+// so that a header can neither name bytes that the file does not have nor make
+// a reader allocate more than it holds. Errors are an ErrDType or ErrShape
+// where spec is none of such an array, and *ReadErrors. Each path is opened
+// once, however many segments lie in it; nothing is read.
+func Open(spec garner.Spec, codec *Codec, segments ...Segment) (*File, error) {
+	f := &File{spec: spec, codec: codec, block: 1, stored: 1}
+	var err error
+	if f.size, err = sizeOf(spec); err != nil {
+		return nil, err
+	}
+	if err := dense(spec); err != nil {
+		return nil, err
+	}
+	f.rowSize = rowSize(spec, f.size)
+	if codec != nil {
+		if spec.DType.Packed() {
+			return nil, garner.Errorf(garner.ErrDType, "a codec cannot store %s, whose elements are narrower than a byte; decode to u8", spec.DType)
+		}
+		if codec.Elements < 1 || codec.Bytes < 1 || codec.Decode == nil || codec.Elements > math.MaxInt32 || codec.Bytes > math.MaxInt32 {
+			return nil, garner.Errorf(nil, "a codec of %d elements in %d bytes; both must be 1 or more, and Decode be given", codec.Elements, codec.Bytes)
+		}
+		f.block, f.stored = int64(codec.Elements)*int64(spec.DType.Bits()/8), int64(codec.Bytes)
+	}
+	if err := f.open(segments); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f *File) open(segments []Segment) error {
+	byPath := map[string]*handle{}
+	for _, s := range segments {
+		h := byPath[s.Path]
+		if h == nil {
+			file, info, err := mapped.OpenFile(s.Path)
+			if err != nil {
+				return &ReadError{Path: s.Path, Row: -1, Err: err}
+			}
+			h = &handle{path: s.Path, file: file, read: file, begin: info}
+			byPath[s.Path] = h
+			f.files = append(f.files, h)
+		}
+		size := h.begin.Size()
+		switch {
+		case s.Offset < 0 || s.Bytes < 0:
+			return &ReadError{Path: s.Path, Row: -1, Err: garner.Errorf(nil, "%d bytes from byte %d on are no piece of a file; its header is damaged", s.Bytes, s.Offset)}
+		case s.Offset > size || s.Bytes > size-s.Offset:
+			return &ReadError{Path: s.Path, Row: -1, From: s.Offset, To: s.Offset + min(s.Bytes, math.MaxInt64-s.Offset),
+				Err: garner.Errorf(io.ErrUnexpectedEOF, "the file has %d bytes, fewer than are said to lie in it; it was cut short, or its header is damaged", size)}
+		case s.Bytes%f.stored != 0:
+			return &ReadError{Path: s.Path, Row: -1, From: s.Offset, To: s.Offset + s.Bytes,
+				Err: garner.Errorf(nil, "%d bytes are no whole number of blocks of %d bytes; cut the array between blocks", s.Bytes, f.stored)}
+		}
+		if s.Bytes == 0 {
+			continue
+		}
+		p := part{file: h, offset: s.Offset}
+		if n := len(f.parts); n > 0 {
+			p.from = f.parts[n-1].to
+		}
+		high, length := bits.Mul64(uint64(s.Bytes/f.stored), uint64(f.block))
+		if high > 0 || length > uint64(math.MaxInt64-p.from) {
+			return &ReadError{Path: s.Path, Row: -1, Err: garner.Errorf(garner.ErrShape, "the segments hold more bytes than can be counted")}
+		}
+		p.to = p.from + int64(length)
+		f.parts = append(f.parts, p)
+	}
+	held := int64(0)
+	if n := len(f.parts); n > 0 {
+		held = f.parts[n-1].to
+	}
+	// The last block of a codec may be filled up.
+	if held < f.size || held-f.size >= f.block {
+		path := "no file"
+		if len(segments) > 0 {
+			path = segments[0].Path
+		}
+		return &ReadError{Path: path, Row: -1, Err: garner.Errorf(garner.ErrShape, "%s takes %d bytes and the segments hold %d; the header is damaged, or the dtype or the shape is another", f.spec, f.size, held)}
+	}
+	return nil
+}
+
+// sizeOf is how many bytes the elements of an array take in memory.
+func sizeOf(spec garner.Spec) (int64, error) {
+	shape, ok := spec.Shape()
+	width := spec.DType.Bits()
+	if !ok || len(shape) > garner.MaxRank {
+		return 0, garner.Errorf(garner.ErrShape, "an array needs all its dims, %d at most, and is %s", garner.MaxRank, spec)
+	}
+	if width == 0 {
+		return 0, garner.Errorf(garner.ErrDType, "an array of %s has no bytes; its elements must be of a fixed width", spec.DType)
+	}
+	n, ok := shape.Len()
+	if !ok {
+		return 0, garner.Errorf(garner.ErrShape, "%s holds more elements than an int can count", spec)
+	}
+	high, low := bits.Mul64(uint64(n), uint64(width))
+	if high > 0 || low > math.MaxInt64-7 || (low+7)/8 > math.MaxInt {
+		return 0, garner.Errorf(garner.ErrShape, "%s has more bytes than an int can count", spec)
+	}
+	return int64(low+7) / 8, nil
+}
+
+// dense refuses strides that are not those of elements stored side by side.
+func dense(spec garner.Spec) error {
+	if spec.Strides == nil {
+		return nil
+	}
+	shape, _ := spec.Shape()
+	bad := func() error {
+		return garner.Errorf(garner.ErrShape, "strides %v of %s are not those of elements stored side by side", spec.Strides, spec)
+	}
+	if len(spec.Strides) != len(shape) {
+		return bad()
+	}
+	if n, _ := shape.Len(); n == 0 {
+		return nil
+	}
+	axes := make([]int, 0, len(shape))
+	for i, d := range shape {
+		if d > 1 {
+			axes = append(axes, i)
+		}
+	}
+	sort.Slice(axes, func(a, b int) bool { return spec.Strides[axes[a]] < spec.Strides[axes[b]] })
+	n := 1
+	for _, i := range axes {
+		if spec.Strides[i] != n {
+			return bad()
+		}
+		n *= shape[i]
+	}
+	return nil
+}
+
+// rowSize is how many bytes a row along axis 0 takes, where those rows are
+// pieces of the array that stand one after the other; else 0.
+func rowSize(spec garner.Spec, size int64) int64 {
+	if len(spec.Dims) == 0 || spec.Dims[0].Min == 0 {
+		return 0
+	}
+	rows := int64(spec.Dims[0].Min)
+	n, _ := sizeOf(garner.Spec{DType: spec.DType, Rank: garner.Exactly(len(spec.Dims) - 1), Dims: spec.Dims[1:]})
+	if n == 0 || n > size/rows || n*rows != size {
+		return 0
+	}
+	if s := spec.Strides; s != nil && rows > 1 && int64(s[0])*int64(spec.DType.Bits()) != n*8 {
+		return 0
+	}
+	return n
+}
+
+// Spec is the array's dtype, dims and strides.
+func (f *File) Spec() garner.Spec { return f.spec }
+
+// Close closes the files and gives their mappings back: what Tensor gave must
+// not be looked at any more, and no call may be under way. Closing twice does
+// nothing.
+func (f *File) Close() error {
+	var first error
+	for _, h := range f.files {
+		h.once.Do(func() {}) // it is not mapped any more, where it never was
+		if h.view != nil {
+			if err := h.view.Close(); err != nil && first == nil {
+				first = err
+			}
+			h.view = nil
+		}
+		if err := h.file.Close(); err != nil && !errors.Is(err, os.ErrClosed) && first == nil {
+			first = &ReadError{Path: h.path, Row: -1, Err: err}
+		}
+	}
+	return first
+}
+
+// mapping is the whole file in memory; nil where the system does not give it.
+func (h *handle) mapping() *mapped.File {
+	h.once.Do(func() {
+		if view, err := mapped.Map(h.path, h.file); err == nil {
+			h.view = view
+		}
+	})
+	return h.view
+}
+
+// Tensor is a view of the array in the mapped file, Volatile; false where it is
+// cut into segments or stored otherwise, or where the system maps no file of
+// its size. It is good until Close. Nothing is read until it is looked at; its
+// pages count as resident memory once they are.
+func (f *File) Tensor() (garner.Tensor, bool) {
+	if f.codec != nil || len(f.parts) != 1 {
+		return garner.Tensor{}, false
+	}
+	p := f.parts[0]
+	view := p.file.mapping()
+	if view == nil || int64(view.Size()) < p.offset+f.size {
+		return garner.Tensor{}, false
+	}
+	shape, _ := f.spec.Shape()
+	strides := f.spec.Strides
+	if strides == nil {
+		strides = shape.Strides()
+	}
+	t, err := garner.FromStrided(f.spec.DType, view.Bytes()[p.offset:p.offset+f.size], 0, shape, strides)
+	if err != nil {
+		return garner.Tensor{}, false
+	}
+	return t.Volatile(), true
+}
+
+// Changed is a *ReadError, an ErrChanged, where a file is no longer what it was
+// when it was opened: it has another size or was written to, or its name stands
+// for another file. It costs two system calls a file and reads nothing. Gather
+// looks before it says that it has succeeded.
+func (f *File) Changed() error {
+	for _, h := range f.files {
+		if err := h.changed(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (h *handle) changed() error {
+	fail := func(format string, args ...any) error {
+		return &ReadError{Path: h.path, Row: -1, Err: garner.Errorf(ErrChanged, format, args...)}
+	}
+	now, err := h.file.Stat()
+	if err != nil {
+		return &ReadError{Path: h.path, Row: -1, Err: err}
+	}
+	switch was, is := h.begin.Size(), now.Size(); {
+	case is < was:
+		return fail("the file was cut short while it was read, from %d bytes to %d; run again on one that is left alone", was, is)
+	case is > was:
+		return fail("the file grew while it was read, from %d bytes to %d; run again when it is complete", was, is)
+	case !now.ModTime().Equal(h.begin.ModTime()):
+		return fail("the file was written to while it was read; run again on one that is left alone")
+	}
+	// A file that was removed is still the one that was opened.
+	if there, err := os.Stat(h.path); err == nil && !os.SameFile(there, now) {
+		return fail("the file was replaced by another while it was read; run again on the new one")
+	}
+	return nil
+}
+
+// Fetch reads rows; see Array. Rows are read in the order of the file, those
+// that lie near each other at once, many at a time.
+func (f *File) Fetch(ctx context.Context, rows Rows) error {
+	return f.fetch(ctx, rows)
+}
