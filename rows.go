@@ -17,9 +17,11 @@ type resolver struct {
 	width  kernel.Width
 	policy kernel.Policy
 
-	// Where the tuples lie one after the other in integers of 4 or 8 bytes, and
-	// none is moved back onto its axis, whole tuples are resolved at once.
+	// Where the tuples lie one after the other in integers of 4 or 8 bytes,
+	// whole tuples are resolved at once; those that are to be moved back onto
+	// their axis are then looked at again.
 	tuples     bool
+	single     bool // tuples of one, which are resolved at once too when they are loaded
 	components []kernel.Component
 }
 
@@ -46,7 +48,8 @@ func newResolver(p *Plan, loops []Loop) resolver {
 	}
 	k := len(r.axes)
 	r.tuples = 0 < k && k <= kernel.MaxTuple && len(r.loops) > 0 && r.loops[len(r.loops)-1].Index == k &&
-		r.width.Bits >= 32 && !r.width.Unsigned && r.policy.Outside <= kernel.Fill
+		r.width.Bits >= 32 && !r.width.Unsigned
+	r.single = k == 1 && len(r.axes[0].Parts) == 0
 	for i := range r.axes {
 		axis := &r.axes[i]
 		axis.Data *= r.unit
@@ -85,13 +88,29 @@ func (r *resolver) rows(rows, values []int64, indices []byte, base, origin, firs
 			after := (origin+first*l.Index)*w + size
 			kernel.Prefetch(indices[min(after, len(indices)):min(after+size, len(indices))])
 		}
-		return kernel.Tuples(rows, indices[(origin+first*l.Index)*w:], w, int64(base+first*l.Data), int64(l.Data), r.components, r.policy.FromEnd)
+		outside = kernel.Tuples(rows, indices[(origin+first*l.Index)*w:], w, int64(base+first*l.Data), int64(l.Data), r.components, r.policy.FromEnd)
+		if outside == 0 || r.policy.Outside <= kernel.Fill {
+			return outside
+		}
+		outside = 0
 	}
 	walk(r.loops, first, len(rows), func(at, n, _, data, index int, inner Loop) {
 		run := rows[at : at+n]
 		if aligned {
-			outside += kernel.Tuples(run, indices[(origin+index)*w:], w, int64(base+data), int64(inner.Data), r.components, r.policy.FromEnd)
-			return
+			o := kernel.Tuples(run, indices[(origin+index)*w:], w, int64(base+data), int64(inner.Data), r.components, r.policy.FromEnd)
+			if o == 0 || r.policy.Outside <= kernel.Fill {
+				outside += o
+				return
+			}
+		}
+		if r.single {
+			v := values[at : at+n]
+			kernel.Load(v, indices, origin+index+r.axes[0].Index, inner.Index, r.width, int64(r.axes[0].Dim))
+			o := kernel.TuplesOf(run, v, int64(base+data), int64(inner.Data), r.components, r.policy.FromEnd)
+			if o == 0 || r.policy.Outside <= kernel.Fill {
+				outside += o
+				return
+			}
 		}
 		kernel.Start(run, int64(base+data), int64(inner.Data))
 		for _, axis := range r.axes {

@@ -60,6 +60,11 @@ const tuplesWide = 16
 // components; fromEnd is -1 where negative ones count from the end, else 0.
 type tuplesFunc func(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
 
+// TuplesOf is Tuples of values that were loaded.
+func TuplesOf(rows, values []int64, base, step int64, axes []Component, fromEnd bool) (outside int) {
+	return Tuples(rows, unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), 8*len(values)), 8, base, step, axes, fromEnd)
+}
+
 // Aligned reports whether integers of width bytes may be read from b as such.
 func Aligned(b []byte, width int) bool {
 	return uintptr(unsafe.Pointer(unsafe.SliceData(b)))%uintptr(width) == 0
