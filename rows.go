@@ -82,13 +82,21 @@ func (r *resolver) rows(rows, values []int64, indices []byte, base, origin, firs
 	aligned := r.tuples && kernel.Aligned(indices, w)
 	if aligned && len(r.loops) == 1 {
 		l := &r.loops[0]
-		if size := len(rows) * l.Index * w; size > prefetchBytes {
-			// The tuples that come next; the hardware does not see early enough
-			// that they come in order.
-			after := (origin+first*l.Index)*w + size
-			kernel.Prefetch(indices[min(after, len(indices)):min(after+size, len(indices))])
+		at, size := (origin+first*l.Index)*w, len(rows)*l.Index*w
+		piece := len(rows)
+		if size > prefetchBytes {
+			piece = max(8, burst*64/(l.Index*w)&^7)
 		}
-		outside = kernel.Tuples(rows, indices[(origin+first*l.Index)*w:], w, int64(base+first*l.Data), int64(l.Data), r.components, r.policy.FromEnd)
+		for from := 0; from < len(rows); from += piece {
+			n, here := min(piece, len(rows)-from), at+from*l.Index*w
+			if size > prefetchBytes {
+				// The tuples that come next; the hardware does not see early
+				// enough that they come in order.
+				after := here + size
+				kernel.Prefetch(indices[min(after, len(indices)):min(after+n*l.Index*w, len(indices))])
+			}
+			outside += kernel.Tuples(rows[from:from+n], indices[here:], w, int64(base+(first+from)*l.Data), int64(l.Data), r.components, r.policy.FromEnd)
+		}
 		if outside == 0 || r.policy.Outside <= kernel.Fill {
 			return outside
 		}
