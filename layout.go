@@ -62,7 +62,7 @@ func (p *Prepared) prepare(plan *Plan) {
 		n.index = columns(n.index, plan, n.slice, p.tuning)
 	}
 	p.resolver = newResolver(plan, n.index)
-	if !p.resolver.tuples {
+	if !p.resolver.tuples || p.resolver.policy.Outside > kernel.Fill {
 		p.strips = nil
 	}
 	p.layout = p.cut()
@@ -189,7 +189,7 @@ func span(p *Plan) int {
 // indices: one gathered axis whose positions are neighbours, its indices and
 // their results neighbours too.
 func direct(p *Plan, n *normal, r *resolver) int {
-	if !r.tuples || len(r.axes) != 1 || len(n.index) == 0 || len(n.free) > 0 || n.slice != 1 || r.policy.Outside != kernel.Error {
+	if !r.tuples || len(r.axes) != 1 || len(n.index) == 0 || len(n.free) > 0 || n.slice != 1 {
 		return 0
 	}
 	if p.Axes[0].Dim == 0 {

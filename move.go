@@ -189,15 +189,21 @@ func (p *Prepared) resolveTile(w *worker, tile int) {
 	}
 }
 
-// moveUnit resolves and moves some tiles, one after the other. The rows that are
-// prefetched while a tile is moved are resolved before it is.
+// moveUnit resolves and moves some tiles.
 func (p *Prepared) moveUnit(w *worker, unit int) {
 	l := &p.layout
 	first := unit * l.unit * l.tile
 	end := min(first+l.unit*l.tile, p.resolver.total)
-	if l.direct > 0 && p.moveDirect(first, end) {
-		return
+	if l.direct == 0 || !p.moveDirect(w, first, end) {
+		p.moveTuples(w, first, end)
 	}
+}
+
+// moveTuples resolves and moves the rows of the tuples first … end-1, a tile
+// after the other. The rows that are prefetched while a tile is moved are
+// resolved before it is.
+func (p *Prepared) moveTuples(w *worker, first, end int) {
+	l := &p.layout
 	have, filled := 0, 0 // rows that are resolved, and how many of them are fills
 	for first < end {
 		if have > 0 && (p.stop.Load() || p.ctx.Err() != nil) {
@@ -235,9 +241,13 @@ func (p *Prepared) moveUnit(w *worker, unit int) {
 	}
 }
 
-// moveDirect moves elements straight from their indices. It reports false where
-// memory is not aligned for that.
-func (p *Prepared) moveDirect(first, end int) bool {
+// burst is how many lines are asked for between two pieces of work.
+const burst = 32
+
+// moveDirect moves elements straight from their indices. Where one is outside
+// that does not make the run fail, the piece that it stands in goes on by rows.
+// It reports false where memory is not aligned for that.
+func (p *Prepared) moveDirect(w *worker, first, end int) bool {
 	l, n, r := &p.layout, &p.normal, &p.resolver
 	size, width := l.direct, r.width.Bits/8
 	if !kernel.Aligned(p.dst.buf, size) || !kernel.Aligned(p.src.buf, size) || !kernel.Aligned(p.at.buf, width) {
@@ -246,7 +256,9 @@ func (p *Prepared) moveDirect(first, end int) bool {
 	v := kernel.Values{Width: width, Dim: r.axes[0].Dim, FromEnd: r.policy.FromEnd, Stream: l.stream}
 	piece := 16 << 10 // elements; not a millisecond, wherever they lie
 	if l.linear {
-		piece = 256 // with each, some of the next run's data is asked for
+		// With each, a burst of the next run's data is asked for. A long burst
+		// is not taken up all at once, and holds up what follows.
+		piece = min(piece, max(8, n.index[len(n.index)-1].Extent*burst*64/(v.Dim*size)&^7))
 	} else {
 		v.Ahead = l.ahead
 	}
@@ -264,11 +276,13 @@ func (p *Prepared) moveDirect(first, end int) bool {
 			}
 			count := min(piece, run-from)
 			v.Bytes = p.at.buf[(p.at.offset+index+from)*width:]
-			if kernel.Elements(p.dst.buf[(p.dst.offset+out+from)*size:], src, count, size, v) < count {
+			moved := kernel.Elements(p.dst.buf[(p.dst.offset+out+from)*size:], src, count, size, v)
+			if moved < count && r.policy.Outside == kernel.Error {
 				p.refuse.Store(true)
 				p.stop.Store(true)
 				return
 			}
+			p.moveTuples(w, first+at+from+moved, first+at+from+count)
 			if l.linear {
 				kernel.Prefetch(later[len(later)*from/run&^63 : len(later)*(from+count)/run])
 			}

@@ -17,9 +17,11 @@ type resolver struct {
 	width  kernel.Width
 	policy kernel.Policy
 
-	// Where the tuples lie one after the other in integers of 4 or 8 bytes, and
-	// none is moved back onto its axis, whole tuples are resolved at once.
+	// Where the tuples lie one after the other in integers of 4 or 8 bytes,
+	// whole tuples are resolved at once; those that are to be moved back onto
+	// their axis are then looked at again.
 	tuples     bool
+	single     bool // tuples of one, which are resolved at once too when they are loaded
 	components []kernel.Component
 }
 
@@ -46,7 +48,8 @@ func newResolver(p *Plan, loops []Loop) resolver {
 	}
 	k := len(r.axes)
 	r.tuples = 0 < k && k <= kernel.MaxTuple && len(r.loops) > 0 && r.loops[len(r.loops)-1].Index == k &&
-		r.width.Bits >= 32 && !r.width.Unsigned && r.policy.Outside <= kernel.Fill
+		r.width.Bits >= 32 && !r.width.Unsigned
+	r.single = k == 1 && len(r.axes[0].Parts) == 0
 	for i := range r.axes {
 		axis := &r.axes[i]
 		axis.Data *= r.unit
@@ -79,19 +82,43 @@ func (r *resolver) rows(rows, values []int64, indices []byte, base, origin, firs
 	aligned := r.tuples && kernel.Aligned(indices, w)
 	if aligned && len(r.loops) == 1 {
 		l := &r.loops[0]
-		if size := len(rows) * l.Index * w; size > prefetchBytes {
-			// The tuples that come next; the hardware does not see early enough
-			// that they come in order.
-			after := (origin+first*l.Index)*w + size
-			kernel.Prefetch(indices[min(after, len(indices)):min(after+size, len(indices))])
+		at, size := (origin+first*l.Index)*w, len(rows)*l.Index*w
+		piece := len(rows)
+		if size > prefetchBytes {
+			piece = max(8, burst*64/(l.Index*w)&^7)
 		}
-		return kernel.Tuples(rows, indices[(origin+first*l.Index)*w:], w, int64(base+first*l.Data), int64(l.Data), r.components, r.policy.FromEnd)
+		for from := 0; from < len(rows); from += piece {
+			n, here := min(piece, len(rows)-from), at+from*l.Index*w
+			if size > prefetchBytes {
+				// The tuples that come next; the hardware does not see early
+				// enough that they come in order.
+				after := here + size
+				kernel.Prefetch(indices[min(after, len(indices)):min(after+n*l.Index*w, len(indices))])
+			}
+			outside += kernel.Tuples(rows[from:from+n], indices[here:], w, int64(base+(first+from)*l.Data), int64(l.Data), r.components, r.policy.FromEnd)
+		}
+		if outside == 0 || r.policy.Outside <= kernel.Fill {
+			return outside
+		}
+		outside = 0
 	}
 	walk(r.loops, first, len(rows), func(at, n, _, data, index int, inner Loop) {
 		run := rows[at : at+n]
 		if aligned {
-			outside += kernel.Tuples(run, indices[(origin+index)*w:], w, int64(base+data), int64(inner.Data), r.components, r.policy.FromEnd)
-			return
+			o := kernel.Tuples(run, indices[(origin+index)*w:], w, int64(base+data), int64(inner.Data), r.components, r.policy.FromEnd)
+			if o == 0 || r.policy.Outside <= kernel.Fill {
+				outside += o
+				return
+			}
+		}
+		if r.single {
+			v := values[at : at+n]
+			kernel.Load(v, indices, origin+index+r.axes[0].Index, inner.Index, r.width, int64(r.axes[0].Dim))
+			o := kernel.TuplesOf(run, v, int64(base+data), int64(inner.Data), r.components, r.policy.FromEnd)
+			if o == 0 || r.policy.Outside <= kernel.Fill {
+				outside += o
+				return
+			}
 		}
 		kernel.Start(run, int64(base+data), int64(inner.Data))
 		for _, axis := range r.axes {

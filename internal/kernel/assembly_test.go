@@ -80,6 +80,12 @@ func TestAssemblyIsTried(t *testing.T) {
 				tryStrip(t, form, size, width)
 			}
 		}
+		for _, width := range []int{4, 8} {
+			for k := 1; k <= MaxTuple; k++ {
+				tried[nameOf(tuplesForm(width, k))] = true
+				tryTuples(t, form, width, k)
+			}
+		}
 		if form != forms[0] {
 			// It has no result: only that it may be asked for anything.
 			tried["prefetchLines"] = true
@@ -158,6 +164,27 @@ func tryStrip(t *testing.T, form string, size, width int) {
 	got := make([]byte, n*size)
 	if moved := Strip(got, src, n, size, n, Values{Bytes: values, Width: width, Dim: dim}); moved != n || !bytes.Equal(got, want) {
 		t.Errorf("%s: size %d, index of %d bytes: %d of %d moved, or they differ", form, size, width, moved, n)
+	}
+}
+
+// tryTuples resolves twenty tuples, the last of which is outside.
+func tryTuples(t *testing.T, form string, width, k int) {
+	t.Helper()
+	const n = 20
+	values, axes, want := make([]byte, n*k*width), make([]Component, k), make([]int64, n)
+	for j := range n {
+		want[j] = 100 + int64(j)
+		for c := range k {
+			v := (3*j + c) % 10
+			values[(j*k+c)*width] = byte(v)
+			axes[c] = Component{Dim: 10, Stride: 1 << (8 * c)}
+			want[j] += int64(v) << (8 * c)
+		}
+	}
+	values[(n*k-1)*width], want[n-1] = 10, -1
+	rows := make([]int64, n)
+	if o := Tuples(rows, values, width, 100, 1, axes, false); o != 1 || !slices.Equal(rows, want) {
+		t.Errorf("%s: tuples of %d in %d bytes: %v, %d outside; want %v", form, k, width, rows, o, want)
 	}
 }
 

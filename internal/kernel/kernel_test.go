@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"unsafe"
 )
 
 // sizes are slices of every length around the widths that have a form of their
@@ -240,6 +241,10 @@ func FuzzTuples(f *testing.F) {
 		axes := make([]Component, k)
 		for c := range axes {
 			axes[c] = Component{Dim: int64(r.IntN(12)), Stride: int64(r.IntN(100))}
+			if r.IntN(20) == 0 {
+				wide := 30 + r.IntN(28) // bits; more than a product of 32 has
+				axes[c] = Component{Dim: 1 << wide, Stride: r.Int64N(1 << (58 - wide))}
+			}
 		}
 		values := guarded(t, n*k*width)
 		for i := range n * k {
@@ -274,10 +279,15 @@ func FuzzTuples(f *testing.F) {
 				outside++
 			}
 		}
-		got := make([]int64, n)
-		if o := Tuples(got, values, width, 5000, 3, axes, p.FromEnd); o != outside || !slices.Equal(got, want) {
-			t.Errorf("tuples of %d in %d bytes: %v, %d outside; want %v, %d", k, width, got, o, want, outside)
-		}
+		each(t, func(t *testing.T, form string) {
+			var got []int64
+			if b := guarded(t, 8*n); n > 0 {
+				got = unsafe.Slice((*int64)(unsafe.Pointer(&b[0])), n)
+			}
+			if o := Tuples(got, values, width, 5000, 3, axes, p.FromEnd); o != outside || !slices.Equal(got, want) {
+				t.Errorf("%s: tuples of %d in %d bytes: %v, %d outside; want %v, %d", form, k, width, got, o, want, outside)
+			}
+		})
 	})
 }
 

@@ -253,6 +253,55 @@ func strip4of8AVX512(dst, src, values *byte, n, dim, fromEnd, stride int) int
 func strip8of8AVX512(dst, src, values *byte, n, dim, fromEnd, stride int) int
 
 //go:noescape
+func tuples1of8AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
+
+//go:noescape
+func tuples2of8AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
+
+//go:noescape
+func tuples3of8AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
+
+//go:noescape
+func tuplesOf8AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
+
+//go:noescape
+func tuples1of4AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
+
+//go:noescape
+func tuples2of4AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
+
+//go:noescape
+func tuples3of4AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
+
+//go:noescape
+func tuplesOf4AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
+
+// tuplesForm picks the form of Tuples for a width of value, in bytes, and a
+// number of components; nil where there is none.
+func tuplesForm(width, k int) tuplesFunc {
+	if form < formAVX512 {
+		return nil
+	}
+	switch {
+	case width == 8 && k == 1:
+		return tuples1of8AVX512
+	case width == 8 && k == 2:
+		return tuples2of8AVX512
+	case width == 8 && k == 3:
+		return tuples3of8AVX512
+	case width == 8:
+		return tuplesOf8AVX512
+	case k == 1:
+		return tuples1of4AVX512
+	case k == 2:
+		return tuples2of4AVX512
+	case k == 3:
+		return tuples3of4AVX512
+	}
+	return tuplesOf4AVX512
+}
+
+//go:noescape
 func prefetchLines(p *byte, n int)
 
 // Prefetch asks the memory for b, which is read soon.

@@ -12,6 +12,8 @@ func elementsForm(int, int) (move, ahead elementsFunc) { return nil, nil }
 
 func elementsWide(int, int) (move, stream elementsFunc) { return nil, nil }
 
+func tuplesForm(int, int) tuplesFunc { return nil }
+
 func stripForm(int, int, int, int) elementsFunc { return nil }
 
 // Prefetch asks the memory for b, which is read soon, where that can be said.

@@ -29,10 +29,40 @@ func Tuples(rows []int64, values []byte, width int, base, step int64, axes []Com
 	n := len(rows) * len(axes)
 	_ = values[: n*width : n*width]
 	at := unsafe.Pointer(unsafe.SliceData(values))
-	if width == 4 {
-		return tuples(rows, unsafe.Slice((*int32)(at), n), base, step, axes, fromEnd)
+	if wide := tuplesForm(width, len(axes)); wide != nil && len(rows) >= tuplesWide {
+		all, whole, has := int64(0), len(rows)&^7, &axes[0]
+		if fromEnd {
+			all = -1
+		}
+		if k := len(axes); 3 < k && k < MaxTuple {
+			// The form for many looks at the components that there could be.
+			six := [MaxTuple]Component{4: {Dim: 1}, 5: {Dim: 1}}
+			copy(six[:], axes)
+			has = &six[0]
+		}
+		outside = wide(&rows[0], (*byte)(at), whole, base, step, has, all, len(axes))
+		rows, base = rows[whole:], base+int64(whole)*step
+		at, n = unsafe.Add(at, whole*len(axes)*width), len(rows)*len(axes)
+		if len(rows) == 0 {
+			return outside
+		}
 	}
-	return tuples(rows, unsafe.Slice((*int64)(at), n), base, step, axes, fromEnd)
+	if width == 4 {
+		return outside + tuples(rows, unsafe.Slice((*int32)(at), n), base, step, axes, fromEnd)
+	}
+	return outside + tuples(rows, unsafe.Slice((*int64)(at), n), base, step, axes, fromEnd)
+}
+
+// tuplesWide is from how many tuples on eight at once are worth the call.
+const tuplesWide = 16
+
+// A tuplesFunc is a form of Tuples for n tuples, a multiple of 8, of k
+// components; fromEnd is -1 where negative ones count from the end, else 0.
+type tuplesFunc func(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
+
+// TuplesOf is Tuples of values that were loaded.
+func TuplesOf(rows, values []int64, base, step int64, axes []Component, fromEnd bool) (outside int) {
+	return Tuples(rows, unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), 8*len(values)), 8, base, step, axes, fromEnd)
 }
 
 // Aligned reports whether integers of width bytes may be read from b as such.
