@@ -30,9 +30,10 @@ var layers = [][]string{
 	{"internal/kernel", "internal/pages"}, // bytes and numbers: nothing of tensors below this line
 	{"internal/limits"},                   // measured by both
 	{""},                                  // package garner: the plan
-	{"dialects", "gathertest", "internal/explain", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped", "internal/terminal"},
+	{"dialects", "gathertest", "internal/explain", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped", "internal/names", "internal/terminal"},
 	{"source"}, // arrays larger than memory
-	{"format/npy", "format/safetensors", "internal/ruletest"},
+	{"format/layout"}, // what the file formats have in common
+	{"format/gguf", "format/npy", "format/raw", "format/safetensors", "internal/ruletest"},
 	{"format/npz"},       // members are npy files
 	{"internal/catalog"}, // the only package that knows every dialect
 	{"internal/corpus", "internal/house", "internal/gendocs"},

@@ -1,0 +1,251 @@
+// Package gguf reads and writes files of named tensors in the GGUF format of
+// llama.cpp, versions 2 and 3 (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md).
+//
+// F16, BF16, F32, F64 and the integers are read as they are, of either byte
+// order. Q8_0, Q4_0, Q4_1, Q5_0 and Q5_1 are dequantised to f32 as their rows
+// are fetched, to the same bits as the reference does (the gguf package of
+// Python, gguf.quants.dequantize); these and every other quantised kind can be
+// had as blocks of bytes too. Models that were cut into NAME-00001-of-00003.gguf
+// and so on are read as one.
+//
+// Extents stand in a file innermost first; everywhere here they are outermost
+// first, as the reference's arrays have them.
+package gguf
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/format/layout"
+	"github.com/garner-go/garner/internal/names"
+	"github.com/garner-go/garner/source"
+)
+
+// A File is what the headers of a model's files say. Nothing of it stays open,
+// so there is nothing to close. It may be used by several goroutines at a time.
+type File struct {
+	version int
+	tensors []Tensor
+	byName  map[string]int
+	files   []*layout.Header // closed, and known again
+}
+
+// A Tensor is what a header says of one tensor.
+type Tensor struct {
+	Name  string
+	Kind  string       // as the format names it: F32, Q8_0; "kind 31" for one that it does not
+	DType garner.DType // of what is read of it: f32 where it is dequantised; Invalid where only blocks can be had, or nothing
+	Shape garner.Shape // in elements
+	Path  string       // of the file that it stands in
+	At    int64        // where it begins there, in bytes
+	Bytes int64        // how many it takes there; -1 where the kind is not known
+
+	kind uint32
+	big  bool
+	file int
+}
+
+// Options say how to read a tensor.
+type Options struct {
+	// Raw asks for the blocks of a quantised tensor instead of its numbers: u8,
+	// the last extent being the bytes of a row. Tensors that are not quantised
+	// are as they are.
+	Raw bool
+}
+
+// Open reads the header of a file, and of the others where it is one of several
+// that a model was cut into, whichever of them path names. It holds the tensors
+// alone, not the metadata, in memory in proportion to their list, which is
+// believed only as far as the file has bytes for it. What breaks the format is
+// an ErrFormat that says where.
+//
+// It is stricter than the reference in this: tensors begin at multiples of the
+// alignment, do not overlap, and lie within the file.
+func Open(path string) (*File, error) {
+	file, h, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{version: h.version}
+	paths := []string{path}
+	if h.splits > 1 {
+		if paths, err = siblings(path, h); err != nil {
+			return nil, named(path, err)
+		}
+	}
+	f.byName = make(map[string]int, len(h.tensors))
+	for i, p := range paths {
+		part, partHeader := file, h
+		if p != path {
+			if part, partHeader, err = open(p); err != nil {
+				return nil, err
+			}
+		}
+		if err := f.add(p, part, partHeader, i, len(paths)); err != nil {
+			return nil, named(p, err)
+		}
+	}
+	if h.splits > 1 && h.splitTensors >= 0 && h.splitTensors != int64(len(f.tensors)) {
+		return nil, named(path, formatError("its %d files hold %d tensors, and their headers say %d; one of them is of another model: copy all of them again", len(paths), len(f.tensors), h.splitTensors))
+	}
+	return f, nil
+}
+
+func open(path string) (*layout.Header, *head, error) {
+	file, err := layout.OpenHeader(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer file.Close()
+	h, err := parse(file, file.Size())
+	if err != nil {
+		return nil, nil, named(path, err)
+	}
+	return file, h, nil
+}
+
+// add takes over what the i-th of n files holds.
+func (f *File) add(path string, file *layout.Header, h *head, i, n int) error {
+	if n > 1 && (h.splits != int64(n) || h.split != int64(i)) {
+		return formatError("its name says that it is file %d of %d, and its header that it is %d of %d; it is of another model, or was renamed: copy all of them again", i+1, n, h.split+1, max(h.splits, 1))
+	}
+	f.files = append(f.files, file)
+	for _, t := range h.tensors {
+		if _, twice := f.byName[t.Name]; twice {
+			return formatError("it has tensor %s, which another of the model's files has too; copy all of them again", quote(t.Name))
+		}
+		t.Path, t.file = path, i
+		f.byName[t.Name] = len(f.tensors)
+		f.tensors = append(f.tensors, t)
+	}
+	return nil
+}
+
+// part matches the end of the name of one of several files.
+var part = regexp.MustCompile(`-([0-9]{5})-of-([0-9]{5})\.gguf$`)
+
+// siblings are the names of all files of a model, given one of them.
+func siblings(path string, h *head) ([]string, error) {
+	base := filepath.Base(path)
+	at := part.FindStringSubmatchIndex(strings.ToLower(base))
+	count := int64(-1)
+	if at != nil {
+		count, _ = strconv.ParseInt(base[at[4]:at[5]], 10, 64)
+	}
+	if count != h.splits {
+		return nil, formatError("its header says it is file %d of %d of a model; give each the name that it had, such as %s-%05d-of-%05d.gguf, so that the others are found",
+			h.split+1, h.splits, strings.TrimSuffix(base, ".gguf"), h.split+1, h.splits)
+	}
+	paths := make([]string, count)
+	for i := range paths {
+		paths[i] = path[:len(path)-len(base)] + base[:at[2]] + fmt.Sprintf("%05d", i+1) + base[at[3]:]
+	}
+	if !slices.Contains(paths, path) {
+		return nil, formatError("it is named as file %s of %s; there is no such one", base[at[2]:at[3]], base[at[4]:at[5]])
+	}
+	return paths, nil
+}
+
+// Version is the format's version in the file: 2 or 3.
+func (f *File) Version() int { return f.version }
+
+// Tensors are all tensors, file by file, in the order in which each lists them.
+func (f *File) Tensors() []Tensor { return slices.Clone(f.tensors) }
+
+// Names are the tensors' names, in the order of Tensors.
+func (f *File) Names() []string {
+	names := make([]string, len(f.tensors))
+	for i, t := range f.tensors {
+		names[i] = t.Name
+	}
+	return names
+}
+
+// Layout is where a tensor stands, so that it can be opened or joined with
+// others. A name that
+// the model does not have is an fs.ErrNotExist that names those like it; a kind
+// that is not read, and a quantised one in a big-endian file, whose byte order
+// no document settles, is a garner.ErrDType that says what to do.
+func (f *File) Layout(name string, o Options) (layout.Array, error) {
+	i, ok := f.byName[name]
+	if !ok {
+		return layout.Array{}, named(f.files[0].Path(), garner.Errorf(fs.ErrNotExist, "it has no tensor %s; %s", quote(name), names.Near(name, f.Names())))
+	}
+	t := &f.tensors[i]
+	array, err := t.layout(o)
+	if err != nil {
+		return layout.Array{}, named(t.Path+": tensor "+quote(name), err)
+	}
+	array.Segments = []source.Segment{{Path: t.Path, Offset: t.At, Bytes: t.Bytes}}
+	array.Headers = []*layout.Header{f.files[t.file]}
+	return array, nil
+}
+
+// Array opens a tensor. Errors are those of Layout, and of source.Open.
+func (f *File) Array(name string, o Options) (*source.File, error) {
+	array, err := f.Layout(name, o)
+	if err != nil {
+		return nil, err
+	}
+	return array.Open()
+}
+
+// OpenArray opens one tensor of a model: Open and Array.
+func OpenArray(path, name string, o Options) (*source.File, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return f.Array(name, o)
+}
+
+// layout is a tensor's dtype, shape and coding.
+func (t *Tensor) layout(o Options) (layout.Array, error) {
+	k, ok := kinds[t.kind]
+	switch {
+	case !ok:
+		return layout.Array{}, garner.Errorf(garner.ErrDType, "it is of %s, which neither garner nor the reference knows; convert the model again with a recent llama.cpp, to F16 or Q8_0", t.Kind)
+	case k.block == 1:
+		array := layout.Array{Spec: garner.SpecOf(k.dtype, t.Shape...)}
+		if t.big {
+			array.Codec = swaps[k.bytes]
+		}
+		return array, nil
+	case o.Raw:
+		shape := slices.Clone(t.Shape)
+		last := len(shape) - 1
+		shape[last] = shape[last] / k.block * k.bytes
+		return layout.Array{Spec: garner.SpecOf(garner.U8, shape...)}, nil
+	case k.codec == nil:
+		return layout.Array{}, garner.Errorf(garner.ErrDType, "it is quantised as %s, which garner does not dequantise; read its blocks as bytes (--raw), or convert the model with llama-quantize to F16, Q8_0, Q4_0, Q4_1, Q5_0 or Q5_1", k.name)
+	case t.big:
+		return layout.Array{}, garner.Errorf(garner.ErrDType, "it is quantised as %s in a big-endian file, where writers differ in how the scales stand; convert the file with gguf-convert-endian FILE little, or read its blocks as bytes (--raw)", k.name)
+	}
+	return layout.Array{Spec: garner.SpecOf(garner.F32, t.Shape...), Codec: k.codec}, nil
+}
+
+// byOffset orders tensors as their bytes stand.
+func byOffset(a, b *Tensor) int {
+	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Bytes, b.Bytes), cmp.Compare(a.Name, b.Name))
+}
+
+// named puts the name of a file, or of a tensor in it, before an error about it.
+func named(name string, err error) error { return &namedError{name, err} }
+
+type namedError struct {
+	name string
+	err  error
+}
+
+func (e *namedError) Error() string {
+	return "garner: " + e.name + ": " + strings.TrimPrefix(e.err.Error(), "garner: ")
+}
+
+func (e *namedError) Unwrap() error { return e.err }

@@ -1,0 +1,143 @@
+// Package layout is what the readers of file formats have in common: where the
+// bytes of an array lie, and how they are opened and joined.
+package layout
+
+import (
+	"io/fs"
+	"os"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/mapped"
+	"github.com/garner-go/garner/source"
+)
+
+// An Array says where an array lies: all that source.Open wants to know, as a
+// header told it.
+type Array struct {
+	Spec     garner.Spec
+	Codec    *source.Codec // two arrays are stored alike where these are the same pointer
+	Segments []source.Segment
+	Headers  []*Header // of the files that said so
+}
+
+// Open opens the array. It ends with an ErrChanged where a file is not the one
+// any more whose header was read.
+func (a Array) Open() (*source.File, error) {
+	f, err := source.Open(a.Spec, a.Codec, a.Segments...)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range a.Headers {
+		if err := h.same(); err != nil {
+			f.Close()
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// A Header is a file that is open until its header is read, and that is known
+// again afterwards.
+type Header struct {
+	*os.File
+	path string
+	info fs.FileInfo
+}
+
+// OpenHeader opens a regular file.
+func OpenHeader(path string) (*Header, error) {
+	file, info, err := mapped.OpenFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Header{file, path, info}, nil
+}
+
+// Path is the file's name, as it was opened.
+func (h *Header) Path() string { return h.path }
+
+// Size is how many bytes the file had when it was opened.
+func (h *Header) Size() int64 { return h.info.Size() }
+
+// same holds that the name still stands for the file, and for its contents.
+func (h *Header) same() error {
+	now, err := os.Stat(h.path)
+	if err == nil && os.SameFile(now, h.info) && now.Size() == h.info.Size() && now.ModTime().Equal(h.info.ModTime()) {
+		return nil
+	}
+	return garner.Errorf(source.ErrChanged, "%s: the file was changed or replaced while it was opened; run again when nothing writes to it", h.path)
+}
+
+// Join is one array of several, one behind the other along axis 0. They must be
+// of one dtype, stored alike in row-major order, and of the same extents but for
+// the first. What breaks that is a garner.ErrShape or garner.ErrDType that names
+// the first file that differs.
+func Join(arrays []Array) (Array, error) {
+	if len(arrays) == 0 {
+		return Array{}, garner.Errorf(garner.ErrShape, "there is no array to join")
+	}
+	if len(arrays) == 1 {
+		return arrays[0], nil
+	}
+	first := arrays[0]
+	shape, _ := first.Spec.Shape()
+	joined := Array{Codec: first.Codec}
+	rows := 0
+	for i, a := range arrays {
+		dims, ok := a.Spec.Shape()
+		bad := func(class error, format string, args ...any) (Array, error) {
+			args = append([]any{a.name(), a.Spec}, args...)
+			return Array{}, garner.Errorf(class, "%s is %s"+format, args...)
+		}
+		switch {
+		case !ok || len(dims) == 0:
+			return bad(garner.ErrShape, ", which has no axis along which it could stand behind others; give it one")
+		case a.Spec.DType != first.Spec.DType:
+			return bad(garner.ErrDType, " and %s is %s; arrays of one dtype make a table", first.name(), first.Spec)
+		case len(dims) != len(shape) || !dims[1:].Equal(shape[1:]):
+			return bad(garner.ErrShape, " and %s is %s; only the first extent may differ from file to file", first.name(), first.Spec)
+		case a.Codec != first.Codec:
+			return bad(garner.ErrDType, ", and stored in another byte order or kind than %s; write them all in the same", first.name())
+		}
+		count, _ := dims.Len()
+		switch {
+		case count > 1 && !rowMajor(dims, a.Spec.Strides):
+			return bad(garner.ErrShape, " in Fortran order, in which its rows do not stand behind those of another; save it in C order")
+		case i < len(arrays)-1 && a.Spec.DType.Packed() && count%(8/a.Spec.DType.Bits()) != 0:
+			return bad(garner.ErrShape, ", which ends inside a byte; only the last array may")
+		case i < len(arrays)-1 && a.Codec != nil && count%a.Codec.Elements != 0:
+			return bad(garner.ErrShape, ", which ends inside a block of %d elements; only the last array may", a.Codec.Elements)
+		}
+		if rows += dims[0]; rows < 0 {
+			return bad(garner.ErrShape, ", and up to it there are more rows than an int can count; join fewer files")
+		}
+		joined.Segments = append(joined.Segments, a.Segments...)
+		joined.Headers = append(joined.Headers, a.Headers...)
+	}
+	dims := append([]int{rows}, shape[1:]...)
+	if _, ok := garner.Shape(dims).Len(); !ok {
+		return Array{}, garner.Errorf(garner.ErrShape, "together the %d arrays are %s%s, more elements than an int can count; join fewer files", len(arrays), first.Spec.DType, garner.Shape(dims))
+	}
+	joined.Spec = garner.SpecOf(first.Spec.DType, dims...)
+	return joined, nil
+}
+
+// name is the file that an array begins in.
+func (a Array) name() string {
+	if len(a.Segments) == 0 {
+		return "an array"
+	}
+	return a.Segments[0].Path
+}
+
+func rowMajor(shape garner.Shape, strides []int) bool {
+	if strides == nil {
+		return true
+	}
+	for i, s := range shape.Strides() {
+		if shape[i] > 1 && strides[i] != s {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,109 @@
+// Package names finds and quotes the names of tensors for messages.
+package names
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Quote is a name for a message, which it does not fill whatever its length.
+func Quote(name string) string { return fmt.Sprintf("%.200q", name) }
+
+// Near says which names there are: all, where they are few, or else those that
+// come nearest to name.
+func Near(name string, all []string) string {
+	const most = 10
+	switch {
+	case len(all) == 0:
+		return "it holds none at all"
+	case len(all) <= most:
+		return "it has " + quoted(all)
+	}
+	type near struct {
+		name     string
+		distance int
+	}
+	sorted := make([]near, len(all))
+	for i, n := range all {
+		d := distance(name, n)
+		if strings.Contains(n, name) || strings.Contains(name, n) {
+			d = 0 // a name that contains the other one comes first
+		}
+		sorted[i] = near{n, d}
+	}
+	slices.SortStableFunc(sorted, func(a, b near) int { return cmp.Compare(a.distance, b.distance) })
+	nearest := make([]string, most)
+	for i := range nearest {
+		nearest[i] = sorted[i].name
+	}
+	return fmt.Sprintf("of its %d, the nearest are %s", len(all), quoted(nearest))
+}
+
+func quoted(names []string) string {
+	var b strings.Builder
+	for i, name := range names {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(Quote(name))
+	}
+	return b.String()
+}
+
+// distance is how many characters are to be inserted, deleted or changed to
+// make a out of b. Of long names only the ends count, which tell most.
+func distance(a, b string) int {
+	const long = 100
+	a, b = a[max(0, len(a)-long):], b[max(0, len(b)-long):]
+	var row [long + 1]int
+	for j := range len(b) + 1 {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j+1]+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// Numeric orders names so that part-2 comes before part-10: runs of digits
+// compare as numbers, all else byte by byte. Names that differ only in leading
+// zeros are ordered as strings.
+func Numeric(a, b string) int {
+	whole := strings.Compare(a, b)
+	for a != "" && b != "" {
+		m, n := digits(a), digits(b)
+		if m == 0 || n == 0 {
+			if a[0] != b[0] {
+				return cmp.Compare(a[0], b[0])
+			}
+			a, b = a[1:], b[1:]
+			continue
+		}
+		x, y := strings.TrimLeft(a[:m], "0"), strings.TrimLeft(b[:n], "0")
+		if c := cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(x, y)); c != 0 {
+			return c
+		}
+		a, b = a[m:], b[n:]
+	}
+	return cmp.Or(cmp.Compare(len(a), len(b)), whole)
+}
+
+// digits is how many digits s begins with.
+func digits(s string) int {
+	n := 0
+	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,57 @@
+package names
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestNumeric(t *testing.T) {
+	sorted := []string{
+		"", "a", "part-.npy", "part-1.npy", "part-01.npy", "part-2.npy", "part-10.npy", "part-10b1.npy", "part-10b02.npy",
+		"part-99999999999999999999998.npy", "part-99999999999999999999999.npy", "partition.npy",
+	}
+	// Of names that differ in leading zeros alone the string with more comes
+	// first.
+	sorted[3], sorted[4] = sorted[4], sorted[3]
+	for i, a := range sorted {
+		for j, b := range sorted {
+			want := 0
+			if i < j {
+				want = -1
+			} else if i > j {
+				want = 1
+			}
+			if got := Numeric(a, b); got != want {
+				t.Errorf("Numeric(%q, %q) = %d, want %d", a, b, got, want)
+			}
+		}
+	}
+}
+
+func TestNear(t *testing.T) {
+	if got := Near("a", nil); got != "it holds none at all" {
+		t.Error(got)
+	}
+	if got := Near("a", []string{"b", "c\n"}); got != `it has "b", "c\n"` {
+		t.Error(got)
+	}
+	var many []string
+	for i := range 30 {
+		many = append(many, strings.Repeat("x", i+1))
+	}
+	many = append(many, "blk.0.attn_q.weight", "token_embd.weight", "long."+strings.Repeat("y", 1000))
+	got := Near("token_embed.weight", many)
+	if !strings.HasPrefix(got, `of its 33, the nearest are "x`) && !strings.HasPrefix(got, `of its 33, the nearest are "token_embd.weight"`) || !strings.Contains(got, "token_embd.weight") {
+		t.Error(got)
+	}
+	if got := Near("attn_q", many); !strings.HasPrefix(got, `of its 33, the nearest are "blk.0.attn_q.weight"`) {
+		t.Error(got)
+	}
+	if n := len(Quote(strings.Repeat("y", 1000))); n > 210 {
+		t.Errorf("a quoted name of %d bytes", n)
+	}
+	if !slices.IsSortedFunc([]string{"2", "10"}, Numeric) {
+		t.Error("10 before 2")
+	}
+}
