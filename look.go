@@ -46,7 +46,7 @@ func (p *Plan) Meaning(indices Tensor, i int) (Meaning, error) {
 		return Meaning{}, shapeError(KindMismatch, "there is no index %d; the plan looks at %d", i, min(n, n*len(p.Axes)))
 	}
 	var m Meaning
-	err := indices.guard(func() { m = p.meaning(&indices, i) })
+	err := indices.guard(func() { m = p.meaning(&indices, i, i) })
 	return m, err
 }
 
@@ -57,6 +57,11 @@ func (p *Plan) Survey(ctx context.Context, indices Tensor) (Survey, error) {
 	if err := p.takes(indices); err != nil || len(p.Axes) == 0 {
 		return Survey{}, err
 	}
+	return p.survey(ctx, indices, 0)
+}
+
+// survey looks at indices of which the first is the first-th of the plan's.
+func (p *Plan) survey(ctx context.Context, indices Tensor, first int) (Survey, error) {
 	s := Survey{Indices: indices.Len()}
 	var stopped error
 	err := indices.guard(func() {
@@ -65,10 +70,10 @@ func (p *Plan) Survey(ctx context.Context, indices Tensor) (Survey, error) {
 				stopped = context.Cause(ctx)
 				return
 			}
-			switch m := p.meaning(&indices, i); {
+			switch m := p.meaning(&indices, i, first+i); {
 			case m.Refused:
 				if s.Refused++; s.Refused == 1 {
-					s.First = p.refused(m, i)
+					s.First = p.refused(m, first+i)
 				}
 			case m.Outside && m.At < 0:
 				s.Filled++
@@ -98,8 +103,9 @@ func (p *Plan) takes(indices Tensor) error {
 	return nil
 }
 
-func (p *Plan) meaning(indices *Tensor, i int) Meaning {
-	m := Meaning{Component: p.componentOf(i), Value: indices.index(indices.position(i))}
+// meaning is that of the i-th element of indices, which is the plan's number-th.
+func (p *Plan) meaning(indices *Tensor, i, number int) Meaning {
+	m := Meaning{Component: p.componentOf(number), Value: indices.index(indices.position(i))}
 	dim := p.Axes[m.Component].Dim
 	var inside, ok bool
 	strictly := Plan{Negative: p.Negative, Outside: Error}

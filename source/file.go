@@ -46,6 +46,9 @@ type File struct {
 	stored  int64 // bytes of a block in the file; 1 without a codec
 	parts   []part
 	files   []*handle
+
+	mu   sync.Mutex
+	free [][]byte // scratch that no reader uses; as many as ever read at once
 }
 
 // A part is a segment, and where it stands in the array.

@@ -100,3 +100,9 @@ func sortBy(list []int, key func(int) int) {
 		}
 	}
 }
+
+// view is the elements in the order of storage; nil where there are none.
+func (m *memory) view() []byte {
+	b, _ := m.bytes()
+	return b
+}

@@ -35,13 +35,17 @@ func (f *File) fetch(ctx context.Context, rows Rows) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	work := func() {
-		scratch := make([]byte, 0, q.scratch())
+		var scratch []byte
+		defer func() { f.release(scratch) }()
 		for ctx.Err() == nil {
 			r, ok := q.next()
 			if !ok {
 				return
 			}
-			if err := f.answer(rows, r, scratch[:cap(scratch)]); err != nil {
+			if scratch == nil && (f.codec != nil || !r.direct(rows)) {
+				scratch = f.scratch()
+			}
+			if err := f.answer(rows, r, scratch); err != nil {
 				cancel(err)
 				return
 			}
@@ -54,6 +58,35 @@ func (f *File) fetch(ctx context.Context, rows Rows) error {
 	work()
 	wait.Wait()
 	return context.Cause(ctx)
+}
+
+// limit is how many bytes of the array a request asks for at most: whole blocks.
+func (f *File) limit() int64 { return max(1, readBytes/max(f.block, f.stored)) * f.block }
+
+// scratch is room for what a request reads, and for what a codec makes of it.
+func (f *File) scratch() []byte {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if n := len(f.free); n > 0 {
+		b := f.free[n-1]
+		f.free = f.free[:n-1]
+		return b
+	}
+	n := f.limit()
+	if f.codec != nil {
+		n += n / f.block * f.stored
+	}
+	return make([]byte, n)
+}
+
+// release keeps scratch for another reader.
+func (f *File) release(b []byte) {
+	if b == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.free = append(f.free, b)
 }
 
 // check holds rows against the array.
@@ -99,7 +132,7 @@ type requests struct {
 
 func newRequests(f *File, rows Rows) *requests {
 	q := &requests{f: f, rows: rows, at: -1}
-	q.limit = max(1, readBytes/max(f.block, f.stored)) * f.block
+	q.limit = f.limit()
 	q.gap = gapBytes / f.stored * f.block
 	q.part = sort.Search(len(f.parts), func(i int) bool { return f.parts[i].to > rows.At[0] })
 	return q
@@ -109,15 +142,6 @@ func newRequests(f *File, rows Rows) *requests {
 func (q *requests) most() int {
 	each := int64(q.rows.Size)/q.limit + 2
 	return int(min(int64(len(q.rows.At))*each+int64(len(q.f.parts)), 1<<20))
-}
-
-// scratch is how many bytes answering takes beside the destination.
-func (q *requests) scratch() int {
-	n := q.limit
-	if q.f.codec != nil {
-		n += q.limit / q.f.block * q.f.stored
-	}
-	return int(n)
 }
 
 // next is the next request; false where all was asked for.

@@ -1,0 +1,185 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/onnx"
+	"github.com/garner-go/garner/openvino"
+)
+
+// plain hides that an array is in memory.
+type plain struct{ Array }
+
+// bytesOf is a result as Gather writes it.
+func bytesOf(t testing.TB, v garner.Tensor) []byte {
+	t.Helper()
+	c, err := v.Clone()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := c.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// stored is a file of a tensor's elements in the order in which they lie in
+// memory.
+func stored(t testing.TB, v garner.Tensor) *File {
+	t.Helper()
+	m := Memory(v).(*memory)
+	b, err := m.bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := write(t, "array", append([]byte("head"), b...))
+	return open(t, m.Spec(), nil, Segment{path, 4, int64(len(b))})
+}
+
+func tensor(r *rand.Rand, dtype garner.DType, shape ...int) garner.Tensor {
+	v, err := garner.New(dtype, shape...)
+	if err != nil {
+		panic(err)
+	}
+	b, _ := v.Bytes()
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return v
+}
+
+// turned is a tensor whose dims are stored in another order.
+func turned(r *rand.Rand, dtype garner.DType, shape ...int) garner.Tensor {
+	perm := r.Perm(len(shape))
+	base := make([]int, len(shape))
+	for i, p := range perm {
+		base[p] = shape[i]
+	}
+	v, err := tensor(r, dtype, base...).Transpose(perm...)
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func fillIndices(r *rand.Rand, v garner.Tensor, dim, bad int) {
+	for i := range v.Len() {
+		at := r.IntN(dim)
+		if bad > 0 && r.IntN(bad) == 0 {
+			at = dim + r.IntN(3)
+		}
+		if v.SetText(i, fmt.Sprint(at)) != nil {
+			v.SetText(i, "0")
+		}
+	}
+}
+
+// FuzzGather gathers random operands from files with random budgets, and holds
+// what is written against garner.Gather.
+func FuzzGather(f *testing.F) {
+	for seed := range uint64(150) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		dtypes := []garner.DType{garner.U8, garner.F16, garner.F32, garner.F64, garner.U4, garner.U1, garner.I2, garner.Complex128}
+		dtype := dtypes[r.IntN(len(dtypes))]
+		index := []garner.DType{garner.I32, garner.I64, garner.U8, garner.U4, garner.U64}[r.IntN(5)]
+		dims := []int{1 + r.IntN(4), 1 + r.IntN(15), 1 + r.IntN(4), 1 + r.IntN(40)}
+		axis := r.IntN(4)
+		bad := []int{0, 0, 1000, 20}[r.IntN(4)]
+		var op garner.Op
+		var at garner.Tensor
+		switch r.IntN(4) {
+		case 0:
+			batch := r.IntN(axis + 1)
+			op = openvino.Gather8{Axis: axis, BatchDims: batch}
+			at = turned(r, index, append(append([]int{}, dims[:batch]...), r.IntN(5), 1+r.IntN(6))...)
+			fillIndices(r, at, dims[axis], bad)
+		case 1:
+			op = onnx.GatherElements13{Axis: axis}
+			shape := append([]int{}, dims...)
+			shape[axis] = 1 + r.IntN(8)
+			at = turned(r, index, shape...)
+			fillIndices(r, at, dims[axis], bad)
+		case 2:
+			k := r.IntN(4)
+			op = onnx.GatherND13{BatchDims: 1}
+			at = turned(r, index, dims[0], r.IntN(9), k)
+			fillIndices(r, at, min(dims[1], dims[2], dims[3]), bad)
+		case 3:
+			op = onnx.Gather13{Axis: axis}
+			at = turned(r, index, 1+r.IntN(30))
+			fillIndices(r, at, dims[axis], bad)
+		}
+		switch r.IntN(6) {
+		case 0:
+			op = garner.WithOutside(op, garner.Clamp)
+		case 1:
+			op = garner.WithOutside(op, garner.Wrap)
+		case 2:
+			fill := tensor(r, dtype)
+			op = garner.WithFill(op, fill)
+		}
+		data := turned(r, dtype, dims...)
+		var from int64
+		if r.IntN(3) == 0 {
+			from = int64(r.IntN(100))
+		}
+		same(t, fmt.Sprint("seed ", seed), op, data, at, from, []int64{0, 1, 1 + r.Int64N(200), 1 + r.Int64N(5000), 1 << 20})
+	})
+}
+
+// same holds Gather with every budget against garner.Gather, over files and
+// over memory.
+func same(t *testing.T, about string, op garner.Op, data, indices garner.Tensor, from int64, budgets []int64) {
+	t.Helper()
+	want, wantErr := garner.Gather(op, data, indices)
+	var all []byte
+	if wantErr == nil {
+		all = bytesOf(t, want)
+		from = min(from, int64(len(all)))
+	} else {
+		from = 0
+	}
+	for name, arrays := range map[string][2]Array{
+		"files":  {stored(t, data), stored(t, indices)},
+		"memory": {Memory(data), Memory(indices)},
+		"plain":  {plain{Memory(data)}, plain{Memory(indices)}},
+	} {
+		for _, budget := range budgets {
+			about := fmt.Sprintf("%s: %s, budget %d, from %d, %v of %v at %v", about, name, budget, from, op, data.Spec(), indices.Spec())
+			var out bytes.Buffer
+			last := int64(-1)
+			err := Gather(context.Background(), op, arrays[0], arrays[1], &out, Options{Memory: budget, From: from, Progress: func(done, total int64) {
+				if done < last || total != int64(len(all)) && wantErr == nil {
+					t.Errorf("%s: progress %d of %d after %d", about, done, total, last)
+				}
+				last = done
+			}})
+			switch {
+			case wantErr != nil:
+				if err == nil || err.Error() != wantErr.Error() {
+					t.Fatalf("%s: %v, want %v", about, err, wantErr)
+				}
+				var bad *garner.IndexError
+				if errors.As(wantErr, &bad) != errors.As(err, &bad) {
+					t.Fatalf("%s: %#v", about, err)
+				}
+			case err != nil:
+				t.Fatalf("%s: %v", about, err)
+			case !bytes.Equal(out.Bytes(), all[from:]):
+				t.Fatalf("%s: %x, want %x", about, out.Bytes(), all[from:])
+			case last != int64(len(all)):
+				t.Fatalf("%s: progress ended at %d of %d", about, last, len(all))
+			}
+		}
+	}
+}
