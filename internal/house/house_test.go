@@ -31,7 +31,7 @@ var layers = [][]string{
 	{"internal/limits"},                   // measured by both
 	{""},                                  // package garner: the plan
 	{"dialects", "gathertest", "internal/explain", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped", "internal/names", "internal/terminal"},
-	{"source"}, // arrays larger than memory
+	{"source"},        // arrays larger than memory
 	{"format/layout"}, // what the file formats have in common
 	{"format/gguf", "format/npy", "format/raw", "format/safetensors", "internal/ruletest"},
 	{"format/npz"},       // members are npy files
