@@ -31,8 +31,8 @@ var layers = [][]string{
 	{"internal/limits"},                   // measured by both
 	{""},                                  // package garner: the plan
 	{"dialects", "gathertest", "internal/explain", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped", "internal/names", "internal/terminal"},
-	{"source"},        // arrays larger than memory
-	{"format/layout"}, // what the file formats have in common
+	{"source", "internal/resumable"}, // arrays larger than memory, and the files that they are written to
+	{"format/layout"},                // what the file formats have in common
 	{"format/gguf", "format/npy", "format/raw", "format/safetensors", "internal/ruletest"},
 	{"format/npz"},       // members are npy files
 	{"internal/catalog"}, // the only package that knows every dialect
