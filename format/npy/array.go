@@ -37,7 +37,7 @@ func Stat(path string, o Options) (Info, layout.Array, error) {
 		return Info{}, layout.Array{}, err
 	}
 	defer h.Close()
-	info, a, err := LayoutAt(h, 0, h.Size(), o)
+	info, a, err := LayoutAt(h, h, 0, h.Size(), o)
 	if err != nil {
 		return info, layout.Array{}, named(path, err)
 	}
@@ -54,11 +54,12 @@ type Info struct {
 }
 
 // LayoutAt is where an array stands that takes some of the bytes of a larger
-// file, size of them from an offset on, its own header first. What it does not
-// need of them is ignored. Messages do not name the file. Where the header is
-// sound, Info tells what it says even if the error says that it is not read.
-func LayoutAt(file *layout.Header, from, size int64, o Options) (Info, layout.Array, error) {
-	h, start, err := headerAt(io.NewSectionReader(file, from, size))
+// file, size of them from an offset on, its own header first; r reads them. What
+// the array does not need of them is ignored. Messages do not name the file.
+// Where the header is sound, Info tells what it says even if the error says that
+// the array is not read.
+func LayoutAt(r io.Reader, file *layout.Header, from, size int64, o Options) (Info, layout.Array, error) {
+	h, start, err := headerAt(io.LimitReader(r, size))
 	if err != nil {
 		return Info{}, layout.Array{}, err
 	}
@@ -128,9 +129,15 @@ func headerAt(r io.Reader) (h *header, end int, err error) {
 // that is larger than memory. The bytes are those that Write writes. Close it
 // when all are written. Strings are a garner.ErrDType: Write takes them.
 func NewWriter(w io.Writer, spec garner.Spec) (*layout.Writer, error) {
+	return NewWriterEnd(w, spec, nil)
+}
+
+// NewWriterEnd is NewWriter for what an array is a part of: its Close calls end
+// when all elements are there.
+func NewWriterEnd(w io.Writer, spec garner.Spec, end func() error) (*layout.Writer, error) {
 	if _, _, err := layout.Size(spec); err != nil {
 		return nil, err
 	}
 	shape, _ := spec.Shape()
-	return layout.NewWriter(w, appendHeader(nil, descrOf(spec.DType), shape), spec, true, nil)
+	return layout.NewWriter(w, appendHeader(nil, descrOf(spec.DType), shape), spec, true, end)
 }
