@@ -33,9 +33,9 @@ var layers = [][]string{
 	{"dialects", "gathertest", "internal/explain", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped", "internal/names", "internal/terminal"},
 	{"source", "internal/resumable"}, // arrays larger than memory, and the files that they are written to
 	{"format/layout"},                // what the file formats have in common
-	{"format/gguf", "format/npy", "format/raw", "format/safetensors", "internal/ruletest"},
-	{"format/npz"},       // members are npy files
-	{"internal/catalog"}, // the only package that knows every dialect
+	{"format/npy", "format/raw", "format/safetensors", "internal/ruletest"},
+	{"format/gguf", "format/npz"}, // data as in raw files, members that are npy files
+	{"internal/catalog"},          // the only package that knows every dialect
 	{"internal/corpus", "internal/house", "internal/gendocs"},
 	{"cmd/garner"},
 }
