@@ -18,7 +18,7 @@ const (
 )
 
 // Write writes a file of version 3 with one tensor of any strides, block by
-// block, and no metadata. What NewWriter refuses it refuses too.
+// block, and no metadata. What Form refuses is refused.
 func Write(w io.Writer, name string, t garner.Tensor) error {
 	to, err := NewWriter(w, name, t.Spec())
 	if err != nil {
@@ -30,20 +30,18 @@ func Write(w io.Writer, name string, t garner.Tensor) error {
 	return to.Close()
 }
 
-// NewWriter writes the header of a file of one tensor and answers what takes its
-// elements, row-major and little-endian, in pieces of any size: a result can be
-// written that is larger than memory. Close it when all are written.
+// Form is how a file of one tensor looks, byte for byte as Write writes it.
 //
 // The format has f16, bf16, f32, f64, i8, i16, i32 and i64; another dtype is a
 // garner.ErrDType. A name of more than 63 bytes or not in UTF-8, and more than
 // four extents, which llama.cpp does not read, are an ErrFormat.
-func NewWriter(w io.Writer, name string, spec garner.Spec) (*layout.Writer, error) {
+func Form(name string, spec garner.Spec) (layout.Form, error) {
 	size, _, err := layout.Size(spec)
 	if err == nil {
-		err = Check(name, spec)
+		err = check(name, spec)
 	}
 	if err != nil {
-		return nil, err
+		return layout.Form{}, err
 	}
 	shape, _ := spec.Shape()
 	b := binary.LittleEndian.AppendUint32([]byte(magic), 3)
@@ -59,15 +57,22 @@ func NewWriter(w io.Writer, name string, spec garner.Spec) (*layout.Writer, erro
 	b = binary.LittleEndian.AppendUint32(b, number)
 	b = binary.LittleEndian.AppendUint64(b, 0) // where it begins
 	b = append(b, padding(int64(len(b)))...)
-	return layout.NewWriter(w, b, spec, false, func() error {
-		_, err := w.Write(padding(size))
-		return err
-	})
+	return layout.Form{Spec: spec, Header: b, Trailer: padding(size)}, nil
 }
 
-// Check answers the error with which NewWriter would refuse a tensor whose dims
-// are all known, nil where it would not.
-func Check(name string, spec garner.Spec) error {
+// NewWriter writes the header of a file of one tensor and answers what takes its
+// elements, row-major and little-endian, in pieces of any size: a result can be
+// written that is larger than memory. Close it when all are written. Errors are
+// those of Form and of w.
+func NewWriter(w io.Writer, name string, spec garner.Spec) (*layout.Writer, error) {
+	form, err := Form(name, spec)
+	if err != nil {
+		return nil, err
+	}
+	return form.NewWriter(w)
+}
+
+func check(name string, spec garner.Spec) error {
 	if _, ok := numberOf(spec.DType); !ok {
 		return garner.Errorf(garner.ErrDType, "tensor %s is of %s, which GGUF does not have; write it as .npy or .safetensors", quote(name), spec.DType)
 	}

@@ -158,3 +158,43 @@ func TestRead(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestForm writes a file in one go, and again from every byte on.
+func TestForm(t *testing.T) {
+	for _, tt := range []struct {
+		form     Form
+		elements string
+		want     string
+	}{
+		{Form{garner.SpecOf(garner.U16, 3), []byte("head"), []byte("end"), true}, "abcdef", "headabcdefend"},
+		{Form{garner.SpecOf(garner.U4, 3), []byte("head"), nil, false}, "\x21\x03", "head\x21\x03"},
+		{Form{garner.SpecOf(garner.U4, 3), nil, []byte("end"), true}, "\x21\x03", "\x01\x02\x03end"},
+		{Form{garner.SpecOf(garner.U16, 0), []byte("head"), nil, true}, "", "head"},
+	} {
+		if size, err := tt.form.Size(); err != nil || size != int64(len(tt.want)) {
+			t.Errorf("%s: %d bytes, %v", tt.form.Spec, size, err)
+		}
+		for from := range len(tt.elements) + 1 {
+			var b bytes.Buffer
+			var w *Writer
+			if from == 0 {
+				w = must(tt.form.NewWriter(&b))
+			} else {
+				b.WriteString(tt.want[:min(int(tt.form.At(int64(from))), len(tt.want)-len(tt.form.Trailer))])
+				w = must(tt.form.Resume(&b, int64(from)))
+			}
+			must(w.Write([]byte(tt.elements[from:])))
+			if err := w.Close(); err != nil || b.String() != tt.want {
+				t.Errorf("%s from %d: %q, %v, want %q", tt.form.Spec, from, b.String(), err, tt.want)
+			}
+			if err := w.Close(); err != nil || b.String() != tt.want {
+				t.Errorf("closed twice: %v", err)
+			}
+		}
+		for _, from := range []int64{-1, int64(len(tt.elements) + 1)} {
+			if _, err := tt.form.Resume(nil, from); !errors.Is(err, garner.ErrShape) {
+				t.Errorf("from %d: %v", from, err)
+			}
+		}
+	}
+}

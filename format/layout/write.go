@@ -7,45 +7,97 @@ import (
 	"github.com/garner-go/garner"
 )
 
-// A Writer writes one array of which the header stands already: its elements
-// row-major and little-endian, in pieces of any size. It takes exactly as many
-// bytes as the array has.
-type Writer struct {
-	to    io.Writer
-	spec  garner.Spec
-	left  int64 // bytes of the array that are to come
-	bytes bool  // whether every element of a packed type gets a byte of its own
-	count int64 // of elements that are to come
-	buf   []byte
-	end   func() error
+// A Form is how the file of one array looks: its elements, row-major and
+// little-endian, between a header and a trailer.
+type Form struct {
+	Spec    garner.Spec
+	Header  []byte
+	Trailer []byte
+	Bytes   bool // every element of a packed type gets a byte of its own
 }
 
-// NewWriter writes a header, and answers what writes the elements of spec behind
-// it. With bytes, every element of a packed type gets a byte of its own. end,
-// where it is not nil, is called by Close when all elements are there.
-func NewWriter(to io.Writer, header []byte, spec garner.Spec, bytes bool, end func() error) (*Writer, error) {
-	size, count, err := Size(spec)
+// At is where a byte of the elements, as they are in memory, stands in the file;
+// one of a packed type with a byte for each stands where the first of its
+// elements does.
+func (f Form) At(from int64) int64 {
+	if f.expands() {
+		from *= int64(8 / f.Spec.DType.Bits())
+	}
+	return int64(len(f.Header)) + from
+}
+
+// Size is how many bytes the file has. Errors are those of Size of its Spec.
+func (f Form) Size() (int64, error) {
+	size, count, err := Size(f.Spec)
+	if f.expands() {
+		size = count
+	}
+	return int64(len(f.Header)) + size + int64(len(f.Trailer)), err
+}
+
+func (f Form) expands() bool { return f.Bytes && f.Spec.DType.Packed() }
+
+// NewWriter writes the header and answers what takes the elements.
+func (f Form) NewWriter(to io.Writer) (*Writer, error) {
+	w, err := f.Resume(to, 0)
+	if err == nil {
+		_, err = to.Write(f.Header)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if _, err := to.Write(header); err != nil {
+	return w, nil
+}
+
+// Resume answers what takes the elements from byte from on, counted as they are
+// in memory: what stands before them was written already, up to At(from).
+func (f Form) Resume(to io.Writer, from int64) (*Writer, error) {
+	size, count, err := Size(f.Spec)
+	if err != nil {
 		return nil, err
 	}
-	return &Writer{to: to, spec: spec, left: size, count: count, bytes: bytes && spec.DType.Packed(), end: end}, nil
+	if from < 0 || from > size {
+		return nil, garner.Errorf(garner.ErrShape, "%s has %d bytes, and %d of them cannot be there already; begin again", f.Spec, size, from)
+	}
+	w := &Writer{to: to, form: f, left: size - from, count: count}
+	if f.expands() {
+		w.count = max(0, count-from*int64(8/f.Spec.DType.Bits()))
+	}
+	w.End = func() error {
+		if len(f.Trailer) == 0 {
+			return nil
+		}
+		_, err := to.Write(f.Trailer)
+		return err
+	}
+	return w, nil
+}
+
+// A Writer writes the elements of one array, in pieces of any size. It takes
+// exactly as many bytes as the array has.
+type Writer struct {
+	// End is called by Close when all elements are there; it writes the trailer.
+	End func() error
+
+	to    io.Writer
+	form  Form
+	left  int64 // bytes of the elements that are to come
+	count int64 // of elements that are to come, where each gets a byte
+	buf   []byte
 }
 
 // Write takes the next bytes of the array.
 func (w *Writer) Write(b []byte) (n int, err error) {
 	if int64(len(b)) > w.left {
-		return 0, garner.Errorf(garner.ErrShape, "more bytes came than %s has; write no more than that", w.spec)
+		return 0, garner.Errorf(garner.ErrShape, "more bytes came than %s has; write no more than that", w.form.Spec)
 	}
-	if !w.bytes {
+	if !w.form.expands() {
 		n, err = w.to.Write(b)
 		w.left -= int64(n)
 		return n, err
 	}
 	const piece = 32 << 10
-	width := w.spec.DType.Bits()
+	width := w.form.Spec.DType.Bits()
 	per, mask := 8/width, byte(1)<<width-1
 	for n < len(b) {
 		packed := b[n:min(len(b), n+piece)]
@@ -68,13 +120,13 @@ func (w *Writer) Write(b []byte) (n int, err error) {
 // Close ends the array. It is an error where elements are missing.
 func (w *Writer) Close() error {
 	if w.left > 0 {
-		return garner.Errorf(garner.ErrShape, "the last %d bytes of %s are missing; write them before the end", w.left, w.spec)
+		return garner.Errorf(garner.ErrShape, "the last %d bytes of %s are missing; write them before the end", w.left, w.form.Spec)
 	}
-	if w.end == nil {
+	end := w.End
+	if end == nil {
 		return nil
 	}
-	end := w.end
-	w.end = nil
+	w.End = nil
 	return end()
 }
 

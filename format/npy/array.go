@@ -124,20 +124,24 @@ func headerAt(r io.Reader) (h *header, end int, err error) {
 	return h, n + size, err
 }
 
-// NewWriter writes the header of an array and answers what takes its elements,
-// row-major and little-endian, in pieces of any size: a result can be written
-// that is larger than memory. The bytes are those that Write writes. Close it
-// when all are written. Strings are a garner.ErrDType: Write takes them.
-func NewWriter(w io.Writer, spec garner.Spec) (*layout.Writer, error) {
-	return NewWriterEnd(w, spec, nil)
-}
-
-// NewWriterEnd is NewWriter for what an array is a part of: its Close calls end
-// when all elements are there.
-func NewWriterEnd(w io.Writer, spec garner.Spec, end func() error) (*layout.Writer, error) {
+// Form is how the file of an array looks, byte for byte as Write writes it.
+// Strings are a garner.ErrDType: Write takes them.
+func Form(spec garner.Spec) (layout.Form, error) {
 	if _, _, err := layout.Size(spec); err != nil {
-		return nil, err
+		return layout.Form{}, err
 	}
 	shape, _ := spec.Shape()
-	return layout.NewWriter(w, appendHeader(nil, descrOf(spec.DType), shape), spec, true, end)
+	return layout.Form{Spec: spec, Header: appendHeader(nil, descrOf(spec.DType), shape), Bytes: true}, nil
+}
+
+// NewWriter writes the header of an array and answers what takes its elements,
+// row-major and little-endian, in pieces of any size: a result can be written
+// that is larger than memory. Close it when all are written. Errors are those of
+// Form and of w.
+func NewWriter(w io.Writer, spec garner.Spec) (*layout.Writer, error) {
+	form, err := Form(spec)
+	if err != nil {
+		return nil, err
+	}
+	return form.NewWriter(w)
 }

@@ -114,7 +114,8 @@ func NewWriter(w io.Writer, name string, spec garner.Spec) (*layout.Writer, erro
 	if err := (described{name, spec.DType}).check(map[string]bool{}); err != nil {
 		return nil, err
 	}
-	if _, _, err := layout.Size(spec); err != nil {
+	form, err := npy.Form(spec)
+	if err != nil {
 		return nil, err
 	}
 	archive := zip.NewWriter(w)
@@ -122,5 +123,10 @@ func NewWriter(w io.Writer, name string, spec garner.Spec) (*layout.Writer, erro
 	if err != nil {
 		return nil, err
 	}
-	return npy.NewWriterEnd(member, spec, archive.Close)
+	to, err := form.NewWriter(member)
+	if err != nil {
+		return nil, err
+	}
+	to.End = archive.Close
+	return to, nil
 }

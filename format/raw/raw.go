@@ -224,11 +224,24 @@ func Check(spec garner.Spec) error {
 	return nil
 }
 
+// Form is how the file of an array looks: its elements and nothing else.
+func Form(spec garner.Spec) (layout.Form, error) {
+	if err := Check(spec); err != nil {
+		return layout.Form{}, err
+	}
+	_, _, err := layout.Size(spec)
+	return layout.Form{Spec: spec}, err
+}
+
 // NewWriter answers what takes the elements of an array in pieces of any size,
 // row-major and little-endian, and as many as it has. Close it when all are
 // written.
 func NewWriter(w io.Writer, spec garner.Spec) (*layout.Writer, error) {
-	return layout.NewWriter(w, nil, spec, false, nil)
+	form, err := Form(spec)
+	if err != nil {
+		return nil, err
+	}
+	return form.NewWriter(w)
 }
 
 // A namedError puts the name of a file before an error about it.

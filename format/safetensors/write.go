@@ -54,20 +54,27 @@ func Write(w io.Writer, tensors []Named, metadata map[string]string) error {
 	})
 }
 
-// NewWriter writes the header of a file of one tensor and answers what takes its
-// elements, row-major and little-endian, in pieces of any size: a result can be
-// written that is larger than memory. The bytes are those that Write writes, and
-// so is what is refused. Close it when all are written.
-func NewWriter(w io.Writer, name string, spec garner.Spec, metadata map[string]string) (*layout.Writer, error) {
+// Form is how a file of one tensor looks, byte for byte as Write writes it; what
+// that refuses is refused.
+func Form(name string, spec garner.Spec, metadata map[string]string) (layout.Form, error) {
 	shape, ok := spec.Shape()
 	if !ok {
-		return nil, garner.Errorf(garner.ErrShape, "tensor %s is %s, whose dims are not all known; give them", quote(name), spec)
+		return layout.Form{}, garner.Errorf(garner.ErrShape, "tensor %s is %s, whose dims are not all known; give them", quote(name), spec)
 	}
 	header, err := makeHeader([]described{{name, spec.DType, shape}}, metadata)
+	return layout.Form{Spec: spec, Header: header}, err
+}
+
+// NewWriter writes the header of a file of one tensor and answers what takes its
+// elements, row-major and little-endian, in pieces of any size: a result can be
+// written that is larger than memory. Close it when all are written. Errors are
+// those of Form and of w.
+func NewWriter(w io.Writer, name string, spec garner.Spec, metadata map[string]string) (*layout.Writer, error) {
+	form, err := Form(name, spec, metadata)
 	if err != nil {
 		return nil, err
 	}
-	return layout.NewWriter(w, header, spec, false, nil)
+	return form.NewWriter(w)
 }
 
 // Check answers the error with which Write would refuse to begin, nil where it
