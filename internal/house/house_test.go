@@ -30,7 +30,7 @@ var layers = [][]string{
 	{"internal/kernel", "internal/pages"}, // bytes and numbers: nothing of tensors below this line
 	{"internal/limits"},                   // measured by both
 	{""},                                  // package garner: the plan
-	{"dialects", "gathertest", "internal/explain", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped", "internal/names", "internal/terminal"},
+	{"dialects", "gathertest", "internal/explain", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped", "internal/names", "internal/ring", "internal/terminal"},
 	{"source", "internal/resumable"}, // arrays larger than memory, and the files that they are written to
 	{"format/layout"},                // what the file formats have in common
 	{"format/npy", "format/raw", "format/safetensors", "internal/ruletest"},
