@@ -1,7 +1,6 @@
 package source
 
 import (
-	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/mapped"
+	"github.com/garner-go/garner/internal/ring"
 )
 
 // A Segment is a piece of an array: so many bytes of a file, from an offset on.
@@ -47,8 +47,10 @@ type File struct {
 	parts   []part
 	files   []*handle
 
-	mu   sync.Mutex
-	free [][]byte // scratch that no reader uses; as many as ever read at once
+	mu     sync.Mutex
+	free   [][]byte     // scratch that no reader uses; as many as ever read at once
+	rings  []*ring.Ring // that nobody uses
+	noRing bool         // the system gives none
 }
 
 // A part is a segment, and where it stands in the array.
@@ -116,6 +118,7 @@ func (f *File) open(segments []Segment) error {
 			if err != nil {
 				return &ReadError{Path: s.Path, Row: -1, Err: err}
 			}
+			mapped.Alone(file) // a request asks for all that it wants
 			h = &handle{path: s.Path, file: file, read: file, begin: info}
 			byPath[s.Path] = h
 			f.files = append(f.files, h)
@@ -238,6 +241,12 @@ func (f *File) Spec() garner.Spec { return f.spec }
 // nothing.
 func (f *File) Close() error {
 	var first error
+	for _, r := range f.rings {
+		if err := r.Close(); err != nil {
+			first = err
+		}
+	}
+	f.rings, f.noRing = nil, true
 	for _, h := range f.files {
 		h.once.Do(func() {}) // it is not mapped any more, where it never was
 		if h.view != nil {
@@ -257,6 +266,7 @@ func (f *File) Close() error {
 func (h *handle) mapping() *mapped.File {
 	h.once.Do(func() {
 		if view, err := mapped.Map(h.path, h.file); err == nil {
+			view.Scattered()
 			h.view = view
 		}
 	})
@@ -322,10 +332,4 @@ func (h *handle) changed() error {
 		return fail("the file was replaced by another while it was read; run again on the new one")
 	}
 	return nil
-}
-
-// Fetch reads rows; see Array. Rows are read in the order of the file, those
-// that lie near each other at once, many at a time.
-func (f *File) Fetch(ctx context.Context, rows Rows) error {
-	return f.fetch(ctx, rows)
 }

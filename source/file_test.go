@@ -117,10 +117,18 @@ func FuzzFetch(f *testing.F) {
 		file := open(t, spec, codec, cut(t, r, stored, block)...)
 		for range 4 {
 			rows := someRows(r, len(want))
-			if err := file.Fetch(t.Context(), rows); err != nil {
+			for _, way := range append(file.Ways(), Auto) {
+				clear(rows.Dst)
+				if err := file.FetchBy(t.Context(), way, rows); err != nil {
+					t.Fatalf("seed %d: %v: %v", seed, way, err)
+				}
+				holds(t, fmt.Sprint("seed ", seed, " ", way), rows, want)
+			}
+			clear(rows.Dst)
+			if err := file.fetchUnmapped(t.Context(), rows); err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
-			holds(t, fmt.Sprint("seed ", seed), rows, want)
+			holds(t, fmt.Sprint("seed ", seed, " unmapped"), rows, want)
 		}
 	})
 }

@@ -228,7 +228,7 @@ func (g *gather) open(ctx context.Context) error {
 	}
 	b := make([]byte, size)
 	if size > 0 {
-		if err := g.indices.Fetch(ctx, Rows{At: []int64{0}, Size: int(size), Dst: b}); err != nil {
+		if err := g.fetch(ctx, g.indices, Rows{At: []int64{0}, Size: int(size), Dst: b}); err != nil {
 			return err
 		}
 	}
@@ -418,7 +418,7 @@ func (g *gather) move(ctx context.Context, dst []byte, to int64, first, n int, f
 		// Reading names the row and says what is the matter.
 	}
 	if filled == 0 && ascending(rows) {
-		return g.data.Fetch(ctx, Rows{At: rows, Size: m.Size, Dst: dst[m.At : m.At+n*m.Size]})
+		return g.fetch(ctx, g.data, Rows{At: rows, Size: m.Size, Dst: dst[m.At : m.At+n*m.Size]})
 	}
 	at, err := g.finder.distinct(ctx, rows, m.Size)
 	if err != nil {
@@ -426,7 +426,7 @@ func (g *gather) move(ctx context.Context, dst []byte, to int64, first, n int, f
 	}
 	src := g.room(len(at) * m.Size)
 	if len(at) > 0 {
-		if err := g.data.Fetch(ctx, Rows{At: at, Size: m.Size, Dst: src}); err != nil {
+		if err := g.fetch(ctx, g.data, Rows{At: at, Size: m.Size, Dst: src}); err != nil {
 			return err
 		}
 	}
@@ -455,7 +455,7 @@ func (g *gather) moveBits(ctx context.Context, dst []byte, to int, rows []int64,
 	}
 	src := g.room(len(at) * int(n))
 	if len(at) > 0 {
-		if err := g.data.Fetch(ctx, Rows{At: at, Size: int(n), Dst: src}); err != nil {
+		if err := g.fetch(ctx, g.data, Rows{At: at, Size: int(n), Dst: src}); err != nil {
 			return err
 		}
 	}
@@ -721,7 +721,7 @@ func (g *gather) readIndices(ctx context.Context, b box, steps []int) (garner.Te
 	if run {
 		from, to := int64(b.index)*int64(width)/8, (int64(b.index+count)*int64(width)+7)/8
 		dst := g.indexRoom(int(to - from))
-		if err := g.indices.Fetch(ctx, Rows{At: []int64{from}, Size: len(dst), Dst: dst}); err != nil {
+		if err := g.fetch(ctx, g.indices, Rows{At: []int64{from}, Size: len(dst), Dst: dst}); err != nil {
 			return garner.Tensor{}, err
 		}
 		offset := int((int64(b.index)*int64(width) - from*8) / int64(width))
@@ -767,7 +767,7 @@ func (g *gather) scatteredIndices(ctx context.Context, b box, steps []int, shape
 		return garner.Tensor{}, err
 	}
 	src := make([]byte, int64(len(at))*size)
-	if err := g.indices.Fetch(ctx, Rows{At: at, Size: int(size), Dst: src}); err != nil {
+	if err := g.fetch(ctx, g.indices, Rows{At: at, Size: int(size), Dst: src}); err != nil {
 		return garner.Tensor{}, err
 	}
 	for i, place := range places {
@@ -787,6 +787,14 @@ func viewOf(a Array) ([]byte, bool) {
 	}
 	b := v.view()
 	return b, b != nil
+}
+
+// fetch fetches rows; within a budget no page of a file is mapped.
+func (g *gather) fetch(ctx context.Context, a Array, rows Rows) error {
+	if f, ok := a.(*File); ok && g.o.Memory > 0 {
+		return f.fetchUnmapped(ctx, rows)
+	}
+	return a.Fetch(ctx, rows)
 }
 
 // warm is data's bytes where rows are best copied straight from them.

@@ -1,10 +1,8 @@
 package source
 
 import (
-	"context"
 	"errors"
 	"io"
-	"sort"
 	"sync"
 
 	"github.com/garner-go/garner"
@@ -12,53 +10,19 @@ import (
 
 const (
 	// gapBytes is how many bytes between two rows are read for nothing rather
-	// than asked for around.
-	gapBytes = 16 << 10
+	// than asked for around. Random reads, 64 at once, of a virtual disk on
+	// solid-state memory took 14 µs each of 4 KiB, 19 of 8, 32 of 16, 55 of 32, 88
+	// of 64 and 152 of 128: 10 µs a request, and 1.1 µs a KiB. So a gap costs less
+	// than a request up to 9 KiB.
+	gapBytes = 8 << 10
 
-	// readBytes is the most that one request asks for, so that waiting for those
-	// that are under way takes no longer than a cancelled run may.
+	// readBytes is the most that one request asks for: larger ones were hardly
+	// faster, and what is under way is what a cancelled run waits for.
 	readBytes = 128 << 10
 
-	// readers is how many requests are under way at once.
+	// readers is how many system calls are under way at once; 64 were no faster.
 	readers = 32
 )
-
-// fetch reads rows by requests of their own, past any mapping.
-func (f *File) fetch(ctx context.Context, rows Rows) error {
-	if err := f.check(rows); err != nil || len(rows.At) == 0 || rows.Size == 0 {
-		return err
-	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	q := newRequests(f, rows)
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	work := func() {
-		var scratch []byte
-		defer func() { f.release(scratch) }()
-		for ctx.Err() == nil {
-			r, ok := q.next()
-			if !ok {
-				return
-			}
-			if scratch == nil && (f.codec != nil || !r.direct(rows)) {
-				scratch = f.scratch()
-			}
-			if err := f.answer(rows, r, scratch); err != nil {
-				cancel(err)
-				return
-			}
-		}
-	}
-	var wait sync.WaitGroup
-	for range min(readers, q.most()) - 1 {
-		wait.Go(work)
-	}
-	work()
-	wait.Wait()
-	return context.Cause(ctx)
-}
 
 // limit is how many bytes of the array a request asks for at most: whole blocks.
 func (f *File) limit() int64 { return max(1, readBytes/max(f.block, f.stored)) * f.block }
@@ -89,9 +53,7 @@ func (f *File) release(b []byte) {
 	f.free = append(f.free, b)
 }
 
-// check holds rows against the array.
-func (f *File) check(rows Rows) error { return checkRows(rows, f.size) }
-
+// checkRows holds rows against an array of so many bytes.
 func checkRows(rows Rows, size int64) error {
 	n := len(rows.At)
 	if rows.Size < 0 || n > 0 && rows.Size > len(rows.Dst)/n || n*rows.Size != len(rows.Dst) {
@@ -134,7 +96,7 @@ func newRequests(f *File, rows Rows) *requests {
 	q := &requests{f: f, rows: rows, at: -1}
 	q.limit = f.limit()
 	q.gap = gapBytes / f.stored * f.block
-	q.part = sort.Search(len(f.parts), func(i int) bool { return f.parts[i].to > rows.At[0] })
+	q.part = f.partAt(rows.At[0])
 	return q
 }
 
@@ -172,11 +134,11 @@ func (q *requests) next() (request, bool) {
 		r.to = min(at[r.last]+size, end)
 		r.last++
 	}
-	for r.last < len(at) && at[r.last] < r.to {
-		r.last++
-	}
 	if over := (r.to - p.from) % f.block; over > 0 {
 		r.to += f.block - over
+	}
+	for r.last < len(at) && at[r.last] < r.to {
+		r.last++
 	}
 	q.at = r.to
 	return r, true
@@ -193,11 +155,16 @@ func (r *request) direct(rows Rows) bool {
 	return r.to <= rows.At[r.last-1]+size && r.from >= rows.At[r.first]
 }
 
+// target is that place.
+func (r *request) target(rows Rows) []byte {
+	at := int64(r.first)*int64(rows.Size) + r.from - rows.At[r.first]
+	return rows.Dst[at : at+r.to-r.from]
+}
+
 // answer reads what a request is for.
 func (f *File) answer(rows Rows, r request, scratch []byte) error {
 	if f.codec == nil && r.direct(rows) {
-		at := int64(r.first)*int64(rows.Size) + r.from - rows.At[r.first]
-		return f.readPart(r, rows.Dst[at:at+r.to-r.from])
+		return f.readPart(r, r.target(rows))
 	}
 	n := r.to - r.from
 	b := scratch[:n]
@@ -229,7 +196,7 @@ func place(rows Rows, r request, b []byte) {
 // readPart reads the stored bytes of a request.
 func (f *File) readPart(r request, b []byte) error {
 	h := r.part.file
-	offset := r.part.offset + (r.from-r.part.from)/f.block*f.stored
+	offset, _ := f.place(r)
 	for done := 0; done < len(b); {
 		n, err := h.read.ReadAt(b[done:], offset+int64(done))
 		done += n
@@ -241,11 +208,16 @@ func (f *File) readPart(r request, b []byte) error {
 		case err == nil:
 			err = io.ErrNoProgress
 		case errors.Is(err, io.EOF):
-			err = garner.Errorf(io.ErrUnexpectedEOF, "the file ends at byte %d; it was cut short after it was opened with %d", offset+int64(done), h.begin.Size())
+			err = ended(h, offset+int64(done))
 		}
 		return f.failed(r, offset, offset+int64(len(b)), err)
 	}
 	return nil
+}
+
+// ended is the error of a file that ends too early.
+func ended(h *handle, at int64) error {
+	return garner.Errorf(io.ErrUnexpectedEOF, "the file ends at byte %d; it was cut short after it was opened with %d", at, h.begin.Size())
 }
 
 func (f *File) failed(r request, from, to int64, err error) error {

@@ -215,7 +215,7 @@ func (t *Tensor) layout(o Options) (layout.Array, error) {
 	case k.block == 1:
 		array := layout.Array{Spec: garner.SpecOf(k.dtype, t.Shape...)}
 		if t.big {
-			array.Codec = swaps[k.bytes]
+			array.Codec = layout.Swap(k.dtype)
 		}
 		return array, nil
 	case o.Raw:

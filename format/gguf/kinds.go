@@ -3,7 +3,6 @@ package gguf
 import (
 	"encoding/binary"
 	"math"
-	"slices"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/source"
@@ -177,17 +176,4 @@ func sum(p, m float32) float32 {
 		return math.Float32frombits(indefinite) // infinity less itself
 	}
 	return s
-}
-
-// swaps are the codecs of numbers that stand most significant byte first, by
-// their width in bytes. There is nothing to swap in one byte.
-var swaps = map[int]*source.Codec{2: swap(2), 4: swap(4), 8: swap(8)}
-
-func swap(width int) *source.Codec {
-	return &source.Codec{Elements: 1, Bytes: width, Decode: func(dst, src []byte) {
-		copy(dst, src)
-		for b := dst[:len(src)]; len(b) > 0; b = b[width:] {
-			slices.Reverse(b[:width])
-		}
-	}}
 }

@@ -127,27 +127,7 @@ func OpenReader(r io.Reader, o Options) (*File, error) {
 }
 
 func openReader(r io.Reader, o Options) (*File, error) {
-	var start [12]byte
-	k, err := io.ReadFull(r, start[:8])
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return nil, readFailed(err)
-	}
-	n, err := prefix(start[:k])
-	if err != nil {
-		return nil, err
-	}
-	if k, err = io.ReadFull(r, start[8:n]); err != nil {
-		return nil, ended(err, endsInHeader(8+k))
-	}
-	size, err := textLen(start[:n])
-	if err != nil {
-		return nil, err
-	}
-	text := make([]byte, size)
-	if k, err = io.ReadFull(r, text); err != nil {
-		return nil, ended(err, endsInHeader(n+k))
-	}
-	h, err := parseHeader(string(text))
+	h, _, err := headerAt(r)
 	if err != nil {
 		return nil, err
 	}

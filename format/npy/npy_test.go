@@ -643,6 +643,7 @@ func FuzzRead(f *testing.F) {
 		if openErr == nil {
 			defer opened.Close()
 		}
+		agree(t, path, o, opened, openErr)
 		x, err := Read(bytes.NewReader(b), o)
 		if (err == nil) != (openErr == nil) {
 			t.Fatalf("read: %v; opened: %v", err, openErr)

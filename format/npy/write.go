@@ -107,6 +107,11 @@ func descrOf(d garner.DType) string {
 // writeHeader writes what stands before the elements, ended on a multiple of 64
 // bytes. With at most 32 dimensions it always fits version 1.0.
 func writeHeader(w io.Writer, descr string, shape []int) error {
+	_, err := w.Write(appendHeader(nil, descr, shape))
+	return err
+}
+
+func appendHeader(b []byte, descr string, shape []int) []byte {
 	var dims strings.Builder
 	for i, d := range shape {
 		if i > 0 {
@@ -126,10 +131,9 @@ func writeHeader(w io.Writer, descr string, shape []int) error {
 	const before = len(magic) + 2 + 2
 	text += strings.Repeat(" ", 64-(before+len(text)+1)%64) + "\n"
 
-	b := append([]byte(magic), 1, 0)
+	b = append(append(b, magic...), 1, 0)
 	b = binary.LittleEndian.AppendUint16(b, uint16(len(text)))
-	_, err := w.Write(append(b, text...))
-	return err
+	return append(b, text...)
 }
 
 // writeStrings walks the strings twice: for the width of the longest, and to

@@ -3,7 +3,8 @@
 // array (https://numpy.org/doc/stable/reference/generated/numpy.savez.html).
 //
 // Files are mapped. An array that is stored is a view of the file, which copies
-// nothing; one that is deflated is inflated into memory. What package npy reads
+// nothing, or can be opened to be read piece by piece; one that is deflated is
+// inflated into memory. What package npy reads
 // is read here, and what it refuses is refused.
 package npz
 
@@ -19,6 +20,7 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/format/layout"
 	"github.com/garner-go/garner/format/npy"
 	"github.com/garner-go/garner/internal/mapped"
 )
@@ -47,6 +49,7 @@ type File struct {
 	path    string
 	options Options
 	mapped  *mapped.File
+	header  *layout.Header // closed; it knows the file again
 	members map[string]*zip.File
 	names   []string // of the arrays
 }
@@ -60,11 +63,16 @@ const suffix = ".npy"
 // the archive are understood. What is no zip archive, one that is cut short,
 // and one with two members of a name are an ErrFormat.
 func Open(path string, o Options) (*File, error) {
-	m, err := mapped.Open(path)
+	header, err := layout.OpenHeader(path)
 	if err != nil {
 		return nil, err
 	}
-	f := &File{path: path, options: o, mapped: m}
+	defer header.Close()
+	m, err := mapped.Map(path, header.File)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{path: path, options: o, mapped: m, header: header}
 	if err := mapped.Guard(f.readDirectory); err != nil {
 		m.Close()
 		return nil, &namedError{path, err}
@@ -211,30 +219,40 @@ var methods = map[uint16]string{
 
 // data is what the file holds of a member, compressed as it stands there.
 func (f *File) data(m *zip.File) ([]byte, error) {
+	at, err := f.place(m)
+	if err != nil {
+		return nil, err
+	}
+	return f.mapped.Bytes()[at:][:m.CompressedSize64], nil
+}
+
+// place is where a member that can be read begins in the file; all of it lies
+// there.
+func (f *File) place(m *zip.File) (at int64, err error) {
 	const remedy = "save the arrays again with numpy.savez or numpy.savez_compressed"
 	if leadsOut(m.Name) {
-		return nil, formatError("its name %q leads out of the archive's own folder; %s under another name", m.Name, remedy)
+		return 0, formatError("its name %q leads out of the archive's own folder; %s under another name", m.Name, remedy)
 	}
 	const encrypted = 1
 	if m.Flags&encrypted != 0 {
-		return nil, formatError("it is encrypted; %s", remedy)
+		return 0, formatError("it is encrypted; %s", remedy)
 	}
 	if m.Method != zip.Store && m.Method != zip.Deflate {
 		name, ok := methods[m.Method]
 		if !ok {
 			name = fmt.Sprintf("method %d", m.Method)
 		}
-		return nil, formatError("it is compressed with %s, and only stored and deflated arrays are read; %s", name, remedy)
+		return 0, formatError("it is compressed with %s, and only stored and deflated arrays are read; %s", name, remedy)
 	}
 	if m.Method == zip.Store && m.CompressedSize64 != m.UncompressedSize64 {
-		return nil, formatError("it is stored as it is, and yet %d bytes are said to be %d; the archive is spoilt: %s", m.CompressedSize64, m.UncompressedSize64, remedy)
+		return 0, formatError("it is stored as it is, and yet %d bytes are said to be %d; the archive is spoilt: %s", m.CompressedSize64, m.UncompressedSize64, remedy)
 	}
-	b := f.mapped.Bytes()
-	at, err := m.DataOffset()
-	if err != nil || at < 0 || at > int64(len(b)) || m.CompressedSize64 > uint64(len(b))-uint64(at) {
-		return nil, formatError("it does not stand where the archive's list says; the file is spoilt: copy it again, or %s", remedy)
+	size := int64(f.mapped.Size())
+	at, err = m.DataOffset()
+	if err != nil || at < 0 || at > size || m.CompressedSize64 > uint64(size-at) {
+		return 0, formatError("it does not stand where the archive's list says; the file is spoilt: copy it again, or %s", remedy)
 	}
-	return b[at:][:m.CompressedSize64], nil
+	return at, nil
 }
 
 // leadsOut reports whether a program that unpacks a member of this name would

@@ -621,6 +621,7 @@ func FuzzOpen(f *testing.F) {
 			return
 		}
 		defer file.Close()
+		agree(t, file)
 		for _, name := range append(file.Names(), "") {
 			x, err := file.Tensor(name)
 			if err != nil {

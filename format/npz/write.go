@@ -62,18 +62,24 @@ func Write(w io.Writer, arrays []Named) error {
 func Check(arrays []Named) error {
 	seen := make(map[string]bool, len(arrays))
 	for _, a := range arrays {
-		if err := a.check(seen); err != nil {
+		if err := (described{a.Name, a.Tensor.DType()}).check(seen); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (a Named) check(seen map[string]bool) error {
+// A described array is all of it that an archive could refuse.
+type described struct {
+	Name  string
+	dtype garner.DType
+}
+
+func (a described) check(seen map[string]bool) error {
 	const longest = 65000 // the format's own limit less the suffix, roundly
 	const remedy = "give it another name"
 	switch name := a.Name; {
-	case !a.Tensor.DType().Valid():
+	case !a.dtype.Valid():
 		return garner.Errorf(garner.ErrDType, "there is no tensor to write as %s", quote(name))
 	case seen[name]:
 		return formatError("two arrays are named %s; give one another name", quote(name))
@@ -93,14 +99,7 @@ func (a Named) check(seen map[string]bool) error {
 // write writes an array as a member that begins at an offset in the file, and
 // answers how many bytes the array took.
 func (a Named) write(archive *zip.Writer, from uint64) (size uint64, err error) {
-	head := &zip.FileHeader{
-		Name:   a.Name + suffix,
-		Method: zip.Store,
-		//lint:ignore SA1019 Modified would add a field to the header, and so move the array's bytes
-		ModifiedDate: 1<<5 | 1, // 1 January 1980, the format's first day, as numpy.savez has it
-	}
-	head.Extra = padding(from + fixed + uint64(len(head.Name)))
-	member, err := archive.CreateHeader(head)
+	member, err := archive.CreateHeader(head(a.Name, from))
 	if err != nil {
 		return 0, err
 	}
@@ -117,6 +116,18 @@ func (a Named) write(archive *zip.Writer, from uint64) (size uint64, err error) 
 	}
 	err = buf.Flush()
 	return to.n, err
+}
+
+// head is the head of a member that begins at an offset in the file.
+func head(name string, from uint64) *zip.FileHeader {
+	h := &zip.FileHeader{
+		Name:   name + suffix,
+		Method: zip.Store,
+		//lint:ignore SA1019 Modified would add a field to the header, and so move the array's bytes
+		ModifiedDate: 1<<5 | 1, // 1 January 1980, the format's first day, as numpy.savez has it
+	}
+	h.Extra = padding(from + fixed + uint64(len(h.Name)))
+	return h
 }
 
 const (

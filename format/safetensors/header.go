@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"math/bits"
@@ -15,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/names"
 )
 
 // ErrFormat is the class of what is no safetensors file, or a spoilt one.
@@ -76,8 +76,7 @@ type entry struct {
 	begin, end uint64 // of its bytes, from the end of the header
 }
 
-// quote is a name for a message, which it does not fill whatever its length.
-func quote(name string) string { return fmt.Sprintf("%.200q", name) }
+func quote(name string) string { return names.Quote(name) }
 
 func formatError(format string, args ...any) error {
 	return garner.Errorf(ErrFormat, format, args...)
@@ -85,7 +84,7 @@ func formatError(format string, args ...any) error {
 
 // headerLen reads the length that a file of size bytes begins with, and holds
 // it against the file and the limit.
-func headerLen(start []byte, size int) (int, error) {
+func headerLen(start []byte, size int64) (int, error) {
 	if len(start) < 8 {
 		return 0, formatError("it has %d bytes, too few for a safetensors file; it was cut short: copy or save it again", size)
 	}

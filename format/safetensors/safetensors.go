@@ -1,15 +1,15 @@
 // Package safetensors reads and writes files of named tensors in the
 // safetensors format (https://github.com/huggingface/safetensors#format).
 //
-// Files are mapped: opening one reads its header alone, and a tensor of it is a
-// view that copies nothing. Every check that the format asks for is made when a
-// file is opened, so that a spoilt file is refused before it is used.
+// Open maps a file: it reads the header alone, and a tensor is a view that
+// copies nothing. OpenArray maps nothing, for files of any size, and finds the
+// tensors of models that are cut into several files by the index of those
+// (model.safetensors.index.json). Every check that the format asks for is made
+// when a file is opened, so that a spoilt file is refused before it is used.
 package safetensors
 
 import (
-	"io/fs"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/garner-go/garner"
@@ -44,7 +44,7 @@ func Open(path string) (*File, error) {
 
 func (f *File) readHeader() error {
 	b := f.mapped.Bytes()
-	n, err := headerLen(b[:min(len(b), 8)], len(b))
+	n, err := headerLen(b[:min(len(b), 8)], int64(len(b)))
 	if err != nil {
 		return err
 	}
@@ -78,11 +78,11 @@ func (f *File) Metadata() map[string]string { return maps.Clone(f.metadata) }
 func (f *File) Tensor(name string) (garner.Tensor, error) {
 	e, ok := f.tensors[name]
 	if !ok {
-		return garner.Tensor{}, &namedError{f.path, f.noTensor(name)}
+		return garner.Tensor{}, &namedError{f.path, noTensor(name, f.Names())}
 	}
 	i, ok := byName[e.dtype]
 	if !ok || dtypes[i].dtype == garner.Invalid {
-		return garner.Tensor{}, &namedError{f.path, garner.Errorf(garner.ErrDType, "tensor %s is of %.100s, which garner does not read; convert it to a wider type", quote(name), e.dtype)}
+		return garner.Tensor{}, &namedError{f.path, unread(name, e.dtype)}
 	}
 	t, err := garner.FromBytes(dtypes[i].dtype, f.data[e.begin:e.end:e.end], e.shape...)
 	if err != nil {
@@ -93,71 +93,6 @@ func (f *File) Tensor(name string) (garner.Tensor, error) {
 
 // Close gives the mapped memory back. Tensor may not be called afterwards.
 func (f *File) Close() error { return f.mapped.Close() }
-
-// noTensor says that a name is not there, and which come nearest to it.
-func (f *File) noTensor(name string) error {
-	const most = 10
-	if len(f.entries) == 0 {
-		return garner.Errorf(fs.ErrNotExist, "it has no tensor %s; it holds none at all", quote(name))
-	}
-	if len(f.entries) <= most {
-		return garner.Errorf(fs.ErrNotExist, "it has no tensor %s; it has %s", quote(name), quoted(f.Names()))
-	}
-	// The distance of every name, a name that contains the other one first.
-	type near struct {
-		name     string
-		distance int
-	}
-	all := make([]near, len(f.entries))
-	for i, e := range f.entries {
-		d := distance(name, e.name)
-		if strings.Contains(e.name, name) || strings.Contains(name, e.name) {
-			d = 0
-		}
-		all[i] = near{e.name, d}
-	}
-	slices.SortStableFunc(all, func(a, b near) int { return a.distance - b.distance })
-	names := make([]string, most)
-	for i := range names {
-		names[i] = all[i].name
-	}
-	return garner.Errorf(fs.ErrNotExist, "it has no tensor %s; of its %d, the nearest are %s", quote(name), len(f.entries), quoted(names))
-}
-
-func quoted(names []string) string {
-	var b strings.Builder
-	for i, name := range names {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(quote(name))
-	}
-	return b.String()
-}
-
-// distance is how many characters are to be inserted, deleted or changed to
-// make a out of b. Of long names only the ends count, which tell most.
-func distance(a, b string) int {
-	const long = 100
-	a, b = a[max(0, len(a)-long):], b[max(0, len(b)-long):]
-	var row [long + 1]int
-	for j := range len(b) + 1 {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j+1]+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
-}
 
 // A namedError puts the name of a file, or of a tensor in it, before an error
 // about it.

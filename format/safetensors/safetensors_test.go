@@ -353,20 +353,6 @@ func TestTensorRefuses(t *testing.T) {
 	refused(t, err, fs.ErrNotExist, "garner: "+path+": ", `it has no tensor "a"; it holds none at all`)
 }
 
-func TestDistance(t *testing.T) {
-	for _, tt := range []struct {
-		a, b string
-		want int
-	}{
-		{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"kitten", "sitting", 3}, {"same", "same", 0},
-		{strings.Repeat("x", 300), "y" + strings.Repeat("x", 300), 0}, {strings.Repeat("x", 300), strings.Repeat("y", 300), 100},
-	} {
-		if got := distance(tt.a, tt.b); got != tt.want {
-			t.Errorf("%.10q to %.10q is %d, want %d", tt.a, tt.b, got, tt.want)
-		}
-	}
-}
-
 func TestWriteRefuses(t *testing.T) {
 	ok := count(garner.U8, 0, 2)
 	vast := must(garner.FromStrided(garner.F64, make([]byte, 8), 0, []int{math.MaxInt}, []int{0}))
@@ -508,6 +494,7 @@ func FuzzOpen(f *testing.F) {
 		path := filepath.Join(dir, "x.safetensors")
 		save(t, path, b)
 		first, err := Open(path)
+		agree(t, path, first, err)
 		if err != nil {
 			if !errors.Is(err, ErrFormat) {
 				t.Errorf("an error without a class: %v", err)

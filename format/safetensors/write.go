@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/format/layout"
 	"github.com/garner-go/garner/internal/blocks"
 	"github.com/garner-go/garner/internal/mapped"
 )
@@ -36,7 +37,7 @@ type Named struct {
 // more than 100 MB.
 func Write(w io.Writer, tensors []Named, metadata map[string]string) error {
 	sorted := inOrder(tensors)
-	header, err := makeHeader(sorted, metadata)
+	header, err := makeHeader(describe(sorted), metadata)
 	if err != nil {
 		return err
 	}
@@ -53,11 +54,49 @@ func Write(w io.Writer, tensors []Named, metadata map[string]string) error {
 	})
 }
 
+// Form is how a file of one tensor looks, byte for byte as Write writes it; what
+// that refuses is refused.
+func Form(name string, spec garner.Spec, metadata map[string]string) (layout.Form, error) {
+	shape, ok := spec.Shape()
+	if !ok {
+		return layout.Form{}, garner.Errorf(garner.ErrShape, "tensor %s is %s, whose dims are not all known; give them", quote(name), spec)
+	}
+	header, err := makeHeader([]described{{name, spec.DType, shape}}, metadata)
+	return layout.Form{Spec: spec, Header: header}, err
+}
+
+// NewWriter writes the header of a file of one tensor and answers what takes its
+// elements, row-major and little-endian, in pieces of any size: a result can be
+// written that is larger than memory. Close it when all are written. Errors are
+// those of Form and of w.
+func NewWriter(w io.Writer, name string, spec garner.Spec, metadata map[string]string) (*layout.Writer, error) {
+	form, err := Form(name, spec, metadata)
+	if err != nil {
+		return nil, err
+	}
+	return form.NewWriter(w)
+}
+
 // Check answers the error with which Write would refuse to begin, nil where it
 // would not: what is to be known before the tensors' elements are.
 func Check(tensors []Named, metadata map[string]string) error {
-	_, err := makeHeader(inOrder(tensors), metadata)
+	_, err := makeHeader(describe(inOrder(tensors)), metadata)
 	return err
+}
+
+// A described tensor is all of it that stands in a header.
+type described struct {
+	name  string
+	dtype garner.DType
+	shape garner.Shape
+}
+
+func describe(tensors []Named) []described {
+	all := make([]described, len(tensors))
+	for i, n := range tensors {
+		all[i] = described{n.Name, n.Tensor.DType(), n.Tensor.Shape()}
+	}
+	return all
 }
 
 func inOrder(tensors []Named) []Named {
@@ -93,7 +132,7 @@ func writeData(w io.Writer, t garner.Tensor) error {
 
 // makeHeader is all that stands before the tensors' bytes: the length and the
 // JSON, padded with spaces to a multiple of 8.
-func makeHeader(tensors []Named, metadata map[string]string) ([]byte, error) {
+func makeHeader(tensors []described, metadata map[string]string) ([]byte, error) {
 	b := append(make([]byte, 8), '{')
 	if metadata != nil {
 		b = append(b, `"`+metadataKey+`":{`...)
@@ -120,15 +159,15 @@ func makeHeader(tensors []Named, metadata map[string]string) ([]byte, error) {
 		if len(b) > 9 {
 			b = append(b, ',')
 		}
-		b = appendString(b, n.Name)
+		b = appendString(b, n.name)
 		b = append(b, `:{"dtype":"`+dtype+`","shape":`...)
-		b = append(b, n.Tensor.Shape().String()...)
+		b = append(b, n.shape.String()...)
 		b = append(b, `,"data_offsets":[`...)
 		b = strconv.AppendUint(b, offset, 10)
 		b = append(b, ',')
 		next, carry := bits.Add64(offset, size, 0)
 		if carry != 0 {
-			return nil, formatError("up to tensor %s the tensors have more bytes than can be counted; write several files", quote(n.Name))
+			return nil, formatError("up to tensor %s the tensors have more bytes than can be counted; write several files", quote(n.name))
 		}
 		offset = next
 		b = strconv.AppendUint(b, offset, 10)
@@ -147,31 +186,32 @@ func makeHeader(tensors []Named, metadata map[string]string) ([]byte, error) {
 
 // check holds a tensor against the format, and gives the format's name of its
 // dtype and the bytes that it takes.
-func (n Named) check(seen map[string]bool) (dtype string, size uint64, err error) {
-	d := n.Tensor.DType()
+func (n described) check(seen map[string]bool) (dtype string, size uint64, err error) {
+	d := n.dtype
 	at, ok := byDType[d]
 	switch {
 	case !d.Valid():
-		return "", 0, garner.Errorf(garner.ErrDType, "there is no tensor to write as %s", quote(n.Name))
+		return "", 0, garner.Errorf(garner.ErrDType, "there is no tensor to write as %s", quote(n.name))
 	case !ok:
-		return "", 0, garner.Errorf(garner.ErrDType, "tensor %s is of %s, which safetensors does not have; write it as .npy", quote(n.Name), d)
-	case n.Name == metadataKey:
-		return "", 0, formatError("no tensor can be named %s, under which the format keeps its metadata; give it another name", quote(n.Name))
-	case !utf8.ValidString(n.Name):
-		return "", 0, formatError("the name %s is not UTF-8, as the format asks; give the tensor another name", quote(n.Name))
-	case seen[n.Name]:
-		return "", 0, formatError("two tensors are named %s; give one another name", quote(n.Name))
+		return "", 0, garner.Errorf(garner.ErrDType, "tensor %s is of %s, which safetensors does not have; write it as .npy", quote(n.name), d)
+	case n.name == metadataKey:
+		return "", 0, formatError("no tensor can be named %s, under which the format keeps its metadata; give it another name", quote(n.name))
+	case !utf8.ValidString(n.name):
+		return "", 0, formatError("the name %s is not UTF-8, as the format asks; give the tensor another name", quote(n.name))
+	case seen[n.name]:
+		return "", 0, formatError("two tensors are named %s; give one another name", quote(n.name))
 	}
-	seen[n.Name] = true
-	size = uint64(n.Tensor.Len())
+	seen[n.name] = true
+	count, _ := n.shape.Len()
+	size = uint64(count)
 	if w := uint64(d.Bits()); w >= 8 {
 		// A view with strides of 0 may have more elements than memory has bytes.
 		var overflow uint64
 		if overflow, size = bits.Mul64(size, w/8); overflow != 0 {
-			return "", 0, formatError("tensor %s is %s%s, more bytes than can be counted; write a part of it", quote(n.Name), d, n.Tensor.Shape())
+			return "", 0, formatError("tensor %s is %s%s, more bytes than can be counted; write a part of it", quote(n.name), d, n.shape)
 		}
 	} else if size%(8/w) != 0 {
-		return "", 0, formatError("tensor %s is %s%s, whose %d elements fill no whole number of bytes, as the format asks; add one element", quote(n.Name), d, n.Tensor.Shape(), n.Tensor.Len())
+		return "", 0, formatError("tensor %s is %s%s, whose %d elements fill no whole number of bytes, as the format asks; add one element", quote(n.name), d, n.shape, count)
 	} else {
 		size /= 8 / w
 	}

@@ -21,12 +21,11 @@ import (
 // ends with Commit or Abort; only a process that is killed leaves the temporary
 // behind.
 type File struct {
-	path   string // as asked for, for messages
-	target string // the name that Commit gives; "" where path is written straight
-	file   *os.File
-	buf    *bufio.Writer
-	err    error // the first failure; nothing is written after it
-	done   bool
+	place Place
+	file  *os.File
+	buf   *bufio.Writer
+	err   error // the first failure; nothing is written after it
+	done  bool
 }
 
 // Create begins to write a file. It has the permissions that os.Create would
@@ -44,58 +43,113 @@ type File struct {
 //
 // Of inputs, those that are not there are ignored.
 func Create(path string, inputs ...string) (*File, error) {
+	place, err := Find(path, inputs...)
+	if err != nil {
+		return nil, err
+	}
+	if place.Target == "" {
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			return nil, place.Failed(err)
+		}
+		return &File{place: place, file: file, buf: bufio.NewWriterSize(file, bufferSize)}, nil
+	}
+	file, err := createTemporary(filepath.Dir(place.Target))
+	if err != nil {
+		return nil, place.Failed(err)
+	}
+	f := &File{place: place, file: file, buf: bufio.NewWriterSize(file, bufferSize)}
+	if err := place.Permit(file); err != nil {
+		f.Abort()
+		return nil, err
+	}
+	return f, nil
+}
+
+// A Place is where a file that is asked for is to be written.
+type Place struct {
+	Path   string // as asked for, for messages
+	Target string // the name that the file is to have; "" where Path is written straight to
+
+	exists bool
+	mode   fs.FileMode // of the file that is there
+}
+
+// Find finds where path leads, and refuses what Create refuses, but for a folder
+// that is not there, which is found when something is created in it. Nothing is
+// created.
+func Find(path string, inputs ...string) (Place, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
-		return nil, garner.Errorf(nil, "cannot write %s: it is a folder; name a file in it", path)
+		return Place{}, garner.Errorf(nil, "cannot write %s: it is a folder; name a file in it", path)
 	case err == nil && info.Mode().IsRegular():
 		for _, input := range inputs {
 			if in, err := os.Stat(input); err == nil && os.SameFile(in, info) {
-				return nil, garner.Errorf(nil, "cannot write %s: it is the input %s, which is still being read; write to another file", path, input)
+				return Place{}, garner.Errorf(nil, "cannot write %s: it is the input %s, which is still being read; write to another file", path, input)
 			}
 		}
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return nil, failed(path, err)
+		return Place{}, failed(path, err)
 	}
 	if path == "" || os.IsPathSeparator(path[len(path)-1]) {
-		return nil, garner.Errorf(nil, "cannot write %q: it names no file; add the file's name", path)
+		return Place{}, garner.Errorf(nil, "cannot write %q: it names no file; add the file's name", path)
 	}
-
 	target, direct, err := follow(path)
 	if err != nil {
-		return nil, failed(path, err)
+		return Place{}, failed(path, err)
 	}
-	exists := info != nil
-	if direct || exists && !info.Mode().IsRegular() {
-		file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
-		if err != nil {
-			return nil, failed(path, err)
-		}
-		return &File{path: path, file: file, buf: bufio.NewWriterSize(file, bufferSize)}, nil
+	if direct || info != nil && !info.Mode().IsRegular() {
+		return Place{Path: path}, nil
 	}
-	if exists {
+	p := Place{Path: path, Target: target, exists: info != nil}
+	if p.exists {
+		p.mode = info.Mode().Perm()
 		// A rename does not ask whether the file may be written; os.Create does.
 		file, err := os.OpenFile(target, os.O_WRONLY, 0)
 		if err != nil {
-			return nil, failed(path, err)
+			return Place{}, failed(path, err)
 		}
 		file.Close()
 	}
-	file, err := createTemporary(filepath.Dir(target))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, garner.Errorf(err, "cannot write %s: there is no folder %s; make it first", path, filepath.Dir(target))
+	return p, nil
+}
+
+// Permit gives a new file, which is to have the Target's name, the permissions
+// of the one that is there.
+func (p Place) Permit(file *os.File) error {
+	if !p.exists {
+		return nil
 	}
-	if err != nil {
-		return nil, failed(path, err)
+	return failed(p.Path, file.Chmod(p.mode))
+}
+
+// Put sees a new file of the Target's folder to the disk, closes it and gives it
+// the Target's name. Unless placed, what stood there before still stands there,
+// and the new file under its own name.
+func (p Place) Put(file *os.File) (placed bool, err error) {
+	if err := file.Sync(); err != nil {
+		return false, failed(p.Path, err)
 	}
-	f := &File{path: path, target: target, file: file, buf: bufio.NewWriterSize(file, bufferSize)}
-	if exists {
-		if err := file.Chmod(info.Mode().Perm()); err != nil {
-			f.Abort()
-			return nil, failed(path, err)
-		}
+	if err := file.Close(); err != nil {
+		return false, failed(p.Path, err)
 	}
-	return f, nil
+	if err := os.Rename(file.Name(), p.Target); err != nil {
+		return false, failed(p.Path, err)
+	}
+	if err := SyncDir(filepath.Dir(p.Target)); err != nil {
+		return true, garner.Errorf(err, "%s is written, but its folder could not be seen to the disk: %v; write it again if the machine stops now", p.Path, err)
+	}
+	return true, nil
+}
+
+// Failed says that the file cannot be written, for a reason that the system
+// gave, and what can be done about it; nil for nil.
+func (p Place) Failed(err error) error {
+	if p.Target != "" && errors.Is(err, fs.ErrNotExist) {
+		return garner.Errorf(err, "cannot write %s: there is no folder %s; make it first", p.Path, filepath.Dir(p.Target))
+	}
+	return failed(p.Path, err)
 }
 
 // bufferSize gathers headers and small tensors; larger writes go past it.
@@ -180,14 +234,14 @@ func failed(path string, err error) error {
 // answer with that error.
 func (f *File) Write(b []byte) (int, error) {
 	if f.done {
-		return 0, garner.Errorf(fs.ErrClosed, "cannot write %s: it is closed", f.path)
+		return 0, garner.Errorf(fs.ErrClosed, "cannot write %s: it is closed", f.place.Path)
 	}
 	if f.err != nil {
 		return 0, f.err
 	}
 	n, err := f.buf.Write(b)
 	if err != nil {
-		f.err = failed(f.path, err)
+		f.err = failed(f.place.Path, err)
 	}
 	return n, f.err
 }
@@ -197,7 +251,7 @@ func (f *File) Write(b []byte) (int, error) {
 // there before still stands there, and the temporary is gone.
 func (f *File) Commit() error {
 	if f.done {
-		return garner.Errorf(fs.ErrClosed, "cannot write %s: it is closed", f.path)
+		return garner.Errorf(fs.ErrClosed, "cannot write %s: it is closed", f.place.Path)
 	}
 	if err := f.commit(); err != nil {
 		f.Abort()
@@ -211,26 +265,15 @@ func (f *File) commit() error {
 		return f.err
 	}
 	if err := f.buf.Flush(); err != nil {
-		return failed(f.path, err)
+		return failed(f.place.Path, err)
 	}
-	if f.target == "" {
+	if f.place.Target == "" {
 		f.done = true
-		return failed(f.path, f.file.Close())
+		return failed(f.place.Path, f.file.Close())
 	}
-	if err := f.file.Sync(); err != nil {
-		return failed(f.path, err)
-	}
-	if err := f.file.Close(); err != nil {
-		return failed(f.path, err)
-	}
-	if err := os.Rename(f.file.Name(), f.target); err != nil {
-		return failed(f.path, err)
-	}
-	f.done = true
-	if err := syncDir(filepath.Dir(f.target)); err != nil {
-		return garner.Errorf(err, "%s is written, but its folder could not be seen to the disk: %v; write it again if the machine stops now", f.path, err)
-	}
-	return nil
+	var err error
+	f.done, err = f.place.Put(f.file)
+	return err
 }
 
 // Abort throws away what was written. After Commit it does nothing, so that it
@@ -241,13 +284,13 @@ func (f *File) Abort() {
 	}
 	f.done = true
 	f.file.Close()
-	if f.target != "" {
+	if f.place.Target != "" {
 		os.Remove(f.file.Name())
 	}
 }
 
-// syncDir sees a folder's names to the disk, where the system has that.
-func syncDir(dir string) error {
+// SyncDir sees a folder's names to the disk, where the system has that.
+func SyncDir(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil // a folder cannot be flushed there
 	}

@@ -22,6 +22,7 @@ type File struct {
 	path  string
 	data  []byte
 	unmap func([]byte) error
+	told  bool // the kernel says which pages are in memory
 }
 
 // Open maps a file. It refuses whatever is no regular file (a folder, a pipe, a
@@ -74,7 +75,7 @@ func Map(path string, file *os.File) (*File, error) {
 	if size > math.MaxInt {
 		return nil, garner.Errorf(nil, "%s has %d bytes, more than this 32-bit build of garner can map; use a 64-bit one", path, size)
 	}
-	f := &File{path: path}
+	f := &File{path: path, told: told(path, info)}
 	if size == 0 {
 		return f, nil // no system maps 0 bytes
 	}

@@ -55,3 +55,17 @@ func TestNear(t *testing.T) {
 		t.Error("10 before 2")
 	}
 }
+
+func TestDistance(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want int
+	}{
+		{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"kitten", "sitting", 3}, {"same", "same", 0},
+		{strings.Repeat("x", 300), "y" + strings.Repeat("x", 300), 0}, {strings.Repeat("x", 300), strings.Repeat("y", 300), 100},
+	} {
+		if got := distance(tt.a, tt.b); got != tt.want {
+			t.Errorf("%.10q to %.10q is %d, want %d", tt.a, tt.b, got, tt.want)
+		}
+	}
+}

@@ -106,9 +106,11 @@ def read(path):
 here = pathlib.Path(__file__).parent
 if len(sys.argv) == 3 and sys.argv[1] == "--check":
     want = read(here / "real.gguf")
-    got = read(pathlib.Path(sys.argv[2]) / "written.gguf")
-    if not got:
-        sys.exit("there is no tensor in it")
+    got = {}
+    for path in pathlib.Path(sys.argv[2]).glob("written.*.gguf"):
+        got |= read(path)
+    if len(got) != 9:
+        sys.exit(f"{len(got)} tensors")
     for name, a in got.items():
         if a.dtype != want[name].dtype or a.shape != want[name].shape or a.tobytes() != want[name].tobytes():
             sys.exit(f"{name}: {a.dtype}{a.shape} is not what real.gguf has")

@@ -1,0 +1,101 @@
+package gguf
+
+import (
+	"encoding/binary"
+	"io"
+	"unicode/utf8"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/format/layout"
+	"github.com/garner-go/garner/format/raw"
+)
+
+// What llama.cpp reads at most: it keeps names in 64 bytes with their end, and
+// four extents.
+const (
+	longestName = 63
+	mostDims    = 4
+)
+
+// Write writes a file of version 3 with one tensor of any strides, block by
+// block, and no metadata. What Form refuses is refused.
+func Write(w io.Writer, name string, t garner.Tensor) error {
+	to, err := NewWriter(w, name, t.Spec())
+	if err != nil {
+		return err
+	}
+	if err := raw.Write(to, t); err != nil {
+		return err
+	}
+	return to.Close()
+}
+
+// Form is how a file of one tensor looks, byte for byte as Write writes it.
+//
+// The format has f16, bf16, f32, f64, i8, i16, i32 and i64; another dtype is a
+// garner.ErrDType. A name of more than 63 bytes or not in UTF-8, and more than
+// four extents, which llama.cpp does not read, are an ErrFormat.
+func Form(name string, spec garner.Spec) (layout.Form, error) {
+	size, _, err := layout.Size(spec)
+	if err == nil {
+		err = check(name, spec)
+	}
+	if err != nil {
+		return layout.Form{}, err
+	}
+	shape, _ := spec.Shape()
+	b := binary.LittleEndian.AppendUint32([]byte(magic), 3)
+	b = binary.LittleEndian.AppendUint64(b, 1) // tensors
+	b = binary.LittleEndian.AppendUint64(b, 0) // values
+	b = binary.LittleEndian.AppendUint64(b, uint64(len(name)))
+	b = append(b, name...)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(shape)))
+	for i := len(shape) - 1; i >= 0; i-- {
+		b = binary.LittleEndian.AppendUint64(b, uint64(shape[i]))
+	}
+	number, _ := numberOf(spec.DType)
+	b = binary.LittleEndian.AppendUint32(b, number)
+	b = binary.LittleEndian.AppendUint64(b, 0) // where it begins
+	b = append(b, padding(int64(len(b)))...)
+	return layout.Form{Spec: spec, Header: b, Trailer: padding(size)}, nil
+}
+
+// NewWriter writes the header of a file of one tensor and answers what takes its
+// elements, row-major and little-endian, in pieces of any size: a result can be
+// written that is larger than memory. Close it when all are written. Errors are
+// those of Form and of w.
+func NewWriter(w io.Writer, name string, spec garner.Spec) (*layout.Writer, error) {
+	form, err := Form(name, spec)
+	if err != nil {
+		return nil, err
+	}
+	return form.NewWriter(w)
+}
+
+func check(name string, spec garner.Spec) error {
+	if _, ok := numberOf(spec.DType); !ok {
+		return garner.Errorf(garner.ErrDType, "tensor %s is of %s, which GGUF does not have; write it as .npy or .safetensors", quote(name), spec.DType)
+	}
+	switch {
+	case len(name) > longestName || !utf8.ValidString(name):
+		return formatError("the name %s of %d bytes is longer than %d, or not UTF-8; give the tensor another name", quote(name), len(name), longestName)
+	case len(spec.Dims) > mostDims:
+		return formatError("tensor %s is %s, and llama.cpp reads up to %d extents; reshape it", quote(name), spec, mostDims)
+	}
+	return nil
+}
+
+// numberOf is the format's number of a dtype that it has.
+func numberOf(d garner.DType) (uint32, bool) {
+	for n, k := range kinds {
+		if k.block == 1 && k.dtype == d {
+			return n, true
+		}
+	}
+	return 0, false
+}
+
+// padding brings n bytes to a multiple of the alignment.
+func padding(n int64) []byte {
+	return make([]byte, (defaultAlignment-n%defaultAlignment)%defaultAlignment)
+}

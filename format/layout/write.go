@@ -1,0 +1,148 @@
+package layout
+
+import (
+	"io"
+	"math/bits"
+
+	"github.com/garner-go/garner"
+)
+
+// A Form is how the file of one array looks: its elements, row-major and
+// little-endian, between a header and a trailer.
+type Form struct {
+	Spec    garner.Spec
+	Header  []byte
+	Trailer []byte
+	Bytes   bool // every element of a packed type gets a byte of its own
+}
+
+// At is where a byte of the elements, as they are in memory, stands in the file;
+// one of a packed type with a byte for each stands where the first of its
+// elements does.
+func (f Form) At(from int64) int64 {
+	if f.expands() {
+		from *= int64(8 / f.Spec.DType.Bits())
+	}
+	return int64(len(f.Header)) + from
+}
+
+// Size is how many bytes the file has. Errors are those of Size of its Spec.
+func (f Form) Size() (int64, error) {
+	size, count, err := Size(f.Spec)
+	if f.expands() {
+		size = count
+	}
+	return int64(len(f.Header)) + size + int64(len(f.Trailer)), err
+}
+
+func (f Form) expands() bool { return f.Bytes && f.Spec.DType.Packed() }
+
+// NewWriter writes the header and answers what takes the elements.
+func (f Form) NewWriter(to io.Writer) (*Writer, error) {
+	w, err := f.Resume(to, 0)
+	if err == nil {
+		_, err = to.Write(f.Header)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// Resume answers what takes the elements from byte from on, counted as they are
+// in memory: what stands before them was written already, up to At(from).
+func (f Form) Resume(to io.Writer, from int64) (*Writer, error) {
+	size, count, err := Size(f.Spec)
+	if err != nil {
+		return nil, err
+	}
+	if from < 0 || from > size {
+		return nil, garner.Errorf(garner.ErrShape, "%s has %d bytes, and %d of them cannot be there already; begin again", f.Spec, size, from)
+	}
+	w := &Writer{to: to, form: f, left: size - from, count: count}
+	if f.expands() {
+		w.count = max(0, count-from*int64(8/f.Spec.DType.Bits()))
+	}
+	w.End = func() error {
+		if len(f.Trailer) == 0 {
+			return nil
+		}
+		_, err := to.Write(f.Trailer)
+		return err
+	}
+	return w, nil
+}
+
+// A Writer writes the elements of one array, in pieces of any size. It takes
+// exactly as many bytes as the array has.
+type Writer struct {
+	// End is called by Close when all elements are there; it writes the trailer.
+	End func() error
+
+	to    io.Writer
+	form  Form
+	left  int64 // bytes of the elements that are to come
+	count int64 // of elements that are to come, where each gets a byte
+	buf   []byte
+}
+
+// Write takes the next bytes of the array.
+func (w *Writer) Write(b []byte) (n int, err error) {
+	if int64(len(b)) > w.left {
+		return 0, garner.Errorf(garner.ErrShape, "more bytes came than %s has; write no more than that", w.form.Spec)
+	}
+	if !w.form.expands() {
+		n, err = w.to.Write(b)
+		w.left -= int64(n)
+		return n, err
+	}
+	const piece = 32 << 10
+	width := w.form.Spec.DType.Bits()
+	per, mask := 8/width, byte(1)<<width-1
+	for n < len(b) {
+		packed := b[n:min(len(b), n+piece)]
+		w.buf = w.buf[:0]
+		for _, v := range packed {
+			for i := range min(int64(per), w.count) {
+				w.buf = append(w.buf, v>>(int(i)*width)&mask)
+			}
+			w.count -= min(int64(per), w.count)
+		}
+		if _, err := w.to.Write(w.buf); err != nil {
+			return n, err
+		}
+		n += len(packed)
+		w.left -= int64(len(packed))
+	}
+	return n, nil
+}
+
+// Close ends the array. It is an error where elements are missing.
+func (w *Writer) Close() error {
+	if w.left > 0 {
+		return garner.Errorf(garner.ErrShape, "the last %d bytes of %s are missing; write them before the end", w.left, w.form.Spec)
+	}
+	end := w.End
+	if end == nil {
+		return nil
+	}
+	w.End = nil
+	return end()
+}
+
+// Size is how many bytes and elements an array has. A spec with dims that are
+// not known, or more bytes than can be counted, is a garner.ErrShape, one of
+// strings or of nothing a garner.ErrDType.
+func Size(spec garner.Spec) (size, count int64, err error) {
+	shape, ok := spec.Shape()
+	width := spec.DType.Bits()
+	if width == 0 {
+		return 0, 0, garner.Errorf(garner.ErrDType, "an array of %s has no bytes; its elements must be of a fixed width", spec.DType)
+	}
+	n, fits := shape.Len()
+	high, low := bits.Mul64(uint64(n), uint64(width))
+	if !ok || !fits || high != 0 || low > 1<<63-8 {
+		return 0, 0, garner.Errorf(garner.ErrShape, "%s has dims that are not known, or more bytes than can be counted; gather fewer rows at a time", spec)
+	}
+	return int64(low+7) / 8, int64(n), nil
+}

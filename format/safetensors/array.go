@@ -1,0 +1,350 @@
+package safetensors
+
+import (
+	"encoding/json"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/format/layout"
+	"github.com/garner-go/garner/internal/names"
+	"github.com/garner-go/garner/source"
+)
+
+// IndexSuffix is what the name of an index ends in.
+const IndexSuffix = ".safetensors.index.json"
+
+// A Listing is what the headers of a model's files say. Nothing of it stays
+// open, so there is nothing to close. It may be used by several goroutines at a
+// time.
+type Listing struct {
+	path    string
+	tensors []Tensor
+	byName  map[string]int
+}
+
+// A Tensor is what a header says of one tensor.
+type Tensor struct {
+	Name  string
+	Kind  string       // as the format names it: F32, F8_E4M3
+	DType garner.DType // Invalid for a kind that garner does not read
+	Shape garner.Shape
+	Path  string // of the file that it stands in
+	At    int64  // where it begins there, in bytes
+	Bytes int64
+
+	header *layout.Header
+}
+
+// List reads the header of a file; of a path that ends in IndexSuffix, the index
+// and the headers of all the files that it names. Nothing is mapped, and no
+// tensor read.
+//
+// Those files lie in the index's own folder or below it, also where links lead
+// to; an index that is itself a link may lead to the folder where it and they
+// lie, as the caches of model hubs have it. An index that names any other file
+// is an ErrFormat, as is one that names a tensor that its file does not have.
+func List(path string) (*Listing, error) {
+	if !isIndex(path) {
+		return listFile(path, nil)
+	}
+	ix, err := openIndex(path)
+	if err != nil {
+		return nil, err
+	}
+	l := &Listing{path: path, byName: map[string]int{}}
+	for _, shard := range ix.shards {
+		found, err := ix.list(shard)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range found.tensors {
+			if ix.weights[t.Name] == shard {
+				l.add(t)
+			}
+		}
+	}
+	for name, shard := range ix.weights {
+		if _, ok := l.byName[name]; !ok {
+			return nil, &namedError{path, formatError("it says that tensor %s is in %s, and it is not; the files are of different models: copy all of them again", quote(name), quote(shard))}
+		}
+	}
+	return l, nil
+}
+
+func isIndex(path string) bool { return strings.HasSuffix(strings.ToLower(path), IndexSuffix) }
+
+func (l *Listing) add(t Tensor) {
+	l.byName[t.Name] = len(l.tensors)
+	l.tensors = append(l.tensors, t)
+}
+
+// listFile reads the header of one file, which was opened already where header
+// is not nil.
+func listFile(path string, header *layout.Header) (*Listing, error) {
+	if header == nil {
+		var err error
+		if header, err = layout.OpenHeader(path); err != nil {
+			return nil, err
+		}
+	}
+	defer header.Close()
+	l := &Listing{path: path, byName: map[string]int{}}
+	start, entries, err := readEntries(header, header.Size())
+	if err != nil {
+		return nil, &namedError{path, err}
+	}
+	for _, e := range entries {
+		t := Tensor{Name: e.name, Kind: e.dtype, Shape: e.shape, Path: path, At: start + int64(e.begin), Bytes: int64(e.end - e.begin), header: header}
+		if i, ok := byName[e.dtype]; ok {
+			t.DType = dtypes[i].dtype
+		}
+		l.add(t)
+	}
+	return l, nil
+}
+
+// readEntries reads the header of a file of size bytes, and says where the
+// tensors' bytes begin.
+func readEntries(r io.Reader, size int64) (start int64, entries []entry, err error) {
+	var length [8]byte
+	first := length[:min(size, 8)]
+	if _, err := io.ReadFull(r, first); err != nil {
+		return 0, nil, notRead(err)
+	}
+	n, err := headerLen(first, size)
+	if err != nil {
+		return 0, nil, err
+	}
+	text := make([]byte, n)
+	if _, err := io.ReadFull(r, text); err != nil {
+		return 0, nil, notRead(err)
+	}
+	start = int64(8 + n)
+	entries, _, err = parseHeader(text, uint64(size-start))
+	return start, entries, err
+}
+
+func notRead(err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return formatError("it was cut short while it was read; run again when nothing writes to it")
+	}
+	return garner.Errorf(err, "it cannot be read: %v", err)
+}
+
+// Tensors are all tensors, file by file, in the order of their bytes.
+func (l *Listing) Tensors() []Tensor { return slices.Clone(l.tensors) }
+
+// Names are the tensors' names, in the order of Tensors.
+func (l *Listing) Names() []string {
+	all := make([]string, len(l.tensors))
+	for i, t := range l.tensors {
+		all[i] = t.Name
+	}
+	return all
+}
+
+// Layout is where a tensor stands, so that it can be opened or joined with
+// others. A name that is not there is an fs.ErrNotExist that names those like
+// it; a dtype that garner does not have is a garner.ErrDType.
+func (l *Listing) Layout(name string) (layout.Array, error) {
+	i, ok := l.byName[name]
+	if !ok {
+		return layout.Array{}, &namedError{l.path, noTensor(name, l.Names())}
+	}
+	t := l.tensors[i]
+	if t.DType == garner.Invalid {
+		return layout.Array{}, &namedError{t.Path, unread(name, t.Kind)}
+	}
+	return layout.Array{
+		Spec:     garner.SpecOf(t.DType, t.Shape...),
+		Segments: []source.Segment{{Path: t.Path, Offset: t.At, Bytes: t.Bytes}},
+		Headers:  []*layout.Header{t.header},
+	}, nil
+}
+
+func noTensor(name string, all []string) error {
+	return garner.Errorf(fs.ErrNotExist, "it has no tensor %s; %s", quote(name), names.Near(name, all))
+}
+
+func unread(name, kind string) error {
+	return garner.Errorf(garner.ErrDType, "tensor %s is of %.100s, which garner does not read; convert it to a wider type", quote(name), kind)
+}
+
+// Layout is where one tensor of a file, or of the files of an index, stands. Of
+// an index it reads the header alone of the file that has the tensor.
+func Layout(path, name string) (layout.Array, error) {
+	if !isIndex(path) {
+		l, err := listFile(path, nil)
+		if err != nil {
+			return layout.Array{}, err
+		}
+		return l.Layout(name)
+	}
+	ix, err := openIndex(path)
+	if err != nil {
+		return layout.Array{}, err
+	}
+	shard, ok := ix.weights[name]
+	if !ok {
+		return layout.Array{}, &namedError{path, noTensor(name, ix.names)}
+	}
+	l, err := ix.list(shard)
+	if err != nil {
+		return layout.Array{}, err
+	}
+	return l.Layout(name)
+}
+
+// OpenArray opens one tensor of a file, or of the files of an index: what is
+// mapped by Open is not mapped here, so that files may be of any size. Errors
+// are those of List and Listing.Layout.
+func OpenArray(path, name string) (*source.File, error) {
+	a, err := Layout(path, name)
+	if err != nil {
+		return nil, err
+	}
+	return a.Open()
+}
+
+// An index says which file each tensor of a model is in.
+type index struct {
+	path    string
+	homes   []string          // the folders, without links, that its files may lie in
+	weights map[string]string // files by the names of tensors
+	names   []string          // of the tensors, in the order of the index
+	shards  []string          // the files, in numeric order
+}
+
+// maxIndex is the longest index that is read, in bytes: as long as the header of
+// one file may be.
+const maxIndex = maxHeader
+
+func openIndex(path string) (*index, error) {
+	file, err := layout.OpenHeader(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	ix := &index{path: path, weights: map[string]string{}}
+	if err := ix.read(file, file.Size()); err != nil {
+		return nil, &namedError{path, err}
+	}
+	for _, at := range []func() (string, error){
+		func() (string, error) { return filepath.EvalSymlinks(filepath.Dir(path)) },
+		func() (string, error) {
+			real, err := filepath.EvalSymlinks(path)
+			return filepath.Dir(real), err
+		},
+	} {
+		home, err := at()
+		if err == nil {
+			home, err = filepath.Abs(home)
+		}
+		if err != nil {
+			return nil, &namedError{path, garner.Errorf(err, "its folder cannot be found: %v; name it without links", err)}
+		}
+		ix.homes = append(ix.homes, home)
+	}
+	return ix, nil
+}
+
+// read reads the JSON.
+func (ix *index) read(r io.Reader, size int64) error {
+	if size > maxIndex {
+		return formatError("it has %d bytes, and an index of up to %d is read; it is no index of tensors", size, maxIndex)
+	}
+	p := parser{json.NewDecoder(r)}
+	p.UseNumber()
+	seen := map[string]bool{}
+	err := p.object("the index", seen, func(key string) error {
+		if key != "weight_map" {
+			return p.skip()
+		}
+		return p.object(key, map[string]bool{}, func(name string) error {
+			token, err := p.Token()
+			if err != nil {
+				return p.spoilt(err)
+			}
+			shard, ok := token.(string)
+			if !ok {
+				return formatError("its weight_map has %.100v for tensor %s instead of a file's name; it is spoilt, save it again", token, quote(name))
+			}
+			if err := checkShard(shard); err != nil {
+				return err
+			}
+			ix.weights[name] = shard
+			ix.names = append(ix.names, name)
+			return nil
+		})
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := p.Token(); err != io.EOF {
+		return formatError("it goes on after its closing }; it is spoilt, save it again")
+	}
+	if !seen["weight_map"] {
+		return formatError("it has no weight_map, which says what is in which file; it is no index of tensors")
+	}
+	for _, shard := range ix.weights {
+		ix.shards = append(ix.shards, shard)
+	}
+	slices.SortFunc(ix.shards, names.Numeric)
+	ix.shards = slices.Compact(ix.shards)
+	return nil
+}
+
+// checkShard refuses the name of a file that is not below the index.
+func checkShard(shard string) error {
+	if !filepath.IsLocal(shard) || strings.ContainsAny(shard, "\\:") || filepath.Clean(shard) == "." {
+		return formatError("its weight_map names the file %s, which is not in its own folder; only files beside an index are read: copy them there", quote(shard))
+	}
+	return nil
+}
+
+// list reads the header of one of the files, once it is known to lie where it
+// may.
+func (ix *index) list(shard string) (*Listing, error) {
+	path := filepath.Join(filepath.Dir(ix.path), filepath.FromSlash(shard))
+	header, err := layout.OpenHeader(path)
+	if err != nil {
+		return nil, &namedError{ix.path, err}
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		real, err = filepath.Abs(real)
+	}
+	if err == nil {
+		err = ix.holds(shard, real, header)
+	}
+	if err != nil {
+		header.Close()
+		return nil, &namedError{ix.path, err}
+	}
+	return listFile(path, header)
+}
+
+// holds holds that a file, which is open and has a path without links, lies in
+// one of the index's folders.
+func (ix *index) holds(shard, real string, header *layout.Header) error {
+	opened, err := header.Stat()
+	if err != nil {
+		return err
+	}
+	there, err := os.Stat(real)
+	if err != nil {
+		return err
+	}
+	for _, home := range ix.homes {
+		below, err := filepath.Rel(home, real)
+		if err == nil && filepath.IsLocal(below) && os.SameFile(opened, there) {
+			return nil
+		}
+	}
+	return formatError("its file %s is a link that leads out of its own folder, to %s; only files beside an index are read: copy it there", quote(shard), quote(real))
+}

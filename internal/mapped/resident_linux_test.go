@@ -1,0 +1,64 @@
+package mapped
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestResident drops a file from the page cache and reads some of it again.
+func TestResident(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "file")
+	const size = 1 << 20
+	if err := os.WriteFile(path, make([]byte, size), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	file, _, err := OpenFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if err := file.Sync(); err != nil { // what is not on the disk is not dropped
+		t.Fatal(err)
+	}
+	Alone(file)
+	f, err := Map(path, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	f.Scattered()
+	if in, known := f.Resident(0, size); !in || !known {
+		t.Fatalf("just written: %v, %v", in, known)
+	}
+	if !Forget(file) {
+		t.Fatal("it cannot be dropped")
+	}
+	if in, _ := f.Resident(5*pageSize, 6*pageSize); in {
+		t.Skip("this file system keeps its files in memory")
+	}
+	b := make([]byte, 10)
+	if _, err := file.ReadAt(b, int64(5*pageSize+100)); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		from, to int
+		want     bool
+	}{
+		{5 * pageSize, 6 * pageSize, true}, {5*pageSize + 7, 5*pageSize + 8, true},
+		{4 * pageSize, 6 * pageSize, false}, {0, size, false}, {size - 1, size, false},
+	} {
+		if in, known := f.Resident(tt.from, tt.to); in != tt.want || !known {
+			t.Errorf("%d…%d: %v, %v", tt.from, tt.to, in, known)
+		}
+	}
+	if !WillNeed(file, 0, size) {
+		t.Error("it cannot be asked for")
+	}
+	for _, tt := range [][2]int{{-1, 5}, {0, size + 1}, {5, 5}} {
+		if _, known := f.Resident(tt[0], tt[1]); known {
+			t.Errorf("%v is known", tt)
+		}
+	}
+}

@@ -1,0 +1,22 @@
+//go:build !linux
+
+package mapped
+
+import "os"
+
+// Resident says that it is not known.
+func (f *File) Resident(int, int) (resident, known bool) { return false, false }
+
+func told(string, os.FileInfo) bool { return false }
+
+// Scattered does nothing on this system.
+func (f *File) Scattered() {}
+
+// Alone does nothing on this system.
+func Alone(*os.File) {}
+
+// WillNeed is false on this system.
+func WillNeed(*os.File, int64, int64) bool { return false }
+
+// Forget is false on this system.
+func Forget(*os.File) bool { return false }

@@ -1,0 +1,30 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package resumable
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// noFollow keeps a link, which another user may have laid, from being opened.
+const noFollow = unix.O_NOFOLLOW
+
+// tryLock takes a file for this process, until it closes the file or ends. A file
+// system without locks is taken at its word.
+func tryLock(file *os.File) (bool, error) {
+	for {
+		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case errors.Is(err, unix.EWOULDBLOCK):
+			return false, nil
+		case errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENOSYS), errors.Is(err, unix.ENOLCK):
+			return true, nil
+		}
+		return err == nil, os.NewSyscallError("flock", err)
+	}
+}

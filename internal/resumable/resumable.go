@@ -1,0 +1,506 @@
+// Package resumable writes large files that appear whole or not at all, and that
+// a later run can go on with where one was interrupted.
+//
+// Beside a file that is to be named BASE stand two while it is written:
+//
+//	.garner-BASE.part    its contents, as far as they were written
+//	.garner-BASE.resume  the journal: what the contents are made of, and how many
+//	                     of their bytes have reached the disk
+//
+// A journal is text. Its first line names the inputs, and each further one a
+// number of bytes; every line ends with a checksum, which the first line's goes
+// into, and what comes after one that does not hold is ignored. A line is added
+// only after the bytes that it speaks of were flushed to the disk, once a second
+// or every 64 MiB. So, whatever ends a run, the bytes that the journal names are
+// good:
+//
+//   - A process that is killed has lost what it wrote in the last second.
+//   - After a loss of power the same holds of what had reached the disk: the
+//     journal may be missing its last lines, and then names fewer bytes than there
+//     are. The journal of an earlier run is taken from the disk before the first
+//     byte of a new one is written.
+//   - Commit flushes the contents, gives them their name and flushes the folder,
+//     and removes the journal last. Where power is lost before the name is on the
+//     disk, the part file and the journal are there still.
+package resumable
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/atomicfile"
+)
+
+// An Identity says of what a file is made: only a run with the same one can go
+// on with it.
+type Identity []Fact
+
+// A Fact is one thing that the contents depend on.
+type Fact struct {
+	What  string // as a message names it: "the indices"
+	Value string // what is compared, and shown
+}
+
+// A File is being written, by one goroutine. Every File ends with Commit, Keep or
+// Abort; only a process that is killed leaves the files as Keep would.
+type File struct {
+	place   atomicfile.Place
+	size    int64
+	journal *os.File // locked
+	part    *os.File
+	stale   bool
+
+	write    func(b []byte, at int64) (int, error) // part's WriteAt
+	flush    func() error                          // sees part's bytes to the disk
+	every    time.Duration
+	at       int64     // up to where was written
+	noted    int64     // up to where bytes are in the journal, or on their way there
+	last     time.Time // when that was
+	flushing sync.WaitGroup
+	closed   bool
+
+	mu   sync.Mutex
+	err  error  // the first failure; nothing is written after it
+	safe int64  // bytes in the journal
+	end  int64  // bytes of the journal
+	sum  uint32 // of its first line
+}
+
+const (
+	interval = time.Second
+	step     = 64 << 20 // bytes
+)
+
+// Create begins a file of size bytes, anew. path is where atomicfile.Find found
+// it to lead, a file or what is to be one. Where the system can, the room that it
+// takes is reserved at once, so that a disk that is too full is found before the
+// work. What an earlier run has left is thrown away, which Stale tells.
+//
+// A file that another run is writing is refused.
+func Create(place atomicfile.Place, id Identity, size int64) (_ *File, err error) {
+	f := newFile(place, size)
+	if f.journal, err = lock(place, true); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			f.Abort()
+		}
+	}()
+	part := name(place, ".part")
+	_, earlier := os.Lstat(part)
+	if _, safe, _, _, ok := parse(f.journal); ok && safe > 0 && earlier == nil {
+		f.stale = true
+	}
+	// First the journal, or it would speak of bytes that are no longer there.
+	line, sum, err := first(id)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.journal.Truncate(0); err != nil {
+		return nil, place.Failed(err)
+	}
+	if _, err := f.journal.WriteAt(line, 0); err != nil {
+		return nil, place.Failed(err)
+	}
+	if err := f.journal.Sync(); err != nil {
+		return nil, place.Failed(err)
+	}
+	f.end, f.sum = int64(len(line)), sum
+	if err := os.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, place.Failed(err)
+	}
+	if f.part, err = os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
+		return nil, place.Failed(err)
+	}
+	f.connect()
+	if err := place.Permit(f.part); err != nil {
+		return nil, err
+	}
+	if err := reserve(f.part, size); err != nil {
+		return nil, place.Failed(err)
+	}
+	if err := atomicfile.SyncDir(filepath.Dir(part)); err != nil {
+		return nil, place.Failed(err)
+	}
+	return f, nil
+}
+
+// Resume goes on with a file that an earlier run has left, at byte At, which the
+// caller may lower. It refuses one that was made of something else, naming the
+// first fact that differs, one that is not there, and one whose bytes are fewer
+// than the journal says; what was left then stays as it is.
+func Resume(place atomicfile.Place, id Identity, size int64) (_ *File, err error) {
+	f := newFile(place, size)
+	f.journal, err = lock(place, false)
+	part := name(place, ".part")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, garner.Errorf(err, "there is nothing of %s to go on with: no run onto it was interrupted; run without --resume", place.Path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			f.close()
+		}
+	}()
+	was, safe, end, sum, ok := parse(f.journal)
+	if !ok {
+		return nil, garner.Errorf(nil, "%s cannot be gone on with: its journal %s is damaged; run without --resume", place.Path, f.journal.Name())
+	}
+	if err := compare(place, was, id); err != nil {
+		return nil, err
+	}
+	info, err := os.Lstat(part)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, garner.Errorf(err, "%s cannot be gone on with: what was written of it, %s, is gone; run without --resume", place.Path, part)
+	case err != nil:
+		return nil, place.Failed(err)
+	case !info.Mode().IsRegular():
+		return nil, garner.Errorf(nil, "%s cannot be gone on with: %s is no regular file; remove it and run without --resume", place.Path, part)
+	case info.Size() < safe:
+		return nil, garner.Errorf(nil, "%s cannot be gone on with: %s has %d bytes, and its journal says %d; run without --resume", place.Path, part, info.Size(), safe)
+	case safe > size:
+		return nil, garner.Errorf(nil, "%s cannot be gone on with: %d bytes were written of what takes %d; run without --resume", place.Path, safe, size)
+	}
+	if f.part, err = os.OpenFile(part, os.O_WRONLY, 0); err != nil {
+		return nil, place.Failed(err)
+	}
+	f.connect()
+	f.at, f.noted, f.safe, f.end, f.sum = safe, safe, safe, end, sum
+	if err := reserve(f.part, size); err != nil {
+		return nil, place.Failed(err)
+	}
+	return f, nil
+}
+
+func newFile(place atomicfile.Place, size int64) *File {
+	return &File{place: place, size: size, every: interval, last: time.Now()}
+}
+
+func (f *File) connect() {
+	f.write = f.part.WriteAt
+	f.flush = func() error { return flush(f.part) }
+}
+
+// name is what stands beside a file while it is written.
+func name(place atomicfile.Place, end string) string {
+	dir, base := filepath.Split(place.Target)
+	// A file system's names have 255 bytes, at least on those that have so few.
+	if most := 255 - len(".garner-.resume"); len(base) > most {
+		sum := fmt.Sprintf("-%08x", crc32.Checksum([]byte(base), table))
+		cut := most - len(sum)
+		for cut > 0 && !utf8.RuneStart(base[cut]) {
+			cut--
+		}
+		base = base[:cut] + sum
+	}
+	return dir + ".garner-" + base + end
+}
+
+// lock opens the journal, for this process alone.
+func lock(place atomicfile.Place, create bool) (*os.File, error) {
+	path := name(place, ".resume")
+	flags := os.O_RDWR | noFollow
+	if create {
+		flags |= os.O_CREATE
+	}
+	for {
+		file, err := os.OpenFile(path, flags, 0o666)
+		if err != nil {
+			if !create && errors.Is(err, fs.ErrNotExist) {
+				return nil, err
+			}
+			return nil, place.Failed(err)
+		}
+		got, err := tryLock(file)
+		if err != nil || !got {
+			file.Close()
+			if err != nil {
+				return nil, place.Failed(err)
+			}
+			return nil, garner.Errorf(nil, "cannot write %s: another garner is writing it; wait for that one, or write to another file", place.Path)
+		}
+		// The run that had it before may have ended, and removed it, since it was
+		// opened.
+		mine, err := file.Stat()
+		if err != nil {
+			file.Close()
+			return nil, place.Failed(err)
+		}
+		there, err := os.Lstat(path)
+		switch {
+		case err == nil && !there.Mode().IsRegular():
+			file.Close()
+			return nil, garner.Errorf(nil, "cannot write %s: %s is no regular file; remove it", place.Path, path)
+		case err == nil && os.SameFile(there, mine):
+			return file, nil
+		}
+		file.Close()
+	}
+}
+
+var table = crc32.MakeTable(crc32.Castagnoli)
+
+const version = "garner-resume-1 "
+
+// first is the first line of a journal, and its checksum.
+func first(id Identity) ([]byte, uint32, error) {
+	text, err := json.Marshal(id)
+	if err != nil {
+		return nil, 0, err
+	}
+	b := append([]byte(version), text...)
+	sum := crc32.Checksum(b, table)
+	return fmt.Appendf(b, " %08x\n", sum), sum, nil
+}
+
+// entry is a further line.
+func entry(safe int64, sum uint32) []byte {
+	b := strconv.AppendInt(nil, safe, 10)
+	return fmt.Appendf(b, " %08x\n", crc32.Update(sum, table, b))
+}
+
+// parse reads a journal: what the file is made of, how many bytes of it are
+// safe, and where the lines end that hold. A journal that has no first line is
+// none.
+func parse(journal io.ReaderAt) (id Identity, safe, end int64, sum uint32, ok bool) {
+	const most = 256 << 20 // far more than any run writes
+	b, err := io.ReadAll(io.NewSectionReader(journal, 0, most))
+	if err != nil {
+		return nil, 0, 0, 0, false
+	}
+	line, rest, found := strings.Cut(string(b), "\n")
+	text, check, _ := cutLast(line)
+	sum = crc32.Checksum([]byte(text), table)
+	if !found || check != fmt.Sprintf("%08x", sum) || !strings.HasPrefix(text, version) {
+		return nil, 0, 0, 0, false
+	}
+	if err := json.Unmarshal([]byte(text[len(version):]), &id); err != nil {
+		return nil, 0, 0, 0, false
+	}
+	end = int64(len(line) + 1)
+	for {
+		line, rest, found = strings.Cut(rest, "\n")
+		text, _, _ := cutLast(line)
+		n, err := strconv.ParseInt(text, 10, 64)
+		if !found || err != nil || n < safe || line+"\n" != string(entry(n, sum)) {
+			return id, safe, end, sum, true
+		}
+		safe, end = n, end+int64(len(line)+1)
+	}
+}
+
+func cutLast(line string) (before, after string, found bool) {
+	i := strings.LastIndexByte(line, ' ')
+	if i < 0 {
+		return line, "", false
+	}
+	return line[:i], line[i+1:], true
+}
+
+// compare names the first fact in which two runs differ.
+func compare(place atomicfile.Place, was, is Identity) error {
+	for i := range max(len(was), len(is)) {
+		var a, b Fact
+		if i < len(was) {
+			a = was[i]
+		}
+		if i < len(is) {
+			b = is[i]
+		}
+		if a == b {
+			continue
+		}
+		what, none := b.What, "not there"
+		if a.What != b.What && a.What != "" {
+			what, b = a.What, Fact{}
+		}
+		if a.Value == "" {
+			a.Value = none
+		}
+		if b.Value == "" {
+			b.Value = none
+		}
+		return garner.Errorf(nil, "%s was begun with something else: %s: then %s, now %s; go on as it was begun, or run without --resume", place.Path, what, a.Value, b.Value)
+	}
+	return nil
+}
+
+// At is where the next Write goes: for a file that is gone on with, the first
+// byte that is not safe.
+func (f *File) At() int64 { return f.at }
+
+// Back lowers At, to where the caller can go on.
+func (f *File) Back(at int64) { f.at = min(f.at, max(at, 0)) }
+
+// Stale reports whether an earlier run had left bytes, which are thrown away.
+func (f *File) Stale() bool { return f.stale }
+
+// Safe is how many bytes a later run could go on with by now.
+func (f *File) Safe() int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.safe
+}
+
+// Write adds to the file. After an error every further Write and the Commit
+// answer with that error.
+func (f *File) Write(b []byte) (int, error) {
+	if f.closed {
+		return 0, garner.Errorf(fs.ErrClosed, "cannot write %s: it is closed", f.place.Path)
+	}
+	if err := f.failed(); err != nil {
+		return 0, err
+	}
+	if int64(len(b)) > f.size-f.at {
+		return 0, f.fail(garner.Errorf(nil, "cannot write %s: more than its %d bytes came; this is a mistake in garner", f.place.Path, f.size))
+	}
+	n, err := f.write(b, f.at)
+	f.at += int64(n)
+	if err != nil {
+		return n, f.fail(f.place.Failed(err))
+	}
+	if f.at-f.noted >= step || f.at > f.noted && time.Since(f.last) >= f.every {
+		f.note()
+	}
+	return n, nil
+}
+
+func (f *File) failed() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.err
+}
+
+// fail keeps the first failure.
+func (f *File) fail(err error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err == nil {
+		f.err = err
+	}
+	return f.err
+}
+
+// note flushes what was written and notes it in the journal, while more is
+// written. It waits for the flush before.
+func (f *File) note() {
+	f.flushing.Wait()
+	at := f.at
+	f.noted, f.last = at, time.Now()
+	f.flushing.Go(func() {
+		if err := f.flush(); err != nil {
+			// What it was that did not reach the disk is not known, and asking
+			// again may say that all is well.
+			f.fail(f.place.Failed(err))
+			return
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		line := entry(at, f.sum)
+		// A journal for which there is no room costs only what could be gone on
+		// with. The next line is written over what there is of this one.
+		if _, err := f.journal.WriteAt(line, f.end); err == nil && f.err == nil {
+			f.safe, f.end = at, f.end+int64(len(line))
+		}
+	})
+}
+
+// Commit sees the contents to the disk and gives the file its name. Whatever
+// fails is an error, and then what stood there before still stands there, and
+// nothing that was written is left.
+func (f *File) Commit() error {
+	if f.closed {
+		return garner.Errorf(fs.ErrClosed, "cannot write %s: it is closed", f.place.Path)
+	}
+	f.flushing.Wait()
+	err := f.failed()
+	if err == nil && f.at != f.size {
+		err = garner.Errorf(nil, "cannot write %s: only %d of its %d bytes came; this is a mistake in garner", f.place.Path, f.at, f.size)
+	}
+	placed := false
+	if err == nil {
+		placed, err = f.place.Put(f.part)
+	}
+	if !placed {
+		f.Abort()
+		return err
+	}
+	f.remove()
+	return err
+}
+
+// Keep ends the work for now: what was written is seen to the disk and noted, and
+// stays for a later run to go on with. It answers how many bytes that are; where
+// there are none, nothing is left. After Commit or Abort it does nothing.
+func (f *File) Keep() (safe int64) {
+	if f.closed {
+		return 0
+	}
+	f.flushing.Wait()
+	if f.at > f.safe && f.failed() == nil {
+		f.note()
+		f.flushing.Wait()
+	}
+	if f.safe == 0 {
+		f.Abort()
+		return 0
+	}
+	// Room that was reserved is given back. What is left of a torn line too.
+	f.part.Truncate(f.safe)
+	f.journal.Truncate(f.end)
+	f.journal.Sync()
+	f.close()
+	return f.safe
+}
+
+// Abort throws away what was written, an earlier run's part included. After
+// Commit or Keep it does nothing, so that it can be deferred.
+func (f *File) Abort() {
+	if f.closed {
+		return
+	}
+	f.flushing.Wait()
+	if f.part != nil {
+		f.part.Close()
+	}
+	os.Remove(name(f.place, ".part"))
+	f.remove()
+}
+
+// remove ends the work and removes the journal.
+func (f *File) remove() {
+	path := f.journal.Name()
+	if runtime.GOOS == "windows" { // where no open file can be removed
+		f.close()
+		os.Remove(path)
+		return
+	}
+	os.Remove(path) // before another run can have the lock
+	f.close()
+}
+
+// close leaves the files as they are.
+func (f *File) close() {
+	f.closed = true
+	if f.part != nil {
+		f.part.Close()
+	}
+	f.journal.Close()
+}

@@ -1,0 +1,6 @@
+//go:build race
+
+package source
+
+// raceEnabled: the race detector makes a sync.Pool forget.
+const raceEnabled = true

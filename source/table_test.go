@@ -1,0 +1,307 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/mapped"
+)
+
+// tables are arrays of every kind that hold the same 300 rows of 32 bytes of
+// f32, and those bytes.
+func tables(t testing.TB) (map[string]Array, []byte) {
+	r := rand.New(rand.NewPCG(8, 8))
+	const rows, size = 300, 32
+	packed := make([]byte, rows*size/16*5)
+	for i := range packed {
+		packed[i] = byte(r.IntN(16))
+	}
+	want := make([]byte, rows*size)
+	for i := 0; i < len(packed); i += 5 {
+		for j := range 4 {
+			v := float32(packed[i]) * float32(packed[i+1+j])
+			binary.LittleEndian.PutUint32(want[(i/5*4+j)*4:], math.Float32bits(v))
+		}
+	}
+	spec := garner.SpecOf(garner.F32, rows, 8)
+	data, err := garner.FromBytes(garner.F32, want, rows, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := write(t, "plain", append(noise(77), want...))
+	return map[string]Array{
+		"memory": Memory(data),
+		"plain":  plain{Memory(data)},
+		"file":   open(t, spec, nil, Segment{path, 77, int64(len(want))}),
+		"cut":    open(t, spec, nil, cut(t, r, want, 4)...),
+		"codec":  open(t, spec, scaled, Segment{write(t, "scaled", packed), 0, int64(len(packed))}),
+	}, want
+}
+
+func TestLookup(t *testing.T) {
+	arrays, want := tables(t)
+	for name, a := range arrays {
+		table, err := NewTable(a)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if table.Len() != 300 || table.RowBytes() != 32 {
+			t.Errorf("%s: %d rows of %d bytes", name, table.Len(), table.RowBytes())
+		}
+		var wait sync.WaitGroup
+		for worker := range 4 {
+			wait.Go(func() {
+				r := rand.New(rand.NewPCG(uint64(worker), 4))
+				for range 300 {
+					if f, ok := a.(*File); ok && r.IntN(10) == 0 {
+						for _, h := range f.files {
+							mapped.Forget(h.file)
+						}
+					}
+					ids := make([]int32, r.IntN(20))
+					for i := range ids {
+						ids[i] = int32(r.IntN(300))
+					}
+					dst := make([]byte, len(ids)*32)
+					if err := Lookup(t.Context(), table, ids, dst); err != nil {
+						t.Errorf("%s: %v", name, err)
+						return
+					}
+					values := make([]float32, len(ids)*8)
+					if err := LookupValues(t.Context(), table, ids, values); err != nil {
+						t.Errorf("%s: %v", name, err)
+						return
+					}
+					for i, id := range ids {
+						row := want[id*32:][:32]
+						if !bytes.Equal(dst[i*32:][:32], row) || math.Float32bits(values[i*8]) != binary.LittleEndian.Uint32(row) {
+							t.Errorf("%s: row %d is another", name, id)
+							return
+						}
+					}
+				}
+			})
+		}
+		wait.Wait()
+	}
+}
+
+func TestLookupRefuses(t *testing.T) {
+	arrays, _ := tables(t)
+	for name, a := range arrays {
+		table, err := NewTable(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dst := make([]byte, 4*32)
+		var bad *garner.IndexError
+		for about, err := range map[string]error{
+			"garner: indices[1] = -1 is outside axis 0 of data, which has 0…299 (1 more of 4 indices are outside)":                   Lookup(t.Context(), table, []int8{3, -1, 4, -128}, dst),
+			"garner: indices[3] = 300 is outside axis 0 of data, which has 0…299":                                                    Lookup(t.Context(), table, []uint16{3, 0, 299, 300}, dst),
+			"garner: indices[0] = 18446744073709551615 is outside axis 0 of data, which has 0…299 (3 more of 4 indices are outside)": Lookup(t.Context(), table, []uint64{math.MaxUint64, 1 << 63, 300, math.MaxUint32}, dst),
+		} {
+			about = strings.Replace(about, "(1 more of 4 indices are", "(1 more of 4 indices is", 1)
+			if !errors.As(err, &bad) || err.Error() != about {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		for _, n := range []int{0, 127, 129} {
+			if err := Lookup(t.Context(), table, []int{1, 2, 3, 4}, make([]byte, n)); !errors.Is(err, garner.ErrShape) {
+				t.Errorf("%s: into %d bytes: %v", name, n, err)
+			}
+		}
+		if err := Lookup(t.Context(), table, []int{}, nil); err != nil {
+			t.Error(err)
+		}
+		if err := LookupValues(t.Context(), table, []int{1}, make([]int32, 8)); !errors.Is(err, garner.ErrDType) {
+			t.Error(err)
+		}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cause := errors.New("enough")
+		cancel(cause)
+		if err := Lookup(ctx, table, []int{1, 2, 3, 4}, dst); err != cause {
+			t.Error(err)
+		}
+	}
+	fortran := garner.SpecOf(garner.F32, 5, 5)
+	fortran.Strides = []int{1, 5}
+	path := write(t, "x", noise(100))
+	for _, a := range []Array{
+		open(t, fortran, nil, Segment{path, 0, 100}),
+		open(t, garner.SpecOf(garner.F32), nil, Segment{path, 0, 4}),
+		open(t, garner.SpecOf(garner.F32, 3, 0), nil),
+		open(t, garner.SpecOf(garner.U4, 4, 3), nil, Segment{path, 0, 6}),
+		Memory(garner.Of([]string{"a"}, 1)),
+	} {
+		if _, err := NewTable(a); err == nil || !strings.HasPrefix(err.Error(), "garner: ") {
+			t.Errorf("%v is a table: %v", a.Spec(), err)
+		}
+	}
+	none, err := NewTable(open(t, garner.SpecOf(garner.F32, 0, 6), nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var bad *garner.IndexError
+	if err := Lookup(t.Context(), none, []int{0}, nil); !errors.As(err, &bad) || bad.Dim != 0 {
+		t.Error(err)
+	}
+}
+
+// TestLookupCutShort cuts a table's file short while it is open.
+func TestLookupCutShort(t *testing.T) {
+	path := write(t, "table", noise(100*4096))
+	f := open(t, garner.SpecOf(garner.U8, 100, 4096), nil, Segment{path, 0, 100 * 4096})
+	table, err := NewTable(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dst := make([]byte, 3*4096)
+	ids := []int{1, 99, 2}
+	if err := Lookup(t.Context(), table, ids, dst); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, 50*4096); err != nil {
+		t.Skip("this system does not let it happen: ", err)
+	}
+	var lost *ReadError
+	if err := Lookup(t.Context(), table, ids, dst); !errors.As(err, &lost) || lost.Row != 99 || lost.Path != path || lost.From != 99*4096 || lost.To != 100*4096 {
+		t.Errorf("%v, %#v", err, lost)
+	}
+	if err := Lookup(t.Context(), table, []int{1, 49, 2}, dst); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestForget has a table forget pages, and idle.
+func TestForget(t *testing.T) {
+	arrays, _ := tables(t)
+	table, err := NewTable(arrays["file"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if table.file == nil {
+		t.Skip("this system maps no files")
+	}
+	ids, dst := []int{1}, make([]byte, 32)
+	look := func() {
+		if err := Lookup(t.Context(), table, ids, dst); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for look(); table.seen[0] == 0; look() {
+	}
+	table.used.Store(time.Now().UnixNano() - 2*idle)
+	table.seen[0] |= 1 << 63
+	look()
+	if table.seen[0]>>63 != 0 || table.seen[0] == 0 {
+		t.Errorf("after a while: %x", table.seen)
+	}
+	b := new(batch)
+	for range forgetEach * len(table.seen) {
+		table.age(b)
+	}
+	if !slices.Equal(table.seen, make([]uint64, len(table.seen))) {
+		t.Errorf("after many batches: %x", table.seen)
+	}
+}
+
+func TestLookupAllocates(t *testing.T) {
+	arrays, _ := tables(t)
+	for name, a := range arrays {
+		if name == "plain" || name == "cut" {
+			continue // a row that is cut, or that someone else fetches, is read
+		}
+		table, err := NewTable(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids, dst, values := []int64{5, 299, 3, 5}, make([]byte, 4*32), make([]float32, 32)
+		n := testing.AllocsPerRun(200, func() {
+			if err := errors.Join(Lookup(context.Background(), table, ids, dst), LookupValues(context.Background(), table, ids, values)); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if n != 0 && !raceEnabled {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}
+
+// wide is a table of 1 KiB rows in the page cache.
+func wide(b *testing.B) *Table {
+	const rows = 64 << 10
+	path := write(b, "wide", make([]byte, rows<<10))
+	table, err := NewTable(open(b, garner.SpecOf(garner.F32, rows, 256), nil, Segment{path, 0, rows << 10}))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return table
+}
+
+// batches are many, so that few rows are in the processor's caches.
+func batches(table *Table, seed uint64) [][]int64 {
+	r := rand.New(rand.NewPCG(seed, 3))
+	batches := make([][]int64, 4096)
+	for i := range batches {
+		batches[i] = make([]int64, 16)
+		for j := range batches[i] {
+			batches[i][j] = r.Int64N(int64(table.Len()))
+		}
+	}
+	return batches
+}
+
+func lookups(b *testing.B, table *Table, batches [][]int64, next func() bool) {
+	dst := make([]byte, 16<<10)
+	for i := 0; next(); i++ {
+		if err := Lookup(context.Background(), table, batches[i%len(batches)], dst); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkTable16x1K(b *testing.B) {
+	table := wide(b)
+	ids, n := batches(table, 1), 0
+	lookups(b, table, ids, func() bool { n++; return n <= len(ids) }) // every page is seen, and mapped
+	b.SetBytes(16 << 10)
+	b.ReportAllocs()
+	lookups(b, table, ids, b.Loop)
+}
+
+func BenchmarkTable16x1KParallel(b *testing.B) {
+	table := wide(b)
+	ids, n := batches(table, 1), 0
+	lookups(b, table, ids, func() bool { n++; return n <= len(ids) })
+	b.SetBytes(16 << 10)
+	b.ReportAllocs()
+	b.SetParallelism(8)
+	b.ResetTimer()
+	b.RunParallel(func(pb *testing.PB) { lookups(b, table, ids, pb.Next) })
+}
+
+func ExampleLookup() {
+	table, err := NewTable(Memory(garner.Of([]float32{1, 2, 3, 4, 5, 6}, 3, 2)))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	rows := make([]float32, 4)
+	fmt.Println(LookupValues(context.Background(), table, []int{2, 0}, rows), rows)
+	fmt.Println(LookupValues(context.Background(), table, []int{3, 0}, rows))
+	// Output:
+	// <nil> [5 6 1 2]
+	// garner: indices[0] = 3 is outside axis 0 of data, which has 0…2
+}
