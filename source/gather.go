@@ -11,6 +11,7 @@ import (
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/kernel"
 	"github.com/garner-go/garner/internal/mapped"
+	"github.com/garner-go/garner/internal/pages"
 )
 
 // Options say how a Gather runs, never what it answers.
@@ -58,6 +59,7 @@ func Gather(ctx context.Context, op garner.Op, data, indices Array, out io.Write
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	defer g.free()
 	if err := g.allocate(); err != nil {
 		return err
 	}
@@ -78,7 +80,7 @@ func Gather(ctx context.Context, op garner.Op, data, indices Array, out io.Write
 }
 
 // unbudgeted is what a run without a budget makes do with, but for the indices.
-const unbudgeted = 128 << 20
+const unbudgeted = 96 << 20
 
 // gather is a run of Gather.
 type gather struct {
@@ -98,6 +100,8 @@ type gather struct {
 	finder   sorter        // puts what is fetched in order
 
 	block   int64 // elements of the result in a block
+	near    int64 // those where data is in memory
+	isNear  bool  // it was, when the block before was made
 	rows    int   // rows of a block, at most
 	buffers [2][]byte
 	row     []int64
@@ -193,14 +197,34 @@ func (g *gather) allocate() error {
 	if g.total == 0 {
 		return nil
 	}
-	blockBytes := g.block * int64(g.bits) / 8
+	blockBytes := g.block*int64(g.bits)/8 + 1
 	for i := range g.buffers {
-		if int64(i)*g.block < g.total {
-			g.buffers[i] = make([]byte, blockBytes+1)
+		if int64(i)*g.block >= g.total {
+			break
+		}
+		// Not of the collector's memory: it is given back at once.
+		if g.buffers[i], err = pages.Alloc(int(blockBytes)); err != nil {
+			return err
 		}
 	}
 	g.row = make([]int64, g.rows)
+	// Where data is in memory, a block that stays in the caches is best.
+	g.near = max(1, min(g.block, nearBytes*8/int64(g.bits)/max(slice, 1)*slice)) / per * per
+	if g.near == 0 {
+		g.near = g.block
+	}
 	return nil
+}
+
+// nearBytes is how large a block of the result is where nothing need be read:
+// what was copied into it is still in the second-level cache when it is written.
+const nearBytes = 512 << 10
+
+// free gives the buffers back.
+func (g *gather) free() {
+	for _, b := range append(g.buffers[:], g.stage) {
+		_ = pages.Free(b) // the memory is not lost, if it should fail
+	}
 }
 
 // open reads the indices where there is room for them, and looks at each.
@@ -314,14 +338,19 @@ func (g *gather) run(ctx context.Context, out io.Writer) error {
 	}
 	go func() {
 		defer close(full)
-		for at := first; at < g.total; at += g.block {
+		end := first
+		for at := first; at < g.total; at = end {
 			var buffer []byte
 			select {
 			case buffer = <-free:
 			case <-ctx.Done():
 				return
 			}
-			end := min(at+g.block, g.total)
+			// The first block finds out.
+			end = min(at+g.block, g.total)
+			if g.isNear || at == first {
+				end = min(at+g.near, g.total)
+			}
 			n := ((end-at)*int64(g.bits) + 7) / 8
 			if err := g.make(ctx, buffer, at, end); err != nil {
 				cancel(err)
@@ -410,7 +439,8 @@ func (g *gather) move(ctx context.Context, dst []byte, to int64, first, n int, f
 			rows[i] = row * width
 		}
 	}
-	if src, ok := g.warm(rows, m.Size); ok {
+	src, ok := g.warm(rows, m.Size)
+	if g.isNear = ok; ok {
 		err := g.spread(ctx, dst, src, rows, m)
 		if !errors.Is(err, garner.ErrFault) {
 			return err
@@ -424,7 +454,9 @@ func (g *gather) move(ctx context.Context, dst []byte, to int64, first, n int, f
 	if err != nil {
 		return err
 	}
-	src := g.room(len(at) * m.Size)
+	if src, err = g.room(len(at) * m.Size); err != nil {
+		return err
+	}
 	if len(at) > 0 {
 		if err := g.fetch(ctx, g.data, Rows{At: at, Size: m.Size, Dst: src}); err != nil {
 			return err
@@ -453,7 +485,10 @@ func (g *gather) moveBits(ctx context.Context, dst []byte, to int, rows []int64,
 	if err != nil {
 		return err
 	}
-	src := g.room(len(at) * int(n))
+	src, err := g.room(len(at) * int(n))
+	if err != nil {
+		return err
+	}
 	if len(at) > 0 {
 		if err := g.fetch(ctx, g.data, Rows{At: at, Size: int(n), Dst: src}); err != nil {
 			return err
@@ -502,12 +537,20 @@ func ascending(rows []int64) bool {
 }
 
 // room is n bytes for rows on their way.
-func (g *gather) room(n int) []byte {
+func (g *gather) room(n int) ([]byte, error) {
 	if n > len(g.stage) {
-		// Once, and for all blocks: no later one has more rows.
-		g.stage = make([]byte, max(n, min(g.rows, g.plan.Slice)))
+		if err := pages.Free(g.stage); err != nil {
+			return nil, err
+		}
+		// Once, mostly, for all blocks: those that follow have as many rows.
+		size := max(n, int(min(g.block*int64(g.bits)/8, 4*int64(n))))
+		var err error
+		if g.stage, err = pages.Alloc(size); err != nil {
+			g.stage = nil
+			return nil, err
+		}
 	}
-	return g.stage[:n]
+	return g.stage[:n], nil
 }
 
 // moveBytes is how much is copied between looks at the context.
@@ -808,7 +851,11 @@ func (g *gather) warm(rows []int64, size int) ([]byte, bool) {
 		return nil, false
 	}
 	b := f.view()
-	if b == nil || !f.resident(rows, size) {
+	places := samples
+	if g.isNear {
+		places = fewSamples // so was the block before, and this is a small one
+	}
+	if b == nil || !f.resident(rows, size, places) {
 		return nil, false
 	}
 	return b, true

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/gathertest"
 	"github.com/garner-go/garner/onnx"
 	"github.com/garner-go/garner/openvino"
 )
@@ -156,6 +157,7 @@ func same(t *testing.T, about string, op garner.Op, data, indices garner.Tensor,
 	} {
 		for _, budget := range budgets {
 			about := fmt.Sprintf("%s: %s, budget %d, from %d, %v of %v at %v", about, name, budget, from, op, data.Spec(), indices.Spec())
+			gatherInto(t, about, op, arrays, Options{Memory: budget}, want, wantErr)
 			var out bytes.Buffer
 			last := int64(-1)
 			err := Gather(context.Background(), op, arrays[0], arrays[1], &out, Options{Memory: budget, From: from, Progress: func(done, total int64) {
@@ -181,5 +183,33 @@ func same(t *testing.T, about string, op garner.Op, data, indices garner.Tensor,
 				t.Fatalf("%s: progress ended at %d of %d", about, last, len(all))
 			}
 		}
+	}
+}
+
+// gatherInto holds GatherInto against what garner.Gather gives.
+func gatherInto(t *testing.T, about string, op garner.Op, arrays [2]Array, o Options, want garner.Tensor, wantErr error) {
+	t.Helper()
+	if wantErr != nil {
+		return
+	}
+	out, err := garner.New(want.DType(), want.Shape()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := GatherInto(context.Background(), op, arrays[0], arrays[1], out, o); err != nil || !gathertest.Equal(out, want) {
+		t.Fatalf("%s: into memory: %v, %v, want %v", about, err, out, want)
+	}
+	turned, err := out.Transpose()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if turned, err = turned.Clone(); err != nil {
+		t.Fatal(err)
+	}
+	if turned, err = turned.Transpose(); err != nil {
+		t.Fatal(err)
+	}
+	if err := GatherInto(context.Background(), op, arrays[0], arrays[1], turned, o); err != nil || !gathertest.Equal(turned, want) {
+		t.Fatalf("%s: into a view: %v, %v, want %v", about, err, turned, want)
 	}
 }
