@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/garner-go/garner"
@@ -58,7 +59,11 @@ const gatherHelp = `DATA and INDICES are literals or files:
                             quoted texts string; 'f32[1,2]' and 'u8(3)' name a type
   FILE.npy
   FILE.npz#NAME             the array of that name; #NAME may go where it is the only one
-  FILE.safetensors#NAME     the tensor of that name
+  FILE.safetensors#NAME     the tensor of that name; of MODEL.safetensors.index.json#NAME
+                            in whichever of the model's files it is
+  FILE.gguf#NAME            the same; quantised ones as f32, or as blocks with --raw
+  FILE.raw, FILE.bin        elements alone, of --dtype, --shape and --offset
+  'part-*.npy'              files that are joined along axis 0, part-2 before part-10
   -                         npy on standard input
 INDICES are of any integer type. Files are mapped: of a DATA larger than memory
 only what the indices name is read.
@@ -73,11 +78,11 @@ well; of printed text without a message.`
 
 // gatherFlags are what a gather can be told.
 type gatherFlags struct {
-	operator            operatorFlags
-	policy              policyFlags
-	out, name           string
-	dtype, indicesDType dtypeFlag
-	threads             number
+	operator      operatorFlags
+	policy        policyFlags
+	out, name     string
+	data, indices arrayFlags
+	threads       number
 }
 
 func (p *program) gatherCommand(k gatherKind) *cobra.Command {
@@ -112,14 +117,8 @@ func (f *gatherFlags) add(cmd *cobra.Command, k gatherKind) {
 	flags.Lookup("axis").Hidden = !k.axis
 	flags.Lookup("batch-dims").Hidden = !k.batchDims
 	f.policy.add(cmd)
-	flags.Var(&f.dtype, "dtype", "the type of a literal DATA, or of bytes without a type in a .npy (V1, V2), as bf16 is saved")
-	flags.Var(&f.indicesDType, "indices-dtype", "the same of INDICES")
-	var dtypes []string
-	for _, d := range garner.DTypes() {
-		dtypes = append(dtypes, d.String())
-	}
-	complete(cmd, "dtype", dtypes...)
-	complete(cmd, "indices-dtype", dtypes...)
+	f.data.add(cmd, "")
+	f.indices.add(cmd, "indices-")
 }
 
 func twoOperands(cmd *cobra.Command, args []string) error {
@@ -207,10 +206,10 @@ func (p *program) request(ctx context.Context, kind catalog.Kind, f *gatherFlags
 			r.close()
 		}
 	}()
-	if r.data, err = p.open(ctx, operandRoles[0], args[0], garner.DType(f.dtype)); err != nil {
+	if r.data, err = p.open(ctx, operandRoles[0], args[0], f.data.options()); err != nil {
 		return nil, err
 	}
-	if r.indices, err = p.open(ctx, operandRoles[1], args[1], garner.DType(f.indicesDType)); err != nil {
+	if r.indices, err = p.open(ctx, operandRoles[1], args[1], f.indices.options()); err != nil {
 		return nil, err
 	}
 	if r.op, err = f.policy.amend(r.op, r.data.tensor.DType()); err != nil {
@@ -242,7 +241,7 @@ func (p *program) gather(ctx context.Context, kind catalog.Kind, f *gatherFlags,
 	if err != nil {
 		return err
 	}
-	to, err := p.create(ctx, f.out, f.name, data.path, indices.path)
+	to, err := p.create(ctx, f.out, f.name, slices.Concat(data.paths, indices.paths)...)
 	if err != nil {
 		return err
 	}
