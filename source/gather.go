@@ -775,7 +775,7 @@ func (g *gather) readIndices(ctx context.Context, b box, steps []int) (garner.Te
 
 func (g *gather) indexRoom(n int) []byte {
 	if n > len(g.indexBuf) {
-		g.indexBuf = make([]byte, n)
+		g.indexBuf = make([]byte, n+8)
 	}
 	return g.indexBuf[:n]
 }

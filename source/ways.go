@@ -140,11 +140,11 @@ func (f *File) fetchUnmapped(ctx context.Context, rows Rows) error {
 // choose finds the best way; without mapping, Mapped says that rows are in the
 // page cache.
 func (f *File) choose(rows Rows, mapping bool) Way {
+	if len(rows.At) == 1 && int64(rows.Size) <= f.limit() {
+		return Pread // one request: it takes no longer than to ask what is in memory
+	}
 	if f.resident(rows.At, rows.Size, samples) {
 		return Mapped
-	}
-	if len(rows.At) == 1 && int64(rows.Size) <= f.limit() {
-		return Pread // one request: nothing to do at once
 	}
 	if r := f.ring(); r != nil {
 		f.putRing(r)
