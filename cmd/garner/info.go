@@ -68,8 +68,8 @@ type listedArray struct {
 	Name  string `json:"name,omitempty"`
 	DType string `json:"dtype,omitempty"` // absent where it is not read
 	Kind  string `json:"kind,omitempty"`  // as the format names it
-	Shape []int  `json:"shape"` // null where it is not known
-	Bytes int64  `json:"bytes"` // -1 where the kind is not known
+	Shape []int  `json:"shape"`           // null where it is not known
+	Bytes int64  `json:"bytes"`           // -1 where the kind is not known
 	File  string `json:"file"`
 	Note  string `json:"note,omitempty"`
 }

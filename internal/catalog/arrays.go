@@ -89,6 +89,9 @@ type ArrayOptions struct {
 	Offset int64        // of the first element of such a file, in bytes
 	Raw    bool         // blocks of quantised tensors, instead of numbers
 
+	// InPlace refuses, as a layout.ErrMemory, what can only be read whole.
+	InPlace bool
+
 	// Inflated is told how much of a compressed array is there, as npz.Options
 	// has it.
 	Inflated func(done, total int64)
@@ -137,7 +140,7 @@ func OpenArray(operand string, o ArrayOptions) (*Opened, error) {
 	arrays := make([]layout.Array, len(paths))
 	for i, p := range paths {
 		arrays[i], err = f.layout(p, name, o)
-		if errors.Is(err, layout.ErrMemory) && len(paths) == 1 && f.memory != nil {
+		if errors.Is(err, layout.ErrMemory) && len(paths) == 1 && f.memory != nil && !o.InPlace {
 			return f.memory(p, name, o)
 		}
 		if err != nil {
