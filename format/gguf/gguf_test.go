@@ -502,3 +502,47 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestMemory passes over metadata without holding them, and is not led by
+// counts to ask for memory.
+func TestMemory(t *testing.T) {
+	m := begin(3, 1, 3).text("long").u32(typeString).text(strings.Repeat("x", 64<<20))
+	m.text("words").u32(typeArray).u32(typeString).u64(200000)
+	for range 200000 {
+		m.text("token")
+	}
+	m.text(strings.Repeat("k", 8<<20)).u32(typeUint8)
+	m.WriteByte(1)
+	file := m.tensor("a", 24, 0, 3).data(3)
+	lying := begin(3, maxTensors, 0).tensor("a", 24, 0, 3).data(24 * maxTensors)
+	for name, b := range map[string][]byte{"sound": file, "lying": lying} {
+		r := testing.Benchmark(func(b2 *testing.B) {
+			for range b2.N {
+				if _, err := parsed(b); (err == nil) != (name == "sound") {
+					b2.Fatal(err)
+				}
+			}
+		})
+		if r.AllocedBytesPerOp() > 1<<20 {
+			t.Errorf("%s: %d bytes of memory for a header of %d", name, r.AllocedBytesPerOp(), len(b))
+		}
+	}
+}
+
+func BenchmarkDecode(b *testing.B) {
+	for _, k := range kinds {
+		if k.codec == nil {
+			continue
+		}
+		b.Run(k.name, func(b *testing.B) {
+			src, dst := make([]byte, 128*k.bytes), make([]byte, 128*blockSize*4)
+			for i := range src {
+				src[i] = byte(i * 7)
+			}
+			b.SetBytes(int64(len(dst)))
+			for b.Loop() {
+				k.codec.Decode(dst, src)
+			}
+		})
+	}
+}
