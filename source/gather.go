@@ -209,8 +209,11 @@ func (g *gather) allocate() error {
 	}
 	g.row = make([]int64, g.rows)
 	// Where data is in memory, a block that stays in the caches is best.
-	g.near = max(1, min(g.block, nearBytes*8/int64(g.bits)/max(slice, 1)*slice)) / per * per
-	if g.near == 0 {
+	g.near = nearBytes * 8 / int64(g.bits)
+	if slice > 0 && slice < g.near {
+		g.near = g.near / slice * slice // longer slices are cut
+	}
+	if g.near = min(g.block, g.near) / per * per; g.near == 0 {
 		g.near = g.block
 	}
 	return nil
