@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/format/layout"
 	"github.com/garner-go/garner/internal/catalog"
 	"github.com/garner-go/garner/internal/terminal"
 	"github.com/spf13/cobra"
@@ -83,6 +84,7 @@ type gatherFlags struct {
 	out, name     string
 	data, indices arrayFlags
 	threads       number
+	stream        streamFlags
 }
 
 func (p *program) gatherCommand(k gatherKind) *cobra.Command {
@@ -100,8 +102,10 @@ func (p *program) gatherCommand(k gatherKind) *cobra.Command {
 	}
 	f.add(cmd, k)
 	flags := cmd.Flags()
-	flags.StringVarP(&f.out, "output", "o", "", "write the result to `OUT`: a .npy, .npz or .safetensors file, or - for npy on standard output")
-	flags.StringVar(&f.name, "name", "", "the result's `NAME` in a .npz (default arr_0) or .safetensors file (default output)")
+	flags.StringVarP(&f.out, "output", "o", "", "write the result to `OUT`: a .npy, .npz, .safetensors, .gguf or .raw file, or - for npy on standard output")
+	flags.StringVar(&f.name, "name", "", "the result's `NAME` in a .npz (default arr_0), .safetensors or .gguf file (default output)")
+	flags.Var(&f.stream.memory, "memory", "hold no more than this at a time of DATA, INDICES and the result, such as 512M or 2G (default: what is fast)")
+	flags.BoolVar(&f.stream.resume, "resume", false, "go on with OUT where the same command was interrupted")
 	flags.Var(&f.threads, "threads", "use so many cores (default all)")
 	return cmd
 }
@@ -175,9 +179,17 @@ func (r *request) close() {
 
 // request reads what is asked for; checkOutput is what an OUT must keep. The
 // caller closes it, unless there is an error.
-func (p *program) request(ctx context.Context, kind catalog.Kind, f *gatherFlags, args []string, checkOutput func(string) error) (_ *request, err error) {
-	// First all that is wrong with the command itself.
-	r := &request{}
+func (p *program) request(ctx context.Context, kind catalog.Kind, f *gatherFlags, args []string, checkOutput func(string) error) (*request, error) {
+	r, err := asked(kind, f, args, checkOutput)
+	if err != nil {
+		return nil, err
+	}
+	return r, p.openRequest(ctx, f, r, args)
+}
+
+// asked finds all that is wrong with the command itself, and opens nothing.
+func asked(kind catalog.Kind, f *gatherFlags, args []string, checkOutput func(string) error) (r *request, err error) {
+	r = &request{}
 	if r.operator, err = f.operator.find(kind); err != nil {
 		return nil, err
 	}
@@ -198,24 +210,24 @@ func (p *program) request(ctx context.Context, kind catalog.Kind, f *gatherFlags
 			return nil, err
 		}
 	}
-	if err := checkOperands(args); err != nil {
-		return nil, err
-	}
+	return r, checkOperands(args)
+}
+
+// openRequest opens the operands as tensors.
+func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request, args []string) (err error) {
 	defer func() {
 		if err != nil {
 			r.close()
 		}
 	}()
 	if r.data, err = p.open(ctx, operandRoles[0], args[0], f.data.options()); err != nil {
-		return nil, err
+		return err
 	}
 	if r.indices, err = p.open(ctx, operandRoles[1], args[1], f.indices.options()); err != nil {
-		return nil, err
+		return err
 	}
-	if r.op, err = f.policy.amend(r.op, r.data.tensor.DType()); err != nil {
-		return nil, err
-	}
-	return r, nil
+	r.op, err = f.policy.amend(r.op, r.data.tensor.DType())
+	return err
 }
 
 // gather runs one gather, from the operands to where the result goes.
@@ -225,8 +237,26 @@ func (p *program) gather(ctx context.Context, kind catalog.Kind, f *gatherFlags,
 			return err
 		}
 	}
-	r, err := p.request(ctx, kind, f, args, func(out string) error { return checkOutput(out, f.name) })
+	r, err := asked(kind, f, args, func(out string) error { return checkOutput(out, f.name) })
 	if err != nil {
+		return err
+	}
+	if err := f.check(args[0]); err != nil {
+		return err
+	}
+	if f.streams(args[0]) {
+		data, err := p.openInput(operandRoles[0], args[0], f.data.options())
+		switch {
+		case err == nil:
+			defer data.close()
+			return p.stream(ctx, f, r, data, args)
+		case !errors.Is(err, layout.ErrMemory):
+			return err
+		case f.stream.flag() != "":
+			return &usageError{message: f.stream.flag() + ": DATA " + bare(err), err: err}
+		}
+	}
+	if err := p.openRequest(ctx, f, r, args); err != nil {
 		return err
 	}
 	defer r.close()
