@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/mapped"
 	"github.com/garner-go/garner/onnx"
 )
 
@@ -184,6 +185,29 @@ func TestChangesWhileRead(t *testing.T) {
 	}
 }
 
+// TestIndicesChange cuts the file of the indices short after the first block.
+func TestIndicesChange(t *testing.T) {
+	const n = 40000
+	for _, memory := range []int64{0, 50000} {
+		noLeak(t)
+		at := stored(t, garner.Of(make([]int64, n), n))
+		path, changed := at.files[0].path, false
+		var denied error
+		err := Gather(t.Context(), onnx.Gather13{}, Memory(garner.Of(noise(300), 3, 100)), at, io.Discard, Options{Memory: memory, Progress: func(done, total int64) {
+			if done > 0 && !changed {
+				changed, denied = true, os.Truncate(path, 4096)
+			}
+		}})
+		if denied != nil {
+			t.Skip("this system does not let it happen: ", denied)
+		}
+		var lost *ReadError
+		if !errors.As(err, &lost) || lost.Path != path || !strings.Contains(err.Error(), "cut short") {
+			t.Errorf("%d: %v", memory, err)
+		}
+	}
+}
+
 // TestWays cuts a file short and closes it, and reads it in every way.
 func TestWays(t *testing.T) {
 	path := write(t, "table", noise(100<<12))
@@ -210,6 +234,23 @@ func TestWays(t *testing.T) {
 	}
 	if w := file.Way(Rows{}); w == Auto {
 		t.Error("Auto is no way")
+	}
+	// Without io_uring, as many containers are.
+	without := open(t, garner.SpecOf(garner.U8, 100, 1<<12), nil, Segment{path, 0, 100 << 12})
+	without.noRing = true
+	if slices.Contains(without.Ways(), Ring) {
+		t.Error("there are rings all the same")
+	}
+	for range 2 {
+		clear(rows.Dst)
+		if err := without.Fetch(t.Context(), rows); err != nil {
+			t.Fatal(err)
+		}
+		holds(t, "without rings", rows, noise(100<<12))
+		mapped.Forget(without.files[0].file)
+	}
+	if w := without.Way(rows); w == Ring {
+		t.Error(w)
 	}
 	if err := os.Truncate(path, 60<<12); err != nil {
 		t.Skip("this system does not let it happen: ", err)

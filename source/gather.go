@@ -168,6 +168,7 @@ func (g *gather) allocate() error {
 		_, mapped := viewOf(g.indices)
 		g.whole = mapped || size <= 4*unbudgeted
 	}
+	budget = min(budget, 1<<30) // blocks that are larger are no faster
 	// What a row takes: its place, its place in order, its bytes as they are
 	// fetched, and those of two blocks of the result.
 	row := int64(8 + 16 + 8)
@@ -246,7 +247,7 @@ func (g *gather) open(ctx context.Context) error {
 			ok = false
 		}
 		if ok {
-			return g.plan.Check(ctx, g.index)
+			return g.vanished(g.plan.Check(ctx, g.index))
 		}
 	}
 	size, err := sizeOf(spec)
@@ -632,10 +633,10 @@ func (g *gather) find(ctx context.Context, rows []int64, first int) (filled int,
 		if errors.Is(err, garner.ErrIndex) {
 			// They were looked at before: they changed since.
 			if err := g.plan.Check(ctx, g.index); err != nil {
-				return 0, err
+				return 0, g.vanished(err)
 			}
 		}
-		return filled, err
+		return filled, g.vanished(err)
 	}
 	for len(rows) > 0 {
 		b := boxAt(g.plan.Loops, first, len(rows))
@@ -685,6 +686,18 @@ func (g *gather) find(ctx context.Context, rows []int64, first int) (filled int,
 		rows, first = rows[b.count:], first+b.count
 	}
 	return filled, nil
+}
+
+// vanished names the file of indices that are mapped and are not there any more.
+func (g *gather) vanished(err error) error {
+	f, ok := g.indices.(*File)
+	if !ok || !errors.Is(err, garner.ErrFault) {
+		return err
+	}
+	if changed := f.Changed(); changed != nil {
+		return changed
+	}
+	return &ReadError{Path: f.files[0].path, Row: -1, Err: err}
 }
 
 // A box is some turns of a nest of loops that are themselves a nest.

@@ -85,7 +85,7 @@ func fillIndices(r *rand.Rand, v garner.Tensor, dim, bad int) {
 // FuzzGather gathers random operands from files with random budgets, and holds
 // what is written against garner.Gather.
 func FuzzGather(f *testing.F) {
-	for seed := range uint64(40) {
+	for seed := range uint64(80) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
@@ -93,7 +93,7 @@ func FuzzGather(f *testing.F) {
 		dtypes := []garner.DType{garner.U8, garner.F16, garner.F32, garner.F64, garner.U4, garner.U1, garner.I2, garner.Complex128}
 		dtype := dtypes[r.IntN(len(dtypes))]
 		index := []garner.DType{garner.I32, garner.I64, garner.U8, garner.U4, garner.U64}[r.IntN(5)]
-		dims := []int{1 + r.IntN(4), 1 + r.IntN(15), 1 + r.IntN(4), 1 + r.IntN(40)}
+		dims := []int{1 + r.IntN(3), 1 + r.IntN(9), 1 + r.IntN(3), 1 + r.IntN(14)}
 		axis := r.IntN(4)
 		bad := []int{0, 0, 1000, 20}[r.IntN(4)]
 		var op garner.Op
