@@ -110,6 +110,7 @@ Usage:
   garner info     FILE [--json]                                                  what a file holds: names, types, shapes, sizes
   garner verify   PATH... [--json]                                               hold garner against recorded answers
   garner bench    gather|gathernd|elements DATA INDICES ...                      time a gather beside this machine's limits
+  garner probe    TABLE [--rows N,...] [-o PROBE.svg]                            time the ways of reading rows of a table
   garner help COMMAND                                                            what to type, with examples
   garner completion bash|zsh|fish|powershell                                     a completion script for the shell
 
@@ -160,7 +161,7 @@ func (p *program) command() *cobra.Command {
 			if len(args) > 0 {
 				return noCommand(cmd, args[0])
 			}
-			return usage(cmd, "say what to do: gather, gathernd, elements, shape, explain, ops, info, verify or bench")
+			return usage(cmd, "say what to do: gather, gathernd, elements, shape, explain, ops, info, verify, bench or probe")
 		},
 	}
 	root.SuggestionsMinimumDistance = 2
@@ -191,7 +192,7 @@ func (p *program) command() *cobra.Command {
 	for _, k := range gatherKinds {
 		root.AddCommand(p.gatherCommand(k))
 	}
-	root.AddCommand(p.shapeCommand(), p.explainCommand(), p.opsCommand(), p.infoCommand(), p.verifyCommand(), p.benchCommand())
+	root.AddCommand(p.shapeCommand(), p.explainCommand(), p.opsCommand(), p.infoCommand(), p.verifyCommand(), p.benchCommand(), p.probeCommand())
 	root.InitDefaultCompletionCmd()
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {
 		wantShell(completion)
