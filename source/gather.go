@@ -560,8 +560,14 @@ func (g *gather) room(n int) ([]byte, error) {
 // moveBytes is how much is copied between looks at the context.
 const moveBytes = 1 << 20
 
-// spread moves rows on as many cores as pay. src may be mapped memory.
+// spread moves rows on as many cores as pay.
 func (g *gather) spread(ctx context.Context, dst, src []byte, rows []int64, m kernel.Move) error {
+	return spread(ctx, g.threads, dst, src, rows, m, g.fill)
+}
+
+// spread moves rows on up to so many cores. src may be mapped memory.
+func spread(ctx context.Context, threads int, dst, src []byte, rows []int64, m kernel.Move, fill []byte) error {
+	prefetched := 1 + aheadBytes/max(m.Size, 1)
 	each := max(1, moveBytes/2/max(m.Size, 1)) // rows at once
 	step := func(first int) error {
 		if ctx.Err() != nil {
@@ -575,10 +581,10 @@ func (g *gather) spread(ctx context.Context, dst, src []byte, rows []int64, m ke
 		if m.Filled {
 			part.Ahead.Rows = nil
 		}
-		kernel.Rows(dst, src, rows[first:end], part, g.fill)
+		kernel.Rows(dst, src, rows[first:end], part, fill)
 		return nil
 	}
-	threads := min(g.threads, (len(rows)+each-1)/each)
+	threads = min(threads, (len(rows)+each-1)/each)
 	if threads <= 1 {
 		return mapped.Guard(func() error {
 			for first := 0; first < len(rows); first += each {
@@ -623,8 +629,9 @@ func (g *gather) spread(ctx context.Context, dst, src []byte, rows []int64, m ke
 	return failed
 }
 
-// prefetched is how many rows before its turn a row is asked for.
-const prefetched = 8
+// aheadBytes is how far before its turn a row is asked for: 128 cache lines, as
+// garner's own moves do.
+const aheadBytes = 128 * 64
 
 // find finds where rows begin in data, in elements.
 func (g *gather) find(ctx context.Context, rows []int64, first int) (filled int, err error) {
