@@ -99,9 +99,8 @@ func q4_1(q *[blockSize]int8, src []byte) {
 }
 
 func q4_0(q *[blockSize]int8, src []byte) {
-	q4_1(q, src)
-	for i := range q {
-		q[i] -= 8
+	for i, b := range src[:blockSize/2] {
+		q[i], q[i+blockSize/2] = int8(b&15)-8, int8(b>>4)-8
 	}
 }
 
@@ -110,14 +109,17 @@ func q5_1(q *[blockSize]int8, src []byte) {
 	q4_1(q, src[4:])
 	high := binary.LittleEndian.Uint32(src)
 	for i := range q {
-		q[i] |= int8(high >> i & 1 << 4)
+		q[i] |= int8(high & 1 << 4)
+		high >>= 1
 	}
 }
 
 func q5_0(q *[blockSize]int8, src []byte) {
-	q5_1(q, src)
+	q4_1(q, src[4:])
+	high := ^binary.LittleEndian.Uint32(src)
 	for i := range q {
-		q[i] -= 16
+		q[i] -= int8(high & 1 << 4) // 16 less where the fifth bit is not set
+		high >>= 1
 	}
 }
 
