@@ -35,6 +35,7 @@ var gatherKinds = []gatherKind{
   garner gather data.npy ids.npy --as onnx.Gather-13 -o rows.npy
   garner gather model.safetensors#embeddings.weight ids.npy -o rows.npy
   garner gather arrays.npz#table arrays.npz#ids -o rows.safetensors --name rows
+  garner gather data.npy ids.npy -o rows.npy --memory 512M
   cat ids.npy | garner gather data.npy - -o - > rows.npy`,
 	},
 	{
@@ -66,11 +67,20 @@ const gatherHelp = `DATA and INDICES are literals or files:
   FILE.raw, FILE.bin        elements alone, of --dtype, --shape and --offset
   'part-*.npy'              files that are joined along axis 0, part-2 before part-10
   -                         npy on standard input
-INDICES are of any integer type. Files are mapped: of a DATA larger than memory
-only what the indices name is read.
+INDICES are of any integer type.
 
 Without -o a result of up to 1000 elements is printed as nested lists, and of a
-larger one its type, shape and ends. A file of -o is written whole or not at all.
+larger one its type, shape and ends. A file of -o appears whole or not at all.
+
+DATA in a file, INDICES and the result of -o may each be larger than memory: only
+the rows that are asked for are read, and the result is written block by block.
+--memory SIZE holds no more than that at a time, the pages of the files included.
+What is written does not depend on it.
+
+Where an OUT of 64 MiB or more, or with --memory, was interrupted, by Ctrl-C or
+kill -9 or a loss of power, the same command with --resume goes on, unless DATA,
+INDICES or a flag is another by now. Until it is done .garner-OUT.part and
+.garner-OUT.resume stand beside OUT; without --resume it starts anew.
 
 Exit status: 0 done; 1 DATA, INDICES or an index was refused, or a file could not
 be read or written; 2 the command was wrong, an operator or an attribute too;
@@ -104,7 +114,7 @@ func (p *program) gatherCommand(k gatherKind) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVarP(&f.out, "output", "o", "", "write the result to `OUT`: a .npy, .npz, .safetensors, .gguf or .raw file, or - for npy on standard output")
 	flags.StringVar(&f.name, "name", "", "the result's `NAME` in a .npz (default arr_0), .safetensors or .gguf file (default output)")
-	flags.Var(&f.stream.memory, "memory", "hold no more than this at a time of DATA, INDICES and the result, such as 512M or 2G (default: what is fast)")
+	flags.Var(&f.stream.memory, "memory", "hold no more than `SIZE` at a time of DATA, INDICES and the result, such as 512M or 2G (default: what is fastest)")
 	flags.BoolVar(&f.stream.resume, "resume", false, "go on with OUT where the same command was interrupted")
 	flags.Var(&f.threads, "threads", "use so many cores (default all)")
 	return cmd

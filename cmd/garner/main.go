@@ -123,8 +123,9 @@ OP is DIALECT.OPERATOR-VERSION, for example openvino.Gather-8; garner's own,
 strict operator where it is not given. "garner ops" lists them.
 DATA and INDICES are literals such as '[[1,2],[3,4]]', or files: .npy, .npz#NAME,
 .safetensors#NAME, .gguf#NAME, .raw and .bin; "-" is npy on standard input.
-Without -o a small result is printed. OUT is a file, .npy, .npz or .safetensors;
-"-o -" writes npy to standard output.
+Without -o a small result is printed. OUT is a file, .npy, .npz, .safetensors,
+.gguf or .raw; "-o -" writes npy to standard output. DATA in a file may be larger
+than memory, and so may the result.
 
 Exit status: 0 done; 1 the data or an index was refused, a file could not be read
 or written, or a verify had failures; 2 the command was wrong; 130 interrupted.`

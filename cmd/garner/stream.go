@@ -239,7 +239,7 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 	o := source.Options{Threads: int(f.threads.value)}
 	if f.stream.memory.given {
 		o.Memory = f.stream.memory.bytes - indices.held
-		if o.Memory < leastMemory {
+		if indices.held > f.stream.memory.bytes/2 {
 			return garner.Errorf(nil, "INDICES %s take %s of memory, and --memory %s leaves too little beside them; put them into a .npy file, of which a part is read at a time, or give more",
 				brief(args[1]), amount(indices.held), f.stream.memory.text)
 		}
