@@ -260,6 +260,24 @@ func TestResumeAfterInterrupt(t *testing.T) {
 	nothingLeft(t, l.dir, "data.npy", "ids.npy", "out.npy")
 }
 
+// TestChanged writes to the table while it is read: what was made of it is worth
+// nothing, and is thrown away.
+func TestChanged(t *testing.T) {
+	l := met(t, nil, func(l *large, p *process) {
+		if err := os.Chtimes(filepath.Join(l.dir, "data.npy"), time.Time{}, time.Now().Add(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+		got, message := p.status(t), p.stderr.String()
+		if want := "garner: data.npy cannot be read: the file was written to while it was read; run again on one that is left alone\n"; got != statusRefused || message != want {
+			t.Errorf("status %d, %q; want %q", got, message, want)
+		}
+	})
+	nothingLeft(t, l.dir, "data.npy", "ids.npy")
+}
+
 // TestInterruptNothing interrupts a run that has nothing to keep: nothing is
 // left.
 func TestInterruptNothing(t *testing.T) {
