@@ -47,7 +47,7 @@ func TestMemory(t *testing.T) {
 	}
 	ids := make([]int32, rows)
 	for i := range ids {
-		ids[i] = int32(i * 40503 % rows) // odd, so that all are there
+		ids[i] = int32(int64(i) * 40503 % rows) // odd, so that all are there
 	}
 	writeNpy(t, filepath.Join(dir, "ids.npy"), garner.Of(ids, rows))
 	for _, at := range []int{budget, 4 << 20} {
