@@ -342,7 +342,7 @@ func (g *gather) run(ctx context.Context, out io.Writer) error {
 	}
 	go func() {
 		defer close(full)
-		end := first
+		var end int64
 		for at := first; at < g.total; at = end {
 			var buffer []byte
 			select {
