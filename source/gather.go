@@ -11,6 +11,7 @@ import (
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/kernel"
 	"github.com/garner-go/garner/internal/mapped"
+	"github.com/garner-go/garner/internal/pages"
 )
 
 // Options say how a Gather runs, never what it answers.
@@ -58,6 +59,7 @@ func Gather(ctx context.Context, op garner.Op, data, indices Array, out io.Write
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	defer g.free()
 	if err := g.allocate(); err != nil {
 		return err
 	}
@@ -78,7 +80,7 @@ func Gather(ctx context.Context, op garner.Op, data, indices Array, out io.Write
 }
 
 // unbudgeted is what a run without a budget makes do with, but for the indices.
-const unbudgeted = 128 << 20
+const unbudgeted = 96 << 20
 
 // gather is a run of Gather.
 type gather struct {
@@ -98,6 +100,8 @@ type gather struct {
 	finder   sorter        // puts what is fetched in order
 
 	block   int64 // elements of the result in a block
+	near    int64 // those where data is in memory
+	isNear  bool  // it was, when the block before was made
 	rows    int   // rows of a block, at most
 	buffers [2][]byte
 	row     []int64
@@ -164,6 +168,7 @@ func (g *gather) allocate() error {
 		_, mapped := viewOf(g.indices)
 		g.whole = mapped || size <= 4*unbudgeted
 	}
+	budget = min(budget, 1<<30) // blocks that are larger are no faster
 	// What a row takes: its place, its place in order, its bytes as they are
 	// fetched, and those of two blocks of the result.
 	row := int64(8 + 16 + 8)
@@ -193,14 +198,37 @@ func (g *gather) allocate() error {
 	if g.total == 0 {
 		return nil
 	}
-	blockBytes := g.block * int64(g.bits) / 8
+	blockBytes := g.block*int64(g.bits)/8 + 1
 	for i := range g.buffers {
-		if int64(i)*g.block < g.total {
-			g.buffers[i] = make([]byte, blockBytes+1)
+		if int64(i)*g.block >= g.total {
+			break
+		}
+		// Not of the collector's memory: it is given back at once.
+		if g.buffers[i], err = pages.Alloc(int(blockBytes)); err != nil {
+			return err
 		}
 	}
 	g.row = make([]int64, g.rows)
+	// Where data is in memory, a block that stays in the caches is best.
+	g.near = nearBytes * 8 / int64(g.bits)
+	if slice > 0 && slice < g.near {
+		g.near = g.near / slice * slice // longer slices are cut
+	}
+	if g.near = min(g.block, g.near) / per * per; g.near == 0 {
+		g.near = g.block
+	}
 	return nil
+}
+
+// nearBytes is how large a block of the result is where nothing need be read:
+// what was copied into it is still in the second-level cache when it is written.
+const nearBytes = 512 << 10
+
+// free gives the buffers back.
+func (g *gather) free() {
+	for _, b := range append(g.buffers[:], g.stage) {
+		_ = pages.Free(b) // the memory is not lost, if it should fail
+	}
 }
 
 // open reads the indices where there is room for them, and looks at each.
@@ -219,7 +247,7 @@ func (g *gather) open(ctx context.Context) error {
 			ok = false
 		}
 		if ok {
-			return g.plan.Check(ctx, g.index)
+			return g.vanished(g.plan.Check(ctx, g.index))
 		}
 	}
 	size, err := sizeOf(spec)
@@ -314,14 +342,19 @@ func (g *gather) run(ctx context.Context, out io.Writer) error {
 	}
 	go func() {
 		defer close(full)
-		for at := first; at < g.total; at += g.block {
+		var end int64
+		for at := first; at < g.total; at = end {
 			var buffer []byte
 			select {
 			case buffer = <-free:
 			case <-ctx.Done():
 				return
 			}
-			end := min(at+g.block, g.total)
+			// The first block finds out.
+			end = min(at+g.block, g.total)
+			if g.isNear || at == first {
+				end = min(at+g.near, g.total)
+			}
 			n := ((end-at)*int64(g.bits) + 7) / 8
 			if err := g.make(ctx, buffer, at, end); err != nil {
 				cancel(err)
@@ -410,7 +443,8 @@ func (g *gather) move(ctx context.Context, dst []byte, to int64, first, n int, f
 			rows[i] = row * width
 		}
 	}
-	if src, ok := g.warm(rows, m.Size); ok {
+	src, ok := g.warm(rows, m.Size)
+	if g.isNear = ok; ok {
 		err := g.spread(ctx, dst, src, rows, m)
 		if !errors.Is(err, garner.ErrFault) {
 			return err
@@ -424,7 +458,9 @@ func (g *gather) move(ctx context.Context, dst []byte, to int64, first, n int, f
 	if err != nil {
 		return err
 	}
-	src := g.room(len(at) * m.Size)
+	if src, err = g.room(len(at) * m.Size); err != nil {
+		return err
+	}
 	if len(at) > 0 {
 		if err := g.fetch(ctx, g.data, Rows{At: at, Size: m.Size, Dst: src}); err != nil {
 			return err
@@ -453,7 +489,10 @@ func (g *gather) moveBits(ctx context.Context, dst []byte, to int, rows []int64,
 	if err != nil {
 		return err
 	}
-	src := g.room(len(at) * int(n))
+	src, err := g.room(len(at) * int(n))
+	if err != nil {
+		return err
+	}
 	if len(at) > 0 {
 		if err := g.fetch(ctx, g.data, Rows{At: at, Size: int(n), Dst: src}); err != nil {
 			return err
@@ -502,19 +541,33 @@ func ascending(rows []int64) bool {
 }
 
 // room is n bytes for rows on their way.
-func (g *gather) room(n int) []byte {
+func (g *gather) room(n int) ([]byte, error) {
 	if n > len(g.stage) {
-		// Once, and for all blocks: no later one has more rows.
-		g.stage = make([]byte, max(n, min(g.rows, g.plan.Slice)))
+		if err := pages.Free(g.stage); err != nil {
+			return nil, err
+		}
+		// Once, mostly, for all blocks: those that follow have as many rows.
+		size := max(n, int(min(g.block*int64(g.bits)/8, 4*int64(n))))
+		var err error
+		if g.stage, err = pages.Alloc(size); err != nil {
+			g.stage = nil
+			return nil, err
+		}
 	}
-	return g.stage[:n]
+	return g.stage[:n], nil
 }
 
 // moveBytes is how much is copied between looks at the context.
 const moveBytes = 1 << 20
 
-// spread moves rows on as many cores as pay. src may be mapped memory.
+// spread moves rows on as many cores as pay.
 func (g *gather) spread(ctx context.Context, dst, src []byte, rows []int64, m kernel.Move) error {
+	return spread(ctx, g.threads, dst, src, rows, m, g.fill)
+}
+
+// spread moves rows on up to so many cores. src may be mapped memory.
+func spread(ctx context.Context, threads int, dst, src []byte, rows []int64, m kernel.Move, fill []byte) error {
+	prefetched := 1 + aheadBytes/max(m.Size, 1)
 	each := max(1, moveBytes/2/max(m.Size, 1)) // rows at once
 	step := func(first int) error {
 		if ctx.Err() != nil {
@@ -528,10 +581,10 @@ func (g *gather) spread(ctx context.Context, dst, src []byte, rows []int64, m ke
 		if m.Filled {
 			part.Ahead.Rows = nil
 		}
-		kernel.Rows(dst, src, rows[first:end], part, g.fill)
+		kernel.Rows(dst, src, rows[first:end], part, fill)
 		return nil
 	}
-	threads := min(g.threads, (len(rows)+each-1)/each)
+	threads = min(threads, (len(rows)+each-1)/each)
 	if threads <= 1 {
 		return mapped.Guard(func() error {
 			for first := 0; first < len(rows); first += each {
@@ -576,8 +629,9 @@ func (g *gather) spread(ctx context.Context, dst, src []byte, rows []int64, m ke
 	return failed
 }
 
-// prefetched is how many rows before its turn a row is asked for.
-const prefetched = 8
+// aheadBytes is how far before its turn a row is asked for: 128 cache lines, as
+// garner's own moves do.
+const aheadBytes = 128 * 64
 
 // find finds where rows begin in data, in elements.
 func (g *gather) find(ctx context.Context, rows []int64, first int) (filled int, err error) {
@@ -586,10 +640,10 @@ func (g *gather) find(ctx context.Context, rows []int64, first int) (filled int,
 		if errors.Is(err, garner.ErrIndex) {
 			// They were looked at before: they changed since.
 			if err := g.plan.Check(ctx, g.index); err != nil {
-				return 0, err
+				return 0, g.vanished(err)
 			}
 		}
-		return filled, err
+		return filled, g.vanished(err)
 	}
 	for len(rows) > 0 {
 		b := boxAt(g.plan.Loops, first, len(rows))
@@ -639,6 +693,18 @@ func (g *gather) find(ctx context.Context, rows []int64, first int) (filled int,
 		rows, first = rows[b.count:], first+b.count
 	}
 	return filled, nil
+}
+
+// vanished names the file of indices that are mapped and are not there any more.
+func (g *gather) vanished(err error) error {
+	f, ok := g.indices.(*File)
+	if !ok || !errors.Is(err, garner.ErrFault) {
+		return err
+	}
+	if changed := f.Changed(); changed != nil {
+		return changed
+	}
+	return &ReadError{Path: f.files[0].path, Row: -1, Err: err}
 }
 
 // A box is some turns of a nest of loops that are themselves a nest.
@@ -732,7 +798,7 @@ func (g *gather) readIndices(ctx context.Context, b box, steps []int) (garner.Te
 
 func (g *gather) indexRoom(n int) []byte {
 	if n > len(g.indexBuf) {
-		g.indexBuf = make([]byte, n)
+		g.indexBuf = make([]byte, n+8)
 	}
 	return g.indexBuf[:n]
 }
@@ -808,7 +874,11 @@ func (g *gather) warm(rows []int64, size int) ([]byte, bool) {
 		return nil, false
 	}
 	b := f.view()
-	if b == nil || !f.resident(rows, size) {
+	places := samples
+	if g.isNear {
+		places = fewSamples // so was the block before, and this is a small one
+	}
+	if b == nil || !f.resident(rows, size, places) {
 		return nil, false
 	}
 	return b, true

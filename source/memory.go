@@ -31,8 +31,19 @@ type memory struct {
 // Spec is the tensor's.
 func (m *memory) Spec() garner.Spec { return m.spec }
 
-// Tensor is the tensor itself.
-func (m *memory) Tensor() (garner.Tensor, bool) { return m.tensor, true }
+// Tensor is the tensor, or the copy of one whose elements do not lie side by
+// side.
+func (m *memory) Tensor() (garner.Tensor, bool) {
+	if !m.loose {
+		return m.tensor, true
+	}
+	b, err := m.bytes()
+	if err != nil {
+		return garner.Tensor{}, false
+	}
+	t, err := garner.FromBytes(m.tensor.DType(), b, m.tensor.Shape()...)
+	return t, err == nil
+}
 
 // bytes are the elements in the order of storage.
 func (m *memory) bytes() ([]byte, error) {

@@ -3,6 +3,7 @@ package source
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -176,8 +177,7 @@ func (t *Table) lookup(ctx context.Context, b *batch, dst []byte) error {
 			return t.fetch(ctx, b, dst, nil)
 		}
 		return mapped.Guard(func() error {
-			t.move(dst, t.memory, b.rows)
-			return nil
+			return t.move(ctx, dst, t.memory, b.rows)
 		})
 	}
 	t.age(b)
@@ -194,8 +194,7 @@ func (t *Table) lookup(ctx context.Context, b *batch, dst []byte) error {
 	}
 	err := mapped.Guard(func() error {
 		if t.straight != nil && len(b.unseen) == 0 {
-			t.move(dst, t.straight, b.rows)
-			return nil
+			return t.move(ctx, dst, t.straight, b.rows)
 		}
 		next := 0
 		for i, row := range b.rows {
@@ -214,13 +213,20 @@ func (t *Table) lookup(ctx context.Context, b *batch, dst []byte) error {
 	return err
 }
 
-// move copies rows of bytes that lie as they are.
-func (t *Table) move(dst, src []byte, rows []int64) {
+// move copies rows of bytes that lie as they are; many of them on all cores.
+func (t *Table) move(ctx context.Context, dst, src []byte, rows []int64) error {
 	m := kernel.Move{Step: t.size, Size: t.size, Elem: 1}
-	// Some 128 lines before their turn, as garner's own moves do.
-	m.Ahead.Rows = rows[min(len(rows), 1+128*64/t.size):]
+	if len(dst) >= 2*moveBytes {
+		m.Stream = len(dst) >= streamBytes
+		return spread(ctx, runtime.GOMAXPROCS(0), dst, src, rows, m, nil)
+	}
+	m.Ahead.Rows = rows[min(len(rows), 1+aheadBytes/t.size):]
 	kernel.Rows(dst, src, rows, m, nil)
+	return nil
 }
+
+// streamBytes is from which size on a batch is written past the caches.
+const streamBytes = 48 << 20
 
 // stands is where a row lies in a file: its part, the byte, and the bits of its
 // first and its last page; the part is -1 where the row is cut.

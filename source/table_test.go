@@ -217,6 +217,34 @@ func TestForget(t *testing.T) {
 	}
 }
 
+// TestLookupMany looks so many rows up that all cores copy.
+func TestLookupMany(t *testing.T) {
+	arrays, want := tables(t)
+	ids := make([]uint32, 200000)
+	r := rand.New(rand.NewPCG(1, 9))
+	for i := range ids {
+		ids[i] = uint32(r.IntN(300))
+	}
+	dst := make([]byte, len(ids)*32)
+	for name, a := range arrays {
+		table, err := NewTable(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			clear(dst)
+			if err := Lookup(t.Context(), table, ids, dst); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			for i, id := range ids {
+				if !bytes.Equal(dst[i*32:][:32], want[id*32:][:32]) {
+					t.Fatalf("%s: row %d is another", name, id)
+				}
+			}
+		}
+	}
+}
+
 func TestLookupAllocates(t *testing.T) {
 	arrays, _ := tables(t)
 	for name, a := range arrays {

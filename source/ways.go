@@ -140,11 +140,11 @@ func (f *File) fetchUnmapped(ctx context.Context, rows Rows) error {
 // choose finds the best way; without mapping, Mapped says that rows are in the
 // page cache.
 func (f *File) choose(rows Rows, mapping bool) Way {
-	if f.resident(rows.At, rows.Size) {
-		return Mapped
-	}
 	if len(rows.At) == 1 && int64(rows.Size) <= f.limit() {
-		return Pread // one request: nothing to do at once
+		return Pread // one request: it takes no longer than to ask what is in memory
+	}
+	if f.resident(rows.At, rows.Size, samples) {
+		return Mapped
 	}
 	if r := f.ring(); r != nil {
 		f.putRing(r)
@@ -169,17 +169,20 @@ func (f *File) known() bool {
 // samples is at how many places of a batch the page cache is looked at: they
 // are soon looked at, and where all of 64 are there, one row in 50 may be
 // missing at most, as a rule. A mapping tells the kernel that it is scattered,
-// so that one that is missing costs a page.
-const samples = 64
+// so that one that is missing costs a page. Each place takes a microsecond.
+const (
+	samples    = 64
+	fewSamples = 4
+)
 
 // resident reports whether rows are in the page cache, as far as a look at some
 // of them tells; false where the kernel does not tell. Those below zero are
 // none.
-func (f *File) resident(rows []int64, size int) bool {
+func (f *File) resident(rows []int64, size, places int) bool {
 	if len(rows) == 0 || len(f.parts) == 0 || !f.mappable() {
 		return false
 	}
-	n := min(samples, (len(rows)*size+4095)/4096+len(rows))
+	n := min(places, (len(rows)*size+4095)/4096+len(rows))
 	for i := range n {
 		row, inside := 0, int64(0)
 		if len(rows) >= n {

@@ -50,7 +50,7 @@ not be read or written; 2 the command was wrong; 130 interrupted.`
 // benchFlags are what bench can be told.
 type benchFlags struct {
 	axis, batchDims     number
-	dtype, indicesDType dtypeFlag
+	data, indices       arrayFlags
 	threads             number
 	seconds             seconds
 	output              string
@@ -98,15 +98,9 @@ func (p *program) benchCommand() *cobra.Command {
 	flags.BoolVar(&f.limits, "limits", false, "measure the machine's limits for --json too")
 	flags.BoolVar(&f.suite, "suite", false, "walk the sizes of rows instead of timing one gather")
 	flags.StringVarP(&f.picture, "picture", "o", "", "draw the suite into `SUITE`: a .svg file, or - for standard output")
-	flags.Var(&f.dtype, "dtype", "the type of a literal DATA, or of bytes without a type in a .npy (V1, V2), as bf16 is saved")
-	flags.Var(&f.indicesDType, "indices-dtype", "the same of INDICES")
 	complete(cmd, "output", "reuse", "fresh")
-	var dtypes []string
-	for _, d := range garner.DTypes() {
-		dtypes = append(dtypes, d.String())
-	}
-	complete(cmd, "dtype", dtypes...)
-	complete(cmd, "indices-dtype", dtypes...)
+	f.data.add(cmd, "")
+	f.indices.add(cmd, "indices-")
 	return cmd
 }
 
@@ -161,7 +155,7 @@ func (f *benchFlags) check(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) > 0:
 			return usage(cmd, "bench --suite makes its own operands; %q was given", args[0])
-		case cmd.Flags().Changed("axis"), cmd.Flags().Changed("batch-dims"), cmd.Flags().Changed("dtype"), cmd.Flags().Changed("indices-dtype"), cmd.Flags().Changed("output"):
+		case slices.ContainsFunc([]string{"axis", "batch-dims", "dtype", "shape", "offset", "raw", "indices-dtype", "indices-shape", "indices-offset", "output"}, cmd.Flags().Changed):
 			return usage(cmd, "bench --suite makes its own operands and reuses its output; it takes --threads, --seconds, --json and -o")
 		case f.json && f.picture == "-":
 			return wrong("--json and -o - both write to standard output; give -o a file")
@@ -243,12 +237,12 @@ func (p *program) bench(ctx context.Context, f *benchFlags, args []string) error
 	if err != nil {
 		return err
 	}
-	data, err := p.open(ctx, operandRoles[0], args[1], garner.DType(f.dtype))
+	data, err := p.open(ctx, operandRoles[0], args[1], f.data.options())
 	if err != nil {
 		return err
 	}
 	defer data.close()
-	indices, err := p.open(ctx, operandRoles[1], args[2], garner.DType(f.indicesDType))
+	indices, err := p.open(ctx, operandRoles[1], args[2], f.indices.options())
 	if err != nil {
 		return err
 	}

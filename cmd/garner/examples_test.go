@@ -75,6 +75,30 @@ func exampleFiles(t *testing.T) string {
 	}
 	writeFile(t, filepath.Join(dir, "arrays.npz"), b.Bytes())
 
+	formats, err := filepath.Abs("../../format")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shards := filepath.Join(dir, "shards")
+	if err := os.Mkdir(shards, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	writeNpy(t, filepath.Join(shards, "part-1.npy"), data)
+	writeNpy(t, filepath.Join(shards, "part-2.npy"), data)
+	writeFile(t, filepath.Join(dir, "table.bin"), make([]byte, 64+5*256*2))
+	for name, from := range map[string]string{
+		"model.gguf":                       "gguf/testdata/real.gguf",
+		"model.safetensors.index.json":     "safetensors/testdata/model.safetensors.index.json",
+		"model-00001-of-00002.safetensors": "safetensors/testdata/model-00001-of-00002.safetensors",
+		"model-00002-of-00002.safetensors": "safetensors/testdata/model-00002-of-00002.safetensors",
+	} {
+		b, err := os.ReadFile(filepath.Join(formats, filepath.FromSlash(from)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, filepath.Join(dir, name), b)
+	}
+
 	const tests = "testdata"
 	repository, err := filepath.Abs("../../testdata")
 	if err != nil {

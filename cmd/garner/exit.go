@@ -68,6 +68,12 @@ type toldError struct {
 func (e *toldError) Error() string { return e.message }
 func (e *toldError) Unwrap() error { return e.err }
 
+// An interruptedError is an interruption after which something is left.
+type interruptedError struct{ message string }
+
+func (e *interruptedError) Error() string { return e.message }
+func (e *interruptedError) Unwrap() error { return errInterrupted }
+
 // bare is an error's message without the prefix that report gives it.
 func bare(err error) string {
 	return strings.TrimPrefix(err.Error(), "garner: ")
@@ -86,7 +92,11 @@ func (p *program) report(err error) int {
 	case errors.Is(err, errReaderGone):
 		return status
 	case errors.Is(err, errInterrupted), errors.Is(err, context.Canceled):
-		status, err = statusInterrupted, errInterrupted
+		// What was being done when it was is of no interest, unless it goes on.
+		status = statusInterrupted
+		if kept := (*interruptedError)(nil); !errors.As(err, &kept) {
+			err = errInterrupted
+		}
 	case errors.As(err, &u), errors.Is(err, garner.ErrAttribute):
 		status = statusUsage
 	}

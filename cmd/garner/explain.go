@@ -87,7 +87,7 @@ func (p *program) explain(ctx context.Context, k gatherKind, f *gatherFlags, arg
 		return err
 	}
 	if f.out != "" {
-		to, err := p.create(ctx, f.out, "", r.data.path, r.indices.path)
+		to, err := p.create(ctx, f.out, "", slices.Concat(r.data.paths, r.indices.paths)...)
 		if err != nil {
 			return err
 		}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/format/layout"
 	"github.com/garner-go/garner/internal/catalog"
 	"github.com/garner-go/garner/internal/terminal"
 	"github.com/spf13/cobra"
@@ -33,6 +35,7 @@ var gatherKinds = []gatherKind{
   garner gather data.npy ids.npy --as onnx.Gather-13 -o rows.npy
   garner gather model.safetensors#embeddings.weight ids.npy -o rows.npy
   garner gather arrays.npz#table arrays.npz#ids -o rows.safetensors --name rows
+  garner gather data.npy ids.npy -o rows.npy --memory 512M
   cat ids.npy | garner gather data.npy - -o - > rows.npy`,
 	},
 	{
@@ -58,13 +61,26 @@ const gatherHelp = `DATA and INDICES are literals or files:
                             quoted texts string; 'f32[1,2]' and 'u8(3)' name a type
   FILE.npy
   FILE.npz#NAME             the array of that name; #NAME may go where it is the only one
-  FILE.safetensors#NAME     the tensor of that name
+  FILE.safetensors#NAME     the tensor of that name; of MODEL.safetensors.index.json#NAME
+                            in whichever of the model's files it is
+  FILE.gguf#NAME            the same; quantised ones as f32, or as blocks with --raw
+  FILE.raw, FILE.bin        elements alone, of --dtype, --shape and --offset
+  'part-*.npy'              files that are joined along axis 0, part-2 before part-10
   -                         npy on standard input
-INDICES are of any integer type. Files are mapped: of a DATA larger than memory
-only what the indices name is read.
+INDICES are of any integer type.
 
 Without -o a result of up to 1000 elements is printed as nested lists, and of a
-larger one its type, shape and ends. A file of -o is written whole or not at all.
+larger one its type, shape and ends. A file of -o appears whole or not at all.
+
+DATA in a file, INDICES and the result of -o may each be larger than memory: only
+the rows that are asked for are read, and the result is written block by block.
+--memory SIZE holds no more than that at a time, the pages of the files included.
+What is written does not depend on it.
+
+Where an OUT of 64 MiB or more, or with --memory, was interrupted, by Ctrl-C or
+kill -9 or a loss of power, the same command with --resume goes on, unless DATA,
+INDICES or a flag is another by now. Until it is done .garner-OUT.part and
+.garner-OUT.resume stand beside OUT; without --resume it starts anew.
 
 Exit status: 0 done; 1 DATA, INDICES or an index was refused, or a file could not
 be read or written; 2 the command was wrong, an operator or an attribute too;
@@ -73,11 +89,12 @@ well; of printed text without a message.`
 
 // gatherFlags are what a gather can be told.
 type gatherFlags struct {
-	operator            operatorFlags
-	policy              policyFlags
-	out, name           string
-	dtype, indicesDType dtypeFlag
-	threads             number
+	operator      operatorFlags
+	policy        policyFlags
+	out, name     string
+	data, indices arrayFlags
+	threads       number
+	stream        streamFlags
 }
 
 func (p *program) gatherCommand(k gatherKind) *cobra.Command {
@@ -95,8 +112,10 @@ func (p *program) gatherCommand(k gatherKind) *cobra.Command {
 	}
 	f.add(cmd, k)
 	flags := cmd.Flags()
-	flags.StringVarP(&f.out, "output", "o", "", "write the result to `OUT`: a .npy, .npz or .safetensors file, or - for npy on standard output")
-	flags.StringVar(&f.name, "name", "", "the result's `NAME` in a .npz (default arr_0) or .safetensors file (default output)")
+	flags.StringVarP(&f.out, "output", "o", "", "write the result to `OUT`: a .npy, .npz, .safetensors, .gguf or .raw file, or - for npy on standard output")
+	flags.StringVar(&f.name, "name", "", "the result's `NAME` in a .npz (default arr_0), .safetensors or .gguf file (default output)")
+	flags.Var(&f.stream.memory, "memory", "hold no more than `SIZE` at a time of DATA, INDICES and the result, such as 512M or 2G (default: what is fastest)")
+	flags.BoolVar(&f.stream.resume, "resume", false, "go on with OUT where the same command was interrupted")
 	flags.Var(&f.threads, "threads", "use so many cores (default all)")
 	return cmd
 }
@@ -112,14 +131,8 @@ func (f *gatherFlags) add(cmd *cobra.Command, k gatherKind) {
 	flags.Lookup("axis").Hidden = !k.axis
 	flags.Lookup("batch-dims").Hidden = !k.batchDims
 	f.policy.add(cmd)
-	flags.Var(&f.dtype, "dtype", "the type of a literal DATA, or of bytes without a type in a .npy (V1, V2), as bf16 is saved")
-	flags.Var(&f.indicesDType, "indices-dtype", "the same of INDICES")
-	var dtypes []string
-	for _, d := range garner.DTypes() {
-		dtypes = append(dtypes, d.String())
-	}
-	complete(cmd, "dtype", dtypes...)
-	complete(cmd, "indices-dtype", dtypes...)
+	f.data.add(cmd, "")
+	f.indices.add(cmd, "indices-")
 }
 
 func twoOperands(cmd *cobra.Command, args []string) error {
@@ -176,9 +189,17 @@ func (r *request) close() {
 
 // request reads what is asked for; checkOutput is what an OUT must keep. The
 // caller closes it, unless there is an error.
-func (p *program) request(ctx context.Context, kind catalog.Kind, f *gatherFlags, args []string, checkOutput func(string) error) (_ *request, err error) {
-	// First all that is wrong with the command itself.
-	r := &request{}
+func (p *program) request(ctx context.Context, kind catalog.Kind, f *gatherFlags, args []string, checkOutput func(string) error) (*request, error) {
+	r, err := asked(kind, f, args, checkOutput)
+	if err != nil {
+		return nil, err
+	}
+	return r, p.openRequest(ctx, f, r, args)
+}
+
+// asked finds all that is wrong with the command itself, and opens nothing.
+func asked(kind catalog.Kind, f *gatherFlags, args []string, checkOutput func(string) error) (r *request, err error) {
+	r = &request{}
 	if r.operator, err = f.operator.find(kind); err != nil {
 		return nil, err
 	}
@@ -199,24 +220,24 @@ func (p *program) request(ctx context.Context, kind catalog.Kind, f *gatherFlags
 			return nil, err
 		}
 	}
-	if err := checkOperands(args); err != nil {
-		return nil, err
-	}
+	return r, checkOperands(args)
+}
+
+// openRequest opens the operands as tensors.
+func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request, args []string) (err error) {
 	defer func() {
 		if err != nil {
 			r.close()
 		}
 	}()
-	if r.data, err = p.open(ctx, operandRoles[0], args[0], garner.DType(f.dtype)); err != nil {
-		return nil, err
+	if r.data, err = p.open(ctx, operandRoles[0], args[0], f.data.options()); err != nil {
+		return err
 	}
-	if r.indices, err = p.open(ctx, operandRoles[1], args[1], garner.DType(f.indicesDType)); err != nil {
-		return nil, err
+	if r.indices, err = p.open(ctx, operandRoles[1], args[1], f.indices.options()); err != nil {
+		return err
 	}
-	if r.op, err = f.policy.amend(r.op, r.data.tensor.DType()); err != nil {
-		return nil, err
-	}
-	return r, nil
+	r.op, err = f.policy.amend(r.op, r.data.tensor.DType())
+	return err
 }
 
 // gather runs one gather, from the operands to where the result goes.
@@ -226,8 +247,26 @@ func (p *program) gather(ctx context.Context, kind catalog.Kind, f *gatherFlags,
 			return err
 		}
 	}
-	r, err := p.request(ctx, kind, f, args, func(out string) error { return checkOutput(out, f.name) })
+	r, err := asked(kind, f, args, func(out string) error { return checkOutput(out, f.name) })
 	if err != nil {
+		return err
+	}
+	if err := f.check(args[0]); err != nil {
+		return err
+	}
+	if f.streams(args[0]) {
+		data, err := p.openInput(operandRoles[0], args[0], f.data.options())
+		switch {
+		case err == nil:
+			defer data.close()
+			return p.stream(ctx, f, r, data, args)
+		case !errors.Is(err, layout.ErrMemory):
+			return err
+		case f.stream.flag() != "":
+			return &usageError{message: f.stream.flag() + ": DATA " + bare(err), err: err}
+		}
+	}
+	if err := p.openRequest(ctx, f, r, args); err != nil {
 		return err
 	}
 	defer r.close()
@@ -242,7 +281,7 @@ func (p *program) gather(ctx context.Context, kind catalog.Kind, f *gatherFlags,
 	if err != nil {
 		return err
 	}
-	to, err := p.create(ctx, f.out, f.name, data.path, indices.path)
+	to, err := p.create(ctx, f.out, f.name, slices.Concat(data.paths, indices.paths)...)
 	if err != nil {
 		return err
 	}

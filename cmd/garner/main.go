@@ -107,8 +107,10 @@ Usage:
   garner shape    --as OP --data SPEC --indices SPEC ...                         infer the output's shape, run nothing
   garner explain  gather|gathernd|elements DATA INDICES ... [-o PLAN.svg]        show the plan, run nothing
   garner ops      [NAME]                                                         the operators: shapes, policies, types, examples
+  garner info     FILE [--json]                                                  what a file holds: names, types, shapes, sizes
   garner verify   PATH... [--json]                                               hold garner against recorded answers
   garner bench    gather|gathernd|elements DATA INDICES ...                      time a gather beside this machine's limits
+  garner probe    TABLE [--rows N,...] [-o PROBE.svg]                            time the ways of reading rows of a table
   garner help COMMAND                                                            what to type, with examples
   garner completion bash|zsh|fish|powershell                                     a completion script for the shell
 
@@ -120,9 +122,10 @@ Examples:
 OP is DIALECT.OPERATOR-VERSION, for example openvino.Gather-8; garner's own,
 strict operator where it is not given. "garner ops" lists them.
 DATA and INDICES are literals such as '[[1,2],[3,4]]', or files: .npy, .npz#NAME,
-.safetensors#NAME; "-" is npy on standard input.
-Without -o a small result is printed. OUT is a file, .npy, .npz or .safetensors;
-"-o -" writes npy to standard output.
+.safetensors#NAME, .gguf#NAME, .raw and .bin; "-" is npy on standard input.
+Without -o a small result is printed. OUT is a file, .npy, .npz, .safetensors,
+.gguf or .raw; "-o -" writes npy to standard output. DATA in a file may be larger
+than memory, and so may the result.
 
 Exit status: 0 done; 1 the data or an index was refused, a file could not be read
 or written, or a verify had failures; 2 the command was wrong; 130 interrupted.`
@@ -159,7 +162,7 @@ func (p *program) command() *cobra.Command {
 			if len(args) > 0 {
 				return noCommand(cmd, args[0])
 			}
-			return usage(cmd, "say what to do: gather, gathernd, elements, shape, explain, ops, verify or bench")
+			return usage(cmd, "say what to do: gather, gathernd, elements, shape, explain, ops, info, verify, bench or probe")
 		},
 	}
 	root.SuggestionsMinimumDistance = 2
@@ -190,7 +193,7 @@ func (p *program) command() *cobra.Command {
 	for _, k := range gatherKinds {
 		root.AddCommand(p.gatherCommand(k))
 	}
-	root.AddCommand(p.shapeCommand(), p.explainCommand(), p.opsCommand(), p.verifyCommand(), p.benchCommand())
+	root.AddCommand(p.shapeCommand(), p.explainCommand(), p.opsCommand(), p.infoCommand(), p.verifyCommand(), p.benchCommand(), p.probeCommand())
 	root.InitDefaultCompletionCmd()
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {
 		wantShell(completion)

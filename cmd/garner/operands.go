@@ -5,15 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/format/layout"
 	"github.com/garner-go/garner/format/npy"
-	"github.com/garner-go/garner/format/npz"
-	"github.com/garner-go/garner/format/safetensors"
+	"github.com/garner-go/garner/format/raw"
+	"github.com/garner-go/garner/internal/catalog"
 	"github.com/garner-go/garner/internal/literal"
 	"github.com/garner-go/garner/internal/terminal"
+	"github.com/garner-go/garner/source"
 	"github.com/spf13/cobra"
 )
 
@@ -24,75 +27,69 @@ const stdinPath = "/dev/stdin"
 // An operand is DATA or INDICES, opened.
 type operand struct {
 	tensor garner.Tensor
-	path   string // of its file; "" for a literal
-	descr  string // NumPy's name of its dtype, where it has one
+	array  source.Array // the same; nil for strings
+	paths  []string     // of its files; none for a literal
+	descr  string       // NumPy's name of its dtype, where it matters to what is written
 	close  func() error
 }
 
-// An archive is an opened file of several tensors.
-type archive struct {
-	names  func() []string
-	tensor func(name string) (t garner.Tensor, descr string, err error)
-	close  func() error
+// arrayFlags say what is in the file of DATA or INDICES, where it does not say
+// so itself.
+type arrayFlags struct {
+	dtype  dtypeFlag
+	shape  shapeFlag
+	offset number
+	raw    bool
 }
 
-// archives are the kinds of file that hold several tensors, by the end of their
-// names; an operand is FILE#NAME.
-var archives = []struct {
-	extension string
-	open      func(path string, dtype garner.DType, tell func(done, total int64)) (*archive, error)
-}{
-	{".safetensors", openSafetensors},
-	{".npz", openNpz},
-}
-
-func openSafetensors(path string, dtype garner.DType, _ func(done, total int64)) (*archive, error) {
-	f, err := safetensors.Open(path)
-	if err != nil {
-		return nil, err
+// add adds the flags of DATA, or with a prefix those of INDICES.
+func (a *arrayFlags) add(cmd *cobra.Command, prefix string) {
+	flags := cmd.Flags()
+	say := map[string]string{
+		"dtype":  "the type of a literal DATA, of a .raw or .bin file, or of bytes without a type in a .npy (V1, V2), as bf16 is saved",
+		"shape":  "the shape of a .raw or .bin DATA, such as 1000,256 or ?,256",
+		"offset": "where the elements of a .raw or .bin DATA begin, in bytes (default 0)",
 	}
-	tensor := func(name string) (garner.Tensor, string, error) {
-		t, err := f.Tensor(name)
-		if err == nil && dtype != garner.Invalid && dtype != t.DType() {
-			err = garner.Errorf(garner.ErrDType, "%s#%s is %s itself and the dtype asked for is %s; leave that out", path, name, t.DType(), dtype)
-		}
-		return t, "", err
-	}
-	return &archive{f.Names, tensor, f.Close}, nil
-}
-
-func openNpz(path string, dtype garner.DType, tell func(done, total int64)) (*archive, error) {
-	f, err := npz.Open(path, npz.Options{DType: dtype, Inflated: tell})
-	if err != nil {
-		return nil, err
-	}
-	tensor := func(name string) (garner.Tensor, string, error) {
-		a, err := f.Array(name)
-		return a.Tensor, a.Descr, err
-	}
-	return &archive{f.Names, tensor, f.Close}, nil
-}
-
-// inArchive takes an operand apart that is of an archive: kind is the number in
-// archives. An .npz may go without a name, where it holds one array.
-func inArchive(text string) (kind int, path, name string, ok bool) {
-	lower, at := strings.ToLower(text), len(text)
-	for i, a := range archives {
-		if k := strings.Index(lower, a.extension+"#"); k >= 0 && k < at {
-			at, kind, ok = k, i, true
+	if prefix != "" {
+		for name := range say {
+			say[name] = "the same of INDICES"
 		}
 	}
-	if ok {
-		path = text[:at+len(archives[kind].extension)]
-		return kind, path, text[len(path)+1:], true
+	flags.Var(&a.dtype, prefix+"dtype", say["dtype"])
+	flags.Var(&a.shape, prefix+"shape", say["shape"])
+	flags.Var(&a.offset, prefix+"offset", say["offset"])
+	if prefix == "" {
+		flags.BoolVar(&a.raw, "raw", false, "take the blocks of a quantised DATA in a .gguf, as u8, instead of its numbers")
 	}
-	for i, a := range archives {
-		if strings.HasSuffix(lower, a.extension) {
-			return i, text, "", true
-		}
+	var dtypes []string
+	for _, d := range garner.DTypes() {
+		dtypes = append(dtypes, d.String())
 	}
-	return 0, "", "", false
+	complete(cmd, prefix+"dtype", dtypes...)
 }
+
+func (a *arrayFlags) options() catalog.ArrayOptions {
+	return catalog.ArrayOptions{DType: garner.DType(a.dtype), Shape: a.shape, Offset: a.offset.value, Raw: a.raw}
+}
+
+// A shapeFlag is the value of a flag that gives extents.
+type shapeFlag []int
+
+func (s *shapeFlag) String() string {
+	if s == nil || *s == nil {
+		return ""
+	}
+	return strings.ReplaceAll(garner.Shape(*s).String(), "-1", "?")
+}
+
+func (s *shapeFlag) Set(text string) (err error) {
+	if *s, err = raw.ParseShape(text); err != nil {
+		return errors.New(bare(err))
+	}
+	return nil
+}
+
+func (s *shapeFlag) Type() string { return "SHAPE" }
 
 // checkOperands refuses what cannot be an operand before any of them is opened.
 func checkOperands(args []string) error {
@@ -104,22 +101,17 @@ func checkOperands(args []string) error {
 		if text == "-" || literal.IsLiteral(text) {
 			continue
 		}
-		if kind, path, name, ok := inArchive(text); ok {
-			switch {
-			case name != "":
-			case path != text:
-				return wrong("%s %s names no tensor; put its name after the #", role, text)
-			case archives[kind].extension != ".npz":
-				return wrong("%s %s names no tensor: write %s#NAME%s", role, text, text, tensorsOf(kind, text))
-			}
-			continue
-		}
+		format, path, name, ok := catalog.ParseOperand(text)
 		switch {
-		case strings.HasSuffix(strings.ToLower(text), ".npy"):
 		case text == "":
 			return wrong("%s is empty; give a literal such as '[1, 2]', a file, or - for npy on standard input", role)
-		default:
-			return wrong("%s %q is neither a literal such as '[1, 2]' nor a file that garner reads: .npy, .npz#NAME, .safetensors#NAME, or - for npy on standard input", role, text)
+		case !ok:
+			return wrong("%s %q is neither a literal such as '[1, 2]' nor a file that garner reads: %s, or - for npy on standard input", role, text, catalog.Readable())
+		case !format.Named || name != "":
+		case path != text:
+			return wrong("%s %s names no tensor; put its name after the #", role, text)
+		case !format.Sole:
+			return wrong("%s %s names no tensor: write %s#NAME%s", role, text, text, tensorsOf(text))
 		}
 	}
 	return nil
@@ -128,82 +120,114 @@ func checkOperands(args []string) error {
 var operandRoles = [...]string{"DATA", "INDICES"}
 
 // tensorsOf lists the tensors of a file for a message.
-func tensorsOf(kind int, path string) string {
-	f, err := archives[kind].open(path, garner.Invalid, nil)
-	if err != nil {
-		return ""
-	}
-	defer f.close()
-	names := f.names()
+func tensorsOf(path string) string {
+	list, err := catalog.List(path, catalog.ArrayOptions{})
 	const most = 10
 	switch {
-	case len(names) == 0:
+	case err != nil || len(list) == 0:
 		return ""
-	case len(names) > most:
-		return fmt.Sprintf("; it has %d, the first of them %s", len(names), strings.Join(names[:most], ", "))
+	case len(list) > most:
+		return fmt.Sprintf("; it has %d, the first of them %s", len(list), strings.Join(namesOf(list[:most]), ", "))
 	}
-	return "; it has " + strings.Join(names, ", ")
+	return "; it has " + strings.Join(namesOf(list), ", ")
 }
 
-// open opens an operand that checkOperands let pass. dtype is what the elements
-// of a literal, or of bytes without meaning in an npy file, are.
-func (p *program) open(ctx context.Context, role, text string, dtype garner.DType) (*operand, error) {
-	kind, path, name, ok := inArchive(text)
+func namesOf(list []catalog.ArrayInfo) []string {
+	names := make([]string, len(list))
+	for i, a := range list {
+		names[i] = a.Name
+	}
+	return names
+}
+
+// open opens an operand that checkOperands let pass, and has it in memory: as a
+// view of its file where it can be one.
+func (p *program) open(ctx context.Context, role, text string, o catalog.ArrayOptions) (*operand, error) {
 	switch {
 	case text == "-":
 		meter := p.meter("reading", 0)
-		f, err := npy.OpenReader(contextReader{ctx, p.stdin, meter}, npy.Options{DType: dtype})
+		f, err := npy.OpenReader(contextReader{ctx, p.stdin, meter}, npy.Options{DType: o.DType})
 		meter.Stop()
 		if err != nil {
 			return nil, about(role+": ", err)
 		}
-		return &operand{tensor: f.Tensor(), path: stdinPath, descr: f.Descr(), close: f.Close}, nil
+		return inMemory(f.Tensor(), []string{stdinPath}, f.Descr(), f.Close), nil
 	case literal.IsLiteral(text):
-		t, err := literal.Parse(text, dtype)
+		t, err := literal.Parse(text, o.DType)
 		if err != nil {
 			return nil, about(role+": ", err)
 		}
-		return &operand{tensor: t, close: func() error { return nil }}, nil
-	case ok:
-		var meter *terminal.Meter
-		begun := false
-		tell := func(done, total int64) {
-			if !begun {
-				begun, meter = true, p.meter("inflating", total)
-			}
-			meter.Set(done)
-		}
-		f, err := archives[kind].open(path, dtype, tell)
-		if err != nil {
-			return nil, notOpened(role, path, err)
-		}
-		t, descr, err := f.tensor(name)
-		meter.Stop()
-		if err != nil {
-			f.close()
-			return nil, ofRole(role, err)
-		}
-		return &operand{tensor: t, path: path, descr: descr, close: f.close}, nil
-	default:
-		f, err := npy.Open(text, npy.Options{DType: dtype})
-		if err != nil {
-			return nil, notOpened(role, text, err)
-		}
-		return &operand{tensor: f.Tensor(), path: text, descr: f.Descr(), close: f.Close}, nil
+		return inMemory(t, nil, "", func() error { return nil }), nil
 	}
+	a, err := p.openArray(role, text, o)
+	if err != nil {
+		return nil, err
+	}
+	t, err := p.load(ctx, a)
+	if err != nil {
+		a.Close()
+		return nil, ofRole(role, err)
+	}
+	return &operand{tensor: t, array: a.Array, paths: a.Paths, descr: a.Descr, close: a.Close}, nil
 }
 
-// ofRole names the flag that is the remedy for bytes without a type.
+// openArray opens an operand that is a file, or several, and reads no more of it
+// than it must.
+func (p *program) openArray(role, text string, o catalog.ArrayOptions) (*catalog.Opened, error) {
+	var meter *terminal.Meter
+	begun := false
+	o.Inflated = func(done, total int64) {
+		if !begun {
+			begun, meter = true, p.meter("inflating", total)
+		}
+		meter.Set(done)
+	}
+	a, err := catalog.OpenArray(text, o)
+	meter.Stop()
+	if err != nil {
+		_, path, _, _ := catalog.ParseOperand(text)
+		return nil, notOpened(role, path, err)
+	}
+	return a, nil
+}
+
+// load has an array in memory, unless the machine has not so much.
+func (p *program) load(ctx context.Context, a *catalog.Opened) (garner.Tensor, error) {
+	if f, ok := a.Array.(*source.File); ok {
+		if t, ok := f.Tensor(); ok {
+			return t, nil
+		}
+		size, _, err := layout.Size(a.Spec())
+		if err == nil && float64(size) > memory() {
+			return garner.Tensor{}, garner.Errorf(garner.ErrShape, "%s %s takes %s in memory, and this machine has %s; gather from a file in which its bytes lie in one piece and as they are",
+				strings.Join(a.Paths[:1], ""), a.Spec(), gib(float64(size)), gib(memory()))
+		}
+	}
+	return a.Tensor(ctx)
+}
+
+// inMemory is an operand that is in memory.
+func inMemory(t garner.Tensor, paths []string, descr string, closer func() error) *operand {
+	o := &operand{tensor: t, paths: paths, descr: descr, close: closer}
+	if t.DType() != garner.String {
+		o.array = source.Memory(t)
+	}
+	return o
+}
+
+var indicesFlags = strings.NewReplacer("--dtype", "--indices-dtype", "--shape", "--indices-shape", "--offset", "--indices-offset")
+
+// ofRole names the flags that are the remedy for bytes without a type.
 func ofRole(role string, err error) error {
-	if role == operandRoles[1] && errors.Is(err, garner.ErrDType) {
-		return &toldError{strings.ReplaceAll(err.Error(), "--dtype", "--indices-dtype"), err}
+	if role == operandRoles[1] && (errors.Is(err, garner.ErrDType) || errors.Is(err, raw.ErrFormat) || errors.Is(err, garner.ErrAttribute)) {
+		return &toldError{indicesFlags.Replace(err.Error()), err}
 	}
 	return err
 }
 
 // notOpened says more of a file that is not there.
 func notOpened(role, path string, err error) error {
-	if !errors.Is(err, fs.ErrNotExist) {
+	if _, missing := os.Stat(path); !errors.Is(err, fs.ErrNotExist) || !errors.Is(missing, fs.ErrNotExist) || catalog.IsPattern(path) {
 		return ofRole(role, err)
 	}
 	if filepath.IsAbs(path) {
@@ -217,22 +241,23 @@ func completeOperand(_ *cobra.Command, args []string, typed string) ([]string, c
 	if len(args) >= len(operandRoles) {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	kind, path, _, ok := inArchive(typed)
-	if !ok || path == typed {
-		extensions := []string{"npy"}
-		for _, a := range archives {
-			extensions = append(extensions, a.extension[1:])
+	format, path, _, ok := catalog.ParseOperand(typed)
+	if !ok || !format.Named || path == typed {
+		var extensions []string
+		for _, f := range catalog.ArrayFormats() {
+			for _, e := range f.Extensions {
+				extensions = append(extensions, e[1:])
+			}
 		}
 		return extensions, cobra.ShellCompDirectiveFilterFileExt
 	}
-	f, err := archives[kind].open(path, garner.Invalid, nil)
+	list, err := catalog.List(path, catalog.ArrayOptions{})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	defer f.close()
 	var names []string
-	for _, name := range f.names() {
-		names = append(names, path+"#"+name)
+	for _, a := range list {
+		names = append(names, path+"#"+a.Name)
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
 }

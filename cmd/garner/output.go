@@ -2,12 +2,12 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/garner-go/garner"
@@ -15,6 +15,7 @@ import (
 	"github.com/garner-go/garner/format/npz"
 	"github.com/garner-go/garner/format/safetensors"
 	"github.com/garner-go/garner/internal/atomicfile"
+	"github.com/garner-go/garner/internal/catalog"
 	"github.com/garner-go/garner/internal/terminal"
 )
 
@@ -22,44 +23,31 @@ import (
 // that is printed in full.
 const printed = 1000
 
-// outputs are the kinds of file that a result is written to, by extension, with
-// the name that it has in one that holds several.
-var outputs = []struct{ extension, name string }{
-	{".npy", ""},
-	{".npz", "arr_0"}, // as numpy.savez names what has no name
-	{".safetensors", "output"},
-}
-
 // checkOutput refuses an OUT that garner cannot write, and a name of the result
 // that it has no room for, before anything is done. "" is an OUT or a name that
 // was not given.
 func checkOutput(out, name string) error {
-	_, named, ok := form(out)
+	format, ok := formatOf(out)
 	if ok {
-		if name != "" && named == "" {
-			return wrong("--name %s: only in .npz and .safetensors files has a result a name; write one of them with -o", name)
+		if name != "" && !format.Named {
+			return wrong("--name %s: only in .npz, .safetensors and .gguf files has a result a name; write one of them with -o", name)
 		}
 		return nil
 	}
 	if path, name, ok := strings.Cut(out, "#"); ok {
 		return wrong("-o %s: give the name apart from the file's, -o %s --name %s", out, path, name)
 	}
-	return wrong("-o %s: garner writes .npy, .npz and .safetensors files, and npy to standard output for -o -", out)
+	return wrong("-o %s: garner writes %s files, and npy to standard output for -o -", out, catalog.Writable())
 }
 
-// form is the extension that says how an OUT is written, and the name that the
-// result has in it where it is not given one.
-func form(out string) (extension, name string, ok bool) {
-	extension = ".npy"
-	if out != "" && out != "-" && out != os.DevNull {
-		extension = strings.ToLower(filepath.Ext(out))
+// formatOf is the format that an OUT is written in.
+func formatOf(out string) (format catalog.ArrayFormat, ok bool) {
+	if out == "" || out == "-" || out == os.DevNull {
+		out = ".npy"
 	}
-	for _, o := range outputs {
-		if o.extension == extension {
-			return extension, o.name, true
-		}
-	}
-	return "", "", false
+	format, extension, ok := catalog.FormatOf(out)
+	// An index of safetensors files is no file of an array.
+	return format, ok && format.Writes && extension != safetensors.IndexSuffix
 }
 
 // A sink is where a result goes.
@@ -67,8 +55,8 @@ type sink struct {
 	ctx     context.Context
 	program *program
 	file    *atomicfile.File // nil: standard output
-	form    string           // npy, npz or safetensors, as an extension
-	name    string           // of the result in the file
+	format  catalog.ArrayFormat
+	name    string // of the result in the file
 }
 
 // create makes the sink of an OUT, "" for printing, and of the result's name, ""
@@ -76,10 +64,8 @@ type sink struct {
 // before the work.
 func (p *program) create(ctx context.Context, out, name string, inputs ...string) (*sink, error) {
 	s := &sink{ctx: ctx, program: p}
-	s.form, s.name, _ = form(out)
-	if name != "" {
-		s.name = name
-	}
+	s.format, _ = formatOf(out)
+	s.name = cmp.Or(name, s.format.Result)
 	switch out {
 	case "":
 		return s, nil
@@ -125,13 +111,14 @@ func (s *sink) abort() {
 // check refuses a result that the form cannot hold, before its elements are
 // known.
 func (s *sink) check(t garner.Tensor) error {
-	switch s.form {
-	case ".npz":
+	switch s.format.Name {
+	case "npz":
 		return npz.Check([]npz.Named{{Name: s.name, Tensor: t}})
-	case ".safetensors":
-		return safetensors.Check([]safetensors.Named{{Name: s.name, Tensor: t}}, nil)
+	case "npy":
+		return nil // any
 	}
-	return nil
+	_, _, err := s.format.Form(s.name, garner.SpecOf(t.DType(), t.Shape()...))
+	return err
 }
 
 // write writes a result, whole or not at all. descr is how data's dtype was
@@ -147,10 +134,10 @@ func (s *sink) write(t garner.Tensor, descr string) error {
 	w = contextWriter{s.ctx, w, meter}
 	var err error
 	switch {
-	case s.form == ".npz":
+	case s.format.Name == "npz":
 		err = npz.Write(w, []npz.Named{{Name: s.name, Tensor: t, Descr: descr}})
-	case s.form == ".safetensors":
-		err = safetensors.Write(w, []safetensors.Named{{Name: s.name, Tensor: t}}, nil)
+	case s.format.Name != "npy":
+		err = writeForm(w, s.format, s.name, t)
 	case t.DType() == garner.String && descr != "":
 		err = npy.WriteStrings(w, t, descr)
 	default:
@@ -166,6 +153,22 @@ func (s *sink) write(t garner.Tensor, descr string) error {
 		return err
 	}
 	return s.file.Commit()
+}
+
+// writeForm writes a contiguous tensor to a file of one array.
+func writeForm(w io.Writer, format catalog.ArrayFormat, name string, t garner.Tensor) error {
+	b, err := t.Bytes()
+	if err != nil {
+		return err
+	}
+	elements, err := format.NewWriter(w, name, garner.SpecOf(t.DType(), t.Shape()...))
+	if err != nil {
+		return err
+	}
+	if _, err := elements.Write(b); err != nil {
+		return err
+	}
+	return elements.Close()
 }
 
 // onDisk is how many bytes a tensor takes in a file, about; 0 where only its

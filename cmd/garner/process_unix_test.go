@@ -101,7 +101,13 @@ func TestInterrupt(t *testing.T) {
 				writeNpy(t, filepath.Join(dir, "row.npy"), row)
 				writeNpy(t, filepath.Join(dir, "ids.npy"), garner.Of(make([]int64, rows), rows))
 				writeFile(t, filepath.Join(dir, "out.npy"), []byte("as it was"))
-				p := start(t, dir, nil, "gather", "row.npy", "ids.npy", "-o", "out.npy")
+				// What comes by a pipe is gathered in memory.
+				stdin, err := os.Open(filepath.Join(dir, "row.npy"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				p := start(t, dir, func(c *exec.Cmd) { c.Stdin = stdin }, "gather", "-", "ids.npy", "-o", "out.npy")
+				stdin.Close()
 				if !begun(t, p, dir) {
 					continue
 				}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -106,9 +107,9 @@ func TestProgress(t *testing.T) {
 				cmd.Stdout, cmd.Stderr, cmd.Env = w, screen.tty, append(os.Environ(), tt.env)
 			}, "gather", "row.npy", "ids.npy", "-o", "-")
 			w.Close()
-			const line = "\rwriting   0 %  0.0 of 4.0 MiB  "
+			line := regexp.MustCompile(`\rgathering +[0-9]+ %  [0-3]\.[0-9] of 4\.0 MiB  `)
 			if tt.shows {
-				for deadline := time.Now().Add(patience); !strings.Contains(screen.String(), line); time.Sleep(time.Millisecond) {
+				for deadline := time.Now().Add(patience); !line.MatchString(screen.String()); time.Sleep(time.Millisecond) {
 					if time.Now().After(deadline) {
 						t.Fatalf("the terminal shows %q", screen.String())
 					}

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -501,4 +502,51 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestMemory passes over metadata without holding them, and is not led by
+// counts to ask for memory.
+func TestMemory(t *testing.T) {
+	m := begin(3, 1, 3).text("long").u32(typeString).text(strings.Repeat("x", 8<<20))
+	m.text("words").u32(typeArray).u32(typeString).u64(200000)
+	for range 200000 {
+		m.text("token")
+	}
+	m.text(strings.Repeat("k", 2<<20)).u32(typeUint8)
+	m.WriteByte(1)
+	file := m.tensor("a", 24, 0, 3).data(3)
+	lying := begin(3, maxTensors, 0).tensor("a", 24, 0, 3).data(24 * maxTensors)
+	for name, b := range map[string][]byte{"sound": file, "lying": lying} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := parsed(b)
+		runtime.ReadMemStats(&after)
+		if (err == nil) != (name == "sound") {
+			t.Error(err)
+		}
+		if n := after.TotalAlloc - before.TotalAlloc; n > 1<<20 {
+			t.Errorf("%s: %d bytes of memory for a header of %d", name, n, len(b))
+		}
+	}
+}
+
+func BenchmarkDecode(b *testing.B) {
+	for _, k := range kinds {
+		if k.codec == nil {
+			continue
+		}
+		b.Run(k.name, func(b *testing.B) {
+			src, dst := make([]byte, 128*k.bytes), make([]byte, 128*blockSize*4)
+			for i := range src {
+				src[i] = byte(i * 7)
+			}
+			for i := 0; i < len(src); i += k.bytes {
+				copy(src[i:], "\x00\x3c\x00\x3c") // scales of 1, as nearly all have a value
+			}
+			b.SetBytes(int64(len(dst)))
+			for b.Loop() {
+				k.codec.Decode(dst, src)
+			}
+		})
+	}
 }

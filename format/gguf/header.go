@@ -69,6 +69,7 @@ type reader struct {
 	at    int64
 	size  int64
 	what  string // that is being read, for messages
+	tmp   [8]byte
 }
 
 // left is how many bytes there are still.
@@ -117,15 +118,13 @@ func (r *reader) skip(n uint64) error {
 }
 
 func (r *reader) u32() (uint32, error) {
-	var b [4]byte
-	err := r.full(b[:])
-	return r.order.Uint32(b[:]), err
+	err := r.full(r.tmp[:4])
+	return r.order.Uint32(r.tmp[:]), err
 }
 
 func (r *reader) u64() (uint64, error) {
-	var b [8]byte
-	err := r.full(b[:])
-	return r.order.Uint64(b[:]), err
+	err := r.full(r.tmp[:])
+	return r.order.Uint64(r.tmp[:]), err
 }
 
 // text reads a string of up to most bytes; of a longer one it answers "", and

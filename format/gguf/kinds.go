@@ -21,11 +21,11 @@ type kind struct {
 var kinds = map[uint32]kind{
 	0:  {"F32", garner.F32, 1, 4, nil},
 	1:  {"F16", garner.F16, 1, 2, nil},
-	2:  quantised("Q4_0", 2+16, q4_0),
-	3:  quantised("Q4_1", 2+2+16, q4_1),
-	6:  quantised("Q5_0", 2+4+16, q5_0),
-	7:  quantised("Q5_1", 2+2+4+16, q5_1),
-	8:  quantised("Q8_0", 2+32, q8_0),
+	2:  quantised("Q4_0", false, 16, q4_0),
+	3:  quantised("Q4_1", true, 16, q4_1),
+	6:  quantised("Q5_0", false, 4+16, q5_0),
+	7:  quantised("Q5_1", true, 4+16, q5_1),
+	8:  quantised("Q8_0", false, 32, q8_0),
 	9:  {"Q8_1", garner.Invalid, 32, 40, nil},
 	10: {"Q2_K", garner.Invalid, 256, 84, nil},
 	11: {"Q3_K", garner.Invalid, 256, 110, nil},
@@ -58,75 +58,96 @@ var kinds = map[uint32]kind{
 // blockSize is how many numbers a block of the kinds that are dequantised holds.
 const blockSize = 32
 
-// quantised is a kind whose blocks of blockSize numbers are dequantised by
-// decode.
-func quantised(name string, bytes int, decode func(dst, src []byte)) kind {
+// quantised is a kind of blocks of blockSize integers q in so many bytes, behind
+// a scale d and, for some kinds, a minimum m, both f16: d·q, or d·q + m.
+func quantised(name string, minimum bool, bytes int, integers func(q *[blockSize]int8, src []byte)) kind {
+	from := 2
+	if minimum {
+		from = 4
+	}
+	bytes += from
 	return kind{name, garner.F32, blockSize, bytes, &source.Codec{
 		Elements: blockSize,
 		Bytes:    bytes,
 		Decode: func(dst, src []byte) {
+			var q [blockSize]int8
 			for ; len(src) > 0; src, dst = src[bytes:], dst[4*blockSize:] {
-				decode(dst[:4*blockSize:4*blockSize], src[:bytes:bytes])
+				integers(&q, src[from:bytes])
+				if to, d := (*[4 * blockSize]byte)(dst), half(src); minimum {
+					affine(to, d, half(src[2:]), &q)
+				} else {
+					scale(to, d, &q)
+				}
 			}
 		},
 	}}
 }
 
-// The decoders below read one block. Each number is made of products and sums
-// of f32 that are rounded one by one, as the reference does; a fused
-// multiplication would round once.
+// The functions below read the integers of one block.
 
-// q8_0 reads a scale d and 32 signed bytes: d·q.
-func q8_0(dst, src []byte) {
-	d := half(src)
-	for i, q := range src[2:] {
-		put(dst, i, scaled(d, float32(int8(q))))
+func q8_0(q *[blockSize]int8, src []byte) {
+	for i, b := range src[:blockSize] {
+		q[i] = int8(b)
 	}
 }
 
-// q4_0 reads a scale d and 32 numbers of 4 bits, of which the low halves of the
-// bytes come first: d·(q-8).
-func q4_0(dst, src []byte) {
-	d := half(src)
-	for i, q := range src[2:] {
-		put(dst, i, scaled(d, float32(int(q&15)-8)))
-		put(dst, i+16, scaled(d, float32(int(q>>4)-8)))
+// q4_1 reads numbers of 4 bits, of which the low halves of the bytes come first.
+func q4_1(q *[blockSize]int8, src []byte) {
+	for i, b := range src[:blockSize/2] {
+		q[i], q[i+blockSize/2] = int8(b&15), int8(b>>4)
 	}
 }
 
-// q4_1 reads a scale d, a minimum m and 32 numbers of 4 bits: d·q + m.
-func q4_1(dst, src []byte) {
-	d, m := half(src), half(src[2:])
-	for i, q := range src[4:] {
-		put(dst, i, sum(scaled(d, float32(q&15)), m))
-		put(dst, i+16, sum(scaled(d, float32(q>>4)), m))
+func q4_0(q *[blockSize]int8, src []byte) {
+	for i, b := range src[:blockSize/2] {
+		q[i], q[i+blockSize/2] = int8(b&15)-8, int8(b>>4)-8
 	}
 }
 
-// q5_0 reads a scale d, the fifth bits of 32 numbers and their other four:
-// d·(q-16).
-func q5_0(dst, src []byte) {
-	d, high := half(src), binary.LittleEndian.Uint32(src[2:])
-	for i, q := range src[6:] {
-		put(dst, i, scaled(d, float32(int(q&15|fifth(high, i))-16)))
-		put(dst, i+16, scaled(d, float32(int(q>>4|fifth(high, i+16))-16)))
+// q5_1 reads the fifth bits of all numbers, and then their other four.
+func q5_1(q *[blockSize]int8, src []byte) {
+	q4_1(q, src[4:])
+	high := binary.LittleEndian.Uint32(src)
+	for i := range q {
+		q[i] |= int8(high & 1 << 4)
+		high >>= 1
 	}
 }
 
-// q5_1 reads a scale d, a minimum m, the fifth bits of 32 numbers and their
-// other four: d·q + m.
-func q5_1(dst, src []byte) {
-	d, m, high := half(src), half(src[2:]), binary.LittleEndian.Uint32(src[4:])
-	for i, q := range src[8:] {
-		put(dst, i, sum(scaled(d, float32(q&15|fifth(high, i))), m))
-		put(dst, i+16, sum(scaled(d, float32(q>>4|fifth(high, i+16))), m))
+func q5_0(q *[blockSize]int8, src []byte) {
+	q4_1(q, src[4:])
+	high := ^binary.LittleEndian.Uint32(src)
+	for i := range q {
+		q[i] -= int8(high & 1 << 4) // 16 less where the fifth bit is not set
+		high >>= 1
 	}
 }
 
-func fifth(high uint32, i int) byte { return byte(high>>i&1) << 4 }
+// scale writes d·q, each product rounded to f32 as the reference does.
+func scale(dst *[4 * blockSize]byte, d float32, q *[blockSize]int8) {
+	if d-d == 0 { // finite, and so are all products
+		for i, v := range q {
+			binary.LittleEndian.PutUint32(dst[4*i:], math.Float32bits(d*float32(v)))
+		}
+		return
+	}
+	for i, v := range q {
+		binary.LittleEndian.PutUint32(dst[4*i:], math.Float32bits(scaled(d, float32(v))))
+	}
+}
 
-func put(dst []byte, i int, v float32) {
-	binary.LittleEndian.PutUint32(dst[4*i:], math.Float32bits(v))
+// affine writes d·q + m, each product and each sum rounded to f32 as the
+// reference does; a fused multiplication would round once.
+func affine(dst *[4 * blockSize]byte, d, m float32, q *[blockSize]int8) {
+	if d-d == 0 && m-m == 0 {
+		for i, v := range q {
+			binary.LittleEndian.PutUint32(dst[4*i:], math.Float32bits(float32(d*float32(v))+m))
+		}
+		return
+	}
+	for i, v := range q {
+		binary.LittleEndian.PutUint32(dst[4*i:], math.Float32bits(sum(scaled(d, float32(v)), m)))
+	}
 }
 
 // half is an f16 as an f32, which holds all of them exactly. A NaN keeps its
@@ -151,7 +172,7 @@ func half(src []byte) float32 {
 // is this one on all of them.
 const indefinite = 0xffc00000
 
-// scaled is d·q, rounded; q is finite.
+// scaled is d·q, rounded, also where d is not finite; q is.
 func scaled(d, q float32) float32 {
 	p := float32(d * q) // rounded here, whatever is made of it next
 	if p != p {
@@ -163,7 +184,8 @@ func scaled(d, q float32) float32 {
 	return p
 }
 
-// sum is p + m, rounded. Of two NaNs it is the first.
+// sum is p + m, rounded, also where they are not finite. Of two NaNs it is the
+// first.
 func sum(p, m float32) float32 {
 	s := p + m
 	if s != s {

@@ -42,10 +42,10 @@ func Tuples(rows []int64, values []byte, width int, base, step int64, axes []Com
 		}
 		outside = wide(&rows[0], (*byte)(at), whole, base, step, has, all, len(axes))
 		rows, base = rows[whole:], base+int64(whole)*step
-		at, n = unsafe.Add(at, whole*len(axes)*width), len(rows)*len(axes)
 		if len(rows) == 0 {
-			return outside
+			return outside // and at would point behind the values
 		}
+		at, n = unsafe.Add(at, whole*len(axes)*width), len(rows)*len(axes)
 	}
 	if width == 4 {
 		return outside + tuples(rows, unsafe.Slice((*int32)(at), n), base, step, axes, fromEnd)

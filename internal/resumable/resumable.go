@@ -37,6 +37,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -130,8 +131,8 @@ func Create(place atomicfile.Place, id Identity, size int64) (_ *File, err error
 	if err := place.Permit(f.part); err != nil {
 		return nil, err
 	}
-	if err := reserve(f.part, size); err != nil {
-		return nil, place.Failed(err)
+	if err := f.reserve(); err != nil {
+		return nil, err
 	}
 	if err := atomicfile.SyncDir(filepath.Dir(part)); err != nil {
 		return nil, place.Failed(err)
@@ -183,8 +184,8 @@ func Resume(place atomicfile.Place, id Identity, size int64) (_ *File, err error
 	}
 	f.connect()
 	f.at, f.noted, f.safe, f.end, f.sum = safe, safe, safe, end, sum
-	if err := reserve(f.part, size); err != nil {
-		return nil, place.Failed(err)
+	if err := f.reserve(); err != nil {
+		return nil, err
 	}
 	return f, nil
 }
@@ -196,6 +197,18 @@ func newFile(place atomicfile.Place, size int64) *File {
 func (f *File) connect() {
 	f.write = f.part.WriteAt
 	f.flush = func() error { return flush(f.part) }
+}
+
+// reserve takes the room that the file needs. It is asked for first, so that a
+// disk is not filled for nothing.
+func (f *File) reserve() error {
+	if room, ok := free(f.part); ok && f.size > room {
+		return garner.Errorf(syscall.ENOSPC, "cannot write %s: it takes %d bytes, and its disk has room for %d; make room on the disk, or write to another one", f.place.Path, f.size, room)
+	}
+	if err := reserve(f.part, f.size); err != nil {
+		return f.place.Failed(err)
+	}
+	return nil
 }
 
 // name is what stands beside a file while it is written.

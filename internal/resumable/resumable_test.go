@@ -419,7 +419,9 @@ func TestLinks(t *testing.T) {
 		f, err := Create(find(t, path), identity, 1)
 		if err == nil {
 			put(t, f, "x")
-			err = f.Commit()
+			if err := f.Commit(); err != nil {
+				t.Error(err)
+			}
 		} else if runtime.GOOS != "windows" && !strings.HasSuffix(name, ".resume") {
 			t.Error(err)
 		}

@@ -2,6 +2,8 @@ package resumable
 
 import (
 	"errors"
+	"math"
+	"math/bits"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -24,6 +26,26 @@ func reserve(file *os.File, size int64) error {
 		}
 	}
 	return nil
+}
+
+// free is how many bytes there is room for in a file, those that it has taken
+// included; false where the file system does not say.
+func free(file *os.File) (int64, bool) {
+	var about unix.Statfs_t
+	if unix.Fstatfs(int(file.Fd()), &about) != nil || about.Blocks == 0 {
+		return 0, false
+	}
+	high, low := bits.Mul64(about.Bavail, uint64(about.Bsize))
+	if high != 0 || low > math.MaxInt64/2 {
+		return 0, false
+	}
+	room := int64(low)
+	var taken unix.Stat_t
+	if unix.Fstat(int(file.Fd()), &taken) == nil {
+		const block = 512 // whatever the file system's own are
+		room += min(taken.Blocks, math.MaxInt64/2/block) * block
+	}
+	return room, true
 }
 
 // flush sees a file's bytes to the disk.

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/catalog"
+	"github.com/spf13/cobra"
+)
+
+// infoFlags are what info can be told.
+type infoFlags struct {
+	array arrayFlags
+	json  bool
+}
+
+func (p *program) infoCommand() *cobra.Command {
+	f := &infoFlags{}
+	cmd := &cobra.Command{
+		Use:   "info FILE",
+		Short: "List what a file holds: names, types, shapes and sizes",
+		Long: `FILE is a .npy, .npz, .safetensors, .gguf, .raw or .bin file, or a pattern such as
+'part-*.npy' of several; FILE#NAME is one array of it. Headers alone are read. All
+files of a model that is cut into several are listed: of MODEL.safetensors.index.json,
+and of MODEL-00001-of-00003.gguf.
+
+DTYPE is what a gather would read, "-" where it would refuse; KIND is what the
+file calls it, such as Q8_0, which is read as f32. BYTES are those in the file.
+
+Exit status: 0 done; 1 FILE could not be read, or is spoilt; 2 the command was wrong.`,
+		Example: `  garner info model.gguf
+  garner info model.safetensors.index.json --json
+  garner info table.bin --dtype f16 --shape '?,256' --offset 64
+  garner info 'shards/part-*.npy'`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage(cmd, "info takes one FILE; %d were given; put a pattern of several in quotes", len(args))
+			}
+			return nil
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return completeOperand(cmd, nil, typed)
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return p.info(f, args[0]) },
+	}
+	f.array.add(cmd, "")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON object")
+	return cmd
+}
+
+// A listing is what info prints as JSON.
+type listing struct {
+	File   string        `json:"file"`
+	Format string        `json:"format"`
+	Arrays []listedArray `json:"arrays"`
+	Bytes  int64         `json:"bytes"`            // of all arrays in their files, those of unknown size left out
+	Joined string        `json:"joined,omitempty"` // what the files of a pattern make together
+}
+
+type listedArray struct {
+	Name  string `json:"name,omitempty"`
+	DType string `json:"dtype,omitempty"` // absent where it is not read
+	Kind  string `json:"kind,omitempty"`  // as the format names it
+	Shape []int  `json:"shape"`           // null where it is not known
+	Bytes int64  `json:"bytes"`           // -1 where the kind is not known
+	File  string `json:"file"`
+	Note  string `json:"note,omitempty"`
+}
+
+// info lists what is in a file, or in those that a pattern matches.
+func (p *program) info(f *infoFlags, operand string) error {
+	format, path, name, ok := catalog.ParseOperand(operand)
+	if !ok {
+		return wrong("%q is no file that garner reads: %s", operand, catalog.Readable())
+	}
+	o := f.array.options()
+	arrays, err := catalog.List(path, o)
+	if err != nil {
+		return notOpened("FILE", path, err)
+	}
+	l := listing{File: path, Format: format.Name, Arrays: []listedArray{}}
+	for _, a := range arrays {
+		if name != "" && a.Name != name {
+			continue
+		}
+		e := listedArray{Name: a.Name, Kind: a.Kind, Shape: a.Shape, Bytes: a.Bytes, File: a.Path, Note: a.Note}
+		if a.DType != garner.Invalid {
+			e.DType = a.DType.String()
+		}
+		l.Arrays = append(l.Arrays, e)
+		l.Bytes += max(a.Bytes, 0)
+	}
+	if name != "" && len(l.Arrays) == 0 {
+		_, err := catalog.OpenArray(operand, o) // which says what there is instead
+		return err
+	}
+	if catalog.IsPattern(path) && (name != "" || !format.Named) {
+		joined, err := catalog.OpenArray(operand, o)
+		if err != nil {
+			return err
+		}
+		l.Joined = joined.Spec().String()
+		if err := joined.Close(); err != nil {
+			return err
+		}
+	}
+	to := p.printer()
+	if f.json {
+		text, err := json.Marshal(l)
+		if err != nil {
+			return err
+		}
+		to.printf("%s\n", text)
+		return to.flush()
+	}
+	table := tabwriter.NewWriter(to.buf, 0, 0, 2, ' ', 0)
+	several := false
+	for _, a := range l.Arrays {
+		several = several || a.File != l.Arrays[0].File
+	}
+	row := func(file, note string, cells ...string) {
+		if several {
+			cells = append(cells, file)
+		}
+		if note != "" {
+			cells = append(cells, note)
+		}
+		fmt.Fprintln(table, strings.Join(cells, "\t"))
+	}
+	row("FILE", "", "NAME", "DTYPE", "KIND", "SHAPE", "BYTES")
+	for _, a := range l.Arrays {
+		shape, size := garner.Shape(a.Shape).String(), strconv.FormatInt(a.Bytes, 10)
+		if a.Shape == nil {
+			shape = "-"
+		}
+		if a.Bytes < 0 {
+			size = "-"
+		}
+		row(printable(a.File), a.Note, orDash(printable(a.Name)), orDash(a.DType), orDash(printable(a.Kind)), shape, size)
+	}
+	if err := table.Flush(); err != nil {
+		return notPrinted(err)
+	}
+	plural := "s"
+	if len(l.Arrays) == 1 {
+		plural = ""
+	}
+	to.printf("%d array%s of %d bytes", len(l.Arrays), plural, l.Bytes)
+	if l.Joined != "" {
+		to.printf(", together %s", l.Joined)
+	}
+	to.printf("\n")
+	return to.flush()
+}
+
+// printable is a text that can do nothing to a terminal or a table.
+func printable(text string) string {
+	for _, r := range text {
+		if !strconv.IsPrint(r) {
+			return strconv.Quote(text)
+		}
+	}
+	return text
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}

@@ -1,0 +1,493 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/format/raw"
+	"github.com/garner-go/garner/internal/catalog"
+	"github.com/garner-go/garner/source"
+	"github.com/spf13/cobra"
+)
+
+const probeHelp = `Random rows of TABLE are read in every way that this system has, in batches of
+several sizes, and timed: cold, when none of their pages is in the page cache,
+and warm, when all are. The report is the median time a row, which way garner
+takes for each and why, and how much of the disk's own speed that is.
+
+  mapped    copied from the mapped file
+  willneed  asked for all at once by posix_fadvise, then copied from the mapped file
+  pread     read by system calls on many threads
+  ring      read by io_uring, hundreds of requests under way on one thread
+  auto      what garner does where nobody tells it: one of these, chosen by what
+            is in the page cache
+
+The rows of a batch are read in the order of the file, each once. Cold rows are
+such as are not in the page cache; where there are too few, the pages of those
+that are read, and such as the system keeps in one piece with them, are dropped
+from it by posix_fadvise, and no others. What a run
+brings into the page cache it drops again. Where a system does not tell what is
+in there, or does not drop it, the report says so. Warm rows were looked at
+before, mapped pages too.
+
+The disk's own speed are random reads past the page cache (O_DIRECT), 64 under
+way at once, each of as many pages of 4 KiB as a row needs.
+
+A run takes about as long as --seconds says, and reads 1 GiB at most. A batch
+that takes longer is given up; those of more than 16 MiB have fewer rows.
+
+--json prints one line:
+  table, dtype, shape, rows, row_bytes   what was read; of rows longer than 16 MiB
+                         only read_bytes of each
+  bytes, files           the table's bytes as they are stored, and in how many files
+  machine, threads       where
+  cold_how               how rows were made sure to be cold
+  cold_missing           why nothing is known of cold rows, where nothing is
+  disk                   read_bytes, depth, reads_per_s, us_per_read, how; or missing: why not
+  points                 of each way, state (cold, warm) and batch_rows: us_per_row, the
+                         median, min_us_per_row, batches timed, took: what auto chose;
+                         or gave_up_s: after so many seconds a batch was given up
+  choices                for each state: way, batch_rows, us_per_row, why, percent_of_disk
+                         of cold rows, fastest and fastest_us_per_row of all ways
+
+TABLE is a file of rows along its first axis, such as gather takes.
+
+Exit status: 0 measured; 1 TABLE was refused, or could not be read; 2 the command
+was wrong; 130 interrupted.`
+
+// probeFlags are what probe can be told.
+type probeFlags struct {
+	rows    rowCounts
+	seconds seconds
+	json    bool
+	picture string
+	dtype   dtypeFlag
+	shape   string
+	offset  number
+	raw     bool
+}
+
+// rowCounts is the value of a flag that takes sizes of batches, in rows.
+type rowCounts []int
+
+func (r *rowCounts) String() string {
+	if r == nil {
+		return ""
+	}
+	var list []string
+	for _, n := range *r {
+		list = append(list, strconv.Itoa(n))
+	}
+	return strings.Join(list, ",")
+}
+
+func (r *rowCounts) Set(text string) error {
+	*r = nil
+	for field := range strings.SplitSeq(text, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(field))
+		if err != nil || n < 1 || n > 1<<20 {
+			return errors.New("give numbers of rows from 1 to 1048576, such as 1,16,256")
+		}
+		*r = append(*r, n)
+	}
+	slices.Sort(*r)
+	if *r = slices.Compact(*r); len(*r) > 12 {
+		return errors.New("give 12 sizes at most")
+	}
+	return nil
+}
+
+func (r *rowCounts) Type() string { return "N,..." }
+
+func (p *program) probeCommand() *cobra.Command {
+	f := &probeFlags{}
+	cmd := &cobra.Command{
+		Use:   "probe TABLE",
+		Short: "Time the ways of reading rows of a table, on this disk",
+		Long:  probeHelp,
+		Example: `  garner probe data.npy --seconds 0.3
+  garner probe model.safetensors#embeddings.weight --rows 1,2 --seconds 0.2 -o probe.svg
+  garner probe data.npy --rows 2 --seconds 0.1 --json`,
+		Args: cobra.ArbitraryArgs, // RunE says it better
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o, err := f.check(cmd, args)
+			if err != nil {
+				return err
+			}
+			return p.probe(cmd.Context(), f, args[0], o)
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return completeOperand(cmd, args, typed)
+		},
+	}
+	f.rows = rowCounts{1, 16, 256, 4096}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.Var(&f.rows, "rows", "the sizes of batches, in rows")
+	flags.Var(&f.seconds, "seconds", "how long to measure (default 10)")
+	flags.BoolVar(&f.json, "json", false, "print the figures as one line of JSON")
+	flags.StringVarP(&f.picture, "picture", "o", "", "draw them into `PROBE`: a .svg file, or - for standard output")
+	flags.Var(&f.dtype, "dtype", "the type of the elements of a file without a header, or of bytes without a type in a .npy")
+	flags.StringVar(&f.shape, "shape", "", "the `DIMS` of a file without a header, such as 1000,256; one may be ?")
+	flags.Var(&f.offset, "offset", "the bytes before the first element of such a file (default 0)")
+	flags.BoolVar(&f.raw, "raw", false, "read quantised rows of a .gguf as the blocks that they are stored as")
+	var dtypes []string
+	for _, d := range garner.DTypes() {
+		dtypes = append(dtypes, d.String())
+	}
+	complete(cmd, "dtype", dtypes...)
+	return cmd
+}
+
+// check refuses a command line that cannot be carried out, before anything is
+// opened.
+func (f *probeFlags) check(cmd *cobra.Command, args []string) (o catalog.ArrayOptions, err error) {
+	switch {
+	case len(args) == 0:
+		return o, usage(cmd, "probe takes a TABLE: a file such as table.npy, or model.gguf#NAME")
+	case len(args) > 1:
+		return o, usage(cmd, "probe takes one TABLE; %d were given", len(args))
+	case args[0] == "-":
+		return o, wrong("TABLE - is standard input, of which no row can be read twice; name a file")
+	case f.json && f.picture == "-":
+		return o, wrong("--json and -o - both write to standard output; give -o a file")
+	case f.picture != "" && f.picture != "-" && f.picture != os.DevNull && !strings.EqualFold(filepath.Ext(f.picture), ".svg"):
+		return o, wrong("-o %s: probe draws .svg files, and svg to standard output for -o -", f.picture)
+	}
+	format, path, name, ok := catalog.ParseOperand(args[0])
+	switch {
+	case !ok:
+		return o, wrong("TABLE %q is no file that garner reads: %s", args[0], catalog.Readable())
+	case format.Named && !format.Sole && name == "":
+		return o, wrong("TABLE %s names no tensor: write %s#NAME; \"garner info %s\" lists what it has", args[0], path, path)
+	}
+	o = catalog.ArrayOptions{DType: garner.DType(f.dtype), Offset: f.offset.value, Raw: f.raw}
+	if f.shape != "" {
+		if o.Shape, err = raw.ParseShape(f.shape); err != nil {
+			return o, wrong("--shape: %s", bare(err))
+		}
+	}
+	return o, nil
+}
+
+// A probed is what probe found out, as --json prints it.
+type probed struct {
+	Table       string        `json:"table"`
+	DType       string        `json:"dtype"`
+	Shape       []int         `json:"shape"`
+	Rows        int           `json:"rows"`
+	RowBytes    int64         `json:"row_bytes"`
+	ReadBytes   int           `json:"read_bytes"` // of a row
+	Bytes       int64         `json:"bytes"`      // of the table, as they are stored
+	Files       int           `json:"files"`
+	Machine     string        `json:"machine"`
+	Threads     int           `json:"threads"`
+	ColdHow     string        `json:"cold_how,omitempty"`
+	ColdMissing string        `json:"cold_missing,omitempty"`
+	Disk        probedDisk    `json:"disk"`
+	Points      []probedPoint `json:"points"`
+	Choices     []choice      `json:"choices"`
+}
+
+// probedDisk is what the disk reaches by itself.
+type probedDisk struct {
+	ReadBytes    int     `json:"read_bytes,omitempty"`
+	Depth        int     `json:"depth,omitempty"`
+	ReadsPerS    float64 `json:"reads_per_s,omitempty"`
+	MicrosPerOne float64 `json:"us_per_read,omitempty"`
+	How          string  `json:"how,omitempty"`
+	Missing      string  `json:"missing,omitempty"` // why there is nothing
+}
+
+// A probedPoint is the time of one way on batches of one size.
+type probedPoint struct {
+	Way       string  `json:"way"`
+	State     string  `json:"state"`
+	BatchRows int     `json:"batch_rows"`
+	Micros    float64 `json:"us_per_row,omitempty"` // the median
+	Least     float64 `json:"min_us_per_row,omitempty"`
+	Batches   int     `json:"batches,omitempty"`
+	Took      string  `json:"took,omitempty"` // by auto
+	GaveUp    float64 `json:"gave_up_s,omitempty"`
+}
+
+// A choice is which way garner takes, and why.
+type choice struct {
+	State       string  `json:"state"`
+	Way         string  `json:"way"`
+	BatchRows   int     `json:"batch_rows"`
+	Micros      float64 `json:"us_per_row"`
+	Why         string  `json:"why"`
+	OfDisk      float64 `json:"percent_of_disk,omitempty"`
+	Fastest     string  `json:"fastest"`
+	FastestTime float64 `json:"fastest_us_per_row"`
+}
+
+// The states that rows are in.
+const (
+	cold = "cold"
+	warm = "warm"
+)
+
+func (p *program) probe(ctx context.Context, f *probeFlags, table string, o catalog.ArrayOptions) error {
+	open := func() (*source.File, error) {
+		opened, err := catalog.OpenArray(table, o)
+		if err != nil {
+			_, path, _, _ := catalog.ParseOperand(table)
+			return nil, notOpened("TABLE", path, err)
+		}
+		file, ok := opened.Array.(*source.File)
+		if !ok {
+			opened.Close()
+			return nil, garner.Errorf(nil, "TABLE %s can only be read whole: no row of it is read by itself, and there is nothing to probe; save it as a .npy of numbers that is not compressed", table)
+		}
+		return file, nil
+	}
+	r := &prober{open: open, spend: f.seconds.or(10)}
+	if err := r.begin(); err != nil {
+		return err
+	}
+	defer r.end()
+	var to *sink
+	if f.picture != "" {
+		var err error
+		if to, err = p.create(ctx, f.picture, "", r.paths()...); err != nil {
+			return err
+		}
+		defer to.abort()
+	}
+	spec := r.file.Spec()
+	found := &probed{
+		Table: table, DType: spec.DType.String(), Shape: append([]int{}, shapeOf(spec)...), Rows: r.count, RowBytes: r.rowBytes, ReadBytes: r.size,
+		Bytes: r.stored, Files: len(r.parts), Machine: machine(), Threads: runtime.GOMAXPROCS(0),
+	}
+	meter := p.meter("probing", r.spend.Milliseconds())
+	err := r.run(ctx, found, f.rows, meter.Set)
+	meter.Stop()
+	if err != nil {
+		return err
+	}
+	found.choose()
+	if to != nil {
+		if err := to.writeText(found.svg()); err != nil || f.picture == "-" {
+			return err
+		}
+	}
+	if f.json {
+		line, err := json.Marshal(found)
+		if err != nil {
+			return err
+		}
+		_, err = p.stdout.Write(append(line, '\n'))
+		return notPrinted(err)
+	}
+	out := p.printer()
+	found.print(out)
+	return out.flush()
+}
+
+// at finds a point; nil where there is none that was timed.
+func (f *probed) at(state, way string, rows int) *probedPoint {
+	for i := range f.Points {
+		if p := &f.Points[i]; p.State == state && p.Way == way && p.BatchRows == rows && p.Batches > 0 {
+			return p
+		}
+	}
+	return nil
+}
+
+// ways are those that were timed, in the order in which they were; sizes those
+// of batches.
+func (f *probed) ways() (ways []string, sizes []int) {
+	for _, p := range f.Points {
+		if !slices.Contains(ways, p.Way) {
+			ways = append(ways, p.Way)
+		}
+		if !slices.Contains(sizes, p.BatchRows) {
+			sizes = append(sizes, p.BatchRows)
+		}
+	}
+	slices.Sort(sizes)
+	return ways, sizes
+}
+
+// choose says of each state which way garner took for the largest batch, and
+// why.
+func (f *probed) choose() {
+	ways, sizes := f.ways()
+	for _, state := range []string{cold, warm} {
+		for _, rows := range slices.Backward(sizes) {
+			auto := f.at(state, source.Auto.String(), rows)
+			if auto == nil {
+				continue
+			}
+			c := choice{State: state, Way: auto.Took, BatchRows: rows, Micros: auto.Micros, Fastest: auto.Way, FastestTime: auto.Micros}
+			for _, way := range ways {
+				if p := f.at(state, way, rows); p != nil && p.Micros < c.FastestTime {
+					c.Fastest, c.FastestTime = way, p.Micros
+				}
+			}
+			if state == cold && f.Disk.MicrosPerOne > 0 {
+				stored := float64(f.Bytes) / float64(f.Rows) * float64(f.ReadBytes) / float64(f.RowBytes)
+				c.OfDisk = 100 * f.Disk.MicrosPerOne * math.Ceil(stored/float64(f.Disk.ReadBytes)) / c.Micros
+			}
+			c.Why = whyChosen(state, auto.Took, rows, slices.Contains(ways, source.Ring.String()))
+			f.Choices = append(f.Choices, c)
+			break
+		}
+	}
+}
+
+// whyChosen is a sentence on why garner takes a way.
+func whyChosen(state, way string, rows int, rings bool) string {
+	switch {
+	case way == source.Mapped.String() && state == warm:
+		return "it looks at some of the rows, all of them are in the page cache, and then copying them from the mapped file takes no system call"
+	case way == source.Mapped.String():
+		return "the rows that it looks at are in the page cache already, such as those that share their pages with others"
+	case way == source.Pread.String() && rows == 1 && state == warm:
+		return "a single row is a single request, and a system call that reads it takes no longer than one that asks whether it is in the page cache"
+	case way == source.Pread.String() && rows == 1:
+		return "a single row that is not in the page cache is a single request, and a system call is the shortest way to make one"
+	case state == warm && way == source.Ring.String():
+		return "the system does not say that these rows are in the page cache, so they are read as if they were not: by io_uring, hundreds of requests at once"
+	case state == warm:
+		return "the system does not say that these rows are in the page cache, so they are read as if they were not"
+	case way == source.Ring.String():
+		return "some of the rows are not in the page cache, and io_uring keeps the disk busy with hundreds of requests at once on a single thread"
+	case way == source.WillNeed.String() && !rings:
+		return "some of the rows are not in the page cache, this system gives the program no io_uring, and the kernel can be asked for all rows at once"
+	default:
+		return "some of the rows are not in the page cache, this system gives the program no io_uring, and many threads that wait for the disk keep it busy"
+	}
+}
+
+func (f *probed) print(to printer) {
+	files := ""
+	if f.Files > 1 {
+		files = fmt.Sprintf(" in %d files", f.Files)
+	}
+	to.printf("table    %s   %s%s   %d rows of %d bytes, %s on the disk%s\n", f.Table, f.DType, garner.Shape(f.Shape), f.Rows, f.RowBytes, inSize(f.Bytes), files)
+	if int64(f.ReadBytes) < f.RowBytes {
+		to.printf("         of each row the first %s are read\n", inBytes(f.ReadBytes))
+	}
+	to.printf("machine  %s\n", f.about())
+	if f.Disk.Missing != "" {
+		to.printf("disk     its own speed is not known: %s\n", f.Disk.Missing)
+	} else {
+		to.printf("disk     %s: %s random reads of %s a second, %d at once, %s\n", inTime(1000*f.Disk.MicrosPerOne), inThousands(f.Disk.ReadsPerS), inBytes(f.Disk.ReadBytes), f.Disk.Depth, f.Disk.How)
+	}
+	ways, sizes := f.ways()
+	for _, state := range []string{cold, warm} {
+		about := f.ColdHow
+		if state == warm {
+			about = "in the page cache"
+		} else if f.ColdMissing != "" {
+			to.printf("\ncold     not measured: %s\n", f.ColdMissing)
+			continue
+		}
+		to.printf("\n%s, µs a row (%s)\n%9s", state, about, "rows")
+		for _, way := range ways {
+			to.printf(" %9s", way)
+		}
+		to.printf("   auto took\n")
+		for _, rows := range sizes {
+			f.printRow(to, state, rows, ways)
+		}
+	}
+	to.printf("\n")
+	for _, c := range f.Choices {
+		to.printf("%s     garner takes %s: %s.\n", c.State, c.Way, c.Why)
+		to.printf("         %s a row in batches of %d%s", inTime(1000*c.Micros), c.BatchRows, c.disk(f.Disk.ReadBytes))
+		// What is measured again differs by some.
+		switch faster := c.FastestTime < 0.8*c.Micros; {
+		case faster && c.Fastest == c.Way:
+			to.printf("; without looking what is in the page cache %s", inTime(1000*c.FastestTime))
+		case faster:
+			to.printf("; %s was faster here, %s", c.Fastest, inTime(1000*c.FastestTime))
+		}
+		to.printf("\n")
+	}
+}
+
+// disk says how much of the disk's own speed is reached.
+func (c choice) disk(bytes int) string {
+	if c.OfDisk == 0 {
+		return ""
+	}
+	said := fmt.Sprintf(", %.0f%% of the disk's own speed at reads of %s", c.OfDisk, inBytes(bytes))
+	if c.OfDisk > 110 {
+		said += " (rows that lie near each other share one)"
+	}
+	return said
+}
+
+func (f *probed) printRow(to printer, state string, rows int, ways []string) {
+	var line strings.Builder
+	took, any := "", false
+	for _, way := range ways {
+		text := "-"
+		for _, p := range f.Points {
+			if p.State != state || p.Way != way || p.BatchRows != rows {
+				continue
+			}
+			any = true
+			switch {
+			case p.Batches > 0:
+				text = inMicros(p.Micros)
+			case p.GaveUp > 0:
+				text = ">" + inMicros(1e6*p.GaveUp/float64(rows))
+			}
+			if p.Took != "" {
+				took = p.Took
+			}
+		}
+		fmt.Fprintf(&line, " %9s", text)
+	}
+	if any {
+		to.printf("%9d%s   %s\n", rows, &line, took)
+	}
+}
+
+// inSize is a number of bytes, to three digits.
+func inSize(bytes int64) string {
+	for _, unit := range []struct {
+		name string
+		size float64
+	}{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
+		if v := float64(bytes); v >= unit.size {
+			return fmt.Sprintf("%.3g %s", v/unit.size, unit.name)
+		}
+	}
+	return fmt.Sprintf("%d B", bytes)
+}
+
+// inMicros is a number of µs, to three digits or more.
+func inMicros(v float64) string {
+	if v >= 999.5 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.3g", v)
+}
+
+// about is where was measured.
+func (f *probed) about() string {
+	threads := "1 thread"
+	if f.Threads > 1 {
+		threads = fmt.Sprintf("%d threads", f.Threads)
+	}
+	return f.Machine + ", " + threads
+}

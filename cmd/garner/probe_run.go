@@ -1,0 +1,682 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/mapped"
+	"github.com/garner-go/garner/internal/pages"
+	"github.com/garner-go/garner/internal/ring"
+	"github.com/garner-go/garner/source"
+)
+
+const (
+	probedBatch = 16 << 20 // bytes of a batch, at most
+	probedPool  = 64 << 20 // of the rows that are read warm, with the rest of their pages
+	probedBytes = 1 << 30  // that are read from the disk, at most
+	probedTurns = 50       // batches of one way and size, at most, where they are cold
+	diskPage    = 4096     // what a disk reads at least
+	diskDepth   = 64       // random reads at once: what fio is asked for, mostly
+)
+
+// pageSize is that of the page cache.
+var pageSize = int64(os.Getpagesize())
+
+// errLong is the cause of a batch that is given up.
+var errLong = errors.New("garner: a batch took too long")
+
+// A prober reads rows of a table and looks at the clock.
+type prober struct {
+	open  func() (*source.File, error)
+	spend time.Duration
+
+	file     *source.File
+	count    int   // rows
+	rowBytes int64 // of a row
+	size     int   // of those, so many are read
+	stored   int64 // bytes of the table in its files
+	parts    []probedPart
+	files    map[string]*probedFile
+	random   *rand.Rand
+	dst      []byte
+
+	ours  map[pageAt]bool // pages that this run brought into the page cache
+	drawn map[int]bool    // rows of the batch that is put together
+	left  int64           // bytes that may still be read
+}
+
+// A probedPart is a piece of the table's stored bytes.
+type probedPart struct {
+	file   *probedFile
+	from   int64 // among all stored bytes
+	offset int64 // in the file
+	bytes  int64
+}
+
+// A probedFile is a file of the table, opened beside the source.File that reads
+// it: pages that are mapped and were looked at cannot be dropped, so nothing of
+// view is ever looked at.
+type probedFile struct {
+	path string
+	file *os.File
+	view *mapped.File // nil where it cannot be mapped
+	told bool         // the kernel says which pages are in memory
+}
+
+// A pageAt is a page of a file.
+type pageAt struct {
+	file *probedFile
+	page int64
+}
+
+// begin opens the table.
+func (r *prober) begin() (err error) {
+	if r.file, err = r.open(); err != nil {
+		return err
+	}
+	if len(r.file.Segments()) == 0 {
+		r.file.Close()
+		return garner.Errorf(garner.ErrShape, "TABLE %s%s has no elements, and no rows to read; name another", r.file.Spec().DType, shapeOf(r.file.Spec()))
+	}
+	table, err := source.NewTable(r.file)
+	if err != nil {
+		r.file.Close()
+		return err
+	}
+	r.count, r.rowBytes = table.Len(), int64(table.RowBytes())
+	r.size = int(min(r.rowBytes, probedBatch))
+	r.random = rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
+	r.ours, r.drawn, r.files, r.left = map[pageAt]bool{}, map[int]bool{}, map[string]*probedFile{}, probedBytes
+	for _, s := range r.file.Segments() {
+		f := r.files[s.Path]
+		if f == nil {
+			f = &probedFile{path: s.Path}
+			if f.file, _, err = mapped.OpenFile(s.Path); err != nil {
+				r.end()
+				return err
+			}
+			r.files[s.Path] = f
+			mapped.Alone(f.file)
+			if f.view, err = mapped.Map(s.Path, f.file); err == nil {
+				_, f.told = f.view.Resident(int(s.Offset), int(s.Offset)+1)
+			}
+		}
+		r.parts = append(r.parts, probedPart{f, r.stored, s.Offset, s.Bytes})
+		r.stored += s.Bytes
+	}
+	return nil
+}
+
+func shapeOf(spec garner.Spec) garner.Shape {
+	shape, _ := spec.Shape()
+	return shape
+}
+
+// end closes all, and drops what was read from the page cache.
+func (r *prober) end() {
+	r.file.Close()
+	r.drop(r.ours)
+	for _, f := range r.files {
+		if f.view != nil {
+			f.view.Close()
+		}
+		f.file.Close()
+	}
+}
+
+func (r *prober) paths() (paths []string) {
+	for path := range r.files {
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+// told reports whether the kernel says of all files what is in the page cache.
+func (r *prober) told() bool {
+	for _, f := range r.files {
+		if !f.told {
+			return false
+		}
+	}
+	return true
+}
+
+// pages calls f for each page that a row lies in.
+func (r *prober) pages(row int, f func(pageAt)) {
+	// Where a codec stores rows in another size, it does so evenly.
+	all := uint64(r.count) * uint64(r.rowBytes)
+	begin := uint64(row) * uint64(r.rowBytes)
+	high, low := bits.Mul64(begin, uint64(r.stored))
+	q, _ := bits.Div64(high, low, all) // less than stored
+	from := int64(q)
+	high, low = bits.Mul64(begin+uint64(r.size), uint64(r.stored))
+	q, rest := bits.Div64(high, low, all)
+	to := int64(q)
+	if rest > 0 {
+		to++
+	}
+	i, _ := slices.BinarySearchFunc(r.parts, from, func(p probedPart, at int64) int {
+		if p.from+p.bytes <= at {
+			return -1
+		}
+		return 1
+	})
+	for ; from < to && i < len(r.parts); i++ {
+		p := &r.parts[i]
+		end := min(to, p.from+p.bytes)
+		for page := (p.offset + from - p.from) / pageSize; page <= (p.offset+end-p.from-1)/pageSize; page++ {
+			f(pageAt{p.file, page})
+		}
+		from = end
+	}
+}
+
+// resident reports whether the kernel says that a page is in the page cache.
+func (p pageAt) resident() bool {
+	if p.file.view == nil {
+		return false
+	}
+	from := p.page * pageSize
+	to := min(from+pageSize, int64(p.file.view.Size()))
+	in, known := p.file.view.Resident(int(from), int(to))
+	return in && known
+}
+
+// drop drops pages from the page cache that nobody has mapped and looked at.
+func (r *prober) drop(list map[pageAt]bool) bool {
+	done := true
+	for p := range list {
+		done = forget(p.file.file, p.page*pageSize, pageSize) && done
+	}
+	return done
+}
+
+// dropWhole drops a page that a system keeps in one piece with others: pieces
+// are of a power of two, begin at multiples of their size, and go as a whole or
+// not at all. One that waits to be written stays until it is.
+func (r *prober) dropWhole(p pageAt) {
+	at := p.page * pageSize
+	written(p.file.file, at, pageSize)
+	const largest = 4 << 20
+	for n := pageSize; n <= largest && p.resident(); n *= 2 {
+		forget(p.file.file, at&^(n-1), n)
+	}
+}
+
+// run measures.
+func (r *prober) run(ctx context.Context, found *probed, sizes []int, tell func(done int64)) error {
+	begin := time.Now()
+	until := func(part float64) time.Time { return begin.Add(time.Duration(part * float64(r.spend))) }
+	tick := func() { tell(min(time.Since(begin), r.spend).Milliseconds()) }
+	var batches []int
+	for _, n := range sizes {
+		n = min(n, r.count, max(1, probedBatch/r.size))
+		if !slices.Contains(batches, n) {
+			batches = append(batches, n)
+		}
+	}
+	largest := batches[len(batches)-1]
+	r.dst = make([]byte, largest*r.size)
+	for i := 0; i < len(r.dst); i += diskPage {
+		r.dst[i] = 1 // so that the first reader does not pay for the page
+	}
+	var ways []source.Way
+	ways = append(append(ways, r.file.Ways()...), source.Auto)
+
+	var err error
+	if found.Disk, err = r.disk(ctx, until(0.05)); err != nil {
+		return err
+	}
+	gave := map[source.Way]bool{}
+	for i, n := range batches {
+		tick()
+		part := 0.05 + 0.52*float64(i+1)/float64(len(batches))
+		points, how, err := r.cold(ctx, ways, n, until(part), gave)
+		var none *notCold
+		if errors.As(err, &none) {
+			found.ColdMissing = none.why
+			break
+		}
+		if err != nil {
+			return err
+		}
+		found.ColdHow = how
+		found.Points = append(found.Points, points...)
+	}
+	if found.ColdMissing != "" {
+		found.ColdHow, found.Points = "", nil
+	}
+	// Disks that others use too are now slow and now fast: what they can is the
+	// best of before and after.
+	again, err := r.disk(ctx, until(0.62))
+	if err != nil {
+		return err
+	}
+	if again.ReadsPerS > found.Disk.ReadsPerS {
+		found.Disk = again
+	}
+	pool, err := r.pool(ctx, largest, until(0.7))
+	if err != nil {
+		return err
+	}
+	for i, n := range batches {
+		tick()
+		points, err := r.warm(ctx, ways, min(n, len(pool)), pool, until(0.7+0.3*float64(i+1)/float64(len(batches))))
+		if err != nil {
+			return err
+		}
+		found.Points = append(found.Points, points...)
+	}
+	return nil
+}
+
+// A notCold is why rows cannot be read cold.
+type notCold struct{ why string }
+
+func (e *notCold) Error() string { return e.why }
+
+// cold times batches of n rows that are not in the page cache: each way in turn,
+// until it is time or each had its turns.
+func (r *prober) cold(ctx context.Context, ways []source.Way, n int, until time.Time, gave map[source.Way]bool) (points []probedPoint, how string, err error) {
+	times := make([][]float64, len(ways))
+	took := make([]map[source.Way]int, len(ways))
+	points = make([]probedPoint, len(ways))
+	for i, way := range ways {
+		points[i] = probedPoint{Way: way.String(), State: cold, BatchRows: n}
+		took[i] = map[source.Way]int{}
+	}
+	dropped := false
+	for turn := range probedTurns {
+		for i, way := range ways {
+			if turn > 0 && (!time.Now().Before(until) || r.left <= 0) {
+				break
+			}
+			if gave[way] {
+				continue
+			}
+			rows, again, err := r.draw(n)
+			if err != nil {
+				return nil, "", err
+			}
+			dropped = dropped || again
+			if way == source.Auto {
+				took[i][r.file.Way(r.rows(rows))]++
+			}
+			// A slow disk shall not keep one way waiting for all others.
+			spent, err := r.timed(ctx, way, rows, max(time.Until(until), r.spend/20))
+			if errors.Is(err, errLong) {
+				gave[way] = true
+				points[i].GaveUp = spent.Seconds()
+				continue
+			}
+			if err != nil {
+				return nil, "", err
+			}
+			times[i] = append(times[i], float64(spent)/1000/float64(n))
+		}
+	}
+	for i := range points {
+		points[i].sum(times[i], took[i])
+	}
+	switch {
+	case !r.told():
+		how = "of rows chosen at random, dropped before; the system does not tell whether they were in the page cache"
+	case dropped:
+		how = "not in the page cache: they were dropped from it"
+	default:
+		how = "not in the page cache"
+	}
+	return points, how, nil
+}
+
+// sum puts the median and the least of times into a point.
+func (p *probedPoint) sum(times []float64, took map[source.Way]int) {
+	if len(times) == 0 {
+		return
+	}
+	slices.Sort(times)
+	p.Micros, p.Least, p.Batches = times[len(times)/2], times[0], len(times)
+	p.GaveUp = 0
+	most := 0
+	for way, n := range took {
+		if n > most {
+			most, p.Took = n, way.String()
+		}
+	}
+}
+
+// rows are places of numbered rows.
+func (r *prober) rows(numbers []int) source.Rows {
+	at := make([]int64, len(numbers))
+	for i, row := range numbers {
+		at[i] = int64(row) * r.rowBytes
+	}
+	return source.Rows{At: at, Size: r.size, Dst: r.dst[:len(at)*r.size]}
+}
+
+// timed reads rows and says how long it took; errLong where it took longer than
+// it may.
+func (r *prober) timed(ctx context.Context, way source.Way, numbers []int, most time.Duration) (time.Duration, error) {
+	rows := r.rows(numbers)
+	limited, cancel := context.WithTimeoutCause(ctx, most, errLong)
+	defer cancel()
+	begin := time.Now()
+	err := r.file.FetchBy(limited, way, rows)
+	spent := time.Since(begin)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return spent, err
+}
+
+// draw draws n rows none of whose pages is in the page cache, ascending. Where
+// there are too few of them it drops rows, and only those, and says so.
+func (r *prober) draw(n int) (rows []int, dropped bool, err error) {
+	if rows = r.drawFresh(n); len(rows) == n {
+		return r.take(rows), false, nil
+	}
+	// What this run has read may be read again, once it is dropped. Pages that
+	// were looked at through a mapping go with the mapping alone.
+	if err := r.reopen(); err != nil {
+		return nil, false, err
+	}
+	if !r.drop(r.ours) {
+		return nil, false, &notCold{"this system drops nothing from the page cache that a program asks it to, and too few rows are not in there"}
+	}
+	clear(r.ours)
+	if rows = r.drawFresh(n); len(rows) == n {
+		return r.take(rows), true, nil
+	}
+	rows = r.drawAny(n)
+	list := map[pageAt]bool{}
+	for _, row := range rows {
+		r.pages(row, func(p pageAt) { list[p] = true })
+	}
+	r.drop(list)
+	stay := 0
+	for p := range list {
+		if !p.resident() {
+			continue
+		}
+		r.dropWhole(p)
+		if p.resident() {
+			stay++
+		}
+	}
+	if stay > len(list)/50 {
+		return nil, false, &notCold{fmt.Sprintf("the system keeps the table's pages in memory though it is asked to drop them (%d of %d); it lies in memory (tmpfs), or another program has it mapped", stay, len(list))}
+	}
+	return r.take(rows), true, nil
+}
+
+// take notes that rows are about to be read.
+func (r *prober) take(rows []int) []int {
+	for _, row := range rows {
+		r.pages(row, func(p pageAt) {
+			r.left -= pageSize
+			r.ours[p] = true
+		})
+	}
+	slices.Sort(rows)
+	return rows
+}
+
+// drawAny draws n rows at random.
+func (r *prober) drawAny(n int) []int {
+	if n > r.count/2 {
+		return r.random.Perm(r.count)[:n]
+	}
+	clear(r.drawn)
+	rows := make([]int, 0, n)
+	for len(rows) < n {
+		if row := r.random.IntN(r.count); !r.drawn[row] {
+			r.drawn[row] = true
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// drawFresh draws n rows none of whose pages is in the page cache, as far as the
+// kernel tells, or was read by this run; fewer where it finds too few.
+func (r *prober) drawFresh(n int) []int {
+	rows := make([]int, 0, n)
+	add := func(row int) {
+		fresh := true
+		r.pages(row, func(p pageAt) {
+			fresh = fresh && !r.ours[p] && !p.resident()
+		})
+		if fresh {
+			rows = append(rows, row)
+		}
+	}
+	if n > r.count/4 {
+		for _, row := range r.random.Perm(r.count) {
+			if add(row); len(rows) == n {
+				break
+			}
+		}
+		return rows
+	}
+	clear(r.drawn)
+	for range 8 * n {
+		row := r.random.IntN(r.count)
+		if r.drawn[row] {
+			continue
+		}
+		r.drawn[row] = true
+		if add(row); len(rows) == n {
+			break
+		}
+	}
+	return rows
+}
+
+// reopen opens the table anew, so that none of its pages is mapped.
+func (r *prober) reopen() error {
+	file, err := r.open()
+	if err != nil {
+		return err
+	}
+	r.file.Close()
+	r.file = file
+	if len(file.Segments()) != len(r.parts) {
+		return garner.Errorf(source.ErrChanged, "the table is another than it was when the run began; probe one that is left alone")
+	}
+	file.Ways() // makes what the first read would make
+	return nil
+}
+
+// pool draws the rows that are read warm, in no order, and reads them; as many
+// as it can until it is time.
+func (r *prober) pool(ctx context.Context, largest int, until time.Time) ([]int, error) {
+	each := 0 // bytes of its pages
+	r.pages(0, func(pageAt) { each += int(pageSize) })
+	rows := r.drawAny(min(r.count, max(largest, min(4*largest, probedPool/each))))
+	for at := 0; at < len(rows); {
+		end := min(len(rows), at+largest, at+max(1, (1<<20)/each))
+		part := slices.Clone(rows[at:end])
+		for _, row := range part {
+			// What was there before stays there when this run ends.
+			r.pages(row, func(p pageAt) {
+				if !p.resident() {
+					r.ours[p] = true
+				}
+			})
+		}
+		slices.Sort(part)
+		_, err := r.timed(ctx, source.Auto, part, max(time.Until(until), r.spend/20))
+		if errors.Is(err, errLong) && at > 0 {
+			return rows[:at], nil
+		}
+		if err != nil {
+			if errors.Is(err, errLong) {
+				err = garner.Errorf(err, "the first %d rows were not read within %s; give more time with --seconds", len(part), inTime(float64(r.spend)))
+			}
+			return nil, err
+		}
+		at = end
+		if !time.Now().Before(until) {
+			return rows[:at], nil
+		}
+	}
+	return rows, nil
+}
+
+// warm times batches of n rows that are in the page cache: some batches at once
+// where they are short, each way in turn.
+func (r *prober) warm(ctx context.Context, ways []source.Way, n int, pool []int, until time.Time) ([]probedPoint, error) {
+	points := make([]probedPoint, len(ways))
+	took := make([]map[source.Way]int, len(ways))
+	for i, way := range ways {
+		points[i] = probedPoint{Way: way.String(), State: warm, BatchRows: n}
+		took[i] = map[source.Way]int{}
+	}
+	var batches []source.Rows
+	for at := 0; at+n <= len(pool) && len(batches) < 1024; at += n {
+		part := slices.Clone(pool[at : at+n])
+		slices.Sort(part)
+		batches = append(batches, r.rows(part))
+	}
+	const (
+		least = 256  // rows between looks at the clock
+		turns = 1000 // of each way
+	)
+	// At first pages are mapped, and that is no time of what is warm.
+	for _, way := range ways {
+		for _, b := range batches {
+			if err := r.file.FetchBy(ctx, way, b); err != nil {
+				return nil, err
+			}
+			if !time.Now().Before(until) {
+				break
+			}
+		}
+	}
+	sample := min(len(batches), (least+n-1)/n)
+	times := make([][]float64, len(ways))
+	for turn := range turns {
+		if turn > 0 && !time.Now().Before(until) {
+			break
+		}
+		for i, way := range ways {
+			// Each has its own, or the caches would serve all but the first.
+			first := (turn*len(ways) + i) * sample
+			begin := time.Now()
+			for k := range sample {
+				if err := r.file.FetchBy(ctx, way, batches[(first+k)%len(batches)]); err != nil {
+					return nil, err
+				}
+			}
+			times[i] = append(times[i], float64(time.Since(begin))/1000/float64(n*sample))
+			if way == source.Auto {
+				took[i][r.file.Way(batches[first%len(batches)])]++
+			}
+		}
+	}
+	for i := range points {
+		points[i].sum(times[i], took[i])
+		points[i].Batches *= sample
+	}
+	return points, nil
+}
+
+// disk measures random reads past the page cache.
+func (r *prober) disk(ctx context.Context, until time.Time) (probedDisk, error) {
+	d := probedDisk{Depth: diskDepth}
+	d.ReadBytes = int((min(r.storedRow(), 128<<10) + diskPage - 1) / diskPage * diskPage)
+	if s := runtime.GOOS; s != "linux" {
+		return probedDisk{Missing: "garner does not know how to read past the page cache of " + s}, nil
+	}
+	direct := map[*probedFile]*os.File{}
+	defer func() {
+		for _, f := range direct {
+			f.Close()
+		}
+	}()
+	for _, f := range r.files {
+		file, err := openDirect(f.path)
+		if err != nil {
+			return probedDisk{Missing: fmt.Sprintf("%s cannot be read past the page cache (%v)", f.path, errors.Unwrap(err))}, nil
+		}
+		direct[f] = file
+	}
+	room, err := pages.Alloc(diskDepth * d.ReadBytes)
+	if err != nil {
+		return d, err
+	}
+	next := func() (*os.File, int64) {
+		at := r.random.Int64N(r.stored)
+		for i := range r.parts {
+			if p := &r.parts[i]; at < p.from+p.bytes {
+				// A whole read, where the part has one.
+				at = min(at-p.from, max(0, p.bytes-int64(d.ReadBytes)))
+				return direct[p.file], (p.offset + at) / diskPage * diskPage
+			}
+		}
+		panic("garner: a byte of a table lies in none of its parts") // they hold all of them
+	}
+	rng, err := ring.New(diskDepth)
+	if err != nil {
+		pages.Free(room)
+		return probedDisk{Missing: "this system gives the program no io_uring to read with"}, nil
+	}
+	done, begin, failed := 0, time.Now(), error(nil)
+	until = time.Now().Add(max(time.Until(until), 20*time.Millisecond))
+	var free []int
+	for i := range diskDepth {
+		free = append(free, i)
+	}
+	flying := 0
+	for {
+		more := ctx.Err() == nil && failed == nil && time.Now().Before(until) && int64(done)*int64(d.ReadBytes) < probedBytes/4
+		for more && len(free) > 0 {
+			i := free[len(free)-1]
+			free = free[:len(free)-1]
+			file, at := next()
+			rng.Push(file, room[i*d.ReadBytes:(i+1)*d.ReadBytes], at, i)
+			flying++
+		}
+		if flying == 0 {
+			break
+		}
+		err := rng.Wait(1, func(read ring.Read) {
+			flying--
+			free = append(free, read.Tag)
+			if done++; read.Err != nil && failed == nil {
+				failed = read.Err
+			}
+		})
+		if err != nil {
+			failed = err
+			break
+		}
+	}
+	spent := time.Since(begin)
+	if err := rng.Close(); err == nil && flying == 0 {
+		pages.Free(room) // else the kernel may still write there
+	}
+	switch {
+	case ctx.Err() != nil:
+		return d, context.Cause(ctx)
+	case failed != nil:
+		return probedDisk{Missing: fmt.Sprintf("reading past the page cache failed (%v)", failed)}, nil
+	}
+	d.ReadsPerS = float64(done) / spent.Seconds()
+	d.MicrosPerOne = 1e6 / d.ReadsPerS
+	d.How = "past the page cache (O_DIRECT), by io_uring"
+	return d, nil
+}
+
+// storedRow is how many bytes a row takes in its file, about.
+func (r *prober) storedRow() int64 {
+	return max(1, int64(float64(r.stored)/float64(r.count)/float64(r.rowBytes)*float64(r.size)))
+}

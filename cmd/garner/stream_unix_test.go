@@ -1,0 +1,303 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/format/npy"
+)
+
+// A large gather is one whose result is so large that a run of it can be met in
+// its middle.
+type large struct {
+	dir   string
+	table [][]byte // its rows
+	ids   []int32
+}
+
+// wide is how many bytes a row of it has.
+const wide = 64 << 10
+
+func newLarge(t *testing.T, rows int) *large {
+	t.Helper()
+	l := &large{dir: t.TempDir()}
+	data, err := garner.New(garner.U8, 16, wide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := data.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(3, 4))
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	for i := range 16 {
+		l.table = append(l.table, b[i*wide:(i+1)*wide])
+	}
+	for range rows {
+		l.ids = append(l.ids, r.Int32N(16))
+	}
+	writeNpy(t, filepath.Join(l.dir, "data.npy"), data)
+	writeNpy(t, filepath.Join(l.dir, "ids.npy"), garner.Of(l.ids, rows))
+	return l
+}
+
+// holds fails unless out.npy is the result, whole.
+func (l *large) holds(t *testing.T) {
+	t.Helper()
+	f, err := os.Open(filepath.Join(l.dir, "out.npy"))
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer f.Close()
+	var head bytes.Buffer
+	if _, err := npy.NewWriter(&head, garner.SpecOf(garner.U8, len(l.ids), wide)); err != nil {
+		t.Fatal(err)
+	}
+	in := bufio.NewReaderSize(f, 1<<20)
+	got := make([]byte, head.Len())
+	if _, err := io.ReadFull(in, got); err != nil || !bytes.Equal(got, head.Bytes()) {
+		t.Errorf("the header is %q, %v", got, err)
+	}
+	got = make([]byte, wide)
+	for i, id := range l.ids {
+		if _, err := io.ReadFull(in, got); err != nil || !bytes.Equal(got, l.table[id]) {
+			t.Errorf("row %d of %d is another (%v)", i, len(l.ids), err)
+			return
+		}
+	}
+	if n, err := in.Read(got); n > 0 || err != io.EOF {
+		t.Errorf("behind it there is more: %d, %v", n, err)
+	}
+}
+
+const partOf, journalOf = ".garner-out.npy.part", ".garner-out.npy.resume"
+
+// noted waits until a run has noted in its journal that it could be gone on
+// with; false means that it has ended before that was seen.
+func (l *large) noted(t *testing.T, p *process) bool {
+	t.Helper()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(200 * time.Microsecond) {
+		if b, err := os.ReadFile(filepath.Join(l.dir, journalOf)); err == nil && bytes.Count(b, []byte("\n")) > 1 {
+			return true
+		}
+		if len(p.ended) > 0 {
+			if got := p.status(t); got != statusDone {
+				t.Fatalf("status %d: %s", got, p.stderr.String())
+			}
+			return false
+		}
+	}
+	t.Fatal("garner has noted nothing")
+	return false
+}
+
+// met runs larger and larger gathers, until one is met in its middle.
+func met(t *testing.T, prepare func(*large), then func(*large, *process), args ...string) *large {
+	t.Helper()
+	for rows := 3 << 10; rows <= 24<<10; rows *= 2 { // 192 MiB and more
+		l := newLarge(t, rows)
+		if prepare != nil {
+			prepare(l)
+		}
+		p := start(t, l.dir, nil, append([]string{"gather", "data.npy", "ids.npy", "-o", "out.npy"}, args...)...)
+		if !l.noted(t, p) {
+			continue
+		}
+		if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		if len(p.ended) > 0 {
+			continue
+		}
+		then(l, p)
+		return l
+	}
+	t.Fatal("garner was never met in mid-write")
+	return nil
+}
+
+func (l *large) refused(t *testing.T, message string, args ...string) {
+	t.Helper()
+	p := start(t, l.dir, nil, args...)
+	if got := p.status(t); got != statusRefused || !strings.Contains(p.stderr.String(), message) || refusal(p.stderr.String()) != nil {
+		t.Errorf("%q: status %d, %q; want %q", args, got, p.stderr.String(), message)
+	}
+}
+
+// TestResumeAfterKill kills a run in its middle; another one goes on, unless it
+// would write something else.
+func TestResumeAfterKill(t *testing.T) {
+	l := met(t, nil, func(l *large, p *process) {
+		// While it is there, no other run may write.
+		from := time.Now()
+		l.refused(t, "cannot write out.npy: another garner is writing it", "gather", "data.npy", "ids.npy", "-o", "out.npy")
+		l.refused(t, "cannot write out.npy: another garner is writing it", "gather", "data.npy", "ids.npy", "-o", "out.npy", "--resume")
+		if took := time.Since(from); took > 10*time.Second {
+			t.Errorf("that took %v", took)
+		}
+		p.cmd.Process.Kill()
+		p.status(t)
+	})
+	nothingLeft(t, l.dir, "data.npy", "ids.npy", partOf, journalOf)
+	before := l.safe(t)
+	if before == 0 {
+		t.Fatal("nothing was noted")
+	}
+
+	// Other indices, another table, other flags, another file; the files stay.
+	other := garner.Of(append([]int32{15 - l.ids[0]}, l.ids[1:]...), len(l.ids))
+	writeNpy(t, filepath.Join(l.dir, "other.npy"), other)
+	original, err := os.Stat(filepath.Join(l.dir, "data.npy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := func(data, ids string, more ...string) []string {
+		return append([]string{"gather", data, ids, "-o", "out.npy", "--resume"}, more...)
+	}
+	l.refused(t, "out.npy was begun with something else: INDICES: then i32[", again("data.npy", "other.npy")...)
+	l.refused(t, "the operator: then garner.Gather, now garner.Gather --outside zero; go on as it was begun, or run without --resume", again("data.npy", "ids.npy", "--outside", "zero")...)
+	l.refused(t, "the operator: then garner.Gather, now openvino.Gather-8", again("data.npy", "ids.npy", "--as", "openvino.Gather-8")...)
+	copied, err := os.ReadFile(filepath.Join(l.dir, "data.npy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(l.dir, "table.npy"), copied)
+	l.refused(t, "DATA: then u8[16,65536] in ", again("table.npy", "ids.npy")...)
+	if err := os.Chtimes(filepath.Join(l.dir, "data.npy"), time.Time{}, original.ModTime().Add(time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	l.refused(t, "out.npy was begun with something else: DATA", again("data.npy", "ids.npy")...)
+	if err := os.Chtimes(filepath.Join(l.dir, "data.npy"), time.Time{}, original.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	if after := l.safe(t); after != before {
+		t.Errorf("%d bytes were safe, and now %d are", before, after)
+	}
+	os.Remove(filepath.Join(l.dir, "other.npy"))
+	os.Remove(filepath.Join(l.dir, "table.npy"))
+
+	// Bytes beyond those that are noted are not trusted.
+	part, err := os.OpenFile(filepath.Join(l.dir, partOf), os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := part.WriteAt([]byte("these bytes never reached the disk"), before); err != nil {
+		t.Fatal(err)
+	}
+	part.Close()
+	p := start(t, l.dir, nil, again("data.npy", "ids.npy", "--memory", "16M", "--threads", "1")...)
+	if got := p.status(t); got != statusDone || p.stderr.Len() > 0 {
+		t.Fatalf("status %d: %s", got, p.stderr.String())
+	}
+	l.holds(t)
+	nothingLeft(t, l.dir, "data.npy", "ids.npy", "out.npy")
+}
+
+// safe is what the journal says.
+func (l *large) safe(t *testing.T) (n int64) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(l.dir, journalOf))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	for _, c := range strings.Fields(lines[len(lines)-1])[0] {
+		n = n*10 + int64(c-'0')
+	}
+	return n
+}
+
+// TestResumeAfterInterrupt presses Ctrl-C: what was written is kept, what stood
+// there still stands, and a run that does not go on says so.
+func TestResumeAfterInterrupt(t *testing.T) {
+	l := met(t, func(l *large) {
+		writeFile(t, filepath.Join(l.dir, "out.npy"), []byte("as it was"))
+	}, func(l *large, p *process) {
+		if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+		got, message := p.status(t), p.stderr.String()
+		if got != statusInterrupted || !strings.HasPrefix(message, "garner: interrupted; ") || !strings.HasSuffix(message, " of out.npy are kept, and the same command with --resume goes on\n") {
+			t.Errorf("status %d, %q", got, message)
+		}
+	})
+	nothingLeft(t, l.dir, "data.npy", "ids.npy", "out.npy", partOf, journalOf)
+	if b, err := os.ReadFile(filepath.Join(l.dir, "out.npy")); err != nil || string(b) != "as it was" {
+		t.Errorf("the output has changed: %v", err)
+	}
+	if info, err := os.Stat(filepath.Join(l.dir, partOf)); err != nil || info.Size() != l.safe(t) {
+		t.Errorf("%v, %v; want %d bytes", info, err, l.safe(t))
+	}
+
+	// Without --resume it starts anew, and says so.
+	p := start(t, l.dir, nil, "gather", "data.npy", "ids.npy", "-o", "out.npy")
+	if got := p.status(t); got != statusDone {
+		t.Fatalf("status %d: %s", got, p.stderr.String())
+	}
+	if want := "garner: what an interrupted run had written of out.npy is thrown away, and this one starts anew; --resume would have gone on\n"; p.stderr.String() != want {
+		t.Errorf("it says %q; want %q", p.stderr.String(), want)
+	}
+	l.holds(t)
+	nothingLeft(t, l.dir, "data.npy", "ids.npy", "out.npy")
+}
+
+// TestChanged writes to the table while it is read: what was made of it is worth
+// nothing, and is thrown away.
+func TestChanged(t *testing.T) {
+	l := met(t, nil, func(l *large, p *process) {
+		if err := os.Chtimes(filepath.Join(l.dir, "data.npy"), time.Time{}, time.Now().Add(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+		got, message := p.status(t), p.stderr.String()
+		if want := "garner: data.npy cannot be read: the file was written to while it was read; run again on one that is left alone\n"; got != statusRefused || message != want {
+			t.Errorf("status %d, %q; want %q", got, message, want)
+		}
+	})
+	nothingLeft(t, l.dir, "data.npy", "ids.npy")
+}
+
+// TestInterruptNothing interrupts a run that has nothing to keep: nothing is
+// left.
+func TestInterruptNothing(t *testing.T) {
+	dir := t.TempDir()
+	writeNpy(t, filepath.Join(dir, "data.npy"), garner.Of([]int32{1, 2, 3}, 3))
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	p := start(t, dir, func(c *exec.Cmd) { c.Stdin = r }, "gather", "data.npy", "-", "-o", "out.npy", "--memory", "2M")
+	r.Close()
+	if _, err := w.Write(npyHead(t, garner.SpecOf(garner.U8, 1<<20), 1<<17)); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := p.status(t), "garner: interrupted; no file was written\n"; got != statusInterrupted || p.stderr.String() != want {
+		t.Errorf("status %d, %q; want %q", got, p.stderr.String(), want)
+	}
+	nothingLeft(t, dir, "data.npy")
+}

@@ -1,0 +1,248 @@
+package catalog
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/format/layout"
+	"github.com/garner-go/garner/format/npy"
+	"github.com/garner-go/garner/format/npz"
+	"github.com/garner-go/garner/format/raw"
+	"github.com/garner-go/garner/source"
+)
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func bytesOf(t garner.Tensor) []byte { return must(must(t.Clone()).Bytes()) }
+
+func saveNpy(t *testing.T, path string, x garner.Tensor) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := npy.Write(&b, x); err != nil {
+		t.Fatal(err)
+	}
+	save(t, path, b.Bytes())
+}
+
+func save(t *testing.T, path string, b []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestParseOperand(t *testing.T) {
+	for text, want := range map[string]string{
+		"a.npy":                          "npy a.npy ",
+		"A.NPY":                          "npy A.NPY ",
+		"a.npz":                          "npz a.npz ",
+		"a.npz#":                         "npz a.npz ",
+		"a.npz#b.npy":                    "npz a.npz b.npy",
+		"dir.npz/a.safetensors#b.gguf#c": "safetensors dir.npz/a.safetensors b.gguf#c",
+		"m.safetensors.index.json#a":     "safetensors m.safetensors.index.json a",
+		"m.safetensors.index.json":       "safetensors m.safetensors.index.json ",
+		"m-00001-of-00002.GGUF#a b":      "gguf m-00001-of-00002.GGUF a b",
+		"*.gguf#a":                       "gguf *.gguf a",
+		"a.raw":                          "raw a.raw ",
+		"a.bin":                          "raw a.bin ",
+		"a.csv":                          "",
+		"a.raw#b":                        "",
+		"index.json#a":                   "",
+		"":                               "",
+	} {
+		got := ""
+		if f, path, name, ok := ParseOperand(text); ok {
+			got = fmt.Sprintf("%s %s %s", f.Name, path, name)
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	if got := Writable(); got != ".npy, .npz, .safetensors, .gguf and .raw" {
+		t.Error(got)
+	}
+}
+
+// TestFormatsRoundTrip writes an array in every format, in pieces, and opens it
+// again.
+func TestFormatsRoundTrip(t *testing.T) {
+	dir := t.TempDir()
+	x := garner.Of([]float32{1, 2, 3, 4, 5, 6}, 3, 2)
+	for _, f := range ArrayFormats() {
+		if !f.Writes {
+			continue
+		}
+		for _, e := range f.Extensions[:1] {
+			path := filepath.Join(dir, "x"+e)
+			var b bytes.Buffer
+			w, err := f.NewWriter(&b, f.Result, x.Spec())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, v := range bytesOf(x) {
+				must(w.Write([]byte{v}))
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			save(t, path, b.Bytes())
+			form, ok, err := f.Form(f.Result, x.Spec())
+			if err != nil || ok == (f.Name == "npz") {
+				t.Errorf("%s: a form: %v, %v", f.Name, ok, err)
+			}
+			if ok && must(form.Size()) != int64(b.Len()) {
+				t.Errorf("%s has %d bytes, and its form says %d", f.Name, b.Len(), must(form.Size()))
+			}
+			operand, o := path, ArrayOptions{}
+			if f.Result != "" {
+				operand += "#" + f.Result
+			}
+			if f.Headerless {
+				o.DType, o.Shape = garner.F32, []int{raw.Any, 2}
+			}
+			opened, err := OpenArray(operand, o)
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			got := must(opened.Tensor(context.Background()))
+			if got.Text() != x.Text() || opened.Spec().String() != "f32[3,2]" || !slices.Equal(opened.Paths, []string{path}) {
+				t.Errorf("%s: %s of %v", f.Name, got, opened.Paths)
+			}
+			if _, ok := opened.Array.(*source.File); !ok {
+				t.Errorf("%s is in memory", f.Name)
+			}
+			if err := opened.Close(); err != nil {
+				t.Error(err)
+			}
+			list, err := List(path, o)
+			if err != nil || len(list) != 1 || list[0].Name != f.Result || list[0].DType != garner.F32 || !list[0].Shape.Equal(x.Shape()) || list[0].Path != path || list[0].Bytes < 24 {
+				t.Errorf("%s is listed as %+v, %v", f.Name, list, err)
+			}
+		}
+	}
+}
+
+func refused(t *testing.T, err, class error, part string) {
+	t.Helper()
+	if err == nil || !errors.Is(err, class) || !strings.Contains(err.Error(), part) || !strings.HasPrefix(err.Error(), "garner: ") {
+		t.Errorf("%v, want %q", err, part)
+	}
+}
+
+// TestPattern joins files in numeric order.
+func TestPattern(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	saveNpy(t, at("p10.npy"), garner.Of([]int16{5, 6}, 1, 2))
+	saveNpy(t, at("p9.npy"), garner.Of([]int16{1, 2, 3, 4}, 2, 2))
+	saveNpy(t, at("p1[0].npy"), garner.Of([]int16{9}, 1))
+	opened := must(OpenArray(at("p*[0-9].npy"), ArrayOptions{}))
+	if got := must(opened.Tensor(context.Background())).Text(); got != "[[1, 2], [3, 4], [5, 6]]" {
+		t.Error(got)
+	}
+	if want := []string{at("p9.npy"), at("p10.npy")}; !slices.Equal(opened.Paths, want) {
+		t.Errorf("%v", opened.Paths)
+	}
+	opened.Close()
+	// A file that is named like a pattern is itself.
+	opened = must(OpenArray(at("p1[0].npy"), ArrayOptions{}))
+	if got := must(opened.Tensor(context.Background())).Text(); got != "[9]" {
+		t.Error(got)
+	}
+	opened.Close()
+
+	save(t, at("a1.bin"), []byte{1, 2, 3, 4})
+	save(t, at("a2.bin"), []byte{5, 6})
+	opened = must(OpenArray(at("a?.bin"), ArrayOptions{DType: garner.U8, Shape: []int{raw.Any, 2}}))
+	if got := must(opened.Tensor(context.Background())).Text(); got != "[[1, 2], [3, 4], [5, 6]]" {
+		t.Error(got)
+	}
+	opened.Close()
+
+	for i, x := range []garner.Tensor{garner.Of([]int8{1, 2}, 2), garner.Of([]int8{3}, 1)} {
+		var b bytes.Buffer
+		if err := npz.Write(&b, []npz.Named{{Name: "a", Tensor: x}}); err != nil {
+			t.Fatal(err)
+		}
+		save(t, at(fmt.Sprintf("z%d.npz", i)), b.Bytes())
+	}
+	opened = must(OpenArray(at("z*.npz#a"), ArrayOptions{}))
+	if got := must(opened.Tensor(context.Background())).Text(); got != "[1, 2, 3]" {
+		t.Error(got)
+	}
+	opened.Close()
+	if list := must(List(at("z*.npz"), ArrayOptions{})); len(list) != 2 || list[0].Path != at("z0.npz") {
+		t.Errorf("%+v", list)
+	}
+
+	_, err := OpenArray(at("q*.npy"), ArrayOptions{})
+	refused(t, err, fs.ErrNotExist, "no file matches")
+	_, err = OpenArray(at("[.npy"), ArrayOptions{})
+	refused(t, err, filepath.ErrBadPattern, "is no pattern of file names")
+	saveNpy(t, at("p11.npy"), garner.Of([]string{"a"}, 1))
+	_, err = OpenArray(at("p1?.npy"), ArrayOptions{})
+	refused(t, err, layout.ErrMemory, "p11.npy: it holds strings, which can only be read whole, from one file")
+	_, err = OpenArray(filepath.Join("..", "..", "format", "gguf", "testdata", "split-*.gguf")+"#plain.f4", ArrayOptions{})
+	refused(t, err, garner.ErrAttribute, "which are parts of one model; name one of them")
+}
+
+// TestOptions gives formats what they have no use for.
+func TestOptions(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.npy")
+	saveNpy(t, path, garner.Of([]int16{5, 6}, 2))
+	for _, o := range []ArrayOptions{{Shape: []int{}}, {Offset: 1}, {Raw: true}} {
+		_, err := OpenArray(path, o)
+		refused(t, err, garner.ErrAttribute, "a.npy ")
+		_, err = List(path, o)
+		refused(t, err, garner.ErrAttribute, "a.npy ")
+	}
+	_, err := OpenArray("a.csv", ArrayOptions{})
+	refused(t, err, garner.ErrAttribute, "a.csv is of no format that garner reads: .npy, .npz#NAME, ")
+	_, err = List("a.csv", ArrayOptions{})
+	refused(t, err, garner.ErrAttribute, "a.csv is of no format that garner reads")
+	_, err = OpenArray(filepath.Join("..", "..", "format", "safetensors", "testdata", "plain.safetensors#a"), ArrayOptions{DType: garner.U8})
+	refused(t, err, garner.ErrDType, "plain.safetensors#a is i8 itself and the dtype asked for is u8; leave that out")
+}
+
+// TestInMemory opens what can only be read whole.
+func TestInMemory(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "words.npy")
+	saveNpy(t, path, garner.Of([]string{"a", "b"}, 2))
+	opened := must(OpenArray(path, ArrayOptions{}))
+	if got := must(opened.Tensor(context.Background())).Text(); got != `["a", "b"]` || opened.Array != nil || opened.Descr != "<U1" || opened.Spec().String() != "string[2]" {
+		t.Errorf("%+v", opened)
+	}
+	opened.Close()
+	deflated := filepath.Join("..", "..", "format", "npz", "testdata", "deflated.npz")
+	told := false
+	opened = must(OpenArray(deflated+"#zeros", ArrayOptions{Inflated: func(done, total int64) { told = true }}))
+	if got := must(opened.Tensor(context.Background())); got.Len() != 20000 || opened.Array == nil || !told {
+		t.Error(got)
+	}
+	opened.Close()
+	_, err := OpenArray(deflated+"#zeros", ArrayOptions{InPlace: true})
+	refused(t, err, layout.ErrMemory, "deflated.npz#zeros: it is compressed, which can only be read whole")
+	nibbles := must(garner.FromBytes(garner.U4, []byte{0x21, 0x03}, 3))
+	saveNpy(t, path, nibbles)
+	opened = must(OpenArray(path, ArrayOptions{DType: garner.U4}))
+	if got := must(opened.Tensor(context.Background())).Text(); got != "[1, 2, 3]" || opened.Array.Spec().String() != "u4[3]" {
+		t.Error(got)
+	}
+	opened.Close()
+}

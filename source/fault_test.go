@@ -1,0 +1,410 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/mapped"
+	"github.com/garner-go/garner/onnx"
+)
+
+// faulty is a file that fails.
+type faulty struct {
+	io.ReaderAt
+	reads atomic.Int64
+	fail  int64         // which read fails; 0: none
+	short bool          // each reads a part of what it should
+	slow  time.Duration // each takes at least
+	stuck bool          // each reads nothing and says nothing
+}
+
+func (f *faulty) ReadAt(b []byte, at int64) (int, error) {
+	n := f.reads.Add(1)
+	time.Sleep(f.slow)
+	switch {
+	case n == f.fail:
+		return 0, syscall.EIO
+	case f.stuck:
+		return 0, nil
+	case f.short:
+		return f.ReaderAt.ReadAt(b[:1+len(b)/3], at)
+	}
+	return f.ReaderAt.ReadAt(b, at)
+}
+
+// broken is a table of so many rows of 1000 bytes whose file fails.
+func broken(t *testing.T, rows int, f *faulty) (*File, []byte) {
+	t.Helper()
+	b := noise(rows * 1000)
+	file := open(t, garner.SpecOf(garner.U8, rows, 1000), nil, Segment{write(t, "table", append([]byte("head"), b...)), 4, int64(len(b))})
+	f.ReaderAt = file.files[0].file
+	file.files[0].read = f
+	return file, b
+}
+
+// every is all rows of a table in random order.
+func every(rows int) garner.Tensor {
+	ids := make([]int64, rows)
+	for i, at := range rand.New(rand.NewPCG(1, 1)).Perm(rows) {
+		ids[i] = int64(at)
+	}
+	return garner.Of(ids, rows)
+}
+
+// noLeak wants no goroutine more than there were.
+func noLeak(t *testing.T) {
+	t.Helper()
+	before := runtime.NumGoroutine()
+	t.Cleanup(func() {
+		for range 100 {
+			if runtime.NumGoroutine() <= before {
+				return
+			}
+			time.Sleep(time.Millisecond) // one that has ended is counted until it is gone
+		}
+		t.Errorf("%d goroutines, and %d before", runtime.NumGoroutine(), before)
+	})
+}
+
+// TestEIO has each of the first reads fail, the n-th of data's and of the
+// indices'.
+func TestEIO(t *testing.T) {
+	const rows = 300
+	for n := int64(1); n < 12; n++ {
+		noLeak(t)
+		bad := &faulty{fail: n}
+		file, _ := broken(t, rows, bad)
+		for _, memory := range []int64{0, 50000} {
+			bad.reads.Store(0)
+			var out bytes.Buffer
+			err := Gather(t.Context(), onnx.Gather13{}, file, Memory(every(rows)), &out, Options{Memory: memory})
+			var lost *ReadError
+			if !errors.As(err, &lost) {
+				if memory == 0 && bad.reads.Load() < n {
+					continue // it took fewer reads
+				}
+				t.Fatalf("read %d: %v", n, err)
+			}
+			if !errors.Is(err, syscall.EIO) || lost.Path != file.files[0].path || lost.From < 4 || lost.To > 4+rows*1000 || lost.Row != (lost.From-4)/1000 {
+				t.Errorf("read %d: %v, %#v", n, err, lost)
+			}
+			if !strings.Contains(err.Error(), "input/output error") || !strings.Contains(err.Error(), "at row ") || !strings.Contains(err.Error(), ", bytes ") {
+				t.Error(err)
+			}
+		}
+	}
+	bad := &faulty{fail: 1}
+	file, _ := broken(t, 10, bad)
+	table, err := NewTable(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Lookup(t.Context(), table, []int{1, 2}, make([]byte, 2000)); !errors.Is(err, syscall.EIO) {
+		t.Error(err)
+	}
+	if err := Lookup(t.Context(), table, []int{1, 2}, make([]byte, 2000)); err != nil {
+		t.Errorf("once more: %v", err)
+	}
+	// Indices that cannot be read.
+	at := stored(t, garner.Of(make([]int64, 100), 100))
+	at.files[0].read = &faulty{ReaderAt: at.files[0].file, fail: 2}
+	if err := Gather(t.Context(), onnx.Gather13{}, Memory(garner.Of(noise(10), 10)), at, io.Discard, Options{Memory: 50}); !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), at.files[0].path) {
+		t.Error(err)
+	}
+}
+
+func TestShortReads(t *testing.T) {
+	const rows = 200
+	file, want := broken(t, rows, &faulty{short: true})
+	var out bytes.Buffer
+	at := every(rows)
+	if err := Gather(t.Context(), onnx.Gather13{}, file, Memory(at), &out, Options{Memory: 30000}); err != nil {
+		t.Fatal(err)
+	}
+	ids, _ := garner.Values[int64](at)
+	for i, id := range ids {
+		if !bytes.Equal(out.Bytes()[i*1000:][:1000], want[id*1000:][:1000]) {
+			t.Fatalf("row %d is another", id)
+		}
+	}
+	file, _ = broken(t, rows, &faulty{stuck: true})
+	if err := Gather(t.Context(), onnx.Gather13{}, file, Memory(at), &out, Options{}); !errors.Is(err, io.ErrNoProgress) {
+		t.Error(err)
+	}
+}
+
+// TestChangesWhileRead does to a file, after the first block, what another
+// program may do.
+func TestChangesWhileRead(t *testing.T) {
+	const rows = 2000
+	for name, tt := range map[string]struct {
+		change func(path string) error
+		want   error
+		says   string
+	}{
+		"cut":      {func(path string) error { return os.Truncate(path, 4+rows*500) }, io.ErrUnexpectedEOF, "cut short"},
+		"gone":     {func(path string) error { return os.Truncate(path, 0) }, io.ErrUnexpectedEOF, "cut short"},
+		"grown":    {func(path string) error { return os.Truncate(path, 4+rows*2000) }, ErrChanged, "grew"},
+		"replaced": {replace, ErrChanged, "replaced"},
+		"written":  {touch, ErrChanged, "written to"},
+	} {
+		for _, memory := range []int64{0, 100000} {
+			noLeak(t)
+			b := noise(rows * 1000)
+			path := write(t, "table", append([]byte("head"), b...))
+			file := open(t, garner.SpecOf(garner.U8, rows, 1000), nil, Segment{path, 4, int64(len(b))})
+			var denied error
+			changed := false
+			err := Gather(t.Context(), onnx.Gather13{}, file, Memory(every(rows)), io.Discard, Options{Memory: memory, Progress: func(done, total int64) {
+				if done > 0 && !changed {
+					changed, denied = true, tt.change(path)
+				}
+			}})
+			if denied != nil {
+				t.Skipf("%s: this system does not let it happen: %v", name, denied)
+			}
+			var lost *ReadError
+			if !errors.As(err, &lost) || lost.Path != path || !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("%s, %d: %v", name, memory, err)
+			} else if tt.want == io.ErrUnexpectedEOF && (lost.Row < 0 || lost.To <= lost.From) {
+				t.Errorf("%s, %d: it does not say which row: %#v", name, memory, lost)
+			}
+		}
+	}
+}
+
+// TestIndicesChange cuts the file of the indices short after the first block.
+func TestIndicesChange(t *testing.T) {
+	const n = 40000
+	for _, memory := range []int64{0, 50000} {
+		noLeak(t)
+		at := stored(t, garner.Of(make([]int64, n), n))
+		path, changed := at.files[0].path, false
+		var denied error
+		err := Gather(t.Context(), onnx.Gather13{}, Memory(garner.Of(noise(300), 3, 100)), at, io.Discard, Options{Memory: memory, Progress: func(done, total int64) {
+			if done > 0 && !changed {
+				changed, denied = true, os.Truncate(path, 4096)
+			}
+		}})
+		if denied != nil {
+			t.Skip("this system does not let it happen: ", denied)
+		}
+		var lost *ReadError
+		if !errors.As(err, &lost) || lost.Path != path || !strings.Contains(err.Error(), "cut short") {
+			t.Errorf("%d: %v", memory, err)
+		}
+	}
+}
+
+// TestWays cuts a file short and closes it, and reads it in every way.
+func TestWays(t *testing.T) {
+	path := write(t, "table", noise(100<<12))
+	file := open(t, garner.SpecOf(garner.U8, 100, 1<<12), nil, Segment{path, 0, 100 << 12})
+	rows := Rows{At: []int64{0, 50 << 12, 99 << 12}, Size: 1 << 12, Dst: make([]byte, 3<<12)}
+	ways := file.Ways()
+	for w := Auto; w <= Ring+1; w++ {
+		if w != Auto && !slices.Contains(ways, w) {
+			if err := file.FetchBy(t.Context(), w, rows); !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), w.String()) {
+				t.Errorf("%v: %v", w, err)
+			}
+		}
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cause := errors.New("enough")
+	cancel(cause)
+	for _, w := range ways {
+		if err := file.FetchBy(ctx, w, rows); err != cause {
+			t.Errorf("%v: %v", w, err)
+		}
+	}
+	if w := file.Way(rows); w == Auto {
+		t.Error("Auto is no way")
+	}
+	if w := file.Way(Rows{}); w == Auto {
+		t.Error("Auto is no way")
+	}
+	// Without io_uring, as many containers are.
+	without := open(t, garner.SpecOf(garner.U8, 100, 1<<12), nil, Segment{path, 0, 100 << 12})
+	without.noRing = true
+	if slices.Contains(without.Ways(), Ring) {
+		t.Error("there are rings all the same")
+	}
+	for range 2 {
+		clear(rows.Dst)
+		if err := without.Fetch(t.Context(), rows); err != nil {
+			t.Fatal(err)
+		}
+		holds(t, "without rings", rows, noise(100<<12))
+		mapped.Forget(without.files[0].file)
+	}
+	if w := without.Way(rows); w == Ring {
+		t.Error(w)
+	}
+	if err := os.Truncate(path, 60<<12); err != nil {
+		t.Skip("this system does not let it happen: ", err)
+	}
+	for _, w := range ways {
+		var lost *ReadError
+		if err := file.FetchBy(t.Context(), w, rows); !errors.As(err, &lost) || lost.Row != 99 || !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("%v: %v", w, err)
+		}
+	}
+	file.files[0].file.Close()
+	for _, w := range ways {
+		var lost *ReadError
+		if err := file.FetchBy(t.Context(), w, rows); w != WillNeed && (!errors.As(err, &lost) || lost.Path != path) {
+			t.Errorf("%v of a closed file: %v", w, err)
+		}
+	}
+}
+
+// TestCancel cancels runs whose reads take long.
+func TestCancel(t *testing.T) {
+	const rows = 3000
+	noLeak(t)
+	file, _ := broken(t, rows, &faulty{slow: 2 * time.Millisecond})
+	real := stored(t, garner.Of(noise(rows*1000), rows, 1000))
+	cause := errors.New("enough")
+	for name, run := range map[string]func(ctx context.Context) error{
+		"Gather": func(ctx context.Context) error {
+			return Gather(ctx, onnx.Gather13{}, file, Memory(every(rows)), io.Discard, Options{Memory: 200000})
+		},
+		"Fetch": func(ctx context.Context) error {
+			rows := Rows{Size: 10, Dst: make([]byte, 10*rows)}
+			for i := range len(rows.Dst) / 10 {
+				rows.At = append(rows.At, int64(i)*1000)
+			}
+			for {
+				if err := file.Fetch(ctx, rows); err != nil {
+					return err
+				}
+			}
+		},
+		"bad indices": func(ctx context.Context) error {
+			return Gather(ctx, onnx.Gather13{}, real, plain{Memory(garner.Of(make([]int64, 1<<20), 1<<20))}, io.Discard, Options{Memory: 1000})
+		},
+	} {
+		best := time.Hour
+		for range 5 {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			var when time.Time
+			timer := time.AfterFunc(5*time.Millisecond, func() {
+				when = time.Now()
+				cancel(cause)
+			})
+			err := run(ctx)
+			if timer.Stop() {
+				t.Fatalf("%s: it ended before: %v", name, err)
+			}
+			best = min(best, time.Since(when))
+			if err != cause {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		// Other programs may have the processor for long, but not always.
+		if best > 10*time.Millisecond {
+			t.Errorf("%s: it took %v to end", name, best)
+		}
+	}
+}
+
+// full is a disk with little room.
+type full struct {
+	room  int
+	short bool
+}
+
+func (f *full) Write(b []byte) (int, error) {
+	if len(b) <= f.room {
+		f.room -= len(b)
+		return len(b), nil
+	}
+	if f.short {
+		return f.room, nil
+	}
+	return f.room, syscall.ENOSPC
+}
+
+func TestWriteFails(t *testing.T) {
+	noLeak(t)
+	data := Memory(garner.Of(noise(100000), 100, 1000))
+	for _, room := range []int{0, 999, 50000, 99999} {
+		for _, memory := range []int64{0, 5000} {
+			if err := Gather(t.Context(), onnx.Gather13{}, data, Memory(every(100)), &full{room: room}, Options{Memory: memory}); !errors.Is(err, syscall.ENOSPC) {
+				t.Error(err)
+			}
+			if err := Gather(t.Context(), onnx.Gather13{}, data, Memory(every(100)), &full{room, true}, Options{Memory: memory}); err != io.ErrShortWrite {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+func TestGatherRefuses(t *testing.T) {
+	data, at := Memory(garner.Of(noise(20), 5, 4)), Memory(every(5))
+	strs := Memory(garner.Of([]string{"a", "b"}, 2))
+	cause := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	out, _ := garner.New(garner.U8, 5, 4)
+	other, _ := garner.New(garner.U8, 4, 5)
+	for name, err := range map[string]struct{ got, want error }{
+		"strings":  {Gather(t.Context(), onnx.Gather13{}, strs, at, io.Discard, Options{}), garner.ErrDType},
+		"axis":     {Gather(t.Context(), onnx.Gather13{Axis: 2}, data, at, io.Discard, Options{}), garner.ErrShape},
+		"From":     {Gather(t.Context(), onnx.Gather13{}, data, at, io.Discard, Options{From: 21}), nil},
+		"negative": {Gather(t.Context(), onnx.Gather13{}, data, at, io.Discard, Options{From: -1}), nil},
+		"done":     {Gather(ctx, onnx.Gather13{}, data, at, io.Discard, Options{}), cause},
+		"out":      {GatherInto(t.Context(), onnx.Gather13{}, data, at, other, Options{}), garner.ErrShape},
+		"dtype":    {GatherInto(t.Context(), onnx.Gather13{}, data, at, garner.Of([]int8{1}, 1), Options{}), garner.ErrDType},
+		"op":       {GatherInto(t.Context(), onnx.Gather13{Axis: 3}, data, at, out, Options{}), garner.ErrShape},
+	} {
+		if err.got == nil || err.want != nil && !errors.Is(err.got, err.want) || err.want != cause && !strings.HasPrefix(err.got.Error(), "garner: ") {
+			t.Errorf("%s: %v", name, err.got)
+		}
+	}
+}
+
+// reads counts what is read of an array.
+type reads struct {
+	Array
+	n int
+}
+
+func (r *reads) Fetch(ctx context.Context, rows Rows) error {
+	r.n++
+	return r.Array.Fetch(ctx, rows)
+}
+
+// TestRefusedBeforeAnythingIsRead gathers by bad indices.
+func TestRefusedBeforeAnythingIsRead(t *testing.T) {
+	ids := make([]int64, 5000)
+	ids[4000], ids[4500] = 7, -8
+	data, at := &reads{Array: Memory(garner.Of(noise(35), 7, 5))}, garner.Of(ids, 50, 100)
+	want, err := garner.Gather(onnx.Gather13{}, garner.Of(noise(35), 7, 5), at)
+	if err == nil {
+		t.Fatal(want)
+	}
+	for _, memory := range []int64{0, 1 << 20} {
+		var out bytes.Buffer
+		if got := Gather(t.Context(), onnx.Gather13{}, data, plain{Memory(at)}, &out, Options{Memory: memory}); got == nil || got.Error() != err.Error() || data.n > 0 || out.Len() > 0 {
+			t.Errorf("%v, want %v, after %d reads and %d bytes", got, err, data.n, out.Len())
+		}
+	}
+	// Where they do not fit, before their block is written.
+	var out bytes.Buffer
+	if got := Gather(t.Context(), onnx.Gather13{}, data, plain{Memory(at)}, &out, Options{Memory: 4000}); got == nil || got.Error() != err.Error() || out.Len() > 4000*5 || data.n == 0 {
+		t.Errorf("%v, want %v, after %d bytes", got, err, out.Len())
+	}
+}

@@ -1,0 +1,96 @@
+package source
+
+import (
+	"context"
+	"errors"
+
+	"github.com/garner-go/garner"
+)
+
+// GatherInto is Gather into memory: out has the dtype and shape that
+// garner.Infer says, and must not share memory with data or indices. Without a
+// budget, where data and indices are in memory or mapped and in the page cache,
+// it is garner.GatherInto; else rows are read as Gather reads them. From does
+// not matter. Errors are those of Gather, and garner.GatherInto's of out.
+func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garner.Tensor, o Options) error {
+	o.From = 0
+	g, err := newGather(op, data, indices, o)
+	if err != nil {
+		return err
+	}
+	switch {
+	case out.DType() != g.plan.DType:
+		return garner.Errorf(garner.ErrDType, "the output is %s; the result is %s", out.DType(), g.plan.DType)
+	case !out.Shape().Equal(g.plan.Out):
+		return garner.Errorf(garner.ErrShape, "the output is %s%s; the result is %s%s", out.DType(), out.Shape(), g.plan.DType, g.plan.Out)
+	}
+	d, dataHere := tensorOf(data)
+	i, indicesHere := tensorOf(indices)
+	if o.Memory == 0 && dataHere && indicesHere && g.inCache(i) {
+		p, err := garner.Prepare(op, d.Spec(), i.Spec(), garner.Threads(o.Threads))
+		if err != nil {
+			return err
+		}
+		if err = p.Run(ctx, d, i, out); !errors.Is(err, garner.ErrFault) {
+			if err == nil && o.Progress != nil {
+				o.Progress(g.size, g.size)
+			}
+			return err
+		}
+		// Reading names the file and the row.
+	}
+	b, err := out.Bytes()
+	if err == nil {
+		return Gather(ctx, op, data, indices, &into{b}, o)
+	}
+	dense, err := garner.New(g.plan.DType, g.plan.Out...)
+	if err != nil {
+		return err
+	}
+	if err := GatherInto(ctx, op, data, indices, dense, o); err != nil {
+		return err
+	}
+	return garner.Copy(out, dense)
+}
+
+// into writes into memory.
+type into struct{ left []byte }
+
+func (w *into) Write(b []byte) (int, error) {
+	n := copy(w.left, b)
+	w.left = w.left[n:]
+	return n, nil
+}
+
+// tensorOf is an array in memory, or mapped.
+func tensorOf(a Array) (garner.Tensor, bool) {
+	if v, ok := a.(interface{ Tensor() (garner.Tensor, bool) }); ok {
+		return v.Tensor()
+	}
+	return garner.Tensor{}, false
+}
+
+// inCache reports whether data's rows are in memory, as far as a look at some
+// of them tells.
+func (g *gather) inCache(indices garner.Tensor) bool {
+	f, ok := g.data.(*File)
+	if !ok || g.total == 0 {
+		return true
+	}
+	slice := int64(g.plan.Slice)
+	rows, sample := g.total/slice, make([]int64, 1)
+	places := min(rows, samples)
+	for i := range places {
+		if _, err := g.plan.Rows(sample, indices, int(i*(rows/places))); err != nil {
+			return true // the gather says what is the matter
+		}
+		if sample[0] < 0 {
+			continue
+		}
+		sample[0] = sample[0] * int64(g.bits) / 8
+		if !f.resident(sample, int(min(slice*int64(g.bits)/8+1, g.dataBytes-sample[0])), 2) {
+			return false
+		}
+	}
+	return true
+}
