@@ -37,7 +37,7 @@ var layers = [][]string{
 	{"format/gguf", "format/npz"}, // data as in raw files, members that are npy files
 	{"internal/catalog"},          // the only package that knows every dialect
 	{"internal/corpus", "internal/house", "internal/gendocs"},
-	{"cmd/garner"},
+	{"cmd/garner", "bench/calls"},
 }
 
 // layer is where a package stands; -1 where layers does not say. A package in

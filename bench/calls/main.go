@@ -1,0 +1,180 @@
+// Command calls times single calls of source.GatherInto on a table that it has
+// opened, beside those of garner.GatherInto on a copy of it in memory, and
+// prints them as one line of JSON: tables.py runs it.
+//
+//	calls [-dtype f32 -shape ?,40 -offset 64] [-calls 5] [-memory] TABLE INDICES
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/format/raw"
+	"github.com/garner-go/garner/internal/catalog"
+	"github.com/garner-go/garner/source"
+	"github.com/garner-go/garner/strict"
+)
+
+// times are in seconds, in the order of the calls: first those of Reused, into
+// one output that was written to before, then those of Fresh, each of which
+// allocates its own.
+type times struct {
+	Open     float64   `json:"open"`
+	Fresh    []float64 `json:"fresh"`
+	Reused   []float64 `json:"reused"`
+	InMemory struct {
+		Fresh  []float64 `json:"fresh,omitempty"`
+		Reused []float64 `json:"reused,omitempty"`
+	} `json:"in_memory"`
+	CRC32 uint32 `json:"crc32"`
+}
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	dtype := flag.String("dtype", "", "of a file without a header")
+	shape := flag.String("shape", "", "of a file without a header")
+	offset := flag.Int64("offset", 0, "of the first byte of a file without a header")
+	calls := flag.Int("calls", 5, "how often each is called")
+	memory := flag.Bool("memory", false, "gather from a copy in memory too")
+	flag.Parse()
+	if flag.NArg() != 2 {
+		return fmt.Errorf("calls takes TABLE and INDICES; %d were given", flag.NArg())
+	}
+	o := catalog.ArrayOptions{Offset: *offset}
+	var err error
+	if *dtype != "" {
+		if o.DType, err = garner.ParseDType(*dtype); err != nil {
+			return err
+		}
+	}
+	if *shape != "" {
+		if o.Shape, err = raw.ParseShape(*shape); err != nil {
+			return err
+		}
+	}
+	ctx := context.Background()
+	indices, err := catalog.OpenArray(flag.Arg(1), catalog.ArrayOptions{})
+	if err != nil {
+		return err
+	}
+	defer indices.Close()
+	ids, err := indices.Tensor(ctx)
+	if err != nil {
+		return err
+	}
+	if ids, err = ids.Clone(); err != nil { // it shall not be read while the clock runs
+		return err
+	}
+
+	var t times
+	begin := time.Now()
+	table, err := catalog.OpenArray(flag.Arg(0), o)
+	if err != nil {
+		return err
+	}
+	defer table.Close()
+	t.Open = time.Since(begin).Seconds()
+	out, err := garner.Infer(strict.Gather{}, table.Spec(), ids.Spec())
+	if err != nil {
+		return err
+	}
+	to, err := newOutput(out)
+	if err != nil {
+		return err
+	}
+	touched, err := to.Bytes()
+	if err != nil {
+		return err
+	}
+	clear(touched)
+	from := source.Memory(ids)
+	gathers := []struct {
+		data          source.Array
+		fresh, reused *[]float64
+	}{{table.Array, &t.Fresh, &t.Reused}}
+	if *memory {
+		whole, err := table.Tensor(ctx)
+		if err != nil {
+			return err
+		}
+		if whole, err = whole.Clone(); err != nil {
+			return err
+		}
+		gathers = append(gathers, struct {
+			data          source.Array
+			fresh, reused *[]float64
+		}{source.Memory(whole), &t.InMemory.Fresh, &t.InMemory.Reused})
+	}
+	timed := func(data source.Array, out garner.Tensor, begin time.Time) (float64, error) {
+		err := source.GatherInto(ctx, strict.Gather{}, data, from, out, source.Options{})
+		return time.Since(begin).Seconds(), err
+	}
+	for range *calls {
+		for _, g := range gathers {
+			spent, err := timed(g.data, to, time.Now())
+			if err != nil {
+				return err
+			}
+			*g.reused = append(*g.reused, spent)
+			if err := t.check(to); err != nil {
+				return err
+			}
+		}
+	}
+	for range *calls {
+		for _, g := range gathers {
+			runtime.GC() // of the output before
+			begin := time.Now()
+			fresh, err := newOutput(out)
+			if err != nil {
+				return err
+			}
+			spent, err := timed(g.data, fresh, begin)
+			if err != nil {
+				return err
+			}
+			*g.fresh = append(*g.fresh, spent)
+			if err := t.check(fresh); err != nil {
+				return err
+			}
+		}
+	}
+	return json.NewEncoder(os.Stdout).Encode(t)
+}
+
+// check holds a result against those before.
+func (t *times) check(out garner.Tensor) error {
+	b, err := out.Bytes()
+	if err != nil {
+		return err
+	}
+	sum := crc32.ChecksumIEEE(b)
+	if t.CRC32 != 0 && sum != t.CRC32 {
+		return errors.New("calls: the results of two calls differ")
+	}
+	t.CRC32 = sum
+	return nil
+}
+
+// newOutput allocates what a gather of known shape writes into.
+func newOutput(spec garner.Spec) (garner.Tensor, error) {
+	shape, ok := spec.Shape()
+	if !ok {
+		return garner.Tensor{}, fmt.Errorf("the output's shape %s is not known", spec)
+	}
+	return garner.New(spec.DType, shape...)
+}

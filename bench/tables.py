@@ -1,0 +1,428 @@
+#!/usr/bin/env python3
+"""Gathers random rows of a file of 16 GiB with garner, NumPy, safetensors and TensorStore, cold and warm, and prints the ratios.
+
+    tables.py --dir DIR --garner ./garner --calls ./calls [--rounds 3] [--table FILE] [--results DIR] [--copies 4]
+              [--only cold,peers,warm,memory,budget,batches] [--json FILE]
+
+DIR gets the table, 16 GiB of random bytes, unless --table names one, and the indices; they stay there for the next run.
+Peers with a format of their own read a copy of the first --copies GiB, and as many rows in proportion, so that rows lie
+as far apart; each copy is removed when it has been read. --results is where results are written: memory, for they are
+not what is measured. A page that is to be cold is dropped by posix_fadvise, right before.
+
+cold     200,000 random rows of 160 B, and of 4 KiB. numpy: np.take on an np.memmap, the call alone. garner: the whole
+         command, start and result file included; and the call alone. fio: random reads of 4 KiB, 64 deep, O_DIRECT.
+peers    safetensors: get_slice, row by row, which is its way; tensorstore: zarr3, sharded, chunks of about 4 KiB, one
+         read of all rows with 64 reads at once, no cache.
+warm     the same rows when they are in the page cache: first calls after opening, and the median of later ones, into a
+         new output and into the one before. numpy's faster of take(ids, axis=0), take(out=, mode="clip") and table[ids].
+memory   garner's call on 2 GiB of the table, warm and open, beside garner.GatherInto on a copy in memory.
+budget   a million random rows of 1 KiB of 8 GiB, without a budget and with --memory 64M; VmHWM as the kernel counts it.
+batches  go test -bench: batches of 16 rows of 1 KiB of an open table, one goroutine and many.
+"""
+import argparse, json, os, re, statistics, subprocess, sys, time, zlib
+
+try:
+    import numpy as np
+except ImportError:
+    sys.exit("tables.py needs numpy: pip install -r bench/requirements-tables.txt")
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROWS = 200_000
+GIB = 1 << 30
+NEED = 128  # MiB: the budget and 64 more
+
+
+def drop(path):
+    fd = os.open(path, os.O_RDONLY)
+    os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+    os.close(fd)
+
+
+def make_table(path, size):
+    """Random bytes: holes in a file would be read from nowhere."""
+    r = np.random.Generator(np.random.SFC64(7))
+    with open(path + ".part", "wb") as f:
+        for at in range(0, size, 1 << 26):
+            f.write(r.bytes(min(1 << 26, size - at)))
+        f.flush()
+        os.fsync(f.fileno())
+    os.rename(path + ".part", path)
+
+
+class Cut:
+    """Rows of one size at the end of the file, or at its beginning as far as they go: a table without a header."""
+
+    def __init__(self, path, width, size=None):
+        whole = os.path.getsize(path)
+        size = whole if size is None else size
+        self.path, self.width, self.rows = path, width, size // width
+        self.offset = whole - self.rows * width
+
+    def flags(self, dash="--"):
+        return [dash + "dtype", "f32", dash + "shape", f"{self.rows},{self.width // 4}", dash + "offset", str(self.offset)]
+
+    def memmap(self):
+        return np.memmap(self.path, np.float32, "r", self.offset, (self.rows, self.width // 4))
+
+    def ids(self, folder, n):
+        path = os.path.join(folder, f"ids-{self.rows}-{n}.npy")
+        if not os.path.exists(path):
+            np.save(path, np.random.default_rng(1).integers(0, self.rows, n))
+        return path
+
+
+def watch(command):
+    """Runs a command; its seconds and the most resident memory that the kernel counted, in MiB."""
+    begin = time.perf_counter()
+    p = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    most = 0
+    while p.poll() is None:
+        try:
+            with open(f"/proc/{p.pid}/status") as f:
+                m = re.search(r"VmHWM:\s+(\d+) kB", f.read())
+            most = max(most, int(m[1]) if m else 0)
+        except OSError:
+            pass
+        time.sleep(0.002)
+    spent = time.perf_counter() - begin
+    if p.returncode:
+        sys.exit(f"{' '.join(command)}: {p.stderr.read().strip()}")
+    return spent, most / 1024
+
+
+def peer(*args):
+    """A peer in a process of its own."""
+    r = subprocess.run([sys.executable, os.path.abspath(__file__), "--peer", *map(str, args)], capture_output=True, text=True)
+    if r.returncode:
+        return {"error": (r.stderr.strip().splitlines() or ["no answer"])[-1][:160]}
+    return json.loads(r.stdout)
+
+
+def timed(f):
+    begin = time.perf_counter()
+    result = f()
+    return time.perf_counter() - begin, result
+
+
+def peer_numpy(path, width, ids, calls):
+    cut = Cut(path, int(width))
+    ids = np.load(ids)
+    table = cut.memmap()
+    if not int(calls):
+        first, out = timed(lambda: np.take(table, ids, axis=0))
+        return {"first": first, "crc32": zlib.crc32(out)}
+    out = np.zeros((len(ids), cut.width // 4), np.float32)
+    out += 1  # its pages are there
+    first = timed(lambda: np.take(table, ids, axis=0, out=out, mode="clip"))[0]
+    fresh, reused = [], []
+    for _ in range(int(calls)):
+        fresh.append(min(timed(lambda: np.take(table, ids, axis=0))[0], timed(lambda: table[ids])[0]))
+        reused.append(timed(lambda: np.take(table, ids, axis=0, out=out, mode="clip"))[0])
+    return {"first": first, "fresh": fresh, "reused": reused, "crc32": zlib.crc32(out)}
+
+
+def peer_safetensors(path, ids):
+    from safetensors import safe_open
+
+    ids = np.load(ids)
+    with safe_open(path, framework="np") as f:
+        rows = f.get_slice("table")
+        out = np.empty((len(ids), rows.get_shape()[1]), np.float32)
+        return {"first": timed(lambda: [out.__setitem__(i, rows[int(k)]) for i, k in enumerate(ids)])[0], "crc32": zlib.crc32(out)}
+
+
+def peer_tensorstore(path, ids):
+    import tensorstore as ts
+
+    ids = np.load(ids)
+    context = {"cache_pool": {"total_bytes_limit": 0}, "file_io_concurrency": {"limit": 64}}
+    store = ts.open({"driver": "zarr3", "kvstore": {"driver": "file", "path": path}, "context": context}, open=True, read=True).result()
+    first, out = timed(lambda: store[ids, :].read().result())
+    again = timed(lambda: store[ids, :].read().result())[0]
+    return {"first": first, "warm": again, "crc32": zlib.crc32(np.ascontiguousarray(out))}
+
+
+def copy_safetensors(cut, rows, path):
+    header = json.dumps({"table": {"dtype": "F32", "shape": [rows, cut.width // 4], "data_offsets": [0, rows * cut.width]}}).encode()
+    header += b" " * (-(len(header) + 8) % 4096)
+    with open(path, "wb") as out, open(cut.path, "rb") as f:
+        out.write(len(header).to_bytes(8, "little") + header)
+        f.seek(cut.offset)
+        left = rows * cut.width
+        while left:
+            left -= out.write(f.read(min(left, 1 << 26)))
+        os.fsync(out.fileno())
+
+
+def copy_tensorstore(cut, rows, path):
+    import tensorstore as ts
+
+    inner = max(1, 4096 // cut.width)
+    outer = inner * max(1, (32 << 20) // (inner * cut.width))
+    columns = cut.width // 4
+    store = ts.open({
+        "driver": "zarr3", "kvstore": {"driver": "file", "path": path},
+        "metadata": {
+            "shape": [rows, columns], "data_type": "float32",
+            "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [outer, columns]}},
+            "codecs": [{"name": "sharding_indexed", "configuration": {
+                "chunk_shape": [inner, columns], "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+                "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}]}}],
+        },
+    }, create=True, delete_existing=True).result()
+    table = cut.memmap()
+    for at in range(0, rows, outer):
+        end = min(rows, at + outer)
+        store[at:end, :].write(np.asarray(table[at:end])).result()
+    os.sync()
+
+
+def files_of(path):
+    if os.path.isfile(path):
+        return [path]
+    return [os.path.join(d, f) for d, _, names in os.walk(path) for f in names]
+
+
+def remove(path):
+    for f in files_of(path):
+        os.remove(f)
+    for d, _, _ in sorted(os.walk(path), reverse=True):
+        os.rmdir(d)
+
+
+def fio(path, engine, seconds=4):
+    command = ["fio", "--name=rows", f"--filename={path}", "--readonly", "--rw=randread", "--bs=4k", "--iodepth=64", f"--ioengine={engine}",
+               "--direct=1", f"--runtime={seconds}", "--time_based", "--output-format=json"]
+    try:
+        r = subprocess.run(command, capture_output=True, text=True)
+        return json.loads(r.stdout)["jobs"][0]["read"]["iops"]
+    except (OSError, ValueError, KeyError, IndexError):
+        return 0.0
+
+
+class Bench:
+    def __init__(self, args):
+        self.args, self.found, self.lines = args, {}, []
+        os.makedirs(args.dir, exist_ok=True)
+        self.table = args.table or os.path.join(args.dir, "table.raw")
+        if not os.path.exists(self.table):
+            print(f"making {self.table}", file=sys.stderr)
+            make_table(self.table, 16 * GIB)
+        self.out = os.path.join(args.results, "tables-result.raw")
+
+    def garner(self, cut, ids, *flags):
+        spent, most = watch([self.args.garner, "gather", cut.path, ids, *cut.flags(), *flags, "-o", self.out])
+        crc = 0
+        with open(self.out, "rb") as f:
+            while b := f.read(1 << 24):
+                crc = zlib.crc32(b, crc)
+        os.remove(self.out)
+        return spent, most, crc
+
+    def calls(self, cut, ids, calls, *flags):
+        command = [self.args.calls, *cut.flags("-"), "-calls", str(calls), *flags, cut.path, ids]
+        r = subprocess.run(command, capture_output=True, text=True)
+        if r.returncode:
+            sys.exit(f"{' '.join(command)}: {r.stderr.strip()}")
+        return json.loads(r.stdout)
+
+    def say(self, name, figures, verdict=None):
+        self.lines.append((name, figures, verdict))
+        mark = "" if verdict is None else ("   holds" if verdict else "   MISSED")
+        print(f"{name:34} {figures}{mark}", flush=True)
+
+    def same(self, name, *sums):
+        if len(set(sums)) > 1:
+            self.say(name, f"WRONG: the results differ: {sums}", False)
+
+    def cold(self):
+        for width in 160, 4096:
+            cut = Cut(self.table, width)
+            ids = cut.ids(self.args.dir, ROWS)
+            rounds = []
+            for _ in range(self.args.rounds):
+                r = {"libaio": fio(self.table, "libaio"), "pairs": []}
+                # The disk has its moods: garner stands between two runs of fio.
+                before = fio(self.table, "io_uring")
+                for _ in range(2):
+                    drop(self.table)
+                    spent, _, crc = self.garner(cut, ids)
+                    after = fio(self.table, "io_uring")
+                    r["pairs"].append({"garner": spent, "fio": (before + after) / 2 or r["libaio"]})
+                    before = after
+                drop(self.table)
+                r["call"] = self.calls(cut, ids, 1)["reused"][0]
+                drop(self.table)
+                n = peer("numpy", cut.path, width, ids, 0)
+                r["numpy"] = n["first"]
+                self.same(f"cold {width} B", crc, n["crc32"])
+                rounds.append(r)
+            self.found[f"cold {width}"] = rounds
+            pairs = [p for r in rounds for p in r["pairs"]]
+            middle = lambda k, of=rounds: statistics.median(r[k] for r in of)
+            name = f"cold, rows of {width} B"
+            self.say(name, f"garner {middle('garner', pairs):.2f} s the command, {middle('call'):.2f} s the call; numpy {middle('numpy'):.1f} s; "
+                     f"fio {middle('fio', pairs) / 1000:.0f} k/s by io_uring, {middle('libaio') / 1000:.0f} by libaio")
+            ratio = statistics.median(r["numpy"] / statistics.median(p["garner"] for p in r["pairs"]) for r in rounds)
+            self.say(name, f"numpy's time is {ratio:.1f} of garner's (bar: 5)", ratio >= 5)
+            if min(p["fio"] for p in pairs) > 0:
+                ratios = [ROWS / p["garner"] / p["fio"] for p in pairs]
+                self.say(name, f"garner's rows a second are {statistics.median(ratios):.2f} of fio's reads, {min(ratios):.2f} to {max(ratios):.2f} (bar: 0.8)", statistics.median(ratios) >= 0.8)
+            else:
+                self.say(name, "fio is not installed, or does not run: left out")
+
+    def peers(self):
+        for width in 160, 4096:
+            cut = Cut(self.table, width)
+            rows = min(cut.rows, int(self.args.copies * GIB) // width)
+            n = int(ROWS * rows / cut.rows)
+            part = Cut(self.table, width, rows * width)
+            part.offset = cut.offset  # the beginning of what all others read
+            ids = part.ids(self.args.dir, n)
+            want = zlib.crc32(np.take(part.memmap(), np.load(ids), axis=0))
+            for name, copy in ("safetensors", copy_safetensors), ("tensorstore", copy_tensorstore):
+                path = os.path.join(self.args.dir, f"copy-{width}." + ("zarr3" if name == "tensorstore" else name))
+                try:
+                    copy(cut, rows, path)
+                    drop(self.table)
+                    times = []
+                    for _ in range(self.args.rounds):
+                        for f in files_of(path):
+                            drop(f)
+                        t = peer(name, path, ids)
+                        if "error" in t:
+                            break
+                        self.same(f"{name}, rows of {width} B", t["crc32"], want)
+                        drop(self.table)
+                        # Garner on the same rows, of safetensors on the very file.
+                        if name == "safetensors":
+                            drop(path)
+                            spent, _ = watch([self.args.garner, "gather", path + "#table", ids, "-o", self.out])
+                            os.remove(self.out)
+                        else:
+                            # The table's beginning, as far as the copy goes.
+                            spent = self.beginning(part, ids)
+                        times.append({"peer": t["first"], "warm": t.get("warm"), "garner": spent})
+                finally:
+                    remove(path)
+                if "error" in t:
+                    self.say(f"{name}, rows of {width} B", "left out: " + t["error"])
+                    continue
+                self.found[f"{name} {width}"] = {"rows": n, "of": rows, "rounds": times}
+                ratio = statistics.median(t["peer"] / t["garner"] for t in times)
+                peers, ours = (statistics.median(t[k] for t in times) for k in ("peer", "garner"))
+                warm = [t["warm"] for t in times if t["warm"]]
+                again = f" (warm {1e6 * statistics.median(warm) / n:.0f} µs)" if warm else ""
+                self.say(f"cold, {name}, {width} B", f"{n} rows of {self.args.copies:g} GiB: {1e6 * peers / n:.0f} µs a row{again}, garner {1e6 * ours / n:.0f} µs: "
+                         f"{ratio:.1f} times as long (bar: 1)", ratio > 1)
+
+    def beginning(self, part, ids):
+        """Garner on the beginning of the table: its rows, of which the indices name none behind the copy's end."""
+        cut = Cut(self.table, part.width)
+        return self.garner(cut, ids)[0]
+
+    def warm(self):
+        for width in 160, 4096:
+            cut = Cut(self.table, width)
+            ids = cut.ids(self.args.dir, ROWS)
+            self.garner(cut, ids)  # what is to be warm
+            rounds = []
+            for _ in range(self.args.rounds):
+                n, g = peer("numpy", cut.path, width, ids, 5), self.calls(cut, ids, 6)
+                rounds.append({"numpy": n, "garner": g, "command": self.garner(cut, ids)[0]})
+                self.same(f"warm {width} B", n["crc32"], g["crc32"])
+            self.found[f"warm {width}"] = rounds
+            for what, ours, theirs in (
+                ("the first call", lambda r: r["garner"]["reused"][0], lambda r: r["numpy"]["first"]),
+                ("a new output", lambda r: statistics.median(r["garner"]["fresh"]), lambda r: statistics.median(r["numpy"]["fresh"])),
+                ("the output before", lambda r: statistics.median(r["garner"]["reused"][1:]), lambda r: statistics.median(r["numpy"]["reused"])),
+            ):
+                ratio = statistics.median(theirs(r) / ours(r) for r in rounds)
+                self.say(f"warm, rows of {width} B, {what}", f"garner {1e3 * statistics.median(map(ours, rounds)):.1f} ms, numpy {1e3 * statistics.median(map(theirs, rounds)):.1f} ms: "
+                         f"{ratio:.1f} times as long (bar: 1)", ratio >= 1)
+            self.say(f"warm, rows of {width} B", f"the whole command takes garner {statistics.median(r['command'] for r in rounds):.2f} s")
+
+    def memory(self):
+        for width in 160, 4096:
+            cut = Cut(self.table, width, 2 * GIB)
+            ids = cut.ids(self.args.dir, ROWS)
+            self.calls(cut, ids, 1)
+            rounds = [self.calls(cut, ids, 6, "-memory") for _ in range(2 * self.args.rounds)]
+            self.found[f"memory {width}"] = rounds
+            second = lambda r: r["reused"][1] / statistics.median(r["in_memory"]["reused"][1:])
+            later = lambda r: statistics.median(r["reused"][2:]) / statistics.median(r["in_memory"]["reused"][1:])
+            fresh = lambda r: statistics.median(r["fresh"]) / statistics.median(r["in_memory"]["fresh"])
+            ratio = statistics.median(map(second, rounds))
+            least = statistics.median(statistics.median(r["in_memory"]["reused"][1:]) for r in rounds)
+            self.say(f"in memory, rows of {width} B", f"the second call takes {ratio:.2f} of the in-memory gather's {1e3 * least:.1f} ms, later ones "
+                     f"{statistics.median(map(later, rounds)):.2f}, into new outputs {statistics.median(map(fresh, rounds)):.2f} (bar: 1.3)", ratio <= 1.3)
+
+    def budget(self):
+        cut = Cut(self.table, 1024, 8 * GIB)
+        ids = cut.ids(self.args.dir, 1_000_000)
+        for state in "cold", "warm":
+            rounds = []
+            if state == "warm":
+                self.garner(cut, ids)
+            for _ in range(self.args.rounds):
+                r = {}
+                for name, flags in ("free", ()), ("64M", ("--memory", "64M")):
+                    if state == "cold":
+                        drop(self.table)
+                    r[name], r[name + " MiB"], crc = self.garner(cut, ids, *flags)
+                    r[name + " crc"] = crc
+                self.same("budget", r["free crc"], r["64M crc"])
+                rounds.append(r)
+            self.found["budget " + state] = rounds
+            ratio = statistics.median(r["free"] / r["64M"] for r in rounds)
+            most = max(r["64M MiB"] for r in rounds)
+            middle = lambda k: statistics.median(r[k] for r in rounds)
+            self.say(f"--memory 64M, {state}", f"{middle('64M'):.2f} s, {middle('free'):.2f} s without: {ratio:.2f} of its speed (bar: 0.5)", ratio >= 0.5)
+            self.say(f"--memory 64M, {state}", f"VmHWM {most:.0f} MiB (bar: {NEED}); {middle('free MiB'):.0f} without", most <= NEED)
+
+    def batches(self):
+        r = subprocess.run(["go", "test", "-run", "^$", "-bench", "Table16x1K", "-count", "5", "./source"], capture_output=True, text=True, cwd=os.path.dirname(HERE))
+        found = re.findall(r"^Benchmark(Table16x1K\w*?)(?:-\d+)?\s+\d+\s+([\d.]+) ns/op.*?(\d+) allocs/op", r.stdout, re.M)
+        if not found:
+            self.say("batches", "left out: " + (r.stderr.strip().splitlines() or r.stdout.strip().splitlines() or ["no answer"])[-1][:160])
+        for name in dict.fromkeys(f[0] for f in found):
+            times, allocs = [float(f[1]) / 1000 for f in found if f[0] == name], max(int(f[2]) for f in found if f[0] == name)
+            self.found["batches " + name] = {"us": times, "allocs": allocs}
+            self.say(f"batches, {name}", f"{statistics.median(times):.2f} µs a batch (bar: 5), {allocs} allocations (bar: 0)", statistics.median(times) < 5 and allocs == 0)
+
+
+PARTS = ("cold", "peers", "warm", "memory", "budget", "batches")
+
+
+def main():
+    if sys.argv[1:2] == ["--peer"]:
+        print(json.dumps(globals()["peer_" + sys.argv[2]](*sys.argv[3:])))
+        return 0
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--dir", required=True, help="on the disk that is measured; 17 GiB and the copies")
+    p.add_argument("--garner", required=True)
+    p.add_argument("--calls", required=True, help="go build -o calls ./bench/calls")
+    p.add_argument("--table", help="a file of random bytes that is there already")
+    p.add_argument("--results", default="/dev/shm")
+    p.add_argument("--rounds", type=int, default=3)
+    p.add_argument("--copies", type=float, default=4, help="GiB of a copy for a peer")
+    p.add_argument("--only", default=",".join(PARTS))
+    p.add_argument("--json")
+    args = p.parse_args()
+    args.garner, args.calls = os.path.abspath(args.garner), os.path.abspath(args.calls)
+    b = Bench(args)
+    print(f"{os.path.getsize(b.table) / GIB:.2f} GiB, {ROWS} rows, {args.rounds} rounds, medians; {os.cpu_count()} cores; numpy {np.__version__}")
+    for part in args.only.split(","):
+        if part not in PARTS:
+            sys.exit(f"--only {part}: give some of {', '.join(PARTS)}")
+        getattr(b, part)()
+    if args.json:
+        with open(args.json, "w") as f:
+            json.dump(b.found, f, indent=1)
+    missed = [name for name, _, verdict in b.lines if verdict is False]
+    print(f"{len(missed)} bars missed" + (": " + "; ".join(dict.fromkeys(missed)) if missed else ""))
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
