@@ -492,8 +492,15 @@ func (t Tensor) String() string {
 		return "no tensor"
 	}
 	head := t.dtype.String() + t.shape.String()
-	if n, ok := t.shape.Len(); !ok || n > 64 {
-		return head
+	// Without elements there may still be many empty lists.
+	shown := 1
+	for _, d := range t.shape {
+		if d == 0 {
+			break
+		}
+		if shown *= min(d, 65); shown > 64 {
+			return head
+		}
 	}
 	return head + " " + t.Text()
 }

@@ -673,3 +673,27 @@ func TestErrorf(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestStringOfNothing holds that a tensor without elements is not spelled out
+// where it would be many empty lists.
+func TestStringOfNothing(t *testing.T) {
+	for _, tt := range []struct {
+		shape []int
+		want  string
+	}{
+		{[]int{0}, "f32[0] []"},
+		{[]int{2, 0}, "f32[2,0] [[], []]"},
+		{[]int{64, 0, 5}, "f32[64,0,5] [" + strings.Repeat("[], ", 63) + "[]]"},
+		{[]int{65, 0}, "f32[65,0]"},
+		{[]int{1 << 30, 1, 0}, "f32[1073741824,1,0]"},
+		{[]int{0, 1 << 30}, "f32[0,1073741824] []"},
+	} {
+		empty, err := garner.New(garner.F32, tt.shape...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := empty.String(); got != tt.want {
+			t.Errorf("%v is %.80s, want %.80s", tt.shape, got, tt.want)
+		}
+	}
+}
