@@ -143,14 +143,15 @@ func TestProbe(t *testing.T) {
 	}
 	ours := maps.Clone(r.ours)
 	if kept {
-		// The system itself may have dropped some.
+		// The system itself may have dropped some, many where memory is short; to
+		// drop the file would be to drop all.
 		gone := 0
 		for p := range warmed {
 			if !p.resident() || ours[p] {
 				gone++
 			}
 		}
-		if gone > len(warmed)/20 {
+		if gone > len(warmed)/2 {
 			t.Errorf("of %d pages that somebody else had read %d are gone, or will be", len(warmed), gone)
 		}
 		if found.ColdMissing != "" {
