@@ -111,6 +111,9 @@ Usage:
   garner verify   PATH... [--json]                                               hold garner against recorded answers
   garner bench    gather|gathernd|elements DATA INDICES ...                      time a gather beside this machine's limits
   garner probe    TABLE [--rows N,...] [-o PROBE.svg]                            time the ways of reading rows of a table
+  garner run      MODEL --input NAME=FILE... [-o DIR]                            run a model's gathers, and what stands around them
+  garner model    MODEL [--json]                                                 list the gathers of a model, take their tables out
+  garner lint     MODEL [--runtime R,...] [--format text|json|sarif]             which gathers of a model differ in another runtime
   garner help COMMAND                                                            what to type, with examples
   garner completion bash|zsh|fish|powershell                                     a completion script for the shell
 
@@ -128,7 +131,8 @@ Without -o a small result is printed. OUT is a file, .npy, .npz, .safetensors,
 than memory, and so may the result.
 
 Exit status: 0 done; 1 the data or an index was refused, a file could not be read
-or written, or a verify had failures; 2 the command was wrong; 130 interrupted.`
+or written, a verify had failures or a lint findings; 2 the command was wrong;
+130 interrupted.`
 
 // helpTemplate answers first what to type.
 const helpTemplate = `{{if not .HasParent}}{{.Long}}
@@ -162,7 +166,7 @@ func (p *program) command() *cobra.Command {
 			if len(args) > 0 {
 				return noCommand(cmd, args[0])
 			}
-			return usage(cmd, "say what to do: gather, gathernd, elements, shape, explain, ops, info, verify, bench or probe")
+			return usage(cmd, "say what to do: gather, gathernd, elements, shape, explain, ops, info, verify, bench, probe, run, model or lint")
 		},
 	}
 	root.SuggestionsMinimumDistance = 2
@@ -193,7 +197,8 @@ func (p *program) command() *cobra.Command {
 	for _, k := range gatherKinds {
 		root.AddCommand(p.gatherCommand(k))
 	}
-	root.AddCommand(p.shapeCommand(), p.explainCommand(), p.opsCommand(), p.infoCommand(), p.verifyCommand(), p.benchCommand(), p.probeCommand())
+	root.AddCommand(p.shapeCommand(), p.explainCommand(), p.opsCommand(), p.infoCommand(), p.verifyCommand(), p.benchCommand(), p.probeCommand(),
+		p.runCommand(), p.modelCommand(), p.lintCommand())
 	root.InitDefaultCompletionCmd()
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {
 		wantShell(completion)

@@ -430,7 +430,7 @@ func (c choice) disk(bytes int) string {
 	}
 	said := fmt.Sprintf(", %.0f%% of the disk's own speed at reads of %s", c.OfDisk, inBytes(bytes))
 	if c.OfDisk > 110 {
-		said += " (rows that lie near each other share one)"
+		said += " (rows that lie near each other share a read, or others had kept the disk busy)"
 	}
 	return said
 }
