@@ -30,19 +30,20 @@ var layers = [][]string{
 	{"internal/kernel", "internal/pages"}, // bytes and numbers: nothing of tensors below this line
 	{"internal/limits"},                   // measured by both
 	{""},                                  // package garner: the plan
-	{"dialects", "gathertest", "internal/explain", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped", "internal/terminal"},
-	{"source"}, // arrays larger than memory
+	{"dialects", "gathertest", "internal/explain", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped", "internal/terminal", "model"},
+	{"source", "onnx/modelproto/internal/onnxpb"}, // arrays larger than memory; what protoc made
 	{"format/npy", "format/safetensors", "internal/ruletest"},
-	{"format/npz"},       // members are npy files
-	{"internal/catalog"}, // the only package that knows every dialect
-	{"internal/corpus", "internal/house", "internal/gendocs"},
+	{"format/npz"}, // members are npy files
+	{"openvino/ir", "onnx/modelproto"},
+	{"internal/catalog"}, // the only package that knows every dialect and every format of models
+	{"internal/corpus", "internal/house", "internal/gendocs", "lint"},
 	{"cmd/garner"},
 }
 
 // layer is where a package stands; -1 where layers does not say. A package in
 // the root folder that is not named there is a dialect.
 func layer(pkg string) int {
-	if pkg != "" && !strings.Contains(pkg, "/") && pkg != "gathertest" && pkg != "source" {
+	if pkg != "" && !strings.Contains(pkg, "/") && !slices.Contains([]string{"gathertest", "source", "model", "lint"}, pkg) {
 		pkg = "dialects"
 	}
 	return slices.IndexFunc(layers, func(l []string) bool { return slices.Contains(l, pkg) })

@@ -1,0 +1,214 @@
+package model_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/model"
+)
+
+// chain is nodes that read each other as reads says, by number.
+func chain(reads ...[]int) []*model.Node {
+	nodes := make([]*model.Node, len(reads))
+	for i := range nodes {
+		n := &model.Node{Name: fmt.Sprint("n", i), At: fmt.Sprint("node ", i), Op: "Op"}
+		n.Outputs = []*model.Value{{Name: fmt.Sprint("v", i), From: n}}
+		nodes[i] = n
+	}
+	for i, from := range reads {
+		for _, j := range from {
+			nodes[i].Inputs = append(nodes[i].Inputs, nodes[j].Outputs[0])
+		}
+	}
+	return nodes
+}
+
+func names(nodes []*model.Node) string {
+	var list []string
+	for _, n := range nodes {
+		list = append(list, n.Name)
+	}
+	return strings.Join(list, " ")
+}
+
+func TestSort(t *testing.T) {
+	inside := chain(nil, nil, nil)
+	inside[0].Graphs = []model.Subgraph{{Name: "body", Graph: &model.Graph{
+		Nodes:   []*model.Node{{Inputs: []*model.Value{nil, inside[2].Outputs[0]}}},
+		Outputs: []model.Result{{Value: inside[1].Outputs[0]}},
+	}}}
+	for _, tt := range []struct {
+		nodes []*model.Node
+		want  string
+	}{
+		{nil, ""},
+		{chain(nil, []int{0}, []int{1, 0}), "n0 n1 n2"},
+		{chain([]int{1}, []int{2}, nil, nil), "n2 n1 n0 n3"},
+		{inside, "n2 n1 n0"},
+	} {
+		sorted, err := model.Sort(tt.nodes)
+		if got := names(sorted); err != nil || got != tt.want {
+			t.Errorf("%s %v; want %s", got, err, tt.want)
+		}
+	}
+	for _, nodes := range [][]*model.Node{chain([]int{0}), chain(nil, []int{3}, []int{1}, []int{2})} {
+		_, err := model.Sort(nodes)
+		var at *model.Error
+		if !errors.As(err, &at) || !strings.Contains(err.Error(), "in a circle") || !strings.HasPrefix(at.At, `node "n`) {
+			t.Errorf("%v", err)
+		}
+	}
+	const many = 1 << 18
+	reads := make([][]int, many)
+	for i := range many - 1 {
+		reads[i] = []int{i + 1}
+	}
+	if sorted, err := model.Sort(chain(reads...)); err != nil || len(sorted) != many || sorted[0].Name != fmt.Sprint("n", many-1) {
+		t.Errorf("%d nodes, %v", len(sorted), err)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	n := &model.Node{Name: "g", At: "node 3"}
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{
+		{model.Errorf(nil, "it is %d", 1), "garner: it is 1"},
+		{model.Errorf(n, "it is %d", 1), `garner: node "g" (node 3): it is 1`},
+		{model.InFile("m.onnx", model.Errorf(n, "it is")), `garner: m.onnx: node "g" (node 3): it is`},
+		{model.InFile("m.onnx", model.InFile("m.data", model.Errorf(n, "it is"))), `garner: m.data: node "g" (node 3): it is`},
+		{model.InFile("m.xml", &model.Error{Line: 2, Column: 7, At: "layer 1", Err: errors.New("it is")}), "garner: m.xml:2:7: layer 1: it is"},
+		{model.InFile("m.xml", &model.Error{Line: 2, Err: errors.New("it is")}), "garner: m.xml:2: it is"},
+		{&model.Error{Line: 2, Column: 7, Err: errors.New("it is")}, "garner: line 2, column 7: it is"},
+	} {
+		if tt.err.Error() != tt.want {
+			t.Errorf("%q; want %q", tt.err, tt.want)
+		}
+	}
+	if model.InFile("m", nil) != nil {
+		t.Error("nil is an error")
+	}
+	if err := model.InFile("m", garner.Errorf(garner.ErrShape, "it is")); !errors.Is(err, garner.ErrShape) {
+		t.Errorf("%v is no ErrShape", err)
+	}
+}
+
+// nested is a model with a gather in a sub-graph, and two nodes of one name.
+func nested() *model.Model {
+	inner := &model.Graph{Nodes: []*model.Node{{Name: "inner", Operator: "onnx.Gather-13"}}}
+	return &model.Model{Path: "m.onnx", Graph: &model.Graph{Nodes: []*model.Node{
+		{Name: "twice", Operator: "onnx.Gather-13"},
+		{Name: "if", Graphs: []model.Subgraph{{Name: "then_branch", Graph: inner}, {Name: "else_branch"}}},
+		{Name: "twice"},
+	}}}
+}
+
+func TestWalk(t *testing.T) {
+	m := nested()
+	if got := names(slices.Collect(m.Nodes())); got != "twice if inner twice" {
+		t.Error(got)
+	}
+	if got := names(slices.Collect(m.Gathers())); got != "twice inner" {
+		t.Error(got)
+	}
+	for n := range m.Nodes() {
+		if n.Name == "inner" {
+			break // a walk may end inside
+		}
+	}
+	for range (&model.Model{}).Nodes() {
+		t.Error("a model without a graph has a node")
+	}
+}
+
+func TestFind(t *testing.T) {
+	m := nested()
+	for _, name := range []string{"if", "inner", "inner#0"} {
+		if n, err := m.Find(name); err != nil || n.Name != strings.TrimSuffix(name, "#0") {
+			t.Errorf("%s: %v, %v", name, n, err)
+		}
+	}
+	if n, err := m.Find("twice#1"); err != nil || n != m.Graph.Nodes[2] {
+		t.Errorf("%v, %v", n, err)
+	}
+	for name, want := range map[string]string{
+		"twice":   "2 nodes named \"twice\"; ask for one of them as twice#0 to twice#1",
+		"twice#2": `no node "twice#2"; its gathers are "twice", "inner"`,
+		"none":    "no node",
+	} {
+		if _, err := m.Find(name); !errors.Is(err, garner.ErrAttribute) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v; want %s", name, err, want)
+		}
+	}
+	many := &model.Model{Graph: &model.Graph{}}
+	if _, err := many.Find("x"); !strings.HasSuffix(err.Error(), "it has no gather") {
+		t.Error(err)
+	}
+	for range 20 {
+		many.Graph.Nodes = append(many.Graph.Nodes, &model.Node{Name: "g", Operator: "onnx.Gather-13"})
+	}
+	if _, err := many.Find("x"); !strings.HasSuffix(err.Error(), "and 12 more") {
+		t.Error(err)
+	}
+}
+
+func TestValue(t *testing.T) {
+	dims := garner.SpecOfDims(garner.I64, garner.AnyDim, garner.Exactly(3), garner.AnyDim)
+	for _, tt := range []struct {
+		v    model.Value
+		want string
+	}{
+		{model.Value{Name: "x", Spec: dims}, "x i64[?,3,?]"},
+		{model.Value{Name: "x", Spec: dims, DimNames: []string{"batch", "not this"}}, "x i64[batch,3,?]"},
+		{model.Value{Name: "x", Spec: model.Unknown, DimNames: []string{"batch"}}, "x [...]"},
+		{model.Value{Spec: garner.SpecOf(garner.F32)}, "f32[]"},
+	} {
+		if got := tt.v.String(); got != tt.want {
+			t.Errorf("%s; want %s", got, tt.want)
+		}
+	}
+}
+
+func TestConstant(t *testing.T) {
+	c := model.NewConstant("c", garner.SpecOf(garner.I64, 2), func() (garner.Tensor, error) { return garner.Of([]int64{1, 2}, 2), nil })
+	if got, err := c.Tensor(); err != nil || got.String() != "i64[2] [1, 2]" {
+		t.Errorf("%v, %v", got, err)
+	}
+	for _, tt := range []struct {
+		spec garner.Spec
+		want int64
+		ok   bool
+	}{
+		{garner.SpecOf(garner.I64, 2, 3), 48, true},
+		{garner.SpecOf(garner.U4, 3), 2, true},
+		{garner.SpecOf(garner.F32), 4, true},
+		{garner.SpecOf(garner.String, 7), 0, true},
+		{garner.SpecOf(garner.F32, math.MaxInt32, 0, math.MaxInt32, math.MaxInt32, math.MaxInt32), 0, true},
+		{garner.SpecOf(garner.F32, math.MaxInt32, math.MaxInt32, math.MaxInt32), 0, false},
+	} {
+		c.Spec = tt.spec
+		if got, ok := c.Bytes(); got != tt.want || ok != tt.ok {
+			t.Errorf("%v: %d, %t; want %d, %t", tt.spec, got, ok, tt.want, tt.ok)
+		}
+	}
+}
+
+func TestClose(t *testing.T) {
+	var m model.Model
+	var order []int
+	m.OnClose(func() error { order = append(order, 1); return nil })
+	m.OnClose(func() error { order = append(order, 2); return fs.ErrClosed })
+	if err := m.Close(); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("%v", err)
+	}
+	if err := m.Close(); err != nil || !slices.Equal(order, []int{2, 1}) {
+		t.Errorf("%v, %v", err, order)
+	}
+}
