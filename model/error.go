@@ -19,14 +19,25 @@ type Error struct {
 	Err          error
 }
 
-// Errorf makes an Error at a node; nil where it is at none. A Path is left to
+// Errorf makes an Error at a node; nil where it is at none. The Path is left to
 // whoever knows it, see InFile.
 func Errorf(n *Node, format string, args ...any) *Error {
-	e := &Error{Err: garner.Errorf(nil, format, args...)}
-	if n != nil {
-		e.At = fmt.Sprintf("node %s (%s)", quote(n.Name), n.At)
+	return AtNode(n, garner.Errorf(nil, format, args...))
+}
+
+// AtNode makes an Error of err at a node; nil where it is at none. One that has
+// a place already keeps it.
+func AtNode(n *Node, err error) *Error {
+	e, ok := err.(*Error)
+	if !ok {
+		e = &Error{Err: err}
 	}
-	return e
+	if n == nil || e.At != "" {
+		return e
+	}
+	at := *e
+	at.At = fmt.Sprintf("node %s (%s)", quote(n.Name), n.At)
+	return &at
 }
 
 // InFile is err with the file's path, where it has none yet. A nil err stays

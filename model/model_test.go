@@ -82,6 +82,10 @@ func TestErrors(t *testing.T) {
 	}{
 		{model.Errorf(nil, "it is %d", 1), "garner: it is 1"},
 		{model.Errorf(n, "it is %d", 1), `garner: node "g" (node 3): it is 1`},
+		{model.AtNode(n, errors.New("it is")), `garner: node "g" (node 3): it is`},
+		{model.AtNode(n, model.Errorf(nil, "it is")), `garner: node "g" (node 3): it is`},
+		{model.AtNode(n, &model.Error{At: "layer 1", Err: errors.New("it is")}), "garner: layer 1: it is"},
+		{model.AtNode(nil, errors.New("it is")), "garner: it is"},
 		{model.InFile("m.onnx", model.Errorf(n, "it is")), `garner: m.onnx: node "g" (node 3): it is`},
 		{model.InFile("m.onnx", model.InFile("m.data", model.Errorf(n, "it is"))), `garner: m.data: node "g" (node 3): it is`},
 		{model.InFile("m.xml", &model.Error{Line: 2, Column: 7, At: "layer 1", Err: errors.New("it is")}), "garner: m.xml:2:7: layer 1: it is"},
