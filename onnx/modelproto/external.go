@@ -1,0 +1,177 @@
+package modelproto
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/mapped"
+	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/onnx/modelproto/internal/onnxpb"
+)
+
+// A folder is the model's, with the files of it that hold elements. A file is
+// looked at when the model is opened and mapped when it is first read.
+type folder struct {
+	path  string
+	root  *os.Root // opened for the first file
+	files map[string]*beside
+}
+
+// beside is a file beside the model.
+type beside struct {
+	path string // for messages
+	name string // in the folder
+	size int64
+	root *os.Root
+
+	lock   sync.Mutex
+	file   *mapped.File
+	err    error
+	closed bool
+}
+
+// find looks for a file: a path in the model's folder that does not lead out of
+// it, through a symbolic link neither.
+func (f *folder) find(location string) (*beside, error) {
+	if b, ok := f.files[location]; ok {
+		return b, b.err
+	}
+	name := filepath.FromSlash(location)
+	if !filepath.IsLocal(name) {
+		return nil, fmt.Errorf("its elements are said to be in %.200q, which is not in the model's folder; put the file beside the model and name it without a folder", location)
+	}
+	if f.root == nil {
+		root, err := os.OpenRoot(f.path)
+		if err != nil {
+			return nil, err
+		}
+		f.root = root
+	}
+	b := &beside{path: filepath.Join(f.path, name), name: name, root: f.root}
+	// Asked before it is opened: opening a pipe waits for its writer.
+	info, err := f.root.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		b.err = fmt.Errorf("its elements are in %s, and there is no such file; put it beside the model", b.path)
+	case err != nil:
+		// A link that leads out is refused without a name for the reason.
+		b.err = fmt.Errorf("its elements are in %s, which cannot be looked at: %v; a file in the model's folder is wanted, not a link to another", b.path, err)
+	case !info.Mode().IsRegular():
+		b.err = fmt.Errorf("its elements are in %s, which is no regular file (%s); name a file", b.path, info.Mode())
+	default:
+		b.size = info.Size()
+	}
+	if f.files == nil {
+		f.files = make(map[string]*beside)
+	}
+	f.files[location] = b
+	return b, b.err
+}
+
+// bytes are size bytes from offset on.
+func (b *beside) bytes(offset, size int64) ([]byte, error) {
+	b.lock.Lock()
+	defer b.lock.Unlock()
+	if b.closed {
+		return nil, errClosed
+	}
+	if b.file == nil {
+		file, err := b.root.Open(b.name)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		info, err := file.Stat()
+		if err != nil {
+			return nil, err
+		}
+		if !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("%s is no regular file (%s); name a file", b.path, info.Mode())
+		}
+		if b.file, err = mapped.Map(b.path, file); err != nil {
+			return nil, err
+		}
+	}
+	if have := int64(b.file.Size()); offset > have || size > have-offset {
+		return nil, fmt.Errorf("%s has %d bytes by now, and its elements end at %d; do not change it while it is read", b.path, have, offset+size)
+	}
+	return b.file.Bytes()[offset : offset+size : offset+size], nil
+}
+
+func (f *folder) close() error {
+	var all []error
+	for _, b := range f.files {
+		b.lock.Lock()
+		b.closed = true
+		if b.file != nil {
+			all = append(all, b.file.Close())
+			b.file = nil
+		}
+		b.lock.Unlock()
+	}
+	if f.root != nil {
+		all = append(all, f.root.Close())
+		f.root = nil
+	}
+	return errors.Join(all...)
+}
+
+// external makes a constant whose elements stand in another file.
+func (r *reader) external(t *onnxpb.TensorProto, name string, dtype garner.DType, shape garner.Shape) (*model.Constant, error) {
+	if dtype == garner.String {
+		return nil, errors.New("its strings are said to be in another file, where only numbers can be; write them in string_data")
+	}
+	size, ok := sizeOf(dtype, shape)
+	if !ok {
+		return nil, fmt.Errorf("its shape %s takes more bytes than garner can count", shape)
+	}
+	var location string
+	var offset int64
+	length := size
+	for _, entry := range t.ExternalData {
+		var err error
+		switch value := entry.GetValue(); entry.GetKey() {
+		case "location":
+			location = value
+		case "offset":
+			offset, err = parseBytes("offset", value)
+		case "length":
+			length, err = parseBytes("length", value)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case location == "":
+		return nil, errors.New("its elements are in another file that is not named; set location in external_data")
+	case length != size:
+		return nil, fmt.Errorf("it has %d bytes in %.200q by its own account; %s%s takes %d", length, location, dtype, shape, size)
+	case r.folder == nil:
+		return nil, fmt.Errorf("its elements are in another file, %.200q, which is not read here; open the model by its path", location)
+	}
+	file, err := r.folder.find(location)
+	if err != nil {
+		return nil, err
+	}
+	if offset > file.size || size > file.size-offset {
+		return nil, fmt.Errorf("its elements are %d bytes from %d on of %s, which has %d bytes: the file is cut short or another one; get it again", size, offset, file.path, file.size)
+	}
+	c := model.NewConstant(name, garner.SpecOf(dtype, shape...), func() (made garner.Tensor, err error) {
+		b, err := file.bytes(offset, size)
+		if err == nil {
+			err = mapped.Guard(func() error {
+				made, err = view(dtype, b, shape)
+				return err
+			})
+		}
+		return made.Volatile(), r.atTensor(name, err)
+	})
+	c.File, c.Offset, c.Size = file.path, offset, size
+	return c, nil
+}

@@ -1,0 +1,300 @@
+package modelproto
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/onnx/modelproto/internal/onnxpb"
+)
+
+// A function is what a node calls by its operator's name.
+type function struct{ domain, name, overload string }
+
+func (f function) String() string {
+	text := f.name
+	if f.domain != "" {
+		text = f.domain + "." + f.name
+	}
+	if f.overload != "" {
+		text += ":" + f.overload
+	}
+	return text
+}
+
+// given is an attribute's value, and the scope that its graph belongs to.
+type given struct {
+	proto *onnxpb.AttributeProto
+	kind  onnxpb.AttributeProto_AttributeType
+	scope *scope
+}
+
+// declare notes the model's functions.
+func (r *reader) declare(list []*onnxpb.FunctionProto) error {
+	r.functions = make(map[function]*onnxpb.FunctionProto, len(list))
+	for i, f := range list {
+		key := function{plain(f.GetDomain()), f.GetName(), f.GetOverload()}
+		if _, twice := r.functions[key]; twice || key.name == "" {
+			return fmt.Errorf("functions[%d]: function %.200q has no name, or one that another has; name it", i, key)
+		}
+		r.functions[key] = f
+	}
+	return nil
+}
+
+// call puts the nodes of a function in the place of the node that calls it.
+func (s *scope) call(f *onnxpb.FunctionProto, p *onnxpb.NodeProto, n *model.Node, list *[]pending) error {
+	key := function{n.Domain, n.Op, p.GetOverload()}
+	if slices.Contains(s.calls, key) {
+		return fmt.Errorf("function %.200q calls itself; remove the call", key)
+	}
+	if len(p.Input) > len(f.Input) || len(p.Output) > len(f.Output) {
+		return fmt.Errorf("it gives function %.200q %d inputs and takes %d outputs; there are %d and %d", key, len(p.Input), len(p.Output), len(f.Input), len(f.Output))
+	}
+	if err := s.spend(len(f.Input)+len(f.Output)+len(f.ValueInfo), 0); err != nil {
+		return err
+	}
+	inner, err := s.inside(fmt.Sprintf("%s, function %.200s", n.At, key), n.Name+"/")
+	if err != nil {
+		return err
+	}
+	inner.outer = nil // a function sees nothing of what is around its call
+	inner.calls = append(slices.Clip(s.calls), key)
+	inner.infos = f.ValueInfo
+	own, err := imports(f.OpsetImport)
+	if err != nil {
+		return fmt.Errorf("function %.200q: %w", key, err)
+	}
+	if len(own) > 0 {
+		inner.opsets = maps.Clone(s.opsets)
+		maps.Copy(inner.opsets, own)
+	}
+	if inner.attributes, err = s.pass(f, p); err != nil {
+		return err
+	}
+	inner.aliases = make(map[string]alias, len(f.Input))
+	for i, name := range f.Input {
+		if _, twice := inner.aliases[name]; twice || name == "" {
+			return fmt.Errorf("function %.200q: input %.200q has no name, or one that another has; name it", key, name)
+		}
+		var of alias
+		if i < len(p.Input) && p.Input[i] != "" {
+			of = alias{s, p.Input[i]}
+		}
+		inner.aliases[name] = of
+	}
+	if err := inner.expand(f.Node, list); err != nil {
+		return err
+	}
+	for i, name := range p.Output {
+		if name == "" {
+			continue
+		}
+		inside := f.Output[i]
+		_, made := inner.values[inside]
+		if _, passed := inner.aliases[inside]; !made && !passed {
+			return fmt.Errorf("function %.200q: its output %.200q is made by no node and is no input; add what makes it", key, inside)
+		}
+		if err := s.free(name); err != nil {
+			return err
+		}
+		if s.aliases == nil {
+			s.aliases = make(map[string]alias)
+		}
+		s.aliases[name] = alias{inner, inside}
+		v, _, err := inner.resolveHere(inside)
+		if err != nil {
+			return err
+		}
+		if v != nil && strings.HasPrefix(v.Name, inner.prefix) {
+			v.Name = s.own(name) // as the graph around knows it
+		}
+	}
+	return inner.describe()
+}
+
+// own is the name of a value of this scope: in a call, with what tells it from
+// that of another call.
+func (s *scope) own(name string) string {
+	if len(s.calls) > 0 {
+		return s.prefix + name
+	}
+	return name
+}
+
+// pass is the attributes of a call: those of the node, and the function's
+// defaults for the others.
+func (s *scope) pass(f *onnxpb.FunctionProto, p *onnxpb.NodeProto) (map[string]given, error) {
+	attributes := make(map[string]given, len(p.Attribute)+len(f.AttributeProto))
+	for _, list := range [][]*onnxpb.AttributeProto{f.AttributeProto, p.Attribute} {
+		for _, a := range list {
+			g, ok, err := s.attribute(a)
+			if err != nil {
+				return nil, fmt.Errorf("attribute %.200q: %w", a.GetName(), err)
+			}
+			if ok {
+				attributes[a.GetName()] = g
+			}
+		}
+	}
+	return attributes, nil
+}
+
+// attribute is what an attribute is given, which may be what the function around
+// it is given; false where that is nothing.
+func (s *scope) attribute(a *onnxpb.AttributeProto) (given, bool, error) {
+	kind := a.GetType()
+	for _, p := range present(a) {
+		if !p.there {
+			continue
+		}
+		seen := p.kind
+		if kind == onnxpb.AttributeProto_UNDEFINED {
+			kind = seen
+		}
+		if kind != seen {
+			return given{}, false, fmt.Errorf("it is of type %s and has a value of type %s; leave one", kind, seen)
+		}
+	}
+	if name := a.GetRefAttrName(); name != "" {
+		if s.attributes == nil {
+			return given{}, false, fmt.Errorf("it refers to a function's attribute %.200q, and stands in no function; write its value", name)
+		}
+		g, ok := s.attributes[name]
+		if ok && kind != onnxpb.AttributeProto_UNDEFINED && g.kind != kind {
+			return given{}, false, fmt.Errorf("it is of type %s and refers to attribute %.200q, which is of type %s", kind, name, g.kind)
+		}
+		return g, ok, nil
+	}
+	switch {
+	case kind == onnxpb.AttributeProto_UNDEFINED:
+		return given{}, false, errors.New("it has no value; write one, or leave it out")
+	case kind == onnxpb.AttributeProto_TENSOR && a.T == nil, kind == onnxpb.AttributeProto_GRAPH && a.G == nil:
+		return given{}, false, fmt.Errorf("it is of type %s and has no value; write one, or leave it out", kind)
+	}
+	return given{a, kind, s}, true, nil
+}
+
+type presence struct {
+	kind  onnxpb.AttributeProto_AttributeType
+	there bool
+}
+
+// present says of which types an attribute has a value.
+func present(a *onnxpb.AttributeProto) [14]presence {
+	return [...]presence{
+		{onnxpb.AttributeProto_FLOAT, a.F != nil}, {onnxpb.AttributeProto_INT, a.I != nil}, {onnxpb.AttributeProto_STRING, a.S != nil},
+		{onnxpb.AttributeProto_TENSOR, a.T != nil}, {onnxpb.AttributeProto_GRAPH, a.G != nil}, {onnxpb.AttributeProto_SPARSE_TENSOR, a.SparseTensor != nil},
+		{onnxpb.AttributeProto_TYPE_PROTO, a.Tp != nil}, {onnxpb.AttributeProto_FLOATS, len(a.Floats) > 0}, {onnxpb.AttributeProto_INTS, len(a.Ints) > 0},
+		{onnxpb.AttributeProto_STRINGS, len(a.Strings) > 0}, {onnxpb.AttributeProto_TENSORS, len(a.Tensors) > 0}, {onnxpb.AttributeProto_GRAPHS, len(a.Graphs) > 0},
+		{onnxpb.AttributeProto_SPARSE_TENSORS, len(a.SparseTensors) > 0}, {onnxpb.AttributeProto_TYPE_PROTOS, len(a.TypeProtos) > 0},
+	}
+}
+
+// value is an attribute's value as model.Node has it; nil for types that say
+// nothing about a gather, such as a TypeProto.
+func (s *scope) value(g given, name string) (any, error) {
+	a := g.proto
+	switch g.kind {
+	case onnxpb.AttributeProto_FLOAT:
+		return float64(a.GetF()), nil
+	case onnxpb.AttributeProto_INT:
+		return a.GetI(), nil
+	case onnxpb.AttributeProto_STRING:
+		return string(a.GetS()), nil
+	case onnxpb.AttributeProto_TENSOR:
+		return s.constant(a.T, name)
+	case onnxpb.AttributeProto_SPARSE_TENSOR:
+		return s.sparse(a.SparseTensor, name)
+	case onnxpb.AttributeProto_FLOATS:
+		list := make([]float64, len(a.Floats))
+		for i, v := range a.Floats {
+			list[i] = float64(v)
+		}
+		return list, s.spend(len(list)/8, 0)
+	case onnxpb.AttributeProto_INTS:
+		return slices.Clip(a.Ints), nil
+	case onnxpb.AttributeProto_STRINGS:
+		list := make([]string, len(a.Strings))
+		bytes := 0
+		for i, v := range a.Strings {
+			list[i] = string(v)
+			bytes += len(v)
+		}
+		return list, s.spend(len(list)/4, bytes)
+	}
+	return nil, nil
+}
+
+// constantNode makes a value of a Constant node.
+func (s *scope) constantNode(p *onnxpb.NodeProto, n *model.Node) error {
+	if len(p.Output) != 1 || p.Output[0] == "" || len(p.Input) != 0 {
+		return fmt.Errorf("it has %d inputs and %d outputs; a Constant has 0 and 1", len(p.Input), len(p.Output))
+	}
+	var c *model.Constant
+	for _, a := range p.Attribute {
+		g, ok, err := s.attribute(a)
+		if err == nil && ok {
+			var made *model.Constant
+			if made, err = s.constantOf(a.GetName(), g, n.Name); err == nil && made != nil && c != nil {
+				err = errors.New("it has another value too; leave one")
+			} else if made != nil {
+				c = made
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("attribute %.200q: %w", a.GetName(), err)
+		}
+	}
+	if c == nil {
+		return errors.New("it has no value; set value, value_int, value_ints, value_float, value_floats, value_string or value_strings")
+	}
+	name := p.Output[0]
+	return s.define(name, &model.Value{Name: s.own(name), Spec: c.Spec, Constant: c})
+}
+
+// constantOf makes a constant of an attribute of a Constant node; nil where the
+// attribute is none of those that hold a value.
+func (s *scope) constantOf(attribute string, g given, name string) (*model.Constant, error) {
+	want, ok := map[string]onnxpb.AttributeProto_AttributeType{
+		"value": onnxpb.AttributeProto_TENSOR, "sparse_value": onnxpb.AttributeProto_SPARSE_TENSOR,
+		"value_int": onnxpb.AttributeProto_INT, "value_ints": onnxpb.AttributeProto_INTS,
+		"value_float": onnxpb.AttributeProto_FLOAT, "value_floats": onnxpb.AttributeProto_FLOATS,
+		"value_string": onnxpb.AttributeProto_STRING, "value_strings": onnxpb.AttributeProto_STRINGS,
+	}[attribute]
+	if !ok {
+		return nil, nil
+	}
+	if g.kind != want {
+		return nil, fmt.Errorf("it is of type %s; it must be of type %s", g.kind, want)
+	}
+	var t garner.Tensor
+	a := g.proto
+	switch attribute {
+	case "value":
+		return s.constant(a.T, name)
+	case "sparse_value":
+		return s.sparse(a.SparseTensor, name)
+	case "value_int":
+		t = garner.Of([]int64{a.GetI()})
+	case "value_ints":
+		t = garner.Of(a.Ints, len(a.Ints))
+	case "value_float":
+		t = garner.Of([]float32{a.GetF()})
+	case "value_floats":
+		t = garner.Of(a.Floats, len(a.Floats))
+	case "value_string":
+		t = garner.Of([]string{string(a.GetS())})
+	case "value_strings":
+		list := make([]string, len(a.Strings))
+		for i, v := range a.Strings {
+			list[i] = string(v)
+		}
+		t = garner.Of(list, len(list))
+	}
+	return model.NewConstant(name, garner.SpecOf(t.DType(), t.Shape()...), func() (garner.Tensor, error) { return t, nil }), nil
+}

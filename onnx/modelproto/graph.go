@@ -1,0 +1,488 @@
+package modelproto
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/onnx/modelproto/internal/onnxpb"
+)
+
+// A scope is where names of values mean something: a graph, or one call of a
+// function.
+type scope struct {
+	*reader
+	outer  *scope // of a sub-graph: the graph that its node stands in
+	depth  int    // how many graphs and calls it stands in
+	place  string // for messages
+	prefix string // of the names of its nodes
+	opsets map[string]int
+
+	values   map[string]*model.Value
+	aliases  map[string]alias // names of what another scope makes
+	resolved map[string]*model.Value
+	infos    []*onnxpb.ValueInfoProto
+
+	calls      []function       // what it is inside of
+	attributes map[string]given // of the call; nil in a graph of the model's own
+}
+
+// An alias is a name of another scope; the zero alias is what a call leaves
+// out.
+type alias struct {
+	scope *scope
+	name  string
+}
+
+// pending is a node whose inputs are not found yet.
+type pending struct {
+	*model.Node
+	proto *onnxpb.NodeProto
+	scope *scope
+}
+
+// inside is a scope in s, of a sub-graph or a call.
+func (s *scope) inside(place, prefix string) (*scope, error) {
+	if s.depth >= maxGraphs {
+		return nil, &model.Error{At: place, Err: fmt.Errorf("graphs and calls of functions stand in each other more than %d deep; flatten the model", maxGraphs)}
+	}
+	return &scope{
+		reader: s.reader, outer: s, depth: s.depth + 1, place: place, prefix: prefix,
+		opsets: s.opsets, calls: s.calls, attributes: s.attributes,
+	}, nil
+}
+
+// graph reads a graph. Nodes may stand in any order, as ONNX Runtime has it.
+func (s *scope) graph(g *onnxpb.GraphProto) (*model.Graph, error) {
+	made := &model.Graph{Name: g.GetName()}
+	s.infos = g.ValueInfo
+	if err := s.initializers(g); err != nil {
+		return nil, err
+	}
+	var err error
+	if made.Inputs, err = s.inputs(g.Input); err != nil {
+		return nil, err
+	}
+	var list []pending
+	if err := s.expand(g.Node, &list); err != nil {
+		return nil, err
+	}
+	if err := s.describe(); err != nil {
+		return nil, err
+	}
+	for _, p := range list {
+		if err := p.finish(); err != nil {
+			return nil, err
+		}
+		made.Nodes = append(made.Nodes, p.Node)
+	}
+	seen := make(map[string]bool, len(g.Output))
+	for i, o := range g.Output {
+		name := o.GetName()
+		if name == "" || seen[name] {
+			return nil, s.errorf(fmt.Sprintf(".output[%d]", i), "output %.200q has no name, or one that another has; name it", name)
+		}
+		seen[name] = true
+		v, ok, err := s.resolve(name)
+		if err != nil {
+			return nil, err
+		}
+		if !ok || v == nil {
+			return nil, s.errorf(fmt.Sprintf(".output[%d]", i), "output %.200q is made by no node, and is neither an input nor an initializer; add what makes it", name)
+		}
+		if err := s.typed(v, o); err != nil {
+			return nil, err
+		}
+		made.Outputs = append(made.Outputs, model.Result{Name: name, Value: v})
+	}
+	made.Nodes, err = model.Sort(made.Nodes)
+	return made, err
+}
+
+// errorf is an error at a part of the scope.
+func (s *scope) errorf(part, format string, args ...any) error {
+	return &model.Error{At: s.place + part, Err: fmt.Errorf(format, args...)}
+}
+
+// free refuses a name that this scope has already.
+func (s *scope) free(name string) error {
+	_, twice := s.values[name]
+	if _, also := s.aliases[name]; twice || also {
+		return fmt.Errorf("two values are named %.200q; name one anew", name)
+	}
+	return nil
+}
+
+// define gives a name to a value of this scope.
+func (s *scope) define(name string, v *model.Value) error {
+	if err := s.free(name); err != nil {
+		return err
+	}
+	if s.values == nil {
+		s.values = make(map[string]*model.Value)
+	}
+	s.values[name] = v
+	return nil
+}
+
+func (s *scope) initializers(g *onnxpb.GraphProto) error {
+	if err := s.spend(len(g.Initializer)+len(g.SparseInitializer), 0); err != nil {
+		return err
+	}
+	add := func(name string, make func() (*model.Constant, error)) error {
+		if name == "" {
+			return errors.New("an initializer has no name; name it")
+		}
+		c, err := make()
+		if err == nil {
+			err = s.define(name, &model.Value{Name: name, Spec: c.Spec, Constant: c})
+		}
+		if err != nil {
+			return &model.Error{At: tensorNamed(name), Err: err}
+		}
+		return nil
+	}
+	for i, t := range g.Initializer {
+		if err := add(t.GetName(), func() (*model.Constant, error) { return s.constant(t, t.GetName()) }); err != nil {
+			return s.at(fmt.Sprintf(".initializer[%d]", i), err)
+		}
+	}
+	for i, t := range g.SparseInitializer {
+		name := t.GetValues().GetName()
+		if err := add(name, func() (*model.Constant, error) { return s.sparse(t, name) }); err != nil {
+			return s.at(fmt.Sprintf(".sparse_initializer[%d]", i), err)
+		}
+	}
+	return nil
+}
+
+// at is err at a part of the scope, where it has no place yet.
+func (s *scope) at(part string, err error) error {
+	if e, ok := err.(*model.Error); ok && e.At != "" {
+		return err
+	}
+	return &model.Error{At: s.place + part, Err: err}
+}
+
+// sparse makes a constant that says what it is and cannot be read.
+func (s *scope) sparse(t *onnxpb.SparseTensorProto, name string) (*model.Constant, error) {
+	shape, err := shapeOf(t.Dims)
+	if err != nil {
+		return nil, err
+	}
+	dtype, err := dtypeOf(t.GetValues().GetDataType())
+	if err != nil {
+		return nil, err
+	}
+	return s.unreadable(name, garner.SpecOf(dtype, shape...), "it is sparse, which garner does not read; write it as a dense tensor"), nil
+}
+
+func (s *scope) inputs(list []*onnxpb.ValueInfoProto) ([]*model.Value, error) {
+	if err := s.spend(len(list), 0); err != nil {
+		return nil, err
+	}
+	made := make([]*model.Value, 0, len(list))
+	seen := make(map[string]bool, len(list))
+	for i, info := range list {
+		name := info.GetName()
+		if name == "" || seen[name] {
+			return nil, s.errorf(fmt.Sprintf(".input[%d]", i), "input %.200q has no name, or one that another has; name it", name)
+		}
+		seen[name] = true
+		v, ok := s.values[name] // an initializer is what the input is if no other is given
+		if !ok {
+			v = &model.Value{Name: name, Spec: model.Unknown}
+			if err := s.define(name, v); err != nil {
+				return nil, err
+			}
+		}
+		spec, names, err := s.typeOf(info)
+		if err != nil {
+			return nil, err
+		}
+		if !isUnknown(spec) {
+			v.Spec, v.DimNames = spec, names
+		}
+		made = append(made, v)
+	}
+	return made, nil
+}
+
+func isUnknown(s garner.Spec) bool { return s.DType == garner.Invalid && !s.Rank.Known() }
+
+// describe gives values the types that value_info has for them. What it says of
+// values that are not there is not looked at.
+func (s *scope) describe() error {
+	for _, info := range s.infos {
+		v, ok, err := s.resolveHere(info.GetName())
+		if err != nil {
+			return err
+		}
+		if !ok || v == nil {
+			continue
+		}
+		if err := s.typed(v, info); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// typed gives a value the type that info says, where it has none.
+func (s *scope) typed(v *model.Value, info *onnxpb.ValueInfoProto) error {
+	spec, names, err := s.typeOf(info)
+	if err == nil && (isUnknown(v.Spec) || !v.Spec.Rank.Known() && v.Spec.DType == spec.DType) {
+		v.Spec, v.DimNames = spec, names
+	}
+	return err
+}
+
+// typeOf is what is said of a value. That it is no tensor, but a sequence or a
+// map, leaves it unknown.
+func (s *scope) typeOf(info *onnxpb.ValueInfoProto) (garner.Spec, []string, error) {
+	t := info.GetType().GetTensorType()
+	if t == nil {
+		return model.Unknown, nil, nil
+	}
+	fail := func(err error) (garner.Spec, []string, error) {
+		return garner.Spec{}, nil, s.errorf("", "value %.200q: %w", info.GetName(), err)
+	}
+	dtype, err := dtypeOf(t.GetElemType())
+	if err != nil {
+		return fail(err)
+	}
+	if t.Shape == nil {
+		return garner.SpecOfRank(dtype, garner.AnyDim), nil, nil
+	}
+	if len(t.Shape.Dim) > garner.MaxRank {
+		return fail(fmt.Errorf("it has %d dims; there may be %d", len(t.Shape.Dim), garner.MaxRank))
+	}
+	if err := s.spend(1+len(t.Shape.Dim)/2, 0); err != nil {
+		return fail(err)
+	}
+	dims := make([]garner.Dim, len(t.Shape.Dim))
+	var names []string
+	for i, d := range t.Shape.Dim {
+		dims[i] = garner.AnyDim
+		switch v := d.GetValue().(type) {
+		case *onnxpb.TensorShapeProto_Dimension_DimValue:
+			// Old exporters write -1 for what they do not know.
+			if v.DimValue < -1 {
+				return fail(fmt.Errorf("its dim %d is %d; a dim is 0 or more, or not said", i, v.DimValue))
+			}
+			if v.DimValue >= 0 && v.DimValue < math.MaxInt {
+				dims[i] = garner.Exactly(int(v.DimValue))
+			}
+		case *onnxpb.TensorShapeProto_Dimension_DimParam:
+			if names == nil {
+				names = make([]string, len(dims))
+			}
+			names[i] = v.DimParam
+		}
+	}
+	return garner.SpecOfDims(dtype, dims...), names, nil
+}
+
+// resolve finds the value of a name, in this scope or in those around it. It is
+// nil where a call leaves an input out, and false where there is none.
+func (s *scope) resolve(name string) (*model.Value, bool, error) {
+	for at := s; at != nil; at = at.outer {
+		if v, ok, err := at.resolveHere(name); ok || err != nil {
+			return v, ok, err
+		}
+	}
+	return nil, false, nil
+}
+
+// resolveHere finds the value of a name of this scope.
+func (s *scope) resolveHere(name string) (*model.Value, bool, error) {
+	first := alias{s, name}
+	var way []alias
+	var found *model.Value
+	for at := first; ; {
+		if v, ok := at.scope.values[at.name]; ok {
+			found = v
+			break
+		}
+		if v, ok := at.scope.resolved[at.name]; ok {
+			found = v
+			break
+		}
+		next, ok := at.scope.aliases[at.name]
+		if !ok {
+			if at == first {
+				return nil, false, nil
+			}
+			// What the alias stands for is a name around that scope, or none at all.
+			v, ok, err := at.scope.outer.resolveFrom(at.name)
+			if err != nil || !ok {
+				return nil, false, err
+			}
+			found = v
+			break
+		}
+		way = append(way, at)
+		if next.scope == nil {
+			break
+		}
+		at = next
+		if len(way) > maxSpent {
+			return nil, false, s.errorf("", "value %.200q is made of itself, through functions that give back what they are given; remove one of the calls", name)
+		}
+	}
+	for _, at := range way {
+		if at.scope.resolved == nil {
+			at.scope.resolved = make(map[string]*model.Value)
+		}
+		at.scope.resolved[at.name] = found
+	}
+	return found, true, nil
+}
+
+// resolveFrom is resolve, and false where there is no scope.
+func (s *scope) resolveFrom(name string) (*model.Value, bool, error) {
+	if s == nil {
+		return nil, false, nil
+	}
+	return s.resolve(name)
+}
+
+// expand makes nodes of messages, with functions in the place of their calls.
+// Inputs are found later, when every name is there.
+func (s *scope) expand(protos []*onnxpb.NodeProto, list *[]pending) error {
+	for i, p := range protos {
+		n := &model.Node{Name: p.GetName(), Domain: plain(p.GetDomain()), Op: p.GetOpType()}
+		n.At = fmt.Sprintf("%s.node[%d]", s.place, i)
+		if n.Name == "" {
+			n.Name = fmt.Sprintf("%s_%d", n.Op, i)
+		}
+		n.Name = s.prefix + n.Name
+		if err := s.spend(1+len(p.Input)+len(p.Output)+len(p.Attribute), len(n.At)+len(n.Name)); err != nil {
+			return err
+		}
+		if err := s.node(p, n, list); err != nil {
+			return model.AtNode(n, err)
+		}
+	}
+	return nil
+}
+
+func (s *scope) node(p *onnxpb.NodeProto, n *model.Node, list *[]pending) error {
+	if n.Op == "" {
+		return errors.New("it has no op_type; name its operator")
+	}
+	seen := make(map[string]bool, len(p.Attribute))
+	for _, a := range p.Attribute {
+		if a.GetName() == "" || seen[a.GetName()] {
+			return fmt.Errorf("attribute %.200q has no name, or one that another has; name it", a.GetName())
+		}
+		seen[a.GetName()] = true
+	}
+	if f, ok := s.functions[function{n.Domain, n.Op, p.GetOverload()}]; ok {
+		return s.call(f, p, n, list)
+	}
+	if err := s.version(n); err != nil {
+		return err
+	}
+	if n.Domain == "" && n.Op == "Constant" {
+		return s.constantNode(p, n)
+	}
+	for _, name := range p.Output {
+		if name == "" {
+			n.Outputs = append(n.Outputs, nil)
+			continue
+		}
+		v := &model.Value{Name: s.own(name), Spec: model.Unknown, From: n}
+		if err := s.spend(0, len(v.Name)); err != nil {
+			return err
+		}
+		if err := s.define(name, v); err != nil {
+			return err
+		}
+		n.Outputs = append(n.Outputs, v)
+	}
+	*list = append(*list, pending{n, p, s})
+	return nil
+}
+
+// finish finds a node's inputs and reads its attributes and sub-graphs.
+func (p *pending) finish() error {
+	if err := p.read(); err != nil {
+		return model.AtNode(p.Node, err)
+	}
+	return nil
+}
+
+func (p *pending) read() error {
+	for i, name := range p.proto.Input {
+		if name == "" {
+			p.Inputs = append(p.Inputs, nil)
+			continue
+		}
+		v, ok, err := p.scope.resolve(name)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return fmt.Errorf("its input %d, %.200q, is made by no node, and is neither an input nor an initializer of the graph; add what makes it", i, name)
+		}
+		p.Inputs = append(p.Inputs, v)
+	}
+	if p.IsGather() {
+		if len(p.Inputs) != 2 || p.Inputs[0] == nil || p.Inputs[1] == nil || len(p.Outputs) != 1 || p.Outputs[0] == nil {
+			return fmt.Errorf("it has the inputs %.200q and the outputs %.200q; %s has two and one: data and indices, and the result", p.proto.Input, p.proto.Output, p.Operator)
+		}
+	}
+	p.Attributes = make(map[string]any, len(p.proto.Attribute))
+	for _, a := range p.proto.Attribute {
+		g, ok, err := p.scope.attribute(a)
+		if err != nil {
+			return fmt.Errorf("attribute %.200q: %w", a.GetName(), err)
+		}
+		if !ok {
+			continue
+		}
+		if err := p.attribute(a.GetName(), g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// attribute reads the value of an attribute.
+func (p *pending) attribute(name string, g given) error {
+	sub := func(name string, graph *onnxpb.GraphProto) error {
+		place, prefix := p.At+"."+name, p.Name+"/"+name+"/"
+		inner, err := g.scope.inside(place, prefix)
+		if err != nil {
+			return err
+		}
+		made, err := inner.graph(graph)
+		if err != nil {
+			return inner.at("", err)
+		}
+		p.Graphs = append(p.Graphs, model.Subgraph{Name: name, Graph: made})
+		return nil
+	}
+	switch g.kind {
+	case onnxpb.AttributeProto_GRAPH:
+		return sub(name, g.proto.GetG())
+	case onnxpb.AttributeProto_GRAPHS:
+		for i, graph := range g.proto.Graphs {
+			if err := sub(fmt.Sprintf("%s[%d]", name, i), graph); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	value, err := g.scope.value(g, p.Name+"."+name)
+	if err != nil {
+		return fmt.Errorf("attribute %.200q: %w", name, err)
+	}
+	if value != nil {
+		p.Attributes[name] = value
+	}
+	return nil
+}
