@@ -1,0 +1,192 @@
+package ir
+
+import (
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"math"
+	"math/bits"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/mapped"
+	"github.com/garner-go/garner/model"
+)
+
+// A constant is the elements of a Const layer: where in the .bin they lie.
+type constant struct {
+	dtype        garner.DType
+	shape        garner.Shape
+	offset, size uint64 // bytes
+	at           place  // of the layer's data
+}
+
+// constant reads what a Const layer says of itself.
+func (p *parser) constant(l *layer) (*constant, error) {
+	if l.data == nil {
+		return nil, p.errorf(l.place, l, nil, "it has no <data>, which says where its elements are; write it")
+	}
+	c := &constant{at: l.data.place}
+	need := func(name string) (string, error) {
+		text, ok := l.data.get(name)
+		if !ok {
+			return "", p.errorf(c.at, l, nil, "<data> has no %s; write one", name)
+		}
+		return text, nil
+	}
+	text, err := need("element_type")
+	if err != nil {
+		return nil, err
+	}
+	var ok bool
+	if c.dtype, ok = elementType(text); !ok {
+		return nil, p.errorf(c.at, l, garner.ErrDType, "it has element_type=%q, which is none; f32 and i64 are some", clip(text))
+	}
+	if c.dtype == garner.Invalid {
+		return nil, p.errorf(c.at, l, garner.ErrDType, "it has element_type=%q, for which garner has no tensors; convert the constant to another type", clip(text))
+	}
+	if text, err = need("shape"); err != nil {
+		return nil, err
+	}
+	var why string
+	if c.shape, why = shapeOf(text); why != "" {
+		return nil, p.errorf(c.at, l, garner.ErrShape, "it has shape=%q: %s; write it as 2,3", clip(text), clip(why))
+	}
+	for name, to := range map[string]*uint64{"offset": &c.offset, "size": &c.size} {
+		if text, err = need(name); err != nil {
+			return nil, err
+		}
+		if *to, ok = natural(text); !ok {
+			return nil, p.errorf(c.at, l, nil, "it has %s=%q, which is no number of bytes from 0 on", name, clip(text))
+		}
+	}
+	if want, ok := c.bytes(); !ok || want > c.size {
+		return nil, p.errorf(c.at, l, garner.ErrShape, "it is %s%s and has size=%d; that many elements take %s; correct shape or size", c.dtype, c.shape, c.size, bytesText(want, ok))
+	}
+	return c, nil
+}
+
+// bytes is how many bytes the elements take, of strings the least; false where
+// that does not fit an int.
+func (c *constant) bytes() (uint64, bool) {
+	width := uint64(c.dtype.Bits())
+	if c.dtype == garner.String {
+		width = 32 // where each ends
+	}
+	n, ok := c.shape.Len()
+	if !ok {
+		return 0, false
+	}
+	high, low := bits.Mul64(uint64(n), width)
+	if high != 0 || low > math.MaxUint64-7 {
+		return 0, false
+	}
+	total := (low + 7) / 8
+	return total, total <= math.MaxInt
+}
+
+func bytesText(n uint64, ok bool) string {
+	if !ok {
+		return "more bytes than this build of garner can count"
+	}
+	return strconv.FormatUint(n, 10)
+}
+
+// weights are the bytes that constants lie in: a .bin, which is mapped when the
+// first constant asks for it, or memory.
+type weights struct {
+	path  string // "" for memory
+	bytes []byte
+	file  *mapped.File
+}
+
+func (w *weights) close() error {
+	if w.file == nil {
+		return nil
+	}
+	return w.file.Close()
+}
+
+// hold makes a constant whose bytes are there.
+func (w *weights) hold(p *parser, l *layer, c *constant) (*model.Constant, error) {
+	if w.path != "" && w.file == nil {
+		file, err := mapped.Open(w.path)
+		if errors.Is(err, fs.ErrNotExist) && c.size == 0 && c.offset == 0 {
+			file, err = &mapped.File{}, nil // and of what is not there nothing is wanted
+		}
+		if err != nil {
+			return nil, p.wrap(c.at, l, err)
+		}
+		w.file, w.bytes = file, file.Bytes()
+	}
+	size := uint64(len(w.bytes))
+	if c.offset > size || c.size > size-c.offset {
+		name := w.path
+		if name == "" {
+			name = "the .bin"
+		}
+		return nil, p.errorf(c.at, l, nil, "its elements are %d bytes from offset %d on, and %s has %d bytes; copy it again, it is cut short or belongs to another .xml", c.size, c.offset, name, size)
+	}
+	b := w.bytes[c.offset : c.offset+c.size]
+	path, at := p.path, c.at // and not the whole parser
+	name := l.String()
+	if c.dtype == garner.String {
+		return model.NewConstant(l.name, garner.SpecOf(c.dtype, c.shape...), func() (garner.Tensor, error) {
+			var list []string
+			err := mapped.Guard(func() error {
+				var why string
+				if list, why = unpack(b, c.shape); why != "" {
+					return garner.Errorf(nil, "%s; copy the .bin again, or convert the model again", why)
+				}
+				return nil
+			})
+			if err != nil {
+				return garner.Tensor{}, &model.Error{Path: path, Line: at.line, Column: at.column, At: name, Err: err}
+			}
+			return garner.FromSlice(list, c.shape...)
+		}), nil
+	}
+	want, _ := c.bytes() // the file may have more
+	b = b[:want:want]
+	volatile := w.path != ""
+	held := model.NewConstant(l.name, garner.SpecOf(c.dtype, c.shape...), func() (garner.Tensor, error) {
+		t, err := garner.FromBytes(c.dtype, b, c.shape...)
+		if err != nil {
+			return t, &model.Error{Path: path, Line: at.line, Column: at.column, At: name, Err: err}
+		}
+		if volatile {
+			t = t.Volatile()
+		}
+		return t, nil
+	})
+	held.File, held.Offset, held.Size = w.path, int64(c.offset), int64(want)
+	return held, nil
+}
+
+// unpack reads the elements of a Const of strings: how many there are, an
+// offset for the beginning of each and the last one's end, all of 32 bits, and
+// the text.
+func unpack(b []byte, shape garner.Shape) ([]string, string) {
+	n, _ := shape.Len()
+	if len(b) < 4 || uint64(binary.LittleEndian.Uint32(b)) != uint64(n) {
+		return nil, "its bytes do not begin with the number of its strings"
+	}
+	if (len(b)-4)/4 < n+1 {
+		return nil, "its bytes end before the offsets of its strings do"
+	}
+	offsets, text := b[4:4+4*(n+1)], b[4+4*(n+1):]
+	list := make([]string, n)
+	for i := range list {
+		from := binary.LittleEndian.Uint32(offsets[4*i:])
+		to := binary.LittleEndian.Uint32(offsets[4*i+4:])
+		if from > to || uint64(to) > uint64(len(text)) {
+			return nil, "the offsets of its strings go down, or beyond its bytes"
+		}
+		list[i] = string(text[from:to])
+		if !utf8.ValidString(list[i]) {
+			return nil, "one of its strings is not UTF-8"
+		}
+	}
+	return list, ""
+}
