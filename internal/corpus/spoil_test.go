@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/onnx/modelproto"
 )
 
 // TestSpoiledLines spoils every expectation of every corpus in every way that
@@ -308,7 +309,7 @@ func TestSpoiledDirectories(t *testing.T) {
 			t.Fatal(err)
 		}
 		for way, message := range spoilProto(t, value) {
-			_, spoiled, err := parseTensorProto(message)
+			_, spoiled, err := modelproto.Tensor(message)
 			if err != nil {
 				t.Errorf("%s, %s: %v", c.Name, way, err)
 				continue
@@ -373,11 +374,13 @@ func protoHead(dtype garner.DType, shape garner.Shape) (m []byte) {
 		m = protowire.AppendTag(m, 1, protowire.VarintType)
 		m = protowire.AppendVarint(m, uint64(d))
 	}
-	for number, d := range dataTypes {
-		if d == dtype {
-			m = protowire.AppendTag(m, 2, protowire.VarintType)
-			m = protowire.AppendVarint(m, number)
-		}
+	// ONNX's numbers of element types, from 1 on.
+	numbers := []garner.DType{
+		garner.F32, garner.U8, garner.I8, garner.U16, garner.I16, garner.I32, garner.I64, garner.String, garner.Bool,
+		garner.F16, garner.F64, garner.U32, garner.U64, garner.Complex64, garner.Complex128, garner.BF16,
+		garner.F8E4M3FN, garner.F8E4M3FNUZ, garner.F8E5M2, garner.F8E5M2FNUZ,
+		garner.U4, garner.I4, garner.F4E2M1, garner.F8E8M0, garner.U2, garner.I2,
 	}
-	return m
+	m = protowire.AppendTag(m, 2, protowire.VarintType)
+	return protowire.AppendVarint(m, uint64(slices.Index(numbers, dtype)+1))
 }
