@@ -9,6 +9,7 @@ import (
 	"github.com/garner-go/garner/internal/mapped"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/onnx/modelproto"
+	"github.com/garner-go/garner/openvino/ir"
 )
 
 // A ModelFormat is a format of model files.
@@ -27,6 +28,9 @@ type ModelOptions struct {
 // modelFormats has every format of models.
 var modelFormats = []ModelFormat{
 	{"ONNX", ".onnx", func(path string, _ ModelOptions) (*model.Model, error) { return modelproto.Open(path) }},
+	{"OpenVINO IR", ".xml", func(path string, o ModelOptions) (*model.Model, error) {
+		return ir.Open(path, ir.Options{Lenient: o.Lenient})
+	}},
 }
 
 // ModelFormats lists every format of model files.

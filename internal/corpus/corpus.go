@@ -62,6 +62,7 @@ type Case struct {
 	attributes map[string]any
 	policy     policy
 	inputs     []operand // data, indices and what the operator takes beyond them
+	ir         *irModel  // the model that says all that; nil: none
 	want       want
 }
 

@@ -15,8 +15,8 @@ import (
 // The fields that a line may have. Those of the second row say where it comes
 // from and what else was seen, and do not change what is asked.
 var lineFields = []string{
-	"name", "op", "opset", "attributes", "inputs", "policy", "outputs", "error", "output_shape", "output_dtype", "partial_shapes", "partial_output_shape", "input_bytes", "output_bytes",
-	"source", "note", "also", "recorded", "observed", "message", "checked", "origin", "path", "ir", "weights",
+	"name", "op", "opset", "attributes", "inputs", "policy", "outputs", "error", "output_shape", "output_dtype", "partial_shapes", "partial_output_shape", "input_bytes", "output_bytes", "ir", "weights",
+	"source", "note", "also", "recorded", "observed", "message", "checked", "origin", "path",
 }
 
 // classes are the names of what a case may be refused for. The four of shape
@@ -25,6 +25,7 @@ var classes = map[string]error{
 	"dtype":                     garner.ErrDType,
 	"attribute":                 garner.ErrAttribute,
 	"index-out-of-range":        garner.ErrIndex,
+	"model-format":              errFormat,
 	string(garner.KindRank):     garner.ErrShape,
 	string(garner.KindAxis):     garner.ErrShape,
 	string(garner.KindBatch):    garner.ErrShape,
@@ -79,6 +80,10 @@ func (c *Case) parse(fields map[string]json.RawMessage) error {
 		}
 	}
 	if err := c.parseInputs(fields); err != nil {
+		return err
+	}
+	var err error
+	if c.ir, err = parseIR(fields); err != nil {
 		return err
 	}
 	return c.parseWant(fields)
@@ -143,6 +148,9 @@ func (c *Case) parseWant(fields map[string]json.RawMessage) error {
 			return fmt.Errorf("no error class %s", raw)
 		}
 		w.class = classes[name]
+		if w.class == errFormat && c.ir == nil {
+			return fmt.Errorf("error class %s, and no model", raw)
+		}
 	}
 	if fields["output_bytes"] != nil && fields["outputs"] == nil {
 		return errors.New("it has output_bytes and no outputs")

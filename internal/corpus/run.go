@@ -77,6 +77,9 @@ func (c *Case) answers() ([]answer, error) {
 	if c.err != nil {
 		return nil, fmt.Errorf("no case: %w", c.err)
 	}
+	if c.ir != nil {
+		return c.answersIR()
+	}
 	operator, err := catalog.Find(c.Op, c.opset)
 	if err != nil {
 		return nil, fmt.Errorf("no case: %w", err)

@@ -1,0 +1,130 @@
+package corpus
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/catalog"
+	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/openvino/ir"
+)
+
+// errFormat is the class of a model's text that is refused for how it is
+// written, whatever its shapes.
+var errFormat = errors.New("model-format")
+
+// irModel is a case's text in OpenVINO's IR: a model of one gather whose
+// parameters are the case's inputs.
+type irModel struct{ text, weights string }
+
+func parseIR(fields map[string]json.RawMessage) (*irModel, error) {
+	raw, ok := fields["ir"]
+	if !ok {
+		if fields["weights"] != nil {
+			return nil, errors.New("it has weights and no ir")
+		}
+		return nil, nil
+	}
+	m := &irModel{}
+	if err := json.Unmarshal(raw, &m.text); err != nil {
+		return nil, fmt.Errorf("ir: %w", err)
+	}
+	if raw, ok := fields["weights"]; ok {
+		var digits string
+		if err := json.Unmarshal(raw, &digits); err != nil {
+			return nil, fmt.Errorf("weights: %w", err)
+		}
+		b, err := hex.DecodeString(digits)
+		if err != nil {
+			return nil, fmt.Errorf("weights: %w", err)
+		}
+		m.weights = string(b)
+	}
+	return m, nil
+}
+
+// read reads the model and finds its gather. The error has the class that the
+// reader gave it, or else errFormat.
+func (m *irModel) read(o ir.Options) (*model.Node, error) {
+	read, err := ir.Read("model.xml", strings.NewReader(m.text), []byte(m.weights), o)
+	if err != nil {
+		for _, class := range []error{garner.ErrDType, garner.ErrAttribute, garner.ErrShape, garner.ErrIndex} {
+			if errors.Is(err, class) {
+				return nil, err
+			}
+		}
+		return nil, fmt.Errorf("%w: %w", errFormat, err)
+	}
+	gathers := slices.Collect(read.Gathers())
+	if len(gathers) != 1 || len(gathers[0].Outputs) != 1 {
+		return nil, fmt.Errorf("the model has %d gathers; want one", len(gathers))
+	}
+	return gathers[0], nil
+}
+
+// answersIR asks garner as the model says, which must be what the case says. A
+// text that is refused may have a meaning for a lenient reader: then it must be
+// the case's.
+func (c *Case) answersIR() ([]answer, error) {
+	node, err := c.ir.read(ir.Options{})
+	if err != nil {
+		answers := []answer{{way: "the model", err: err}}
+		if node, err := c.ir.read(ir.Options{Lenient: true}); err == nil {
+			if err := c.means(node); err != nil {
+				answers = append(answers, answer{way: "the model, lenient", err: err})
+			}
+		}
+		return answers, nil
+	}
+	if err := c.means(node); err != nil {
+		return []answer{{way: "the model", err: err}}, nil
+	}
+	plain := *c
+	plain.ir, plain.Op, plain.opset, plain.attributes = nil, node.Operator, 0, node.Attributes
+	plain.inputs = slices.Clone(c.inputs)
+	for i, in := range node.Inputs {
+		plain.inputs[i].spec = in.Spec
+		if in.Constant != nil {
+			plain.inputs[i].value = in.Constant.Tensor
+		}
+	}
+	answers, err := plain.answers()
+	if err == nil && c.want.class == nil {
+		answers = append(answers, answer{way: "the model's output", spec: node.Outputs[0].Spec, loose: true})
+	}
+	return answers, err
+}
+
+// means holds what a model says against its case.
+func (c *Case) means(node *model.Node) error {
+	operator, err := catalog.Find(c.Op, c.opset)
+	if err != nil {
+		return err
+	}
+	if node.Operator != operator.Name {
+		return fmt.Errorf("the model's %s is read as %s; want %s", node.Name, node.Operator, operator.Name)
+	}
+	for name, want := range c.attributes {
+		got, ok := node.Attributes[name]
+		if !ok {
+			got = int64(0)
+		}
+		if got != want {
+			return fmt.Errorf("%s=%v is read; want %v", name, got, want)
+		}
+	}
+	if len(node.Inputs) != len(c.inputs) {
+		return fmt.Errorf("the model's %s has %d inputs; want %d", node.Name, len(node.Inputs), len(c.inputs))
+	}
+	for i, in := range c.inputs {
+		if got := node.Inputs[i].Spec; got.String() != in.spec.String() {
+			return fmt.Errorf("input %d is read as %s; want %s", i, got, in.spec)
+		}
+	}
+	return nil
+}
