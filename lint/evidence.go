@@ -1,0 +1,187 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/garner-go/garner"
+)
+
+// A Runtime is a system that runs gathers.
+type Runtime string
+
+// The runtimes that rules speak of.
+const (
+	OpenVINO    Runtime = "openvino"
+	ONNXRuntime Runtime = "onnxruntime"
+	TensorFlow  Runtime = "tensorflow"
+	Torch       Runtime = "torch"
+	JAX         Runtime = "jax"
+	WebNN       Runtime = "webnn"
+)
+
+// runtimes are all of them: how a person writes them, what was recorded of
+// them, and whose operators they run.
+var runtimes = []struct {
+	Runtime
+	name     string
+	recorded string
+	dialects []string
+}{
+	{OpenVINO, "OpenVINO", "openvino 2026.4.1 CPU", []string{"openvino"}},
+	{ONNXRuntime, "ONNX Runtime", "onnxruntime 1.31.1 CPU", []string{"onnx", "com.microsoft"}},
+	{TensorFlow, "TensorFlow", "tensorflow 2.21.0 CPU", []string{"tensorflow"}},
+	{Torch, "PyTorch", "torch 2.15.0 CPU", []string{"torch"}},
+	{JAX, "JAX", "jax 0.10.2 CPU (x64 on)", []string{"jax"}},
+	{WebNN, "WebNN", "", []string{"webnn"}}, // its cases are those of web-platform-tests
+}
+
+// AllRuntimes lists every runtime.
+func AllRuntimes() []Runtime {
+	var list []Runtime
+	for _, r := range runtimes {
+		list = append(list, r.Runtime)
+	}
+	return list
+}
+
+// Name is how a person writes it: ONNX Runtime.
+func (r Runtime) Name() string {
+	for _, of := range runtimes {
+		if of.Runtime == r {
+			return of.name
+		}
+	}
+	return string(r)
+}
+
+// Recorded is the version that the corpora recorded; "" where the cases are
+// those of its published tests.
+func (r Runtime) Recorded() string {
+	for _, of := range runtimes {
+		if of.Runtime == r {
+			return of.recorded
+		}
+	}
+	return ""
+}
+
+// runtimeOf is the runtime of an operator; "" where none is spoken of.
+func runtimeOf(operator string) Runtime {
+	for _, of := range runtimes {
+		for _, d := range of.dialects {
+			if strings.HasPrefix(operator, d+".") {
+				return of.Runtime
+			}
+		}
+	}
+	return ""
+}
+
+func runtimesOf(evidence []Evidence) []Runtime {
+	var list []Runtime
+	for _, r := range runtimes {
+		if slices.ContainsFunc(evidence, func(e Evidence) bool { return e.Runtime() == r.Runtime }) {
+			list = append(list, r.Runtime)
+		}
+	}
+	return list
+}
+
+// An Answer is what a runtime does, as a verb and its object.
+type Answer string
+
+// The answers that were recorded.
+const (
+	Takes       Answer = "takes it"
+	Refuses     Answer = "refuses it"
+	Counts      Answer = "counts it from the end"
+	Zeros       Answer = "writes zeros"
+	Fills       Answer = "writes NaN, or its type's fill value"
+	Clamps      Answer = "takes the nearest position"
+	ReadsOther  Answer = "reads other memory"
+	LeavesUnset Answer = "leaves the result's memory as it was"
+	Narrows     Answer = "computes it in 32 bits"
+	Misplaces   Answer = "reads the wrong elements"
+	Ends        Answer = "ends the process"
+	Cuts        Answer = "loses every string of a slice but the first"
+	Stretches   Answer = "stretches data's batch dim of 1"
+	Flattens    Answer = "multiplies the batch dims into one"
+	Keeps       Answer = "keeps every batch dim"
+)
+
+// An Evidence is what one operator of a runtime does.
+type Evidence struct {
+	Operator string // of garner's list
+	Answer   Answer
+	DType    garner.DType // of data or of the indices, where that is what matters
+	Run      string       // another run of the case than the usual one: "tf.function, XLA"
+	Case     string       // its name in testdata/conformance; "" where nothing is recorded
+	Source   string       // where the claim comes from, where nothing is recorded
+}
+
+// Runtime is whose operator it is.
+func (e Evidence) Runtime() Runtime { return runtimeOf(e.Operator) }
+
+// Who is the runtime's name, with the run that is meant: TensorFlow (XLA).
+func (e Evidence) Who() string {
+	name := e.Runtime().Name()
+	if e.Run != "" {
+		name += " (" + strings.TrimPrefix(e.Run, "tf.function, ") + ")"
+	}
+	return name
+}
+
+// String names the case, or says that there is none.
+func (e Evidence) String() string {
+	if e.Case != "" {
+		return e.Case
+	}
+	return "not recorded: " + e.Source
+}
+
+// xla and dynamic are runs beside the usual one.
+const (
+	xla     = "tf.function, XLA"
+	unknown = "tf.function, unknown shapes"
+	dynamic = "dynamic dimensions"
+)
+
+// recorded is evidence that lies in a case.
+func recorded(operator string, answer Answer, name string) Evidence {
+	return Evidence{Operator: operator, Answer: answer, Case: name}
+}
+
+// in is the same evidence of another run.
+func (e Evidence) in(run string) Evidence {
+	e.Run = run
+	return e
+}
+
+// typed are the cases of one operator that differ in a type alone: their names
+// are prefix and the type's name in the corpora.
+func typed(operator string, answer Answer, prefix string, dtypes ...garner.DType) []Evidence {
+	var list []Evidence
+	for _, d := range dtypes {
+		list = append(list, Evidence{Operator: operator, Answer: answer, DType: d, Case: prefix + corpusNames[d]})
+	}
+	return list
+}
+
+// unrecorded is evidence of types that no case has, and where it comes from.
+func unrecorded(operator string, answer Answer, source string, dtypes ...garner.DType) []Evidence {
+	var list []Evidence
+	for _, d := range dtypes {
+		list = append(list, Evidence{Operator: operator, Answer: answer, DType: d, Source: source})
+	}
+	return list
+}
+
+// corpusNames are types as the names of cases have them.
+var corpusNames = map[garner.DType]string{
+	garner.String: "string", garner.U1: "uint1", garner.U2: "uint2", garner.F4E2M1: "float4-e2m1fn",
+	garner.I4: "int4", garner.U4: "uint4", garner.I8: "int8", garner.I16: "int16", garner.I32: "int32",
+	garner.U8: "uint8", garner.U16: "uint16", garner.U32: "uint32", garner.U64: "uint64", garner.BF16: "bfloat16",
+	garner.Complex64: "complex64", garner.Complex128: "complex128",
+	garner.F8E4M3FN: "float8-e4m3fn", garner.F8E5M2: "float8-e5m2", garner.F8E8M0: "float8-e8m0fnu",
+}

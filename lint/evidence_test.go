@@ -1,0 +1,279 @@
+package lint
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/catalog"
+)
+
+// A line is a case of testdata/conformance, with what it says of the runtime.
+type line struct {
+	Name, Source, Op, Error, Note string
+	Attributes                    map[string]any
+	Inputs, Outputs, Observed     []values
+	Policy                        struct{ Negative, Outside string }
+	Recorded                      *struct {
+		Error, Note string
+		Undefined   bool
+		Outputs     []values
+	}
+	Also []struct {
+		Run, Error, Note string
+		Undefined        bool
+		Outputs          []values
+	}
+}
+
+type values struct {
+	DType  string
+	Shape  []int
+	Values []any
+}
+
+// cases reads the corpora, by the names of their cases.
+func cases(t *testing.T) map[string]line {
+	t.Helper()
+	files, err := filepath.Glob("../testdata/conformance/*.jsonl")
+	if err != nil || len(files) < 7 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	all := map[string]line{}
+	for _, name := range files {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		lines := bufio.NewScanner(f)
+		lines.Buffer(nil, 64<<20)
+		for lines.Scan() {
+			var c line
+			if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			all[c.Name] = c
+		}
+		if err := lines.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// TestEvidence holds that every rule's evidence exists, and says what the rule
+// claims of that operator and that runtime.
+func TestEvidence(t *testing.T) {
+	all := cases(t)
+	answers := map[Answer]int{}
+	for _, r := range rules {
+		if len(r.Evidence) == 0 {
+			t.Errorf("%s has no evidence", r.ID)
+		}
+		for _, e := range r.Evidence {
+			answers[e.Answer]++
+			if _, err := catalog.Find(e.Operator, 0); err != nil || e.Runtime() == "" {
+				t.Errorf("%s: %s of %q: %v", r.ID, e.Operator, e.Runtime(), err)
+			}
+			if e.Case == "" {
+				if !strings.HasPrefix(e.Source, "https://") || !strings.HasPrefix(e.String(), "not recorded") {
+					t.Errorf("%s: %s has neither a case nor a source", r.ID, e.Operator)
+				}
+				continue
+			}
+			c, ok := all[e.Case]
+			if !ok {
+				t.Errorf("%s: there is no case %s", r.ID, e.Case)
+				continue
+			}
+			if c.Op != e.Operator {
+				t.Errorf("%s: %s is of %s, not of %s", r.ID, e.Case, c.Op, e.Operator)
+			}
+			if by := e.Runtime().Recorded(); by != "" && !strings.Contains(c.Source+" "+c.Note, by) {
+				t.Errorf("%s: %s was recorded of %q, not of %s", r.ID, e.Case, c.Source, by)
+			}
+			if err := says(c, e); err != nil {
+				t.Errorf("%s: %s does not say that %s %s: %v", r.ID, e.Case, e.Who(), e.Answer, err)
+			}
+		}
+	}
+	for _, a := range []Answer{Takes, Refuses, Counts, Zeros, Fills, Clamps, ReadsOther, LeavesUnset, Narrows, Misplaces, Ends, Cuts, Stretches, Flattens, Keeps} {
+		if answers[a] == 0 {
+			t.Errorf("no rule says that a runtime %s", a)
+		}
+	}
+}
+
+// says holds a claim against a case.
+func says(c line, e Evidence) error {
+	if e.DType != garner.Invalid {
+		of := 0
+		if strings.Contains(c.Name, "-indices-") {
+			of = 1
+		}
+		if d, err := garner.ParseDType(c.Inputs[of].DType); err != nil || d != e.DType {
+			return fmt.Errorf("its input %d is %s, not %s", of, c.Inputs[of].DType, e.DType)
+		}
+	}
+	if e.Run != "" {
+		for _, also := range c.Also {
+			if also.Run != e.Run {
+				continue
+			}
+			switch e.Answer {
+			case Refuses:
+				return when(also.Error != "", "it is no error in %s", e.Run)
+			case ReadsOther:
+				return when(also.Undefined && strings.Contains(also.Note, "other memory"), "%s has the note %q", e.Run, also.Note)
+			case Clamps, Fills:
+				return computes(c, also.Outputs, e.Answer)
+			}
+		}
+		return fmt.Errorf("it has no such run %s", e.Run)
+	}
+	note := c.Note
+	refused := c.Error != "" && c.Recorded == nil && c.Policy.Negative == "" && c.Policy.Outside == ""
+	if c.Recorded != nil {
+		note += c.Recorded.Note
+		refused = c.Recorded.Error != ""
+	}
+	own := c.Error == "" && c.Recorded == nil && len(c.Outputs) == 1 // the runtime's own answer, or what the policy makes of it
+	switch e.Answer {
+	case Takes, Keeps:
+		b := 0
+		if n, ok := c.Attributes["batch_dims"].(float64); ok {
+			b = int(n)
+		}
+		return when(own && len(c.Outputs[0].Shape) >= b && slices.Equal(c.Outputs[0].Shape[:b], c.Inputs[0].Shape[:b]), "the result is %v", c.Outputs)
+	case Refuses:
+		failed := strings.Contains(note, "usual run:") && (strings.Contains(note, "FAIL") || strings.Contains(note, "failed"))
+		return when(refused || failed, "it is no error; note %q", note)
+	case Counts:
+		below := slices.ContainsFunc(c.Inputs[1].Values, func(v any) bool { return v.(float64) < 0 })
+		return when(own && below && (c.Policy.Negative == "from-end" || c.Policy.Outside == ""), "policy %v", c.Policy)
+	case Zeros:
+		return when(own && (c.Policy.Outside == "zero" || strings.Contains(note, "writes zero")), "policy %v, note %q", c.Policy, note)
+	case Fills, Clamps:
+		if !own {
+			return fmt.Errorf("it has no outputs")
+		}
+		return computes(c, c.Outputs, e.Answer)
+	case ReadsOther, LeavesUnset, Narrows, Misplaces:
+		want := map[Answer]string{ReadsOther: "reads other memory", LeavesUnset: "leaves the output memory as it was", Narrows: "in 32 bits", Misplaces: "mis-addresses"}[e.Answer]
+		return when(c.Recorded != nil && c.Recorded.Undefined && strings.Contains(note, want), "recorded %+v", c.Recorded)
+	case Ends:
+		return when(strings.Contains(note, "process ended by signal"), "note %q", note)
+	case Cuts:
+		return when(len(c.Observed) == 1 && slices.Contains(c.Observed[0].Values, any("")) && strings.Contains(note, "wrong result"), "observed %v", c.Observed)
+	case Stretches:
+		return when(c.Error == "batch-dims" && c.Recorded != nil && len(c.Recorded.Outputs) == 1 && c.Inputs[0].Shape[0] == 1 && c.Inputs[1].Shape[0] > 1, "recorded %+v", c.Recorded)
+	case Flattens:
+		in := c.Inputs[1].Shape
+		return when(own && c.Attributes["batch_dims"] == 2.0 && c.Outputs[0].Shape[0] == in[0]*in[1], "the result is %v", c.Outputs)
+	}
+	return fmt.Errorf("the test does not know the answer")
+}
+
+func when(ok bool, format string, args ...any) error {
+	if ok {
+		return nil
+	}
+	return fmt.Errorf(format, args...)
+}
+
+// computes holds a result against what garner makes of the operands where an
+// index outside is clamped, or filled with NaN.
+func computes(c line, results []values, a Answer) error {
+	if len(results) != 1 {
+		return fmt.Errorf("%d results", len(results))
+	}
+	o, err := catalog.Find(c.Op, 0)
+	if err != nil {
+		return err
+	}
+	numbers := map[string]any{}
+	for name, v := range c.Attributes {
+		numbers[name] = int64(v.(float64))
+	}
+	if len(c.Inputs) > 2 {
+		numbers["axis"] = int64(c.Inputs[2].Values[0].(float64))
+	}
+	op, err := o.WithNumbers(numbers)
+	if err != nil {
+		return err
+	}
+	if a == Clamps {
+		op = garner.WithOutside(op, garner.Clamp)
+	} else {
+		nan := garner.Of([]float32{0})
+		if err := nan.SetText(0, "NaN"); err != nil {
+			return err
+		}
+		op = garner.WithFill(op, nan)
+	}
+	data, err := tensor(c.Inputs[0])
+	if err != nil {
+		return err
+	}
+	indices := make([]int64, len(c.Inputs[1].Values))
+	for i, v := range c.Inputs[1].Values {
+		indices[i] = int64(v.(float64))
+	}
+	got, err := garner.Gather(op, data, garner.Of(indices, c.Inputs[1].Shape...))
+	if err != nil {
+		return err
+	}
+	want, err := tensor(results[0])
+	if err != nil {
+		return err
+	}
+	return when(got.Text() == want.Text(), "it has %s, where garner has %s", want.Text(), got.Text())
+}
+
+func tensor(v values) (garner.Tensor, error) {
+	t, err := garner.New(garner.F32, v.Shape...)
+	if err != nil || v.DType != "float32" {
+		return t, fmt.Errorf("%s: %v", v.DType, err)
+	}
+	for i, e := range v.Values {
+		if err := t.SetText(i, fmt.Sprint(e)); err != nil {
+			return t, err
+		}
+	}
+	return t, nil
+}
+
+// TestMeanings holds what the rules take for an operator's own meaning against
+// the operators.
+func TestMeanings(t *testing.T) {
+	for _, e := range slices.Concat(bad, negative) {
+		o, err := catalog.Find(e.Operator, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := e.Runtime(); r != OpenVINO && r != ONNXRuntime {
+			continue // models have these operators alone
+		}
+		op, err := o.WithNumbers(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := garner.NewPlan(op, garner.SpecOf(garner.F32, 3), garner.SpecOf(garner.I64, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := plan.Negative == garner.FromEnd; got != countsFromEnd(e.Operator) {
+			t.Errorf("%s counts from the end: %t", e.Operator, got)
+		}
+		if got := plan.Outside == garner.Zero; got != zeroesOutside(e.Operator) {
+			t.Errorf("%s zeroes what is outside: %t", e.Operator, got)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package lint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/model"
+)
+
+func TestRuntimes(t *testing.T) {
+	m := gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: i64(nil, -1)}.model()
+	for _, tt := range []struct {
+		runtimes []Runtime
+		severity Severity
+		found    bool
+	}{
+		{nil, Warning, true},
+		{[]Runtime{TensorFlow}, Error, true}, // what is asked for counts as the model's own
+		{[]Runtime{OpenVINO, ONNXRuntime, JAX}, 0, false},
+	} {
+		found := findings(t, m, "L.1", Options{Runtimes: tt.runtimes})
+		if len(found) > 0 != tt.found || tt.found && found[0].Severity != tt.severity {
+			t.Errorf("%v: %v", tt.runtimes, found)
+		}
+	}
+}
+
+// TestClean judges a model against which nothing can be said.
+func TestClean(t *testing.T) {
+	for _, g := range []gather{
+		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: i64([]int{2}, 0, 4)},
+		{op: "onnx.GatherElements-13", data: given("f16[5,2]"), indices: bounded("i64[5,2]")},
+		{op: "openvino.GatherND-8", data: given("i32[5,2]"), indices: bounded("i64[?,2]")},
+		{op: "openvino.Gather-8", data: given("bool[5,2]"), indices: bounded("i64[5,?]"), axis: i64(nil, 1), attributes: batch(1)},
+	} {
+		all, err := Model(context.Background(), g.model(), Options{})
+		if err != nil || len(all) != 0 {
+			t.Errorf("%s: %v, %v", g.op, all, err)
+		}
+	}
+	if all, err := Model(context.Background(), &model.Model{}, Options{}); err != nil || len(all) != 0 {
+		t.Errorf("a model of nothing: %v, %v", all, err)
+	}
+}
+
+// TestOrder holds the order of findings, and that sub-graphs are judged.
+func TestOrder(t *testing.T) {
+	inner := gather{op: "onnx.GatherND-13", data: given("i4[3]"), indices: bounded("i32[1,1]")}.model()
+	m := gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: i64([]int{2}, -1, 7)}.model()
+	m.Graph.Nodes = append(m.Graph.Nodes, &model.Node{Name: "if", Graphs: []model.Subgraph{{Name: "then_branch", Graph: inner.Graph}}})
+	all, err := Model(context.Background(), m, Options{})
+	var got []string
+	for _, f := range all {
+		got = append(got, f.Rule.ID)
+	}
+	if want := "L.1 L.2 L.14 L.16"; err != nil || strings.Join(got, " ") != want {
+		t.Errorf("%v, %v; want %s", got, err, want)
+	}
+}
+
+// TestPieces reads constants of several pieces, and each of them once.
+func TestPieces(t *testing.T) {
+	const n = 2*pieceElements + 3
+	values := make([]int64, n)
+	values[n-1], values[pieceElements], values[n-2] = 1<<40, -1, -1
+	read := 0
+	v := i64([]int{n}, values...)
+	v.Constant = model.NewConstant("c", v.Spec, func() (garner.Tensor, error) { read++; return garner.Of(values, n).Volatile(), nil })
+	m := gather{op: "onnx.Gather-13", data: given("f32[5]"), indices: v}.model()
+	again := *m.Graph.Nodes[0]
+	m.Graph.Nodes = append(m.Graph.Nodes, &again)
+	all, err := Model(context.Background(), m, Options{Runtimes: []Runtime{TensorFlow}})
+	if err != nil || len(all) != 4 || read != 1 {
+		t.Fatalf("%d findings, %v; read %d times", len(all), err, read)
+	}
+	for i, want := range []string{
+		fmt.Sprintf("indices[%d] = -1 is negative (and 1 more of %d)", pieceElements, n),
+		fmt.Sprintf("indices[%d] = 1099511627776 is outside axis 0 of data, whose length is 5", n-1),
+	} {
+		if !strings.HasPrefix(all[i].Message, want) {
+			t.Errorf("%s; want %s", all[i].Message, want)
+		}
+	}
+	data := gather{op: "onnx.Gather-13", data: v, indices: bounded("i64[1]")}.model()
+	if all := findings(t, data, "L.10", Options{}); len(all) != 1 || !strings.HasPrefix(all[0].Message, fmt.Sprintf("element %d of", n-1)) {
+		t.Errorf("%v", all)
+	}
+}
+
+// TestErrors holds what stops judging: a constant that cannot be read, and the
+// context.
+func TestErrors(t *testing.T) {
+	gone := errors.New("it is gone")
+	v := i64([]int{3}, 1, 2, 3)
+	v.Constant = model.NewConstant("c", v.Spec, func() (garner.Tensor, error) { return garner.Tensor{}, gone })
+	for _, g := range []gather{
+		{op: "onnx.Gather-13", data: given("f32[5]"), indices: v},
+		{op: "onnx.Gather-13", data: v, indices: bounded("i64[1]")},
+		{op: "openvino.Gather-8", data: given("f32[5]"), indices: bounded("i64[1]"), axis: &model.Value{Spec: garner.SpecOf(garner.I64), Constant: model.NewConstant("c", garner.SpecOf(garner.I64), func() (garner.Tensor, error) { return garner.Tensor{}, gone })}},
+	} {
+		m := g.model()
+		all, err := Model(context.Background(), m, Options{})
+		if !errors.Is(err, gone) || !strings.HasPrefix(err.Error(), "garner: "+m.Path+`: node "g" (line 3, column 7): `) {
+			t.Errorf("%v, %v", all, err)
+		}
+	}
+	if _, err := Model(context.Background(), gather{op: "onnx.Gather-99", data: given("f32[5]"), indices: bounded("i64[1]")}.model(), Options{}); err == nil {
+		t.Error("an operator that there is not is judged")
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(gone)
+	if _, err := Model(ctx, gather{op: "onnx.Gather-13", data: given("f32[5]"), indices: given("i64[1]")}.model(), Options{}); !errors.Is(err, gone) {
+		t.Errorf("%v", err)
+	}
+	// It ends between pieces.
+	ctx, cancel = context.WithCancelCause(context.Background())
+	v.Constant = model.NewConstant("c", v.Spec, func() (garner.Tensor, error) { cancel(gone); return garner.Of([]int64{1, 2, 3}, 3), nil })
+	if _, err := Model(ctx, gather{op: "onnx.Gather-13", data: given("f32[5]"), indices: v}.model(), Options{}); !errors.Is(err, gone) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestFar bounds the search for where a value comes from.
+func TestFar(t *testing.T) {
+	v := given("i64[1]")
+	for range 2 * far {
+		v = made("Identity", "i64[1]", v)
+	}
+	if all := findings(t, gather{op: "onnx.Gather-13", data: given("f32[5]"), indices: v}.model(), "L.4", Options{}); len(all) != 0 {
+		t.Errorf("%v", all)
+	}
+	// A value of itself, which readers refuse.
+	v = given("i64[1]")
+	v.From = &model.Node{Op: "Identity", Inputs: []*model.Value{v}}
+	s := &subject{linter: &linter{}, indices: v, data: v}
+	if o := s.origin(v); o.input != nil || constant(v) != nil {
+		t.Errorf("%v", o)
+	}
+}
+
+func TestSeverities(t *testing.T) {
+	for _, s := range []Severity{Note, Warning, Error} {
+		if got, err := ParseSeverity(s.String()); err != nil || got != s {
+			t.Errorf("%v: %v, %v", s, got, err)
+		}
+	}
+	if _, err := ParseSeverity("fatal"); err == nil || !strings.Contains(err.Error(), "there are note, warning, error") {
+		t.Error(err)
+	}
+	if !slices.Equal(AllRuntimes(), []Runtime{OpenVINO, ONNXRuntime, TensorFlow, Torch, JAX, WebNN}) || Runtime("x").Name() != "x" || Runtime("x").Recorded() != "" {
+		t.Error(AllRuntimes())
+	}
+}

@@ -1,0 +1,376 @@
+package lint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/model"
+)
+
+// A gather is what a test's model is made of.
+type gather struct {
+	op            string
+	data, indices *model.Value
+	axis          *model.Value // of OpenVINO's Gather
+	attributes    map[string]any
+}
+
+// of makes the model. Values that come from nowhere are its inputs.
+func (g gather) model() *model.Model {
+	m := &model.Model{Path: "m.onnx", Format: "ONNX", Graph: &model.Graph{}}
+	if strings.HasPrefix(g.op, "openvino.") {
+		m.Path, m.Format = "m.xml", "OpenVINO IR"
+	}
+	n := &model.Node{Name: "g", At: "line 3, column 7", Op: "Gather", Operator: g.op, Attributes: g.attributes}
+	n.Inputs = []*model.Value{g.data, g.indices}
+	if g.axis != nil {
+		n.Inputs = append(n.Inputs, g.axis)
+	} else if strings.HasPrefix(g.op, "openvino.Gather-") {
+		n.Inputs = append(n.Inputs, held(garner.Of([]int64{0})))
+	}
+	n.Outputs = []*model.Value{{Name: "out", From: n, Spec: model.Unknown}}
+	var add func(v *model.Value)
+	add = func(v *model.Value) {
+		if v == nil {
+			return
+		}
+		if v.From != nil {
+			for _, in := range v.From.Inputs {
+				add(in)
+			}
+			m.Graph.Nodes = append(m.Graph.Nodes, v.From)
+		} else if v.Constant == nil {
+			m.Graph.Inputs = append(m.Graph.Inputs, v)
+		}
+	}
+	for _, v := range n.Inputs {
+		add(v)
+	}
+	m.Graph.Nodes = append(m.Graph.Nodes, n)
+	return m
+}
+
+// held is a constant.
+func held(t garner.Tensor) *model.Value {
+	return &model.Value{Name: "c", Spec: t.Spec(), Constant: model.NewConstant("c", t.Spec(), func() (garner.Tensor, error) { return t, nil })}
+}
+
+func i64(shape []int, values ...int64) *model.Value { return held(garner.Of(values, shape...)) }
+
+// given is an input of the model.
+func given(spec string) *model.Value {
+	s, err := garner.ParseSpec(spec)
+	if err != nil {
+		panic(err)
+	}
+	return &model.Value{Name: "in", Spec: s}
+}
+
+// huge is a constant that is never read.
+func huge(spec string) *model.Value {
+	v := given(spec)
+	v.Constant = model.NewConstant("huge", v.Spec, func() (garner.Tensor, error) { return garner.Tensor{}, errors.New("it is read") })
+	return v
+}
+
+// made is what an operator makes of others.
+func made(op, spec string, of ...*model.Value) *model.Value {
+	v := given(spec)
+	v.From = &model.Node{Name: op, At: "node 0", Op: op, Inputs: of, Outputs: []*model.Value{v}}
+	return v
+}
+
+// bounded are indices of which nothing is known but that something bounds them.
+func bounded(spec string) *model.Value { return made("Clip", spec, given(spec)) }
+
+func batch(n int64) map[string]any { return map[string]any{"batch_dims": n} }
+func axis(n int64) map[string]any  { return map[string]any{"axis": n} }
+
+// tests are, for each rule, models that meet it and models that do not.
+var tests = []struct {
+	rule string
+	has  []meets
+	none []gather
+}{
+	{"L.1", []meets{
+		{gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: i64([]int{2, 2}, 0, 1, -1, -5)}, Warning, "tensorflow torch",
+			"indices[1,0] = -1 is negative (and 1 more of 4): TensorFlow refuses it"},
+		{gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: i64(nil, -1)}, Warning, "tensorflow torch", "indices = -1 is negative: TensorFlow refuses it, PyTorch refuses it"},
+		{gather{op: "openvino.Gather-7", data: given("f32[5,2]"), indices: i64([]int{1}, -1)}, Error, "openvino onnxruntime tensorflow torch jax", "OpenVINO writes zeros, ONNX Runtime counts it from the end"},
+		{gather{op: "openvino.Gather-8", data: given("f32[?,2]"), indices: i64([]int{1}, -1)}, Warning, "tensorflow torch", "TensorFlow refuses"},
+		{gather{op: "openvino.GatherND-8", data: given("f32[5,2]"), indices: i64([]int{1, 2}, 0, -2)}, Error, "openvino onnxruntime tensorflow webnn", "indices[0,1] = -2 is negative: OpenVINO counts it from the end"},
+		// Through what keeps the order, and a type that holds every value.
+		{gather{op: "onnx.GatherElements-13", data: given("f32[5]"), indices: made("Reshape", "i64[2]", made("Cast", "i64[2,1]", held(garner.Of([]int32{0, -1}, 2, 1))), i64([]int{1}, 2))},
+			Warning, "torch", "indices[1] = -1 is negative: PyTorch refuses it"},
+		{gather{op: "openvino.GatherElements-6", data: given("f32[5]"), indices: held(garner.Of([]int8{0, -1}, 2))}, Error, "openvino onnxruntime torch jax webnn", "counts it from the end"},
+	}, []gather{
+		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: i64([]int{2}, 0, 4)},
+		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: i64([]int{1}, -6)}, // outside, which is L.2
+		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: made("Cast", "u8[1]", i64([]int{1}, -1))},
+		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: made("Transpose", "i64[1,2]", i64([]int{2, 1}, -1, 0))},
+		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: held(garner.Of([]uint64{0, 4}, 2))},
+		{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: bounded("i64[3,1]")},
+	}},
+	{"L.2", []meets{
+		{gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: i64([]int{3}, 0, 5, -6)}, Error, "openvino onnxruntime tensorflow torch jax webnn",
+			"indices[1] = 5 is outside axis 0 of data, whose length is 5 (and 1 more of 3): OpenVINO writes zeros, ONNX Runtime refuses it, TensorFlow refuses it, TensorFlow (XLA) takes the nearest position"},
+		{gather{op: "openvino.Gather-8", data: given("f32[5,2]"), indices: i64([]int{1}, 2), axis: i64(nil, -1)}, Warning, "onnxruntime tensorflow torch jax webnn", "axis 1 of data, whose length is 2"},
+		{gather{op: "onnx.GatherND-13", data: given("f32[5,2,3]"), indices: i64([]int{5, 2}, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0), attributes: batch(1)}, Error, "openvino onnxruntime tensorflow",
+			"indices[3,1] = 3 is outside axis 2 of data, whose length is 3: OpenVINO reads other memory"},
+		{gather{op: "onnx.GatherElements-13", data: given("f32[1..4]"), indices: held(garner.Of([]uint64{0, math.MaxUint64}, 2))}, Error, "openvino onnxruntime torch jax", "indices[1] = 18446744073709551615 is outside"},
+		{gather{op: "onnx.Gather-13", data: given("f32[0]"), indices: held(garner.Of([]int32{0}, 1))}, Error, "openvino onnxruntime tensorflow torch jax webnn", "whose length is 0"},
+	}, []gather{
+		{op: "onnx.Gather-13", data: given("f32[?,2]"), indices: i64([]int{3}, 0, 1<<40, -6)},
+		{op: "onnx.Gather-13", data: given("f32[...]"), indices: i64([]int{3}, 0, 1<<40, -6)},
+		{op: "onnx.GatherND-13", data: given("f32[5,9]"), indices: i64([]int{1, 2}, 4, 8)},
+		{op: "onnx.GatherND-13", data: given("f32[5,9]"), indices: i64([]int{2, 0})},
+	}},
+	{"L.3", []meets{
+		{gather{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: given("i64[?,2]")}, Warning, "openvino onnxruntime tensorflow webnn",
+			`the indices come from the input "in" and nothing bounds them; with one outside: OpenVINO reads other memory`},
+		{gather{op: "openvino.GatherND-8", data: given("f32[5,2]"), indices: made("Concat", "i64[?,2]", made("Add", "i64[?,1]", i64(nil, 1), given("i64[?,1]")), bounded("i64[?,1]"))},
+			Warning, "openvino onnxruntime tensorflow webnn", "OpenVINO reads other memory"},
+	}, []gather{
+		{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: bounded("i64[?,2]")},
+		{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: i64([]int{1, 1}, 0)},
+		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: given("i64[?]")}, // L.4
+	}},
+	{"L.4", []meets{
+		{gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: made("Where", "i64[?]", given("bool[?]"), given("i64[?]"), i64(nil, 0))}, Note,
+			"openvino onnxruntime tensorflow jax webnn torch", "OpenVINO writes zeros, ONNX Runtime refuses it"},
+		{gather{op: "openvino.GatherElements-6", data: given("f32[5]"), indices: given("i32[2]"), attributes: axis(0)}, Note, "openvino onnxruntime torch jax", "OpenVINO refuses it"},
+	}, []gather{
+		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: made("ArgMax", "i64[?]", given("f32[?,5]"))},
+		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: made("Where", "i64[?]", given("bool[?]"), i64(nil, 1), i64(nil, 0))}, // its condition is no index
+		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: made("Shape", "i64[2]", given("f32[?,5]"))},
+		{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: given("i64[?,1]")}, // L.3
+	}},
+	{"L.5", []meets{
+		{gather{op: "openvino.GatherND-5", data: given("f32[2,3,4]"), indices: bounded("i64[2,3,1]"), attributes: batch(2)}, Error, "openvino onnxruntime tensorflow",
+			"batch_dims is 2: OpenVINO multiplies the batch dims into one, ONNX Runtime keeps every batch dim"},
+	}, []gather{
+		{op: "openvino.GatherND-5", data: given("f32[2,3,4]"), indices: bounded("i64[2,3,1]"), attributes: batch(1)},
+		{op: "openvino.GatherND-8", data: given("f32[2,3,4]"), indices: bounded("i64[2,3,1]"), attributes: batch(2)},
+	}},
+	{"L.6", []meets{
+		{gather{op: "onnx.GatherND-13", data: given("f32[1,3]"), indices: bounded("i64[4,1]"), attributes: batch(1)}, Error, "openvino onnxruntime tensorflow",
+			"batch dim 0 is 1 in data and 4 in the indices: OpenVINO refuses it, ONNX Runtime stretches data's batch dim of 1, TensorFlow refuses it"},
+	}, []gather{
+		{op: "onnx.GatherND-13", data: given("f32[4,3]"), indices: bounded("i64[4,1]"), attributes: batch(1)},
+		{op: "onnx.GatherND-13", data: given("f32[4,3]"), indices: bounded("i64[1,1]"), attributes: batch(1)}, // L.24
+		{op: "onnx.GatherND-13", data: given("f32[?,3]"), indices: bounded("i64[4,1]"), attributes: batch(1)},
+		{op: "onnx.GatherND-13", data: given("f32[1,3]"), indices: bounded("i64[4,1]")},
+	}},
+	{"L.7", []meets{
+		{gather{op: "openvino.Gather-8", data: given("f32[2,?,3]"), indices: bounded("i64[2,4,1]"), axis: i64(nil, 2), attributes: batch(2)}, Warning, "openvino",
+			"batch dim 1 is ? in data and 4 in the indices; where they differ: OpenVINO (dynamic dimensions) reads other memory"},
+		{gather{op: "openvino.Gather-7", data: given("f32[...]"), indices: bounded("i64[2,4]"), axis: i64(nil, 1), attributes: batch(-1)}, Warning, "openvino", "the batch dims are not known"},
+	}, []gather{
+		{op: "openvino.Gather-8", data: given("f32[2,4,3]"), indices: bounded("i64[2,4,?]"), axis: i64(nil, 2), attributes: batch(2)},
+		{op: "openvino.Gather-8", data: given("f32[?,4,3]"), indices: bounded("i64[2,4,?]")},
+	}},
+	{"L.8", []meets{
+		{gather{op: "onnx.GatherND-13", data: given("f32[...]"), indices: bounded("i64[2,1]"), attributes: batch(1)}, Note, "tensorflow",
+			"batch_dims is 1 and the rank of data is not known: TensorFlow (unknown shapes) refuses it"},
+		{gather{op: "openvino.GatherND-8", data: given("f32[?,?]"), indices: bounded("i64[...]"), attributes: batch(1)}, Note, "tensorflow", "the rank of the indices is not known"},
+	}, []gather{
+		{op: "onnx.GatherND-13", data: given("f32[?,?]"), indices: bounded("i64[?,1]"), attributes: batch(1)},
+		{op: "onnx.GatherND-13", data: given("f32[...]"), indices: bounded("i64[2,1]")},
+	}},
+	{"L.9", []meets{
+		{gather{op: "com.microsoft.GatherND-1", data: given("f32[2,2]"), indices: bounded("i64[2,1]"), attributes: batch(1)}, Error, "onnxruntime", "batch_dims is 1: ONNX Runtime refuses it"},
+	}, []gather{
+		{op: "com.microsoft.GatherND-1", data: given("f32[2,2]"), indices: bounded("i64[2,1]")},
+		{op: "onnx.GatherND-13", data: given("f32[2,2]"), indices: bounded("i64[2,1]"), attributes: batch(1)},
+	}},
+	{"L.10", []meets{
+		{gather{op: "onnx.Gather-13", data: i64([]int{3}, 1, math.MinInt32, math.MaxInt32+1), indices: bounded("i64[1]")}, Error, "openvino",
+			`element 2 of the constant "c" is 2147483648, which 32 bits do not hold: OpenVINO computes it in 32 bits`},
+		{gather{op: "openvino.GatherND-5", data: held(garner.Of([]uint64{1, 1 << 31}, 2)), indices: bounded("i64[1,1]")}, Error, "openvino", "element 1"},
+		{gather{op: "openvino.GatherElements-6", data: held(garner.Of([]float64{0.5, 0.1}, 2)), indices: bounded("i64[1]")}, Error, "openvino", "is 0.1, which"},
+	}, []gather{
+		{op: "onnx.Gather-13", data: i64([]int{3}, 1, math.MinInt32, math.MaxInt32), indices: bounded("i64[1]")},
+		{op: "onnx.Gather-13", data: held(garner.Of([]float64{0.5, math.NaN(), math.Inf(1)}, 3)), indices: bounded("i64[1]")},
+		{op: "onnx.Gather-13", data: held(garner.Of([]float32{0.1}, 1)), indices: bounded("i64[1]")},
+		{op: "onnx.Gather-13", data: given("i64[3]"), indices: bounded("i64[1]")},
+	}},
+	{"L.11", []meets{
+		{gather{op: "onnx.Gather-13", data: given("f64[3]"), indices: bounded("i64[1]")}, Warning, "openvino", "data is f64[3]: OpenVINO computes it in 32 bits"},
+	}, []gather{
+		{op: "onnx.Gather-13", data: given("f32[3]"), indices: bounded("i64[1]")},
+		{op: "onnx.Gather-13", data: held(garner.Of([]float64{0.1}, 1)), indices: bounded("i64[1]")}, // L.10
+	}},
+	{"L.12", []meets{
+		{gather{op: "onnx.Gather-13", data: given("i64[3]"), indices: bounded("i64[1]")}, Note, "openvino", "data is i64[3]: OpenVINO computes it in 32 bits"},
+		{gather{op: "openvino.GatherND-8", data: made("TopK", "u64[3]", given("u64[9]")), indices: bounded("i64[1,1]")}, Note, "openvino", "data is u64[3]"},
+	}, []gather{
+		{op: "onnx.Gather-13", data: made("Shape", "i64[3]", given("f32[?,?,?]")), indices: bounded("i64[1]")},
+		{op: "onnx.Gather-13", data: made("Concat", "i64[4]", made("Shape", "i64[3]", given("f32[?,?,?]")), i64([]int{1}, 2)), indices: bounded("i64[1]")},
+		{op: "onnx.Gather-13", data: given("i32[3]"), indices: bounded("i64[1]")},
+	}},
+	{"L.13", []meets{
+		{gather{op: "onnx.GatherND-13", data: given("f32[1,1,1,1,1,1,1,1]"), indices: bounded("i64[2,8]")}, Warning, "tensorflow", "tuples have 8 components: TensorFlow refuses it"},
+		{gather{op: "onnx.GatherND-13", data: given("f32[2,1,1,1,1,1,1,1]"), indices: bounded("i64[2,7]"), attributes: batch(1)}, Warning, "tensorflow", "7 components, with 1 batch dims"},
+	}, []gather{
+		{op: "onnx.GatherND-13", data: given("f32[1,1,1,1,1,1,1,1]"), indices: bounded("i64[2,7]")},
+		{op: "onnx.GatherND-13", data: given("f32[1,1,1,1,1,1,1,1]"), indices: bounded("i64[2,?]")},
+	}},
+	{"L.14", []meets{
+		{gather{op: "onnx.GatherND-13", data: given("string[4]"), indices: bounded("i64[2,1]")}, Error, "openvino", "data is string: OpenVINO refuses it"},
+		{gather{op: "onnx.Gather-13", data: given("i4[4]"), indices: bounded("i64[2]")}, Error, "onnxruntime tensorflow", "data is i4: ONNX Runtime refuses it, TensorFlow refuses it"},
+		{gather{op: "openvino.Gather-8", data: given("i4[4]"), indices: bounded("i64[2]")}, Warning, "onnxruntime tensorflow", "data is i4"},
+		{gather{op: "openvino.Gather-7", data: given("u1[4]"), indices: bounded("i64[2]")}, Error, "openvino", "OpenVINO refuses"},
+		{gather{op: "onnx.GatherElements-11", data: given("bf16[4]"), indices: bounded("i64[2]")}, Error, "onnxruntime", "data is bf16"},
+	}, []gather{
+		{op: "onnx.GatherElements-13", data: given("bf16[4]"), indices: bounded("i64[2]")},
+		{op: "onnx.Gather-13", data: given("string[4]"), indices: bounded("i64[2]")},
+		{op: "onnx.Gather-13", data: &model.Value{Name: "in", Spec: model.Unknown}, indices: bounded("i64[2]")},
+	}},
+	{"L.15", []meets{
+		{gather{op: "openvino.Gather-8", data: given("u2[4]"), indices: bounded("i64[2]")}, Error, "openvino", "data is u2: OpenVINO reads the wrong elements"},
+		{gather{op: "openvino.GatherND-8", data: given("f4e2m1[4]"), indices: bounded("i64[2,1]")}, Error, "openvino", "data is f4e2m1"},
+	}, []gather{{op: "openvino.Gather-8", data: given("u4[4]"), indices: bounded("i64[2]")}}},
+	{"L.16", []meets{
+		{gather{op: "onnx.GatherND-13", data: given("f32[4]"), indices: bounded("i32[2,1]")}, Error, "onnxruntime", "the indices are i32: ONNX Runtime refuses it"},
+		{gather{op: "openvino.Gather-8", data: given("f32[4]"), indices: bounded("u8[2]")}, Warning, "onnxruntime tensorflow torch", "the indices are u8"},
+	}, []gather{
+		{op: "onnx.GatherND-13", data: given("f32[4]"), indices: bounded("i64[2,1]")},
+		{op: "onnx.Gather-13", data: given("f32[4]"), indices: bounded("i32[2]")},
+	}},
+	{"L.17", []meets{
+		{gather{op: "onnx.Gather-13", data: given("string[3,4]"), indices: bounded("i64[2]"), attributes: axis(0)}, Error, "onnxruntime",
+			"data is string[3,4], and a slice of it may have several strings: ONNX Runtime loses every string of a slice but the first"},
+		{gather{op: "onnx.Gather-13", data: given("string[3,?]"), indices: bounded("i64[2]"), attributes: axis(-2)}, Error, "onnxruntime", "string[3,?]"},
+	}, []gather{
+		{op: "onnx.Gather-13", data: given("string[3,4]"), indices: bounded("i64[2]"), attributes: axis(-1)},
+		{op: "onnx.Gather-13", data: given("string[3,1]"), indices: bounded("i64[2]")},
+		{op: "onnx.GatherND-13", data: given("string[3,4]"), indices: bounded("i64[2,1]")},
+	}},
+	{"L.18", []meets{
+		{gather{op: "onnx.GatherND-13", data: given("f32[3,4]"), indices: i64([]int{2, 0})}, Error, "openvino", "the indices are i64[2,0], whose tuples have no component: OpenVINO leaves the result's memory as it was"},
+	}, []gather{
+		{op: "onnx.GatherND-13", data: given("f32[3,4]"), indices: bounded("i64[2,?]")},
+		{op: "onnx.Gather-13", data: given("f32[3,4]"), indices: bounded("i64[2,0]")},
+	}},
+	{"L.19", []meets{
+		{gather{op: "onnx.Gather-13", data: given("f32[3,4]"), indices: i64([]int{0})}, Error, "openvino", "so that the result has no element: OpenVINO ends the process"},
+		{gather{op: "openvino.Gather-7", data: given("f32[2,3]"), indices: bounded("i64[2,0]"), axis: i64(nil, 1), attributes: batch(1)}, Error, "openvino", "i64[2,0]"},
+		{gather{op: "openvino.Gather-1", data: given("f32[3,0]"), indices: bounded("i64[2]")}, Error, "openvino", "f32[3,0]"},
+	}, []gather{
+		{op: "onnx.Gather-13", data: given("f32[3,?]"), indices: i64([]int{0})},
+		{op: "openvino.Gather-8", data: given("f32[0,3]"), indices: bounded("i64[0,2]"), axis: i64(nil, 1), attributes: batch(1)},
+		{op: "onnx.Gather-13", data: given("f32[3,4]"), indices: bounded("i64[2]")},
+	}},
+	{"L.20", []meets{
+		{gather{op: "openvino.Gather-8", data: given("f32[3,4]"), indices: bounded("i64[2]"), axis: given("i64[]")}, Error, "openvino", "the axis is in i64[], which is no constant: OpenVINO refuses it"},
+	}, []gather{
+		{op: "openvino.Gather-8", data: given("f32[3,4]"), indices: bounded("i64[2]"), axis: i64(nil, 1)},
+		{op: "openvino.Gather-8", data: given("f32[3,?]"), indices: bounded("i64[2]"), axis: given("i64[]")},
+		{op: "onnx.Gather-13", data: given("f32[3,4]"), indices: bounded("i64[2]")},
+	}},
+	{"L.21", []meets{
+		{gather{op: "onnx.GatherElements-13", data: given("f32[3,4]"), indices: bounded("i64[2,2]"), attributes: axis(0)}, Error, "openvino jax",
+			"dim 1 is 4 in data and 2 in the indices: OpenVINO refuses it, JAX refuses it"},
+	}, []gather{
+		{op: "onnx.GatherElements-13", data: given("f32[3,4]"), indices: bounded("i64[2,4]"), attributes: axis(0)},
+		{op: "onnx.GatherElements-13", data: given("f32[3,?]"), indices: bounded("i64[2,2]"), attributes: axis(0)},
+	}},
+	{"L.22", []meets{
+		{gather{op: "onnx.Gather-13", data: huge("f32[262144,8960]"), indices: bounded("i64[1]")}, Warning, "onnxruntime", "data is f32[262144,8960], 2348810240 elements: ONNX Runtime (CUDA) reads other memory"},
+		{gather{op: "openvino.GatherND-8", data: given("u8[65536,32768]"), indices: bounded("i32[1,1]")}, Note, "tensorflow", "2147483648 elements"},
+	}, []gather{
+		{op: "onnx.Gather-13", data: huge("f32[65535,32768]"), indices: bounded("i64[1]")},
+		{op: "openvino.GatherND-8", data: given("u8[65536,32768]"), indices: bounded("i64[1,1]")},
+	}},
+	{"L.23", []meets{
+		{gather{op: "openvino.Gather-8", data: huge("f32[65536,8192]"), indices: bounded("i64[1]")}, Note, "onnxruntime", `the constant "huge" is f32[65536,8192], 2147483648 bytes`},
+	}, []gather{
+		{op: "onnx.Gather-13", data: huge("f32[65536,8192]"), indices: bounded("i64[1]")}, // it is one already
+		{op: "openvino.Gather-8", data: huge("f32[65536,8191]"), indices: bounded("i64[1]")},
+		{op: "openvino.Gather-8", data: given("f32[65536,8192]"), indices: bounded("i64[1]")},
+	}},
+	{"L.24", []meets{
+		{gather{op: "onnx.Gather-13", data: given("f32[3,4]"), indices: bounded("i64[2]"), attributes: axis(2)}, Error, "openvino onnxruntime", "axis"},
+		{gather{op: "onnx.GatherND-13", data: given("f32[3,4]"), indices: bounded("i64[2,3]")}, Error, "openvino onnxruntime", "OpenVINO refuses it, ONNX Runtime refuses it"},
+		{gather{op: "onnx.GatherND-13", data: given("f32[4,3]"), indices: bounded("i64[1,1]"), attributes: batch(1)}, Error, "openvino onnxruntime", "batch"},
+		{gather{op: "onnx.GatherND-11", data: given("f32[4,3]"), indices: bounded("i64[4,1]"), attributes: batch(1)}, Error, "openvino onnxruntime", "has no attribute batch_dims"},
+		{gather{op: "onnx.Gather-13", data: given("f32[4,3]")}, Error, "openvino onnxruntime", "lacks one of its inputs"},
+		{gather{op: "onnx.Gather-13", data: given("f32[4,3]"), indices: bounded("f32[2]")}, Error, "openvino onnxruntime", "f32"},
+	}, []gather{
+		{op: "onnx.Gather-13", data: given("f32[3,4]"), indices: bounded("i64[2]"), attributes: axis(-2)},
+		{op: "onnx.Gather-13", data: &model.Value{Name: "a", Spec: model.Unknown}, indices: &model.Value{Name: "b", Spec: model.Unknown}},
+		{op: "onnx.GatherND-13", data: given("f32[1,3]"), indices: bounded("i64[4,1]"), attributes: batch(1)}, // L.6
+	}},
+}
+
+// meets is a model with a rule's finding.
+type meets struct {
+	gather   gather
+	severity Severity
+	runtimes string
+	message  string
+}
+
+// findings judges a model, and gives those of one rule.
+func findings(t *testing.T, m *model.Model, rule string, o Options) []Finding {
+	t.Helper()
+	all, err := Model(context.Background(), m, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(all, func(f Finding) bool { return f.Rule.ID != rule })
+}
+
+func words(list []Runtime) string {
+	slices.Sort(list)
+	return fmt.Sprint(list)
+}
+
+func TestRules(t *testing.T) {
+	tried := map[string]bool{}
+	for _, tt := range tests {
+		tried[tt.rule] = true
+		for i, has := range tt.has {
+			t.Run(fmt.Sprintf("%s has %d", tt.rule, i), func(t *testing.T) {
+				found := findings(t, has.gather.model(), tt.rule, Options{})
+				if len(found) != 1 {
+					t.Fatalf("%d findings", len(found))
+				}
+				f := found[0]
+				var want []Runtime
+				for r := range strings.FieldsSeq(has.runtimes) {
+					want = append(want, Runtime(r))
+				}
+				if f.Severity != has.severity || words(f.Runtimes()) != words(want) || !strings.Contains(f.Message, has.message) || f.Node.Name != "g" {
+					t.Errorf("%v of %v: %s\nwant %v of %v: %s", f.Severity, words(f.Runtimes()), f.Message, has.severity, words(want), has.message)
+				}
+			})
+		}
+		for i, not := range tt.none {
+			t.Run(fmt.Sprintf("%s has none %d", tt.rule, i), func(t *testing.T) {
+				for _, f := range findings(t, not.model(), tt.rule, Options{}) {
+					t.Errorf("%v: %s", f.Severity, f.Message)
+				}
+			})
+		}
+		if len(tt.has) == 0 || len(tt.none) == 0 {
+			t.Errorf("%s is not tried both ways", tt.rule)
+		}
+	}
+	numbers := map[string]bool{}
+	for i, r := range Rules() {
+		if !tried[r.ID] {
+			t.Errorf("%s is not tried", r.ID)
+		}
+		if r.ID != fmt.Sprint("L.", i+1) || numbers[r.ID] || r.Title == "" || r.About == "" || r.Remedy == "" {
+			t.Errorf("rule %d is %+v", i, r)
+		}
+		numbers[r.ID] = true
+	}
+}

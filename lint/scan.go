@@ -1,0 +1,204 @@
+package lint
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/mapped"
+	"github.com/garner-go/garner/model"
+)
+
+// pieceElements is how many elements of a constant are held at once: 64 Ki of 8
+// bytes are half a MB, far above what starting a piece costs.
+const pieceElements = 1 << 16
+
+// pieces calls look for a constant's elements, a piece at a time and copied out
+// of the file: bytes of them, and where the first stands. It ends early where
+// look says that it has seen enough.
+func (l *linter) pieces(c *model.Constant, look func(t garner.Tensor, from int64) (more bool, err error)) error {
+	return mapped.Guard(func() error {
+		t, err := c.Tensor()
+		if err != nil {
+			return err
+		}
+		n := t.Len()
+		flat, err := t.Reshape(n)
+		if err != nil {
+			return err
+		}
+		for from := 0; from < n; from += pieceElements {
+			if l.ctx.Err() != nil {
+				return context.Cause(l.ctx)
+			}
+			piece, err := flat.Slice(0, from, min(from+pieceElements, n), 1)
+			if err != nil {
+				return err
+			}
+			// What lies in a mapped file may vanish; Clone answers that with an error.
+			if piece, err = piece.Clone(); err != nil {
+				return err
+			}
+			if more, err := look(piece, int64(from)); err != nil || !more {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// A tally counts indices of one sort.
+type tally struct {
+	count int64
+	at    int64 // of the first, in row-major order
+	value garner.Index
+	axis  int // the place in addressed of the dim that the first addresses
+}
+
+func (t *tally) add(at int64, v garner.Index, axis int) {
+	if t.count == 0 {
+		*t = tally{at: at, value: v, axis: axis}
+	}
+	t.count++
+}
+
+// others says how many more there are.
+func (t *tally) others(total int64) string {
+	if t.count < 2 {
+		return ""
+	}
+	return fmt.Sprintf(" (and %d more of %d)", t.count-1, total)
+}
+
+// An indexScan is what stands in an index constant.
+type indexScan struct {
+	total    int64
+	negative tally // below 0, and good where negatives count from the end
+	outside  tally // good in no way
+}
+
+// scan reads the index constant of a gather; nil where there is none, or where it
+// is not known which axes it addresses.
+func (s *subject) scan() (*indexScan, error) {
+	c, dims := constant(s.indices), s.addressed()
+	if c == nil || dims == nil || !c.Spec.DType.IsInteger() {
+		return nil, nil
+	}
+	key := fmt.Sprintf("%p %v", c, dims)
+	if done, ok := s.linter.indices[key]; ok {
+		return done, nil
+	}
+	scan := &indexScan{}
+	s.linter.indices[key] = scan
+	if len(dims) == 0 {
+		return scan, nil // tuples without a component
+	}
+	err := s.pieces(c, func(t garner.Tensor, from int64) (bool, error) {
+		scan.total = from + int64(t.Len())
+		return true, integers(t, func(i int, v garner.Index) bool {
+			at := from + int64(i)
+			axis := int(at % int64(len(dims)))
+			below, beyond := judge(v, dims[axis])
+			switch {
+			case beyond:
+				scan.outside.add(at, v, axis)
+			case below:
+				scan.negative.add(at, v, axis)
+			}
+			return true
+		})
+	})
+	return scan, err
+}
+
+// judge reports whether an index is negative, and whether it is outside an axis
+// both as it stands and counted from the end. Of an extent that is not known
+// only what no extent allows is outside.
+func judge(v garner.Index, d garner.Dim) (below, beyond bool) {
+	if v.Unsigned && v.Bits > math.MaxInt64 {
+		return false, true
+	}
+	n := int64(v.Bits)
+	if d.Max == garner.Unbounded {
+		return n < 0, false
+	}
+	most := int64(d.Max)
+	return n < 0, n >= most || n < -most
+}
+
+// integers calls look for every element of a contiguous tensor of an integer
+// type, until it says that it has seen enough.
+func integers(t garner.Tensor, look func(i int, v garner.Index) bool) error {
+	if d := t.DType(); d == garner.I64 || d == garner.U64 || d == garner.I32 {
+		b, err := t.Bytes()
+		if err != nil {
+			return err
+		}
+		for i := range t.Len() {
+			v := garner.Index{Unsigned: d == garner.U64}
+			if d == garner.I32 {
+				v.Bits = uint64(int32(binary.LittleEndian.Uint32(b[4*i:])))
+			} else {
+				v.Bits = binary.LittleEndian.Uint64(b[8*i:])
+			}
+			if !look(i, v) {
+				return nil
+			}
+		}
+		return nil
+	}
+	for i := range t.Len() {
+		v, err := t.Int(i)
+		if err != nil || !look(i, v) {
+			return err
+		}
+	}
+	return nil
+}
+
+// A loss is the first element of a table that 32 bits do not hold.
+type loss struct {
+	found bool
+	at    int64
+	text  string
+}
+
+// loss looks for a value that is not the same in i32, or in f32 for f64.
+func (l *linter) loss(c *model.Constant) (*loss, error) {
+	if done, ok := l.tables[c]; ok {
+		return done, nil
+	}
+	first := &loss{}
+	l.tables[c] = first
+	err := l.pieces(c, func(t garner.Tensor, from int64) (bool, error) {
+		b, err := t.Bytes()
+		if err != nil {
+			return false, err
+		}
+		for i := range t.Len() {
+			if same(t.DType(), binary.LittleEndian.Uint64(b[8*i:])) {
+				continue
+			}
+			text, err := t.At(i)
+			*first = loss{true, from + int64(i), text}
+			return false, err
+		}
+		return true, nil
+	})
+	return first, err
+}
+
+// same reports whether 32 bits hold an element of a 64-bit type. What they make
+// of a NaN is a NaN.
+func same(d garner.DType, bits uint64) bool {
+	switch d {
+	case garner.F64:
+		v := math.Float64frombits(bits)
+		return v != v || float64(float32(v)) == v
+	case garner.U64:
+		return bits <= math.MaxInt32
+	}
+	return int64(bits) == int64(int32(bits))
+}

@@ -1,0 +1,261 @@
+package lint
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/catalog"
+	"github.com/garner-go/garner/internal/mapped"
+	"github.com/garner-go/garner/model"
+)
+
+// A subject is a gather that rules look at.
+type subject struct {
+	*linter
+	node     *model.Node
+	operator catalog.Operator
+	op       garner.Op // nil where refused says why there is none
+	refused  error     // what the operator itself says against its attributes
+
+	data, indices *model.Value // never nil; model.Unknown where the node lacks them
+	axis          int          // from 0 on, of Gather and GatherElements
+	axisKnown     bool
+	batch         int // from 0 on, as far as the rank of the indices is known
+}
+
+func (l *linter) subject(n *model.Node) (*subject, error) {
+	operator, err := catalog.Find(n.Operator, 0)
+	if err != nil {
+		return nil, model.AtNode(n, err)
+	}
+	s := &subject{linter: l, node: n, operator: operator}
+	if _, s.op, s.refused = catalog.OfNode(n); s.refused != nil && !ofRules(s.refused) {
+		return nil, s.refused
+	}
+	s.data, s.indices = input(n, 0), input(n, 1)
+	b, _ := n.Attributes["batch_dims"].(int64)
+	if rank := s.indices.Spec.Rank; b < 0 && rank.Known() {
+		b += int64(rank.Min)
+	}
+	s.batch = int(min(max(b, -garner.MaxRank), garner.MaxRank)) // beyond that it is refused anyway
+	axis, known := int64(0), true
+	if a, ok := n.Attributes["axis"].(int64); ok {
+		axis = a
+	} else if len(operator.Inputs()) > 0 {
+		if axis, known, err = number(input(n, 2)); err != nil {
+			return nil, err
+		}
+	}
+	if rank := s.data.Spec.Rank; axis < 0 {
+		known = known && rank.Known()
+		axis += int64(rank.Min)
+	}
+	if s.axisKnown = known && 0 <= axis && axis < garner.MaxRank; s.axisKnown {
+		s.axis = int(axis)
+	}
+	return s, nil
+}
+
+// ofRules reports whether an error is of an operator's rules, rather than of the
+// file that holds a constant.
+func ofRules(err error) bool {
+	return errors.Is(err, garner.ErrDType) || errors.Is(err, garner.ErrAttribute) || errors.Is(err, garner.ErrShape)
+}
+
+// input is an operand, or one of which nothing is known.
+func input(n *model.Node, i int) *model.Value {
+	if i < len(n.Inputs) && n.Inputs[i] != nil {
+		return n.Inputs[i]
+	}
+	return &model.Value{Spec: model.Unknown}
+}
+
+// number is the value of an operand that is one constant integer.
+func number(v *model.Value) (n int64, known bool, err error) {
+	c := constant(v)
+	if c == nil || !c.Spec.DType.IsInteger() {
+		return 0, false, nil
+	}
+	for _, d := range c.Spec.Dims {
+		if d.Min != 1 {
+			return 0, false, nil
+		}
+	}
+	err = mapped.Guard(func() error {
+		t, err := c.Tensor()
+		if err != nil {
+			return err
+		}
+		i, err := t.Int(0)
+		n = int64(i.Bits)
+		return err
+	})
+	return n, err == nil, err
+}
+
+// far is how many nodes are looked through to find where a value comes from.
+const far = 4096
+
+// inOrder are operators whose result has the elements of their first input, in
+// the same row-major order.
+var inOrder = []string{"Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten"}
+
+// constant is the constant whose elements a value has, in row-major order; nil
+// where there is none.
+func constant(v *model.Value) *model.Constant {
+	for range far {
+		if v.Constant != nil {
+			return v.Constant
+		}
+		n := v.From
+		if n == nil || len(n.Inputs) == 0 || n.Inputs[0] == nil {
+			return nil
+		}
+		from := n.Inputs[0]
+		switch {
+		case slices.Contains(inOrder, n.Op):
+		case (n.Op == "Cast" || n.Op == "Convert") && holds(v.Spec.DType, from.Spec.DType):
+		default:
+			return nil
+		}
+		v = from
+	}
+	return nil
+}
+
+// holds reports whether an integer type has every value of another.
+func holds(wide, narrow garner.DType) bool {
+	if !wide.IsInteger() || !narrow.IsInteger() {
+		return false
+	}
+	switch {
+	case wide.IsUnsigned() == narrow.IsUnsigned():
+		return wide.Bits() >= narrow.Bits()
+	case narrow.IsUnsigned():
+		return wide.Bits() > narrow.Bits()
+	}
+	return false
+}
+
+// through are operators whose result is as little checked as what they are made
+// of, and which inputs those are; nil means all.
+var through = map[string][]int{
+	"Identity": {0}, "Cast": {0}, "CastLike": {0}, "Convert": {0}, "ConvertLike": {0}, "Reshape": {0}, "Squeeze": {0}, "Unsqueeze": {0},
+	"Flatten": {0}, "Transpose": {0}, "Slice": {0}, "StridedSlice": {0}, "Split": {0}, "VariadicSplit": {0}, "Expand": {0}, "Broadcast": {0},
+	"Tile": {0}, "Gather": {0}, "GatherND": {0}, "GatherElements": {0}, "Neg": {0}, "Negative": {0}, "Where": {1, 2}, "Select": {1, 2},
+	"Concat": nil, "Add": nil, "Sub": nil, "Subtract": nil, "Mul": nil, "Multiply": nil, "Div": nil, "Divide": nil,
+}
+
+// An origin is where a value comes from.
+type origin struct {
+	input *model.Value // an input of the model, the first that was found; nil where there is none
+	shape bool         // the shape of a tensor is among it
+	other bool         // so is something that is neither of these nor a constant
+}
+
+// origin looks through what moves elements and computes with them. What bounds
+// or chooses values (Clip, Mod, ArgMax, TopK …) ends the way, and is other.
+func (s *subject) origin(v *model.Value) origin {
+	var o origin
+	seen := map[*model.Value]bool{}
+	way := []*model.Value{v}
+	for len(way) > 0 {
+		v := way[len(way)-1]
+		way = way[:len(way)-1]
+		if v == nil || seen[v] || v.Constant != nil {
+			continue
+		}
+		if seen[v] = true; len(seen) > far {
+			o.other = true
+			break
+		}
+		n := v.From
+		if n == nil {
+			if s.inputs[v] {
+				if o.input == nil {
+					o.input = v
+				}
+			} else {
+				o.other = true
+			}
+			continue
+		}
+		if n.Op == "Shape" || n.Op == "ShapeOf" {
+			o.shape = true
+			continue
+		}
+		from, ok := through[n.Op]
+		if !ok {
+			o.other = true
+			continue
+		}
+		if from == nil {
+			way = append(way, n.Inputs...)
+			continue
+		}
+		for _, i := range from {
+			if i < len(n.Inputs) {
+				way = append(way, n.Inputs[i])
+			}
+		}
+	}
+	return o
+}
+
+// k is the length of an index tuple of GatherND, as far as it is known.
+func (s *subject) k() garner.Dim {
+	dims := s.indices.Spec.Dims
+	if s.operator.Kind != catalog.GatherND || len(dims) == 0 {
+		return garner.AnyDim
+	}
+	return dims[len(dims)-1]
+}
+
+// addressed are the dims of data that the components of an index tuple address,
+// in order; nil where not even their number is known.
+func (s *subject) addressed() []garner.Dim {
+	first, n := s.axis, 1
+	if s.operator.Kind == catalog.GatherND {
+		k := s.k()
+		if !k.Known() || k.Min > garner.MaxRank || s.batch < 0 {
+			return nil
+		}
+		first, n = s.batch, k.Min
+	} else if !s.axisKnown {
+		return []garner.Dim{garner.AnyDim}
+	}
+	dims := slices.Repeat([]garner.Dim{garner.AnyDim}, n)
+	for i := range dims {
+		if first+i < len(s.data.Spec.Dims) {
+			dims[i] = s.data.Spec.Dims[first+i]
+		}
+	}
+	return dims
+}
+
+// known reports whether every extent of a value is.
+func known(v *model.Value) bool {
+	_, ok := v.Spec.Shape()
+	return ok
+}
+
+// position names an element of the indices: indices[2,0].
+func (s *subject) position(at int64) string {
+	shape, ok := s.indices.Spec.Shape()
+	if !ok || len(shape) == 0 {
+		if at == 0 {
+			return "indices"
+		}
+		return fmt.Sprintf("element %d of the indices", at)
+	}
+	position := make(garner.Shape, len(shape))
+	for i := len(shape) - 1; i >= 0; i-- {
+		if shape[i] > 0 {
+			position[i] = int(at % int64(shape[i]))
+			at /= int64(shape[i])
+		}
+	}
+	return "indices" + position.String()
+}
