@@ -280,7 +280,8 @@ func (b *builder) node(l *layer, k *links, i int, values [][]output) (*model.Nod
 // infer works out what comes of a gather, as OpenVINO does, which does not look
 // at what the port says. It refuses what cannot be whatever the extents are,
 // where a result needs the layer and its inputs are sure. Extents that disagree
-// it lets stand: there are runtimes that take them.
+// it lets stand, and data's are then not known: there are runtimes that take
+// them.
 func (b *builder) infer(l *layer, n *model.Node, in []output, out *output, live bool) error {
 	if want := inputsOf(n.Op); len(in) != want {
 		return b.errorf(l.place, l, nil, "it has %d input ports; %s has %d", len(in), n.Operator, want)
@@ -308,18 +309,18 @@ func (b *builder) infer(l *layer, n *model.Node, in []output, out *output, live 
 	}
 	op := gatherOp(n.Operator, n.Attributes, axis)
 	spec, err := garner.Infer(op, data, indices)
+	if errors.Is(err, garner.ErrShape) {
+		if open, always := garner.Infer(op, garner.SpecOfRank(data.DType, data.Rank), indices); always == nil {
+			spec, err = open, nil
+		}
+	}
 	if err != nil && sure {
-		if !errors.Is(err, garner.ErrShape) {
-			return b.wrap(l.place, l, err)
-		}
-		if _, always := garner.Infer(op, garner.SpecOfRank(data.DType, data.Rank), indices); always != nil {
-			return b.wrap(l.place, l, err)
-		}
+		return b.wrap(l.place, l, err)
 	}
 	if err != nil {
 		return nil
 	}
-	if spec.DType = in[0].Spec.DType; spec.DType == garner.Invalid {
+	if spec.DType = in[0].Spec.DType; spec.DType == garner.Invalid && !in[0].sure {
 		spec.DType = said.DType
 	}
 	out.Spec, out.sure = narrow(spec, said), sure
