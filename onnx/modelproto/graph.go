@@ -17,7 +17,7 @@ type scope struct {
 	outer  *scope // of a sub-graph: the graph that its node stands in
 	depth  int    // how many graphs and calls it stands in
 	place  string // for messages
-	prefix string // of the names of its nodes
+	prefix string // of the names that are made for its nodes
 	opsets map[string]int
 
 	values   map[string]*model.Value
@@ -301,6 +301,7 @@ func (s *scope) resolveHere(name string) (*model.Value, bool, error) {
 	first := alias{s, name}
 	var way []alias
 	var found *model.Value
+	marked, next := alias{}, 1 // a place on the way that a circle comes back to
 	for at := first; ; {
 		if v, ok := at.scope.values[at.name]; ok {
 			found = v
@@ -310,7 +311,7 @@ func (s *scope) resolveHere(name string) (*model.Value, bool, error) {
 			found = v
 			break
 		}
-		next, ok := at.scope.aliases[at.name]
+		to, ok := at.scope.aliases[at.name]
 		if !ok {
 			if at == first {
 				return nil, false, nil
@@ -324,11 +325,13 @@ func (s *scope) resolveHere(name string) (*model.Value, bool, error) {
 			break
 		}
 		way = append(way, at)
-		if next.scope == nil {
+		if to.scope == nil {
 			break
 		}
-		at = next
-		if len(way) > maxSpent {
+		at = to
+		if len(way) == next {
+			marked, next = at, 2*next
+		} else if at == marked {
 			return nil, false, s.errorf("", "value %.200q is made of itself, through functions that give back what they are given; remove one of the calls", name)
 		}
 	}
@@ -355,10 +358,12 @@ func (s *scope) expand(protos []*onnxpb.NodeProto, list *[]pending) error {
 	for i, p := range protos {
 		n := &model.Node{Name: p.GetName(), Domain: plain(p.GetDomain()), Op: p.GetOpType()}
 		n.At = fmt.Sprintf("%s.node[%d]", s.place, i)
-		if n.Name == "" {
-			n.Name = fmt.Sprintf("%s_%d", n.Op, i)
+		switch {
+		case n.Name == "":
+			n.Name = fmt.Sprintf("%s%s_%d", s.prefix, n.Op, i)
+		case len(s.calls) > 0: // its name is that of a node of every call
+			n.Name = s.prefix + n.Name
 		}
-		n.Name = s.prefix + n.Name
 		if err := s.spend(1+len(p.Input)+len(p.Output)+len(p.Attribute), len(n.At)+len(n.Name)); err != nil {
 			return err
 		}

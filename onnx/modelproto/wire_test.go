@@ -102,7 +102,7 @@ func TestTensorProtos(t *testing.T) {
 		{message(dims, 2, dataType, 2, raw, "a", raw, "ab"), "u8[2] [97, 98]"},
 		{message(dims, 2, dataType, 3, 14, 7), "no DataLocation 7"},
 		{message(dims, 1, dataType, 27, raw, "a"), "FLOAT6E2M3, which garner does not know"},
-		{message(dims, 1, dataType, 1<<31, raw, "a"), "no element type"},
+		{message(dims, 1, dataType, uint64(1<<31), raw, "a"), "no element type"},
 		{message(dims, 1, dataType, 2, raw, "a", 14, 1), "in another file and in raw_data"},
 		{message(dims, 1, dataType, 8, 14, 1), "strings are said to be in another file"},
 		{message(dims, uint64(1<<62), dims, 4, dataType, 1), "more"},
