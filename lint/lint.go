@@ -100,12 +100,12 @@ type Options struct {
 // that cannot be read is an error.
 func Model(ctx context.Context, m *model.Model, o Options) ([]Finding, error) {
 	l := &linter{
-		ctx: ctx, format: m.Format, runtimes: o.Runtimes, home: o.Runtimes, inputs: map[*model.Value]bool{},
+		ctx: ctx, format: m.Format, runtimes: AllRuntimes(), home: homes[m.Format], inputs: map[*model.Value]bool{},
 		indices: map[string]*indexScan{}, tables: map[*model.Constant]*loss{},
 	}
-	if len(l.runtimes) == 0 {
-		l.runtimes = AllRuntimes()
-		l.home = homes[m.Format]
+	if len(o.Runtimes) > 0 {
+		l.runtimes = slices.DeleteFunc(l.runtimes, func(r Runtime) bool { return !slices.Contains(o.Runtimes, r) })
+		l.home = l.runtimes
 	}
 	if m.Graph != nil {
 		for _, v := range m.Graph.Inputs {

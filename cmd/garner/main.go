@@ -109,6 +109,7 @@ Usage:
   garner ops      [NAME]                                                         the operators: shapes, policies, types, examples
   garner verify   PATH... [--json]                                               hold garner against recorded answers
   garner bench    gather|gathernd|elements DATA INDICES ...                      time a gather beside this machine's limits
+  garner lint     MODEL [--runtime R,...] [--format text|json|sarif]             which gathers of a model differ in another runtime
   garner help COMMAND                                                            what to type, with examples
   garner completion bash|zsh|fish|powershell                                     a completion script for the shell
 
@@ -125,7 +126,8 @@ Without -o a small result is printed. OUT is a file, .npy, .npz or .safetensors;
 "-o -" writes npy to standard output.
 
 Exit status: 0 done; 1 the data or an index was refused, a file could not be read
-or written, or a verify had failures; 2 the command was wrong; 130 interrupted.`
+or written, a verify had failures or a lint findings; 2 the command was wrong;
+130 interrupted.`
 
 // helpTemplate answers first what to type.
 const helpTemplate = `{{if not .HasParent}}{{.Long}}
@@ -159,7 +161,7 @@ func (p *program) command() *cobra.Command {
 			if len(args) > 0 {
 				return noCommand(cmd, args[0])
 			}
-			return usage(cmd, "say what to do: gather, gathernd, elements, shape, explain, ops, verify or bench")
+			return usage(cmd, "say what to do: gather, gathernd, elements, shape, explain, ops, verify, bench or lint")
 		},
 	}
 	root.SuggestionsMinimumDistance = 2
@@ -190,7 +192,7 @@ func (p *program) command() *cobra.Command {
 	for _, k := range gatherKinds {
 		root.AddCommand(p.gatherCommand(k))
 	}
-	root.AddCommand(p.shapeCommand(), p.explainCommand(), p.opsCommand(), p.verifyCommand(), p.benchCommand())
+	root.AddCommand(p.shapeCommand(), p.explainCommand(), p.opsCommand(), p.verifyCommand(), p.benchCommand(), p.lintCommand())
 	root.InitDefaultCompletionCmd()
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {
 		wantShell(completion)

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/catalog"
+	"github.com/garner-go/garner/lint"
+	"github.com/spf13/cobra"
+)
+
+// lintFlags are what lint is told beside the model.
+type lintFlags struct {
+	failOn, format, runtime string
+	lenient                 bool
+}
+
+const never = "never"
+
+// lintFormats are the ways to write a report; the first is the default.
+var lintFormats = []string{"text", "json", "sarif"}
+
+func (p *program) lintCommand() *cobra.Command {
+	var f lintFlags
+	cmd := &cobra.Command{
+		Use:   "lint MODEL",
+		Short: "Judge the gathers of a model: which would answer differently in another runtime",
+		Long: `MODEL is an ONNX file (.onnx) or OpenVINO's IR (.xml, with its .bin beside it).
+
+A finding has the number of its rule, a severity, what stands in the model, what
+each runtime makes of it, the remedy, and the evidence: a case of the recorded
+answers in testdata/conformance. docs/lint.md has all rules. A model without
+findings prints nothing.
+
+Severities: error, this model as it is is refused or answered differently; warning,
+so it may be with what only a run knows; note, a run may show it. A finding about
+runtimes that do not read the model's format is a step lower, unless --runtime names
+them.
+
+Exit status: 0 no finding of the severity of --fail-on or above; 1 there is one, or
+MODEL could not be read; 2 the command was wrong; 130 interrupted.`,
+		Example: `  garner lint testdata/onnx/gather_13_table/model.onnx
+  garner lint testdata/onnx/gathernd_13_elements/model.onnx --runtime openvino,onnxruntime --fail-on error
+  garner lint testdata/onnx/gather_13_string/model.onnx --fail-on never --format sarif`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage(cmd, "lint takes one MODEL; %d were given", len(args))
+			}
+			return nil
+		},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			var extensions []string
+			for _, f := range catalog.ModelFormats() {
+				extensions = append(extensions, strings.TrimPrefix(f.Extension, "."))
+			}
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return extensions, cobra.ShellCompDirectiveFilterFileExt
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return p.lint(cmd, args[0], f) },
+	}
+	choices := func(name string, words []string) {
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // fails for a flag that there is not
+	}
+	cmd.Flags().StringVar(&f.failOn, "fail-on", lint.Error.String(), "the least severity that makes the exit status 1: error, warning, note or never")
+	choices("fail-on", []string{"error", "warning", "note", never})
+	cmd.Flags().StringVar(&f.format, "format", lintFormats[0], "text, json or sarif (SARIF 2.1.0)")
+	choices("format", lintFormats)
+	cmd.Flags().StringVar(&f.runtime, "runtime", "", "only these, with commas: "+runtimeNames()+" (default all)")
+	choices("runtime", strings.Split(runtimeNames(), ", "))
+	cmd.Flags().BoolVar(&f.lenient, "lenient", false, "read a text that the format refuses as what it can only mean")
+	return cmd
+}
+
+func runtimeNames() string {
+	var names []string
+	for _, r := range lint.AllRuntimes() {
+		names = append(names, string(r))
+	}
+	return strings.Join(names, ", ")
+}
+
+func (p *program) lint(cmd *cobra.Command, path string, f lintFlags) error {
+	var options lint.Options
+	if cmd.Flags().Changed("runtime") {
+		for name := range strings.SplitSeq(f.runtime, ",") {
+			r := lint.Runtime(strings.ToLower(strings.TrimSpace(name)))
+			if !slices.Contains(lint.AllRuntimes(), r) {
+				return usage(cmd, "--runtime %q: no runtime %q; there are %s", f.runtime, name, runtimeNames())
+			}
+			options.Runtimes = append(options.Runtimes, r)
+		}
+	}
+	least := lint.Error + 1 // never
+	if f.failOn != never {
+		var err error
+		if least, err = lint.ParseSeverity(f.failOn); err != nil {
+			return usage(cmd, "--fail-on %q: it is error, warning, note or never", f.failOn)
+		}
+	}
+	if !slices.Contains(lintFormats, f.format) {
+		return usage(cmd, "--format %q: it is text, json or sarif", f.format)
+	}
+	report, err := p.judge(cmd.Context(), path, options, f.lenient)
+	if err != nil {
+		return err
+	}
+	to := p.printer()
+	switch f.format {
+	case "json":
+		err = report.WriteJSON(to.buf)
+	case "sarif":
+		err = report.WriteSARIF(to.buf)
+	default:
+		err = report.WriteText(to.buf)
+	}
+	if err != nil {
+		return notPrinted(err)
+	}
+	if err := to.flush(); err != nil {
+		return err
+	}
+	if n := report.AtLeast(least); n > 0 {
+		return garner.Errorf(nil, "%s: %d of %d findings are of severity %s or above", path, n, len(report.Findings), least)
+	}
+	return nil
+}
+
+// judge opens a model and judges it. The report holds no memory of the model's
+// files.
+func (p *program) judge(ctx context.Context, path string, o lint.Options, lenient bool) (*lint.Report, error) {
+	m, err := catalog.OpenModel(path, catalog.ModelOptions{Lenient: lenient})
+	if err != nil {
+		return nil, err
+	}
+	findings, err := lint.Model(ctx, m, o)
+	if err := errors.Join(err, m.Close()); err != nil {
+		return nil, err
+	}
+	return &lint.Report{Model: m, Version: version(), Findings: findings}, nil
+}

@@ -1,0 +1,267 @@
+package lint
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/garner-go/garner/model"
+)
+
+// A Report is what was found in a model.
+type Report struct {
+	Model    *model.Model
+	Version  string // of garner
+	Findings []Finding
+}
+
+// AtLeast counts the findings of a severity and above.
+func (r *Report) AtLeast(s Severity) int {
+	n := 0
+	for _, f := range r.Findings {
+		if f.Severity >= s {
+			n++
+		}
+	}
+	return n
+}
+
+// WriteText writes three lines a finding, and nothing where there is none:
+//
+//	model.xml:12:5: error L.2: "gather" (openvino.Gather-8): indices[1] = 7 is outside …
+//		remedy: …
+//		evidence: …
+//
+// Where the file is no text, the place in it stands behind the node's name.
+func (r *Report) WriteText(w io.Writer) error {
+	var b strings.Builder
+	for _, f := range r.Findings {
+		where, at := plain(r.Model.Path), ", "+plain(f.Node.At)
+		if line, column := f.Place(); line > 0 {
+			where, at = fmt.Sprintf("%s:%d:%d", where, line, column), ""
+		} else if f.Node.At == "" {
+			at = ""
+		}
+		fmt.Fprintf(&b, "%s: %s %s: %.200q (%s%s): %s\n", where, f.Severity, f.Rule.ID, f.Node.Name, f.Node.Operator, at, f.Message)
+		fmt.Fprintf(&b, "\tremedy: %s\n\tevidence: %s\n", f.Rule.Remedy, strings.Join(cited(f.Evidence), ", "))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// cited names each piece of evidence once.
+func cited(evidence []Evidence) []string {
+	var names []string
+	seen := map[string]bool{}
+	for _, e := range evidence {
+		if name := e.String(); !seen[name] {
+			seen[name] = true
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// plain is text of a file that nobody need trust, for a terminal.
+func plain(text string) string {
+	quoted := fmt.Sprintf("%.200q", text)
+	if inner := quoted[1 : len(quoted)-1]; inner == text {
+		return text
+	}
+	return quoted
+}
+
+type jsonReport struct {
+	Model    string        `json:"model"`
+	Format   string        `json:"format"`
+	Findings []jsonFinding `json:"findings"`
+	Errors   int           `json:"errors"`
+	Warnings int           `json:"warnings"`
+	Notes    int           `json:"notes"`
+}
+
+type jsonFinding struct {
+	Rule     string         `json:"rule"`
+	Title    string         `json:"title"`
+	Severity string         `json:"severity"`
+	Node     string         `json:"node"`
+	Operator string         `json:"operator"`
+	At       string         `json:"at,omitempty"`
+	Line     int            `json:"line,omitempty"`
+	Column   int            `json:"column,omitempty"`
+	Message  string         `json:"message"`
+	Remedy   string         `json:"remedy"`
+	Runtimes []Runtime      `json:"runtimes"`
+	Evidence []jsonEvidence `json:"evidence"`
+}
+
+type jsonEvidence struct {
+	Runtime  Runtime `json:"runtime"`
+	Operator string  `json:"operator"`
+	Answer   Answer  `json:"answer"`
+	Run      string  `json:"run,omitempty"`
+	Case     string  `json:"case,omitempty"`   // in testdata/conformance
+	Source   string  `json:"source,omitempty"` // where nothing is recorded
+}
+
+func evidenceOf(f *Finding) []jsonEvidence {
+	list := make([]jsonEvidence, len(f.Evidence))
+	for i, e := range f.Evidence {
+		list[i] = jsonEvidence{e.Runtime(), e.Operator, e.Answer, e.Run, e.Case, e.Source}
+	}
+	return list
+}
+
+// WriteJSON writes one object: model, format, findings, and how many there are
+// of each severity.
+func (r *Report) WriteJSON(w io.Writer) error {
+	out := jsonReport{
+		Model: r.Model.Path, Format: r.Model.Format, Findings: []jsonFinding{},
+		Errors:   r.AtLeast(Error),
+		Warnings: r.AtLeast(Warning) - r.AtLeast(Error),
+		Notes:    r.AtLeast(Note) - r.AtLeast(Warning),
+	}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		line, column := f.Place()
+		out.Findings = append(out.Findings, jsonFinding{
+			Rule: f.Rule.ID, Title: f.Rule.Title, Severity: f.Severity.String(), Node: f.Node.Name, Operator: f.Node.Operator,
+			At: f.Node.At, Line: line, Column: column, Message: f.Message, Remedy: f.Rule.Remedy,
+			Runtimes: f.Runtimes(), Evidence: evidenceOf(f),
+		})
+	}
+	return write(w, out)
+}
+
+func write(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// The parts of SARIF 2.1.0 that a report has. Field names are the standard's.
+type (
+	sarifLog struct {
+		Schema  string     `json:"$schema"`
+		Version string     `json:"version"`
+		Runs    []sarifRun `json:"runs"`
+	}
+	sarifRun struct {
+		Tool    sarifTool     `json:"tool"`
+		Results []sarifResult `json:"results"`
+	}
+	sarifTool struct {
+		Driver sarifDriver `json:"driver"`
+	}
+	sarifDriver struct {
+		Name           string      `json:"name"`
+		Version        string      `json:"version,omitempty"`
+		InformationURI string      `json:"informationUri"`
+		Rules          []sarifRule `json:"rules"`
+	}
+	sarifText struct {
+		Text string `json:"text"`
+	}
+	sarifLevel struct {
+		Level string `json:"level"`
+	}
+	sarifRule struct {
+		ID                   string     `json:"id"`
+		ShortDescription     sarifText  `json:"shortDescription"`
+		FullDescription      sarifText  `json:"fullDescription"`
+		Help                 sarifText  `json:"help"`
+		DefaultConfiguration sarifLevel `json:"defaultConfiguration"`
+	}
+	sarifResult struct {
+		RuleID     string          `json:"ruleId"`
+		RuleIndex  int             `json:"ruleIndex"`
+		Level      string          `json:"level"`
+		Message    sarifText       `json:"message"`
+		Locations  []sarifLocation `json:"locations"`
+		Properties sarifProperties `json:"properties"`
+	}
+	sarifLocation struct {
+		Physical sarifPhysical  `json:"physicalLocation"`
+		Logical  []sarifLogical `json:"logicalLocations"`
+	}
+	sarifPhysical struct {
+		Artifact sarifArtifact `json:"artifactLocation"`
+		Region   *sarifRegion  `json:"region,omitempty"`
+	}
+	sarifArtifact struct {
+		URI string `json:"uri"`
+	}
+	sarifRegion struct {
+		StartLine   int `json:"startLine"`
+		StartColumn int `json:"startColumn,omitempty"`
+	}
+	sarifLogical struct {
+		Name               string `json:"name"`
+		FullyQualifiedName string `json:"fullyQualifiedName,omitempty"`
+		Kind               string `json:"kind"`
+	}
+	sarifProperties struct {
+		Operator string         `json:"operator"`
+		Runtimes []Runtime      `json:"runtimes"`
+		Evidence []jsonEvidence `json:"evidence"`
+		Remedy   string         `json:"remedy"`
+	}
+)
+
+// WriteSARIF writes a log of SARIF 2.1.0 with one run. Every rule is in it,
+// those that nothing met too.
+//
+// Spec: https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
+func (r *Report) WriteSARIF(w io.Writer) error {
+	run := sarifRun{Results: []sarifResult{}}
+	run.Tool.Driver = sarifDriver{Name: "garner", Version: r.Version, InformationURI: "https://github.com/garner-go/garner"}
+	index := map[string]int{}
+	for i := range rules {
+		rule := &rules[i]
+		index[rule.ID] = i
+		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{
+			ID: rule.ID, ShortDescription: sarifText{rule.Title}, FullDescription: sarifText{rule.About},
+			Help: sarifText{rule.Remedy}, DefaultConfiguration: sarifLevel{rule.Severity.String()},
+		})
+	}
+	artifact := sarifArtifact{URI: fileURI(r.Model.Path)}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		location := sarifLocation{
+			Physical: sarifPhysical{Artifact: artifact},
+			Logical:  []sarifLogical{{Name: f.Node.Name, FullyQualifiedName: f.Node.At, Kind: "node"}},
+		}
+		if line, column := f.Place(); line > 0 {
+			location.Physical.Region = &sarifRegion{line, column}
+			location.Logical[0].FullyQualifiedName = ""
+		}
+		run.Results = append(run.Results, sarifResult{
+			RuleID: f.Rule.ID, RuleIndex: index[f.Rule.ID], Level: f.Severity.String(),
+			Message:    sarifText{f.Message + ". " + f.Rule.Remedy},
+			Locations:  []sarifLocation{location},
+			Properties: sarifProperties{f.Node.Operator, f.Runtimes(), evidenceOf(f), f.Rule.Remedy},
+		})
+	}
+	return write(w, sarifLog{
+		Schema:  "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
+		Version: "2.1.0",
+		Runs:    []sarifRun{run},
+	})
+}
+
+// fileURI is a path as a URI reference: relative where the path is.
+func fileURI(path string) string {
+	u := url.URL{Path: filepath.ToSlash(path)}
+	if filepath.IsAbs(path) {
+		u.Scheme = "file"
+		if runtime.GOOS == "windows" {
+			u.Path = "/" + u.Path // file:///C:/a
+		}
+	}
+	return u.String()
+}
