@@ -1,6 +1,7 @@
 // Command gendocs writes docs/operators.md and its pictures: the examples that
 // the operators' own pages give, each with its data, its indices, what garner
-// makes of them, and a picture of which cell goes where.
+// makes of them, and a picture of which cell goes where. And it writes
+// docs/lint.md: the rules of package lint.
 //
 //	go generate ./internal/gendocs
 package main
@@ -95,6 +96,7 @@ func documents() (map[string][]byte, error) {
 		}
 	}
 	files["operators.md"] = page.Bytes()
+	files["lint.md"] = lintPage()
 	return files, nil
 }
 

@@ -5,7 +5,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
+
+	"github.com/garner-go/garner/lint"
 )
 
 // TestDocuments holds that docs has what the operators and the pictures are now.
@@ -38,8 +41,8 @@ func TestDocuments(t *testing.T) {
 			t.Errorf("operators.md shows %s, which there is not", link[1])
 		}
 	}
-	if len(files) != 34 {
-		t.Errorf("%d files, not a page and 33 pictures", len(files))
+	if len(files) != 35 {
+		t.Errorf("%d files, not two pages and 33 pictures", len(files))
 	}
 }
 
@@ -66,6 +69,24 @@ func TestWrite(t *testing.T) {
 	for name, want := range files {
 		if got, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name))); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestLintPage holds that the page has every rule, with all of its evidence.
+func TestLintPage(t *testing.T) {
+	page := string(lintPage())
+	for _, r := range lint.Rules() {
+		_, section, found := strings.Cut(page, "\n## "+r.ID+": "+r.Title+"\n\n**"+r.Severity.String()+".** ")
+		section, _, _ = strings.Cut(section, "\n## ")
+		if !found || !strings.Contains(section, r.Remedy) {
+			t.Errorf("%s has no section", r.ID)
+		}
+		for _, e := range r.Evidence {
+			if !strings.Contains(section, "| `"+e.Operator+"` | "+e.Who()+" "+string(e.Answer)+" |") || e.Case != "" && !strings.Contains(section, "`"+e.Case+"`") ||
+				e.Case == "" && !strings.Contains(section, "not recorded: <"+e.Source+">") {
+				t.Errorf("%s does not show %v", r.ID, e)
+			}
 		}
 	}
 }

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/garner-go/garner/lint"
+)
+
+const lintHead = `# What lint finds
+
+"garner lint MODEL" judges the gathers of an ONNX file or of OpenVINO's IR: which of them would answer differently in another runtime, or
+not at all. Each rule below has what it looks at, what each runtime's operator does, where that was recorded, and the remedy.
+
+A finding has its rule's severity where it concerns a runtime that reads the model's format (ONNX: OpenVINO and ONNX Runtime; IR:
+OpenVINO) or one that --runtime names, and is a step lower elsewhere: "--runtime tensorflow" makes warnings about TensorFlow errors.
+
+- **error**: this model as it is is refused, or answered differently.
+- **warning**: so it may be with values that only a run knows, or what comes then is undefined.
+- **note**: a run may show a difference.
+
+Evidence is the name of a case in [testdata/conformance](../testdata/conformance), which holds what the runtime itself answered; "not recorded"
+links what the claim rests on instead. An answer speaks of the recorded version:
+
+`
+
+const lintTail = `
+This page is generated: "go generate ./internal/gendocs" writes it of the rules of package lint, and tests hold both that it is what they
+say, and that every case says what the rule claims.
+`
+
+// lintPage is docs/lint.md.
+func lintPage() []byte {
+	var b bytes.Buffer
+	b.WriteString(lintHead)
+	b.WriteString("| runtime | recorded |\n|---|---|\n")
+	for _, r := range lint.AllRuntimes() {
+		recorded := r.Recorded()
+		if recorded == "" {
+			recorded = "no run: the cases of its published tests"
+		}
+		fmt.Fprintf(&b, "| %s (`--runtime %s`) | %s |\n", r.Name(), r, recorded)
+	}
+	b.WriteString(lintTail)
+	for _, r := range lint.Rules() {
+		fmt.Fprintf(&b, "\n## %s: %s\n\n**%s.** %s\n\nRemedy: %s\n\n", r.ID, r.Title, r.Severity, r.About, r.Remedy)
+		b.WriteString("| operator | the runtime | evidence |\n|---|---|---|\n")
+		for _, group := range together(r.Evidence) {
+			e := group[0]
+			var names []string
+			for _, e := range group {
+				names = append(names, cell(e))
+			}
+			fmt.Fprintf(&b, "| `%s` | %s %s | %s |\n", e.Operator, e.Who(), e.Answer, strings.Join(names, "<br>"))
+		}
+	}
+	return b.Bytes()
+}
+
+// together are pieces of evidence of one operator and one answer.
+func together(evidence []lint.Evidence) [][]lint.Evidence {
+	var groups [][]lint.Evidence
+	for _, e := range evidence {
+		i := slices.IndexFunc(groups, func(g []lint.Evidence) bool {
+			return g[0].Operator == e.Operator && g[0].Answer == e.Answer && g[0].Run == e.Run
+		})
+		if i < 0 {
+			groups = append(groups, []lint.Evidence{e})
+		} else {
+			groups[i] = append(groups[i], e)
+		}
+	}
+	return groups
+}
+
+// cell is a piece of evidence in a table.
+func cell(e lint.Evidence) string {
+	text := "`" + e.Case + "`"
+	if e.Case == "" {
+		text = "not recorded: <" + e.Source + ">"
+	}
+	if e.DType.Valid() {
+		text = e.DType.String() + ": " + text
+	}
+	return text
+}
