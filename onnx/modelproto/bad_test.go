@@ -35,7 +35,9 @@ func look(m *model.Model) error {
 			made, err := c.Tensor()
 			if err == nil {
 				err = mapped.Guard(func() error {
-					_ = made.Text()
+					if made.Len() > 0 { // the text of nothing, a billion times, is long
+						_ = made.Text()
+					}
 					return nil
 				})
 			}
@@ -777,7 +779,7 @@ func FuzzOpen(f *testing.F) {
 				}
 				c, err := v.Constant.Tensor()
 				if err == nil && v.Constant.Spec.String() != garner.SpecOf(c.DType(), c.Shape()...).String() {
-					t.Errorf("%v is said to be %v", c, v.Constant.Spec)
+					t.Errorf("%v is said to be %v", c.Spec(), v.Constant.Spec)
 				}
 			}
 		}

@@ -54,8 +54,8 @@ func FuzzTensor(f *testing.F) {
 			p.RawData = b
 		}
 		_, again, err := Tensor(marshaled(t, p))
-		if err != nil || again.DType() != made.DType() || !again.Shape().Equal(made.Shape()) || again.Text() != made.Text() {
-			t.Errorf("%v comes back as %v, %v", made, again, err)
+		if err != nil || again.DType() != made.DType() || !again.Shape().Equal(made.Shape()) || made.Len() > 0 && again.Text() != made.Text() {
+			t.Errorf("%v comes back as %v, %v", made.Spec(), again.Spec(), err)
 		}
 	})
 }
