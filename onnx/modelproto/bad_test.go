@@ -113,7 +113,7 @@ func TestCutShort(t *testing.T) {
 func TestCorrupt(t *testing.T) {
 	for name, b := range files(t) {
 		for i := range b {
-			for _, v := range []byte{0, 0xff, b[i] ^ 1, b[i] ^ 0x80, b[i] + 8} {
+			for _, v := range []byte{b[i] ^ 1, b[i] ^ 0x80} {
 				bad := slices.Clone(b)
 				bad[i] = v
 				m, err := FromBytes(bad)

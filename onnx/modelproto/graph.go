@@ -378,7 +378,7 @@ func (s *scope) node(p *onnxpb.NodeProto, n *model.Node, list *[]pending) error 
 	if n.Op == "" {
 		return errors.New("it has no op_type; name its operator")
 	}
-	seen := make(map[string]bool, len(p.Attribute))
+	seen := map[string]bool{}
 	for _, a := range p.Attribute {
 		if a.GetName() == "" || seen[a.GetName()] {
 			return fmt.Errorf("attribute %.200q has no name, or one that another has; name it", a.GetName())
@@ -440,7 +440,9 @@ func (p *pending) read() error {
 			return fmt.Errorf("it has the inputs %.200q and the outputs %.200q; %s has two and one: data and indices, and the result", p.proto.Input, p.proto.Output, p.Operator)
 		}
 	}
-	p.Attributes = make(map[string]any, len(p.proto.Attribute))
+	if len(p.proto.Attribute) > 0 {
+		p.Attributes = make(map[string]any, len(p.proto.Attribute))
+	}
 	for _, a := range p.proto.Attribute {
 		g, ok, err := p.scope.attribute(a)
 		if err != nil {

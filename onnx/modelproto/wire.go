@@ -234,7 +234,7 @@ func (s *stripper) strip(message []byte, at int, of protoreflect.MessageDescript
 const lengthBytes = 4
 
 func (s *stripper) space() (from int) {
-	s.out = append(s.out, make([]byte, lengthBytes)...)
+	s.out = append(s.out, 0, 0, 0, 0)
 	return len(s.out)
 }
 
