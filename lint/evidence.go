@@ -106,6 +106,7 @@ const (
 	Ends        Answer = "ends the process"
 	Cuts        Answer = "loses every string of a slice but the first"
 	Stretches   Answer = "stretches data's batch dim of 1"
+	Repeats     Answer = "repeats it"
 	Flattens    Answer = "multiplies the batch dims into one"
 	Keeps       Answer = "keeps every batch dim"
 )
@@ -140,11 +141,12 @@ func (e Evidence) String() string {
 	return "not recorded: " + e.Source
 }
 
-// xla and dynamic are runs beside the usual one.
+// Runs beside the usual one.
 const (
-	xla     = "tf.function, XLA"
-	unknown = "tf.function, unknown shapes"
-	dynamic = "dynamic dimensions"
+	xla      = "tf.function, XLA"
+	unknown  = "tf.function, unknown shapes"
+	dynamic  = "dynamic dimensions"
+	fromONNX = "reading ONNX"
 )
 
 // recorded is evidence that lies in a case.

@@ -104,7 +104,7 @@ func TestEvidence(t *testing.T) {
 			}
 		}
 	}
-	for _, a := range []Answer{Takes, Refuses, Counts, Zeros, Fills, Clamps, ReadsOther, LeavesUnset, Narrows, Misplaces, Ends, Cuts, Stretches, Flattens, Keeps} {
+	for _, a := range []Answer{Takes, Refuses, Counts, Zeros, Fills, Clamps, ReadsOther, LeavesUnset, Narrows, Misplaces, Ends, Cuts, Stretches, Repeats, Flattens, Keeps} {
 		if answers[a] == 0 {
 			t.Errorf("no rule says that a runtime %s", a)
 		}
@@ -174,6 +174,8 @@ func says(c line, e Evidence) error {
 		return when(len(c.Observed) == 1 && slices.Contains(c.Observed[0].Values, any("")) && strings.Contains(note, "wrong result"), "observed %v", c.Observed)
 	case Stretches:
 		return when(c.Error == "batch-dims" && c.Recorded != nil && len(c.Recorded.Outputs) == 1 && c.Inputs[0].Shape[0] == 1 && c.Inputs[1].Shape[0] > 1, "recorded %+v", c.Recorded)
+	case Repeats:
+		return when(c.Error == "rank" && c.Recorded != nil && len(c.Recorded.Outputs) == 1 && len(c.Inputs[0].Shape) == 0, "recorded %+v", c.Recorded)
 	case Flattens:
 		in := c.Inputs[1].Shape
 		return when(own && c.Attributes["batch_dims"] == 2.0 && c.Outputs[0].Shape[0] == in[0]*in[1], "the result is %v", c.Outputs)

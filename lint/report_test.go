@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -110,7 +111,8 @@ func TestSARIF(t *testing.T) {
 			t.Error(log)
 		}
 	}
-	for path, want := range map[string]string{"m.onnx": "m.onnx", "a:b.onnx": "./a:b.onnx", "/x/%41.xml": "file:///x/%2541.xml"} {
+	absolute := map[bool][2]string{false: {"/x/%41.xml", "file:///x/%2541.xml"}, true: {`C:\x\a.xml`, "file:///C:/x/a.xml"}}[runtime.GOOS == "windows"]
+	for path, want := range map[string]string{"m.onnx": "m.onnx", "a:b.onnx": "./a:b.onnx", absolute[0]: absolute[1]} {
 		if got := fileURI(path); got != want {
 			t.Errorf("%s is %s; want %s", path, got, want)
 		}

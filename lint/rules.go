@@ -102,7 +102,8 @@ func noTuples(operator string) bool { return !tuples(operator) }
 const (
 	protoLimit = "https://onnxruntime.ai/docs/tutorials/web/large-models.html"
 	cpuTypes   = "https://docs.openvino.ai/2024/openvino-workflow/running-inference/inference-devices-and-modes/cpu-device.html"
-	cpuGather  = "https://github.com/openvinotoolkit/openvino/blob/master/src/plugins/intel_cpu/src/nodes/gather.cpp" // one node for Gather-7 and Gather-8
+	cpuGather  = "https://github.com/openvinotoolkit/openvino/blob/master/src/plugins/intel_cpu/src/nodes/gather.cpp"       // one node for Gather-7 and Gather-8
+	onnxReader = "https://github.com/openvinotoolkit/openvino/blob/master/src/frontends/onnx/frontend/src/op/gather_nd.cpp" // its result of 2026.4.1: a Broadcast, then GatherND-8
 	gatherNdH  = "https://github.com/tensorflow/tensorflow/blob/03db37846ab721f0f9581e323ec721b0b96dcc79/tensorflow/core/kernels/gather_nd_op.h"
 	cudaGather = "https://github.com/microsoft/onnxruntime/issues/28107"
 )
@@ -157,14 +158,15 @@ var rules = []Rule{
 	},
 	{
 		ID: "L.6", Severity: Error, Title: "A batch dim of 1 is stretched",
-		About: "GatherND with batch_dims whose data has 1 where the indices have more. ONNX Runtime stretches it; its specification and the other " +
-			"runtimes ask for equal dims. The reverse, indices with 1, is refused everywhere.",
+		About: "GatherND with batch_dims whose data has 1 where the indices have more. ONNX Runtime stretches it, and so does OpenVINO when it " +
+			"reads ONNX; the specifications and the other runtimes ask for equal dims. The reverse, indices with 1, is refused.",
 		Remedy: "Expand data to the batch dims of the indices, or drop the batch dim and address data without it.",
 		Evidence: []Evidence{
 			recorded("onnx.GatherND-12", Stretches, "onnx-gathernd-12-batch-broadcast-data"),
 			recorded("onnx.GatherND-13", Stretches, "onnx-gathernd-13-batch-broadcast-data"),
 			recorded("openvino.GatherND-5", Refuses, "openvino-gathernd-5-batch-broadcast-data"),
 			recorded("openvino.GatherND-8", Refuses, "openvino-gathernd-8-batch-broadcast-data"),
+			{Operator: "openvino.GatherND-8", Answer: Stretches, Run: fromONNX, Source: onnxReader},
 			recorded("tensorflow.gather_nd", Refuses, "tf-gather-nd-batch-broadcast-data"),
 		},
 		check: stretchedBatch,
@@ -417,6 +419,32 @@ var rules = []Rule{
 		},
 		check: refusedOperands,
 	},
+	{
+		ID: "L.25", Severity: Error, Title: "A scalar is addressed by empty tuples",
+		About:  "GatherND of data without a dim, whose indices have a last dim of 0. ONNX Runtime repeats the scalar; the specifications ask for data of rank 1 at least.",
+		Remedy: "Replace the node by a broadcast of data.",
+		Evidence: []Evidence{
+			recorded("openvino.GatherND-5", Refuses, "openvino-gathernd-5-scalar-data-k-zero"),
+			recorded("openvino.GatherND-8", Refuses, "openvino-gathernd-8-scalar-data-k-zero"),
+			recorded("onnx.GatherND-11", Repeats, "onnx-gathernd-11-scalar-data-k-zero"),
+			recorded("onnx.GatherND-12", Repeats, "onnx-gathernd-12-scalar-data-k-zero"),
+			recorded("onnx.GatherND-13", Repeats, "onnx-gathernd-13-scalar-data-k-zero"),
+			recorded("com.microsoft.GatherND-1", Repeats, "com-microsoft-gathernd-1-scalar-data-k-zero"),
+			recorded("tensorflow.GatherNd", Refuses, "tf-gathernd-scalar-data-k-zero"),
+		},
+		check: repeatedScalar,
+	},
+	{
+		ID: "L.26", Severity: Error, Title: "batch_dims is below the rank of the indices",
+		About:  "Gather-7 and Gather-8 with a batch_dims below −q, where q is the rank of the indices. Their pages allow −q … q; OpenVINO takes less, and reads other memory.",
+		Remedy: "Correct batch_dims; a negative one counts from the rank of the indices.",
+		Evidence: []Evidence{
+			recorded("openvino.Gather-7", ReadsOther, "openvino-gather-7-batch-below-minus-rank"),
+			recorded("openvino.Gather-8", ReadsOther, "openvino-gather-8-batch-below-minus-rank"),
+			recorded("tensorflow.GatherV2", Refuses, "tf-gatherv2-batch-below-minus-rank"),
+		},
+		check: batchBelowRank,
+	},
 }
 
 var (
@@ -530,7 +558,10 @@ func (s *subject) stretched() int {
 
 func stretchedBatch(r *Rule, s *subject) error {
 	if i := s.stretched(); i >= 0 {
-		s.find(r, s.answers(r), "batch dim %d is 1 in data and %s in the indices", i, s.indices.Spec.Dims[i])
+		evidence := slices.DeleteFunc(s.answers(r), func(e Evidence) bool {
+			return e.Runtime() == OpenVINO && (e.Run == fromONNX) != (s.format == "ONNX")
+		})
+		s.find(r, evidence, "batch dim %d is 1 in data and %s in the indices", i, s.indices.Spec.Dims[i])
 	}
 	return nil
 }
@@ -662,7 +693,7 @@ func lostStrings(r *Rule, s *subject) error {
 }
 
 func emptyTuples(r *Rule, s *subject) error {
-	if s.operator.Kind == catalog.GatherND && s.k() == garner.Exactly(0) {
+	if s.operator.Kind == catalog.GatherND && s.k() == garner.Exactly(0) && !s.repeated() {
 		s.find(r, s.answers(r, Takes), "the indices are %s, whose tuples have no component", s.indices.Type())
 	}
 	return nil
@@ -752,13 +783,25 @@ func hugeTable(r *Rule, s *subject) error {
 
 func refusedOperands(r *Rule, s *subject) error {
 	err := s.refused
-	if err == nil && s.stretched() < 0 {
+	if err == nil && s.stretched() < 0 && !s.repeated() && !s.below() {
 		data, indices := s.data.Spec, s.indices.Spec
 		if data.DType == garner.Invalid {
 			data.DType = garner.U8
 		}
 		if indices.DType == garner.Invalid {
 			indices.DType = garner.I64
+		}
+		// What an int of this machine does not count is no rule of the operator, so
+		// extents that no rule looks at are not told, nor those that agree.
+		data.Dims, indices.Dims = slices.Clone(data.Dims), slices.Clone(indices.Dims)
+		for i := range data.Dims {
+			paired := i < s.batch || s.operator.Kind == catalog.Elements && i != s.axis
+			switch {
+			case !paired || i >= len(indices.Dims):
+				data.Dims[i] = garner.AnyDim
+			case data.Dims[i] == indices.Dims[i]:
+				data.Dims[i], indices.Dims[i] = garner.AnyDim, garner.AnyDim
+			}
 		}
 		_, err = garner.Infer(s.op, data, indices)
 	}
@@ -770,5 +813,29 @@ func refusedOperands(r *Rule, s *subject) error {
 		err = at.Err // the finding says where
 	}
 	s.find(r, s.answers(r), "%s", strings.TrimPrefix(err.Error(), "garner: "))
+	return nil
+}
+
+// repeated reports whether L.25 speaks of the gather, and below whether L.26
+// does.
+func (s *subject) repeated() bool {
+	return s.operator.Kind == catalog.GatherND && s.data.Spec.Rank == garner.Exactly(0) && s.k() == garner.Exactly(0) && s.batch == 0
+}
+
+func (s *subject) below() bool {
+	return s.operator.Kind == catalog.Gather && s.batch < 0 && s.indices.Spec.Rank.Known()
+}
+
+func repeatedScalar(r *Rule, s *subject) error {
+	if s.repeated() {
+		s.find(r, s.answers(r), "data is %s and the indices are %s", s.data.Type(), s.indices.Type())
+	}
+	return nil
+}
+
+func batchBelowRank(r *Rule, s *subject) error {
+	if s.below() {
+		s.find(r, s.answers(r), "batch_dims is %v and the indices are %s", s.node.Attributes["batch_dims"], s.indices.Type())
+	}
 	return nil
 }

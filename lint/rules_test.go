@@ -160,7 +160,8 @@ var tests = []struct {
 	}},
 	{"L.6", []meets{
 		{gather{op: "onnx.GatherND-13", data: given("f32[1,3]"), indices: bounded("i64[4,1]"), attributes: batch(1)}, Error, "openvino onnxruntime tensorflow",
-			"batch dim 0 is 1 in data and 4 in the indices: OpenVINO refuses it, ONNX Runtime stretches data's batch dim of 1, TensorFlow refuses it"},
+			"batch dim 0 is 1 in data and 4 in the indices: OpenVINO (reading ONNX) stretches data's batch dim of 1, ONNX Runtime stretches data's batch dim of 1, TensorFlow refuses it"},
+		{gather{op: "openvino.GatherND-8", data: given("f32[1,3]"), indices: bounded("i64[4,1]"), attributes: batch(1)}, Error, "openvino onnxruntime tensorflow", "OpenVINO refuses it, ONNX Runtime stretches"},
 	}, []gather{
 		{op: "onnx.GatherND-13", data: given("f32[4,3]"), indices: bounded("i64[4,1]"), attributes: batch(1)},
 		{op: "onnx.GatherND-13", data: given("f32[4,3]"), indices: bounded("i64[1,1]"), attributes: batch(1)}, // L.24
@@ -256,6 +257,7 @@ var tests = []struct {
 		{gather{op: "onnx.GatherND-13", data: given("f32[3,4]"), indices: i64([]int{2, 0})}, Error, "openvino", "the indices are i64[2,0], whose tuples have no component: OpenVINO leaves the result's memory as it was"},
 	}, []gather{
 		{op: "onnx.GatherND-13", data: given("f32[3,4]"), indices: bounded("i64[2,?]")},
+		{op: "onnx.GatherND-13", data: given("f32[]"), indices: bounded("i64[2,0]")}, // L.25
 		{op: "onnx.Gather-13", data: given("f32[3,4]"), indices: bounded("i64[2,0]")},
 	}},
 	{"L.19", []meets{
@@ -306,6 +308,26 @@ var tests = []struct {
 		{op: "onnx.Gather-13", data: given("f32[3,4]"), indices: bounded("i64[2]"), attributes: axis(-2)},
 		{op: "onnx.Gather-13", data: &model.Value{Name: "a", Spec: model.Unknown}, indices: &model.Value{Name: "b", Spec: model.Unknown}},
 		{op: "onnx.GatherND-13", data: given("f32[1,3]"), indices: bounded("i64[4,1]"), attributes: batch(1)}, // L.6
+		{op: "onnx.GatherND-13", data: given("f32[]"), indices: bounded("i64[4,0]")},                          // L.25
+		{op: "openvino.Gather-8", data: given("f32[2,3]"), indices: bounded("i64[2,2]"), axis: i64(nil, 1), attributes: batch(-3)},
+		// Sizes that an int of 32 bits does not count.
+		{op: "onnx.Gather-13", data: huge("f32[262144,89600]"), indices: bounded("i64[70000]")},
+		{op: "onnx.GatherND-13", data: huge("f32[262144,8960,3]"), indices: bounded("i64[262144,1]"), attributes: batch(1)},
+		{op: "onnx.GatherElements-13", data: huge("f32[262144,89600]"), indices: bounded("i64[262144,3]"), attributes: axis(1)},
+	}},
+	{"L.25", []meets{
+		{gather{op: "onnx.GatherND-13", data: given("f32[]"), indices: bounded("i64[4,0]")}, Error, "openvino onnxruntime tensorflow",
+			"data is f32[] and the indices are i64[4,0]: OpenVINO refuses it, ONNX Runtime repeats it, TensorFlow refuses it"},
+	}, []gather{
+		{op: "onnx.GatherND-13", data: given("f32[]"), indices: bounded("i64[4,1]")}, // L.24
+		{op: "onnx.GatherND-13", data: given("f32[3]"), indices: bounded("i64[4,0]")},
+	}},
+	{"L.26", []meets{
+		{gather{op: "openvino.Gather-8", data: given("f32[2,3]"), indices: bounded("i64[2,2]"), axis: i64(nil, 1), attributes: batch(-3)}, Error, "openvino tensorflow",
+			"batch_dims is -3 and the indices are i64[2,2]: OpenVINO reads other memory, TensorFlow refuses it"},
+	}, []gather{
+		{op: "openvino.Gather-8", data: given("f32[2,3]"), indices: bounded("i64[2,2]"), axis: i64(nil, 1), attributes: batch(-2)},
+		{op: "openvino.Gather-8", data: given("f32[2,3]"), indices: bounded("i64[...]"), axis: i64(nil, 1), attributes: batch(-3)},
 	}},
 }
 
