@@ -520,7 +520,7 @@ func uncheckedIndices(r *Rule, s *subject) error {
 }
 
 func unchecked(r *Rule, s *subject, concerned bool) error {
-	if !concerned {
+	if !concerned || slices.Contains(s.indices.Spec.Dims, garner.Exactly(0)) { // none to be outside
 		return nil
 	}
 	if o := s.origin(s.indices); o.input != nil {

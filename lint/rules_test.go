@@ -140,6 +140,7 @@ var tests = []struct {
 		{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: bounded("i64[?,2]")},
 		{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: i64([]int{1, 1}, 0)},
 		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: given("i64[?]")}, // L.4
+		{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: given("i64[?,0]")},
 	}},
 	{"L.4", []meets{
 		{gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: made("Where", "i64[?]", given("bool[?]"), given("i64[?]"), i64(nil, 0))}, Note,
