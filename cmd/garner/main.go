@@ -109,6 +109,8 @@ Usage:
   garner ops      [NAME]                                                         the operators: shapes, policies, types, examples
   garner verify   PATH... [--json]                                               hold garner against recorded answers
   garner bench    gather|gathernd|elements DATA INDICES ...                      time a gather beside this machine's limits
+  garner run      MODEL --input NAME=FILE... [-o DIR]                            run a model's gathers, and what stands around them
+  garner model    MODEL [--json]                                                 list the gathers of a model, take their tables out
   garner lint     MODEL [--runtime R,...] [--format text|json|sarif]             which gathers of a model differ in another runtime
   garner help COMMAND                                                            what to type, with examples
   garner completion bash|zsh|fish|powershell                                     a completion script for the shell
@@ -161,7 +163,7 @@ func (p *program) command() *cobra.Command {
 			if len(args) > 0 {
 				return noCommand(cmd, args[0])
 			}
-			return usage(cmd, "say what to do: gather, gathernd, elements, shape, explain, ops, verify, bench or lint")
+			return usage(cmd, "say what to do: gather, gathernd, elements, shape, explain, ops, verify, bench, run, model or lint")
 		},
 	}
 	root.SuggestionsMinimumDistance = 2
@@ -192,7 +194,8 @@ func (p *program) command() *cobra.Command {
 	for _, k := range gatherKinds {
 		root.AddCommand(p.gatherCommand(k))
 	}
-	root.AddCommand(p.shapeCommand(), p.explainCommand(), p.opsCommand(), p.verifyCommand(), p.benchCommand(), p.lintCommand())
+	root.AddCommand(p.shapeCommand(), p.explainCommand(), p.opsCommand(), p.verifyCommand(), p.benchCommand(),
+		p.runCommand(), p.modelCommand(), p.lintCommand())
 	root.InitDefaultCompletionCmd()
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {
 		wantShell(completion)

@@ -37,7 +37,7 @@ var layers = [][]string{
 	{"openvino/ir", "onnx/modelproto"},
 	{"internal/catalog"}, // the only package that knows every dialect and every format of models
 	{"lint"},
-	{"internal/corpus", "internal/house", "internal/gendocs"},
+	{"internal/corpus", "internal/house", "internal/gendocs", "internal/run"},
 	{"cmd/garner"},
 }
 

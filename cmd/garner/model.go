@@ -1,0 +1,547 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/catalog"
+	"github.com/garner-go/garner/internal/run"
+	"github.com/garner-go/garner/model"
+	"github.com/spf13/cobra"
+)
+
+const modelHelp = `A line a gather: its name, which "garner run --node" takes; the operator, in the
+version that the model's opset means, and its attributes; its data and indices and
+where they come from: a constant of the file, an input of the model, or a node; and
+its result. A dim that is not known is ?, or has the model's name for it.
+
+Constants are mapped, not read: a model larger than memory opens at once.
+
+--json prints one object:
+  path, format, producer       of the file
+  opsets                       {"DOMAIN": VERSION}, "" being ONNX's own; {} for OpenVINO
+  inputs, results              the model's own: VALUEs
+  gathers                      a list of {name, at, domain, op, version, operator,
+                               attributes, inputs, outputs, table_bytes}: operator is
+                               one that "garner ops" lists, and table_bytes what its
+                               data takes in the file, null where that is no constant
+A VALUE is {name, type, dtype, dims}: type as in f32[batch,3], dims null where the
+rank is not known, and null for a dim that is not. An input of a gather also has
+role (data, indices, axis), from (constant, input or node), via, the operators on
+the way from there that change shape or type alone, and for a constant {name, type,
+bytes, file, offset} as constant, for a node {name, op} as node.
+
+--extract takes the data of one gather out, where it is a constant, into a .npy,
+.npz or .safetensors file, in which it has the constant's name; what stands between
+the constant and the gather is done. The file is written whole or not at all.
+
+Exit status: 0 done; 1 the model was refused, or a file could not be read or
+written; 2 the command was wrong; 130 interrupted.`
+
+// modelFlags are what model can be told.
+type modelFlags struct {
+	json, lenient bool
+	extract, out  string
+}
+
+func (p *program) modelCommand() *cobra.Command {
+	f := &modelFlags{}
+	cmd := &cobra.Command{
+		Use:   "model MODEL",
+		Short: "List the gathers of a model, and take their tables out",
+		Long:  modelHelp,
+		Example: `  garner model testdata/models/bert.onnx
+  garner model testdata/models/half.xml --json
+  garner model testdata/models/hash.onnx --extract node_embedding -o table.npy
+  garner model testdata/models/half.xml --extract __module.emb/aten::embedding/Gather -o table.safetensors`,
+		Args:              oneModel,
+		ValidArgsFunction: completeModel,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.model(cmd, f, args[0])
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.BoolVar(&f.json, "json", false, "print one JSON object")
+	flags.StringVar(&f.extract, "extract", "", "write the table of the gather `NODE` to a file, instead of the list")
+	flags.StringVarP(&f.out, "output", "o", "", "the file of --extract, `OUT`: .npy, .npz or .safetensors, or - for npy on standard output")
+	addLenient(cmd, &f.lenient)
+	return cmd
+}
+
+// addLenient adds the flag of commands that read models.
+func addLenient(cmd *cobra.Command, lenient *bool) {
+	cmd.Flags().BoolVar(lenient, "lenient", false, "give a text that OpenVINO refuses its one sensible meaning")
+}
+
+func oneModel(cmd *cobra.Command, args []string) error {
+	if len(args) == 1 {
+		return nil
+	}
+	return usage(cmd, "%s takes one MODEL, %s; %d were given", cmd.Name(), modelFiles(), len(args))
+}
+
+// modelFiles says which files are models.
+func modelFiles() string {
+	var list []string
+	for _, f := range catalog.ModelFormats() {
+		list = append(list, "a "+f.Extension+" file")
+	}
+	return strings.Join(list, " or ")
+}
+
+func completeModel(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var extensions []string
+	for _, f := range catalog.ModelFormats() {
+		extensions = append(extensions, f.Extension[1:])
+	}
+	return extensions, cobra.ShellCompDirectiveFilterFileExt
+}
+
+// openModel opens MODEL. A name that is none of a model is the command's fault.
+func openModel(path string, lenient bool) (*model.Model, error) {
+	extension := strings.ToLower(filepath.Ext(path))
+	if !slices.ContainsFunc(catalog.ModelFormats(), func(f catalog.ModelFormat) bool { return f.Extension == extension }) {
+		return nil, wrong("MODEL %q is no model that garner reads: %s", path, modelFiles())
+	}
+	m, err := catalog.OpenModel(path, catalog.ModelOptions{Lenient: lenient})
+	return m, ofModel(err)
+}
+
+// ofModel makes what is wrong with an attribute in a model the model's fault and
+// not the command's.
+func ofModel(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &modelError{err}
+}
+
+// A modelError is one in a model, of whatever class.
+type modelError struct{ err error }
+
+func (e *modelError) Error() string { return e.err.Error() }
+
+// Is says whether the error is another, apart from the class of wrong commands.
+func (e *modelError) Is(target error) bool {
+	return target != garner.ErrAttribute && errors.Is(e.err, target)
+}
+
+// As gives errors.As what is inside.
+func (e *modelError) As(target any) bool { return errors.As(e.err, target) }
+
+func (p *program) model(cmd *cobra.Command, f *modelFlags, path string) error {
+	switch {
+	case f.extract == "" && f.out != "":
+		return usage(cmd, "-o is the file of --extract NODE; the list goes to standard output")
+	case f.extract != "" && f.out == "":
+		return usage(cmd, "--extract needs -o: the .npy, .npz or .safetensors file to write")
+	case f.extract != "" && f.json:
+		return usage(cmd, "--extract writes a table and --json prints the list; give one of them")
+	}
+	if f.extract != "" {
+		if err := checkOutput(f.out, ""); err != nil {
+			return err
+		}
+	}
+	m, err := openModel(path, f.lenient)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	if f.extract != "" {
+		return p.extract(cmd.Context(), m, f)
+	}
+	to := p.printer()
+	if f.json {
+		encoder := json.NewEncoder(to.buf)
+		encoder.SetEscapeHTML(false)
+		if err := encoder.Encode(describeModel(m)); err != nil {
+			return notPrinted(err)
+		}
+		return to.flush()
+	}
+	to.printf("%s", modelText(m))
+	return to.flush()
+}
+
+// extract writes the table of a gather.
+func (p *program) extract(ctx context.Context, m *model.Model, f *modelFlags) error {
+	n, err := m.Find(f.extract)
+	if err != nil {
+		return err
+	}
+	if !n.IsGather() {
+		return wrong("--extract %s: it is a %s and no gather; \"garner model %s\" lists those", f.extract, n.Op, m.Path)
+	}
+	data := n.Inputs[0]
+	o := originOf(m, data)
+	if o.constant == nil {
+		return garner.Errorf(nil, "--extract %s: its data is no constant of the file: it comes from %s", f.extract, o)
+	}
+	to, err := p.create(ctx, f.out, o.constant.Name, filesOf(m)...)
+	if err != nil {
+		return err
+	}
+	defer to.abort()
+	tables, err := run.Values(ctx, m, []*model.Value{data}, nil, memory())
+	if err != nil {
+		return ofModel(err)
+	}
+	if err := to.check(tables[0]); err != nil {
+		return err
+	}
+	return to.write(tables[0], "")
+}
+
+// filesOf are the files that a model is read from.
+func filesOf(m *model.Model) []string {
+	files := []string{m.Path}
+	add := func(v *model.Value) {
+		if v != nil && v.Constant != nil && v.Constant.File != "" && !slices.Contains(files, v.Constant.File) {
+			files = append(files, v.Constant.File)
+		}
+	}
+	for n := range m.Nodes() {
+		for _, v := range n.Inputs {
+			add(v)
+		}
+	}
+	for _, r := range m.Graph.Outputs {
+		add(r.Value)
+	}
+	return files
+}
+
+// An origin is where a value comes from, past the operators that change no more
+// than its shape or its type.
+type origin struct {
+	value    *model.Value
+	constant *model.Constant // nil where it is none
+	via      []string        // those operators, from the origin on
+}
+
+// passed are the operators that hand on what their first input holds.
+var passed = map[string]bool{
+	"Identity": true, "Cast": true, "CastLike": true, "Convert": true, "ConvertLike": true,
+	"Reshape": true, "Flatten": true, "Squeeze": true, "Unsqueeze": true, "Transpose": true,
+}
+
+func originOf(m *model.Model, v *model.Value) origin {
+	o := origin{value: v}
+	for {
+		n := o.value.From
+		if o.constant = o.value.Constant; o.constant != nil || n == nil || !passed[n.Op] || !run.Runs(m, n) || len(n.Inputs) == 0 || n.Inputs[0] == nil {
+			slices.Reverse(o.via)
+			return o
+		}
+		o.via = append(o.via, n.Op)
+		o.value = n.Inputs[0]
+	}
+}
+
+// kind is where the origin stands: constant, input or node.
+func (o origin) kind() string {
+	switch {
+	case o.constant != nil:
+		return "constant"
+	case o.value.From != nil:
+		return "node"
+	}
+	return "input"
+}
+
+func (o origin) String() string {
+	text := ""
+	switch o.kind() {
+	case "constant":
+		text = "constant " + plain(o.constant.Name)
+		if size, ok := o.constant.Bytes(); ok && size > 0 {
+			text += ", " + bytesText(size)
+		}
+	case "node":
+		text = fmt.Sprintf("node %s (%s)", plain(o.value.From.Name), plain(o.value.From.Op))
+	default:
+		text = "input " + plain(o.value.Name)
+	}
+	if len(o.via) > 0 {
+		const most = 4
+		via := strings.Join(o.via[max(0, len(o.via)-most):], ", ")
+		if len(o.via) > most {
+			via = "…, " + via
+		}
+		text += ", via " + plain(via)
+	}
+	return text
+}
+
+// plain is a name of a file that nobody need trust, for one line of a terminal.
+func plain(name string) string {
+	const most = 120
+	quoted := fmt.Sprintf("%.*q", most, name)
+	if quoted == `"`+name+`"` && name != "" {
+		return name
+	}
+	return quoted
+}
+
+// bytesText is a size for people.
+func bytesText(n int64) string {
+	units := []string{"KiB", "MiB", "GiB", "TiB"}
+	if n < 1<<10 {
+		return fmt.Sprintf("%d B", n)
+	}
+	i := min(int(math.Log2(float64(n)))/10, len(units))
+	return fmt.Sprintf("%.4g %s", float64(n)/math.Ldexp(1, 10*i), units[i-1])
+}
+
+// nodeNames are the names under which gathers are asked for: see Model.Find.
+func nodeNames(m *model.Model) map[*model.Node]string {
+	count := make(map[string]int)
+	for n := range m.Nodes() {
+		count[n.Name]++
+	}
+	names, seen := make(map[*model.Node]string), make(map[string]int)
+	for n := range m.Nodes() {
+		if names[n] = n.Name; count[n.Name] > 1 {
+			names[n] = fmt.Sprintf("%s#%d", n.Name, seen[n.Name])
+			seen[n.Name]++
+		}
+	}
+	return names
+}
+
+// roleOf is what the i-th input of a gather is.
+func roleOf(n *model.Node, i int) string {
+	roles := []string{"data", "indices"}
+	if o, err := catalog.Find(n.Operator, 0); err == nil {
+		roles = append(roles, o.Inputs()...)
+	}
+	if i < len(roles) {
+		return roles[i]
+	}
+	return fmt.Sprintf("input %d", i)
+}
+
+// modelText is the table.
+func modelText(m *model.Model) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s", m.Path, m.Format)
+	domains := make([]string, 0, len(m.Opsets))
+	for domain := range m.Opsets {
+		domains = append(domains, domain)
+	}
+	slices.Sort(domains)
+	for _, domain := range domains {
+		if domain == "" {
+			fmt.Fprintf(&b, ", opset %d", m.Opsets[domain])
+		} else {
+			fmt.Fprintf(&b, ", %s %d", plain(domain), m.Opsets[domain])
+		}
+	}
+	if m.Producer != "" {
+		fmt.Fprintf(&b, ", written by %s", plain(m.Producer))
+	}
+	gathers := slices.Collect(m.Gathers())
+	switch len(gathers) {
+	case 0:
+		b.WriteString("; it has no gather\n")
+		return b.String()
+	case 1:
+		b.WriteString("; 1 gather\n")
+	default:
+		fmt.Fprintf(&b, "; %d gathers\n", len(gathers))
+	}
+	names := nodeNames(m)
+	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(w, "NAME\tOPERATOR\tDATA\tINDICES\tRESULT")
+	for _, n := range gathers {
+		cells := []string{plain(names[n]), operatorText(n), "", "", ""}
+		for i, v := range n.Inputs[:min(2, len(n.Inputs))] {
+			if v != nil {
+				cells[2+i] = v.Type() + " " + originOf(m, v).String()
+			}
+		}
+		if len(n.Outputs) > 0 && n.Outputs[0] != nil {
+			cells[4] = n.Outputs[0].Type()
+		}
+		for i, c := range cells {
+			cells[i] = strings.Map(func(r rune) rune {
+				if r < ' ' { // a name of a dim may have any
+					return '?'
+				}
+				return r
+			}, c)
+		}
+		fmt.Fprintln(w, strings.Join(cells, "\t"))
+	}
+	w.Flush()
+	return b.String()
+}
+
+// operatorText is a gather's operator with its attributes, and its inputs beyond
+// data and indices where they are constants.
+func operatorText(n *model.Node) string {
+	text := n.Operator
+	for i := 2; i < len(n.Inputs); i++ {
+		value := "?"
+		if v := n.Inputs[i]; v != nil && v.Constant != nil {
+			if size, ok := v.Constant.Bytes(); ok && size <= 64 {
+				if t, err := v.Constant.Tensor(); err == nil {
+					if c, err := t.Clone(); err == nil {
+						value = c.Text()
+					}
+				}
+			}
+		}
+		text += fmt.Sprintf(" %s=%s", roleOf(n, i), value)
+	}
+	names := make([]string, 0, len(n.Attributes))
+	for name := range n.Attributes {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		text += fmt.Sprintf(" %s=%.40s", plain(name), plain(fmt.Sprint(n.Attributes[name])))
+	}
+	return text
+}
+
+// What --json prints; modelHelp tells of it.
+type (
+	modelJSON struct {
+		Path     string         `json:"path"`
+		Format   string         `json:"format"`
+		Producer string         `json:"producer"`
+		Opsets   map[string]int `json:"opsets"`
+		Inputs   []valueJSON    `json:"inputs"`
+		Results  []valueJSON    `json:"results"`
+		Gathers  []gatherJSON   `json:"gathers"`
+	}
+	gatherJSON struct {
+		Name       string         `json:"name"`
+		At         string         `json:"at"`
+		Domain     string         `json:"domain"`
+		Op         string         `json:"op"`
+		Version    int            `json:"version"`
+		Operator   string         `json:"operator"`
+		Attributes map[string]any `json:"attributes"`
+		Inputs     []inputJSON    `json:"inputs"`
+		Outputs    []valueJSON    `json:"outputs"`
+		TableBytes *int64         `json:"table_bytes"`
+	}
+	inputJSON struct {
+		Role string `json:"role"`
+		valueJSON
+		From     string        `json:"from"`
+		Via      []string      `json:"via"`
+		Constant *constantJSON `json:"constant,omitempty"`
+		Node     *nodeJSON     `json:"node,omitempty"`
+	}
+	valueJSON struct {
+		Name  string `json:"name"`
+		Type  string `json:"type"`
+		DType string `json:"dtype"`
+		Dims  []*int `json:"dims"`
+	}
+	constantJSON struct {
+		Name   string `json:"name"`
+		Type   string `json:"type"`
+		Bytes  int64  `json:"bytes"`
+		File   string `json:"file"`
+		Offset int64  `json:"offset"`
+	}
+	nodeJSON struct {
+		Name string `json:"name"`
+		Op   string `json:"op"`
+	}
+)
+
+func describeModel(m *model.Model) modelJSON {
+	made := modelJSON{
+		Path: m.Path, Format: m.Format, Producer: m.Producer, Opsets: m.Opsets,
+		Inputs: []valueJSON{}, Results: []valueJSON{}, Gathers: []gatherJSON{},
+	}
+	if made.Opsets == nil {
+		made.Opsets = map[string]int{}
+	}
+	for _, v := range m.Graph.Inputs {
+		made.Inputs = append(made.Inputs, describeValue(v.Name, v))
+	}
+	for _, r := range m.Graph.Outputs {
+		made.Results = append(made.Results, describeValue(r.Name, r.Value))
+	}
+	names := nodeNames(m)
+	for n := range m.Gathers() {
+		g := gatherJSON{
+			Name: names[n], At: n.At, Domain: n.Domain, Op: n.Op, Version: n.Version, Operator: n.Operator,
+			Attributes: map[string]any{}, Inputs: []inputJSON{}, Outputs: []valueJSON{},
+		}
+		for name, v := range n.Attributes {
+			switch v := v.(type) {
+			case *model.Constant:
+				g.Attributes[name] = v.Spec.String()
+			case float64:
+				if g.Attributes[name] = v; math.IsNaN(v) || math.IsInf(v, 0) { // which JSON does not have
+					g.Attributes[name] = fmt.Sprint(v)
+				}
+			case []float64:
+				g.Attributes[name] = fmt.Sprint(v)
+			default:
+				g.Attributes[name] = v
+			}
+		}
+		for i, v := range n.Inputs {
+			if v == nil {
+				continue
+			}
+			o := originOf(m, v)
+			in := inputJSON{Role: roleOf(n, i), valueJSON: describeValue(v.Name, v), From: o.kind(), Via: append([]string{}, o.via...)}
+			switch {
+			case o.constant != nil:
+				size, _ := o.constant.Bytes()
+				in.Constant = &constantJSON{o.constant.Name, o.constant.Spec.String(), size, o.constant.File, o.constant.Offset}
+				if i == 0 {
+					g.TableBytes = &size
+				}
+			case o.value.From != nil:
+				in.Node = &nodeJSON{names[o.value.From], o.value.From.Op}
+			}
+			g.Inputs = append(g.Inputs, in)
+		}
+		for _, v := range n.Outputs {
+			if v != nil {
+				g.Outputs = append(g.Outputs, describeValue(v.Name, v))
+			}
+		}
+		made.Gathers = append(made.Gathers, g)
+	}
+	return made
+}
+
+func describeValue(name string, v *model.Value) valueJSON {
+	made := valueJSON{Name: name, Type: v.Type()}
+	if v.Spec.DType != garner.Invalid {
+		made.DType = v.Spec.DType.String()
+	}
+	if v.Spec.Rank.Known() {
+		made.Dims = make([]*int, len(v.Spec.Dims))
+		for i, d := range v.Spec.Dims {
+			if d.Known() {
+				made.Dims[i] = &v.Spec.Dims[i].Min
+			}
+		}
+	}
+	return made
+}

@@ -1,0 +1,567 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/format/npy"
+	"github.com/garner-go/garner/internal/atomicfile"
+	"github.com/garner-go/garner/internal/literal"
+	"github.com/garner-go/garner/internal/run"
+	"github.com/garner-go/garner/model"
+	"github.com/spf13/cobra"
+)
+
+const runHelp = `It runs models, or parts of models, that are made of gathers and of what stands
+around them: constants, casts, shapes, slices, transpositions, concatenations and
+the arithmetic of indices. It is no graph executor: what else a result needs is
+refused by its name, with the results and the gathers that do run.
+
+An input is a file, .npy, .npz#NAME or .safetensors#NAME, a literal, or - for npy on
+standard input; literals are of the model's type for the input. Any value of the
+model can be given by its name, not its inputs alone: then nothing runs that makes
+it. --result asks for some of the results, or for any other value.
+
+--node runs one gather of the model: its inputs are the names of its values, or
+data, indices and axis; what is not given must follow from constants.
+
+With -o every result is written to a .npy file in DIR, under its name, in which
+characters that file names cannot have are replaced; nothing is written before all
+results are there, and every file whole or not at all. Without -o small results are
+printed, each as NAME = LITERAL.
+
+Integers wrap and floats are rounded as in NumPy. Negative indices, and those
+outside, mean what they mean to the operator in the model's opset. Tables are
+mapped: only the rows that are gathered are read.
+
+Exit status: 0 done; 1 the model, an input or an index was refused, or a file could
+not be read or written; 2 the command was wrong, or an input is missing; 130
+interrupted.`
+
+// runFlags are what run can be told.
+type runFlags struct {
+	inputs, results []string
+	node, out       string
+	lenient         bool
+}
+
+func (p *program) runCommand() *cobra.Command {
+	f := &runFlags{}
+	cmd := &cobra.Command{
+		Use:   "run MODEL --input NAME=FILE... [-o DIR]",
+		Short: "Run a model's gathers, and what stands around them",
+		Long:  runHelp,
+		Example: `  garner run testdata/models/hash.onnx --input ids='[[0,1],[11,100]]' -o results
+  garner run testdata/models/beam.xml --input cache=testdata/models/beam.inputs.npz#cache --input beam='[3,0]' -o results
+  garner run testdata/models/hash.onnx --input ids='[[0,100]]' --result floor_divide   # floor_divide = i64[[0, 50]]
+  garner run testdata/models/bias.onnx --node node_embedding --input indices='[8]'
+  garner run testdata/models/bias.xml --node __module.emb/aten::embedding/Gather --input indices=ids.npy -o rows`,
+		Args:              oneModel,
+		ValidArgsFunction: completeModel,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.runModel(cmd, f, args[0])
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringArrayVarP(&f.inputs, "input", "i", nil, "what a value of the model is, `NAME=FILE`")
+	flags.StringArrayVar(&f.results, "result", nil, "the result, or other value, to make: `NAME` (default all results)")
+	flags.StringVar(&f.node, "node", "", "run the gather `NODE` alone")
+	flags.StringVarP(&f.out, "output", "o", "", "write the results to `DIR`, which is made if it is not there")
+	addLenient(cmd, &f.lenient)
+	return cmd
+}
+
+// A wanted is a value that is asked for, under the name by which it is.
+type wanted struct {
+	name  string
+	value *model.Value
+}
+
+func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
+	ctx := cmd.Context()
+	if f.node != "" && len(f.results) > 0 {
+		return usage(cmd, "--node has one result, its own; leave --result out")
+	}
+	named, err := checkInputs(cmd, f.inputs)
+	if err != nil {
+		return err
+	}
+	m, err := openModel(path, f.lenient)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	r := &modelRun{program: p, cmd: cmd, model: m, given: make(map[*model.Value]garner.Tensor)}
+	defer r.close()
+	if f.node != "" {
+		if r.node, err = m.Find(f.node); err != nil {
+			return err
+		}
+		if !r.node.IsGather() {
+			return wrong("--node %s: it is a %s and no gather; \"garner model %s\" lists those", f.node, r.node.Op, path)
+		}
+	}
+	goals, err := r.goals(f.results)
+	if err != nil {
+		return err
+	}
+	files, err := fileNames(goals)
+	if f.out != "" && err != nil {
+		return err
+	}
+	if err := r.inputs(ctx, named); err != nil {
+		return err
+	}
+	values := make([]*model.Value, len(goals))
+	for i, g := range goals {
+		values[i] = g.value
+	}
+	missing, err := r.needs(values)
+	if err != nil {
+		return r.remedy(err)
+	}
+	if len(missing) > 0 {
+		return r.missing(missing)
+	}
+	if f.out != "" {
+		info, err := os.Stat(f.out)
+		if err == nil && !info.IsDir() {
+			return wrong("-o %s: it is a file; results go to a folder", f.out)
+		}
+	}
+	tensors, err := run.Values(ctx, m, values, r.given, memory())
+	if err != nil {
+		return r.remedy(err)
+	}
+	if f.out == "" {
+		return p.printResults(goals, tensors)
+	}
+	return r.write(ctx, f.out, goals, files, tensors)
+}
+
+// A modelRun is one run of a model.
+type modelRun struct {
+	program *program
+	cmd     *cobra.Command
+	model   *model.Model
+	node    *model.Node // of --node; nil where the whole model runs
+	given   map[*model.Value]garner.Tensor
+	opened  []*operand
+}
+
+func (r *modelRun) close() {
+	for _, o := range r.opened {
+		o.close()
+	}
+}
+
+// A namedInput is one --input.
+type namedInput struct{ name, file string }
+
+// checkInputs reads what --input says, as far as that needs no model.
+func checkInputs(cmd *cobra.Command, list []string) ([]namedInput, error) {
+	var named []namedInput
+	streams := 0
+	for _, text := range list {
+		// Names have = in them less often than files do, but some have.
+		name, file, ok := strings.Cut(text, "=")
+		if !ok || name == "" || file == "" {
+			return nil, usage(cmd, "--input %s: write it as NAME=FILE, for example --input ids=ids.npy", text)
+		}
+		if slices.ContainsFunc(named, func(n namedInput) bool { return n.name == name }) {
+			return nil, wrong("--input %s is given twice; give it once", name)
+		}
+		if err := checkInput(name, file); err != nil {
+			return nil, err
+		}
+		if file == "-" {
+			streams++
+		}
+		named = append(named, namedInput{name, file})
+	}
+	if streams > 1 {
+		return nil, wrong("%d inputs cannot be -, there is one standard input; put all but one in files", streams)
+	}
+	return named, nil
+}
+
+// checkInput refuses what cannot be an input before anything is opened.
+func checkInput(name, file string) error {
+	if file == "-" || literal.IsLiteral(file) || strings.HasSuffix(strings.ToLower(file), ".npy") {
+		return nil
+	}
+	kind, path, member, ok := inArchive(file)
+	switch {
+	case !ok:
+		return wrong("--input %s: %q is neither a literal such as '[1, 2]' nor a file that garner reads: .npy, .npz#NAME, .safetensors#NAME, or - for npy on standard input", name, file)
+	case member == "" && (path != file || archives[kind].extension != ".npz"):
+		return wrong("--input %s: %s names no tensor; put its name after a #%s", name, file, tensorsOf(kind, path))
+	}
+	return nil
+}
+
+// values finds the values of a name: the graph's inputs first, then those of
+// nodes, and constants.
+func (r *modelRun) values(name string) []*model.Value {
+	var found []*model.Value
+	look := func(v *model.Value) {
+		if v != nil && (v.Name == name || slices.Contains(v.Aliases, name)) && !slices.Contains(found, v) {
+			found = append(found, v)
+		}
+	}
+	for _, v := range r.model.Graph.Inputs {
+		look(v)
+	}
+	if len(found) > 0 {
+		return found
+	}
+	for n := range r.model.Nodes() {
+		for _, v := range n.Outputs {
+			look(v)
+		}
+		for _, v := range n.Inputs {
+			look(v)
+		}
+		for _, s := range n.Graphs {
+			for _, v := range s.Graph.Inputs {
+				look(v)
+			}
+		}
+	}
+	return found
+}
+
+// value finds the one value that a flag names.
+func (r *modelRun) value(flag, name string) (*model.Value, error) {
+	if r.node != nil {
+		for i, v := range r.node.Inputs {
+			if v != nil && roleOf(r.node, i) == name {
+				return v, nil
+			}
+		}
+		for _, v := range r.node.Inputs {
+			if v != nil && (v.Name == name || slices.Contains(v.Aliases, name)) {
+				return v, nil
+			}
+		}
+	}
+	switch found := r.values(name); len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return nil, wrong("%s %s: the model has no such value; %s", flag, name, r.names(flag))
+	default:
+		return nil, wrong("%s %s: %d values of the model have that name; give another name of the one that you mean, or --node", flag, name, len(found))
+	}
+}
+
+// names are what a flag could have named.
+func (r *modelRun) names(flag string) string {
+	const most = 12
+	var list []string
+	what := "its inputs are "
+	switch {
+	case flag == "--result":
+		what = "its results are "
+		for _, o := range r.model.Graph.Outputs {
+			list = append(list, plain(o.Name))
+		}
+	case r.node != nil:
+		what = "the node takes "
+		for i, v := range r.node.Inputs {
+			if v != nil {
+				list = append(list, fmt.Sprintf("%s (%s)", roleOf(r.node, i), plain(v.Name)))
+			}
+		}
+	default:
+		for _, v := range r.model.Graph.Inputs {
+			list = append(list, plain(v.Name))
+		}
+	}
+	if len(list) == 0 {
+		return "it has none"
+	}
+	if more := len(list) - most; more > 0 {
+		list = append(list[:most], fmt.Sprintf("%d more", more))
+	}
+	return what + strings.Join(list, ", ")
+}
+
+// goals are what is asked for.
+func (r *modelRun) goals(results []string) ([]wanted, error) {
+	var goals []wanted
+	switch {
+	case r.node != nil:
+		v := r.node.Outputs[0]
+		name := v.Name
+		if name == "" {
+			name = r.node.Name
+		}
+		return []wanted{{name, v}}, nil
+	case len(results) == 0:
+		for _, o := range r.model.Graph.Outputs {
+			goals = append(goals, wanted{o.Name, o.Value})
+		}
+		if len(goals) == 0 {
+			return nil, garner.Errorf(nil, "%s has no results; name a value of it with --result, or a gather with --node", r.model.Path)
+		}
+		return goals, nil
+	}
+	for _, name := range results {
+		if slices.ContainsFunc(goals, func(g wanted) bool { return g.name == name }) {
+			return nil, wrong("--result %s is given twice; give it once", name)
+		}
+		at := slices.IndexFunc(r.model.Graph.Outputs, func(o model.Result) bool { return o.Name == name })
+		if at >= 0 {
+			goals = append(goals, wanted{name, r.model.Graph.Outputs[at].Value})
+			continue
+		}
+		v, err := r.value("--result", name)
+		if err != nil {
+			return nil, err
+		}
+		goals = append(goals, wanted{name, v})
+	}
+	return goals, nil
+}
+
+// inputs opens what is given, and holds it against what the model says.
+func (r *modelRun) inputs(ctx context.Context, named []namedInput) error {
+	targets := make([]*model.Value, len(named))
+	for i, in := range named {
+		v, err := r.value("--input", in.name)
+		if err != nil {
+			return err
+		}
+		if at := slices.Index(targets, v); at >= 0 {
+			return wrong("--input %s and --input %s are the same value; give one of them", named[at].name, in.name)
+		}
+		targets[i] = v
+	}
+	for i, in := range named {
+		v := targets[i]
+		o, err := r.open(ctx, in, v.Spec.DType)
+		if err != nil {
+			return err
+		}
+		r.opened = append(r.opened, o)
+		expected := *v
+		if v.From != nil || v.Constant != nil && !slices.Contains(r.model.Graph.Inputs, v) {
+			// Whoever gives what the model would make may give it another shape.
+			expected.Spec = garner.SpecOfRank(v.Spec.DType, garner.AnyDim)
+		}
+		if r.node != nil && slices.Contains(r.node.Inputs[1:], v) && o.tensor.DType().IsInteger() {
+			expected.Spec.DType = garner.Invalid // a gather takes indices of any integer type
+		}
+		if err := run.Check(&expected, o.tensor); err != nil {
+			return about("--input "+in.name+": ", err)
+		}
+		r.given[v] = o.tensor
+	}
+	return nil
+}
+
+// open opens an input. What says itself of which dtype it is, is believed: that
+// it is another than the model's is for Check to say.
+func (r *modelRun) open(ctx context.Context, in namedInput, dtype garner.DType) (*operand, error) {
+	role := "--input " + in.name
+	if in.file == "-" || literal.IsLiteral(in.file) {
+		return r.program.open(ctx, role, in.file, dtype)
+	}
+	o, err := r.program.open(ctx, role, in.file, garner.Invalid)
+	if errors.Is(err, garner.ErrDType) && dtype != garner.Invalid {
+		if typed, also := r.program.open(ctx, role, in.file, dtype); also == nil { // bytes without a type, as bf16 is saved
+			return typed, nil
+		}
+	}
+	return o, err
+}
+
+// needs are the values that must be given too. Of a node that runs alone those
+// are its own inputs, whatever they are made of.
+func (r *modelRun) needs(values []*model.Value) ([]*model.Value, error) {
+	if r.node == nil {
+		return run.Needs(r.model, values, r.given)
+	}
+	var missing []*model.Value
+	for _, v := range r.node.Inputs {
+		if v == nil || slices.Contains(missing, v) {
+			continue
+		}
+		if deeper, err := run.Needs(r.model, []*model.Value{v}, r.given); err != nil || len(deeper) > 0 {
+			missing = append(missing, v)
+		}
+	}
+	return missing, nil
+}
+
+// missing says what must be given too.
+func (r *modelRun) missing(values []*model.Value) error {
+	const most = 8
+	var list []string
+	for _, v := range values[:min(len(values), most)] {
+		name := v.Name
+		if r.node != nil {
+			for i, in := range r.node.Inputs {
+				if in == v {
+					name = roleOf(r.node, i)
+				}
+			}
+		}
+		list = append(list, fmt.Sprintf("--input %s=FILE, %s", plain(name), v.Type()))
+	}
+	text := strings.Join(list, "; ")
+	if more := len(values) - most; more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	what := "the model"
+	if r.node != nil {
+		what = "node " + plain(r.node.Name)
+	}
+	return usage(r.cmd, "%s needs %s", what, text)
+}
+
+// remedy adds the flags that help where a node is not run.
+func (r *modelRun) remedy(err error) error {
+	var bad *run.Unsupported
+	if !errors.As(err, &bad) {
+		return ofModel(err)
+	}
+	hint := ""
+	if len(bad.Results) > 0 {
+		hint += "; ask for those with --result NAME"
+	}
+	hint += "; --node NAME runs one gather"
+	if len(bad.Node.Outputs) > 0 && bad.Node.Outputs[0] != nil {
+		hint += fmt.Sprintf(", and --input %s=FILE stands for what this node makes", plain(bad.Node.Outputs[0].Name))
+	}
+	return &toldError{err.Error() + hint, ofModel(err)}
+}
+
+// printResults prints results, each as NAME = LITERAL.
+func (p *program) printResults(goals []wanted, tensors []garner.Tensor) error {
+	to := p.printer()
+	for i, t := range tensors {
+		if lists(t.Shape()) > printed {
+			text, err := summary(t)
+			if err != nil {
+				return err
+			}
+			to.printf("%s = %s", plain(goals[i].name), strings.Replace(text, "-o FILE.npy", "-o DIR", 1))
+			continue
+		}
+		t, err := t.Clone() // it may be mapped, and vanish
+		if err != nil {
+			return err
+		}
+		text := t.Text()
+		if !strings.HasPrefix(text, "[") {
+			text = "(" + text + ")"
+		}
+		to.printf("%s = %s%s\n", plain(goals[i].name), t.DType(), text)
+	}
+	return to.flush()
+}
+
+// fileNames are the names of results' files. Two that would be one file, on any
+// system, are refused.
+func fileNames(goals []wanted) ([]string, error) {
+	names := make([]string, len(goals))
+	taken := make(map[string]string)
+	for i, g := range goals {
+		names[i] = fileName(g.name) + ".npy"
+		folded := strings.ToLower(names[i])
+		if other, ok := taken[folded]; ok {
+			return nil, wrong("results %s and %s would both be the file %s; ask for one at a time with --result", plain(other), plain(g.name), names[i])
+		}
+		taken[folded] = g.name
+	}
+	return names, nil
+}
+
+// fileName makes a name that every system takes for a file: letters, digits,
+// and some others; all else becomes _.
+func fileName(name string) string {
+	safe := strings.Map(func(c rune) rune {
+		if c != utf8.RuneError && (unicode.IsLetter(c) || unicode.IsDigit(c) || strings.ContainsRune("-_.+ ", c)) {
+			return c
+		}
+		return '_'
+	}, name)
+	const most = 200 // bytes; file systems take 255
+	if len(safe) > most {
+		safe = strings.ToValidUTF8(safe[:most], "")
+	}
+	// What is hidden, or no name at all, and what Windows cuts off.
+	if strings.HasPrefix(safe, ".") || strings.HasPrefix(safe, " ") {
+		safe = "_" + safe[1:]
+	}
+	base, _, _ := strings.Cut(strings.ToUpper(safe), ".")
+	base = strings.TrimSpace(base)
+	if safe == "" || slices.Contains([]string{"CON", "PRN", "AUX", "NUL"}, base) ||
+		len(base) == 4 && (strings.HasPrefix(base, "COM") || strings.HasPrefix(base, "LPT")) && base[3] >= '0' && base[3] <= '9' {
+		safe = "_" + safe
+	}
+	return safe
+}
+
+// write writes all results, and gives the files their names once all of them
+// are on the disk.
+func (r *modelRun) write(ctx context.Context, dir string, goals []wanted, names []string, tensors []garner.Tensor) (err error) {
+	p := r.program
+	inputs := filesOf(r.model)
+	for _, o := range r.opened {
+		if o.path != "" {
+			inputs = append(inputs, o.path)
+		}
+	}
+	if err := os.Mkdir(dir, 0o777); err == nil {
+		defer func() {
+			if err != nil {
+				os.Remove(dir) // which it does only where it is empty
+			}
+		}()
+	} else if !errors.Is(err, os.ErrExist) {
+		return garner.Errorf(err, "cannot make the folder %s: %v; make the one around it, or name another", dir, reason(err))
+	}
+	p.unfinished.Store(true)
+	defer p.unfinished.Store(false)
+	total := int64(0)
+	for _, t := range tensors {
+		total += onDisk(t)
+	}
+	meter := p.meter("writing", total)
+	defer meter.Stop()
+	files := make([]*atomicfile.File, len(tensors))
+	for i, t := range tensors {
+		if files[i], err = atomicfile.Create(filepath.Join(dir, names[i]), inputs...); err != nil {
+			return err
+		}
+		defer files[i].Abort()
+		if err := npy.Write(contextWriter{ctx, files[i], meter}, t); err != nil {
+			return about("result "+plain(goals[i].name)+": ", err)
+		}
+	}
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	for i, f := range files {
+		if err := f.Commit(); err != nil {
+			return err
+		}
+		if names[i] != goals[i].name+".npy" {
+			meter.Stop()
+			fmt.Fprintf(p.stderr, "result %s is in %s\n", plain(goals[i].name), names[i])
+		}
+	}
+	return nil
+}

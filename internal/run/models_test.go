@@ -1,0 +1,136 @@
+package run_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/format/npz"
+	"github.com/garner-go/garner/internal/catalog"
+	"github.com/garner-go/garner/internal/run"
+	"github.com/garner-go/garner/model"
+)
+
+const models = "../../testdata/models/"
+
+// arrays opens a file of recorded tensors.
+func arrays(t *testing.T, path string) *npz.File {
+	t.Helper()
+	f, err := npz.Open(path, npz.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// same reports whether two tensors are the same to the last bit.
+func same(t *testing.T, a, b garner.Tensor) bool {
+	t.Helper()
+	if a.DType() != b.DType() || !a.Shape().Equal(b.Shape()) {
+		return false
+	}
+	if a.DType() == garner.String {
+		return a.Text() == b.Text()
+	}
+	bits := func(x garner.Tensor) []byte {
+		c, err := x.Clone()
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := c.Bytes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return raw
+	}
+	return bytes.Equal(bits(a), bits(b))
+}
+
+func open(t *testing.T, path string) *model.Model {
+	t.Helper()
+	m, err := catalog.OpenModel(path, catalog.ModelOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.Close() })
+	return m
+}
+
+// inputs are what a model's recording gives it.
+func inputs(t *testing.T, m *model.Model) map[*model.Value]garner.Tensor {
+	t.Helper()
+	recorded := arrays(t, strings.TrimSuffix(m.Path, filepath.Ext(m.Path))+".inputs.npz")
+	given := make(map[*model.Value]garner.Tensor)
+	for _, v := range m.Graph.Inputs {
+		for _, name := range append([]string{v.Name}, v.Aliases...) {
+			if a, err := recorded.Array(name); err == nil {
+				given[v] = a.Tensor
+				if err := run.Check(v, a.Tensor); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+	return given
+}
+
+// TestModels runs every model of testdata/models, and holds every result
+// against what its runtime answered, bit for bit. A few have an operator that is
+// not run: of those the results that do not need it.
+func TestModels(t *testing.T) {
+	var paths []string
+	for extension := range map[string]bool{".onnx": true, ".xml": true} {
+		found, err := filepath.Glob(models + "*" + extension)
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, found...)
+	}
+	refused, results := 0, 0
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			m := open(t, path)
+			runtime := ".onnxruntime.npz"
+			if filepath.Ext(path) == ".xml" {
+				runtime = ".openvino.npz"
+			}
+			want := arrays(t, strings.TrimSuffix(path, filepath.Ext(path))+runtime)
+			if len(want.Names()) != len(m.Graph.Outputs) {
+				t.Errorf("%d results; %d are recorded", len(m.Graph.Outputs), len(want.Names()))
+			}
+			given := inputs(t, m)
+			for _, o := range m.Graph.Outputs {
+				got, err := run.Values(context.Background(), m, []*model.Value{o.Value}, given, math.MaxInt)
+				if bad := new(run.Unsupported); errors.As(err, &bad) {
+					if bad.Node.Op != "ScatterUpdate" && bad.Node.Op != "MatMul" && bad.Node.Op != "Gemm" {
+						t.Errorf("%s: %v", o.Name, err)
+					}
+					refused++
+					continue
+				}
+				if err != nil {
+					t.Errorf("%s: %v", o.Name, err)
+					continue
+				}
+				a, err := want.Array(o.Name)
+				if err != nil {
+					t.Error(err)
+					continue
+				}
+				if !same(t, got[0], a.Tensor) {
+					t.Errorf("%s is %v; %s answered %v", o.Name, got[0], runtime, a.Tensor)
+				}
+				results++
+			}
+		})
+	}
+	if len(paths) < 15 || results < 100 || refused != 3 {
+		t.Errorf("%d models, %d results, %d refused", len(paths), results, refused)
+	}
+}
