@@ -717,10 +717,14 @@ func product(c *call) (garner.Tensor, error) {
 	if err != nil {
 		return garner.Tensor{}, err
 	}
-	list, err := ints(t, "input")
 	if _, err := axesOf(axes, t.Rank()); err != nil {
 		return garner.Tensor{}, err
 	}
+	noop, err := c.number("noop_with_empty_axes", 0)
+	if err != nil || noop != 0 && len(axes) == 0 {
+		return t, err
+	}
+	list, err := ints(t, "input")
 	if err != nil || t.Rank() != 1 {
 		return garner.Tensor{}, mismatch("%s of %s%s is not run; it is of a vector of integers, such as a shape", c.node.Op, t.DType(), t.Shape())
 	}
@@ -732,10 +736,11 @@ func product(c *call) (garner.Tensor, error) {
 	if c.onnx() {
 		without = 1
 	}
-	keep, err := c.number("keepdims", without)
-	if !c.onnx() {
-		keep, err = c.number("keep_dims", 0)
+	name := "keep_dims"
+	if c.onnx() {
+		name = "keepdims"
 	}
+	keep, err := c.number(name, without)
 	if err != nil {
 		return garner.Tensor{}, err
 	}
