@@ -133,7 +133,7 @@ func (p *program) lint(cmd *cobra.Command, path string, f lintFlags) error {
 // judge opens a model and judges it. The report holds no memory of the model's
 // files.
 func (p *program) judge(ctx context.Context, path string, o lint.Options, lenient bool) (*lint.Report, error) {
-	m, err := catalog.OpenModel(path, catalog.ModelOptions{Lenient: lenient})
+	m, err := openModel(path, lenient)
 	if err != nil {
 		return nil, err
 	}
