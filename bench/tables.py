@@ -6,7 +6,7 @@
 
 DIR gets the table, 16 GiB of random bytes, unless --table names one, and the indices; they stay there for the next run.
 Peers with a format of their own read a copy of the first --copies GiB, and as many rows in proportion, so that rows lie
-as far apart; each copy is removed when it has been read. --results is where results are written: memory, for they are
+as far apart, and so does garner beside them; copies are removed when they have been read. --results is where results are written: memory, for they are
 not what is measured. A page that is to be cold is dropped by posix_fadvise, right before.
 
 cold     200,000 random rows of 160 B, and of 4 KiB. numpy: np.take on an np.memmap, the call alone. garner: the whole
@@ -280,11 +280,14 @@ class Bench:
             part.offset = cut.offset  # the beginning of what all others read
             ids = part.ids(self.args.dir, n)
             want = zlib.crc32(np.take(part.memmap(), np.load(ids), axis=0))
-            for name, copy in ("safetensors", copy_safetensors), ("tensorstore", copy_tensorstore):
-                path = os.path.join(self.args.dir, f"copy-{width}." + ("zarr3" if name == "tensorstore" else name))
+            mine = os.path.join(self.args.dir, f"copy-{width}.safetensors")
+            copy_safetensors(part, rows, mine)
+            for name in "safetensors", "tensorstore":
+                path = mine
                 try:
-                    copy(cut, rows, path)
-                    drop(self.table)
+                    if name == "tensorstore":
+                        path = os.path.join(self.args.dir, f"copy-{width}.zarr3")
+                        copy_tensorstore(part, rows, path)
                     times = []
                     for _ in range(self.args.rounds):
                         for f in files_of(path):
@@ -293,18 +296,14 @@ class Bench:
                         if "error" in t:
                             break
                         self.same(f"{name}, rows of {width} B", t["crc32"], want)
-                        drop(self.table)
-                        # Garner on the same rows, of safetensors on the very file.
-                        if name == "safetensors":
-                            drop(path)
-                            spent, _ = watch([self.args.garner, "gather", path + "#table", ids, "-o", self.out])
-                            os.remove(self.out)
-                        else:
-                            # The table's beginning, as far as the copy goes.
-                            spent = self.beginning(part, ids)
+                        # Garner reads a copy too: what was just written may be faster to read.
+                        drop(mine)
+                        spent, _ = watch([self.args.garner, "gather", mine + "#table", ids, "-o", self.out])
+                        os.remove(self.out)
                         times.append({"peer": t["first"], "warm": t.get("warm"), "garner": spent})
                 finally:
-                    remove(path)
+                    if name == "tensorstore":
+                        remove(path)
                 if "error" in t:
                     self.say(f"{name}, rows of {width} B", "left out: " + t["error"])
                     continue
@@ -315,11 +314,7 @@ class Bench:
                 again = f" (warm {1e6 * statistics.median(warm) / n:.0f} µs)" if warm else ""
                 self.say(f"cold, {name}, {width} B", f"{n} rows of {self.args.copies:g} GiB: {1e6 * peers / n:.0f} µs a row{again}, garner {1e6 * ours / n:.0f} µs: "
                          f"{ratio:.1f} times as long (bar: 1)", ratio > 1)
-
-    def beginning(self, part, ids):
-        """Garner on the beginning of the table: its rows, of which the indices name none behind the copy's end."""
-        cut = Cut(self.table, part.width)
-        return self.garner(cut, ids)[0]
+            remove(mine)
 
     def warm(self):
         for width in 160, 4096:
