@@ -313,8 +313,10 @@ func (r *prober) cold(ctx context.Context, ways []source.Way, n int, until time.
 			// A slow disk shall not keep one way waiting for all others.
 			spent, err := r.timed(ctx, way, rows, max(time.Until(until), r.spend/20))
 			if errors.Is(err, errLong) {
-				gave[way] = true
-				points[i].GaveUp = spent.Seconds()
+				// One that was timed before was only held up.
+				if len(times[i]) == 0 {
+					gave[way], points[i].GaveUp = true, spent.Seconds()
+				}
 				continue
 			}
 			if err != nil {
