@@ -77,7 +77,7 @@ func Open(path string) (*File, error) {
 	paths := []string{path}
 	if h.splits > 1 {
 		if paths, err = siblings(path, h); err != nil {
-			return nil, named(path, err)
+			return nil, names.Error(path, err)
 		}
 	}
 	f.byName = make(map[string]int, len(h.tensors))
@@ -89,11 +89,11 @@ func Open(path string) (*File, error) {
 			}
 		}
 		if err := f.add(p, part, partHeader, i, len(paths)); err != nil {
-			return nil, named(p, err)
+			return nil, names.Error(p, err)
 		}
 	}
 	if h.splits > 1 && h.splitTensors >= 0 && h.splitTensors != int64(len(f.tensors)) {
-		return nil, named(path, formatError("its %d files hold %d tensors, and their headers say %d; one of them is of another model: copy all of them again", len(paths), len(f.tensors), h.splitTensors))
+		return nil, names.Error(path, formatError("its %d files hold %d tensors, and their headers say %d; one of them is of another model: copy all of them again", len(paths), len(f.tensors), h.splitTensors))
 	}
 	return f, nil
 }
@@ -106,7 +106,7 @@ func open(path string) (*layout.Header, *head, error) {
 	defer file.Close()
 	h, err := parse(file, file.Size())
 	if err != nil {
-		return nil, nil, named(path, err)
+		return nil, nil, names.Error(path, err)
 	}
 	return file, h, nil
 }
@@ -176,12 +176,12 @@ func (f *File) Names() []string {
 func (f *File) Layout(name string, o Options) (layout.Array, error) {
 	i, ok := f.byName[name]
 	if !ok {
-		return layout.Array{}, named(f.files[0].Path(), garner.Errorf(fs.ErrNotExist, "it has no tensor %s; %s", quote(name), names.Near(name, f.Names())))
+		return layout.Array{}, names.Error(f.files[0].Path(), garner.Errorf(fs.ErrNotExist, "it has no tensor %s; %s", quote(name), names.Near(name, f.Names())))
 	}
 	t := &f.tensors[i]
 	array, err := t.layout(o)
 	if err != nil {
-		return layout.Array{}, named(t.Path+": tensor "+quote(name), err)
+		return layout.Array{}, names.Error(t.Path+": tensor "+quote(name), err)
 	}
 	array.Segments = []source.Segment{{Path: t.Path, Offset: t.At, Bytes: t.Bytes}}
 	array.Headers = []*layout.Header{f.files[t.file]}
@@ -235,17 +235,3 @@ func (t *Tensor) layout(o Options) (layout.Array, error) {
 func byOffset(a, b *Tensor) int {
 	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Bytes, b.Bytes), cmp.Compare(a.Name, b.Name))
 }
-
-// named puts the name of a file, or of a tensor in it, before an error about it.
-func named(name string, err error) error { return &namedError{name, err} }
-
-type namedError struct {
-	name string
-	err  error
-}
-
-func (e *namedError) Error() string {
-	return "garner: " + e.name + ": " + strings.TrimPrefix(e.err.Error(), "garner: ")
-}
-
-func (e *namedError) Unwrap() error { return e.err }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/format/layout"
+	"github.com/garner-go/garner/internal/names"
 	"github.com/garner-go/garner/source"
 )
 
@@ -39,7 +40,7 @@ func Stat(path string, o Options) (Info, layout.Array, error) {
 	defer h.Close()
 	info, a, err := LayoutAt(h, h, 0, h.Size(), o)
 	if err != nil {
-		return info, layout.Array{}, named(path, err)
+		return info, layout.Array{}, names.Error(path, err)
 	}
 	return info, a, nil
 }

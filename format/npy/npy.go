@@ -13,10 +13,10 @@ package npy
 
 import (
 	"io"
-	"strings"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/mapped"
+	"github.com/garner-go/garner/internal/names"
 )
 
 // Options say how to read an array.
@@ -62,7 +62,7 @@ func Open(path string, o Options) (*File, error) {
 		}
 	}
 	if err != nil {
-		return nil, named(path, err)
+		return nil, names.Error(path, err)
 	}
 	return f, nil
 }
@@ -73,7 +73,7 @@ func Open(path string, o Options) (*File, error) {
 // itself does; Clone mends that.
 func FromBytes(b []byte, o Options) (f *File, rest []byte, err error) {
 	if f, rest, err = fromBytes(b, o); err != nil {
-		return nil, nil, named("the npy bytes", err)
+		return nil, nil, names.Error("the npy bytes", err)
 	}
 	return f, rest, nil
 }
@@ -121,7 +121,7 @@ func endsInHeader(n int) error {
 func OpenReader(r io.Reader, o Options) (*File, error) {
 	f, err := openReader(r, o)
 	if err != nil {
-		return nil, named("the npy stream", err)
+		return nil, names.Error("the npy stream", err)
 	}
 	return f, nil
 }
@@ -218,19 +218,3 @@ func (f *File) Close() error {
 	}
 	return f.mapped.Close()
 }
-
-// named puts the name of what was read before an error about it.
-func named(name string, err error) error {
-	return &namedError{name, err}
-}
-
-type namedError struct {
-	name string
-	err  error
-}
-
-func (e *namedError) Error() string {
-	return "garner: " + e.name + ": " + strings.TrimPrefix(e.err.Error(), "garner: ")
-}
-
-func (e *namedError) Unwrap() error { return e.err }

@@ -11,6 +11,7 @@ import (
 	"github.com/garner-go/garner/format/layout"
 	"github.com/garner-go/garner/format/npy"
 	"github.com/garner-go/garner/internal/mapped"
+	"github.com/garner-go/garner/internal/names"
 	"github.com/garner-go/garner/source"
 )
 
@@ -35,7 +36,7 @@ func (f *File) List() []Info {
 			all[i].Info, _, err = f.stat(m)
 		}
 		if err != nil {
-			all[i].Err = &namedError{f.path + "#" + name, err}
+			all[i].Err = names.Error(f.path+"#"+name, err)
 		}
 	}
 	return all
@@ -48,14 +49,14 @@ func (f *File) List() []Info {
 func (f *File) Layout(name string) (layout.Array, error) {
 	m, err := f.find(name)
 	if err != nil {
-		return layout.Array{}, &namedError{f.path, err}
+		return layout.Array{}, names.Error(f.path, err)
 	}
 	_, a, err := f.stat(m)
 	if err == nil && m.Method != zip.Store {
 		err = layout.InMemory("it is compressed")
 	}
 	if err != nil {
-		return layout.Array{}, &namedError{f.path + "#" + strings.TrimSuffix(m.Name, suffix), err}
+		return layout.Array{}, names.Error(f.path+"#"+strings.TrimSuffix(m.Name, suffix), err)
 	}
 	return a, nil
 }

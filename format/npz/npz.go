@@ -23,6 +23,7 @@ import (
 	"github.com/garner-go/garner/format/layout"
 	"github.com/garner-go/garner/format/npy"
 	"github.com/garner-go/garner/internal/mapped"
+	"github.com/garner-go/garner/internal/names"
 )
 
 // ErrFormat is the class of what is no .npz file, or a spoilt one. A spoilt
@@ -75,7 +76,7 @@ func Open(path string, o Options) (*File, error) {
 	f := &File{path: path, options: o, mapped: m, header: header}
 	if err := mapped.Guard(f.readDirectory); err != nil {
 		m.Close()
-		return nil, &namedError{path, err}
+		return nil, names.Error(path, err)
 	}
 	return f, nil
 }
@@ -152,7 +153,7 @@ func (f *File) Tensor(name string) (garner.Tensor, error) {
 func (f *File) Array(name string) (Named, error) {
 	m, err := f.find(name)
 	if err != nil {
-		return Named{}, &namedError{f.path, err}
+		return Named{}, names.Error(f.path, err)
 	}
 	var a Named
 	err = mapped.Guard(func() error {
@@ -169,7 +170,7 @@ func (f *File) Array(name string) (Named, error) {
 		return err
 	})
 	if err != nil {
-		return Named{}, &namedError{f.path + "#" + strings.TrimSuffix(m.Name, suffix), err}
+		return Named{}, names.Error(f.path+"#"+strings.TrimSuffix(m.Name, suffix), err)
 	}
 	a.Name = strings.TrimSuffix(m.Name, suffix)
 	return a, nil
@@ -319,7 +320,7 @@ func (f *File) inflate(data []byte, m *zip.File, o npy.Options) (Named, error) {
 func (f *File) Verify(name string) error {
 	m, err := f.find(name)
 	if err != nil {
-		return &namedError{f.path, err}
+		return names.Error(f.path, err)
 	}
 	err = mapped.Guard(func() error {
 		data, err := f.data(m)
@@ -342,7 +343,7 @@ func (f *File) Verify(name string) error {
 		return s.check(m)
 	})
 	if err != nil {
-		return &namedError{f.path + "#" + strings.TrimSuffix(m.Name, suffix), err}
+		return names.Error(f.path+"#"+strings.TrimSuffix(m.Name, suffix), err)
 	}
 	return nil
 }
@@ -368,16 +369,3 @@ func bare(err error) error {
 	}
 	return err
 }
-
-// A namedError puts the name of a file, or of an array in it, before an error
-// about it.
-type namedError struct {
-	name string
-	err  error
-}
-
-func (e *namedError) Error() string {
-	return "garner: " + e.name + ": " + strings.TrimPrefix(e.err.Error(), "garner: ")
-}
-
-func (e *namedError) Unwrap() error { return e.err }

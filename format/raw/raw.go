@@ -17,6 +17,7 @@ import (
 	"github.com/garner-go/garner/format/layout"
 	"github.com/garner-go/garner/internal/blocks"
 	"github.com/garner-go/garner/internal/mapped"
+	"github.com/garner-go/garner/internal/names"
 	"github.com/garner-go/garner/source"
 )
 
@@ -88,7 +89,7 @@ func Layout(path string, o Options) (layout.Array, error) {
 	defer file.Close()
 	spec, size, err := o.spec(file.Size())
 	if err != nil {
-		return layout.Array{}, &namedError{path, err}
+		return layout.Array{}, names.Error(path, err)
 	}
 	return layout.Array{
 		Spec:     spec,
@@ -243,15 +244,3 @@ func NewWriter(w io.Writer, spec garner.Spec) (*layout.Writer, error) {
 	}
 	return form.NewWriter(w)
 }
-
-// A namedError puts the name of a file before an error about it.
-type namedError struct {
-	name string
-	err  error
-}
-
-func (e *namedError) Error() string {
-	return "garner: " + e.name + ": " + strings.TrimPrefix(e.err.Error(), "garner: ")
-}
-
-func (e *namedError) Unwrap() error { return e.err }

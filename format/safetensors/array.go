@@ -70,7 +70,7 @@ func List(path string) (*Listing, error) {
 	}
 	for name, shard := range ix.weights {
 		if _, ok := l.byName[name]; !ok {
-			return nil, &namedError{path, formatError("it says that tensor %s is in %s, and it is not; the files are of different models: copy all of them again", quote(name), quote(shard))}
+			return nil, names.Error(path, formatError("it says that tensor %s is in %s, and it is not; the files are of different models: copy all of them again", quote(name), quote(shard)))
 		}
 	}
 	return l, nil
@@ -96,7 +96,7 @@ func listFile(path string, header *layout.Header) (*Listing, error) {
 	l := &Listing{path: path, byName: map[string]int{}}
 	start, entries, err := readEntries(header, header.Size())
 	if err != nil {
-		return nil, &namedError{path, err}
+		return nil, names.Error(path, err)
 	}
 	for _, e := range entries {
 		t := Tensor{Name: e.name, Kind: e.dtype, Shape: e.shape, Path: path, At: start + int64(e.begin), Bytes: int64(e.end - e.begin), header: header}
@@ -154,11 +154,11 @@ func (l *Listing) Names() []string {
 func (l *Listing) Layout(name string) (layout.Array, error) {
 	i, ok := l.byName[name]
 	if !ok {
-		return layout.Array{}, &namedError{l.path, noTensor(name, l.Names())}
+		return layout.Array{}, names.Error(l.path, noTensor(name, l.Names()))
 	}
 	t := l.tensors[i]
 	if t.DType == garner.Invalid {
-		return layout.Array{}, &namedError{t.Path, unread(name, t.Kind)}
+		return layout.Array{}, names.Error(t.Path, unread(name, t.Kind))
 	}
 	return layout.Array{
 		Spec:     garner.SpecOf(t.DType, t.Shape...),
@@ -191,7 +191,7 @@ func Layout(path, name string) (layout.Array, error) {
 	}
 	shard, ok := ix.weights[name]
 	if !ok {
-		return layout.Array{}, &namedError{path, noTensor(name, ix.names)}
+		return layout.Array{}, names.Error(path, noTensor(name, ix.names))
 	}
 	l, err := ix.list(shard)
 	if err != nil {
@@ -232,7 +232,7 @@ func openIndex(path string) (*index, error) {
 	defer file.Close()
 	ix := &index{path: path, weights: map[string]string{}}
 	if err := ix.read(file, file.Size()); err != nil {
-		return nil, &namedError{path, err}
+		return nil, names.Error(path, err)
 	}
 	for _, at := range []func() (string, error){
 		func() (string, error) { return filepath.EvalSymlinks(filepath.Dir(path)) },
@@ -246,7 +246,7 @@ func openIndex(path string) (*index, error) {
 			home, err = filepath.Abs(home)
 		}
 		if err != nil {
-			return nil, &namedError{path, garner.Errorf(err, "its folder cannot be found: %v; name it without links", err)}
+			return nil, names.Error(path, garner.Errorf(err, "its folder cannot be found: %v; name it without links", err))
 		}
 		ix.homes = append(ix.homes, home)
 	}
@@ -313,7 +313,7 @@ func (ix *index) list(shard string) (*Listing, error) {
 	path := filepath.Join(filepath.Dir(ix.path), filepath.FromSlash(shard))
 	header, err := layout.OpenHeader(path)
 	if err != nil {
-		return nil, &namedError{ix.path, err}
+		return nil, names.Error(ix.path, err)
 	}
 	real, err := filepath.EvalSymlinks(path)
 	if err == nil {
@@ -324,7 +324,7 @@ func (ix *index) list(shard string) (*Listing, error) {
 	}
 	if err != nil {
 		header.Close()
-		return nil, &namedError{ix.path, err}
+		return nil, names.Error(ix.path, err)
 	}
 	return listFile(path, header)
 }

@@ -10,10 +10,10 @@ package safetensors
 
 import (
 	"maps"
-	"strings"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/mapped"
+	"github.com/garner-go/garner/internal/names"
 )
 
 // A File is an opened file. It may be used by several goroutines at a time.
@@ -37,7 +37,7 @@ func Open(path string) (*File, error) {
 	f := &File{path: path, mapped: m}
 	if err := mapped.Guard(f.readHeader); err != nil {
 		m.Close()
-		return nil, &namedError{path, err}
+		return nil, names.Error(path, err)
 	}
 	return f, nil
 }
@@ -78,31 +78,18 @@ func (f *File) Metadata() map[string]string { return maps.Clone(f.metadata) }
 func (f *File) Tensor(name string) (garner.Tensor, error) {
 	e, ok := f.tensors[name]
 	if !ok {
-		return garner.Tensor{}, &namedError{f.path, noTensor(name, f.Names())}
+		return garner.Tensor{}, names.Error(f.path, noTensor(name, f.Names()))
 	}
 	i, ok := byName[e.dtype]
 	if !ok || dtypes[i].dtype == garner.Invalid {
-		return garner.Tensor{}, &namedError{f.path, unread(name, e.dtype)}
+		return garner.Tensor{}, names.Error(f.path, unread(name, e.dtype))
 	}
 	t, err := garner.FromBytes(dtypes[i].dtype, f.data[e.begin:e.end:e.end], e.shape...)
 	if err != nil {
-		return garner.Tensor{}, &namedError{f.path + ": tensor " + quote(name), err}
+		return garner.Tensor{}, names.Error(f.path+": tensor "+quote(name), err)
 	}
 	return t.Volatile(), nil
 }
 
 // Close gives the mapped memory back. Tensor may not be called afterwards.
 func (f *File) Close() error { return f.mapped.Close() }
-
-// A namedError puts the name of a file, or of a tensor in it, before an error
-// about it.
-type namedError struct {
-	name string
-	err  error
-}
-
-func (e *namedError) Error() string {
-	return "garner: " + e.name + ": " + strings.TrimPrefix(e.err.Error(), "garner: ")
-}
-
-func (e *namedError) Unwrap() error { return e.err }

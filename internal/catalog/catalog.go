@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/names"
 	"github.com/garner-go/garner/jax"
 	"github.com/garner-go/garner/numpy"
 	"github.com/garner-go/garner/onnx"
@@ -179,7 +180,7 @@ func Find(name string, opset int) (Operator, error) {
 func suggest(name string) string {
 	best, at := len(name)/2+1, ""
 	for _, o := range operators {
-		if d := distance(strings.ToLower(name), strings.ToLower(o.Name)); d <= best {
+		if d := names.Distance(strings.ToLower(name), strings.ToLower(o.Name)); d <= best {
 			best, at = d, o.Name
 		}
 	}
@@ -187,25 +188,4 @@ func suggest(name string) string {
 		return `; "garner ops" lists them`
 	}
 	return fmt.Sprintf("; did you mean %s?", at)
-}
-
-// distance is how many letters to insert, remove or replace make b of a.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		last := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := last
-			if a[i] != b[j] {
-				cost++
-			}
-			last = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -1,4 +1,5 @@
-// Package names finds and quotes the names of tensors for messages.
+// Package names finds and quotes names for messages: of files, of tensors in
+// them, of operators.
 package names
 
 import (
@@ -7,6 +8,20 @@ import (
 	"slices"
 	"strings"
 )
+
+// Error puts the name of a file, or of what is in it, before an error about it.
+func Error(name string, err error) error { return &named{name, err} }
+
+type named struct {
+	name string
+	err  error
+}
+
+func (e *named) Error() string {
+	return "garner: " + e.name + ": " + strings.TrimPrefix(e.err.Error(), "garner: ")
+}
+
+func (e *named) Unwrap() error { return e.err }
 
 // Quote is a name for a message, which it does not fill whatever its length.
 func Quote(name string) string { return fmt.Sprintf("%.200q", name) }
@@ -27,7 +42,7 @@ func Near(name string, all []string) string {
 	}
 	sorted := make([]near, len(all))
 	for i, n := range all {
-		d := distance(name, n)
+		d := Distance(end(name), end(n))
 		if strings.Contains(n, name) || strings.Contains(name, n) {
 			d = 0 // a name that contains the other one comes first
 		}
@@ -52,13 +67,11 @@ func quoted(names []string) string {
 	return b.String()
 }
 
-// distance is how many characters are to be inserted, deleted or changed to
-// make a out of b. Of long names only the ends count, which tell most.
-func distance(a, b string) int {
-	const long = 100
-	a, b = a[max(0, len(a)-long):], b[max(0, len(b)-long):]
-	var row [long + 1]int
-	for j := range len(b) + 1 {
+// Distance is how many bytes are to be inserted, deleted or changed to make b
+// out of a. It takes the time of len(a)·len(b) steps.
+func Distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {
@@ -75,6 +88,10 @@ func distance(a, b string) int {
 	}
 	return row[len(b)]
 }
+
+// end is what of a name counts where it is long: its last bytes, which tell
+// most.
+func end(name string) string { return name[max(0, len(name)-100):] }
 
 // Numeric orders names so that part-2 comes before part-10: runs of digits
 // compare as numbers, all else byte by byte. Names that differ only in leading

@@ -64,7 +64,7 @@ func TestDistance(t *testing.T) {
 		{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"kitten", "sitting", 3}, {"same", "same", 0},
 		{strings.Repeat("x", 300), "y" + strings.Repeat("x", 300), 0}, {strings.Repeat("x", 300), strings.Repeat("y", 300), 100},
 	} {
-		if got := distance(tt.a, tt.b); got != tt.want {
+		if got := Distance(end(tt.a), end(tt.b)); got != tt.want {
 			t.Errorf("%.10q to %.10q is %d, want %d", tt.a, tt.b, got, tt.want)
 		}
 	}
