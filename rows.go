@@ -80,6 +80,7 @@ const prefetchBytes = 2048
 func (r *resolver) rows(rows, values []int64, indices []byte, base, origin, first int) (outside int) {
 	w := r.width.Bits / 8
 	aligned := r.tuples && kernel.Aligned(indices, w)
+	single := r.single && !aligned
 	if aligned && len(r.loops) == 1 {
 		l := &r.loops[0]
 		at, size := (origin+first*l.Index)*w, len(rows)*l.Index*w
@@ -100,7 +101,7 @@ func (r *resolver) rows(rows, values []int64, indices []byte, base, origin, firs
 		if outside == 0 || r.policy.Outside <= kernel.Fill {
 			return outside
 		}
-		outside = 0
+		outside, aligned = 0, false // some are to be moved back, one component at a time
 	}
 	walk(r.loops, first, len(rows), func(at, n, _, data, index int, inner Loop) {
 		run := rows[at : at+n]
@@ -111,7 +112,7 @@ func (r *resolver) rows(rows, values []int64, indices []byte, base, origin, firs
 				return
 			}
 		}
-		if r.single {
+		if single {
 			v := values[at : at+n]
 			kernel.Load(v, indices, origin+index+r.axes[0].Index, inner.Index, r.width, int64(r.axes[0].Dim))
 			o := kernel.TuplesOf(run, v, int64(base+data), int64(inner.Data), r.components, r.policy.FromEnd)
