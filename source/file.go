@@ -1,13 +1,14 @@
 package source
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
 	"math"
 	"math/bits"
 	"os"
-	"sort"
+	"slices"
 	"sync"
 
 	"github.com/garner-go/garner"
@@ -205,7 +206,7 @@ func dense(spec garner.Spec) error {
 			axes = append(axes, i)
 		}
 	}
-	sort.Slice(axes, func(a, b int) bool { return spec.Strides[axes[a]] < spec.Strides[axes[b]] })
+	slices.SortFunc(axes, func(a, b int) int { return cmp.Compare(spec.Strides[a], spec.Strides[b]) })
 	n := 1
 	for _, i := range axes {
 		if spec.Strides[i] != n {

@@ -1,7 +1,9 @@
 package source
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/garner-go/garner"
@@ -60,7 +62,7 @@ func (m *memory) bytes() ([]byte, error) {
 				order[i] = i
 			}
 			strides := t.Strides()
-			sortBy(order, func(i int) int { return -strides[i] })
+			slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(strides[b], strides[a]) })
 			if t, m.err = t.Transpose(order...); m.err != nil {
 				return
 			}
@@ -101,15 +103,6 @@ func copyRows(ctx context.Context, rows Rows, b []byte) error {
 		}
 	}
 	return nil
-}
-
-// sortBy sorts a few numbers by a key.
-func sortBy(list []int, key func(int) int) {
-	for i := range list {
-		for j := i; j > 0 && key(list[j]) < key(list[j-1]); j-- {
-			list[j], list[j-1] = list[j-1], list[j]
-		}
-	}
 }
 
 // view is the elements in the order of storage; nil where there are none.

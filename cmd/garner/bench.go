@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -266,12 +265,7 @@ func (p *program) bench(ctx context.Context, f *benchFlags, args []string) error
 		}
 	}
 	if f.json {
-		line, err := json.Marshal(t)
-		if err != nil {
-			return err
-		}
-		_, err = p.stdout.Write(append(line, '\n'))
-		return notPrinted(err)
+		return p.printJSON(t)
 	}
 	to := p.printer()
 	head := func(name string, x garner.Tensor) string { return name + x.DType().String() + x.Shape().String() }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -93,12 +92,7 @@ func (p *program) benchSuite(ctx context.Context, f *benchFlags) error {
 		}
 	}
 	if f.json {
-		line, err := json.Marshal(s)
-		if err != nil {
-			return err
-		}
-		_, err = p.stdout.Write(append(line, '\n'))
-		return notPrinted(err)
+		return p.printJSON(s)
 	}
 	out := p.printer()
 	s.print(out)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -111,15 +110,10 @@ func (p *program) info(f *infoFlags, operand string) error {
 			return err
 		}
 	}
-	to := p.printer()
 	if f.json {
-		text, err := json.Marshal(l)
-		if err != nil {
-			return err
-		}
-		to.printf("%s\n", text)
-		return to.flush()
+		return p.printJSON(l)
 	}
+	to := p.printer()
 	table := tabwriter.NewWriter(to.buf, 0, 0, 2, ' ', 0)
 	several := false
 	for _, a := range l.Arrays {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -264,6 +265,16 @@ func reason(err error) error {
 		}
 		err = inner
 	}
+}
+
+// printJSON prints a value as one line.
+func (p *program) printJSON(v any) error {
+	line, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = p.stdout.Write(append(line, '\n'))
+	return notPrinted(err)
 }
 
 // A printer prints line by line, and remembers the first failure.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -287,12 +286,7 @@ func (p *program) probe(ctx context.Context, f *probeFlags, table string, o cata
 		}
 	}
 	if f.json {
-		line, err := json.Marshal(found)
-		if err != nil {
-			return err
-		}
-		_, err = p.stdout.Write(append(line, '\n'))
-		return notPrinted(err)
+		return p.printJSON(found)
 	}
 	out := p.printer()
 	found.print(out)

@@ -205,14 +205,7 @@ func Write(w io.Writer, t garner.Tensor) error {
 				return err
 			}
 		}
-		return blocks.Each(t, func(block garner.Tensor) error {
-			b, err := block.Bytes()
-			if err != nil {
-				return err
-			}
-			_, err = w.Write(b)
-			return err
-		})
+		return blocks.Write(w, t)
 	})
 }
 

@@ -120,14 +120,7 @@ func writeData(w io.Writer, t garner.Tensor) error {
 		_, err = w.Write(b)
 		return err
 	}
-	return blocks.Each(t, func(block garner.Tensor) error {
-		b, err := block.Bytes()
-		if err != nil {
-			return err
-		}
-		_, err = w.Write(b)
-		return err
-	})
+	return blocks.Write(w, t)
 }
 
 // makeHeader is all that stands before the tensors' bytes: the length and the

@@ -1,7 +1,11 @@
 // Package blocks walks tensors of any strides in pieces that can be written.
 package blocks
 
-import "github.com/garner-go/garner"
+import (
+	"io"
+
+	"github.com/garner-go/garner"
+)
 
 // size is how many bytes a block holds at most. A packed type counts a byte an
 // element, a string 16.
@@ -23,6 +27,19 @@ func Each(t garner.Tensor, f func(block garner.Tensor) error) error {
 		width = 16
 	}
 	return each(t, size/width, f)
+}
+
+// Write writes the elements of t in row-major order, as Each walks them. They are
+// not strings.
+func Write(w io.Writer, t garner.Tensor) error {
+	return Each(t, func(block garner.Tensor) error {
+		b, err := block.Bytes()
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(b)
+		return err
+	})
 }
 
 func each(t garner.Tensor, most int, f func(garner.Tensor) error) error {
