@@ -37,7 +37,7 @@ func TestBudgetIsHeld(t *testing.T) {
 		}
 		status, err := os.ReadFile("/proc/self/status")
 		if err != nil {
-			t.Skip(err)
+			t.Fatal(err)
 		}
 		_, rest, _ := bytes.Cut(status, []byte("VmHWM:"))
 		held, err := strconv.Atoi(string(bytes.Fields(rest)[0]))

@@ -13,7 +13,8 @@ import (
 	"github.com/garner-go/garner/internal/mapped"
 )
 
-// An Integer is a row number's type.
+// An Integer is a row number's type. There are more of them than a
+// garner.Integer, of whose slices tensors are made: named ones too.
 type Integer interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -173,7 +174,7 @@ func TestLookupCutShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := os.Truncate(path, 50*4096); err != nil {
-		t.Skip("this system does not let it happen: ", err)
+		mayNotChange(t, err)
 	}
 	var lost *ReadError
 	if err := Lookup(t.Context(), table, ids, dst); !errors.As(err, &lost) || lost.Row != 99 || lost.Path != path || lost.From != 99*4096 || lost.To != 100*4096 {
@@ -192,7 +193,10 @@ func TestForget(t *testing.T) {
 		t.Fatal(err)
 	}
 	if table.file == nil {
-		t.Skip("this system maps no files")
+		if runtime.GOOS == "linux" || runtime.GOOS == "darwin" || runtime.GOOS == "windows" {
+			t.Fatal("the table is not mapped")
+		}
+		t.Skip("garner maps no files on this system, so that there are no pages to forget")
 	}
 	ids, dst := []int{1}, make([]byte, 32)
 	look := func() {

@@ -181,7 +181,10 @@ func TestIndexRefused(t *testing.T) {
 	link := func(to, from string) {
 		t.Helper()
 		if err := os.Symlink(to, from); err != nil {
-			t.Skip(err)
+			if runtime.GOOS == "windows" {
+				t.Skip("making a link needs a privilege on Windows: ", err)
+			}
+			t.Fatal(err)
 		}
 	}
 	link(filepath.Join("..", "outside.safetensors"), filepath.Join(dir, "link.safetensors"))

@@ -36,7 +36,7 @@ func TestResident(t *testing.T) {
 		t.Fatal("it cannot be dropped")
 	}
 	if in, _ := f.Resident(5*pageSize, 6*pageSize); in {
-		t.Skip("this file system keeps its files in memory")
+		t.Skip("the folder for temporary files is on a file system, such as tmpfs, that keeps its files in memory and cannot drop them")
 	}
 	b := make([]byte, 10)
 	if _, err := file.ReadAt(b, int64(5*pageSize+100)); err != nil {

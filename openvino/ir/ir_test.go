@@ -430,7 +430,10 @@ func TestLarge(t *testing.T) {
 	const rows, columns = 2_500_000, 1000
 	const size int64 = 4 * rows * columns
 	if err := bin.Truncate(size + 8); err != nil {
-		t.Skip(err) // a disk that has no room even for nothing
+		if runtime.GOOS == "windows" {
+			t.Skip("files are not sparse on Windows, and the disk has no room for 10 GB: ", err)
+		}
+		t.Fatal(err)
 	}
 	if _, err := bin.WriteAt([]byte{0, 0, 0x80, 0x3f}, size-4); err != nil {
 		t.Fatal(err)
