@@ -265,30 +265,92 @@ loop:
 	VZEROUPPER
 	RET
 
-// Slices of 64 bytes and more: whole pieces of 64, then the last 64 bytes, over
-// what the pieces moved of them. R12 is the piece, R13 the last one.
+// Slices of 64 bytes and more: eight lines of 64 bytes at once as often as they
+// fit, then four, two and one, and then, over what those moved of them, the last
+// 64 bytes. Every line of the eight is moved by an instruction of its own: one
+// instruction that walked through a row would teach the processor, which looks
+// at the steps of each, to fetch the lines that lie behind the row. R12 is how
+// much of the row is moved, R13 what is left of it.
+
+#define LINES2(LINE) \
+	LINE(0); \
+	LINE(64)
+
+#define LINES4(LINE) \
+	LINES2(LINE); \
+	LINE(128); \
+	LINE(192)
+
+#define LINES8(LINE) \
+	LINES4(LINE); \
+	LINE(256); \
+	LINE(320); \
+	LINE(384); \
+	LINE(448)
+
+// ROW moves all whole lines of a row.
+#define ROW(LINE) \
+	XORL  R12, R12; \
+	MOVQ  R8, R13; \
+	JMP   fit8; \
+lines8: \
+	LINES8(LINE); \
+	ADDQ  $512, R12; \
+fit8: \
+	SUBQ  $512, R13; \
+	JGE   lines8; \
+	TESTQ $256, R8; \
+	JZ    fit2; \
+	LINES4(LINE); \
+	ADDQ  $256, R12; \
+fit2: \
+	TESTQ $128, R8; \
+	JZ    fit1; \
+	LINES2(LINE); \
+	ADDQ  $128, R12; \
+fit1: \
+	TESTQ $64, R8; \
+	JZ    fit0; \
+	LINE(0); \
+fit0:
+
+// LAST moves the end of a row that is no multiple of 64.
+#define LAST(LINE) \
+	TESTQ $63, R8; \
+	JZ    done; \
+	LEAQ  -64(R8), R12; \
+	LINE(0); \
+done:
+
+#define LINEY(at) \
+	VMOVDQU at(AX)(R12*1), Y0; \
+	VMOVDQU at+32(AX)(R12*1), Y1; \
+	VMOVDQU Y0, at(DI)(R12*1); \
+	VMOVDQU Y1, at+32(DI)(R12*1)
+
+#define LINEYAHEAD(at) \
+	VMOVDQU at(AX)(R12*1), Y0; \
+	VMOVDQU at+32(AX)(R12*1), Y1; \
+	PREFETCHT0 at(BX)(R12*1); \
+	VMOVDQU Y0, at(DI)(R12*1); \
+	VMOVDQU Y1, at+32(DI)(R12*1)
+
+#define LINEZ(at) \
+	VMOVDQU64 at(AX)(R12*1), Z0; \
+	VMOVDQU64 Z0, at(DI)(R12*1)
+
+#define LINEZAHEAD(at) \
+	VMOVDQU64 at(AX)(R12*1), Z0; \
+	PREFETCHT0 at(BX)(R12*1); \
+	VMOVDQU64 Z0, at(DI)(R12*1)
 
 // func rows64AVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 TEXT ·rows64AVX2(SB), NOSPLIT, $0-80
 	ARGS
-	LEAQ -64(R8), R13
 loop:
 	FOUND
-	XORL R12, R12
-	JMP  last
-piece:
-	VMOVDQU (AX)(R12*1), Y0
-	VMOVDQU 32(AX)(R12*1), Y1
-	VMOVDQU Y0, (DI)(R12*1)
-	VMOVDQU Y1, 32(DI)(R12*1)
-	ADDQ $64, R12
-last:
-	CMPQ R12, R13
-	JLT  piece
-	VMOVDQU (AX)(R13*1), Y0
-	VMOVDQU 32(AX)(R13*1), Y1
-	VMOVDQU Y0, (DI)(R13*1)
-	VMOVDQU Y1, 32(DI)(R13*1)
+	ROW(LINEY)
+	LAST(LINEY)
 	STEP(loop)
 	VZEROUPPER
 	RET
@@ -296,27 +358,11 @@ last:
 // func rows64AheadAVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 TEXT ·rows64AheadAVX2(SB), NOSPLIT, $0-80
 	ARGS
-	LEAQ -64(R8), R13
 loop:
 	NEXT
-	XORL R12, R12
-	JMP  last
-piece:
-	VMOVDQU (AX)(R12*1), Y0
-	VMOVDQU 32(AX)(R12*1), Y1
-	PREFETCHT0 (BX)(R12*1)
-	VMOVDQU Y0, (DI)(R12*1)
-	VMOVDQU Y1, 32(DI)(R12*1)
-	ADDQ $64, R12
-last:
-	CMPQ R12, R13
-	JLT  piece
-	VMOVDQU (AX)(R13*1), Y0
-	VMOVDQU 32(AX)(R13*1), Y1
-	PREFETCHT0 (BX)(R13*1)
-	PREFETCHT0 63(BX)(R13*1)
-	VMOVDQU Y0, (DI)(R13*1)
-	VMOVDQU Y1, 32(DI)(R13*1)
+	ROW(LINEYAHEAD)
+	LAST(LINEYAHEAD)
+	PREFETCHT0 -1(BX)(R8*1)
 	STEP(loop)
 	VZEROUPPER
 	RET
@@ -324,20 +370,10 @@ last:
 // func rows64AVX512(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 TEXT ·rows64AVX512(SB), NOSPLIT, $0-80
 	ARGS
-	LEAQ -64(R8), R13
 loop:
 	FOUND
-	XORL R12, R12
-	JMP  last
-piece:
-	VMOVDQU64 (AX)(R12*1), Z0
-	VMOVDQU64 Z0, (DI)(R12*1)
-	ADDQ $64, R12
-last:
-	CMPQ R12, R13
-	JLT  piece
-	VMOVDQU64 (AX)(R13*1), Z0
-	VMOVDQU64 Z0, (DI)(R13*1)
+	ROW(LINEZ)
+	LAST(LINEZ)
 	STEP(loop)
 	VZEROUPPER
 	RET
@@ -345,23 +381,11 @@ last:
 // func rows64AheadAVX512(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 TEXT ·rows64AheadAVX512(SB), NOSPLIT, $0-80
 	ARGS
-	LEAQ -64(R8), R13
 loop:
 	NEXT
-	XORL R12, R12
-	JMP  last
-piece:
-	VMOVDQU64 (AX)(R12*1), Z0
-	PREFETCHT0 (BX)(R12*1)
-	VMOVDQU64 Z0, (DI)(R12*1)
-	ADDQ $64, R12
-last:
-	CMPQ R12, R13
-	JLT  piece
-	VMOVDQU64 (AX)(R13*1), Z0
-	PREFETCHT0 (BX)(R13*1)
-	PREFETCHT0 63(BX)(R13*1)
-	VMOVDQU64 Z0, (DI)(R13*1)
+	ROW(LINEZAHEAD)
+	LAST(LINEZAHEAD)
+	PREFETCHT0 -1(BX)(R8*1)
 	STEP(loop)
 	VZEROUPPER
 	RET
@@ -369,21 +393,24 @@ last:
 // The streaming forms write past the caches. Sizes and places are multiples of
 // 64 (of 32 for AVX2's stores).
 
+#define LINEYSTREAM(at) \
+	VMOVDQU at(AX)(R12*1), Y0; \
+	VMOVDQU at+32(AX)(R12*1), Y1; \
+	PREFETCHT0 at(BX)(R12*1); \
+	VMOVNTDQ Y0, at(DI)(R12*1); \
+	VMOVNTDQ Y1, at+32(DI)(R12*1)
+
+#define LINEZSTREAM(at) \
+	VMOVDQU64 at(AX)(R12*1), Z0; \
+	PREFETCHT0 at(BX)(R12*1); \
+	VMOVNTDQ Z0, at(DI)(R12*1)
+
 // func stream64AVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 TEXT ·stream64AVX2(SB), NOSPLIT, $0-80
 	ARGS
 loop:
 	NEXT
-	XORL R12, R12
-piece:
-	VMOVDQU (AX)(R12*1), Y0
-	VMOVDQU 32(AX)(R12*1), Y1
-	PREFETCHT0 (BX)(R12*1)
-	VMOVNTDQ Y0, (DI)(R12*1)
-	VMOVNTDQ Y1, 32(DI)(R12*1)
-	ADDQ $64, R12
-	CMPQ R12, R8
-	JLT  piece
+	ROW(LINEYSTREAM)
 	STEP(loop)
 	SFENCE
 	VZEROUPPER
@@ -394,14 +421,7 @@ TEXT ·stream64AVX512(SB), NOSPLIT, $0-80
 	ARGS
 loop:
 	NEXT
-	XORL R12, R12
-piece:
-	VMOVDQU64 (AX)(R12*1), Z0
-	PREFETCHT0 (BX)(R12*1)
-	VMOVNTDQ Z0, (DI)(R12*1)
-	ADDQ $64, R12
-	CMPQ R12, R8
-	JLT  piece
+	ROW(LINEZSTREAM)
 	STEP(loop)
 	SFENCE
 	VZEROUPPER
