@@ -265,12 +265,13 @@ loop:
 	VZEROUPPER
 	RET
 
-// Slices of 64 bytes and more: eight lines of 64 bytes at once as often as they
-// fit, then four, two and one, and then, over what those moved of them, the last
-// 64 bytes. Every line of the eight is moved by an instruction of its own: one
-// instruction that walked through a row would teach the processor, which looks
-// at the steps of each, to fetch the lines that lie behind the row. R12 is how
-// much of the row is moved, R13 what is left of it.
+// Slices of 64 bytes and more: whole lines of 64 bytes, and then, over what they
+// moved of it, the last 64 bytes. One instruction that walks through a row would
+// teach the processor, which looks at the steps of each, to fetch what lies
+// behind the row too. So the lines of a row below 2048 bytes are moved by one
+// instruction each, sixteen, eight, four, two and one of them as the bits of the
+// size say; in a longer row what is fetched in vain no longer counts, and what
+// is learned serves. R12 is how much of the row is moved, R13 what is left of it.
 
 #define LINES2(LINE) \
 	LINE(0); \
@@ -288,17 +289,41 @@ loop:
 	LINE(384); \
 	LINE(448)
 
+#define LINES16(LINE) \
+	LINES8(LINE); \
+	LINE(512); \
+	LINE(576); \
+	LINE(640); \
+	LINE(704); \
+	LINE(768); \
+	LINE(832); \
+	LINE(896); \
+	LINE(960)
+
 // ROW moves all whole lines of a row.
 #define ROW(LINE) \
 	XORL  R12, R12; \
+	CMPQ  R8, $2048; \
+	JLT   fit16; \
 	MOVQ  R8, R13; \
-	JMP   fit8; \
-lines8: \
+long: \
+	LINES2(LINE); \
+	ADDQ  $128, R12; \
+	SUBQ  $128, R13; \
+	CMPQ  R13, $128; \
+	JGE   long; \
+	JMP   fit1; \
+fit16: \
+	TESTQ $1024, R8; \
+	JZ    fit8; \
+	LINES16(LINE); \
+	ADDQ  $1024, R12; \
+fit8: \
+	TESTQ $512, R8; \
+	JZ    fit4; \
 	LINES8(LINE); \
 	ADDQ  $512, R12; \
-fit8: \
-	SUBQ  $512, R13; \
-	JGE   lines8; \
+fit4: \
 	TESTQ $256, R8; \
 	JZ    fit2; \
 	LINES4(LINE); \
