@@ -1,10 +1,6 @@
 package garner
 
-import (
-	"math"
-
-	"github.com/garner-go/garner/internal/kernel"
-)
+import "math"
 
 // tuning is how work is cut up. Tests cut it small, so that few elements see
 // every way through.
@@ -62,7 +58,7 @@ func (p *Prepared) prepare(plan *Plan) {
 		n.index = columns(n.index, plan, n.slice, p.tuning)
 	}
 	p.resolver = newResolver(plan, n.index)
-	if !p.resolver.tuples || p.resolver.policy.Outside > kernel.Fill {
+	if !p.resolver.tuples {
 		p.strips = nil
 	}
 	p.layout = p.cut()
@@ -123,6 +119,9 @@ func (p *Prepared) cut() layout {
 			lines++ // most begin and end inside one
 		}
 		l.ahead = max(4, t.aheadLines/lines)
+		if lines >= 8 {
+			l.ahead = max(4, t.aheadLines*3/4/lines)
+		}
 		// Where the axes reach little, the lines that are far are those of the
 		// next turn.
 		l.turning = l.share && l.chunks == 1 && span(p.plan)*r.unit <= t.unitBytes

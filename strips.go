@@ -14,11 +14,19 @@ type strips struct {
 	stride int    // from one to the next, in elements
 	wide   int    // columns of a strip
 	width  int    // bytes of an element
+	stream bool   // so much data passes by that the result does not stay near: it is written past the caches
 }
 
 // stripsAhead is how many tuples before its turn one's indices and place are
 // asked for.
 const stripsAhead = 8
+
+// narrowest is how many bytes of a row a strip takes at least, if it is not to
+// have them all: two lines.
+const narrowest = 128
+
+// stripsTuples is how many tuples are gathered before the context is looked at.
+const stripsTuples = 64
 
 // newStrips is nil where the plan has no such columns, or where most rows of
 // data would be copied in vain.
@@ -32,19 +40,24 @@ func newStrips(p *Plan, n *normal, t tuning) *strips {
 		rows: p.Axes[0].Dim, stride: p.Axes[0].Data, width: p.DType.Bits() / 8,
 	}
 	s.wide = t.stripBytes / s.width
+	room := 16 * t.unitBytes // that stays near
+	for s.rows*s.wide*s.width > room && s.wide*s.width > narrowest {
+		s.wide /= 2
+	}
 	switch {
 	case s.inner.Data != 1 || s.inner.Index != 1 || s.inner.Out != 1 || s.around.Data != 0 || len(p.Axes[0].Parts) > 0:
 		return nil // other columns, or other rows
 	case s.wide < 2 || s.inner.Extent < 2*s.wide || span(p)*s.width <= t.nearBytes:
 		return nil // narrow, or near as they are
-	case s.around.Extent < s.rows/16 || s.bytes() > 16*t.unitBytes:
+	case s.around.Extent < s.rows/16 || s.rows*s.wide*s.width > room:
 		return nil // few of the rows are read, or too many for the buffer to be near
 	}
+	s.stream = span(p)*s.width >= t.streamBytes
 	return s
 }
 
 // bytes is the size of the buffer.
-func (s *strips) bytes() int { return s.rows * s.wide * s.width }
+func (s *strips) bytes() int { return s.rows*s.wide*s.width + kernel.StripPad }
 
 // per is how many strips the columns make.
 func (s *strips) per() int { return (s.inner.Extent + s.wide - 1) / s.wide }
@@ -81,41 +94,55 @@ func (p *Prepared) moveStrip(w *worker, unit int) {
 		first += n
 	}
 
-	values, wv := p.at.buf, r.width.Bits/8
-	axis := [1]kernel.Component{{Dim: int64(s.rows), Stride: int64(size)}}
-	rows := w.rows[:min(wide, len(w.rows))]
-	for i := range s.around.Extent {
-		if i%64 == 0 && (p.stop.Load() || p.ctx.Err() != nil) {
+	width := r.width.Bits / 8
+	c := kernel.Columns{
+		Values: kernel.Values{Bytes: p.at.buf, Width: width, Dim: s.rows, FromEnd: r.policy.FromEnd, Ahead: stripsAhead, Stream: s.stream},
+		From:   s.around.Index * width, To: s.around.Out * s.width, Wide: wide, Stride: wide,
+	}
+	for i := 0; i < s.around.Extent; {
+		if p.stop.Load() || p.ctx.Err() != nil {
 			p.stop.Store(true)
 			return
 		}
-		// Neither the indices nor the result of the next tuples lie in order.
-		if i+stripsAhead < s.around.Extent {
-			at := (index + (i+stripsAhead)*s.around.Index) * wv
-			kernel.Prefetch(values[at : at+wide*wv])
-			at = (out + (i+stripsAhead)*s.around.Out) * s.width
-			kernel.Prefetch(p.dst.buf[at : at+size])
+		c.First, c.At = index*width+i*c.From, out*s.width+i*c.To
+		c.Tuples = min(stripsTuples, s.around.Extent-i)
+		moved := 0
+		if s.width <= 8 {
+			moved = kernel.Strip(p.dst.buf, w.strip, s.width, c)
 		}
-		if r.policy.Outside == kernel.Error && s.width <= 8 {
-			v := kernel.Values{Bytes: values[(index+i*s.around.Index)*wv:], Width: wv, Dim: s.rows, FromEnd: r.policy.FromEnd}
-			if kernel.Strip(p.dst.buf[(out+i*s.around.Out)*s.width:], w.strip, wide, s.width, wide, v) < wide {
-				p.refuse.Store(true)
-				p.stop.Store(true)
-				return
-			}
+		if i += moved; moved == c.Tuples {
 			continue
 		}
-		// A strip is narrower than a worker's rows but where those are few.
-		for from := 0; from < wide; from += len(rows) {
-			run := rows[:min(len(rows), wide-from)]
-			outside := kernel.Tuples(run, values[(index+i*s.around.Index+from)*wv:], wv, int64(from*s.width), int64(s.width), axis[:], r.policy.FromEnd)
-			if r.refused(outside) {
-				p.refuse.Store(true)
-				p.stop.Store(true)
-				return
-			}
-			m := kernel.Move{At: (out + i*s.around.Out + from) * s.width, Step: s.width, Size: s.width, Elem: s.width, Filled: outside > 0}
-			kernel.Rows(p.dst.buf, w.strip, run, m, p.fill)
+		// The next tuple has an index outside, or elements that are too wide.
+		if !p.moveStripTuple(w, c, index+i*s.around.Index, out+i*s.around.Out) {
+			return
 		}
+		i++
 	}
+}
+
+// moveStripTuple resolves and moves one tuple of a strip, whose indices and
+// place begin at element index and out; it reports false where the run fails.
+func (p *Prepared) moveStripTuple(w *worker, c kernel.Columns, index, out int) bool {
+	s, r := p.strips, &p.resolver
+	rows, values := w.rows[:min(c.Wide, len(w.rows))], w.values[:min(c.Wide, len(w.rows))]
+	// A strip is narrower than a worker's rows but where those are few.
+	for from := 0; from < c.Wide; from += len(rows) {
+		n := min(len(rows), c.Wide-from)
+		run := rows[:n]
+		kernel.Start(run, int64(from*s.width), int64(s.width))
+		kernel.Load(values[:n], p.at.buf, index+from, 1, r.width, int64(s.rows))
+		outside := kernel.Resolve(run, values[:n], int64(s.rows), int64(c.Stride*s.width), r.policy)
+		if r.refused(outside) {
+			p.refuse.Store(true)
+			p.stop.Store(true)
+			return false
+		}
+		if outside > 0 {
+			kernel.Finish(run)
+		}
+		m := kernel.Move{At: (out + from) * s.width, Step: s.width, Size: s.width, Elem: s.width, Filled: outside > 0}
+		kernel.Rows(p.dst.buf, w.strip, run, m, p.fill)
+	}
+	return true
 }

@@ -70,14 +70,17 @@ func TestAssemblyIsTried(t *testing.T) {
 			for _, width := range []int{4, 8} {
 				move, ahead := elementsForm(size, width)
 				wide, stream := elementsWide(size, width)
-				for _, f := range []elementsFunc{move, ahead, wide, stream, stripForm(size, width, 10, 20)} {
+				for _, f := range []elementsFunc{move, ahead, wide, stream} {
 					tried[nameOf(f)] = true
 				}
+				strip, stripStream := stripForm(size, width, 10, 20)
+				tried[nameOf(strip)], tried[nameOf(stripStream)] = true, true
 				for _, v := range []Values{{}, {Ahead: 3}, {Stream: true}} {
 					v.Width = width
 					tryElements(t, form, size, v)
 				}
-				tryStrip(t, form, size, width)
+				tryStrip(t, form, size, width, false)
+				tryStrip(t, form, size, width, true)
 			}
 		}
 		for _, width := range []int{4, 8} {
@@ -151,19 +154,26 @@ func tryElements(t *testing.T, form string, size int, v Values) {
 }
 
 // tryStrip moves twenty neighbours out of ten rows.
-func tryStrip(t *testing.T, form string, size, width int) {
+func tryStrip(t *testing.T, form string, size, width int, stream bool) {
 	t.Helper()
-	const n, dim = 20, 10
-	src, values := pattern(dim*n*size), make([]byte, n*width)
-	var want []byte
-	for j := range n {
-		row := (j*7 + 1) % dim
-		values[j*width] = byte(row)
-		want = append(want, src[(row*n+j)*size:(row*n+j+1)*size]...)
+	const tuples, n, dim, to = 3, 20, 10, 192
+	src, values := pattern(dim*n*size+StripPad), make([]byte, tuples*n*width)
+	got, err := pages.Alloc(tuples * to)
+	if err != nil {
+		t.Fatal(err)
 	}
-	got := make([]byte, n*size)
-	if moved := Strip(got, src, n, size, n, Values{Bytes: values, Width: width, Dim: dim}); moved != n || !bytes.Equal(got, want) {
-		t.Errorf("%s: size %d, index of %d bytes: %d of %d moved, or they differ", form, size, width, moved, n)
+	defer pages.Free(got)
+	want := make([]byte, len(got))
+	for i := range tuples {
+		for j := range n {
+			row := (i*3 + j*7 + 1) % dim
+			values[(i*n+j)*width] = byte(row)
+			copy(want[i*to+j*size:], src[(row*n+j)*size:][:size])
+		}
+	}
+	c := Columns{Values: Values{Bytes: values, Width: width, Dim: dim, Stream: stream}, From: n * width, To: to, Tuples: tuples, Wide: n, Stride: n}
+	if moved := Strip(got, src, size, c); moved != tuples || !bytes.Equal(got, want) {
+		t.Errorf("%s: size %d, index of %d bytes: %d of %d tuples moved, or they differ", form, size, width, moved, tuples)
 	}
 }
 

@@ -231,27 +231,31 @@ func elementBlocks(b *testing.B, size, width, table, ahead int) {
 }
 
 // BenchmarkStrip is the gather out of a strip of 64 columns, each from a row of
-// its own.
+// its own: 16 tuples a turn.
 func BenchmarkStrip(b *testing.B) {
-	const wide, rows = 64, 1024
+	const wide, rows, tuples = 64, 1024, 16
 	for _, size := range []int{1, 2, 4, 8} {
-		for _, form := range elementForms() {
-			b.Run(fmt.Sprintf("size=%d/index=8/form=%s", size, form), func(b *testing.B) {
-				defer Use(form)()
-				values, out := benchValues(wide*benchRows, 8, rows), make([]byte, wide*size)
-				memory := benchMemory()[:rows*wide*size]
-				b.SetBytes(int64(len(out)))
-				next := 0
-				for b.Loop() {
-					if Strip(out, memory, wide, size, wide, Values{Bytes: values[8*next:], Width: 8, Dim: rows}) != wide {
-						b.Fatal("an index was refused")
+		for _, width := range []int{4, 8} {
+			for _, form := range elementForms() {
+				b.Run(fmt.Sprintf("size=%d/index=%d/form=%s", size, width, form), func(b *testing.B) {
+					defer Use(form)()
+					out, memory := make([]byte, tuples*wide*size), benchMemory()[:rows*wide*size+StripPad]
+					c := Columns{
+						Values: Values{Bytes: benchValues(wide*benchRows, width, rows), Width: width, Dim: rows},
+						From:   wide * width, To: wide * size, Tuples: tuples, Wide: wide, Stride: wide,
 					}
-					if next += wide; next == wide*benchRows {
-						next = 0
+					b.SetBytes(int64(len(out)))
+					for b.Loop() {
+						if Strip(out, memory, size, c) != tuples {
+							b.Fatal("an index was refused")
+						}
+						if c.First += tuples * c.From; c.First == len(c.Bytes) {
+							c.First = 0
+						}
 					}
-				}
-				perRow(b, wide)
-			})
+					perRow(b, tuples*wide)
+				})
+			}
 		}
 	}
 }

@@ -159,7 +159,8 @@ TEXT ·elements8of4Ahead(SB), NOSPLIT, $0-64
 	VPCMPUQ    $5, Z8, Z1, K2; \
 	KORTESTB   K2, K2; \
 	JNZ        out; \
-	KXNORB     K3, K3, K3
+	KXNORB     K3, K3, K3; \
+	VPXORQ     Z0, Z0, Z0
 
 // func elements4of8AVX512(dst, src, values *byte, n, dim, fromEnd, later int) int
 TEXT ·elements4of8AVX512(SB), NOSPLIT, $0-64
@@ -228,66 +229,6 @@ loop:
 	JNZ  loop
 out:
 	SFENCE
-	VZEROUPPER
-	DONE
-
-DATA lanes<>+0(SB)/8, $0
-DATA lanes<>+8(SB)/8, $1
-DATA lanes<>+16(SB)/8, $2
-DATA lanes<>+24(SB)/8, $3
-DATA lanes<>+32(SB)/8, $4
-DATA lanes<>+40(SB)/8, $5
-DATA lanes<>+48(SB)/8, $6
-DATA lanes<>+56(SB)/8, $7
-DATA lanes<>+64(SB)/8, $8
-GLOBL lanes<>(SB), RODATA|NOPTR, $72
-
-// Neighbouring columns of a strip, each from a row of its own: the j-th value v
-// means element v·stride + j. Z7 is the columns of this turn.
-
-// func strip4of8AVX512(dst, src, values *byte, n, dim, fromEnd, stride int) int
-TEXT ·strip4of8AVX512(SB), NOSPLIT, $0-64
-	EARGS
-	VPBROADCASTQ R8, Z8
-	VPBROADCASTQ R9, Z9
-	VPBROADCASTQ R10, Z10
-	VMOVDQU64    lanes<>(SB), Z7
-	VPBROADCASTQ lanes<>+64(SB), Z6
-loop:
-	WIDE
-	VPMULUDQ Z10, Z1, Z2
-	VPADDQ   Z7, Z2, Z2
-	VPADDQ   Z6, Z7, Z7
-	VPGATHERQD (SI)(Z2*4), K3, Y0
-	VMOVDQU Y0, (DI)
-	ADDQ $64, DX
-	ADDQ $32, DI
-	SUBQ $8, CX
-	JNZ  loop
-out:
-	VZEROUPPER
-	DONE
-
-// func strip8of8AVX512(dst, src, values *byte, n, dim, fromEnd, stride int) int
-TEXT ·strip8of8AVX512(SB), NOSPLIT, $0-64
-	EARGS
-	VPBROADCASTQ R8, Z8
-	VPBROADCASTQ R9, Z9
-	VPBROADCASTQ R10, Z10
-	VMOVDQU64    lanes<>(SB), Z7
-	VPBROADCASTQ lanes<>+64(SB), Z6
-loop:
-	WIDE
-	VPMULUDQ Z10, Z1, Z2
-	VPADDQ   Z7, Z2, Z2
-	VPADDQ   Z6, Z7, Z7
-	VPGATHERQQ (SI)(Z2*8), K3, Z0
-	VMOVDQU64 Z0, (DI)
-	ADDQ $64, DX
-	ADDQ $64, DI
-	SUBQ $8, CX
-	JNZ  loop
-out:
 	VZEROUPPER
 	DONE
 

@@ -179,22 +179,29 @@ func FuzzElements(f *testing.F) {
 
 // FuzzStrip holds every form of Strip against doing what it says.
 func FuzzStrip(f *testing.F) {
-	for seed := range uint64(60) {
+	for seed := range uint64(120) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 6))
 		size, width := 1<<r.IntN(4), 4<<r.IntN(2)
-		n, dim, fromEnd := r.IntN(70), r.IntN(40), r.IntN(2) == 0
+		n, dim, fromEnd, tuples := r.IntN(70), r.IntN(40), r.IntN(2) == 0, r.IntN(6)
 		stride := n + r.IntN(5)
-		src, values := guarded(t, dim*stride*size), guarded(t, n*width)
+		between, gap := n+r.IntN(9), n*size+r.IntN(20)
+		if r.IntN(2) == 0 {
+			gap = (n*size + 63) &^ 63 // places that a stream takes
+		}
+		pad := StripPad * r.IntN(2)
+		src, values := guarded(t, dim*stride*size+pad), guarded(t, max(0, (tuples-1)*between+n)*width)
 		for i := range src {
 			src[i] = byte(r.Uint32())
 		}
-		want, moved, stopped := make([]byte, n*size), 0, false
-		for j := range n {
+		want, moved := make([]byte, max(0, (tuples-1)*gap+n*size)), tuples
+		rare := 60 * (1 + r.IntN(20))
+		for k := range len(values) / width {
+			i, j := k/between, k%between
 			v := r.Int64N(int64(dim) + 1)
-			switch r.IntN(60) {
+			switch r.IntN(rare) {
 			case 0:
 				v = int64(r.Uint64())
 			case 1, 2:
@@ -204,26 +211,41 @@ func FuzzStrip(f *testing.F) {
 			}
 			if width == 4 {
 				v = int64(int32(v))
-				binary.LittleEndian.PutUint32(values[4*j:], uint32(v))
+				binary.LittleEndian.PutUint32(values[4*k:], uint32(v))
 			} else {
-				binary.LittleEndian.PutUint64(values[8*j:], uint64(v))
+				binary.LittleEndian.PutUint64(values[8*k:], uint64(v))
 			}
 			if fromEnd && v < 0 {
 				v += int64(dim)
 			}
-			if stopped = stopped || v < 0 || v >= int64(dim); !stopped {
-				copy(want[j*size:(j+1)*size], src[(int(v)*stride+j)*size:])
-				moved++
+			switch {
+			case j >= n: // between two tuples
+			case v < 0 || v >= int64(dim):
+				moved = min(moved, i)
+			case i < moved:
+				copy(want[i*gap+j*size:][:size], src[(int(v)*stride+j)*size:])
 			}
 		}
+		if n == 0 {
+			moved = tuples
+		}
 		each(t, func(t *testing.T, form string) {
-			got := guarded(t, n*size)
-			v := Values{Bytes: values, Width: width, Dim: dim, FromEnd: fromEnd}
-			if m := Strip(got, src, n, size, stride, v); m != moved || !bytes.Equal(got[:moved*size], want[:moved*size]) {
-				t.Errorf("%s: %d columns of %d bytes, %d rows: %d moved, want %d", form, n, size, dim, m, moved)
+			got := guarded(t, len(want))
+			c := Columns{
+				Values: Values{Bytes: values, Width: width, Dim: dim, FromEnd: fromEnd, Ahead: r.IntN(9), Stream: r.IntN(2) == 0},
+				From:   between * width, To: gap, Tuples: tuples, Wide: n, Stride: stride,
 			}
-			if bytes.Count(got[moved*size:], []byte{0}) != (n-moved)*size {
-				t.Errorf("%s: wrote beyond the first value outside", form)
+			if m := Strip(got, src, size, c); m != moved {
+				t.Errorf("%s: %d columns of %d bytes, %d rows: %d of %d tuples moved, want %d", form, n, size, dim, m, tuples, moved)
+			}
+			for i := range tuples {
+				place, gone := got[i*gap:min((i+1)*gap, len(got))], want[i*gap:min((i+1)*gap, len(got))]
+				if i < moved && !bytes.Equal(place, gone) {
+					t.Errorf("%s: tuple %d of %d columns of %d bytes differs, or what lies behind it", form, i, n, size)
+				}
+				if bytes.Count(place[n*size:], []byte{0}) != len(place)-n*size {
+					t.Errorf("%s: tuple %d: wrote between two places", form, i)
+				}
 			}
 		})
 	})

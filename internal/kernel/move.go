@@ -214,52 +214,6 @@ func elements[E uint8 | uint16 | uint32 | uint64, V int32 | int64](dst, src []E,
 	return len(values)
 }
 
-// Strip moves n neighbours, each from a row of its own: with the j-th value v_j,
-//
-//	dst[j·size : +size] = src[(v_j·stride + j)·size : +size]
-//
-// for elements of size bytes, 1, 2, 4 or 8. It stops at the first value outside
-// and returns how many were moved. dst holds n elements, and src v.Dim rows of
-// stride, n or more.
-func Strip(dst, src []byte, n, size, stride int, v Values) (moved int) {
-	if n == 0 {
-		return 0
-	}
-	_, _, _ = dst[:n*size], src[:v.Dim*stride*size], v.Bytes[:n*v.Width]
-	add := 0
-	if v.FromEnd {
-		add = v.Dim
-	}
-	to, from, at := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.SliceData(src), unsafe.Pointer(unsafe.SliceData(v.Bytes))
-	if wide := stripForm(size, v.Width, v.Dim, stride); wide != nil && n >= 8 {
-		moved = wide((*byte)(to), from, (*byte)(at), n&^7, v.Dim, add, stride)
-	}
-	for ; moved < n; moved++ {
-		var value int64
-		if v.Width == 4 {
-			value = int64(*(*int32)(unsafe.Add(at, 4*moved)))
-		} else {
-			value = *(*int64)(unsafe.Add(at, 8*moved))
-		}
-		value += value >> 63 & int64(add)
-		if uint64(value) >= uint64(v.Dim) {
-			return moved
-		}
-		from, to := src[(int(value)*stride+moved)*size:], dst[moved*size:]
-		switch size {
-		case 1:
-			to[0] = from[0]
-		case 2:
-			*(*[2]byte)(to) = *(*[2]byte)(from)
-		case 4:
-			*(*[4]byte)(to) = *(*[4]byte)(from)
-		default:
-			*(*[8]byte)(to) = *(*[8]byte)(from)
-		}
-	}
-	return moved
-}
-
 // Bits moves slices of packed elements, as Rows does for whole bytes; rows,
 // places and sizes are in bits, and neighbouring bits keep their values.
 func Bits(dst, src []byte, rows []int64, m Move, fill byte) {

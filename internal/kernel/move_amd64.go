@@ -3,7 +3,6 @@
 package kernel
 
 import (
-	"math"
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
@@ -193,20 +192,6 @@ func elementsWide(size, width int) (move, stream elementsFunc) {
 	return nil, nil
 }
 
-// stripForm picks the form of Strip that moves eight at once; nil where there
-// is none. It multiplies 32 bits.
-func stripForm(size, width, dim, stride int) elementsFunc {
-	switch {
-	case form < formAVX512 || width != 8 || dim > math.MaxUint32 || stride > math.MaxUint32:
-		return nil
-	case size == 4:
-		return strip4of8AVX512
-	case size == 8:
-		return strip8of8AVX512
-	}
-	return nil
-}
-
 // elementsForm picks the form of Elements for a size of element and a width of
 // index value, both in bytes: without and with prefetching.
 func elementsForm(size, width int) (move, ahead elementsFunc) {
@@ -245,12 +230,6 @@ func elements4of8StreamAVX512(dst, src, values *byte, n, dim, fromEnd, later int
 
 //go:noescape
 func elements8of8StreamAVX512(dst, src, values *byte, n, dim, fromEnd, later int) int
-
-//go:noescape
-func strip4of8AVX512(dst, src, values *byte, n, dim, fromEnd, stride int) int
-
-//go:noescape
-func strip8of8AVX512(dst, src, values *byte, n, dim, fromEnd, stride int) int
 
 //go:noescape
 func tuples1of8AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int

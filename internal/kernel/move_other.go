@@ -14,7 +14,7 @@ func elementsWide(int, int) (move, stream elementsFunc) { return nil, nil }
 
 func tuplesForm(int, int) tuplesFunc { return nil }
 
-func stripForm(int, int, int, int) elementsFunc { return nil }
+func stripForm(int, int, int, int) (move, stream stripFunc) { return nil, nil }
 
 // Prefetch asks the memory for b, which is read soon, where that can be said.
 func Prefetch([]byte) {}
