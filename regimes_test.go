@@ -58,7 +58,7 @@ func TestRegimes(t *testing.T) {
 		{"few elements, odd, along the first axis", strict.GatherElements{}, garner.F32, []int{2000, 1021}, []int{50, 1021}, garner.I64},
 		{"elements along the first axis, by u32", strict.GatherElements{}, garner.F32, []int{2000, 300}, []int{500, 300}, garner.U32},
 	} {
-		for _, policy := range []string{"", "zero", "one refused"} {
+		for _, policy := range []string{"", "zero", "clamp", "wrap", "one refused"} {
 			t.Run(tt.name+" "+policy, func(t *testing.T) {
 				data, err := garner.New(tt.dtype, tt.data...)
 				if err != nil {
@@ -83,7 +83,7 @@ func TestRegimes(t *testing.T) {
 				for i := range indices.Len() {
 					dim := plan.Axes[i%len(plan.Axes)].Dim
 					v := r.IntN(dim)
-					if i == outside || policy == "zero" && r.IntN(50) == 0 {
+					if i == outside || policy != "" && policy != "one refused" && r.IntN(50) == 0 {
 						v = dim + r.IntN(2)
 					}
 					if tt.index.Bits() == 16 {
@@ -94,8 +94,13 @@ func TestRegimes(t *testing.T) {
 					}
 				}
 				op := tt.op
-				if policy == "zero" {
+				switch policy {
+				case "zero":
 					op = garner.WithOutside(op, garner.Zero)
+				case "clamp":
+					op = garner.WithOutside(op, garner.Clamp)
+				case "wrap":
+					op = garner.WithOutside(op, garner.Wrap)
 				}
 				want, wantErr := garner.Reference(op, data, indices)
 				for _, form := range kernel.Forms() {
