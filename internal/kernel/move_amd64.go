@@ -182,12 +182,16 @@ func rowsForm(size int) (move, ahead, stream rowsFunc) {
 // where there is none.
 func elementsWide(size, width int) (move, stream elementsFunc) {
 	switch {
-	case form < formAVX512 || width != 8:
+	case form < formAVX512:
 		return nil, nil
-	case size == 4:
+	case size == 4 && width == 8:
 		return elements4of8AVX512, elements4of8StreamAVX512
-	case size == 8:
+	case size == 8 && width == 8:
 		return elements8of8AVX512, elements8of8StreamAVX512
+	case size == 4:
+		return elements4of4AVX512, elements4of4StreamAVX512
+	case size == 8:
+		return elements8of4AVX512, elements8of4StreamAVX512
 	}
 	return nil, nil
 }
@@ -230,6 +234,18 @@ func elements4of8StreamAVX512(dst, src, values *byte, n, dim, fromEnd, later int
 
 //go:noescape
 func elements8of8StreamAVX512(dst, src, values *byte, n, dim, fromEnd, later int) int
+
+//go:noescape
+func elements4of4AVX512(dst, src, values *byte, n, dim, fromEnd, later int) int
+
+//go:noescape
+func elements8of4AVX512(dst, src, values *byte, n, dim, fromEnd, later int) int
+
+//go:noescape
+func elements4of4StreamAVX512(dst, src, values *byte, n, dim, fromEnd, later int) int
+
+//go:noescape
+func elements8of4StreamAVX512(dst, src, values *byte, n, dim, fromEnd, later int) int
 
 //go:noescape
 func tuples1of8AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
