@@ -65,6 +65,9 @@ func aheadRows(size int) int {
 	if size%64 != 0 && 64%size != 0 {
 		lines++
 	}
+	if lines >= 8 {
+		return max(4, aheadLines*3/4/lines)
+	}
 	return max(4, aheadLines/lines)
 }
 
@@ -329,22 +332,34 @@ func BenchmarkBits(b *testing.B) {
 	}
 }
 
-// BenchmarkFilled is what rows cost of which some are a fill: they have the
-// definition alone.
+// BenchmarkFilled is what rows cost of which one in fifty is a fill.
 func BenchmarkFilled(b *testing.B) {
-	for _, size := range []int{4, 64} {
-		b.Run(fmt.Sprintf("size=%d", size), func(b *testing.B) {
-			rows := randomOffsets(benchRows, size, 256<<10)[:benchRows]
-			for i := 0; i < len(rows); i += 50 {
-				rows[i] = -1
+	for _, size := range []int{4, 64, 512} {
+		for _, table := range benchTables {
+			for _, form := range []string{"Generic", Form()} {
+				b.Run(fmt.Sprintf("size=%d/table=%s/form=%s", size, table.name, form), func(b *testing.B) {
+					defer Use(form)()
+					rows := randomOffsets(benchList, size, table.bytes)
+					for i := 0; i < len(rows); i += 50 {
+						rows[i] = -1
+					}
+					out, memory := make([]byte, benchRows*size), benchMemory()[:table.bytes]
+					b.SetBytes(int64(len(out)))
+					next := 0
+					for b.Loop() {
+						m := Move{Step: size, Size: size, Elem: 4, Filled: true}
+						if table.name == "far" {
+							m.Ahead.Rows = rows[next+aheadRows(size):][:benchRows]
+						}
+						Rows(out, memory, rows[next:next+benchRows], m, nil)
+						if next += benchRows; next == benchList {
+							next = 0
+						}
+					}
+					perRow(b, benchRows)
+				})
 			}
-			out, table := make([]byte, benchRows*size), benchMemory()[:256<<10]
-			b.SetBytes(int64(len(out)))
-			for b.Loop() {
-				Rows(out, table, rows, Move{Step: size, Size: size, Elem: 4, Filled: true}, nil)
-			}
-			perRow(b, benchRows)
-		})
+		}
 	}
 }
 

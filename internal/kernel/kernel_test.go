@@ -13,7 +13,7 @@ import (
 
 // sizes are slices of every length around the widths that have a form of their
 // own.
-var sizes = []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 20, 31, 32, 33, 60, 63, 64, 65, 127, 128, 129, 300}
+var sizes = []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 20, 31, 32, 33, 60, 63, 64, 65, 127, 128, 129, 300, 512, 960, 1000, 1024, 1984, 2047, 2048, 2112, 2200, 3072, 4096, 4160}
 
 // each runs a test in every form that this machine has.
 func each(t *testing.T, f func(t *testing.T, form string)) {
@@ -44,6 +44,9 @@ func FuzzRows(f *testing.F) {
 			}
 		}
 		count, n := 1+r.IntN(20), r.IntN(70)
+		if r.IntN(8) == 0 {
+			n = 200 + r.IntN(400) // more than a patch has
+		}
 		gap := 0
 		if r.IntN(3) == 0 {
 			gap = r.IntN(20)

@@ -1,6 +1,9 @@
 package kernel
 
-import "unsafe"
+import (
+	"sync"
+	"unsafe"
+)
 
 // A Move says how slices lie on both sides, in bytes.
 type Move struct {
@@ -34,16 +37,15 @@ func Rows(dst, src []byte, rows []int64, m Move, fill []byte) {
 	}
 	last := m.At + (len(rows)-1)*m.Step
 	_, _ = dst[min(m.At, last):][:m.Size], dst[max(m.At, last):][:m.Size]
-	if !m.Filled {
-		if move, ahead, stream := rowsForm(m.Size); move != nil {
-			rowsFast(dst, src, rows, m, move, ahead, stream)
-			return
-		}
-		if m.Step == m.Size && rowsFixed(dst, src, rows, m) {
-			return
-		}
+	move, ahead, stream := rowsForm(m.Size)
+	switch {
+	case move != nil && !m.Filled:
+		rowsFast(dst, src, rows, m, move, ahead, stream)
+	case move != nil && m.Size <= patchBytes:
+		rowsPatched(dst, src, rows, m, fill, move, ahead, stream)
+	case m.Filled || m.Step != m.Size || !rowsFixed(dst, src, rows, m):
+		RowsGeneric(dst, src, rows, m, fill)
 	}
-	RowsGeneric(dst, src, rows, m, fill)
 }
 
 // A rowsFunc is a form of Rows: n slices go to dst+at and on, from src+bias and
@@ -66,6 +68,40 @@ func rowsFast(dst, src []byte, rows []int64, m Move, move, ahead, stream rowsFun
 	if n < len(rows) {
 		move(to, from, &rows[n], len(rows)-n, m.Size, m.Step, 0, m.At+n*m.Step, m.Bias, m.Bias)
 	}
+}
+
+// A patch stands in for rows that are fills: they are read from slice.
+type patch struct {
+	rows, later [256]int64
+	slice       [patchBytes]byte
+}
+
+// patchBytes is up to which size slices are filled as if they were moved. The
+// longer they are, the less a call for each of them costs.
+const patchBytes = 4096
+
+var patches = sync.Pool{New: func() any { return new(patch) }}
+
+// rowsPatched is rowsFast where some rows are the fill: it moves them from a
+// slice of fills, whose distance from src is their row. Rows themselves are left
+// as they are, for others may read them.
+func rowsPatched(dst, src []byte, rows []int64, m Move, fill []byte, move, ahead, stream rowsFunc) {
+	p := patches.Get().(*patch)
+	Repeat(p.slice[:m.Size], fill)
+	filled := int64(uintptr(unsafe.Pointer(&p.slice))-uintptr(unsafe.Pointer(unsafe.SliceData(src)))) - int64(m.Bias)
+	later := m.Ahead.Rows
+	for len(rows) > 0 {
+		n := min(len(rows), len(p.rows))
+		for j, row := range rows[:n] {
+			fill := row >> 63 // all ones where it is one; which rows are, no branch foretells
+			p.rows[j] = row&^fill | filled&fill
+		}
+		m.Ahead.Rows = p.later[:copy(p.later[:n], later)]
+		rowsFast(dst, src, p.rows[:n], m, move, ahead, stream)
+		rows, later = rows[n:], later[len(m.Ahead.Rows):]
+		m.At += n * m.Step
+	}
+	patches.Put(p)
 }
 
 // RowsGeneric is the definition of Rows.
