@@ -339,13 +339,27 @@ fit1: \
 	LINE(0); \
 fit0:
 
+// FEW is ROW for slices below 256 bytes, of which many are moved in the time that
+// the other bits would take to be looked at.
+#define FEW(LINE) \
+	XORL  R12, R12; \
+	TESTQ $128, R8; \
+	JZ    few1; \
+	LINES2(LINE); \
+	ADDQ  $128, R12; \
+few1: \
+	TESTQ $64, R8; \
+	JZ    few0; \
+	LINE(0); \
+few0:
+
 // LAST moves the end of a row that is no multiple of 64.
-#define LAST(LINE) \
+#define LAST(LINE, none) \
 	TESTQ $63, R8; \
-	JZ    done; \
+	JZ    none; \
 	LEAQ  -64(R8), R12; \
 	LINE(0); \
-done:
+none:
 
 #define LINEY(at) \
 	VMOVDQU at(AX)(R12*1), Y0; \
@@ -372,46 +386,122 @@ done:
 // func rows64AVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 TEXT ·rows64AVX2(SB), NOSPLIT, $0-80
 	ARGS
+	CMPQ R8, $256
+	JLT  short
 loop:
 	FOUND
 	ROW(LINEY)
-	LAST(LINEY)
+	LAST(LINEY, whole)
 	STEP(loop)
+	JMP  end
+short:
+	XORL R12, R12
+	CMPQ R8, $64
+	JEQ  one
+few:
+	FOUND
+	FEW(LINEY)
+	LAST(LINEY, all)
+	STEP(few)
+	JMP  end
+one:
+	FOUND
+	LINEY(0)
+	STEP(one)
+end:
 	VZEROUPPER
 	RET
 
 // func rows64AheadAVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 TEXT ·rows64AheadAVX2(SB), NOSPLIT, $0-80
 	ARGS
+	CMPQ R8, $256
+	JLT  short
 loop:
 	NEXT
 	ROW(LINEYAHEAD)
-	LAST(LINEYAHEAD)
+	LAST(LINEYAHEAD, whole)
 	PREFETCHT0 -1(BX)(R8*1)
 	STEP(loop)
+	JMP  end
+short:
+	XORL R12, R12
+	CMPQ R8, $64
+	JEQ  one
+few:
+	NEXT
+	FEW(LINEYAHEAD)
+	LAST(LINEYAHEAD, all)
+	PREFETCHT0 -1(BX)(R8*1)
+	STEP(few)
+	JMP  end
+one:
+	NEXT
+	LINEYAHEAD(0)
+	PREFETCHT0 -1(BX)(R8*1)
+	STEP(one)
+end:
 	VZEROUPPER
 	RET
 
 // func rows64AVX512(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 TEXT ·rows64AVX512(SB), NOSPLIT, $0-80
 	ARGS
+	CMPQ R8, $256
+	JLT  short
 loop:
 	FOUND
 	ROW(LINEZ)
-	LAST(LINEZ)
+	LAST(LINEZ, whole)
 	STEP(loop)
+	JMP  end
+short:
+	XORL R12, R12
+	CMPQ R8, $64
+	JEQ  one
+few:
+	FOUND
+	FEW(LINEZ)
+	LAST(LINEZ, all)
+	STEP(few)
+	JMP  end
+one:
+	FOUND
+	LINEZ(0)
+	STEP(one)
+end:
 	VZEROUPPER
 	RET
 
 // func rows64AheadAVX512(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 TEXT ·rows64AheadAVX512(SB), NOSPLIT, $0-80
 	ARGS
+	CMPQ R8, $256
+	JLT  short
 loop:
 	NEXT
 	ROW(LINEZAHEAD)
-	LAST(LINEZAHEAD)
+	LAST(LINEZAHEAD, whole)
 	PREFETCHT0 -1(BX)(R8*1)
 	STEP(loop)
+	JMP  end
+short:
+	XORL R12, R12
+	CMPQ R8, $64
+	JEQ  one
+few:
+	NEXT
+	FEW(LINEZAHEAD)
+	LAST(LINEZAHEAD, all)
+	PREFETCHT0 -1(BX)(R8*1)
+	STEP(few)
+	JMP  end
+one:
+	NEXT
+	LINEZAHEAD(0)
+	PREFETCHT0 -1(BX)(R8*1)
+	STEP(one)
+end:
 	VZEROUPPER
 	RET
 
@@ -433,10 +523,27 @@ loop:
 // func stream64AVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 TEXT ·stream64AVX2(SB), NOSPLIT, $0-80
 	ARGS
+	CMPQ R8, $256
+	JLT  short
 loop:
 	NEXT
 	ROW(LINEYSTREAM)
 	STEP(loop)
+	JMP  end
+short:
+	XORL R12, R12
+	CMPQ R8, $64
+	JEQ  one
+few:
+	NEXT
+	FEW(LINEYSTREAM)
+	STEP(few)
+	JMP  end
+one:
+	NEXT
+	LINEYSTREAM(0)
+	STEP(one)
+end:
 	SFENCE
 	VZEROUPPER
 	RET
@@ -444,10 +551,27 @@ loop:
 // func stream64AVX512(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 TEXT ·stream64AVX512(SB), NOSPLIT, $0-80
 	ARGS
+	CMPQ R8, $256
+	JLT  short
 loop:
 	NEXT
 	ROW(LINEZSTREAM)
 	STEP(loop)
+	JMP  end
+short:
+	XORL R12, R12
+	CMPQ R8, $64
+	JEQ  one
+few:
+	NEXT
+	FEW(LINEZSTREAM)
+	STEP(few)
+	JMP  end
+one:
+	NEXT
+	LINEZSTREAM(0)
+	STEP(one)
+end:
 	SFENCE
 	VZEROUPPER
 	RET
