@@ -11,7 +11,7 @@ type tuning struct {
 	sharedRows  int // up to how many tuples are resolved before anything moves, where their rows are wanted more than once
 	aloneBytes  int // up to which size of result a run stays on the caller's goroutine
 	nearBytes   int // up to which size data is taken to be in the caches: nothing is prefetched
-	aheadLines  int // how many cache lines are asked for before their turn
+	aheadLines  int // how many cache lines are asked for before their turn; three quarters of that for rows of eight and more
 	streamBytes int // from which size on a result, per core up to two, is written past the caches
 	stripBytes  int // how wide the strips are in which the columns of far data are visited
 }
@@ -118,10 +118,11 @@ func (p *Prepared) cut() layout {
 		if bytes%64 != 0 && 64%bytes != 0 {
 			lines++ // most begin and end inside one
 		}
-		l.ahead = max(4, t.aheadLines/lines)
+		under := t.aheadLines
 		if lines >= 8 {
-			l.ahead = max(4, t.aheadLines*3/4/lines)
+			under = under * 3 / 4
 		}
+		l.ahead = max(4, under/lines)
 		// Where the axes reach little, the lines that are far are those of the
 		// next turn.
 		l.turning = l.share && l.chunks == 1 && span(p.plan)*r.unit <= t.unitBytes

@@ -65,10 +65,11 @@ func aheadRows(size int) int {
 	if size%64 != 0 && 64%size != 0 {
 		lines++
 	}
+	under := aheadLines
 	if lines >= 8 {
-		return max(4, aheadLines*3/4/lines)
+		under = under * 3 / 4
 	}
-	return max(4, aheadLines/lines)
+	return max(4, under/lines)
 }
 
 // rowForms are the forms in which slices of a size differ.

@@ -93,8 +93,8 @@ func rowsPatched(dst, src []byte, rows []int64, m Move, fill []byte, move, ahead
 	for len(rows) > 0 {
 		n := min(len(rows), len(p.rows))
 		for j, row := range rows[:n] {
-			fill := row >> 63 // all ones where it is one; which rows are, no branch foretells
-			p.rows[j] = row&^fill | filled&fill
+			mask := row >> 63 // all ones where the row is a fill, which no branch foretells
+			p.rows[j] = row&^mask | filled&mask
 		}
 		m.Ahead.Rows = p.later[:copy(p.later[:n], later)]
 		rowsFast(dst, src, p.rows[:n], m, move, ahead, stream)

@@ -383,127 +383,60 @@ none:
 	PREFETCHT0 at(BX)(R12*1); \
 	VMOVDQU64 Z0, at(DI)(R12*1)
 
+// SLICES is a form of whole lines and a last one: how a row is found, how a line is
+// moved, and what else is asked for with a row.
+#define SLICES(FIND, LINE, ASK) \
+	ARGS; \
+	CMPQ R8, $256; \
+	JLT  short; \
+loop: \
+	FIND; \
+	ROW(LINE); \
+	LAST(LINE, whole); \
+	ASK; \
+	STEP(loop); \
+	JMP  end; \
+short: \
+	XORL R12, R12; \
+	CMPQ R8, $64; \
+	JEQ  one; \
+few: \
+	FIND; \
+	FEW(LINE); \
+	LAST(LINE, all); \
+	ASK; \
+	STEP(few); \
+	JMP  end; \
+one: \
+	FIND; \
+	LINE(0); \
+	ASK; \
+	STEP(one); \
+end: \
+	VZEROUPPER; \
+	RET
+
+// A slice may end in a line more than it has lines.
+#define ASKEND \
+	PREFETCHT0 -1(BX)(R8*1)
+
+#define ASKNONE
+
 // func rows64AVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 TEXT ·rows64AVX2(SB), NOSPLIT, $0-80
-	ARGS
-	CMPQ R8, $256
-	JLT  short
-loop:
-	FOUND
-	ROW(LINEY)
-	LAST(LINEY, whole)
-	STEP(loop)
-	JMP  end
-short:
-	XORL R12, R12
-	CMPQ R8, $64
-	JEQ  one
-few:
-	FOUND
-	FEW(LINEY)
-	LAST(LINEY, all)
-	STEP(few)
-	JMP  end
-one:
-	FOUND
-	LINEY(0)
-	STEP(one)
-end:
-	VZEROUPPER
-	RET
+	SLICES(FOUND, LINEY, ASKNONE)
 
 // func rows64AheadAVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 TEXT ·rows64AheadAVX2(SB), NOSPLIT, $0-80
-	ARGS
-	CMPQ R8, $256
-	JLT  short
-loop:
-	NEXT
-	ROW(LINEYAHEAD)
-	LAST(LINEYAHEAD, whole)
-	PREFETCHT0 -1(BX)(R8*1)
-	STEP(loop)
-	JMP  end
-short:
-	XORL R12, R12
-	CMPQ R8, $64
-	JEQ  one
-few:
-	NEXT
-	FEW(LINEYAHEAD)
-	LAST(LINEYAHEAD, all)
-	PREFETCHT0 -1(BX)(R8*1)
-	STEP(few)
-	JMP  end
-one:
-	NEXT
-	LINEYAHEAD(0)
-	PREFETCHT0 -1(BX)(R8*1)
-	STEP(one)
-end:
-	VZEROUPPER
-	RET
+	SLICES(NEXT, LINEYAHEAD, ASKEND)
 
 // func rows64AVX512(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 TEXT ·rows64AVX512(SB), NOSPLIT, $0-80
-	ARGS
-	CMPQ R8, $256
-	JLT  short
-loop:
-	FOUND
-	ROW(LINEZ)
-	LAST(LINEZ, whole)
-	STEP(loop)
-	JMP  end
-short:
-	XORL R12, R12
-	CMPQ R8, $64
-	JEQ  one
-few:
-	FOUND
-	FEW(LINEZ)
-	LAST(LINEZ, all)
-	STEP(few)
-	JMP  end
-one:
-	FOUND
-	LINEZ(0)
-	STEP(one)
-end:
-	VZEROUPPER
-	RET
+	SLICES(FOUND, LINEZ, ASKNONE)
 
 // func rows64AheadAVX512(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 TEXT ·rows64AheadAVX512(SB), NOSPLIT, $0-80
-	ARGS
-	CMPQ R8, $256
-	JLT  short
-loop:
-	NEXT
-	ROW(LINEZAHEAD)
-	LAST(LINEZAHEAD, whole)
-	PREFETCHT0 -1(BX)(R8*1)
-	STEP(loop)
-	JMP  end
-short:
-	XORL R12, R12
-	CMPQ R8, $64
-	JEQ  one
-few:
-	NEXT
-	FEW(LINEZAHEAD)
-	LAST(LINEZAHEAD, all)
-	PREFETCHT0 -1(BX)(R8*1)
-	STEP(few)
-	JMP  end
-one:
-	NEXT
-	LINEZAHEAD(0)
-	PREFETCHT0 -1(BX)(R8*1)
-	STEP(one)
-end:
-	VZEROUPPER
-	RET
+	SLICES(NEXT, LINEZAHEAD, ASKEND)
 
 // The streaming forms write past the caches. Sizes and places are multiples of
 // 64 (of 32 for AVX2's stores). They look at every bit of the size, which costs
