@@ -70,9 +70,9 @@ type Prepared struct {
 	layout   layout
 	fill     []byte
 	workers  []worker
-	shared   []int64 // every tuple's row, where rows are wanted more than once
-	straight []int64 // places of data from end to end, where those are prefetched instead of rows
-	strips   *strips // nil where columns are not visited in strips
+	shared   []int64  // every tuple's row, where rows are wanted more than once
+	straight []int64  // places of data from end to end, where those are prefetched instead of rows
+	columns  *columns // nil where single elements are not visited as columns
 	start    []func()
 
 	met [3]met // data, indices and the output of the last run

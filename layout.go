@@ -13,6 +13,7 @@ type tuning struct {
 	nearBytes   int // up to which size data is taken to be in the caches: nothing is prefetched
 	aheadLines  int // how many cache lines are asked for before their turn; three quarters of that for rows of eight and more
 	streamBytes int // from which size on a result, per core up to two, is written past the caches
+	columnsFrom int // from how many elements on columns are worth their call
 	stripBytes  int // how wide the strips are in which the columns of far data are visited
 }
 
@@ -22,7 +23,7 @@ type tuning struct {
 // takes. docs/kernels.md has the measurements.
 var tuned = tuning{
 	tileRows: 1024, unitBytes: 256 << 10, unitTiles: 16, sharedRows: 64 << 10, aloneBytes: 512 << 10,
-	nearBytes: 512 << 10, aheadLines: 128, streamBytes: 24 << 20, stripBytes: 512,
+	nearBytes: 512 << 10, aheadLines: 128, streamBytes: 24 << 20, columnsFrom: 128, stripBytes: 512,
 }
 
 // layout is how a plan's work is cut into units.
@@ -54,12 +55,12 @@ func (p *Prepared) prepare(plan *Plan) {
 		// Without indices every turn is a row of its own.
 		n.index, n.free = n.free, nil
 	}
-	if p.strips = newStrips(plan, n, p.tuning); p.strips == nil {
-		n.index = columns(n.index, plan, n.slice, p.tuning)
+	if p.columns = newColumns(plan, n, p.reach(), p.tuning); p.columns == nil {
+		n.index = cutColumns(n.index, plan, n.slice, p.tuning)
 	}
 	p.resolver = newResolver(plan, n.index)
-	if !p.resolver.tuples {
-		p.strips = nil
+	if p.columns != nil && p.columns.shared {
+		p.resolver.positions()
 	}
 	p.layout = p.cut()
 	p.fill = nil
@@ -133,7 +134,7 @@ func (p *Prepared) cut() layout {
 		l.direct = 0 // a run is over before what it asks for comes
 	}
 	l.stream = size >= t.streamBytes*min(p.threads, 2) && (bytes > 16 || l.direct > 0)
-	l.little = l.alone && l.free == 1 && l.whole && l.tiles == 1 && !n.empty && bits >= 8 && p.strips == nil && p.progress == nil
+	l.little = l.alone && l.free == 1 && l.whole && l.tiles == 1 && !n.empty && bits >= 8 && p.columns == nil && p.progress == nil
 	return l
 }
 
@@ -158,8 +159,8 @@ func (p *Prepared) scratch() {
 		if len(w.rows) < rows {
 			w.rows, w.values = make([]int64, rows), make([]int64, rows)
 		}
-		if p.strips != nil && len(w.strip) < p.strips.bytes() {
-			w.strip = make([]byte, p.strips.bytes())
+		if p.columns != nil && len(w.strip) < p.columns.bytes() {
+			w.strip = make([]byte, p.columns.bytes())
 		}
 	}
 	if l.share && len(p.shared) < total {
@@ -201,10 +202,10 @@ func direct(p *Plan, n *normal, r *resolver) int {
 	return r.unit
 }
 
-// columns cuts the innermost loop where it runs along data while a loop around
+// cutColumns cuts the innermost loop where it runs along data while a loop around
 // it jumps about in it, as along any axis of GatherElements but the last: in
 // pieces, the lines of one are still near when the next jump comes to them.
-func columns(loops []Loop, p *Plan, slice int, t tuning) []Loop {
+func cutColumns(loops []Loop, p *Plan, slice int, t tuning) []Loop {
 	last := len(loops) - 1
 	width := p.DType.Bits() / 8
 	if last < 1 || width == 0 || slice != 1 || len(p.Axes) == 0 {
@@ -239,7 +240,7 @@ func (p *Prepared) straighten(l *layout) {
 	reach, count := span(p.plan)*r.unit, r.total // bytes, and rows that read them
 	if !l.turning {
 		last := len(n.index) - 1
-		if l.share || len(n.free) > 0 || last < 1 || p.strips != nil {
+		if l.share || len(n.free) > 0 || last < 1 || p.columns != nil {
 			return
 		}
 		inner, around := n.index[last], n.index[last-1]

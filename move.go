@@ -12,10 +12,10 @@ import (
 type phase uint8
 
 const (
-	moveTiles  phase = iota // a unit is a tile of tuples: resolved, then moved for every free turn
-	resolveAll              // a unit is a tile of tuples: resolved into shared
-	moveShared              // a unit is a tile of tuples and some free turns
-	moveStrips              // a unit is a strip of columns
+	moveTiles   phase = iota // a unit is a tile of tuples: resolved, then moved for every free turn
+	resolveAll               // a unit is a tile of tuples: resolved into shared
+	moveShared               // a unit is a tile of tuples and some free turns
+	moveColumns              // a unit is some columns of some tuples
 )
 
 type worker struct {
@@ -50,8 +50,19 @@ func (p *Prepared) run(ctx context.Context, data, indices, out Tensor) error {
 	p.refuse.Store(false)
 	p.outside.Store(false)
 	p.fault.Store(false)
-	if l := &p.layout; p.strips != nil && !p.normal.empty && kernel.Aligned(indices.buf, p.resolver.width.Bits/8) {
-		p.spread(moveStrips, p.strips.units())
+	l, c := &p.layout, p.columns
+	if c != nil && c.shared {
+		p.spread(resolveAll, l.tiles)
+		switch {
+		case p.stop.Load():
+		case p.outside.Load():
+			p.sharedRows()
+			p.spread(moveShared, l.tiles*((l.free+l.group-1)/l.group))
+		default:
+			p.spread(moveColumns, c.units())
+		}
+	} else if c != nil && kernel.Aligned(indices.buf, p.resolver.width.Bits/8) {
+		p.spread(moveColumns, c.units())
 	} else if p.normal.empty || l.share {
 		// Where nothing moves, every index is looked at all the same (R.7).
 		p.spread(resolveAll, l.tiles)
@@ -136,8 +147,8 @@ func (p *Prepared) work(worker int) {
 			p.resolveTile(w, int(unit))
 		case moveShared:
 			p.moveGroup(int(unit))
-		case moveStrips:
-			p.moveStrip(w, int(unit))
+		case moveColumns:
+			p.moveColumns(w, int(unit))
 		}
 		if worker == 0 && p.progress != nil {
 			p.report(unit + 1)
@@ -167,14 +178,28 @@ func isFault(r any) bool {
 // resolve turns tuples into rows; it reports how many are outside, and false
 // where that makes the run fail.
 func (p *Prepared) resolve(rows, values []int64, first int) (outside int, ok bool) {
-	r := &p.resolver
-	outside = r.rows(rows, values, p.at.buf, p.src.offset*r.unit, p.at.offset, first)
+	r, base := &p.resolver, p.src.offset*p.resolver.unit
+	if r.position {
+		base = 0
+	}
+	outside = r.rows(rows, values, p.at.buf, base, p.at.offset, first)
 	if r.refused(outside) {
 		p.refuse.Store(true)
 		p.stop.Store(true)
 		return outside, false
 	}
 	return outside, true
+}
+
+// sharedRows makes rows of the positions in shared, some of which are the fill.
+func (p *Prepared) sharedRows() {
+	c := p.columns
+	base, stride, lane := int64(p.src.offset*c.width), int64(c.stride*c.width), int64(c.inner.Data*c.width)
+	for j, at := range p.shared[:p.resolver.total] {
+		if at >= 0 {
+			p.shared[j] = base + at*stride + int64(j)*lane
+		}
+	}
 }
 
 func (p *Prepared) resolveTile(w *worker, tile int) {

@@ -11,7 +11,7 @@ import (
 // sizes, dtypes and strides. It is information; no result depends on it.
 type Regime struct {
 	Kernel    string // the form of the kernels: AVX512, AVX2, AMD64 or Generic
-	Way       string // elements, rows, strips, strings or bits
+	Way       string // elements, columns, strips, rows, strings or bits
 	SliceSize int    // bytes that are moved for one row; bits of packed types, strings of strings
 	Ahead     int    // how many rows before its turn a row is asked for; 0: data is near
 	Straight  bool   // data is asked for from end to end instead of row by row
@@ -35,8 +35,10 @@ func (p *Prepared) Regime() Regime {
 		r.Way, r.Kernel = "strings", "Generic"
 	case bits < 8:
 		r.Way, r.Kernel = "bits", "Generic"
-	case p.strips != nil:
+	case p.columns != nil && p.columns.buffer:
 		r.Way = "strips"
+	case p.columns != nil:
+		r.Way, r.Straight = "columns", l.ahead > 0
 	case l.direct > 0:
 		r.Way = "elements"
 	}
@@ -60,6 +62,8 @@ func (r Regime) String() string {
 	switch r.Way {
 	case "elements":
 		words[0] += ", straight from the indices"
+	case "columns":
+		words[0] += ", straight from the indices, row after row"
 	case "strips":
 		words[0] = "elements of " + size + ", in strips of columns through a buffer"
 	}

@@ -56,6 +56,15 @@ func TestRegimes(t *testing.T) {
 		{"elements along a middle axis", strict.GatherElements{Axis: 1}, garner.I16, []int{3, 1500, 300}, []int{3, 200, 300}, garner.I64},
 		{"few elements along the first axis", strict.GatherElements{}, garner.F32, []int{2000, 1024}, []int{50, 1024}, garner.I64},
 		{"few elements, odd, along the first axis", strict.GatherElements{}, garner.F32, []int{2000, 1021}, []int{50, 1021}, garner.I64},
+		{"elements along the last axis, near", strict.GatherElements{Axis: 1}, garner.F32, []int{500, 100}, []int{500, 33}, garner.I64},
+		{"bytes along the last axis, near", strict.GatherElements{Axis: 2}, garner.U8, []int{20, 30, 101}, []int{20, 30, 50}, garner.I32},
+		{"elements along the first axis, near", strict.GatherElements{}, garner.F64, []int{100, 301}, []int{700, 301}, garner.I64},
+		{"halves along the first axis, near", strict.GatherElements{}, garner.F16, []int{100, 301}, []int{700, 301}, garner.I32},
+		{"elements along a middle axis, near in turn", strict.GatherElements{Axis: 1}, garner.F32, []int{40, 100, 90}, []int{40, 60, 90}, garner.I64},
+		{"columns of the last axis by u8", strict.Gather{Axis: 1}, garner.F32, []int{5000, 64}, []int{10}, garner.U8},
+		{"bytes of the last axis", strict.Gather{Axis: 1}, garner.U8, []int{5000, 301}, []int{113}, garner.I64},
+		{"columns of a middle axis", strict.Gather{Axis: 1}, garner.I64, []int{30, 500, 1}, []int{300}, garner.U32},
+		{"many columns of long rows", strict.Gather{Axis: 1}, garner.F32, []int{6, 60000}, []int{16384}, garner.I64},
 		{"elements along the first axis, by u32", strict.GatherElements{}, garner.F32, []int{2000, 300}, []int{500, 300}, garner.U32},
 	} {
 		for _, policy := range []string{"", "zero", "clamp", "wrap", "one refused"} {

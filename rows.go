@@ -23,6 +23,7 @@ type resolver struct {
 	tuples     bool
 	single     bool // tuples of one, which are resolved at once too when they are loaded
 	components []kernel.Component
+	position   bool // tuples resolve to positions on their one axis, not to rows
 }
 
 func newResolver(p *Plan, loops []Loop) resolver {
@@ -57,6 +58,13 @@ func newResolver(p *Plan, loops []Loop) resolver {
 		r.tuples = r.tuples && axis.Index == i && len(axis.Parts) == 0
 	}
 	return r
+}
+
+// positions makes the one component of every tuple resolve to its position
+// instead of to a row.
+func (r *resolver) positions() {
+	r.axes[0].Data, r.components[0].Stride, r.loops[0].Data = 1, 1, 0
+	r.position = true
 }
 
 // outside is what the plan does with an index outside: an operator that would

@@ -69,18 +69,18 @@ func TestAssemblyIsTried(t *testing.T) {
 		for _, size := range []int{1, 2, 4, 8} {
 			for _, width := range []int{4, 8} {
 				move, ahead := elementsForm(size, width)
-				wide, stream := elementsWide(size, width)
-				for _, f := range []elementsFunc{move, ahead, wide, stream} {
+				tried[nameOf(move)], tried[nameOf(ahead)] = true, true
+				columns, past := columnsForm(size, width, 10, 20)
+				flat, each, stream := flatForm(size, width)
+				for _, f := range []columnsFunc{columns, past, flat, each, stream} {
 					tried[nameOf(f)] = true
 				}
-				strip, stripStream := stripForm(size, width, 10, 20)
-				tried[nameOf(strip)], tried[nameOf(stripStream)] = true, true
 				for _, v := range []Values{{}, {Ahead: 3}, {Stream: true}} {
 					v.Width = width
 					tryElements(t, form, size, v)
 				}
-				tryStrip(t, form, size, width, false)
-				tryStrip(t, form, size, width, true)
+				tryColumns(t, form, size, width, false)
+				tryColumns(t, form, size, width, true)
 			}
 		}
 		for _, width := range []int{4, 8} {
@@ -153,11 +153,11 @@ func tryElements(t *testing.T, form string, size int, v Values) {
 	}
 }
 
-// tryStrip moves twenty neighbours out of ten rows.
-func tryStrip(t *testing.T, form string, size, width int, stream bool) {
+// tryColumns moves twenty neighbours out of ten rows.
+func tryColumns(t *testing.T, form string, size, width int, stream bool) {
 	t.Helper()
 	const tuples, n, dim, to = 3, 20, 10, 192
-	src, values := pattern(dim*n*size+StripPad), make([]byte, tuples*n*width)
+	src, values := pattern(dim*n*size), make([]byte, tuples*n*width)
 	got, err := pages.Alloc(tuples * to)
 	if err != nil {
 		t.Fatal(err)
@@ -171,8 +171,8 @@ func tryStrip(t *testing.T, form string, size, width int, stream bool) {
 			copy(want[i*to+j*size:], src[(row*n+j)*size:][:size])
 		}
 	}
-	c := Columns{Values: Values{Bytes: values, Width: width, Dim: dim, Stream: stream}, From: n * width, To: to, Tuples: tuples, Wide: n, Stride: n}
-	if moved := Strip(got, src, size, c); moved != tuples || !bytes.Equal(got, want) {
+	c := Columns{Values: Values{Bytes: values, Width: width, Dim: dim, Stream: stream}, From: n * width, To: to, Tuples: tuples, Wide: n, Stride: n, Lane: 1}
+	if moved := Gather(got, src, size, c); moved != tuples || !bytes.Equal(got, want) {
 		t.Errorf("%s: size %d, index of %d bytes: %d of %d tuples moved, or they differ", form, size, width, moved, tuples)
 	}
 }

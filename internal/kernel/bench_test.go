@@ -234,23 +234,23 @@ func elementBlocks(b *testing.B, size, width, table, ahead int) {
 	perRow(b, block)
 }
 
-// BenchmarkStrip is the gather out of a strip of 64 columns, each from a row of
+// BenchmarkColumns is the gather out of a strip of 64 columns, each from a row of
 // its own: 16 tuples a turn.
-func BenchmarkStrip(b *testing.B) {
+func BenchmarkColumns(b *testing.B) {
 	const wide, rows, tuples = 64, 1024, 16
 	for _, size := range []int{1, 2, 4, 8} {
 		for _, width := range []int{4, 8} {
 			for _, form := range elementForms() {
 				b.Run(fmt.Sprintf("size=%d/index=%d/form=%s", size, width, form), func(b *testing.B) {
 					defer Use(form)()
-					out, memory := make([]byte, tuples*wide*size), benchMemory()[:rows*wide*size+StripPad]
+					out, memory := make([]byte, tuples*wide*size), benchMemory()[:rows*wide*size]
 					c := Columns{
 						Values: Values{Bytes: benchValues(wide*benchRows, width, rows), Width: width, Dim: rows},
-						From:   wide * width, To: wide * size, Tuples: tuples, Wide: wide, Stride: wide,
+						From:   wide * width, To: wide * size, Tuples: tuples, Wide: wide, Stride: wide, Lane: 1,
 					}
 					b.SetBytes(int64(len(out)))
 					for b.Loop() {
-						if Strip(out, memory, size, c) != tuples {
+						if Gather(out, memory, size, c) != tuples {
 							b.Fatal("an index was refused")
 						}
 						if c.First += tuples * c.From; c.First == len(c.Bytes) {

@@ -148,69 +148,6 @@ TEXT ·elements8of4Ahead(SB), NOSPLIT, $0-64
 	EARGS
 	ELEMENTSAHEAD(MOVLQSX, 4, MOVQ, 8)
 
-// Eight values a turn, for elements that are near; n is a multiple of 8. They
-// stop before the turn that has a value outside. A gather keeps what its mask
-// leaves out, so that it waits for what the register held: it is cleared first.
-
-#define ELEMENTSWIDE(load, width, gather, size, to, store, FENCE) \
-	EARGS; \
-	VPBROADCASTQ R8, Z8; \
-	VPBROADCASTQ R9, Z9; \
-loop: \
-	load       (DX), Z1; \
-	PREFETCHT0 STREAM(DX); \
-	VPMOVQ2M   Z1, K1; \
-	VPADDQ     Z9, Z1, K1, Z1; \
-	VPCMPUQ    $5, Z8, Z1, K2; \
-	KORTESTB   K2, K2; \
-	JNZ        out; \
-	KXNORB     K3, K3, K3; \
-	VPXORQ     Z0, Z0, Z0; \
-	gather     (SI)(Z1*size), K3, to; \
-	store      to, (DI); \
-	ADDQ       $(8*width), DX; \
-	ADDQ       $(8*size), DI; \
-	SUBQ       $8, CX; \
-	JNZ        loop; \
-out: \
-	FENCE; \
-	VZEROUPPER; \
-	DONE
-
-#define NOFENCE
-
-// func elements4of8AVX512(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements4of8AVX512(SB), NOSPLIT, $0-64
-	ELEMENTSWIDE(VMOVDQU64, 8, VPGATHERQD, 4, Y0, VMOVDQU, NOFENCE)
-
-// func elements4of8StreamAVX512(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements4of8StreamAVX512(SB), NOSPLIT, $0-64
-	ELEMENTSWIDE(VMOVDQU64, 8, VPGATHERQD, 4, Y0, VMOVNTDQ, SFENCE)
-
-// func elements8of8AVX512(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements8of8AVX512(SB), NOSPLIT, $0-64
-	ELEMENTSWIDE(VMOVDQU64, 8, VPGATHERQQ, 8, Z0, VMOVDQU64, NOFENCE)
-
-// func elements8of8StreamAVX512(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements8of8StreamAVX512(SB), NOSPLIT, $0-64
-	ELEMENTSWIDE(VMOVDQU64, 8, VPGATHERQQ, 8, Z0, VMOVNTDQ, SFENCE)
-
-// func elements4of4AVX512(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements4of4AVX512(SB), NOSPLIT, $0-64
-	ELEMENTSWIDE(VPMOVSXDQ, 4, VPGATHERQD, 4, Y0, VMOVDQU, NOFENCE)
-
-// func elements4of4StreamAVX512(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements4of4StreamAVX512(SB), NOSPLIT, $0-64
-	ELEMENTSWIDE(VPMOVSXDQ, 4, VPGATHERQD, 4, Y0, VMOVNTDQ, SFENCE)
-
-// func elements8of4AVX512(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements8of4AVX512(SB), NOSPLIT, $0-64
-	ELEMENTSWIDE(VPMOVSXDQ, 4, VPGATHERQQ, 8, Z0, VMOVDQU64, NOFENCE)
-
-// func elements8of4StreamAVX512(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements8of4StreamAVX512(SB), NOSPLIT, $0-64
-	ELEMENTSWIDE(VPMOVSXDQ, 4, VPGATHERQQ, 8, Z0, VMOVNTDQ, SFENCE)
-
 // func prefetchLines(p *byte, n int)
 TEXT ·prefetchLines(SB), NOSPLIT, $0-16
 	MOVQ p+0(FP), SI

@@ -162,10 +162,12 @@ func FuzzElements(f *testing.F) {
 				moved++
 			}
 		}
+		more := guarded(t, (n+r.IntN(90))*width) // values that are only asked for
+		copy(more, values)
 		for _, ahead := range []int{0, 1, 7, 64, 200} {
 			each(t, func(t *testing.T, form string) {
 				got := guarded(t, n*size)
-				v := Values{Bytes: values, Width: width, Dim: dim, FromEnd: fromEnd, Ahead: ahead, Stream: seed%2 == 0}
+				v := Values{Bytes: more, Width: width, Dim: dim, FromEnd: fromEnd, Ahead: ahead, Stream: seed%2 == 0}
 				if m := Elements(got, src, n, size, v); m != moved {
 					t.Errorf("%s: %d of %d moved, want %d", form, m, n, moved)
 				}
@@ -180,29 +182,37 @@ func FuzzElements(f *testing.F) {
 	})
 }
 
-// FuzzStrip holds every form of Strip against doing what it says.
-func FuzzStrip(f *testing.F) {
-	for seed := range uint64(120) {
+// FuzzColumns holds every form of Gather against doing what it says: strips,
+// rows of data of their own for every tuple, and everything between.
+func FuzzColumns(f *testing.F) {
+	for seed := range uint64(160) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 6))
 		size, width := 1<<r.IntN(4), 4<<r.IntN(2)
 		n, dim, fromEnd, tuples := r.IntN(70), r.IntN(40), r.IntN(2) == 0, r.IntN(6)
-		stride := n + r.IntN(5)
+		stride, lane, data := r.IntN(n+6), r.IntN(3), r.IntN(80)*size
+		if lane > 0 && r.IntN(2) == 0 {
+			data = 0 // a strip
+		}
 		between, gap := n+r.IntN(9), n*size+r.IntN(20)
+		if r.IntN(4) == 0 {
+			between = 0 // the same values for every tuple
+		}
 		if r.IntN(2) == 0 {
 			gap = (n*size + 63) &^ 63 // places that a stream takes
 		}
-		pad := StripPad * r.IntN(2)
-		src, values := guarded(t, dim*stride*size+pad), guarded(t, max(0, (tuples-1)*between+n)*width)
+		count := 0
+		if tuples > 0 && n > 0 {
+			count = (tuples-1)*data + (max(0, dim-1)*stride+(n-1)*lane+1)*size
+		}
+		src, values := guarded(t, count), guarded(t, max(0, (tuples-1)*between+n)*width)
 		for i := range src {
 			src[i] = byte(r.Uint32())
 		}
-		want, moved := make([]byte, max(0, (tuples-1)*gap+n*size)), tuples
 		rare := 60 * (1 + r.IntN(20))
 		for k := range len(values) / width {
-			i, j := k/between, k%between
 			v := r.Int64N(int64(dim) + 1)
 			switch r.IntN(rare) {
 			case 0:
@@ -213,33 +223,41 @@ func FuzzStrip(f *testing.F) {
 				v = max(0, min(v, int64(dim)-1))
 			}
 			if width == 4 {
-				v = int64(int32(v))
 				binary.LittleEndian.PutUint32(values[4*k:], uint32(v))
 			} else {
 				binary.LittleEndian.PutUint64(values[8*k:], uint64(v))
 			}
-			if fromEnd && v < 0 {
-				v += int64(dim)
-			}
-			switch {
-			case j >= n: // between two tuples
-			case v < 0 || v >= int64(dim):
-				moved = min(moved, i)
-			case i < moved:
-				copy(want[i*gap+j*size:][:size], src[(int(v)*stride+j)*size:])
-			}
 		}
-		if n == 0 {
-			moved = tuples
+		want, moved := make([]byte, max(0, (tuples-1)*gap+n*size)), tuples
+		for i := range tuples {
+			for j := range n {
+				k := i*between + j
+				v := int64(0)
+				if width == 4 {
+					v = int64(int32(binary.LittleEndian.Uint32(values[4*k:])))
+				} else {
+					v = int64(binary.LittleEndian.Uint64(values[8*k:]))
+				}
+				if fromEnd && v < 0 {
+					v += int64(dim)
+				}
+				if v < 0 || v >= int64(dim) {
+					moved = min(moved, i)
+				}
+				if i < moved {
+					copy(want[i*gap+j*size:][:size], src[i*data+(int(v)*stride+j*lane)*size:])
+				}
+			}
 		}
 		each(t, func(t *testing.T, form string) {
 			got := guarded(t, len(want))
 			c := Columns{
-				Values: Values{Bytes: values, Width: width, Dim: dim, FromEnd: fromEnd, Ahead: r.IntN(9), Stream: r.IntN(2) == 0},
-				From:   between * width, To: gap, Tuples: tuples, Wide: n, Stride: stride,
+				Values: Values{Bytes: values, Width: width, Dim: dim, FromEnd: fromEnd, Stream: r.IntN(2) == 0},
+				From:   between * width, To: gap, Data: data, Tuples: tuples, Wide: n, Stride: stride, Lane: lane,
+				Asked: r.IntN(9), Lines: r.IntN(70), Next: int(r.Int32()), Skip: int(r.Int32()),
 			}
-			if m := Strip(got, src, size, c); m != moved {
-				t.Errorf("%s: %d columns of %d bytes, %d rows: %d of %d tuples moved, want %d", form, n, size, dim, m, tuples, moved)
+			if m := Gather(got, src, size, c); m != moved {
+				t.Errorf("%s: %d columns of %d bytes, %d positions: %d of %d tuples moved, want %d", form, n, size, dim, m, tuples, moved)
 			}
 			for i := range tuples {
 				place, gone := got[i*gap:min((i+1)*gap, len(got))], want[i*gap:min((i+1)*gap, len(got))]

@@ -174,7 +174,7 @@ type Values struct {
 	Width   int  // of a value, a signed integer of 8 or 4 bytes
 	Dim     int  // a value lies in 0 … Dim-1
 	FromEnd bool // a negative one counts from Dim
-	Ahead   int  // how many values before its turn an element is prefetched; 0: not at all
+	Ahead   int  // how many values before its turn an element is prefetched, as far as there are values; 0: not at all
 	Stream  bool // dst is larger than the caches: write past them where that is possible
 }
 
@@ -200,23 +200,35 @@ func Elements(dst, src []byte, n, size int, v Values) (moved int) {
 		add = dim
 	}
 	to, from, at := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.SliceData(src), unsafe.Pointer(unsafe.SliceData(values))
-	if move, prefetch := elementsForm(size, width); move != nil {
-		if first := n - ahead; ahead > 0 && first > 0 {
-			if moved = prefetch((*byte)(to), from, (*byte)(at), first, dim, add, ahead*width); moved < first {
-				return moved
-			}
+	if move, prefetch, stream := flatForm(size, width); move != nil && dim*size >= 4 {
+		if v.Stream && stream != nil && uintptr(to)%64 == 0 {
+			move = stream
 		}
-		if wide, stream := elementsWide(size, width); wide != nil && ahead == 0 && n >= 8 {
-			if v.Stream && uintptr(to)%64 == 0 {
-				wide = stream
+		if first := min(n, len(values)/width-ahead); ahead > 0 && first > 0 {
+			moved = prefetch((*byte)(to), from, (*byte)(at), first, 1, dim, add, 1, 0, 0, 0, 0, ahead*width, 0, 0, 0, 0, 0, dim*size-4)
+			if moved == first && moved < n {
+				moved += move((*byte)(unsafe.Add(to, moved*size)), from, (*byte)(unsafe.Add(at, moved*width)), n-moved, 1, dim, add, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, dim*size-4)
 			}
-			// It stops before the turn with a value outside; the plain form finds which.
-			moved = wide((*byte)(to), from, (*byte)(at), n&^7, dim, add, 0)
+		} else {
+			moved = move((*byte)(to), from, (*byte)(at), n, 1, dim, add, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, dim*size-4)
 		}
 		if moved == n {
 			return n
 		}
-		return moved + move((*byte)(unsafe.Add(to, moved*size)), from, (*byte)(unsafe.Add(at, moved*width)), n-moved, dim, add, 0)
+		// It stopped before the turn with a value outside; the plain form finds which.
+		to, at, n, ahead = unsafe.Add(to, moved*size), unsafe.Add(at, moved*width), n-moved, 0
+	}
+	if move, prefetch := elementsForm(size, width); move != nil {
+		whole := 0
+		if first := min(n, len(values)/width-moved-ahead); ahead > 0 && first > 0 {
+			if whole = prefetch((*byte)(to), from, (*byte)(at), first, dim, add, ahead*width); whole < first {
+				return moved + whole
+			}
+		}
+		if whole == n {
+			return moved + n
+		}
+		return moved + whole + move((*byte)(unsafe.Add(to, whole*size)), from, (*byte)(unsafe.Add(at, whole*width)), n-whole, dim, add, 0)
 	}
 	if width == 4 {
 		return elementsOf(unsafe.Slice((*int32)(at), n), to, unsafe.Pointer(from), size, dim, int64(add))

@@ -177,25 +177,6 @@ func rowsForm(size int) (move, ahead, stream rowsFunc) {
 	return rows64AVX512, rows64AheadAVX512, nil
 }
 
-// elementsWide picks the form of Elements that moves eight at once, which wins
-// where the elements are near, and the one that writes past the caches; nil
-// where there is none.
-func elementsWide(size, width int) (move, stream elementsFunc) {
-	switch {
-	case form < formAVX512:
-		return nil, nil
-	case size == 4 && width == 8:
-		return elements4of8AVX512, elements4of8StreamAVX512
-	case size == 8 && width == 8:
-		return elements8of8AVX512, elements8of8StreamAVX512
-	case size == 4:
-		return elements4of4AVX512, elements4of4StreamAVX512
-	case size == 8:
-		return elements8of4AVX512, elements8of4StreamAVX512
-	}
-	return nil, nil
-}
-
 // elementsForm picks the form of Elements for a size of element and a width of
 // index value, both in bytes: without and with prefetching.
 func elementsForm(size, width int) (move, ahead elementsFunc) {
@@ -222,30 +203,6 @@ func elementsForm(size, width int) (move, ahead elementsFunc) {
 	}
 	return nil, nil
 }
-
-//go:noescape
-func elements4of8AVX512(dst, src, values *byte, n, dim, fromEnd, later int) int
-
-//go:noescape
-func elements8of8AVX512(dst, src, values *byte, n, dim, fromEnd, later int) int
-
-//go:noescape
-func elements4of8StreamAVX512(dst, src, values *byte, n, dim, fromEnd, later int) int
-
-//go:noescape
-func elements8of8StreamAVX512(dst, src, values *byte, n, dim, fromEnd, later int) int
-
-//go:noescape
-func elements4of4AVX512(dst, src, values *byte, n, dim, fromEnd, later int) int
-
-//go:noescape
-func elements8of4AVX512(dst, src, values *byte, n, dim, fromEnd, later int) int
-
-//go:noescape
-func elements4of4StreamAVX512(dst, src, values *byte, n, dim, fromEnd, later int) int
-
-//go:noescape
-func elements8of4StreamAVX512(dst, src, values *byte, n, dim, fromEnd, later int) int
 
 //go:noescape
 func tuples1of8AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int

@@ -10,11 +10,15 @@ func rowsForm(int) (move, ahead, stream rowsFunc) {
 
 func elementsForm(int, int) (move, ahead elementsFunc) { return nil, nil }
 
-func elementsWide(int, int) (move, stream elementsFunc) { return nil, nil }
-
 func tuplesForm(int, int) tuplesFunc { return nil }
 
-func stripForm(int, int, int, int) (move, stream stripFunc) { return nil, nil }
+func columnsForm(int, int, int, int) (move, stream columnsFunc) { return nil, nil }
+
+// Wide reports whether this machine gathers columns of such elements eight at
+// once.
+func Wide(size, dim, stride int) bool { return false }
+
+func flatForm(int, int) (move, ahead, stream columnsFunc) { return nil, nil, nil }
 
 // Prefetch asks the memory for b, which is read soon, where that can be said.
 func Prefetch([]byte) {}

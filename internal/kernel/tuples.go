@@ -62,7 +62,7 @@ type tuplesFunc func(rows *int64, values *byte, n int, base, step int64, axes *C
 
 // TuplesOf is Tuples of values that were loaded.
 func TuplesOf(rows, values []int64, base, step int64, axes []Component, fromEnd bool) (outside int) {
-	return Tuples(rows, unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), 8*len(values)), 8, base, step, axes, fromEnd)
+	return Tuples(rows, Bytes(values), 8, base, step, axes, fromEnd)
 }
 
 // Aligned reports whether integers of width bytes may be read from b as such.
