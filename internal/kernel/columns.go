@@ -49,6 +49,9 @@ func Gather(dst, src []byte, size int, c Columns) (moved int) {
 	}
 	_, _ = src[(c.Tuples-1)*c.Data:][:((c.Dim-1)*c.Stride+(c.Wide-1)*c.Lane+1)*size], uint(min(c.Data, c.Stride, c.Lane)) // none is below zero
 	move, stream := columnsForm(size, c.Width, c.Dim, c.Stride)
+	if c.Stride == 1 && c.Lane == 0 && c.Lines == 0 {
+		move, _, stream = flatForm(size, c.Width)
+	}
 	if move == nil || len(src) < 4 {
 		if c.Width == 4 {
 			return gather[int32](dst, src, size, c)

@@ -13,7 +13,7 @@
 //	DX  the tuple's values               Z10  stride
 //	CX  columns that are done            Z7   j·lane of this turn; Z5 of the first, Z6 from one to the next
 //	                                     Z11  the last 4 bytes of src, Z13 a multiple of 4: for narrow elements
-//	R8  columns in whole turns           K4   those that are left of a tuple
+//	R8  columns in whole turns           K5   eight columns, K4 those that are left of a tuple
 //	R9  tuples that are left             R10  how far the values that are asked for stand from DX
 //	R13 the line that is asked for       R15  lines of this tuple that are still to be asked for
 //	R14 the first line that is asked for with this tuple
@@ -57,28 +57,66 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $64
 	VPBROADCASTQ limit+144(FP), Z11; \
 	VPBROADCASTQ data+88(FP), Z12; \
 	MOVQ $~3, AX; \
-	VPBROADCASTQ AX, Z13
+	VPBROADCASTQ AX, Z13; \
+	KXNORB K5, K5, K5
 
-// CHECKED loads eight values, CHECKEDLEFT those that are left of a tuple. ELEMENT finds their elements, Z1;
+// MANY is how eight columns are usually moved: where all of their values are
+// plain positions, elements go one by one, for a processor's own gather takes
+// twice as long. Where one counts from the end, or is outside, it is left to
+// HARD.
+#define INDEX8(k, to) MOVQ (k*8)(DX)(CX*8), to
+#define INDEX4(k, to) MOVL (k*4)(DX)(CX*4), to
+
+#define TAKE(INDEX, move, size) \
+	INDEX(0, AX); \
+	INDEX(1, R11); \
+	move (SI)(AX*size), AX; \
+	move (SI)(R11*size), R11; \
+	move AX, (0*size)(DI)(CX*size); \
+	move R11, (1*size)(DI)(CX*size); \
+	INDEX(2, AX); \
+	INDEX(3, R11); \
+	move (SI)(AX*size), AX; \
+	move (SI)(R11*size), R11; \
+	move AX, (2*size)(DI)(CX*size); \
+	move R11, (3*size)(DI)(CX*size); \
+	INDEX(4, AX); \
+	INDEX(5, R11); \
+	move (SI)(AX*size), AX; \
+	move (SI)(R11*size), R11; \
+	move AX, (4*size)(DI)(CX*size); \
+	move R11, (5*size)(DI)(CX*size); \
+	INDEX(6, AX); \
+	INDEX(7, R11); \
+	move (SI)(AX*size), AX; \
+	move (SI)(R11*size), R11; \
+	move AX, (6*size)(DI)(CX*size); \
+	move R11, (7*size)(DI)(CX*size)
+
+#define SINGLY1(INDEX, FIND, GATHER, STORE) TAKE(INDEX, MOVB, 1)
+#define SINGLY2(INDEX, FIND, GATHER, STORE) TAKE(INDEX, MOVW, 2)
+#define SINGLY4(INDEX, FIND, GATHER, STORE) TAKE(INDEX, MOVL, 4)
+#define SINGLY8(INDEX, FIND, GATHER, STORE) TAKE(INDEX, MOVQ, 8)
+
+// ATONCE is MANY where elements are more than positions, or written past the
+// caches, which takes whole registers.
+#define ATONCE(INDEX, FIND, GATHER, STORE) \
+	FIND; \
+	KMOVB  K5, K3; \
+	VPXORQ Z0, Z0, Z0; \
+	GATHER; \
+	STORE
+
+// FROMEND counts negative values from the end, as far as a mask leaves them, and
+// looks for one that is outside. ELEMENT finds the elements that positions mean;
 // where stride is 1 and lane 0, they are that already.
-#define CHECKED(load, width) \
-	load       (DX)(CX*width), Z1; \
+#define FROMEND(mask) \
 	VPMOVQ2M   Z1, K1; \
 	VPADDQ     Z9, Z1, K1, Z1; \
-	VPCMPUQ    $5, Z8, Z1, K2; \
+	VPCMPUQ    $5, Z8, Z1, mask, K2; \
 	KORTESTB   K2, K2; \
 	JNZ        out; \
-	KXNORB     K3, K3, K3; \
-	VPXORQ     Z0, Z0, Z0
-
-#define CHECKEDLEFT(load, width) \
-	load       (DX)(CX*width), K4, Z1; \
-	VPMOVQ2M   Z1, K1; \
-	VPADDQ     Z9, Z1, K1, Z1; \
-	VPCMPUQ    $5, Z8, Z1, K4, K2; \
-	KORTESTB   K2, K2; \
-	JNZ        out; \
-	KMOVB      K4, K3; \
+	KMOVB      mask, K3; \
 	VPXORQ     Z0, Z0, Z0
 
 #define ELEMENT \
@@ -168,7 +206,7 @@ asked:
 	PREFETCHT0 (SI)(R13*size); \
 	PREFETCHT0 (SI)(R15*size)
 
-#define COLUMNS(load, loadleft, scalar, width, size, ASK, FIND, GATHER, STORE, LEFT, FENCE) \
+#define COLUMNS(load, loadleft, scalar, width, size, ASK, MANY, INDEX, FIND, GATHER, STORE, LEFT, FENCE) \
 	CARGS; \
 row: \
 	VMOVDQA64  Z5, Z7; \
@@ -182,17 +220,20 @@ row: \
 	JGE        left; \
 turn: \
 	ASK(scalar, width, size); \
-	CHECKED(load, width); \
-	FIND; \
-	GATHER; \
-	STORE; \
+	load       (DX)(CX*width), Z1; \
+	VPCMPUQ    $5, Z8, Z1, K2; \
+	KORTESTB   K2, K2; \
+	JNZ        hard; \
+	MANY(INDEX, FIND, GATHER, STORE); \
+next: \
 	ADDQ       $8, CX; \
 	CMPQ       CX, R8; \
 	JLT        turn; \
 left: \
 	KTESTB     K4, K4; \
 	JZ         none; \
-	CHECKEDLEFT(loadleft, width); \
+	loadleft   (DX)(CX*width), K4, Z1; \
+	FROMEND(K4); \
 	FIND; \
 	GATHER; \
 	LEFT; \
@@ -204,6 +245,13 @@ none: \
 	VPSUBQ     Z12, Z11, Z11; \
 	DECQ       R9; \
 	JNZ        row; \
+	JMP        out; \
+hard: \
+	FROMEND(K5); \
+	FIND; \
+	GATHER; \
+	STORE; \
+	JMP        next; \
 out: \
 	FENCE; \
 	VZEROUPPER; \
@@ -218,128 +266,128 @@ out: \
 
 // func columns1of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
 TEXT ·columns1of8AVX512(SB), NOSPLIT, $0-160
-	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 1, LINES, ELEMENT, GATHER1, STORE1, LEFT1, NOFENCE)
+	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 1, LINES, ATONCE, INDEX8, ELEMENT, GATHER1, STORE1, LEFT1, NOFENCE)
 
 // func flat1of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
 TEXT ·flat1of8AVX512(SB), NOSPLIT, $0-160
-	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 1, VALUES, SELF, GATHER1, STORE1, LEFT1, NOFENCE)
+	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 1, VALUES, SINGLY1, INDEX8, SELF, GATHER1, STORE1, LEFT1, NOFENCE)
 
 // func flat1of8AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
 TEXT ·flat1of8AheadAVX512(SB), NOSPLIT, $0-160
-	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 1, EACH, SELF, GATHER1, STORE1, LEFT1, NOFENCE)
+	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 1, EACH, SINGLY1, INDEX8, SELF, GATHER1, STORE1, LEFT1, NOFENCE)
 
 // func columns2of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
 TEXT ·columns2of8AVX512(SB), NOSPLIT, $0-160
-	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 2, LINES, ELEMENT, GATHER2, STORE2, LEFT2, NOFENCE)
+	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 2, LINES, ATONCE, INDEX8, ELEMENT, GATHER2, STORE2, LEFT2, NOFENCE)
 
 // func flat2of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
 TEXT ·flat2of8AVX512(SB), NOSPLIT, $0-160
-	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 2, VALUES, SELF, GATHER2, STORE2, LEFT2, NOFENCE)
+	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 2, VALUES, SINGLY2, INDEX8, SELF, GATHER2, STORE2, LEFT2, NOFENCE)
 
 // func flat2of8AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
 TEXT ·flat2of8AheadAVX512(SB), NOSPLIT, $0-160
-	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 2, EACH, SELF, GATHER2, STORE2, LEFT2, NOFENCE)
+	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 2, EACH, SINGLY2, INDEX8, SELF, GATHER2, STORE2, LEFT2, NOFENCE)
 
 // func columns4of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
 TEXT ·columns4of8AVX512(SB), NOSPLIT, $0-160
-	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 4, LINES, ELEMENT, GATHER4, STORE4, LEFT4, NOFENCE)
+	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 4, LINES, ATONCE, INDEX8, ELEMENT, GATHER4, STORE4, LEFT4, NOFENCE)
 
 // func columns4of8StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
 TEXT ·columns4of8StreamAVX512(SB), NOSPLIT, $0-160
-	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 4, PASTLINES, ELEMENT, GATHER4, STREAM4, LEFT4, SFENCE)
+	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 4, PASTLINES, ATONCE, INDEX8, ELEMENT, GATHER4, STREAM4, LEFT4, SFENCE)
 
 // func flat4of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
 TEXT ·flat4of8AVX512(SB), NOSPLIT, $0-160
-	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 4, VALUES, SELF, GATHER4, STORE4, LEFT4, NOFENCE)
+	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 4, VALUES, SINGLY4, INDEX8, SELF, GATHER4, STORE4, LEFT4, NOFENCE)
 
 // func flat4of8AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
 TEXT ·flat4of8AheadAVX512(SB), NOSPLIT, $0-160
-	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 4, EACH, SELF, GATHER4, STORE4, LEFT4, NOFENCE)
+	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 4, EACH, SINGLY4, INDEX8, SELF, GATHER4, STORE4, LEFT4, NOFENCE)
 
 // func flat4of8StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
 TEXT ·flat4of8StreamAVX512(SB), NOSPLIT, $0-160
-	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 4, VALUES, SELF, GATHER4, STREAM4, LEFT4, SFENCE)
+	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 4, VALUES, ATONCE, INDEX8, SELF, GATHER4, STREAM4, LEFT4, SFENCE)
 
 // func columns8of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
 TEXT ·columns8of8AVX512(SB), NOSPLIT, $0-160
-	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 8, LINES, ELEMENT, GATHER8, STORE8, LEFT8, NOFENCE)
+	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 8, LINES, ATONCE, INDEX8, ELEMENT, GATHER8, STORE8, LEFT8, NOFENCE)
 
 // func columns8of8StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
 TEXT ·columns8of8StreamAVX512(SB), NOSPLIT, $0-160
-	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 8, PASTLINES, ELEMENT, GATHER8, STREAM8, LEFT8, SFENCE)
+	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 8, PASTLINES, ATONCE, INDEX8, ELEMENT, GATHER8, STREAM8, LEFT8, SFENCE)
 
 // func flat8of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
 TEXT ·flat8of8AVX512(SB), NOSPLIT, $0-160
-	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 8, VALUES, SELF, GATHER8, STORE8, LEFT8, NOFENCE)
+	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 8, VALUES, SINGLY8, INDEX8, SELF, GATHER8, STORE8, LEFT8, NOFENCE)
 
 // func flat8of8AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
 TEXT ·flat8of8AheadAVX512(SB), NOSPLIT, $0-160
-	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 8, EACH, SELF, GATHER8, STORE8, LEFT8, NOFENCE)
+	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 8, EACH, SINGLY8, INDEX8, SELF, GATHER8, STORE8, LEFT8, NOFENCE)
 
 // func flat8of8StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
 TEXT ·flat8of8StreamAVX512(SB), NOSPLIT, $0-160
-	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 8, VALUES, SELF, GATHER8, STREAM8, LEFT8, SFENCE)
+	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 8, VALUES, ATONCE, INDEX8, SELF, GATHER8, STREAM8, LEFT8, SFENCE)
 
 // func columns1of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
 TEXT ·columns1of4AVX512(SB), NOSPLIT, $0-160
-	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 1, LINES, ELEMENT, GATHER1, STORE1, LEFT1, NOFENCE)
+	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 1, LINES, ATONCE, INDEX4, ELEMENT, GATHER1, STORE1, LEFT1, NOFENCE)
 
 // func flat1of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
 TEXT ·flat1of4AVX512(SB), NOSPLIT, $0-160
-	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 1, VALUES, SELF, GATHER1, STORE1, LEFT1, NOFENCE)
+	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 1, VALUES, SINGLY1, INDEX4, SELF, GATHER1, STORE1, LEFT1, NOFENCE)
 
 // func flat1of4AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
 TEXT ·flat1of4AheadAVX512(SB), NOSPLIT, $0-160
-	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 1, EACH, SELF, GATHER1, STORE1, LEFT1, NOFENCE)
+	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 1, EACH, SINGLY1, INDEX4, SELF, GATHER1, STORE1, LEFT1, NOFENCE)
 
 // func columns2of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
 TEXT ·columns2of4AVX512(SB), NOSPLIT, $0-160
-	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 2, LINES, ELEMENT, GATHER2, STORE2, LEFT2, NOFENCE)
+	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 2, LINES, ATONCE, INDEX4, ELEMENT, GATHER2, STORE2, LEFT2, NOFENCE)
 
 // func flat2of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
 TEXT ·flat2of4AVX512(SB), NOSPLIT, $0-160
-	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 2, VALUES, SELF, GATHER2, STORE2, LEFT2, NOFENCE)
+	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 2, VALUES, SINGLY2, INDEX4, SELF, GATHER2, STORE2, LEFT2, NOFENCE)
 
 // func flat2of4AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
 TEXT ·flat2of4AheadAVX512(SB), NOSPLIT, $0-160
-	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 2, EACH, SELF, GATHER2, STORE2, LEFT2, NOFENCE)
+	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 2, EACH, SINGLY2, INDEX4, SELF, GATHER2, STORE2, LEFT2, NOFENCE)
 
 // func columns4of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
 TEXT ·columns4of4AVX512(SB), NOSPLIT, $0-160
-	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 4, LINES, ELEMENT, GATHER4, STORE4, LEFT4, NOFENCE)
+	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 4, LINES, ATONCE, INDEX4, ELEMENT, GATHER4, STORE4, LEFT4, NOFENCE)
 
 // func columns4of4StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
 TEXT ·columns4of4StreamAVX512(SB), NOSPLIT, $0-160
-	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 4, PASTLINES, ELEMENT, GATHER4, STREAM4, LEFT4, SFENCE)
+	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 4, PASTLINES, ATONCE, INDEX4, ELEMENT, GATHER4, STREAM4, LEFT4, SFENCE)
 
 // func flat4of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
 TEXT ·flat4of4AVX512(SB), NOSPLIT, $0-160
-	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 4, VALUES, SELF, GATHER4, STORE4, LEFT4, NOFENCE)
+	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 4, VALUES, SINGLY4, INDEX4, SELF, GATHER4, STORE4, LEFT4, NOFENCE)
 
 // func flat4of4AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
 TEXT ·flat4of4AheadAVX512(SB), NOSPLIT, $0-160
-	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 4, EACH, SELF, GATHER4, STORE4, LEFT4, NOFENCE)
+	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 4, EACH, SINGLY4, INDEX4, SELF, GATHER4, STORE4, LEFT4, NOFENCE)
 
 // func flat4of4StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
 TEXT ·flat4of4StreamAVX512(SB), NOSPLIT, $0-160
-	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 4, VALUES, SELF, GATHER4, STREAM4, LEFT4, SFENCE)
+	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 4, VALUES, ATONCE, INDEX4, SELF, GATHER4, STREAM4, LEFT4, SFENCE)
 
 // func columns8of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
 TEXT ·columns8of4AVX512(SB), NOSPLIT, $0-160
-	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 8, LINES, ELEMENT, GATHER8, STORE8, LEFT8, NOFENCE)
+	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 8, LINES, ATONCE, INDEX4, ELEMENT, GATHER8, STORE8, LEFT8, NOFENCE)
 
 // func columns8of4StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
 TEXT ·columns8of4StreamAVX512(SB), NOSPLIT, $0-160
-	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 8, PASTLINES, ELEMENT, GATHER8, STREAM8, LEFT8, SFENCE)
+	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 8, PASTLINES, ATONCE, INDEX4, ELEMENT, GATHER8, STREAM8, LEFT8, SFENCE)
 
 // func flat8of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
 TEXT ·flat8of4AVX512(SB), NOSPLIT, $0-160
-	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 8, VALUES, SELF, GATHER8, STORE8, LEFT8, NOFENCE)
+	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 8, VALUES, SINGLY8, INDEX4, SELF, GATHER8, STORE8, LEFT8, NOFENCE)
 
 // func flat8of4AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
 TEXT ·flat8of4AheadAVX512(SB), NOSPLIT, $0-160
-	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 8, EACH, SELF, GATHER8, STORE8, LEFT8, NOFENCE)
+	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 8, EACH, SINGLY8, INDEX4, SELF, GATHER8, STORE8, LEFT8, NOFENCE)
 
 // func flat8of4StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
 TEXT ·flat8of4StreamAVX512(SB), NOSPLIT, $0-160
-	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 8, VALUES, SELF, GATHER8, STREAM8, LEFT8, SFENCE)
+	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 8, VALUES, ATONCE, INDEX4, SELF, GATHER8, STREAM8, LEFT8, SFENCE)

@@ -39,231 +39,190 @@
 	ADDQ SI, AX; \
 	ADDQ $8, DX
 
-// A slice may begin in one line and end in the next: both are asked for.
-#define BOTH \
-	PREFETCHT0 (BX); \
-	PREFETCHT0 -1(BX)(R8*1)
-
 #define STEP(loop) \
 	ADDQ R9, DI; \
 	DECQ CX; \
 	JNZ  loop
 
+// Slices of less than 64 bytes, four a turn: MOVE moves one, FIND finds the k-th
+// from DX on.
+#define SHORT(FIND, MOVE, END) \
+	ARGS; \
+	SUBQ $4, CX; \
+	JLT  rest; \
+	PCALIGN $32; \
+four: \
+	FIND(0); \
+	MOVE; \
+	ADDQ R9, DI; \
+	FIND(1); \
+	MOVE; \
+	ADDQ R9, DI; \
+	FIND(2); \
+	MOVE; \
+	ADDQ R9, DI; \
+	FIND(3); \
+	MOVE; \
+	ADDQ R9, DI; \
+	ADDQ $32, DX; \
+	SUBQ $4, CX; \
+	JGE  four; \
+rest: \
+	ADDQ $4, CX; \
+	JZ   end; \
+one: \
+	FIND(0); \
+	MOVE; \
+	ADDQ $8, DX; \
+	STEP(one); \
+end: \
+	END; \
+	RET
+
+#define KTH(k) \
+	MOVQ (k*8)(DX), AX; \
+	ADDQ SI, AX
+
+// ASKKTH asks for the slice of another row too, which may begin in one line and
+// end in the next; ASKONE for one of 1, 4, 8 or 16 bytes, which seldom does.
+#define ASKKTH(k) \
+	MOVQ (k*8)(DX)(R10*1), BX; \
+	MOVQ (k*8)(DX), AX; \
+	ADDQ R11, BX; \
+	ADDQ SI, AX; \
+	PREFETCHT0 (BX); \
+	PREFETCHT0 -1(BX)(R8*1)
+
+#define ASKONE(k) \
+	MOVQ (k*8)(DX)(R10*1), BX; \
+	MOVQ (k*8)(DX), AX; \
+	PREFETCHT0 (R11)(BX*1); \
+	ADDQ SI, AX
+
+#define MOVE1 \
+	MOVB (AX), R12; \
+	MOVB R12, (DI)
+
+#define MOVE2 \
+	MOVW (AX), R12; \
+	MOVW -2(AX)(R8*1), R13; \
+	MOVW R12, (DI); \
+	MOVW R13, -2(DI)(R8*1)
+
+#define MOVE4 \
+	MOVL (AX), R12; \
+	MOVL R12, (DI)
+
+#define MOVE5 \
+	MOVL (AX), R12; \
+	MOVL -4(AX)(R8*1), R13; \
+	MOVL R12, (DI); \
+	MOVL R13, -4(DI)(R8*1)
+
+#define MOVE8 \
+	MOVQ (AX), R12; \
+	MOVQ R12, (DI)
+
+#define MOVE9 \
+	MOVQ (AX), R12; \
+	MOVQ -8(AX)(R8*1), R13; \
+	MOVQ R12, (DI); \
+	MOVQ R13, -8(DI)(R8*1)
+
+#define MOVE16 \
+	MOVOU (AX), X0; \
+	MOVOU X0, (DI)
+
+#define MOVE17 \
+	MOVOU (AX), X0; \
+	MOVOU -16(AX)(R8*1), X1; \
+	MOVOU X0, (DI); \
+	MOVOU X1, -16(DI)(R8*1)
+
+#define MOVE33 \
+	VMOVDQU (AX), Y0; \
+	VMOVDQU -32(AX)(R8*1), Y1; \
+	VMOVDQU Y0, (DI); \
+	VMOVDQU Y1, -32(DI)(R8*1)
+
+#define PLAIN
+
 // func rows1(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 TEXT ·rows1(SB), NOSPLIT, $0-80
-	ARGS
-loop:
-	FOUND
-	MOVB (AX), R12
-	MOVB R12, (DI)
-	STEP(loop)
-	RET
+	SHORT(KTH, MOVE1, PLAIN)
 
 // func rows1Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 TEXT ·rows1Ahead(SB), NOSPLIT, $0-80
-	ARGS
-loop:
-	NEXT
-	PREFETCHT0 (BX)
-	MOVB (AX), R12
-	MOVB R12, (DI)
-	STEP(loop)
-	RET
+	SHORT(ASKONE, MOVE1, PLAIN)
 
 // func rows2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 // for slices of 2 and 3 bytes
 TEXT ·rows2(SB), NOSPLIT, $0-80
-	ARGS
-loop:
-	FOUND
-	MOVW (AX), R12
-	MOVW -2(AX)(R8*1), R13
-	MOVW R12, (DI)
-	MOVW R13, -2(DI)(R8*1)
-	STEP(loop)
-	RET
+	SHORT(KTH, MOVE2, PLAIN)
 
 // func rows2Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 TEXT ·rows2Ahead(SB), NOSPLIT, $0-80
-	ARGS
-loop:
-	NEXT
-	BOTH
-	MOVW (AX), R12
-	MOVW -2(AX)(R8*1), R13
-	MOVW R12, (DI)
-	MOVW R13, -2(DI)(R8*1)
-	STEP(loop)
-	RET
+	SHORT(ASKKTH, MOVE2, PLAIN)
 
 // func rows4(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 TEXT ·rows4(SB), NOSPLIT, $0-80
-	ARGS
-loop:
-	FOUND
-	MOVL (AX), R12
-	MOVL R12, (DI)
-	STEP(loop)
-	RET
+	SHORT(KTH, MOVE4, PLAIN)
 
 // func rows4Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 TEXT ·rows4Ahead(SB), NOSPLIT, $0-80
-	ARGS
-loop:
-	NEXT
-	PREFETCHT0 (BX)
-	MOVL (AX), R12
-	MOVL R12, (DI)
-	STEP(loop)
-	RET
+	SHORT(ASKONE, MOVE4, PLAIN)
 
 // func rows5(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 // for slices of 5 to 7 bytes
 TEXT ·rows5(SB), NOSPLIT, $0-80
-	ARGS
-loop:
-	FOUND
-	MOVL (AX), R12
-	MOVL -4(AX)(R8*1), R13
-	MOVL R12, (DI)
-	MOVL R13, -4(DI)(R8*1)
-	STEP(loop)
-	RET
+	SHORT(KTH, MOVE5, PLAIN)
 
 // func rows5Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 TEXT ·rows5Ahead(SB), NOSPLIT, $0-80
-	ARGS
-loop:
-	NEXT
-	BOTH
-	MOVL (AX), R12
-	MOVL -4(AX)(R8*1), R13
-	MOVL R12, (DI)
-	MOVL R13, -4(DI)(R8*1)
-	STEP(loop)
-	RET
+	SHORT(ASKKTH, MOVE5, PLAIN)
 
 // func rows8(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 TEXT ·rows8(SB), NOSPLIT, $0-80
-	ARGS
-loop:
-	FOUND
-	MOVQ (AX), R12
-	MOVQ R12, (DI)
-	STEP(loop)
-	RET
+	SHORT(KTH, MOVE8, PLAIN)
 
 // func rows8Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 TEXT ·rows8Ahead(SB), NOSPLIT, $0-80
-	ARGS
-loop:
-	NEXT
-	PREFETCHT0 (BX)
-	MOVQ (AX), R12
-	MOVQ R12, (DI)
-	STEP(loop)
-	RET
+	SHORT(ASKONE, MOVE8, PLAIN)
 
 // func rows9(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 // for slices of 9 to 15 bytes
 TEXT ·rows9(SB), NOSPLIT, $0-80
-	ARGS
-loop:
-	FOUND
-	MOVQ (AX), R12
-	MOVQ -8(AX)(R8*1), R13
-	MOVQ R12, (DI)
-	MOVQ R13, -8(DI)(R8*1)
-	STEP(loop)
-	RET
+	SHORT(KTH, MOVE9, PLAIN)
 
 // func rows9Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 TEXT ·rows9Ahead(SB), NOSPLIT, $0-80
-	ARGS
-loop:
-	NEXT
-	BOTH
-	MOVQ (AX), R12
-	MOVQ -8(AX)(R8*1), R13
-	MOVQ R12, (DI)
-	MOVQ R13, -8(DI)(R8*1)
-	STEP(loop)
-	RET
+	SHORT(ASKKTH, MOVE9, PLAIN)
 
 // func rows16(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 TEXT ·rows16(SB), NOSPLIT, $0-80
-	ARGS
-loop:
-	FOUND
-	MOVOU (AX), X0
-	MOVOU X0, (DI)
-	STEP(loop)
-	RET
+	SHORT(KTH, MOVE16, PLAIN)
 
 // func rows16Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 TEXT ·rows16Ahead(SB), NOSPLIT, $0-80
-	ARGS
-loop:
-	NEXT
-	BOTH
-	MOVOU (AX), X0
-	MOVOU X0, (DI)
-	STEP(loop)
-	RET
+	SHORT(ASKONE, MOVE16, PLAIN)
 
 // func rows17(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 // for slices of 17 to 32 bytes
 TEXT ·rows17(SB), NOSPLIT, $0-80
-	ARGS
-loop:
-	FOUND
-	MOVOU (AX), X0
-	MOVOU -16(AX)(R8*1), X1
-	MOVOU X0, (DI)
-	MOVOU X1, -16(DI)(R8*1)
-	STEP(loop)
-	RET
+	SHORT(KTH, MOVE17, PLAIN)
 
 // func rows17Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 TEXT ·rows17Ahead(SB), NOSPLIT, $0-80
-	ARGS
-loop:
-	NEXT
-	BOTH
-	MOVOU (AX), X0
-	MOVOU -16(AX)(R8*1), X1
-	MOVOU X0, (DI)
-	MOVOU X1, -16(DI)(R8*1)
-	STEP(loop)
-	RET
+	SHORT(ASKKTH, MOVE17, PLAIN)
 
 // func rows33AVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-// for slices of 33 to 64 bytes
+// for slices of 33 to 63 bytes
 TEXT ·rows33AVX2(SB), NOSPLIT, $0-80
-	ARGS
-loop:
-	FOUND
-	VMOVDQU (AX), Y0
-	VMOVDQU -32(AX)(R8*1), Y1
-	VMOVDQU Y0, (DI)
-	VMOVDQU Y1, -32(DI)(R8*1)
-	STEP(loop)
-	VZEROUPPER
-	RET
+	SHORT(KTH, MOVE33, VZEROUPPER)
 
 // func rows33AheadAVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 TEXT ·rows33AheadAVX2(SB), NOSPLIT, $0-80
-	ARGS
-loop:
-	NEXT
-	BOTH
-	VMOVDQU (AX), Y0
-	VMOVDQU -32(AX)(R8*1), Y1
-	VMOVDQU Y0, (DI)
-	VMOVDQU Y1, -32(DI)(R8*1)
-	STEP(loop)
-	VZEROUPPER
-	RET
+	SHORT(ASKKTH, MOVE33, VZEROUPPER)
 
 // Slices of 64 bytes and more: whole lines of 64 bytes, and then, over what they
 // moved of it, the last 64 bytes. One instruction that walks through a row would
