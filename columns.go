@@ -56,7 +56,7 @@ func newColumns(p *Plan, n *normal, all int, t tuning) *columns {
 	if c.inner.Index != 1 || c.inner.Out != 1 || c.inner.Data < 0 || c.around.Data < 0 || c.stride < 0 || c.rows == 0 {
 		return nil
 	}
-	if c.shared && c.inner.Extent > t.sharedRows || !c.shared && (p.IndexType.Bits() < 32 || p.IndexType.IsUnsigned()) {
+	if c.shared && c.inner.Extent > t.sharedRows || !c.shared && !p.plain() {
 		return nil
 	}
 	far, apart := all > t.nearBytes, span(p)*c.width > t.nearBytes

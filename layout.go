@@ -133,7 +133,9 @@ func (p *Prepared) cut() layout {
 	if l.direct = direct(p.plan, n, r); len(n.index) > 1 && l.ahead > 0 && !l.linear {
 		l.direct = 0 // a run is over before what it asks for comes
 	}
-	l.stream = size >= t.streamBytes*min(p.threads, 2) && (bytes > 16 || l.direct > 0)
+	// Short slices that come one by one from far away would keep a line open that
+	// is written past the caches.
+	l.stream = size >= t.streamBytes*min(p.threads, 2) && (bytes > 16 || l.direct > 0 || bytes == 16 && p.reach() < t.streamBytes)
 	l.little = l.alone && l.free == 1 && l.whole && l.tiles == 1 && !n.empty && bits >= 8 && p.columns == nil && p.progress == nil
 	return l
 }
@@ -190,13 +192,13 @@ func span(p *Plan) int {
 // indices: one gathered axis whose positions are neighbours, its indices and
 // their results neighbours too.
 func direct(p *Plan, n *normal, r *resolver) int {
-	if !r.tuples || len(r.axes) != 1 || len(n.index) == 0 || len(n.free) > 0 || n.slice != 1 {
+	if !r.tuples && (!r.single || r.width.Bits < 8) || len(r.axes) != 1 || len(n.index) == 0 || len(n.free) > 0 || n.slice != 1 {
 		return 0
 	}
 	if p.Axes[0].Dim == 0 {
 		return 0 // there is no data to stand in, not even at its beginning
 	}
-	if l := n.index[len(n.index)-1]; l.Data != 0 || l.Out != 1 || p.Axes[0].Data != 1 || p.DType.Bits() < 8 || r.unit > 8 {
+	if l := n.index[len(n.index)-1]; l.Data != 0 || l.Index != 1 || l.Out != 1 || p.Axes[0].Data != 1 || p.DType.Bits() < 8 || r.unit > 8 {
 		return 0
 	}
 	return r.unit

@@ -275,7 +275,8 @@ const burst = 32
 func (p *Prepared) moveDirect(w *worker, first, end int) bool {
 	l, n, r := &p.layout, &p.normal, &p.resolver
 	size, width := l.direct, r.width.Bits/8
-	if !kernel.Aligned(p.dst.buf, size) || !kernel.Aligned(p.src.buf, size) || !kernel.Aligned(p.at.buf, width) {
+	loaded := !r.tuples || !kernel.Aligned(p.at.buf, width) // index values are widened first
+	if !kernel.Aligned(p.dst.buf, size) || !kernel.Aligned(p.src.buf, size) {
 		return false
 	}
 	v := kernel.Values{Width: width, Dim: r.axes[0].Dim, FromEnd: r.policy.FromEnd, Stream: l.stream}
@@ -286,6 +287,12 @@ func (p *Prepared) moveDirect(w *worker, first, end int) bool {
 		piece = min(piece, max(8, n.index[len(n.index)-1].Extent*burst*64/(v.Dim*size)&^7))
 	} else {
 		v.Ahead = l.ahead
+	}
+	if loaded {
+		v.Width, piece = 8, min(piece, len(w.values))
+		if v.Dim*size <= p.tuning.nearBytes {
+			v.Ahead = 0 // as indices that are narrow reach little
+		}
 	}
 	walk(n.index, first, end-first, func(at, run, out, data, index int, inner Loop) {
 		src := p.src.buf[(p.src.offset+data)*size:]
@@ -300,7 +307,13 @@ func (p *Prepared) moveDirect(w *worker, first, end int) bool {
 				return
 			}
 			count := min(piece, run-from)
-			v.Bytes = p.at.buf[(p.at.offset+index+from)*width:]
+			if loaded {
+				values := w.values[:count]
+				kernel.Load(values, p.at.buf, p.at.offset+index+from, 1, r.width, int64(v.Dim))
+				v.Bytes = kernel.Bytes(values)
+			} else {
+				v.Bytes = p.at.buf[(p.at.offset+index+from)*width:]
+			}
 			moved := kernel.Elements(p.dst.buf[(p.dst.offset+out+from)*size:], src, count, size, v)
 			if moved < count && r.policy.Outside == kernel.Error {
 				p.refuse.Store(true)

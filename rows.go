@@ -2,6 +2,7 @@ package garner
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"github.com/garner-go/garner/internal/kernel"
@@ -48,8 +49,8 @@ func newResolver(p *Plan, loops []Loop) resolver {
 		r.policy.Outside = kernel.Wrap
 	}
 	k := len(r.axes)
-	r.tuples = 0 < k && k <= kernel.MaxTuple && len(r.loops) > 0 && r.loops[len(r.loops)-1].Index == k &&
-		r.width.Bits >= 32 && !r.width.Unsigned
+	r.tuples = 0 < k && k <= kernel.MaxTuple && len(r.loops) > 0 && r.loops[len(r.loops)-1].Index == k && p.plain()
+	r.policy.FromEnd = r.policy.FromEnd && !r.width.Unsigned
 	r.single = k == 1 && len(r.axes[0].Parts) == 0
 	for i := range r.axes {
 		axis := &r.axes[i]
@@ -58,6 +59,18 @@ func newResolver(p *Plan, loops []Loop) resolver {
 		r.tuples = r.tuples && axis.Index == i && len(axis.Parts) == 0
 	}
 	return r
+}
+
+// plain reports whether index values can be read as signed integers of 4 or 8
+// bytes where none is outside: an unsigned one that is below zero as such is
+// beyond every axis too.
+func (p *Plan) plain() bool {
+	for _, axis := range p.Axes {
+		if p.IndexType == U32 && axis.Dim > math.MaxInt32 {
+			return false
+		}
+	}
+	return p.IndexType.Bits() >= 32
 }
 
 // positions makes the one component of every tuple resolve to its position

@@ -57,7 +57,7 @@ type rowsFunc func(dst, src *byte, rows *int64, n, size, step, later, at, bias, 
 // then for the others.
 func rowsFast(dst, src []byte, rows []int64, m Move, move, ahead, stream rowsFunc) {
 	to, from := unsafe.SliceData(dst), unsafe.SliceData(src)
-	if m.Stream && stream != nil && (int(uintptr(unsafe.Pointer(to)))+m.At)%64 == 0 && m.Step%64 == 0 {
+	if m.Stream && stream != nil && (int(uintptr(unsafe.Pointer(to)))+m.At)%64 == 0 && (m.Step%64 == 0 || m.Step == 16 && m.Size == 16) {
 		move, ahead = stream, stream
 	}
 	n := min(len(rows), len(m.Ahead.Rows))

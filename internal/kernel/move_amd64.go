@@ -63,6 +63,9 @@ func rows16(dst, src *byte, rows *int64, n, size, step, later, at, bias, next in
 func rows16Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 
 //go:noescape
+func stream16(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+
+//go:noescape
 func rows17(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 
 //go:noescape
@@ -160,7 +163,7 @@ func rowsForm(size int) (move, ahead, stream rowsFunc) {
 	case size < 16:
 		return rows9, rows9Ahead, nil
 	case size == 16:
-		return rows16, rows16Ahead, nil
+		return rows16, rows16Ahead, stream16
 	case size <= 32:
 		return rows17, rows17Ahead, nil
 	case form < formAVX2:

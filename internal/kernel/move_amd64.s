@@ -206,6 +206,14 @@ TEXT ·rows16(SB), NOSPLIT, $0-80
 TEXT ·rows16Ahead(SB), NOSPLIT, $0-80
 	SHORT(ASKONE, MOVE16, PLAIN)
 
+#define PAST16 \
+	MOVOU (AX), X0; \
+	MOVNTO X0, (DI)
+
+// func stream16(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+TEXT ·stream16(SB), NOSPLIT, $0-80
+	SHORT(ASKONE, PAST16, SFENCE)
+
 // func rows17(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 // for slices of 17 to 32 bytes
 TEXT ·rows17(SB), NOSPLIT, $0-80
