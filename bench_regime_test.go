@@ -182,12 +182,20 @@ func BenchmarkRegimeTuples(b *testing.B) {
 		both(b, "k=1/batch_dims=1/size=16/table=far", "rows")
 }
 
-// BenchmarkRegimeColumns gathers along axes that are not the first: rows found
-// once, and data brought in from end to end.
+// BenchmarkRegimeColumns gathers along axes that are not the first, and elements
+// whose data is near or comes in order.
 func BenchmarkRegimeColumns(b *testing.B) {
-	bench{op: strict.Gather{Axis: 1}, dtype: garner.F32, data: []int{8192, 4096}, indices: []int{1024}, index: garner.I64}.both(b, "axis=last", "rows")
+	last := func(data []int, indices int, name string) {
+		bench{op: strict.Gather{Axis: 1}, dtype: garner.F32, data: data, indices: []int{indices}, index: garner.I64}.both(b, name, "columns")
+	}
+	last([]int{8192, 4096}, 1024, "axis=last")
+	last([]int{100000, 64}, 10, "axis=last/few")
+	last([]int{64, 65536}, 16384, "axis=last/many")
 	bench{op: strict.Gather{Axis: 1}, dtype: garner.F32, data: []int{512, 256, 256}, indices: []int{128}, index: garner.I64}.both(b, "axis=middle/size=1024", "rows")
 	bench{op: strict.GatherElements{Axis: 1}, dtype: garner.F32, data: []int{4096, 8192}, indices: []int{4096, 1024}, index: garner.I64}.both(b, "axis=last/elements", "")
+	bench{op: strict.GatherElements{Axis: 1}, dtype: garner.F32, data: []int{2000, 100}, indices: []int{2000, 300}, index: garner.I64}.both(b, "axis=last/elements/table=near", "")
+	bench{op: strict.GatherElements{}, dtype: garner.F32, data: []int{200, 300}, indices: []int{2000, 300}, index: garner.I64}.both(b, "axis=first/elements/table=near", "")
+	bench{op: strict.GatherElements{Axis: 1}, dtype: garner.F32, data: []int{64, 256, 512}, indices: []int{64, 128, 512}, index: garner.I64}.both(b, "axis=middle/elements", "")
 }
 
 // BenchmarkRegimeStrips is GatherElements along an axis that is not the last.

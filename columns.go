@@ -70,7 +70,7 @@ func newColumns(p *Plan, n *normal, all int, t tuning) *columns {
 	}
 	reach := ((c.rows-1)*c.stride + (c.inner.Extent-1)*c.inner.Data + 1) * c.width
 	switch {
-	case !kernel.Wide(c.width, c.rows, c.stride) || turns(nest) < t.columnsFrom:
+	case c.width > 8 || turns(nest) < t.columnsFrom:
 		return nil
 	case far && (reach > 2*t.unitBytes || count*64 < reach):
 		return nil // what is reached does not stay near, or most of its lines are not read

@@ -129,6 +129,9 @@ func (p *Prepared) cut() layout {
 		l.turning = l.share && l.chunks == 1 && span(p.plan)*r.unit <= t.unitBytes
 	}
 	p.straighten(&l)
+	if l.linear && l.turning && l.tiles > 1 {
+		l.group = 1 // the next turn's data comes while all tiles are moved
+	}
 	l.unit = max(1, min(t.unitTiles, l.tiles/(4*threads)))
 	if l.direct = direct(p.plan, n, r); len(n.index) > 1 && l.ahead > 0 && !l.linear {
 		l.direct = 0 // a run is over before what it asks for comes

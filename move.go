@@ -331,9 +331,8 @@ func (p *Prepared) moveDirect(w *worker, first, end int) bool {
 
 func (p *Prepared) moveGroup(unit int) {
 	l := &p.layout
-	groups := (l.free + l.group - 1) / l.group
-	first := unit / groups * l.tile
-	from := unit % groups * l.group
+	first := unit % l.tiles * l.tile
+	from := unit / l.tiles * l.group
 	last := min(first+l.tile, p.resolver.total)
 	rows := p.shared[first:last]
 	var later []int64

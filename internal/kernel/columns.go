@@ -1,6 +1,9 @@
 package kernel
 
-import "unsafe"
+import (
+	"runtime"
+	"unsafe"
+)
 
 // Columns are tuples of index values, one value for each of neighbouring
 // columns. Places and steps are in bytes, but for Stride and Lane.
@@ -78,6 +81,7 @@ func Gather(dst, src []byte, size int, c Columns) (moved int) {
 		c.From, c.To, c.Data, c.Asked*c.From, c.Asked*c.To, c.Next, c.Skip, lines, per, len(src)-4) / c.Wide
 }
 
+// gather is the definition of Gather.
 func gather[V int32 | int64](dst, src []byte, size int, c Columns) int {
 	switch size {
 	case 1:
@@ -91,25 +95,52 @@ func gather[V int32 | int64](dst, src []byte, size int, c Columns) int {
 }
 
 func gatherOf[E [1]byte | [2]byte | [4]byte | [8]byte, V int32 | int64](dst, src []byte, c Columns) int {
-	add, reach := int64(0), (c.Dim-1)*c.Stride+(c.Wide-1)*c.Lane+1
+	var e E
+	size, add, reach := len(e), int64(0), (c.Dim-1)*c.Stride+(c.Wide-1)*c.Lane+1
 	if c.FromEnd {
 		add = int64(c.Dim)
 	}
+	flat := c.Stride == 1 && c.Lane == 0 && (c.To|c.Data|c.At)%size == 0 && Aligned(dst, size) && Aligned(src, size)
 	for t := range c.Tuples {
-		to := unsafe.Slice((*E)(unsafe.Pointer(&dst[c.At+t*c.To])), c.Wide)
-		from := unsafe.Slice((*E)(unsafe.Pointer(&src[t*c.Data])), reach)
-		column := 0
-		for j, value := range unsafe.Slice((*V)(unsafe.Pointer(&c.Bytes[c.First+t*c.From])), c.Wide) {
-			v := int64(value)
-			v += v >> 63 & add
-			if uint64(v) >= uint64(c.Dim) {
+		if c.Lines > 0 {
+			first := max(0, c.Next+t*c.Skip)
+			touch(src[min(first, len(src)):min(first+c.Lines*64, len(src))])
+		}
+		to, from := unsafe.Pointer(&dst[c.At+t*c.To]), unsafe.Pointer(&src[t*c.Data])
+		values := unsafe.Slice((*V)(unsafe.Pointer(&c.Bytes[c.First+t*c.From])), c.Wide)
+		if flat {
+			if elementsOf(values, to, from, size, c.Dim, add) < c.Wide {
 				return t
 			}
-			to[j] = from[int(v)*c.Stride+column]
-			column += c.Lane
+		} else if !columnsOf(unsafe.Slice((*E)(to), c.Wide), unsafe.Slice((*E)(from), reach), values, c, add) {
+			return t
 		}
 	}
 	return c.Tuples
+}
+
+func columnsOf[E [1]byte | [2]byte | [4]byte | [8]byte, V int32 | int64](to, from []E, values []V, c Columns, add int64) bool {
+	to, stride, lane, column := to[:len(values)], c.Stride, c.Lane, 0
+	for j, value := range values {
+		v := int64(value)
+		v += v >> 63 & add
+		if uint64(v) >= uint64(c.Dim) {
+			return false
+		}
+		to[j] = from[int(v)*stride+column]
+		column += lane
+	}
+	return true
+}
+
+// touch reads a byte of every line of b, which is read soon: a processor need
+// not wait for what nobody uses, and sees that the lines come in order.
+func touch(b []byte) {
+	var x byte
+	for i := 0; i < len(b); i += 64 {
+		x ^= b[i]
+	}
+	runtime.KeepAlive(x)
 }
 
 // Bytes is integers as they lie in memory.

@@ -128,13 +128,6 @@ func columnsForm(size, width, dim, stride int) (move, stream columnsFunc) {
 	return nil, nil
 }
 
-// Wide reports whether this machine gathers columns of such elements eight at
-// once.
-func Wide(size, dim, stride int) bool {
-	move, _ := columnsForm(size, 8, dim, stride)
-	return move != nil
-}
-
 // flatForm picks the form of Elements that moves eight at once: the one that
 // moves, the one that asks for every element ahead, and the one that writes
 // past the caches; nil where there is none.

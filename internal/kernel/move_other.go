@@ -14,10 +14,6 @@ func tuplesForm(int, int) tuplesFunc { return nil }
 
 func columnsForm(int, int, int, int) (move, stream columnsFunc) { return nil, nil }
 
-// Wide reports whether this machine gathers columns of such elements eight at
-// once.
-func Wide(size, dim, stride int) bool { return false }
-
 func flatForm(int, int) (move, ahead, stream columnsFunc) { return nil, nil, nil }
 
 // Prefetch asks the memory for b, which is read soon, where that can be said.
