@@ -19,6 +19,7 @@ type columns struct {
 	wide   int    // columns of a unit
 	tuples int    // tuples of a unit
 	width  int    // bytes of an element
+	reach  int    // elements of data from the first on, where nothing is copied
 	buffer bool   // a unit is a strip that is copied first
 	shared bool   // the indices are resolved first, for they are the same for all tuples
 	lines  int    // of data that are asked for with each tuple, in order
@@ -40,7 +41,7 @@ const columnsBytes = 64 << 10
 
 // newColumns is nil where the plan has no such columns, and where they are
 // better visited otherwise. All data is so many bytes.
-func newColumns(p *Plan, n *normal, all int, t tuning) *columns {
+func newColumns(p *Plan, n *normal, all, threads int, t tuning) *columns {
 	nest := n.index
 	if len(n.free) > 0 && len(n.index) == 1 {
 		nest = append(n.free[:len(n.free):len(n.free)], n.index...)
@@ -53,28 +54,30 @@ func newColumns(p *Plan, n *normal, all int, t tuning) *columns {
 		outer: nest[:last-1], around: nest[last-1], inner: nest[last],
 		rows: p.Axes[0].Dim, stride: p.Axes[0].Data, width: p.DType.Bits() / 8, shared: len(n.free) > 0,
 	}
-	if c.inner.Index != 1 || c.inner.Out != 1 || c.inner.Data < 0 || c.around.Data < 0 || c.stride < 0 || c.rows == 0 {
+	if c.inner.Index != 1 || c.inner.Out != 1 || c.inner.Data < 0 || c.around.Data < 0 || c.rows == 0 {
 		return nil
 	}
 	if c.shared && c.inner.Extent > t.sharedRows || !c.shared && !p.plain() {
 		return nil
 	}
 	far, apart := all > t.nearBytes, span(p)*c.width > t.nearBytes
-	down := c.inner.Data > 0 && c.around.Data == 0 // along an axis that is not the last
-	if down && apart && c.inner.Data == 1 && !c.shared {
+	still := c.around.Data == 0 // as along an axis that is not the last
+	if still && apart && c.inner.Data == 1 && !c.shared {
 		return c.strips(p, t)
 	}
 	count := c.inner.Extent // that read what a tuple, or the tuples of a turn, can reach
-	if down {
+	if still {
 		count *= c.around.Extent
 	}
 	reach := ((c.rows-1)*c.stride + (c.inner.Extent-1)*c.inner.Data + 1) * c.width
 	switch {
-	case c.width > 8 || turns(nest) < t.columnsFrom:
-		return nil
+	case c.width > 8 || c.stride < 0 || c.around.Extent*c.inner.Extent < t.columnsFrom:
+		return nil // a unit would be a few elements
+	case !c.shared && p.outside() != Error && c.inner.Extent < t.columnsFrom/2:
+		return nil // where many are outside, as many tuples would stop
 	case far && (reach > 2*t.unitBytes || count*64 < reach):
 		return nil // what is reached does not stay near, or most of its lines are not read
-	case far && down:
+	case far && still:
 		if c.lines = (reach/64 + c.around.Extent) / c.around.Extent; last > 1 {
 			c.next, c.skip = c.outer[last-2].Data*c.width, c.lines*64
 		}
@@ -84,7 +87,11 @@ func newColumns(p *Plan, n *normal, all int, t tuning) *columns {
 		c.next = max(1, prefetchBytes/max(1, c.skip)) * c.skip
 	}
 	c.wide = min(c.inner.Extent, max(8, t.unitBytes/c.width&^7))
-	c.tuples = min(c.around.Extent, max(1, t.unitBytes/(c.wide*c.width)))
+	c.tuples = max(1, min(t.unitBytes/(c.wide*c.width), turns(c.outer)*c.around.Extent/(4*threads), c.around.Extent))
+	for _, l := range nest {
+		c.reach += max(0, (l.Extent-1)*l.Data)
+	}
+	c.reach += (c.rows-1)*c.stride + 1
 	return c
 }
 
@@ -148,7 +155,10 @@ func (p *Prepared) moveColumns(w *worker, unit int) {
 		To:     c.around.Out * c.width, Data: c.around.Data * c.width, Wide: wide, Stride: c.stride, Lane: c.inner.Data,
 		Asked: stripsAhead, Lines: c.lines, Skip: c.skip,
 	}
-	src := p.src.buf[data*c.width:]
+	src := p.src.buf
+	if !c.buffer {
+		src = src[data*c.width : (p.src.offset+c.reach)*c.width]
+	}
 	if c.shared {
 		g.Bytes, g.Width, g.FromEnd, index = kernel.Bytes(p.shared), 8, false, column
 	}

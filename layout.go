@@ -55,7 +55,7 @@ func (p *Prepared) prepare(plan *Plan) {
 		// Without indices every turn is a row of its own.
 		n.index, n.free = n.free, nil
 	}
-	if p.columns = newColumns(plan, n, p.reach(), p.tuning); p.columns == nil {
+	if p.columns = newColumns(plan, n, p.reach(), p.threads, p.tuning); p.columns == nil {
 		n.index = cutColumns(n.index, plan, n.slice, p.tuning)
 	}
 	p.resolver = newResolver(plan, n.index)
@@ -138,7 +138,7 @@ func (p *Prepared) cut() layout {
 	}
 	// Short slices that come one by one from far away would keep a line open that
 	// is written past the caches.
-	l.stream = size >= t.streamBytes*min(p.threads, 2) && (bytes > 16 || l.direct > 0 || bytes == 16 && p.reach() < t.streamBytes)
+	l.stream = size >= t.streamBytes*min(p.threads, 2) && (bytes > 16 || l.direct > 0 || bytes == 16 && len(p.plan.Axes) > 0 && p.reach() < t.streamBytes)
 	l.little = l.alone && l.free == 1 && l.whole && l.tiles == 1 && !n.empty && bits >= 8 && p.columns == nil && p.progress == nil
 	return l
 }

@@ -312,7 +312,7 @@ func (p *Prepared) moveDirect(w *worker, first, end int) bool {
 				kernel.Load(values, p.at.buf, p.at.offset+index+from, 1, r.width, int64(v.Dim))
 				v.Bytes = kernel.Bytes(values)
 			} else {
-				v.Bytes = p.at.buf[(p.at.offset+index+from)*width:]
+				v.Bytes = p.at.buf[(p.at.offset+index+from)*width : (p.at.offset+index+run)*width]
 			}
 			moved := kernel.Elements(p.dst.buf[(p.dst.offset+out+from)*size:], src, count, size, v)
 			if moved < count && r.policy.Outside == kernel.Error {

@@ -36,9 +36,9 @@ func (p *Prepared) Regime() Regime {
 	case bits < 8:
 		r.Way, r.Kernel = "bits", "Generic"
 	case p.columns != nil && p.columns.buffer:
-		r.Way = "strips"
+		r.Way, r.Stream = "strips", p.columns.stream
 	case p.columns != nil:
-		r.Way, r.Straight = "columns", l.ahead > 0
+		r.Way, r.Straight, r.Stream = "columns", l.ahead > 0, false
 	case l.direct > 0:
 		r.Way = "elements"
 	}

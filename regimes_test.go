@@ -69,6 +69,7 @@ func TestRegimes(t *testing.T) {
 		{"bytes of the last axis", strict.Gather{Axis: 1}, garner.U8, []int{5000, 301}, []int{113}, garner.I64},
 		{"columns of a middle axis", strict.Gather{Axis: 1}, garner.I64, []int{30, 500, 1}, []int{300}, garner.U32},
 		{"many columns of long rows", strict.Gather{Axis: 1}, garner.F32, []int{6, 60000}, []int{16384}, garner.I64},
+		{"many turns of few elements", strict.GatherElements{Axis: 1}, garner.F32, []int{20000, 8, 4}, []int{20000, 2, 4}, garner.I64},
 		{"elements along the first axis, by u32", strict.GatherElements{}, garner.F32, []int{2000, 300}, []int{500, 300}, garner.U32},
 	} {
 		for _, policy := range []string{"", "zero", "clamp", "wrap", "one refused"} {

@@ -9,7 +9,9 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/garner-go/garner/internal/pages"
 )
@@ -60,9 +62,11 @@ func TestAssemblyIsTried(t *testing.T) {
 			}
 			for _, m := range []Move{{}, {Stream: true}} {
 				for _, asked := range []int{0, 5, 10} {
-					m.Size, m.Elem, m.Step = size, 1, (size+63)&^63
+					m.Size, m.Elem = size, 1
 					m.Ahead.Rows = make([]int64, asked)
-					tryRows(t, form, m)
+					for _, m.Step = range []int{size, (size + 63) &^ 63} {
+						tryRows(t, form, m)
+					}
 				}
 			}
 		}
@@ -75,7 +79,7 @@ func TestAssemblyIsTried(t *testing.T) {
 				for _, f := range []columnsFunc{columns, past, flat, each, stream} {
 					tried[nameOf(f)] = true
 				}
-				for _, v := range []Values{{}, {Ahead: 3}, {Stream: true}} {
+				for _, v := range []Values{{}, {Ahead: 3}, {Ahead: 50}, {Stream: true}, {Ahead: 50, Stream: true}} {
 					v.Width = width
 					tryElements(t, form, size, v)
 				}
@@ -131,10 +135,10 @@ func tryRows(t *testing.T, form string, m Move) {
 	}
 }
 
-// tryElements moves twenty elements, into memory that is aligned to pages.
+// tryElements moves a hundred elements, into memory that is aligned to pages.
 func tryElements(t *testing.T, form string, size int, v Values) {
 	t.Helper()
-	const n, dim = 20, 10
+	const n, dim = 100, 10
 	src := pattern(dim * size)
 	var want []byte
 	v.Bytes, v.Dim = make([]byte, n*v.Width), dim
@@ -205,4 +209,44 @@ func pattern(n int) []byte {
 		b[i] = byte(i*7 + i>>8)
 	}
 	return b
+}
+
+// TestValuesAreLookedAtOnce changes index values while they are read: what was
+// found good must be what is moved from, or memory that is not there is read.
+func TestValuesAreLookedAtOnce(t *testing.T) {
+	each(t, func(t *testing.T, form string) {
+		if form == forms[0] {
+			return // Go loads a value into a variable
+		}
+		for _, width := range []int{4, 8} {
+			const n, dim = 64, 16
+			values := make([]int64, n*width/8)
+			stop, stopped := make(chan bool), make(chan bool)
+			go func() {
+				defer close(stopped)
+				for i := int64(0); ; i++ {
+					select {
+					case <-stop:
+						return
+					default:
+						// One that is outside, and far from all memory where it has 8 bytes.
+						atomic.StoreInt64(&values[i%8], (i/8%2)*(1<<30|1<<58))
+					}
+				}
+			}()
+			src, dst := guarded(t, dim*4), make([]byte, n*4)
+			v := Values{Bytes: Bytes(values), Width: width, Dim: dim}
+			c := Columns{Values: v, Tuples: 1, Wide: n, Stride: 1}
+			for end := time.Now().Add(20 * time.Millisecond); time.Now().Before(end); {
+				for range 100 {
+					Elements(dst, src, n, 4, v)
+					if columns, _ := columnsForm(4, width, dim, 1); columns != nil {
+						Gather(dst, src, 4, c)
+					}
+				}
+			}
+			close(stop)
+			<-stopped
+		}
+	})
 }

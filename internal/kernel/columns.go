@@ -8,7 +8,7 @@ import (
 // Columns are tuples of index values, one value for each of neighbouring
 // columns. Places and steps are in bytes, but for Stride and Lane.
 type Columns struct {
-	Values     // of all tuples
+	Values     // of all tuples; Ahead is not looked at
 	First  int // where the first tuple's values stand in Bytes
 	From   int // from one tuple's to the next's
 	At     int // where the first tuple goes in dst
@@ -50,7 +50,7 @@ func Gather(dst, src []byte, size int, c Columns) (moved int) {
 	if c.Dim == 0 {
 		return 0
 	}
-	_, _ = src[(c.Tuples-1)*c.Data:][:((c.Dim-1)*c.Stride+(c.Wide-1)*c.Lane+1)*size], uint(min(c.Data, c.Stride, c.Lane)) // none is below zero
+	_, _ = src[(c.Tuples-1)*c.Data:][:((c.Dim-1)*c.Stride+(c.Wide-1)*c.Lane+1)*size], src[min(c.Data, c.Stride, c.Lane, 0):] // none is below zero
 	move, stream := columnsForm(size, c.Width, c.Dim, c.Stride)
 	if c.Stride == 1 && c.Lane == 0 && c.Lines == 0 {
 		move, _, stream = flatForm(size, c.Width)
@@ -101,23 +101,36 @@ func gatherOf[E [1]byte | [2]byte | [4]byte | [8]byte, V int32 | int64](dst, src
 		add = int64(c.Dim)
 	}
 	flat := c.Stride == 1 && c.Lane == 0 && (c.To|c.Data|c.At)%size == 0 && Aligned(dst, size) && Aligned(src, size)
+	piece := c.Wide
+	if form >= formAMD64 && c.Lines > burstLines {
+		piece = max(8, c.Wide*burstLines/c.Lines)
+	}
 	for t := range c.Tuples {
-		if c.Lines > 0 {
-			first := max(0, c.Next+t*c.Skip)
-			touch(src[min(first, len(src)):min(first+c.Lines*64, len(src))])
-		}
-		to, from := unsafe.Pointer(&dst[c.At+t*c.To]), unsafe.Pointer(&src[t*c.Data])
+		to := dst[c.At+t*c.To:][:c.Wide*size]
+		from := unsafe.Slice((*E)(unsafe.Pointer(&src[t*c.Data])), reach)
 		values := unsafe.Slice((*V)(unsafe.Pointer(&c.Bytes[c.First+t*c.From])), c.Wide)
-		if flat {
-			if elementsOf(values, to, from, size, c.Dim, add) < c.Wide {
+		for first := 0; first < c.Wide; first += piece {
+			last := min(first+piece, c.Wide)
+			if c.Lines > 0 {
+				line := max(0, c.Next+t*c.Skip) // the first of this tuple's
+				ask(src[min(line+c.Lines*first/c.Wide*64, len(src)):min(line+c.Lines*last/c.Wide*64, len(src))])
+			}
+			place := unsafe.Pointer(&to[first*size])
+			if flat {
+				if elementsOf(values[first:last], place, unsafe.Pointer(&from[0]), size, c.Dim, add) < last-first {
+					return t
+				}
+			} else if !columnsOf(unsafe.Slice((*E)(place), last-first), from[first*c.Lane:], values[first:last], c, add) {
 				return t
 			}
-		} else if !columnsOf(unsafe.Slice((*E)(to), c.Wide), unsafe.Slice((*E)(from), reach), values, c, add) {
-			return t
 		}
 	}
 	return c.Tuples
 }
+
+// burstLines is how many lines are asked for at once: what comes behind a longer
+// burst waits. What is read is best read all in order.
+const burstLines = 32
 
 func columnsOf[E [1]byte | [2]byte | [4]byte | [8]byte, V int32 | int64](to, from []E, values []V, c Columns, add int64) bool {
 	to, stride, lane, column := to[:len(values)], c.Stride, c.Lane, 0
@@ -131,6 +144,15 @@ func columnsOf[E [1]byte | [2]byte | [4]byte | [8]byte, V int32 | int64](to, fro
 		column += lane
 	}
 	return true
+}
+
+// ask asks the memory for b, or, where that cannot be said, reads it.
+func ask(b []byte) {
+	if form >= formAMD64 {
+		Prefetch(b)
+	} else {
+		touch(b)
+	}
 }
 
 // touch reads a byte of every line of b, which is read soon: a processor need

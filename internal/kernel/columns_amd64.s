@@ -15,6 +15,7 @@
 //	                                     Z11  the last 4 bytes of src, Z13 a multiple of 4: for narrow elements
 //	R8  columns in whole turns           K5   eight columns, K4 those that are left of a tuple
 //	R9  tuples that are left             R10  how far the values that are asked for stand from DX
+//	R12 dim
 //	R13 the line that is asked for       R15  lines of this tuple that are still to be asked for
 //	R14 the first line that is asked for with this tuple
 //	BX  the place that is asked for
@@ -51,6 +52,7 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $64
 	VPBROADCASTQ lane+64(FP), Z6; \
 	VPMULLQ lanes<>(SB), Z6, Z5; \
 	VPSLLQ $3, Z6, Z6; \
+	MOVQ dim+40(FP), R12; \
 	MOVQ later+96(FP), R10; \
 	MOVQ next+112(FP), R14; \
 	ADDQ SI, R14; \
@@ -60,47 +62,43 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $64
 	VPBROADCASTQ AX, Z13; \
 	KXNORB K5, K5, K5
 
-// MANY is how eight columns are usually moved: where all of their values are
-// plain positions, elements go one by one, for a processor's own gather takes
-// twice as long. Where one counts from the end, or is outside, it is left to
-// HARD.
+// MANY is how eight columns are usually moved: one by one, each value looked at
+// once and checked, which takes less time than a processor's own gather. Where
+// one counts from the end, or is outside, all eight of its turn are looked at
+// again, at once: what was moved of them is moved once more, or is anything.
 #define INDEX8(k, to) MOVQ (k*8)(DX)(CX*8), to
-#define INDEX4(k, to) MOVL (k*4)(DX)(CX*4), to
+#define INDEX4(k, to) MOVLQSX (k*4)(DX)(CX*4), to
+
+#define PAIR(INDEX, k, l, move, size) \
+	INDEX(k, AX); \
+	INDEX(l, R11); \
+	CMPQ AX, R12; \
+	JCC  hard; \
+	CMPQ R11, R12; \
+	JCC  hard; \
+	move (SI)(AX*size), AX; \
+	move (SI)(R11*size), R11; \
+	move AX, (k*size)(DI)(CX*size); \
+	move R11, (l*size)(DI)(CX*size)
 
 #define TAKE(INDEX, move, size) \
-	INDEX(0, AX); \
-	INDEX(1, R11); \
-	move (SI)(AX*size), AX; \
-	move (SI)(R11*size), R11; \
-	move AX, (0*size)(DI)(CX*size); \
-	move R11, (1*size)(DI)(CX*size); \
-	INDEX(2, AX); \
-	INDEX(3, R11); \
-	move (SI)(AX*size), AX; \
-	move (SI)(R11*size), R11; \
-	move AX, (2*size)(DI)(CX*size); \
-	move R11, (3*size)(DI)(CX*size); \
-	INDEX(4, AX); \
-	INDEX(5, R11); \
-	move (SI)(AX*size), AX; \
-	move (SI)(R11*size), R11; \
-	move AX, (4*size)(DI)(CX*size); \
-	move R11, (5*size)(DI)(CX*size); \
-	INDEX(6, AX); \
-	INDEX(7, R11); \
-	move (SI)(AX*size), AX; \
-	move (SI)(R11*size), R11; \
-	move AX, (6*size)(DI)(CX*size); \
-	move R11, (7*size)(DI)(CX*size)
+	PAIR(INDEX, 0, 1, move, size); \
+	PAIR(INDEX, 2, 3, move, size); \
+	PAIR(INDEX, 4, 5, move, size); \
+	PAIR(INDEX, 6, 7, move, size)
 
-#define SINGLY1(INDEX, FIND, GATHER, STORE) TAKE(INDEX, MOVB, 1)
-#define SINGLY2(INDEX, FIND, GATHER, STORE) TAKE(INDEX, MOVW, 2)
-#define SINGLY4(INDEX, FIND, GATHER, STORE) TAKE(INDEX, MOVL, 4)
-#define SINGLY8(INDEX, FIND, GATHER, STORE) TAKE(INDEX, MOVQ, 8)
+#define SINGLY1(load, width, INDEX, FIND, GATHER, STORE) TAKE(INDEX, MOVB, 1)
+#define SINGLY2(load, width, INDEX, FIND, GATHER, STORE) TAKE(INDEX, MOVW, 2)
+#define SINGLY4(load, width, INDEX, FIND, GATHER, STORE) TAKE(INDEX, MOVL, 4)
+#define SINGLY8(load, width, INDEX, FIND, GATHER, STORE) TAKE(INDEX, MOVQ, 8)
 
 // ATONCE is MANY where elements are more than positions, or written past the
 // caches, which takes whole registers.
-#define ATONCE(INDEX, FIND, GATHER, STORE) \
+#define ATONCE(load, width, INDEX, FIND, GATHER, STORE) \
+	load       (DX)(CX*width), Z1; \
+	VPCMPUQ    $5, Z8, Z1, K2; \
+	KORTESTB   K2, K2; \
+	JNZ        hard; \
 	FIND; \
 	KMOVB  K5, K3; \
 	VPXORQ Z0, Z0, Z0; \
@@ -220,11 +218,7 @@ row: \
 	JGE        left; \
 turn: \
 	ASK(scalar, width, size); \
-	load       (DX)(CX*width), Z1; \
-	VPCMPUQ    $5, Z8, Z1, K2; \
-	KORTESTB   K2, K2; \
-	JNZ        hard; \
-	MANY(INDEX, FIND, GATHER, STORE); \
+	MANY(load, width, INDEX, FIND, GATHER, STORE); \
 next: \
 	ADDQ       $8, CX; \
 	CMPQ       CX, R8; \
@@ -247,6 +241,7 @@ none: \
 	JNZ        row; \
 	JMP        out; \
 hard: \
+	load       (DX)(CX*width), Z1; \
 	FROMEND(K5); \
 	FIND; \
 	GATHER; \

@@ -57,7 +57,7 @@ type rowsFunc func(dst, src *byte, rows *int64, n, size, step, later, at, bias, 
 // then for the others.
 func rowsFast(dst, src []byte, rows []int64, m Move, move, ahead, stream rowsFunc) {
 	to, from := unsafe.SliceData(dst), unsafe.SliceData(src)
-	if m.Stream && stream != nil && (int(uintptr(unsafe.Pointer(to)))+m.At)%64 == 0 && (m.Step%64 == 0 || m.Step == 16 && m.Size == 16) {
+	if m.Stream && stream != nil && (int(uintptr(unsafe.Pointer(to)))+m.At)%64 == 0 && (m.Step%64 == 0 && m.Size%64 == 0 || m.Step == m.Size) {
 		move, ahead = stream, stream
 	}
 	n := min(len(rows), len(m.Ahead.Rows))
@@ -179,7 +179,7 @@ type Values struct {
 }
 
 // An elementsFunc is a form of Elements: it stops at the first of n values that
-// is outside, or, where it takes eight at once, before those eight.
+// is outside.
 type elementsFunc func(dst, src, values *byte, n, dim, fromEnd, later int) int
 
 // Elements moves n elements of size bytes, 1, 2, 4 or 8, straight from index
@@ -201,7 +201,7 @@ func Elements(dst, src []byte, n, size int, v Values) (moved int) {
 	}
 	to, from, at := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.SliceData(src), unsafe.Pointer(unsafe.SliceData(values))
 	if move, prefetch, stream := flatForm(size, width); move != nil && dim*size >= 4 {
-		if v.Stream && stream != nil && uintptr(to)%64 == 0 {
+		if v.Stream && stream != nil && ahead == 0 && uintptr(to)%64 == 0 {
 			move = stream
 		}
 		if first := min(n, len(values)/width-ahead); ahead > 0 && first > 0 {
