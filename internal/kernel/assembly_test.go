@@ -102,6 +102,11 @@ func TestAssemblyIsTried(t *testing.T) {
 	})
 	names := assembled(t)
 	for _, name := range names {
+		if slices.ContainsFunc(formNames[:], func(form string) bool {
+			return strings.HasSuffix(name, form) && !slices.Contains(forms, form)
+		}) {
+			continue // this machine cannot run it
+		}
 		if !tried[name] {
 			t.Errorf("no size is moved by %s", name)
 		}
