@@ -46,6 +46,9 @@ func prefix(start []byte) (n int, err error) {
 	if len(start) >= 4 && string(start[:4]) == "PK\x03\x04" {
 		return 0, formatError("it is a zip archive, as .npz is; name it FILE.npz, and one array of it FILE.npz#NAME")
 	}
+	if len(start) == 0 {
+		return 0, formatError("it is empty, and no .npy file; save the array with numpy.save")
+	}
 	if len(start) < 8 || string(start[:6]) != magic {
 		return 0, formatError("it is no .npy file: that begins with %q, this with %q; save the array with numpy.save", magic, start[:min(len(start), 6)])
 	}

@@ -146,7 +146,7 @@ func (p Place) Put(file *os.File) (placed bool, err error) {
 // Failed says that the file cannot be written, for a reason that the system
 // gave, and what can be done about it; nil for nil.
 func (p Place) Failed(err error) error {
-	if p.Target != "" && errors.Is(err, fs.ErrNotExist) {
+	if _, missing := os.Stat(filepath.Dir(p.Target)); p.Target != "" && errors.Is(err, fs.ErrNotExist) && errors.Is(missing, fs.ErrNotExist) {
 		return garner.Errorf(err, "cannot write %s: there is no folder %s; make it first", p.Path, filepath.Dir(p.Target))
 	}
 	return failed(p.Path, err)
