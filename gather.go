@@ -29,7 +29,10 @@ func GatherContext(ctx context.Context, op Op, data, indices Tensor) (Tensor, er
 	if err != nil {
 		return Tensor{}, err
 	}
-	return out, p.run(ctx, data, indices, out)
+	if err := p.run(ctx, data, indices, out); err != nil {
+		return Tensor{}, err
+	}
+	return out, nil
 }
 
 // GatherInto is GatherContext into memory of the caller's: out has the dtype

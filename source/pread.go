@@ -217,6 +217,9 @@ func (f *File) readPart(r request, b []byte) error {
 
 // ended is the error of a file that ends too early.
 func ended(h *handle, at int64) error {
+	if now, err := h.file.Stat(); err == nil {
+		at = min(at, now.Size())
+	}
 	return garner.Errorf(io.ErrUnexpectedEOF, "the file ends at byte %d; it was cut short after it was opened with %d", at, h.begin.Size())
 }
 
