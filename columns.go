@@ -28,9 +28,9 @@ type columns struct {
 	stream bool   // so much data passes by that the result does not stay near: it is written past the caches
 }
 
-// stripsAhead is how many tuples before its turn one's indices and place are
+// tuplesAhead is how many tuples before its turn one's indices and place are
 // asked for.
-const stripsAhead = 8
+const tuplesAhead = 8
 
 // narrowest is how many bytes of a row a strip takes at least, if it is not to
 // have them all: two lines.
@@ -153,20 +153,17 @@ func (p *Prepared) moveColumns(w *worker, unit int) {
 	g := kernel.Columns{
 		Values: kernel.Values{Bytes: p.at.buf, Width: r.width.Bits / 8, Dim: c.rows, FromEnd: r.policy.FromEnd, Stream: c.stream},
 		To:     c.around.Out * c.width, Data: c.around.Data * c.width, Wide: wide, Stride: c.stride, Lane: c.inner.Data,
-		Asked: stripsAhead, Lines: c.lines, Skip: c.skip,
-	}
-	src := p.src.buf
-	if !c.buffer {
-		src = src[data*c.width : (p.src.offset+c.reach)*c.width]
+		Asked: tuplesAhead, Lines: c.lines, Skip: c.skip,
 	}
 	if c.shared {
 		g.Bytes, g.Width, g.FromEnd, index = kernel.Bytes(p.shared), 8, false, column
 	}
 	g.From = c.around.Index * g.Width
-	if c.buffer {
-		if src, g.Stride, g.Data, g.Lane = p.copyStrip(w, data, wide), wide, 0, 1; src == nil {
-			return
-		}
+	var src []byte
+	if !c.buffer {
+		src = p.src.buf[data*c.width : (p.src.offset+c.reach)*c.width]
+	} else if src, g.Stride, g.Data, g.Lane = p.copyStrip(w, data, wide), wide, 0, 1; src == nil {
+		return
 	}
 	for i := 0; i < tuples; {
 		if p.stop.Load() || p.ctx.Err() != nil {

@@ -73,7 +73,7 @@ type Prepared struct {
 	layout   layout
 	fill     []byte
 	workers  []worker
-	shared   []int64  // every tuple's row, where rows are wanted more than once
+	shared   []int64  // every tuple's row, or position, where they are wanted more than once
 	straight []int64  // places of data from end to end, where those are prefetched instead of rows
 	columns  *columns // nil where single elements are not visited as columns
 	start    []func()

@@ -266,9 +266,6 @@ func (p *Prepared) moveTuples(w *worker, first, end int) {
 	}
 }
 
-// burst is how many lines are asked for between two pieces of work.
-const burst = 32
-
 // moveDirect moves elements straight from their indices. Where one is outside
 // that does not make the run fail, the piece that it stands in goes on by rows.
 // It reports false where memory is not aligned for that.
@@ -284,7 +281,7 @@ func (p *Prepared) moveDirect(w *worker, first, end int) bool {
 	if l.linear {
 		// With each, a burst of the next run's data is asked for. A long burst
 		// is not taken up all at once, and holds up what follows.
-		piece = min(piece, max(8, n.index[len(n.index)-1].Extent*burst*64/(v.Dim*size)&^7))
+		piece = min(piece, max(8, n.index[len(n.index)-1].Extent*kernel.BurstLines*64/(v.Dim*size)&^7))
 	} else {
 		v.Ahead = l.ahead
 	}

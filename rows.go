@@ -107,7 +107,7 @@ func (r *resolver) rows(rows, values []int64, indices []byte, base, origin, firs
 		at, size := (origin+first*l.Index)*w, len(rows)*l.Index*w
 		piece := len(rows)
 		if size > prefetchBytes {
-			piece = max(8, burst*64/(l.Index*w)&^7)
+			piece = max(8, kernel.BurstLines*64/(l.Index*w)&^7)
 		}
 		for from := 0; from < len(rows); from += piece {
 			n, here := min(piece, len(rows)-from), at+from*l.Index*w

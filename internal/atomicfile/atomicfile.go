@@ -146,8 +146,11 @@ func (p Place) Put(file *os.File) (placed bool, err error) {
 // Failed says that the file cannot be written, for a reason that the system
 // gave, and what can be done about it; nil for nil.
 func (p Place) Failed(err error) error {
-	if _, missing := os.Stat(filepath.Dir(p.Target)); p.Target != "" && errors.Is(err, fs.ErrNotExist) && errors.Is(missing, fs.ErrNotExist) {
-		return garner.Errorf(err, "cannot write %s: there is no folder %s; make it first", p.Path, filepath.Dir(p.Target))
+	if p.Target != "" && errors.Is(err, fs.ErrNotExist) {
+		folder := filepath.Dir(p.Target)
+		if _, missing := os.Stat(folder); errors.Is(missing, fs.ErrNotExist) {
+			return garner.Errorf(err, "cannot write %s: there is no folder %s; make it first", p.Path, folder)
+		}
 	}
 	return failed(p.Path, err)
 }

@@ -102,8 +102,8 @@ func gatherOf[E [1]byte | [2]byte | [4]byte | [8]byte, V int32 | int64](dst, src
 	}
 	flat := c.Stride == 1 && c.Lane == 0 && (c.To|c.Data|c.At)%size == 0 && Aligned(dst, size) && Aligned(src, size)
 	piece := c.Wide
-	if form >= formAMD64 && c.Lines > burstLines {
-		piece = max(8, c.Wide*burstLines/c.Lines)
+	if form >= formAMD64 && c.Lines > BurstLines {
+		piece = max(8, c.Wide*BurstLines/c.Lines)
 	}
 	for t := range c.Tuples {
 		to := dst[c.At+t*c.To:][:c.Wide*size]
@@ -128,9 +128,9 @@ func gatherOf[E [1]byte | [2]byte | [4]byte | [8]byte, V int32 | int64](dst, src
 	return c.Tuples
 }
 
-// burstLines is how many lines are asked for at once: what comes behind a longer
+// BurstLines is how many lines are asked for at once: what comes behind a longer
 // burst waits. What is read is best read all in order.
-const burstLines = 32
+const BurstLines = 32
 
 func columnsOf[E [1]byte | [2]byte | [4]byte | [8]byte, V int32 | int64](to, from []E, values []V, c Columns, add int64) bool {
 	to, stride, lane, column := to[:len(values)], c.Stride, c.Lane, 0

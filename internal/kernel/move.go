@@ -204,13 +204,13 @@ func Elements(dst, src []byte, n, size int, v Values) (moved int) {
 		if v.Stream && stream != nil && ahead == 0 && uintptr(to)%64 == 0 {
 			move = stream
 		}
+		whole := true // so far none is outside
 		if first := min(n, len(values)/width-ahead); ahead > 0 && first > 0 {
-			moved = prefetch((*byte)(to), from, (*byte)(at), first, 1, dim, add, 1, 0, 0, 0, 0, ahead*width, 0, 0, 0, 0, 0, dim*size-4)
-			if moved == first && moved < n {
-				moved += move((*byte)(unsafe.Add(to, moved*size)), from, (*byte)(unsafe.Add(at, moved*width)), n-moved, 1, dim, add, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, dim*size-4)
-			}
-		} else {
-			moved = move((*byte)(to), from, (*byte)(at), n, 1, dim, add, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, dim*size-4)
+			moved = prefetch.flat(to, from, at, first, size, dim, add, ahead*width)
+			whole = moved == first
+		}
+		if whole && moved < n {
+			moved += move.flat(unsafe.Add(to, moved*size), from, unsafe.Add(at, moved*width), n-moved, size, dim, add, 0)
 		}
 		if moved == n {
 			return n
@@ -234,6 +234,11 @@ func Elements(dst, src []byte, n, size int, v Values) (moved int) {
 		return elementsOf(unsafe.Slice((*int32)(at), n), to, unsafe.Pointer(from), size, dim, int64(add))
 	}
 	return elementsOf(unsafe.Slice((*int64)(at), n), to, unsafe.Pointer(from), size, dim, int64(add))
+}
+
+// flat runs a form on one tuple whose elements are the positions themselves.
+func (f columnsFunc) flat(dst unsafe.Pointer, src *byte, values unsafe.Pointer, n, size, dim, fromEnd, later int) int {
+	return f((*byte)(dst), src, (*byte)(values), n, 1, dim, fromEnd, 1, 0, 0, 0, 0, later, 0, 0, 0, 0, 0, dim*size-4)
 }
 
 func elementsOf[V int32 | int64](values []V, dst, src unsafe.Pointer, size, dim int, add int64) int {
