@@ -8,3 +8,8 @@ func Cut(tileRows, unitBytes, sharedRows int) PrepareOption {
 		p.tuning = tuning{tileRows: tileRows, unitBytes: unitBytes, unitTiles: 2, sharedRows: sharedRows, aheadLines: 5, streamBytes: 200, stripBytes: 8}
 	}
 }
+
+// StreamBytes is from which size on a result is written past the caches.
+func StreamBytes(n int) PrepareOption {
+	return func(p *Prepared) { p.tuning.streamBytes = n }
+}

@@ -5,7 +5,8 @@ import "math"
 // tuning is how work is cut up. Tests cut it small, so that few elements see
 // every way through.
 type tuning struct {
-	tileRows    int // rows that are moved at once, a multiple of 8
+	tileRows    int // rows that are moved at once, a multiple of 8; of short ones up to four times as many
+	tileBytes   int // as many of them as fill this
 	unitBytes   int // about what is moved at once
 	unitTiles   int // up to how many tiles one core takes together
 	sharedRows  int // up to how many tuples are resolved before anything moves, where their rows are wanted more than once
@@ -22,7 +23,7 @@ type tuning struct {
 // often. Waking a goroutine costs about 100 µs, which is what moving aloneBytes
 // takes. docs/kernels.md has the measurements.
 var tuned = tuning{
-	tileRows: 1024, unitBytes: 256 << 10, unitTiles: 16, sharedRows: 64 << 10, aloneBytes: 512 << 10,
+	tileRows: 1024, tileBytes: 64 << 10, unitBytes: 256 << 10, unitTiles: 16, sharedRows: 64 << 10, aloneBytes: 512 << 10,
 	nearBytes: 512 << 10, aheadLines: 128, streamBytes: 24 << 20, columnsFrom: 128, stripBytes: 512,
 }
 
@@ -43,6 +44,7 @@ type layout struct {
 	turning bool // what is prefetched is the next free turn, not the next tile
 	linear  bool // what is prefetched is the data of the next tile from end to end, not its rows
 	stream  bool // the result is written past the caches
+	near    bool // it would be, if the data were near: where it turns out to be, it is
 	direct  int  // bytes of an element that goes straight from its index; 0: by rows
 	little  bool // so few rows that starting to run is most of the time
 }
@@ -91,6 +93,8 @@ func (p *Prepared) cut() layout {
 	}
 	if bytes*t.tileRows > t.unitBytes {
 		l.tile = max(8, t.unitBytes/bytes&^7)
+	} else if bytes*t.tileRows < t.tileBytes {
+		l.tile = min(4*t.tileRows, t.tileBytes/bytes&^7)
 	}
 	l.tiles = (r.total + l.tile - 1) / l.tile
 	l.free = turns(n.free) * l.chunks
@@ -115,15 +119,14 @@ func (p *Prepared) cut() layout {
 		threads = 1
 	}
 	if bits >= 8 && !n.empty && p.reach() > t.nearBytes {
-		lines := (bytes + 63) / 64
+		touched, under := (bytes+63)&^63, t.aheadLines // bytes of whole lines
 		if bytes%64 != 0 && 64%bytes != 0 {
-			lines++ // most begin and end inside one
+			touched = bytes + 63 // most rows begin and end inside one; so much in the mean
 		}
-		under := t.aheadLines
-		if lines >= 8 {
+		if touched >= 512 {
 			under = under * 3 / 4
 		}
-		l.ahead = max(4, under/lines)
+		l.ahead = max(4, under*64/touched)
 		// Where the axes reach little, the lines that are far are those of the
 		// next turn.
 		l.turning = l.share && l.chunks == 1 && span(p.plan)*r.unit <= t.unitBytes
@@ -136,9 +139,17 @@ func (p *Prepared) cut() layout {
 	if l.direct = direct(p.plan, n, r); len(n.index) > 1 && l.ahead > 0 && !l.linear {
 		l.direct = 0 // a run is over before what it asks for comes
 	}
+	// The result is written past the caches where it is too large to stay in
+	// them: sooner where a line of it is made of several slices, which costs most
+	// if it has to be read first, and where data from far away needs the room.
 	// Short slices that come one by one from far away would keep a line open that
 	// is written past the caches.
-	l.stream = size >= t.streamBytes*min(p.threads, 2) && (bytes > 16 || l.direct > 0 || bytes == 16 && len(p.plan.Axes) > 0 && p.reach() < t.streamBytes)
+	far, from := p.reach() >= t.streamBytes, t.streamBytes*min(p.threads, 2)
+	if bytes < 64 || bytes >= 256 && far {
+		from /= 2
+	}
+	l.near = size >= from && len(p.plan.Axes) > 0
+	l.stream = size >= from && (bytes > 32 || l.direct > 0) || l.near && !far
 	l.little = l.alone && l.free == 1 && l.whole && l.tiles == 1 && !n.empty && bits >= 8 && p.columns == nil && p.progress == nil
 	return l
 }

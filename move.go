@@ -246,7 +246,7 @@ func (p *Prepared) moveTuples(w *worker, first, end int) {
 		filled += outside
 		n := min(l.tile, want)
 		later := w.rows[min(l.ahead, want):want]
-		if l.ahead == 0 {
+		if l.ahead == 0 || together(later, len(later), p.resolver.unit) {
 			later = nil
 		}
 		if l.linear {
@@ -266,6 +266,24 @@ func (p *Prepared) moveTuples(w *worker, first, end int) {
 	}
 }
 
+// together says whether n rows, to go by some of them, lie within a sixteenth as
+// many lines: then most are there when their turn comes, and asking for them
+// would be the greater part of the work.
+func together(rows []int64, n, unit int) bool {
+	if len(rows) < samples {
+		return false
+	}
+	low, high := rows[0], rows[0]
+	for i := range samples {
+		row := rows[i*(len(rows)-1)/(samples-1)]
+		low, high = min(low, row), max(high, row)
+	}
+	return uint64(high-low) <= uint64(n*64/16/unit)
+}
+
+// samples is how many rows are looked at to see where a block of them lies.
+const samples = 16
+
 // moveDirect moves elements straight from their indices. Where one is outside
 // that does not make the run fail, the piece that it stands in goes on by rows.
 // It reports false where memory is not aligned for that.
@@ -282,15 +300,11 @@ func (p *Prepared) moveDirect(w *worker, first, end int) bool {
 		// With each, a burst of the next run's data is asked for. A long burst
 		// is not taken up all at once, and holds up what follows.
 		piece = min(piece, max(8, n.index[len(n.index)-1].Extent*kernel.BurstLines*64/(v.Dim*size)&^7))
-	} else {
-		v.Ahead = l.ahead
 	}
 	if loaded {
 		v.Width, piece = 8, min(piece, len(w.values))
-		if v.Dim*size <= p.tuning.nearBytes {
-			v.Ahead = 0 // as indices that are narrow reach little
-		}
 	}
+	far := !l.linear && l.ahead > 0 && (!loaded || v.Dim*size > p.tuning.nearBytes) // narrow indices reach little
 	walk(n.index, first, end-first, func(at, run, out, data, index int, inner Loop) {
 		src := p.src.buf[(p.src.offset+data)*size:]
 		var later []byte
@@ -303,13 +317,19 @@ func (p *Prepared) moveDirect(w *worker, first, end int) bool {
 				p.stop.Store(true)
 				return
 			}
-			count := min(piece, run-from)
+			count, place := min(piece, run-from), p.at.offset+index+from
+			values := w.values[:min(count, len(w.values))]
 			if loaded {
-				values := w.values[:count]
-				kernel.Load(values, p.at.buf, p.at.offset+index+from, 1, r.width, int64(v.Dim))
+				kernel.Load(values, p.at.buf, place, 1, r.width, int64(v.Dim))
 				v.Bytes = kernel.Bytes(values)
 			} else {
-				v.Bytes = p.at.buf[(p.at.offset+index+from)*width : (p.at.offset+index+run)*width]
+				v.Bytes = p.at.buf[place*width : (place+run-from)*width]
+				if values = values[:min(samples, len(values))]; far {
+					kernel.Load(values, p.at.buf, place, count/max(len(values), 1), r.width, int64(v.Dim))
+				}
+			}
+			if v.Ahead = 0; far && !together(values, count, size) {
+				v.Ahead = l.ahead
 			}
 			moved := kernel.Elements(p.dst.buf[(p.dst.offset+out+from)*size:], src, count, size, v)
 			if moved < count && r.policy.Outside == kernel.Error {
@@ -410,7 +430,7 @@ func (p *Prepared) moveRun(rows, later []int64, filled bool, place, step, bias, 
 		p.moveStrings(rows, place, step, bias, size)
 		return
 	}
-	m := kernel.Move{At: place * unit, Step: step * unit, Bias: bias * unit, Size: size * unit, Elem: unit, Filled: filled, Stream: p.layout.stream}
+	m := kernel.Move{At: place * unit, Step: step * unit, Bias: bias * unit, Size: size * unit, Elem: unit, Filled: filled, Stream: p.layout.stream || p.layout.near && len(later) == 0}
 	if bits < 8 {
 		fill := byte(0)
 		if p.fill != nil {

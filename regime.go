@@ -10,7 +10,7 @@ import (
 // A Regime says how a Prepared runs on this machine: what was chosen for its
 // sizes, dtypes and strides. It is information; no result depends on it.
 type Regime struct {
-	Kernel    string // the form of the kernels: AVX512, AVX2, AMD64 or Generic
+	Kernel    string // the form of the kernels: AVX512VBMI, AVX512, AVX2, AMD64 or Generic
 	Way       string // elements, columns, strips, rows, strings or bits
 	SliceSize int    // bytes that are moved for one row; bits of packed types, strings of strings
 	Ahead     int    // how many rows before its turn a row is asked for; 0: data is near

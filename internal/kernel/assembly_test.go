@@ -56,8 +56,8 @@ func TestAssemblyIsTried(t *testing.T) {
 	tried := map[string]bool{"": true}
 	each(t, func(t *testing.T, form string) {
 		for _, size := range sizes[1:] {
-			move, ahead, stream := rowsForm(size)
-			for _, f := range []rowsFunc{move, ahead, stream} {
+			move, ahead := rowsForm(size)
+			for _, f := range []rowsFunc{move, ahead, streamForm(size, size, true), streamForm(size, size, false)} {
 				tried[nameOf(f)] = true
 			}
 			for _, m := range []Move{{}, {Stream: true}} {

@@ -61,15 +61,14 @@ const aheadLines = 128
 
 // aheadRows is the same in rows of a size.
 func aheadRows(size int) int {
-	lines := (size + 63) / 64
+	touched, under := (size+63)&^63, aheadLines
 	if size%64 != 0 && 64%size != 0 {
-		lines++
+		touched = size + 63
 	}
-	under := aheadLines
-	if lines >= 8 {
+	if touched >= 512 {
 		under = under * 3 / 4
 	}
-	return max(4, under/lines)
+	return max(4, under*64/touched)
 }
 
 // rowForms are the forms in which slices of a size differ.
@@ -154,19 +153,27 @@ func BenchmarkRowsNear(b *testing.B) {
 // BenchmarkRowsStream is from which size of an output on it pays to write past
 // the caches.
 func BenchmarkRowsStream(b *testing.B) {
-	for _, output := range []int{1 << 20, 8 << 20, 24 << 20, 64 << 20} {
-		for _, stream := range []bool{false, true} {
-			b.Run(fmt.Sprintf("size=256/output=%dM/stream=%t", output>>20, stream), func(b *testing.B) {
-				out, err := pages.Alloc(output)
-				if err != nil {
-					b.Fatal(err)
+	for _, size := range []int{16, 32, 60, 64, 100, 256, 1200} {
+		for _, table := range benchTables {
+			for _, output := range []int{4 << 20, 16 << 20, 64 << 20} {
+				for _, stream := range []bool{false, true} {
+					b.Run(fmt.Sprintf("size=%d/table=%s/output=%dM/stream=%t", size, table.name, output>>20, stream), func(b *testing.B) {
+						out, err := pages.Alloc(output)
+						if err != nil {
+							b.Fatal(err)
+						}
+						defer pages.Free(out)
+						for i := 0; i < len(out); i += 4096 {
+							out[i] = 1
+						}
+						ahead := 0
+						if table.name == "far" {
+							ahead = aheadRows(size)
+						}
+						moveBlocks(b, benchMemory()[:table.bytes], size, ahead, stream, out)
+					})
 				}
-				defer pages.Free(out)
-				for i := 0; i < len(out); i += 4096 {
-					out[i] = 1
-				}
-				moveBlocks(b, benchMemory(), 256, aheadRows(256), stream, out)
-			})
+			}
 		}
 	}
 }

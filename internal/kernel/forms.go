@@ -8,9 +8,10 @@ const (
 	formAMD64
 	formAVX2
 	formAVX512
+	formVBMI // AVX-512 that permutes bytes
 )
 
-var formNames = [...]string{"Generic", "AMD64", "AVX2", "AVX512"}
+var formNames = [...]string{"Generic", "AMD64", "AVX2", "AVX512", "AVX512VBMI"}
 
 // form is the one that runs: the best that there is.
 var form = slices.Index(formNames[:], forms[len(forms)-1])

@@ -13,7 +13,7 @@ import (
 
 // sizes are slices of every length around the widths that have a form of their
 // own.
-var sizes = []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 20, 31, 32, 33, 60, 63, 64, 65, 127, 128, 129, 300, 512, 960, 1000, 1024, 1984, 2047, 2048, 2112, 2200, 3072, 4096, 4160}
+var sizes = []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 20, 31, 32, 33, 48, 60, 63, 64, 65, 100, 127, 128, 129, 191, 300, 512, 960, 1000, 1024, 1984, 2047, 2048, 2112, 2200, 3072, 4096, 4160}
 
 // each runs a test in every form that this machine has.
 func each(t *testing.T, f func(t *testing.T, form string)) {
@@ -75,7 +75,7 @@ func FuzzRows(f *testing.F) {
 		for j := range m.Ahead.Rows {
 			m.Ahead.Rows[j] = int64(r.Uint64()) // a prefetch does not mind
 		}
-		if m.At = r.IntN(9); r.IntN(2) == 0 {
+		if m.At = r.IntN(70); r.IntN(2) == 0 {
 			m.At, m.Step = 64, (m.Step+63)&^63 // where streams begin
 		}
 		back := r.IntN(4) == 0

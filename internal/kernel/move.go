@@ -37,12 +37,12 @@ func Rows(dst, src []byte, rows []int64, m Move, fill []byte) {
 	}
 	last := m.At + (len(rows)-1)*m.Step
 	_, _ = dst[min(m.At, last):][:m.Size], dst[max(m.At, last):][:m.Size]
-	move, ahead, stream := rowsForm(m.Size)
+	move, ahead := rowsForm(m.Size)
 	switch {
 	case move != nil && !m.Filled:
-		rowsFast(dst, src, rows, m, move, ahead, stream)
+		rowsFast(dst, src, rows, m, move, ahead)
 	case move != nil && m.Size <= patchBytes:
-		rowsPatched(dst, src, rows, m, fill, move, ahead, stream)
+		rowsPatched(dst, src, rows, m, fill, move, ahead)
 	case m.Filled || m.Step != m.Size || !rowsFixed(dst, src, rows, m):
 		RowsGeneric(dst, src, rows, m, fill)
 	}
@@ -55,10 +55,12 @@ type rowsFunc func(dst, src *byte, rows *int64, n, size, step, later, at, bias, 
 
 // rowsFast calls a form: first for the rows that something is prefetched with,
 // then for the others.
-func rowsFast(dst, src []byte, rows []int64, m Move, move, ahead, stream rowsFunc) {
+func rowsFast(dst, src []byte, rows []int64, m Move, move, ahead rowsFunc) {
 	to, from := unsafe.SliceData(dst), unsafe.SliceData(src)
-	if m.Stream && stream != nil && (int(uintptr(unsafe.Pointer(to)))+m.At)%64 == 0 && (m.Step%64 == 0 && m.Size%64 == 0 || m.Step == m.Size) {
-		move, ahead = stream, stream
+	if m.Stream {
+		if stream := streamForm(m.Size, m.Step, (int(uintptr(unsafe.Pointer(to)))+m.At)%64 == 0); stream != nil {
+			move, ahead = stream, stream
+		}
 	}
 	n := min(len(rows), len(m.Ahead.Rows))
 	if n > 0 {
@@ -85,7 +87,7 @@ var patches = sync.Pool{New: func() any { return new(patch) }}
 // rowsPatched is rowsFast where some rows are the fill: it moves them from a
 // slice of fills, whose distance from src is their row. Rows themselves are left
 // as they are, for others may read them.
-func rowsPatched(dst, src []byte, rows []int64, m Move, fill []byte, move, ahead, stream rowsFunc) {
+func rowsPatched(dst, src []byte, rows []int64, m Move, fill []byte, move, ahead rowsFunc) {
 	p := patches.Get().(*patch)
 	Repeat(p.slice[:m.Size], fill)
 	filled := int64(uintptr(unsafe.Pointer(&p.slice))-uintptr(unsafe.Pointer(unsafe.SliceData(src)))) - int64(m.Bias)
@@ -97,7 +99,7 @@ func rowsPatched(dst, src []byte, rows []int64, m Move, fill []byte, move, ahead
 			p.rows[j] = row&^mask | filled&mask
 		}
 		m.Ahead.Rows = p.later[:copy(p.later[:n], later)]
-		rowsFast(dst, src, p.rows[:n], m, move, ahead, stream)
+		rowsFast(dst, src, p.rows[:n], m, move, ahead)
 		rows, later = rows[n:], later[len(m.Ahead.Rows):]
 		m.At += n * m.Step
 	}

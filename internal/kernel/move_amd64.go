@@ -16,6 +16,9 @@ var forms = func() []string {
 	}
 	if cpu.X86.HasAVX2 && cpu.X86.HasAVX512F && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512DQ {
 		list = append(list, "AVX512")
+		if cpu.X86.HasAVX512VBMI {
+			list = append(list, "AVX512VBMI")
+		}
 	}
 	return list
 }()
@@ -70,6 +73,9 @@ func rows17(dst, src *byte, rows *int64, n, size, step, later, at, bias, next in
 
 //go:noescape
 func rows17Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+
+//go:noescape
+func stream32AVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 
 //go:noescape
 func rows33AVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
@@ -143,41 +149,73 @@ func elements4of4Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
 //go:noescape
 func elements8of4Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
 
-// rowsForm picks the form of Rows for a size of slice: which one moves, which
-// one moves and prefetches, and which one writes past the caches; nil where
-// there is none.
-func rowsForm(size int) (move, ahead, stream rowsFunc) {
+//go:noescape
+func streamAVX512VBMI(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+
+//go:noescape
+func stream33AVX512VBMI(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+
+//go:noescape
+func stream17AVX512VBMI(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+
+// rowsForm picks the form of Rows for a size of slice: which one moves, and
+// which one moves and prefetches; nil where there is none.
+func rowsForm(size int) (move, ahead rowsFunc) {
 	switch {
 	case form < formAMD64 || size == 0:
-		return nil, nil, nil
+		return nil, nil
 	case size == 1:
-		return rows1, rows1Ahead, nil
+		return rows1, rows1Ahead
 	case size < 4:
-		return rows2, rows2Ahead, nil
+		return rows2, rows2Ahead
 	case size == 4:
-		return rows4, rows4Ahead, nil
+		return rows4, rows4Ahead
 	case size < 8:
-		return rows5, rows5Ahead, nil
+		return rows5, rows5Ahead
 	case size == 8:
-		return rows8, rows8Ahead, nil
+		return rows8, rows8Ahead
 	case size < 16:
-		return rows9, rows9Ahead, nil
+		return rows9, rows9Ahead
 	case size == 16:
-		return rows16, rows16Ahead, stream16
+		return rows16, rows16Ahead
 	case size <= 32:
-		return rows17, rows17Ahead, nil
+		return rows17, rows17Ahead
 	case form < formAVX2:
-		return nil, nil, nil
+		return nil, nil
 	case size < 64:
-		return rows33AVX2, rows33AheadAVX2, nil
-	case form < formAVX512 && size%64 == 0:
-		return rows64AVX2, rows64AheadAVX2, stream64AVX2
+		return rows33AVX2, rows33AheadAVX2
 	case form < formAVX512:
-		return rows64AVX2, rows64AheadAVX2, nil
-	case size%64 == 0:
-		return rows64AVX512, rows64AheadAVX512, stream64AVX512
+		return rows64AVX2, rows64AheadAVX2
 	}
-	return rows64AVX512, rows64AheadAVX512, nil
+	return rows64AVX512, rows64AheadAVX512
+}
+
+// streamForm picks the form of Rows that writes past the caches, for a size of
+// slice and a step from one place to the next; nil where there is none. lined is
+// that the first place begins a line.
+func streamForm(size, step int, lined bool) rowsFunc {
+	dense := size == step
+	switch {
+	case form < formAMD64 || size < 16:
+		return nil
+	case lined && dense && size == 16:
+		return stream16
+	case form < formAVX2:
+		return nil
+	case lined && dense && size == 32:
+		return stream32AVX2
+	case lined && size%64 == 0 && step%64 == 0 && form < formAVX512:
+		return stream64AVX2
+	case lined && size%64 == 0 && step%64 == 0:
+		return stream64AVX512
+	case form < formVBMI || !dense || size == 16:
+		return nil
+	case size <= 32:
+		return stream17AVX512VBMI
+	case size < 64:
+		return stream33AVX512VBMI
+	}
+	return streamAVX512VBMI
 }
 
 // elementsForm picks the form of Elements for a size of element and a width of

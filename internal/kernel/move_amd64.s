@@ -223,6 +223,14 @@ TEXT ·rows17(SB), NOSPLIT, $0-80
 TEXT ·rows17Ahead(SB), NOSPLIT, $0-80
 	SHORT(ASKKTH, MOVE17, PLAIN)
 
+#define PAST32 \
+	VMOVDQU (AX), Y0; \
+	VMOVNTDQ Y0, (DI)
+
+// func stream32AVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+TEXT ·stream32AVX2(SB), NOSPLIT, $0-80
+	SHORT(ASKONE, PAST32, SFENCE; VZEROUPPER)
+
 // func rows33AVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 // for slices of 33 to 63 bytes
 TEXT ·rows33AVX2(SB), NOSPLIT, $0-80
@@ -445,3 +453,176 @@ loop:
 	SFENCE
 	VZEROUPPER
 	RET
+
+// Slices of 64 bytes and more that lie next to each other, of any size and from
+// any place on: a line that two of them share is put together in a register, and
+// written once. Only the first and the last line of all, which others may write
+// too, are written through the caches, and in part.
+//
+//	DI  the line                         Z0  what there is of it
+//	R9  how much that is, in bytes       Z2  the places from which its bytes come, if those of the
+//	Z3  0, 1, … 63                           row before end with it and those of the next begin in it
+//	R12 all ones
+//
+// Nothing outside a row is loaded, not even under a mask: it might be far away.
+
+DATA places<>+0(SB)/8, $0x0706050403020100
+DATA places<>+8(SB)/8, $0x0f0e0d0c0b0a0908
+DATA places<>+16(SB)/8, $0x1716151413121110
+DATA places<>+24(SB)/8, $0x1f1e1d1c1b1a1918
+DATA places<>+32(SB)/8, $0x2726252423222120
+DATA places<>+40(SB)/8, $0x2f2e2d2c2b2a2928
+DATA places<>+48(SB)/8, $0x3736353433323130
+DATA places<>+56(SB)/8, $0x3f3e3d3c3b3a3938
+GLOBL places<>(SB), RODATA|NOPTR, $64
+
+// SHARED says from where the bytes of a line come of which R9 are there. VPERMB
+// takes places modulo 64.
+#define SHARED \
+	VPBROADCASTB R9, Z2; \
+	VPSUBB Z2, Z3, Z2; \
+	SHLXQ R9, R12, R13; \
+	KMOVQ R13, K1
+
+// HEAD adds the begin of a row to the line.
+#define HEAD \
+	VMOVDQU64 (AX), Z1; \
+	PREFETCHT0 (BX); \
+	PREFETCHT0 -65(BX)(R8*1); \
+	PREFETCHT0 -1(BX)(R8*1); \
+	VPERMB Z1, Z2, K1, Z0
+
+// func streamAVX512VBMI(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+TEXT ·streamAVX512VBMI(SB), NOSPLIT, $0-80
+	ARGS
+	VMOVDQU64 places<>(SB), Z3
+	MOVQ $-1, R12
+	MOVQ DI, R9
+	ANDQ $63, R9
+	SUBQ R9, DI
+	SHARED
+	NEXT
+	HEAD
+	VMOVDQU8 Z0, K1, (DI)
+	JMP  rest
+	PCALIGN $64
+loop:
+	NEXT
+	HEAD
+	VMOVNTDQ Z0, (DI)
+rest:
+	SUBQ R9, AX
+	ADDQ R8, R9
+	SUBQ $64, R9
+	CMPQ R9, $64
+	JLT  tail
+lines:
+	ADDQ $64, AX
+	ADDQ $64, DI
+	ADDQ $64, BX
+	VMOVDQU64 (AX), Z0
+	PREFETCHT0 (BX)
+	VMOVNTDQ Z0, (DI)
+	SUBQ $64, R9
+	CMPQ R9, $64
+	JGE  lines
+tail:
+	ADDQ $64, DI
+	VMOVDQU64 (AX)(R9*1), Z1
+	SHARED
+	VPERMB Z1, Z2, Z0
+	DECQ CX
+	JNZ  loop
+	TESTQ R9, R9
+	JZ   end
+	KNOTQ K1, K1
+	VMOVDQU8 Z0, K1, (DI)
+end:
+	SFENCE
+	VZEROUPPER
+	RET
+
+// SHARE is a form for shorter slices: LOAD brings one into Z1, as its first HALF
+// bytes and its last, of which Z4 says where each byte stands. The whole of it is
+// turned about until it begins where the line goes on; what does not fit into the
+// line is then where the next one begins.
+#define SHARE(LOAD, HALF) \
+	ARGS; \
+	VMOVDQU64 places<>(SB), Z3; \
+	MOVQ $-1, R12; \
+	MOVL $(2*HALF), AX; \
+	SUBQ R8, AX; \
+	VPBROADCASTB AX, Z2; \
+	MOVL $HALF, AX; \
+	SHLXQ AX, R12, AX; \
+	KMOVQ AX, K1; \
+	VMOVDQU64 Z3, Z4; \
+	VPADDB Z2, Z3, K1, Z4; \
+	MOVQ DI, R9; \
+	ANDQ $63, R9; \
+	SUBQ R9, DI; \
+	SHLXQ R9, R12, R13; \
+	KMOVQ R13, K3; \
+	VPXORQ Z0, Z0, Z0; \
+first: \
+	TURNED(LOAD); \
+	CMPQ R9, $64; \
+	JGE  begun; \
+	DECQ CX; \
+	JNZ  first; \
+	JMP  end; \
+begun: \
+	VMOVDQU8 Z0, K3, (DI); \
+	KMOVQ R12, K3; \
+	JMP  full; \
+	PCALIGN $64; \
+loop: \
+	TURNED(LOAD); \
+	CMPQ R9, $64; \
+	JLT  more; \
+	VMOVNTDQ Z0, (DI); \
+full: \
+	ADDQ $64, DI; \
+	SUBQ $64, R9; \
+	VMOVDQU64 Z1, Z0; \
+more: \
+	DECQ CX; \
+	JNZ  loop; \
+end: \
+	TESTQ R9, R9; \
+	JZ   none; \
+	BZHIQ R9, R12, R13; \
+	KMOVQ R13, K1; \
+	KANDQ K3, K1, K1; \
+	VMOVDQU8 Z0, K1, (DI); \
+none: \
+	SFENCE; \
+	VZEROUPPER; \
+	RET
+
+#define TURNED(LOAD) \
+	NEXT; \
+	LOAD; \
+	PREFETCHT0 (BX); \
+	PREFETCHT0 -1(BX)(R8*1); \
+	SHARED; \
+	VPERMB Z4, Z2, Z2; \
+	VPERMB Z1, Z2, Z1; \
+	VMOVDQU8 Z1, K1, Z0; \
+	ADDQ R8, R9
+
+#define LOAD33 \
+	VMOVDQU (AX), Y1; \
+	VINSERTI64X4 $1, -32(AX)(R8*1), Z1, Z1
+
+#define LOAD17 \
+	VMOVDQU (AX), X1; \
+	VINSERTI128 $1, -16(AX)(R8*1), Y1, Y1
+
+// func stream33AVX512VBMI(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+TEXT ·stream33AVX512VBMI(SB), NOSPLIT, $0-80
+	SHARE(LOAD33, 32)
+
+// func stream17AVX512VBMI(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+TEXT ·stream17AVX512VBMI(SB), NOSPLIT, $0-80
+	SHARE(LOAD17, 16)

@@ -4,9 +4,9 @@ package kernel
 
 var forms = []string{"Generic"}
 
-func rowsForm(int) (move, ahead, stream rowsFunc) {
-	return nil, nil, nil
-}
+func rowsForm(int) (move, ahead rowsFunc) { return nil, nil }
+
+func streamForm(int, int, bool) rowsFunc { return nil }
 
 func elementsForm(int, int) (move, ahead elementsFunc) { return nil, nil }
 
