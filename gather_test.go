@@ -2,6 +2,8 @@ package garner_test
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/garner-go/garner"
@@ -39,4 +41,14 @@ func FuzzGather(f *testing.F) {
 		gathertest.Against(t, prepared(garner.Threads(3), garner.Cut(8, 16, 0)), seed)
 		gathertest.Against(t, prepared(garner.Threads(3), garner.Cut(8, 16, 1<<20)), seed)
 	})
+}
+
+// No operator is an error, not a panic.
+func TestNoOperator(t *testing.T) {
+	data, at := garner.Of([]int8{1, 2}, 2), garner.Of([]int64{0}, 1)
+	for _, op := range []garner.Op{nil, garner.WithNegative(nil, garner.FromEnd), garner.WithOutside(nil, garner.Zero), garner.WithFill(nil, garner.Of([]int8{1}, 1))} {
+		if _, err := garner.Gather(op, data, at); !errors.Is(err, garner.ErrAttribute) || !strings.Contains(err.Error(), "there is no operator") {
+			t.Errorf("%#v: %v", op, err)
+		}
+	}
 }

@@ -12,6 +12,7 @@ type tuning struct {
 	sharedRows  int // up to how many tuples are resolved before anything moves, where their rows are wanted more than once
 	aloneBytes  int // up to which size of result a run stays on the caller's goroutine
 	nearBytes   int // up to which size data is taken to be in the caches: nothing is prefetched
+	stayBytes   int // up to which size data stays in the last cache, if the result is written past it
 	aheadLines  int // how many cache lines are asked for before their turn; three quarters of that for rows of eight and more
 	streamBytes int // from which size on a result, per core up to two, is written past the caches
 	columnsFrom int // from how many elements on columns are worth their call
@@ -24,7 +25,7 @@ type tuning struct {
 // takes. docs/kernels.md has the measurements.
 var tuned = tuning{
 	tileRows: 1024, tileBytes: 64 << 10, unitBytes: 256 << 10, unitTiles: 16, sharedRows: 64 << 10, aloneBytes: 512 << 10,
-	nearBytes: 512 << 10, aheadLines: 128, streamBytes: 24 << 20, columnsFrom: 128, stripBytes: 512,
+	nearBytes: 512 << 10, stayBytes: 8 << 20, aheadLines: 128, streamBytes: 24 << 20, columnsFrom: 128, stripBytes: 512,
 }
 
 // layout is how a plan's work is cut into units.
@@ -150,6 +151,12 @@ func (p *Prepared) cut() layout {
 	}
 	l.near = size >= from && len(p.plan.Axes) > 0
 	l.stream = size >= from && (bytes > 32 || l.direct > 0) || l.near && !far
+	if l.direct > 0 && l.ahead > 0 && !l.linear {
+		// No form of elements asks ahead and writes past the caches.
+		if l.stream = l.stream && l.direct >= 4 && p.reach() <= t.stayBytes; l.stream {
+			l.ahead = 0
+		}
+	}
 	l.little = l.alone && l.free == 1 && l.whole && l.tiles == 1 && !n.empty && bits >= 8 && p.columns == nil && p.progress == nil
 	return l
 }

@@ -52,6 +52,9 @@ const (
 // lower runs op over the operands and returns what is known of the result.
 func lower(op Op, data, indices Spec) (*Lowering, Spec, error) {
 	l := &Lowering{data: data, indices: indices, given: indices, component: -1}
+	if op == nil {
+		return nil, Spec{}, errorf(ErrAttribute, "there is no operator; name one, such as onnx.Gather13{}")
+	}
 	// R.6: dtypes are looked at first.
 	if !data.DType.Valid() { // R.2
 		return nil, Spec{}, errorf(ErrDType, "data has no dtype")

@@ -294,7 +294,7 @@ func (p *Prepared) moveDirect(w *worker, first, end int) bool {
 	if !kernel.Aligned(p.dst.buf, size) || !kernel.Aligned(p.src.buf, size) {
 		return false
 	}
-	v := kernel.Values{Width: width, Dim: r.axes[0].Dim, FromEnd: r.policy.FromEnd, Stream: l.stream}
+	v := kernel.Values{Width: width, Dim: r.axes[0].Dim, FromEnd: r.policy.FromEnd, Stream: l.stream || l.near}
 	piece := 16 << 10 // elements; not a millisecond, wherever they lie
 	if l.linear {
 		// With each, a burst of the next run's data is asked for. A long burst

@@ -48,6 +48,10 @@ func (a amended) Lower(l *Lowering) {
 	if a.check != nil {
 		a.check(l)
 	}
+	if a.Op == nil {
+		l.FailAttribute("there is no operator whose policy could be another; name one, such as onnx.Gather13{}")
+		return
+	}
 	a.Op.Lower(l)
 	a.amend(l)
 }

@@ -5,9 +5,10 @@ import (
 	"iter"
 )
 
-// An Integer is a Go type whose slices are indices without copying.
+// An Integer is a Go type whose slices are indices without copying, a type of
+// one's own such as TokenID too.
 type Integer interface {
-	int8 | int16 | int32 | int64 | int | uint8 | uint16 | uint32 | uint64 | uint
+	~int8 | ~int16 | ~int32 | ~int64 | ~int | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uint
 }
 
 // Lookup copies rows of a table that lies flat in a slice, as an embedding does:
@@ -47,7 +48,7 @@ func Lookup[T Element, I Integer](table []T, width int, ids []I, out []T) error 
 		}
 		return nil
 	}
-	return GatherInto(context.Background(), lookup{}, Of(table, rows, width), Of(ids, len(ids)), Of(out, len(ids), width))
+	return GatherInto(context.Background(), lookup{}, Of(table, rows, width), ofIntegers(ids), Of(out, len(ids), width))
 }
 
 // lookup is the gather that Lookup is: slices along the first axis.

@@ -244,6 +244,48 @@ func TestLookup(t *testing.T) {
 }
 
 // TestLookupBadIDs holds the error against the gather's, on one core and on all.
+// Ids may be of a type of their own, in few and in many rows.
+func TestLookupNamedIDs(t *testing.T) {
+	type token int32
+	type user uint64
+	type byteID uint8
+	type short int16
+	lookupNamed[token](t)
+	lookupNamed[user](t)
+	lookupNamed[byteID](t)
+	lookupNamed[short](t)
+}
+
+func lookupNamed[I garner.Integer](t *testing.T) {
+	t.Helper()
+	const width = 3
+	table := make([]float32, 50*width)
+	for i := range table {
+		table[i] = float32(i)
+	}
+	for _, n := range []int{0, 4, 300_000} {
+		ids, out := make([]I, n), make([]float32, n*width)
+		for i := range ids {
+			ids[i] = I(i * 7 % 50)
+		}
+		if err := garner.Lookup(table, width, ids, out); err != nil {
+			t.Fatal(err)
+		}
+		for i := range out {
+			if want := table[i/width*7%50*width+i%width]; out[i] != want {
+				t.Fatalf("%T: out[%d] is %v, want %v", ids, i, out[i], want)
+			}
+		}
+		if n > 0 {
+			ids[n-1] = 50
+			var bad *garner.IndexError
+			if err := garner.Lookup(table, width, ids, out); !errors.As(err, &bad) || bad.Position[0] != n-1 {
+				t.Errorf("%T: %v", ids, err)
+			}
+		}
+	}
+}
+
 func TestLookupBadIDs(t *testing.T) {
 	table := make([]float32, 40)
 	for _, n := range []int{10, 100000} {

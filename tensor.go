@@ -115,6 +115,29 @@ func Of[T Element](values []T, shape ...int) Tensor {
 	return t
 }
 
+// ofIntegers makes a tensor of integers whose type may have a name of its own,
+// without copying them.
+func ofIntegers[I Integer](values []I) Tensor {
+	var zero I
+	signed, unsigned := I64, U64
+	switch unsafe.Sizeof(zero) {
+	case 1:
+		signed, unsigned = I8, U8
+	case 2:
+		signed, unsigned = I16, U16
+	case 4:
+		signed, unsigned = I32, U32
+	}
+	t := Tensor{dtype: signed, shape: Shape{len(values)}, strides: []int{1}}
+	if ^zero > 0 {
+		t.dtype = unsigned
+	}
+	if len(values) > 0 {
+		t.buf = unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), len(values)*int(unsafe.Sizeof(zero)))
+	}
+	return t
+}
+
 // FromSlice makes a tensor of a slice without copying it. The tensor and the
 // slice share memory. A shape that does not hold exactly len(values) elements
 // is an ErrShape.

@@ -60,10 +60,11 @@ const gatherHelp = `DATA and INDICES are literals or files:
   '[[1,2],[3,4]]'           integers are i64, decimals f64; true and false are bool,
                             quoted texts string; 'f32[1,2]' and 'u8(3)' name a type
   FILE.npy
-  FILE.npz#NAME             the array of that name; #NAME may go where it is the only one
+  FILE.npz#NAME             the array of that name
   FILE.safetensors#NAME     the tensor of that name; of MODEL.safetensors.index.json#NAME
                             in whichever of the model's files it is
-  FILE.gguf#NAME            the same; quantised ones as f32, or as blocks with --raw
+  FILE.gguf#NAME            the same; quantised ones as f32, or as blocks with --raw;
+                            of these files #NAME may go where it is the only one
   FILE.raw, FILE.bin        elements alone, of --dtype, --shape and --offset
   'part-*.npy'              files that are joined along axis 0, part-2 before part-10
   -                         npy on standard input

@@ -110,7 +110,7 @@ func checkOperands(args []string) error {
 		case !format.Named || name != "":
 		case path != text:
 			return wrong("%s %s names no tensor; put its name after the #", role, text)
-		case !format.Sole:
+		case !catalog.Unnamed(path):
 			return wrong("%s %s names no tensor: write %s#NAME%s", role, text, text, tensorsOf(text))
 		}
 	}

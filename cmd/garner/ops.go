@@ -15,8 +15,8 @@ func (p *program) opsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "ops [NAME]",
 		Short: "Tell of the operators: shapes, policies, types, an example, the specification",
-		Long: `NAME is an operator, with a version or without, or a dialect; without NAME every
-operator is told of. The first line has its name, the command that runs it, and its
+		Long: `NAME is an operator, with a version or without, a dialect, or the command that runs
+it, such as gather; without NAME every operator is told of. The first line has its name, the command that runs it, and its
 specification. Shapes are told in Python's words: data[:axis] are the dims of data
 before the axis. Policies are what a negative index means, and one outside its axis;
 --negative and --outside replace them.
@@ -24,7 +24,8 @@ before the axis. Policies are what a negative index means, and one outside its a
 Exit status: 0 done; 2 there is no operator of that name.`,
 		Example: `  garner ops
   garner ops openvino.Gather-8
-  garner ops jax`,
+  garner ops jax
+  garner ops elements`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usage(cmd, "ops takes one NAME or none; %d were given", len(args))
@@ -43,7 +44,9 @@ Exit status: 0 done; 2 there is no operator of that name.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			list := catalog.Operators()
 			if len(args) > 0 {
-				list = slices.DeleteFunc(list, func(o catalog.Operator) bool { return !strings.HasPrefix(o.Name, args[0]+".") })
+				list = slices.DeleteFunc(list, func(o catalog.Operator) bool {
+					return !strings.HasPrefix(o.Name, args[0]+".") && string(o.Kind) != args[0]
+				})
 				if len(list) == 0 {
 					o, err := catalog.Find(args[0], 0)
 					if err != nil {

@@ -170,7 +170,7 @@ func (f *probeFlags) check(cmd *cobra.Command, args []string) (o catalog.ArrayOp
 	switch {
 	case !ok:
 		return o, wrong("TABLE %q is no file that garner reads: %s", args[0], catalog.Readable())
-	case format.Named && !format.Sole && name == "":
+	case format.Named && name == "" && !catalog.Unnamed(path):
 		return o, wrong("TABLE %s names no tensor: write %s#NAME; \"garner info %s\" lists what it has", args[0], path, path)
 	}
 	o = catalog.ArrayOptions{DType: garner.DType(f.dtype), Offset: f.offset.value, Raw: f.raw}

@@ -204,7 +204,7 @@ func checkInput(name, file string) error {
 	switch {
 	case !ok:
 		return wrong("--input %s: %q is neither a literal such as '[1, 2]' nor a file that garner reads: %s, or - for npy on standard input", name, file, catalog.Readable())
-	case format.Named && member == "" && (path != file || !format.Sole):
+	case format.Named && member == "" && (path != file || !catalog.Unnamed(path)):
 		return wrong("--input %s: %s names no tensor; put its name after a #%s", name, file, tensorsOf(path))
 	}
 	return nil

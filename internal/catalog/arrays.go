@@ -26,7 +26,7 @@ type ArrayFormat struct {
 	Name       string
 	Extensions []string // by which its files are known, in small letters
 	Named      bool     // a file holds several arrays: FILE#NAME
-	Sole       bool     // the name may go where there is one
+	Sole       bool     // the format itself lets the name go where there is one
 	Headerless bool     // a file does not say what it holds: ArrayOptions do
 	Writes     bool     // results can be written
 	Result     string   // a result's name, where it needs one and has none
@@ -61,6 +61,26 @@ func FormatOf(path string) (f ArrayFormat, extension string, ok bool) {
 		}
 	}
 	return f, extension, ok
+}
+
+// Unnamed reports whether the name of an array may be left out: a file, and not
+// a pattern, holds it alone.
+func Unnamed(path string) bool {
+	f, _, _ := FormatOf(path)
+	return f.Sole || f.Named && sole(f, path, ArrayOptions{}) != ""
+}
+
+// sole is the name of the only array that a file holds, "" where that cannot be
+// said.
+func sole(f ArrayFormat, path string, o ArrayOptions) string {
+	if IsPattern(path) {
+		return ""
+	}
+	list, err := f.list(path, o)
+	if err != nil || len(list) != 1 {
+		return ""
+	}
+	return list[0].Name
 }
 
 // ParseOperand takes an operand apart: FILE, or FILE#NAME where the format has
@@ -132,6 +152,9 @@ func OpenArray(operand string, o ArrayOptions) (*Opened, error) {
 	}
 	if err := o.check(f, operand); err != nil {
 		return nil, err
+	}
+	if f.Named && !f.Sole && name == "" {
+		name = sole(f, path, o)
 	}
 	paths, err := Expand(path)
 	if err != nil {
