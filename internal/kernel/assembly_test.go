@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -91,6 +92,12 @@ func TestAssemblyIsTried(t *testing.T) {
 			for k := 1; k <= MaxTuple; k++ {
 				tried[nameOf(tuplesForm(width, k))] = true
 				tryTuples(t, form, width, k)
+			}
+		}
+		for _, bits := range []int{8, 16, 32, 64} {
+			for _, unsigned := range []bool{false, true} {
+				tried[nameOf(widenForm(Width{bits, unsigned}))] = true
+				tryLoad(t, form, Width{bits, unsigned})
 			}
 		}
 		if form != forms[0] {
@@ -254,4 +261,33 @@ func TestValuesAreLookedAtOnce(t *testing.T) {
 			<-stopped
 		}
 	})
+}
+
+// tryLoad widens the values of every length around eights, of both signs where
+// there are two.
+func tryLoad(t *testing.T, form string, w Width) {
+	t.Helper()
+	src := pattern(60 * w.Bits / 8)
+	for n := range 40 {
+		values := make([]int64, n+1)
+		values[n] = 77
+		Load(values[:n], src, 3, 1, w, 0)
+		for j, v := range values[:n] {
+			want, at := int64(0), (3+j)*w.Bits/8
+			for k := range w.Bits / 8 {
+				want |= int64(src[at+k]) << (8 * k)
+			}
+			if shift := 64 - w.Bits; !w.Unsigned {
+				want = want << shift >> shift
+			} else if want < 0 {
+				want = math.MaxInt64
+			}
+			if v != want {
+				t.Errorf("%s: %+v: value %d of %d is %d, want %d", form, w, j, n, v, want)
+			}
+		}
+		if values[n] != 77 {
+			t.Errorf("%s: %+v: wrote behind %d values", form, w, n)
+		}
+	}
 }

@@ -406,27 +406,29 @@ func FuzzResolve(f *testing.F) {
 			binary.LittleEndian.PutUint64(b[:], bits)
 			copy(src[i*w.Bits/8:(i+1)*w.Bits/8], b[:])
 		}
-		rows, scratch := make([]int64, n), make([]int64, n)
-		Start(rows, 1000, 10)
-		Load(scratch, src, lead, step, w, dim)
-		outside := Resolve(rows, scratch, dim, stride, p)
-		refused := 0
-		for j := range n {
-			at, bad := position(values[lead+j*step], dim, p)
-			switch {
-			case bad:
-				refused++
-			case at < 0:
-				if refused++; rows[j] >= 0 {
-					t.Errorf("%v of axis %d, %+v: row %d, want a fill", values[lead+j*step], dim, p, rows[j])
+		each(t, func(t *testing.T, form string) {
+			rows, scratch := make([]int64, n), make([]int64, n)
+			Start(rows, 1000, 10)
+			Load(scratch, src, lead, step, w, dim)
+			outside := Resolve(rows, scratch, dim, stride, p)
+			refused := 0
+			for j := range n {
+				at, bad := position(values[lead+j*step], dim, p)
+				switch {
+				case bad:
+					refused++
+				case at < 0:
+					if refused++; rows[j] >= 0 {
+						t.Errorf("%s: %v of axis %d, %+v: row %d, want a fill", form, values[lead+j*step], dim, p, rows[j])
+					}
+				case at >= 0 && rows[j] != 1000+10*int64(j)+at*stride:
+					t.Errorf("%s: %v of axis %d, %+v %+v: row %d, want position %d", form, values[lead+j*step], dim, p, w, rows[j], at)
 				}
-			case at >= 0 && rows[j] != 1000+10*int64(j)+at*stride:
-				t.Errorf("%v of axis %d, %+v %+v: row %d, want position %d", values[lead+j*step], dim, p, w, rows[j], at)
 			}
-		}
-		if outside != refused {
-			t.Errorf("%d outside, want %d", outside, refused)
-		}
+			if outside != refused {
+				t.Errorf("%s: %d outside, want %d", form, outside, refused)
+			}
+		})
 	})
 }
 

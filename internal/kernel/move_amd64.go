@@ -295,6 +295,37 @@ func tuplesForm(width, k int) tuplesFunc {
 }
 
 //go:noescape
+func widenI8AVX2(values *int64, src *byte, n int)
+
+//go:noescape
+func widenU8AVX2(values *int64, src *byte, n int)
+
+//go:noescape
+func widenI16AVX2(values *int64, src *byte, n int)
+
+//go:noescape
+func widenU16AVX2(values *int64, src *byte, n int)
+
+// widenForm picks what widens values of a kind that lie next to each other, eight
+// at once; nil where there is nothing.
+func widenForm(w Width) widenFunc {
+	if form < formAVX2 {
+		return nil
+	}
+	switch w {
+	case Width{8, false}:
+		return widenI8AVX2
+	case Width{8, true}:
+		return widenU8AVX2
+	case Width{16, false}:
+		return widenI16AVX2
+	case Width{16, true}:
+		return widenU16AVX2
+	}
+	return nil
+}
+
+//go:noescape
 func prefetchLines(p *byte, n int)
 
 // Prefetch asks the memory for b, which is read soon.

@@ -16,5 +16,7 @@ func columnsForm(int, int, int, int) (move, stream columnsFunc) { return nil, ni
 
 func flatForm(int, int) (move, ahead, stream columnsFunc) { return nil, nil, nil }
 
+func widenForm(Width) widenFunc { return nil }
+
 // Prefetch asks the memory for b, which is read soon, where that can be said.
 func Prefetch([]byte) {}

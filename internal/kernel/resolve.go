@@ -107,6 +107,10 @@ type Width struct {
 // still not below dim, or the greatest int64 where dim does not matter (dim 0):
 // it stays outside every axis, and wraps as it should.
 func Load(values []int64, src []byte, at, step int, w Width, dim int64) {
+	if n, widen := len(values)&^7, widenForm(w); widen != nil && step == 1 && n > 0 {
+		widen(&values[0], unsafe.SliceData(src[at*w.Bits/8:(at+n)*w.Bits/8]), n)
+		values, at = values[n:], at+n
+	}
 	switch {
 	case w.Bits < 8:
 		loadPacked(values, src, at, step, w)
@@ -133,6 +137,9 @@ func Load(values []int64, src []byte, at, step int, w Width, dim int64) {
 		}
 	}
 }
+
+// A widenFunc is a form of Load for n values, a multiple of 8 and not 0.
+type widenFunc func(values *int64, src *byte, n int)
 
 // narrow is Load's answer to a value of 2^63 or more.
 func narrow(v uint64, dim int64) int64 {
