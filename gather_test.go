@@ -3,11 +3,13 @@ package garner_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/gathertest"
+	"github.com/garner-go/garner/strict"
 )
 
 func prepared(options ...garner.PrepareOption) gathertest.Executor {
@@ -49,6 +51,38 @@ func TestNoOperator(t *testing.T) {
 	for _, op := range []garner.Op{nil, garner.WithNegative(nil, garner.FromEnd), garner.WithOutside(nil, garner.Zero), garner.WithFill(nil, garner.Of([]int8{1}, 1))} {
 		if _, err := garner.Gather(op, data, at); !errors.Is(err, garner.ErrAttribute) || !strings.Contains(err.Error(), "there is no operator") {
 			t.Errorf("%#v: %v", op, err)
+		}
+	}
+	if _, err := garner.Gather(garner.WithNegative(strict.Gather{}, 77), data, at); !errors.Is(err, garner.ErrAttribute) {
+		t.Errorf("negative policy 77: %v", err)
+	}
+}
+
+// Indices without elements are not looked at, whatever their strides and their
+// memory are.
+func TestNoIndices(t *testing.T) {
+	memory := make([]byte, 12)
+	for _, tt := range []struct {
+		op             garner.Op
+		data           garner.Tensor
+		offset         int
+		shape, strides []int
+		want           garner.Shape
+	}{
+		{strict.Gather{}, garner.Of(make([]float32, 16), 4, 4), 2, []int{0, 3}, []int{0, -1}, garner.Shape{0, 3, 4}},
+		{strict.Gather{}, garner.Of(make([]float32, 16), 4, 4), 0, []int{0, 3000}, []int{0, 1}, garner.Shape{0, 3000, 4}},
+		{strict.Gather{}, garner.Of(make([]float32, 16), 4, 4), 0, []int{3, 0}, []int{1, 0}, garner.Shape{3, 0, 4}},
+		{strict.Gather{}, garner.Of(make([]float32, 16), 16), 0, []int{3, 0}, []int{1, 0}, garner.Shape{3, 0}},
+		{strict.GatherND{}, garner.Of(make([]float32, 16), 4, 4), 0, []int{0, 3000, 2}, []int{0, 1, 1}, garner.Shape{0, 3000}},
+		{strict.GatherElements{Axis: 1}, garner.Of([]float32{}, 0, 4), 0, []int{0, 300}, []int{0, 1}, garner.Shape{0, 300}},
+	} {
+		at, err := garner.FromStrided(garner.I32, memory, tt.offset, tt.shape, tt.strides)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := garner.Gather(tt.op, tt.data, at)
+		if err != nil || !slices.Equal(out.Shape(), tt.want) {
+			t.Errorf("%#v by %v with strides %v: %v, %v", tt.op, tt.shape, tt.strides, out.Shape(), err)
 		}
 	}
 }

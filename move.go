@@ -45,6 +45,13 @@ func (p *Prepared) run(ctx context.Context, data, indices, out Tensor) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
+	if len(p.plan.Axes) > 0 && indices.Len() == 0 {
+		// Whatever their strides are, there is nothing to look at, and no row.
+		if p.progress != nil {
+			p.reportAll()
+		}
+		return nil
+	}
 	p.ctx, p.src, p.at, p.dst = ctx, data, indices, out
 	p.stop.Store(false)
 	p.refuse.Store(false)

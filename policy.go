@@ -2,7 +2,11 @@ package garner
 
 // WithNegative is op with another meaning of negative indices.
 func WithNegative(op Op, n Negative) Op {
-	return amended{op, func(l *Lowering) { l.negative = n }, nil}
+	return amended{op, func(l *Lowering) { l.negative = n }, func(l *Lowering) {
+		if n > FromEnd {
+			l.FailAttribute("negative policy %d; there are reject and from-end", n)
+		}
+	}}
 }
 
 // WithOutside is op with another meaning of indices that their axis does not

@@ -1,6 +1,9 @@
 package garner
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // InOrder is the same rows in the order of the result, which is row-major: its
 // loops keep their nesting, those of one turn are dropped, those that step as
@@ -42,14 +45,20 @@ func (p *Plan) InOrder() *Plan {
 //
 // It takes about a nanosecond a row, on one core. An index that is refused is
 // an ErrIndex, which does not say which one it is: Check and Survey do. An
-// ErrDType or ErrShape says that the indices are others, or rows beyond the
-// loops; ErrFault that Volatile ones vanished.
+// ErrDType or ErrShape says that the indices are others, rows beyond the loops,
+// or data's strides negative where there may be fills, which rows that begin
+// before its first element could not be told from; ErrFault that Volatile ones
+// vanished.
 func (p *Plan) Rows(rows []int64, indices Tensor, first int) (filled int, err error) {
 	if total, ok := loopTurns(p.Loops); !ok || first < 0 || first > total || len(rows) > total-first {
 		return 0, shapeError(KindMismatch, "%d rows from row %d on; the plan has %d", len(rows), first, total)
 	}
 	if len(rows) == 0 {
 		return 0, nil
+	}
+	fills := p.Outside == Zero || p.Outside == Fill
+	if fills && p.backwards() {
+		return 0, shapeError(KindMismatch, "data's strides are negative, so that rows begin before its first element and are no other numbers than fills; Clone it")
 	}
 	if err := p.reaches(indices); err != nil {
 		return 0, err
@@ -61,8 +70,14 @@ func (p *Plan) Rows(rows []int64, indices Tensor, first int) (filled int, err er
 		for at := 0; at < len(rows) && !refused; at += len(values) {
 			tile := rows[at:min(at+len(values), len(rows))]
 			outside := r.rows(tile, values[:len(tile)], indices.buf, 0, indices.offset, first+at)
-			refused = r.refused(outside)
-			filled += outside
+			if refused = r.refused(outside); fills && outside > 0 {
+				// A row is outside once, however many of its components are.
+				for _, row := range tile {
+					if row < 0 {
+						filled++
+					}
+				}
+			}
 		}
 	})
 	switch {
@@ -73,12 +88,22 @@ func (p *Plan) Rows(rows []int64, indices Tensor, first int) (filled int, err er
 	}
 	if unit := int64(r.unit); unit > 1 {
 		for i, row := range rows {
-			if row > 0 {
+			if row >= 0 || !fills {
 				rows[i] = row / unit
 			}
 		}
 	}
 	return filled, nil
+}
+
+// backwards reports whether a row of data may begin before data's first element.
+func (p *Plan) backwards() bool {
+	for _, a := range p.Axes {
+		if a.Dim == 0 {
+			return false // there is no row
+		}
+	}
+	return slices.ContainsFunc(p.Loops, func(l Loop) bool { return l.Data < 0 }) || slices.ContainsFunc(p.Axes, func(a Axis) bool { return a.Data < 0 })
 }
 
 // loopTurns is how often loops that anyone may have written turn.
@@ -125,7 +150,10 @@ func (p *Plan) Check(ctx context.Context, indices Tensor) error {
 		return nil
 	}
 	moving := *p
-	moving.Loops = nil
+	moving.Loops, moving.Axes = nil, slices.Clone(p.Axes)
+	for i := range moving.Axes {
+		moving.Axes[i].Data = max(p.Axes[i].Data, -p.Axes[i].Data) // where a row begins does not matter here
+	}
 	for _, l := range p.Loops {
 		if l.Index != 0 && l.Extent != 1 {
 			l.Data = 0

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/garner-go/garner/gathertest"
 	"github.com/garner-go/garner/onnx"
 	"github.com/garner-go/garner/openvino"
+	"github.com/garner-go/garner/strict"
 )
 
 // TestRowsInOrder makes results from their beginning to their end, a few rows at
@@ -191,6 +193,51 @@ func TestSurveyParts(t *testing.T) {
 	}
 	rows := make([]int64, 5)
 	if _, err := none.Rows(rows[:5], empty, 0); err != nil && !strings.Contains(err.Error(), "rows") {
+		t.Error(err)
+	}
+}
+
+// A row is a fill once, however many components of its tuple are outside, and
+// data that runs backwards has no rows that could be told from fills.
+func TestRowsCountsFillsOnce(t *testing.T) {
+	data, at := garner.Of(make([]float32, 12), 2, 2, 3), garner.Of([]uint32{9, 9, 1, 1, 0, 9}, 3, 2)
+	p, err := garner.Prepare(garner.WithOutside(strict.GatherND{}, garner.Zero), data.Spec(), at.Spec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := p.Plan().InOrder()
+	rows := make([]int64, 3)
+	if filled, err := plan.Rows(rows, at, 0); err != nil || filled != 2 || !slices.Equal(rows, []int64{-1, 9, -1}) {
+		t.Errorf("%v, %d filled, %v", rows, filled, err)
+	}
+	back, err := garner.Of([]int16{10, 11, 12, 13}, 4).Slice(0, 3, 0, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := garner.Of([]int64{1}, 1)
+	if p, err = garner.Prepare(strict.Gather{}, back.Spec(), one.Spec()); err != nil {
+		t.Fatal(err)
+	}
+	run, err := garner.New(garner.I16, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Run(context.Background(), back, one, run); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Plan().Rows(rows[:1], one, 0); err != nil || rows[0] != -1 {
+		t.Errorf("%v, %v", rows, err) // there are no fills
+	}
+	if p, err = garner.Prepare(garner.WithOutside(strict.Gather{}, garner.Zero), back.Spec(), one.Spec()); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Run(context.Background(), back, one, run); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Plan().Rows(rows[:1], one, 0); !errors.Is(err, garner.ErrShape) {
+		t.Errorf("%v, want an ErrShape", err)
+	}
+	if err := p.Plan().Check(context.Background(), one); err != nil {
 		t.Error(err)
 	}
 }

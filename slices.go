@@ -3,6 +3,8 @@ package garner
 import (
 	"context"
 	"iter"
+
+	"github.com/garner-go/garner/internal/kernel"
 )
 
 // An Integer is a Go type whose slices are indices without copying, a type of
@@ -39,9 +41,23 @@ func Lookup[T Element, I Integer](table []T, width int, ids []I, out []T) error 
 		size = 16 // a string's header
 	}
 	if len(out) <= tuned.aloneBytes/size {
+		ahead := len(ids) // how many rows before its turn a row is asked for
+		if len(table) > tuned.nearBytes/size {
+			ahead = max(2, kernel.BurstLines*64/max(64, width*size))
+			for _, id := range ids[:min(ahead, len(ids))] {
+				if uint64(id) < uint64(rows) {
+					kernel.Prefetch(table[int(id)*width:][:width])
+				}
+			}
+		}
 		for i, id := range ids {
 			if uint64(id) >= uint64(rows) {
 				return refusedID(ids, rows)
+			}
+			if i < len(ids)-ahead {
+				if next := ids[i+ahead]; uint64(next) < uint64(rows) {
+					kernel.Prefetch(table[int(next)*width:][:width])
+				}
 			}
 			from := int(id) * width
 			copy(out[i*width:][:width], table[from:])

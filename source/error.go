@@ -21,6 +21,10 @@ type ReadError struct {
 }
 
 func (e *ReadError) Error() string {
+	cause := strings.TrimPrefix(e.Err.Error(), "garner: ")
+	if e.Row < 0 && e.To <= e.From && strings.Contains(cause, e.Path) {
+		return "garner: " + cause // it says which file
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "garner: %s cannot be read", e.Path)
 	if e.Row >= 0 {
@@ -29,7 +33,7 @@ func (e *ReadError) Error() string {
 	if e.To > e.From {
 		fmt.Fprintf(&b, ", bytes %d…%d", e.From, e.To-1)
 	}
-	fmt.Fprintf(&b, ": %s", strings.TrimPrefix(e.Err.Error(), "garner: "))
+	fmt.Fprintf(&b, ": %s", cause)
 	return b.String()
 }
 

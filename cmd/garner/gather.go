@@ -80,8 +80,9 @@ What is written does not depend on it.
 
 Where an OUT of 64 MiB or more, or with --memory, was interrupted, by Ctrl-C or
 kill -9 or a loss of power, the same command with --resume goes on, unless DATA,
-INDICES or a flag is another by now. Until it is done .garner-OUT.part and
-.garner-OUT.resume stand beside OUT; without --resume it starts anew.
+INDICES or a flag is another by now; where nothing was begun, it starts. Until it
+is done .garner-OUT.part and .garner-OUT.resume stand beside OUT; without --resume
+it starts anew.
 
 Exit status: 0 done; 1 DATA, INDICES or an index was refused, or a file could not
 be read or written; 2 the command was wrong, an operator or an attribute too;

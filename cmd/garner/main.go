@@ -162,6 +162,7 @@ func (p *program) command() *cobra.Command {
 		SilenceUsage:      true,
 		DisableAutoGenTag: true,
 		Args:              cobra.ArbitraryArgs, // RunE says it better
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return emptyFlag(cmd) },
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return noCommand(cmd, args[0])
@@ -230,6 +231,17 @@ func noCommand(root *cobra.Command, name string) error {
 		meant = "; did you mean " + strings.Join(near, " or ") + "?"
 	}
 	return usage(root, "no command %q%s", name, meant)
+}
+
+// emptyFlag refuses a flag whose value is empty, as a variable is in a script
+// that nobody set: it would be as if the flag were not there.
+func emptyFlag(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if err == nil && f.Value.Type() == "string" && f.Value.String() == "" {
+			err = wrong("--%s is empty; give it a value, or leave it out", f.Name)
+		}
+	})
+	return err
 }
 
 // flagError says what is wrong with a flag.

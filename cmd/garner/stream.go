@@ -342,10 +342,17 @@ func (p *program) createStream(ctx context.Context, f *gatherFlags, r *request, 
 	}
 
 	id := r.identity(f, data, indices, fmt.Sprintf("%s, %d bytes of %s", spec, s.whole, strings.TrimSpace(format.Name+" "+name)))
-	if f.stream.resume {
-		if s.parts, err = resumable.Resume(place, id, s.whole); err != nil {
+	goOn := f.stream.resume
+	if goOn {
+		// A job that is started again and again needs one command.
+		if s.parts, err = resumable.Resume(place, id, s.whole); errors.Is(err, resumable.ErrNone) {
+			fmt.Fprintf(p.stderr, "garner: there is nothing of %s to go on with, so this run starts it\n", f.out)
+			goOn = false
+		} else if err != nil {
 			return nil, err
 		}
+	}
+	if goOn {
 		s.from = min(max(s.parts.At()-form.At(0), 0)/(form.At(1)-form.At(0)), s.size)
 	} else {
 		if s.parts, err = resumable.Create(place, id, s.whole); err != nil {

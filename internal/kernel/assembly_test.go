@@ -104,7 +104,8 @@ func TestAssemblyIsTried(t *testing.T) {
 			// It has no result: only that it may be asked for anything.
 			tried["prefetchLines"] = true
 			Prefetch(make([]byte, 1000))
-			Prefetch(nil)
+			Prefetch[byte](nil)
+			Prefetch(make([]string, 9)[1:])
 		}
 	})
 	names := assembled(t)

@@ -328,9 +328,10 @@ func widenForm(w Width) widenFunc {
 //go:noescape
 func prefetchLines(p *byte, n int)
 
-// Prefetch asks the memory for b, which is read soon.
-func Prefetch(b []byte) {
-	if form >= formAMD64 && len(b) > 0 {
-		prefetchLines(unsafe.SliceData(b), (len(b)+63)/64)
+// Prefetch asks the memory for what is read soon.
+func Prefetch[T any](s []T) {
+	if form >= formAMD64 && len(s) > 0 {
+		from := unsafe.Pointer(unsafe.SliceData(s))
+		prefetchLines((*byte)(from), (int(uintptr(from)%64)+len(s)*int(unsafe.Sizeof(s[0]))+63)/64)
 	}
 }

@@ -18,5 +18,5 @@ func flatForm(int, int) (move, ahead, stream columnsFunc) { return nil, nil, nil
 
 func widenForm(Width) widenFunc { return nil }
 
-// Prefetch asks the memory for b, which is read soon, where that can be said.
-func Prefetch([]byte) {}
+// Prefetch asks the memory for what is read soon, where that can be said.
+func Prefetch[T any]([]T) {}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"runtime/debug"
+	"syscall"
 
 	"github.com/garner-go/garner"
 )
@@ -89,6 +90,8 @@ func failed(path string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return garner.Errorf(err, "there is no file %s; check the name and the folder", path)
+	case errors.Is(err, syscall.EMFILE):
+		return garner.Errorf(err, "%s cannot be opened: this process has as many files open as it may; raise that, as with ulimit -n", path)
 	case errors.Is(err, fs.ErrPermission):
 		return garner.Errorf(err, "%s may not be read (%v); ask for the permission", path, err)
 	}

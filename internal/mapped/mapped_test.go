@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/garner-go/garner"
@@ -145,5 +146,13 @@ func TestGuardPasses(t *testing.T) {
 			}()
 			Guard(f)
 		}()
+	}
+}
+
+// A process that has as many files open as it may is told so.
+func TestTooManyFiles(t *testing.T) {
+	err := failed("a.npy", &fs.PathError{Op: "open", Path: "a.npy", Err: syscall.EMFILE})
+	if want := "garner: a.npy cannot be opened: this process has as many files open as it may; raise that, as with ulimit -n"; err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 }

@@ -140,6 +140,9 @@ func Create(place atomicfile.Place, id Identity, size int64) (_ *File, err error
 	return f, nil
 }
 
+// ErrNone is the class of an error of Resume: no run was interrupted.
+var ErrNone = errors.New("nothing to go on with")
+
 // Resume goes on with a file that an earlier run has left, at byte At, which the
 // caller may lower. It refuses one that was made of something else, naming the
 // first fact that differs, one that is not there, and one whose bytes are fewer
@@ -149,7 +152,7 @@ func Resume(place atomicfile.Place, id Identity, size int64) (_ *File, err error
 	f.journal, err = lock(place, false)
 	part := name(place, ".part")
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, garner.Errorf(err, "there is nothing of %s to go on with: no run onto it was interrupted; run without --resume", place.Path)
+		return nil, garner.Errorf(ErrNone, "there is nothing of %s to go on with: no run onto it was interrupted", place.Path)
 	}
 	if err != nil {
 		return nil, err

@@ -206,7 +206,10 @@ func TestOther(t *testing.T) {
 	path := filepath.Join(dir, "out")
 	part, journal := filepath.Join(dir, ".garner-out.part"), filepath.Join(dir, ".garner-out.resume")
 	_, err := Resume(find(t, path), identity, 10)
-	refused(t, err, "nothing of "+path+" to go on with: no run onto it was interrupted; run without --resume")
+	refused(t, err, "nothing of "+path+" to go on with: no run onto it was interrupted")
+	if !errors.Is(err, ErrNone) {
+		t.Errorf("%v is of another class", err)
+	}
 	holds(t, path, "")
 
 	f := create(t, path, 10)
@@ -399,7 +402,7 @@ func TestFolder(t *testing.T) {
 	place := find(t, filepath.Join(t.TempDir(), "none", "out"))
 	_, err := Create(place, identity, 1)
 	refused(t, err, "there is no folder")
-	if _, err := Resume(place, identity, 1); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Resume(place, identity, 1); !errors.Is(err, ErrNone) {
 		t.Error(err)
 	}
 }
