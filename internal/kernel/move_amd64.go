@@ -16,7 +16,7 @@ var forms = func() []string {
 	}
 	if cpu.X86.HasAVX2 && cpu.X86.HasAVX512F && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512DQ {
 		list = append(list, "AVX512")
-		if cpu.X86.HasAVX512VBMI {
+		if cpu.X86.HasAVX512VBMI && cpu.X86.HasBMI2 {
 			list = append(list, "AVX512VBMI")
 		}
 	}
