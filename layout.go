@@ -14,15 +14,16 @@ type tuning struct {
 	nearBytes   int // up to which size data is taken to be in the caches: nothing is prefetched
 	stayBytes   int // up to which size data stays in the last cache, if the result is written past it
 	aheadLines  int // how many cache lines are asked for before their turn; three quarters of that for rows of eight and more
-	streamBytes int // from which size on a result, per core up to two, is written past the caches
+	streamBytes int // from which size on a result, per core up to two, is written past the caches; half of that for short slices, and for long ones of far data
 	columnsFrom int // from how many elements on columns are worth their call
 	stripBytes  int // how wide the strips are in which the columns of far data are visited
 }
 
 // tuned keeps a tile's rows and index values, 8 KiB each, in the first-level
-// cache; moving a tile takes some 20 to 60 µs, so that the context is looked at
-// often. Waking a goroutine costs about 100 µs, which is what moving aloneBytes
-// takes. docs/kernels.md has the measurements.
+// cache, those of short rows, up to 32 KiB each, in the second-level one; moving
+// a tile takes some 20 to 60 µs, so that the context is looked at often. Waking a
+// goroutine costs about 100 µs, which is what moving aloneBytes takes.
+// docs/kernels.md has the measurements.
 var tuned = tuning{
 	tileRows: 1024, tileBytes: 64 << 10, unitBytes: 256 << 10, unitTiles: 16, sharedRows: 64 << 10, aloneBytes: 512 << 10,
 	nearBytes: 512 << 10, stayBytes: 8 << 20, aheadLines: 128, streamBytes: 24 << 20, columnsFrom: 128, stripBytes: 512,
@@ -77,7 +78,7 @@ func (p *Prepared) prepare(plan *Plan) {
 func (p *Prepared) cut() layout {
 	t, n, r, bits := p.tuning, &p.normal, &p.resolver, p.plan.DType.Bits()
 	l := layout{tile: t.tileRows, chunk: max(n.slice, 1), chunks: 1}
-	bytes := n.slice
+	bytes, reach := n.slice, p.reach()
 	switch {
 	case bits == 0:
 		bytes *= 16 // a string's header
@@ -119,7 +120,7 @@ func (p *Prepared) cut() layout {
 	if l.alone {
 		threads = 1
 	}
-	if bits >= 8 && !n.empty && p.reach() > t.nearBytes {
+	if bits >= 8 && !n.empty && reach > t.nearBytes {
 		touched, under := (bytes+63)&^63, t.aheadLines // bytes of whole lines
 		if bytes%64 != 0 && 64%bytes != 0 {
 			touched = bytes + 63 // most rows begin and end inside one; so much in the mean
@@ -145,7 +146,7 @@ func (p *Prepared) cut() layout {
 	// if it has to be read first, and where data from far away needs the room.
 	// Short slices that come one by one from far away would keep a line open that
 	// is written past the caches.
-	far, from := p.reach() >= t.streamBytes, t.streamBytes*min(p.threads, 2)
+	far, from := reach >= t.streamBytes, t.streamBytes*min(p.threads, 2)
 	if bytes < 64 || bytes >= 256 && far {
 		from /= 2
 	}
@@ -153,7 +154,7 @@ func (p *Prepared) cut() layout {
 	l.stream = size >= from && (bytes > 32 || l.direct > 0) || l.near && !far
 	if l.direct > 0 && l.ahead > 0 && !l.linear {
 		// No form of elements asks ahead and writes past the caches.
-		if l.stream = l.stream && l.direct >= 4 && p.reach() <= t.stayBytes; l.stream {
+		if l.stream = l.stream && l.direct >= 4 && reach <= t.stayBytes; l.stream {
 			l.ahead = 0
 		}
 	}

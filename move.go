@@ -332,7 +332,7 @@ func (p *Prepared) moveDirect(w *worker, first, end int) bool {
 			} else {
 				v.Bytes = p.at.buf[place*width : (place+run-from)*width]
 				if values = values[:min(samples, len(values))]; far {
-					kernel.Load(values, p.at.buf, place, count/max(len(values), 1), r.width, int64(v.Dim))
+					kernel.Load(values, p.at.buf, place, count/len(values), r.width, int64(v.Dim))
 				}
 			}
 			if v.Ahead = 0; far && !together(values, count, size) {

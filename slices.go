@@ -41,21 +41,16 @@ func Lookup[T Element, I Integer](table []T, width int, ids []I, out []T) error 
 		size = 16 // a string's header
 	}
 	if len(out) <= tuned.aloneBytes/size {
-		ahead := len(ids) // how many rows before its turn a row is asked for
+		asked, ahead := len(ids), 0 // a far row is asked for so many rows before its turn
 		if len(table) > tuned.nearBytes/size {
-			ahead = max(2, kernel.BurstLines*64/max(64, width*size))
-			for _, id := range ids[:min(ahead, len(ids))] {
-				if uint64(id) < uint64(rows) {
-					kernel.Prefetch(table[int(id)*width:][:width])
-				}
-			}
+			asked, ahead = 0, max(2, kernel.BurstLines*64/max(64, width*size))
 		}
 		for i, id := range ids {
 			if uint64(id) >= uint64(rows) {
 				return refusedID(ids, rows)
 			}
-			if i < len(ids)-ahead {
-				if next := ids[i+ahead]; uint64(next) < uint64(rows) {
+			for ; asked < min(i+ahead+1, len(ids)); asked++ {
+				if next := ids[asked]; uint64(next) < uint64(rows) {
 					kernel.Prefetch(table[int(next)*width:][:width])
 				}
 			}

@@ -18,12 +18,14 @@ type ReadError struct {
 	Row      int64  // along axis 0 of the array; -1 where no one row was being read
 	From, To int64  // bytes of the file, To excluded; 0, 0 where it is the file as a whole
 	Err      error
+
+	told bool // Err says which file it is, and that it cannot be read
 }
 
 func (e *ReadError) Error() string {
 	cause := strings.TrimPrefix(e.Err.Error(), "garner: ")
-	if e.Row < 0 && e.To <= e.From && strings.Contains(cause, e.Path) {
-		return "garner: " + cause // it says which file
+	if e.told {
+		return "garner: " + cause
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "garner: %s cannot be read", e.Path)

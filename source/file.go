@@ -117,7 +117,7 @@ func (f *File) open(segments []Segment) error {
 		if h == nil {
 			file, info, err := mapped.OpenFile(s.Path)
 			if err != nil {
-				return &ReadError{Path: s.Path, Row: -1, Err: err}
+				return &ReadError{Path: s.Path, Row: -1, Err: err, told: true}
 			}
 			mapped.Alone(file) // a request asks for all that it wants
 			h = &handle{path: s.Path, file: file, read: file, begin: info}

@@ -413,7 +413,7 @@ TEXT ·rows64AVX512(SB), NOSPLIT, $0-80
 TEXT ·rows64AheadAVX512(SB), NOSPLIT, $0-80
 	SLICES(NEXT, LINEZAHEAD, ASKEND)
 
-// The streaming forms write past the caches. Sizes and places are multiples of
+// The forms of whole lines that write past the caches. Sizes and places are multiples of
 // 64 (of 32 for AVX2's stores). They look at every bit of the size, which costs
 // nothing here: a tighter loop for short slices was slower by a third, for it
 // asks faster than memory answers. Where the loop begins is a tenth of its time.

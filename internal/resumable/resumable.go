@@ -145,7 +145,7 @@ var ErrNone = errors.New("nothing to go on with")
 
 // Resume goes on with a file that an earlier run has left, at byte At, which the
 // caller may lower. It refuses one that was made of something else, naming the
-// first fact that differs, one that is not there, and one whose bytes are fewer
+// first fact that differs, one that is not there (ErrNone), and one whose bytes are fewer
 // than the journal says; what was left then stays as it is.
 func Resume(place atomicfile.Place, id Identity, size int64) (_ *File, err error) {
 	f := newFile(place, size)
