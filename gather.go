@@ -4,7 +4,6 @@ import (
 	"context"
 	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 )
 
@@ -76,7 +75,7 @@ type Prepared struct {
 	shared   []int64  // every tuple's row, or position, where they are wanted more than once
 	straight []int64  // places of data from end to end, where those are prefetched instead of rows
 	columns  *columns // nil where single elements are not visited as columns
-	start    []func()
+	crew     *crew
 
 	met [3]met // data, indices and the output of the last run
 
@@ -92,7 +91,6 @@ type Prepared struct {
 	refuse  atomic.Bool // an index was refused
 	outside atomic.Bool // a tuple of shared is outside, and filled
 	fault   atomic.Bool
-	done    sync.WaitGroup
 }
 
 // Prepare lowers op for operands of known shape and allocates what running it
@@ -141,8 +139,9 @@ func (p *Prepared) lower(out []int) error {
 
 // Run runs the plan on tensors of the dtypes and shapes that it was prepared
 // for; another is an ErrDType or an ErrShape. See GatherInto for out and the
-// errors. A cancelled ctx ends it within 10 ms with the context's cause; no
-// goroutine outlives the call.
+// errors. A cancelled ctx ends it within 10 ms with the context's cause. No work
+// outlives the call; a goroutine that was started to help, and came to nothing on
+// a busy machine, may end after it.
 func (p *Prepared) Run(ctx context.Context, data, indices, out Tensor) error {
 	if !p.known(&data, &indices, &out) {
 		if err := p.accept(data, indices, out); err != nil {

@@ -170,12 +170,10 @@ func (p *Prepared) scratch() {
 		threads = 1
 	}
 	for len(p.workers) < threads {
-		i := len(p.workers)
 		p.workers = append(p.workers, worker{})
-		p.start = append(p.start, func() {
-			defer p.done.Done()
-			p.work(i)
-		})
+	}
+	if threads > 1 && p.crew == nil {
+		p.crew = newCrew(p.work)
 	}
 	rows := min(l.tile+l.ahead, total)
 	for i := range p.workers[:threads] {

@@ -121,14 +121,13 @@ func (p *Prepared) spread(ph phase, units int) {
 	if p.layout.alone || p.plan.DType.Packed() && p.dst.offset*p.plan.DType.Bits()%8 != 0 {
 		threads = min(threads, 1) // two units would meet inside a byte of the result
 	}
-	for i := 1; i < threads; i++ {
-		p.done.Add(1)
-		go p.start[i]()
+	if threads > 1 {
+		p.crew.begin(threads - 1)
+		defer p.crew.end()
 	}
 	if threads > 0 {
 		p.work(0)
 	}
-	p.done.Wait()
 }
 
 // work takes units until there are none.

@@ -49,8 +49,8 @@ type Options struct {
 // Errors are those of garner.NewPlan, a *garner.IndexError, a *ReadError, and
 // whatever out says. A file that is no longer what it was is found at the end,
 // and then nothing that was written is good. A cancelled ctx ends the run with
-// its cause within 10 ms, and the time that a Write under way takes; no
-// goroutine outlives the call.
+// its cause within 10 ms, and the time that a Write under way takes; no work
+// outlives the call.
 func Gather(ctx context.Context, op garner.Op, data, indices Array, out io.Writer, o Options) error {
 	g, err := newGather(op, data, indices, o)
 	if err != nil {

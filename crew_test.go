@@ -1,0 +1,91 @@
+package garner
+
+import (
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// A helper has a place of its own, and none is at work once end returns,
+// whoever comes late.
+func TestCrew(t *testing.T) {
+	for _, procs := range []int{1, 2, 8} {
+		for _, locked := range []bool{false, true} {
+			func() {
+				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+				if locked {
+					runtime.LockOSThread()
+					defer runtime.UnlockOSThread()
+				}
+				const places = 4
+				rounds := 500
+				if locked {
+					rounds = 50 // threads change places, which takes long
+				}
+				var open, helped atomic.Int64
+				var taken [places + 1]atomic.Bool
+				var work func(place int)
+				c := newCrew(func(place int) { work(place) })
+				for i := range rounds {
+					var within atomic.Int64
+					work = func(place int) {
+						if place < 1 || place > places || taken[place].Swap(true) {
+							t.Errorf("place %d is not to be had", place)
+						}
+						within.Add(1)
+						for range i % 50 {
+							if open.Load() != int64(i) {
+								t.Errorf("at work on %d in phase %d", i, open.Load())
+							}
+						}
+						helped.Add(1)
+						taken[place].Store(false)
+						within.Add(-1)
+					}
+					open.Store(int64(i))
+					c.begin(places)
+					if n := c.coming.Load(); n < 0 || n > places {
+						t.Fatalf("%d helpers are coming", n)
+					}
+					for range i % 70 {
+						runtime.Gosched()
+					}
+					c.end()
+					if n := within.Load(); n != 0 {
+						t.Fatalf("%d helpers are at work after the end", n)
+					}
+					open.Store(-1)
+				}
+				if helped.Load() == 0 {
+					t.Error("nobody helped")
+				}
+				for try := 0; c.coming.Load() > 0; try++ {
+					if try > 1000 {
+						t.Fatalf("%d helpers never came", c.coming.Load())
+					}
+					time.Sleep(time.Millisecond)
+				}
+			}()
+		}
+	}
+}
+
+// A run waits for nobody who has not begun, and who comes after it does nothing.
+func TestCrewComesLate(t *testing.T) {
+	worked := 0
+	c := newCrew(func(int) { worked++ })
+	c.coming.Store(2) // started in a run before, and held up
+	c.begin(2)
+	c.end()
+	c.help()
+	if worked != 0 || c.coming.Load() != 1 {
+		t.Errorf("%d worked after the end, and %d are to come", worked, c.coming.Load())
+	}
+	c.begin(1)
+	c.help()
+	if worked != 1 {
+		t.Errorf("%d worked in the phase that came next", worked)
+	}
+	c.end()
+}
