@@ -503,7 +503,8 @@ func (r *runner) join(parts []garner.Tensor, axis int) (garner.Tensor, error) {
 }
 
 // bounded is Python's slice of an axis of d: ends count from the back where they
-// are negative, and are moved into the axis.
+// are negative, and are moved into the axis. Unlike Python's, one that goes back
+// from before the axis begins with the axis's first element.
 func bounded(t garner.Tensor, axis int, start, stop, step int64) (garner.Tensor, error) {
 	d := int64(t.Shape()[axis])
 	low, high := int64(0), d
@@ -516,6 +517,9 @@ func bounded(t garner.Tensor, axis int, start, stop, step int64) (garner.Tensor,
 			e += d
 		}
 		ends[i] = min(max(e, low), high)
+	}
+	if d > 0 {
+		ends[0] = max(ends[0], 0)
 	}
 	switch {
 	case step == 0:

@@ -109,6 +109,11 @@ func TestGlue(t *testing.T) {
 		{onnx, node("Where", 16, nil, vec(true, false), vec("a", "b"), vec("c", "d")), `string[2] ["a", "d"]`},
 		{onnx, node("Expand", 13, nil, vec("a", "b"), vec[int64](2, 2)), `string[2,2] [["a", "b"], ["a", "b"]]`},
 		{onnx, node("Slice", 13, nil, garner.Of([]int64{}, 0), vec[int64](3), vec[int64](-9), vec[int64](0), vec[int64](-1)), "i64[0] []"},
+		// What ONNX Runtime 1.31 and OpenVINO 2026.4 answered, where Python's slice is empty.
+		{onnx, node("Slice", 13, nil, x, vec[int64](-9), vec[int64](-9), vec[int64](0), vec[int64](-1)), "i64[1,3] [[1, 2, 3]]"},
+		{onnx, node("Slice", 13, nil, x, vec[int64](-3), vec[int64](-4), vec[int64](0), vec[int64](-1)), "i64[1,3] [[1, 2, 3]]"},
+		{onnx, node("Slice", 13, nil, x, vec[int64](-3), vec[int64](-1), vec[int64](0), vec[int64](-1)), "i64[0,3] []"},
+		{ir, node("StridedSlice", 1, nil, x, vec[int64](-9), vec[int64](-9), vec[int64](-1)), "i64[1,3] [[1, 2, 3]]"},
 		{onnx, node("Range", 11, nil, garner.Of([]int64{math.MinInt64}), garner.Of([]int64{math.MaxInt64}), garner.Of([]int64{math.MaxInt64})), "i64[3] [-9223372036854775808, -1, 9223372036854775806]"},
 	} {
 		t.Run(tt.format+" "+tt.node.Op, func(t *testing.T) {
