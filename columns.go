@@ -28,8 +28,7 @@ type columns struct {
 	stream bool   // so much data passes by that the result does not stay near: it is written past the caches
 }
 
-// tuplesAhead is how many tuples before its turn one's indices and place are
-// asked for.
+// tuplesAhead is how many tuples before its turn one's indices are asked for.
 const tuplesAhead = 8
 
 // narrowest is how many bytes of a row a strip takes at least, if it is not to

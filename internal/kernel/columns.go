@@ -18,7 +18,7 @@ type Columns struct {
 	Wide   int // columns
 	Stride int // from one position to the next in src, in elements
 	Lane   int // from one column to the next in src, in elements
-	Asked  int // how many tuples before its turn a tuple's values and place are asked for
+	Asked  int // how many tuples before its turn a tuple's values are asked for
 	Lines  int // how many lines of src are asked for with each tuple, in order
 	Next   int // from what the first tuple counts from to the first of its lines
 	Skip   int // from a tuple's first line to the next's
@@ -28,7 +28,7 @@ type Columns struct {
 // the eight columns that have a value outside. With each eight columns, per
 // lines of those that are asked for are. The last 4 bytes of src that may be
 // read begin at limit.
-type columnsFunc func(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
+type columnsFunc func(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
 
 // Gather moves tuples of neighbours straight from their index values: with the
 // j-th value v of the t-th tuple,
@@ -78,7 +78,7 @@ func Gather(dst, src []byte, size int, c Columns) (moved int) {
 		lines = 0
 	}
 	return move(to, unsafe.SliceData(src), &c.Bytes[c.First], c.Wide, c.Tuples, c.Dim, add, c.Stride, c.Lane,
-		c.From, c.To, c.Data, c.Asked*c.From, c.Asked*c.To, c.Next, c.Skip, lines, per, len(src)-4) / c.Wide
+		c.From, c.To, c.Data, c.Asked*c.From, c.Next, c.Skip, lines, per, len(src)-4) / c.Wide
 }
 
 // gather is the definition of Gather.

@@ -18,7 +18,6 @@
 //	R12 dim
 //	R13 the line that is asked for       R15  lines of this tuple that are still to be asked for
 //	R14 the first line that is asked for with this tuple
-//	BX  the place that is asked for
 //
 // A gather keeps what its mask leaves out, so that it waits for what the
 // register held: it is cleared first.
@@ -54,9 +53,9 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $64
 	VPSLLQ $3, Z6, Z6; \
 	MOVQ dim+40(FP), R12; \
 	MOVQ later+96(FP), R10; \
-	MOVQ next+112(FP), R14; \
+	MOVQ next+104(FP), R14; \
 	ADDQ SI, R14; \
-	VPBROADCASTQ limit+144(FP), Z11; \
+	VPBROADCASTQ limit+136(FP), Z11; \
 	VPBROADCASTQ data+88(FP), Z12; \
 	MOVQ $~3, AX; \
 	VPBROADCASTQ AX, Z13; \
@@ -155,15 +154,14 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $64
 #define LEFT4 VMOVDQU32 Y0, K4, (DI)(CX*4)
 #define LEFT8 VMOVDQU64 Z0, K4, (DI)(CX*8)
 
-// LINES asks for the values and the place of a later tuple, and for so many lines
-// of src in order.
+// LINES asks for the values of a later tuple, and for so many lines of src in
+// order.
 #define LINES(load, width, size) \
 	LEAQ       (DX)(CX*width), AX; \
 	PREFETCHT0 (AX)(R10*1); \
-	PREFETCHT0 (BX)(CX*size); \
 	TESTQ      R15, R15; \
 	JLE        asked; \
-	MOVQ       per+136(FP), AX; \
+	MOVQ       per+128(FP), AX; \
 	SUBQ       AX, R15; \
 ask: \
 	PREFETCHT0 (R13); \
@@ -176,7 +174,7 @@ asked:
 #define VALUES(load, width, size) \
 	PREFETCHT0 4096(DX)(CX*width)
 
-// PASTLINES is LINES for a place that is written past the caches.
+// PASTLINES is LINES where no line of src is asked for, as in forms that stream.
 #define PASTLINES(load, width, size) \
 	LEAQ       (DX)(CX*width), AX; \
 	PREFETCHT0 (AX)(R10*1)
@@ -209,10 +207,8 @@ asked:
 row: \
 	VMOVDQA64  Z5, Z7; \
 	MOVQ       R14, R13; \
-	ADDQ       step+120(FP), R14; \
-	MOVQ       lines+128(FP), R15; \
-	MOVQ       place+104(FP), BX; \
-	ADDQ       DI, BX; \
+	ADDQ       step+112(FP), R14; \
+	MOVQ       lines+120(FP), R15; \
 	XORL       CX, CX; \
 	CMPQ       CX, R8; \
 	JGE        left; \
@@ -254,135 +250,135 @@ out: \
 	SUBQ R9, AX; \
 	IMULQ n+24(FP), AX; \
 	ADDQ CX, AX; \
-	MOVQ AX, ret+152(FP); \
+	MOVQ AX, ret+144(FP); \
 	RET
 
 #define NOFENCE
 
-// func columns1of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
-TEXT ·columns1of8AVX512(SB), NOSPLIT, $0-160
+// func columns1of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
+TEXT ·columns1of8AVX512(SB), NOSPLIT, $0-152
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 1, LINES, ATONCE, INDEX8, ELEMENT, GATHER1, STORE1, LEFT1, NOFENCE)
 
-// func flat1of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
-TEXT ·flat1of8AVX512(SB), NOSPLIT, $0-160
+// func flat1of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
+TEXT ·flat1of8AVX512(SB), NOSPLIT, $0-152
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 1, VALUES, SINGLY1, INDEX8, SELF, GATHER1, STORE1, LEFT1, NOFENCE)
 
-// func flat1of8AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
-TEXT ·flat1of8AheadAVX512(SB), NOSPLIT, $0-160
+// func flat1of8AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
+TEXT ·flat1of8AheadAVX512(SB), NOSPLIT, $0-152
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 1, EACH, SINGLY1, INDEX8, SELF, GATHER1, STORE1, LEFT1, NOFENCE)
 
-// func columns2of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
-TEXT ·columns2of8AVX512(SB), NOSPLIT, $0-160
+// func columns2of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
+TEXT ·columns2of8AVX512(SB), NOSPLIT, $0-152
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 2, LINES, ATONCE, INDEX8, ELEMENT, GATHER2, STORE2, LEFT2, NOFENCE)
 
-// func flat2of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
-TEXT ·flat2of8AVX512(SB), NOSPLIT, $0-160
+// func flat2of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
+TEXT ·flat2of8AVX512(SB), NOSPLIT, $0-152
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 2, VALUES, SINGLY2, INDEX8, SELF, GATHER2, STORE2, LEFT2, NOFENCE)
 
-// func flat2of8AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
-TEXT ·flat2of8AheadAVX512(SB), NOSPLIT, $0-160
+// func flat2of8AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
+TEXT ·flat2of8AheadAVX512(SB), NOSPLIT, $0-152
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 2, EACH, SINGLY2, INDEX8, SELF, GATHER2, STORE2, LEFT2, NOFENCE)
 
-// func columns4of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
-TEXT ·columns4of8AVX512(SB), NOSPLIT, $0-160
+// func columns4of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
+TEXT ·columns4of8AVX512(SB), NOSPLIT, $0-152
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 4, LINES, ATONCE, INDEX8, ELEMENT, GATHER4, STORE4, LEFT4, NOFENCE)
 
-// func columns4of8StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
-TEXT ·columns4of8StreamAVX512(SB), NOSPLIT, $0-160
+// func columns4of8StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
+TEXT ·columns4of8StreamAVX512(SB), NOSPLIT, $0-152
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 4, PASTLINES, ATONCE, INDEX8, ELEMENT, GATHER4, STREAM4, LEFT4, SFENCE)
 
-// func flat4of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
-TEXT ·flat4of8AVX512(SB), NOSPLIT, $0-160
+// func flat4of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
+TEXT ·flat4of8AVX512(SB), NOSPLIT, $0-152
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 4, VALUES, SINGLY4, INDEX8, SELF, GATHER4, STORE4, LEFT4, NOFENCE)
 
-// func flat4of8AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
-TEXT ·flat4of8AheadAVX512(SB), NOSPLIT, $0-160
+// func flat4of8AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
+TEXT ·flat4of8AheadAVX512(SB), NOSPLIT, $0-152
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 4, EACH, SINGLY4, INDEX8, SELF, GATHER4, STORE4, LEFT4, NOFENCE)
 
-// func flat4of8StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
-TEXT ·flat4of8StreamAVX512(SB), NOSPLIT, $0-160
+// func flat4of8StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
+TEXT ·flat4of8StreamAVX512(SB), NOSPLIT, $0-152
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 4, VALUES, ATONCE, INDEX8, SELF, GATHER4, STREAM4, LEFT4, SFENCE)
 
-// func columns8of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
-TEXT ·columns8of8AVX512(SB), NOSPLIT, $0-160
+// func columns8of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
+TEXT ·columns8of8AVX512(SB), NOSPLIT, $0-152
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 8, LINES, ATONCE, INDEX8, ELEMENT, GATHER8, STORE8, LEFT8, NOFENCE)
 
-// func columns8of8StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
-TEXT ·columns8of8StreamAVX512(SB), NOSPLIT, $0-160
+// func columns8of8StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
+TEXT ·columns8of8StreamAVX512(SB), NOSPLIT, $0-152
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 8, PASTLINES, ATONCE, INDEX8, ELEMENT, GATHER8, STREAM8, LEFT8, SFENCE)
 
-// func flat8of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
-TEXT ·flat8of8AVX512(SB), NOSPLIT, $0-160
+// func flat8of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
+TEXT ·flat8of8AVX512(SB), NOSPLIT, $0-152
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 8, VALUES, SINGLY8, INDEX8, SELF, GATHER8, STORE8, LEFT8, NOFENCE)
 
-// func flat8of8AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
-TEXT ·flat8of8AheadAVX512(SB), NOSPLIT, $0-160
+// func flat8of8AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
+TEXT ·flat8of8AheadAVX512(SB), NOSPLIT, $0-152
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 8, EACH, SINGLY8, INDEX8, SELF, GATHER8, STORE8, LEFT8, NOFENCE)
 
-// func flat8of8StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
-TEXT ·flat8of8StreamAVX512(SB), NOSPLIT, $0-160
+// func flat8of8StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
+TEXT ·flat8of8StreamAVX512(SB), NOSPLIT, $0-152
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 8, VALUES, ATONCE, INDEX8, SELF, GATHER8, STREAM8, LEFT8, SFENCE)
 
-// func columns1of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
-TEXT ·columns1of4AVX512(SB), NOSPLIT, $0-160
+// func columns1of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
+TEXT ·columns1of4AVX512(SB), NOSPLIT, $0-152
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 1, LINES, ATONCE, INDEX4, ELEMENT, GATHER1, STORE1, LEFT1, NOFENCE)
 
-// func flat1of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
-TEXT ·flat1of4AVX512(SB), NOSPLIT, $0-160
+// func flat1of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
+TEXT ·flat1of4AVX512(SB), NOSPLIT, $0-152
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 1, VALUES, SINGLY1, INDEX4, SELF, GATHER1, STORE1, LEFT1, NOFENCE)
 
-// func flat1of4AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
-TEXT ·flat1of4AheadAVX512(SB), NOSPLIT, $0-160
+// func flat1of4AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
+TEXT ·flat1of4AheadAVX512(SB), NOSPLIT, $0-152
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 1, EACH, SINGLY1, INDEX4, SELF, GATHER1, STORE1, LEFT1, NOFENCE)
 
-// func columns2of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
-TEXT ·columns2of4AVX512(SB), NOSPLIT, $0-160
+// func columns2of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
+TEXT ·columns2of4AVX512(SB), NOSPLIT, $0-152
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 2, LINES, ATONCE, INDEX4, ELEMENT, GATHER2, STORE2, LEFT2, NOFENCE)
 
-// func flat2of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
-TEXT ·flat2of4AVX512(SB), NOSPLIT, $0-160
+// func flat2of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
+TEXT ·flat2of4AVX512(SB), NOSPLIT, $0-152
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 2, VALUES, SINGLY2, INDEX4, SELF, GATHER2, STORE2, LEFT2, NOFENCE)
 
-// func flat2of4AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
-TEXT ·flat2of4AheadAVX512(SB), NOSPLIT, $0-160
+// func flat2of4AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
+TEXT ·flat2of4AheadAVX512(SB), NOSPLIT, $0-152
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 2, EACH, SINGLY2, INDEX4, SELF, GATHER2, STORE2, LEFT2, NOFENCE)
 
-// func columns4of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
-TEXT ·columns4of4AVX512(SB), NOSPLIT, $0-160
+// func columns4of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
+TEXT ·columns4of4AVX512(SB), NOSPLIT, $0-152
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 4, LINES, ATONCE, INDEX4, ELEMENT, GATHER4, STORE4, LEFT4, NOFENCE)
 
-// func columns4of4StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
-TEXT ·columns4of4StreamAVX512(SB), NOSPLIT, $0-160
+// func columns4of4StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
+TEXT ·columns4of4StreamAVX512(SB), NOSPLIT, $0-152
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 4, PASTLINES, ATONCE, INDEX4, ELEMENT, GATHER4, STREAM4, LEFT4, SFENCE)
 
-// func flat4of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
-TEXT ·flat4of4AVX512(SB), NOSPLIT, $0-160
+// func flat4of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
+TEXT ·flat4of4AVX512(SB), NOSPLIT, $0-152
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 4, VALUES, SINGLY4, INDEX4, SELF, GATHER4, STORE4, LEFT4, NOFENCE)
 
-// func flat4of4AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
-TEXT ·flat4of4AheadAVX512(SB), NOSPLIT, $0-160
+// func flat4of4AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
+TEXT ·flat4of4AheadAVX512(SB), NOSPLIT, $0-152
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 4, EACH, SINGLY4, INDEX4, SELF, GATHER4, STORE4, LEFT4, NOFENCE)
 
-// func flat4of4StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
-TEXT ·flat4of4StreamAVX512(SB), NOSPLIT, $0-160
+// func flat4of4StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
+TEXT ·flat4of4StreamAVX512(SB), NOSPLIT, $0-152
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 4, VALUES, ATONCE, INDEX4, SELF, GATHER4, STREAM4, LEFT4, SFENCE)
 
-// func columns8of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
-TEXT ·columns8of4AVX512(SB), NOSPLIT, $0-160
+// func columns8of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
+TEXT ·columns8of4AVX512(SB), NOSPLIT, $0-152
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 8, LINES, ATONCE, INDEX4, ELEMENT, GATHER8, STORE8, LEFT8, NOFENCE)
 
-// func columns8of4StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
-TEXT ·columns8of4StreamAVX512(SB), NOSPLIT, $0-160
+// func columns8of4StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
+TEXT ·columns8of4StreamAVX512(SB), NOSPLIT, $0-152
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 8, PASTLINES, ATONCE, INDEX4, ELEMENT, GATHER8, STREAM8, LEFT8, SFENCE)
 
-// func flat8of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
-TEXT ·flat8of4AVX512(SB), NOSPLIT, $0-160
+// func flat8of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
+TEXT ·flat8of4AVX512(SB), NOSPLIT, $0-152
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 8, VALUES, SINGLY8, INDEX4, SELF, GATHER8, STORE8, LEFT8, NOFENCE)
 
-// func flat8of4AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
-TEXT ·flat8of4AheadAVX512(SB), NOSPLIT, $0-160
+// func flat8of4AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
+TEXT ·flat8of4AheadAVX512(SB), NOSPLIT, $0-152
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 8, EACH, SINGLY8, INDEX4, SELF, GATHER8, STORE8, LEFT8, NOFENCE)
 
-// func flat8of4StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, place, next, step, lines, per, limit int) int
-TEXT ·flat8of4StreamAVX512(SB), NOSPLIT, $0-160
+// func flat8of4StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
+TEXT ·flat8of4StreamAVX512(SB), NOSPLIT, $0-152
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 8, VALUES, ATONCE, INDEX4, SELF, GATHER8, STREAM8, LEFT8, SFENCE)

@@ -240,7 +240,7 @@ func Elements(dst, src []byte, n, size int, v Values) (moved int) {
 
 // flat runs a form on one tuple whose elements are the positions themselves.
 func (f columnsFunc) flat(dst unsafe.Pointer, src *byte, values unsafe.Pointer, n, size, dim, fromEnd, later int) int {
-	return f((*byte)(dst), src, (*byte)(values), n, 1, dim, fromEnd, 1, 0, 0, 0, 0, later, 0, 0, 0, 0, 0, dim*size-4)
+	return f((*byte)(dst), src, (*byte)(values), n, 1, dim, fromEnd, 1, 0, 0, 0, 0, later, 0, 0, 0, 0, dim*size-4)
 }
 
 func elementsOf[V int32 | int64](values []V, dst, src unsafe.Pointer, size, dim int, add int64) int {
