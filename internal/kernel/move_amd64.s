@@ -9,6 +9,7 @@
 //	DX  the next row, in bytes           R10  how far the row to prefetch stands from DX, in bytes
 //	CX  slices that are left             R11  what rows to prefetch count from
 //	AX  where the slice is read          BX   what is prefetched
+//	                                     R15  what is prefetched once more
 //
 // A prefetch never faults, whatever its address.
 
@@ -264,24 +265,29 @@ TEXT ·rows33AheadAVX2(SB), NOSPLIT, $0-80
 	LINE(384); \
 	LINE(448)
 
-#define LINES16(LINE) \
-	LINES8(LINE); \
-	LINE(512); \
-	LINE(576); \
-	LINE(640); \
-	LINE(704); \
-	LINE(768); \
-	LINE(832); \
-	LINE(896); \
-	LINE(960)
+// SOON asks once more for a line of the row that AGAIN found: one that is moved
+// soon, or this one if there is none. What was asked for long before may have been
+// dropped.
+#define SOON(at) PREFETCHT0 at(R15)(R12*1)
+#define NOTSOON(at)
+
+#define AGAIN(rows, none) \
+	MOVQ AX, R15; \
+	CMPQ CX, $rows; \
+	JLE  none; \
+	MOVQ (rows*8-8)(DX), R15; \
+	ADDQ SI, R15; \
+none:
 
 // ROW moves all whole lines of a row.
-#define ROW(LINE) \
+#define ROW(LINE, SOON) \
 	XORL  R12, R12; \
 	CMPQ  R8, $2048; \
 	JLT   fit16; \
 	MOVQ  R8, R13; \
-long: \
+	AGAIN(1, long); \
+	SOON(0); \
+	SOON(64); \
 	LINES2(LINE); \
 	ADDQ  $128, R12; \
 	SUBQ  $128, R13; \
@@ -291,11 +297,18 @@ long: \
 fit16: \
 	TESTQ $1024, R8; \
 	JZ    fit8; \
-	LINES16(LINE); \
-	ADDQ  $1024, R12; \
+	AGAIN(1, again16); \
+	LINES8(SOON); \
+	LINES8(LINE); \
+	ADDQ  $512, R12; \
+	LINES8(SOON); \
+	LINES8(LINE); \
+	ADDQ  $512, R12; \
 fit8: \
 	TESTQ $512, R8; \
 	JZ    fit4; \
+	AGAIN(3, again8); \
+	LINES8(SOON); \
 	LINES8(LINE); \
 	ADDQ  $512, R12; \
 fit4: \
@@ -360,13 +373,13 @@ none:
 
 // SLICES is a form of whole lines and a last one: how a row is found, how a line is
 // moved, and what else is asked for with a row.
-#define SLICES(FIND, LINE, ASK) \
+#define SLICES(FIND, LINE, ASK, SOON) \
 	ARGS; \
 	CMPQ R8, $256; \
 	JLT  short; \
 loop: \
 	FIND; \
-	ROW(LINE); \
+	ROW(LINE, SOON); \
 	LAST(LINE, whole); \
 	ASK; \
 	STEP(loop); \
@@ -399,19 +412,19 @@ end: \
 
 // func rows64AVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 TEXT ·rows64AVX2(SB), NOSPLIT, $0-80
-	SLICES(FOUND, LINEY, ASKNONE)
+	SLICES(FOUND, LINEY, ASKNONE, NOTSOON)
 
 // func rows64AheadAVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 TEXT ·rows64AheadAVX2(SB), NOSPLIT, $0-80
-	SLICES(NEXT, LINEYAHEAD, ASKEND)
+	SLICES(NEXT, LINEYAHEAD, ASKEND, SOON)
 
 // func rows64AVX512(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 TEXT ·rows64AVX512(SB), NOSPLIT, $0-80
-	SLICES(FOUND, LINEZ, ASKNONE)
+	SLICES(FOUND, LINEZ, ASKNONE, NOTSOON)
 
 // func rows64AheadAVX512(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
 TEXT ·rows64AheadAVX512(SB), NOSPLIT, $0-80
-	SLICES(NEXT, LINEZAHEAD, ASKEND)
+	SLICES(NEXT, LINEZAHEAD, ASKEND, SOON)
 
 // The forms of whole lines that write past the caches. Sizes and places are multiples of
 // 64 (of 32 for AVX2's stores). They look at every bit of the size, which costs
@@ -436,7 +449,7 @@ TEXT ·stream64AVX2(SB), NOSPLIT, $0-80
 	PCALIGN $64
 loop:
 	NEXT
-	ROW(LINEYSTREAM)
+	ROW(LINEYSTREAM, SOON)
 	STEP(loop)
 	SFENCE
 	VZEROUPPER
@@ -448,7 +461,7 @@ TEXT ·stream64AVX512(SB), NOSPLIT, $0-80
 	PCALIGN $64
 loop:
 	NEXT
-	ROW(LINEZSTREAM)
+	ROW(LINEZSTREAM, SOON)
 	STEP(loop)
 	SFENCE
 	VZEROUPPER
