@@ -57,7 +57,7 @@ func FuzzRows(f *testing.F) {
 			src[i] = byte(r.Uint32())
 		}
 		m := Move{Step: size + gap, Bias: bias, Elem: elem, Size: size, Stream: r.IntN(2) == 0}
-		rows := make([]int64, n)
+		rows := unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(guarded(t, 8*n)))), n)
 		for j := range rows {
 			if rows[j] = int64(r.IntN(count) * size); filled && r.IntN(6) == 0 {
 				rows[j], m.Filled = -1, true
