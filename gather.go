@@ -56,8 +56,9 @@ func Threads(n int) PrepareOption {
 }
 
 // A Prepared is a plan with the scratch to run it: a run allocates nothing, on
-// one core or on all. It serves one goroutine at a time, and keeps no result and
-// no resolved rows from one run to the next.
+// one core or on all. It serves one goroutine at a time, which runs of more than a
+// few rows hold it to, and keeps no result and no resolved rows from one run to
+// the next.
 type Prepared struct {
 	op            Op
 	data, indices Spec
@@ -80,6 +81,7 @@ type Prepared struct {
 	met [3]met // data, indices and the output of the last run
 
 	// The run that is under way.
+	running atomic.Bool
 	ctx     context.Context
 	src     Tensor
 	at      Tensor

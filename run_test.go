@@ -437,3 +437,27 @@ func BenchmarkRun(b *testing.B) {
 		}
 	})
 }
+
+// A run that begins while another is under way is refused, and the other one is
+// none the worse.
+func TestPreparedBusy(t *testing.T) {
+	data, indices, out := large(t, 1000, 100_000)
+	var p *garner.Prepared
+	var within error
+	p = prepare(t, strict.Gather{}, data, indices, garner.Threads(2), garner.Progress(func(int64, int64) {
+		within = p.Run(context.Background(), data, indices, out)
+	}))
+	for range 2 {
+		within = nil
+		if err := p.Run(context.Background(), data, indices, out); err != nil {
+			t.Fatal(err)
+		}
+		if within == nil || !strings.Contains(within.Error(), "a Prepared serves one goroutine at a time") {
+			t.Errorf("%v, want a refusal", within)
+		}
+	}
+	want, err := garner.Reference(strict.Gather{}, data, indices)
+	if err != nil || !gathertest.Equal(out, want) {
+		t.Errorf("%v, or the result is another", err)
+	}
+}
