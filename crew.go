@@ -32,8 +32,8 @@ func newCrew(work func(place int)) *crew {
 	c.help = func() {
 		c.coming.Add(-1)
 		if place := c.join(); place > 0 {
+			defer c.leave()
 			work(place)
-			c.leave()
 		}
 	}
 	c.step = func() { c.stepped <- struct{}{} }

@@ -145,7 +145,14 @@ func (p *Prepared) lower(out []int) error {
 // outlives the call; a goroutine that was started to help, and came to nothing on
 // a busy machine, may end after it.
 func (p *Prepared) Run(ctx context.Context, data, indices, out Tensor) error {
-	if !p.known(&data, &indices, &out) {
+	known := p.known(&data, &indices, &out)
+	if !known || !p.layout.little {
+		if p.running.Swap(true) {
+			return errorf(nil, "a Prepared serves one goroutine at a time, and another one is running it; prepare one for each")
+		}
+		defer p.running.Store(false)
+	}
+	if !known {
 		if err := p.accept(data, indices, out); err != nil {
 			return err
 		}

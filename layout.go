@@ -21,8 +21,8 @@ type tuning struct {
 
 // tuned keeps a tile's rows and index values, 8 KiB each, in the first-level
 // cache, those of short rows, up to 32 KiB each, in the second-level one; moving
-// a tile takes some 20 to 60 µs, so that the context is looked at often. Waking a
-// goroutine costs about 100 µs, which is what moving aloneBytes takes.
+// a tile takes some 20 to 60 µs, so that the context is looked at often. Up to
+// aloneBytes, waking another core costs more than it brings.
 // docs/kernels.md has the measurements.
 var tuned = tuning{
 	tileRows: 1024, tileBytes: 64 << 10, unitBytes: 256 << 10, unitTiles: 16, sharedRows: 64 << 10, aloneBytes: 512 << 10,

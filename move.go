@@ -45,10 +45,6 @@ func (p *Prepared) run(ctx context.Context, data, indices, out Tensor) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
-	if p.running.Swap(true) {
-		return errorf(nil, "a Prepared serves one goroutine at a time, and another one is running it; prepare one for each")
-	}
-	defer p.running.Store(false)
 	if len(p.plan.Axes) > 0 && indices.Len() == 0 {
 		// Whatever their strides are, there is nothing to look at, and no row.
 		if p.progress != nil {

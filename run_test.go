@@ -442,10 +442,18 @@ func BenchmarkRun(b *testing.B) {
 // none the worse.
 func TestPreparedBusy(t *testing.T) {
 	data, indices, out := large(t, 1000, 100_000)
+	turned, err := garner.Of(make([]float32, 16*1000), 16, 1000).Transpose() // it would be lowered anew
+	if err != nil {
+		t.Fatal(err)
+	}
 	var p *garner.Prepared
 	var within error
-	p = prepare(t, strict.Gather{}, data, indices, garner.Threads(2), garner.Progress(func(int64, int64) {
-		within = p.Run(context.Background(), data, indices, out)
+	p = prepare(t, strict.Gather{}, data, indices, garner.Threads(2), garner.Progress(func(done, total int64) {
+		other := turned
+		if done == total {
+			other = data
+		}
+		within = p.Run(context.Background(), other, indices, out)
 	}))
 	for range 2 {
 		within = nil
