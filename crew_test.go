@@ -1,6 +1,7 @@
 package garner
 
 import (
+	"fmt"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -12,7 +13,7 @@ import (
 func TestCrew(t *testing.T) {
 	for _, procs := range []int{1, 2, 8} {
 		for _, locked := range []bool{false, true} {
-			func() {
+			t.Run(fmt.Sprintf("procs=%d/locked=%t", procs, locked), func(t *testing.T) {
 				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
 				if locked {
 					runtime.LockOSThread()
@@ -66,7 +67,7 @@ func TestCrew(t *testing.T) {
 					}
 					time.Sleep(time.Millisecond)
 				}
-			}()
+			})
 		}
 	}
 }
