@@ -82,6 +82,49 @@ func fillIndices(r *rand.Rand, v garner.Tensor, dim, bad int) {
 	}
 }
 
+// randomGather is an operator of every kind over random operands, with all
+// policies, some indices outside, and dims stored in any order.
+func randomGather(r *rand.Rand) (op garner.Op, data, at garner.Tensor) {
+	dtypes := []garner.DType{garner.U8, garner.F16, garner.F32, garner.F64, garner.U4, garner.U1, garner.I2, garner.Complex128}
+	dtype := dtypes[r.IntN(len(dtypes))]
+	index := []garner.DType{garner.I32, garner.I64, garner.U8, garner.U4, garner.U64}[r.IntN(5)]
+	dims := []int{1 + r.IntN(3), 1 + r.IntN(9), 1 + r.IntN(3), 1 + r.IntN(14)}
+	axis := r.IntN(4)
+	bad := []int{0, 0, 1000, 20}[r.IntN(4)]
+	switch r.IntN(4) {
+	case 0:
+		batch := r.IntN(axis + 1)
+		op = openvino.Gather8{Axis: axis, BatchDims: batch}
+		at = turned(r, index, append(append([]int{}, dims[:batch]...), r.IntN(5), 1+r.IntN(6))...)
+		fillIndices(r, at, dims[axis], bad)
+	case 1:
+		op = onnx.GatherElements13{Axis: axis}
+		shape := append([]int{}, dims...)
+		shape[axis] = 1 + r.IntN(8)
+		at = turned(r, index, shape...)
+		fillIndices(r, at, dims[axis], bad)
+	case 2:
+		k := r.IntN(4)
+		op = onnx.GatherND13{BatchDims: 1}
+		at = turned(r, index, dims[0], r.IntN(9), k)
+		fillIndices(r, at, min(dims[1], dims[2], dims[3]), bad)
+	case 3:
+		op = onnx.Gather13{Axis: axis}
+		at = turned(r, index, 1+r.IntN(30))
+		fillIndices(r, at, dims[axis], bad)
+	}
+	switch r.IntN(6) {
+	case 0:
+		op = garner.WithOutside(op, garner.Clamp)
+	case 1:
+		op = garner.WithOutside(op, garner.Wrap)
+	case 2:
+		fill := tensor(r, dtype)
+		op = garner.WithFill(op, fill)
+	}
+	return op, turned(r, dtype, dims...), at
+}
+
 // FuzzGather gathers random operands from files with random budgets, and holds
 // what is written against garner.Gather.
 func FuzzGather(f *testing.F) {
@@ -90,46 +133,7 @@ func FuzzGather(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 2))
-		dtypes := []garner.DType{garner.U8, garner.F16, garner.F32, garner.F64, garner.U4, garner.U1, garner.I2, garner.Complex128}
-		dtype := dtypes[r.IntN(len(dtypes))]
-		index := []garner.DType{garner.I32, garner.I64, garner.U8, garner.U4, garner.U64}[r.IntN(5)]
-		dims := []int{1 + r.IntN(3), 1 + r.IntN(9), 1 + r.IntN(3), 1 + r.IntN(14)}
-		axis := r.IntN(4)
-		bad := []int{0, 0, 1000, 20}[r.IntN(4)]
-		var op garner.Op
-		var at garner.Tensor
-		switch r.IntN(4) {
-		case 0:
-			batch := r.IntN(axis + 1)
-			op = openvino.Gather8{Axis: axis, BatchDims: batch}
-			at = turned(r, index, append(append([]int{}, dims[:batch]...), r.IntN(5), 1+r.IntN(6))...)
-			fillIndices(r, at, dims[axis], bad)
-		case 1:
-			op = onnx.GatherElements13{Axis: axis}
-			shape := append([]int{}, dims...)
-			shape[axis] = 1 + r.IntN(8)
-			at = turned(r, index, shape...)
-			fillIndices(r, at, dims[axis], bad)
-		case 2:
-			k := r.IntN(4)
-			op = onnx.GatherND13{BatchDims: 1}
-			at = turned(r, index, dims[0], r.IntN(9), k)
-			fillIndices(r, at, min(dims[1], dims[2], dims[3]), bad)
-		case 3:
-			op = onnx.Gather13{Axis: axis}
-			at = turned(r, index, 1+r.IntN(30))
-			fillIndices(r, at, dims[axis], bad)
-		}
-		switch r.IntN(6) {
-		case 0:
-			op = garner.WithOutside(op, garner.Clamp)
-		case 1:
-			op = garner.WithOutside(op, garner.Wrap)
-		case 2:
-			fill := tensor(r, dtype)
-			op = garner.WithFill(op, fill)
-		}
-		data := turned(r, dtype, dims...)
+		op, data, at := randomGather(r)
 		var from int64
 		if r.IntN(3) == 0 {
 			from = int64(r.IntN(100))

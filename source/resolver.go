@@ -24,6 +24,7 @@ type Resolver struct {
 	fetches Array         // indices, without mapping where there is a budget
 	steps   []int         // the Index of each of the plan's axes
 	axes    []garner.Axis // the plan's axes, for tuples whose components are contiguous
+	fills   bool          // a row may be a fill
 	most    int           // rows resolved at a time
 
 	whole   bool          // tensor has every index
@@ -100,6 +101,7 @@ func resolvedBytes(plan *garner.Plan, dtype garner.DType) int64 {
 // time.
 func newResolver(plan *garner.Plan, indices Array, unmapped bool, most int) *Resolver {
 	r := &Resolver{plan: plan, indices: indices, fetches: indices, most: max(most, 1), steps: make([]int, len(plan.Axes))}
+	r.fills = plan.Outside == garner.Zero || plan.Outside == garner.Fill
 	if unmapped {
 		r.fetches = withoutMapping(indices)
 	}
@@ -185,6 +187,9 @@ func (r *Resolver) rows(ctx context.Context, rows []int64, first int) (filled in
 	if len(rows) == 0 {
 		return filled, nil
 	}
+	if r.fills && backwards(r.plan) {
+		return 0, garner.Errorf(garner.ErrShape, "data's strides are negative, so that a row may begin before its first element, where its number could be a fill's; Clone data")
+	}
 	s := r.scratch.Get().(*indexScratch)
 	defer r.scratch.Put(s)
 	for b := range boxes(r.plan.Loops, first, len(rows), r.most) {
@@ -195,6 +200,15 @@ func (r *Resolver) rows(ctx context.Context, rows []int64, first int) (filled in
 		rows, filled = rows[b.count:], filled+n
 	}
 	return filled, nil
+}
+
+// backwards reports whether a row may begin before data's first element.
+func backwards(plan *garner.Plan) bool {
+	if slices.ContainsFunc(plan.Axes, func(a garner.Axis) bool { return a.Dim == 0 }) {
+		return false // there is no row
+	}
+	return slices.ContainsFunc(plan.Loops, func(l garner.Loop) bool { return l.Data < 0 }) ||
+		slices.ContainsFunc(plan.Axes, func(a garner.Axis) bool { return a.Data < 0 })
 }
 
 // box finds the rows of one box: those of a smaller plan over the box's indices,
@@ -221,9 +235,8 @@ func (r *Resolver) box(ctx context.Context, s *indexScratch, rows []int64, b box
 	if filled, err = part.Rows(rows, indices, 0); err != nil || b.data == 0 {
 		return filled, err
 	}
-	fills := part.Outside == garner.Zero || part.Outside == garner.Fill
 	for i, row := range rows {
-		if row >= 0 || !fills {
+		if row >= 0 || !r.fills {
 			rows[i] = row + int64(b.data)
 		}
 	}
