@@ -7,7 +7,7 @@ import (
 	"github.com/garner-go/garner"
 )
 
-// turn is where one turn of a nest stands.
+// A turn is one turn of a nest: its offsets in data and in the indices.
 type turn struct{ data, index int }
 
 // turnsOf lists the turns of a nest, outermost loop first, shifted by a base.
@@ -25,8 +25,8 @@ func turnsOf(loops []garner.Loop, base turn) []turn {
 	return list
 }
 
-// FuzzBoxes holds the law of boxes: together they cover every turn of a range
-// once, in order, and none has more turns than it may.
+// FuzzBoxes checks the law of boxes: together they cover every turn of a range once,
+// in order, and none has more turns than most.
 func FuzzBoxes(f *testing.F) {
 	for seed := range uint64(200) {
 		f.Add(seed)

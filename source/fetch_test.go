@@ -12,9 +12,9 @@ import (
 	"github.com/garner-go/garner"
 )
 
-// FuzzFetchRows fetches rows in random order, with repeats and negative ones, from
-// arrays of every kind, on several goroutines, and holds them against the bytes of
-// the array. No row is read twice, and the rows of negative ones stay as they were.
+// FuzzFetchRows fetches rows in random order, with repeats and negative positions,
+// from arrays of every kind on several goroutines, and compares them with the
+// array's bytes. No row is read twice, and negative positions leave dst unchanged.
 func FuzzFetchRows(f *testing.F) {
 	for seed := range uint64(40) {
 		f.Add(seed)
@@ -67,7 +67,7 @@ func FuzzFetchRows(f *testing.F) {
 	})
 }
 
-// TestFetchRowsMany fetches so many rows that all cores copy.
+// TestFetchRowsMany fetches a batch that is large enough for all cores.
 func TestFetchRowsMany(t *testing.T) {
 	arrays, all := tables(t)
 	r := rand.New(rand.NewPCG(3, 9))

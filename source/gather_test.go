@@ -14,10 +14,10 @@ import (
 	"github.com/garner-go/garner/openvino"
 )
 
-// plain hides that an array is in memory.
+// plain is an Array that offers Spec and Fetch alone.
 type plain struct{ Array }
 
-// bytesOf is a result as Gather writes it.
+// bytesOf returns a tensor's bytes as Gather writes them.
 func bytesOf(t testing.TB, v garner.Tensor) []byte {
 	t.Helper()
 	c, err := v.Clone()
@@ -31,8 +31,8 @@ func bytesOf(t testing.TB, v garner.Tensor) []byte {
 	return b
 }
 
-// stored is a file of a tensor's elements in the order in which they lie in
-// memory.
+// stored writes a tensor's elements to a file, in the order in which memory holds
+// them, and opens it.
 func stored(t testing.TB, v garner.Tensor) *File {
 	t.Helper()
 	m := Memory(v).(*memory)
@@ -56,7 +56,7 @@ func tensor(r *rand.Rand, dtype garner.DType, shape ...int) garner.Tensor {
 	return v
 }
 
-// turned is a tensor whose dims are stored in another order.
+// turned is a random tensor whose dims are stored in a random order.
 func turned(r *rand.Rand, dtype garner.DType, shape ...int) garner.Tensor {
 	perm := r.Perm(len(shape))
 	base := make([]int, len(shape))
@@ -82,8 +82,8 @@ func fillIndices(r *rand.Rand, v garner.Tensor, dim, bad int) {
 	}
 }
 
-// randomGather is an operator of every kind over random operands, with all
-// policies, some indices outside, and dims stored in any order.
+// randomGather returns a random operator with random policies and operands: some
+// indices are outside, and dims are stored in any order.
 func randomGather(r *rand.Rand) (op garner.Op, data, at garner.Tensor) {
 	dtypes := []garner.DType{garner.U8, garner.F16, garner.F32, garner.F64, garner.U4, garner.U1, garner.I2, garner.Complex128}
 	dtype := dtypes[r.IntN(len(dtypes))]
@@ -125,8 +125,8 @@ func randomGather(r *rand.Rand) (op garner.Op, data, at garner.Tensor) {
 	return op, turned(r, dtype, dims...), at
 }
 
-// FuzzGather gathers random operands from files with random budgets, and holds
-// what is written against garner.Gather.
+// FuzzGather gathers random operands with random budgets, and compares the result
+// with garner.Gather's.
 func FuzzGather(f *testing.F) {
 	for seed := range uint64(80) {
 		f.Add(seed)
@@ -142,8 +142,8 @@ func FuzzGather(f *testing.F) {
 	})
 }
 
-// same holds Gather with every budget against garner.Gather, over files and
-// over memory.
+// same compares Gather and GatherInto with garner.Gather, with every budget, over
+// files, memory and Arrays that only fetch.
 func same(t *testing.T, about string, op garner.Op, data, indices garner.Tensor, from int64, budgets []int64) {
 	t.Helper()
 	want, wantErr := garner.Gather(op, data, indices)
@@ -190,7 +190,7 @@ func same(t *testing.T, about string, op garner.Op, data, indices garner.Tensor,
 	}
 }
 
-// gatherInto holds GatherInto against what garner.Gather gives.
+// gatherInto compares GatherInto with garner.Gather's result.
 func gatherInto(t *testing.T, about string, op garner.Op, arrays [2]Array, o Options, want garner.Tensor, wantErr error) {
 	t.Helper()
 	if wantErr != nil {

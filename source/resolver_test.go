@@ -15,8 +15,8 @@ import (
 	"github.com/garner-go/garner/onnx"
 )
 
-// FuzzResolver holds a Resolver against garner's Plan, for random ranges of rows
-// of a plan in each of its forms, from files and from memory, with random budgets.
+// FuzzResolver compares a Resolver with Plan.Rows and Plan.Survey, for random ranges
+// of rows of a plan in each of its forms, from files and memory, with random budgets.
 func FuzzResolver(f *testing.F) {
 	for seed := range uint64(80) {
 		f.Add(seed)
@@ -46,7 +46,7 @@ func FuzzResolver(f *testing.F) {
 	})
 }
 
-// resolves holds a Resolver over indices against the plan over at, which has the
+// resolves compares a Resolver over indices with the plan over at, which has the
 // same elements.
 func resolves(t *testing.T, r *rand.Rand, about string, plan *garner.Plan, indices Array, at garner.Tensor, budget int64) {
 	t.Helper()
@@ -139,7 +139,8 @@ func (f *fetched) Fetch(ctx context.Context, rows Rows) error {
 	return f.Array.Fetch(ctx, rows)
 }
 
-// TestResolverReadsItsPart counts what is read of the indices.
+// TestResolverReadsItsPart counts the bytes of the indices that a range of rows
+// reads.
 func TestResolverReadsItsPart(t *testing.T) {
 	ids := make([]int64, 100*1000)
 	for i := range ids {

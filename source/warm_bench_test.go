@@ -36,23 +36,22 @@ var warmCases = []struct {
 	{"pairs", onnx.GatherND13{}, []int{4096, 8192}, []int{1 << 20, 2}, []int{4096, 8192}},
 }
 
-// BenchmarkWarm holds gathers from a file in the page cache against the same
-// gather from memory: garner's Prepared.Run over the file's mapping. In each
-// iteration it times, one after the other,
+// BenchmarkWarm compares Gather and GatherInto from a file in the page cache with
+// Prepared.Run over the file's mapping. Each iteration times, one after the other,
 //
 //	a plain copy of the result
 //	Gather, to a Writer that copies into memory
 //	GatherInto
 //	Prepared.Run
 //
-// and reports of their medians
+// and the benchmark reports, of the medians,
 //
 //	gather/run   (Gather − copy) / Run
 //	into/run     GatherInto / Run
 //	run-ms, copy-ms
 //
-// GOMAXPROCS is the number of threads, so that Gather does not write on a second
-// core what it makes on the first.
+// GOMAXPROCS is the number of threads. Otherwise Gather with one thread would
+// overlap its writes with its reads on a second core.
 func BenchmarkWarm(b *testing.B) {
 	path := warmFile(b)
 	for _, tt := range warmCases {
