@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -104,7 +105,7 @@ func TestFetchRowsRefuses(t *testing.T) {
 			"long":          {[]int64{4, 0}, 8, 17},
 			"none":          {nil, 8, 8},
 			"negative size": {[]int64{4}, -8, 0},
-			"overflow":      {[]int64{4, 0}, 1 << 62, 0},
+			"overflow":      {[]int64{4, 0}, math.MaxInt, 0},
 			"behind":        {[]int64{int64(len(all)) - 7, 0}, 8, 16},
 			"far behind":    {[]int64{1 << 62, 0}, 8, 16},
 		} {
