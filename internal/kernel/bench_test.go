@@ -487,3 +487,47 @@ func tuplesUnchecked(rows, values []int64, axes []Component) {
 		rows[j] = t[0]*s0 + t[1]*s1 + t[2]*s2
 	}
 }
+
+// BenchmarkFew measures calls that move few rows, where the call itself is most
+// of the time.
+func BenchmarkFew(b *testing.B) {
+	memory := benchMemory()[:benchTables[0].bytes]
+	for _, n := range []int{2, 4, 8, 16} {
+		for _, size := range []int{4, 64, 256} {
+			for _, ahead := range []int{0, n / 2, n} {
+				b.Run(fmt.Sprintf("of=rows/n=%d/size=%d/ahead=%d", n, size, ahead), func(b *testing.B) {
+					rows, out := randomOffsets(n, size, len(memory)), make([]byte, n*size)
+					m := Move{Step: size, Size: size, Elem: 4, Ahead: Ahead{Rows: rows[:ahead]}}
+					for b.Loop() {
+						Rows(out, memory, rows[:n], m, nil)
+					}
+				})
+			}
+		}
+		b.Run(fmt.Sprintf("of=elements/n=%d", n), func(b *testing.B) {
+			out, v := make([]byte, n*4), Values{Bytes: benchValues(n, 8, 1000), Width: 8, Dim: 1000}
+			for b.Loop() {
+				Elements(out, memory, n, 4, v)
+			}
+		})
+		b.Run(fmt.Sprintf("of=columns/n=%d", n), func(b *testing.B) {
+			out := make([]byte, n*4)
+			c := Columns{Values: Values{Bytes: benchValues(n, 8, 100), Width: 8, Dim: 100}, Tuples: 1, Wide: n, Stride: n, Lane: 1}
+			for b.Loop() {
+				Gather(out, memory, 4, c)
+			}
+		})
+	}
+	for _, k := range []int{1, 3, 5} {
+		b.Run(fmt.Sprintf("of=tuples/n=16/k=%d", k), func(b *testing.B) {
+			axes := make([]Component, k)
+			for c := range axes {
+				axes[c] = Component{Dim: 100, Stride: 4}
+			}
+			values, rows := benchValues(16*k, 8, 100), make([]int64, 16)
+			for b.Loop() {
+				Tuples(rows, values, 8, 0, 0, axes, false)
+			}
+		})
+	}
+}
