@@ -1,5 +1,6 @@
 //go:build !purego
 
+#include "go_asm.h"
 #include "textflag.h"
 
 // Tuples of neighbouring columns, straight from their index values: the j-th value
@@ -33,10 +34,11 @@ DATA lanes<>+56(SB)/8, $7
 GLOBL lanes<>(SB), RODATA|NOPTR, $64
 
 #define CARGS \
-	MOVQ dst+0(FP), DI; \
-	MOVQ src+8(FP), SI; \
-	MOVQ values+16(FP), DX; \
-	MOVQ n+24(FP), CX; \
+	MOVQ a+0(FP), BX; \
+	MOVQ columnsArgs_dst(BX), DI; \
+	MOVQ columnsArgs_src(BX), SI; \
+	MOVQ columnsArgs_values(BX), DX; \
+	MOVQ columnsArgs_n(BX), CX; \
 	MOVQ CX, R8; \
 	ANDQ $~7, R8; \
 	ANDQ $7, CX; \
@@ -44,19 +46,19 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $64
 	SHLL CX, AX; \
 	DECL AX; \
 	KMOVB AX, K4; \
-	MOVQ tuples+32(FP), R9; \
-	VPBROADCASTQ dim+40(FP), Z8; \
-	VPBROADCASTQ fromEnd+48(FP), Z9; \
-	VPBROADCASTQ stride+56(FP), Z10; \
-	VPBROADCASTQ lane+64(FP), Z6; \
+	MOVQ columnsArgs_tuples(BX), R9; \
+	VPBROADCASTQ columnsArgs_dim(BX), Z8; \
+	VPBROADCASTQ columnsArgs_fromEnd(BX), Z9; \
+	VPBROADCASTQ columnsArgs_stride(BX), Z10; \
+	VPBROADCASTQ columnsArgs_lane(BX), Z6; \
 	VPMULLQ lanes<>(SB), Z6, Z5; \
 	VPSLLQ $3, Z6, Z6; \
-	MOVQ dim+40(FP), R12; \
-	MOVQ later+96(FP), R10; \
-	MOVQ next+104(FP), R14; \
+	MOVQ columnsArgs_dim(BX), R12; \
+	MOVQ columnsArgs_ahead(BX), R10; \
+	MOVQ columnsArgs_line(BX), R14; \
 	ADDQ SI, R14; \
-	VPBROADCASTQ limit+136(FP), Z11; \
-	VPBROADCASTQ data+88(FP), Z12; \
+	VPBROADCASTQ columnsArgs_limit(BX), Z11; \
+	VPBROADCASTQ columnsArgs_data(BX), Z12; \
 	MOVQ $~3, AX; \
 	VPBROADCASTQ AX, Z13; \
 	KXNORB K5, K5, K5
@@ -161,7 +163,7 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $64
 	PREFETCHT0 (AX)(R10*1); \
 	TESTQ      R15, R15; \
 	JLE        asked; \
-	MOVQ       per+128(FP), AX; \
+	MOVQ       columnsArgs_perTurn(BX), AX; \
 	SUBQ       AX, R15; \
 ask: \
 	PREFETCHT0 (R13); \
@@ -207,8 +209,8 @@ asked:
 row: \
 	VMOVDQA64  Z5, Z7; \
 	MOVQ       R14, R13; \
-	ADDQ       step+112(FP), R14; \
-	MOVQ       lines+120(FP), R15; \
+	ADDQ       columnsArgs_lineStep(BX), R14; \
+	MOVQ       columnsArgs_lines(BX), R15; \
 	XORL       CX, CX; \
 	CMPQ       CX, R8; \
 	JGE        left; \
@@ -229,9 +231,9 @@ left: \
 	LEFT; \
 none: \
 	XORL       CX, CX; \
-	ADDQ       from+72(FP), DX; \
-	ADDQ       to+80(FP), DI; \
-	ADDQ       data+88(FP), SI; \
+	ADDQ       columnsArgs_from(BX), DX; \
+	ADDQ       columnsArgs_to(BX), DI; \
+	ADDQ       columnsArgs_data(BX), SI; \
 	VPSUBQ     Z12, Z11, Z11; \
 	DECQ       R9; \
 	JNZ        row; \
@@ -246,139 +248,139 @@ hard: \
 out: \
 	FENCE; \
 	VZEROUPPER; \
-	MOVQ tuples+32(FP), AX; \
+	MOVQ columnsArgs_tuples(BX), AX; \
 	SUBQ R9, AX; \
-	IMULQ n+24(FP), AX; \
+	IMULQ columnsArgs_n(BX), AX; \
 	ADDQ CX, AX; \
-	MOVQ AX, ret+144(FP); \
+	MOVQ AX, moved+8(FP); \
 	RET
 
 #define NOFENCE
 
-// func columns1of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·columns1of8AVX512(SB), NOSPLIT, $0-152
+// func columns1of8AVX512(a *columnsArgs) (moved int)
+TEXT ·columns1of8AVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 1, LINES, ATONCE, INDEX8, ELEMENT, GATHER1, STORE1, LEFT1, NOFENCE)
 
-// func flat1of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat1of8AVX512(SB), NOSPLIT, $0-152
+// func flat1of8AVX512(a *columnsArgs) (moved int)
+TEXT ·flat1of8AVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 1, VALUES, SINGLY1, INDEX8, SELF, GATHER1, STORE1, LEFT1, NOFENCE)
 
-// func flat1of8AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat1of8AheadAVX512(SB), NOSPLIT, $0-152
+// func flat1of8AheadAVX512(a *columnsArgs) (moved int)
+TEXT ·flat1of8AheadAVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 1, EACH, SINGLY1, INDEX8, SELF, GATHER1, STORE1, LEFT1, NOFENCE)
 
-// func columns2of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·columns2of8AVX512(SB), NOSPLIT, $0-152
+// func columns2of8AVX512(a *columnsArgs) (moved int)
+TEXT ·columns2of8AVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 2, LINES, ATONCE, INDEX8, ELEMENT, GATHER2, STORE2, LEFT2, NOFENCE)
 
-// func flat2of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat2of8AVX512(SB), NOSPLIT, $0-152
+// func flat2of8AVX512(a *columnsArgs) (moved int)
+TEXT ·flat2of8AVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 2, VALUES, SINGLY2, INDEX8, SELF, GATHER2, STORE2, LEFT2, NOFENCE)
 
-// func flat2of8AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat2of8AheadAVX512(SB), NOSPLIT, $0-152
+// func flat2of8AheadAVX512(a *columnsArgs) (moved int)
+TEXT ·flat2of8AheadAVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 2, EACH, SINGLY2, INDEX8, SELF, GATHER2, STORE2, LEFT2, NOFENCE)
 
-// func columns4of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·columns4of8AVX512(SB), NOSPLIT, $0-152
+// func columns4of8AVX512(a *columnsArgs) (moved int)
+TEXT ·columns4of8AVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 4, LINES, ATONCE, INDEX8, ELEMENT, GATHER4, STORE4, LEFT4, NOFENCE)
 
-// func columns4of8StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·columns4of8StreamAVX512(SB), NOSPLIT, $0-152
+// func columns4of8StreamAVX512(a *columnsArgs) (moved int)
+TEXT ·columns4of8StreamAVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 4, PASTLINES, ATONCE, INDEX8, ELEMENT, GATHER4, STREAM4, LEFT4, SFENCE)
 
-// func flat4of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat4of8AVX512(SB), NOSPLIT, $0-152
+// func flat4of8AVX512(a *columnsArgs) (moved int)
+TEXT ·flat4of8AVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 4, VALUES, SINGLY4, INDEX8, SELF, GATHER4, STORE4, LEFT4, NOFENCE)
 
-// func flat4of8AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat4of8AheadAVX512(SB), NOSPLIT, $0-152
+// func flat4of8AheadAVX512(a *columnsArgs) (moved int)
+TEXT ·flat4of8AheadAVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 4, EACH, SINGLY4, INDEX8, SELF, GATHER4, STORE4, LEFT4, NOFENCE)
 
-// func flat4of8StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat4of8StreamAVX512(SB), NOSPLIT, $0-152
+// func flat4of8StreamAVX512(a *columnsArgs) (moved int)
+TEXT ·flat4of8StreamAVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 4, VALUES, ATONCE, INDEX8, SELF, GATHER4, STREAM4, LEFT4, SFENCE)
 
-// func columns8of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·columns8of8AVX512(SB), NOSPLIT, $0-152
+// func columns8of8AVX512(a *columnsArgs) (moved int)
+TEXT ·columns8of8AVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 8, LINES, ATONCE, INDEX8, ELEMENT, GATHER8, STORE8, LEFT8, NOFENCE)
 
-// func columns8of8StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·columns8of8StreamAVX512(SB), NOSPLIT, $0-152
+// func columns8of8StreamAVX512(a *columnsArgs) (moved int)
+TEXT ·columns8of8StreamAVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 8, PASTLINES, ATONCE, INDEX8, ELEMENT, GATHER8, STREAM8, LEFT8, SFENCE)
 
-// func flat8of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat8of8AVX512(SB), NOSPLIT, $0-152
+// func flat8of8AVX512(a *columnsArgs) (moved int)
+TEXT ·flat8of8AVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 8, VALUES, SINGLY8, INDEX8, SELF, GATHER8, STORE8, LEFT8, NOFENCE)
 
-// func flat8of8AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat8of8AheadAVX512(SB), NOSPLIT, $0-152
+// func flat8of8AheadAVX512(a *columnsArgs) (moved int)
+TEXT ·flat8of8AheadAVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 8, EACH, SINGLY8, INDEX8, SELF, GATHER8, STORE8, LEFT8, NOFENCE)
 
-// func flat8of8StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat8of8StreamAVX512(SB), NOSPLIT, $0-152
+// func flat8of8StreamAVX512(a *columnsArgs) (moved int)
+TEXT ·flat8of8StreamAVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 8, VALUES, ATONCE, INDEX8, SELF, GATHER8, STREAM8, LEFT8, SFENCE)
 
-// func columns1of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·columns1of4AVX512(SB), NOSPLIT, $0-152
+// func columns1of4AVX512(a *columnsArgs) (moved int)
+TEXT ·columns1of4AVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 1, LINES, ATONCE, INDEX4, ELEMENT, GATHER1, STORE1, LEFT1, NOFENCE)
 
-// func flat1of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat1of4AVX512(SB), NOSPLIT, $0-152
+// func flat1of4AVX512(a *columnsArgs) (moved int)
+TEXT ·flat1of4AVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 1, VALUES, SINGLY1, INDEX4, SELF, GATHER1, STORE1, LEFT1, NOFENCE)
 
-// func flat1of4AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat1of4AheadAVX512(SB), NOSPLIT, $0-152
+// func flat1of4AheadAVX512(a *columnsArgs) (moved int)
+TEXT ·flat1of4AheadAVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 1, EACH, SINGLY1, INDEX4, SELF, GATHER1, STORE1, LEFT1, NOFENCE)
 
-// func columns2of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·columns2of4AVX512(SB), NOSPLIT, $0-152
+// func columns2of4AVX512(a *columnsArgs) (moved int)
+TEXT ·columns2of4AVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 2, LINES, ATONCE, INDEX4, ELEMENT, GATHER2, STORE2, LEFT2, NOFENCE)
 
-// func flat2of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat2of4AVX512(SB), NOSPLIT, $0-152
+// func flat2of4AVX512(a *columnsArgs) (moved int)
+TEXT ·flat2of4AVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 2, VALUES, SINGLY2, INDEX4, SELF, GATHER2, STORE2, LEFT2, NOFENCE)
 
-// func flat2of4AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat2of4AheadAVX512(SB), NOSPLIT, $0-152
+// func flat2of4AheadAVX512(a *columnsArgs) (moved int)
+TEXT ·flat2of4AheadAVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 2, EACH, SINGLY2, INDEX4, SELF, GATHER2, STORE2, LEFT2, NOFENCE)
 
-// func columns4of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·columns4of4AVX512(SB), NOSPLIT, $0-152
+// func columns4of4AVX512(a *columnsArgs) (moved int)
+TEXT ·columns4of4AVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 4, LINES, ATONCE, INDEX4, ELEMENT, GATHER4, STORE4, LEFT4, NOFENCE)
 
-// func columns4of4StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·columns4of4StreamAVX512(SB), NOSPLIT, $0-152
+// func columns4of4StreamAVX512(a *columnsArgs) (moved int)
+TEXT ·columns4of4StreamAVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 4, PASTLINES, ATONCE, INDEX4, ELEMENT, GATHER4, STREAM4, LEFT4, SFENCE)
 
-// func flat4of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat4of4AVX512(SB), NOSPLIT, $0-152
+// func flat4of4AVX512(a *columnsArgs) (moved int)
+TEXT ·flat4of4AVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 4, VALUES, SINGLY4, INDEX4, SELF, GATHER4, STORE4, LEFT4, NOFENCE)
 
-// func flat4of4AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat4of4AheadAVX512(SB), NOSPLIT, $0-152
+// func flat4of4AheadAVX512(a *columnsArgs) (moved int)
+TEXT ·flat4of4AheadAVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 4, EACH, SINGLY4, INDEX4, SELF, GATHER4, STORE4, LEFT4, NOFENCE)
 
-// func flat4of4StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat4of4StreamAVX512(SB), NOSPLIT, $0-152
+// func flat4of4StreamAVX512(a *columnsArgs) (moved int)
+TEXT ·flat4of4StreamAVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 4, VALUES, ATONCE, INDEX4, SELF, GATHER4, STREAM4, LEFT4, SFENCE)
 
-// func columns8of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·columns8of4AVX512(SB), NOSPLIT, $0-152
+// func columns8of4AVX512(a *columnsArgs) (moved int)
+TEXT ·columns8of4AVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 8, LINES, ATONCE, INDEX4, ELEMENT, GATHER8, STORE8, LEFT8, NOFENCE)
 
-// func columns8of4StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·columns8of4StreamAVX512(SB), NOSPLIT, $0-152
+// func columns8of4StreamAVX512(a *columnsArgs) (moved int)
+TEXT ·columns8of4StreamAVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 8, PASTLINES, ATONCE, INDEX4, ELEMENT, GATHER8, STREAM8, LEFT8, SFENCE)
 
-// func flat8of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat8of4AVX512(SB), NOSPLIT, $0-152
+// func flat8of4AVX512(a *columnsArgs) (moved int)
+TEXT ·flat8of4AVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 8, VALUES, SINGLY8, INDEX4, SELF, GATHER8, STORE8, LEFT8, NOFENCE)
 
-// func flat8of4AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat8of4AheadAVX512(SB), NOSPLIT, $0-152
+// func flat8of4AheadAVX512(a *columnsArgs) (moved int)
+TEXT ·flat8of4AheadAVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 8, EACH, SINGLY8, INDEX4, SELF, GATHER8, STORE8, LEFT8, NOFENCE)
 
-// func flat8of4StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat8of4StreamAVX512(SB), NOSPLIT, $0-152
+// func flat8of4StreamAVX512(a *columnsArgs) (moved int)
+TEXT ·flat8of4StreamAVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 8, VALUES, ATONCE, INDEX4, SELF, GATHER8, STREAM8, LEFT8, SFENCE)

@@ -1,5 +1,6 @@
 //go:build !purego
 
+#include "go_asm.h"
 #include "textflag.h"
 
 // Elements straight from index values: n values of 8 or 4 bytes, checked
@@ -12,13 +13,14 @@
 //	CX  values that are left
 
 #define EARGS \
-	MOVQ dst+0(FP), DI; \
-	MOVQ src+8(FP), SI; \
-	MOVQ values+16(FP), DX; \
-	MOVQ n+24(FP), CX; \
-	MOVQ dim+32(FP), R8; \
-	MOVQ fromEnd+40(FP), R9; \
-	MOVQ later+48(FP), R10
+	MOVQ a+0(FP), AX; \
+	MOVQ elementsArgs_dst(AX), DI; \
+	MOVQ elementsArgs_src(AX), SI; \
+	MOVQ elementsArgs_values(AX), DX; \
+	MOVQ elementsArgs_n(AX), CX; \
+	MOVQ elementsArgs_dim(AX), R8; \
+	MOVQ elementsArgs_fromEnd(AX), R9; \
+	MOVQ elementsArgs_ahead(AX), R10
 
 // The values themselves come in order, which the hardware does not see early
 // enough: they are asked for STREAM bytes before their turn.
@@ -33,9 +35,10 @@
 	JCC  out
 
 #define DONE \
-	MOVQ n+24(FP), AX; \
+	MOVQ a+0(FP), AX; \
+	MOVQ elementsArgs_n(AX), AX; \
 	SUBQ CX, AX; \
-	MOVQ AX, ret+56(FP); \
+	MOVQ AX, moved+8(FP); \
 	RET
 
 #define ELEMENTS(load, width, move, size) \
@@ -68,83 +71,83 @@ loop: \
 out: \
 	DONE
 
-// func elements1of8(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements1of8(SB), NOSPLIT, $0-64
+// func elements1of8(a *elementsArgs) (moved int)
+TEXT ·elements1of8(SB), NOSPLIT, $0-16
 	EARGS
 	ELEMENTS(MOVQ, 8, MOVB, 1)
 
-// func elements1of8Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements1of8Ahead(SB), NOSPLIT, $0-64
+// func elements1of8Ahead(a *elementsArgs) (moved int)
+TEXT ·elements1of8Ahead(SB), NOSPLIT, $0-16
 	EARGS
 	ELEMENTSAHEAD(MOVQ, 8, MOVB, 1)
 
-// func elements2of8(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements2of8(SB), NOSPLIT, $0-64
+// func elements2of8(a *elementsArgs) (moved int)
+TEXT ·elements2of8(SB), NOSPLIT, $0-16
 	EARGS
 	ELEMENTS(MOVQ, 8, MOVW, 2)
 
-// func elements2of8Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements2of8Ahead(SB), NOSPLIT, $0-64
+// func elements2of8Ahead(a *elementsArgs) (moved int)
+TEXT ·elements2of8Ahead(SB), NOSPLIT, $0-16
 	EARGS
 	ELEMENTSAHEAD(MOVQ, 8, MOVW, 2)
 
-// func elements4of8(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements4of8(SB), NOSPLIT, $0-64
+// func elements4of8(a *elementsArgs) (moved int)
+TEXT ·elements4of8(SB), NOSPLIT, $0-16
 	EARGS
 	ELEMENTS(MOVQ, 8, MOVL, 4)
 
-// func elements4of8Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements4of8Ahead(SB), NOSPLIT, $0-64
+// func elements4of8Ahead(a *elementsArgs) (moved int)
+TEXT ·elements4of8Ahead(SB), NOSPLIT, $0-16
 	EARGS
 	ELEMENTSAHEAD(MOVQ, 8, MOVL, 4)
 
-// func elements8of8(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements8of8(SB), NOSPLIT, $0-64
+// func elements8of8(a *elementsArgs) (moved int)
+TEXT ·elements8of8(SB), NOSPLIT, $0-16
 	EARGS
 	ELEMENTS(MOVQ, 8, MOVQ, 8)
 
-// func elements8of8Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements8of8Ahead(SB), NOSPLIT, $0-64
+// func elements8of8Ahead(a *elementsArgs) (moved int)
+TEXT ·elements8of8Ahead(SB), NOSPLIT, $0-16
 	EARGS
 	ELEMENTSAHEAD(MOVQ, 8, MOVQ, 8)
 
-// func elements1of4(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements1of4(SB), NOSPLIT, $0-64
+// func elements1of4(a *elementsArgs) (moved int)
+TEXT ·elements1of4(SB), NOSPLIT, $0-16
 	EARGS
 	ELEMENTS(MOVLQSX, 4, MOVB, 1)
 
-// func elements1of4Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements1of4Ahead(SB), NOSPLIT, $0-64
+// func elements1of4Ahead(a *elementsArgs) (moved int)
+TEXT ·elements1of4Ahead(SB), NOSPLIT, $0-16
 	EARGS
 	ELEMENTSAHEAD(MOVLQSX, 4, MOVB, 1)
 
-// func elements2of4(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements2of4(SB), NOSPLIT, $0-64
+// func elements2of4(a *elementsArgs) (moved int)
+TEXT ·elements2of4(SB), NOSPLIT, $0-16
 	EARGS
 	ELEMENTS(MOVLQSX, 4, MOVW, 2)
 
-// func elements2of4Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements2of4Ahead(SB), NOSPLIT, $0-64
+// func elements2of4Ahead(a *elementsArgs) (moved int)
+TEXT ·elements2of4Ahead(SB), NOSPLIT, $0-16
 	EARGS
 	ELEMENTSAHEAD(MOVLQSX, 4, MOVW, 2)
 
-// func elements4of4(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements4of4(SB), NOSPLIT, $0-64
+// func elements4of4(a *elementsArgs) (moved int)
+TEXT ·elements4of4(SB), NOSPLIT, $0-16
 	EARGS
 	ELEMENTS(MOVLQSX, 4, MOVL, 4)
 
-// func elements4of4Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements4of4Ahead(SB), NOSPLIT, $0-64
+// func elements4of4Ahead(a *elementsArgs) (moved int)
+TEXT ·elements4of4Ahead(SB), NOSPLIT, $0-16
 	EARGS
 	ELEMENTSAHEAD(MOVLQSX, 4, MOVL, 4)
 
-// func elements8of4(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements8of4(SB), NOSPLIT, $0-64
+// func elements8of4(a *elementsArgs) (moved int)
+TEXT ·elements8of4(SB), NOSPLIT, $0-16
 	EARGS
 	ELEMENTS(MOVLQSX, 4, MOVQ, 8)
 
-// func elements8of4Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements8of4Ahead(SB), NOSPLIT, $0-64
+// func elements8of4Ahead(a *elementsArgs) (moved int)
+TEXT ·elements8of4Ahead(SB), NOSPLIT, $0-16
 	EARGS
 	ELEMENTSAHEAD(MOVLQSX, 4, MOVQ, 8)
 

@@ -1,5 +1,6 @@
 //go:build !purego
 
+#include "go_asm.h"
 #include "textflag.h"
 
 // Every function here moves n ≥ 1 slices; see Rows for what it means. In all:
@@ -14,17 +15,19 @@
 // A prefetch never faults, whatever its address.
 
 #define ARGS \
-	MOVQ dst+0(FP), DI; \
-	MOVQ src+8(FP), SI; \
-	MOVQ rows+16(FP), DX; \
-	MOVQ n+24(FP), CX; \
-	MOVQ size+32(FP), R8; \
-	MOVQ step+40(FP), R9; \
-	MOVQ later+48(FP), R10; \
-	MOVQ next+72(FP), R11; \
+	MOVQ a+0(FP), AX; \
+	MOVQ rowsArgs_dst(AX), DI; \
+	MOVQ rowsArgs_src(AX), SI; \
+	MOVQ rowsArgs_rows(AX), DX; \
+	MOVQ rowsArgs_later(AX), R10; \
+	SUBQ DX, R10; \
+	MOVQ rowsArgs_n(AX), CX; \
+	MOVQ rowsArgs_size(AX), R8; \
+	MOVQ rowsArgs_step(AX), R9; \
+	MOVQ rowsArgs_laterBias(AX), R11; \
 	ADDQ SI, R11; \
-	ADDQ at+56(FP), DI; \
-	ADDQ bias+64(FP), SI
+	ADDQ rowsArgs_at(AX), DI; \
+	ADDQ rowsArgs_bias(AX), SI
 
 // NEXT finds the slice and what to prefetch, and steps over the row.
 #define NEXT \
@@ -148,97 +151,97 @@ end: \
 
 #define PLAIN
 
-// func rows1(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·rows1(SB), NOSPLIT, $0-80
+// func rows1(a *rowsArgs)
+TEXT ·rows1(SB), NOSPLIT, $0-8
 	SHORT(KTH, MOVE1, PLAIN)
 
-// func rows1Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·rows1Ahead(SB), NOSPLIT, $0-80
+// func rows1Ahead(a *rowsArgs)
+TEXT ·rows1Ahead(SB), NOSPLIT, $0-8
 	SHORT(ASKONE, MOVE1, PLAIN)
 
-// func rows2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+// func rows2(a *rowsArgs)
 // for slices of 2 and 3 bytes
-TEXT ·rows2(SB), NOSPLIT, $0-80
+TEXT ·rows2(SB), NOSPLIT, $0-8
 	SHORT(KTH, MOVE2, PLAIN)
 
-// func rows2Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·rows2Ahead(SB), NOSPLIT, $0-80
+// func rows2Ahead(a *rowsArgs)
+TEXT ·rows2Ahead(SB), NOSPLIT, $0-8
 	SHORT(ASKKTH, MOVE2, PLAIN)
 
-// func rows4(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·rows4(SB), NOSPLIT, $0-80
+// func rows4(a *rowsArgs)
+TEXT ·rows4(SB), NOSPLIT, $0-8
 	SHORT(KTH, MOVE4, PLAIN)
 
-// func rows4Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·rows4Ahead(SB), NOSPLIT, $0-80
+// func rows4Ahead(a *rowsArgs)
+TEXT ·rows4Ahead(SB), NOSPLIT, $0-8
 	SHORT(ASKONE, MOVE4, PLAIN)
 
-// func rows5(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+// func rows5(a *rowsArgs)
 // for slices of 5 to 7 bytes
-TEXT ·rows5(SB), NOSPLIT, $0-80
+TEXT ·rows5(SB), NOSPLIT, $0-8
 	SHORT(KTH, MOVE5, PLAIN)
 
-// func rows5Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·rows5Ahead(SB), NOSPLIT, $0-80
+// func rows5Ahead(a *rowsArgs)
+TEXT ·rows5Ahead(SB), NOSPLIT, $0-8
 	SHORT(ASKKTH, MOVE5, PLAIN)
 
-// func rows8(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·rows8(SB), NOSPLIT, $0-80
+// func rows8(a *rowsArgs)
+TEXT ·rows8(SB), NOSPLIT, $0-8
 	SHORT(KTH, MOVE8, PLAIN)
 
-// func rows8Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·rows8Ahead(SB), NOSPLIT, $0-80
+// func rows8Ahead(a *rowsArgs)
+TEXT ·rows8Ahead(SB), NOSPLIT, $0-8
 	SHORT(ASKONE, MOVE8, PLAIN)
 
-// func rows9(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+// func rows9(a *rowsArgs)
 // for slices of 9 to 15 bytes
-TEXT ·rows9(SB), NOSPLIT, $0-80
+TEXT ·rows9(SB), NOSPLIT, $0-8
 	SHORT(KTH, MOVE9, PLAIN)
 
-// func rows9Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·rows9Ahead(SB), NOSPLIT, $0-80
+// func rows9Ahead(a *rowsArgs)
+TEXT ·rows9Ahead(SB), NOSPLIT, $0-8
 	SHORT(ASKKTH, MOVE9, PLAIN)
 
-// func rows16(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·rows16(SB), NOSPLIT, $0-80
+// func rows16(a *rowsArgs)
+TEXT ·rows16(SB), NOSPLIT, $0-8
 	SHORT(KTH, MOVE16, PLAIN)
 
-// func rows16Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·rows16Ahead(SB), NOSPLIT, $0-80
+// func rows16Ahead(a *rowsArgs)
+TEXT ·rows16Ahead(SB), NOSPLIT, $0-8
 	SHORT(ASKONE, MOVE16, PLAIN)
 
 #define PAST16 \
 	MOVOU (AX), X0; \
 	MOVNTO X0, (DI)
 
-// func stream16(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·stream16(SB), NOSPLIT, $0-80
+// func stream16(a *rowsArgs)
+TEXT ·stream16(SB), NOSPLIT, $0-8
 	SHORT(ASKONE, PAST16, SFENCE)
 
-// func rows17(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+// func rows17(a *rowsArgs)
 // for slices of 17 to 32 bytes
-TEXT ·rows17(SB), NOSPLIT, $0-80
+TEXT ·rows17(SB), NOSPLIT, $0-8
 	SHORT(KTH, MOVE17, PLAIN)
 
-// func rows17Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·rows17Ahead(SB), NOSPLIT, $0-80
+// func rows17Ahead(a *rowsArgs)
+TEXT ·rows17Ahead(SB), NOSPLIT, $0-8
 	SHORT(ASKKTH, MOVE17, PLAIN)
 
 #define PAST32 \
 	VMOVDQU (AX), Y0; \
 	VMOVNTDQ Y0, (DI)
 
-// func stream32AVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·stream32AVX2(SB), NOSPLIT, $0-80
+// func stream32AVX2(a *rowsArgs)
+TEXT ·stream32AVX2(SB), NOSPLIT, $0-8
 	SHORT(ASKONE, PAST32, SFENCE; VZEROUPPER)
 
-// func rows33AVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+// func rows33AVX2(a *rowsArgs)
 // for slices of 33 to 63 bytes
-TEXT ·rows33AVX2(SB), NOSPLIT, $0-80
+TEXT ·rows33AVX2(SB), NOSPLIT, $0-8
 	SHORT(KTH, MOVE33, VZEROUPPER)
 
-// func rows33AheadAVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·rows33AheadAVX2(SB), NOSPLIT, $0-80
+// func rows33AheadAVX2(a *rowsArgs)
+TEXT ·rows33AheadAVX2(SB), NOSPLIT, $0-8
 	SHORT(ASKKTH, MOVE33, VZEROUPPER)
 
 // Slices of 64 bytes and more: whole lines of 64 bytes, and then, over what they
@@ -410,20 +413,20 @@ end: \
 
 #define ASKNONE
 
-// func rows64AVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·rows64AVX2(SB), NOSPLIT, $0-80
+// func rows64AVX2(a *rowsArgs)
+TEXT ·rows64AVX2(SB), NOSPLIT, $0-8
 	SLICES(FOUND, LINEY, ASKNONE, NOTSOON)
 
-// func rows64AheadAVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·rows64AheadAVX2(SB), NOSPLIT, $0-80
+// func rows64AheadAVX2(a *rowsArgs)
+TEXT ·rows64AheadAVX2(SB), NOSPLIT, $0-8
 	SLICES(NEXT, LINEYAHEAD, ASKEND, SOON)
 
-// func rows64AVX512(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·rows64AVX512(SB), NOSPLIT, $0-80
+// func rows64AVX512(a *rowsArgs)
+TEXT ·rows64AVX512(SB), NOSPLIT, $0-8
 	SLICES(FOUND, LINEZ, ASKNONE, NOTSOON)
 
-// func rows64AheadAVX512(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·rows64AheadAVX512(SB), NOSPLIT, $0-80
+// func rows64AheadAVX512(a *rowsArgs)
+TEXT ·rows64AheadAVX512(SB), NOSPLIT, $0-8
 	SLICES(NEXT, LINEZAHEAD, ASKEND, SOON)
 
 // The forms of whole lines that write past the caches. Sizes and places are multiples of
@@ -443,8 +446,8 @@ TEXT ·rows64AheadAVX512(SB), NOSPLIT, $0-80
 	PREFETCHT0 at(BX)(R12*1); \
 	VMOVNTDQ Z0, at(DI)(R12*1)
 
-// func stream64AVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·stream64AVX2(SB), NOSPLIT, $0-80
+// func stream64AVX2(a *rowsArgs)
+TEXT ·stream64AVX2(SB), NOSPLIT, $0-8
 	ARGS
 	PCALIGN $64
 loop:
@@ -455,8 +458,8 @@ loop:
 	VZEROUPPER
 	RET
 
-// func stream64AVX512(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·stream64AVX512(SB), NOSPLIT, $0-80
+// func stream64AVX512(a *rowsArgs)
+TEXT ·stream64AVX512(SB), NOSPLIT, $0-8
 	ARGS
 	PCALIGN $64
 loop:
@@ -505,8 +508,8 @@ GLOBL places<>(SB), RODATA|NOPTR, $64
 	PREFETCHT0 -1(BX)(R8*1); \
 	VPERMB Z1, Z2, K1, Z0
 
-// func streamAVX512VBMI(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·streamAVX512VBMI(SB), NOSPLIT, $0-80
+// func streamAVX512VBMI(a *rowsArgs)
+TEXT ·streamAVX512VBMI(SB), NOSPLIT, $0-8
 	ARGS
 	VMOVDQU64 places<>(SB), Z3
 	MOVQ $-1, R12
@@ -632,10 +635,10 @@ none: \
 	VMOVDQU (AX), X1; \
 	VINSERTI128 $1, -16(AX)(R8*1), Y1, Y1
 
-// func stream33AVX512VBMI(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·stream33AVX512VBMI(SB), NOSPLIT, $0-80
+// func stream33AVX512VBMI(a *rowsArgs)
+TEXT ·stream33AVX512VBMI(SB), NOSPLIT, $0-8
 	SHARE(LOAD33, 32)
 
-// func stream17AVX512VBMI(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·stream17AVX512VBMI(SB), NOSPLIT, $0-80
+// func stream17AVX512VBMI(a *rowsArgs)
+TEXT ·stream17AVX512VBMI(SB), NOSPLIT, $0-8
 	SHARE(LOAD17, 16)

@@ -1,5 +1,6 @@
 //go:build !purego
 
+#include "go_asm.h"
 #include "textflag.h"
 
 // Whole tuples to rows, eight a turn; n is a multiple of 8. A value below zero
@@ -90,24 +91,25 @@ DATA thirds<>+184(SB)/8, $15
 GLOBL thirds<>(SB), RODATA|NOPTR, $192
 
 #define TARGS \
-	MOVQ rows+0(FP), DI; \
-	MOVQ values+8(FP), SI; \
-	MOVQ n+16(FP), CX; \
+	MOVQ a+0(FP), AX; \
+	MOVQ tuplesArgs_rows(AX), DI; \
+	MOVQ tuplesArgs_values(AX), SI; \
+	MOVQ tuplesArgs_n(AX), CX; \
 	VMOVDQU64 counts<>(SB), Z31; \
-	VPBROADCASTQ step+32(FP), Z30; \
+	VPBROADCASTQ tuplesArgs_step(AX), Z30; \
 	VPMULLQ Z30, Z31, Z31; \
 	VPSLLQ $3, Z30, Z30; \
-	VPBROADCASTQ base+24(FP), Z0; \
+	VPBROADCASTQ tuplesArgs_base(AX), Z0; \
 	VPADDQ Z0, Z31, Z31; \
 	VPTERNLOGQ $255, Z29, Z29, Z29; \
-	MOVQ axes+40(FP), DX; \
-	VPBROADCASTQ fromEnd+48(FP), Z28; \
+	MOVQ tuplesArgs_axes(AX), DX; \
+	VPBROADCASTQ tuplesArgs_fromEnd(AX), Z28; \
 	XORL BX, BX
 
-// AXIS reads the axis that stands at(DX).
-#define AXIS(at, dim, add, stride) \
-	VPBROADCASTQ at(DX), dim; \
-	VPBROADCASTQ at+8(DX), stride; \
+// AXIS broadcasts the numbers of the c-th axis.
+#define AXIS(c, dim, add, stride) \
+	VPBROADCASTQ (c*Component__size+Component_Dim)(DX), dim; \
+	VPBROADCASTQ (c*Component__size+Component_Stride)(DX), stride; \
 	VPANDQ dim, Z28, add
 
 #define BEGIN \
@@ -133,7 +135,7 @@ GLOBL thirds<>(SB), RODATA|NOPTR, $192
 	SUBQ $8, CX; \
 	JNZ loop; \
 	VZEROUPPER; \
-	MOVQ BX, ret+64(FP); \
+	MOVQ BX, outside+8(FP); \
 	RET
 
 #define TUPLES1(load, size) \
@@ -150,7 +152,7 @@ loop: \
 #define TUPLES2(load, size) \
 	TARGS; \
 	AXIS(0, Z16, Z19, Z22); \
-	AXIS(16, Z17, Z20, Z23); \
+	AXIS(1, Z17, Z20, Z23); \
 	VMOVDQU64 pairs<>(SB), Z9; \
 	VPSUBQ Z29, Z9, Z10; \
 loop: \
@@ -169,8 +171,8 @@ loop: \
 #define TUPLES3(load, size) \
 	TARGS; \
 	AXIS(0, Z16, Z19, Z22); \
-	AXIS(16, Z17, Z20, Z23); \
-	AXIS(32, Z18, Z21, Z24); \
+	AXIS(1, Z17, Z20, Z23); \
+	AXIS(2, Z18, Z21, Z24); \
 	VMOVDQU64 triples<>(SB), Z9; \
 	VMOVDQU64 triples<>+64(SB), Z10; \
 	VMOVDQU64 triples<>+128(SB), Z11; \
@@ -209,13 +211,13 @@ loop: \
 #define TUPLES(load, size) \
 	TARGS; \
 	AXIS(0, Z9, Z10, Z11); \
-	AXIS(16, Z12, Z13, Z14); \
-	AXIS(32, Z15, Z16, Z17); \
-	AXIS(48, Z18, Z19, Z20); \
-	AXIS(64, Z21, Z22, Z23); \
-	AXIS(80, Z24, Z25, Z26); \
+	AXIS(1, Z12, Z13, Z14); \
+	AXIS(2, Z15, Z16, Z17); \
+	AXIS(3, Z18, Z19, Z20); \
+	AXIS(4, Z21, Z22, Z23); \
+	AXIS(5, Z24, Z25, Z26); \
 	MOVQ CX, R9; \
-	MOVQ k+56(FP), CX; \
+	MOVQ tuplesArgs_k(AX), CX; \
 	MOVL $1, AX; \
 	SHLL CX, AX; \
 	DECL AX; \
@@ -268,34 +270,34 @@ loop: \
 	LEAQ (SI)(R10*8), SI; \
 	END
 
-// func tuples1of8AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
-TEXT ·tuples1of8AVX512(SB), NOSPLIT, $0-72
+// func tuples1of8AVX512(a *tuplesArgs) (outside int)
+TEXT ·tuples1of8AVX512(SB), NOSPLIT, $0-16
 	TUPLES1(VMOVDQU64, 8)
 
-// func tuples2of8AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
-TEXT ·tuples2of8AVX512(SB), NOSPLIT, $0-72
+// func tuples2of8AVX512(a *tuplesArgs) (outside int)
+TEXT ·tuples2of8AVX512(SB), NOSPLIT, $0-16
 	TUPLES2(VMOVDQU64, 8)
 
-// func tuples3of8AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
-TEXT ·tuples3of8AVX512(SB), NOSPLIT, $0-72
+// func tuples3of8AVX512(a *tuplesArgs) (outside int)
+TEXT ·tuples3of8AVX512(SB), NOSPLIT, $0-16
 	TUPLES3(VMOVDQU64, 8)
 
-// func tuplesOf8AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
-TEXT ·tuplesOf8AVX512(SB), NOSPLIT, $0-72
+// func tuplesOf8AVX512(a *tuplesArgs) (outside int)
+TEXT ·tuplesOf8AVX512(SB), NOSPLIT, $0-16
 	TUPLES(VMOVDQU64.Z, 8)
 
-// func tuples1of4AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
-TEXT ·tuples1of4AVX512(SB), NOSPLIT, $0-72
+// func tuples1of4AVX512(a *tuplesArgs) (outside int)
+TEXT ·tuples1of4AVX512(SB), NOSPLIT, $0-16
 	TUPLES1(VPMOVSXDQ, 4)
 
-// func tuples2of4AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
-TEXT ·tuples2of4AVX512(SB), NOSPLIT, $0-72
+// func tuples2of4AVX512(a *tuplesArgs) (outside int)
+TEXT ·tuples2of4AVX512(SB), NOSPLIT, $0-16
 	TUPLES2(VPMOVSXDQ, 4)
 
-// func tuples3of4AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
-TEXT ·tuples3of4AVX512(SB), NOSPLIT, $0-72
+// func tuples3of4AVX512(a *tuplesArgs) (outside int)
+TEXT ·tuples3of4AVX512(SB), NOSPLIT, $0-16
 	TUPLES3(VPMOVSXDQ, 4)
 
-// func tuplesOf4AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
-TEXT ·tuplesOf4AVX512(SB), NOSPLIT, $0-72
+// func tuplesOf4AVX512(a *tuplesArgs) (outside int)
+TEXT ·tuplesOf4AVX512(SB), NOSPLIT, $0-16
 	TUPLES(VPMOVSXDQ.Z, 4)
