@@ -2,6 +2,12 @@ package kernel
 
 import (
 	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -124,6 +130,135 @@ func TestAssemblyIsTried(t *testing.T) {
 			t.Errorf("%s is in no file of assembly", name)
 		}
 	}
+}
+
+// loops returns Go functions whose bodies are the loops in the comments of the
+// assembly functions. A parameter is a field of the argument struct, where a
+// pointer is the slice that begins there.
+func loops(t *testing.T) (source string, names []string) {
+	t.Helper()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parameter := func(list *strings.Builder, field *ast.Field) {
+		for _, name := range field.Names {
+			of := types.ExprString(field.Type)
+			fmt.Fprintf(list, "%s %s, ", name.Name, strings.Replace(of, "*", "[]", 1))
+		}
+	}
+	structs, functions := map[string]string{}, map[string]*ast.FuncDecl{}
+	for _, file := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, decl := range parsed.Decls {
+			switch decl := decl.(type) {
+			case *ast.FuncDecl:
+				if decl.Body == nil {
+					functions[decl.Name.Name] = decl
+				}
+			case *ast.GenDecl:
+				for _, spec := range decl.Specs {
+					if spec, ok := spec.(*ast.TypeSpec); ok {
+						if fields, ok := spec.Type.(*ast.StructType); ok {
+							var list strings.Builder
+							for _, field := range fields.Fields.List {
+								parameter(&list, field)
+							}
+							structs["*"+spec.Name.Name] = list.String()
+						}
+					}
+				}
+			}
+		}
+	}
+	names = slices.Sorted(maps.Keys(functions))
+	var b strings.Builder
+	for _, name := range names {
+		decl := functions[name]
+		var list strings.Builder
+		for _, field := range decl.Type.Params.List {
+			if args := structs[types.ExprString(field.Type)]; args != "" {
+				list.WriteString(args)
+			} else {
+				parameter(&list, field)
+			}
+		}
+		result := ""
+		if decl.Type.Results != nil {
+			field := decl.Type.Results.List[0]
+			result = fmt.Sprintf("(%s %s)", field.Names[0].Name, types.ExprString(field.Type))
+		}
+		fmt.Fprintf(&b, "func loop_%s(%s) %s {\n", name, list.String(), result)
+		code := 0
+		for line := range strings.Lines(decl.Doc.Text()) {
+			if strings.HasPrefix(line, "\t") {
+				b.WriteString(line)
+				code++
+			}
+		}
+		if code < 3 {
+			t.Errorf("the comment of %s has no loop", name)
+		}
+		b.WriteString("}\n\n")
+	}
+	return b.String(), names
+}
+
+// littleEndian stands for encoding/binary, as far as the loops use it.
+const littleEndian = `package binary
+
+var LittleEndian order
+
+type order struct{}
+
+func (order) Uint16([]byte) uint16 { return 0 }
+func (order) Uint32([]byte) uint32 { return 0 }
+func (order) Uint64([]byte) uint64 { return 0 }
+`
+
+type onlyPackage struct{ *types.Package }
+
+func (p onlyPackage) Import(path string) (*types.Package, error) {
+	if path != p.Path() {
+		return nil, fmt.Errorf("a loop imports %s", path)
+	}
+	return p.Package, nil
+}
+
+// TestStubsAreLoops checks that the comment of every assembly function has a Go
+// loop that compiles with the function's arguments as variables.
+func TestStubsAreLoops(t *testing.T) {
+	source, names := loops(t)
+	for _, name := range assembled(t) {
+		if !slices.Contains(names, name) {
+			t.Errorf("%s is not declared", name)
+		}
+	}
+	files := token.NewFileSet()
+	check := func(path, text string, config types.Config) *types.Package {
+		file, err := parser.ParseFile(files, path, text, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		config.Error = func(err error) { t.Error(err) }
+		checked, _ := config.Check(path, files, []*ast.File{file}, nil)
+		return checked
+	}
+	binary := check("encoding/binary", littleEndian, types.Config{})
+	check("loops", `package loops
+
+import "encoding/binary"
+
+type Component struct{ Dim, Stride int64 }
+
+func prefetch(b []byte, at, n int) {}
+
+var _ = binary.LittleEndian
+
+`+source, types.Config{Importer: onlyPackage{binary}})
 }
 
 // tryRows moves ten rows into memory that is aligned to pages, as streams want
