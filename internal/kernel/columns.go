@@ -42,7 +42,7 @@ type columnsArgs struct {
 	line             int   // from src to the first line that is prefetched with the first tuple
 	lineStep         int   // between the first prefetched lines of two tuples
 	lines            int   // lines to prefetch with each tuple
-	perTurn          int   // lines to prefetch with each eight columns
+	perEight          int   // lines to prefetch with each eight columns
 	limit            int   // largest offset in src at which 4 bytes may be read
 }
 
@@ -105,7 +105,7 @@ func Gather(dst, src []byte, size int, c Columns) (moved int) {
 	return move.call(&columnsArgs{
 		dst: to, src: unsafe.SliceData(src), values: &c.Bytes[c.First], n: c.Wide, tuples: c.Tuples,
 		dim: c.Dim, fromEnd: add, stride: c.Stride, lane: c.Lane, from: c.From, to: c.To, data: c.Data,
-		ahead: c.Asked * c.From, line: c.Next, lineStep: c.Skip, lines: lines, perTurn: per, limit: len(src) - 4,
+		ahead: c.Asked * c.From, line: c.Next, lineStep: c.Skip, lines: lines, perEight: per, limit: len(src) - 4,
 	}) / c.Wide
 }
 

@@ -43,8 +43,8 @@ func columns1of8AVX512(a *columnsArgs) (moved int)
 func flat1of8AVX512(a *columnsArgs) (moved int)
 
 // flat1of8AheadAVX512 is flat1of8AVX512 with a prefetch of later elements: with
-// each eight elements, it prefetches those of the eight values that stand ahead
-// bytes further:
+// every eight values, it prefetches the elements of the eight values at a distance
+// of ahead bytes:
 //
 //	for t := range tuples {
 //		for j := range n {
@@ -93,8 +93,8 @@ func columns2of8AVX512(a *columnsArgs) (moved int)
 func flat2of8AVX512(a *columnsArgs) (moved int)
 
 // flat2of8AheadAVX512 is flat2of8AVX512 with a prefetch of later elements: with
-// each eight elements, it prefetches those of the eight values that stand ahead
-// bytes further:
+// every eight values, it prefetches the elements of the eight values at a distance
+// of ahead bytes:
 //
 //	for t := range tuples {
 //		for j := range n {
@@ -160,8 +160,8 @@ func columns4of8StreamAVX512(a *columnsArgs) (moved int)
 func flat4of8AVX512(a *columnsArgs) (moved int)
 
 // flat4of8AheadAVX512 is flat4of8AVX512 with a prefetch of later elements: with
-// each eight elements, it prefetches those of the eight values that stand ahead
-// bytes further:
+// every eight values, it prefetches the elements of the eight values at a distance
+// of ahead bytes:
 //
 //	for t := range tuples {
 //		for j := range n {
@@ -244,8 +244,8 @@ func columns8of8StreamAVX512(a *columnsArgs) (moved int)
 func flat8of8AVX512(a *columnsArgs) (moved int)
 
 // flat8of8AheadAVX512 is flat8of8AVX512 with a prefetch of later elements: with
-// each eight elements, it prefetches those of the eight values that stand ahead
-// bytes further:
+// every eight values, it prefetches the elements of the eight values at a distance
+// of ahead bytes:
 //
 //	for t := range tuples {
 //		for j := range n {
@@ -311,8 +311,8 @@ func columns1of4AVX512(a *columnsArgs) (moved int)
 func flat1of4AVX512(a *columnsArgs) (moved int)
 
 // flat1of4AheadAVX512 is flat1of4AVX512 with a prefetch of later elements: with
-// each eight elements, it prefetches those of the eight values that stand ahead
-// bytes further:
+// every eight values, it prefetches the elements of the eight values at a distance
+// of ahead bytes:
 //
 //	for t := range tuples {
 //		for j := range n {
@@ -361,8 +361,8 @@ func columns2of4AVX512(a *columnsArgs) (moved int)
 func flat2of4AVX512(a *columnsArgs) (moved int)
 
 // flat2of4AheadAVX512 is flat2of4AVX512 with a prefetch of later elements: with
-// each eight elements, it prefetches those of the eight values that stand ahead
-// bytes further:
+// every eight values, it prefetches the elements of the eight values at a distance
+// of ahead bytes:
 //
 //	for t := range tuples {
 //		for j := range n {
@@ -428,8 +428,8 @@ func columns4of4StreamAVX512(a *columnsArgs) (moved int)
 func flat4of4AVX512(a *columnsArgs) (moved int)
 
 // flat4of4AheadAVX512 is flat4of4AVX512 with a prefetch of later elements: with
-// each eight elements, it prefetches those of the eight values that stand ahead
-// bytes further:
+// every eight values, it prefetches the elements of the eight values at a distance
+// of ahead bytes:
 //
 //	for t := range tuples {
 //		for j := range n {
@@ -512,8 +512,8 @@ func columns8of4StreamAVX512(a *columnsArgs) (moved int)
 func flat8of4AVX512(a *columnsArgs) (moved int)
 
 // flat8of4AheadAVX512 is flat8of4AVX512 with a prefetch of later elements: with
-// each eight elements, it prefetches those of the eight values that stand ahead
-// bytes further:
+// every eight values, it prefetches the elements of the eight values at a distance
+// of ahead bytes:
 //
 //	for t := range tuples {
 //		for j := range n {

@@ -3,25 +3,23 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// Tuples of neighbouring columns, straight from their index values: the j-th value
-// v of the t-th tuple, checked against dim, means element v·stride + j·lane of
-// src + t·data. They stop before the eight columns that have a value outside,
-// and say how many elements came before those. Eight columns a turn; what is left
-// of a tuple is masked.
+// The forms of Gather: eight columns per iteration; a mask selects the columns that
+// remain at the end of a tuple. They stop before the eight columns that contain an
+// invalid value, and return how many elements precede those.
 //
-//	DI  where the tuple goes             Z8   dim
-//	SI  what the tuple counts from       Z9   what is added to a negative value: dim, or 0
-//	DX  the tuple's values               Z10  stride
-//	CX  columns that are done            Z7   j·lane of this turn; Z5 of the first, Z6 from one to the next
-//	                                     Z11  the last 4 bytes of src, Z13 a multiple of 4: for narrow elements
-//	R8  columns in whole turns           K5   eight columns, K4 those that are left of a tuple
-//	R9  tuples that are left             R10  how far the values that are asked for stand from DX
-//	R12 dim
-//	R13 the line that is asked for       R15  lines of this tuple that are still to be asked for
-//	R14 the first line that is asked for with this tuple
+//	DI  tuple's place in dst             Z8   dim
+//	SI  tuple's base in src              Z9   added to negative values: dim, or 0
+//	DX  tuple's values                   Z10  stride
+//	CX  columns that are done            Z7   j·lane of the eight columns; Z5 of the first eight, Z6 is 8·lane
+//	BX  the arguments                    Z11  largest offset from SI for a read of 4 bytes, Z12 data
+//	R8  columns, rounded down to eights  Z13  mask that rounds down to a multiple of 4
+//	R9  remaining tuples                 K5   all eight columns, K4 the remaining columns of a tuple
+//	R12 dim                              R10  prefetch distance in bytes of values
+//	R13 next line to prefetch            R15  lines still to prefetch with this tuple
+//	R14 first line to prefetch with the next tuple
 //
-// A gather keeps what its mask leaves out, so that it waits for what the
-// register held: it is cleared first.
+// VPGATHER leaves lanes outside its mask unchanged, and so depends on its
+// destination register. Clearing the register first breaks that dependency.
 
 DATA lanes<>+0(SB)/8, $0
 DATA lanes<>+8(SB)/8, $1
@@ -33,6 +31,7 @@ DATA lanes<>+48(SB)/8, $6
 DATA lanes<>+56(SB)/8, $7
 GLOBL lanes<>(SB), RODATA|NOPTR, $64
 
+// CARGS loads the arguments that stay in registers.
 #define CARGS \
 	MOVQ a+0(FP), BX; \
 	MOVQ columnsArgs_dst(BX), DI; \
@@ -63,10 +62,12 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $64
 	VPBROADCASTQ AX, Z13; \
 	KXNORB K5, K5, K5
 
-// MANY is how eight columns are usually moved: one by one, each value looked at
-// once and checked, which takes less time than a processor's own gather. Where
-// one counts from the end, or is outside, all eight of its turn are looked at
-// again, at once: what was moved of them is moved once more, or is anything.
+// The argument MANY of COLUMNS moves eight columns whose values are all in
+// 0 … dim-1. SINGLY moves them one by one, which is faster than VPGATHER. Each
+// value is loaded once, so that the value that is checked is the value that is
+// used, even if another goroutine writes to it. If a value is negative or too
+// large, MANY jumps to hard, which loads all eight again and moves them with
+// VPGATHER, or stops.
 #define INDEX8(k, to) MOVQ (k*8)(DX)(CX*8), to
 #define INDEX4(k, to) MOVLQSX (k*4)(DX)(CX*4), to
 
@@ -93,8 +94,8 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $64
 #define SINGLY4(load, width, INDEX, FIND, GATHER, STORE) TAKE(INDEX, MOVL, 4)
 #define SINGLY8(load, width, INDEX, FIND, GATHER, STORE) TAKE(INDEX, MOVQ, 8)
 
-// ATONCE is MANY where elements are more than positions, or written past the
-// caches, which takes whole registers.
+// ATONCE is MANY with VPGATHER: for positions that must be multiplied by a stride,
+// and for non-temporal stores, which take whole registers.
 #define ATONCE(load, width, INDEX, FIND, GATHER, STORE) \
 	load       (DX)(CX*width), Z1; \
 	VPCMPUQ    $5, Z8, Z1, K2; \
@@ -106,9 +107,8 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $64
 	GATHER; \
 	STORE
 
-// FROMEND counts negative values from the end, as far as a mask leaves them, and
-// looks for one that is outside. ELEMENT finds the elements that positions mean;
-// where stride is 1 and lane 0, they are that already.
+// FROMEND adds dim to negative values, if they count from the end, and jumps to out
+// if a value under the mask is then outside 0 … dim-1.
 #define FROMEND(mask) \
 	VPMOVQ2M   Z1, K1; \
 	VPADDQ     Z9, Z1, K1, Z1; \
@@ -118,6 +118,8 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $64
 	KMOVB      mask, K3; \
 	VPXORQ     Z0, Z0, Z0
 
+// ELEMENT turns positions into element numbers, v·stride + j·lane. SELF replaces
+// it for stride 1 and lane 0, where they are equal.
 #define ELEMENT \
 	VPMULUDQ   Z10, Z1, Z1; \
 	VPADDQ     Z7, Z1, Z1; \
@@ -125,9 +127,10 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $64
 
 #define SELF
 
-// Elements of 1 and 2 bytes are gathered as 4, which must not reach behind src,
-// and should not into the next line: they are read where a multiple of 4 is, or
-// the end, and shifted.
+// NARROW gathers elements of 1 and 2 bytes, as VPGATHER loads at least 4. It rounds
+// the offset down to a multiple of 4, so that the load stays in the element's
+// cache line, and to limit, so that it stays in src; a shift moves the element to
+// the low bits.
 #define NARROW \
 	VPANDQ     Z13, Z1, Z2; \
 	VPMINSQ    Z11, Z2, Z2; \
@@ -151,19 +154,20 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $64
 #define STREAM4 VMOVNTDQ Y0, (DI)(CX*4)
 #define STREAM8 VMOVNTDQ Z0, (DI)(CX*8)
 
+// LEFT stores the remaining columns of a tuple, under the mask K4.
 #define LEFT1 VPMOVDB Y0, K4, (DI)(CX*1)
 #define LEFT2 VPMOVDW Y0, K4, (DI)(CX*2)
 #define LEFT4 VMOVDQU32 Y0, K4, (DI)(CX*4)
 #define LEFT8 VMOVDQU64 Z0, K4, (DI)(CX*8)
 
-// LINES asks for the values of a later tuple, and for so many lines of src in
-// order.
+// The argument ASK of COLUMNS prefetches. LINES prefetches the values of a later
+// tuple, and the next lines of src.
 #define LINES(load, width, size) \
 	LEAQ       (DX)(CX*width), AX; \
 	PREFETCHT0 (AX)(R10*1); \
 	TESTQ      R15, R15; \
 	JLE        asked; \
-	MOVQ       columnsArgs_perTurn(BX), AX; \
+	MOVQ       columnsArgs_perEight(BX), AX; \
 	SUBQ       AX, R15; \
 ask: \
 	PREFETCHT0 (R13); \
@@ -172,17 +176,17 @@ ask: \
 	JNZ        ask; \
 asked:
 
-// VALUES asks for later values only.
+// VALUES prefetches later values only.
 #define VALUES(load, width, size) \
 	PREFETCHT0 4096(DX)(CX*width)
 
-// PASTLINES is LINES where no line of src is asked for, as in forms that stream.
+// PASTLINES is LINES without lines of src, for the forms with non-temporal stores.
 #define PASTLINES(load, width, size) \
 	LEAQ       (DX)(CX*width), AX; \
 	PREFETCHT0 (AX)(R10*1)
 
-// EACH asks for the elements of eight later values, and for values that come
-// some 4 KiB behind those.
+// EACH prefetches the elements of eight later values, and the values 4 KiB behind
+// those.
 #define EACH(load, width, size) \
 	LEAQ       (DX)(CX*width), AX; \
 	ADDQ       R10, AX; \
@@ -204,6 +208,7 @@ asked:
 	PREFETCHT0 (SI)(R13*size); \
 	PREFETCHT0 (SI)(R15*size)
 
+// COLUMNS is the loop over tuples and eights of columns.
 #define COLUMNS(load, loadleft, scalar, width, size, ASK, MANY, INDEX, FIND, GATHER, STORE, LEFT, FENCE) \
 	CARGS; \
 row: \

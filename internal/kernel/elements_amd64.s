@@ -3,14 +3,14 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// Elements straight from index values: n values of 8 or 4 bytes, checked
-// against dim, each the number of an element. They stop at the first value that
-// is outside and say how many were moved.
+// The scalar forms of Elements: one index value of 8 or 4 bytes per iteration.
+// They stop at the first value outside 0 … dim-1 and return how many elements they
+// have moved.
 //
-//	DI  where the next element goes      R8   dim
-//	SI  the elements                     R9   what is added to a negative value: dim, or 0
-//	DX  the next value                   R10  how far the value to prefetch stands from DX, in bytes
-//	CX  values that are left
+//	DI  next place in dst                R8   dim
+//	SI  src                              R9   added to negative values: dim, or 0
+//	DX  next value                       R10  prefetch distance in bytes of values
+//	CX  remaining values
 
 #define EARGS \
 	MOVQ a+0(FP), AX; \
@@ -22,10 +22,12 @@
 	MOVQ elementsArgs_fromEnd(AX), R9; \
 	MOVQ elementsArgs_ahead(AX), R10
 
-// The values themselves come in order, which the hardware does not see early
-// enough: they are asked for STREAM bytes before their turn.
+// STREAM is the prefetch distance of the values themselves, in bytes. They are
+// read in order, but the hardware prefetcher starts too late on each block.
 #define STREAM 4096
 
+// CHECK turns the value in AX into a position, and leaves the loop if it is
+// outside 0 … dim-1.
 #define CHECK \
 	MOVQ AX, R12; \
 	SARQ $63, R12; \
@@ -34,6 +36,7 @@
 	CMPQ AX, R8; \
 	JCC  out
 
+// DONE returns how many elements were moved.
 #define DONE \
 	MOVQ a+0(FP), AX; \
 	MOVQ elementsArgs_n(AX), AX; \

@@ -24,7 +24,8 @@ func Form() string { return formNames[form] }
 
 // Use selects a form by its name and returns a function that restores the
 // previous one. It panics if this machine cannot run the form. It is for tests and
-// benchmarks: no kernel may run in another goroutine during the call.
+// benchmarks: the selection is global and not synchronized, so no other goroutine
+// may run a kernel before the restore.
 func Use(name string) (restore func()) {
 	before := form
 	if form = slices.Index(formNames[:], name); form < 0 || !slices.Contains(forms, name) {

@@ -12,7 +12,7 @@ type Move struct {
 	Step   int   // distance between two slices in dst; may be negative
 	Bias   int   // added to every row: shifts all slices in src
 	Size   int   // of a slice
-	Elem   int   // of an element: the fill is repeated at this distance
+	Elem   int   // of an element; Bits repeats its fill at this distance
 	Filled bool  // rows may contain negative values, which stand for the fill
 	Stream bool  // use non-temporal stores where a form has them: dst is larger than the caches
 	Ahead  Ahead // slices to prefetch
@@ -32,7 +32,8 @@ type Ahead struct {
 //
 // The fill is one element, repeated over the slice; a nil fill is all zero bits.
 // The caller has checked that every slice lies in src. Rows panics, before it
-// moves anything, if a slice would lie outside dst. It allocates nothing.
+// moves anything, if a slice would lie outside dst. With fills, it takes 8 KiB of
+// scratch from a pool; otherwise it allocates nothing.
 func Rows(dst, src []byte, rows []int64, m Move, fill []byte) {
 	if len(rows) == 0 || m.Size == 0 {
 		return
@@ -72,9 +73,10 @@ type rowsFunc func(*rowsArgs)
 // call runs the form.
 func (f rowsFunc) call(a *rowsArgs) { f(noescape(a)) }
 
-// noescape returns p, hidden from escape analysis. A call of a function value
-// would move its argument to the heap; these functions are assembly, which keeps
-// no pointer, and their NOSPLIT wrappers cannot move the stack.
+// noescape returns p, hidden from escape analysis, so that *p stays on the stack:
+// the compiler moves what a function value gets to the heap. This is safe for the
+// forms: assembly keeps no pointer, and neither it nor its ABI wrapper, both
+// NOSPLIT, can move the stack.
 //
 //go:nocheckptr
 func noescape[T any](p *T) *T { return (*T)(unsafe.Add(nil, uintptr(unsafe.Pointer(p)))) }
@@ -243,8 +245,8 @@ func (f elementsFunc) call(a *elementsArgs) int { return f(noescape(a)) }
 //	dst[j·size : +size] = src[v_j·size : +size]        v_j the j-th value
 //
 // It stops at the first invalid value and returns how many elements it has moved.
-// It panics if dst has fewer than n elements, src fewer than v.Dim, or v fewer
-// than n values. It allocates nothing.
+// It panics if dst has no room for n elements, if src has fewer than v.Dim
+// elements, or if v.Bytes has fewer than n values. It allocates nothing.
 func Elements(dst, src []byte, n, size int, v Values) (moved int) {
 	if n == 0 {
 		return 0

@@ -10,9 +10,9 @@ import (
 
 // This file declares the assembly functions, each with the Go loop that it equals.
 // In a loop, the fields of the argument struct are variables; a pointer field is
-// the slice that begins there. prefetch(b, at, n) stands for prefetch
-// instructions for the cache lines of n bytes from b[at] on; they read nothing,
-// so b need not have those bytes.
+// the slice that begins there. prefetch(b, at, n) stands for the prefetch of the
+// cache lines of n bytes from b[at] on. A prefetch cannot fault, so those bytes
+// need not lie in b. "Non-temporal" marks a store that bypasses the caches.
 
 // forms lists the forms that this machine can run, in the order of formNames.
 var forms = func() []string {

@@ -31,7 +31,7 @@ const (
 	Wrap                 // replace it by its value modulo dim
 )
 
-// Start sets rows[j] = base + j·step.
+// Start sets rows[j] = base + j·step for all j.
 func Start(rows []int64, base, step int64) {
 	if step == 0 {
 		for j := range rows {
@@ -109,7 +109,7 @@ type Width struct {
 //
 // An unsigned value of 2^63 or more does not fit. Load replaces it by the least
 // value in dim … 2·dim-1 that is congruent to it modulo dim, which is outside the
-// axis too and wraps to the same position. If dim is 0 or above 2^62, Load
+// axis too and wraps to the same position. If dim is 0, or 2^62 or more, Load
 // replaces it by the largest int64.
 //
 // Load panics if an element lies outside src.

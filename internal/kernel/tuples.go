@@ -22,7 +22,7 @@ type Component struct {
 // are one to MaxTuple axes, one per component. If fromEnd is set, -Dim … -1 are
 // valid too and count from the end. A tuple with an invalid component gets the row
 // -1; Tuples returns how many such tuples there are. It panics if values holds
-// fewer than len(rows) tuples.
+// fewer than len(rows) tuples. It allocates nothing.
 func Tuples(rows []int64, values []byte, width int, base, step int64, axes []Component, fromEnd bool) (outside int) {
 	if len(rows) == 0 {
 		return 0
@@ -57,8 +57,8 @@ func Tuples(rows []int64, values []byte, width int, base, step int64, axes []Com
 	return outside + tuples(rows, unsafe.Slice((*int64)(at), n), base, step, axes, fromEnd)
 }
 
-// tuplesWide is the number of tuples from which a call of assembly is faster than
-// Go.
+// tuplesWide is the smallest number of tuples for which a call of assembly is
+// faster than Go.
 const tuplesWide = 16
 
 // tuplesArgs are the arguments of a tuplesFunc.

@@ -3,15 +3,16 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// Whole tuples to rows, eight a turn; n is a multiple of 8. A value below zero
-// has its sign bit set, which masks the addition that counts it from the end. A
-// row with a component outside becomes -1.
+// The forms of Tuples: eight tuples per iteration; n is a positive multiple of 8. The
+// sign bits of the values are the mask of the addition that makes negative values
+// count from the end. A tuple with an invalid component gets the row -1.
 //
-//	DI  where the next row goes          Z16, Z17, Z18  the axes' dims
-//	SI  the next value                   Z19, Z20, Z21  what is added to negative values: the dims, or 0
-//	CX  rows that are left               Z22, Z23, Z24  the axes' strides
-//	DX  the axes                         Z31, Z30       base and steps of this turn, 8 steps
-//	BX  how many rows are outside        Z29, Z28       -1; -1 where negative values count from the end, or 0
+//	DI  next row                         Z16, Z17, Z18  the axes' dims
+//	SI  next value                       Z19, Z20, Z21  added to negative values: the dims, or 0
+//	CX  remaining rows                   Z22, Z23, Z24  the axes' strides
+//	DX  the axes                         Z31, Z30       base + j·step of the eight rows; 8 steps
+//	BX  count of invalid tuples          Z29, Z28       -1; -1 if negative values count from the end, else 0
+//	AX  the arguments, then scratch      K3             invalid tuples of the eight
 
 DATA counts<>+0(SB)/8, $0
 DATA counts<>+8(SB)/8, $1
@@ -23,8 +24,8 @@ DATA counts<>+48(SB)/8, $6
 DATA counts<>+56(SB)/8, $7
 GLOBL counts<>(SB), RODATA|NOPTR, $64
 
-// Which of two vectors' values are the first components of pairs. The second
-// ones stand one further.
+// pairs selects the first components of eight pairs from the 16 values of two
+// registers. The second components are at these positions + 1.
 DATA pairs<>+0(SB)/8, $0
 DATA pairs<>+8(SB)/8, $2
 DATA pairs<>+16(SB)/8, $4
@@ -35,9 +36,9 @@ DATA pairs<>+48(SB)/8, $12
 DATA pairs<>+56(SB)/8, $14
 GLOBL pairs<>(SB), RODATA|NOPTR, $64
 
-// Which of three vectors' values are the components of triples: six lanes at
-// most come from the first two, and the others, from the third, replace what
-// was there.
+// triples selects the c-th components of eight triples from the first 16 of their
+// 24 values, in two registers; these fill five or six lanes. thirds then keeps
+// those lanes and fills the others from the third register (positions 8 … 15).
 DATA triples<>+0(SB)/8, $0
 DATA triples<>+8(SB)/8, $3
 DATA triples<>+16(SB)/8, $6
@@ -90,6 +91,7 @@ DATA thirds<>+176(SB)/8, $12
 DATA thirds<>+184(SB)/8, $15
 GLOBL thirds<>(SB), RODATA|NOPTR, $192
 
+// TARGS loads the arguments that all forms use.
 #define TARGS \
 	MOVQ a+0(FP), AX; \
 	MOVQ tuplesArgs_rows(AX), DI; \
@@ -106,17 +108,18 @@ GLOBL thirds<>(SB), RODATA|NOPTR, $192
 	VPBROADCASTQ tuplesArgs_fromEnd(AX), Z28; \
 	XORL BX, BX
 
-// AXIS broadcasts the numbers of the c-th axis.
+// AXIS broadcasts the dim and the stride of the c-th axis.
 #define AXIS(c, dim, add, stride) \
 	VPBROADCASTQ (c*Component__size+Component_Dim)(DX), dim; \
 	VPBROADCASTQ (c*Component__size+Component_Stride)(DX), stride; \
 	VPANDQ dim, Z28, add
 
+// BEGIN sets Z0 to base + j·step of eight rows.
 #define BEGIN \
 	VMOVDQA64 Z31, Z0; \
 	VPADDQ Z30, Z31, Z31
 
-// COMPONENT checks a component of eight tuples and adds its share to their rows.
+// COMPONENT checks one component of eight tuples and adds its offset to their rows.
 #define COMPONENT(value, dim, add, stride) \
 	VPMOVQ2M value, K1; \
 	VPADDQ add, value, K1, value; \
@@ -125,6 +128,7 @@ GLOBL thirds<>(SB), RODATA|NOPTR, $192
 	KORB K2, K3, K3; \
 	VPADDQ value, Z0, Z0
 
+// END stores eight rows, counts the invalid ones and closes the loop.
 #define END \
 	VMOVDQA64 Z29, K3, Z0; \
 	KMOVB K3, AX; \
@@ -199,12 +203,10 @@ loop: \
 	ADDQ $(24*size), SI; \
 	END
 
-#define GATHER8 VPGATHERQQ (R8)(Z9*8), K4, Z3
-#define GATHER4 VPGATHERQD (R8)(Z9*4), K4, Y3; VPMOVSXDQ Y3, Z3
-
-// Longer tuples, of up to six: each is a row of a matrix that is turned over,
-// so that a register holds one component of all eight. Components that a tuple
-// does not have read as 0 and are given an axis that takes that.
+// TUPLES takes tuples of four to six components. Eight tuples are the rows of an
+// 8 × 8 matrix; its transpose has one component of all eight in a register. A
+// masked load sets components that the tuples do not have to 0, which is valid in
+// the axes that the caller adds for them.
 #define EVEN(a, b, to) VSHUFI64X2 $0x88, b, a, to
 #define ODD(a, b, to)  VSHUFI64X2 $0xdd, b, a, to
 
