@@ -42,7 +42,7 @@ type columnsArgs struct {
 	line             int   // from src to the first line that is prefetched with the first tuple
 	lineStep         int   // between the first prefetched lines of two tuples
 	lines            int   // lines to prefetch with each tuple
-	perEight          int   // lines to prefetch with each eight columns
+	perEight         int   // lines to prefetch with each eight columns
 	limit            int   // largest offset in src at which 4 bytes may be read
 }
 
