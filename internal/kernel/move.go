@@ -134,16 +134,24 @@ func rowsPatched(dst, src []byte, rows []int64, m Move, fill []byte, move, ahead
 	later := m.Ahead.Rows
 	for len(rows) > 0 {
 		n := min(len(rows), len(p.rows))
-		for j, row := range rows[:n] {
-			mask := row >> 63 // all ones for a fill; a branch would be mispredicted
-			p.rows[j] = row&^mask | filled&mask
-		}
+		replaceFills(p.rows[:n], rows, filled)
 		m.Ahead.Rows = p.later[:copy(p.later[:n], later)]
 		rowsFast(dst, src, p.rows[:n], m, move, ahead)
 		rows, later = rows[n:], later[len(m.Ahead.Rows):]
 		m.At += n * m.Step
 	}
 	patches.Put(p)
+}
+
+// replaceFills copies rows to dst, with filled in place of every negative row.
+//
+//go:noinline
+func replaceFills(dst, rows []int64, filled int64) { // inlined, its variables would lie in memory
+	rows = rows[:len(dst)]
+	for j, row := range rows {
+		mask := row >> 63 // all ones for a fill; a branch would be mispredicted
+		dst[j] = row&^mask | filled&mask
+	}
 }
 
 // RowsGeneric is the definition of Rows, against which its forms are tested.
