@@ -143,10 +143,11 @@ func rowsPatched(dst, src []byte, rows []int64, m Move, fill []byte, move, ahead
 	patches.Put(p)
 }
 
-// replaceFills copies rows to dst, with filled in place of every negative row.
+// replaceFills copies rows to dst, with filled in place of every negative row. It
+// is not inlined: in rowsPatched, the compiler would spill the loop's variables.
 //
 //go:noinline
-func replaceFills(dst, rows []int64, filled int64) { // inlined, its variables would lie in memory
+func replaceFills(dst, rows []int64, filled int64) {
 	rows = rows[:len(dst)]
 	for j, row := range rows {
 		mask := row >> 63 // all ones for a fill; a branch would be mispredicted
