@@ -18,8 +18,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/garner-go/garner/internal/catalog"
 	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/operators"
 )
 
 // A Severity says how much a finding matters.
@@ -198,7 +198,7 @@ func (s *subject) as(r Runtime) string {
 	}
 	batched := s.batch != 0
 	switch s.operator.Kind {
-	case catalog.Gather:
+	case operators.Gather:
 		switch {
 		case r == OpenVINO:
 			return "openvino.Gather-8"
@@ -219,7 +219,7 @@ func (s *subject) as(r Runtime) string {
 		} else if data := s.data.Spec.Rank; data.Known() && data.Min == 2 && s.axisKnown && s.axis == 0 {
 			return "torch.embedding"
 		}
-	case catalog.GatherND:
+	case operators.GatherND:
 		switch {
 		case r == OpenVINO:
 			return "openvino.GatherND-8"
@@ -232,7 +232,7 @@ func (s *subject) as(r Runtime) string {
 		case r == WebNN && !batched:
 			return "webnn.gatherND"
 		}
-	case catalog.Elements:
+	case operators.Elements:
 		switch r {
 		case OpenVINO:
 			return "openvino.GatherElements-6"

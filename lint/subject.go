@@ -6,16 +6,16 @@ import (
 	"slices"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/catalog"
 	"github.com/garner-go/garner/internal/mapped"
 	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/operators"
 )
 
 // A subject is a gather that rules look at.
 type subject struct {
 	*linter
 	node     *model.Node
-	operator catalog.Operator
+	operator operators.Operator
 	op       garner.Op // nil where refused says why there is none
 	refused  error     // what the operator itself says against its attributes
 
@@ -26,12 +26,12 @@ type subject struct {
 }
 
 func (l *linter) subject(n *model.Node) (*subject, error) {
-	operator, err := catalog.Find(n.Operator, 0)
+	operator, err := operators.Find(n.Operator, 0)
 	if err != nil {
 		return nil, model.AtNode(n, err)
 	}
 	s := &subject{linter: l, node: n, operator: operator}
-	if _, s.op, s.refused = catalog.OfNode(n); s.refused != nil && !ofRules(s.refused) {
+	if _, s.op, s.refused = operators.OfNode(n); s.refused != nil && !ofRules(s.refused) {
 		return nil, s.refused
 	}
 	s.data, s.indices = input(n, 0), input(n, 1)
@@ -207,7 +207,7 @@ func (s *subject) origin(v *model.Value) origin {
 // k is the length of an index tuple of GatherND, as far as it is known.
 func (s *subject) k() garner.Dim {
 	dims := s.indices.Spec.Dims
-	if s.operator.Kind != catalog.GatherND || len(dims) == 0 {
+	if s.operator.Kind != operators.GatherND || len(dims) == 0 {
 		return garner.AnyDim
 	}
 	return dims[len(dims)-1]
@@ -217,7 +217,7 @@ func (s *subject) k() garner.Dim {
 // in order; nil where not even their number is known.
 func (s *subject) addressed() []garner.Dim {
 	first, n := s.axis, 1
-	if s.operator.Kind == catalog.GatherND {
+	if s.operator.Kind == operators.GatherND {
 		k := s.k()
 		if !k.Known() || k.Min > garner.MaxRank || s.batch < 0 {
 			return nil

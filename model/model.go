@@ -86,7 +86,7 @@ type Node struct {
 
 	// Attributes are an int64, a bool, a float64, a string, a list of one of them
 	// ([]int64, []bool, []float64, []string) or a *Constant each. Those of a gather
-	// are what catalog.Operator.Bind takes. Graphs are in Graphs.
+	// are what operators.Operator.Bind takes. Graphs are in Graphs.
 	Attributes map[string]any
 
 	Inputs  []*Value // nil: one that may be left out, and is

@@ -15,6 +15,7 @@ import (
 	"github.com/garner-go/garner/internal/catalog"
 	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/operators"
 	"github.com/spf13/cobra"
 )
 
@@ -325,7 +326,7 @@ func nodeNames(m *model.Model) map[*model.Node]string {
 // roleOf is what the i-th input of a gather is.
 func roleOf(n *model.Node, i int) string {
 	roles := []string{"data", "indices"}
-	if o, err := catalog.Find(n.Operator, 0); err == nil {
+	if o, err := operators.Find(n.Operator, 0); err == nil {
 		roles = append(roles, o.Inputs()...)
 	}
 	if i < len(roles) {

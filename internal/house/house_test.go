@@ -18,7 +18,7 @@ import (
 	"testing"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/catalog"
+	"github.com/garner-go/garner/operators"
 )
 
 const module = "github.com/garner-go/garner"
@@ -30,13 +30,15 @@ var layers = [][]string{
 	{"internal/kernel", "internal/pages"}, // bytes and numbers: nothing of tensors below this line
 	{"internal/limits"},                   // measured by both
 	{""},                                  // package garner: the plan
-	{"dialects", "gathertest", "internal/explain", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped", "internal/names", "internal/ring", "internal/terminal", "model"},
+	{"dialects", "gathertest", "internal/explain", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped", "internal/names", "internal/ring", "internal/terminal"},
 	{"source", "internal/resumable", "onnx/modelproto/internal/onnxpb"}, // arrays larger than memory, and the files that they are written to; what protoc made
+	{"model"},         // nodes, values, constants
+	{"operators"},     // the only package that knows every dialect
 	{"format/layout"}, // what the file formats have in common
 	{"format/npy", "format/raw", "format/safetensors", "internal/ruletest"},
 	{"format/gguf", "format/npz"},      // data as in raw files, members that are npy files
 	{"openvino/ir", "onnx/modelproto"}, // files of models
-	{"internal/catalog"},               // the only package that knows every dialect and every format
+	{"internal/catalog"},               // the only package that knows every file format
 	{"lint"},
 	{"internal/corpus", "internal/house", "internal/gendocs", "internal/run"},
 	{"cmd/garner", "bench/calls"},
@@ -45,7 +47,7 @@ var layers = [][]string{
 // layer is where a package stands; -1 where layers does not say. A package in
 // the root folder that is not named there is a dialect.
 func layer(pkg string) int {
-	if pkg != "" && !strings.Contains(pkg, "/") && !slices.Contains([]string{"gathertest", "source", "model", "lint"}, pkg) {
+	if pkg != "" && !strings.Contains(pkg, "/") && !slices.Contains([]string{"gathertest", "source", "model", "operators", "lint"}, pkg) {
 		pkg = "dialects"
 	}
 	return slices.IndexFunc(layers, func(l []string) bool { return slices.Contains(l, pkg) })
@@ -391,7 +393,7 @@ func TestOperatorsAreDocumented(t *testing.T) {
 			sections[name] = body
 		}
 	}
-	for _, op := range catalog.Operators() {
+	for _, op := range operators.All() {
 		if op.Spec == "" {
 			t.Errorf("%s has no specification", op.Name)
 			continue
@@ -431,12 +433,12 @@ func TestOperatorsAreRecorded(t *testing.T) {
 			if err := json.Unmarshal(line, &c); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			if op, err := catalog.Find(c.Op, c.Opset); err == nil {
+			if op, err := operators.Find(c.Op, c.Opset); err == nil {
 				recorded[op.Name]++
 			}
 		}
 	}
-	for _, op := range catalog.Operators() {
+	for _, op := range operators.All() {
 		if !strings.HasPrefix(op.Name, "garner.") && recorded[op.Name] == 0 {
 			t.Errorf("%s has no recording in testdata/conformance", op.Name)
 		}

@@ -17,9 +17,9 @@ import (
 	"time"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/catalog"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/openvino/ir"
+	"github.com/garner-go/garner/operators"
 )
 
 // read reads a text; the .bin is of 64 bytes, which count up.
@@ -303,13 +303,13 @@ func TestRecorded(t *testing.T) {
 		}
 		for _, r := range m.Graph.Outputs {
 			n := r.Value.From
-			operator, err := catalog.Find(n.Operator, 0)
+			operator, err := operators.Find(n.Operator, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
-			var more []catalog.Input
+			var more []operators.Input
 			for _, v := range n.Inputs[2:] {
-				more = append(more, catalog.Input{Spec: v.Spec, Value: value(v)})
+				more = append(more, operators.Input{Spec: v.Spec, Value: value(v)})
 			}
 			op, err := operator.Bind(n.Attributes, more...)
 			if err != nil {
@@ -855,7 +855,7 @@ func FuzzOpen(f *testing.F) {
 		done := make(map[*model.Node]bool)
 		for n := range m.Nodes() {
 			if n.IsGather() {
-				if _, err := catalog.Find(n.Operator, 0); err != nil || len(n.Inputs) < 2 || len(n.Outputs) != 1 {
+				if _, err := operators.Find(n.Operator, 0); err != nil || len(n.Inputs) < 2 || len(n.Outputs) != 1 {
 					t.Fatalf("%s %v", n.Operator, err)
 				}
 			}

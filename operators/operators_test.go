@@ -1,4 +1,4 @@
-package catalog_test
+package operators_test
 
 import (
 	"math"
@@ -9,20 +9,20 @@ import (
 	"testing"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/catalog"
 	"github.com/garner-go/garner/internal/ruletest"
 	"github.com/garner-go/garner/jax"
 	"github.com/garner-go/garner/numpy"
 	"github.com/garner-go/garner/openvino"
+	"github.com/garner-go/garner/operators"
 	"github.com/garner-go/garner/stablehlo"
 	"github.com/garner-go/garner/strict"
 	"github.com/garner-go/garner/tensorflow"
 	"github.com/garner-go/garner/torch"
 )
 
-func find(t *testing.T, name string) catalog.Operator {
+func find(t *testing.T, name string) operators.Operator {
 	t.Helper()
-	o, err := catalog.Find(name, 0)
+	o, err := operators.Find(name, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestFind(t *testing.T) {
 		{"scatter.everything.everywhere", 0, "", `"garner ops" lists them`},
 	} {
 		t.Run(tt.name+" "+strconv.Itoa(tt.opset), func(t *testing.T) {
-			o, err := catalog.Find(tt.name, tt.opset)
+			o, err := operators.Find(tt.name, tt.opset)
 			if tt.fails != "" {
 				ruletest.Refused(t, err, "attribute", tt.fails)
 			} else if err != nil || o.Name != tt.want {
@@ -69,10 +69,10 @@ func TestFind(t *testing.T) {
 }
 
 func TestOwn(t *testing.T) {
-	for kind, want := range map[catalog.Kind]garner.Op{
-		catalog.Gather: strict.Gather{}, catalog.GatherND: strict.GatherND{}, catalog.Elements: strict.GatherElements{},
+	for kind, want := range map[operators.Kind]garner.Op{
+		operators.Gather: strict.Gather{}, operators.GatherND: strict.GatherND{}, operators.Elements: strict.GatherElements{},
 	} {
-		if o := catalog.Own(kind); o.Zero != want || o.Kind != kind || !strings.HasPrefix(o.Name, "garner.") {
+		if o := operators.Own(kind); o.Zero != want || o.Kind != kind || !strings.HasPrefix(o.Name, "garner.") {
 			t.Errorf("%s: %+v", kind, o)
 		}
 	}
@@ -81,14 +81,14 @@ func TestOwn(t *testing.T) {
 			t.Error("a kind that does not exist has an operator")
 		}
 	}()
-	catalog.Own("scatter")
+	operators.Own("scatter")
 }
 
 // TestOperators holds what every entry needs: a name of its own that Find finds,
 // a specification, and a struct each of whose fields has a name and can be set.
 func TestOperators(t *testing.T) {
 	names, types := map[string]bool{}, map[reflect.Type]string{}
-	for _, o := range catalog.Operators() {
+	for _, o := range operators.All() {
 		zero := reflect.TypeOf(o.Zero)
 		if names[o.Name] || types[zero] != "" {
 			t.Errorf("%s is there twice, or %v as %s too", o.Name, zero, types[zero])
@@ -134,9 +134,9 @@ func TestOperators(t *testing.T) {
 }
 
 // set binds an attribute of each operator, and looks for it in the i-th field.
-func set(t *testing.T, o catalog.Operator, i int, name string) {
+func set(t *testing.T, o operators.Operator, i int, name string) {
 	t.Helper()
-	var inputs []catalog.Input
+	var inputs []operators.Input
 	for _, input := range o.Inputs() {
 		switch {
 		case input == name: // it is given as an attribute
@@ -175,36 +175,36 @@ func set(t *testing.T, o catalog.Operator, i int, name string) {
 }
 
 // number is an input whose value is known.
-func number(t *testing.T, literal string) catalog.Input {
+func number(t *testing.T, literal string) operators.Input {
 	t.Helper()
 	v := ruletest.Tensor(t, literal)
-	return catalog.Input{Spec: v.Spec(), Value: v}
+	return operators.Input{Spec: v.Spec(), Value: v}
 }
 
 func at(n int) *int { return &n }
 
 func TestBind(t *testing.T) {
 	yes := true
-	vague := func(spec string) catalog.Input {
+	vague := func(spec string) operators.Input {
 		s, err := garner.ParseSpec(spec)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return catalog.Input{Spec: s}
+		return operators.Input{Spec: s}
 	}
 	for _, tt := range []struct {
 		op         string
 		attributes map[string]any
-		inputs     []catalog.Input
+		inputs     []operators.Input
 		want       garner.Op
 	}{
-		{"openvino.Gather-7", map[string]any{"batch_dims": -1}, []catalog.Input{number(t, "2")}, openvino.Gather7{Axis: 2, BatchDims: -1}},
-		{"openvino.Gather-7", nil, []catalog.Input{number(t, "u8[2]")}, openvino.Gather7{Axis: 2}},
-		{"openvino.Gather-8", nil, []catalog.Input{vague("i32[]")}, openvino.Gather8{Axis: garner.Unknown}},
-		{"openvino.Gather-8", nil, []catalog.Input{vague("i32[...]")}, openvino.Gather8{Axis: garner.Unknown}},
-		{"openvino.Gather-8", nil, []catalog.Input{vague("i32[?]")}, openvino.Gather8{Axis: garner.Unknown}},
-		{"openvino.Gather-8", nil, []catalog.Input{number(t, "u64(18446744073709551615)")}, openvino.Gather8{Axis: math.MaxInt}},
-		{"openvino.Gather-8", nil, []catalog.Input{number(t, "i64(-9223372036854775808)")}, openvino.Gather8{Axis: math.MinInt + 1}},
+		{"openvino.Gather-7", map[string]any{"batch_dims": -1}, []operators.Input{number(t, "2")}, openvino.Gather7{Axis: 2, BatchDims: -1}},
+		{"openvino.Gather-7", nil, []operators.Input{number(t, "u8[2]")}, openvino.Gather7{Axis: 2}},
+		{"openvino.Gather-8", nil, []operators.Input{vague("i32[]")}, openvino.Gather8{Axis: garner.Unknown}},
+		{"openvino.Gather-8", nil, []operators.Input{vague("i32[...]")}, openvino.Gather8{Axis: garner.Unknown}},
+		{"openvino.Gather-8", nil, []operators.Input{vague("i32[?]")}, openvino.Gather8{Axis: garner.Unknown}},
+		{"openvino.Gather-8", nil, []operators.Input{number(t, "u64(18446744073709551615)")}, openvino.Gather8{Axis: math.MaxInt}},
+		{"openvino.Gather-8", nil, []operators.Input{number(t, "i64(-9223372036854775808)")}, openvino.Gather8{Axis: math.MinInt + 1}},
 		{"numpy.take", map[string]any{"axis": int64(math.MinInt64)}, nil, numpy.Take{Axis: at(math.MinInt + 1)}},
 		{"numpy.take", map[string]any{"mode": "wrap"}, nil, numpy.Take{Mode: "wrap"}},
 		{"numpy.take", map[string]any{"axis": int64(0)}, nil, numpy.Take{Axis: at(0)}},
@@ -216,11 +216,11 @@ func TestBind(t *testing.T) {
 
 		// slice_sizes may be given either way, and as an input without its value.
 		{"stablehlo.dynamic_gather", map[string]any{"slice_sizes": []int64{1, 2}}, nil, stablehlo.DynamicGather{SliceSizes: []int{1, 2}}},
-		{"stablehlo.dynamic_gather", nil, []catalog.Input{number(t, "i32[1,2]")}, stablehlo.DynamicGather{SliceSizes: []int{1, 2}}},
-		{"stablehlo.dynamic_gather", nil, []catalog.Input{vague("i32[2]")}, stablehlo.DynamicGather{SliceSizes: []int{garner.Unknown, garner.Unknown}}},
-		{"stablehlo.dynamic_gather", nil, []catalog.Input{vague("i32[?]")}, stablehlo.DynamicGather{}},
-		{"stablehlo.dynamic_gather", nil, []catalog.Input{vague("i32[99]")}, stablehlo.DynamicGather{}},
-		{"stablehlo.dynamic_gather", nil, []catalog.Input{vague("i32[...]")}, stablehlo.DynamicGather{}},
+		{"stablehlo.dynamic_gather", nil, []operators.Input{number(t, "i32[1,2]")}, stablehlo.DynamicGather{SliceSizes: []int{1, 2}}},
+		{"stablehlo.dynamic_gather", nil, []operators.Input{vague("i32[2]")}, stablehlo.DynamicGather{SliceSizes: []int{garner.Unknown, garner.Unknown}}},
+		{"stablehlo.dynamic_gather", nil, []operators.Input{vague("i32[?]")}, stablehlo.DynamicGather{}},
+		{"stablehlo.dynamic_gather", nil, []operators.Input{vague("i32[99]")}, stablehlo.DynamicGather{}},
+		{"stablehlo.dynamic_gather", nil, []operators.Input{vague("i32[...]")}, stablehlo.DynamicGather{}},
 	} {
 		if got, err := find(t, tt.op).Bind(tt.attributes, tt.inputs...); err != nil || !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s with %v and %v: %+v, %v; want %+v", tt.op, tt.attributes, tt.inputs, got, err, tt.want)
@@ -230,10 +230,10 @@ func TestBind(t *testing.T) {
 	for _, tt := range []struct {
 		op              string
 		attributes      map[string]any
-		inputs          []catalog.Input
+		inputs          []operators.Input
 		refuse, message string
 	}{
-		{"openvino.Gather-7", map[string]any{"axis": 1}, []catalog.Input{number(t, "1")}, "attribute", "openvino.Gather-7 has no attribute axis; it has batch_dims"},
+		{"openvino.Gather-7", map[string]any{"axis": 1}, []operators.Input{number(t, "1")}, "attribute", "openvino.Gather-7 has no attribute axis; it has batch_dims"},
 		{"torch.take", map[string]any{"axis": 1}, nil, "attribute", "torch.take has no attribute axis; it has none"},
 		{"onnx.Gather-13", map[string]any{"axis": "1"}, nil, "attribute", "onnx.Gather-13's axis cannot be 1; it is an integer"},
 		{"onnx.Gather-13", map[string]any{"axis": nil}, nil, "attribute", "cannot be <nil>; it is an integer"},
@@ -243,20 +243,20 @@ func TestBind(t *testing.T) {
 		{"stablehlo.gather", map[string]any{"slice_sizes": 1}, nil, "attribute", "stablehlo.gather's slice_sizes cannot be 1; it is a list of integers"},
 		{"openvino.Gather-8", nil, nil, "attribute", "openvino.Gather-8 needs its input axis"},
 		{"stablehlo.dynamic_gather", nil, nil, "attribute", "needs its input slice_sizes"},
-		{"stablehlo.dynamic_gather", map[string]any{"slice_sizes": []int64{1}}, []catalog.Input{number(t, "[2]")}, "attribute", "slice_sizes was given twice"},
-		{"onnx.Gather-13", nil, []catalog.Input{number(t, "1")}, "attribute", "onnx.Gather-13 takes 2 inputs; 3 were given"},
-		{"openvino.Gather-8", nil, []catalog.Input{number(t, "1"), number(t, "f32(1)")}, "attribute", "openvino.Gather-8 takes 3 inputs; 4 were given"},
-		{"openvino.Gather-8", nil, []catalog.Input{number(t, "[1,2]")}, "rank", "axis is i64[2]; it must be one element"},
-		{"openvino.Gather-8", nil, []catalog.Input{vague("i64[2..]")}, "rank", "axis is i64[2..]; it must be one element"},
-		{"openvino.Gather-8", nil, []catalog.Input{vague("i64[...2..3]")}, "rank", "it must be a scalar or one element"},
-		{"tensorflow.GatherV2", nil, []catalog.Input{number(t, "[1]")}, "rank", "tensorflow.GatherV2's axis is i64[1]; it must be a scalar"},
-		{"stablehlo.dynamic_gather", nil, []catalog.Input{number(t, "1")}, "rank", "slice_sizes is i64[]; it must be a vector"},
-		{"stablehlo.dynamic_gather", nil, []catalog.Input{vague("i64[...2..3]")}, "rank", "it must be a vector"},
+		{"stablehlo.dynamic_gather", map[string]any{"slice_sizes": []int64{1}}, []operators.Input{number(t, "[2]")}, "attribute", "slice_sizes was given twice"},
+		{"onnx.Gather-13", nil, []operators.Input{number(t, "1")}, "attribute", "onnx.Gather-13 takes 2 inputs; 3 were given"},
+		{"openvino.Gather-8", nil, []operators.Input{number(t, "1"), number(t, "f32(1)")}, "attribute", "openvino.Gather-8 takes 3 inputs; 4 were given"},
+		{"openvino.Gather-8", nil, []operators.Input{number(t, "[1,2]")}, "rank", "axis is i64[2]; it must be one element"},
+		{"openvino.Gather-8", nil, []operators.Input{vague("i64[2..]")}, "rank", "axis is i64[2..]; it must be one element"},
+		{"openvino.Gather-8", nil, []operators.Input{vague("i64[...2..3]")}, "rank", "it must be a scalar or one element"},
+		{"tensorflow.GatherV2", nil, []operators.Input{number(t, "[1]")}, "rank", "tensorflow.GatherV2's axis is i64[1]; it must be a scalar"},
+		{"stablehlo.dynamic_gather", nil, []operators.Input{number(t, "1")}, "rank", "slice_sizes is i64[]; it must be a vector"},
+		{"stablehlo.dynamic_gather", nil, []operators.Input{vague("i64[...2..3]")}, "rank", "it must be a vector"},
 
 		// Of several, the first class is told: dtype, then attribute, then shape.
-		{"openvino.Gather-8", map[string]any{"nothing": 1}, []catalog.Input{number(t, "f32[1,2]"), number(t, "1")}, "dtype", "openvino.Gather-8's axis is f32; it must be an integer"},
-		{"openvino.Gather-8", map[string]any{"nothing": 1}, []catalog.Input{number(t, "[1,2]")}, "attribute", "has no attribute nothing"},
-		{"openvino.Gather-8", map[string]any{"batch_dims": 1, "a": 1, "b": 1}, []catalog.Input{number(t, "1")}, "attribute", "has no attribute a"},
+		{"openvino.Gather-8", map[string]any{"nothing": 1}, []operators.Input{number(t, "f32[1,2]"), number(t, "1")}, "dtype", "openvino.Gather-8's axis is f32; it must be an integer"},
+		{"openvino.Gather-8", map[string]any{"nothing": 1}, []operators.Input{number(t, "[1,2]")}, "attribute", "has no attribute nothing"},
+		{"openvino.Gather-8", map[string]any{"batch_dims": 1, "a": 1, "b": 1}, []operators.Input{number(t, "1")}, "attribute", "has no attribute a"},
 	} {
 		_, err := find(t, tt.op).Bind(tt.attributes, tt.inputs...)
 		ruletest.Refused(t, err, tt.refuse, tt.message)

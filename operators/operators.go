@@ -1,6 +1,6 @@
-// Package catalog is the one list of operators: what the commands offer, what
+// Package operators is the one list of operators: what the commands offer, what
 // the corpora name and what the documentation shows comes from here.
-package catalog
+package operators
 
 import (
 	"fmt"
@@ -88,8 +88,8 @@ const (
 	ownPage  = "https://pkg.go.dev/github.com/garner-go/garner/strict#"
 )
 
-// operators has every operator, versions of one from the oldest to the newest.
-var operators = []Operator{
+// table has every operator, versions of one from the oldest to the newest.
+var table = []Operator{
 	{"garner.Gather", Gather, strict.Gather{}, ownPage + "Gather", batchSlices, anyIndex, `'[[1,2],[3,4],[5,6]]' '[2,0]'   # [[5, 6], [1, 2]]`},
 	{"garner.GatherND", GatherND, strict.GatherND{}, ownPage + "GatherND", batchTuples, anyIndex, `'[[1,2],[3,4]]' '[[0,0],[1,1]]'   # [1, 4]`},
 	{"garner.GatherElements", Elements, strict.GatherElements{}, ownPage + "GatherElements", elements, anyIndex, `'[[1,2],[3,4]]' '[[0,0],[1,0]]' --axis 1   # [[1, 1], [4, 3]]`},
@@ -133,18 +133,18 @@ var operators = []Operator{
 	{"jax.numpy.take_along_axis", Elements, jax.NumpyTakeAlongAxis{}, jaxPage + "numpy.take_along_axis.html", broadcast, anyIndex, `'f32[[1,2],[3,4]]' '[[-1],[7]]' --axis 1   # [[2.0], [NaN]]`},
 }
 
-// Operators lists every operator, dialect by dialect, versions of one from the
+// All lists every operator, dialect by dialect, versions of one from the
 // oldest to the newest.
-func Operators() []Operator { return slices.Clone(operators) }
+func All() []Operator { return slices.Clone(table) }
 
 // Own is garner's own, strict operator of a kind.
 func Own(k Kind) Operator {
-	for _, o := range operators {
+	for _, o := range table {
 		if o.Kind == k {
 			return o
 		}
 	}
-	panic("catalog: no operator of kind " + string(k))
+	panic("operators: no operator of kind " + string(k))
 }
 
 // base is a name without its version, and the version; 0 where there is none.
@@ -162,12 +162,12 @@ func base(name string) (string, int) {
 // that is not known is an ErrAttribute that suggests near ones.
 func Find(name string, opset int) (Operator, error) {
 	var found *Operator
-	for i, o := range operators {
+	for i, o := range table {
 		if o.Name == name {
 			return o, nil
 		}
 		if b, v := base(o.Name); b == name && (opset == 0 || v <= opset) {
-			found = &operators[i]
+			found = &table[i]
 		}
 	}
 	if found != nil {
@@ -179,7 +179,7 @@ func Find(name string, opset int) (Operator, error) {
 // suggest names the operator whose name is nearest, of several the newest.
 func suggest(name string) string {
 	best, at := len(name)/2+1, ""
-	for _, o := range operators {
+	for _, o := range table {
 		if d := names.Distance(strings.ToLower(name), strings.ToLower(o.Name)); d <= best {
 			best, at = d, o.Name
 		}
