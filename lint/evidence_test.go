@@ -207,7 +207,7 @@ func computes(c line, results []values, a Answer) error {
 	if len(c.Inputs) > 2 {
 		numbers["axis"] = int64(c.Inputs[2].Values[0].(float64))
 	}
-	op, err := o.WithNumbers(numbers)
+	op, err := o.New(numbers)
 	if err != nil {
 		return err
 	}
@@ -263,7 +263,7 @@ func TestMeanings(t *testing.T) {
 		if r := e.Runtime(); r != OpenVINO && r != ONNXRuntime {
 			continue // models have these operators alone
 		}
-		op, err := o.WithNumbers(nil)
+		op, err := o.New(nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -785,12 +785,6 @@ func refusedOperands(r *Rule, s *subject) error {
 	err := s.refused
 	if err == nil && s.stretched() < 0 && !s.repeated() && !s.below() {
 		data, indices := s.data.Spec, s.indices.Spec
-		if data.DType == garner.Invalid {
-			data.DType = garner.U8
-		}
-		if indices.DType == garner.Invalid {
-			indices.DType = garner.I64
-		}
 		// What an int of this machine does not count is no rule of the operator, so
 		// extents that no rule looks at are not told, nor those that agree.
 		data.Dims, indices.Dims = slices.Clone(data.Dims), slices.Clone(indices.Dims)
@@ -803,7 +797,7 @@ func refusedOperands(r *Rule, s *subject) error {
 				data.Dims[i], indices.Dims[i] = garner.AnyDim, garner.AnyDim
 			}
 		}
-		_, err = garner.Infer(s.op, data, indices)
+		_, err = operators.Infer(s.op, data, indices)
 	}
 	if err == nil {
 		return nil

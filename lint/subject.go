@@ -98,10 +98,6 @@ func number(v *model.Value) (n int64, known bool, err error) {
 // far is how many nodes are looked through to find where a value comes from.
 const far = 4096
 
-// inOrder are operators whose result has the elements of their first input, in
-// the same row-major order.
-var inOrder = []string{"Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten"}
-
 // constant is the constant whose elements a value has, in row-major order; nil
 // where there is none.
 func constant(v *model.Value) *model.Constant {
@@ -109,14 +105,17 @@ func constant(v *model.Value) *model.Constant {
 		if v.Constant != nil {
 			return v.Constant
 		}
-		n := v.From
-		if n == nil || len(n.Inputs) == 0 || n.Inputs[0] == nil {
+		if v.From == nil {
 			return nil
 		}
-		from := n.Inputs[0]
+		effect, inputs := operators.EffectOf(v.From)
+		if len(inputs) != 1 {
+			return nil
+		}
+		from := inputs[0]
 		switch {
-		case slices.Contains(inOrder, n.Op):
-		case (n.Op == "Cast" || n.Op == "Convert") && holds(v.Spec.DType, from.Spec.DType):
+		case effect == operators.Reshaped:
+		case effect == operators.Cast && holds(v.Spec.DType, from.Spec.DType):
 		default:
 			return nil
 		}
@@ -137,15 +136,6 @@ func holds(wide, narrow garner.DType) bool {
 		return wide.Bits() > narrow.Bits()
 	}
 	return false
-}
-
-// through are operators whose result is as little checked as what they are made
-// of, and which inputs those are; nil means all.
-var through = map[string][]int{
-	"Identity": {0}, "Cast": {0}, "CastLike": {0}, "Convert": {0}, "ConvertLike": {0}, "Reshape": {0}, "Squeeze": {0}, "Unsqueeze": {0},
-	"Flatten": {0}, "Transpose": {0}, "Slice": {0}, "StridedSlice": {0}, "Split": {0}, "VariadicSplit": {0}, "Expand": {0}, "Broadcast": {0},
-	"Tile": {0}, "Gather": {0}, "GatherND": {0}, "GatherElements": {0}, "Neg": {0}, "Negative": {0}, "Where": {1, 2}, "Select": {1, 2},
-	"Concat": nil, "Add": nil, "Sub": nil, "Subtract": nil, "Mul": nil, "Multiply": nil, "Div": nil, "Divide": nil,
 }
 
 // An origin is where a value comes from.
@@ -186,20 +176,12 @@ func (s *subject) origin(v *model.Value) origin {
 			o.shape = true
 			continue
 		}
-		from, ok := through[n.Op]
-		if !ok {
+		effect, inputs := operators.EffectOf(n)
+		if effect == operators.Opaque {
 			o.other = true
 			continue
 		}
-		if from == nil {
-			way = append(way, n.Inputs...)
-			continue
-		}
-		for _, i := range from {
-			if i < len(n.Inputs) {
-				way = append(way, n.Inputs[i])
-			}
-		}
+		way = append(way, inputs...)
 	}
 	return o
 }

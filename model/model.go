@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -136,6 +137,35 @@ func (v *Value) Type() string {
 	}
 	head, _, _ := strings.Cut(v.Spec.String(), "[")
 	return head + "[" + strings.Join(dims, ",") + "]"
+}
+
+// Refine gives the value the spec that follows from the operands of its node.
+// What the file says fills in where that leaves something open: the dtype, the
+// rank and each dim, unless it contradicts. The names of dims go with a rank that
+// was wrong.
+func (v *Value) Refine(inferred garner.Spec) {
+	said := v.Spec
+	if inferred.DType == garner.Invalid {
+		inferred.DType = said.DType
+	}
+	if !inferred.Rank.Known() {
+		if said.Rank.Known() && inferred.Rank.Min <= said.Rank.Min && said.Rank.Min <= inferred.Rank.Max {
+			inferred.Rank, inferred.Dims = said.Rank, said.Dims
+		}
+	} else if said.Rank == inferred.Rank {
+		dims := slices.Clone(inferred.Dims)
+		for i, d := range said.Dims {
+			low, high := max(d.Min, dims[i].Min), min(d.Max, dims[i].Max)
+			if low <= high {
+				dims[i] = garner.Dim{Min: low, Max: high}
+			}
+		}
+		inferred.Dims = dims
+	}
+	if said.Rank != inferred.Rank {
+		v.DimNames = nil
+	}
+	v.Spec = inferred
 }
 
 // A Constant is a tensor that stands in the model's files. Nothing of it is

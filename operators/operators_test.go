@@ -12,6 +12,7 @@ import (
 	"github.com/garner-go/garner/internal/ruletest"
 	"github.com/garner-go/garner/jax"
 	"github.com/garner-go/garner/numpy"
+	"github.com/garner-go/garner/onnx"
 	"github.com/garner-go/garner/openvino"
 	"github.com/garner-go/garner/operators"
 	"github.com/garner-go/garner/stablehlo"
@@ -65,6 +66,76 @@ func TestFind(t *testing.T) {
 				t.Errorf("%s, %v; want %s", o.Name, err, tt.want)
 			}
 		})
+	}
+}
+
+func TestVersions(t *testing.T) {
+	listed := 0
+	for _, o := range operators.All() {
+		base := strings.TrimSuffix(o.Name, "-"+strconv.Itoa(o.Version()))
+		versions := operators.Versions(base)
+		at := slices.IndexFunc(versions, func(v operators.Operator) bool { return v.Name == o.Name })
+		if at < 0 {
+			t.Fatalf("%s is not among the versions of %s", o.Name, base)
+		}
+		if at == 0 {
+			listed += len(versions)
+		}
+		if !slices.IsSortedFunc(versions, func(a, b operators.Operator) int { return a.Version() - b.Version() }) {
+			t.Errorf("the versions of %s are not in order", base)
+		}
+		if newest, err := operators.Find(base, 0); err != nil || newest.Name != versions[len(versions)-1].Name {
+			t.Errorf("%s: %s, %v", base, newest.Name, err)
+		}
+	}
+	if listed != len(operators.All()) {
+		t.Errorf("%d versions of %d operators", listed, len(operators.All()))
+	}
+	for _, name := range []string{"", "Gather", "onnx.Gather-13", "onnx.Scatter"} {
+		if versions := operators.Versions(name); len(versions) > 0 {
+			t.Errorf("%s has %d versions", name, len(versions))
+		}
+	}
+}
+
+func TestParse(t *testing.T) {
+	for _, tt := range []struct {
+		op     string
+		values map[string]any
+		want   garner.Op
+	}{
+		{"onnx.Gather-13", map[string]any{"axis": 1}, onnx.Gather13{Axis: 1}},
+		{"onnx.Gather", map[string]any{"axis": int64(-1)}, onnx.Gather13{Axis: -1}},
+		{"onnx.Gather-13", map[string]any{"axis": garner.Unknown}, onnx.Gather13{Axis: garner.Unknown}},
+		{"onnx.Gather-13", map[string]any{"axis": int64(math.MinInt64)}, onnx.Gather13{Axis: math.MinInt + 1}},
+		{"openvino.Gather", map[string]any{"axis": 2, "batch_dims": 1}, openvino.Gather8{Axis: 2, BatchDims: 1}},
+		{"openvino.Gather-8", map[string]any{"axis": garner.Unknown}, openvino.Gather8{Axis: garner.Unknown}},
+		{"openvino.Gather-8", map[string]any{"batch_dims": garner.Unknown}, openvino.Gather8{BatchDims: math.MinInt + 1}},
+		{"torch.index_select", map[string]any{"axis": garner.Unknown}, torch.IndexSelect{Dim: garner.Unknown}},
+		{"stablehlo.dynamic_gather", map[string]any{"slice_sizes": []int{1, 2}, "offset_dims": []int{0}}, stablehlo.DynamicGather{SliceSizes: []int{1, 2}, OffsetDims: []int{0}}},
+		{"numpy.take", map[string]any{"mode": "clip"}, numpy.Take{Mode: "clip"}},
+	} {
+		if got, err := operators.Parse(tt.op, tt.values); err != nil || !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s with %v: %+v, %v; want %+v", tt.op, tt.values, got, err, tt.want)
+		}
+	}
+	for _, tt := range []struct {
+		op      string
+		values  map[string]any
+		message string
+	}{
+		{"onnx.Gathr-13", nil, "no operator onnx.Gathr-13; did you mean onnx.Gather-13?"},
+		{"onnx.Gather-13", map[string]any{"axes": 1}, "onnx.Gather-13 has no attribute axes; did you mean axis?"},
+		{"openvino.Gather-8", map[string]any{"batchDims": 1}, "openvino.Gather-8 has no attribute batchDims; did you mean batch_dims?"},
+		{"openvino.Gather-8", map[string]any{"axs": 1}, "openvino.Gather-8 has no attribute axs; did you mean axis?"},
+		{"onnx.Gather-13", map[string]any{"mode": "clip"}, "onnx.Gather-13 has no attribute mode; it has axis"},
+		{"onnx.GatherND-11", map[string]any{"batch_dims": 1}, "onnx.GatherND-11 has no attribute batch_dims; it has none"},
+		{"onnx.Gather-13", map[string]any{"axis": []int{1}}, "onnx.Gather-13's axis cannot be [1]; it is an integer"},
+		{"openvino.Gather-8", map[string]any{"axis": 1.5}, "openvino.Gather-8's axis cannot be 1.5; it is an integer"},
+		{"openvino.Gather-8", map[string]any{"axis": nil}, "openvino.Gather-8's axis cannot be <nil>; it is an integer"},
+	} {
+		_, err := operators.Parse(tt.op, tt.values)
+		ruletest.Refused(t, err, "attribute", tt.message)
 	}
 }
 
@@ -263,7 +334,7 @@ func TestBind(t *testing.T) {
 	}
 }
 
-func TestWithNumbers(t *testing.T) {
+func TestNew(t *testing.T) {
 	for _, tt := range []struct {
 		op     string
 		values map[string]any
@@ -277,7 +348,7 @@ func TestWithNumbers(t *testing.T) {
 		{"numpy.take", nil, numpy.Take{}},
 		{"stablehlo.dynamic_gather", map[string]any{"slice_sizes": []int64{1, 2}}, stablehlo.DynamicGather{SliceSizes: []int{1, 2}}},
 	} {
-		if got, err := find(t, tt.op).WithNumbers(tt.values); err != nil || !reflect.DeepEqual(got, tt.want) {
+		if got, err := find(t, tt.op).New(tt.values); err != nil || !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s with %v: %+v, %v; want %+v", tt.op, tt.values, got, err, tt.want)
 		}
 	}
@@ -291,7 +362,7 @@ func TestWithNumbers(t *testing.T) {
 		{"torch.take", map[string]any{"axis": 0}, "torch.take has no attribute axis"},
 		{"torch.embedding", map[string]any{"dim": 0}, "torch.embedding has no attribute dim; it has padding_idx"},
 	} {
-		_, err := find(t, tt.op).WithNumbers(tt.values)
+		_, err := find(t, tt.op).New(tt.values)
 		ruletest.Refused(t, err, "attribute", tt.message)
 	}
 }

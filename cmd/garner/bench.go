@@ -232,7 +232,7 @@ func (p *program) bench(ctx context.Context, f *benchFlags, args []string) error
 			values[name] = n.value
 		}
 	}
-	op, err := o.WithNumbers(values)
+	op, err := o.New(values)
 	if err != nil {
 		return err
 	}

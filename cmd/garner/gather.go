@@ -211,7 +211,7 @@ func asked(kind operators.Kind, f *gatherFlags, args []string, checkOutput func(
 	if r.numbers, err = f.operator.numbers(); err != nil {
 		return nil, err
 	}
-	if r.op, err = r.operator.WithNumbers(r.numbers); err != nil {
+	if r.op, err = r.operator.New(r.numbers); err != nil {
 		return nil, err
 	}
 	if f.threads.given && (f.threads.value < 1 || f.threads.value > 1<<16) {

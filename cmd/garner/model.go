@@ -233,22 +233,19 @@ type origin struct {
 	via      []string        // those operators, from the origin on
 }
 
-// passed are the operators that hand on what their first input holds.
-var passed = map[string]bool{
-	"Identity": true, "Cast": true, "CastLike": true, "Convert": true, "ConvertLike": true,
-	"Reshape": true, "Flatten": true, "Squeeze": true, "Unsqueeze": true, "Transpose": true,
-}
-
 func originOf(m *model.Model, v *model.Value) origin {
 	o := origin{value: v}
 	for {
 		n := o.value.From
-		if o.constant = o.value.Constant; o.constant != nil || n == nil || !passed[n.Op] || !run.Runs(m, n) || len(n.Inputs) == 0 || n.Inputs[0] == nil {
-			slices.Reverse(o.via)
-			return o
+		if o.constant = o.value.Constant; o.constant == nil && n != nil && run.Runs(m, n) {
+			if effect, inputs := operators.EffectOf(n); effect <= operators.Permuted && len(inputs) == 1 {
+				o.via = append(o.via, n.Op)
+				o.value = inputs[0]
+				continue
+			}
 		}
-		o.via = append(o.via, n.Op)
-		o.value = n.Inputs[0]
+		slices.Reverse(o.via)
+		return o
 	}
 }
 

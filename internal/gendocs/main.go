@@ -109,7 +109,7 @@ func (e example) document(o operators.Operator, name string) (text string, pictu
 		given = append(given, fmt.Sprintf("%s=%d", n.name, n.value))
 		flags = append(flags, fmt.Sprintf(" --%s %d", strings.ReplaceAll(n.name, "_", "-"), n.value))
 	}
-	op, err := o.WithNumbers(numbers)
+	op, err := o.New(numbers)
 	if err != nil {
 		return "", nil, err
 	}
