@@ -10,7 +10,6 @@ import (
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/onnx/modelproto"
 	"github.com/garner-go/garner/openvino/ir"
-	"github.com/garner-go/garner/operators"
 )
 
 // A ModelFormat is a format of model files.
@@ -37,8 +36,8 @@ var modelFormats = []ModelFormat{
 // ModelFormats lists every format of model files.
 func ModelFormats() []ModelFormat { return slices.Clone(modelFormats) }
 
-// OpenModel opens a model file, of the format that its extension says, and
-// infers the results of its gathers, see operators.InferModel.
+// OpenModel opens a model file, of the format that its extension says. The
+// readers infer the results of its gathers.
 func OpenModel(path string, o ModelOptions) (*model.Model, error) {
 	extension := strings.ToLower(filepath.Ext(path))
 	i := slices.IndexFunc(modelFormats, func(f ModelFormat) bool { return f.Extension == extension })
@@ -49,10 +48,5 @@ func OpenModel(path string, o ModelOptions) (*model.Model, error) {
 		}
 		return nil, garner.Errorf(nil, "%s is no model file by its extension; there are %s", path, strings.Join(known, ", "))
 	}
-	m, err := modelFormats[i].open(path, o)
-	if err != nil {
-		return nil, err
-	}
-	operators.InferModel(m)
-	return m, nil
+	return modelFormats[i].open(path, o)
 }

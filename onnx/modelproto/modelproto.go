@@ -23,6 +23,7 @@ import (
 	"github.com/garner-go/garner/internal/mapped"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/onnx/modelproto/internal/onnxpb"
+	"github.com/garner-go/garner/operators"
 )
 
 //go:generate ./generate.sh
@@ -38,7 +39,8 @@ type reader struct {
 	spent     int // see spend
 }
 
-// Open reads a model. The files with its elements stay mapped until it is
+// Open reads a model and infers the results of its gathers, see
+// operators.InferModel. The files with its elements stay mapped until it is
 // closed. Errors are *model.Error.
 func Open(path string) (*model.Model, error) {
 	file, err := mapped.Open(path)
@@ -104,7 +106,9 @@ func (r *reader) read(b []byte) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &model.Model{Path: r.path, Format: "ONNX", Producer: producer(&p), Opsets: opsets, Graph: g}, nil
+	m := &model.Model{Path: r.path, Format: "ONNX", Producer: producer(&p), Opsets: opsets, Graph: g}
+	operators.InferModel(m)
+	return m, nil
 }
 
 func producer(p *onnxpb.ModelProto) string {

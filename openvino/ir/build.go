@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/mapped"
 	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/operators"
 )
 
 // A builder makes a model of what a parser has read.
@@ -213,7 +213,10 @@ func (b *builder) node(l *layer, k *links, i int, values [][]output) (*model.Nod
 	}
 	n := &model.Node{
 		Name: l.name, At: fmt.Sprintf("line %d, column %d", l.line, l.column),
-		Op: kindOf(l), Version: version, Operator: operator,
+		Op: kindOf(l), Version: version,
+	}
+	if operator != nil {
+		n.Operator = operator.Name
 	}
 	if version == 0 {
 		n.Domain = l.version // "extension", or a plugin's own
@@ -262,9 +265,12 @@ func (b *builder) node(l *layer, k *links, i int, values [][]output) (*model.Nod
 		}
 		outputs = append(outputs, output{value(l, o, spec), false})
 	}
-	if operator != "" {
+	if operator != nil {
 		if _, err := b.single(l); err != nil {
 			return nil, nil, err
+		}
+		if want := 2 + len(operator.Inputs()); len(in) != want {
+			return nil, nil, b.errorf(l.place, l, nil, "it has %d input ports; %s has %d", len(in), operator.Name, want)
 		}
 		if err := b.infer(l, n, in, &outputs[0], k.live[i]); err != nil {
 			return nil, nil, err
@@ -277,103 +283,46 @@ func (b *builder) node(l *layer, k *links, i int, values [][]output) (*model.Nod
 	return n, outputs, nil
 }
 
-// infer works out what comes of a gather, as OpenVINO does, which does not look
-// at what the port says. It refuses what cannot be whatever the extents are,
-// where a result needs the layer and its inputs are sure. Extents that disagree
-// it lets stand, and data's are then not known: there are runtimes that take
-// them.
+// infer infers the result of a gather, as OpenVINO does, which does not look at
+// what the port says. Where a result of the model needs the layer and the layer's
+// inputs are sure, it refuses what the operator refuses whatever the extents are.
+// Extents that disagree it accepts, as some runtimes do, and then takes those of
+// data as unknown.
 func (b *builder) infer(l *layer, n *model.Node, in []output, out *output, live bool) error {
-	if want := inputsOf(n.Op); len(in) != want {
-		return b.errorf(l.place, l, nil, "it has %d input ports; %s has %d", len(in), n.Operator, want)
-	}
-	said := out.Spec
-	data, indices := in[0].Spec, in[1].Spec
-	sure := live && in[0].sure && in[1].sure
-	axis := garner.Unknown
-	if len(in) == 3 {
-		sure = sure && in[2].sure
-		var err error
-		if axis, err = axisOf(in[2].Value); err != nil {
-			if sure {
-				return b.wrap(l.place, l, err)
-			}
+	sure := live && !slices.ContainsFunc(in, func(o output) bool { return !o.sure })
+	refused := func(err error) error {
+		if !sure {
 			return nil
 		}
+		var at *model.Error
+		if errors.As(err, &at) {
+			err = at.Err // wrap says where
+		}
+		return b.wrap(l.place, l, err)
 	}
-	// A type that is not known is some type.
-	if data.DType == garner.Invalid {
-		data.DType = garner.U8
+	_, op, err := operators.OfNode(n)
+	if err != nil {
+		return refused(err)
 	}
-	if indices.DType == garner.Invalid {
-		indices.DType = garner.I64
-	}
-	op := gatherOp(n.Operator, n.Attributes, axis)
-	spec, err := garner.Infer(op, data, indices)
+	data, indices := in[0].Spec, in[1].Spec
+	spec, err := operators.Infer(op, data, indices)
 	if errors.Is(err, garner.ErrShape) {
-		if open, always := garner.Infer(op, garner.SpecOfRank(data.DType, data.Rank), indices); always == nil {
+		if open, always := operators.Infer(op, garner.SpecOfRank(data.DType, data.Rank), indices); always == nil {
 			spec, err = open, nil
 		}
 	}
-	if err != nil && sure {
-		return b.wrap(l.place, l, err)
-	}
 	if err != nil {
-		return nil
+		return refused(err)
 	}
-	if spec.DType = in[0].Spec.DType; spec.DType == garner.Invalid && !in[0].sure {
-		spec.DType = said.DType
+	// A port's word counts only where OpenVINO has no other: for the type of data
+	// that comes from a layer whose result is not inferred, and for dims.
+	if in[0].sure {
+		out.Spec.DType = spec.DType
 	}
-	out.Spec, out.sure = narrow(spec, said), sure
+	if !spec.Rank.Known() {
+		out.Spec = garner.SpecOfRank(out.Spec.DType, garner.AnyDim)
+	}
+	out.Refine(spec)
+	out.sure = sure
 	return nil
-}
-
-// axisOf is the value of an axis, garner.Unknown where it is none of the file's.
-func axisOf(v *model.Value) (int, error) {
-	if dtype := v.Spec.DType; dtype != garner.Invalid && !dtype.IsInteger() {
-		return 0, garner.Errorf(garner.ErrDType, "its axis is %s; it must be an integer", dtype)
-	}
-	if v.Spec.Rank.Min > 1 || slices.ContainsFunc(v.Spec.Dims, func(d garner.Dim) bool { return d.Min > 1 || d.Max < 1 }) {
-		return 0, garner.Errorf(garner.ErrShape, "its axis is %s; it must be a scalar or one element", v.Spec)
-	}
-	if v.Constant == nil {
-		return garner.Unknown, nil
-	}
-	axis := garner.Unknown
-	err := mapped.Guard(func() error {
-		t, err := v.Constant.Tensor()
-		if err != nil {
-			return err
-		}
-		i, err := t.Int(0)
-		if err != nil {
-			return err
-		}
-		axis = nearest(i)
-		return nil
-	})
-	return axis, err
-}
-
-// nearest is an index as an int; what that loses is outside before and after.
-func nearest(i garner.Index) int {
-	if i.Unsigned && i.Bits > uint64(garner.Unbounded) {
-		return garner.Unbounded
-	}
-	return int(min(max(int64(i.Bits), garner.Unknown+1), garner.Unbounded))
-}
-
-// narrow is spec with what said adds to it, unless the two contradict each
-// other.
-func narrow(spec, said garner.Spec) garner.Spec {
-	if !spec.Rank.Known() || !said.Rank.Known() || spec.Rank != said.Rank {
-		return spec
-	}
-	dims := slices.Clone(spec.Dims)
-	for i, d := range said.Dims {
-		dims[i] = garner.Dim{Min: max(d.Min, dims[i].Min), Max: min(d.Max, dims[i].Max)}
-		if dims[i].Min > dims[i].Max {
-			return spec
-		}
-	}
-	return garner.SpecOfDims(spec.DType, dims...)
 }

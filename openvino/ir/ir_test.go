@@ -575,8 +575,8 @@ func TestBad(t *testing.T) {
 		{[]string{`version="opset8">`, `version="opset8"><data batch_dims="+0"/>`}, `it has batch_dims="+0", which is no number; write one, such as batch_dims="0", or read the file with --lenient`},
 		{[]string{`version="opset8">`, `version="opset8"><data batch_dims="2"/>`}, `batch_dims`},
 		{[]string{`element_type="u8" shape="" offset="1"`, `element_type="u8" shape="" offset="7"`}, "axis 7"},
-		{[]string{`element_type="u8" shape="" offset="1" size="1"`, `element_type="f32" shape="" offset="0" size="4"`}, "its axis is f32; it must be an integer"},
-		{[]string{`element_type="u8" shape="" offset="1" size="1"`, `element_type="u8" shape="2" offset="0" size="2"`}, "its axis is u8[2]; it must be a scalar or one element"},
+		{[]string{`element_type="u8" shape="" offset="1" size="1"`, `element_type="f32" shape="" offset="0" size="4"`}, "openvino.Gather-8's axis is f32; it must be an integer"},
+		{[]string{`element_type="u8" shape="" offset="1" size="1"`, `element_type="u8" shape="2" offset="0" size="2"`}, "openvino.Gather-8's axis is u8[2]; it must be one element"},
 		{[]string{`shape="2" element_type="i64"`, `shape="2" element_type="f32"`}, "indices are f32"},
 		// Constants.
 		{[]string{`<data element_type="u8" shape="4,3" offset="8" size="12"/>`, ""}, `layer "c1" (Const, id 1): it has no <data>`},
