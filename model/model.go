@@ -10,8 +10,8 @@
 //	}
 //
 // Constants stay in their files, which are mapped: a model of 10 GB opens in
-// milliseconds and holds a few MB. A model is read-only, and safe for several
-// goroutines until it is closed.
+// milliseconds and holds a few MB. [Constant.Array] gives one to package source.
+// A model is read-only, and safe for several goroutines until it is closed.
 package model
 
 import (
@@ -23,6 +23,7 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/source"
 )
 
 // Unknown is the Spec of a value of which nothing is known, not even the dtype
@@ -169,7 +170,7 @@ func (v *Value) Refine(inferred garner.Spec) {
 }
 
 // A Constant is a tensor that stands in the model's files. Nothing of it is
-// read before Tensor.
+// read before Tensor or Array.
 type Constant struct {
 	Name string      // of the initializer, layer or node that holds it
 	Spec garner.Spec // every dim is known
@@ -193,6 +194,43 @@ func NewConstant(name string, spec garner.Spec, load func() (garner.Tensor, erro
 // copied: the tensor is garner.Tensor.Volatile, and gone once the model is
 // closed. Others (ONNX's typed fields, strings) are decoded on each call.
 func (c *Constant) Tensor() (garner.Tensor, error) { return c.load() }
+
+// Array gives the constant to package source, for source.Gather and
+// source.NewTable. It reads rows where Tensor has them: elements that lie in a
+// mapped file as they are stay there, so an array costs no memory and is good
+// until the model is closed; others are decoded once, here. Errors are those of
+// Tensor, and an ErrDType for strings.
+//
+// Rows that are not in memory yet are read by page faults. For a table larger
+// than memory, source.Open(c.Spec, nil, source.Segment{Path: c.File, Offset:
+// c.Offset, Bytes: c.Size}) asks the disk for many rows at once, where File is
+// not "".
+func (c *Constant) Array() (source.Array, error) {
+	if c.Spec.DType == garner.String {
+		return nil, garner.Errorf(garner.ErrDType, "constant %s is %s; an array has elements of a fixed width, so take its tensor instead", quote(c.Name), c.Spec)
+	}
+	t, err := c.load()
+	if err != nil {
+		return nil, err
+	}
+	return source.Memory(t), nil
+}
+
+// View makes a tensor of the bytes in which a file has a constant: a view of
+// them, or a copy where the last byte of a packed dtype has bits to spare that
+// are not 0, as they are in a tensor. It looks at that byte only. It is for
+// readers.
+func View(dtype garner.DType, b []byte, shape ...int) (garner.Tensor, error) {
+	t, err := garner.FromBytes(dtype, b, shape...)
+	if err != nil || !dtype.Packed() || len(b) == 0 {
+		return t, err
+	}
+	per := 8 / dtype.Bits()
+	if used := t.Len() % per * dtype.Bits(); used > 0 && b[len(b)-1]>>used != 0 {
+		return t.Clone()
+	}
+	return t, nil
+}
 
 // Bytes is how much memory the elements take, 0 for strings; false where int64
 // cannot count it.

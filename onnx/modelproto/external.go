@@ -166,7 +166,7 @@ func (r *reader) external(t *onnxpb.TensorProto, name string, dtype garner.DType
 		b, err := file.bytes(offset, size)
 		if err == nil {
 			err = mapped.Guard(func() error {
-				made, err = view(dtype, b, shape)
+				made, err = model.View(dtype, b, shape...)
 				return err
 			})
 		}

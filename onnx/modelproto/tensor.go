@@ -238,7 +238,7 @@ func (e *elements) tensor(dtype garner.DType, shape garner.Shape) (garner.Tensor
 		return garner.FromSlice(list, shape...)
 	}
 	if b, ok := e.inPlace(dtype); ok {
-		return view(dtype, b, shape)
+		return model.View(dtype, b, shape...)
 	}
 	_, bits, wire := fieldOf(dtype)
 	low, high := int64(math.MinInt64), int64(math.MaxInt64)
@@ -266,21 +266,7 @@ func (e *elements) tensor(dtype garner.DType, shape garner.Shape) (garner.Tensor
 	if err = errors.Join(err, bad); err != nil {
 		return garner.Tensor{}, err
 	}
-	return view(dtype, b, shape)
-}
-
-// view makes a tensor of the bytes themselves, but for one whose last byte has
-// bits to spare, which may be anything in a file and are 0 in a tensor.
-func view(dtype garner.DType, b []byte, shape garner.Shape) (garner.Tensor, error) {
-	t, err := garner.FromBytes(dtype, b, shape...)
-	if err != nil || !dtype.Packed() || len(b) == 0 {
-		return t, err
-	}
-	per := 8 / dtype.Bits()
-	if used := t.Len() % per * dtype.Bits(); used > 0 && b[len(b)-1]>>used != 0 {
-		return t.Clone()
-	}
-	return t, nil
+	return model.View(dtype, b, shape...)
 }
 
 // Tensor reads a TensorProto, such as the .pb files of ONNX's test directories.

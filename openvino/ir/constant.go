@@ -129,37 +129,38 @@ func (w *weights) hold(p *parser, l *layer, c *constant) (*model.Constant, error
 		return nil, p.errorf(c.at, l, nil, "its elements are %d bytes from offset %d on, and %s has %d bytes; copy it again, it is cut short or belongs to another .xml", c.size, c.offset, name, size)
 	}
 	b := w.bytes[c.offset : c.offset+c.size]
-	path, at := p.path, c.at // and not the whole parser
-	name := l.String()
-	if c.dtype == garner.String {
-		return model.NewConstant(l.name, garner.SpecOf(c.dtype, c.shape...), func() (garner.Tensor, error) {
-			var list []string
-			err := mapped.Guard(func() error {
-				var why string
-				if list, why = unpack(b, c.shape); why != "" {
-					return garner.Errorf(nil, "%s; copy the .bin again, or convert the model again", why)
-				}
-				return nil
+	// What the constant keeps holds on to these, and not to the whole parser.
+	path, at, name := p.path, c.at, l.String()
+	volatile := w.path != ""
+	load := func(tensor func() (garner.Tensor, error)) func() (garner.Tensor, error) {
+		return func() (t garner.Tensor, err error) {
+			err = mapped.Guard(func() error {
+				t, err = tensor()
+				return err
 			})
 			if err != nil {
 				return garner.Tensor{}, &model.Error{Path: path, Line: at.line, Column: at.column, At: name, Err: err}
 			}
-			return garner.FromSlice(list, c.shape...)
-		}), nil
+			if volatile {
+				t = t.Volatile()
+			}
+			return t, nil
+		}
+	}
+	dtype, shape := c.dtype, c.shape
+	spec := garner.SpecOf(dtype, shape...)
+	if dtype == garner.String {
+		return model.NewConstant(l.name, spec, load(func() (garner.Tensor, error) {
+			list, why := unpack(b, shape)
+			if why != "" {
+				return garner.Tensor{}, garner.Errorf(nil, "%s; copy the .bin again, or convert the model again", why)
+			}
+			return garner.FromSlice(list, shape...)
+		})), nil
 	}
 	want, _ := c.bytes() // the file may have more
 	b = b[:want:want]
-	volatile := w.path != ""
-	held := model.NewConstant(l.name, garner.SpecOf(c.dtype, c.shape...), func() (garner.Tensor, error) {
-		t, err := garner.FromBytes(c.dtype, b, c.shape...)
-		if err != nil {
-			return t, &model.Error{Path: path, Line: at.line, Column: at.column, At: name, Err: err}
-		}
-		if volatile {
-			t = t.Volatile()
-		}
-		return t, nil
-	})
+	held := model.NewConstant(l.name, spec, load(func() (garner.Tensor, error) { return model.View(dtype, b, shape...) }))
 	held.File, held.Offset, held.Size = w.path, int64(c.offset), int64(want)
 	return held, nil
 }
