@@ -80,4 +80,3 @@ func mul(a, b int) (product int, ok bool) {
 	hi, lo := bits.Mul(uint(a), uint(b))
 	return int(lo), hi == 0 && lo <= math.MaxInt
 }
-
