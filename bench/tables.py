@@ -279,7 +279,7 @@ class Bench:
         if not os.path.exists(self.table):
             print(f"making {self.table}", file=sys.stderr)
             make_table(self.table, 16 * GIB)
-        print(f"{os.path.getsize(self.table) / GIB:.2f} GiB, {ROWS} rows, {self.args.rounds} rounds, medians; {os.cpu_count()} cores; numpy {np.__version__}")
+        print(f"{self.table}: {os.path.getsize(self.table) / GIB:.2f} GiB, {ROWS} rows")
 
     def cases(self):
         with open(self.args.cases) as f:
@@ -550,6 +550,7 @@ def main():
         if part not in PARTS:
             sys.exit(f"--only {part}: give some of {', '.join(PARTS)}")
     b = Bench(args)
+    print(f"{args.rounds} rounds, medians; {os.cpu_count()} cores; numpy {np.__version__}")
     if set(parts) & set(ON_TABLE):
         b.need_table()
     for part in parts:
