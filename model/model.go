@@ -197,20 +197,10 @@ func (c *Constant) Tensor() (garner.Tensor, error) { return c.load() }
 // Bytes is how much memory the elements take, 0 for strings; false where int64
 // cannot count it.
 func (c *Constant) Bytes() (int64, bool) {
-	bits := int64(c.Spec.DType.Bits())
-	for _, d := range c.Spec.Dims {
-		if d.Min == 0 {
-			return 0, true
-		}
+	if c.Spec.DType == garner.String {
+		return 0, true
 	}
-	n := int64(1)
-	for _, d := range c.Spec.Dims {
-		if n > (1<<63-8)/max(bits, 1)/int64(d.Min) {
-			return 0, false
-		}
-		n *= int64(d.Min)
-	}
-	return (n*bits + 7) / 8, true
+	return c.Spec.Bytes()
 }
 
 // Nodes are all nodes, those of sub-graphs right after the node that they are

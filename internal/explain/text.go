@@ -88,11 +88,14 @@ func (e *Explanation) sizeText(n int) string {
 
 // size is the memory of n elements, in bits where they are no whole bytes.
 func size(d garner.DType, n int) string {
-	bits := int64(n) * int64(d.Bits())
-	if bits%8 != 0 {
-		return count(bits, "bit")
+	if w := d.Bits(); n%8*w%8 != 0 {
+		return count(int64(n)*int64(w), "bit")
 	}
-	return count(bits/8, "byte")
+	bytes, ok := garner.SpecOf(d, n).Bytes()
+	if !ok {
+		return "more bytes than can be counted"
+	}
+	return count(bytes, "byte")
 }
 
 func count[N int | int64](n N, what string) string {

@@ -207,14 +207,8 @@ func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
 // fits refuses a tensor for which memory does not suffice. Allocating it would
 // end the process.
 func (r *runner) fits(dtype garner.DType, shape garner.Shape) error {
-	const header = 16 // bytes of a string without its text
-	bits := dtype.Bits()
-	if dtype == garner.String {
-		bits = 8 * header
-	}
-	n, ok := shape.Len()
-	// Not exact, which does not matter to a machine's size.
-	size := float64(n) / 8 * float64(bits)
+	_, ok := shape.Len()
+	size := Memory(garner.SpecOf(dtype, shape...))
 	if ok && r.used+size > r.memory {
 		// Tensors that were counted may be garbage by now.
 		var stats runtime.MemStats
@@ -229,6 +223,22 @@ func (r *runner) fits(dtype garner.DType, shape garner.Shape) error {
 	}
 	r.used += size
 	return nil
+}
+
+// Memory returns how many bytes a tensor takes in memory, 16 for each string
+// without its text. All dims of spec are known. Beyond int64 the number is rounded.
+func Memory(spec garner.Spec) float64 {
+	if spec.DType == garner.String {
+		spec.DType = garner.Complex128 // as wide as the header of a string
+	}
+	if n, ok := spec.Bytes(); ok {
+		return float64(n)
+	}
+	size := float64(spec.DType.Bits()) / 8
+	for _, d := range spec.Dims {
+		size *= float64(d.Min)
+	}
+	return size
 }
 
 // new returns a tensor of zeros.

@@ -127,3 +127,23 @@ func TestCanceled(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestMemory holds that strings count by their headers, and that sizes beyond
+// int64 are rounded, not refused.
+func TestMemory(t *testing.T) {
+	for _, tt := range []struct {
+		spec garner.Spec
+		want float64
+	}{
+		{garner.SpecOf(garner.F32, 2, 3), 24},
+		{garner.SpecOf(garner.I4, 3), 2},
+		{garner.SpecOf(garner.String, 3), 48},
+		{garner.SpecOf(garner.F64, 1<<30, 1<<30, 1<<30), 0x1p93},
+		{garner.SpecOf(garner.U1, 1<<30, 1<<30, 1<<30), 0x1p87},
+		{garner.SpecOf(garner.F64, 1<<30, 1<<30, 1<<30, 0), 0},
+	} {
+		if got := run.Memory(tt.spec); got != tt.want {
+			t.Errorf("%s takes %v bytes, want %v", tt.spec, got, tt.want)
+		}
+	}
+}
