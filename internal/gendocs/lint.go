@@ -31,7 +31,7 @@ This page is generated: "go generate ./internal/gendocs" writes it of the rules 
 say, and that every case says what the rule claims.
 `
 
-// lintPage is docs/lint.md.
+// lintPage returns docs/lint.md.
 func lintPage() []byte {
 	var b bytes.Buffer
 	b.WriteString(lintHead)
@@ -47,7 +47,7 @@ func lintPage() []byte {
 	for _, r := range lint.Rules() {
 		fmt.Fprintf(&b, "\n## %s: %s\n\n**%s.** %s\n\nRemedy: %s\n\n", r.ID, r.Title, r.Severity, r.About, r.Remedy)
 		b.WriteString("| operator | the runtime | evidence |\n|---|---|---|\n")
-		for _, group := range together(r.Evidence) {
+		for _, group := range groupByAnswer(r.Evidence) {
 			e := group[0]
 			var names []string
 			for _, e := range group {
@@ -59,8 +59,8 @@ func lintPage() []byte {
 	return b.Bytes()
 }
 
-// together are pieces of evidence of one operator and one answer.
-func together(evidence []lint.Evidence) [][]lint.Evidence {
+// groupByAnswer groups evidence by operator and answer.
+func groupByAnswer(evidence []lint.Evidence) [][]lint.Evidence {
 	var groups [][]lint.Evidence
 	for _, e := range evidence {
 		i := slices.IndexFunc(groups, func(g []lint.Evidence) bool {
@@ -75,7 +75,7 @@ func together(evidence []lint.Evidence) [][]lint.Evidence {
 	return groups
 }
 
-// cell is a piece of evidence in a table.
+// cell returns the table cell of a piece of evidence.
 func cell(e lint.Evidence) string {
 	text := "`" + e.Case + "`"
 	if e.Case == "" {
