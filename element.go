@@ -2,7 +2,9 @@ package garner
 
 import (
 	"encoding/binary"
-	"runtime/debug"
+	"slices"
+
+	"github.com/garner-go/garner/internal/kernel"
 )
 
 // Float64 returns the i-th element in row-major order as a float64: exact for
@@ -61,22 +63,66 @@ func (t *Tensor) element(i int) (at int, err error) {
 	return t.position(i), nil
 }
 
-// guard calls access, which reads or writes the memory of t. A fault in volatile
-// memory becomes an ErrFault; other memory does not fault.
-func (t *Tensor) guard(access func()) (err error) {
-	if t.volatile {
-		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-		defer func() {
-			if r := recover(); r != nil {
-				if !isFault(r) {
-					panic(r)
-				}
-				err = errorf(ErrFault, "the memory of the element is not there, or only to be read: a mapped file may have been cut short")
-			}
-		}()
+// position returns the position in memory of the i-th element in row-major order,
+// in elements.
+func (t *Tensor) position(i int) int {
+	at := t.mem.Offset
+	for axis := len(t.shape) - 1; axis >= 0; axis-- {
+		d := t.shape[axis]
+		at += i % d * t.strides[axis]
+		i /= d
 	}
-	access()
-	return nil
+	return at
+}
+
+// copyElement copies one element between tensors of one dtype, by its bits.
+func copyElement(dst Tensor, to int, src Tensor, from int) {
+	switch bits := src.dtype.Bits(); {
+	case src.dtype == String:
+		dst.mem.Strs[to] = src.mem.Strs[from]
+	case bits < 8:
+		setPacked(dst.mem.Buf, to, bits, packed(src.mem.Buf, from, bits))
+	default:
+		w := bits / 8
+		copy(dst.mem.Buf[to*w:(to+1)*w], src.mem.Buf[from*w:(from+1)*w])
+	}
+}
+
+// packed reads element i of a packed type of the given width.
+func packed(b []byte, i, bits int) byte {
+	per := 8 / bits
+	return b[i/per] >> (i % per * bits) & (1<<bits - 1)
+}
+
+// setPacked writes element i of a packed type and no bit of its neighbours.
+func setPacked(b []byte, i, bits int, v byte) {
+	per := 8 / bits
+	shift := i % per * bits
+	mask := byte(1<<bits-1) << shift
+	b[i/per] = b[i/per]&^mask | v<<shift&mask
+}
+
+// index returns the integer at a position of the memory, in elements.
+func (t *Tensor) index(at int) Index {
+	var v [1]int64
+	w := kernel.Width{Bits: t.dtype.Bits(), Unsigned: t.dtype.IsUnsigned()}
+	if w.Bits == 64 && w.Unsigned {
+		w.Unsigned = false // load the bits alone
+		kernel.Load(v[:], t.mem.Buf, at, 0, w, 0)
+		return Index{Bits: uint64(v[0]), Unsigned: true}
+	}
+	kernel.Load(v[:], t.mem.Buf, at, 0, w, 0)
+	return Index{Bits: uint64(v[0]), Unsigned: w.Unsigned}
+}
+
+// scalar returns the bytes of a scalar; a packed one is in the low bits of a byte.
+func (t *Tensor) scalar() []byte {
+	bits := t.dtype.Bits()
+	if bits < 8 {
+		return []byte{packed(t.mem.Buf, t.mem.Offset, bits)}
+	}
+	w := bits / 8
+	return slices.Clone(t.mem.Buf[t.mem.Offset*w : (t.mem.Offset+1)*w])
 }
 
 // bits returns the element at position at of the memory, of a type of up to 64
@@ -84,19 +130,19 @@ func (t *Tensor) guard(access func()) (err error) {
 func (t *Tensor) bits(at int) uint64 {
 	w := t.dtype.Bits()
 	if w < 8 {
-		return uint64(packed(t.buf, at, w))
+		return uint64(packed(t.mem.Buf, at, w))
 	}
-	return load(t.buf, at, w/8)
+	return load(t.mem.Buf, at, w/8)
 }
 
 // setBits sets the element at position at of the memory.
 func (t *Tensor) setBits(at int, v uint64) {
 	w := t.dtype.Bits()
 	if w < 8 {
-		setPacked(t.buf, at, w, byte(v))
+		setPacked(t.mem.Buf, at, w, byte(v))
 		return
 	}
-	store(t.buf, at, w/8, v)
+	store(t.mem.Buf, at, w/8, v)
 }
 
 // load reads the i-th little-endian word of size bytes.

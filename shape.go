@@ -81,17 +81,3 @@ func mul(a, b int) (product int, ok bool) {
 	return int(lo), hi == 0 && lo <= math.MaxInt
 }
 
-// numBytes is how many bytes n elements of d take, packed types rounded up. ok
-// is false where a byte, or a bit of a packed type, would have a number beyond
-// an int.
-func numBytes(d DType, n int) (size int, ok bool) {
-	w := d.Bits()
-	if w >= 8 {
-		return mul(n, w/8)
-	}
-	if n > math.MaxInt/w {
-		return 0, false
-	}
-	per := 8 / w
-	return n/per + (n%per+per-1)/per, true
-}

@@ -20,7 +20,7 @@ func (t Tensor) At(index ...int) (string, error) {
 	if len(index) != len(t.shape) {
 		return "", shapeError(KindRank, "%d coordinates for a tensor of shape %s; give %d", len(index), t.shape, len(t.shape))
 	}
-	at := t.offset
+	at := t.mem.Offset
 	for axis, i := range index {
 		if i < 0 || i >= t.shape[axis] {
 			return "", shapeError(KindMismatch, "coordinates %s are outside shape %s: dimension %d has no position %d", Shape(index), t.shape, axis, i)
@@ -66,9 +66,9 @@ func (t *Tensor) setElement(at int, text string) error {
 		if text != "true" && text != "false" {
 			return errorf(ErrDType, "%s is no bool; write true or false", clip(text))
 		}
-		t.buf[at] = 0
+		t.mem.Buf[at] = 0
 		if text == "true" {
-			t.buf[at] = 1
+			t.mem.Buf[at] = 1
 		}
 	case kindInt, kindUint:
 		v, err := parseInteger(d, text)
@@ -99,8 +99,8 @@ func (t *Tensor) setElement(at int, text string) error {
 		if err != nil {
 			return err
 		}
-		store(t.buf, 2*at, part.Bits()/8, realBits)
-		store(t.buf, 2*at+1, part.Bits()/8, imagBits)
+		store(t.mem.Buf, 2*at, part.Bits()/8, realBits)
+		store(t.mem.Buf, 2*at+1, part.Bits()/8, imagBits)
 	default:
 		if strings.HasPrefix(text, `"`) {
 			var err error
@@ -108,7 +108,7 @@ func (t *Tensor) setElement(at int, text string) error {
 				return err
 			}
 		}
-		t.strs[at] = text
+		t.mem.Strs[at] = text
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func (t *Tensor) setElement(at int, text string) error {
 func (t *Tensor) appendElement(dst []byte, at int) []byte {
 	switch d := t.dtype; d.kind() {
 	case kindBool:
-		return strconv.AppendBool(dst, t.buf[at] != 0)
+		return strconv.AppendBool(dst, t.mem.Buf[at] != 0)
 	case kindInt:
 		return strconv.AppendInt(dst, signed(d, t.bits(at)), 10)
 	case kindUint:
@@ -130,14 +130,14 @@ func (t *Tensor) appendElement(dst []byte, at int) []byte {
 			part = F64
 		}
 		w := part.Bits() / 8
-		dst = appendFloat(dst, part, load(t.buf, 2*at, w))
-		im := appendFloat(nil, part, load(t.buf, 2*at+1, w))
+		dst = appendFloat(dst, part, load(t.mem.Buf, 2*at, w))
+		im := appendFloat(nil, part, load(t.mem.Buf, 2*at+1, w))
 		if im[0] != '-' {
 			dst = append(dst, '+')
 		}
 		return append(append(dst, im...), 'i')
 	}
-	return appendQuoted(dst, t.strs[at])
+	return appendQuoted(dst, t.mem.Strs[at])
 }
 
 // splitComplex splits a+bi into its parts. Either part may be missing, and i may

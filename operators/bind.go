@@ -78,8 +78,8 @@ func (o Operator) names(input bool) []string {
 // and indices by position, which is how models write them; [Operator.New] takes
 // both by name.
 //
-// An attribute is an int, an int64, a bool, a string, a []int or a []int64, as
-// the operator's field wants. The axis may be garner.Unknown, as an int. An
+// An attribute is any Go integer, a bool, a string, a []int or a []int64, as the
+// operator's field wants. The axis may be garner.Unknown, as an int. An
 // operator that has an unknown axis, or an input without a Value, is good for
 // garner.Infer only.
 //
@@ -140,7 +140,7 @@ func (o Operator) Bind(attributes map[string]any, inputs ...Input) (garner.Op, e
 // data and indices, such as the axis of openvino.Gather-8. What is not given has
 // the operator's default, and an input is 0. "axis" also names the attribute dim
 // of PyTorch's operators. The types of values and the errors are those of
-// [Operator.Bind]; an input is an integer, or a []int64 where it is a list.
+// [Operator.Bind]; an input is an integer, or a list of them.
 func (o Operator) New(values map[string]any) (garner.Op, error) {
 	wanted := o.Inputs()
 	attributes := make(map[string]any)
@@ -348,12 +348,14 @@ func set(field reflect.Value, v any) bool {
 
 func isList(v any) bool { return v == nil || reflect.TypeOf(v).Kind() == reflect.Slice }
 
-func integer(v any) (int64, bool) {
-	switch n := v.(type) {
-	case int64:
-		return n, true
-	case int:
-		return int64(n), true
+// integer gives the value of any of Go's integer types; ok is false for anything
+// else. A uint64 that no int64 holds becomes the largest.
+func integer(v any) (n int64, ok bool) {
+	switch x := reflect.ValueOf(v); {
+	case x.CanInt():
+		return x.Int(), true
+	case x.CanUint():
+		return int64(min(x.Uint(), math.MaxInt64)), true
 	}
 	return 0, false
 }

@@ -106,6 +106,8 @@ func TestParse(t *testing.T) {
 	}{
 		{"onnx.Gather-13", map[string]any{"axis": 1}, onnx.Gather13{Axis: 1}},
 		{"onnx.Gather", map[string]any{"axis": int64(-1)}, onnx.Gather13{Axis: -1}},
+		{"onnx.Gather-13", map[string]any{"axis": int8(-1)}, onnx.Gather13{Axis: -1}},
+		{"openvino.Gather-8", map[string]any{"axis": uint64(math.MaxUint64), "batch_dims": uint16(1)}, openvino.Gather8{Axis: math.MaxInt, BatchDims: 1}},
 		{"onnx.Gather-13", map[string]any{"axis": garner.Unknown}, onnx.Gather13{Axis: garner.Unknown}},
 		{"onnx.Gather-13", map[string]any{"axis": int64(math.MinInt64)}, onnx.Gather13{Axis: math.MinInt + 1}},
 		{"openvino.Gather", map[string]any{"axis": 2, "batch_dims": 1}, openvino.Gather8{Axis: 2, BatchDims: 1}},

@@ -2,6 +2,7 @@ package ir_test
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -483,6 +484,27 @@ func net(layers, edges string) string {
 
 func parameter(id int, data string) string {
 	return fmt.Sprintf("\n<layer id=\"%d\" name=\"p%d\" type=\"Parameter\" version=\"opset1\"><data %s/><output><port id=\"0\" precision=\"FP32\"/></output></layer>", id, id, data)
+}
+
+// TestSpareBits holds that the last byte of a packed constant is read without the
+// bits that belong to no element: they may be anything in a file.
+func TestSpareBits(t *testing.T) {
+	text := usual(`element_type="u8" shape="4,3" offset="8" size="12"`, `element_type="u4" shape="1,3" offset="8" size="2"`)
+	bin := make([]byte, 64)
+	copy(bin[8:], []byte{0x21, 0xf0})
+	m, err := ir.Read("m.xml", strings.NewReader(text), bin, ir.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range m.Gathers() {
+		table, err := n.Inputs[0].Constant.Tensor()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := table.Bytes(); err != nil || !bytes.Equal(b, []byte{0x21, 0x00}) {
+			t.Errorf("%s is % x, %v", table, b, err)
+		}
+	}
 }
 
 func constant(id int, data string) string {

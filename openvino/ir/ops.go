@@ -9,14 +9,14 @@ import (
 	"github.com/garner-go/garner/operators"
 )
 
-// newestOpset is the newest in which every operator of the ones before it is.
+// newestOpset is the newest opset that the reader knows.
 const newestOpset = 16
 
 // dialect begins the names that package operators has for OpenVINO's gathers.
 const dialect = "openvino."
 
-// kinds are the types that the reader knows by name, in OpenVINO's spelling. In
-// a file upper and lower case are one.
+// kinds has OpenVINO's spelling of the layer types that the reader treats
+// specially, by their names in lower case: the case of a type does not matter.
 var kinds = func() map[string]string {
 	m := make(map[string]string)
 	for _, kind := range []string{"Parameter", "Const", "Result", "Assign", "TensorIterator", "Loop", "If"} {
@@ -32,7 +32,7 @@ var kinds = func() map[string]string {
 	return m
 }()
 
-// kindOf is a layer's type in OpenVINO's spelling.
+// kindOf gives a layer's type in OpenVINO's spelling.
 func kindOf(l *layer) string {
 	if kind, ok := kinds[strings.ToLower(l.kind)]; ok {
 		return kind
@@ -40,7 +40,7 @@ func kindOf(l *layer) string {
 	return l.kind
 }
 
-// opset is the number of a version "opset8"; 0 and false where it is another.
+// opset gives the number in a version such as "opset8"; false for other text.
 func opset(version string) (int, bool) {
 	text, ok := strings.CutPrefix(version, "opset")
 	n, err := strconv.Atoi(text)
@@ -90,16 +90,16 @@ func (p *parser) operator(l *layer) (*operators.Operator, int, error) {
 	}
 }
 
-// How the attributes of the operators around a gather are read; all others are
-// kept as text.
+// The attributes of operators around a gather that are parsed, by their type; all
+// others stay text.
 var (
 	integers = []string{"axis", "batch_dims", "batch_axis", "num_splits"}
 	bools    = []string{"special_zero", "m_pythondiv", "keep_dims", "transpose_a", "transpose_b", "allow_axis_skip"}
 	lists    = []string{"begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellipsis_mask"}
 )
 
-// attributes are those of a layer. A gather has only its operator's own, each a
-// number; what is not known is passed over, as OpenVINO does.
+// attributes reads the attributes of a layer. Those of a gather are numbers; a
+// gather's unknown attributes are ignored, as OpenVINO does.
 func (p *parser) attributes(l *layer, operator *operators.Operator) (map[string]any, error) {
 	if l.data == nil {
 		return nil, nil
@@ -133,7 +133,7 @@ func (p *parser) attributes(l *layer, operator *operators.Operator) (map[string]
 	return attributes, nil
 }
 
-// attribute is the value of an attribute of an operator that is no gather.
+// attribute parses an attribute of an operator that is no gather.
 func attribute(name, text string) any {
 	switch {
 	case slices.Contains(integers, name):
