@@ -22,40 +22,41 @@ const (
 var rules = []Rule{
 	{
 		ID: "L.1", Severity: Error, Title: "A constant index is negative",
-		About: "Constant indices of every gather. Some operators count a negative index from the end, some refuse it, and some runtimes do neither: " +
-			"OpenVINO writes zeros for Gather-1 and Gather-7, and counts from the end for GatherND and GatherElements, whose pages allow no negative index.",
+		About: "Looks at constant indices of every gather. Some operators count a negative index from the end, others refuse it. Some runtimes " +
+			"do neither: OpenVINO writes zeros for Gather-1 and Gather-7, and counts from the end for GatherND and GatherElements, whose " +
+			"specifications allow no negative index.",
 		Remedy:   "Write the position from the start: add the length of the axis to each negative index.",
 		Evidence: negativeAnswers,
 		check:    negativeConstant,
 	},
 	{
 		ID: "L.2", Severity: Error, Title: "A constant index is outside its axis",
-		About:    "Constant indices of every gather, as far as the length of the axis that they address is known.",
-		Remedy:   "Correct the index. Where a zero row is meant, add one to data and point there.",
+		About:    "Looks at constant indices of every gather whose axis has a known length.",
+		Remedy:   "Correct the index. To read a row of zeros, add one to data and address it.",
 		Evidence: outsideAnswers,
 		check:    constantOutside,
 	},
 	{
 		ID: "L.3", Severity: Warning, Title: "Tuples from an input are not checked",
-		About: "GatherND whose indices come from an input of the model, through nothing that bounds them. OpenVINO does not check a tuple: " +
-			"a bad one reads whatever lies beside data in memory.",
-		Remedy:   "Clamp the indices in the model (Clip, Clamp), or check them before it runs.",
+		About: "Finds GatherND whose indices come from an input of the model and pass no operator that bounds them. OpenVINO does not check " +
+			"tuples: one outside reads memory beside data.",
+		Remedy:   "Clamp the indices in the model (Clip, Clamp), or check them before each run.",
 		Evidence: answersOf(outsideAnswers, tuples),
 		check:    uncheckedTuples,
 	},
 	{
 		ID: "L.4", Severity: Note, Title: "Indices come from an input",
-		About: "Gather and GatherElements whose indices come from an input of the model, through nothing that bounds them: each runtime answers " +
-			"one outside its own way.",
-		Remedy:   "Clamp the indices in the model (Clip, Clamp), or check them before it runs, so that none is outside.",
+		About: "Finds Gather and GatherElements whose indices come from an input of the model and pass no operator that bounds them. Runtimes " +
+			"differ in how they answer an index outside.",
+		Remedy:   "Clamp the indices in the model (Clip, Clamp), or check them before each run.",
 		Evidence: answersOf(outsideAnswers, noTuples),
 		check:    uncheckedIndices,
 	},
 	{
 		ID: "L.5", Severity: Error, Title: "GatherND-5 flattens several batch dims",
-		About: "GatherND of opset5 to 7 with batch_dims above 1. It multiplies the batch dims of its result into one; every other GatherND keeps " +
-			"them. The values are the same, the shape is not.",
-		Remedy: "Use GatherND of opset8, and reshape its result where the flat shape is wanted.",
+		About: "Finds GatherND of opset5 to 7 with batch_dims above 1. It flattens the batch dims of its result into one; every other GatherND " +
+			"keeps them. The values are the same, the shape differs.",
+		Remedy: "Use GatherND of opset8, and reshape its result where you need the flat shape.",
 		Evidence: []Evidence{
 			recorded("openvino.GatherND-5", Flattens, "openvino-gathernd-5-batch2-lists"),
 			recorded("openvino.GatherND-8", Keeps, "openvino-gathernd-8-batch2-lists"),
@@ -66,9 +67,10 @@ var rules = []Rule{
 		check: flattenedBatch,
 	},
 	{
-		ID: "L.6", Severity: Error, Title: "A batch dim of 1 is stretched",
-		About: "GatherND with batch_dims whose data has 1 where the indices have more. ONNX Runtime stretches it, and so does OpenVINO when it " +
-			"reads ONNX; the specifications and the other runtimes ask for equal dims. The reverse, indices with 1, is refused.",
+		ID: "L.6", Severity: Error, Title: "A batch dim of 1 is broadcast",
+		About: "Finds GatherND with batch_dims where a batch dim of data is 1 and that of the indices is larger. ONNX Runtime broadcasts it, " +
+			"and so does OpenVINO when it reads ONNX. The specifications and the other runtimes require equal dims. All refuse the reverse, " +
+			"indices with 1.",
 		Remedy: "Expand data to the batch dims of the indices, or drop the batch dim and address data without it.",
 		Evidence: []Evidence{
 			recorded("onnx.GatherND-12", Stretches, "onnx-gathernd-12-batch-broadcast-data"),
@@ -81,9 +83,9 @@ var rules = []Rule{
 		check: stretchedBatch,
 	},
 	{
-		ID: "L.7", Severity: Warning, Title: "Batch dims of Gather are not known before the run",
-		About: "Gather with batch_dims where a batch dim of data or of the indices is unknown. With unknown dims OpenVINO takes batch dims " +
-			"that differ, and the result depends on other memory or is cut short.",
+		ID: "L.7", Severity: Warning, Title: "Batch dims of Gather are unknown before the run",
+		About: "Finds Gather with batch_dims where a batch dim of data or of the indices is unknown. With unknown dims OpenVINO accepts batch " +
+			"dims that differ; the result then depends on other memory or is cut short.",
 		Remedy: "Give both operands the same static batch dims, or check that they are equal before the model runs.",
 		Evidence: []Evidence{
 			recorded("openvino.Gather-7", ReadsOther, "openvino-gather-7-batch-mismatch").in(dynamic),
@@ -92,8 +94,8 @@ var rules = []Rule{
 		check: unknownBatch,
 	},
 	{
-		ID: "L.8", Severity: Warning, Title: "batch_dims with a rank that is not known",
-		About:  "GatherND with batch_dims where the rank of data or of the indices is unknown: TensorFlow's tf.gather_nd needs both ranks.",
+		ID: "L.8", Severity: Warning, Title: "batch_dims with an unknown rank",
+		About:  "Finds GatherND with batch_dims where the rank of data or of the indices is unknown. TensorFlow's tf.gather_nd needs both ranks.",
 		Remedy: "Give data and the indices a rank; their dims may stay unknown.",
 		Evidence: []Evidence{
 			recorded("tensorflow.gather_nd", Refuses, "tf-gather-nd-batch1-elements").in(unknown),
@@ -102,8 +104,8 @@ var rules = []Rule{
 	},
 	{
 		ID: "L.9", Severity: Error, Title: "com.microsoft.GatherND has batch_dims",
-		About: "The attribute batch_dims at GatherND of the domain com.microsoft. The operator's page shows it once, in an example without a " +
-			"domain; ONNX Runtime knows no such attribute there.",
+		About: "Finds the attribute batch_dims at GatherND of the domain com.microsoft. The operator's page shows it once, in an example " +
+			"without a domain. ONNX Runtime refuses the attribute in this domain.",
 		Remedy: "Use GatherND of ONNX's own domain, opset 12 or later.",
 		Evidence: []Evidence{
 			recorded("com.microsoft.GatherND-1", Refuses, "com-microsoft-gathernd-1-batch-attribute"),
@@ -112,9 +114,9 @@ var rules = []Rule{
 	},
 	{
 		ID: "L.10", Severity: Error, Title: "A constant does not fit 32 bits",
-		About: "Constant data of i64, u64 and f64, read up to the first value that i32 or f32 does not hold. OpenVINO's CPU computes these types " +
-			"in 32 bits.",
-		Remedy: "Split the table into halves of 32 bits, or run the model where 64 bits are kept.",
+		About: "Looks at constant data of i64, u64 and f64, up to the first value that i32 or f32 does not hold. OpenVINO's CPU plugin computes " +
+			"these types in 32 bits.",
+		Remedy: "Split the table into 32-bit halves, or run the model in a runtime that keeps 64 bits.",
 		Evidence: slices.Concat(narrowed(garner.I64, "extremes-int64"), narrowed(garner.U64, "extremes-uint64"), []Evidence{
 			{Operator: "openvino.Gather-1", Answer: Narrows, DType: garner.F64, Case: "openvino-gather-1-nan-bits-float64"},
 			{Operator: "openvino.Gather-7", Answer: Narrows, DType: garner.F64, Case: "openvino-gather-7-nan-bits-float64"},
@@ -127,24 +129,24 @@ var rules = []Rule{
 	},
 	{
 		ID: "L.11", Severity: Warning, Title: "f64 data is computed in 32 bits",
-		About:    "Data of f64 whose values are not known. OpenVINO's CPU computes f64 in f32, which holds few of its values.",
-		Remedy:   "Cast data to f32 where that is enough, or run the model where f64 is kept.",
+		About:    "Finds data of f64 that is not constant. OpenVINO's CPU plugin computes f64 in f32, which rounds most values.",
+		Remedy:   "Cast data to f32 if that precision suffices, or run the model in a runtime that keeps f64.",
 		Evidence: nil, // of L.10, see init
 		check:    narrowedFloats,
 	},
 	{
 		ID: "L.12", Severity: Note, Title: "64-bit integers are computed in 32 bits",
-		About: "Data of i64 and u64 whose values are not known, unless it is made of shapes alone. OpenVINO's CPU computes these types in i32: " +
-			"values that i32 does not hold arrive as others.",
-		Remedy:   "Make sure that every value fits i32, or run the model where 64 bits are kept.",
+		About: "Finds data of i64 and u64 that is not constant, unless it comes from shapes alone. OpenVINO's CPU plugin computes these types " +
+			"in i32, which changes values outside its range.",
+		Remedy:   "Make sure that every value fits i32, or run the model in a runtime that keeps 64 bits.",
 		Evidence: nil, // of L.10, see init
 		check:    narrowedIntegers,
 	},
 	{
 		ID: "L.13", Severity: Error, Title: "Tuples are longer than 7",
-		About: "GatherND whose tuples, with the batch dims that tf.gather_nd puts before them, have more than 7 components: TensorFlow's CPU " +
-			"has no kernel for them.",
-		Remedy: "Join dims of data and the components that address them: reshape data, and compute one index of two.",
+		About: "Finds GatherND whose tuples have more than 7 components, batch dims included, which tf.gather_nd puts before them. TensorFlow's " +
+			"CPU has no kernel for such tuples.",
+		Remedy: "Reshape data to merge dims, and merge the components that address them into one index.",
 		Evidence: []Evidence{
 			recorded("tensorflow.GatherNd", Refuses, "tf-gathernd-rank8-k8"),
 			recorded("tensorflow.gather_nd", Refuses, "tf-gather-nd-rank8-k8"),
@@ -153,8 +155,8 @@ var rules = []Rule{
 	},
 	{
 		ID: "L.14", Severity: Error, Title: "A runtime lacks the type of data",
-		About:  "The type of data of every gather, against the types that each runtime's operator refused.",
-		Remedy: "Cast data to a type of the same width that the runtime has, gather that, and cast back; strings need numbers in their place.",
+		About:  "Compares the type of data with the types that each runtime's operator refused.",
+		Remedy: "Cast data to a type of the same width that the runtime supports, gather that, and cast back. Replace strings by numbers.",
 		Evidence: slices.Concat(
 			typed("openvino.Gather-1", Refuses, "openvino-gather-1-data-", garner.U1),
 			unrecorded("openvino.Gather-7", Refuses, cpuGather, garner.U1),
@@ -179,8 +181,8 @@ var rules = []Rule{
 	},
 	{
 		ID: "L.15", Severity: Error, Title: "Elements narrower than a byte are misread",
-		About:  "Data of f4e2m1 and u2: OpenVINO takes them and addresses the wrong elements. (It does i4 and u4 well.)",
-		Remedy: "Gather the table as u8 or i4, and unpack after it.",
+		About:  "Finds data of f4e2m1 and u2. OpenVINO accepts these types and reads the wrong elements. It reads i4 and u4 correctly.",
+		Remedy: "Gather the table as u8 or i4, and unpack the result.",
 		Evidence: slices.Concat(
 			typed("openvino.Gather-1", Misplaces, "openvino-gather-1-data-", garner.F4E2M1, garner.U2),
 			unrecorded("openvino.Gather-7", Misplaces, cpuGather, garner.F4E2M1, garner.U2),
@@ -193,8 +195,8 @@ var rules = []Rule{
 	},
 	{
 		ID: "L.16", Severity: Error, Title: "A runtime lacks the type of the indices",
-		About:  "The type of the indices of every gather, against the types that each runtime's operator refused.",
-		Remedy: "Cast the indices to i64, which every runtime takes.",
+		About:  "Compares the type of the indices with the types that each runtime's operator refused.",
+		Remedy: "Cast the indices to i64, which every runtime accepts.",
 		Evidence: slices.Concat(
 			typed("openvino.GatherElements-6", Refuses, "openvino-gatherelements-6-indices-",
 				append([]garner.DType{garner.I4, garner.U4}, oddIndices...)...),
@@ -216,9 +218,9 @@ var rules = []Rule{
 	},
 	{
 		ID: "L.17", Severity: Error, Title: "Strings are lost",
-		About: "Gather of strings along an axis that has others behind it. ONNX Runtime copies the first string of each slice and leaves the " +
-			"others empty. Along the last axis, and in GatherND and GatherElements, strings arrive.",
-		Remedy: "Transpose the axis to the end and back, use GatherND, or gather numbers that stand for the strings.",
+		About: "Finds Gather of strings along an axis before the last. ONNX Runtime copies the first string of each slice and leaves the others " +
+			"empty. Along the last axis, and in GatherND and GatherElements, it copies every string.",
+		Remedy: "Transpose the axis to the end and back, use GatherND, or gather numbers in place of the strings.",
 		Evidence: slices.Concat(
 			typed("onnx.Gather-1", Cuts, "onnx-gather-1-data-", garner.String),
 			typed("onnx.Gather-11", Cuts, "onnx-gather-11-data-", garner.String),
@@ -228,8 +230,8 @@ var rules = []Rule{
 	},
 	{
 		ID: "L.18", Severity: Error, Title: "Tuples are empty",
-		About: "GatherND whose indices have a last dim of 0: each tuple addresses the whole of data, or of its batch. OpenVINO writes nothing; " +
-			"its result is what the memory held before.",
+		About: "Finds GatherND whose indices have a last dim of 0. Each tuple then addresses all of data, or all of its batch. OpenVINO writes " +
+			"nothing: the result is what its memory held before.",
 		Remedy: "Replace the node by a broadcast of data.",
 		Evidence: []Evidence{
 			recorded("openvino.GatherND-5", LeavesUnset, "openvino-gathernd-5-k-zero"),
@@ -243,10 +245,10 @@ var rules = []Rule{
 		check: emptyTuples,
 	},
 	{
-		ID: "L.19", Severity: Error, Title: "Gather has nothing to do",
-		About: "Gather of static shapes whose result has no element, because there are no indices or another dim of data is 0: OpenVINO's CPU " +
-			"divides by zero. (With an empty batch, or with dynamic dims, it does not.)",
-		Remedy: "Leave the node out, or give its operands dynamic dims.",
+		ID: "L.19", Severity: Error, Title: "The result of Gather is empty",
+		About: "Finds Gather of static shapes whose result is empty because there are no indices or a dim of data is 0. OpenVINO's CPU plugin " +
+			"then divides by zero. With an empty batch, or with dynamic dims, it does not.",
+		Remedy: "Remove the node, or give its operands dynamic dims.",
 		Evidence: []Evidence{
 			recorded("openvino.Gather-1", Ends, "openvino-gather-1-no-indices"),
 			recorded("openvino.Gather-7", Ends, "openvino-gather-7-no-indices"),
@@ -256,8 +258,9 @@ var rules = []Rule{
 	},
 	{
 		ID: "L.20", Severity: Error, Title: "The axis is not a constant",
-		About:  "The axis of OpenVINO's Gather, its third input. Where the shapes of data and indices are static, OpenVINO needs its value to compile.",
-		Remedy: "Make the axis a constant; choose between several with If.",
+		About: "Looks at the axis of OpenVINO's Gather, its third input. Where the shapes of data and indices are static, OpenVINO needs the " +
+			"value of the axis to compile the model.",
+		Remedy: "Make the axis a constant; use If to choose between several.",
 		Evidence: []Evidence{
 			recorded("openvino.Gather-1", Refuses, "openvino-gather-1-axis-runtime-scalar"),
 			recorded("openvino.Gather-7", Refuses, "openvino-gather-7-axis-runtime-scalar"),
@@ -267,8 +270,8 @@ var rules = []Rule{
 	},
 	{
 		ID: "L.21", Severity: Error, Title: "GatherElements leaves out a part of data",
-		About: "ONNX's GatherElements whose indices are smaller than data off the axis. ONNX Runtime leaves the rest of data unvisited; others " +
-			"want equal dims.",
+		About: "Finds ONNX's GatherElements whose indices are smaller than data off the axis. ONNX Runtime does not read the rest of data; " +
+			"other runtimes require equal dims.",
 		Remedy: "Slice data to the dims of the indices first.",
 		Evidence: []Evidence{
 			recorded("openvino.GatherElements-6", Refuses, "openvino-gatherelements-6-smaller-other-dim"),
@@ -281,9 +284,9 @@ var rules = []Rule{
 	},
 	{
 		ID: "L.22", Severity: Warning, Title: "Data has 2^31 elements or more",
-		About: "The number of data's elements. ONNX Runtime on CUDA addressed Gather's data in 32 bits up to releases of 2026; TensorFlow refuses " +
-			"GatherNd where i32 indices do not count the elements of data.",
-		Remedy: "Split the table along the gathered axis, use i64 indices, and try a row at its end in the runtime before relying on it.",
+		About: "Counts the elements of data. ONNX Runtime on CUDA computed Gather's addresses in 32 bits in releases up to 2026. TensorFlow " +
+			"refuses GatherNd where i32 indices cannot count the elements of data.",
+		Remedy: "Split the table along the gathered axis, use i64 indices, and test a row at the end of the table in the runtime.",
 		Evidence: []Evidence{
 			{Operator: "onnx.Gather-1", Answer: ReadsOther, Run: "CUDA", Source: cudaGather},
 			{Operator: "onnx.Gather-11", Answer: ReadsOther, Run: "CUDA", Source: cudaGather},
@@ -294,9 +297,10 @@ var rules = []Rule{
 		check: hugeData,
 	},
 	{
-		ID: "L.23", Severity: Note, Title: "A table of 2 GiB or more",
-		About:  "The size of a constant table in a model that is not ONNX. An ONNX file is one protobuf message, which ends at 2 GiB: there the table must lie in a file beside it.",
-		Remedy: "Write the table as external data when the model is converted to ONNX.",
+		ID: "L.23", Severity: Note, Title: "A table has 2 GiB or more",
+		About: "Looks at the size of a constant table in a model that is not ONNX. An ONNX file is one protobuf message of at most 2 GiB, so " +
+			"the table must be in a file beside it.",
+		Remedy: "Store the table as external data when you convert the model to ONNX.",
 		Evidence: []Evidence{
 			{Operator: "onnx.Gather-13", Answer: Refuses, Run: "inside the file", Source: protoLimit},
 			{Operator: "onnx.GatherND-13", Answer: Refuses, Run: "inside the file", Source: protoLimit},
@@ -306,8 +310,8 @@ var rules = []Rule{
 	},
 	{
 		ID: "L.24", Severity: Error, Title: "The operator refuses its operands",
-		About: "Types, attributes, ranks and dims against the operator's own rules, as far as they are known: an axis that data does not have, " +
-			"tuples longer than data's rank, ranks that do not go together.",
+		About: "Checks types, attributes, ranks and dims, as far as they are known, against the operator's own rules: an axis that data does " +
+			"not have, tuples longer than data's rank, ranks that do not match.",
 		Remedy: "Correct what the message names; docs/rules.md has the rules of each operator.",
 		Evidence: []Evidence{
 			recorded("openvino.Gather-1", Refuses, "openvino-gather-1-axis-past-rank"),
@@ -330,7 +334,8 @@ var rules = []Rule{
 	},
 	{
 		ID: "L.25", Severity: Error, Title: "A scalar is addressed by empty tuples",
-		About:  "GatherND of data without a dim, whose indices have a last dim of 0. ONNX Runtime repeats the scalar; the specifications ask for data of rank 1 at least.",
+		About: "Finds GatherND of data of rank 0 whose indices have a last dim of 0. ONNX Runtime repeats the scalar; the specifications " +
+			"require data of rank 1 or more.",
 		Remedy: "Replace the node by a broadcast of data.",
 		Evidence: []Evidence{
 			recorded("openvino.GatherND-5", Refuses, "openvino-gathernd-5-scalar-data-k-zero"),
@@ -345,7 +350,8 @@ var rules = []Rule{
 	},
 	{
 		ID: "L.26", Severity: Error, Title: "batch_dims is below the rank of the indices",
-		About:  "Gather-7 and Gather-8 with a batch_dims below −q, where q is the rank of the indices. Their pages allow −q … q; OpenVINO takes less, and reads other memory.",
+		About: "Finds Gather-7 and Gather-8 with a batch_dims below −q, where q is the rank of the indices. The specifications allow −q … q. " +
+			"OpenVINO accepts less, and reads other memory.",
 		Remedy: "Correct batch_dims; a negative one counts from the rank of the indices.",
 		Evidence: []Evidence{
 			recorded("openvino.Gather-7", ReadsOther, "openvino-gather-7-batch-below-minus-rank"),
