@@ -64,11 +64,11 @@ func write(folder string) error {
 
 const head = `# The operators' own examples
 
-Each example of the pages that define these operators, with its data, its indices, what garner makes of them, and a picture of which
-cell goes where. A cell of the result has the colour of what it was read from; dashed frames are batches, thick ones index tuples.
+The examples of the specifications of these operators, each with its data, its indices, garner's result, and a picture of which cell goes
+where. A cell of the result has the colour of the row of data that it comes from. Dashed frames are batches, thick frames are index tuples.
 
-This page is generated: "go generate ./internal/gendocs" writes it, and a test holds that it is what the operators do. Every picture is one
-that "garner explain ... -o plan.svg" draws. "garner ops" tells of all operators, and [rules.md](rules.md) what each accepts and refuses.
+"go generate ./internal/gendocs" writes this page, and a test holds that it is up to date. "garner explain ... -o plan.svg" draws the same
+pictures. "garner ops" lists all operators; [rules.md](rules.md) has what each accepts and refuses.
 `
 
 // documents returns all files by their name in the folder.
