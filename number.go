@@ -248,3 +248,12 @@ func isDecimal(text string) bool {
 	whole, fraction, _ := strings.Cut(text, ".")
 	return allDigits(whole + fraction)
 }
+
+// clip quotes text of the caller for a message, 40 bytes at most.
+func clip(text string) string {
+	const most = 40
+	if len(text) > most {
+		return strconv.Quote(text[:most]) + "…"
+	}
+	return strconv.Quote(text)
+}

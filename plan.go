@@ -113,6 +113,15 @@ type Plan struct {
 	component int // the dimension of the indices along which a tuple lies; -1: tuples of one
 }
 
+// outside is what the plan does with an index outside: an operator that would
+// write zeros has none to write where the dtype has no zero.
+func (p *Plan) outside() Outside {
+	if p.Outside == Zero && !p.DType.HasZero() { // R.11
+		return Error
+	}
+	return p.Outside
+}
+
 // Nest is the plan as the executors of this module walk it: its type is
 // internal. data of so many bytes, about, decides what is prefetched. Nothing of
 // the plan is shared with the nest but Fill's bytes and the Parts of its axes.

@@ -8,12 +8,6 @@ import (
 	"github.com/garner-go/garner/internal/kernel"
 )
 
-// An Integer is a Go type whose slices are indices without copying, a type of
-// one's own such as TokenID too.
-type Integer interface {
-	~int8 | ~int16 | ~int32 | ~int64 | ~int | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uint
-}
-
 // Lookup copies rows of a table that lies flat in a slice, as an embedding does:
 //
 //	out[i·width : (i+1)·width] = table[ids[i]·width : (ids[i]+1)·width]

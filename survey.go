@@ -186,15 +186,6 @@ func (p *Plan) position(v Index, dim int) (at int, ok bool) {
 	return 0, false // R.10
 }
 
-// outside is what the plan does with an index outside: an operator that would
-// write zeros has none to write where the dtype has no zero.
-func (p *Plan) outside() Outside {
-	if p.Outside == Zero && !p.DType.HasZero() { // R.11
-		return Error
-	}
-	return p.Outside
-}
-
 // SurveyPart is Survey of some of the indices: part holds those from the
 // first-th on, in row-major order, in a tensor of any shape. The surveys of all
 // parts, added in their order, are that of the whole, its First included.

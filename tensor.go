@@ -33,6 +33,12 @@ type Element interface {
 		Float16 | BFloat16 | Float8E4M3FN | Float8E5M2 | Float8E4M3FNUZ | Float8E5M2FNUZ | Float8E8M0
 }
 
+// An Integer is a Go type whose slices are indices without copying, a type of
+// one's own such as TokenID too.
+type Integer interface {
+	~int8 | ~int16 | ~int32 | ~int64 | ~int | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uint
+}
+
 // DTypeOf is the dtype of a Go element type.
 func DTypeOf[T Element]() DType {
 	var zero T

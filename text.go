@@ -275,12 +275,3 @@ func hexDigits(text string, n int) (uint64, bool) {
 	v, err := strconv.ParseUint(text[:n], 16, 16)
 	return v, err == nil
 }
-
-// clip quotes text of the caller for a message, 40 bytes at most.
-func clip(text string) string {
-	const most = 40
-	if len(text) > most {
-		return strconv.Quote(text[:most]) + "…"
-	}
-	return strconv.Quote(text)
-}

@@ -4,7 +4,7 @@ import "github.com/garner-go/garner/internal/kernel"
 
 // resolve turns tuples into rows; it reports how many are outside, and false
 // where the run fails for it.
-func (u *Runner) resolve(rows, values []int64, first int) (outside int, ok bool) {
+func (u *state) resolve(rows, values []int64, first int) (outside int, ok bool) {
 	r := &u.program.resolver
 	base := u.src.Offset * r.unit
 	if r.position {
@@ -19,7 +19,7 @@ func (u *Runner) resolve(rows, values []int64, first int) (outside int, ok bool)
 }
 
 // rowsOfPositions turns the positions in shared into rows; some are the fill.
-func (u *Runner) rowsOfPositions() {
+func (u *state) rowsOfPositions() {
 	c := &u.program.choice.columns
 	base, stride, lane := int64(u.src.Offset*c.width), int64(c.stride*c.width), int64(c.inner.Data*c.width)
 	for j, at := range u.shared[:u.program.resolver.total] {
@@ -29,7 +29,7 @@ func (u *Runner) rowsOfPositions() {
 	}
 }
 
-func (u *Runner) resolveTile(w *worker, tile int) {
+func (u *state) resolveTile(w *worker, tile int) {
 	l, total := &u.program.choice, u.program.resolver.total
 	first := tile * l.tile
 	n := min(l.tile, total-first)
@@ -43,7 +43,7 @@ func (u *Runner) resolveTile(w *worker, tile int) {
 }
 
 // moveUnit resolves and moves some tiles.
-func (u *Runner) moveUnit(w *worker, unit int) {
+func (u *state) moveUnit(w *worker, unit int) {
 	l := &u.program.choice
 	first := unit * l.unit * l.tile
 	end := min(first+l.unit*l.tile, u.program.resolver.total)
@@ -55,7 +55,7 @@ func (u *Runner) moveUnit(w *worker, unit int) {
 // moveTuples resolves and moves the rows of the tuples first … end-1, tile after
 // tile. The rows that are prefetched while a tile is moved are resolved before
 // it is.
-func (u *Runner) moveTuples(w *worker, first, end int) {
+func (u *state) moveTuples(w *worker, first, end int) {
 	l, unit := &u.program.choice, u.program.resolver.unit
 	have, filled := 0, 0 // rows that are resolved, and how many of them are fills
 	for first < end {
@@ -114,7 +114,7 @@ const samples = 16
 // moveDirect moves elements straight from their indices. Where an index is
 // outside and the run does not fail for it, the piece around it goes on by rows.
 // It reports false where memory is not aligned for that.
-func (u *Runner) moveDirect(w *worker, first, end int) bool {
+func (u *state) moveDirect(w *worker, first, end int) bool {
 	p := u.program
 	l, n, r := &p.choice, &p.nest, &p.resolver
 	size, width := r.unit, r.width.Bits/8
@@ -174,7 +174,7 @@ func (u *Runner) moveDirect(w *worker, first, end int) bool {
 }
 
 // moveGroup moves a tile of shared rows for a group of free turns.
-func (u *Runner) moveGroup(unit int) {
+func (u *state) moveGroup(unit int) {
 	p := u.program
 	l, total := &p.choice, p.resolver.total
 	first := unit % l.tiles * l.tile
@@ -195,7 +195,7 @@ func (u *Runner) moveGroup(unit int) {
 
 // move moves the rows of the tuples from first on, for the free turns from …
 // to-1.
-func (u *Runner) move(rows, later []int64, filled bool, first, from, to int) {
+func (u *state) move(rows, later []int64, filled bool, first, from, to int) {
 	l, n := &u.program.choice, &u.program.nest
 	for turn := from; turn < to; turn++ {
 		if turn > from && (turn-from)%l.group == 0 && u.stopped() {
@@ -228,7 +228,7 @@ func (u *Runner) move(rows, later []int64, filled bool, first, from, to int) {
 }
 
 // turn is the offset of a free turn in data and in the result, in elements.
-func (u *Runner) turn(turn int) (data, out int) {
+func (u *state) turn(turn int) (data, out int) {
 	out = u.dst.Offset
 	free := u.program.nest.Free
 	rest := turn / u.program.choice.chunks
@@ -244,7 +244,7 @@ func (u *Runner) turn(turn int) (data, out int) {
 
 // moveRun moves evenly spaced rows. place, step, bias and size are in elements;
 // next is the bias of what is prefetched.
-func (u *Runner) moveRun(rows, later []int64, filled bool, place, step, bias, next, size int) {
+func (u *state) moveRun(rows, later []int64, filled bool, place, step, bias, next, size int) {
 	p := u.program
 	bits, unit := p.nest.Bits, p.resolver.unit
 	if bits == 0 {
@@ -267,7 +267,7 @@ func (u *Runner) moveRun(rows, later []int64, filled bool, place, step, bias, ne
 
 // moveStrings moves by assignment: a string is a pointer, and the garbage
 // collector must see it written (R.16).
-func (u *Runner) moveStrings(rows []int64, place, step, bias, size int) {
+func (u *state) moveStrings(rows []int64, place, step, bias, size int) {
 	for _, row := range rows {
 		dst := u.dst.Strs[place : place+size]
 		if row >= 0 {

@@ -30,12 +30,6 @@ const (
 	moveColumns              // a unit is some columns of some tuples
 )
 
-// A worker is the scratch of one goroutine.
-type worker struct {
-	rows, values []int64
-	strip        []byte
-}
-
 // A Runner runs programs, one run at a time, and keeps the scratch of its runs.
 // A run that needs no more scratch than those before it allocates nothing. The
 // zero Runner is ready.
@@ -45,23 +39,11 @@ type Runner struct {
 	Progress func(done, total int64)
 
 	workers []worker
-	shared  []int64 // every tuple's row, or position, where several turns want it
 	crew    *crew
-
-	// The run that is under way.
-	program *Program
-	ctx     context.Context
-	src     Memory
-	at      Memory
-	dst     Memory
-	way     Way          // by which units are moved: the program's, or its byRows
 	next    atomic.Int64 // the next unit that no worker has taken
 	limit   int64
 	phase   phase
-	stop    atomic.Bool
-	refused atomic.Bool // an index was refused
-	outside atomic.Bool // a tuple in shared is outside, and filled
-	fault   atomic.Bool
+	state
 }
 
 // Run moves every row of p. data, indices and out are memory of the bits and
@@ -273,25 +255,6 @@ func (u *Runner) work(worker int) {
 			u.report(unit + 1)
 		}
 	}
-}
-
-// stopped reports whether the run has ended early, and ends it where the context
-// has.
-func (u *Runner) stopped() bool {
-	if u.stop.Load() {
-		return true
-	}
-	if u.ctx.Err() != nil {
-		u.stop.Store(true)
-		return true
-	}
-	return false
-}
-
-// refuse ends the run: an index is outside.
-func (u *Runner) refuse() {
-	u.refused.Store(true)
-	u.stop.Store(true)
 }
 
 // report tells Progress of the units that were taken. Those of a phase that only

@@ -1,0 +1,47 @@
+package exec
+
+import (
+	"context"
+	"sync/atomic"
+)
+
+// A state is the run that is under way: its operands, and what the workers have
+// found. All of them share it.
+type state struct {
+	program *Program
+	ctx     context.Context
+	src     Memory
+	at      Memory
+	dst     Memory
+	way     Way     // by which units are moved: the program's, or its byRows
+	shared  []int64 // every tuple's row, or position, where several turns want it
+	stop    atomic.Bool
+	refused atomic.Bool // an index was refused
+	outside atomic.Bool // a tuple in shared is outside, and filled
+	fault   atomic.Bool // memory vanished
+}
+
+// A worker is the scratch of one goroutine.
+type worker struct {
+	rows, values []int64
+	strip        []byte
+}
+
+// stopped reports whether the run has ended early, and ends it where the context
+// has.
+func (u *state) stopped() bool {
+	if u.stop.Load() {
+		return true
+	}
+	if u.ctx.Err() != nil {
+		u.stop.Store(true)
+		return true
+	}
+	return false
+}
+
+// refuse ends the run: an index is outside.
+func (u *state) refuse() {
+	u.refused.Store(true)
+	u.stop.Store(true)
+}
