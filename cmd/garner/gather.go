@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/format/layout"
+	"github.com/garner-go/garner/files"
 	"github.com/garner-go/garner/internal/terminal"
+	"github.com/garner-go/garner/internal/units"
 	"github.com/garner-go/garner/operators"
 	"github.com/spf13/cobra"
 )
@@ -178,13 +178,16 @@ type request struct {
 	operator      operators.Operator
 	numbers       map[string]any // as they were given
 	op            garner.Op
-	data, indices *operand
+	operands      [2]operand // DATA and INDICES
+	data, indices *files.Input
+
+	dataTensor, indicesTensor garner.Tensor
 }
 
 func (r *request) close() {
-	for _, o := range []*operand{r.data, r.indices} {
-		if o != nil {
-			o.close()
+	for _, in := range []*files.Input{r.data, r.indices} {
+		if in != nil {
+			in.Close()
 		}
 	}
 }
@@ -196,7 +199,7 @@ func (p *program) request(ctx context.Context, kind operators.Kind, f *gatherFla
 	if err != nil {
 		return nil, err
 	}
-	return r, p.openRequest(ctx, f, r, args)
+	return r, p.openRequest(ctx, f, r)
 }
 
 // asked finds all that is wrong with the command itself, and opens nothing.
@@ -222,23 +225,24 @@ func asked(kind operators.Kind, f *gatherFlags, args []string, checkOutput func(
 			return nil, err
 		}
 	}
-	return r, checkOperands(args)
+	r.operands, err = parseOperands(args)
+	return r, err
 }
 
 // openRequest opens the operands as tensors.
-func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request, args []string) (err error) {
+func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request) (err error) {
 	defer func() {
 		if err != nil {
 			r.close()
 		}
 	}()
-	if r.data, err = p.open(ctx, operandRoles[0], args[0], f.data.options()); err != nil {
+	if r.data, r.dataTensor, err = p.open(ctx, operandRoles[0], r.operands[0], f.data.options()); err != nil {
 		return err
 	}
-	if r.indices, err = p.open(ctx, operandRoles[1], args[1], f.indices.options()); err != nil {
+	if r.indices, r.indicesTensor, err = p.open(ctx, operandRoles[1], r.operands[1], f.indices.options()); err != nil {
 		return err
 	}
-	r.op, err = f.policy.amend(r.op, r.data.tensor.DType())
+	r.op, err = f.policy.amend(r.op, r.dataTensor.DType())
 	return err
 }
 
@@ -253,29 +257,29 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 	if err != nil {
 		return err
 	}
-	if err := f.check(args[0]); err != nil {
+	if err := f.check(r.operands[0]); err != nil {
 		return err
 	}
-	if f.streams(args[0]) {
-		data, err := p.openInput(operandRoles[0], args[0], f.data.options())
+	if f.streams(r.operands[0]) {
+		data, err := p.openInPlace(ctx, operandRoles[0], r.operands[0], f.data.options())
 		switch {
 		case err == nil:
-			defer data.close()
-			return p.stream(ctx, f, r, data, args)
-		case !errors.Is(err, layout.ErrMemory):
+			defer data.Close()
+			return p.stream(ctx, f, r, data)
+		case !errors.Is(err, files.ErrMemory):
 			return err
 		case f.stream.flag() != "":
 			return &usageError{message: f.stream.flag() + ": DATA " + bare(err), err: err}
 		}
 	}
-	if err := p.openRequest(ctx, f, r, args); err != nil {
+	if err := p.openRequest(ctx, f, r); err != nil {
 		return err
 	}
 	defer r.close()
-	op, data, indices := r.op, r.data, r.indices
+	data, indices := r.dataTensor, r.indicesTensor
 	var meter *terminal.Meter
-	tell := func(done, _ int64) { meter.Set(volume(data.tensor.DType(), done)) }
-	prepared, err := garner.Prepare(op, data.tensor.Spec(), indices.tensor.Spec(), garner.Threads(int(f.threads.value)), garner.Progress(tell))
+	tell := func(done, _ int64) { meter.Set(volume(data.DType(), done)) }
+	prepared, err := garner.Prepare(r.op, data.Spec(), indices.Spec(), garner.Threads(int(f.threads.value)), garner.Progress(tell))
 	if err != nil {
 		return err
 	}
@@ -283,24 +287,30 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 	if err != nil {
 		return err
 	}
-	to, err := p.create(ctx, f.out, f.name, slices.Concat(data.paths, indices.paths)...)
-	if err != nil {
-		return err
-	}
-	defer to.abort()
-	if err := to.check(out); err != nil {
-		return err
+	var to *output
+	if f.out != "" {
+		var writing *terminal.Meter
+		to, err = p.create(ctx, f.out, garner.SpecOf(out.DType(), out.Shape()...), files.CreateOptions{
+			Name: f.name, Descr: r.data.Descr, Inputs: slices.Concat(r.data.Paths, r.indices.Paths), Progress: p.writing(&writing),
+		})
+		if err != nil {
+			return err
+		}
+		defer func() {
+			writing.Stop()
+			to.end()
+		}()
 	}
 	meter = p.meter("gathering", volume(out.DType(), int64(out.Len())))
-	err = prepared.Run(ctx, data.tensor, indices.tensor, out)
+	err = prepared.Run(ctx, data, indices, out)
 	meter.Stop()
 	if err != nil {
 		return remedy(err)
 	}
 	if f.out == "" {
-		return to.print(out)
+		return p.print(out)
 	}
-	return to.write(out, data.descr)
+	return to.write(out)
 }
 
 // newResult makes the memory for a result, unless the machine has not so much:
@@ -315,13 +325,9 @@ func newResult(plan *garner.Plan) (garner.Tensor, error) {
 	// Not exact, which does not matter to a machine's size.
 	if size := float64(n) / 8 * float64(bits); !ok || size > memory() {
 		return garner.Tensor{}, garner.Errorf(garner.ErrShape, "the result %s%s takes %s, and this machine has %s of memory; gather fewer rows at a time",
-			plan.DType, plan.Out, gib(size), gib(memory()))
+			plan.DType, plan.Out, units.GiB.Text(size), units.GiB.Text(memory()))
 	}
 	return garner.New(plan.DType, plan.Out...)
-}
-
-func gib(bytes float64) string {
-	return strings.TrimSuffix(fmt.Sprintf("%.1f", bytes/(1<<30)), ".0") + " GiB"
 }
 
 // remedy adds to a refused index what the command can do about it.

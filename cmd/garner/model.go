@@ -12,8 +12,10 @@ import (
 	"text/tabwriter"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/catalog"
+	"github.com/garner-go/garner/files"
 	"github.com/garner-go/garner/internal/run"
+	"github.com/garner-go/garner/internal/terminal"
+	"github.com/garner-go/garner/internal/units"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/operators"
 	"github.com/spf13/cobra"
@@ -93,7 +95,7 @@ func oneModel(cmd *cobra.Command, args []string) error {
 // modelFiles says which files are models.
 func modelFiles() string {
 	var list []string
-	for _, f := range catalog.ModelFormats() {
+	for _, f := range files.ModelFormats() {
 		list = append(list, "a "+f.Extension+" file")
 	}
 	return strings.Join(list, " or ")
@@ -104,7 +106,7 @@ func completeModel(_ *cobra.Command, args []string, _ string) ([]string, cobra.S
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	var extensions []string
-	for _, f := range catalog.ModelFormats() {
+	for _, f := range files.ModelFormats() {
 		extensions = append(extensions, f.Extension[1:])
 	}
 	return extensions, cobra.ShellCompDirectiveFilterFileExt
@@ -113,10 +115,10 @@ func completeModel(_ *cobra.Command, args []string, _ string) ([]string, cobra.S
 // openModel opens MODEL. A name that is none of a model is the command's fault.
 func openModel(path string, lenient bool) (*model.Model, error) {
 	extension := strings.ToLower(filepath.Ext(path))
-	if !slices.ContainsFunc(catalog.ModelFormats(), func(f catalog.ModelFormat) bool { return f.Extension == extension }) {
+	if !slices.ContainsFunc(files.ModelFormats(), func(f files.ModelFormat) bool { return f.Extension == extension }) {
 		return nil, wrong("MODEL %q is no model that garner reads: %s", path, modelFiles())
 	}
-	m, err := catalog.OpenModel(path, catalog.ModelOptions{Lenient: lenient})
+	m, err := files.OpenModel(path, files.ModelOptions{Lenient: lenient})
 	return m, ofModel(err)
 }
 
@@ -191,27 +193,33 @@ func (p *program) extract(ctx context.Context, m *model.Model, f *modelFlags) er
 	if o.constant == nil {
 		return garner.Errorf(nil, "--extract %s: its data is no constant of the file: it comes from %s", f.extract, o)
 	}
-	to, err := p.create(ctx, f.out, o.constant.Name, filesOf(m)...)
+	var meter *terminal.Meter
+	format, _ := formatOf(f.out)
+	create := files.CreateOptions{Inputs: filesOf(m), Progress: p.writing(&meter)}
+	if format.Named {
+		create.Name = o.constant.Name
+	}
+	to, err := p.create(ctx, f.out, garner.Spec{}, create)
 	if err != nil {
 		return err
 	}
-	defer to.abort()
+	defer func() {
+		meter.Stop()
+		to.end()
+	}()
 	tables, err := run.Values(ctx, m, []*model.Value{data}, nil, memory())
 	if err != nil {
 		return ofModel(err)
 	}
-	if err := to.check(tables[0]); err != nil {
-		return err
-	}
-	return to.write(tables[0], "")
+	return to.write(tables[0])
 }
 
 // filesOf are the files that a model is read from.
 func filesOf(m *model.Model) []string {
-	files := []string{m.Path}
+	paths := []string{m.Path}
 	add := func(v *model.Value) {
-		if v != nil && v.Constant != nil && v.Constant.File != "" && !slices.Contains(files, v.Constant.File) {
-			files = append(files, v.Constant.File)
+		if v != nil && v.Constant != nil && v.Constant.File != "" && !slices.Contains(paths, v.Constant.File) {
+			paths = append(paths, v.Constant.File)
 		}
 	}
 	for n := range m.Nodes() {
@@ -222,7 +230,7 @@ func filesOf(m *model.Model) []string {
 	for _, r := range m.Graph.Outputs {
 		add(r.Value)
 	}
-	return files
+	return paths
 }
 
 // An origin is where a value comes from, past the operators that change no more
@@ -269,7 +277,7 @@ func (o origin) String() string {
 	case "constant":
 		text = "constant " + plain(o.constant.Name)
 		if size, ok := o.constant.Bytes(); ok && size > 0 {
-			text += ", " + bytesText(size)
+			text += ", " + units.Bytes(size)
 		}
 	case "node":
 		text = fmt.Sprintf("node %s (%s)", plain(o.value.From.Name), plain(o.value.From.Op))
@@ -295,16 +303,6 @@ func plain(name string) string {
 		return name
 	}
 	return quoted
-}
-
-// bytesText is a size for people.
-func bytesText(n int64) string {
-	units := []string{"KiB", "MiB", "GiB", "TiB"}
-	if n < 1<<10 {
-		return fmt.Sprintf("%d B", n)
-	}
-	i := min(int(math.Log2(float64(n)))/10, len(units))
-	return fmt.Sprintf("%.4g %s", float64(n)/math.Ldexp(1, 10*i), units[i-1])
 }
 
 // nodeNames are the names under which gathers are asked for: see Model.Find.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,11 +11,8 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/format/npy"
-	"github.com/garner-go/garner/format/npz"
-	"github.com/garner-go/garner/format/safetensors"
+	"github.com/garner-go/garner/files"
 	"github.com/garner-go/garner/internal/atomicfile"
-	"github.com/garner-go/garner/internal/catalog"
 	"github.com/garner-go/garner/internal/terminal"
 )
 
@@ -38,49 +34,71 @@ func checkOutput(out, name string) error {
 	if path, name, ok := strings.Cut(out, "#"); ok {
 		return wrong("-o %s: give the name apart from the file's, -o %s --name %s", out, path, name)
 	}
-	return wrong("-o %s: garner writes %s files, and npy to standard output for -o -", out, catalog.Writable())
+	return wrong("-o %s: garner writes %s files, and npy to standard output for -o -", out, files.Writable())
 }
 
 // formatOf is the format that an OUT is written in.
-func formatOf(out string) (format catalog.ArrayFormat, ok bool) {
+func formatOf(out string) (format files.Format, ok bool) {
 	if out == "" || out == "-" || out == os.DevNull {
-		out = ".npy"
+		return files.FormatByName("npy")
 	}
-	format, extension, ok := catalog.FormatOf(out)
-	// An index of safetensors files is no file of an array.
-	return format, ok && format.Writes && extension != safetensors.IndexSuffix
+	format, err := files.OutputFormat(out)
+	return format, err == nil
 }
 
-// A sink is where a result goes.
-type sink struct {
-	ctx     context.Context
+// An output is the writer of a result; the caller ends it.
+type output struct {
+	*files.Writer
 	program *program
-	file    *atomicfile.File // nil: standard output
-	format  catalog.ArrayFormat
-	name    string // of the result in the file
 }
 
-// create makes the sink of an OUT, "" for printing, and of the result's name, ""
-// for that of the form. What is an input, or cannot be written, is refused here,
-// before the work.
-func (p *program) create(ctx context.Context, out, name string, inputs ...string) (*sink, error) {
-	s := &sink{ctx: ctx, program: p}
-	s.format, _ = formatOf(out)
-	s.name = cmp.Or(name, s.format.Result)
-	switch out {
-	case "":
-		return s, nil
-	case "-":
-		return s, p.notInput(inputs)
+// create makes the writer of a result to OUT, which may be -. What is an input,
+// or cannot be written, is refused here, before the work. A spec of no dtype is
+// one that is not known yet.
+func (p *program) create(ctx context.Context, out string, spec garner.Spec, o files.CreateOptions) (_ *output, err error) {
+	format, _ := formatOf(out)
+	o.Format = format.Name
+	to := &output{program: p}
+	if out == "-" {
+		if to.Writer, err = files.NewWriter(ctx, stdoutWriter{p.stdout}, spec, o); err == nil {
+			err = p.notInput(o.Inputs)
+		}
+		return to, err
 	}
-	info, err := os.Stat(out)
-	temporary := err != nil || info.Mode().IsRegular()
-	p.unfinished.Store(temporary)
-	if s.file, err = atomicfile.Create(out, inputs...); err != nil {
+	p.unfinished.Store(onDisk(out))
+	if to.Writer, err = files.Create(ctx, out, spec, o); err != nil {
 		p.unfinished.Store(false)
-		return nil, err
 	}
-	return s, nil
+	return to, err
+}
+
+// onDisk reports whether a file of the name is written under a temporary one.
+func onDisk(out string) bool {
+	info, err := os.Stat(out)
+	return err != nil || info.Mode().IsRegular()
+}
+
+// end throws away what was not committed.
+func (o *output) end() {
+	o.Abort()
+	o.program.unfinished.Store(false)
+}
+
+// write writes a whole tensor and commits it.
+func (o *output) write(t garner.Tensor) error {
+	err := o.Put(t)
+	if err == nil {
+		err = o.Commit()
+	}
+	return err
+}
+
+// stdoutWriter gives the errors of standard output words of garner's.
+type stdoutWriter struct{ w io.Writer }
+
+func (s stdoutWriter) Write(b []byte) (int, error) {
+	n, err := s.w.Write(b)
+	return n, notWritten(err)
 }
 
 // notInput refuses a standard output that was redirected to an input.
@@ -101,6 +119,40 @@ func (p *program) notInput(inputs []string) error {
 	return nil
 }
 
+// A sink is where a text goes, such as a picture.
+type sink struct {
+	program *program
+	file    *atomicfile.File // nil: standard output
+}
+
+// createText makes the sink of an OUT, which may be -.
+func (p *program) createText(out string, inputs ...string) (*sink, error) {
+	s := &sink{program: p}
+	if out == "-" {
+		return s, p.notInput(inputs)
+	}
+	p.unfinished.Store(onDisk(out))
+	var err error
+	if s.file, err = atomicfile.Create(out, inputs...); err != nil {
+		p.unfinished.Store(false)
+		return nil, err
+	}
+	return s, nil
+}
+
+// write writes a text, to a file whole or not at all.
+func (s *sink) write(text []byte) error {
+	defer s.abort()
+	if s.file == nil {
+		_, err := s.program.stdout.Write(text)
+		return notPrinted(err)
+	}
+	if _, err := s.file.Write(text); err != nil {
+		return err
+	}
+	return s.file.Commit()
+}
+
 // abort removes what was begun, unless it was committed.
 func (s *sink) abort() {
 	if s.file != nil {
@@ -109,80 +161,8 @@ func (s *sink) abort() {
 	}
 }
 
-// check refuses a result that the form cannot hold, before its elements are
-// known.
-func (s *sink) check(t garner.Tensor) error {
-	switch s.format.Name {
-	case "npz":
-		return npz.Check([]npz.Named{{Name: s.name, Tensor: t}})
-	case "npy":
-		return nil // any
-	}
-	_, _, err := s.format.Form(s.name, garner.SpecOf(t.DType(), t.Shape()...))
-	return err
-}
-
-// write writes a result, whole or not at all. descr is how data's dtype was
-// named, "" where it was not.
-func (s *sink) write(t garner.Tensor, descr string) error {
-	defer s.abort()
-	meter := s.program.meter("writing", onDisk(t))
-	defer meter.Stop()
-	var w io.Writer = s.program.stdout
-	if s.file != nil {
-		w = s.file
-	}
-	w = contextWriter{s.ctx, w, meter}
-	var err error
-	switch {
-	case s.format.Name == "npz":
-		err = npz.Write(w, []npz.Named{{Name: s.name, Tensor: t, Descr: descr}})
-	case s.format.Name != "npy":
-		err = writeForm(w, s.format, s.name, t)
-	case t.DType() == garner.String && descr != "":
-		err = npy.WriteStrings(w, t, descr)
-	default:
-		err = npy.Write(w, t)
-	}
-	if s.file == nil {
-		return notWritten(err)
-	}
-	if err != nil {
-		return err
-	}
-	if err := context.Cause(s.ctx); err != nil {
-		return err
-	}
-	return s.file.Commit()
-}
-
-// writeForm writes a contiguous tensor to a file of one array.
-func writeForm(w io.Writer, format catalog.ArrayFormat, name string, t garner.Tensor) error {
-	b, err := t.Bytes()
-	if err != nil {
-		return err
-	}
-	elements, err := format.NewWriter(w, name, garner.SpecOf(t.DType(), t.Shape()...))
-	if err != nil {
-		return err
-	}
-	if _, err := elements.Write(b); err != nil {
-		return err
-	}
-	return elements.Close()
-}
-
-// onDisk is how many bytes a tensor takes in a file, about; 0 where only its
-// strings tell.
-func onDisk(t garner.Tensor) int64 {
-	if t.DType() == garner.String {
-		return 0
-	}
-	return volume(t.DType(), int64(t.Len()))
-}
-
 // print prints a result as nested lists, or says what it is where it is large.
-func (s *sink) print(t garner.Tensor) error {
+func (p *program) print(t garner.Tensor) error {
 	text := ""
 	if lists(t.Shape()) <= printed {
 		text = t.Text() + "\n"
@@ -192,7 +172,7 @@ func (s *sink) print(t garner.Tensor) error {
 			return err
 		}
 	}
-	_, err := io.WriteString(s.program.stdout, text)
+	_, err := io.WriteString(p.stdout, text)
 	return notPrinted(err)
 }
 
@@ -302,28 +282,4 @@ func (r contextReader) Read(b []byte) (int, error) {
 	n, err := r.r.Read(b)
 	r.meter.Add(int64(n))
 	return n, err
-}
-
-// A contextWriter writes until its context ends, which it looks at once a
-// mebibyte.
-type contextWriter struct {
-	ctx   context.Context
-	w     io.Writer
-	meter *terminal.Meter
-}
-
-func (w contextWriter) Write(b []byte) (int, error) {
-	const block = 1 << 20
-	n := 0
-	for {
-		if w.ctx.Err() != nil {
-			return n, context.Cause(w.ctx)
-		}
-		k, err := w.w.Write(b[n:min(len(b), n+block)])
-		n += k
-		w.meter.Add(int64(k))
-		if err != nil || n == len(b) {
-			return n, err
-		}
-	}
 }

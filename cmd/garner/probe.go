@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/format/raw"
-	"github.com/garner-go/garner/internal/catalog"
+	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/internal/units"
 	"github.com/garner-go/garner/source"
 	"github.com/spf13/cobra"
 )
@@ -119,11 +119,11 @@ func (p *program) probeCommand() *cobra.Command {
   garner probe data.npy --rows 2 --seconds 0.1 --json`,
 		Args: cobra.ArbitraryArgs, // RunE says it better
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o, err := f.check(cmd, args)
+			table, o, err := f.check(cmd, args)
 			if err != nil {
 				return err
 			}
-			return p.probe(cmd.Context(), f, args[0], o)
+			return p.probe(cmd.Context(), f, table, o)
 		},
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
@@ -153,33 +153,34 @@ func (p *program) probeCommand() *cobra.Command {
 
 // check refuses a command line that cannot be carried out, before anything is
 // opened.
-func (f *probeFlags) check(cmd *cobra.Command, args []string) (o catalog.ArrayOptions, err error) {
+func (f *probeFlags) check(cmd *cobra.Command, args []string) (table files.Operand, o files.Options, err error) {
 	switch {
 	case len(args) == 0:
-		return o, usage(cmd, "probe takes a TABLE: a file such as table.npy, or model.gguf#NAME")
+		return table, o, usage(cmd, "probe takes a TABLE: a file such as table.npy, or model.gguf#NAME")
 	case len(args) > 1:
-		return o, usage(cmd, "probe takes one TABLE; %d were given", len(args))
-	case args[0] == "-":
-		return o, wrong("TABLE - is standard input, of which no row can be read twice; name a file")
-	case f.json && f.picture == "-":
-		return o, wrong("--json and -o - both write to standard output; give -o a file")
-	case f.picture != "" && f.picture != "-" && f.picture != os.DevNull && !strings.EqualFold(filepath.Ext(f.picture), ".svg"):
-		return o, wrong("-o %s: probe draws .svg files, and svg to standard output for -o -", f.picture)
+		return table, o, usage(cmd, "probe takes one TABLE; %d were given", len(args))
 	}
-	format, path, name, ok := catalog.ParseOperand(args[0])
+	from := parseOperand(args[0])
+	table = from.file
 	switch {
-	case !ok:
-		return o, wrong("TABLE %q is no file that garner reads: %s", args[0], catalog.Readable())
-	case format.Named && name == "" && !catalog.Unnamed(path):
-		return o, wrong("TABLE %s names no tensor: write %s#NAME; \"garner info %s\" lists what it has", args[0], path, path)
+	case from.kind == kindStdin:
+		return table, o, wrong("TABLE - is standard input, of which no row can be read twice; name a file")
+	case f.json && f.picture == "-":
+		return table, o, wrong("--json and -o - both write to standard output; give -o a file")
+	case f.picture != "" && f.picture != "-" && f.picture != os.DevNull && !strings.EqualFold(filepath.Ext(f.picture), ".svg"):
+		return table, o, wrong("-o %s: probe draws .svg files, and svg to standard output for -o -", f.picture)
+	case from.kind != kindFile:
+		return table, o, wrong("TABLE %q is no file that garner reads: %s", args[0], files.Readable())
+	case table.NeedsName():
+		return table, o, wrong("TABLE %s names no tensor: write %s#NAME; \"garner info %s\" lists what it has", args[0], table.Path, table.Path)
 	}
-	o = catalog.ArrayOptions{DType: garner.DType(f.dtype), Offset: f.offset.value, Raw: f.raw}
+	o = files.Options{DType: garner.DType(f.dtype), Offset: f.offset.value, Raw: f.raw}
 	if f.shape != "" {
-		if o.Shape, err = raw.ParseShape(f.shape); err != nil {
-			return o, wrong("--shape: %s", bare(err))
+		if o.Shape, err = files.ParseShape(f.shape); err != nil {
+			return table, o, wrong("--shape: %s", bare(err))
 		}
 	}
-	return o, nil
+	return table, o, nil
 }
 
 // A probed is what probe found out, as --json prints it.
@@ -241,12 +242,11 @@ const (
 	warm = "warm"
 )
 
-func (p *program) probe(ctx context.Context, f *probeFlags, table string, o catalog.ArrayOptions) error {
+func (p *program) probe(ctx context.Context, f *probeFlags, table files.Operand, o files.Options) error {
 	open := func() (*source.File, error) {
-		opened, err := catalog.OpenArray(table, o)
+		opened, err := table.Open(ctx, o)
 		if err != nil {
-			_, path, _, _ := catalog.ParseOperand(table)
-			return nil, notOpened("TABLE", path, err)
+			return nil, notOpened("TABLE", table, err)
 		}
 		file, ok := opened.Array.(*source.File)
 		if !ok {
@@ -263,14 +263,14 @@ func (p *program) probe(ctx context.Context, f *probeFlags, table string, o cata
 	var to *sink
 	if f.picture != "" {
 		var err error
-		if to, err = p.create(ctx, f.picture, "", r.paths()...); err != nil {
+		if to, err = p.createText(f.picture, r.paths()...); err != nil {
 			return err
 		}
 		defer to.abort()
 	}
 	spec := r.file.Spec()
 	found := &probed{
-		Table: table, DType: spec.DType.String(), Shape: append([]int{}, shapeOf(spec)...), Rows: r.count, RowBytes: r.rowBytes, ReadBytes: r.size,
+		Table: table.String(), DType: spec.DType.String(), Shape: append([]int{}, shapeOf(spec)...), Rows: r.count, RowBytes: r.rowBytes, ReadBytes: r.size,
 		Bytes: r.stored, Files: len(r.parts), Machine: machine(), Threads: runtime.GOMAXPROCS(0),
 	}
 	meter := p.meter("probing", r.spend.Milliseconds())
@@ -281,7 +281,7 @@ func (p *program) probe(ctx context.Context, f *probeFlags, table string, o cata
 	}
 	found.choose()
 	if to != nil {
-		if err := to.writeText(found.svg()); err != nil || f.picture == "-" {
+		if err := to.write(found.svg()); err != nil || f.picture == "-" {
 			return err
 		}
 	}
@@ -370,19 +370,19 @@ func whyChosen(state, way string, rows int, rings bool) string {
 }
 
 func (f *probed) print(to printer) {
-	files := ""
+	cut := ""
 	if f.Files > 1 {
-		files = fmt.Sprintf(" in %d files", f.Files)
+		cut = fmt.Sprintf(" in %d files", f.Files)
 	}
-	to.printf("table    %s   %s%s   %d rows of %d bytes, %s on the disk%s\n", f.Table, f.DType, garner.Shape(f.Shape), f.Rows, f.RowBytes, inSize(f.Bytes), files)
+	to.printf("table    %s   %s%s   %d rows of %d bytes, %s on the disk%s\n", f.Table, f.DType, garner.Shape(f.Shape), f.Rows, f.RowBytes, units.Bytes(f.Bytes), cut)
 	if int64(f.ReadBytes) < f.RowBytes {
-		to.printf("         of each row the first %s are read\n", inBytes(f.ReadBytes))
+		to.printf("         of each row the first %s are read\n", units.Bytes(int64(f.ReadBytes)))
 	}
 	to.printf("machine  %s\n", f.about())
 	if f.Disk.Missing != "" {
 		to.printf("disk     its own speed is not known: %s\n", f.Disk.Missing)
 	} else {
-		to.printf("disk     %s: %s random reads of %s a second, %d at once, %s\n", inTime(1000*f.Disk.MicrosPerOne), inThousands(f.Disk.ReadsPerS), inBytes(f.Disk.ReadBytes), f.Disk.Depth, f.Disk.How)
+		to.printf("disk     %s: %s random reads of %s a second, %d at once, %s\n", inTime(1000*f.Disk.MicrosPerOne), inThousands(f.Disk.ReadsPerS), units.Bytes(int64(f.Disk.ReadBytes)), f.Disk.Depth, f.Disk.How)
 	}
 	ways, sizes := f.ways()
 	for _, state := range []string{cold, warm} {
@@ -422,7 +422,7 @@ func (c choice) disk(bytes int) string {
 	if c.OfDisk == 0 {
 		return ""
 	}
-	said := fmt.Sprintf(", %.0f%% of the disk's own speed at reads of %s", c.OfDisk, inBytes(bytes))
+	said := fmt.Sprintf(", %.0f%% of the disk's own speed at reads of %s", c.OfDisk, units.Bytes(int64(bytes)))
 	if c.OfDisk > 110 {
 		said += " (rows that lie near each other share a read, or others had kept the disk busy)"
 	}
@@ -454,19 +454,6 @@ func (f *probed) printRow(to printer, state string, rows int, ways []string) {
 	if any {
 		to.printf("%9d%s   %s\n", rows, &line, took)
 	}
-}
-
-// inSize is a number of bytes, to three digits.
-func inSize(bytes int64) string {
-	for _, unit := range []struct {
-		name string
-		size float64
-	}{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
-		if v := float64(bytes); v >= unit.size {
-			return fmt.Sprintf("%.3g %s", v/unit.size, unit.name)
-		}
-	}
-	return fmt.Sprintf("%d B", bytes)
 }
 
 // inMicros is a number of µs, to three digits or more.

@@ -13,6 +13,17 @@ func (p *program) meter(what string, bytes int64) *terminal.Meter {
 	return m
 }
 
+// writing is the progress of a file that is written: the first piece of it
+// makes the meter.
+func (p *program) writing(meter **terminal.Meter) func(done, total int64) {
+	return func(done, total int64) {
+		if *meter == nil {
+			*meter = p.meter("writing", total)
+		}
+		(*meter).Set(done)
+	}
+}
+
 // volume is how many bytes elements take in memory, strings without their text.
 func volume(d garner.DType, elements int64) int64 {
 	const header = 16

@@ -12,10 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/format/npy"
-	"github.com/garner-go/garner/internal/atomicfile"
-	"github.com/garner-go/garner/internal/catalog"
-	"github.com/garner-go/garner/internal/literal"
+	"github.com/garner-go/garner/files"
 	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/model"
 	"github.com/spf13/cobra"
@@ -115,7 +112,7 @@ func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
 	if err != nil {
 		return err
 	}
-	files, err := fileNames(goals)
+	outputs, err := fileNames(goals)
 	if f.out != "" && err != nil {
 		return err
 	}
@@ -146,7 +143,7 @@ func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
 	if f.out == "" {
 		return p.printResults(goals, tensors)
 	}
-	return r.write(ctx, f.out, goals, files, tensors)
+	return r.write(ctx, f.out, goals, outputs, tensors)
 }
 
 // A modelRun is one run of a model.
@@ -156,17 +153,20 @@ type modelRun struct {
 	model   *model.Model
 	node    *model.Node // of --node; nil where the whole model runs
 	given   map[*model.Value]garner.Tensor
-	opened  []*operand
+	opened  []*files.Input
 }
 
 func (r *modelRun) close() {
-	for _, o := range r.opened {
-		o.close()
+	for _, in := range r.opened {
+		in.Close()
 	}
 }
 
 // A namedInput is one --input.
-type namedInput struct{ name, file string }
+type namedInput struct {
+	name  string
+	value operand
+}
 
 // checkInputs reads what --input says, as far as that needs no model.
 func checkInputs(cmd *cobra.Command, list []string) ([]namedInput, error) {
@@ -181,13 +181,14 @@ func checkInputs(cmd *cobra.Command, list []string) ([]namedInput, error) {
 		if slices.ContainsFunc(named, func(n namedInput) bool { return n.name == name }) {
 			return nil, wrong("--input %s is given twice; give it once", name)
 		}
-		if err := checkInput(name, file); err != nil {
+		in := namedInput{name, parseOperand(file)}
+		if err := in.check(); err != nil {
 			return nil, err
 		}
-		if file == "-" {
+		if in.value.kind == kindStdin {
 			streams++
 		}
-		named = append(named, namedInput{name, file})
+		named = append(named, in)
 	}
 	if streams > 1 {
 		return nil, wrong("%d inputs cannot be -, there is one standard input; put all but one in files", streams)
@@ -195,17 +196,13 @@ func checkInputs(cmd *cobra.Command, list []string) ([]namedInput, error) {
 	return named, nil
 }
 
-// checkInput refuses what cannot be an input before anything is opened.
-func checkInput(name, file string) error {
-	if file == "-" || literal.IsLiteral(file) {
-		return nil
-	}
-	format, path, member, ok := catalog.ParseOperand(file)
-	switch {
-	case !ok:
-		return wrong("--input %s: %q is neither a literal such as '[1, 2]' nor a file that garner reads: %s, or - for npy on standard input", name, file, catalog.Readable())
-	case format.Named && member == "" && (path != file || !catalog.Unnamed(path)):
-		return wrong("--input %s: %s names no tensor; put its name after a #%s", name, file, tensorsOf(path))
+// check refuses what cannot be an input before anything is opened.
+func (in namedInput) check() error {
+	switch v := in.value; {
+	case v.kind == kindUnreadable:
+		return wrong("--input %s: %q is neither a literal such as '[1, 2]' nor a file that garner reads: %s, or - for npy on standard input", in.name, v.text, files.Readable())
+	case v.kind == kindFile && v.file.NeedsName():
+		return wrong("--input %s: %s names no tensor; put its name after a #%s", in.name, v.text, tensorsOf(v.file))
 	}
 	return nil
 }
@@ -350,41 +347,41 @@ func (r *modelRun) inputs(ctx context.Context, named []namedInput) error {
 	}
 	for i, in := range named {
 		v := targets[i]
-		o, err := r.open(ctx, in, v.Spec.DType)
+		opened, t, err := r.open(ctx, in, v.Spec.DType)
 		if err != nil {
 			return err
 		}
-		r.opened = append(r.opened, o)
+		r.opened = append(r.opened, opened)
 		expected := *v
 		if v.From != nil || v.Constant != nil && !slices.Contains(r.model.Graph.Inputs, v) {
 			// Whoever gives what the model would make may give it another shape.
 			expected.Spec = garner.SpecOfRank(v.Spec.DType, garner.AnyDim)
 		}
-		if r.node != nil && slices.Contains(r.node.Inputs[1:], v) && o.tensor.DType().IsInteger() {
+		if r.node != nil && slices.Contains(r.node.Inputs[1:], v) && t.DType().IsInteger() {
 			expected.Spec.DType = garner.Invalid // a gather takes indices of any integer type
 		}
-		if err := run.Check(&expected, o.tensor); err != nil {
+		if err := run.Check(&expected, t); err != nil {
 			return about("--input "+in.name+": ", err)
 		}
-		r.given[v] = o.tensor
+		r.given[v] = t
 	}
 	return nil
 }
 
 // open opens an input. What says itself of which dtype it is, is believed: that
 // it is another than the model's is for Check to say.
-func (r *modelRun) open(ctx context.Context, in namedInput, dtype garner.DType) (*operand, error) {
-	role := "--input " + in.name
-	if in.file == "-" || literal.IsLiteral(in.file) {
-		return r.program.open(ctx, role, in.file, catalog.ArrayOptions{DType: dtype})
+func (r *modelRun) open(ctx context.Context, in namedInput, dtype garner.DType) (*files.Input, garner.Tensor, error) {
+	role, typed := "--input "+in.name, files.Options{DType: dtype}
+	if in.value.kind != kindFile {
+		return r.program.open(ctx, role, in.value, typed)
 	}
-	o, err := r.program.open(ctx, role, in.file, catalog.ArrayOptions{})
+	opened, t, err := r.program.open(ctx, role, in.value, files.Options{})
 	if errors.Is(err, garner.ErrDType) && dtype != garner.Invalid {
-		if typed, also := r.program.open(ctx, role, in.file, catalog.ArrayOptions{DType: dtype}); also == nil { // bytes without a type, as bf16 is saved
-			return typed, nil
+		if opened, t, also := r.program.open(ctx, role, in.value, typed); also == nil { // bytes without a type, as bf16 is saved
+			return opened, t, nil
 		}
 	}
-	return o, err
+	return opened, t, err
 }
 
 // needs are the values that must be given too. Of a node that runs alone those
@@ -515,13 +512,22 @@ func fileName(name string) string {
 	return safe
 }
 
+// onDiskSize is about how many bytes a tensor takes in a file; 0 where only its
+// strings tell.
+func onDiskSize(t garner.Tensor) int64 {
+	if t.DType() == garner.String {
+		return 0
+	}
+	return volume(t.DType(), int64(t.Len()))
+}
+
 // write writes all results, and gives the files their names once all of them
 // are on the disk.
 func (r *modelRun) write(ctx context.Context, dir string, goals []wanted, names []string, tensors []garner.Tensor) (err error) {
 	p := r.program
 	inputs := filesOf(r.model)
-	for _, o := range r.opened {
-		inputs = append(inputs, o.paths...)
+	for _, in := range r.opened {
+		inputs = append(inputs, in.Paths...)
 	}
 	if err := os.Mkdir(dir, 0o777); err == nil {
 		defer func() {
@@ -536,24 +542,27 @@ func (r *modelRun) write(ctx context.Context, dir string, goals []wanted, names 
 	defer p.unfinished.Store(false)
 	total := int64(0)
 	for _, t := range tensors {
-		total += onDisk(t)
+		total += onDiskSize(t)
 	}
 	meter := p.meter("writing", total)
 	defer meter.Stop()
-	files := make([]*atomicfile.File, len(tensors))
+	writers := make([]*files.Writer, len(tensors))
+	before := int64(0) // bytes of the files that are written
 	for i, t := range tensors {
-		if files[i], err = atomicfile.Create(filepath.Join(dir, names[i]), inputs...); err != nil {
+		o := files.CreateOptions{Inputs: inputs, Progress: func(done, _ int64) { meter.Set(before + done) }}
+		if writers[i], err = files.Create(ctx, filepath.Join(dir, names[i]), garner.SpecOf(t.DType(), t.Shape()...), o); err != nil {
 			return err
 		}
-		defer files[i].Abort()
-		if err := npy.Write(contextWriter{ctx, files[i], meter}, t); err != nil {
+		defer writers[i].Abort()
+		if err := writers[i].Put(t); err != nil {
 			return about("result "+plain(goals[i].name)+": ", err)
 		}
+		before += onDiskSize(t)
 	}
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	for i, f := range files {
+	for i, f := range writers {
 		if err := f.Commit(); err != nil {
 			return err
 		}

@@ -27,9 +27,9 @@ const module = "github.com/garner-go/garner"
 // ones. So a dialect imports no other dialect and nothing that moves bytes, and
 // no file format imports a dialect.
 var layers = [][]string{
-	{"internal/kernel", "internal/pages"}, // bytes and numbers: nothing of tensors below this line
-	{"internal/limits"},                   // measured by both
-	{""},                                  // package garner: the plan
+	{"internal/kernel", "internal/pages", "internal/units"}, // bytes and numbers: nothing of tensors below this line
+	{"internal/limits"}, // measured by both
+	{""},                // package garner: the plan
 	{"dialects", "gathertest", "internal/explain", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped", "internal/names", "internal/ring", "internal/terminal"},
 	{"source", "internal/resumable", "onnx/modelproto/internal/onnxpb"}, // arrays larger than memory, and the files that they are written to; what protoc made
 	{"model"},         // nodes, values, constants
@@ -38,7 +38,7 @@ var layers = [][]string{
 	{"format/npy", "format/raw", "format/safetensors", "internal/ruletest"},
 	{"format/gguf", "format/npz"},      // data as in raw files, members that are npy files
 	{"openvino/ir", "onnx/modelproto"}, // files of models
-	{"internal/catalog"},               // the only package that knows every file format
+	{"files"},                          // the only package that knows every file format
 	{"lint"},
 	{"internal/corpus", "internal/house", "internal/gendocs", "internal/run"},
 	{"cmd/garner", "bench/calls"},
@@ -47,7 +47,7 @@ var layers = [][]string{
 // layer is where a package stands; -1 where layers does not say. A package in
 // the root folder that is not named there is a dialect.
 func layer(pkg string) int {
-	if pkg != "" && !strings.Contains(pkg, "/") && !slices.Contains([]string{"gathertest", "source", "model", "operators", "lint"}, pkg) {
+	if pkg != "" && !strings.Contains(pkg, "/") && !slices.Contains([]string{"gathertest", "source", "model", "operators", "files", "lint"}, pkg) {
 		pkg = "dialects"
 	}
 	return slices.IndexFunc(layers, func(l []string) bool { return slices.Contains(l, pkg) })
