@@ -66,7 +66,8 @@ type Writer struct {
 	o      CreateOptions
 	spec   garner.Spec // DType Invalid: Put tells it
 	size   int64       // bytes of the elements; 0 where spec is not known
-	whole  int64       // bytes of the file; 0 where they are not known
+	whole  int64       // bytes of the file
+	fixed  bool        // whole is known
 
 	to        paced
 	elements  io.WriteCloser                 // nil until the first element comes
@@ -109,12 +110,12 @@ func Create(ctx context.Context, path string, spec garner.Spec, o CreateOptions)
 	if err != nil {
 		return nil, err
 	}
-	lasts := w.whole > 0 && w.format.Form != nil && o.Identity != nil
+	lasts := w.fixed && o.Identity != nil
 	switch {
 	case o.Resume && place.Target == "":
 		return nil, garner.Errorf(ErrNoResume, "%s is no file on a disk, and what went into it is gone; name a file", path)
 	case o.Resume && !lasts:
-		return nil, garner.Errorf(ErrNoResume, "%s cannot be gone on with: its format has no fixed size, or what it is made of is not told; start anew", path)
+		return nil, garner.Errorf(ErrNoResume, "%s cannot be gone on with: its size is not known before it is written, or what it is made of is not; begin anew", path)
 	case lasts && place.Target != "" && (o.Resume || w.whole >= o.ResumeFrom):
 		if err := w.createParts(place, path); err != nil {
 			return nil, err
@@ -173,7 +174,7 @@ func newWriter(ctx context.Context, path string, spec garner.Spec, o CreateOptio
 		w.format = f
 	}
 	if o.Name != "" && !w.format.Named {
-		return nil, garner.Errorf(garner.ErrAttribute, "%s: an array in a %s file has no name; leave %q out", path, w.format.Name, o.Name)
+		return nil, garner.Errorf(garner.ErrAttribute, "%s: an array in a %s file has no name; leave %q out", path, w.format.Extensions[0], o.Name)
 	}
 	w.o.Name = cmp.Or(o.Name, w.format.Result)
 	w.to = paced{ctx: ctx, progress: o.Progress}
@@ -210,7 +211,7 @@ func (w *Writer) know(spec garner.Spec) (err error) {
 		return err
 	}
 	w.size, _, err = layout.Size(spec)
-	w.to.total = w.whole
+	w.to.total, w.fixed = w.whole, err == nil
 	return err
 }
 

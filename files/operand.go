@@ -55,7 +55,7 @@ func Parse(text string) (Operand, error) {
 	}
 	if path, name, cut := strings.Cut(text, "#"); cut {
 		if format, _, ok := formatOf(path); ok {
-			return Operand{}, garner.Errorf(garner.ErrAttribute, "%s: a %s file holds one array, which has no name; leave #%s out", text, format.Name, name)
+			return Operand{}, garner.Errorf(garner.ErrAttribute, "%s: a %s file holds one array, which has no name; leave #%s out", text, format.Extensions[0], name)
 		}
 	}
 	if scheme, _, ok := strings.Cut(text, "://"); ok {

@@ -228,8 +228,11 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 		Name: f.name, Inputs: slices.Concat(data.Paths, indices.Paths),
 		Resume: f.stream.resume,
 	}
-	if dataKnown && indicesKnown {
+	switch {
+	case dataKnown && indicesKnown:
 		create.Identity = r.identity(f, dataFact, indicesFact)
+	case f.stream.resume:
+		return wrong("--resume: DATA and INDICES of a URL cannot be told from others; put them into files")
 	}
 	if f.stream.flag() == "" {
 		create.ResumeFrom = lasting
