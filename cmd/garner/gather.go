@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A gatherKind is one of the three gathers. They differ in their operators and
-// in which numbers those have, not in what is done.
+// A gatherKind is one of the three gather commands. They differ in their operators
+// and in the numbers that those take, and share all else.
 type gatherKind struct {
 	kind            operators.Kind
 	short           string
@@ -89,7 +89,7 @@ be read or written; 2 the command was wrong, an operator or an attribute too;
 130 interrupted. A reader that goes away before it has all, such as head, is 1 as
 well; of printed text without a message.`
 
-// gatherFlags are what a gather can be told.
+// gatherFlags are the flags of a gather.
 type gatherFlags struct {
 	operator      operatorFlags
 	policy        policyFlags
@@ -122,12 +122,12 @@ func (p *program) gatherCommand(k gatherKind) *cobra.Command {
 	return cmd
 }
 
-// add adds the flags that say what is gathered, and how.
+// add adds the flags that say what to gather, and how.
 func (f *gatherFlags) add(cmd *cobra.Command, k gatherKind) {
 	f.operator.add(cmd, " (default garner's own)", k.kind)
 	flags := cmd.Flags()
-	// Both are known to every gather, so that an operator that lacks one says so
-	// itself; help shows those that are of use.
+	// Every gather parses both, so that an operator that lacks one refuses it by
+	// name; help shows those that the command's operators take.
 	flags.Var(&f.operator.axis, "axis", "the axis of DATA; negative from the end (default 0)")
 	flags.Var(&f.operator.batchDims, "batch-dims", "how many leading dims DATA and INDICES share (default 0)")
 	flags.Lookup("axis").Hidden = !k.axis
@@ -172,14 +172,14 @@ func (d *dtypeFlag) Set(text string) error {
 
 func (d *dtypeFlag) Type() string { return "TYPE" }
 
-// A request is a gather that was asked for: the operator, made of its numbers
-// and policies, and its operands, opened.
+// A request is a gather from its command line to its opened operands: the
+// operator with its numbers and policies, DATA and INDICES.
 type request struct {
 	operator      operators.Operator
-	numbers       map[string]any // as they were given
+	numbers       map[string]any // of the operator, by their names
 	op            garner.Op
-	operands      [2]operand // DATA and INDICES
-	data, indices *files.Input
+	operands      [2]operand   // DATA and INDICES
+	data, indices *files.Input // nil until they are opened as tensors
 
 	dataTensor, indicesTensor garner.Tensor
 }
@@ -192,8 +192,8 @@ func (r *request) close() {
 	}
 }
 
-// request reads what is asked for; checkOutput is what an OUT must keep. The
-// caller closes it, unless there is an error.
+// request parses a command line and opens its operands as tensors; checkOutput
+// refuses an OUT. The caller closes the request, unless there is an error.
 func (p *program) request(ctx context.Context, kind operators.Kind, f *gatherFlags, args []string, checkOutput func(string) error) (*request, error) {
 	r, err := asked(kind, f, args, checkOutput)
 	if err != nil {
@@ -202,7 +202,8 @@ func (p *program) request(ctx context.Context, kind operators.Kind, f *gatherFla
 	return r, p.openRequest(ctx, f, r)
 }
 
-// asked finds all that is wrong with the command itself, and opens nothing.
+// asked parses a command line, and refuses what is wrong with it before it opens
+// anything.
 func asked(kind operators.Kind, f *gatherFlags, args []string, checkOutput func(string) error) (r *request, err error) {
 	r = &request{}
 	if r.operator, err = f.operator.find(kind); err != nil {
@@ -246,7 +247,8 @@ func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request) (
 	return err
 }
 
-// gather runs one gather, from the operands to where the result goes.
+// gather runs one gather: block by block out of files where DATA and OUT allow
+// it, else in memory.
 func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlags, args []string) error {
 	if f.out == "" {
 		if err := checkOutput("", f.name); err != nil {
@@ -313,8 +315,8 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 	return to.write(out)
 }
 
-// newResult makes the memory for a result, unless the machine has not so much:
-// to ask for it would end the process.
+// newResult allocates a result. It refuses one larger than the machine's memory,
+// whose allocation would kill the process.
 func newResult(plan *garner.Plan) (garner.Tensor, error) {
 	n, ok := plan.Out.Len()
 	const header = 16 // bytes of a string without its text
@@ -322,7 +324,7 @@ func newResult(plan *garner.Plan) (garner.Tensor, error) {
 	if plan.DType == garner.String {
 		bits = 8 * header
 	}
-	// Not exact, which does not matter to a machine's size.
+	// A float64 is exact enough to compare with the machine's memory.
 	if size := float64(n) / 8 * float64(bits); !ok || size > memory() {
 		return garner.Tensor{}, garner.Errorf(garner.ErrShape, "the result %s%s takes %s, and this machine has %s of memory; gather fewer rows at a time",
 			plan.DType, plan.Out, units.GiB.Text(size), units.GiB.Text(memory()))
@@ -330,7 +332,7 @@ func newResult(plan *garner.Plan) (garner.Tensor, error) {
 	return garner.New(plan.DType, plan.Out...)
 }
 
-// remedy adds to a refused index what the command can do about it.
+// remedy adds to the error of a refused index the flags that accept it.
 func remedy(err error) error {
 	var bad *garner.IndexError
 	if !errors.As(err, &bad) || bad.Hint != "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// infoFlags are what info can be told.
+// infoFlags are the flags of info.
 type infoFlags struct {
 	array arrayFlags
 	json  bool
@@ -60,8 +60,8 @@ type listing struct {
 	File   string        `json:"file"`
 	Format string        `json:"format"`
 	Arrays []listedArray `json:"arrays"`
-	Bytes  int64         `json:"bytes"`            // of all arrays in their files, those of unknown size left out
-	Joined string        `json:"joined,omitempty"` // what the files of a pattern make together
+	Bytes  int64         `json:"bytes"`            // of all arrays of known size, in their files
+	Joined string        `json:"joined,omitempty"` // spec of the files of a pattern, joined
 }
 
 type listedArray struct {
@@ -74,7 +74,7 @@ type listedArray struct {
 	Note  string `json:"note,omitempty"`
 }
 
-// info lists what is in a file, or in those that a pattern matches.
+// info lists the arrays of a file, or of the files that a pattern matches.
 func (p *program) info(ctx context.Context, f *infoFlags, text string) error {
 	from, err := files.Parse(text)
 	if err != nil {
@@ -98,7 +98,7 @@ func (p *program) info(ctx context.Context, f *infoFlags, text string) error {
 		l.Bytes += max(a.Bytes, 0)
 	}
 	if name != "" && len(l.Arrays) == 0 {
-		_, err := from.Open(ctx, o) // which says what there is instead
+		_, err := from.Open(ctx, o) // its error lists the names that there are
 		return err
 	}
 	if from.IsPattern() && (name != "" || !from.Format.Named) {
@@ -155,7 +155,7 @@ func (p *program) info(ctx context.Context, f *infoFlags, text string) error {
 	return to.flush()
 }
 
-// printable is a text that can do nothing to a terminal or a table.
+// printable quotes a text that would disturb a terminal or a table.
 func printable(text string) string {
 	for _, r := range text {
 		if !strconv.IsPrint(r) {

@@ -16,13 +16,13 @@ import (
 	"github.com/garner-go/garner/internal/terminal"
 )
 
-// printed is up to how many elements (lists, where there are none) a result has
-// that is printed in full.
+// printed is the most elements, or empty lists, of a result that is printed in
+// full.
 const printed = 1000
 
-// checkOutput refuses an OUT that garner cannot write, and a name of the result
-// that it has no room for, before anything is done. "" is an OUT or a name that
-// was not given.
+// checkOutput refuses an OUT of no format that is written, and a name that its
+// format has no place for, before any work. "" is an OUT or a name that is not
+// given.
 func checkOutput(out, name string) error {
 	format, ok := formatOf(out)
 	if ok {
@@ -37,7 +37,7 @@ func checkOutput(out, name string) error {
 	return wrong("-o %s: garner writes %s files, and npy to standard output for -o -", out, files.Writable())
 }
 
-// formatOf is the format that an OUT is written in.
+// formatOf is the format of an OUT.
 func formatOf(out string) (format files.Format, ok bool) {
 	if out == "" || out == "-" || out == os.DevNull {
 		return files.FormatByName("npy")
@@ -52,9 +52,8 @@ type output struct {
 	program *program
 }
 
-// create makes the writer of a result to OUT, which may be -. What is an input,
-// or cannot be written, is refused here, before the work. A spec of no dtype is
-// one that is not known yet.
+// create begins OUT, a file or -. It refuses an input and what cannot be written,
+// before the work. The zero spec is one that is not known yet.
 func (p *program) create(ctx context.Context, out string, spec garner.Spec, o files.CreateOptions) (_ *output, err error) {
 	format, _ := formatOf(out)
 	o.Format = format.Name
@@ -72,13 +71,13 @@ func (p *program) create(ctx context.Context, out string, spec garner.Spec, o fi
 	return to, err
 }
 
-// onDisk reports whether a file of the name is written under a temporary one.
+// onDisk reports whether OUT is written under a temporary name.
 func onDisk(out string) bool {
 	info, err := os.Stat(out)
 	return err != nil || info.Mode().IsRegular()
 }
 
-// end throws away what was not committed.
+// end discards what is not committed or kept.
 func (o *output) end() {
 	o.Abort()
 	o.program.unfinished.Store(false)
@@ -93,7 +92,7 @@ func (o *output) write(t garner.Tensor) error {
 	return err
 }
 
-// stdoutWriter gives the errors of standard output words of garner's.
+// A stdoutWriter words the errors of standard output.
 type stdoutWriter struct{ w io.Writer }
 
 func (s stdoutWriter) Write(b []byte) (int, error) {
@@ -101,7 +100,7 @@ func (s stdoutWriter) Write(b []byte) (int, error) {
 	return n, notWritten(err)
 }
 
-// notInput refuses a standard output that was redirected to an input.
+// notInput refuses standard output that is redirected to an input.
 func (p *program) notInput(inputs []string) error {
 	stdout, ok := p.stdout.(*os.File)
 	if !ok {
@@ -119,13 +118,13 @@ func (p *program) notInput(inputs []string) error {
 	return nil
 }
 
-// A sink is where a text goes, such as a picture.
+// A sink takes a text, such as a picture.
 type sink struct {
 	program *program
 	file    *atomicfile.File // nil: standard output
 }
 
-// createText makes the sink of an OUT, which may be -.
+// createText begins OUT, a file or -, for a text.
 func (p *program) createText(out string, inputs ...string) (*sink, error) {
 	s := &sink{program: p}
 	if out == "-" {
@@ -140,7 +139,7 @@ func (p *program) createText(out string, inputs ...string) (*sink, error) {
 	return s, nil
 }
 
-// write writes a text, to a file whole or not at all.
+// write writes a text; a file appears whole or not at all.
 func (s *sink) write(text []byte) error {
 	defer s.abort()
 	if s.file == nil {
@@ -153,7 +152,7 @@ func (s *sink) write(text []byte) error {
 	return s.file.Commit()
 }
 
-// abort removes what was begun, unless it was committed.
+// abort discards what is not committed.
 func (s *sink) abort() {
 	if s.file != nil {
 		s.file.Abort()
@@ -161,7 +160,7 @@ func (s *sink) abort() {
 	}
 }
 
-// print prints a result as nested lists, or says what it is where it is large.
+// print prints a result as nested lists, or a summary of a large one.
 func (p *program) print(t garner.Tensor) error {
 	text := ""
 	if lists(t.Shape()) <= printed {
@@ -176,8 +175,8 @@ func (p *program) print(t garner.Tensor) error {
 	return notPrinted(err)
 }
 
-// lists is how many elements are printed of a tensor of a shape, or how many
-// empty lists; more than printed stands for any number above it.
+// lists is how many elements, or empty lists, the text of a tensor of a shape has;
+// printed+1 stands for all larger numbers.
 func lists(shape garner.Shape) int {
 	n := 1
 	for _, d := range shape {
@@ -191,7 +190,7 @@ func lists(shape garner.Shape) int {
 	return n
 }
 
-// summary says what a large tensor is, and shows its ends.
+// summary is a large tensor's dtype, shape, first and last elements.
 func summary(t garner.Tensor) (string, error) {
 	const shown = 5
 	n := t.Len()
@@ -213,7 +212,7 @@ func summary(t garner.Tensor) (string, error) {
 	return fmt.Sprintf("%s%s, %d elements\nfirst %s\nlast  %s\n\"-o FILE.npy\" writes them all\n", t.DType(), t.Shape(), n, first.Text(), last.Text()), nil
 }
 
-// notWritten says why standard output did not take an array.
+// notWritten words the error of an array on standard output.
 func notWritten(err error) error {
 	switch {
 	case err == nil, errors.Is(err, errInterrupted), errors.Is(err, garner.ErrDType), errors.Is(err, garner.ErrFault):
@@ -224,8 +223,8 @@ func notWritten(err error) error {
 	return garner.Errorf(err, "cannot write standard output: %v; make room there, or name a file with -o", reason(err))
 }
 
-// notPrinted says why standard output did not take text. A reader that wants no
-// more of it, such as head, is no reason to say anything.
+// notPrinted words the error of a text on standard output. A reader that closes it
+// early, such as head, is an errReaderGone, which is not reported.
 func notPrinted(err error) error {
 	switch {
 	case err == nil:
@@ -236,7 +235,7 @@ func notPrinted(err error) error {
 	return garner.Errorf(err, "cannot write standard output: %v; make room there", reason(err))
 }
 
-// reason is what the operating system says.
+// reason is the innermost error: what the operating system says.
 func reason(err error) error {
 	for {
 		inner := errors.Unwrap(err)
@@ -257,7 +256,7 @@ func (p *program) printJSON(v any) error {
 	return notPrinted(err)
 }
 
-// A printer prints line by line, and remembers the first failure.
+// A printer prints line by line, and keeps the first error.
 type printer struct {
 	buf *bufio.Writer
 }

@@ -64,7 +64,7 @@ TABLE is a file of rows along its first axis, such as gather takes.
 Exit status: 0 measured; 1 TABLE was refused, or could not be read; 2 the command
 was wrong; 130 interrupted.`
 
-// probeFlags are what probe can be told.
+// probeFlags are the flags of probe.
 type probeFlags struct {
 	rows    rowCounts
 	seconds seconds
@@ -76,7 +76,7 @@ type probeFlags struct {
 	raw     bool
 }
 
-// rowCounts is the value of a flag that takes sizes of batches, in rows.
+// rowCounts is the value of a flag that takes batch sizes, in rows.
 type rowCounts []int
 
 func (r *rowCounts) String() string {
@@ -151,8 +151,8 @@ func (p *program) probeCommand() *cobra.Command {
 	return cmd
 }
 
-// check refuses a command line that cannot be carried out, before anything is
-// opened.
+// check parses a command line, and refuses what is wrong with it before it opens
+// anything.
 func (f *probeFlags) check(cmd *cobra.Command, args []string) (table files.Operand, o files.Options, err error) {
 	switch {
 	case len(args) == 0:
@@ -183,7 +183,7 @@ func (f *probeFlags) check(cmd *cobra.Command, args []string) (table files.Opera
 	return table, o, nil
 }
 
-// A probed is what probe found out, as --json prints it.
+// A probed is the result of probe, as --json prints it.
 type probed struct {
 	Table       string        `json:"table"`
 	DType       string        `json:"dtype"`
@@ -202,17 +202,17 @@ type probed struct {
 	Choices     []choice      `json:"choices"`
 }
 
-// probedDisk is what the disk reaches by itself.
+// probedDisk is the disk's own speed, without garner.
 type probedDisk struct {
 	ReadBytes    int     `json:"read_bytes,omitempty"`
 	Depth        int     `json:"depth,omitempty"`
 	ReadsPerS    float64 `json:"reads_per_s,omitempty"`
 	MicrosPerOne float64 `json:"us_per_read,omitempty"`
 	How          string  `json:"how,omitempty"`
-	Missing      string  `json:"missing,omitempty"` // why there is nothing
+	Missing      string  `json:"missing,omitempty"` // why it is not known
 }
 
-// A probedPoint is the time of one way on batches of one size.
+// A probedPoint is the time of one way of reading at one batch size.
 type probedPoint struct {
 	Way       string  `json:"way"`
 	State     string  `json:"state"`
@@ -220,11 +220,11 @@ type probedPoint struct {
 	Micros    float64 `json:"us_per_row,omitempty"` // the median
 	Least     float64 `json:"min_us_per_row,omitempty"`
 	Batches   int     `json:"batches,omitempty"`
-	Took      string  `json:"took,omitempty"` // by auto
+	Took      string  `json:"took,omitempty"` // the way that auto chose
 	GaveUp    float64 `json:"gave_up_s,omitempty"`
 }
 
-// A choice is which way garner takes, and why.
+// A choice is the way of reading that garner takes, and why.
 type choice struct {
 	State       string  `json:"state"`
 	Way         string  `json:"way"`
@@ -236,7 +236,7 @@ type choice struct {
 	FastestTime float64 `json:"fastest_us_per_row"`
 }
 
-// The states that rows are in.
+// The states of rows: none, or all of their pages in the page cache.
 const (
 	cold = "cold"
 	warm = "warm"
@@ -293,7 +293,7 @@ func (p *program) probe(ctx context.Context, f *probeFlags, table files.Operand,
 	return out.flush()
 }
 
-// at finds a point; nil where there is none that was timed.
+// at finds a timed point; nil without one.
 func (f *probed) at(state, way string, rows int) *probedPoint {
 	for i := range f.Points {
 		if p := &f.Points[i]; p.State == state && p.Way == way && p.BatchRows == rows && p.Batches > 0 {
@@ -303,8 +303,8 @@ func (f *probed) at(state, way string, rows int) *probedPoint {
 	return nil
 }
 
-// ways are those that were timed, in the order in which they were; sizes those
-// of batches.
+// ways lists the ways in the order of timing, and the batch sizes in ascending
+// order.
 func (f *probed) ways() (ways []string, sizes []int) {
 	for _, p := range f.Points {
 		if !slices.Contains(ways, p.Way) {
@@ -318,7 +318,7 @@ func (f *probed) ways() (ways []string, sizes []int) {
 	return ways, sizes
 }
 
-// choose says of each state which way garner took for the largest batch, and
+// choose notes for each state the way that garner took for the largest batch, and
 // why.
 func (f *probed) choose() {
 	ways, sizes := f.ways()
@@ -345,7 +345,7 @@ func (f *probed) choose() {
 	}
 }
 
-// whyChosen is a sentence on why garner takes a way.
+// whyChosen says in a sentence why garner takes a way.
 func whyChosen(state, way string, rows int, rings bool) string {
 	switch {
 	case way == source.Mapped.String() && state == warm:
@@ -406,7 +406,7 @@ func (f *probed) print(to printer) {
 	for _, c := range f.Choices {
 		to.printf("%s     garner takes %s: %s.\n", c.State, c.Way, c.Why)
 		to.printf("         %s a row in batches of %d%s", inTime(1000*c.Micros), c.BatchRows, c.disk(f.Disk.ReadBytes))
-		// What is measured again differs by some.
+		// Repeated measurements differ by a few per cent.
 		switch faster := c.FastestTime < 0.8*c.Micros; {
 		case faster && c.Fastest == c.Way:
 			to.printf("; without looking what is in the page cache %s", inTime(1000*c.FastestTime))
@@ -417,7 +417,7 @@ func (f *probed) print(to printer) {
 	}
 }
 
-// disk says how much of the disk's own speed is reached.
+// disk says which share of the disk's own speed a choice reaches.
 func (c choice) disk(bytes int) string {
 	if c.OfDisk == 0 {
 		return ""
@@ -464,7 +464,7 @@ func inMicros(v float64) string {
 	return fmt.Sprintf("%.3g", v)
 }
 
-// about is where was measured.
+// about names the machine and its threads.
 func (f *probed) about() string {
 	threads := "1 thread"
 	if f.Threads > 1 {

@@ -26,16 +26,16 @@ import (
 )
 
 const (
-	// leastMemory is the smallest budget that is taken: below it every few rows
-	// would be a block of their own.
+	// leastMemory is the smallest --memory, in bytes: with less, a block holds only a
+	// few rows.
 	leastMemory = 1 << 20
 
-	// lasting is from how many bytes on a result is written such that a later run
-	// can go on with it. Smaller ones are soon made again.
+	// lasting is the least size in bytes of a result that is written resumably
+	// without being asked for; a smaller one is soon made again.
 	lasting = 64 << 20
 )
 
-// streamFlags say how a gather out of a file runs.
+// streamFlags are the flags of a gather out of a file.
 type streamFlags struct {
 	memory sizeFlag
 	resume bool
@@ -51,7 +51,7 @@ type sizeFlag struct {
 func (s *sizeFlag) String() string { return s.text }
 func (s *sizeFlag) Type() string   { return "SIZE" }
 
-// sizeUnits are what a size may end in.
+// sizeUnits lists the suffixes of a size, in bytes.
 var sizeUnits = map[string]int64{
 	"": 1, "B": 1,
 	"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40,
@@ -77,8 +77,8 @@ func (s *sizeFlag) Set(text string) error {
 	return nil
 }
 
-// flag names what was asked for that only a gather out of a file can do; ""
-// where nothing was.
+// flag is the first given flag that only a gather out of a file can do; "" where
+// none is given.
 func (f *streamFlags) flag() string {
 	switch {
 	case f.memory.given:
@@ -89,8 +89,7 @@ func (f *streamFlags) flag() string {
 	return ""
 }
 
-// check refuses flags that the operands and the output cannot keep, before
-// anything is opened.
+// check refuses flags that DATA or OUT rules out, before anything is opened.
 func (f *gatherFlags) check(data operand) error {
 	flag := f.stream.flag()
 	format, _ := formatOf(f.out)
@@ -109,7 +108,7 @@ func (f *gatherFlags) check(data operand) error {
 	return nil
 }
 
-// brief is the beginning of an argument.
+// brief is the beginning of an argument, for a message.
 func brief(text string) string {
 	text = strings.TrimSpace(text)
 	if runes := []rune(text); len(runes) > 40 {
@@ -118,12 +117,11 @@ func brief(text string) string {
 	return text
 }
 
-// streams reports whether a gather may run out of files, without its result in
-// memory, if DATA is an array in a file.
+// streams reports whether a gather may run block by block out of a file.
 func (f *gatherFlags) streams(data operand) bool { return f.out != "" && data.kind == kindFile }
 
-// openInPlace opens DATA or INDICES. What can only be read whole is a
-// files.ErrMemory.
+// openInPlace opens DATA or INDICES without reading elements. An array that can
+// only be read whole is a files.ErrMemory.
 func (p *program) openInPlace(ctx context.Context, role string, from operand, o files.Options) (*files.Input, error) {
 	o.InPlace = true
 	in, err := p.openFile(ctx, role, from.file, o)
@@ -134,9 +132,9 @@ func (p *program) openInPlace(ctx context.Context, role string, from operand, o 
 	return in, err
 }
 
-// identify tells an array from every other: one in files by where its bytes lie
-// and which state of the files they are of, one in memory by a sum of them. ok is
-// false for an array of a URL, of which neither is known.
+// identify is a text that differs between any two arrays: for one in files, where
+// its bytes lie, and the size and time of the files; for one in memory, a hash. ok
+// is false where neither is known.
 func identify(in *files.Input) (fact string, ok bool, err error) {
 	if file, inFiles := in.Array.(*source.File); inFiles {
 		fact, err = identifyFile(file)
@@ -185,10 +183,9 @@ func identifyFile(file *source.File) (fact string, err error) {
 	return fact, nil
 }
 
-// stream runs a gather whose DATA is in a file and whose result is written block
-// by block.
+// stream gathers from DATA in a file and writes the result block by block.
 func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *files.Input) error {
-	// DATA's state is noted before INDICES come, for which a pipe may be waited.
+	// Before INDICES are opened: a pipe may keep that waiting while DATA changes.
 	dataFact, dataKnown, err := identify(data)
 	if err != nil {
 		return err
@@ -216,8 +213,7 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 			return garner.Errorf(nil, "INDICES %s take %s of memory, and --memory %s leaves too little beside them; put them into a .npy file, of which a part is read at a time, or give more",
 				brief(r.operands[1].text), units.Bytes(held), f.stream.memory.text)
 		}
-		// Or the heap may grow to twice of what is in use before it is looked
-		// through.
+		// Without a limit the heap doubles before the garbage collector runs.
 		limit := f.stream.memory.bytes + 24<<20
 		if before := debug.SetMemoryLimit(-1); limit < before {
 			debug.SetMemoryLimit(limit)
@@ -248,7 +244,7 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 	defer to.end()
 	switch {
 	case f.stream.resume && !to.Resumed():
-		// A job that is started again and again needs one command.
+		// So a job that is restarted needs only one command.
 		fmt.Fprintf(p.stderr, "garner: there is nothing of %s to go on with, so this run starts it\n", f.out)
 	case to.Discarded():
 		fmt.Fprintf(p.stderr, "garner: what an interrupted run had written of %s is thrown away, and this one starts anew; --resume would have gone on\n", f.out)
@@ -272,8 +268,8 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 	return remedy(err)
 }
 
-// openIndices opens the INDICES of a stream, in place where they can be, and says
-// how many bytes of memory they take.
+// openIndices opens the INDICES of a stream, in place where possible. held is how
+// many bytes of memory they take.
 func (p *program) openIndices(ctx context.Context, f *gatherFlags, from operand) (in *files.Input, held int64, err error) {
 	if from.kind == kindFile {
 		if in, err = p.openInPlace(ctx, operandRoles[1], from, f.indices.options()); !errors.Is(err, files.ErrMemory) {
@@ -290,7 +286,7 @@ func (p *program) openIndices(ctx context.Context, f *gatherFlags, from operand)
 	return in, volume(t.DType(), int64(t.Len())), nil
 }
 
-// identity lists all that a result depends on.
+// identity lists everything that a result depends on.
 func (r *request) identity(f *gatherFlags, data, indices string) []files.Fact {
 	operator := r.operator.Name
 	for _, name := range slices.Sorted(maps.Keys(r.numbers)) {
