@@ -276,3 +276,27 @@ func TestInMemory(t *testing.T) {
 	}
 	opened.Close()
 }
+
+// FuzzParse holds that an operand that is parsed is its path and its name, that
+// parsing does not depend on what is on the disk, and that the path alone is an
+// operand of the same format.
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{"a.npy", "a.npz#b.gguf#c", "A.SafeTensors.Index.JSON#x", "part-*.bin", "s3://a.npy#b", ".npy#", "#", "\x00.gguf#\xff", "İ.npz#a"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := Parse(text)
+		if err != nil {
+			if !errors.Is(err, garner.ErrAttribute) || !strings.HasPrefix(err.Error(), "garner: ") {
+				t.Errorf("%q: %v", text, err)
+			}
+			return
+		}
+		if p.String() != text || p.Path != text && p.Path+"#"+p.Name != text || p.Name != "" && !p.Format.Named {
+			t.Fatalf("%q is %q of %q, format %s", text, p.Name, p.Path, p.Format.Name)
+		}
+		if alone, err := Parse(p.Path); err != nil || alone.Format.Name != p.Format.Name || alone.Path != p.Path {
+			t.Errorf("%q alone is %q, format %s, %v", p.Path, alone.Path, alone.Format.Name, err)
+		}
+	})
+}

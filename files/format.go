@@ -171,7 +171,7 @@ func (f *Format) newWriter(w io.Writer, name string, spec garner.Spec) (io.Write
 
 // formatOf finds the format with the longest extension that a path ends in.
 func formatOf(path string) (f Format, extension string, ok bool) {
-	lower := strings.ToLower(path)
+	lower := lowerASCII(path)
 	for _, format := range formats() {
 		for _, e := range format.all() {
 			if strings.HasSuffix(lower, e) && len(e) > len(extension) {

@@ -36,7 +36,7 @@ func Parse(text string) (Operand, error) {
 	// The name begins behind the first extension that a # follows: a.npz#b.gguf#c
 	// is b.gguf#c of a.npz.
 	p, at := Operand{Path: text, text: text}, len(text)
-	lower, found := strings.ToLower(text), false
+	lower, found := lowerASCII(text), false
 	for _, format := range formats() {
 		for _, e := range format.all() {
 			if k := strings.Index(lower, e+"#"); format.Named && k >= 0 && k < at {
@@ -62,6 +62,19 @@ func Parse(text string) (Operand, error) {
 		return Operand{}, garner.Errorf(garner.ErrAttribute, "%s: no scheme %s:// is registered; download the file and name it", text, scheme)
 	}
 	return Operand{}, garner.Errorf(garner.ErrAttribute, "%s is of no format that garner reads: %s", text, Readable())
+}
+
+// lowerASCII is a text of the same length with the letters A to Z in lower case.
+// strings.ToLower changes the length of some texts, and with it where a name
+// begins.
+func lowerASCII(text string) string {
+	b := []byte(text)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c | 0x20
+		}
+	}
+	return string(b)
 }
 
 // String is the operand as it was parsed.

@@ -406,7 +406,7 @@ func (f *probed) print(to printer) {
 	for _, c := range f.Choices {
 		to.printf("%s     garner takes %s: %s.\n", c.State, c.Way, c.Why)
 		to.printf("         %s a row in batches of %d%s", inTime(1000*c.Micros), c.BatchRows, c.disk(f.Disk.ReadBytes))
-		// Repeated measurements differ by a few per cent.
+		// A difference below a fifth may be noise of the measurement.
 		switch faster := c.FastestTime < 0.8*c.Micros; {
 		case faster && c.Fastest == c.Way:
 			to.printf("; without looking what is in the page cache %s", inTime(1000*c.FastestTime))
