@@ -35,7 +35,11 @@ func npyOpen(_ context.Context, path, _ string, o Options) (*Input, error) {
 		return nil, err
 	}
 	in := Hold(f.Tensor())
-	in.Paths, in.Descr, in.Closer = []string{path}, f.Descr(), f
+	in.Paths, in.Descr = []string{path}, f.Descr()
+	if f.Copied() {
+		return in, f.Close()
+	}
+	in.Closer = f
 	return in, nil
 }
 
@@ -89,13 +93,13 @@ func npzOpen(_ context.Context, path, name string, o Options) (*Input, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := f.Array(name)
+	defer f.Close()
+	a, err := f.Copy(name)
 	if err != nil {
-		f.Close()
 		return nil, err
 	}
 	in := Hold(a.Tensor)
-	in.Paths, in.Descr, in.Closer = []string{path}, a.Descr, f
+	in.Paths, in.Descr = []string{path}, a.Descr
 	return in, nil
 }
 
