@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"strings"
 
 	"github.com/garner-go/garner"
@@ -17,43 +16,42 @@ import (
 	"github.com/garner-go/garner/internal/resumable"
 )
 
-// ErrNoResume is the class of results that no later run can go on with: what
-// they are written to is no file on a disk, their format ends with sums of all
-// its bytes, or their Identity is not given.
+// ErrNoResume is the class of results that no later run can continue: they are not
+// written to a regular file, their format has no Form (.npz ends with a checksum
+// of all its bytes), their spec is not known, or they have no Identity.
 var ErrNoResume = errors.New("not resumable")
 
 // CreateOptions say how an array is written.
 type CreateOptions struct {
 	Name   string   // of the array; "" is the format's own: arr_0 in .npz, output in .safetensors and .gguf
 	Format string   // a Format's Name; "" is the one that the path's extension names
-	Descr  string   // NumPy's kind of a dtype of strings, as Input.Descr; "" is U
-	Inputs []string // files that are still read: writing onto one of them is refused
+	Descr  string   // NumPy's dtype of strings, as Input.Descr; "": U
+	Inputs []string // files that are still read; Create refuses to write onto one of them
 
-	// Progress is told, after each piece, how many bytes of the file are written,
-	// those of an earlier run included, and how many it will have; 0 where that
-	// is not known.
+	// Progress is called after each piece with the bytes of the file so far, those
+	// of an earlier run included, and the bytes that it will have, 0 if unknown.
 	Progress func(done, total int64)
 
-	// Identity lists what the contents are made of. With one, and a format that
-	// has a Form, Keep leaves what was written for a later run, and a run that is
-	// killed loses what it wrote in the last second. Beside a file BASE then stand
-	// .garner-BASE.part and .garner-BASE.resume until Commit.
+	// Identity lists what the contents are made of, and makes the file resumable:
+	// Keep leaves what is written for a later run, and a killed process loses only
+	// what it wrote in the last second. Until Commit the files .garner-BASE.part
+	// and .garner-BASE.resume stand beside the file BASE. nil: not resumable.
 	Identity []Fact
 
-	// ResumeFrom is how many bytes a file has, at least, to be worth resuming:
-	// smaller ones are written as if Identity were nil. Default 0.
+	// ResumeFrom is the least size in bytes of a resumable file. A smaller one is
+	// written as if Identity were nil. Default 0.
 	ResumeFrom int64
 
-	// Resume goes on with what a run with the same Identity and result has left;
-	// where none has left anything, this one starts. What cannot be resumed is an
+	// Resume continues what a run with the same Identity and result left. Where
+	// none left anything, this run starts. A file that is not resumable is an
 	// ErrNoResume.
 	Resume bool
 }
 
 // A Fact is one thing that the contents of a file depend on.
 type Fact struct {
-	What  string // as a message names it: "the indices"
-	Value string // what is compared, and shown where it differs
+	What  string // its name in messages: "the indices"
+	Value string // compared, and shown where it differs
 }
 
 // A Writer writes one array. It takes the elements, row-major and
@@ -80,21 +78,20 @@ type Writer struct {
 	put       bool // strings were written, which have no elements
 }
 
-// Create begins to write an array of spec to a file, or to the URL of a scheme
-// that creates. The file appears under its name with Commit, whole, in place of
-// one that stands there; until then its bytes stand under a temporary name in
-// the same folder. A path that is no regular file, such as a pipe or /dev/stdout,
-// is written straight to.
+// Create begins to write an array of spec to a file, or to a URL whose scheme has
+// a Create. Commit makes the file appear, whole, and replaces one of the same
+// name; until then the bytes have a temporary name in the same folder. A path
+// that is no regular file, such as a pipe or /dev/stdout, is written directly.
 //
-// spec has all its dims. Its zero value stands for one that is not known yet:
-// then Put tells it, and the file is not resumable.
+// All dims of spec are known. The zero Spec means that Put will tell it; such a
+// file is not resumable.
 //
-// Refused before anything is created: a path of no format that is written
+// Create refuses, before it creates anything, a path of no format that is written
 // (garner.ErrAttribute), a dtype or a name that the format does not have, a
-// folder, a folder that is not there, a file that may not be written, one of
-// o.Inputs, and a file that another run is writing resumably.
+// folder, a path in a folder that does not exist, a file without write
+// permission, one of o.Inputs, and a file that another run is writing resumably.
 //
-// ctx ends every Write and Put with its cause, within a mebibyte.
+// When ctx is done, Write and Put return its cause within a mebibyte.
 func Create(ctx context.Context, path string, spec garner.Spec, o CreateOptions) (*Writer, error) {
 	w, err := newWriter(ctx, path, spec, o)
 	if err != nil {
@@ -131,8 +128,8 @@ func Create(ctx context.Context, path string, spec garner.Spec, o CreateOptions)
 }
 
 // NewWriter writes an array of spec to a stream, in the format o.Format, "" being
-// npy. Nothing is written before the first element comes. Commit ends the file
-// and leaves the stream open; Abort and Keep do nothing.
+// npy. It writes nothing before the first element. Commit ends the array and
+// leaves the stream open; Abort and Keep do nothing.
 func NewWriter(ctx context.Context, to io.Writer, spec garner.Spec, o CreateOptions) (*Writer, error) {
 	o.Format = cmp.Or(o.Format, "npy")
 	if o.Resume {
@@ -160,7 +157,7 @@ func Save(ctx context.Context, path string, t garner.Tensor, o CreateOptions) er
 	return w.Commit()
 }
 
-// newWriter refuses what the format cannot hold.
+// newWriter finds the format, and refuses what it cannot hold.
 func newWriter(ctx context.Context, path string, spec garner.Spec, o CreateOptions) (*Writer, error) {
 	w := &Writer{ctx: ctx, o: o}
 	if o.Format == "" {
@@ -184,7 +181,7 @@ func newWriter(ctx context.Context, path string, spec garner.Spec, o CreateOptio
 	return w, w.know(spec)
 }
 
-// know holds a spec against the format, and says how large the file will be.
+// know checks a spec against the format, and computes the size of the file.
 func (w *Writer) know(spec garner.Spec) (err error) {
 	w.spec = spec
 	if spec.DType == garner.String && w.format.Strings != nil {
@@ -228,7 +225,7 @@ func (w *Writer) createURL(s *Scheme, url string) (err error) {
 	return err
 }
 
-// createParts begins a resumable file, or goes on with one.
+// createParts begins a resumable file, or continues one.
 func (w *Writer) createParts(place atomicfile.Place, path string) (err error) {
 	var id resumable.Identity
 	for _, f := range w.o.Identity {
@@ -268,8 +265,8 @@ func (w *Writer) createParts(place atomicfile.Place, path string) (err error) {
 	return nil
 }
 
-// From is how many bytes of the elements an earlier run has written: the first
-// Write takes the byte behind them. It is what source.Options.From asks for.
+// From is how many bytes of the elements an earlier run has written; the first
+// Write continues behind them. Pass it as source.Options.From.
 func (w *Writer) From() int64 { return w.from }
 
 // Size is how many bytes the file will have; 0 where that is not known.
@@ -278,15 +275,15 @@ func (w *Writer) Size() int64 { return w.whole }
 // Resumable reports whether Keep can leave what was written for a later run.
 func (w *Writer) Resumable() bool { return w.parts != nil }
 
-// Resumed reports whether this run goes on with what an earlier one has left.
+// Resumed reports whether this run continues an earlier one.
 func (w *Writer) Resumed() bool { return w.resumed }
 
-// Discarded reports whether an earlier run had left bytes, which Create threw
-// away because Resume was not asked for.
+// Discarded reports whether Create discarded bytes of an earlier run, because
+// Resume was not set.
 func (w *Writer) Discarded() bool { return w.discarded }
 
-// Write takes the next bytes of the elements. It waits for the disk, not for
-// what is written to reach it. After an error the Writer is to be aborted.
+// Write takes the next bytes of the elements. They reach the disk by Commit. After
+// an error only Abort and Keep are of use.
 func (w *Writer) Write(b []byte) (int, error) {
 	if err := w.open(); err != nil {
 		return 0, err
@@ -339,10 +336,9 @@ func (w *Writer) Put(t garner.Tensor) error {
 	return mapped.Guard(func() error { return w.format.Strings(&w.to, w.o.Name, t, w.o.Descr) })
 }
 
-// Commit ends the array, sees the file to the disk and gives it its name; it does
-// not look at the context. Where elements are missing or the disk refuses, that
-// is the error: what stood under the name still stands there, and what was
-// written is thrown away.
+// Commit ends the array, flushes the file to the disk and renames it; it does not
+// look at the context. On an error, such as missing elements or a full disk, the
+// old file is untouched and the new one is discarded.
 func (w *Writer) Commit() error {
 	if err := w.end(); err != nil {
 		return err
@@ -367,10 +363,10 @@ func (w *Writer) end() error {
 	return err
 }
 
-// Keep ends the work for now: what was written is seen to the disk and stays for
-// a later run with CreateOptions.Resume. It returns how many bytes of the file
-// those are. Where the file is not resumable, or nothing was written, it aborts
-// and returns 0. After Commit or Abort it does nothing.
+// Keep ends this run: it flushes what is written to the disk and leaves it for a
+// run with CreateOptions.Resume. It returns how many bytes of the file are kept.
+// Where the file is not resumable, or nothing is written, it aborts and returns 0.
+// After Commit or Abort it does nothing.
 func (w *Writer) Keep() (kept int64) {
 	if w.parts == nil {
 		w.Abort()
@@ -379,17 +375,16 @@ func (w *Writer) Keep() (kept int64) {
 	return w.parts.Keep()
 }
 
-// Abort throws away what was written, an earlier run's part included. After
-// Commit or Keep it does nothing, so that it can be deferred. What went to a
-// stream, a pipe or a device stays there.
+// Abort discards what is written, an earlier run's part included. After Commit or
+// Keep it does nothing, so that it can be deferred. It takes nothing back from a
+// stream, a pipe or a device.
 func (w *Writer) Abort() {
 	if w.sink != nil {
 		w.sink.Abort()
 	}
 }
 
-// paced writes until its context ends, which it looks at once a mebibyte, and
-// tells how far it is.
+// A paced writer checks its context once a mebibyte, and reports progress.
 type paced struct {
 	ctx         context.Context
 	w           io.Writer
@@ -398,9 +393,6 @@ type paced struct {
 }
 
 func (p *paced) Write(b []byte) (int, error) {
-	if p.w == nil {
-		return 0, fs.ErrClosed
-	}
 	const piece = 1 << 20
 	n := 0
 	for {

@@ -24,24 +24,24 @@ type Format struct {
 	Result     string   // name of a written array that is given none; "" where arrays have no names
 
 	// Layout says where an array lies in its file; name is "" where the format
-	// has no names. Arrays with a layout are read in place and can be joined by a
-	// pattern. For one that has none the error is an ErrMemory. nil: none has.
+	// has no names. An array with a layout is read in place, and a pattern can join
+	// it with others. An array without one is an ErrMemory. nil: no array has one.
 	Layout func(path, name string, o Options) (layout.Array, error)
 
-	// Open opens an array that has no layout. nil: there are none.
+	// Open opens an array that has no layout; with o.InPlace it refuses, as an
+	// ErrMemory, to read one whole. nil: every array has a layout.
 	Open func(ctx context.Context, path, name string, o Options) (*Input, error)
 
 	// List reads the headers of a file.
 	List func(path string, o Options) ([]Info, error)
 
-	// Form is the header and the trailer of a file with one array, whose elements
-	// stand between them as in memory. Such a file can be resumed. nil: files
-	// look otherwise.
+	// Form is the header and the trailer of a file with one array; its elements lie
+	// between them as in memory. Such a file is resumable. nil: see NewWriter.
 	Form func(name string, spec garner.Spec) (layout.Form, error)
 
-	// NewWriter begins a file with one array on w, where Form is nil. It takes the
-	// elements, row-major and little-endian, and Close ends the file. nil, where
-	// Form is too: the format is not written.
+	// NewWriter begins a file with one array on w; it is used where Form is nil. The
+	// result takes the elements, row-major and little-endian; Close ends the file.
+	// Both nil: the format is not written.
 	NewWriter func(w io.Writer, name string, spec garner.Spec) (io.WriteCloser, error)
 
 	// Strings writes a file with one tensor of strings; descr is as
@@ -65,8 +65,8 @@ type Scheme struct {
 	Create func(ctx context.Context, url string) (Sink, error)
 }
 
-// A Sink takes bytes that appear whole or not at all, under their name, with
-// Commit. Abort throws them away; after Commit it does nothing.
+// A Sink takes the bytes of an object. Commit makes the object appear, whole;
+// Abort discards it, and does nothing after Commit.
 type Sink interface {
 	io.Writer
 	Commit() error
@@ -79,10 +79,9 @@ var registry = struct {
 	schemes []Scheme
 }{formats: builtin}
 
-// Register adds a format. It panics where the format has no name, no extension
-// or no way to read, and where its name or one of its extensions is registered
-// already: such a program is wrong before it runs. It is meant for init
-// functions and is safe for concurrent use.
+// Register adds a format; call it from an init function. It panics if the format
+// lacks a name, an extension or a way to read, and if its name or one of its
+// extensions is registered already. It is safe for concurrent use.
 func Register(f Format) {
 	registry.Lock()
 	defer registry.Unlock()
@@ -112,9 +111,9 @@ func Register(f Format) {
 	registry.formats = append(slices.Clone(registry.formats), f)
 }
 
-// RegisterScheme adds a scheme of URLs. It panics where the scheme has no Open
-// or a name that no URL can begin with, and where its name is registered
-// already. It is safe for concurrent use.
+// RegisterScheme adds a scheme of URLs; call it from an init function. It panics
+// if the scheme lacks Open, if no URL can begin with its name, and if its name is
+// registered already. It is safe for concurrent use.
 func RegisterScheme(s Scheme) {
 	registry.Lock()
 	defer registry.Unlock()

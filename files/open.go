@@ -51,9 +51,9 @@ func (o Options) check(f Format, operand string) error {
 	return nil
 }
 
-// An Array is a source.Array that holds files open until Close. An array that is
-// read in place is a *source.File, so that source reads it in its fastest ways;
-// one that was read into memory has a method Tensor, as a *source.File has.
+// An Array is a source.Array that keeps its files open until Close. One that is
+// read in place is a *source.File, so that package source reads it in its fastest
+// ways. One that was read into memory has a method Tensor, as a *source.File has.
 type Array interface {
 	source.Array
 	io.Closer
@@ -81,10 +81,10 @@ func Open(ctx context.Context, operand string, o Options) (Array, error) {
 	return &held{in.Array, in}, nil
 }
 
-// Tensor reads an array of any format into memory: a view of the mapped file
-// where its elements lie there as in memory, little-endian and in one piece,
-// else a copy. A view is Volatile and good until close is called, which the
-// caller does in either case. Errors are those of Operand.Open, and of reading.
+// Tensor gives an array of any format in memory: a view of the mapped file where
+// the elements lie there in one piece, little-endian, else a copy. A view is
+// Volatile and valid until close; the caller calls close in either case. Errors
+// are those of Operand.Open, and *source.ReadErrors.
 func Tensor(ctx context.Context, operand string, o Options) (t garner.Tensor, close func() error, err error) {
 	p, err := Parse(operand)
 	if err != nil {
@@ -126,21 +126,21 @@ func (h *held) Changed() error {
 // Close closes the files.
 func (h *held) Close() error { return h.in.Close() }
 
-// An Input is an array that was opened, with what a program needs to know of
-// where it came from. Open and Tensor suit programs that do not.
+// An Input is an opened array of any dtype, strings included, and the files that
+// it comes from. Operand.Open gives one; most programs call Open or Tensor.
 type Input struct {
 	Array source.Array // a *source.File where it is read in place; nil for strings
 	Paths []string     // its files: what is written must be none of them
-	Descr string       // NumPy's name of a dtype of strings, "<U3" or "|S10"; else ""
+	Descr string       // NumPy's name of the dtype of strings, "<U3" or "|S10"; of no use for other dtypes
 
-	// Closer is closed by Close, besides an Array that is an io.Closer. nil: there
-	// is nothing else.
+	// Closer is closed by Close, besides an Array that is an io.Closer. nil: nothing
+	// else to close.
 	Closer io.Closer
 
 	tensor garner.Tensor // of an array in memory
 }
 
-// Hold is the Input of a tensor.
+// Hold is the Input of a tensor, which it does not copy.
 func Hold(t garner.Tensor) *Input {
 	in := &Input{tensor: t}
 	if t.DType() != garner.String {
@@ -149,8 +149,8 @@ func Hold(t garner.Tensor) *Input {
 	return in
 }
 
-// Read reads an array in .npy format from a stream into memory, and nothing that
-// stands behind it. Of o it takes DType. Errors are those of npy.OpenReader.
+// Read reads an array in .npy format from a stream into memory, and nothing behind
+// it. It uses o.DType alone. Errors are those of npy.OpenReader.
 func Read(r io.Reader, o Options) (*Input, error) {
 	f, err := npy.OpenReader(r, npy.Options{DType: o.DType})
 	if err != nil {
@@ -169,9 +169,9 @@ func (in *Input) Spec() garner.Spec {
 	return in.Array.Spec()
 }
 
-// View is the array where it is in memory or mapped: it reads nothing. false
-// where Tensor would read.
-func (in *Input) View() (garner.Tensor, bool) {
+// View is the array where it is in memory or can be mapped; it reads nothing. ok is
+// false where Tensor would read.
+func (in *Input) View() (t garner.Tensor, ok bool) {
 	if in.tensor.DType() != garner.Invalid {
 		return in.tensor, true
 	}
@@ -181,8 +181,8 @@ func (in *Input) View() (garner.Tensor, bool) {
 	return garner.Tensor{}, false
 }
 
-// Tensor is the array in memory: its View, which is good until Close, else a
-// copy, which the Input keeps. It is called by one goroutine at a time.
+// Tensor is the array in memory: its View, valid until Close, else a copy, which
+// the Input keeps. One goroutine at a time calls it.
 func (in *Input) Tensor(ctx context.Context) (garner.Tensor, error) {
 	if t, ok := in.View(); ok {
 		return t, nil

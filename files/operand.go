@@ -15,7 +15,7 @@ import (
 	"github.com/garner-go/garner/source"
 )
 
-// An Operand is the name of an array, taken apart.
+// An Operand is a parsed name of an array.
 type Operand struct {
 	Format Format // zero for a URL
 	Path   string // a file, a pattern of files, or a URL
@@ -25,16 +25,16 @@ type Operand struct {
 	scheme *Scheme
 }
 
-// Parse takes an operand apart: FILE, FILE#NAME, a pattern of either, or a URL
-// of a registered scheme. It opens nothing. An operand of no format is a
+// Parse parses an operand: FILE, FILE#NAME, a pattern of either, or a URL of a
+// registered scheme. It opens nothing. An operand of no format is a
 // garner.ErrAttribute.
 func Parse(text string) (Operand, error) {
 	if s := schemeOf(text); s != nil {
 		url, name, _ := strings.Cut(text, "#")
 		return Operand{Path: url, Name: name, text: text, scheme: s}, nil
 	}
-	// The name begins behind the first extension that a # follows: a.npz#b.gguf#c
-	// is b.gguf#c of a.npz.
+	// The name begins behind the first extension with a #: a.npz#b.gguf#c is array
+	// b.gguf#c of a.npz.
 	p, at := Operand{Path: text, text: text}, len(text)
 	lower, found := lowerASCII(text), false
 	for _, format := range formats() {
@@ -135,17 +135,17 @@ func (p Operand) files() ([]string, error) {
 	return found, nil
 }
 
-// Open opens the operand's array: of a file its header alone is read. Files of a
-// pattern are joined along axis 0; they must be of one dtype, stored alike in
-// row-major order, and of the same extents but for the first.
+// Open opens the operand's array; of a file it reads the header alone. It joins
+// the files of a pattern along axis 0: they have one dtype, one encoding,
+// row-major order, and the same extents except for the first.
 //
-// What has no layout in its file (strings, compressed members, values of less
-// than a byte in .npy) is read into memory here, unless o.InPlace refuses that.
+// Strings, compressed members, and values of less than a byte in .npy have no
+// layout in their file: Open reads them into memory, unless o.InPlace is set.
 //
-// Errors: fs.ErrNotExist for a file or a name that is not there, a
-// garner.ErrAttribute for an option that the format has no use for and for a
-// name that is missing, ErrShape or ErrDType for parts that cannot be joined,
-// and those of the format's reader.
+// Errors: fs.ErrNotExist for a file or a name that does not exist;
+// garner.ErrAttribute for an option that the format has no use for, and for a
+// missing name; garner.ErrShape or garner.ErrDType for files that cannot be
+// joined; and those of the format's reader.
 func (p Operand) Open(ctx context.Context, o Options) (*Input, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -228,8 +228,8 @@ func (p Operand) name(o Options) (string, error) {
 	return "", bad("; " + names.First(all))
 }
 
-// distinct refuses a pattern by which one array is found twice, as each file of
-// a split model finds it.
+// distinct refuses a pattern that finds one array twice: each file of a split
+// model finds the arrays of all its files.
 func distinct(operand string, paths []string, arrays []layout.Array) error {
 	at := map[source.Segment]string{}
 	for i, a := range arrays {

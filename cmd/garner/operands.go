@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/garner-go/garner"
@@ -258,7 +259,7 @@ func completeOperand(_ *cobra.Command, args []string, typed string) ([]string, c
 	if err != nil || !from.Format.Named || from.Path == typed {
 		var extensions []string
 		for _, f := range files.Formats() {
-			for _, e := range append(f.Extensions, f.Indexes...) {
+			for _, e := range slices.Concat(f.Extensions, f.Indexes) {
 				extensions = append(extensions, e[1:])
 			}
 		}
