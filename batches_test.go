@@ -10,6 +10,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/gathertest"
+	"github.com/garner-go/garner/numpy"
 	"github.com/garner-go/garner/onnx"
 	"github.com/garner-go/garner/openvino"
 	"github.com/garner-go/garner/strict"
@@ -305,9 +306,6 @@ func TestPrepareNeedsOtherDims(t *testing.T) {
 		op            garner.Op
 		data, indices string
 	}{
-		{"a second dim of the indices", onnx.Gather13{}, "f32[1000,16]", "i64[4,?]"},
-		{"both dims of the indices", onnx.Gather13{}, "f32[1000,16]", "i64[?,?]"},
-		{"a range of a second dim", openvino.Gather8{}, "f32[1000,16]", "i64[4,1..3]"},
 		{"the length of the tuples", strict.GatherND{}, "f32[1000,16]", "i64[?,1..2]"},
 		{"the only dim of tuples", strict.GatherND{}, "f32[1000,16]", "i64[?]"},
 		{"the rank of the indices", onnx.Gather13{}, "f32[1000,16]", "i64[...]"},
@@ -333,3 +331,69 @@ func TestPrepareNeedsOtherDims(t *testing.T) {
 		})
 	}
 }
+
+// TestPreparedOtherDims runs a Prepared whose unknown dims of the indices are not
+// the leading one alone: each shape answers as garner.Gather does.
+func TestPreparedOtherDims(t *testing.T) {
+	values := make([]float32, 6*50*3)
+	for i := range values {
+		values[i] = float32(i)
+	}
+	data := garner.Of(values, 6, 50, 3)
+	for _, tt := range []struct {
+		op      garner.Op
+		indices string
+		shapes  [][]int
+	}{
+		{onnx.Gather13{}, "i64[4,?]", [][]int{{4, 0}, {4, 1}, {4, 9}}},
+		{onnx.Gather13{Axis: 1}, "i64[?,?]", [][]int{{3, 2}, {2, 3}, {1, 1}, {0, 4}, {40, 30}}},
+		{openvino.Gather8{Axis: 1, BatchDims: 1}, "i64[?,1..3]", [][]int{{6, 1}, {6, 3}}},
+		{openvino.GatherND5{BatchDims: 2}, "i64[6,?,1]", [][]int{{6, 50, 1}}},
+		{numpy.TakeAlongAxis{Axis: axisOf(1)}, "i64[?,?,?]", [][]int{{6, 4, 3}, {1, 4, 1}, {6, 1, 3}}},
+	} {
+		spec, err := garner.ParseSpec(tt.indices)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := garner.Prepare(tt.op, data.Spec(), spec, garner.Threads(2))
+		if err != nil {
+			t.Fatal(tt.indices, err)
+		}
+		for range 2 {
+			for _, shape := range tt.shapes {
+				indices, err := garner.New(garner.I64, shape...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				ids, _ := garner.Values[int64](indices)
+				for i := range ids {
+					ids[i] = int64(i*7) % 3
+				}
+				want, err := garner.Gather(tt.op, data, indices)
+				if err != nil {
+					t.Fatal(err)
+				}
+				out, err := garner.New(garner.F32, want.Shape()...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := p.Run(context.Background(), data, indices, out); err != nil || !gathertest.Equal(out, want) {
+					t.Errorf("%T, indices %v: %v, or the result is wrong", tt.op, shape, err)
+				}
+			}
+		}
+	}
+	// What the ranges allow and a rule does not is that rule's error.
+	spec, _ := garner.ParseSpec("i64[?,1..3]")
+	p, err := garner.Prepare(openvino.Gather8{Axis: 1, BatchDims: 1}, data.Spec(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	indices, out := garner.Of(make([]int64, 10), 5, 2), garner.Of(make([]float32, 30), 5, 2, 3)
+	var shape *garner.ShapeError
+	if err := p.Run(context.Background(), data, indices, out); !errors.As(err, &shape) || shape.Kind != garner.KindBatch {
+		t.Errorf("%v, want a batch-dims error", err)
+	}
+}
+
+func axisOf(n int) *int { return &n }

@@ -25,8 +25,7 @@ import (
 	"time"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/format/raw"
-	"github.com/garner-go/garner/internal/catalog"
+	"github.com/garner-go/garner/files"
 	"github.com/garner-go/garner/source"
 	"github.com/garner-go/garner/strict"
 )
@@ -75,7 +74,7 @@ func run() error {
 		}
 		return json.NewEncoder(os.Stdout).Encode(t)
 	}
-	o := catalog.ArrayOptions{Offset: *offset}
+	o := files.Options{Offset: *offset}
 	var err error
 	if *dtype != "" {
 		if o.DType, err = garner.ParseDType(*dtype); err != nil {
@@ -83,27 +82,23 @@ func run() error {
 		}
 	}
 	if *shape != "" {
-		if o.Shape, err = raw.ParseShape(*shape); err != nil {
+		if o.Shape, err = files.ParseShape(*shape); err != nil {
 			return err
 		}
 	}
 	ctx := context.Background()
-	indices, err := catalog.OpenArray(flag.Arg(1), catalog.ArrayOptions{})
+	ids, closeIDs, err := files.Tensor(ctx, flag.Arg(1), files.Options{})
 	if err != nil {
 		return err
 	}
-	defer indices.Close()
-	ids, err := indices.Tensor(ctx)
-	if err != nil {
-		return err
-	}
+	defer closeIDs()
 	if ids, err = ids.Clone(); err != nil { // it shall not be read while the clock runs
 		return err
 	}
 
 	var t times
 	begin := time.Now()
-	table, err := catalog.OpenArray(flag.Arg(0), o)
+	table, err := files.Open(ctx, flag.Arg(0), o)
 	if err != nil {
 		return err
 	}
@@ -126,12 +121,13 @@ func run() error {
 	gathers := []struct {
 		data          source.Array
 		fresh, reused *[]float64
-	}{{table.Array, &t.Fresh, &t.Reused}}
+	}{{table, &t.Fresh, &t.Reused}}
 	if *memory {
-		whole, err := table.Tensor(ctx)
+		whole, closeWhole, err := files.Tensor(ctx, flag.Arg(0), o)
 		if err != nil {
 			return err
 		}
+		defer closeWhole()
 		if whole, err = whole.Clone(); err != nil {
 			return err
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/limits"
 	"github.com/garner-go/garner/internal/run"
+	"github.com/garner-go/garner/internal/units"
 	"github.com/garner-go/garner/operators"
 	"github.com/spf13/cobra"
 )
@@ -56,6 +57,7 @@ type benchFlags struct {
 	output              string
 	limits, json, suite bool
 	picture             string
+	operands            [2]operand // DATA and INDICES; unset with suite
 }
 
 func (p *program) benchCommand() *cobra.Command {
@@ -190,7 +192,9 @@ func (f *benchFlags) check(cmd *cobra.Command, args []string) error {
 		}
 		return usage(cmd, "bench %s takes DATA and INDICES; %s", args[0], given)
 	}
-	return checkOperands(args[1:])
+	var err error
+	f.operands, err = parseOperands(args[1:])
+	return err
 }
 
 // A timing is what bench found out, as --json prints it.
@@ -237,19 +241,19 @@ func (p *program) bench(ctx context.Context, f *benchFlags, args []string) error
 	if err != nil {
 		return err
 	}
-	data, err := p.open(ctx, operandRoles[0], args[1], f.data.options())
+	data, dataTensor, err := p.open(ctx, operandRoles[0], f.operands[0], f.data.options())
 	if err != nil {
 		return err
 	}
-	defer data.close()
-	indices, err := p.open(ctx, operandRoles[1], args[2], f.indices.options())
+	defer data.Close()
+	indices, indicesTensor, err := p.open(ctx, operandRoles[1], f.operands[1], f.indices.options())
 	if err != nil {
 		return err
 	}
-	defer indices.close()
+	defer indices.Close()
 	b := bencher{threads: runtime.GOMAXPROCS(0), fresh: f.output == "fresh"}
 	defer b.pool.Close()
-	if err := b.prepare(op, data.tensor, indices.tensor); err != nil {
+	if err := b.prepare(op, dataTensor, indicesTensor); err != nil {
 		return err
 	}
 	t, err := b.time(ctx, f.seconds.or(1))
@@ -319,7 +323,7 @@ func fits(plan *garner.Plan, outputs float64, operands ...garner.Tensor) error {
 	}
 	if all > memory() {
 		return garner.Errorf(garner.ErrShape, "bench holds DATA, INDICES and the result %s%s in memory, %s together, and this machine has %s; measure a smaller gather",
-			plan.DType, plan.Out, gib(all), gib(memory()))
+			plan.DType, plan.Out, units.GiB.Text(all), units.GiB.Text(memory()))
 	}
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"math"
 	"math/bits"
 	"strings"
+
+	"github.com/garner-go/garner/internal/units"
 )
 
 // The picture's sizes, in pixels.
@@ -71,7 +73,7 @@ func (c *chart) axes() {
 		x := c.x(math.Exp2(e))
 		c.printf("<path d=\"M%.1f %dV%d\" stroke=\"#e4e4e4\"/>\n", x, chartTop, chartBottom)
 		if int(e)%2 == 0 {
-			c.text(x, chartBottom+20, `text-anchor="middle"`, inBytes(1<<int(e)))
+			c.text(x, chartBottom+20, `text-anchor="middle"`, units.Bytes(1<<int(e)))
 		}
 	}
 	for e := c.low; e <= c.high; e++ {
@@ -131,7 +133,7 @@ func (c *chart) legend() {
 			with = fmt.Sprintf("%d threads", t.ThreadsUsed)
 		}
 		for j, entry := range []struct{ stroke, text string }{
-			{`stroke-width="2.2"`, fmt.Sprintf("garner %s (%s), %s", t.Name, inBytes(t.Bytes), with)},
+			{`stroke-width="2.2"`, fmt.Sprintf("garner %s (%s), %s", t.Name, units.Bytes(int64(t.Bytes)), with)},
 			{`stroke-dasharray="9 5" stroke-width="1.3"`, fmt.Sprintf("limit: copying there, %.3g GB/s", t.Copy)},
 			{`stroke-dasharray="2 4" stroke-width="1.6"`, fmt.Sprintf("limit: random cache lines there, %s/s", inThousands(t.Lines))},
 		} {

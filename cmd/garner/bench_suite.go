@@ -12,6 +12,7 @@ import (
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/kernel"
 	"github.com/garner-go/garner/internal/limits"
+	"github.com/garner-go/garner/internal/units"
 	"github.com/garner-go/garner/strict"
 )
 
@@ -68,7 +69,7 @@ func (p *program) benchSuite(ctx context.Context, f *benchFlags) error {
 	var to *sink
 	if f.picture != "" {
 		var err error
-		if to, err = p.create(ctx, f.picture, ""); err != nil {
+		if to, err = p.createText(f.picture); err != nil {
 			return err
 		}
 		defer to.abort()
@@ -87,7 +88,7 @@ func (p *program) benchSuite(ctx context.Context, f *benchFlags) error {
 	}
 	meter.Stop()
 	if to != nil {
-		if err := to.writeText(s.svg()); err != nil || f.picture == "-" {
+		if err := to.write(s.svg()); err != nil || f.picture == "-" {
 			return err
 		}
 	}
@@ -199,7 +200,7 @@ func (t *suiteTable) about() string {
 	if t.ThreadsUsed > 1 {
 		with = fmt.Sprintf("%d threads take part", t.ThreadsUsed)
 	}
-	return fmt.Sprintf("%s (a table of %s), %s: copy %.3g GB/s, random lines %.4g M/s", t.Name, inBytes(t.Bytes), with, t.Copy, t.Lines/1e6)
+	return fmt.Sprintf("%s (a table of %s), %s: copy %.3g GB/s, random lines %.4g M/s", t.Name, units.Bytes(int64(t.Bytes)), with, t.Copy, t.Lines/1e6)
 }
 
 func (s *suite) print(to printer) {
@@ -231,17 +232,6 @@ func inThousands(v float64) string {
 		}
 	}
 	return fmt.Sprintf("%.3g", v)
-}
-
-// inBytes is a size of whole units of 1024.
-func inBytes(n int) string {
-	for _, unit := range []string{"B", "KiB", "MiB"} {
-		if n < 1024 || n%1024 != 0 {
-			return fmt.Sprintf("%d %s", n, unit)
-		}
-		n /= 1024
-	}
-	return fmt.Sprintf("%d GiB", n)
 }
 
 // svg draws a suite: rows a second against the size of a row, both by powers,

@@ -81,13 +81,13 @@ func (p *program) explain(ctx context.Context, k gatherKind, f *gatherFlags, arg
 	}
 	defer r.close()
 	e, err := explain.New(ctx, explain.Subject{
-		Name: r.operator.Name, Attributes: r.given(), Op: r.op, Data: r.data.tensor, Indices: r.indices.tensor,
+		Name: r.operator.Name, Attributes: r.given(), Op: r.op, Data: r.dataTensor, Indices: r.indicesTensor,
 	})
 	if err != nil {
 		return err
 	}
 	if f.out != "" {
-		to, err := p.create(ctx, f.out, "", slices.Concat(r.data.paths, r.indices.paths)...)
+		to, err := p.createText(f.out, slices.Concat(r.data.Paths, r.indices.Paths)...)
 		if err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ func (p *program) explain(ctx context.Context, k gatherKind, f *gatherFlags, arg
 		if err != nil {
 			return err
 		}
-		if err := to.writeText(picture); err != nil || f.out == "-" {
+		if err := to.write(picture); err != nil || f.out == "-" {
 			return err
 		}
 	}
@@ -139,17 +139,4 @@ func colored(w io.Writer) bool {
 	}
 	_, ok := terminal.Width(w)
 	return ok
-}
-
-// writeText writes a text, to a file whole or not at all.
-func (s *sink) writeText(text []byte) error {
-	defer s.abort()
-	if s.file == nil {
-		_, err := s.program.stdout.Write(text)
-		return notPrinted(err)
-	}
-	if _, err := s.file.Write(text); err != nil {
-		return err
-	}
-	return s.file.Commit()
 }

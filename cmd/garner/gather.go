@@ -5,18 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/format/layout"
+	"github.com/garner-go/garner/files"
 	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/internal/terminal"
+	"github.com/garner-go/garner/internal/units"
 	"github.com/garner-go/garner/operators"
 	"github.com/spf13/cobra"
 )
 
-// A gatherKind is one of the three gathers. They differ in their operators and
-// in which numbers those have, not in what is done.
+// A gatherKind is one of the three gather commands. They differ in their operators
+// and in the numbers that those take, and share all else.
 type gatherKind struct {
 	kind            operators.Kind
 	short           string
@@ -90,7 +90,7 @@ be read or written; 2 the command was wrong, an operator or an attribute too;
 130 interrupted. A reader that goes away before it has all, such as head, is 1 as
 well; of printed text without a message.`
 
-// gatherFlags are what a gather can be told.
+// gatherFlags are the flags of a gather.
 type gatherFlags struct {
 	operator      operatorFlags
 	policy        policyFlags
@@ -123,12 +123,12 @@ func (p *program) gatherCommand(k gatherKind) *cobra.Command {
 	return cmd
 }
 
-// add adds the flags that say what is gathered, and how.
+// add adds the flags that say what to gather, and how.
 func (f *gatherFlags) add(cmd *cobra.Command, k gatherKind) {
 	f.operator.add(cmd, " (default garner's own)", k.kind)
 	flags := cmd.Flags()
-	// Both are known to every gather, so that an operator that lacks one says so
-	// itself; help shows those that are of use.
+	// Every gather parses both, so that an operator that lacks one refuses it by
+	// name; help shows those that the command's operators take.
 	flags.Var(&f.operator.axis, "axis", "the axis of DATA; negative from the end (default 0)")
 	flags.Var(&f.operator.batchDims, "batch-dims", "how many leading dims DATA and INDICES share (default 0)")
 	flags.Lookup("axis").Hidden = !k.axis
@@ -173,34 +173,38 @@ func (d *dtypeFlag) Set(text string) error {
 
 func (d *dtypeFlag) Type() string { return "TYPE" }
 
-// A request is a gather that was asked for: the operator, made of its numbers
-// and policies, and its operands, opened.
+// A request is a gather from its command line to its opened operands: the
+// operator with its numbers and policies, DATA and INDICES.
 type request struct {
 	operator      operators.Operator
-	numbers       map[string]any // as they were given
+	numbers       map[string]any // of the operator, by their names
 	op            garner.Op
-	data, indices *operand
+	operands      [2]operand   // DATA and INDICES
+	data, indices *files.Input // nil until they are opened as tensors
+
+	dataTensor, indicesTensor garner.Tensor
 }
 
 func (r *request) close() {
-	for _, o := range []*operand{r.data, r.indices} {
-		if o != nil {
-			o.close()
+	for _, in := range []*files.Input{r.data, r.indices} {
+		if in != nil {
+			in.Close()
 		}
 	}
 }
 
-// request reads what is asked for; checkOutput is what an OUT must keep. The
-// caller closes it, unless there is an error.
+// request parses a command line and opens its operands as tensors; checkOutput
+// refuses an OUT. The caller closes the request, unless there is an error.
 func (p *program) request(ctx context.Context, kind operators.Kind, f *gatherFlags, args []string, checkOutput func(string) error) (*request, error) {
 	r, err := asked(kind, f, args, checkOutput)
 	if err != nil {
 		return nil, err
 	}
-	return r, p.openRequest(ctx, f, r, args)
+	return r, p.openRequest(ctx, f, r)
 }
 
-// asked finds all that is wrong with the command itself, and opens nothing.
+// asked parses a command line, and refuses what is wrong with it before it opens
+// anything.
 func asked(kind operators.Kind, f *gatherFlags, args []string, checkOutput func(string) error) (r *request, err error) {
 	r = &request{}
 	if r.operator, err = f.operator.find(kind); err != nil {
@@ -223,27 +227,29 @@ func asked(kind operators.Kind, f *gatherFlags, args []string, checkOutput func(
 			return nil, err
 		}
 	}
-	return r, checkOperands(args)
+	r.operands, err = parseOperands(args)
+	return r, err
 }
 
 // openRequest opens the operands as tensors.
-func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request, args []string) (err error) {
+func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request) (err error) {
 	defer func() {
 		if err != nil {
 			r.close()
 		}
 	}()
-	if r.data, err = p.open(ctx, operandRoles[0], args[0], f.data.options()); err != nil {
+	if r.data, r.dataTensor, err = p.open(ctx, operandRoles[0], r.operands[0], f.data.options()); err != nil {
 		return err
 	}
-	if r.indices, err = p.open(ctx, operandRoles[1], args[1], f.indices.options()); err != nil {
+	if r.indices, r.indicesTensor, err = p.open(ctx, operandRoles[1], r.operands[1], f.indices.options()); err != nil {
 		return err
 	}
-	r.op, err = f.policy.amend(r.op, r.data.tensor.DType())
+	r.op, err = f.policy.amend(r.op, r.dataTensor.DType())
 	return err
 }
 
-// gather runs one gather, from the operands to where the result goes.
+// gather runs one gather: block by block out of files where DATA and OUT allow
+// it, else in memory.
 func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlags, args []string) error {
 	if f.out == "" {
 		if err := checkOutput("", f.name); err != nil {
@@ -254,29 +260,29 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 	if err != nil {
 		return err
 	}
-	if err := f.check(args[0]); err != nil {
+	if err := f.check(r.operands[0]); err != nil {
 		return err
 	}
-	if f.streams(args[0]) {
-		data, err := p.openInput(operandRoles[0], args[0], f.data.options())
+	if f.streams(r.operands[0]) {
+		data, err := p.openInPlace(ctx, operandRoles[0], r.operands[0], f.data.options())
 		switch {
 		case err == nil:
-			defer data.close()
-			return p.stream(ctx, f, r, data, args)
-		case !errors.Is(err, layout.ErrMemory):
+			defer data.Close()
+			return p.stream(ctx, f, r, data)
+		case !errors.Is(err, files.ErrMemory):
 			return err
 		case f.stream.flag() != "":
 			return &usageError{message: f.stream.flag() + ": DATA " + bare(err), err: err}
 		}
 	}
-	if err := p.openRequest(ctx, f, r, args); err != nil {
+	if err := p.openRequest(ctx, f, r); err != nil {
 		return err
 	}
 	defer r.close()
-	op, data, indices := r.op, r.data, r.indices
+	data, indices := r.dataTensor, r.indicesTensor
 	var meter *terminal.Meter
-	tell := func(done, _ int64) { meter.Set(volume(data.tensor.DType(), done)) }
-	prepared, err := garner.Prepare(op, data.tensor.Spec(), indices.tensor.Spec(), garner.Threads(int(f.threads.value)), garner.Progress(tell))
+	tell := func(done, _ int64) { meter.Set(volume(data.DType(), done)) }
+	prepared, err := garner.Prepare(r.op, data.Spec(), indices.Spec(), garner.Threads(int(f.threads.value)), garner.Progress(tell))
 	if err != nil {
 		return err
 	}
@@ -284,42 +290,44 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 	if err != nil {
 		return err
 	}
-	to, err := p.create(ctx, f.out, f.name, slices.Concat(data.paths, indices.paths)...)
-	if err != nil {
-		return err
-	}
-	defer to.abort()
-	if err := to.check(out); err != nil {
-		return err
+	var to *output
+	if f.out != "" {
+		var writing *terminal.Meter
+		to, err = p.create(ctx, f.out, garner.SpecOf(out.DType(), out.Shape()...), files.CreateOptions{
+			Name: f.name, Descr: r.data.Descr, Inputs: slices.Concat(r.data.Paths, r.indices.Paths), Progress: p.writing(&writing),
+		})
+		if err != nil {
+			return err
+		}
+		defer func() {
+			writing.Stop()
+			to.end()
+		}()
 	}
 	meter = p.meter("gathering", volume(out.DType(), int64(out.Len())))
-	err = prepared.Run(ctx, data.tensor, indices.tensor, out)
+	err = prepared.Run(ctx, data, indices, out)
 	meter.Stop()
 	if err != nil {
 		return remedy(err)
 	}
 	if f.out == "" {
-		return to.print(out)
+		return p.print(out)
 	}
-	return to.write(out, data.descr)
+	return to.write(out)
 }
 
-// newResult makes the memory for a result, unless the machine has not so much:
-// to ask for it would end the process.
+// newResult allocates a result. It refuses one larger than the machine's memory,
+// whose allocation would kill the process.
 func newResult(plan *garner.Plan) (garner.Tensor, error) {
 	_, ok := plan.Out.Len()
 	if size := run.Memory(garner.SpecOf(plan.DType, plan.Out...)); !ok || size > memory() {
 		return garner.Tensor{}, garner.Errorf(garner.ErrShape, "the result %s%s takes %s, and this machine has %s of memory; gather fewer rows at a time",
-			plan.DType, plan.Out, gib(size), gib(memory()))
+			plan.DType, plan.Out, units.GiB.Text(size), units.GiB.Text(memory()))
 	}
 	return garner.New(plan.DType, plan.Out...)
 }
 
-func gib(bytes float64) string {
-	return strings.TrimSuffix(fmt.Sprintf("%.1f", bytes/(1<<30)), ".0") + " GiB"
-}
-
-// remedy adds to a refused index what the command can do about it.
+// remedy adds to the error of a refused index the flags that accept it.
 func remedy(err error) error {
 	var bad *garner.IndexError
 	if !errors.As(err, &bad) || bad.Hint != "" {

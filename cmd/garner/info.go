@@ -1,17 +1,18 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/catalog"
+	"github.com/garner-go/garner/files"
 	"github.com/spf13/cobra"
 )
 
-// infoFlags are what info can be told.
+// infoFlags are the flags of info.
 type infoFlags struct {
 	array arrayFlags
 	json  bool
@@ -47,7 +48,7 @@ Exit status: 0 done; 1 FILE could not be read, or is spoilt; 2 the command was w
 			}
 			return completeOperand(cmd, nil, typed)
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return p.info(f, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return p.info(cmd.Context(), f, args[0]) },
 	}
 	f.array.add(cmd, "")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON object")
@@ -59,8 +60,8 @@ type listing struct {
 	File   string        `json:"file"`
 	Format string        `json:"format"`
 	Arrays []listedArray `json:"arrays"`
-	Bytes  int64         `json:"bytes"`            // of all arrays in their files, those of unknown size left out
-	Joined string        `json:"joined,omitempty"` // what the files of a pattern make together
+	Bytes  int64         `json:"bytes"`            // of all arrays of known size, in their files
+	Joined string        `json:"joined,omitempty"` // spec of the files of a pattern, joined
 }
 
 type listedArray struct {
@@ -73,18 +74,18 @@ type listedArray struct {
 	Note  string `json:"note,omitempty"`
 }
 
-// info lists what is in a file, or in those that a pattern matches.
-func (p *program) info(f *infoFlags, operand string) error {
-	format, path, name, ok := catalog.ParseOperand(operand)
-	if !ok {
-		return wrong("%q is no file that garner reads: %s", operand, catalog.Readable())
-	}
-	o := f.array.options()
-	arrays, err := catalog.List(path, o)
+// info lists the arrays of a file, or of the files that a pattern matches.
+func (p *program) info(ctx context.Context, f *infoFlags, text string) error {
+	from, err := files.Parse(text)
 	if err != nil {
-		return notOpened("FILE", path, err)
+		return wrong("%q is no file that garner reads: %s", text, files.Readable())
 	}
-	l := listing{File: path, Format: format.Name, Arrays: []listedArray{}}
+	o, name := f.array.options(), from.Name
+	arrays, err := from.List(ctx, o)
+	if err != nil {
+		return notOpened("FILE", from, err)
+	}
+	l := listing{File: from.Path, Format: from.Format.Name, Arrays: []listedArray{}}
 	for _, a := range arrays {
 		if name != "" && a.Name != name {
 			continue
@@ -97,11 +98,11 @@ func (p *program) info(f *infoFlags, operand string) error {
 		l.Bytes += max(a.Bytes, 0)
 	}
 	if name != "" && len(l.Arrays) == 0 {
-		_, err := catalog.OpenArray(operand, o) // which says what there is instead
+		_, err := from.Open(ctx, o) // its error lists the names that there are
 		return err
 	}
-	if catalog.IsPattern(path) && (name != "" || !format.Named) {
-		joined, err := catalog.OpenArray(operand, o)
+	if from.IsPattern() && (name != "" || !from.Format.Named) {
+		joined, err := from.Open(ctx, o)
 		if err != nil {
 			return err
 		}
@@ -154,7 +155,7 @@ func (p *program) info(f *infoFlags, operand string) error {
 	return to.flush()
 }
 
-// printable is a text that can do nothing to a terminal or a table.
+// printable quotes a text that would disturb a terminal or a table.
 func printable(text string) string {
 	for _, r := range text {
 		if !strconv.IsPrint(r) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/catalog"
+	"github.com/garner-go/garner/files"
 	"github.com/garner-go/garner/lint"
 	"github.com/spf13/cobra"
 )
@@ -53,7 +53,7 @@ MODEL could not be read; 2 the command was wrong; 130 interrupted.`,
 		},
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			var extensions []string
-			for _, f := range catalog.ModelFormats() {
+			for _, f := range files.ModelFormats() {
 				extensions = append(extensions, strings.TrimPrefix(f.Extension, "."))
 			}
 			if len(args) > 0 {

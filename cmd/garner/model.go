@@ -12,8 +12,10 @@ import (
 	"text/tabwriter"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/catalog"
+	"github.com/garner-go/garner/files"
 	"github.com/garner-go/garner/internal/run"
+	"github.com/garner-go/garner/internal/terminal"
+	"github.com/garner-go/garner/internal/units"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/operators"
 	"github.com/spf13/cobra"
@@ -47,7 +49,7 @@ the constant and the gather is done. The file is written whole or not at all.
 Exit status: 0 done; 1 the model was refused, or a file could not be read or
 written; 2 the command was wrong; 130 interrupted.`
 
-// modelFlags are what model can be told.
+// modelFlags are the flags of model.
 type modelFlags struct {
 	json, lenient bool
 	extract, out  string
@@ -90,10 +92,10 @@ func oneModel(cmd *cobra.Command, args []string) error {
 	return usage(cmd, "%s takes one MODEL, %s; %d were given", cmd.Name(), modelFiles(), len(args))
 }
 
-// modelFiles says which files are models.
+// modelFiles lists the files that are models, for a message.
 func modelFiles() string {
 	var list []string
-	for _, f := range catalog.ModelFormats() {
+	for _, f := range files.ModelFormats() {
 		list = append(list, "a "+f.Extension+" file")
 	}
 	return strings.Join(list, " or ")
@@ -104,24 +106,24 @@ func completeModel(_ *cobra.Command, args []string, _ string) ([]string, cobra.S
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	var extensions []string
-	for _, f := range catalog.ModelFormats() {
+	for _, f := range files.ModelFormats() {
 		extensions = append(extensions, f.Extension[1:])
 	}
 	return extensions, cobra.ShellCompDirectiveFilterFileExt
 }
 
-// openModel opens MODEL. A name that is none of a model is the command's fault.
+// openModel opens MODEL. An extension of no model format is a usage error.
 func openModel(path string, lenient bool) (*model.Model, error) {
 	extension := strings.ToLower(filepath.Ext(path))
-	if !slices.ContainsFunc(catalog.ModelFormats(), func(f catalog.ModelFormat) bool { return f.Extension == extension }) {
+	if !slices.ContainsFunc(files.ModelFormats(), func(f files.ModelFormat) bool { return f.Extension == extension }) {
 		return nil, wrong("MODEL %q is no model that garner reads: %s", path, modelFiles())
 	}
-	m, err := catalog.OpenModel(path, catalog.ModelOptions{Lenient: lenient})
+	m, err := files.OpenModel(path, files.ModelOptions{Lenient: lenient})
 	return m, ofModel(err)
 }
 
-// ofModel makes what is wrong with an attribute in a model the model's fault and
-// not the command's.
+// ofModel keeps an attribute error of a model from being taken for a usage error
+// of the command.
 func ofModel(err error) error {
 	if err == nil {
 		return nil
@@ -129,17 +131,18 @@ func ofModel(err error) error {
 	return &modelError{err}
 }
 
-// A modelError is one in a model, of whatever class.
+// A modelError is an error in a model.
 type modelError struct{ err error }
 
 func (e *modelError) Error() string { return e.err.Error() }
 
-// Is says whether the error is another, apart from the class of wrong commands.
+// Is is errors.Is of the error inside, except for garner.ErrAttribute, the class
+// of usage errors.
 func (e *modelError) Is(target error) bool {
 	return target != garner.ErrAttribute && errors.Is(e.err, target)
 }
 
-// As gives errors.As what is inside.
+// As is errors.As of the error inside.
 func (e *modelError) As(target any) bool { return errors.As(e.err, target) }
 
 func (p *program) model(cmd *cobra.Command, f *modelFlags, path string) error {
@@ -177,7 +180,7 @@ func (p *program) model(cmd *cobra.Command, f *modelFlags, path string) error {
 	return to.flush()
 }
 
-// extract writes the table of a gather.
+// extract writes the table of a gather to a file.
 func (p *program) extract(ctx context.Context, m *model.Model, f *modelFlags) error {
 	n, err := m.Find(f.extract)
 	if err != nil {
@@ -191,27 +194,33 @@ func (p *program) extract(ctx context.Context, m *model.Model, f *modelFlags) er
 	if o.constant == nil {
 		return garner.Errorf(nil, "--extract %s: its data is no constant of the file: it comes from %s", f.extract, o)
 	}
-	to, err := p.create(ctx, f.out, o.constant.Name, filesOf(m)...)
+	var meter *terminal.Meter
+	format, _ := formatOf(f.out)
+	create := files.CreateOptions{Inputs: filesOf(m), Progress: p.writing(&meter)}
+	if format.Named {
+		create.Name = o.constant.Name
+	}
+	to, err := p.create(ctx, f.out, garner.Spec{}, create)
 	if err != nil {
 		return err
 	}
-	defer to.abort()
+	defer func() {
+		meter.Stop()
+		to.end()
+	}()
 	tables, err := run.Values(ctx, m, []*model.Value{data}, nil, memory())
 	if err != nil {
 		return ofModel(err)
 	}
-	if err := to.check(tables[0]); err != nil {
-		return err
-	}
-	return to.write(tables[0], "")
+	return to.write(tables[0])
 }
 
-// filesOf are the files that a model is read from.
+// filesOf lists the files that a model is read from.
 func filesOf(m *model.Model) []string {
-	files := []string{m.Path}
+	paths := []string{m.Path}
 	add := func(v *model.Value) {
-		if v != nil && v.Constant != nil && v.Constant.File != "" && !slices.Contains(files, v.Constant.File) {
-			files = append(files, v.Constant.File)
+		if v != nil && v.Constant != nil && v.Constant.File != "" && !slices.Contains(paths, v.Constant.File) {
+			paths = append(paths, v.Constant.File)
 		}
 	}
 	for n := range m.Nodes() {
@@ -222,15 +231,15 @@ func filesOf(m *model.Model) []string {
 	for _, r := range m.Graph.Outputs {
 		add(r.Value)
 	}
-	return files
+	return paths
 }
 
-// An origin is where a value comes from, past the operators that change no more
-// than its shape or its type.
+// An origin is where a value comes from, behind operators that change only its
+// shape or its type.
 type origin struct {
 	value    *model.Value
-	constant *model.Constant // nil where it is none
-	via      []string        // those operators, from the origin on
+	constant *model.Constant // nil unless the value is a constant
+	via      []string        // the operators passed, from the origin on
 }
 
 func originOf(m *model.Model, v *model.Value) origin {
@@ -249,7 +258,7 @@ func originOf(m *model.Model, v *model.Value) origin {
 	}
 }
 
-// kind is where the origin stands: constant, input or node.
+// kind is what the origin is: a constant, an input or a node.
 func (o origin) kind() string {
 	switch {
 	case o.constant != nil:
@@ -266,7 +275,7 @@ func (o origin) String() string {
 	case "constant":
 		text = "constant " + plain(o.constant.Name)
 		if size, ok := o.constant.Bytes(); ok && size > 0 {
-			text += ", " + bytesText(size)
+			text += ", " + units.Bytes(size)
 		}
 	case "node":
 		text = fmt.Sprintf("node %s (%s)", plain(o.value.From.Name), plain(o.value.From.Op))
@@ -284,7 +293,7 @@ func (o origin) String() string {
 	return text
 }
 
-// plain is a name of a file that nobody need trust, for one line of a terminal.
+// plain makes an untrusted name safe for one line of a terminal.
 func plain(name string) string {
 	const most = 120
 	quoted := fmt.Sprintf("%.*q", most, name)
@@ -294,17 +303,7 @@ func plain(name string) string {
 	return quoted
 }
 
-// bytesText is a size for people.
-func bytesText(n int64) string {
-	units := []string{"KiB", "MiB", "GiB", "TiB"}
-	if n < 1<<10 {
-		return fmt.Sprintf("%d B", n)
-	}
-	i := min(int(math.Log2(float64(n)))/10, len(units))
-	return fmt.Sprintf("%.4g %s", float64(n)/math.Ldexp(1, 10*i), units[i-1])
-}
-
-// nodeNames are the names under which gathers are asked for: see Model.Find.
+// nodeNames lists the names by which Model.Find finds gathers.
 func nodeNames(m *model.Model) map[*model.Node]string {
 	count := make(map[string]int)
 	for n := range m.Nodes() {
@@ -320,7 +319,7 @@ func nodeNames(m *model.Model) map[*model.Node]string {
 	return names
 }
 
-// roleOf is what the i-th input of a gather is.
+// roleOf is the name of a gather's i-th input: data, indices, axis.
 func roleOf(n *model.Node, i int) string {
 	roles := []string{"data", "indices"}
 	if o, err := operators.Find(n.Operator, 0); err == nil {
@@ -332,7 +331,7 @@ func roleOf(n *model.Node, i int) string {
 	return fmt.Sprintf("input %d", i)
 }
 
-// modelText is the table.
+// modelText is the list of a model's gathers, as model prints it.
 func modelText(m *model.Model) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", m.Path, m.Format)
@@ -376,7 +375,7 @@ func modelText(m *model.Model) string {
 		}
 		for i, c := range cells {
 			cells[i] = strings.Map(func(r rune) rune {
-				if r < ' ' { // a name of a dim may have any
+				if r < ' ' { // the name of a dim may hold any character
 					return '?'
 				}
 				return r
@@ -388,8 +387,8 @@ func modelText(m *model.Model) string {
 	return b.String()
 }
 
-// operatorText is a gather's operator with its attributes, and its inputs beyond
-// data and indices where they are constants.
+// operatorText is a gather's operator with its attributes, and with its constant
+// inputs behind data and indices.
 func operatorText(n *model.Node) string {
 	text := n.Operator
 	for i := 2; i < len(n.Inputs); i++ {
@@ -416,7 +415,7 @@ func operatorText(n *model.Node) string {
 	return text
 }
 
-// What --json prints; modelHelp tells of it.
+// What --json prints; modelHelp describes it.
 type (
 	modelJSON struct {
 		Path     string         `json:"path"`

@@ -3,20 +3,18 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/format/layout"
-	"github.com/garner-go/garner/format/npy"
-	"github.com/garner-go/garner/format/raw"
-	"github.com/garner-go/garner/internal/catalog"
+	"github.com/garner-go/garner/files"
 	"github.com/garner-go/garner/internal/literal"
+	"github.com/garner-go/garner/internal/names"
 	"github.com/garner-go/garner/internal/terminal"
-	"github.com/garner-go/garner/source"
+	"github.com/garner-go/garner/internal/units"
 	"github.com/spf13/cobra"
 )
 
@@ -24,13 +22,76 @@ import (
 // output is known to be the file that is being read.
 const stdinPath = "/dev/stdin"
 
-// An operand is DATA or INDICES, opened.
+// An operand is DATA, INDICES, TABLE or an --input as the command line has it.
+// It is parsed once, by parseOperand.
 type operand struct {
-	tensor garner.Tensor
-	array  source.Array // the same; nil for strings
-	paths  []string     // of its files; none for a literal
-	descr  string       // NumPy's name of its dtype, where it matters to what is written
-	close  func() error
+	kind operandKind
+	text string
+	file files.Operand // of kindFile
+}
+
+// An operandKind tells which of an operand's meanings holds.
+type operandKind int
+
+const (
+	kindUnreadable operandKind = iota // none of the others
+	kindLiteral
+	kindStdin
+	kindFile
+)
+
+func parseOperand(text string) operand {
+	if text == "-" {
+		return operand{kind: kindStdin, text: text}
+	}
+	if literal.IsLiteral(text) {
+		return operand{kind: kindLiteral, text: text}
+	}
+	if f, err := files.Parse(text); err == nil {
+		return operand{kind: kindFile, text: text, file: f}
+	}
+	return operand{text: text}
+}
+
+// parseOperands parses DATA and INDICES, and refuses what cannot be an operand
+// before any of them is opened.
+func parseOperands(args []string) (operands [2]operand, err error) {
+	for i := range operands {
+		operands[i] = parseOperand(args[i])
+	}
+	if operands[0].kind == kindStdin && operands[1].kind == kindStdin {
+		return operands, wrong("DATA and INDICES cannot both be -, there is one standard input; put one of them in a file")
+	}
+	for i, o := range operands {
+		role := operandRoles[i]
+		switch {
+		case o.text == "":
+			return operands, wrong("%s is empty; give a literal such as '[1, 2]', a file, or - for npy on standard input", role)
+		case o.kind == kindUnreadable:
+			return operands, wrong("%s %q is neither a literal such as '[1, 2]' nor a file that garner reads: %s, or - for npy on standard input", role, o.text, files.Readable())
+		case o.kind != kindFile || !o.file.NeedsName():
+		case o.file.Path != o.text:
+			return operands, wrong("%s %s names no tensor; put its name after the #", role, o.text)
+		default:
+			return operands, wrong("%s %s names no tensor: write %s#NAME%s", role, o.text, o.text, tensorsOf(o.file))
+		}
+	}
+	return operands, nil
+}
+
+var operandRoles = [...]string{"DATA", "INDICES"}
+
+// tensorsOf lists the tensors of a file for a message; "" where there are none.
+func tensorsOf(f files.Operand) string {
+	list, err := f.List(context.Background(), files.Options{})
+	if err != nil || len(list) == 0 {
+		return ""
+	}
+	all := make([]string, len(list))
+	for i, a := range list {
+		all[i] = a.Name
+	}
+	return "; " + names.First(all)
 }
 
 // arrayFlags say what is in the file of DATA or INDICES, where it does not say
@@ -68,8 +129,8 @@ func (a *arrayFlags) add(cmd *cobra.Command, prefix string) {
 	complete(cmd, prefix+"dtype", dtypes...)
 }
 
-func (a *arrayFlags) options() catalog.ArrayOptions {
-	return catalog.ArrayOptions{DType: garner.DType(a.dtype), Shape: a.shape, Offset: a.offset.value, Raw: a.raw}
+func (a *arrayFlags) options() files.Options {
+	return files.Options{DType: garner.DType(a.dtype), Shape: a.shape, Offset: a.offset.value, Raw: a.raw}
 }
 
 // A shapeFlag is the value of a flag that gives extents.
@@ -83,7 +144,7 @@ func (s *shapeFlag) String() string {
 }
 
 func (s *shapeFlag) Set(text string) (err error) {
-	if *s, err = raw.ParseShape(text); err != nil {
+	if *s, err = files.ParseShape(text); err != nil {
 		return errors.New(bare(err))
 	}
 	return nil
@@ -91,89 +152,36 @@ func (s *shapeFlag) Set(text string) (err error) {
 
 func (s *shapeFlag) Type() string { return "SHAPE" }
 
-// checkOperands refuses what cannot be an operand before any of them is opened.
-func checkOperands(args []string) error {
-	if args[0] == "-" && args[1] == "-" {
-		return wrong("DATA and INDICES cannot both be -, there is one standard input; put one of them in a file")
-	}
-	for i, text := range args {
-		role := operandRoles[i]
-		if text == "-" || literal.IsLiteral(text) {
-			continue
-		}
-		format, path, name, ok := catalog.ParseOperand(text)
-		switch {
-		case text == "":
-			return wrong("%s is empty; give a literal such as '[1, 2]', a file, or - for npy on standard input", role)
-		case !ok:
-			return wrong("%s %q is neither a literal such as '[1, 2]' nor a file that garner reads: %s, or - for npy on standard input", role, text, catalog.Readable())
-		case !format.Named || name != "":
-		case path != text:
-			return wrong("%s %s names no tensor; put its name after the #", role, text)
-		case !catalog.Unnamed(path):
-			return wrong("%s %s names no tensor: write %s#NAME%s", role, text, text, tensorsOf(text))
-		}
-	}
-	return nil
-}
-
-var operandRoles = [...]string{"DATA", "INDICES"}
-
-// tensorsOf lists the tensors of a file for a message.
-func tensorsOf(path string) string {
-	list, err := catalog.List(path, catalog.ArrayOptions{})
-	const most = 10
-	switch {
-	case err != nil || len(list) == 0:
-		return ""
-	case len(list) > most:
-		return fmt.Sprintf("; it has %d, the first of them %s", len(list), strings.Join(namesOf(list[:most]), ", "))
-	}
-	return "; it has " + strings.Join(namesOf(list), ", ")
-}
-
-func namesOf(list []catalog.ArrayInfo) []string {
-	names := make([]string, len(list))
-	for i, a := range list {
-		names[i] = a.Name
-	}
-	return names
-}
-
-// open opens an operand that checkOperands let pass, and has it in memory: as a
-// view of its file where it can be one.
-func (p *program) open(ctx context.Context, role, text string, o catalog.ArrayOptions) (*operand, error) {
-	switch {
-	case text == "-":
+// open opens an operand of any kind, and has it in memory: as a view of its file
+// where it can be one.
+func (p *program) open(ctx context.Context, role string, from operand, o files.Options) (*files.Input, garner.Tensor, error) {
+	switch from.kind {
+	case kindStdin:
 		meter := p.meter("reading", 0)
-		f, err := npy.OpenReader(contextReader{ctx, p.stdin, meter}, npy.Options{DType: o.DType})
+		in, err := files.Read(contextReader{ctx, p.stdin, meter}, o)
 		meter.Stop()
 		if err != nil {
-			return nil, about(role+": ", err)
+			return nil, garner.Tensor{}, about(role+": ", err)
 		}
-		return inMemory(f.Tensor(), []string{stdinPath}, f.Descr(), f.Close), nil
-	case literal.IsLiteral(text):
-		t, err := literal.Parse(text, o.DType)
+		in.Paths = []string{stdinPath}
+		return p.loaded(ctx, role, in)
+	case kindLiteral:
+		t, err := literal.Parse(from.text, o.DType)
 		if err != nil {
-			return nil, about(role+": ", err)
+			return nil, garner.Tensor{}, about(role+": ", err)
 		}
-		return inMemory(t, nil, "", func() error { return nil }), nil
+		return files.Hold(t), t, nil
 	}
-	a, err := p.openArray(role, text, o)
+	in, err := p.openFile(ctx, role, from.file, o)
 	if err != nil {
-		return nil, err
+		return nil, garner.Tensor{}, err
 	}
-	t, err := p.load(ctx, a)
-	if err != nil {
-		a.Close()
-		return nil, ofRole(role, err)
-	}
-	return &operand{tensor: t, array: a.Array, paths: a.Paths, descr: a.Descr, close: a.Close}, nil
+	return p.loaded(ctx, role, in)
 }
 
-// openArray opens an operand that is a file, or several, and reads no more of it
+// openFile opens an operand that is a file, or several, and reads no more of it
 // than it must.
-func (p *program) openArray(role, text string, o catalog.ArrayOptions) (*catalog.Opened, error) {
+func (p *program) openFile(ctx context.Context, role string, from files.Operand, o files.Options) (*files.Input, error) {
 	var meter *terminal.Meter
 	begun := false
 	o.Inflated = func(done, total int64) {
@@ -182,58 +190,64 @@ func (p *program) openArray(role, text string, o catalog.ArrayOptions) (*catalog
 		}
 		meter.Set(done)
 	}
-	a, err := catalog.OpenArray(text, o)
+	in, err := from.Open(ctx, o)
 	meter.Stop()
 	if err != nil {
-		_, path, _, _ := catalog.ParseOperand(text)
-		return nil, notOpened(role, path, err)
+		return nil, notOpened(role, from, err)
 	}
-	return a, nil
+	return in, nil
 }
 
-// load has an array in memory, unless the machine has not so much.
-func (p *program) load(ctx context.Context, a *catalog.Opened) (garner.Tensor, error) {
-	if f, ok := a.Array.(*source.File); ok {
-		if t, ok := f.Tensor(); ok {
-			return t, nil
-		}
-		size, _, err := layout.Size(a.Spec())
-		if err == nil && float64(size) > memory() {
-			return garner.Tensor{}, garner.Errorf(garner.ErrShape, "%s %s takes %s in memory, and this machine has %s; gather from a file in which its bytes lie in one piece and as they are",
-				strings.Join(a.Paths[:1], ""), a.Spec(), gib(float64(size)), gib(memory()))
-		}
+// loaded has an array in memory, unless the machine has not so much. On an error
+// it closes the array.
+func (p *program) loaded(ctx context.Context, role string, in *files.Input) (*files.Input, garner.Tensor, error) {
+	if t, ok := in.View(); ok {
+		return in, t, nil
 	}
-	return a.Tensor(ctx)
+	t, err := garner.Tensor{}, error(nil)
+	if size := spaceOf(in.Spec()); size > memory() {
+		err = garner.Errorf(garner.ErrShape, "%s %s takes %s in memory, and this machine has %s; gather from a file in which its bytes lie in one piece and as they are",
+			strings.Join(in.Paths[:min(1, len(in.Paths))], ""), in.Spec(), units.GiB.Text(size), units.GiB.Text(memory()))
+	} else {
+		t, err = in.Tensor(ctx)
+	}
+	if err != nil {
+		in.Close()
+		return nil, garner.Tensor{}, ofRole(role, err)
+	}
+	return in, t, nil
 }
 
-// inMemory is an operand that is in memory.
-func inMemory(t garner.Tensor, paths []string, descr string, closer func() error) *operand {
-	o := &operand{tensor: t, paths: paths, descr: descr, close: closer}
-	if t.DType() != garner.String {
-		o.array = source.Memory(t)
+// spaceOf is about how many bytes an array takes in memory, without the text of
+// strings; 0 where its dims are not known.
+func spaceOf(spec garner.Spec) float64 {
+	shape, ok := spec.Shape()
+	n, fits := shape.Len()
+	if !ok || !fits {
+		return 0
 	}
-	return o
+	return float64(volume(spec.DType, int64(n)))
 }
 
 var indicesFlags = strings.NewReplacer("--dtype", "--indices-dtype", "--shape", "--indices-shape", "--offset", "--indices-offset")
 
-// ofRole names the flags that are the remedy for bytes without a type.
+// ofRole names the flags of INDICES where an error names those of DATA.
 func ofRole(role string, err error) error {
-	if role == operandRoles[1] && (errors.Is(err, garner.ErrDType) || errors.Is(err, raw.ErrFormat) || errors.Is(err, garner.ErrAttribute)) {
-		return &toldError{indicesFlags.Replace(err.Error()), err}
+	if told := indicesFlags.Replace(err.Error()); role == operandRoles[1] && told != err.Error() {
+		return &toldError{told, err}
 	}
 	return err
 }
 
 // notOpened says more of a file that is not there.
-func notOpened(role, path string, err error) error {
-	if _, missing := os.Stat(path); !errors.Is(err, fs.ErrNotExist) || !errors.Is(missing, fs.ErrNotExist) || catalog.IsPattern(path) {
+func notOpened(role string, from files.Operand, err error) error {
+	if _, missing := os.Stat(from.Path); !errors.Is(err, fs.ErrNotExist) || !errors.Is(missing, fs.ErrNotExist) || from.IsPattern() || from.IsURL() {
 		return ofRole(role, err)
 	}
-	if filepath.IsAbs(path) {
-		return garner.Errorf(err, "%s: there is no file %s; check its name", role, path)
+	if filepath.IsAbs(from.Path) {
+		return garner.Errorf(err, "%s: there is no file %s; check its name", role, from.Path)
 	}
-	return garner.Errorf(err, "%s: there is no file %s here; check its name, or give its folder too", role, path)
+	return garner.Errorf(err, "%s: there is no file %s here; check its name, or give its folder too", role, from.Path)
 }
 
 // completeOperand offers files, and the tensors of an archive, to the shell.
@@ -241,23 +255,23 @@ func completeOperand(_ *cobra.Command, args []string, typed string) ([]string, c
 	if len(args) >= len(operandRoles) {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	format, path, _, ok := catalog.ParseOperand(typed)
-	if !ok || !format.Named || path == typed {
+	from, err := files.Parse(typed)
+	if err != nil || !from.Format.Named || from.Path == typed {
 		var extensions []string
-		for _, f := range catalog.ArrayFormats() {
-			for _, e := range f.Extensions {
+		for _, f := range files.Formats() {
+			for _, e := range slices.Concat(f.Extensions, f.Indexes) {
 				extensions = append(extensions, e[1:])
 			}
 		}
 		return extensions, cobra.ShellCompDirectiveFilterFileExt
 	}
-	list, err := catalog.List(path, catalog.ArrayOptions{})
+	list, err := from.List(context.Background(), files.Options{})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	var names []string
+	var all []string
 	for _, a := range list {
-		names = append(names, path+"#"+a.Name)
+		all = append(all, from.Path+"#"+a.Name)
 	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return all, cobra.ShellCompDirectiveNoFileComp
 }

@@ -166,7 +166,7 @@ func (p *program) policy(o operators.Operator, attribute, word string) (string, 
 		return "", err
 	}
 	defer r.close()
-	plan, err := garner.NewPlan(r.op, r.data.tensor.Spec(), r.indices.tensor.Spec())
+	plan, err := garner.NewPlan(r.op, r.dataTensor.Spec(), r.indicesTensor.Spec())
 	if err != nil {
 		return "", err
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,21 +11,18 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/format/npy"
-	"github.com/garner-go/garner/format/npz"
-	"github.com/garner-go/garner/format/safetensors"
+	"github.com/garner-go/garner/files"
 	"github.com/garner-go/garner/internal/atomicfile"
-	"github.com/garner-go/garner/internal/catalog"
 	"github.com/garner-go/garner/internal/terminal"
 )
 
-// printed is up to how many elements (lists, where there are none) a result has
-// that is printed in full.
+// printed is the most elements, or empty lists, of a result that is printed in
+// full.
 const printed = 1000
 
-// checkOutput refuses an OUT that garner cannot write, and a name of the result
-// that it has no room for, before anything is done. "" is an OUT or a name that
-// was not given.
+// checkOutput refuses an OUT of no format that is written, and a name that its
+// format has no place for, before any work. "" is an OUT or a name that is not
+// given.
 func checkOutput(out, name string) error {
 	format, ok := formatOf(out)
 	if ok {
@@ -38,52 +34,73 @@ func checkOutput(out, name string) error {
 	if path, name, ok := strings.Cut(out, "#"); ok {
 		return wrong("-o %s: give the name apart from the file's, -o %s --name %s", out, path, name)
 	}
-	return wrong("-o %s: garner writes %s files, and npy to standard output for -o -", out, catalog.Writable())
+	return wrong("-o %s: garner writes %s files, and npy to standard output for -o -", out, files.Writable())
 }
 
-// formatOf is the format that an OUT is written in.
-func formatOf(out string) (format catalog.ArrayFormat, ok bool) {
+// formatOf is the format of an OUT.
+func formatOf(out string) (format files.Format, ok bool) {
 	if out == "" || out == "-" || out == os.DevNull {
-		out = ".npy"
+		return files.FormatByName("npy")
 	}
-	format, extension, ok := catalog.FormatOf(out)
-	// An index of safetensors files is no file of an array.
-	return format, ok && format.Writes && extension != safetensors.IndexSuffix
+	format, err := files.OutputFormat(out)
+	return format, err == nil
 }
 
-// A sink is where a result goes.
-type sink struct {
-	ctx     context.Context
+// An output is the writer of a result; the caller ends it.
+type output struct {
+	*files.Writer
 	program *program
-	file    *atomicfile.File // nil: standard output
-	format  catalog.ArrayFormat
-	name    string // of the result in the file
 }
 
-// create makes the sink of an OUT, "" for printing, and of the result's name, ""
-// for that of the form. What is an input, or cannot be written, is refused here,
-// before the work.
-func (p *program) create(ctx context.Context, out, name string, inputs ...string) (*sink, error) {
-	s := &sink{ctx: ctx, program: p}
-	s.format, _ = formatOf(out)
-	s.name = cmp.Or(name, s.format.Result)
-	switch out {
-	case "":
-		return s, nil
-	case "-":
-		return s, p.notInput(inputs)
+// create begins OUT, a file or -. It refuses an input and what cannot be written,
+// before the work. The zero spec is one that is not known yet.
+func (p *program) create(ctx context.Context, out string, spec garner.Spec, o files.CreateOptions) (_ *output, err error) {
+	format, _ := formatOf(out)
+	o.Format = format.Name
+	to := &output{program: p}
+	if out == "-" {
+		if to.Writer, err = files.NewWriter(ctx, stdoutWriter{p.stdout}, spec, o); err == nil {
+			err = p.notInput(o.Inputs)
+		}
+		return to, err
 	}
-	info, err := os.Stat(out)
-	temporary := err != nil || info.Mode().IsRegular()
-	p.unfinished.Store(temporary)
-	if s.file, err = atomicfile.Create(out, inputs...); err != nil {
+	p.unfinished.Store(onDisk(out))
+	if to.Writer, err = files.Create(ctx, out, spec, o); err != nil {
 		p.unfinished.Store(false)
-		return nil, err
 	}
-	return s, nil
+	return to, err
 }
 
-// notInput refuses a standard output that was redirected to an input.
+// onDisk reports whether OUT is written under a temporary name.
+func onDisk(out string) bool {
+	info, err := os.Stat(out)
+	return err != nil || info.Mode().IsRegular()
+}
+
+// end discards what is not committed or kept.
+func (o *output) end() {
+	o.Abort()
+	o.program.unfinished.Store(false)
+}
+
+// write writes a whole tensor and commits it.
+func (o *output) write(t garner.Tensor) error {
+	err := o.Put(t)
+	if err == nil {
+		err = o.Commit()
+	}
+	return err
+}
+
+// A stdoutWriter words the errors of standard output.
+type stdoutWriter struct{ w io.Writer }
+
+func (s stdoutWriter) Write(b []byte) (int, error) {
+	n, err := s.w.Write(b)
+	return n, notWritten(err)
+}
+
+// notInput refuses standard output that is redirected to an input.
 func (p *program) notInput(inputs []string) error {
 	stdout, ok := p.stdout.(*os.File)
 	if !ok {
@@ -101,7 +118,41 @@ func (p *program) notInput(inputs []string) error {
 	return nil
 }
 
-// abort removes what was begun, unless it was committed.
+// A sink takes a text, such as a picture.
+type sink struct {
+	program *program
+	file    *atomicfile.File // nil: standard output
+}
+
+// createText begins OUT, a file or -, for a text.
+func (p *program) createText(out string, inputs ...string) (*sink, error) {
+	s := &sink{program: p}
+	if out == "-" {
+		return s, p.notInput(inputs)
+	}
+	p.unfinished.Store(onDisk(out))
+	var err error
+	if s.file, err = atomicfile.Create(out, inputs...); err != nil {
+		p.unfinished.Store(false)
+		return nil, err
+	}
+	return s, nil
+}
+
+// write writes a text; a file appears whole or not at all.
+func (s *sink) write(text []byte) error {
+	defer s.abort()
+	if s.file == nil {
+		_, err := s.program.stdout.Write(text)
+		return notPrinted(err)
+	}
+	if _, err := s.file.Write(text); err != nil {
+		return err
+	}
+	return s.file.Commit()
+}
+
+// abort discards what is not committed.
 func (s *sink) abort() {
 	if s.file != nil {
 		s.file.Abort()
@@ -109,80 +160,8 @@ func (s *sink) abort() {
 	}
 }
 
-// check refuses a result that the form cannot hold, before its elements are
-// known.
-func (s *sink) check(t garner.Tensor) error {
-	switch s.format.Name {
-	case "npz":
-		return npz.Check([]npz.Named{{Name: s.name, Tensor: t}})
-	case "npy":
-		return nil // any
-	}
-	_, _, err := s.format.Form(s.name, garner.SpecOf(t.DType(), t.Shape()...))
-	return err
-}
-
-// write writes a result, whole or not at all. descr is how data's dtype was
-// named, "" where it was not.
-func (s *sink) write(t garner.Tensor, descr string) error {
-	defer s.abort()
-	meter := s.program.meter("writing", onDisk(t))
-	defer meter.Stop()
-	var w io.Writer = s.program.stdout
-	if s.file != nil {
-		w = s.file
-	}
-	w = contextWriter{s.ctx, w, meter}
-	var err error
-	switch {
-	case s.format.Name == "npz":
-		err = npz.Write(w, []npz.Named{{Name: s.name, Tensor: t, Descr: descr}})
-	case s.format.Name != "npy":
-		err = writeForm(w, s.format, s.name, t)
-	case t.DType() == garner.String && descr != "":
-		err = npy.WriteStrings(w, t, descr)
-	default:
-		err = npy.Write(w, t)
-	}
-	if s.file == nil {
-		return notWritten(err)
-	}
-	if err != nil {
-		return err
-	}
-	if err := context.Cause(s.ctx); err != nil {
-		return err
-	}
-	return s.file.Commit()
-}
-
-// writeForm writes a contiguous tensor to a file of one array.
-func writeForm(w io.Writer, format catalog.ArrayFormat, name string, t garner.Tensor) error {
-	b, err := t.Bytes()
-	if err != nil {
-		return err
-	}
-	elements, err := format.NewWriter(w, name, garner.SpecOf(t.DType(), t.Shape()...))
-	if err != nil {
-		return err
-	}
-	if _, err := elements.Write(b); err != nil {
-		return err
-	}
-	return elements.Close()
-}
-
-// onDisk is how many bytes a tensor takes in a file, about; 0 where only its
-// strings tell.
-func onDisk(t garner.Tensor) int64 {
-	if t.DType() == garner.String {
-		return 0
-	}
-	return volume(t.DType(), int64(t.Len()))
-}
-
-// print prints a result as nested lists, or says what it is where it is large.
-func (s *sink) print(t garner.Tensor) error {
+// print prints a result as nested lists, or a summary of a large one.
+func (p *program) print(t garner.Tensor) error {
 	text := ""
 	if lists(t.Shape()) <= printed {
 		text = t.Text() + "\n"
@@ -192,12 +171,12 @@ func (s *sink) print(t garner.Tensor) error {
 			return err
 		}
 	}
-	_, err := io.WriteString(s.program.stdout, text)
+	_, err := io.WriteString(p.stdout, text)
 	return notPrinted(err)
 }
 
-// lists is how many elements are printed of a tensor of a shape, or how many
-// empty lists; more than printed stands for any number above it.
+// lists is how many elements, or empty lists, the text of a tensor of a shape has;
+// printed+1 stands for all larger numbers.
 func lists(shape garner.Shape) int {
 	n := 1
 	for _, d := range shape {
@@ -211,7 +190,7 @@ func lists(shape garner.Shape) int {
 	return n
 }
 
-// summary says what a large tensor is, and shows its ends.
+// summary is a large tensor's dtype, shape, first and last elements.
 func summary(t garner.Tensor) (string, error) {
 	const shown = 5
 	n := t.Len()
@@ -233,7 +212,7 @@ func summary(t garner.Tensor) (string, error) {
 	return fmt.Sprintf("%s%s, %d elements\nfirst %s\nlast  %s\n\"-o FILE.npy\" writes them all\n", t.DType(), t.Shape(), n, first.Text(), last.Text()), nil
 }
 
-// notWritten says why standard output did not take an array.
+// notWritten words the error of an array on standard output.
 func notWritten(err error) error {
 	switch {
 	case err == nil, errors.Is(err, errInterrupted), errors.Is(err, garner.ErrDType), errors.Is(err, garner.ErrFault):
@@ -244,8 +223,8 @@ func notWritten(err error) error {
 	return garner.Errorf(err, "cannot write standard output: %v; make room there, or name a file with -o", reason(err))
 }
 
-// notPrinted says why standard output did not take text. A reader that wants no
-// more of it, such as head, is no reason to say anything.
+// notPrinted words the error of a text on standard output. A reader that closes it
+// early, such as head, is an errReaderGone, which is not reported.
 func notPrinted(err error) error {
 	switch {
 	case err == nil:
@@ -256,7 +235,7 @@ func notPrinted(err error) error {
 	return garner.Errorf(err, "cannot write standard output: %v; make room there", reason(err))
 }
 
-// reason is what the operating system says.
+// reason is the innermost error: what the operating system says.
 func reason(err error) error {
 	for {
 		inner := errors.Unwrap(err)
@@ -277,7 +256,7 @@ func (p *program) printJSON(v any) error {
 	return notPrinted(err)
 }
 
-// A printer prints line by line, and remembers the first failure.
+// A printer prints line by line, and keeps the first error.
 type printer struct {
 	buf *bufio.Writer
 }
@@ -302,28 +281,4 @@ func (r contextReader) Read(b []byte) (int, error) {
 	n, err := r.r.Read(b)
 	r.meter.Add(int64(n))
 	return n, err
-}
-
-// A contextWriter writes until its context ends, which it looks at once a
-// mebibyte.
-type contextWriter struct {
-	ctx   context.Context
-	w     io.Writer
-	meter *terminal.Meter
-}
-
-func (w contextWriter) Write(b []byte) (int, error) {
-	const block = 1 << 20
-	n := 0
-	for {
-		if w.ctx.Err() != nil {
-			return n, context.Cause(w.ctx)
-		}
-		k, err := w.w.Write(b[n:min(len(b), n+block)])
-		n += k
-		w.meter.Add(int64(k))
-		if err != nil || n == len(b) {
-			return n, err
-		}
-	}
 }

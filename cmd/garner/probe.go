@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/format/raw"
-	"github.com/garner-go/garner/internal/catalog"
+	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/internal/units"
 	"github.com/garner-go/garner/source"
 	"github.com/spf13/cobra"
 )
@@ -64,7 +64,7 @@ TABLE is a file of rows along its first axis, such as gather takes.
 Exit status: 0 measured; 1 TABLE was refused, or could not be read; 2 the command
 was wrong; 130 interrupted.`
 
-// probeFlags are what probe can be told.
+// probeFlags are the flags of probe.
 type probeFlags struct {
 	rows    rowCounts
 	seconds seconds
@@ -76,7 +76,7 @@ type probeFlags struct {
 	raw     bool
 }
 
-// rowCounts is the value of a flag that takes sizes of batches, in rows.
+// rowCounts is the value of a flag that takes batch sizes, in rows.
 type rowCounts []int
 
 func (r *rowCounts) String() string {
@@ -119,11 +119,11 @@ func (p *program) probeCommand() *cobra.Command {
   garner probe data.npy --rows 2 --seconds 0.1 --json`,
 		Args: cobra.ArbitraryArgs, // RunE says it better
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o, err := f.check(cmd, args)
+			table, o, err := f.check(cmd, args)
 			if err != nil {
 				return err
 			}
-			return p.probe(cmd.Context(), f, args[0], o)
+			return p.probe(cmd.Context(), f, table, o)
 		},
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
@@ -151,38 +151,39 @@ func (p *program) probeCommand() *cobra.Command {
 	return cmd
 }
 
-// check refuses a command line that cannot be carried out, before anything is
-// opened.
-func (f *probeFlags) check(cmd *cobra.Command, args []string) (o catalog.ArrayOptions, err error) {
+// check parses a command line, and refuses what is wrong with it before it opens
+// anything.
+func (f *probeFlags) check(cmd *cobra.Command, args []string) (table files.Operand, o files.Options, err error) {
 	switch {
 	case len(args) == 0:
-		return o, usage(cmd, "probe takes a TABLE: a file such as table.npy, or model.gguf#NAME")
+		return table, o, usage(cmd, "probe takes a TABLE: a file such as table.npy, or model.gguf#NAME")
 	case len(args) > 1:
-		return o, usage(cmd, "probe takes one TABLE; %d were given", len(args))
-	case args[0] == "-":
-		return o, wrong("TABLE - is standard input, of which no row can be read twice; name a file")
-	case f.json && f.picture == "-":
-		return o, wrong("--json and -o - both write to standard output; give -o a file")
-	case f.picture != "" && f.picture != "-" && f.picture != os.DevNull && !strings.EqualFold(filepath.Ext(f.picture), ".svg"):
-		return o, wrong("-o %s: probe draws .svg files, and svg to standard output for -o -", f.picture)
+		return table, o, usage(cmd, "probe takes one TABLE; %d were given", len(args))
 	}
-	format, path, name, ok := catalog.ParseOperand(args[0])
+	from := parseOperand(args[0])
+	table = from.file
 	switch {
-	case !ok:
-		return o, wrong("TABLE %q is no file that garner reads: %s", args[0], catalog.Readable())
-	case format.Named && name == "" && !catalog.Unnamed(path):
-		return o, wrong("TABLE %s names no tensor: write %s#NAME; \"garner info %s\" lists what it has", args[0], path, path)
+	case from.kind == kindStdin:
+		return table, o, wrong("TABLE - is standard input, of which no row can be read twice; name a file")
+	case f.json && f.picture == "-":
+		return table, o, wrong("--json and -o - both write to standard output; give -o a file")
+	case f.picture != "" && f.picture != "-" && f.picture != os.DevNull && !strings.EqualFold(filepath.Ext(f.picture), ".svg"):
+		return table, o, wrong("-o %s: probe draws .svg files, and svg to standard output for -o -", f.picture)
+	case from.kind != kindFile:
+		return table, o, wrong("TABLE %q is no file that garner reads: %s", args[0], files.Readable())
+	case table.NeedsName():
+		return table, o, wrong("TABLE %s names no tensor: write %s#NAME; \"garner info %s\" lists what it has", args[0], table.Path, table.Path)
 	}
-	o = catalog.ArrayOptions{DType: garner.DType(f.dtype), Offset: f.offset.value, Raw: f.raw}
+	o = files.Options{DType: garner.DType(f.dtype), Offset: f.offset.value, Raw: f.raw}
 	if f.shape != "" {
-		if o.Shape, err = raw.ParseShape(f.shape); err != nil {
-			return o, wrong("--shape: %s", bare(err))
+		if o.Shape, err = files.ParseShape(f.shape); err != nil {
+			return table, o, wrong("--shape: %s", bare(err))
 		}
 	}
-	return o, nil
+	return table, o, nil
 }
 
-// A probed is what probe found out, as --json prints it.
+// A probed is the result of probe, as --json prints it.
 type probed struct {
 	Table       string        `json:"table"`
 	DType       string        `json:"dtype"`
@@ -201,17 +202,17 @@ type probed struct {
 	Choices     []choice      `json:"choices"`
 }
 
-// probedDisk is what the disk reaches by itself.
+// probedDisk is the disk's own speed, without garner.
 type probedDisk struct {
 	ReadBytes    int     `json:"read_bytes,omitempty"`
 	Depth        int     `json:"depth,omitempty"`
 	ReadsPerS    float64 `json:"reads_per_s,omitempty"`
 	MicrosPerOne float64 `json:"us_per_read,omitempty"`
 	How          string  `json:"how,omitempty"`
-	Missing      string  `json:"missing,omitempty"` // why there is nothing
+	Missing      string  `json:"missing,omitempty"` // why it is not known
 }
 
-// A probedPoint is the time of one way on batches of one size.
+// A probedPoint is the time of one way of reading at one batch size.
 type probedPoint struct {
 	Way       string  `json:"way"`
 	State     string  `json:"state"`
@@ -219,11 +220,11 @@ type probedPoint struct {
 	Micros    float64 `json:"us_per_row,omitempty"` // the median
 	Least     float64 `json:"min_us_per_row,omitempty"`
 	Batches   int     `json:"batches,omitempty"`
-	Took      string  `json:"took,omitempty"` // by auto
+	Took      string  `json:"took,omitempty"` // the way that auto chose
 	GaveUp    float64 `json:"gave_up_s,omitempty"`
 }
 
-// A choice is which way garner takes, and why.
+// A choice is the way of reading that garner takes, and why.
 type choice struct {
 	State       string  `json:"state"`
 	Way         string  `json:"way"`
@@ -235,18 +236,17 @@ type choice struct {
 	FastestTime float64 `json:"fastest_us_per_row"`
 }
 
-// The states that rows are in.
+// The states of rows: none, or all of their pages in the page cache.
 const (
 	cold = "cold"
 	warm = "warm"
 )
 
-func (p *program) probe(ctx context.Context, f *probeFlags, table string, o catalog.ArrayOptions) error {
+func (p *program) probe(ctx context.Context, f *probeFlags, table files.Operand, o files.Options) error {
 	open := func() (*source.File, error) {
-		opened, err := catalog.OpenArray(table, o)
+		opened, err := table.Open(ctx, o)
 		if err != nil {
-			_, path, _, _ := catalog.ParseOperand(table)
-			return nil, notOpened("TABLE", path, err)
+			return nil, notOpened("TABLE", table, err)
 		}
 		file, ok := opened.Array.(*source.File)
 		if !ok {
@@ -263,14 +263,14 @@ func (p *program) probe(ctx context.Context, f *probeFlags, table string, o cata
 	var to *sink
 	if f.picture != "" {
 		var err error
-		if to, err = p.create(ctx, f.picture, "", r.paths()...); err != nil {
+		if to, err = p.createText(f.picture, r.paths()...); err != nil {
 			return err
 		}
 		defer to.abort()
 	}
 	spec := r.file.Spec()
 	found := &probed{
-		Table: table, DType: spec.DType.String(), Shape: append([]int{}, shapeOf(spec)...), Rows: r.count, RowBytes: r.rowBytes, ReadBytes: r.size,
+		Table: table.String(), DType: spec.DType.String(), Shape: append([]int{}, shapeOf(spec)...), Rows: r.count, RowBytes: r.rowBytes, ReadBytes: r.size,
 		Bytes: r.stored, Files: len(r.parts), Machine: machine(), Threads: runtime.GOMAXPROCS(0),
 	}
 	meter := p.meter("probing", r.spend.Milliseconds())
@@ -281,7 +281,7 @@ func (p *program) probe(ctx context.Context, f *probeFlags, table string, o cata
 	}
 	found.choose()
 	if to != nil {
-		if err := to.writeText(found.svg()); err != nil || f.picture == "-" {
+		if err := to.write(found.svg()); err != nil || f.picture == "-" {
 			return err
 		}
 	}
@@ -293,7 +293,7 @@ func (p *program) probe(ctx context.Context, f *probeFlags, table string, o cata
 	return out.flush()
 }
 
-// at finds a point; nil where there is none that was timed.
+// at finds a timed point; nil without one.
 func (f *probed) at(state, way string, rows int) *probedPoint {
 	for i := range f.Points {
 		if p := &f.Points[i]; p.State == state && p.Way == way && p.BatchRows == rows && p.Batches > 0 {
@@ -303,8 +303,8 @@ func (f *probed) at(state, way string, rows int) *probedPoint {
 	return nil
 }
 
-// ways are those that were timed, in the order in which they were; sizes those
-// of batches.
+// ways lists the ways in the order of timing, and the batch sizes in ascending
+// order.
 func (f *probed) ways() (ways []string, sizes []int) {
 	for _, p := range f.Points {
 		if !slices.Contains(ways, p.Way) {
@@ -318,7 +318,7 @@ func (f *probed) ways() (ways []string, sizes []int) {
 	return ways, sizes
 }
 
-// choose says of each state which way garner took for the largest batch, and
+// choose notes for each state the way that garner took for the largest batch, and
 // why.
 func (f *probed) choose() {
 	ways, sizes := f.ways()
@@ -345,7 +345,7 @@ func (f *probed) choose() {
 	}
 }
 
-// whyChosen is a sentence on why garner takes a way.
+// whyChosen says in a sentence why garner takes a way.
 func whyChosen(state, way string, rows int, rings bool) string {
 	switch {
 	case way == source.Mapped.String() && state == warm:
@@ -370,19 +370,19 @@ func whyChosen(state, way string, rows int, rings bool) string {
 }
 
 func (f *probed) print(to printer) {
-	files := ""
+	cut := ""
 	if f.Files > 1 {
-		files = fmt.Sprintf(" in %d files", f.Files)
+		cut = fmt.Sprintf(" in %d files", f.Files)
 	}
-	to.printf("table    %s   %s%s   %d rows of %d bytes, %s on the disk%s\n", f.Table, f.DType, garner.Shape(f.Shape), f.Rows, f.RowBytes, inSize(f.Bytes), files)
+	to.printf("table    %s   %s%s   %d rows of %d bytes, %s on the disk%s\n", f.Table, f.DType, garner.Shape(f.Shape), f.Rows, f.RowBytes, units.Bytes(f.Bytes), cut)
 	if int64(f.ReadBytes) < f.RowBytes {
-		to.printf("         of each row the first %s are read\n", inBytes(f.ReadBytes))
+		to.printf("         of each row the first %s are read\n", units.Bytes(int64(f.ReadBytes)))
 	}
 	to.printf("machine  %s\n", f.about())
 	if f.Disk.Missing != "" {
 		to.printf("disk     its own speed is not known: %s\n", f.Disk.Missing)
 	} else {
-		to.printf("disk     %s: %s random reads of %s a second, %d at once, %s\n", inTime(1000*f.Disk.MicrosPerOne), inThousands(f.Disk.ReadsPerS), inBytes(f.Disk.ReadBytes), f.Disk.Depth, f.Disk.How)
+		to.printf("disk     %s: %s random reads of %s a second, %d at once, %s\n", inTime(1000*f.Disk.MicrosPerOne), inThousands(f.Disk.ReadsPerS), units.Bytes(int64(f.Disk.ReadBytes)), f.Disk.Depth, f.Disk.How)
 	}
 	ways, sizes := f.ways()
 	for _, state := range []string{cold, warm} {
@@ -406,7 +406,7 @@ func (f *probed) print(to printer) {
 	for _, c := range f.Choices {
 		to.printf("%s     garner takes %s: %s.\n", c.State, c.Way, c.Why)
 		to.printf("         %s a row in batches of %d%s", inTime(1000*c.Micros), c.BatchRows, c.disk(f.Disk.ReadBytes))
-		// What is measured again differs by some.
+		// A difference below a fifth may be noise of the measurement.
 		switch faster := c.FastestTime < 0.8*c.Micros; {
 		case faster && c.Fastest == c.Way:
 			to.printf("; without looking what is in the page cache %s", inTime(1000*c.FastestTime))
@@ -417,12 +417,12 @@ func (f *probed) print(to printer) {
 	}
 }
 
-// disk says how much of the disk's own speed is reached.
+// disk says which share of the disk's own speed a choice reaches.
 func (c choice) disk(bytes int) string {
 	if c.OfDisk == 0 {
 		return ""
 	}
-	said := fmt.Sprintf(", %.0f%% of the disk's own speed at reads of %s", c.OfDisk, inBytes(bytes))
+	said := fmt.Sprintf(", %.0f%% of the disk's own speed at reads of %s", c.OfDisk, units.Bytes(int64(bytes)))
 	if c.OfDisk > 110 {
 		said += " (rows that lie near each other share a read, or others had kept the disk busy)"
 	}
@@ -456,19 +456,6 @@ func (f *probed) printRow(to printer, state string, rows int, ways []string) {
 	}
 }
 
-// inSize is a number of bytes, to three digits.
-func inSize(bytes int64) string {
-	for _, unit := range []struct {
-		name string
-		size float64
-	}{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
-		if v := float64(bytes); v >= unit.size {
-			return fmt.Sprintf("%.3g %s", v/unit.size, unit.name)
-		}
-	}
-	return fmt.Sprintf("%d B", bytes)
-}
-
 // inMicros is a number of µs, to three digits or more.
 func inMicros(v float64) string {
 	if v >= 999.5 {
@@ -477,7 +464,7 @@ func inMicros(v float64) string {
 	return fmt.Sprintf("%.3g", v)
 }
 
-// about is where was measured.
+// about names the machine and its threads.
 func (f *probed) about() string {
 	threads := "1 thread"
 	if f.Threads > 1 {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/garner-go/garner/internal/units"
 	"github.com/garner-go/garner/source"
 )
 
@@ -68,7 +69,7 @@ func (c *probeChart) axes() {
 <rect width="%d" height="%d" fill="#ffffff"/>
 `, chartWidth, chartHeight, chartWidth, chartHeight, chartWidth, chartHeight)
 	c.text(chartLeft, 28, `font-size="17" font-weight="bold"`, "Microseconds a row against the size of a batch")
-	c.text(chartLeft, 50, `fill="#555555"`, fmt.Sprintf("rows of %d bytes out of %s · %s", c.ReadBytes, inSize(c.Bytes), c.probed.about()))
+	c.text(chartLeft, 50, `fill="#555555"`, fmt.Sprintf("rows of %d bytes out of %s · %s", c.ReadBytes, units.Bytes(c.Bytes), c.probed.about()))
 	for _, n := range c.sizes {
 		c.printf("<path d=\"M%.1f %dV%d\" stroke=\"#e4e4e4\"/>\n", c.x(n), chartTop, chartBottom)
 		c.text(c.x(n), chartBottom+20, `text-anchor="middle"`, fmt.Sprint(n))
@@ -138,6 +139,6 @@ func (c *probeChart) legend(ways []string) {
 		entry(`stroke="#222222" stroke-width="1.6" stroke-dasharray="2 4"`, "the disk itself:")
 		c.text(x+40, y-4, `fill="#555555"`, fmt.Sprintf("%.3g µs a read", c.Disk.MicrosPerOne))
 		y += line - 6
-		c.text(x+40, y-4, `fill="#555555"`, fmt.Sprintf("of %s, %d deep", inBytes(c.Disk.ReadBytes), c.Disk.Depth))
+		c.text(x+40, y-4, `fill="#555555"`, fmt.Sprintf("of %s, %d deep", units.Bytes(int64(c.Disk.ReadBytes)), c.Disk.Depth))
 	}
 }

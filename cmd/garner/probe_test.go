@@ -274,7 +274,7 @@ func TestProbeSays(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"100 rows of 33554432 bytes, 3.12 GiB on the disk in 3 files\n         of each row the first 16 MiB are read\n",
+		"100 rows of 33554432 bytes, 3.1 GiB on the disk in 3 files\n         of each row the first 16 MiB are read\n",
 		"disk     20 µs: 50 k random reads of 4 KiB a second, 64 at once, so\n",
 		"       16        50     >1000       100   ring\n",
 		"       16         -      0.25         1   mapped\n",

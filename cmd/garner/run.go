@@ -12,10 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/format/npy"
-	"github.com/garner-go/garner/internal/atomicfile"
-	"github.com/garner-go/garner/internal/catalog"
-	"github.com/garner-go/garner/internal/literal"
+	"github.com/garner-go/garner/files"
 	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/model"
 	"github.com/spf13/cobra"
@@ -47,7 +44,7 @@ Exit status: 0 done; 1 the model, an input or an index was refused, or a file co
 not be read or written; 2 the command was wrong, or an input is missing; 130
 interrupted.`
 
-// runFlags are what run can be told.
+// runFlags are the flags of run.
 type runFlags struct {
 	inputs, results []string
 	node, out       string
@@ -81,7 +78,7 @@ func (p *program) runCommand() *cobra.Command {
 	return cmd
 }
 
-// A wanted is a value that is asked for, under the name by which it is.
+// A wanted is a value to compute, and the name that asked for it.
 type wanted struct {
 	name  string
 	value *model.Value
@@ -115,7 +112,7 @@ func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
 	if err != nil {
 		return err
 	}
-	files, err := fileNames(goals)
+	outputs, err := fileNames(goals)
 	if f.out != "" && err != nil {
 		return err
 	}
@@ -146,7 +143,7 @@ func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
 	if f.out == "" {
 		return p.printResults(goals, tensors)
 	}
-	return r.write(ctx, f.out, goals, files, tensors)
+	return r.write(ctx, f.out, goals, outputs, tensors)
 }
 
 // A modelRun is one run of a model.
@@ -154,26 +151,29 @@ type modelRun struct {
 	program *program
 	cmd     *cobra.Command
 	model   *model.Model
-	node    *model.Node // of --node; nil where the whole model runs
+	node    *model.Node // of --node; nil: the whole model runs
 	given   map[*model.Value]garner.Tensor
-	opened  []*operand
+	opened  []*files.Input
 }
 
 func (r *modelRun) close() {
-	for _, o := range r.opened {
-		o.close()
+	for _, in := range r.opened {
+		in.Close()
 	}
 }
 
 // A namedInput is one --input.
-type namedInput struct{ name, file string }
+type namedInput struct {
+	name  string
+	value operand
+}
 
-// checkInputs reads what --input says, as far as that needs no model.
+// checkInputs parses the --input flags, as far as that needs no model.
 func checkInputs(cmd *cobra.Command, list []string) ([]namedInput, error) {
 	var named []namedInput
 	streams := 0
 	for _, text := range list {
-		// Names have = in them less often than files do, but some have.
+		// The first = ends the name: files contain = more often than names.
 		name, file, ok := strings.Cut(text, "=")
 		if !ok || name == "" || file == "" {
 			return nil, usage(cmd, "--input %s: write it as NAME=FILE, for example --input ids=ids.npy", text)
@@ -181,13 +181,14 @@ func checkInputs(cmd *cobra.Command, list []string) ([]namedInput, error) {
 		if slices.ContainsFunc(named, func(n namedInput) bool { return n.name == name }) {
 			return nil, wrong("--input %s is given twice; give it once", name)
 		}
-		if err := checkInput(name, file); err != nil {
+		in := namedInput{name, parseOperand(file)}
+		if err := in.check(); err != nil {
 			return nil, err
 		}
-		if file == "-" {
+		if in.value.kind == kindStdin {
 			streams++
 		}
-		named = append(named, namedInput{name, file})
+		named = append(named, in)
 	}
 	if streams > 1 {
 		return nil, wrong("%d inputs cannot be -, there is one standard input; put all but one in files", streams)
@@ -195,23 +196,19 @@ func checkInputs(cmd *cobra.Command, list []string) ([]namedInput, error) {
 	return named, nil
 }
 
-// checkInput refuses what cannot be an input before anything is opened.
-func checkInput(name, file string) error {
-	if file == "-" || literal.IsLiteral(file) {
-		return nil
-	}
-	format, path, member, ok := catalog.ParseOperand(file)
-	switch {
-	case !ok:
-		return wrong("--input %s: %q is neither a literal such as '[1, 2]' nor a file that garner reads: %s, or - for npy on standard input", name, file, catalog.Readable())
-	case format.Named && member == "" && (path != file || !catalog.Unnamed(path)):
-		return wrong("--input %s: %s names no tensor; put its name after a #%s", name, file, tensorsOf(path))
+// check refuses what cannot be an input, before anything is opened.
+func (in namedInput) check() error {
+	switch v := in.value; {
+	case v.kind == kindUnreadable:
+		return wrong("--input %s: %q is neither a literal such as '[1, 2]' nor a file that garner reads: %s, or - for npy on standard input", in.name, v.text, files.Readable())
+	case v.kind == kindFile && v.file.NeedsName():
+		return wrong("--input %s: %s names no tensor; put its name after a #%s", in.name, v.text, tensorsOf(v.file))
 	}
 	return nil
 }
 
-// values finds the values of a name: the graph's inputs first, then those of
-// nodes, and constants.
+// values finds the values of a name: among the graph's inputs, else among those
+// of its nodes, constants included.
 func (r *modelRun) values(name string) []*model.Value {
 	var found []*model.Value
 	look := func(v *model.Value) {
@@ -241,7 +238,7 @@ func (r *modelRun) values(name string) []*model.Value {
 	return found
 }
 
-// value finds the one value that a flag names.
+// value finds the value that a flag names. None, or several, is an error.
 func (r *modelRun) value(flag, name string) (*model.Value, error) {
 	if r.node != nil {
 		for i, v := range r.node.Inputs {
@@ -265,7 +262,7 @@ func (r *modelRun) value(flag, name string) (*model.Value, error) {
 	}
 }
 
-// names are what a flag could have named.
+// names lists the names that a flag accepts, for a message.
 func (r *modelRun) names(flag string) string {
 	const most = 12
 	var list []string
@@ -297,7 +294,7 @@ func (r *modelRun) names(flag string) string {
 	return what + strings.Join(list, ", ")
 }
 
-// goals are what is asked for.
+// goals lists the values to compute.
 func (r *modelRun) goals(results []string) ([]wanted, error) {
 	var goals []wanted
 	switch {
@@ -335,7 +332,7 @@ func (r *modelRun) goals(results []string) ([]wanted, error) {
 	return goals, nil
 }
 
-// inputs opens what is given, and holds it against what the model says.
+// inputs opens the given inputs and checks them against the model.
 func (r *modelRun) inputs(ctx context.Context, named []namedInput) error {
 	targets := make([]*model.Value, len(named))
 	for i, in := range named {
@@ -350,45 +347,46 @@ func (r *modelRun) inputs(ctx context.Context, named []namedInput) error {
 	}
 	for i, in := range named {
 		v := targets[i]
-		o, err := r.open(ctx, in, v.Spec.DType)
+		opened, t, err := r.open(ctx, in, v.Spec.DType)
 		if err != nil {
 			return err
 		}
-		r.opened = append(r.opened, o)
+		r.opened = append(r.opened, opened)
 		expected := *v
 		if v.From != nil || v.Constant != nil && !slices.Contains(r.model.Graph.Inputs, v) {
-			// Whoever gives what the model would make may give it another shape.
+			// A value that stands for a node's result may have another shape.
 			expected.Spec = garner.SpecOfRank(v.Spec.DType, garner.AnyDim)
 		}
-		if r.node != nil && slices.Contains(r.node.Inputs[1:], v) && o.tensor.DType().IsInteger() {
+		if r.node != nil && slices.Contains(r.node.Inputs[1:], v) && t.DType().IsInteger() {
 			expected.Spec.DType = garner.Invalid // a gather takes indices of any integer type
 		}
-		if err := run.Check(&expected, o.tensor); err != nil {
+		if err := run.Check(&expected, t); err != nil {
 			return about("--input "+in.name+": ", err)
 		}
-		r.given[v] = o.tensor
+		r.given[v] = t
 	}
 	return nil
 }
 
-// open opens an input. What says itself of which dtype it is, is believed: that
-// it is another than the model's is for Check to say.
-func (r *modelRun) open(ctx context.Context, in namedInput, dtype garner.DType) (*operand, error) {
-	role := "--input " + in.name
-	if in.file == "-" || literal.IsLiteral(in.file) {
-		return r.program.open(ctx, role, in.file, catalog.ArrayOptions{DType: dtype})
+// open opens an input. A literal and standard input take the model's dtype. A file
+// has its own, which Check compares with the model's; one that does not say its
+// dtype takes the model's.
+func (r *modelRun) open(ctx context.Context, in namedInput, dtype garner.DType) (*files.Input, garner.Tensor, error) {
+	role, typed := "--input "+in.name, files.Options{DType: dtype}
+	if in.value.kind != kindFile {
+		return r.program.open(ctx, role, in.value, typed)
 	}
-	o, err := r.program.open(ctx, role, in.file, catalog.ArrayOptions{})
+	opened, t, err := r.program.open(ctx, role, in.value, files.Options{})
 	if errors.Is(err, garner.ErrDType) && dtype != garner.Invalid {
-		if typed, also := r.program.open(ctx, role, in.file, catalog.ArrayOptions{DType: dtype}); also == nil { // bytes without a type, as bf16 is saved
-			return typed, nil
+		if opened, t, also := r.program.open(ctx, role, in.value, typed); also == nil { // bytes without a type, as bf16 is saved
+			return opened, t, nil
 		}
 	}
-	return o, err
+	return opened, t, err
 }
 
-// needs are the values that must be given too. Of a node that runs alone those
-// are its own inputs, whatever they are made of.
+// needs lists the values that are missing. For a node that runs alone those are
+// its own inputs, not what they are computed from.
 func (r *modelRun) needs(values []*model.Value) ([]*model.Value, error) {
 	if r.node == nil {
 		return run.Needs(r.model, values, r.given)
@@ -405,7 +403,7 @@ func (r *modelRun) needs(values []*model.Value) ([]*model.Value, error) {
 	return missing, nil
 }
 
-// missing says what must be given too.
+// missing is the usage error of missing values.
 func (r *modelRun) missing(values []*model.Value) error {
 	const most = 8
 	var list []string
@@ -431,7 +429,7 @@ func (r *modelRun) missing(values []*model.Value) error {
 	return usage(r.cmd, "%s needs %s", what, text)
 }
 
-// remedy adds the flags that help where a node is not run.
+// remedy adds to the error of an unsupported node the flags that avoid it.
 func (r *modelRun) remedy(err error) error {
 	var bad *run.Unsupported
 	if !errors.As(err, &bad) {
@@ -460,7 +458,7 @@ func (p *program) printResults(goals []wanted, tensors []garner.Tensor) error {
 			to.printf("%s = %s", plain(goals[i].name), strings.Replace(text, "-o FILE.npy", "-o DIR", 1))
 			continue
 		}
-		t, err := t.Clone() // it may be mapped, and vanish
+		t, err := t.Clone() // a mapped file may be cut short while it is printed
 		if err != nil {
 			return err
 		}
@@ -473,8 +471,8 @@ func (p *program) printResults(goals []wanted, tensors []garner.Tensor) error {
 	return to.flush()
 }
 
-// fileNames are the names of results' files. Two that would be one file, on any
-// system, are refused.
+// fileNames lists the file names of results. It refuses two that are the same file
+// on some system.
 func fileNames(goals []wanted) ([]string, error) {
 	names := make([]string, len(goals))
 	taken := make(map[string]string)
@@ -489,8 +487,8 @@ func fileNames(goals []wanted) ([]string, error) {
 	return names, nil
 }
 
-// fileName makes a name that every system takes for a file: letters, digits,
-// and some others; all else becomes _.
+// fileName makes a file name that every system accepts: letters, digits and some
+// others stay, all else becomes _.
 func fileName(name string) string {
 	safe := strings.Map(func(c rune) rune {
 		if c != utf8.RuneError && (unicode.IsLetter(c) || unicode.IsDigit(c) || strings.ContainsRune("-_.+ ", c)) {
@@ -502,7 +500,7 @@ func fileName(name string) string {
 	if len(safe) > most {
 		safe = strings.ToValidUTF8(safe[:most], "")
 	}
-	// What is hidden, or no name at all, and what Windows cuts off.
+	// Hidden names, empty names, and the device names of Windows.
 	if strings.HasPrefix(safe, ".") || strings.HasPrefix(safe, " ") {
 		safe = "_" + safe[1:]
 	}
@@ -515,18 +513,25 @@ func fileName(name string) string {
 	return safe
 }
 
-// write writes all results, and gives the files their names once all of them
-// are on the disk.
+// onDiskSize is about how many bytes a tensor takes in a file; 0 for strings.
+func onDiskSize(t garner.Tensor) int64 {
+	if t.DType() == garner.String {
+		return 0
+	}
+	return volume(t.DType(), int64(t.Len()))
+}
+
+// write writes all results under temporary names, and then renames them all.
 func (r *modelRun) write(ctx context.Context, dir string, goals []wanted, names []string, tensors []garner.Tensor) (err error) {
 	p := r.program
 	inputs := filesOf(r.model)
-	for _, o := range r.opened {
-		inputs = append(inputs, o.paths...)
+	for _, in := range r.opened {
+		inputs = append(inputs, in.Paths...)
 	}
 	if err := os.Mkdir(dir, 0o777); err == nil {
 		defer func() {
 			if err != nil {
-				os.Remove(dir) // which it does only where it is empty
+				os.Remove(dir) // which fails unless it is empty
 			}
 		}()
 	} else if !errors.Is(err, os.ErrExist) {
@@ -536,24 +541,27 @@ func (r *modelRun) write(ctx context.Context, dir string, goals []wanted, names 
 	defer p.unfinished.Store(false)
 	total := int64(0)
 	for _, t := range tensors {
-		total += onDisk(t)
+		total += onDiskSize(t)
 	}
 	meter := p.meter("writing", total)
 	defer meter.Stop()
-	files := make([]*atomicfile.File, len(tensors))
+	writers := make([]*files.Writer, len(tensors))
+	before := int64(0) // bytes of the finished files
 	for i, t := range tensors {
-		if files[i], err = atomicfile.Create(filepath.Join(dir, names[i]), inputs...); err != nil {
+		o := files.CreateOptions{Inputs: inputs, Progress: func(done, _ int64) { meter.Set(before + done) }}
+		if writers[i], err = files.Create(ctx, filepath.Join(dir, names[i]), garner.SpecOf(t.DType(), t.Shape()...), o); err != nil {
 			return err
 		}
-		defer files[i].Abort()
-		if err := npy.Write(contextWriter{ctx, files[i], meter}, t); err != nil {
+		defer writers[i].Abort()
+		if err := writers[i].Put(t); err != nil {
 			return about("result "+plain(goals[i].name)+": ", err)
 		}
+		before += onDiskSize(t)
 	}
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	for i, f := range files {
+	for i, f := range writers {
 		if err := f.Commit(); err != nil {
 			return err
 		}

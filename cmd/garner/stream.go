@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -19,27 +18,24 @@ import (
 	"time"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/format/layout"
-	"github.com/garner-go/garner/internal/atomicfile"
+	"github.com/garner-go/garner/files"
 	"github.com/garner-go/garner/internal/blocks"
-	"github.com/garner-go/garner/internal/catalog"
-	"github.com/garner-go/garner/internal/literal"
 	"github.com/garner-go/garner/internal/mapped"
-	"github.com/garner-go/garner/internal/resumable"
+	"github.com/garner-go/garner/internal/units"
 	"github.com/garner-go/garner/source"
 )
 
 const (
-	// leastMemory is the smallest budget that is taken: below it every few rows
-	// would be a block of their own.
+	// leastMemory is the smallest --memory, in bytes: with less, a block holds only a
+	// few rows.
 	leastMemory = 1 << 20
 
-	// lasting is from how many bytes on a result is written such that a later run
-	// can go on with it. Smaller ones are soon made again.
+	// lasting is the least size in bytes of a result that is written resumably
+	// without being asked for; a smaller one is soon made again.
 	lasting = 64 << 20
 )
 
-// streamFlags say how a gather out of a file runs.
+// streamFlags are the flags of a gather out of a file.
 type streamFlags struct {
 	memory sizeFlag
 	resume bool
@@ -55,7 +51,7 @@ type sizeFlag struct {
 func (s *sizeFlag) String() string { return s.text }
 func (s *sizeFlag) Type() string   { return "SIZE" }
 
-// sizeUnits are what a size may end in.
+// sizeUnits lists the suffixes of a size, in bytes.
 var sizeUnits = map[string]int64{
 	"": 1, "B": 1,
 	"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40,
@@ -81,8 +77,8 @@ func (s *sizeFlag) Set(text string) error {
 	return nil
 }
 
-// flag names what was asked for that only a gather out of a file can do; ""
-// where nothing was.
+// flag is the first given flag that only a gather out of a file can do; "" where
+// none is given.
 func (f *streamFlags) flag() string {
 	switch {
 	case f.memory.given:
@@ -93,9 +89,8 @@ func (f *streamFlags) flag() string {
 	return ""
 }
 
-// check refuses flags that the operands and the output cannot keep, before
-// anything is opened.
-func (f *gatherFlags) check(data string) error {
+// check refuses flags that DATA or OUT rules out, before anything is opened.
+func (f *gatherFlags) check(data operand) error {
 	flag := f.stream.flag()
 	format, _ := formatOf(f.out)
 	switch {
@@ -103,8 +98,8 @@ func (f *gatherFlags) check(data string) error {
 		return nil
 	case f.out == "":
 		return wrong("%s: a result that is printed is made in memory; write it with -o OUT", flag)
-	case data == "-" || literal.IsLiteral(data):
-		return wrong("%s: DATA %s is in memory as a whole; put it into a file, such as a .npy", flag, brief(data))
+	case data.kind != kindFile:
+		return wrong("%s: DATA %s is in memory as a whole; put it into a file, such as a .npy", flag, brief(data.text))
 	case f.stream.resume && f.out == "-":
 		return wrong("--resume: what went to standard output is gone; name a file with -o OUT")
 	case f.stream.resume && format.Name == "npz":
@@ -113,7 +108,7 @@ func (f *gatherFlags) check(data string) error {
 	return nil
 }
 
-// brief is the beginning of an argument.
+// brief is the beginning of an argument, for a message.
 func brief(text string) string {
 	text = strings.TrimSpace(text)
 	if runes := []rune(text); len(runes) > 40 {
@@ -122,73 +117,48 @@ func brief(text string) string {
 	return text
 }
 
-// streams reports whether a gather may run out of files, without its result in
-// memory, if DATA is an array in a file.
-func (f *gatherFlags) streams(data string) bool {
-	return f.out != "" && data != "-" && !literal.IsLiteral(data)
-}
+// streams reports whether a gather may run block by block out of a file.
+func (f *gatherFlags) streams(data operand) bool { return f.out != "" && data.kind == kindFile }
 
-// An input is DATA or INDICES of a gather that runs out of files.
-type input struct {
-	array source.Array
-	paths []string // of its files
-	fact  string   // what tells it from every other input
-	held  int64    // bytes of memory that it takes
-	close func() error
-}
-
-// openInput opens DATA or INDICES. What can only be read whole is a
-// layout.ErrMemory.
-func (p *program) openInput(role, text string, o catalog.ArrayOptions) (*input, error) {
-	if text == "-" || literal.IsLiteral(text) {
-		return nil, layout.InMemory("it is no file")
-	}
+// openInPlace opens DATA or INDICES without reading elements. An array that can
+// only be read whole is a files.ErrMemory.
+func (p *program) openInPlace(ctx context.Context, role string, from operand, o files.Options) (*files.Input, error) {
 	o.InPlace = true
-	a, err := p.openArray(role, text, o)
-	if err != nil {
-		return nil, err
+	in, err := p.openFile(ctx, role, from.file, o)
+	if err == nil && in.Array == nil {
+		in.Close()
+		return nil, garner.Errorf(files.ErrMemory, "%s holds %s, which can only be read whole", from.text, in.Spec())
 	}
-	file, ok := a.Array.(*source.File)
-	if !ok {
-		a.Close()
-		return nil, layout.InMemory("it is in memory")
-	}
-	in := &input{array: file, paths: a.Paths, close: a.Close}
-	if in.fact, err = identify(file); err != nil {
-		a.Close()
-		return nil, err
-	}
-	return in, nil
+	return in, err
 }
 
-// memoryInput is an operand that is in memory.
-func memoryInput(o *operand) (*input, error) {
-	in := &input{array: source.Memory(o.tensor), paths: o.paths, close: o.close}
-	if o.tensor.DType() == garner.String {
-		return in, nil // which no operator takes for indices
+// identify is a text that differs between any two arrays: for one in files, where
+// its bytes lie, and the size and time of the files; for one in memory, a hash. ok
+// is false where neither is known.
+func identify(in *files.Input) (fact string, ok bool, err error) {
+	if file, inFiles := in.Array.(*source.File); inFiles {
+		fact, err = identifyFile(file)
+		return fact, true, err
 	}
-	in.held = volume(o.tensor.DType(), int64(o.tensor.Len()))
-	spec := o.tensor.Spec()
+	t, inMemory := in.View()
+	if !inMemory || t.DType() == garner.String {
+		return "", false, nil
+	}
+	spec := t.Spec()
 	spec.Strides = nil
 	sum := sha256.New()
 	io.WriteString(sum, spec.String())
-	err := mapped.Guard(func() error {
-		return blocks.Each(o.tensor, func(block garner.Tensor) error {
+	err = mapped.Guard(func() error {
+		return blocks.Each(t, func(block garner.Tensor) error {
 			b, err := block.Bytes()
 			sum.Write(b)
 			return err
 		})
 	})
-	if err != nil {
-		return nil, err
-	}
-	in.fact = fmt.Sprintf("%s with SHA-256 %s", spec, hex.EncodeToString(sum.Sum(nil)))
-	return in, nil
+	return fmt.Sprintf("%s with SHA-256 %s", spec, hex.EncodeToString(sum.Sum(nil))), true, err
 }
 
-// identify tells an array in files from every other: where its bytes lie, and
-// which state of the files they are of.
-func identify(file *source.File) (fact string, err error) {
+func identifyFile(file *source.File) (fact string, err error) {
 	var all strings.Builder
 	segments := file.Segments()
 	for _, s := range segments {
@@ -213,168 +183,111 @@ func identify(file *source.File) (fact string, err error) {
 	return fact, nil
 }
 
-// stream runs a gather whose DATA is in a file and whose result is written block
-// by block.
-func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *input, args []string) error {
-	indices, err := p.openInput(operandRoles[1], args[1], f.indices.options())
-	if errors.Is(err, layout.ErrMemory) {
-		var o *operand
-		if o, err = p.open(ctx, operandRoles[1], args[1], f.indices.options()); err == nil {
-			if indices, err = memoryInput(o); err != nil {
-				o.close()
-			}
-		}
-	}
+// stream gathers from DATA in a file and writes the result block by block.
+func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *files.Input) error {
+	// Before INDICES are opened: a pipe may keep that waiting while DATA changes.
+	dataFact, dataKnown, err := identify(data)
 	if err != nil {
 		return err
 	}
-	defer indices.close()
-	if r.op, err = f.policy.amend(r.op, data.array.Spec().DType); err != nil {
+	indices, held, err := p.openIndices(ctx, f, r.operands[1])
+	if err != nil {
 		return err
 	}
-	plan, err := garner.NewPlan(r.op, data.array.Spec(), indices.array.Spec())
+	defer indices.Close()
+	indicesFact, indicesKnown, err := identify(indices)
+	if err != nil {
+		return err
+	}
+	if r.op, err = f.policy.amend(r.op, data.Spec().DType); err != nil {
+		return err
+	}
+	plan, err := garner.NewPlan(r.op, data.Spec(), indices.Spec())
 	if err != nil {
 		return err
 	}
 	o := source.Options{Threads: int(f.threads.value)}
 	if f.stream.memory.given {
-		o.Memory = f.stream.memory.bytes - indices.held
-		if indices.held > f.stream.memory.bytes/2 {
+		o.Memory = f.stream.memory.bytes - held
+		if held > f.stream.memory.bytes/2 {
 			return garner.Errorf(nil, "INDICES %s take %s of memory, and --memory %s leaves too little beside them; put them into a .npy file, of which a part is read at a time, or give more",
-				brief(args[1]), amount(indices.held), f.stream.memory.text)
+				brief(r.operands[1].text), units.Bytes(held), f.stream.memory.text)
 		}
-		// Or the heap may grow to twice of what is in use before it is looked
-		// through.
+		// Without a limit the heap doubles before the garbage collector runs.
 		limit := f.stream.memory.bytes + 24<<20
 		if before := debug.SetMemoryLimit(-1); limit < before {
 			debug.SetMemoryLimit(limit)
 			defer debug.SetMemoryLimit(before)
 		}
 	}
-	to, err := p.createStream(ctx, f, r, plan, data, indices)
+	create := files.CreateOptions{
+		Name: f.name, Inputs: slices.Concat(data.Paths, indices.Paths),
+		Resume: f.stream.resume,
+	}
+	switch {
+	case dataKnown && indicesKnown:
+		create.Identity = r.identity(f, dataFact, indicesFact)
+	case f.stream.resume:
+		return wrong("--resume: DATA and INDICES of a URL cannot be told from others; put them into files")
+	}
+	if f.stream.flag() == "" {
+		create.ResumeFrom = lasting
+	}
+	spec := garner.SpecOf(plan.DType, plan.Out...)
+	to, err := p.create(ctx, f.out, spec, create)
+	if errors.Is(err, files.ErrNoResume) {
+		return &usageError{message: "--resume: " + bare(err) + " with -o OUT", err: err}
+	}
 	if err != nil {
 		return err
 	}
-	defer to.end(nil)
-	o.From = to.from
-	meter := p.meter("gathering", to.size)
-	o.Progress = func(done, _ int64) { meter.Set(done) }
-	err = source.Gather(ctx, r.op, data.array, indices.array, to.elements, o)
-	if err == nil {
-		err = to.elements.Close()
+	defer to.end()
+	switch {
+	case f.stream.resume && !to.Resumed():
+		// So a job that is restarted needs only one command.
+		fmt.Fprintf(p.stderr, "garner: there is nothing of %s to go on with, so this run starts it\n", f.out)
+	case to.Discarded():
+		fmt.Fprintf(p.stderr, "garner: what an interrupted run had written of %s is thrown away, and this one starts anew; --resume would have gone on\n", f.out)
 	}
+	o.From = to.From()
+	meter := p.meter("gathering", int64(spaceOf(spec)))
+	o.Progress = func(done, _ int64) { meter.Set(done) }
+	err = source.Gather(ctx, r.op, data.Array, indices.Array, to, o)
 	if err == nil {
 		err = context.Cause(ctx)
 	}
 	if err == nil {
-		err = to.commit()
+		err = to.Commit()
 	}
 	meter.Stop()
-	return remedy(to.end(err))
-}
-
-// A streamSink is where the result of a stream goes.
-type streamSink struct {
-	program  *program
-	path     string
-	elements io.WriteCloser
-	size     int64 // bytes of the elements
-	from     int64 // of which so many stand there already
-	whole    int64 // bytes of the file
-
-	atomic *atomicfile.File // one of the two; neither: standard output
-	parts  *resumable.File
-}
-
-// createStream makes the place of a result. What the file cannot hold is refused
-// before it is begun.
-func (p *program) createStream(ctx context.Context, f *gatherFlags, r *request, plan *garner.Plan, data, indices *input) (_ *streamSink, err error) {
-	format, _ := formatOf(f.out)
-	name := cmp.Or(f.name, format.Result)
-	spec := garner.SpecOf(plan.DType, plan.Out...)
-	s := &streamSink{program: p, path: f.out}
-	if s.size, _, err = layout.Size(spec); err != nil {
-		return nil, err
-	}
-	to := &told{ctx: ctx, words: func(err error) error { return err }}
-	begin := func() (*layout.Writer, error) { return format.NewWriter(to, name, spec) }
-	form, lasts, err := format.Form(name, spec)
-	if err == nil {
-		if lasts {
-			s.whole, err = form.Size()
-		} else {
-			_, err = format.NewWriter(io.Discard, name, spec)
+	if errors.Is(err, errInterrupted) {
+		if kept := to.Keep(); kept > 0 {
+			return &interruptedError{fmt.Sprintf("interrupted; %s of the %s of %s are kept, and the same command with --resume goes on", units.Bytes(kept), units.Bytes(to.Size()), f.out)}
 		}
 	}
+	return remedy(err)
+}
+
+// openIndices opens the INDICES of a stream, in place where possible. held is how
+// many bytes of memory they take.
+func (p *program) openIndices(ctx context.Context, f *gatherFlags, from operand) (in *files.Input, held int64, err error) {
+	if from.kind == kindFile {
+		if in, err = p.openInPlace(ctx, operandRoles[1], from, f.indices.options()); !errors.Is(err, files.ErrMemory) {
+			return in, 0, err
+		}
+	}
+	in, t, err := p.open(ctx, operandRoles[1], from, f.indices.options())
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-
-	inputs := append(slices.Clone(data.paths), indices.paths...)
-	if f.out == "-" {
-		if err := p.notInput(inputs); err != nil {
-			return nil, err
-		}
-		to.w, to.words = p.stdout, notWritten
-		s.elements = &later{begin: begin}
-		return s, nil
+	if in.Array == nil { // strings, which NewPlan refuses by their dtype
+		in.Array = source.Memory(t)
 	}
-	place, err := atomicfile.Find(f.out, inputs...)
-	if err != nil {
-		return nil, err
-	}
-	if f.stream.resume && place.Target == "" {
-		return nil, wrong("--resume: %s is no file on a disk, and what went into it is gone; name a file with -o OUT", f.out)
-	}
-	p.unfinished.Store(place.Target != "")
-	defer func() {
-		if err != nil {
-			err = s.end(err)
-		}
-	}()
-	if place.Target == "" || !lasts || s.whole < lasting && f.stream.flag() == "" {
-		if s.atomic, err = atomicfile.Create(f.out, inputs...); err != nil {
-			return nil, err
-		}
-		to.w = s.atomic
-		s.elements = &later{begin: begin}
-		return s, nil
-	}
-
-	id := r.identity(f, data, indices, fmt.Sprintf("%s, %d bytes of %s", spec, s.whole, strings.TrimSpace(format.Name+" "+name)))
-	goOn := f.stream.resume
-	if goOn {
-		// A job that is started again and again needs one command.
-		if s.parts, err = resumable.Resume(place, id, s.whole); errors.Is(err, resumable.ErrNone) {
-			fmt.Fprintf(p.stderr, "garner: there is nothing of %s to go on with, so this run starts it\n", f.out)
-			goOn = false
-		} else if err != nil {
-			return nil, err
-		}
-	}
-	if goOn {
-		s.from = min(max(s.parts.At()-form.At(0), 0)/(form.At(1)-form.At(0)), s.size)
-	} else {
-		if s.parts, err = resumable.Create(place, id, s.whole); err != nil {
-			return nil, err
-		}
-		if s.parts.Stale() {
-			fmt.Fprintf(p.stderr, "garner: what an interrupted run had written of %s is thrown away, and this one starts anew; --resume would have gone on\n", f.out)
-		}
-	}
-	to.w = s.parts
-	if s.from > 0 {
-		s.parts.Back(form.At(s.from))
-		s.elements, err = form.Resume(to, s.from)
-	} else {
-		s.parts.Back(0)
-		s.elements = &later{begin: begin}
-	}
-	return s, err
+	return in, volume(t.DType(), int64(t.Len())), nil
 }
 
-// identity is all that a result depends on.
-func (r *request) identity(f *gatherFlags, data, indices *input, result string) resumable.Identity {
+// identity lists everything that a result depends on.
+func (r *request) identity(f *gatherFlags, data, indices string) []files.Fact {
 	operator := r.operator.Name
 	for _, name := range slices.Sorted(maps.Keys(r.numbers)) {
 		operator += fmt.Sprintf(" %s=%v", name, r.numbers[name])
@@ -388,92 +301,9 @@ func (r *request) identity(f *gatherFlags, data, indices *input, result string) 
 	case f.policy.outside != "":
 		operator += " --outside " + f.policy.outside
 	}
-	return resumable.Identity{
+	return []files.Fact{
 		{What: "the operator", Value: operator},
-		{What: "DATA", Value: data.fact},
-		{What: "INDICES", Value: indices.fact},
-		{What: "the result", Value: result},
+		{What: "DATA", Value: data},
+		{What: "INDICES", Value: indices},
 	}
-}
-
-// commit sees the result to where it goes.
-func (s *streamSink) commit() error {
-	switch {
-	case s.parts != nil:
-		return s.parts.Commit()
-	case s.atomic != nil:
-		return s.atomic.Commit()
-	}
-	return nil
-}
-
-// end throws away what was not committed, or keeps it where the run was
-// interrupted and a later one can go on. It answers what there is to say.
-func (s *streamSink) end(err error) error {
-	defer s.program.unfinished.Store(false)
-	switch {
-	case s.atomic != nil:
-		s.atomic.Abort()
-	case s.parts != nil && errors.Is(err, errInterrupted):
-		if kept := s.parts.Keep(); kept > 0 {
-			return &interruptedError{fmt.Sprintf("interrupted; %s of the %s of %s are kept, and the same command with --resume goes on", amount(kept), amount(s.whole), s.path)}
-		}
-	case s.parts != nil:
-		s.parts.Abort()
-	}
-	return err
-}
-
-// later writes a header when the first elements come, so that a reader of
-// standard output gets nothing where an index is refused.
-type later struct {
-	begin    func() (*layout.Writer, error)
-	elements *layout.Writer
-}
-
-func (l *later) open() (err error) {
-	if l.elements == nil {
-		l.elements, err = l.begin()
-	}
-	return err
-}
-
-func (l *later) Write(b []byte) (int, error) {
-	if err := l.open(); err != nil {
-		return 0, err
-	}
-	return l.elements.Write(b)
-}
-
-func (l *later) Close() error {
-	if err := l.open(); err != nil {
-		return err
-	}
-	return l.elements.Close()
-}
-
-// told writes until its context ends, and gives the errors of its writer words
-// of garner's.
-type told struct {
-	ctx   context.Context
-	w     io.Writer
-	words func(error) error
-}
-
-func (t *told) Write(b []byte) (int, error) {
-	n, err := contextWriter{t.ctx, t.w, nil}.Write(b)
-	return n, t.words(err)
-}
-
-// amount is a number of bytes as one says it.
-func amount(bytes int64) string {
-	value, unit := float64(bytes), 0
-	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
-	for value >= 1000 && unit < len(units)-1 {
-		value, unit = value/1024, unit+1
-	}
-	if unit == 0 {
-		return fmt.Sprintf("%d bytes", bytes)
-	}
-	return fmt.Sprintf("%.1f %s", value, units[unit])
 }

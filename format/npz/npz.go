@@ -151,11 +151,26 @@ func (f *File) Tensor(name string) (garner.Tensor, error) {
 // name leads out of its folder are an ErrFormat; spoilt contents an
 // npy.ErrFormat, a dtype that is not read a garner.ErrDType.
 func (f *File) Array(name string) (Named, error) {
+	a, _, err := f.array(name)
+	return a, err
+}
+
+// Copy is Array with the elements in memory of their own, which outlives the
+// File: a view is copied.
+func (f *File) Copy(name string) (Named, error) {
+	a, copied, err := f.array(name)
+	if err == nil && !copied {
+		a.Tensor, err = a.Tensor.Clone()
+	}
+	return a, err
+}
+
+// array is Array; copied reports that the elements are in memory of their own.
+func (f *File) array(name string) (a Named, copied bool, err error) {
 	m, err := f.find(name)
 	if err != nil {
-		return Named{}, names.Error(f.path, err)
+		return Named{}, false, names.Error(f.path, err)
 	}
-	var a Named
 	err = mapped.Guard(func() error {
 		data, err := f.data(m)
 		if err != nil {
@@ -163,17 +178,18 @@ func (f *File) Array(name string) (Named, error) {
 		}
 		o := npy.Options{DType: f.options.DType}
 		if m.Method == zip.Store {
-			a, err = view(data, o)
+			a, copied, err = view(data, o)
 		} else {
 			a, err = f.inflate(data, m, o)
+			copied = true
 		}
 		return err
 	})
 	if err != nil {
-		return Named{}, names.Error(f.path+"#"+strings.TrimSuffix(m.Name, suffix), err)
+		return Named{}, false, names.Error(f.path+"#"+strings.TrimSuffix(m.Name, suffix), err)
 	}
 	a.Name = strings.TrimSuffix(m.Name, suffix)
-	return a, nil
+	return a, copied, nil
 }
 
 // find finds the member that a name means, as numpy.load does.
@@ -271,19 +287,19 @@ func leadsOut(name string) bool {
 	return false
 }
 
-func view(data []byte, o npy.Options) (Named, error) {
+func view(data []byte, o npy.Options) (_ Named, copied bool, err error) {
 	a, rest, err := npy.FromBytes(data, o)
 	if err != nil {
-		return Named{}, bare(err)
+		return Named{}, false, bare(err)
 	}
 	if len(rest) > 0 {
-		return Named{}, goesOn()
+		return Named{}, false, goesOn()
 	}
 	t := a.Tensor()
 	if !a.Copied() {
 		t = t.Volatile()
 	}
-	return Named{Tensor: t, Descr: a.Descr()}, nil
+	return Named{Tensor: t, Descr: a.Descr()}, a.Copied(), nil
 }
 
 // goesOn is the error of a member with bytes behind its array. numpy.load does

@@ -172,6 +172,40 @@ func TestStoredIsMapped(t *testing.T) {
 	}
 }
 
+// TestCopy keeps arrays after their archive is closed.
+func TestCopy(t *testing.T) {
+	for _, file := range []string{"stored", "deflated"} {
+		f, err := Open(filepath.Join("testdata", file+".npz"), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var copies []Named
+		var want []string
+		for _, name := range []string{"f4", "fortran", "big", "words"} {
+			a, err := f.Array(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, name+a.Tensor.Text()+a.Descr)
+			if a, err = f.Copy(name); err != nil {
+				t.Fatal(err)
+			}
+			copies = append(copies, a)
+		}
+		if _, err := f.Copy("none"); !errors.Is(err, fs.ErrNotExist) {
+			t.Error(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for i, a := range copies {
+			if got := a.Name + a.Tensor.Text() + a.Descr; got != want[i] {
+				t.Errorf("%s: %s, want %s", file, got, want[i])
+			}
+		}
+	}
+}
+
 // TestCutShort opens a file, cuts it short and reads on: an error, not the end
 // of the process.
 func TestCutShort(t *testing.T) {

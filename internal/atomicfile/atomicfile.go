@@ -16,10 +16,9 @@ import (
 	"github.com/garner-go/garner"
 )
 
-// A File is being written. What was written stands under a temporary name,
-// .garner-*.tmp in the same folder, until Commit gives it its own. Every File
-// ends with Commit or Abort; only a process that is killed leaves the temporary
-// behind.
+// A File is a file that is being written. Its bytes stand under a temporary name,
+// .garner-*.tmp in the same folder, until Commit renames it. Every File ends with
+// Commit or Abort; only a killed process leaves the temporary file behind.
 type File struct {
 	place Place
 	file  *os.File
@@ -28,20 +27,19 @@ type File struct {
 	done  bool
 }
 
-// Create begins to write a file. It has the permissions that os.Create would
-// give it: those of the file that it replaces, or 0666 less the umask.
+// Create begins to write a file, with the permissions that os.Create would give
+// it: those of the file that it replaces, or 0666 less the umask.
 //
-//   - Where path is a symbolic link, the file that it points to is replaced, in
-//     that file's folder; the link stays. It may point to a file that is not
-//     there yet.
-//   - What is neither a file nor a folder (a pipe, a terminal, /dev/null), and a
-//     name of an open file (/dev/stdout, /dev/fd/N), is written straight to, and
-//     appended to where it stands for a file: there, nothing is atomic.
-//   - A folder, a file that may not be written, a path in a folder that is not
-//     there, and a path that is the same file as one of inputs, also by way of
-//     links, are refused, before anything is created.
+//   - A symbolic link stays: the file that it points to is replaced, in that
+//     file's folder. It may point to a file that does not exist yet.
+//   - A pipe, a terminal, a device, and a name of an open file (/dev/stdout,
+//     /dev/fd/N) are written directly; a name of an open regular file is appended
+//     to. There, nothing is atomic.
+//   - Create refuses a folder, a file without write permission, a path in a folder
+//     that does not exist, and a path to the same file as one of inputs, also
+//     through links. It refuses them before it creates anything.
 //
-// Of inputs, those that are not there are ignored.
+// Inputs that do not exist are ignored.
 func Create(path string, inputs ...string) (*File, error) {
 	place, err := Find(path, inputs...)
 	if err != nil {
@@ -66,18 +64,17 @@ func Create(path string, inputs ...string) (*File, error) {
 	return f, nil
 }
 
-// A Place is where a file that is asked for is to be written.
+// A Place is where a file will be written.
 type Place struct {
-	Path   string // as asked for, for messages
-	Target string // the name that the file is to have; "" where Path is written straight to
+	Path   string // as the caller gave it, for messages
+	Target string // the name to rename to, links resolved; "" where Path is written directly
 
 	exists bool
-	mode   fs.FileMode // of the file that is there
+	mode   fs.FileMode // permissions of the existing file
 }
 
-// Find finds where path leads, and refuses what Create refuses, but for a folder
-// that is not there, which is found when something is created in it. Nothing is
-// created.
+// Find resolves path, and refuses what Create refuses, except for a folder that
+// does not exist: creating a file in it reports that. Find creates nothing.
 func Find(path string, inputs ...string) (Place, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -105,7 +102,7 @@ func Find(path string, inputs ...string) (Place, error) {
 	p := Place{Path: path, Target: target, exists: info != nil}
 	if p.exists {
 		p.mode = info.Mode().Perm()
-		// A rename does not ask whether the file may be written; os.Create does.
+		// A rename needs no permission of the file that it replaces; os.Create does.
 		file, err := os.OpenFile(target, os.O_WRONLY, 0)
 		if err != nil {
 			return Place{}, failed(path, err)
@@ -115,8 +112,7 @@ func Find(path string, inputs ...string) (Place, error) {
 	return p, nil
 }
 
-// Permit gives a new file, which is to have the Target's name, the permissions
-// of the one that is there.
+// Permit gives a new file the permissions of the existing Target.
 func (p Place) Permit(file *os.File) error {
 	if !p.exists {
 		return nil
@@ -124,9 +120,9 @@ func (p Place) Permit(file *os.File) error {
 	return failed(p.Path, file.Chmod(p.mode))
 }
 
-// Put sees a new file of the Target's folder to the disk, closes it and gives it
-// the Target's name. Unless placed, what stood there before still stands there,
-// and the new file under its own name.
+// Put flushes a file in the Target's folder to the disk, closes it and renames it
+// to Target. While placed is false, the old Target is untouched and the new file
+// keeps its own name.
 func (p Place) Put(file *os.File) (placed bool, err error) {
 	if err := file.Sync(); err != nil {
 		return false, failed(p.Path, err)
@@ -143,8 +139,8 @@ func (p Place) Put(file *os.File) (placed bool, err error) {
 	return true, nil
 }
 
-// Failed says that the file cannot be written, for a reason that the system
-// gave, and what can be done about it; nil for nil.
+// Failed turns an error of the operating system into one that says that the file
+// cannot be written, why, and what to do; nil for nil.
 func (p Place) Failed(err error) error {
 	if p.Target != "" && errors.Is(err, fs.ErrNotExist) {
 		folder := filepath.Dir(p.Target)
@@ -155,11 +151,12 @@ func (p Place) Failed(err error) error {
 	return failed(p.Path, err)
 }
 
-// bufferSize gathers headers and small tensors; larger writes go past it.
+// bufferSize is in bytes. The buffer collects headers and small tensors; larger
+// writes bypass it.
 const bufferSize = 64 << 10
 
-// follow finds the file that a path's last name stands for, through links, be
-// it there or not. direct says that it is a name of an open file instead.
+// follow resolves the links in a path's last element. target need not exist.
+// direct reports that path is a name of an open file instead.
 func follow(path string) (target string, direct bool, err error) {
 	for range 255 {
 		if openFile(path) {
@@ -180,7 +177,7 @@ func follow(path string) (target string, direct bool, err error) {
 			return "", false, err
 		}
 		if !filepath.IsAbs(link) {
-			// Not Clean: ".." in a link is taken after links before it.
+			// No Clean: ".." in a link applies after the links before it.
 			link = filepath.Dir(path) + string(filepath.Separator) + link
 		}
 		path = link
@@ -188,8 +185,8 @@ func follow(path string) (target string, direct bool, err error) {
 	return "", false, syscall.ELOOP
 }
 
-// openFile reports whether path is a name that the system gives to an open
-// file of a process.
+// openFile reports whether path is a name that the system gives to an open file,
+// such as /dev/fd/1.
 func openFile(path string) bool {
 	dir := filepath.ToSlash(filepath.Dir(path))
 	return dir == "/dev/fd" || strings.HasPrefix(dir, "/proc/")
@@ -197,7 +194,7 @@ func openFile(path string) bool {
 
 func createTemporary(dir string) (*os.File, error) {
 	for try := 0; ; try++ {
-		// Not os.CreateTemp, which takes all permissions but the owner's away.
+		// os.CreateTemp would give the file to its owner alone.
 		name := filepath.Join(dir, fmt.Sprintf(".garner-%08x.tmp", rand.Uint32()))
 		file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if err == nil || !errors.Is(err, fs.ErrExist) || try == 100 {
@@ -206,15 +203,16 @@ func createTemporary(dir string) (*os.File, error) {
 	}
 }
 
-// failed says of an operating system's error, where there is one, what could
-// not be done and what can be done about it.
+// failed says that path cannot be written, the operating system's reason, and
+// what to do; nil for nil.
 func failed(path string, err error) error {
 	if err == nil {
 		return nil
 	}
 	reason := err
 	for {
-		// The operating system's words alone: it speaks of the temporary name.
+		// The innermost error is the reason alone; the outer ones name the temporary
+		// file.
 		inner := errors.Unwrap(reason)
 		if inner == nil {
 			break
@@ -233,8 +231,8 @@ func failed(path string, err error) error {
 	return garner.Errorf(err, "cannot write %s: %v; %s", path, reason, remedy)
 }
 
-// Write adds to the file. After an error every further Write and the Commit
-// answer with that error.
+// Write appends to the file. After an error every further Write and Commit
+// return that error.
 func (f *File) Write(b []byte) (int, error) {
 	if f.done {
 		return 0, garner.Errorf(fs.ErrClosed, "cannot write %s: it is closed", f.place.Path)
@@ -249,9 +247,8 @@ func (f *File) Write(b []byte) (int, error) {
 	return n, f.err
 }
 
-// Commit writes what is still held back, sees it to the disk and gives the
-// file its name. Whatever fails is an error, and then the file that stood
-// there before still stands there, and the temporary is gone.
+// Commit writes the buffer, flushes the file to the disk and renames it. On an
+// error the old file is untouched, and the temporary file is removed.
 func (f *File) Commit() error {
 	if f.done {
 		return garner.Errorf(fs.ErrClosed, "cannot write %s: it is closed", f.place.Path)
@@ -279,8 +276,8 @@ func (f *File) commit() error {
 	return err
 }
 
-// Abort throws away what was written. After Commit it does nothing, so that it
-// can be deferred.
+// Abort removes the temporary file. After Commit it does nothing, so that it can
+// be deferred.
 func (f *File) Abort() {
 	if f.done {
 		return
@@ -292,10 +289,10 @@ func (f *File) Abort() {
 	}
 }
 
-// SyncDir sees a folder's names to the disk, where the system has that.
+// SyncDir flushes a folder's entries to the disk, where the system can.
 func SyncDir(dir string) error {
 	if runtime.GOOS == "windows" {
-		return nil // a folder cannot be flushed there
+		return nil // Windows cannot flush a folder
 	}
 	d, err := os.Open(dir)
 	if err != nil {

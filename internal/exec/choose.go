@@ -127,7 +127,7 @@ func cut(n *Nest, t *Tuning, threads int, columnar bool) choice {
 			l.way = DirectAhead
 		}
 	}
-	l.store(n, t, threads, size, bytes)
+	l.store(n, t, size, bytes)
 	l.little = l.alone && l.free == 1 && l.even && l.tiles == 1 && !n.Empty && bitsOf >= 8
 	return l
 }
@@ -137,8 +137,8 @@ func cut(n *Nest, t *Tuning, threads int, columnar bool) choice {
 // slices, which costs most if the line is read first, and where far data needs
 // the room. Short slices that arrive one by one from far away would keep a line
 // of non-temporal stores open.
-func (l *choice) store(n *Nest, t *Tuning, threads, size, bytes int) {
-	far, from := n.Reach >= t.StreamBytes, t.StreamBytes*min(threads, 2)
+func (l *choice) store(n *Nest, t *Tuning, size, bytes int) {
+	far, from := n.Reach >= t.StreamBytes, t.StreamBytes
 	if bytes < 64 || bytes >= 256 && far {
 		from /= 2
 	}

@@ -79,6 +79,9 @@ func newColumns(n *Nest, t *Tuning, threads int) (columns, Way) {
 		c.skip = c.around.Data * c.width
 		c.next = max(1, prefetchBytes/max(1, c.skip)) * c.skip
 	}
+	if product(turns(nest), c.width) <= t.AloneBytes && turns(n.Index) <= t.SharedRows {
+		threads = 1 // the run stays on one core
+	}
 	c.wide = min(c.inner.Extent, max(8, t.UnitBytes/c.width&^7))
 	c.tuples = max(1, min(t.UnitBytes/(c.wide*c.width), turns(c.outer)*c.around.Extent/(4*threads), c.around.Extent))
 	for _, l := range nest {

@@ -12,7 +12,7 @@ type Tuning struct {
 	NearBytes   int // size of data up to which it is taken to be in the caches: nothing is prefetched
 	StayBytes   int // size of data up to which it stays in the last-level cache, if non-temporal stores keep the result out
 	AheadLines  int // prefetch distance in cache lines; three quarters of it for rows of eight lines and more
-	StreamBytes int // size of a result, per core up to two, from which on its stores are non-temporal; half of it for short slices, and for long ones of far data
+	StreamBytes int // size of a result from which on its stores are non-temporal; half of it for short slices, and for long ones of far data
 	ColumnsFrom int // elements from which on columns are worth their call
 	StripBytes  int // width of the strips in which the columns of far data are visited
 }

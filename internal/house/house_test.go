@@ -26,11 +26,11 @@ const module = "github.com/garner-go/garner"
 // layers lists the packages from the ground up; a package imports only lower
 // ones. So a dialect imports no other dialect and nothing that moves bytes.
 var layers = [][]string{
-	{"internal/float"},                    // bits of narrow floats
-	{"internal/kernel", "internal/pages"}, // bytes and numbers: nothing of tensors below this line
-	{"internal/limits"},                   // measured by both
-	{"internal/exec"},                     // a nest of loops over memory: no operator, no tensor, no error text
-	{""},                                  // package garner: the plan
+	{"internal/float"}, // bits of narrow floats
+	{"internal/kernel", "internal/pages", "internal/units"}, // bytes and numbers: nothing of tensors below this line
+	{"internal/limits"}, // measured by both
+	{"internal/exec"},   // a nest of loops over memory: no operator, no tensor, no error text
+	{""},                // package garner: the plan
 	{"dialects", "gathertest", "internal/explain", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped", "internal/names", "internal/ring", "internal/terminal"},
 	{"source", "internal/resumable", "onnx/modelproto/internal/onnxpb"}, // arrays larger than memory, and the files that they are written to; what protoc made
 	{"model"},     // nodes, values, constants
@@ -39,7 +39,7 @@ var layers = [][]string{
 	{"format/layout"}, // what the file formats have in common
 	{"format/npy", "format/raw", "format/safetensors", "internal/ruletest"},
 	{"format/gguf", "format/npz"}, // data as in raw files, members that are npy files
-	{"internal/catalog"},          // the only package that knows every file format
+	{"files"},                     // the only package that knows every file format
 	{"internal/corpus", "internal/house", "internal/gendocs"},
 	{"cmd/garner", "bench/calls"},
 }
@@ -47,7 +47,7 @@ var layers = [][]string{
 // layer is where a package stands; -1 where layers does not say. A package in
 // the root folder that is not named there is a dialect.
 func layer(pkg string) int {
-	if pkg != "" && !strings.Contains(pkg, "/") && !slices.Contains([]string{"gathertest", "source", "model", "operators", "lint"}, pkg) {
+	if pkg != "" && !strings.Contains(pkg, "/") && !slices.Contains([]string{"gathertest", "source", "model", "operators", "files", "lint"}, pkg) {
 		pkg = "dialects"
 	}
 	return slices.IndexFunc(layers, func(l []string) bool { return slices.Contains(l, pkg) })
@@ -187,7 +187,7 @@ func TestLinks(t *testing.T) {
 		switch {
 		case slices.Contains([]string{"model", "operators", "lint", "internal/run"}, from):
 			refused = func(pkg string) bool {
-				return format(pkg) || slices.Contains([]string{"onnx/modelproto", "openvino/ir", "internal/catalog", "files"}, pkg)
+				return format(pkg) || slices.Contains([]string{"onnx/modelproto", "openvino/ir", "files"}, pkg)
 			}
 		case format(from):
 			refused = func(pkg string) bool {

@@ -143,7 +143,8 @@ func kindOf(word string) kind {
 	return found
 }
 
-// identifier is the name that a literal may begin with, if it is no value.
+// identifier is the dtype name that a text begins with; "" where it begins with a
+// value.
 func identifier(text string) string {
 	n := 0
 	for n < len(text) && (text[n] == '_' || 'a' <= text[n]|0x20 && text[n]|0x20 <= 'z' || n > 0 && '0' <= text[n] && text[n] <= '9') {
@@ -160,13 +161,13 @@ type span struct{ start, end int }
 type parser struct {
 	text     string
 	pos      int
-	dtype    garner.DType // of the prefix
-	shape    garner.Shape // -1 where no list of that depth was closed yet
-	ranked   bool         // whether an element or an empty list has told the rank
+	dtype    garner.DType // of the prefix; Invalid without one
+	shape    garner.Shape // -1 for a depth at which no list is closed yet
+	ranked   bool         // an element or an empty list has fixed the rank
 	elements []span       // in row-major order
 }
 
-// next is the byte after white space; ok is false at the end.
+// next skips white space and returns the byte behind it; ok is false at the end.
 func (p *parser) next() (c byte, ok bool) {
 	for p.pos < len(p.text) && strings.IndexByte(whiteSpace, p.text[p.pos]) >= 0 {
 		p.pos++
@@ -229,7 +230,7 @@ func (p *parser) parse() error {
 	return p.end()
 }
 
-// scalar reads (5), as it follows a dtype.
+// scalar reads a value in parentheses behind a dtype: (5).
 func (p *parser) scalar() error {
 	open := p.pos
 	p.pos++
@@ -353,7 +354,7 @@ func (p *parser) element() (at span, err error) {
 	return at, nil
 }
 
-// noValue says what to write instead of what stands at the given place.
+// noValue is the error of text that is no value; it says what to write instead.
 func (p *parser) noValue(at int) error {
 	end := at
 	for end < len(p.text) && strings.IndexByte("[](),\"'"+whiteSpace, p.text[end]) < 0 {
@@ -374,7 +375,7 @@ func (p *parser) noValue(at int) error {
 	return p.syntax(at, "%q is no value; a string stands in quotes", word)
 }
 
-// infer finds the type that all elements have together.
+// infer finds the dtype that holds all elements.
 func (p *parser) infer() (garner.DType, error) {
 	if len(p.elements) == 0 {
 		return garner.I64, nil
@@ -426,7 +427,7 @@ func (p *parser) infer() (garner.DType, error) {
 
 func (p *parser) word(at span) string { return p.text[at.start:at.end] }
 
-// set makes the i-th element of t what stands at the given place.
+// set parses the word at a place into the i-th element of t.
 func (p *parser) set(t garner.Tensor, i int, at span) error {
 	word := p.word(at)
 	isString := kindOf(word) == quoted
@@ -445,8 +446,7 @@ func (p *parser) set(t garner.Tensor, i int, at span) error {
 	return nil
 }
 
-// doubleQuoted is a string in single quotes, its closing one included, in
-// double ones.
+// doubleQuoted turns a string in single quotes into one in double quotes.
 func doubleQuoted(word string) string {
 	body := []byte{'"'}
 	for i := 1; i < len(word)-1; i++ {
@@ -466,5 +466,5 @@ func doubleQuoted(word string) string {
 	return string(append(body, '"'))
 }
 
-// bare is the message of one of garner's errors, to stand inside another.
+// bare is an error's message without garner's prefix, to be put into another.
 func bare(err error) string { return strings.TrimPrefix(err.Error(), "garner: ") }

@@ -26,6 +26,19 @@ func (e *named) Unwrap() error { return e.err }
 // Quote is a name for a message, which it does not fill whatever its length.
 func Quote(name string) string { return fmt.Sprintf("%.200q", name) }
 
+// First lists the first ten names, and says how many there are where there are
+// more.
+func First(all []string) string {
+	const most = 10
+	switch {
+	case len(all) == 0:
+		return "it holds none at all"
+	case len(all) > most:
+		return fmt.Sprintf("it has %d, the first of them %s", len(all), strings.Join(all[:most], ", "))
+	}
+	return "it has " + strings.Join(all, ", ")
+}
+
 // Near says which names there are: all, where they are few, or else those that
 // come nearest to name.
 func Near(name string, all []string) string {

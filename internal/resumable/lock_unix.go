@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// noFollow keeps a link, which another user may have laid, from being opened.
+// noFollow refuses to open a symbolic link, which another user may have made.
 const noFollow = unix.O_NOFOLLOW
 
-// tryLock takes a file for this process, until it closes the file or ends. A file
-// system without locks is taken at its word.
+// tryLock locks a file for this process, until it closes the file or ends. On a
+// file system without locks it succeeds.
 func tryLock(file *os.File) (bool, error) {
 	for {
 		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)

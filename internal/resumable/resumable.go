@@ -1,27 +1,26 @@
-// Package resumable writes large files that appear whole or not at all, and that
-// a later run can go on with where one was interrupted.
+// Package resumable writes large files that appear whole or not at all; a later
+// run can continue one that was interrupted.
 //
-// Beside a file that is to be named BASE stand two while it is written:
+// While a file BASE is written, two files stand beside it:
 //
-//	.garner-BASE.part    its contents, as far as they were written
+//	.garner-BASE.part    its contents so far
 //	.garner-BASE.resume  the journal: what the contents are made of, and how many
 //	                     of their bytes have reached the disk
 //
-// A journal is text. Its first line names the inputs, and each further one a
-// number of bytes; every line ends with a checksum, which the first line's goes
-// into, and what comes after one that does not hold is ignored. A line is added
-// only after the bytes that it speaks of were flushed to the disk, once a second
-// or every 64 MiB. So, whatever ends a run, the bytes that the journal names are
-// good:
+// A journal is text. Its first line names the inputs; each further line is a
+// number of bytes. Every line ends with a checksum over itself and the first
+// line's checksum; a reader stops at the first line whose checksum is wrong. A
+// line is appended once a second or every 64 MiB, and only after its bytes were
+// flushed to the disk. So the bytes that the journal names are good, however a
+// run ends:
 //
-//   - A process that is killed has lost what it wrote in the last second.
-//   - After a loss of power the same holds of what had reached the disk: the
-//     journal may be missing its last lines, and then names fewer bytes than there
-//     are. The journal of an earlier run is taken from the disk before the first
-//     byte of a new one is written.
-//   - Commit flushes the contents, gives them their name and flushes the folder,
-//     and removes the journal last. Where power is lost before the name is on the
-//     disk, the part file and the journal are there still.
+//   - A killed process loses what it wrote in the last second.
+//   - A power failure may also lose the journal's last lines; it then names fewer
+//     bytes than the part file has. A new run replaces an older journal, and
+//     flushes that, before it writes its first byte.
+//   - Commit flushes the contents, renames them, flushes the folder, and removes
+//     the journal last. A power failure before the rename reaches the disk leaves
+//     the part file and the journal.
 package resumable
 
 import (
@@ -45,18 +44,18 @@ import (
 	"github.com/garner-go/garner/internal/atomicfile"
 )
 
-// An Identity says of what a file is made: only a run with the same one can go
-// on with it.
+// An Identity lists what a file is made of. Only a run with the same Identity can
+// continue the file.
 type Identity []Fact
 
 // A Fact is one thing that the contents depend on.
 type Fact struct {
-	What  string // as a message names it: "the indices"
-	Value string // what is compared, and shown
+	What  string // its name in messages: "the indices"
+	Value string // compared, and shown where it differs
 }
 
-// A File is being written, by one goroutine. Every File ends with Commit, Keep or
-// Abort; only a process that is killed leaves the files as Keep would.
+// A File is a file that one goroutine writes. Every File ends with Commit, Keep or
+// Abort; a killed process leaves what Keep would.
 type File struct {
 	place   atomicfile.Place
 	size    int64
@@ -65,11 +64,11 @@ type File struct {
 	stale   bool
 
 	write    func(b []byte, at int64) (int, error) // part's WriteAt
-	flush    func() error                          // sees part's bytes to the disk
-	every    time.Duration
-	at       int64     // up to where was written
-	noted    int64     // up to where bytes are in the journal, or on their way there
-	last     time.Time // when that was
+	flush    func() error                          // flushes part to the disk
+	every    time.Duration                         // between two lines of the journal
+	at       int64                                 // offset of the next write
+	noted    int64                                 // bytes that the journal names, or will when flushing is done
+	last     time.Time                             // of the last line
 	flushing sync.WaitGroup
 	closed   bool
 
@@ -85,12 +84,10 @@ const (
 	step     = 64 << 20 // bytes
 )
 
-// Create begins a file of size bytes, anew. path is where atomicfile.Find found
-// it to lead, a file or what is to be one. Where the system can, the room that it
-// takes is reserved at once, so that a disk that is too full is found before the
-// work. What an earlier run has left is thrown away, which Stale tells.
-//
-// A file that another run is writing is refused.
+// Create begins a new file of size bytes at a place with a Target. Where the
+// system can, it reserves the disk space at once, so that a full disk is reported
+// before the work. It discards what an earlier run left; Stale reports that. It
+// refuses a file that another run is writing.
 func Create(place atomicfile.Place, id Identity, size int64) (_ *File, err error) {
 	f := newFile(place, size)
 	if f.journal, err = lock(place, true); err != nil {
@@ -106,7 +103,7 @@ func Create(place atomicfile.Place, id Identity, size int64) (_ *File, err error
 	if _, safe, _, _, ok := parse(f.journal); ok && safe > 0 && earlier == nil {
 		f.stale = true
 	}
-	// First the journal, or it would speak of bytes that are no longer there.
+	// The journal first: it must never name bytes that are gone.
 	line, sum, err := first(id)
 	if err != nil {
 		return nil, err
@@ -140,13 +137,13 @@ func Create(place atomicfile.Place, id Identity, size int64) (_ *File, err error
 	return f, nil
 }
 
-// ErrNone is the class of an error of Resume: no run was interrupted.
+// ErrNone is the class of an error of Resume: no interrupted run has left a file.
 var ErrNone = errors.New("nothing to go on with")
 
-// Resume goes on with a file that an earlier run has left, at byte At, which the
-// caller may lower. It refuses one that was made of something else, naming the
-// first fact that differs, one that is not there (ErrNone), and one whose bytes are fewer
-// than the journal says; what was left then stays as it is.
+// Resume continues a file that an earlier run left, at byte At, which the caller
+// may lower with Back. It refuses a file with another Identity, naming the first
+// fact that differs; one that does not exist (ErrNone); and one with fewer bytes
+// than its journal names. It leaves a refused file as it is.
 func Resume(place atomicfile.Place, id Identity, size int64) (_ *File, err error) {
 	f := newFile(place, size)
 	f.journal, err = lock(place, false)
@@ -202,8 +199,8 @@ func (f *File) connect() {
 	f.flush = func() error { return flush(f.part) }
 }
 
-// reserve takes the room that the file needs. It is asked for first, so that a
-// disk is not filled for nothing.
+// reserve reserves the file's disk space. It compares the free space first: a
+// reservation that fails halfway fills the disk.
 func (f *File) reserve() error {
 	if room, ok := free(f.part); ok && f.size > room {
 		return garner.Errorf(syscall.ENOSPC, "cannot write %s: it takes %d bytes, and its disk has room for %d; make room on the disk, or write to another one", f.place.Path, f.size, room)
@@ -214,10 +211,10 @@ func (f *File) reserve() error {
 	return nil
 }
 
-// name is what stands beside a file while it is written.
+// name is the path of the part file or the journal, by its ending.
 func name(place atomicfile.Place, end string) string {
 	dir, base := filepath.Split(place.Target)
-	// A file system's names have 255 bytes, at least on those that have so few.
+	// The common file systems allow names of 255 bytes.
 	if most := 255 - len(".garner-.resume"); len(base) > most {
 		sum := fmt.Sprintf("-%08x", crc32.Checksum([]byte(base), table))
 		cut := most - len(sum)
@@ -229,7 +226,7 @@ func name(place atomicfile.Place, end string) string {
 	return dir + ".garner-" + base + end
 }
 
-// lock opens the journal, for this process alone.
+// lock opens the journal and locks it for this process.
 func lock(place atomicfile.Place, create bool) (*os.File, error) {
 	path := name(place, ".resume")
 	flags := os.O_RDWR | noFollow
@@ -252,8 +249,8 @@ func lock(place atomicfile.Place, create bool) (*os.File, error) {
 			}
 			return nil, garner.Errorf(nil, "cannot write %s: another garner is writing it; wait for that one, or write to another file", place.Path)
 		}
-		// The run that had it before may have ended, and removed it, since it was
-		// opened.
+		// Between the open and the lock, the run that held the lock may have removed
+		// the journal.
 		mine, err := file.Stat()
 		if err != nil {
 			file.Close()
@@ -275,7 +272,7 @@ var table = crc32.MakeTable(crc32.Castagnoli)
 
 const version = "garner-resume-1 "
 
-// first is the first line of a journal, and its checksum.
+// first makes the first line of a journal, and its checksum.
 func first(id Identity) ([]byte, uint32, error) {
 	text, err := json.Marshal(id)
 	if err != nil {
@@ -286,17 +283,16 @@ func first(id Identity) ([]byte, uint32, error) {
 	return fmt.Appendf(b, " %08x\n", sum), sum, nil
 }
 
-// entry is a further line.
+// entry makes a further line.
 func entry(safe int64, sum uint32) []byte {
 	b := strconv.AppendInt(nil, safe, 10)
 	return fmt.Appendf(b, " %08x\n", crc32.Update(sum, table, b))
 }
 
-// parse reads a journal: what the file is made of, how many bytes of it are
-// safe, and where the lines end that hold. A journal that has no first line is
-// none.
+// parse reads a journal: the Identity, how many bytes of the file are safe, and
+// where its last good line ends. ok is false without a good first line.
 func parse(journal io.ReaderAt) (id Identity, safe, end int64, sum uint32, ok bool) {
-	const most = 256 << 20 // far more than any run writes
+	const most = 256 << 20 // bytes; a line a second fills less in years
 	b, err := io.ReadAll(io.NewSectionReader(journal, 0, most))
 	if err != nil {
 		return nil, 0, 0, 0, false
@@ -330,7 +326,7 @@ func cutLast(line string) (before, after string, found bool) {
 	return line[:i], line[i+1:], true
 }
 
-// compare names the first fact in which two runs differ.
+// compare returns an error that names the first fact in which two runs differ.
 func compare(place atomicfile.Place, was, is Identity) error {
 	for i := range max(len(was), len(is)) {
 		var a, b Fact
@@ -358,25 +354,25 @@ func compare(place atomicfile.Place, was, is Identity) error {
 	return nil
 }
 
-// At is where the next Write goes: for a file that is gone on with, the first
-// byte that is not safe.
+// At is the offset of the next Write; after Resume, that of the first byte that is
+// not safe.
 func (f *File) At() int64 { return f.at }
 
-// Back lowers At, to where the caller can go on.
+// Back lowers At to an offset at which the caller can continue.
 func (f *File) Back(at int64) { f.at = min(f.at, max(at, 0)) }
 
-// Stale reports whether an earlier run had left bytes, which are thrown away.
+// Stale reports whether Create discarded bytes of an earlier run.
 func (f *File) Stale() bool { return f.stale }
 
-// Safe is how many bytes a later run could go on with by now.
+// Safe is how many bytes a later run could continue behind at this moment.
 func (f *File) Safe() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.safe
 }
 
-// Write adds to the file. After an error every further Write and the Commit
-// answer with that error.
+// Write appends to the file. After an error every further Write and Commit return
+// that error.
 func (f *File) Write(b []byte) (int, error) {
 	if f.closed {
 		return 0, garner.Errorf(fs.ErrClosed, "cannot write %s: it is closed", f.place.Path)
@@ -414,33 +410,32 @@ func (f *File) fail(err error) error {
 	return f.err
 }
 
-// note flushes what was written and notes it in the journal, while more is
-// written. It waits for the flush before.
+// note flushes what was written and appends a line to the journal, while further
+// writes go on. It waits for the flush before it.
 func (f *File) note() {
 	f.flushing.Wait()
 	at := f.at
 	f.noted, f.last = at, time.Now()
 	f.flushing.Go(func() {
 		if err := f.flush(); err != nil {
-			// What it was that did not reach the disk is not known, and asking
-			// again may say that all is well.
+			// Which bytes did not reach the disk is unknown, and a second fsync may
+			// succeed without them.
 			f.fail(f.place.Failed(err))
 			return
 		}
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		line := entry(at, f.sum)
-		// A journal for which there is no room costs only what could be gone on
-		// with. The next line is written over what there is of this one.
+		// Without room for the line a later run continues further back. The next
+		// line overwrites what there is of this one.
 		if _, err := f.journal.WriteAt(line, f.end); err == nil && f.err == nil {
 			f.safe, f.end = at, f.end+int64(len(line))
 		}
 	})
 }
 
-// Commit sees the contents to the disk and gives the file its name. Whatever
-// fails is an error, and then what stood there before still stands there, and
-// nothing that was written is left.
+// Commit flushes the contents to the disk and renames the file. On an error the
+// old file is untouched, and nothing that was written is left.
 func (f *File) Commit() error {
 	if f.closed {
 		return garner.Errorf(fs.ErrClosed, "cannot write %s: it is closed", f.place.Path)
@@ -462,9 +457,9 @@ func (f *File) Commit() error {
 	return err
 }
 
-// Keep ends the work for now: what was written is seen to the disk and noted, and
-// stays for a later run to go on with. It answers how many bytes that are; where
-// there are none, nothing is left. After Commit or Abort it does nothing.
+// Keep ends this run: it flushes what was written and leaves it for a later one.
+// It returns how many bytes are safe; where none are, it leaves nothing. After
+// Commit or Abort it does nothing.
 func (f *File) Keep() (safe int64) {
 	if f.closed {
 		return 0
@@ -478,7 +473,7 @@ func (f *File) Keep() (safe int64) {
 		f.Abort()
 		return 0
 	}
-	// Room that was reserved is given back. What is left of a torn line too.
+	// Gives reserved space back, and cuts a torn line off.
 	f.part.Truncate(f.safe)
 	f.journal.Truncate(f.end)
 	f.journal.Sync()
@@ -486,8 +481,8 @@ func (f *File) Keep() (safe int64) {
 	return f.safe
 }
 
-// Abort throws away what was written, an earlier run's part included. After
-// Commit or Keep it does nothing, so that it can be deferred.
+// Abort removes what was written, an earlier run's part included. After Commit or
+// Keep it does nothing, so that it can be deferred.
 func (f *File) Abort() {
 	if f.closed {
 		return
@@ -500,19 +495,19 @@ func (f *File) Abort() {
 	f.remove()
 }
 
-// remove ends the work and removes the journal.
+// remove removes the journal and closes the files.
 func (f *File) remove() {
 	path := f.journal.Name()
-	if runtime.GOOS == "windows" { // where no open file can be removed
+	if runtime.GOOS == "windows" { // which cannot remove an open file
 		f.close()
 		os.Remove(path)
 		return
 	}
-	os.Remove(path) // before another run can have the lock
+	os.Remove(path) // before the lock is released
 	f.close()
 }
 
-// close leaves the files as they are.
+// close closes the files and leaves them as they are.
 func (f *File) close() {
 	f.closed = true
 	if f.part != nil {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reserve takes the room on the disk that a file needs; where the file system
-// cannot tell beforehand, nothing.
+// reserve takes a file's disk space; it does nothing where the file system cannot
+// reserve.
 func reserve(file *os.File, size int64) error {
 	info, err := file.Stat()
 	if err != nil || info.Size() >= size {
@@ -21,8 +21,8 @@ func reserve(file *os.File, size int64) error {
 	return nil
 }
 
-// free is not asked: reserve takes all or nothing.
+// free does not know: reserve takes all the space or none.
 func free(*os.File) (int64, bool) { return 0, false }
 
-// flush sees a file's bytes to the disk, and not only to its cache.
+// flush flushes a file's bytes to the disk itself; fsync stops at its cache.
 func flush(file *os.File) error { return file.Sync() }

@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reserve gives a file its size, and the room on the disk that it takes; where
-// the file system cannot tell beforehand, nothing.
+// reserve gives a file its size and its disk space; it does nothing where the file
+// system cannot reserve.
 func reserve(file *os.File, size int64) error {
-	const piece = 1 << 30 // so that a signal, which ends the call, costs little
+	const piece = 1 << 30 // bytes; a signal interrupts the call, which starts over
 	for at := int64(0); at < size; {
 		err := unix.Fallocate(int(file.Fd()), 0, at, min(piece, size-at))
 		switch {
@@ -28,8 +28,8 @@ func reserve(file *os.File, size int64) error {
 	return nil
 }
 
-// free is how many bytes there is room for in a file, those that it has taken
-// included; false where the file system does not say.
+// free is how many bytes a file can have, those that it has included; false where
+// the file system does not say.
 func free(file *os.File) (int64, bool) {
 	var about unix.Statfs_t
 	if unix.Fstatfs(int(file.Fd()), &about) != nil || about.Blocks == 0 {
@@ -42,13 +42,13 @@ func free(file *os.File) (int64, bool) {
 	room := int64(low)
 	var taken unix.Stat_t
 	if unix.Fstat(int(file.Fd()), &taken) == nil {
-		const block = 512 // whatever the file system's own are
+		const block = 512 // the unit of Stat_t.Blocks on every file system
 		room += min(taken.Blocks, math.MaxInt64/2/block) * block
 	}
 	return room, true
 }
 
-// flush sees a file's bytes to the disk.
+// flush flushes a file's bytes to the disk.
 func flush(file *os.File) error {
 	for {
 		if err := unix.Fdatasync(int(file.Fd())); !errors.Is(err, unix.EINTR) {

@@ -7,8 +7,8 @@ import (
 	"runtime"
 )
 
-// reserve gives a file its size on Windows, which takes the room on the disk at
-// once; elsewhere that would take none.
+// reserve gives a file its size on Windows, which takes the disk space at once. On
+// other systems a size alone takes none, so reserve does nothing.
 func reserve(file *os.File, size int64) error {
 	if runtime.GOOS != "windows" {
 		return nil
@@ -16,8 +16,8 @@ func reserve(file *os.File, size int64) error {
 	return file.Truncate(size)
 }
 
-// free is not asked: reserve takes all or nothing.
+// free does not know: reserve takes all the space or none.
 func free(*os.File) (int64, bool) { return 0, false }
 
-// flush sees a file's bytes to the disk.
+// flush flushes a file's bytes to the disk.
 func flush(file *os.File) error { return file.Sync() }

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/files"
 	"github.com/garner-go/garner/format/npz"
-	"github.com/garner-go/garner/internal/catalog"
 	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/model"
 )
@@ -54,7 +54,7 @@ func same(t *testing.T, a, b garner.Tensor) bool {
 
 func open(t *testing.T, path string) *model.Model {
 	t.Helper()
-	m, err := catalog.OpenModel(path, catalog.ModelOptions{})
+	m, err := files.OpenModel(path, files.ModelOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

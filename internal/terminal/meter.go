@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
+
+	"github.com/garner-go/garner/internal/units"
 )
 
 // A Meter shows the progress of work on one line of a terminal, once the work
@@ -110,8 +112,8 @@ func line(what string, done, total int64, took time.Duration) string {
 	b.WriteString(what)
 	if total > 0 {
 		done = min(done, total)
-		unit, size := unitOf(float64(total))
-		fmt.Fprintf(&b, "  %2d %%  %.1f of %.1f %s", int64(100*(float64(done)/float64(total))), float64(done)/size, float64(total)/size, unit)
+		unit := unitOf(float64(total))
+		fmt.Fprintf(&b, "  %2d %%  %.1f of %.1f %s", int64(100*(float64(done)/float64(total))), float64(done)/unit.Bytes, float64(total)/unit.Bytes, unit.Name)
 	} else {
 		b.WriteString("  " + amount(float64(done)))
 	}
@@ -122,21 +124,14 @@ func line(what string, done, total int64, took time.Duration) string {
 	return b.String()
 }
 
+// amount keeps its decimal, or the line would jump as it grows.
 func amount(bytes float64) string {
-	unit, size := unitOf(bytes)
-	return fmt.Sprintf("%.1f %s", bytes/size, unit)
+	unit := unitOf(bytes)
+	return fmt.Sprintf("%.1f %s", bytes/unit.Bytes, unit.Name)
 }
 
-func unitOf(bytes float64) (name string, size float64) {
-	size = 1 << 10
-	for _, name = range []string{"KiB", "MiB", "GiB"} {
-		if bytes < 1<<10*size {
-			return name, size
-		}
-		size *= 1 << 10
-	}
-	return "TiB", size
-}
+// unitOf is the unit of a number of bytes, KiB at least.
+func unitOf(bytes float64) units.Unit { return units.Of(max(bytes, units.KiB.Bytes)) }
 
 // left formats a remaining time.
 func left(seconds float64) string {

@@ -1,5 +1,4 @@
-// Package catalog is the list of file formats for arrays and that for models.
-package catalog
+package files
 
 import (
 	"path/filepath"
@@ -12,7 +11,7 @@ import (
 	"github.com/garner-go/garner/openvino/ir"
 )
 
-// A ModelFormat is a format of model files.
+// A ModelFormat is a kind of model files.
 type ModelFormat struct {
 	Name      string // "ONNX"
 	Extension string // ".onnx"
@@ -20,12 +19,11 @@ type ModelFormat struct {
 	open func(path string, o ModelOptions) (*model.Model, error)
 }
 
-// ModelOptions say how a model is read.
+// ModelOptions say how to read a model.
 type ModelOptions struct {
-	Lenient bool // give a text that its format refuses its one sensible meaning, where it has one
+	Lenient bool // accept a text that the format refuses, where it has one sensible meaning
 }
 
-// modelFormats has every format of models.
 var modelFormats = []ModelFormat{
 	{"ONNX", ".onnx", func(path string, _ ModelOptions) (*model.Model, error) { return modelproto.Open(path) }},
 	{"OpenVINO IR", ".xml", func(path string, o ModelOptions) (*model.Model, error) {
@@ -36,8 +34,10 @@ var modelFormats = []ModelFormat{
 // ModelFormats lists every format of model files.
 func ModelFormats() []ModelFormat { return slices.Clone(modelFormats) }
 
-// OpenModel opens a model file, of the format that its extension says. The
-// readers infer the results of its gathers.
+// OpenModel opens a model file of the format that its extension names. The readers
+// infer the results of its gathers. Constants are mapped, not read: a model larger
+// than memory opens at once. The caller closes the model. An extension of no
+// format is a garner.ErrAttribute; other errors are those of the format's reader.
 func OpenModel(path string, o ModelOptions) (*model.Model, error) {
 	extension := strings.ToLower(filepath.Ext(path))
 	i := slices.IndexFunc(modelFormats, func(f ModelFormat) bool { return f.Extension == extension })
@@ -46,7 +46,7 @@ func OpenModel(path string, o ModelOptions) (*model.Model, error) {
 		for i, f := range modelFormats {
 			known[i] = f.Extension + " (" + f.Name + ")"
 		}
-		return nil, garner.Errorf(nil, "%s is no model file by its extension; there are %s", path, strings.Join(known, ", "))
+		return nil, garner.Errorf(garner.ErrAttribute, "%s is no model file by its extension; there are %s", path, strings.Join(known, ", "))
 	}
 	return modelFormats[i].open(path, o)
 }

@@ -1,4 +1,4 @@
-package catalog
+package files
 
 import (
 	"path/filepath"
@@ -9,7 +9,7 @@ import (
 	"github.com/garner-go/garner/operators"
 )
 
-const onnxModels = "../../onnx/modelproto/testdata"
+const onnxModels = "../onnx/modelproto/testdata"
 
 func TestOpenModel(t *testing.T) {
 	m, err := OpenModel(filepath.Join(onnxModels, "opset13.onnx"), ModelOptions{})

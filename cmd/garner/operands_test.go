@@ -1,0 +1,85 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/files"
+)
+
+func TestParseOperand(t *testing.T) {
+	for text, want := range map[string]operandKind{
+		"-":            kindStdin,
+		"[1, 2]":       kindLiteral,
+		"-1":           kindLiteral,
+		" -1":          kindLiteral,
+		"f32(2)":       kindLiteral,
+		"a.npy":        kindFile,
+		"a.gguf#b":     kindFile,
+		"part-*.npy":   kindFile,
+		"a.csv":        kindUnreadable,
+		"a.npy#b":      kindUnreadable,
+		"none://a.npy": kindFile, // a file in the folder none:
+		"none://a":     kindUnreadable,
+		"":             kindUnreadable,
+	} {
+		if got := parseOperand(text); got.kind != want || got.text != text || want == kindFile && got.file.String() != text {
+			t.Errorf("%q is of kind %d; want %d", text, got.kind, want)
+		}
+	}
+}
+
+// TestURL gathers from a URL of a registered scheme, in memory and block by
+// block, and writes to one.
+func TestURL(t *testing.T) {
+	written := &bytes.Buffer{}
+	files.RegisterScheme(files.Scheme{
+		Name: "test",
+		Open: func(_ context.Context, url, _ string, _ files.Options) (*files.Input, error) {
+			if url != "test://table" {
+				return nil, garner.Errorf(os.ErrNotExist, "there is no object %s", url)
+			}
+			return files.Hold(garner.Of([]int16{1, 2, 3, 4, 5, 6}, 3, 2)), nil
+		},
+		Create: func(context.Context, string) (files.Sink, error) { return sunk{written}, nil },
+	})
+	out := filepath.Join(t.TempDir(), "out.npy")
+	for _, tt := range []struct {
+		args   []string
+		status int
+		stdout string
+		stderr string
+	}{
+		{[]string{"gather", "test://table", "[2, 0]"}, statusDone, "[[5, 6], [1, 2]]\n", ""},
+		{[]string{"gather", "test://table", "[2, 0]", "-o", out}, statusDone, "", ""},
+		{[]string{"gather", out, "[0]"}, statusDone, "[[5, 6]]\n", ""},
+		{[]string{"gather", "test://table", "[1]", "-o", out, "--memory", "1M"}, statusDone, "", ""},
+		{[]string{"gather", out, "[0]"}, statusDone, "[[3, 4]]\n", ""},
+		{[]string{"gather", "[1, 2]", "[1]", "-o", "test://out.npy"}, statusDone, "", ""},
+		{[]string{"gather", "test://none", "[1]"}, statusRefused, "", "garner: there is no object test://none\n"},
+		{[]string{"probe", "test://table"}, statusRefused, "", "garner: TABLE test://table can only be read whole"},
+		{[]string{"info", "test://table"}, statusUsage, "", "garner: test://table cannot be listed"},
+		{[]string{"gather", out, "[0]", "-o", "test://out.npy", "--resume"}, statusUsage, "", "garner: --resume: test://out.npy is no file on a disk, and what went into it is gone; name a file with -o OUT\n"},
+	} {
+		var stdout, stderr bytes.Buffer
+		p := &program{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr}
+		if got := p.run(t.Context(), tt.args); got != tt.status || stdout.String() != tt.stdout || !strings.HasPrefix(stderr.String(), tt.stderr) || tt.stderr == "" && stderr.Len() > 0 {
+			t.Errorf("%q: status %d, %q, %q", tt.args, got, stdout.String(), stderr.String())
+		}
+	}
+	in, err := files.Read(written, files.Options{})
+	if err != nil || in.Spec().String() != "i64[1]" {
+		t.Errorf("%v, %v", in, err)
+	}
+}
+
+// sunk is a Sink that keeps nothing back.
+type sunk struct{ *bytes.Buffer }
+
+func (sunk) Commit() error { return nil }
+func (sunk) Abort()        {}

@@ -1,0 +1,73 @@
+package files
+
+import (
+	"context"
+
+	"github.com/garner-go/garner"
+)
+
+// Info is what a header says of one array.
+type Info struct {
+	Name  string       // "" where the format has no names
+	Kind  string       // the dtype as the format names it: "<f4", "BF16", "Q8_0"
+	DType garner.DType // of what is read; Invalid where nothing is
+	Shape garner.Shape // nil where it is not known
+	Bytes int64        // that it takes in its file; -1 where that is not known
+	Path  string       // the file that it lies in
+	Note  string       // why the array is not read, or only whole; "" where there is nothing to note
+}
+
+// List lists the arrays of a file, of all files that a pattern matches, or of
+// the files of an index, in the order in which they lie there. An operand with
+// #NAME lists that array alone. Headers alone are read. Errors are those of
+// Operand.Open.
+func List(ctx context.Context, operand string, o Options) ([]Info, error) {
+	p, err := Parse(operand)
+	if err != nil {
+		return nil, err
+	}
+	list, err := p.List(ctx, o)
+	if err != nil || p.Name == "" {
+		return list, err
+	}
+	for _, a := range list {
+		if a.Name == p.Name {
+			return []Info{a}, nil
+		}
+	}
+	in, err := p.Open(ctx, o) // the format's reader says which names there are
+	if err != nil {
+		return nil, err
+	}
+	shape, _ := in.Spec().Shape()
+	return []Info{{Name: p.Name, DType: in.Spec().DType, Shape: shape, Path: p.Path, Bytes: -1}}, in.Close()
+}
+
+// List lists what the operand's files hold, whatever its Name; see List.
+func (p Operand) List(ctx context.Context, o Options) ([]Info, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if p.scheme != nil {
+		if p.scheme.List == nil {
+			return nil, garner.Errorf(garner.ErrAttribute, "%s cannot be listed: scheme %s:// opens arrays alone", p.Path, p.scheme.Name)
+		}
+		return p.scheme.List(ctx, p.Path, o)
+	}
+	if err := o.check(p.Format, p.Path); err != nil {
+		return nil, err
+	}
+	paths, err := p.files()
+	if err != nil {
+		return nil, err
+	}
+	var all []Info
+	for _, path := range paths {
+		found, err := p.Format.List(path, o)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}

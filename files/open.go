@@ -1,0 +1,209 @@
+package files
+
+import (
+	"context"
+	"io"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/format/layout"
+	"github.com/garner-go/garner/format/npy"
+	"github.com/garner-go/garner/format/raw"
+	"github.com/garner-go/garner/source"
+)
+
+// ErrMemory is the class of arrays that can only be read whole, into memory:
+// strings, compressed members, values of less than a byte in .npy.
+var ErrMemory = layout.ErrMemory
+
+// AnyExtent is the one extent of Options.Shape that the size of the file tells.
+const AnyExtent = raw.Any
+
+// ParseShape reads extents such as "1000,256", "[?,256]" or "-1 256"; "?" and -1
+// are AnyExtent, and "[]" is the shape of a scalar. What is no shape is a
+// garner.ErrShape.
+func ParseShape(text string) ([]int, error) { return raw.ParseShape(text) }
+
+// Options say how to read an array. The zero Options suit every file that says
+// itself what it holds. An option that the format has no use for is a
+// garner.ErrAttribute.
+type Options struct {
+	DType  garner.DType // of elements whose file does not say it; else Invalid, or what the file says
+	Shape  []int        // of a file without a header, with one AnyExtent at most; nil: one dimension of AnyExtent
+	Offset int64        // bytes before the first element of such a file; default 0
+	Raw    bool         // read quantised tensors as blocks of u8 instead of dequantising them to f32
+
+	// InPlace refuses, as an ErrMemory, an array that can only be read whole.
+	InPlace bool
+
+	// Inflated is told how many bytes of a compressed array have come, and how
+	// many there will be: every 32 KiB or so, by the goroutine that opens it.
+	Inflated func(done, total int64)
+}
+
+// check refuses options that the format has no use for.
+func (o Options) check(f Format, operand string) error {
+	switch {
+	case (o.Shape != nil || o.Offset != 0) && !f.Headerless:
+		return garner.Errorf(garner.ErrAttribute, "%s says itself what its shape is and where it begins; --shape and --offset are for files without a header, .raw and .bin", operand)
+	case o.Raw && !f.Quantised:
+		return garner.Errorf(garner.ErrAttribute, "%s has no quantised blocks; --raw is for those of .gguf", operand)
+	}
+	return nil
+}
+
+// An Array is a source.Array that keeps its files open until Close. One that is
+// read in place is a *source.File, so that package source reads it in its fastest
+// ways. One that was read into memory has a method Tensor, as a *source.File has.
+type Array interface {
+	source.Array
+	io.Closer
+}
+
+// Open opens an array of any format; see Parse for what an operand is, and
+// Operand.Open for what is read and what is refused. Strings, which no Array
+// holds, are a garner.ErrDType: Tensor reads them.
+func Open(ctx context.Context, operand string, o Options) (Array, error) {
+	p, err := Parse(operand)
+	if err != nil {
+		return nil, err
+	}
+	in, err := p.Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if in.Array == nil {
+		in.Close()
+		return nil, garner.Errorf(garner.ErrDType, "%s is %s, which has no rows of bytes; read it with files.Tensor", operand, in.Spec())
+	}
+	if a, ok := in.Array.(Array); ok && in.Closer == nil {
+		return a, nil
+	}
+	return &held{in.Array, in}, nil
+}
+
+// Tensor gives an array of any format in memory: a view of the mapped file where
+// the elements lie there in one piece, little-endian, else a copy. A view is
+// Volatile and valid until close; the caller calls close in either case. Errors
+// are those of Operand.Open, and *source.ReadErrors.
+func Tensor(ctx context.Context, operand string, o Options) (t garner.Tensor, close func() error, err error) {
+	p, err := Parse(operand)
+	if err != nil {
+		return garner.Tensor{}, nil, err
+	}
+	in, err := p.Open(ctx, o)
+	if err != nil {
+		return garner.Tensor{}, nil, err
+	}
+	if t, err = in.Tensor(ctx); err != nil {
+		in.Close()
+		return garner.Tensor{}, nil, err
+	}
+	return t, in.Close, nil
+}
+
+// held is the Array of an Input that needs more than its Array to be closed.
+type held struct {
+	source.Array
+	in *Input
+}
+
+// Tensor is the array in memory; false where it is not there.
+func (h *held) Tensor() (garner.Tensor, bool) {
+	if v, ok := h.Array.(interface{ Tensor() (garner.Tensor, bool) }); ok {
+		return v.Tensor()
+	}
+	return garner.Tensor{}, false
+}
+
+// Changed is what the Array says of its files; nil where it has none.
+func (h *held) Changed() error {
+	if c, ok := h.Array.(interface{ Changed() error }); ok {
+		return c.Changed()
+	}
+	return nil
+}
+
+// Close closes the files.
+func (h *held) Close() error { return h.in.Close() }
+
+// An Input is an opened array of any dtype, strings included, and the files that
+// it comes from. Operand.Open gives one; most programs call Open or Tensor.
+type Input struct {
+	Array source.Array // a *source.File where it is read in place; nil for strings
+	Paths []string     // its files: what is written must be none of them
+	Descr string       // NumPy's name of the dtype of strings, "<U3" or "|S10"; of no use for other dtypes
+
+	// Closer is closed by Close, besides an Array that is an io.Closer. nil: nothing
+	// else to close.
+	Closer io.Closer
+
+	tensor garner.Tensor // of an array in memory
+}
+
+// Hold is the Input of a tensor, which it does not copy.
+func Hold(t garner.Tensor) *Input {
+	in := &Input{tensor: t}
+	if t.DType() != garner.String {
+		in.Array = source.Memory(t)
+	}
+	return in
+}
+
+// Read reads an array in .npy format from a stream into memory, and nothing behind
+// it. It uses o.DType alone. Errors are those of npy.OpenReader.
+func Read(r io.Reader, o Options) (*Input, error) {
+	f, err := npy.OpenReader(r, npy.Options{DType: o.DType})
+	if err != nil {
+		return nil, err
+	}
+	in := Hold(f.Tensor())
+	in.Descr = f.Descr()
+	return in, nil
+}
+
+// Spec is the array's dtype and dims.
+func (in *Input) Spec() garner.Spec {
+	if in.Array == nil {
+		return in.tensor.Spec()
+	}
+	return in.Array.Spec()
+}
+
+// View is the array where it is in memory or can be mapped; it reads nothing. ok is
+// false where Tensor would read.
+func (in *Input) View() (t garner.Tensor, ok bool) {
+	if in.tensor.DType() != garner.Invalid {
+		return in.tensor, true
+	}
+	if v, ok := in.Array.(interface{ Tensor() (garner.Tensor, bool) }); ok {
+		return v.Tensor()
+	}
+	return garner.Tensor{}, false
+}
+
+// Tensor is the array in memory: its View, valid until Close, else a copy, which
+// the Input keeps. One goroutine at a time calls it.
+func (in *Input) Tensor(ctx context.Context) (garner.Tensor, error) {
+	if t, ok := in.View(); ok {
+		return t, nil
+	}
+	t, err := layout.Read(ctx, in.Array)
+	if err == nil {
+		in.tensor = t
+	}
+	return t, err
+}
+
+// Close closes the files.
+func (in *Input) Close() error {
+	var err error
+	if c, ok := in.Array.(io.Closer); ok {
+		err = c.Close()
+	}
+	if in.Closer != nil {
+		if closing := in.Closer.Close(); err == nil {
+			err = closing
+		}
+	}
+	return err
+}

@@ -1,0 +1,244 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/format/layout"
+	"github.com/garner-go/garner/internal/names"
+	"github.com/garner-go/garner/source"
+)
+
+// An Operand is a parsed name of an array.
+type Operand struct {
+	Format Format // zero for a URL
+	Path   string // a file, a pattern of files, or a URL
+	Name   string // the array in the file; "" where none is given
+
+	text   string
+	scheme *Scheme
+}
+
+// Parse parses an operand: FILE, FILE#NAME, a pattern of either, or a URL of a
+// registered scheme. It opens nothing. An operand of no format is a
+// garner.ErrAttribute.
+func Parse(text string) (Operand, error) {
+	if s := schemeOf(text); s != nil {
+		url, name, _ := strings.Cut(text, "#")
+		return Operand{Path: url, Name: name, text: text, scheme: s}, nil
+	}
+	// The name begins behind the first extension with a #: a.npz#b.gguf#c is array
+	// b.gguf#c of a.npz.
+	p, at := Operand{Path: text, text: text}, len(text)
+	lower, found := lowerASCII(text), false
+	for _, format := range formats() {
+		for _, e := range format.all() {
+			if k := strings.Index(lower, e+"#"); format.Named && k >= 0 && k < at {
+				at, found, p.Format = k, true, format
+				p.Path, p.Name = text[:k+len(e)], text[k+len(e)+1:]
+			}
+		}
+	}
+	if found {
+		return p, nil
+	}
+	format, _, ok := formatOf(text)
+	if ok {
+		p.Format = format
+		return p, nil
+	}
+	if path, name, cut := strings.Cut(text, "#"); cut {
+		if format, _, ok := formatOf(path); ok {
+			return Operand{}, garner.Errorf(garner.ErrAttribute, "%s: a %s file holds one array, which has no name; leave #%s out", text, format.Extensions[0], name)
+		}
+	}
+	if scheme, _, ok := strings.Cut(text, "://"); ok {
+		return Operand{}, garner.Errorf(garner.ErrAttribute, "%s: no scheme %s:// is registered; download the file and name it", text, scheme)
+	}
+	return Operand{}, garner.Errorf(garner.ErrAttribute, "%s is of no format that garner reads: %s", text, Readable())
+}
+
+// lowerASCII is a text of the same length with the letters A to Z in lower case.
+// strings.ToLower changes the length of some texts, and with it where a name
+// begins.
+func lowerASCII(text string) string {
+	b := []byte(text)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c | 0x20
+		}
+	}
+	return string(b)
+}
+
+// String is the operand as it was parsed.
+func (p Operand) String() string { return p.text }
+
+// IsPattern reports whether the path stands for all files that match it. A path
+// that is the name of a file as it stands is no pattern.
+func (p Operand) IsPattern() bool { return p.scheme == nil && isPattern(p.Path) }
+
+func isPattern(path string) bool {
+	if !strings.ContainsAny(path, "*?[") {
+		return false
+	}
+	_, err := os.Lstat(path)
+	return err != nil
+}
+
+// IsURL reports whether a registered scheme opens the operand.
+func (p Operand) IsURL() bool { return p.scheme != nil }
+
+// NeedsName reports whether the operand lacks the name of an array: the format
+// has names, none is given, and the path is a pattern, or a file that does not
+// hold exactly one array. It reads the file's headers.
+func (p Operand) NeedsName() bool {
+	if !p.Format.Named || p.Name != "" {
+		return false
+	}
+	return p.text != p.Path || !p.Format.Sole && p.sole(Options{}) == ""
+}
+
+// sole is the name of the only array that the file holds; "" where it holds
+// others, or cannot be read.
+func (p Operand) sole(o Options) string {
+	if p.IsPattern() {
+		return ""
+	}
+	list, err := p.Format.List(p.Path, o)
+	if err != nil || len(list) != 1 {
+		return ""
+	}
+	return list[0].Name
+}
+
+// files lists the files that the path means, those of a pattern in numeric
+// order: part-2 before part-10.
+func (p Operand) files() ([]string, error) {
+	if !isPattern(p.Path) {
+		return []string{p.Path}, nil
+	}
+	found, err := filepath.Glob(p.Path)
+	if err != nil {
+		return nil, garner.Errorf(err, "%s is no pattern of file names (%v); write it as part-*.npy", p.Path, err)
+	}
+	if len(found) == 0 {
+		return nil, garner.Errorf(fs.ErrNotExist, "no file matches %s; check the pattern and the folder", p.Path)
+	}
+	slices.SortFunc(found, names.Numeric)
+	return found, nil
+}
+
+// Open opens the operand's array; of a file it reads the header alone. It joins
+// the files of a pattern along axis 0: they have one dtype, one encoding,
+// row-major order, and the same extents except for the first.
+//
+// Strings, compressed members, and values of less than a byte in .npy have no
+// layout in their file: Open reads them into memory, unless o.InPlace is set.
+//
+// Errors: fs.ErrNotExist for a file or a name that does not exist;
+// garner.ErrAttribute for an option that the format has no use for, and for a
+// missing name; garner.ErrShape or garner.ErrDType for files that cannot be
+// joined; and those of the format's reader.
+func (p Operand) Open(ctx context.Context, o Options) (*Input, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if p.scheme != nil {
+		return p.scheme.Open(ctx, p.Path, p.Name, o)
+	}
+	if err := o.check(p.Format, p.text); err != nil {
+		return nil, err
+	}
+	name, err := p.name(o)
+	if err != nil {
+		return nil, err
+	}
+	paths, err := p.files()
+	if err != nil {
+		return nil, err
+	}
+	if p.Format.Layout == nil {
+		if len(paths) > 1 {
+			return nil, garner.Errorf(garner.ErrAttribute, "%s matches %d files, and those of format %s are read one at a time; name one of them", p.text, len(paths), p.Format.Name)
+		}
+		return p.Format.Open(ctx, paths[0], name, o)
+	}
+	arrays := make([]layout.Array, len(paths))
+	for i, path := range paths {
+		arrays[i], err = p.Format.Layout(path, name, o)
+		if errors.Is(err, layout.ErrMemory) && len(paths) == 1 && p.Format.Open != nil && !o.InPlace {
+			return p.Format.Open(ctx, path, name, o)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if d := arrays[i].Spec.DType; o.DType != garner.Invalid && o.DType != d {
+			return nil, garner.Errorf(garner.ErrDType, "%s is %s itself and the dtype asked for is %s; leave that out", p.text, d, o.DType)
+		}
+	}
+	if err := distinct(p.text, paths, arrays); err != nil {
+		return nil, err
+	}
+	joined, err := layout.Join(arrays)
+	if err != nil {
+		return nil, err
+	}
+	file, err := joined.Open()
+	if err != nil {
+		return nil, err
+	}
+	in := &Input{Array: file}
+	for _, s := range joined.Segments {
+		if !slices.Contains(in.Paths, s.Path) {
+			in.Paths = append(in.Paths, s.Path)
+		}
+	}
+	return in, nil
+}
+
+// name is the name under which the format looks for the array.
+func (p Operand) name(o Options) (string, error) {
+	if !p.Format.Named || p.Format.Sole || p.Name != "" {
+		return p.Name, nil
+	}
+	bad := func(has string) error {
+		return garner.Errorf(garner.ErrAttribute, "%s names no array: write %s#NAME%s", p.text, p.Path, has)
+	}
+	if p.IsPattern() {
+		return "", bad("")
+	}
+	list, err := p.Format.List(p.Path, o)
+	switch {
+	case err != nil:
+		return "", err
+	case len(list) == 1:
+		return list[0].Name, nil
+	}
+	all := make([]string, len(list))
+	for i, a := range list {
+		all[i] = a.Name
+	}
+	return "", bad("; " + names.First(all))
+}
+
+// distinct refuses a pattern that finds one array twice: each file of a split
+// model finds the arrays of all its files.
+func distinct(operand string, paths []string, arrays []layout.Array) error {
+	at := map[source.Segment]string{}
+	for i, a := range arrays {
+		for _, s := range a.Segments {
+			if before, twice := at[s]; twice && s.Bytes > 0 {
+				return garner.Errorf(garner.ErrAttribute, "%s finds the same array by %s and by %s, which are parts of one model; name one of them", operand, before, paths[i])
+			}
+			at[s] = paths[i]
+		}
+	}
+	return nil
+}

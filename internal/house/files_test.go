@@ -1,0 +1,92 @@
+package house
+
+import (
+	"go/ast"
+	"go/token"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestFormatsStayBehindFiles holds that package files is the only way to a file
+// format: no other package imports format/*, but for the formats themselves,
+// tests, and benchmarks. A program that needs one format alone imports it, and
+// links no other.
+func TestFormatsStayBehindFiles(t *testing.T) {
+	importers := 0
+	for _, s := range sources(t) {
+		if s.test() || path.Dir(s.pkg()) == "format" || strings.HasPrefix(s.pkg(), "bench/") {
+			continue
+		}
+		for _, spec := range s.syntax.Imports {
+			name := strings.Trim(spec.Path.Value, `"`)
+			switch {
+			case !strings.HasPrefix(name, module+"/format/"):
+			case s.pkg() == "files":
+				importers++
+			default:
+				t.Errorf("%s imports %s; use package files", s.name, name)
+			}
+		}
+	}
+	if importers == 0 {
+		t.Error("files imports no format; the test looks for the wrong name")
+	}
+}
+
+// TestFilesIsPublic holds that no exported declaration of package files names a
+// type of an internal package.
+func TestFilesIsPublic(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.test() || s.pkg() != "files" {
+			continue
+		}
+		for _, name := range exportedSelectors(s) {
+			for _, spec := range s.syntax.Imports {
+				if p := strings.Trim(spec.Path.Value, `"`); strings.Contains(p, "/internal/") && path.Base(p) == name.pkg {
+					t.Errorf("%s: %s is in an exported declaration, and its package is internal", s.files.Position(name.pos), name.pkg)
+				}
+			}
+		}
+	}
+}
+
+// A selected is the package of a name that a declaration takes from another.
+type selected struct {
+	pkg string
+	pos token.Pos
+}
+
+// exportedSelectors lists the packages that a file's exported declarations name:
+// in signatures of functions, and in exported fields and types.
+func exportedSelectors(s source) (all []selected) {
+	look := func(n ast.Node) {
+		ast.Inspect(n, func(n ast.Node) bool {
+			if t, ok := n.(*ast.StructType); ok {
+				t.Fields.List = slices.DeleteFunc(t.Fields.List, func(f *ast.Field) bool { return len(f.Names) > 0 && !f.Names[0].IsExported() })
+			}
+			if sel, ok := n.(*ast.SelectorExpr); ok {
+				if x, ok := sel.X.(*ast.Ident); ok {
+					all = append(all, selected{x.Name, sel.Pos()})
+				}
+			}
+			return true
+		})
+	}
+	for _, decl := range s.syntax.Decls {
+		switch d := decl.(type) {
+		case *ast.FuncDecl:
+			if d.Name.IsExported() && exportedReceiver(d) {
+				look(d.Type)
+			}
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				if t, ok := spec.(*ast.TypeSpec); ok && t.Name.IsExported() {
+					look(t.Type)
+				}
+			}
+		}
+	}
+	return all
+}
