@@ -21,27 +21,27 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const benchHelp = `One of garner's own gathers is run again and again, on operands that stand in
-memory on huge pages where the system has them. The report says how long a call
-takes, and per row; which kernel ran, and how; and what share that is of two
-limits of this machine, measured in the same run by code that does nothing else.
+const benchHelp = `bench repeats one of garner's own gathers on operands in memory, on huge pages where
+the system has them. It reports the time per call and per row, the kernel and the way
+that ran, and the share of two limits of this machine. The same run measures the
+limits with loops that do nothing else.
 
---output reuse gathers into one output, fresh into one that a pool recycles, as
-two are held at a time. The time is that of single calls, each with a look at
-the clock before and after it; what two looks cost by themselves is measured
-too, and taken off. Of all calls the median counts; against the limits, where
-the shortest round counts, the shortest call is held.
+--output reuse writes every call into one output. --output fresh gives every call
+another output from a pool, which holds two at a time. bench times single calls: it
+reads the clock before and after each, and subtracts the measured cost of reading
+it. The reported time is the median. The comparison with the limits uses the
+shortest call, because the limits are those of the shortest round.
 
---json prints the figures as one line, without the limits unless --limits asks
-for them: times in ns, sizes in bytes, crc32 (IEEE) of the result's little-endian
-bytes, of strings that of their texts.
+--json prints the figures as one line, with the limits only if --limits is given:
+times in ns, sizes in bytes, and the crc32 (IEEE) of the result's little-endian
+bytes, or of the texts of strings.
 
---suite walks the sizes of rows from 1 byte to 64 KiB, with a table in the caches
-and one in memory, prints them as a table, and with -o SUITE.svg draws rows a
-second against the size of a row, with the limits as lines.
+--suite measures row sizes from 1 byte to 64 KiB, with a table in the caches and one
+in memory. It prints them as a table, and with -o SUITE.svg draws rows per second
+against the row size, with the limits as lines.
 
-DATA and INDICES are what gather takes; an axis or batch dims that OP does not
-have are ignored.
+DATA and INDICES are those of gather; bench ignores an axis or batch dims that OP
+does not have.
 
 Exit status: 0 measured; 1 DATA, INDICES or an index was refused, or a file could
 not be read or written; 2 the command was wrong; 130 interrupted.`
@@ -90,12 +90,12 @@ func (p *program) benchCommand() *cobra.Command {
 	flags.SortFlags = false
 	flags.Var(&f.axis, "axis", "the axis of DATA; negative from the end (default 0)")
 	flags.Var(&f.batchDims, "batch-dims", "how many leading dims DATA and INDICES share (default 0)")
-	flags.Var(&f.threads, "threads", "use exactly so many cores (default all)")
-	flags.Var(&f.seconds, "seconds", "how long to repeat, at least three times (default 1; with --suite 0.2 for each size)")
-	flags.StringVar(&f.output, "output", "reuse", "gather into one output, or into a `reuse|fresh` one")
+	flags.Var(&f.threads, "threads", "use exactly `N` cores (default all)")
+	flags.Var(&f.seconds, "seconds", "repeat for `S` seconds, at least three times (default 1; with --suite 0.2 per size)")
+	flags.StringVar(&f.output, "output", "reuse", "`reuse|fresh`: write all calls into one output, or each into another")
 	flags.BoolVar(&f.json, "json", false, "print the figures as one line of JSON")
-	flags.BoolVar(&f.limits, "limits", false, "measure the machine's limits for --json too")
-	flags.BoolVar(&f.suite, "suite", false, "walk the sizes of rows instead of timing one gather")
+	flags.BoolVar(&f.limits, "limits", false, "measure the machine's limits with --json too")
+	flags.BoolVar(&f.suite, "suite", false, "measure all row sizes instead of one gather")
 	flags.StringVarP(&f.picture, "picture", "o", "", "draw the suite into `SUITE`: a .svg file, or - for standard output")
 	complete(cmd, "output", "reuse", "fresh")
 	f.data.add(cmd, "")

@@ -15,15 +15,15 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const explainHelp = `The plan is shown in words: its loops (batch: both operands move; outer: the
-indices are reused; tuple: the data is reused), the axes that are indexed and what
-an index may be, what is moved, which operand is a view, and what becomes of every
-index. With -o PLAN.svg it is also drawn: data, indices and result as grids, each
-cell of the result in the colour of the row of data that it comes from; "-o -"
-writes the picture alone to standard output. Large tensors are drawn in part.
+const explainHelp = `explain prints the plan in words: its loops (batch: both operands move; outer: the
+indices are reused; tuple: the data is reused), the gathered axes and the range of an
+index, the size of a slice, the operands that are views, and how many indices are
+inside, negative and outside. With -o PLAN.svg it also draws data, indices and result
+as grids; each cell of the result has the colour of its row of data. "-o -" writes the
+picture alone to standard output. Large tensors are drawn in part.
 
-Exit status: 0 explained, also where an index is outside and the gather would
-fail: the explanation says which; 1 DATA or INDICES were refused, or a file could
+Exit status: 0 explained, also if an index is outside and the gather would fail,
+which the explanation says; 1 DATA or INDICES were refused, or a file could
 not be read or written; 2 the command was wrong; 130 interrupted.
 
 Words are coloured on a terminal, unless NO_COLOR is set.`
@@ -60,7 +60,7 @@ func (p *program) explainCommand() *cobra.Command {
 			},
 		}
 		f.add(sub, k)
-		sub.Flags().StringVarP(&f.out, "output", "o", "", "draw the plan too, into `PLAN`: a .svg file, or - for standard output")
+		sub.Flags().StringVarP(&f.out, "output", "o", "", "also draw the plan into `PLAN`: a .svg file, or - for standard output")
 		cmd.AddCommand(sub)
 	}
 	return cmd

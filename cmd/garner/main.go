@@ -96,9 +96,8 @@ func shieldNumbers(args []string) []string {
 	return shielded
 }
 
-const rootHelp = `garner gathers slices of tensors: given data and integer indices, it builds the
-output by reading data where the indices say, exactly as the operator of a
-framework does that is named.
+const rootHelp = `garner gathers slices of tensors: it reads data where integer indices say, with
+exactly the semantics of the framework operator that --as names.
 
 Usage:
   garner gather   DATA INDICES [--axis N] [--batch-dims N] [--as OP] [-o OUT]    slices along one axis
@@ -107,14 +106,14 @@ Usage:
   garner shape    --as OP --data SPEC --indices SPEC ...                         infer the output's shape, run nothing
   garner explain  gather|gathernd|elements DATA INDICES ... [-o PLAN.svg]        show the plan, run nothing
   garner ops      [NAME]                                                         the operators: shapes, policies, types, examples
-  garner info     FILE [--json]                                                  what a file holds: names, types, shapes, sizes
-  garner verify   PATH... [--json]                                               hold garner against recorded answers
+  garner info     FILE [--json]                                                  the arrays of a file: names, types, shapes, sizes
+  garner verify   PATH... [--json]                                               compare garner with recorded answers
   garner bench    gather|gathernd|elements DATA INDICES ...                      time a gather beside this machine's limits
   garner probe    TABLE [--rows N,...] [-o PROBE.svg]                            time the ways of reading rows of a table
-  garner run      MODEL --input NAME=FILE... [-o DIR]                            run a model's gathers, and what stands around them
-  garner model    MODEL [--json]                                                 list the gathers of a model, take their tables out
-  garner lint     MODEL [--runtime R,...] [--format text|json|sarif]             which gathers of a model differ in another runtime
-  garner help COMMAND                                                            what to type, with examples
+  garner run      MODEL --input NAME=FILE... [-o DIR]                            run a model's gathers and the nodes around them
+  garner model    MODEL [--json]                                                 list the gathers of a model, extract their tables
+  garner lint     MODEL [--runtime R,...] [--format text|json|sarif]             find gathers that differ in another runtime
+  garner help COMMAND                                                            usage and examples of a command
   garner completion bash|zsh|fish|powershell                                     a completion script for the shell
 
 Examples:
@@ -122,8 +121,8 @@ Examples:
   garner gather data.npy ids.npy --axis 1 -o rows.npy
   garner gather model.safetensors#embeddings.weight ids.npy -o rows.npy
 
-OP is DIALECT.OPERATOR-VERSION, for example openvino.Gather-8; garner's own,
-strict operator where it is not given. "garner ops" lists them.
+OP is DIALECT.OPERATOR-VERSION, for example openvino.Gather-8; the default is
+garner's own strict operator. "garner ops" lists all.
 DATA and INDICES are literals such as '[[1,2],[3,4]]', or files: .npy, .npz#NAME,
 .safetensors#NAME, .gguf#NAME, .raw and .bin; "-" is npy on standard input.
 Without -o a small result is printed. OUT is a file, .npy, .npz, .safetensors,
@@ -176,7 +175,7 @@ func (p *program) command() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(&cobra.Command{
 		Use:   "help [COMMAND]",
-		Short: "Show what to type",
+		Short: "Show the usage of a command",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil || about == cmd.Root() && len(rest) > 0 {

@@ -60,7 +60,7 @@ type operatorFlags struct {
 func (f *operatorFlags) add(cmd *cobra.Command, otherwise string, kinds ...catalog.Kind) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.as, "as", "", "the operator to be, an `OP` that \"garner ops\" lists, such as openvino.Gather-8"+otherwise)
+	flags.StringVar(&f.as, "as", "", "the operator, an `OP` that \"garner ops\" lists, such as openvino.Gather-8"+otherwise)
 	var names []string
 	for _, o := range catalog.Operators() {
 		if slices.Contains(kinds, o.Kind) {
@@ -68,7 +68,7 @@ func (f *operatorFlags) add(cmd *cobra.Command, otherwise string, kinds ...catal
 		}
 	}
 	complete(cmd, "as", names...)
-	flags.Var(&f.opset, "opset", "the newest version of the operator that this opset has, where OP names none")
+	flags.Var(&f.opset, "opset", "an opset: the newest version in it, if OP has no version")
 	flags.StringArrayVar(&f.attributes, "attr", nil, "an attribute of the operator, `NAME=VALUE`: an integer, a list of them, true or false, or text")
 }
 
@@ -184,8 +184,8 @@ type policyFlags struct {
 }
 
 func (f *policyFlags) add(cmd *cobra.Command) {
-	cmd.Flags().Var(policyFlag{&f.negative, "reject|from-end", f.setNegative}, "negative", "what a negative index means, instead of the operator's own rule")
-	cmd.Flags().Var(policyFlag{&f.outside, "error|zero|clamp|wrap|fill=V", f.setOutside}, "outside", "what an index means that its axis does not have; V is of data's dtype")
+	cmd.Flags().Var(policyFlag{&f.negative, "reject|from-end", f.setNegative}, "negative", "the policy for negative indices (default: the operator's)")
+	cmd.Flags().Var(policyFlag{&f.outside, "error|zero|clamp|wrap|fill=V", f.setOutside}, "outside", "the policy for indices outside their axis (default: the operator's); V is of data's dtype")
 	complete(cmd, "negative", "reject", "from-end")
 	complete(cmd, "outside", "error", "zero", "clamp", "wrap", "fill=")
 }

@@ -14,12 +14,12 @@ import (
 func (p *program) opsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "ops [NAME]",
-		Short: "Tell of the operators: shapes, policies, types, an example, the specification",
-		Long: `NAME is an operator, with a version or without, a dialect, or the command that runs
-it, such as gather; without NAME every operator is told of. The first line has its
-name, the command that runs it, and its specification. Shapes are told in Python's
-words: data[:axis] are the dims of data before the axis. Policies are what a negative
-index means, and one outside its axis; --negative and --outside replace them.
+		Short: "List operators: shapes, policies, types, an example, the specification",
+		Long: `NAME is an operator with or without its version, a dialect, or the command that runs
+operators, such as gather; without NAME ops lists every operator. The first line has
+its name, the command that runs it, and its specification. Shapes are in Python
+notation: data[:axis] are the dims of data before the axis. Policies say what a
+negative index and an index outside mean; --negative and --outside replace them.
 
 Exit status: 0 done; 2 there is no operator of that name.`,
 		Example: `  garner ops
