@@ -2,6 +2,7 @@ package garner
 
 import (
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -168,4 +169,19 @@ func ParseDType(name string) (DType, error) {
 		names = append(names, d.String())
 	}
 	return Invalid, errorf(ErrDType, "no dtype %q; there are %s", name, strings.Join(names, ", "))
+}
+
+// numBytes is how many bytes n elements of d take, packed types rounded up. ok
+// is false where a byte, or a bit of a packed type, would have a number beyond
+// an int.
+func numBytes(d DType, n int) (size int, ok bool) {
+	w := d.Bits()
+	if w >= 8 {
+		return mul(n, w/8)
+	}
+	if n > math.MaxInt/w {
+		return 0, false
+	}
+	per := 8 / w
+	return n/per + (n%per+per-1)/per, true
 }

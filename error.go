@@ -128,3 +128,7 @@ func (i Index) String() string {
 	}
 	return strconv.FormatInt(int64(i.Bits), 10)
 }
+
+func shapeError(kind ShapeKind, format string, args ...any) error {
+	return &ShapeError{kind, fmt.Sprintf(format, args...)}
+}

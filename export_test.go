@@ -1,15 +1,17 @@
 package garner
 
+import "github.com/garner-go/garner/internal/exec"
+
 // Cut makes a Prepared cut its work into the smallest units that there are, so
 // that a few elements go through tiles, groups, pieces of slices and several
 // goroutines.
 func Cut(tileRows, unitBytes, sharedRows int) PrepareOption {
 	return func(p *Prepared) {
-		p.tuning = tuning{tileRows: tileRows, unitBytes: unitBytes, unitTiles: 2, sharedRows: sharedRows, aheadLines: 5, streamBytes: 200, stripBytes: 8}
+		p.tuning = exec.Tuning{TileRows: tileRows, UnitBytes: unitBytes, UnitTiles: 2, SharedRows: sharedRows, AheadLines: 5, StreamBytes: 200, StripBytes: 8}
 	}
 }
 
-// StreamBytes is from which size on a result is written past the caches.
+// StreamBytes is from which size on the stores of a result are non-temporal.
 func StreamBytes(n int) PrepareOption {
-	return func(p *Prepared) { p.tuning.streamBytes = n }
+	return func(p *Prepared) { p.tuning.StreamBytes = n }
 }

@@ -1,14 +1,11 @@
 package garner
 
-// An Op is one operator of one framework, in that framework's words. It knows
-// how its operands' axes become the output's, and what its framework says of
-// bad indices; it moves nothing. An Op is a value: it is immutable and safe for
-// concurrent use.
-type Op interface {
-	// Lower spends every axis of both operands once, in the order in which the
-	// output has them.
-	Lower(*Lowering)
-}
+import (
+	"slices"
+
+	"github.com/garner-go/garner/internal/exec"
+	"github.com/garner-go/garner/internal/kernel"
+)
 
 // Negative says what a negative index means.
 type Negative uint8
@@ -116,94 +113,97 @@ type Plan struct {
 	component int // the dimension of the indices along which a tuple lies; -1: tuples of one
 }
 
-// NewPlan lowers op for operands of known shape. The plan's rules are those of
-// the operator's specification; breaking one is an ErrDType, an ErrAttribute or
-// an ErrShape, in that order, with a message that names the remedy. It costs a
-// few microseconds and reads no element.
-func NewPlan(op Op, data, indices Spec) (*Plan, error) {
-	l, _, err := lower(op, data, indices)
-	if err != nil {
-		return nil, err
+// Nest is the plan as the executors of this module walk it: its type is
+// internal. data of so many bytes, about, decides what is prefetched. Nothing of
+// the plan is shared with the nest but Fill's bytes and the Parts of its axes.
+func (p *Plan) Nest(bytes int) exec.Nest {
+	n := exec.Nest{
+		Bits: p.DType.Bits(), Width: kernel.Width{Bits: p.IndexType.Bits(), Unsigned: p.IndexType.IsUnsigned()}, Reach: bytes,
+		Axes: make([]exec.Axis, len(p.Axes)), Policy: kernel.Policy{FromEnd: p.Negative == FromEnd},
 	}
-	if l.partial { // R.24
-		return nil, shapeError(KindRank, "a plan needs every dim of data %s and of indices %s; Infer does without", data, indices)
+	switch p.outside() {
+	case Zero, Fill:
+		n.Policy.Outside = kernel.Fill
+	case Clamp:
+		n.Policy.Outside = kernel.Clamp
+	case Wrap:
+		n.Policy.Outside = kernel.Wrap
 	}
-	return l.plan()
+	switch {
+	case p.Outside != Fill:
+	case p.DType == String:
+		n.Str = p.Fill.mem.Strs[p.Fill.mem.Offset]
+	default:
+		n.Fill = p.Fill.scalar()
+	}
+	for i, a := range p.Axes {
+		n.Axes[i] = a.exec()
+	}
+	n.Walk(execLoops(p.Loops), p.Slice)
+	length, _ := p.Indices.Len()
+	n.Idle = length == 0
+	return n
 }
 
-// Infer is the dtype and shape of op's result, as far as those of its operands
-// tell. Nothing is read and nothing runs. Errors are those of NewPlan; a rule
-// that an unknown dim may still keep is not broken.
-func Infer(op Op, data, indices Spec) (Spec, error) {
-	l, out, err := lower(op, data, indices)
-	if err != nil {
-		return Spec{}, err
+func (a *Axis) exec() exec.Axis {
+	e := exec.Axis{Dim: a.Dim, Data: a.Data, Index: a.Index}
+	for _, part := range a.Parts {
+		e.Parts = append(e.Parts, exec.Part(part))
 	}
-	if !l.partial {
-		if _, err := l.plan(); err != nil {
-			return Spec{}, err
-		}
-	}
-	return out, nil
+	return e
 }
 
-// normal is a plan in the form that executors walk: the loops that move the
-// indices, those that do not, and the longest slice.
-type normal struct {
-	index []Loop // empty where there are no gathered axes
-	free  []Loop
-	slice int
-	empty bool // the result has no element
+func execLoops(loops []Loop) []exec.Loop {
+	all := make([]exec.Loop, len(loops))
+	for i, l := range loops {
+		all[i] = exec.Loop(l)
+	}
+	return all
 }
 
-// normalize drops loops of one turn, joins loops that can be one, and sinks
-// index-free loops over contiguous elements into the slice. The rows that the
-// plan means stay the same.
-func (p *Plan) normalize() normal {
-	n := normal{slice: p.Slice, empty: p.Slice == 0}
+func planLoops(loops []exec.Loop) []Loop {
+	all := make([]Loop, len(loops))
+	for i, l := range loops {
+		all[i] = Loop(l)
+	}
+	return all
+}
+
+// Normalize is the same rows in the form that executors walk: loops of one turn
+// dropped, loops that step as one joined, loops over contiguous elements sunk
+// into the slice, and those that move the indices outermost.
+func (p *Plan) Normalize() *Plan {
+	n := p.Nest(0)
+	walked := *p
+	walked.Loops, walked.Slice = planLoops(slices.Concat(n.Index, n.Free)), n.Slice
+	return &walked
+}
+
+// InOrder is the same rows in the order of the result, which is row-major: its
+// loops keep their nesting, those of one turn are dropped, those that step as
+// one are joined, and the innermost ones over contiguous elements of data are
+// sunk into the slice. Row i of it is then elements i·Slice … (i+1)·Slice-1 of
+// the result, so that a result larger than memory can be made from its
+// beginning to its end.
+func (p *Plan) InOrder() *Plan {
+	o := *p
+	o.Loops = make([]Loop, 0, len(p.Loops))
 	for _, l := range p.Loops {
-		n.empty = n.empty || l.Extent == 0
-		switch {
-		case l.Extent == 1:
-		case l.Index != 0 && len(p.Axes) > 0:
-			n.index = append(n.index, l)
-		default:
-			n.free = append(n.free, l)
+		if len(p.Axes) == 0 {
+			l.Index = 0 // nothing is addressed
+		}
+		if l.Extent != 1 {
+			o.Loops = append(o.Loops, l)
 		}
 	}
-	for i := len(n.free) - 1; i >= 0; i-- {
-		if l := n.free[i]; l.Data == n.slice && l.Out == n.slice {
-			n.slice *= l.Extent
-			n.free = append(n.free[:i], n.free[i+1:]...)
-			i = len(n.free) // another loop may fit the longer slice
+	for n := len(o.Loops); n > 0; n-- {
+		l := o.Loops[n-1]
+		if l.Index != 0 || l.Data != o.Slice || l.Out != o.Slice {
+			break
 		}
+		o.Slice *= l.Extent
+		o.Loops = o.Loops[:n-1]
 	}
-	n.index, n.free = join(n.index), join(n.free)
-	return n
-}
-
-// join makes one loop of each two neighbours that step as one.
-func join(loops []Loop) []Loop {
-	joined := loops[:0]
-	for _, in := range loops {
-		if k := len(joined) - 1; k >= 0 {
-			out := joined[k]
-			if out.Data == in.Data*in.Extent && out.Index == in.Index*in.Extent && out.Out == in.Out*in.Extent {
-				in.Extent *= out.Extent
-				joined[k] = in
-				continue
-			}
-		}
-		joined = append(joined, in)
-	}
-	return joined
-}
-
-// turns is how often a nest of loops turns.
-func turns(loops []Loop) int {
-	n := 1
-	for _, l := range loops {
-		n *= l.Extent
-	}
-	return n
+	o.Loops = planLoops(exec.Join(execLoops(o.Loops)))
+	return &o
 }

@@ -56,7 +56,7 @@ func (p *Pool) New(dtype DType, shape ...int) (Tensor, error) {
 		p.free, p.lent = make(map[int][][]byte), make(map[*byte][]byte)
 	}
 	p.lent[&b[0]] = b
-	t.buf = b[:size:size]
+	t.mem.Buf = b[:size:size]
 	return t, nil
 }
 
@@ -64,13 +64,13 @@ func (p *Pool) New(dtype DType, shape ...int) (Tensor, error) {
 // first element. The caller must no longer use the tensor or any view of it. For
 // any other tensor Release does nothing.
 func (p *Pool) Release(t Tensor) {
-	if len(t.buf) == 0 {
+	if len(t.mem.Buf) == 0 {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if b, ok := p.lent[&t.buf[0]]; ok {
-		delete(p.lent, &t.buf[0])
+	if b, ok := p.lent[&t.mem.Buf[0]]; ok {
+		delete(p.lent, &t.mem.Buf[0])
 		class := bits.Len(uint(len(b) - 1))
 		p.free[class] = append(p.free[class], b)
 	}

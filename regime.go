@@ -2,8 +2,10 @@ package garner
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/garner-go/garner/internal/exec"
 	"github.com/garner-go/garner/internal/kernel"
 )
 
@@ -11,75 +13,88 @@ import (
 // sizes, dtypes and strides. It is information; no result depends on it.
 type Regime struct {
 	Kernel    string // the form of the kernels: AVX512VBMI, AVX512, AVX2, AMD64 or Generic
-	Way       string // elements, columns, strips, rows, strings or bits
+	Way       string // the way that rows are moved, one of Ways
 	SliceSize int    // bytes that are moved for one row; bits of packed types, strings of strings
-	Ahead     int    // how many rows before its turn a row is asked for; 0: data is near
-	Straight  bool   // data is asked for from end to end instead of row by row
-	Stream    bool   // the result is written past the caches
-	Shared    bool   // the rows of all tuples are found before anything moves
-	Threads   int    // how many cores take part
+	Ahead     int    // prefetch distance in rows; 0: none
+	Straight  bool   // data is prefetched end to end instead of row by row
+	Stream    bool   // stores to the result are non-temporal
+	Shared    bool   // the rows of all tuples are resolved before anything moves
+	Threads   int    // cores that take part
 }
 
-// Regime is how p runs for the strides that it was last given.
+// Regime is how p runs operands of the strides that it was prepared for; where it
+// serves batches, the shortest of them that has an index.
 func (p *Prepared) Regime() Regime {
-	l, bits := &p.layout, p.plan.DType.Bits()
-	r := Regime{
-		Kernel: kernel.Form(), Way: "rows", SliceSize: p.normal.slice * p.resolver.unit,
-		Ahead: l.ahead, Straight: l.linear, Stream: l.stream, Shared: l.share, Threads: p.threads,
+	f := p.fixed
+	if f == nil {
+		if f = p.shortest(); f == nil {
+			return Regime{Kernel: kernel.Form(), Way: exec.Nothing.String(), Threads: 1}
+		}
 	}
-	if l.alone {
-		r.Threads = 1
+	c := f.Chosen()
+	return Regime{
+		Kernel: c.Kernel, Way: c.Way.String(), SliceSize: c.Size, Ahead: c.Ahead,
+		Straight: c.Stretch, Stream: c.Stream, Shared: c.Shared, Threads: c.Threads,
 	}
-	switch {
-	case bits == 0:
-		r.Way, r.Kernel = "strings", "Generic"
-	case bits < 8:
-		r.Way, r.Kernel = "bits", "Generic"
-	case p.columns != nil && p.columns.buffer:
-		r.Way, r.Stream = "strips", p.columns.stream
-	case p.columns != nil:
-		r.Way, r.Straight, r.Stream = "columns", l.ahead > 0, false
-	case l.direct > 0:
-		r.Way = "elements"
+}
+
+// shortest is the program of the shortest batch that has an index; nil where
+// there is none.
+func (p *Prepared) shortest() *program {
+	dims := slices.Clone(p.indices.Dims)
+	for _, l := range p.lowered.nest {
+		if l.indexAxis > 0 {
+			dims[l.indexAxis-1] = l.extent
+		}
 	}
-	return r
+	for i, d := range dims {
+		dims[i] = Exactly(min(max(d.Min, 1), d.Max))
+	}
+	plan, err := NewPlan(p.op, p.data, SpecOfDims(p.indices.DType, dims...))
+	if err != nil {
+		return nil
+	}
+	f := new(program)
+	*f.Nest() = plan.Nest(p.nest.Reach)
+	f.Choose(&p.tuning, p.threads)
+	return f
 }
 
 // String is the regime in a few words.
 func (r Regime) String() string {
 	unit := "byte"
 	switch r.Way {
-	case "bits":
+	case exec.Bits.String():
 		unit = "bit"
-	case "strings":
+	case exec.Strings.String():
 		unit = "string"
 	}
 	size := fmt.Sprintf("%d %ss", r.SliceSize, unit)
 	if r.SliceSize == 1 {
 		size = "1 " + unit
 	}
-	words := []string{r.Way + " of " + size, r.Kernel}
-	switch r.Way {
-	case "elements":
-		words[0] += ", straight from the indices"
-	case "columns":
-		words[0] += ", straight from the indices, row after row"
-	case "strips":
-		words[0] = "elements of " + size + ", in strips of columns through a buffer"
+	words := []string{r.Way + ": rows of " + size, r.Kernel}
+	switch way := r.Way; {
+	case strings.HasPrefix(way, exec.Direct.String()):
+		words[0] = way + ": elements of " + size + ", straight from the indices"
+	case way == exec.Columns.String():
+		words[0] = way + ": elements of " + size + ", straight from the indices, row after row"
+	case way == exec.Strips.String():
+		words[0] = way + ": elements of " + size + ", from strips of columns that are copied into a buffer"
 	}
 	if r.Shared {
-		words = append(words, "rows found once")
+		words = append(words, "rows resolved once")
 	}
 	switch {
 	case r.Ahead == 0:
-		words = append(words, "data near")
+		words = append(words, "data in the caches")
 	case r.Straight:
 		words = append(words, "data prefetched end to end")
-	case r.Way != "strips":
+	case r.Way != exec.Strips.String():
 		words = append(words, fmt.Sprintf("prefetched %d rows ahead", r.Ahead))
 	}
 	if r.Stream {
-		words = append(words, "written past the caches")
+		words = append(words, "non-temporal stores")
 	}
 	if r.Threads == 1 {
 		words = append(words, "one core")

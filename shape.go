@@ -80,18 +80,3 @@ func mul(a, b int) (product int, ok bool) {
 	hi, lo := bits.Mul(uint(a), uint(b))
 	return int(lo), hi == 0 && lo <= math.MaxInt
 }
-
-// numBytes returns the size of n elements of d in bytes, rounded up for packed
-// types. ok is false if an offset in bytes, or in bits for packed types, would
-// not fit an int.
-func numBytes(d DType, n int) (size int, ok bool) {
-	w := d.Bits()
-	if w >= 8 {
-		return mul(n, w/8)
-	}
-	if n > math.MaxInt/w {
-		return 0, false
-	}
-	per := 8 / w
-	return n/per + (n%per+per-1)/per, true
-}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 
+	"github.com/garner-go/garner/internal/exec"
 	"github.com/garner-go/garner/internal/kernel"
 )
 
@@ -32,7 +33,7 @@ func Lookup[T Element, I Integer](table []T, width int, ids []I, out []T) error 
 		return shapeError(KindMismatch, "a table of %d elements holds no whole number of rows of %d", len(table), width)
 	case len(out)%width != 0 || len(out)/width != len(ids):
 		return shapeError(KindMismatch, "%d ids ask for as many rows of %d elements, and out holds %d elements", len(ids), width, len(out))
-	case meet(out, table) || meet(out, ids): // R.17
+	case sharesMemory(out, table) || sharesMemory(out, ids): // R.17
 		return errorf(ErrOverlap, "the output shares memory with an input; look up into memory of its own")
 	}
 	rows := len(table) / width
@@ -40,9 +41,9 @@ func Lookup[T Element, I Integer](table []T, width int, ids []I, out []T) error 
 	if size == 0 {
 		size = 16 // a string's header
 	}
-	if len(out) <= tuned.aloneBytes/size {
+	if len(out) <= exec.Tuned.AloneBytes/size {
 		asked, ahead := len(ids), 0 // a far row is asked for so many rows before its turn
-		if len(table) > tuned.nearBytes/size {
+		if len(table) > exec.Tuned.NearBytes/size {
 			asked, ahead = 0, max(2, kernel.BurstLines*64/max(64, width*size))
 		}
 		for i, id := range ids {
@@ -150,7 +151,7 @@ func Rows[T Element](t Tensor) (iter.Seq2[int, []T], error) {
 	lo, hi, _ := t.extent()
 	if t.Len() > 0 {
 		span := t
-		span.offset, span.shape, span.strides = lo, Shape{hi - lo + 1}, []int{1}
+		span.mem.Offset, span.shape, span.strides = lo, Shape{hi - lo + 1}, []int{1}
 		var err error
 		if all, err = Values[T](span); err != nil {
 			return nil, err
@@ -158,7 +159,7 @@ func Rows[T Element](t Tensor) (iter.Seq2[int, []T], error) {
 	}
 	return func(yield func(int, []T) bool) {
 		var c [MaxRank]int
-		at := t.offset - lo
+		at := t.mem.Offset - lo
 		for i := range count {
 			row := all[:0:0]
 			if len(all) > 0 {

@@ -1,11 +1,11 @@
 package garner
 
 import (
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"unsafe"
+
+	"github.com/garner-go/garner/internal/exec"
 )
 
 // Float16 holds the bits of an IEEE 754 half, so that a []Float16 is an f16
@@ -96,13 +96,10 @@ func DTypeOf[T Element]() DType {
 // Tensor copies no element, and neither do Transpose, Slice and Reshape. The
 // zero Tensor holds nothing and is refused everywhere.
 type Tensor struct {
-	dtype    DType
-	volatile bool
-	offset   int // of the first element, in elements
-	shape    Shape
-	strides  []int // in elements
-	buf      []byte
-	strs     []string // instead of buf, for String
+	dtype   DType
+	shape   Shape
+	strides []int // in elements
+	mem     exec.Memory
 }
 
 // Of makes a tensor of a slice without copying it. It panics where the shape
@@ -133,7 +130,7 @@ func ofIntegers[I Integer](values []I) Tensor {
 		t.dtype = unsigned
 	}
 	if len(values) > 0 {
-		t.buf = unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), len(values)*int(unsafe.Sizeof(zero)))
+		t.mem.Buf = unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), len(values)*int(unsafe.Sizeof(zero)))
 	}
 	return t
 }
@@ -151,9 +148,9 @@ func FromSlice[T Element](values []T, shape ...int) (Tensor, error) {
 		return Tensor{}, shapeError(KindMismatch, "a slice of %d elements is no tensor of shape %s, which holds %d", len(values), t.shape, n)
 	}
 	if strs, ok := any(values).([]string); ok {
-		t.strs = strs
+		t.mem.Strs = strs
 	} else if n > 0 {
-		t.buf = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), n*t.dtype.Bits()/8)
+		t.mem.Buf = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), n*t.dtype.Bits()/8)
 	}
 	t.strides = t.shape.Strides()
 	return t, nil
@@ -163,7 +160,7 @@ func FromSlice[T Element](values []T, shape ...int) (Tensor, error) {
 // them. It wants exactly the bytes that the shape takes, packed types rounded
 // up to a whole byte. Strings have no such form.
 func FromBytes(dtype DType, b []byte, shape ...int) (Tensor, error) {
-	t := Tensor{dtype: dtype, shape: slices.Clone(Shape(shape)), buf: b}
+	t := Tensor{dtype: dtype, shape: slices.Clone(Shape(shape)), mem: exec.Memory{Buf: b}}
 	n, err := t.checkShape()
 	if err != nil {
 		return Tensor{}, err
@@ -183,7 +180,7 @@ func FromBytes(dtype DType, b []byte, shape ...int) (Tensor, error) {
 // offset + i·strides[0] + j·strides[1] + …, counted in elements. Strides may be
 // zero or negative; an element that would lie outside b is an ErrShape.
 func FromStrided(dtype DType, b []byte, offset int, shape, strides []int) (Tensor, error) {
-	t := Tensor{dtype: dtype, offset: offset, shape: slices.Clone(Shape(shape)), strides: slices.Clone(strides), buf: b}
+	t := Tensor{dtype: dtype, shape: slices.Clone(Shape(shape)), strides: slices.Clone(strides), mem: exec.Memory{Buf: b, Offset: offset}}
 	n, err := t.checkShape()
 	if err != nil {
 		return Tensor{}, err
@@ -195,7 +192,7 @@ func FromStrided(dtype DType, b []byte, offset int, shape, strides []int) (Tenso
 		return Tensor{}, shapeError(KindRank, "%d strides for shape %s", len(strides), t.shape)
 	}
 	if n == 0 {
-		t.offset = 0
+		t.mem.Offset = 0
 		return t, nil
 	}
 	lo, hi, ok := t.extent()
@@ -223,7 +220,7 @@ func New(dtype DType, shape ...int) (Tensor, error) {
 	}
 	t.strides = t.shape.Strides()
 	if dtype == String {
-		t.strs = make([]string, n)
+		t.mem.Strs = make([]string, n)
 		return t, nil
 	}
 	size, ok := numBytes(dtype, n)
@@ -232,7 +229,7 @@ func New(dtype DType, shape ...int) (Tensor, error) {
 	}
 	// Made of 8-byte words, so that any element type finds its alignment.
 	words := make([]uint64, size/8+1)
-	t.buf = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), size)
+	t.mem.Buf = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), size)
 	return t, nil
 }
 
@@ -255,7 +252,7 @@ func (t *Tensor) checkShape() (n int, err error) {
 // extent is the least and the greatest position of an element, for a tensor
 // that has elements.
 func (t *Tensor) extent() (lo, hi int, ok bool) {
-	lo, hi = t.offset, t.offset
+	lo, hi = t.mem.Offset, t.mem.Offset
 	for i, d := range t.shape {
 		s := t.strides[i]
 		reach, fits := mul(d-1, max(s, -s))
@@ -289,7 +286,7 @@ func (t Tensor) Strides() []int { return t.strides }
 
 // Offset is where the first element stands in the memory that the tensor
 // views, in elements.
-func (t Tensor) Offset() int { return t.offset }
+func (t Tensor) Offset() int { return t.mem.Offset }
 
 // Rank is the number of dimensions.
 func (t Tensor) Rank() int { return len(t.shape) }
@@ -316,7 +313,7 @@ func (t Tensor) Contiguous() bool {
 // file that another process cuts short: a gather then answers a fault with an
 // ErrFault instead of ending the process. It costs some 100 ns a run.
 func (t Tensor) Volatile() Tensor {
-	t.volatile = true
+	t.mem.Volatile = true
 	return t
 }
 
@@ -329,16 +326,16 @@ func (t Tensor) Bytes() ([]byte, error) {
 		return nil, errorf(ErrDType, "a tensor of %s has no bytes", t.dtype)
 	case !t.Contiguous():
 		return nil, shapeError(KindMismatch, "a view with strides %v is not contiguous; Clone it first", t.strides)
-	case t.offset*t.dtype.Bits()%8 != 0 && t.dtype.Packed():
+	case t.mem.Offset*t.dtype.Bits()%8 != 0 && t.dtype.Packed():
 		return nil, shapeError(KindMismatch, "the view begins inside a byte; Clone it first")
 	}
 	n := t.Len()
 	if n == 0 {
 		return []byte{}, nil
 	}
-	from := t.byteOffset(t.offset)
+	from := t.byteOffset(t.mem.Offset)
 	size, _ := numBytes(t.dtype, n)
-	return t.buf[from : from+size : from+size], nil
+	return t.mem.Buf[from : from+size : from+size], nil
 }
 
 func (t *Tensor) byteOffset(element int) int {
@@ -361,7 +358,7 @@ func Values[T Element](t Tensor) ([]T, error) {
 		if !t.Contiguous() {
 			return nil, shapeError(KindMismatch, "a view with strides %v is not contiguous; Clone it first", t.strides)
 		}
-		return any(t.strs[t.offset : t.offset+t.Len()]).([]T), nil
+		return any(t.mem.Strs[t.mem.Offset : t.mem.Offset+t.Len()]).([]T), nil
 	}
 	b, err := t.Bytes()
 	if err != nil {
@@ -376,15 +373,6 @@ func Values[T Element](t Tensor) ([]T, error) {
 		return nil, shapeError(KindMismatch, "the memory is not aligned for %s; Clone it first", t.dtype)
 	}
 	return unsafe.Slice((*T)(p), t.Len()), nil
-}
-
-// Clone copies the elements into new, contiguous memory.
-func (t Tensor) Clone() (Tensor, error) {
-	c, err := New(t.dtype, t.shape...)
-	if err != nil {
-		return Tensor{}, err
-	}
-	return c, Copy(c, t)
 }
 
 // Transpose reorders the dimensions: dimension i of the result is dimension
@@ -438,7 +426,7 @@ func (t Tensor) Slice(axis, start, stop, step int) (Tensor, error) {
 	v.shape, v.strides = slices.Clone(t.shape), slices.Clone(t.strides)
 	v.shape[axis] = n
 	if n > 0 && t.Len() > 0 {
-		v.offset += start * t.strides[axis]
+		v.mem.Offset += start * t.strides[axis]
 	}
 	if n > 1 {
 		v.strides[axis] *= step
@@ -509,126 +497,3 @@ func reshapeStrides(from Shape, strides []int, to Shape) ([]int, bool) {
 	return out, true
 }
 
-// String is the dtype, the shape and, for a small tensor, the values.
-func (t Tensor) String() string {
-	if !t.dtype.Valid() {
-		return "no tensor"
-	}
-	head := t.dtype.String() + t.shape.String()
-	// Without elements there may still be many empty lists.
-	shown := 1
-	for _, d := range t.shape {
-		if d == 0 {
-			break
-		}
-		if shown *= min(d, 65); shown > 64 {
-			return head
-		}
-	}
-	return head + " " + t.Text()
-}
-
-// Text is the values as nested lists with commas, in full: what the literal
-// syntax of the command reads back.
-func (t Tensor) Text() string {
-	if !t.dtype.Valid() {
-		return ""
-	}
-	var b strings.Builder
-	t.appendText(&b, 0, t.offset)
-	return b.String()
-}
-
-func (t *Tensor) appendText(b *strings.Builder, axis, at int) {
-	if axis == len(t.shape) {
-		var scratch [64]byte
-		b.Write(t.appendElement(scratch[:0], at))
-		return
-	}
-	b.WriteByte('[')
-	for i := range t.shape[axis] {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		t.appendText(b, axis+1, at+i*t.strides[axis])
-	}
-	b.WriteByte(']')
-}
-
-func shapeError(kind ShapeKind, format string, args ...any) error {
-	return &ShapeError{kind, fmt.Sprintf(format, args...)}
-}
-
-// overlap reports whether the memory between the first and the last element of
-// both tensors meets.
-func overlap(a, b Tensor) bool {
-	aFrom, aTo, ok := a.span()
-	bFrom, bTo, also := b.span()
-	return ok && also && aFrom < bTo && bFrom < aTo
-}
-
-// meet reports whether two slices share memory.
-func meet[A, B any](a []A, b []B) bool {
-	var ofA A
-	var ofB B
-	from, at := uintptr(unsafe.Pointer(unsafe.SliceData(a))), uintptr(unsafe.Pointer(unsafe.SliceData(b)))
-	return len(a) > 0 && len(b) > 0 &&
-		from < at+uintptr(len(b))*unsafe.Sizeof(ofB) && at < from+uintptr(len(a))*unsafe.Sizeof(ofA)
-}
-
-// span is where the elements of t lie in memory; ok is false where it has none.
-func (t *Tensor) span() (from, to uintptr, ok bool) {
-	if n, _ := t.shape.Len(); n == 0 {
-		return 0, 0, false
-	}
-	lo, hi, _ := t.extent()
-	from, to = t.between(lo, hi)
-	return from, to, true
-}
-
-// between is where the elements at two positions and those between them lie in
-// memory.
-func (t *Tensor) between(lo, hi int) (from, to uintptr) {
-	if t.dtype == String {
-		return uintptr(unsafe.Pointer(&t.strs[lo])), uintptr(unsafe.Pointer(&t.strs[hi])) + unsafe.Sizeof("")
-	}
-	start := uintptr(unsafe.Pointer(unsafe.SliceData(t.buf)))
-	w := t.dtype.Bits()
-	if w < 8 {
-		per := 8 / w
-		return start + uintptr(lo/per), start + uintptr(hi/per) + 1
-	}
-	return start + uintptr(lo*(w/8)), start + uintptr((hi+1)*(w/8))
-}
-
-// apart reports whether no two elements of t stand in the same place, as far as
-// sorting its strides tells.
-func apart(t Tensor) bool {
-	if t.Contiguous() {
-		return true
-	}
-	var order [MaxRank]int
-	n := 0
-	for i, d := range t.shape {
-		if d == 0 {
-			return true
-		}
-		if d > 1 {
-			order[n] = i
-			n++
-		}
-	}
-	axes := order[:n]
-	slices.SortFunc(axes, func(i, j int) int {
-		return max(t.strides[i], -t.strides[i]) - max(t.strides[j], -t.strides[j])
-	})
-	reach := 0
-	for _, i := range axes {
-		s := max(t.strides[i], -t.strides[i])
-		if s <= reach {
-			return false
-		}
-		reach += s * (t.shape[i] - 1)
-	}
-	return true
-}

@@ -3,7 +3,6 @@ package garner
 import (
 	"encoding/binary"
 	"math"
-	"runtime/debug"
 	"sort"
 	"strconv"
 	"strings"
@@ -24,7 +23,7 @@ func (t Tensor) At(index ...int) (string, error) {
 	if len(index) != len(t.shape) {
 		return "", shapeError(KindRank, "%d coordinates for a tensor of shape %s; give %d", len(index), t.shape, len(t.shape))
 	}
-	at := t.offset
+	at := t.mem.Offset
 	for axis, i := range index {
 		if i < 0 || i >= t.shape[axis] {
 			return "", shapeError(KindMismatch, "coordinates %s are outside shape %s: dimension %d has no position %d", Shape(index), t.shape, axis, i)
@@ -36,24 +35,6 @@ func (t Tensor) At(index ...int) (string, error) {
 		return "", err
 	}
 	return string(text), nil
-}
-
-// guard runs a look at the memory of t. A fault in volatile memory becomes an
-// ErrFault; other memory does not fault.
-func (t *Tensor) guard(look func()) (err error) {
-	if t.volatile {
-		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-		defer func() {
-			if r := recover(); r != nil {
-				if !isFault(r) {
-					panic(r)
-				}
-				err = errorf(ErrFault, "the memory of the element is not there, or only to be read: a mapped file may have been cut short")
-			}
-		}()
-	}
-	look()
-	return nil
 }
 
 // SetText makes the i-th element in row-major order what text says: a decimal,
@@ -87,9 +68,9 @@ func (t *Tensor) setElement(at int, text string) error {
 		if text != "true" && text != "false" {
 			return errorf(ErrDType, "%s is no bool; write true or false", clip(text))
 		}
-		t.buf[at] = 0
+		t.mem.Buf[at] = 0
 		if text == "true" {
-			t.buf[at] = 1
+			t.mem.Buf[at] = 1
 		}
 	case kindInt, kindUint:
 		v, err := parseInteger(d, text)
@@ -120,8 +101,8 @@ func (t *Tensor) setElement(at int, text string) error {
 		if err != nil {
 			return err
 		}
-		store(t.buf, 2*at, part.Bits()/8, realBits)
-		store(t.buf, 2*at+1, part.Bits()/8, imagBits)
+		store(t.mem.Buf, 2*at, part.Bits()/8, realBits)
+		store(t.mem.Buf, 2*at+1, part.Bits()/8, imagBits)
 	default:
 		if strings.HasPrefix(text, `"`) {
 			var err error
@@ -129,7 +110,7 @@ func (t *Tensor) setElement(at int, text string) error {
 				return err
 			}
 		}
-		t.strs[at] = text
+		t.mem.Strs[at] = text
 	}
 	return nil
 }
@@ -194,7 +175,7 @@ func (t *Tensor) element(i int) (at int, err error) {
 func (t *Tensor) appendElement(dst []byte, at int) []byte {
 	switch d := t.dtype; d.kind() {
 	case kindBool:
-		return strconv.AppendBool(dst, t.buf[at] != 0)
+		return strconv.AppendBool(dst, t.mem.Buf[at] != 0)
 	case kindInt:
 		return strconv.AppendInt(dst, signed(d, t.bits(at)), 10)
 	case kindUint:
@@ -207,32 +188,32 @@ func (t *Tensor) appendElement(dst []byte, at int) []byte {
 			part = F64
 		}
 		w := part.Bits() / 8
-		dst = appendFloat(dst, part, load(t.buf, 2*at, w))
-		im := appendFloat(nil, part, load(t.buf, 2*at+1, w))
+		dst = appendFloat(dst, part, load(t.mem.Buf, 2*at, w))
+		im := appendFloat(nil, part, load(t.mem.Buf, 2*at+1, w))
 		if im[0] != '-' {
 			dst = append(dst, '+')
 		}
 		return append(append(dst, im...), 'i')
 	}
-	return appendQuoted(dst, t.strs[at])
+	return appendQuoted(dst, t.mem.Strs[at])
 }
 
 // bits is the element at position at of a type of up to 64 bits.
 func (t *Tensor) bits(at int) uint64 {
 	w := t.dtype.Bits()
 	if w < 8 {
-		return uint64(packed(t.buf, at, w))
+		return uint64(packed(t.mem.Buf, at, w))
 	}
-	return load(t.buf, at, w/8)
+	return load(t.mem.Buf, at, w/8)
 }
 
 func (t *Tensor) setBits(at int, v uint64) {
 	w := t.dtype.Bits()
 	if w < 8 {
-		setPacked(t.buf, at, w, byte(v))
+		setPacked(t.mem.Buf, at, w, byte(v))
 		return
 	}
-	store(t.buf, at, w/8, v)
+	store(t.mem.Buf, at, w/8, v)
 }
 
 // load reads the i-th little-endian word of size bytes.

@@ -36,6 +36,7 @@ func (l *Lowering) Windows(d DimensionNumbers, sizes []int, lenient bool) {
 		l.counted, l.spent = true, AnyDim
 		return
 	}
+	l.odd = true
 	if l.err != nil || !l.checkWindows(d, sizes, lenient) {
 		return
 	}
@@ -181,7 +182,7 @@ func (l *Lowering) checkWindows(d DimensionNumbers, sizes []int, lenient bool) b
 		one := slices.Contains(d.CollapsedSliceDims, i) || slices.Contains(d.OperandBatchingDims, i)
 		switch {
 		case size == Unknown:
-			l.partial = true
+			l.partial, l.open = true, true
 		case size < 0, one && size > 1, !lenient && size > l.data.Dims[i].Max: // HG.11
 			top := l.data.Dims[i]
 			if one {

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// ErrChanged says that a file is no longer the one that was opened: it was cut
-// short, grew, was written to, or another stands under its name.
+// ErrChanged means that a file has changed since it was opened: it was truncated,
+// grew, was written to, or was replaced by another of its name.
 var ErrChanged = errors.New("changed")
 
-// A ReadError is a row that could not be read. errors.Is finds what the system
-// said of it: io.ErrUnexpectedEOF where the file ends too early, ErrChanged
-// where it is another by now, garner.ErrFault where mapped memory vanished.
+// A ReadError is a row that could not be read. errors.Is finds its cause, such as
+// the system's error, io.ErrUnexpectedEOF where the file ends too early, ErrChanged
+// where the file has changed, garner.ErrFault where a mapped page could not be read.
 type ReadError struct {
 	Path     string // the file
-	Row      int64  // along axis 0 of the array; -1 where no one row was being read
-	From, To int64  // bytes of the file, To excluded; 0, 0 where it is the file as a whole
+	Row      int64  // along axis 0 of the array; -1 where the error is not of one row
+	From, To int64  // bytes From … To-1 of the file; 0, 0 where the error is of the whole file
 	Err      error
 
-	told bool // Err says which file it is, and that it cannot be read
+	told bool // the text of Err names the file already
 }
 
 func (e *ReadError) Error() string {
@@ -39,5 +39,5 @@ func (e *ReadError) Error() string {
 	return b.String()
 }
 
-// Unwrap is what went wrong.
+// Unwrap returns the cause.
 func (e *ReadError) Unwrap() error { return e.Err }

@@ -25,9 +25,9 @@ type faulty struct {
 	io.ReaderAt
 	reads atomic.Int64
 	fail  int64         // which read fails; 0: none
-	short bool          // each reads a part of what it should
-	slow  time.Duration // each takes at least
-	stuck bool          // each reads nothing and says nothing
+	short bool          // each returns a part of the bytes
+	slow  time.Duration // the least time of each read
+	stuck bool          // each returns 0 bytes and no error
 }
 
 func (f *faulty) ReadAt(b []byte, at int64) (int, error) {
@@ -44,7 +44,7 @@ func (f *faulty) ReadAt(b []byte, at int64) (int, error) {
 	return f.ReaderAt.ReadAt(b, at)
 }
 
-// broken is a table of so many rows of 1000 bytes whose file fails.
+// broken is a table of rows of 1000 bytes whose file fails as f says.
 func broken(t *testing.T, rows int, f *faulty) (*File, []byte) {
 	t.Helper()
 	b := noise(rows * 1000)
@@ -54,7 +54,7 @@ func broken(t *testing.T, rows int, f *faulty) (*File, []byte) {
 	return file, b
 }
 
-// every is all rows of a table in random order.
+// every has the number of each row of a table once, in random order.
 func every(rows int) garner.Tensor {
 	ids := make([]int64, rows)
 	for i, at := range rand.New(rand.NewPCG(1, 1)).Perm(rows) {
@@ -63,7 +63,7 @@ func every(rows int) garner.Tensor {
 	return garner.Of(ids, rows)
 }
 
-// noLeak wants no goroutine more than there were.
+// noLeak fails the test where it ends with more goroutines than it has now.
 func noLeak(t *testing.T) {
 	t.Helper()
 	before := runtime.NumGoroutine()
@@ -72,14 +72,13 @@ func noLeak(t *testing.T) {
 			if runtime.NumGoroutine() <= before {
 				return
 			}
-			time.Sleep(time.Millisecond) // one that has ended is counted until it is gone
+			time.Sleep(time.Millisecond) // a goroutine that has ended still counts for a while
 		}
 		t.Errorf("%d goroutines, and %d before", runtime.NumGoroutine(), before)
 	})
 }
 
-// TestEIO has each of the first reads fail, the n-th of data's and of the
-// indices'.
+// TestEIO fails read n of data, for each of the first n, and a read of the indices.
 func TestEIO(t *testing.T) {
 	const rows = 300
 	for n := int64(1); n < 12; n++ {
@@ -145,8 +144,8 @@ func TestShortReads(t *testing.T) {
 	}
 }
 
-// TestChangesWhileRead does to a file, after the first block, what another
-// program may do.
+// TestChangesWhileRead changes a file after the first block, as another program
+// may.
 func TestChangesWhileRead(t *testing.T) {
 	const rows = 2000
 	for name, tt := range map[string]struct {
@@ -185,8 +184,8 @@ func TestChangesWhileRead(t *testing.T) {
 	}
 }
 
-// mayNotChange ends a test whose file could not be changed while it is open.
-// That is so on Windows, which thereby keeps what is tried from happening.
+// mayNotChange ends a test that could not change an open file. Windows refuses such
+// changes, so that the case cannot occur there.
 func mayNotChange(t *testing.T, err error) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -195,7 +194,7 @@ func mayNotChange(t *testing.T, err error) {
 	t.Fatal(err)
 }
 
-// TestIndicesChange cuts the file of the indices short after the first block.
+// TestIndicesChange truncates the file of the indices after the first block.
 func TestIndicesChange(t *testing.T) {
 	const n = 40000
 	for _, memory := range []int64{0, 50000} {
@@ -218,7 +217,7 @@ func TestIndicesChange(t *testing.T) {
 	}
 }
 
-// TestWays cuts a file short and closes it, and reads it in every way.
+// TestWays reads a file in every way, before and after it is truncated and closed.
 func TestWays(t *testing.T) {
 	path := write(t, "table", noise(100<<12))
 	file := open(t, garner.SpecOf(garner.U8, 100, 1<<12), nil, Segment{path, 0, 100 << 12})
@@ -245,7 +244,7 @@ func TestWays(t *testing.T) {
 	if w := file.Way(Rows{}); w == Auto {
 		t.Error("Auto is no way")
 	}
-	// Without io_uring, as many containers are.
+	// Without io_uring, as in many containers.
 	without := open(t, garner.SpecOf(garner.U8, 100, 1<<12), nil, Segment{path, 0, 100 << 12})
 	without.noRing = true
 	if slices.Contains(without.Ways(), Ring) {
@@ -323,14 +322,14 @@ func TestCancel(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}
-		// Other programs may have the processor for long, but not always.
+		// Other programs may delay a run, so that only the fastest counts.
 		if best > 10*time.Millisecond {
 			t.Errorf("%s: it took %v to end", name, best)
 		}
 	}
 }
 
-// full is a disk with little room.
+// full is a disk with room bytes left.
 type full struct {
 	room  int
 	short bool
@@ -386,7 +385,7 @@ func TestGatherRefuses(t *testing.T) {
 	}
 }
 
-// reads counts what is read of an array.
+// reads counts the calls of an array's Fetch.
 type reads struct {
 	Array
 	n int
@@ -412,7 +411,7 @@ func TestRefusedBeforeAnythingIsRead(t *testing.T) {
 			t.Errorf("%v, want %v, after %d reads and %d bytes", got, err, data.n, out.Len())
 		}
 	}
-	// Where they do not fit, before their block is written.
+	// Where the indices do not fit, before their block is written.
 	var out bytes.Buffer
 	if got := Gather(t.Context(), onnx.Gather13{}, data, plain{Memory(at)}, &out, Options{Memory: 4000}); got == nil || got.Error() != err.Error() || out.Len() > 4000*5 || data.n == 0 {
 		t.Errorf("%v, want %v, after %d bytes", got, err, out.Len())

@@ -16,32 +16,33 @@ import (
 	"github.com/garner-go/garner/internal/ring"
 )
 
-// A Segment is a piece of an array: so many bytes of a file, from an offset on.
+// A Segment is a range of a file that holds a part of an array. Offset and Bytes
+// count bytes.
 type Segment struct {
 	Path   string
 	Offset int64
 	Bytes  int64
 }
 
-// A Codec says how elements are stored that do not lie in the file as they are
-// in memory: so many of them in blocks of so many bytes. Quantised weights are
-// 32 elements in 34 bytes; big-endian numbers 1 element in its own width.
+// A Codec is a stored form of elements that differs from the one in memory. It
+// stores Elements elements in a block of Bytes bytes. Quantised weights have 32
+// elements in 34 bytes; big-endian numbers have 1 element in its own width.
 type Codec struct {
 	Elements int // of a block, 1 or more
 	Bytes    int // of a block, 1 or more
 
-	// Decode writes the elements of whole blocks, little-endian, from their
-	// stored bytes. It is called from many goroutines at once, with len(src) a
-	// multiple of Bytes and dst as long as the elements are.
+	// Decode writes the elements of whole blocks to dst, little-endian. src holds
+	// their stored bytes, a multiple of Bytes; dst is as long as the elements.
+	// Many goroutines call it at once.
 	Decode func(dst, src []byte)
 }
 
-// A File is the Array that lies in one file or is cut into many. It is safe for
+// A File is an Array in one file, or in segments of many. It is safe for
 // concurrent use until Close.
 type File struct {
 	spec    garner.Spec
-	size    int64 // bytes of the array, as they are in memory
-	rowSize int64 // bytes of a row along axis 0; 0 where those are no pieces
+	size    int64 // bytes of the array in memory
+	rowSize int64 // bytes of a row along axis 0; 0 where such rows are not contiguous
 	codec   *Codec
 	block   int64 // bytes of a codec's block in memory; 1 without a codec
 	stored  int64 // bytes of a block in the file; 1 without a codec
@@ -49,14 +50,14 @@ type File struct {
 	files   []*handle
 
 	mu     sync.Mutex
-	free   [][]byte     // scratch that no reader uses; as many as ever read at once
-	rings  []*ring.Ring // that nobody uses
-	noRing bool         // the system gives none
+	free   [][]byte     // free list of scratch
+	rings  []*ring.Ring // free list of io_urings
+	noRing bool         // the system refused to create one
 }
 
-// A part is a segment, and where it stands in the array.
+// A part is a segment and the range of the array that it holds.
 type part struct {
-	from, to int64 // bytes of the array, as they are in memory
+	from, to int64 // bytes of the array in memory
 	file     *handle
 	offset   int64 // in the file
 }
@@ -65,25 +66,26 @@ type part struct {
 type handle struct {
 	path  string
 	file  *os.File
-	read  io.ReaderAt // file, or what a test puts in its place
-	begin fs.FileInfo // as it was opened
+	read  io.ReaderAt // file, or a test's replacement
+	begin fs.FileInfo // the file's state when it was opened
 
 	once sync.Once
-	view *mapped.File // nil where it cannot be mapped
+	view *mapped.File // nil where the system does not map it
 }
 
-// Open opens the array that spec describes and that lies in the segments, which
-// stand one after the other; codec is nil where the bytes lie in the files as
-// they do in memory, little-endian. spec has all its dims, and strides only
-// where the elements are stored in another order than row-major; they are dense
-// in either case.
+// Open opens the array that spec describes and that the segments hold, in their
+// order.
 //
-// Everything is checked here: that a segment lies inside its file, and that
-// together they hold the bytes that spec takes, not one more and not one less;
-// so that a header can neither name bytes that the file does not have nor make
-// a reader allocate more than it holds. Errors are an ErrDType or ErrShape
-// where spec is none of such an array, and *ReadErrors. Each path is opened
-// once, however many segments lie in it; nothing is read.
+//	spec      has all its dims; strides only where the elements are not stored row-major, and then dense ones
+//	codec     nil where the files hold the elements as memory does, little-endian
+//	segments  ranges of files; with a codec, of whole blocks
+//
+// Open checks that each segment lies inside its file, and that together they
+// hold exactly the bytes that spec takes. So a header can neither name bytes
+// that the file does not have nor make a reader allocate more than it holds.
+//
+// A spec without such an array is an ErrDType or an ErrShape; a file that does
+// not fit it is a *ReadError. Open opens each path once and reads nothing.
 func Open(spec garner.Spec, codec *Codec, segments ...Segment) (*File, error) {
 	f := &File{spec: spec, codec: codec, block: 1, stored: 1}
 	var err error
@@ -119,7 +121,7 @@ func (f *File) open(segments []Segment) error {
 			if err != nil {
 				return &ReadError{Path: s.Path, Row: -1, Err: err, told: true}
 			}
-			mapped.Alone(file) // a request asks for all that it wants
+			mapped.Alone(file) // no read-ahead: a request names every byte it needs
 			h = &handle{path: s.Path, file: file, read: file, begin: info}
 			byPath[s.Path] = h
 			f.files = append(f.files, h)
@@ -153,7 +155,7 @@ func (f *File) open(segments []Segment) error {
 	if n := len(f.parts); n > 0 {
 		held = f.parts[n-1].to
 	}
-	// The last block of a codec may be filled up.
+	// The last block of a codec may have padding.
 	if held < f.size || held-f.size >= f.block {
 		path := "no file"
 		if len(segments) > 0 {
@@ -164,7 +166,8 @@ func (f *File) open(segments []Segment) error {
 	return nil
 }
 
-// sizeOf is how many bytes the elements of an array take in memory.
+// sizeOf returns the bytes that the elements of an array take in memory. A spec
+// with unknown dims, of strings, or of more bytes than an int counts is an error.
 func sizeOf(spec garner.Spec) (int64, error) {
 	shape, ok := spec.Shape()
 	width := spec.DType.Bits()
@@ -185,7 +188,7 @@ func sizeOf(spec garner.Spec) (int64, error) {
 	return int64(low+7) / 8, nil
 }
 
-// dense refuses strides that are not those of elements stored side by side.
+// dense refuses strides that leave gaps between elements or share elements.
 func dense(spec garner.Spec) error {
 	if spec.Strides == nil {
 		return nil
@@ -217,8 +220,8 @@ func dense(spec garner.Spec) error {
 	return nil
 }
 
-// rowSize is how many bytes a row along axis 0 takes, where those rows are
-// pieces of the array that stand one after the other; else 0.
+// rowSize returns the bytes of a row along axis 0. It is 0 where rows are not
+// contiguous, one behind the other, and of whole bytes.
 func rowSize(spec garner.Spec, size int64) int64 {
 	if len(spec.Dims) == 0 || spec.Dims[0].Min == 0 {
 		return 0
@@ -234,12 +237,11 @@ func rowSize(spec garner.Spec, size int64) int64 {
 	return n
 }
 
-// Spec is the array's dtype, dims and strides.
+// Spec returns the array's dtype, dims and strides.
 func (f *File) Spec() garner.Spec { return f.spec }
 
-// Close closes the files and gives their mappings back: what Tensor gave must
-// not be looked at any more, and no call may be under way. Closing twice does
-// nothing.
+// Close closes the files and unmaps them. Tensors that Tensor returned are
+// invalid afterwards. No other call may be running. A second Close does nothing.
 func (f *File) Close() error {
 	var first error
 	for _, r := range f.rings {
@@ -249,7 +251,7 @@ func (f *File) Close() error {
 	}
 	f.rings, f.noRing = nil, true
 	for _, h := range f.files {
-		h.once.Do(func() {}) // it is not mapped any more, where it never was
+		h.once.Do(func() {}) // a closed file is not mapped later
 		if h.view != nil {
 			if err := h.view.Close(); err != nil && first == nil {
 				first = err
@@ -263,7 +265,8 @@ func (f *File) Close() error {
 	return first
 }
 
-// mapping is the whole file in memory; nil where the system does not give it.
+// mapping maps the whole file on the first call. It is nil where the system does
+// not map it.
 func (h *handle) mapping() *mapped.File {
 	h.once.Do(func() {
 		if view, err := mapped.Map(h.path, h.file); err == nil {
@@ -274,10 +277,30 @@ func (h *handle) mapping() *mapped.File {
 	return h.view
 }
 
-// Tensor is a view of the array in the mapped file, Volatile; false where it is
-// cut into segments or stored otherwise, or where the system maps no file of
-// its size. It is good until Close. Nothing is read until it is looked at; its
-// pages count as resident memory once they are.
+// locate returns the file and the offset at which a byte of the array is stored,
+// or at which its codec's block begins.
+func (f *File) locate(at int64) (*handle, int64) {
+	p := &f.parts[f.partAt(at)]
+	return p.file, p.offset + (at-p.from)/f.block*f.stored
+}
+
+// partAt returns the number of the part that holds a byte of the array.
+func (f *File) partAt(at int64) int {
+	low, high := 0, len(f.parts)-1
+	for low < high {
+		if mid := (low + high) / 2; f.parts[mid].to > at {
+			high = mid
+		} else {
+			low = mid + 1
+		}
+	}
+	return low
+}
+
+// Tensor returns a view of the array in the mapped file, marked Volatile. It is
+// false where a codec stores the elements, where there are several segments, or
+// where the system does not map the file. The view is valid until Close. The
+// first access to a page reads it, and the page then counts as resident memory.
 func (f *File) Tensor() (garner.Tensor, bool) {
 	if f.codec != nil || len(f.parts) != 1 {
 		return garner.Tensor{}, false
@@ -299,10 +322,10 @@ func (f *File) Tensor() (garner.Tensor, bool) {
 	return t.Volatile(), true
 }
 
-// Changed is a *ReadError, an ErrChanged, where a file is no longer what it was
-// when it was opened: it has another size or was written to, or its name stands
-// for another file. It costs two system calls a file and reads nothing. Gather
-// looks before it says that it has succeeded.
+// Changed is a *ReadError that wraps ErrChanged where a file has changed since
+// Open: its size or its time of modification differs, or its path names another
+// file. It costs two system calls a file and reads nothing. Gather calls it
+// before it reports success.
 func (f *File) Changed() error {
 	for _, h := range f.files {
 		if err := h.changed(); err != nil {
@@ -328,7 +351,7 @@ func (h *handle) changed() error {
 	case !now.ModTime().Equal(h.begin.ModTime()):
 		return fail("the file was written to while it was read; run again on one that is left alone")
 	}
-	// A file that was removed is still the one that was opened.
+	// A file that was removed still has its bytes.
 	if there, err := os.Stat(h.path); err == nil && !os.SameFile(there, now) {
 		return fail("the file was replaced by another while it was read; run again on the new one")
 	}

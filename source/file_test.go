@@ -18,7 +18,7 @@ import (
 	"github.com/garner-go/garner"
 )
 
-// write makes a file of the given bytes.
+// write makes a file of the given bytes and returns its path.
 func write(t testing.TB, name string, b []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -28,7 +28,7 @@ func write(t testing.TB, name string, b []byte) string {
 	return path
 }
 
-// noise is n bytes that no two places share by rule.
+// noise returns n random bytes, the same ones for each n.
 func noise(n int) []byte {
 	r := rand.New(rand.NewPCG(uint64(n), 5))
 	b := make([]byte, n)
@@ -52,14 +52,14 @@ func open(t testing.TB, spec garner.Spec, codec *Codec, segments ...Segment) *Fi
 	return f
 }
 
-// swapped stores a file's 16-bit numbers the other way round.
+// swapped stores 16-bit numbers in big-endian order.
 var swapped = &Codec{Elements: 1, Bytes: 2, Decode: func(dst, src []byte) {
 	for i := 0; i < len(src); i += 2 {
 		dst[i], dst[i+1] = src[i+1], src[i]
 	}
 }}
 
-// scaled stores 4 f32 in 5 bytes: a factor and four numbers.
+// scaled stores 4 f32 in 5 bytes: a scale and four numbers.
 var scaled = &Codec{Elements: 4, Bytes: 5, Decode: func(dst, src []byte) {
 	for i := 0; i < len(src); i += 5 {
 		for j := range 4 {
@@ -69,8 +69,8 @@ var scaled = &Codec{Elements: 4, Bytes: 5, Decode: func(dst, src []byte) {
 	}
 }}
 
-// cut makes segments of bytes, spread over files with something before and
-// between, each a whole number of blocks.
+// cut divides bytes into segments of whole blocks, over three files that have other
+// bytes before and between them.
 func cut(t testing.TB, r *rand.Rand, b []byte, block int) []Segment {
 	t.Helper()
 	var segments []Segment
@@ -92,8 +92,8 @@ func cut(t testing.TB, r *rand.Rand, b []byte, block int) []Segment {
 	return segments
 }
 
-// FuzzFetch fetches random rows of files that are cut anyhow, plain and through
-// codecs, and holds them against the bytes that were written.
+// FuzzFetch fetches random rows of arrays in random segments, with and without
+// codecs, in every way, and compares them with the bytes that were written.
 func FuzzFetch(f *testing.F) {
 	for seed := range uint64(60) {
 		f.Add(seed)
@@ -133,7 +133,8 @@ func FuzzFetch(f *testing.F) {
 	})
 }
 
-// someRows are random rows of an array of so many bytes, dense or sparse.
+// someRows returns random rows of an array of size bytes, close together or far
+// apart.
 func someRows(r *rand.Rand, size int) Rows {
 	rows := Rows{Size: r.IntN(1 + min(size, 1<<r.IntN(20)))}
 	for range r.IntN(1 + 1<<r.IntN(9)) {
@@ -322,7 +323,7 @@ func replace(path string) error {
 	return os.Rename(path+"2", path)
 }
 
-// TestMemory fetches from tensors of every order.
+// TestMemory fetches from tensors whose dims are stored in every order.
 func TestMemory(t *testing.T) {
 	base := garner.Of(noise(60), 3, 4, 5)
 	for _, perm := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 2, 0}} {

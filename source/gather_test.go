@@ -14,10 +14,10 @@ import (
 	"github.com/garner-go/garner/openvino"
 )
 
-// plain hides that an array is in memory.
+// plain is an Array that offers Spec and Fetch alone.
 type plain struct{ Array }
 
-// bytesOf is a result as Gather writes it.
+// bytesOf returns a tensor's bytes as Gather writes them.
 func bytesOf(t testing.TB, v garner.Tensor) []byte {
 	t.Helper()
 	c, err := v.Clone()
@@ -31,8 +31,8 @@ func bytesOf(t testing.TB, v garner.Tensor) []byte {
 	return b
 }
 
-// stored is a file of a tensor's elements in the order in which they lie in
-// memory.
+// stored writes a tensor's elements to a file, in the order in which memory holds
+// them, and opens it.
 func stored(t testing.TB, v garner.Tensor) *File {
 	t.Helper()
 	m := Memory(v).(*memory)
@@ -56,7 +56,7 @@ func tensor(r *rand.Rand, dtype garner.DType, shape ...int) garner.Tensor {
 	return v
 }
 
-// turned is a tensor whose dims are stored in another order.
+// turned is a random tensor whose dims are stored in a random order.
 func turned(r *rand.Rand, dtype garner.DType, shape ...int) garner.Tensor {
 	perm := r.Perm(len(shape))
 	base := make([]int, len(shape))
@@ -82,54 +82,58 @@ func fillIndices(r *rand.Rand, v garner.Tensor, dim, bad int) {
 	}
 }
 
-// FuzzGather gathers random operands from files with random budgets, and holds
-// what is written against garner.Gather.
+// randomGather returns a random operator with random policies and operands: some
+// indices are outside, and dims are stored in any order.
+func randomGather(r *rand.Rand) (op garner.Op, data, at garner.Tensor) {
+	dtypes := []garner.DType{garner.U8, garner.F16, garner.F32, garner.F64, garner.U4, garner.U1, garner.I2, garner.Complex128}
+	dtype := dtypes[r.IntN(len(dtypes))]
+	index := []garner.DType{garner.I32, garner.I64, garner.U8, garner.U4, garner.U64}[r.IntN(5)]
+	dims := []int{1 + r.IntN(3), 1 + r.IntN(9), 1 + r.IntN(3), 1 + r.IntN(14)}
+	axis := r.IntN(4)
+	bad := []int{0, 0, 1000, 20}[r.IntN(4)]
+	switch r.IntN(4) {
+	case 0:
+		batch := r.IntN(axis + 1)
+		op = openvino.Gather8{Axis: axis, BatchDims: batch}
+		at = turned(r, index, append(append([]int{}, dims[:batch]...), r.IntN(5), 1+r.IntN(6))...)
+		fillIndices(r, at, dims[axis], bad)
+	case 1:
+		op = onnx.GatherElements13{Axis: axis}
+		shape := append([]int{}, dims...)
+		shape[axis] = 1 + r.IntN(8)
+		at = turned(r, index, shape...)
+		fillIndices(r, at, dims[axis], bad)
+	case 2:
+		k := r.IntN(4)
+		op = onnx.GatherND13{BatchDims: 1}
+		at = turned(r, index, dims[0], r.IntN(9), k)
+		fillIndices(r, at, min(dims[1], dims[2], dims[3]), bad)
+	case 3:
+		op = onnx.Gather13{Axis: axis}
+		at = turned(r, index, 1+r.IntN(30))
+		fillIndices(r, at, dims[axis], bad)
+	}
+	switch r.IntN(6) {
+	case 0:
+		op = garner.WithOutside(op, garner.Clamp)
+	case 1:
+		op = garner.WithOutside(op, garner.Wrap)
+	case 2:
+		fill := tensor(r, dtype)
+		op = garner.WithFill(op, fill)
+	}
+	return op, turned(r, dtype, dims...), at
+}
+
+// FuzzGather gathers random operands with random budgets, and compares the result
+// with garner.Gather's.
 func FuzzGather(f *testing.F) {
 	for seed := range uint64(80) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 2))
-		dtypes := []garner.DType{garner.U8, garner.F16, garner.F32, garner.F64, garner.U4, garner.U1, garner.I2, garner.Complex128}
-		dtype := dtypes[r.IntN(len(dtypes))]
-		index := []garner.DType{garner.I32, garner.I64, garner.U8, garner.U4, garner.U64}[r.IntN(5)]
-		dims := []int{1 + r.IntN(3), 1 + r.IntN(9), 1 + r.IntN(3), 1 + r.IntN(14)}
-		axis := r.IntN(4)
-		bad := []int{0, 0, 1000, 20}[r.IntN(4)]
-		var op garner.Op
-		var at garner.Tensor
-		switch r.IntN(4) {
-		case 0:
-			batch := r.IntN(axis + 1)
-			op = openvino.Gather8{Axis: axis, BatchDims: batch}
-			at = turned(r, index, append(append([]int{}, dims[:batch]...), r.IntN(5), 1+r.IntN(6))...)
-			fillIndices(r, at, dims[axis], bad)
-		case 1:
-			op = onnx.GatherElements13{Axis: axis}
-			shape := append([]int{}, dims...)
-			shape[axis] = 1 + r.IntN(8)
-			at = turned(r, index, shape...)
-			fillIndices(r, at, dims[axis], bad)
-		case 2:
-			k := r.IntN(4)
-			op = onnx.GatherND13{BatchDims: 1}
-			at = turned(r, index, dims[0], r.IntN(9), k)
-			fillIndices(r, at, min(dims[1], dims[2], dims[3]), bad)
-		case 3:
-			op = onnx.Gather13{Axis: axis}
-			at = turned(r, index, 1+r.IntN(30))
-			fillIndices(r, at, dims[axis], bad)
-		}
-		switch r.IntN(6) {
-		case 0:
-			op = garner.WithOutside(op, garner.Clamp)
-		case 1:
-			op = garner.WithOutside(op, garner.Wrap)
-		case 2:
-			fill := tensor(r, dtype)
-			op = garner.WithFill(op, fill)
-		}
-		data := turned(r, dtype, dims...)
+		op, data, at := randomGather(r)
 		var from int64
 		if r.IntN(3) == 0 {
 			from = int64(r.IntN(100))
@@ -138,8 +142,8 @@ func FuzzGather(f *testing.F) {
 	})
 }
 
-// same holds Gather with every budget against garner.Gather, over files and
-// over memory.
+// same compares Gather and GatherInto with garner.Gather, with every budget, over
+// files, memory and Arrays that only fetch.
 func same(t *testing.T, about string, op garner.Op, data, indices garner.Tensor, from int64, budgets []int64) {
 	t.Helper()
 	want, wantErr := garner.Gather(op, data, indices)
@@ -186,7 +190,7 @@ func same(t *testing.T, about string, op garner.Op, data, indices garner.Tensor,
 	}
 }
 
-// gatherInto holds GatherInto against what garner.Gather gives.
+// gatherInto compares GatherInto with garner.Gather's result.
 func gatherInto(t *testing.T, about string, op garner.Op, arrays [2]Array, o Options, want garner.Tensor, wantErr error) {
 	t.Helper()
 	if wantErr != nil {

@@ -7,11 +7,11 @@ import (
 	"github.com/garner-go/garner"
 )
 
-// GatherInto is Gather into memory: out has the dtype and shape that
-// garner.Infer says, and must not share memory with data or indices. Without a
-// budget, where data and indices are in memory or mapped and in the page cache,
-// it is garner.GatherInto; else rows are read as Gather reads them. From does
-// not matter. Errors are those of Gather, and garner.GatherInto's of out.
+// GatherInto is Gather into memory. out has the dtype and shape that garner.Infer
+// gives, and must not share memory with data or indices. Where there is no budget,
+// and data and indices are in memory or in a mapped file whose rows are in the page
+// cache, it runs garner.GatherInto; else it reads rows as Gather does. It ignores
+// From. Errors are those of Gather, and those of garner.GatherInto for out.
 func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garner.Tensor, o Options) error {
 	o.From = 0
 	g, err := newGather(op, data, indices, o)
@@ -37,7 +37,7 @@ func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garn
 			}
 			return err
 		}
-		// Reading names the file and the row.
+		// A read names the file and the row.
 	}
 	b, err := out.Bytes()
 	if err == nil {
@@ -53,16 +53,17 @@ func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garn
 	return garner.Copy(out, dense)
 }
 
-// into writes into memory.
+// into is a Writer that fills memory.
 type into struct{ left []byte }
 
+// Write copies b.
 func (w *into) Write(b []byte) (int, error) {
 	n := copy(w.left, b)
 	w.left = w.left[n:]
 	return n, nil
 }
 
-// tensorOf is an array in memory, or mapped.
+// tensorOf returns the tensor of an array that is in memory or in a mapped file.
 func tensorOf(a Array) (garner.Tensor, bool) {
 	if v, ok := a.(interface{ Tensor() (garner.Tensor, bool) }); ok {
 		return v.Tensor()
@@ -70,8 +71,8 @@ func tensorOf(a Array) (garner.Tensor, bool) {
 	return garner.Tensor{}, false
 }
 
-// inCache reports whether data's rows are in memory, as far as a look at some
-// of them tells.
+// inCache reports whether data's rows are in memory or in the page cache, judged by
+// a sample of them.
 func (g *gather) inCache(indices garner.Tensor) bool {
 	f, ok := g.data.(*File)
 	if !ok || g.total == 0 {
@@ -82,7 +83,7 @@ func (g *gather) inCache(indices garner.Tensor) bool {
 	places := min(rows, samples)
 	for i := range places {
 		if _, err := g.plan.Rows(sample, indices, int(i*(rows/places))); err != nil {
-			return true // the gather says what is the matter
+			return true // the gather reports the error
 		}
 		if sample[0] < 0 {
 			continue

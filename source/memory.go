@@ -10,12 +10,12 @@ import (
 	"github.com/garner-go/garner/internal/mapped"
 )
 
-// Memory is the Array over a tensor. A tensor whose elements do not lie side by
-// side is copied when it is first fetched from.
+// Memory returns the Array over a tensor. The first Fetch copies a tensor whose
+// elements are not dense.
 func Memory(t garner.Tensor) Array {
 	m := &memory{tensor: t, spec: t.Spec()}
 	if dense(m.spec) != nil || t.DType().Packed() && t.Offset()*t.DType().Bits()%8 != 0 {
-		m.spec, m.loose = garner.SpecOf(t.DType(), t.Shape()...), true
+		m.spec, m.sparse = garner.SpecOf(t.DType(), t.Shape()...), true
 	}
 	return m
 }
@@ -23,20 +23,20 @@ func Memory(t garner.Tensor) Array {
 type memory struct {
 	tensor garner.Tensor
 	spec   garner.Spec
-	loose  bool // the elements do not lie side by side
+	sparse bool // the tensor's elements are not dense; spec is row-major
 
 	once sync.Once
-	data []byte // the elements as spec says
+	data []byte // the elements in the order of spec
 	err  error
 }
 
-// Spec is the tensor's.
+// Spec returns the dtype and shape of the tensor, and its strides where its
+// elements are dense.
 func (m *memory) Spec() garner.Spec { return m.spec }
 
-// Tensor is the tensor, or the copy of one whose elements do not lie side by
-// side.
+// Tensor returns the tensor, or a copy where its elements are not dense.
 func (m *memory) Tensor() (garner.Tensor, bool) {
-	if !m.loose {
+	if !m.sparse {
 		return m.tensor, true
 	}
 	b, err := m.bytes()
@@ -47,16 +47,16 @@ func (m *memory) Tensor() (garner.Tensor, bool) {
 	return t, err == nil
 }
 
-// bytes are the elements in the order of storage.
+// bytes returns the elements in the order in which they are stored.
 func (m *memory) bytes() ([]byte, error) {
 	m.once.Do(func() {
 		t := m.tensor
-		if m.loose {
+		if m.sparse {
 			if t, m.err = t.Clone(); m.err != nil {
 				return
 			}
 		} else if n := t.Len(); n > 0 {
-			// As it lies in memory it is of one dim.
+			// With the dims in the order of storage the tensor is contiguous.
 			order := make([]int, t.Rank())
 			for i := range order {
 				order[i] = i
@@ -81,13 +81,14 @@ func (m *memory) Fetch(ctx context.Context, rows Rows) error {
 	if err := checkRows(rows, int64(len(b))); err != nil {
 		return err
 	}
-	// A view of a mapped file may vanish.
+	// The tensor may be a view of a mapped file, which faults where the file was
+	// cut short.
 	return mapped.Guard(func() error { return copyRows(ctx, rows, b) })
 }
 
-// copyRows copies rows out of all the bytes that there are.
+// copyRows copies rows from b, which holds the whole array.
 func copyRows(ctx context.Context, rows Rows, b []byte) error {
-	const piece = 1 << 20 // bytes between looks at the context
+	const piece = 1 << 20 // bytes between two looks at the context
 	since := 0
 	for i, at := range rows.At {
 		dst, src := rows.Dst[i*rows.Size:(i+1)*rows.Size], b[at:]
@@ -105,7 +106,8 @@ func copyRows(ctx context.Context, rows Rows, b []byte) error {
 	return nil
 }
 
-// view is the elements in the order of storage; nil where there are none.
+// view returns the elements in the order in which they are stored; nil where there
+// are none.
 func (m *memory) view() []byte {
 	b, _ := m.bytes()
 	return b

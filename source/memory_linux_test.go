@@ -17,8 +17,8 @@ import (
 	"github.com/garner-go/garner/onnx"
 )
 
-// TestBudgetIsHeld gathers 160 MB by indices of 320 KB from a file of 1 GiB, in
-// a process of its own, and asks the kernel how much memory that took.
+// TestBudgetIsHeld gathers 160 MB by indices of 320 KB from a file of 1 GiB in a
+// child process, and reads the child's peak of resident memory (VmHWM).
 func TestBudgetIsHeld(t *testing.T) {
 	const rows, size, budget = 1 << 18, 4096, 8 << 20
 	if path := os.Getenv("GARNER_TEST_BUDGET"); path != "" {

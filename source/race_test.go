@@ -2,5 +2,6 @@
 
 package source
 
-// raceEnabled: the race detector makes a sync.Pool forget.
+// raceEnabled is true under the race detector, which drops items of a sync.Pool and
+// adds memory.
 const raceEnabled = true

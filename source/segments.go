@@ -1,8 +1,7 @@
 package source
 
-// Segments are the pieces of files of which the array consists, in order, those
-// without bytes left out: together with the Spec they tell one array from
-// another.
+// Segments returns the ranges of files that hold the array, in order, without empty
+// ones. Together with the Spec they identify the array.
 func (f *File) Segments() []Segment {
 	list := make([]Segment, len(f.parts))
 	for i, p := range f.parts {

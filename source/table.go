@@ -13,52 +13,47 @@ import (
 	"github.com/garner-go/garner/internal/mapped"
 )
 
-// An Integer is a row number's type. There are more of them than a
-// garner.Integer, of whose slices tensors are made: named ones too.
-type Integer interface {
-	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr
-}
-
 // A Table serves rows along axis 0 of an Array by their numbers: see Lookup. It
-// is opened once, and safe for concurrent use for as long as the Array is.
+// is safe for concurrent use for as long as the Array is.
 //
-// Rows of a File that are in the page cache are copied from the mapping without
-// a system call and without an allocation: a Table keeps a bit for each page
-// that it has seen there, and forgets them as time goes by. Rows that are not
-// are read all at once, each distinct one once.
+// It copies rows of a File that are in the page cache from the mapping, without a
+// system call and without an allocation: it keeps a bit for each page that it has
+// found there, and clears bits over time. It reads the other rows of a batch
+// together, each distinct one once.
 type Table struct {
 	array Array
-	count int // rows
-	size  int // bytes of a row, as it is in memory
+	reads Array // array, without mapping where file is set
+	count int   // rows
+	size  int   // bytes of a row in memory
 
-	memory   []byte // all rows, where they are in memory
-	file     *File  // whose rows are mapped; nil where they are not
-	straight []byte // all rows of the mapped file, where they lie in one piece as they are
-	stored   int64  // bytes of a row in the file
-	pages    []int  // the first bit of each of the file's parts
-	seen     []uint64
-	forget   atomic.Uint64 // the word of seen that is cleared next
-	used     atomic.Int64  // when a row was looked up, in nanoseconds, give or take
-	scratch  sync.Pool     // of *batch
+	memory  []byte        // all rows, where they are in memory
+	file    *File         // the mapped file; nil where rows must be read
+	plain   []byte        // all rows in the mapped file; nil with a codec or several segments
+	stored  int64         // bytes of a row in the file
+	pages   []int         // the first bit of each of the file's parts, less the part's first page
+	seen    []uint64      // a bit for each page: it was in the page cache
+	forget  atomic.Uint64 // the word of seen that is cleared next
+	used    atomic.Int64  // the time of a recent Lookup, in nanoseconds
+	scratch sync.Pool     // free list of *batch
 }
 
 const (
 	pageBytes  = 4096
-	forgetEach = 1024                   // batches, before 64 pages are forgotten
-	idle       = int64(1 * time.Second) // after which all of them are
+	forgetEach = 1024                   // batches between two words of seen that are cleared
+	idle       = int64(1 * time.Second) // without a Lookup, after which all of seen is cleared
 )
 
-// NewTable makes a Table over an array whose rows along axis 0 are pieces that
-// stand one after the other, each of whole bytes: any row-major one of rank 1
-// or more, but for packed types whose rows end inside a byte. Others are an
-// ErrShape. It keeps a bit for every 4 KiB of a mapped file.
+// NewTable makes a Table over an array whose rows along axis 0 are contiguous, one
+// behind the other, and of whole bytes: any row-major array of rank 1 or more,
+// except packed types whose rows end inside a byte. Others are an ErrShape. The
+// Table holds a bit for every 4 KiB of a mapped file.
 func NewTable(a Array) (*Table, error) {
 	spec := a.Spec()
 	size, err := sizeOf(spec)
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{array: a}
+	t := &Table{array: a, reads: a}
 	if len(spec.Dims) > 0 && spec.Dims[0].Min > 0 {
 		t.count, t.size = spec.Dims[0].Min, int(rowSize(spec, size))
 	}
@@ -76,49 +71,51 @@ func NewTable(a Array) (*Table, error) {
 	return t, nil
 }
 
-// open finds out how rows are copied from the mapping.
+// open prepares for copies from the mapping, where there is one and a row is of
+// whole blocks.
 func (t *Table) open(f *File) {
 	if t.count == 0 || !f.mappable() || int64(t.size)%f.block != 0 {
 		return
 	}
-	t.file, t.straight = f, f.view()
+	t.file, t.plain = f, f.view()
 	t.stored = int64(t.size) / f.block * f.stored
 	pages := 0
 	for i := range f.parts {
 		p := &f.parts[i]
 		length := (p.to - p.from) / f.block * f.stored
 		if p.offset+length > int64(p.file.mapping().Size()) {
-			t.file = nil // it was cut short before it was mapped: reading says so
+			t.file = nil // the file was cut short before it was mapped: a read reports it
 			return
 		}
 		t.pages = append(t.pages, pages-int(p.offset/pageBytes))
 		pages += int((p.offset+length-1)/pageBytes-p.offset/pageBytes) + 1
 	}
+	t.reads = unmapped{f}
 	t.seen = make([]uint64, (pages+63)/64)
 }
 
-// Len is how many rows there are.
+// Len returns the number of rows.
 func (t *Table) Len() int { return t.count }
 
-// RowBytes is how many bytes a row takes.
+// RowBytes returns the bytes of a row.
 func (t *Table) RowBytes() int { return t.size }
 
-// Lookup copies the rows of the given numbers into dst, one after the other,
-// little-endian: len(ids)·RowBytes bytes, exactly (else an ErrShape). A number
-// that is negative or no row's is a *garner.IndexError, the first of them, and
-// nothing is read; other errors are *ReadErrors and the context's cause. After
-// an error dst is unspecified.
+// Lookup copies the rows with the given numbers to dst, one behind the other,
+// little-endian. dst has len(ids)·RowBytes bytes, else it is an ErrShape. A number
+// that is negative, or not below Len, is a *garner.IndexError that names the first
+// such number, and nothing is read. Other errors are *ReadErrors and the context's
+// cause. After an error dst is unspecified.
 //
-// Any number of goroutines may look up at once. Where all rows are in the page
+// Any number of goroutines may call Lookup at once. Where all rows are in the page
 // cache it takes some 100 ns and the time of the copies, and allocates nothing.
-func Lookup[I Integer](ctx context.Context, t *Table, ids []I, dst []byte) error {
+func Lookup[I garner.Integer](ctx context.Context, t *Table, ids []I, dst []byte) error {
 	if n := len(ids); n > 0 && len(dst)/n != t.size || n*t.size != len(dst) {
 		return garner.Errorf(garner.ErrShape, "%d rows of %d bytes into %d bytes; the destination must hold them exactly", n, t.size, len(dst))
 	}
 	b := t.scratch.Get().(*batch)
 	b.rows = b.rows[:0]
 	for i, id := range ids {
-		// A negative number is a large one.
+		// A negative number is large once it is unsigned.
 		if uint64(id) >= uint64(t.count) {
 			t.scratch.Put(b)
 			return t.refused(i, len(ids), func(i int) (garner.Index, bool) {
@@ -133,10 +130,9 @@ func Lookup[I Integer](ctx context.Context, t *Table, ids []I, dst []byte) error
 	return err
 }
 
-// LookupValues is Lookup into a slice of the table's element type, exactly;
-// another is an ErrDType. Its values are those of this machine's byte order,
-// which garner takes to be little-endian.
-func LookupValues[T garner.Element, I Integer](ctx context.Context, t *Table, ids []I, dst []T) error {
+// LookupValues is Lookup into a slice of the table's element type; a slice of
+// another type is an ErrDType.
+func LookupValues[T garner.Element, I garner.Integer](ctx context.Context, t *Table, ids []I, dst []T) error {
 	dtype := garner.DTypeOf[T]()
 	if want := t.array.Spec().DType; dtype != want || dtype == garner.String {
 		return garner.Errorf(garner.ErrDType, "rows of %s cannot be looked up into a slice of %s", want, dtype)
@@ -144,8 +140,8 @@ func LookupValues[T garner.Element, I Integer](ctx context.Context, t *Table, id
 	return Lookup(ctx, t, ids, mapped.BytesOf(dst))
 }
 
-// refused is the error of numbers of which the first-th is the first that is
-// no row's.
+// refused is the error of total numbers, of which number first is the first
+// without a row.
 func (t *Table) refused(first, total int, id func(int) (garner.Index, bool)) error {
 	e := &garner.IndexError{Position: []int{first}, Dim: t.count, Total: total}
 	e.Value, _ = id(first)
@@ -157,15 +153,14 @@ func (t *Table) refused(first, total int, id func(int) (garner.Index, bool)) err
 	return e
 }
 
-// A batch is what a Lookup needs beside its destination.
+// A batch is the memory of a Lookup.
 type batch struct {
 	rows   []int64 // where each begins in the array, in bytes
-	unseen []int   // which of them are not known to be in the page cache
-	order  sorter
-	slots  []int64
-	turns  int
+	unseen []int   // the numbers in rows of those that may not be in the page cache
+	uses   int     // how often the free list gave it out
 }
 
+// lookup copies the rows of b to dst.
 func (t *Table) lookup(ctx context.Context, b *batch, dst []byte) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -178,7 +173,7 @@ func (t *Table) lookup(ctx context.Context, b *batch, dst []byte) error {
 			return t.fetch(ctx, b, dst, nil)
 		}
 		return mapped.Guard(func() error {
-			return t.move(ctx, dst, t.memory, b.rows)
+			return t.copyRows(ctx, dst, t.memory, b.rows)
 		})
 	}
 	t.age(b)
@@ -194,13 +189,13 @@ func (t *Table) lookup(ctx context.Context, b *batch, dst []byte) error {
 		}
 	}
 	err := mapped.Guard(func() error {
-		if t.straight != nil && len(b.unseen) == 0 {
-			return t.move(ctx, dst, t.straight, b.rows)
+		if t.plain != nil && len(b.unseen) == 0 {
+			return t.copyRows(ctx, dst, t.plain, b.rows)
 		}
 		next := 0
 		for i, row := range b.rows {
 			if next < len(b.unseen) && b.unseen[next] == i {
-				next++ // it was read
+				next++ // look has read it
 				continue
 			}
 			t.copyRow(dst[i*t.size:(i+1)*t.size], row)
@@ -208,30 +203,31 @@ func (t *Table) lookup(ctx context.Context, b *batch, dst []byte) error {
 		return nil
 	})
 	if errors.Is(err, garner.ErrFault) {
-		// Reading says which row it is.
+		// A read names the file and the row.
 		return t.fetch(ctx, b, dst, nil)
 	}
 	return err
 }
 
-// move copies rows of bytes that lie as they are; many of them on all cores.
-func (t *Table) move(ctx context.Context, dst, src []byte, rows []int64) error {
+// copyRows copies rows from src, which holds all of them. Large batches are copied
+// on all cores.
+func (t *Table) copyRows(ctx context.Context, dst, src []byte, rows []int64) error {
 	m := kernel.Move{Step: t.size, Size: t.size, Elem: 1}
 	if len(dst) >= 2*moveBytes {
 		m.Stream = len(dst) >= streamBytes
-		return spread(ctx, runtime.GOMAXPROCS(0), dst, src, rows, m, nil)
+		return moveRows(ctx, runtime.GOMAXPROCS(0), dst, src, rows, m, nil)
 	}
 	m.Ahead.Rows = rows[min(len(rows), 1+aheadBytes/t.size):]
 	kernel.Rows(dst, src, rows, m, nil)
 	return nil
 }
 
-// streamBytes is from which size on a batch is written past the caches.
+// streamBytes is the size from which a batch is written with non-temporal stores.
 const streamBytes = 48 << 20
 
-// stands is where a row lies in a file: its part, the byte, and the bits of its
-// first and its last page; the part is -1 where the row is cut.
-func (t *Table) stands(row int64) (part int, offset int64, first, last int) {
+// locate returns the part and the offset at which the file stores a row, and the
+// bits of the row's first and last page. part is -1 where two parts share the row.
+func (t *Table) locate(row int64) (part int, offset int64, first, last int) {
 	f := t.file
 	if len(f.parts) > 1 {
 		part = f.partAt(row)
@@ -248,9 +244,9 @@ func (t *Table) stands(row int64) (part int, offset int64, first, last int) {
 	return part, offset, base + int(offset/pageBytes), base + int((offset+t.stored-1)/pageBytes)
 }
 
-// known reports whether all pages of a row were seen in the page cache.
+// known reports whether every page of a row has its bit set.
 func (t *Table) known(row int64) bool {
-	part, _, first, last := t.stands(row)
+	part, _, first, last := t.locate(row)
 	if part < 0 {
 		return false
 	}
@@ -262,15 +258,16 @@ func (t *Table) known(row int64) bool {
 	return true
 }
 
+// mark sets the bits of pages first … last.
 func (t *Table) mark(first, last int) {
 	for page := first; page <= last; page++ {
 		atomic.OrUint64(&t.seen[page/64], 1<<(page%64))
 	}
 }
 
-// copyRow copies, or decodes, one row from the mapping.
+// copyRow copies or decodes one row from the mapping.
 func (t *Table) copyRow(dst []byte, row int64) {
-	part, offset, _, _ := t.stands(row)
+	part, offset, _, _ := t.locate(row)
 	src := t.file.parts[part].file.mapping().Bytes()[offset : offset+t.stored]
 	if c := t.file.codec; c != nil {
 		c.Decode(dst, src)
@@ -279,11 +276,11 @@ func (t *Table) copyRow(dst []byte, row int64) {
 	copy(dst, src)
 }
 
-// age forgets a few pages now and then, and all after a while in which nobody
-// asked: the system may have dropped them. A page that is dropped all the same
-// is read when it is looked at.
+// age clears 64 bits each forgetEach uses of a batch, and all bits after idle
+// nanoseconds without a Lookup: the kernel may have evicted the pages. A page that
+// is evicted while its bit is set costs a page fault.
 func (t *Table) age(b *batch) {
-	if b.turns++; b.turns%forgetEach == 0 {
+	if b.uses++; b.uses%forgetEach == 0 {
 		atomic.StoreUint64(&t.seen[t.forget.Add(1)%uint64(len(t.seen))], 0)
 	}
 	now := time.Now().UnixNano()
@@ -297,12 +294,12 @@ func (t *Table) age(b *batch) {
 	}
 }
 
-// look asks the kernel for the rows that were not seen, and reads those that are
-// not there. What is left of b.unseen was read.
+// look asks the kernel which rows of b.unseen are in the page cache, and reads the
+// others to dst. b.unseen then holds the rows that it read.
 func (t *Table) look(ctx context.Context, b *batch, dst []byte) error {
 	cold := b.unseen[:0]
 	for _, i := range b.unseen {
-		part, offset, first, last := t.stands(b.rows[i])
+		part, offset, first, last := t.locate(b.rows[i])
 		if part >= 0 {
 			in, _ := t.file.parts[part].file.mapping().Resident(int(offset), int(offset+t.stored))
 			if in {
@@ -320,44 +317,28 @@ func (t *Table) look(ctx context.Context, b *batch, dst []byte) error {
 		return err
 	}
 	for _, i := range cold {
-		// They were read just now, through the page cache.
-		if part, _, first, last := t.stands(b.rows[i]); part >= 0 {
+		// The reads went through the page cache.
+		if part, _, first, last := t.locate(b.rows[i]); part >= 0 {
 			t.mark(first, last)
 		}
 	}
 	return nil
 }
 
-// fetch reads rows from the array, all or those given by their places in the
-// batch, each distinct one once.
-func (t *Table) fetch(ctx context.Context, b *batch, dst []byte, which []int) error {
-	b.slots = b.slots[:0]
-	if which == nil {
-		b.slots = append(b.slots, b.rows...)
-	} else {
-		for _, i := range which {
-			b.slots = append(b.slots, b.rows[i])
+// fetch reads rows of b to dst, each distinct one once: all, or those with the
+// given numbers.
+func (t *Table) fetch(ctx context.Context, b *batch, dst []byte, numbers []int) error {
+	f := fetchers.Get().(*fetcher)
+	f.rows = append(f.rows[:0], b.rows...)
+	if numbers != nil {
+		for i := range f.rows {
+			f.rows[i] = -1 // its bytes of dst stay
+		}
+		for _, i := range numbers {
+			f.rows[i] = b.rows[i]
 		}
 	}
-	at, err := b.order.distinct(ctx, b.slots, t.size)
-	if err != nil {
-		return err
-	}
-	rows := Rows{At: at, Size: t.size, Dst: make([]byte, len(at)*t.size)}
-	if t.file != nil {
-		err = t.file.fetchUnmapped(ctx, rows)
-	} else {
-		err = t.array.Fetch(ctx, rows)
-	}
-	if err != nil {
-		return err
-	}
-	for j, slot := range b.slots {
-		i := j
-		if which != nil {
-			i = which[j]
-		}
-		copy(dst[i*t.size:(i+1)*t.size], rows.Dst[slot:])
-	}
-	return nil
+	err := f.fetch(ctx, t.reads, runtime.GOMAXPROCS(0), dst, f.rows, kernel.Move{Step: t.size, Size: t.size, Elem: 1}, nil)
+	fetchers.Put(f)
+	return err
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/garner-go/garner/internal/mapped"
 )
 
-// tables are arrays of every kind that hold the same 300 rows of 32 bytes of
-// f32, and those bytes.
+// tables returns arrays of every kind over the same 300 rows of 32 bytes of f32,
+// and those bytes.
 func tables(t testing.TB) (map[string]Array, []byte) {
 	r := rand.New(rand.NewPCG(8, 8))
 	const rows, size = 300, 32
@@ -160,7 +160,7 @@ func TestLookupRefuses(t *testing.T) {
 	}
 }
 
-// TestLookupCutShort cuts a table's file short while it is open.
+// TestLookupCutShort truncates a table's file while it is open.
 func TestLookupCutShort(t *testing.T) {
 	path := write(t, "table", noise(100*4096))
 	f := open(t, garner.SpecOf(garner.U8, 100, 4096), nil, Segment{path, 0, 100 * 4096})
@@ -185,7 +185,7 @@ func TestLookupCutShort(t *testing.T) {
 	}
 }
 
-// TestForget has a table forget pages, and idle.
+// TestForget clears a table's bits, by age and after idle time.
 func TestForget(t *testing.T) {
 	arrays, _ := tables(t)
 	table, err := NewTable(arrays["file"])
@@ -221,7 +221,7 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// TestLookupMany looks so many rows up that all cores copy.
+// TestLookupMany looks up a batch that is large enough for all cores.
 func TestLookupMany(t *testing.T) {
 	arrays, want := tables(t)
 	ids := make([]uint32, 200000)
@@ -253,7 +253,7 @@ func TestLookupAllocates(t *testing.T) {
 	arrays, _ := tables(t)
 	for name, a := range arrays {
 		if name == "plain" || name == "cut" {
-			continue // a row that is cut, or that someone else fetches, is read
+			continue // their rows are read, which allocates
 		}
 		table, err := NewTable(a)
 		if err != nil {
@@ -271,7 +271,7 @@ func TestLookupAllocates(t *testing.T) {
 	}
 }
 
-// wide is a table of 1 KiB rows in the page cache.
+// wide is a table of 64 MiB in rows of 1 KiB, in the page cache.
 func wide(b *testing.B) *Table {
 	const rows = 64 << 10
 	path := write(b, "wide", make([]byte, rows<<10))
@@ -282,7 +282,7 @@ func wide(b *testing.B) *Table {
 	return table
 }
 
-// batches are many, so that few rows are in the processor's caches.
+// batches returns so many batches that few of their rows are in the CPU's caches.
 func batches(table *Table, seed uint64) [][]int64 {
 	r := rand.New(rand.NewPCG(seed, 3))
 	batches := make([][]int64, 4096)

@@ -29,6 +29,7 @@ const module = "github.com/garner-go/garner"
 var layers = [][]string{
 	{"internal/kernel", "internal/pages"}, // bytes and numbers: nothing of tensors below this line
 	{"internal/limits"},                   // measured by both
+	{"internal/exec"},                     // a nest of loops over memory: no operator, no tensor, no error text
 	{""},                                  // package garner: the plan
 	{"dialects", "gathertest", "internal/explain", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped", "internal/names", "internal/ring", "internal/terminal", "model"},
 	{"source", "internal/resumable", "onnx/modelproto/internal/onnxpb"}, // arrays larger than memory, and the files that they are written to; what protoc made

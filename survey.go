@@ -2,7 +2,6 @@ package garner
 
 import (
 	"context"
-	"slices"
 )
 
 // A Meaning is what a plan makes of one index.
@@ -22,16 +21,6 @@ type Survey struct {
 	Filled  int // outside, and zeros or the fill stand for their rows
 	Refused int // outside, and an error
 	First   *IndexError
-}
-
-// Normalize is the same rows in the form that executors walk: loops of one turn
-// dropped, loops that step as one joined, loops over contiguous elements sunk
-// into the slice, and those that move the indices outermost.
-func (p *Plan) Normalize() *Plan {
-	n := p.normalize()
-	walked := *p
-	walked.Loops, walked.Slice = slices.Concat(n.index, n.free), n.slice
-	return &walked
 }
 
 // Meaning is what the plan makes of the i-th index in row-major order, by the
@@ -127,4 +116,110 @@ func (p *Plan) refused(m Meaning, i int) *IndexError {
 		e.Hint = p.DType.String() + " has no zero to put in its place; name a fill"
 	}
 	return e
+}
+
+// check looks at every index in row-major order, the slow and obvious way: it
+// is the definition of which indices are refused, and writes the error. It
+// returns nil where none is.
+func (p *Plan) check(ctx context.Context, indices Tensor) error {
+	s, err := p.Survey(ctx, indices)
+	if err != nil {
+		return err
+	}
+	if s.First != nil {
+		return s.First
+	}
+	return nil
+}
+
+// componentOf is which component of its tuple the i-th index is, in row-major
+// order.
+func (p *Plan) componentOf(i int) int {
+	if p.component < 0 {
+		return 0
+	}
+	for axis := len(p.Indices) - 1; axis > p.component; axis-- {
+		i /= p.Indices[axis]
+	}
+	return i % p.Indices[p.component]
+}
+
+func (p *Plan) coordinates(i int) []int {
+	c := make([]int, len(p.Indices))
+	for axis := len(c) - 1; axis >= 0; axis-- {
+		c[axis] = i % p.Indices[axis]
+		i /= p.Indices[axis]
+	}
+	return c
+}
+
+// position is which of an axis's dim positions an index value means: the
+// definition of the policies. It is -1 for the plan's fill; ok is false where
+// the index is refused.
+func (p *Plan) position(v Index, dim int) (at int, ok bool) {
+	negative := !v.Unsigned && int64(v.Bits) < 0
+	switch {
+	case !negative && v.Bits < uint64(dim):
+		return int(v.Bits), true
+	case negative && p.Negative == FromEnd && -v.Bits <= uint64(dim): // R.9
+		return int(int64(v.Bits) + int64(dim)), true
+	}
+	switch p.outside() {
+	case Zero, Fill:
+		return -1, true
+	case Clamp: // R.13
+		if dim > 0 { // R.15
+			if negative {
+				return 0, true
+			}
+			return dim - 1, true
+		}
+	case Wrap: // R.14
+		if dim > 0 { // R.15
+			if negative {
+				// -v.Bits is how far below zero it lies; -1 wraps to dim-1.
+				return (dim - int(-v.Bits%uint64(dim))) % dim, true
+			}
+			return int(v.Bits % uint64(dim)), true
+		}
+	}
+	return 0, false // R.10
+}
+
+// outside is what the plan does with an index outside: an operator that would
+// write zeros has none to write where the dtype has no zero.
+func (p *Plan) outside() Outside {
+	if p.Outside == Zero && !p.DType.HasZero() { // R.11
+		return Error
+	}
+	return p.Outside
+}
+
+// SurveyPart is Survey of some of the indices: part holds those from the
+// first-th on, in row-major order, in a tensor of any shape. The surveys of all
+// parts, added in their order, are that of the whole, its First included.
+func (p *Plan) SurveyPart(ctx context.Context, part Tensor, first int) (Survey, error) {
+	if part.dtype != p.IndexType {
+		return Survey{}, errorf(ErrDType, "indices are %s; the plan was made for %s", part.dtype, p.IndexType)
+	}
+	if total, _ := p.Indices.Len(); first < 0 || part.Len() > total-first {
+		return Survey{}, shapeError(KindMismatch, "%d indices from index %d on; the plan was made for %s%s", part.Len(), first, p.IndexType, p.Indices)
+	}
+	if len(p.Axes) == 0 {
+		return Survey{}, nil
+	}
+	return p.survey(ctx, part, first)
+}
+
+// Add adds the survey of the indices that follow.
+func (s *Survey) Add(next Survey) {
+	first := s.First
+	if first == nil && next.First != nil {
+		copied := *next.First
+		first = &copied
+	}
+	*s = Survey{s.Indices + next.Indices, s.FromEnd + next.FromEnd, s.Moved + next.Moved, s.Filled + next.Filled, s.Refused + next.Refused, first}
+	if first != nil { // R.8
+		first.Others, first.Total = s.Refused-1, s.Indices
+	}
 }

@@ -1,4 +1,4 @@
-package garner
+package exec
 
 import (
 	"fmt"

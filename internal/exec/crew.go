@@ -1,23 +1,23 @@
-package garner
+package exec
 
 import (
 	"sync/atomic"
 	"time"
 )
 
-// A crew is the goroutines that help whoever runs a phase of a Prepared. He waits
-// for those only who have begun: where all cores are busy with other work he has
-// done everything himself by the time they would come, and who comes then helps
-// with the next phase, or goes.
+// A crew is the goroutines that help with the phases of a Runner's runs. At the
+// end of a phase Run waits only for helpers that have started; a late one joins
+// the next phase or exits. So a machine whose cores are all busy never makes a
+// run wait for a helper that the scheduler has not begun.
 type crew struct {
 	help func() // what a helper does, once
-	step func() // what pushes it to where other cores may take it
+	step func() // the goroutine that makes the helpers stealable
 
-	state   atomic.Uint64 // free places, and above them helpers at work and awaited
-	coming  atomic.Int32  // helpers that were started and are not here yet
+	state   atomic.Uint64 // free places; above them, helpers at work, and whether end waits for them
+	coming  atomic.Int32  // helpers that were started and have not begun
 	stepped chan struct{}
-	left    chan struct{} // the last of those who were awaited has
-	without int           // how often to begin without a step
+	left    chan struct{} // the last helper that end waits for has left
+	without int           // how many phases to begin without a step
 }
 
 const (
@@ -51,10 +51,10 @@ func (c *crew) begin(n int) {
 	for range missing {
 		go c.help()
 	}
-	// What was started last is kept for the core that started it; another one that
-	// has nothing to do sleeps some 60 µs before it takes even that. So something
-	// else is started after the helpers, which is done at once, on this core. That
-	// takes a microsecond, unless the goroutine is locked to its thread.
+	// Go puts the newest goroutine into the current P's runnext, which idle Ps
+	// steal only after a delay of some 60 µs. One more goroutine, which ends at
+	// once on this P, takes that place and leaves the helpers stealable. It costs
+	// a microsecond, unless this goroutine is locked to its thread.
 	if c.without > 0 {
 		c.without--
 		return
@@ -67,10 +67,10 @@ func (c *crew) begin(n int) {
 	}
 }
 
-// slowStep is about what a step costs for which two threads must change places.
+// slowStep is about what a step costs that makes two threads change places.
 const slowStep = 30 * time.Microsecond
 
-// join takes a place; 0: there is none.
+// join takes a place; 0 where there is none.
 func (c *crew) join() int {
 	for {
 		s := c.state.Load()
@@ -89,7 +89,7 @@ func (c *crew) leave() {
 	}
 }
 
-// end lets nobody in any more, and waits for those who are at work.
+// end closes the places that are free and waits for the helpers at work.
 func (c *crew) end() {
 	for {
 		s := c.state.Load()

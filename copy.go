@@ -1,0 +1,50 @@
+package garner
+
+import (
+	"context"
+	"runtime"
+	"sync"
+
+	"github.com/garner-go/garner/internal/exec"
+)
+
+// Copy copies the elements of src, any view, into dst, a view of the same dtype
+// and shape whose elements are apart, on all cores. Another dtype is an
+// ErrDType, another shape an ErrShape, shared memory an ErrOverlap.
+func Copy(dst, src Tensor) error {
+	switch {
+	case dst.dtype != src.dtype || !dst.dtype.Valid():
+		return errorf(ErrDType, "%s cannot be copied into %s", src.dtype, dst.dtype)
+	case !dst.shape.Equal(src.shape):
+		return shapeError(KindMismatch, "%s%s cannot be copied into %s%s", src.dtype, src.shape, dst.dtype, dst.shape)
+	case overlap(dst, src):
+		return errorf(ErrOverlap, "a tensor cannot be copied into memory that it shares")
+	case !apart(&dst):
+		return errorf(ErrOverlap, "the strides %v let elements overlap; copy into a tensor without", dst.strides)
+	}
+	loops := make([]exec.Loop, len(dst.shape))
+	for i, d := range dst.shape {
+		loops[i] = exec.Loop{Extent: d, Data: src.strides[i], Out: dst.strides[i]}
+	}
+	nest := exec.Nest{Bits: dst.dtype.Bits()}
+	nest.Walk(loops, 1)
+	r := runners.Get().(*exec.Runner)
+	defer runners.Put(r)
+	r.Progress = nil
+	if r.Run(context.Background(), exec.NewProgram(nest, &exec.Tuned, runtime.GOMAXPROCS(0)), &src.mem, &exec.Memory{}, &dst.mem) == exec.Vanished {
+		return cutShort()
+	}
+	return nil
+}
+
+// runners are free: a run takes one for its scratch, and puts it back.
+var runners = sync.Pool{New: func() any { return new(exec.Runner) }}
+
+// Clone copies the elements into new, contiguous memory.
+func (t Tensor) Clone() (Tensor, error) {
+	c, err := New(t.dtype, t.shape...)
+	if err != nil {
+		return Tensor{}, err
+	}
+	return c, Copy(c, t)
+}

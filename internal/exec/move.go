@@ -1,0 +1,283 @@
+package exec
+
+import "github.com/garner-go/garner/internal/kernel"
+
+// resolve turns tuples into rows; it reports how many are outside, and false
+// where the run fails for it.
+func (u *Runner) resolve(rows, values []int64, first int) (outside int, ok bool) {
+	r := &u.program.resolver
+	base := u.src.Offset * r.unit
+	if r.position {
+		base = 0
+	}
+	outside = r.Rows(rows, values, u.at.Buf, base, u.at.Offset, first)
+	if r.Refused(outside) {
+		u.refuse()
+		return outside, false
+	}
+	return outside, true
+}
+
+// rowsOfPositions turns the positions in shared into rows; some are the fill.
+func (u *Runner) rowsOfPositions() {
+	c := &u.program.choice.columns
+	base, stride, lane := int64(u.src.Offset*c.width), int64(c.stride*c.width), int64(c.inner.Data*c.width)
+	for j, at := range u.shared[:u.program.resolver.total] {
+		if at >= 0 {
+			u.shared[j] = base + at*stride + int64(j)*lane
+		}
+	}
+}
+
+func (u *Runner) resolveTile(w *worker, tile int) {
+	l, total := &u.program.choice, u.program.resolver.total
+	first := tile * l.tile
+	n := min(l.tile, total-first)
+	rows := w.rows[:n]
+	if l.shared {
+		rows = u.shared[first : first+n]
+	}
+	if outside, _ := u.resolve(rows, w.values[:n], first); outside > 0 {
+		u.outside.Store(true)
+	}
+}
+
+// moveUnit resolves and moves some tiles.
+func (u *Runner) moveUnit(w *worker, unit int) {
+	l := &u.program.choice
+	first := unit * l.unit * l.tile
+	end := min(first+l.unit*l.tile, u.program.resolver.total)
+	if !u.way.direct() || !u.moveDirect(w, first, end) {
+		u.moveTuples(w, first, end)
+	}
+}
+
+// moveTuples resolves and moves the rows of the tuples first … end-1, tile after
+// tile. The rows that are prefetched while a tile is moved are resolved before
+// it is.
+func (u *Runner) moveTuples(w *worker, first, end int) {
+	l, unit := &u.program.choice, u.program.resolver.unit
+	have, filled := 0, 0 // rows that are resolved, and how many of them are fills
+	for first < end {
+		if have > 0 && u.stopped() {
+			return
+		}
+		want := min(l.tile+l.ahead, end-first)
+		if u.way.linear() {
+			want = min(l.tile, end-first)
+		}
+		outside, ok := u.resolve(w.rows[have:want], w.values[have:want], first+have)
+		if !ok {
+			return
+		}
+		filled += outside
+		n := min(l.tile, want)
+		later := w.rows[min(l.ahead, want):want]
+		if l.ahead == 0 || together(later, len(later), unit) {
+			later = nil
+		}
+		if u.way.linear() {
+			later = u.program.straight
+		}
+		u.move(w.rows[:n], later, filled > 0, first, 0, l.free)
+		have = copy(w.rows, w.rows[n:want])
+		first += n
+		if filled > 0 {
+			filled = 0
+			for _, row := range w.rows[:have] {
+				if row < 0 {
+					filled++
+				}
+			}
+		}
+	}
+}
+
+// together reports whether n rows lie within a sixteenth as many cache lines, as
+// far as a look at some of them tells. Most are then in the caches when their
+// turn comes, and prefetching would be most of the work.
+func together(rows []int64, n, unit int) bool {
+	if len(rows) < samples {
+		return false
+	}
+	low, high := rows[0], rows[0]
+	for i := range samples {
+		row := rows[i*(len(rows)-1)/(samples-1)]
+		low, high = min(low, row), max(high, row)
+	}
+	return uint64(high-low) <= uint64(n*64/16/unit)
+}
+
+// samples is how many rows of a block together looks at.
+const samples = 16
+
+// moveDirect moves elements straight from their indices. Where an index is
+// outside and the run does not fail for it, the piece around it goes on by rows.
+// It reports false where memory is not aligned for that.
+func (u *Runner) moveDirect(w *worker, first, end int) bool {
+	p := u.program
+	l, n, r := &p.choice, &p.nest, &p.resolver
+	size, width := r.unit, r.width.Bits/8
+	loaded := !r.tuples || !kernel.Aligned(u.at.Buf, width) // index values are widened first
+	if !kernel.Aligned(u.dst.Buf, size) || !kernel.Aligned(u.src.Buf, size) {
+		return false
+	}
+	linear := u.way == DirectLinear
+	v := kernel.Values{Width: width, Dim: r.axes[0].Dim, FromEnd: r.policy.FromEnd, Stream: l.stream || l.probing}
+	piece := 16 << 10 // elements; not a millisecond, wherever they lie
+	if linear {
+		// A burst of the next run's data is prefetched with each piece. A long
+		// burst fills the line buffers and stalls what follows.
+		piece = min(piece, max(8, n.Index[len(n.Index)-1].Extent*kernel.BurstLines*64/(v.Dim*size)&^7))
+	}
+	if loaded {
+		v.Width, piece = 8, min(piece, len(w.values))
+	}
+	far := u.way == DirectAhead && (!loaded || v.Dim*size > l.near) // narrow indices reach little
+	walk(n.Index, first, end-first, func(at, run, out, data, index int, inner Loop) {
+		src := u.src.Buf[(u.src.Offset+data)*size:]
+		var later []byte
+		if linear {
+			next := (u.src.Offset + dataAt(n.Index, first+at+run)) * size
+			later = u.src.Buf[min(next, len(u.src.Buf)):min(next+v.Dim*size, len(u.src.Buf))]
+		}
+		for from := 0; from < run; from += piece {
+			if u.stopped() {
+				return
+			}
+			count, place := min(piece, run-from), u.at.Offset+index+from
+			values := w.values[:min(count, len(w.values))]
+			if loaded {
+				kernel.Load(values, u.at.Buf, place, 1, r.width, int64(v.Dim))
+				v.Bytes = kernel.Bytes(values)
+			} else {
+				v.Bytes = u.at.Buf[place*width : (place+run-from)*width]
+				if values = values[:min(samples, len(values))]; far {
+					kernel.Load(values, u.at.Buf, place, count/len(values), r.width, int64(v.Dim))
+				}
+			}
+			if v.Ahead = 0; far && !together(values, count, size) {
+				v.Ahead = l.ahead
+			}
+			moved := kernel.Elements(u.dst.Buf[(u.dst.Offset+out+from)*size:], src, count, size, v)
+			if moved < count && r.policy.Outside == kernel.Error {
+				u.refuse()
+				return
+			}
+			u.moveTuples(w, first+at+from+moved, first+at+from+count)
+			if linear {
+				kernel.Prefetch(later[len(later)*from/run&^63 : len(later)*(from+count)/run])
+			}
+		}
+	})
+	return true
+}
+
+// moveGroup moves a tile of shared rows for a group of free turns.
+func (u *Runner) moveGroup(unit int) {
+	p := u.program
+	l, total := &p.choice, p.resolver.total
+	first := unit % l.tiles * l.tile
+	from := unit / l.tiles * l.group
+	last := min(first+l.tile, total)
+	rows := u.shared[first:last]
+	var later []int64
+	switch {
+	case u.way.linear():
+		later = p.straight[first:last]
+	case u.way.turning():
+		later = rows
+	case l.ahead > 0:
+		later = u.shared[min(first+l.ahead, total):min(last+l.ahead, total)]
+	}
+	u.move(rows, later, u.outside.Load(), first, from, min(from+l.group, l.free))
+}
+
+// move moves the rows of the tuples from first on, for the free turns from …
+// to-1.
+func (u *Runner) move(rows, later []int64, filled bool, first, from, to int) {
+	l, n := &u.program.choice, &u.program.nest
+	for turn := from; turn < to; turn++ {
+		if turn > from && (turn-from)%l.group == 0 && u.stopped() {
+			return
+		}
+		bias, out := u.turn(turn)
+		size := n.Slice
+		if l.chunks > 1 {
+			skip := turn % l.chunks * l.chunk
+			bias, out, size = bias+skip, out+skip, min(l.chunk, size-skip)
+		}
+		next := bias
+		switch {
+		case u.way.turning() && turn+1 < l.free:
+			next, _ = u.turn(turn + 1)
+			if u.way.linear() {
+				next += u.src.Offset
+			}
+		case u.way == Linear || u.way == DirectLinear:
+			next = u.src.Offset + dataAt(n.Index, first+len(rows))
+		}
+		if l.even {
+			u.moveRun(rows, later, filled, out+first*l.step, l.step, bias, next, size)
+			continue
+		}
+		walk(n.Index, first, len(rows), func(at, run, place, _, _ int, inner Loop) {
+			u.moveRun(rows[at:at+run], later[min(at, len(later)):min(at+run, len(later))], filled, out+place, inner.Out, bias, next, size)
+		})
+	}
+}
+
+// turn is the offset of a free turn in data and in the result, in elements.
+func (u *Runner) turn(turn int) (data, out int) {
+	out = u.dst.Offset
+	free := u.program.nest.Free
+	rest := turn / u.program.choice.chunks
+	for i := len(free) - 1; i >= 0; i-- {
+		f := &free[i]
+		c := rest % f.Extent
+		rest /= f.Extent
+		data += c * f.Data
+		out += c * f.Out
+	}
+	return data, out
+}
+
+// moveRun moves evenly spaced rows. place, step, bias and size are in elements;
+// next is the bias of what is prefetched.
+func (u *Runner) moveRun(rows, later []int64, filled bool, place, step, bias, next, size int) {
+	p := u.program
+	bits, unit := p.nest.Bits, p.resolver.unit
+	if bits == 0 {
+		u.moveStrings(rows, place, step, bias, size)
+		return
+	}
+	m := kernel.Move{At: place * unit, Step: step * unit, Bias: bias * unit, Size: size * unit, Elem: unit, Filled: filled}
+	m.Stream = p.choice.stream || p.choice.probing && len(later) == 0
+	if bits < 8 {
+		fill := byte(0)
+		if p.nest.Fill != nil {
+			fill = p.nest.Fill[0]
+		}
+		kernel.Bits(u.dst.Buf, u.src.Buf, rows, m, fill)
+		return
+	}
+	m.Ahead = kernel.Ahead{Rows: later, Bias: next * unit}
+	kernel.Rows(u.dst.Buf, u.src.Buf, rows, m, p.nest.Fill)
+}
+
+// moveStrings moves by assignment: a string is a pointer, and the garbage
+// collector must see it written (R.16).
+func (u *Runner) moveStrings(rows []int64, place, step, bias, size int) {
+	for _, row := range rows {
+		dst := u.dst.Strs[place : place+size]
+		if row >= 0 {
+			from := int(row) + bias
+			copy(dst, u.src.Strs[from:from+size])
+		} else {
+			for i := range dst {
+				dst[i] = u.program.nest.Str
+			}
+		}
+		place += step
+	}
+}

@@ -1,0 +1,177 @@
+package exec
+
+import (
+	"math"
+
+	"github.com/garner-go/garner/internal/kernel"
+)
+
+// A Resolver turns index values into rows. It is the only code that looks at an
+// index, and it compares every bit of it with the axis (R.3). It is immutable
+// once Set has returned.
+type Resolver struct {
+	loops  []Loop // those that move the indices; Data in units
+	total  int    // tuples: the turns of loops
+	axes   []Axis // Data in units
+	unit   int    // what rows count, per element: bytes, bits of packed types, strings
+	width  kernel.Width
+	policy kernel.Policy
+
+	// Tuples that lie side by side in integers of 4 or 8 bytes resolve whole.
+	// Those that a policy moves back onto their axis are then resolved again, a
+	// component at a time.
+	tuples     bool
+	single     bool // tuples of one component, which resolve whole once they are loaded
+	components []kernel.Component
+	position   bool // tuples resolve to positions on their one axis, not to rows
+}
+
+// NewResolver is a resolver of n's tuples in the order of loops, which may be
+// others than n's own.
+func NewResolver(n *Nest, loops []Loop) *Resolver {
+	r := new(Resolver)
+	r.set(n, loops)
+	return r
+}
+
+// set makes r the resolver of n's tuples in the order of loops. It allocates
+// nothing where r served as many loops and axes before.
+func (r *Resolver) set(n *Nest, loops []Loop) {
+	*r = Resolver{
+		loops: append(r.loops[:0], loops...), total: turns(loops), unit: n.unit(), width: n.Width, policy: n.Policy,
+		axes: append(r.axes[:0], n.Axes...), components: r.components[:0],
+	}
+	for i := range r.loops {
+		r.loops[i].Data *= r.unit
+	}
+	k := len(r.axes)
+	r.tuples = 0 < k && k <= kernel.MaxTuple && len(r.loops) > 0 && r.loops[len(r.loops)-1].Index == k && n.plain()
+	r.policy.FromEnd = r.policy.FromEnd && !r.width.Unsigned
+	r.single = k == 1 && len(r.axes[0].Parts) == 0
+	for i := range r.axes {
+		axis := &r.axes[i]
+		axis.Data *= r.unit
+		r.components = append(r.components, kernel.Component{Dim: int64(axis.Dim), Stride: int64(axis.Data)})
+		r.tuples = r.tuples && axis.Index == i && len(axis.Parts) == 0
+	}
+}
+
+// plain reports whether index values can be read as signed integers of 4 or 8
+// bytes: an unsigned value that is negative as such lies beyond every axis too.
+func (n *Nest) plain() bool {
+	if n.Width.Unsigned && n.Width.Bits == 32 {
+		for i := range n.Axes {
+			if n.Axes[i].Dim > math.MaxInt32 {
+				return false
+			}
+		}
+	}
+	return n.Width.Bits >= 32
+}
+
+// positions makes the one component of every tuple resolve to its position on
+// the axis instead of to a row.
+func (r *Resolver) positions() {
+	r.axes[0].Data, r.components[0].Stride, r.loops[0].Data = 1, 1, 0
+	r.position = true
+}
+
+// prefetchBytes is from how many bytes of indices on the next ones are
+// prefetched: a tile's, not those of a run that ends before they arrive.
+const prefetchBytes = 2048
+
+// Unit is what rows count, per element: bytes, bits of packed types, strings.
+func (r *Resolver) Unit() int { return r.unit }
+
+// Rows resolves the tuples first … first+len(rows)-1, in the order of the loops,
+// to where their slices begin in data, in units; -1 is the fill. values is
+// scratch of the same length. base is data's offset in units, and origin that of
+// the indices in elements. It returns how many tuples are outside: they are
+// filled, or, where Refused says so, the run fails and rows have no meaning.
+func (r *Resolver) Rows(rows, values []int64, indices []byte, base, origin, first int) (outside int) {
+	w := r.width.Bits / 8
+	aligned := r.tuples && kernel.Aligned(indices, w)
+	single := r.single && !aligned
+	if aligned && len(r.loops) == 1 {
+		l := &r.loops[0]
+		at, size := (origin+first*l.Index)*w, len(rows)*l.Index*w
+		piece := len(rows)
+		if size > prefetchBytes {
+			piece = max(8, kernel.BurstLines*64/(l.Index*w)&^7)
+		}
+		for from := 0; from < len(rows); from += piece {
+			n, here := min(piece, len(rows)-from), at+from*l.Index*w
+			if size > prefetchBytes {
+				// The hardware prefetcher sees too late that tuples come in order.
+				after := here + size
+				kernel.Prefetch(indices[min(after, len(indices)):min(after+n*l.Index*w, len(indices))])
+			}
+			outside += kernel.Tuples(rows[from:from+n], indices[here:], w, int64(base+(first+from)*l.Data), int64(l.Data), r.components, r.policy.FromEnd)
+		}
+		if outside == 0 || r.policy.Outside <= kernel.Fill {
+			return outside
+		}
+		outside, aligned = 0, false // clamp and wrap need each component
+	}
+	walk(r.loops, first, len(rows), func(at, n, _, data, index int, inner Loop) {
+		run := rows[at : at+n]
+		if aligned {
+			o := kernel.Tuples(run, indices[(origin+index)*w:], w, int64(base+data), int64(inner.Data), r.components, r.policy.FromEnd)
+			if o == 0 || r.policy.Outside <= kernel.Fill {
+				outside += o
+				return
+			}
+		}
+		if single {
+			v := values[at : at+n]
+			kernel.Load(v, indices, origin+index+r.axes[0].Index, inner.Index, r.width, int64(r.axes[0].Dim))
+			o := kernel.TuplesOf(run, v, int64(base+data), int64(inner.Data), r.components, r.policy.FromEnd)
+			if o == 0 || r.policy.Outside <= kernel.Fill {
+				outside += o
+				return
+			}
+		}
+		kernel.Start(run, int64(base+data), int64(inner.Data))
+		for i := range r.axes {
+			axis := &r.axes[i]
+			v := values[at : at+n]
+			kernel.Load(v, indices, origin+index+axis.Index, inner.Index, r.width, int64(axis.Dim))
+			if len(axis.Parts) > 0 {
+				outside += r.flat(run, v, axis)
+				continue
+			}
+			outside += kernel.Resolve(run, v, int64(axis.Dim), int64(axis.Data), r.policy)
+		}
+	})
+	if outside > 0 {
+		kernel.Finish(rows)
+	}
+	return outside
+}
+
+// Refused reports whether tuples that Rows found outside make the run fail.
+func (r *Resolver) Refused(outside int) bool {
+	return outside > 0 && r.policy.Outside != kernel.Fill
+}
+
+// flat adds the positions of data taken flat whose strides are not those of one
+// axis. Rows that are refused or filled come out negative, as kernel.Resolve
+// leaves them.
+func (r *Resolver) flat(rows, values []int64, axis *Axis) (outside int) {
+	var positions [64]int64
+	for len(rows) > 0 {
+		n := min(len(rows), len(positions))
+		at := positions[:n]
+		kernel.Start(at, 0, 0)
+		outside += kernel.Resolve(at, values[:n], int64(axis.Dim), 1, r.policy)
+		for j, p := range at {
+			if p < 0 {
+				rows[j] = kernel.Filled
+			} else {
+				rows[j] += int64(axis.Offset(int(p)) * r.unit)
+			}
+		}
+		rows, values = rows[n:], values[n:]
+	}
+	return outside
+}

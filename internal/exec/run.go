@@ -1,0 +1,346 @@
+package exec
+
+import (
+	"context"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"github.com/garner-go/garner/internal/kernel"
+)
+
+// An Outcome says how a run ended.
+type Outcome uint8
+
+// The outcomes. After all but Done the result has no meaning.
+const (
+	Done     Outcome = iota
+	Refused          // an index is outside, and the policy is Error
+	Vanished         // volatile memory was gone when it was read
+	Stopped          // the context ended
+)
+
+type phase uint8
+
+const (
+	moveTiles   phase = iota // a unit is a tile of tuples: resolved, then moved for every free turn
+	resolveAll               // a unit is a tile of tuples: resolved into shared
+	moveShared               // a unit is a tile of tuples and some free turns
+	moveColumns              // a unit is some columns of some tuples
+)
+
+// A worker is the scratch of one goroutine.
+type worker struct {
+	rows, values []int64
+	strip        []byte
+}
+
+// A Runner runs programs, one run at a time, and keeps the scratch of its runs.
+// A run that needs no more scratch than those before it allocates nothing. The
+// zero Runner is ready.
+type Runner struct {
+	// Progress is told, of the elements of the result, about how many were moved:
+	// after every unit, by the goroutine that called Run. It may be nil.
+	Progress func(done, total int64)
+
+	workers []worker
+	shared  []int64 // every tuple's row, or position, where several turns want it
+	crew    *crew
+
+	// The run that is under way.
+	program *Program
+	ctx     context.Context
+	src     Memory
+	at      Memory
+	dst     Memory
+	way     Way          // by which units are moved: the program's, or its byRows
+	next    atomic.Int64 // the next unit that no worker has taken
+	limit   int64
+	phase   phase
+	stop    atomic.Bool
+	refused atomic.Bool // an index was refused
+	outside atomic.Bool // a tuple in shared is outside, and filled
+	fault   atomic.Bool
+}
+
+// Run moves every row of p. data, indices and out are memory of the bits and
+// strides that p was chosen for; the caller has checked that p's loops stay
+// inside them for every index on its axes, and that out shares no byte with the
+// others. Without axes indices are not looked at.
+func (u *Runner) Run(ctx context.Context, p *Program, data, indices, out *Memory) Outcome {
+	if ctx.Err() != nil {
+		return Stopped
+	}
+	if len(p.nest.Axes) > 0 && p.nest.Idle {
+		u.reportAll(p) // whatever the strides are, there is no row
+		return Done
+	}
+	u.program, u.ctx, u.src, u.at, u.dst = p, ctx, *data, *indices, *out
+	u.stop.Store(false)
+	u.refused.Store(false)
+	u.outside.Store(false)
+	u.fault.Store(false)
+	u.reserve()
+	l := &p.choice
+	if l.little && u.Progress == nil && !data.Volatile && !indices.Volatile {
+		w := &u.workers[0]
+		return p.little(w.rows, w.values, data, indices, out)
+	}
+	switch u.way = l.way; {
+	case l.way.columnar() && l.columns.shared:
+		u.phases(resolveAll, l.tiles)
+		switch {
+		case u.stop.Load():
+		case u.outside.Load():
+			u.way = l.byRows
+			u.rowsOfPositions()
+			u.phases(moveShared, l.tiles*((l.free+l.group-1)/l.group))
+		default:
+			u.phases(moveColumns, l.columns.units())
+		}
+	case l.way.columnar() && kernel.Aligned(indices.Buf, p.resolver.width.Bits/8):
+		u.phases(moveColumns, l.columns.units())
+	default:
+		u.way = l.byRows
+		if l.way != Nothing && !l.shared {
+			u.phases(moveTiles, (l.tiles+l.unit-1)/l.unit)
+			break
+		}
+		// Where nothing moves, every index is looked at all the same (R.7).
+		u.phases(resolveAll, l.tiles)
+		if !u.stop.Load() && l.way != Nothing {
+			u.phases(moveShared, l.tiles*((l.free+l.group-1)/l.group))
+		}
+	}
+	u.src, u.at, u.dst, u.ctx = Memory{}, Memory{}, Memory{}, nil
+	switch {
+	case u.fault.Load():
+		return Vanished
+	case u.refused.Load():
+		return Refused
+	case u.stop.Load():
+		return Stopped
+	}
+	u.reportAll(p)
+	return Done
+}
+
+// RunKnown moves rows whose places in data are known: the second half of a run.
+// p was made by SetKnown for as many rows. rows count bytes from the start of
+// data's memory, bits of packed types; a negative one is the fill, which filled
+// says that there may be.
+func (u *Runner) RunKnown(ctx context.Context, p *Program, data, out *Memory, rows []int64, filled bool) Outcome {
+	if ctx.Err() != nil {
+		return Stopped
+	}
+	if p.nest.Empty {
+		return Done
+	}
+	u.program, u.ctx, u.src, u.at, u.dst = p, ctx, *data, *data, *out
+	u.stop.Store(false)
+	u.refused.Store(false)
+	u.fault.Store(false)
+	u.outside.Store(filled)
+	l, kept := &p.choice, u.shared
+	u.shared, u.way = rows, l.byRows
+	u.enlist()
+	u.phases(moveShared, l.tiles*((l.free+l.group-1)/l.group))
+	u.shared = kept
+	u.src, u.at, u.dst, u.ctx = Memory{}, Memory{}, Memory{}, nil
+	switch {
+	case u.fault.Load():
+		return Vanished
+	case u.stop.Load():
+		return Stopped
+	}
+	return Done
+}
+
+// few is up to how many rows RunFew runs.
+const few = 64
+
+// Few reports whether p's rows are so few that RunFew runs them.
+func (p *Program) Few() bool { return p.choice.little && p.resolver.total <= few }
+
+// RunFew is Run for programs of Few rows, over memory that is not volatile: on
+// the caller's goroutine, without a Runner.
+func (p *Program) RunFew(ctx context.Context, data, indices, out *Memory) Outcome {
+	if ctx.Err() != nil {
+		return Stopped
+	}
+	s := slips.Get().(*slip)
+	how := p.little(s.rows[:], s.values[:], data, indices, out)
+	slips.Put(s)
+	return how
+}
+
+// A slip is the scratch of a few rows. The kernels are called through variables,
+// so the compiler would move an array of the stack to the heap.
+type slip struct{ rows, values [few]int64 }
+
+var slips = sync.Pool{New: func() any { return new(slip) }}
+
+// little resolves and moves all rows at once.
+func (p *Program) little(rows, values []int64, data, indices, out *Memory) Outcome {
+	r := &p.resolver
+	rows = rows[:r.total]
+	outside := r.Rows(rows, values[:r.total], indices.Buf, data.Offset*r.unit, indices.Offset, 0)
+	if r.Refused(outside) {
+		return Refused
+	}
+	m := kernel.Move{At: out.Offset * r.unit, Step: p.choice.step * r.unit, Size: p.nest.Slice * r.unit, Elem: r.unit, Filled: outside > 0}
+	kernel.Rows(out.Buf, data.Buf, rows, m, p.nest.Fill)
+	return Done
+}
+
+// enlist makes workers for the cores that the program takes, where they are not
+// there yet; it returns how many those are.
+func (u *Runner) enlist() (threads int) {
+	if threads = u.program.threads; u.program.choice.alone {
+		threads = 1
+	}
+	for len(u.workers) < threads {
+		u.workers = append(u.workers, worker{})
+	}
+	if threads > 1 && u.crew == nil {
+		u.crew = newCrew(u.work)
+	}
+	return threads
+}
+
+// reserve makes the scratch that the program needs, where it is not there yet.
+func (u *Runner) reserve() {
+	p, threads := u.program, u.enlist()
+	l, total := &p.choice, p.resolver.total
+	rows := min(l.tile+l.ahead, total)
+	for i := range u.workers[:threads] {
+		w := &u.workers[i]
+		if len(w.rows) < rows {
+			w.rows, w.values = make([]int64, rows), make([]int64, rows)
+		}
+		if l.way == Strips && len(w.strip) < l.columns.bytes() {
+			w.strip = make([]byte, l.columns.bytes())
+		}
+	}
+	if l.shared && len(u.shared) < total {
+		u.shared = make([]int64, total)
+	}
+}
+
+// phases hands the units of a phase to as many cores as serve.
+func (u *Runner) phases(ph phase, units int) {
+	p := u.program
+	u.phase, u.limit = ph, int64(units)
+	u.next.Store(0)
+	threads := min(p.threads, units)
+	bits := p.nest.Bits
+	if p.choice.alone || 0 < bits && bits < 8 && u.dst.Offset*bits%8 != 0 {
+		threads = min(threads, 1) // two units would meet inside a byte of the result
+	}
+	if threads > 1 {
+		u.crew.begin(threads - 1)
+		defer u.crew.end()
+	}
+	if threads > 0 {
+		u.work(0)
+	}
+}
+
+// work takes units until there are none.
+func (u *Runner) work(worker int) {
+	if u.src.Volatile || u.at.Volatile {
+		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+		defer u.recoverFault()
+	}
+	w := &u.workers[worker]
+	for !u.stopped() {
+		unit := u.next.Add(1) - 1
+		if unit >= u.limit {
+			return
+		}
+		switch u.phase {
+		case moveTiles:
+			u.moveUnit(w, int(unit))
+		case resolveAll:
+			u.resolveTile(w, int(unit))
+		case moveShared:
+			u.moveGroup(int(unit))
+		case moveColumns:
+			u.moveColumns(w, int(unit))
+		}
+		if worker == 0 && u.Progress != nil {
+			u.report(unit + 1)
+		}
+	}
+}
+
+// stopped reports whether the run has ended early, and ends it where the context
+// has.
+func (u *Runner) stopped() bool {
+	if u.stop.Load() {
+		return true
+	}
+	if u.ctx.Err() != nil {
+		u.stop.Store(true)
+		return true
+	}
+	return false
+}
+
+// refuse ends the run: an index is outside.
+func (u *Runner) refuse() {
+	u.refused.Store(true)
+	u.stop.Store(true)
+}
+
+// report tells Progress of the units that were taken. Those of a phase that only
+// resolves stand for no element.
+func (u *Runner) report(units int64) {
+	if u.phase == resolveAll || units >= u.limit {
+		return // the end is told once every core is done
+	}
+	total := u.program.elements
+	u.Progress(int64(float64(total)/float64(u.limit)*float64(units)), total)
+}
+
+func (u *Runner) reportAll(p *Program) {
+	if u.Progress != nil {
+		u.Progress(p.elements, p.elements)
+	}
+}
+
+func (u *Runner) recoverFault() {
+	if r := recover(); r != nil {
+		if !IsFault(r) {
+			panic(r)
+		}
+		u.fault.Store(true)
+		u.stop.Store(true)
+	}
+}
+
+// IsFault reports whether a recovered panic is that of a memory access, which
+// runtime/debug.SetPanicOnFault makes of a fault.
+func IsFault(r any) bool {
+	_, ok := r.(interface {
+		runtime.Error
+		Addr() uintptr
+	})
+	return ok
+}
+
+// Guard runs a look at volatile memory and reports whether it vanished.
+func Guard(look func()) (vanished bool) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if r := recover(); r != nil {
+			if !IsFault(r) {
+				panic(r)
+			}
+			vanished = true
+		}
+	}()
+	look()
+	return false
+}

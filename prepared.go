@@ -1,0 +1,364 @@
+package garner
+
+import (
+	"context"
+	"runtime"
+	"sync"
+
+	"github.com/garner-go/garner/internal/exec"
+)
+
+// A PrepareOption changes how a Prepared runs, never what it answers.
+type PrepareOption func(*Prepared)
+
+// Threads is how many cores a run may use; all of GOMAXPROCS where it is not
+// given or not positive.
+func Threads(n int) PrepareOption {
+	return func(p *Prepared) { p.threads = n }
+}
+
+// Progress has a run tell how far it is: about how many of the total elements of
+// its result were moved. f is called after every piece of work, some 20 to 60 µs
+// each, by the goroutine that called Run and by no other, with done never
+// falling; last, where the run succeeds, with done equal to total. It should do
+// no more than keep the numbers. A run allocates nothing for it.
+func Progress(f func(done, total int64)) PrepareOption {
+	return func(p *Prepared) { p.progress = f }
+}
+
+// A Prepared is an operator that was lowered once, to be run many times. It is
+// safe for concurrent use: every run takes its scratch from a free list. A run
+// allocates nothing, on one core or on all, once runs of its size have filled
+// that list; it keeps no result and no resolved row.
+type Prepared struct {
+	op            Op
+	data, indices Spec
+	threads       int
+	progress      func(done, total int64)
+	tuning        exec.Tuning
+
+	lowered *Lowering
+	nest    exec.Nest // without loops and axes: what every program of the Prepared shares
+	plan    *Plan     // nil for batches
+	fixed   *program  // for the strides of data and indices and a row-major result; nil for batches
+	others  sync.Pool // programs for other strides and batches
+}
+
+// Prepare lowers op for operands of known shape and chooses how they are moved.
+//
+// Dims of the indices may be unknown or ranges, as in i64[?] and i64[1..4096],
+// but for the length of the tuples: the Prepared then serves batches of any such
+// length. A batch of another length than the run before costs some 500 ns; where
+// op takes data flat, broadcasts, or moves a window, it lowers anew and
+// allocates.
+//
+// A run is fastest with the strides in the specs; others cost as much as another
+// length does. Running takes about 16 KiB a core and 8 bytes a tuple, up to 512
+// KiB, as a rule; and up to 4 MiB a core where GatherElements visits far data in
+// strips of columns. Errors are those of NewPlan.
+func Prepare(op Op, data, indices Spec, options ...PrepareOption) (*Prepared, error) {
+	p := &Prepared{op: op, data: data, indices: indices, tuning: exec.Tuned}
+	for _, o := range options {
+		o(p)
+	}
+	if p.threads <= 0 {
+		p.threads = runtime.GOMAXPROCS(0)
+	}
+	p.others.New = func() any { return new(program) }
+	var err error
+	if p.lowered, _, err = lower(op, data, indices); err != nil {
+		return nil, err
+	}
+	shape, known := data.Shape()
+	if p.lowered.partial {
+		if !known || p.lowered.counted || p.lowered.open {
+			return nil, shapeError(KindRank, "a plan needs every dim of data %s, and of indices %s the rank and the length of the tuples; Infer does without", data, indices)
+		}
+		p.nest = p.lowered.policies().Nest(reach(shape, data.DType))
+		return p, nil
+	}
+	if p.plan, err = p.lowered.plan(); err != nil {
+		return nil, err
+	}
+	p.nest = p.plan.Nest(reach(shape, data.DType))
+	p.fixed = new(program)
+	p.fixed.data.set(data.DType, shape, p.data.strides())
+	at, _ := indices.Shape()
+	p.fixed.indices.set(indices.DType, at, p.indices.strides())
+	p.fixed.out.set(p.plan.DType, p.plan.Out, p.plan.Out.Strides())
+	*p.fixed.Nest() = p.nest
+	p.fixed.Choose(&p.tuning, p.threads)
+	return p, nil
+}
+
+// reach is about how many bytes of data a plan can read.
+func reach(shape Shape, dtype DType) int {
+	n := 1
+	for _, d := range shape {
+		n *= max(d, 1)
+	}
+	return n * dtype.Bits() / 8
+}
+
+// Plan is the plan that is run; nil where the Prepared serves batches, each of
+// which has its own.
+func (p *Prepared) Plan() *Plan { return p.plan }
+
+// Run runs the plan on tensors of the dtypes and shapes that it was prepared
+// for; another is an ErrDType or an ErrShape. See GatherInto for out and the
+// errors. A cancelled ctx ends it within 10 ms with the context's cause. No work
+// outlives the call; a goroutine that was started to help, and that a busy machine
+// never began, may end after it.
+//
+// Any number of goroutines may run one Prepared at a time, each with an output of
+// its own.
+func (p *Prepared) Run(ctx context.Context, data, indices, out Tensor) error {
+	if f := p.fixed; f != nil && f.takes(&data, &indices, &out) {
+		return p.runProgram(ctx, f, &data, &indices, &out)
+	}
+	f := p.others.Get().(*program)
+	defer p.others.Put(f)
+	if !f.takes(&data, &indices, &out) {
+		if err := p.bind(f, &data, &indices, &out); err != nil {
+			return err
+		}
+	}
+	return p.runProgram(ctx, f, &data, &indices, &out)
+}
+
+// runProgram runs a program of the operands, with scratch from the free list.
+func (p *Prepared) runProgram(ctx context.Context, f *program, data, indices, out *Tensor) error {
+	if from, to, ok := f.out.span(out); ok {
+		for i, t := range [...]*Tensor{data, indices} {
+			o := &f.data
+			if i == 1 {
+				o = &f.indices
+			}
+			if low, high, has := o.span(t); has && low < to && from < high { // R.17
+				return errorf(ErrOverlap, "the output shares memory with an input; gather into memory of its own")
+			}
+		}
+	}
+	var how exec.Outcome
+	if f.Few() && p.progress == nil && !data.mem.Volatile && !indices.mem.Volatile {
+		how = f.RunFew(ctx, &data.mem, &indices.mem, &out.mem)
+	} else {
+		r := runners.Get().(*exec.Runner)
+		r.Progress = p.progress
+		how = r.Run(ctx, &f.Program, &data.mem, &indices.mem, &out.mem)
+		runners.Put(r)
+	}
+	if how == exec.Done {
+		return nil
+	}
+	return p.explain(ctx, how, *data, *indices)
+}
+
+// explain puts into words how a run ended that is not done. Of a refused index
+// it finds the first in row-major order.
+func (p *Prepared) explain(ctx context.Context, how exec.Outcome, data, indices Tensor) error {
+	switch how {
+	case exec.Vanished:
+		return cutShort()
+	case exec.Stopped:
+		return context.Cause(ctx)
+	}
+	plan := p.plan
+	if plan == nil {
+		var err error
+		if plan, err = NewPlan(p.op, data.Spec(), indices.Spec()); err != nil {
+			return err
+		}
+	}
+	err := plan.check(ctx, indices)
+	if err == nil {
+		return errorf(ErrIndex, "an index was refused, but stands no longer in indices: they changed while they were read")
+	}
+	return err
+}
+
+// A program is what exec runs for operands of some shapes and strides.
+type program struct {
+	exec.Program
+	data, indices, out operand
+	loops              []exec.Loop
+	walked             []Loop
+}
+
+// takes reports whether the program was chosen for operands as these.
+func (f *program) takes(data, indices, out *Tensor) bool {
+	return f.indices.is(indices) && f.data.is(data) && f.out.is(out)
+}
+
+// An operand is the shape and the strides of a tensor that was accepted, and how
+// far its elements reach.
+type operand struct {
+	dtype     DType
+	shape     Shape
+	strides   []int
+	any       bool // it has elements
+	low, high int  // from its first element to the least and the greatest in memory, in elements
+}
+
+func (o *operand) set(dtype DType, shape Shape, strides []int) {
+	o.dtype, o.shape, o.strides = dtype, append(o.shape[:0], shape...), append(o.strides[:0], strides...)
+	n, _ := shape.Len()
+	if o.any, o.low, o.high = n > 0, 0, 0; o.any {
+		for i, d := range shape {
+			if s := strides[i] * (d - 1); s < 0 {
+				o.low += s
+			} else {
+				o.high += s
+			}
+		}
+	}
+}
+
+func (o *operand) is(t *Tensor) bool {
+	if o.dtype != t.dtype || o.dtype == Invalid || len(o.shape) != len(t.shape) {
+		return false
+	}
+	for i, d := range o.shape {
+		if t.shape[i] != d || t.strides[i] != o.strides[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// span is the memory of t, which o is of.
+func (o *operand) span(t *Tensor) (from, to uintptr, ok bool) {
+	if !o.any {
+		return 0, 0, false
+	}
+	from, to = t.between(t.mem.Offset+o.low, t.mem.Offset+o.high)
+	return from, to, true
+}
+
+// bind checks operands that the Prepared has no program for and makes f theirs.
+// It allocates nothing where f was bound to operands of such ranks before.
+func (p *Prepared) bind(f *program, data, indices, out *Tensor) error {
+	f.data.dtype = Invalid // f is of no operands until all are accepted
+	for i, t := range [...]*Tensor{data, indices} {
+		s, name := &p.data, "data"
+		if i == 1 {
+			s, name = &p.indices, "indices"
+		}
+		if t.dtype != s.DType {
+			return errorf(ErrDType, "%s is %s; the plan was prepared for %s", name, t.dtype, s.DType)
+		}
+		if !sameDims(t.shape, s.Dims) {
+			return shapeError(KindMismatch, "%s is %s%s; the plan was prepared for %s", name, t.dtype, t.shape, *s)
+		}
+	}
+	if out.dtype != p.data.DType {
+		return errorf(ErrDType, "the output is %s; the result is %s", out.dtype, p.data.DType)
+	}
+	nest := f.Nest()
+	axes := nest.Axes[:0]
+	if p.lowered.odd || !p.lowered.walk(f, data, indices, out) {
+		plan, err := p.lowerAnew(f, data, indices, out)
+		if err != nil {
+			return err
+		}
+		for i := range plan.Axes {
+			axes = append(axes, plan.Axes[i].exec())
+		}
+	} else {
+		for i := range p.lowered.axes {
+			a := &p.lowered.axes[i]
+			step := 0
+			if c := p.lowered.component; c >= 0 {
+				step = indices.strides[c]
+			}
+			axes = append(axes, exec.Axis{Dim: a.Dim, Data: data.strides[a.Number], Index: i * step})
+		}
+	}
+	if !apart(out) {
+		return errorf(ErrOverlap, "the output's strides %v let its own elements overlap; gather into a tensor without", out.strides)
+	}
+	nest.Bits, nest.Width, nest.Policy, nest.Fill, nest.Str, nest.Reach = p.nest.Bits, p.nest.Width, p.nest.Policy, p.nest.Fill, p.nest.Str, p.nest.Reach
+	nest.Axes, nest.Idle = axes, indices.Len() == 0
+	f.loops = f.loops[:0]
+	for _, l := range f.walked {
+		f.loops = append(f.loops, exec.Loop(l))
+	}
+	nest.Walk(f.loops, 1)
+	f.Choose(&p.tuning, p.threads)
+	f.indices.set(indices.dtype, indices.shape, indices.strides)
+	f.out.set(out.dtype, out.shape, out.strides)
+	f.data.set(data.dtype, data.shape, data.strides)
+	return nil
+}
+
+// lowerAnew lowers the operator for operands of other shapes or strides.
+func (p *Prepared) lowerAnew(f *program, data, indices, out *Tensor) (*Plan, error) {
+	plan, l := p.plan, p.lowered
+	if plan == nil || p.lowered.odd {
+		var err error
+		if l, _, err = lower(p.op, data.Spec(), indices.Spec()); err != nil {
+			return nil, err
+		}
+		if plan, err = l.plan(); err != nil {
+			return nil, err
+		}
+	}
+	if !out.shape.Equal(plan.Out) {
+		return nil, shapeError(KindMismatch, "the output is %s%s; the result is %s%s", out.dtype, out.shape, plan.DType, plan.Out)
+	}
+	f.walked = append(f.walked[:0], plan.Loops...)
+	l.restride(f.walked, out.strides)
+	return plan, nil
+}
+
+// walk makes f's loops those of operands of other extents and strides; false
+// where they break a rule, or do not fit out, which lowering anew puts into words.
+func (l *Lowering) walk(f *program, data, indices, out *Tensor) bool {
+	loops := f.walked[:0]
+	at, extent := 0, 1
+	for i := range l.nest {
+		n := &l.nest[i]
+		loop := Loop{Extent: n.extent.Min}
+		if n.dataAxis > 0 {
+			loop.Extent, loop.Data = data.shape[n.dataAxis-1], data.strides[n.dataAxis-1]
+		}
+		if n.indexAxis > 0 {
+			d := indices.shape[n.indexAxis-1]
+			if n.dataAxis > 0 && (d > loop.Extent || d < loop.Extent && !n.within) {
+				return false
+			}
+			loop.Extent, loop.Index = d, indices.strides[n.indexAxis-1]
+		}
+		loops = append(loops, loop)
+		// The dim that the loop is written as, alone or as a factor.
+		if n.written == hidden {
+			continue
+		}
+		extent *= loop.Extent
+		if i+1 < len(l.nest) && l.nest[i+1].written == joined {
+			continue
+		}
+		if at == len(out.shape) || out.shape[at] != extent {
+			return false
+		}
+		at, extent = at+1, 1
+	}
+	f.walked = loops
+	if at != len(out.shape) {
+		return false
+	}
+	l.restride(loops, out.strides)
+	return true
+}
+
+func sameDims(shape Shape, dims []Dim) bool {
+	if len(shape) != len(dims) {
+		return false
+	}
+	for i, d := range dims {
+		if shape[i] < d.Min || shape[i] > d.Max {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,79 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"runtime"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/mapped"
+)
+
+// view returns the array's bytes in the mapped file. It is nil where a codec
+// stores them or segments divide them.
+func (f *File) view() []byte {
+	if f.codec != nil || len(f.parts) != 1 || !f.real() {
+		return nil
+	}
+	p := f.parts[0]
+	m := p.file.mapping()
+	if m == nil || int64(m.Size()) < p.offset+f.size {
+		return nil
+	}
+	return m.Bytes()[p.offset : p.offset+f.size]
+}
+
+// willNeed asks the kernel to begin reading the pages of all rows. It is false
+// where the system has no posix_fadvise.
+func (f *File) willNeed(ctx context.Context, rows Rows) (bool, error) {
+	const page = 4096
+	q := newRequests(f, rows)
+	for {
+		if ctx.Err() != nil {
+			return false, context.Cause(ctx)
+		}
+		r, ok := q.next()
+		if !ok {
+			return true, nil
+		}
+		offset, n := f.storedRange(r)
+		n += offset % page
+		offset -= offset % page
+		if !mapped.WillNeed(r.part.file.file, offset, (n+page-1)/page*page) {
+			return false, nil
+		}
+	}
+}
+
+// fetchMapped copies or decodes rows from the mapped files.
+func (f *File) fetchMapped(ctx context.Context, rows Rows) error {
+	q := newRequests(f, rows)
+	q.gap = 0
+	return f.serve(ctx, q, max(1, min(runtime.GOMAXPROCS(0), len(rows.Dst)>>20)), func(r request, scratch []byte) error {
+		offset, n := f.storedRange(r)
+		err := mapped.Guard(func() error {
+			b := r.part.file.mapping().Bytes()
+			if offset+n > int64(len(b)) {
+				return garner.Errorf(garner.ErrFault, "the file was cut short before it was mapped")
+			}
+			if b = b[offset : offset+n]; f.codec == nil {
+				scatter(rows, r, b)
+				return nil
+			}
+			out := scratch[:r.to-r.from]
+			if r.direct(rows) {
+				out = r.target(rows)
+				f.codec.Decode(out, b)
+				return nil
+			}
+			f.codec.Decode(out, b)
+			scatter(rows, r, out)
+			return nil
+		})
+		if errors.Is(err, garner.ErrFault) {
+			// A read names the file and the row, where the fault persists.
+			return f.answer(rows, r, scratch)
+		}
+		return err
+	})
+}
