@@ -171,9 +171,9 @@ func ParseDType(name string) (DType, error) {
 	return Invalid, errorf(ErrDType, "no dtype %q; there are %s", name, strings.Join(names, ", "))
 }
 
-// numBytes is how many bytes n elements of d take, packed types rounded up. ok
-// is false where a byte, or a bit of a packed type, would have a number beyond
-// an int.
+// numBytes returns the size of n elements of d in bytes, rounded up for packed
+// types. ok is false if an offset in bytes, or in bits for packed types, would
+// not fit an int.
 func numBytes(d DType, n int) (size int, ok bool) {
 	w := d.Bits()
 	if w >= 8 {
