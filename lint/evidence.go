@@ -7,10 +7,10 @@ import (
 	"github.com/garner-go/garner"
 )
 
-// A Runtime is a system that runs gathers.
+// A Runtime is a system that runs models.
 type Runtime string
 
-// The runtimes that rules speak of.
+// The runtimes that rules cover.
 const (
 	OpenVINO    Runtime = "openvino"
 	ONNXRuntime Runtime = "onnxruntime"
@@ -20,8 +20,8 @@ const (
 	WebNN       Runtime = "webnn"
 )
 
-// runtimes are all of them: how a person writes them, what was recorded of
-// them, and whose operators they run.
+// runtimes lists all runtimes with their display name, the recorded version, and
+// the dialects of package operators that they run.
 var runtimes = []struct {
 	Runtime
 	name     string
@@ -33,7 +33,7 @@ var runtimes = []struct {
 	{TensorFlow, "TensorFlow", "tensorflow 2.21.0 CPU", []string{"tensorflow"}},
 	{Torch, "PyTorch", "torch 2.15.0 CPU", []string{"torch"}},
 	{JAX, "JAX", "jax 0.10.2 CPU (x64 on)", []string{"jax"}},
-	{WebNN, "WebNN", "", []string{"webnn"}}, // its cases are those of web-platform-tests
+	{WebNN, "WebNN", "", []string{"webnn"}}, // its cases come from web-platform-tests
 }
 
 // AllRuntimes lists every runtime.
@@ -45,7 +45,7 @@ func AllRuntimes() []Runtime {
 	return list
 }
 
-// Name is how a person writes it: ONNX Runtime.
+// Name gives the display name: ONNX Runtime.
 func (r Runtime) Name() string {
 	for _, of := range runtimes {
 		if of.Runtime == r {
@@ -55,8 +55,8 @@ func (r Runtime) Name() string {
 	return string(r)
 }
 
-// Recorded is the version that the corpora recorded; "" where the cases are
-// those of its published tests.
+// Recorded gives the version whose answers were recorded; "" where the cases come
+// from published tests.
 func (r Runtime) Recorded() string {
 	for _, of := range runtimes {
 		if of.Runtime == r {
@@ -66,7 +66,7 @@ func (r Runtime) Recorded() string {
 	return ""
 }
 
-// runtimeOf is the runtime of an operator; "" where none is spoken of.
+// runtimeOf gives the runtime of an operator; "" where rules cover none.
 func runtimeOf(operator string) Runtime {
 	for _, of := range runtimes {
 		for _, d := range of.dialects {
@@ -88,7 +88,7 @@ func runtimesOf(evidence []Evidence) []Runtime {
 	return list
 }
 
-// An Answer is what a runtime does, as a verb and its object.
+// An Answer says what a runtime does, as a verb and its object.
 type Answer string
 
 // The answers that were recorded.
@@ -111,20 +111,20 @@ const (
 	Keeps       Answer = "keeps every batch dim"
 )
 
-// An Evidence is what one operator of a runtime does.
+// An Evidence says what one operator of a runtime does.
 type Evidence struct {
-	Operator string // of garner's list
+	Operator string // its name in package operators
 	Answer   Answer
-	DType    garner.DType // of data or of the indices, where that is what matters
-	Run      string       // another run of the case than the usual one: "tf.function, XLA"
-	Case     string       // its name in testdata/conformance; "" where nothing is recorded
-	Source   string       // where the claim comes from, where nothing is recorded
+	DType    garner.DType // of data or of the indices, where the answer depends on it
+	Run      string       // the mode that the case ran in, where it is not the default: "tf.function, XLA"
+	Case     string       // the case in testdata/conformance; "" where nothing is recorded
+	Source   string       // the source of the claim, where nothing is recorded
 }
 
-// Runtime is whose operator it is.
+// Runtime gives the runtime of the operator.
 func (e Evidence) Runtime() Runtime { return runtimeOf(e.Operator) }
 
-// Who is the runtime's name, with the run that is meant: TensorFlow (XLA).
+// Who gives the runtime's name with the mode that it ran in: TensorFlow (XLA).
 func (e Evidence) Who() string {
 	name := e.Runtime().Name()
 	if e.Run != "" {
@@ -133,7 +133,7 @@ func (e Evidence) Who() string {
 	return name
 }
 
-// String names the case, or says that there is none.
+// String gives the case, or says that nothing is recorded.
 func (e Evidence) String() string {
 	if e.Case != "" {
 		return e.Case
@@ -141,7 +141,7 @@ func (e Evidence) String() string {
 	return "not recorded: " + e.Source
 }
 
-// Runs beside the usual one.
+// Modes other than the default.
 const (
 	xla      = "tf.function, XLA"
 	unknown  = "tf.function, unknown shapes"
@@ -149,19 +149,19 @@ const (
 	fromONNX = "reading ONNX"
 )
 
-// recorded is evidence that lies in a case.
+// recorded makes evidence from a recorded case.
 func recorded(operator string, answer Answer, name string) Evidence {
 	return Evidence{Operator: operator, Answer: answer, Case: name}
 }
 
-// in is the same evidence of another run.
+// in gives the same evidence in another mode.
 func (e Evidence) in(run string) Evidence {
 	e.Run = run
 	return e
 }
 
-// typed are the cases of one operator that differ in a type alone: their names
-// are prefix and the type's name in the corpora.
+// typed makes evidence from cases of one operator that differ in the dtype only.
+// A case's name is prefix and the dtype's name in the corpora.
 func typed(operator string, answer Answer, prefix string, dtypes ...garner.DType) []Evidence {
 	var list []Evidence
 	for _, d := range dtypes {
@@ -170,7 +170,7 @@ func typed(operator string, answer Answer, prefix string, dtypes ...garner.DType
 	return list
 }
 
-// unrecorded is evidence of types that no case has, and where it comes from.
+// unrecorded makes evidence for dtypes that no case covers, from another source.
 func unrecorded(operator string, answer Answer, source string, dtypes ...garner.DType) []Evidence {
 	var list []Evidence
 	for _, d := range dtypes {
@@ -179,7 +179,7 @@ func unrecorded(operator string, answer Answer, source string, dtypes ...garner.
 	return list
 }
 
-// corpusNames are types as the names of cases have them.
+// corpusNames has the dtypes' names in the names of cases.
 var corpusNames = map[garner.DType]string{
 	garner.String: "string", garner.U1: "uint1", garner.U2: "uint2", garner.F4E2M1: "float4-e2m1fn",
 	garner.I4: "int4", garner.U4: "uint4", garner.I8: "int8", garner.I16: "int16", garner.I32: "int32",

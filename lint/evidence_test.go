@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/catalog"
+	"github.com/garner-go/garner/operators"
 )
 
 // A line is a case of testdata/conformance, with what it says of the runtime.
@@ -79,7 +79,7 @@ func TestEvidence(t *testing.T) {
 		}
 		for _, e := range r.Evidence {
 			answers[e.Answer]++
-			if _, err := catalog.Find(e.Operator, 0); err != nil || e.Runtime() == "" {
+			if _, err := operators.Find(e.Operator, 0); err != nil || e.Runtime() == "" {
 				t.Errorf("%s: %s of %q: %v", r.ID, e.Operator, e.Runtime(), err)
 			}
 			if e.Case == "" {
@@ -196,7 +196,7 @@ func computes(c line, results []values, a Answer) error {
 	if len(results) != 1 {
 		return fmt.Errorf("%d results", len(results))
 	}
-	o, err := catalog.Find(c.Op, 0)
+	o, err := operators.Find(c.Op, 0)
 	if err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func computes(c line, results []values, a Answer) error {
 	if len(c.Inputs) > 2 {
 		numbers["axis"] = int64(c.Inputs[2].Values[0].(float64))
 	}
-	op, err := o.WithNumbers(numbers)
+	op, err := o.New(numbers)
 	if err != nil {
 		return err
 	}
@@ -256,14 +256,14 @@ func tensor(v values) (garner.Tensor, error) {
 // the operators.
 func TestMeanings(t *testing.T) {
 	for _, e := range slices.Concat(bad, negative) {
-		o, err := catalog.Find(e.Operator, 0)
+		o, err := operators.Find(e.Operator, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if r := e.Runtime(); r != OpenVINO && r != ONNXRuntime {
 			continue // models have these operators alone
 		}
-		op, err := o.WithNumbers(nil)
+		op, err := o.New(nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/catalog"
 	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/operators"
 )
 
 // FuzzModel judges models that no reader would let through: any operator with
@@ -21,10 +21,10 @@ func FuzzModel(f *testing.F) {
 	for seed := range uint64(64) {
 		f.Add(seed, uint8(seed))
 	}
-	operators := catalog.Operators()
+	all := operators.All()
 	f.Fuzz(func(t *testing.T, seed uint64, which uint8) {
 		r := rand.New(rand.NewPCG(seed, 0))
-		o := operators[int(which)%len(operators)]
+		o := all[int(which)%len(all)]
 		n := &model.Node{Name: "g\x00", At: "line 1, column 2", Op: "Gather", Operator: o.Name, Attributes: map[string]any{}}
 		for _, name := range append(o.Attributes(), "axis", "batch_dims", "other") {
 			if r.IntN(3) == 0 {

@@ -1,5 +1,5 @@
-// Package lint judges the gathers of a model: which of them would answer
-// differently in another runtime, or not at all.
+// Package lint finds the gathers of a model that another runtime refuses, or
+// answers differently.
 //
 //	m, err := modelproto.Open("model.onnx")
 //	findings, err := lint.Model(ctx, m, lint.Options{})
@@ -7,9 +7,9 @@
 //		fmt.Println(f.Severity, f.Rule.ID, f.Node.Name, f.Message)
 //	}
 //
-// What a [Rule] says of a runtime was recorded by running it: its [Evidence]
-// names a case of testdata/conformance, and a test holds that the case says so.
-// Where nothing is recorded, it says that, and where the claim comes from.
+// A [Rule] rests on [Evidence]: a case of testdata/conformance that was recorded
+// by running the runtime, which a test checks. Evidence without a recording says
+// so and names its source.
 package lint
 
 import (
@@ -18,27 +18,27 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/garner-go/garner/internal/catalog"
 	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/operators"
 )
 
-// A Severity says how much a finding matters.
+// A Severity ranks findings.
 type Severity int
 
-// The severities. A finding has its rule's, or the one below where none of the
-// runtimes that it concerns reads the model's format and none was asked for.
+// The severities. A finding has the severity of its rule. It is one lower where no
+// runtime that it concerns reads the model's format, unless Options name one.
 const (
-	Note    Severity = iota // depends on values that only a run knows, and every runtime stays defined
-	Warning                 // depends on what only a run knows, or is undefined in some runtime
-	Error                   // this model as it is: refused, or answered differently
+	Note    Severity = iota // depends on values at run time; every runtime's answer is defined
+	Warning                 // depends on values at run time, or some runtime's answer is undefined
+	Error                   // a runtime refuses this model, or answers differently
 )
 
 var severities = []string{Note: "note", Warning: "warning", Error: "error"}
 
-// String is note, warning or error.
+// String gives note, warning or error.
 func (s Severity) String() string { return severities[s] }
 
-// ParseSeverity reads what String writes.
+// ParseSeverity parses what String gives.
 func ParseSeverity(text string) (Severity, error) {
 	if i := slices.Index(severities, text); i >= 0 {
 		return Severity(i), nil
@@ -51,7 +51,7 @@ type Rule struct {
 	ID       string // "L.1"; never given to another rule
 	Title    string
 	Severity Severity
-	About    string // what is looked at, and what comes of it
+	About    string // what the rule looks at, and the consequence
 	Remedy   string
 	Evidence []Evidence
 
@@ -61,24 +61,24 @@ type Rule struct {
 // Rules lists every rule, by number.
 func Rules() []Rule { return slices.Clone(rules) }
 
-// Runtimes are those that the rule's evidence is of, in the order of the
-// package's list.
+// Runtimes lists the runtimes of the rule's evidence, in the order of
+// AllRuntimes.
 func (r *Rule) Runtimes() []Runtime { return runtimesOf(r.Evidence) }
 
-// A Finding is a rule that a node of a model meets.
+// A Finding is one rule that applies to one node of a model.
 type Finding struct {
 	Rule     *Rule
 	Severity Severity
 	Node     *model.Node
-	Message  string     // what stands there, and what each runtime makes of it
-	Evidence []Evidence // of the runtimes that it concerns
+	Message  string     // what the node has, and what each runtime does with it
+	Evidence []Evidence // for the runtimes that the finding concerns
 }
 
-// Runtimes are those that the finding concerns.
+// Runtimes lists the runtimes that the finding concerns.
 func (f *Finding) Runtimes() []Runtime { return runtimesOf(f.Evidence) }
 
-// Place is where the node stands in a file that is text, from 1 on; 0 and 0
-// elsewhere.
+// Place gives the node's line and column in a text file, counted from 1; both are
+// 0 for a binary file.
 func (f *Finding) Place() (line, column int) {
 	if n, err := fmt.Sscanf(f.Node.At, "line %d, column %d", &line, &column); n != 2 || err != nil {
 		return 0, 0
@@ -86,18 +86,18 @@ func (f *Finding) Place() (line, column int) {
 	return line, column
 }
 
-// Options say what is judged.
+// Options select what Model reports.
 type Options struct {
-	Runtimes []Runtime // those to speak of; all where there are none
+	Runtimes []Runtime // the runtimes to report on; all where it is empty
 }
 
-// Model judges every gather of m, those of its sub-graphs too. Findings come in
-// the order of the nodes, and for one node in that of the rules.
+// Model applies every rule to every gather of m, those in sub-graphs included.
+// Findings are in the order of the nodes, and for one node in that of the rules.
 //
-// Constants are read piece by piece: index constants whole, and constant tables
-// of 64-bit elements up to the first value that 32 bits lose. It holds some 1 MB
-// of them, and takes the time of reading each once, ended by ctx. A constant
-// that cannot be read is an error.
+// It reads each index constant once, and each constant table of 64-bit elements
+// up to the first value that does not fit 32 bits. It reads them in pieces and
+// holds about 1 MB at a time. Errors are a constant that cannot be read and the
+// cause of ctx.
 func Model(ctx context.Context, m *model.Model, o Options) ([]Finding, error) {
 	l := &linter{
 		ctx: ctx, format: m.Format, runtimes: AllRuntimes(), home: homes[m.Format], inputs: map[*model.Value]bool{},
@@ -129,25 +129,25 @@ func Model(ctx context.Context, m *model.Model, o Options) ([]Finding, error) {
 	return l.findings, nil
 }
 
-// homes are the runtimes that read a format themselves.
+// homes lists the runtimes that read a format without conversion.
 var homes = map[string][]Runtime{
 	"ONNX":        {OpenVINO, ONNXRuntime},
 	"OpenVINO IR": {OpenVINO},
 }
 
-// A linter judges one model.
+// A linter collects the findings of one model.
 type linter struct {
 	ctx      context.Context
 	runtimes []Runtime
-	home     []Runtime // those whose findings have their rule's own severity
+	home     []Runtime // a finding that concerns one of these keeps its rule's severity
 	format   string
 	inputs   map[*model.Value]bool
-	indices  map[string]*indexScan // what was read, by constant and axes
+	indices  map[string]*indexScan // index constants that were read, by constant and axes
 	tables   map[*model.Constant]*loss
 	findings []Finding
 }
 
-// find adds a finding, unless it concerns no runtime.
+// find adds a finding, unless its evidence is empty.
 func (s *subject) find(r *Rule, evidence []Evidence, format string, args ...any) {
 	if len(evidence) == 0 {
 		return
@@ -163,7 +163,7 @@ func (s *subject) find(r *Rule, evidence []Evidence, format string, args ...any)
 	})
 }
 
-// consequences says what each runtime does.
+// consequences gives the words for what each runtime does.
 func consequences(evidence []Evidence) string {
 	var parts []string
 	for _, e := range evidence {
@@ -175,8 +175,8 @@ func consequences(evidence []Evidence) string {
 	return strings.Join(parts, ", ")
 }
 
-// answers are what the rule's evidence says of the operators that stand for the
-// node in each runtime, without the answers that are passed over.
+// answers gives the rule's evidence for the operator that each runtime has for the
+// node, without evidence of the answers in over.
 func (s *subject) answers(r *Rule, over ...Answer) []Evidence {
 	var list []Evidence
 	for _, runtime := range s.runtimes {
@@ -190,15 +190,15 @@ func (s *subject) answers(r *Rule, over ...Answer) []Evidence {
 	return list
 }
 
-// as is the operator that stands for the node in a runtime: its own one, or the
-// newest that means the same; "" where there is none.
+// as names the operator that a runtime has for the node: the node's own operator,
+// or the newest that means the same; "" where the runtime has none.
 func (s *subject) as(r Runtime) string {
 	if runtimeOf(s.operator.Name) == r {
 		return s.operator.Name
 	}
 	batched := s.batch != 0
 	switch s.operator.Kind {
-	case catalog.Gather:
+	case operators.Gather:
 		switch {
 		case r == OpenVINO:
 			return "openvino.Gather-8"
@@ -219,7 +219,7 @@ func (s *subject) as(r Runtime) string {
 		} else if data := s.data.Spec.Rank; data.Known() && data.Min == 2 && s.axisKnown && s.axis == 0 {
 			return "torch.embedding"
 		}
-	case catalog.GatherND:
+	case operators.GatherND:
 		switch {
 		case r == OpenVINO:
 			return "openvino.GatherND-8"
@@ -232,7 +232,7 @@ func (s *subject) as(r Runtime) string {
 		case r == WebNN && !batched:
 			return "webnn.gatherND"
 		}
-	case catalog.Elements:
+	case operators.Elements:
 		switch r {
 		case OpenVINO:
 			return "openvino.GatherElements-6"

@@ -12,7 +12,7 @@ import (
 	"github.com/garner-go/garner/model"
 )
 
-// A Report is what was found in a model.
+// A Report is the findings in one model, to be written.
 type Report struct {
 	Model    *model.Model
 	Version  string // of garner
@@ -30,13 +30,13 @@ func (r *Report) AtLeast(s Severity) int {
 	return n
 }
 
-// WriteText writes three lines a finding, and nothing where there is none:
+// WriteText writes three lines per finding, and nothing where there is none:
 //
 //	model.xml:12:5: error L.2: "gather" (openvino.Gather-8): indices[1] = 7 is outside …
 //		remedy: …
 //		evidence: …
 //
-// Where the file is no text, the place in it stands behind the node's name.
+// For a binary file, the node's place follows its name.
 func (r *Report) WriteText(w io.Writer) error {
 	var b strings.Builder
 	for _, f := range r.Findings {
@@ -53,7 +53,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	return err
 }
 
-// cited names each piece of evidence once.
+// cited gives each piece of evidence once.
 func cited(evidence []Evidence) []string {
 	var names []string
 	seen := map[string]bool{}
@@ -66,7 +66,7 @@ func cited(evidence []Evidence) []string {
 	return names
 }
 
-// plain is text of a file that nobody need trust, for a terminal.
+// plain makes text from an untrusted file safe for a terminal.
 func plain(text string) string {
 	quoted := fmt.Sprintf("%.200q", text)
 	if inner := quoted[1 : len(quoted)-1]; inner == text {
@@ -116,7 +116,7 @@ func evidenceOf(f *Finding) []jsonEvidence {
 	return list
 }
 
-// WriteJSON writes one object: model, format, findings, and how many there are
+// WriteJSON writes one object: model, format, findings, and the number of findings
 // of each severity.
 func (r *Report) WriteJSON(w io.Writer) error {
 	out := jsonReport{
@@ -144,7 +144,7 @@ func write(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// The parts of SARIF 2.1.0 that a report has. Field names are the standard's.
+// The parts of SARIF 2.1.0 that a report uses. Field names are the standard's.
 type (
 	sarifLog struct {
 		Schema  string     `json:"$schema"`
@@ -213,8 +213,8 @@ type (
 	}
 )
 
-// WriteSARIF writes a log of SARIF 2.1.0 with one run. Every rule is in it,
-// those that nothing met too.
+// WriteSARIF writes a log of SARIF 2.1.0 with one run. It lists every rule, also
+// those without a finding.
 //
 // Spec: https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 func (r *Report) WriteSARIF(w io.Writer) error {
@@ -254,7 +254,7 @@ func (r *Report) WriteSARIF(w io.Writer) error {
 	})
 }
 
-// fileURI is a path as a URI reference: relative where the path is.
+// fileURI gives a path as a URI reference, relative where the path is relative.
 func fileURI(path string) string {
 	u := url.URL{Path: filepath.ToSlash(path)}
 	if filepath.IsAbs(path) {

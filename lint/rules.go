@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/catalog"
 	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/operators"
 )
 
 // bad is what becomes of an index that its axis does not have.
@@ -93,8 +93,8 @@ func of(list []Evidence, fits func(operator string) bool) []Evidence {
 }
 
 func tuples(operator string) bool {
-	o, err := catalog.Find(operator, 0)
-	return err == nil && o.Kind == catalog.GatherND
+	o, err := operators.Find(operator, 0)
+	return err == nil && o.Kind == operators.GatherND
 }
 
 func noTuples(operator string) bool { return !tuples(operator) }
@@ -501,9 +501,9 @@ func constantOutside(r *Rule, s *subject) error {
 	}
 	t := &scan.outside
 	axis := ""
-	if s.axisKnown && s.operator.Kind != catalog.GatherND {
+	if s.axisKnown && s.operator.Kind != operators.GatherND {
 		axis = fmt.Sprintf(" axis %d of data", s.axis)
-	} else if s.operator.Kind == catalog.GatherND {
+	} else if s.operator.Kind == operators.GatherND {
 		axis = fmt.Sprintf(" axis %d of data", s.batch+t.axis)
 	}
 	s.find(r, s.answers(r, over...), "%s = %s is outside%s, whose length is %s%s",
@@ -512,11 +512,11 @@ func constantOutside(r *Rule, s *subject) error {
 }
 
 func uncheckedTuples(r *Rule, s *subject) error {
-	return unchecked(r, s, s.operator.Kind == catalog.GatherND)
+	return unchecked(r, s, s.operator.Kind == operators.GatherND)
 }
 
 func uncheckedIndices(r *Rule, s *subject) error {
-	return unchecked(r, s, s.operator.Kind != catalog.GatherND)
+	return unchecked(r, s, s.operator.Kind != operators.GatherND)
 }
 
 func unchecked(r *Rule, s *subject, concerned bool) error {
@@ -541,7 +541,7 @@ func flattenedBatch(r *Rule, s *subject) error {
 func (s *subject) stretched() int {
 	data, indices := s.data.Spec.Dims, s.indices.Spec.Dims
 	first := -1
-	if s.operator.Kind != catalog.GatherND || s.batch > min(len(data), len(indices)) {
+	if s.operator.Kind != operators.GatherND || s.batch > min(len(data), len(indices)) {
 		return first
 	}
 	for i := range s.batch {
@@ -567,7 +567,7 @@ func stretchedBatch(r *Rule, s *subject) error {
 }
 
 func unknownBatch(r *Rule, s *subject) error {
-	if s.operator.Kind != catalog.Gather || s.batch == 0 {
+	if s.operator.Kind != operators.Gather || s.batch == 0 {
 		return nil
 	}
 	data, indices := s.data.Spec.Dims, s.indices.Spec.Dims
@@ -590,7 +590,7 @@ func unknownBatch(r *Rule, s *subject) error {
 }
 
 func unknownRank(r *Rule, s *subject) error {
-	if s.operator.Kind != catalog.GatherND || s.batch == 0 {
+	if s.operator.Kind != operators.GatherND || s.batch == 0 {
 		return nil
 	}
 	for i, v := range []*model.Value{s.data, s.indices} {
@@ -653,7 +653,7 @@ func narrowedIntegers(r *Rule, s *subject) error {
 
 func longTuples(r *Rule, s *subject) error {
 	const most = 7
-	if k := s.k(); s.operator.Kind == catalog.GatherND && s.batch >= 0 && k.Min > most-s.batch {
+	if k := s.k(); s.operator.Kind == operators.GatherND && s.batch >= 0 && k.Min > most-s.batch {
 		with := ""
 		if s.batch > 0 {
 			with = fmt.Sprintf(", with %d batch dims", s.batch)
@@ -679,7 +679,7 @@ func missingIndexType(r *Rule, s *subject) error {
 }
 
 func lostStrings(r *Rule, s *subject) error {
-	if s.data.Spec.DType != garner.String || s.operator.Kind != catalog.Gather {
+	if s.data.Spec.DType != garner.String || s.operator.Kind != operators.Gather {
 		return nil
 	}
 	// A slice of one string is copied well.
@@ -693,7 +693,7 @@ func lostStrings(r *Rule, s *subject) error {
 }
 
 func emptyTuples(r *Rule, s *subject) error {
-	if s.operator.Kind == catalog.GatherND && s.k() == garner.Exactly(0) && !s.repeated() {
+	if s.operator.Kind == operators.GatherND && s.k() == garner.Exactly(0) && !s.repeated() {
 		s.find(r, s.answers(r, Takes), "the indices are %s, whose tuples have no component", s.indices.Type())
 	}
 	return nil
@@ -702,7 +702,7 @@ func emptyTuples(r *Rule, s *subject) error {
 func emptyGather(r *Rule, s *subject) error {
 	data, okData := s.data.Spec.Shape()
 	indices, okIndices := s.indices.Spec.Shape()
-	if s.operator.Kind != catalog.Gather || !okData || !okIndices || !s.axisKnown || s.refused != nil {
+	if s.operator.Kind != operators.Gather || !okData || !okIndices || !s.axisKnown || s.refused != nil {
 		return nil
 	}
 	b := s.batch
@@ -727,7 +727,7 @@ func computedAxis(r *Rule, s *subject) error {
 
 func smallerElements(r *Rule, s *subject) error {
 	data, indices := s.data.Spec.Dims, s.indices.Spec.Dims
-	if s.operator.Kind != catalog.Elements || runtimeOf(s.operator.Name) != ONNXRuntime || len(data) != len(indices) || !s.axisKnown {
+	if s.operator.Kind != operators.Elements || runtimeOf(s.operator.Name) != ONNXRuntime || len(data) != len(indices) || !s.axisKnown {
 		return nil
 	}
 	for i := range data {
@@ -785,17 +785,11 @@ func refusedOperands(r *Rule, s *subject) error {
 	err := s.refused
 	if err == nil && s.stretched() < 0 && !s.repeated() && !s.below() {
 		data, indices := s.data.Spec, s.indices.Spec
-		if data.DType == garner.Invalid {
-			data.DType = garner.U8
-		}
-		if indices.DType == garner.Invalid {
-			indices.DType = garner.I64
-		}
 		// What an int of this machine does not count is no rule of the operator, so
 		// extents that no rule looks at are not told, nor those that agree.
 		data.Dims, indices.Dims = slices.Clone(data.Dims), slices.Clone(indices.Dims)
 		for i := range data.Dims {
-			paired := i < s.batch || s.operator.Kind == catalog.Elements && i != s.axis
+			paired := i < s.batch || s.operator.Kind == operators.Elements && i != s.axis
 			switch {
 			case !paired || i >= len(indices.Dims):
 				data.Dims[i] = garner.AnyDim
@@ -803,7 +797,7 @@ func refusedOperands(r *Rule, s *subject) error {
 				data.Dims[i], indices.Dims[i] = garner.AnyDim, garner.AnyDim
 			}
 		}
-		_, err = garner.Infer(s.op, data, indices)
+		_, err = operators.Infer(s.op, data, indices)
 	}
 	if err == nil {
 		return nil
@@ -819,11 +813,11 @@ func refusedOperands(r *Rule, s *subject) error {
 // repeated reports whether L.25 speaks of the gather, and below whether L.26
 // does.
 func (s *subject) repeated() bool {
-	return s.operator.Kind == catalog.GatherND && s.data.Spec.Rank == garner.Exactly(0) && s.k() == garner.Exactly(0) && s.batch == 0
+	return s.operator.Kind == operators.GatherND && s.data.Spec.Rank == garner.Exactly(0) && s.k() == garner.Exactly(0) && s.batch == 0
 }
 
 func (s *subject) below() bool {
-	return s.operator.Kind == catalog.Gather && s.batch < 0 && s.indices.Spec.Rank.Known()
+	return s.operator.Kind == operators.Gather && s.batch < 0 && s.indices.Spec.Rank.Known()
 }
 
 func repeatedScalar(r *Rule, s *subject) error {

@@ -11,13 +11,13 @@ import (
 	"github.com/garner-go/garner/model"
 )
 
-// pieceElements is how many elements of a constant are held at once: 64 Ki of 8
-// bytes are half a MB, far above what starting a piece costs.
+// pieceElements is the number of elements of a constant read at a time. 64 Ki
+// elements of 8 bytes are half a MB, so the cost of starting a piece is negligible.
 const pieceElements = 1 << 16
 
-// pieces calls look for a constant's elements, a piece at a time and copied out
-// of the file: bytes of them, and where the first stands. It ends early where
-// look says that it has seen enough.
+// pieces calls look with a constant's elements, one piece at a time, copied out of
+// the file. from is the row-major number of the piece's first element. pieces
+// stops when look returns false.
 func (l *linter) pieces(c *model.Constant, look func(t garner.Tensor, from int64) (more bool, err error)) error {
 	return mapped.Guard(func() error {
 		t, err := c.Tensor()
@@ -37,7 +37,7 @@ func (l *linter) pieces(c *model.Constant, look func(t garner.Tensor, from int64
 			if err != nil {
 				return err
 			}
-			// What lies in a mapped file may vanish; Clone answers that with an error.
+			// A mapped file may be truncated meanwhile; Clone then returns an error.
 			if piece, err = piece.Clone(); err != nil {
 				return err
 			}
@@ -49,12 +49,12 @@ func (l *linter) pieces(c *model.Constant, look func(t garner.Tensor, from int64
 	})
 }
 
-// A tally counts indices of one sort.
+// A tally counts indices of one kind and keeps the first.
 type tally struct {
 	count int64
-	at    int64 // of the first, in row-major order
+	at    int64 // row-major number of the first
 	value garner.Index
-	axis  int // the place in addressed of the dim that the first addresses
+	axis  int // the component of the tuple that the first is: addressed()[axis] is its dim
 }
 
 func (t *tally) add(at int64, v garner.Index, axis int) {
@@ -64,7 +64,7 @@ func (t *tally) add(at int64, v garner.Index, axis int) {
 	t.count++
 }
 
-// others says how many more there are.
+// others gives the words for the indices after the first.
 func (t *tally) others(total int64) string {
 	if t.count < 2 {
 		return ""
@@ -72,15 +72,15 @@ func (t *tally) others(total int64) string {
 	return fmt.Sprintf(" (and %d more of %d)", t.count-1, total)
 }
 
-// An indexScan is what stands in an index constant.
+// An indexScan counts the indices of a constant that some runtime refuses.
 type indexScan struct {
 	total    int64
-	negative tally // below 0, and good where negatives count from the end
-	outside  tally // good in no way
+	negative tally // below 0, and inside where negatives count from the end
+	outside  tally // outside the axis either way
 }
 
-// scan reads the index constant of a gather; nil where there is none, or where it
-// is not known which axes it addresses.
+// scan reads the index constant of a gather; nil where there is none, or where the
+// axes that it addresses are unknown.
 func (s *subject) scan() (*indexScan, error) {
 	c, dims := constant(s.indices), s.addressed()
 	if c == nil || dims == nil || !c.Spec.DType.IsInteger() {
@@ -93,7 +93,7 @@ func (s *subject) scan() (*indexScan, error) {
 	scan := &indexScan{}
 	s.linter.indices[key] = scan
 	if len(dims) == 0 {
-		return scan, nil // tuples without a component
+		return scan, nil // empty tuples address no axis
 	}
 	err := s.pieces(c, func(t garner.Tensor, from int64) (bool, error) {
 		scan.total = from + int64(t.Len())
@@ -113,9 +113,9 @@ func (s *subject) scan() (*indexScan, error) {
 	return scan, err
 }
 
-// judge reports whether an index is negative, and whether it is outside an axis
-// both as it stands and counted from the end. Of an extent that is not known
-// only what no extent allows is outside.
+// judge reports whether an index is negative (below), and whether it is outside
+// its axis both as it stands and counted from the end (beyond). For an unknown
+// extent, an index is beyond where it is outside every extent.
 func judge(v garner.Index, d garner.Dim) (below, beyond bool) {
 	if v.Unsigned && v.Bits > math.MaxInt64 {
 		return false, true
@@ -128,8 +128,8 @@ func judge(v garner.Index, d garner.Dim) (below, beyond bool) {
 	return n < 0, n >= most || n < -most
 }
 
-// integers calls look for every element of a contiguous tensor of an integer
-// type, until it says that it has seen enough.
+// integers calls look with every element of a contiguous tensor of an integer
+// dtype, until look returns false.
 func integers(t garner.Tensor, look func(i int, v garner.Index) bool) error {
 	if d := t.DType(); d == garner.I64 || d == garner.U64 || d == garner.I32 {
 		b, err := t.Bytes()
@@ -158,14 +158,15 @@ func integers(t garner.Tensor, look func(i int, v garner.Index) bool) error {
 	return nil
 }
 
-// A loss is the first element of a table that 32 bits do not hold.
+// A loss is the first element of a table that does not fit 32 bits.
 type loss struct {
 	found bool
 	at    int64
 	text  string
 }
 
-// loss looks for a value that is not the same in i32, or in f32 for f64.
+// loss finds the first element of a 64-bit table that changes in i32, or in f32
+// for f64.
 func (l *linter) loss(c *model.Constant) (*loss, error) {
 	if done, ok := l.tables[c]; ok {
 		return done, nil
@@ -190,8 +191,8 @@ func (l *linter) loss(c *model.Constant) (*loss, error) {
 	return first, err
 }
 
-// same reports whether 32 bits hold an element of a 64-bit type. What they make
-// of a NaN is a NaN.
+// same reports whether an element of a 64-bit dtype keeps its value in 32 bits. A
+// NaN stays a NaN.
 func same(d garner.DType, bits uint64) bool {
 	switch d {
 	case garner.F64:

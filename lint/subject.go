@@ -6,32 +6,32 @@ import (
 	"slices"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/catalog"
 	"github.com/garner-go/garner/internal/mapped"
 	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/operators"
 )
 
-// A subject is a gather that rules look at.
+// A subject is a gather that the rules are applied to.
 type subject struct {
 	*linter
 	node     *model.Node
-	operator catalog.Operator
-	op       garner.Op // nil where refused says why there is none
-	refused  error     // what the operator itself says against its attributes
+	operator operators.Operator
+	op       garner.Op // nil where refused is not
+	refused  error     // why the operator refuses the node's attributes or axis
 
 	data, indices *model.Value // never nil; model.Unknown where the node lacks them
-	axis          int          // from 0 on, of Gather and GatherElements
+	axis          int          // of Gather and GatherElements, counted from 0
 	axisKnown     bool
-	batch         int // from 0 on, as far as the rank of the indices is known
+	batch         int // batch_dims; a negative one is counted from the rank of the indices where that is known
 }
 
 func (l *linter) subject(n *model.Node) (*subject, error) {
-	operator, err := catalog.Find(n.Operator, 0)
+	operator, err := operators.Find(n.Operator, 0)
 	if err != nil {
 		return nil, model.AtNode(n, err)
 	}
 	s := &subject{linter: l, node: n, operator: operator}
-	if _, s.op, s.refused = catalog.OfNode(n); s.refused != nil && !ofRules(s.refused) {
+	if _, s.op, s.refused = operators.OfNode(n); s.refused != nil && !ofRules(s.refused) {
 		return nil, s.refused
 	}
 	s.data, s.indices = input(n, 0), input(n, 1)
@@ -39,7 +39,7 @@ func (l *linter) subject(n *model.Node) (*subject, error) {
 	if rank := s.indices.Spec.Rank; b < 0 && rank.Known() {
 		b += int64(rank.Min)
 	}
-	s.batch = int(min(max(b, -garner.MaxRank), garner.MaxRank)) // beyond that it is refused anyway
+	s.batch = int(min(max(b, -garner.MaxRank), garner.MaxRank)) // any value beyond is refused
 	axis, known := int64(0), true
 	if a, ok := n.Attributes["axis"].(int64); ok {
 		axis = a
@@ -58,13 +58,13 @@ func (l *linter) subject(n *model.Node) (*subject, error) {
 	return s, nil
 }
 
-// ofRules reports whether an error is of an operator's rules, rather than of the
-// file that holds a constant.
+// ofRules reports whether an error comes from an operator's rules, and not from
+// reading a constant.
 func ofRules(err error) bool {
 	return errors.Is(err, garner.ErrDType) || errors.Is(err, garner.ErrAttribute) || errors.Is(err, garner.ErrShape)
 }
 
-// input is an operand, or one of which nothing is known.
+// input gives the i-th input, or an unknown value where the node lacks it.
 func input(n *model.Node, i int) *model.Value {
 	if i < len(n.Inputs) && n.Inputs[i] != nil {
 		return n.Inputs[i]
@@ -72,7 +72,7 @@ func input(n *model.Node, i int) *model.Value {
 	return &model.Value{Spec: model.Unknown}
 }
 
-// number is the value of an operand that is one constant integer.
+// number gives the value of an operand that is one constant integer.
 func number(v *model.Value) (n int64, known bool, err error) {
 	c := constant(v)
 	if c == nil || !c.Spec.DType.IsInteger() {
@@ -95,28 +95,27 @@ func number(v *model.Value) (n int64, known bool, err error) {
 	return n, err == nil, err
 }
 
-// far is how many nodes are looked through to find where a value comes from.
+// far bounds the number of nodes walked through to find where a value comes from.
 const far = 4096
 
-// inOrder are operators whose result has the elements of their first input, in
-// the same row-major order.
-var inOrder = []string{"Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten"}
-
-// constant is the constant whose elements a value has, in row-major order; nil
-// where there is none.
+// constant gives the constant whose elements a value has in the same row-major
+// order; nil where there is none.
 func constant(v *model.Value) *model.Constant {
 	for range far {
 		if v.Constant != nil {
 			return v.Constant
 		}
-		n := v.From
-		if n == nil || len(n.Inputs) == 0 || n.Inputs[0] == nil {
+		if v.From == nil {
 			return nil
 		}
-		from := n.Inputs[0]
+		effect, inputs := operators.EffectOf(v.From)
+		if len(inputs) != 1 {
+			return nil
+		}
+		from := inputs[0]
 		switch {
-		case slices.Contains(inOrder, n.Op):
-		case (n.Op == "Cast" || n.Op == "Convert") && holds(v.Spec.DType, from.Spec.DType):
+		case effect == operators.Reshaped:
+		case effect == operators.Cast && holds(v.Spec.DType, from.Spec.DType):
 		default:
 			return nil
 		}
@@ -125,7 +124,7 @@ func constant(v *model.Value) *model.Constant {
 	return nil
 }
 
-// holds reports whether an integer type has every value of another.
+// holds reports whether wide can represent every value of narrow, both integers.
 func holds(wide, narrow garner.DType) bool {
 	if !wide.IsInteger() || !narrow.IsInteger() {
 		return false
@@ -139,24 +138,16 @@ func holds(wide, narrow garner.DType) bool {
 	return false
 }
 
-// through are operators whose result is as little checked as what they are made
-// of, and which inputs those are; nil means all.
-var through = map[string][]int{
-	"Identity": {0}, "Cast": {0}, "CastLike": {0}, "Convert": {0}, "ConvertLike": {0}, "Reshape": {0}, "Squeeze": {0}, "Unsqueeze": {0},
-	"Flatten": {0}, "Transpose": {0}, "Slice": {0}, "StridedSlice": {0}, "Split": {0}, "VariadicSplit": {0}, "Expand": {0}, "Broadcast": {0},
-	"Tile": {0}, "Gather": {0}, "GatherND": {0}, "GatherElements": {0}, "Neg": {0}, "Negative": {0}, "Where": {1, 2}, "Select": {1, 2},
-	"Concat": nil, "Add": nil, "Sub": nil, "Subtract": nil, "Mul": nil, "Multiply": nil, "Div": nil, "Divide": nil,
-}
-
-// An origin is where a value comes from.
+// An origin says what a value is computed from.
 type origin struct {
-	input *model.Value // an input of the model, the first that was found; nil where there is none
-	shape bool         // the shape of a tensor is among it
-	other bool         // so is something that is neither of these nor a constant
+	input *model.Value // the first input of the model found; nil where there is none
+	shape bool         // the shape of some tensor
+	other bool         // anything else that is no constant
 }
 
-// origin looks through what moves elements and computes with them. What bounds
-// or chooses values (Clip, Mod, ArgMax, TopK …) ends the way, and is other.
+// origin walks back from v through operators with a known effect, see
+// operators.EffectOf. It stops at operators that bound or choose values (Clip,
+// Mod, ArgMax, TopK …), which are other.
 func (s *subject) origin(v *model.Value) origin {
 	var o origin
 	seen := map[*model.Value]bool{}
@@ -186,38 +177,30 @@ func (s *subject) origin(v *model.Value) origin {
 			o.shape = true
 			continue
 		}
-		from, ok := through[n.Op]
-		if !ok {
+		effect, inputs := operators.EffectOf(n)
+		if effect == operators.Opaque {
 			o.other = true
 			continue
 		}
-		if from == nil {
-			way = append(way, n.Inputs...)
-			continue
-		}
-		for _, i := range from {
-			if i < len(n.Inputs) {
-				way = append(way, n.Inputs[i])
-			}
-		}
+		way = append(way, inputs...)
 	}
 	return o
 }
 
-// k is the length of an index tuple of GatherND, as far as it is known.
+// k gives the length of an index tuple of GatherND; AnyDim where it is unknown.
 func (s *subject) k() garner.Dim {
 	dims := s.indices.Spec.Dims
-	if s.operator.Kind != catalog.GatherND || len(dims) == 0 {
+	if s.operator.Kind != operators.GatherND || len(dims) == 0 {
 		return garner.AnyDim
 	}
 	return dims[len(dims)-1]
 }
 
-// addressed are the dims of data that the components of an index tuple address,
-// in order; nil where not even their number is known.
+// addressed gives the dims of data that the components of an index tuple address,
+// in order; nil where the length of a tuple is unknown.
 func (s *subject) addressed() []garner.Dim {
 	first, n := s.axis, 1
-	if s.operator.Kind == catalog.GatherND {
+	if s.operator.Kind == operators.GatherND {
 		k := s.k()
 		if !k.Known() || k.Min > garner.MaxRank || s.batch < 0 {
 			return nil
@@ -235,13 +218,13 @@ func (s *subject) addressed() []garner.Dim {
 	return dims
 }
 
-// known reports whether every extent of a value is.
+// known reports whether every dim of a value is known.
 func known(v *model.Value) bool {
 	_, ok := v.Spec.Shape()
 	return ok
 }
 
-// position names an element of the indices: indices[2,0].
+// position names the index with row-major number at: indices[2,0].
 func (s *subject) position(at int64) string {
 	shape, ok := s.indices.Spec.Shape()
 	if !ok || len(shape) == 0 {

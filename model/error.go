@@ -7,11 +7,11 @@ import (
 	"github.com/garner-go/garner"
 )
 
-// An Error is what is wrong with a model file, and where. Its message is
+// An Error says what is wrong with a model file, and where. Its message is
 //
-//	garner: PATH:LINE:COLUMN: AT: what stands there; what to do
+//	garner: PATH:LINE:COLUMN: AT: what is there; what to do
 //
-// of which every part but the last may be missing.
+// Parts that are unknown are left out.
 type Error struct {
 	Path         string
 	Line, Column int    // from 1 on; 0 where the file is no text
@@ -19,14 +19,13 @@ type Error struct {
 	Err          error
 }
 
-// Errorf makes an Error at a node; nil where it is at none. The Path is left to
-// whoever knows it, see InFile.
+// Errorf makes an Error at node n, which may be nil. InFile adds the path.
 func Errorf(n *Node, format string, args ...any) *Error {
 	return AtNode(n, garner.Errorf(nil, format, args...))
 }
 
-// AtNode makes an Error of err at a node; nil where it is at none. One that has
-// a place already keeps it.
+// AtNode makes an Error of err at node n, which may be nil. An Error that has a
+// place keeps it.
 func AtNode(n *Node, err error) *Error {
 	e, ok := err.(*Error)
 	if !ok {
@@ -40,8 +39,8 @@ func AtNode(n *Node, err error) *Error {
 	return &at
 }
 
-// InFile is err with the file's path, where it has none yet. A nil err stays
-// nil.
+// InFile adds the file's path to err, unless err has one. It gives nil for a nil
+// err.
 func InFile(path string, err error) error {
 	switch e := err.(type) {
 	case nil:
@@ -80,5 +79,5 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap gives errors.Is and errors.As what is inside.
+// Unwrap gives the wrapped error to errors.Is and errors.As.
 func (e *Error) Unwrap() error { return e.Err }

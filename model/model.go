@@ -1,7 +1,7 @@
-// Package model is what every reader of model files returns: a graph of nodes,
-// the values between them, and the constants in its files. It knows no
-// framework. A [Node] keeps the words of its own, and where it is a gather it
-// also has the name of the operator that garner knows.
+// Package model holds what every reader of model files returns: a graph of
+// nodes, the values between them, and the constants in the model's files. A
+// [Node] keeps its framework's names for the operator and the attributes. A node
+// that is a gather also has the operator's name in package operators.
 //
 //	m, err := modelproto.Open("model.onnx") // or ir.Open("model.xml")
 //	defer m.Close()
@@ -10,40 +10,43 @@
 //	}
 //
 // Constants stay in their files, which are mapped: a model of 10 GB opens in
-// milliseconds and holds a few MB. A model is read-only, and safe for several
-// goroutines until it is closed.
+// milliseconds and takes a few MB of memory. [Constant.Array] hands a constant to
+// package source. A model is read-only, and safe for concurrent use until Close.
 package model
 
 import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/source"
 )
 
-// Unknown is the Spec of a value of which nothing is known, not even the dtype
-// (which is garner.Invalid) or the rank.
+// Unknown is the Spec of a value whose dtype and rank are unknown. Its dtype is
+// garner.Invalid.
 var Unknown = garner.SpecOfRank(garner.Invalid, garner.AnyDim)
 
-// A Model is one model file, with the files beside it that hold its constants.
+// A Model is one model file and the files beside it that hold its constants.
 type Model struct {
-	Path     string         // as it was opened
+	Path     string         // the path given to the reader
 	Format   string         // "ONNX", "OpenVINO IR"
 	Producer string         // the program that wrote it; "" where the file does not say
-	Opsets   map[string]int // the version of each domain's operators, where one holds for the whole file; "" is ONNX's own domain
+	Opsets   map[string]int // the opset of each domain, in formats that declare it for the whole file; "" is ONNX's own domain
 	Graph    *Graph
 
 	closers []func() error
 }
 
-// OnClose has Close call f; the last given is called first. It is for readers.
+// OnClose makes Close call f. Close calls the last f first. Readers use it to
+// close their files.
 func (m *Model) OnClose(f func() error) { m.closers = append(m.closers, f) }
 
-// Close gives the mapped files back. No constant, and no tensor of one, may be
-// looked at afterwards. Closing twice does nothing.
+// Close unmaps the model's files. The model's constants, and tensors and arrays
+// of them, must not be used afterwards. A second Close does nothing.
 func (m *Model) Close() error {
 	var all []error
 	for len(m.closers) > 0 {
@@ -55,74 +58,75 @@ func (m *Model) Close() error {
 	return errors.Join(all...)
 }
 
-// A Graph is nodes and what they read and write.
+// A Graph is a list of nodes with the graph's inputs and outputs.
 type Graph struct {
 	Name    string
-	Inputs  []*Value // what a caller gives, in order; one with a Constant may be left out, which then stands for it
-	Outputs []Result // what comes out, in order
-	Nodes   []*Node  // each after those whose values it reads
+	Inputs  []*Value // in order; the Constant of an input is its default
+	Outputs []Result // in order
+	Nodes   []*Node  // in topological order
 }
 
-// A Result is a value under the name by which a caller asks for it. Two results
-// may be the same value.
+// A Result is a named output of a graph. Two results may be the same value.
 type Result struct {
 	Name  string
 	Value *Value
 }
 
-// A Node is one operator at work. What only gives a value is none: a parameter
-// is an input of its Graph, a result is an output, a constant is a Value.
+// A Node is one use of an operator. Parameters, results and constants are no
+// nodes: a parameter is in Graph.Inputs, a result in Graph.Outputs, and a constant
+// is a Value.
 type Node struct {
-	Name string // as it is written, or made of Op and the place where it is not; Model.Find tells equal ones apart
-	At   string // where it stands: "line 12, column 5", "node 3 of graph.then_branch"
+	Name string // from the file, or made of Op and its place where the file has none; names may repeat, see Model.Find
+	At   string // its place in the file: "line 12, column 5", "node 3 of graph.then_branch"
 
-	Domain  string // of Op, "" being the framework's own (ai.onnx)
-	Op      string // the operator in its framework's word: "Gather", "ShapeOf"
-	Version int    // the opset of Domain that the node means; 0 where it is not known
+	Domain  string // of Op; "" is the framework's own domain (ai.onnx)
+	Op      string // the framework's name of the operator: "Gather", "ShapeOf"
+	Version int    // the opset of Domain; 0 where it is unknown
 
-	// Operator is the name under which garner's list has the operator, where it is
-	// a gather: "onnx.Gather-13", "openvino.GatherND-8", "com.microsoft.GatherND-1".
+	// Operator is the name of a gather in package operators: "onnx.Gather-13",
+	// "openvino.GatherND-8", "com.microsoft.GatherND-1". It is "" for other nodes.
 	Operator string
 
-	// Attributes are an int64, a bool, a float64, a string, a list of one of them
-	// ([]int64, []bool, []float64, []string) or a *Constant each. Those of a gather
-	// are what catalog.Operator.Bind takes. Graphs are in Graphs.
+	// Attributes has the attributes by name. Each is an int64, a bool, a float64, a
+	// string, a slice of one of those, or a *Constant. Those of a gather suit
+	// operators.Operator.Bind. Attributes that are graphs are in Graphs.
 	Attributes map[string]any
 
-	Inputs  []*Value // nil: one that may be left out, and is
-	Outputs []*Value // nil: one that nobody asked for
+	Inputs  []*Value // nil for an optional input that the node leaves out
+	Outputs []*Value // nil for an optional output that the node leaves out
 
 	Graphs []Subgraph // of If, Loop, Scan, TensorIterator
 }
 
-// IsGather reports whether the node is an operator that garner knows.
+// IsGather reports whether the node is a gather that package operators has.
 func (n *Node) IsGather() bool { return n.Operator != "" }
 
-// A Subgraph is a graph that is part of a node, under the framework's name for
-// it: "then_branch", "body". Its nodes may read values of the graphs around it.
+// A Subgraph is a graph inside a node, with the framework's name for it:
+// "then_branch", "body". Its nodes may read values of the enclosing graphs.
 type Subgraph struct {
 	Name  string
 	Graph *Graph
 }
 
-// A Value is one edge: a tensor that a node, a caller or the file itself gives.
+// A Value is one edge of a graph: a tensor that a node computes, that the caller
+// gives, or that the file holds.
 type Value struct {
 	Name    string
-	Aliases []string // other names that the file has for it
+	Aliases []string // other names for it in the file
 
-	// Spec is what the file says of the tensor, or what follows from it; Unknown
-	// where that is nothing.
+	// Spec is the dtype and the shape as far as the file declares them or the
+	// reader infers them; Unknown where neither does.
 	Spec     garner.Spec
-	DimNames []string // of dims that are not known but have a name, "" for the others; nil where none has
+	DimNames []string // names of unknown dims, "" for dims without a name; nil where no dim has one
 
-	From     *Node     // the node whose output it is; nil for an input of a graph and for a constant
-	Constant *Constant // its elements, where they stand in the file: for an input, those it has if no others are given
+	From     *Node     // the node that computes it; nil for an input of a graph and for a constant
+	Constant *Constant // its elements, where the file holds them; the default of an input
 }
 
-// String is the name and the type: input_ids i64[batch,?].
+// String gives the name and the type: input_ids i64[batch,?].
 func (v *Value) String() string { return strings.TrimSpace(v.Name + " " + v.Type()) }
 
-// Type is Spec.String with the names of dims: i64[batch,?].
+// Type gives Spec.String with the names of dims: i64[batch,?].
 func (v *Value) Type() string {
 	if v.DimNames == nil || !v.Spec.Rank.Known() {
 		return v.Spec.String()
@@ -138,42 +142,104 @@ func (v *Value) Type() string {
 	return head + "[" + strings.Join(dims, ",") + "]"
 }
 
-// A Constant is a tensor that stands in the model's files. Nothing of it is
-// read before Tensor.
+// Refine gives the value the spec that follows from the operands of its node.
+// What the file says fills in where that leaves something open: the dtype, the
+// rank and each dim, unless it contradicts. The names of dims go with a rank that
+// was wrong.
+func (v *Value) Refine(inferred garner.Spec) {
+	said := v.Spec
+	if inferred.DType == garner.Invalid {
+		inferred.DType = said.DType
+	}
+	if !inferred.Rank.Known() {
+		if said.Rank.Known() && inferred.Rank.Min <= said.Rank.Min && said.Rank.Min <= inferred.Rank.Max {
+			inferred.Rank, inferred.Dims = said.Rank, said.Dims
+		}
+	} else if said.Rank == inferred.Rank {
+		dims := slices.Clone(inferred.Dims)
+		for i, d := range said.Dims {
+			low, high := max(d.Min, dims[i].Min), min(d.Max, dims[i].Max)
+			if low <= high {
+				dims[i] = garner.Dim{Min: low, Max: high}
+			}
+		}
+		inferred.Dims = dims
+	}
+	if said.Rank != inferred.Rank {
+		v.DimNames = nil
+	}
+	v.Spec = inferred
+}
+
+// A Constant is a tensor in the model's files. Tensor and Array read it; nothing
+// else does.
 type Constant struct {
 	Name string      // of the initializer, layer or node that holds it
-	Spec garner.Spec // every dim is known
+	Spec garner.Spec // dtype and shape; every dim is known
 
-	// Where its elements lie as they are, row-major and little-endian: Size bytes
-	// from Offset on of a file. File is "" where they are written in another form.
+	// The elements are Size bytes from Offset on of File, row-major and
+	// little-endian. File is "" where they are encoded or are in no file.
 	File         string
 	Offset, Size int64
 
 	load func() (garner.Tensor, error)
 }
 
-// NewConstant makes a constant of what reads it. The load function is called
-// for every Tensor, perhaps by several goroutines at once; its errors name the
-// file and the constant.
+// NewConstant makes a constant that load reads. Every call of Tensor calls load,
+// several goroutines at once. Errors of load name the file and the constant.
 func NewConstant(name string, spec garner.Spec, load func() (garner.Tensor, error)) *Constant {
 	return &Constant{Name: name, Spec: spec, load: load}
 }
 
-// Tensor is the elements. Those that lie in a mapped file as they are are not
-// copied: the tensor is garner.Tensor.Volatile, and gone once the model is
-// closed. Others (ONNX's typed fields, strings) are decoded on each call.
+// Tensor gives the elements. Where File names a file, the tensor is a view of the
+// mapped file, marked garner.Tensor.Volatile, and good until the model is closed.
+// Encoded elements (ONNX's typed fields, strings) are decoded on each call.
 func (c *Constant) Tensor() (garner.Tensor, error) { return c.load() }
 
-// Bytes is how much memory the elements take, 0 for strings; false where int64
-// cannot count it.
-func (c *Constant) Bytes() (int64, bool) {
+// Array gives the constant as an array for source.Gather and source.NewTable. It
+// reads rows from the tensor that Tensor gives: from the mapped file, which takes
+// no memory, or from elements that it decodes once, here. The array is good until
+// the model is closed. Errors are those of Tensor, and an ErrDType for strings.
+//
+// A row that is not resident costs a page fault. For a table larger than memory
+// with a File, source.Open(c.Spec, nil, source.Segment{Path: c.File, Offset:
+// c.Offset, Bytes: c.Size}) reads many rows at once instead.
+func (c *Constant) Array() (source.Array, error) {
+	if c.Spec.DType == garner.String {
+		return nil, garner.Errorf(garner.ErrDType, "constant %s is %s; an array has elements of a fixed width, so take its tensor instead", quote(c.Name), c.Spec)
+	}
+	t, err := c.load()
+	if err != nil {
+		return nil, err
+	}
+	return source.Memory(t), nil
+}
+
+// View makes a tensor of the bytes of a constant, for readers. It is a view of b.
+// The exception is a packed dtype whose last byte has unused bits that are not 0,
+// as a tensor needs them: then it is a copy. View reads that byte only.
+func View(dtype garner.DType, b []byte, shape ...int) (garner.Tensor, error) {
+	t, err := garner.FromBytes(dtype, b, shape...)
+	if err != nil || !dtype.Packed() || len(b) == 0 {
+		return t, err
+	}
+	per := 8 / dtype.Bits()
+	if used := t.Len() % per * dtype.Bits(); used > 0 && b[len(b)-1]>>used != 0 {
+		return t.Clone()
+	}
+	return t, nil
+}
+
+// Bytes gives the size of the elements in bytes, 0 for strings; ok is false where
+// it overflows an int64.
+func (c *Constant) Bytes() (n int64, ok bool) {
 	bits := int64(c.Spec.DType.Bits())
 	for _, d := range c.Spec.Dims {
 		if d.Min == 0 {
 			return 0, true
 		}
 	}
-	n := int64(1)
+	n = 1
 	for _, d := range c.Spec.Dims {
 		if n > (1<<63-8)/max(bits, 1)/int64(d.Min) {
 			return 0, false
@@ -183,13 +249,13 @@ func (c *Constant) Bytes() (int64, bool) {
 	return (n*bits + 7) / 8, true
 }
 
-// Nodes are all nodes, those of sub-graphs right after the node that they are
-// part of.
+// Nodes ranges over all nodes. The nodes of a sub-graph follow the node that
+// holds it.
 func (m *Model) Nodes() iter.Seq[*Node] {
 	return func(yield func(*Node) bool) { m.Graph.walk(yield) }
 }
 
-// Gathers are the nodes that garner knows, in the order of Nodes.
+// Gathers ranges over the nodes that are gathers, in the order of Nodes.
 func (m *Model) Gathers() iter.Seq[*Node] {
 	return func(yield func(*Node) bool) {
 		m.Graph.walk(func(n *Node) bool { return !n.IsGather() || yield(n) })
@@ -213,9 +279,9 @@ func (g *Graph) walk(yield func(*Node) bool) bool {
 	return true
 }
 
-// Find finds a node by its name. Of several with one name it finds none: each
-// can be asked for as NAME#0, NAME#1 …, in the order of Nodes. The error, an
-// ErrAttribute, names them, or the gathers where no node has the name.
+// Find finds a node by its name. Nodes that share a name are NAME#0, NAME#1 … in
+// the order of Nodes, and the bare name is an ErrAttribute that says so. Where no
+// node has the name, the ErrAttribute lists the gathers.
 func (m *Model) Find(name string) (*Node, error) {
 	var found []*Node
 	for n := range m.Nodes() {
@@ -245,7 +311,7 @@ func (m *Model) Find(name string) (*Node, error) {
 	return nil, garner.Errorf(garner.ErrAttribute, "%s has no node %s; %s", m.Path, quote(name), m.gathers())
 }
 
-// gathers says which gathers there are.
+// gathers lists the gathers for a message.
 func (m *Model) gathers() string {
 	const most = 8
 	var names []string
@@ -266,5 +332,5 @@ func (m *Model) gathers() string {
 	return "its gathers are " + strings.Join(names, ", ")
 }
 
-// quote is a name of a file that nobody need trust, in a message.
+// quote quotes and shortens a name from an untrusted file, for a message.
 func quote(name string) string { return fmt.Sprintf("%.200q", name) }

@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/source"
+	"github.com/garner-go/garner/strict"
 )
 
 // chain is nodes that read each other as reads says, by number.
@@ -201,6 +204,87 @@ func TestConstant(t *testing.T) {
 		if got, ok := c.Bytes(); got != tt.want || ok != tt.ok {
 			t.Errorf("%v: %d, %t; want %d, %t", tt.spec, got, ok, tt.want, tt.ok)
 		}
+	}
+}
+
+// TestConstantArray hands constants to package source: one that is a view of
+// memory, one of a packed dtype, and those that have no array.
+func TestConstantArray(t *testing.T) {
+	for _, table := range []garner.Tensor{
+		garner.Of([]float32{0, 1, 10, 11, 20, 21}, 3, 2),
+		must(model.View(garner.U4, []byte{0x21, 0x43, 0xf5}, 5)),
+	} {
+		c := model.NewConstant("c", table.Spec(), func() (garner.Tensor, error) { return table.Volatile(), nil })
+		array, err := c.Array()
+		if err != nil {
+			t.Fatal(err)
+		}
+		indices := garner.Of([]int64{2, 0, 2, 1}, 4)
+		want, err := garner.Gather(strict.Gather{}, table, indices)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := source.Gather(t.Context(), strict.Gather{}, array, source.Memory(indices), &out, source.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if b, err := want.Bytes(); err != nil || !bytes.Equal(b, out.Bytes()) {
+			t.Errorf("%s: % x; want % x, %v", table.Spec(), out.Bytes(), b, err)
+		}
+	}
+	gone := errors.New("it is gone")
+	for _, tt := range []struct {
+		spec garner.Spec
+		want error
+	}{
+		{garner.SpecOf(garner.F32, 2), gone},
+		{garner.SpecOf(garner.String, 2), garner.ErrDType},
+	} {
+		c := model.NewConstant("c", tt.spec, func() (garner.Tensor, error) { return garner.Tensor{}, gone })
+		if _, err := c.Array(); !errors.Is(err, tt.want) {
+			t.Errorf("%s: %v; want %v", tt.spec, err, tt.want)
+		}
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// TestView holds that bits to spare are 0 in the tensor, whatever the file has,
+// and that the bytes are not copied where they are.
+func TestView(t *testing.T) {
+	for _, tt := range []struct {
+		dtype  garner.DType
+		stored []byte
+		len    int
+		want   []byte
+	}{
+		{garner.U4, []byte{0x21, 0xf3}, 3, []byte{0x21, 0x03}},
+		{garner.U4, []byte{0x21, 0x03}, 3, nil},
+		{garner.U4, []byte{0x21, 0xf3}, 4, nil},
+		{garner.U1, []byte{0xff}, 1, []byte{1}},
+		{garner.U8, []byte{0xff}, 1, nil},
+		{garner.I2, nil, 0, nil},
+	} {
+		x, err := model.View(tt.dtype, tt.stored, tt.len)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := x.Bytes()
+		viewed := tt.want == nil
+		if viewed {
+			tt.want = tt.stored
+		}
+		if err != nil || !bytes.Equal(b, tt.want) || viewed && len(b) > 0 && &b[0] != &tt.stored[0] {
+			t.Errorf("%s of % x: % x, %v; want % x", tt.dtype, tt.stored, b, err, tt.want)
+		}
+	}
+	if _, err := model.View(garner.U4, []byte{1}, 3); !errors.Is(err, garner.ErrShape) {
+		t.Errorf("%v", err)
 	}
 }
 

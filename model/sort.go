@@ -2,12 +2,12 @@ package model
 
 import "strings"
 
-// Sort puts nodes in an order in which each comes after those whose values it
-// reads, itself or in its sub-graphs, and otherwise leaves them as they are. The
-// Froms of their values must be set. Where values go in a circle there is no
-// such order: an *Error whose At is that of a node in it, without a Path.
+// Sort sorts nodes topologically: each node comes after the nodes whose values it
+// reads, itself or in its sub-graphs. Nodes that do not depend on each other keep
+// their order as far as that allows. The From of every value must be set. A cycle
+// is an *Error at one of its nodes, without a Path.
 //
-// It takes time and memory in proportion to the nodes and what they read.
+// Sort takes time and memory linear in the number of nodes and inputs.
 func Sort(nodes []*Node) ([]*Node, error) {
 	at := make(map[*Node]int, len(nodes))
 	for i, n := range nodes {
@@ -15,13 +15,12 @@ func Sort(nodes []*Node) ([]*Node, error) {
 	}
 	const (
 		untouched = iota
-		open      // on the way
+		open      // on the path
 		done
 	)
 	state := make([]byte, len(nodes))
 	sorted := make([]*Node, 0, len(nodes))
-	// The way from a node to what it reads, as a list: a chain of a million nodes
-	// is no reason for a million calls.
+	// An explicit stack: recursion would be as deep as the longest chain of nodes.
 	type step struct {
 		node  int
 		needs []int
@@ -70,7 +69,7 @@ func Sort(nodes []*Node) ([]*Node, error) {
 	return sorted, nil
 }
 
-// needs are the nodes whose values n reads, as far as at has them.
+// needs lists the nodes in at whose values n reads.
 func needs(n *Node, at map[*Node]int) []int {
 	var list []int
 	read := func(v *Value) {

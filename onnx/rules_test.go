@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/catalog"
 	"github.com/garner-go/garner/internal/ruletest"
 	"github.com/garner-go/garner/onnx"
+	"github.com/garner-go/garner/operators"
 )
 
 const data = "[[1,2,3],[4,5,6]]"
@@ -99,7 +99,7 @@ func TestRulesOfGatherND11(t *testing.T) {
 	ruletest.Run(t, []ruletest.Case{
 		{Rule: "XN.6", Op: onnx.GatherND11{}, Data: data, Indices: "[[1],[-2]]", Want: "[[4,5,6],[1,2,3]]"},
 		{Rule: "XN.6", Bind: func() (garner.Op, error) {
-			op, err := catalog.Find("onnx.GatherND", 11)
+			op, err := operators.Find("onnx.GatherND", 11)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/catalog"
 	"github.com/garner-go/garner/internal/ruletest"
 	"github.com/garner-go/garner/openvino"
+	"github.com/garner-go/garner/operators"
 )
 
 const data = "[[1,2,3],[4,5,6]]"
@@ -18,12 +18,12 @@ var deep = strings.Repeat("[", 32) + "0" + strings.Repeat("]", 32)
 // bind makes the operator of a model's node with a given third input.
 func bind(t *testing.T, name, axis string) func() (garner.Op, error) {
 	return func() (garner.Op, error) {
-		op, err := catalog.Find(name, 0)
+		op, err := operators.Find(name, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		value := ruletest.Tensor(t, axis)
-		return op.Bind(nil, catalog.Input{Spec: value.Spec(), Value: value})
+		return op.Bind(nil, operators.Input{Spec: value.Spec(), Value: value})
 	}
 }
 

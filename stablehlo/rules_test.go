@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/catalog"
 	"github.com/garner-go/garner/internal/ruletest"
+	"github.com/garner-go/garner/operators"
 	"github.com/garner-go/garner/stablehlo"
 )
 
@@ -90,13 +90,13 @@ func TestRulesOfGather(t *testing.T) {
 func TestRulesOfDynamicGather(t *testing.T) {
 	bind := func(sizes string) func() (garner.Op, error) {
 		return func() (garner.Op, error) {
-			op, err := catalog.Find("stablehlo.dynamic_gather", 0)
+			op, err := operators.Find("stablehlo.dynamic_gather", 0)
 			if err != nil {
 				t.Fatal(err)
 			}
 			value := ruletest.Tensor(t, sizes)
 			return op.Bind(map[string]any{"offset_dims": []int64{1, 2}, "start_index_map": []int64{0, 1}, "index_vector_dim": 1},
-				catalog.Input{Spec: value.Spec(), Value: value})
+				operators.Input{Spec: value.Spec(), Value: value})
 		}
 	}
 	ruletest.Run(t, []ruletest.Case{
@@ -104,12 +104,12 @@ func TestRulesOfDynamicGather(t *testing.T) {
 		{Rule: "HD.1", Bind: bind("i32[4,2]"), Data: data, Indices: "[[0,0]]", Refuse: "shape-mismatch", Message: "slice_sizes [4 2] along dim 0"},
 		{Rule: "HD.1", Bind: bind("f32[2,2]"), Refuse: "dtype", Message: "slice_sizes is f32"},
 	})
-	unknown, err := catalog.Find("stablehlo.dynamic_gather", 0)
+	unknown, err := operators.Find("stablehlo.dynamic_gather", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, sizes := range []garner.Spec{garner.SpecOf(garner.I64, 2), garner.SpecOfDims(garner.I64, garner.AnyDim), garner.SpecOfRank(garner.I64, garner.AnyDim)} {
-		op, err := unknown.Bind(map[string]any{"offset_dims": []int64{1, 2}, "start_index_map": []int64{0, 1}, "index_vector_dim": 1}, catalog.Input{Spec: sizes})
+		op, err := unknown.Bind(map[string]any{"offset_dims": []int64{1, 2}, "start_index_map": []int64{0, 1}, "index_vector_dim": 1}, operators.Input{Spec: sizes})
 		if err != nil {
 			t.Fatal(err)
 		}

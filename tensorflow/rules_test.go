@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/catalog"
 	"github.com/garner-go/garner/internal/ruletest"
+	"github.com/garner-go/garner/operators"
 	"github.com/garner-go/garner/tensorflow"
 )
 
@@ -105,12 +105,12 @@ func TestRulesOfGatherV2(t *testing.T) {
 	op := func(axis, batchDims int) garner.Op { return tensorflow.GatherV2{Axis: axis, BatchDims: batchDims} }
 	bind := func(axis string) func() (garner.Op, error) {
 		return func() (garner.Op, error) {
-			op, err := catalog.Find("tensorflow.GatherV2", 0)
+			op, err := operators.Find("tensorflow.GatherV2", 0)
 			if err != nil {
 				t.Fatal(err)
 			}
 			value := ruletest.Tensor(t, axis)
-			return op.Bind(nil, catalog.Input{Spec: value.Spec(), Value: value})
+			return op.Bind(nil, operators.Input{Spec: value.Spec(), Value: value})
 		}
 	}
 	ruletest.Run(t, append(axisRules("TG2", op), []ruletest.Case{

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/catalog"
 	"github.com/garner-go/garner/internal/limits"
+	"github.com/garner-go/garner/operators"
 	"github.com/spf13/cobra"
 )
 
@@ -225,14 +225,14 @@ type shares struct {
 }
 
 func (p *program) bench(ctx context.Context, f *benchFlags, args []string) error {
-	o := catalog.Own(catalog.Kind(args[0]))
+	o := operators.Own(operators.Kind(args[0]))
 	values := map[string]any{}
 	for name, n := range map[string]number{"axis": f.axis, "batch_dims": f.batchDims} {
 		if n.given && slices.Contains(o.Attributes(), name) {
 			values[name] = n.value
 		}
 	}
-	op, err := o.WithNumbers(values)
+	op, err := o.New(values)
 	if err != nil {
 		return err
 	}

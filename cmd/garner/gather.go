@@ -9,15 +9,15 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/format/layout"
-	"github.com/garner-go/garner/internal/catalog"
 	"github.com/garner-go/garner/internal/terminal"
+	"github.com/garner-go/garner/operators"
 	"github.com/spf13/cobra"
 )
 
 // A gatherKind is one of the three gathers. They differ in their operators and
 // in which numbers those have, not in what is done.
 type gatherKind struct {
-	kind            catalog.Kind
+	kind            operators.Kind
 	short           string
 	axis, batchDims bool
 	example         string
@@ -25,7 +25,7 @@ type gatherKind struct {
 
 var gatherKinds = []gatherKind{
 	{
-		kind: catalog.Gather, axis: true, batchDims: true,
+		kind: operators.Gather, axis: true, batchDims: true,
 		short: "Take slices along one axis, at the positions of the indices",
 		example: `  garner gather '[[1,2],[3,4],[5,6]]' '[2,0]'                   # [[5, 6], [1, 2]]
   garner gather '[[1,2],[3,4],[5,6]]' '[1]' --axis 1            # [[2], [4], [6]]
@@ -39,7 +39,7 @@ var gatherKinds = []gatherKind{
   cat ids.npy | garner gather data.npy - -o - > rows.npy`,
 	},
 	{
-		kind: catalog.GatherND, batchDims: true,
+		kind: operators.GatherND, batchDims: true,
 		short: "Take slices at the tuples along the last axis of the indices",
 		example: `  garner gathernd '[[1,2],[3,4]]' '[[0,0],[1,0]]'               # [1, 3]
   garner gathernd '[[1,2],[3,4]]' '[[1],[0]]'                   # [[3, 4], [1, 2]]
@@ -48,7 +48,7 @@ var gatherKinds = []gatherKind{
   garner gathernd data.npy at.npy --as openvino.GatherND-5 --batch-dims 2 -o out.npy`,
 	},
 	{
-		kind: catalog.Elements, axis: true,
+		kind: operators.Elements, axis: true,
 		short: "Take one element per index; the result has the shape of INDICES",
 		example: `  garner elements '[[1,2],[3,4]]' '[[0,0],[1,0]]' --axis 1      # [[1, 1], [4, 3]]
   garner elements '[[1,2],[3,4]]' '[[1,0]]' --as onnx.GatherElements-13   # [[3, 2]]
@@ -176,7 +176,7 @@ func (d *dtypeFlag) Type() string { return "TYPE" }
 // A request is a gather that was asked for: the operator, made of its numbers
 // and policies, and its operands, opened.
 type request struct {
-	operator      catalog.Operator
+	operator      operators.Operator
 	numbers       map[string]any // as they were given
 	op            garner.Op
 	data, indices *operand
@@ -192,7 +192,7 @@ func (r *request) close() {
 
 // request reads what is asked for; checkOutput is what an OUT must keep. The
 // caller closes it, unless there is an error.
-func (p *program) request(ctx context.Context, kind catalog.Kind, f *gatherFlags, args []string, checkOutput func(string) error) (*request, error) {
+func (p *program) request(ctx context.Context, kind operators.Kind, f *gatherFlags, args []string, checkOutput func(string) error) (*request, error) {
 	r, err := asked(kind, f, args, checkOutput)
 	if err != nil {
 		return nil, err
@@ -201,7 +201,7 @@ func (p *program) request(ctx context.Context, kind catalog.Kind, f *gatherFlags
 }
 
 // asked finds all that is wrong with the command itself, and opens nothing.
-func asked(kind catalog.Kind, f *gatherFlags, args []string, checkOutput func(string) error) (r *request, err error) {
+func asked(kind operators.Kind, f *gatherFlags, args []string, checkOutput func(string) error) (r *request, err error) {
 	r = &request{}
 	if r.operator, err = f.operator.find(kind); err != nil {
 		return nil, err
@@ -212,7 +212,7 @@ func asked(kind catalog.Kind, f *gatherFlags, args []string, checkOutput func(st
 	if r.numbers, err = f.operator.numbers(); err != nil {
 		return nil, err
 	}
-	if r.op, err = r.operator.WithNumbers(r.numbers); err != nil {
+	if r.op, err = r.operator.New(r.numbers); err != nil {
 		return nil, err
 	}
 	if f.threads.given && (f.threads.value < 1 || f.threads.value > 1<<16) {
@@ -244,7 +244,7 @@ func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request, a
 }
 
 // gather runs one gather, from the operands to where the result goes.
-func (p *program) gather(ctx context.Context, kind catalog.Kind, f *gatherFlags, args []string) error {
+func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlags, args []string) error {
 	if f.out == "" {
 		if err := checkOutput("", f.name); err != nil {
 			return err

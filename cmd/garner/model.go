@@ -15,6 +15,7 @@ import (
 	"github.com/garner-go/garner/internal/catalog"
 	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/operators"
 	"github.com/spf13/cobra"
 )
 
@@ -232,22 +233,19 @@ type origin struct {
 	via      []string        // those operators, from the origin on
 }
 
-// passed are the operators that hand on what their first input holds.
-var passed = map[string]bool{
-	"Identity": true, "Cast": true, "CastLike": true, "Convert": true, "ConvertLike": true,
-	"Reshape": true, "Flatten": true, "Squeeze": true, "Unsqueeze": true, "Transpose": true,
-}
-
 func originOf(m *model.Model, v *model.Value) origin {
 	o := origin{value: v}
 	for {
 		n := o.value.From
-		if o.constant = o.value.Constant; o.constant != nil || n == nil || !passed[n.Op] || !run.Runs(m, n) || len(n.Inputs) == 0 || n.Inputs[0] == nil {
-			slices.Reverse(o.via)
-			return o
+		if o.constant = o.value.Constant; o.constant == nil && n != nil && run.Runs(m, n) {
+			if effect, inputs := operators.EffectOf(n); effect <= operators.Permuted && len(inputs) == 1 {
+				o.via = append(o.via, n.Op)
+				o.value = inputs[0]
+				continue
+			}
 		}
-		o.via = append(o.via, n.Op)
-		o.value = n.Inputs[0]
+		slices.Reverse(o.via)
+		return o
 	}
 }
 
@@ -325,7 +323,7 @@ func nodeNames(m *model.Model) map[*model.Node]string {
 // roleOf is what the i-th input of a gather is.
 func roleOf(n *model.Node, i int) string {
 	roles := []string{"data", "indices"}
-	if o, err := catalog.Find(n.Operator, 0); err == nil {
+	if o, err := operators.Find(n.Operator, 0); err == nil {
 		roles = append(roles, o.Inputs()...)
 	}
 	if i < len(roles) {

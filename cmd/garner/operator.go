@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/catalog"
 	"github.com/garner-go/garner/internal/literal"
+	"github.com/garner-go/garner/operators"
 	"github.com/spf13/cobra"
 )
 
@@ -57,12 +57,12 @@ type operatorFlags struct {
 
 // add adds the flags to a command for operators of these kinds; what is said of
 // --as ends in words of its own.
-func (f *operatorFlags) add(cmd *cobra.Command, otherwise string, kinds ...catalog.Kind) {
+func (f *operatorFlags) add(cmd *cobra.Command, otherwise string, kinds ...operators.Kind) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&f.as, "as", "", "the operator, an `OP` that \"garner ops\" lists, such as openvino.Gather-8"+otherwise)
 	var names []string
-	for _, o := range catalog.Operators() {
+	for _, o := range operators.All() {
 		if slices.Contains(kinds, o.Kind) {
 			names = append(names, o.Name)
 		}
@@ -80,19 +80,19 @@ func complete(cmd *cobra.Command, flag string, values ...string) {
 }
 
 // find finds the operator: that of --as, or garner's own.
-func (f *operatorFlags) find(own catalog.Kind) (catalog.Operator, error) {
+func (f *operatorFlags) find(own operators.Kind) (operators.Operator, error) {
 	if f.opset.given && (f.opset.value < 1 || f.opset.value > 1<<20) {
-		return catalog.Operator{}, wrong("--opset %d: opsets count from 1", f.opset.value)
+		return operators.Operator{}, wrong("--opset %d: opsets count from 1", f.opset.value)
 	}
 	if f.as == "" {
 		if f.opset.given {
-			return catalog.Operator{}, wrong("--opset is of an operator of --as; name one, such as --as onnx.Gather")
+			return operators.Operator{}, wrong("--opset is of an operator of --as; name one, such as --as onnx.Gather")
 		}
-		return catalog.Own(own), nil
+		return operators.Own(own), nil
 	}
-	o, err := catalog.Find(f.as, int(f.opset.value))
+	o, err := operators.Find(f.as, int(f.opset.value))
 	if err != nil && f.opset.given {
-		if newest, also := catalog.Find(f.as, 0); also == nil {
+		if newest, also := operators.Find(f.as, 0); also == nil {
 			return o, wrong("--opset %d has no %s; %s is of a later one", f.opset.value, f.as, newest.Name)
 		}
 	}
@@ -172,7 +172,7 @@ func listOrText(text string) (any, error) {
 }
 
 // rightCommand says which command an operator of another kind wants.
-func rightCommand(o catalog.Operator, asked catalog.Kind) error {
+func rightCommand(o operators.Operator, asked operators.Kind) error {
 	return wrong("%s is no %s operator; use \"garner %s --as %s\"", o.Name, asked, o.Kind, o.Name)
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/catalog"
+	"github.com/garner-go/garner/operators"
 	"github.com/spf13/cobra"
 )
 
@@ -34,7 +34,7 @@ Exit status: 0 done; 2 there is no operator of that name.`,
 		},
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			var names []string
-			for _, o := range catalog.Operators() {
+			for _, o := range operators.All() {
 				if len(args) == 0 {
 					names = append(names, o.Name)
 				}
@@ -42,17 +42,17 @@ Exit status: 0 done; 2 there is no operator of that name.`,
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			list := catalog.Operators()
+			list := operators.All()
 			if len(args) > 0 {
-				list = slices.DeleteFunc(list, func(o catalog.Operator) bool {
+				list = slices.DeleteFunc(list, func(o operators.Operator) bool {
 					return !strings.HasPrefix(o.Name, args[0]+".") && string(o.Kind) != args[0]
 				})
 				if len(list) == 0 {
-					o, err := catalog.Find(args[0], 0)
+					o, err := operators.Find(args[0], 0)
 					if err != nil {
 						return err
 					}
-					list = []catalog.Operator{o}
+					list = []operators.Operator{o}
 				}
 			}
 			to := p.printer()
@@ -73,7 +73,7 @@ Exit status: 0 done; 2 there is no operator of that name.`,
 
 // describe is what there is to know of an operator. All but its shape, its types
 // and its example is found out from the operator itself.
-func (p *program) describe(o catalog.Operator) (string, error) {
+func (p *program) describe(o operators.Operator) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-26s %-9s %s\n", o.Name, o.Kind, o.Spec)
 	line := func(label, text string) {
@@ -110,7 +110,7 @@ func (p *program) describe(o catalog.Operator) (string, error) {
 }
 
 // exampleOf is a command line that runs the operator, and what it prints.
-func exampleOf(o catalog.Operator) string {
+func exampleOf(o operators.Operator) string {
 	command, prints, _ := strings.Cut(o.Example, "   # ")
 	if _, own := strings.CutPrefix(o.Name, "garner."); !own {
 		command += " --as " + o.Name
@@ -121,7 +121,7 @@ func exampleOf(o catalog.Operator) string {
 // policies are what the operator makes of negative indices and of those outside:
 // a line for its own meaning, and one for every word by which an attribute
 // changes it.
-func (p *program) policies(o catalog.Operator) ([]string, error) {
+func (p *program) policies(o operators.Operator) ([]string, error) {
 	own, err := p.policy(o, "", "")
 	if err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func (p *program) policies(o catalog.Operator) ([]string, error) {
 
 // policy is what the operator makes of indices in its example, with an attribute
 // set to a word.
-func (p *program) policy(o catalog.Operator, attribute, word string) (string, error) {
+func (p *program) policy(o operators.Operator, attribute, word string) (string, error) {
 	command, _, _ := strings.Cut(o.Example, "   # ")
 	args, err := shellWords(command)
 	if err != nil {

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/garner-go/garner/internal/catalog"
+	"github.com/garner-go/garner/operators"
 )
 
 // TestOpsExamples runs every operator's example as it is shown, and explains and
 // draws it too.
 func TestOpsExamples(t *testing.T) {
-	for _, o := range catalog.Operators() {
+	for _, o := range operators.All() {
 		t.Run(o.Name, func(t *testing.T) {
 			line, prints, ok := strings.Cut(exampleOf(o), "   # ")
 			args, err := shellWords(line)

@@ -2,7 +2,7 @@ package main
 
 import (
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/catalog"
+	"github.com/garner-go/garner/operators"
 	"github.com/spf13/cobra"
 )
 
@@ -37,7 +37,7 @@ Exit status: 0 done; 1 the shapes were refused; 2 the command was wrong.`,
 			return p.shape(cmd, f)
 		},
 	}
-	f.operator.add(cmd, "", catalog.Gather, catalog.GatherND, catalog.Elements)
+	f.operator.add(cmd, "", operators.Gather, operators.GatherND, operators.Elements)
 	flags := cmd.Flags()
 	flags.StringVar(&f.data, "data", "", "type and shape of data, a `SPEC`")
 	flags.StringVar(&f.indices, "indices", "", "type and shape of indices, a `SPEC`")
@@ -70,7 +70,7 @@ func (p *program) shape(cmd *cobra.Command, f *shapeFlags) error {
 	if err != nil {
 		return err
 	}
-	op, err := inferable(o, numbers)
+	op, err := o.New(numbers)
 	if err != nil {
 		return err
 	}
@@ -81,29 +81,4 @@ func (p *program) shape(cmd *cobra.Command, f *shapeFlags) error {
 	to := p.printer()
 	to.printf("%s\n", out)
 	return to.flush()
-}
-
-// inferable makes the operator of its numbers, of which an input may be
-// unknown.
-func inferable(o catalog.Operator, numbers map[string]any) (garner.Op, error) {
-	unknown := false
-	attributes := make(map[string]any, len(numbers))
-	for name, v := range numbers {
-		attributes[name] = v
-	}
-	var inputs []catalog.Input
-	for _, name := range o.Inputs() {
-		in := catalog.Input{Spec: garner.SpecOf(garner.I64)}
-		if v := numbers[name]; v == int(garner.Unknown) {
-			unknown = true
-		} else if n, ok := v.(int64); ok || v == nil {
-			in.Value = garner.Of([]int64{n})
-		}
-		delete(attributes, name)
-		inputs = append(inputs, in)
-	}
-	if !unknown {
-		return o.WithNumbers(numbers)
-	}
-	return o.Bind(attributes, inputs...)
 }

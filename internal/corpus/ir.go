@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/catalog"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/openvino/ir"
+	"github.com/garner-go/garner/operators"
 )
 
 // errFormat is the class of a model's text that is refused for how it is
@@ -102,7 +102,7 @@ func (c *Case) answersIR() ([]answer, error) {
 
 // means holds what a model says against its case.
 func (c *Case) means(node *model.Node) error {
-	operator, err := catalog.Find(c.Op, c.opset)
+	operator, err := operators.Find(c.Op, c.opset)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"strconv"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/catalog"
+	"github.com/garner-go/garner/operators"
 )
 
 // want is what a case asks for: an error of a class, or a result, or, where
@@ -80,7 +80,7 @@ func (c *Case) answers() ([]answer, error) {
 	if c.ir != nil {
 		return c.answersIR()
 	}
-	operator, err := catalog.Find(c.Op, c.opset)
+	operator, err := operators.Find(c.Op, c.opset)
 	if err != nil {
 		return nil, fmt.Errorf("no case: %w", err)
 	}
@@ -94,10 +94,10 @@ func (c *Case) answers() ([]answer, error) {
 		}
 	}
 	data, indices := c.inputs[0].spec, c.inputs[1].spec
-	known, unknown := make([]catalog.Input, 0, 1), make([]catalog.Input, 0, 1)
+	known, unknown := make([]operators.Input, 0, 1), make([]operators.Input, 0, 1)
 	for i, in := range c.inputs[2:] {
-		known = append(known, catalog.Input{Spec: in.spec, Value: tensors[2+i]})
-		unknown = append(unknown, catalog.Input{Spec: in.spec})
+		known = append(known, operators.Input{Spec: in.spec, Value: tensors[2+i]})
+		unknown = append(unknown, operators.Input{Spec: in.spec})
 	}
 	op, err := c.bind(operator, known)
 	infer := func(way string, op garner.Op, data, indices garner.Spec) answer {
@@ -145,7 +145,7 @@ func (c *Case) answers() ([]answer, error) {
 
 // loose infers the result with less and less known: that must neither fail nor
 // contradict what comes of knowing all.
-func (c *Case) loose(operator catalog.Operator, op garner.Op, unknown []catalog.Input, data, indices garner.Spec) []answer {
+func (c *Case) loose(operator operators.Operator, op garner.Op, unknown []operators.Input, data, indices garner.Spec) []answer {
 	var answers []answer
 	ask := func(way string, op garner.Op, err error, data, indices garner.Spec) {
 		a := answer{way: way, loose: true, err: err}
@@ -173,7 +173,7 @@ func (c *Case) loose(operator catalog.Operator, op garner.Op, unknown []catalog.
 }
 
 // bind makes the operator, with the policies of the case.
-func (c *Case) bind(operator catalog.Operator, inputs []catalog.Input) (garner.Op, error) {
+func (c *Case) bind(operator operators.Operator, inputs []operators.Input) (garner.Op, error) {
 	op, err := operator.Bind(c.attributes, inputs...)
 	if indices := c.inputs[1].spec; err != nil && !indices.DType.IsInteger() {
 		// A dtype is looked at before an attribute, and Bind sees no indices.

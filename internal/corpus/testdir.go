@@ -61,7 +61,7 @@ func testDir(root, dir string) iter.Seq[Case] {
 	}
 }
 
-// operatorName is the name of a node's operator, which the catalog may not have.
+// operatorName is the name of a node's operator, which package operators may not have.
 func operatorName(n *model.Node) string {
 	switch {
 	case n.IsGather():

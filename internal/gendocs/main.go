@@ -15,9 +15,9 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/catalog"
 	"github.com/garner-go/garner/internal/explain"
 	"github.com/garner-go/garner/internal/literal"
+	"github.com/garner-go/garner/operators"
 )
 
 //go:generate go run . ../../docs
@@ -77,7 +77,7 @@ func documents() (map[string][]byte, error) {
 	var page bytes.Buffer
 	page.WriteString(head)
 	for _, s := range sections {
-		o, err := catalog.Find(s.operator, 0)
+		o, err := operators.Find(s.operator, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -101,7 +101,7 @@ func documents() (map[string][]byte, error) {
 }
 
 // document is an example as a part of the page, and its picture.
-func (e example) document(o catalog.Operator, name string) (text string, picture []byte, err error) {
+func (e example) document(o operators.Operator, name string) (text string, picture []byte, err error) {
 	numbers := map[string]any{}
 	var given, flags []string
 	for _, n := range e.numbers {
@@ -109,7 +109,7 @@ func (e example) document(o catalog.Operator, name string) (text string, picture
 		given = append(given, fmt.Sprintf("%s=%d", n.name, n.value))
 		flags = append(flags, fmt.Sprintf(" --%s %d", strings.ReplaceAll(n.name, "_", "-"), n.value))
 	}
-	op, err := o.WithNumbers(numbers)
+	op, err := o.New(numbers)
 	if err != nil {
 		return "", nil, err
 	}

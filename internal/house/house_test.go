@@ -18,35 +18,35 @@ import (
 	"testing"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/catalog"
+	"github.com/garner-go/garner/operators"
 )
 
 const module = "github.com/garner-go/garner"
 
 // layers lists the packages from the ground up; a package imports only lower
-// ones. So a dialect imports no other dialect and nothing that moves bytes, and
-// no file format imports a dialect.
+// ones. So a dialect imports no other dialect and nothing that moves bytes.
 var layers = [][]string{
 	{"internal/kernel", "internal/pages"}, // bytes and numbers: nothing of tensors below this line
 	{"internal/limits"},                   // measured by both
 	{"internal/exec"},                     // a nest of loops over memory: no operator, no tensor, no error text
 	{""},                                  // package garner: the plan
-	{"dialects", "gathertest", "internal/explain", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped", "internal/names", "internal/ring", "internal/terminal", "model"},
+	{"dialects", "gathertest", "internal/explain", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped", "internal/names", "internal/ring", "internal/terminal"},
 	{"source", "internal/resumable", "onnx/modelproto/internal/onnxpb"}, // arrays larger than memory, and the files that they are written to; what protoc made
+	{"model"},     // nodes, values, constants
+	{"operators"}, // the only package that knows every dialect
+	{"openvino/ir", "onnx/modelproto", "lint", "internal/run"}, // files of models; models judged and run
 	{"format/layout"}, // what the file formats have in common
 	{"format/npy", "format/raw", "format/safetensors", "internal/ruletest"},
-	{"format/gguf", "format/npz"},      // data as in raw files, members that are npy files
-	{"openvino/ir", "onnx/modelproto"}, // files of models
-	{"internal/catalog"},               // the only package that knows every dialect and every format
-	{"lint"},
-	{"internal/corpus", "internal/house", "internal/gendocs", "internal/run"},
+	{"format/gguf", "format/npz"}, // data as in raw files, members that are npy files
+	{"internal/catalog"},          // the only package that knows every file format
+	{"internal/corpus", "internal/house", "internal/gendocs"},
 	{"cmd/garner", "bench/calls"},
 }
 
 // layer is where a package stands; -1 where layers does not say. A package in
 // the root folder that is not named there is a dialect.
 func layer(pkg string) int {
-	if pkg != "" && !strings.Contains(pkg, "/") && !slices.Contains([]string{"gathertest", "source", "model", "lint"}, pkg) {
+	if pkg != "" && !strings.Contains(pkg, "/") && !slices.Contains([]string{"gathertest", "source", "model", "operators", "lint"}, pkg) {
 		pkg = "dialects"
 	}
 	return slices.IndexFunc(layers, func(l []string) bool { return slices.Contains(l, pkg) })
@@ -161,6 +161,58 @@ func TestImportsPointDown(t *testing.T) {
 				t.Errorf("%s imports %s, which is not below it", s.name, name)
 			}
 		}
+	}
+}
+
+// TestLinks holds what packages do not link, themselves or through others: what
+// judges or runs a model links no reader of model files and no file format, and
+// a file format links no operator.
+func TestLinks(t *testing.T) {
+	imports := map[string][]string{} // by package, from the module
+	for _, s := range sources(t) {
+		if s.test() {
+			continue
+		}
+		for _, spec := range s.syntax.Imports {
+			if name := strings.Trim(spec.Path.Value, `"`); name == module || strings.HasPrefix(name, module+"/") {
+				imports[s.pkg()] = append(imports[s.pkg()], strings.TrimPrefix(strings.TrimPrefix(name, module), "/"))
+			}
+		}
+	}
+	format := func(pkg string) bool { return strings.HasPrefix(pkg, "format/") }
+	tested := 0
+	for from := range imports {
+		var refused func(pkg string) bool
+		switch {
+		case slices.Contains([]string{"model", "operators", "lint", "internal/run"}, from):
+			refused = func(pkg string) bool {
+				return format(pkg) || slices.Contains([]string{"onnx/modelproto", "openvino/ir", "internal/catalog", "files"}, pkg)
+			}
+		case format(from):
+			refused = func(pkg string) bool {
+				return pkg == "operators" || layer(pkg) == layer("dialects") && !strings.Contains(pkg, "/") && pkg != "gathertest"
+			}
+		default:
+			continue
+		}
+		tested++
+		seen := map[string]bool{from: true}
+		for left := []string{from}; len(left) > 0; {
+			pkg := left[len(left)-1]
+			left = left[:len(left)-1]
+			if pkg != from && refused(pkg) {
+				t.Errorf("%s links %s", from, pkg)
+			}
+			for _, to := range imports[pkg] {
+				if !seen[to] {
+					seen[to] = true
+					left = append(left, to)
+				}
+			}
+		}
+	}
+	if tested < 8 {
+		t.Errorf("only %d packages were looked at", tested)
 	}
 }
 
@@ -392,7 +444,7 @@ func TestOperatorsAreDocumented(t *testing.T) {
 			sections[name] = body
 		}
 	}
-	for _, op := range catalog.Operators() {
+	for _, op := range operators.All() {
 		if op.Spec == "" {
 			t.Errorf("%s has no specification", op.Name)
 			continue
@@ -432,12 +484,12 @@ func TestOperatorsAreRecorded(t *testing.T) {
 			if err := json.Unmarshal(line, &c); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			if op, err := catalog.Find(c.Op, c.Opset); err == nil {
+			if op, err := operators.Find(c.Op, c.Opset); err == nil {
 				recorded[op.Name]++
 			}
 		}
 	}
-	for _, op := range catalog.Operators() {
+	for _, op := range operators.All() {
 		if !strings.HasPrefix(op.Name, "garner.") && recorded[op.Name] == 0 {
 			t.Errorf("%s has no recording in testdata/conformance", op.Name)
 		}

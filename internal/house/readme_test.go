@@ -16,8 +16,8 @@ import (
 	"testing"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/catalog"
 	"github.com/garner-go/garner/internal/literal"
+	"github.com/garner-go/garner/operators"
 )
 
 // dialects maps the package of each dialect to the framework's name in the
@@ -40,7 +40,7 @@ var dialects = map[string]string{
 // docs/newcomer.md.
 func TestDialects(t *testing.T) {
 	registered := map[string]bool{} // packages of the operators' types
-	for _, op := range catalog.Operators() {
+	for _, op := range operators.All() {
 		pkg := strings.TrimPrefix(reflect.TypeOf(op.Zero).PkgPath(), module+"/")
 		registered[pkg] = true
 		if _, ok := dialects[pkg]; !ok {
@@ -149,7 +149,7 @@ func TestReadmeOperators(t *testing.T) {
 			row[name] = cells
 		}
 	}
-	for _, op := range catalog.Operators() {
+	for _, op := range operators.All() {
 		cells := row[op.Name]
 		delete(row, op.Name)
 		if cells == nil {
@@ -169,7 +169,7 @@ func TestReadmeOperators(t *testing.T) {
 // policies returns the cells of an operator in the README's table, from the
 // plans of its example: with its defaults, and with every word that one of its
 // attributes takes.
-func policies(t *testing.T, op catalog.Operator) (negative, outside string) {
+func policies(t *testing.T, op operators.Operator) (negative, outside string) {
 	t.Helper()
 	negative, outside = policy(t, op, "", "")
 	for _, attribute := range op.Attributes() {
@@ -210,7 +210,7 @@ func byWord(t *testing.T, otherwise, attribute string, words, policies []string)
 
 // policy returns in the README's words what the plan of an operator's example
 // does with indices, with one attribute set to a word.
-func policy(t *testing.T, op catalog.Operator, attribute, word string) (negative, outside string) {
+func policy(t *testing.T, op operators.Operator, attribute, word string) (negative, outside string) {
 	t.Helper()
 	command, _, _ := strings.Cut(op.Example, "   # ")
 	args := strings.Fields(strings.ReplaceAll(command, "'", ""))
@@ -237,7 +237,7 @@ func policy(t *testing.T, op catalog.Operator, attribute, word string) (negative
 	case attribute != "":
 		values[attribute] = word
 	}
-	bound, err := op.WithNumbers(values)
+	bound, err := op.New(values)
 	if err != nil {
 		t.Fatalf("%s with %v: %v", op.Name, values, err)
 	}

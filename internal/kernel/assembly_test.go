@@ -2,6 +2,12 @@ package kernel
 
 import (
 	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -17,11 +23,11 @@ import (
 	"github.com/garner-go/garner/internal/pages"
 )
 
-// assembled are the functions in assembly that this build has.
+// assembled lists the assembly functions of this build.
 func assembled(t *testing.T) []string {
 	t.Helper()
 	if len(Forms()) == 1 {
-		return nil // of another machine, or left out
+		return nil // another architecture, or built with the tag purego
 	}
 	files, err := filepath.Glob("*_" + runtime.GOARCH + ".s")
 	if err != nil || len(files) == 0 {
@@ -40,7 +46,7 @@ func assembled(t *testing.T) []string {
 	return names
 }
 
-// nameOf is the name of a function, "" of none.
+// nameOf returns the name of a function, or "" for nil.
 func nameOf(function any) string {
 	v := reflect.ValueOf(function)
 	if v.IsNil() {
@@ -50,9 +56,10 @@ func nameOf(function any) string {
 	return strings.TrimSuffix(name[strings.LastIndexByte(name, '.')+1:], ".abi0")
 }
 
-// TestAssemblyIsTried holds every function in assembly against its definition
-// on memory that it may choose freely, and that there is no other: what no size
-// chooses would be tried by no fuzz test either.
+// TestAssemblyIsTried compares every form with the generic one, on memory whose
+// alignment lets every form run, and checks that each assembly function is
+// selected for some size. The fuzz tests would not run a function that no size
+// selects.
 func TestAssemblyIsTried(t *testing.T) {
 	tried := map[string]bool{"": true}
 	each(t, func(t *testing.T, form string) {
@@ -101,7 +108,7 @@ func TestAssemblyIsTried(t *testing.T) {
 			}
 		}
 		if form != forms[0] {
-			// It has no result: only that it may be asked for anything.
+			// A prefetch has no result; this checks only that it does not fault.
 			tried["prefetchLines"] = true
 			Prefetch(make([]byte, 1000))
 			Prefetch[byte](nil)
@@ -113,7 +120,7 @@ func TestAssemblyIsTried(t *testing.T) {
 		if slices.ContainsFunc(formNames[:], func(form string) bool {
 			return strings.HasSuffix(name, form) && !slices.Contains(forms, form)
 		}) {
-			continue // this machine cannot run it
+			continue // this machine lacks the instructions
 		}
 		if !tried[name] {
 			t.Errorf("no size is moved by %s", name)
@@ -126,8 +133,136 @@ func TestAssemblyIsTried(t *testing.T) {
 	}
 }
 
-// tryRows moves ten rows into memory that is aligned to pages, as streams want
-// it.
+// loops returns Go functions whose bodies are the loops in the comments of the
+// assembly functions. A parameter is a field of the argument struct, where a
+// pointer is the slice that begins there.
+func loops(t *testing.T) (source string, names []string) {
+	t.Helper()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parameter := func(list *strings.Builder, field *ast.Field) {
+		for _, name := range field.Names {
+			of := types.ExprString(field.Type)
+			fmt.Fprintf(list, "%s %s, ", name.Name, strings.Replace(of, "*", "[]", 1))
+		}
+	}
+	structs, functions := map[string]string{}, map[string]*ast.FuncDecl{}
+	for _, file := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, decl := range parsed.Decls {
+			switch decl := decl.(type) {
+			case *ast.FuncDecl:
+				if decl.Body == nil {
+					functions[decl.Name.Name] = decl
+				}
+			case *ast.GenDecl:
+				for _, spec := range decl.Specs {
+					if spec, ok := spec.(*ast.TypeSpec); ok {
+						if fields, ok := spec.Type.(*ast.StructType); ok {
+							var list strings.Builder
+							for _, field := range fields.Fields.List {
+								parameter(&list, field)
+							}
+							structs["*"+spec.Name.Name] = list.String()
+						}
+					}
+				}
+			}
+		}
+	}
+	names = slices.Sorted(maps.Keys(functions))
+	var b strings.Builder
+	for _, name := range names {
+		decl := functions[name]
+		var list strings.Builder
+		for _, field := range decl.Type.Params.List {
+			if args := structs[types.ExprString(field.Type)]; args != "" {
+				list.WriteString(args)
+			} else {
+				parameter(&list, field)
+			}
+		}
+		result := ""
+		if decl.Type.Results != nil {
+			field := decl.Type.Results.List[0]
+			result = fmt.Sprintf("(%s %s)", field.Names[0].Name, types.ExprString(field.Type))
+		}
+		fmt.Fprintf(&b, "func loop_%s(%s) %s {\n", name, list.String(), result)
+		code := 0
+		for line := range strings.Lines(decl.Doc.Text()) {
+			if strings.HasPrefix(line, "\t") {
+				b.WriteString(line)
+				code++
+			}
+		}
+		if code < 3 {
+			t.Errorf("the comment of %s has no loop", name)
+		}
+		b.WriteString("}\n\n")
+	}
+	return b.String(), names
+}
+
+// littleEndian stands for encoding/binary, as far as the loops use it.
+const littleEndian = `package binary
+
+var LittleEndian order
+
+type order struct{}
+
+func (order) Uint16([]byte) uint16 { return 0 }
+func (order) Uint32([]byte) uint32 { return 0 }
+func (order) Uint64([]byte) uint64 { return 0 }
+`
+
+type onlyPackage struct{ *types.Package }
+
+func (p onlyPackage) Import(path string) (*types.Package, error) {
+	if path != p.Path() {
+		return nil, fmt.Errorf("a loop imports %s", path)
+	}
+	return p.Package, nil
+}
+
+// TestStubsAreLoops checks that the comment of every assembly function has a Go
+// loop that compiles with the function's arguments as variables.
+func TestStubsAreLoops(t *testing.T) {
+	source, names := loops(t)
+	for _, name := range assembled(t) {
+		if !slices.Contains(names, name) {
+			t.Errorf("%s is not declared", name)
+		}
+	}
+	files := token.NewFileSet()
+	check := func(path, text string, config types.Config) *types.Package {
+		file, err := parser.ParseFile(files, path, text, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		config.Error = func(err error) { t.Error(err) }
+		checked, _ := config.Check(path, files, []*ast.File{file}, nil)
+		return checked
+	}
+	binary := check("encoding/binary", littleEndian, types.Config{})
+	check("loops", `package loops
+
+import "encoding/binary"
+
+type Component struct{ Dim, Stride int64 }
+
+func prefetch(b []byte, at, n int) {}
+
+var _ = binary.LittleEndian
+
+`+source, types.Config{Importer: onlyPackage{binary}})
+}
+
+// tryRows moves ten rows into page-aligned memory, which non-temporal stores need.
 func tryRows(t *testing.T, form string, m Move) {
 	t.Helper()
 	rows := []int64{3, 0, 9, 9, 1, 2, 8, 4, 7, 0}
@@ -148,7 +283,7 @@ func tryRows(t *testing.T, form string, m Move) {
 	}
 }
 
-// tryElements moves a hundred elements, into memory that is aligned to pages.
+// tryElements moves a hundred elements into page-aligned memory.
 func tryElements(t *testing.T, form string, size int, v Values) {
 	t.Helper()
 	const n, dim = 100, 10
@@ -170,7 +305,7 @@ func tryElements(t *testing.T, form string, size int, v Values) {
 	}
 }
 
-// tryColumns moves twenty neighbours out of ten rows.
+// tryColumns moves three tuples of twenty columns out of ten rows.
 func tryColumns(t *testing.T, form string, size, width int, stream bool) {
 	t.Helper()
 	const tuples, n, dim, to = 3, 20, 10, 192
@@ -194,7 +329,7 @@ func tryColumns(t *testing.T, form string, size, width int, stream bool) {
 	}
 }
 
-// tryTuples resolves twenty tuples, the last of which is outside.
+// tryTuples resolves twenty tuples, the last of them invalid.
 func tryTuples(t *testing.T, form string, width, k int) {
 	t.Helper()
 	const n = 20
@@ -215,7 +350,7 @@ func tryTuples(t *testing.T, form string, width, k int) {
 	}
 }
 
-// pattern is n bytes that tell their places apart.
+// pattern returns n bytes that differ from place to place.
 func pattern(n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -224,12 +359,13 @@ func pattern(n int) []byte {
 	return b
 }
 
-// TestValuesAreLookedAtOnce changes index values while they are read: what was
-// found good must be what is moved from, or memory that is not there is read.
+// TestValuesAreLookedAtOnce changes index values while a kernel reads them. A kernel
+// that loaded a value once for the check and once more for the move would read
+// memory outside src, and fault.
 func TestValuesAreLookedAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, form string) {
 		if form == forms[0] {
-			return // Go loads a value into a variable
+			return // the Go loops load a value into a variable
 		}
 		for _, width := range []int{4, 8} {
 			const n, dim = 64, 16
@@ -242,7 +378,7 @@ func TestValuesAreLookedAtOnce(t *testing.T) {
 					case <-stop:
 						return
 					default:
-						// One that is outside, and far from all memory where it has 8 bytes.
+						// An invalid value; one of 8 bytes is outside the address space.
 						atomic.StoreInt64(&values[i%8], (i/8%2)*(1<<30|1<<58))
 					}
 				}
@@ -264,8 +400,7 @@ func TestValuesAreLookedAtOnce(t *testing.T) {
 	})
 }
 
-// tryLoad widens the values of every length around eights, of both signs where
-// there are two.
+// tryLoad widens 0 to 39 values, so that every remainder modulo 8 occurs.
 func tryLoad(t *testing.T, form string, w Width) {
 	t.Helper()
 	src := pattern(60 * w.Bits / 8)

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// BenchmarkPages is what huge pages bring: the same reads of memory that the
-// system was told not to put on them.
+// BenchmarkPages compares random rows from huge pages and from pages of 4 KiB.
 func BenchmarkPages(b *testing.B) {
 	const noHugePages = 15 // MADV_NOHUGEPAGE
 	size := len(benchMemory())

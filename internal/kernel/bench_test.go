@@ -12,26 +12,26 @@ import (
 	"github.com/garner-go/garner/internal/pages"
 )
 
-// The benchmarks of the kernels, one turn of each being a block of rows as the
-// engine moves them. Names are key=value, for benchstat: docs/kernels.md says
-// what they decided.
+// One iteration of most benchmarks moves a block of rows, as the engine does. Names
+// are key=value, for benchstat. docs/kernels.md has the results and the thresholds
+// that follow from them.
 
-// benchRows is how many rows are moved a turn, and benchList how many random
-// ones are gone through before any comes again: their lines are more than the
-// caches hold.
+// benchRows is the number of rows per iteration. benchList is the number of random
+// rows before they repeat: their cache lines exceed the caches.
 const (
 	benchRows = 1024
 	benchList = 1 << 20
 )
 
-// benchTable is memory of a kind: near is in a second-level cache, far in none.
+// benchTables are the tables that rows are read from: near fits into the
+// second-level cache, far into none.
 var benchTables = []struct {
 	name  string
 	bytes int
 }{{"near", 256 << 10}, {"far", 256 << 20}}
 
-// benchMemory is as much memory as the largest table takes, on huge pages,
-// touched.
+// benchMemory returns memory for the largest table, on huge pages and written
+// once, so that no benchmark measures page faults.
 var benchMemory = sync.OnceValue(func() []byte {
 	b, err := pages.Alloc(benchTables[len(benchTables)-1].bytes)
 	if err != nil {
@@ -43,8 +43,8 @@ var benchMemory = sync.OnceValue(func() []byte {
 	return b
 })
 
-// randomOffsets are n places of slices of a size in a table, and once more the
-// first of them for what is prefetched behind the last.
+// randomOffsets returns n random rows of size bytes in a table. The first ones
+// follow once more, for prefetches behind the last.
 func randomOffsets(n, size, table int) []int64 {
 	r := rand.New(rand.NewPCG(1, uint64(size)))
 	rows := make([]int64, n+benchRows)
@@ -55,11 +55,10 @@ func randomOffsets(n, size, table int) []int64 {
 	return rows
 }
 
-// aheadLines is how many lines before their turn lines are asked for, as the
-// engine has it.
+// aheadLines is the engine's prefetch distance in cache lines.
 const aheadLines = 128
 
-// aheadRows is the same in rows of a size.
+// aheadRows is the engine's prefetch distance in rows of size bytes.
 func aheadRows(size int) int {
 	touched, under := (size+63)&^63, aheadLines
 	if size%64 != 0 && 64%size != 0 {
@@ -71,7 +70,7 @@ func aheadRows(size int) int {
 	return max(4, under*64/touched)
 }
 
-// rowForms are the forms in which slices of a size differ.
+// rowForms lists the forms that differ for slices of size bytes.
 func rowForms(size int) []string {
 	distinct := []string{"Generic", "AMD64"}
 	if size > 32 {
@@ -80,17 +79,17 @@ func rowForms(size int) []string {
 	return slices.DeleteFunc(distinct, func(name string) bool { return !slices.Contains(Forms(), name) })
 }
 
-// elementForms are the forms in which elements differ.
+// elementForms lists the forms that differ for single elements.
 func elementForms() []string {
 	return slices.DeleteFunc([]string{"Generic", "AMD64", "AVX512"}, func(name string) bool { return !slices.Contains(Forms(), name) })
 }
 
-// perRow reports what a row takes, beside what a turn takes.
+// perRow reports the time per row, beside the time per iteration.
 func perRow(b *testing.B, rows int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(rows), "ns/row")
 }
 
-// moveBlocks moves block after block of random rows.
+// moveBlocks moves one block of random rows per iteration.
 func moveBlocks(b *testing.B, table []byte, size, ahead int, stream bool, out []byte) {
 	rows := randomOffsets(benchList, size, len(table))
 	b.SetBytes(int64(benchRows * size))
@@ -128,7 +127,7 @@ func BenchmarkRows(b *testing.B) {
 	}
 }
 
-// BenchmarkRowsAhead is how far ahead a row is asked for.
+// BenchmarkRowsAhead varies the prefetch distance.
 func BenchmarkRowsAhead(b *testing.B) {
 	for _, size := range []int{4, 64, 256, 3072} {
 		for _, ahead := range []int{0, 4, 8, 16, 32, 64, 128, 192} {
@@ -139,7 +138,7 @@ func BenchmarkRowsAhead(b *testing.B) {
 	}
 }
 
-// BenchmarkRowsNear is from which size of a table on it pays to ask ahead.
+// BenchmarkRowsNear finds the table size from which prefetching pays.
 func BenchmarkRowsNear(b *testing.B) {
 	for _, table := range []int{256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20} {
 		for _, ahead := range []int{0, aheadLines} {
@@ -150,8 +149,7 @@ func BenchmarkRowsNear(b *testing.B) {
 	}
 }
 
-// BenchmarkRowsStream is from which size of an output on it pays to write past
-// the caches.
+// BenchmarkRowsStream finds the output size from which non-temporal stores pay.
 func BenchmarkRowsStream(b *testing.B) {
 	for _, size := range []int{16, 32, 60, 64, 100, 256, 1200} {
 		for _, table := range benchTables {
@@ -178,7 +176,7 @@ func BenchmarkRowsStream(b *testing.B) {
 	}
 }
 
-// benchValues are n random numbers below dim, of a width in bytes, aligned.
+// benchValues returns n random values below dim, of width bytes each, aligned.
 func benchValues(n, width int, dim int64) []byte {
 	b := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(make([]int64, (n*width+7)/8)))), n*width)
 	r := rand.New(rand.NewPCG(2, uint64(dim)))
@@ -211,7 +209,7 @@ func BenchmarkElements(b *testing.B) {
 	}
 }
 
-// BenchmarkElementsNear is from which size of a table on it pays to ask ahead.
+// BenchmarkElementsNear finds the table size from which prefetching pays.
 func BenchmarkElementsNear(b *testing.B) {
 	for _, table := range []int{256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20} {
 		for _, ahead := range []int{0, aheadLines} {
@@ -241,8 +239,8 @@ func elementBlocks(b *testing.B, size, width, table, ahead int) {
 	perRow(b, block)
 }
 
-// BenchmarkColumns is the gather out of a strip of 64 columns, each from a row of
-// its own: 16 tuples a turn.
+// BenchmarkColumns gathers from a strip of 64 columns, where each column selects
+// its own row: 16 tuples per iteration.
 func BenchmarkColumns(b *testing.B) {
 	const wide, rows, tuples = 64, 1024, 16
 	for _, size := range []int{1, 2, 4, 8} {
@@ -292,8 +290,8 @@ func BenchmarkTuples(b *testing.B) {
 	}
 }
 
-// BenchmarkResolve is what index values cost that Tuples does not take: other
-// types, and places that are moved inside.
+// BenchmarkResolve measures index values that Tuples does not take: other integer
+// types, and the policies clamp and wrap.
 func BenchmarkResolve(b *testing.B) {
 	for _, outside := range []struct {
 		name string
@@ -340,7 +338,7 @@ func BenchmarkBits(b *testing.B) {
 	}
 }
 
-// BenchmarkFilled is what rows cost of which one in fifty is a fill.
+// BenchmarkFilled moves rows with one fill in fifty.
 func BenchmarkFilled(b *testing.B) {
 	for _, size := range []int{4, 64, 512} {
 		for _, table := range benchTables {
@@ -371,8 +369,8 @@ func BenchmarkFilled(b *testing.B) {
 	}
 }
 
-// BenchmarkChecks is what it costs that every index is held against its axis:
-// the same loops with the comparison and without.
+// BenchmarkChecks measures the cost of bounds checks: the kernels against Go loops
+// that do the same without a check.
 func BenchmarkChecks(b *testing.B) {
 	for _, table := range benchTables {
 		ahead := 0
@@ -416,8 +414,8 @@ func BenchmarkChecks(b *testing.B) {
 	}
 }
 
-// BenchmarkElementsByRows is what BenchmarkElements saves: the same elements, by
-// way of rows.
+// BenchmarkElementsByRows moves the elements of BenchmarkElements by rows, to
+// measure the gain of Elements.
 func BenchmarkElementsByRows(b *testing.B) {
 	for _, table := range benchTables {
 		b.Run("size=4/index=8/table="+table.name, func(b *testing.B) {
@@ -430,7 +428,8 @@ func BenchmarkElementsByRows(b *testing.B) {
 	}
 }
 
-// resolvedRows resolves and moves blocks of rows as the engine does.
+// resolvedRows resolves and moves one block of rows per iteration, as the engine
+// does.
 func resolvedRows(b *testing.B, table []byte, size int, axes []Component, ahead int, checked bool) {
 	const list = benchList / 2
 	k := len(axes)
@@ -461,8 +460,8 @@ func resolvedRows(b *testing.B, table []byte, size int, axes []Component, ahead 
 	perRow(b, benchRows)
 }
 
-// elementsUnchecked is elements without a look at where an index lies; only
-// numbers that are known to be good may come here.
+// elementsUnchecked is elements without bounds checks; the caller has checked the
+// values.
 func elementsUnchecked(dst, src []uint32, values []int64) {
 	from := unsafe.Pointer(unsafe.SliceData(src))
 	dst = dst[:len(values)]
@@ -471,8 +470,7 @@ func elementsUnchecked(dst, src []uint32, values []int64) {
 	}
 }
 
-// tuplesUnchecked is tuples for 1 and 3 components, without a look at where
-// they lie.
+// tuplesUnchecked is tuples for 1 and 3 components, without bounds checks.
 func tuplesUnchecked(rows, values []int64, axes []Component) {
 	if len(axes) == 1 {
 		s0 := axes[0].Stride
@@ -485,5 +483,49 @@ func tuplesUnchecked(rows, values []int64, axes []Component) {
 	for j := range rows {
 		t := values[3*j : 3*j+3 : 3*j+3]
 		rows[j] = t[0]*s0 + t[1]*s1 + t[2]*s2
+	}
+}
+
+// BenchmarkFew measures calls that move few rows, where the call itself is most
+// of the time.
+func BenchmarkFew(b *testing.B) {
+	memory := benchMemory()[:benchTables[0].bytes]
+	for _, n := range []int{2, 4, 8, 16} {
+		for _, size := range []int{4, 64, 256} {
+			for _, ahead := range []int{0, n / 2, n} {
+				b.Run(fmt.Sprintf("of=rows/n=%d/size=%d/ahead=%d", n, size, ahead), func(b *testing.B) {
+					rows, out := randomOffsets(n, size, len(memory)), make([]byte, n*size)
+					m := Move{Step: size, Size: size, Elem: 4, Ahead: Ahead{Rows: rows[:ahead]}}
+					for b.Loop() {
+						Rows(out, memory, rows[:n], m, nil)
+					}
+				})
+			}
+		}
+		b.Run(fmt.Sprintf("of=elements/n=%d", n), func(b *testing.B) {
+			out, v := make([]byte, n*4), Values{Bytes: benchValues(n, 8, 1000), Width: 8, Dim: 1000}
+			for b.Loop() {
+				Elements(out, memory, n, 4, v)
+			}
+		})
+		b.Run(fmt.Sprintf("of=columns/n=%d", n), func(b *testing.B) {
+			out := make([]byte, n*4)
+			c := Columns{Values: Values{Bytes: benchValues(n, 8, 100), Width: 8, Dim: 100}, Tuples: 1, Wide: n, Stride: n, Lane: 1}
+			for b.Loop() {
+				Gather(out, memory, 4, c)
+			}
+		})
+	}
+	for _, k := range []int{1, 3, 5} {
+		b.Run(fmt.Sprintf("of=tuples/n=16/k=%d", k), func(b *testing.B) {
+			axes := make([]Component, k)
+			for c := range axes {
+				axes[c] = Component{Dim: 100, Stride: 4}
+			}
+			values, rows := benchValues(16*k, 8, 100), make([]int64, 16)
+			for b.Loop() {
+				Tuples(rows, values, 8, 0, 0, axes, false)
+			}
+		})
 	}
 }

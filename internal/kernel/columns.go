@@ -5,40 +5,65 @@ import (
 	"unsafe"
 )
 
-// Columns are tuples of index values, one value for each of neighbouring
-// columns. Places and steps are in bytes, but for Stride and Lane.
+// Columns are index tuples with one value per column, where the columns are
+// adjacent in dst. Offsets and distances are in bytes, except Stride and Lane,
+// which are in elements of src.
 type Columns struct {
-	Values     // of all tuples; Ahead is not looked at
-	First  int // where the first tuple's values stand in Bytes
-	From   int // from one tuple's to the next's
-	At     int // where the first tuple goes in dst
-	To     int // from one to the next
-	Data   int // from what one tuple counts from in src to what the next does
-	Tuples int
-	Wide   int // columns
-	Stride int // from one position to the next in src, in elements
-	Lane   int // from one column to the next in src, in elements
-	Asked  int // how many tuples before its turn a tuple's values are asked for
-	Lines  int // how many lines of src are asked for with each tuple, in order
-	Next   int // from what the first tuple counts from to the first of its lines
-	Skip   int // from a tuple's first line to the next's
+	Values     // of all tuples; Gather ignores Ahead
+	First  int // offset of the first tuple's values in Bytes
+	From   int // bytes in Bytes between two tuples
+	At     int // offset of the first tuple's elements in dst
+	To     int // bytes in dst between two tuples
+	Data   int // bytes in src between the bases of two tuples
+	Tuples int // number of tuples
+	Wide   int // columns per tuple
+	Stride int // elements of src between two positions
+	Lane   int // elements of src between two columns
+	Asked  int // prefetch distance of the values, in tuples
+	Lines  int // cache lines of src that are prefetched with each tuple, in memory order
+	Next   int // bytes from src to the first line that is prefetched with the first tuple
+	Skip   int // bytes between the first prefetched lines of two tuples
 }
 
-// A columnsFunc is a form of Gather: it returns how many elements came before
-// the eight columns that have a value outside. With each eight columns, per
-// lines of those that are asked for are. The last 4 bytes of src that may be
-// read begin at limit.
-type columnsFunc func(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
+// columnsArgs are the arguments of a columnsFunc. Distances are in bytes, except
+// stride and lane, which are in elements of src.
+type columnsArgs struct {
+	dst, src, values *byte // of the first tuple
+	n                int   // columns per tuple
+	tuples           int   // at least 1
+	dim              int   // the valid values are 0 … dim-1
+	fromEnd          int   // added to negative values: dim, or 0
+	stride           int   // between two positions in src
+	lane             int   // between two columns in src
+	from             int   // between two tuples in values
+	to               int   // between two tuples in dst
+	data             int   // between the bases of two tuples in src
+	ahead            int   // prefetch distance of the values, or, in a flat Ahead form, of the elements, in bytes of values
+	line             int   // from src to the first line that is prefetched with the first tuple
+	lineStep         int   // between the first prefetched lines of two tuples
+	lines            int   // lines to prefetch with each tuple
+	perEight         int   // lines to prefetch with each eight columns
+	limit            int   // largest offset in src at which 4 bytes may be read
+}
 
-// Gather moves tuples of neighbours straight from their index values: with the
-// j-th value v of the t-th tuple,
+// A columnsFunc is a form of Gather in assembly, for one size of element and one
+// width of value. It processes eight columns at a time, stops before the eight
+// that contain an invalid value, and returns how many elements it has moved.
+type columnsFunc func(*columnsArgs) (moved int)
+
+// call runs the form.
+func (f columnsFunc) call(a *columnsArgs) int { return f(noescape(a)) }
+
+// Gather moves the elements of adjacent columns, selected by index values: for
+// the j-th value v of the t-th tuple,
 //
 //	dst[At + t·To + j·size : +size] = src[t·Data + (v·Stride + j·Lane)·size : +size]
 //
-// for elements of size bytes, 1, 2, 4 or 8, of values that are aligned. It
-// returns how many tuples came before the first that has a value outside; what
-// stands in the places of those from there on is anything. A place outside dst,
-// or an element that could lie outside src, panics before anything is moved.
+// An element has size bytes: 1, 2, 4 or 8. Gather stops at the first tuple with an
+// invalid value and returns how many tuples come before it; the contents of the
+// later tuples' places in dst are then undefined. Gather panics, before it moves
+// anything, if a place lies outside dst or a valid value could address an element
+// outside src. It allocates nothing.
 func Gather(dst, src []byte, size int, c Columns) (moved int) {
 	if c.Tuples == 0 || c.Wide == 0 {
 		return c.Tuples
@@ -50,7 +75,7 @@ func Gather(dst, src []byte, size int, c Columns) (moved int) {
 	if c.Dim == 0 {
 		return 0
 	}
-	_, _ = src[(c.Tuples-1)*c.Data:][:((c.Dim-1)*c.Stride+(c.Wide-1)*c.Lane+1)*size], src[min(c.Data, c.Stride, c.Lane, 0):] // none is below zero
+	_, _ = src[(c.Tuples-1)*c.Data:][:((c.Dim-1)*c.Stride+(c.Wide-1)*c.Lane+1)*size], src[min(c.Data, c.Stride, c.Lane, 0):] // panics for a negative one
 	move, stream := columnsForm(size, c.Width, c.Dim, c.Stride)
 	if c.Stride == 1 && c.Lane == 0 && c.Lines == 0 {
 		move, _, stream = flatForm(size, c.Width)
@@ -77,11 +102,14 @@ func Gather(dst, src []byte, size int, c Columns) (moved int) {
 	if per == 0 {
 		lines = 0
 	}
-	return move(to, unsafe.SliceData(src), &c.Bytes[c.First], c.Wide, c.Tuples, c.Dim, add, c.Stride, c.Lane,
-		c.From, c.To, c.Data, c.Asked*c.From, c.Next, c.Skip, lines, per, len(src)-4) / c.Wide
+	return move.call(&columnsArgs{
+		dst: to, src: unsafe.SliceData(src), values: &c.Bytes[c.First], n: c.Wide, tuples: c.Tuples,
+		dim: c.Dim, fromEnd: add, stride: c.Stride, lane: c.Lane, from: c.From, to: c.To, data: c.Data,
+		ahead: c.Asked * c.From, line: c.Next, lineStep: c.Skip, lines: lines, perEight: per, limit: len(src) - 4,
+	}) / c.Wide
 }
 
-// gather is the definition of Gather.
+// gather is the definition of Gather, against which its forms are tested.
 func gather[V int32 | int64](dst, src []byte, size int, c Columns) int {
 	switch size {
 	case 1:
@@ -112,7 +140,7 @@ func gatherOf[E [1]byte | [2]byte | [4]byte | [8]byte, V int32 | int64](dst, src
 		for first := 0; first < c.Wide; first += piece {
 			last := min(first+piece, c.Wide)
 			if c.Lines > 0 {
-				line := max(0, c.Next+t*c.Skip) // the first of this tuple's
+				line := max(0, c.Next+t*c.Skip) // the tuple's first line to prefetch
 				ask(src[min(line+c.Lines*first/c.Wide*64, len(src)):min(line+c.Lines*last/c.Wide*64, len(src))])
 			}
 			place := unsafe.Pointer(&to[first*size])
@@ -128,8 +156,8 @@ func gatherOf[E [1]byte | [2]byte | [4]byte | [8]byte, V int32 | int64](dst, src
 	return c.Tuples
 }
 
-// BurstLines is how many lines are asked for at once: what comes behind a longer
-// burst waits. What is read is best read all in order.
+// BurstLines is how many cache lines are prefetched at once. A core has a few
+// dozen line fill buffers: loads behind a longer burst wait for a free one.
 const BurstLines = 32
 
 func columnsOf[E [1]byte | [2]byte | [4]byte | [8]byte, V int32 | int64](to, from []E, values []V, c Columns, add int64) bool {
@@ -146,7 +174,7 @@ func columnsOf[E [1]byte | [2]byte | [4]byte | [8]byte, V int32 | int64](to, fro
 	return true
 }
 
-// ask asks the memory for b, or, where that cannot be said, reads it.
+// ask prefetches b; the generic form, which has no prefetch, reads it.
 func ask(b []byte) {
 	if form >= formAMD64 {
 		Prefetch(b)
@@ -155,8 +183,8 @@ func ask(b []byte) {
 	}
 }
 
-// touch reads a byte of every line of b, which is read soon: a processor need
-// not wait for what nobody uses, and sees that the lines come in order.
+// touch loads one byte of every cache line of b. No later instruction depends on
+// the values, so the loads overlap; their order trains the hardware prefetcher.
 func touch(b []byte) {
 	var x byte
 	for i := 0; i < len(b); i += 64 {
@@ -165,7 +193,7 @@ func touch(b []byte) {
 	runtime.KeepAlive(x)
 }
 
-// Bytes is integers as they lie in memory.
+// Bytes returns the memory of v, without a copy.
 func Bytes(v []int64) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), 8*len(v))
 }

@@ -1,26 +1,25 @@
 //go:build !purego
 
+#include "go_asm.h"
 #include "textflag.h"
 
-// Tuples of neighbouring columns, straight from their index values: the j-th value
-// v of the t-th tuple, checked against dim, means element v·stride + j·lane of
-// src + t·data. They stop before the eight columns that have a value outside,
-// and say how many elements came before those. Eight columns a turn; what is left
-// of a tuple is masked.
+// The forms of Gather: eight columns per iteration; a mask selects the columns that
+// remain at the end of a tuple. They stop before the eight columns that contain an
+// invalid value, and return how many elements precede those.
 //
-//	DI  where the tuple goes             Z8   dim
-//	SI  what the tuple counts from       Z9   what is added to a negative value: dim, or 0
-//	DX  the tuple's values               Z10  stride
-//	CX  columns that are done            Z7   j·lane of this turn; Z5 of the first, Z6 from one to the next
-//	                                     Z11  the last 4 bytes of src, Z13 a multiple of 4: for narrow elements
-//	R8  columns in whole turns           K5   eight columns, K4 those that are left of a tuple
-//	R9  tuples that are left             R10  how far the values that are asked for stand from DX
-//	R12 dim
-//	R13 the line that is asked for       R15  lines of this tuple that are still to be asked for
-//	R14 the first line that is asked for with this tuple
+//	DI  tuple's place in dst             Z8   dim
+//	SI  tuple's base in src              Z9   added to negative values: dim, or 0
+//	DX  tuple's values                   Z10  stride
+//	CX  columns that are done            Z7   j·lane of the eight columns; Z5 of the first eight, Z6 is 8·lane
+//	BX  the arguments                    Z11  largest offset from SI for a read of 4 bytes, Z12 data
+//	R8  columns, rounded down to eights  Z13  mask that rounds down to a multiple of 4
+//	R9  remaining tuples                 K5   all eight columns, K4 the remaining columns of a tuple
+//	R12 dim                              R10  prefetch distance in bytes of values
+//	R13 next line to prefetch            R15  lines still to prefetch with this tuple
+//	R14 first line to prefetch with the next tuple
 //
-// A gather keeps what its mask leaves out, so that it waits for what the
-// register held: it is cleared first.
+// VPGATHER leaves lanes outside its mask unchanged, and so depends on its
+// destination register. Clearing the register first breaks that dependency.
 
 DATA lanes<>+0(SB)/8, $0
 DATA lanes<>+8(SB)/8, $1
@@ -32,11 +31,13 @@ DATA lanes<>+48(SB)/8, $6
 DATA lanes<>+56(SB)/8, $7
 GLOBL lanes<>(SB), RODATA|NOPTR, $64
 
+// CARGS loads the arguments that stay in registers.
 #define CARGS \
-	MOVQ dst+0(FP), DI; \
-	MOVQ src+8(FP), SI; \
-	MOVQ values+16(FP), DX; \
-	MOVQ n+24(FP), CX; \
+	MOVQ a+0(FP), BX; \
+	MOVQ columnsArgs_dst(BX), DI; \
+	MOVQ columnsArgs_src(BX), SI; \
+	MOVQ columnsArgs_values(BX), DX; \
+	MOVQ columnsArgs_n(BX), CX; \
 	MOVQ CX, R8; \
 	ANDQ $~7, R8; \
 	ANDQ $7, CX; \
@@ -44,27 +45,29 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $64
 	SHLL CX, AX; \
 	DECL AX; \
 	KMOVB AX, K4; \
-	MOVQ tuples+32(FP), R9; \
-	VPBROADCASTQ dim+40(FP), Z8; \
-	VPBROADCASTQ fromEnd+48(FP), Z9; \
-	VPBROADCASTQ stride+56(FP), Z10; \
-	VPBROADCASTQ lane+64(FP), Z6; \
+	MOVQ columnsArgs_tuples(BX), R9; \
+	VPBROADCASTQ columnsArgs_dim(BX), Z8; \
+	VPBROADCASTQ columnsArgs_fromEnd(BX), Z9; \
+	VPBROADCASTQ columnsArgs_stride(BX), Z10; \
+	VPBROADCASTQ columnsArgs_lane(BX), Z6; \
 	VPMULLQ lanes<>(SB), Z6, Z5; \
 	VPSLLQ $3, Z6, Z6; \
-	MOVQ dim+40(FP), R12; \
-	MOVQ later+96(FP), R10; \
-	MOVQ next+104(FP), R14; \
+	MOVQ columnsArgs_dim(BX), R12; \
+	MOVQ columnsArgs_ahead(BX), R10; \
+	MOVQ columnsArgs_line(BX), R14; \
 	ADDQ SI, R14; \
-	VPBROADCASTQ limit+136(FP), Z11; \
-	VPBROADCASTQ data+88(FP), Z12; \
+	VPBROADCASTQ columnsArgs_limit(BX), Z11; \
+	VPBROADCASTQ columnsArgs_data(BX), Z12; \
 	MOVQ $~3, AX; \
 	VPBROADCASTQ AX, Z13; \
 	KXNORB K5, K5, K5
 
-// MANY is how eight columns are usually moved: one by one, each value looked at
-// once and checked, which takes less time than a processor's own gather. Where
-// one counts from the end, or is outside, all eight of its turn are looked at
-// again, at once: what was moved of them is moved once more, or is anything.
+// The argument MANY of COLUMNS moves eight columns whose values are all in
+// 0 … dim-1. SINGLY moves them one by one, which is faster than VPGATHER. Each
+// value is loaded once, so that the value that is checked is the value that is
+// used, even if another goroutine writes to it. If a value is negative or too
+// large, MANY jumps to hard, which loads all eight again and moves them with
+// VPGATHER, or stops.
 #define INDEX8(k, to) MOVQ (k*8)(DX)(CX*8), to
 #define INDEX4(k, to) MOVLQSX (k*4)(DX)(CX*4), to
 
@@ -91,8 +94,8 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $64
 #define SINGLY4(load, width, INDEX, FIND, GATHER, STORE) TAKE(INDEX, MOVL, 4)
 #define SINGLY8(load, width, INDEX, FIND, GATHER, STORE) TAKE(INDEX, MOVQ, 8)
 
-// ATONCE is MANY where elements are more than positions, or written past the
-// caches, which takes whole registers.
+// ATONCE is MANY with VPGATHER: for positions that must be multiplied by a stride,
+// and for non-temporal stores, which take whole registers.
 #define ATONCE(load, width, INDEX, FIND, GATHER, STORE) \
 	load       (DX)(CX*width), Z1; \
 	VPCMPUQ    $5, Z8, Z1, K2; \
@@ -104,9 +107,8 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $64
 	GATHER; \
 	STORE
 
-// FROMEND counts negative values from the end, as far as a mask leaves them, and
-// looks for one that is outside. ELEMENT finds the elements that positions mean;
-// where stride is 1 and lane 0, they are that already.
+// FROMEND adds dim to negative values, if they count from the end, and jumps to out
+// if a value under the mask is then outside 0 … dim-1.
 #define FROMEND(mask) \
 	VPMOVQ2M   Z1, K1; \
 	VPADDQ     Z9, Z1, K1, Z1; \
@@ -116,6 +118,8 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $64
 	KMOVB      mask, K3; \
 	VPXORQ     Z0, Z0, Z0
 
+// ELEMENT turns positions into element numbers, v·stride + j·lane. SELF replaces
+// it for stride 1 and lane 0, where they are equal.
 #define ELEMENT \
 	VPMULUDQ   Z10, Z1, Z1; \
 	VPADDQ     Z7, Z1, Z1; \
@@ -123,9 +127,10 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $64
 
 #define SELF
 
-// Elements of 1 and 2 bytes are gathered as 4, which must not reach behind src,
-// and should not into the next line: they are read where a multiple of 4 is, or
-// the end, and shifted.
+// NARROW gathers elements of 1 and 2 bytes, as VPGATHER loads at least 4. It rounds
+// the offset down to a multiple of 4, so that the load stays in the element's
+// cache line, and to limit, so that it stays in src; a shift moves the element to
+// the low bits.
 #define NARROW \
 	VPANDQ     Z13, Z1, Z2; \
 	VPMINSQ    Z11, Z2, Z2; \
@@ -149,19 +154,20 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $64
 #define STREAM4 VMOVNTDQ Y0, (DI)(CX*4)
 #define STREAM8 VMOVNTDQ Z0, (DI)(CX*8)
 
+// LEFT stores the remaining columns of a tuple, under the mask K4.
 #define LEFT1 VPMOVDB Y0, K4, (DI)(CX*1)
 #define LEFT2 VPMOVDW Y0, K4, (DI)(CX*2)
 #define LEFT4 VMOVDQU32 Y0, K4, (DI)(CX*4)
 #define LEFT8 VMOVDQU64 Z0, K4, (DI)(CX*8)
 
-// LINES asks for the values of a later tuple, and for so many lines of src in
-// order.
+// The argument ASK of COLUMNS prefetches. LINES prefetches the values of a later
+// tuple, and the next lines of src.
 #define LINES(load, width, size) \
 	LEAQ       (DX)(CX*width), AX; \
 	PREFETCHT0 (AX)(R10*1); \
 	TESTQ      R15, R15; \
 	JLE        asked; \
-	MOVQ       per+128(FP), AX; \
+	MOVQ       columnsArgs_perEight(BX), AX; \
 	SUBQ       AX, R15; \
 ask: \
 	PREFETCHT0 (R13); \
@@ -170,17 +176,17 @@ ask: \
 	JNZ        ask; \
 asked:
 
-// VALUES asks for later values only.
+// VALUES prefetches later values only.
 #define VALUES(load, width, size) \
 	PREFETCHT0 4096(DX)(CX*width)
 
-// PASTLINES is LINES where no line of src is asked for, as in forms that stream.
+// PASTLINES is LINES without lines of src, for the forms with non-temporal stores.
 #define PASTLINES(load, width, size) \
 	LEAQ       (DX)(CX*width), AX; \
 	PREFETCHT0 (AX)(R10*1)
 
-// EACH asks for the elements of eight later values, and for values that come
-// some 4 KiB behind those.
+// EACH prefetches the elements of eight later values, and the values 4 KiB behind
+// those.
 #define EACH(load, width, size) \
 	LEAQ       (DX)(CX*width), AX; \
 	ADDQ       R10, AX; \
@@ -202,13 +208,14 @@ asked:
 	PREFETCHT0 (SI)(R13*size); \
 	PREFETCHT0 (SI)(R15*size)
 
+// COLUMNS is the loop over tuples and eights of columns.
 #define COLUMNS(load, loadleft, scalar, width, size, ASK, MANY, INDEX, FIND, GATHER, STORE, LEFT, FENCE) \
 	CARGS; \
 row: \
 	VMOVDQA64  Z5, Z7; \
 	MOVQ       R14, R13; \
-	ADDQ       step+112(FP), R14; \
-	MOVQ       lines+120(FP), R15; \
+	ADDQ       columnsArgs_lineStep(BX), R14; \
+	MOVQ       columnsArgs_lines(BX), R15; \
 	XORL       CX, CX; \
 	CMPQ       CX, R8; \
 	JGE        left; \
@@ -229,9 +236,9 @@ left: \
 	LEFT; \
 none: \
 	XORL       CX, CX; \
-	ADDQ       from+72(FP), DX; \
-	ADDQ       to+80(FP), DI; \
-	ADDQ       data+88(FP), SI; \
+	ADDQ       columnsArgs_from(BX), DX; \
+	ADDQ       columnsArgs_to(BX), DI; \
+	ADDQ       columnsArgs_data(BX), SI; \
 	VPSUBQ     Z12, Z11, Z11; \
 	DECQ       R9; \
 	JNZ        row; \
@@ -246,139 +253,139 @@ hard: \
 out: \
 	FENCE; \
 	VZEROUPPER; \
-	MOVQ tuples+32(FP), AX; \
+	MOVQ columnsArgs_tuples(BX), AX; \
 	SUBQ R9, AX; \
-	IMULQ n+24(FP), AX; \
+	IMULQ columnsArgs_n(BX), AX; \
 	ADDQ CX, AX; \
-	MOVQ AX, ret+144(FP); \
+	MOVQ AX, moved+8(FP); \
 	RET
 
 #define NOFENCE
 
-// func columns1of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·columns1of8AVX512(SB), NOSPLIT, $0-152
+// func columns1of8AVX512(a *columnsArgs) (moved int)
+TEXT ·columns1of8AVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 1, LINES, ATONCE, INDEX8, ELEMENT, GATHER1, STORE1, LEFT1, NOFENCE)
 
-// func flat1of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat1of8AVX512(SB), NOSPLIT, $0-152
+// func flat1of8AVX512(a *columnsArgs) (moved int)
+TEXT ·flat1of8AVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 1, VALUES, SINGLY1, INDEX8, SELF, GATHER1, STORE1, LEFT1, NOFENCE)
 
-// func flat1of8AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat1of8AheadAVX512(SB), NOSPLIT, $0-152
+// func flat1of8AheadAVX512(a *columnsArgs) (moved int)
+TEXT ·flat1of8AheadAVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 1, EACH, SINGLY1, INDEX8, SELF, GATHER1, STORE1, LEFT1, NOFENCE)
 
-// func columns2of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·columns2of8AVX512(SB), NOSPLIT, $0-152
+// func columns2of8AVX512(a *columnsArgs) (moved int)
+TEXT ·columns2of8AVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 2, LINES, ATONCE, INDEX8, ELEMENT, GATHER2, STORE2, LEFT2, NOFENCE)
 
-// func flat2of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat2of8AVX512(SB), NOSPLIT, $0-152
+// func flat2of8AVX512(a *columnsArgs) (moved int)
+TEXT ·flat2of8AVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 2, VALUES, SINGLY2, INDEX8, SELF, GATHER2, STORE2, LEFT2, NOFENCE)
 
-// func flat2of8AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat2of8AheadAVX512(SB), NOSPLIT, $0-152
+// func flat2of8AheadAVX512(a *columnsArgs) (moved int)
+TEXT ·flat2of8AheadAVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 2, EACH, SINGLY2, INDEX8, SELF, GATHER2, STORE2, LEFT2, NOFENCE)
 
-// func columns4of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·columns4of8AVX512(SB), NOSPLIT, $0-152
+// func columns4of8AVX512(a *columnsArgs) (moved int)
+TEXT ·columns4of8AVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 4, LINES, ATONCE, INDEX8, ELEMENT, GATHER4, STORE4, LEFT4, NOFENCE)
 
-// func columns4of8StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·columns4of8StreamAVX512(SB), NOSPLIT, $0-152
+// func columns4of8StreamAVX512(a *columnsArgs) (moved int)
+TEXT ·columns4of8StreamAVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 4, PASTLINES, ATONCE, INDEX8, ELEMENT, GATHER4, STREAM4, LEFT4, SFENCE)
 
-// func flat4of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat4of8AVX512(SB), NOSPLIT, $0-152
+// func flat4of8AVX512(a *columnsArgs) (moved int)
+TEXT ·flat4of8AVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 4, VALUES, SINGLY4, INDEX8, SELF, GATHER4, STORE4, LEFT4, NOFENCE)
 
-// func flat4of8AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat4of8AheadAVX512(SB), NOSPLIT, $0-152
+// func flat4of8AheadAVX512(a *columnsArgs) (moved int)
+TEXT ·flat4of8AheadAVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 4, EACH, SINGLY4, INDEX8, SELF, GATHER4, STORE4, LEFT4, NOFENCE)
 
-// func flat4of8StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat4of8StreamAVX512(SB), NOSPLIT, $0-152
+// func flat4of8StreamAVX512(a *columnsArgs) (moved int)
+TEXT ·flat4of8StreamAVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 4, VALUES, ATONCE, INDEX8, SELF, GATHER4, STREAM4, LEFT4, SFENCE)
 
-// func columns8of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·columns8of8AVX512(SB), NOSPLIT, $0-152
+// func columns8of8AVX512(a *columnsArgs) (moved int)
+TEXT ·columns8of8AVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 8, LINES, ATONCE, INDEX8, ELEMENT, GATHER8, STORE8, LEFT8, NOFENCE)
 
-// func columns8of8StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·columns8of8StreamAVX512(SB), NOSPLIT, $0-152
+// func columns8of8StreamAVX512(a *columnsArgs) (moved int)
+TEXT ·columns8of8StreamAVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 8, PASTLINES, ATONCE, INDEX8, ELEMENT, GATHER8, STREAM8, LEFT8, SFENCE)
 
-// func flat8of8AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat8of8AVX512(SB), NOSPLIT, $0-152
+// func flat8of8AVX512(a *columnsArgs) (moved int)
+TEXT ·flat8of8AVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 8, VALUES, SINGLY8, INDEX8, SELF, GATHER8, STORE8, LEFT8, NOFENCE)
 
-// func flat8of8AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat8of8AheadAVX512(SB), NOSPLIT, $0-152
+// func flat8of8AheadAVX512(a *columnsArgs) (moved int)
+TEXT ·flat8of8AheadAVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 8, EACH, SINGLY8, INDEX8, SELF, GATHER8, STORE8, LEFT8, NOFENCE)
 
-// func flat8of8StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat8of8StreamAVX512(SB), NOSPLIT, $0-152
+// func flat8of8StreamAVX512(a *columnsArgs) (moved int)
+TEXT ·flat8of8StreamAVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VMOVDQU64, VMOVDQU64.Z, MOVQ, 8, 8, VALUES, ATONCE, INDEX8, SELF, GATHER8, STREAM8, LEFT8, SFENCE)
 
-// func columns1of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·columns1of4AVX512(SB), NOSPLIT, $0-152
+// func columns1of4AVX512(a *columnsArgs) (moved int)
+TEXT ·columns1of4AVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 1, LINES, ATONCE, INDEX4, ELEMENT, GATHER1, STORE1, LEFT1, NOFENCE)
 
-// func flat1of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat1of4AVX512(SB), NOSPLIT, $0-152
+// func flat1of4AVX512(a *columnsArgs) (moved int)
+TEXT ·flat1of4AVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 1, VALUES, SINGLY1, INDEX4, SELF, GATHER1, STORE1, LEFT1, NOFENCE)
 
-// func flat1of4AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat1of4AheadAVX512(SB), NOSPLIT, $0-152
+// func flat1of4AheadAVX512(a *columnsArgs) (moved int)
+TEXT ·flat1of4AheadAVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 1, EACH, SINGLY1, INDEX4, SELF, GATHER1, STORE1, LEFT1, NOFENCE)
 
-// func columns2of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·columns2of4AVX512(SB), NOSPLIT, $0-152
+// func columns2of4AVX512(a *columnsArgs) (moved int)
+TEXT ·columns2of4AVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 2, LINES, ATONCE, INDEX4, ELEMENT, GATHER2, STORE2, LEFT2, NOFENCE)
 
-// func flat2of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat2of4AVX512(SB), NOSPLIT, $0-152
+// func flat2of4AVX512(a *columnsArgs) (moved int)
+TEXT ·flat2of4AVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 2, VALUES, SINGLY2, INDEX4, SELF, GATHER2, STORE2, LEFT2, NOFENCE)
 
-// func flat2of4AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat2of4AheadAVX512(SB), NOSPLIT, $0-152
+// func flat2of4AheadAVX512(a *columnsArgs) (moved int)
+TEXT ·flat2of4AheadAVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 2, EACH, SINGLY2, INDEX4, SELF, GATHER2, STORE2, LEFT2, NOFENCE)
 
-// func columns4of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·columns4of4AVX512(SB), NOSPLIT, $0-152
+// func columns4of4AVX512(a *columnsArgs) (moved int)
+TEXT ·columns4of4AVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 4, LINES, ATONCE, INDEX4, ELEMENT, GATHER4, STORE4, LEFT4, NOFENCE)
 
-// func columns4of4StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·columns4of4StreamAVX512(SB), NOSPLIT, $0-152
+// func columns4of4StreamAVX512(a *columnsArgs) (moved int)
+TEXT ·columns4of4StreamAVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 4, PASTLINES, ATONCE, INDEX4, ELEMENT, GATHER4, STREAM4, LEFT4, SFENCE)
 
-// func flat4of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat4of4AVX512(SB), NOSPLIT, $0-152
+// func flat4of4AVX512(a *columnsArgs) (moved int)
+TEXT ·flat4of4AVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 4, VALUES, SINGLY4, INDEX4, SELF, GATHER4, STORE4, LEFT4, NOFENCE)
 
-// func flat4of4AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat4of4AheadAVX512(SB), NOSPLIT, $0-152
+// func flat4of4AheadAVX512(a *columnsArgs) (moved int)
+TEXT ·flat4of4AheadAVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 4, EACH, SINGLY4, INDEX4, SELF, GATHER4, STORE4, LEFT4, NOFENCE)
 
-// func flat4of4StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat4of4StreamAVX512(SB), NOSPLIT, $0-152
+// func flat4of4StreamAVX512(a *columnsArgs) (moved int)
+TEXT ·flat4of4StreamAVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 4, VALUES, ATONCE, INDEX4, SELF, GATHER4, STREAM4, LEFT4, SFENCE)
 
-// func columns8of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·columns8of4AVX512(SB), NOSPLIT, $0-152
+// func columns8of4AVX512(a *columnsArgs) (moved int)
+TEXT ·columns8of4AVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 8, LINES, ATONCE, INDEX4, ELEMENT, GATHER8, STORE8, LEFT8, NOFENCE)
 
-// func columns8of4StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·columns8of4StreamAVX512(SB), NOSPLIT, $0-152
+// func columns8of4StreamAVX512(a *columnsArgs) (moved int)
+TEXT ·columns8of4StreamAVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 8, PASTLINES, ATONCE, INDEX4, ELEMENT, GATHER8, STREAM8, LEFT8, SFENCE)
 
-// func flat8of4AVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat8of4AVX512(SB), NOSPLIT, $0-152
+// func flat8of4AVX512(a *columnsArgs) (moved int)
+TEXT ·flat8of4AVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 8, VALUES, SINGLY8, INDEX4, SELF, GATHER8, STORE8, LEFT8, NOFENCE)
 
-// func flat8of4AheadAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat8of4AheadAVX512(SB), NOSPLIT, $0-152
+// func flat8of4AheadAVX512(a *columnsArgs) (moved int)
+TEXT ·flat8of4AheadAVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 8, EACH, SINGLY8, INDEX4, SELF, GATHER8, STORE8, LEFT8, NOFENCE)
 
-// func flat8of4StreamAVX512(dst, src, values *byte, n, tuples, dim, fromEnd, stride, lane, from, to, data, later, next, step, lines, per, limit int) int
-TEXT ·flat8of4StreamAVX512(SB), NOSPLIT, $0-152
+// func flat8of4StreamAVX512(a *columnsArgs) (moved int)
+TEXT ·flat8of4StreamAVX512(SB), NOSPLIT, $0-16
 	COLUMNS(VPMOVSXDQ, VPMOVSXDQ.Z, MOVLQSX, 4, 8, VALUES, ATONCE, INDEX4, SELF, GATHER8, STREAM8, LEFT8, SFENCE)

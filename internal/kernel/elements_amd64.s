@@ -1,29 +1,33 @@
 //go:build !purego
 
+#include "go_asm.h"
 #include "textflag.h"
 
-// Elements straight from index values: n values of 8 or 4 bytes, checked
-// against dim, each the number of an element. They stop at the first value that
-// is outside and say how many were moved.
+// The scalar forms of Elements: one index value of 8 or 4 bytes per iteration.
+// They stop at the first value outside 0 … dim-1 and return how many elements they
+// have moved.
 //
-//	DI  where the next element goes      R8   dim
-//	SI  the elements                     R9   what is added to a negative value: dim, or 0
-//	DX  the next value                   R10  how far the value to prefetch stands from DX, in bytes
-//	CX  values that are left
+//	DI  next place in dst                R8   dim
+//	SI  src                              R9   added to negative values: dim, or 0
+//	DX  next value                       R10  prefetch distance in bytes of values
+//	CX  remaining values
 
 #define EARGS \
-	MOVQ dst+0(FP), DI; \
-	MOVQ src+8(FP), SI; \
-	MOVQ values+16(FP), DX; \
-	MOVQ n+24(FP), CX; \
-	MOVQ dim+32(FP), R8; \
-	MOVQ fromEnd+40(FP), R9; \
-	MOVQ later+48(FP), R10
+	MOVQ a+0(FP), AX; \
+	MOVQ elementsArgs_dst(AX), DI; \
+	MOVQ elementsArgs_src(AX), SI; \
+	MOVQ elementsArgs_values(AX), DX; \
+	MOVQ elementsArgs_n(AX), CX; \
+	MOVQ elementsArgs_dim(AX), R8; \
+	MOVQ elementsArgs_fromEnd(AX), R9; \
+	MOVQ elementsArgs_ahead(AX), R10
 
-// The values themselves come in order, which the hardware does not see early
-// enough: they are asked for STREAM bytes before their turn.
+// STREAM is the prefetch distance of the values themselves, in bytes. They are
+// read in order, but the hardware prefetcher starts too late on each block.
 #define STREAM 4096
 
+// CHECK turns the value in AX into a position, and leaves the loop if it is
+// outside 0 … dim-1.
 #define CHECK \
 	MOVQ AX, R12; \
 	SARQ $63, R12; \
@@ -32,10 +36,12 @@
 	CMPQ AX, R8; \
 	JCC  out
 
+// DONE returns how many elements were moved.
 #define DONE \
-	MOVQ n+24(FP), AX; \
+	MOVQ a+0(FP), AX; \
+	MOVQ elementsArgs_n(AX), AX; \
 	SUBQ CX, AX; \
-	MOVQ AX, ret+56(FP); \
+	MOVQ AX, moved+8(FP); \
 	RET
 
 #define ELEMENTS(load, width, move, size) \
@@ -68,83 +74,83 @@ loop: \
 out: \
 	DONE
 
-// func elements1of8(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements1of8(SB), NOSPLIT, $0-64
+// func elements1of8(a *elementsArgs) (moved int)
+TEXT ·elements1of8(SB), NOSPLIT, $0-16
 	EARGS
 	ELEMENTS(MOVQ, 8, MOVB, 1)
 
-// func elements1of8Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements1of8Ahead(SB), NOSPLIT, $0-64
+// func elements1of8Ahead(a *elementsArgs) (moved int)
+TEXT ·elements1of8Ahead(SB), NOSPLIT, $0-16
 	EARGS
 	ELEMENTSAHEAD(MOVQ, 8, MOVB, 1)
 
-// func elements2of8(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements2of8(SB), NOSPLIT, $0-64
+// func elements2of8(a *elementsArgs) (moved int)
+TEXT ·elements2of8(SB), NOSPLIT, $0-16
 	EARGS
 	ELEMENTS(MOVQ, 8, MOVW, 2)
 
-// func elements2of8Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements2of8Ahead(SB), NOSPLIT, $0-64
+// func elements2of8Ahead(a *elementsArgs) (moved int)
+TEXT ·elements2of8Ahead(SB), NOSPLIT, $0-16
 	EARGS
 	ELEMENTSAHEAD(MOVQ, 8, MOVW, 2)
 
-// func elements4of8(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements4of8(SB), NOSPLIT, $0-64
+// func elements4of8(a *elementsArgs) (moved int)
+TEXT ·elements4of8(SB), NOSPLIT, $0-16
 	EARGS
 	ELEMENTS(MOVQ, 8, MOVL, 4)
 
-// func elements4of8Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements4of8Ahead(SB), NOSPLIT, $0-64
+// func elements4of8Ahead(a *elementsArgs) (moved int)
+TEXT ·elements4of8Ahead(SB), NOSPLIT, $0-16
 	EARGS
 	ELEMENTSAHEAD(MOVQ, 8, MOVL, 4)
 
-// func elements8of8(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements8of8(SB), NOSPLIT, $0-64
+// func elements8of8(a *elementsArgs) (moved int)
+TEXT ·elements8of8(SB), NOSPLIT, $0-16
 	EARGS
 	ELEMENTS(MOVQ, 8, MOVQ, 8)
 
-// func elements8of8Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements8of8Ahead(SB), NOSPLIT, $0-64
+// func elements8of8Ahead(a *elementsArgs) (moved int)
+TEXT ·elements8of8Ahead(SB), NOSPLIT, $0-16
 	EARGS
 	ELEMENTSAHEAD(MOVQ, 8, MOVQ, 8)
 
-// func elements1of4(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements1of4(SB), NOSPLIT, $0-64
+// func elements1of4(a *elementsArgs) (moved int)
+TEXT ·elements1of4(SB), NOSPLIT, $0-16
 	EARGS
 	ELEMENTS(MOVLQSX, 4, MOVB, 1)
 
-// func elements1of4Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements1of4Ahead(SB), NOSPLIT, $0-64
+// func elements1of4Ahead(a *elementsArgs) (moved int)
+TEXT ·elements1of4Ahead(SB), NOSPLIT, $0-16
 	EARGS
 	ELEMENTSAHEAD(MOVLQSX, 4, MOVB, 1)
 
-// func elements2of4(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements2of4(SB), NOSPLIT, $0-64
+// func elements2of4(a *elementsArgs) (moved int)
+TEXT ·elements2of4(SB), NOSPLIT, $0-16
 	EARGS
 	ELEMENTS(MOVLQSX, 4, MOVW, 2)
 
-// func elements2of4Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements2of4Ahead(SB), NOSPLIT, $0-64
+// func elements2of4Ahead(a *elementsArgs) (moved int)
+TEXT ·elements2of4Ahead(SB), NOSPLIT, $0-16
 	EARGS
 	ELEMENTSAHEAD(MOVLQSX, 4, MOVW, 2)
 
-// func elements4of4(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements4of4(SB), NOSPLIT, $0-64
+// func elements4of4(a *elementsArgs) (moved int)
+TEXT ·elements4of4(SB), NOSPLIT, $0-16
 	EARGS
 	ELEMENTS(MOVLQSX, 4, MOVL, 4)
 
-// func elements4of4Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements4of4Ahead(SB), NOSPLIT, $0-64
+// func elements4of4Ahead(a *elementsArgs) (moved int)
+TEXT ·elements4of4Ahead(SB), NOSPLIT, $0-16
 	EARGS
 	ELEMENTSAHEAD(MOVLQSX, 4, MOVL, 4)
 
-// func elements8of4(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements8of4(SB), NOSPLIT, $0-64
+// func elements8of4(a *elementsArgs) (moved int)
+TEXT ·elements8of4(SB), NOSPLIT, $0-16
 	EARGS
 	ELEMENTS(MOVLQSX, 4, MOVQ, 8)
 
-// func elements8of4Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
-TEXT ·elements8of4Ahead(SB), NOSPLIT, $0-64
+// func elements8of4Ahead(a *elementsArgs) (moved int)
+TEXT ·elements8of4Ahead(SB), NOSPLIT, $0-16
 	EARGS
 	ELEMENTSAHEAD(MOVLQSX, 4, MOVQ, 8)
 

@@ -4,5 +4,5 @@ package kernel
 
 import "testing"
 
-// guarded is n bytes of memory; guard pages are a unix matter here.
+// guarded returns n bytes of memory, without guard pages on this system.
 func guarded(_ *testing.T, n int) []byte { return make([]byte, n) }

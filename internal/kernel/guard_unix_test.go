@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// guarded is n bytes that end where a page without access begins.
+// guarded returns n bytes that end where a page without access begins.
 func guarded(t *testing.T, n int) []byte {
 	page := os.Getpagesize()
 	room := (n + page - 1) / page * page

@@ -11,11 +11,10 @@ import (
 	"unsafe"
 )
 
-// sizes are slices of every length around the widths that have a form of their
-// own.
+// sizes are slice lengths on both sides of every limit between two forms.
 var sizes = []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 20, 31, 32, 33, 48, 60, 63, 64, 65, 100, 127, 128, 129, 191, 300, 512, 960, 1000, 1024, 1984, 2047, 2048, 2112, 2200, 3072, 4096, 4160}
 
-// each runs a test in every form that this machine has.
+// each runs a test in every form that this machine can run.
 func each(t *testing.T, f func(t *testing.T, form string)) {
 	for _, name := range Forms() {
 		restore := Use(name)
@@ -24,9 +23,9 @@ func each(t *testing.T, f func(t *testing.T, form string)) {
 	}
 }
 
-// FuzzRows holds every form of Rows against the definition. Source and
-// destination end at memory that may not be touched, where the system has it,
-// and begin at every misalignment; what is prefetched lies anywhere.
+// FuzzRows compares every form of Rows with the definition. src and dst end at a
+// guard page, if the system has them, and begin at every misalignment; prefetched
+// addresses are arbitrary.
 func FuzzRows(f *testing.F) {
 	for seed := range uint64(100) {
 		f.Add(seed, uint8(seed), seed%3 == 0)
@@ -45,7 +44,7 @@ func FuzzRows(f *testing.F) {
 		}
 		count, n := 1+r.IntN(20), r.IntN(70)
 		if r.IntN(8) == 0 {
-			n = 200 + r.IntN(400) // more than a patch has
+			n = 200 + r.IntN(400) // above the 256 rows of a patch
 		}
 		gap := 0
 		if r.IntN(3) == 0 {
@@ -73,10 +72,10 @@ func FuzzRows(f *testing.F) {
 		m.Ahead.Bias = int(r.Uint32())
 		m.Ahead.Rows = make([]int64, r.IntN(n+10))
 		for j := range m.Ahead.Rows {
-			m.Ahead.Rows[j] = int64(r.Uint64()) // a prefetch does not mind
+			m.Ahead.Rows[j] = int64(r.Uint64()) // a prefetch cannot fault
 		}
 		if m.At = r.IntN(70); r.IntN(2) == 0 {
-			m.At, m.Step = 64, (m.Step+63)&^63 // where streams begin
+			m.At, m.Step = 64, (m.Step+63)&^63 // aligned for non-temporal stores
 		}
 		back := r.IntN(4) == 0
 		length := m.At + n*m.Step + size
@@ -120,7 +119,7 @@ func TestRowsRefusesPlacesOutside(t *testing.T) {
 	})
 }
 
-// FuzzElements holds every form of Elements against doing what it says.
+// FuzzElements compares every form of Elements with a loop over its values.
 func FuzzElements(f *testing.F) {
 	for seed := range uint64(60) {
 		f.Add(seed)
@@ -162,7 +161,7 @@ func FuzzElements(f *testing.F) {
 				moved++
 			}
 		}
-		more := guarded(t, (n+r.IntN(90))*width) // values that are only asked for
+		more := guarded(t, (n+r.IntN(90))*width) // further values, for prefetches only
 		copy(more, values)
 		for _, ahead := range []int{0, 1, 7, 64, 200} {
 			each(t, func(t *testing.T, form string) {
@@ -182,8 +181,8 @@ func FuzzElements(f *testing.F) {
 	})
 }
 
-// FuzzColumns holds every form of Gather against doing what it says: strips,
-// rows of data of their own for every tuple, and everything between.
+// FuzzColumns compares every form of Gather with a loop over its values: on strips,
+// on a row of data per tuple, and on layouts between the two.
 func FuzzColumns(f *testing.F) {
 	for seed := range uint64(160) {
 		f.Add(seed)
@@ -201,7 +200,7 @@ func FuzzColumns(f *testing.F) {
 			between = 0 // the same values for every tuple
 		}
 		if r.IntN(2) == 0 {
-			gap = (n*size + 63) &^ 63 // places that a stream takes
+			gap = (n*size + 63) &^ 63 // aligned for non-temporal stores
 		}
 		count := 0
 		if tuples > 0 && n > 0 {
@@ -272,7 +271,8 @@ func FuzzColumns(f *testing.F) {
 	})
 }
 
-// FuzzTuples holds Tuples against resolving one component after the other.
+// FuzzTuples compares Tuples with Resolve, which takes one component after the
+// other.
 func FuzzTuples(f *testing.F) {
 	for seed := range uint64(60) {
 		f.Add(seed)
@@ -285,7 +285,7 @@ func FuzzTuples(f *testing.F) {
 		for c := range axes {
 			axes[c] = Component{Dim: int64(r.IntN(12)), Stride: int64(r.IntN(100))}
 			if r.IntN(20) == 0 {
-				wide := 30 + r.IntN(28) // bits; more than a product of 32 has
+				wide := 30 + r.IntN(28) // bits, so that products need more than 32
 				axes[c] = Component{Dim: 1 << wide, Stride: r.Int64N(1 << (58 - wide))}
 			}
 		}
@@ -334,7 +334,8 @@ func FuzzTuples(f *testing.F) {
 	})
 }
 
-// position is what an index value means, in whole numbers of any size.
+// position returns the position that an index value addresses, computed in
+// integers of arbitrary size, or that it has none.
 func position(v *big.Int, dim int64, p Policy) (at int64, outside bool) {
 	d := big.NewInt(dim)
 	if v.Sign() < 0 && p.FromEnd && new(big.Int).Neg(v).Cmp(d) <= 0 {
@@ -356,8 +357,8 @@ func position(v *big.Int, dim int64, p Policy) (at int64, outside bool) {
 	return dim - 1, false
 }
 
-// FuzzResolve holds Load and Resolve together against whole numbers: every
-// width, every policy, values at and beyond the ends of every type.
+// FuzzResolve compares Load and Resolve with integers of arbitrary size: every
+// width, every policy, values at the ends of every type.
 func FuzzResolve(f *testing.F) {
 	for seed := range uint64(60) {
 		f.Add(seed)
@@ -387,7 +388,7 @@ func FuzzResolve(f *testing.F) {
 				values[i] = v.Add(low, big.NewInt(int64(r.IntN(2))))
 			case 2:
 				values[i] = v.Sub(v.Add(low, span), big.NewInt(1+int64(r.IntN(2))))
-			default: // about the axis
+			default: // around the ends of the axis
 				v.SetInt64(r.Int64N(dim+2)*int64(1-2*r.IntN(2)) + int64(r.IntN(2)))
 				if v.Cmp(low) < 0 || v.Cmp(new(big.Int).Add(low, span)) >= 0 {
 					v.SetInt64(0)
@@ -440,7 +441,7 @@ func TestFinish(t *testing.T) {
 	}
 }
 
-// FuzzBits holds Bits against moving single bits.
+// FuzzBits compares Bits with a loop over single bits.
 func FuzzBits(f *testing.F) {
 	for seed := range uint64(40) {
 		f.Add(seed)

@@ -5,32 +5,35 @@ import (
 	"unsafe"
 )
 
-// A Move says how slices lie on both sides, in bytes.
+// A Move says where slices lie in dst and in src. All quantities are in bytes for
+// Rows, and in bits for Bits.
 type Move struct {
-	At     int   // where the first slice goes in dst
-	Step   int   // from one slice to the next in dst
-	Bias   int   // what every row is shifted by in src
+	At     int   // offset of the first slice in dst
+	Step   int   // distance between two slices in dst; may be negative
+	Bias   int   // added to every row: shifts all slices in src
 	Size   int   // of a slice
-	Elem   int   // of an element: what a fill repeats
-	Filled bool  // some rows may be below zero: the fill
-	Stream bool  // dst is larger than the caches: write past them where that is possible
-	Ahead  Ahead // what to prefetch meanwhile
+	Elem   int   // of an element; Bits repeats its fill at this distance
+	Filled bool  // rows may contain negative values, which stand for the fill
+	Stream bool  // use non-temporal stores where a form has them: dst is larger than the caches
+	Ahead  Ahead // slices to prefetch
 }
 
-// Ahead is what a move asks the memory for while it moves: with the j-th slice,
-// the row Rows[j]+Bias. Rows may be shorter than the rows that are moved.
+// Ahead lists the slices that a move prefetches: with its j-th slice, the one at
+// Rows[j]+Bias. Rows may be shorter than the rows that are moved. Values that lie
+// outside src are harmless.
 type Ahead struct {
-	Rows []int64
-	Bias int
+	Rows []int64 // in bytes
+	Bias int     // in bytes
 }
 
-// Rows moves one slice for every row, which counts bytes:
+// Rows moves one slice per row; a row is an offset in src, in bytes:
 //
 //	dst[At+j·Step : +Size] = src[rows[j]+Bias : +Size], or fill where rows[j] < 0
 //
-// fill is one element, repeated over the slice; nil is all bits zero. The rows
-// were resolved: a slice lies in src. A place outside dst panics before
-// anything is moved.
+// The fill is one element, repeated over the slice; a nil fill is all zero bits.
+// The caller has checked that every slice lies in src. Rows panics, before it
+// moves anything, if a slice would lie outside dst. With fills, it takes 8 KiB of
+// scratch from a pool; otherwise it allocates nothing.
 func Rows(dst, src []byte, rows []int64, m Move, fill []byte) {
 	if len(rows) == 0 || m.Size == 0 {
 		return
@@ -48,13 +51,38 @@ func Rows(dst, src []byte, rows []int64, m Move, fill []byte) {
 	}
 }
 
-// A rowsFunc is a form of Rows: n slices go to dst+at and on, from src+bias and
-// what rows say. With each row, the one that stands later bytes behind it in
-// memory is prefetched, counted from src+next.
-type rowsFunc func(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+// rowsArgs are the arguments of a rowsFunc. All quantities but n are in bytes.
+// The offsets at, bias and laterBias are apart from the pointers, because a Go
+// pointer must not point outside its object.
+type rowsArgs struct {
+	dst, src  *byte
+	rows      *int64 // n rows
+	later     *int64 // n rows whose slices are prefetched
+	n         int    // rows, at least 1
+	size      int    // of a slice
+	step      int    // distance between two slices in dst
+	at        int    // offset of the first slice in dst
+	bias      int    // added to rows
+	laterBias int    // added to later
+}
 
-// rowsFast calls a form: first for the rows that something is prefetched with,
-// then for the others.
+// A rowsFunc is a form of Rows in assembly, for some sizes of slice and for rows
+// without fills. Forms that prefetch read later; the others ignore it.
+type rowsFunc func(*rowsArgs)
+
+// call runs the form.
+func (f rowsFunc) call(a *rowsArgs) { f(noescape(a)) }
+
+// noescape returns p, hidden from escape analysis, so that *p stays on the stack:
+// the compiler moves what a function value gets to the heap. This is safe for the
+// forms: assembly keeps no pointer, and neither it nor its ABI wrapper, both
+// NOSPLIT, can move the stack.
+//
+//go:nocheckptr
+func noescape[T any](p *T) *T { return (*T)(unsafe.Add(nil, uintptr(unsafe.Pointer(p)))) }
+
+// rowsFast runs one form for the rows that have a slice to prefetch, and then
+// one for the remaining rows.
 func rowsFast(dst, src []byte, rows []int64, m Move, move, ahead rowsFunc) {
 	to, from := unsafe.SliceData(dst), unsafe.SliceData(src)
 	if m.Stream {
@@ -63,30 +91,42 @@ func rowsFast(dst, src []byte, rows []int64, m Move, move, ahead rowsFunc) {
 		}
 	}
 	n := min(len(rows), len(m.Ahead.Rows))
+	// The arguments are local variables, so that the compiler does not clear the
+	// structs first.
+	size, step, at, bias := m.Size, m.Step, m.At, m.Bias
 	if n > 0 {
-		later := int(uintptr(unsafe.Pointer(&m.Ahead.Rows[0])) - uintptr(unsafe.Pointer(&rows[0])))
-		ahead(to, from, &rows[0], n, m.Size, m.Step, later, m.At, m.Bias, m.Ahead.Bias)
+		first, later, laterBias := &rows[0], &m.Ahead.Rows[0], m.Ahead.Bias
+		ahead.call(&rowsArgs{
+			dst: to, src: from, rows: first, later: later, n: n,
+			size: size, step: step, at: at, bias: bias, laterBias: laterBias,
+		})
 	}
 	if n < len(rows) {
-		move(to, from, &rows[n], len(rows)-n, m.Size, m.Step, 0, m.At+n*m.Step, m.Bias, m.Bias)
+		// A streaming form always prefetches: here each row itself.
+		first, left := &rows[n], len(rows)-n
+		at += n * step
+		move.call(&rowsArgs{
+			dst: to, src: from, rows: first, later: first, n: left,
+			size: size, step: step, at: at, bias: bias, laterBias: bias,
+		})
 	}
 }
 
-// A patch stands in for rows that are fills: they are read from slice.
+// A patch is the scratch of rowsPatched.
 type patch struct {
 	rows, later [256]int64
-	slice       [patchBytes]byte
+	slice       [patchBytes]byte // one slice of fill
 }
 
-// patchBytes is up to which size slices are filled as if they were moved. The
-// longer they are, the less a call for each of them costs.
+// patchBytes is the largest slice that rowsPatched fills. For longer slices, the
+// generic loop's call per slice costs little.
 const patchBytes = 4096
 
 var patches = sync.Pool{New: func() any { return new(patch) }}
 
-// rowsPatched is rowsFast where some rows are the fill: it moves them from a
-// slice of fills, whose distance from src is their row. Rows themselves are left
-// as they are, for others may read them.
+// rowsPatched is rowsFast for rows with fills. It replaces every negative row by
+// the distance from src to a slice of fill, so that a form without fills moves
+// it. It patches a copy, because other goroutines may read rows.
 func rowsPatched(dst, src []byte, rows []int64, m Move, fill []byte, move, ahead rowsFunc) {
 	p := patches.Get().(*patch)
 	Repeat(p.slice[:m.Size], fill)
@@ -94,10 +134,7 @@ func rowsPatched(dst, src []byte, rows []int64, m Move, fill []byte, move, ahead
 	later := m.Ahead.Rows
 	for len(rows) > 0 {
 		n := min(len(rows), len(p.rows))
-		for j, row := range rows[:n] {
-			mask := row >> 63 // all ones where the row is a fill, which no branch foretells
-			p.rows[j] = row&^mask | filled&mask
-		}
+		replaceFills(p.rows[:n], rows, filled)
 		m.Ahead.Rows = p.later[:copy(p.later[:n], later)]
 		rowsFast(dst, src, p.rows[:n], m, move, ahead)
 		rows, later = rows[n:], later[len(m.Ahead.Rows):]
@@ -106,7 +143,19 @@ func rowsPatched(dst, src []byte, rows []int64, m Move, fill []byte, move, ahead
 	patches.Put(p)
 }
 
-// RowsGeneric is the definition of Rows.
+// replaceFills copies rows to dst, with filled in place of every negative row. It
+// is not inlined: in rowsPatched, the compiler would spill the loop's variables.
+//
+//go:noinline
+func replaceFills(dst, rows []int64, filled int64) {
+	rows = rows[:len(dst)]
+	for j, row := range rows {
+		mask := row >> 63 // all ones for a fill; a branch would be mispredicted
+		dst[j] = row&^mask | filled&mask
+	}
+}
+
+// RowsGeneric is the definition of Rows, against which its forms are tested.
 func RowsGeneric(dst, src []byte, rows []int64, m Move, fill []byte) {
 	at := m.At
 	for _, row := range rows {
@@ -121,8 +170,9 @@ func RowsGeneric(dst, src []byte, rows []int64, m Move, fill []byte) {
 	}
 }
 
-// rowsFixed moves slices of some widths that lie next to each other; it reports
-// whether this is one of them. The copy of an array needs no call.
+// rowsFixed moves slices of some fixed sizes to adjacent places in dst; it
+// reports whether m.Size is one of them. Go copies an array of a fixed size
+// without a call of memmove.
 func rowsFixed(dst, src []byte, rows []int64, m Move) bool {
 	out := dst[m.At:]
 	switch m.Size {
@@ -158,7 +208,7 @@ func fixed[T [1]byte | [2]byte | [4]byte | [8]byte | [12]byte | [16]byte | [32]b
 	}
 }
 
-// Repeat fills dst with copies of one element; nil is all bits zero.
+// Repeat fills dst with copies of one element; a nil element is all zero bits.
 func Repeat(dst, elem []byte) {
 	if len(elem) == 0 {
 		clear(dst)
@@ -170,27 +220,42 @@ func Repeat(dst, elem []byte) {
 	}
 }
 
-// Values are index values that elements are moved straight from.
+// Values are index values in memory, for the kernels that gather single elements
+// without computing rows first.
 type Values struct {
-	Bytes   []byte
-	Width   int  // of a value, a signed integer of 8 or 4 bytes
-	Dim     int  // a value lies in 0 … Dim-1
-	FromEnd bool // a negative one counts from Dim
-	Ahead   int  // how many values before its turn an element is prefetched, as far as there are values; 0: not at all
-	Stream  bool // dst is larger than the caches: write past them where that is possible
+	Bytes   []byte // the values, little-endian, aligned to Width
+	Width   int    // bytes of a value, a signed integer: 8 or 4
+	Dim     int    // the valid values are 0 … Dim-1
+	FromEnd bool   // -Dim … -1 are valid too and count from the end
+	Ahead   int    // prefetch distance in values, as far as Bytes has values; 0 turns prefetching off
+	Stream  bool   // use non-temporal stores where a form has them: dst is larger than the caches
 }
 
-// An elementsFunc is a form of Elements: it stops at the first of n values that
-// is outside.
-type elementsFunc func(dst, src, values *byte, n, dim, fromEnd, later int) int
+// elementsArgs are the arguments of an elementsFunc.
+type elementsArgs struct {
+	dst, src, values *byte
+	n                int // values, at least 1
+	dim              int // elements of src
+	fromEnd          int // added to negative values: dim, or 0
+	ahead            int // prefetch distance in bytes of values; forms that do not prefetch ignore it
+}
 
-// Elements moves n elements of size bytes, 1, 2, 4 or 8, straight from index
-// values, which needs no rows:
+// An elementsFunc is a form of Elements in assembly, for one size of element and
+// one width of value. It stops at the first value outside 0 … dim-1 and returns
+// how many elements it has moved.
+type elementsFunc func(*elementsArgs) (moved int)
+
+// call runs the form.
+func (f elementsFunc) call(a *elementsArgs) int { return f(noescape(a)) }
+
+// Elements moves n elements of size bytes, 1, 2, 4 or 8, selected by index
+// values:
 //
 //	dst[j·size : +size] = src[v_j·size : +size]        v_j the j-th value
 //
-// It stops at the first value outside and returns how many were moved. dst holds
-// n elements and src v.Dim.
+// It stops at the first invalid value and returns how many elements it has moved.
+// It panics if dst has no room for n elements, if src has fewer than v.Dim
+// elements, or if v.Bytes has fewer than n values. It allocates nothing.
 func Elements(dst, src []byte, n, size int, v Values) (moved int) {
 	if n == 0 {
 		return 0
@@ -206,7 +271,7 @@ func Elements(dst, src []byte, n, size int, v Values) (moved int) {
 		if v.Stream && stream != nil && ahead == 0 && uintptr(to)%64 == 0 {
 			move = stream
 		}
-		whole := true // so far none is outside
+		whole := true // all values so far are valid
 		if first := min(n, len(values)/width-ahead); ahead > 0 && first > 0 {
 			moved = prefetch.flat(to, from, at, first, size, dim, add, ahead*width)
 			whole = moved == first
@@ -217,20 +282,27 @@ func Elements(dst, src []byte, n, size int, v Values) (moved int) {
 		if moved == n {
 			return n
 		}
-		// It stopped before the turn with a value outside; the plain form finds which.
+		// The form stops before the eight values that contain an invalid one; the
+		// scalar form below finds which one it is.
 		to, at, n, ahead = unsafe.Add(to, moved*size), unsafe.Add(at, moved*width), n-moved, 0
 	}
 	if move, prefetch := elementsForm(size, width); move != nil {
 		whole := 0
 		if first := min(n, len(values)/width-moved-ahead); ahead > 0 && first > 0 {
-			if whole = prefetch((*byte)(to), from, (*byte)(at), first, dim, add, ahead*width); whole < first {
+			whole = prefetch.call(&elementsArgs{
+				dst: (*byte)(to), src: from, values: (*byte)(at), n: first, dim: dim, fromEnd: add, ahead: ahead * width,
+			})
+			if whole < first {
 				return moved + whole
 			}
 		}
 		if whole == n {
 			return moved + n
 		}
-		return moved + whole + move((*byte)(unsafe.Add(to, whole*size)), from, (*byte)(unsafe.Add(at, whole*width)), n-whole, dim, add, 0)
+		return moved + whole + move.call(&elementsArgs{
+			dst: (*byte)(unsafe.Add(to, whole*size)), src: from, values: (*byte)(unsafe.Add(at, whole*width)),
+			n: n - whole, dim: dim, fromEnd: add,
+		})
 	}
 	if width == 4 {
 		return elementsOf(unsafe.Slice((*int32)(at), n), to, unsafe.Pointer(from), size, dim, int64(add))
@@ -238,9 +310,12 @@ func Elements(dst, src []byte, n, size int, v Values) (moved int) {
 	return elementsOf(unsafe.Slice((*int64)(at), n), to, unsafe.Pointer(from), size, dim, int64(add))
 }
 
-// flat runs a form on one tuple whose elements are the positions themselves.
-func (f columnsFunc) flat(dst unsafe.Pointer, src *byte, values unsafe.Pointer, n, size, dim, fromEnd, later int) int {
-	return f((*byte)(dst), src, (*byte)(values), n, 1, dim, fromEnd, 1, 0, 0, 0, 0, later, 0, 0, 0, 0, dim*size-4)
+// flat runs a flat form on a single tuple of n values; ahead is in bytes.
+func (f columnsFunc) flat(dst unsafe.Pointer, src *byte, values unsafe.Pointer, n, size, dim, fromEnd, ahead int) int {
+	return f.call(&columnsArgs{
+		dst: (*byte)(dst), src: src, values: (*byte)(values), n: n, tuples: 1,
+		dim: dim, fromEnd: fromEnd, stride: 1, ahead: ahead, limit: dim*size - 4,
+	})
 }
 
 func elementsOf[V int32 | int64](values []V, dst, src unsafe.Pointer, size, dim int, add int64) int {
@@ -269,8 +344,9 @@ func elements[E uint8 | uint16 | uint32 | uint64, V int32 | int64](dst, src []E,
 	return len(values)
 }
 
-// Bits moves slices of packed elements, as Rows does for whole bytes; rows,
-// places and sizes are in bits, and neighbouring bits keep their values.
+// Bits is Rows for packed elements of 1, 2 or 4 bits. The rows and the fields of m
+// are in bits; fill is one element, in the low bits. Bits of dst outside the
+// slices keep their values. It ignores Filled, Stream and Ahead.
 func Bits(dst, src []byte, rows []int64, m Move, fill byte) {
 	at := m.At
 	for _, row := range rows {
@@ -286,7 +362,7 @@ func Bits(dst, src []byte, rows []int64, m Move, fill byte) {
 // CopyBits copies n bits from bit position from of src to bit position at of
 // dst.
 func CopyBits(dst []byte, at int, src []byte, from, n int) {
-	// Bit by bit up to a byte border of dst, then byte by byte.
+	// Bit by bit up to a byte boundary of dst, then byte by byte.
 	for ; n > 0 && at%8 != 0; n-- {
 		PutBits(dst, at, 1, src[from/8]>>(from%8)&1)
 		at++
@@ -308,8 +384,8 @@ func CopyBits(dst []byte, at int, src []byte, from, n int) {
 	}
 }
 
-// RepeatBits fills n bits of dst from bit position at on with copies of an
-// element of elem bits.
+// RepeatBits fills n bits of dst, from bit position at on, with copies of the
+// element v of elem bits.
 func RepeatBits(dst []byte, at, n, elem int, v byte) {
 	for ; n > 0 && at%8 != 0; n -= elem {
 		PutBits(dst, at, elem, v)
@@ -326,8 +402,8 @@ func RepeatBits(dst []byte, at, n, elem int, v byte) {
 	}
 }
 
-// PutBits writes the low n bits of v, n at most 8 and not across a byte border,
-// at bit position at.
+// PutBits writes the low n bits of v at bit position at of dst. The n bits lie
+// in one byte.
 func PutBits(dst []byte, at, n int, v byte) {
 	mask := byte(1<<n-1) << (at % 8)
 	dst[at/8] = dst[at/8]&^mask | v<<(at%8)&mask

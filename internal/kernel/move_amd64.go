@@ -8,7 +8,13 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// The forms that this machine has, from the plainest on.
+// This file declares the assembly functions, each with the Go loop that it equals.
+// In a loop, the fields of the argument struct are variables; a pointer field is
+// the slice that begins there. prefetch(b, at, n) stands for the prefetch of the
+// cache lines of n bytes from b[at] on. A prefetch cannot fault, so those bytes
+// need not lie in b. "Non-temporal" marks a store that bypasses the caches.
+
+// forms lists the forms that this machine can run, in the order of formNames.
 var forms = func() []string {
 	list := []string{"Generic", "AMD64"}
 	if cpu.X86.HasAVX2 {
@@ -23,143 +29,531 @@ var forms = func() []string {
 	return list
 }()
 
+// rows1 moves slices of 1 byte:
+//
+//	for j, row := range rows {
+//		copy(dst[at+j*step:][:1], src[int(row)+bias:])
+//	}
+//
 //go:noescape
-func rows1(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+func rows1(a *rowsArgs)
 
+// rows1Ahead is rows1 with a prefetch of later slices:
+//
+//	for j, row := range rows {
+//		prefetch(src, int(later[j])+laterBias, 1)
+//		copy(dst[at+j*step:][:1], src[int(row)+bias:])
+//	}
+//
 //go:noescape
-func rows1Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+func rows1Ahead(a *rowsArgs)
 
+// rows2 moves slices of 2 and 3 bytes, by two loads and two stores that overlap:
+//
+//	for j, row := range rows {
+//		copy(dst[at+j*step:][:size], src[int(row)+bias:])
+//	}
+//
 //go:noescape
-func rows2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+func rows2(a *rowsArgs)
 
+// rows2Ahead is rows2 with a prefetch of later slices:
+//
+//	for j, row := range rows {
+//		prefetch(src, int(later[j])+laterBias, size)
+//		copy(dst[at+j*step:][:size], src[int(row)+bias:])
+//	}
+//
 //go:noescape
-func rows2Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+func rows2Ahead(a *rowsArgs)
 
+// rows4 moves slices of 4 bytes:
+//
+//	for j, row := range rows {
+//		copy(dst[at+j*step:][:4], src[int(row)+bias:])
+//	}
+//
 //go:noescape
-func rows4(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+func rows4(a *rowsArgs)
 
+// rows4Ahead is rows4 with a prefetch of later slices:
+//
+//	for j, row := range rows {
+//		prefetch(src, int(later[j])+laterBias, 1)
+//		copy(dst[at+j*step:][:4], src[int(row)+bias:])
+//	}
+//
 //go:noescape
-func rows4Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+func rows4Ahead(a *rowsArgs)
 
+// rows5 moves slices of 5 to 7 bytes, by two loads and two stores that overlap:
+//
+//	for j, row := range rows {
+//		copy(dst[at+j*step:][:size], src[int(row)+bias:])
+//	}
+//
 //go:noescape
-func rows5(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+func rows5(a *rowsArgs)
 
+// rows5Ahead is rows5 with a prefetch of later slices:
+//
+//	for j, row := range rows {
+//		prefetch(src, int(later[j])+laterBias, size)
+//		copy(dst[at+j*step:][:size], src[int(row)+bias:])
+//	}
+//
 //go:noescape
-func rows5Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+func rows5Ahead(a *rowsArgs)
 
+// rows8 moves slices of 8 bytes:
+//
+//	for j, row := range rows {
+//		copy(dst[at+j*step:][:8], src[int(row)+bias:])
+//	}
+//
 //go:noescape
-func rows8(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+func rows8(a *rowsArgs)
 
+// rows8Ahead is rows8 with a prefetch of later slices:
+//
+//	for j, row := range rows {
+//		prefetch(src, int(later[j])+laterBias, 1)
+//		copy(dst[at+j*step:][:8], src[int(row)+bias:])
+//	}
+//
 //go:noescape
-func rows8Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+func rows8Ahead(a *rowsArgs)
 
+// rows9 moves slices of 9 to 15 bytes, by two loads and two stores that overlap:
+//
+//	for j, row := range rows {
+//		copy(dst[at+j*step:][:size], src[int(row)+bias:])
+//	}
+//
 //go:noescape
-func rows9(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+func rows9(a *rowsArgs)
 
+// rows9Ahead is rows9 with a prefetch of later slices:
+//
+//	for j, row := range rows {
+//		prefetch(src, int(later[j])+laterBias, size)
+//		copy(dst[at+j*step:][:size], src[int(row)+bias:])
+//	}
+//
 //go:noescape
-func rows9Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+func rows9Ahead(a *rowsArgs)
 
+// rows16 moves slices of 16 bytes:
+//
+//	for j, row := range rows {
+//		copy(dst[at+j*step:][:16], src[int(row)+bias:])
+//	}
+//
 //go:noescape
-func rows16(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+func rows16(a *rowsArgs)
 
+// rows16Ahead is rows16 with a prefetch of later slices:
+//
+//	for j, row := range rows {
+//		prefetch(src, int(later[j])+laterBias, 1)
+//		copy(dst[at+j*step:][:16], src[int(row)+bias:])
+//	}
+//
 //go:noescape
-func rows16Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+func rows16Ahead(a *rowsArgs)
 
+// rows17 moves slices of 17 to 32 bytes, by two loads and two stores that overlap:
+//
+//	for j, row := range rows {
+//		copy(dst[at+j*step:][:size], src[int(row)+bias:])
+//	}
+//
 //go:noescape
-func stream16(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+func rows17(a *rowsArgs)
 
+// rows17Ahead is rows17 with a prefetch of later slices:
+//
+//	for j, row := range rows {
+//		prefetch(src, int(later[j])+laterBias, size)
+//		copy(dst[at+j*step:][:size], src[int(row)+bias:])
+//	}
+//
 //go:noescape
-func rows17(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+func rows17Ahead(a *rowsArgs)
 
+// rows33AVX2 moves slices of 33 to 63 bytes, by two loads and two stores that overlap:
+//
+//	for j, row := range rows {
+//		copy(dst[at+j*step:][:size], src[int(row)+bias:])
+//	}
+//
 //go:noescape
-func rows17Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+func rows33AVX2(a *rowsArgs)
 
+// rows33AheadAVX2 is rows33AVX2 with a prefetch of later slices:
+//
+//	for j, row := range rows {
+//		prefetch(src, int(later[j])+laterBias, size)
+//		copy(dst[at+j*step:][:size], src[int(row)+bias:])
+//	}
+//
 //go:noescape
-func stream32AVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+func rows33AheadAVX2(a *rowsArgs)
 
+// rows64AVX2 moves slices of 64 bytes and more:
+//
+//	for j, row := range rows {
+//		copy(dst[at+j*step:][:size], src[int(row)+bias:])
+//	}
+//
 //go:noescape
-func rows33AVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+func rows64AVX2(a *rowsArgs)
 
+// rows64AheadAVX2 is rows64AVX2 with a prefetch of later slices. In slices of 512
+// bytes and more it prefetches most lines a second time, shortly before their turn:
+//
+//	for j, row := range rows {
+//		prefetch(src, int(later[j])+laterBias, size)
+//		copy(dst[at+j*step:][:size], src[int(row)+bias:])
+//	}
+//
 //go:noescape
-func rows33AheadAVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+func rows64AheadAVX2(a *rowsArgs)
 
+// rows64AVX512 moves slices of 64 bytes and more:
+//
+//	for j, row := range rows {
+//		copy(dst[at+j*step:][:size], src[int(row)+bias:])
+//	}
+//
 //go:noescape
-func rows64AVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+func rows64AVX512(a *rowsArgs)
 
+// rows64AheadAVX512 is rows64AVX512 with a prefetch of later slices. In slices of 512
+// bytes and more it prefetches most lines a second time, shortly before their turn:
+//
+//	for j, row := range rows {
+//		prefetch(src, int(later[j])+laterBias, size)
+//		copy(dst[at+j*step:][:size], src[int(row)+bias:])
+//	}
+//
 //go:noescape
-func rows64AheadAVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+func rows64AheadAVX512(a *rowsArgs)
 
+// stream16 moves adjacent slices of 16 bytes; the first place in dst is aligned to
+// 64 bytes:
+//
+//	for j, row := range rows {
+//		prefetch(src, int(later[j])+laterBias, 1)
+//		copy(dst[at+j*step:][:16], src[int(row)+bias:]) // non-temporal
+//	}
+//
 //go:noescape
-func rows64AVX512(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+func stream16(a *rowsArgs)
 
+// stream32AVX2 moves adjacent slices of 32 bytes; the first place in dst is aligned
+// to 64 bytes:
+//
+//	for j, row := range rows {
+//		prefetch(src, int(later[j])+laterBias, 1)
+//		copy(dst[at+j*step:][:32], src[int(row)+bias:]) // non-temporal
+//	}
+//
 //go:noescape
-func rows64AheadAVX512(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+func stream32AVX2(a *rowsArgs)
 
+// stream64AVX2 moves slices of whole cache lines: size, step and the first place
+// in dst are multiples of 64 bytes:
+//
+//	for j, row := range rows {
+//		prefetch(src, int(later[j])+laterBias, size)
+//		copy(dst[at+j*step:][:size], src[int(row)+bias:]) // non-temporal
+//	}
+//
 //go:noescape
-func stream64AVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+func stream64AVX2(a *rowsArgs)
 
+// stream64AVX512 moves slices of whole cache lines: size, step and the first place
+// in dst are multiples of 64 bytes:
+//
+//	for j, row := range rows {
+//		prefetch(src, int(later[j])+laterBias, size)
+//		copy(dst[at+j*step:][:size], src[int(row)+bias:]) // non-temporal
+//	}
+//
 //go:noescape
-func stream64AVX512(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+func stream64AVX512(a *rowsArgs)
 
+// stream17AVX512VBMI moves adjacent slices of 17 to 32 bytes to any place; step
+// is size. It joins the parts of a cache line that slices share in a register, and
+// stores the first and the last line of all through the caches:
+//
+//	for j, row := range rows {
+//		prefetch(src, int(later[j])+laterBias, size)
+//		copy(dst[at+j*step:][:size], src[int(row)+bias:]) // non-temporal
+//	}
+//
 //go:noescape
-func elements1of8(dst, src, values *byte, n, dim, fromEnd, later int) int
+func stream17AVX512VBMI(a *rowsArgs)
 
+// stream33AVX512VBMI moves adjacent slices of 33 to 63 bytes to any place; step
+// is size. It joins the parts of a cache line that slices share in a register, and
+// stores the first and the last line of all through the caches:
+//
+//	for j, row := range rows {
+//		prefetch(src, int(later[j])+laterBias, size)
+//		copy(dst[at+j*step:][:size], src[int(row)+bias:]) // non-temporal
+//	}
+//
 //go:noescape
-func elements2of8(dst, src, values *byte, n, dim, fromEnd, later int) int
+func stream33AVX512VBMI(a *rowsArgs)
 
+// streamAVX512VBMI moves adjacent slices of 64 bytes and more to any place; step
+// is size. It joins the parts of a cache line that slices share in a register, and
+// stores the first and the last line of all through the caches:
+//
+//	for j, row := range rows {
+//		prefetch(src, int(later[j])+laterBias, size)
+//		copy(dst[at+j*step:][:size], src[int(row)+bias:]) // non-temporal
+//	}
+//
 //go:noescape
-func elements4of8(dst, src, values *byte, n, dim, fromEnd, later int) int
+func streamAVX512VBMI(a *rowsArgs)
 
+// elements1of8 moves elements of 1 byte by values of 8 bytes:
+//
+//	for j := range n {
+//		v := int(binary.LittleEndian.Uint64(values[8*j:]))
+//		if v += v >> 63 & fromEnd; uint(v) >= uint(dim) {
+//			return j
+//		}
+//		copy(dst[j:][:1], src[v:])
+//	}
+//	return n
+//
 //go:noescape
-func elements8of8(dst, src, values *byte, n, dim, fromEnd, later int) int
+func elements1of8(a *elementsArgs) (moved int)
 
+// elements2of8 moves elements of 2 bytes by values of 8 bytes:
+//
+//	for j := range n {
+//		v := int(binary.LittleEndian.Uint64(values[8*j:]))
+//		if v += v >> 63 & fromEnd; uint(v) >= uint(dim) {
+//			return j
+//		}
+//		copy(dst[2*j:][:2], src[2*v:])
+//	}
+//	return n
+//
 //go:noescape
-func elements1of4(dst, src, values *byte, n, dim, fromEnd, later int) int
+func elements2of8(a *elementsArgs) (moved int)
 
+// elements4of8 moves elements of 4 bytes by values of 8 bytes:
+//
+//	for j := range n {
+//		v := int(binary.LittleEndian.Uint64(values[8*j:]))
+//		if v += v >> 63 & fromEnd; uint(v) >= uint(dim) {
+//			return j
+//		}
+//		copy(dst[4*j:][:4], src[4*v:])
+//	}
+//	return n
+//
 //go:noescape
-func elements2of4(dst, src, values *byte, n, dim, fromEnd, later int) int
+func elements4of8(a *elementsArgs) (moved int)
 
+// elements8of8 moves elements of 8 bytes by values of 8 bytes:
+//
+//	for j := range n {
+//		v := int(binary.LittleEndian.Uint64(values[8*j:]))
+//		if v += v >> 63 & fromEnd; uint(v) >= uint(dim) {
+//			return j
+//		}
+//		copy(dst[8*j:][:8], src[8*v:])
+//	}
+//	return n
+//
 //go:noescape
-func elements4of4(dst, src, values *byte, n, dim, fromEnd, later int) int
+func elements8of8(a *elementsArgs) (moved int)
 
+// elements1of4 moves elements of 1 byte by values of 4 bytes:
+//
+//	for j := range n {
+//		v := int(int32(binary.LittleEndian.Uint32(values[4*j:])))
+//		if v += v >> 63 & fromEnd; uint(v) >= uint(dim) {
+//			return j
+//		}
+//		copy(dst[j:][:1], src[v:])
+//	}
+//	return n
+//
 //go:noescape
-func elements8of4(dst, src, values *byte, n, dim, fromEnd, later int) int
+func elements1of4(a *elementsArgs) (moved int)
 
+// elements2of4 moves elements of 2 bytes by values of 4 bytes:
+//
+//	for j := range n {
+//		v := int(int32(binary.LittleEndian.Uint32(values[4*j:])))
+//		if v += v >> 63 & fromEnd; uint(v) >= uint(dim) {
+//			return j
+//		}
+//		copy(dst[2*j:][:2], src[2*v:])
+//	}
+//	return n
+//
 //go:noescape
-func elements1of8Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
+func elements2of4(a *elementsArgs) (moved int)
 
+// elements4of4 moves elements of 4 bytes by values of 4 bytes:
+//
+//	for j := range n {
+//		v := int(int32(binary.LittleEndian.Uint32(values[4*j:])))
+//		if v += v >> 63 & fromEnd; uint(v) >= uint(dim) {
+//			return j
+//		}
+//		copy(dst[4*j:][:4], src[4*v:])
+//	}
+//	return n
+//
 //go:noescape
-func elements2of8Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
+func elements4of4(a *elementsArgs) (moved int)
 
+// elements8of4 moves elements of 8 bytes by values of 4 bytes:
+//
+//	for j := range n {
+//		v := int(int32(binary.LittleEndian.Uint32(values[4*j:])))
+//		if v += v >> 63 & fromEnd; uint(v) >= uint(dim) {
+//			return j
+//		}
+//		copy(dst[8*j:][:8], src[8*v:])
+//	}
+//	return n
+//
 //go:noescape
-func elements4of8Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
+func elements8of4(a *elementsArgs) (moved int)
 
+// elements1of8Ahead is elements1of8 with a prefetch of later elements:
+//
+//	for j := range n {
+//		prefetch(src, int(binary.LittleEndian.Uint64(values[ahead+8*j:])), 1)
+//		v := int(binary.LittleEndian.Uint64(values[8*j:]))
+//		if v += v >> 63 & fromEnd; uint(v) >= uint(dim) {
+//			return j
+//		}
+//		copy(dst[j:][:1], src[v:])
+//	}
+//	return n
+//
 //go:noescape
-func elements8of8Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
+func elements1of8Ahead(a *elementsArgs) (moved int)
 
+// elements2of8Ahead is elements2of8 with a prefetch of later elements:
+//
+//	for j := range n {
+//		prefetch(src, 2*int(binary.LittleEndian.Uint64(values[ahead+8*j:])), 1)
+//		v := int(binary.LittleEndian.Uint64(values[8*j:]))
+//		if v += v >> 63 & fromEnd; uint(v) >= uint(dim) {
+//			return j
+//		}
+//		copy(dst[2*j:][:2], src[2*v:])
+//	}
+//	return n
+//
 //go:noescape
-func elements1of4Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
+func elements2of8Ahead(a *elementsArgs) (moved int)
 
+// elements4of8Ahead is elements4of8 with a prefetch of later elements:
+//
+//	for j := range n {
+//		prefetch(src, 4*int(binary.LittleEndian.Uint64(values[ahead+8*j:])), 1)
+//		v := int(binary.LittleEndian.Uint64(values[8*j:]))
+//		if v += v >> 63 & fromEnd; uint(v) >= uint(dim) {
+//			return j
+//		}
+//		copy(dst[4*j:][:4], src[4*v:])
+//	}
+//	return n
+//
 //go:noescape
-func elements2of4Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
+func elements4of8Ahead(a *elementsArgs) (moved int)
 
+// elements8of8Ahead is elements8of8 with a prefetch of later elements:
+//
+//	for j := range n {
+//		prefetch(src, 8*int(binary.LittleEndian.Uint64(values[ahead+8*j:])), 1)
+//		v := int(binary.LittleEndian.Uint64(values[8*j:]))
+//		if v += v >> 63 & fromEnd; uint(v) >= uint(dim) {
+//			return j
+//		}
+//		copy(dst[8*j:][:8], src[8*v:])
+//	}
+//	return n
+//
 //go:noescape
-func elements4of4Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
+func elements8of8Ahead(a *elementsArgs) (moved int)
 
+// elements1of4Ahead is elements1of4 with a prefetch of later elements:
+//
+//	for j := range n {
+//		prefetch(src, int(int32(binary.LittleEndian.Uint32(values[ahead+4*j:]))), 1)
+//		v := int(int32(binary.LittleEndian.Uint32(values[4*j:])))
+//		if v += v >> 63 & fromEnd; uint(v) >= uint(dim) {
+//			return j
+//		}
+//		copy(dst[j:][:1], src[v:])
+//	}
+//	return n
+//
 //go:noescape
-func elements8of4Ahead(dst, src, values *byte, n, dim, fromEnd, later int) int
+func elements1of4Ahead(a *elementsArgs) (moved int)
 
+// elements2of4Ahead is elements2of4 with a prefetch of later elements:
+//
+//	for j := range n {
+//		prefetch(src, 2*int(int32(binary.LittleEndian.Uint32(values[ahead+4*j:]))), 1)
+//		v := int(int32(binary.LittleEndian.Uint32(values[4*j:])))
+//		if v += v >> 63 & fromEnd; uint(v) >= uint(dim) {
+//			return j
+//		}
+//		copy(dst[2*j:][:2], src[2*v:])
+//	}
+//	return n
+//
 //go:noescape
-func streamAVX512VBMI(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+func elements2of4Ahead(a *elementsArgs) (moved int)
 
+// elements4of4Ahead is elements4of4 with a prefetch of later elements:
+//
+//	for j := range n {
+//		prefetch(src, 4*int(int32(binary.LittleEndian.Uint32(values[ahead+4*j:]))), 1)
+//		v := int(int32(binary.LittleEndian.Uint32(values[4*j:])))
+//		if v += v >> 63 & fromEnd; uint(v) >= uint(dim) {
+//			return j
+//		}
+//		copy(dst[4*j:][:4], src[4*v:])
+//	}
+//	return n
+//
 //go:noescape
-func stream33AVX512VBMI(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+func elements4of4Ahead(a *elementsArgs) (moved int)
 
+// elements8of4Ahead is elements8of4 with a prefetch of later elements:
+//
+//	for j := range n {
+//		prefetch(src, 8*int(int32(binary.LittleEndian.Uint32(values[ahead+4*j:]))), 1)
+//		v := int(int32(binary.LittleEndian.Uint32(values[4*j:])))
+//		if v += v >> 63 & fromEnd; uint(v) >= uint(dim) {
+//			return j
+//		}
+//		copy(dst[8*j:][:8], src[8*v:])
+//	}
+//	return n
+//
 //go:noescape
-func stream17AVX512VBMI(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
+func elements8of4Ahead(a *elementsArgs) (moved int)
 
-// rowsForm picks the form of Rows for a size of slice: which one moves, and
-// which one moves and prefetches; nil where there is none.
+// rowsForm returns the forms of Rows for slices of size bytes, without and with
+// prefetching, or nil where the generic form runs.
 func rowsForm(size int) (move, ahead rowsFunc) {
 	switch {
 	case form < formAMD64 || size == 0:
@@ -190,23 +584,23 @@ func rowsForm(size int) (move, ahead rowsFunc) {
 	return rows64AVX512, rows64AheadAVX512
 }
 
-// streamForm picks the form of Rows that writes past the caches, for a size of
-// slice and a step from one place to the next; nil where there is none. lined is
-// that the first place begins a line.
-func streamForm(size, step int, lined bool) rowsFunc {
+// streamForm returns the form of Rows with non-temporal stores for slices of size
+// bytes at a distance of step bytes in dst, or nil where there is none. aligned
+// reports whether the first place in dst is at a multiple of 64 bytes.
+func streamForm(size, step int, aligned bool) rowsFunc {
 	dense := size == step
 	switch {
 	case form < formAMD64 || size < 16:
 		return nil
-	case lined && dense && size == 16:
+	case aligned && dense && size == 16:
 		return stream16
 	case form < formAVX2:
 		return nil
-	case lined && dense && size == 32:
+	case aligned && dense && size == 32:
 		return stream32AVX2
-	case lined && size%64 == 0 && step%64 == 0 && form < formAVX512:
+	case aligned && size%64 == 0 && step%64 == 0 && form < formAVX512:
 		return stream64AVX2
-	case lined && size%64 == 0 && step%64 == 0:
+	case aligned && size%64 == 0 && step%64 == 0:
 		return stream64AVX512
 	case form < formVBMI || !dense || size == 16:
 		return nil
@@ -218,8 +612,9 @@ func streamForm(size, step int, lined bool) rowsFunc {
 	return streamAVX512VBMI
 }
 
-// elementsForm picks the form of Elements for a size of element and a width of
-// index value, both in bytes: without and with prefetching.
+// elementsForm returns the scalar forms of Elements for a size of element and a
+// width of index value, both in bytes, without and with prefetching, or nil where
+// the generic form runs.
 func elementsForm(size, width int) (move, ahead elementsFunc) {
 	if form < formAMD64 {
 		return nil, nil
@@ -245,32 +640,168 @@ func elementsForm(size, width int) (move, ahead elementsFunc) {
 	return nil, nil
 }
 
+// tuples1of8AVX512 resolves tuples of 1 component in values of 8 bytes:
+//
+//	for j := range n {
+//		axis := axes[0]
+//		v := int64(binary.LittleEndian.Uint64(values[8*j:]))
+//		v += v >> 63 & fromEnd & axis.Dim
+//		rows[j] = base + int64(j)*step + v*axis.Stride
+//		if uint64(v) >= uint64(axis.Dim) {
+//			rows[j] = -1
+//			outside++
+//		}
+//	}
+//	return outside
+//
 //go:noescape
-func tuples1of8AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
+func tuples1of8AVX512(a *tuplesArgs) (outside int)
 
+// tuples2of8AVX512 resolves tuples of 2 components in values of 8 bytes:
+//
+//	for j := range n {
+//		rows[j] = base + int64(j)*step
+//		valid := true
+//		for c, axis := range axes[:2] {
+//			v := int64(binary.LittleEndian.Uint64(values[8*(2*j+c):]))
+//			v += v >> 63 & fromEnd & axis.Dim
+//			rows[j] += v * axis.Stride
+//			valid = valid && uint64(v) < uint64(axis.Dim)
+//		}
+//		if !valid {
+//			rows[j] = -1
+//			outside++
+//		}
+//	}
+//	return outside
+//
 //go:noescape
-func tuples2of8AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
+func tuples2of8AVX512(a *tuplesArgs) (outside int)
 
+// tuples3of8AVX512 resolves tuples of 3 components in values of 8 bytes:
+//
+//	for j := range n {
+//		rows[j] = base + int64(j)*step
+//		valid := true
+//		for c, axis := range axes[:3] {
+//			v := int64(binary.LittleEndian.Uint64(values[8*(3*j+c):]))
+//			v += v >> 63 & fromEnd & axis.Dim
+//			rows[j] += v * axis.Stride
+//			valid = valid && uint64(v) < uint64(axis.Dim)
+//		}
+//		if !valid {
+//			rows[j] = -1
+//			outside++
+//		}
+//	}
+//	return outside
+//
 //go:noescape
-func tuples3of8AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
+func tuples3of8AVX512(a *tuplesArgs) (outside int)
 
+// tuplesOf8AVX512 resolves tuples of 4 to 6 components in values of 8 bytes:
+//
+//	for j := range n {
+//		rows[j] = base + int64(j)*step
+//		valid := true
+//		for c, axis := range axes[:k] {
+//			v := int64(binary.LittleEndian.Uint64(values[8*(k*j+c):]))
+//			v += v >> 63 & fromEnd & axis.Dim
+//			rows[j] += v * axis.Stride
+//			valid = valid && uint64(v) < uint64(axis.Dim)
+//		}
+//		if !valid {
+//			rows[j] = -1
+//			outside++
+//		}
+//	}
+//	return outside
+//
 //go:noescape
-func tuplesOf8AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
+func tuplesOf8AVX512(a *tuplesArgs) (outside int)
 
+// tuples1of4AVX512 resolves tuples of 1 component in values of 4 bytes:
+//
+//	for j := range n {
+//		axis := axes[0]
+//		v := int64(int32(binary.LittleEndian.Uint32(values[4*j:])))
+//		v += v >> 63 & fromEnd & axis.Dim
+//		rows[j] = base + int64(j)*step + v*axis.Stride
+//		if uint64(v) >= uint64(axis.Dim) {
+//			rows[j] = -1
+//			outside++
+//		}
+//	}
+//	return outside
+//
 //go:noescape
-func tuples1of4AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
+func tuples1of4AVX512(a *tuplesArgs) (outside int)
 
+// tuples2of4AVX512 resolves tuples of 2 components in values of 4 bytes:
+//
+//	for j := range n {
+//		rows[j] = base + int64(j)*step
+//		valid := true
+//		for c, axis := range axes[:2] {
+//			v := int64(int32(binary.LittleEndian.Uint32(values[4*(2*j+c):])))
+//			v += v >> 63 & fromEnd & axis.Dim
+//			rows[j] += v * axis.Stride
+//			valid = valid && uint64(v) < uint64(axis.Dim)
+//		}
+//		if !valid {
+//			rows[j] = -1
+//			outside++
+//		}
+//	}
+//	return outside
+//
 //go:noescape
-func tuples2of4AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
+func tuples2of4AVX512(a *tuplesArgs) (outside int)
 
+// tuples3of4AVX512 resolves tuples of 3 components in values of 4 bytes:
+//
+//	for j := range n {
+//		rows[j] = base + int64(j)*step
+//		valid := true
+//		for c, axis := range axes[:3] {
+//			v := int64(int32(binary.LittleEndian.Uint32(values[4*(3*j+c):])))
+//			v += v >> 63 & fromEnd & axis.Dim
+//			rows[j] += v * axis.Stride
+//			valid = valid && uint64(v) < uint64(axis.Dim)
+//		}
+//		if !valid {
+//			rows[j] = -1
+//			outside++
+//		}
+//	}
+//	return outside
+//
 //go:noescape
-func tuples3of4AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
+func tuples3of4AVX512(a *tuplesArgs) (outside int)
 
+// tuplesOf4AVX512 resolves tuples of 4 to 6 components in values of 4 bytes:
+//
+//	for j := range n {
+//		rows[j] = base + int64(j)*step
+//		valid := true
+//		for c, axis := range axes[:k] {
+//			v := int64(int32(binary.LittleEndian.Uint32(values[4*(k*j+c):])))
+//			v += v >> 63 & fromEnd & axis.Dim
+//			rows[j] += v * axis.Stride
+//			valid = valid && uint64(v) < uint64(axis.Dim)
+//		}
+//		if !valid {
+//			rows[j] = -1
+//			outside++
+//		}
+//	}
+//	return outside
+//
 //go:noescape
-func tuplesOf4AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
+func tuplesOf4AVX512(a *tuplesArgs) (outside int)
 
-// tuplesForm picks the form of Tuples for a width of value, in bytes, and a
-// number of components; nil where there is none.
+// tuplesForm returns the form of Tuples for values of width bytes and tuples of k
+// components, or nil where the generic form runs.
 func tuplesForm(width, k int) tuplesFunc {
 	if form < formAVX512 {
 		return nil
@@ -294,20 +825,44 @@ func tuplesForm(width, k int) tuplesFunc {
 	return tuplesOf4AVX512
 }
 
+// widenI8AVX2 widens int8; n is a positive multiple of 8:
+//
+//	for j := range n {
+//		values[j] = int64(int8(src[j]))
+//	}
+//
 //go:noescape
 func widenI8AVX2(values *int64, src *byte, n int)
 
+// widenU8AVX2 widens uint8; n is a positive multiple of 8:
+//
+//	for j := range n {
+//		values[j] = int64(src[j])
+//	}
+//
 //go:noescape
 func widenU8AVX2(values *int64, src *byte, n int)
 
+// widenI16AVX2 widens int16; n is a positive multiple of 8:
+//
+//	for j := range n {
+//		values[j] = int64(int16(binary.LittleEndian.Uint16(src[2*j:])))
+//	}
+//
 //go:noescape
 func widenI16AVX2(values *int64, src *byte, n int)
 
+// widenU16AVX2 widens uint16; n is a positive multiple of 8:
+//
+//	for j := range n {
+//		values[j] = int64(binary.LittleEndian.Uint16(src[2*j:]))
+//	}
+//
 //go:noescape
 func widenU16AVX2(values *int64, src *byte, n int)
 
-// widenForm picks what widens values of a kind that lie next to each other, eight
-// at once; nil where there is nothing.
+// widenForm returns the form of Load for adjacent values of a type, or nil where
+// the generic form runs.
 func widenForm(w Width) widenFunc {
 	if form < formAVX2 {
 		return nil
@@ -325,10 +880,16 @@ func widenForm(w Width) widenFunc {
 	return nil
 }
 
+// prefetchLines prefetches n cache lines, n at least 1:
+//
+//	for i := range n {
+//		prefetch(p, 64*i, 1)
+//	}
+//
 //go:noescape
 func prefetchLines(p *byte, n int)
 
-// Prefetch asks the memory for what is read soon.
+// Prefetch prefetches all cache lines of s. The generic form does nothing.
 func Prefetch[T any](s []T) {
 	if form >= formAMD64 && len(s) > 0 {
 		from := unsafe.Pointer(unsafe.SliceData(s))

@@ -1,32 +1,36 @@
 //go:build !purego
 
+#include "go_asm.h"
 #include "textflag.h"
 
-// Every function here moves n ≥ 1 slices; see Rows for what it means. In all:
+// The forms of Rows. In all of them:
 //
-//	DI  where the next slice goes        R8   size of a slice, in bytes
-//	SI  what rows count from             R9   step from one place to the next
-//	DX  the next row, in bytes           R10  how far the row to prefetch stands from DX, in bytes
-//	CX  slices that are left             R11  what rows to prefetch count from
-//	AX  where the slice is read          BX   what is prefetched
-//	                                     R15  what is prefetched once more
+//	DI  next place in dst                R8   size of a slice, in bytes
+//	SI  src + bias                       R9   bytes between two places in dst
+//	DX  next row in rows                 R10  later - rows, in bytes
+//	CX  remaining rows                   R11  src + laterBias
+//	AX  the slice in src                 BX   the slice to prefetch
+//	                                     R15  the slice to prefetch a second time
 //
-// A prefetch never faults, whatever its address.
+// A prefetch cannot fault, whatever its address.
 
+// ARGS loads the arguments.
 #define ARGS \
-	MOVQ dst+0(FP), DI; \
-	MOVQ src+8(FP), SI; \
-	MOVQ rows+16(FP), DX; \
-	MOVQ n+24(FP), CX; \
-	MOVQ size+32(FP), R8; \
-	MOVQ step+40(FP), R9; \
-	MOVQ later+48(FP), R10; \
-	MOVQ next+72(FP), R11; \
+	MOVQ a+0(FP), AX; \
+	MOVQ rowsArgs_dst(AX), DI; \
+	MOVQ rowsArgs_src(AX), SI; \
+	MOVQ rowsArgs_rows(AX), DX; \
+	MOVQ rowsArgs_later(AX), R10; \
+	SUBQ DX, R10; \
+	MOVQ rowsArgs_n(AX), CX; \
+	MOVQ rowsArgs_size(AX), R8; \
+	MOVQ rowsArgs_step(AX), R9; \
+	MOVQ rowsArgs_laterBias(AX), R11; \
 	ADDQ SI, R11; \
-	ADDQ at+56(FP), DI; \
-	ADDQ bias+64(FP), SI
+	ADDQ rowsArgs_at(AX), DI; \
+	ADDQ rowsArgs_bias(AX), SI
 
-// NEXT finds the slice and what to prefetch, and steps over the row.
+// NEXT sets AX to the next slice and BX to the slice to prefetch, and advances DX.
 #define NEXT \
 	MOVQ (DX), AX; \
 	MOVQ (DX)(R10*1), BX; \
@@ -34,19 +38,21 @@
 	ADDQ R11, BX; \
 	ADDQ $8, DX
 
-// FOUND is NEXT without anything to prefetch.
+// FOUND is NEXT without a slice to prefetch.
 #define FOUND \
 	MOVQ (DX), AX; \
 	ADDQ SI, AX; \
 	ADDQ $8, DX
 
+// STEP advances DI and closes the loop.
 #define STEP(loop) \
 	ADDQ R9, DI; \
 	DECQ CX; \
 	JNZ  loop
 
-// Slices of less than 64 bytes, four a turn: MOVE moves one, FIND finds the k-th
-// from DX on.
+// SHORT is the loop over slices of less than 64 bytes, four per iteration. FIND(k)
+// sets AX to the slice of the k-th row from DX on, MOVE moves it, and END ends the
+// function.
 #define SHORT(FIND, MOVE, END) \
 	ARGS; \
 	SUBQ $4, CX; \
@@ -80,12 +86,14 @@ end: \
 	END; \
 	RET
 
+// KTH is FIND without a prefetch.
 #define KTH(k) \
 	MOVQ (k*8)(DX), AX; \
 	ADDQ SI, AX
 
-// ASKKTH asks for the slice of another row too, which may begin in one line and
-// end in the next; ASKONE for one of 1, 4, 8 or 16 bytes, which seldom does.
+// ASKKTH also prefetches the slice of a later row: the lines of its first and of
+// its last byte. ASKONE prefetches one line, for slices of 1, 4, 8 or 16 bytes,
+// which seldom cross a line.
 #define ASKKTH(k) \
 	MOVQ (k*8)(DX)(R10*1), BX; \
 	MOVQ (k*8)(DX), AX; \
@@ -148,106 +156,105 @@ end: \
 
 #define PLAIN
 
-// func rows1(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·rows1(SB), NOSPLIT, $0-80
+// func rows1(a *rowsArgs)
+TEXT ·rows1(SB), NOSPLIT, $0-8
 	SHORT(KTH, MOVE1, PLAIN)
 
-// func rows1Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·rows1Ahead(SB), NOSPLIT, $0-80
+// func rows1Ahead(a *rowsArgs)
+TEXT ·rows1Ahead(SB), NOSPLIT, $0-8
 	SHORT(ASKONE, MOVE1, PLAIN)
 
-// func rows2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-// for slices of 2 and 3 bytes
-TEXT ·rows2(SB), NOSPLIT, $0-80
+// func rows2(a *rowsArgs)
+TEXT ·rows2(SB), NOSPLIT, $0-8
 	SHORT(KTH, MOVE2, PLAIN)
 
-// func rows2Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·rows2Ahead(SB), NOSPLIT, $0-80
+// func rows2Ahead(a *rowsArgs)
+TEXT ·rows2Ahead(SB), NOSPLIT, $0-8
 	SHORT(ASKKTH, MOVE2, PLAIN)
 
-// func rows4(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·rows4(SB), NOSPLIT, $0-80
+// func rows4(a *rowsArgs)
+TEXT ·rows4(SB), NOSPLIT, $0-8
 	SHORT(KTH, MOVE4, PLAIN)
 
-// func rows4Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·rows4Ahead(SB), NOSPLIT, $0-80
+// func rows4Ahead(a *rowsArgs)
+TEXT ·rows4Ahead(SB), NOSPLIT, $0-8
 	SHORT(ASKONE, MOVE4, PLAIN)
 
-// func rows5(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-// for slices of 5 to 7 bytes
-TEXT ·rows5(SB), NOSPLIT, $0-80
+// func rows5(a *rowsArgs)
+TEXT ·rows5(SB), NOSPLIT, $0-8
 	SHORT(KTH, MOVE5, PLAIN)
 
-// func rows5Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·rows5Ahead(SB), NOSPLIT, $0-80
+// func rows5Ahead(a *rowsArgs)
+TEXT ·rows5Ahead(SB), NOSPLIT, $0-8
 	SHORT(ASKKTH, MOVE5, PLAIN)
 
-// func rows8(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·rows8(SB), NOSPLIT, $0-80
+// func rows8(a *rowsArgs)
+TEXT ·rows8(SB), NOSPLIT, $0-8
 	SHORT(KTH, MOVE8, PLAIN)
 
-// func rows8Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·rows8Ahead(SB), NOSPLIT, $0-80
+// func rows8Ahead(a *rowsArgs)
+TEXT ·rows8Ahead(SB), NOSPLIT, $0-8
 	SHORT(ASKONE, MOVE8, PLAIN)
 
-// func rows9(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-// for slices of 9 to 15 bytes
-TEXT ·rows9(SB), NOSPLIT, $0-80
+// func rows9(a *rowsArgs)
+TEXT ·rows9(SB), NOSPLIT, $0-8
 	SHORT(KTH, MOVE9, PLAIN)
 
-// func rows9Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·rows9Ahead(SB), NOSPLIT, $0-80
+// func rows9Ahead(a *rowsArgs)
+TEXT ·rows9Ahead(SB), NOSPLIT, $0-8
 	SHORT(ASKKTH, MOVE9, PLAIN)
 
-// func rows16(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·rows16(SB), NOSPLIT, $0-80
+// func rows16(a *rowsArgs)
+TEXT ·rows16(SB), NOSPLIT, $0-8
 	SHORT(KTH, MOVE16, PLAIN)
 
-// func rows16Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·rows16Ahead(SB), NOSPLIT, $0-80
+// func rows16Ahead(a *rowsArgs)
+TEXT ·rows16Ahead(SB), NOSPLIT, $0-8
 	SHORT(ASKONE, MOVE16, PLAIN)
 
 #define PAST16 \
 	MOVOU (AX), X0; \
 	MOVNTO X0, (DI)
 
-// func stream16(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·stream16(SB), NOSPLIT, $0-80
+// func stream16(a *rowsArgs)
+TEXT ·stream16(SB), NOSPLIT, $0-8
 	SHORT(ASKONE, PAST16, SFENCE)
 
-// func rows17(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-// for slices of 17 to 32 bytes
-TEXT ·rows17(SB), NOSPLIT, $0-80
+// func rows17(a *rowsArgs)
+TEXT ·rows17(SB), NOSPLIT, $0-8
 	SHORT(KTH, MOVE17, PLAIN)
 
-// func rows17Ahead(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·rows17Ahead(SB), NOSPLIT, $0-80
+// func rows17Ahead(a *rowsArgs)
+TEXT ·rows17Ahead(SB), NOSPLIT, $0-8
 	SHORT(ASKKTH, MOVE17, PLAIN)
 
 #define PAST32 \
 	VMOVDQU (AX), Y0; \
 	VMOVNTDQ Y0, (DI)
 
-// func stream32AVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·stream32AVX2(SB), NOSPLIT, $0-80
+// func stream32AVX2(a *rowsArgs)
+TEXT ·stream32AVX2(SB), NOSPLIT, $0-8
 	SHORT(ASKONE, PAST32, SFENCE; VZEROUPPER)
 
-// func rows33AVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-// for slices of 33 to 63 bytes
-TEXT ·rows33AVX2(SB), NOSPLIT, $0-80
+// func rows33AVX2(a *rowsArgs)
+TEXT ·rows33AVX2(SB), NOSPLIT, $0-8
 	SHORT(KTH, MOVE33, VZEROUPPER)
 
-// func rows33AheadAVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·rows33AheadAVX2(SB), NOSPLIT, $0-80
+// func rows33AheadAVX2(a *rowsArgs)
+TEXT ·rows33AheadAVX2(SB), NOSPLIT, $0-8
 	SHORT(ASKKTH, MOVE33, VZEROUPPER)
 
-// Slices of 64 bytes and more: whole lines of 64 bytes, and then, over what they
-// moved of it, the last 64 bytes. One instruction that walks through a row would
-// teach the processor, which looks at the steps of each, to fetch what lies
-// behind the row too. So the lines of a row below 2048 bytes are moved by one
-// instruction each, sixteen, eight, four, two and one of them as the bits of the
-// size say; in a longer row what is fetched in vain no longer counts, and what
-// is learned serves. R12 is how much of the row is moved, R13 what is left of it.
+// Slices of 64 bytes and more are moved in blocks of 64 bytes. If the size is no
+// multiple of 64, the last 64 bytes of the slice are moved too, and overlap a block.
+//
+// The hardware prefetcher watches the strides of each load instruction. One load
+// in a loop over the blocks of a slice would train it to fetch memory behind the
+// slice. So below 2048 bytes each block has its own load instruction: 16, 8, 4, 2
+// and 1 blocks, by the bits of the size. In longer slices the useless lines are
+// few and the useful ones many, so a loop moves two blocks per iteration.
+//
+// R12 is the number of bytes of the slice that are moved, R13 of those that remain.
+// LINE(at) moves the block at offset at + R12.
 
 #define LINES2(LINE) \
 	LINE(0); \
@@ -265,9 +272,9 @@ TEXT ·rows33AheadAVX2(SB), NOSPLIT, $0-80
 	LINE(384); \
 	LINE(448)
 
-// SOON asks once more for a line of the row that AGAIN found: one that is moved
-// soon, or this one if there is none. What was asked for long before may have been
-// dropped.
+// SOON prefetches a line of the slice in R15 a second time, shortly before its
+// turn: its first prefetch may have been dropped. AGAIN(rows, none) sets R15 to the
+// slice that comes that many rows later, or to the current one near the end.
 #define SOON(at) PREFETCHT0 at(R15)(R12*1)
 #define NOTSOON(at)
 
@@ -279,7 +286,7 @@ TEXT ·rows33AheadAVX2(SB), NOSPLIT, $0-80
 	ADDQ SI, R15; \
 none:
 
-// ROW moves all whole lines of a row.
+// ROW moves all blocks of a slice.
 #define ROW(LINE, SOON) \
 	XORL  R12, R12; \
 	CMPQ  R8, $2048; \
@@ -327,8 +334,8 @@ fit1: \
 	LINE(0); \
 fit0:
 
-// FEW is ROW for slices below 256 bytes, of which many are moved in the time that
-// the other bits would take to be looked at.
+// FEW is ROW for slices below 256 bytes. For them, testing the higher bits of the
+// size would take longer than the move.
 #define FEW(LINE) \
 	XORL  R12, R12; \
 	TESTQ $128, R8; \
@@ -341,7 +348,7 @@ few1: \
 	LINE(0); \
 few0:
 
-// LAST moves the end of a row that is no multiple of 64.
+// LAST moves the last 64 bytes of a slice whose size is no multiple of 64.
 #define LAST(LINE, none) \
 	TESTQ $63, R8; \
 	JZ    none; \
@@ -371,8 +378,8 @@ none:
 	PREFETCHT0 at(BX)(R12*1); \
 	VMOVDQU64 Z0, at(DI)(R12*1)
 
-// SLICES is a form of whole lines and a last one: how a row is found, how a line is
-// moved, and what else is asked for with a row.
+// SLICES is the loop over slices of 64 bytes and more. FIND sets AX to the next
+// slice, LINE moves a block, ASK and SOON prefetch.
 #define SLICES(FIND, LINE, ASK, SOON) \
 	ARGS; \
 	CMPQ R8, $256; \
@@ -404,32 +411,33 @@ end: \
 	VZEROUPPER; \
 	RET
 
-// A slice may end in a line more than it has lines.
+// ASKEND prefetches the last line of a slice, which unaligned slices have in
+// addition to one line per block.
 #define ASKEND \
 	PREFETCHT0 -1(BX)(R8*1)
 
 #define ASKNONE
 
-// func rows64AVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·rows64AVX2(SB), NOSPLIT, $0-80
+// func rows64AVX2(a *rowsArgs)
+TEXT ·rows64AVX2(SB), NOSPLIT, $0-8
 	SLICES(FOUND, LINEY, ASKNONE, NOTSOON)
 
-// func rows64AheadAVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·rows64AheadAVX2(SB), NOSPLIT, $0-80
+// func rows64AheadAVX2(a *rowsArgs)
+TEXT ·rows64AheadAVX2(SB), NOSPLIT, $0-8
 	SLICES(NEXT, LINEYAHEAD, ASKEND, SOON)
 
-// func rows64AVX512(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·rows64AVX512(SB), NOSPLIT, $0-80
+// func rows64AVX512(a *rowsArgs)
+TEXT ·rows64AVX512(SB), NOSPLIT, $0-8
 	SLICES(FOUND, LINEZ, ASKNONE, NOTSOON)
 
-// func rows64AheadAVX512(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·rows64AheadAVX512(SB), NOSPLIT, $0-80
+// func rows64AheadAVX512(a *rowsArgs)
+TEXT ·rows64AheadAVX512(SB), NOSPLIT, $0-8
 	SLICES(NEXT, LINEZAHEAD, ASKEND, SOON)
 
-// The forms of whole lines that write past the caches. Sizes and places are multiples of
-// 64 (of 32 for AVX2's stores). They look at every bit of the size, which costs
-// nothing here: a tighter loop for short slices was slower by a third, for it
-// asks faster than memory answers. Where the loop begins is a tenth of its time.
+// The forms of whole lines with non-temporal stores. Sizes and places are multiples
+// of 64. They test all bits of the size, also for short slices: a tighter loop was
+// a third slower, because it issues prefetches faster than memory serves them. The
+// alignment of the loop is worth a tenth of its time.
 
 #define LINEYSTREAM(at) \
 	VMOVDQU at(AX)(R12*1), Y0; \
@@ -443,8 +451,8 @@ TEXT ·rows64AheadAVX512(SB), NOSPLIT, $0-80
 	PREFETCHT0 at(BX)(R12*1); \
 	VMOVNTDQ Z0, at(DI)(R12*1)
 
-// func stream64AVX2(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·stream64AVX2(SB), NOSPLIT, $0-80
+// func stream64AVX2(a *rowsArgs)
+TEXT ·stream64AVX2(SB), NOSPLIT, $0-8
 	ARGS
 	PCALIGN $64
 loop:
@@ -455,8 +463,8 @@ loop:
 	VZEROUPPER
 	RET
 
-// func stream64AVX512(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·stream64AVX512(SB), NOSPLIT, $0-80
+// func stream64AVX512(a *rowsArgs)
+TEXT ·stream64AVX512(SB), NOSPLIT, $0-8
 	ARGS
 	PCALIGN $64
 loop:
@@ -467,17 +475,18 @@ loop:
 	VZEROUPPER
 	RET
 
-// Slices of 64 bytes and more that lie next to each other, of any size and from
-// any place on: a line that two of them share is put together in a register, and
-// written once. Only the first and the last line of all, which others may write
-// too, are written through the caches, and in part.
+// Adjacent slices of any size of 64 bytes and more, at any place, with non-temporal
+// stores. A line that two slices share is joined in a register and stored once.
+// The first and the last line of all are stored through the caches and under a
+// mask, because other goroutines may write their other bytes.
 //
-//	DI  the line                         Z0  what there is of it
-//	R9  how much that is, in bytes       Z2  the places from which its bytes come, if those of the
-//	Z3  0, 1, … 63                           row before end with it and those of the next begin in it
-//	R12 all ones
+//	DI  current line in dst              Z0  its bytes so far
+//	R9  number of those bytes            Z2  VPERMB control that rotates a register by R9 bytes
+//	R12 all ones                         Z3  0, 1, … 63
+//	                                     K1  bytes from R9 on
 //
-// Nothing outside a row is loaded, not even under a mask: it might be far away.
+// No byte outside a slice is loaded, not even under a mask: its line could be a
+// cache miss.
 
 DATA places<>+0(SB)/8, $0x0706050403020100
 DATA places<>+8(SB)/8, $0x0f0e0d0c0b0a0908
@@ -489,15 +498,14 @@ DATA places<>+48(SB)/8, $0x3736353433323130
 DATA places<>+56(SB)/8, $0x3f3e3d3c3b3a3938
 GLOBL places<>(SB), RODATA|NOPTR, $64
 
-// SHARED says from where the bytes of a line come of which R9 are there. VPERMB
-// takes places modulo 64.
+// SHARED sets Z2 and K1 for R9. VPERMB takes the control's bytes modulo 64.
 #define SHARED \
 	VPBROADCASTB R9, Z2; \
 	VPSUBB Z2, Z3, Z2; \
 	SHLXQ R9, R12, R13; \
 	KMOVQ R13, K1
 
-// HEAD adds the begin of a row to the line.
+// HEAD appends the first bytes of a slice to the line.
 #define HEAD \
 	VMOVDQU64 (AX), Z1; \
 	PREFETCHT0 (BX); \
@@ -505,8 +513,8 @@ GLOBL places<>(SB), RODATA|NOPTR, $64
 	PREFETCHT0 -1(BX)(R8*1); \
 	VPERMB Z1, Z2, K1, Z0
 
-// func streamAVX512VBMI(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·streamAVX512VBMI(SB), NOSPLIT, $0-80
+// func streamAVX512VBMI(a *rowsArgs)
+TEXT ·streamAVX512VBMI(SB), NOSPLIT, $0-8
 	ARGS
 	VMOVDQU64 places<>(SB), Z3
 	MOVQ $-1, R12
@@ -555,10 +563,10 @@ end:
 	VZEROUPPER
 	RET
 
-// SHARE is a form for shorter slices: LOAD brings one into Z1, as its first HALF
-// bytes and its last, of which Z4 says where each byte stands. The whole of it is
-// turned about until it begins where the line goes on; what does not fit into the
-// line is then where the next one begins.
+// SHARE is the loop over shorter slices. LOAD loads the first HALF and the last HALF
+// bytes of a slice into Z1; Z4 maps a byte of the slice to its position there. TURNED
+// rotates the slice by R9, so that its first byte follows the line's bytes; the
+// bytes that do not fit wrap around to the beginning of the next line.
 #define SHARE(LOAD, HALF) \
 	ARGS; \
 	VMOVDQU64 places<>(SB), Z3; \
@@ -613,6 +621,7 @@ none: \
 	VZEROUPPER; \
 	RET
 
+// TURNED loads and rotates the next slice and appends it to the line.
 #define TURNED(LOAD) \
 	NEXT; \
 	LOAD; \
@@ -632,10 +641,10 @@ none: \
 	VMOVDQU (AX), X1; \
 	VINSERTI128 $1, -16(AX)(R8*1), Y1, Y1
 
-// func stream33AVX512VBMI(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·stream33AVX512VBMI(SB), NOSPLIT, $0-80
+// func stream33AVX512VBMI(a *rowsArgs)
+TEXT ·stream33AVX512VBMI(SB), NOSPLIT, $0-8
 	SHARE(LOAD33, 32)
 
-// func stream17AVX512VBMI(dst, src *byte, rows *int64, n, size, step, later, at, bias, next int)
-TEXT ·stream17AVX512VBMI(SB), NOSPLIT, $0-80
+// func stream17AVX512VBMI(a *rowsArgs)
+TEXT ·stream17AVX512VBMI(SB), NOSPLIT, $0-8
 	SHARE(LOAD17, 16)

@@ -18,5 +18,5 @@ func flatForm(int, int) (move, ahead, stream columnsFunc) { return nil, nil, nil
 
 func widenForm(Width) widenFunc { return nil }
 
-// Prefetch asks the memory for what is read soon, where that can be said.
+// Prefetch does nothing: the generic form has no prefetch instruction.
 func Prefetch[T any]([]T) {}

@@ -1,6 +1,9 @@
-// Package kernel moves rows and resolves index values: bytes and numbers, no
-// tensors. Every function here has a definition that is written to be read; the
-// forms that are written to be fast are held against it.
+// Package kernel resolves index values to rows and moves rows. It works on bytes
+// and numbers, not on tensors.
+//
+// Every kernel has a generic form in Go, which defines it, and may have forms in
+// assembly for the instruction sets of the machine ([Forms]). Tests compare each
+// form with the generic one.
 package kernel
 
 import (
@@ -8,28 +11,27 @@ import (
 	"unsafe"
 )
 
-// Filled is what a row under construction is set to when one of its indices is
-// outside and the plan has a fill: so far below zero that the other components'
-// shares cannot bring it back.
+// Filled marks a row under construction that has an index outside its axis. It is
+// so negative that adding the other components' offsets leaves it negative.
 const Filled = math.MinInt64 / 2
 
-// A Policy says what Resolve does with an index value.
+// A Policy says how Resolve interprets index values.
 type Policy struct {
-	FromEnd bool // -dim … -1 count from the end
-	Outside Outside
+	FromEnd bool    // -dim … -1 are valid and count from the end
+	Outside Outside // treatment of all other values outside 0 … dim-1
 }
 
-// Outside says what becomes of an index outside 0 … dim-1.
+// Outside is the treatment of an index value outside its axis.
 type Outside uint8
 
 const (
-	Error Outside = iota // it is counted
-	Fill                 // its row becomes Filled
-	Clamp                // it is moved to the nearest end
-	Wrap                 // it is taken modulo dim
+	Error Outside = iota // count it
+	Fill                 // count it and set its row to Filled
+	Clamp                // replace it by the nearest end of the axis
+	Wrap                 // replace it by its value modulo dim
 )
 
-// Start sets rows[j] = base + j·step.
+// Start sets rows[j] = base + j·step for all j.
 func Start(rows []int64, base, step int64) {
 	if step == 0 {
 		for j := range rows {
@@ -47,8 +49,9 @@ func Start(rows []int64, base, step int64) {
 //
 //	rows[j] += stride · position(values[j], dim)
 //
-// and returns how many values are outside and have no position: their rows are
-// Filled, or of no meaning where dim is 0 and the policy would move them.
+// It returns how many values have no position. Their rows become Filled, except
+// where dim is 0 under Clamp or Wrap: then all values have none and rows keep
+// their values.
 func Resolve(rows, values []int64, dim, stride int64, p Policy) (outside int) {
 	values = values[:len(rows)]
 	udim := uint64(dim)
@@ -87,7 +90,7 @@ func Resolve(rows, values []int64, dim, stride int64, p Policy) (outside int) {
 	return 0
 }
 
-// Finish turns every Filled row into -1.
+// Finish sets every negative row, as Filled makes them, to -1.
 func Finish(rows []int64) {
 	for j, row := range rows {
 		if row < 0 {
@@ -96,16 +99,20 @@ func Finish(rows []int64) {
 	}
 }
 
-// A Width is how index values lie in memory.
+// A Width is the integer type of index values in memory.
 type Width struct {
-	Bits     int // 1, 2, 4, 8, 16, 32 or 64; the narrow ones packed, low bits first
-	Unsigned bool
+	Bits     int  // 1, 2, 4, 8, 16, 32 or 64; values below 8 bits are packed, low bits first
+	Unsigned bool // zero-extended, not sign-extended
 }
 
-// Load widens index values: values[j] is element at+j·step of src. A value of
-// 2^63 or more becomes the least value that is congruent to it modulo dim and
-// still not below dim, or the greatest int64 where dim does not matter (dim 0):
-// it stays outside every axis, and wraps as it should.
+// Load widens index values to int64: values[j] becomes element at+j·step of src.
+//
+// An unsigned value of 2^63 or more does not fit. Load replaces it by the least
+// value in dim … 2·dim-1 that is congruent to it modulo dim, which is outside the
+// axis too and wraps to the same position. If dim is 0, or 2^62 or more, Load
+// replaces it by the largest int64.
+//
+// Load panics if an element lies outside src.
 func Load(values []int64, src []byte, at, step int, w Width, dim int64) {
 	if n, widen := len(values)&^7, widenForm(w); widen != nil && step == 1 && n > 0 {
 		widen(&values[0], unsafe.SliceData(src[at*w.Bits/8:(at+n)*w.Bits/8]), n)
@@ -138,10 +145,11 @@ func Load(values []int64, src []byte, at, step int, w Width, dim int64) {
 	}
 }
 
-// A widenFunc is a form of Load for n values, a multiple of 8 and not 0.
+// A widenFunc is a form of Load in assembly for n adjacent values; n is a positive
+// multiple of 8.
 type widenFunc func(values *int64, src *byte, n int)
 
-// narrow is Load's answer to a value of 2^63 or more.
+// narrow returns Load's replacement of a value of 2^63 or more.
 func narrow(v uint64, dim int64) int64 {
 	if dim <= 0 || dim > math.MaxInt64/2 {
 		return math.MaxInt64
@@ -155,8 +163,8 @@ func load[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32](values []int
 	}
 	var zero T
 	size := int(unsafe.Sizeof(zero))
-	// The first and the last element bound all others; the slice expressions
-	// panic where either lies outside src.
+	// All elements lie between the first and the last, so this slice expression
+	// checks all of them.
 	last := at + (len(values)-1)*step
 	lo, hi := min(at, last), max(at, last)
 	src = src[lo*size : (hi+1)*size]

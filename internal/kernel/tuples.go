@@ -5,23 +5,24 @@ import (
 	"unsafe"
 )
 
-// MaxTuple is the longest tuple that Tuples resolves.
+// MaxTuple is how many components a tuple may have for Tuples.
 const MaxTuple = 6
 
-// A Component is what Tuples must know of one component of the index tuples.
+// A Component describes the axis of one component of the index tuples.
 type Component struct {
-	Dim    int64 // it lies in 0 … Dim-1
-	Stride int64
+	Dim    int64 // the valid values are 0 … Dim-1
+	Stride int64 // between two positions of the axis, in the unit of the rows
 }
 
-// Tuples resolves whole tuples that lie one after the other, in the integers of
-// width bytes, 8 or 4, at values:
+// Tuples resolves contiguous index tuples to rows:
 //
 //	rows[j] = base + j·step + Σ_c v(j,c)·axes[c].Stride
 //
-// A tuple with a component outside has the row -1; Tuples returns how many
-// there are. Negative components count from the end where fromEnd is set. There
-// are at most MaxTuple components, and values is aligned.
+// The values are signed integers of width bytes, 8 or 4, aligned to width. There
+// are one to MaxTuple axes, one per component. If fromEnd is set, -Dim … -1 are
+// valid too and count from the end. A tuple with an invalid component gets the row
+// -1; Tuples returns how many such tuples there are. It panics if values holds
+// fewer than len(rows) tuples. It allocates nothing.
 func Tuples(rows []int64, values []byte, width int, base, step int64, axes []Component, fromEnd bool) (outside int) {
 	if len(rows) == 0 {
 		return 0
@@ -30,20 +31,23 @@ func Tuples(rows []int64, values []byte, width int, base, step int64, axes []Com
 	_ = values[: n*width : n*width]
 	at := unsafe.Pointer(unsafe.SliceData(values))
 	if wide := tuplesForm(width, len(axes)); wide != nil && len(rows) >= tuplesWide {
-		all, whole, has := int64(0), len(rows)&^7, &axes[0]
+		all, whole, first := int64(0), len(rows)&^7, &axes[0]
 		if fromEnd {
 			all = -1
 		}
 		if k := len(axes); 3 < k && k < MaxTuple {
-			// The form for many looks at the components that there could be.
+			// The form for long tuples reads MaxTuple axes; a missing component reads
+			// as 0, which is valid in an axis of Dim 1.
 			six := [MaxTuple]Component{4: {Dim: 1}, 5: {Dim: 1}}
 			copy(six[:], axes)
-			has = &six[0]
+			first = &six[0]
 		}
-		outside = wide(&rows[0], (*byte)(at), whole, base, step, has, all, len(axes))
+		outside = wide.call(&tuplesArgs{
+			rows: &rows[0], values: (*byte)(at), n: whole, base: base, step: step, axes: first, fromEnd: all, k: len(axes),
+		})
 		rows, base = rows[whole:], base+int64(whole)*step
 		if len(rows) == 0 {
-			return outside // and at would point behind the values
+			return outside // at must not point past the end of values
 		}
 		at, n = unsafe.Add(at, whole*len(axes)*width), len(rows)*len(axes)
 	}
@@ -53,19 +57,34 @@ func Tuples(rows []int64, values []byte, width int, base, step int64, axes []Com
 	return outside + tuples(rows, unsafe.Slice((*int64)(at), n), base, step, axes, fromEnd)
 }
 
-// tuplesWide is from how many tuples on eight at once are worth the call.
+// tuplesWide is the smallest number of tuples for which a call of assembly is
+// faster than Go.
 const tuplesWide = 16
 
-// A tuplesFunc is a form of Tuples for n tuples, a multiple of 8, of k
-// components; fromEnd is -1 where negative ones count from the end, else 0.
-type tuplesFunc func(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
+// tuplesArgs are the arguments of a tuplesFunc.
+type tuplesArgs struct {
+	rows       *int64
+	values     *byte
+	n          int        // tuples, a positive multiple of 8
+	base, step int64      // of the rows
+	axes       *Component // k axes; MaxTuple where k is above 3
+	fromEnd    int64      // -1 where negative values count from the end, else 0
+	k          int        // components of a tuple
+}
 
-// TuplesOf is Tuples of values that were loaded.
+// A tuplesFunc is a form of Tuples in assembly, for one width of value and one or
+// more lengths of tuple. It returns how many tuples have an invalid component.
+type tuplesFunc func(*tuplesArgs) (outside int)
+
+// call runs the form.
+func (f tuplesFunc) call(a *tuplesArgs) int { return f(noescape(a)) }
+
+// TuplesOf is Tuples for values of 8 bytes in a slice of integers.
 func TuplesOf(rows, values []int64, base, step int64, axes []Component, fromEnd bool) (outside int) {
 	return Tuples(rows, Bytes(values), 8, base, step, axes, fromEnd)
 }
 
-// Aligned reports whether integers of width bytes may be read from b as such.
+// Aligned reports whether b begins at a multiple of width, in bytes.
 func Aligned(b []byte, width int) bool {
 	return uintptr(unsafe.Pointer(unsafe.SliceData(b)))%uintptr(width) == 0
 }

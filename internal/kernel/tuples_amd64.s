@@ -1,16 +1,18 @@
 //go:build !purego
 
+#include "go_asm.h"
 #include "textflag.h"
 
-// Whole tuples to rows, eight a turn; n is a multiple of 8. A value below zero
-// has its sign bit set, which masks the addition that counts it from the end. A
-// row with a component outside becomes -1.
+// The forms of Tuples: eight tuples per iteration; n is a positive multiple of 8. The
+// sign bits of the values are the mask of the addition that makes negative values
+// count from the end. A tuple with an invalid component gets the row -1.
 //
-//	DI  where the next row goes          Z16, Z17, Z18  the axes' dims
-//	SI  the next value                   Z19, Z20, Z21  what is added to negative values: the dims, or 0
-//	CX  rows that are left               Z22, Z23, Z24  the axes' strides
-//	DX  the axes                         Z31, Z30       base and steps of this turn, 8 steps
-//	BX  how many rows are outside        Z29, Z28       -1; -1 where negative values count from the end, or 0
+//	DI  next row                         Z16, Z17, Z18  the axes' dims
+//	SI  next value                       Z19, Z20, Z21  added to negative values: the dims, or 0
+//	CX  remaining rows                   Z22, Z23, Z24  the axes' strides
+//	DX  the axes                         Z31, Z30       base + j·step of the eight rows; 8 steps
+//	BX  count of invalid tuples          Z29, Z28       -1; -1 if negative values count from the end, else 0
+//	AX  the arguments, then scratch      K3             invalid tuples of the eight
 
 DATA counts<>+0(SB)/8, $0
 DATA counts<>+8(SB)/8, $1
@@ -22,8 +24,8 @@ DATA counts<>+48(SB)/8, $6
 DATA counts<>+56(SB)/8, $7
 GLOBL counts<>(SB), RODATA|NOPTR, $64
 
-// Which of two vectors' values are the first components of pairs. The second
-// ones stand one further.
+// pairs selects the first components of eight pairs from the 16 values of two
+// registers. The second components are at these positions + 1.
 DATA pairs<>+0(SB)/8, $0
 DATA pairs<>+8(SB)/8, $2
 DATA pairs<>+16(SB)/8, $4
@@ -34,9 +36,9 @@ DATA pairs<>+48(SB)/8, $12
 DATA pairs<>+56(SB)/8, $14
 GLOBL pairs<>(SB), RODATA|NOPTR, $64
 
-// Which of three vectors' values are the components of triples: six lanes at
-// most come from the first two, and the others, from the third, replace what
-// was there.
+// triples selects the c-th components of eight triples from the first 16 of their
+// 24 values, in two registers; these fill five or six lanes. thirds then keeps
+// those lanes and fills the others from the third register (positions 8 … 15).
 DATA triples<>+0(SB)/8, $0
 DATA triples<>+8(SB)/8, $3
 DATA triples<>+16(SB)/8, $6
@@ -89,32 +91,35 @@ DATA thirds<>+176(SB)/8, $12
 DATA thirds<>+184(SB)/8, $15
 GLOBL thirds<>(SB), RODATA|NOPTR, $192
 
+// TARGS loads the arguments that all forms use.
 #define TARGS \
-	MOVQ rows+0(FP), DI; \
-	MOVQ values+8(FP), SI; \
-	MOVQ n+16(FP), CX; \
+	MOVQ a+0(FP), AX; \
+	MOVQ tuplesArgs_rows(AX), DI; \
+	MOVQ tuplesArgs_values(AX), SI; \
+	MOVQ tuplesArgs_n(AX), CX; \
 	VMOVDQU64 counts<>(SB), Z31; \
-	VPBROADCASTQ step+32(FP), Z30; \
+	VPBROADCASTQ tuplesArgs_step(AX), Z30; \
 	VPMULLQ Z30, Z31, Z31; \
 	VPSLLQ $3, Z30, Z30; \
-	VPBROADCASTQ base+24(FP), Z0; \
+	VPBROADCASTQ tuplesArgs_base(AX), Z0; \
 	VPADDQ Z0, Z31, Z31; \
 	VPTERNLOGQ $255, Z29, Z29, Z29; \
-	MOVQ axes+40(FP), DX; \
-	VPBROADCASTQ fromEnd+48(FP), Z28; \
+	MOVQ tuplesArgs_axes(AX), DX; \
+	VPBROADCASTQ tuplesArgs_fromEnd(AX), Z28; \
 	XORL BX, BX
 
-// AXIS reads the axis that stands at(DX).
-#define AXIS(at, dim, add, stride) \
-	VPBROADCASTQ at(DX), dim; \
-	VPBROADCASTQ at+8(DX), stride; \
+// AXIS broadcasts the dim and the stride of the c-th axis.
+#define AXIS(c, dim, add, stride) \
+	VPBROADCASTQ (c*Component__size+Component_Dim)(DX), dim; \
+	VPBROADCASTQ (c*Component__size+Component_Stride)(DX), stride; \
 	VPANDQ dim, Z28, add
 
+// BEGIN sets Z0 to base + j·step of eight rows.
 #define BEGIN \
 	VMOVDQA64 Z31, Z0; \
 	VPADDQ Z30, Z31, Z31
 
-// COMPONENT checks a component of eight tuples and adds its share to their rows.
+// COMPONENT checks one component of eight tuples and adds its offset to their rows.
 #define COMPONENT(value, dim, add, stride) \
 	VPMOVQ2M value, K1; \
 	VPADDQ add, value, K1, value; \
@@ -123,6 +128,7 @@ GLOBL thirds<>(SB), RODATA|NOPTR, $192
 	KORB K2, K3, K3; \
 	VPADDQ value, Z0, Z0
 
+// END stores eight rows, counts the invalid ones and closes the loop.
 #define END \
 	VMOVDQA64 Z29, K3, Z0; \
 	KMOVB K3, AX; \
@@ -133,7 +139,7 @@ GLOBL thirds<>(SB), RODATA|NOPTR, $192
 	SUBQ $8, CX; \
 	JNZ loop; \
 	VZEROUPPER; \
-	MOVQ BX, ret+64(FP); \
+	MOVQ BX, outside+8(FP); \
 	RET
 
 #define TUPLES1(load, size) \
@@ -150,7 +156,7 @@ loop: \
 #define TUPLES2(load, size) \
 	TARGS; \
 	AXIS(0, Z16, Z19, Z22); \
-	AXIS(16, Z17, Z20, Z23); \
+	AXIS(1, Z17, Z20, Z23); \
 	VMOVDQU64 pairs<>(SB), Z9; \
 	VPSUBQ Z29, Z9, Z10; \
 loop: \
@@ -169,8 +175,8 @@ loop: \
 #define TUPLES3(load, size) \
 	TARGS; \
 	AXIS(0, Z16, Z19, Z22); \
-	AXIS(16, Z17, Z20, Z23); \
-	AXIS(32, Z18, Z21, Z24); \
+	AXIS(1, Z17, Z20, Z23); \
+	AXIS(2, Z18, Z21, Z24); \
 	VMOVDQU64 triples<>(SB), Z9; \
 	VMOVDQU64 triples<>+64(SB), Z10; \
 	VMOVDQU64 triples<>+128(SB), Z11; \
@@ -197,25 +203,23 @@ loop: \
 	ADDQ $(24*size), SI; \
 	END
 
-#define GATHER8 VPGATHERQQ (R8)(Z9*8), K4, Z3
-#define GATHER4 VPGATHERQD (R8)(Z9*4), K4, Y3; VPMOVSXDQ Y3, Z3
-
-// Longer tuples, of up to six: each is a row of a matrix that is turned over,
-// so that a register holds one component of all eight. Components that a tuple
-// does not have read as 0 and are given an axis that takes that.
+// TUPLES takes tuples of four to six components. Eight tuples are the rows of an
+// 8 × 8 matrix; its transpose has one component of all eight in a register. A
+// masked load sets components that the tuples do not have to 0, which is valid in
+// the axes that the caller adds for them.
 #define EVEN(a, b, to) VSHUFI64X2 $0x88, b, a, to
 #define ODD(a, b, to)  VSHUFI64X2 $0xdd, b, a, to
 
 #define TUPLES(load, size) \
 	TARGS; \
 	AXIS(0, Z9, Z10, Z11); \
-	AXIS(16, Z12, Z13, Z14); \
-	AXIS(32, Z15, Z16, Z17); \
-	AXIS(48, Z18, Z19, Z20); \
-	AXIS(64, Z21, Z22, Z23); \
-	AXIS(80, Z24, Z25, Z26); \
+	AXIS(1, Z12, Z13, Z14); \
+	AXIS(2, Z15, Z16, Z17); \
+	AXIS(3, Z18, Z19, Z20); \
+	AXIS(4, Z21, Z22, Z23); \
+	AXIS(5, Z24, Z25, Z26); \
 	MOVQ CX, R9; \
-	MOVQ k+56(FP), CX; \
+	MOVQ tuplesArgs_k(AX), CX; \
 	MOVL $1, AX; \
 	SHLL CX, AX; \
 	DECL AX; \
@@ -268,34 +272,34 @@ loop: \
 	LEAQ (SI)(R10*8), SI; \
 	END
 
-// func tuples1of8AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
-TEXT ·tuples1of8AVX512(SB), NOSPLIT, $0-72
+// func tuples1of8AVX512(a *tuplesArgs) (outside int)
+TEXT ·tuples1of8AVX512(SB), NOSPLIT, $0-16
 	TUPLES1(VMOVDQU64, 8)
 
-// func tuples2of8AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
-TEXT ·tuples2of8AVX512(SB), NOSPLIT, $0-72
+// func tuples2of8AVX512(a *tuplesArgs) (outside int)
+TEXT ·tuples2of8AVX512(SB), NOSPLIT, $0-16
 	TUPLES2(VMOVDQU64, 8)
 
-// func tuples3of8AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
-TEXT ·tuples3of8AVX512(SB), NOSPLIT, $0-72
+// func tuples3of8AVX512(a *tuplesArgs) (outside int)
+TEXT ·tuples3of8AVX512(SB), NOSPLIT, $0-16
 	TUPLES3(VMOVDQU64, 8)
 
-// func tuplesOf8AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
-TEXT ·tuplesOf8AVX512(SB), NOSPLIT, $0-72
+// func tuplesOf8AVX512(a *tuplesArgs) (outside int)
+TEXT ·tuplesOf8AVX512(SB), NOSPLIT, $0-16
 	TUPLES(VMOVDQU64.Z, 8)
 
-// func tuples1of4AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
-TEXT ·tuples1of4AVX512(SB), NOSPLIT, $0-72
+// func tuples1of4AVX512(a *tuplesArgs) (outside int)
+TEXT ·tuples1of4AVX512(SB), NOSPLIT, $0-16
 	TUPLES1(VPMOVSXDQ, 4)
 
-// func tuples2of4AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
-TEXT ·tuples2of4AVX512(SB), NOSPLIT, $0-72
+// func tuples2of4AVX512(a *tuplesArgs) (outside int)
+TEXT ·tuples2of4AVX512(SB), NOSPLIT, $0-16
 	TUPLES2(VPMOVSXDQ, 4)
 
-// func tuples3of4AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
-TEXT ·tuples3of4AVX512(SB), NOSPLIT, $0-72
+// func tuples3of4AVX512(a *tuplesArgs) (outside int)
+TEXT ·tuples3of4AVX512(SB), NOSPLIT, $0-16
 	TUPLES3(VPMOVSXDQ, 4)
 
-// func tuplesOf4AVX512(rows *int64, values *byte, n int, base, step int64, axes *Component, fromEnd int64, k int) int
-TEXT ·tuplesOf4AVX512(SB), NOSPLIT, $0-72
+// func tuplesOf4AVX512(a *tuplesArgs) (outside int)
+TEXT ·tuplesOf4AVX512(SB), NOSPLIT, $0-16
 	TUPLES(VPMOVSXDQ.Z, 4)

@@ -2,7 +2,8 @@
 
 #include "textflag.h"
 
-// Narrow index values to i64, eight a turn; n is a multiple of 8 and not 0.
+// WIDEN extends eight narrow index values to 64 bits per iteration. n is a
+// positive multiple of 8.
 
 #define WIDEN(load, width) \
 	MOVQ values+0(FP), DI; \

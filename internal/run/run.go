@@ -1,5 +1,5 @@
-// Package run evaluates values of a model: its gathers, by the operators of the
-// catalog, and the few operators that exporters put around them, see glue.go. It
+// Package run evaluates values of a model: its gathers, by package operators,
+// and the few operators that exporters put around them, see glue.go. It
 // is no graph executor: there are no kernels for anything else, no fusion and no
 // plan of memory, and a model with a convolution in it is refused by the
 // convolution's name.
@@ -13,9 +13,9 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/catalog"
 	"github.com/garner-go/garner/internal/mapped"
 	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/operators"
 )
 
 // An Unsupported is a node that a wanted value needs and that is not run.
@@ -294,7 +294,7 @@ func (r *runner) node(ctx context.Context, n *model.Node) error {
 
 // gather runs a gather.
 func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
-	operator, err := catalog.Find(n.Operator, 0)
+	operator, err := operators.Find(n.Operator, 0)
 	if err != nil {
 		return value{}, err
 	}
@@ -318,7 +318,7 @@ func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
 	if err != nil {
 		return value{}, err
 	}
-	var inputs []catalog.Input
+	var inputs []operators.Input
 	for _, v := range n.Inputs[2:] {
 		if v == nil {
 			return value{}, garner.Errorf(garner.ErrAttribute, "%s takes no empty input", operator.Name)
@@ -327,7 +327,7 @@ func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
 		if err != nil {
 			return value{}, err
 		}
-		inputs = append(inputs, catalog.Input{Spec: t.Spec(), Value: t})
+		inputs = append(inputs, operators.Input{Spec: t.Spec(), Value: t})
 	}
 	op, err := operator.Bind(n.Attributes, inputs...)
 	if err != nil {

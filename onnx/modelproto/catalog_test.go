@@ -7,8 +7,8 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/garner-go/garner/internal/catalog"
 	"github.com/garner-go/garner/onnx/modelproto"
+	"github.com/garner-go/garner/operators"
 )
 
 // oneNode is a model of one node, by hand: what is in a file, whatever the
@@ -29,7 +29,7 @@ func oneNode(domain, op string, opset int) []byte {
 // in models, from its version on until the next.
 func TestEveryOperator(t *testing.T) {
 	found := 0
-	for _, o := range catalog.Operators() {
+	for _, o := range operators.All() {
 		name, version, _ := strings.Cut(o.Name, "-")
 		domain, op := "", ""
 		var ok bool
@@ -50,11 +50,11 @@ func TestEveryOperator(t *testing.T) {
 				t.Fatalf("%s of opset %d: %v", op, opset, err)
 			}
 			n := m.Graph.Nodes[0]
-			want, err := catalog.Find(name, opset)
+			want, err := operators.Find(name, opset)
 			if err != nil || n.Operator != want.Name || n.Version != opset {
 				t.Errorf("%s of opset %d is read as %s; want %s, %v", op, opset, n.Operator, want.Name, err)
 			}
-			if _, _, err := catalog.OfNode(n); err != nil {
+			if _, _, err := operators.OfNode(n); err != nil {
 				t.Error(err)
 			}
 		}

@@ -14,15 +14,15 @@ import (
 	"github.com/garner-go/garner/onnx/modelproto/internal/onnxpb"
 )
 
-// A folder is the model's, with the files of it that hold elements. A file is
-// looked at when the model is opened and mapped when it is first read.
+// A folder is the model's folder, with those of its files that hold elements.
+// find checks a file when the model is opened; bytes maps it on the first read.
 type folder struct {
 	path  string
 	root  *os.Root // opened for the first file
 	files map[string]*beside
 }
 
-// beside is a file beside the model.
+// beside is a file of elements beside the model.
 type beside struct {
 	path string // for messages
 	name string // in the folder
@@ -35,8 +35,8 @@ type beside struct {
 	closed bool
 }
 
-// find looks for a file: a path in the model's folder that does not lead out of
-// it, through a symbolic link neither.
+// find finds a file in the model's folder. It refuses a path that leads out of the
+// folder, also through a symbolic link.
 func (f *folder) find(location string) (*beside, error) {
 	if b, ok := f.files[location]; ok {
 		return b, b.err
@@ -53,13 +53,13 @@ func (f *folder) find(location string) (*beside, error) {
 		f.root = root
 	}
 	b := &beside{path: filepath.Join(f.path, name), name: name, root: f.root}
-	// Asked before it is opened: opening a pipe waits for its writer.
+	// Stat comes before Open, because opening a pipe waits for its writer.
 	info, err := f.root.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		b.err = fmt.Errorf("its elements are in %s, and there is no such file; put it beside the model", b.path)
 	case err != nil:
-		// A link that leads out is refused without a name for the reason.
+		// os.Root refuses a link out of the folder with an error of no class.
 		b.err = fmt.Errorf("its elements are in %s, which cannot be looked at: %v; a file in the model's folder is wanted, not a link to another", b.path, err)
 	case !info.Mode().IsRegular():
 		b.err = fmt.Errorf("its elements are in %s, which is no regular file (%s); name a file", b.path, info.Mode())
@@ -73,7 +73,7 @@ func (f *folder) find(location string) (*beside, error) {
 	return b, b.err
 }
 
-// bytes are size bytes from offset on.
+// bytes gives size bytes of the mapped file from offset on.
 func (b *beside) bytes(offset, size int64) ([]byte, error) {
 	b.lock.Lock()
 	defer b.lock.Unlock()
@@ -121,7 +121,7 @@ func (f *folder) close() error {
 	return errors.Join(all...)
 }
 
-// external makes a constant whose elements stand in another file.
+// external makes a constant whose elements are in another file.
 func (r *reader) external(t *onnxpb.TensorProto, name string, dtype garner.DType, shape garner.Shape) (*model.Constant, error) {
 	if dtype == garner.String {
 		return nil, errors.New("its strings are said to be in another file, where only numbers can be; write them in string_data")
@@ -166,7 +166,7 @@ func (r *reader) external(t *onnxpb.TensorProto, name string, dtype garner.DType
 		b, err := file.bytes(offset, size)
 		if err == nil {
 			err = mapped.Guard(func() error {
-				made, err = view(dtype, b, shape)
+				made, err = model.View(dtype, b, shape...)
 				return err
 			})
 		}

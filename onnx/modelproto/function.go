@@ -12,7 +12,7 @@ import (
 	"github.com/garner-go/garner/onnx/modelproto/internal/onnxpb"
 )
 
-// A function is what a node calls by its operator's name.
+// A function is the key of a local function, which nodes call by operator name.
 type function struct{ domain, name, overload string }
 
 func (f function) String() string {
@@ -26,14 +26,14 @@ func (f function) String() string {
 	return text
 }
 
-// given is an attribute's value, and the scope that its graph belongs to.
+// given is an attribute's value, and the scope of the graph in it.
 type given struct {
 	proto *onnxpb.AttributeProto
 	kind  onnxpb.AttributeProto_AttributeType
 	scope *scope
 }
 
-// declare notes the model's functions.
+// declare collects the model's functions.
 func (r *reader) declare(list []*onnxpb.FunctionProto) error {
 	r.functions = make(map[function]*onnxpb.FunctionProto, len(list))
 	for i, f := range list {
@@ -46,7 +46,7 @@ func (r *reader) declare(list []*onnxpb.FunctionProto) error {
 	return nil
 }
 
-// call puts the nodes of a function in the place of the node that calls it.
+// call inlines a function: its nodes replace the node that calls it.
 func (s *scope) call(f *onnxpb.FunctionProto, p *onnxpb.NodeProto, n *model.Node, list *[]pending) error {
 	key := function{n.Domain, n.Op, p.GetOverload()}
 	if slices.Contains(s.calls, key) {
@@ -62,7 +62,7 @@ func (s *scope) call(f *onnxpb.FunctionProto, p *onnxpb.NodeProto, n *model.Node
 	if err != nil {
 		return err
 	}
-	inner.outer = nil // a function sees nothing of what is around its call
+	inner.outer = nil // a function cannot read values of its caller
 	inner.calls = append(slices.Clip(s.calls), key)
 	inner.infos = f.ValueInfo
 	own, err := imports(f.OpsetImport)
@@ -111,14 +111,14 @@ func (s *scope) call(f *onnxpb.FunctionProto, p *onnxpb.NodeProto, n *model.Node
 			return err
 		}
 		if v != nil && strings.HasPrefix(v.Name, inner.prefix) {
-			v.Name = s.own(name) // as the graph around knows it
+			v.Name = s.own(name) // the caller's name for it
 		}
 	}
 	return inner.describe()
 }
 
-// own is the name of a value of this scope: in a call, with what tells it from
-// that of another call.
+// own names a value of this scope in the model. In a call, a prefix makes the name
+// differ from those of other calls.
 func (s *scope) own(name string) string {
 	if len(s.calls) > 0 {
 		return s.prefix + name
@@ -126,7 +126,7 @@ func (s *scope) own(name string) string {
 	return name
 }
 
-// pass is the attributes of a call: those of the node, and the function's
+// pass gives the attributes of a call: those of the node, and the function's
 // defaults for the others.
 func (s *scope) pass(f *onnxpb.FunctionProto, p *onnxpb.NodeProto) (map[string]given, error) {
 	attributes := make(map[string]given, len(p.Attribute)+len(f.AttributeProto))
@@ -144,8 +144,8 @@ func (s *scope) pass(f *onnxpb.FunctionProto, p *onnxpb.NodeProto) (map[string]g
 	return attributes, nil
 }
 
-// attribute is what an attribute is given, which may be what the function around
-// it is given; false where that is nothing.
+// attribute gives the value of an attribute, which may refer to an attribute of
+// the enclosing function; false where that is not given.
 func (s *scope) attribute(a *onnxpb.AttributeProto) (given, bool, error) {
 	kind := a.GetType()
 	for _, p := range present(a) {
@@ -184,7 +184,7 @@ type presence struct {
 	there bool
 }
 
-// present says of which types an attribute has a value.
+// present reports for each type whether an attribute has a value of it.
 func present(a *onnxpb.AttributeProto) [14]presence {
 	return [...]presence{
 		{onnxpb.AttributeProto_FLOAT, a.F != nil}, {onnxpb.AttributeProto_INT, a.I != nil}, {onnxpb.AttributeProto_STRING, a.S != nil},
@@ -195,8 +195,8 @@ func present(a *onnxpb.AttributeProto) [14]presence {
 	}
 }
 
-// value is an attribute's value as model.Node has it; nil for types that say
-// nothing about a gather, such as a TypeProto.
+// value converts an attribute's value for model.Node; nil for types that no gather
+// needs, such as a TypeProto.
 func (s *scope) value(g given, name string) (any, error) {
 	a := g.proto
 	switch g.kind {
@@ -258,7 +258,7 @@ func (s *scope) constantNode(p *onnxpb.NodeProto, n *model.Node) error {
 }
 
 // constantOf makes a constant of an attribute of a Constant node; nil where the
-// attribute is none of those that hold a value.
+// attribute holds no value.
 func (s *scope) constantOf(attribute string, g given, name string) (*model.Constant, error) {
 	want, ok := map[string]onnxpb.AttributeProto_AttributeType{
 		"value": onnxpb.AttributeProto_TENSOR, "sparse_value": onnxpb.AttributeProto_SPARSE_TENSOR,

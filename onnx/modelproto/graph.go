@@ -10,40 +10,39 @@ import (
 	"github.com/garner-go/garner/onnx/modelproto/internal/onnxpb"
 )
 
-// A scope is where names of values mean something: a graph, or one call of a
-// function.
+// A scope is the scope of names of values: a graph, or one call of a function.
 type scope struct {
 	*reader
-	outer  *scope // of a sub-graph: the graph that its node stands in
-	depth  int    // how many graphs and calls it stands in
+	outer  *scope // the enclosing scope of a sub-graph; nil in a function
+	depth  int    // number of enclosing graphs and calls
 	place  string // for messages
-	prefix string // of the names that are made for its nodes
+	prefix string // of the names that the reader makes for its nodes
 	opsets map[string]int
 
 	values   map[string]*model.Value
-	aliases  map[string]alias // names of what another scope makes
+	aliases  map[string]alias // names for values of another scope
 	resolved map[string]*model.Value
 	infos    []*onnxpb.ValueInfoProto
 
-	calls      []function       // what it is inside of
-	attributes map[string]given // of the call; nil in a graph of the model's own
+	calls      []function       // the enclosing calls
+	attributes map[string]given // of the call; nil outside of functions
 }
 
-// An alias is a name of another scope; the zero alias is what a call leaves
-// out.
+// An alias is a name in another scope; the zero alias is an input that a call
+// leaves out.
 type alias struct {
 	scope *scope
 	name  string
 }
 
-// pending is a node whose inputs are not found yet.
+// pending is a node whose inputs are not resolved yet.
 type pending struct {
 	*model.Node
 	proto *onnxpb.NodeProto
 	scope *scope
 }
 
-// inside is a scope in s, of a sub-graph or a call.
+// inside makes the scope of a sub-graph or of a call in s.
 func (s *scope) inside(place, prefix string) (*scope, error) {
 	if s.depth >= maxGraphs {
 		return nil, &model.Error{At: place, Err: fmt.Errorf("graphs and calls of functions stand in each other more than %d deep; flatten the model", maxGraphs)}
@@ -54,7 +53,7 @@ func (s *scope) inside(place, prefix string) (*scope, error) {
 	}, nil
 }
 
-// graph reads a graph. Nodes may stand in any order, as ONNX Runtime has it.
+// graph reads a graph. Its nodes may be in any order, as in ONNX Runtime.
 func (s *scope) graph(g *onnxpb.GraphProto) (*model.Graph, error) {
 	made := &model.Graph{Name: g.GetName()}
 	s.infos = g.ValueInfo
@@ -101,12 +100,12 @@ func (s *scope) graph(g *onnxpb.GraphProto) (*model.Graph, error) {
 	return made, err
 }
 
-// errorf is an error at a part of the scope.
+// errorf makes an error at a part of the scope.
 func (s *scope) errorf(part, format string, args ...any) error {
 	return &model.Error{At: s.place + part, Err: fmt.Errorf(format, args...)}
 }
 
-// free refuses a name that this scope has already.
+// free refuses a name that is taken in this scope.
 func (s *scope) free(name string) error {
 	_, twice := s.values[name]
 	if _, also := s.aliases[name]; twice || also {
@@ -158,7 +157,7 @@ func (s *scope) initializers(g *onnxpb.GraphProto) error {
 	return nil
 }
 
-// at is err at a part of the scope, where it has no place yet.
+// at adds a part of the scope to err, unless err has a place.
 func (s *scope) at(part string, err error) error {
 	if e, ok := err.(*model.Error); ok && e.At != "" {
 		return err
@@ -166,7 +165,7 @@ func (s *scope) at(part string, err error) error {
 	return &model.Error{At: s.place + part, Err: err}
 }
 
-// sparse makes a constant that says what it is and cannot be read.
+// sparse makes a constant with a type whose elements cannot be read.
 func (s *scope) sparse(t *onnxpb.SparseTensorProto, name string) (*model.Constant, error) {
 	shape, err := shapeOf(t.Dims)
 	if err != nil {
@@ -191,7 +190,7 @@ func (s *scope) inputs(list []*onnxpb.ValueInfoProto) ([]*model.Value, error) {
 			return nil, s.errorf(fmt.Sprintf(".input[%d]", i), "input %.200q has no name, or one that another has; name it", name)
 		}
 		seen[name] = true
-		v, ok := s.values[name] // an initializer is what the input is if no other is given
+		v, ok := s.values[name] // an initializer is the default of the input
 		if !ok {
 			v = &model.Value{Name: name, Spec: model.Unknown}
 			if err := s.define(name, v); err != nil {
@@ -212,8 +211,8 @@ func (s *scope) inputs(list []*onnxpb.ValueInfoProto) ([]*model.Value, error) {
 
 func isUnknown(s garner.Spec) bool { return s.DType == garner.Invalid && !s.Rank.Known() }
 
-// describe gives values the types that value_info has for them. What it says of
-// values that are not there is not looked at.
+// describe gives values the types that value_info declares, and ignores entries
+// for missing values.
 func (s *scope) describe() error {
 	for _, info := range s.infos {
 		v, ok, err := s.resolveHere(info.GetName())
@@ -230,7 +229,7 @@ func (s *scope) describe() error {
 	return nil
 }
 
-// typed gives a value the type that info says, where it has none.
+// typed gives a value the type that info declares, where it has none.
 func (s *scope) typed(v *model.Value, info *onnxpb.ValueInfoProto) error {
 	spec, names, err := s.typeOf(info)
 	if err == nil && (isUnknown(v.Spec) || !v.Spec.Rank.Known() && v.Spec.DType == spec.DType) {
@@ -239,8 +238,7 @@ func (s *scope) typed(v *model.Value, info *onnxpb.ValueInfoProto) error {
 	return err
 }
 
-// typeOf is what is said of a value. That it is no tensor, but a sequence or a
-// map, leaves it unknown.
+// typeOf reads a declared type. A sequence or a map is Unknown.
 func (s *scope) typeOf(info *onnxpb.ValueInfoProto) (garner.Spec, []string, error) {
 	t := info.GetType().GetTensorType()
 	if t == nil {
@@ -268,7 +266,7 @@ func (s *scope) typeOf(info *onnxpb.ValueInfoProto) (garner.Spec, []string, erro
 		dims[i] = garner.AnyDim
 		switch v := d.GetValue().(type) {
 		case *onnxpb.TensorShapeProto_Dimension_DimValue:
-			// Old exporters write -1 for what they do not know.
+			// Old exporters write -1 for an unknown dim.
 			if v.DimValue < -1 {
 				return fail(fmt.Errorf("its dim %d is %d; a dim is 0 or more, or not said", i, v.DimValue))
 			}
@@ -285,8 +283,8 @@ func (s *scope) typeOf(info *onnxpb.ValueInfoProto) (garner.Spec, []string, erro
 	return garner.SpecOfDims(dtype, dims...), names, nil
 }
 
-// resolve finds the value of a name, in this scope or in those around it. It is
-// nil where a call leaves an input out, and false where there is none.
+// resolve finds the value of a name in this scope and the enclosing ones. The
+// value is nil for an input that a call leaves out; false means that there is none.
 func (s *scope) resolve(name string) (*model.Value, bool, error) {
 	for at := s; at != nil; at = at.outer {
 		if v, ok, err := at.resolveHere(name); ok || err != nil {
@@ -296,12 +294,12 @@ func (s *scope) resolve(name string) (*model.Value, bool, error) {
 	return nil, false, nil
 }
 
-// resolveHere finds the value of a name of this scope.
+// resolveHere finds the value of a name in this scope only.
 func (s *scope) resolveHere(name string) (*model.Value, bool, error) {
 	first := alias{s, name}
 	var way []alias
 	var found *model.Value
-	marked, next := alias{}, 1 // a place on the way that a circle comes back to
+	marked, next := alias{}, 1 // Brent's algorithm: a cycle of aliases comes back to the marked one
 	for at := first; ; {
 		if v, ok := at.scope.values[at.name]; ok {
 			found = v
@@ -316,7 +314,7 @@ func (s *scope) resolveHere(name string) (*model.Value, bool, error) {
 			if at == first {
 				return nil, false, nil
 			}
-			// What the alias stands for is a name around that scope, or none at all.
+			// The alias names a value of a scope that encloses at.scope, or none.
 			v, ok, err := at.scope.outer.resolveFrom(at.name)
 			if err != nil || !ok {
 				return nil, false, err
@@ -344,7 +342,7 @@ func (s *scope) resolveHere(name string) (*model.Value, bool, error) {
 	return found, true, nil
 }
 
-// resolveFrom is resolve, and false where there is no scope.
+// resolveFrom is resolve; it gives false for a nil scope.
 func (s *scope) resolveFrom(name string) (*model.Value, bool, error) {
 	if s == nil {
 		return nil, false, nil
@@ -352,8 +350,8 @@ func (s *scope) resolveFrom(name string) (*model.Value, bool, error) {
 	return s.resolve(name)
 }
 
-// expand makes nodes of messages, with functions in the place of their calls.
-// Inputs are found later, when every name is there.
+// expand makes nodes of messages and inlines calls of functions. Inputs are
+// resolved later, when every name is defined.
 func (s *scope) expand(protos []*onnxpb.NodeProto, list *[]pending) error {
 	for i, p := range protos {
 		n := &model.Node{Name: p.GetName(), Domain: plain(p.GetDomain()), Op: p.GetOpType()}
@@ -361,7 +359,7 @@ func (s *scope) expand(protos []*onnxpb.NodeProto, list *[]pending) error {
 		switch {
 		case n.Name == "":
 			n.Name = fmt.Sprintf("%s%s_%d", s.prefix, n.Op, i)
-		case len(s.calls) > 0: // its name is that of a node of every call
+		case len(s.calls) > 0: // every call has a node of this name
 			n.Name = s.prefix + n.Name
 		}
 		if err := s.spend(1+len(p.Input)+len(p.Output)+len(p.Attribute), len(n.At)+len(n.Name)); err != nil {
@@ -412,7 +410,7 @@ func (s *scope) node(p *onnxpb.NodeProto, n *model.Node, list *[]pending) error 
 	return nil
 }
 
-// finish finds a node's inputs and reads its attributes and sub-graphs.
+// finish resolves a node's inputs and reads its attributes and sub-graphs.
 func (p *pending) finish() error {
 	if err := p.read(); err != nil {
 		return model.AtNode(p.Node, err)

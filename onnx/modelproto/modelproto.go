@@ -1,15 +1,14 @@
-// Package modelproto reads ONNX models: .onnx files, with the files beside them
+// Package modelproto reads ONNX models: .onnx files, and the files beside them
 // that hold large tensors.
 //
-// Everything from opset 1 on is read, each operator in the version that the
-// model's opset_import means; local functions are put in the place of the nodes
-// that call them, and a constant is a value, whether an initializer or a
-// Constant node holds it. Elements of tensors are found in the mapped file and
-// left there: a model of 10 GB opens in milliseconds and holds a few MB.
+// It reads every opset, and gives each operator the version that the model's
+// opset_import selects. It inlines local functions. A constant is a value, whether
+// an initializer or a Constant node holds it. The elements of tensors stay in the
+// mapped file: a model of 10 GB opens in milliseconds and takes a few MB of memory.
 //
-// A model is untrusted. What is cut short, contradicts itself or is larger than
-// any real model is refused, with the file and the node or tensor; a file of
-// elements is looked for in the model's folder and nowhere else.
+// A model is untrusted. The reader refuses a file that is truncated, that
+// contradicts itself, or that is larger than any real model, and names the node or
+// the tensor. It opens files of elements in the model's folder only.
 //
 // Spec: https://github.com/onnx/onnx/blob/main/docs/IR.md
 package modelproto
@@ -23,23 +22,25 @@ import (
 	"github.com/garner-go/garner/internal/mapped"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/onnx/modelproto/internal/onnxpb"
+	"github.com/garner-go/garner/operators"
 )
 
 //go:generate ./generate.sh
 
 // reader is one reading of a model.
 type reader struct {
-	path      string       // "" where it is no file
-	file      *mapped.File // nil where it is no file
-	folder    *folder      // nil where it is no file
-	elements  []elements   // where each TensorProto's elements are, by number
+	path      string       // "" for a model in memory
+	file      *mapped.File // nil for a model in memory
+	folder    *folder      // nil for a model in memory
+	elements  []elements   // where the elements of each TensorProto are, by the number that strip gives it
 	irVersion int64
 	functions map[function]*onnxpb.FunctionProto
 	spent     int // see spend
 }
 
-// Open reads a model. The files with its elements stay mapped until it is
-// closed. Errors are *model.Error.
+// Open reads a model and infers the results of its gathers, see
+// operators.InferModel. Its files stay mapped until the caller closes the model.
+// Errors are *model.Error.
 func Open(path string) (*model.Model, error) {
 	file, err := mapped.Open(path)
 	if err != nil {
@@ -52,7 +53,7 @@ func Open(path string) (*model.Model, error) {
 		return err
 	})
 	if err != nil {
-		// Nothing was written: what closing them says does not matter.
+		// The files are read-only, so an error of closing them loses nothing.
 		r.folder.close()
 		file.Close()
 		return nil, model.InFile(path, err)
@@ -62,8 +63,8 @@ func Open(path string) (*model.Model, error) {
 	return m, nil
 }
 
-// FromBytes reads a model that is in memory, which it views and does not change.
-// One whose elements stand in other files is refused.
+// FromBytes reads a model in memory and infers the results of its gathers. The
+// model views b, which must not change. A tensor in another file is an error.
 func FromBytes(b []byte) (*model.Model, error) {
 	m, err := new(reader).read(b)
 	if err != nil {
@@ -94,7 +95,7 @@ func (r *reader) read(b []byte) (*model.Model, error) {
 		return nil, err
 	}
 	if _, ok := opsets[""]; !ok && r.irVersion < 3 {
-		opsets[""] = 1 // before models said which
+		opsets[""] = 1 // older files have no opset_import
 	}
 	if err := r.declare(p.Functions); err != nil {
 		return nil, err
@@ -104,7 +105,9 @@ func (r *reader) read(b []byte) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &model.Model{Path: r.path, Format: "ONNX", Producer: producer(&p), Opsets: opsets, Graph: g}, nil
+	m := &model.Model{Path: r.path, Format: "ONNX", Producer: producer(&p), Opsets: opsets, Graph: g}
+	operators.InferModel(m)
+	return m, nil
 }
 
 func producer(p *onnxpb.ModelProto) string {
@@ -114,7 +117,7 @@ func producer(p *onnxpb.ModelProto) string {
 	return p.GetProducerName()
 }
 
-// notRead is an error of the messages' form, at the field where it is.
+// notRead words an error of the protobuf encoding, with the field's path.
 func notRead(err error) error {
 	var at *wireError
 	if errors.As(err, &at) {
@@ -123,7 +126,7 @@ func notRead(err error) error {
 	return err
 }
 
-// imports are the opsets of an opset_import.
+// imports gives the opsets of an opset_import, by domain.
 func imports(list []*onnxpb.OperatorSetIdProto) (map[string]int, error) {
 	opsets := make(map[string]int, len(list))
 	for _, o := range list {
@@ -139,7 +142,7 @@ func imports(list []*onnxpb.OperatorSetIdProto) (map[string]int, error) {
 	return opsets, nil
 }
 
-// plain is a domain under its one name.
+// plain gives a domain its one name: "ai.onnx" is "".
 func plain(domain string) string {
 	if domain == "ai.onnx" {
 		return ""
@@ -147,13 +150,12 @@ func plain(domain string) string {
 	return domain
 }
 
-// maxSpent bounds what a model can have: nodes and, for each, its inputs,
-// outputs and attributes. Functions can call each other so that a small file
-// means a large model.
+// maxSpent bounds the number of nodes, inputs, outputs and attributes of a model
+// after inlining. Nested calls of functions can make a small file a large model.
 const maxSpent = 2 << 20
 
-// spend counts parts of the model and the bytes of names that are made for
-// them.
+// spend counts parts of the model, and the bytes of the names that the reader
+// makes for them, against maxSpent.
 func (r *reader) spend(parts, bytes int) error {
 	if r.spent += parts + bytes/64; r.spent > maxSpent {
 		return fmt.Errorf("with its functions in the place of their calls the model has more than %d nodes, inputs, outputs and attributes, which no real model has; split it", maxSpent)

@@ -16,7 +16,7 @@ import (
 	"github.com/garner-go/garner/onnx/modelproto/internal/onnxpb"
 )
 
-// dtypes are garner's names for ONNX's; those that are not here garner lacks.
+// dtypes has garner's dtypes for ONNX's; garner lacks those that are missing.
 var dtypes = map[onnxpb.TensorProto_DataType]garner.DType{
 	onnxpb.TensorProto_FLOAT: garner.F32, onnxpb.TensorProto_DOUBLE: garner.F64,
 	onnxpb.TensorProto_FLOAT16: garner.F16, onnxpb.TensorProto_BFLOAT16: garner.BF16,
@@ -33,8 +33,8 @@ var dtypes = map[onnxpb.TensorProto_DataType]garner.DType{
 	onnxpb.TensorProto_UINT2: garner.U2, onnxpb.TensorProto_INT2: garner.I2,
 }
 
-// dtypeOf is garner's name of an element type. One that ONNX has and garner has
-// not is Invalid, and so is UNDEFINED; one that ONNX has not is an error.
+// dtypeOf gives garner's dtype for an element type: Invalid for UNDEFINED and for a
+// type that garner lacks, an error for a number that ONNX lacks.
 func dtypeOf(number int32) (garner.DType, error) {
 	t := onnxpb.TensorProto_DataType(number)
 	if t.Descriptor().Values().ByNumber(t.Number()) == nil {
@@ -43,7 +43,7 @@ func dtypeOf(number int32) (garner.DType, error) {
 	return dtypes[t], nil
 }
 
-// shapeOf is a tensor's dims.
+// shapeOf converts a tensor's dims.
 func shapeOf(dims []int64) (garner.Shape, error) {
 	if len(dims) > garner.MaxRank {
 		return nil, fmt.Errorf("it has %d dims; there may be %d", len(dims), garner.MaxRank)
@@ -64,8 +64,7 @@ func shapeOf(dims []int64) (garner.Shape, error) {
 	return shape, nil
 }
 
-// sizeOf is how many bytes the elements of a shape take; false where int64
-// cannot count them.
+// sizeOf gives the size of a tensor in bytes; false where it overflows an int64.
 func sizeOf(dtype garner.DType, shape garner.Shape) (int64, bool) {
 	n, _ := shape.Len()
 	bits := int64(dtype.Bits())
@@ -75,8 +74,8 @@ func sizeOf(dtype garner.DType, shape garner.Shape) (int64, bool) {
 	return (int64(n)*bits + 7) / 8, true
 }
 
-// constant makes a constant of a TensorProto, of which it checks all but the
-// elements themselves.
+// constant makes a constant of a TensorProto. It checks all but the values of the
+// elements.
 func (r *reader) constant(t *onnxpb.TensorProto, name string) (*model.Constant, error) {
 	number, n := protowire.ConsumeVarint(t.RawData)
 	if n < 0 || number >= uint64(len(r.elements)) {
@@ -143,13 +142,13 @@ func (r *reader) constant(t *onnxpb.TensorProto, name string) (*model.Constant, 
 
 var errClosed = errors.New("its file was closed; read constants before the model is closed")
 
-// unreadable is a constant whose elements nobody can have.
+// unreadable makes a constant whose Tensor is an error.
 func (r *reader) unreadable(name string, spec garner.Spec, format string, args ...any) *model.Constant {
 	err := r.atTensor(name, fmt.Errorf(format, args...))
 	return model.NewConstant(name, spec, func() (garner.Tensor, error) { return garner.Tensor{}, err })
 }
 
-// atTensor is err at a tensor of the file; nil where there is none.
+// atTensor adds the tensor's name and the file to err; nil stays nil.
 func (r *reader) atTensor(name string, err error) error {
 	if err == nil {
 		return nil
@@ -159,13 +158,13 @@ func (r *reader) atTensor(name string, err error) error {
 
 func tensorNamed(name string) string { return fmt.Sprintf("tensor %.200q", name) }
 
-// fieldName is the name of a field of TensorProto.
+// fieldName names a field of TensorProto.
 func fieldName(field protowire.Number) string {
 	return string(tensorProto.Fields().ByNumber(field).Name())
 }
 
-// fieldOf is the field, beside raw_data, that holds elements of a type, how many
-// bits a number of it has that is kept, and how it is written.
+// fieldOf gives the field that holds elements of a dtype where raw_data does not:
+// its number, the bits of a number that are kept, and the wire type.
 func fieldOf(dtype garner.DType) (field protowire.Number, bits int, wire protowire.Type) {
 	switch dtype {
 	case garner.String:
@@ -179,12 +178,12 @@ func fieldOf(dtype garner.DType) (field protowire.Number, bits int, wire protowi
 	case garner.U32, garner.U64:
 		return uint64Data, dtype.Bits(), protowire.VarintType
 	}
-	// Elements narrower than a byte stand as many in a number as in a byte.
+	// A number holds one byte of elements that are narrower than a byte.
 	return int32Data, max(dtype.Bits(), 8), protowire.VarintType
 }
 
-// check holds how many elements there are against the shape, and the field
-// against the type.
+// check compares the number of elements with the shape, and the field with the
+// dtype.
 func (e *elements) check(dtype garner.DType, shape garner.Shape) error {
 	n, _ := shape.Len()
 	field, bits, _ := fieldOf(dtype)
@@ -219,7 +218,7 @@ func (e *elements) check(dtype garner.DType, shape garner.Shape) error {
 	return nil
 }
 
-// inPlace is the elements where they stand in the file as they are.
+// inPlace gives the elements as a view of the file; false where they are encoded.
 func (e *elements) inPlace(dtype garner.DType) ([]byte, bool) {
 	_, _, wire := fieldOf(dtype)
 	if e.field == rawData || e.chunks == 1 && e.wire == protowire.BytesType && (wire == protowire.Fixed32Type || wire == protowire.Fixed64Type) {
@@ -228,7 +227,7 @@ func (e *elements) inPlace(dtype garner.DType) ([]byte, bool) {
 	return nil, false
 }
 
-// tensor makes the tensor, which has been checked.
+// tensor makes the tensor; check has passed.
 func (e *elements) tensor(dtype garner.DType, shape garner.Shape) (garner.Tensor, error) {
 	if dtype == garner.String {
 		list, err := e.strings()
@@ -238,7 +237,7 @@ func (e *elements) tensor(dtype garner.DType, shape garner.Shape) (garner.Tensor
 		return garner.FromSlice(list, shape...)
 	}
 	if b, ok := e.inPlace(dtype); ok {
-		return view(dtype, b, shape)
+		return model.View(dtype, b, shape...)
 	}
 	_, bits, wire := fieldOf(dtype)
 	low, high := int64(math.MinInt64), int64(math.MaxInt64)
@@ -266,26 +265,12 @@ func (e *elements) tensor(dtype garner.DType, shape garner.Shape) (garner.Tensor
 	if err = errors.Join(err, bad); err != nil {
 		return garner.Tensor{}, err
 	}
-	return view(dtype, b, shape)
+	return model.View(dtype, b, shape...)
 }
 
-// view makes a tensor of the bytes themselves, but for one whose last byte has
-// bits to spare, which may be anything in a file and are 0 in a tensor.
-func view(dtype garner.DType, b []byte, shape garner.Shape) (garner.Tensor, error) {
-	t, err := garner.FromBytes(dtype, b, shape...)
-	if err != nil || !dtype.Packed() || len(b) == 0 {
-		return t, err
-	}
-	per := 8 / dtype.Bits()
-	if used := t.Len() % per * dtype.Bits(); used > 0 && b[len(b)-1]>>used != 0 {
-		return t.Clone()
-	}
-	return t, nil
-}
-
-// Tensor reads a TensorProto, such as the .pb files of ONNX's test directories.
-// Where it can it views b instead of copying it. One whose elements stand in
-// another file is refused.
+// Tensor reads a TensorProto, such as a .pb file of ONNX's test directories. The
+// tensor is a view of b, or a copy where b encodes the elements. A tensor in
+// another file is an error.
 func Tensor(b []byte) (name string, t garner.Tensor, err error) {
 	r := &reader{}
 	var s stripper
@@ -307,7 +292,7 @@ func Tensor(b []byte) (name string, t garner.Tensor, err error) {
 
 var unmarshal = proto.UnmarshalOptions{DiscardUnknown: true}
 
-// parseBytes reads a number of bytes in the entries of external_data.
+// parseBytes parses a number of bytes in an entry of external_data.
 func parseBytes(key, text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {

@@ -13,24 +13,24 @@ import (
 	"github.com/garner-go/garner/onnx/modelproto/internal/onnxpb"
 )
 
-// What a hostile file can make the reader keep, elements of tensors aside, which
-// are not kept: maxStructure bytes of messages and maxMessages of them, about 300
-// bytes each. The largest real models have a tenth of it.
+// Limits of what a hostile file can make the reader keep in memory: maxStructure
+// bytes of messages without the elements of tensors, and maxMessages messages of
+// about 300 bytes each. The largest real models reach a tenth of them.
 const (
 	maxStructure = 64 << 20
 	maxMessages  = 1 << 20
-	maxDepth     = 3*maxGraphs + 16 // messages in each other; a sub-graph takes three
-	maxGraphs    = 64               // graphs in each other
+	maxDepth     = 3*maxGraphs + 16 // nested messages; a sub-graph takes three
+	maxGraphs    = 64               // nested graphs
 )
 
-// elements says where a TensorProto's elements stand in the file.
+// elements says where the elements of a TensorProto are in the file.
 type elements struct {
 	message []byte           // the whole TensorProto
-	field   protowire.Number // that holds them; 0 where none does
-	other   protowire.Number // a second such field, which is wrong
-	count   int              // how many bytes (raw_data), strings or numbers
-	chunks  int              // in how many pieces
-	at      int              // where the last piece begins, in bytes from the beginning of the file
+	field   protowire.Number // the field that holds them; 0 where none does
+	other   protowire.Number // a second field that holds elements, which is an error
+	count   int              // number of bytes (raw_data), strings or numbers
+	chunks  int              // number of pieces
+	at      int              // offset of the last piece in the file, in bytes
 	piece   []byte           // the last piece
 	wire    protowire.Type   // of the last piece
 }
@@ -46,16 +46,15 @@ const (
 	uint64Data protowire.Number = 11
 )
 
-// unread are fields that say nothing about a gather.
+// unread lists the fields that the reader drops.
 var unread = map[protoreflect.Name]bool{
 	"doc_string": true, "metadata_props": true, "denotation": true,
 	"training_info": true, "configuration": true, "device_configurations": true, "quantization_annotation": true,
 }
 
-// A stripper copies a message without what is large: it leaves out the elements
-// of tensors and notes where they stand, and what the reader has no use for. The
-// copy of a TensorProto has as its raw_data the number of its elements in the
-// list.
+// A stripper copies a message without the fields in unread and without the
+// elements of tensors, whose places it records. The raw_data of a copied
+// TensorProto is the index of its elements in the list, as a varint.
 type stripper struct {
 	out      []byte
 	elements []elements
@@ -64,7 +63,7 @@ type stripper struct {
 
 var tensorProto = (*onnxpb.TensorProto)(nil).ProtoReflect().Descriptor()
 
-// A wireError is what is wrong with a message, and in which field of which field.
+// A wireError is an error in the encoding of a message, with the path of the field.
 type wireError struct {
 	path string
 	err  error
@@ -72,8 +71,7 @@ type wireError struct {
 
 func (e *wireError) Error() string { return e.path + ": " + e.err.Error() }
 
-// in puts the name of the field around an error, as fields of fields are
-// written: graph.node[3].attribute[0].
+// in prefixes the path of an error with a field: graph.node[3].attribute[0].
 func in(field protoreflect.FieldDescriptor, index int, err error) error {
 	name := string(field.Name())
 	if field.IsList() && field.Message() != nil {
@@ -88,8 +86,8 @@ func in(field protoreflect.FieldDescriptor, index int, err error) error {
 
 var errCut = errors.New("it ends in the middle of a field: the file is cut short or corrupt; get it again")
 
-// split takes the first field off a message. Of one that has a length, content
-// is its bytes; number is the value of one that is a number.
+// split takes the first field off a message. content has the bytes of a field with
+// a length, number the value of a number.
 func split(b []byte) (field protowire.Number, wire protowire.Type, number uint64, content, rest []byte, err error) {
 	field, wire, n := protowire.ConsumeTag(b)
 	if n < 0 {
@@ -131,7 +129,7 @@ func wireProblem(n int) error {
 	return fmt.Errorf("it is no protobuf message (%v): the file is corrupt or no ONNX model; get it again", err)
 }
 
-// wireOf is how a field of a kind is written, one value at a time.
+// wireOf gives the wire type of one value of a kind.
 func wireOf(kind protoreflect.Kind) protowire.Type {
 	switch kind {
 	case protoreflect.FloatKind:
@@ -144,7 +142,8 @@ func wireOf(kind protoreflect.Kind) protowire.Type {
 	return protowire.VarintType
 }
 
-// strip appends what is kept of a message, which begins at byte at of the file.
+// strip appends the stripped copy of a message, which begins at byte at of the
+// file.
 func (s *stripper) strip(message []byte, at int, of protoreflect.MessageDescriptor, depth int) error {
 	if s.messages++; s.messages > maxMessages {
 		return fmt.Errorf("the model has more than %d messages, which no real model has; split it", maxMessages)
@@ -158,7 +157,7 @@ func (s *stripper) strip(message []byte, at int, of protoreflect.MessageDescript
 		s.elements = append(s.elements, elements{message: message})
 	}
 	var seen [32]bool  // singular messages
-	var counts [32]int // how many of each list of messages came
+	var counts [32]int // messages so far in each repeated field
 	fields := of.Fields()
 	for rest := message; len(rest) > 0; {
 		field, wire, number, content, after, err := split(rest)
@@ -229,8 +228,8 @@ func (s *stripper) strip(message []byte, at int, of protoreflect.MessageDescript
 	return nil
 }
 
-// A length is written in four bytes, which hold any below maxStructure, so that
-// it can be filled in when the message is there.
+// lengthBytes is the width of a varint that space reserves and fill sets once the
+// length of the message is known. Four bytes hold any length below maxStructure.
 const lengthBytes = 4
 
 func (s *stripper) space() (from int) {
@@ -249,7 +248,7 @@ func (s *stripper) fill(from int) {
 	}
 }
 
-// note adds what a field holds.
+// note records the elements in a field.
 func (e *elements) note(field protowire.Number, want, wire protowire.Type, content []byte, at int) error {
 	if wire == protowire.BytesType && len(content) == 0 && field != stringData {
 		return nil
@@ -263,7 +262,7 @@ func (e *elements) note(field protowire.Number, want, wire protowire.Type, conte
 	e.at, e.piece = at, content
 	switch {
 	case field == rawData:
-		e.count = len(content) // the last of several is what counts
+		e.count = len(content) // the last of several replaces the others
 	case field == stringData || wire != protowire.BytesType:
 		e.count++
 	default:
@@ -276,7 +275,7 @@ func (e *elements) note(field protowire.Number, want, wire protowire.Type, conte
 	return nil
 }
 
-// countNumbers is how many numbers a packed field holds.
+// countNumbers counts the numbers in a packed field.
 func countNumbers(of protowire.Type, content []byte) (int, error) {
 	size := 0
 	switch of {
@@ -302,7 +301,7 @@ func countNumbers(of protowire.Type, content []byte) (int, error) {
 	return len(content) / size, nil
 }
 
-// numbers calls do for every number of the tensor's field, in their order.
+// numbers calls do with every number of the tensor's field, in order.
 func (e *elements) numbers(of protowire.Type, do func(number uint64)) error {
 	for rest := e.message; len(rest) > 0; {
 		field, wire, number, content, after, err := split(rest)
@@ -338,7 +337,7 @@ func (e *elements) numbers(of protowire.Type, do func(number uint64)) error {
 	return nil
 }
 
-// strings are those of the tensor's string_data.
+// strings gives the tensor's string_data.
 func (e *elements) strings() ([]string, error) {
 	list := make([]string, 0, e.count)
 	for rest := e.message; len(rest) > 0; {

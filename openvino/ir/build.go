@@ -6,26 +6,26 @@ import (
 	"slices"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/mapped"
 	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/operators"
 )
 
-// A builder makes a model of what a parser has read.
+// A builder makes a model of a parsed net.
 type builder struct {
 	*parser
 	weights *weights
 }
 
-// An output is a value, and whether its spec follows from the inputs and the
-// constants alone. What a port says of itself may be stale.
+// An output is a value. It is sure where its spec follows from the model's inputs
+// and constants alone, without the dims that ports declare, which may be stale.
 type output struct {
 	*model.Value
 	sure bool
 }
 
-// graph makes the graph of a net. The parameters of an inner one are what its
-// layer gives them, whatever they say: outer has those that it hands on as they
-// are, by the parameter's id.
+// graph makes the graph of a net. The parameters of an inner net, the body of a
+// layer, have the types that the layer gives them. outer has the inputs that the
+// layer passes on unchanged, by the parameter's id.
 func (b *builder) graph(n *net, inner bool, outer map[uint64]output) (*model.Graph, error) {
 	k, err := b.link(n)
 	if err != nil {
@@ -56,7 +56,7 @@ func (b *builder) graph(n *net, inner bool, outer map[uint64]output) (*model.Gra
 			if len(l.inputs) != 1 {
 				return nil, b.errorf(l.place, l, nil, "it has %d input ports; a Result has one", len(l.inputs))
 			}
-			// It hands on what it gets, where it has a port for that.
+			// A Result with an output port passes its input on.
 			from := k.from[i][0]
 			values[i] = slices.Repeat(values[from.layer][from.port:from.port+1], len(l.outputs))
 		default:
@@ -73,10 +73,11 @@ func (b *builder) graph(n *net, inner bool, outer map[uint64]output) (*model.Gra
 	return g, nil
 }
 
-// unique gives names that each stand for one thing only.
+// unique is the set of names that are taken.
 type unique map[string]bool
 
-// of is the first of some names that is free, or the layer's.
+// of takes the first free name of wanted and the layer's name; where none is free,
+// a name made of the layer's name and id.
 func (u unique) of(l *layer, wanted []string) string {
 	name := fmt.Sprintf("%s_%d", l.name, l.id)
 	for _, w := range append(slices.Clone(wanted), l.name) {
@@ -92,7 +93,7 @@ func (u unique) of(l *layer, wanted []string) string {
 	return name
 }
 
-// inputs are a graph's parameters, in the order of the file.
+// inputs adds a graph's parameters, in the order of the file.
 func inputs(g *model.Graph, n *net, values [][]output) {
 	taken := unique{}
 	for i := range n.layers {
@@ -107,8 +108,8 @@ func inputs(g *model.Graph, n *net, values [][]output) {
 	}
 }
 
-// results are a graph's, in the order of the file, by the names that OpenVINO
-// gives them.
+// results adds a graph's results, in the order of the file, with the names that
+// OpenVINO gives them.
 func results(g *model.Graph, n *net, k *links, values [][]output) {
 	taken := unique{}
 	for i := range n.layers {
@@ -124,7 +125,7 @@ func results(g *model.Graph, n *net, k *links, values [][]output) {
 		case len(source.outputs[from.port].names) > 0:
 			wanted = source.outputs[from.port].names
 		case n.version == 10 && len(source.outputs) == 1:
-			wanted = []string{source.name} // what results were called then
+			wanted = []string{source.name} // the names of results in version 10
 		case n.version == 10:
 			wanted = []string{fmt.Sprintf("%s.%d", source.name, from.port)}
 		}
@@ -132,7 +133,7 @@ func results(g *model.Graph, n *net, k *links, values [][]output) {
 	}
 }
 
-// single is a layer's one output port.
+// single gives the one output port of a layer.
 func (b *builder) single(l *layer) (*port, error) {
 	if len(l.outputs) != 1 {
 		return nil, b.errorf(l.place, l, nil, "it has %d output ports; a %s has one", len(l.outputs), kindOf(l))
@@ -140,8 +141,8 @@ func (b *builder) single(l *layer) (*port, error) {
 	return &l.outputs[0], nil
 }
 
-// value is what comes out of a port. It goes by its first tensor name, or the
-// layer's.
+// value makes the value of an output port. Its name is the port's first tensor
+// name, or the layer's name.
 func value(l *layer, o *port, spec garner.Spec) *model.Value {
 	v := &model.Value{Name: l.name, Spec: spec}
 	if len(l.outputs) > 1 {
@@ -171,7 +172,7 @@ func (b *builder) parameter(l *layer) (*model.Value, error) {
 			return nil, b.errorf(l.data.place, l, garner.ErrDType, "it has element_type=%q, which is none; f32 and i64 are some", clip(text))
 		}
 	}
-	text, _ := l.data.get("shape") // without one it is a scalar
+	text, _ := l.data.get("shape") // no shape means a scalar
 	spec, why := partialShape(dtype, text)
 	if why != "" {
 		return nil, b.errorf(l.data.place, l, garner.ErrShape, "it has shape=%q: %s", clip(text), clip(why))
@@ -202,10 +203,10 @@ func (b *builder) constantValue(l *layer) (*model.Value, error) {
 	return v, nil
 }
 
-// bodies are the sub-graphs that a layer must have.
+// bodies lists the sub-graphs that a layer of each type must have.
 var bodies = map[string][]string{"TensorIterator": {"body"}, "Loop": {"body"}, "If": {"then_body", "else_body"}}
 
-// node makes a node of a layer whose inputs' values are there.
+// node makes a node of a layer. The values of its inputs exist by now.
 func (b *builder) node(l *layer, k *links, i int, values [][]output) (*model.Node, []output, error) {
 	operator, version, err := b.operator(l)
 	if err != nil {
@@ -213,7 +214,10 @@ func (b *builder) node(l *layer, k *links, i int, values [][]output) (*model.Nod
 	}
 	n := &model.Node{
 		Name: l.name, At: fmt.Sprintf("line %d, column %d", l.line, l.column),
-		Op: kindOf(l), Version: version, Operator: operator,
+		Op: kindOf(l), Version: version,
+	}
+	if operator != nil {
+		n.Operator = operator.Name
 	}
 	if version == 0 {
 		n.Domain = l.version // "extension", or a plugin's own
@@ -225,7 +229,7 @@ func (b *builder) node(l *layer, k *links, i int, values [][]output) (*model.Nod
 	known := true // the rank of every input
 	for j, from := range k.from[i] {
 		if o := &l.inputs[j]; from.layer < 0 {
-			// What nobody gives has only the port to tell of it.
+			// An input without an edge has the type that its port declares.
 			in[j] = output{&model.Value{Name: fmt.Sprintf("%s.%d", l.name, o.id), Spec: garner.SpecOfDims(o.dtype, o.dims...)}, false}
 		} else {
 			in[j] = values[from.layer][from.port]
@@ -256,15 +260,18 @@ func (b *builder) node(l *layer, k *links, i int, values [][]output) (*model.Nod
 		o := &l.outputs[j]
 		spec := garner.SpecOfDims(o.dtype, o.dims...)
 		if len(o.dims) == 0 && !known {
-			// A port writes a scalar and an unknown rank alike, and of an unknown
-			// rank seldom comes a scalar.
+			// A port writes a scalar and an unknown rank alike. An operator with an
+			// input of unknown rank seldom has a scalar result.
 			spec = garner.SpecOfRank(o.dtype, garner.AnyDim)
 		}
 		outputs = append(outputs, output{value(l, o, spec), false})
 	}
-	if operator != "" {
+	if operator != nil {
 		if _, err := b.single(l); err != nil {
 			return nil, nil, err
+		}
+		if want := 2 + len(operator.Inputs()); len(in) != want {
+			return nil, nil, b.errorf(l.place, l, nil, "it has %d input ports; %s has %d", len(in), operator.Name, want)
 		}
 		if err := b.infer(l, n, in, &outputs[0], k.live[i]); err != nil {
 			return nil, nil, err
@@ -277,103 +284,46 @@ func (b *builder) node(l *layer, k *links, i int, values [][]output) (*model.Nod
 	return n, outputs, nil
 }
 
-// infer works out what comes of a gather, as OpenVINO does, which does not look
-// at what the port says. It refuses what cannot be whatever the extents are,
-// where a result needs the layer and its inputs are sure. Extents that disagree
-// it lets stand, and data's are then not known: there are runtimes that take
-// them.
+// infer infers the result of a gather, as OpenVINO does, which does not look at
+// what the port says. Where a result of the model needs the layer and the layer's
+// inputs are sure, it refuses what the operator refuses whatever the extents are.
+// Extents that disagree it accepts, as some runtimes do, and then takes those of
+// data as unknown.
 func (b *builder) infer(l *layer, n *model.Node, in []output, out *output, live bool) error {
-	if want := inputsOf(n.Op); len(in) != want {
-		return b.errorf(l.place, l, nil, "it has %d input ports; %s has %d", len(in), n.Operator, want)
-	}
-	said := out.Spec
-	data, indices := in[0].Spec, in[1].Spec
-	sure := live && in[0].sure && in[1].sure
-	axis := garner.Unknown
-	if len(in) == 3 {
-		sure = sure && in[2].sure
-		var err error
-		if axis, err = axisOf(in[2].Value); err != nil {
-			if sure {
-				return b.wrap(l.place, l, err)
-			}
+	sure := live && !slices.ContainsFunc(in, func(o output) bool { return !o.sure })
+	refused := func(err error) error {
+		if !sure {
 			return nil
 		}
+		var at *model.Error
+		if errors.As(err, &at) {
+			err = at.Err // wrap says where
+		}
+		return b.wrap(l.place, l, err)
 	}
-	// A type that is not known is some type.
-	if data.DType == garner.Invalid {
-		data.DType = garner.U8
+	_, op, err := operators.OfNode(n)
+	if err != nil {
+		return refused(err)
 	}
-	if indices.DType == garner.Invalid {
-		indices.DType = garner.I64
-	}
-	op := gatherOp(n.Operator, n.Attributes, axis)
-	spec, err := garner.Infer(op, data, indices)
+	data, indices := in[0].Spec, in[1].Spec
+	spec, err := operators.Infer(op, data, indices)
 	if errors.Is(err, garner.ErrShape) {
-		if open, always := garner.Infer(op, garner.SpecOfRank(data.DType, data.Rank), indices); always == nil {
+		if open, always := operators.Infer(op, garner.SpecOfRank(data.DType, data.Rank), indices); always == nil {
 			spec, err = open, nil
 		}
 	}
-	if err != nil && sure {
-		return b.wrap(l.place, l, err)
-	}
 	if err != nil {
-		return nil
+		return refused(err)
 	}
-	if spec.DType = in[0].Spec.DType; spec.DType == garner.Invalid && !in[0].sure {
-		spec.DType = said.DType
+	// What the port declares fills in the dtype only where data comes from a layer
+	// without inference, and dims only where the rank is inferred.
+	if in[0].sure {
+		out.Spec.DType = spec.DType
 	}
-	out.Spec, out.sure = narrow(spec, said), sure
+	if !spec.Rank.Known() {
+		out.Spec = garner.SpecOfRank(out.Spec.DType, garner.AnyDim)
+	}
+	out.Refine(spec)
+	out.sure = sure
 	return nil
-}
-
-// axisOf is the value of an axis, garner.Unknown where it is none of the file's.
-func axisOf(v *model.Value) (int, error) {
-	if dtype := v.Spec.DType; dtype != garner.Invalid && !dtype.IsInteger() {
-		return 0, garner.Errorf(garner.ErrDType, "its axis is %s; it must be an integer", dtype)
-	}
-	if v.Spec.Rank.Min > 1 || slices.ContainsFunc(v.Spec.Dims, func(d garner.Dim) bool { return d.Min > 1 || d.Max < 1 }) {
-		return 0, garner.Errorf(garner.ErrShape, "its axis is %s; it must be a scalar or one element", v.Spec)
-	}
-	if v.Constant == nil {
-		return garner.Unknown, nil
-	}
-	axis := garner.Unknown
-	err := mapped.Guard(func() error {
-		t, err := v.Constant.Tensor()
-		if err != nil {
-			return err
-		}
-		i, err := t.Int(0)
-		if err != nil {
-			return err
-		}
-		axis = nearest(i)
-		return nil
-	})
-	return axis, err
-}
-
-// nearest is an index as an int; what that loses is outside before and after.
-func nearest(i garner.Index) int {
-	if i.Unsigned && i.Bits > uint64(garner.Unbounded) {
-		return garner.Unbounded
-	}
-	return int(min(max(int64(i.Bits), garner.Unknown+1), garner.Unbounded))
-}
-
-// narrow is spec with what said adds to it, unless the two contradict each
-// other.
-func narrow(spec, said garner.Spec) garner.Spec {
-	if !spec.Rank.Known() || !said.Rank.Known() || spec.Rank != said.Rank {
-		return spec
-	}
-	dims := slices.Clone(spec.Dims)
-	for i, d := range said.Dims {
-		dims[i] = garner.Dim{Min: max(d.Min, dims[i].Min), Max: min(d.Max, dims[i].Max)}
-		if dims[i].Min > dims[i].Max {
-			return spec
-		}
-	}
-	return garner.SpecOfDims(spec.DType, dims...)
 }

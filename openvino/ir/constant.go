@@ -14,7 +14,7 @@ import (
 	"github.com/garner-go/garner/model"
 )
 
-// A constant is the elements of a Const layer: where in the .bin they lie.
+// A constant says where in the .bin the elements of a Const layer are.
 type constant struct {
 	dtype        garner.DType
 	shape        garner.Shape
@@ -22,7 +22,7 @@ type constant struct {
 	at           place  // of the layer's data
 }
 
-// constant reads what a Const layer says of itself.
+// constant reads the attributes of a Const layer.
 func (p *parser) constant(l *layer) (*constant, error) {
 	if l.data == nil {
 		return nil, p.errorf(l.place, l, nil, "it has no <data>, which says where its elements are; write it")
@@ -67,12 +67,12 @@ func (p *parser) constant(l *layer) (*constant, error) {
 	return c, nil
 }
 
-// bytes is how many bytes the elements take, of strings the least; false where
-// that does not fit an int.
+// bytes gives the size of the elements in bytes, for strings the least possible
+// size; false where it overflows an int.
 func (c *constant) bytes() (uint64, bool) {
 	width := uint64(c.dtype.Bits())
 	if c.dtype == garner.String {
-		width = 32 // where each ends
+		width = 32 // the offset of its end
 	}
 	n, ok := c.shape.Len()
 	if !ok {
@@ -93,8 +93,8 @@ func bytesText(n uint64, ok bool) string {
 	return strconv.FormatUint(n, 10)
 }
 
-// weights are the bytes that constants lie in: a .bin, which is mapped when the
-// first constant asks for it, or memory.
+// weights holds the bytes of all constants: a .bin file, which hold maps for the
+// first constant, or memory.
 type weights struct {
 	path  string // "" for memory
 	bytes []byte
@@ -108,12 +108,12 @@ func (w *weights) close() error {
 	return w.file.Close()
 }
 
-// hold makes a constant whose bytes are there.
+// hold makes the model's constant, after checking that weights has its bytes.
 func (w *weights) hold(p *parser, l *layer, c *constant) (*model.Constant, error) {
 	if w.path != "" && w.file == nil {
 		file, err := mapped.Open(w.path)
 		if errors.Is(err, fs.ErrNotExist) && c.size == 0 && c.offset == 0 {
-			file, err = &mapped.File{}, nil // and of what is not there nothing is wanted
+			file, err = &mapped.File{}, nil // an empty constant needs no file
 		}
 		if err != nil {
 			return nil, p.wrap(c.at, l, err)
@@ -129,44 +129,45 @@ func (w *weights) hold(p *parser, l *layer, c *constant) (*model.Constant, error
 		return nil, p.errorf(c.at, l, nil, "its elements are %d bytes from offset %d on, and %s has %d bytes; copy it again, it is cut short or belongs to another .xml", c.size, c.offset, name, size)
 	}
 	b := w.bytes[c.offset : c.offset+c.size]
-	path, at := p.path, c.at // and not the whole parser
-	name := l.String()
-	if c.dtype == garner.String {
-		return model.NewConstant(l.name, garner.SpecOf(c.dtype, c.shape...), func() (garner.Tensor, error) {
-			var list []string
-			err := mapped.Guard(func() error {
-				var why string
-				if list, why = unpack(b, c.shape); why != "" {
-					return garner.Errorf(nil, "%s; copy the .bin again, or convert the model again", why)
-				}
-				return nil
+	// The closures capture these, and so do not keep the parser in memory.
+	path, at, name := p.path, c.at, l.String()
+	volatile := w.path != ""
+	load := func(tensor func() (garner.Tensor, error)) func() (garner.Tensor, error) {
+		return func() (t garner.Tensor, err error) {
+			err = mapped.Guard(func() error {
+				t, err = tensor()
+				return err
 			})
 			if err != nil {
 				return garner.Tensor{}, &model.Error{Path: path, Line: at.line, Column: at.column, At: name, Err: err}
 			}
-			return garner.FromSlice(list, c.shape...)
-		}), nil
+			if volatile {
+				t = t.Volatile()
+			}
+			return t, nil
+		}
+	}
+	dtype, shape := c.dtype, c.shape
+	spec := garner.SpecOf(dtype, shape...)
+	if dtype == garner.String {
+		return model.NewConstant(l.name, spec, load(func() (garner.Tensor, error) {
+			list, why := unpack(b, shape)
+			if why != "" {
+				return garner.Tensor{}, garner.Errorf(nil, "%s; copy the .bin again, or convert the model again", why)
+			}
+			return garner.FromSlice(list, shape...)
+		})), nil
 	}
 	want, _ := c.bytes() // the file may have more
 	b = b[:want:want]
-	volatile := w.path != ""
-	held := model.NewConstant(l.name, garner.SpecOf(c.dtype, c.shape...), func() (garner.Tensor, error) {
-		t, err := garner.FromBytes(c.dtype, b, c.shape...)
-		if err != nil {
-			return t, &model.Error{Path: path, Line: at.line, Column: at.column, At: name, Err: err}
-		}
-		if volatile {
-			t = t.Volatile()
-		}
-		return t, nil
-	})
+	held := model.NewConstant(l.name, spec, load(func() (garner.Tensor, error) { return model.View(dtype, b, shape...) }))
 	held.File, held.Offset, held.Size = w.path, int64(c.offset), int64(want)
 	return held, nil
 }
 
-// unpack reads the elements of a Const of strings: how many there are, an
-// offset for the beginning of each and the last one's end, all of 32 bits, and
-// the text.
+// unpack reads the elements of a Const of strings. It holds, in 32 bits each, the
+// number of strings, the offset of the start of each string and of the end of the
+// last, and then the text. Where the bytes are damaged, it says how.
 func unpack(b []byte, shape garner.Shape) ([]string, string) {
 	n, _ := shape.Len()
 	if len(b) < 4 || uint64(binary.LittleEndian.Uint32(b)) != uint64(n) {

@@ -1,5 +1,5 @@
-// Package ir reads OpenVINO's IR: an .xml file with the layers of a model and
-// the edges between them, and a .bin file beside it with its constants.
+// Package ir reads OpenVINO's IR: an .xml file with a model's layers and edges,
+// and the .bin file beside it with its constants.
 //
 //	m, err := ir.Open("model.xml", ir.Options{})
 //	defer m.Close()
@@ -12,24 +12,24 @@
 //   - A layer's opset says which operator it is: Gather of opset1 to 6 is
 //     Gather-1, that of opset7 is Gather-7, and from opset8 on it is Gather-8;
 //     GatherND of opset5 to 7 is GatherND-5, and from opset8 on GatherND-8.
-//   - What a port says of the dims and the type of an output is not believed
-//     where they follow from the inputs. A port without dims is a scalar. An
-//     input and an output port may have the same id.
-//   - Attributes that an operator does not have are passed over.
-//   - A layer that no result needs is not held against its inputs' types and
-//     shapes, and its inputs may come from nowhere.
+//   - The type and the dims of a gather's result are inferred from its inputs. A
+//     port's dims only fill in what that leaves unknown. A port without dims is a
+//     scalar. An input port and an output port may have the same id.
+//   - Attributes that an operator does not have are ignored.
+//   - The inputs of a layer that no result needs are not checked, and may be
+//     missing.
 //
-// It is stricter in what OpenVINO reads over: DOCTYPEs, text after </net>, two
-// layers or ports with one id, edges to nowhere and cycles among layers that no
-// result needs. And it is milder where nothing can be mistaken: a layer needs no
-// name, a port no precision, and <net> no version.
+// It refuses what OpenVINO ignores: DOCTYPEs, text after </net>, two layers or
+// ports with one id, edges to missing layers, and cycles among layers that no
+// result needs. It accepts what OpenVINO refuses where the meaning is clear: a
+// layer without a name, a port without a precision, and <net> without a version.
 //
-// Nodes come with their opset as Version, and a version that is no opset as
-// Domain. Of the attributes of what is no gather, those that the operators
-// around gathers have are read as numbers, bools and lists; all others are text.
-// The bodies of TensorIterator, Loop and If are the node's graphs: body, or
-// then_body and else_body. A parameter of a body that is an input of the node as
-// it is has that input's type, and its constant.
+// A node's Version is its opset. A version that is no opset is the node's Domain.
+// The attributes of the operators around gathers are parsed as numbers, bools and
+// lists; all other attributes of other nodes are text. The bodies of
+// TensorIterator, Loop and If are the node's graphs: body, or then_body and
+// else_body. A parameter of a body that is an unchanged input of the node has that
+// input's type and constant.
 package ir
 
 import (
@@ -41,22 +41,21 @@ import (
 	"github.com/garner-go/garner/model"
 )
 
-// Options say how a text is read.
+// Options say how the .xml is read.
 type Options struct {
-	// Lenient takes what OpenVINO refuses where it can mean one thing only, as in
-	// the examples of its documentation: attribute values without quotes, "..."
-	// for attributes left out, numbers with a plus, and layers without a version,
-	// which are those of the first opset that has them.
+	// Lenient accepts text that OpenVINO refuses and that has one sensible meaning,
+	// as in the examples of its documentation: attribute values without quotes,
+	// "..." for omitted attributes, numbers with a plus sign, and layers without a
+	// version, which get the first opset that has them.
 	Lenient bool
 }
 
-// Open reads a model. Its constants are in the .bin of the same name in the same
-// folder, which is mapped, not read, and is not looked for where the model has no
-// constant. The model must be closed.
+// Open reads a model and infers the results of its gathers. Its constants are in
+// the .bin file of the same name in the same folder. Open maps that file, and does
+// not look for it where the model has no constant. The caller closes the model.
 //
-// The .xml is read as it comes, up to 256 MiB of it; memory is taken in
-// proportion to its layers and edges. What is wrong with it is a *model.Error
-// with line, column and layer.
+// The .xml may have up to 256 MiB. Open takes memory in proportion to its layers and
+// edges. Errors in it are *model.Error with line, column and layer.
 func Open(path string, o Options) (*model.Model, error) {
 	file, _, err := mapped.OpenFile(path)
 	if err != nil {
@@ -66,8 +65,8 @@ func Open(path string, o Options) (*model.Model, error) {
 	return read(path, file, &weights{path: strings.TrimSuffix(path, filepath.Ext(path)) + ".bin"}, o)
 }
 
-// Read is Open for a text and weights that are in memory, of which the model
-// keeps the latter; name stands for the file in messages.
+// Read is Open for a model in memory: the text of the .xml and the bytes of the
+// .bin, which the model keeps. Messages use name as the path.
 func Read(name string, xml io.Reader, bin []byte, o Options) (*model.Model, error) {
 	return read(name, xml, &weights{bytes: bin}, o)
 }

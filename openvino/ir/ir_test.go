@@ -2,6 +2,7 @@ package ir_test
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -17,9 +18,9 @@ import (
 	"time"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/catalog"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/openvino/ir"
+	"github.com/garner-go/garner/operators"
 )
 
 // read reads a text; the .bin is of 64 bytes, which count up.
@@ -303,13 +304,13 @@ func TestRecorded(t *testing.T) {
 		}
 		for _, r := range m.Graph.Outputs {
 			n := r.Value.From
-			operator, err := catalog.Find(n.Operator, 0)
+			operator, err := operators.Find(n.Operator, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
-			var more []catalog.Input
+			var more []operators.Input
 			for _, v := range n.Inputs[2:] {
-				more = append(more, catalog.Input{Spec: v.Spec, Value: value(v)})
+				more = append(more, operators.Input{Spec: v.Spec, Value: value(v)})
 			}
 			op, err := operator.Bind(n.Attributes, more...)
 			if err != nil {
@@ -485,6 +486,27 @@ func parameter(id int, data string) string {
 	return fmt.Sprintf("\n<layer id=\"%d\" name=\"p%d\" type=\"Parameter\" version=\"opset1\"><data %s/><output><port id=\"0\" precision=\"FP32\"/></output></layer>", id, id, data)
 }
 
+// TestSpareBits holds that the last byte of a packed constant is read without the
+// bits that belong to no element: they may be anything in a file.
+func TestSpareBits(t *testing.T) {
+	text := usual(`element_type="u8" shape="4,3" offset="8" size="12"`, `element_type="u4" shape="1,3" offset="8" size="2"`)
+	bin := make([]byte, 64)
+	copy(bin[8:], []byte{0x21, 0xf0})
+	m, err := ir.Read("m.xml", strings.NewReader(text), bin, ir.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range m.Gathers() {
+		table, err := n.Inputs[0].Constant.Tensor()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := table.Bytes(); err != nil || !bytes.Equal(b, []byte{0x21, 0x00}) {
+			t.Errorf("%s is % x, %v", table, b, err)
+		}
+	}
+}
+
 func constant(id int, data string) string {
 	return fmt.Sprintf("\n<layer id=\"%d\" name=\"c%d\" type=\"Const\" version=\"opset1\"><data %s/><output><port id=\"0\" precision=\"FP32\"/></output></layer>", id, id, data)
 }
@@ -575,8 +597,8 @@ func TestBad(t *testing.T) {
 		{[]string{`version="opset8">`, `version="opset8"><data batch_dims="+0"/>`}, `it has batch_dims="+0", which is no number; write one, such as batch_dims="0", or read the file with --lenient`},
 		{[]string{`version="opset8">`, `version="opset8"><data batch_dims="2"/>`}, `batch_dims`},
 		{[]string{`element_type="u8" shape="" offset="1"`, `element_type="u8" shape="" offset="7"`}, "axis 7"},
-		{[]string{`element_type="u8" shape="" offset="1" size="1"`, `element_type="f32" shape="" offset="0" size="4"`}, "its axis is f32; it must be an integer"},
-		{[]string{`element_type="u8" shape="" offset="1" size="1"`, `element_type="u8" shape="2" offset="0" size="2"`}, "its axis is u8[2]; it must be a scalar or one element"},
+		{[]string{`element_type="u8" shape="" offset="1" size="1"`, `element_type="f32" shape="" offset="0" size="4"`}, "openvino.Gather-8's axis is f32; it must be an integer"},
+		{[]string{`element_type="u8" shape="" offset="1" size="1"`, `element_type="u8" shape="2" offset="0" size="2"`}, "openvino.Gather-8's axis is u8[2]; it must be one element"},
 		{[]string{`shape="2" element_type="i64"`, `shape="2" element_type="f32"`}, "indices are f32"},
 		// Constants.
 		{[]string{`<data element_type="u8" shape="4,3" offset="8" size="12"/>`, ""}, `layer "c1" (Const, id 1): it has no <data>`},
@@ -855,7 +877,7 @@ func FuzzOpen(f *testing.F) {
 		done := make(map[*model.Node]bool)
 		for n := range m.Nodes() {
 			if n.IsGather() {
-				if _, err := catalog.Find(n.Operator, 0); err != nil || len(n.Inputs) < 2 || len(n.Outputs) != 1 {
+				if _, err := operators.Find(n.Operator, 0); err != nil || len(n.Inputs) < 2 || len(n.Outputs) != 1 {
 					t.Fatalf("%s %v", n.Operator, err)
 				}
 			}

@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// A link is where an input's value comes from.
+// A link says where the value of an input comes from.
 type link struct {
-	layer, port int // which of the net's layers, and of that one's outputs; layer -1: nowhere
+	layer, port int // index of the layer in the net and of its output; layer is -1 without an edge
 	edge        place
 }
 
-// links are the edges of a net, by layer and input port, and the order in which
-// the layers can run: the file's own where that is one.
+// links has the edges of a net by layer and input port, and a topological order of
+// the layers: the order of the file where that is topological.
 type links struct {
 	from  [][]link
 	order []int
-	live  []bool // whether a result needs the layer
+	live  []bool // by layer: whether a result needs it
 }
 
-// link finds both ends of every edge, and what it finds wrong with them: layers
-// and ports that are not there, two edges into one port, cycles, and inputs
-// without an edge of a layer that a result needs.
+// link finds both ends of every edge. It refuses missing layers and ports, two
+// edges into one port, cycles, and an input without an edge of a layer that a
+// result needs.
 func (p *parser) link(n *net) (*links, error) {
 	k := &links{from: make([][]link, len(n.layers))}
 	ids := make(map[uint64]int, len(n.layers))
@@ -72,7 +72,7 @@ func (p *parser) link(n *net) (*links, error) {
 	return k, p.sort(n, k)
 }
 
-// portID is a port of one of a net's layers, by the id that edges have for it.
+// portID names a port of a layer by the id that edges use.
 type portID struct {
 	layer int
 	id    uint64
@@ -92,7 +92,7 @@ func portNames(ports []port) string {
 	return strings.Join(list, ", ")
 }
 
-// needed marks the layers that a result, or a variable that is assigned, needs.
+// needed marks the layers that a result or the assignment of a variable needs.
 func (k *links) needed(n *net) {
 	k.live = make([]bool, len(n.layers))
 	var todo []int
@@ -114,15 +114,15 @@ func (k *links) needed(n *net) {
 	}
 }
 
-// sort orders the layers so that each stands after those that it needs.
+// sort orders the layers topologically.
 func (p *parser) sort(n *net, k *links) error {
 	const (
 		unseen = iota
-		open   // what it needs is being ordered
+		open   // on the path
 		done
 	)
 	state := make([]uint8, len(n.layers))
-	next := make([]int, len(n.layers)) // the input to look at
+	next := make([]int, len(n.layers)) // by layer: the input to follow next
 	var path []int
 	for first := range n.layers {
 		if state[first] != unseen {
@@ -153,8 +153,8 @@ func (p *parser) sort(n *net, k *links) error {
 	return nil
 }
 
-// cycle is the error for layers each of which needs the next, the last the
-// first.
+// cycle makes the error for a cycle: each layer needs the next, and the last needs
+// the first.
 func (p *parser) cycle(n *net, layers []int, edge place) error {
 	if len(layers) == 1 {
 		return p.errorf(edge, nil, nil, "the edge leads from %s to itself; take it out", &n.layers[layers[0]])

@@ -2,30 +2,37 @@ package ir
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/openvino"
+	"github.com/garner-go/garner/operators"
 )
 
-// newestOpset is the newest in which every operator of the ones before it is.
+// newestOpset is the newest opset that the reader knows.
 const newestOpset = 16
 
-// kinds are the types that the reader knows by name, in OpenVINO's spelling. In
-// a file upper and lower case are one.
+// dialect begins the names that package operators has for OpenVINO's gathers.
+const dialect = "openvino."
+
+// kinds has OpenVINO's spelling of the layer types that the reader treats
+// specially, by their names in lower case: the case of a type does not matter.
 var kinds = func() map[string]string {
 	m := make(map[string]string)
-	for _, kind := range []string{"Parameter", "Const", "Result", "Assign", "Gather", "GatherND", "GatherElements", "TensorIterator", "Loop", "If"} {
+	for _, kind := range []string{"Parameter", "Const", "Result", "Assign", "TensorIterator", "Loop", "If"} {
 		m[strings.ToLower(kind)] = kind
+	}
+	for _, o := range operators.All() {
+		if name, ok := strings.CutPrefix(o.Name, dialect); ok {
+			kind, _, _ := strings.Cut(name, "-")
+			m[strings.ToLower(kind)] = kind
+		}
 	}
 	m["constant"] = "Const"
 	return m
 }()
 
-// kindOf is a layer's type in OpenVINO's spelling.
+// kindOf gives a layer's type in OpenVINO's spelling.
 func kindOf(l *layer) string {
 	if kind, ok := kinds[strings.ToLower(l.kind)]; ok {
 		return kind
@@ -33,20 +40,7 @@ func kindOf(l *layer) string {
 	return l.kind
 }
 
-// A gather is an operator of the catalog, from an opset on.
-type gather struct {
-	name  string // in the catalog
-	since int
-}
-
-// gathers are OpenVINO's, the newest of a type last.
-var gathers = map[string][]gather{
-	"Gather":         {{"openvino.Gather-1", 1}, {"openvino.Gather-7", 7}, {"openvino.Gather-8", 8}},
-	"GatherND":       {{"openvino.GatherND-5", 5}, {"openvino.GatherND-8", 8}},
-	"GatherElements": {{"openvino.GatherElements-6", 6}},
-}
-
-// opset is the number of a version "opset8"; 0 and false where it is another.
+// opset gives the number in a version such as "opset8"; false for other text.
 func opset(version string) (int, bool) {
 	text, ok := strings.CutPrefix(version, "opset")
 	n, err := strconv.Atoi(text)
@@ -58,63 +52,61 @@ func opset(version string) (int, bool) {
 
 // oneVersion is the remedy for a layer without a version.
 func oneVersion(kind string) string {
-	versions, ok := gathers[kinds[strings.ToLower(kind)]]
-	if !ok {
+	versions := operators.Versions(dialect + kinds[strings.ToLower(kind)])
+	if len(versions) == 0 {
 		return `; write one, such as version="opset1"`
 	}
 	first := versions[0]
-	text := fmt.Sprintf(`; write version="opset%d" if %s is meant`, first.since, first.name)
-	for _, g := range versions[1:] {
-		text += fmt.Sprintf(`, "opset%d" if %s`, g.since, g.name)
+	text := fmt.Sprintf(`; write version="opset%d" if %s is meant`, first.Version(), first.Name)
+	for _, o := range versions[1:] {
+		text += fmt.Sprintf(`, "opset%d" if %s`, o.Version(), o.Name)
 	}
 	return text
 }
 
-// operator is the name in the catalog of a layer that is a gather, and its
-// opset; "" for any other layer. A layer without a version, which only a lenient
-// reader gets to see, means the first opset that has it.
-func (p *parser) operator(l *layer) (string, int, error) {
+// operator finds the operator of a layer that is a gather, which is nil for any
+// other layer, and the layer's opset. A layer without a version, which only a
+// lenient reader accepts, means the first opset that has it.
+func (p *parser) operator(l *layer) (*operators.Operator, int, error) {
 	kind := kindOf(l)
-	versions, ok := gathers[kind]
-	if !ok {
-		return "", l.opset, nil
+	versions := operators.Versions(dialect + kind)
+	if len(versions) == 0 {
+		return nil, l.opset, nil
 	}
-	n := l.opset
+	first, n := versions[0].Version(), l.opset
 	if l.version == "" {
 		if !p.lenient {
-			return "", 0, p.errorf(l.place, l, nil, `it has version=""%s%s`, oneVersion(kind), p.orLenient())
+			return nil, 0, p.errorf(l.place, l, nil, `it has version=""%s%s`, oneVersion(kind), p.orLenient())
 		}
-		n = versions[0].since
+		n = first
 	}
-	if n < versions[0].since || n > newestOpset {
-		return "", 0, p.errorf(l.place, l, nil, "it has version=%q; %s is in opset%d to opset%d%s", clip(l.version), kind, versions[0].since, newestOpset, oneVersion(kind))
+	if n < first || n > newestOpset {
+		return nil, 0, p.errorf(l.place, l, nil, "it has version=%q; %s is in opset%d to opset%d%s", clip(l.version), kind, first, newestOpset, oneVersion(kind))
 	}
-	name := ""
-	for _, g := range versions {
-		if n >= g.since {
-			name = g.name
+	for i := len(versions) - 1; ; i-- {
+		if versions[i].Version() <= n {
+			return &versions[i], n, nil
 		}
 	}
-	return name, n, nil
 }
 
-// How the attributes of the operators around a gather are read; all others are
-// kept as text.
+// The attributes of operators around a gather that are parsed, by their type; all
+// others stay text.
 var (
 	integers = []string{"axis", "batch_dims", "batch_axis", "num_splits"}
 	bools    = []string{"special_zero", "m_pythondiv", "keep_dims", "transpose_a", "transpose_b", "allow_axis_skip"}
 	lists    = []string{"begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellipsis_mask"}
 )
 
-// attributes are those of a layer. A gather has only its operator's own, each a
-// number; what is not known is passed over, as OpenVINO does.
-func (p *parser) attributes(l *layer, operator string) (map[string]any, error) {
+// attributes reads the attributes of a layer. Those of a gather are numbers; a
+// gather's unknown attributes are ignored, as OpenVINO does.
+func (p *parser) attributes(l *layer, operator *operators.Operator) (map[string]any, error) {
 	if l.data == nil {
 		return nil, nil
 	}
 	attributes := make(map[string]any)
-	if operator != "" {
-		for _, name := range gatherAttributes[operator] {
+	if operator != nil {
+		for _, name := range operator.Attributes() {
 			text, ok := l.data.get(name)
 			if !ok {
 				continue
@@ -141,7 +133,7 @@ func (p *parser) attributes(l *layer, operator string) (map[string]any, error) {
 	return attributes, nil
 }
 
-// attribute is the value of an attribute of an operator that is no gather.
+// attribute parses an attribute of an operator that is no gather.
 func attribute(name, text string) any {
 	switch {
 	case slices.Contains(integers, name):
@@ -169,43 +161,4 @@ func attribute(name, text string) any {
 		return list
 	}
 	return text
-}
-
-// gatherAttributes are the attributes of the catalog's operators.
-var gatherAttributes = map[string][]string{
-	"openvino.Gather-7":         {"batch_dims"},
-	"openvino.Gather-8":         {"batch_dims"},
-	"openvino.GatherND-5":       {"batch_dims"},
-	"openvino.GatherND-8":       {"batch_dims"},
-	"openvino.GatherElements-6": {"axis"},
-}
-
-// gatherOp is the operator itself, of what attributes has read and of the value
-// of the axis, where that is an input.
-func gatherOp(operator string, attributes map[string]any, axis int) garner.Op {
-	number := func(name string) int {
-		n, _ := attributes[name].(int64)
-		return int(min(max(n, math.MinInt+1), math.MaxInt)) // the least int means that it is not known
-	}
-	switch operator {
-	case "openvino.Gather-1":
-		return openvino.Gather1{Axis: axis}
-	case "openvino.Gather-7":
-		return openvino.Gather7{Axis: axis, BatchDims: number("batch_dims")}
-	case "openvino.Gather-8":
-		return openvino.Gather8{Axis: axis, BatchDims: number("batch_dims")}
-	case "openvino.GatherND-5":
-		return openvino.GatherND5{BatchDims: number("batch_dims")}
-	case "openvino.GatherND-8":
-		return openvino.GatherND8{BatchDims: number("batch_dims")}
-	}
-	return openvino.GatherElements6{Axis: number("axis")}
-}
-
-// inputsOf is how many inputs a gather has.
-func inputsOf(kind string) int {
-	if kind == "Gather" {
-		return 3 // data, indices and the axis
-	}
-	return 2
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/garner-go/garner/model"
 )
 
-// A place is where something stands in the text; columns count bytes, both from
-// 1 on.
+// A place is a position in the text. Lines and columns count from 1, columns in
+// bytes.
 type place struct{ line, column int }
 
-// What a <net> is made of, as it is written.
+// The elements of a <net>, as the file has them.
 type (
 	net struct {
 		place
 		name     string
-		version  int // of the format; 0 where it is not said
+		version  int // of the format; 0 where it is missing
 		producer string
 		layers   []layer
 		edges    []edge
@@ -29,17 +29,17 @@ type (
 	layer struct {
 		place
 		id          uint64
-		name        string // as written, or made of type and id
+		name        string // from the file, or made of type and id
 		kind        string // its type
 		version     string
-		opset       int // of version; 0 where that is none
+		opset       int // the number in version; 0 where version is no opset
 		data        *data
 		inputs      []port
 		outputs     []port
 		outputNames string
 		bodies      []body
 		maps        map[string][]given // by the body's name
-		changed     map[uint64]bool    // parameters that get another value for each turn
+		changed     map[uint64]bool    // parameters that get a new value in each iteration
 	}
 	// data is a layer's attributes.
 	data struct {
@@ -49,7 +49,7 @@ type (
 	port struct {
 		place
 		id    uint64
-		dtype garner.DType // Invalid: not said
+		dtype garner.DType // Invalid where it is missing
 		dims  []garner.Dim
 		names []string
 	}
@@ -62,14 +62,13 @@ type (
 		name string
 		net  *net
 	}
-	// given says that a parameter of a body is an input of its layer as it is, all
-	// the time.
+	// given maps a parameter of a body to the unchanged input of its layer.
 	given struct {
-		input, layer uint64 // which input, and the parameter's id
+		input, layer uint64 // number of the input, id of the parameter
 	}
 )
 
-// get finds an attribute; of two with one name the first counts.
+// get finds an attribute, the first of two with one name.
 func (d *data) get(name string) (string, bool) {
 	if d == nil {
 		return "", false
@@ -95,19 +94,18 @@ type parser struct {
 	path    string // for messages
 	lenient bool
 	most    limits
-	source  *source
+	in      *textReader
 	dec     *xml.Decoder
 	depth   int
 	at      place // of the last token
 }
 
-// errorf makes an error at a place in the file, and at a layer where it is not
-// nil.
+// errorf makes an error at a place in the file and at a layer, which may be nil.
 func (p *parser) errorf(at place, l *layer, class error, format string, args ...any) error {
 	return p.wrap(at, l, garner.Errorf(class, format, args...))
 }
 
-// wrap is err with its place.
+// wrap adds the place to err.
 func (p *parser) wrap(at place, l *layer, err error) error {
 	e := &model.Error{Path: p.path, Line: at.line, Column: at.column, Err: err}
 	if l != nil {
@@ -120,10 +118,10 @@ var errCharset = errors.New("charset")
 
 // parse reads a whole file.
 func (p *parser) parse(in io.Reader) (*net, error) {
-	p.source = newSource(in, p.most, p.lenient)
-	p.dec = xml.NewDecoder(p.source)
+	p.in = newTextReader(in, p.most, p.lenient)
+	p.dec = xml.NewDecoder(p.in)
 	p.dec.CharsetReader = func(string, io.Reader) (io.Reader, error) { return nil, errCharset }
-	if mark, err := p.source.in.Peek(2); err == nil && (string(mark) == "\xff\xfe" || string(mark) == "\xfe\xff") {
+	if mark, err := p.in.in.Peek(2); err == nil && (string(mark) == "\xff\xfe" || string(mark) == "\xfe\xff") {
 		return nil, p.errorf(place{1, 1}, nil, nil, "the text is UTF-16; save it as UTF-8")
 	}
 	root, ok, err := p.child(nil)
@@ -155,9 +153,9 @@ func (p *parser) parse(in io.Reader) (*net, error) {
 	return n, nil
 }
 
-// token is the next token; at is where it stands.
+// token reads the next token and sets at to its place.
 func (p *parser) token() (xml.Token, error) {
-	p.source.begin()
+	p.in.begin()
 	p.at = p.here()
 	t, err := p.dec.Token()
 	if err == io.EOF {
@@ -179,13 +177,13 @@ func (p *parser) token() (xml.Token, error) {
 	return t, nil
 }
 
-// here is where the next byte stands.
+// here gives the place of the next byte.
 func (p *parser) here() place {
 	line, column := p.dec.InputPos()
-	return place{line, max(column-p.source.added, 1)}
+	return place{line, max(column-p.in.added, 1)}
 }
 
-// failed says of a decoder's error where it is and what helps.
+// failed puts a decoder's error into words, with its place and a remedy.
 func (p *parser) failed(err error) error {
 	at := p.here()
 	var syntax *xml.SyntaxError
@@ -202,7 +200,7 @@ func (p *parser) failed(err error) error {
 		}
 		return p.errorf(at, nil, err, "the file cannot be read: %v", err)
 	}
-	// The byte that is refused has been read.
+	// The decoder has read the byte that it refuses.
 	if syntax.Msg != "unexpected EOF" {
 		at.column = max(at.column-1, 1)
 	}
@@ -221,7 +219,7 @@ func (p *parser) failed(err error) error {
 	return p.errorf(at, nil, nil, "%s; correct the text", syntax.Msg)
 }
 
-// orLenient is a remedy, where it is not in use yet.
+// orLenient ends a remedy with the option, unless it is in use.
 func (p *parser) orLenient() string {
 	if p.lenient {
 		return ""
@@ -229,8 +227,8 @@ func (p *parser) orLenient() string {
 	return ", or read the file with --lenient"
 }
 
-// child is the next element in one; false where there is no more. Text between
-// elements is passed over.
+// child gives the next child of an element; false after the last. It skips text
+// between elements.
 func (p *parser) child(in *xml.StartElement) (xml.StartElement, bool, error) {
 	for {
 		t, err := p.token()
@@ -253,7 +251,7 @@ func (p *parser) child(in *xml.StartElement) (xml.StartElement, bool, error) {
 	}
 }
 
-// children calls do for every element in one; do reads its element to the end.
+// children calls do for every child of an element; do reads the child to its end.
 func (p *parser) children(in xml.StartElement, do func(xml.StartElement) error) error {
 	for {
 		e, ok, err := p.child(&in)
@@ -266,7 +264,7 @@ func (p *parser) children(in xml.StartElement, do func(xml.StartElement) error) 
 	}
 }
 
-// skip passes over the rest of an element.
+// skip skips the rest of an element.
 func (p *parser) skip() error {
 	for until := p.depth - 1; p.depth > until; {
 		if _, err := p.token(); err != nil {
@@ -337,7 +335,7 @@ func (p *parser) net(root xml.StartElement) (*net, error) {
 	return n, err
 }
 
-// natural is an attribute that must be a number.
+// natural reads an attribute that must be a number from 0 on.
 func (p *parser) natural(e xml.StartElement, name, of string) (uint64, error) {
 	text, ok := find(e.Attr, name)
 	if !ok {
@@ -417,8 +415,9 @@ func (p *parser) layer(e xml.StartElement) (layer, error) {
 	return l, err
 }
 
-// portMap reads which inputs of a layer are parameters of a body. One with an
-// axis is cut into slices, and one of -1 comes from inside.
+// portMap reads which inputs of a layer are parameters of a body. It leaves out an
+// input with an axis, of which each iteration gets a slice, and port -1, whose
+// value comes from the body.
 func (p *parser) portMap(l *layer, e xml.StartElement, body string) error {
 	return p.children(e, func(e xml.StartElement) error {
 		outside, _ := find(e.Attr, "external_port_id")
@@ -455,7 +454,7 @@ func (p *parser) ports(l *layer, e xml.StartElement, output bool) ([]port, error
 		}
 		seen[o.id] = true
 		if text, ok := find(e.Attr, "precision"); ok {
-			if o.dtype, ok = precision(text); !ok && output { // no one reads an input's
+			if o.dtype, ok = precision(text); !ok && output { // an input's precision is not used
 				return p.errorf(o.place, l, garner.ErrDType, "port %d has precision=%q, which is no element type; FP32 and I64 are some", o.id, clip(text))
 			}
 		}
@@ -487,8 +486,8 @@ func (p *parser) ports(l *layer, e xml.StartElement, output bool) ([]port, error
 	return list, err
 }
 
-// text is the text in an element, read to its end: what comes before the first
-// comment or element in it.
+// text reads an element to its end and gives the text before the first comment or
+// child in it.
 func (p *parser) text() (string, error) {
 	text, first := "", true
 	for until := p.depth - 1; p.depth > until; {
@@ -504,7 +503,7 @@ func (p *parser) text() (string, error) {
 	return text, nil
 }
 
-// word is the first word of a text.
+// word gives the first word of a text.
 func word(s string) string {
 	if list := strings.Fields(s); len(list) > 0 {
 		return clip(list[0])
@@ -512,7 +511,7 @@ func word(s string) string {
 	return ""
 }
 
-// clip shortens what a message repeats.
+// clip shortens text from the file for a message.
 func clip(s string) string {
 	const most = 60
 	if len(s) > most {

@@ -18,7 +18,7 @@ func parseText(text string, lenient bool) (*net, *links, error) {
 	return n, k, err
 }
 
-// TestMend holds what a lenient source makes of a text, and that a strict one
+// TestMend holds what a lenient textReader makes of a text, and that a strict one
 // gives it as it stands.
 func TestMend(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
@@ -38,11 +38,11 @@ func TestMend(t *testing.T) {
 		{`<a b="1"c=2>`, `<a b="1"c="2">`},
 		{`a=1 <`, `a=1 <`},
 	} {
-		got, err := io.ReadAll(newSource(strings.NewReader(tt.in), usual, true))
+		got, err := io.ReadAll(newTextReader(strings.NewReader(tt.in), usual, true))
 		if err != nil || string(got) != tt.want {
 			t.Errorf("%s is mended to %s, %v; want %s", tt.in, got, err, tt.want)
 		}
-		if got, err := io.ReadAll(newSource(strings.NewReader(tt.in), usual, false)); err != nil || string(got) != tt.in {
+		if got, err := io.ReadAll(newTextReader(strings.NewReader(tt.in), usual, false)); err != nil || string(got) != tt.in {
 			t.Errorf("%s is read as %s, %v", tt.in, got, err)
 		}
 	}

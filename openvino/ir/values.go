@@ -9,12 +9,11 @@ import (
 	"github.com/garner-go/garner"
 )
 
-// spaces are what OpenVINO takes off both ends of a number.
+// spaces are the characters that OpenVINO trims from a number.
 const spaces = " \t\n\v\f\r"
 
-// number reads an attribute as OpenVINO does: an integer at its beginning,
-// without a plus, and whatever follows is not looked at. Where it is lenient a
-// plus is no harm.
+// number reads an attribute as OpenVINO does: an integer without a plus sign,
+// ignoring the text after it. A lenient reader accepts a plus sign.
 func number(text string, lenient bool) (int64, bool) {
 	text = strings.Trim(text, spaces)
 	if rest, ok := strings.CutPrefix(text, "+"); ok && lenient && !strings.HasPrefix(rest, "-") {
@@ -25,16 +24,16 @@ func number(text string, lenient bool) (int64, bool) {
 	return v, err == nil
 }
 
-// natural reads a number of a layer, a port or a byte: an integer from 0 on, and
-// nothing after it.
+// natural reads the number of a layer, a port or a byte: an integer from 0 on with
+// no text after it.
 func natural(text string) (uint64, bool) {
 	text = strings.TrimPrefix(strings.TrimLeft(text, spaces), "+")
 	v, err := strconv.ParseUint(text, 10, 63)
 	return v, err == nil
 }
 
-// shapeOf reads the shape of a Const: numbers with commas between them, none
-// for a scalar.
+// shapeOf reads the shape of a Const: numbers separated by commas, none for a
+// scalar. Where the text is wrong, it says why.
 func shapeOf(text string) (garner.Shape, string) {
 	if strings.Trim(text, spaces) == "" {
 		return garner.Shape{}, ""
@@ -56,8 +55,9 @@ func shapeOf(text string) (garner.Shape, string) {
 	return shape, ""
 }
 
-// partialShape reads the shape of a Parameter: dims with commas between them,
-// perhaps in brackets, or "..." for an unknown rank.
+// partialShape reads the shape of a Parameter: dims separated by commas, with or
+// without brackets, or "..." for an unknown rank. Where the text is wrong, it says
+// why.
 func partialShape(dtype garner.DType, text string) (garner.Spec, string) {
 	text = strings.Trim(text, spaces)
 	if len(text) > 1 && text[0] == '[' && text[len(text)-1] == ']' {
@@ -102,7 +102,7 @@ func dimOf(text string) (garner.Dim, bool) {
 		return garner.Exactly(d.Min), true
 	}
 	if high = strings.Trim(high, spaces); high != "" && high != "-1" {
-		// An end that no int holds is as good as none.
+		// A bound above the largest int is no bound.
 		n, err := strconv.ParseUint(high, 10, 64)
 		if err != nil && !isRange(err) {
 			return garner.Dim{}, false
@@ -117,7 +117,7 @@ func isRange(err error) bool {
 	return ok && e.Err == strconv.ErrRange
 }
 
-// portDim reads a port's dim; -1 is one that is not known.
+// portDim reads a port's dim; -1 means unknown.
 func portDim(text string) (garner.Dim, bool) {
 	n, ok := number(text, false)
 	switch {
@@ -129,9 +129,8 @@ func portDim(text string) (garner.Dim, bool) {
 	return garner.Exactly(int(n)), true
 }
 
-// types are the element types by the names that an attribute has for them, in
-// lower case; Invalid for those that garner has no such type for, and for one
-// that is not known before the model runs.
+// types has the element types by their names in attributes, in lower case. Invalid
+// stands for types that garner lacks and for dynamic ones.
 var types = map[string]garner.DType{
 	"boolean": garner.Bool, "u1": garner.U1, "u2": garner.U2, "u3": garner.Invalid, "u4": garner.U4, "u6": garner.Invalid, "i4": garner.I4,
 	"i8": garner.I8, "i16": garner.I16, "i32": garner.I32, "i64": garner.I64,
@@ -141,7 +140,7 @@ var types = map[string]garner.DType{
 	"string": garner.String, "dynamic": garner.Invalid, "undefined": garner.Invalid,
 }
 
-// precisions are those that a port has other names for.
+// precisions has the element types that ports name otherwise than attributes.
 var precisions = map[string]garner.DType{
 	"FP16": garner.F16, "FP32": garner.F32, "FP64": garner.F64, "BOOL": garner.Bool, "BIN": garner.U1, "UNSPECIFIED": garner.Invalid,
 }
@@ -152,8 +151,8 @@ func elementType(name string) (garner.DType, bool) {
 	return t, ok
 }
 
-// precision finds the element type of a port, whose names are in capitals or
-// those of an attribute.
+// precision finds the element type that a port names, by the names of ports and
+// those of attributes.
 func precision(name string) (garner.DType, bool) {
 	if t, ok := precisions[name]; ok {
 		return t, ok
@@ -161,9 +160,9 @@ func precision(name string) (garner.DType, bool) {
 	return elementType(name)
 }
 
-// names reads a port's tensor names: commas stand between them, and one that
-// belongs to a name has a backslash before it. The first in the order of their
-// bytes comes first, as OpenVINO has it where it wants one.
+// names reads a port's tensor names, separated by commas; \, is a comma in a name.
+// They are sorted by their bytes, as in OpenVINO, which uses the first where it
+// needs one.
 func names(text string) []string {
 	var list []string
 	var name strings.Builder

@@ -1,4 +1,4 @@
-package catalog_test
+package operators_test
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/catalog"
+	"github.com/garner-go/garner/operators"
 	"github.com/garner-go/garner/source"
 )
 
@@ -36,7 +36,7 @@ func TestSourceOnRandomWords(t *testing.T) {
 			gathered[name]++
 		}
 	}
-	for _, o := range catalog.Operators() {
+	for _, o := range operators.All() {
 		if gathered[o.Name] == 0 {
 			t.Errorf("%s gathered nothing; the words are badly chosen", o.Name)
 		}
@@ -45,7 +45,7 @@ func TestSourceOnRandomWords(t *testing.T) {
 
 func throwAtSource(t *testing.T, seed uint64) (name string, ran bool) {
 	w := words{rand.New(rand.NewPCG(seed, 78))}
-	all := catalog.Operators()
+	all := operators.All()
 	o := all[w.IntN(len(all))]
 	ds, is, numbers := w.operands(o)
 	about := fmt.Sprintf("seed %d: %s data %v indices %v attributes %v", seed, o.Name, garner.Shape(ds), garner.Shape(is), numbers)

@@ -1,28 +1,27 @@
-package catalog
+package operators
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/names"
 )
 
-// An Input is an operand beyond data and indices: what is known of it, and its
-// tensor where its value is known.
+// An Input is an operand beyond data and indices, such as the axis.
 type Input struct {
-	Spec  garner.Spec
-	Value garner.Tensor // the zero Tensor: not known
+	Spec  garner.Spec   // dtype and shape, as far as they are known
+	Value garner.Tensor // its elements; the zero Tensor where they are not known
 }
 
-// field is one number of an operator: a field of its struct that is tagged
-// `attr:"name"`, or `input:"name"` where it is an input of its own, with
-// ",scalar" where that must have rank 0. With both tags it may be given either
-// way.
-//
-// `values:"a,b"` lists what an attribute may be, where that is a choice of words.
+// A field is a field of an operator's struct that has a tag: `attr:"name"` for an
+// attribute, `input:"name"` for an input of its own, and both where frameworks
+// write it either way. ",scalar" after an input's name means that its rank must
+// be 0. `values:"a,b"` lists the words of which an attribute is one.
 type field struct {
 	name   string
 	input  bool
@@ -46,10 +45,16 @@ func fields(op garner.Op) []field {
 	return list
 }
 
-// Attributes are the names of an operator's attributes, in its own order.
+// Attributes lists the names of the operator's attributes, in the order of its
+// struct.
 func (o Operator) Attributes() []string { return o.names(false) }
 
-// Values are the words of which an attribute is one; none where it is no choice.
+// Inputs lists the names of the operator's inputs beyond data and indices, in
+// order.
+func (o Operator) Inputs() []string { return o.names(true) }
+
+// Values lists the words that an attribute may be; nil where it is no choice of
+// words.
 func (o Operator) Values(attribute string) []string {
 	for _, f := range fields(o.Zero) {
 		if f.name == attribute && f.values != "" {
@@ -58,10 +63,6 @@ func (o Operator) Values(attribute string) []string {
 	}
 	return nil
 }
-
-// Inputs are the names of an operator's inputs beyond data and indices, in
-// order.
-func (o Operator) Inputs() []string { return o.names(true) }
 
 func (o Operator) names(input bool) []string {
 	var names []string
@@ -73,15 +74,20 @@ func (o Operator) names(input bool) []string {
 	return names
 }
 
-// Bind makes the operator of its attributes' values and of its inputs beyond
-// data and indices. A value is an int64 (or an int), a bool, a string or a
-// []int64, as the attribute's type wants; an input whose value is not known
-// makes an operator for inference alone.
+// Bind makes the operator of its attributes by name and of its inputs beyond data
+// and indices by position, which is how models write them; [Operator.New] takes
+// both by name.
 //
-// What is refused, in this order: an axis that is no integer (ErrDType); an
-// attribute that the operator lacks, or a value that it does not take
-// (ErrAttribute); an input too many or too few (ErrAttribute), and one that is
-// not one element (ErrShape).
+// An attribute is any Go integer, a bool, a string, a []int or a []int64, as the
+// operator's field wants. The axis may be garner.Unknown, as an int. An
+// operator that has an unknown axis, or an input without a Value, is good for
+// garner.Infer only.
+//
+// Errors, in this order: an input that is no integer (ErrDType); an attribute
+// that the operator lacks, or a value of the wrong type (ErrAttribute); an input
+// too many or too few (ErrAttribute); an input of a wrong shape (ErrShape).
+// Values are checked against the operands later, by garner.Gather and
+// garner.Infer.
 func (o Operator) Bind(attributes map[string]any, inputs ...Input) (garner.Op, error) {
 	value := reflect.New(reflect.TypeOf(o.Zero)).Elem()
 	list := fields(o.Zero)
@@ -91,17 +97,12 @@ func (o Operator) Bind(attributes map[string]any, inputs ...Input) (garner.Op, e
 			return nil, garner.Errorf(garner.ErrDType, "%s's %s is %s; it must be an integer", o.Name, wanted[i], in.Spec.DType)
 		}
 	}
-	names := make([]string, 0, len(attributes))
-	for name := range attributes {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(attributes)) {
 		i := slices.IndexFunc(list, func(f field) bool { return !f.input && f.name == name })
 		if i < 0 {
-			return nil, garner.Errorf(garner.ErrAttribute, "%s has no attribute %s; %s", o.Name, name, o.has())
+			return nil, garner.Errorf(garner.ErrAttribute, "%s has no attribute %s; %s", o.Name, name, has(o.Attributes(), name))
 		}
-		if f := value.Field(list[i].index); !set(f, given(f, attributes[name])) {
+		if f := value.Field(list[i].index); !set(f, given(f, name, attributes[name])) {
 			return nil, garner.Errorf(garner.ErrAttribute, "%s's %s cannot be %v; it is %s", o.Name, name, attributes[name], kindOf(value.Field(list[i].index).Type()))
 		}
 	}
@@ -135,43 +136,54 @@ func (o Operator) Bind(attributes map[string]any, inputs ...Input) (garner.Op, e
 	return value.Interface().(garner.Op), nil
 }
 
-// WithNumbers makes the operator of values that a person gave by name, be they
-// attributes or inputs; what is not given is 0. An axis is also the operator's
-// dim, where that is its name. Errors are Bind's.
-func (o Operator) WithNumbers(values map[string]any) (garner.Op, error) {
+// New makes the operator of values by name: its attributes, and its inputs beyond
+// data and indices, such as the axis of openvino.Gather-8. What is not given has
+// the operator's default, and an input is 0. "axis" also names the attribute dim
+// of PyTorch's operators. The types of values and the errors are those of
+// [Operator.Bind]; an input is an integer, or a list of them.
+func (o Operator) New(values map[string]any) (garner.Op, error) {
+	wanted := o.Inputs()
 	attributes := make(map[string]any)
-	inputs := make([]Input, len(o.Inputs()))
+	inputs := make([]Input, len(wanted))
 	for i := range inputs {
 		inputs[i] = known(0)
 	}
-	for name, v := range values {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		v := values[name]
 		if name == "axis" && !slices.Contains(o.Attributes(), "axis") && slices.Contains(o.Attributes(), "dim") {
 			name = "dim"
 		}
-		i := slices.Index(o.Inputs(), name)
+		i := slices.Index(wanted, name)
 		if i < 0 {
+			if list := o.Attributes(); !slices.Contains(list, name) {
+				return nil, garner.Errorf(garner.ErrAttribute, "%s has no attribute %s; %s", o.Name, name, has(slices.Concat(wanted, list), name))
+			}
 			attributes[name] = v
 			continue
 		}
-		if list, ok := v.([]int64); ok {
+		if list, ok := integers(v); ok {
 			t := garner.Of(list, len(list))
 			inputs[i] = Input{t.Spec(), t}
 			continue
 		}
 		n, ok := integer(v)
-		if !ok {
+		switch {
+		case !ok:
 			return nil, garner.Errorf(garner.ErrAttribute, "%s's %s cannot be %v; it is an integer", o.Name, name, v)
+		case v == garner.Unknown:
+			inputs[i] = Input{Spec: garner.SpecOf(garner.I64)}
+		default:
+			inputs[i] = known(n)
 		}
-		inputs[i] = known(n)
 	}
 	if name := o.list(); name != "" && values[name] == nil {
-		inputs = nil // a list has no 0; Bind says that it is needed
+		inputs = nil // a list has no default; Bind refuses its absence
 	}
 	return o.Bind(attributes, inputs...)
 }
 
-// list is the name of the input that is a list; no operator has others beside
-// one.
+// list names the input that is a list, "" where none is. No operator has a list
+// and another input.
 func (o Operator) list() string {
 	for _, f := range fields(o.Zero) {
 		if f.input && reflect.TypeOf(o.Zero).Field(f.index).Type.Kind() == reflect.Slice {
@@ -186,12 +198,22 @@ func known(n int64) Input {
 	return Input{t.Spec(), t}
 }
 
-// has says which attributes there are.
-func (o Operator) has() string {
-	if names := o.Attributes(); len(names) > 0 {
-		return "it has " + strings.Join(names, ", ")
+// has is the remedy for a name that the operator lacks: the one of list that was
+// meant, or all of list.
+func has(list []string, wrong string) string {
+	if len(list) == 0 {
+		return "it has none"
 	}
-	return "it has none"
+	best, at := len(wrong)/2, ""
+	for _, name := range list {
+		if d := names.Distance(strings.ToLower(wrong), name); d <= best {
+			best, at = d, name
+		}
+	}
+	if at != "" {
+		return fmt.Sprintf("did you mean %s?", at)
+	}
+	return "it has " + strings.Join(list, ", ")
 }
 
 // one reads an input that must be one integer.
@@ -215,8 +237,9 @@ func one(op string, f field, in Input) (int64, error) {
 	return near(in.Value, 0)
 }
 
-// near is the i-th integer of t, moved to the nearest int that is not
-// garner.Unknown: what that loses is out of range before and after.
+// near gives the i-th integer of t, moved to the nearest int that is not
+// garner.Unknown. An integer that no int holds is out of range of every axis, and
+// so is the nearest int.
 func near(t garner.Tensor, i int) (int64, error) {
 	v, err := t.Int(i)
 	if err != nil {
@@ -231,18 +254,21 @@ func near(t garner.Tensor, i int) (int64, error) {
 // fit moves a number to the nearest int that is not garner.Unknown.
 func fit(n int64) int64 { return min(max(n, math.MinInt+1), math.MaxInt) }
 
-// given is an attribute's value with its numbers fit for their field, so that
-// none reads as one that is not known.
-func given(field reflect.Value, v any) any {
+// given gives an attribute's value with its numbers moved into the range of its
+// field, so that no number of a file reads as garner.Unknown.
+func given(field reflect.Value, name string, v any) any {
 	if field.Kind() == reflect.String {
 		return v
 	}
-	if list, ok := v.([]int64); ok {
+	if list, ok := integers(v); ok {
 		fitted := make([]int64, len(list))
 		for i, n := range list {
 			fitted[i] = fit(n)
 		}
 		return fitted
+	}
+	if v == garner.Unknown && (name == "axis" || name == "dim") {
+		return v
 	}
 	if n, ok := integer(v); ok {
 		return fit(n)
@@ -250,8 +276,8 @@ func given(field reflect.Value, v any) any {
 	return v
 }
 
-// vector reads an input that must be a vector of integers; nil where not even
-// its length is known.
+// vector reads an input that must be a vector of integers; nil where its length
+// is not known.
 func vector(op string, f field, in Input) ([]int64, error) {
 	if rank := in.Spec.Rank; rank.Min > 1 || rank.Max < 1 {
 		return nil, &garner.ShapeError{Kind: garner.KindRank, Message: op + "'s " + f.name + " is " + in.Spec.String() + "; it must be a vector"}
@@ -272,8 +298,8 @@ func vector(op string, f field, in Input) ([]int64, error) {
 	return list, nil
 }
 
-// set stores a value whose numbers fit an int in a field, if the field can hold
-// it.
+// set stores a value, whose numbers fit an int, in a field. It reports false
+// where the field is of another type.
 func set(field reflect.Value, v any) bool {
 	if field.Kind() == reflect.Pointer {
 		inner := reflect.New(field.Type().Elem())
@@ -298,7 +324,7 @@ func set(field reflect.Value, v any) bool {
 		field.SetBool(ok && b)
 		return ok
 	case reflect.String:
-		// A fill value may be given as what it is; the operator reads it.
+		// A fill value may be given as a number or a bool; the operator reads its text.
 		s, ok := v.(string)
 		if !ok && !isList(v) {
 			s, ok = fmt.Sprint(v), true
@@ -322,17 +348,34 @@ func set(field reflect.Value, v any) bool {
 
 func isList(v any) bool { return v == nil || reflect.TypeOf(v).Kind() == reflect.Slice }
 
-func integer(v any) (int64, bool) {
-	switch n := v.(type) {
-	case int64:
-		return n, true
-	case int:
-		return int64(n), true
+// integer gives the value of any of Go's integer types; ok is false for anything
+// else. A uint64 that no int64 holds becomes the largest.
+func integer(v any) (n int64, ok bool) {
+	switch x := reflect.ValueOf(v); {
+	case x.CanInt():
+		return x.Int(), true
+	case x.CanUint():
+		return int64(min(x.Uint(), math.MaxInt64)), true
 	}
 	return 0, false
 }
 
-// kindOf is how a field's type reads in a message.
+// integers gives a list of integers; ok is false for anything else.
+func integers(v any) (list []int64, ok bool) {
+	switch l := v.(type) {
+	case []int64:
+		return l, true
+	case []int:
+		list = make([]int64, len(l))
+		for i, n := range l {
+			list[i] = int64(n)
+		}
+		return list, true
+	}
+	return nil, false
+}
+
+// kindOf gives the words for a field's type in a message.
 func kindOf(t reflect.Type) string {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()

@@ -1,4 +1,4 @@
-package catalog_test
+package operators_test
 
 import (
 	"math"
@@ -9,20 +9,21 @@ import (
 	"testing"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/catalog"
 	"github.com/garner-go/garner/internal/ruletest"
 	"github.com/garner-go/garner/jax"
 	"github.com/garner-go/garner/numpy"
+	"github.com/garner-go/garner/onnx"
 	"github.com/garner-go/garner/openvino"
+	"github.com/garner-go/garner/operators"
 	"github.com/garner-go/garner/stablehlo"
 	"github.com/garner-go/garner/strict"
 	"github.com/garner-go/garner/tensorflow"
 	"github.com/garner-go/garner/torch"
 )
 
-func find(t *testing.T, name string) catalog.Operator {
+func find(t *testing.T, name string) operators.Operator {
 	t.Helper()
-	o, err := catalog.Find(name, 0)
+	o, err := operators.Find(name, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +59,7 @@ func TestFind(t *testing.T) {
 		{"scatter.everything.everywhere", 0, "", `"garner ops" lists them`},
 	} {
 		t.Run(tt.name+" "+strconv.Itoa(tt.opset), func(t *testing.T) {
-			o, err := catalog.Find(tt.name, tt.opset)
+			o, err := operators.Find(tt.name, tt.opset)
 			if tt.fails != "" {
 				ruletest.Refused(t, err, "attribute", tt.fails)
 			} else if err != nil || o.Name != tt.want {
@@ -68,11 +69,83 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func TestOwn(t *testing.T) {
-	for kind, want := range map[catalog.Kind]garner.Op{
-		catalog.Gather: strict.Gather{}, catalog.GatherND: strict.GatherND{}, catalog.Elements: strict.GatherElements{},
+func TestVersions(t *testing.T) {
+	listed := 0
+	for _, o := range operators.All() {
+		base := strings.TrimSuffix(o.Name, "-"+strconv.Itoa(o.Version()))
+		versions := operators.Versions(base)
+		at := slices.IndexFunc(versions, func(v operators.Operator) bool { return v.Name == o.Name })
+		if at < 0 {
+			t.Fatalf("%s is not among the versions of %s", o.Name, base)
+		}
+		if at == 0 {
+			listed += len(versions)
+		}
+		if !slices.IsSortedFunc(versions, func(a, b operators.Operator) int { return a.Version() - b.Version() }) {
+			t.Errorf("the versions of %s are not in order", base)
+		}
+		if newest, err := operators.Find(base, 0); err != nil || newest.Name != versions[len(versions)-1].Name {
+			t.Errorf("%s: %s, %v", base, newest.Name, err)
+		}
+	}
+	if listed != len(operators.All()) {
+		t.Errorf("%d versions of %d operators", listed, len(operators.All()))
+	}
+	for _, name := range []string{"", "Gather", "onnx.Gather-13", "onnx.Scatter"} {
+		if versions := operators.Versions(name); len(versions) > 0 {
+			t.Errorf("%s has %d versions", name, len(versions))
+		}
+	}
+}
+
+func TestParse(t *testing.T) {
+	for _, tt := range []struct {
+		op     string
+		values map[string]any
+		want   garner.Op
+	}{
+		{"onnx.Gather-13", map[string]any{"axis": 1}, onnx.Gather13{Axis: 1}},
+		{"onnx.Gather", map[string]any{"axis": int64(-1)}, onnx.Gather13{Axis: -1}},
+		{"onnx.Gather-13", map[string]any{"axis": int8(-1)}, onnx.Gather13{Axis: -1}},
+		{"openvino.Gather-8", map[string]any{"axis": uint64(math.MaxUint64), "batch_dims": uint16(1)}, openvino.Gather8{Axis: math.MaxInt, BatchDims: 1}},
+		{"onnx.Gather-13", map[string]any{"axis": garner.Unknown}, onnx.Gather13{Axis: garner.Unknown}},
+		{"onnx.Gather-13", map[string]any{"axis": int64(math.MinInt64)}, onnx.Gather13{Axis: math.MinInt + 1}},
+		{"openvino.Gather", map[string]any{"axis": 2, "batch_dims": 1}, openvino.Gather8{Axis: 2, BatchDims: 1}},
+		{"openvino.Gather-8", map[string]any{"axis": garner.Unknown}, openvino.Gather8{Axis: garner.Unknown}},
+		{"openvino.Gather-8", map[string]any{"batch_dims": garner.Unknown}, openvino.Gather8{BatchDims: math.MinInt + 1}},
+		{"torch.index_select", map[string]any{"axis": garner.Unknown}, torch.IndexSelect{Dim: garner.Unknown}},
+		{"stablehlo.dynamic_gather", map[string]any{"slice_sizes": []int{1, 2}, "offset_dims": []int{0}}, stablehlo.DynamicGather{SliceSizes: []int{1, 2}, OffsetDims: []int{0}}},
+		{"numpy.take", map[string]any{"mode": "clip"}, numpy.Take{Mode: "clip"}},
 	} {
-		if o := catalog.Own(kind); o.Zero != want || o.Kind != kind || !strings.HasPrefix(o.Name, "garner.") {
+		if got, err := operators.Parse(tt.op, tt.values); err != nil || !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s with %v: %+v, %v; want %+v", tt.op, tt.values, got, err, tt.want)
+		}
+	}
+	for _, tt := range []struct {
+		op      string
+		values  map[string]any
+		message string
+	}{
+		{"onnx.Gathr-13", nil, "no operator onnx.Gathr-13; did you mean onnx.Gather-13?"},
+		{"onnx.Gather-13", map[string]any{"axes": 1}, "onnx.Gather-13 has no attribute axes; did you mean axis?"},
+		{"openvino.Gather-8", map[string]any{"batchDims": 1}, "openvino.Gather-8 has no attribute batchDims; did you mean batch_dims?"},
+		{"openvino.Gather-8", map[string]any{"axs": 1}, "openvino.Gather-8 has no attribute axs; did you mean axis?"},
+		{"onnx.Gather-13", map[string]any{"mode": "clip"}, "onnx.Gather-13 has no attribute mode; it has axis"},
+		{"onnx.GatherND-11", map[string]any{"batch_dims": 1}, "onnx.GatherND-11 has no attribute batch_dims; it has none"},
+		{"onnx.Gather-13", map[string]any{"axis": []int{1}}, "onnx.Gather-13's axis cannot be [1]; it is an integer"},
+		{"openvino.Gather-8", map[string]any{"axis": 1.5}, "openvino.Gather-8's axis cannot be 1.5; it is an integer"},
+		{"openvino.Gather-8", map[string]any{"axis": nil}, "openvino.Gather-8's axis cannot be <nil>; it is an integer"},
+	} {
+		_, err := operators.Parse(tt.op, tt.values)
+		ruletest.Refused(t, err, "attribute", tt.message)
+	}
+}
+
+func TestOwn(t *testing.T) {
+	for kind, want := range map[operators.Kind]garner.Op{
+		operators.Gather: strict.Gather{}, operators.GatherND: strict.GatherND{}, operators.Elements: strict.GatherElements{},
+	} {
+		if o := operators.Own(kind); o.Zero != want || o.Kind != kind || !strings.HasPrefix(o.Name, "garner.") {
 			t.Errorf("%s: %+v", kind, o)
 		}
 	}
@@ -81,14 +154,14 @@ func TestOwn(t *testing.T) {
 			t.Error("a kind that does not exist has an operator")
 		}
 	}()
-	catalog.Own("scatter")
+	operators.Own("scatter")
 }
 
 // TestOperators holds what every entry needs: a name of its own that Find finds,
 // a specification, and a struct each of whose fields has a name and can be set.
 func TestOperators(t *testing.T) {
 	names, types := map[string]bool{}, map[reflect.Type]string{}
-	for _, o := range catalog.Operators() {
+	for _, o := range operators.All() {
 		zero := reflect.TypeOf(o.Zero)
 		if names[o.Name] || types[zero] != "" {
 			t.Errorf("%s is there twice, or %v as %s too", o.Name, zero, types[zero])
@@ -134,9 +207,9 @@ func TestOperators(t *testing.T) {
 }
 
 // set binds an attribute of each operator, and looks for it in the i-th field.
-func set(t *testing.T, o catalog.Operator, i int, name string) {
+func set(t *testing.T, o operators.Operator, i int, name string) {
 	t.Helper()
-	var inputs []catalog.Input
+	var inputs []operators.Input
 	for _, input := range o.Inputs() {
 		switch {
 		case input == name: // it is given as an attribute
@@ -175,36 +248,36 @@ func set(t *testing.T, o catalog.Operator, i int, name string) {
 }
 
 // number is an input whose value is known.
-func number(t *testing.T, literal string) catalog.Input {
+func number(t *testing.T, literal string) operators.Input {
 	t.Helper()
 	v := ruletest.Tensor(t, literal)
-	return catalog.Input{Spec: v.Spec(), Value: v}
+	return operators.Input{Spec: v.Spec(), Value: v}
 }
 
 func at(n int) *int { return &n }
 
 func TestBind(t *testing.T) {
 	yes := true
-	vague := func(spec string) catalog.Input {
+	vague := func(spec string) operators.Input {
 		s, err := garner.ParseSpec(spec)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return catalog.Input{Spec: s}
+		return operators.Input{Spec: s}
 	}
 	for _, tt := range []struct {
 		op         string
 		attributes map[string]any
-		inputs     []catalog.Input
+		inputs     []operators.Input
 		want       garner.Op
 	}{
-		{"openvino.Gather-7", map[string]any{"batch_dims": -1}, []catalog.Input{number(t, "2")}, openvino.Gather7{Axis: 2, BatchDims: -1}},
-		{"openvino.Gather-7", nil, []catalog.Input{number(t, "u8[2]")}, openvino.Gather7{Axis: 2}},
-		{"openvino.Gather-8", nil, []catalog.Input{vague("i32[]")}, openvino.Gather8{Axis: garner.Unknown}},
-		{"openvino.Gather-8", nil, []catalog.Input{vague("i32[...]")}, openvino.Gather8{Axis: garner.Unknown}},
-		{"openvino.Gather-8", nil, []catalog.Input{vague("i32[?]")}, openvino.Gather8{Axis: garner.Unknown}},
-		{"openvino.Gather-8", nil, []catalog.Input{number(t, "u64(18446744073709551615)")}, openvino.Gather8{Axis: math.MaxInt}},
-		{"openvino.Gather-8", nil, []catalog.Input{number(t, "i64(-9223372036854775808)")}, openvino.Gather8{Axis: math.MinInt + 1}},
+		{"openvino.Gather-7", map[string]any{"batch_dims": -1}, []operators.Input{number(t, "2")}, openvino.Gather7{Axis: 2, BatchDims: -1}},
+		{"openvino.Gather-7", nil, []operators.Input{number(t, "u8[2]")}, openvino.Gather7{Axis: 2}},
+		{"openvino.Gather-8", nil, []operators.Input{vague("i32[]")}, openvino.Gather8{Axis: garner.Unknown}},
+		{"openvino.Gather-8", nil, []operators.Input{vague("i32[...]")}, openvino.Gather8{Axis: garner.Unknown}},
+		{"openvino.Gather-8", nil, []operators.Input{vague("i32[?]")}, openvino.Gather8{Axis: garner.Unknown}},
+		{"openvino.Gather-8", nil, []operators.Input{number(t, "u64(18446744073709551615)")}, openvino.Gather8{Axis: math.MaxInt}},
+		{"openvino.Gather-8", nil, []operators.Input{number(t, "i64(-9223372036854775808)")}, openvino.Gather8{Axis: math.MinInt + 1}},
 		{"numpy.take", map[string]any{"axis": int64(math.MinInt64)}, nil, numpy.Take{Axis: at(math.MinInt + 1)}},
 		{"numpy.take", map[string]any{"mode": "wrap"}, nil, numpy.Take{Mode: "wrap"}},
 		{"numpy.take", map[string]any{"axis": int64(0)}, nil, numpy.Take{Axis: at(0)}},
@@ -216,11 +289,11 @@ func TestBind(t *testing.T) {
 
 		// slice_sizes may be given either way, and as an input without its value.
 		{"stablehlo.dynamic_gather", map[string]any{"slice_sizes": []int64{1, 2}}, nil, stablehlo.DynamicGather{SliceSizes: []int{1, 2}}},
-		{"stablehlo.dynamic_gather", nil, []catalog.Input{number(t, "i32[1,2]")}, stablehlo.DynamicGather{SliceSizes: []int{1, 2}}},
-		{"stablehlo.dynamic_gather", nil, []catalog.Input{vague("i32[2]")}, stablehlo.DynamicGather{SliceSizes: []int{garner.Unknown, garner.Unknown}}},
-		{"stablehlo.dynamic_gather", nil, []catalog.Input{vague("i32[?]")}, stablehlo.DynamicGather{}},
-		{"stablehlo.dynamic_gather", nil, []catalog.Input{vague("i32[99]")}, stablehlo.DynamicGather{}},
-		{"stablehlo.dynamic_gather", nil, []catalog.Input{vague("i32[...]")}, stablehlo.DynamicGather{}},
+		{"stablehlo.dynamic_gather", nil, []operators.Input{number(t, "i32[1,2]")}, stablehlo.DynamicGather{SliceSizes: []int{1, 2}}},
+		{"stablehlo.dynamic_gather", nil, []operators.Input{vague("i32[2]")}, stablehlo.DynamicGather{SliceSizes: []int{garner.Unknown, garner.Unknown}}},
+		{"stablehlo.dynamic_gather", nil, []operators.Input{vague("i32[?]")}, stablehlo.DynamicGather{}},
+		{"stablehlo.dynamic_gather", nil, []operators.Input{vague("i32[99]")}, stablehlo.DynamicGather{}},
+		{"stablehlo.dynamic_gather", nil, []operators.Input{vague("i32[...]")}, stablehlo.DynamicGather{}},
 	} {
 		if got, err := find(t, tt.op).Bind(tt.attributes, tt.inputs...); err != nil || !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s with %v and %v: %+v, %v; want %+v", tt.op, tt.attributes, tt.inputs, got, err, tt.want)
@@ -230,10 +303,10 @@ func TestBind(t *testing.T) {
 	for _, tt := range []struct {
 		op              string
 		attributes      map[string]any
-		inputs          []catalog.Input
+		inputs          []operators.Input
 		refuse, message string
 	}{
-		{"openvino.Gather-7", map[string]any{"axis": 1}, []catalog.Input{number(t, "1")}, "attribute", "openvino.Gather-7 has no attribute axis; it has batch_dims"},
+		{"openvino.Gather-7", map[string]any{"axis": 1}, []operators.Input{number(t, "1")}, "attribute", "openvino.Gather-7 has no attribute axis; it has batch_dims"},
 		{"torch.take", map[string]any{"axis": 1}, nil, "attribute", "torch.take has no attribute axis; it has none"},
 		{"onnx.Gather-13", map[string]any{"axis": "1"}, nil, "attribute", "onnx.Gather-13's axis cannot be 1; it is an integer"},
 		{"onnx.Gather-13", map[string]any{"axis": nil}, nil, "attribute", "cannot be <nil>; it is an integer"},
@@ -243,27 +316,27 @@ func TestBind(t *testing.T) {
 		{"stablehlo.gather", map[string]any{"slice_sizes": 1}, nil, "attribute", "stablehlo.gather's slice_sizes cannot be 1; it is a list of integers"},
 		{"openvino.Gather-8", nil, nil, "attribute", "openvino.Gather-8 needs its input axis"},
 		{"stablehlo.dynamic_gather", nil, nil, "attribute", "needs its input slice_sizes"},
-		{"stablehlo.dynamic_gather", map[string]any{"slice_sizes": []int64{1}}, []catalog.Input{number(t, "[2]")}, "attribute", "slice_sizes was given twice"},
-		{"onnx.Gather-13", nil, []catalog.Input{number(t, "1")}, "attribute", "onnx.Gather-13 takes 2 inputs; 3 were given"},
-		{"openvino.Gather-8", nil, []catalog.Input{number(t, "1"), number(t, "f32(1)")}, "attribute", "openvino.Gather-8 takes 3 inputs; 4 were given"},
-		{"openvino.Gather-8", nil, []catalog.Input{number(t, "[1,2]")}, "rank", "axis is i64[2]; it must be one element"},
-		{"openvino.Gather-8", nil, []catalog.Input{vague("i64[2..]")}, "rank", "axis is i64[2..]; it must be one element"},
-		{"openvino.Gather-8", nil, []catalog.Input{vague("i64[...2..3]")}, "rank", "it must be a scalar or one element"},
-		{"tensorflow.GatherV2", nil, []catalog.Input{number(t, "[1]")}, "rank", "tensorflow.GatherV2's axis is i64[1]; it must be a scalar"},
-		{"stablehlo.dynamic_gather", nil, []catalog.Input{number(t, "1")}, "rank", "slice_sizes is i64[]; it must be a vector"},
-		{"stablehlo.dynamic_gather", nil, []catalog.Input{vague("i64[...2..3]")}, "rank", "it must be a vector"},
+		{"stablehlo.dynamic_gather", map[string]any{"slice_sizes": []int64{1}}, []operators.Input{number(t, "[2]")}, "attribute", "slice_sizes was given twice"},
+		{"onnx.Gather-13", nil, []operators.Input{number(t, "1")}, "attribute", "onnx.Gather-13 takes 2 inputs; 3 were given"},
+		{"openvino.Gather-8", nil, []operators.Input{number(t, "1"), number(t, "f32(1)")}, "attribute", "openvino.Gather-8 takes 3 inputs; 4 were given"},
+		{"openvino.Gather-8", nil, []operators.Input{number(t, "[1,2]")}, "rank", "axis is i64[2]; it must be one element"},
+		{"openvino.Gather-8", nil, []operators.Input{vague("i64[2..]")}, "rank", "axis is i64[2..]; it must be one element"},
+		{"openvino.Gather-8", nil, []operators.Input{vague("i64[...2..3]")}, "rank", "it must be a scalar or one element"},
+		{"tensorflow.GatherV2", nil, []operators.Input{number(t, "[1]")}, "rank", "tensorflow.GatherV2's axis is i64[1]; it must be a scalar"},
+		{"stablehlo.dynamic_gather", nil, []operators.Input{number(t, "1")}, "rank", "slice_sizes is i64[]; it must be a vector"},
+		{"stablehlo.dynamic_gather", nil, []operators.Input{vague("i64[...2..3]")}, "rank", "it must be a vector"},
 
 		// Of several, the first class is told: dtype, then attribute, then shape.
-		{"openvino.Gather-8", map[string]any{"nothing": 1}, []catalog.Input{number(t, "f32[1,2]"), number(t, "1")}, "dtype", "openvino.Gather-8's axis is f32; it must be an integer"},
-		{"openvino.Gather-8", map[string]any{"nothing": 1}, []catalog.Input{number(t, "[1,2]")}, "attribute", "has no attribute nothing"},
-		{"openvino.Gather-8", map[string]any{"batch_dims": 1, "a": 1, "b": 1}, []catalog.Input{number(t, "1")}, "attribute", "has no attribute a"},
+		{"openvino.Gather-8", map[string]any{"nothing": 1}, []operators.Input{number(t, "f32[1,2]"), number(t, "1")}, "dtype", "openvino.Gather-8's axis is f32; it must be an integer"},
+		{"openvino.Gather-8", map[string]any{"nothing": 1}, []operators.Input{number(t, "[1,2]")}, "attribute", "has no attribute nothing"},
+		{"openvino.Gather-8", map[string]any{"batch_dims": 1, "a": 1, "b": 1}, []operators.Input{number(t, "1")}, "attribute", "has no attribute a"},
 	} {
 		_, err := find(t, tt.op).Bind(tt.attributes, tt.inputs...)
 		ruletest.Refused(t, err, tt.refuse, tt.message)
 	}
 }
 
-func TestWithNumbers(t *testing.T) {
+func TestNew(t *testing.T) {
 	for _, tt := range []struct {
 		op     string
 		values map[string]any
@@ -277,7 +350,7 @@ func TestWithNumbers(t *testing.T) {
 		{"numpy.take", nil, numpy.Take{}},
 		{"stablehlo.dynamic_gather", map[string]any{"slice_sizes": []int64{1, 2}}, stablehlo.DynamicGather{SliceSizes: []int{1, 2}}},
 	} {
-		if got, err := find(t, tt.op).WithNumbers(tt.values); err != nil || !reflect.DeepEqual(got, tt.want) {
+		if got, err := find(t, tt.op).New(tt.values); err != nil || !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s with %v: %+v, %v; want %+v", tt.op, tt.values, got, err, tt.want)
 		}
 	}
@@ -291,7 +364,7 @@ func TestWithNumbers(t *testing.T) {
 		{"torch.take", map[string]any{"axis": 0}, "torch.take has no attribute axis"},
 		{"torch.embedding", map[string]any{"dim": 0}, "torch.embedding has no attribute dim; it has padding_idx"},
 	} {
-		_, err := find(t, tt.op).WithNumbers(tt.values)
+		_, err := find(t, tt.op).New(tt.values)
 		ruletest.Refused(t, err, "attribute", tt.message)
 	}
 }

@@ -1,4 +1,4 @@
-package catalog_test
+package operators_test
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/gathertest"
-	"github.com/garner-go/garner/internal/catalog"
+	"github.com/garner-go/garner/operators"
 )
 
 // FuzzOperators throws random attributes, inputs and operands at every operator.
@@ -38,7 +38,7 @@ func TestOperatorsOnRandomWords(t *testing.T) {
 			refused[name]++
 		}
 	}
-	for _, o := range catalog.Operators() {
+	for _, o := range operators.All() {
 		if gathered[o.Name] < 10 || refused[o.Name] < 10 {
 			t.Errorf("%s gathered %d times and refused %d times; the words are badly chosen", o.Name, gathered[o.Name], refused[o.Name])
 		}
@@ -52,7 +52,7 @@ type words struct{ *rand.Rand }
 // whether something was gathered.
 func throw(t *testing.T, seed uint64) (name string, ran bool) {
 	w := words{rand.New(rand.NewPCG(seed, 77))}
-	all := catalog.Operators()
+	all := operators.All()
 	o := all[w.IntN(len(all))]
 	ds, is, numbers := w.operands(o)
 	about := fmt.Sprintf("seed %d: %s data %v indices %v attributes %v", seed, o.Name, garner.Shape(ds), garner.Shape(is), numbers)
@@ -176,7 +176,7 @@ func (w words) shape(rank int) []int {
 
 // operands makes shapes and attributes that go together, and then, as often as
 // not, spoils one thing.
-func (w words) operands(o catalog.Operator) (data, indices []int, attributes map[string]any) {
+func (w words) operands(o operators.Operator) (data, indices []int, attributes map[string]any) {
 	attributes = map[string]any{}
 	rank := 1 + w.IntN(4)
 	if w.IntN(8) == 0 {
@@ -192,7 +192,7 @@ func (w words) operands(o catalog.Operator) (data, indices []int, attributes map
 	switch {
 	case has("offset_dims"):
 		data, indices = w.windows(attributes, rank)
-	case o.Kind == catalog.Elements:
+	case o.Kind == operators.Elements:
 		indices = slices.Clone(data)
 		for i := range indices {
 			switch {
@@ -207,7 +207,7 @@ func (w words) operands(o catalog.Operator) (data, indices []int, attributes map
 			batch = w.IntN(axis + 1)
 		}
 		indices = append(slices.Clone(data[:batch]), indices...)
-		if o.Kind == catalog.GatherND {
+		if o.Kind == operators.GatherND {
 			indices = append(indices, w.IntN(rank-batch+1))
 		}
 		if o.Name == "tensorflow.batch_gather" {
@@ -390,7 +390,7 @@ func (w words) spoil(v any) any {
 
 // inputs makes the operands beyond data and indices, with and without their
 // values. What goes with the others is taken out of the attributes.
-func (w words) inputs(o catalog.Operator, attributes map[string]any) (known, unknown []catalog.Input) {
+func (w words) inputs(o operators.Operator, attributes map[string]any) (known, unknown []operators.Input) {
 	for _, name := range o.Inputs() {
 		dtype := garner.I64
 		if w.IntN(12) == 0 {
@@ -419,8 +419,8 @@ func (w words) inputs(o catalog.Operator, attributes map[string]any) (known, unk
 				panic(err)
 			}
 		}
-		known = append(known, catalog.Input{Spec: t.Spec(), Value: t})
-		unknown = append(unknown, catalog.Input{Spec: w.widen(dtype, shape)})
+		known = append(known, operators.Input{Spec: t.Spec(), Value: t})
+		unknown = append(unknown, operators.Input{Spec: w.widen(dtype, shape)})
 	}
 	return known, unknown
 }

@@ -1,6 +1,18 @@
-// Package catalog is the one list of operators: what the commands offer, what
-// the corpora name and what the documentation shows comes from here.
-package catalog
+// Package operators finds gather operators by name.
+//
+// A Go program that knows its operator at compile time sets the fields of a
+// struct, such as onnx.Gather13{Axis: 1}. A program that reads the name from a
+// model, a configuration or a user calls Parse:
+//
+//	op, err := operators.Parse("onnx.Gather-13", map[string]any{"axis": 1})
+//	out, err := garner.Gather(op, data, indices)
+//
+// [All] lists the operators and what each takes. [OfNode] gives the operator of
+// a node of a model, and [InferModel] the shapes that follow from a model's
+// gathers.
+//
+// This is the only package that imports every dialect.
+package operators
 
 import (
 	"fmt"
@@ -22,7 +34,8 @@ import (
 	"github.com/garner-go/garner/webnn"
 )
 
-// A Kind says how an operator reads its indices; it is the command's name.
+// A Kind says how an operator reads its indices. The command garner has one
+// subcommand for each kind, under the same name.
 type Kind string
 
 const (
@@ -31,19 +44,19 @@ const (
 	Elements Kind = "elements" // one element per index
 )
 
-// An Operator is one version of one framework's gather.
+// An Operator describes one version of one framework's gather.
 type Operator struct {
-	Name string // DIALECT.OPERATOR-VERSION; without a version where the framework has none
-	Kind Kind
-	Zero garner.Op // of a struct type whose tags name the attributes; see Bind
-	Spec string    // where its specification is
+	Name string    // DIALECT.OPERATOR-VERSION; without a version where the framework has none
+	Kind Kind      // how it reads its indices
+	Zero garner.Op // the operator with every attribute at its default; Bind reads the tags of its struct
+	Spec string    // address of its specification
 
-	Shape   string // of the result, in Python's words for shapes
-	Types   string // which types its specification knows; garner takes any data and any integer
-	Example string // what to type after the command and the operator, and after "   # " what that prints
+	Shape   string // the result's shape, in Python's notation for shapes
+	Types   string // the types that its specification allows; garner takes any data and any integer index
+	Example string // arguments for the command, and after "   # " what it prints for them
 }
 
-// Shapes of results. k is the length of a tuple: indices[-1].
+// Shapes of results. k is the length of an index tuple: indices.shape[-1].
 const (
 	axisSlices   = "data[:axis] + indices + data[axis+1:]"
 	batchSlices  = "data[:axis] + indices[batch_dims:] + data[axis+1:]"
@@ -88,8 +101,8 @@ const (
 	ownPage  = "https://pkg.go.dev/github.com/garner-go/garner/strict#"
 )
 
-// operators has every operator, versions of one from the oldest to the newest.
-var operators = []Operator{
+// table has every operator, versions of one from the oldest to the newest.
+var table = []Operator{
 	{"garner.Gather", Gather, strict.Gather{}, ownPage + "Gather", batchSlices, anyIndex, `'[[1,2],[3,4],[5,6]]' '[2,0]'   # [[5, 6], [1, 2]]`},
 	{"garner.GatherND", GatherND, strict.GatherND{}, ownPage + "GatherND", batchTuples, anyIndex, `'[[1,2],[3,4]]' '[[0,0],[1,1]]'   # [1, 4]`},
 	{"garner.GatherElements", Elements, strict.GatherElements{}, ownPage + "GatherElements", elements, anyIndex, `'[[1,2],[3,4]]' '[[0,0],[1,0]]' --axis 1   # [[1, 1], [4, 3]]`},
@@ -133,22 +146,23 @@ var operators = []Operator{
 	{"jax.numpy.take_along_axis", Elements, jax.NumpyTakeAlongAxis{}, jaxPage + "numpy.take_along_axis.html", broadcast, anyIndex, `'f32[[1,2],[3,4]]' '[[-1],[7]]' --axis 1   # [[2.0], [NaN]]`},
 }
 
-// Operators lists every operator, dialect by dialect, versions of one from the
-// oldest to the newest.
-func Operators() []Operator { return slices.Clone(operators) }
+// All lists every operator: dialect by dialect, and the versions of one operator
+// from the oldest to the newest. The caller may change the slice.
+func All() []Operator { return slices.Clone(table) }
 
-// Own is garner's own, strict operator of a kind.
+// Own gives garner's own operator of a kind, which is strict: it refuses a
+// negative index and one outside its axis.
 func Own(k Kind) Operator {
-	for _, o := range operators {
+	for _, o := range table {
 		if o.Kind == k {
 			return o
 		}
 	}
-	panic("catalog: no operator of kind " + string(k))
+	panic("operators: no operator of kind " + string(k))
 }
 
-// base is a name without its version, and the version; 0 where there is none.
-func base(name string) (string, int) {
+// split separates a name from its version, which is 0 where there is none.
+func split(name string) (base string, version int) {
 	if i := strings.LastIndexByte(name, '-'); i >= 0 {
 		if v, err := strconv.Atoi(name[i+1:]); err == nil {
 			return name[:i], v
@@ -157,29 +171,57 @@ func base(name string) (string, int) {
 	return name, 0
 }
 
-// Find finds an operator by its name. A name without a version means the newest
-// version that the opset has, or the newest of all where opset is 0. A name
-// that is not known is an ErrAttribute that suggests near ones.
-func Find(name string, opset int) (Operator, error) {
-	var found *Operator
-	for i, o := range operators {
-		if o.Name == name {
-			return o, nil
-		}
-		if b, v := base(o.Name); b == name && (opset == 0 || v <= opset) {
-			found = &operators[i]
-		}
+// Version gives the opset that introduced this version of the operator; 0 where
+// the framework has no versions.
+func (o Operator) Version() int {
+	_, version := split(o.Name)
+	return version
+}
+
+// versions are the operators by their names without versions.
+var versions = func() map[string][]Operator {
+	m := make(map[string][]Operator)
+	for _, o := range table {
+		base, _ := split(o.Name)
+		m[base] = append(m[base], o)
 	}
-	if found != nil {
-		return *found, nil
+	return m
+}()
+
+// Versions lists the versions of an operator, oldest first. The name has no
+// version: "onnx.Gather". The list is empty for a name that is not known.
+func Versions(name string) []Operator { return slices.Clone(versions[name]) }
+
+// Find finds an operator by its name. A name without a version means the newest
+// version that the opset has, or the newest of all where opset is 0; a name with
+// a version means that version, whatever the opset. An unknown name is a
+// garner.ErrAttribute that suggests the nearest known one.
+func Find(name string, opset int) (Operator, error) {
+	base, _ := split(name)
+	list := versions[base]
+	for i := len(list) - 1; i >= 0; i-- {
+		if v := list[i].Version(); list[i].Name == name || base == name && (opset == 0 || v <= opset) {
+			return list[i], nil
+		}
 	}
 	return Operator{}, garner.Errorf(garner.ErrAttribute, "no operator %s%s", name, suggest(name))
 }
 
-// suggest names the operator whose name is nearest, of several the newest.
+// Parse makes an operator of its name and its values: Find(name, 0), then
+// [Operator.New].
+func Parse(name string, values map[string]any) (garner.Op, error) {
+	o, err := Find(name, 0)
+	if err != nil {
+		return nil, err
+	}
+	return o.New(values)
+}
+
+// suggest ends the message about an unknown operator: the known name that is
+// nearest, the newest of several.
 func suggest(name string) string {
 	best, at := len(name)/2+1, ""
-	for _, o := range operators {
+	for _, o := range table {
 		if d := names.Distance(strings.ToLower(name), strings.ToLower(o.Name)); d <= best {
 			best, at = d, o.Name
 		}

@@ -1,0 +1,110 @@
+package operators
+
+import (
+	"slices"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/mapped"
+	"github.com/garner-go/garner/model"
+)
+
+// OfNode gives the operator of a node that is a gather, and the same bound to the
+// node's attributes and to its inputs beyond data and indices. An input that is
+// no constant of the model leaves an operator for inference only.
+//
+// It reads the constants of those inputs, a few bytes each. Errors name the node:
+// those of [Find] and [Operator.Bind], an ErrAttribute where the node lacks an
+// input, and what reading a constant gave.
+func OfNode(n *model.Node) (Operator, garner.Op, error) {
+	fail := func(err error) (Operator, garner.Op, error) { return Operator{}, nil, model.AtNode(n, err) }
+	operator, err := Find(n.Operator, 0)
+	if err != nil {
+		return fail(err)
+	}
+	if len(n.Inputs) < 2 || slices.Contains(n.Inputs, nil) {
+		return fail(garner.Errorf(garner.ErrAttribute, "%s needs data and indices, and the node lacks one of its inputs", operator.Name))
+	}
+	var op garner.Op
+	// A constant may lie in a mapped file.
+	err = mapped.Guard(func() error {
+		inputs := make([]Input, len(n.Inputs)-2)
+		for i, v := range n.Inputs[2:] {
+			inputs[i].Spec = typed(v.Spec, garner.I64)
+			if v.Constant == nil || i >= len(operator.Inputs()) {
+				continue
+			}
+			// An input has at most one integer per axis. Bind refuses a larger one by
+			// its shape, so it is not read.
+			if size, ok := v.Constant.Bytes(); !ok || size > 16*garner.MaxRank {
+				continue
+			}
+			t, err := v.Constant.Tensor()
+			if err != nil {
+				return err
+			}
+			inputs[i].Value = t
+		}
+		var err error
+		op, err = operator.Bind(n.Attributes, inputs...)
+		return err
+	})
+	if err != nil {
+		return fail(err)
+	}
+	return operator, op, nil
+}
+
+// typed gives a spec a dtype where it has none. Rules refuse dtypes, and an
+// unknown one must not look like one that is refused.
+func typed(s garner.Spec, dtype garner.DType) garner.Spec {
+	if s.DType == garner.Invalid {
+		s.DType = dtype
+	}
+	return s
+}
+
+// Infer is garner.Infer for operands whose dtype may be unknown, which is
+// garner.Invalid: models leave dtypes out. No rule refuses an unknown dtype. The
+// result's dtype is that of data, so it is unknown where that of data is.
+func Infer(op garner.Op, data, indices garner.Spec) (garner.Spec, error) {
+	result, err := garner.Infer(op, typed(data, garner.U8), typed(indices, garner.I64))
+	if err == nil {
+		result.DType = data.DType
+	}
+	return result, err
+}
+
+// InferNode gives the dtype and the shape of a gather's result, as far as they
+// follow from the node's attributes, from the specs of its inputs, and from the
+// constants among them. It does not look at what the model says of the result,
+// and changes nothing. Errors name the node: those of [OfNode], and those of
+// garner.Infer where the operator's rules refuse the operands.
+func InferNode(n *model.Node) (garner.Spec, error) {
+	_, op, err := OfNode(n)
+	if err != nil {
+		return garner.Spec{}, err
+	}
+	result, err := Infer(op, n.Inputs[0].Spec, n.Inputs[1].Spec)
+	if err != nil {
+		return garner.Spec{}, model.AtNode(n, err)
+	}
+	return result, nil
+}
+
+// InferModel refines the results of a model's gathers by InferNode, in the order
+// of the nodes, so that one gather may read another's result. What follows from
+// the operands replaces what the file says, which may be stale; see
+// [model.Value.Refine]. Where a gather's own rules refuse its operands, its
+// result keeps what the file says.
+//
+// Readers of model files call it, so their callers need not.
+func InferModel(m *model.Model) {
+	for n := range m.Gathers() {
+		if len(n.Outputs) == 0 || n.Outputs[0] == nil {
+			continue
+		}
+		if result, err := InferNode(n); err == nil {
+			n.Outputs[0].Refine(result)
+		}
+	}
+}

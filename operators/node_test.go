@@ -1,0 +1,88 @@
+package operators
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/model"
+)
+
+// gatherNode is a node of openvino.Gather-8 with the axis as an input.
+func gatherNode(data, indices garner.Spec, axis *model.Value, attributes map[string]any) *model.Node {
+	n := &model.Node{Name: "g", At: "layer 3", Operator: "openvino.Gather-8", Attributes: attributes}
+	n.Inputs = []*model.Value{{Spec: data}, {Spec: indices}, axis}
+	n.Outputs = []*model.Value{{Name: "y", Spec: model.Unknown, From: n}}
+	return n
+}
+
+func constantOf(t garner.Tensor) *model.Value {
+	return &model.Value{Spec: garner.SpecOf(t.DType(), t.Shape()...), Constant: model.NewConstant("c", garner.SpecOf(t.DType(), t.Shape()...), func() (garner.Tensor, error) { return t, nil })}
+}
+
+func TestInferModel(t *testing.T) {
+	spec := func(text string) garner.Spec {
+		s, err := garner.ParseSpec(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	untyped := func(text string) garner.Spec {
+		s := spec(text)
+		s.DType = garner.Invalid
+		return s
+	}
+	one := constantOf(garner.Of([]int32{1}, 1))
+	for _, tt := range []struct {
+		node *model.Node
+		said garner.Spec
+		want string
+	}{
+		{gatherNode(spec("f32[2,3,4]"), spec("i64[?]"), one, nil), model.Unknown, "f32[2,?,4]"},
+		{gatherNode(spec("f32[2,3,4]"), spec("i64[?]"), one, nil), spec("f32[9,7,4]"), "f32[2,7,4]"},
+		{gatherNode(spec("f32[2,3,4]"), spec("i64[?]"), one, nil), spec("f32[1]"), "f32[2,?,4]"},
+		{gatherNode(spec("f32[2,3,4]"), spec("i64[...]"), one, nil), spec("f32[1,2,3]"), "f32[1,2,3]"},
+		{gatherNode(untyped("f32[2,3,4]"), untyped("i64[5]"), one, nil), spec("f16[...]"), "f16[2,5,4]"},
+		{gatherNode(spec("f32[2,3,4]"), spec("i64[5]"), &model.Value{Spec: spec("i32[1]")}, nil), model.Unknown, "f32[?,?,?]"},
+		{gatherNode(spec("f32[2,3,4]"), spec("f32[5]"), one, nil), spec("f32[1]"), "f32[1]"},
+		{gatherNode(spec("f32[2,3,4]"), spec("i64[2,5]"), one, map[string]any{"batch_dims": int64(1)}), model.Unknown, "f32[2,5,4]"},
+		{gatherNode(spec("f32[2,3,4]"), spec("i64[2,5]"), one, map[string]any{"none": int64(1)}), model.Unknown, "[...]"},
+	} {
+		tt.node.Outputs[0].Spec = tt.said
+		tt.node.Outputs[0].DimNames = []string{"a", "b", "c"}
+		InferModel(&model.Model{Graph: &model.Graph{Nodes: []*model.Node{tt.node, {Operator: "openvino.Gather-8"}}}})
+		if got := tt.node.Outputs[0].Spec.String(); got != tt.want {
+			t.Errorf("%v of %v, %v: %s; want %s", tt.said, tt.node.Inputs[0], tt.node.Inputs[1], got, tt.want)
+		}
+	}
+}
+
+func TestOfNode(t *testing.T) {
+	data, indices := garner.SpecOf(garner.F32, 3), garner.SpecOf(garner.I64, 1)
+	broken := &model.Value{Spec: garner.SpecOf(garner.I64), Constant: model.NewConstant("c", garner.SpecOf(garner.I64), func() (garner.Tensor, error) {
+		return garner.Tensor{}, garner.Errorf(garner.ErrFault, "it is gone")
+	})}
+	huge := &model.Value{Spec: garner.SpecOf(garner.I64, 1<<20), Constant: model.NewConstant("c", garner.SpecOf(garner.I64, 1<<20), func() (garner.Tensor, error) {
+		t.Error("a table was read for an axis")
+		return garner.Tensor{}, nil
+	})}
+	for _, tt := range []struct {
+		node  *model.Node
+		class error
+		want  string
+	}{
+		{gatherNode(data, indices, constantOf(garner.Of([]float32{0})), nil), garner.ErrDType, `node "g" (layer 3): openvino.Gather-8's axis is f32; it must be an integer`},
+		{gatherNode(data, indices, huge, nil), garner.ErrShape, "must be"},
+		{gatherNode(data, indices, broken, nil), garner.ErrFault, `node "g" (layer 3): it is gone`},
+		{gatherNode(data, indices, nil, nil), garner.ErrAttribute, "lacks one of its inputs"},
+		{&model.Node{Name: "g", Operator: "openvino.Gather-8"}, garner.ErrAttribute, "lacks one of its inputs"},
+		{&model.Node{Name: "g", Operator: "openvino.Gather-9"}, garner.ErrAttribute, "no operator openvino.Gather-9"},
+	} {
+		_, _, err := OfNode(tt.node)
+		if !errors.Is(err, tt.class) || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "garner: ") {
+			t.Errorf("%v; want %s", err, tt.want)
+		}
+	}
+}
