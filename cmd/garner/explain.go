@@ -38,7 +38,7 @@ func (p *program) explainCommand() *cobra.Command {
   garner explain gather '[10,20,30]' '[0,-1,7]' --as openvino.Gather-8 -o plan.svg
   garner explain gathernd '[[1,2],[3,4]]' '[[0,0],[1,5]]'
   garner explain elements data.npy at.npy --as numpy.take_along_axis --axis 2`,
-		Args: cobra.ArbitraryArgs, // RunE says it better
+		Args: cobra.ArbitraryArgs, // RunE has a better message
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usage(cmd, "explain takes gather, gathernd or elements, not %q", args[0])
@@ -105,7 +105,8 @@ func (p *program) explain(ctx context.Context, k gatherKind, f *gatherFlags, arg
 	return to.flush()
 }
 
-// given is what the operator was given, in its own order, each as "axis=1".
+// given returns the attributes and inputs given to the operator, in its own order,
+// each as "axis=1".
 func (r *request) given() []string {
 	names := make([]string, 0, len(r.numbers))
 	for name := range r.numbers {
@@ -128,12 +129,12 @@ func (r *request) given() []string {
 	return names
 }
 
-// colored reports whether w shows colours, and wants them.
+// colored reports whether w is a terminal that shows colours and NO_COLOR is unset.
 func colored(w io.Writer) bool {
 	if os.Getenv("NO_COLOR") != "" {
 		return false
 	}
-	// Windows's old console prints the codes of colours as they are.
+	// The old Windows console prints colour codes literally.
 	if runtime.GOOS == "windows" && os.Getenv("WT_SESSION") == "" && os.Getenv("TERM") == "" {
 		return false
 	}
@@ -141,7 +142,7 @@ func colored(w io.Writer) bool {
 	return ok
 }
 
-// writeText writes a text, to a file whole or not at all.
+// writeText writes a text; a file appears whole or not at all.
 func (s *sink) writeText(text []byte) error {
 	defer s.abort()
 	if s.file == nil {

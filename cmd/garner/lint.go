@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// lintFlags are what lint is told beside the model.
+// lintFlags are the flags of lint.
 type lintFlags struct {
 	failOn, format, runtime string
 	lenient                 bool
@@ -20,7 +20,7 @@ type lintFlags struct {
 
 const never = "never"
 
-// lintFormats are the ways to write a report; the first is the default.
+// lintFormats are the formats of a report; the first is the default.
 var lintFormats = []string{"text", "json", "sarif"}
 
 func (p *program) lintCommand() *cobra.Command {
@@ -64,7 +64,7 @@ MODEL could not be read; 2 the command was wrong; 130 interrupted.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return p.lint(cmd, args[0], f) },
 	}
 	choices := func(name string, words []string) {
-		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // fails for a flag that there is not
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // fails only for an unknown flag
 	}
 	cmd.Flags().StringVar(&f.failOn, "fail-on", lint.Error.String(), "exit with 1 for findings of this severity or above: error, warning, note or never")
 	choices("fail-on", []string{"error", "warning", "note", never})
@@ -130,7 +130,7 @@ func (p *program) lint(cmd *cobra.Command, path string, f lintFlags) error {
 	return nil
 }
 
-// judge opens a model and judges it. The report holds no memory of the model's
+// judge opens a model and judges it. The report does not refer to the model's mapped
 // files.
 func (p *program) judge(ctx context.Context, path string, o lint.Options, lenient bool) (*lint.Report, error) {
 	m, err := openModel(path, lenient)

@@ -1,12 +1,12 @@
-// Command garner gathers slices of tensors, exactly as the operator of a
-// framework does that is named:
+// Command garner gathers slices of tensors with exactly the semantics of a
+// framework's operator:
 //
 //	garner gathernd '[[1,2],[3,4]]' '[[0,0],[1,0]]'        prints [1, 3]
 //	garner gather data.npy ids.npy --as openvino.Gather-8 --axis 1 -o rows.npy
 //	garner shape --as onnx.GatherND-13 --data 'f32[1000,256,10,15]' --indices 'i64[25,?,3]'
 //	garner verify conformance/
 //
-// "garner help" says what there is, and "garner help gather" what to type.
+// "garner help" lists the commands, and "garner help gather" shows the usage of one.
 package main
 
 import (
@@ -28,8 +28,8 @@ import (
 )
 
 func main() {
-	// A reader that goes away is an error of the write, not the end of the
-	// process, so that it can be told and what was begun be cleared away.
+	// Ignore SIGPIPE, so that a closed pipe is an error of the write instead of the
+	// end of the process: the command can report it and remove temporary files.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
@@ -49,8 +49,8 @@ func main() {
 	// A second signal ends the process at once.
 	signal.Stop(signals)
 	cancel(errInterrupted)
-	// A read or a write of a pipe does not know of the context. It is not waited
-	// for, unless there is a temporary file to be removed.
+	// Reads and writes of pipes do not end with the context. Wait for them only if
+	// there is a temporary file to remove.
 	const patience = 250 * time.Millisecond
 	for {
 		select {
@@ -68,11 +68,11 @@ func main() {
 type program struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	unfinished     atomic.Bool // a temporary file stands on the disk
+	unfinished     atomic.Bool // there is a temporary file on the disk
 	shown          atomic.Pointer[terminal.Meter]
 }
 
-// run carries out a command line and answers with the exit status.
+// run executes a command line and returns the exit status.
 func (p *program) run(ctx context.Context, args []string) int {
 	root := p.command()
 	root.SetArgs(shieldNumbers(args))
@@ -82,9 +82,9 @@ func (p *program) run(ctx context.Context, args []string) int {
 	return p.report(root.ExecuteContext(ctx))
 }
 
-// shieldNumbers lets a negative number stand for an operand, as in
-// "garner gather '[1,2]' -1": a space before it, which neither literals nor the
-// flags that take numbers mind, keeps it from being read as a flag.
+// shieldNumbers allows a negative number as an operand, as in
+// "garner gather '[1,2]' -1". It puts a space before the number, so that it is not
+// parsed as a flag; literals and number flags ignore the space.
 func shieldNumbers(args []string) []string {
 	shielded := make([]string, len(args))
 	for i, a := range args {
@@ -133,7 +133,7 @@ Exit status: 0 done; 1 the data or an index was refused, a file could not be rea
 or written, a verify had failures or a lint findings; 2 the command was wrong;
 130 interrupted.`
 
-// helpTemplate answers first what to type.
+// helpTemplate shows the usage first.
 const helpTemplate = `{{if not .HasParent}}{{.Long}}
 {{else}}{{.Short}}.
 
@@ -160,7 +160,7 @@ func (p *program) command() *cobra.Command {
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		DisableAutoGenTag: true,
-		Args:              cobra.ArbitraryArgs, // RunE says it better
+		Args:              cobra.ArbitraryArgs, // RunE has a better message
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return emptyFlag(cmd) },
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -206,7 +206,7 @@ func (p *program) command() *cobra.Command {
 	return root
 }
 
-// wantShell makes wrong uses of cobra's own command speak as all others do.
+// wantShell gives errors in the use of cobra's own command the form of all others.
 func wantShell(completion *cobra.Command) {
 	completion.Short = "Make the completion script of a shell"
 	completion.Args = cobra.ArbitraryArgs
@@ -223,7 +223,7 @@ func wantShell(completion *cobra.Command) {
 	}
 }
 
-// noCommand says that there is no command of a name.
+// noCommand is the error of an unknown command.
 func noCommand(root *cobra.Command, name string) error {
 	meant := ""
 	if near := root.SuggestionsFor(name); len(near) > 0 {
@@ -232,8 +232,8 @@ func noCommand(root *cobra.Command, name string) error {
 	return usage(root, "no command %q%s", name, meant)
 }
 
-// emptyFlag refuses a flag whose value is empty, as a variable is in a script
-// that nobody set: it would be as if the flag were not there.
+// emptyFlag refuses a flag with an empty value, such as an unset variable of a
+// script. Otherwise the flag would silently have no effect.
 func emptyFlag(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if err == nil && f.Value.Type() == "string" && f.Value.String() == "" {
@@ -243,7 +243,7 @@ func emptyFlag(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// flagError says what is wrong with a flag.
+// flagError rewords an error of the flag parser.
 func flagError(cmd *cobra.Command, err error) error {
 	var value *pflag.InvalidValueError
 	if errors.As(err, &value) {
@@ -261,7 +261,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	if errors.As(err, &unknown) {
 		name := unknown.GetSpecifiedName()
 		if short := unknown.GetSpecifiedShortnames(); short != "" {
-			// A long name behind one dash is read as many short ones.
+			// A long name with one dash is parsed as several short ones.
 			return usage(cmd, "%s has no flag -%s%s", cmd.Name(), name, nearFlag(cmd, short))
 		}
 		return usage(cmd, "%s has no flag --%s%s", cmd.Name(), name, nearFlag(cmd, name))
@@ -269,7 +269,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usage(cmd, "%v", err)
 }
 
-// nearFlag suggests the flag that a mistyped one begins like.
+// nearFlag suggests a flag that begins like a mistyped one.
 func nearFlag(cmd *cobra.Command, name string) string {
 	meant, most := "", 1
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// shapeFlags are what shape can be told.
+// shapeFlags are the flags of shape.
 type shapeFlags struct {
 	operator      operatorFlags
 	data, indices string

@@ -82,7 +82,7 @@ func (p *program) verify(ctx context.Context, paths []string, asJSON bool) error
 		} else if r.Status != corpus.Pass {
 			to.printf("%s %s %s (%s): %s\n", r.Status, c.Source, r.Name, r.Op, r.Detail)
 		}
-		// What is found is told at once; and a reader that is gone wants no more.
+		// Print each verdict at once, and stop if the reader closed the pipe.
 		if err = errors.Join(err, to.buf.Flush()); err != nil {
 			return notPrinted(err)
 		}
