@@ -86,8 +86,7 @@ func Prepare(op Op, data, indices Spec, options ...PrepareOption) (*Prepared, er
 	at, _ := indices.Shape()
 	p.fixed.indices.set(indices.DType, at, p.indices.strides())
 	p.fixed.out.set(p.plan.DType, p.plan.Out, p.plan.Out.Strides())
-	*p.fixed.Nest() = p.nest
-	p.fixed.Choose(&p.tuning, p.threads)
+	p.fixed.Program = *exec.NewProgram(p.nest, &p.tuning, p.threads)
 	return p, nil
 }
 
@@ -254,8 +253,7 @@ func (p *Prepared) bind(f *program, data, indices, out *Tensor) error {
 	if out.dtype != p.data.DType {
 		return errorf(ErrDType, "the output is %s; the result is %s", out.dtype, p.data.DType)
 	}
-	nest := f.Nest()
-	axes := nest.Axes[:0]
+	axes := f.Axes()
 	if p.lowered.odd || !p.lowered.walk(f, data, indices, out) {
 		plan, err := p.lowerAnew(f, data, indices, out)
 		if err != nil {
@@ -277,14 +275,11 @@ func (p *Prepared) bind(f *program, data, indices, out *Tensor) error {
 	if !apart(out) {
 		return errorf(ErrOverlap, "the output's strides %v let its own elements overlap; gather into a tensor without", out.strides)
 	}
-	nest.Bits, nest.Width, nest.Policy, nest.Fill, nest.Str, nest.Reach = p.nest.Bits, p.nest.Width, p.nest.Policy, p.nest.Fill, p.nest.Str, p.nest.Reach
-	nest.Axes, nest.Idle = axes, indices.Len() == 0
 	f.loops = f.loops[:0]
 	for _, l := range f.walked {
 		f.loops = append(f.loops, exec.Loop(l))
 	}
-	nest.Walk(f.loops, 1)
-	f.Choose(&p.tuning, p.threads)
+	f.SetLoops(&p.nest, axes, f.loops, 1, indices.Len() == 0, &p.tuning, p.threads)
 	f.indices.set(indices.dtype, indices.shape, indices.strides)
 	f.out.set(out.dtype, out.shape, out.strides)
 	f.data.set(data.dtype, data.shape, data.strides)

@@ -50,4 +50,3 @@ func (p *Plan) define(dst, data, indices Tensor, at, out, row, tuple int) {
 		copyElement(dst, out+e, data, row+e)
 	}
 }
-

@@ -54,10 +54,7 @@ func (p *Prepared) shortest() *program {
 	if err != nil {
 		return nil
 	}
-	f := new(program)
-	*f.Nest() = plan.Nest(p.nest.Reach)
-	f.Choose(&p.tuning, p.threads)
-	return f
+	return &program{Program: *exec.NewProgram(plan.Nest(p.nest.Reach), &p.tuning, p.threads)}
 }
 
 // String is the regime in a few words.

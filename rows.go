@@ -152,4 +152,3 @@ func (p *Plan) Check(ctx context.Context, indices Tensor) error {
 	}
 	return nil
 }
-

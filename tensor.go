@@ -496,4 +496,3 @@ func reshapeStrides(from Shape, strides []int, to Shape) ([]int, bool) {
 	}
 	return out, true
 }
-

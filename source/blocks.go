@@ -2,15 +2,12 @@ package source
 
 import (
 	"context"
-	"errors"
 	"io"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/kernel"
-	"github.com/garner-go/garner/internal/pages"
 )
 
-// allocate divides the budget and allocates the blocks.
+// allocate divides the budget.
 func (g *gather) allocate() error {
 	spec := g.indices.Spec()
 	size, err := sizeOf(spec)
@@ -41,10 +38,7 @@ func (g *gather) allocate() error {
 		k := int64(max(len(g.plan.Axes), 1))
 		row += k * int64(spec.DType.Bits()/8+1+8+16)
 	}
-	per := int64(1)
-	if g.bits < 8 {
-		per = int64(8 / g.bits)
-	}
+	per := g.perByte()
 	if row+3*sliceBytes <= budget {
 		rows := min(budget/(row+3*sliceBytes), maxRows)
 		if rows >= 8 {
@@ -60,37 +54,77 @@ func (g *gather) allocate() error {
 	if g.total == 0 {
 		return nil
 	}
-	blockBytes := g.block*int64(g.bits)/8 + 1
-	for i := range g.buffers {
-		if int64(i)*g.block >= g.total {
-			break
-		}
-		// Outside the heap, so that free returns the memory at once.
-		if g.buffers[i], err = pages.Alloc(int(blockBytes)); err != nil {
-			return err
-		}
-	}
 	g.row = make([]int64, g.rows)
 	g.fetcher.paged, g.fetcher.usual = true, g.block*int64(g.bits)/8
-	g.near = nearBytes * 8 / int64(g.bits)
-	if slice > 0 && slice < g.near {
-		g.near = g.near / slice * slice // whole slices; a longer slice is divided
-	}
-	if g.near = min(g.block, g.near) / per * per; g.near == 0 {
-		g.near = g.block
-	}
 	return nil
 }
 
-// nearBytes is the size of a block of the result where data is in memory: the
-// block is then still in the second-level cache when it is written.
-const nearBytes = 512 << 10
+// heat finds out whether data is warm, and divides the result into blocks for it.
+func (g *gather) heat() {
+	if g.warm = g.newWarm(); g.warm == nil {
+		return
+	}
+	slice, per := int64(g.plan.Slice), g.perByte()
+	g.near = max(warmBytes*8/int64(g.bits)/slice, 1) * slice
+	if indexBytes := int64(len(g.resolver.bytes)); g.size <= wholeBytes && g.warm.whole(indexBytes, g.size) {
+		g.near = g.total
+	}
+	if slice > g.block || g.o.Memory > 0 {
+		g.near = min(g.near, g.block) // a long slice is divided, and a budget kept
+	}
+	g.near = min((g.near+per-1)/per*per, (g.total+per-1)/per*per)
+	g.isNear = g.hot(0, samples)
+}
+
+// perByte is the number of elements of a byte, 1 where an element is longer.
+func (g *gather) perByte() int64 {
+	if g.bits < 8 {
+		return int64(8 / g.bits)
+	}
+	return 1
+}
+
+// hot reports whether the block from element at on is made of warm rows, as far
+// as a look at so many of them tells.
+func (g *gather) hot(at int64, places int) bool {
+	if g.warm == nil {
+		return false
+	}
+	f, ok := g.data.(*File)
+	if !ok {
+		return true // in memory
+	}
+	slice := int64(g.plan.Slice)
+	first := at / slice
+	last := (min(at+g.near, g.total) + slice - 1) / slice
+	return g.warm.resident(f, int(first), int(last-first), int(slice), places)
+}
+
+// alloc allocates the buffers of blocks, outside the heap.
+func (g *gather) alloc() (err error) {
+	if g.total == 0 {
+		return nil
+	}
+	block := g.block
+	if g.isNear {
+		block = max(block, g.near)
+	}
+	for i := range g.buffers {
+		if int64(i)*block >= g.total {
+			break
+		}
+		if g.buffers[i], err = g.take(int(block*int64(g.bits)/8 + 1)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // free returns the memory of the blocks and of the fetcher. An error leaves the
 // memory allocated, and the result is as good without it.
 func (g *gather) free() {
 	for _, b := range g.buffers {
-		_ = pages.Free(b)
+		g.give(b)
 	}
 	_ = g.fetcher.free()
 }
@@ -110,10 +144,7 @@ func (g *gather) run(ctx context.Context, out io.Writer) error {
 	if done == g.size {
 		return nil
 	}
-	per := int64(1)
-	if g.bits < 8 {
-		per = int64(8 / g.bits)
-	}
+	per := g.perByte()
 	first := done * 8 / int64(g.bits) / per * per // the element that holds byte From
 	skip := done - first*int64(g.bits)/8
 
@@ -129,16 +160,24 @@ func (g *gather) run(ctx context.Context, out io.Writer) error {
 		defer close(full)
 		var end int64
 		for at := first; at < g.total; at = end {
+			// A block of warm rows is looked at again at a few places.
+			places := samples
+			if g.isNear {
+				places = fewSamples
+			}
+			if end = min(at+g.block, g.total); g.isNear && at == first || g.hot(at, places) {
+				g.isNear, end = true, min(at+g.near, g.total)
+			} else {
+				g.isNear = false
+			}
 			var buffer []byte
 			select {
 			case buffer = <-free:
 			case <-ctx.Done():
 				return
 			}
-			// The first block is short: it finds out whether data is in memory.
-			end = min(at+g.block, g.total)
-			if g.isNear || at == first {
-				end = min(at+g.near, g.total)
+			if n := int64(len(buffer)) * 8 / int64(g.bits) / per * per; end-at > n {
+				end = at + n // it was cold when the buffers were made
 			}
 			n := ((end-at)*int64(g.bits) + 7) / 8
 			if err := g.make(ctx, buffer, at, end); err != nil {
@@ -195,12 +234,43 @@ func (g *gather) make(ctx context.Context, dst []byte, at, end int64) error {
 		} else {
 			size = min(slice-from, end-e)
 		}
+		if g.isNear {
+			if n, err := g.moveWarm(ctx, dst, e-at, e, end); err != nil {
+				return err
+			} else if n > 0 {
+				e += n
+				continue
+			}
+			g.isNear = false // a read names the file and the row
+		}
 		if err := g.move(ctx, dst, (e-at)*int64(g.bits), int(e/slice), n, from, size); err != nil {
 			return err
 		}
 		e += int64(n) * size
 	}
 	return nil
+}
+
+// moveWarm writes elements of the result from e on to dst, from element to on:
+// whole rows as far as end, or else a part of one. It returns how many; 0 where
+// the pages of data are gone.
+func (g *gather) moveWarm(ctx context.Context, dst []byte, to, e, end int64) (int64, error) {
+	slice := int64(g.plan.Slice)
+	from, n, size := e%slice, (end-e)/slice, slice
+	if from > 0 || n == 0 {
+		n, size = 1, min(slice-from, end-e)
+	}
+	done, err := g.warm.move(ctx, dst, int(to), int(e/slice), int(n), int(from), int(size))
+	if err == errRefused {
+		// It is nil where the indices have changed since.
+		if err = g.resolver.check(ctx); err == nil {
+			err = garner.Errorf(garner.ErrIndex, "an index was refused, but stands no longer in indices: they changed while they were read")
+		}
+	}
+	if err != nil || !done {
+		return 0, err
+	}
+	return n * size, nil
 }
 
 // move writes size elements, from element from on, of each of the rows first …
@@ -222,21 +292,12 @@ func (g *gather) move(ctx context.Context, dst []byte, to int64, first, n int, f
 		return g.moveBits(ctx, dst, int(to), rows, int(size), filled)
 	}
 	width := int64(g.bits / 8)
-	m := kernel.Move{At: int(to / 8), Step: int(size * width), Size: int(size * width), Elem: int(width), Filled: filled > 0}
 	for i, row := range rows {
 		if row >= 0 {
 			rows[i] = row * width
 		}
 	}
-	src, ok := g.warm(rows, m.Size)
-	if g.isNear = ok; ok {
-		err := moveRows(ctx, g.threads, dst, src, rows, m, g.fill)
-		if !errors.Is(err, garner.ErrFault) {
-			return err
-		}
-		// A read names the file and the row.
-	}
-	return g.fetcher.fetch(ctx, g.stored, g.threads, dst, rows, m, g.fill)
+	return g.fetcher.fetch(ctx, g.stored, g.threads, dst[to/8:], rows, int(size*width), int(width), filled > 0, g.fill)
 }
 
 // moveBits is move for packed types: it fetches the bytes that hold a slice and
@@ -260,26 +321,12 @@ func (g *gather) moveBits(ctx context.Context, dst []byte, to int, rows []int64,
 	if err != nil {
 		return err
 	}
-	fill := byte(0)
-	if g.fill != nil {
-		fill = g.fill[0]
-	}
 	for i, row := range rows {
 		if row >= 0 {
 			rows[i] = row*8 + int64(shift[i])
 		}
 	}
-	m := kernel.Move{At: to, Step: size * g.bits, Size: size * g.bits, Elem: g.bits, Filled: filled > 0}
-	piece := max(1, moveBytes*8/max(m.Size, 1))
-	for len(rows) > 0 {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		k := min(piece, len(rows))
-		kernel.Bits(dst, src, rows[:k], m, fill)
-		rows, m.At = rows[k:], m.At+k*m.Step
-	}
-	return nil
+	return moveKnown(ctx, &g.fetcher.known, g.threads, dst, src, to, rows, size*g.bits, g.bits, filled > 0, g.fill)
 }
 
 // multiples reports whether every row that is not a fill is a multiple of of.
@@ -300,26 +347,4 @@ func viewOf(a Array) ([]byte, bool) {
 	}
 	b := v.view()
 	return b, b != nil
-}
-
-// warm returns data's bytes where they are in memory, or in a mapped file of
-// which a sample of the rows is in the page cache.
-func (g *gather) warm(rows []int64, size int) ([]byte, bool) {
-	if m, ok := g.data.(*memory); ok {
-		b := m.view()
-		return b, b != nil
-	}
-	f, ok := g.data.(*File)
-	if !ok || g.o.Memory > 0 {
-		return nil, false
-	}
-	b := f.view()
-	places := samples
-	if g.isNear {
-		places = fewSamples // the block before was warm, and this one is small
-	}
-	if b == nil || !f.resident(rows, size, places) {
-		return nil, false
-	}
-	return b, true
 }

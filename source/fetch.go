@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/kernel"
 	"github.com/garner-go/garner/internal/pages"
 )
 
@@ -32,7 +31,7 @@ func FetchRows(ctx context.Context, a Array, rows []int64, size int, dst []byte)
 	}
 	f := fetchers.Get().(*fetcher)
 	f.rows = append(f.rows[:0], rows...)
-	err := f.fetch(ctx, a, runtime.GOMAXPROCS(0), dst, f.rows, kernel.Move{Step: size, Size: size, Elem: 1}, nil)
+	err := f.fetch(ctx, a, runtime.GOMAXPROCS(0), dst, f.rows, size, 1, false, nil)
 	fetchers.Put(f)
 	return err
 }
@@ -43,6 +42,7 @@ var fetchers = sync.Pool{New: func() any { return new(fetcher) }}
 // A fetcher reads rows in any order. It serves one goroutine at a time.
 type fetcher struct {
 	order sorter
+	known known
 	rows  []int64 // for callers whose rows must not change
 	stage []byte  // distinct rows, one behind the other
 
@@ -53,19 +53,19 @@ type fetcher struct {
 	usual int64
 }
 
-// fetch reads rows of m.Size bytes and moves them to dst as kernel.Rows does; m
-// has its Step equal to its Size. A negative row is the fill where m.Filled, and
-// leaves dst unchanged elsewhere. fetch overwrites rows.
-func (f *fetcher) fetch(ctx context.Context, a Array, threads int, dst []byte, rows []int64, m kernel.Move, fill []byte) error {
+// fetch reads rows of size bytes, of elements of width bytes, to dst, one after
+// the other. A negative row is the fill where filled is set, and leaves its place
+// in dst unchanged elsewhere. fetch overwrites rows.
+func (f *fetcher) fetch(ctx context.Context, a Array, threads int, dst []byte, rows []int64, size, width int, filled bool, fill []byte) error {
 	if ascending(rows) {
-		return a.Fetch(ctx, Rows{At: rows, Size: m.Size, Dst: dst[m.At : m.At+len(rows)*m.Size]})
+		return a.Fetch(ctx, Rows{At: rows, Size: size, Dst: dst[:len(rows)*size]})
 	}
-	src, err := f.fetchDistinct(ctx, a, rows, m.Size)
+	src, err := f.fetchDistinct(ctx, a, rows, size)
 	if err != nil {
 		return err
 	}
-	if m.Filled {
-		return moveRows(ctx, threads, dst, src, rows, m, fill)
+	if filled {
+		return moveKnown(ctx, &f.known, threads, dst, src, 0, rows, size, 8*width, true, fill)
 	}
 	for first := 0; first < len(rows); {
 		end := first
@@ -73,9 +73,7 @@ func (f *fetcher) fetch(ctx context.Context, a Array, threads int, dst []byte, r
 			end++
 		}
 		if first < end {
-			part := m
-			part.At += first * m.Step
-			if err := moveRows(ctx, threads, dst, src, rows[first:end], part, nil); err != nil {
+			if err := moveKnown(ctx, &f.known, threads, dst, src, first*size, rows[first:end], size, 8*width, false, nil); err != nil {
 				return err
 			}
 		}

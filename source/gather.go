@@ -60,6 +60,9 @@ func Gather(ctx context.Context, op garner.Op, data, indices Array, out io.Write
 	if err := g.check(ctx); err != nil {
 		return err
 	}
+	if err := g.alloc(); err != nil {
+		return err
+	}
 	if err := g.run(ctx, out); err != nil {
 		return err
 	}
@@ -94,8 +97,9 @@ type gather struct {
 	fetcher  fetcher
 
 	block   int64     // elements of a block of the result
-	near    int64     // elements of a block where data is in memory
-	isNear  bool      // data was in memory at the block before
+	warm    *warm     // nil where data can only be read
+	near    int64     // elements of a block of warm rows
+	isNear  bool      // the block before was of warm rows
 	rows    int       // the most rows of a block
 	buffers [2][]byte // one is made while the other is written
 	row     []int64   // where the rows of a block begin in data
@@ -161,6 +165,9 @@ func (g *gather) check(ctx context.Context) error {
 		if err := g.resolver.load(ctx); err != nil {
 			return err
 		}
+	}
+	if g.heat(); g.isNear && g.near >= g.total && g.o.From == 0 {
+		return nil // one block holds the result, and is checked before it is written
 	}
 	return g.resolver.check(ctx)
 }

@@ -26,7 +26,7 @@ func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garn
 	}
 	d, dataHere := tensorOf(data)
 	i, indicesHere := tensorOf(indices)
-	if o.Memory == 0 && dataHere && indicesHere && g.inCache(i) {
+	if o.Memory == 0 && dataHere && indicesHere && g.inCache() {
 		p, err := garner.Prepare(op, d.Spec(), i.Spec(), garner.Threads(o.Threads))
 		if err != nil {
 			return err
@@ -73,25 +73,13 @@ func tensorOf(a Array) (garner.Tensor, bool) {
 
 // inCache reports whether data's rows are in memory or in the page cache, judged by
 // a sample of them.
-func (g *gather) inCache(indices garner.Tensor) bool {
-	f, ok := g.data.(*File)
-	if !ok || g.total == 0 {
-		return true
+func (g *gather) inCache() bool {
+	g.whole = true
+	g.resolver = newResolver(g.plan, g.indices, false, maxRows)
+	g.resolver.view()
+	if g.warm = g.newWarm(); g.warm == nil {
+		return inMemory(g.data)
 	}
-	slice := int64(g.plan.Slice)
-	rows, sample := g.total/slice, make([]int64, 1)
-	places := min(rows, samples)
-	for i := range places {
-		if _, err := g.plan.Rows(sample, indices, int(i*(rows/places))); err != nil {
-			return true // the gather reports the error
-		}
-		if sample[0] < 0 {
-			continue
-		}
-		sample[0] = sample[0] * int64(g.bits) / 8
-		if !f.resident(sample, int(min(slice*int64(g.bits)/8+1, g.dataBytes-sample[0])), 2) {
-			return false
-		}
-	}
-	return true
+	g.near = g.total
+	return g.hot(0, samples)
 }

@@ -29,6 +29,8 @@ type Resolver struct {
 
 	whole   bool          // tensor has every index
 	tensor  garner.Tensor // in memory, or mapped
+	bytes   []byte        // its elements as the array stores them
+	mapped  bool          // they are of a mapped file
 	scratch sync.Pool     // free list of *indexScratch
 }
 
@@ -116,7 +118,10 @@ func newResolver(plan *garner.Plan, indices Array, unmapped bool, most int) *Res
 
 // view takes the indices in place where they are in memory or mapped.
 func (r *Resolver) view() {
-	r.tensor, r.whole = tensorOf(r.indices)
+	if r.tensor, r.whole = tensorOf(r.indices); r.whole {
+		r.bytes, _ = viewOf(r.indices)
+		r.mapped = !inMemory(r.indices)
+	}
 }
 
 // load reads all indices into memory.
@@ -134,7 +139,7 @@ func (r *Resolver) load(ctx context.Context) error {
 	}
 	shape, _ := spec.Shape()
 	r.tensor, err = garner.FromStrided(spec.DType, b, 0, shape, stridesOf(spec))
-	r.whole = err == nil
+	r.bytes, r.whole = b, err == nil
 	return err
 }
 

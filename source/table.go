@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/kernel"
 	"github.com/garner-go/garner/internal/mapped"
 )
 
@@ -156,8 +155,9 @@ func (t *Table) refused(first, total int, id func(int) (garner.Index, bool)) err
 // A batch is the memory of a Lookup.
 type batch struct {
 	rows   []int64 // where each begins in the array, in bytes
-	unseen []int   // the numbers in rows of those that may not be in the page cache
-	uses   int     // how often the free list gave it out
+	known  known
+	unseen []int // the numbers in rows of those that may not be in the page cache
+	uses   int   // how often the free list gave it out
 }
 
 // lookup copies the rows of b to dst.
@@ -172,9 +172,7 @@ func (t *Table) lookup(ctx context.Context, b *batch, dst []byte) error {
 		if t.memory == nil {
 			return t.fetch(ctx, b, dst, nil)
 		}
-		return mapped.Guard(func() error {
-			return t.copyRows(ctx, dst, t.memory, b.rows)
-		})
+		return moveKnown(ctx, &b.known, runtime.GOMAXPROCS(0), dst, t.memory, 0, b.rows, t.size, 8, false, nil)
 	}
 	t.age(b)
 	b.unseen = b.unseen[:0]
@@ -188,42 +186,28 @@ func (t *Table) lookup(ctx context.Context, b *batch, dst []byte) error {
 			return err
 		}
 	}
-	err := mapped.Guard(func() error {
-		if t.plain != nil && len(b.unseen) == 0 {
-			return t.copyRows(ctx, dst, t.plain, b.rows)
-		}
-		next := 0
-		for i, row := range b.rows {
-			if next < len(b.unseen) && b.unseen[next] == i {
-				next++ // look has read it
-				continue
+	var err error
+	if t.plain != nil && len(b.unseen) == 0 {
+		err = moveKnown(ctx, &b.known, runtime.GOMAXPROCS(0), dst, t.plain, 0, b.rows, t.size, 8, false, nil)
+	} else {
+		err = mapped.Guard(func() error {
+			next := 0
+			for i, row := range b.rows {
+				if next < len(b.unseen) && b.unseen[next] == i {
+					next++ // look has read it
+					continue
+				}
+				t.copyRow(dst[i*t.size:(i+1)*t.size], row)
 			}
-			t.copyRow(dst[i*t.size:(i+1)*t.size], row)
-		}
-		return nil
-	})
+			return nil
+		})
+	}
 	if errors.Is(err, garner.ErrFault) {
 		// A read names the file and the row.
 		return t.fetch(ctx, b, dst, nil)
 	}
 	return err
 }
-
-// copyRows copies rows from src, which holds all of them. Large batches are copied
-// on all cores.
-func (t *Table) copyRows(ctx context.Context, dst, src []byte, rows []int64) error {
-	m := kernel.Move{Step: t.size, Size: t.size, Elem: 1}
-	if len(dst) >= 2*moveBytes {
-		m.Stream = len(dst) >= streamBytes
-		return moveRows(ctx, runtime.GOMAXPROCS(0), dst, src, rows, m, nil)
-	}
-	m.Ahead.Rows = rows[min(len(rows), 1+aheadBytes/t.size):]
-	kernel.Rows(dst, src, rows, m, nil)
-	return nil
-}
-
-// streamBytes is the size from which a batch is written with non-temporal stores.
-const streamBytes = 48 << 20
 
 // locate returns the part and the offset at which the file stores a row, and the
 // bits of the row's first and last page. part is -1 where two parts share the row.
@@ -338,7 +322,7 @@ func (t *Table) fetch(ctx context.Context, b *batch, dst []byte, numbers []int) 
 			f.rows[i] = b.rows[i]
 		}
 	}
-	err := f.fetch(ctx, t.reads, runtime.GOMAXPROCS(0), dst, f.rows, kernel.Move{Step: t.size, Size: t.size, Elem: 1}, nil)
+	err := f.fetch(ctx, t.reads, runtime.GOMAXPROCS(0), dst, f.rows, t.size, 1, false, nil)
 	fetchers.Put(f)
 	return err
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/garner-go/garner/onnx"
 )
 
-// warmBytes is the size of the file that BenchmarkWarm gathers from: 4096 × 8192
+// warmFileBytes is the size of the file that BenchmarkWarm gathers from: 4096 × 8192
 // f32, larger than the caches.
-const warmBytes = 4096 * 8192 * 4
+const warmFileBytes = 4096 * 8192 * 4
 
 // warmCases are the gathers of BenchmarkWarm, all over the same bytes.
 var warmCases = []struct {
@@ -30,9 +30,9 @@ var warmCases = []struct {
 	{"elements-axis1", onnx.GatherElements13{Axis: 1}, []int{4096, 8192}, []int{4096, 2048}, []int{8192}},
 	{"columns", onnx.Gather13{Axis: 1}, []int{8192, 4096}, []int{1024}, []int{4096}},
 	{"single", onnx.Gather13{}, []int{4096 * 8192}, []int{2 << 20}, []int{4096 * 8192}},
-	{"rows-64", onnx.Gather13{}, []int{warmBytes / 64, 16}, []int{1 << 18}, []int{warmBytes / 64}},
-	{"rows-256", onnx.Gather13{}, []int{warmBytes / 256, 64}, []int{1 << 17}, []int{warmBytes / 256}},
-	{"rows-3072", onnx.Gather13{}, []int{warmBytes / 3072, 768}, []int{1 << 14}, []int{warmBytes / 3072}},
+	{"rows-64", onnx.Gather13{}, []int{warmFileBytes / 64, 16}, []int{1 << 18}, []int{warmFileBytes / 64}},
+	{"rows-256", onnx.Gather13{}, []int{warmFileBytes / 256, 64}, []int{1 << 17}, []int{warmFileBytes / 256}},
+	{"rows-3072", onnx.Gather13{}, []int{warmFileBytes / 3072, 768}, []int{1 << 14}, []int{warmFileBytes / 3072}},
 	{"pairs", onnx.GatherND13{}, []int{4096, 8192}, []int{1 << 20, 2}, []int{4096, 8192}},
 }
 
@@ -71,7 +71,7 @@ func BenchmarkWarm(b *testing.B) {
 					b.Skipf("this machine has %d cores", runtime.NumCPU())
 				}
 				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
-				warm(b, tt.op, data, view, indices, threads)
+				timeWarm(b, tt.op, data, view, indices, threads)
 			})
 		}
 	}
@@ -87,7 +87,7 @@ func warmFile(b *testing.B) string {
 	}
 	defer file.Close()
 	piece := noise(1 << 20)
-	for n := 0; n < warmBytes; n += len(piece) {
+	for n := 0; n < warmFileBytes; n += len(piece) {
 		piece[0] = byte(n >> 20)
 		if _, err := file.Write(piece); err != nil {
 			b.Fatal(err)
@@ -117,7 +117,7 @@ func warmIndices(shape, dims []int) garner.Tensor {
 	return garner.Of(ids, shape...)
 }
 
-func warm(b *testing.B, op garner.Op, data *File, view, at garner.Tensor, threads int) {
+func timeWarm(b *testing.B, op garner.Op, data *File, view, at garner.Tensor, threads int) {
 	indices, o, ctx := Memory(at), Options{Threads: threads}, context.Background()
 	prepared, err := garner.Prepare(op, view.Spec(), at.Spec(), garner.Threads(threads))
 	if err != nil {

@@ -3,7 +3,7 @@ package exec
 import "github.com/garner-go/garner/internal/kernel"
 
 // A Program is a nest with the way that was chosen to move it. It is immutable
-// once Set has returned, and any number of Runners run it at a time.
+// once it was chosen, and any number of Runners run it at a time.
 type Program struct {
 	nest     Nest
 	resolver Resolver
@@ -21,8 +21,20 @@ func NewProgram(n Nest, t *Tuning, threads int) *Program {
 	return p
 }
 
-// Nest is the nest that p runs, for whoever fills it in before Choose.
-func (p *Program) Nest() *Nest { return &p.nest }
+// Axes is the memory of the axes that SetLoops was given last, for the next call.
+func (p *Program) Axes() []Axis { return p.nest.Axes[:0] }
+
+// SetLoops makes p the program of another nest of loops, around rows of slice
+// elements, over operands as of has them: with of's bits, policies and fill. idle
+// says that the indices have no element. It keeps axes. It allocates nothing
+// where p had as many loops and axes before.
+func (p *Program) SetLoops(of *Nest, axes []Axis, loops []Loop, slice int, idle bool, t *Tuning, threads int) {
+	n := &p.nest
+	n.Bits, n.Width, n.Policy, n.Fill, n.Str, n.Reach = of.Bits, of.Width, of.Policy, of.Fill, of.Str, of.Reach
+	n.Axes, n.Idle = axes, idle
+	n.Walk(loops, slice)
+	p.Choose(t, threads)
+}
 
 // Choose finds the way to run the nest, which must be filled in, on so many
 // cores. It allocates nothing where the nest had as many loops and axes before
@@ -107,6 +119,3 @@ func (p *Program) Reread() int {
 	}
 	return p.nest.Reach
 }
-
-// Width is how many bytes an element takes; 0 for strings and packed types.
-func (p *Program) Width() int { return p.nest.Bits / 8 }

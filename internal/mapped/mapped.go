@@ -153,3 +153,8 @@ func Guard(f func() error) (err error) {
 	}()
 	return f()
 }
+
+// Vanished is an ErrFault for memory that was found to be gone elsewhere.
+func Vanished() error {
+	return garner.Errorf(garner.ErrFault, "a file was cut short, or its disk failed, while it was read; run again when nothing else writes to the file, or on a copy of it")
+}

@@ -1,0 +1,197 @@
+package source
+
+import (
+	"context"
+	"errors"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/exec"
+	"github.com/garner-go/garner/internal/mapped"
+)
+
+// warmBytes is the size of a block of a warm result: what was moved is still in
+// the last-level cache when it is written, and few enough blocks are made for
+// their cost, some microseconds each, not to matter. wholeBytes is up to which a
+// result is one block where that is faster.
+const (
+	warmBytes  = 2 << 20
+	wholeBytes = 256 << 20
+)
+
+// A warm run moves rows of data that is in memory, or in a mapped file whose
+// rows are in the page cache: each block of the result is a smaller nest over
+// the same bytes, which package exec moves in all its ways.
+type warm struct {
+	plan    *garner.Plan // in the order of the result
+	threads int
+	nest    exec.Nest // the whole plan's policies and axes
+	data    exec.Memory
+	indices exec.Memory
+
+	runner   exec.Runner
+	programs [4]warmProgram // of boxes that were moved before
+	oldest   int            // the number in programs of the next one to replace
+	loops    []exec.Loop
+	sampler  *exec.Resolver
+}
+
+// A warmProgram is the program for boxes of some extents.
+type warmProgram struct {
+	extents []int
+	slice   int
+	program exec.Program
+}
+
+// newWarm is nil where data or the indices are not there to be looked at.
+func (g *gather) newWarm() *warm {
+	if g.o.Memory > 0 && !inMemory(g.data) {
+		return nil
+	}
+	data, ok := viewOf(g.data)
+	if !ok || g.resolver.bytes == nil || g.total == 0 || g.plan.Slice == 0 {
+		return nil
+	}
+	w := &warm{plan: g.plan, threads: g.threads, nest: g.plan.Nest(int(g.dataBytes))}
+	w.data = exec.Memory{Buf: data, Volatile: !inMemory(g.data)}
+	w.indices = exec.Memory{Buf: g.resolver.bytes, Volatile: g.resolver.mapped}
+	w.sampler = exec.NewResolver(&w.nest, w.loopsOf(g.plan.Loops))
+	return w
+}
+
+func inMemory(a Array) bool {
+	_, ok := a.(*memory)
+	return ok
+}
+
+// loopsOf converts loops, into memory that the next call overwrites.
+func (w *warm) loopsOf(loops []garner.Loop) []exec.Loop {
+	w.loops = w.loops[:0]
+	for _, l := range loops {
+		w.loops = append(w.loops, exec.Loop(l))
+	}
+	return w.loops
+}
+
+// whole reports whether the result is best moved in one piece: where a way reads
+// data again for each piece, or where looking at every index before the first
+// piece would be a good part of the work.
+func (w *warm) whole(indexBytes, resultBytes int64) bool {
+	return 2*indexBytes >= resultBytes || w.program(w.plan.Loops, w.plan.Slice).Reread() > 0
+}
+
+// resident reports whether rows first … first+n-1 of the plan are in the page
+// cache, as far as a look at some of them tells. Rows that are fills, or refused,
+// count as there.
+func (w *warm) resident(f *File, first, n, slice int, places int) bool {
+	size := (slice*w.nest.Bits + 7) / 8
+	if size > pageBytes && n < places {
+		places = min(places, n*(size/pageBytes+1)) // several places of a long row
+	} else {
+		places = min(places, n)
+	}
+	in := true
+	look := func() {
+		var row, value [1]int64
+		for i := range places {
+			at := first + int(int64(i)*int64(n)/int64(places))
+			if outside := w.sampler.Rows(row[:], value[:], w.indices.Buf, 0, w.indices.Offset, at); outside > 0 || row[0] < 0 {
+				continue
+			}
+			from := row[0]
+			if w.nest.Bits < 8 {
+				from /= 8
+			}
+			// The first byte of the row, the last, or one between.
+			inside := int64(i&1) * int64(max(size-1, 0))
+			if n < places {
+				inside = int64(i%(places/n+1)) * pageBytes
+			}
+			h, offset := f.locate(min(from+min(inside, int64(max(size-1, 0))), f.size-1))
+			if there, known := h.mapping().Resident(int(offset), int(offset)+1); !there || !known {
+				in = false
+				return
+			}
+		}
+	}
+	return !exec.Guard(look) && in
+}
+
+// move writes the rows first … first+n-1 of the plan to out, from element to on,
+// or size elements of each from element from on. done is false where the pages
+// of data vanished: reading says why.
+func (w *warm) move(ctx context.Context, out []byte, to, first, n, from, size int) (done bool, err error) {
+	for b := range boxes(w.plan.Loops, first, n, n) {
+		p := w.program(b.loops, size)
+		data, indices, dst := w.data, w.indices, exec.Memory{Buf: out, Offset: to}
+		data.Offset += b.data + from
+		indices.Offset += b.index
+		switch w.runner.Run(ctx, p, &data, &indices, &dst) {
+		case exec.Stopped:
+			return true, context.Cause(ctx)
+		case exec.Refused:
+			return true, errRefused
+		case exec.Vanished:
+			return false, nil
+		}
+		to += b.count * size
+	}
+	return true, nil
+}
+
+// errRefused says that an index is outside; the Resolver says which.
+var errRefused = errors.New("an index is outside")
+
+// program is the program for a box of these loops, whose rows are size elements.
+func (w *warm) program(loops []garner.Loop, size int) *exec.Program {
+	for i := range w.programs {
+		if p := &w.programs[i]; p.slice == size && sameExtents(p.extents, loops) {
+			return &p.program
+		}
+	}
+	p := &w.programs[w.oldest]
+	w.oldest = (w.oldest + 1) % len(w.programs)
+	p.slice, p.extents = size, p.extents[:0]
+	for _, l := range loops {
+		p.extents = append(p.extents, l.Extent)
+	}
+	p.program.SetLoops(&w.nest, w.nest.Axes, w.loopsOf(loops), size, false, &exec.Tuned, w.threads)
+	return &p.program
+}
+
+func sameExtents(extents []int, loops []garner.Loop) bool {
+	if len(extents) != len(loops) {
+		return false
+	}
+	for i, l := range loops {
+		if l.Extent != extents[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// moveKnown moves rows whose places in src are known on up to threads cores: see
+// exec's RunKnown. m.Step is m.Size, both in bytes as the rows are; bits says how
+// many an element of fill has, and rows of packed types count bits. src may be
+// mapped memory; a page fault without a page is an ErrFault.
+func moveKnown(ctx context.Context, k *known, threads int, dst, src []byte, to int, rows []int64, size, bits int, filled bool, fill []byte) error {
+	unit := bits
+	if bits >= 8 {
+		unit = bits / 8
+	}
+	k.program.SetKnown(len(rows), size/unit, bits, len(src), fill, &exec.Tuned, threads)
+	data, out := exec.Memory{Buf: src, Volatile: true}, exec.Memory{Buf: dst, Offset: to / unit}
+	switch k.runner.RunKnown(ctx, &k.program, &data, &out, rows, filled) {
+	case exec.Stopped:
+		return context.Cause(ctx)
+	case exec.Vanished:
+		return mapped.Vanished()
+	}
+	return nil
+}
+
+// known is the scratch of moveKnown.
+type known struct {
+	runner  exec.Runner
+	program exec.Program
+}
