@@ -70,21 +70,24 @@ func (r Regime) String() string {
 	if r.SliceSize == 1 {
 		size = "1 " + unit
 	}
-	words := []string{r.Way + ": rows of " + size, r.Kernel}
+	what := "rows of " + size
 	switch way := r.Way; {
+	case way == exec.Strings.String(), way == exec.Bits.String():
+		what = way + " of " + size
 	case strings.HasPrefix(way, exec.Direct.String()):
-		words[0] = way + ": elements of " + size + ", straight from the indices"
+		what = "elements of " + size + ", straight from the indices"
 	case way == exec.Columns.String():
-		words[0] = way + ": elements of " + size + ", straight from the indices, row after row"
+		what = "columns of " + size + ", straight from the indices, row after row"
 	case way == exec.Strips.String():
-		words[0] = way + ": elements of " + size + ", from strips of columns that are copied into a buffer"
+		what = "elements of " + size + ", in strips of columns through a buffer"
 	}
+	words := []string{what, "way " + r.Way, r.Kernel}
 	if r.Shared {
 		words = append(words, "rows resolved once")
 	}
 	switch {
 	case r.Ahead == 0:
-		words = append(words, "data in the caches")
+		words = append(words, "data near")
 	case r.Straight:
 		words = append(words, "data prefetched end to end")
 	case r.Way != exec.Strips.String():

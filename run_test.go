@@ -65,7 +65,7 @@ func TestRunAllocatesNothing(t *testing.T) {
 				if err := p.Run(ctx, tt.data, tt.indices, tt.out); err != nil {
 					t.Fatal(err)
 				}
-			}); n != 0 {
+			}); n != 0 && !raceEnabled {
 				t.Errorf("a run makes %v allocations", n)
 			}
 		})

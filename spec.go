@@ -2,6 +2,7 @@ package garner
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -116,6 +117,31 @@ func (s Spec) Shape() (Shape, bool) {
 		shape[i] = d.Min
 	}
 	return shape, true
+}
+
+// Bytes returns how many bytes the elements take in memory, stored side by side:
+// packed types share bytes, and a last byte that is partly used counts whole. A
+// spec with a dim of 0 takes 0 bytes, whatever its other dims. ok is false where
+// the number is not known or not fixed (unknown dims, strings, no dtype), and
+// from 2^61 bytes on, whose bits a uint64 does not count. Strides do not matter.
+func (s Spec) Bytes() (n int64, ok bool) {
+	if s.DType.Bits() == 0 || !s.Rank.Known() {
+		return 0, false
+	}
+	size, known := uint64(s.DType.Bits()), true // in bits
+	for _, d := range s.Dims {
+		if d.Max == 0 {
+			return 0, true
+		}
+		known = known && d.Known()
+	}
+	for _, d := range s.Dims {
+		var high uint64
+		if high, size = bits.Mul64(size, uint64(d.Min)); !known || high != 0 {
+			return 0, false
+		}
+	}
+	return int64(size/8 + (size%8+7)/8), true
 }
 
 // strides are those of a tensor whose dims are all known.

@@ -30,6 +30,53 @@ func TestDimString(t *testing.T) {
 	}
 }
 
+// TestSpecBytes holds sizes in memory, and that what is not known or not fixed
+// has none.
+func TestSpecBytes(t *testing.T) {
+	const huge = math.MaxInt32
+	transposed, err := garner.Of(make([]float32, 6), 2, 3).Transpose()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		spec garner.Spec
+		want int64
+		ok   bool
+	}{
+		{garner.SpecOf(garner.F32), 4, true},
+		{garner.SpecOf(garner.I64, 2, 3), 48, true},
+		{garner.SpecOf(garner.Complex128, 3), 48, true},
+		{garner.SpecOf(garner.Bool, 3), 3, true},
+		{transposed.Spec(), 24, true},
+		{garner.SpecOf(garner.U1, 8), 1, true},
+		{garner.SpecOf(garner.U1, 9), 2, true},
+		{garner.SpecOf(garner.I2, 2, 3), 2, true},
+		{garner.SpecOf(garner.I4, 1, 3), 2, true},
+		{garner.SpecOf(garner.I4), 1, true},
+		{garner.SpecOf(garner.F64, 0), 0, true},
+		{garner.SpecOf(garner.F64, huge, huge, huge, 0), 0, true},
+		{garner.SpecOfDims(garner.F64, garner.AnyDim, garner.Exactly(0)), 0, true},
+		{garner.SpecOfDims(garner.F64, garner.AnyDim), 0, false},
+		{garner.SpecOfDims(garner.F64, garner.Dim{Min: 1, Max: 2}, garner.Exactly(3)), 0, false},
+		{garner.SpecOfRank(garner.F64, garner.AnyDim), 0, false},
+		{garner.SpecOf(garner.String, 2), 0, false},
+		{garner.SpecOf(garner.String, 0), 0, false},
+		{garner.SpecOf(garner.Invalid, 2), 0, false},
+		{garner.Spec{}, 0, false},
+		{garner.SpecOf(garner.U8, huge, 1<<29), huge << 29, true},
+		{garner.SpecOf(garner.U8, huge, 1<<30, 2), 0, false},
+		{garner.SpecOf(garner.U1, huge, huge, 3), (3*huge*huge + 7) / 8, true},
+		{garner.SpecOf(garner.U1, huge, huge, 5), 0, false},
+		{garner.SpecOf(garner.F64, huge, huge), 0, false},
+		{garner.SpecOf(garner.Complex128, huge, 1<<26), huge << 30, true},
+		{garner.SpecOf(garner.Complex128, huge, 1<<27), 0, false},
+	} {
+		if got, ok := tt.spec.Bytes(); ok != tt.ok || ok && got != tt.want {
+			t.Errorf("%s takes %d bytes (%v), want %d (%v)", tt.spec, got, ok, tt.want, tt.ok)
+		}
+	}
+}
+
 // TestSpecText: what String writes ParseSpec reads.
 func TestSpecText(t *testing.T) {
 	for _, tt := range []struct {

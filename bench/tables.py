@@ -2,7 +2,7 @@
 """Gathers random rows of a file of 16 GiB with garner, NumPy, safetensors and TensorStore, cold and warm, and prints the ratios.
 
     tables.py --dir DIR --garner ./garner --calls ./calls [--rounds 3] [--table FILE] [--results DIR] [--copies 4]
-              [--only cold,peers,warm,memory,budget,batches] [--json FILE]
+              [--only cold,peers,warm,memory,budget,batches,engine,command] [--cases FILE] [--json FILE]
 
 DIR gets the table, 16 GiB of random bytes, unless --table names one, and the indices; they stay there for the next run.
 Peers with a format of their own read a copy of the first --copies GiB, and as many rows in proportion, so that rows lie
@@ -18,8 +18,19 @@ warm     the same rows when they are in the page cache: first calls after openin
 memory   garner's call on 2 GiB of the table, warm and open, beside garner.GatherInto on a copy in memory.
 budget   a million random rows of 1 KiB of 8 GiB, without a budget and with --memory 64M; VmHWM as the kernel counts it.
 batches  go test -bench: batches of 16 rows of 1 KiB of an open table, one goroutine and many.
+
+engine and command need no table of 16 GiB: they gather from .npy files of 128 MiB in the page cache. warm.json, or
+--cases, has their shapes: GatherElements along both axes, columns, single elements, rows of 64 B, 256 B and 3 KiB, and
+GatherND with pairs.
+
+engine   one process opens both files and runs, in turns, Prepared.Run on the mapping, source.GatherInto, source.Gather to a
+         writer that copies into memory, and a plain copy of the result. Reported are GatherInto / Run and
+         (Gather - copy) / Run: the median over the turns of a process, then over the rounds. Pinned to 1 core, then to 2.
+command  `garner gather DATA.npy INDICES.npy -o OUT.npy` beside `python -c` that does the same with numpy, from
+         np.load(mmap_mode="r") to np.save; both write to --results, which is to be a file system in memory. The order
+         alternates from round to round. The elements of the two results must be equal byte for byte.
 """
-import argparse, json, os, re, statistics, subprocess, sys, time, zlib
+import argparse, json, os, re, shutil, statistics, subprocess, sys, time, zlib
 
 try:
     import numpy as np
@@ -200,15 +211,80 @@ def fio(path, engine, seconds=4):
         return 0.0
 
 
+# What numpy does instead of each of garner's commands, with d and i mapped.
+NUMPY = {"gather": "np.take(d, i, axis={axis})", "elements": "np.take_along_axis(d, i, axis={axis})", "gathernd": "d[tuple(i.T)]"}
+
+
+class Case:
+    """One gather of warm.json, with its operands as .npy files in the page cache."""
+
+    def __init__(self, case, folder):
+        self.name, self.op, self.axis = case["name"], case["op"], case.get("axis", 0)
+        # The shapes are part of the name, so that files of other shapes are not taken for these.
+        shapes = "-".join(case[k].replace(",", "x") for k in ("data", "indices"))
+        self.folder = os.path.join(folder, f"warm-{self.name}-{shapes}")
+        self.data, self.indices = (os.path.join(self.folder, n + ".npy") for n in ("data", "indices"))
+        if not os.path.exists(self.folder):
+            shutil.rmtree(self.folder + ".part", ignore_errors=True)
+            subprocess.run([sys.executable, os.path.join(HERE, "bench_peers.py"), "--make", self.folder + ".part", "--op", self.op,
+                            "--data", case["data"], "--indices", case["indices"], "--axis", str(self.axis)], check=True)
+            os.rename(self.folder + ".part", self.folder)
+        for path in self.data, self.indices:
+            with open(path, "rb") as f:
+                while f.read(1 << 24):
+                    pass
+
+    def command(self, garner, out):
+        axis = [] if self.op == "gathernd" else ["--axis", str(self.axis)]
+        return [garner, self.op, self.data, self.indices, *axis, "-o", out]
+
+    def numpy(self, out):
+        return [sys.executable, "-c", f"import numpy as np; d, i = (np.load(f, mmap_mode='r') for f in ({self.data!r}, {self.indices!r})); "
+                f"np.save({out!r}, {NUMPY[self.op].format(axis=self.axis)})"]
+
+    def calls(self, calls, turns, cores):
+        """The times of Prepared.Run, GatherInto, Gather and a copy, in a process that is pinned to so many cores."""
+        cpus = set(sorted(os.sched_getaffinity(0))[:cores])
+        command = [calls, "-op", self.op, "-axis", str(self.axis), "-calls", str(turns), self.data, self.indices]
+        r = subprocess.run(command, capture_output=True, text=True, preexec_fn=lambda: os.sched_setaffinity(0, cpus))
+        if r.returncode:
+            sys.exit(f"{' '.join(command)}: {r.stderr.strip()}")
+        return json.loads(r.stdout)
+
+
+def wall(command):
+    """The seconds of a process from its start to its end."""
+    begin = time.perf_counter()
+    r = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    spent = time.perf_counter() - begin
+    if r.returncode:
+        sys.exit(f"{' '.join(command)}: {r.stderr.strip()}")
+    return spent
+
+
+def same_elements(one, other):
+    """Whether two .npy files hold the same bytes of the same dtype and shape; their headers may differ."""
+    a, b = np.load(one, mmap_mode="r"), np.load(other, mmap_mode="r")
+    return a.dtype == b.dtype and a.shape == b.shape and np.array_equal(a.reshape(-1).view(np.uint8), b.reshape(-1).view(np.uint8))
+
+
 class Bench:
     def __init__(self, args):
         self.args, self.found, self.lines = args, {}, []
         os.makedirs(args.dir, exist_ok=True)
         self.table = args.table or os.path.join(args.dir, "table.raw")
+        self.out = os.path.join(args.results, "tables-result.raw")
+
+    def need_table(self):
         if not os.path.exists(self.table):
             print(f"making {self.table}", file=sys.stderr)
             make_table(self.table, 16 * GIB)
-        self.out = os.path.join(args.results, "tables-result.raw")
+        print(f"{self.table}: {os.path.getsize(self.table) / GIB:.2f} GiB, {ROWS} rows")
+
+    def cases(self):
+        with open(self.args.cases) as f:
+            for case in json.load(f):
+                yield Case(case, self.args.dir)
 
     def garner(self, cut, ids, *flags):
         spent, most = watch([self.args.garner, "gather", cut.path, ids, *cut.flags(), *flags, "-o", self.out])
@@ -387,7 +463,69 @@ class Bench:
             self.say(f"batches, {name}", f"{statistics.median(times):.2f} µs a batch (bar: 5), {allocs} allocations (bar: 0)", statistics.median(times) < 5 and allocs == 0)
 
 
-PARTS = ("cold", "peers", "warm", "memory", "budget", "batches")
+    def engine(self):
+        """source on a warm mapped file, held against Prepared.Run on the same mapping."""
+        least = lambda r, way: min(r[way])
+        bars = {"into": 1.05, "gather": 1.3}
+        for case in self.cases():
+            for cores in 1, 2:
+                if cores > len(os.sched_getaffinity(0)):
+                    self.say(f"engine, {case.name}", "2 cores: left out, this process may use one only")
+                    continue
+                rounds = [case.calls(self.args.calls, TURNS, cores) for _ in range(self.args.rounds)]
+                self.found[f"engine {case.name} {cores}"] = rounds
+                name = f"engine, {case.name}, {cores} core{'s'[:cores - 1]}"
+                self.same(name, *(r["crc32"] for r in rounds))
+                ratios = {"into": lambda r: [i / run for i, run in zip(r["into"], r["run"])],
+                          "gather": lambda r: [(g - c) / run for g, c, run in zip(r["gather"], r["copy"], r["run"])]}
+                lows = {"into": lambda r: least(r, "into") / least(r, "run"),
+                        "gather": lambda r: (least(r, "gather") - least(r, "copy")) / least(r, "run")}
+                middle = lambda way: 1e3 * statistics.median(t for r in rounds for t in r[way])
+                self.say(name, f"Run {middle('run'):.2f} ms ({rounds[0]['regime']}), GatherInto {middle('into'):.2f}, Gather {middle('gather'):.2f}, copy {middle('copy'):.2f}")
+                for way, what in ("into", "GatherInto"), ("gather", "Gather less the copy"):
+                    ratio = statistics.median(statistics.median(ratios[way](r)) for r in rounds)
+                    low = statistics.median(map(lows[way], rounds))
+                    self.say(name, f"{what} takes {ratio:.2f} of Run, {low:.2f} by the least times (bar: {bars[way]})", ratio <= bars[way])
+
+    def command(self):
+        """The whole command beside python and numpy, both from warm files to a file in memory."""
+        ours, theirs = (os.path.join(self.args.results, f"tables-{who}.npy") for who in ("garner", "numpy"))
+        ratios = []
+        for case in self.cases():
+            commands = {"garner": (case.command(self.args.garner, ours), ours), "numpy": (case.numpy(theirs), theirs)}
+            rounds = []
+            try:
+                for n in range(-1, 2 * self.args.rounds):  # round -1 is not counted: programs and libraries are read from the disk
+                    spent = {}
+                    for who in (("garner", "numpy") if n % 2 == 0 else ("numpy", "garner")):
+                        command, out = commands[who]
+                        if os.path.exists(out):
+                            os.remove(out)
+                        spent[who] = wall(command)
+                    if not same_elements(ours, theirs):
+                        self.say(f"command, {case.name}", "WRONG: the results differ", False)
+                        break
+                    if n >= 0:
+                        rounds.append(spent)
+            finally:
+                for out in ours, theirs:
+                    if os.path.exists(out):
+                        os.remove(out)
+            self.found[f"command {case.name}"] = rounds
+            if len(rounds) < 2 * self.args.rounds:
+                continue
+            ratio = statistics.median(r["numpy"] / r["garner"] for r in rounds)
+            ratios.append(ratio)
+            middle = lambda who: 1e3 * statistics.median(r[who] for r in rounds)
+            self.say(f"command, {case.name}", f"garner {middle('garner'):.0f} ms, python and numpy {middle('numpy'):.0f} ms: {ratio:.2f} times as long (bar: 1.5)", ratio >= 1.5)
+        if ratios:
+            mean = statistics.geometric_mean(ratios)
+            self.say("command, geometric mean", f"python and numpy take {mean:.2f} times as long, {min(ratios):.2f} to {max(ratios):.2f} (bar: 3)", mean >= 3)
+
+
+TURNS = 15  # of one process of engine
+ON_TABLE = ("cold", "peers", "warm", "memory", "budget")
+PARTS = (*ON_TABLE, "batches", "engine", "command")
 
 
 def main():
@@ -395,7 +533,7 @@ def main():
         print(json.dumps(globals()["peer_" + sys.argv[2]](*sys.argv[3:])))
         return 0
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--dir", required=True, help="on the disk that is measured; 17 GiB and the copies")
+    p.add_argument("--dir", required=True, help="on the disk that is measured; 17 GiB and the copies; for engine and command 1.3 GiB")
     p.add_argument("--garner", required=True)
     p.add_argument("--calls", required=True, help="go build -o calls ./bench/calls")
     p.add_argument("--table", help="a file of random bytes that is there already")
@@ -403,14 +541,19 @@ def main():
     p.add_argument("--rounds", type=int, default=3)
     p.add_argument("--copies", type=float, default=4, help="GiB of a copy for a peer")
     p.add_argument("--only", default=",".join(PARTS))
+    p.add_argument("--cases", default=os.path.join(HERE, "warm.json"), help="the gathers of engine and command")
     p.add_argument("--json")
     args = p.parse_args()
     args.garner, args.calls = os.path.abspath(args.garner), os.path.abspath(args.calls)
-    b = Bench(args)
-    print(f"{os.path.getsize(b.table) / GIB:.2f} GiB, {ROWS} rows, {args.rounds} rounds, medians; {os.cpu_count()} cores; numpy {np.__version__}")
-    for part in args.only.split(","):
+    parts = args.only.split(",")
+    for part in parts:
         if part not in PARTS:
             sys.exit(f"--only {part}: give some of {', '.join(PARTS)}")
+    b = Bench(args)
+    print(f"{args.rounds} rounds, medians; {os.cpu_count()} cores; numpy {np.__version__}")
+    if set(parts) & set(ON_TABLE):
+        b.need_table()
+    for part in parts:
         getattr(b, part)()
     if args.json:
         with open(args.json, "w") as f:

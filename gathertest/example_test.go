@@ -11,13 +11,13 @@ import (
 	"github.com/garner-go/garner/strict"
 )
 
-// An executor is held against the definition in one line of a test.
+// One line of a test holds an executor against the definition.
 func ExampleRun() {
 	test := func(t *testing.T) { gathertest.Run(t, garner.GatherContext) }
 	_ = test // go test calls it
 }
 
-// Random makes the gather that a seed means, to look at one that went wrong.
+// Random returns the gather of a seed, to inspect one that failed.
 func ExampleRandom() {
 	c := gathertest.Random(7)
 	out, err := garner.Reference(c.Op, c.Data, c.Indices)
@@ -34,7 +34,7 @@ func ExampleEqual() {
 	// Output: false true
 }
 
-// recorder is a test that only remembers whether it failed.
+// recorder is a test that only records whether it failed.
 type recorder struct {
 	testing.TB
 	failed int
@@ -58,7 +58,8 @@ func try(check func(testing.TB)) (failed bool) {
 	return
 }
 
-// Executors that are wrong in one way each are caught.
+// TestWrongExecutorsAreCaught holds that the checks fail executors that are
+// wrong in one way each.
 func TestWrongExecutorsAreCaught(t *testing.T) {
 	flip := func(ctx context.Context, op garner.Op, data, indices garner.Tensor) (garner.Tensor, error) {
 		out, err := garner.GatherContext(ctx, op, data, indices)

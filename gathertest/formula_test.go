@@ -10,27 +10,27 @@ import (
 	"github.com/garner-go/garner"
 )
 
-// A lookup is one component of an index tuple: where it stands in the indices,
-// and the axis of data that it addresses, with how many positions that has.
+// A lookup is one component of an index tuple: its position in the indices, and
+// the axis of data that it addresses, with its extent.
 type lookup struct {
 	at   []int
 	axis int
 	dim  int
 }
 
-// A formula is what an operator of Random means, written from its specification
-// and without a plan: the result's shape as it is before dims are written as
-// one, and for each of its coordinates the element of data that it comes from,
-// but for what the lookups add.
+// A formula is the definition of an operator of Random, written from its
+// specification and without a plan: the shape of the result before dims are
+// flattened, and for each of its coordinates the lookups and the element of
+// data that they start from.
 type formula struct {
 	shape  []int
 	source func(out []int) (data []int, lookups []lookup)
-	bound  func(index []int) (axis, dim int) // what the component at a place of the indices addresses
-	flat   bool                              // a lookup counts elements of data, in row-major order
+	bound  func(index []int) (axis, dim int) // axis of data, and its extent, that the component at a position of the indices addresses
+	flat   bool                              // a lookup counts elements of data in row-major order
 }
 
-// formulaOf is the formula of an operator over data and indices of the given
-// shapes.
+// formulaOf returns the formula of an operator for data and indices of the
+// given shapes.
 func formulaOf(op garner.Op, ds, is []int) formula {
 	switch o := op.(type) {
 	case gather:
@@ -125,9 +125,9 @@ func flatFormula(ds, is []int) formula {
 	}
 }
 
-// As elements along one axis, or gather, with a dim of 1 for an operand without
-// dims. What the result has of such dims is of one position, so that it may be
-// left out without a trace in its order.
+// elementsFormula along one axis, or gatherFormula, with a dim of 1 for an
+// operand of rank 0. The result has one position along such a dim, so leaving
+// the dim out does not change the order.
 func scalarsFormula(s scalars, ds, is []int) formula {
 	d, q := ds, is
 	if len(d) == 0 {
@@ -159,8 +159,7 @@ func scalarsFormula(s scalars, ds, is []int) formula {
 	return f
 }
 
-// The specification of stablehlo.gather, step by step, but for what becomes of
-// a start outside.
+// The specification of stablehlo.gather, step by step, but for starts outside.
 func windowsFormula(w windows, ds, is []int) formula {
 	n := w.numbers
 	pick := func(from []int, dims []int) (in, out []int) {
@@ -188,7 +187,7 @@ func windowsFormula(w windows, ds, is []int) formula {
 		shape: shape,
 		source: func(out []int) ([]int, []lookup) {
 			offset, batch := pick(out, n.OffsetDims)
-			// batch_index with a colon where index_vector_dim is.
+			// batch_index with a colon at index_vector_dim.
 			index := batch
 			if n.IndexVectorDim < len(is) {
 				index = slices.Insert(slices.Clone(batch), n.IndexVectorDim, 0)
@@ -222,8 +221,8 @@ func windowsFormula(w windows, ds, is []int) formula {
 	}
 }
 
-// resolved is the position that an index means, by the policies' own words: -1
-// for a fill; ok is false where it is refused.
+// resolved returns the position of an index under the policies of a case, -1
+// for a fill; ok is false where the index is refused.
 func resolved(c Case, v garner.Index, dim int) (at int, ok bool) {
 	i := new(big.Int).SetUint64(v.Bits)
 	if !v.Unsigned {
@@ -264,7 +263,7 @@ func each(shape []int, visit func(c []int)) {
 	}
 }
 
-// flatten is where a coordinate stands in row-major order.
+// flatten returns the row-major position of a coordinate.
 func flatten(c, shape []int) int {
 	at := 0
 	for i, d := range shape {
@@ -273,7 +272,7 @@ func flatten(c, shape []int) int {
 	return at
 }
 
-// elementsOf are the bits of every element in row-major order.
+// elementsOf returns the bits of every element in row-major order.
 func elementsOf(t *testing.T, x garner.Tensor) []string {
 	t.Helper()
 	if x.DType() == garner.String {
@@ -299,8 +298,8 @@ func elementsOf(t *testing.T, x garner.Tensor) []string {
 	return list
 }
 
-// TestFormulas holds the definition of a plan, which is what every executor is
-// held against, against formulas that know no plan.
+// TestFormulas holds the definition of a plan, against which executors are
+// tested, against formulas that use no plan.
 func TestFormulas(t *testing.T) {
 	const seeds = 4000
 	kinds, refusals := map[string]int{}, 0
@@ -311,7 +310,7 @@ func TestFormulas(t *testing.T) {
 		kinds[fmt.Sprintf("%T", c.bare)]++
 		got, err := garner.Reference(c.Op, c.Data, c.Indices)
 
-		var first []int // where the first refused index stands
+		var first []int // position of the first refused index
 		axis, refused, components := 0, 0, c.vector < 0 || is[c.vector] > 0
 		if components {
 			each(is, func(index []int) {

@@ -1,5 +1,6 @@
-// Package gathertest is what every executor of plans must pass: random gathers
-// held against the definition, and laws that need no expected values.
+// Package gathertest tests executors of plans: it holds them against the
+// definition on random gathers, and against laws, which need no expected
+// values.
 package gathertest
 
 import (
@@ -15,7 +16,7 @@ import (
 )
 
 // An Executor runs an operator: garner.GatherContext, or another that must
-// answer as it does.
+// return the same results and errors.
 type Executor func(ctx context.Context, op garner.Op, data, indices garner.Tensor) (garner.Tensor, error)
 
 // Equal reports whether two tensors agree in dtype, shape and every bit.
@@ -45,7 +46,7 @@ func bytesOf(t garner.Tensor) ([]byte, error) {
 	if b, err := t.Bytes(); err == nil && !t.DType().Packed() {
 		return b, nil
 	}
-	c, err := t.Clone() // bits of a packed byte beyond the last element become 0
+	c, err := t.Clone() // a clone clears the unused bits of the last byte
 	if err != nil {
 		return nil, err
 	}
@@ -60,9 +61,8 @@ func stringsOf(t garner.Tensor) ([]string, error) {
 	return garner.Values[string](c)
 }
 
-// Check runs op by the definition, on one core and on all, over the operands as
-// they are and over strided views of them, and wants the same result every
-// time.
+// Check runs op by the definition, on one core and on all, over the operands
+// and over strided views of them. Every result must equal want.
 func Check(t testing.TB, op garner.Op, data, indices, want garner.Tensor) {
 	t.Helper()
 	for name, run := range forms() {
@@ -81,8 +81,8 @@ func Check(t testing.TB, op garner.Op, data, indices, want garner.Tensor) {
 	}
 }
 
-// CheckError runs op in every form and wants an error of the class every time.
-// It returns the message, which all forms must share.
+// CheckError runs op in every form. Every run must fail with an error of the
+// class and the same message, which CheckError returns.
 func CheckError(t testing.TB, op garner.Op, data, indices garner.Tensor, class error) string {
 	t.Helper()
 	message := ""
@@ -124,11 +124,11 @@ func forms() map[string]Executor {
 		"one core":  prepared(1),
 		"3 threads": prepared(3),
 		"strided operands": func(ctx context.Context, op garner.Op, data, indices garner.Tensor) (garner.Tensor, error) {
-			d, err := spread(data)
+			d, err := strided(data)
 			if err != nil {
 				return garner.Tensor{}, err
 			}
-			i, err := spread(indices)
+			i, err := strided(indices)
 			if err != nil {
 				return garner.Tensor{}, err
 			}
@@ -137,9 +137,9 @@ func forms() map[string]Executor {
 	}
 }
 
-// spread is the same tensor as a view whose strides run backwards along the
-// first axis and leave gaps along the last.
-func spread(t garner.Tensor) (garner.Tensor, error) {
+// strided returns the same tensor as a view with negative strides along the
+// first axis and gaps along the last.
+func strided(t garner.Tensor) (garner.Tensor, error) {
 	if t.Rank() == 0 || t.Len() == 0 {
 		return t, nil
 	}
@@ -166,15 +166,15 @@ type Case struct {
 	Data, Indices garner.Tensor
 	About         string
 
-	bare     garner.Op // without the policies that follow
+	bare     garner.Op // without the policies below
 	negative garner.Negative
 	outside  garner.Outside
 	fill     garner.Tensor
-	vector   int // the dim of the indices along which tuples lie; -1: tuples of one
+	vector   int // dim of the indices that holds the tuples; -1: each index is a tuple
 }
 
-// The operators that Random makes: the same lowerings as the dialects', with
-// every choice free.
+// The operators that Random returns: the lowerings of the dialects, with every
+// choice free.
 type (
 	gather   struct{ axis, batch int }
 	gatherND struct{ batch, flatten int }
@@ -183,9 +183,9 @@ type (
 		align garner.Alignment
 	}
 	flat    struct{ all bool } // all: the result is flat too
-	scalars struct {           // operands of rank 0 count as vectors of one
+	scalars struct {           // operands of rank 0 count as vectors of one element
 		axis  int
-		along bool // one element per index, else slices
+		along bool // one element per index; else slices
 	}
 	windows struct {
 		numbers garner.DimensionNumbers
@@ -235,9 +235,8 @@ func (w windows) Lower(l *garner.Lowering) { l.Windows(w.numbers, w.sizes, false
 
 var integers = []garner.DType{garner.I64, garner.I32, garner.I8, garner.I16, garner.U8, garner.U16, garner.U32, garner.U64, garner.I4, garner.U4, garner.I2, garner.U2, garner.U1}
 
-// Random is the gather that a seed means: any operator, dtype, shape, view and
-// policy; most of its indices are inside, and in about one of four cases some
-// are not.
+// Random returns the gather of a seed: any operator, dtype, shape, view and
+// policy. Most indices are inside; in about one of four gathers some are not.
 func Random(seed uint64) Case {
 	r := rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15))
 	dim := func() int {
@@ -361,9 +360,10 @@ func Random(seed uint64) Case {
 	return c
 }
 
-// randomWindows makes dimension numbers for data, the indices that go with
-// them, and the dim along which their tuples lie, -1 where they are of one.
-// starts are the dims of the indices that neither batch nor hold tuples.
+// randomWindows returns dimension numbers for data, the shape of the indices
+// that fit them, and the dim of the indices that holds the tuples, -1 where
+// each index is a tuple. starts are the dims of the indices that are neither
+// batch dims nor that one.
 func randomWindows(r *rand.Rand, data, starts []int) (w windows, indices []int, vector int) {
 	dims := r.Perm(len(data))
 	batching := dims[:r.IntN(len(dims)+1)/2]
@@ -386,7 +386,8 @@ func randomWindows(r *rand.Rand, data, starts []int) (w windows, indices []int, 
 	slices.Sort(collapsed)
 	mapped := free[:r.IntN(len(free)+1)]
 
-	// The dims of the indices: -1 and data's number for one that batches.
+	// The dims of the indices; batches is the dim of data that a batch dim
+	// goes with, else -1.
 	type dim struct{ extent, batches int }
 	var list []dim
 	for _, n := range starts {
@@ -420,8 +421,8 @@ func randomWindows(r *rand.Rand, data, starts []int) (w windows, indices []int, 
 	return w, indices, vector
 }
 
-// tensor is a tensor of random bits, as often as not a view: permuted, with
-// gaps, backwards, or begun in the middle.
+// tensor returns a tensor of random bits, in half of the cases a view:
+// permuted, with gaps, backwards, or with an offset.
 func tensor(r *rand.Rand, d garner.DType, shape []int) garner.Tensor {
 	perm := r.Perm(len(shape))
 	if r.IntN(2) == 0 {
@@ -474,8 +475,8 @@ func tensor(r *rand.Rand, d garner.DType, shape []int) garner.Tensor {
 	return t
 }
 
-// fillIndices overwrites random bits with positions that the axes have, and
-// leaves some of them as they are where bad is set.
+// fillIndices overwrites random bits with positions inside the axes. With bad,
+// it leaves some random.
 func fillIndices(r *rand.Rand, c Case, bad bool) {
 	p, err := garner.NewPlan(c.Op, c.Data.Spec(), c.Indices.Spec())
 	if err != nil {
@@ -491,8 +492,8 @@ func fillIndices(r *rand.Rand, c Case, bad bool) {
 			dim = p.Axes[c.component(i)].Dim
 		}
 		if dim > 0 {
-			// A type too narrow for the position keeps its low bits, which are
-			// a smaller position.
+			// In a type too narrow for the position, its low bits
+			// are a smaller position.
 			v := r.IntN(dim)
 			if bits := c.Indices.DType().Bits(); bits < 32 {
 				top := 1 << bits
@@ -508,7 +509,7 @@ func fillIndices(r *rand.Rand, c Case, bad bool) {
 	}
 }
 
-// component is which component of its tuple the i-th index is.
+// component returns which component of its tuple the i-th index is.
 func (c Case) component(i int) int {
 	if c.vector < 0 {
 		return 0
@@ -520,8 +521,8 @@ func (c Case) component(i int) int {
 	return i % shape[c.vector]
 }
 
-// Against holds an executor against the definition on the gather that a seed
-// means: the same result, bit for bit, or the same error.
+// Against holds an executor against the definition on the gather of a seed: the
+// same result, bit for bit, or the same error.
 func Against(t testing.TB, run Executor, seed uint64) {
 	t.Helper()
 	c := Random(seed)

@@ -8,15 +8,15 @@ import (
 	"github.com/garner-go/garner"
 )
 
-// TestResultsIntoViews holds gathers into views, with gaps, permuted and
-// backwards, against the definition, and runs of one Prepared over operands
-// whose strides change between them.
+// TestResultsIntoViews holds gathers into views (with gaps, permuted,
+// backwards) against the definition, and runs of one Prepared whose operands
+// change their strides.
 func TestResultsIntoViews(t *testing.T) {
 	for seed := range uint64(3000) {
 		c := Random(2_000_000 + seed)
 		want, err := garner.Reference(c.Op, c.Data, c.Indices)
 		if err != nil {
-			continue // Against holds what is refused
+			continue // Against covers refusals
 		}
 		p, err := garner.Prepare(c.Op, c.Data.Spec(), c.Indices.Spec())
 		if err != nil {

@@ -9,14 +9,14 @@ import (
 	"github.com/garner-go/garner"
 )
 
-// A Law is an equation between gathers. It needs no expected values, so any
-// executor can stand on its two sides.
+// A Law is an equation between gathers. It needs no expected values, so it
+// tests any executor.
 type Law struct {
 	Name string
 	Hold func(t testing.TB, run Executor, seed uint64)
 }
 
-// Laws are the equations that every executor keeps.
+// Laws lists the equations that hold for every executor.
 var Laws = []Law{
 	{"compose", compose},
 	{"identity", identity},
@@ -27,8 +27,8 @@ var Laws = []Law{
 	{"batch-as-loop", batchAsLoop},
 }
 
-// A bench is where a law is tried: a source of random operands, and an executor
-// whose errors end the test.
+// A bench tests a law: a source of random operands, and an executor whose
+// errors end the test.
 type bench struct {
 	testing.TB
 	*rand.Rand
@@ -56,13 +56,13 @@ func (b bench) equal(law string, left, right garner.Tensor) {
 	}
 }
 
-// data is a random tensor, of some dtype and of the given shape.
+// data returns a random tensor of the given shape and of some dtype.
 func (b bench) data(shape ...int) garner.Tensor {
 	types := garner.DTypes()
 	return tensor(b.Rand, types[b.IntN(len(types))], shape)
 }
 
-// below is n random positions under dim; none where dim is 0.
+// below returns n random positions less than dim; none where dim is 0.
 func (b bench) below(dim, n int) []int64 {
 	if dim == 0 {
 		n = 0
@@ -163,7 +163,7 @@ func elementsAsND(t testing.TB, run Executor, seed uint64) {
 	b.equal("GatherElements = GatherND of whole coordinates", left, right)
 }
 
-// batchAsLoop: a batch axis is a loop over its positions.
+// batchAsLoop: a batch axis equals a loop over its positions.
 func batchAsLoop(t testing.TB, run Executor, seed uint64) {
 	b := newBench(t, run, seed)
 	batches := 1 + b.IntN(4)

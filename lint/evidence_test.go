@@ -255,7 +255,7 @@ func tensor(v values) (garner.Tensor, error) {
 // TestMeanings holds what the rules take for an operator's own meaning against
 // the operators.
 func TestMeanings(t *testing.T) {
-	for _, e := range slices.Concat(bad, negative) {
+	for _, e := range slices.Concat(outsideAnswers, negativeAnswers) {
 		o, err := operators.Find(e.Operator, 0)
 		if err != nil {
 			t.Fatal(err)

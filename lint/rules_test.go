@@ -13,15 +13,15 @@ import (
 	"github.com/garner-go/garner/model"
 )
 
-// A gather is what a test's model is made of.
+// A gather describes the model of a test.
 type gather struct {
 	op            string
 	data, indices *model.Value
-	axis          *model.Value // of OpenVINO's Gather
+	axis          *model.Value // input of OpenVINO's Gather
 	attributes    map[string]any
 }
 
-// of makes the model. Values that come from nowhere are its inputs.
+// model returns the model. Values without a node or a constant are its inputs.
 func (g gather) model() *model.Model {
 	m := &model.Model{Path: "m.onnx", Format: "ONNX", Graph: &model.Graph{}}
 	if strings.HasPrefix(g.op, "openvino.") {
@@ -56,14 +56,14 @@ func (g gather) model() *model.Model {
 	return m
 }
 
-// held is a constant.
+// held returns a constant.
 func held(t garner.Tensor) *model.Value {
 	return &model.Value{Name: "c", Spec: t.Spec(), Constant: model.NewConstant("c", t.Spec(), func() (garner.Tensor, error) { return t, nil })}
 }
 
 func i64(shape []int, values ...int64) *model.Value { return held(garner.Of(values, shape...)) }
 
-// given is an input of the model.
+// given returns an input of the model.
 func given(spec string) *model.Value {
 	s, err := garner.ParseSpec(spec)
 	if err != nil {
@@ -72,27 +72,27 @@ func given(spec string) *model.Value {
 	return &model.Value{Name: "in", Spec: s}
 }
 
-// huge is a constant that is never read.
+// huge returns a constant that must not be read.
 func huge(spec string) *model.Value {
 	v := given(spec)
 	v.Constant = model.NewConstant("huge", v.Spec, func() (garner.Tensor, error) { return garner.Tensor{}, errors.New("it is read") })
 	return v
 }
 
-// made is what an operator makes of others.
+// made returns the output of an operator.
 func made(op, spec string, of ...*model.Value) *model.Value {
 	v := given(spec)
 	v.From = &model.Node{Name: op, At: "node 0", Op: op, Inputs: of, Outputs: []*model.Value{v}}
 	return v
 }
 
-// bounded are indices of which nothing is known but that something bounds them.
+// bounded returns indices of unknown values that the model bounds.
 func bounded(spec string) *model.Value { return made("Clip", spec, given(spec)) }
 
 func batch(n int64) map[string]any { return map[string]any{"batch_dims": n} }
 func axis(n int64) map[string]any  { return map[string]any{"axis": n} }
 
-// tests are, for each rule, models that meet it and models that do not.
+// tests has, for each rule, models with its finding and models without.
 var tests = []struct {
 	rule string
 	has  []meets
@@ -105,7 +105,7 @@ var tests = []struct {
 		{gather{op: "openvino.Gather-7", data: given("f32[5,2]"), indices: i64([]int{1}, -1)}, Error, "openvino onnxruntime tensorflow torch jax", "OpenVINO writes zeros, ONNX Runtime counts it from the end"},
 		{gather{op: "openvino.Gather-8", data: given("f32[?,2]"), indices: i64([]int{1}, -1)}, Warning, "tensorflow torch", "TensorFlow refuses"},
 		{gather{op: "openvino.GatherND-8", data: given("f32[5,2]"), indices: i64([]int{1, 2}, 0, -2)}, Error, "openvino onnxruntime tensorflow webnn", "indices[0,1] = -2 is negative: OpenVINO counts it from the end"},
-		// Through what keeps the order, and a type that holds every value.
+		// Through operators that keep the order, and a cast to a type that holds every value.
 		{gather{op: "onnx.GatherElements-13", data: given("f32[5]"), indices: made("Reshape", "i64[2]", made("Cast", "i64[2,1]", held(garner.Of([]int32{0, -1}, 2, 1))), i64([]int{1}, 2))},
 			Warning, "torch", "indices[1] = -1 is negative: PyTorch refuses it"},
 		{gather{op: "openvino.GatherElements-6", data: given("f32[5]"), indices: held(garner.Of([]int8{0, -1}, 2))}, Error, "openvino onnxruntime torch jax webnn", "counts it from the end"},
@@ -148,7 +148,7 @@ var tests = []struct {
 		{gather{op: "openvino.GatherElements-6", data: given("f32[5]"), indices: given("i32[2]"), attributes: axis(0)}, Note, "openvino onnxruntime torch jax", "OpenVINO refuses it"},
 	}, []gather{
 		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: made("ArgMax", "i64[?]", given("f32[?,5]"))},
-		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: made("Where", "i64[?]", given("bool[?]"), i64(nil, 1), i64(nil, 0))}, // its condition is no index
+		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: made("Where", "i64[?]", given("bool[?]"), i64(nil, 1), i64(nil, 0))}, // indices come from the constants; the input is the condition
 		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: made("Shape", "i64[2]", given("f32[?,5]"))},
 		{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: given("i64[?,1]")}, // L.3
 	}},
@@ -294,7 +294,7 @@ var tests = []struct {
 	{"L.23", []meets{
 		{gather{op: "openvino.Gather-8", data: huge("f32[65536,8192]"), indices: bounded("i64[1]")}, Note, "onnxruntime", `the constant "huge" is f32[65536,8192], 2147483648 bytes`},
 	}, []gather{
-		{op: "onnx.Gather-13", data: huge("f32[65536,8192]"), indices: bounded("i64[1]")}, // it is one already
+		{op: "onnx.Gather-13", data: huge("f32[65536,8192]"), indices: bounded("i64[1]")}, // an ONNX model already
 		{op: "openvino.Gather-8", data: huge("f32[65536,8191]"), indices: bounded("i64[1]")},
 		{op: "openvino.Gather-8", data: given("f32[65536,8192]"), indices: bounded("i64[1]")},
 	}},
@@ -311,7 +311,7 @@ var tests = []struct {
 		{op: "onnx.GatherND-13", data: given("f32[1,3]"), indices: bounded("i64[4,1]"), attributes: batch(1)}, // L.6
 		{op: "onnx.GatherND-13", data: given("f32[]"), indices: bounded("i64[4,0]")},                          // L.25
 		{op: "openvino.Gather-8", data: given("f32[2,3]"), indices: bounded("i64[2,2]"), axis: i64(nil, 1), attributes: batch(-3)},
-		// Sizes that an int of 32 bits does not count.
+		// Sizes beyond an int of 32 bits.
 		{op: "onnx.Gather-13", data: huge("f32[262144,89600]"), indices: bounded("i64[70000]")},
 		{op: "onnx.GatherND-13", data: huge("f32[262144,8960,3]"), indices: bounded("i64[262144,1]"), attributes: batch(1)},
 		{op: "onnx.GatherElements-13", data: huge("f32[262144,89600]"), indices: bounded("i64[262144,3]"), attributes: axis(1)},
@@ -332,7 +332,7 @@ var tests = []struct {
 	}},
 }
 
-// meets is a model with a rule's finding.
+// meets is a model with a finding of a rule, and the finding.
 type meets struct {
 	gather   gather
 	severity Severity
@@ -340,7 +340,7 @@ type meets struct {
 	message  string
 }
 
-// findings judges a model, and gives those of one rule.
+// findings returns the findings of one rule in a model.
 func findings(t *testing.T, m *model.Model, rule string, o Options) []Finding {
 	t.Helper()
 	all, err := Model(context.Background(), m, o)
@@ -355,6 +355,7 @@ func words(list []Runtime) string {
 	return fmt.Sprint(list)
 }
 
+// TestRules holds each rule against models with and without its finding.
 func TestRules(t *testing.T) {
 	tried := map[string]bool{}
 	for _, tt := range tests {

@@ -233,20 +233,10 @@ func View(dtype garner.DType, b []byte, shape ...int) (garner.Tensor, error) {
 // Bytes gives the size of the elements in bytes, 0 for strings; ok is false where
 // it overflows an int64.
 func (c *Constant) Bytes() (n int64, ok bool) {
-	bits := int64(c.Spec.DType.Bits())
-	for _, d := range c.Spec.Dims {
-		if d.Min == 0 {
-			return 0, true
-		}
+	if c.Spec.DType == garner.String {
+		return 0, true
 	}
-	n = 1
-	for _, d := range c.Spec.Dims {
-		if n > (1<<63-8)/max(bits, 1)/int64(d.Min) {
-			return 0, false
-		}
-		n *= int64(d.Min)
-	}
-	return (n*bits + 7) / 8, true
+	return c.Spec.Bytes()
 }
 
 // Nodes ranges over all nodes. The nodes of a sub-graph follow the node that

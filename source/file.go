@@ -170,22 +170,20 @@ func (f *File) open(segments []Segment) error {
 // with unknown dims, of strings, or of more bytes than an int counts is an error.
 func sizeOf(spec garner.Spec) (int64, error) {
 	shape, ok := spec.Shape()
-	width := spec.DType.Bits()
 	if !ok || len(shape) > garner.MaxRank {
 		return 0, garner.Errorf(garner.ErrShape, "an array needs all its dims, %d at most, and is %s", garner.MaxRank, spec)
 	}
-	if width == 0 {
+	if spec.DType.Bits() == 0 {
 		return 0, garner.Errorf(garner.ErrDType, "an array of %s has no bytes; its elements must be of a fixed width", spec.DType)
 	}
-	n, ok := shape.Len()
-	if !ok {
+	if _, ok := shape.Len(); !ok {
 		return 0, garner.Errorf(garner.ErrShape, "%s holds more elements than an int can count", spec)
 	}
-	high, low := bits.Mul64(uint64(n), uint64(width))
-	if high > 0 || low > math.MaxInt64-7 || (low+7)/8 > math.MaxInt {
+	n, ok := spec.Bytes()
+	if !ok || n > math.MaxInt {
 		return 0, garner.Errorf(garner.ErrShape, "%s has more bytes than an int can count", spec)
 	}
-	return int64(low+7) / 8, nil
+	return n, nil
 }
 
 // dense refuses strides that leave gaps between elements or share elements.

@@ -37,7 +37,8 @@ var warmCases = []struct {
 }
 
 // BenchmarkWarm compares Gather and GatherInto from a file in the page cache with
-// Prepared.Run over the file's mapping. Each iteration times, one after the other,
+// Prepared.Run over the file's mapping. Each iteration times, one after the other
+// and in another order each time,
 //
 //	a plain copy of the result
 //	Gather, to a Writer that copies into memory
@@ -143,8 +144,10 @@ func timeWarm(b *testing.B, op garner.Op, data *File, view, at garner.Tensor, th
 		func() error { return prepared.Run(ctx, view, at, out) },
 	}
 	times := make([][]time.Duration, len(steps))
+	r := rand.New(rand.NewPCG(15, 2))
 	once := func(keep bool) {
-		for i, step := range steps {
+		for _, i := range r.Perm(len(steps)) {
+			step := steps[i]
 			if !keep {
 				clear(dst)
 			}

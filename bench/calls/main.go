@@ -1,8 +1,16 @@
-// Command calls times single calls of source.GatherInto on a table that it has
-// opened, beside those of garner.GatherInto on a copy of it in memory, and
-// prints them as one line of JSON: tables.py runs it.
+// Command calls times single calls of garner on arrays that it opens once, and
+// prints the times as one line of JSON. tables.py runs it.
 //
 //	calls [-dtype f32 -shape ?,40 -offset 64] [-calls 5] [-memory] TABLE INDICES
+//	calls -op gather|gathernd|elements [-axis 0] [-calls 5] DATA.npy INDICES.npy
+//
+// The first form times source.GatherInto on rows of a table of any format; with
+// -memory, garner.GatherInto on a copy of it in memory too.
+//
+// The second form times Prepared.Run, source.GatherInto and source.Gather on the
+// same two mapped files, and a plain copy of the result, in turns. Every way runs
+// once before that, so that all pages are in memory. A process that is pinned to
+// one core gathers on one core.
 package main
 
 import (
@@ -50,9 +58,22 @@ func run() error {
 	offset := flag.Int64("offset", 0, "of the first byte of a file without a header")
 	calls := flag.Int("calls", 5, "how often each is called")
 	memory := flag.Bool("memory", false, "gather from a copy in memory too")
+	kind := flag.String("op", "", "compare the ways of running gather, gathernd or elements on two mapped .npy files")
+	axis := flag.Int("axis", 0, "of -op gather and -op elements")
 	flag.Parse()
 	if flag.NArg() != 2 {
 		return fmt.Errorf("calls takes TABLE and INDICES; %d were given", flag.NArg())
+	}
+	if *kind != "" {
+		op, err := operator(*kind, *axis)
+		if err != nil {
+			return err
+		}
+		t, err := warmCalls(op, flag.Arg(0), flag.Arg(1), *calls)
+		if err != nil {
+			return err
+		}
+		return json.NewEncoder(os.Stdout).Encode(t)
 	}
 	o := catalog.ArrayOptions{Offset: *offset}
 	var err error

@@ -17,6 +17,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/limits"
+	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/operators"
 	"github.com/spf13/cobra"
 )
@@ -310,19 +311,9 @@ func (b *bencher) prepare(op garner.Op, data, indices garner.Tensor) (err error)
 
 // fits refuses operands and results that do not fit memory together.
 func fits(plan *garner.Plan, outputs float64, operands ...garner.Tensor) error {
-	n := outputs
-	for _, d := range plan.Out {
-		n *= float64(d)
-	}
-	size := func(d garner.DType, n float64) float64 {
-		if d == garner.String {
-			return n * 16 // a header
-		}
-		return n / 8 * float64(d.Bits())
-	}
-	all := size(plan.DType, n)
+	all := outputs * run.Memory(garner.SpecOf(plan.DType, plan.Out...))
 	for _, x := range operands {
-		all += size(x.DType(), float64(x.Len()))
+		all += run.Memory(x.Spec())
 	}
 	if all > memory() {
 		return garner.Errorf(garner.ErrShape, "bench holds DATA, INDICES and the result %s%s in memory, %s together, and this machine has %s; measure a smaller gather",
@@ -388,9 +379,6 @@ func (b *bencher) time(ctx context.Context, spend time.Duration) (*timing, error
 		MedianNS: max(times[len(times)/2]-clock, 1), MinNS: max(times[0]-clock, 1),
 		OutputShape: append([]int{}, b.out.Shape()...), OutputBytes: volume(b.out.DType(), int64(b.out.Len())),
 		Kernel: r.Kernel, Regime: r.String(), Threads: b.threads, ThreadsUsed: r.Threads,
-	}
-	if b.out.DType().Packed() && b.out.Len()*b.out.DType().Bits()%8 != 0 {
-		t.OutputBytes++ // begun
 	}
 	if n := b.out.Len(); n > 0 {
 		per := int64(r.SliceSize) // bits, bytes or strings

@@ -9,6 +9,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/format/layout"
+	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/internal/terminal"
 	"github.com/garner-go/garner/operators"
 	"github.com/spf13/cobra"
@@ -307,14 +308,8 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 // newResult makes the memory for a result, unless the machine has not so much:
 // to ask for it would end the process.
 func newResult(plan *garner.Plan) (garner.Tensor, error) {
-	n, ok := plan.Out.Len()
-	const header = 16 // bytes of a string without its text
-	bits := plan.DType.Bits()
-	if plan.DType == garner.String {
-		bits = 8 * header
-	}
-	// Not exact, which does not matter to a machine's size.
-	if size := float64(n) / 8 * float64(bits); !ok || size > memory() {
+	_, ok := plan.Out.Len()
+	if size := run.Memory(garner.SpecOf(plan.DType, plan.Out...)); !ok || size > memory() {
 		return garner.Tensor{}, garner.Errorf(garner.ErrShape, "the result %s%s takes %s, and this machine has %s of memory; gather fewer rows at a time",
 			plan.DType, plan.Out, gib(size), gib(memory()))
 	}

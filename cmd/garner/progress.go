@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/internal/terminal"
 )
 
@@ -13,11 +14,8 @@ func (p *program) meter(what string, bytes int64) *terminal.Meter {
 	return m
 }
 
-// volume is how many bytes elements take in memory, strings without their text.
+// volume returns how many bytes elements take in memory, strings without their
+// text.
 func volume(d garner.DType, elements int64) int64 {
-	const header = 16
-	if d == garner.String {
-		return elements * header
-	}
-	return elements/8*int64(d.Bits()) + elements%8*int64(d.Bits())/8
+	return int64(run.Memory(garner.SpecOf(d, int(elements))))
 }

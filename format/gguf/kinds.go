@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/float"
 	"github.com/garner-go/garner/source"
 )
 
@@ -151,21 +152,9 @@ func affine(dst *[4 * blockSize]byte, d, m float32, q *[blockSize]int8) {
 	}
 }
 
-// half converts an f16 to f32, which is exact. A NaN keeps its payload and becomes
-// quiet.
+// half reads an f16. A NaN keeps its payload and becomes quiet.
 func half(src []byte) float32 {
-	h := uint32(binary.LittleEndian.Uint16(src))
-	sign, exponent, fraction := h>>15<<31, h>>10&31, h&1023
-	switch {
-	case exponent == 31 && fraction != 0:
-		return math.Float32frombits(sign | 0x7fc00000 | fraction<<13)
-	case exponent == 31:
-		return math.Float32frombits(sign | 0x7f800000)
-	case exponent == 0:
-		// A multiple of 2^-24, which is a normal number in f32.
-		return math.Float32frombits(math.Float32bits(float32(fraction)*0x1p-24) | sign)
-	}
-	return math.Float32frombits(sign | (exponent+127-15)<<23 | fraction<<13)
+	return float.Float16.Decode(uint64(binary.LittleEndian.Uint16(src)))
 }
 
 // indefinite is the NaN of an invalid operation on x86, where the reference's values

@@ -2,7 +2,6 @@ package layout
 
 import (
 	"io"
-	"math/bits"
 
 	"github.com/garner-go/garner"
 )
@@ -136,14 +135,13 @@ func (w *Writer) Close() error {
 // dtype are a garner.ErrDType.
 func Size(spec garner.Spec) (size, count int64, err error) {
 	shape, ok := spec.Shape()
-	width := spec.DType.Bits()
-	if width == 0 {
+	if spec.DType.Bits() == 0 {
 		return 0, 0, garner.Errorf(garner.ErrDType, "an array of %s has no bytes; its elements must be of a fixed width", spec.DType)
 	}
 	n, fits := shape.Len()
-	high, low := bits.Mul64(uint64(n), uint64(width))
-	if !ok || !fits || high != 0 || low > 1<<63-8 {
+	size, counts := spec.Bytes()
+	if !ok || !fits || !counts {
 		return 0, 0, garner.Errorf(garner.ErrShape, "%s has dims that are not known, or more bytes than can be counted; gather fewer rows at a time", spec)
 	}
-	return int64(low+7) / 8, int64(n), nil
+	return size, int64(n), nil
 }

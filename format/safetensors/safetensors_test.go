@@ -386,9 +386,13 @@ func TestWriteRefuses(t *testing.T) {
 			t.Errorf("%q: %d bytes were written before the error", tt.message, b.Len())
 		}
 	}
-	half := must(garner.FromStrided(garner.F64, make([]byte, 8), 0, []int{math.MaxInt / 4}, []int{0}))
+	large := must(garner.FromStrided(garner.F64, make([]byte, 8), 0, []int{math.MaxInt / 32}, []int{0})) // 2^61 - 8 bytes
 	if math.MaxInt > math.MaxInt32 {
-		refused(t, Write(io.Discard, []Named{{"a", half}, {"b", half}}, nil), ErrFormat, "garner: ", `up to tensor "b" the tensors have more bytes than can be counted`)
+		var many []Named
+		for name := 'a'; name <= 'i'; name++ {
+			many = append(many, Named{string(name), large})
+		}
+		refused(t, Write(io.Discard, many, nil), ErrFormat, "garner: ", `up to tensor "i" the tensors have more bytes than can be counted`)
 	}
 }
 

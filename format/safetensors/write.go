@@ -194,19 +194,15 @@ func (n described) check(seen map[string]bool) (dtype string, size uint64, err e
 	}
 	seen[n.name] = true
 	count, _ := n.shape.Len()
-	size = uint64(count)
-	if w := uint64(d.Bits()); w >= 8 {
-		// A view with strides of 0 may have more elements than memory has bytes.
-		var overflow uint64
-		if overflow, size = bits.Mul64(size, w/8); overflow != 0 {
-			return "", 0, formatError("tensor %s is %s%s, more bytes than can be counted; write a part of it", quote(n.name), d, n.shape)
-		}
-	} else if size%(8/w) != 0 {
+	if d.Packed() && count%(8/d.Bits()) != 0 {
 		return "", 0, formatError("tensor %s is %s%s, whose %d elements fill no whole number of bytes, as the format asks; add one element", quote(n.name), d, n.shape, count)
-	} else {
-		size /= 8 / w
 	}
-	return dtypes[at].name, size, nil
+	// A view with strides of 0 may have more elements than memory has bytes.
+	bytes, ok := garner.SpecOf(d, n.shape...).Bytes()
+	if !ok {
+		return "", 0, formatError("tensor %s is %s%s, more bytes than can be counted; write a part of it", quote(n.name), d, n.shape)
+	}
+	return dtypes[at].name, uint64(bytes), nil
 }
 
 // appendString appends a JSON string with a minimum of escapes, as the reference

@@ -1,11 +1,10 @@
-// Package corpus holds garner against recorded answers: it reads the cases of
-// .jsonl corpora and of ONNX's test directories, runs them, and says which are
-// answered as recorded.
+// Package corpus holds garner against recorded answers. It reads the cases of
+// .jsonl corpora and of ONNX's test directories, runs them, and reports which
+// pass.
 //
-// The form of a corpus is described beside the corpora themselves, in
-// testdata/conformance/README.md. Reading is strict: a field that is not known,
-// or given twice, makes its case fail, so that nothing a case asks for is passed
-// over in silence.
+// testdata/conformance/README.md describes the format of a corpus. Reading is
+// strict: a field that is unknown, or given twice, fails its case, so that no
+// request of a case is ignored.
 package corpus
 
 import (
@@ -23,26 +22,27 @@ import (
 	"github.com/garner-go/garner"
 )
 
-// maxLine is how long a line of a corpus may be, and maxBytes how large a tensor
-// that is described rather than spelled out, or a result: what a hostile corpus
-// can make the program allocate.
+// maxLine is the longest line of a corpus, in bytes. maxBytes is the largest
+// result, and the largest tensor that a case describes without listing its
+// elements, in bytes. They bound what a hostile corpus makes the program
+// allocate.
 const (
 	maxLine  = 64 << 20
 	maxBytes = 512 << 20
 )
 
-// A Status is how a case ended.
+// A Status is the outcome of a case.
 type Status string
 
-// The statuses of a case. What is not understood is a failure; skipped is only
-// what a machine of 32 bits is too small for.
+// The statuses of a case. A case that is not understood fails. Only a case that
+// is too large for a 32-bit machine is skipped.
 const (
 	Pass Status = "pass"
 	Fail Status = "fail"
 	Skip Status = "skip"
 )
 
-// A Result is what came of one case.
+// A Result is the outcome of one case.
 type Result struct {
 	Name   string `json:"name"`
 	Op     string `json:"op"`
@@ -50,37 +50,37 @@ type Result struct {
 	Detail string `json:"detail"` // why it failed
 }
 
-// A Case is one recorded answer: an operator, its operands, and what comes of
-// them. A text that is no case is a Case all the same, whose Run fails.
+// A Case is one recorded answer: an operator, its operands, and the result or
+// the error. Text that is not understood is a Case too, whose Run fails.
 type Case struct {
 	Name   string // unique in its file
 	Op     string // DIALECT.OPERATOR-VERSION
-	Source string // the file or directory that it comes from
+	Source string // its file or directory
 
-	err        error // why it cannot be run
-	opset      int   // where Op has no version
+	err        error // why it cannot run
+	opset      int   // of ONNX, where Op has no version
 	attributes map[string]any
 	policy     policy
-	inputs     []operand // data, indices and what the operator takes beyond them
-	ir         *irModel  // the model that says all that; nil: none
+	inputs     []operand // data, indices and further inputs of the operator
+	ir         *irModel  // the model that describes the case in OpenVINO IR; nil: none
 	want       want
 }
 
-// policy is another meaning of bad indices than the operator's own.
+// policy overrides the operator's own policies.
 type policy struct {
 	negative *garner.Negative
 	outside  *garner.Outside
 }
 
-// operand is an input: what is known of it, and its value where that is known.
+// operand is an input: its spec, and its value where that is known.
 type operand struct {
 	spec  garner.Spec
 	value func() (garner.Tensor, error) // nil: not known
 }
 
-// Load reads a corpus: one case a line, each a JSON object. Lines are read one
-// by one, and what is longer than 64 MiB, or cannot be read, is a case that
-// fails. Empty lines are no cases.
+// Load reads a corpus: one case per line, each a JSON object. It reads one line
+// at a time. A line longer than 64 MiB, or that cannot be read, is a case that
+// fails. Empty lines are skipped.
 func Load(r io.Reader) iter.Seq[Case] { return load(r, "") }
 
 func load(r io.Reader, source string) iter.Seq[Case] {
@@ -119,7 +119,7 @@ func load(r io.Reader, source string) iter.Seq[Case] {
 	}
 }
 
-// readLine reads a line without keeping more than maxLine of it.
+// readLine reads a line and keeps at most maxLine bytes of it.
 func readLine(r *bufio.Reader) (line []byte, long bool, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
@@ -135,10 +135,10 @@ func readLine(r *bufio.Reader) (line []byte, long bool, err error) {
 	}
 }
 
-// Open finds the cases of files and directories: a .jsonl corpus, a directory
-// with corpora or with ONNX tests (a model.onnx beside test_data_set_N), at any
-// depth. A path that is not there, or holds no case, is an error; what goes
-// wrong later, in the reading, is a case that fails.
+// Open finds the cases of files and directories, at any depth: .jsonl corpora,
+// and ONNX tests (a model.onnx beside test_data_set_N). A path that does not
+// exist, or has no case, is an error. An error while reading is a case that
+// fails.
 func Open(paths ...string) (iter.Seq[Case], error) {
 	var all []iter.Seq[Case]
 	for _, path := range paths {
@@ -176,8 +176,8 @@ func find(path string) ([]iter.Seq[Case], error) {
 		return []iter.Seq[Case]{file(path)}, nil
 	}
 	var found []iter.Seq[Case]
-	// A file system rooted at the path follows a link that the path itself is,
-	// which WalkDir on the path would not.
+	// os.DirFS follows a link that the path itself is; WalkDir on the path
+	// does not.
 	err = fs.WalkDir(os.DirFS(path), ".", func(name string, entry fs.DirEntry, err error) error {
 		at := filepath.Join(path, filepath.FromSlash(name))
 		switch {
@@ -198,7 +198,7 @@ func find(path string) ([]iter.Seq[Case], error) {
 	return found, nil
 }
 
-// blank reports whether a file holds nothing but white space.
+// blank reports whether a file is only white space.
 func blank(path string) (bool, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -217,7 +217,7 @@ func blank(path string) (bool, error) {
 	}
 }
 
-// file is the cases of a corpus, which is open only while they are read.
+// file returns the cases of a corpus, which is open only while they are read.
 func file(path string) iter.Seq[Case] {
 	return func(yield func(Case) bool) {
 		f, err := os.Open(path)
@@ -231,8 +231,8 @@ func file(path string) iter.Seq[Case] {
 }
 
 // Dir finds every ONNX test below a directory: each test_data_set_N beside a
-// model.onnx is a case, in the order of the names. A directory that is not
-// there or holds no test is an error.
+// model.onnx is a case, in the order of the names. A directory that does not
+// exist or has no test is an error.
 func Dir(path string) (iter.Seq[Case], error) {
 	var dirs []string
 	err := fs.WalkDir(os.DirFS(path), ".", func(name string, entry fs.DirEntry, err error) error {

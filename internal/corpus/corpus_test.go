@@ -14,8 +14,8 @@ import (
 	"github.com/garner-go/garner"
 )
 
-// TestElements reads tensors in every way in which they can be given, and holds
-// them against their bytes.
+// TestElements reads tensors in every form that a case may describe them in,
+// and holds their bytes.
 func TestElements(t *testing.T) {
 	for _, tt := range []struct{ tensor, hex string }{
 		{`"dtype":"int64","shape":[2],"values":[9007199254740993,-9223372036854775808]`, "01000000000020000000000000000080"},
@@ -89,7 +89,7 @@ func TestGood(t *testing.T) {
 	}
 }
 
-// TestPolicies asks one case under every policy.
+// TestPolicies runs one case under every policy.
 func TestPolicies(t *testing.T) {
 	for policy, want := range map[string]string{
 		`{"negative":"reject","outside":"zero"}`:   `"outputs":[{"dtype":"float32","shape":[1,2],"values":[0,0]}]`,
@@ -105,8 +105,8 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// TestStrict breaks a case's text: what is not understood is a failure, and the
-// message says what.
+// TestStrict breaks the text of a case: a text that is not understood fails,
+// with a message that names the fault.
 func TestStrict(t *testing.T) {
 	for _, tt := range []struct{ from, to, detail string }{
 		{good, ``, "JSON ends early"},
@@ -193,7 +193,7 @@ func TestStrict(t *testing.T) {
 	}
 }
 
-// TestPartial asks for inference from partial shapes beside a run.
+// TestPartial runs a case that also has partial shapes to infer from.
 func TestPartial(t *testing.T) {
 	line := strings.Replace(good, `"outputs"`, `"partial_shapes":[[2,null],{"rank":[1,1]},[]],"partial_output_shape":[null,null],"outputs"`, 1)
 	if r := parseLine([]byte(line)).Run(); r.Status != Pass {
@@ -205,7 +205,7 @@ func TestPartial(t *testing.T) {
 	}
 }
 
-// TestNaN holds that any NaN will do, but where bytes ask for one.
+// TestNaN holds that any NaN passes, except where the case gives the bytes.
 func TestNaN(t *testing.T) {
 	for _, tt := range []struct {
 		dtype, data, want string
@@ -229,7 +229,7 @@ func TestNaN(t *testing.T) {
 	}
 }
 
-// TestPanic holds that a panic ends its case and nothing else.
+// TestPanic holds that a panic fails its own case only.
 func TestPanic(t *testing.T) {
 	c := parseLine([]byte(good))
 	c.inputs[1].value = func() (garner.Tensor, error) { panic("made up") }
@@ -238,8 +238,8 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// TestShapesAreFree holds that a shape costs nothing until something is asked of
-// its elements, and that what would cost too much is refused.
+// TestShapesAreFree holds that a shape allocates nothing before its elements
+// are needed, and that elements beyond the limit are refused.
 func TestShapesAreFree(t *testing.T) {
 	const huge = `{"name":"n","op":"onnx.Gather-13","attributes":{"axis":1},"inputs":[{"dtype":"u8","shape":[20000,30000]},{"dtype":"u8","shape":[3]}],"output_shape":[20000,3]}`
 	var before, after runtime.MemStats
@@ -264,7 +264,8 @@ func TestShapesAreFree(t *testing.T) {
 	}
 }
 
-// TestHugeEmpty runs cases without elements whose extents no loop gets through.
+// TestHugeEmpty runs cases without elements whose extents are too large to loop
+// over.
 func TestHugeEmpty(t *testing.T) {
 	for _, tt := range []struct{ op, attributes, data, indices, out string }{
 		{"onnx.Gather-13", `{"axis":2}`, "[B,B,0]", "[0]", "[B,B,0]"},
@@ -281,7 +282,7 @@ func TestHugeEmpty(t *testing.T) {
 	}
 }
 
-// TestLoad reads a corpus with lines of every sort.
+// TestLoad reads a corpus with lines of every kind.
 func TestLoad(t *testing.T) {
 	lines := strings.Join([]string{good, "", "  \r", "no JSON", good, `{"name":"other","op":"x.Y"}`, strings.Replace(good, `"n"`, `"last"`, 1)}, "\n")
 	var got []string
@@ -295,21 +296,21 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// endless is a line without an end, up to so many bytes.
+// endless is a line of so many bytes without an end.
 type endless struct{ left int }
 
 func (e *endless) Read(b []byte) (int, error) {
 	if e.left == 0 {
 		return 0, io.EOF
 	}
-	// The buffer comes as zeros, which are as good as any text.
+	// The buffer holds zeros, which serve as text.
 	n := min(len(b), e.left)
 	e.left -= n
 	return n, nil
 }
 
-// TestLongLine holds that a line that is too long is a failure, and costs no
-// more memory than a line may.
+// TestLongLine holds that a line beyond the limit fails, and takes no more
+// memory than the limit.
 func TestLongLine(t *testing.T) {
 	r := io.MultiReader(&endless{3 * maxLine}, strings.NewReader("\n"+good+"\n"))
 	var got []string
@@ -401,8 +402,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestEveryWayIsAsked holds that a case fails where only one of the ways
-// answers wrongly.
+// TestEveryWayIsAsked holds that a case fails where only one of the ways gives
+// a wrong answer.
 func TestEveryWayIsAsked(t *testing.T) {
 	c := parseLine([]byte(good))
 	answers, err := c.answers()
@@ -431,7 +432,7 @@ func TestEveryWayIsAsked(t *testing.T) {
 	}
 }
 
-// FuzzLine holds that no text makes the program do more than fail a case.
+// FuzzLine holds that any text at most fails its case.
 func FuzzLine(f *testing.F) {
 	f.Add([]byte(good))
 	f.Add([]byte(`{"name":"n","op":"onnx.GatherND","opset":12,"inputs":[{"dtype":"u4","shape":[3],"iota":[1,1],"mod":5},{"dtype":"u1","shape":[1,1],"fill":1}],"outputs":[{"dtype":"u4","shape":[1],"values":[2]}]}`))
@@ -441,7 +442,7 @@ func FuzzLine(f *testing.F) {
 		for _, in := range c.inputs {
 			shape, ok := in.spec.Shape()
 			if n, fits := shape.Len(); ok && (!fits || n > 256) {
-				return // a run may take what is asked for, which takes long
+				return // within the limits, a run may still take long
 			}
 			for _, d := range shape {
 				if d > 1<<16 {

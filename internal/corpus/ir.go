@@ -14,12 +14,12 @@ import (
 	"github.com/garner-go/garner/operators"
 )
 
-// errFormat is the class of a model's text that is refused for how it is
-// written, whatever its shapes.
+// errFormat is the class of a model whose text is refused for its syntax,
+// whatever its shapes.
 var errFormat = errors.New("model-format")
 
-// irModel is a case's text in OpenVINO's IR: a model of one gather whose
-// parameters are the case's inputs.
+// irModel is a case in OpenVINO IR: a model of one gather whose parameters are
+// the inputs of the case.
 type irModel struct{ text, weights string }
 
 func parseIR(fields map[string]json.RawMessage) (*irModel, error) {
@@ -48,8 +48,8 @@ func parseIR(fields map[string]json.RawMessage) (*irModel, error) {
 	return m, nil
 }
 
-// read reads the model and finds its gather. The error has the class that the
-// reader gave it, or else errFormat.
+// read reads the model and returns its gather. An error has the class that the
+// reader gave it, or errFormat.
 func (m *irModel) read(o ir.Options) (*model.Node, error) {
 	read, err := ir.Read("model.xml", strings.NewReader(m.text), []byte(m.weights), o)
 	if err != nil {
@@ -67,9 +67,9 @@ func (m *irModel) read(o ir.Options) (*model.Node, error) {
 	return gathers[0], nil
 }
 
-// answersIR asks garner as the model says, which must be what the case says. A
-// text that is refused may have a meaning for a lenient reader: then it must be
-// the case's.
+// answersIR asks garner by the model, which must agree with the case. A text
+// that the strict reader refuses may have a meaning for the lenient one, which
+// must then agree with the case.
 func (c *Case) answersIR() ([]answer, error) {
 	node, err := c.ir.read(ir.Options{})
 	if err != nil {
@@ -100,7 +100,7 @@ func (c *Case) answersIR() ([]answer, error) {
 	return answers, err
 }
 
-// means holds what a model says against its case.
+// means holds the meaning of a model against its case.
 func (c *Case) means(node *model.Node) error {
 	operator, err := operators.Find(c.Op, c.opset)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestIR spoils a case that has a model, and what the model says of it, and
-// sees each of them fail; with a text that is refused it is the lenient
-// reader's meaning that is spoiled.
+// TestIR spoils a case that has a model, and then the model, and holds that
+// each fails. Where the text is refused, it spoils the meaning for the lenient
+// reader.
 func TestIR(t *testing.T) {
 	text, err := os.ReadFile("../../testdata/conformance/openvino-ir.jsonl")
 	if err != nil {

@@ -12,15 +12,15 @@ import (
 	"github.com/garner-go/garner"
 )
 
-// The fields that a line may have. Those of the second row say where it comes
-// from and what else was seen, and do not change what is asked.
+// The fields of a line. Those of the second row record its origin and further
+// observations, and do not affect the case.
 var lineFields = []string{
 	"name", "op", "opset", "attributes", "inputs", "policy", "outputs", "error", "output_shape", "output_dtype", "partial_shapes", "partial_output_shape", "input_bytes", "output_bytes", "ir", "weights",
 	"source", "note", "also", "recorded", "observed", "message", "checked", "origin", "path",
 }
 
-// classes are the names of what a case may be refused for. The four of shape
-// count as one: a case can break several of their rules at once.
+// classes maps the names of the errors that a case may expect. The four of
+// shape count as one: a case can break several of their rules at once.
 var classes = map[string]error{
 	"dtype":                     garner.ErrDType,
 	"attribute":                 garner.ErrAttribute,
@@ -32,10 +32,11 @@ var classes = map[string]error{
 	string(garner.KindMismatch): garner.ErrShape,
 }
 
-// parseLine reads a case. What is wrong with it is kept in the case.
+// parseLine reads a case. An error of its text becomes part of the case.
 func parseLine(text []byte) (c Case) {
 	fields, err := object(text, lineFields)
-	// The name and the operator are read first: a failure is told under them.
+	// The name and the operator come first, because a failure is reported
+	// under them.
 	for name, to := range map[string]*string{"name": &c.Name, "op": &c.Op} {
 		if raw, ok := fields[name]; ok && json.Unmarshal(raw, to) != nil && err == nil {
 			err = fmt.Errorf("%s is no string", name)
@@ -250,7 +251,7 @@ func (p *policy) parse(raw json.RawMessage) error {
 	return nil
 }
 
-// named finds the value that prints as a name.
+// named returns the value that prints as name.
 func named[T fmt.Stringer](name string, values ...T) (*T, error) {
 	for _, v := range values {
 		if v.String() == name {
@@ -260,8 +261,8 @@ func named[T fmt.Stringer](name string, values ...T) (*T, error) {
 	return nil, fmt.Errorf("%q is none of %v", name, values)
 }
 
-// object reads a JSON object in which no name stands twice and, where there are
-// any, all are among the known.
+// object reads a JSON object. A name that occurs twice is an error, and so is
+// one outside known, unless that is empty.
 func object(raw json.RawMessage, known []string) (map[string]json.RawMessage, error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	if open, err := dec.Token(); err != nil {
@@ -276,7 +277,7 @@ func object(raw json.RawMessage, known []string) (map[string]json.RawMessage, er
 		if err != nil {
 			return fields, syntax(err)
 		}
-		name := key.(string) // the decoder lets nothing else stand there
+		name := key.(string) // the decoder accepts only strings as names
 		var value json.RawMessage
 		if err := dec.Decode(&value); err != nil {
 			return fields, syntax(err)
@@ -299,7 +300,7 @@ func object(raw json.RawMessage, known []string) (map[string]json.RawMessage, er
 	return fields, first
 }
 
-// syntax says of an early end what it is.
+// syntax names an unexpected end of the text.
 func syntax(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return errors.New("the JSON ends early")
@@ -316,7 +317,7 @@ func list(raw json.RawMessage) ([]json.RawMessage, error) {
 	return l, err
 }
 
-// natural reads an integer that is not negative and fits an int.
+// natural reads a non-negative integer that fits an int.
 func natural(raw json.RawMessage) (int, error) {
 	n, err := strconv.Atoi(string(raw))
 	if err != nil || n < 0 {
@@ -325,7 +326,7 @@ func natural(raw json.RawMessage) (int, error) {
 	return n, nil
 }
 
-// setBytes gives a tensor the bytes that stand beside it, in a list.
+// setBytes sets the bytes of a tensor, which stand beside it in a list.
 func (t *described) setBytes(raw json.RawMessage) error {
 	if t.bytes != nil || t.fill != nil || t.number != nil || t.sum != nil || !t.known {
 		return errors.New("it has bytes of its own beside its elements, or no shape")
@@ -345,7 +346,7 @@ func (t *described) setBytes(raw json.RawMessage) error {
 	return nil
 }
 
-// attribute reads an attribute's value as the operators take it.
+// attribute reads the value of an attribute in the form that operators take.
 func attribute(raw json.RawMessage) (any, error) {
 	if raw[0] == '[' {
 		values, err := list(raw)
@@ -368,7 +369,7 @@ func attribute(raw json.RawMessage) (any, error) {
 	return v, err
 }
 
-// parseSpec reads a shape of which parts may be unknown.
+// parseSpec reads a shape, which may be partly unknown.
 func parseSpec(dtype garner.DType, raw json.RawMessage) (garner.Spec, error) {
 	if string(raw) == "null" {
 		return garner.SpecOfRank(dtype, garner.AnyDim), nil

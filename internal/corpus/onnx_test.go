@@ -10,8 +10,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// message writes a message of fields: a number is a varint, bytes and strings
-// have a length, and a float32 stands for itself.
+// message encodes a protobuf message: numbers as varints, bytes and strings
+// with their length, float32 as fixed 32 bits.
 func message(parts ...any) (m []byte) {
 	for i := 0; i < len(parts); i += 2 {
 		field := protowire.Number(parts[i].(int))
@@ -44,7 +44,7 @@ type (
 	fixed64 uint64
 )
 
-// madeModel is a model of one node, which a test changes.
+// madeModel is a model of one node for a test to change.
 type madeModel struct {
 	ir                     int
 	opset                  int
@@ -85,8 +85,7 @@ func (m madeModel) bytes() []byte {
 	return b
 }
 
-// TestTestDirectory writes test directories that are right and wrong, and reads
-// them.
+// TestTestDirectory writes valid and invalid test directories and reads them.
 func TestTestDirectory(t *testing.T) {
 	data := message(1, 3, 2, 7, 7, "\x05\x06\x07", 8, "d")
 	indices := message(1, 1, 2, 7, 7, "\x01", 8, "i")
@@ -111,7 +110,7 @@ func TestTestDirectory(t *testing.T) {
 		change func(*madeModel)
 		set    map[string][]byte
 		op     string
-		detail string // empty: it passes
+		detail string // empty: the case passes
 	}{
 		{"good", func(*madeModel) {}, good, "onnx.Gather-13", ""},
 		{"long name of the domain", func(m *madeModel) { m.domain, m.nodeDomain = "ai.onnx", "ai.onnx" }, good, "onnx.Gather-13", ""},
@@ -187,8 +186,8 @@ func TestTestDirectory(t *testing.T) {
 	}
 }
 
-// TestChecksums holds results against checksums that were computed elsewhere,
-// and fills a tensor of strings, which have no bytes.
+// TestChecksums holds results against checksums from other programs, and fills
+// a tensor of strings, which has no bytes.
 func TestChecksums(t *testing.T) {
 	d, err := parseTensor([]byte(`{"dtype":"string","shape":[2,1],"fill":"a"}`), inputFields)
 	if err != nil {

@@ -12,30 +12,30 @@ import (
 	"github.com/garner-go/garner/operators"
 )
 
-// want is what a case asks for: an error of a class, or a result, or, where
-// nothing can run, what is known of the result.
+// want is the expectation of a case: an error of a class, a result, or, where
+// the case cannot run, what inference gives.
 type want struct {
 	class   error        // nil: no error
-	spec    garner.Spec  // the result's dtype and dims
-	partial *garner.Spec // what of them is known from partial shapes alone; nil: not said
-	ran     bool         // whether the elements are asked for: value or sum
+	spec    garner.Spec  // dtype and dims of the result
+	partial *garner.Spec // what partial shapes alone give; nil: not recorded
+	ran     bool         // the case has elements to compare: value or sum
 	value   func() (garner.Tensor, error)
 	sum     *checksum
-	exact   bool // whether the bits of a NaN count
+	exact   bool // the bits of a NaN count
 }
 
-// An answer is what one way of asking garner gave.
+// An answer is garner's answer by one way of asking.
 type answer struct {
 	way    string
 	spec   garner.Spec   // of an inference
 	tensor garner.Tensor // of a run; the zero Tensor for an inference
-	loose  bool          // an inference with less known than there is: it may leave open what the others say
+	loose  bool          // an inference from less than is known: it may leave open what others tell
 	err    error
 }
 
-// Run asks garner and holds the answers against the recorded one: the
-// executor's, the definition's, and those of shape inference must all agree. A
-// panic is a failure of the case.
+// Run asks garner and compares the answers with the recorded one: those of the
+// executor, of the definition and of shape inference must all agree. A panic
+// fails the case.
 func (c Case) Run() (r Result) {
 	r = Result{Name: c.Name, Op: c.Op, Status: Fail}
 	defer func() {
@@ -58,8 +58,8 @@ func (c Case) Run() (r Result) {
 	return r
 }
 
-// tooLarge reports whether a case of shape inference alone speaks of operands
-// that a 64-bit machine can have and this one cannot.
+// tooLarge reports whether a case of inference alone has operands that a 64-bit
+// machine can hold and this one cannot.
 func (c *Case) tooLarge() bool {
 	if strconv.IntSize == 64 || c.err != nil || c.valued() {
 		return false
@@ -71,8 +71,8 @@ func (c *Case) tooLarge() bool {
 	})
 }
 
-// answers asks garner in every way that the case allows. The error says that
-// there is no case to ask.
+// answers asks garner in every way that the case allows. An error means that
+// the case has nothing to ask.
 func (c *Case) answers() ([]answer, error) {
 	if c.err != nil {
 		return nil, fmt.Errorf("no case: %w", c.err)
@@ -114,7 +114,7 @@ func (c *Case) answers() ([]answer, error) {
 		}
 		return answers, nil
 	}
-	// What is partial in the case is no longer so once its tensors are there.
+	// The tensors make every shape exact that the case gives in part.
 	exactData, exactIndices := tensors[0].Spec(), tensors[1].Spec()
 	if c.want.partial != nil {
 		answers[0].way = "Infer of the partial shapes"
@@ -143,8 +143,8 @@ func (c *Case) answers() ([]answer, error) {
 	return answers, nil
 }
 
-// loose infers the result with less and less known: that must neither fail nor
-// contradict what comes of knowing all.
+// loose infers the result from less and less: inference must neither fail nor
+// contradict the result of knowing all.
 func (c *Case) loose(operator operators.Operator, op garner.Op, unknown []operators.Input, data, indices garner.Spec) []answer {
 	var answers []answer
 	ask := func(way string, op garner.Op, err error, data, indices garner.Spec) {
@@ -172,11 +172,12 @@ func (c *Case) loose(operator operators.Operator, op garner.Op, unknown []operat
 	return answers
 }
 
-// bind makes the operator, with the policies of the case.
+// bind returns the operator with the policies of the case.
 func (c *Case) bind(operator operators.Operator, inputs []operators.Input) (garner.Op, error) {
 	op, err := operator.Bind(c.attributes, inputs...)
 	if indices := c.inputs[1].spec; err != nil && !indices.DType.IsInteger() {
-		// A dtype is looked at before an attribute, and Bind sees no indices.
+		// A dtype error precedes an attribute error, and Bind does not
+		// see the indices.
 		return nil, garner.Errorf(garner.ErrDType, "indices are %s; they must be integers", indices.DType)
 	}
 	if err != nil {
@@ -191,7 +192,7 @@ func (c *Case) bind(operator operators.Operator, inputs []operators.Input) (garn
 	return op, nil
 }
 
-// judge holds the answers against what is wanted.
+// judge compares the answers with the expectation.
 func (w *want) judge(answers []answer) error {
 	for i := range answers {
 		var err error
@@ -208,7 +209,7 @@ func (w *want) judge(answers []answer) error {
 }
 
 func (w *want) judgeError(a *answer) error {
-	// Inference does not look at an index, and so has no error of that class.
+	// Inference sees no index, and so has no error of that class.
 	inferred := !a.tensor.DType().Valid() && a.spec.DType.Valid()
 	switch {
 	case a.err == nil && inferred && w.class == garner.ErrIndex:
@@ -268,8 +269,7 @@ func (s *checksum) check(t garner.Tensor) error {
 	return nil
 }
 
-// admits reports whether a tensor of that shape is among those that a spec
-// leaves open.
+// admits reports whether a spec allows a shape.
 func admits(s garner.Spec, shape garner.Shape) bool {
 	if len(shape) < s.Rank.Min || len(shape) > s.Rank.Max {
 		return false
@@ -283,7 +283,7 @@ func admits(s garner.Spec, shape garner.Shape) bool {
 }
 
 // same compares the elements of two tensors of one dtype and shape by their
-// bits; where not exact, any NaN is as good as another.
+// bits. Unless exact, all NaNs are equal.
 func same(got, want garner.Tensor, exact bool) error {
 	dtype := got.DType()
 	if dtype == garner.String {
@@ -316,8 +316,8 @@ func same(got, want garner.Tensor, exact bool) error {
 		return bytes.Equal(a[i*w:(i+1)*w], b[i*w:(i+1)*w])
 	}
 	if dtype.Packed() {
-		// Elements first, so that the message can name one; what is left are
-		// the unused bits of the last byte.
+		// Elements first, so that the message names one; then the
+		// unused bits of the last byte.
 		err := differ(got, want, func(i int) bool { return element(got, i) == element(want, i) })
 		if err == nil {
 			err = errors.New("the unused bits of the last byte are not 0")
@@ -358,7 +358,7 @@ func same(got, want garner.Tensor, exact bool) error {
 	})
 }
 
-// differ counts the elements that are not equal and names the first.
+// differ counts the elements that differ and names the first.
 func differ(got, want garner.Tensor, equal func(i int) bool) error {
 	first, count := -1, 0
 	for i := range got.Len() {
@@ -374,8 +374,8 @@ func differ(got, want garner.Tensor, equal func(i int) bool) error {
 	return fmt.Errorf("element %s is %s; want %s (%d of %d differ)", coordinates(got.Shape(), first), element(got, first), element(want, first), count, got.Len())
 }
 
-// element is the text of the i-th element in row-major order, and of a NaN its
-// bits too.
+// element returns the text of the i-th element in row-major order, with the
+// bits of a NaN.
 func element(t garner.Tensor, i int) string {
 	text, err := t.At(coordinates(t.Shape(), i)...)
 	if err != nil {
@@ -397,7 +397,7 @@ func coordinates(shape garner.Shape, i int) garner.Shape {
 	return at
 }
 
-// clip shortens what a message repeats.
+// clip shortens text for a message.
 func clip(s string) string {
 	const most = 120
 	if len(s) > most {

@@ -19,9 +19,9 @@ import (
 	"github.com/garner-go/garner/onnx/modelproto"
 )
 
-// TestSpoiledLines spoils every expectation of every corpus in every way that
-// applies to it, and sees each of them fail. What garner answers does not depend
-// on what a case expects, so it is asked once a case.
+// TestSpoiledLines changes every expectation of every corpus in every way that
+// applies to it, and holds that each fails. garner's answers do not depend on
+// the expectation, so they are computed once a case.
 func TestSpoiledLines(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/conformance/*.jsonl")
 	if err != nil || len(files) == 0 {
@@ -52,8 +52,8 @@ func TestSpoiledLines(t *testing.T) {
 	}
 }
 
-// spoilLine spoils one case. Whether it passes as it stands is another test's
-// matter: a few are disputed.
+// spoilLine spoils one case. It need not pass as it is: a few are disputed, and
+// another test covers that.
 func spoilLine(t *testing.T, line []byte) {
 	c := parseLine(line)
 	answers, err := c.answers()
@@ -90,7 +90,8 @@ func spoilLine(t *testing.T, line []byte) {
 	}
 }
 
-// checkSpoiled wants a judgement, and not that there was nothing to judge.
+// checkSpoiled holds that the error is a judgement, and not that the case had
+// nothing to judge.
 func checkSpoiled(t *testing.T, name string, err error) {
 	t.Helper()
 	if err == nil {
@@ -100,15 +101,15 @@ func checkSpoiled(t *testing.T, name string, err error) {
 	}
 }
 
-// elements are the fields that give a tensor its elements.
+// elements are the fields that give the elements of a tensor.
 var elements = []string{"values", "hex", "rule", "iota", "mod", "fill", "crc32", "bytes", "sha256"}
 
-// spoilFields is what a line could expect instead, by the way it is spoiled.
+// spoilFields returns the spoiled lines by how they are spoiled.
 func spoilFields(t *testing.T, c *Case, fields map[string]json.RawMessage) map[string]map[string]json.RawMessage {
 	spoils := make(map[string]map[string]json.RawMessage)
 	for _, class := range []string{"dtype", "attribute", "rank", "index-out-of-range"} {
 		if classes[class] == c.want.class || classes[class] == garner.ErrIndex && !c.valued() {
-			continue // the same, or what no case without values can expect
+			continue // the same, or no expectation for a case without values
 		}
 		spoils["error "+class] = map[string]json.RawMessage{"error": encode(t, class)}
 	}
@@ -195,8 +196,8 @@ func spoilFields(t *testing.T, c *Case, fields map[string]json.RawMessage) map[s
 	return spoils
 }
 
-// spoilShape spoils what a case expects of shape inference: it knows one dim
-// more or less, or another one.
+// spoilShape spoils an expectation of shape inference: one dim more or less
+// known, or another dim.
 func spoilShape(t *testing.T, spec garner.Spec, spoils map[string]map[string]json.RawMessage) {
 	shape := func(way string, v any) {
 		spoils[way] = map[string]json.RawMessage{"output_shape": encode(t, v)}
@@ -235,8 +236,8 @@ func spoilShape(t *testing.T, spec garner.Spec, spoils map[string]map[string]jso
 	}
 }
 
-// flipped is the bytes of a tensor with one bit of one element turned: the
-// lowest of the first, the highest of any other.
+// flipped returns the bytes of a tensor with one bit of one element flipped:
+// the lowest bit of the first element, the highest of any other.
 func flipped(t *testing.T, value garner.Tensor, at int) []byte {
 	b, err := value.Bytes()
 	if err != nil {
@@ -353,7 +354,7 @@ func spoilProto(t *testing.T, value garner.Tensor) map[string][]byte {
 	return spoils
 }
 
-// rawProto writes a TensorProto with raw_data.
+// rawProto encodes a TensorProto with raw_data.
 func rawProto(dtype garner.DType, shape garner.Shape, b []byte) []byte {
 	m := protoHead(dtype, shape)
 	m = protowire.AppendTag(m, 9, protowire.BytesType)

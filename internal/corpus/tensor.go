@@ -16,28 +16,28 @@ import (
 	"github.com/garner-go/garner"
 )
 
-// The fields that a tensor may have, as an input and as an output.
+// The fields of a tensor, as an input and as an output.
 var (
 	inputFields  = []string{"name", "dtype", "shape", "values", "hex", "rule", "iota", "mod", "fill", "runtime"}
 	outputFields = []string{"name", "dtype", "shape", "values", "hex", "rule", "iota", "mod", "fill", "crc32", "bytes", "sha256"}
 )
 
-// described is a tensor as a line describes it: nothing of its size is
-// allocated until it is asked for.
+// described is a tensor as a line describes it. Its elements are allocated when
+// they are needed.
 type described struct {
 	dtype  garner.DType
 	shape  garner.Shape
-	known  bool            // whether the shape is
-	values json.RawMessage // the elements, or nil
-	bytes  []byte          // the elements' bits, or nil; beside values they must agree but for NaNs
-	fill   json.RawMessage // the one value of every element, or nil
+	known  bool            // whether the shape is known
+	values json.RawMessage // the elements; nil: not listed
+	bytes  []byte          // the bits of the elements; nil: not given. Beside values they must agree, except for NaNs
+	fill   json.RawMessage // the value of every element; nil: none
 	number func(i int) int64
 	sum    *checksum
 }
 
-// checksum is what is known of a result too large to be written down.
+// checksum is the expectation of a result too large to list.
 type checksum struct {
-	bytes  int // -1: not said
+	bytes  int // -1: not given
 	name   string
 	digest []byte
 	of     func([]byte) []byte
@@ -148,8 +148,9 @@ func parseSum(fields map[string]json.RawMessage) (*checksum, error) {
 // hashFactor is the factor of the corpora's multiplicative hash.
 const hashFactor = 2654435761
 
-// parseRule reads a rule: of u(i) = i·hashFactor mod 2^32 the remainder by a
-// modulus that turns with i, shifted right.
+// parseRule reads a rule, which derives the i-th element from u(i) =
+// i·hashFactor mod 2^32: the remainder by a modulus, from a list that repeats,
+// shifted right.
 func parseRule(raw json.RawMessage) (func(i int) int64, error) {
 	fields, err := object(raw, []string{"kind", "mod", "shift"})
 	if err != nil {
@@ -182,7 +183,7 @@ func parseRule(raw json.RawMessage) (func(i int) int64, error) {
 	return func(i int) int64 { return int64(uint32(i) * hashFactor % mods[i%len(mods)] >> shift) }, nil
 }
 
-// parseIota reads [start, step] and, where there is one, the modulus.
+// parseIota reads [start, step], and the modulus if there is one.
 func parseIota(raw, mod json.RawMessage) (func(i int) int64, error) {
 	var ends []int64
 	if err := json.Unmarshal(raw, &ends); err != nil {
@@ -192,7 +193,8 @@ func parseIota(raw, mod json.RawMessage) (func(i int) int64, error) {
 		return nil, fmt.Errorf("%s is no [start, step]", raw)
 	}
 	start, step := ends[0], ends[1]
-	// A tensor has at most maxBytes·8 elements, so this keeps within an int64.
+	// A tensor has at most maxBytes·8 elements, so the numbers stay within
+	// int64.
 	const far = 1 << 31
 	if start < -far || start > far || step < -far || step > far {
 		return nil, fmt.Errorf("%s; both lie within ±2^31", raw)
@@ -213,7 +215,7 @@ func parseIota(raw, mod json.RawMessage) (func(i int) int64, error) {
 	}, nil
 }
 
-// tensor makes the tensor that is described.
+// tensor returns the tensor that is described.
 func (t *described) tensor() (garner.Tensor, error) {
 	switch {
 	case t.bytes != nil:
@@ -243,8 +245,8 @@ func (t *described) ofBytes() (garner.Tensor, error) {
 	return made, nil
 }
 
-// ofValues makes a tensor of a JSON list. Nothing is allocated for a shape that
-// the list cannot fill.
+// ofValues returns a tensor of a JSON list. It allocates nothing for a shape
+// that the list does not fill.
 func ofValues(dtype garner.DType, shape garner.Shape, raw json.RawMessage) (garner.Tensor, error) {
 	fail := func(err error) (garner.Tensor, error) { return garner.Tensor{}, err }
 	n, ok := shape.Len()
@@ -312,7 +314,7 @@ func ofValues(dtype garner.DType, shape garner.Shape, raw json.RawMessage) (garn
 	return into, nil
 }
 
-// setPair reads [re, im] into two neighbours.
+// setPair reads [re, im] into two adjacent elements.
 func setPair(into garner.Tensor, i int, dec *json.Decoder) error {
 	if token, err := dec.Token(); err != nil || token != json.Delim('[') {
 		return errors.New("a complex number is written [re, im]")
@@ -352,7 +354,7 @@ func setNext(into garner.Tensor, i int, dec *json.Decoder) error {
 	return fmt.Errorf("%v is no %s", token, dtype)
 }
 
-// size is how many elements a tensor has that is not spelled out.
+// size returns how many elements a tensor has that is not listed.
 func (t *described) size() (int, error) {
 	n, ok := t.shape.Len()
 	if !ok || n > maxBytes/max(1, bytesOf(t.dtype)) {
@@ -361,10 +363,11 @@ func (t *described) size() (int, error) {
 	return n, nil
 }
 
-// bytesOf is how many bytes an element takes in memory, at least one.
+// bytesOf returns how many bytes an element takes in memory, at least one: a
+// limit on packed types limits their elements.
 func bytesOf(dtype garner.DType) int {
 	if dtype == garner.String {
-		return 16 // its header
+		return 16 // the header of a string
 	}
 	return max(1, dtype.Bits()/8)
 }
@@ -395,7 +398,7 @@ func (t *described) filled() (garner.Tensor, error) {
 	return garner.FromBytes(t.dtype, bytes.Repeat(b, n), t.shape...)
 }
 
-// each makes a tensor of its elements' texts.
+// each returns a tensor of the texts of its elements.
 func (t *described) each(n int, text func(into garner.Tensor, i int) (string, error)) (garner.Tensor, error) {
 	into, err := garner.New(t.dtype, t.shape...)
 	for i := 0; i < n && err == nil; i++ {
@@ -407,9 +410,9 @@ func (t *described) each(n int, text func(into garner.Tensor, i int) (string, er
 	return into, err
 }
 
-// numbered makes a tensor of numbers that are a function of the position. The
-// large ones have tens of millions of elements, so the common types are written
-// without a detour over text.
+// numbered returns a tensor whose elements are a function of their position.
+// Large ones have tens of millions of elements, so the common types are written
+// without text.
 func (t *described) numbered() (garner.Tensor, error) {
 	n, err := t.size()
 	if err != nil {

@@ -17,11 +17,11 @@ import (
 	"github.com/garner-go/garner/onnx/modelproto"
 )
 
-// modelFile is what makes a directory an ONNX test.
+// modelFile marks a directory as an ONNX test.
 const modelFile = "model.onnx"
 
-// testDir is the cases of one ONNX test: a model of one gather, and data sets of
-// input_N.pb and output_0.pb. They are named by where they stand below root.
+// testDir returns the cases of one ONNX test: a model of one gather, and data
+// sets of input_N.pb and output_0.pb. Their names are their paths below root.
 func testDir(root, dir string) iter.Seq[Case] {
 	return func(yield func(Case) bool) {
 		name, err := filepath.Rel(root, dir)
@@ -61,7 +61,8 @@ func testDir(root, dir string) iter.Seq[Case] {
 	}
 }
 
-// operatorName is the name of a node's operator, which package operators may not have.
+// operatorName returns the name of a node's operator, which package operators
+// may not have.
 func operatorName(n *model.Node) string {
 	switch {
 	case n.IsGather():
@@ -72,8 +73,8 @@ func operatorName(n *model.Node) string {
 	return n.Domain + "." + n.Op
 }
 
-// feed gives each of the node's inputs its tensor: of the data set, in the order
-// of the graph's inputs, or of the model, from which it is copied.
+// feed returns the tensors of the node's inputs: from the data set, in the
+// order of the graph's inputs, or copied from the model.
 func feed(g *model.Graph, set []garner.Tensor) ([]garner.Tensor, error) {
 	var free []*model.Value
 	for _, v := range g.Inputs {
@@ -82,7 +83,7 @@ func feed(g *model.Graph, set []garner.Tensor) ([]garner.Tensor, error) {
 		}
 	}
 	if len(set) == len(g.Inputs) {
-		free = g.Inputs // those of old models too, which stand among the inputs
+		free = g.Inputs // old models list initializers among the inputs
 	}
 	if len(set) != len(free) {
 		return nil, fmt.Errorf("the data set has %d inputs and the model %d", len(set), len(free))
@@ -97,7 +98,7 @@ func feed(g *model.Graph, set []garner.Tensor) ([]garner.Tensor, error) {
 		if size, ok := v.Constant.Bytes(); !ok || size > maxBytes {
 			return nil, fmt.Errorf("the node's input %q is larger than %d MiB", v.Name, maxBytes>>20)
 		}
-		// The model is closed by the time that the case runs.
+		// The model is closed before the case runs.
 		err := mapped.Guard(func() error {
 			t, err := v.Constant.Tensor()
 			if err == nil {
@@ -115,7 +116,7 @@ func feed(g *model.Graph, set []garner.Tensor) ([]garner.Tensor, error) {
 	return tensors, nil
 }
 
-// readFile reads a file that is not larger than a case may be.
+// readFile reads a file of at most maxBytes.
 func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -129,8 +130,8 @@ func readFile(path string) ([]byte, error) {
 	return b, err
 }
 
-// numberedNames are the names in dir of the form prefix N suffix, in the order of
-// their numbers, which begin at 0 and leave none out.
+// numberedNames returns the names in dir of the form prefix N suffix in numeric
+// order. The numbers begin at 0 and have no gap.
 func numberedNames(dir, prefix, suffix string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -204,7 +205,7 @@ func (c *Case) readSet(g *model.Graph, dir string) error {
 		return fmt.Errorf("the data set has %d outputs; a gather has one", len(outputs))
 	}
 	if !g.Nodes[0].IsGather() {
-		return nil // Run says so
+		return nil // Run reports it
 	}
 	tensors, err := feed(g, set)
 	if err != nil {
@@ -217,7 +218,7 @@ func (c *Case) readSet(g *model.Graph, dir string) error {
 	return nil
 }
 
-// wantTensor wants a result bit for bit.
+// wantTensor expects a result bit for bit.
 func wantTensor(t garner.Tensor) want {
 	return want{spec: garner.SpecOf(t.DType(), t.Shape()...), ran: true, exact: true, value: func() (garner.Tensor, error) { return t, nil }}
 }

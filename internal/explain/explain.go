@@ -1,6 +1,7 @@
-// Package explain says what a gather will do, in words for the terminal and as a
-// picture for a paper: its loops, its index axes and policies, what it moves,
-// and what becomes of every index. It moves nothing itself.
+// Package explain describes a gather, in words for the terminal and as a
+// picture: its loops, its index axes and policies, how much it reads and
+// writes, and the position that each index addresses. It does not run the
+// gather.
 package explain
 
 import (
@@ -9,27 +10,27 @@ import (
 	"github.com/garner-go/garner"
 )
 
-// A Subject is a gather to be explained.
+// A Subject is the gather to explain.
 type Subject struct {
-	Name       string   // the operator's, as openvino.Gather-8
-	Attributes []string // what it was given, each as "axis=1"
+	Name       string   // of the operator, for example openvino.Gather-8
+	Attributes []string // the attributes that were set, each as "axis=1"
 	Op         garner.Op
 	Data       garner.Tensor
 	Indices    garner.Tensor
 }
 
-// An Explanation is all that is said of one gather.
+// An Explanation describes one gather.
 type Explanation struct {
 	Subject
 	plan   *garner.Plan
-	loops  []garner.Loop // the plan's, less those that the slice is made of
+	loops  []garner.Loop // of the plan, without those that are part of the slice
 	slice  int           // elements per row
 	survey garner.Survey
 }
 
-// New looks at the plan of a gather and at every index. An index that the
-// operator refuses is part of the explanation; errors are those of
-// garner.NewPlan, of reading, and the context's cause.
+// New lowers the gather and looks at every index. An index that the operator
+// refuses is part of the explanation and no error. Errors are those of
+// garner.NewPlan and of reading, and the cause of the context.
 func New(ctx context.Context, s Subject) (*Explanation, error) {
 	plan, err := garner.NewPlan(s.Op, s.Data.Spec(), s.Indices.Spec())
 	if err != nil {
@@ -49,14 +50,15 @@ func New(ctx context.Context, s Subject) (*Explanation, error) {
 	return e, nil
 }
 
-// A kind is what a loop's zeros mean.
+// A kind says which operands move along a loop, which the zeros among its
+// strides tell.
 type kind int
 
 const (
 	batch kind = iota // both operands move
 	outer             // the indices are reused
 	tuple             // the data is reused
-	still             // neither moves: a dim that the operator made, or a broadcast view
+	still             // neither moves: a dim that the operator adds, or a broadcast view
 )
 
 var kindNames = [...]string{batch: "batch", outer: "outer", tuple: "tuple", still: "repeat"}
@@ -75,7 +77,7 @@ func kindOf(l garner.Loop) kind {
 	return still
 }
 
-// rows is how many rows the result has; the turns of the loops.
+// rows returns how many rows the result has, the product of the loops' extents.
 func (e *Explanation) rows() int {
 	n := 1
 	for _, l := range e.loops {
@@ -84,5 +86,5 @@ func (e *Explanation) rows() int {
 	return n
 }
 
-// fails reports whether the gather would end with an error.
+// fails reports whether the gather ends with an error.
 func (e *Explanation) fails() bool { return e.survey.Refused > 0 }

@@ -10,26 +10,26 @@ import (
 
 // Lengths of a picture, in pixels.
 const (
-	charWidth   = 7.3 // of the monospaced 12 px font of the cells
+	charWidth   = 7.3 // of a character of the monospaced 12 px font of the cells
 	cellHeight  = 26
-	noteHeight  = 11 // of the small line under an index
+	noteHeight  = 11 // of the small line of text under an index
 	minWidth    = 28
-	batchGap    = 14 // between batches, so that their frames stand apart
+	batchGap    = 14 // between batches, for their frames
 	frameRoom   = 5  // between a batch's cells and its frame
 	sheetGap    = 16
 	sheetLabel  = 15
 	headingRoom = 22
 	tickWidth   = 17
 	tickHeight  = 14
-	gapWidth    = 18 // of "…"
+	gapWidth    = 18 // of an ellipsis
 	panelGap    = 64
 	margin      = 20
 )
 
-// A rect is a place in the picture.
+// A rect is an area of the picture.
 type rect struct{ x, y, w, h int }
 
-// around is the least rect that holds both; the zero rect holds nothing.
+// around returns the bounding box of both. The zero rect is empty.
 func (r rect) around(o rect) rect {
 	if r == (rect{}) {
 		return o
@@ -43,25 +43,26 @@ func (r rect) grow(by int) rect { return rect{r.x - by, r.y - by, r.w + 2*by, r.
 func (r rect) midX() int { return r.x + r.w/2 }
 func (r rect) midY() int { return r.y + r.h/2 }
 
-// A mark is a small text in a panel: an ellipsis, the name of a sheet, a tick.
+// A mark is a small text in a panel: an ellipsis, the name of a sheet or a tick
+// label.
 type mark struct {
 	text   string
-	x, y   int // of its middle, or of its start, at the baseline
+	x, y   int // of the baseline, at its middle or, with start, at its start
 	start  bool
 	strong bool
 }
 
-// A panel is one tensor drawn as a grid of cells: its last two dims as rows and
-// columns, every further dim as sheets side by side or one below the other in
-// turns.
+// A panel is one tensor, drawn as a grid of cells: the last two dims as rows
+// and columns, and further dims as sheets, alternately side by side and one
+// below the other.
 type panel struct {
 	name, spec string // the heading
 	shape      garner.Shape
 	shown      [][]int // the positions along each dim that are drawn
-	batch      int     // how many leading dims are batch dims
-	column     bool    // of rank 1 and drawn from top to bottom
-	ticks      bool    // rows and columns are numbered
-	gathered   []int   // the dims whose numbers are printed dark
+	batch      int     // number of leading dims that are batch dims
+	column     bool    // of rank 1, drawn from top to bottom
+	ticks      bool    // rows and columns have tick labels
+	gathered   []int   // the dims whose tick labels are dark
 	cellWidth  int
 	cellHeight int
 
@@ -69,11 +70,11 @@ type panel struct {
 	order  []int        // the positions that are drawn, in row-major order
 	cells  map[int]rect // by position in row-major order
 	marks  []mark
-	blocks []rect // of batches that are sheets and more
+	blocks []rect // of batches that have several sheets
 }
 
-// arrange places the panel's cells with its top left corner at x, y; above says
-// whether its heading stands above them.
+// arrange places the cells of the panel with the top left corner at x, y. above
+// says whether the heading is above them.
 func (p *panel) arrange(x, y int, above bool) {
 	p.cells, p.order, p.marks, p.blocks = map[int]rect{}, nil, nil, nil
 	heading, wide := 0, 0
@@ -88,8 +89,8 @@ func (p *panel) empty() bool {
 	return slices.Contains(p.shape, 0)
 }
 
-// place places what is left of the tensor from an axis on, position being where
-// its first element stands among the elements of the axes before.
+// place places the part of the tensor from an axis on. position is the
+// row-major position of its first element over the axes before.
 func (p *panel) place(axis, x, y, position int) (w, h int) {
 	if p.empty() {
 		return 96, cellHeight
@@ -111,8 +112,8 @@ func (p *panel) place(axis, x, y, position int) (w, h int) {
 	if axis < p.batch {
 		gap = max(gap, batchGap)
 	}
-	// Numbers stand at the top and at the left of a sheet, outside the frames of
-	// batches.
+	// Tick labels are at the top and at the left of a sheet, outside the
+	// frames of batches.
 	left, top, room := 0, 0, p.frameRoom(axis)
 	if p.ticks && rank == 2 {
 		left, top = p.tickWidth(axis), tickHeight
@@ -172,8 +173,8 @@ func (p *panel) place(axis, x, y, position int) (w, h int) {
 	return w, h
 }
 
-// frameRoom is what is kept free around what is drawn from an axis on, for the
-// frames of batches.
+// frameRoom returns the width that the frames of batches need around the part
+// of the tensor from an axis on.
 func (p *panel) frameRoom(axis int) int {
 	switch rank := len(p.shape) - axis; {
 	case p.batch == 0:
@@ -184,12 +185,12 @@ func (p *panel) frameRoom(axis int) int {
 	return 0
 }
 
-// tickWidth is how wide the numbers of an axis are.
+// tickWidth returns the width of the tick labels of an axis.
 func (p *panel) tickWidth(axis int) int {
 	return 9 + 7*len(fmt.Sprint(p.shape[axis]-1))
 }
 
-// columnTicks numbers the columns of a sheet whose rows begin at x.
+// columnTicks adds tick labels to the columns of a sheet whose rows begin at x.
 func (p *panel) columnTicks(axis, x, y int) {
 	last := -1
 	for _, i := range p.shown[axis] {
@@ -209,8 +210,8 @@ func (p *panel) tick(axis, i, x, y int) {
 	p.marks = append(p.marks, mark{text: fmt.Sprint(i), x: x, y: y, strong: slices.Contains(p.gathered, axis)})
 }
 
-// ellipsis stands for positions that are not drawn, beside where the first that
-// is stands.
+// ellipsis marks a gap of positions that are not drawn, in line with the first
+// cell.
 func (p *panel) ellipsis(across bool, first rect, x, y *int) {
 	if across {
 		p.marks = append(p.marks, mark{text: "…", x: *x + gapWidth/2, y: *y + max(first.h, p.cellHeight)/2 + 4})
@@ -221,7 +222,7 @@ func (p *panel) ellipsis(across bool, first rect, x, y *int) {
 	*y += gapWidth
 }
 
-// sheetName is how NumPy would name a sheet: [1,:,:].
+// sheetName returns the NumPy index of a sheet: [1,:,:].
 func (p *panel) sheetName(axis, position, i int) string {
 	c := coordinates(p.shape[:axis], position)
 	words := make([]string, len(p.shape))
@@ -238,7 +239,7 @@ func (p *panel) sheetName(axis, position, i int) string {
 	return "[" + strings.Join(words, ",") + "]"
 }
 
-// frames are the places of the batches.
+// frames returns the areas of the batches.
 func (p *panel) frames() []rect {
 	if p.batch == 0 || p.empty() {
 		return nil
@@ -263,8 +264,9 @@ func (p *panel) frames() []rect {
 	return list
 }
 
-// choose picks the positions of a dim that are drawn: all where they fit, else
-// the first and the last, those that are wanted, and the first ones.
+// choose returns the positions of a dim that are drawn: all if they fit; else
+// the first and the last, the wanted ones, and as many from the start as there
+// is room for.
 func choose(extent, limit int, wanted []int) []int {
 	var list []int
 	if extent <= limit {
@@ -284,24 +286,25 @@ func choose(extent, limit int, wanted []int) []int {
 		add(i, limit)
 	}
 	for i := range limit {
-		add(i, limit-1) // an ellipsis takes a place
+		add(i, limit-1) // an ellipsis takes the room of a cell
 	}
 	slices.Sort(list)
 	return list
 }
 
-// limits are how many positions of each dim are drawn at most, so that a panel
-// has no more cells than a page takes, nor more side by side.
+// limits returns how many positions of each dim are drawn at most. They bound
+// the cells of a panel, and the cells side by side, to what a page holds.
 func limits(shape garner.Shape) []int {
 	const cells, beside = 240, 36
-	most := [...]int{12, 12, 6, 4, 2} // from the last dim on
+	most := [...]int{12, 12, 6, 4, 2} // of the last dim, the one before, and so on
 	list := make([]int, len(shape))
 	across := make([]bool, len(shape))
 	for i := range list {
 		back := len(shape) - i
 		list[i], across[i] = min(shape[i], most[min(back, len(most))-1]), back%2 == 1
 	}
-	// shrink draws less of the longest of some dims until their product fits.
+	// shrink takes positions from the longest of some dims until their
+	// product fits.
 	shrink := func(fits int, of func(i int) bool) {
 		for {
 			n, longest := 1, -1

@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// A lane is where a leader begins or ends: at a place in a panel, then straight
-// to the panel's edge, above or beside the texts of the cells on its way.
+// A lane is the straight end of a leader: from a place in a panel to the edge
+// of the panel, above or beside the texts of the cells on its way.
 //
-// Lengths are along the leader's own direction and across it, so that the two
-// directions in which pictures are read are one.
+// Lengths are along the direction of the leader and across it, so that one code
+// draws both reading directions of a picture.
 type lane struct {
 	at, edge int // along
 	across   int
-	over     int // how many cells and marks it passes
+	over     int // how many cells and marks it crosses
 }
 
-// flip makes what is along a picture that is read from top to bottom what is
-// along one that is read from left to right, and back.
+// flip swaps the axes of an area, between a picture that reads from top to
+// bottom and one that reads from left to right.
 func (r rect) flip() rect { return rect{r.y, r.x, r.h, r.w} }
 
 func (p *picture) turned(r rect) rect {
@@ -28,8 +28,8 @@ func (p *picture) turned(r rect) rect {
 	return r
 }
 
-// lane is the way from a place to its panel's edge: the near one, of smaller
-// coordinates, or the far one.
+// lane returns the lane from a place to the edge of its panel: the near edge,
+// of smaller coordinates, or the far one.
 func (p *picture) lane(of *panel, place rect, near bool) lane {
 	place = p.turned(place)
 	l := lane{at: place.x, across: place.y + place.h/2}
@@ -39,7 +39,7 @@ func (p *picture) lane(of *panel, place rect, near bool) lane {
 	l.edge = l.at
 	beside := l.across
 	if place.h > 12 {
-		beside = place.y + 5 // texts stand in the middle of cells
+		beside = place.y + 5 // texts are in the middle of cells
 	}
 	passes := func(r rect, across int) bool {
 		ahead := r.x >= l.at
@@ -72,7 +72,7 @@ func (p *picture) lane(of *panel, place rect, near bool) lane {
 	return l
 }
 
-// area is about where a mark stands.
+// area returns the approximate area of a mark.
 func (m mark) area() rect {
 	w := textWidth(m.text, markSize)
 	if m.start {
@@ -81,7 +81,8 @@ func (m mark) area() rect {
 	return rect{m.x - w/2, m.y - 9, w, 11}
 }
 
-// lanes finds, of the places where a row lies, the one whose lane passes least.
+// lanes returns, of the lanes from the places of a row, the one that crosses
+// least.
 func (p *picture) lanes(of *panel, places []rect, near bool) lane {
 	best := lane{over: math.MaxInt}
 	for _, place := range places {
@@ -92,13 +93,12 @@ func (p *picture) lanes(of *panel, places []rect, near bool) lane {
 	return best
 }
 
-// A leader is a curve with an arrow at its end.
+// A leader is a curve with an arrowhead.
 type leader struct{ from, to lane }
 
 func (l leader) over() int { return l.from.over + l.to.over }
 
-// drawLeader draws a leader; its ends are straight, as far as they lie within
-// panels.
+// drawLeader draws a leader. Its ends are straight inside panels.
 func (p *picture) drawLeader(l leader) {
 	const room, long, half = 2, 8, 7
 	sign := 1
@@ -129,10 +129,10 @@ func (p *picture) point(along, across int) string {
 	return fmt.Sprintf("%d,%d", along, across)
 }
 
-// leaders draws the ways of some tuples: from the indices to the row of data
-// that they name, and to what comes of it in the result. The first that pass
-// nothing are drawn; where there are none, the one that passes least, unless that
-// is much.
+// leaders draws the paths of some tuples: from the indices to the row of data
+// that they address, and on to its copy in the result. It draws the first that
+// cross nothing; if all cross something, the one that crosses least, unless
+// that is too much.
 func (p *picture) leaders() {
 	const most, tried, tolerable = 3, 24, 8
 	type way struct{ back, on leader }
@@ -174,8 +174,8 @@ func (p *picture) leaders() {
 	}
 }
 
-// rowBoxes are, by tuple, the places of the row in data and in the result, one
-// for each sheet that it has a part of.
+// rowBoxes returns, by tuple, the areas of the row in data and in the result,
+// one for each sheet that has a part of it.
 func (p *picture) rowBoxes() (sources, results map[int][]rect) {
 	type part struct{ tuple, sheet int }
 	collect := func(of *panel, position func(i int) int) map[int][]rect {

@@ -18,51 +18,51 @@ const (
 	lineHeight  = 17
 )
 
-// textWidth is about how wide a sans-serif text is.
+// textWidth returns the approximate width of a sans-serif text.
 func textWidth(text string, size int) int {
 	return len([]rune(text)) * size * 58 / 100
 }
 
-// colors are Paul Tol's "light" scheme, made to stand behind black text and to
-// be told apart by colour-blind eyes.
+// colors are Paul Tol's "light" scheme, which suits black text and colour-blind
+// readers.
 var colors = [...]string{"#77aadd", "#eedd88", "#ee8866", "#99ddff", "#bbcc33", "#ffaabb", "#44bb99", "#aaaa00"}
 
 const (
 	ink     = "#222222"
 	pale    = "#777777"
 	bad     = "#cc0000"
-	nothing = "#ffffff" // a cell that nobody reads
+	nothing = "#ffffff" // a cell that no index reads
 )
 
-// A picture is the drawing of one explanation.
+// A picture is the drawing of an explanation.
 type picture struct {
 	*Explanation
 	tracer                *tracer
 	data, indices, result *panel
-	vertical              bool // the panels stand one below the other
+	vertical              bool // the panels are one below the other
 
 	sources map[int]source // by position in the result
-	tuples  map[int]int    // the row that a tuple asks for, by the position of its first index
-	readers map[int][]int  // the rows that an element of data belongs to, by its position
-	color   map[int]int    // the number of a row, by row
-	windows bool           // elements of data belong to several rows
-	unread  bool           // there are some that belong to none
-	notes   bool           // indices have small lines below them
-	top     int            // where the panels begin
+	tuples  map[int]int    // the row that a tuple addresses, by the position of its first index
+	readers map[int][]int  // the rows that contain an element of data, by its position
+	color   map[int]int    // the colour number of a row, by row
+	windows bool           // some elements of data are in several rows
+	unread  bool           // some elements of data are in no row
+	notes   bool           // indices have a small line of text below them
+	top     int            // y of the panels
 
 	b     bytes.Buffer // the cells
-	lines bytes.Buffer // the leaders, over the cells
-	texts bytes.Buffer // over both
+	lines bytes.Buffer // leaders, drawn over the cells
+	texts bytes.Buffer // texts, drawn over both
 }
 
-// scanned is up to how many elements of the result are followed back to data;
-// of a larger one those that are drawn.
+// scanned is the largest result, in elements, whose every element is traced
+// back to data. Of a larger one, the elements that are drawn are.
 const scanned = 1 << 16
 
-// SVG is the explanation as a picture: data, indices and result as grids of
-// cells, each cell of the result in the colour of the row of data that it comes
-// from. Large tensors are drawn with some of their positions only. The same
-// subject makes the same bytes. Errors are those of reading the operands.
+// SVG draws the explanation: data, indices and result as grids of cells, each
+// cell of the result in the colour of the row of data that it comes from. Of
+// large tensors it draws some positions only. The same subject gives the same
+// bytes. Errors are those of reading the operands.
 func (e *Explanation) SVG() ([]byte, error) {
 	t, err := newTracer(e.Subject)
 	if err != nil {
@@ -85,8 +85,8 @@ func (e *Explanation) SVG() ([]byte, error) {
 	return p.b.Bytes(), nil
 }
 
-// positions are those of a shape of which some positions are shown along each
-// dim.
+// positions returns the row-major positions of a shape of which the shown
+// positions along each dim are drawn.
 func positions(shape garner.Shape, shown [][]int) []int {
 	list := []int{0}
 	for axis, extent := range shape {
@@ -101,8 +101,8 @@ func positions(shape garner.Shape, shown [][]int) []int {
 	return list
 }
 
-// shownOf chooses what is drawn of a shape, wanted being coordinates that had
-// better be.
+// shownOf returns the positions along each dim of a shape that are drawn,
+// preferably the wanted coordinates.
 func shownOf(shape garner.Shape, wanted [][]int) [][]int {
 	shown := make([][]int, len(shape))
 	for axis, limit := range limits(shape) {
@@ -115,7 +115,7 @@ func shownOf(shape garner.Shape, wanted [][]int) [][]int {
 	return shown
 }
 
-// follow finds where the result's elements come from and what is drawn.
+// follow traces the elements of the result and chooses what to draw.
 func (p *picture) follow() error {
 	b, into := p.tracer.batchDims(p.Subject)
 	p.result = &panel{shape: p.plan.Out, batch: into, shown: shownOf(p.plan.Out, nil)}
@@ -174,7 +174,7 @@ func (p *picture) follow() error {
 	return nil
 }
 
-// measure finds the sizes of the cells and places the panels.
+// measure computes the sizes of the cells and places the panels.
 func (p *picture) measure() error {
 	p.data.name, p.data.spec = "data", p.Data.DType().String()+p.Data.Shape().String()
 	p.indices.name, p.indices.spec = "indices", p.Indices.DType().String()+p.Indices.Shape().String()
@@ -225,9 +225,9 @@ func (p *picture) measure() error {
 	return nil
 }
 
-// place chooses the direction in which the picture is read: from left to right,
-// or from top to bottom where data is one row, its columns are gathered, or the
-// panels are too wide to stand side by side.
+// place chooses the reading direction: from left to right, or from top to
+// bottom where data is one row, its columns are gathered, or the panels are too
+// wide to be side by side.
 func (p *picture) place() {
 	const widest = 900
 	p.top = margin + 46
@@ -236,7 +236,7 @@ func (p *picture) place() {
 	columns := rank == 2 && slices.Equal(p.data.gathered, []int{1}) && len(p.indices.shape) <= 1
 	p.vertical = oneRow || columns
 	if p.vertical {
-		// So that an index stands above what it fetches.
+		// Equal widths align an index with the cell that it reads.
 		w := max(p.data.cellWidth, p.indices.cellWidth)
 		p.data.cellWidth, p.indices.cellWidth, p.result.cellWidth = w, w, w
 	}
@@ -260,7 +260,7 @@ func (p *picture) across() (width int) {
 		panel.arrange(0, p.top, true)
 		h = max(h, panel.area.h)
 	}
-	// Panels less high stand in the middle.
+	// Lower panels are centred.
 	x := margin
 	for _, panel := range p.panels() {
 		panel.arrange(x, p.top+(h-panel.area.h)/2, true)
@@ -274,7 +274,7 @@ func (p *picture) down() {
 	for _, panel := range p.panels() {
 		x = max(x, margin+20+max(textWidth(panel.name, headingSize), textWidth(panel.spec, noteSize)))
 	}
-	left := 0 // what data has to the left of its cells
+	left := 0 // width of the tick labels of data
 	if len(p.data.shape) == 2 {
 		left = p.data.tickWidth(0)
 	}
@@ -287,14 +287,14 @@ func (p *picture) down() {
 	}
 }
 
-// at is the text of the element of t that the panel draws for a position.
+// at returns the text of the element of t that the panel draws for a position.
 func (p *panel) at(t garner.Tensor, position int) (string, error) {
 	return t.At(coordinates(p.shape, position)...)
 }
 
 func (p *picture) element(position int) (string, error) { return p.data.at(p.Data, position) }
 
-// clip is a text that fits a cell.
+// clip shortens a text to fit a cell.
 func clip(text string) string {
 	const most = 10
 	if r := []rune(text); len(r) > most {
@@ -303,7 +303,7 @@ func clip(text string) string {
 	return text
 }
 
-// fillText is what stands where an index is outside.
+// fillText returns the text of a result cell whose index is outside.
 func (p *picture) fillText() string {
 	if p.plan.Outside == garner.Fill {
 		return p.plan.Fill.Text()
@@ -315,7 +315,8 @@ func (p *picture) fillText() string {
 	return zero.Text()
 }
 
-// note is the small line under an index that does not mean itself.
+// note returns the small line of text under an index whose position differs
+// from its value.
 func (p *picture) note(i int) (string, error) {
 	if len(p.plan.Axes) == 0 {
 		return "", nil
@@ -336,24 +337,24 @@ func (p *picture) note(i int) (string, error) {
 	return "", nil
 }
 
-// escape makes a text one of XML.
+// escape escapes a text for XML.
 func escape(text string) string {
 	var b strings.Builder
 	if err := xml.EscapeText(&b, []byte(text)); err != nil {
-		return "" // a Builder takes everything
+		return "" // writing to a Builder does not fail
 	}
 	return b.String()
 }
 
 func (p *picture) printf(format string, args ...any) { fmt.Fprintf(&p.b, format+"\n", args...) }
 
-// text writes a text at a baseline; its class says whether it begins there or has
-// its middle there.
+// text writes a text at a baseline. Its class says whether x is its start or
+// its middle.
 func (p *picture) text(x, y int, class, text string) {
 	fmt.Fprintf(&p.texts, "<text x=\"%d\" y=\"%d\" class=\"%s\">%s</text>\n", x, y, class, escape(text))
 }
 
-// pair writes two texts one behind the other, whatever the width of the font.
+// pair writes two texts one after the other, whatever the width of the font.
 func (p *picture) pair(x, y int, class, text, then, after string) {
 	fmt.Fprintf(&p.texts, "<text x=\"%d\" y=\"%d\"><tspan class=\"%s\">%s</tspan><tspan dx=\"10\" class=\"%s\">%s</tspan></text>\n", x, y, class, escape(text), then, escape(after))
 }
@@ -436,7 +437,7 @@ func (p *picture) draw() error {
 	return nil
 }
 
-// frame writes what a panel has besides its cells.
+// frame writes the parts of a panel other than its cells.
 func (p *picture) frame(of *panel) {
 	class := ""
 	if of == p.result && p.fails() {
@@ -468,8 +469,8 @@ func (p *picture) frame(of *panel) {
 	}
 }
 
-// heading is where a panel's name and its type and shape stand: above it, or to
-// the left.
+// heading returns the areas of a panel's name and of its type: above it or at
+// its left.
 func (p *picture) heading(of *panel) [2]rect {
 	name, spec := textWidth(of.name, headingSize), textWidth(of.spec, noteSize)
 	x, y := of.area.x, of.area.y
@@ -482,7 +483,7 @@ func (p *picture) heading(of *panel) [2]rect {
 	return [2]rect{{margin, y, name, 16}, {margin, y + 15, spec, 16}}
 }
 
-// fill is the colour of a row.
+// fill returns the colour of a row.
 func (p *picture) fill(row int) string {
 	n, ok := p.color[row]
 	if !ok {
@@ -491,7 +492,7 @@ func (p *picture) fill(row int) string {
 	return colors[n%len(colors)]
 }
 
-// cell draws a cell, its rows side by side where there are several.
+// cell draws a cell in the colour of its rows; of several, side by side.
 func (p *picture) cell(r rect, rows []int) {
 	switch len(rows) {
 	case 0:
@@ -506,7 +507,7 @@ func (p *picture) cell(r rect, rows []int) {
 		p.printf(`<rect x="%d" y="%d" width="%d" height="%d"/>`, r.x, r.y, r.w, r.h)
 	}
 	if len(rows) == 1 {
-		// Colours that come round again are told apart by dots.
+		// Dots tell rows of the same colour apart.
 		for i := range min(p.color[rows[0]]/len(colors), 4) {
 			p.printf(`<rect x="%d" y="%d" width="3" height="3" style="fill:%s;stroke:none"/>`, r.x+3+5*i, r.y+3, ink)
 		}
@@ -602,8 +603,8 @@ func (p *picture) indexCells() error {
 	return nil
 }
 
-// tupleOf is the position of the first index of the tuple that an index
-// belongs to.
+// tupleOf returns the position of the first index of the tuple that an index is
+// in.
 func (p *picture) tupleOf(i int) int {
 	if len(p.plan.Axes) < 2 {
 		return i
@@ -620,7 +621,7 @@ func (p *picture) hatched(r rect) {
 	p.printf(`<rect x="%d" y="%d" width="%d" height="%d" style="fill:url(#outside)"/>`, r.x, r.y, r.w, r.h)
 }
 
-// backing keeps a text on hatched ground legible.
+// backing draws a background that keeps a text on hatching legible.
 func (p *picture) backing(r rect, text string) {
 	w := int(float64(len([]rune(clip(text))))*charWidth) + 4
 	p.printf(`<rect x="%d" y="%d" width="%d" height="15" style="fill:#ffffff;stroke:none"/>`, r.midX()-w/2, r.midY()-8, w)
@@ -649,8 +650,8 @@ func (p *picture) resultCells() error {
 	return nil
 }
 
-// legend says what the signs mean that the picture has, and answers with where
-// it ends.
+// legend explains the signs that occur in the picture. It returns the y of its
+// end.
 func (p *picture) legend(y, width int) int {
 	x := margin
 	item := func(draw func(r rect), text string) {

@@ -23,9 +23,9 @@ import (
 	"github.com/garner-go/garner/torch"
 )
 
-// pictured has every sort of picture: dims from none to five, batches, tuples,
-// windows, negatives, fills, refusals, nothing at all, and texts that are not
-// XML.
+// pictured has every kind of picture: dims from none to five, batches, tuples,
+// windows, negatives, fills, refusals, empty tensors, and texts with XML's
+// special characters.
 var pictured = []struct {
 	name          string
 	op            garner.Op
@@ -70,7 +70,7 @@ func TestSVG(t *testing.T) {
 	}
 }
 
-// TestSVGRandom draws what nobody thought of.
+// TestSVGRandom draws random gathers.
 func TestSVGRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	shape := func(rank int) []int {
@@ -106,7 +106,7 @@ func TestSVGRandom(t *testing.T) {
 		} {
 			e, err := New(t.Context(), Subject{Name: "op", Op: op, Data: data, Indices: indices})
 			if err != nil {
-				continue // operands that do not go together
+				continue // the shapes do not match
 			}
 			checkSVG(t, e)
 			drawn++
@@ -117,10 +117,10 @@ func TestSVGRandom(t *testing.T) {
 	}
 }
 
-// checkSVG holds what every picture keeps: it is XML, all of it lies on the
-// sheet, no cell lies on another, each panel shows what fits, and a cell of the
-// result has the value and the colour of the cell of data that the gather takes
-// it from.
+// checkSVG holds what is true of every picture: it is XML; everything lies
+// inside it; no cell overlaps another; each panel shows what fits; and a cell
+// of the result has the value and the colour of the cell of data that the
+// gather copies.
 func checkSVG(t *testing.T, e *Explanation) {
 	t.Helper()
 	svg, err := e.SVG()
@@ -174,7 +174,7 @@ func checkSVG(t *testing.T, e *Explanation) {
 		t.Errorf("%d cells and %d rects", len(cells), elements["rect"])
 	}
 
-	// A gather of positions says where every element comes from.
+	// Gathering the positions of data tells where every element comes from.
 	n, _ := e.Data.Shape().Len()
 	places := make([]int64, n)
 	for i := range places {
@@ -187,7 +187,7 @@ func checkSVG(t *testing.T, e *Explanation) {
 	out, err := garner.Gather(op, garner.Of(places, e.Data.Shape()...), e.Indices)
 	if err != nil {
 		if errors.Is(err, garner.ErrIndex) {
-			return // an axis of length 0
+			return // an axis of length 0 has no position
 		}
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func checkSVG(t *testing.T, e *Explanation) {
 		t.Fatal(err)
 	}
 	for i, s := range p.sources {
-		got := max(s.data, filled) // refused is outside too
+		got := max(s.data, filled) // a refused index counts as filled
 		if int64(got) != want[i] {
 			t.Fatalf("element %d of the result comes from %d; the picture has it from %d", i, want[i], s.data)
 		}
@@ -220,8 +220,8 @@ func contains(rows []int, row int) bool {
 
 var numbers = regexp.MustCompile(`-?\d+(\.\d+)?`)
 
-// parse reads a picture as XML and counts its elements. Every number of a place
-// is one, and lies on the sheet.
+// parse reads a picture as XML and counts its elements. Every coordinate is a
+// number and lies inside the picture.
 func parse(t *testing.T, svg []byte) map[string]int {
 	t.Helper()
 	if bytes.Contains(svg, []byte("NaN")) && !bytes.Contains(svg, []byte(">NaN<")) || bytes.Contains(svg, []byte("%!")) {

@@ -9,7 +9,7 @@ import (
 	"github.com/garner-go/garner"
 )
 
-// A painter colours text, or leaves it as it is.
+// A painter colours text where it is true.
 type painter bool
 
 // Colours of the terminal, as SGR parameters.
@@ -29,7 +29,8 @@ func (p painter) paint(color, text string) string {
 	return "\x1b[" + color + "m" + text + "\x1b[0m"
 }
 
-// Text is the explanation in words, one fact a line. Colour is for terminals.
+// Text returns the explanation in words, one fact a line, with terminal colours
+// on request.
 func (e *Explanation) Text(color bool) string {
 	p := painter(color)
 	var b strings.Builder
@@ -77,8 +78,8 @@ func (e *Explanation) rowsText() string {
 	return fmt.Sprintf("%s of %s%s", count(e.rows(), "row"), count(e.slice, "element"), e.sizeText(e.slice))
 }
 
-// sizeText is how much memory n elements of data take, after a comma; nothing
-// of strings, which are not moved as bytes.
+// sizeText returns the memory of n elements of data, after a comma; nothing for
+// strings, which do not move as bytes.
 func (e *Explanation) sizeText(n int) string {
 	if e.plan.DType == garner.String {
 		return ""
@@ -86,13 +87,17 @@ func (e *Explanation) sizeText(n int) string {
 	return ", " + size(e.plan.DType, n)
 }
 
-// size is the memory of n elements, in bits where they are no whole bytes.
+// size returns the memory of n elements, in bits where they do not fill whole
+// bytes.
 func size(d garner.DType, n int) string {
-	bits := int64(n) * int64(d.Bits())
-	if bits%8 != 0 {
-		return count(bits, "bit")
+	if w := d.Bits(); n%8*w%8 != 0 {
+		return count(int64(n)*int64(w), "bit")
 	}
-	return count(bits/8, "byte")
+	bytes, ok := garner.SpecOf(d, n).Bytes()
+	if !ok {
+		return "more bytes than can be counted"
+	}
+	return count(bytes, "byte")
 }
 
 func count[N int | int64](n N, what string) string {
@@ -102,7 +107,8 @@ func count[N int | int64](n N, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// axesText says what the components of a tuple address and may be.
+// axesText describes the axes that the components of a tuple address, and their
+// bounds.
 func (e *Explanation) axesText() string {
 	plan := e.plan
 	if len(plan.Axes) == 0 {
@@ -131,11 +137,11 @@ func (e *Explanation) axesText() string {
 	return strings.Join(words, "; ") + "; " + outsideText(plan)
 }
 
-// reach is how far a window reaches along a gathered axis.
+// reach returns the length of a window along a gathered axis.
 func (e *Explanation) reach(a garner.Axis) int {
 	shape := e.Data.Shape()
 	if a.Number >= len(shape) {
-		return 1 // data of rank 0, read as a vector
+		return 1 // data of rank 0 counts as a vector of one
 	}
 	return shape[a.Number] - a.Dim + 1
 }
@@ -157,7 +163,7 @@ func outsideText(plan *garner.Plan) string {
 	return "outside is an error"
 }
 
-// surveyText says what becomes of the indices.
+// surveyText describes the indices: how many are negative, outside or refused.
 func (e *Explanation) surveyText(p painter) string {
 	s := e.survey
 	if len(e.plan.Axes) == 0 {
@@ -199,7 +205,7 @@ func indicesCount(n int) string {
 	return fmt.Sprintf("%d indices", n)
 }
 
-// movesText says how much is read and written.
+// movesText describes how much the gather reads and writes.
 func (e *Explanation) movesText() string {
 	n, _ := e.plan.Out.Len()
 	if e.plan.DType == garner.String {
@@ -208,8 +214,8 @@ func (e *Explanation) movesText() string {
 	return fmt.Sprintf("%s into the result, from data of %s; reads %s of indices", size(e.plan.DType, n), size(e.plan.DType, e.Data.Len()), size(e.plan.IndexType, e.Indices.Len()))
 }
 
-// viewText says how an operand lies in memory, where that is not in row-major
-// order without gaps.
+// viewText describes the memory layout of an operand that is not row-major and
+// dense.
 func viewText(name string, t garner.Tensor) string {
 	if t.Contiguous() {
 		return ""
@@ -217,7 +223,7 @@ func viewText(name string, t garner.Tensor) string {
 	return fmt.Sprintf("%s has strides %s; row-major would have %s", name, garner.Shape(t.Strides()), garner.Shape(t.Shape().Strides()))
 }
 
-// walkedText says what normalising made of the loops.
+// walkedText describes the loops after normalisation.
 func (e *Explanation) walkedText(p painter) string {
 	walked := e.plan.Normalize()
 	dropped, left := 0, make([]garner.Loop, 0, len(e.plan.Loops))
@@ -228,7 +234,7 @@ func (e *Explanation) walkedText(p painter) string {
 			left = append(left, l)
 		}
 	}
-	// What was sunk is what the slice has grown by.
+	// The slice has grown by the loops that sank into it.
 	sunk := 0
 	for slice := e.plan.Slice; slice != walked.Slice; sunk++ {
 		i := slices.IndexFunc(left, func(l garner.Loop) bool { return l.Data == slice && l.Out == slice && l.Index == 0 })
@@ -265,7 +271,7 @@ func loopWords(p painter, plan *garner.Plan) []string {
 	return append(words, fmt.Sprintf("slice %d", plan.Slice))
 }
 
-// table has a line per loop: its extent and its strides.
+// table has one line per loop: its extent and its strides.
 func (e *Explanation) table(p painter) string {
 	rows := [][]string{{"", "extent", "data", "indices", "result"}}
 	stride := func(n int) string {

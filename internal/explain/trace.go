@@ -2,21 +2,21 @@ package explain
 
 import "github.com/garner-go/garner"
 
-// A source is where one element of the result comes from.
+// A source says where an element of the result comes from.
 type source struct {
-	data  int // position in data, in row-major order; filled or refused where there is none
-	row   int // which row of data: the same for every element that one tuple of one batch asks for
-	tuple int // position of the tuple's first index in the indices, in row-major order
+	data  int // row-major position in data; filled or refused where there is none
+	row   int // number of the row of data; all elements that one tuple of one batch addresses share it
+	tuple int // row-major position in the indices of the first index of the tuple
 }
 
-// What a source's data may be besides a position.
+// Values of source.data that are no position.
 const (
 	filled  = -1
 	refused = -2
 )
 
-// A tracer follows elements of the result back to data, through a plan for
-// row-major operands.
+// A tracer traces elements of the result back to data, by a plan for row-major
+// operands.
 type tracer struct {
 	plan     *garner.Plan
 	indices  garner.Tensor
@@ -31,7 +31,7 @@ func newTracer(s Subject) (*tracer, error) {
 	return &tracer{plan, s.Indices, map[int]garner.Meaning{}}, nil
 }
 
-// meaning is what the plan makes of an index, looked up once.
+// meaning returns the plan's interpretation of an index, from a cache.
 func (t *tracer) meaning(i int) (garner.Meaning, error) {
 	if m, ok := t.meanings[i]; ok {
 		return m, nil
@@ -41,7 +41,7 @@ func (t *tracer) meaning(i int) (garner.Meaning, error) {
 	return m, err
 }
 
-// source is where the element at a position of the result comes from.
+// source returns the source of the element at a position of the result.
 func (t *tracer) source(out int) (source, error) {
 	var s source
 	offset := out % t.plan.Slice
@@ -75,8 +75,8 @@ func (t *tracer) source(out int) (source, error) {
 	return s, nil
 }
 
-// batchDims is how many leading dims of both operands, and of the result, are
-// batch dims; 0 where the batch dims lie elsewhere.
+// batchDims returns how many leading dims of both operands, and of the result,
+// are batch dims; 0 where batch dims are elsewhere.
 func (t *tracer) batchDims(s Subject) (operands, result int) {
 	data, indices := s.Data.Shape().Strides(), s.Indices.Shape().Strides()
 	b, product := 0, 1
@@ -95,12 +95,12 @@ func (t *tracer) batchDims(s Subject) (operands, result int) {
 	case len(out) >= b && out[:b].Equal(s.Indices.Shape()[:b]):
 		return b, b
 	case len(out) > 0 && out[0] == product:
-		return b, 1 // written as one dim
+		return b, 1 // flattened to one dim
 	}
 	return b, 0
 }
 
-// coordinates are those of a position in row-major order.
+// coordinates returns the coordinates of a row-major position.
 func coordinates(shape garner.Shape, position int) []int {
 	c := make([]int, len(shape))
 	for i := len(shape) - 1; i >= 0; i-- {

@@ -1,20 +1,20 @@
 package main
 
-// A section is an operator, with the examples that its page gives.
+// A section is an operator with the examples of its specification.
 type section struct {
 	operator string
 	about    string
 	examples []example
 }
 
-// An example is a gather of a page. Its title is ours, its values are the
-// page's.
+// An example is a gather of a specification. The title is garner's, the values
+// are the specification's.
 type example struct {
 	title         string
-	data, indices string // literals, as the command takes them
+	data, indices string // literals in the syntax of the command
 	numbers       []number
-	zero          bool // an index outside reads as zeros, against the operator's own meaning
-	fails         bool // an index is outside
+	zero          bool // an index outside gives zeros, contrary to the operator's definition
+	fails         bool // an index is outside, which is an error
 }
 
 type number struct {
@@ -33,7 +33,7 @@ const (
 	cubes  = "[[[0,1],[2,3]],[[4,5],[6,7]]]"
 )
 
-// openvinoND are the examples that GatherND-5 and GatherND-8 share.
+// openvinoND has the examples that GatherND-5 and GatherND-8 share.
 var openvinoND = []example{
 	{title: "Example 1: elements", data: square, indices: "[[0,0],[1,0]]"},
 	{title: "Example 2: rows", data: square, indices: "[[1],[0]]"},

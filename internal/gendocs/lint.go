@@ -11,27 +11,27 @@ import (
 
 const lintHead = `# What lint finds
 
-"garner lint MODEL" judges the gathers of an ONNX file or of OpenVINO's IR: which of them would answer differently in another runtime, or
-not at all. Each rule below has what it looks at, what each runtime's operator does, where that was recorded, and the remedy.
+"garner lint MODEL" lists the gathers of an ONNX file or of OpenVINO's IR that another runtime refuses or answers differently. Each rule
+below says what it looks at, what each runtime's operator does, which recording shows that, and the remedy.
 
-A finding has its rule's severity where it concerns a runtime that reads the model's format (ONNX: OpenVINO and ONNX Runtime; IR:
-OpenVINO) or one that --runtime names, and is a step lower elsewhere: "--runtime tensorflow" makes warnings about TensorFlow errors.
+A finding has the severity of its rule if it concerns a runtime that reads the model's format (ONNX: OpenVINO and ONNX Runtime; IR: OpenVINO)
+or one that --runtime names. Otherwise it is one level lower: "--runtime tensorflow" turns warnings about TensorFlow into errors.
 
-- **error**: this model as it is is refused, or answered differently.
-- **warning**: so it may be with values that only a run knows, or what comes then is undefined.
+- **error**: a runtime refuses this model or answers differently.
+- **warning**: whether it does depends on values that only a run knows, or its behaviour is undefined.
 - **note**: a run may show a difference.
 
-Evidence is the name of a case in [testdata/conformance](../testdata/conformance), which holds what the runtime itself answered; "not recorded"
-links what the claim rests on instead. An answer speaks of the recorded version:
+Evidence names a case in [testdata/conformance](../testdata/conformance), which holds the answer of the runtime itself; "not recorded" links
+the source of the claim instead. An answer is that of the recorded version:
 
 `
 
 const lintTail = `
-This page is generated: "go generate ./internal/gendocs" writes it of the rules of package lint, and tests hold both that it is what they
-say, and that every case says what the rule claims.
+"go generate ./internal/gendocs" writes this page from the rules of package lint. Tests hold that the page is up to date, and that every case
+shows what its rule claims.
 `
 
-// lintPage is docs/lint.md.
+// lintPage returns docs/lint.md.
 func lintPage() []byte {
 	var b bytes.Buffer
 	b.WriteString(lintHead)
@@ -47,7 +47,7 @@ func lintPage() []byte {
 	for _, r := range lint.Rules() {
 		fmt.Fprintf(&b, "\n## %s: %s\n\n**%s.** %s\n\nRemedy: %s\n\n", r.ID, r.Title, r.Severity, r.About, r.Remedy)
 		b.WriteString("| operator | the runtime | evidence |\n|---|---|---|\n")
-		for _, group := range together(r.Evidence) {
+		for _, group := range groupByAnswer(r.Evidence) {
 			e := group[0]
 			var names []string
 			for _, e := range group {
@@ -59,8 +59,8 @@ func lintPage() []byte {
 	return b.Bytes()
 }
 
-// together are pieces of evidence of one operator and one answer.
-func together(evidence []lint.Evidence) [][]lint.Evidence {
+// groupByAnswer groups evidence by operator and answer.
+func groupByAnswer(evidence []lint.Evidence) [][]lint.Evidence {
 	var groups [][]lint.Evidence
 	for _, e := range evidence {
 		i := slices.IndexFunc(groups, func(g []lint.Evidence) bool {
@@ -75,7 +75,7 @@ func together(evidence []lint.Evidence) [][]lint.Evidence {
 	return groups
 }
 
-// cell is a piece of evidence in a table.
+// cell returns the table cell of a piece of evidence.
 func cell(e lint.Evidence) string {
 	text := "`" + e.Case + "`"
 	if e.Case == "" {

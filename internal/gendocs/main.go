@@ -1,7 +1,7 @@
-// Command gendocs writes docs/operators.md and its pictures: the examples that
-// the operators' own pages give, each with its data, its indices, what garner
-// makes of them, and a picture of which cell goes where. And it writes
-// docs/lint.md: the rules of package lint.
+// Command gendocs writes docs/operators.md and its pictures: the examples of
+// the operators' specifications, each with data, indices, the result and a
+// picture of which cell goes where. It also writes docs/lint.md: the rules of
+// package lint.
 //
 //	go generate ./internal/gendocs
 package main
@@ -33,8 +33,8 @@ func main() {
 	}
 }
 
-// write writes the documents into a folder. Pictures of examples that are no
-// more are removed.
+// write writes the documents into a folder. It removes pictures of examples
+// that no longer exist.
 func write(folder string) error {
 	files, err := documents()
 	if err != nil {
@@ -64,14 +64,14 @@ func write(folder string) error {
 
 const head = `# The operators' own examples
 
-Each example of the pages that define these operators, with its data, its indices, what garner makes of them, and a picture of which
-cell goes where. A cell of the result has the colour of what it was read from; dashed frames are batches, thick ones index tuples.
+The examples of the specifications of these operators, each with its data, its indices, garner's result, and a picture of which cell goes
+where. A cell of the result has the colour of the row of data that it comes from. Dashed frames are batches, thick frames are index tuples.
 
-This page is generated: "go generate ./internal/gendocs" writes it, and a test holds that it is what the operators do. Every picture is one
-that "garner explain ... -o plan.svg" draws. "garner ops" tells of all operators, and [rules.md](rules.md) what each accepts and refuses.
+"go generate ./internal/gendocs" writes this page, and a test holds that it is up to date. "garner explain ... -o plan.svg" draws the same
+pictures. "garner ops" lists all operators; [rules.md](rules.md) has what each accepts and refuses.
 `
 
-// documents are all files, by their name in the folder of the documents.
+// documents returns all files by their name in the folder.
 func documents() (map[string][]byte, error) {
 	files := map[string][]byte{}
 	var page bytes.Buffer
@@ -100,7 +100,7 @@ func documents() (map[string][]byte, error) {
 	return files, nil
 }
 
-// document is an example as a part of the page, and its picture.
+// document returns an example as a part of the page, and its picture.
 func (e example) document(o operators.Operator, name string) (text string, picture []byte, err error) {
 	numbers := map[string]any{}
 	var given, flags []string

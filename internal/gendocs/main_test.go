@@ -11,7 +11,8 @@ import (
 	"github.com/garner-go/garner/lint"
 )
 
-// TestDocuments holds that docs has what the operators and the pictures are now.
+// TestDocuments holds that docs is up to date with the operators and the
+// pictures.
 func TestDocuments(t *testing.T) {
 	const docs = "../../docs"
 	files, err := documents()
@@ -46,7 +47,7 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// TestWrite writes the documents into an empty folder, and over old ones.
+// TestWrite writes the documents into an empty folder and over old ones.
 func TestWrite(t *testing.T) {
 	dir := t.TempDir()
 	if err := write(dir); err != nil {
@@ -73,7 +74,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestLintPage holds that the page has every rule, with all of its evidence.
+// TestLintPage holds that the page has every rule with all its evidence.
 func TestLintPage(t *testing.T) {
 	page := string(lintPage())
 	for _, r := range lint.Rules() {

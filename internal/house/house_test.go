@@ -26,6 +26,7 @@ const module = "github.com/garner-go/garner"
 // layers lists the packages from the ground up; a package imports only lower
 // ones. So a dialect imports no other dialect and nothing that moves bytes.
 var layers = [][]string{
+	{"internal/float"},                    // bits of narrow floats
 	{"internal/kernel", "internal/pages"}, // bytes and numbers: nothing of tensors below this line
 	{"internal/limits"},                   // measured by both
 	{"internal/exec"},                     // a nest of loops over memory: no operator, no tensor, no error text

@@ -11,14 +11,14 @@ import (
 	"github.com/garner-go/garner/model"
 )
 
-// FuzzGlue runs any operator on anything: it answers with a tensor or an error
-// and does not panic, and takes no more memory than it may.
-func FuzzGlue(f *testing.F) {
+// FuzzEvaluate evaluates any operator of any attributes and inputs: it returns a
+// tensor or an error, does not panic, and takes no more memory than allowed.
+func FuzzEvaluate(f *testing.F) {
 	f.Add(byte(0), byte(0), []byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16})
-	for i := range len(onnxGlue) {
+	for i := range len(onnxOperators) {
 		f.Add(byte(0), byte(i), []byte{6, 2, 2, 3, 1, 2, 3, 4, 5, 6, 6, 1, 2, 1, 0, 6, 1, 1, 1})
 	}
-	for i := range len(irGlue) {
+	for i := range len(irOperators) {
 		f.Add(byte(1), byte(i), []byte{6, 2, 2, 3, 1, 2, 3, 4, 5, 6, 6, 1, 2, 1, 0, 6, 1, 1, 1, 6, 1, 1, 1})
 	}
 	f.Fuzz(func(t *testing.T, framework, op byte, text []byte) {
@@ -30,9 +30,9 @@ func FuzzGlue(f *testing.F) {
 			text = text[1:]
 			return int(b)
 		}
-		format, table := "ONNX", onnxGlue
+		format, table := "ONNX", onnxOperators
 		if framework&1 == 1 {
-			format, table = "OpenVINO IR", irGlue
+			format, table = "OpenVINO IR", irOperators
 		}
 		names := slices.Sorted(maps.Keys(table))
 		n := &model.Node{Name: "n", Op: names[int(op)%len(names)], Version: int(framework >> 1), Attributes: map[string]any{}}
@@ -49,7 +49,7 @@ func FuzzGlue(f *testing.F) {
 			}
 			for i := range x.Len() {
 				v := []string{"0", "1", "-1", "2", "3", "-9223372036854775808", "9223372036854775807", "NaN", "1e30", "true", "4"}[next()%11]
-				_ = x.SetText(i, v) // what does not fit the type stays 0
+				_ = x.SetText(i, v) // a text that does not fit the type leaves 0
 			}
 			n.Inputs = append(n.Inputs, &model.Value{Spec: x.Spec(), Constant: model.NewConstant("c", x.Spec(), func() (garner.Tensor, error) { return x, nil })})
 		}

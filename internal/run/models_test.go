@@ -29,7 +29,7 @@ func arrays(t *testing.T, path string) *npz.File {
 	return f
 }
 
-// same reports whether two tensors are the same to the last bit.
+// same reports whether two tensors are equal bit for bit.
 func same(t *testing.T, a, b garner.Tensor) bool {
 	t.Helper()
 	if a.DType() != b.DType() || !a.Shape().Equal(b.Shape()) {
@@ -62,7 +62,7 @@ func open(t *testing.T, path string) *model.Model {
 	return m
 }
 
-// inputs are what a model's recording gives it.
+// inputs returns the recorded inputs of a model.
 func inputs(t *testing.T, m *model.Model) map[*model.Value]garner.Tensor {
 	t.Helper()
 	recorded := arrays(t, strings.TrimSuffix(m.Path, filepath.Ext(m.Path))+".inputs.npz")
@@ -80,9 +80,9 @@ func inputs(t *testing.T, m *model.Model) map[*model.Value]garner.Tensor {
 	return given
 }
 
-// TestModels runs every model of testdata/models, and holds every result
-// against what its runtime answered, bit for bit. A few have an operator that is
-// not run: of those the results that do not need it.
+// TestModels evaluates every result of every model of testdata/models and holds
+// it, bit for bit, against what the model's runtime answered. Three results need
+// an operator that is not evaluated, and are refused.
 func TestModels(t *testing.T) {
 	var paths []string
 	for extension := range map[string]bool{".onnx": true, ".xml": true} {

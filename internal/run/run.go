@@ -1,16 +1,14 @@
-// Package run evaluates values of a model: its gathers, by package operators,
-// and the few operators that exporters put around them, see glue.go. It
-// is no graph executor: there are no kernels for anything else, no fusion and no
-// plan of memory, and a model with a convolution in it is refused by the
-// convolution's name.
+// Package run evaluates values of a model: gathers, through package operators,
+// and the operators that exporters put around them, which operators.go lists. It
+// is no graph executor. It has no kernels for other operators, no fusion and no
+// memory planning. It refuses a model with a convolution by the convolution's
+// name.
 package run
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
-	"strings"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/mapped"
@@ -18,152 +16,13 @@ import (
 	"github.com/garner-go/garner/operators"
 )
 
-// An Unsupported is a node that a wanted value needs and that is not run.
-type Unsupported struct {
-	Node    *model.Node
-	Others  int      // how many more such nodes are needed
-	Results []string // the model's results that need no such node
-	Gathers []string // the gathers that need none, where fewer results than gathers say so
-}
-
-func (e *Unsupported) Error() string {
-	var b strings.Builder
-	op := e.Node.Op
-	if e.Node.Domain != "" {
-		op = e.Node.Domain + "." + op
-	}
-	fmt.Fprintf(&b, "garner: garner does not run %.100s", op)
-	if e.Others > 0 {
-		fmt.Fprintf(&b, ", nor %d more of the nodes that are needed", e.Others)
-	}
-	b.WriteString("; it runs gathers and what stands around their indices. ")
-	switch {
-	case len(e.Results) > 0 && len(e.Gathers) > 0:
-		fmt.Fprintf(&b, "These results run: %s; and these gathers: %s", some(e.Results), some(e.Gathers))
-	case len(e.Results) > 0:
-		fmt.Fprintf(&b, "These results run: %s", some(e.Results))
-	case len(e.Gathers) > 0:
-		fmt.Fprintf(&b, "No result runs, but these gathers do: %s", some(e.Gathers))
-	default:
-		b.WriteString("No result runs without it, and no gather")
-	}
-	return b.String()
-}
-
-// some are the first names of a list.
-func some(names []string) string {
-	const most = 8
-	var b strings.Builder
-	for i, name := range names[:min(len(names), most)] {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		fmt.Fprintf(&b, "%.100q", name)
-	}
-	if more := len(names) - most; more > 0 {
-		fmt.Fprintf(&b, " and %d more", more)
-	}
-	return b.String()
-}
-
-// Runs reports whether a node of the model is one that is run.
-func Runs(m *model.Model, n *model.Node) bool { return n.IsGather() || glueOf(m, n) != nil }
-
-// Needs are the graph's inputs, and what else nothing makes, that the wanted
-// values need beside those that are given, in the order in which they are met.
-// An input that has a value of its own is none of them. Where a node is needed
-// that is not run, the error is a *model.Error at it, of an *Unsupported.
-func Needs(m *model.Model, wanted []*model.Value, given map[*model.Value]garner.Tensor) ([]*model.Value, error) {
-	_, missing, err := needs(m, wanted, given)
-	return missing, err
-}
-
-// needs also says which nodes must run.
-func needs(m *model.Model, wanted []*model.Value, given map[*model.Value]garner.Tensor) (map[*model.Node]bool, []*model.Value, error) {
-	nodes := make(map[*model.Node]bool)
-	seen := make(map[*model.Value]bool)
-	var missing []*model.Value
-	// A list of what is left to look at: a chain of a million nodes is no reason
-	// for a million calls.
-	var left []*model.Value
-	push := func(values []*model.Value) {
-		for i := len(values) - 1; i >= 0; i-- {
-			if v := values[i]; v != nil && !seen[v] {
-				left = append(left, v)
-			}
-		}
-	}
-	for push(wanted); len(left) > 0; {
-		v := left[len(left)-1]
-		left = left[:len(left)-1]
-		if seen[v] {
-			continue
-		}
-		seen[v] = true
-		if _, ok := given[v]; ok || v.Constant != nil {
-			continue
-		}
-		if v.From == nil {
-			missing = append(missing, v)
-			continue
-		}
-		if !nodes[v.From] {
-			nodes[v.From] = true
-			push(v.From.Inputs)
-		}
-	}
-	// The first in the order of the model, whatever the order of the search.
-	var bad *Unsupported
-	for n := range m.Nodes() {
-		if !nodes[n] || Runs(m, n) {
-			continue
-		}
-		if bad == nil {
-			bad = &Unsupported{Node: n}
-		} else {
-			bad.Others++
-		}
-	}
-	if bad == nil {
-		return nodes, missing, nil
-	}
-	bad.Results, bad.Gathers = runnable(m, given)
-	return nil, nil, model.InFile(m.Path, model.AtNode(bad.Node, bad))
-}
-
-// runnable are the results and the gathers that need no node that is not run.
-func runnable(m *model.Model, given map[*model.Value]garner.Tensor) (results, gathers []string) {
-	stuck := make(map[*model.Value]bool)
-	for n := range m.Nodes() {
-		stops := !Runs(m, n)
-		for _, v := range n.Inputs {
-			stops = stops || v != nil && stuck[v]
-		}
-		for _, v := range n.Outputs {
-			if _, ok := given[v]; !ok && stops && v != nil {
-				stuck[v] = true
-			}
-		}
-		if n.IsGather() && !stops {
-			gathers = append(gathers, n.Name)
-		}
-	}
-	for _, r := range m.Graph.Outputs {
-		if !stuck[r.Value] {
-			results = append(results, r.Name)
-		}
-	}
-	return results, gathers
-}
-
-// Values evaluates the wanted values of what is given for others, which must be
-// of the values' types; see Check. Constants that lie in mapped files are looked
-// at there, and of a table only the rows that are gathered: what comes back may
-// be such a constant or a view of it, which is gone once the model is closed, or
-// of what is given.
+// Values evaluates the wanted values. The given tensors must have the types of
+// their values; see Check. Constants in mapped files are read in place, and only
+// the rows of a table that are gathered. A result may be a view of a given tensor
+// or of a mapped constant, which is valid until the model is closed.
 //
-// A tensor for which memory, in bytes, does not suffice is an ErrShape. Errors
-// are *model.Error at the node.
+// memory is how many bytes the tensors may take together. A tensor for which it
+// does not suffice is an ErrShape. Errors are *model.Error at the node.
 func Values(ctx context.Context, m *model.Model, wanted []*model.Value, given map[*model.Value]garner.Tensor, memory float64) ([]garner.Tensor, error) {
 	nodes, missing, err := needs(m, wanted, given)
 	if err != nil {
@@ -188,7 +47,7 @@ func Values(ctx context.Context, m *model.Model, wanted []*model.Value, given ma
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
 		}
-		// Mapped memory may vanish while an operator looks at it.
+		// A mapped file may be cut short while an operator reads it.
 		if err := mapped.Guard(func() error { return r.node(ctx, n) }); err != nil {
 			if cause := context.Cause(ctx); cause != nil && errors.Is(err, cause) {
 				return nil, err
@@ -213,21 +72,21 @@ type runner struct {
 	model  *model.Model
 	given  map[*model.Value]garner.Tensor
 	values map[*model.Value]*value
-	uses   map[*model.Value]int // how often each value is still looked at
-	memory float64              // bytes that may be in use
-	used   float64              // bytes that are in use at most
+	uses   map[*model.Value]int // how many nodes and results still read each value
+	memory float64              // bytes that tensors may take
+	used   float64              // bytes that tensors take, at most
 }
 
-// A value is a tensor, perhaps one that is yet to be cast. A table that is
-// stored in a narrower type and cast before the gather, as OpenVINO's compressed
-// models have it, is gathered first: its rows are cast, not the table.
+// A value is a tensor, perhaps with a pending cast. OpenVINO's compressed models
+// store a table in a narrow type and cast it before the gather. A pending cast
+// lets the gather come first, so that only its rows are cast.
 type value struct {
-	tensor garner.Tensor
-	as     garner.DType // Invalid: it is what it is
-	cast   *model.Node  // where as stands
+	tensor  garner.Tensor
+	pending garner.DType // type that tensor is yet to be cast to; Invalid: to none
+	cast    *model.Node  // node of the pending cast
 }
 
-// lazy is a value as it is.
+// lazy returns a value, a pending cast not done.
 func (r *runner) lazy(v *model.Value) (*value, error) {
 	if have, ok := r.values[v]; ok {
 		return have, nil
@@ -247,16 +106,16 @@ func (r *runner) lazy(v *model.Value) (*value, error) {
 	return have, nil
 }
 
-// tensor is a value, cast.
+// tensor returns a value, a pending cast done.
 func (r *runner) tensor(v *model.Value) (garner.Tensor, error) {
 	have, err := r.lazy(v)
-	if err != nil || have.as == garner.Invalid {
-		if err != nil {
-			return garner.Tensor{}, err
-		}
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	if have.pending == garner.Invalid {
 		return have.tensor, nil
 	}
-	t, err := r.cast(have.tensor, have.as)
+	t, err := r.cast(have.tensor, have.pending)
 	if err != nil {
 		return garner.Tensor{}, model.AtNode(have.cast, err)
 	}
@@ -264,7 +123,7 @@ func (r *runner) tensor(v *model.Value) (garner.Tensor, error) {
 	return t, nil
 }
 
-// node runs a node, and forgets what nobody needs any more.
+// node evaluates a node and drops the values that no later node reads.
 func (r *runner) node(ctx context.Context, n *model.Node) error {
 	if len(n.Outputs) == 0 || n.Outputs[0] == nil {
 		return nil
@@ -275,9 +134,9 @@ func (r *runner) node(ctx context.Context, n *model.Node) error {
 		*made, err = r.gather(ctx, n)
 	} else {
 		c := &call{runner: r, node: n}
-		made.tensor, err = glueOf(r.model, n)(c)
-		if c.as != garner.Invalid {
-			made.as, made.cast = c.as, n
+		made.tensor, err = evaluatorOf(r.model, n)(c)
+		if c.pending != garner.Invalid {
+			made.pending, made.cast = c.pending, n
 		}
 	}
 	if err != nil {
@@ -292,7 +151,7 @@ func (r *runner) node(ctx context.Context, n *model.Node) error {
 	return nil
 }
 
-// gather runs a gather.
+// gather evaluates a gather.
 func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
 	operator, err := operators.Find(n.Operator, 0)
 	if err != nil {
@@ -305,10 +164,11 @@ func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
 	if err != nil {
 		return value{}, err
 	}
-	made := value{as: data.as, cast: data.cast}
+	made := value{pending: data.pending, cast: data.cast}
 	from := data.tensor
-	if data.as != garner.Invalid && !from.DType().HasZero() {
-		// What an index outside reads as is a zero of the type that is cast to.
+	if data.pending != garner.Invalid && !from.DType().HasZero() {
+		// The stored type has no zero for an index outside; the type of the
+		// pending cast may have one.
 		if from, err = r.tensor(n.Inputs[0]); err != nil {
 			return value{}, err
 		}
@@ -344,19 +204,13 @@ func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
 	return made, prepared.Run(ctx, from, indices, made.tensor)
 }
 
-// fits refuses a tensor for which there is not enough memory: to ask for it
-// would end the process.
+// fits refuses a tensor for which memory does not suffice. Allocating it would
+// end the process.
 func (r *runner) fits(dtype garner.DType, shape garner.Shape) error {
-	const header = 16 // bytes of a string without its text
-	bits := dtype.Bits()
-	if dtype == garner.String {
-		bits = 8 * header
-	}
-	n, ok := shape.Len()
-	// Not exact, which does not matter to a machine's size.
-	size := float64(n) / 8 * float64(bits)
+	_, ok := shape.Len()
+	size := Memory(garner.SpecOf(dtype, shape...))
 	if ok && r.used+size > r.memory {
-		// What was counted may be gone by now.
+		// Tensors that were counted may be garbage by now.
 		var stats runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&stats)
@@ -371,7 +225,23 @@ func (r *runner) fits(dtype garner.DType, shape garner.Shape) error {
 	return nil
 }
 
-// new makes a tensor of zeros.
+// Memory returns how many bytes a tensor takes in memory, 16 for each string
+// without its text. All dims of spec are known. Beyond int64 the number is rounded.
+func Memory(spec garner.Spec) float64 {
+	if spec.DType == garner.String {
+		spec.DType = garner.Complex128 // as wide as the header of a string
+	}
+	if n, ok := spec.Bytes(); ok {
+		return float64(n)
+	}
+	size := float64(spec.DType.Bits()) / 8
+	for _, d := range spec.Dims {
+		size *= float64(d.Min)
+	}
+	return size
+}
+
+// new returns a tensor of zeros.
 func (r *runner) new(dtype garner.DType, shape garner.Shape) (garner.Tensor, error) {
 	if err := r.fits(dtype, shape); err != nil {
 		return garner.Tensor{}, err
@@ -379,8 +249,9 @@ func (r *runner) new(dtype garner.DType, shape garner.Shape) (garner.Tensor, err
 	return garner.New(dtype, shape...)
 }
 
-// Check refuses a tensor that is not what the model says of a value: of another
-// dtype (ErrDType) or shape (ErrShape). What the model does not say it takes.
+// Check refuses a tensor whose dtype (ErrDType) or shape (ErrShape) contradicts
+// the type that the model gives a value. Where the model leaves them open, it
+// accepts any.
 func Check(v *model.Value, t garner.Tensor) error {
 	class, spec := garner.ErrDType, v.Spec
 	ok := spec.DType == garner.Invalid || spec.DType == t.DType()

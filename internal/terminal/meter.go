@@ -10,31 +10,31 @@ import (
 	"unicode/utf8"
 )
 
-// A Meter shows on one line of a terminal how far a piece of work is, once it
+// A Meter shows the progress of work on one line of a terminal, once the work
 // has taken two seconds:
 //
 //	gathering  43 %  1.2 of 2.8 GiB  310 MiB/s  5 s left
 //
-// Nil is a meter that shows nothing, as there is none where there is no
-// terminal. Set and Add only keep numbers and cost as much; they may be called by
-// any goroutine.
+// A nil Meter shows nothing; it is what NewMeter returns where there is no
+// terminal. Set and Add store a number and cost no more. Any goroutine may call
+// them.
 type Meter struct {
 	w        io.Writer
 	what     string
 	columns  int
-	patience time.Duration // work that ends before that shows nothing
-	interval time.Duration // how often the line is written
+	patience time.Duration // shorter work shows nothing
+	interval time.Duration // time between two writes of the line
 	began    time.Time
 	total    int64
 	done     atomic.Int64
 	end      sync.Once
 	ending   chan struct{}
 	ended    chan struct{}
-	shown    int // characters that stand on the line
+	shown    int // characters on the line
 }
 
-// NewMeter begins to measure work of so many bytes; 0 where that is not known.
-// It answers nil where w is no terminal. Every Meter ends with Stop.
+// NewMeter starts a Meter for work of total bytes, 0 where the number is not
+// known. It returns nil where w is no terminal. End every Meter with Stop.
 func NewMeter(w io.Writer, what string, total int64) *Meter {
 	columns, ok := Width(w)
 	if !ok {
@@ -50,22 +50,22 @@ func (m *Meter) begin(total int64) {
 	go m.show()
 }
 
-// Set says how many bytes are done.
+// Set sets how many bytes are done.
 func (m *Meter) Set(done int64) {
 	if m != nil {
 		m.done.Store(done)
 	}
 }
 
-// Add says how many bytes more are done.
+// Add adds to the bytes that are done.
 func (m *Meter) Add(n int64) {
 	if m != nil {
 		m.done.Add(n)
 	}
 }
 
-// Stop takes the line away. What is written to the terminal after it stands
-// where the line stood. Stopping twice does nothing.
+// Stop removes the line. The next output to the terminal is in its place. A
+// second Stop does nothing.
 func (m *Meter) Stop() {
 	if m != nil {
 		m.end.Do(func() { close(m.ending) })
@@ -91,8 +91,8 @@ func (m *Meter) show() {
 	}
 }
 
-// write writes over the line that stands there. The last column stays free,
-// because some terminals begin a new line behind it.
+// write overwrites the line. It leaves the last column free, because some
+// terminals wrap after it.
 func (m *Meter) write(text string) {
 	n := utf8.RuneCountInString(text)
 	if n >= m.columns {
@@ -103,7 +103,7 @@ func (m *Meter) write(text string) {
 	m.shown = max(m.shown, n)
 }
 
-// line says how far work is that has taken so long.
+// line returns the text of the line.
 func line(what string, done, total int64, took time.Duration) string {
 	rate := float64(done) / took.Seconds()
 	var b strings.Builder
@@ -138,7 +138,7 @@ func unitOf(bytes float64) (name string, size float64) {
 	return "TiB", size
 }
 
-// left is a time in the units in which one waits for it.
+// left formats a remaining time.
 func left(seconds float64) string {
 	switch {
 	case seconds < 100:

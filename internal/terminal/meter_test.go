@@ -22,7 +22,7 @@ func TestLine(t *testing.T) {
 		{1 << 10, 1 << 30, 2 * time.Second, "gathering   0 %  0.0 of 1.0 GiB  0.5 KiB/s  583 h left"},
 		{10 << 20, 1 << 30, 2 * time.Second, "gathering   0 %  0.0 of 1.0 GiB  5.0 MiB/s  3 min left"},
 		{2 << 30, 2 << 30, 4 * time.Second, "gathering  100 %  2.0 of 2.0 GiB  512.0 MiB/s  0 s left"},
-		{3 << 30, 2 << 30, 4 * time.Second, "gathering  100 %  2.0 of 2.0 GiB  768.0 MiB/s  0 s left"}, // a header was not counted
+		{3 << 30, 2 << 30, 4 * time.Second, "gathering  100 %  2.0 of 2.0 GiB  768.0 MiB/s  0 s left"}, // total left out a header
 		{3 << 20, 0, 3 * time.Second, "gathering  3.0 MiB  1.0 MiB/s"},
 		{1 << 62, 1<<63 - 1, 3 * time.Second, "gathering  50 %  4194304.0 of 8388608.0 TiB  1398101.3 TiB/s  3 s left"},
 	} {
@@ -32,7 +32,8 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// A screen is a terminal of one line: what stands on it, and what stood.
+// A screen is a terminal of one line: its text, and all texts that it has
+// shown.
 type screen struct {
 	mu   sync.Mutex
 	all  bytes.Buffer
@@ -87,7 +88,7 @@ func TestMeter(t *testing.T) {
 		t.Errorf("%q is left, and the cursor is at %d", got, s.at)
 	}
 
-	// A narrow terminal keeps its last column free.
+	// On a narrow terminal the last column stays free.
 	s = &screen{}
 	m = &Meter{w: s, what: "gathering", columns: 14, interval: time.Millisecond}
 	m.begin(0)
@@ -99,7 +100,7 @@ func TestMeter(t *testing.T) {
 	}
 }
 
-// TestMeterShort leaves a terminal as it is where the work is short.
+// TestMeterShort holds that short work writes nothing.
 func TestMeterShort(t *testing.T) {
 	s := &screen{}
 	m := &Meter{w: s, what: "gathering", columns: 80, patience: time.Hour, interval: time.Millisecond}
@@ -111,7 +112,8 @@ func TestMeterShort(t *testing.T) {
 	}
 }
 
-// TestNoTerminal has no meter for files, pipes and what is no file at all.
+// TestNoTerminal holds that there is no Meter on files, pipes and other
+// writers.
 func TestNoTerminal(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "x"))
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pty opens a terminal of its own: what is written to tty can be read from the
-// other side.
+// pty opens a pseudo-terminal: other reads what is written to tty.
 func pty(t *testing.T, columns uint16) (other, tty *os.File) {
 	t.Helper()
 	other, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)

@@ -126,7 +126,7 @@ func (r *reader) external(t *onnxpb.TensorProto, name string, dtype garner.DType
 	if dtype == garner.String {
 		return nil, errors.New("its strings are said to be in another file, where only numbers can be; write them in string_data")
 	}
-	size, ok := sizeOf(dtype, shape)
+	size, ok := garner.SpecOf(dtype, shape...).Bytes()
 	if !ok {
 		return nil, fmt.Errorf("its shape %s takes more bytes than garner can count", shape)
 	}

@@ -64,16 +64,6 @@ func shapeOf(dims []int64) (garner.Shape, error) {
 	return shape, nil
 }
 
-// sizeOf gives the size of a tensor in bytes; false where it overflows an int64.
-func sizeOf(dtype garner.DType, shape garner.Shape) (int64, bool) {
-	n, _ := shape.Len()
-	bits := int64(dtype.Bits())
-	if int64(n) > (math.MaxInt64-7)/bits {
-		return 0, false
-	}
-	return (int64(n)*bits + 7) / 8, true
-}
-
 // constant makes a constant of a TensorProto. It checks all but the values of the
 // elements.
 func (r *reader) constant(t *onnxpb.TensorProto, name string) (*model.Constant, error) {
@@ -202,7 +192,7 @@ func (e *elements) check(dtype garner.DType, shape garner.Shape) error {
 		}
 		return nil
 	}
-	size, ok := sizeOf(dtype, shape)
+	size, ok := garner.SpecOf(dtype, shape...).Bytes()
 	if !ok {
 		return fmt.Errorf("its shape %s takes more bytes than garner can count", shape)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"math"
-	"math/bits"
 	"strconv"
 	"unicode/utf8"
 
@@ -70,20 +69,15 @@ func (p *parser) constant(l *layer) (*constant, error) {
 // bytes gives the size of the elements in bytes, for strings the least possible
 // size; false where it overflows an int.
 func (c *constant) bytes() (uint64, bool) {
-	width := uint64(c.dtype.Bits())
-	if c.dtype == garner.String {
-		width = 32 // the offset of its end
+	dtype := c.dtype
+	if dtype == garner.String {
+		dtype = garner.U32 // the offset of its end
 	}
-	n, ok := c.shape.Len()
-	if !ok {
+	if _, ok := c.shape.Len(); !ok {
 		return 0, false
 	}
-	high, low := bits.Mul64(uint64(n), width)
-	if high != 0 || low > math.MaxUint64-7 {
-		return 0, false
-	}
-	total := (low + 7) / 8
-	return total, total <= math.MaxInt
+	n, ok := garner.SpecOf(dtype, c.shape...).Bytes()
+	return uint64(n), ok && n <= math.MaxInt
 }
 
 func bytesText(n uint64, ok bool) string {

@@ -2,7 +2,7 @@
 answer to them.
 
 Models around gathers, as torch.onnx.export and OpenVINO's convert_model write
-them, and two that try the operators around gathers one by one (glue). Beside
+them, and two that try the operators around gathers one by one (evaluate). Beside
 each NAME.onnx and NAME.xml stand NAME.inputs.npz, NAME.onnxruntime.npz and
 NAME.openvino.npz, the answers by the names of the results.
 
@@ -190,7 +190,7 @@ def export():
         record_ir(name, inputs)
 
 
-glue_inputs = {
+evaluate_inputs = {
     "x": np.arange(24, dtype=np.float32).reshape(2, 3, 4) / 7,
     "i": np.array([-7, -6, -1, 0, 1, 6, 7], np.int64),
     "j": np.array([3, -4, 2, -2, 5, -1, 4], np.int64),
@@ -199,7 +199,7 @@ glue_inputs = {
 }
 
 
-def glue_onnx():
+def evaluate_onnx():
     nodes, outputs, constants = [], [], {}
 
     def constant(value, dtype=np.int64):
@@ -271,13 +271,13 @@ def glue_onnx():
     node("Range", c(3), c(3), c(1))
     node("ReduceProd", node("Shape", "x"), c([0]), keepdims=0)
     node("ReduceProd", node("Shape", "x"))
-    graph = helper.make_graph(nodes, "glue", [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape) for n, a in glue_inputs.items()],
+    graph = helper.make_graph(nodes, "evaluate", [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape) for n, a in evaluate_inputs.items()],
                               outputs, list(constants.values()))
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), "glue.onnx")
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), "evaluate.onnx")
 
 
-def glue_ir():
-    p = {n: opset1.parameter(a.shape, a.dtype, name=n) for n, a in glue_inputs.items()}
+def evaluate_ir():
+    p = {n: opset1.parameter(a.shape, a.dtype, name=n) for n, a in evaluate_inputs.items()}
     for n, v in p.items():
         v.output(0).set_names({n})
     x, i, j, b, f = p["x"], p["i"], p["j"], p["b"], p["f"]
@@ -323,14 +323,14 @@ def glue_ir():
         node = o if hasattr(o, "get_friendly_name") else o.node
         o.output(0).set_names({f"{node.get_type_name()}_{n}"})
         results.append(opset1.result(o))
-    ov.save_model(ov.Model(results, list(p.values()), "glue"), "glue.xml", compress_to_fp16=False)
+    ov.save_model(ov.Model(results, list(p.values()), "evaluate"), "evaluate.xml", compress_to_fp16=False)
 
 
 if os.path.exists("mlp.data"):  # onnx does not write over it
     os.remove("mlp.data")
-np.savez("glue.inputs.npz", **glue_inputs)
-glue_onnx()
-record_onnx("glue", glue_inputs)
-glue_ir()
-record_ir("glue", glue_inputs)
+np.savez("evaluate.inputs.npz", **evaluate_inputs)
+evaluate_onnx()
+record_onnx("evaluate", evaluate_inputs)
+evaluate_ir()
+record_ir("evaluate", evaluate_inputs)
 export()

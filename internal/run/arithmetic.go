@@ -1,0 +1,416 @@
+package run
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/garner-go/garner"
+)
+
+type integer interface {
+	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
+}
+
+type real interface{ float32 | float64 }
+
+// arithmetic evaluates a binary operator. ONNX's Min and Max take one input and
+// more, from left to right.
+func arithmetic(op string) evaluator {
+	return func(c *call) (garner.Tensor, error) {
+		n := 2
+		if c.onnx() && (op == "min" || op == "max") {
+			n = max(len(c.node.Inputs), 1)
+		}
+		in, err := c.operands(n)
+		if err != nil {
+			return garner.Tensor{}, err
+		}
+		made := in[0]
+		for _, t := range in[1:] {
+			if made, err = c.binary(op, made, t); err != nil {
+				return garner.Tensor{}, err
+			}
+		}
+		return made, nil
+	}
+}
+
+// binaryOf evaluates a binary operator of exactly two inputs.
+func binaryOf(op string) evaluator {
+	return func(c *call) (garner.Tensor, error) {
+		in, err := c.operands(2)
+		if err != nil {
+			return garner.Tensor{}, err
+		}
+		return c.binary(op, in[0], in[1])
+	}
+}
+
+// operands returns the inputs of an operator that broadcasts. Before opset 7,
+// ONNX broadcast only the second input, and only with broadcast=1: its dims match
+// those of the first from an axis on.
+func (c *call) operands(n int) ([]garner.Tensor, error) {
+	in, err := c.inputs(n)
+	if err != nil {
+		return nil, err
+	}
+	if !c.beforeOpset(7) || n != 2 {
+		return in, c.checkBroadcast()
+	}
+	wide, err := c.number("broadcast", 0)
+	if err != nil {
+		return nil, err
+	}
+	a, b := in[0].Shape(), in[1].Shape()
+	axis, err := c.number("axis", int64(len(a)-len(b)))
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case wide == 0 && !a.Equal(b), axis < 0, axis > int64(len(a)-len(b)):
+		return nil, mismatch("%s and %s do not broadcast with broadcast=%d and axis=%d, in opset %d", a, b, wide, axis, c.node.Version)
+	}
+	shape := slices.Concat(b, slices.Repeat(garner.Shape{1}, len(a)-len(b)-int(axis)))
+	if in[1], err = c.runner.reshape(in[1], shape); err != nil {
+		return nil, err
+	}
+	if full, err := broadcastShape(a, shape); err != nil || !full.Equal(a) {
+		return nil, mismatch("%s does not broadcast to %s, in opset %d", b, a, c.node.Version)
+	}
+	return in, nil
+}
+
+// binary computes a binary operator of a and b, broadcast. An operator that is
+// not evaluated for their type is an ErrDType.
+func (c *call) binary(op string, a, b garner.Tensor) (garner.Tensor, error) {
+	if a.DType() != b.DType() {
+		return garner.Tensor{}, garner.Errorf(garner.ErrDType, "%s of %s and %s; cast one", c.node.Op, a.DType(), b.DType())
+	}
+	shape, err := broadcastShape(a.Shape(), b.Shape())
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	switch a.DType() {
+	case garner.Bool:
+		return binaryBools(c, op, a, b, shape)
+	case garner.I8:
+		return binaryIntegers[int8](c, op, a, b, shape)
+	case garner.I16:
+		return binaryIntegers[int16](c, op, a, b, shape)
+	case garner.I32:
+		return binaryIntegers[int32](c, op, a, b, shape)
+	case garner.I64:
+		return binaryIntegers[int64](c, op, a, b, shape)
+	case garner.U8:
+		return binaryIntegers[uint8](c, op, a, b, shape)
+	case garner.U16:
+		return binaryIntegers[uint16](c, op, a, b, shape)
+	case garner.U32:
+		return binaryIntegers[uint32](c, op, a, b, shape)
+	case garner.U64:
+		return binaryIntegers[uint64](c, op, a, b, shape)
+	case garner.F32:
+		return binaryFloats[float32](c, op, a, b, shape)
+	case garner.F64:
+		return binaryFloats[float64](c, op, a, b, shape)
+	}
+	return garner.Tensor{}, c.unsupportedType(a.DType())
+}
+
+// unsupportedType is the error of an operator that is not evaluated for a type.
+func (c *call) unsupportedType(d garner.DType) error {
+	return garner.Errorf(garner.ErrDType, "%s of %s is not run; arithmetic is of integers, and that of f32 and f64 as far as every machine rounds alike", c.node.Op, d)
+}
+
+func binaryIntegers[T interface {
+	integer
+	garner.Element
+}](c *call, op string, a, b garner.Tensor, shape garner.Shape) (garner.Tensor, error) {
+	var f func(x, y T) T
+	switch op {
+	case "add":
+		f = func(x, y T) T { return x + y }
+	case "sub":
+		f = func(x, y T) T { return x - y }
+	case "mul":
+		f = func(x, y T) T { return x * y }
+	case "min":
+		f = func(x, y T) T { return min(x, y) }
+	case "max":
+		f = func(x, y T) T { return max(x, y) }
+	case "and":
+		f = func(x, y T) T { return x & y }
+	case "or":
+		f = func(x, y T) T { return x | y }
+	case "xor":
+		f = func(x, y T) T { return x ^ y }
+	case "div":
+		f = func(x, y T) T { return x / y }
+	case "floor div":
+		f = func(x, y T) T {
+			q := x / y
+			if r := x % y; r != 0 && (r < 0) != (y < 0) {
+				q--
+			}
+			return q
+		}
+	case "truncated mod":
+		f = func(x, y T) T { return x % y }
+	case "mod":
+		f = func(x, y T) T {
+			r := x % y
+			if r != 0 && (r < 0) != (y < 0) {
+				r += y
+			}
+			return r
+		}
+	default:
+		return compare[T](c, op, a, b, shape)
+	}
+	if strings.HasSuffix(op, "div") || strings.HasSuffix(op, "mod") {
+		divisors, err := elements[T](c.runner, b)
+		if err != nil {
+			return garner.Tensor{}, err
+		}
+		if n, _ := shape.Len(); n > 0 && slices.Contains(divisors, 0) {
+			return garner.Tensor{}, garner.Errorf(nil, "%s by 0, at element %d of %s; give an input that makes none", c.node.Op, slices.Index(divisors, 0), b.Shape())
+		}
+	}
+	return elementwise(c.runner, a, b, shape, f)
+}
+
+func binaryFloats[T interface {
+	real
+	garner.Element
+}](c *call, op string, a, b garner.Tensor, shape garner.Shape) (garner.Tensor, error) {
+	var f func(x, y T) T
+	switch op {
+	case "add":
+		f = func(x, y T) T { return x + y }
+	case "sub":
+		f = func(x, y T) T { return x - y }
+	case "mul":
+		f = func(x, y T) T { return x * y }
+	case "div":
+		f = func(x, y T) T { return x / y }
+	default:
+		return compare[T](c, op, a, b, shape)
+	}
+	return elementwise(c.runner, a, b, shape, f)
+}
+
+func compare[T interface {
+	cmp.Ordered
+	garner.Element
+}](c *call, op string, a, b garner.Tensor, shape garner.Shape) (garner.Tensor, error) {
+	var f func(x, y T) bool
+	switch op {
+	case "=":
+		f = func(x, y T) bool { return x == y }
+	case "!=":
+		f = func(x, y T) bool { return x != y }
+	case "<":
+		f = func(x, y T) bool { return x < y }
+	case "<=":
+		f = func(x, y T) bool { return x <= y }
+	case ">":
+		f = func(x, y T) bool { return x > y }
+	case ">=":
+		f = func(x, y T) bool { return x >= y }
+	default:
+		return garner.Tensor{}, c.unsupportedType(a.DType())
+	}
+	return elementwise(c.runner, a, b, shape, f)
+}
+
+func binaryBools(c *call, op string, a, b garner.Tensor, shape garner.Shape) (garner.Tensor, error) {
+	var f func(x, y bool) bool
+	switch op {
+	case "=":
+		f = func(x, y bool) bool { return x == y }
+	case "!=", "xor":
+		f = func(x, y bool) bool { return x != y }
+	case "and":
+		f = func(x, y bool) bool { return x && y }
+	case "or":
+		f = func(x, y bool) bool { return x || y }
+	default:
+		return garner.Tensor{}, c.unsupportedType(garner.Bool)
+	}
+	return elementwise(c.runner, a, b, shape, f)
+}
+
+// not is logical for bools and bitwise for integers.
+func not(c *call) (garner.Tensor, error) {
+	t, err := c.input(0)
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	if t.DType() == garner.Bool {
+		return c.binary("=", t, garner.Of([]bool{false}))
+	}
+	ones, err := c.cast(garner.Of([]int64{-1}), t.DType())
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	return c.binary("xor", t, ones)
+}
+
+func negate(c *call) (garner.Tensor, error) {
+	t, err := c.input(0)
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	// -1·x, because 0-x would lose the sign of a zero.
+	minus, err := c.cast(garner.Of([]int64{-1}), t.DType())
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	return c.binary("mul", t, minus)
+}
+
+// mod is ONNX's Mod. The result has the sign of the divisor, as in Python, or
+// with fmod that of the dividend, as in C.
+func mod(c *call) (garner.Tensor, error) {
+	fmod, err := c.number("fmod", 0)
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	if fmod != 0 {
+		return arithmetic("truncated mod")(c)
+	}
+	return arithmetic("mod")(c)
+}
+
+// divide is OpenVINO's Divide. It rounds quotients of integers down, or towards 0
+// without m_pythondiv.
+func divide(c *call) (garner.Tensor, error) {
+	python, err := c.number("m_pythondiv", 1)
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	in, err := c.operands(2)
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	if python != 0 && in[0].DType().IsInteger() {
+		return c.binary("floor div", in[0], in[1])
+	}
+	return c.binary("div", in[0], in[1])
+}
+
+// roundInteger is Floor and Ceiling of integers, which leave them as they are.
+func roundInteger(c *call) (garner.Tensor, error) {
+	t, err := c.input(0)
+	if err == nil && !t.DType().IsInteger() {
+		err = c.unsupportedType(t.DType())
+	}
+	return t, err
+}
+
+// clip is Clip and Clamp of integers.
+func clip(c *call) (garner.Tensor, error) {
+	t, err := c.input(0)
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	if !t.DType().IsInteger() {
+		return garner.Tensor{}, c.unsupportedType(t.DType())
+	}
+	for i, op := range []string{"max", "min"} {
+		name := []string{"min", "max"}[i]
+		var end garner.Tensor
+		switch bound := c.node.Attributes[name].(type) {
+		case nil:
+			if !c.has(1 + i) {
+				continue
+			}
+			if end, err = c.input(1 + i); err != nil {
+				return garner.Tensor{}, err
+			}
+		case string: // of OpenVINO, which rounds the bound towards the inside
+			v, bad := strconv.ParseFloat(strings.TrimSpace(bound), 64)
+			if bad != nil || math.IsNaN(v) {
+				return garner.Tensor{}, garner.Errorf(garner.ErrAttribute, "its %s is %.40q; it must be a number", name, bound)
+			}
+			if op == "min" {
+				v = math.Floor(v)
+			} else {
+				v = math.Ceil(v)
+			}
+			low, high := integerBounds(t.DType())
+			if v <= low && op == "max" || v >= high && op == "min" {
+				continue // the bound excludes no value of the type
+			}
+			if end, err = c.cast(garner.Of([]float64{v}), t.DType()); err != nil {
+				return garner.Tensor{}, err
+			}
+		default:
+			return garner.Tensor{}, garner.Errorf(garner.ErrAttribute, "its %s is %v; of integers it must be an input", name, bound)
+		}
+		if end.Len() != 1 {
+			return garner.Tensor{}, mismatch("its %s is %s%s; it must be one element", name, end.DType(), end.Shape())
+		}
+		if end, err = end.Reshape(); err != nil {
+			return garner.Tensor{}, err
+		}
+		if t, err = c.binary(op, t, end); err != nil {
+			return garner.Tensor{}, err
+		}
+	}
+	return t, nil
+}
+
+// integerRange is Range of integers.
+func integerRange(c *call) (garner.Tensor, error) {
+	in, err := c.inputs(3)
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	var ends [3]int64
+	for i, t := range in {
+		if !t.DType().IsInteger() || t.DType() == garner.U64 {
+			return garner.Tensor{}, c.unsupportedType(t.DType())
+		}
+		if t.Len() != 1 {
+			return garner.Tensor{}, mismatch("its input %d is %s%s; it must be one number", i, t.DType(), t.Shape())
+		}
+		v, err := t.Int(0)
+		if err != nil {
+			return garner.Tensor{}, err
+		}
+		ends[i] = int64(v.Bits)
+	}
+	start, stop, step := ends[0], ends[1], ends[2]
+	if step == 0 {
+		return garner.Tensor{}, mismatch("its step is 0")
+	}
+	// The distance of two int64, and the size of a step, is a uint64.
+	var n uint64
+	if step > 0 && stop > start {
+		n = (uint64(stop)-uint64(start)-1)/uint64(step) + 1
+	} else if step < 0 && stop < start {
+		n = (uint64(start)-uint64(stop)-1)/(-uint64(step)) + 1
+	}
+	if n > math.MaxInt {
+		return garner.Tensor{}, mismatch("it has %d elements, more than an int can count", n)
+	}
+	made, err := c.new(garner.I64, garner.Shape{int(n)})
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	list, err := garner.Values[int64](made)
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	for i := range list {
+		list[i] = start + int64(i)*step
+	}
+	if c.onnx() || c.node.Attributes["output_type"] == nil {
+		return c.cast(made, in[0].DType())
+	}
+	return c.typed(made)
+}

@@ -1,0 +1,117 @@
+package lint
+
+import (
+	"strings"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/operators"
+)
+
+// outsideAnswers are the recorded answers to an index outside its axis.
+var outsideAnswers = []Evidence{
+	recorded("openvino.Gather-1", Zeros, "openvino-gather-1-past-end-as-run"),
+	recorded("openvino.Gather-7", Zeros, "openvino-gather-7-past-end-as-run"),
+	recorded("openvino.Gather-8", Zeros, "openvino-gather-8-past-end"),
+	recorded("openvino.GatherND-5", ReadsOther, "openvino-gathernd-5-past-end-row"),
+	recorded("openvino.GatherND-8", ReadsOther, "openvino-gathernd-8-past-end-row"),
+	recorded("openvino.GatherElements-6", Refuses, "openvino-gatherelements-6-past-end"),
+	recorded("onnx.Gather-1", Refuses, "onnx-gather-1-past-end"),
+	recorded("onnx.Gather-11", Refuses, "onnx-gather-11-past-end"),
+	recorded("onnx.Gather-13", Refuses, "onnx-gather-13-past-end"),
+	recorded("onnx.GatherND-11", Refuses, "onnx-gathernd-11-past-end-row"),
+	recorded("onnx.GatherND-12", Refuses, "onnx-gathernd-12-past-end-row"),
+	recorded("onnx.GatherND-13", Refuses, "onnx-gathernd-13-past-end-row"),
+	recorded("onnx.GatherElements-11", Refuses, "onnx-gatherelements-11-past-end"),
+	recorded("onnx.GatherElements-13", Refuses, "onnx-gatherelements-13-past-end"),
+	recorded("com.microsoft.GatherND-1", Refuses, "com-microsoft-gathernd-1-past-end-row"),
+	recorded("tensorflow.GatherV2", Refuses, "tf-gatherv2-past-end"),
+	recorded("tensorflow.GatherV2", Clamps, "tf-gatherv2-past-end").in(xla),
+	recorded("tensorflow.GatherNd", Refuses, "tf-gathernd-past-end-row"),
+	recorded("tensorflow.GatherNd", Clamps, "tf-gathernd-past-end-row").in(xla),
+	recorded("tensorflow.gather_nd", Refuses, "tf-gather-nd-past-end-row"),
+	recorded("tensorflow.gather_nd", Clamps, "tf-gather-nd-past-end-row").in(xla),
+	recorded("torch.index_select", Refuses, "torch-index-select-past-end"),
+	recorded("torch.embedding", Refuses, "torch-embedding-past-end"),
+	recorded("torch.gather", Refuses, "torch-gather-past-end"),
+	recorded("jax.numpy.take", Fills, "jax-take-past-end-default"),
+	recorded("jax.numpy.take_along_axis", Fills, "jax-take-along-axis-past-end-default"),
+	recorded("webnn.gather", Clamps, "wpt-webnn-gather-float32-2-d-tensor-and-int32-0-d-out-of-bound-positive-indices-default-options"),
+	recorded("webnn.gatherND", Clamps, "wpt-webnn-gather-nd-float32-2-d-input-and-2-d-out-of-bounds-indices"),
+}
+
+// negativeAnswers are the recorded answers to an index from −s to −1, where s is
+// the length of its axis.
+var negativeAnswers = []Evidence{
+	recorded("openvino.Gather-1", Zeros, "openvino-gather-1-negative-as-run"),
+	recorded("openvino.Gather-7", Zeros, "openvino-gather-7-negative-as-run"),
+	recorded("openvino.Gather-8", Counts, "openvino-gather-8-negative"),
+	recorded("openvino.GatherND-5", Counts, "openvino-gathernd-5-negative-rows-as-run"),
+	recorded("openvino.GatherND-8", Counts, "openvino-gathernd-8-negative-rows-as-run"),
+	recorded("openvino.GatherElements-6", Counts, "openvino-gatherelements-6-negative-as-run"),
+	recorded("onnx.Gather-1", Counts, "onnx-gather-1-negative"),
+	recorded("onnx.Gather-11", Counts, "onnx-gather-11-negative"),
+	recorded("onnx.Gather-13", Counts, "onnx-gather-13-negative"),
+	recorded("onnx.GatherND-11", Counts, "onnx-gathernd-11-negative-rows"),
+	recorded("onnx.GatherND-12", Counts, "onnx-gathernd-12-negative-rows"),
+	recorded("onnx.GatherND-13", Counts, "onnx-gathernd-13-negative-rows"),
+	recorded("onnx.GatherElements-11", Counts, "onnx-gatherelements-11-negative"),
+	recorded("onnx.GatherElements-13", Counts, "onnx-gatherelements-13-negative"),
+	recorded("com.microsoft.GatherND-1", Counts, "com-microsoft-gathernd-1-negative-rows"),
+	recorded("tensorflow.GatherV2", Refuses, "tf-gatherv2-negative"),
+	recorded("tensorflow.GatherNd", Refuses, "tf-gathernd-negative-rows"),
+	recorded("tensorflow.gather_nd", Refuses, "tf-gather-nd-negative-rows"),
+	recorded("torch.index_select", Refuses, "torch-index-select-negative"),
+	recorded("torch.embedding", Refuses, "torch-embedding-negative"),
+	recorded("torch.gather", Refuses, "torch-gather-negative"),
+	recorded("jax.numpy.take", Counts, "jax-take-negative-default"),
+	recorded("jax.numpy.take_along_axis", Counts, "jax-take-along-axis-negative-default"),
+	recorded("webnn.gatherElements", Counts, "wpt-webnn-gather-elements-float32-3-d-input-and-int32-negative-indices"),
+	recorded("webnn.gatherND", Counts, "wpt-webnn-gather-nd-float32-2-d-input-and-2-d-negative-indices"),
+}
+
+// countsFromEnd reports whether an operator's definition counts a negative index
+// from the end; the others refuse it.
+func countsFromEnd(operator string) bool {
+	return runtimeOf(operator) == ONNXRuntime || operator == "openvino.Gather-8"
+}
+
+// zeroesOutside reports whether an operator's definition gives zeros for an index
+// outside; the others refuse it.
+func zeroesOutside(operator string) bool { return operator == "openvino.Gather-8" }
+
+// answersOf returns the answers of a list whose operators fit.
+func answersOf(list []Evidence, fits func(operator string) bool) []Evidence {
+	var some []Evidence
+	for _, e := range list {
+		if fits(e.Operator) {
+			some = append(some, e)
+		}
+	}
+	return some
+}
+
+// tuples reports whether an operator's indices are tuples.
+func tuples(operator string) bool {
+	o, err := operators.Find(operator, 0)
+	return err == nil && o.Kind == operators.GatherND
+}
+
+// noTuples reports the opposite of tuples.
+func noTuples(operator string) bool { return !tuples(operator) }
+
+// narrowed returns the recorded cases of a type that OpenVINO computes in 32
+// bits.
+func narrowed(d garner.DType, name string) []Evidence {
+	var list []Evidence
+	for _, o := range []string{"Gather-1", "Gather-7", "Gather-8", "GatherND-5", "GatherND-8"} {
+		list = append(list, Evidence{Operator: "openvino." + o, Answer: Narrows, DType: d, Case: "openvino-" + strings.ToLower(o) + "-" + name})
+	}
+	return list
+}
+
+// Types that several operators of a runtime refuse.
+var (
+	onnxLacks  = []garner.DType{garner.Complex64, garner.Complex128, garner.F8E4M3FN, garner.I4, garner.U4}
+	oddIndices = []garner.DType{garner.I8, garner.I16, garner.U8, garner.U16, garner.U32, garner.U64}
+	tfIndices  = []garner.DType{garner.I8, garner.U8, garner.U16, garner.U32, garner.U64}
+)

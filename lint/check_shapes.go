@@ -1,0 +1,156 @@
+package lint
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/operators"
+)
+
+func longTuples(r *Rule, s *subject) error {
+	const most = 7
+	if k := s.k(); s.operator.Kind == operators.GatherND && s.batch >= 0 && k.Min > most-s.batch {
+		with := ""
+		if s.batch > 0 {
+			with = fmt.Sprintf(", with %d batch dims", s.batch)
+		}
+		s.find(r, s.answers(r), "tuples have %s components%s", k, with)
+	}
+	return nil
+}
+
+// emptyTuplesOfScalar reports whether tuples without a component address a
+// scalar: rule L.25.
+func (s *subject) emptyTuplesOfScalar() bool {
+	return s.operator.Kind == operators.GatherND && s.data.Spec.Rank == garner.Exactly(0) && s.k() == garner.Exactly(0) && s.batch == 0
+}
+
+func repeatedScalar(r *Rule, s *subject) error {
+	if s.emptyTuplesOfScalar() {
+		s.find(r, s.answers(r), "data is %s and the indices are %s", s.data.Type(), s.indices.Type())
+	}
+	return nil
+}
+
+func emptyTuples(r *Rule, s *subject) error {
+	if s.operator.Kind == operators.GatherND && s.k() == garner.Exactly(0) && !s.emptyTuplesOfScalar() {
+		s.find(r, s.answers(r, Takes), "the indices are %s, whose tuples have no component", s.indices.Type())
+	}
+	return nil
+}
+
+func emptyGather(r *Rule, s *subject) error {
+	data, okData := s.data.Spec.Shape()
+	indices, okIndices := s.indices.Spec.Shape()
+	if s.operator.Kind != operators.Gather || !okData || !okIndices || !s.axisKnown || s.refused != nil {
+		return nil
+	}
+	b := s.batch
+	if b < 0 || b > s.axis || b > len(indices) || s.axis >= len(data) || slices.Contains(data[:b], 0) {
+		return nil
+	}
+	if slices.Contains(data[b:s.axis], 0) || slices.Contains(indices[b:], 0) || slices.Contains(data[s.axis+1:], 0) {
+		s.find(r, s.answers(r), "data is %s and the indices are %s, so that the result has no element", s.data.Type(), s.indices.Type())
+	}
+	return nil
+}
+
+func computedAxis(r *Rule, s *subject) error {
+	if len(s.operator.Inputs()) == 0 || len(s.node.Inputs) < 3 || constant(input(s.node, 2)) != nil {
+		return nil
+	}
+	if known(s.data) && known(s.indices) {
+		s.find(r, s.answers(r), "the axis is %s, which is no constant", input(s.node, 2))
+	}
+	return nil
+}
+
+func smallerElements(r *Rule, s *subject) error {
+	data, indices := s.data.Spec.Dims, s.indices.Spec.Dims
+	if s.operator.Kind != operators.Elements || runtimeOf(s.operator.Name) != ONNXRuntime || len(data) != len(indices) || !s.axisKnown {
+		return nil
+	}
+	for i := range data {
+		if i != s.axis && indices[i].Max < data[i].Min {
+			s.find(r, s.answers(r, Takes), "dim %d is %s in data and %s in the indices", i, data[i], indices[i])
+			return nil
+		}
+	}
+	return nil
+}
+
+func refusedOperands(r *Rule, s *subject) error {
+	err := s.refused
+	if err == nil && s.stretchedDim() < 0 && !s.emptyTuplesOfScalar() && !s.batchBelowRank() {
+		data, indices := s.data.Spec, s.indices.Spec
+		// An extent that this machine's int cannot hold breaks no rule of the
+		// operator. So Infer sees only extents that a rule compares and that differ.
+		data.Dims, indices.Dims = slices.Clone(data.Dims), slices.Clone(indices.Dims)
+		for i := range data.Dims {
+			paired := i < s.batch || s.operator.Kind == operators.Elements && i != s.axis
+			switch {
+			case !paired || i >= len(indices.Dims):
+				data.Dims[i] = garner.AnyDim
+			case data.Dims[i] == indices.Dims[i]:
+				data.Dims[i], indices.Dims[i] = garner.AnyDim, garner.AnyDim
+			}
+		}
+		_, err = operators.Infer(s.op, data, indices)
+	}
+	if err == nil {
+		return nil
+	}
+	var at *model.Error
+	if errors.As(err, &at) {
+		err = at.Err // the finding names the node
+	}
+	s.find(r, s.answers(r), "%s", strings.TrimPrefix(err.Error(), "garner: "))
+	return nil
+}
+
+// leastElements returns the least number of elements that a value can have,
+// math.MaxInt64 where int64 cannot count them.
+func leastElements(v *model.Value) int64 {
+	n := int64(1)
+	for _, d := range v.Spec.Dims {
+		if d.Min == 0 {
+			return 0
+		}
+	}
+	for _, d := range v.Spec.Dims {
+		if n > math.MaxInt64/int64(d.Min) {
+			return math.MaxInt64
+		}
+		n *= int64(d.Min)
+	}
+	return n
+}
+
+func hugeData(r *Rule, s *subject) error {
+	n := leastElements(s.data)
+	if !s.data.Spec.Rank.Known() || n <= math.MaxInt32 {
+		return nil
+	}
+	evidence := slices.DeleteFunc(s.answers(r), func(e Evidence) bool { return e.DType != garner.Invalid && e.DType != s.indices.Spec.DType })
+	s.find(r, evidence, "data is %s, %d elements", s.data.Type(), n)
+	return nil
+}
+
+func hugeTable(r *Rule, s *subject) error {
+	if s.format == "ONNX" {
+		return nil
+	}
+	c := constant(s.data)
+	if c == nil {
+		return nil
+	}
+	if size, ok := c.Bytes(); !ok || size > math.MaxInt32 {
+		s.find(r, s.answers(r), "the constant %.200q is %s, %d bytes", c.Name, c.Spec, size)
+	}
+	return nil
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package garner_test
+
+const raceEnabled = false
