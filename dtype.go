@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// A DType is the type of a tensor's elements. A gather moves bits, so what
-// matters of a dtype is its width; its meaning decides only how a value is
-// parsed, printed and filled.
+// A DType is the type of a tensor's elements. A gather copies bits, so only the
+// width of a dtype matters to it. The rest of a dtype determines how values are
+// parsed and printed, and which fills exist.
 type DType uint8
 
-// The element types. The packed ones (narrower than a byte) lie densely in
-// their bytes, low bits first, without row padding.
+// The element types. Packed types (narrower than a byte) are dense, low bits
+// first, without row padding.
 const (
 	Invalid DType = iota
 	Bool
@@ -21,7 +21,7 @@ const (
 	U2
 	I4 // packed, 4 bits
 	U4
-	NF4    // packed, 4 bits: 4-bit NormalFloat; no code means 0 bits all zero
+	NF4    // packed, 4 bits: 4-bit NormalFloat; all bits zero is not the value 0
 	F4E2M1 // packed, 4 bits: OCP microscaling FP4
 	I8
 	I16
@@ -39,7 +39,7 @@ const (
 	F8E5M2
 	F8E4M3FNUZ
 	F8E5M2FNUZ
-	F8E8M0 // powers of two only: it has no zero
+	F8E8M0 // powers of two only; no zero
 	Complex64
 	Complex128
 	String
@@ -57,13 +57,13 @@ const (
 	kindString
 )
 
-// dtypes is the one table of element types.
+// dtypes is the table of element types.
 var dtypes = [numDTypes]struct {
 	name    string
 	bits    int
 	kind    kind
-	noZero  bool   // all bits zero is not the value zero
-	aliases string // other names, those of the corpora and of the frameworks
+	noZero  bool   // whether all bits zero is not the value 0
+	aliases string // names in the corpora and in frameworks
 }{
 	Invalid:    {name: "invalid"},
 	Bool:       {"bool", 8, kindBool, false, "boolean"},
@@ -96,7 +96,7 @@ var dtypes = [numDTypes]struct {
 	String:     {"string", 0, kindString, false, "str"},
 }
 
-// DTypes lists every element type, in the order of the constants.
+// DTypes returns every element type, in the order of the constants.
 func DTypes() []DType {
 	all := make([]DType, 0, numDTypes-1)
 	for d := Invalid + 1; d < numDTypes; d++ {
@@ -105,7 +105,7 @@ func DTypes() []DType {
 	return all
 }
 
-// String is the short name: f32, i64, bool, string.
+// String returns the short name: f32, i64, bool, string.
 func (d DType) String() string {
 	if d >= numDTypes {
 		return fmt.Sprintf("dtype(%d)", uint8(d))
@@ -116,7 +116,7 @@ func (d DType) String() string {
 // Valid reports whether d is one of the constants other than Invalid.
 func (d DType) Valid() bool { return d > Invalid && d < numDTypes }
 
-// Bits is the width of an element in bits; 0 for String, which has none.
+// Bits returns the width of an element in bits, 0 for String.
 func (d DType) Bits() int {
 	if !d.Valid() {
 		return 0
@@ -140,8 +140,8 @@ func (d DType) IsFloat() bool { return d.Valid() && d.kind() == kindFloat }
 // IsComplex reports whether d is complex64 or complex128.
 func (d DType) IsComplex() bool { return d.Valid() && d.kind() == kindComplex }
 
-// HasZero reports whether all bits zero mean zero (false, ""): all types but
-// nf4 and f8e8m0.
+// HasZero reports whether all bits zero is the value 0 (false, ""): true for all
+// types but nf4 and f8e8m0.
 func (d DType) HasZero() bool { return d.Valid() && !dtypes[d].noZero }
 
 func (d DType) kind() kind { return dtypes[d].kind }
@@ -157,9 +157,9 @@ var dtypeNames = func() map[string]DType {
 	return m
 }()
 
-// ParseDType finds a dtype by its short name or by a framework's name for it:
-// f32 or float32, f8e8m0 or float8_e8m0fnu. Case does not matter. The error is
-// an ErrDType.
+// ParseDType returns the dtype of a name: the short name or a framework's, such
+// as f32 or float32, f8e8m0 or float8_e8m0fnu. Case does not matter. An unknown
+// name is an ErrDType.
 func ParseDType(name string) (DType, error) {
 	if d, ok := dtypeNames[strings.ToLower(name)]; ok {
 		return d, nil
@@ -171,9 +171,9 @@ func ParseDType(name string) (DType, error) {
 	return Invalid, errorf(ErrDType, "no dtype %q; there are %s", name, strings.Join(names, ", "))
 }
 
-// numBytes is how many bytes n elements of d take, packed types rounded up. ok
-// is false where a byte, or a bit of a packed type, would have a number beyond
-// an int.
+// numBytes returns the size of n elements of d in bytes, rounded up for packed
+// types. ok is false if an offset in bytes, or in bits for packed types, would
+// not fit an int.
 func numBytes(d DType, n int) (size int, ok bool) {
 	w := d.Bits()
 	if w >= 8 {

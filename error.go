@@ -7,20 +7,19 @@ import (
 	"strings"
 )
 
-// The classes of what a gather refuses; errors.Is tells them apart. They are
-// looked at in this order, so that a call that breaks several rules always
-// answers with the same one.
+// The classes of errors, for errors.Is. A gather checks them in this order, so
+// that a call that breaks several rules always returns the same class.
 var (
-	ErrDType     = errors.New("dtype")              // an index or an axis that is no integer, a fill of another type
-	ErrAttribute = errors.New("attribute")          // a name that the operator lacks, a value that it does not know
+	ErrDType     = errors.New("dtype")              // an index or an axis that is not an integer, a fill of another dtype than data
+	ErrAttribute = errors.New("attribute")          // a name that the operator lacks, or an unknown value of one
 	ErrShape     = errors.New("shape")              // ranks, axis, batch_dims and extents; see ShapeError
 	ErrIndex     = errors.New("index-out-of-range") // see IndexError
 )
 
-// Errors of execution, apart from what was asked for.
+// Classes of errors in execution; the request itself is valid.
 var (
 	ErrOverlap = errors.New("overlap") // the output shares memory with an input
-	ErrFault   = errors.New("fault")   // mapped memory that is no longer there: its file was cut short
+	ErrFault   = errors.New("fault")   // mapped memory that has vanished: its file was truncated
 )
 
 type classError struct {
@@ -35,28 +34,28 @@ func errorf(class error, format string, args ...any) error {
 	return &classError{class, fmt.Sprintf(format, args...)}
 }
 
-// Errorf makes an error of one of the classes above, for operators and readers
-// outside this package; the message is prefixed with "garner: ".
+// Errorf returns an error of one of the classes above, for operators and readers
+// outside this package. Its message begins with "garner: ".
 func Errorf(class error, format string, args ...any) error {
 	return errorf(class, format, args...)
 }
 
-// A ShapeKind says which sort of rule a ShapeError broke.
+// A ShapeKind is the kind of rule that a ShapeError reports.
 type ShapeKind string
 
-// The kinds of shape error, in the order in which they are looked at.
+// The kinds of shape error, in the order of the checks.
 const (
 	KindRank     ShapeKind = "rank"              // too few or too many dimensions
 	KindAxis     ShapeKind = "axis-out-of-range" // an axis that data does not have
-	KindBatch    ShapeKind = "batch-dims"        // batch_dims outside its range, or prefixes that differ
-	KindMismatch ShapeKind = "shape-mismatch"    // extents that do not go together, or too large
+	KindBatch    ShapeKind = "batch-dims"        // batch_dims outside its range, or batch dims that differ
+	KindMismatch ShapeKind = "shape-mismatch"    // extents that conflict, or are too large
 )
 
-// A ShapeError is a rule on ranks or extents that the operands break.
+// A ShapeError reports a rule on ranks or extents that the operands break.
 // errors.Is(err, ErrShape) holds for it.
 type ShapeError struct {
 	Kind    ShapeKind
-	Message string // what stood there and what would have been good
+	Message string // the value found and the values allowed
 }
 
 func (e *ShapeError) Error() string { return "garner: " + e.Message }
@@ -64,19 +63,19 @@ func (e *ShapeError) Error() string { return "garner: " + e.Message }
 // Unwrap makes errors.Is(err, ErrShape) hold.
 func (e *ShapeError) Unwrap() error { return ErrShape }
 
-// An IndexError is an index that its axis does not have: the first in row-major
-// order of the indices, whatever the number of threads. It names the place in
-// the indices tensor, not a row of the plan, so that the caller can look it up.
+// An IndexError reports an index outside its axis: the first in row-major order
+// of the indices, whatever the number of threads. It gives the coordinates in the
+// indices tensor, not a row of the plan, so that the caller can look it up.
 // errors.Is(err, ErrIndex) holds for it.
 type IndexError struct {
 	Position []int  // coordinates in indices
-	Value    Index  // what stands there
-	Axis     int    // the axis of data that it addresses; -1: data taken flat
-	Dim      int    // how many positions it may take
-	FromEnd  bool   // whether -Dim … -1 would have been good
+	Value    Index  // the index value
+	Axis     int    // the axis of data that it addresses; -1: data is flattened
+	Dim      int    // length of that axis, in elements
+	FromEnd  bool   // whether -Dim … -1 is inside too
 	Others   int    // how many more indices are outside
-	Total    int    // how many indices there are
-	Hint     string // what else to do about it, where there is something
+	Total    int    // number of indices
+	Hint     string // a remedy to append to the message; may be empty
 }
 
 func (e *IndexError) Error() string {
@@ -116,14 +115,13 @@ func (e *IndexError) Error() string {
 // Unwrap makes errors.Is(err, ErrIndex) hold.
 func (e *IndexError) Unwrap() error { return ErrIndex }
 
-// An Index is an index value as it stands in the indices: any int64 or uint64,
-// exactly.
+// An Index is the exact value of an index: any int64 or uint64.
 type Index struct {
 	Bits     uint64 // the value in two's complement
 	Unsigned bool   // whether Bits is a uint64 rather than an int64
 }
 
-// String is the value in decimal, 18446744073709551615 included.
+// String returns the value in decimal, up to 18446744073709551615.
 func (i Index) String() string {
 	if i.Unsigned {
 		return strconv.FormatUint(i.Bits, 10)

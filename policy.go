@@ -1,6 +1,6 @@
 package garner
 
-// WithNegative is op with another meaning of negative indices.
+// WithNegative returns op with another policy for negative indices.
 func WithNegative(op Op, n Negative) Op {
 	return amended{op, func(l *Lowering) { l.negative = n }, func(l *Lowering) {
 		if n > FromEnd {
@@ -9,9 +9,9 @@ func WithNegative(op Op, n Negative) Op {
 	}}
 }
 
-// WithOutside is op with another meaning of indices that their axis does not
-// have. Fill needs a value: see WithFill. Zero is refused, with an
-// ErrAttribute, for dtypes that have no zero.
+// WithOutside returns op with another policy for indices outside their axis. The
+// policy Fill needs a value: see WithFill. Zero is an ErrAttribute for dtypes
+// that have no zero.
 func WithOutside(op Op, o Outside) Op {
 	return amended{op, func(l *Lowering) { l.outside = o }, func(l *Lowering) {
 		switch {
@@ -25,8 +25,8 @@ func WithOutside(op Op, o Outside) Op {
 	}}
 }
 
-// WithFill is op with a value for indices that their axis does not have: a
-// tensor of one element, of data's dtype (else an ErrDType).
+// WithFill returns op with a fill for indices outside their axis: a tensor of one
+// element (else an ErrShape), of data's dtype (else an ErrDType).
 func WithFill(op Op, value Tensor) Op {
 	return amended{op, func(l *Lowering) { l.outside, l.fill = Fill, value }, func(l *Lowering) {
 		if l.err != nil {
@@ -40,11 +40,11 @@ func WithFill(op Op, value Tensor) Op {
 	}}
 }
 
-// amended is an operator of which one policy was replaced.
+// amended is an operator with one policy replaced.
 type amended struct {
 	Op
 	amend func(*Lowering)
-	check func(*Lowering) // before the operator's own rules; may be nil
+	check func(*Lowering) // runs before the operator's own rules; may be nil
 }
 
 // Lower lowers the operator and replaces its policy.

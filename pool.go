@@ -7,23 +7,22 @@ import (
 	"github.com/garner-go/garner/internal/pages"
 )
 
-// A Pool recycles the memory of outputs. A new output of many megabytes costs
-// more in page faults than the gather that fills it; one that was used before
-// costs nothing, and a Pool's stand on huge pages where the system has them.
+// A Pool recycles the memory of outputs. The page faults of a new output of many
+// megabytes cost more than the gather that fills it; a recycled output has none.
+// A Pool allocates on huge pages where the system has them.
 //
-// The caller owns it: what New gave is good until Release, and the memory that
-// a Pool keeps is given back to the system by Close. A Pool is safe for
-// concurrent use. The zero Pool is ready.
+// A tensor of New is valid until Release. Close returns the memory of released
+// tensors to the system. A Pool is safe for concurrent use. The zero Pool is
+// ready to use.
 type Pool struct {
 	mu   sync.Mutex
 	free map[int][][]byte // by size class, the exponent of a power of two
-	lent map[*byte][]byte
+	lent map[*byte][]byte // by first byte: the memory of tensors that are not released
 }
 
-// New is a row-major tensor whose elements are unspecified: zeros, or what was
-// in a tensor that was released. It is meant to be gathered into. Strings are
-// not recycled. Errors are those of the function New, and the system's where it
-// has no more memory.
+// New returns a row-major tensor for a gather to write into. Its elements are
+// unspecified: zeros, or those of a released tensor. Strings are not recycled.
+// Errors are those of the function New, and the system's if it is out of memory.
 func (p *Pool) New(dtype DType, shape ...int) (Tensor, error) {
 	if dtype == String {
 		return New(dtype, shape...)
@@ -61,9 +60,9 @@ func (p *Pool) New(dtype DType, shape ...int) (Tensor, error) {
 	return t, nil
 }
 
-// Release takes back a tensor that New gave, or a view of it from its first
-// element on; the caller must not touch it any more, nor what views it. Another
-// tensor is left alone.
+// Release recycles the memory of a tensor of New, or of a view that begins at its
+// first element. The caller must no longer use the tensor or any view of it. For
+// any other tensor Release does nothing.
 func (p *Pool) Release(t Tensor) {
 	if len(t.mem.Buf) == 0 {
 		return
@@ -77,8 +76,8 @@ func (p *Pool) Release(t Tensor) {
 	}
 }
 
-// Close gives the memory of released tensors back to the system. Those that
-// are still lent stay good, and may be released to the Pool after it.
+// Close returns the memory of released tensors to the system. Tensors that are
+// not released stay valid and may be released afterwards.
 func (p *Pool) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -27,7 +27,7 @@ func TestPool(t *testing.T) {
 	}
 	va[0] = 7
 	pool.Release(a)
-	pool.Release(a) // once is enough
+	pool.Release(a) // a second Release does nothing
 	pool.Release(garner.Of([]int8{1}, 1))
 	c, err := pool.New(garner.U8, 60000)
 	if err != nil {
@@ -47,7 +47,7 @@ func TestPool(t *testing.T) {
 	if err := pool.Close(); err != nil {
 		t.Fatal(err)
 	}
-	vb[15999] = 3 // what is lent stays good
+	vb[15999] = 3 // a tensor that is not released stays valid
 	pool.Release(b)
 	if err := pool.Close(); err != nil {
 		t.Fatal(err)

@@ -10,12 +10,12 @@ import (
 // MaxRank is the largest number of dimensions of a tensor.
 const MaxRank = 32
 
-// A Shape is the extents of a tensor, outermost first. The empty shape is a
-// scalar's.
+// A Shape is the extents of a tensor, outermost first. A scalar has the empty
+// shape.
 type Shape []int
 
-// Len is how many elements the shape holds; ok is false where an extent is
-// negative or the product does not fit an int.
+// Len returns the number of elements. ok is false if an extent is negative or
+// the product does not fit an int.
 func (s Shape) Len() (n int, ok bool) {
 	n = 1
 	empty := false
@@ -36,8 +36,8 @@ func (s Shape) Len() (n int, ok bool) {
 	return n, true
 }
 
-// Strides are the row-major strides of the shape, in elements. They are
-// meaningful only where Len is ok.
+// Strides returns the row-major strides of the shape, in elements. They are
+// meaningful only if Len is ok.
 func (s Shape) Strides() []int {
 	strides := make([]int, len(s))
 	n := 1
@@ -61,7 +61,7 @@ func (s Shape) Equal(t Shape) bool {
 	return true
 }
 
-// String is the extents in brackets: [2,3].
+// String returns the extents in brackets: [2,3].
 func (s Shape) String() string {
 	var b strings.Builder
 	b.WriteByte('[')
@@ -75,7 +75,7 @@ func (s Shape) String() string {
 	return b.String()
 }
 
-// mul multiplies two extents; ok is false where the product does not fit.
+// mul multiplies two extents; ok is false if the product does not fit an int.
 func mul(a, b int) (product int, ok bool) {
 	hi, lo := bits.Mul(uint(a), uint(b))
 	return int(lo), hi == 0 && lo <= math.MaxInt

@@ -1,7 +1,12 @@
-// Package jax has JAX's gathers: lax.gather, and take and take_along_axis of
-// jax.numpy, with their modes and fill values.
+// Package jax implements JAX's gathers: lax.gather, and take and take_along_axis
+// of jax.numpy, with their modes and fill values.
 //
-// Types are not narrowed: data of any dtype, indices of any integer dtype.
+// The default fill value is NaN for floats, NaN + 0i for complex types, the
+// minimum of a signed type, the maximum of an unsigned type, true for bool and
+// "" for strings. nf4 and f4e2m1 have no NaN: there an index outside is an error.
+//
+// The operators take data of any dtype and indices of any integer dtype, also
+// where the specification lists fewer.
 package jax
 
 import (
@@ -10,10 +15,8 @@ import (
 	"github.com/garner-go/garner"
 )
 
-// fill makes an index outside read as the fill value: the one that is given, or
-// else NaN for floats, NaN + 0i for complex, the least value of a signed type,
-// the greatest of an unsigned one, true for bool. The two floats that have no
-// NaN have no such value: there an index outside is an error.
+// fill sets the policy for indices outside to a fill with value, or with JAX's
+// default if value is ""; see the package comment.
 func fill(l *garner.Lowering, value string) {
 	if value != "" {
 		l.FillText(value)

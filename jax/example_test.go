@@ -7,8 +7,7 @@ import (
 	"github.com/garner-go/garner/jax"
 )
 
-// An index outside reads as NaN where no fill value is given, and -1 is the
-// last.
+// An index outside reads as NaN by default, and -1 is the last element.
 func ExampleNumpyTake() {
 	a := garner.Of([]float32{1, 2, 3}, 3)
 	at := garner.Of([]int32{-1, 3}, 2)

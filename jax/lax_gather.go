@@ -2,11 +2,11 @@ package jax
 
 import "github.com/garner-go/garner"
 
-// LaxGather is jax.lax.gather: windows of the operand, of one size, each at a
-// start that is a tuple of start_indices, the last dim of which the tuples lie
-// along. See garner.DimensionNumbers for what the numbers mean.
+// LaxGather is jax.lax.gather: windows of the operand, all of one size. Each tuple
+// along the last dim of start_indices is the start of a window. See
+// garner.DimensionNumbers for the meaning of the dimension numbers.
 //
-// Where there are no windows, slice sizes are not held against the operand.
+// If start_indices has no tuples, slice sizes are not compared with the operand.
 //
 // Spec: https://docs.jax.dev/en/latest/_autosummary/jax.lax.gather.html
 type LaxGather struct {
@@ -17,10 +17,10 @@ type LaxGather struct {
 	StartIndexMap            []int  `attr:"start_index_map"`
 	IndexVectorDim           *int   `attr:"index_vector_dim"` // nil, or the last dim of start_indices
 	SliceSizes               []int  `attr:"slice_sizes"`
-	Mode                     string `attr:"mode" values:"fill,clip,promise_in_bounds"` // "" or fill: a window with any part outside is filled whole; clip, promise_in_bounds: its start is moved inside
-	FillValue                string `attr:"fill_value"`                                // a value of data's dtype, as text; "": see the package's fill values
-	UniqueIndices            bool   `attr:"unique_indices"`                            // of no meaning: a promise that is not needed
-	IndicesAreSorted         bool   `attr:"indices_are_sorted"`                        // of no meaning: a promise that is not needed
+	Mode                     string `attr:"mode" values:"fill,clip,promise_in_bounds"` // "" or fill: a window with any part outside is filled whole; clip, promise_in_bounds: its start is clamped
+	FillValue                string `attr:"fill_value"`                                // a value of data's dtype, as text; "": JAX's default, see the package comment
+	UniqueIndices            bool   `attr:"unique_indices"`                            // ignored: no promise is needed
+	IndicesAreSorted         bool   `attr:"indices_are_sorted"`                        // ignored: no promise is needed
 }
 
 // Lower spends the operands' axes; see garner.Op.

@@ -12,7 +12,7 @@ const data = "[[1,2,3],[4,5,6]]"
 
 func at(n int) *int { return &n }
 
-// lax is a gather of one window a tuple, 1 row of 2 columns.
+// lax is a gather of one window per tuple, 1 row of 2 columns.
 func lax(change func(g *jax.LaxGather)) garner.Op {
 	g := jax.LaxGather{OffsetDims: []int{1}, CollapsedSliceDims: []int{0}, StartIndexMap: []int{0, 1}, SliceSizes: []int{1, 2}}
 	if change != nil {

@@ -3,19 +3,19 @@ package jax
 import "github.com/garner-go/garner"
 
 // NumpyTake is jax.numpy.take: slices of data along one axis, or elements of
-// data taken flat where there is none.
+// flattened data if there is no axis.
 //
 //	out[p_0…p_{axis-1}, i…j, …] = a[p_0…p_{axis-1}, indices[i…j], …]
 //
-// Indices into an empty axis are errors in every mode.
+// An index into an empty axis is an error in every mode.
 //
 // Spec: https://docs.jax.dev/en/latest/_autosummary/jax.numpy.take.html
 type NumpyTake struct {
-	Axis             *int   `attr:"axis"`                                           // -r … r-1; nil: data is taken flat
-	Mode             string `attr:"mode" values:"fill,clip,promise_in_bounds,wrap"` // "" or fill: negatives count from the end, others outside are filled; wrap: modulo; clip, promise_in_bounds: the nearest end, 0 for negatives
-	FillValue        string `attr:"fill_value"`                                     // a value of data's dtype, as text; "": see the package's fill values
-	UniqueIndices    bool   `attr:"unique_indices"`                                 // of no meaning: a promise that is not needed
-	IndicesAreSorted bool   `attr:"indices_are_sorted"`                             // of no meaning: a promise that is not needed
+	Axis             *int   `attr:"axis"`                                           // -r … r-1; nil: data is flattened
+	Mode             string `attr:"mode" values:"fill,clip,promise_in_bounds,wrap"` // "" or fill: negatives count from the end, an index outside is filled; wrap: modulo; clip, promise_in_bounds: the nearest end, 0 for negatives
+	FillValue        string `attr:"fill_value"`                                     // a value of data's dtype, as text; "": JAX's default, see the package comment
+	UniqueIndices    bool   `attr:"unique_indices"`                                 // ignored: no promise is needed
+	IndicesAreSorted bool   `attr:"indices_are_sorted"`                             // ignored: no promise is needed
 }
 
 // Lower spends the operands' axes; see garner.Op.
@@ -42,7 +42,7 @@ func (t NumpyTake) Lower(l *garner.Lowering) {
 		l.Outside(garner.Error)
 	}
 	l.Outer(axis) // p_0 … p_{axis-1}
-	l.Gather()    // the axis itself
+	l.Gather()    // the gathered axis
 	l.Tuples()    // i … j
-	l.Copy()      // what follows the axis
+	l.Copy()      // the dims after the axis
 }

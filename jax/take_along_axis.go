@@ -2,19 +2,20 @@ package jax
 
 import "github.com/garner-go/garner"
 
-// NumpyTakeAlongAxis is jax.numpy.take_along_axis: one element of data per
-// index, at the index's own place but for one axis.
+// NumpyTakeAlongAxis is jax.numpy.take_along_axis: one element of data per index.
+// On the axis the index is the coordinate; on all other axes the coordinates are
+// those of the index itself.
 //
 //	out[p_0…p_{r-1}] = arr[p_0…p_{axis-1}, indices[p_0…p_{r-1}], p_{axis+1}…p_{r-1}]
 //
-// Off the axis the dims broadcast. Without an axis data is taken flat and the
-// indices are a vector.
+// Off the axis the dims broadcast. Without an axis, data is flattened and the
+// indices must be a vector.
 //
 // Spec: https://docs.jax.dev/en/latest/_autosummary/jax.numpy.take_along_axis.html
 type NumpyTakeAlongAxis struct {
-	Axis                *int   `attr:"axis"`                                           // -r … r-1; nil: data is taken flat
+	Axis                *int   `attr:"axis"`                                           // -r … r-1; nil: data is flattened
 	Mode                string `attr:"mode" values:"fill,clip,promise_in_bounds,wrap"` // "" or fill: an index outside is filled; clip, promise_in_bounds: the nearest end; wrap: modulo
-	FillValue           string `attr:"fill_value"`                                     // a value of data's dtype, as text; "": see the package's fill values
+	FillValue           string `attr:"fill_value"`                                     // a value of data's dtype, as text; "": JAX's default, see the package comment
 	WrapNegativeIndices *bool  `attr:"wrap_negative_indices" values:"true,false"`      // nil or true: negatives count from the end; false: they are outside
 }
 

@@ -1,4 +1,5 @@
-// Package numpy has NumPy's gathers: take and take_along_axis.
+// Package numpy implements NumPy's gathers: take and take_along_axis.
 //
-// Types are not narrowed: data of any dtype, indices of any integer dtype.
+// The operators take data of any dtype and indices of any integer dtype, also
+// where the specification lists fewer.
 package numpy

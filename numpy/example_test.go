@@ -7,8 +7,7 @@ import (
 	"github.com/garner-go/garner/numpy"
 )
 
-// Without an axis data is taken flat; the mode says what an index outside
-// means.
+// Without an axis, data is flattened. The mode is the policy for indices outside.
 func ExampleTake() {
 	a := garner.Of([]int64{4, 3, 5, 7, 6, 8}, 2, 3)
 	at := garner.Of([]int64{0, -1, 7}, 3)

@@ -2,17 +2,18 @@ package numpy
 
 import "github.com/garner-go/garner"
 
-// TakeAlongAxis is numpy.take_along_axis: one element of data per index, at the
-// index's own place but for one axis.
+// TakeAlongAxis is numpy.take_along_axis: one element of data per index. On the
+// axis the index is the coordinate; on all other axes the coordinates are those
+// of the index itself.
 //
 //	out[p_0…p_{r-1}] = arr[p_0…p_{axis-1}, indices[p_0…p_{r-1}], p_{axis+1}…p_{r-1}]
 //
-// Off the axis the dims broadcast. Without an axis data is taken flat and the
-// indices are a vector.
+// Off the axis the dims broadcast. Without an axis, data is flattened and the
+// indices must be a vector.
 //
 // Spec: https://numpy.org/doc/stable/reference/generated/numpy.take_along_axis.html
 type TakeAlongAxis struct {
-	Axis *int `attr:"axis"` // -r … r-1; nil: data is taken flat
+	Axis *int `attr:"axis"` // -r … r-1; nil: data is flattened
 }
 
 // Lower spends the operands' axes; see garner.Op.

@@ -1,6 +1,6 @@
-// Package onnx has the gathers of ONNX, every version of each: Gather,
+// Package onnx implements every version of ONNX's gathers: Gather,
 // GatherElements, GatherND, and GatherND of the domain com.microsoft.
 //
-// Types are not narrowed: data of any dtype, indices of any integer dtype,
-// also where the specification names fewer.
+// The operators take data of any dtype and indices of any integer dtype, also
+// where the specification lists fewer.
 package onnx

@@ -2,10 +2,9 @@ package onnx
 
 import "github.com/garner-go/garner"
 
-// Gather13 is Gather since opset 13: slices of data along one axis. The
-// versions differ in the data types they list; since version 11 the
-// specification says what it left open before, that negative indices count
-// from the end.
+// Gather13 is Gather since opset 13: slices of data along one axis. The versions
+// differ in the data types that they list. Version 1 leaves negative indices
+// undefined; since version 11 they count from the end. Here all versions do.
 //
 //	output[p_0…p_{axis-1}, i…j, …] = data[p_0…p_{axis-1}, indices[i…j], …]
 //
@@ -27,9 +26,9 @@ func (g Gather13) Lower(l *garner.Lowering) {
 	l.NeedRanks(1, 0)          // XG.1
 	axis := l.Axis(g.Axis)     // XG.2
 	l.Outer(axis)              // XG.3: p_0 … p_{axis-1}
-	l.Gather()                 // the axis itself
+	l.Gather()                 // the gathered axis
 	l.Tuples()                 // XG.3: i … j
-	l.Copy()                   // XG.3: what follows the axis
+	l.Copy()                   // XG.3: the dims after the axis
 	l.Negative(garner.FromEnd) // XG.4
 	l.Outside(garner.Error)    // XG.4
 }

@@ -3,13 +3,14 @@ package onnx
 import "github.com/garner-go/garner"
 
 // GatherElements13 is GatherElements since opset 13: one element of data per
-// index, at the index's own place but for one axis. The versions differ in the
-// data types they list.
+// index. On the axis the index is the coordinate; on all other axes the
+// coordinates are those of the index itself. The versions differ in the data
+// types that they list.
 //
 //	output[p_0…p_{r-1}] = data[p_0…p_{axis-1}, indices[p_0…p_{r-1}], p_{axis+1}…p_{r-1}]
 //
-// Dims of the indices off the axis may be smaller than data's: the rest of data
-// is not visited. An index outside -s … s-1 is an error.
+// Dims of the indices off the axis may be smaller than data's; the rest of data
+// is then not read. An index outside -s … s-1 is an error.
 //
 // Spec: https://onnx.ai/onnx/operators/onnx__GatherElements.html
 type GatherElements13 struct {

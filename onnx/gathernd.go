@@ -2,8 +2,8 @@ package onnx
 
 import "github.com/garner-go/garner"
 
-// GatherND13 is GatherND since opset 13: slices of data at index tuples, which
-// are the last dimension of the indices.
+// GatherND13 is GatherND since opset 13: slices of data at index tuples, which lie
+// along the last dimension of the indices.
 //
 //	output[p_0…p_{b-1}, i_b…i_{q-2}, :] =
 //	    data[p_0…p_{b-1}, indices[p_0…p_{b-1}, i_b…i_{q-2}, 0…k-1], :]
@@ -18,8 +18,7 @@ type GatherND13 struct {
 // GatherND12 is GatherND of opset 12; see [GatherND13].
 type GatherND12 GatherND13
 
-// GatherND11 is GatherND of opset 11, which has no batch_dims yet; see
-// [GatherND13].
+// GatherND11 is GatherND of opset 11, which has no batch_dims; see [GatherND13].
 type GatherND11 struct{}
 
 // Lower spends the operands' axes; see garner.Op.
@@ -31,8 +30,8 @@ func (g GatherND12) Lower(l *garner.Lowering) { lowerGatherND(l, g.BatchDims) }
 // Lower spends the operands' axes; see garner.Op.
 func (g GatherND11) Lower(l *garner.Lowering) { lowerGatherND(l, 0) } // XN.6
 
-// lowerGatherND is what every GatherND of ONNX has in common, that of
-// com.microsoft included.
+// lowerGatherND is the lowering that every GatherND of ONNX shares, also that of
+// com.microsoft.
 func lowerGatherND(l *garner.Lowering, batchDims int) {
 	l.NeedRanks(1, 1)             // XN.1, MN.1
 	b := l.BatchDimsND(batchDims) // XN.2, MN.4

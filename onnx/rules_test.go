@@ -12,7 +12,7 @@ import (
 
 const data = "[[1,2,3],[4,5,6]]"
 
-// deep is one element, 0, under 32 dims, the most that there may be.
+// deep is one element, 0, of rank 32, the maximum.
 var deep = strings.Repeat("[", 32) + "0" + strings.Repeat("]", 32)
 
 func TestRulesOfGather(t *testing.T) {

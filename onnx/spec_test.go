@@ -9,8 +9,8 @@ import (
 )
 
 // TestMicrosoftGatherND1Spec runs the examples and the tests of the page of
-// com.microsoft.GatherND-1, under their names there. The examples name no
-// element type.
+// com.microsoft.GatherND-1, under the page's names. The examples name no element
+// type.
 func TestMicrosoftGatherND1Spec(t *testing.T) {
 	for _, tt := range []struct {
 		name                string

@@ -1,7 +1,8 @@
-// Package openvino has the gathers of OpenVINO's operation sets, each as its
-// page of the specification says: Gather-1, Gather-7, Gather-8, GatherND-5,
-// GatherND-8 and GatherElements-6.
+// Package openvino implements the gathers of OpenVINO's operation sets: Gather-1,
+// Gather-7, Gather-8, GatherND-5, GatherND-8 and GatherElements-6. Where
+// OpenVINO's plugins depart from the specification, the package follows the
+// specification.
 //
-// Types are not narrowed: data of any dtype, indices of any integer dtype.
-// Where OpenVINO's own plugins depart from the page, the page is followed.
+// The operators take data of any dtype and indices of any integer dtype, also
+// where the specification lists fewer.
 package openvino

@@ -16,8 +16,8 @@ func ExampleGather8() {
 	// Output: i64[3] [4, 4, 0] <nil>
 }
 
-// The versions of GatherND differ in the shape that is written for more than
-// one batch dimension.
+// The versions of GatherND differ in the output shape for more than one batch
+// dimension.
 func ExampleGatherND5() {
 	data := garner.SpecOf(garner.F32, 30, 2, 100, 35)
 	at := garner.SpecOf(garner.I32, 30, 2, 3, 1)

@@ -2,8 +2,8 @@ package openvino
 
 import "github.com/garner-go/garner"
 
-// Gather7 is Gather of opset7: slices of data along one axis, with batch
-// dimensions that data and indices share.
+// Gather7 is Gather of opset7: slices of data along one axis. The first
+// batch_dims dimensions of data and indices are shared.
 //
 //	output[p_0…p_{axis-1}, i_b…i_{q-1}, p_{axis+1}…p_{r-1}] =
 //	    data[p_0…p_{axis-1}, indices[p_0…p_{b-1}, i_b…i_{q-1}], p_{axis+1}…p_{r-1}]
@@ -23,14 +23,15 @@ func (g Gather7) Lower(l *garner.Lowering) {
 	l.Outside(garner.Error)   // OG7.5
 }
 
-// lowerGather7 is what Gather of opset7 and of opset8 have in common.
+// lowerGather7 is the lowering that Gather of opset7 and of opset8 share, all but
+// the policies.
 func lowerGather7(l *garner.Lowering, axis, batchDims int) {
 	l.NeedRanks(1, 0)                 // OG7.1, OG8.1
 	axis = l.Axis(axis)               // OG7.2, OG8.2
 	b := l.BatchDims(batchDims, axis) // OG7.3, OG8.3
 	l.Batch(b)                        // OG7.4, OG8.4: p_0 … p_{b-1}
 	l.Outer(axis - b)                 // p_b … p_{axis-1}
-	l.Gather()                        // the axis itself
+	l.Gather()                        // the gathered axis
 	l.Tuples()                        // i_b … i_{q-1}
 	l.Copy()                          // p_{axis+1} … p_{r-1}
 }

@@ -2,8 +2,9 @@ package openvino
 
 import "github.com/garner-go/garner"
 
-// Gather8 is Gather of opset8: Gather of opset7 in which a negative index
-// counts from the end of the axis, and an index outside it yields zeros.
+// Gather8 is Gather of opset8. It differs from [Gather7] in its policies: a
+// negative index counts from the end of the axis, and an index outside the axis
+// yields zeros.
 //
 //	output[p_0…p_{axis-1}, i_b…i_{q-1}, p_{axis+1}…p_{r-1}] =
 //	    data[p_0…p_{axis-1}, indices[p_0…p_{b-1}, i_b…i_{q-1}], p_{axis+1}…p_{r-1}]

@@ -2,13 +2,14 @@ package openvino
 
 import "github.com/garner-go/garner"
 
-// GatherElements6 is GatherElements of opset6: one element of data per index,
-// at the index's own place but for one axis.
+// GatherElements6 is GatherElements of opset6: one element of data per index. On
+// the axis the index is the coordinate; on all other axes the coordinates are
+// those of the index itself.
 //
 //	output[p_0…p_{r-1}] = data[p_0…p_{axis-1}, indices[p_0…p_{r-1}], p_{axis+1}…p_{r-1}]
 //
-// The dims of data and indices are equal but for the axis. A negative index is
-// an error.
+// The dims of data and indices off the axis are equal. A negative index is an
+// error.
 //
 // Spec: https://docs.openvino.ai/2025/documentation/openvino-ir-format/operation-sets/operation-specs/movement/gather-elements-6.html
 type GatherElements6 struct {

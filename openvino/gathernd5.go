@@ -2,9 +2,9 @@ package openvino
 
 import "github.com/garner-go/garner"
 
-// GatherND5 is GatherND of opset5: slices of data at index tuples. It is
-// [GatherND8] but for the shape that is written on the output: batch
-// dimensions, where there are more than one, are multiplied into one.
+// GatherND5 is GatherND of opset5: slices of data at index tuples. It differs from
+// [GatherND8] in the shape of the output alone: the batch dimensions are
+// multiplied into one.
 //
 //	output.shape = [Π indices.shape[:b]] + indices.shape[b:-1] + data.shape[b+k:]
 //

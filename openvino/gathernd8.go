@@ -2,16 +2,16 @@ package openvino
 
 import "github.com/garner-go/garner"
 
-// GatherND8 is GatherND of opset8: slices of data at index tuples, which are
+// GatherND8 is GatherND of opset8: slices of data at index tuples, which lie along
 // the last dimension of the indices.
 //
 //	output[p_0…p_{b-1}, i_b…i_{q-2}, :] =
 //	    data[p_0…p_{b-1}, indices[p_0…p_{b-1}, i_b…i_{q-2}, 0…k-1], :]
 //
-// Indices are in 0 … s-1 of the dimension that they address; a negative one is
-// an error. (Later revisions of the page allow negative indices:
-// garner.WithNegative gives that reading. Broadcast batch dimensions, which
-// they allow too, are refused.)
+// An index is in 0 … s-1, where s is the length of the dimension that it
+// addresses; a negative index is an error. Later revisions of the page allow
+// negative indices, and garner.WithNegative does too. They also allow batch
+// dimensions to broadcast, which garner refuses.
 //
 // Spec: https://docs.openvino.ai/2025/documentation/openvino-ir-format/operation-sets/operation-specs/movement/gather-nd-8.html
 type GatherND8 struct {
@@ -23,7 +23,7 @@ func (g GatherND8) Lower(l *garner.Lowering) {
 	lowerGatherND(l, g.BatchDims) // ON8.5
 }
 
-// lowerGatherND is what GatherND of opset5 and of opset8 have in common.
+// lowerGatherND is the lowering that GatherND of opset5 and of opset8 share.
 func lowerGatherND(l *garner.Lowering, batchDims int) {
 	l.NeedRanks(1, 1)             // ON5.1, ON8.1
 	b := l.BatchDimsND(batchDims) // ON5.2, ON8.2

@@ -12,10 +12,10 @@ import (
 
 const data = "[[1,2,3],[4,5,6]]"
 
-// deep is one element, 0, under 32 dims, the most that there may be.
+// deep is one element, 0, of rank 32, the maximum.
 var deep = strings.Repeat("[", 32) + "0" + strings.Repeat("]", 32)
 
-// bind makes the operator of a model's node whose third input is given.
+// bind makes the operator of a model's node with a given third input.
 func bind(t *testing.T, name, axis string) func() (garner.Op, error) {
 	return func() (garner.Op, error) {
 		op, err := operators.Find(name, 0)
@@ -50,8 +50,8 @@ func TestRulesOfGather1(t *testing.T) {
 	})
 }
 
-// gather7Rules are the rules that Gather of opset7 and of opset8 share, under
-// the numbers of either.
+// gather7Rules are the rules that Gather of opset7 and of opset8 share, each with
+// both numbers.
 func gather7Rules(prefix string, op func(axis, batchDims int) garner.Op) []ruletest.Case {
 	return ruletest.Of(prefix, []ruletest.Case{
 		{Rule: "OG7.1 OG8.1", Op: op(0, 0), Data: data, Indices: "1", Want: "[4,5,6]"},
@@ -125,10 +125,10 @@ func TestRulesOfGatherND5(t *testing.T) {
 	}...))
 }
 
-// TestFlattenedOverflow holds ON5.5 where the batch dims, written as one,
-// cannot be counted: no tensor is that large, so only the shapes are given.
+// TestFlattenedOverflow holds ON5.5 where the product of the batch dims overflows
+// an int. No tensor is that large, so the test infers from specs.
 func TestFlattenedOverflow(t *testing.T) {
-	half := garner.Exactly(1 << 30) // the product of three overflows 64 bits, of two 32
+	half := garner.Exactly(1 << 30) // the product of three overflows 64 bits, that of two 32 bits
 	data := garner.SpecOfDims(garner.Bool, half, half, half, garner.AnyDim)
 	indices := garner.SpecOfDims(garner.I64, half, half, half, garner.Exactly(1))
 	_, err := garner.Infer(openvino.GatherND5{BatchDims: 3}, data, indices)

@@ -11,7 +11,7 @@ import (
 	"github.com/garner-go/garner/openvino"
 )
 
-// An example is one of a page of the specification, digit for digit.
+// An example is an example of the specification, digit for digit.
 type example struct {
 	number              int
 	batchDims           int
@@ -52,8 +52,8 @@ var elementsAndSlices = []example{
 		`[[ 5,  6,  7,  8], [13, 14, 15, 16]]`},
 }
 
-// sixBatches is example 6 but for its output, whose shape is what the versions
-// differ in.
+// sixBatches is example 6 without its output, whose shape differs between the
+// versions.
 var sixBatches = example{6, 2,
 	`[[[[1]],
 	   [[0]],
@@ -105,9 +105,9 @@ func TestGatherND8Spec(t *testing.T) {
 			   [12, 15]]]`}))
 }
 
-// The layers that the pages show have shapes only. Their data is its own
-// positions, so that every element of the output says where it came from; axes
-// are the extents that the components of a tuple may take.
+// The layers on the pages have shapes and no values. Here every element of data
+// is its own position, so that each element of the output identifies its origin;
+// axes are the extents of the axes that a tuple addresses.
 func layer(t *testing.T, op garner.Op, data, indices, axes, want garner.Shape) (values []int32, at []int64, out []int32) {
 	t.Helper()
 	n, _ := data.Len()
@@ -168,7 +168,7 @@ func TestGatherNDSpecLayers(t *testing.T) {
 			k := tt.indices[len(tt.indices)-1]
 			axes := tt.data[tt.batchDims : tt.batchDims+k]
 			values, at, out := layer(t, tt.op, tt.data, tt.indices, axes, tt.want)
-			// The formula: batches, then tuples, then what the tuple leaves.
+			// The formula: batches, then tuples, then the slice.
 			batches, _ := tt.indices[:tt.batchDims].Len()
 			tuples, _ := tt.indices[tt.batchDims : len(tt.indices)-1].Len()
 			slice, _ := tt.data[tt.batchDims+k:].Len()
@@ -198,8 +198,8 @@ func TestGather1Spec(t *testing.T) {
 		name                string
 		data, indices, want garner.Shape
 	}{
-		// The page's own layer has 48 million elements of output; its formula is
-		// held element by element on one that is smaller off the axis.
+		// The page's own layer has 48 million elements of output. The test compares the
+		// formula element by element on a layer that is smaller off the axis.
 		{"layer, off the axis smaller", garner.Shape{6, 12, 1, 2}, garner.Shape{15, 4, 2, 28}, garner.Shape{6, 15, 4, 2, 28, 1, 2}},
 		{"layer, with smaller indices", garner.Shape{6, 12, 10, 24}, garner.Shape{5, 2, 2, 3}, garner.Shape{6, 5, 2, 2, 3, 10, 24}},
 	} {

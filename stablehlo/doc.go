@@ -1,6 +1,7 @@
-// Package stablehlo has StableHLO's gather and dynamic_gather, with full
-// dimension numbers. A window's start is moved so that the window lies inside
-// the operand.
+// Package stablehlo implements StableHLO's gather and dynamic_gather with all
+// dimension numbers. The start of a window is clamped so that the window lies
+// inside the operand.
 //
-// Types are not narrowed: data of any dtype, indices of any integer dtype.
+// The operators take data of any dtype and indices of any integer dtype, also
+// where the specification lists fewer.
 package stablehlo

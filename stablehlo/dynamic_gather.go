@@ -6,7 +6,7 @@ import (
 	"github.com/garner-go/garner"
 )
 
-// DynamicGather is stablehlo.dynamic_gather: [Gather] whose slice_sizes are the
+// DynamicGather is stablehlo.dynamic_gather: [Gather] with slice_sizes as the
 // third input.
 //
 // Spec: https://openxla.org/stablehlo/spec#dynamic_gather
@@ -17,8 +17,8 @@ type DynamicGather struct {
 	StartIndicesBatchingDims []int `attr:"start_indices_batching_dims"`
 	StartIndexMap            []int `attr:"start_index_map"`
 	IndexVectorDim           int   `attr:"index_vector_dim"`
-	IndicesAreSorted         bool  `attr:"indices_are_sorted"`              // of no meaning: a promise that is not needed
-	SliceSizes               []int `attr:"slice_sizes" input:"slice_sizes"` // third input, a vector with a size per dim of the operand; nil: not known
+	IndicesAreSorted         bool  `attr:"indices_are_sorted"`              // ignored: no promise is needed
+	SliceSizes               []int `attr:"slice_sizes" input:"slice_sizes"` // third input, a vector with one size per dim of the operand; nil: unknown
 }
 
 // Lower spends the operands' axes; see garner.Op.

@@ -7,8 +7,8 @@ import (
 	"github.com/garner-go/garner/stablehlo"
 )
 
-// Two windows of 2 rows and 2 columns; the second would reach beyond the
-// operand, so that its start is moved.
+// Two windows of 2 rows and 2 columns. The second would reach beyond the operand,
+// so its start is clamped.
 func ExampleGather() {
 	operand := garner.Of([]int64{
 		1, 2, 3, 4,

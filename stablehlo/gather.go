@@ -2,9 +2,9 @@ package stablehlo
 
 import "github.com/garner-go/garner"
 
-// Gather is stablehlo.gather: windows of the operand, of one size, each at a
-// start that is a tuple of start_indices. See garner.DimensionNumbers for what
-// the numbers mean; a start is moved to 0 … dim - slice_size.
+// Gather is stablehlo.gather: windows of the operand, all of one size. Each tuple
+// of start_indices is the start of a window, clamped to 0 … dim - slice_size. See
+// garner.DimensionNumbers for the meaning of the dimension numbers.
 //
 // Spec: https://openxla.org/stablehlo/spec#gather
 type Gather struct {
@@ -13,9 +13,9 @@ type Gather struct {
 	OperandBatchingDims      []int `attr:"operand_batching_dims"`
 	StartIndicesBatchingDims []int `attr:"start_indices_batching_dims"`
 	StartIndexMap            []int `attr:"start_index_map"`
-	IndexVectorDim           int   `attr:"index_vector_dim"` // 0 … rank of start_indices; the rank itself: tuples of one
+	IndexVectorDim           int   `attr:"index_vector_dim"` // 0 … rank of start_indices; the rank itself: tuples of one component
 	SliceSizes               []int `attr:"slice_sizes"`
-	IndicesAreSorted         bool  `attr:"indices_are_sorted"` // of no meaning: a promise that is not needed
+	IndicesAreSorted         bool  `attr:"indices_are_sorted"` // ignored: no promise is needed
 }
 
 // Lower spends the operands' axes; see garner.Op.

@@ -12,8 +12,8 @@ import (
 // data is 3 rows of 4 columns, 0 … 11.
 const data = "iota i64[3,4]"
 
-// windows is a gather of one window a tuple, 2 rows of 2 columns, that each rule
-// below changes a little.
+// windows is a gather of one window per tuple, 2 rows of 2 columns. Each rule below
+// changes one part of it.
 func windows(change func(g *stablehlo.Gather)) garner.Op {
 	g := stablehlo.Gather{OffsetDims: []int{1, 2}, StartIndexMap: []int{0, 1}, IndexVectorDim: 1, SliceSizes: []int{2, 2}}
 	if change != nil {

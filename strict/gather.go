@@ -21,7 +21,7 @@ func (g Gather) Lower(l *garner.Lowering) {
 	b := l.BatchDims(g.BatchDims, axis) // SG.3
 	l.Batch(b)                          // SG.4: p_0 … p_{b-1}
 	l.Outer(axis - b)                   // p_b … p_{axis-1}
-	l.Gather()                          // the axis itself
+	l.Gather()                          // the gathered axis
 	l.Tuples()                          // i_b … i_{q-1}
 	l.Copy()                            // p_{axis+1} … p_{r-1}
 	l.Negative(garner.Reject)           // SG.5

@@ -2,12 +2,12 @@ package strict
 
 import "github.com/garner-go/garner"
 
-// GatherElements takes one element per index, at the index's own place but for
-// one axis:
+// GatherElements takes one element per index. On the axis the index is the
+// coordinate; on all other axes the coordinates are those of the index itself:
 //
 //	out[p_0…p_{r-1}] = data[p_0…p_{axis-1}, indices[p_0…p_{r-1}], p_{axis+1}…p_{r-1}]
 //
-// for data and indices of one rank r ≥ 1 whose dims off the axis are equal.
+// for data and indices of equal rank r ≥ 1 whose dims off the axis are equal.
 type GatherElements struct {
 	Axis int `attr:"axis"` // -r … r-1
 }

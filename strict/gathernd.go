@@ -2,13 +2,14 @@ package strict
 
 import "github.com/garner-go/garner"
 
-// GatherND takes slices of data at index tuples, the last dim of the indices:
+// GatherND takes slices of data at index tuples, which lie along the last dim of
+// the indices:
 //
 //	out[p_0…p_{b-1}, i_b…i_{q-2}, :] =
 //	    data[p_0…p_{b-1}, indices[p_0…p_{b-1}, i_b…i_{q-2}, 0…k-1], :]
 //
-// for data of rank r ≥ 1, indices of rank q ≥ 1, any integer dtype, and k at
-// most r-b; k = 0 takes the whole of each batch.
+// for data of rank r ≥ 1, indices of rank q ≥ 1 and any integer dtype, and tuples
+// of length k ≤ r-b; k = 0 takes the whole of each batch.
 type GatherND struct {
 	BatchDims int `attr:"batch_dims"` // b: 0 … min(r,q)-1; the first b dims are equal
 }

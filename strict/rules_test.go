@@ -8,7 +8,7 @@ import (
 	"github.com/garner-go/garner/strict"
 )
 
-// deep is one element under 32 dims, the most that there may be.
+// deep is one element of rank 32, the maximum.
 var deep = strings.Repeat("[", 32) + "7" + strings.Repeat("]", 32)
 
 func TestRulesOfGather(t *testing.T) {

@@ -1,3 +1,3 @@
-// Package strict has garner's own operators: the three ways to gather, with
-// nothing forgiven. A negative index and one beyond its axis are errors.
+// Package strict implements garner's own operators Gather, GatherND and
+// GatherElements. Every index outside its axis is an error, also a negative one.
 package strict

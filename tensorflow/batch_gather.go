@@ -2,9 +2,8 @@ package tensorflow
 
 import "github.com/garner-go/garner"
 
-// BatchGather is the function tf.compat.v1.batch_gather: gather with every
-// dimension of the indices but the last a batch dimension, along the axis after
-// them.
+// BatchGather is the function tf.compat.v1.batch_gather: slices of params along
+// axis q-1 with batch_dims q-1, where q is the rank of the indices.
 //
 //	output[p_0…p_{q-2}, i, …] = params[p_0…p_{q-2}, indices[p_0…p_{q-2}, i], …]
 //

@@ -1,7 +1,10 @@
-// Package tensorflow has the gathers of TensorFlow: the raw operators GatherNd,
-// Gather and GatherV2 under their own names, and the functions gather_nd,
-// gather and batch_gather as Func types.
+// Package tensorflow implements TensorFlow's gathers: the raw operators GatherNd,
+// Gather and GatherV2 under their own names, the functions gather_nd and gather
+// as GatherNdFunc and GatherFunc, and batch_gather as BatchGather.
 //
-// A bad index is an error, which is the operators' meaning on a CPU; on a GPU
-// TensorFlow stores zeros: garner.WithOutside(op, garner.Zero) gives that.
+// An index outside is an error, as in TensorFlow on a CPU. On a GPU TensorFlow
+// stores zeros, and garner.WithOutside(op, garner.Zero) does the same.
+//
+// The operators take data of any dtype and indices of any integer dtype, also
+// where the specification lists fewer.
 package tensorflow

@@ -2,12 +2,12 @@ package tensorflow
 
 import "github.com/garner-go/garner"
 
-// GatherFunc is the function tf.gather: GatherV2 whose axis, where it is not
-// given, is batch_dims as written.
+// GatherFunc is the function tf.gather: [GatherV2] with an optional axis. The
+// default axis is the value of batch_dims as written.
 //
 // Spec: https://www.tensorflow.org/api_docs/python/tf/gather
 type GatherFunc struct {
-	Axis      *int `attr:"axis"`       // -r … r-1; nil: BatchDims, a negative one counted from the rank of params
+	Axis      *int `attr:"axis"`       // -r … r-1; nil: BatchDims, counted from the rank of params if negative
 	BatchDims int  `attr:"batch_dims"` // b: -q … q, a negative one counts from the rank q of indices; not above the axis
 }
 

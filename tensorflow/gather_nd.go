@@ -2,8 +2,8 @@ package tensorflow
 
 import "github.com/garner-go/garner"
 
-// GatherNdFunc is the function tf.gather_nd: GatherNd with batch dimensions
-// that params and indices share.
+// GatherNdFunc is the function tf.gather_nd: [GatherNd] with batch_dims, the number
+// of leading dimensions that params and indices share.
 //
 //	output[p_0…p_{b-1}, i_b…i_{q-2}, :] =
 //	    params[p_0…p_{b-1}, indices[p_0…p_{b-1}, i_b…i_{q-2}, 0…k-1], :]

@@ -2,12 +2,12 @@ package tensorflow
 
 import "github.com/garner-go/garner"
 
-// GatherNd is the raw operator GatherNd: slices of params at index tuples,
-// which are the last dimension of the indices.
+// GatherNd is the raw operator GatherNd: slices of params at index tuples, which
+// lie along the last dimension of the indices.
 //
 //	output[i_0…i_{q-2}, :] = params[indices[i_0…i_{q-2}, 0…k-1], :]
 //
-// with k up to the rank of params.
+// for tuples of length k up to the rank of params.
 //
 // Spec: https://www.tensorflow.org/api_docs/python/tf/raw_ops/GatherNd
 type GatherNd struct {
@@ -21,7 +21,7 @@ func (g GatherNd) Lower(l *garner.Lowering) {
 	l.Outside(outside)                           // TNd.4, TNd.5
 }
 
-// badIndices is what the attribute bad_indices_policy says of them.
+// badIndices returns the policy that the attribute bad_indices_policy names.
 func badIndices(l *garner.Lowering, policy string) garner.Outside {
 	switch policy {
 	case "", "DEFAULT", "ERROR":
@@ -33,7 +33,8 @@ func badIndices(l *garner.Lowering, policy string) garner.Outside {
 	return garner.Error
 }
 
-// lowerGatherNd is what GatherNd and gather_nd have in common.
+// lowerGatherNd is the lowering that GatherNd and gather_nd share, all but the
+// policy for indices outside.
 func lowerGatherNd(l *garner.Lowering, batchDims int) {
 	l.NeedRanks(1, 1)             // TNd.1, Tnd.1
 	b := l.BatchDimsND(batchDims) // Tnd.2

@@ -2,8 +2,8 @@ package tensorflow
 
 import "github.com/garner-go/garner"
 
-// GatherV2 is the raw operator GatherV2: slices of params along one axis, which
-// is the third input, with batch dimensions that params and indices share.
+// GatherV2 is the raw operator GatherV2: slices of params along one axis, the
+// third input. The first batch_dims dimensions of params and indices are shared.
 //
 //	output[p_0…p_{axis-1}, i_b…i_{q-1}, p_{axis+1}…p_{r-1}] =
 //	    params[p_0…p_{axis-1}, indices[p_0…p_{b-1}, i_b…i_{q-1}], p_{axis+1}…p_{r-1}]

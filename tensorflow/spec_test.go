@@ -10,8 +10,7 @@ import (
 	"github.com/garner-go/garner/tensorflow"
 )
 
-// TestGatherNdSpec runs the examples of GatherNd's definition, in the order in
-// which they stand there.
+// TestGatherNdSpec runs the examples of GatherNd's definition, in its order.
 func TestGatherNdSpec(t *testing.T) {
 	const (
 		matrix = `[['a', 'b'], ['c', 'd']]`
@@ -42,7 +41,7 @@ func TestGatherNdSpec(t *testing.T) {
 	}
 }
 
-// TestGatherNdSpecBadIndex holds both meanings of an index outside params.
+// TestGatherNdSpecBadIndex holds both policies for an index outside params.
 func TestGatherNdSpecBadIndex(t *testing.T) {
 	params, indices := ruletest.Tensor(t, "f32[[1,2],[3,4]]"), ruletest.Tensor(t, "i32[[1],[2],[0]]")
 	t.Run("CPU", func(t *testing.T) {

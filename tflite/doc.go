@@ -1,5 +1,6 @@
-// Package tflite has the gathers of LiteRT (TensorFlow Lite): GATHER and
-// GATHER_ND. A bad index, a negative one too, is an error.
+// Package tflite implements the gathers of LiteRT (TensorFlow Lite): GATHER and
+// GATHER_ND. Every index outside is an error, also a negative one.
 //
-// Types are not narrowed: data of any dtype, indices of any integer dtype.
+// The operators take data of any dtype and indices of any integer dtype, also
+// where the specification lists fewer.
 package tflite

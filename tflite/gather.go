@@ -2,8 +2,8 @@ package tflite
 
 import "github.com/garner-go/garner"
 
-// Gather is the operator GATHER: slices of params along one axis, with batch
-// dimensions that params and indices share.
+// Gather is the operator GATHER: slices of params along one axis. The first
+// batch_dims dimensions of params and indices are shared.
 //
 //	output[p_0…p_{axis-1}, i_b…i_{q-1}, p_{axis+1}…p_{r-1}] =
 //	    params[p_0…p_{axis-1}, indices[p_0…p_{b-1}, i_b…i_{q-1}], p_{axis+1}…p_{r-1}]
@@ -21,7 +21,7 @@ func (g Gather) Lower(l *garner.Lowering) {
 	b := l.BatchDims(g.BatchDims, axis) // LG.3
 	l.Batch(b)                          // LG.4: p_0 … p_{b-1}
 	l.Outer(axis - b)                   // p_b … p_{axis-1}
-	l.Gather()                          // the axis itself
+	l.Gather()                          // the gathered axis
 	l.Tuples()                          // i_b … i_{q-1}
 	l.Copy()                            // p_{axis+1} … p_{r-1}
 	l.Negative(garner.Reject)           // LG.5

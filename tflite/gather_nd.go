@@ -2,8 +2,8 @@ package tflite
 
 import "github.com/garner-go/garner"
 
-// GatherND is the operator GATHER_ND: slices of params at index tuples, which
-// are the last dimension of the indices.
+// GatherND is the operator GATHER_ND: slices of params at index tuples, which lie
+// along the last dimension of the indices.
 //
 //	output[i_0…i_{q-2}, :] = params[indices[i_0…i_{q-2}, 0…k-1], :]
 //

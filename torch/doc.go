@@ -1,5 +1,6 @@
-// Package torch has PyTorch's gathers: gather, index_select, embedding, take
-// and take_along_dim.
+// Package torch implements PyTorch's gathers: gather, index_select, embedding,
+// take and take_along_dim.
 //
-// Types are not narrowed: data of any dtype, indices of any integer dtype.
+// The operators take data of any dtype and indices of any integer dtype, also
+// where the specification lists fewer.
 package torch

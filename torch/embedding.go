@@ -10,7 +10,7 @@ import "github.com/garner-go/garner"
 //
 // Spec: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.embedding.html
 type Embedding struct {
-	PaddingIdx *int `attr:"padding_idx"` // of no meaning here: it is the gradient's
+	PaddingIdx *int `attr:"padding_idx"` // ignored: it affects only the gradient
 }
 
 // Lower spends the operands' axes; see garner.Op.

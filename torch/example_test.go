@@ -7,7 +7,7 @@ import (
 	"github.com/garner-go/garner/torch"
 )
 
-// One element per index, at the index's own place but for one dim.
+// One element per index, along dim 1.
 func ExampleGather() {
 	input := garner.Of([]int64{1, 2, 3, 4}, 2, 2)
 	at := garner.Of([]int64{0, 0, 1, 0}, 2, 2)

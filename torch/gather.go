@@ -2,18 +2,18 @@ package torch
 
 import "github.com/garner-go/garner"
 
-// Gather is torch.gather: one element of data per index, at the index's own
-// place but for one dim.
+// Gather is torch.gather: one element of data per index. On dim the index is the
+// coordinate; on all other dims the coordinates are those of the index itself.
 //
 //	out[p_0…p_{r-1}] = input[p_0…p_{dim-1}, index[p_0…p_{r-1}], p_{dim+1}…p_{r-1}]
 //
-// Dims of the indices off that dim may be smaller than data's. An operand of
-// rank 0 counts as a vector of one. A negative index is an error.
+// The other dims of the indices may be smaller than data's. An operand of rank 0
+// counts as a vector of one element. A negative index is an error.
 //
 // Spec: https://docs.pytorch.org/docs/stable/generated/torch.gather.html
 type Gather struct {
 	Dim        int  `attr:"dim"`         // -r … r-1
-	SparseGrad bool `attr:"sparse_grad"` // of no meaning here: it is the gradient's
+	SparseGrad bool `attr:"sparse_grad"` // ignored: it affects only the gradient
 }
 
 // Lower spends the operands' axes; see garner.Op.

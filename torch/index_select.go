@@ -7,8 +7,8 @@ import "github.com/garner-go/garner"
 //
 //	out[p_0…p_{dim-1}, i, …] = input[p_0…p_{dim-1}, index[i], …]
 //
-// A scalar index keeps a dim of 1. Data of rank 0 takes exactly one index and
-// gives rank 0. A negative index is an error.
+// A scalar index leaves a dim of 1 in the result. Data of rank 0 takes exactly
+// one index, and the result has rank 0. A negative index is an error.
 //
 // Spec: https://docs.pytorch.org/docs/stable/generated/torch.index_select.html
 type IndexSelect struct {
@@ -25,12 +25,12 @@ func (s IndexSelect) Lower(l *garner.Lowering) {
 	}
 	dim := l.Axis(s.Dim) // RS.2
 	l.Outer(dim)         // RS.3: p_0 … p_{dim-1}
-	l.Gather()           // the dim itself
+	l.Gather()           // the gathered dim
 	l.Tuples()           // i
 	if scalar {
 		l.Hide() // RS.4
 	}
-	l.Copy()                  // what follows the dim
+	l.Copy()                  // the dims after dim
 	l.Negative(garner.Reject) // RS.5
 	l.Outside(garner.Error)   // RS.5
 }

@@ -11,7 +11,7 @@ import (
 
 const data = "[[1,2,3],[4,5,6]]"
 
-// deep is one element, 0, under 32 dims, the most that there may be.
+// deep is one element, 0, of rank 32, the maximum.
 var deep = strings.Repeat("[", 32) + "0" + strings.Repeat("]", 32)
 
 func at(dim int) *int { return &dim }
@@ -104,8 +104,8 @@ func TestRulesOfTakeAlongDim(t *testing.T) {
 	})
 }
 
-// TestFlatInference holds RT.2 and RA.1 where ranks are not known: the flat
-// operand has one axis whatever its rank is.
+// TestFlatInference holds RT.2 and RA.1 where ranks are unknown: a flattened
+// operand has one axis.
 func TestFlatInference(t *testing.T) {
 	anything := garner.SpecOfRank(garner.F32, garner.AnyDim)
 	for _, tt := range []struct {
@@ -125,8 +125,8 @@ func TestFlatInference(t *testing.T) {
 	}
 }
 
-// TestEmptyBesideHuge holds RT.1 for data without elements, of dims whose
-// product without the empty one would not be counted.
+// TestEmptyBesideHuge holds RT.1 for data without elements whose other dims have a
+// product that overflows an int.
 func TestEmptyBesideHuge(t *testing.T) {
 	const data = "zeros u8[1048576,1048576,1048576,1048576,0]"
 	ruletest.Run(t, []ruletest.Case{

@@ -9,8 +9,8 @@ import (
 	"github.com/garner-go/garner/torch"
 )
 
-// TestRunsAllocateNothing holds that operands which are read as of another rank,
-// flat or as vectors, are recognised when they come to run again.
+// TestRunsAllocateNothing holds that a Prepared accepts operands that its operator
+// flattens or reads as vectors, run after run, without lowering anew.
 func TestRunsAllocateNothing(t *testing.T) {
 	table := ruletest.Tensor(t, "iota i64[3,4]")
 	turned, err := table.Transpose(1, 0)

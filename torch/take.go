@@ -2,7 +2,7 @@ package torch
 
 import "github.com/garner-go/garner"
 
-// Take is torch.take: elements of data taken flat.
+// Take is torch.take: elements of flattened data.
 //
 //	out[i…j] = input.flatten()[index[i…j]]
 //

@@ -2,17 +2,18 @@ package torch
 
 import "github.com/garner-go/garner"
 
-// TakeAlongDim is torch.take_along_dim: one element of data per index, at the
-// index's own place but for one dim.
+// TakeAlongDim is torch.take_along_dim: one element of data per index. On dim the
+// index is the coordinate; on all other dims the coordinates are those of the
+// index itself.
 //
 //	out[p_0…p_{r-1}] = input[p_0…p_{dim-1}, indices[p_0…p_{r-1}], p_{dim+1}…p_{r-1}]
 //
-// Off the dim the extents broadcast. Without a dim both operands are taken
-// flat. Negative indices count from the end.
+// The other dims broadcast. Without a dim, both operands are flattened. Negative
+// indices count from the end.
 //
 // Spec: https://docs.pytorch.org/docs/stable/generated/torch.take_along_dim.html
 type TakeAlongDim struct {
-	Dim *int `attr:"dim"` // -r … r-1; nil: both operands are taken flat
+	Dim *int `attr:"dim"` // -r … r-1; nil: both operands are flattened
 }
 
 // Lower spends the operands' axes; see garner.Op.

@@ -7,7 +7,7 @@ import (
 	"github.com/garner-go/garner/webnn"
 )
 
-// An index beyond its axis means the nearest position that there is.
+// An index outside is clamped to its axis.
 func ExampleGather() {
 	input := garner.Of([]int64{1, 2, 3, 4, 5, 6}, 2, 3)
 	at := garner.Of([]int64{-1, 9, -9}, 3)

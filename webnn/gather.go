@@ -16,9 +16,9 @@ func (g Gather) Lower(l *garner.Lowering) {
 	l.NeedRanks(1, 0)          // WG.1
 	axis := l.Axis(g.Axis)     // WG.2
 	l.Outer(axis)              // WG.3: p_0 … p_{axis-1}
-	l.Gather()                 // the axis itself
+	l.Gather()                 // the gathered axis
 	l.Tuples()                 // i … j
-	l.Copy()                   // what follows the axis
+	l.Copy()                   // the dims after the axis
 	l.Negative(garner.FromEnd) // WG.4
 	l.Outside(garner.Clamp)    // WG.4
 }

@@ -2,8 +2,9 @@ package webnn
 
 import "github.com/garner-go/garner"
 
-// GatherElements is MLGraphBuilder.gatherElements: one element of data per
-// index, at the index's own place but for one axis.
+// GatherElements is MLGraphBuilder.gatherElements: one element of data per index.
+// On the axis the index is the coordinate; on all other axes the coordinates are
+// those of the index itself.
 //
 //	output[p_0…p_{r-1}] = input[p_0…p_{axis-1}, indices[p_0…p_{r-1}], p_{axis+1}…p_{r-1}]
 //

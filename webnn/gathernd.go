@@ -2,8 +2,8 @@ package webnn
 
 import "github.com/garner-go/garner"
 
-// GatherND is MLGraphBuilder.gatherND: slices of data at index tuples, which
-// are the last dimension of the indices.
+// GatherND is MLGraphBuilder.gatherND: slices of data at index tuples, which lie
+// along the last dimension of the indices.
 //
 //	output[i_0…i_{q-2}, :] = input[indices[i_0…i_{q-2}, 0…k-1], :]
 //

@@ -23,32 +23,32 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const benchHelp = `One of garner's own gathers is run again and again, on operands that stand in
-memory on huge pages where the system has them. The report says how long a call
-takes, and per row; which kernel ran, and how; and what share that is of two
-limits of this machine, measured in the same run by code that does nothing else.
+const benchHelp = `bench repeats one of garner's own gathers on operands in memory, on huge pages where
+the system has them. It reports the time per call and per row, the kernel and the way
+that ran, and the share of two limits of this machine. The same run measures the
+limits with loops that do nothing else.
 
---output reuse gathers into one output, fresh into one that a pool recycles, as
-two are held at a time. The time is that of single calls, each with a look at
-the clock before and after it; what two looks cost by themselves is measured
-too, and taken off. Of all calls the median counts; against the limits, where
-the shortest round counts, the shortest call is held.
+--output reuse writes every call into one output. --output fresh gives every call
+another output from a pool, which holds two at a time. bench times single calls: it
+reads the clock before and after each, and subtracts the measured cost of reading
+it. The reported time is the median. The comparison with the limits uses the
+shortest call, because the limits are those of the shortest round.
 
---json prints the figures as one line, without the limits unless --limits asks
-for them: times in ns, sizes in bytes, crc32 (IEEE) of the result's little-endian
-bytes, of strings that of their texts.
+--json prints the figures as one line, with the limits only if --limits is given:
+times in ns, sizes in bytes, and the crc32 (IEEE) of the result's little-endian
+bytes, or of the texts of strings.
 
---suite walks the sizes of rows from 1 byte to 64 KiB, with a table in the caches
-and one in memory, prints them as a table, and with -o SUITE.svg draws rows a
-second against the size of a row, with the limits as lines.
+--suite measures row sizes from 1 byte to 64 KiB, with a table in the caches and one
+in memory. It prints them as a table, and with -o SUITE.svg draws rows per second
+against the row size, with the limits as lines.
 
-DATA and INDICES are what gather takes; an axis or batch dims that OP does not
-have are ignored.
+DATA and INDICES are those of gather; bench ignores an axis or batch dims that OP
+does not have.
 
 Exit status: 0 measured; 1 DATA, INDICES or an index was refused, or a file could
 not be read or written; 2 the command was wrong; 130 interrupted.`
 
-// benchFlags are what bench can be told.
+// benchFlags are the flags of bench.
 type benchFlags struct {
 	axis, batchDims     number
 	data, indices       arrayFlags
@@ -69,7 +69,7 @@ func (p *program) benchCommand() *cobra.Command {
 		Example: `  garner bench gather data.npy ids.npy --axis 1 --seconds 0.1
   garner bench gathernd '[[1,2],[3,4]]' '[[0,0],[1,0]]' --threads 1 --seconds 0.1 --json
   garner bench elements '[[1,2],[3,4]]' '[[1,0]]' --output fresh --seconds 0.1`,
-		Args: cobra.ArbitraryArgs, // RunE says it better
+		Args: cobra.ArbitraryArgs, // RunE has a better message
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(cmd, args); err != nil {
 				return err
@@ -93,12 +93,12 @@ func (p *program) benchCommand() *cobra.Command {
 	flags.SortFlags = false
 	flags.Var(&f.axis, "axis", "the axis of DATA; negative from the end (default 0)")
 	flags.Var(&f.batchDims, "batch-dims", "how many leading dims DATA and INDICES share (default 0)")
-	flags.Var(&f.threads, "threads", "use exactly so many cores (default all)")
-	flags.Var(&f.seconds, "seconds", "how long to repeat, at least three times (default 1; with --suite 0.2 for each size)")
-	flags.StringVar(&f.output, "output", "reuse", "gather into one output, or into a `reuse|fresh` one")
+	flags.Var(&f.threads, "threads", "use exactly `N` cores (default all)")
+	flags.Var(&f.seconds, "seconds", "repeat for `S` seconds, at least three times (default 1; with --suite 0.2 per size)")
+	flags.StringVar(&f.output, "output", "reuse", "`reuse|fresh`: write all calls into one output, or each into another")
 	flags.BoolVar(&f.json, "json", false, "print the figures as one line of JSON")
-	flags.BoolVar(&f.limits, "limits", false, "measure the machine's limits for --json too")
-	flags.BoolVar(&f.suite, "suite", false, "walk the sizes of rows instead of timing one gather")
+	flags.BoolVar(&f.limits, "limits", false, "measure the machine's limits with --json too")
+	flags.BoolVar(&f.suite, "suite", false, "measure all row sizes instead of one gather")
 	flags.StringVarP(&f.picture, "picture", "o", "", "draw the suite into `SUITE`: a .svg file, or - for standard output")
 	complete(cmd, "output", "reuse", "fresh")
 	f.data.add(cmd, "")
@@ -106,7 +106,7 @@ func (p *program) benchCommand() *cobra.Command {
 	return cmd
 }
 
-// seconds is the value of a flag that takes a time.
+// seconds is the value of a flag for a duration.
 type seconds float64
 
 func (s *seconds) String() string {
@@ -118,7 +118,7 @@ func (s *seconds) String() string {
 
 func (s *seconds) Set(text string) error {
 	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	// A day; longer is no measurement, and does not fit a duration for ever.
+	// The limit is a day: more is a mistake, and might overflow a Duration.
 	if err != nil || !(v > 0 && v <= 86400) {
 		return errors.New("give a number of seconds above 0, up to 86400, such as 0.5")
 	}
@@ -128,7 +128,7 @@ func (s *seconds) Set(text string) error {
 
 func (s *seconds) Type() string { return "S" }
 
-// or is the time, or another where none was given.
+// or returns the given duration, or a default.
 func (s seconds) or(otherwise seconds) time.Duration {
 	if s == 0 {
 		s = otherwise
@@ -144,8 +144,7 @@ func kindNames() []string {
 	return names
 }
 
-// check refuses a command line that cannot be carried out, before anything is
-// opened.
+// check refuses an invalid command line before anything is opened.
 func (f *benchFlags) check(cmd *cobra.Command, args []string) error {
 	if f.threads.given && (f.threads.value < 1 || f.threads.value > 1<<10) {
 		return wrong("--threads %d: give 1 to 1024; without it all cores are used", f.threads.value)
@@ -197,9 +196,9 @@ func (f *benchFlags) check(cmd *cobra.Command, args []string) error {
 	return err
 }
 
-// A timing is what bench found out, as --json prints it.
+// A timing is the result of bench, as --json prints it.
 type timing struct {
-	MedianNS    int64   `json:"median_ns"` // of a call, without what the clock costs
+	MedianNS    int64   `json:"median_ns"` // of a call, less the cost of the clock
 	MinNS       int64   `json:"min_ns"`
 	Runs        int     `json:"runs"`
 	CRC32       uint32  `json:"crc32"` // IEEE, of the output's little-endian bytes
@@ -209,22 +208,22 @@ type timing struct {
 	Output      string  `json:"output"`
 	Kernel      string  `json:"kernel"`
 	Regime      string  `json:"regime"`
-	Threads     int     `json:"threads"`      // that may be used
-	ThreadsUsed int     `json:"threads_used"` // a short call stays on one
+	Threads     int     `json:"threads"`      // available threads
+	ThreadsUsed int     `json:"threads_used"` // threads that took part; a short call stays on one
 	Rows        int64   `json:"rows"`
 	RowBytes    float64 `json:"row_bytes"`
 	NSPerRow    float64 `json:"ns_per_row"`
 	GBPerSecond float64 `json:"gb_per_s"` // bytes of output in 1e9, each counted once
-	ClockNS     int64   `json:"clock_ns"` // what was taken off every call
+	ClockNS     int64   `json:"clock_ns"` // cost of the clock, subtracted from every call
 	Limits      *shares `json:"limits,omitempty"`
 }
 
-// shares are the machine's limits, and how much of them a gather reaches.
+// shares are the machine's limits and the shares of them that a gather reaches.
 type shares struct {
 	Copy  float64 `json:"copy_gb_per_s"`
 	Lines float64 `json:"random_lines_per_s"`
-	// Of the least time that a call took, how much the copy of as many bytes
-	// takes at least, and the reading of as many random lines.
+	// The minimum times of a copy of as many bytes, and of as many random lines, as
+	// shares of the shortest call.
 	CopyPercent  float64 `json:"copy_percent"`
 	LinesPercent float64 `json:"random_lines_percent"`
 }
@@ -279,7 +278,7 @@ func (p *program) bench(ctx context.Context, f *benchFlags, args []string) error
 	return to.flush()
 }
 
-// A bencher runs one gather again and again.
+// A bencher repeats one gather.
 type bencher struct {
 	threads int
 	fresh   bool
@@ -287,11 +286,10 @@ type bencher struct {
 
 	data, indices, out garner.Tensor
 	prepared           *garner.Prepared
-	held               []garner.Tensor // outputs that were not released yet
+	held               []garner.Tensor // outputs not released yet
 }
 
-// prepare copies the operands to where they are gathered from, unless the
-// machine has not so much memory.
+// prepare copies the operands into memory, if the machine has enough.
 func (b *bencher) prepare(op garner.Op, data, indices garner.Tensor) (err error) {
 	if b.prepared, err = garner.Prepare(op, data.Spec(), indices.Spec(), garner.Threads(b.threads)); err != nil {
 		return err
@@ -310,12 +308,12 @@ func (b *bencher) prepare(op garner.Op, data, indices garner.Tensor) (err error)
 	if b.indices, err = b.resident(indices); err != nil {
 		return err
 	}
-	// Once more, for operands that are row-major now.
+	// Prepare again, because the operands are row-major now.
 	b.prepared, err = garner.Prepare(op, b.data.Spec(), b.indices.Spec(), garner.Threads(b.threads))
 	return err
 }
 
-// fits refuses operands and results that do not stand in memory together.
+// fits refuses operands and results that do not fit memory together.
 func fits(plan *garner.Plan, outputs float64, operands ...garner.Tensor) error {
 	all := outputs * run.Memory(garner.SpecOf(plan.DType, plan.Out...))
 	for _, x := range operands {
@@ -337,7 +335,7 @@ func (b *bencher) resident(t garner.Tensor) (garner.Tensor, error) {
 	return r, garner.Copy(r, t)
 }
 
-// next is a new output. As many are held as a caller would: this one and the
+// next returns a new output. Like a caller, the bencher holds two: this one and the
 // one before.
 func (b *bencher) next() (err error) {
 	if len(b.held) == 2 {
@@ -353,12 +351,12 @@ func (b *bencher) next() (err error) {
 	return nil
 }
 
-// time runs the gather for some time, at least three times.
+// time repeats the gather for the given time, at least three times.
 func (b *bencher) time(ctx context.Context, spend time.Duration) (*timing, error) {
 	if err := b.next(); err != nil {
 		return nil, err
 	}
-	// The first run brings what is needed near, and finds what is wrong.
+	// The first run warms the caches and finds errors.
 	if err := b.prepared.Run(ctx, b.data, b.indices, b.out); err != nil {
 		return nil, unbenched(err)
 	}
@@ -381,7 +379,7 @@ func (b *bencher) time(ctx context.Context, spend time.Duration) (*timing, error
 	r := b.prepared.Regime()
 	t := &timing{
 		Runs: len(times), ClockNS: clock,
-		// What is not above the cost of the clock was too short for it to see.
+		// A time below the cost of the clock is below its resolution.
 		MedianNS: max(times[len(times)/2]-clock, 1), MinNS: max(times[0]-clock, 1),
 		OutputShape: append([]int{}, b.out.Shape()...), OutputBytes: volume(b.out.DType(), int64(b.out.Len())),
 		Kernel: r.Kernel, Regime: r.String(), Threads: b.threads, ThreadsUsed: r.Threads,
@@ -403,8 +401,8 @@ func (b *bencher) time(ctx context.Context, spend time.Duration) (*timing, error
 	return t, nil
 }
 
-// clockCost is how many ns two looks at the clock take that have nothing
-// between them: the median of many.
+// clockCost returns the time between two consecutive readings of the clock, in ns:
+// the median of many.
 func clockCost() int64 {
 	var times [1001]int64
 	begin := time.Now()
@@ -416,7 +414,7 @@ func clockCost() int64 {
 	return times[len(times)/2]
 }
 
-// unbenched adds to a refused index what can be done about it.
+// unbenched adds a remedy to the error of a refused index.
 func unbenched(err error) error {
 	var bad *garner.IndexError
 	if !errors.As(err, &bad) || bad.Hint != "" {
@@ -427,7 +425,7 @@ func unbenched(err error) error {
 	return &told
 }
 
-// checksum is the CRC-32 of a row-major tensor's bytes, or of its texts.
+// checksum returns the CRC-32 of a row-major tensor's bytes, or of its texts.
 func checksum(t garner.Tensor) (uint32, error) {
 	h := crc32.NewIEEE()
 	if t.DType() == garner.String {
@@ -442,12 +440,12 @@ func checksum(t garner.Tensor) (uint32, error) {
 	return h.Sum32(), err
 }
 
-// leastLimited is the size from which on a result is held against the machine's
-// limits: a smaller one is made before a copy has found its pace.
+// leastLimited is the minimum size of a result for a comparison with the limits. A
+// smaller copy does not reach the machine's bandwidth.
 const leastLimited = 4096 // bytes
 
-// limit measures the machine's limits, with as many threads as took part, and
-// what share of them a timing is. Strings are no bytes: they have none.
+// limit measures the machine's limits with the threads of a timing, and the
+// timing's shares of them. Strings have no limits, because they are not bytes.
 func (b *bencher) limit(t *timing) error {
 	if b.data.DType() == garner.String || t.OutputBytes < leastLimited {
 		return nil
@@ -456,7 +454,7 @@ func (b *bencher) limit(t *timing) error {
 	if err != nil {
 		return err
 	}
-	// A larger copy than the caches is like any other.
+	// Above the size of the caches, the bandwidth does not depend on the size.
 	perSecond, err := limits.Copy(t.ThreadsUsed, int(min(t.OutputBytes, 256<<20)))
 	if err != nil {
 		return err
@@ -465,7 +463,7 @@ func (b *bencher) limit(t *timing) error {
 	return nil
 }
 
-// share holds a timing against limits, in bytes and in lines a second.
+// share compares a timing with limits in bytes and in lines per second.
 func (t *timing) share(copied, lines float64) {
 	s := &shares{Copy: copied / 1e9, Lines: lines}
 	s.CopyPercent = 100 * float64(t.OutputBytes) / float64(t.MinNS) / s.Copy
@@ -475,7 +473,7 @@ func (t *timing) share(copied, lines float64) {
 	t.Limits = s
 }
 
-// linesOf is how many cache lines a row touches on average that begins at any
+// linesOf returns the average number of cache lines of a row that begins at any
 // multiple of its size.
 func linesOf(size float64) float64 {
 	n := int64(math.Ceil(size))
@@ -515,7 +513,7 @@ func (t *timing) print(to printer) {
 	}
 }
 
-// inTime is a time of so many ns, to three digits.
+// inTime formats a time in ns with three digits.
 func inTime(ns float64) string {
 	for _, unit := range []struct {
 		name string
@@ -528,5 +526,5 @@ func inTime(ns float64) string {
 	return fmt.Sprintf("%.3g ns", ns)
 }
 
-// short is a number with a fraction only where it has one.
+// short formats a number without trailing zeros.
 func short(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }

@@ -18,15 +18,15 @@ const (
 	chartTop, chartBottom   = 70, 532
 )
 
-// Colours for the tables, of Paul Tol's "bright" scheme: told apart by
-// colour-blind eyes, and in grey by the marks.
+// Colours for the tables, from Paul Tol's "bright" scheme, which colour-blind
+// readers can distinguish. In grey the marks distinguish the tables.
 var chartColors = []string{"#4477aa", "#cc3311", "#228833", "#aa3377"}
 
 // A chart is the drawing of a suite.
 type chart struct {
 	*suite
 	b         bytes.Buffer
-	low, high float64 // exponents of ten at the ends of the upright axis
+	low, high float64 // exponents of ten at the ends of the vertical axis
 	widest    float64 // exponent of two at the right end
 }
 
@@ -56,7 +56,7 @@ func (c *chart) y(rows float64) float64 {
 
 func (c *chart) text(x, y float64, style, text string) {
 	c.printf("<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, style)
-	_ = xml.EscapeText(&c.b, []byte(text)) // a buffer takes all
+	_ = xml.EscapeText(&c.b, []byte(text)) // writes to a buffer do not fail
 	c.printf("</text>\n")
 }
 
@@ -87,7 +87,7 @@ func (c *chart) axes() {
 	c.text(22, middle, fmt.Sprintf(`text-anchor="middle" transform="rotate(-90 22 %.1f)"`, middle), "rows a second")
 }
 
-// table draws what was measured on one table, and its limits.
+// table draws the measurements of one table, and its limits.
 func (c *chart) table(i int, t *suiteTable) {
 	var measured, copied, lines strings.Builder
 	for j, p := range t.Points {
@@ -121,7 +121,8 @@ func (c *chart) mark(i int, x, y float64) {
 	c.printf("<rect x=\"%.1f\" y=\"%.1f\" width=\"6.6\" height=\"6.6\" fill=\"%s\"/>\n", x-3.3, y-3.3, chartColors[i])
 }
 
-// legend stands in the upper right corner: where rows are long, none are many.
+// legend draws the legend in the upper right corner, which no line reaches because
+// long rows are slow.
 func (c *chart) legend() {
 	const x, width, line = chartRight - 336, 326, 20
 	y := chartTop + 10

@@ -16,26 +16,25 @@ import (
 	"github.com/garner-go/garner/strict"
 )
 
-// suiteRows are the sizes of rows that a suite walks, in bytes: powers of two,
-// and some odd ones between them.
+// suiteRows are the row sizes of a suite in bytes: powers of two, and some others.
 var suiteRows = []int{1, 2, 3, 4, 7, 8, 12, 16, 20, 32, 60, 64, 100, 128, 256, 512, 1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10}
 
-// suiteTables are what the rows are taken from, and how many bytes of them a
-// call takes. What stands in the caches are all of a call's operands.
+// suiteTables are the tables of a suite, and the bytes that a call gathers from
+// each. For the table in the caches, all operands of a call fit the caches.
 var suiteTables = []struct {
 	name          string
 	bytes, output int
-	least, most   int // rows a call
+	least, most   int // rows per call
 }{
 	{"in cache", 256 << 10, 256 << 10, 4, 32 << 10},
 	{"in memory", 256 << 20, 64 << 20, 1 << 10, 4 << 20},
 }
 
-// elementOf are the dtypes whose elements are rows of so many bytes; others are
-// bytes side by side.
+// elementOf maps a row size to the dtype of one element per row. Other rows are
+// several u8.
 var elementOf = map[int]garner.DType{1: garner.U8, 2: garner.U16, 4: garner.F32, 8: garner.F64, 16: garner.Complex128}
 
-// A suite is what --suite found out, as --json prints it.
+// A suite is the result of --suite, as --json prints it.
 type suite struct {
 	Machine string       `json:"machine"`
 	Kernel  string       `json:"kernel"`
@@ -100,7 +99,7 @@ func (p *program) benchSuite(ctx context.Context, f *benchFlags) error {
 	return out.flush()
 }
 
-// walk measures all sizes of rows of one table; rows is how many a call takes.
+// walk measures all row sizes of one table.
 func (b *bencher) walk(ctx context.Context, table suiteTable, rows func(size int) int, f *benchFlags, tell func()) (suiteTable, error) {
 	whole, err := b.pool.New(garner.U8, table.Bytes)
 	if err != nil {
@@ -140,7 +139,7 @@ func (b *bencher) walk(ctx context.Context, table suiteTable, rows func(size int
 	return table, nil
 }
 
-// step measures the gather of n random rows of some size out of a table.
+// step measures the gather of n random rows of one size from a table.
 func (b *bencher) step(ctx context.Context, table []byte, size, n int, f *benchFlags) (*timing, error) {
 	dtype, shape := garner.U8, []int{len(table) / size, size}
 	if d, ok := elementOf[size]; ok {
@@ -173,7 +172,7 @@ func (b *bencher) step(ctx context.Context, table []byte, size, n int, f *benchF
 	return t, err
 }
 
-// machine is what this machine calls itself.
+// machine returns a description of this machine.
 func machine() string {
 	name := runtime.GOOS + "/" + runtime.GOARCH
 	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
@@ -194,7 +193,7 @@ func (s *suite) about() string {
 	return fmt.Sprintf("%s, kernels %s, %s", s.Machine, s.Kernel, threads)
 }
 
-// about is what the limits of a table are.
+// about describes the limits of a table.
 func (t *suiteTable) about() string {
 	with := "1 thread takes part"
 	if t.ThreadsUsed > 1 {
@@ -221,7 +220,7 @@ shortest call. The nearer one binds.
 `)
 }
 
-// inThousands is a number of three digits and the letter of its thousands.
+// inThousands formats a number with three digits and a suffix for thousands.
 func inThousands(v float64) string {
 	for _, unit := range []struct {
 		letter string
@@ -234,8 +233,8 @@ func inThousands(v float64) string {
 	return fmt.Sprintf("%.3g", v)
 }
 
-// svg draws a suite: rows a second against the size of a row, both by powers,
-// and the limits as lines.
+// svg draws a suite: rows per second against the row size, both logarithmic, and the
+// limits as lines.
 func (s *suite) svg() []byte {
 	c := newChart(s)
 	c.axes()

@@ -22,16 +22,16 @@ const (
 
 var (
 	errInterrupted = errors.New("garner: interrupted; no file was written")
-	// errReaderGone is a reader of printed text that wants no more of it, such
-	// as head: it has what it asked for, so nothing is said.
+	// errReaderGone means that the reader of printed text, such as head, has closed
+	// the pipe. It has read what it needs, so there is no message.
 	errReaderGone = errors.New("garner: the reader of standard output is gone")
 )
 
-// A usageError is a command line that cannot be carried out as it stands.
+// A usageError is a command line that cannot be executed.
 type usageError struct {
 	message string
-	help    string // the command whose help says more; "" where the message says all
-	err     error  // what lies beneath, where there is something
+	help    string // the command whose help to point to; "" if the message suffices
+	err     error  // the cause; may be nil
 }
 
 func (e *usageError) Error() string {
@@ -43,23 +43,23 @@ func (e *usageError) Error() string {
 
 func (e *usageError) Unwrap() error { return e.err }
 
-// usage makes an error that points to a command's help.
+// usage returns an error that points to a command's help.
 func usage(cmd *cobra.Command, format string, args ...any) error {
 	help := strings.TrimSpace("garner help" + strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()))
 	return &usageError{message: fmt.Sprintf(format, args...), help: help}
 }
 
-// wrong makes an error of a command line whose message says all.
+// wrong returns an error of a command line whose message suffices.
 func wrong(format string, args ...any) error {
 	return &usageError{message: fmt.Sprintf(format, args...)}
 }
 
-// about puts words before an error's message; classes and status stay.
+// about puts text before an error's message. Its class and status stay.
 func about(what string, err error) error {
 	return &toldError{what + bare(err), err}
 }
 
-// A toldError is an error in other words.
+// A toldError is an error with another message.
 type toldError struct {
 	message string
 	err     error
@@ -68,21 +68,20 @@ type toldError struct {
 func (e *toldError) Error() string { return e.message }
 func (e *toldError) Unwrap() error { return e.err }
 
-// An interruptedError is an interruption after which something is left.
+// An interruptedError is an interruption that leaves a file to resume.
 type interruptedError struct{ message string }
 
 func (e *interruptedError) Error() string { return e.message }
 func (e *interruptedError) Unwrap() error { return errInterrupted }
 
-// bare is an error's message without the prefix that report gives it.
+// bare returns an error's message without the prefix that report adds.
 func bare(err error) string {
 	return strings.TrimPrefix(err.Error(), "garner: ")
 }
 
-// report says on standard error what went wrong, and answers with the status.
-//
-// What is about an operand's contents, a literal's too, is 1; what is about an
-// operator, its attributes or another flag is 2.
+// report writes an error to standard error and returns the exit status: 1 for the
+// contents of an operand, also of a literal; 2 for an operator, its attributes or
+// another flag.
 func (p *program) report(err error) int {
 	status := statusRefused
 	var u *usageError
@@ -92,7 +91,7 @@ func (p *program) report(err error) int {
 	case errors.Is(err, errReaderGone):
 		return status
 	case errors.Is(err, errInterrupted), errors.Is(err, context.Canceled):
-		// What was being done when it was is of no interest, unless it goes on.
+		// The interrupted step does not matter, unless the run can be resumed.
 		status = statusInterrupted
 		if kept := (*interruptedError)(nil); !errors.As(err, &kept) {
 			err = errInterrupted
@@ -100,12 +99,12 @@ func (p *program) report(err error) int {
 	case errors.As(err, &u), errors.Is(err, garner.ErrAttribute):
 		status = statusUsage
 	}
-	p.shown.Load().Stop() // or the message would stand behind it
+	p.shown.Load().Stop() // otherwise the message would follow it on one line
 	fmt.Fprintln(p.stderr, "garner: "+bare(err))
 	return status
 }
 
-// brokenPipe reports whether a write failed because its reader is gone.
+// brokenPipe reports whether a write failed because the reader closed the pipe.
 func brokenPipe(err error) bool {
 	if runtime.GOOS == "windows" {
 		const brokenPipe, noData = syscall.Errno(109), syscall.Errno(232)

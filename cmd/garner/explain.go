@@ -15,15 +15,15 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const explainHelp = `The plan is shown in words: its loops (batch: both operands move; outer: the
-indices are reused; tuple: the data is reused), the axes that are indexed and what
-an index may be, what is moved, which operand is a view, and what becomes of every
-index. With -o PLAN.svg it is also drawn: data, indices and result as grids, each
-cell of the result in the colour of the row of data that it comes from; "-o -"
-writes the picture alone to standard output. Large tensors are drawn in part.
+const explainHelp = `explain prints the plan in words: its loops (batch: both operands move; outer: the
+indices are reused; tuple: the data is reused), the gathered axes and the range of an
+index, the size of a slice, the operands that are views, and how many indices are
+inside, negative and outside. With -o PLAN.svg it also draws data, indices and result
+as grids; each cell of the result has the colour of its row of data. "-o -" writes the
+picture alone to standard output. Large tensors are drawn in part.
 
-Exit status: 0 explained, also where an index is outside and the gather would
-fail: the explanation says which; 1 DATA or INDICES were refused, or a file could
+Exit status: 0 explained, also if an index is outside and the gather would fail,
+which the explanation says; 1 DATA or INDICES were refused, or a file could
 not be read or written; 2 the command was wrong; 130 interrupted.
 
 Words are coloured on a terminal, unless NO_COLOR is set.`
@@ -38,7 +38,7 @@ func (p *program) explainCommand() *cobra.Command {
   garner explain gather '[10,20,30]' '[0,-1,7]' --as openvino.Gather-8 -o plan.svg
   garner explain gathernd '[[1,2],[3,4]]' '[[0,0],[1,5]]'
   garner explain elements data.npy at.npy --as numpy.take_along_axis --axis 2`,
-		Args: cobra.ArbitraryArgs, // RunE says it better
+		Args: cobra.ArbitraryArgs, // RunE has a better message
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usage(cmd, "explain takes gather, gathernd or elements, not %q", args[0])
@@ -60,7 +60,7 @@ func (p *program) explainCommand() *cobra.Command {
 			},
 		}
 		f.add(sub, k)
-		sub.Flags().StringVarP(&f.out, "output", "o", "", "draw the plan too, into `PLAN`: a .svg file, or - for standard output")
+		sub.Flags().StringVarP(&f.out, "output", "o", "", "also draw the plan into `PLAN`: a .svg file, or - for standard output")
 		cmd.AddCommand(sub)
 	}
 	return cmd
@@ -105,7 +105,8 @@ func (p *program) explain(ctx context.Context, k gatherKind, f *gatherFlags, arg
 	return to.flush()
 }
 
-// given is what the operator was given, in its own order, each as "axis=1".
+// given returns the attributes and inputs given to the operator, in its own order,
+// each as "axis=1".
 func (r *request) given() []string {
 	names := make([]string, 0, len(r.numbers))
 	for name := range r.numbers {
@@ -128,12 +129,12 @@ func (r *request) given() []string {
 	return names
 }
 
-// colored reports whether w shows colours, and wants them.
+// colored reports whether w is a terminal that shows colours and NO_COLOR is unset.
 func colored(w io.Writer) bool {
 	if os.Getenv("NO_COLOR") != "" {
 		return false
 	}
-	// Windows's old console prints the codes of colours as they are.
+	// The old Windows console prints colour codes literally.
 	if runtime.GOOS == "windows" && os.Getenv("WT_SESSION") == "" && os.Getenv("TERM") == "" {
 		return false
 	}

@@ -27,7 +27,7 @@ type gatherKind struct {
 var gatherKinds = []gatherKind{
 	{
 		kind: operators.Gather, axis: true, batchDims: true,
-		short: "Take slices along one axis, those that the indices name",
+		short: "Take slices along one axis, at the positions of the indices",
 		example: `  garner gather '[[1,2],[3,4],[5,6]]' '[2,0]'                   # [[5, 6], [1, 2]]
   garner gather '[[1,2],[3,4],[5,6]]' '[1]' --axis 1            # [[2], [4], [6]]
   garner gather '[[1,2],[3,4]]' '[[1],[0]]' --axis 1 --batch-dims 1   # [[2], [3]]
@@ -59,36 +59,37 @@ var gatherKinds = []gatherKind{
 
 const gatherHelp = `DATA and INDICES are literals or files:
   '[[1,2],[3,4]]'           integers are i64, decimals f64; true and false are bool,
-                            quoted texts string; 'f32[1,2]' and 'u8(3)' name a type
+                            quoted text is string; 'f32[1,2]' and 'u8(3)' name a type
   FILE.npy
-  FILE.npz#NAME             the array of that name
-  FILE.safetensors#NAME     the tensor of that name; of MODEL.safetensors.index.json#NAME
-                            in whichever of the model's files it is
-  FILE.gguf#NAME            the same; quantised ones as f32, or as blocks with --raw;
-                            of these files #NAME may go where it is the only one
-  FILE.raw, FILE.bin        elements alone, of --dtype, --shape and --offset
-  'part-*.npy'              files that are joined along axis 0, part-2 before part-10
+  FILE.npz#NAME             the array NAME
+  FILE.safetensors#NAME     the tensor NAME; MODEL.safetensors.index.json#NAME finds
+                            it in any of the model's files
+  FILE.gguf#NAME            the tensor NAME; quantised ones as f32, or as blocks with
+                            --raw
+                            #NAME may be omitted if a file holds one array
+  FILE.raw, FILE.bin        elements without a header: give --dtype, --shape, --offset
+  'part-*.npy'              files joined along axis 0, part-2 before part-10
   -                         npy on standard input
-INDICES are of any integer type.
+INDICES may have any integer type.
 
-Without -o a result of up to 1000 elements is printed as nested lists, and of a
-larger one its type, shape and ends. A file of -o appears whole or not at all.
+Without -o the command prints a result of up to 1000 elements as nested lists, and
+of a larger one its type, shape and ends. A file of -o appears whole or not at all.
 
-DATA in a file, INDICES and the result of -o may each be larger than memory: only
-the rows that are asked for are read, and the result is written block by block.
---memory SIZE holds no more than that at a time, the pages of the files included.
-What is written does not depend on it.
+DATA in a file, INDICES and the result of -o may each be larger than memory: garner
+reads only the rows that the indices name and writes the result block by block.
+--memory SIZE limits the memory held at a time, mapped pages of files included. It
+does not change the result.
 
-Where an OUT of 64 MiB or more, or with --memory, was interrupted, by Ctrl-C or
-kill -9 or a loss of power, the same command with --resume goes on, unless DATA,
-INDICES or a flag is another by now; where nothing was begun, it starts. Until it
-is done .garner-OUT.part and .garner-OUT.resume stand beside OUT; without --resume
-it starts anew.
+When Ctrl-C, kill -9 or a power loss interrupts a run whose OUT has 64 MiB or more,
+or a run with --memory, the same command with --resume continues it; --resume is
+safe on a first run too. --resume is refused if DATA, INDICES or a flag has changed. An
+unfinished run leaves .garner-OUT.part and .garner-OUT.resume beside OUT; without
+--resume the command starts anew.
 
 Exit status: 0 done; 1 DATA, INDICES or an index was refused, or a file could not
-be read or written; 2 the command was wrong, an operator or an attribute too;
-130 interrupted. A reader that goes away before it has all, such as head, is 1 as
-well; of printed text without a message.`
+be read or written; 2 the command was wrong, also an unknown operator or attribute;
+130 interrupted. If a reader such as head closes the pipe early, the status is 1;
+for printed text there is then no message.`
 
 // gatherFlags are the flags of a gather.
 type gatherFlags struct {
@@ -117,9 +118,9 @@ func (p *program) gatherCommand(k gatherKind) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVarP(&f.out, "output", "o", "", "write the result to `OUT`: a .npy, .npz, .safetensors, .gguf or .raw file, or - for npy on standard output")
 	flags.StringVar(&f.name, "name", "", "the result's `NAME` in a .npz (default arr_0), .safetensors or .gguf file (default output)")
-	flags.Var(&f.stream.memory, "memory", "hold no more than `SIZE` at a time of DATA, INDICES and the result, such as 512M or 2G (default: what is fastest)")
-	flags.BoolVar(&f.stream.resume, "resume", false, "go on with OUT where the same command was interrupted")
-	flags.Var(&f.threads, "threads", "use so many cores (default all)")
+	flags.Var(&f.stream.memory, "memory", "hold at most `SIZE` of DATA, INDICES and the result at a time, such as 512M or 2G (default: as much as is fastest)")
+	flags.BoolVar(&f.stream.resume, "resume", false, "continue an interrupted run of the same command; safe on a first run")
+	flags.Var(&f.threads, "threads", "use `N` cores (default all)")
 	return cmd
 }
 

@@ -22,16 +22,16 @@ func (p *program) infoCommand() *cobra.Command {
 	f := &infoFlags{}
 	cmd := &cobra.Command{
 		Use:   "info FILE",
-		Short: "List what a file holds: names, types, shapes and sizes",
+		Short: "List the arrays of a file: names, types, shapes and sizes",
 		Long: `FILE is a .npy, .npz, .safetensors, .gguf, .raw or .bin file, or a pattern such as
-'part-*.npy' of several; FILE#NAME is one array of it. Headers alone are read. All
-files of a model that is cut into several are listed: of MODEL.safetensors.index.json,
-and of MODEL-00001-of-00003.gguf.
+'part-*.npy' of several; FILE#NAME is one of its arrays. info reads only headers. It
+lists all files of a sharded model: MODEL.safetensors.index.json, or any file such as
+MODEL-00001-of-00003.gguf.
 
-DTYPE is what a gather would read, "-" where it would refuse; KIND is what the
-file calls it, such as Q8_0, which is read as f32. BYTES are those in the file.
+DTYPE is the type that a gather reads, "-" if it refuses; KIND is the file's name of
+the type, such as Q8_0, which is read as f32. BYTES is the size in the file.
 
-Exit status: 0 done; 1 FILE could not be read, or is spoilt; 2 the command was wrong.`,
+Exit status: 0 done; 1 FILE could not be read, or is corrupt; 2 the command was wrong.`,
 		Example: `  garner info model.gguf
   garner info model.safetensors.index.json --json
   garner info table.bin --dtype f16 --shape '?,256' --offset 64

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// lintFlags are what lint is told beside the model.
+// lintFlags are the flags of lint.
 type lintFlags struct {
 	failOn, format, runtime string
 	lenient                 bool
@@ -20,25 +20,25 @@ type lintFlags struct {
 
 const never = "never"
 
-// lintFormats are the ways to write a report; the first is the default.
+// lintFormats are the formats of a report; the first is the default.
 var lintFormats = []string{"text", "json", "sarif"}
 
 func (p *program) lintCommand() *cobra.Command {
 	var f lintFlags
 	cmd := &cobra.Command{
 		Use:   "lint MODEL",
-		Short: "Judge the gathers of a model: which would answer differently in another runtime",
+		Short: "Find the gathers of a model that other runtimes answer differently",
 		Long: `MODEL is an ONNX file (.onnx) or OpenVINO's IR (.xml, with its .bin beside it).
 
-A finding has the number of its rule, a severity, what stands in the model, what
-each runtime makes of it, the remedy, and the evidence: a case of the recorded
-answers in testdata/conformance. docs/lint.md has all rules. A model without
-findings prints nothing.
+A finding has the number of its rule, a severity, the place in the model, the behaviour
+of each runtime, the remedy, and the evidence: a recorded answer in
+testdata/conformance. docs/lint.md lists all rules. For a model without findings lint
+prints nothing.
 
-Severities: error, this model as it is is refused or answered differently; warning,
-so it may be with what only a run knows; note, a run may show it. A finding about
-runtimes that do not read the model's format is a step lower, unless --runtime names
-them.
+Severities: error, a runtime refuses this model or answers differently; warning, it may
+do so for values that only a run knows; note, a run may show a difference. A finding
+about runtimes that do not read the model's format is one step lower, unless --runtime
+names them.
 
 Exit status: 0 no finding of the severity of --fail-on or above; 1 there is one, or
 MODEL could not be read; 2 the command was wrong; 130 interrupted.`,
@@ -64,15 +64,15 @@ MODEL could not be read; 2 the command was wrong; 130 interrupted.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return p.lint(cmd, args[0], f) },
 	}
 	choices := func(name string, words []string) {
-		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // fails for a flag that there is not
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // fails only for an unknown flag
 	}
-	cmd.Flags().StringVar(&f.failOn, "fail-on", lint.Error.String(), "the least severity that makes the exit status 1: error, warning, note or never")
+	cmd.Flags().StringVar(&f.failOn, "fail-on", lint.Error.String(), "exit with 1 for findings of this severity or above: error, warning, note or never")
 	choices("fail-on", []string{"error", "warning", "note", never})
 	cmd.Flags().StringVar(&f.format, "format", lintFormats[0], "text, json or sarif (SARIF 2.1.0)")
 	choices("format", lintFormats)
-	cmd.Flags().StringVar(&f.runtime, "runtime", "", "only these, with commas: "+runtimeNames()+" (default all)")
+	cmd.Flags().StringVar(&f.runtime, "runtime", "", "only these runtimes, separated by commas: "+runtimeNames()+" (default all)")
 	choices("runtime", strings.Split(runtimeNames(), ", "))
-	cmd.Flags().BoolVar(&f.lenient, "lenient", false, "read a text that the format refuses as what it can only mean")
+	cmd.Flags().BoolVar(&f.lenient, "lenient", false, "accept text that the format refuses if it has one sensible meaning")
 	return cmd
 }
 
@@ -130,7 +130,7 @@ func (p *program) lint(cmd *cobra.Command, path string, f lintFlags) error {
 	return nil
 }
 
-// judge opens a model and judges it. The report holds no memory of the model's
+// judge opens a model and judges it. The report does not refer to the model's mapped
 // files.
 func (p *program) judge(ctx context.Context, path string, o lint.Options, lenient bool) (*lint.Report, error) {
 	m, err := openModel(path, lenient)

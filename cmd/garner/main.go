@@ -1,12 +1,12 @@
-// Command garner gathers slices of tensors, exactly as the operator of a
-// framework does that is named:
+// Command garner gathers slices of tensors with exactly the semantics of a
+// framework's operator:
 //
 //	garner gathernd '[[1,2],[3,4]]' '[[0,0],[1,0]]'        prints [1, 3]
 //	garner gather data.npy ids.npy --as openvino.Gather-8 --axis 1 -o rows.npy
 //	garner shape --as onnx.GatherND-13 --data 'f32[1000,256,10,15]' --indices 'i64[25,?,3]'
 //	garner verify conformance/
 //
-// "garner help" says what there is, and "garner help gather" what to type.
+// "garner help" lists the commands, and "garner help gather" shows the usage of one.
 package main
 
 import (
@@ -28,8 +28,8 @@ import (
 )
 
 func main() {
-	// A reader that goes away is an error of the write, not the end of the
-	// process, so that it can be told and what was begun be cleared away.
+	// Ignore SIGPIPE, so that a closed pipe is an error of the write instead of the
+	// end of the process: the command can report it and remove temporary files.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
@@ -49,8 +49,8 @@ func main() {
 	// A second signal ends the process at once.
 	signal.Stop(signals)
 	cancel(errInterrupted)
-	// A read or a write of a pipe does not know of the context. It is not waited
-	// for, unless there is a temporary file to be removed.
+	// Reads and writes of pipes do not end with the context. Wait for them only if
+	// there is a temporary file to remove.
 	const patience = 250 * time.Millisecond
 	for {
 		select {
@@ -68,11 +68,11 @@ func main() {
 type program struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	unfinished     atomic.Bool // a temporary file stands on the disk
+	unfinished     atomic.Bool // there is a temporary file on the disk
 	shown          atomic.Pointer[terminal.Meter]
 }
 
-// run carries out a command line and answers with the exit status.
+// run executes a command line and returns the exit status.
 func (p *program) run(ctx context.Context, args []string) int {
 	root := p.command()
 	root.SetArgs(shieldNumbers(args))
@@ -82,9 +82,9 @@ func (p *program) run(ctx context.Context, args []string) int {
 	return p.report(root.ExecuteContext(ctx))
 }
 
-// shieldNumbers lets a negative number stand for an operand, as in
-// "garner gather '[1,2]' -1": a space before it, which neither literals nor the
-// flags that take numbers mind, keeps it from being read as a flag.
+// shieldNumbers allows a negative number as an operand, as in
+// "garner gather '[1,2]' -1". It puts a space before the number, so that it is not
+// parsed as a flag; literals and number flags ignore the space.
 func shieldNumbers(args []string) []string {
 	shielded := make([]string, len(args))
 	for i, a := range args {
@@ -96,9 +96,8 @@ func shieldNumbers(args []string) []string {
 	return shielded
 }
 
-const rootHelp = `garner gathers slices of tensors: given data and integer indices, it builds the
-output by reading data where the indices say, exactly as the operator of a
-framework does that is named.
+const rootHelp = `garner gathers slices of tensors: it reads data where integer indices say, with
+exactly the semantics of the framework operator that --as names.
 
 Usage:
   garner gather   DATA INDICES [--axis N] [--batch-dims N] [--as OP] [-o OUT]    slices along one axis
@@ -107,14 +106,14 @@ Usage:
   garner shape    --as OP --data SPEC --indices SPEC ...                         infer the output's shape, run nothing
   garner explain  gather|gathernd|elements DATA INDICES ... [-o PLAN.svg]        show the plan, run nothing
   garner ops      [NAME]                                                         the operators: shapes, policies, types, examples
-  garner info     FILE [--json]                                                  what a file holds: names, types, shapes, sizes
-  garner verify   PATH... [--json]                                               hold garner against recorded answers
+  garner info     FILE [--json]                                                  the arrays of a file: names, types, shapes, sizes
+  garner verify   PATH... [--json]                                               compare garner with recorded answers
   garner bench    gather|gathernd|elements DATA INDICES ...                      time a gather beside this machine's limits
   garner probe    TABLE [--rows N,...] [-o PROBE.svg]                            time the ways of reading rows of a table
-  garner run      MODEL --input NAME=FILE... [-o DIR]                            run a model's gathers, and what stands around them
-  garner model    MODEL [--json]                                                 list the gathers of a model, take their tables out
-  garner lint     MODEL [--runtime R,...] [--format text|json|sarif]             which gathers of a model differ in another runtime
-  garner help COMMAND                                                            what to type, with examples
+  garner run      MODEL --input NAME=FILE... [-o DIR]                            run a model's gathers and the nodes around them
+  garner model    MODEL [--json]                                                 list the gathers of a model, extract their tables
+  garner lint     MODEL [--runtime R,...] [--format text|json|sarif]             find gathers that differ in another runtime
+  garner help COMMAND                                                            usage and examples of a command
   garner completion bash|zsh|fish|powershell                                     a completion script for the shell
 
 Examples:
@@ -122,8 +121,8 @@ Examples:
   garner gather data.npy ids.npy --axis 1 -o rows.npy
   garner gather model.safetensors#embeddings.weight ids.npy -o rows.npy
 
-OP is DIALECT.OPERATOR-VERSION, for example openvino.Gather-8; garner's own,
-strict operator where it is not given. "garner ops" lists them.
+OP is DIALECT.OPERATOR-VERSION, for example openvino.Gather-8; the default is
+garner's own strict operator. "garner ops" lists all.
 DATA and INDICES are literals such as '[[1,2],[3,4]]', or files: .npy, .npz#NAME,
 .safetensors#NAME, .gguf#NAME, .raw and .bin; "-" is npy on standard input.
 Without -o a small result is printed. OUT is a file, .npy, .npz, .safetensors,
@@ -134,7 +133,7 @@ Exit status: 0 done; 1 the data or an index was refused, a file could not be rea
 or written, a verify had failures or a lint findings; 2 the command was wrong;
 130 interrupted.`
 
-// helpTemplate answers first what to type.
+// helpTemplate shows the usage first.
 const helpTemplate = `{{if not .HasParent}}{{.Long}}
 {{else}}{{.Short}}.
 
@@ -161,7 +160,7 @@ func (p *program) command() *cobra.Command {
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		DisableAutoGenTag: true,
-		Args:              cobra.ArbitraryArgs, // RunE says it better
+		Args:              cobra.ArbitraryArgs, // RunE has a better message
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return emptyFlag(cmd) },
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -176,7 +175,7 @@ func (p *program) command() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(&cobra.Command{
 		Use:   "help [COMMAND]",
-		Short: "Show what to type",
+		Short: "Show the usage of a command",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil || about == cmd.Root() && len(rest) > 0 {
@@ -207,7 +206,7 @@ func (p *program) command() *cobra.Command {
 	return root
 }
 
-// wantShell makes wrong uses of cobra's own command speak as all others do.
+// wantShell gives errors in the use of cobra's own command the form of all others.
 func wantShell(completion *cobra.Command) {
 	completion.Short = "Make the completion script of a shell"
 	completion.Args = cobra.ArbitraryArgs
@@ -224,7 +223,7 @@ func wantShell(completion *cobra.Command) {
 	}
 }
 
-// noCommand says that there is no command of a name.
+// noCommand is the error of an unknown command.
 func noCommand(root *cobra.Command, name string) error {
 	meant := ""
 	if near := root.SuggestionsFor(name); len(near) > 0 {
@@ -233,8 +232,8 @@ func noCommand(root *cobra.Command, name string) error {
 	return usage(root, "no command %q%s", name, meant)
 }
 
-// emptyFlag refuses a flag whose value is empty, as a variable is in a script
-// that nobody set: it would be as if the flag were not there.
+// emptyFlag refuses a flag with an empty value, such as an unset variable of a
+// script. Otherwise the flag would silently have no effect.
 func emptyFlag(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if err == nil && f.Value.Type() == "string" && f.Value.String() == "" {
@@ -244,7 +243,7 @@ func emptyFlag(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// flagError says what is wrong with a flag.
+// flagError rewords an error of the flag parser.
 func flagError(cmd *cobra.Command, err error) error {
 	var value *pflag.InvalidValueError
 	if errors.As(err, &value) {
@@ -262,7 +261,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	if errors.As(err, &unknown) {
 		name := unknown.GetSpecifiedName()
 		if short := unknown.GetSpecifiedShortnames(); short != "" {
-			// A long name behind one dash is read as many short ones.
+			// A long name with one dash is parsed as several short ones.
 			return usage(cmd, "%s has no flag -%s%s", cmd.Name(), name, nearFlag(cmd, short))
 		}
 		return usage(cmd, "%s has no flag --%s%s", cmd.Name(), name, nearFlag(cmd, name))
@@ -270,7 +269,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usage(cmd, "%v", err)
 }
 
-// nearFlag suggests the flag that a mistyped one begins like.
+// nearFlag suggests a flag that begins like a mistyped one.
 func nearFlag(cmd *cobra.Command, name string) string {
 	meant, most := "", 1
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {

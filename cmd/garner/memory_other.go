@@ -4,6 +4,6 @@ package main
 
 import "math"
 
-// memory stands for how many bytes of memory the machine has, which is not
-// known here: more than such machines have today.
+// memory returns a value above the memory of today's machines, because this system's
+// is unknown.
 func memory() float64 { return min(math.MaxInt, 1<<40) }

@@ -21,10 +21,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const modelHelp = `A line a gather: its name, which "garner run --node" takes; the operator, in the
-version that the model's opset means, and its attributes; its data and indices and
-where they come from: a constant of the file, an input of the model, or a node; and
-its result. A dim that is not known is ?, or has the model's name for it.
+const modelHelp = `model prints one line per gather: its name, for "garner run --node"; the operator, in
+the version of the model's opset, and its attributes; its data and indices and their
+origin (a constant of the file, an input of the model, or a node); and its result. An
+unknown dim is ?, or the model's name for it.
 
 Constants are mapped, not read: a model larger than memory opens at once.
 
@@ -34,17 +34,17 @@ Constants are mapped, not read: a model larger than memory opens at once.
   inputs, results              the model's own: VALUEs
   gathers                      a list of {name, at, domain, op, version, operator,
                                attributes, inputs, outputs, table_bytes}: operator is
-                               one that "garner ops" lists, and table_bytes what its
-                               data takes in the file, null where that is no constant
-A VALUE is {name, type, dtype, dims}: type as in f32[batch,3], dims null where the
-rank is not known, and null for a dim that is not. An input of a gather also has
-role (data, indices, axis), from (constant, input or node), via, the operators on
-the way from there that change shape or type alone, and for a constant {name, type,
-bytes, file, offset} as constant, for a node {name, op} as node.
+                               a name of "garner ops", and table_bytes the size of its
+                               data in the file, null if it is not a constant
+A VALUE is {name, type, dtype, dims}: type as in f32[batch,3]; dims is null if the
+rank is unknown, and has null for an unknown dim. An input of a gather also has role
+(data, indices, axis), from (constant, input or node), via (the operators in between,
+which change shape or type alone), and for a constant {name, type, bytes, file,
+offset} as constant, for a node {name, op} as node.
 
---extract takes the data of one gather out, where it is a constant, into a .npy,
-.npz or .safetensors file, in which it has the constant's name; what stands between
-the constant and the gather is done. The file is written whole or not at all.
+--extract writes the data of one gather, if it is a constant, to a .npy, .npz or
+.safetensors file under the constant's name. It applies the operators between the
+constant and the gather. The file appears whole or not at all.
 
 Exit status: 0 done; 1 the model was refused, or a file could not be read or
 written; 2 the command was wrong; 130 interrupted.`
@@ -59,7 +59,7 @@ func (p *program) modelCommand() *cobra.Command {
 	f := &modelFlags{}
 	cmd := &cobra.Command{
 		Use:   "model MODEL",
-		Short: "List the gathers of a model, and take their tables out",
+		Short: "List the gathers of a model, and extract their tables",
 		Long:  modelHelp,
 		Example: `  garner model testdata/models/bert.onnx
   garner model testdata/models/half.xml --json
@@ -75,14 +75,14 @@ func (p *program) modelCommand() *cobra.Command {
 	flags.SortFlags = false
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	flags.StringVar(&f.extract, "extract", "", "write the table of the gather `NODE` to a file, instead of the list")
-	flags.StringVarP(&f.out, "output", "o", "", "the file of --extract, `OUT`: .npy, .npz or .safetensors, or - for npy on standard output")
+	flags.StringVarP(&f.out, "output", "o", "", "the file for --extract, `OUT`: .npy, .npz or .safetensors, or - for npy on standard output")
 	addLenient(cmd, &f.lenient)
 	return cmd
 }
 
 // addLenient adds the flag of commands that read models.
 func addLenient(cmd *cobra.Command, lenient *bool) {
-	cmd.Flags().BoolVar(lenient, "lenient", false, "give a text that OpenVINO refuses its one sensible meaning")
+	cmd.Flags().BoolVar(lenient, "lenient", false, "accept text that OpenVINO refuses if it has one sensible meaning")
 }
 
 func oneModel(cmd *cobra.Command, args []string) error {

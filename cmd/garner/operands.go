@@ -107,20 +107,20 @@ type arrayFlags struct {
 func (a *arrayFlags) add(cmd *cobra.Command, prefix string) {
 	flags := cmd.Flags()
 	say := map[string]string{
-		"dtype":  "the type of a literal DATA, of a .raw or .bin file, or of bytes without a type in a .npy (V1, V2), as bf16 is saved",
+		"dtype":  "the type of a literal DATA, of a .raw or .bin file, or of untyped bytes in a .npy (V1, V2), such as bf16",
 		"shape":  "the shape of a .raw or .bin DATA, such as 1000,256 or ?,256",
-		"offset": "where the elements of a .raw or .bin DATA begin, in bytes (default 0)",
+		"offset": "bytes before the first element of a .raw or .bin DATA (default 0)",
 	}
 	if prefix != "" {
 		for name := range say {
-			say[name] = "the same of INDICES"
+			say[name] = "the same for INDICES"
 		}
 	}
 	flags.Var(&a.dtype, prefix+"dtype", say["dtype"])
 	flags.Var(&a.shape, prefix+"shape", say["shape"])
 	flags.Var(&a.offset, prefix+"offset", say["offset"])
 	if prefix == "" {
-		flags.BoolVar(&a.raw, "raw", false, "take the blocks of a quantised DATA in a .gguf, as u8, instead of its numbers")
+		flags.BoolVar(&a.raw, "raw", false, "read the blocks of a quantised DATA in a .gguf as u8, instead of its numbers")
 	}
 	var dtypes []string
 	for _, d := range garner.DTypes() {

@@ -47,7 +47,7 @@ func (n *number) Set(text string) error {
 
 func (n *number) Type() string { return "N" }
 
-// operatorFlags say which operator to be.
+// operatorFlags select the operator.
 type operatorFlags struct {
 	as              string
 	opset           number
@@ -55,12 +55,12 @@ type operatorFlags struct {
 	attributes      []string
 }
 
-// add adds the flags to a command for operators of these kinds; what is said of
-// --as ends in words of its own.
+// add adds the flags to a command for operators of these kinds. otherwise ends the
+// usage text of --as.
 func (f *operatorFlags) add(cmd *cobra.Command, otherwise string, kinds ...operators.Kind) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.as, "as", "", "the operator to be, an `OP` that \"garner ops\" lists, such as openvino.Gather-8"+otherwise)
+	flags.StringVar(&f.as, "as", "", "the operator, an `OP` that \"garner ops\" lists, such as openvino.Gather-8"+otherwise)
 	var names []string
 	for _, o := range operators.All() {
 		if slices.Contains(kinds, o.Kind) {
@@ -68,18 +68,18 @@ func (f *operatorFlags) add(cmd *cobra.Command, otherwise string, kinds ...opera
 		}
 	}
 	complete(cmd, "as", names...)
-	flags.Var(&f.opset, "opset", "the newest version of the operator that this opset has, where OP names none")
+	flags.Var(&f.opset, "opset", "an opset: the newest version in it, if OP has no version")
 	flags.StringArrayVar(&f.attributes, "attr", nil, "an attribute of the operator, `NAME=VALUE`: an integer, a list of them, true or false, or text")
 }
 
-// complete offers the values of a flag to the shell.
+// complete registers the values of a flag for shell completion.
 func complete(cmd *cobra.Command, flag string, values ...string) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the flag was not made: a mistake in this program
+		panic(err) // the flag does not exist: a bug in this program
 	}
 }
 
-// find finds the operator: that of --as, or garner's own.
+// find returns the operator of --as, or garner's own.
 func (f *operatorFlags) find(own operators.Kind) (operators.Operator, error) {
 	if f.opset.given && (f.opset.value < 1 || f.opset.value > 1<<20) {
 		return operators.Operator{}, wrong("--opset %d: opsets count from 1", f.opset.value)
@@ -99,8 +99,8 @@ func (f *operatorFlags) find(own operators.Kind) (operators.Operator, error) {
 	return o, err
 }
 
-// numbers are the operator's attributes, and its inputs beyond data and
-// indices, by name.
+// numbers returns the operator's attributes, and its inputs after data and indices,
+// by name.
 func (f *operatorFlags) numbers() (map[string]any, error) {
 	values := make(map[string]any)
 	for _, a := range f.attributes {
@@ -135,7 +135,7 @@ func (f *operatorFlags) numbers() (map[string]any, error) {
 	return values, nil
 }
 
-// attribute reads the value of an attribute.
+// attribute parses the value of an attribute.
 func attribute(text string) (any, error) {
 	trimmed := strings.TrimSpace(text)
 	if v, err := strconv.ParseInt(trimmed, 10, 64); err == nil {
@@ -152,7 +152,7 @@ func attribute(text string) (any, error) {
 	return text, nil
 }
 
-// listOrText reads a list of integers, or a text in quotes.
+// listOrText parses a list of integers, or quoted text.
 func listOrText(text string) (any, error) {
 	t, err := literal.Parse(text, garner.Invalid)
 	if err != nil {
@@ -171,12 +171,12 @@ func listOrText(text string) (any, error) {
 	return garner.Values[int64](t)
 }
 
-// rightCommand says which command an operator of another kind wants.
+// rightCommand is the error of an operator that another command runs.
 func rightCommand(o operators.Operator, asked operators.Kind) error {
 	return wrong("%s is no %s operator; use \"garner %s --as %s\"", o.Name, asked, o.Kind, o.Name)
 }
 
-// policyFlags say what indices mean that are negative or outside.
+// policyFlags are the policies for negative indices and indices outside.
 type policyFlags struct {
 	negative, outside string
 	fill              string
@@ -184,8 +184,8 @@ type policyFlags struct {
 }
 
 func (f *policyFlags) add(cmd *cobra.Command) {
-	cmd.Flags().Var(policyFlag{&f.negative, "reject|from-end", f.setNegative}, "negative", "what a negative index means, instead of the operator's own rule")
-	cmd.Flags().Var(policyFlag{&f.outside, "error|zero|clamp|wrap|fill=V", f.setOutside}, "outside", "what an index means that its axis does not have; V is of data's dtype")
+	cmd.Flags().Var(policyFlag{&f.negative, "reject|from-end", f.setNegative}, "negative", "the policy for negative indices (default: the operator's)")
+	cmd.Flags().Var(policyFlag{&f.outside, "error|zero|clamp|wrap|fill=V", f.setOutside}, "outside", "the policy for indices outside their axis (default: the operator's); V is of data's dtype")
 	complete(cmd, "negative", "reject", "from-end")
 	complete(cmd, "outside", "error", "zero", "clamp", "wrap", "fill=")
 }
@@ -228,7 +228,7 @@ func (f *policyFlags) setOutside(text string) error {
 	return nil
 }
 
-// amend gives the operator the policies that were asked for.
+// amend applies the given policies to the operator.
 func (f *policyFlags) amend(op garner.Op, data garner.DType) (garner.Op, error) {
 	switch f.negative {
 	case "reject":

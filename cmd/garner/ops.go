@@ -14,12 +14,12 @@ import (
 func (p *program) opsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "ops [NAME]",
-		Short: "Tell of the operators: shapes, policies, types, an example, the specification",
-		Long: `NAME is an operator, with a version or without, a dialect, or the command that runs
-it, such as gather; without NAME every operator is told of. The first line has its
-name, the command that runs it, and its specification. Shapes are told in Python's
-words: data[:axis] are the dims of data before the axis. Policies are what a negative
-index means, and one outside its axis; --negative and --outside replace them.
+		Short: "List operators: shapes, policies, types, an example, the specification",
+		Long: `NAME is an operator with or without its version, a dialect, or the command that runs
+operators, such as gather; without NAME ops lists every operator. The first line has
+its name, the command that runs it, and its specification. Shapes are in Python
+notation: data[:axis] are the dims of data before the axis. Policies say what a
+negative index and an index outside mean; --negative and --outside replace them.
 
 Exit status: 0 done; 2 there is no operator of that name.`,
 		Example: `  garner ops
@@ -71,8 +71,8 @@ Exit status: 0 done; 2 there is no operator of that name.`,
 	}
 }
 
-// describe is what there is to know of an operator. All but its shape, its types
-// and its example is found out from the operator itself.
+// describe returns the description of an operator. All but its shape, its types and
+// its example follows from the operator itself.
 func (p *program) describe(o operators.Operator) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-26s %-9s %s\n", o.Name, o.Kind, o.Spec)
@@ -109,7 +109,7 @@ func (p *program) describe(o operators.Operator) (string, error) {
 	return b.String(), nil
 }
 
-// exampleOf is a command line that runs the operator, and what it prints.
+// exampleOf returns a command line that runs the operator, and its output.
 func exampleOf(o operators.Operator) string {
 	command, prints, _ := strings.Cut(o.Example, "   # ")
 	if _, own := strings.CutPrefix(o.Name, "garner."); !own {
@@ -118,9 +118,8 @@ func exampleOf(o operators.Operator) string {
 	return fmt.Sprintf("garner %s %s   # %s", o.Kind, command, prints)
 }
 
-// policies are what the operator makes of negative indices and of those outside:
-// a line for its own meaning, and one for every word by which an attribute
-// changes it.
+// policies returns the policies for negative indices and indices outside: one line
+// for the defaults, and one for every value of an attribute that changes them.
 func (p *program) policies(o operators.Operator) ([]string, error) {
 	own, err := p.policy(o, "", "")
 	if err != nil {
@@ -141,8 +140,8 @@ func (p *program) policies(o operators.Operator) ([]string, error) {
 	return lines, nil
 }
 
-// policy is what the operator makes of indices in its example, with an attribute
-// set to a word.
+// policy returns the policies in the plan of the operator's example, with one
+// attribute set to a word.
 func (p *program) policy(o operators.Operator, attribute, word string) (string, error) {
 	command, _, _ := strings.Cut(o.Example, "   # ")
 	args, err := shellWords(command)
@@ -173,7 +172,7 @@ func (p *program) policy(o operators.Operator, attribute, word string) (string, 
 	return "negative: " + plan.Negative.String() + ", outside: " + plan.Outside.String(), nil
 }
 
-// shellWords splits a command line as a shell does that knows single quotes.
+// shellWords splits a command line as a shell does, with single quotes only.
 func shellWords(line string) ([]string, error) {
 	var words []string
 	var word strings.Builder

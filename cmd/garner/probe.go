@@ -19,47 +19,45 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const probeHelp = `Random rows of TABLE are read in every way that this system has, in batches of
-several sizes, and timed: cold, when none of their pages is in the page cache,
-and warm, when all are. The report is the median time a row, which way garner
-takes for each and why, and how much of the disk's own speed that is.
+const probeHelp = `probe reads random rows of TABLE in every way that this system has, in batches of
+several sizes, and times them: cold, with none of their pages in the page cache, and
+warm, with all of them. It reports the median time per row, the way that garner
+chooses in each case and why, and the share of the disk's own speed.
 
-  mapped    copied from the mapped file
-  willneed  asked for all at once by posix_fadvise, then copied from the mapped file
-  pread     read by system calls on many threads
-  ring      read by io_uring, hundreds of requests under way on one thread
-  auto      what garner does where nobody tells it: one of these, chosen by what
-            is in the page cache
+  mapped    copy from the mapped file
+  willneed  request all rows by posix_fadvise, then copy from the mapped file
+  pread     system calls on many threads
+  ring      io_uring, hundreds of requests in flight on one thread
+  auto      garner's own choice among these, by the state of the page cache
 
-The rows of a batch are read in the order of the file, each once. Cold rows are
-such as are not in the page cache; where there are too few, the pages of those
-that are read, and such as the system keeps in one piece with them, are dropped
-from it by posix_fadvise, and no others. What a run
-brings into the page cache it drops again. Where a system does not tell what is
-in there, or does not drop it, the report says so. Warm rows were looked at
-before, mapped pages too.
+The rows of a batch are read in file order, each once. Cold rows are rows that are not
+in the page cache. If there are too few, probe drops the pages of the rows that it
+reads by posix_fadvise, and those that the system keeps together with them, and no
+others. It also drops the pages that a run brought into the page cache. If the system
+cannot report or drop the pages, the report says so. Warm rows, also mapped ones,
+were accessed before.
 
-The disk's own speed are random reads past the page cache (O_DIRECT), 64 under
-way at once, each of as many pages of 4 KiB as a row needs.
+The disk's own speed is that of random reads that bypass the page cache (O_DIRECT),
+64 in flight, each of the pages of 4 KiB that a row needs.
 
-A run takes about as long as --seconds says, and reads 1 GiB at most. A batch
-that takes longer is given up; those of more than 16 MiB have fewer rows.
+A run takes about --seconds and reads at most 1 GiB. A batch that takes longer is
+abandoned; batches of more than 16 MiB have fewer rows.
 
 --json prints one line:
-  table, dtype, shape, rows, row_bytes   what was read; of rows longer than 16 MiB
-                         only read_bytes of each
-  bytes, files           the table's bytes as they are stored, and in how many files
-  machine, threads       where
-  cold_how               how rows were made sure to be cold
-  cold_missing           why nothing is known of cold rows, where nothing is
+  table, dtype, shape, rows, row_bytes   the table; of rows longer than 16 MiB
+                         only read_bytes of each are read
+  bytes, files           size of the table as stored, and number of files
+  machine, threads       the machine
+  cold_how               how probe ensured that rows were cold
+  cold_missing           why there are no cold rows, if there are none
   disk                   read_bytes, depth, reads_per_s, us_per_read, how; or missing: why not
-  points                 of each way, state (cold, warm) and batch_rows: us_per_row, the
-                         median, min_us_per_row, batches timed, took: what auto chose;
-                         or gave_up_s: after so many seconds a batch was given up
-  choices                for each state: way, batch_rows, us_per_row, why, percent_of_disk
-                         of cold rows, fastest and fastest_us_per_row of all ways
+  points                 per way, state (cold, warm) and batch_rows: us_per_row (the
+                         median), min_us_per_row, batches (timed), took (the choice of
+                         auto); or gave_up_s, the seconds after which a batch was abandoned
+  choices                per state: way, batch_rows, us_per_row, why, percent_of_disk
+                         (cold), and fastest and fastest_us_per_row of all ways
 
-TABLE is a file of rows along its first axis, such as gather takes.
+TABLE is a file of rows along its first axis, as for gather.
 
 Exit status: 0 measured; 1 TABLE was refused, or could not be read; 2 the command
 was wrong; 130 interrupted.`
@@ -136,13 +134,13 @@ func (p *program) probeCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.Var(&f.rows, "rows", "the sizes of batches, in rows")
-	flags.Var(&f.seconds, "seconds", "how long to measure (default 10)")
+	flags.Var(&f.seconds, "seconds", "measure for about `S` seconds (default 10)")
 	flags.BoolVar(&f.json, "json", false, "print the figures as one line of JSON")
-	flags.StringVarP(&f.picture, "picture", "o", "", "draw them into `PROBE`: a .svg file, or - for standard output")
-	flags.Var(&f.dtype, "dtype", "the type of the elements of a file without a header, or of bytes without a type in a .npy")
+	flags.StringVarP(&f.picture, "picture", "o", "", "draw the figures into `PROBE`: a .svg file, or - for standard output")
+	flags.Var(&f.dtype, "dtype", "the type of the elements of a file without a header, or of untyped bytes in a .npy")
 	flags.StringVar(&f.shape, "shape", "", "the `DIMS` of a file without a header, such as 1000,256; one may be ?")
-	flags.Var(&f.offset, "offset", "the bytes before the first element of such a file (default 0)")
-	flags.BoolVar(&f.raw, "raw", false, "read quantised rows of a .gguf as the blocks that they are stored as")
+	flags.Var(&f.offset, "offset", "bytes before the first element of such a file (default 0)")
+	flags.BoolVar(&f.raw, "raw", false, "read the blocks of quantised rows of a .gguf instead of their numbers")
 	var dtypes []string
 	for _, d := range garner.DTypes() {
 		dtypes = append(dtypes, d.String())

@@ -10,8 +10,8 @@ import (
 	"github.com/garner-go/garner/source"
 )
 
-// wayColors are those of the ways: Paul Tol's "bright" scheme, as chartColors,
-// and grey for what garner chose, drawn broad below the others.
+// wayColors are the colours of the ways, from the same scheme as chartColors. garner's
+// choice is grey, a broad line below the others.
 var wayColors = map[string]string{
 	source.Mapped.String(): "#4477aa", source.WillNeed.String(): "#228833", source.Pread.String(): "#aa3377", source.Ring.String(): "#cc3311",
 	source.Auto.String(): "#bbbbbb",
@@ -20,8 +20,8 @@ var wayColors = map[string]string{
 // probeRight is where the plot ends and its legend begins.
 const probeRight = chartRight - 150
 
-// A probeChart is the drawing of a probe: µs a row against the size of a batch,
-// both by powers; cold drawn through, warm dashed.
+// A probeChart is the drawing of a probe: µs per row against the batch size, both
+// logarithmic; cold lines are solid, warm ones dashed.
 type probeChart struct {
 	chart
 	*probed
@@ -46,7 +46,7 @@ func (f *probed) svg() []byte {
 	c.before = math.Log2(float64(sizes[0]))
 	c.widest = max(math.Log2(float64(sizes[len(sizes)-1])), c.before+1)
 	c.axes()
-	// What garner chose lies below the way that it is.
+	// Draw garner's choice first, below the line of its way.
 	slices.Reverse(ways)
 	for _, way := range ways {
 		c.line(way, cold, "")
@@ -88,7 +88,7 @@ func (c *probeChart) axes() {
 	}
 }
 
-// pen is how broad a way is drawn.
+// pen returns the line width of a way.
 func pen(way string) float64 {
 	if way == source.Auto.String() {
 		return 9
@@ -118,7 +118,7 @@ func (c *probeChart) line(way, state, dash string) {
 	c.printf("<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"%.1f\"%s/>\n%s", &path, wayColors[way], pen(way), dash, &marks)
 }
 
-// legend stands to the right of the plot.
+// legend draws the legend to the right of the plot.
 func (c *probeChart) legend(ways []string) {
 	const x, line = probeRight + 14, 22
 	y := float64(chartTop + 16)

@@ -7,13 +7,13 @@ import (
 	"os"
 )
 
-// forget is not known on this system.
+// forget does not exist on this system.
 func forget(*os.File, int64, int64) bool { return false }
 
-// written is not known on this system.
+// written does not exist on this system.
 func written(*os.File, int64, int64) bool { return false }
 
-// openDirect is not known on this system.
+// openDirect does not exist on this system.
 func openDirect(path string) (*os.File, error) {
 	return nil, &os.PathError{Op: "open", Path: path, Err: errors.ErrUnsupported}
 }

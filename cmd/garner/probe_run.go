@@ -19,21 +19,21 @@ import (
 )
 
 const (
-	probedBatch = 16 << 20 // bytes of a batch, at most
-	probedPool  = 64 << 20 // of the rows that are read warm, with the rest of their pages
-	probedBytes = 1 << 30  // that are read from the disk, at most
-	probedTurns = 50       // batches of one way and size, at most, where they are cold
-	diskPage    = 4096     // what a disk reads at least
-	diskDepth   = 64       // random reads at once: what fio is asked for, mostly
+	probedBatch = 16 << 20 // limit of a batch, in bytes
+	probedPool  = 64 << 20 // limit of the pages of the warm rows, in bytes
+	probedBytes = 1 << 30  // limit of the bytes read from the disk
+	probedTurns = 50       // limit of the cold batches per way and size
+	diskPage    = 4096     // minimum size of a disk read
+	diskDepth   = 64       // random reads in flight: a usual choice for fio
 )
 
-// pageSize is that of the page cache.
+// pageSize is the page size of the page cache.
 var pageSize = int64(os.Getpagesize())
 
-// errLong is the cause of a batch that is given up.
+// errLong is the cause of an abandoned batch.
 var errLong = errors.New("garner: a batch took too long")
 
-// A prober reads rows of a table and looks at the clock.
+// A prober reads rows of a table and times the reads.
 type prober struct {
 	open  func() (*source.File, error)
 	spend time.Duration
@@ -41,34 +41,34 @@ type prober struct {
 	file     *source.File
 	count    int   // rows
 	rowBytes int64 // of a row
-	size     int   // of those, so many are read
-	stored   int64 // bytes of the table in its files
+	size     int   // bytes read of each row
+	stored   int64 // size of the table in its files
 	parts    []probedPart
 	files    map[string]*probedFile
 	random   *rand.Rand
 	dst      []byte
 
 	ours  map[pageAt]bool // pages that this run brought into the page cache
-	drawn map[int]bool    // rows of the batch that is put together
-	left  int64           // bytes that may still be read
+	drawn map[int]bool    // rows of the batch that is being drawn
+	left  int64           // bytes left to read
 }
 
 // A probedPart is a piece of the table's stored bytes.
 type probedPart struct {
 	file   *probedFile
-	from   int64 // among all stored bytes
-	offset int64 // in the file
+	from   int64 // offset among all stored bytes
+	offset int64 // offset in the file
 	bytes  int64
 }
 
-// A probedFile is a file of the table, opened beside the source.File that reads
-// it: pages that are mapped and were looked at cannot be dropped, so nothing of
-// view is ever looked at.
+// A probedFile is a file of the table, opened in addition to the source.File that
+// reads it. Mapped pages that were accessed cannot be dropped, so the prober never
+// accesses view.
 type probedFile struct {
 	path string
 	file *os.File
-	view *mapped.File // nil where it cannot be mapped
-	told bool         // the kernel says which pages are in memory
+	view *mapped.File // nil if it cannot be mapped
+	told bool         // mincore reports the truth for this file
 }
 
 // A pageAt is a page of a file.
@@ -120,7 +120,7 @@ func shapeOf(spec garner.Spec) garner.Shape {
 	return shape
 }
 
-// end closes all, and drops what was read from the page cache.
+// end closes all files, and drops the pages that were read from the page cache.
 func (r *prober) end() {
 	r.file.Close()
 	r.drop(r.ours)
@@ -139,7 +139,7 @@ func (r *prober) paths() (paths []string) {
 	return paths
 }
 
-// told reports whether the kernel says of all files what is in the page cache.
+// told reports whether mincore reports the truth for all files.
 func (r *prober) told() bool {
 	for _, f := range r.files {
 		if !f.told {
@@ -151,7 +151,7 @@ func (r *prober) told() bool {
 
 // pages calls f for each page that a row lies in.
 func (r *prober) pages(row int, f func(pageAt)) {
-	// Where a codec stores rows in another size, it does so evenly.
+	// A codec stores all rows in the same size.
 	all := uint64(r.count) * uint64(r.rowBytes)
 	begin := uint64(row) * uint64(r.rowBytes)
 	high, low := bits.Mul64(begin, uint64(r.stored))
@@ -179,7 +179,7 @@ func (r *prober) pages(row int, f func(pageAt)) {
 	}
 }
 
-// resident reports whether the kernel says that a page is in the page cache.
+// resident reports whether the kernel reports a page as in the page cache.
 func (p pageAt) resident() bool {
 	if p.file.view == nil {
 		return false
@@ -190,7 +190,7 @@ func (p pageAt) resident() bool {
 	return in && known
 }
 
-// drop drops pages from the page cache that nobody has mapped and looked at.
+// drop drops pages from the page cache, except mapped pages that were accessed.
 func (r *prober) drop(list map[pageAt]bool) bool {
 	done := true
 	for p := range list {
@@ -199,9 +199,9 @@ func (r *prober) drop(list map[pageAt]bool) bool {
 	return done
 }
 
-// dropWhole drops a page that a system keeps in one piece with others: pieces
-// are of a power of two, begin at multiples of their size, and go as a whole or
-// not at all. One that waits to be written stays until it is.
+// dropWhole drops a page of a large folio. Folios have a power of two of pages, begin
+// at multiples of their size, and are dropped whole or not at all. A dirty one stays
+// until it is written.
 func (r *prober) dropWhole(p pageAt) {
 	at := p.page * pageSize
 	written(p.file.file, at, pageSize)
@@ -226,7 +226,7 @@ func (r *prober) run(ctx context.Context, found *probed, sizes []int, tell func(
 	largest := batches[len(batches)-1]
 	r.dst = make([]byte, largest*r.size)
 	for i := 0; i < len(r.dst); i += diskPage {
-		r.dst[i] = 1 // so that the first reader does not pay for the page
+		r.dst[i] = 1 // faults the page in before the first read is timed
 	}
 	var ways []source.Way
 	ways = append(append(ways, r.file.Ways()...), source.Auto)
@@ -254,8 +254,8 @@ func (r *prober) run(ctx context.Context, found *probed, sizes []int, tell func(
 	if found.ColdMissing != "" {
 		found.ColdHow, found.Points = "", nil
 	}
-	// Disks that others use too are now slow and now fast: what they can is the
-	// best of before and after.
+	// The speed of a shared disk varies: take the better of the measurements before and
+	// after.
 	again, err := r.disk(ctx, until(0.62))
 	if err != nil {
 		return err
@@ -278,13 +278,13 @@ func (r *prober) run(ctx context.Context, found *probed, sizes []int, tell func(
 	return nil
 }
 
-// A notCold is why rows cannot be read cold.
+// A notCold is the reason why rows cannot be read cold.
 type notCold struct{ why string }
 
 func (e *notCold) Error() string { return e.why }
 
-// cold times batches of n rows that are not in the page cache: each way in turn,
-// until it is time or each had its turns.
+// cold times batches of n rows that are not in the page cache, each way in turn,
+// until the time or the turns are used up.
 func (r *prober) cold(ctx context.Context, ways []source.Way, n int, until time.Time, gave map[source.Way]bool) (points []probedPoint, how string, err error) {
 	times := make([][]float64, len(ways))
 	took := make([]map[source.Way]int, len(ways))
@@ -310,10 +310,10 @@ func (r *prober) cold(ctx context.Context, ways []source.Way, n int, until time.
 			if way == source.Auto {
 				took[i][r.file.Way(r.rows(rows))]++
 			}
-			// A slow disk shall not keep one way waiting for all others.
+			// A slow disk must not use up the time before every way had a turn.
 			spent, err := r.timed(ctx, way, rows, max(time.Until(until), r.spend/20))
 			if errors.Is(err, errLong) {
-				// One that was timed before was only held up.
+				// A way with earlier timings keeps them.
 				if len(times[i]) == 0 {
 					gave[way], points[i].GaveUp = true, spent.Seconds()
 				}
@@ -339,7 +339,7 @@ func (r *prober) cold(ctx context.Context, ways []source.Way, n int, until time.
 	return points, how, nil
 }
 
-// sum puts the median and the least of times into a point.
+// sum stores the median and the minimum of times in a point.
 func (p *probedPoint) sum(times []float64, took map[source.Way]int) {
 	if len(times) == 0 {
 		return
@@ -355,7 +355,7 @@ func (p *probedPoint) sum(times []float64, took map[source.Way]int) {
 	}
 }
 
-// rows are places of numbered rows.
+// rows returns the offsets of rows by their numbers.
 func (r *prober) rows(numbers []int) source.Rows {
 	at := make([]int64, len(numbers))
 	for i, row := range numbers {
@@ -364,8 +364,7 @@ func (r *prober) rows(numbers []int) source.Rows {
 	return source.Rows{At: at, Size: r.size, Dst: r.dst[:len(at)*r.size]}
 }
 
-// timed reads rows and says how long it took; errLong where it took longer than
-// it may.
+// timed reads rows and returns the time; errLong if it exceeds the limit.
 func (r *prober) timed(ctx context.Context, way source.Way, numbers []int, most time.Duration) (time.Duration, error) {
 	rows := r.rows(numbers)
 	limited, cancel := context.WithTimeoutCause(ctx, most, errLong)
@@ -379,14 +378,14 @@ func (r *prober) timed(ctx context.Context, way source.Way, numbers []int, most 
 	return spent, err
 }
 
-// draw draws n rows none of whose pages is in the page cache, ascending. Where
-// there are too few of them it drops rows, and only those, and says so.
+// draw draws n rows without a page in the page cache, ascending. If there are too
+// few, it drops the pages of the drawn rows, and only those, and reports that.
 func (r *prober) draw(n int) (rows []int, dropped bool, err error) {
 	if rows = r.drawFresh(n); len(rows) == n {
 		return r.take(rows), false, nil
 	}
-	// What this run has read may be read again, once it is dropped. Pages that
-	// were looked at through a mapping go with the mapping alone.
+	// Rows that this run has read can be read again after they are dropped. Pages that
+	// were accessed through a mapping can be dropped only after it is unmapped.
 	if err := r.reopen(); err != nil {
 		return nil, false, err
 	}
@@ -419,7 +418,7 @@ func (r *prober) draw(n int) (rows []int, dropped bool, err error) {
 	return r.take(rows), true, nil
 }
 
-// take notes that rows are about to be read.
+// take records that rows are about to be read.
 func (r *prober) take(rows []int) []int {
 	for _, row := range rows {
 		r.pages(row, func(p pageAt) {
@@ -447,8 +446,8 @@ func (r *prober) drawAny(n int) []int {
 	return rows
 }
 
-// drawFresh draws n rows none of whose pages is in the page cache, as far as the
-// kernel tells, or was read by this run; fewer where it finds too few.
+// drawFresh draws n rows without a page that is in the page cache by the kernel's
+// account or was read by this run; fewer if it finds too few.
 func (r *prober) drawFresh(n int) []int {
 	rows := make([]int, 0, n)
 	add := func(row int) {
@@ -493,12 +492,11 @@ func (r *prober) reopen() error {
 	if len(file.Segments()) != len(r.parts) {
 		return garner.Errorf(source.ErrChanged, "the table is another than it was when the run began; probe one that is left alone")
 	}
-	file.Ways() // makes what the first read would make
+	file.Ways() // allocates now, not in the first timed read
 	return nil
 }
 
-// pool draws the rows that are read warm, in no order, and reads them; as many
-// as it can until it is time.
+// pool draws the warm rows, unsorted, and reads as many of them as the time allows.
 func (r *prober) pool(ctx context.Context, largest int, until time.Time) ([]int, error) {
 	each := 0 // bytes of its pages
 	r.pages(0, func(pageAt) { each += int(pageSize) })
@@ -507,7 +505,7 @@ func (r *prober) pool(ctx context.Context, largest int, until time.Time) ([]int,
 		end := min(len(rows), at+largest, at+max(1, (1<<20)/each))
 		part := slices.Clone(rows[at:end])
 		for _, row := range part {
-			// What was there before stays there when this run ends.
+			// Pages that were there before stay when this run ends.
 			r.pages(row, func(p pageAt) {
 				if !p.resident() {
 					r.ours[p] = true
@@ -533,8 +531,8 @@ func (r *prober) pool(ctx context.Context, largest int, until time.Time) ([]int,
 	return rows, nil
 }
 
-// warm times batches of n rows that are in the page cache: some batches at once
-// where they are short, each way in turn.
+// warm times batches of n rows that are in the page cache, each way in turn; several
+// batches per timing if they are short.
 func (r *prober) warm(ctx context.Context, ways []source.Way, n int, pool []int, until time.Time) ([]probedPoint, error) {
 	points := make([]probedPoint, len(ways))
 	took := make([]map[source.Way]int, len(ways))
@@ -549,10 +547,10 @@ func (r *prober) warm(ctx context.Context, ways []source.Way, n int, pool []int,
 		batches = append(batches, r.rows(part))
 	}
 	const (
-		least = 256  // rows between looks at the clock
-		turns = 1000 // of each way
+		least = 256  // rows per timing, at least
+		turns = 1000 // timings per way
 	)
-	// At first pages are mapped, and that is no time of what is warm.
+	// The first pass maps the pages; its time does not count as warm.
 	for _, way := range ways {
 		for _, b := range batches {
 			if err := r.file.FetchBy(ctx, way, b); err != nil {
@@ -570,7 +568,8 @@ func (r *prober) warm(ctx context.Context, ways []source.Way, n int, pool []int,
 			break
 		}
 		for i, way := range ways {
-			// Each has its own, or the caches would serve all but the first.
+			// Each way reads rows of its own; otherwise the CPU caches would serve all but the
+			// first.
 			first := (turn*len(ways) + i) * sample
 			begin := time.Now()
 			for k := range sample {
@@ -591,7 +590,7 @@ func (r *prober) warm(ctx context.Context, ways []source.Way, n int, pool []int,
 	return points, nil
 }
 
-// disk measures random reads past the page cache.
+// disk measures random reads that bypass the page cache.
 func (r *prober) disk(ctx context.Context, until time.Time) (probedDisk, error) {
 	d := probedDisk{Depth: diskDepth}
 	d.ReadBytes = int((min(r.storedRow(), 128<<10) + diskPage - 1) / diskPage * diskPage)
@@ -619,12 +618,12 @@ func (r *prober) disk(ctx context.Context, until time.Time) (probedDisk, error) 
 		at := r.random.Int64N(r.stored)
 		for i := range r.parts {
 			if p := &r.parts[i]; at < p.from+p.bytes {
-				// A whole read, where the part has one.
+				// Read a whole aligned unit, if the part is long enough.
 				at = min(at-p.from, max(0, p.bytes-int64(d.ReadBytes)))
 				return direct[p.file], (p.offset + at) / diskPage * diskPage
 			}
 		}
-		panic("garner: a byte of a table lies in none of its parts") // they hold all of them
+		panic("garner: a byte of a table lies in none of its parts") // the parts cover all bytes
 	}
 	rng, err := ring.New(diskDepth)
 	if err != nil {
@@ -664,7 +663,7 @@ func (r *prober) disk(ctx context.Context, until time.Time) (probedDisk, error) 
 	}
 	spent := time.Since(begin)
 	if err := rng.Close(); err == nil && flying == 0 {
-		pages.Free(room) // else the kernel may still write there
+		pages.Free(room) // otherwise the kernel may still write to it
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -678,7 +677,7 @@ func (r *prober) disk(ctx context.Context, until time.Time) (probedDisk, error) 
 	return d, nil
 }
 
-// storedRow is how many bytes a row takes in its file, about.
+// storedRow returns about the size of a row in its file, in bytes.
 func (r *prober) storedRow() int64 {
 	return max(1, int64(float64(r.stored)/float64(r.count)/float64(r.rowBytes)*float64(r.size)))
 }

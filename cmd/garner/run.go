@@ -18,27 +18,28 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const runHelp = `It runs models, or parts of models, that are made of gathers and of what stands
-around them: constants, casts, shapes, slices, transpositions, concatenations and
-the arithmetic of indices. It is no graph executor: what else a result needs is
-refused by its name, with the results and the gathers that do run.
+const runHelp = `run evaluates models, or parts of models, that consist of gathers and the nodes that
+exporters put around them: constants, casts, shapes, slices, transpositions,
+concatenations and index arithmetic. It is not a general graph executor. If a result
+needs another node, run refuses it by name and lists the results and gathers that it
+can evaluate.
 
-An input is a file, .npy, .npz#NAME or .safetensors#NAME, a literal, or - for npy on
-standard input; literals are of the model's type for the input. Any value of the
-model can be given by its name, not its inputs alone: then nothing runs that makes
-it. --result asks for some of the results, or for any other value.
+An input is a file (.npy, .npz#NAME or .safetensors#NAME), a literal, or - for npy on
+standard input; a literal has the model's type for the input. Any value of the model
+may be given by name, not only inputs; the nodes that compute it then do not run.
+--result selects results, or any other value.
 
---node runs one gather of the model: its inputs are the names of its values, or
-data, indices and axis; what is not given must follow from constants.
+--node runs one gather of the model. Its inputs are the names of its values, or data,
+indices and axis; those that are not given must follow from constants.
 
-With -o every result is written to a .npy file in DIR, under its name, in which
-characters that file names cannot have are replaced; nothing is written before all
-results are there, and every file whole or not at all. Without -o small results are
-printed, each as NAME = LITERAL.
+With -o, run writes every result to a .npy file in DIR, under its name, with
+characters that file names cannot have replaced. It writes only after all results are
+computed, and every file whole or not at all. Without -o it prints small results as
+NAME = LITERAL.
 
-Integers wrap and floats are rounded as in NumPy. Negative indices, and those
-outside, mean what they mean to the operator in the model's opset. Tables are
-mapped: only the rows that are gathered are read.
+Integers wrap and floats are rounded as in NumPy. Negative indices and indices outside
+follow the policy of the operator in the model's opset. Tables are mapped: only the
+gathered rows are read.
 
 Exit status: 0 done; 1 the model, an input or an index was refused, or a file could
 not be read or written; 2 the command was wrong, or an input is missing; 130
@@ -55,7 +56,7 @@ func (p *program) runCommand() *cobra.Command {
 	f := &runFlags{}
 	cmd := &cobra.Command{
 		Use:   "run MODEL --input NAME=FILE... [-o DIR]",
-		Short: "Run a model's gathers, and what stands around them",
+		Short: "Run a model's gathers and the nodes around them",
 		Long:  runHelp,
 		Example: `  garner run testdata/models/hash.onnx --input ids='[[0,1],[11,100]]' -o results
   garner run testdata/models/beam.xml --input cache=testdata/models/beam.inputs.npz#cache --input beam='[3,0]' -o results
@@ -71,9 +72,9 @@ func (p *program) runCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringArrayVarP(&f.inputs, "input", "i", nil, "what a value of the model is, `NAME=FILE`")
-	flags.StringArrayVar(&f.results, "result", nil, "the result, or other value, to make: `NAME` (default all results)")
+	flags.StringArrayVar(&f.results, "result", nil, "compute the result, or any other value, `NAME` (default all results)")
 	flags.StringVar(&f.node, "node", "", "run the gather `NODE` alone")
-	flags.StringVarP(&f.out, "output", "o", "", "write the results to `DIR`, which is made if it is not there")
+	flags.StringVarP(&f.out, "output", "o", "", "write the results to `DIR`, which is created if necessary")
 	addLenient(cmd, &f.lenient)
 	return cmd
 }

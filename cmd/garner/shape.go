@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// shapeFlags are what shape can be told.
+// shapeFlags are the flags of shape.
 type shapeFlags struct {
 	operator      operatorFlags
 	data, indices string
@@ -17,9 +17,9 @@ func (p *program) shapeCommand() *cobra.Command {
 	f.operator.axis.question = true
 	cmd := &cobra.Command{
 		Use:   "shape --as OP --data SPEC --indices SPEC",
-		Short: "Infer the type and shape of an operator's output; nothing is read, nothing runs",
-		Long: `SPEC is a type and its dims: f32[2,3]. A dim that is not known is ?, one of which
-bounds are known 1..8 or 1.., and a shape of which nothing is known f32[...].
+		Short: "Infer the type and shape of an operator's output from specs, without data",
+		Long: `SPEC is a type and its dims: f32[2,3]. An unknown dim is ?, a range is 1..8 or 1..,
+and f32[...] is a shape of unknown rank.
 
 Exit status: 0 done; 1 the shapes were refused; 2 the command was wrong.`,
 		Example: `  garner shape --as openvino.GatherND-8 --data 'f32[1000,256,10,15]' --indices 'i64[25,?,3]'   # f32[25,?,15]
@@ -39,9 +39,9 @@ Exit status: 0 done; 1 the shapes were refused; 2 the command was wrong.`,
 	}
 	f.operator.add(cmd, "", operators.Gather, operators.GatherND, operators.Elements)
 	flags := cmd.Flags()
-	flags.StringVar(&f.data, "data", "", "what is known of data, a `SPEC`")
-	flags.StringVar(&f.indices, "indices", "", "what is known of indices, a `SPEC`")
-	flags.Var(&f.operator.axis, "axis", "the axis of data; ? where it is not known (default 0)")
+	flags.StringVar(&f.data, "data", "", "type and shape of data, a `SPEC`")
+	flags.StringVar(&f.indices, "indices", "", "type and shape of indices, a `SPEC`")
+	flags.Var(&f.operator.axis, "axis", "the axis of data; ? if unknown (default 0)")
 	flags.Var(&f.operator.batchDims, "batch-dims", "how many leading dims data and indices share (default 0)")
 	for _, name := range []string{"data", "indices", "axis", "batch-dims"} {
 		complete(cmd, name)

@@ -15,14 +15,14 @@ func (p *program) verifyCommand() *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use:   "verify PATH...",
-		Short: "Hold garner against recorded answers",
-		Long: `PATH is a corpus (.jsonl, one case a line), a directory of ONNX's operator tests
-(a model.onnx beside test_data_set_0), or a folder that holds such, at any depth.
+		Short: "Compare garner with recorded answers",
+		Long: `PATH is a corpus (.jsonl, one case per line), a directory of ONNX's operator tests
+(a model.onnx beside test_data_set_0), or a folder that contains these at any depth.
 
-Every failure is printed with its reason, and last how many cases passed. With
---json every case is a line {"name","op","status","detail"}, status being pass,
-fail or skip, and the last line is {"passed","failed","skipped"}. An operator or
-a field that garner does not know is a failure.
+verify prints every failure with its reason, and at the end the number of cases that
+passed. With --json every case is a line {"name","op","status","detail"}, where status
+is pass, fail or skip, and the last line is {"passed","failed","skipped"}. An unknown
+operator or field is a failure.
 
 Exit status: 0 all passed; 1 there are failures, or a PATH could not be read; 2 the
 command was wrong; 130 interrupted.`,
@@ -82,7 +82,7 @@ func (p *program) verify(ctx context.Context, paths []string, asJSON bool) error
 		} else if r.Status != corpus.Pass {
 			to.printf("%s %s %s (%s): %s\n", r.Status, c.Source, r.Name, r.Op, r.Detail)
 		}
-		// What is found is told at once; and a reader that is gone wants no more.
+		// Print each verdict at once, and stop if the reader closed the pipe.
 		if err = errors.Join(err, to.buf.Flush()); err != nil {
 			return notPrinted(err)
 		}

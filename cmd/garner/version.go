@@ -5,8 +5,8 @@ import (
 	"runtime/debug"
 )
 
-// version is what the build itself says: the module's version, or that of the
-// checkout it was built from.
+// version returns the version in the build information: the module's, or that of
+// the checkout.
 func version() string {
 	v := "(unknown)"
 	if info, ok := debug.ReadBuildInfo(); ok {

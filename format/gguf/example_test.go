@@ -9,7 +9,7 @@ import (
 	"github.com/garner-go/garner/source"
 )
 
-// One row of a quantised table is dequantised as it is fetched.
+// A fetch dequantises one row of a quantised table.
 func ExampleOpenArray() {
 	path := filepath.Join("testdata", "real.gguf")
 	table, err := gguf.OpenArray(path, "quantised.Q8_0", gguf.Options{})

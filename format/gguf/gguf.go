@@ -1,15 +1,14 @@
 // Package gguf reads and writes files of named tensors in the GGUF format of
 // llama.cpp, versions 2 and 3 (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md).
 //
-// F16, BF16, F32, F64 and the integers are read as they are, of either byte
-// order. Q8_0, Q4_0, Q4_1, Q5_0 and Q5_1 are dequantised to f32 as their rows
-// are fetched, to the same bits as the reference does (the gguf package of
-// Python, gguf.quants.dequantize); these and every other quantised kind can be
-// had as blocks of bytes too. Models that were cut into NAME-00001-of-00003.gguf
-// and so on are read as one.
+// F16, BF16, F32, F64 and the integers are read unchanged, in either byte order. A
+// fetch dequantises rows of Q8_0, Q4_0, Q4_1, Q5_0 and Q5_1 to f32, bit for bit as
+// the reference does (gguf.quants.dequantize of the Python package gguf). These and
+// every other quantised kind can also be read as blocks of bytes. A split model
+// (NAME-00001-of-00003.gguf and so on) is read as one.
 //
-// Extents stand in a file innermost first; everywhere here they are outermost
-// first, as the reference's arrays have them.
+// A file lists extents innermost first. This package lists them outermost first, as
+// the reference's arrays do.
 package gguf
 
 import (
@@ -28,46 +27,44 @@ import (
 	"github.com/garner-go/garner/source"
 )
 
-// A File is what the headers of a model's files say. Nothing of it stays open,
-// so there is nothing to close. It may be used by several goroutines at a time.
+// A File is the contents of the headers of a model's files. It holds no file open
+// and is safe for concurrent use.
 type File struct {
 	version int
 	tensors []Tensor
 	byName  map[string]int
-	files   []*layout.Header // closed, and known again
+	files   []*layout.Header // closed; recognised when opened again
 }
 
-// A Tensor is what a header says of one tensor.
+// A Tensor describes a tensor as its header does.
 type Tensor struct {
 	Name  string
-	Kind  string       // as the format names it: F32, Q8_0; "kind 31" for one that it does not
-	DType garner.DType // of what is read of it: f32 where it is dequantised; Invalid where only blocks can be had, or nothing
+	Kind  string       // the format's name of its kind: F32, Q8_0; "kind 31" for an unknown one
+	DType garner.DType // dtype of the elements read: f32 for dequantised kinds; Invalid where only blocks can be read, or nothing
 	Shape garner.Shape // in elements
-	Path  string       // of the file that it stands in
-	At    int64        // where it begins there, in bytes
-	Bytes int64        // how many it takes there; -1 where the kind is not known
+	Path  string       // of its file
+	At    int64        // its offset in the file, in bytes
+	Bytes int64        // its size in the file; -1 for an unknown kind
 
 	kind uint32
 	big  bool
 	file int
 }
 
-// Options say how to read a tensor.
+// Options for reading a tensor.
 type Options struct {
-	// Raw asks for the blocks of a quantised tensor instead of its numbers: u8,
-	// the last extent being the bytes of a row. Tensors that are not quantised
-	// are as they are.
+	// Raw reads a quantised tensor as its blocks: u8, with the bytes of a row as the
+	// last extent. Other tensors are read as without it.
 	Raw bool
 }
 
-// Open reads the header of a file, and of the others where it is one of several
-// that a model was cut into, whichever of them path names. It holds the tensors
-// alone, not the metadata, in memory in proportion to their list, which is
-// believed only as far as the file has bytes for it. What breaks the format is
-// an ErrFormat that says where.
+// Open reads the header of a file, and those of all files of a split model if path
+// names any one of them. It keeps the list of tensors in memory and skips the
+// metadata. It reads no more entries than the file has bytes for. A violation of the
+// format is an ErrFormat that says where.
 //
-// It is stricter than the reference in this: tensors begin at multiples of the
-// alignment, do not overlap, and lie within the file.
+// Open is stricter than the reference: tensors must begin at multiples of the
+// alignment, must not overlap, and must lie within the file.
 func Open(path string) (*File, error) {
 	file, h, err := open(path)
 	if err != nil {
@@ -111,7 +108,7 @@ func open(path string) (*layout.Header, *head, error) {
 	return file, h, nil
 }
 
-// add takes over what the i-th of n files holds.
+// add adds the tensors of the i-th of n files.
 func (f *File) add(path string, file *layout.Header, h *head, i, n int) error {
 	if n > 1 && (h.splits != int64(n) || h.split != int64(i)) {
 		return formatError("its name says that it is file %d of %d, and its header that it is %d of %d; it is of another model, or was renamed: copy all of them again", i+1, n, h.split+1, max(h.splits, 1))
@@ -128,10 +125,10 @@ func (f *File) add(path string, file *layout.Header, h *head, i, n int) error {
 	return nil
 }
 
-// part matches the end of the name of one of several files.
+// part matches the end of the name of a file of a split model.
 var part = regexp.MustCompile(`-([0-9]{5})-of-([0-9]{5})\.gguf$`)
 
-// siblings are the names of all files of a model, given one of them.
+// siblings returns the names of all files of a split model, given one of them.
 func siblings(path string, h *head) ([]string, error) {
 	base := filepath.Base(path)
 	at := part.FindStringSubmatchIndex(strings.ToLower(base))
@@ -153,13 +150,13 @@ func siblings(path string, h *head) ([]string, error) {
 	return paths, nil
 }
 
-// Version is the format's version in the file: 2 or 3.
+// Version returns the format's version in the file: 2 or 3.
 func (f *File) Version() int { return f.version }
 
-// Tensors are all tensors, file by file, in the order in which each lists them.
+// Tensors returns all tensors, file by file, in the order of the file's list.
 func (f *File) Tensors() []Tensor { return slices.Clone(f.tensors) }
 
-// Names are the tensors' names, in the order of Tensors.
+// Names returns the names of the tensors, in the order of Tensors.
 func (f *File) Names() []string {
 	names := make([]string, len(f.tensors))
 	for i, t := range f.tensors {
@@ -168,11 +165,10 @@ func (f *File) Names() []string {
 	return names
 }
 
-// Layout is where a tensor stands, so that it can be opened or joined with
-// others. A name that
-// the model does not have is an fs.ErrNotExist that names those like it; a kind
-// that is not read, and a quantised one in a big-endian file, whose byte order
-// no document settles, is a garner.ErrDType that says what to do.
+// Layout returns the location of a tensor, for opening it or joining it with others.
+// An unknown name is an fs.ErrNotExist that lists similar names. An unsupported kind
+// is a garner.ErrDType with a remedy, and so is a quantised kind in a big-endian
+// file, because no document defines its byte order.
 func (f *File) Layout(name string, o Options) (layout.Array, error) {
 	i, ok := f.byName[name]
 	if !ok {
@@ -206,7 +202,7 @@ func OpenArray(path, name string, o Options) (*source.File, error) {
 	return f.Array(name, o)
 }
 
-// layout is a tensor's dtype, shape and coding.
+// layout returns a tensor's dtype, shape and codec.
 func (t *Tensor) layout(o Options) (layout.Array, error) {
 	k, ok := kinds[t.kind]
 	switch {
@@ -231,7 +227,7 @@ func (t *Tensor) layout(o Options) (layout.Array, error) {
 	return layout.Array{Spec: garner.SpecOf(garner.F32, t.Shape...), Codec: k.codec}, nil
 }
 
-// byOffset orders tensors as their bytes stand.
+// byOffset orders tensors by their offsets.
 func byOffset(a, b *Tensor) int {
 	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Bytes, b.Bytes), cmp.Compare(a.Name, b.Name))
 }

@@ -32,10 +32,11 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// bytesOf are the elements of a tensor in row-major order.
+// bytesOf returns the elements of a tensor in row-major order.
 func bytesOf(t garner.Tensor) []byte { return must(must(t.Clone()).Bytes()) }
 
-// recorded is what the reference read of testdata/real.gguf: its arrays by name.
+// recorded returns the arrays that the reference read from testdata/real.gguf, by
+// name.
 func recorded(t testing.TB) map[string]garner.Tensor {
 	t.Helper()
 	f, err := npz.Open(filepath.Join("testdata", "all.npz"), npz.Options{})
@@ -52,7 +53,7 @@ func recorded(t testing.TB) map[string]garner.Tensor {
 	return all
 }
 
-// same holds an opened tensor against what the reference read.
+// same compares an opened tensor with the reference's array.
 func same(t *testing.T, f *File, name string, o Options, want garner.Tensor) {
 	t.Helper()
 	a, err := f.Array(name, o)
@@ -68,7 +69,7 @@ func same(t *testing.T, f *File, name string, o Options, want garner.Tensor) {
 	}
 	dtype := want.DType()
 	if name == "plain.bf16" {
-		dtype = garner.BF16 // which NumPy does not have
+		dtype = garner.BF16 // which NumPy lacks
 	}
 	if got.DType() != dtype || !got.Shape().Equal(want.Shape()) || !bytes.Equal(bytesOf(got), bytesOf(want)) {
 		t.Errorf("%s is %s, want %s", name, got, want)
@@ -140,7 +141,7 @@ func TestOtherForms(t *testing.T) {
 	}
 }
 
-// TestDigests dequantises blocks of every scale that there is.
+// TestDigests dequantises blocks of every scale.
 func TestDigests(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("testdata", "digests.json"))
 	if err != nil {
@@ -193,7 +194,7 @@ func refused(t *testing.T, err, class error, parts ...string) {
 	}
 }
 
-// A maker makes files that need not be sound.
+// A maker makes files, valid or not.
 type maker struct {
 	bytes.Buffer
 	order binary.AppendByteOrder
@@ -207,7 +208,7 @@ func (m *maker) text(s string) *maker {
 	return m
 }
 
-// begin is the beginning of a file.
+// begin writes the beginning of a file.
 func begin(version uint32, tensors, values uint64) *maker {
 	m := &maker{order: binary.LittleEndian}
 	m.WriteString(magic)
@@ -222,7 +223,7 @@ func (m *maker) tensor(name string, kind uint32, at uint64, ne ...uint64) *maker
 	return m.u32(kind).u64(at)
 }
 
-// data ends the list, and adds so many bytes of data.
+// data ends the list and adds bytes of data.
 func (m *maker) data(n int) []byte {
 	for m.Len()%defaultAlignment != 0 {
 		m.WriteByte(0)
@@ -301,7 +302,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestSmall reads what is small, but sound.
+// TestSmall reads minimal valid files.
 func TestSmall(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.gguf")
@@ -343,7 +344,7 @@ func TestSmall(t *testing.T) {
 	_, err := f.Array("scaler", Options{})
 	refused(t, err, fs.ErrNotExist, `a.gguf: it has no tensor "scaler"; it has "scalar", "empty"`)
 
-	// The file is another by the time that the tensor is opened.
+	// The file is replaced before the tensor is opened.
 	if err := os.WriteFile(path, append(m.data(64), 1, 2, 3, 4), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -366,7 +367,7 @@ func TestSmall(t *testing.T) {
 	refused(t, err, nil, "is a folder")
 }
 
-// TestSplitRefused spoils a model of three files.
+// TestSplitRefused tries corrupt models of three files.
 func TestSplitRefused(t *testing.T) {
 	var parts [3][]byte
 	names := []string{"split-00001-of-00003.gguf", "split-00002-of-00003.gguf", "split-00003-of-00003.gguf"}
@@ -398,8 +399,8 @@ func TestSplitRefused(t *testing.T) {
 	parts[1] = plain
 	_, err = Open(filepath.Join(fill(t, names...), names[0]))
 	refused(t, err, ErrFormat, names[1]+": its name says that it is file 2 of 3, and its header that it is 1 of 1")
-	// Another second part: it has the wrong number of tensors, and then one of the
-	// first's.
+	// Replace the second part: first with a wrong number of tensors, then with a tensor
+	// of the first part.
 	second := func(tensors ...string) []byte {
 		m := begin(3, uint64(len(tensors)), 2).text(keySplit).u32(typeUint16)
 		m.Write([]byte{1, 0})
@@ -418,7 +419,7 @@ func TestSplitRefused(t *testing.T) {
 	refused(t, err, ErrFormat, names[1]+`: it has tensor "plain.f4", which another of the model's files has too`)
 }
 
-// TestTruncated cuts files short at every byte: none may be read as a whole one.
+// TestTruncated truncates files at every byte. None may be read as a complete file.
 func TestTruncated(t *testing.T) {
 	for _, name := range []string{"real.gguf", "version2.gguf", "big.gguf", "split-00001-of-00003.gguf"} {
 		whole := must(os.ReadFile(filepath.Join("testdata", name)))
@@ -431,7 +432,7 @@ func TestTruncated(t *testing.T) {
 			end = max(end, tensor.At+tensor.Bytes)
 		}
 		for n := range whole {
-			// What is behind the last tensor is padding.
+			// Only padding follows the last tensor.
 			if _, err := parsed(whole[:n]); (err == nil) != (int64(n) >= end) || err != nil && !errors.Is(err, ErrFormat) {
 				t.Errorf("%s, cut short to %d of %d bytes: %v", name, n, len(whole), err)
 			}
@@ -439,8 +440,7 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// FuzzParse parses anything. What it accepts lies inside of the file, and can be
-// opened.
+// FuzzParse parses any bytes. Accepted tensors lie inside the file and can be opened.
 func FuzzParse(f *testing.F) {
 	files, err := filepath.Glob(filepath.Join("testdata", "*.gguf"))
 	if err != nil || len(files) < 7 {
@@ -504,8 +504,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestMemory passes over metadata without holding them, and is not led by
-// counts to ask for memory.
+// TestMemory checks that the reader skips metadata without holding it, and that false
+// counts do not allocate memory.
 func TestMemory(t *testing.T) {
 	m := begin(3, 1, 3).text("long").u32(typeString).text(strings.Repeat("x", 8<<20))
 	m.text("words").u32(typeArray).u32(typeString).u64(200000)
@@ -541,7 +541,7 @@ func BenchmarkDecode(b *testing.B) {
 				src[i] = byte(i * 7)
 			}
 			for i := 0; i < len(src); i += k.bytes {
-				copy(src[i:], "\x00\x3c\x00\x3c") // scales of 1, as nearly all have a value
+				copy(src[i:], "\x00\x3c\x00\x3c") // scales of 1, so that nearly all results are finite
 			}
 			b.SetBytes(int64(len(dst)))
 			for b.Loop() {

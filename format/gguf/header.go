@@ -16,7 +16,7 @@ import (
 	"github.com/garner-go/garner/internal/names"
 )
 
-// ErrFormat is the class of what is no GGUF file, or a spoilt one.
+// ErrFormat is the class of errors about a file that is not GGUF, or is corrupt.
 var ErrFormat = errors.New("gguf format")
 
 const (
@@ -24,20 +24,19 @@ const (
 
 	defaultAlignment = 32
 
-	// maxName is the longest name of a tensor that is read, in bytes. The format
-	// itself allows 64.
+	// maxName limits the name of a tensor, in bytes. The format itself allows 64.
 	maxName = 1<<16 - 1
 
-	// maxTensors is how many tensors a file may list: some fifty times as many
-	// as the largest models have.
+	// maxTensors limits the tensors of a file, to about fifty times those of the
+	// largest models.
 	maxTensors = 1 << 17
 
-	// maxDepth is how deep arrays in the metadata may nest. What writes models
-	// nests none.
+	// maxDepth limits the nesting of arrays in the metadata. Programs that write
+	// models nest none.
 	maxDepth = 16
 )
 
-// The metadata that matter to a reader of tensors.
+// The metadata that a reader of tensors needs.
 const (
 	keyAlignment    = "general.alignment"
 	keySplit        = "split.no"
@@ -51,28 +50,28 @@ func formatError(format string, args ...any) error {
 
 func quote(name string) string { return names.Quote(name) }
 
-// A head is what a file says of itself.
+// A head is the contents of a file's header.
 type head struct {
 	version int
-	big     bool // numbers stand most significant byte first
+	big     bool // big-endian
 	tensors []Tensor
 
-	split, splits int64 // which of how many files of a model it is; 0 of 0 for one that was not cut
-	splitTensors  int64 // in all of them; -1 where it does not say
+	split, splits int64 // number of this file and of all files of a split model; 0 of 0 otherwise
+	splitTensors  int64 // tensors in all of them; -1 if unknown
 }
 
-// A reader reads a header front to back, and knows where it stands in it.
+// A reader reads a header front to back and tracks its offset.
 type reader struct {
 	src   io.ReadSeeker
 	buf   *bufio.Reader
 	order binary.ByteOrder
 	at    int64
 	size  int64
-	what  string // that is being read, for messages
+	what  string // the item being read, for messages
 	tmp   [8]byte
 }
 
-// left is how many bytes there are still.
+// left returns the number of bytes left.
 func (r *reader) left() uint64 { return uint64(r.size - r.at) }
 
 func (r *reader) ended() error {
@@ -88,8 +87,8 @@ func (r *reader) full(b []byte) error {
 	return r.failed(err)
 }
 
-// failed tells a file that was cut short while it was read from one that cannot
-// be read.
+// failed distinguishes a file that was truncated meanwhile from one that cannot be
+// read.
 func (r *reader) failed(err error) error {
 	switch err {
 	case nil:
@@ -100,7 +99,7 @@ func (r *reader) failed(err error) error {
 	return garner.Errorf(err, "it cannot be read after byte %d: %v", r.at, err)
 }
 
-// skip passes over n bytes without reading them.
+// skip skips n bytes without reading them.
 func (r *reader) skip(n uint64) error {
 	if n > r.left() {
 		return r.ended()
@@ -127,8 +126,7 @@ func (r *reader) u64() (uint64, error) {
 	return r.order.Uint64(r.tmp[:]), err
 }
 
-// text reads a string of up to most bytes; of a longer one it answers "", and
-// passes over it.
+// text reads a string of up to most bytes. It skips a longer one and returns "".
 func (r *reader) text(most uint64) (s string, n uint64, err error) {
 	if n, err = r.u64(); err != nil {
 		return "", 0, err
@@ -160,7 +158,7 @@ func parse(src io.ReadSeeker, size int64) (*head, error) {
 		return nil, err
 	}
 	version := binary.LittleEndian.Uint32(start[4:])
-	if version&0xffff == 0 { // as the reference tells them apart
+	if version&0xffff == 0 { // the test of the reference for byte order
 		h.big, r.order = true, binary.BigEndian
 		version = binary.BigEndian.Uint32(start[4:])
 	}
@@ -176,7 +174,7 @@ func parse(src io.ReadSeeker, size int64) (*head, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The shortest of each: a key and a name may be empty.
+	// The minimum size of each: a key and a name may be empty.
 	const leastValue, leastTensor = 8 + 4 + 1, 8 + 4 + 4 + 8
 	switch {
 	case values > r.left()/leastValue:
@@ -196,13 +194,13 @@ func parse(src io.ReadSeeker, size int64) (*head, error) {
 	return h, h.place(r.at, size, alignment)
 }
 
-// metadata passes over the metadata, and keeps what matters.
+// metadata reads the metadata and keeps the values that a reader needs.
 func (r *reader) metadata(h *head, count uint64) (alignment int64, err error) {
 	alignment = defaultAlignment
 	seen := make(map[string]bool)
 	for i := range count {
 		r.what = fmt.Sprintf("metadata value %d of %d", i+1, count)
-		key, _, err := r.text(64) // longer than those that matter
+		key, _, err := r.text(64) // longer than the keys that are needed
 		if err != nil {
 			return 0, err
 		}
@@ -260,13 +258,13 @@ const (
 	typeFloat64
 )
 
-// widths are the bytes of the types that have a fixed number of them.
+// widths are the sizes of the types of fixed size, in bytes.
 var widths = map[uint32]uint64{
 	typeUint8: 1, typeInt8: 1, typeUint16: 2, typeInt16: 2, typeUint32: 4, typeInt32: 4, typeFloat32: 4,
 	typeBool: 1, typeUint64: 8, typeInt64: 8, typeFloat64: 8,
 }
 
-// integer reads an integer of 0 or more.
+// integer reads a nonnegative integer.
 func (r *reader) integer(kind uint32) (int64, error) {
 	width := widths[kind]
 	if kind == typeFloat32 || kind == typeFloat64 || kind == typeBool || width == 0 {
@@ -296,7 +294,7 @@ func (r *reader) integer(kind uint32) (int64, error) {
 	return int64(n), nil
 }
 
-// value passes over a value.
+// value skips a value.
 func (r *reader) value(kind uint32, depth int) error {
 	if width, ok := widths[kind]; ok {
 		return r.skip(width)
@@ -375,8 +373,8 @@ func (r *reader) list(h *head, count uint64) error {
 	return nil
 }
 
-// entry reads what the list says of a tensor after its name. At counts from the
-// beginning of the data.
+// entry reads the entry of a tensor after its name. At is relative to the beginning
+// of the data.
 func (r *reader) entry(name string) (t Tensor, err error) {
 	t.Name = name
 	what := "tensor " + quote(name)
@@ -427,8 +425,8 @@ func (r *reader) entry(name string) (t Tensor, err error) {
 	return t, nil
 }
 
-// place holds the tensors against the file: the list ends at byte at, and the
-// data begin at the next multiple of the alignment.
+// place checks the tensors against the file. The list ends at byte at, and the data
+// begin at the next multiple of the alignment.
 func (h *head) place(at, size, alignment int64) error {
 	data := at
 	if rest := at % alignment; rest != 0 {
@@ -444,7 +442,7 @@ func (h *head) place(at, size, alignment int64) error {
 			return formatError("tensor %s begins at byte %d of the data, and the alignment is %d; it is spoilt, convert the model again", quote(t.Name), t.At, alignment)
 		}
 		if t.Bytes == 0 {
-			t.At = 0 // it stands nowhere
+			t.At = 0 // it has no bytes
 			continue
 		}
 		if take := max(t.Bytes, 0); t.At > size-min(data, size) || take > size-min(data, size)-t.At {

@@ -9,16 +9,17 @@ import (
 	"github.com/garner-go/garner/source"
 )
 
-// A kind is how the format stores numbers: so many in blocks of so many bytes.
+// A kind is a storage type of the format: a number of elements per block and a
+// number of bytes per block.
 type kind struct {
 	name         string
-	dtype        garner.DType // of what is read of it; Invalid where only blocks can be had
+	dtype        garner.DType // of the elements read; Invalid where only blocks can be read
 	block, bytes int
-	codec        *source.Codec // nil where blocks are elements, or not dequantised
+	codec        *source.Codec // nil where a block is an element, or is not dequantised
 }
 
-// kinds are those that the reference knows (gguf 0.19.0, GGML_QUANT_SIZES), by
-// the format's numbers.
+// kinds are the kinds of the reference (gguf 0.19.0, GGML_QUANT_SIZES), by the
+// format's numbers.
 var kinds = map[uint32]kind{
 	0:  {"F32", garner.F32, 1, 4, nil},
 	1:  {"F16", garner.F16, 1, 2, nil},
@@ -56,11 +57,11 @@ var kinds = map[uint32]kind{
 	41: {"Q1_0", garner.Invalid, 128, 18, nil},
 }
 
-// blockSize is how many numbers a block of the kinds that are dequantised holds.
+// blockSize is the number of elements per block of the dequantised kinds.
 const blockSize = 32
 
-// quantised is a kind of blocks of blockSize integers q in so many bytes, behind
-// a scale d and, for some kinds, a minimum m, both f16: d·q, or d·q + m.
+// quantised returns a kind whose blocks hold a scale d, for some kinds a minimum m
+// (both f16), and blockSize integers q in the given bytes: d·q, or d·q + m.
 func quantised(name string, minimum bool, bytes int, integers func(q *[blockSize]int8, src []byte)) kind {
 	from := 2
 	if minimum {
@@ -92,7 +93,7 @@ func q8_0(q *[blockSize]int8, src []byte) {
 	}
 }
 
-// q4_1 reads numbers of 4 bits, of which the low halves of the bytes come first.
+// q4_1 reads integers of 4 bits: first the low halves of all bytes, then the high.
 func q4_1(q *[blockSize]int8, src []byte) {
 	for i, b := range src[:blockSize/2] {
 		q[i], q[i+blockSize/2] = int8(b&15), int8(b>>4)
@@ -105,7 +106,7 @@ func q4_0(q *[blockSize]int8, src []byte) {
 	}
 }
 
-// q5_1 reads the fifth bits of all numbers, and then their other four.
+// q5_1 reads the fifth bits of all integers, and then their other four bits.
 func q5_1(q *[blockSize]int8, src []byte) {
 	q4_1(q, src[4:])
 	high := binary.LittleEndian.Uint32(src)
@@ -119,7 +120,7 @@ func q5_0(q *[blockSize]int8, src []byte) {
 	q4_1(q, src[4:])
 	high := ^binary.LittleEndian.Uint32(src)
 	for i := range q {
-		q[i] -= int8(high & 1 << 4) // 16 less where the fifth bit is not set
+		q[i] -= int8(high & 1 << 4) // minus 16 where the fifth bit is not set
 		high >>= 1
 	}
 }
@@ -137,8 +138,8 @@ func scale(dst *[4 * blockSize]byte, d float32, q *[blockSize]int8) {
 	}
 }
 
-// affine writes d·q + m, each product and each sum rounded to f32 as the
-// reference does; a fused multiplication would round once.
+// affine writes d·q + m, each product and each sum rounded to f32 as the reference
+// does. A fused multiply-add would round once.
 func affine(dst *[4 * blockSize]byte, d, m float32, q *[blockSize]int8) {
 	if d-d == 0 && m-m == 0 {
 		for i, v := range q {
@@ -156,14 +157,14 @@ func half(src []byte) float32 {
 	return float.Float16.Decode(uint64(binary.LittleEndian.Uint16(src)))
 }
 
-// indefinite is the NaN that x86, where the reference's values were recorded,
-// makes of an operation without a value. Other processors make others; here it
-// is this one on all of them.
+// indefinite is the NaN of an invalid operation on x86, where the reference's values
+// were recorded. Other processors produce another NaN; garner produces this one on
+// all of them.
 const indefinite = 0xffc00000
 
-// scaled is d·q, rounded, also where d is not finite; q is.
+// scaled returns d·q, rounded. d may be infinite or NaN, q is finite.
 func scaled(d, q float32) float32 {
-	p := float32(d * q) // rounded here, whatever is made of it next
+	p := float32(d * q) // the conversion rounds here and prevents a fused multiply-add
 	if p != p {
 		if d != d {
 			return d
@@ -173,8 +174,8 @@ func scaled(d, q float32) float32 {
 	return p
 }
 
-// sum is p + m, rounded, also where they are not finite. Of two NaNs it is the
-// first.
+// sum returns p + m, rounded. Both may be infinite or NaN; of two NaNs it returns
+// the first.
 func sum(p, m float32) float32 {
 	s := p + m
 	if s != s {
@@ -184,7 +185,7 @@ func sum(p, m float32) float32 {
 		case m != m:
 			return m
 		}
-		return math.Float32frombits(indefinite) // infinity less itself
+		return math.Float32frombits(indefinite) // infinity minus infinity
 	}
 	return s
 }

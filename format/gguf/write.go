@@ -10,15 +10,15 @@ import (
 	"github.com/garner-go/garner/format/raw"
 )
 
-// What llama.cpp reads at most: it keeps names in 64 bytes with their end, and
-// four extents.
+// The limits of llama.cpp: names of 64 bytes with the terminating NUL, and four
+// extents.
 const (
 	longestName = 63
 	mostDims    = 4
 )
 
-// Write writes a file of version 3 with one tensor of any strides, block by
-// block, and no metadata. What Form refuses is refused.
+// Write writes a file of version 3 with one tensor of any strides, block by block,
+// and no metadata. Errors are those of Form and of w.
 func Write(w io.Writer, name string, t garner.Tensor) error {
 	to, err := NewWriter(w, name, t.Spec())
 	if err != nil {
@@ -30,11 +30,11 @@ func Write(w io.Writer, name string, t garner.Tensor) error {
 	return to.Close()
 }
 
-// Form is how a file of one tensor looks, byte for byte as Write writes it.
+// Form returns the form of a file of one tensor, byte for byte as Write writes it.
 //
 // The format has f16, bf16, f32, f64, i8, i16, i32 and i64; another dtype is a
-// garner.ErrDType. A name of more than 63 bytes or not in UTF-8, and more than
-// four extents, which llama.cpp does not read, are an ErrFormat.
+// garner.ErrDType. A name that is longer than 63 bytes or not UTF-8, and more than
+// four extents, are an ErrFormat, because llama.cpp does not read them.
 func Form(name string, spec garner.Spec) (layout.Form, error) {
 	size, _, err := layout.Size(spec)
 	if err == nil {
@@ -55,15 +55,15 @@ func Form(name string, spec garner.Spec) (layout.Form, error) {
 	}
 	number, _ := numberOf(spec.DType)
 	b = binary.LittleEndian.AppendUint32(b, number)
-	b = binary.LittleEndian.AppendUint64(b, 0) // where it begins
+	b = binary.LittleEndian.AppendUint64(b, 0) // offset of the tensor
 	b = append(b, padding(int64(len(b)))...)
 	return layout.Form{Spec: spec, Header: b, Trailer: padding(size)}, nil
 }
 
-// NewWriter writes the header of a file of one tensor and answers what takes its
-// elements, row-major and little-endian, in pieces of any size: a result can be
-// written that is larger than memory. Close it when all are written. Errors are
-// those of Form and of w.
+// NewWriter writes the header of a file of one tensor and returns a writer for its
+// elements, row-major and little-endian, in pieces of any size, so that the tensor
+// may exceed memory. Close it after the last element. Errors are those of Form and
+// of w.
 func NewWriter(w io.Writer, name string, spec garner.Spec) (*layout.Writer, error) {
 	form, err := Form(name, spec)
 	if err != nil {
@@ -85,7 +85,7 @@ func check(name string, spec garner.Spec) error {
 	return nil
 }
 
-// numberOf is the format's number of a dtype that it has.
+// numberOf returns the format's number of a dtype.
 func numberOf(d garner.DType) (uint32, bool) {
 	for n, k := range kinds {
 		if k.block == 1 && k.dtype == d {
@@ -95,7 +95,7 @@ func numberOf(d garner.DType) (uint32, bool) {
 	return 0, false
 }
 
-// padding brings n bytes to a multiple of the alignment.
+// padding returns the padding of n bytes to a multiple of the alignment.
 func padding(n int64) []byte {
 	return make([]byte, (defaultAlignment-n%defaultAlignment)%defaultAlignment)
 }

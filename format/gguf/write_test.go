@@ -12,8 +12,8 @@ import (
 	"github.com/garner-go/garner"
 )
 
-// TestWrite writes tensors that the reference reads (testdata/make.py --check)
-// and that come back.
+// TestWrite writes tensors and reads them back. The reference reads them too
+// (testdata/make.py --check).
 func TestWrite(t *testing.T) {
 	want := recorded(t)
 	path := filepath.Join(t.TempDir(), "written.gguf")
@@ -21,7 +21,7 @@ func TestWrite(t *testing.T) {
 		x := want[name]
 		turned := must(x.Transpose())
 		var b bytes.Buffer
-		// From a tensor that does not lie in row-major order.
+		// A tensor that is not row-major.
 		if err := Write(&b, name, must(must(turned.Clone()).Transpose())); err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// failing takes so many bytes and no more.
+// failing accepts n bytes and then fails.
 type failing struct{ left int }
 
 var errFull = errors.New("full")

@@ -8,27 +8,26 @@ import (
 	"github.com/garner-go/garner/source"
 )
 
-// ErrMemory is the class of arrays that have no layout, because a reader must
-// make their elements of other bytes than theirs: strings, packed values that
-// take a byte each, compressed members. They can be read into memory as a whole.
+// ErrMemory is the class of arrays without a layout: strings, packed values of one
+// byte each, compressed members. A reader must build their elements from other
+// bytes, so they can only be read into memory as a whole.
 var ErrMemory = errors.New("only in memory")
 
-// InMemory says of an array that it has no layout, in words such as "it holds
+// InMemory returns the ErrMemory of an array, for a reason such as "it holds
 // strings". The message gives the remedy.
 func InMemory(format string, args ...any) error {
 	return garner.Errorf(ErrMemory, format+", which can only be read whole, from one file and into memory", args...)
 }
 
-// swaps are the codecs of Swap, by the bytes of an element and of the numbers
-// in it.
+// swaps are the codecs of Swap, by the sizes in bytes of an element and of the
+// numbers in it.
 var swaps = map[[2]int]*source.Codec{
 	{2, 2}: swap(2, 2), {4, 4}: swap(4, 4), {8, 8}: swap(8, 8), // numbers
-	{8, 4}: swap(8, 4), {16, 8}: swap(16, 8), // complex numbers, which are two
+	{8, 4}: swap(8, 4), {16, 8}: swap(16, 8), // complex numbers, two numbers each
 }
 
-// Swap is the codec of elements whose numbers stand most significant byte
-// first; nil where they are of one byte or less. It is the same pointer for all
-// that are stored alike.
+// Swap returns the codec of big-endian elements, nil for numbers of one byte or
+// less. Arrays that are stored alike get the same pointer.
 func Swap(d garner.DType) *source.Codec {
 	size := d.Bits() / 8
 	number := size

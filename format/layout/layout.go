@@ -1,5 +1,5 @@
-// Package layout is what the readers of file formats have in common: where the
-// bytes of an array lie, and how they are opened and joined.
+// Package layout holds the common part of the readers of file formats: the location
+// of an array's bytes, opening it, and joining several.
 package layout
 
 import (
@@ -11,17 +11,16 @@ import (
 	"github.com/garner-go/garner/source"
 )
 
-// An Array says where an array lies: all that source.Open wants to know, as a
-// header told it.
+// An Array is the location of an array by its header: all arguments of source.Open.
 type Array struct {
 	Spec     garner.Spec
-	Codec    *source.Codec // two arrays are stored alike where these are the same pointer
+	Codec    *source.Codec // two arrays are stored alike if their pointers are equal
 	Segments []source.Segment
-	Headers  []*Header // of the files that said so
+	Headers  []*Header // of its files
 }
 
-// Open opens the array. It ends with an ErrChanged where a file is not the one
-// any more whose header was read.
+// Open opens the array. A file that is no longer the one whose header was read is an
+// ErrChanged.
 func (a Array) Open() (*source.File, error) {
 	f, err := source.Open(a.Spec, a.Codec, a.Segments...)
 	if err != nil {
@@ -36,8 +35,8 @@ func (a Array) Open() (*source.File, error) {
 	return f, nil
 }
 
-// A Header is a file that is open until its header is read, and that is known
-// again afterwards.
+// A Header is a file that is open while its header is read, and that can be
+// recognised afterwards.
 type Header struct {
 	*os.File
 	path string
@@ -53,13 +52,13 @@ func OpenHeader(path string) (*Header, error) {
 	return &Header{file, path, info}, nil
 }
 
-// Path is the file's name, as it was opened.
+// Path returns the name with which the file was opened.
 func (h *Header) Path() string { return h.path }
 
-// Size is how many bytes the file had when it was opened.
+// Size returns the size of the file when it was opened, in bytes.
 func (h *Header) Size() int64 { return h.info.Size() }
 
-// same holds that the name still stands for the file, and for its contents.
+// same checks that the path still names the same file with the same contents.
 func (h *Header) same() error {
 	now, err := os.Stat(h.path)
 	if err == nil && os.SameFile(now, h.info) && now.Size() == h.info.Size() && now.ModTime().Equal(h.info.ModTime()) {
@@ -68,10 +67,9 @@ func (h *Header) same() error {
 	return garner.Errorf(source.ErrChanged, "%s: the file was changed or replaced while it was opened; run again when nothing writes to it", h.path)
 }
 
-// Join is one array of several, one behind the other along axis 0. They must be
-// of one dtype, stored alike in row-major order, and of the same extents but for
-// the first. What breaks that is a garner.ErrShape or garner.ErrDType that names
-// the first file that differs.
+// Join concatenates arrays along axis 0. They must have one dtype, be stored alike in
+// row-major order, and have equal extents after the first. A violation is a
+// garner.ErrShape or garner.ErrDType that names the first file that differs.
 func Join(arrays []Array) (Array, error) {
 	if len(arrays) == 0 {
 		return Array{}, garner.Errorf(garner.ErrShape, "there is no array to join")
@@ -122,7 +120,7 @@ func Join(arrays []Array) (Array, error) {
 	return joined, nil
 }
 
-// name is the file that an array begins in.
+// name returns the file in which an array begins.
 func (a Array) name() string {
 	if len(a.Segments) == 0 {
 		return "an array"

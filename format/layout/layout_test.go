@@ -22,8 +22,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// at is an array that takes the whole of a new file of so many bytes, which
-// count up.
+// at returns an array over a new file of n bytes, which count up.
 func at(t *testing.T, name string, bytes int, spec garner.Spec, codec *source.Codec) Array {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -59,7 +58,7 @@ func TestJoin(t *testing.T) {
 		t.Error("one array is not as it was")
 	}
 	line := b
-	line.Spec.Strides = []int{1, 1} // of one row: it is in both orders
+	line.Spec.Strides = []int{1, 1} // one row is contiguous in both orders
 	must(Join([]Array{line, b}))
 
 	nibbles := at(t, "nibbles", 2, garner.SpecOf(garner.U4, 1, 3), nil)
@@ -89,7 +88,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestOpenChanged opens arrays of files that are no longer those that they were.
+// TestOpenChanged opens arrays of files that have changed.
 func TestOpenChanged(t *testing.T) {
 	spec := garner.SpecOf(garner.U8, 4)
 	for name, change := range map[string]func(path string) error{
@@ -140,7 +139,7 @@ func TestSwap(t *testing.T) {
 	}
 }
 
-// TestRead reads an array that is larger than a piece, in an order of its own.
+// TestRead reads an array in Fortran order that is larger than a piece.
 func TestRead(t *testing.T) {
 	spec := garner.SpecOf(garner.U8, 3, 3<<20+1)
 	spec.Strides = []int{1, 3}
@@ -159,7 +158,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestForm writes a file in one go, and again from every byte on.
+// TestForm writes a file at once, and again resumed from every byte.
 func TestForm(t *testing.T) {
 	for _, tt := range []struct {
 		form     Form

@@ -7,8 +7,7 @@ import (
 	"github.com/garner-go/garner/source"
 )
 
-// Read reads a whole array into memory, where its elements stand in the order
-// in which it stores them.
+// Read reads a whole array into memory, in its stored order.
 func Read(ctx context.Context, a source.Array) (garner.Tensor, error) {
 	spec := a.Spec()
 	shape, ok := spec.Shape()

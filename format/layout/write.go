@@ -6,18 +6,18 @@ import (
 	"github.com/garner-go/garner"
 )
 
-// A Form is how the file of one array looks: its elements, row-major and
+// A Form is the form of a file of one array: its elements, row-major and
 // little-endian, between a header and a trailer.
 type Form struct {
 	Spec    garner.Spec
 	Header  []byte
 	Trailer []byte
-	Bytes   bool // every element of a packed type gets a byte of its own
+	Bytes   bool // each element of a packed type takes one byte
 }
 
-// At is where a byte of the elements, as they are in memory, stands in the file;
-// one of a packed type with a byte for each stands where the first of its
-// elements does.
+// At returns the offset in the file of a byte of the elements, counted as they are in
+// memory. Where a packed type takes one byte per element, it is the offset of the
+// first element in the byte.
 func (f Form) At(from int64) int64 {
 	if f.expands() {
 		from *= int64(8 / f.Spec.DType.Bits())
@@ -25,7 +25,8 @@ func (f Form) At(from int64) int64 {
 	return int64(len(f.Header)) + from
 }
 
-// Size is how many bytes the file has. Errors are those of Size of its Spec.
+// Size returns the size of the file in bytes. Errors are those of the function Size
+// for its Spec.
 func (f Form) Size() (int64, error) {
 	size, count, err := Size(f.Spec)
 	if f.expands() {
@@ -36,7 +37,7 @@ func (f Form) Size() (int64, error) {
 
 func (f Form) expands() bool { return f.Bytes && f.Spec.DType.Packed() }
 
-// NewWriter writes the header and answers what takes the elements.
+// NewWriter writes the header and returns a writer for the elements.
 func (f Form) NewWriter(to io.Writer) (*Writer, error) {
 	w, err := f.Resume(to, 0)
 	if err == nil {
@@ -48,8 +49,8 @@ func (f Form) NewWriter(to io.Writer) (*Writer, error) {
 	return w, nil
 }
 
-// Resume answers what takes the elements from byte from on, counted as they are
-// in memory: what stands before them was written already, up to At(from).
+// Resume returns a writer for the elements from byte from on, counted as they are in
+// memory. The file must hold all bytes before At(from).
 func (f Form) Resume(to io.Writer, from int64) (*Writer, error) {
 	size, count, err := Size(f.Spec)
 	if err != nil {
@@ -72,20 +73,20 @@ func (f Form) Resume(to io.Writer, from int64) (*Writer, error) {
 	return w, nil
 }
 
-// A Writer writes the elements of one array, in pieces of any size. It takes
-// exactly as many bytes as the array has.
+// A Writer writes the elements of one array, in pieces of any size. It accepts
+// exactly the bytes of the array.
 type Writer struct {
-	// End is called by Close when all elements are there; it writes the trailer.
+	// End writes the trailer. Close calls it after the last element.
 	End func() error
 
 	to    io.Writer
 	form  Form
-	left  int64 // bytes of the elements that are to come
-	count int64 // of elements that are to come, where each gets a byte
+	left  int64 // bytes of the missing elements
+	count int64 // missing elements, where each takes one byte
 	buf   []byte
 }
 
-// Write takes the next bytes of the array.
+// Write writes the next bytes of the array.
 func (w *Writer) Write(b []byte) (n int, err error) {
 	if int64(len(b)) > w.left {
 		return 0, garner.Errorf(garner.ErrShape, "more bytes came than %s has; write no more than that", w.form.Spec)
@@ -116,7 +117,7 @@ func (w *Writer) Write(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// Close ends the array. It is an error where elements are missing.
+// Close ends the array. Missing elements are an error.
 func (w *Writer) Close() error {
 	if w.left > 0 {
 		return garner.Errorf(garner.ErrShape, "the last %d bytes of %s are missing; write them before the end", w.left, w.form.Spec)
@@ -129,9 +130,9 @@ func (w *Writer) Close() error {
 	return end()
 }
 
-// Size is how many bytes and elements an array has. A spec with dims that are
-// not known, or more bytes than can be counted, is a garner.ErrShape, one of
-// strings or of nothing a garner.ErrDType.
+// Size returns the bytes and the elements of an array. A spec with unknown dims, or
+// with more bytes than an int counts, is a garner.ErrShape; strings and an invalid
+// dtype are a garner.ErrDType.
 func Size(spec garner.Spec) (size, count int64, err error) {
 	shape, ok := spec.Shape()
 	if spec.DType.Bits() == 0 {

@@ -10,11 +10,10 @@ import (
 	"github.com/garner-go/garner/source"
 )
 
-// OpenArray opens a file of numbers of any size. Only its header is read, and
-// nothing mapped; numbers in big-endian order are swapped as rows are fetched,
-// and Fortran order is told by the strides of the Spec. Errors are those of
-// Open; strings, and packed types, whose values take a byte each in a file, are
-// a layout.ErrMemory: Open reads them.
+// OpenArray opens a file of numbers of any size. It reads the header alone and
+// maps nothing. A fetch swaps the bytes of big-endian numbers; in Fortran order the
+// Spec has the strides. Errors are those of Open. Strings and packed types, whose
+// values take one byte each in the file, are a layout.ErrMemory: use Open.
 func OpenArray(path string, o Options) (*source.File, error) {
 	a, err := Layout(path, o)
 	if err != nil {
@@ -23,15 +22,15 @@ func OpenArray(path string, o Options) (*source.File, error) {
 	return a.Open()
 }
 
-// Layout is where the array of a file stands, so that it can be opened or joined
-// with others.
+// Layout returns the location of a file's array, for opening it or joining it with
+// others.
 func Layout(path string, o Options) (layout.Array, error) {
 	_, a, err := Stat(path, o)
 	return a, err
 }
 
-// Stat is Layout, and says too what the file's header says, whether there is a
-// layout or not.
+// Stat returns the Layout and the Info of the file's header. The Info is valid also
+// where the array has no layout.
 func Stat(path string, o Options) (Info, layout.Array, error) {
 	h, err := layout.OpenHeader(path)
 	if err != nil {
@@ -45,20 +44,19 @@ func Stat(path string, o Options) (Info, layout.Array, error) {
 	return info, a, nil
 }
 
-// Info is what a header says of an array.
+// An Info describes an array as its header does.
 type Info struct {
 	Descr   string       // NumPy's name of the dtype: "<f4", "|S10"
 	DType   garner.DType // Invalid where the dtype does not say what its bytes mean
 	Shape   garner.Shape
 	Fortran bool
-	Bytes   int64 // of the elements in the file
+	Bytes   int64 // size of the elements in the file
 }
 
-// LayoutAt is where an array stands that takes some of the bytes of a larger
-// file, size of them from an offset on, its own header first; r reads them. What
-// the array does not need of them is ignored. Messages do not name the file.
-// Where the header is sound, Info tells what it says even if the error says that
-// the array is not read.
+// LayoutAt is Stat for an array inside a larger file: its header and elements are
+// in the size bytes from an offset on, which r reads. Bytes behind the elements are
+// ignored. Messages do not name the file. The Info is valid where the header is
+// valid, also beside an error that the array cannot be read.
 func LayoutAt(r io.Reader, file *layout.Header, from, size int64, o Options) (Info, layout.Array, error) {
 	h, start, err := headerAt(io.LimitReader(r, size))
 	if err != nil {
@@ -99,7 +97,7 @@ func LayoutAt(r io.Reader, file *layout.Header, from, size int64, o Options) (In
 	return info, a, nil
 }
 
-// headerAt reads the header that a file begins with, and says where it ends.
+// headerAt reads the header at the beginning of a file and returns its end.
 func headerAt(r io.Reader) (h *header, end int, err error) {
 	var start [12]byte
 	k, err := io.ReadFull(r, start[:8])
@@ -125,8 +123,8 @@ func headerAt(r io.Reader) (h *header, end int, err error) {
 	return h, n + size, err
 }
 
-// Form is how the file of an array looks, byte for byte as Write writes it.
-// Strings are a garner.ErrDType: Write takes them.
+// Form returns the form of an array's file, byte for byte as Write writes it.
+// Strings are a garner.ErrDType: use Write.
 func Form(spec garner.Spec) (layout.Form, error) {
 	if _, _, err := layout.Size(spec); err != nil {
 		return layout.Form{}, err
@@ -135,10 +133,9 @@ func Form(spec garner.Spec) (layout.Form, error) {
 	return layout.Form{Spec: spec, Header: appendHeader(nil, descrOf(spec.DType), shape), Bytes: true}, nil
 }
 
-// NewWriter writes the header of an array and answers what takes its elements,
-// row-major and little-endian, in pieces of any size: a result can be written
-// that is larger than memory. Close it when all are written. Errors are those of
-// Form and of w.
+// NewWriter writes the header of an array and returns a writer for its elements,
+// row-major and little-endian, in pieces of any size, so that the array may exceed
+// memory. Close it after the last element. Errors are those of Form and of w.
 func NewWriter(w io.Writer, spec garner.Spec) (*layout.Writer, error) {
 	form, err := Form(spec)
 	if err != nil {

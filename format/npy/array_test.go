@@ -13,12 +13,12 @@ import (
 	"github.com/garner-go/garner/format/layout"
 )
 
-// agree holds OpenArray of a file against Open of it.
+// agree compares OpenArray of a file with Open.
 func agree(t *testing.T, path string, o Options, opened *File, openErr error) {
 	t.Helper()
 	a, err := OpenArray(path, o)
 	if openErr != nil {
-		// Strings are looked at only by Open.
+		// Only Open reads strings.
 		if err == nil || !errors.Is(err, layout.ErrMemory) && err.Error() != openErr.Error() {
 			t.Errorf("opened as an array: %v; else: %v", err, openErr)
 		}
@@ -51,7 +51,7 @@ func agree(t *testing.T, path string, o Options, opened *File, openErr error) {
 
 func elements(t garner.Tensor) []byte { return must(must(t.Clone()).Bytes()) }
 
-// TestOpenArray reads what NumPy wrote as Open does.
+// TestOpenArray reads NumPy's files as Open does.
 func TestOpenArray(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.npy")
 	for _, r := range recordings(t) {
@@ -66,7 +66,7 @@ func TestOpenArray(t *testing.T) {
 	}
 }
 
-// TestOpenArrayTruncated cuts a file short at every byte.
+// TestOpenArrayTruncated truncates a file at every byte.
 func TestOpenArrayTruncated(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.npy")
 	whole := []byte(file(dict("'>f4'", "(2, 3)"), "012345678901234567890123"))
@@ -83,7 +83,7 @@ func TestOpenArrayTruncated(t *testing.T) {
 	a.Close()
 }
 
-// TestStat tells what a header says, also of an array that is not read.
+// TestStat checks the Info of a header, also of an array that cannot be read.
 func TestStat(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.npy")
 	for _, tt := range []struct {
@@ -104,7 +104,7 @@ func TestStat(t *testing.T) {
 	}
 }
 
-// TestNewWriter writes in pieces what Write writes.
+// TestNewWriter writes in pieces and compares the bytes with those of Write.
 func TestNewWriter(t *testing.T) {
 	for _, d := range garner.DTypes() {
 		for _, shape := range [][]int{{}, {0, 3}, {7}, {3, 5}} {
@@ -155,7 +155,7 @@ func TestNewWriter(t *testing.T) {
 	}
 }
 
-// TestOpenArrayFails names what is no file.
+// TestOpenArrayFails opens paths that are not files.
 func TestOpenArrayFails(t *testing.T) {
 	dir := t.TempDir()
 	_, err := OpenArray(filepath.Join(dir, "nosuch.npy"), Options{})

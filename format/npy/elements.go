@@ -9,8 +9,8 @@ import (
 	"github.com/garner-go/garner"
 )
 
-// tensor makes a tensor of the elements' bytes. copied is false where it views
-// them; own says that they may be changed instead of copied.
+// tensor makes a tensor of the elements' bytes. copied is false where the tensor
+// views them. own permits changing the bytes in place instead of copying them.
 func (h *header) tensor(data []byte, asked garner.DType, own bool) (t garner.Tensor, copied bool, err error) {
 	d, err := h.dtype(asked)
 	if err != nil {
@@ -63,8 +63,8 @@ func swap(b []byte, d garner.DType) {
 	}
 }
 
-// pack joins values that take a byte each. What their type has no bits for is
-// left out, as ml_dtypes does.
+// pack packs values of one byte each. It drops the bits that the type lacks, as
+// ml_dtypes does.
 func pack(d garner.DType, data []byte, shape []int) (garner.Tensor, error) {
 	t, err := garner.New(d, shape...)
 	if err != nil {
@@ -82,7 +82,7 @@ func pack(d garner.DType, data []byte, shape []int) (garner.Tensor, error) {
 	return t, nil
 }
 
-// unpack gives every value of a packed type a byte.
+// unpack expands each value of a packed type to one byte.
 func unpack(dst []byte, d garner.DType, packed []byte) {
 	width := d.Bits()
 	per, mask := 8/width, byte(1)<<width-1
@@ -91,8 +91,8 @@ func unpack(dst []byte, d garner.DType, packed []byte) {
 	}
 }
 
-// strings reads S or U elements: NUL at an element's end is padding, as NumPy
-// has it.
+// strings reads S or U elements. NUL at the end of an element is padding, as in
+// NumPy.
 func (h *header) strings(data []byte, shape []int) ([]string, error) {
 	values := make([]string, h.count)
 	var text []byte
@@ -103,7 +103,7 @@ func (h *header) strings(data []byte, shape []int) ([]string, error) {
 			continue
 		}
 		text = text[:0]
-		end := 0 // of the text up to the last character that is not NUL
+		end := 0 // end of the text, after the last character that is not NUL
 		for ; len(e) > 0; e = e[4:] {
 			r := binary.LittleEndian.Uint32(e)
 			if h.big {
@@ -123,7 +123,7 @@ func (h *header) strings(data []byte, shape []int) ([]string, error) {
 	return values, nil
 }
 
-// place is the coordinates of the i-th element in row-major order.
+// place returns the coordinates of the i-th element in row-major order.
 func place(i int, shape garner.Shape) garner.Shape {
 	at := make(garner.Shape, len(shape))
 	for axis := len(shape) - 1; axis >= 0; axis-- {

@@ -43,8 +43,8 @@ func Example() {
 	// Output: <f4 f32[2,2] [[1.0, 2.0], [3.0, 4.0]]
 }
 
-// A bfloat16 array of ml_dtypes says of itself only that it has two bytes an
-// element.
+// The header of a bfloat16 array of ml_dtypes gives only the size of an element, two
+// bytes.
 func ExampleRead() {
 	var stream bytes.Buffer
 	if err := npy.Write(&stream, garner.Of([]garner.BFloat16{0x3f80, 0x4000}, 2)); err != nil {

@@ -12,20 +12,20 @@ import (
 	"github.com/garner-go/garner"
 )
 
-// ErrFormat is the class of what is no .npy file, or a spoilt one.
+// ErrFormat is the class of errors about a file that is not .npy, or is corrupt.
 var ErrFormat = errors.New("npy format")
 
 const (
 	magic = "\x93NUMPY"
 
-	// maxHeader is the longest header that is read, in bytes: what version 1.0
-	// can write, and several times what 32 dimensions need.
+	// maxHeader limits the length of a header in bytes: the limit of version 1.0,
+	// several times the need of 32 dimensions.
 	maxHeader = 1<<16 - 1
 )
 
-// A header is what a file says of its array.
+// A header describes an array as the file does.
 type header struct {
-	descr   string // as it stands there: <f4, |S10
+	descr   string // as in the file: <f4, |S10
 	fortran bool
 	shape   []int
 
@@ -40,8 +40,8 @@ func formatError(format string, args ...any) error {
 	return garner.Errorf(ErrFormat, format, args...)
 }
 
-// prefix is how many bytes stand before the header's text in the format's
-// version: the magic, the version and the text's length.
+// prefix returns the number of bytes before the header's text in this version of
+// the format: the magic, the version and the text's length.
 func prefix(start []byte) (n int, err error) {
 	if len(start) >= 4 && string(start[:4]) == "PK\x03\x04" {
 		return 0, formatError("it is a zip archive, as .npz is; name it FILE.npz, and one array of it FILE.npz#NAME")
@@ -62,7 +62,7 @@ func prefix(start []byte) (n int, err error) {
 	}
 }
 
-// textLen is the length of the header's text, which the prefix ends with.
+// textLen returns the length of the header's text, the last field of the prefix.
 func textLen(prefix []byte) (int, error) {
 	var n uint32
 	if len(prefix) == 10 {
@@ -77,7 +77,7 @@ func textLen(prefix []byte) (int, error) {
 }
 
 // parseHeader reads the header's text, a Python dict of exactly descr,
-// fortran_order and shape, and works out how many bytes it asks for.
+// fortran_order and shape, and computes the size of the elements.
 func parseHeader(text string) (*header, error) {
 	h, err := (&parser{rest: text}).dict()
 	if err != nil {
@@ -101,7 +101,7 @@ func parseHeader(text string) (*header, error) {
 	return h, nil
 }
 
-// parseDescr takes a dtype string apart.
+// parseDescr parses a dtype string.
 func (h *header) parseDescr() error {
 	rest, order := h.descr, byte('|')
 	if rest != "" && strings.IndexByte("<>=|", rest[0]) >= 0 {
@@ -141,8 +141,8 @@ func (h *header) unknown() error {
 	return garner.Errorf(garner.ErrDType, "its dtype %q is not read; bool, i1 to i8, u1 to u8, f2, f4, f8, c8, c16, S, U and V are: save it with a.astype(...)", h.descr)
 }
 
-// native is the dtype that the descr alone names; ok is false for V, which
-// names none.
+// native returns the dtype that the descr names; ok is false for V, which names
+// none.
 func (h *header) native() (garner.DType, bool) {
 	switch h.kind {
 	case 'S', 'U':
@@ -154,12 +154,12 @@ func (h *header) native() (garner.DType, bool) {
 		"u1": garner.U8, "u2": garner.U16, "u4": garner.U32, "u8": garner.U64,
 		"f2": garner.F16, "f4": garner.F32, "f8": garner.F64,
 		"c8": garner.Complex64, "c16": garner.Complex128,
-		"f1": garner.F8E5M2, // so ml_dtypes names this one of its types
+		"f1": garner.F8E5M2, // the name that ml_dtypes writes for this type
 	}[fmt.Sprintf("%c%d", h.kind, h.size)]
 	return d, ok
 }
 
-// dtype is the dtype of the elements, given what the caller says they are.
+// dtype returns the dtype of the elements, given the caller's Options.DType.
 func (h *header) dtype(asked garner.DType) (garner.DType, error) {
 	d, ok := h.native()
 	if !ok {
@@ -177,13 +177,13 @@ func (h *header) dtype(asked garner.DType) (garner.DType, error) {
 	return d, nil
 }
 
-// A parser reads the one kind of Python literal that a header is. It is strict:
-// what it does not know is refused, not guessed.
+// A parser reads the Python literal of a header. It refuses anything that it does
+// not know.
 type parser struct{ rest string }
 
 func (p *parser) space() { p.rest = strings.TrimLeft(p.rest, " \t\n\r\f") }
 
-// take reads one character where it stands next.
+// take reads one character if it is the next one.
 func (p *parser) take(c byte) bool {
 	p.space()
 	if p.rest == "" || p.rest[0] != c {
@@ -285,7 +285,7 @@ func (p *parser) boolean() (bool, error) {
 	return false, p.want("True or False")
 }
 
-// tuple reads a tuple of extents; one alone has a comma, as in Python.
+// tuple reads a tuple of extents; a single one has a trailing comma, as in Python.
 func (p *parser) tuple() ([]int, error) {
 	if !p.take('(') {
 		return nil, p.want("a tuple of integers")
@@ -321,6 +321,6 @@ func (p *parser) extent() (int, error) {
 	if err != nil {
 		return 0, formatError("its header asks for an extent of %.40s, more than an int can count; it is spoilt, save the array again", digits)
 	}
-	p.rest = strings.TrimPrefix(p.rest[n:], "L") // as Python 2 wrote long integers
+	p.rest = strings.TrimPrefix(p.rest[n:], "L") // the suffix of a long integer in Python 2
 	return d, nil
 }

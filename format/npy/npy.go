@@ -2,11 +2,10 @@
 // as numpy.save writes them (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html).
 //
 // Booleans, integers, floats and complex numbers of either byte order, byte
-// strings (S) and Unicode strings (U) have dtypes of garner's. What NumPy has
-// no name for, such as the types of the ml_dtypes package, stands in a file as
-// bytes without meaning (V), one value in one or two bytes; the reader says
-// what it is with Options.DType, and values narrower than a byte are packed as
-// they are read, and unpacked as they are written.
+// strings (S) and Unicode strings (U) map to garner's dtypes. NumPy stores types
+// that it has no name for, such as those of ml_dtypes, as untyped bytes (V), one
+// value in one or two bytes. Options.DType names their type. The package packs
+// values narrower than a byte when it reads them, and unpacks them when it writes.
 //
 // Records, dates, long doubles and Python objects are refused.
 package npy
@@ -19,11 +18,11 @@ import (
 	"github.com/garner-go/garner/internal/names"
 )
 
-// Options say how to read an array.
+// Options for reading an array.
 type Options struct {
-	// DType is what the elements of V data are, of as many bytes as they have,
-	// or of less than a byte where they have one. For data that says itself
-	// what it is, DType is Invalid or just that.
+	// DType is the dtype of V data, with the size of its elements, or narrower than
+	// a byte where they have one byte. For all other data it is Invalid or the
+	// dtype in the file.
 	DType garner.DType
 }
 
@@ -32,17 +31,17 @@ type File struct {
 	tensor garner.Tensor
 	descr  string
 	copied bool
-	mapped *mapped.File // what the tensor views; nil where it is of no file
+	mapped *mapped.File // the memory that the tensor views; nil if it views no file
 }
 
-// Open opens a file. Numbers in little-endian order are not read but mapped, in
-// C and in Fortran order (a view with strides), so that the file may be larger
-// than memory; the tensor is Volatile then. Big-endian numbers, strings and
-// packed types are read into memory.
+// Open opens a file. It maps little-endian numbers, in C and in Fortran order (a
+// view with strides), so that the file may exceed memory; the tensor is then
+// Volatile. It reads big-endian numbers, strings and packed types into memory.
 //
-// An error that is about the contents is an ErrFormat, or a garner.ErrDType for
-// a dtype that is not read. A header is believed only as far as the file has
-// bytes for it. Bytes after the array are ignored, as numpy.load does.
+// Errors about the contents are an ErrFormat, or a garner.ErrDType for an
+// unsupported dtype. A header that promises more elements than the file holds is
+// refused before memory is allocated. Bytes after the array are ignored, as in
+// numpy.load.
 func Open(path string, o Options) (*File, error) {
 	m, err := mapped.Open(path)
 	if err != nil {
@@ -67,10 +66,9 @@ func Open(path string, o Options) (*File, error) {
 	return f, nil
 }
 
-// FromBytes reads an array that b begins with, and answers what stands after
-// it. It copies what Open copies; any other tensor shares b's memory, which must
-// then stay as it is. Its numbers stand where Go would align them only if b
-// itself does; Clone mends that.
+// FromBytes reads the array at the beginning of b and returns the bytes behind it.
+// It copies what Open copies. Any other tensor shares b's memory, which must then
+// not change; its elements are aligned only if b is, and Clone aligns them.
 func FromBytes(b []byte, o Options) (f *File, rest []byte, err error) {
 	if f, rest, err = fromBytes(b, o); err != nil {
 		return nil, nil, names.Error("the npy bytes", err)
@@ -91,7 +89,7 @@ func fromBytes(b []byte, o Options) (*File, []byte, error) {
 	return &File{tensor: t, descr: h.descr, copied: copied}, b[end:], err
 }
 
-// headerOf reads the header that b begins with, and says where it ends.
+// headerOf reads the header at the beginning of b and returns its end.
 func headerOf(b []byte) (h *header, end int, err error) {
 	n, err := prefix(b[:min(len(b), 8)])
 	if err != nil {
@@ -115,9 +113,8 @@ func endsInHeader(n int) error {
 	return formatError("it ends after %d bytes, inside the header; it was cut short: copy or save it again", n)
 }
 
-// OpenReader reads an array from a stream into memory, and nothing that stands
-// after it. Memory grows with what the stream delivers, however much the header
-// asks for.
+// OpenReader reads an array from a stream into memory, and nothing behind it. Memory
+// grows with the bytes received, whatever size the header promises.
 func OpenReader(r io.Reader, o Options) (*File, error) {
 	f, err := openReader(r, o)
 	if err != nil {
@@ -143,7 +140,7 @@ func openReader(r io.Reader, o Options) (*File, error) {
 	return &File{tensor: t, descr: h.descr, copied: true}, err
 }
 
-// ended tells a stream that ends too early from one that fails.
+// ended distinguishes a stream that ends too early from one that fails.
 func ended(err, short error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return short
@@ -155,13 +152,12 @@ func readFailed(err error) error {
 	return garner.Errorf(err, "it cannot be read: %v", err)
 }
 
-// firstRead is how much memory is taken before anything of the elements has
-// come.
+// firstRead is the memory allocated before the first element arrives, in bytes.
 const firstRead = 1 << 20
 
-// readGrowing reads n bytes into memory that grows as they come: it doubles, and
-// once an eighth has come it is whole, so that little is copied again. On an
-// error it says how many came.
+// readGrowing reads n bytes into memory that grows with them: it doubles, and after
+// an eighth of them it is allocated whole, so that little is copied again. With an
+// error it returns the number of bytes read.
 func readGrowing(r io.Reader, n int) (b []byte, have int, err error) {
 	size := min(n, firstRead)
 	for ; ; size *= 2 {
@@ -182,7 +178,7 @@ func readGrowing(r io.Reader, n int) (b []byte, have int, err error) {
 	}
 }
 
-// aligned makes memory in which an element of any type finds its alignment.
+// aligned allocates memory that is aligned for elements of any type.
 func aligned(n int) ([]byte, error) {
 	t, err := garner.New(garner.U8, n)
 	if err != nil {
@@ -200,18 +196,18 @@ func Read(r io.Reader, o Options) (garner.Tensor, error) {
 	return f.tensor, nil
 }
 
-// Tensor is the array. Of a mapped file it is a view, which may not be looked
-// at after Close.
+// Tensor returns the array. Of a mapped file it is a view, which must not be used
+// after Close.
 func (f *File) Tensor() garner.Tensor { return f.tensor }
 
-// Descr is the dtype as the file names it: "<f4", ">i8", "|S10", "<U3".
+// Descr returns the file's name of the dtype: "<f4", ">i8", "|S10", "<U3".
 func (f *File) Descr() string { return f.descr }
 
-// Copied reports whether the elements stand in memory of their own, rather than
-// in the file or the bytes that they were opened from.
+// Copied reports whether the elements are in memory of their own, rather than in
+// the mapped file or the bytes passed in.
 func (f *File) Copied() bool { return f.copied }
 
-// Close gives the mapped memory back.
+// Close unmaps the file.
 func (f *File) Close() error {
 	if f.mapped == nil {
 		return nil

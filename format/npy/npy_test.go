@@ -72,7 +72,7 @@ func recordings(t testing.TB) []recording {
 	}
 }
 
-// check holds a tensor against what NumPy says is in it.
+// check compares a tensor with the values that NumPy recorded.
 func (r *recording) check(t *testing.T, how string, x garner.Tensor) {
 	t.Helper()
 	if got, want := x.DType(), dtype(t, r.DType); got != want || !x.Shape().Equal(r.Shape) {
@@ -105,8 +105,7 @@ func (r *recording) check(t *testing.T, how string, x garner.Tensor) {
 	}
 }
 
-// TestNumPy reads what NumPy wrote, from a file and from a stream, and writes
-// it again.
+// TestNumPy reads NumPy's files, from disk and from a stream, and writes them again.
 func TestNumPy(t *testing.T) {
 	dir := *keep
 	if dir == "" {
@@ -181,7 +180,7 @@ func save(t testing.TB, path string, b []byte) {
 	}
 }
 
-// TestOpenMaps sees that numbers as they stand in a file are not copied.
+// TestOpenMaps checks that little-endian numbers are mapped, not copied.
 func TestOpenMaps(t *testing.T) {
 	for _, r := range recordings(t) {
 		want := false
@@ -207,7 +206,7 @@ func TestOpenMaps(t *testing.T) {
 	}
 }
 
-// file makes a .npy file of a header's text and of data.
+// file makes a .npy file of a header's text and data.
 func file(text, data string) string {
 	return magic + "\x01\x00" + string(binary.LittleEndian.AppendUint16(nil, uint16(len(text)))) + text + data
 }
@@ -216,7 +215,7 @@ func dict(descr, shape string) string {
 	return fmt.Sprintf("{'descr': %s, 'fortran_order': False, 'shape': %s, }\n", descr, shape)
 }
 
-// TestHeaders reads headers that NumPy reads and does not write.
+// TestHeaders reads headers that NumPy accepts and does not write.
 func TestHeaders(t *testing.T) {
 	for name, text := range map[string]string{
 		"Python 2":          "{'descr': '<i2', 'fortran_order': False, 'shape': (2L, 1L), }",
@@ -236,8 +235,8 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestRefused tries files that lie and files that are cut short, and looks at
-// what is said of them.
+// TestRefused tries files with false headers and truncated files, and checks the
+// messages.
 func TestRefused(t *testing.T) {
 	good := file(dict("'<f4'", "(2, 3)"), strings.Repeat("\x00", 24))
 	for _, tt := range []struct {
@@ -325,7 +324,7 @@ func refused(t *testing.T, err, class error, begin, message string) {
 	}
 }
 
-// TestRefusedBeforeAllocating sees that a header is not believed.
+// TestRefusedBeforeAllocating checks that a false header allocates nothing.
 func TestRefusedBeforeAllocating(t *testing.T) {
 	lie := file(dict("'<f8'", "(16777216, 2)"), "12345678") // 256 MiB
 	var before, after runtime.MemStats
@@ -339,7 +338,7 @@ func TestRefusedBeforeAllocating(t *testing.T) {
 	}
 }
 
-// TestReadGrows reads more than is allocated at first.
+// TestReadGrows reads more than the first allocation.
 func TestReadGrows(t *testing.T) {
 	data := make([]byte, 3*firstRead+8)
 	for i := range data {
@@ -361,7 +360,7 @@ func TestDTypeOption(t *testing.T) {
 	for _, tt := range []struct {
 		descr, shape string
 		ask          garner.DType
-		message      string // "" where it is read
+		message      string // "" if the file is valid
 	}{
 		{"'<f4'", "(2,)", garner.F32, ""},
 		{"'<f4'", "(2,)", garner.I32, "it holds f32 (<f4), not i32; leave the dtype out"},
@@ -385,8 +384,8 @@ func TestDTypeOption(t *testing.T) {
 	}
 }
 
-// TestPackIgnoresOtherBits reads int4 as ml_dtypes does, which looks at the low
-// bits alone.
+// TestPackIgnoresOtherBits reads int4 as ml_dtypes does, which uses the low bits
+// alone.
 func TestPackIgnoresOtherBits(t *testing.T) {
 	x, err := Read(strings.NewReader(file(dict("'|V1'", "(3,)"), "\xf7\xff\x21")), Options{DType: garner.I4})
 	if err != nil {
@@ -409,7 +408,7 @@ func TestOpenFails(t *testing.T) {
 	}
 }
 
-// TestTruncated cuts a file short while it is mapped.
+// TestTruncated truncates a mapped file.
 func TestTruncated(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows keeps a mapped file from being cut short")
@@ -441,7 +440,7 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// TestWriteStrided writes views of every sort, larger than a block and smaller.
+// TestWriteStrided writes views of all kinds, larger and smaller than a block.
 func TestWriteStrided(t *testing.T) {
 	for _, d := range []garner.DType{garner.U8, garner.I4, garner.U1, garner.F64, garner.Complex128, garner.String} {
 		shapes := [][]int{{3, 5}}
@@ -505,7 +504,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// TestDescr looks at the dtype that is written for each of garner's.
+// TestDescr checks the dtype that is written for each of garner's.
 func TestDescr(t *testing.T) {
 	want := map[garner.DType]string{
 		garner.Bool: "|b1", garner.I8: "|i1", garner.I16: "<i2", garner.I32: "<i4", garner.I64: "<i8",
@@ -588,7 +587,7 @@ func TestWriteStrings(t *testing.T) {
 	refused(t, Write(io.Discard, garner.Tensor{}), garner.ErrDType, "garner: ", "there is no tensor to write")
 }
 
-// failing takes n bytes and then fails.
+// failing accepts n bytes and then fails.
 type failing struct{ n int }
 
 var errFull = errors.New("full")
@@ -601,7 +600,7 @@ func (w *failing) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestWriteFails sees every failed write reported.
+// TestWriteFails checks that every failed write is reported.
 func TestWriteFails(t *testing.T) {
 	long := strings.Repeat("x", 3<<20)
 	for _, x := range []garner.Tensor{
@@ -626,7 +625,7 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
-// FuzzRead reads anything, and what it can read it can write and read again.
+// FuzzRead reads any bytes. An array that is read can be written and read again.
 func FuzzRead(f *testing.F) {
 	for _, r := range recordings(f) {
 		f.Add(r.NPY, uint8(r.options(f).DType))

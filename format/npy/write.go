@@ -18,24 +18,23 @@ import (
 // order, byte for byte the same. A tensor of any strides is written block by
 // block, without a copy of the whole.
 //
-// What NumPy has no dtype for is written as ml_dtypes' arrays are: bf16 as V2,
-// the 8-bit floats and the packed types as V1, one value in a byte; after
-// numpy.load, a.view(ml_dtypes.bfloat16) is the array. (f8e5m2 is V1 as well,
-// where ml_dtypes' own name for it is one that numpy.load does not know.)
+// A dtype that NumPy lacks is written as ml_dtypes does: bf16 as V2, the 8-bit floats
+// and the packed types as V1, one value per byte. After numpy.load,
+// a.view(ml_dtypes.bfloat16) is the array. (f8e5m2 is V1 too, because numpy.load
+// does not know the name that ml_dtypes writes.)
 //
-// Strings are written as WriteStrings does for "U" where all are UTF-8, else
-// for "S".
+// Strings are written as WriteStrings does for "U" if all are UTF-8, else for "S".
 func Write(w io.Writer, t garner.Tensor) error {
 	return write(w, t, "")
 }
 
-// WriteStrings writes a tensor of strings as the dtype that descr names, so
-// that an array that was read comes back as it was: "U", "S", or File's Descr.
-// A width in descr is the least that is written; longer strings widen it. Byte
-// order in descr is ignored: the file is little-endian.
+// WriteStrings writes a tensor of strings as the dtype that descr names: "U", "S",
+// or the Descr of a File, which preserves the dtype of an array that was read. A
+// width in descr is the minimum width; longer strings widen it. The byte order in
+// descr is ignored: the file is little-endian.
 //
-// Strings that are not UTF-8 cannot be U; one that ends in NUL can be neither,
-// because NumPy takes that for padding. Both are garner.ErrDType and name the
+// A string that is not UTF-8 cannot be U. A string that ends in NUL can be neither,
+// because NumPy treats the NUL as padding. Both are a garner.ErrDType that names the
 // element. So is a descr that is neither U nor S.
 func WriteStrings(w io.Writer, t garner.Tensor, descr string) error {
 	if t.DType() != garner.String {
@@ -80,7 +79,7 @@ func writeNumbers(w io.Writer, t garner.Tensor, d garner.DType) error {
 	})
 }
 
-// descrOf is NumPy's name of a dtype that has bytes.
+// descrOf returns NumPy's name of a dtype other than String.
 func descrOf(d garner.DType) string {
 	size := max(1, d.Bits()/8)
 	kind := byte('V')
@@ -104,8 +103,8 @@ func descrOf(d garner.DType) string {
 	return fmt.Sprintf("%s%c%d", order, kind, size)
 }
 
-// writeHeader writes what stands before the elements, ended on a multiple of 64
-// bytes. With at most 32 dimensions it always fits version 1.0.
+// writeHeader writes the bytes before the elements, padded to a multiple of 64.
+// With at most 32 dimensions the header always fits version 1.0.
 func writeHeader(w io.Writer, descr string, shape []int) error {
 	_, err := w.Write(appendHeader(nil, descr, shape))
 	return err
@@ -124,7 +123,7 @@ func appendHeader(b []byte, descr string, shape []int) []byte {
 	}
 	text := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr, dims.String())
 	if len(shape) > 0 {
-		// NumPy keeps room for the first extent to grow in place to any 64-bit
+		// NumPy reserves room for the first extent to grow in place to any 64-bit
 		// number.
 		text += strings.Repeat(" ", 21-len(strconv.Itoa(shape[0])))
 	}
@@ -136,7 +135,7 @@ func appendHeader(b []byte, descr string, shape []int) []byte {
 	return append(b, text...)
 }
 
-// writeStrings walks the strings twice: for the width of the longest, and to
+// writeStrings reads the strings twice: to find the width of the longest, and to
 // write them.
 func writeStrings(w io.Writer, t garner.Tensor, descr string) error {
 	kind, width, err := stringType(t, descr)
@@ -167,7 +166,7 @@ func writeStrings(w io.Writer, t garner.Tensor, descr string) error {
 	})
 }
 
-// stringType takes descr apart; for "" it chooses.
+// stringType parses descr; for "" it chooses U or S.
 func stringType(t garner.Tensor, descr string) (kind byte, width int, err error) {
 	if descr == "" {
 		kind = 'U'
@@ -189,7 +188,7 @@ func stringType(t garner.Tensor, descr string) (kind byte, width int, err error)
 		if err != nil {
 			return 0, 0, garner.Errorf(garner.ErrDType, "strings cannot be written as %q; write them as U or S, with a width up to %d", descr, math.MaxInt32)
 		}
-		width = max(1, int(n)) // NumPy makes a width of 0 one of 1
+		width = max(1, int(n)) // NumPy turns a width of 0 into 1
 	}
 	return rest[0], width, nil
 }
@@ -212,8 +211,8 @@ func eachString(t garner.Tensor, f func(i int, s string) error) error {
 	})
 }
 
-// widest is the length of the longest string, in bytes for S and in characters
-// for U. It refuses what the kind cannot hold.
+// widest returns the length of the longest string, in bytes for S and in characters
+// for U. It refuses strings that the kind cannot hold.
 func widest(t garner.Tensor, kind byte) (width int, err error) {
 	err = eachString(t, func(i int, s string) error {
 		switch {

@@ -15,17 +15,17 @@ import (
 	"github.com/garner-go/garner/source"
 )
 
-// Info is what an archive says of one of its arrays.
+// An Info describes one array of an archive.
 type Info struct {
 	npy.Info
 	Name     string
-	Deflated bool  // compressed; it can only be read into memory
-	Packed   int64 // bytes that it takes in the archive, its own header included
-	Err      error // why the array is not read; nil where it is
+	Deflated bool  // compressed: it can only be read into memory
+	Packed   int64 // size in the archive in bytes, its own header included
+	Err      error // why the array cannot be read; nil if it can
 }
 
-// List tells of every array of an archive, without reading more of them than
-// their headers; a deflated one is inflated as far as its header goes.
+// List returns an Info of every array of an archive. It reads only the headers of
+// the arrays, and inflates a deflated array only as far as its header.
 func (f *File) List() []Info {
 	all := make([]Info, len(f.names))
 	for i, name := range f.names {
@@ -42,10 +42,10 @@ func (f *File) List() []Info {
 	return all
 }
 
-// Layout is where a stored array stands, so that it can be opened or joined with
-// others; name means what it means to Array, and the errors are those of Array.
-// A deflated array is a layout.ErrMemory, as are those of package npy that have
-// no layout. The checksum is not looked at.
+// Layout returns the location of a stored array, for opening it or joining it with
+// others. name and errors are those of Array. A deflated array is a
+// layout.ErrMemory, as are the arrays to which package npy gives no layout. The
+// checksum is not verified.
 func (f *File) Layout(name string) (layout.Array, error) {
 	m, err := f.find(name)
 	if err != nil {
@@ -61,8 +61,8 @@ func (f *File) Layout(name string) (layout.Array, error) {
 	return a, nil
 }
 
-// stat reads the header of a member's array; where it is stored, it says where
-// it stands.
+// stat reads the header of a member's array, and returns the location of a stored
+// one.
 func (f *File) stat(m *zip.File) (info npy.Info, a layout.Array, err error) {
 	err = mapped.Guard(func() error {
 		at, err := f.place(m)
@@ -91,8 +91,8 @@ func (f *File) stat(m *zip.File) (info npy.Info, a layout.Array, err error) {
 	return info, a, err
 }
 
-// OpenArray opens one stored array, as Layout finds it. The archive's list of
-// members is mapped while it is read, and nothing afterwards.
+// OpenArray opens one stored array; see Layout. It maps the archive while it reads
+// the list of members, and unmaps it afterwards.
 func OpenArray(path, name string, o Options) (*source.File, error) {
 	f, err := Open(path, o)
 	if err != nil {
@@ -106,11 +106,10 @@ func OpenArray(path, name string, o Options) (*source.File, error) {
 	return a.Open()
 }
 
-// NewWriter writes an archive of one array, and answers what takes its elements,
-// row-major and little-endian, in pieces of any size: a result can be written
-// that is larger than memory. The bytes are those that Write writes, and so is
-// what is refused. Close it when all are written: the archive's end is written
-// then.
+// NewWriter begins an archive of one array and returns a writer for its elements,
+// row-major and little-endian, in pieces of any size, so that the array may exceed
+// memory. The bytes and the refusals are those of Write. Close, after the last
+// element, writes the end of the archive.
 func NewWriter(w io.Writer, name string, spec garner.Spec) (*layout.Writer, error) {
 	if err := (described{name, spec.DType}).check(map[string]bool{}); err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 	"github.com/garner-go/garner/format/layout"
 )
 
-// agree holds the layouts of an archive's arrays against the arrays.
+// agree compares the layouts of an archive's arrays with the arrays.
 func agree(t *testing.T, f *File) {
 	t.Helper()
 	for _, info := range f.List() {
@@ -88,7 +88,7 @@ func TestOpenArray(t *testing.T) {
 	}
 }
 
-// TestNewWriter writes in pieces what Write writes.
+// TestNewWriter writes in pieces and compares the bytes with those of Write.
 func TestNewWriter(t *testing.T) {
 	nibbles, err := garner.FromBytes(garner.U4, []byte{0x21, 0x03}, 3)
 	if err != nil {
@@ -119,7 +119,7 @@ func TestNewWriter(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := NewWriter(&failing{}, "a", garner.SpecOf(garner.I8, 1)); err == nil {
-		// The archive writes through a buffer: what fails is seen at the end.
+		// The archive is buffered, so a failed write shows at the end.
 		w, _ := NewWriter(&failing{}, "a", garner.SpecOf(garner.I8, 1))
 		w.Write([]byte{1})
 		if err := w.Close(); err == nil {

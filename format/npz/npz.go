@@ -2,10 +2,9 @@
 // numpy.savez_compressed write them: zip archives with a .npy file for each
 // array (https://numpy.org/doc/stable/reference/generated/numpy.savez.html).
 //
-// Files are mapped. An array that is stored is a view of the file, which copies
-// nothing, or can be opened to be read piece by piece; one that is deflated is
-// inflated into memory. What package npy reads
-// is read here, and what it refuses is refused.
+// Files are mapped. A stored array is a view of the file without a copy, or is
+// opened for reading piece by piece. A deflated array is inflated into memory. The
+// package reads and refuses the same arrays as package npy.
 package npz
 
 import (
@@ -26,43 +25,42 @@ import (
 	"github.com/garner-go/garner/internal/names"
 )
 
-// ErrFormat is the class of what is no .npz file, or a spoilt one. A spoilt
-// array in a sound archive is an npy.ErrFormat.
+// ErrFormat is the class of errors about a file that is not .npz, or is corrupt. A
+// corrupt array in a valid archive is an npy.ErrFormat.
 var ErrFormat = errors.New("npz format")
 
 func formatError(format string, args ...any) error {
 	return garner.Errorf(ErrFormat, format, args...)
 }
 
-// Options say how to read arrays.
+// Options for reading arrays.
 type Options struct {
-	// DType is what the elements of V data are, as npy.Options has it.
+	// DType is the dtype of V data; see npy.Options.
 	DType garner.DType
 
-	// Inflated is told, where it is not nil, how many bytes of a deflated array
-	// have come, of how many there are to be if the archive tells the truth: for
-	// every 32 KiB or so, by the goroutine that asked for the array.
+	// Inflated, if not nil, reports the progress of a deflated array: the bytes
+	// inflated so far, and the total by the archive's own account. The goroutine
+	// that requested the array calls it about every 32 KiB.
 	Inflated func(done, total int64)
 }
 
-// A File is an opened archive. It may be used by several goroutines at a time.
+// A File is an opened archive. It is safe for concurrent use.
 type File struct {
 	path    string
 	options Options
 	mapped  *mapped.File
-	header  *layout.Header // closed; it knows the file again
+	header  *layout.Header // closed; recognises the file when it is opened again
 	members map[string]*zip.File
 	names   []string // of the arrays
 }
 
-// suffix is what a member's name ends in that holds an array; the array's name
-// goes without it.
+// suffix ends the name of a member that holds an array. The array's name omits it.
 const suffix = ".npy"
 
-// Open opens an archive and reads the list of its members alone, in time and
-// memory in proportion to that list. Zip64, data descriptors, and bytes before
-// the archive are understood. What is no zip archive, one that is cut short,
-// and one with two members of a name are an ErrFormat.
+// Open opens an archive. It reads only the list of members, in time and memory
+// proportional to that list. Zip64, data descriptors, and bytes before the archive
+// are supported. A file that is not a zip archive, a truncated archive, and two
+// members of the same name are an ErrFormat.
 func Open(path string, o Options) (*File, error) {
 	header, err := layout.OpenHeader(path)
 	if err != nil {
@@ -85,7 +83,7 @@ func (f *File) readDirectory() error {
 	b := f.mapped.Bytes()
 	archive, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
 	switch {
-	case err == nil, errors.Is(err, zip.ErrInsecurePath): // names are looked at where one is asked for
+	case err == nil, errors.Is(err, zip.ErrInsecurePath): // each name is checked when its array is requested
 	case bytes.HasPrefix(b, []byte("\x93NUMPY")):
 		return formatError("it is a single array, as .npy is; name it FILE.npy, without #")
 	case bytes.HasPrefix(b, []byte("PK")):
@@ -106,14 +104,14 @@ func (f *File) readDirectory() error {
 			continue
 		}
 		if f.members[name] != nil {
-			name = m.Name // or it would stand for the other one
+			name = m.Name // without its suffix it would be the name of another array
 		}
 		f.names = append(f.names, name)
 	}
 	return nil
 }
 
-// reason is an error of the standard library without its package's name.
+// reason returns the text of a standard library error without the package name.
 func reason(err error) string {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return "it ends too early"
@@ -121,11 +119,11 @@ func reason(err error) string {
 	return strings.TrimPrefix(err.Error(), "zip: ")
 }
 
-// Names are the arrays' names, in the order of the file's list: those of the
-// members that end in .npy, without it.
+// Names returns the names of the arrays, in the order of the file's list: the
+// members' names without .npy.
 func (f *File) Names() []string { return append([]string(nil), f.names...) }
 
-// Tensor is one array, see Array.
+// Tensor returns one array; see Array.
 func (f *File) Tensor(name string) (garner.Tensor, error) {
 	a, err := f.Array(name)
 	if err != nil {
@@ -134,22 +132,22 @@ func (f *File) Tensor(name string) (garner.Tensor, error) {
 	return a.Tensor, nil
 }
 
-// Array is one array, with its name and NumPy's name of its dtype: that of the
-// member of exactly this name, or of this name and .npy. Of an archive with one
-// array, "" is that one.
+// Array returns one array with its name and NumPy's name of its dtype. It is the
+// member with exactly this name, or with this name and .npy. In an archive with one
+// array, "" names that array.
 //
-// A stored array of little-endian numbers is a view, Volatile, which may not be
-// looked at after Close, and whose elements need not stand where Go would align
-// them; Clone mends both. It costs no more than its header, and so its checksum
-// is not looked at: Verify does. A deflated array is inflated into memory, at
-// each call anew, and its checksum held against what came. Memory grows with
-// what comes and ends with what the array's own header asks for, whatever the
-// archive says of sizes: a member that goes on behind its array is refused.
+// A stored array of little-endian numbers is a Volatile view, which must not be used
+// after Close and may be unaligned; Clone copies it into aligned memory. It costs
+// only the read of its header, so its checksum is not verified: use Verify. A
+// deflated array is inflated into memory at each call, and its checksum is verified.
+// Memory grows with the bytes inflated and stops at the size in the array's own
+// header, whatever sizes the archive lists. A member with bytes behind its array is
+// refused.
 //
-// A name that the file does not have is an fs.ErrNotExist that names those it
-// has. A spoilt or encrypted member, one compressed in another way and one whose
-// name leads out of its folder are an ErrFormat; spoilt contents an
-// npy.ErrFormat, a dtype that is not read a garner.ErrDType.
+// A name that the archive lacks is an fs.ErrNotExist that lists its names. A corrupt
+// or encrypted member, an unsupported compression, and a name that leads out of the
+// folder are an ErrFormat. Corrupt contents are an npy.ErrFormat, an unsupported
+// dtype is a garner.ErrDType.
 func (f *File) Array(name string) (Named, error) {
 	a, _, err := f.array(name)
 	return a, err
@@ -192,7 +190,7 @@ func (f *File) array(name string) (a Named, copied bool, err error) {
 	return a, copied, nil
 }
 
-// find finds the member that a name means, as numpy.load does.
+// find returns the member for a name, as numpy.load does.
 func (f *File) find(name string) (*zip.File, error) {
 	for _, full := range []string{name, name + suffix} {
 		if m := f.members[full]; m != nil {
@@ -224,17 +222,16 @@ func quoted(names []string) []string {
 	return q
 }
 
-// quote writes a name so that it can be told from the words around it, and so
-// that a long one does not hide them.
+// quote quotes a name for a message and shortens a long one.
 func quote(name string) string { return fmt.Sprintf("%.100q", name) }
 
-// methods are the names of the compressions that are not read, by their number
-// in the format (APPNOTE.TXT, 4.4.5).
+// methods are the names of unsupported compressions, by their number in the format
+// (APPNOTE.TXT, 4.4.5).
 var methods = map[uint16]string{
 	1: "Shrink", 6: "Implode", 9: "Deflate64", 12: "bzip2", 14: "LZMA", 93: "Zstandard", 95: "XZ", 98: "PPMd", 99: "AES encryption",
 }
 
-// data is what the file holds of a member, compressed as it stands there.
+// data returns the bytes of a member as the file stores them.
 func (f *File) data(m *zip.File) ([]byte, error) {
 	at, err := f.place(m)
 	if err != nil {
@@ -243,8 +240,8 @@ func (f *File) data(m *zip.File) ([]byte, error) {
 	return f.mapped.Bytes()[at:][:m.CompressedSize64], nil
 }
 
-// place is where a member that can be read begins in the file; all of it lies
-// there.
+// place returns the offset of a readable member in the file. The whole member lies
+// inside the file.
 func (f *File) place(m *zip.File) (at int64, err error) {
 	const remedy = "save the arrays again with numpy.savez or numpy.savez_compressed"
 	if leadsOut(m.Name) {
@@ -272,8 +269,8 @@ func (f *File) place(m *zip.File) (at int64, err error) {
 	return at, nil
 }
 
-// leadsOut reports whether a program that unpacks a member of this name would
-// write outside of the folder that it unpacks to.
+// leadsOut reports whether a member of this name would be unpacked outside the
+// destination folder.
 func leadsOut(name string) bool {
 	slashes := strings.ReplaceAll(name, `\`, "/")
 	if strings.HasPrefix(slashes, "/") || len(name) > 1 && name[1] == ':' {
@@ -302,9 +299,9 @@ func view(data []byte, o npy.Options) (_ Named, copied bool, err error) {
 	return Named{Tensor: t, Descr: a.Descr()}, a.Copied(), nil
 }
 
-// goesOn is the error of a member with bytes behind its array. numpy.load does
-// not look at them; to check their sum would be to read whatever a crafted
-// archive makes of them.
+// goesOn is the error of a member with bytes behind its array. numpy.load ignores
+// such bytes. Verifying the checksum would mean inflating them, and a crafted archive
+// can make them arbitrarily many.
 func goesOn() error {
 	return formatError("it goes on behind the end of its array, which no .npy of numpy.savez does; save the arrays again")
 }
@@ -330,9 +327,9 @@ func (f *File) inflate(data []byte, m *zip.File, o npy.Options) (Named, error) {
 	return Named{Tensor: a.Tensor(), Descr: a.Descr()}, s.check(m)
 }
 
-// Verify reads an array's bytes to the end, and holds them against the archive's
-// checksum: what Array does by itself for deflated arrays. It keeps nothing of
-// them. Errors are those of Array; a sum that differs is an ErrFormat.
+// Verify reads an array to its end, verifies the archive's checksum and keeps no
+// bytes. Array verifies deflated arrays itself. Errors are those of Array; a wrong
+// checksum is an ErrFormat.
 func (f *File) Verify(name string) error {
 	m, err := f.find(name)
 	if err != nil {
@@ -348,7 +345,7 @@ func (f *File) Verify(name string) error {
 		}
 		s := newSummed(data)
 		defer s.close()
-		// One byte more than there should be is enough to see that there is more.
+		// One byte too many shows that the member goes on.
 		limit := int64(math.MaxInt64)
 		if m.UncompressedSize64 < math.MaxInt64 {
 			limit = int64(m.UncompressedSize64) + 1
@@ -374,11 +371,11 @@ func checkSum(m *zip.File, sum uint32, size uint64) error {
 	return nil
 }
 
-// Close gives the mapped memory back. No other method may be called afterwards.
+// Close unmaps the file. No other method may be called afterwards.
 func (f *File) Close() error { return f.mapped.Close() }
 
-// bare takes the name of a stream, or of bytes, off an error of npy's: here they
-// are a member, which has a name of its own.
+// bare removes the name of a stream or of bytes from an error of package npy. Here
+// the member's name replaces it.
 func bare(err error) error {
 	if inner := errors.Unwrap(err); inner != nil {
 		return inner

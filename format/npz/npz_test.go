@@ -33,7 +33,7 @@ func must(t garner.Tensor, err error) garner.Tensor {
 	return t
 }
 
-// arrays are those of testdata/make.py.
+// arrays are the arrays of testdata/make.py.
 func arrays() []Named {
 	return []Named{
 		{"f4", garner.Of([]float32{0, 1, 2, 3, 4, 5}, 2, 3), "<f4"},
@@ -63,7 +63,7 @@ func open(t testing.TB, path string, o Options) *File {
 	return f
 }
 
-// same holds an array that was read against the one that it should be.
+// same compares an array that was read with the expected one.
 func same(t *testing.T, got, want Named) {
 	t.Helper()
 	g, w := got.Tensor, want.Tensor
@@ -72,7 +72,7 @@ func same(t *testing.T, got, want Named) {
 	}
 }
 
-// TestNumPy reads what numpy.savez and numpy.savez_compressed wrote.
+// TestNumPy reads files of numpy.savez and numpy.savez_compressed.
 func TestNumPy(t *testing.T) {
 	for name, n := range map[string]int{"stored": 10, "deflated": 10, "streamed": 2, "streamed_deflated": 2} {
 		t.Run(name, func(t *testing.T) {
@@ -112,7 +112,7 @@ func TestNumPy(t *testing.T) {
 	}
 }
 
-// TestInflated tells how far a deflated array is, and of a stored one nothing.
+// TestInflated checks the progress of a deflated array; a stored one reports none.
 func TestInflated(t *testing.T) {
 	for name, want := range map[string]int64{"deflated": 128 + 20000, "stored": 0} {
 		var calls int
@@ -132,7 +132,7 @@ func TestInflated(t *testing.T) {
 	}
 }
 
-// TestOne leaves the name of the only array out.
+// TestOne omits the name of the only array.
 func TestOne(t *testing.T) {
 	f := open(t, "testdata/one.npz", Options{})
 	for _, name := range []string{"", "arr_0", "arr_0.npy"} {
@@ -143,8 +143,8 @@ func TestOne(t *testing.T) {
 	}
 }
 
-// TestStoredIsMapped sees that stored numbers are not copied, and that others
-// are: the one's memory is the file's, which is seen through it.
+// TestStoredIsMapped checks that stored numbers are views of the file, because a
+// change of the file shows in them, and that other arrays are copies.
 func TestStoredIsMapped(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a mapped file cannot be written to there")
@@ -206,8 +206,8 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// TestCutShort opens a file, cuts it short and reads on: an error, not the end
-// of the process.
+// TestCutShort truncates a file after it was opened. Reading is then an error and
+// does not end the process.
 func TestCutShort(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a mapped file cannot be cut short there")
@@ -239,10 +239,10 @@ func write(t testing.TB, b []byte) string {
 	return path
 }
 
-// A member is one of an archive that a test makes, honest or not.
+// A member is a member of a test's archive, valid or not.
 type member struct {
 	name   string
-	data   string // as it stands in the archive
+	data   string // as stored in the archive
 	method uint16
 	flags  uint16
 	sum    uint32
@@ -282,7 +282,7 @@ func compressed(name, text string) member {
 	return m
 }
 
-// archive makes an archive of members as they say they are.
+// archive makes an archive of members, with the headers that they claim.
 func archive(members ...member) []byte {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
@@ -304,8 +304,8 @@ func archive(members ...member) []byte {
 	return b.Bytes()
 }
 
-// TestRefused tries archives that are spoilt or lie, and looks at what is said
-// of them.
+// TestRefused tries corrupt archives and archives with false headers, and checks the
+// messages.
 func TestRefused(t *testing.T) {
 	array := saved(garner.Of([]int64{1, 2, 3}, 3))
 	good := stored("a.npy", array)
@@ -363,7 +363,7 @@ func TestRefused(t *testing.T) {
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			if tt.what == "outside the file" {
-				// Only the list is changed, so that the member's head is where it was.
+				// Change only the list, so that the member's header stays where it is.
 				from := bytes.LastIndex(tt.file, []byte("PK\x01\x02"))
 				binary.LittleEndian.PutUint32(tt.file[from+42:], uint32(len(tt.file)-8))
 			}
@@ -380,7 +380,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestRefusedByNumPy tries archives in which Python compressed otherwise.
+// TestRefusedByNumPy tries archives with other compressions, made by Python.
 func TestRefusedByNumPy(t *testing.T) {
 	for name, want := range map[string]string{"bzip2": "bzip2", "lzma": "LZMA"} {
 		_, err := open(t, filepath.Join("testdata", name+".npz"), Options{}).Tensor("")
@@ -390,8 +390,7 @@ func TestRefusedByNumPy(t *testing.T) {
 	}
 }
 
-// TestVerify finds a spoilt bit in a stored array, which Array does not look
-// for.
+// TestVerify finds a flipped bit in a stored array, which Array does not check.
 func TestVerify(t *testing.T) {
 	b, err := os.ReadFile("testdata/stored.npz")
 	if err != nil {
@@ -418,8 +417,8 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestMemory reads an archive that asks for a terabyte, and deflates 64 MiB to
-// nothing behind its array; neither is taken at its word.
+// TestMemory reads an archive whose header promises a terabyte, and one with 64 MiB
+// of deflated bytes behind its array. Neither may allocate that much.
 func TestMemory(t *testing.T) {
 	text := "{'descr': '|u1', 'fortran_order': False, 'shape': (1099511627776,), }\n"
 	if math.MaxInt == math.MaxInt32 {
@@ -444,8 +443,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestNames finds each of the names that Names answers, however they lie
-// across each other.
+// TestNames finds each name of Names, also where names differ only by a suffix.
 func TestNames(t *testing.T) {
 	var members []member
 	for i, name := range []string{"a.npy", "a", "b.npy.npy", "b.npy", ".npy", "readme.txt"} {
@@ -463,14 +461,14 @@ func TestNames(t *testing.T) {
 			t.Errorf("%q: %v, %v; want %s", want[i], x, err, at)
 		}
 	}
-	// What does not end in .npy is not listed, but can be asked for.
+	// A member without .npy is not listed, but can be requested.
 	if x, err := f.Tensor("a"); err != nil || x.Text() != "1" {
 		t.Errorf("a: %v, %v", x, err)
 	}
 }
 
-// TestZip64 reads an archive whose list and heads say their sizes in 64 bits,
-// and one that stands behind other bytes.
+// TestZip64 reads an archive with 64-bit sizes in its list and headers, and one
+// that begins after other bytes.
 func TestZip64(t *testing.T) {
 	array := saved(garner.Of([]int64{7, 8}, 2))
 	le := binary.LittleEndian
@@ -512,8 +510,8 @@ func TestZip64(t *testing.T) {
 	}
 }
 
-// TestWriteNumPy writes what the NumPy files hold; testdata/make.py --check lets
-// NumPy read it.
+// TestWriteNumPy writes the arrays of the NumPy files; testdata/make.py --check reads
+// the result with NumPy.
 func TestWriteNumPy(t *testing.T) {
 	var b bytes.Buffer
 	if err := Write(&b, arrays()); err != nil {
@@ -545,7 +543,7 @@ func TestWriteNumPy(t *testing.T) {
 			t.Errorf("%s is not in the file", want.Name)
 		}
 	}
-	// Every array begins where any element finds its alignment.
+	// Every array is aligned for all element types.
 	for at, n := 0, 0; ; n++ {
 		i := bytes.Index(b.Bytes()[at:], []byte("\x93NUMPY"))
 		if i < 0 {
@@ -565,7 +563,7 @@ func TestWriteNumPy(t *testing.T) {
 	}
 }
 
-// TestPadding brings a member from anywhere to a multiple of 64 bytes.
+// TestPadding pads a member at any offset to a multiple of 64 bytes.
 func TestPadding(t *testing.T) {
 	for from := range uint64(200) {
 		b := padding(from)
@@ -578,7 +576,7 @@ func TestPadding(t *testing.T) {
 	}
 }
 
-// TestWriteRefused gives Write what no archive should hold.
+// TestWriteRefused gives Write arrays and names that it must refuse.
 func TestWriteRefused(t *testing.T) {
 	x := garner.Of([]int64{1}, 1)
 	for _, tt := range []struct {
@@ -599,14 +597,14 @@ func TestWriteRefused(t *testing.T) {
 		if !errors.Is(err, tt.class) || !strings.Contains(err.Error(), tt.message) || !strings.HasPrefix(err.Error(), "garner: ") {
 			t.Errorf("%v\nwant an error of class %q that contains %q", err, tt.class, tt.message)
 		}
-		// Check knows all but what only the elements tell.
+		// Check finds all errors but those in the elements.
 		if early := Check(tt.arrays); tt.arrays[0].Descr == "" && (early == nil || early.Error() != err.Error()) {
 			t.Errorf("Check says %v, Write %v", early, err)
 		}
 	}
 }
 
-// failing takes so many bytes and no more.
+// failing accepts n bytes and then fails.
 type failing struct{ left int }
 
 var errFull = errors.New("full")
@@ -631,8 +629,8 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
-// FuzzOpen reads whatever comes: an error, or arrays whose memory stays within
-// what the file and its compression can hold.
+// FuzzOpen reads any bytes. The result is an error, or arrays whose memory is
+// bounded by the file and its compression.
 func FuzzOpen(f *testing.F) {
 	seeds, err := filepath.Glob("testdata/*.npz")
 	if err != nil || len(seeds) == 0 {
@@ -664,7 +662,7 @@ func FuzzOpen(f *testing.F) {
 				}
 				continue
 			}
-			// Deflate makes no more than 1032 bytes of one; a string's header is 16.
+			// Deflate expands by at most 1032; a string's header has 16 bytes.
 			if n := x.Len(); n > 16*1032*len(b) && n > 0 && x.DType() != garner.String {
 				t.Fatalf("%s%s of %d bytes", x.DType(), x.Shape(), len(b))
 			}

@@ -14,25 +14,25 @@ import (
 	"github.com/garner-go/garner/internal/mapped"
 )
 
-// Named is an array with the name that it has in a file.
+// A Named is an array and its name in the file.
 type Named struct {
 	Name   string // without .npy
 	Tensor garner.Tensor
-	Descr  string // NumPy's name of its dtype; to Write it matters of strings alone: S, U or "" as npy.WriteStrings has it
+	Descr  string // NumPy's name of its dtype; Write uses it for strings alone, see npy.WriteStrings
 }
 
-// Write writes arrays as numpy.savez does: stored, one member each, in the
-// order given. numpy.load reads them, and so does whatever reads zip archives
-// that need no seeking to be written (sizes follow the members, and are of 64
-// bits where they must be). The same arrays always give the same bytes.
+// Write writes arrays as numpy.savez does: stored, one member each, in the given
+// order. Any reader that supports data descriptors, such as numpy.load, reads them:
+// the sizes follow each member, in 64 bits where necessary. The same arrays always
+// give the same bytes.
 //
-// Each array begins at a multiple of 64 bytes, so that a file that is mapped has
-// its elements where Go would align them. Tensors of any strides are written
-// block by block, as package npy does, and have the dtypes that it gives them.
+// Each array begins at a multiple of 64 bytes, so that its elements are aligned in a
+// mapped file. Tensors of any strides are written block by block with the dtypes of
+// package npy.
 //
-// Before anything is written, it refuses as an ErrFormat a name that is given
-// twice, that is not UTF-8 or longer than 65000 bytes, that contains NUL, or
-// that leads out of the folder into which the archive would be unpacked.
+// Before Write writes anything, it refuses a name that is given twice, is not
+// UTF-8, is longer than 65000 bytes, contains NUL, or leads out of the folder of
+// the unpacked archive: an ErrFormat.
 func Write(w io.Writer, arrays []Named) error {
 	if err := Check(arrays); err != nil {
 		return err
@@ -40,7 +40,7 @@ func Write(w io.Writer, arrays []Named) error {
 	return mapped.Guard(func() error {
 		at := &counter{w: w}
 		archive := zip.NewWriter(at)
-		var tail uint64 // what the archive writes behind the last member before the next
+		var tail uint64 // bytes that the archive writes between the last member and the next
 		for _, a := range arrays {
 			if err := archive.Flush(); err != nil {
 				return err
@@ -57,8 +57,8 @@ func Write(w io.Writer, arrays []Named) error {
 	})
 }
 
-// Check answers the error with which Write would refuse to begin, nil where it
-// would not: what is to be known before the arrays' elements are.
+// Check returns the error with which Write would refuse these arrays, or nil. It
+// needs no elements.
 func Check(arrays []Named) error {
 	seen := make(map[string]bool, len(arrays))
 	for _, a := range arrays {
@@ -69,14 +69,14 @@ func Check(arrays []Named) error {
 	return nil
 }
 
-// A described array is all of it that an archive could refuse.
+// A described array is the part of it that Write may refuse.
 type described struct {
 	Name  string
 	dtype garner.DType
 }
 
 func (a described) check(seen map[string]bool) error {
-	const longest = 65000 // the format's own limit less the suffix, roundly
+	const longest = 65000 // about the format's own limit less the suffix
 	const remedy = "give it another name"
 	switch name := a.Name; {
 	case !a.dtype.Valid():
@@ -96,14 +96,14 @@ func (a described) check(seen map[string]bool) error {
 	return nil
 }
 
-// write writes an array as a member that begins at an offset in the file, and
-// answers how many bytes the array took.
+// write writes an array as a member at an offset in the file, and returns the
+// number of bytes of the array.
 func (a Named) write(archive *zip.Writer, from uint64) (size uint64, err error) {
 	member, err := archive.CreateHeader(head(a.Name, from))
 	if err != nil {
 		return 0, err
 	}
-	// The archive sums up whatever comes, and does so better in larger pieces.
+	// The archive computes a checksum of each piece, faster in larger pieces.
 	to := &counter{w: member}
 	buf := bufio.NewWriterSize(to, 64<<10)
 	if a.Tensor.DType() == garner.String && a.Descr != "" {
@@ -118,7 +118,7 @@ func (a Named) write(archive *zip.Writer, from uint64) (size uint64, err error) 
 	return to.n, err
 }
 
-// head is the head of a member that begins at an offset in the file.
+// head returns the header of a member at an offset in the file.
 func head(name string, from uint64) *zip.FileHeader {
 	h := &zip.FileHeader{
 		Name:   name + suffix,
@@ -131,18 +131,18 @@ func head(name string, from uint64) *zip.FileHeader {
 }
 
 const (
-	fixed      = 30 // bytes of a member's head without its name and padding
-	shortSizes = 16 // bytes of the sum and sizes behind a member
-	longSizes  = 24 // of those of a member of 4 GiB or more
+	fixed      = 30 // bytes of a member's header without its name and padding
+	shortSizes = 16 // bytes of the checksum and sizes behind a member
+	longSizes  = 24 // the same for a member of 4 GiB or more
 
-	alignment = 64     // to which npy's own head is padded
-	paddingID = 0xd935 // as tools that align archives mark their padding
+	alignment = 64     // of npy's own header
+	paddingID = 0xd935 // the field ID of tools that align archives
 )
 
-// padding is the field that brings a member from an offset in the file to the
-// next multiple of alignment; none where it stands there.
+// padding returns the extra field that moves a member's data from an offset to the
+// next multiple of alignment; none if it is there.
 func padding(from uint64) []byte {
-	const least = 2 + 2 + 2 // its number, its length, and the alignment
+	const least = 2 + 2 + 2 // field ID, length, and the alignment
 	if from%alignment == 0 {
 		return nil
 	}
@@ -157,7 +157,7 @@ func padding(from uint64) []byte {
 	return b
 }
 
-// A counter knows how much was written.
+// A counter counts the bytes written.
 type counter struct {
 	w io.Writer
 	n uint64

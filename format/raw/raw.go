@@ -1,7 +1,6 @@
-// Package raw reads and writes files that hold the elements of one array and
-// nothing else, as numpy.ndarray.tofile and fwrite make them: little-endian, in
-// row-major order. What they are is not written there; whoever reads them says
-// it.
+// Package raw reads and writes files of the elements of one array without a header,
+// as numpy.ndarray.tofile and fwrite make them: little-endian, in row-major order.
+// The reader gives the dtype and the shape.
 package raw
 
 import (
@@ -21,21 +20,21 @@ import (
 	"github.com/garner-go/garner/source"
 )
 
-// ErrFormat is the class of files that do not hold what they are said to.
+// ErrFormat is the class of errors about a file whose size contradicts the Options.
 var ErrFormat = errors.New("raw file")
 
-// Any is the one extent that is left to the size of the file.
+// Any is an extent that follows from the size of the file.
 const Any = -1
 
-// Options say what a file holds.
+// Options describe the contents of a file.
 type Options struct {
 	DType  garner.DType // not String
-	Shape  []int        // one extent may be Any; nil is one dimension of Any
+	Shape  []int        // at most one extent is Any; nil means one dimension of Any
 	Offset int64        // bytes before the first element
 }
 
-// ParseShape reads extents such as "1000,256", "[?,256]" or "-1 256"; "?" and -1
-// are Any. "[]" is the shape of a scalar. What is none is a garner.ErrShape.
+// ParseShape reads extents such as "1000,256", "[?,256]" or "-1 256"; "?" and -1 mean
+// Any. "[]" is the shape of a scalar. Other text is a garner.ErrShape.
 func ParseShape(text string) ([]int, error) {
 	inner := strings.TrimSpace(text)
 	for _, pair := range []string{"[]", "()"} {
@@ -68,9 +67,9 @@ func ParseShape(text string) ([]int, error) {
 	return shape, nil
 }
 
-// OpenArray opens a file. It must hold exactly what the options say; where an
-// extent is Any, a whole number of what that one counts. What differs is an
-// ErrFormat that says how many bytes there are and how many there should be.
+// OpenArray opens a file. Its size must be exactly that of the options; if an extent
+// is Any, a multiple of the size of one step along it. Another size is an ErrFormat
+// with the bytes found and the bytes expected.
 func OpenArray(path string, o Options) (*source.File, error) {
 	a, err := Layout(path, o)
 	if err != nil {
@@ -79,8 +78,8 @@ func OpenArray(path string, o Options) (*source.File, error) {
 	return a.Open()
 }
 
-// Layout is where the array of a file stands, so that it can be opened or joined
-// with others.
+// Layout returns the location of a file's array, for opening it or joining it with
+// others.
 func Layout(path string, o Options) (layout.Array, error) {
 	file, err := layout.OpenHeader(path)
 	if err != nil {
@@ -98,7 +97,7 @@ func Layout(path string, o Options) (layout.Array, error) {
 	}, nil
 }
 
-// spec is what a file of so many bytes holds, and how many of them it takes.
+// spec returns the Spec of a file of size bytes, and the bytes of its elements.
 func (o Options) spec(size int64) (garner.Spec, int64, error) {
 	bad := func(class error, format string, args ...any) (garner.Spec, int64, error) {
 		return garner.Spec{}, 0, garner.Errorf(class, format, args...)
@@ -120,7 +119,7 @@ func (o Options) spec(size int64) (garner.Spec, int64, error) {
 		shape = []int{Any}
 	}
 	open, empty := -1, false
-	bitsOfOne := width // of what the open extent counts
+	bitsOfOne := width // bits of one step along the extent Any
 	for i, d := range shape {
 		switch {
 		case d == Any && open < 0:
@@ -178,12 +177,12 @@ func (o Options) behind() string {
 	return " behind the offset " + strconv.FormatInt(o.Offset, 10)
 }
 
-// extents is a shape with ? for Any.
+// extents formats a shape with ? for Any.
 func extents(shape []int) string {
 	return strings.ReplaceAll(garner.Shape(shape).String(), "-1", "?")
 }
 
-// size8 is a number of bits in words.
+// size8 formats a number of bits.
 func size8(n uint64) string {
 	if n%8 != 0 {
 		return strconv.FormatUint(n, 10) + " bits"
@@ -199,7 +198,7 @@ func Write(w io.Writer, t garner.Tensor) error {
 	}
 	return mapped.Guard(func() error {
 		if t.DType().Packed() && !t.Contiguous() {
-			// Blocks could begin inside a byte of the file.
+			// A block could begin inside a byte of the file.
 			var err error
 			if t, err = t.Clone(); err != nil {
 				return err
@@ -209,8 +208,7 @@ func Write(w io.Writer, t garner.Tensor) error {
 	})
 }
 
-// Check answers the error with which Write would refuse a tensor of spec, nil
-// where it would not.
+// Check returns the error with which Write would refuse a tensor of spec, or nil.
 func Check(spec garner.Spec) error {
 	if spec.DType.Bits() == 0 {
 		return garner.Errorf(garner.ErrDType, "an array of %s cannot be written without a header; write it as .npy", spec.DType)
@@ -218,7 +216,7 @@ func Check(spec garner.Spec) error {
 	return nil
 }
 
-// Form is how the file of an array looks: its elements and nothing else.
+// Form returns the form of an array's file: its elements alone.
 func Form(spec garner.Spec) (layout.Form, error) {
 	if err := Check(spec); err != nil {
 		return layout.Form{}, err
@@ -227,9 +225,8 @@ func Form(spec garner.Spec) (layout.Form, error) {
 	return layout.Form{Spec: spec}, err
 }
 
-// NewWriter answers what takes the elements of an array in pieces of any size,
-// row-major and little-endian, and as many as it has. Close it when all are
-// written.
+// NewWriter returns a writer for exactly the elements of an array, row-major and
+// little-endian, in pieces of any size. Close it after the last element.
 func NewWriter(w io.Writer, spec garner.Spec) (*layout.Writer, error) {
 	form, err := Form(spec)
 	if err != nil {

@@ -43,7 +43,7 @@ func refused(t *testing.T, err, class error, parts ...string) {
 	}
 }
 
-// TestNumPy reads what numpy.ndarray.tofile wrote, and writes the same.
+// TestNumPy reads files of numpy.ndarray.tofile and writes the same bytes.
 func TestNumPy(t *testing.T) {
 	path := filepath.Join("testdata", "table.bin")
 	var values []float32
@@ -84,7 +84,7 @@ func TestNumPy(t *testing.T) {
 	}
 	refused(t, Write(io.Discard, garner.Of([]string{"a"}, 1)), garner.ErrDType, "string cannot be written without a header")
 
-	// Views are written in their own order, of whatever width.
+	// Views of any width are written in their own order.
 	turned := must(must(want.Transpose()).Clone())
 	b.Reset()
 	if err := Write(&b, must(want.Transpose())); err != nil || !bytes.Equal(b.Bytes(), must(turned.Bytes())) {
@@ -162,8 +162,8 @@ func TestParseShape(t *testing.T) {
 	}
 }
 
-// FuzzSpec holds that what is accepted takes just the file's bytes, and that
-// only that can be opened.
+// FuzzSpec checks that an accepted Spec has exactly the file's bytes, and that only
+// such a file can be opened.
 func FuzzSpec(f *testing.F) {
 	f.Add("?,3", uint8(garner.F32), int64(4), uint16(64))
 	f.Add("[]", uint8(garner.U4), int64(0), uint16(1))

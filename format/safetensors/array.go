@@ -15,39 +15,37 @@ import (
 	"github.com/garner-go/garner/source"
 )
 
-// IndexSuffix is what the name of an index ends in.
+// IndexSuffix ends the name of an index.
 const IndexSuffix = ".safetensors.index.json"
 
-// A Listing is what the headers of a model's files say. Nothing of it stays
-// open, so there is nothing to close. It may be used by several goroutines at a
-// time.
+// A Listing is the contents of the headers of a model's files. It holds no file
+// open and is safe for concurrent use.
 type Listing struct {
 	path    string
 	tensors []Tensor
 	byName  map[string]int
 }
 
-// A Tensor is what a header says of one tensor.
+// A Tensor describes a tensor as its header does.
 type Tensor struct {
 	Name  string
-	Kind  string       // as the format names it: F32, F8_E4M3
-	DType garner.DType // Invalid for a kind that garner does not read
+	Kind  string       // the format's name of its dtype: F32, F8_E4M3
+	DType garner.DType // Invalid for an unsupported kind
 	Shape garner.Shape
-	Path  string // of the file that it stands in
-	At    int64  // where it begins there, in bytes
+	Path  string // of its file
+	At    int64  // its offset in the file, in bytes
 	Bytes int64
 
 	header *layout.Header
 }
 
-// List reads the header of a file; of a path that ends in IndexSuffix, the index
-// and the headers of all the files that it names. Nothing is mapped, and no
-// tensor read.
+// List reads the header of a file. If path ends in IndexSuffix, it reads the index
+// and the headers of all files in it. It maps nothing and reads no tensor.
 //
-// Those files lie in the index's own folder or below it, also where links lead
-// to; an index that is itself a link may lead to the folder where it and they
-// lie, as the caches of model hubs have it. An index that names any other file
-// is an ErrFormat, as is one that names a tensor that its file does not have.
+// The files of an index must lie in its folder or below, after links are resolved.
+// Where the index itself is a link, the folder of its target is allowed too, which
+// the caches of model hubs need. Any other file is an ErrFormat, and so is a tensor
+// that its file does not have.
 func List(path string) (*Listing, error) {
 	if !isIndex(path) {
 		return listFile(path, nil)
@@ -83,8 +81,7 @@ func (l *Listing) add(t Tensor) {
 	l.tensors = append(l.tensors, t)
 }
 
-// listFile reads the header of one file, which was opened already where header
-// is not nil.
+// listFile reads the header of one file; header is the open file, or nil.
 func listFile(path string, header *layout.Header) (*Listing, error) {
 	if header == nil {
 		var err error
@@ -108,8 +105,8 @@ func listFile(path string, header *layout.Header) (*Listing, error) {
 	return l, nil
 }
 
-// readEntries reads the header of a file of size bytes, and says where the
-// tensors' bytes begin.
+// readEntries reads the header of a file of size bytes, and returns the offset of
+// the tensors' bytes.
 func readEntries(r io.Reader, size int64) (start int64, entries []entry, err error) {
 	var length [8]byte
 	first := length[:min(size, 8)]
@@ -136,10 +133,10 @@ func notRead(err error) error {
 	return garner.Errorf(err, "it cannot be read: %v", err)
 }
 
-// Tensors are all tensors, file by file, in the order of their bytes.
+// Tensors returns all tensors, file by file, in the order of their bytes.
 func (l *Listing) Tensors() []Tensor { return slices.Clone(l.tensors) }
 
-// Names are the tensors' names, in the order of Tensors.
+// Names returns the names of the tensors, in the order of Tensors.
 func (l *Listing) Names() []string {
 	all := make([]string, len(l.tensors))
 	for i, t := range l.tensors {
@@ -148,9 +145,9 @@ func (l *Listing) Names() []string {
 	return all
 }
 
-// Layout is where a tensor stands, so that it can be opened or joined with
-// others. A name that is not there is an fs.ErrNotExist that names those like
-// it; a dtype that garner does not have is a garner.ErrDType.
+// Layout returns the location of a tensor, for opening it or joining it with others.
+// An unknown name is an fs.ErrNotExist that lists similar names; an unsupported
+// dtype is a garner.ErrDType.
 func (l *Listing) Layout(name string) (layout.Array, error) {
 	i, ok := l.byName[name]
 	if !ok {
@@ -175,8 +172,8 @@ func unread(name, kind string) error {
 	return garner.Errorf(garner.ErrDType, "tensor %s is of %.100s, which garner does not read; convert it to a wider type", quote(name), kind)
 }
 
-// Layout is where one tensor of a file, or of the files of an index, stands. Of
-// an index it reads the header alone of the file that has the tensor.
+// Layout returns the location of one tensor of a file, or of the files of an index.
+// With an index it reads only the header of the file that has the tensor.
 func Layout(path, name string) (layout.Array, error) {
 	if !isIndex(path) {
 		l, err := listFile(path, nil)
@@ -200,9 +197,9 @@ func Layout(path, name string) (layout.Array, error) {
 	return l.Layout(name)
 }
 
-// OpenArray opens one tensor of a file, or of the files of an index: what is
-// mapped by Open is not mapped here, so that files may be of any size. Errors
-// are those of List and Listing.Layout.
+// OpenArray opens one tensor of a file, or of the files of an index. Unlike Open it
+// maps nothing, so files may have any size. Errors are those of List and
+// Listing.Layout.
 func OpenArray(path, name string) (*source.File, error) {
 	a, err := Layout(path, name)
 	if err != nil {
@@ -211,17 +208,16 @@ func OpenArray(path, name string) (*source.File, error) {
 	return a.Open()
 }
 
-// An index says which file each tensor of a model is in.
+// An index maps each tensor of a model to its file.
 type index struct {
 	path    string
-	homes   []string          // the folders, without links, that its files may lie in
-	weights map[string]string // files by the names of tensors
+	homes   []string          // the folders, links resolved, that its files may lie in
+	weights map[string]string // file of each tensor
 	names   []string          // of the tensors, in the order of the index
 	shards  []string          // the files, in numeric order
 }
 
-// maxIndex is the longest index that is read, in bytes: as long as the header of
-// one file may be.
+// maxIndex limits the length of an index in bytes, to that of a header.
 const maxIndex = maxHeader
 
 func openIndex(path string) (*index, error) {
@@ -299,7 +295,7 @@ func (ix *index) read(r io.Reader, size int64) error {
 	return nil
 }
 
-// checkShard refuses the name of a file that is not below the index.
+// checkShard refuses the name of a file outside the index's folder.
 func checkShard(shard string) error {
 	if !filepath.IsLocal(shard) || strings.ContainsAny(shard, "\\:") || filepath.Clean(shard) == "." {
 		return formatError("its weight_map names the file %s, which is not in its own folder; only files beside an index are read: copy them there", quote(shard))
@@ -307,8 +303,7 @@ func checkShard(shard string) error {
 	return nil
 }
 
-// list reads the header of one of the files, once it is known to lie where it
-// may.
+// list checks the location of one of the files and reads its header.
 func (ix *index) list(shard string) (*Listing, error) {
 	path := filepath.Join(filepath.Dir(ix.path), filepath.FromSlash(shard))
 	header, err := layout.OpenHeader(path)
@@ -329,8 +324,8 @@ func (ix *index) list(shard string) (*Listing, error) {
 	return listFile(path, header)
 }
 
-// holds holds that a file, which is open and has a path without links, lies in
-// one of the index's folders.
+// holds checks that an open file, at a path without links, lies in one of the
+// index's folders.
 func (ix *index) holds(shard, real string, header *layout.Header) error {
 	opened, err := header.Stat()
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 
 func elements(t garner.Tensor) []byte { return must(must(t.Clone()).Bytes()) }
 
-// agree holds List and OpenArray of a file against Open of it.
+// agree compares List and OpenArray of a file with Open.
 func agree(t *testing.T, path string, f *File, openErr error) {
 	t.Helper()
 	l, err := List(path)
@@ -60,7 +60,7 @@ func agree(t *testing.T, path string, f *File, openErr error) {
 	}
 }
 
-// TestOpenArray reads what the safetensors package wrote as Open does.
+// TestOpenArray reads files of the safetensors package as Open does.
 func TestOpenArray(t *testing.T) {
 	for _, name := range []string{"real.safetensors", "plain.safetensors", "model-00001-of-00002.safetensors"} {
 		path := filepath.Join("testdata", name)
@@ -90,7 +90,7 @@ func TestOpenArray(t *testing.T) {
 	refused(t, err, source.ErrChanged, "garner: ", "x.safetensors: the file was changed")
 }
 
-// TestIndex reads a model that is cut in two.
+// TestIndex reads a model of two shards.
 func TestIndex(t *testing.T) {
 	path := filepath.Join("testdata", "model.safetensors.index.json")
 	l, err := List(path)
@@ -118,7 +118,7 @@ func TestIndex(t *testing.T) {
 	refused(t, err, fs.ErrNotExist, "garner: ", `model.safetensors.index.json: it has no tensor "haed"; it has "embed", "head", "norm"`)
 }
 
-// TestIndexRefused spoils an index, and leads it out of its folder.
+// TestIndexRefused tries corrupt indexes, and indexes that lead out of their folder.
 func TestIndexRefused(t *testing.T) {
 	top := t.TempDir()
 	dir := filepath.Join(top, "model")
@@ -202,7 +202,7 @@ func TestIndexRefused(t *testing.T) {
 	} else {
 		a.Close()
 	}
-	// As a hub's cache has it: the index and its files are links into one folder.
+	// As in a hub's cache, the index and its files are links into one folder.
 	blobs, snapshot := filepath.Join(top, "blobs"), filepath.Join(top, "snapshot")
 	must(0, os.Mkdir(blobs, 0o777))
 	must(0, os.Mkdir(snapshot, 0o777))
@@ -220,7 +220,7 @@ func TestIndexRefused(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// TestNewWriter writes in pieces what Write writes.
+// TestNewWriter writes in pieces and compares the bytes with those of Write.
 func TestNewWriter(t *testing.T) {
 	for _, x := range []garner.Tensor{count(garner.F32, 3, 4, 5), count(garner.F4E2M1, 3, 2, 4), count(garner.Bool, 0), count(garner.U8, 0, 0, 3)} {
 		var want, got bytes.Buffer
@@ -243,7 +243,7 @@ func TestNewWriter(t *testing.T) {
 	}
 }
 
-// FuzzIndex reads anything as an index.
+// FuzzIndex reads any bytes as an index.
 func FuzzIndex(f *testing.F) {
 	f.Add(must(os.ReadFile(filepath.Join("testdata", "model.safetensors.index.json"))))
 	f.Add([]byte(`{"weight_map":{"a":"../x"}}`))

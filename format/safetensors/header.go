@@ -17,7 +17,8 @@ import (
 	"github.com/garner-go/garner/internal/names"
 )
 
-// ErrFormat is the class of what is no safetensors file, or a spoilt one.
+// ErrFormat is the class of errors about a file that is not safetensors, or is
+// corrupt.
 var ErrFormat = errors.New("safetensors format")
 
 // maxHeader is the format's own limit on the header, in bytes.
@@ -25,8 +26,8 @@ const maxHeader = 100_000_000
 
 const metadataKey = "__metadata__"
 
-// dtypes are the format's element types, in the reference implementation's
-// order. Those without a dtype of garner's are known only by their width.
+// dtypes are the format's element types, in the reference implementation's order.
+// Types that garner lacks have a width alone.
 var dtypes = []struct {
 	name  string
 	dtype garner.DType
@@ -68,12 +69,12 @@ var byName, byDType = func() (map[string]int, map[garner.DType]int) {
 	return names, ours
 }()
 
-// An entry is what the header says of a tensor.
+// An entry describes a tensor as the header does.
 type entry struct {
 	name       string
 	dtype      string
 	shape      []int
-	begin, end uint64 // of its bytes, from the end of the header
+	begin, end uint64 // range of its bytes, from the end of the header
 }
 
 func quote(name string) string { return names.Quote(name) }
@@ -82,8 +83,8 @@ func formatError(format string, args ...any) error {
 	return garner.Errorf(ErrFormat, format, args...)
 }
 
-// headerLen reads the length that a file of size bytes begins with, and holds
-// it against the file and the limit.
+// headerLen reads the header length at the beginning of a file of size bytes, and
+// checks it against size and the limit.
 func headerLen(start []byte, size int64) (int, error) {
 	if len(start) < 8 {
 		return 0, formatError("it has %d bytes, too few for a safetensors file; it was cut short: copy or save it again", size)
@@ -98,10 +99,10 @@ func headerLen(start []byte, size int64) (int, error) {
 	return int(n), nil
 }
 
-// parseHeader reads the header's JSON, and checks all that the format asks of
-// it: no key twice, each tensor as long as its dtype and shape say, and the
-// tensors one behind the other over the whole buffer of size bytes. The entries
-// come back in the order of their bytes.
+// parseHeader reads the header's JSON and checks the rules of the format: no
+// duplicate key, each tensor as long as its dtype and shape require, and the
+// tensors contiguous over the whole buffer of size bytes. It returns the entries in
+// the order of their bytes.
 func parseHeader(text []byte, size uint64) (entries []entry, metadata map[string]string, err error) {
 	if len(text) == 0 || text[0] != '{' {
 		return nil, nil, formatError("its header does not begin with {; it is no safetensors file, or a spoilt one")
@@ -133,8 +134,8 @@ func parseHeader(text []byte, size uint64) (entries []entry, metadata map[string
 	return entries, metadata, contiguous(entries, size)
 }
 
-// contiguous holds the tensors, sorted by their offsets, against a buffer of
-// size bytes, which they must fill without gap or overlap.
+// contiguous checks that the tensors, sorted by offset, fill a buffer of size bytes
+// without gap or overlap.
 func contiguous(entries []entry, size uint64) error {
 	var end uint64
 	before := func(i int) string {
@@ -161,8 +162,8 @@ func contiguous(entries []entry, size uint64) error {
 	return nil
 }
 
-// A parser reads the header token by token: decoding into a map would lose
-// keys that stand there twice.
+// A parser reads the header token by token, because decoding into a map would lose
+// duplicate keys.
 type parser struct{ *json.Decoder }
 
 func (p parser) spoilt(err error) error {
@@ -172,8 +173,8 @@ func (p parser) spoilt(err error) error {
 	return formatError("its header is no JSON after %d bytes: %v; it is spoilt, save it again", p.InputOffset(), err)
 }
 
-// object reads an object and calls value to read what stands behind each key.
-// The keys are remembered in seen.
+// object reads an object and calls value to read the value of each key. It records
+// the keys in seen.
 func (p parser) object(what string, seen map[string]bool, value func(key string) error) error {
 	token, err := p.Token()
 	if err != nil {
@@ -182,7 +183,7 @@ func (p parser) object(what string, seen map[string]bool, value func(key string)
 	return p.members(token, what, seen, value)
 }
 
-// members reads the rest of an object whose first token is read.
+// members reads the rest of an object after its first token.
 func (p parser) members(token json.Token, what string, seen map[string]bool, value func(key string) error) error {
 	if token != json.Delim('{') {
 		return formatError("%s is %.100v instead of an object; it is spoilt, save it again", what, token)
@@ -192,7 +193,7 @@ func (p parser) members(token json.Token, what string, seen map[string]bool, val
 		if err != nil {
 			return p.spoilt(err)
 		}
-		key := token.(string) // the decoder lets nothing else be a key
+		key := token.(string) // the decoder accepts only strings as keys
 		if seen[key] {
 			return formatError("%s has the key %s twice; the format does not allow that: save it again", what, quote(key))
 		}
@@ -207,7 +208,7 @@ func (p parser) members(token json.Token, what string, seen map[string]bool, val
 	return nil
 }
 
-// metadata reads the file's strings; null stands for none.
+// metadata reads the file's strings; null means none.
 func (p parser) metadata() (map[string]string, error) {
 	token, err := p.Token()
 	if err != nil {
@@ -231,8 +232,8 @@ func (p parser) metadata() (map[string]string, error) {
 	})
 }
 
-// entry reads what the header says of one tensor. Keys that the format does
-// not know are ignored, as the reference implementation does.
+// entry reads the entry of one tensor. It ignores unknown keys, as the reference
+// implementation does.
 func (p parser) entry(name string) (entry, error) {
 	e := entry{name: name}
 	what := "tensor " + quote(name)
@@ -285,9 +286,9 @@ func (p parser) entry(name string) (entry, error) {
 	return e, e.checkLength(what)
 }
 
-// checkLength holds the bytes of a tensor against its dtype and shape. A dtype
-// that the format may have got since is let pass: only its own tensor cannot be
-// read.
+// checkLength checks the bytes of a tensor against its dtype and shape. An unknown
+// dtype, which a later version of the format may define, passes; only its own
+// tensor cannot be read.
 func (e *entry) checkLength(what string) error {
 	i, ok := byName[e.dtype]
 	if !ok {
@@ -343,8 +344,7 @@ func (p parser) numbers(what, key string) ([]uint64, error) {
 	return numbers, nil
 }
 
-// maxDepth is how deep a value may nest that is skipped, so that the decoder's
-// own stack stays small.
+// maxDepth limits the nesting of a skipped value, to bound the decoder's stack.
 const maxDepth = 128
 
 // skip reads any value.

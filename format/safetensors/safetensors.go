@@ -1,11 +1,10 @@
 // Package safetensors reads and writes files of named tensors in the
 // safetensors format (https://github.com/huggingface/safetensors#format).
 //
-// Open maps a file: it reads the header alone, and a tensor is a view that
-// copies nothing. OpenArray maps nothing, for files of any size, and finds the
-// tensors of models that are cut into several files by the index of those
-// (model.safetensors.index.json). Every check that the format asks for is made
-// when a file is opened, so that a spoilt file is refused before it is used.
+// Open maps a file and reads only its header; a tensor is a view without a copy.
+// OpenArray maps nothing, so files may have any size, and it finds the tensors of a
+// sharded model by its index (model.safetensors.index.json). Opening a file makes
+// every check that the format requires, so a corrupt file is refused before use.
 package safetensors
 
 import (
@@ -16,19 +15,19 @@ import (
 	"github.com/garner-go/garner/internal/names"
 )
 
-// A File is an opened file. It may be used by several goroutines at a time.
+// A File is an opened file. It is safe for concurrent use.
 type File struct {
 	path     string
 	mapped   *mapped.File
-	data     []byte // behind the header
+	data     []byte // after the header
 	entries  []entry
 	tensors  map[string]*entry
 	metadata map[string]string
 }
 
-// Open opens a file. Its header may be 100 MB long, the format's limit, and
-// takes time in proportion to its length. What breaks the format is an
-// ErrFormat that says where.
+// Open opens a file, in time proportional to the length of its header. The format
+// limits the header to 100 MB. A violation of the format is an ErrFormat that says
+// where.
 func Open(path string) (*File, error) {
 	m, err := mapped.Open(path)
 	if err != nil {
@@ -59,7 +58,7 @@ func (f *File) readHeader() error {
 	return nil
 }
 
-// Names are the tensors' names, in the order of their bytes in the file.
+// Names returns the names of the tensors, in the order of their bytes in the file.
 func (f *File) Names() []string {
 	names := make([]string, len(f.entries))
 	for i, e := range f.entries {
@@ -68,13 +67,13 @@ func (f *File) Names() []string {
 	return names
 }
 
-// Metadata is the file's own strings; nil where it has none.
+// Metadata returns the strings of the file's metadata, nil if it has none.
 func (f *File) Metadata() map[string]string { return maps.Clone(f.metadata) }
 
-// Tensor is a view of one tensor, Volatile, which may not be looked at after
-// Close. Its bytes need not stand where Go would align them; Clone mends that.
-// A name that the file does not have is an fs.ErrNotExist that names those like
-// it; a dtype that garner does not have is a garner.ErrDType.
+// Tensor returns a Volatile view of one tensor, which must not be used after Close.
+// Its bytes may be unaligned; Clone copies them into aligned memory. An unknown name
+// is an fs.ErrNotExist that lists similar names; an unsupported dtype is a
+// garner.ErrDType.
 func (f *File) Tensor(name string) (garner.Tensor, error) {
 	e, ok := f.tensors[name]
 	if !ok {
@@ -91,5 +90,5 @@ func (f *File) Tensor(name string) (garner.Tensor, error) {
 	return t.Volatile(), nil
 }
 
-// Close gives the mapped memory back. Tensor may not be called afterwards.
+// Close unmaps the file. Tensor may not be called afterwards.
 func (f *File) Close() error { return f.mapped.Close() }

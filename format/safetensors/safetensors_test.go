@@ -45,7 +45,7 @@ func count(d garner.DType, first int, shape ...int) garner.Tensor {
 	return t
 }
 
-// realTensors are what testdata/make.py puts into real.safetensors.
+// realTensors are the tensors that testdata/make.py writes to real.safetensors.
 func realTensors() []Named {
 	var all []Named
 	for i, d := range []struct {
@@ -72,7 +72,7 @@ func realTensors() []Named {
 
 var realMetadata = map[string]string{"made by": "make.py <&> \u2028"}
 
-// TestOpenReal reads what the safetensors package wrote.
+// TestOpenReal reads a file of the safetensors package.
 func TestOpenReal(t *testing.T) {
 	f, err := Open(filepath.Join("testdata", "real.safetensors"))
 	if err != nil {
@@ -110,7 +110,7 @@ func TestOpenReal(t *testing.T) {
 	}
 }
 
-// TestWriteReal writes byte for byte what the safetensors package wrote.
+// TestWriteReal writes the file of the safetensors package byte for byte.
 func TestWriteReal(t *testing.T) {
 	for name, file := range map[string]struct {
 		tensors  []Named
@@ -143,7 +143,7 @@ func save(t testing.TB, path string, b []byte) {
 	}
 }
 
-// file makes a file of a header and of n bytes.
+// file makes a file of a header and n bytes.
 func file(header string, n int) string {
 	return string(binary.LittleEndian.AppendUint64(nil, uint64(len(header)))) + header + strings.Repeat("x", n)
 }
@@ -166,7 +166,7 @@ func one(dtype, shape, offsets string) string {
 	return fmt.Sprintf(`{"a":{"dtype":%q,"shape":[%s],"data_offsets":[%s]}}`, dtype, shape, offsets)
 }
 
-// TestOpenAllows reads what the format allows and few write.
+// TestOpenAllows reads valid files of unusual form.
 func TestOpenAllows(t *testing.T) {
 	for name, contents := range map[string]string{
 		"nothing":              file("{}", 0),
@@ -294,8 +294,8 @@ func TestOpenFails(t *testing.T) {
 	}
 }
 
-// TestOpenLarge reads a header of many tensors, in which quadratic time would
-// be seen, and a name so long that no message may repeat it.
+// TestOpenLarge reads a header of so many tensors that quadratic time would show, and
+// a name so long that no message may repeat it.
 func TestOpenLarge(t *testing.T) {
 	const n = 20000
 	var b strings.Builder
@@ -377,7 +377,7 @@ func TestWriteRefuses(t *testing.T) {
 		{many, nil, ErrFormat, "more bytes than can be counted"},
 	} {
 		if math.MaxInt == math.MaxInt32 && strings.HasPrefix(tt.message, "more bytes") {
-			continue // 2^31 times 8 bytes can be counted, and would be written
+			continue // 2^31 times 8 bytes is valid, and would be written
 		}
 		var b bytes.Buffer
 		refused(t, Write(&b, tt.tensors, tt.metadata), tt.class, "garner: ", tt.message)
@@ -431,7 +431,7 @@ func TestWriteStrided(t *testing.T) {
 	}
 }
 
-// failing takes n bytes and then fails.
+// failing accepts n bytes and then fails.
 type failing struct{ n int }
 
 var errFull = errors.New("full")
@@ -457,7 +457,7 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
-// TestTruncated cuts a file short while it is mapped.
+// TestTruncated truncates a mapped file.
 func TestTruncated(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows keeps a mapped file from being cut short")
@@ -479,7 +479,7 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// FuzzOpen opens anything, and what it can open it can write and open again.
+// FuzzOpen opens any bytes. A file that opens can be written and opened again.
 func FuzzOpen(f *testing.F) {
 	for _, name := range []string{"real.safetensors", "plain.safetensors"} {
 		b, err := os.ReadFile(filepath.Join("testdata", name))

@@ -18,23 +18,21 @@ import (
 	"github.com/garner-go/garner/internal/mapped"
 )
 
-// Named is a tensor with the name that it has in a file.
+// A Named is a tensor and its name in the file.
 type Named struct {
 	Name   string
 	Tensor garner.Tensor
 }
 
-// Write writes tensors and, where it is not nil, metadata. The
-// bytes are those that the reference implementation writes: wide types stand
-// before narrow ones, so that each tensor begins at a multiple of its width, and
-// those of one type in the order of their names.
+// Write writes tensors and, if not nil, metadata. The bytes equal those of the
+// reference implementation: wide types come before narrow ones, so that each tensor
+// begins at a multiple of its width, and tensors of one type are sorted by name.
 //
-// Tensors of any strides are written block by block, without a copy of the
-// whole; only a packed one that is not contiguous is copied. It refuses, before
-// anything is written, a dtype that the format does not have (garner.ErrDType),
-// and, as an ErrFormat, a name that is given twice, not UTF-8, or
-// "__metadata__", an F4 tensor of an odd number of elements, and a header of
-// more than 100 MB.
+// Tensors of any strides are written block by block, without a copy of the whole;
+// only a packed tensor that is not contiguous is copied. Before it writes anything,
+// Write refuses a dtype that the format lacks (garner.ErrDType), and as an ErrFormat
+// a name that is given twice, is not UTF-8, or is "__metadata__", an F4 tensor of an
+// odd number of elements, and a header of more than 100 MB.
 func Write(w io.Writer, tensors []Named, metadata map[string]string) error {
 	sorted := inOrder(tensors)
 	header, err := makeHeader(describe(sorted), metadata)
@@ -54,8 +52,8 @@ func Write(w io.Writer, tensors []Named, metadata map[string]string) error {
 	})
 }
 
-// Form is how a file of one tensor looks, byte for byte as Write writes it; what
-// that refuses is refused.
+// Form returns the form of a file of one tensor, byte for byte as Write writes it.
+// Errors are those of Write.
 func Form(name string, spec garner.Spec, metadata map[string]string) (layout.Form, error) {
 	shape, ok := spec.Shape()
 	if !ok {
@@ -65,10 +63,10 @@ func Form(name string, spec garner.Spec, metadata map[string]string) (layout.For
 	return layout.Form{Spec: spec, Header: header}, err
 }
 
-// NewWriter writes the header of a file of one tensor and answers what takes its
-// elements, row-major and little-endian, in pieces of any size: a result can be
-// written that is larger than memory. Close it when all are written. Errors are
-// those of Form and of w.
+// NewWriter writes the header of a file of one tensor and returns a writer for its
+// elements, row-major and little-endian, in pieces of any size, so that the tensor
+// may exceed memory. Close it after the last element. Errors are those of Form and
+// of w.
 func NewWriter(w io.Writer, name string, spec garner.Spec, metadata map[string]string) (*layout.Writer, error) {
 	form, err := Form(name, spec, metadata)
 	if err != nil {
@@ -77,14 +75,14 @@ func NewWriter(w io.Writer, name string, spec garner.Spec, metadata map[string]s
 	return form.NewWriter(w)
 }
 
-// Check answers the error with which Write would refuse to begin, nil where it
-// would not: what is to be known before the tensors' elements are.
+// Check returns the error with which Write would refuse these tensors, or nil. It
+// needs no elements.
 func Check(tensors []Named, metadata map[string]string) error {
 	_, err := makeHeader(describe(inOrder(tensors)), metadata)
 	return err
 }
 
-// A described tensor is all of it that stands in a header.
+// A described tensor is the part of it that the header has.
 type described struct {
 	name  string
 	dtype garner.DType
@@ -107,7 +105,7 @@ func inOrder(tensors []Named) []Named {
 
 func writeData(w io.Writer, t garner.Tensor) error {
 	if t.DType().Packed() {
-		// Blocks could begin inside a byte of the file.
+		// A block could begin inside a byte of the file.
 		b, err := t.Bytes()
 		if err != nil {
 			if t, err = t.Clone(); err != nil {
@@ -123,8 +121,8 @@ func writeData(w io.Writer, t garner.Tensor) error {
 	return blocks.Write(w, t)
 }
 
-// makeHeader is all that stands before the tensors' bytes: the length and the
-// JSON, padded with spaces to a multiple of 8.
+// makeHeader returns the bytes before the tensors: the length and the JSON, padded
+// with spaces to a multiple of 8.
 func makeHeader(tensors []described, metadata map[string]string) ([]byte, error) {
 	b := append(make([]byte, 8), '{')
 	if metadata != nil {
@@ -177,8 +175,8 @@ func makeHeader(tensors []described, metadata map[string]string) ([]byte, error)
 	return b, nil
 }
 
-// check holds a tensor against the format, and gives the format's name of its
-// dtype and the bytes that it takes.
+// check checks a tensor against the format, and returns the format's name of its
+// dtype and its size in bytes.
 func (n described) check(seen map[string]bool) (dtype string, size uint64, err error) {
 	d := n.dtype
 	at, ok := byDType[d]
@@ -207,8 +205,8 @@ func (n described) check(seen map[string]bool) (dtype string, size uint64, err e
 	return dtypes[at].name, uint64(bytes), nil
 }
 
-// appendString writes a JSON string with nothing escaped but what must be, as
-// the reference implementation does.
+// appendString appends a JSON string with a minimum of escapes, as the reference
+// implementation does.
 func appendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	for i := range len(s) {

@@ -1,4 +1,4 @@
-// Package blocks walks tensors of any strides in pieces that can be written.
+// Package blocks visits tensors of any strides as contiguous blocks, for writing.
 package blocks
 
 import (
@@ -7,14 +7,13 @@ import (
 	"github.com/garner-go/garner"
 )
 
-// size is how many bytes a block holds at most. A packed type counts a byte an
-// element, a string 16.
+// size limits a block in bytes. A packed element counts as one byte, a string as
+// 16.
 const size = 1 << 20
 
-// Each calls f with the elements of t in row-major order, in contiguous
-// tensors of up to a mebibyte each. A block of a contiguous tensor is a
-// view of it; of any other it is a copy, so that a tensor larger than memory
-// can be walked. It stops at the first error.
+// Each calls f with the elements of t in row-major order, in contiguous tensors of
+// up to 1 MiB. A block of a contiguous tensor is a view; of any other it is a copy.
+// So t may exceed memory. Each stops at the first error.
 func Each(t garner.Tensor, f func(block garner.Tensor) error) error {
 	if t.Len() == 0 {
 		return nil
@@ -29,8 +28,8 @@ func Each(t garner.Tensor, f func(block garner.Tensor) error) error {
 	return each(t, size/width, f)
 }
 
-// Write writes the elements of t in row-major order, as Each walks them. They are
-// not strings.
+// Write writes the elements of t in row-major order, block by block. t must not hold
+// strings.
 func Write(w io.Writer, t garner.Tensor) error {
 	return Each(t, func(block garner.Tensor) error {
 		b, err := block.Bytes()
@@ -76,8 +75,7 @@ func each(t garner.Tensor, most int, f func(garner.Tensor) error) error {
 	return nil
 }
 
-// bytesReady reports whether the elements of t lie in row-major order from the
-// beginning of a byte.
+// bytesReady reports whether t is contiguous and begins at a byte boundary.
 func bytesReady(t garner.Tensor) bool {
 	if !t.Contiguous() {
 		return false

@@ -16,8 +16,8 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// TestEach walks views whose blocks split rows, hold many rows and hold one,
-// and sets the blocks together again.
+// TestEach visits views whose blocks split rows, hold many rows and hold one row,
+// and reassembles the blocks.
 func TestEach(t *testing.T) {
 	for _, d := range []garner.DType{garner.U8, garner.U64} {
 		for _, shape := range [][]int{{}, {0, 3}, {5}, {3, 4, 5}, {2, 1 << 21}, {1 << 21, 2}, {3, 1 << 10, 1 << 11}} {

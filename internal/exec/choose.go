@@ -1,10 +1,5 @@
 package exec
 
-import (
-	"math"
-	"math/bits"
-)
-
 // A choice is the way that a nest is moved, and how its work is cut.
 type choice struct {
 	way     Way
@@ -234,17 +229,4 @@ func cutColumns(n *Nest, t *Tuning) {
 	piece := Loop{Extent: inner.Extent / wide, Data: inner.Data * wide, Index: inner.Index * wide, Out: inner.Out * wide}
 	inner.Extent = wide
 	n.Index = append(loops[:last-1], piece, around, inner)
-}
-
-// product multiplies positive factors; math.MaxInt where it does not fit.
-func product(factors ...int) int {
-	n := uint(1)
-	for _, f := range factors {
-		high, low := bits.Mul(n, uint(f))
-		if high > 0 || low > math.MaxInt {
-			return math.MaxInt
-		}
-		n = low
-	}
-	return int(n)
 }

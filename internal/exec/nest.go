@@ -7,7 +7,12 @@
 // [Outcome], which the caller puts into words.
 package exec
 
-import "github.com/garner-go/garner/internal/kernel"
+import (
+	"math"
+	"math/bits"
+
+	"github.com/garner-go/garner/internal/kernel"
+)
 
 // A Loop walks one dimension of the result. Strides are in elements.
 type Loop struct {
@@ -227,4 +232,17 @@ func dataAt(loops []Loop, i int) (data int) {
 		i /= loops[k].Extent
 	}
 	return data
+}
+
+// product multiplies positive factors; math.MaxInt where it does not fit.
+func product(factors ...int) int {
+	n := uint(1)
+	for _, f := range factors {
+		high, low := bits.Mul(n, uint(f))
+		if high > 0 || low > math.MaxInt {
+			return math.MaxInt
+		}
+		n = low
+	}
+	return int(n)
 }

@@ -1,7 +1,6 @@
-// Package limits measures what a machine can do at most of the two things that
-// a gather is made of: copying bytes that lie in a row, and reading cache lines
-// that lie anywhere. Each is measured by code that does nothing else, so that a
-// gather's time can be read as a share of them.
+// Package limits measures the two limits of a machine that bound a gather: the
+// bandwidth of a contiguous copy, and the rate of random cache line reads. Its loops
+// do nothing else, so a gather's time can be compared with them.
 package limits
 
 import (
@@ -18,18 +17,18 @@ import (
 // Line is the size of a cache line, in bytes.
 const Line = 64
 
-// Each way of doing a thing is repeated for about so long, in rounds of which
-// the shortest counts: a limit is what the machine can, undisturbed.
+// Each way is repeated for about wayTime, in rounds of at least roundTime. The
+// shortest round counts, because other work only adds time.
 const (
 	wayTime   = 60 * time.Millisecond
 	roundTime = 2 * time.Millisecond
 )
 
-// Copy is how many bytes a second the machine copies from one block of memory
-// to another of the same size, both on huge pages where the system has them,
-// each thread its own part. It is the best of three ways: the runtime's copy,
-// and the kernels' with stores into the caches and past them. It takes twice
-// the bytes of memory and about 0.2 s. Errors are those of allocating.
+// Copy returns the bandwidth of a copy between two blocks of memory in bytes per
+// second. The blocks are on huge pages where the system has them, and each thread
+// copies its own part. It is the best of three ways: the runtime's copy, and the
+// kernels' with ordinary and with non-temporal stores. Copy takes twice the bytes of
+// memory and about 0.2 s. Errors are those of the allocation.
 func Copy(threads, bytes int) (perSecond float64, err error) {
 	const slice = 4096
 	part := (max(bytes, 1)/max(threads, 1) + slice - 1) / slice * slice
@@ -44,7 +43,7 @@ func Copy(threads, bytes int) (perSecond float64, err error) {
 		return 0, err
 	}
 	defer func() { err = first(err, pages.Free(dst)) }()
-	// What was never written may be one page of zeros, many times.
+	// Pages that were never written may all be one shared page of zeros.
 	for i := range src {
 		src[i], dst[i] = byte(i), 1
 	}
@@ -53,7 +52,7 @@ func Copy(threads, bytes int) (perSecond float64, err error) {
 	kernel.Start(rows, 0, slice)
 	ways := []func(worker int){
 		func(worker int) {
-			// A piece at a time: no call is longer than a millisecond.
+			// Copy in pieces, so that no call is longer than a millisecond.
 			const piece = 4 << 20
 			for at := worker * part; at < (worker+1)*part; at += piece {
 				end := min(at+piece, (worker+1)*part)
@@ -75,16 +74,15 @@ func Copy(threads, bytes int) (perSecond float64, err error) {
 	return perSecond, nil
 }
 
-// RandomLines is how many cache lines a second the machine reads from table, in
-// an order that nothing can foresee: a byte of each. It is the best of asking
-// for a line 0, 32, 64 and 128 lines before its turn. Where table has no line,
-// there is nothing to measure: 0. It takes up to 16 MiB of memory and about
-// 0.25 s.
+// RandomLines returns the rate of cache line reads from table in random order, in
+// lines per second; it reads one byte of each line. It is the best of the prefetch
+// distances 0, 32, 64 and 128 lines. For a table below one line it returns 0.
+// RandomLines takes up to 16 MiB of memory and about 0.25 s.
 func RandomLines(threads int, table []byte) (perSecond float64) {
 	const (
 		block    = 1024    // rows per call
 		farthest = 128     // rows ahead
-		most     = 2 << 20 // rows: together they touch more lines than the caches hold
+		most     = 2 << 20 // rows: they touch more lines than the caches hold
 	)
 	lines := len(table) / Line
 	if lines == 0 {
@@ -96,12 +94,12 @@ func RandomLines(threads int, table []byte) (perSecond float64) {
 	for i := range n {
 		rows[i] = int64(r.IntN(lines) * Line)
 	}
-	copy(rows[n:], rows) // what is asked for at the end is what comes at the start
+	copy(rows[n:], rows) // the last prefetches are those of the first rows
 
 	type state struct {
 		next int
 		out  [block]byte
-		_    [2 * Line]byte // a line of its own
+		_    [2 * Line]byte // keeps the states of two threads in separate cache lines
 	}
 	states := make([]state, threads)
 	for worker := range states {
@@ -127,13 +125,13 @@ func RandomLines(threads int, table []byte) (perSecond float64) {
 	return perSecond
 }
 
-// rounds is how many seconds it takes until every thread has done work once: in
-// the shortest of some rounds, in each of which all begin together and do it so
-// often that to begin and to end costs nothing. Neither sleeps: to wake a thread would
-// cost more than the work of a short round.
+// rounds returns the time in seconds in which every thread does work once. It takes
+// the shortest of several rounds. In a round all threads start together and repeat
+// work so often that starting and ending cost nothing in comparison. Threads spin
+// instead of sleeping, because waking one would cost more than a short round.
 func rounds(threads int, work func(worker int)) float64 {
 	var round, done atomic.Int64
-	var repeats atomic.Int64 // 0: go home
+	var repeats atomic.Int64 // 0: exit
 	var workers sync.WaitGroup
 	for worker := 1; worker < threads; worker++ {
 		workers.Go(func() {

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// mapFile reads the file: this system's standard library maps none.
+// mapFile reads the file, because package syscall maps no files on this system.
 func mapFile(file *os.File, size int) ([]byte, func([]byte) error, error) {
 	data := make([]byte, size)
 	_, err := io.ReadFull(file, data)

@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// mapFile maps a file. Windows keeps a mapped file from being cut short.
+// mapFile maps a file. Windows does not let a program truncate a mapped file.
 func mapFile(file *os.File, size int) ([]byte, func([]byte) error, error) {
 	mapping, err := syscall.CreateFileMapping(syscall.Handle(file.Fd()), nil, syscall.PAGE_READONLY, 0, 0, nil)
 	if err != nil {
@@ -18,8 +18,8 @@ func mapFile(file *os.File, size int) ([]byte, func([]byte) error, error) {
 	if err != nil {
 		return nil, nil, os.NewSyscallError("MapViewOfFile", err)
 	}
-	// Through a pointer to address: memory outside Go's heap does not move, which
-	// vet cannot know of a uintptr made a pointer.
+	// The conversion goes through a pointer to address, because vet rejects a direct
+	// one. It is safe: memory outside Go's heap does not move.
 	data := unsafe.Slice(*(**byte)(unsafe.Pointer(&address)), size)
 	return data, func([]byte) error {
 		return os.NewSyscallError("UnmapViewOfFile", syscall.UnmapViewOfFile(address))

@@ -12,23 +12,22 @@ import (
 	"github.com/garner-go/garner"
 )
 
-// A File is the contents of a regular file as they stood when it was opened.
-// Nothing is read until it is looked at, so that a file may be larger than
-// memory.
+// A File is a regular file mapped into memory with the size that it had when it was
+// opened. The system reads a page at its first access, so a file may exceed memory.
 //
-// The memory belongs to the file. Where another process cuts the file short,
-// what lay beyond the new end faults: look at the bytes under Guard, and mark
-// tensors made of them with garner.Tensor.Volatile.
+// If another process truncates the file, an access beyond the new end faults. So
+// access the bytes under Guard, and mark tensors over them with
+// garner.Tensor.Volatile.
 type File struct {
 	path  string
 	data  []byte
 	unmap func([]byte) error
-	told  bool // the kernel says which pages are in memory
+	told  bool // mincore reports the truth for this file
 }
 
-// Open maps a file. It refuses whatever is no regular file (a folder, a pipe, a
-// device), and a file with more bytes than an int counts. On systems that are
-// neither Unix nor Windows the file is read instead of mapped.
+// Open maps a file. It refuses anything but a regular file (a folder, a pipe, a
+// device), and a file whose size does not fit an int. On systems that are neither
+// Unix nor Windows it reads the file instead.
 func Open(path string) (*File, error) {
 	file, _, err := OpenFile(path)
 	if err != nil {
@@ -38,10 +37,10 @@ func Open(path string) (*File, error) {
 	return Map(path, file)
 }
 
-// OpenFile opens a regular file for reading and refuses whatever is none, as
-// Open does. The FileInfo is that of the file that was opened.
+// OpenFile opens a regular file for reading and refuses anything else, as Open does.
+// The FileInfo is that of the opened file.
 func OpenFile(path string) (*os.File, fs.FileInfo, error) {
-	// Asked before the file is opened: opening a pipe waits for its writer.
+	// Check before opening: opening a pipe waits for its writer.
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, nil, failed(path, err)
@@ -53,7 +52,7 @@ func OpenFile(path string) (*os.File, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, failed(path, err)
 	}
-	// Asked again: the name may stand for another file by now.
+	// Check again: the name may mean another file by now.
 	if info, err = file.Stat(); err != nil {
 		file.Close()
 		return nil, nil, failed(path, err)
@@ -65,8 +64,8 @@ func OpenFile(path string) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-// Map maps a regular file that is open, and may be closed as soon as it is
-// mapped; path is for messages.
+// Map maps an open regular file. The caller may close the file afterwards. path is
+// for messages.
 func Map(path string, file *os.File) (*File, error) {
 	info, err := file.Stat()
 	if err != nil {
@@ -111,14 +110,15 @@ func regular(path string, info fs.FileInfo) error {
 	}
 }
 
-// Bytes are the contents. They may only be read, and only before Close.
+// Bytes returns the contents. The caller must not write to them, or use them after
+// Close.
 func (f *File) Bytes() []byte { return f.data }
 
-// Size is the number of bytes.
+// Size returns the number of bytes.
 func (f *File) Size() int { return len(f.data) }
 
-// Close gives the memory back. Nothing that views it, such as a tensor, may be
-// looked at afterwards. Closing twice does nothing.
+// Close unmaps the file. Views of it, such as tensors, must not be used afterwards. A
+// second Close does nothing.
 func (f *File) Close() error {
 	data, unmap := f.data, f.unmap
 	f.data, f.unmap = nil, nil
@@ -131,9 +131,8 @@ func (f *File) Close() error {
 	return nil
 }
 
-// Guard calls f, and turns a fault of mapped memory that f looks at into an
-// ErrFault. It covers only the goroutine that calls it; any other panic, a nil
-// pointer's included, goes on.
+// Guard calls f and turns a fault in mapped memory into an ErrFault. It covers only
+// the calling goroutine. Any other panic, such as a nil dereference, continues.
 func Guard(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -141,7 +140,7 @@ func Guard(f func() error) (err error) {
 		if p == nil {
 			return
 		}
-		// The runtime gives an address to faults beyond the first page alone.
+		// Only faults beyond the first page, unlike nil dereferences, have an address.
 		if fault, ok := p.(interface {
 			error
 			Addr() uintptr

@@ -10,14 +10,14 @@ import (
 	"testing"
 )
 
-// TestOpenFails opens regular files that the system will not give.
+// TestOpenFails opens regular files that cannot be read or mapped.
 func TestOpenFails(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "secret")
 	if err := os.WriteFile(path, []byte("x"), 0o000); err != nil {
 		t.Fatal(err)
 	}
-	if os.Geteuid() == 0 { // whom no mode stops
+	if os.Geteuid() == 0 { // root ignores file modes
 		for _, d := range []string{dir, filepath.Dir(dir)} {
 			if err := os.Chmod(d, 0o777); err != nil {
 				t.Fatal(err)
@@ -40,7 +40,7 @@ func TestOpenFails(t *testing.T) {
 		t.Error(err)
 	}
 
-	const kernels = "/sys/devices/system/cpu/online" // made as it is read: there is nothing to map
+	const kernels = "/sys/devices/system/cpu/online" // generated on read: it cannot be mapped
 	if _, err := os.Stat(kernels); err != nil {
 		t.Skipf("this machine has no %s: %v", kernels, err)
 	}

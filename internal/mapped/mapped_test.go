@@ -66,8 +66,8 @@ func refused(t *testing.T, path, message string) {
 	}
 }
 
-// TestLarge maps more than 2^31 bytes of a sparse file, and on 32-bit systems
-// sees them refused.
+// TestLarge maps more than 2^31 bytes of a sparse file, which 32-bit systems
+// refuse.
 func TestLarge(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only on Linux is a truncated file sure to be sparse")
@@ -96,7 +96,7 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// TestGuard cuts a file short under its reader.
+// TestGuard truncates a file while it is read.
 func TestGuard(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows keeps a mapped file from being cut short")
@@ -149,7 +149,7 @@ func TestGuardPasses(t *testing.T) {
 	}
 }
 
-// A process that has as many files open as it may is told so.
+// The error of a process at its limit of open files says so.
 func TestTooManyFiles(t *testing.T) {
 	err := failed("a.npy", &fs.PathError{Op: "open", Path: "a.npy", Err: syscall.EMFILE})
 	if want := "garner: a.npy cannot be opened: this process has as many files open as it may; raise that, as with ulimit -n"; err.Error() != want {

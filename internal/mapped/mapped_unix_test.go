@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestOpenRefusesSpecial opens what cannot be mapped; a pipe is not waited for.
+// TestOpenRefusesSpecial opens files that cannot be mapped. Open must not wait for a
+// pipe's writer.
 func TestOpenRefusesSpecial(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o666); err != nil {

@@ -19,7 +19,7 @@ func TestResident(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	if err := file.Sync(); err != nil { // what is not on the disk is not dropped
+	if err := file.Sync(); err != nil { // the kernel does not drop dirty pages
 		t.Fatal(err)
 	}
 	Alone(file)

@@ -4,7 +4,7 @@ package mapped
 
 import "os"
 
-// Resident says that it is not known.
+// Resident returns known = false on this system.
 func (f *File) Resident(int, int) (resident, known bool) { return false, false }
 
 func told(string, os.FileInfo) bool { return false }
@@ -15,8 +15,8 @@ func (f *File) Scattered() {}
 // Alone does nothing on this system.
 func Alone(*os.File) {}
 
-// WillNeed is false on this system.
+// WillNeed returns false on this system.
 func WillNeed(*os.File, int64, int64) bool { return false }
 
-// Forget is false on this system.
+// Forget returns false on this system.
 func Forget(*os.File) bool { return false }

@@ -1,5 +1,5 @@
-// Package names finds and quotes names for messages: of files, of tensors in
-// them, of operators.
+// Package names quotes, suggests and sorts names of files, tensors and operators for
+// messages.
 package names
 
 import (
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Error puts the name of a file, or of what is in it, before an error about it.
+// Error returns err with the name of a file, or of an item in it, before its message.
 func Error(name string, err error) error { return &named{name, err} }
 
 type named struct {
@@ -23,7 +23,7 @@ func (e *named) Error() string {
 
 func (e *named) Unwrap() error { return e.err }
 
-// Quote is a name for a message, which it does not fill whatever its length.
+// Quote quotes a name for a message and cuts it at 200 bytes.
 func Quote(name string) string { return fmt.Sprintf("%.200q", name) }
 
 // First lists the first ten names, and says how many there are where there are
@@ -39,8 +39,7 @@ func First(all []string) string {
 	return "it has " + strings.Join(all, ", ")
 }
 
-// Near says which names there are: all, where they are few, or else those that
-// come nearest to name.
+// Near lists all names if they are few, and otherwise those most similar to name.
 func Near(name string, all []string) string {
 	const most = 10
 	switch {
@@ -57,7 +56,7 @@ func Near(name string, all []string) string {
 	for i, n := range all {
 		d := Distance(end(name), end(n))
 		if strings.Contains(n, name) || strings.Contains(name, n) {
-			d = 0 // a name that contains the other one comes first
+			d = 0 // a name that contains the other comes first
 		}
 		sorted[i] = near{n, d}
 	}
@@ -80,8 +79,8 @@ func quoted(names []string) string {
 	return b.String()
 }
 
-// Distance is how many bytes are to be inserted, deleted or changed to make b
-// out of a. It takes the time of len(a)·len(b) steps.
+// Distance returns the Levenshtein distance of a and b in bytes, in time
+// O(len(a)·len(b)).
 func Distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -102,13 +101,12 @@ func Distance(a, b string) int {
 	return row[len(b)]
 }
 
-// end is what of a name counts where it is long: its last bytes, which tell
-// most.
+// end returns the last 100 bytes of a name, the distinctive part of a long one.
 func end(name string) string { return name[max(0, len(name)-100):] }
 
-// Numeric orders names so that part-2 comes before part-10: runs of digits
-// compare as numbers, all else byte by byte. Names that differ only in leading
-// zeros are ordered as strings.
+// Numeric compares names so that part-2 sorts before part-10: runs of digits compare
+// as numbers, everything else byte by byte. Names that differ only in leading zeros
+// compare as strings.
 func Numeric(a, b string) int {
 	whole := strings.Compare(a, b)
 	for a != "" && b != "" {
@@ -129,7 +127,7 @@ func Numeric(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), whole)
 }
 
-// digits is how many digits s begins with.
+// digits returns the number of leading digits of s.
 func digits(s string) int {
 	n := 0
 	for n < len(s) && '0' <= s[n] && s[n] <= '9' {

@@ -11,7 +11,7 @@ func TestNumeric(t *testing.T) {
 		"", "a", "part-.npy", "part-1.npy", "part-01.npy", "part-2.npy", "part-10.npy", "part-10b1.npy", "part-10b02.npy",
 		"part-99999999999999999999998.npy", "part-99999999999999999999999.npy", "partition.npy",
 	}
-	// Of names that differ in leading zeros alone the string with more comes
+	// Of names that differ only in leading zeros, the one with more zeros sorts
 	// first.
 	sorted[3], sorted[4] = sorted[4], sorted[3]
 	for i, a := range sorted {

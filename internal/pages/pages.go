@@ -1,14 +1,13 @@
-// Package pages allocates memory of whole pages, huge ones where the system has
-// them: a random read of a large table then misses the page tables no more, and
-// touching a new output costs a fault per 2 MiB instead of one per 4 KiB.
+// Package pages allocates memory in whole pages, huge pages where the system has
+// them. With huge pages a random read of a large table causes fewer TLB misses, and
+// a new output costs one page fault per 2 MiB instead of one per 4 KiB.
 package pages
 
 // Huge is the size of a huge page, in bytes.
 const Huge = 2 << 20
 
-// Alloc is n bytes of zeros, aligned to a cache line at least, that the garbage
-// collector does not know. They are given back by Free; until then, and not
-// longer, slices of them are good.
+// Alloc returns n zero bytes, aligned at least to a cache line, outside the garbage
+// collector's heap. They and all slices of them are valid until Free.
 func Alloc(n int) ([]byte, error) {
 	if n == 0 {
 		return []byte{}, nil
@@ -16,7 +15,7 @@ func Alloc(n int) ([]byte, error) {
 	return alloc(n)
 }
 
-// Free gives back what Alloc gave: the same slice, from its first byte on.
+// Free releases memory of Alloc. b must begin at its first byte.
 func Free(b []byte) error {
 	if cap(b) == 0 {
 		return nil

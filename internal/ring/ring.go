@@ -1,15 +1,16 @@
-// Package ring reads files with many requests under way at once and no thread
-// for each: io_uring, on a Linux that lets a program have it.
+// Package ring reads files with many requests in flight on one thread, by io_uring on
+// Linux.
 package ring
 
 import "errors"
 
-// ErrNone says that this system has no rings, or gives none to this program.
+// ErrNone is the class of systems without io_uring, or with io_uring forbidden for
+// this program.
 var ErrNone = errors.New("no io_uring")
 
-// A Read is a request that has ended.
+// A Read is a completed request.
 type Read struct {
-	Tag int   // what it was pushed with
-	N   int   // bytes that were read; fewer than were asked for where the system chose so
-	Err error // what the system said, a syscall.Errno
+	Tag int   // the tag passed to Push
+	N   int   // bytes read; may be fewer than requested
+	Err error // the system error, a syscall.Errno; nil on success
 }

@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Ring is an io_uring: requests are pushed, and Wait hands them to the kernel
-// all at once and takes back what has ended. It serves one goroutine at a time.
+// A Ring is an io_uring. Push queues requests; Wait submits them together and reaps
+// completions. A Ring serves one goroutine at a time.
 type Ring struct {
 	fd     int
-	rings  []byte // what the kernel shares: heads, tails and the completions
+	rings  []byte // memory shared with the kernel: heads, tails and the completions
 	slots  []byte // the submissions
 	sqes   []submission
 	cqes   []completion
@@ -25,20 +25,20 @@ type Ring struct {
 	sqMask uint32
 	cqMask uint32
 
-	pushed int // since the last Wait
-	flying int // requests that the kernel has
+	pushed int // requests pushed since the last Wait
+	flying int // requests submitted and not completed
 	held   []held
 	free   []int32
 }
 
-// held keeps what the kernel reads into: the collector must know of it.
+// held keeps the buffer and the file of a request alive for the garbage collector.
 type held struct {
 	file *os.File
 	buf  []byte
 	tag  int
 }
 
-// A submission is struct io_uring_sqe, a completion struct io_uring_cqe.
+// A submission is a struct io_uring_sqe, a completion a struct io_uring_cqe.
 type submission struct {
 	op, flags uint8
 	prio      uint16
@@ -72,14 +72,15 @@ type params struct {
 }
 
 const (
-	featSingleMap = 1 << 0 // both rings lie in one mapping (Linux 5.4)
+	featSingleMap = 1 << 0 // both rings share one mapping (Linux 5.4)
 	enterGetEvent = 1 << 0
 	opRead        = 22 // IORING_OP_READ (Linux 5.6)
 	offsetSlots   = 0x10000000
 )
 
-// New makes a Ring for so many requests at once, a power of two. It is an
-// ErrNone where the kernel is too old or forbids it, as many containers do.
+// New makes a Ring for up to depth requests in flight; depth is a power of two. The
+// error is an ErrNone if the kernel is too old or forbids io_uring, as many
+// containers do.
 func New(depth int) (*Ring, error) {
 	var p params
 	fd, _, e := unix.Syscall(unix.SYS_IO_URING_SETUP, uintptr(depth), uintptr(unsafe.Pointer(&p)), 0)
@@ -114,12 +115,12 @@ func New(depth int) (*Ring, error) {
 	return r, nil
 }
 
-// Depth is how many requests there may be at once.
+// Depth returns the maximum number of requests in flight.
 func (r *Ring) Depth() int { return len(r.held) }
 
-// Push adds a request: len(buf) bytes of file from offset on, at least one. The
-// kernel has it from the next Wait on, and writes into buf until it has ended.
-// There must be no more than Depth that have not.
+// Push queues a request for len(buf) > 0 bytes of file from offset on. The next Wait
+// submits it, and the kernel may write into buf until it completes. At most Depth
+// requests may be incomplete.
 func (r *Ring) Push(file *os.File, buf []byte, offset int64, tag int) {
 	slot := r.free[len(r.free)-1]
 	r.free = r.free[:len(r.free)-1]
@@ -134,10 +135,10 @@ func (r *Ring) Push(file *os.File, buf []byte, offset int64, tag int) {
 	r.pushed++
 }
 
-// Wait hands over what was pushed, waits until so many requests have ended, or
-// all that there are, and calls ended for each that has. Its error says that
-// the kernel took no requests; those that it has are then waited for, and those
-// that it has not never end.
+// Wait submits the pushed requests, waits until at least least requests (or all of
+// them) have completed, and calls ended for each completed one. An error means that
+// the kernel accepted no further requests. Wait then waits for those in flight; the
+// others never complete.
 func (r *Ring) Wait(least int, ended func(Read)) error {
 	atomic.AddUint32(r.sqTail, uint32(r.pushed))
 	r.flying += r.pushed
@@ -166,7 +167,7 @@ func (r *Ring) Wait(least int, ended func(Read)) error {
 	}
 }
 
-// reap takes back what has ended.
+// reap calls ended for the completed requests and returns their number.
 func (r *Ring) reap(ended func(Read)) (n int) {
 	head := *r.cqHead
 	for tail := atomic.LoadUint32(r.cqTail); head != tail; head++ {
@@ -186,7 +187,7 @@ func (r *Ring) reap(ended func(Read)) (n int) {
 	return n
 }
 
-// Close gives the Ring back. No request may be under way.
+// Close releases the Ring. No request may be in flight.
 func (r *Ring) Close() error {
 	for _, m := range [][]byte{r.rings, r.slots} {
 		if m != nil {

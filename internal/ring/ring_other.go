@@ -4,7 +4,7 @@ package ring
 
 import "os"
 
-// A Ring is not to be had on this system.
+// A Ring does not exist on this system.
 type Ring struct{}
 
 // New is ErrNone on this system.

@@ -1,6 +1,5 @@
-// Package ruletest holds operators against the numbered rules of their
-// specifications: each rule by a gather that it lets through and by one that it
-// refuses.
+// Package ruletest tests operators against the numbered rules of docs/rules.md: each
+// rule with a gather that it accepts and with one that it refuses.
 package ruletest
 
 import (
@@ -14,8 +13,8 @@ import (
 	"github.com/garner-go/garner/internal/literal"
 )
 
-// A Case is one gather and what a rule says of it. Operands and results are in
-// the form that Tensor reads.
+// A Case is one gather and the verdict of a rule on it. Operands and results have
+// the syntax of Tensor.
 type Case struct {
 	Rule string    // its number in docs/rules.md; see Of for more than one
 	Op   garner.Op // or Bind, for a rule on attributes or on inputs beyond the indices
@@ -23,13 +22,13 @@ type Case struct {
 
 	Data, Indices string
 
-	Want    string // the result, where the rule lets the gather through
-	Refuse  string // else what it is refused as: a class or a kind of shape error
+	Want    string // the result, if the rule accepts the gather
+	Refuse  string // otherwise the class, or the kind of shape error
 	Message string // part of the error's message
 }
 
-// Run runs the cases, each as a subtest named after its rule. It fails for a
-// rule of which only one side is tried.
+// Run runs the cases, each as a subtest named after its rule. It fails for a rule
+// that is tried from one side only.
 func Run(t *testing.T, cases []Case) {
 	t.Helper()
 	accepts, refuses := map[string]bool{}, map[string]bool{}
@@ -50,8 +49,9 @@ func Run(t *testing.T, cases []Case) {
 	}
 }
 
-// Of is cases that several operators share, for the one whose rules begin with
-// prefix: each Rule lists the numbers under which they hold it, with spaces.
+// Of selects from cases that several operators share those of the operator whose
+// rules begin with prefix. Each Rule lists the operators' numbers, separated by
+// spaces.
 func Of(prefix string, cases []Case) []Case {
 	var list []Case
 	for _, c := range cases {
@@ -85,7 +85,7 @@ func run(t *testing.T, c Case) {
 	Refused(t, err, c.Refuse, c.Message)
 }
 
-// classes is what errors.Is finds for each thing that Refuse may be.
+// classes maps each value of Refuse to the error for errors.Is.
 var classes = map[string]error{
 	"dtype":                     garner.ErrDType,
 	"attribute":                 garner.ErrAttribute,
@@ -97,7 +97,8 @@ var classes = map[string]error{
 	string(garner.KindMismatch): garner.ErrShape,
 }
 
-// Refused wants an error of a class or a kind whose message has a part.
+// Refused checks that err has a class or a kind, and that its message contains a
+// text.
 func Refused(t testing.TB, err error, refuse, message string) {
 	t.Helper()
 	class, known := classes[refuse]
@@ -119,9 +120,8 @@ func Refused(t testing.TB, err error, refuse, message string) {
 	}
 }
 
-// Tensor reads a literal as the command does; "zeros f32[0,3]" and
-// "iota i32[2,3]" give a shape, filled with zeros or with the elements' own
-// positions.
+// Tensor reads a literal as the command does. "zeros f32[0,3]" and "iota i32[2,3]"
+// give a tensor of zeros, or of elements that count from 0.
 func Tensor(t testing.TB, text string) garner.Tensor {
 	t.Helper()
 	fill, spec, found := strings.Cut(text, " ")
