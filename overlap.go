@@ -78,3 +78,61 @@ func apart(t *Tensor) bool {
 	}
 	return true
 }
+
+// An operand is the shape and the strides of a tensor that was accepted, and how
+// far its elements reach.
+type operand struct {
+	dtype     DType
+	shape     Shape
+	strides   []int
+	any       bool // it has elements
+	bytes     int  // of an element; 0 where there is none, and of strings and packed types
+	low, high int  // from its first element to the least and the greatest in memory, in elements
+}
+
+func (o *operand) set(dtype DType, shape Shape, strides []int) {
+	o.dtype, o.shape, o.strides = dtype, append(o.shape[:0], shape...), append(o.strides[:0], strides...)
+	n, _ := shape.Len()
+	o.bytes = 0
+	if n > 0 {
+		o.bytes = dtype.Bits() / 8
+	}
+	if o.any, o.low, o.high = n > 0, 0, 0; o.any {
+		for i, d := range shape {
+			if s := strides[i] * (d - 1); s < 0 {
+				o.low += s
+			} else {
+				o.high += s
+			}
+		}
+	}
+}
+
+func (o *operand) is(t *Tensor) bool {
+	if o.dtype != t.dtype || o.dtype == Invalid || len(o.shape) != len(t.shape) {
+		return false
+	}
+	for i, d := range o.shape {
+		if t.shape[i] != d || t.strides[i] != o.strides[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// span is the memory of t, which o is of; nothing where t has no element.
+func (o *operand) span(t *Tensor) (from, to uintptr) {
+	if o.bytes == 0 {
+		return o.slowSpan(t)
+	}
+	first := uintptr(unsafe.Pointer(unsafe.SliceData(t.mem.Buf))) + uintptr(t.mem.Offset*o.bytes)
+	return first + uintptr(o.low*o.bytes), first + uintptr((o.high+1)*o.bytes)
+}
+
+// slowSpan is span of tensors without elements, of strings and packed types.
+func (o *operand) slowSpan(t *Tensor) (from, to uintptr) {
+	if !o.any {
+		return 0, 0
+	}
+	return t.between(t.mem.Offset+o.low, t.mem.Offset+o.high)
+}

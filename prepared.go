@@ -127,16 +127,12 @@ func (p *Prepared) Run(ctx context.Context, data, indices, out Tensor) error {
 
 // runProgram runs a program of the operands, with scratch from the free list.
 func (p *Prepared) runProgram(ctx context.Context, f *program, data, indices, out *Tensor) error {
-	if from, to, ok := f.out.span(out); ok {
-		for i, t := range [...]*Tensor{data, indices} {
-			o := &f.data
-			if i == 1 {
-				o = &f.indices
-			}
-			if low, high, has := o.span(t); has && low < to && from < high { // R.17
-				return errorf(ErrOverlap, "the output shares memory with an input; gather into memory of its own")
-			}
-		}
+	from, to := f.out.span(out)
+	if low, high := f.data.span(data); low < to && from < high { // R.17
+		return sharedOutput()
+	}
+	if low, high := f.indices.span(indices); low < to && from < high { // R.17
+		return sharedOutput()
 	}
 	var how exec.Outcome
 	if f.Few() && p.progress == nil && !data.mem.Volatile && !indices.mem.Volatile {
@@ -151,6 +147,10 @@ func (p *Prepared) runProgram(ctx context.Context, f *program, data, indices, ou
 		return nil
 	}
 	return p.explain(ctx, how, *data, *indices)
+}
+
+func sharedOutput() error {
+	return errorf(ErrOverlap, "the output shares memory with an input; gather into memory of its own")
 }
 
 // explain puts into words how a run ended that is not done. Of a refused index
@@ -187,51 +187,6 @@ type program struct {
 // takes reports whether the program was chosen for operands as these.
 func (f *program) takes(data, indices, out *Tensor) bool {
 	return f.indices.is(indices) && f.data.is(data) && f.out.is(out)
-}
-
-// An operand is the shape and the strides of a tensor that was accepted, and how
-// far its elements reach.
-type operand struct {
-	dtype     DType
-	shape     Shape
-	strides   []int
-	any       bool // it has elements
-	low, high int  // from its first element to the least and the greatest in memory, in elements
-}
-
-func (o *operand) set(dtype DType, shape Shape, strides []int) {
-	o.dtype, o.shape, o.strides = dtype, append(o.shape[:0], shape...), append(o.strides[:0], strides...)
-	n, _ := shape.Len()
-	if o.any, o.low, o.high = n > 0, 0, 0; o.any {
-		for i, d := range shape {
-			if s := strides[i] * (d - 1); s < 0 {
-				o.low += s
-			} else {
-				o.high += s
-			}
-		}
-	}
-}
-
-func (o *operand) is(t *Tensor) bool {
-	if o.dtype != t.dtype || o.dtype == Invalid || len(o.shape) != len(t.shape) {
-		return false
-	}
-	for i, d := range o.shape {
-		if t.shape[i] != d || t.strides[i] != o.strides[i] {
-			return false
-		}
-	}
-	return true
-}
-
-// span is the memory of t, which o is of.
-func (o *operand) span(t *Tensor) (from, to uintptr, ok bool) {
-	if !o.any {
-		return 0, 0, false
-	}
-	from, to = t.between(t.mem.Offset+o.low, t.mem.Offset+o.high)
-	return from, to, true
 }
 
 // bind checks operands that the Prepared has no program for and makes f theirs.

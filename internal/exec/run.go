@@ -65,10 +65,6 @@ func (u *Runner) Run(ctx context.Context, p *Program, data, indices, out *Memory
 	u.fault.Store(false)
 	u.reserve()
 	l := &p.choice
-	if l.little && u.Progress == nil && !data.Volatile && !indices.Volatile {
-		w := &u.workers[0]
-		return p.little(w.rows, w.values, data, indices, out)
-	}
 	switch u.way = l.way; {
 	case l.way.columnar() && l.columns.shared:
 		u.phases(resolveAll, l.tiles)
@@ -139,11 +135,8 @@ func (u *Runner) RunKnown(ctx context.Context, p *Program, data, out *Memory, ro
 	return Done
 }
 
-// few is up to how many rows RunFew runs.
-const few = 64
-
 // Few reports whether p's rows are so few that RunFew runs them.
-func (p *Program) Few() bool { return p.choice.little && p.resolver.total <= few }
+func (p *Program) Few() bool { return p.choice.little }
 
 // RunFew is Run for programs of Few rows, over memory that is not volatile: on
 // the caller's goroutine, without a Runner.
@@ -151,17 +144,27 @@ func (p *Program) RunFew(ctx context.Context, data, indices, out *Memory) Outcom
 	if ctx.Err() != nil {
 		return Stopped
 	}
+	if p.resolver.total <= onStack {
+		var rows, values [onStack]int64
+		return p.little(rows[:], values[:], data, indices, out)
+	}
 	s := slips.Get().(*slip)
-	how := p.little(s.rows[:], s.values[:], data, indices, out)
+	if n := p.resolver.total; len(s.rows) < n {
+		s.rows, s.values = make([]int64, n), make([]int64, n)
+	}
+	how := p.little(s.rows, s.values, data, indices, out)
 	slips.Put(s)
 	return how
 }
 
-// A slip is the scratch of a few rows. The kernels are called through variables,
-// so the compiler would move an array of the stack to the heap.
-type slip struct{ rows, values [few]int64 }
+// onStack is up to how many rows RunFew takes its scratch from the stack: clearing
+// more takes longer than the free list.
+const onStack = 8
 
+// slips is the free list of RunFew.
 var slips = sync.Pool{New: func() any { return new(slip) }}
+
+type slip struct{ rows, values []int64 }
 
 // little resolves and moves all rows at once.
 func (p *Program) little(rows, values []int64, data, indices, out *Memory) Outcome {

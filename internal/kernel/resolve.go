@@ -115,7 +115,7 @@ type Width struct {
 // Load panics if an element lies outside src.
 func Load(values []int64, src []byte, at, step int, w Width, dim int64) {
 	if n, widen := len(values)&^7, widenForm(w); widen != nil && step == 1 && n > 0 {
-		widen(&values[0], unsafe.SliceData(src[at*w.Bits/8:(at+n)*w.Bits/8]), n)
+		widen(noescape(&values[0]), noescape(unsafe.SliceData(src[at*w.Bits/8:(at+n)*w.Bits/8])), n)
 		values, at = values[n:], at+n
 	}
 	switch {

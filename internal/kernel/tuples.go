@@ -84,9 +84,10 @@ func TuplesOf(rows, values []int64, base, step int64, axes []Component, fromEnd 
 	return Tuples(rows, Bytes(values), 8, base, step, axes, fromEnd)
 }
 
-// Aligned reports whether b begins at a multiple of width, in bytes.
+// Aligned reports whether b begins at a multiple of width bytes, a power of two. A
+// mask takes less than the division, which was a tenth of a gather of two rows.
 func Aligned(b []byte, width int) bool {
-	return uintptr(unsafe.Pointer(unsafe.SliceData(b)))%uintptr(width) == 0
+	return uintptr(unsafe.Pointer(unsafe.SliceData(b)))&uintptr(width-1) == 0
 }
 
 func tuples[V int32 | int64](rows []int64, values []V, base, step int64, axes []Component, fromEnd bool) (outside int) {
