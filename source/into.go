@@ -81,5 +81,6 @@ func (g *gather) inCache() bool {
 		return inMemory(g.data)
 	}
 	g.near = g.total
-	return g.hot(0, samples)
+	// Fewer looks at small results: each takes a microsecond.
+	return g.hot(0, int(min(max(g.size>>19, 2*fewSamples), samples)))
 }
