@@ -147,7 +147,7 @@ func TestShortReads(t *testing.T) {
 // TestChangesWhileRead changes a file after the first block, as another program
 // may.
 func TestChangesWhileRead(t *testing.T) {
-	const rows = 36000 // several blocks, warm ones too
+	const rows = 70000 // several blocks, warm ones too
 	for name, tt := range map[string]struct {
 		change func(path string) error
 		want   error

@@ -9,12 +9,14 @@ import (
 	"github.com/garner-go/garner/internal/mapped"
 )
 
-// warmBytes is the size of a block of a warm result. Blocks of 16 MiB took 0.9 to
-// 1.1 times as long as one run of everything, blocks of 2 to 8 MiB up to 1.5 times
-// (BenchmarkWarm/rows): each block begins with a hand-over between goroutines.
-// wholeBytes is up to which a result is one block where that is faster.
+// warmBytes is the size of a block of a warm result: enough for the non-temporal
+// stores that the whole result would have. Blocks of 32 MiB took 0.9 to 1.1 times
+// as long as one run of everything, blocks of 2 to 16 MiB up to 1.5 times
+// (BenchmarkWarm/rows and bench/tables.py's engine, Xeon): their stores go through
+// the caches, and each begins with a hand-over between goroutines. wholeBytes is
+// up to which a result is one block where that is faster.
 const (
-	warmBytes  = 16 << 20
+	warmBytes  = 32 << 20
 	wholeBytes = 256 << 20
 )
 
