@@ -26,7 +26,45 @@ func prepared(options ...garner.PrepareOption) gathertest.Executor {
 	}
 }
 
+// batches prepares for indices of which no dim is known, where the operator can
+// be lowered so, and runs twice: for the first time, and again.
+func batches(options ...garner.PrepareOption) gathertest.Executor {
+	return func(ctx context.Context, op garner.Op, data, indices garner.Tensor) (garner.Tensor, error) {
+		want, err := garner.NewPlan(op, data.Spec(), indices.Spec())
+		if err != nil {
+			return garner.Tensor{}, err
+		}
+		dims := slices.Repeat([]garner.Dim{garner.AnyDim}, indices.Rank())
+		p, err := garner.Prepare(op, data.Spec(), garner.SpecOfDims(indices.DType(), dims...), options...)
+		if err != nil && len(dims) > 0 { // the tuples lie along the last dim
+			last := len(dims) - 1
+			dims[last] = garner.Exactly(indices.Shape()[last])
+			p, err = garner.Prepare(op, data.Spec(), garner.SpecOfDims(indices.DType(), dims...), options...)
+		}
+		if err != nil {
+			p, err = garner.Prepare(op, data.Spec(), indices.Spec(), options...)
+		}
+		if err != nil {
+			return garner.Tensor{}, err
+		}
+		out, err := garner.New(want.DType, want.Out...)
+		if err != nil {
+			return garner.Tensor{}, err
+		}
+		if err := p.Run(ctx, data, indices, out); err != nil {
+			return garner.Tensor{}, err
+		}
+		out, err = garner.New(want.DType, want.Out...)
+		if err != nil {
+			return garner.Tensor{}, err
+		}
+		return out, p.Run(ctx, data, indices, out)
+	}
+}
+
 func TestExecutors(t *testing.T) {
+	t.Run("batches", func(t *testing.T) { gathertest.Run(t, batches(garner.Threads(2))) })
+	t.Run("batches, cut small", func(t *testing.T) { gathertest.Run(t, batches(garner.Threads(3), garner.Cut(8, 16, 64))) })
 	t.Run("all cores", func(t *testing.T) { gathertest.Run(t, garner.GatherContext) })
 	t.Run("one core", func(t *testing.T) { gathertest.Run(t, prepared(garner.Threads(1))) })
 	t.Run("tiles", func(t *testing.T) { gathertest.Run(t, prepared(garner.Threads(3), garner.Cut(8, 16, 0))) })
@@ -41,6 +79,7 @@ func FuzzGather(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		gathertest.Against(t, garner.GatherContext, seed)
 		gathertest.Against(t, prepared(garner.Threads(3), garner.Cut(8, 16, 0)), seed)
+		gathertest.Against(t, batches(garner.Threads(2), garner.Cut(8, 16, 64)), seed)
 		gathertest.Against(t, prepared(garner.Threads(3), garner.Cut(8, 16, 1<<20)), seed)
 	})
 }
