@@ -106,6 +106,9 @@ func copyRows(ctx context.Context, rows Rows, b []byte) error {
 	return nil
 }
 
+// Close does nothing, as the memory is the caller's; an Array of a file has one.
+func (m *memory) Close() error { return nil }
+
 // view returns the elements in the order in which they are stored; nil where there
 // are none.
 func (m *memory) view() []byte {
