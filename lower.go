@@ -243,7 +243,7 @@ func (l *Lowering) NotNegative(b int) {
 
 // SameRank checks that both operands have as many dims.
 func (l *Lowering) SameRank() {
-	if _, ok := l.data.Rank.meet(l.indices.Rank); !ok {
+	if _, ok := l.data.Rank.intersect(l.indices.Rank); !ok {
 		l.Fail(KindRank, "data %s has rank %s and indices %s rank %s; they must be equal", l.data, l.data.Rank, l.indices, l.indices.Rank)
 	}
 }
@@ -306,7 +306,7 @@ func (l *Lowering) Batch(n int) *Lowering {
 		at := l.nextData
 		d, ds := l.dataAxis()
 		q, qs := l.indexAxis()
-		both, ok := d.meet(q) // R.20
+		both, ok := d.intersect(q) // R.20
 		if !ok {
 			l.Fail(KindBatch, "batch dim %d is %s in data %s and %s in indices %s; they must be equal", at, d, l.data, q, l.indices)
 			return l
@@ -439,7 +439,7 @@ func (l *Lowering) Elements(axis int, align Alignment) *Lowering {
 		}
 		d, ds := l.dataAxis()
 		q, qs := l.indexAxis()
-		both, ok := d.meet(q)
+		both, ok := d.intersect(q)
 		want := "equal"
 		switch {
 		case align == Within:
@@ -469,7 +469,7 @@ func broadcast(d, q Dim) (Dim, bool) {
 	case q == Exactly(1):
 		return d, true
 	case d.Min > 1 && q.Min > 1 || d.Max == 0 || q.Max == 0 || d.Known() && q.Known():
-		both, ok := d.meet(q)
+		both, ok := d.intersect(q)
 		if !ok && (d.Min <= 1 && d.Max >= 1 || q.Min <= 1 && q.Max >= 1) {
 			return AnyDim, true // the one that may be 1 is
 		}

@@ -60,10 +60,10 @@ func (p *Plan) Rows(rows []int64, indices Tensor, first int) (filled int, err er
 	case refused:
 		return 0, errorf(ErrIndex, "an index is outside its axis; Check says which")
 	}
-	if unit := int64(r.Unit()); unit > 1 {
+	if elem := int64(r.Elem()); elem > 1 {
 		for i, row := range rows {
 			if row >= 0 || !fills {
-				rows[i] = row / unit
+				rows[i] = row / elem
 			}
 		}
 	}

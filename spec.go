@@ -41,8 +41,8 @@ func (d Dim) String() string {
 	return strconv.Itoa(d.Min) + ".." + strconv.Itoa(d.Max)
 }
 
-// meet is what two statements about one extent say together.
-func (d Dim) meet(e Dim) (Dim, bool) {
+// intersect returns the extents that both d and e allow; false if there is none.
+func (d Dim) intersect(e Dim) (Dim, bool) {
 	m := Dim{max(d.Min, e.Min), min(d.Max, e.Max)}
 	return m, m.Min <= m.Max
 }

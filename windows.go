@@ -82,7 +82,7 @@ func (l *Lowering) Windows(d DimensionNumbers, sizes []int, lenient bool) {
 		if i := slices.Index(d.StartIndicesBatchingDims, start); i >= 0 {
 			both := d.OperandBatchingDims[i]
 			var ok bool
-			if loop.extent, ok = loop.extent.meet(l.data.Dims[both]); !ok { // HG.9
+			if loop.extent, ok = loop.extent.intersect(l.data.Dims[both]); !ok { // HG.9
 				l.Fail(KindMismatch, "batching dim %d of data %s and %d of indices %s differ", both, l.data, start, l.indices)
 				return
 			}
@@ -154,7 +154,7 @@ func (l *Lowering) checkWindows(d DimensionNumbers, sizes []int, lenient bool) b
 			l.Fail(KindMismatch, "%s %v must ascend", list.name, list.dims)
 		}
 	}
-	if meets(d.CollapsedSliceDims, d.OperandBatchingDims) || meets(d.StartIndexMap, d.OperandBatchingDims) || slices.Contains(d.StartIndicesBatchingDims, d.IndexVectorDim) { // HG.5
+	if share(d.CollapsedSliceDims, d.OperandBatchingDims) || share(d.StartIndexMap, d.OperandBatchingDims) || slices.Contains(d.StartIndicesBatchingDims, d.IndexVectorDim) { // HG.5
 		l.Fail(KindMismatch, "a batching dim is also collapsed, addressed or the index vector's: operand_batching_dims %v, collapsed_slice_dims %v, start_index_map %v, start_indices_batching_dims %v, index_vector_dim %d",
 			d.OperandBatchingDims, d.CollapsedSliceDims, d.StartIndexMap, d.StartIndicesBatchingDims, d.IndexVectorDim)
 	}
@@ -194,7 +194,7 @@ func (l *Lowering) checkWindows(d DimensionNumbers, sizes []int, lenient bool) b
 	return l.err == nil
 }
 
-// meets reports whether two lists of dims share one.
-func meets(a, b []int) bool {
+// share reports whether two lists of dims share one.
+func share(a, b []int) bool {
 	return slices.ContainsFunc(a, func(dim int) bool { return slices.Contains(b, dim) })
 }

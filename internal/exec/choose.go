@@ -2,26 +2,26 @@ package exec
 
 // A choice is the way that a nest is moved, and how its work is cut.
 type choice struct {
-	way     Way
-	byRows  Way  // the same, but where way is columnar: how tuples are moved that cannot be
-	tile    int  // tuples per tile
-	tiles   int  // of all tuples
-	unit    int  // tiles per unit, where a unit resolves and moves
-	free    int  // turns of the free loops, times chunks
-	chunks  int  // pieces of a slice
-	chunk   int  // elements per piece but the last
-	group   int  // free turns per unit, where rows are shared
-	shared  bool // the rows of all tuples are resolved before anything moves
-	alone   bool // one goroutine only
-	even    bool // the tuples' places in the result are evenly spaced
-	step    int  // their distance, in elements, where even
-	ahead   int  // prefetch distance in rows; 0: none
-	stream  bool // stores to the result are non-temporal
-	probing bool // stream those blocks whose rows prove to lie close together
-	little  bool // so few rows that starting to run is most of the time
-	stretch int  // bytes that a linear tile, or turn, reads
-	near    int  // bytes of data up to which nothing is prefetched
-	columns columns
+	way       Way
+	byRows    Way  // the same, but where way is columnar: how tuples are moved that cannot be
+	tile      int  // tuples per tile
+	tiles     int  // of all tuples
+	unitTiles int  // tiles per unit of work, if a unit resolves and moves
+	free      int  // turns of the free loops, times chunks
+	chunks    int  // pieces of a slice
+	chunk     int  // elements per piece but the last
+	group     int  // free turns per unit, where rows are shared
+	shared    bool // the rows of all tuples are resolved before anything moves
+	alone     bool // one goroutine only
+	even      bool // the tuples' places in the result are evenly spaced
+	step      int  // their distance, in elements, where even
+	ahead     int  // prefetch distance in rows; 0: none
+	stream    bool // stores to the result are non-temporal
+	probing   bool // stream those blocks whose rows prove to lie close together
+	little    bool // so few rows that starting to run is most of the time
+	stretch   int  // bytes that a linear tile, or turn, reads
+	near      int  // bytes of data up to which nothing is prefetched
+	columns   columns
 }
 
 // choose finds the way to move n on so many cores, and cuts n's work for it. It
@@ -101,7 +101,7 @@ func cut(n *Nest, t *Tuning, threads int, columnar bool) choice {
 		l.way = Bits
 	case !far:
 		l.way = Near
-	case l.shared && l.chunks == 1 && n.span()*n.unit() <= t.UnitBytes:
+	case l.shared && l.chunks == 1 && n.span()*n.elem() <= t.UnitBytes:
 		// The axes reach little: the lines that are far are those of the next turn.
 		l.way = Turning
 	default:
@@ -111,7 +111,7 @@ func cut(n *Nest, t *Tuning, threads int, columnar bool) choice {
 	if l.way == TurningLinear && l.tiles > 1 {
 		l.group = 1 // the next turn's data arrives while all tiles of this one are moved
 	}
-	l.unit = max(1, min(t.UnitTiles, l.tiles/(4*used)))
+	l.unitTiles = max(1, min(t.UnitTiles, l.tiles/(4*used)))
 	if n.direct() {
 		switch {
 		case l.way == Near:
@@ -141,7 +141,7 @@ func (l *choice) store(n *Nest, t *Tuning, size, bytes int) {
 	l.stream = size >= from && (bytes > 32 || l.way.direct()) || l.probing && !far
 	if l.way == DirectAhead {
 		// No form of elements both prefetches and stores past the caches.
-		if l.stream = l.stream && n.unit() >= 4 && n.Reach <= t.StayBytes; l.stream {
+		if l.stream = l.stream && n.elem() >= 4 && n.Reach <= t.StayBytes; l.stream {
 			l.way, l.ahead = Direct, 0
 		}
 	}
@@ -153,7 +153,7 @@ func (l *choice) straighten(n *Nest, t *Tuning, total int, columnar bool) {
 	if l.way != Ahead && l.way != Turning || len(n.Axes) != 1 || n.Slice != 1 {
 		return
 	}
-	stretch, count := n.span()*n.unit(), total // bytes, and the rows that read them
+	stretch, count := n.span()*n.elem(), total // bytes, and the rows that read them
 	if l.way == Ahead {
 		last := len(n.Index) - 1
 		if l.shared || len(n.Free) > 0 || last < 1 || columnar {
@@ -165,7 +165,7 @@ func (l *choice) straighten(n *Nest, t *Tuning, total int, columnar bool) {
 		}
 		runs := max(1, t.TileRows/inner.Extent)
 		count = runs * inner.Extent
-		stretch = runs * around.Data * n.unit()
+		stretch = runs * around.Data * n.elem()
 	}
 	if count*64 < stretch {
 		return // most lines are not read

@@ -6,7 +6,7 @@ import "github.com/garner-go/garner/internal/kernel"
 // where the run fails for it.
 func (u *state) resolve(rows, values []int64, first int) (outside int, ok bool) {
 	r := &u.program.resolver
-	base := u.src.Offset * r.unit
+	base := u.src.Offset * r.elem
 	if r.position {
 		base = 0
 	}
@@ -45,8 +45,8 @@ func (u *state) resolveTile(w *worker, tile int) {
 // moveUnit resolves and moves some tiles.
 func (u *state) moveUnit(w *worker, unit int) {
 	l := &u.program.choice
-	first := unit * l.unit * l.tile
-	end := min(first+l.unit*l.tile, u.program.resolver.total)
+	first := unit * l.unitTiles * l.tile
+	end := min(first+l.unitTiles*l.tile, u.program.resolver.total)
 	if !u.way.direct() || !u.moveDirect(w, first, end) {
 		u.moveTuples(w, first, end)
 	}
@@ -56,7 +56,7 @@ func (u *state) moveUnit(w *worker, unit int) {
 // tile. The rows that are prefetched while a tile is moved are resolved before
 // it is.
 func (u *state) moveTuples(w *worker, first, end int) {
-	l, unit := &u.program.choice, u.program.resolver.unit
+	l, elem := &u.program.choice, u.program.resolver.elem
 	have, filled := 0, 0 // rows that are resolved, and how many of them are fills
 	for first < end {
 		if have > 0 && u.stopped() {
@@ -73,7 +73,7 @@ func (u *state) moveTuples(w *worker, first, end int) {
 		filled += outside
 		n := min(l.tile, want)
 		later := w.rows[min(l.ahead, want):want]
-		if l.ahead == 0 || together(later, len(later), unit) {
+		if l.ahead == 0 || together(later, len(later), elem) {
 			later = nil
 		}
 		if u.way.linear() {
@@ -96,7 +96,7 @@ func (u *state) moveTuples(w *worker, first, end int) {
 // together reports whether n rows lie within a sixteenth as many cache lines, as
 // far as a look at some of them tells. Most are then in the caches when their
 // turn comes, and prefetching would be most of the work.
-func together(rows []int64, n, unit int) bool {
+func together(rows []int64, n, elem int) bool {
 	if len(rows) < samples {
 		return false
 	}
@@ -105,7 +105,7 @@ func together(rows []int64, n, unit int) bool {
 		row := rows[i*(len(rows)-1)/(samples-1)]
 		low, high = min(low, row), max(high, row)
 	}
-	return uint64(high-low) <= uint64(n*64/16/unit)
+	return uint64(high-low) <= uint64(n*64/16/elem)
 }
 
 // samples is how many rows of a block together looks at.
@@ -117,7 +117,7 @@ const samples = 16
 func (u *state) moveDirect(w *worker, first, end int) bool {
 	p := u.program
 	l, n, r := &p.choice, &p.nest, &p.resolver
-	size, width := r.unit, r.width.Bits/8
+	size, width := r.elem, r.width.Bits/8
 	loaded := !r.tuples || !kernel.Aligned(u.at.Buf, width) // index values are widened first
 	if !kernel.Aligned(u.dst.Buf, size) || !kernel.Aligned(u.src.Buf, size) {
 		return false
@@ -246,12 +246,12 @@ func (u *state) turn(turn int) (data, out int) {
 // next is the bias of what is prefetched.
 func (u *state) moveRun(rows, later []int64, filled bool, place, step, bias, next, size int) {
 	p := u.program
-	bits, unit := p.nest.Bits, p.resolver.unit
+	bits, elem := p.nest.Bits, p.resolver.elem
 	if bits == 0 {
 		u.moveStrings(rows, place, step, bias, size)
 		return
 	}
-	m := kernel.Move{At: place * unit, Step: step * unit, Bias: bias * unit, Size: size * unit, Elem: unit, Filled: filled}
+	m := kernel.Move{At: place * elem, Step: step * elem, Bias: bias * elem, Size: size * elem, Elem: elem, Filled: filled}
 	m.Stream = p.choice.stream || p.choice.probing && len(later) == 0
 	if bits < 8 {
 		fill := byte(0)
@@ -261,7 +261,7 @@ func (u *state) moveRun(rows, later []int64, filled bool, place, step, bias, nex
 		kernel.Bits(u.dst.Buf, u.src.Buf, rows, m, fill)
 		return
 	}
-	m.Ahead = kernel.Ahead{Rows: later, Bias: next * unit}
+	m.Ahead = kernel.Ahead{Rows: later, Bias: next * elem}
 	kernel.Rows(u.dst.Buf, u.src.Buf, rows, m, p.nest.Fill)
 }
 

@@ -149,8 +149,8 @@ func Join(loops []Loop) []Loop {
 	return joined
 }
 
-// unit is what rows count, per element: bytes, bits of packed types, strings.
-func (n *Nest) unit() int {
+// elem returns the size of one element as rows count it: bytes; bits of packed types; 1 for strings.
+func (n *Nest) elem() int {
 	switch {
 	case n.Bits >= 8:
 		return n.Bits / 8

@@ -94,7 +94,7 @@ type Chosen struct {
 func (p *Program) Chosen() Chosen {
 	l := &p.choice
 	c := Chosen{
-		Way: l.way, Kernel: kernel.Form(), Size: p.nest.Slice * p.nest.unit(),
+		Way: l.way, Kernel: kernel.Form(), Size: p.nest.Slice * p.nest.elem(),
 		Ahead: l.ahead, Stretch: l.way.linear(), Stream: l.stream, Shared: l.shared, Threads: p.threads,
 	}
 	if l.alone {

@@ -13,7 +13,7 @@ type Resolver struct {
 	loops  []Loop // those that move the indices; Data in units
 	total  int    // tuples: the turns of loops
 	axes   []Axis // Data in units
-	unit   int    // what rows count, per element: bytes, bits of packed types, strings
+	elem   int    // size of one element as rows count it, see Nest.elem
 	width  kernel.Width
 	policy kernel.Policy
 
@@ -38,11 +38,11 @@ func NewResolver(n *Nest, loops []Loop) *Resolver {
 // nothing where r served as many loops and axes before.
 func (r *Resolver) set(n *Nest, loops []Loop) {
 	*r = Resolver{
-		loops: append(r.loops[:0], loops...), total: turns(loops), unit: n.unit(), width: n.Width, policy: n.Policy,
+		loops: append(r.loops[:0], loops...), total: turns(loops), elem: n.elem(), width: n.Width, policy: n.Policy,
 		axes: append(r.axes[:0], n.Axes...), components: r.components[:0],
 	}
 	for i := range r.loops {
-		r.loops[i].Data *= r.unit
+		r.loops[i].Data *= r.elem
 	}
 	k := len(r.axes)
 	r.tuples = 0 < k && k <= kernel.MaxTuple && len(r.loops) > 0 && r.loops[len(r.loops)-1].Index == k && n.plain()
@@ -50,7 +50,7 @@ func (r *Resolver) set(n *Nest, loops []Loop) {
 	r.single = k == 1 && len(r.axes[0].Parts) == 0
 	for i := range r.axes {
 		axis := &r.axes[i]
-		axis.Data *= r.unit
+		axis.Data *= r.elem
 		r.components = append(r.components, kernel.Component{Dim: int64(axis.Dim), Stride: int64(axis.Data)})
 		r.tuples = r.tuples && axis.Index == i && len(axis.Parts) == 0
 	}
@@ -80,8 +80,8 @@ func (r *Resolver) positions() {
 // prefetched: a tile's, not those of a run that ends before they arrive.
 const prefetchBytes = 2048
 
-// Unit is what rows count, per element: bytes, bits of packed types, strings.
-func (r *Resolver) Unit() int { return r.unit }
+// Elem returns the size of one element as rows count it: bytes; bits of packed types; 1 for strings.
+func (r *Resolver) Elem() int { return r.elem }
 
 // Rows resolves the tuples first … first+len(rows)-1, in the order of the loops,
 // to where their slices begin in data, in units; -1 is the fill. values is
@@ -168,7 +168,7 @@ func (r *Resolver) flat(rows, values []int64, axis *Axis) (outside int) {
 			if p < 0 {
 				rows[j] = kernel.Filled
 			} else {
-				rows[j] += int64(axis.Offset(int(p)) * r.unit)
+				rows[j] += int64(axis.Offset(int(p)) * r.elem)
 			}
 		}
 		rows, values = rows[n:], values[n:]

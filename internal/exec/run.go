@@ -82,7 +82,7 @@ func (u *Runner) Run(ctx context.Context, p *Program, data, indices, out *Memory
 	default:
 		u.way = l.byRows
 		if l.way != Nothing && !l.shared {
-			u.phases(moveTiles, (l.tiles+l.unit-1)/l.unit)
+			u.phases(moveTiles, (l.tiles+l.unitTiles-1)/l.unitTiles)
 			break
 		}
 		// Where nothing moves, every index is looked at all the same (R.7).
@@ -170,11 +170,11 @@ type slip struct{ rows, values []int64 }
 func (p *Program) little(rows, values []int64, data, indices, out *Memory) Outcome {
 	r := &p.resolver
 	rows = rows[:r.total]
-	outside := r.Rows(rows, values[:r.total], indices.Buf, data.Offset*r.unit, indices.Offset, 0)
+	outside := r.Rows(rows, values[:r.total], indices.Buf, data.Offset*r.elem, indices.Offset, 0)
 	if r.Refused(outside) {
 		return Refused
 	}
-	m := kernel.Move{At: out.Offset * r.unit, Step: p.choice.step * r.unit, Size: p.nest.Slice * r.unit, Elem: r.unit, Filled: outside > 0}
+	m := kernel.Move{At: out.Offset * r.elem, Step: p.choice.step * r.elem, Size: p.nest.Slice * r.elem, Elem: r.elem, Filled: outside > 0}
 	kernel.Rows(out.Buf, data.Buf, rows, m, p.nest.Fill)
 	return Done
 }
@@ -221,7 +221,7 @@ func (u *Runner) phases(ph phase, units int) {
 	threads := min(p.threads, units)
 	bits := p.nest.Bits
 	if p.choice.alone || 0 < bits && bits < 8 && u.dst.Offset*bits%8 != 0 {
-		threads = min(threads, 1) // two units would meet inside a byte of the result
+		threads = min(threads, 1) // two units would share a byte of the result
 	}
 	if threads > 1 {
 		u.crew.begin(threads - 1)
