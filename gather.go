@@ -7,8 +7,8 @@ import "context"
 // Gather only reads them.
 //
 // Errors are those of NewPlan, an *IndexError for a refused index, and ErrFault
-// for Volatile operands. Each call lowers op and allocates scratch; Prepare
-// does so once for a gather that is repeated.
+// for Volatile operands. Each call lowers op; Prepare lowers it once
+// for a gather that is repeated.
 func Gather(op Op, data, indices Tensor) (Tensor, error) {
 	return GatherContext(context.Background(), op, data, indices)
 }
