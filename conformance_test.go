@@ -113,10 +113,10 @@ func runLines(t *testing.T, lines [][]byte, disputed map[string]map[string]json.
 			}
 		})
 	}
-	ran, met := 0, 0
+	ran, found := 0, 0
 	for c := range corpus.Load(bytes.NewReader(bytes.Join(lines, []byte("\n")))) {
 		if answer := disputed[c.Name]; answer != nil {
-			met++
+			found++
 			line, err := withAnswer(lines[ran], answer)
 			if err != nil {
 				t.Error(err)
@@ -132,8 +132,8 @@ func runLines(t *testing.T, lines [][]byte, disputed map[string]map[string]json.
 	}
 	close(cases)
 	workers.Wait()
-	if met != len(disputed) {
-		t.Errorf("%d of the %d disputed cases are in the corpus", met, len(disputed))
+	if found != len(disputed) {
+		t.Errorf("%d of the %d disputed cases are in the corpus", found, len(disputed))
 	}
 	return ran
 }

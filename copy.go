@@ -8,9 +8,10 @@ import (
 	"github.com/garner-go/garner/internal/exec"
 )
 
-// Copy copies the elements of src, any view, into dst, a view of the same dtype
-// and shape whose elements are apart, on all cores. Another dtype is an
-// ErrDType, another shape an ErrShape, shared memory an ErrOverlap.
+// Copy copies the elements of src into dst on all cores. Both may be any views
+// of one dtype (ErrDType) and one shape (ErrShape). The elements of dst must
+// not overlap, and dst must not share memory with src (ErrOverlap). Volatile
+// memory that has vanished is an ErrFault.
 func Copy(dst, src Tensor) error {
 	switch {
 	case dst.dtype != src.dtype || !dst.dtype.Valid():
@@ -37,10 +38,11 @@ func Copy(dst, src Tensor) error {
 	return nil
 }
 
-// runners are free: a run takes one for its scratch, and puts it back.
+// runners is the free list of scratch for runs.
 var runners = sync.Pool{New: func() any { return new(exec.Runner) }}
 
-// Clone copies the elements into new, contiguous memory.
+// Clone copies the elements into a new row-major tensor. Errors are those of
+// New and Copy.
 func (t Tensor) Clone() (Tensor, error) {
 	c, err := New(t.dtype, t.shape...)
 	if err != nil {

@@ -102,7 +102,7 @@ func setPacked(b []byte, i, bits int, v byte) {
 	b[i/per] = b[i/per]&^mask | v<<shift&mask
 }
 
-// index returns the integer at a position of the memory, in elements.
+// index returns the integer at position at of the memory, in elements.
 func (t *Tensor) index(at int) Index {
 	var v [1]int64
 	w := kernel.Width{Bits: t.dtype.Bits(), Unsigned: t.dtype.IsUnsigned()}

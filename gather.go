@@ -2,18 +2,19 @@ package garner
 
 import "context"
 
-// Gather runs op on all cores and returns a new, row-major result of data's
-// dtype. data and indices may be any views and are only read.
+// Gather runs op on all cores and returns a new row-major tensor of data's
+// dtype, with the shape that Infer returns. data and indices may be any views;
+// Gather only reads them.
 //
-// Errors are those of NewPlan, an *IndexError, and ErrFault for Volatile
-// operands. Nothing is kept from one call to the next; Prepare saves the
-// lowering and the scratch where a gather is repeated.
+// Errors are those of NewPlan, an *IndexError for a refused index, and ErrFault
+// for Volatile operands. Each call lowers op; Prepare lowers it once
+// for a gather that is repeated.
 func Gather(op Op, data, indices Tensor) (Tensor, error) {
 	return GatherContext(context.Background(), op, data, indices)
 }
 
-// GatherContext is Gather that ends early, within 10 ms, with the context's
-// cause where ctx is cancelled.
+// GatherContext is Gather with a context: a cancelled ctx ends it within 10 ms
+// with the context's cause.
 func GatherContext(ctx context.Context, op Op, data, indices Tensor) (Tensor, error) {
 	p, err := Prepare(op, data.Spec(), indices.Spec())
 	if err != nil {
@@ -29,10 +30,10 @@ func GatherContext(ctx context.Context, op Op, data, indices Tensor) (Tensor, er
 	return out, nil
 }
 
-// GatherInto is GatherContext into memory of the caller's: out has the dtype
-// and shape that Infer says, may be any view whose elements are apart, and must
-// not share memory with data or indices (ErrOverlap). After an error its
-// contents are unspecified; nothing beyond it is ever touched.
+// GatherInto is GatherContext with an output of the caller's. out must have the
+// dtype and shape that Infer returns. It may be any view whose elements do not
+// overlap, and must not share memory with data or indices (ErrOverlap). After
+// an error its contents are unspecified. No memory outside the view changes.
 func GatherInto(ctx context.Context, op Op, data, indices, out Tensor) error {
 	p, err := Prepare(op, data.Spec(), indices.Spec())
 	if err != nil {

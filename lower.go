@@ -2,20 +2,20 @@ package garner
 
 import "fmt"
 
-// An Op is one operator of one framework, in that framework's words. It knows
-// how its operands' axes become the output's, and what its framework says of
-// bad indices; it moves nothing. An Op is a value: it is immutable and safe for
-// concurrent use.
+// An Op is one operator of one framework, in that framework's terms. It
+// describes how the axes of its operands become the axes of the output, and
+// what a bad index means; it moves no data. An Op is an immutable value and
+// safe for concurrent use.
 type Op interface {
-	// Lower spends every axis of both operands once, in the order in which the
-	// output has them.
+	// Lower calls the Lowering's methods so that they spend every axis of both
+	// operands once, in the order of the output's axes.
 	Lower(*Lowering)
 }
 
-// NewPlan lowers op for operands of known shape. The plan's rules are those of
-// the operator's specification; breaking one is an ErrDType, an ErrAttribute or
-// an ErrShape, in that order, with a message that names the remedy. It costs a
-// few microseconds and reads no element.
+// NewPlan lowers op for operands whose dims are all known. A broken rule of the
+// operator's specification is an ErrDType, an ErrAttribute or an ErrShape,
+// checked in that order; the message names the remedy. NewPlan takes a few
+// microseconds and reads no element.
 func NewPlan(op Op, data, indices Spec) (*Plan, error) {
 	l, _, err := lower(op, data, indices)
 	if err != nil {
@@ -27,9 +27,9 @@ func NewPlan(op Op, data, indices Spec) (*Plan, error) {
 	return l.plan()
 }
 
-// Infer is the dtype and shape of op's result, as far as those of its operands
-// tell. Nothing is read and nothing runs. Errors are those of NewPlan; a rule
-// that an unknown dim may still keep is not broken.
+// Infer returns the dtype and shape of op's result, as far as the operands'
+// specs determine them. It reads no element. Its errors are those of NewPlan. A
+// rule that some value of an unknown dim satisfies counts as satisfied.
 func Infer(op Op, data, indices Spec) (Spec, error) {
 	l, out, err := lower(op, data, indices)
 	if err != nil {
@@ -43,27 +43,27 @@ func Infer(op Op, data, indices Spec) (Spec, error) {
 	return out, nil
 }
 
-// A Lowering turns an operator's words into a plan. An operator calls its
-// methods in two steps: first those that check its own numbers (NeedRank, Axis,
-// BatchDims …), in the order in which the errors are looked at; then those that
+// A Lowering turns an operator into a plan. Op.Lower calls its methods in two
+// steps: first those that check the operator's numbers (NeedRanks, Axis,
+// BatchDims …), in the order in which errors take precedence; then those that
 // spend the operands' axes (Batch, Outer, Gather, Tuples, Components, Copy),
-// outermost first. The first rule that is broken is kept and the rest does
-// nothing, so an operator checks no error itself.
+// outermost first. A Lowering keeps the first broken rule and ignores every
+// later call, so an operator checks no error itself.
 //
-// The same calls serve shape inference: where a dim is unknown, so is what
-// comes of it; where a rank, an axis or the length of the tuples is unknown,
-// the axes are only counted.
+// The same calls infer shapes: a dim that depends on an unknown dim is unknown.
+// If a rank, an axis or the length of the tuples is unknown, the calls only
+// count axes.
 type Lowering struct {
 	data, indices Spec
-	given         Spec  // the indices as the caller has them
+	given         Spec  // the indices as the caller passed them
 	dataStride    []int // nil where a dim is unknown
 	indexStride   []int
-	flat          []Part // where data is taken flat and its strides are not those of one axis
+	flat          []Part // the dims that FlattenData joined, if no single stride describes them
 	nextData      int    // the next axis to spend
 	nextIndex     int
 	nest          []nestLoop
 	axes          []Axis
-	joined        int // how many dims of the result are written as one with the dim before
+	joined        int // how many dims of the result are factors of the dim before
 	component     int
 	negative      Negative
 	outside       Outside
@@ -71,29 +71,29 @@ type Lowering struct {
 	err           error
 	partial       bool // a dim is unknown
 	open          bool // a number of the operator is unknown
-	odd           bool // a loop or an axis is no axis of an operand as it is given
-	counted       bool // a rank or an axis is unknown: only the result's rank is found
-	spent         Dim  // axes of both operands that the result does not have
+	odd           bool // some loop or gathered axis differs from every axis of the operands as passed
+	counted       bool // a rank or an axis is unknown: axes are counted to find the result's rank
+	spent         Dim  // how many axes of both operands the result lacks
 }
 
-// A nestLoop is a Loop before the result has strides.
+// A nestLoop is a Loop whose stride in the result is not known yet.
 type nestLoop struct {
 	extent      Dim
 	data, index int
 	written     written
 
-	// The axes of the operands that the loop walks, counted from 1; 0: none.
+	// The axes of the operands that the loop walks, counted from 1; 0 means none.
 	dataAxis, indexAxis int
-	within              bool // the extent is that of the indices, which data's may exceed
+	within              bool // the extent is that of the indices; data's may be larger
 }
 
-// written says how a loop stands in the result's shape.
+// written says how a loop appears in the result's shape.
 type written uint8
 
 const (
 	asDim  written = iota // as a dim of its own
 	joined                // as a factor of the dim before
-	hidden                // not at all: its extent is 1
+	hidden                // not at all; its extent is 1
 )
 
 // lower runs op over the operands and returns what is known of the result.
@@ -102,7 +102,7 @@ func lower(op Op, data, indices Spec) (*Lowering, Spec, error) {
 	if op == nil {
 		return nil, Spec{}, errorf(ErrAttribute, "there is no operator; name one, such as onnx.Gather13{}")
 	}
-	// R.6: dtypes are looked at first.
+	// R.6: dtype errors take precedence.
 	if !data.DType.Valid() { // R.2
 		return nil, Spec{}, errorf(ErrDType, "data has no dtype")
 	}
@@ -143,27 +143,28 @@ func lower(op Op, data, indices Spec) (*Lowering, Spec, error) {
 	return l, out, err
 }
 
-// Fail records the first rule that is broken.
+// Fail records an ErrShape, unless an earlier rule is already broken.
 func (l *Lowering) Fail(kind ShapeKind, format string, args ...any) {
 	if l.err == nil {
 		l.err = shapeError(kind, format, args...)
 	}
 }
 
-// FailAttribute records an attribute value that the operator does not know.
+// FailAttribute records an ErrAttribute: a value that the operator does not
+// accept.
 func (l *Lowering) FailAttribute(format string, args ...any) {
 	if l.err == nil {
 		l.err = errorf(ErrAttribute, format, args...)
 	}
 }
 
-// Data is what is known of data.
+// Data returns what is known of data.
 func (l *Lowering) Data() Spec { return l.data }
 
-// Indices is what is known of the indices.
+// Indices returns what is known of the indices.
 func (l *Lowering) Indices() Spec { return l.indices }
 
-// NeedRanks checks the least ranks of data and indices.
+// NeedRanks checks that data and indices have at least these ranks.
 func (l *Lowering) NeedRanks(data, indices int) *Lowering {
 	if l.data.Rank.Max < data {
 		l.Fail(KindRank, "data %s has rank %d; the operator needs %d or more", l.data, l.data.Rank.Max, data)
@@ -174,8 +175,9 @@ func (l *Lowering) NeedRanks(data, indices int) *Lowering {
 	return l
 }
 
-// Axis checks an axis of data in -r … r-1 and counts it from the front. Where
-// it is Unknown, or negative with a rank that is not known, so is the answer.
+// Axis checks an axis of data in -r … r-1, r the rank of data, and returns it
+// counted from the front. It returns Unknown for an Unknown axis, and for a
+// negative one if the rank is unknown.
 func (l *Lowering) Axis(axis int) int {
 	if axis == Unknown { // R.22
 		l.partial, l.counted, l.open = true, true, true
@@ -195,7 +197,8 @@ func (l *Lowering) Axis(axis int) int {
 	return axis
 }
 
-// between is how a range of numbers reads, an empty one too.
+// between formats a range of allowed numbers for a message, including an empty
+// range.
 func between(low, high int) string {
 	if low > high {
 		return "none: there is no dimension"
@@ -211,8 +214,9 @@ func (l *Lowering) BatchDimsND(b int) int {
 	return b
 }
 
-// BatchDims checks Gather's batch_dims, -q … q with q the rank of the indices,
-// not above axis, and counts a negative one from q.
+// BatchDims checks Gather's batch_dims: -q … q, q the rank of the indices, and
+// not above axis. It returns b counted from the front, or Unknown for a
+// negative b if q is unknown.
 func (l *Lowering) BatchDims(b, axis int) int {
 	q := l.indices.Rank
 	if b > q.Max || b < -q.Max {
@@ -241,15 +245,16 @@ func (l *Lowering) NotNegative(b int) {
 	}
 }
 
-// SameRank checks that both operands have as many dims.
+// SameRank checks that both operands have the same rank.
 func (l *Lowering) SameRank() {
-	if _, ok := l.data.Rank.meet(l.indices.Rank); !ok {
+	if _, ok := l.data.Rank.intersect(l.indices.Rank); !ok {
 		l.Fail(KindRank, "data %s has rank %s and indices %s rank %s; they must be equal", l.data, l.data.Rank, l.indices, l.indices.Rank)
 	}
 }
 
-// TupleLen is k, the length of the index tuples along the last dim of the
-// indices, checked against the r-b axes of data that there are to address.
+// TupleLen returns k, the length of the index tuples, which lie along the last
+// dim of the indices. It checks k against the r-b axes of data that tuples can
+// address after b batch dims, and returns Unknown if k is not known.
 func (l *Lowering) TupleLen(b int) int {
 	if !l.indices.Rank.Known() || l.err != nil {
 		return Unknown
@@ -265,7 +270,7 @@ func (l *Lowering) TupleLen(b int) int {
 	return k.Min
 }
 
-// count records axes that the result lacks, where axes are only counted.
+// count records n axes that the result lacks, while axes are only counted.
 func (l *Lowering) count(n int) {
 	if n == Unknown || l.spent.Max == Unbounded {
 		l.spent = AnyDim
@@ -295,8 +300,8 @@ func (l *Lowering) indexAxis() (extent Dim, stride int) {
 	return extent, stride
 }
 
-// Batch spends the next n axes of both operands together: one loop each, both
-// move. Their extents must be equal.
+// Batch spends the next n axes of both operands together: one loop each, which
+// moves both. Their extents must be equal.
 func (l *Lowering) Batch(n int) *Lowering {
 	l.count(n)
 	if l.idle() {
@@ -306,7 +311,7 @@ func (l *Lowering) Batch(n int) *Lowering {
 		at := l.nextData
 		d, ds := l.dataAxis()
 		q, qs := l.indexAxis()
-		both, ok := d.meet(q) // R.20
+		both, ok := d.intersect(q) // R.20
 		if !ok {
 			l.Fail(KindBatch, "batch dim %d is %s in data %s and %s in indices %s; they must be equal", at, d, l.data, q, l.indices)
 			return l
@@ -316,7 +321,8 @@ func (l *Lowering) Batch(n int) *Lowering {
 	return l
 }
 
-// Outer spends the next n axes of data: one loop each, the indices are reused.
+// Outer spends the next n axes of data: one loop each, which reuses the
+// indices.
 func (l *Lowering) Outer(n int) *Lowering {
 	if l.idle() {
 		return l
@@ -328,8 +334,8 @@ func (l *Lowering) Outer(n int) *Lowering {
 	return l
 }
 
-// Gather spends the next axis of data: it is addressed by the indices, whose
-// elements are tuples of one.
+// Gather spends the next axis of data as the gathered axis: each element of the
+// indices is a tuple of one component.
 func (l *Lowering) Gather() *Lowering {
 	l.count(1)
 	if l.idle() {
@@ -349,8 +355,8 @@ func (l *Lowering) gathered(index int) {
 	l.axes = append(l.axes, axis)
 }
 
-// Components spends the last axis of the indices, the one along which the
-// tuples lie, and the next k axes of data, which they address.
+// Components spends the last axis of the indices, along which the tuples lie,
+// and the next k axes of data, which the tuples address.
 func (l *Lowering) Components(k int) *Lowering {
 	l.count(k)
 	l.count(1)
@@ -368,8 +374,8 @@ func (l *Lowering) Components(k int) *Lowering {
 	return l
 }
 
-// Tuples spends the axes of the indices that are left: one loop each, data is
-// reused.
+// Tuples spends the remaining axes of the indices: one loop each, which reuses
+// data.
 func (l *Lowering) Tuples() *Lowering {
 	if l.idle() {
 		return l
@@ -381,7 +387,7 @@ func (l *Lowering) Tuples() *Lowering {
 	return l
 }
 
-// indexEnd is the first axis of the indices that is no loop.
+// indexEnd returns the end of the indices' axes that are loops.
 func (l *Lowering) indexEnd() int {
 	if l.component >= 0 {
 		return l.component
@@ -389,7 +395,7 @@ func (l *Lowering) indexEnd() int {
 	return len(l.indices.Dims)
 }
 
-// Copy spends the axes of data that are left: they are copied whole.
+// Copy spends the remaining axes of data, which are copied whole.
 func (l *Lowering) Copy() *Lowering {
 	if l.idle() {
 		return l
@@ -397,26 +403,26 @@ func (l *Lowering) Copy() *Lowering {
 	return l.Outer(len(l.data.Dims) - l.nextData)
 }
 
-// An Alignment says how GatherElements' indices lie over data on the axes that
-// are not gathered. The ranks are equal: see SameRank.
+// An Alignment says how the extents of GatherElements' indices relate to
+// data's, off the gathered axis. The ranks are equal: see SameRank.
 type Alignment uint8
 
 const (
-	Equal     Alignment = iota // the extents are equal
-	Within                     // those of the indices may be smaller: the rest of data is not visited
-	Broadcast                  // an extent of 1 serves every position of the other operand
+	Equal     Alignment = iota // equal extents
+	Within                     // extents of the indices may be smaller; the rest of data is not read
+	Broadcast                  // an extent of 1 is repeated along the other operand's
 )
 
-// Elements spends every axis of both operands: the gathered one is a tuple
-// loop, every other one a batch loop, aligned as said.
+// Elements spends every axis of both operands: the gathered one as a tuple
+// loop, each other one as a batch loop whose extents align must allow.
 func (l *Lowering) Elements(axis int, align Alignment) *Lowering {
 	if l.err != nil {
 		return l
 	}
 	l.odd = l.odd || align == Broadcast
 	if l.counted {
-		// Off the axis nothing is known but of one operand, and the result has
-		// the indices' dims; the axes of data are all spent.
+		// The result has the indices' dims, and all axes of data are spent: off
+		// the axis, only the indices' extents are known.
 		l.spent = l.data.Rank
 		if !l.indices.Rank.Known() {
 			return l
@@ -439,7 +445,7 @@ func (l *Lowering) Elements(axis int, align Alignment) *Lowering {
 		}
 		d, ds := l.dataAxis()
 		q, qs := l.indexAxis()
-		both, ok := d.meet(q)
+		both, ok := d.intersect(q)
 		want := "equal"
 		switch {
 		case align == Within:
@@ -461,7 +467,8 @@ func (l *Lowering) Elements(axis int, align Alignment) *Lowering {
 	return l
 }
 
-// broadcast is the extent of two that go together as NumPy's do.
+// broadcast returns the extent of two dims under NumPy's broadcasting rule;
+// false if they do not broadcast.
 func broadcast(d, q Dim) (Dim, bool) {
 	switch {
 	case d == Exactly(1):
@@ -469,21 +476,21 @@ func broadcast(d, q Dim) (Dim, bool) {
 	case q == Exactly(1):
 		return d, true
 	case d.Min > 1 && q.Min > 1 || d.Max == 0 || q.Max == 0 || d.Known() && q.Known():
-		both, ok := d.meet(q)
+		both, ok := d.intersect(q)
 		if !ok && (d.Min <= 1 && d.Max >= 1 || q.Min <= 1 && q.Max >= 1) {
-			return AnyDim, true // the one that may be 1 is
+			return AnyDim, true // the dim that can be 1 must be 1
 		}
 		return both, ok
 	case d.Min > 1:
-		return d, true // the other is 1 or the same
+		return d, true // the other is 1 or equal
 	case q.Min > 1:
 		return q, true
 	}
 	return AnyDim, true
 }
 
-// Flatten writes the first n dims of the result as one, their product; fewer
-// than two stay as they are.
+// Flatten joins the first n dims of the result into one dim, their product. It
+// changes nothing for n < 2.
 func (l *Lowering) Flatten(n int) *Lowering {
 	if l.counted {
 		l.joined = max(0, n-1)
@@ -495,7 +502,7 @@ func (l *Lowering) Flatten(n int) *Lowering {
 	return l
 }
 
-// FlattenAll writes the whole result as one dim.
+// FlattenAll joins all dims of the result into one dim.
 func (l *Lowering) FlattenAll() *Lowering {
 	if l.err != nil {
 		return l
@@ -510,7 +517,7 @@ func (l *Lowering) FlattenAll() *Lowering {
 	return l.Flatten(len(l.nest))
 }
 
-// Unit puts a dim of 1 into the result.
+// Unit adds a dim of extent 1 to the result.
 func (l *Lowering) Unit() *Lowering {
 	l.count(-1)
 	if !l.idle() {
@@ -519,7 +526,7 @@ func (l *Lowering) Unit() *Lowering {
 	return l
 }
 
-// Hide leaves the last dim, whose extent must be 1, out of the result's shape.
+// Hide leaves the last dim out of the result's shape. Its extent must be 1.
 func (l *Lowering) Hide() *Lowering {
 	l.count(1)
 	if l.err != nil || len(l.nest) == 0 {
@@ -535,12 +542,12 @@ func (l *Lowering) Hide() *Lowering {
 	return l
 }
 
-// DataAsVector reads data of rank 0 as one element along one axis; it reports
-// whether data may be such.
+// DataAsVector reads data of rank 0 as a vector of one element. It returns
+// false and changes nothing for other ranks.
 func (l *Lowering) DataAsVector() bool { return l.asVector(&l.data, &l.dataStride) }
 
-// IndicesAsVector reads indices of rank 0 as one index along one axis; it
-// reports whether they may be such.
+// IndicesAsVector reads indices of rank 0 as a vector of one index. It returns
+// false and changes nothing for other ranks.
 func (l *Lowering) IndicesAsVector() bool { return l.asVector(&l.indices, &l.indexStride) }
 
 func (l *Lowering) asVector(s *Spec, strides *[]int) bool {
@@ -555,8 +562,8 @@ func (l *Lowering) asVector(s *Spec, strides *[]int) bool {
 	return true
 }
 
-// FlattenData reads data as one axis, its elements in row-major order, whatever
-// its strides are.
+// FlattenData reads data as a vector of its elements in row-major order,
+// whatever its strides.
 func (l *Lowering) FlattenData() *Lowering {
 	if l.err != nil {
 		return l
@@ -588,21 +595,20 @@ func (l *Lowering) FlattenData() *Lowering {
 	return l
 }
 
-// Negative says what a negative index means; Reject where it is not called.
+// Negative sets what a negative index means. The default is Reject.
 func (l *Lowering) Negative(n Negative) *Lowering {
 	l.negative = n
 	return l
 }
 
-// Outside says what an index outside its axis means; Error where it is not
-// called.
+// Outside sets what an index outside its axis means. The default is Error.
 func (l *Lowering) Outside(o Outside) *Lowering {
 	l.outside = o
 	return l
 }
 
-// FillText makes a value of data's dtype, given as text, what an index outside
-// its axis means; a text that is none is an ErrAttribute.
+// FillText sets Outside to Fill with a value of data's dtype, given as text.
+// Text that is no such value is an ErrAttribute.
 func (l *Lowering) FillText(text string) *Lowering {
 	fill, err := New(l.data.DType)
 	if err == nil {
@@ -616,7 +622,7 @@ func (l *Lowering) FillText(text string) *Lowering {
 	return l
 }
 
-// dims is the result's dims as they are written.
+// dims returns the dims of the result's shape.
 func (l *Lowering) dims() ([]Dim, error) {
 	dims := make([]Dim, 0, len(l.nest))
 	var factors []Dim
@@ -641,7 +647,7 @@ func (l *Lowering) dims() ([]Dim, error) {
 	return dims, nil
 }
 
-// result is what is known of the output.
+// result returns what is known of the output.
 func (l *Lowering) result() (Spec, error) {
 	if l.counted && l.nest == nil { // R.23
 		rank := AnyDim
@@ -663,7 +669,7 @@ func (l *Lowering) result() (Spec, error) {
 	return SpecOfDims(l.data.DType, dims...), nil
 }
 
-// plan is the lowered operator, for a row-major result.
+// plan returns the lowered operator, with the strides of a row-major result.
 func (l *Lowering) plan() (*Plan, error) {
 	dims, err := l.dims()
 	if err != nil {
@@ -697,13 +703,13 @@ func (l *Lowering) plan() (*Plan, error) {
 	return p, nil
 }
 
-// policies is a plan of which only the dtypes and the policies are known.
+// policies returns a plan that holds the dtypes and the policies alone.
 func (l *Lowering) policies() *Plan {
 	return &Plan{DType: l.data.DType, IndexType: l.indices.DType, Negative: l.negative, Outside: l.outside, Fill: l.fill, component: -1}
 }
 
-// restride gives loops, which are l's in order, the strides of a result whose
-// dims are written as l says.
+// restride sets the Out strides of loops, which are l's in order, from the
+// strides of the result's dims.
 func (l *Lowering) restride(loops []Loop, strides []int) {
 	at, inner := len(strides)-1, 1
 	for i := len(loops) - 1; i >= 0; i-- {

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// overlap reports whether the memory between the first and the last element of
-// both tensors meets.
+// overlap reports whether the memory ranges of both tensors, each from its
+// lowest element to its highest, overlap.
 func overlap(a, b Tensor) bool {
 	aFrom, aTo, ok := a.span()
 	bFrom, bTo, also := b.span()
@@ -22,7 +22,8 @@ func sharesMemory[A, B any](a []A, b []B) bool {
 		from < at+uintptr(len(b))*unsafe.Sizeof(ofB) && at < from+uintptr(len(a))*unsafe.Sizeof(ofA)
 }
 
-// span is where the elements of t lie in memory; ok is false where it has none.
+// span returns the memory range of the elements of t; ok is false if it has
+// none.
 func (t *Tensor) span() (from, to uintptr, ok bool) {
 	if n, _ := t.shape.Len(); n == 0 {
 		return 0, 0, false
@@ -32,8 +33,7 @@ func (t *Tensor) span() (from, to uintptr, ok bool) {
 	return from, to, true
 }
 
-// between is where the elements at two positions and those between them lie in
-// memory.
+// between returns the memory range of the elements at positions lo … hi.
 func (t *Tensor) between(lo, hi int) (from, to uintptr) {
 	if t.dtype == String {
 		return uintptr(unsafe.Pointer(&t.mem.Strs[lo])), uintptr(unsafe.Pointer(&t.mem.Strs[hi])) + unsafe.Sizeof("")
@@ -47,8 +47,8 @@ func (t *Tensor) between(lo, hi int) (from, to uintptr) {
 	return start + uintptr(lo*(w/8)), start + uintptr((hi+1)*(w/8))
 }
 
-// apart reports whether no two elements of t stand in the same place, as far as
-// sorting its strides tells.
+// apart reports whether no two elements of t share a position, as far as its
+// sorted strides prove it.
 func apart(t *Tensor) bool {
 	if t.Contiguous() {
 		return true
@@ -79,15 +79,15 @@ func apart(t *Tensor) bool {
 	return true
 }
 
-// An operand is the shape and the strides of a tensor that was accepted, and how
-// far its elements reach.
+// An operand is the shape and the strides of a tensor that bind has accepted,
+// and the range of its elements.
 type operand struct {
 	dtype     DType
 	shape     Shape
 	strides   []int
-	any       bool // it has elements
-	bytes     int  // of an element; 0 where there is none, and of strings and packed types
-	low, high int  // from its first element to the least and the greatest in memory, in elements
+	any       bool // it has at least one element
+	bytes     int  // size of an element; 0 for strings, packed types and tensors without elements
+	low, high int  // positions of the lowest and the highest element in memory, from the first, in elements
 }
 
 func (o *operand) set(dtype DType, shape Shape, strides []int) {
@@ -120,7 +120,8 @@ func (o *operand) is(t *Tensor) bool {
 	return true
 }
 
-// span is the memory of t, which o is of; nothing where t has no element.
+// span returns the memory range of t, which has o's shape and strides; an empty
+// range if t has no element.
 func (o *operand) span(t *Tensor) (from, to uintptr) {
 	if o.bytes == 0 {
 		return o.slowSpan(t)
@@ -129,7 +130,7 @@ func (o *operand) span(t *Tensor) (from, to uintptr) {
 	return first + uintptr(o.low*o.bytes), first + uintptr((o.high+1)*o.bytes)
 }
 
-// slowSpan is span of tensors without elements, of strings and packed types.
+// slowSpan is span for strings, packed types and tensors without elements.
 func (o *operand) slowSpan(t *Tensor) (from, to uintptr) {
 	if !o.any {
 		return 0, 0

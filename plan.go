@@ -7,15 +7,15 @@ import (
 	"github.com/garner-go/garner/internal/kernel"
 )
 
-// Negative says what a negative index means.
+// A Negative says what a negative index means.
 type Negative uint8
 
 const (
-	Reject  Negative = iota // it is outside, as any other index that the axis does not have
-	FromEnd                 // -1 is the last, -2 the one before
+	Reject  Negative = iota // it is outside, like an index beyond the end
+	FromEnd                 // it counts from the end: -1 is the last position
 )
 
-// String is "reject" or "from-end".
+// String returns "reject" or "from-end".
 func (n Negative) String() string {
 	if n == FromEnd {
 		return "from-end"
@@ -23,20 +23,20 @@ func (n Negative) String() string {
 	return "reject"
 }
 
-// Outside says what an index means that its axis does not have.
+// An Outside says what an index outside its axis means.
 type Outside uint8
 
 const (
 	Error Outside = iota // the call fails with an IndexError
-	Zero                 // its row is all bits zero: 0, false, ""
-	Fill                 // its row is a given value
-	Clamp                // it means the nearest position that there is
-	Wrap                 // it counts modulo the axis
+	Zero                 // its row has all bits zero: 0, false, ""
+	Fill                 // its row repeats the plan's Fill
+	Clamp                // it means the nearest position of the axis
+	Wrap                 // it means its value modulo the axis's extent
 )
 
 var outsideNames = [...]string{Error: "error", Zero: "zero", Fill: "fill", Clamp: "clamp", Wrap: "wrap"}
 
-// String is "error", "zero", "fill", "clamp" or "wrap".
+// String returns "error", "zero", "fill", "clamp" or "wrap".
 func (o Outside) String() string {
 	if int(o) < len(outsideNames) {
 		return outsideNames[o]
@@ -45,38 +45,40 @@ func (o Outside) String() string {
 }
 
 // A Loop walks one dimension of the output. A zero stride means that the
-// operand does not move along it, so the zeros alone tell the kinds apart:
+// operand does not move along the loop, so the zeros alone tell the kinds of
+// loop apart:
 //
 //	batch   Data != 0, Index != 0   both operands move      (GatherND's batch_dims)
 //	outer   Data != 0, Index == 0   the indices are reused  (the axes before Gather's axis)
 //	tuple   Data == 0, Index != 0   the data is reused      (the indices' own axes)
 type Loop struct {
-	Extent int // how many turns
+	Extent int // number of turns
 	Data   int // strides, in elements
 	Index  int
 	Out    int
 }
 
-// An Axis is a gathered axis of data: where the component of an index tuple
-// that addresses it stands, and what that component may be.
+// An Axis is a gathered axis of data. One component of every index tuple
+// addresses it.
 type Axis struct {
-	Number int // which axis of data; -1 for data taken flat
-	Dim    int // the component lies in 0 … Dim-1
+	Number int // the axis of data, from 0; -1 for data read as a vector
+	Dim    int // number of positions: a component addresses 0 … Dim-1
 	Data   int // stride in data, in elements
-	Index  int // how far the component stands from the tuple's first, in elements
+	Index  int // from the tuple's first component to this one, in elements of the indices
 
-	// Parts is what a position of data taken flat is made of, outermost first,
-	// where data's own strides are not those of one axis; Data is 1 then.
+	// Parts decompose a position of data that is read as a vector but has no
+	// single stride, outermost first. Data is then 1.
 	Parts []Part
 }
 
-// A Part is one dim of data that is taken flat.
+// A Part is one dim of data that is read as a vector.
 type Part struct {
 	Extent int
 	Data   int // stride, in elements
 }
 
-// offset is how far from data's first element a position of the axis stands.
+// offset returns the distance of a position of the axis from data's first
+// element, in elements.
 func (a *Axis) offset(at int) int {
 	if len(a.Parts) == 0 {
 		return at * a.Data
@@ -96,8 +98,9 @@ func (a *Axis) offset(at int) int {
 //	    row = c·Data + Σ_j i_j·Axes[j].Data
 //	    out[c·Out : c·Out+Slice] = data[row : row+Slice]
 //
-// Strides are in elements and are those of the operands that it was made for.
-// A Plan is immutable and safe for concurrent use.
+// Strides are in elements. Data and Index strides are those of the operands
+// that the plan was made for; Out strides are those of a row-major result. A
+// Plan is immutable and safe for concurrent use.
 type Plan struct {
 	DType     DType  // of data and of the result
 	IndexType DType  // of the indices
@@ -108,13 +111,13 @@ type Plan struct {
 	Slice     int    // elements per row, contiguous in data and in the result
 	Negative  Negative
 	Outside   Outside
-	Fill      Tensor // a scalar of DType, where Outside is Fill
+	Fill      Tensor // a scalar of DType, if Outside is Fill
 
-	component int // the dimension of the indices along which a tuple lies; -1: tuples of one
+	component int // the axis of the indices along which a tuple lies; -1: tuples of one component
 }
 
-// outside is what the plan does with an index outside: an operator that would
-// write zeros has none to write where the dtype has no zero.
+// outside returns the policy that applies: Error replaces Zero if the dtype has
+// no zero.
 func (p *Plan) outside() Outside {
 	if p.Outside == Zero && !p.DType.HasZero() { // R.11
 		return Error
@@ -122,9 +125,10 @@ func (p *Plan) outside() Outside {
 	return p.Outside
 }
 
-// Nest is the plan as the executors of this module walk it: its type is
-// internal. data of so many bytes, about, decides what is prefetched. Nothing of
-// the plan is shared with the nest but Fill's bytes and the Parts of its axes.
+// Nest returns the plan in the form that this module's executors walk; its type
+// is internal. bytes is the approximate size of data, from which an executor
+// chooses prefetching. The nest shares Fill's bytes and the Parts of the axes
+// with the plan.
 func (p *Plan) Nest(bytes int) exec.Nest {
 	n := exec.Nest{
 		Bits: p.DType.Bits(), Width: kernel.Width{Bits: p.IndexType.Bits(), Unsigned: p.IndexType.IsUnsigned()}, Reach: bytes,
@@ -178,9 +182,10 @@ func planLoops(loops []exec.Loop) []Loop {
 	return all
 }
 
-// Normalize is the same rows in the form that executors walk: loops of one turn
-// dropped, loops that step as one joined, loops over contiguous elements sunk
-// into the slice, and those that move the indices outermost.
+// Normalize returns a plan of the same rows in the form that executors walk:
+// without loops of one turn, with neighbouring loops joined that equal one
+// loop, with loops over contiguous elements merged into Slice, and with the
+// loops that do not move the indices innermost.
 func (p *Plan) Normalize() *Plan {
 	n := p.Nest(0)
 	walked := *p
@@ -188,18 +193,18 @@ func (p *Plan) Normalize() *Plan {
 	return &walked
 }
 
-// InOrder is the same rows in the order of the result, which is row-major: its
-// loops keep their nesting, those of one turn are dropped, those that step as
-// one are joined, and the innermost ones over contiguous elements of data are
-// sunk into the slice. Row i of it is then elements i·Slice … (i+1)·Slice-1 of
-// the result, so that a result larger than memory can be made from its
-// beginning to its end.
+// InOrder returns a plan whose rows follow the order of the row-major result:
+// row i is elements i·Slice … (i+1)·Slice-1 of the result. So a result larger
+// than memory can be written from its beginning to its end. The loops keep
+// their nesting. Loops of one turn are dropped, neighbouring loops that equal
+// one loop are joined, and innermost loops over contiguous elements of data are
+// merged into Slice.
 func (p *Plan) InOrder() *Plan {
 	o := *p
 	o.Loops = make([]Loop, 0, len(p.Loops))
 	for _, l := range p.Loops {
 		if len(p.Axes) == 0 {
-			l.Index = 0 // nothing is addressed
+			l.Index = 0 // no axis is gathered
 		}
 		if l.Extent != 1 {
 			o.Loops = append(o.Loops, l)

@@ -8,28 +8,29 @@ import (
 	"github.com/garner-go/garner/internal/exec"
 )
 
-// A PrepareOption changes how a Prepared runs, never what it answers.
+// A PrepareOption changes how a Prepared runs, never its result.
 type PrepareOption func(*Prepared)
 
-// Threads is how many cores a run may use; all of GOMAXPROCS where it is not
-// given or not positive.
+// Threads limits a run to n cores. The default, and the meaning of n < 1, is
+// GOMAXPROCS.
 func Threads(n int) PrepareOption {
 	return func(p *Prepared) { p.threads = n }
 }
 
-// Progress has a run tell how far it is: about how many of the total elements of
-// its result were moved. f is called after every piece of work, some 20 to 60 µs
-// each, by the goroutine that called Run and by no other, with done never
-// falling; last, where the run succeeds, with done equal to total. It should do
-// no more than keep the numbers. A run allocates nothing for it.
+// Progress calls f during a run with the approximate number of elements of the
+// result that were moved, and their total. The goroutine that called Run, and
+// no other, calls f after each unit of work that it finishes, some 20 to 60 µs
+// each. done never falls, and a run that succeeds ends with done equal to
+// total. f delays the run, so it should only store the numbers. A run allocates
+// nothing for it.
 func Progress(f func(done, total int64)) PrepareOption {
 	return func(p *Prepared) { p.progress = f }
 }
 
 // A Prepared is an operator that was lowered once, to be run many times. It is
-// safe for concurrent use: every run takes its scratch from a free list. A run
-// allocates nothing, on one core or on all, once runs of its size have filled
-// that list; it keeps no result and no resolved row.
+// safe for concurrent use: every run takes its scratch from a free list. Once
+// runs of a size have filled that list, further ones allocate nothing, on one
+// core or on all. A Prepared keeps no result and no resolved row.
 type Prepared struct {
 	op            Op
 	data, indices Spec
@@ -38,24 +39,24 @@ type Prepared struct {
 	tuning        exec.Tuning
 
 	lowered *Lowering
-	nest    exec.Nest // without loops and axes: what every program of the Prepared shares
+	nest    exec.Nest // its element size, policies and fill serve every program
 	plan    *Plan     // nil for batches
 	fixed   *program  // for the strides of data and indices and a row-major result; nil for batches
 	others  sync.Pool // programs for other strides and batches
 }
 
-// Prepare lowers op for operands of known shape and chooses how they are moved.
+// Prepare lowers op for operands of known shape and chooses how to move them.
 //
 // Dims of the indices may be unknown or ranges, as in i64[?] and i64[1..4096],
-// but for the length of the tuples: the Prepared then serves batches of any such
-// length. A batch of another length than the run before costs some 500 ns; where
-// op takes data flat, broadcasts, or moves a window, it lowers anew and
-// allocates.
+// except the length of the tuples. The Prepared then serves every batch whose
+// dims the spec allows. A batch whose length differs from the previous run's
+// costs some 500 ns more. If op reads data as a vector, broadcasts, or moves a
+// window, such a batch is lowered anew, which allocates.
 //
-// A run is fastest with the strides in the specs; others cost as much as another
-// length does. Running takes about 16 KiB a core and 8 bytes a tuple, up to 512
-// KiB, as a rule; and up to 4 MiB a core where GatherElements visits far data in
-// strips of columns. Errors are those of NewPlan.
+// A run is fastest with the strides in the specs; other strides cost as much as
+// another length. A run usually takes scratch of about 16 KiB per core, and 8
+// bytes per tuple up to 512 KiB. GatherElements that visits far data in strips
+// of columns takes up to 4 MiB per core. Errors are those of NewPlan.
 func Prepare(op Op, data, indices Spec, options ...PrepareOption) (*Prepared, error) {
 	p := &Prepared{op: op, data: data, indices: indices, tuning: exec.Tuned}
 	for _, o := range options {
@@ -90,7 +91,7 @@ func Prepare(op Op, data, indices Spec, options ...PrepareOption) (*Prepared, er
 	return p, nil
 }
 
-// reach is about how many bytes of data a plan can read.
+// reach returns about how many bytes of data a plan can read.
 func reach(shape Shape, dtype DType) int {
 	n := 1
 	for _, d := range shape {
@@ -99,18 +100,18 @@ func reach(shape Shape, dtype DType) int {
 	return n * dtype.Bits() / 8
 }
 
-// Plan is the plan that is run; nil where the Prepared serves batches, each of
-// which has its own.
+// Plan returns the plan that Run executes. It is nil for a Prepared that serves
+// batches, because each batch has its own plan.
 func (p *Prepared) Plan() *Plan { return p.plan }
 
-// Run runs the plan on tensors of the dtypes and shapes that it was prepared
-// for; another is an ErrDType or an ErrShape. See GatherInto for out and the
-// errors. A cancelled ctx ends it within 10 ms with the context's cause. No work
-// outlives the call; a goroutine that was started to help, and that a busy machine
-// never began, may end after it.
+// Run executes the plan on tensors of the dtypes and shapes that it was
+// prepared for; other tensors are an ErrDType or an ErrShape. See GatherInto
+// for out and the other errors. A cancelled ctx ends Run within 10 ms with the
+// context's cause. No work continues after Run returns. A helper goroutine that
+// the scheduler has not started by then exits without work.
 //
-// Any number of goroutines may run one Prepared at a time, each with an output of
-// its own.
+// Any number of goroutines may run one Prepared at a time, each with its own
+// output.
 func (p *Prepared) Run(ctx context.Context, data, indices, out Tensor) error {
 	if f := p.fixed; f != nil && f.takes(&data, &indices, &out) {
 		return p.runProgram(ctx, f, &data, &indices, &out)
@@ -153,7 +154,7 @@ func sharedOutput() error {
 	return errorf(ErrOverlap, "the output shares memory with an input; gather into memory of its own")
 }
 
-// explain puts into words how a run ended that is not done. Of a refused index
+// explain returns the error of a run that did not succeed. For a refused index
 // it finds the first in row-major order.
 func (p *Prepared) explain(ctx context.Context, how exec.Outcome, data, indices Tensor) error {
 	switch how {
@@ -176,7 +177,7 @@ func (p *Prepared) explain(ctx context.Context, how exec.Outcome, data, indices 
 	return err
 }
 
-// A program is what exec runs for operands of some shapes and strides.
+// A program is the exec.Program for operands of certain shapes and strides.
 type program struct {
 	exec.Program
 	data, indices, out operand
@@ -184,15 +185,16 @@ type program struct {
 	walked             []Loop
 }
 
-// takes reports whether the program was chosen for operands as these.
+// takes reports whether f was chosen for the shapes and strides of these
+// operands.
 func (f *program) takes(data, indices, out *Tensor) bool {
 	return f.indices.is(indices) && f.data.is(data) && f.out.is(out)
 }
 
-// bind checks operands that the Prepared has no program for and makes f theirs.
-// It allocates nothing where f was bound to operands of such ranks before.
+// bind checks operands that the Prepared has no program for, and chooses f for
+// them. It allocates nothing if f served operands of these ranks before.
 func (p *Prepared) bind(f *program, data, indices, out *Tensor) error {
-	f.data.dtype = Invalid // f is of no operands until all are accepted
+	f.data.dtype = Invalid // takes reports false until bind has accepted all operands
 	for i, t := range [...]*Tensor{data, indices} {
 		s, name := &p.data, "data"
 		if i == 1 {
@@ -261,8 +263,9 @@ func (p *Prepared) lowerAnew(f *program, data, indices, out *Tensor) (*Plan, err
 	return plan, nil
 }
 
-// walk makes f's loops those of operands of other extents and strides; false
-// where they break a rule, or do not fit out, which lowering anew puts into words.
+// walk sets f's loops from the extents and strides of the operands. It returns
+// false if they break a rule or do not fit out; lowerAnew then returns the
+// error.
 func (l *Lowering) walk(f *program, data, indices, out *Tensor) bool {
 	loops := f.walked[:0]
 	at, extent := 0, 1
@@ -280,7 +283,7 @@ func (l *Lowering) walk(f *program, data, indices, out *Tensor) bool {
 			loop.Extent, loop.Index = d, indices.strides[n.indexAxis-1]
 		}
 		loops = append(loops, loop)
-		// The dim that the loop is written as, alone or as a factor.
+		// The loop is a dim of the result, alone or as a factor.
 		if n.written == hidden {
 			continue
 		}

@@ -2,9 +2,10 @@ package garner
 
 import "context"
 
-// Reference runs op as its plan defines it, one element after the other: slow,
-// obvious, and what every executor is held against. The result is new and
-// row-major; errors are those of NewPlan and an IndexError.
+// Reference runs op as its plan defines it, one element after another, on one
+// core: the definition that every executor is tested against. The result is new
+// and row-major. Errors are those of NewPlan, and an *IndexError for a refused
+// index.
 func Reference(op Op, data, indices Tensor) (Tensor, error) {
 	p, err := NewPlan(op, data.Spec(), indices.Spec())
 	if err != nil {
@@ -17,15 +18,15 @@ func Reference(op Op, data, indices Tensor) (Tensor, error) {
 	if err != nil {
 		return Tensor{}, err
 	}
-	if out.Len() > 0 { // an empty result can have more turns than a day has time for
+	if out.Len() > 0 { // the loops of an empty result can turn 2^60 times
 		p.define(out, data, indices, 0, out.mem.Offset, data.mem.Offset, indices.mem.Offset)
 	}
 	return out, nil
 }
 
-// define is the plan's sentence, word for word, over loops that need not be
-// normalised: at is the loop it has come to, and out, row and tuple are where it
-// stands in each operand.
+// define evaluates the formula in Plan's comment over its loops from at on,
+// normalised or not. out, row and tuple are the positions in dst, data and
+// indices that the loops outside at have reached.
 func (p *Plan) define(dst, data, indices Tensor, at, out, row, tuple int) {
 	if at < len(p.Loops) {
 		l := p.Loops[at]
@@ -42,7 +43,7 @@ func (p *Plan) define(dst, data, indices Tensor, at, out, row, tuple int) {
 					copyElement(dst, out+e, p.Fill, p.Fill.mem.Offset)
 				}
 			}
-			return // the result is made of zeros
+			return // dst is new, so it holds zeros
 		}
 		row += axis.offset(i)
 	}

@@ -9,21 +9,22 @@ import (
 	"github.com/garner-go/garner/internal/kernel"
 )
 
-// A Regime says how a Prepared runs on this machine: what was chosen for its
-// sizes, dtypes and strides. It is information; no result depends on it.
+// A Regime describes how a Prepared runs on this machine: the choices made for
+// its sizes, dtypes and strides. No result depends on it.
 type Regime struct {
 	Kernel    string // the form of the kernels: AVX512VBMI, AVX512, AVX2, AMD64 or Generic
 	Way       string // the way that rows are moved, one of Ways
-	SliceSize int    // bytes that are moved for one row; bits of packed types, strings of strings
+	SliceSize int    // size of one row in bytes; in bits for packed types, in strings for strings
 	Ahead     int    // prefetch distance in rows; 0: none
-	Straight  bool   // data is prefetched end to end instead of row by row
+	Straight  bool   // data is prefetched sequentially instead of row by row
 	Stream    bool   // stores to the result are non-temporal
-	Shared    bool   // the rows of all tuples are resolved before anything moves
-	Threads   int    // cores that take part
+	Shared    bool   // the rows of all tuples are resolved before any row moves
+	Threads   int    // number of cores used
 }
 
-// Regime is how p runs operands of the strides that it was prepared for; where it
-// serves batches, the shortest of them that has an index.
+// Regime returns how p runs operands of the strides that it was prepared for.
+// For a Prepared that serves batches, it describes the shortest batch that has
+// an index. It lowers that batch, which allocates.
 func (p *Prepared) Regime() Regime {
 	f := p.fixed
 	if f == nil {
@@ -38,7 +39,7 @@ func (p *Prepared) Regime() Regime {
 	}
 }
 
-// shortest is the program of the shortest batch that has an index; nil where
+// shortest returns the program of the shortest batch that has an index; nil if
 // there is none.
 func (p *Prepared) shortest() *program {
 	dims := slices.Clone(p.indices.Dims)
@@ -57,7 +58,7 @@ func (p *Prepared) shortest() *program {
 	return &program{Program: *exec.NewProgram(plan.Nest(p.nest.Reach), &p.tuning, p.threads)}
 }
 
-// String is the regime in a few words.
+// String returns the regime as a short phrase.
 func (r Regime) String() string {
 	unit := "byte"
 	switch r.Way {

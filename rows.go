@@ -7,21 +7,23 @@ import (
 	"github.com/garner-go/garner/internal/exec"
 )
 
-// Rows finds where the rows first … first+len(rows)-1 of p.Loops, in their
-// order, begin in data: in elements from data's first one, or -1 where the
-// plan's Fill, or zeros, stand for a row; filled is how many those are. indices
-// are of the shape and the strides that the plan was made for.
+// Rows sets rows to where the rows first … first+len(rows)-1 of p.Loops begin
+// in data, in loop order: the distance from data's first element in elements,
+// or -1 for a row of zeros or of the plan's Fill. It returns the number of such
+// filled rows. indices must have the shape and the strides that the plan was
+// made for.
 //
-// A plan of which some loops turn less often, with Indices and Index strides of
-// a tensor that holds their part of the indices alone, is a plan all the same:
-// so rows are found where the indices are larger than memory.
+// A caller may lower the Extent of loops and set Indices and the Index strides
+// to those of a tensor that holds only the matching part of the indices; the
+// result is a valid plan. So rows can be found if the indices are larger than
+// memory.
 //
-// It takes about a nanosecond a row, on one core. An index that is refused is
-// an ErrIndex, which does not say which one it is: Check and Survey do. An
-// ErrDType or ErrShape says that the indices are others, rows beyond the loops,
-// or data's strides negative where there may be fills, which rows that begin
-// before its first element could not be told from; ErrFault that Volatile ones
-// vanished.
+// Rows takes about a nanosecond per row, on one core. A refused index is an
+// ErrIndex that does not name the index; Check and Survey do. An ErrDType or
+// ErrShape means that the plan was made for other indices, or has no such rows.
+// An ErrShape also refuses negative strides of data under Zero and Fill,
+// because a row that begins before data's first element could equal -1.
+// Volatile indices that have vanished are an ErrFault.
 func (p *Plan) Rows(rows []int64, indices Tensor, first int) (filled int, err error) {
 	if total, ok := loopTurns(p.Loops); !ok || first < 0 || first > total || len(rows) > total-first {
 		return 0, shapeError(KindMismatch, "%d rows from row %d on; the plan has %d", len(rows), first, total)
@@ -45,7 +47,7 @@ func (p *Plan) Rows(rows []int64, indices Tensor, first int) (filled int, err er
 			tile := rows[at:min(at+len(values), len(rows))]
 			outside := r.Rows(tile, values[:len(tile)], indices.mem.Buf, 0, indices.mem.Offset, first+at)
 			if refused = r.Refused(outside); fills && outside > 0 {
-				// A row is outside once, however many of its components are.
+				// A tuple with several components outside is one filled row.
 				for _, row := range tile {
 					if row < 0 {
 						filled++
@@ -60,17 +62,17 @@ func (p *Plan) Rows(rows []int64, indices Tensor, first int) (filled int, err er
 	case refused:
 		return 0, errorf(ErrIndex, "an index is outside its axis; Check says which")
 	}
-	if unit := int64(r.Unit()); unit > 1 {
+	if elem := int64(r.Elem()); elem > 1 {
 		for i, row := range rows {
 			if row >= 0 || !fills {
-				rows[i] = row / unit
+				rows[i] = row / elem
 			}
 		}
 	}
 	return filled, nil
 }
 
-// backwards reports whether a row of data may begin before data's first element.
+// backwards reports whether a row can begin before data's first element.
 func (p *Plan) backwards() bool {
 	for _, a := range p.Axes {
 		if a.Dim == 0 {
@@ -80,7 +82,8 @@ func (p *Plan) backwards() bool {
 	return slices.ContainsFunc(p.Loops, func(l Loop) bool { return l.Data < 0 }) || slices.ContainsFunc(p.Axes, func(a Axis) bool { return a.Data < 0 })
 }
 
-// loopTurns is how often loops that anyone may have written turn.
+// loopTurns returns the number of turns of loops that a caller may have
+// written; false if an extent is negative or the number overflows.
 func loopTurns(loops []Loop) (int, bool) {
 	shape := make(Shape, len(loops))
 	for i, l := range loops {
@@ -89,7 +92,8 @@ func loopTurns(loops []Loop) (int, bool) {
 	return shape.Len()
 }
 
-// reaches holds a plan's loops, all of which turn, against the indices.
+// reaches checks that the plan's loops, none of which is empty, stay inside the
+// indices.
 func (p *Plan) reaches(indices Tensor) error {
 	if len(p.Axes) == 0 {
 		return nil
@@ -113,9 +117,10 @@ func (p *Plan) reaches(indices Tensor) error {
 	return nil
 }
 
-// Check is the *IndexError that a gather would end with, nil where it would
-// not. It takes about a nanosecond an index, on one core, and where it finds one
-// the time of Survey. Other errors are those of Rows, and the context's cause.
+// Check returns the *IndexError that a gather would return, nil if every index
+// is accepted. It takes about a nanosecond per index, on one core; if it finds
+// a refused index, it then takes the time of Survey. Other errors are those of
+// Rows, and the context's cause.
 func (p *Plan) Check(ctx context.Context, indices Tensor) error {
 	if err := p.takes(indices); err != nil {
 		return err
@@ -126,7 +131,7 @@ func (p *Plan) Check(ctx context.Context, indices Tensor) error {
 	moving := *p
 	moving.Loops, moving.Axes = nil, slices.Clone(p.Axes)
 	for i := range moving.Axes {
-		moving.Axes[i].Data = max(p.Axes[i].Data, -p.Axes[i].Data) // where a row begins does not matter here
+		moving.Axes[i].Data = max(p.Axes[i].Data, -p.Axes[i].Data) // only the components matter here, not the row
 	}
 	for _, l := range p.Loops {
 		if l.Index != 0 && l.Extent != 1 {
@@ -136,7 +141,7 @@ func (p *Plan) Check(ctx context.Context, indices Tensor) error {
 	}
 	total, ok := loopTurns(moving.Loops)
 	if !ok {
-		return p.check(ctx, indices) // loops that move by one element turn as often as those there are
+		return p.check(ctx, indices) // the loops turn more often than there are indices
 	}
 	rows := make([]int64, min(total, 64<<10))
 	for first := 0; first < total; first += len(rows) {

@@ -8,17 +8,18 @@ import (
 	"github.com/garner-go/garner/internal/kernel"
 )
 
-// Lookup copies rows of a table that lies flat in a slice, as an embedding does:
+// Lookup copies rows of a table that lies contiguous in a slice, as an
+// embedding does:
 //
 //	out[i·width : (i+1)·width] = table[ids[i]·width : (ids[i]+1)·width]
 //
-// table holds any whole number of rows of width elements, and out exactly
-// len(ids) rows; other lengths are an ErrShape. out may share no memory with
-// table or ids (ErrOverlap). An id that the table does not have, a negative one
-// too, is an *IndexError, and the contents of out are then unspecified.
+// table must hold a whole number of rows of width elements, and out exactly
+// len(ids) rows; other lengths are an ErrShape. out must not share memory with
+// table or ids (ErrOverlap). An id outside 0 … rows-1 is an *IndexError; the
+// contents of out are then unspecified.
 //
-// Up to 512 KiB of rows are copied on the caller's core, without an allocation;
-// more are a Gather on all of them.
+// Lookup copies up to 512 KiB of rows on the caller's core, without allocating.
+// A larger result is a Gather on all cores.
 func Lookup[T Element, I Integer](table []T, width int, ids []I, out []T) error {
 	switch {
 	case width <= 0:
@@ -36,16 +37,16 @@ func Lookup[T Element, I Integer](table []T, width int, ids []I, out []T) error 
 		size = 16 // a string's header
 	}
 	if len(out) <= exec.Tuned.AloneBytes/size {
-		asked, ahead := len(ids), 0 // a far row is asked for so many rows before its turn
+		prefetched, ahead := len(ids), 0 // prefetch distance in rows, for a table larger than NearBytes
 		if len(table) > exec.Tuned.NearBytes/size {
-			asked, ahead = 0, max(2, kernel.BurstLines*64/max(64, width*size))
+			prefetched, ahead = 0, max(2, kernel.BurstLines*64/max(64, width*size))
 		}
 		for i, id := range ids {
 			if uint64(id) >= uint64(rows) {
 				return refusedID(ids, rows)
 			}
-			for ; asked < min(i+ahead+1, len(ids)); asked++ {
-				if next := ids[asked]; uint64(next) < uint64(rows) {
+			for ; prefetched < min(i+ahead+1, len(ids)); prefetched++ {
+				if next := ids[prefetched]; uint64(next) < uint64(rows) {
 					kernel.Prefetch(table[int(next)*width:][:width])
 				}
 			}
@@ -57,7 +58,7 @@ func Lookup[T Element, I Integer](table []T, width int, ids []I, out []T) error 
 	return GatherInto(context.Background(), lookup{}, Of(table, rows, width), ofIntegers(ids), Of(out, len(ids), width))
 }
 
-// lookup is the gather that Lookup is: slices along the first axis.
+// lookup is the gather of Lookup: slices along the first axis.
 type lookup struct{}
 
 func (lookup) Lower(l *Lowering) {
@@ -66,15 +67,16 @@ func (lookup) Lower(l *Lowering) {
 	l.Copy()
 }
 
-// LookupRows copies rows of a table whose rows are slices of their own:
+// LookupRows copies rows of a table whose rows are separate slices:
 //
 //	out[i] = table[ids[i]]
 //
-// The rows of out stand one after the other in one new piece of memory, so that
-// they share none with the table and two of the same id none with each other;
-// appending to one does not write into the next. Rows of the table may differ in
-// length. An id that the table does not have, a negative one too, is an
-// *IndexError. It runs on the caller's core.
+// The rows of out lie one after another in one new allocation. They share no
+// memory with the table, and two rows of one id share none with each other;
+// appending to a row does not write into the next. Rows of the table may differ
+// in length. An id outside 0 … len(table)-1 is an *IndexError; rows whose
+// lengths overflow an int are an ErrShape. LookupRows runs on the caller's
+// core.
 func LookupRows[S ~[]T, T any, I Integer](table []S, ids []I) (out []S, err error) {
 	n := 0
 	for _, id := range ids {
@@ -82,7 +84,7 @@ func LookupRows[S ~[]T, T any, I Integer](table []S, ids []I) (out []S, err erro
 			return nil, refusedID(ids, len(table))
 		}
 		sum := n + len(table[id])
-		if sum < n { // as rows that are one and the same slice can
+		if sum < n { // many ids of one long row can overflow
 			return nil, shapeError(KindMismatch, "the rows of %d ids hold more elements than an int can count; look up fewer at a time", len(ids))
 		}
 		n = sum
@@ -97,7 +99,7 @@ func LookupRows[S ~[]T, T any, I Integer](table []S, ids []I) (out []S, err erro
 	return out, nil
 }
 
-// refusedID is the error of the first id that is not below n.
+// refusedID returns the error of the first id that is not below n.
 func refusedID[I Integer](ids []I, n int) error {
 	var bad *IndexError
 	for i, id := range ids {
@@ -113,17 +115,17 @@ func refusedID[I Integer](ids []I, n int) error {
 	return bad
 }
 
-// Rows walks over the rows of a tensor, those along its last dimension, in
-// row-major order of the others: i counts from 0, a tensor of rank 1 is one row,
-// and one of rank 3 has shape[0]·shape[1] of them. Nothing is copied: a row
-// shares the tensor's memory up to its own end, so that writing to it writes to
-// the tensor and appending to it does not.
+// Rows returns an iterator over the rows of a tensor, which lie along its last
+// dimension, in row-major order of the other dimensions. Rows are numbered from
+// 0: a tensor of rank 1 is one row, and one of rank 3 has shape[0]·shape[1]
+// rows. A row shares the tensor's memory: writing to it writes to the tensor,
+// appending to it does not.
 //
-// T must be the element type exactly (ErrDType). The last dimension must lie
-// without gaps, the others may have any strides; a tensor of rank 0, one with
-// such gaps and memory that T cannot be aligned to are an ErrShape. Clone mends
-// the last two. Rows of Volatile memory end the process where it vanishes; Clone
-// mends that too.
+// T must be exactly the element type (ErrDType). The last dimension must be
+// contiguous; the others may have any strides. A tensor of rank 0, a last
+// dimension with gaps and memory that is not aligned for T are an ErrShape;
+// Clone mends the last two. A row of Volatile memory that vanishes ends the
+// process; Clone such a tensor first.
 func Rows[T Element](t Tensor) (iter.Seq2[int, []T], error) {
 	rank := len(t.shape)
 	if DTypeOf[T]() != t.dtype {
@@ -140,7 +142,7 @@ func Rows[T Element](t Tensor) (iter.Seq2[int, []T], error) {
 	if !ok {
 		return nil, shapeError(KindMismatch, "shape %s has more rows than an int can count", t.shape)
 	}
-	// All that lies between the first element and the last.
+	// The memory from the lowest element to the highest.
 	var all []T
 	lo, hi, _ := t.extent()
 	if t.Len() > 0 {
@@ -174,12 +176,12 @@ func Rows[T Element](t Tensor) (iter.Seq2[int, []T], error) {
 	}, nil
 }
 
-// ToRows copies a tensor into slices, one for each of its rows as Rows has them.
-// They stand one after the other in one new piece of memory, and appending to
-// one does not write into the next. Any view will do, of rank 1 or more
-// (ErrShape), with up to 2^24 rows where these have no elements (ErrShape too);
-// T must be the element type exactly (ErrDType). Volatile memory that has
-// vanished is an ErrFault.
+// ToRows copies a tensor into slices, one per row as Rows defines them. They
+// lie one after another in one new allocation, and appending to one does not
+// write into the next. t may be any view of rank 1 or more (ErrShape); if its
+// rows have no elements, it may have up to 2^24 rows (ErrShape). T must be
+// exactly the element type (ErrDType). Volatile memory that has vanished is an
+// ErrFault.
 func ToRows[T Element](t Tensor) ([][]T, error) {
 	if DTypeOf[T]() == t.dtype && len(t.shape) > 0 {
 		var err error
@@ -194,7 +196,7 @@ func ToRows[T Element](t Tensor) ([][]T, error) {
 	n, _ := t.shape[:len(t.shape)-1].Len()
 	const mostEmpty = 1 << 24
 	if t.Len() == 0 && n > mostEmpty {
-		// A header of some bytes can ask for any number of rows without elements.
+		// A file header of a few bytes can declare any number of rows without elements.
 		return nil, shapeError(KindMismatch, "shape %s has %d rows, and none of them an element; Reshape it", t.shape, n)
 	}
 	out := make([][]T, 0, n)
@@ -204,8 +206,9 @@ func ToRows[T Element](t Tensor) ([][]T, error) {
 	return out, nil
 }
 
-// FromRows copies slices of one length into a matrix [len(rows), that length];
-// no rows make [0, 0]. A row of another length is an ErrShape that names it.
+// FromRows copies slices of one length into a new matrix of shape [len(rows),
+// length]; no rows give [0, 0]. A row of another length is an ErrShape that
+// names it.
 func FromRows[S ~[]T, T Element](rows []S) (Tensor, error) {
 	width := 0
 	for i, row := range rows {
@@ -230,15 +233,15 @@ func FromRows[S ~[]T, T Element](rows []S) (Tensor, error) {
 	return t, nil
 }
 
-// FromMatrix makes a tensor [rows, cols] of a matrix as the BLAS keep it,
-// without copying: element (i, j) stands at data[i·stride+j], stride being cols
-// or more. What lies between the rows is never looked at, nor written to where
-// the tensor is the output of a gather. The arguments are the fields of gonum's
-// blas64.General, which RawMatrix of a mat.Dense answers, and of its kin for
-// float32 and complex numbers; with cols 1, those of a vector.
+// FromMatrix returns a tensor [rows, cols] that shares the memory of a matrix
+// in BLAS form: element (i, j) is data[i·stride+j], with stride ≥ cols. A
+// gather neither reads nor writes the elements between the rows. The arguments
+// are the fields of gonum's blas64.General, which RawMatrix of a mat.Dense
+// returns, and of its counterparts for float32 and complex numbers; with cols =
+// 1, those of a vector.
 //
-// Negative extents, a stride below cols and data that ends before the last row
-// does are an ErrShape.
+// Negative extents, a stride below cols, and data that ends before the last row
+// are an ErrShape.
 func FromMatrix[T Element](data []T, rows, cols, stride int) (Tensor, error) {
 	if rows > 0 && cols > 0 {
 		last, ok := mul(rows-1, max(stride, 0))

@@ -8,27 +8,26 @@ import (
 	"strings"
 )
 
-// Unbounded is the Max of a Dim that has no upper bound.
+// Unbounded is the Max of a Dim without an upper bound.
 const Unbounded = math.MaxInt
 
-// Unknown stands for an axis or another number of an operator that is not
-// known before the model runs. Only Infer understands it.
+// Unknown stands for an axis, or another number of an operator, that is known
+// only when the model runs. Infer accepts it; NewPlan and Prepare refuse it.
 const Unknown = math.MinInt
 
-// A Dim is what is known of an extent before the tensor is there: it lies in
-// Min…Max, both included.
+// A Dim is the range of extents that a dim can have: Min…Max, both included.
 type Dim struct{ Min, Max int }
 
-// Exactly is the Dim of a known extent.
+// Exactly returns the Dim of a known extent.
 func Exactly(n int) Dim { return Dim{n, n} }
 
-// AnyDim is the Dim of an extent of which nothing is known.
+// AnyDim is the Dim of an unknown extent.
 var AnyDim = Dim{0, Unbounded}
 
-// Known reports whether only one extent is possible.
+// Known reports whether the Dim allows only one extent.
 func (d Dim) Known() bool { return d.Min == d.Max }
 
-// String is "3", "1..8", "1.." or "?".
+// String returns "3", "1..8", "1.." or "?".
 func (d Dim) String() string {
 	switch {
 	case d.Known():
@@ -41,14 +40,14 @@ func (d Dim) String() string {
 	return strconv.Itoa(d.Min) + ".." + strconv.Itoa(d.Max)
 }
 
-// meet is what two statements about one extent say together.
-func (d Dim) meet(e Dim) (Dim, bool) {
+// intersect returns the extents that both d and e allow; false if there is none.
+func (d Dim) intersect(e Dim) (Dim, bool) {
 	m := Dim{max(d.Min, e.Min), min(d.Max, e.Max)}
 	return m, m.Min <= m.Max
 }
 
-// product is how many elements dims hold together, 1 where there are none; ok is
-// false where even the least number does not fit an int.
+// product returns the product of dims, 1 if there are none; ok is false if even
+// the least product overflows an int.
 func product(dims []Dim) (total Dim, ok bool) {
 	low, high := make(Shape, len(dims)), make(Shape, len(dims))
 	unbounded := false
@@ -64,16 +63,16 @@ func product(dims []Dim) (total Dim, ok bool) {
 	return total, ok
 }
 
-// A Spec is what is known of a tensor before it is there: its dtype, and its
-// dims as far as they are known.
+// A Spec describes a tensor that need not exist yet: its dtype, and its dims as
+// far as they are known.
 type Spec struct {
 	DType   DType
-	Rank    Dim   // how many dims; Known for every tensor that is there
-	Dims    []Dim // as many as Rank where that is Known, else nil
-	Strides []int // of a tensor that is there, in elements; nil means row-major
+	Rank    Dim   // number of dims; Known for every tensor in memory
+	Dims    []Dim // one per dim if Rank is Known, else nil
+	Strides []int // of a tensor in memory, in elements; nil means row-major
 }
 
-// SpecOf is the Spec of a row-major tensor.
+// SpecOf returns the Spec of a row-major tensor.
 func SpecOf(dtype DType, shape ...int) Spec {
 	s := Spec{DType: dtype, Rank: Exactly(len(shape)), Dims: make([]Dim, len(shape))}
 	for i, d := range shape {
@@ -82,14 +81,14 @@ func SpecOf(dtype DType, shape ...int) Spec {
 	return s
 }
 
-// SpecOfDims is the Spec of a tensor of known rank whose extents may be
-// unknown.
+// SpecOfDims returns the Spec of a tensor of known rank whose extents may be
+// unknown. It keeps dims.
 func SpecOfDims(dtype DType, dims ...Dim) Spec {
 	return Spec{DType: dtype, Rank: Exactly(len(dims)), Dims: dims}
 }
 
-// SpecOfRank is the Spec of a tensor of which only bounds of the rank are
-// known, AnyDim for nothing at all.
+// SpecOfRank returns the Spec of a tensor with known bounds of the rank alone.
+// AnyDim means an unknown rank.
 func SpecOfRank(dtype DType, rank Dim) Spec {
 	if rank.Known() {
 		return Spec{DType: dtype, Rank: rank, Dims: slices.Repeat([]Dim{AnyDim}, rank.Min)}
@@ -97,14 +96,14 @@ func SpecOfRank(dtype DType, rank Dim) Spec {
 	return Spec{DType: dtype, Rank: rank}
 }
 
-// Spec is the dtype, the shape and the strides of t.
+// Spec returns the dtype, shape and strides of t.
 func (t Tensor) Spec() Spec {
 	s := SpecOf(t.dtype, t.shape...)
 	s.Strides = t.strides
 	return s
 }
 
-// Shape is the extents, where all of them are known.
+// Shape returns the extents; false unless all are known.
 func (s Spec) Shape() (Shape, bool) {
 	if !s.Rank.Known() {
 		return nil, false
@@ -119,11 +118,12 @@ func (s Spec) Shape() (Shape, bool) {
 	return shape, true
 }
 
-// Bytes returns how many bytes the elements take in memory, stored side by side:
-// packed types share bytes, and a last byte that is partly used counts whole. A
-// spec with a dim of 0 takes 0 bytes, whatever its other dims. ok is false where
-// the number is not known or not fixed (unknown dims, strings, no dtype), and
-// from 2^61 bytes on, whose bits a uint64 does not count. Strides do not matter.
+// Bytes returns the size of the elements in memory, stored side by side:
+// elements of packed types share bytes, and a partly used last byte counts
+// whole. A spec with a dim of 0 takes 0 bytes, whatever its other dims. ok is
+// false if the size is not known or not fixed (unknown dims, strings, no
+// dtype), or if it is 2^61 bytes or more, whose bits overflow a uint64. Strides
+// do not matter.
 func (s Spec) Bytes() (n int64, ok bool) {
 	if s.DType.Bits() == 0 || !s.Rank.Known() {
 		return 0, false
@@ -144,7 +144,7 @@ func (s Spec) Bytes() (n int64, ok bool) {
 	return int64(size/8 + (size%8+7)/8), true
 }
 
-// strides are those of a tensor whose dims are all known.
+// strides returns the strides of a spec whose dims are all known.
 func (s Spec) strides() []int {
 	if s.Strides != nil {
 		return s.Strides
@@ -153,8 +153,8 @@ func (s Spec) strides() []int {
 	return shape.Strides()
 }
 
-// String is the dtype and the dims: f32[2,?,1..8]; f32[...] where the rank is
-// not known, f32[...2..4] where it has bounds.
+// String returns the dtype and the dims: f32[2,?,1..8]; f32[...] for an unknown
+// rank, f32[...2..4] for a rank with bounds.
 func (s Spec) String() string {
 	name := ""
 	if s.DType != Invalid {
@@ -173,9 +173,9 @@ func (s Spec) String() string {
 	return name + "[" + strings.Join(dims, ",") + "]"
 }
 
-// ParseSpec reads what String writes: a dtype and dims in brackets, a dim being
-// a number, "?", "1..8" or "1..". A dtype that is not known is an ErrDType, all
-// else an ErrShape.
+// ParseSpec parses the text that String returns: a dtype and dims in brackets.
+// A dim is a number, "?", "1..8" or "1..". An unknown dtype is an ErrDType, any
+// other mistake an ErrShape.
 func ParseSpec(text string) (Spec, error) {
 	bad := func(why string) (Spec, error) {
 		return Spec{}, shapeError(KindMismatch, "%q is no tensor type: %s; write it as f32[2,?,1..8], or f32[...] for an unknown rank", text, why)

@@ -4,29 +4,28 @@ import (
 	"context"
 )
 
-// A Meaning is what a plan makes of one index.
+// A Meaning is the position that a plan resolves one index to.
 type Meaning struct {
 	Value     Index
-	Component int  // which component of its tuple it is: it addresses the plan's Axes[Component]
-	At        int  // the position that it means; -1 where it is filled or refused
-	Outside   bool // its axis does not have it, so that the plan's Outside decided
-	Refused   bool // the gather fails
+	Component int  // its component in the tuple: it addresses the plan's Axes[Component]
+	At        int  // the position on the axis; -1 if the row is filled or the index refused
+	Outside   bool // it is outside its axis, and the plan's Outside applies
+	Refused   bool // a gather fails with an IndexError
 }
 
-// A Survey is what a plan makes of all indices together.
+// A Survey counts what a plan resolves all indices to.
 type Survey struct {
-	Indices int // how many were looked at
-	FromEnd int // negative ones that count from the end
-	Moved   int // outside, and clamped or wrapped to a position that there is
-	Filled  int // outside, and zeros or the fill stand for their rows
-	Refused int // outside, and an error
-	First   *IndexError
+	Indices int         // number of indices
+	FromEnd int         // negative indices that count from the end
+	Moved   int         // indices outside that Clamp or Wrap moves onto the axis
+	Filled  int         // indices outside whose rows are zeros or the fill
+	Refused int         // indices outside that are an error
+	First   *IndexError // of the first refused index; nil if there is none
 }
 
-// Meaning is what the plan makes of the i-th index in row-major order, by the
-// definition of the policies. indices are of the dtype and shape that the plan
-// was made for; another is an ErrDType or an ErrShape, as is an i that they do
-// not have.
+// Meaning resolves the i-th index in row-major order by the definition of the
+// policies. indices must have the dtype and shape that the plan was made for;
+// others are an ErrDType or an ErrShape. An i outside indices is an ErrShape.
 func (p *Plan) Meaning(indices Tensor, i int) (Meaning, error) {
 	if err := p.takes(indices); err != nil {
 		return Meaning{}, err
@@ -39,9 +38,9 @@ func (p *Plan) Meaning(indices Tensor, i int) (Meaning, error) {
 	return m, err
 }
 
-// Survey looks at every index and moves nothing. Survey.First is the error that
-// a gather would end with, nil where it would not. It takes some 25 ns an index,
-// on one core. Errors are those of Meaning, and the context's cause.
+// Survey resolves every index and moves no row. Survey.First is the error that
+// a gather would return, nil if it would succeed. Survey takes some 25 ns per
+// index, on one core. Errors are those of Meaning, and the context's cause.
 func (p *Plan) Survey(ctx context.Context, indices Tensor) (Survey, error) {
 	if err := p.takes(indices); err != nil || len(p.Axes) == 0 {
 		return Survey{}, err
@@ -49,7 +48,8 @@ func (p *Plan) Survey(ctx context.Context, indices Tensor) (Survey, error) {
 	return p.survey(ctx, indices, 0)
 }
 
-// survey looks at indices of which the first is the first-th of the plan's.
+// survey resolves part of the plan's indices: its first element is the
+// first-th.
 func (p *Plan) survey(ctx context.Context, indices Tensor, first int) (Survey, error) {
 	s := Survey{Indices: indices.Len()}
 	var stopped error
@@ -92,7 +92,8 @@ func (p *Plan) takes(indices Tensor) error {
 	return nil
 }
 
-// meaning is that of the i-th element of indices, which is the plan's number-th.
+// meaning resolves the i-th element of indices, which is the number-th of the
+// plan's.
 func (p *Plan) meaning(indices *Tensor, i, number int) Meaning {
 	m := Meaning{Component: p.componentOf(number), Value: indices.index(indices.position(i))}
 	dim := p.Axes[m.Component].Dim
@@ -108,7 +109,7 @@ func (p *Plan) meaning(indices *Tensor, i, number int) Meaning {
 	return m
 }
 
-// refused is the error of the i-th index, which the plan does not take.
+// refused returns the error of the i-th index, which the plan refuses.
 func (p *Plan) refused(m Meaning, i int) *IndexError {
 	axis := p.Axes[m.Component]
 	e := &IndexError{Position: p.coordinates(i), Value: m.Value, Axis: axis.Number, Dim: axis.Dim, FromEnd: p.Negative == FromEnd}
@@ -118,9 +119,9 @@ func (p *Plan) refused(m Meaning, i int) *IndexError {
 	return e
 }
 
-// check looks at every index in row-major order, the slow and obvious way: it
-// is the definition of which indices are refused, and writes the error. It
-// returns nil where none is.
+// check returns the error of the first refused index in row-major order, nil if
+// there is none. It resolves index by index, which is slow, and defines which
+// indices are refused.
 func (p *Plan) check(ctx context.Context, indices Tensor) error {
 	s, err := p.Survey(ctx, indices)
 	if err != nil {
@@ -132,8 +133,8 @@ func (p *Plan) check(ctx context.Context, indices Tensor) error {
 	return nil
 }
 
-// componentOf is which component of its tuple the i-th index is, in row-major
-// order.
+// componentOf returns the component that the i-th index in row-major order is
+// in its tuple.
 func (p *Plan) componentOf(i int) int {
 	if p.component < 0 {
 		return 0
@@ -153,9 +154,9 @@ func (p *Plan) coordinates(i int) []int {
 	return c
 }
 
-// position is which of an axis's dim positions an index value means: the
-// definition of the policies. It is -1 for the plan's fill; ok is false where
-// the index is refused.
+// position returns the position that an index value means on an axis of extent
+// dim: the definition of the policies. It returns -1 for a row of zeros or the
+// fill; ok is false for a refused index.
 func (p *Plan) position(v Index, dim int) (at int, ok bool) {
 	negative := !v.Unsigned && int64(v.Bits) < 0
 	switch {
@@ -177,7 +178,7 @@ func (p *Plan) position(v Index, dim int) (at int, ok bool) {
 	case Wrap: // R.14
 		if dim > 0 { // R.15
 			if negative {
-				// -v.Bits is how far below zero it lies; -1 wraps to dim-1.
+				// -v.Bits is the distance below zero; -1 wraps to dim-1.
 				return (dim - int(-v.Bits%uint64(dim))) % dim, true
 			}
 			return int(v.Bits % uint64(dim)), true
@@ -186,9 +187,9 @@ func (p *Plan) position(v Index, dim int) (at int, ok bool) {
 	return 0, false // R.10
 }
 
-// SurveyPart is Survey of some of the indices: part holds those from the
-// first-th on, in row-major order, in a tensor of any shape. The surveys of all
-// parts, added in their order, are that of the whole, its First included.
+// SurveyPart surveys a part of the indices: part holds consecutive ones in
+// row-major order, from the first-th on, in a tensor of any shape. The surveys
+// of all parts, added in order, equal Survey of the whole, including First.
 func (p *Plan) SurveyPart(ctx context.Context, part Tensor, first int) (Survey, error) {
 	if part.dtype != p.IndexType {
 		return Survey{}, errorf(ErrDType, "indices are %s; the plan was made for %s", part.dtype, p.IndexType)
@@ -202,7 +203,7 @@ func (p *Plan) SurveyPart(ctx context.Context, part Tensor, first int) (Survey, 
 	return p.survey(ctx, part, first)
 }
 
-// Add adds the survey of the indices that follow.
+// Add adds next, the survey of the part that follows.
 func (s *Survey) Add(next Survey) {
 	first := s.First
 	if first == nil && next.First != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/garner-go/garner/internal/exec"
 )
 
-// Float16 holds the bits of an IEEE 754 half, so that a []Float16 is an f16
-// tensor where a []uint16 is a u16 one. The types below do the same for the
-// other formats that Go has no type for.
+// Float16 holds the bits of an IEEE 754 binary16, so that a []Float16 is an f16
+// tensor and a []uint16 a u16 tensor. The types below do the same for the other
+// formats that Go lacks.
 type Float16 uint16
 
 // BFloat16 holds the bits of a bfloat16.
@@ -25,21 +25,21 @@ type (
 	Float8E8M0     uint8
 )
 
-// An Element is a Go type whose slices are tensors without copying. An int or
-// uint is an i64 or u64 (i32 or u32 on 32-bit machines).
+// An Element is a Go type whose slices become tensors without copying. An int
+// or uint is an i64 or u64 (i32 or u32 on 32-bit machines).
 type Element interface {
 	bool | int8 | int16 | int32 | int64 | int | uint8 | uint16 | uint32 | uint64 | uint |
 		float32 | float64 | complex64 | complex128 | string |
 		Float16 | BFloat16 | Float8E4M3FN | Float8E5M2 | Float8E4M3FNUZ | Float8E5M2FNUZ | Float8E8M0
 }
 
-// An Integer is a Go type whose slices are indices without copying, a type of
-// one's own such as TokenID too.
+// An Integer is a Go type whose slices become indices without copying,
+// including named types such as a TokenID.
 type Integer interface {
 	~int8 | ~int16 | ~int32 | ~int64 | ~int | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uint
 }
 
-// DTypeOf is the dtype of a Go element type.
+// DTypeOf returns the dtype of a Go element type.
 func DTypeOf[T Element]() DType {
 	var zero T
 	switch any(zero).(type) {
@@ -98,9 +98,9 @@ func DTypeOf[T Element]() DType {
 	}
 }
 
-// A Tensor is bytes with a dtype, a shape and strides. It is a view: copying a
-// Tensor copies no element, and neither do Transpose, Slice and Reshape. The
-// zero Tensor holds nothing and is refused everywhere.
+// A Tensor is a view of memory with a dtype, a shape and strides. Copying a
+// Tensor copies no element, and neither do Transpose, Slice and Reshape. Every
+// function refuses the zero Tensor.
 type Tensor struct {
 	dtype   DType
 	shape   Shape
@@ -108,8 +108,8 @@ type Tensor struct {
 	mem     exec.Memory
 }
 
-// Of makes a tensor of a slice without copying it. It panics where the shape
-// does not hold exactly len(values) elements; FromSlice returns an error there.
+// Of returns a tensor that shares the memory of values. It panics unless the
+// shape holds exactly len(values) elements; FromSlice returns an error instead.
 func Of[T Element](values []T, shape ...int) Tensor {
 	t, err := FromSlice(values, shape...)
 	if err != nil {
@@ -118,8 +118,8 @@ func Of[T Element](values []T, shape ...int) Tensor {
 	return t
 }
 
-// ofIntegers makes a tensor of integers whose type may have a name of its own,
-// without copying them.
+// ofIntegers returns a tensor that shares the memory of values, whose type may
+// be a named one.
 func ofIntegers[I Integer](values []I) Tensor {
 	var zero I
 	signed, unsigned := I64, U64
@@ -141,9 +141,8 @@ func ofIntegers[I Integer](values []I) Tensor {
 	return t
 }
 
-// FromSlice makes a tensor of a slice without copying it. The tensor and the
-// slice share memory. A shape that does not hold exactly len(values) elements
-// is an ErrShape.
+// FromSlice returns a tensor that shares the memory of values. A shape that
+// does not hold exactly len(values) elements is an ErrShape.
 func FromSlice[T Element](values []T, shape ...int) (Tensor, error) {
 	t := Tensor{dtype: DTypeOf[T](), shape: slices.Clone(Shape(shape))}
 	n, err := t.checkShape()
@@ -162,9 +161,10 @@ func FromSlice[T Element](values []T, shape ...int) (Tensor, error) {
 	return t, nil
 }
 
-// FromBytes makes a row-major tensor of little-endian bytes without copying
-// them. It wants exactly the bytes that the shape takes, packed types rounded
-// up to a whole byte. Strings have no such form.
+// FromBytes returns a row-major tensor that shares the memory of b, which holds
+// little-endian elements. len(b) must be exactly the size of the shape, for
+// packed types rounded up to a whole byte (ErrShape). Strings have no such form
+// (ErrDType).
 func FromBytes(dtype DType, b []byte, shape ...int) (Tensor, error) {
 	t := Tensor{dtype: dtype, shape: slices.Clone(Shape(shape)), mem: exec.Memory{Buf: b}}
 	n, err := t.checkShape()
@@ -182,9 +182,10 @@ func FromBytes(dtype DType, b []byte, shape ...int) (Tensor, error) {
 	return t, nil
 }
 
-// FromStrided makes a tensor over bytes whose element (i, j, …) lies at
-// offset + i·strides[0] + j·strides[1] + …, counted in elements. Strides may be
-// zero or negative; an element that would lie outside b is an ErrShape.
+// FromStrided returns a tensor that shares the memory of b. Its element (i, j,
+// …) lies at offset + i·strides[0] + j·strides[1] + …, counted in elements.
+// Strides may be zero or negative. An element outside b is an ErrShape, strings
+// are an ErrDType.
 func FromStrided(dtype DType, b []byte, offset int, shape, strides []int) (Tensor, error) {
 	t := Tensor{dtype: dtype, shape: slices.Clone(Shape(shape)), strides: slices.Clone(strides), mem: exec.Memory{Buf: b, Offset: offset}}
 	n, err := t.checkShape()
@@ -214,7 +215,7 @@ func FromStrided(dtype DType, b []byte, offset int, shape, strides []int) (Tenso
 	return t, nil
 }
 
-// New makes a row-major tensor of zeros (of empty strings).
+// New returns a new row-major tensor of zeros, or of empty strings.
 func New(dtype DType, shape ...int) (Tensor, error) {
 	t := Tensor{dtype: dtype, shape: slices.Clone(Shape(shape))}
 	n, err := t.checkShape()
@@ -233,7 +234,7 @@ func New(dtype DType, shape ...int) (Tensor, error) {
 	if !ok {
 		return Tensor{}, shapeError(KindMismatch, "a tensor %s%s has more bytes than an int can count", dtype, t.shape)
 	}
-	// Made of 8-byte words, so that any element type finds its alignment.
+	// 8-byte words align every element type.
 	words := make([]uint64, size/8+1)
 	t.mem.Buf = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), size)
 	return t, nil
@@ -255,8 +256,8 @@ func (t *Tensor) checkShape() (n int, err error) {
 	return n, nil
 }
 
-// extent is the least and the greatest position of an element, for a tensor
-// that has elements.
+// extent returns the lowest and the highest position of an element of a tensor
+// that has elements; false if they overflow an int.
 func (t *Tensor) extent() (lo, hi int, ok bool) {
 	lo, hi = t.mem.Offset, t.mem.Offset
 	for i, d := range t.shape {
@@ -280,24 +281,24 @@ func (t *Tensor) extent() (lo, hi int, ok bool) {
 	return lo, hi, true
 }
 
-// DType is the type of the elements; Invalid for the zero Tensor.
+// DType returns the type of the elements; Invalid for the zero Tensor.
 func (t Tensor) DType() DType { return t.dtype }
 
-// Shape is the extents. The caller must not change them.
+// Shape returns the extents. The caller must not change them.
 func (t Tensor) Shape() Shape { return t.shape }
 
-// Strides are the distances between neighbours along each dimension, in
+// Strides returns the distances between neighbours along each dimension, in
 // elements. The caller must not change them.
 func (t Tensor) Strides() []int { return t.strides }
 
-// Offset is where the first element stands in the memory that the tensor
-// views, in elements.
+// Offset returns the position of the first element in the memory that the
+// tensor views, in elements.
 func (t Tensor) Offset() int { return t.mem.Offset }
 
-// Rank is the number of dimensions.
+// Rank returns the number of dimensions.
 func (t Tensor) Rank() int { return len(t.shape) }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (t Tensor) Len() int { n, _ := t.shape.Len(); return n }
 
 // Contiguous reports whether the elements lie in row-major order without gaps.
@@ -315,17 +316,18 @@ func (t Tensor) Contiguous() bool {
 	return true
 }
 
-// Volatile marks memory that can vanish while it is read, such as a mapped
-// file that another process cuts short: a gather then answers a fault with an
-// ErrFault instead of ending the process. It costs some 100 ns a run.
+// Volatile returns t marked as memory that can vanish while it is read, such as
+// a mapped file that another process truncates. A gather then returns an
+// ErrFault for a page fault that would otherwise end the process. It costs some
+// 100 ns per run.
 func (t Tensor) Volatile() Tensor {
 	t.mem.Volatile = true
 	return t
 }
 
-// Bytes is the memory of a contiguous tensor, shared, in little-endian order.
-// It fails on strings, on views that are not contiguous (Clone makes them so)
-// and on packed tensors that begin inside a byte.
+// Bytes returns the memory of a contiguous tensor, shared, in little-endian
+// order. Strings are an ErrDType. Views that are not contiguous and packed
+// tensors that begin inside a byte are an ErrShape; Clone such tensors first.
 func (t Tensor) Bytes() ([]byte, error) {
 	switch {
 	case t.dtype == String || !t.dtype.Valid():
@@ -352,10 +354,10 @@ func (t *Tensor) byteOffset(element int) int {
 	}
 }
 
-// Values reads a contiguous tensor back as a Go slice, shared, not copied. T
-// must be the element type exactly: an f16 is a []Float16. It fails on views
-// that are not contiguous and on memory that T cannot be aligned to; Clone
-// mends both.
+// Values returns the elements of a contiguous tensor as a Go slice that shares
+// its memory. T must be exactly the element type: an f16 is a []Float16
+// (ErrDType). Views that are not contiguous and memory that is not aligned for
+// T are an ErrShape; Clone such tensors first.
 func Values[T Element](t Tensor) ([]T, error) {
 	if DTypeOf[T]() != t.dtype {
 		return nil, errorf(ErrDType, "a tensor of %s does not read back as %s", t.dtype, DTypeOf[T]())
@@ -381,8 +383,9 @@ func Values[T Element](t Tensor) ([]T, error) {
 	return unsafe.Slice((*T)(p), t.Len()), nil
 }
 
-// Transpose reorders the dimensions: dimension i of the result is dimension
-// perm[i] of t. Without arguments it reverses them. Nothing is copied.
+// Transpose returns a view with its dimensions reordered: dimension i of the
+// view is dimension perm[i] of t. Without arguments it reverses them. A perm
+// that is no permutation is an ErrShape.
 func (t Tensor) Transpose(perm ...int) (Tensor, error) {
 	r := len(t.shape)
 	if len(perm) == 0 {
@@ -405,10 +408,9 @@ func (t Tensor) Transpose(perm ...int) (Tensor, error) {
 	return v, nil
 }
 
-// Slice keeps the positions start, start+step, … before stop of one axis; a
-// negative step walks backwards from start to above stop. Both ends lie within
-// the axis: there is no clipping and no counting from the end. Nothing is
-// copied.
+// Slice returns a view of the positions start, start+step, … before stop of one
+// axis; a negative step goes down from start to above stop. Both ends must lie
+// within the axis (ErrShape): Slice neither clips them nor counts from the end.
 func (t Tensor) Slice(axis, start, stop, step int) (Tensor, error) {
 	if axis < 0 || axis >= len(t.shape) {
 		return Tensor{}, shapeError(KindAxis, "axis %d of a tensor of rank %d", axis, len(t.shape))
@@ -440,9 +442,9 @@ func (t Tensor) Slice(axis, start, stop, step int) (Tensor, error) {
 	return v, nil
 }
 
-// Reshape gives the same elements, in the same row-major order, other extents.
-// It copies nothing, and so fails where the strides do not allow it; Clone
-// first, then.
+// Reshape returns a view of the same elements, in the same row-major order,
+// with other extents. It is an ErrShape if no strides describe that view; Clone
+// t first.
 func (t Tensor) Reshape(shape ...int) (Tensor, error) {
 	v := t
 	v.shape = slices.Clone(Shape(shape))
@@ -461,14 +463,15 @@ func (t Tensor) Reshape(shape ...int) (Tensor, error) {
 	return v, nil
 }
 
-// reshapeStrides finds the strides under which shape to walks the same
-// positions in the same order as shape from does under its own.
+// reshapeStrides returns the strides with which shape to visits the same
+// positions in the same order as shape from does with strides; false if there
+// are none.
 func reshapeStrides(from Shape, strides []int, to Shape) ([]int, bool) {
 	n, _ := from.Len()
 	if n == 0 {
 		return to.Strides(), true
 	}
-	// Joined dimensions of from, outermost first: each an extent and a stride.
+	// The dimensions of from, outermost first, neighbours joined if one stride describes both.
 	type run struct{ extent, stride int }
 	var runs []run
 	for i, d := range from {
@@ -482,7 +485,7 @@ func reshapeStrides(from Shape, strides []int, to Shape) ([]int, bool) {
 		}
 	}
 	out := make([]int, len(to))
-	rest, stride := 1, 1 // what is left of the innermost open run
+	rest, stride := 1, 1 // what remains of the innermost run
 	for i := len(to) - 1; i >= 0; i-- {
 		if to[i] == 1 {
 			out[i] = stride

@@ -2,18 +2,18 @@ package garner
 
 import "slices"
 
-// DimensionNumbers say how the dims of a gather of windows go together, in
-// StableHLO's words:
+// DimensionNumbers relate the dims of the result, the operand and start_indices
+// in a gather of windows, in StableHLO's terms:
 //
 //   - the result's dims in OffsetDims walk the window: the operand's dims that
 //     are neither collapsed nor batching, in order;
-//   - its other dims walk start_indices without IndexVectorDim, in order;
+//   - the result's other dims walk start_indices without IndexVectorDim, in order;
 //   - OperandBatchingDims[i] moves with StartIndicesBatchingDims[i];
-//   - component c of every index tuple is where the window begins along operand
+//   - component c of every index tuple is the start of the window along operand
 //     dim StartIndexMap[c].
 //
-// Tuples lie along IndexVectorDim of start_indices; the rank itself means
-// tuples of one.
+// Tuples lie along IndexVectorDim of start_indices. If IndexVectorDim equals
+// their rank, tuples have one component.
 type DimensionNumbers struct {
 	OffsetDims               []int
 	CollapsedSliceDims       []int
@@ -23,14 +23,13 @@ type DimensionNumbers struct {
 	IndexVectorDim           int
 }
 
-// Windows spends every axis of both operands as the dimension numbers say;
-// sizes is how far the window reaches along each dim of data, Unknown where an
-// operand would say it. Where lenient is set, sizes are not held against data if
-// there are no windows.
+// Windows spends every axis of both operands as the dimension numbers say.
+// sizes is the extent of the window along each dim of data, or Unknown if it is
+// known only when the model runs. lenient skips the check of sizes against data
+// if there are no windows.
 //
-// Nothing is transposed: a dim of the result is a loop with the strides of the
-// dims that it comes from. Starts are bounded by what a window leaves of its
-// dim.
+// Nothing is transposed: each dim of the result is a loop with the strides of
+// its source dims. A start is bounded so that the window stays inside its dim.
 func (l *Lowering) Windows(d DimensionNumbers, sizes []int, lenient bool) {
 	if !l.data.Rank.Known() || !l.indices.Rank.Known() {
 		l.counted, l.spent = true, AnyDim
@@ -56,7 +55,7 @@ func (l *Lowering) Windows(d DimensionNumbers, sizes []int, lenient bool) {
 		}
 		return l.indexStride[axis]
 	}
-	// The result's dims, each from a dim of the window or of start_indices.
+	// Each dim of the result walks a dim of the window or of start_indices.
 	window, start := 0, 0
 	rank := len(d.OffsetDims) + len(l.indices.Dims)
 	if tuples {
@@ -82,7 +81,7 @@ func (l *Lowering) Windows(d DimensionNumbers, sizes []int, lenient bool) {
 		if i := slices.Index(d.StartIndicesBatchingDims, start); i >= 0 {
 			both := d.OperandBatchingDims[i]
 			var ok bool
-			if loop.extent, ok = loop.extent.meet(l.data.Dims[both]); !ok { // HG.9
+			if loop.extent, ok = loop.extent.intersect(l.data.Dims[both]); !ok { // HG.9
 				l.Fail(KindMismatch, "batching dim %d of data %s and %d of indices %s differ", both, l.data, start, l.indices)
 				return
 			}
@@ -103,7 +102,7 @@ func (l *Lowering) Windows(d DimensionNumbers, sizes []int, lenient bool) {
 		step = indexStride(d.IndexVectorDim)
 	}
 	for c, dim := range d.StartIndexMap {
-		// A collapsed dim of size 0 reads one position all the same.
+		// A collapsed dim of size 0 still reads one position.
 		reach := sizes[dim]
 		if reach == Unknown || slices.Contains(d.CollapsedSliceDims, dim) {
 			reach = 1
@@ -113,7 +112,8 @@ func (l *Lowering) Windows(d DimensionNumbers, sizes []int, lenient bool) {
 	l.nextData, l.nextIndex = len(l.data.Dims), l.indexEnd()
 }
 
-// checkWindows holds the dimension numbers against the operands and each other.
+// checkWindows checks the dimension numbers against the operands and each
+// other.
 func (l *Lowering) checkWindows(d DimensionNumbers, sizes []int, lenient bool) bool {
 	r, q := len(l.data.Dims), len(l.indices.Dims)
 	if d.IndexVectorDim < 0 || d.IndexVectorDim > q { // HG.1
@@ -154,7 +154,7 @@ func (l *Lowering) checkWindows(d DimensionNumbers, sizes []int, lenient bool) b
 			l.Fail(KindMismatch, "%s %v must ascend", list.name, list.dims)
 		}
 	}
-	if meets(d.CollapsedSliceDims, d.OperandBatchingDims) || meets(d.StartIndexMap, d.OperandBatchingDims) || slices.Contains(d.StartIndicesBatchingDims, d.IndexVectorDim) { // HG.5
+	if share(d.CollapsedSliceDims, d.OperandBatchingDims) || share(d.StartIndexMap, d.OperandBatchingDims) || slices.Contains(d.StartIndicesBatchingDims, d.IndexVectorDim) { // HG.5
 		l.Fail(KindMismatch, "a batching dim is also collapsed, addressed or the index vector's: operand_batching_dims %v, collapsed_slice_dims %v, start_index_map %v, start_indices_batching_dims %v, index_vector_dim %d",
 			d.OperandBatchingDims, d.CollapsedSliceDims, d.StartIndexMap, d.StartIndicesBatchingDims, d.IndexVectorDim)
 	}
@@ -172,7 +172,7 @@ func (l *Lowering) checkWindows(d DimensionNumbers, sizes []int, lenient bool) b
 		return false
 	}
 	if lenient {
-		// Only dims that windows are counted by can leave none of them.
+		// There are no windows only if a dim off the index vector is empty.
 		lenient = false
 		for i, dim := range l.indices.Dims {
 			lenient = lenient || i != d.IndexVectorDim && dim.Min == 0
@@ -194,7 +194,7 @@ func (l *Lowering) checkWindows(d DimensionNumbers, sizes []int, lenient bool) b
 	return l.err == nil
 }
 
-// meets reports whether two lists of dims share one.
-func meets(a, b []int) bool {
+// share reports whether two lists have a dim in common.
+func share(a, b []int) bool {
 	return slices.ContainsFunc(a, func(dim int) bool { return slices.Contains(b, dim) })
 }

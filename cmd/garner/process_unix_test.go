@@ -92,7 +92,7 @@ func TestInterrupt(t *testing.T) {
 				t.Skip("this process was started to ignore the signal, as nohup does, and so is what it starts")
 			}
 			dir := t.TempDir()
-			// Larger, until the write takes long enough to be met.
+			// Larger, until the write takes long enough to be caught.
 			for rows := 64; rows <= 1024; rows *= 2 {
 				row, err := garner.New(garner.U8, 1, 1<<20)
 				if err != nil {
@@ -127,7 +127,7 @@ func TestInterrupt(t *testing.T) {
 				nothingLeft(t, dir, "row.npy", "ids.npy", "out.npy")
 				return
 			}
-			t.Fatal("garner was never met in mid-write")
+			t.Fatal("garner was never caught in mid-write")
 		})
 	}
 }

@@ -108,7 +108,7 @@ func (l *large) noted(t *testing.T, p *process) bool {
 }
 
 // met runs larger and larger gathers, until one is met in its middle.
-func met(t *testing.T, prepare func(*large), then func(*large, *process), args ...string) *large {
+func caught(t *testing.T, prepare func(*large), then func(*large, *process), args ...string) *large {
 	t.Helper()
 	for rows := 3 << 10; rows <= 24<<10; rows *= 2 { // 192 MiB and more
 		l := newLarge(t, rows)
@@ -128,7 +128,7 @@ func met(t *testing.T, prepare func(*large), then func(*large, *process), args .
 		then(l, p)
 		return l
 	}
-	t.Fatal("garner was never met in mid-write")
+	t.Fatal("garner was never caught in mid-write")
 	return nil
 }
 
@@ -143,7 +143,7 @@ func (l *large) refused(t *testing.T, message string, args ...string) {
 // TestResumeAfterKill kills a run in its middle; another one goes on, unless it
 // would write something else.
 func TestResumeAfterKill(t *testing.T) {
-	l := met(t, nil, func(l *large, p *process) {
+	l := caught(t, nil, func(l *large, p *process) {
 		// While it is there, no other run may write.
 		from := time.Now()
 		l.refused(t, "cannot write out.npy: another garner is writing it", "gather", "data.npy", "ids.npy", "-o", "out.npy")
@@ -226,7 +226,7 @@ func (l *large) safe(t *testing.T) (n int64) {
 // TestResumeAfterInterrupt presses Ctrl-C: what was written is kept, what stood
 // there still stands, and a run that does not go on says so.
 func TestResumeAfterInterrupt(t *testing.T) {
-	l := met(t, func(l *large) {
+	l := caught(t, func(l *large) {
 		writeFile(t, filepath.Join(l.dir, "out.npy"), []byte("as it was"))
 	}, func(l *large, p *process) {
 		if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil {
@@ -263,7 +263,7 @@ func TestResumeAfterInterrupt(t *testing.T) {
 // TestChanged writes to the table while it is read: what was made of it is worth
 // nothing, and is thrown away.
 func TestChanged(t *testing.T) {
-	l := met(t, nil, func(l *large, p *process) {
+	l := caught(t, nil, func(l *large, p *process) {
 		if err := os.Chtimes(filepath.Join(l.dir, "data.npy"), time.Time{}, time.Now().Add(time.Minute)); err != nil {
 			t.Fatal(err)
 		}

@@ -1,32 +1,32 @@
 package exec
 
-// A choice is the way that a nest is moved, and how its work is cut.
+// A choice is the way to move a nest, and the division of its work among cores.
 type choice struct {
-	way     Way
-	byRows  Way  // the same, but where way is columnar: how tuples are moved that cannot be
-	tile    int  // tuples per tile
-	tiles   int  // of all tuples
-	unit    int  // tiles per unit, where a unit resolves and moves
-	free    int  // turns of the free loops, times chunks
-	chunks  int  // pieces of a slice
-	chunk   int  // elements per piece but the last
-	group   int  // free turns per unit, where rows are shared
-	shared  bool // the rows of all tuples are resolved before anything moves
-	alone   bool // one goroutine only
-	even    bool // the tuples' places in the result are evenly spaced
-	step    int  // their distance, in elements, where even
-	ahead   int  // prefetch distance in rows; 0: none
-	stream  bool // stores to the result are non-temporal
-	probing bool // stream those blocks whose rows prove to lie close together
-	little  bool // so few rows that starting to run is most of the time
-	stretch int  // bytes that a linear tile, or turn, reads
-	near    int  // bytes of data up to which nothing is prefetched
-	columns columns
+	way       Way
+	byRows    Way  // equals way, unless way is columnar: then the way for tuples that it cannot move
+	tile      int  // tuples per tile
+	tiles     int  // of all tuples
+	unitTiles int  // tiles per unit of work, if a unit resolves and moves
+	free      int  // turns of the free loops times chunks
+	chunks    int  // pieces of a slice
+	chunk     int  // elements per piece; the last may be shorter
+	group     int  // free turns per unit, where rows are shared
+	shared    bool // the rows of all tuples are resolved before any row moves
+	alone     bool // one goroutine only
+	even      bool // the tuples' rows in the result are evenly spaced
+	step      int  // the distance between them in elements, if even
+	ahead     int  // prefetch distance in rows; 0: none
+	stream    bool // stores to the result are non-temporal
+	probing   bool // stream those blocks whose rows prove to lie close together
+	little    bool // so few rows that starting a run takes most of its time
+	stretch   int  // bytes of data that a tile reads, or a turn: for linear ways
+	near      int  // largest data in bytes that is not prefetched
+	columns   columns
 }
 
-// choose finds the way to move n on so many cores, and cuts n's work for it. It
-// reads nothing but its arguments. Where it cuts the columns of a nest that is
-// moved by rows, it changes n.Index.
+// choose returns the way to move n on this many cores and divides n's work. It
+// reads only its arguments. If it cuts the columns of a nest that moves by
+// rows, it changes n.Index.
 func choose(n *Nest, t *Tuning, threads int) choice {
 	c, way := newColumns(n, t, threads)
 	if !way.columnar() {
@@ -39,7 +39,7 @@ func choose(n *Nest, t *Tuning, threads int) choice {
 	return l
 }
 
-// cut chooses among the ways that are not columnar, and cuts the work into
+// cut chooses among the ways that are not columnar, and divides the work into
 // tiles, chunks and units.
 func cut(n *Nest, t *Tuning, threads int, columnar bool) choice {
 	bitsOf, total := n.Bits, turns(n.Index)
@@ -55,7 +55,7 @@ func cut(n *Nest, t *Tuning, threads int, columnar bool) choice {
 	}
 	bytes = max(bytes, 1)
 	if bytes > t.UnitBytes {
-		l.chunk = max(64, n.Slice/(bytes/t.UnitBytes+1)&^63) // whole lines, and whole bytes of a packed type
+		l.chunk = max(64, n.Slice/(bytes/t.UnitBytes+1)&^63) // a multiple of 64 elements: whole cache lines, and whole bytes of packed types
 		l.chunks = (n.Slice + l.chunk - 1) / l.chunk
 		bytes = max(bytes/l.chunks, 1)
 	}
@@ -74,7 +74,7 @@ func cut(n *Nest, t *Tuning, threads int, columnar bool) choice {
 	size := product(max(total, 1), max(l.free, 1), bytes) // bytes of the result
 	l.alone = threads == 1 || size <= t.AloneBytes && total <= t.SharedRows
 	if bitsOf > 0 && bitsOf < 8 {
-		// Two units must not meet inside a byte of the result.
+		// No two units may write into one byte of the result.
 		l.alone = l.alone || l.free > 1 || !l.even || l.step != n.Slice
 	}
 	used := threads
@@ -83,9 +83,9 @@ func cut(n *Nest, t *Tuning, threads int, columnar bool) choice {
 	}
 	far := bitsOf >= 8 && !n.Empty && n.Reach > t.NearBytes
 	if far {
-		touched, under := (bytes+63)&^63, t.AheadLines // bytes of whole lines
+		touched, under := (bytes+63)&^63, t.AheadLines // bytes of the cache lines that a row touches
 		if bytes%64 != 0 && 64%bytes != 0 {
-			touched = bytes + 63 // most rows begin and end inside a line; this many bytes on average
+			touched = bytes + 63 // a row rarely begins on a line, so on average it touches this many bytes
 		}
 		if touched >= 512 {
 			under = under * 3 / 4
@@ -101,24 +101,24 @@ func cut(n *Nest, t *Tuning, threads int, columnar bool) choice {
 		l.way = Bits
 	case !far:
 		l.way = Near
-	case l.shared && l.chunks == 1 && n.span()*n.unit() <= t.UnitBytes:
-		// The axes reach little: the lines that are far are those of the next turn.
+	case l.shared && l.chunks == 1 && n.span()*n.elem() <= t.UnitBytes:
+		// All tuples read the same few lines in a turn; only the next turn's lines are far.
 		l.way = Turning
 	default:
 		l.way = Ahead
 	}
 	l.straighten(n, t, total, columnar)
 	if l.way == TurningLinear && l.tiles > 1 {
-		l.group = 1 // the next turn's data arrives while all tiles of this one are moved
+		l.group = 1 // the next turn's data arrives while this turn's tiles move
 	}
-	l.unit = max(1, min(t.UnitTiles, l.tiles/(4*used)))
+	l.unitTiles = max(1, min(t.UnitTiles, l.tiles/(4*used)))
 	if n.direct() {
 		switch {
 		case l.way == Near:
 			l.way = Direct
 		case l.way == Linear:
 			l.way = DirectLinear
-		case l.way == Ahead && len(n.Index) == 1: // else a run ends before what it prefetches arrives
+		case l.way == Ahead && len(n.Index) == 1: // shorter runs end before their prefetched lines arrive
 			l.way = DirectAhead
 		}
 	}
@@ -127,11 +127,12 @@ func cut(n *Nest, t *Tuning, threads int, columnar bool) choice {
 	return l
 }
 
-// store chooses the stores. They are non-temporal where the result is too large
-// to stay in the caches: sooner where a cache line of it is made of several
-// slices, which costs most if the line is read first, and where far data needs
-// the room. Short slices that arrive one by one from far away would keep a line
-// of non-temporal stores open.
+// store chooses the stores of a result of size bytes. They are non-temporal if
+// the result is too large to stay in the caches. The threshold is half for
+// slices shorter than a cache line, for which reading the line before each
+// store costs most, and for long slices of far data, which needs the cache.
+// Short slices of far data use ordinary stores: a line of non-temporal stores
+// would stay open until the next slice arrives.
 func (l *choice) store(n *Nest, t *Tuning, size, bytes int) {
 	far, from := n.Reach >= t.StreamBytes, t.StreamBytes
 	if bytes < 64 || bytes >= 256 && far {
@@ -140,20 +141,20 @@ func (l *choice) store(n *Nest, t *Tuning, size, bytes int) {
 	l.probing = size >= from && len(n.Axes) > 0
 	l.stream = size >= from && (bytes > 32 || l.way.direct()) || l.probing && !far
 	if l.way == DirectAhead {
-		// No form of elements both prefetches and stores past the caches.
-		if l.stream = l.stream && n.unit() >= 4 && n.Reach <= t.StayBytes; l.stream {
+		// No kernel of elements combines prefetching with non-temporal stores.
+		if l.stream = l.stream && n.elem() >= 4 && n.Reach <= t.StayBytes; l.stream {
 			l.way, l.ahead = Direct, 0
 		}
 	}
 }
 
-// straighten makes a way linear where a tile, or a turn, reads most of a stretch
-// of data: memory delivers a stretch faster than its rows one by one.
+// straighten makes a way linear if a tile, or a turn, reads most lines of a
+// stretch of data: memory delivers sequential lines faster than scattered ones.
 func (l *choice) straighten(n *Nest, t *Tuning, total int, columnar bool) {
 	if l.way != Ahead && l.way != Turning || len(n.Axes) != 1 || n.Slice != 1 {
 		return
 	}
-	stretch, count := n.span()*n.unit(), total // bytes, and the rows that read them
+	stretch, count := n.span()*n.elem(), total // bytes, and the number of rows that read from them
 	if l.way == Ahead {
 		last := len(n.Index) - 1
 		if l.shared || len(n.Free) > 0 || last < 1 || columnar {
@@ -165,10 +166,10 @@ func (l *choice) straighten(n *Nest, t *Tuning, total int, columnar bool) {
 		}
 		runs := max(1, t.TileRows/inner.Extent)
 		count = runs * inner.Extent
-		stretch = runs * around.Data * n.unit()
+		stretch = runs * around.Data * n.elem()
 	}
 	if count*64 < stretch {
-		return // most lines are not read
+		return // the rows leave most lines unread
 	}
 	l.stretch = stretch
 	if l.way == Turning {
@@ -179,8 +180,8 @@ func (l *choice) straighten(n *Nest, t *Tuning, total int, columnar bool) {
 	l.tiles = (total + count - 1) / count
 }
 
-// evenly reports whether a nest's places in the result are evenly spaced, and
-// how far apart.
+// evenly reports whether the rows of a nest are evenly spaced in the result,
+// and their distance in elements.
 func evenly(loops []Loop, slice int) (bool, int) {
 	if len(loops) == 0 {
 		return true, slice
@@ -193,21 +194,22 @@ func evenly(loops []Loop, slice int) (bool, int) {
 	return true, loops[len(loops)-1].Out
 }
 
-// direct reports whether elements can go straight from their indices: one
-// gathered axis whose positions are neighbours, and so are the indices and their
+// direct reports whether a kernel can gather elements straight from their
+// indices: one gathered axis with stride 1, contiguous indices and contiguous
 // results.
 func (n *Nest) direct() bool {
 	if len(n.Axes) != 1 || len(n.Axes[0].Parts) > 0 || n.Width.Bits < 8 || len(n.Index) == 0 || len(n.Free) > 0 || n.Slice != 1 {
 		return false
 	}
 	l, axis := n.Index[len(n.Index)-1], &n.Axes[0]
-	return axis.Dim > 0 && // else data has no position to point at
+	return axis.Dim > 0 && // an empty axis has no first position to address
 		l.Data == 0 && l.Index == 1 && l.Out == 1 && axis.Data == 1 && n.Bits >= 8 && n.Bits <= 64
 }
 
-// cutColumns cuts the innermost loop where it runs along data while the loop
-// around it jumps about in it, as along any axis of GatherElements but the last:
-// the lines of a piece are still near when the next jump comes to them.
+// cutColumns cuts the innermost loop into pieces if it runs along data while
+// the loop around it gathers, as along any axis of GatherElements but the last.
+// The cache lines that a piece reads then stay in the caches until the next
+// tuple reads them.
 func cutColumns(n *Nest, t *Tuning) {
 	loops, last, width := n.Index, len(n.Index)-1, n.Bits/8
 	if last < 1 || width == 0 || n.Slice != 1 || len(n.Axes) == 0 {
@@ -218,8 +220,8 @@ func cutColumns(n *Nest, t *Tuning) {
 	if inner.Data != 1 || around.Data != 0 || wide < 2 || inner.Extent < 16*wide || n.span()*width <= t.NearBytes {
 		return
 	}
-	// A shorter last piece would be a nest of its own: take a width that leaves
-	// none, if there is one nearby.
+	// All pieces of one nest have equal widths, so take a nearby width that
+	// divides the extent.
 	for inner.Extent%wide != 0 && wide > t.StripBytes/width/2 {
 		wide--
 	}

@@ -2,42 +2,42 @@ package exec
 
 import "github.com/garner-go/garner/internal/kernel"
 
-// columns visits single elements as tuples of neighbouring columns, one index
-// for each: GatherElements along any axis, and Gather along an axis where every
-// turn wants the same indices. A tuple is a row of the result.
+// columns gathers tuples of neighbouring columns, one index per element:
+// GatherElements along any axis, and Gather along an axis whose every turn uses
+// the same indices. A tuple is a row of the result.
 //
-// Where data is far and its rows lie apart, as along an axis that is not the
-// last, each neighbour in the result comes from a cache line of its own. There
-// a strip of columns is copied row by row into a buffer that stays near, and
-// gathered from.
+// If data is far and its rows lie apart, as along an axis that is not the last,
+// each element of a tuple comes from its own cache line. Then a strip of
+// columns is copied row by row into a buffer that stays in the caches, and
+// gathered from there.
 type columns struct {
-	outer  []Loop // the loops around the tuples
+	outer  []Loop // the loops around the tuple loop
 	around Loop   // the tuple loop
 	inner  Loop   // the columns
 	rows   int    // positions of the axis
-	stride int    // from one position to the next, in elements
+	stride int    // distance between two positions in data, in elements
 	wide   int    // columns per unit
 	tuples int    // tuples per unit
 	width  int    // bytes of an element
-	reach  int    // elements of data from the first on, where nothing is copied
-	shared bool   // every turn wants the same indices: they are resolved first
-	lines  int    // lines of data that are prefetched with each tuple, in order
-	next   int    // bytes in data from a turn's first element to the first of those lines
-	skip   int    // bytes from a tuple's first line to the next tuple's
-	stream bool   // stores are non-temporal: too much data passes through the caches for the result to stay
+	reach  int    // elements of data from the first that Columns can read
+	shared bool   // every turn uses the same indices, which are resolved first
+	lines  int    // consecutive cache lines of data that are prefetched with each tuple
+	next   int    // bytes in data from a turn's first element to its first prefetched line
+	skip   int    // bytes between the first prefetched lines of two tuples
+	stream bool   // stores are non-temporal: so much data is read that the result would leave the caches
 }
 
-// narrowest is the least width of a strip in bytes, two lines, unless it holds
-// all columns.
+// narrowest is the least width of a strip in bytes, two cache lines, unless a
+// strip holds all columns.
 const narrowest = 128
 
-// newColumns finds whether n is columns that are best visited as such: its way
-// is then Columns or Strips, and Nothing otherwise.
+// newColumns returns the way Columns or Strips for a nest that is best gathered
+// by columns, and Nothing for others.
 func newColumns(n *Nest, t *Tuning, threads int) (columns, Way) {
 	none := columns{}
 	nest := n.Index
 	if len(n.Free) > 0 && len(n.Index) == 1 {
-		nest = n.loops[:len(n.Free)+1] // Free and Index lie side by side
+		nest = n.loops[:len(n.Free)+1] // Free and Index are adjacent in memory
 	}
 	last := len(nest) - 1
 	if last < 1 || len(n.Free) > 0 && len(n.Index) > 1 || n.Empty || n.Slice != 1 || len(n.Axes) != 1 || len(n.Axes[0].Parts) > 0 || n.Bits < 8 {
@@ -54,22 +54,22 @@ func newColumns(n *Nest, t *Tuning, threads int) (columns, Way) {
 		return none, Nothing
 	}
 	far, apart := n.Reach > t.NearBytes, n.span()*c.width > t.NearBytes
-	still := c.around.Data == 0 // the tuples read the same rows, as along an axis that is not the last
+	still := c.around.Data == 0 // all tuples of a turn read the same rows
 	if still && apart && c.inner.Data == 1 && !c.shared {
 		return c.strips(n, t)
 	}
-	count := c.inner.Extent // elements that read what a tuple, or all tuples of a turn, can reach
+	count := c.inner.Extent // elements that a tuple, or all tuples of a turn, gather from reach bytes
 	if still {
 		count *= c.around.Extent
 	}
 	reach := ((c.rows-1)*c.stride + (c.inner.Extent-1)*c.inner.Data + 1) * c.width
 	switch {
 	case c.width > 8 || c.stride < 0 || c.around.Extent*c.inner.Extent < t.ColumnsFrom:
-		return none, Nothing // a unit would be a few elements
+		return none, Nothing // a kernel call would gather only a few elements
 	case !c.shared && n.Policy.Outside != kernel.Error && c.inner.Extent < t.ColumnsFrom/2:
-		return none, Nothing // many indices outside would stop as many tuples
+		return none, Nothing // each index outside sends its tuple to the slow path
 	case far && (reach > 2*t.UnitBytes || count*64 < reach):
-		return none, Nothing // what is reached does not stay near, or most of its lines are not read
+		return none, Nothing // the reach does not stay in the caches, or most of its lines stay unread
 	case far && still:
 		if c.lines = (reach/64 + c.around.Extent) / c.around.Extent; last > 1 {
 			c.next, c.skip = c.outer[last-2].Data*c.width, c.lines*64
@@ -91,34 +91,35 @@ func newColumns(n *Nest, t *Tuning, threads int) (columns, Way) {
 	return c, Columns
 }
 
-// strips cuts the columns of far data into strips; Nothing where most of the
-// rows would be copied in vain.
+// strips divides the columns of far data into strips. It returns Nothing if
+// most of the copied rows would not be read.
 func (c columns) strips(n *Nest, t *Tuning) (columns, Way) {
 	c.tuples = c.around.Extent
 	c.wide = t.StripBytes / c.width
-	room := 16 * t.UnitBytes // that stays near
+	room := 16 * t.UnitBytes // largest buffer that stays in the caches
 	for c.rows*c.wide*c.width > room && c.wide*c.width > narrowest {
 		c.wide /= 2
 	}
 	switch {
 	case c.wide < 2 || c.inner.Extent < 2*c.wide:
-		return columns{}, Nothing // narrow
+		return columns{}, Nothing // too few columns for two strips
 	case c.around.Extent < c.rows/16 || c.rows*c.wide*c.width > room:
-		return columns{}, Nothing // few of the rows are read, or the buffer would not stay near
+		return columns{}, Nothing // the tuples read few of the rows, or the buffer exceeds the caches
 	}
 	c.stream = n.span()*c.width >= t.StreamBytes
 	return c, Strips
 }
 
-// bytes is the size of a strip's buffer.
+// bytes returns the size of a strip's buffer.
 func (c *columns) bytes() int { return c.rows * c.wide * c.width }
 
-// pieces is how many units the columns and the tuples of a turn make.
+// pieces returns the number of units along the columns and along the tuples of
+// a turn.
 func (c *columns) pieces() (wide, tuples int) {
 	return (c.inner.Extent + c.wide - 1) / c.wide, (c.around.Extent + c.tuples - 1) / c.tuples
 }
 
-// units is how many units there are in all.
+// units returns the total number of units.
 func (c *columns) units() int {
 	wide, tuples := c.pieces()
 	return turns(c.outer) * wide * tuples

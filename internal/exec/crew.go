@@ -7,17 +7,17 @@ import (
 
 // A crew is the goroutines that help with the phases of a Runner's runs. At the
 // end of a phase Run waits only for helpers that have started; a late one joins
-// the next phase or exits. So a machine whose cores are all busy never makes a
-// run wait for a helper that the scheduler has not begun.
+// the next phase or exits. So on a busy machine, no run waits for a helper that
+// the scheduler has not started.
 type crew struct {
-	help func() // what a helper does, once
-	step func() // the goroutine that makes the helpers stealable
+	help func() // the body of a helper goroutine
+	step func() // the body of the goroutine that makes helpers stealable
 
-	state   atomic.Uint64 // free places; above them, helpers at work, and whether end waits for them
-	coming  atomic.Int32  // helpers that were started and have not begun
+	state   atomic.Uint64 // number of free places (bits 0 … 30), of helpers at work (31 … 62), and whether end waits (63)
+	coming  atomic.Int32  // helpers that were created and have not started
 	stepped chan struct{}
-	left    chan struct{} // the last helper that end waits for has left
-	without int           // how many phases to begin without a step
+	left    chan struct{} // signals that the last helper that end waits for has left
+	without int           // number of phases to begin without a step
 }
 
 const (
@@ -26,7 +26,8 @@ const (
 	awaited = 1 << 63
 )
 
-// newCrew has helpers that call work with places of their own, from 1 on.
+// newCrew returns a crew whose helpers call work, each with its own place, from
+// 1 on.
 func newCrew(work func(place int)) *crew {
 	c := &crew{stepped: make(chan struct{}, 1), left: make(chan struct{}, 1)}
 	c.help = func() {
@@ -40,7 +41,7 @@ func newCrew(work func(place int)) *crew {
 	return c
 }
 
-// begin opens n places, and starts helpers for those that none is coming for.
+// begin opens n places, and creates the helpers that are missing for them.
 func (c *crew) begin(n int) {
 	c.state.Store(uint64(n))
 	missing := n - int(c.coming.Load())
@@ -67,10 +68,10 @@ func (c *crew) begin(n int) {
 	}
 }
 
-// slowStep is about what a step costs that makes two threads change places.
+// slowStep is the least duration of a step that switches threads.
 const slowStep = 30 * time.Microsecond
 
-// join takes a place; 0 where there is none.
+// join takes a place; 0 if none is free.
 func (c *crew) join() int {
 	for {
 		s := c.state.Load()
@@ -89,7 +90,7 @@ func (c *crew) leave() {
 	}
 }
 
-// end closes the places that are free and waits for the helpers at work.
+// end closes the free places and waits for the helpers at work.
 func (c *crew) end() {
 	for {
 		s := c.state.Load()

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A helper has a place of its own, and none is at work once end returns,
-// whoever comes late.
+// TestCrew holds that each helper has its own place, and that none is at work
+// once end returns, however late it started.
 func TestCrew(t *testing.T) {
 	for _, procs := range []int{1, 2, 8} {
 		for _, locked := range []bool{false, true} {
@@ -32,7 +32,7 @@ func TestCrew(t *testing.T) {
 					var within atomic.Int64
 					work = func(place int) {
 						if place < 1 || place > places || taken[place].Swap(true) {
-							t.Errorf("place %d is not to be had", place)
+							t.Errorf("place %d is taken or out of range", place)
 						}
 						within.Add(1)
 						for range i % 50 {
@@ -59,7 +59,7 @@ func TestCrew(t *testing.T) {
 					open.Store(-1)
 				}
 				if helped.Load() == 0 {
-					t.Error("nobody helped")
+					t.Error("no helper worked")
 				}
 				for try := 0; c.coming.Load() > 0; try++ {
 					if try > 1000 {
@@ -72,11 +72,12 @@ func TestCrew(t *testing.T) {
 	}
 }
 
-// A run waits for nobody who has not begun, and who comes after it does nothing.
+// TestCrewComesLate holds that end does not wait for a helper that has not
+// started, and that a helper that starts after the end does nothing.
 func TestCrewComesLate(t *testing.T) {
 	worked := 0
 	c := newCrew(func(int) { worked++ })
-	c.coming.Store(2) // started in a run before, and held up
+	c.coming.Store(2) // created in an earlier run, not started yet
 	c.begin(2)
 	c.end()
 	c.help()

@@ -2,11 +2,11 @@ package exec
 
 import "github.com/garner-go/garner/internal/kernel"
 
-// resolve turns tuples into rows; it reports how many are outside, and false
-// where the run fails for it.
+// resolve resolves tuples to rows. It returns the number of tuples outside, and
+// false if they make the run fail.
 func (u *state) resolve(rows, values []int64, first int) (outside int, ok bool) {
 	r := &u.program.resolver
-	base := u.src.Offset * r.unit
+	base := u.src.Offset * r.elem
 	if r.position {
 		base = 0
 	}
@@ -18,7 +18,8 @@ func (u *state) resolve(rows, values []int64, first int) (outside int, ok bool) 
 	return outside, true
 }
 
-// rowsOfPositions turns the positions in shared into rows; some are the fill.
+// rowsOfPositions turns the positions in shared into rows. Some of them are -1,
+// the fill.
 func (u *state) rowsOfPositions() {
 	c := &u.program.choice.columns
 	base, stride, lane := int64(u.src.Offset*c.width), int64(c.stride*c.width), int64(c.inner.Data*c.width)
@@ -42,22 +43,22 @@ func (u *state) resolveTile(w *worker, tile int) {
 	}
 }
 
-// moveUnit resolves and moves some tiles.
+// moveUnit resolves and moves the tiles of one unit.
 func (u *state) moveUnit(w *worker, unit int) {
 	l := &u.program.choice
-	first := unit * l.unit * l.tile
-	end := min(first+l.unit*l.tile, u.program.resolver.total)
+	first := unit * l.unitTiles * l.tile
+	end := min(first+l.unitTiles*l.tile, u.program.resolver.total)
 	if !u.way.direct() || !u.moveDirect(w, first, end) {
 		u.moveTuples(w, first, end)
 	}
 }
 
-// moveTuples resolves and moves the rows of the tuples first … end-1, tile after
-// tile. The rows that are prefetched while a tile is moved are resolved before
-// it is.
+// moveTuples resolves and moves the rows of the tuples first … end-1, tile
+// after tile. It resolves a tile's rows, and those that the tile prefetches,
+// before it moves the tile.
 func (u *state) moveTuples(w *worker, first, end int) {
-	l, unit := &u.program.choice, u.program.resolver.unit
-	have, filled := 0, 0 // rows that are resolved, and how many of them are fills
+	l, elem := &u.program.choice, u.program.resolver.elem
+	have, filled := 0, 0 // number of resolved rows in w.rows, and of fills among them
 	for first < end {
 		if have > 0 && u.stopped() {
 			return
@@ -73,7 +74,7 @@ func (u *state) moveTuples(w *worker, first, end int) {
 		filled += outside
 		n := min(l.tile, want)
 		later := w.rows[min(l.ahead, want):want]
-		if l.ahead == 0 || together(later, len(later), unit) {
+		if l.ahead == 0 || together(later, len(later), elem) {
 			later = nil
 		}
 		if u.way.linear() {
@@ -93,10 +94,10 @@ func (u *state) moveTuples(w *worker, first, end int) {
 	}
 }
 
-// together reports whether n rows lie within a sixteenth as many cache lines, as
-// far as a look at some of them tells. Most are then in the caches when their
-// turn comes, and prefetching would be most of the work.
-func together(rows []int64, n, unit int) bool {
+// together reports whether n rows lie within n/16 cache lines, judged by a
+// sample of rows. Most of these lines are then in the caches before their turn,
+// and prefetching them would take most of the time.
+func together(rows []int64, n, elem int) bool {
 	if len(rows) < samples {
 		return false
 	}
@@ -105,35 +106,35 @@ func together(rows []int64, n, unit int) bool {
 		row := rows[i*(len(rows)-1)/(samples-1)]
 		low, high = min(low, row), max(high, row)
 	}
-	return uint64(high-low) <= uint64(n*64/16/unit)
+	return uint64(high-low) <= uint64(n*64/16/elem)
 }
 
-// samples is how many rows of a block together looks at.
+// samples is the number of rows that together reads.
 const samples = 16
 
-// moveDirect moves elements straight from their indices. Where an index is
-// outside and the run does not fail for it, the piece around it goes on by rows.
-// It reports false where memory is not aligned for that.
+// moveDirect gathers elements straight from their indices. Around an index
+// outside that does not make the run fail, it moves one piece by rows. It
+// returns false and moves nothing if memory is not aligned.
 func (u *state) moveDirect(w *worker, first, end int) bool {
 	p := u.program
 	l, n, r := &p.choice, &p.nest, &p.resolver
-	size, width := r.unit, r.width.Bits/8
-	loaded := !r.tuples || !kernel.Aligned(u.at.Buf, width) // index values are widened first
+	size, width := r.elem, r.width.Bits/8
+	loaded := !r.tuples || !kernel.Aligned(u.at.Buf, width) // index values are widened before they are used
 	if !kernel.Aligned(u.dst.Buf, size) || !kernel.Aligned(u.src.Buf, size) {
 		return false
 	}
 	linear := u.way == DirectLinear
 	v := kernel.Values{Width: width, Dim: r.axes[0].Dim, FromEnd: r.policy.FromEnd, Stream: l.stream || l.probing}
-	piece := 16 << 10 // elements; not a millisecond, wherever they lie
+	piece := 16 << 10 // elements: less than a millisecond of cache misses
 	if linear {
-		// A burst of the next run's data is prefetched with each piece. A long
-		// burst fills the line buffers and stalls what follows.
+		// Each piece prefetches a burst of the next run's data. A longer
+		// burst fills the line fill buffers and stalls the loads that follow.
 		piece = min(piece, max(8, n.Index[len(n.Index)-1].Extent*kernel.BurstLines*64/(v.Dim*size)&^7))
 	}
 	if loaded {
 		v.Width, piece = 8, min(piece, len(w.values))
 	}
-	far := u.way == DirectAhead && (!loaded || v.Dim*size > l.near) // narrow indices reach little
+	far := u.way == DirectAhead && (!loaded || v.Dim*size > l.near) // an axis of few positions is near even if data is far
 	walk(n.Index, first, end-first, func(at, run, out, data, index int, inner Loop) {
 		src := u.src.Buf[(u.src.Offset+data)*size:]
 		var later []byte
@@ -194,7 +195,7 @@ func (u *state) moveGroup(unit int) {
 }
 
 // move moves the rows of the tuples from first on, for the free turns from …
-// to-1.
+// to-1. It prefetches later.
 func (u *state) move(rows, later []int64, filled bool, first, from, to int) {
 	l, n := &u.program.choice, &u.program.nest
 	for turn := from; turn < to; turn++ {
@@ -227,7 +228,8 @@ func (u *state) move(rows, later []int64, filled bool, first, from, to int) {
 	}
 }
 
-// turn is the offset of a free turn in data and in the result, in elements.
+// turn returns the offsets of a free turn in data and in the result, in
+// elements.
 func (u *state) turn(turn int) (data, out int) {
 	out = u.dst.Offset
 	free := u.program.nest.Free
@@ -243,15 +245,15 @@ func (u *state) turn(turn int) (data, out int) {
 }
 
 // moveRun moves evenly spaced rows. place, step, bias and size are in elements;
-// next is the bias of what is prefetched.
+// bias is added to each row, and next to each prefetched one.
 func (u *state) moveRun(rows, later []int64, filled bool, place, step, bias, next, size int) {
 	p := u.program
-	bits, unit := p.nest.Bits, p.resolver.unit
+	bits, elem := p.nest.Bits, p.resolver.elem
 	if bits == 0 {
 		u.moveStrings(rows, place, step, bias, size)
 		return
 	}
-	m := kernel.Move{At: place * unit, Step: step * unit, Bias: bias * unit, Size: size * unit, Elem: unit, Filled: filled}
+	m := kernel.Move{At: place * elem, Step: step * elem, Bias: bias * elem, Size: size * elem, Elem: elem, Filled: filled}
 	m.Stream = p.choice.stream || p.choice.probing && len(later) == 0
 	if bits < 8 {
 		fill := byte(0)
@@ -261,12 +263,12 @@ func (u *state) moveRun(rows, later []int64, filled bool, place, step, bias, nex
 		kernel.Bits(u.dst.Buf, u.src.Buf, rows, m, fill)
 		return
 	}
-	m.Ahead = kernel.Ahead{Rows: later, Bias: next * unit}
+	m.Ahead = kernel.Ahead{Rows: later, Bias: next * elem}
 	kernel.Rows(u.dst.Buf, u.src.Buf, rows, m, p.nest.Fill)
 }
 
-// moveStrings moves by assignment: a string is a pointer, and the garbage
-// collector must see it written (R.16).
+// moveStrings moves rows by assignment: a string holds a pointer, and the
+// garbage collector must see every pointer written (R.16).
 func (u *state) moveStrings(rows []int64, place, step, bias, size int) {
 	for _, row := range rows {
 		dst := u.dst.Strs[place : place+size]

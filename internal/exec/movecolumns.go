@@ -5,10 +5,11 @@ import "github.com/garner-go/garner/internal/kernel"
 // tuplesAhead is the prefetch distance of indices, in tuples.
 const tuplesAhead = 8
 
-// columnsBytes is about how much is gathered before the context is looked at.
+// columnsBytes is about how many bytes a run gathers between two looks at the
+// context.
 const columnsBytes = 64 << 10
 
-// moveColumns gathers one unit.
+// moveColumns gathers one unit of columns.
 func (u *state) moveColumns(w *worker, unit int) {
 	p := u.program
 	c, r := &p.choice.columns, &p.resolver
@@ -55,7 +56,7 @@ func (u *state) moveColumns(w *worker, unit int) {
 		if i += moved; moved == g.Tuples {
 			continue
 		}
-		// The next tuple has an index outside, or its elements are too wide.
+		// The kernel stopped at a tuple with an index outside, or has no form for elements this wide.
 		if !u.moveTuple(w, src[i*g.Data:], g, index+i*c.around.Index, out+i*c.around.Out) {
 			return
 		}
@@ -63,8 +64,8 @@ func (u *state) moveColumns(w *worker, unit int) {
 	}
 }
 
-// copyStrip copies a strip of data into the worker's buffer; nil where the run
-// was stopped.
+// copyStrip copies a strip of data into the worker's buffer; nil if the run was
+// stopped.
 func (u *state) copyStrip(w *worker, data, wide int) []byte {
 	c := &u.program.choice.columns
 	size := wide * c.width
@@ -82,8 +83,8 @@ func (u *state) copyStrip(w *worker, data, wide int) []byte {
 	return w.strip[:c.rows*size]
 }
 
-// moveTuple resolves and moves one tuple, whose indices and place begin at
-// element index and out; it reports false where the run fails.
+// moveTuple resolves and moves one tuple, whose indices begin at element index
+// and whose result begins at element out. It returns false if the run fails.
 func (u *state) moveTuple(w *worker, src []byte, g kernel.Columns, index, out int) bool {
 	c, r := &u.program.choice.columns, &u.program.resolver
 	rows, values := w.rows[:min(g.Wide, len(w.rows))], w.values[:min(g.Wide, len(w.rows))]

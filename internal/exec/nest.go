@@ -1,9 +1,9 @@
-// Package exec runs gathers in memory: it takes a nest of loops and the memory
-// that the loops walk, turns index values into rows, chooses one way to move
-// them and moves them on all cores.
+// Package exec runs gathers in memory. It takes a nest of loops and the memory
+// that they walk, resolves index values to rows, chooses one way to move the
+// rows and moves them on all cores.
 //
 // It stands below package garner and knows bytes, strides and numbers: no
-// operator, no tensor, no dtype and no error text. What goes wrong is an
+// operator, no tensor, no dtype and no error text. A run that fails returns an
 // [Outcome], which the caller puts into words.
 package exec
 
@@ -22,26 +22,26 @@ type Loop struct {
 	Out    int // stride in the result
 }
 
-// An Axis is a gathered axis of data: one component of every index tuple
+// An Axis is a gathered axis of data. One component of every index tuple
 // addresses it.
 type Axis struct {
-	Dim   int // a component lies in 0 … Dim-1
+	Dim   int // number of positions: a component addresses 0 … Dim-1
 	Data  int // stride in data, in elements
 	Index int // from a tuple's first component to this one, in elements
 
-	// Parts decompose a position of data that is taken flat, outermost first,
-	// where data's strides are not those of one axis. Data is then 1.
+	// Parts decompose a position of data that is read as a vector but has no
+	// single stride, outermost first. Data is then 1.
 	Parts []Part
 }
 
-// A Part is one dim of data that is taken flat.
+// A Part is one dim of data that is read as a vector.
 type Part struct {
 	Extent int
 	Data   int // stride, in elements
 }
 
-// Offset is how far from data's first element a position of the axis lies, in
-// elements.
+// Offset returns the distance of a position of the axis from data's first
+// element, in elements.
 func (a *Axis) Offset(at int) int {
 	if len(a.Parts) == 0 {
 		return at * a.Data
@@ -54,13 +54,13 @@ func (a *Axis) Offset(at int) int {
 	return offset
 }
 
-// Memory is the memory that an operand views. A tensor holds one and passes its
-// address: by value it costs a run of a few rows 10 ns.
+// Memory is the memory that an operand views. A tensor holds a Memory and
+// passes its address: passing it by value costs a run of a few rows 10 ns.
 type Memory struct {
 	Buf      []byte
 	Strs     []string // instead of Buf, for strings
 	Offset   int      // of the first element, in elements
-	Volatile bool     // it can vanish while it is read, as a mapped file does that is cut short
+	Volatile bool     // it can vanish while it is read, as a mapped file that is truncated
 }
 
 // A Nest is one gather, freed of its operator and its dtypes:
@@ -70,32 +70,31 @@ type Memory struct {
 //	    row = c·Data + Σ_j i_j·Axes[j].Data
 //	    out[c·Out : c·Out+Slice] = data[row : row+Slice]
 //
-// Index holds the loops that move the indices, Free those that do not; each
-// order is that of the nest. Without Axes every turn is a row of its own, and
-// Index holds all loops.
+// Index holds the loops that move the indices, Free those that do not, each
+// outermost first. Without Axes every turn is a row, and Index holds all loops.
 type Nest struct {
 	Index []Loop
 	Free  []Loop
 	Axes  []Axis
 	Slice int  // elements per row, contiguous in data and in the result
 	Empty bool // the result has no element
-	Idle  bool // the indices have no element: there is nothing to look at either
+	Idle  bool // the indices have no element, so no index is resolved
 
 	Bits   int          // of an element; 0 for strings
 	Width  kernel.Width // of an index value
 	Policy kernel.Policy
 	Fill   []byte // one element, a packed one in the low bits; nil: zeros
 	Str    string // the fill of strings
-	Reach  int    // bytes of data that the operand has, give or take
+	Reach  int    // approximate size of data in bytes
 
-	loops []Loop // backs Free and Index, one after the other
+	loops []Loop // holds Free, then Index
 }
 
-// Walk sets Index, Free, Slice and Empty to what loops mean, outermost first,
-// around rows of slice elements. It drops loops of one turn, joins loops that
-// step as one, and sinks loops over contiguous elements that leave the indices
-// alone into the slice. The rows stay the same. Axes must be set. A Nest that
-// walked as many loops before allocates nothing.
+// Walk sets Index, Free, Slice and Empty from loops, outermost first, around
+// rows of slice elements. It drops loops of one turn, joins neighbouring loops
+// that equal one loop, and merges loops over contiguous elements that leave the
+// indices alone into the slice. The rows stay the same. Axes must be set. Walk
+// allocates nothing if the Nest has held as many loops before.
 func (n *Nest) Walk(loops []Loop, slice int) {
 	n.Slice, n.Empty = slice, slice == 0
 	if need := len(loops) + 1; cap(n.loops) < need { // cutColumns adds one
@@ -132,7 +131,7 @@ func (n *Nest) Walk(loops []Loop, slice int) {
 // moves reports whether a loop moves the indices.
 func (n *Nest) moves(l Loop) bool { return l.Index != 0 && len(n.Axes) > 0 }
 
-// Join makes one loop of each two neighbours that step as one, in place.
+// Join replaces neighbouring loops that equal one loop by that loop, in place.
 func Join(loops []Loop) []Loop {
 	joined := loops[:0]
 	for _, in := range loops {
@@ -149,8 +148,8 @@ func Join(loops []Loop) []Loop {
 	return joined
 }
 
-// unit is what rows count, per element: bytes, bits of packed types, strings.
-func (n *Nest) unit() int {
+// elem returns the size of one element as rows count it: bytes; bits of packed types; 1 for strings.
+func (n *Nest) elem() int {
 	switch {
 	case n.Bits >= 8:
 		return n.Bits / 8
@@ -160,7 +159,7 @@ func (n *Nest) unit() int {
 	return 1
 }
 
-// span is how far the gathered axes reach, in elements.
+// span returns the extent of data that the gathered axes address, in elements.
 func (n *Nest) span() int {
 	span := 1
 	for i := range n.Axes {
@@ -170,7 +169,7 @@ func (n *Nest) span() int {
 	return span
 }
 
-// turns is how often a nest of loops turns.
+// turns returns the number of turns of a nest of loops.
 func turns(loops []Loop) int {
 	n := 1
 	for i := range loops {
@@ -179,14 +178,14 @@ func turns(loops []Loop) int {
 	return n
 }
 
-// MaxLoops is how many loops a nest can have: a dim that several loops write is
-// a loop for each of them.
+// MaxLoops is the greatest number of loops of a nest. One dim of the result can
+// come from several loops.
 const MaxLoops = 64
 
 // walk visits the positions first … first+n-1 of a nest of loops in runs of its
-// innermost loop. visit gets the run's place among the n positions, its length,
-// and the offsets of its first position in the result, in data and in the
-// indices.
+// innermost loop. visit receives the run's start among the n positions, its
+// length, and the offsets of its first position in the result, in data and in
+// the indices.
 func walk(loops []Loop, first, n int, visit func(at, n, out, data, index int, inner Loop)) {
 	if len(loops) == 0 {
 		visit(0, n, 0, 0, 0, Loop{Extent: 1})
@@ -210,7 +209,7 @@ func walk(loops []Loop, first, n int, visit func(at, n, out, data, index int, in
 		run := min(inner.Extent-c[last], n-at)
 		visit(at, run, out, data, index, inner)
 		at += run
-		// Step the nest: the innermost loop is at its end unless all is done.
+		// The innermost loop has ended, unless this run is the last: step the outer loops.
 		c[last] += run
 		out += run * inner.Out
 		data += run * inner.Data
@@ -225,7 +224,7 @@ func walk(loops []Loop, first, n int, visit func(at, n, out, data, index int, in
 	}
 }
 
-// dataAt is the offset in data of the i-th position of a nest.
+// dataAt returns the offset in data of the i-th position of a nest.
 func dataAt(loops []Loop, i int) (data int) {
 	for k := len(loops) - 1; k >= 0; k-- {
 		data += i % loops[k].Extent * loops[k].Data
@@ -234,7 +233,7 @@ func dataAt(loops []Loop, i int) (data int) {
 	return data
 }
 
-// product multiplies positive factors; math.MaxInt where it does not fit.
+// product multiplies positive factors. It returns math.MaxInt on overflow.
 func product(factors ...int) int {
 	n := uint(1)
 	for _, f := range factors {

@@ -2,18 +2,18 @@ package exec
 
 import "github.com/garner-go/garner/internal/kernel"
 
-// A Program is a nest with the way that was chosen to move it. It is immutable
-// once it was chosen, and any number of Runners run it at a time.
+// A Program is a nest with the way chosen to move it. Between calls of Choose
+// it is immutable, and any number of Runners can run it at a time.
 type Program struct {
 	nest     Nest
 	resolver Resolver
 	choice   choice
 	threads  int
-	straight []int64 // offsets of data from end to end, in bytes, that a linear way prefetches
+	straight []int64 // offsets in data, in bytes, that a linear way prefetches in sequence
 	elements int64   // of the result
 }
 
-// NewProgram chooses how n runs on so many cores. It keeps n's slices.
+// NewProgram chooses how n runs on this many cores. It keeps n's slices.
 func NewProgram(n Nest, t *Tuning, threads int) *Program {
 	p := new(Program)
 	p.nest = n
@@ -21,13 +21,13 @@ func NewProgram(n Nest, t *Tuning, threads int) *Program {
 	return p
 }
 
-// Axes is the memory of the axes that SetLoops was given last, for the next call.
+// Axes returns the memory of p's axes, empty, for the next call of SetLoops.
 func (p *Program) Axes() []Axis { return p.nest.Axes[:0] }
 
 // SetLoops makes p the program of another nest of loops, around rows of slice
-// elements, over operands as of has them: with of's bits, policies and fill. idle
-// says that the indices have no element. It keeps axes. It allocates nothing
-// where p had as many loops and axes before.
+// elements, with the element size, policies and fill of of. idle says that the
+// indices have no element. SetLoops keeps axes. It allocates nothing if p has
+// held as many loops and axes before.
 func (p *Program) SetLoops(of *Nest, axes []Axis, loops []Loop, slice int, idle bool, t *Tuning, threads int) {
 	n := &p.nest
 	n.Bits, n.Width, n.Policy, n.Fill, n.Str, n.Reach = of.Bits, of.Width, of.Policy, of.Fill, of.Str, of.Reach
@@ -36,9 +36,9 @@ func (p *Program) SetLoops(of *Nest, axes []Axis, loops []Loop, slice int, idle 
 	p.Choose(t, threads)
 }
 
-// Choose finds the way to run the nest, which must be filled in, on so many
-// cores. It allocates nothing where the nest had as many loops and axes before
-// and prefetches no longer stretch. No run of p may be under way.
+// Choose chooses how the nest, which must be filled in, runs on this many
+// cores. It allocates nothing if p has held as many loops and axes, and as long
+// a prefetch sequence, before. No run of p may be in progress.
 func (p *Program) Choose(t *Tuning, threads int) {
 	n := &p.nest
 	p.threads = threads
@@ -63,9 +63,9 @@ func (p *Program) Choose(t *Tuning, threads int) {
 	}
 }
 
-// SetKnown makes p the program that RunKnown runs: n rows of slice elements,
-// each of so many bits, which go side by side into the result. data has reach
-// bytes; fill is as in a Nest. It allocates nothing the second time.
+// SetKnown makes p a program for RunKnown: n rows of slice elements, each of
+// the given bits, side by side in the result. reach is the size of data in
+// bytes; fill is as in a Nest. A repeated call allocates nothing.
 func (p *Program) SetKnown(n, slice, bits, reach int, fill []byte, t *Tuning, threads int) {
 	loop := [...]Loop{{Extent: n, Out: slice}}
 	p.nest.Bits, p.nest.Reach, p.nest.Fill, p.nest.Axes = bits, reach, fill, nil
@@ -77,24 +77,24 @@ func (p *Program) SetKnown(n, slice, bits, reach int, fill []byte, t *Tuning, th
 	p.choice.shared = true
 }
 
-// Chosen says how a program runs: what was chosen for its sizes, widths and
-// strides. It is information.
+// Chosen describes how a program runs: the choices made for its sizes, widths
+// and strides. No result depends on it.
 type Chosen struct {
 	Way     Way
 	Kernel  string // the form of the kernels: AVX512VBMI, AVX512, AVX2, AMD64 or Generic
-	Size    int    // bytes that are moved for one row; bits of packed types, strings of strings
+	Size    int    // size of one row in bytes; in bits for packed types, in strings for strings
 	Ahead   int    // prefetch distance in rows; 0: none
-	Stretch bool   // data is prefetched end to end instead of row by row
+	Stretch bool   // data is prefetched sequentially instead of row by row
 	Stream  bool   // stores are non-temporal
-	Shared  bool   // the rows of all tuples are resolved before anything moves
-	Threads int    // cores that take part
+	Shared  bool   // the rows of all tuples are resolved before any row moves
+	Threads int    // number of cores used
 }
 
-// Chosen is how p runs.
+// Chosen returns how p runs.
 func (p *Program) Chosen() Chosen {
 	l := &p.choice
 	c := Chosen{
-		Way: l.way, Kernel: kernel.Form(), Size: p.nest.Slice * p.nest.unit(),
+		Way: l.way, Kernel: kernel.Form(), Size: p.nest.Slice * p.nest.elem(),
 		Ahead: l.ahead, Stretch: l.way.linear(), Stream: l.stream, Shared: l.shared, Threads: p.threads,
 	}
 	if l.alone {
@@ -111,8 +111,8 @@ func (p *Program) Chosen() Chosen {
 	return c
 }
 
-// Reread is how many bytes of data a run reads again each time that it is cut
-// into several runs of fewer tuples; 0 where a cut costs nothing.
+// Reread returns how many bytes of data each further run reads again if a run
+// is split into runs of fewer tuples; 0 if splitting costs nothing.
 func (p *Program) Reread() int {
 	if p.choice.way != Strips {
 		return 0

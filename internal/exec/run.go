@@ -10,14 +10,14 @@ import (
 	"github.com/garner-go/garner/internal/kernel"
 )
 
-// An Outcome says how a run ended.
+// An Outcome is how a run ended.
 type Outcome uint8
 
-// The outcomes. After all but Done the result has no meaning.
+// The outcomes. Unless a run is Done, its result is undefined.
 const (
 	Done     Outcome = iota
 	Refused          // an index is outside, and the policy is Error
-	Vanished         // volatile memory was gone when it was read
+	Vanished         // a page fault: volatile memory has vanished
 	Stopped          // the context ended
 )
 
@@ -30,12 +30,13 @@ const (
 	moveColumns              // a unit is some columns of some tuples
 )
 
-// A Runner runs programs, one run at a time, and keeps the scratch of its runs.
-// A run that needs no more scratch than those before it allocates nothing. The
-// zero Runner is ready.
+// A Runner runs programs, one run at a time, and keeps its scratch. A run that
+// needs no more scratch than earlier runs allocates nothing. The zero Runner is
+// ready.
 type Runner struct {
-	// Progress is told, of the elements of the result, about how many were moved:
-	// after every unit, by the goroutine that called Run. It may be nil.
+	// Progress receives about how many elements of the result were moved, and
+	// their total, after every unit that the goroutine that called Run has
+	// finished. That goroutine calls it. It may be nil.
 	Progress func(done, total int64)
 
 	workers []worker
@@ -46,16 +47,16 @@ type Runner struct {
 	state
 }
 
-// Run moves every row of p. data, indices and out are memory of the bits and
-// strides that p was chosen for; the caller has checked that p's loops stay
-// inside them for every index on its axes, and that out shares no byte with the
-// others. Without axes indices are not looked at.
+// Run moves every row of p. data, indices and out are memory of the element
+// sizes and strides that p was chosen for. The caller has checked that p's
+// loops stay inside them for every index on its axes, and that out shares no
+// byte with the others. Without axes Run does not read indices.
 func (u *Runner) Run(ctx context.Context, p *Program, data, indices, out *Memory) Outcome {
 	if ctx.Err() != nil {
 		return Stopped
 	}
 	if len(p.nest.Axes) > 0 && p.nest.Idle {
-		u.reportAll(p) // whatever the strides are, there is no row
+		u.reportAll(p) // without an index there is no row
 		return Done
 	}
 	u.program, u.ctx, u.src, u.at, u.dst = p, ctx, *data, *indices, *out
@@ -82,10 +83,10 @@ func (u *Runner) Run(ctx context.Context, p *Program, data, indices, out *Memory
 	default:
 		u.way = l.byRows
 		if l.way != Nothing && !l.shared {
-			u.phases(moveTiles, (l.tiles+l.unit-1)/l.unit)
+			u.phases(moveTiles, (l.tiles+l.unitTiles-1)/l.unitTiles)
 			break
 		}
-		// Where nothing moves, every index is looked at all the same (R.7).
+		// Every index is resolved, even if no row moves (R.7).
 		u.phases(resolveAll, l.tiles)
 		if !u.stop.Load() && l.way != Nothing {
 			u.phases(moveShared, l.tiles*((l.free+l.group-1)/l.group))
@@ -104,10 +105,10 @@ func (u *Runner) Run(ctx context.Context, p *Program, data, indices, out *Memory
 	return Done
 }
 
-// RunKnown moves rows whose places in data are known: the second half of a run.
-// p was made by SetKnown for as many rows. rows count bytes from the start of
-// data's memory, bits of packed types; a negative one is the fill, which filled
-// says that there may be.
+// RunKnown moves rows that are already resolved: the second half of a run. p
+// was set by SetKnown for len(rows) rows. rows count bytes from the start of
+// data's memory, bits for packed types; a negative row is the fill. filled must
+// be true if there are any.
 func (u *Runner) RunKnown(ctx context.Context, p *Program, data, out *Memory, rows []int64, filled bool) Outcome {
 	if ctx.Err() != nil {
 		return Stopped
@@ -135,11 +136,11 @@ func (u *Runner) RunKnown(ctx context.Context, p *Program, data, out *Memory, ro
 	return Done
 }
 
-// Few reports whether p's rows are so few that RunFew runs them.
+// Few reports whether p has so few rows that RunFew can run them.
 func (p *Program) Few() bool { return p.choice.little }
 
-// RunFew is Run for programs of Few rows, over memory that is not volatile: on
-// the caller's goroutine, without a Runner.
+// RunFew is Run for programs that are Few, over memory that is not volatile. It
+// runs on the caller's goroutine, without a Runner.
 func (p *Program) RunFew(ctx context.Context, data, indices, out *Memory) Outcome {
 	if ctx.Err() != nil {
 		return Stopped
@@ -157,30 +158,30 @@ func (p *Program) RunFew(ctx context.Context, data, indices, out *Memory) Outcom
 	return how
 }
 
-// onStack is up to how many rows RunFew takes its scratch from the stack: clearing
-// more takes longer than the free list.
+// onStack is the largest number of rows whose scratch RunFew takes from the
+// stack. Clearing more stack takes longer than the free list.
 const onStack = 8
 
-// slips is the free list of RunFew.
+// slips is the free list of RunFew's scratch.
 var slips = sync.Pool{New: func() any { return new(slip) }}
 
 type slip struct{ rows, values []int64 }
 
-// little resolves and moves all rows at once.
+// little resolves and moves all rows in one piece.
 func (p *Program) little(rows, values []int64, data, indices, out *Memory) Outcome {
 	r := &p.resolver
 	rows = rows[:r.total]
-	outside := r.Rows(rows, values[:r.total], indices.Buf, data.Offset*r.unit, indices.Offset, 0)
+	outside := r.Rows(rows, values[:r.total], indices.Buf, data.Offset*r.elem, indices.Offset, 0)
 	if r.Refused(outside) {
 		return Refused
 	}
-	m := kernel.Move{At: out.Offset * r.unit, Step: p.choice.step * r.unit, Size: p.nest.Slice * r.unit, Elem: r.unit, Filled: outside > 0}
+	m := kernel.Move{At: out.Offset * r.elem, Step: p.choice.step * r.elem, Size: p.nest.Slice * r.elem, Elem: r.elem, Filled: outside > 0}
 	kernel.Rows(out.Buf, data.Buf, rows, m, p.nest.Fill)
 	return Done
 }
 
-// enlist makes workers for the cores that the program takes, where they are not
-// there yet; it returns how many those are.
+// enlist makes the workers that the program still lacks, and returns the number
+// of cores that it uses.
 func (u *Runner) enlist() (threads int) {
 	if threads = u.program.threads; u.program.choice.alone {
 		threads = 1
@@ -194,7 +195,7 @@ func (u *Runner) enlist() (threads int) {
 	return threads
 }
 
-// reserve makes the scratch that the program needs, where it is not there yet.
+// reserve makes the scratch that the program still lacks.
 func (u *Runner) reserve() {
 	p, threads := u.program, u.enlist()
 	l, total := &p.choice, p.resolver.total
@@ -213,7 +214,7 @@ func (u *Runner) reserve() {
 	}
 }
 
-// phases hands the units of a phase to as many cores as serve.
+// phases shares the units of a phase among the cores.
 func (u *Runner) phases(ph phase, units int) {
 	p := u.program
 	u.phase, u.limit = ph, int64(units)
@@ -221,7 +222,7 @@ func (u *Runner) phases(ph phase, units int) {
 	threads := min(p.threads, units)
 	bits := p.nest.Bits
 	if p.choice.alone || 0 < bits && bits < 8 && u.dst.Offset*bits%8 != 0 {
-		threads = min(threads, 1) // two units would meet inside a byte of the result
+		threads = min(threads, 1) // two units could write into one byte of the result
 	}
 	if threads > 1 {
 		u.crew.begin(threads - 1)
@@ -232,7 +233,7 @@ func (u *Runner) phases(ph phase, units int) {
 	}
 }
 
-// work takes units until there are none.
+// work takes and runs units until none are left.
 func (u *Runner) work(worker int) {
 	if u.src.Volatile || u.at.Volatile {
 		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
@@ -260,11 +261,11 @@ func (u *Runner) work(worker int) {
 	}
 }
 
-// report tells Progress of the units that were taken. Those of a phase that only
-// resolves stand for no element.
+// report calls Progress for the units taken so far. A phase that only resolves
+// counts none.
 func (u *Runner) report(units int64) {
 	if u.phase == resolveAll || units >= u.limit {
-		return // the end is told once every core is done
+		return // reportAll reports the end, once every core is done
 	}
 	total := u.program.elements
 	u.Progress(int64(float64(total)/float64(u.limit)*float64(units)), total)
@@ -286,8 +287,8 @@ func (u *Runner) recoverFault() {
 	}
 }
 
-// IsFault reports whether a recovered panic is that of a memory access, which
-// runtime/debug.SetPanicOnFault makes of a fault.
+// IsFault reports whether a recovered panic is a page fault, which
+// runtime/debug.SetPanicOnFault turns into a panic.
 func IsFault(r any) bool {
 	_, ok := r.(interface {
 		runtime.Error
@@ -296,7 +297,8 @@ func IsFault(r any) bool {
 	return ok
 }
 
-// Guard runs a look at volatile memory and reports whether it vanished.
+// Guard calls look, which reads volatile memory, and reports whether that
+// memory vanished.
 func Guard(look func()) (vanished bool) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

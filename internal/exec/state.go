@@ -5,19 +5,19 @@ import (
 	"sync/atomic"
 )
 
-// A state is the run that is under way: its operands, and what the workers have
-// found. All of them share it.
+// A state is the run in progress: its operands, and the findings of its
+// workers, which share it.
 type state struct {
 	program *Program
 	ctx     context.Context
 	src     Memory
 	at      Memory
 	dst     Memory
-	way     Way     // by which units are moved: the program's, or its byRows
-	shared  []int64 // every tuple's row, or position, where several turns want it
+	way     Way     // the way that units move: the program's way or its byRows
+	shared  []int64 // every tuple's row, or position, if several turns use it
 	stop    atomic.Bool
 	refused atomic.Bool // an index was refused
-	outside atomic.Bool // a tuple in shared is outside, and filled
+	outside atomic.Bool // a tuple in shared is outside and filled
 	fault   atomic.Bool // memory vanished
 }
 
@@ -27,8 +27,8 @@ type worker struct {
 	strip        []byte
 }
 
-// stopped reports whether the run has ended early, and ends it where the context
-// has.
+// stopped reports whether the run has ended early. It ends the run if the
+// context has ended.
 func (u *state) stopped() bool {
 	if u.stop.Load() {
 		return true

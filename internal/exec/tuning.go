@@ -1,27 +1,27 @@
 package exec
 
-// Tuning is how work is cut up and where one way of moving ends and the next
-// begins. Tests cut it small, so that few elements go every way.
+// Tuning holds the sizes into which work is divided, and the thresholds between
+// the ways. Tests make them small, so that a few elements take every way.
 type Tuning struct {
-	TileRows    int // rows that are resolved and moved at once, a multiple of 8; up to four times as many short ones
-	TileBytes   int // up to which a tile takes more of those
-	UnitBytes   int // about what a worker moves before it looks at the context
-	UnitTiles   int // tiles that a worker takes together, at most
-	SharedRows  int // tuples that are resolved before anything moves, at most, where several turns want their rows
-	AloneBytes  int // size of a result up to which a run stays on the caller's goroutine
-	NearBytes   int // size of data up to which it is taken to be in the caches: nothing is prefetched
-	StayBytes   int // size of data up to which it stays in the last-level cache, if non-temporal stores keep the result out
-	AheadLines  int // prefetch distance in cache lines; three quarters of it for rows of eight lines and more
-	StreamBytes int // size of a result from which on its stores are non-temporal; half of it for short slices, and for long ones of far data
-	ColumnsFrom int // elements from which on columns are worth their call
-	StripBytes  int // width of the strips in which the columns of far data are visited
+	TileRows    int // rows per tile, a multiple of 8; up to four times as many if rows are short
+	TileBytes   int // size of a tile of short rows, in bytes of the result
+	UnitBytes   int // bytes of the result that a worker moves between two looks at the context, about
+	UnitTiles   int // most tiles per unit
+	SharedRows  int // most tuples that are resolved before any row moves, if several turns use their rows
+	AloneBytes  int // largest result that runs on the caller's goroutine alone
+	NearBytes   int // largest data that counts as near, that is in the caches: it is not prefetched
+	StayBytes   int // largest data that stays in the last-level cache if non-temporal stores bypass it
+	AheadLines  int // prefetch distance in cache lines; three quarters of it for rows of eight lines or more
+	StreamBytes int // least result with non-temporal stores; half of it for short slices, and for long slices of far data
+	ColumnsFrom int // fewest elements in a turn for which columns are worth a kernel call
+	StripBytes  int // width of a strip of columns of far data
 }
 
 // Tuned keeps a tile's rows and index values, 8 KiB each, in the first-level
-// cache, and those of short rows, up to 32 KiB each, in the second-level one.
-// Moving a tile takes some 20 to 60 µs, so that the context is looked at often.
-// Up to AloneBytes, waking another core costs more than it brings.
-// docs/kernels.md has the measurements.
+// cache, and those of short rows, up to 32 KiB each, in the second-level cache.
+// A tile takes some 20 to 60 µs to move, so a worker looks at the context
+// often. For a result of up to AloneBytes, waking another core costs more than
+// it saves. docs/kernels.md has the measurements.
 var Tuned = Tuning{
 	TileRows: 1024, TileBytes: 64 << 10, UnitBytes: 256 << 10, UnitTiles: 16, SharedRows: 64 << 10, AloneBytes: 512 << 10,
 	NearBytes: 512 << 10, StayBytes: 8 << 20, AheadLines: 128, StreamBytes: 24 << 20, ColumnsFrom: 128, StripBytes: 512,
