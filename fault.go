@@ -19,3 +19,9 @@ func (t *Tensor) guard(look func()) error {
 func cutShort() error {
 	return errorf(ErrFault, "a mapped file was cut short while it was read; nothing can be said of the result")
 }
+
+// changedIndices is the error of a run that refused an index, where none is
+// refused any more.
+func changedIndices() error {
+	return errorf(ErrIndex, "an index was refused, but stands no longer in indices: they changed while they were read")
+}

@@ -170,11 +170,10 @@ func (p *Prepared) explain(ctx context.Context, how exec.Outcome, data, indices 
 			return err
 		}
 	}
-	err := plan.check(ctx, indices)
-	if err == nil {
-		return errorf(ErrIndex, "an index was refused, but stands no longer in indices: they changed while they were read")
+	if err := plan.check(ctx, indices); err != nil {
+		return err
 	}
-	return err
+	return changedIndices()
 }
 
 // A program is the exec.Program for operands of certain shapes and strides.

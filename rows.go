@@ -2,6 +2,7 @@ package garner
 
 import (
 	"context"
+	"runtime"
 	"slices"
 
 	"github.com/garner-go/garner/internal/exec"
@@ -118,9 +119,9 @@ func (p *Plan) reaches(indices Tensor) error {
 }
 
 // Check returns the *IndexError that a gather would return, nil if every index
-// is accepted. It takes about a nanosecond per index, on one core; if it finds
-// a refused index, it then takes the time of Survey. Other errors are those of
-// Rows, and the context's cause.
+// is accepted. It reads each index once, on all cores, in about half a nanosecond
+// each; if it finds a refused index, it then takes the time of Survey. Other
+// errors are those of Rows, and the context's cause.
 func (p *Plan) Check(ctx context.Context, indices Tensor) error {
 	if err := p.takes(indices); err != nil {
 		return err
@@ -129,31 +130,36 @@ func (p *Plan) Check(ctx context.Context, indices Tensor) error {
 		return nil
 	}
 	moving := *p
-	moving.Loops, moving.Axes = nil, slices.Clone(p.Axes)
-	for i := range moving.Axes {
-		moving.Axes[i].Data = max(p.Axes[i].Data, -p.Axes[i].Data) // only the components matter here, not the row
-	}
+	moving.Loops = nil
 	for _, l := range p.Loops {
 		if l.Index != 0 && l.Extent != 1 {
-			l.Data = 0
+			l.Data, l.Out = 0, 0
 			moving.Loops = append(moving.Loops, l)
 		}
 	}
-	total, ok := loopTurns(moving.Loops)
-	if !ok {
+	if _, ok := loopTurns(moving.Loops); !ok {
 		return p.check(ctx, indices) // the loops turn more often than there are indices
 	}
-	rows := make([]int64, min(total, 64<<10))
-	for first := 0; first < total; first += len(rows) {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if _, err := moving.Rows(rows[:min(len(rows), total-first)], indices, first); err != nil {
-			if err := p.check(ctx, indices); err != nil {
-				return err
-			}
+	if err := moving.reaches(indices); err != nil {
+		return err
+	}
+	// Rows of no element: exec resolves them and moves nothing.
+	moving.Slice = 0
+	program := exec.NewProgram(moving.Nest(0), &exec.Tuned, runtime.GOMAXPROCS(0))
+	r := runners.Get().(*exec.Runner)
+	r.Progress = nil
+	how := r.Run(ctx, program, &exec.Memory{}, &indices.mem, &exec.Memory{})
+	runners.Put(r)
+	switch how {
+	case exec.Vanished:
+		return cutShort()
+	case exec.Stopped:
+		return context.Cause(ctx)
+	case exec.Refused:
+		if err := p.check(ctx, indices); err != nil {
 			return err
 		}
+		return changedIndices()
 	}
 	return nil
 }
