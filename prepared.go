@@ -50,7 +50,7 @@ type Prepared struct {
 // Dims of the indices may be unknown or ranges, as in i64[?] and i64[1..4096],
 // except the length of the tuples. The Prepared then serves every batch whose
 // dims the spec allows. A batch whose length differs from the previous run's
-// costs some 500 ns more. If op reads data as a vector, broadcasts, or moves a
+// costs some 200 ns more. If op reads data as a vector, broadcasts, or moves a
 // window, such a batch is lowered anew, which allocates.
 //
 // A run is fastest with the strides in the specs; other strides cost as much as

@@ -160,9 +160,9 @@ func (g *gather) run(ctx context.Context, out io.Writer) error {
 		defer close(full)
 		var end int64
 		for at := first; at < g.total; at = end {
-			// A block of warm rows is looked at again at a few places.
+			// A small block behind a warm one is looked at in a few places.
 			places := samples
-			if g.isNear {
+			if g.isNear && g.near*int64(g.bits)/8 < warmBytes/8 {
 				places = fewSamples
 			}
 			if end = min(at+g.block, g.total); g.isNear && at == first || g.hot(at, places) {
