@@ -16,13 +16,12 @@ import (
 	"github.com/garner-go/garner/strict"
 )
 
-// A batchCase is an operator that is prepared for indices whose leading dim is
-// not one number.
+// A batchCase is an operator prepared for indices whose leading dim is a range.
 type batchCase struct {
 	name    string
 	op      garner.Op
 	data    garner.Tensor
-	indices string // the Spec, as ParseSpec reads it
+	indices string // the Spec in ParseSpec's form
 	low     int    // the lengths that it has
 	high    int
 }
@@ -88,7 +87,8 @@ func (c batchCase) prepare(t *testing.T, threads int) *garner.Prepared {
 	return p
 }
 
-// output is memory for a batch, filled with something else than the result.
+// output returns an output for a batch, filled with values that differ from the
+// result.
 func (c batchCase) output(t *testing.T, indices garner.Tensor) garner.Tensor {
 	t.Helper()
 	spec, err := garner.Infer(c.op, c.data.Spec(), indices.Spec())
@@ -111,8 +111,8 @@ func (c batchCase) lengths(lens ...int) []int {
 	return slices.DeleteFunc(lens, func(n int) bool { return n < c.low || n > c.high })
 }
 
-// TestPreparedBatches holds that one Prepared whose indices have a leading dim
-// of any length, or of a range, serves batches of all these lengths.
+// TestPreparedBatches holds that one Prepared for indices whose leading dim is
+// unknown or a range serves batches of every allowed length.
 func TestPreparedBatches(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range batchCases(t) {
@@ -153,7 +153,7 @@ func (c batchCase) results(ctx context.Context, t *testing.T, threads int) {
 		if n == 0 {
 			continue
 		}
-		// An index outside is found in a batch too, or gives zeros.
+		// An index outside a batch is an error too, or gives zeros.
 		bad, err := indices.Clone()
 		if err == nil {
 			err = bad.SetText(bad.Len()-1, "1000000")
@@ -227,7 +227,7 @@ func (c batchCase) refused(ctx context.Context, t *testing.T, threads int) {
 	}
 	out := c.output(t, indices)
 	other := c.draw(t, r, 8)
-	// One dim more, and where there is a second one, another extent of it.
+	// One more dim, and another extent of the second dim if there is one.
 	deeper, err := indices.Reshape(append(slices.Clone(indices.Shape()), 1)...)
 	if err != nil {
 		t.Fatal(err)
@@ -298,8 +298,8 @@ func (c batchCase) shared(ctx context.Context, t *testing.T, threads int) {
 	}
 }
 
-// TestPrepareNeedsOtherDims holds that Prepare refuses every other dim of the
-// operands that is not known, as Infer does not.
+// TestPrepareNeedsOtherDims holds that Prepare refuses any other unknown dim of
+// the operands, although Infer accepts it.
 func TestPrepareNeedsOtherDims(t *testing.T) {
 	for _, tt := range []struct {
 		name          string
@@ -383,7 +383,7 @@ func TestPreparedOtherDims(t *testing.T) {
 			}
 		}
 	}
-	// What the ranges allow and a rule does not is that rule's error.
+	// A shape that the ranges allow and a rule forbids is that rule's error.
 	spec, _ := garner.ParseSpec("i64[?,1..3]")
 	p, err := garner.Prepare(openvino.Gather8{Axis: 1, BatchDims: 1}, data.Spec(), spec)
 	if err != nil {

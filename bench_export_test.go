@@ -4,28 +4,28 @@ import "math"
 
 // What the benchmarks turn to see a threshold from both sides.
 
-// AllNear takes all data to be near: nothing is asked for ahead, and columns
-// are not visited in strips.
+// AllNear treats all data as near: nothing is prefetched, and columns are not
+// gathered in strips.
 func AllNear() PrepareOption {
 	return func(p *Prepared) { p.tuning.NearBytes = math.MaxInt }
 }
 
-// NeverAlone spreads the smallest run over all threads.
+// NeverAlone runs even the smallest result on all threads.
 func NeverAlone() PrepareOption {
 	return func(p *Prepared) { p.tuning.AloneBytes = 0 }
 }
 
-// StripBytes is how wide strips are; 0: columns are visited as they come.
+// StripBytes sets the width of strips; 0: no strips.
 func StripBytes(n int) PrepareOption {
 	return func(p *Prepared) { p.tuning.StripBytes = n }
 }
 
-// TileRows is how many rows are resolved at once, and then moved.
+// TileRows sets the number of rows per tile.
 func TileRows(n int) PrepareOption {
 	return func(p *Prepared) { p.tuning.TileRows = n }
 }
 
-// AheadLines is how many cache lines are asked for before their turn.
+// AheadLines sets the prefetch distance in cache lines.
 func AheadLines(n int) PrepareOption {
 	return func(p *Prepared) { p.tuning.AheadLines = n }
 }

@@ -17,7 +17,7 @@ import (
 // benchThreads are how many cores a run may use.
 var benchThreads = []int{1, 2}
 
-// A bench is a gather whose indices are drawn at random.
+// A bench is a gather with random indices.
 type bench struct {
 	op            garner.Op
 	dtype         garner.DType
@@ -84,7 +84,7 @@ func (t bench) run(b *testing.B, threads int, way string) {
 			b.Fatal(err)
 		}
 	}
-	// Rows are counted as they are moved: of bytes, of bits or of strings.
+	// Size of a row as Regime reports it: in bytes, bits or strings.
 	total := size
 	switch bits := plan.DType.Bits(); {
 	case bits == 0:
@@ -124,13 +124,13 @@ func (t bench) one(b *testing.B, name string) {
 	b.Run(name, func(b *testing.B) { t.run(b, 1, "") })
 }
 
-// BenchmarkTiny is what a run costs by itself.
+// BenchmarkTiny times the overhead of a run.
 func BenchmarkTiny(b *testing.B) {
 	bench{op: strict.GatherND{}, dtype: garner.I64, data: []int{2, 2}, indices: []int{2, 2}, index: garner.I64}.both(b, "nd", "")
 	bench{op: strict.Gather{}, dtype: garner.F32, data: []int{10, 4}, indices: []int{3}, index: garner.I64}.both(b, "rows", "rows")
 }
 
-// benchOutput is how much the large benchmarks of rows make, more or less.
+// benchOutput is about how many bytes the large benchmarks of rows write.
 const benchOutput = 32 << 20
 
 func BenchmarkRegimeRows(b *testing.B) {
@@ -146,7 +146,7 @@ func BenchmarkRegimeRows(b *testing.B) {
 	}
 }
 
-// BenchmarkRegimeElements goes straight from indices to elements.
+// BenchmarkRegimeElements gathers elements straight from their indices.
 func BenchmarkRegimeElements(b *testing.B) {
 	for _, dtype := range []garner.DType{garner.U8, garner.F16, garner.F32, garner.F64} {
 		size := dtype.Bits() / 8
@@ -162,7 +162,7 @@ func BenchmarkRegimeElements(b *testing.B) {
 	}
 }
 
-// BenchmarkRegimeIndices is elements whose indices are of types that have to be
+// BenchmarkRegimeIndices gathers elements by indices of types that must be
 // widened first.
 func BenchmarkRegimeIndices(b *testing.B) {
 	for _, index := range []garner.DType{garner.I8, garner.U16, garner.U32, garner.U64} {
@@ -182,8 +182,8 @@ func BenchmarkRegimeTuples(b *testing.B) {
 		both(b, "k=1/batch_dims=1/size=16/table=far", "rows")
 }
 
-// BenchmarkRegimeColumns gathers along axes that are not the first, and elements
-// whose data is near or comes in order.
+// BenchmarkRegimeColumns gathers along axes other than the first, and elements
+// whose data is near or is read in order.
 func BenchmarkRegimeColumns(b *testing.B) {
 	last := func(data []int, indices int, name string) {
 		bench{op: strict.Gather{Axis: 1}, dtype: garner.F32, data: data, indices: []int{indices}, index: garner.I64}.both(b, name, "columns")
@@ -212,14 +212,14 @@ func BenchmarkRegimeStrided(b *testing.B) {
 	bench{op: strict.Gather{}, dtype: garner.F32, data: []int{1 << 20, 16}, indices: []int{1 << 18}, index: garner.I64, view: every}.both(b, "every_other_row", "")
 }
 
-// BenchmarkRegimeOther is what has no kernel: packed elements and strings.
+// BenchmarkRegimeOther gathers packed elements and strings, for which there is
+// no kernel.
 func BenchmarkRegimeOther(b *testing.B) {
 	bench{op: strict.Gather{}, dtype: garner.U4, data: []int{1 << 16, 32}, indices: []int{1 << 17}, index: garner.I64}.both(b, "dtype=u4/size=16", "bits")
 	bench{op: strict.Gather{}, dtype: garner.String, data: []int{1 << 14}, indices: []int{1 << 18}, index: garner.I64}.both(b, "dtype=string", "strings")
 }
 
-// BenchmarkStripBytes is how wide the strips of columns had better be, 0 being
-// none.
+// BenchmarkStripBytes times widths of strips; 0: no strips.
 func BenchmarkStripBytes(b *testing.B) {
 	for _, dtype := range []garner.DType{garner.U8, garner.F32} {
 		for _, wide := range []int{0, 64, 128, 256, 512} {
@@ -230,8 +230,8 @@ func BenchmarkStripBytes(b *testing.B) {
 	}
 }
 
-// BenchmarkStraight is what it brings that the next row of data is asked for
-// while this one is gathered from.
+// BenchmarkStraight times prefetching the next row of data while the current
+// one is gathered from.
 func BenchmarkStraight(b *testing.B) {
 	for _, tt := range []struct {
 		name    string
@@ -248,8 +248,7 @@ func BenchmarkStraight(b *testing.B) {
 	}
 }
 
-// BenchmarkTileRows is how many rows had better be resolved before they are
-// moved.
+// BenchmarkTileRows times numbers of rows per tile.
 func BenchmarkTileRows(b *testing.B) {
 	for _, rows := range []int{128, 512, 1024, 4096, 16384} {
 		bench{op: strict.GatherND{}, dtype: garner.F32, data: []int{8192, 8192}, indices: []int{1 << 20, 2}, index: garner.I64,
@@ -257,7 +256,7 @@ func BenchmarkTileRows(b *testing.B) {
 	}
 }
 
-// BenchmarkAheadLines is how many lines had better be under way.
+// BenchmarkAheadLines times prefetch distances in cache lines.
 func BenchmarkAheadLines(b *testing.B) {
 	for _, size := range []int{4, 64, 256, 3072} {
 		for _, lines := range []int{16, 32, 64, 96, 128, 192} {
@@ -271,7 +270,8 @@ func BenchmarkAheadLines(b *testing.B) {
 	}
 }
 
-// BenchmarkAlone is from which size of a result on it pays to wake others.
+// BenchmarkAlone finds the size of a result from which other cores are worth
+// waking.
 func BenchmarkAlone(b *testing.B) {
 	for _, output := range []int{64 << 10, 256 << 10, 512 << 10, 1 << 20, 4 << 20} {
 		bench{op: strict.Gather{}, dtype: garner.F32, data: []int{1 << 20, 16}, indices: []int{output / 64}, index: garner.I64,
@@ -279,8 +279,7 @@ func BenchmarkAlone(b *testing.B) {
 	}
 }
 
-// BenchmarkOutput is what a fresh output costs: of the collector's memory, and of
-// a pool's.
+// BenchmarkOutput times a fresh output, from the Go heap and from a pool.
 func BenchmarkOutput(b *testing.B) {
 	data, indices := garner.Of(make([]float32, 1<<20), 1<<16, 16), garner.Of(make([]int64, 1<<20), 1<<20)
 	prepared, err := garner.Prepare(strict.Gather{}, data.Spec(), indices.Spec())
@@ -314,8 +313,7 @@ func BenchmarkOutput(b *testing.B) {
 	}
 }
 
-// BenchmarkLookup copies a few rows of a table that is far, by new ids every
-// time.
+// BenchmarkLookup copies a few rows of a far table, by new ids each time.
 func BenchmarkLookup(b *testing.B) {
 	table := make([]byte, 256<<20)
 	for i := range table {

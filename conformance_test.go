@@ -19,8 +19,8 @@ import (
 	"github.com/garner-go/garner/internal/corpus"
 )
 
-// TestConformance holds garner against every recorded answer of
-// testdata/conformance, but for those that testdata/disputed.txt refutes.
+// TestConformance holds garner against every recorded answer in
+// testdata/conformance, except those that testdata/disputed.txt refutes.
 func TestConformance(t *testing.T) {
 	files, err := filepath.Glob("testdata/conformance/*.jsonl")
 	if err != nil {

@@ -2,7 +2,7 @@ package garner
 
 import "github.com/garner-go/garner/internal/exec"
 
-// Cut makes a Prepared cut its work into the smallest units that there are, so
+// Cut makes a Prepared divide its work into the smallest possible units, so
 // that a few elements go through tiles, groups, pieces of slices and several
 // goroutines.
 func Cut(tileRows, unitBytes, sharedRows int) PrepareOption {
@@ -11,7 +11,7 @@ func Cut(tileRows, unitBytes, sharedRows int) PrepareOption {
 	}
 }
 
-// StreamBytes is from which size on the stores of a result are non-temporal.
+// StreamBytes sets the least size of a result whose stores are non-temporal.
 func StreamBytes(n int) PrepareOption {
 	return func(p *Prepared) { p.tuning.StreamBytes = n }
 }

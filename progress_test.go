@@ -10,9 +10,10 @@ import (
 	"github.com/garner-go/garner/strict"
 )
 
-// TestProgress looks at what a run tells, on one core and on several, of the
-// gather that resolves first and of the one that does not. The numbers are kept
-// without a lock: under the race detector another goroutine's call would show.
+// TestProgress holds the numbers that Progress receives, on one core and on
+// several, for a gather that resolves all rows first and for one that does not.
+// The test stores them without a lock, so the race detector reports a call from
+// another goroutine.
 func TestProgress(t *testing.T) {
 	data, indices, out := large(t, 1000, 50000)
 	columns := garner.Of(make([]float32, 2000), 1000, 2)
@@ -50,8 +51,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestProgressOfNone does not tell of a refused run that it is done, and
-// allocates nothing.
+// TestProgressOfNone holds that Progress never receives the end of a refused
+// run, and that Progress allocates nothing.
 func TestProgressOfNone(t *testing.T) {
 	data, indices, out := large(t, 1000, 50000)
 	var last, of int64

@@ -12,8 +12,8 @@ import (
 	"github.com/garner-go/garner/strict"
 )
 
-// TestRegimes holds every way through the engine that data larger than the
-// caches takes against the definition, in every form of the kernels.
+// TestRegimes holds every way that data larger than the caches takes against
+// the definition, in every form of the kernels.
 func TestRegimes(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	for _, tt := range []struct {

@@ -16,8 +16,8 @@ import (
 	"github.com/garner-go/garner/strict"
 )
 
-// TestRowsInOrder makes results from their beginning to their end, a few rows at
-// a time, and holds them against the definition.
+// TestRowsInOrder writes results from their beginning to their end, a few rows
+// at a time, and holds them against the definition.
 func TestRowsInOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for turn := range 300 {

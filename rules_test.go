@@ -22,8 +22,8 @@ func nested(n int, element string) string {
 	return strings.Repeat("[", n) + element + strings.Repeat("]", n)
 }
 
-// TestRules tries the rules that every operator shares; those on inference,
-// which have no operands, are below.
+// TestRules tries the rules that every operator shares. The rules of inference,
+// which take no operands, are in TestInferenceRules.
 func TestRules(t *testing.T) {
 	const data = "[[1,2,3],[4,5,6]]"
 	gather := strict.Gather{Axis: 1}
@@ -46,8 +46,8 @@ func TestRules(t *testing.T) {
 		{Rule: "R.5", Op: strict.Gather{}, Data: "zeros u8[1,0]", Indices: "zeros i64[2,3]", Want: "zeros u8[2,3,0]"},
 		{Rule: "R.5", Op: strict.Gather{}, Data: "zeros u8[0,1048576,1048576,1048576,1048576]", Indices: "[0]", Refuse: "shape-mismatch", Message: "larger than an int can count"},
 
-		// One call breaks a rule of every class: they are told in order, as those
-		// before are mended.
+		// One call breaks a rule of every class. Each error in turn is mended,
+		// and the next class is reported.
 		{Rule: "R.6", Op: tensorflow.GatherNd{BadIndicesPolicy: "?"}, Data: "5", Indices: "f32[[9]]", Refuse: "dtype", Message: "indices are f32"},
 		{Rule: "R.6", Op: tensorflow.GatherNd{BadIndicesPolicy: "?"}, Data: "5", Indices: "[[9]]", Refuse: "attribute", Message: "bad_indices_policy"},
 		{Rule: "R.6", Op: tensorflow.GatherNd{}, Data: "5", Indices: "[[9]]", Refuse: "rank", Message: "data i64[] has rank 0"},
@@ -105,7 +105,7 @@ func TestRules(t *testing.T) {
 	})
 }
 
-// TestEveryIndexType holds R.1 for each integer type there is.
+// TestEveryIndexType holds R.1 for every integer type.
 func TestEveryIndexType(t *testing.T) {
 	data, want := ruletest.Tensor(t, "[7,8]"), ruletest.Tensor(t, "[8,7,8]")
 	integers := 0
@@ -122,8 +122,8 @@ func TestEveryIndexType(t *testing.T) {
 	}
 }
 
-// TestBitsArrive holds R.2: bytes of every kind arrive as they were, whatever
-// type they are read as, and data without a type is refused.
+// TestBitsArrive holds R.2: bytes arrive unchanged, whatever their type, and
+// data without a type is refused.
 func TestBitsArrive(t *testing.T) {
 	for _, d := range garner.DTypes() {
 		if d == garner.String {
@@ -222,7 +222,8 @@ func TestOverlap(t *testing.T) {
 	ruletest.Refused(t, garner.GatherInto(ctx, strict.Gather{}, part(0, 4), at, same), "overlap", "let its own elements overlap")
 }
 
-// TestInferenceRules tries R.19 to R.24, and R.5 where no tensor is that large.
+// TestInferenceRules tries R.19 to R.24, and R.5 for shapes larger than any
+// tensor.
 func TestInferenceRules(t *testing.T) {
 	huge := fmt.Sprint(math.MaxInt/2 + 1)
 	for _, tt := range []struct {

@@ -72,7 +72,7 @@ func TestRunAllocatesNothing(t *testing.T) {
 	}
 }
 
-// looks is a context that ends after some looks at it.
+// looks is a context that ends after some number of looks at it.
 type looks struct {
 	context.Context
 	seen, end atomic.Int64
@@ -158,7 +158,7 @@ func TestCancel(t *testing.T) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	// What was prepared is whole again.
+	// The Prepared still works.
 	if err := p.Run(context.Background(), data, indices, out); err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +260,7 @@ func TestOutputIsRefused(t *testing.T) {
 	if !slices.Equal(mem, []int32{1, 2, 3, 4, 5, 6, 7, 8}) {
 		t.Errorf("a refused run wrote: %v", mem)
 	}
-	// Memory that only lies near is fine, and so are strings.
+	// Adjacent memory is accepted, and so are strings.
 	if err := p.Run(ctx, data, at, garner.Of(mem[4:6], 2)); err != nil || mem[4] != 4 || mem[5] != 1 {
 		t.Error(err, mem)
 	}
@@ -317,7 +317,7 @@ func into(r *rand.Rand, options ...garner.PrepareOption) gathertest.Executor {
 		if err != nil || packed {
 			return got, err
 		}
-		// Put the view's elements back as they were: then nothing differs.
+		// With the view's elements restored, nothing differs.
 		fresh, err := garner.FromBytes(data.DType(), before, wide...)
 		if err != nil {
 			return garner.Tensor{}, err

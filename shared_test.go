@@ -53,7 +53,7 @@ func (s *sharedTurn) run(p *garner.Prepared) (wrong string) {
 }
 
 // overwrite fills the memory of a contiguous tensor, so that a row that a run
-// leaves out is seen.
+// leaves out is detected.
 func overwrite(t garner.Tensor) error {
 	if t.DType() == garner.String {
 		values, err := garner.Values[string](t)
@@ -69,7 +69,7 @@ func overwrite(t garner.Tensor) error {
 	return err
 }
 
-// spaced makes a view of the given type whose elements stand k apart in memory.
+// spaced returns a view of the given type whose elements are k apart in memory.
 func spaced(t *testing.T, dtype garner.DType, shape garner.Shape, k int) (view, memory garner.Tensor) {
 	t.Helper()
 	memory, err := garner.New(dtype, append(slices.Clone(shape), k)...)
@@ -85,7 +85,7 @@ func spaced(t *testing.T, dtype garner.DType, shape garner.Shape, k int) (view, 
 	return view, memory
 }
 
-// respaced is a copy of a tensor whose elements stand k apart.
+// respaced returns a copy of a tensor whose elements are k apart in memory.
 func respaced(t *testing.T, of garner.Tensor, k int) garner.Tensor {
 	t.Helper()
 	view, _ := spaced(t, of.DType(), of.Shape(), k)
@@ -95,7 +95,7 @@ func respaced(t *testing.T, of garner.Tensor, k int) garner.Tensor {
 	return view
 }
 
-// numbered is a tensor of distinct values, as far as its dtype has them.
+// numbered returns a tensor of distinct values, as far as its dtype has them.
 func numbered(t *testing.T, dtype garner.DType, shape ...int) garner.Tensor {
 	t.Helper()
 	x, err := garner.New(dtype, shape...)
@@ -287,7 +287,7 @@ func sharedTurns(t *testing.T, g int, op garner.Op, data garner.Tensor, indices 
 	if s := turns[len(turns)-1]; s.err != context.Cause(ended) {
 		t.Fatalf("an ended context: %v", s.err)
 	}
-	// An output that is one row too long.
+	// An output one row too long.
 	add("an output of another shape", ctx, data, indices(r), 1)
 	s := &turns[len(turns)-1]
 	longer := slices.Clone(s.out.Shape())

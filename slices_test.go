@@ -14,7 +14,7 @@ import (
 	"github.com/garner-go/garner/strict"
 )
 
-// refused holds an error against its class and what it should say.
+// refused holds an error against its class and part of its message.
 func refused(t *testing.T, err, class error, message string) {
 	t.Helper()
 	if err == nil || !errors.Is(err, class) || !strings.HasPrefix(err.Error(), "garner: ") || !strings.Contains(err.Error(), message) {
@@ -98,8 +98,8 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestRowsShare sees whose memory rows are: Rows' the tensor's, up to the row's
-// end, ToRows' and FromRows' nobody else's.
+// TestRowsShare holds which memory rows share: those of Rows the tensor's, up
+// to the row's end; those of ToRows and FromRows none.
 func TestRowsShare(t *testing.T) {
 	values := []float32{1, 2, 3, 4}
 	x := garner.Of(values, 2, 2)
@@ -147,7 +147,7 @@ func TestRowsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Of four neighbouring bytes one alone is where an int32 can stand.
+	// Of four neighbouring addresses one is aligned for an int32.
 	bytes, aligned := make([]byte, 11), 0
 	for i := range 4 {
 		x, err := garner.FromBytes(garner.I32, bytes[i:i+8], 1, 2)
@@ -199,8 +199,8 @@ func TestRowsRefused(t *testing.T) {
 	}
 }
 
-// TestLookup holds both ways of Lookup, and LookupRows, against the gather that
-// they stand for.
+// TestLookup holds both paths of Lookup, and LookupRows, against the equivalent
+// gather.
 func TestLookup(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, size := range []struct{ rows, width, ids int }{{5, 3, 7}, {1000, 16, 20000}, {3, 1, 0}, {1, 1, 1}} {
@@ -286,6 +286,8 @@ func lookupNamed[I garner.Integer](t *testing.T) {
 	}
 }
 
+// TestLookupBadIDs holds Lookup's error against the gather's, on one core and
+// on all, with ids of a named type, for few and for many rows.
 func TestLookupBadIDs(t *testing.T) {
 	table := make([]float32, 40)
 	for _, n := range []int{10, 100000} {
@@ -326,18 +328,18 @@ func TestLookupRefused(t *testing.T) {
 	refused(t, err, garner.ErrOverlap, "shares memory")
 	err = garner.Lookup(table, 1, ids, ids)
 	refused(t, err, garner.ErrOverlap, "shares memory")
-	// Neighbours in one array do not meet.
+	// Neighbours in one array do not overlap.
 	if err := garner.Lookup(table[:8], 4, ids[:1], table[8:]); err != nil {
 		t.Error(err)
 	}
 
-	// Rows that are one and the same memory can count to more than there is.
+	// Rows that share memory can hold more elements than memory does.
 	empty := make([]struct{}, math.MaxInt)
 	_, err = garner.LookupRows([][]struct{}{empty}, []int{0, 0})
 	refused(t, err, garner.ErrShape, "more elements than an int can count")
 }
 
-// TestLookupRowsShare sees that the rows of the result are nobody else's.
+// TestLookupRowsShare holds that the rows of the result share no memory.
 func TestLookupRowsShare(t *testing.T) {
 	table := [][]int{{1, 2}, {3}, {}}
 	out, err := garner.LookupRows(table, []uint8{1, 0, 2, 1})
@@ -368,7 +370,7 @@ func TestFromMatrix(t *testing.T) {
 	if err != nil || m.String() != "f64[3,2] [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]" {
 		t.Fatal(m, err)
 	}
-	// A gather into a part of a matrix leaves the rest as it was.
+	// A gather into a part of a matrix leaves the rest unchanged.
 	out := slices.Repeat([]float64{7}, 8)
 	part, err := garner.FromMatrix(out[1:], 2, 2, 4)
 	if err != nil {

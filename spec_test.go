@@ -30,8 +30,8 @@ func TestDimString(t *testing.T) {
 	}
 }
 
-// TestSpecBytes holds sizes in memory, and that what is not known or not fixed
-// has none.
+// TestSpecBytes holds sizes in memory, and that a size that is not known or not
+// fixed is not reported.
 func TestSpecBytes(t *testing.T) {
 	const huge = math.MaxInt32
 	transposed, err := garner.Of(make([]float32, 6), 2, 3).Transpose()
@@ -77,7 +77,7 @@ func TestSpecBytes(t *testing.T) {
 	}
 }
 
-// TestSpecText: what String writes ParseSpec reads.
+// TestSpecText holds that ParseSpec reads the text that String returns.
 func TestSpecText(t *testing.T) {
 	for _, tt := range []struct {
 		spec garner.Spec

@@ -12,7 +12,7 @@ import (
 	"github.com/garner-go/garner/strict"
 )
 
-// TestSurvey holds what is said of indices against what a gather does of them.
+// TestSurvey holds the counts of Survey against the result of a gather.
 func TestSurvey(t *testing.T) {
 	data := garner.Of([]int32{0, 1, 2, 3, 4, 5}, 2, 3)
 	at := garner.Of([]int64{0, -1, 1, 5, -3, 2}, 3, 2) // tuples (0,-1) (1,5) (-3,2)
@@ -105,8 +105,8 @@ func TestMeaning(t *testing.T) {
 	}
 }
 
-// TestNormalizeKeepsRows walks plans before and after: each element of the
-// result has the same places in data and in the indices.
+// TestNormalizeKeepsRows walks plans before and after Normalize: each element
+// of the result comes from the same positions in data and in the indices.
 func TestNormalizeKeepsRows(t *testing.T) {
 	f := garner.SpecOf(garner.F32, 2, 3, 4, 5)
 	transposed, err := garner.Of(make([]float32, 120), 5, 4, 3, 2).Transpose(3, 2, 1, 0)
@@ -144,7 +144,8 @@ func TestNormalizeKeepsRows(t *testing.T) {
 	}
 }
 
-// places is where in data and in the indices each element of the result stands.
+// places returns, for each element of the result, its positions in data and in
+// the indices.
 func places(p *garner.Plan) map[int][2]int {
 	m := map[int][2]int{}
 	var walk func(loops []garner.Loop, out, data, index int)

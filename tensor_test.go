@@ -14,7 +14,7 @@ import (
 )
 
 // TestSharesMemory makes a tensor of every element type, reads it back, and
-// sees both slices be one.
+// holds that both slices share memory.
 func TestSharesMemory(t *testing.T) {
 	wide, unsignedWide := garner.I64, garner.U64
 	if math.MaxInt == math.MaxInt32 {
@@ -150,7 +150,7 @@ func TestShapesRefused(t *testing.T) {
 		_, err = garner.Of([]int8{1}).Reshape(tt.shape...)
 		checkShapeError(t, err, tt.kind, tt.message)
 	}
-	// Elements that an int counts, in bytes or bits that it does not.
+	// The number of elements fits an int, their size in bytes or bits does not.
 	for _, d := range []garner.DType{garner.I16, garner.Complex128, garner.I4} {
 		_, err := garner.New(d, math.MaxInt)
 		checkShapeError(t, err, garner.KindMismatch, fmt.Sprintf("garner: a tensor %s[%d] has more bytes than an int can count", d, math.MaxInt))
@@ -281,8 +281,8 @@ func TestFromStrided(t *testing.T) {
 	checkShapeError(t, err, garner.KindRank, "garner: 1 strides for shape [2,2]")
 }
 
-// TestDescriptionIsCopied: what a caller does later to the shape it gave does
-// not reach the tensor.
+// TestDescriptionIsCopied holds that a later change to the shape that a caller
+// passed does not change the tensor.
 func TestDescriptionIsCopied(t *testing.T) {
 	shape, strides := []int{2, 2}, []int{2, 1}
 	fromSlice, err := garner.FromSlice([]int8{1, 2, 3, 4}, shape...)
@@ -416,7 +416,7 @@ func TestReshape(t *testing.T) {
 	for _, tt := range []struct {
 		x     garner.Tensor
 		shape []int
-		want  string // "": not without copying
+		want  string // "": only with a copy
 	}{
 		{x, []int{12}, "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]"},
 		{x, []int{2, 1, 6}, "[[[0, 1, 2, 3, 4, 5]], [[6, 7, 8, 9, 10, 11]]]"},
@@ -674,8 +674,8 @@ func TestErrorf(t *testing.T) {
 	}
 }
 
-// TestStringOfNothing holds that a tensor without elements is not spelled out
-// where it would be many empty lists.
+// TestStringOfNothing holds that String summarises a tensor without elements
+// that would print as many empty lists.
 func TestStringOfNothing(t *testing.T) {
 	for _, tt := range []struct {
 		shape []int

@@ -36,7 +36,7 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-// TestSetText sets what At does not print, or prints otherwise.
+// TestSetText sets texts that At does not print, or prints differently.
 func TestSetText(t *testing.T) {
 	for _, tt := range []struct {
 		d    garner.DType
@@ -57,7 +57,7 @@ func TestSetText(t *testing.T) {
 		{garner.F64, ".5", "0.5"},
 		{garner.F64, "5.", "5.0"},
 		{garner.F64, "1E+2", "100.0"},
-		// Rounded by way of float64 these two would go astray.
+		// Rounding to float64 first would give other values.
 		{garner.F32, "1.000000059604644775390624999999999999", "1.0"},
 		{garner.F32, "1.000000059604644775390625000000000001", "1.0000001"},
 		{garner.F32, "3.4028235677973367e38", "Infinity"},
@@ -100,7 +100,8 @@ func TestSetText(t *testing.T) {
 	}
 }
 
-// TestSetTextRefuses names what was there and what the type holds.
+// TestSetTextRefuses holds that an error names the text and the values that the
+// type holds.
 func TestSetTextRefuses(t *testing.T) {
 	long := strings.Repeat("9", 1000)
 	for _, tt := range []struct {
@@ -167,8 +168,8 @@ func TestSetTextRefuses(t *testing.T) {
 	}
 }
 
-// FuzzSetText takes any text for any type: what is stored prints, and reads
-// back as the same bits.
+// FuzzSetText sets any text for any type: the stored value prints, and its text
+// reads back as the same bits.
 func FuzzSetText(f *testing.F) {
 	for _, seed := range []string{"1", "-0", "NaN", "-Infinity", "1e-45", "65519.9999999999999999", "1.5-2i", "true", `"a\u0000\xff"`, "0.0000e99999999999999999999"} {
 		for _, d := range garner.DTypes() {

@@ -12,10 +12,10 @@ import (
 	"github.com/garner-go/garner/strict"
 )
 
-// TestTogether gathers from a table that is far, by indices that are now all
-// one, now close to each other and now anywhere, so that neighbouring blocks are
-// moved in different ways; and by results that are written past the caches, from
-// a place that begins no line.
+// TestTogether gathers from a far table by indices that are first equal, then
+// close to each other, then anywhere, so that neighbouring blocks move in
+// different ways; and into results with non-temporal stores that do not begin
+// on a cache line.
 func TestTogether(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	const n = 40_000

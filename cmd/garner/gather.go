@@ -204,8 +204,8 @@ func (p *program) request(ctx context.Context, kind operators.Kind, f *gatherFla
 	return r, p.openRequest(ctx, f, r)
 }
 
-// asked parses a command line, and refuses what is wrong with it before it opens
-// anything.
+// asked parses a command line and reports its mistakes before it opens any
+// file.
 func asked(kind operators.Kind, f *gatherFlags, args []string, checkOutput func(string) error) (r *request, err error) {
 	r = &request{}
 	if r.operator, err = f.operator.find(kind); err != nil {
@@ -249,8 +249,8 @@ func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request) (
 	return err
 }
 
-// gather runs one gather: block by block out of files where DATA and OUT allow
-// it, else in memory.
+// gather runs one gather: block by block out of files if DATA and OUT allow it,
+// else in memory.
 func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlags, args []string) error {
 	if f.out == "" {
 		if err := checkOutput("", f.name); err != nil {

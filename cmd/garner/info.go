@@ -55,7 +55,7 @@ Exit status: 0 done; 1 FILE could not be read, or is corrupt; 2 the command was 
 	return cmd
 }
 
-// A listing is what info prints as JSON.
+// A listing is the JSON output of info.
 type listing struct {
 	File   string        `json:"file"`
 	Format string        `json:"format"`

@@ -24,8 +24,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// raceOptions keep the race detector from waiting a second before every end of
-// the command.
+// raceOptions removes the race detector's delay of a second at the end of each
+// command.
 const raceOptions = "atexit_sleep_ms=0"
 
 func TestMain(m *testing.M) {
@@ -33,12 +33,12 @@ func TestMain(m *testing.M) {
 	testscript.Main(tests{m}, map[string]func(){"garner": main})
 }
 
-// tests are all tests, with a garner in PATH that runs.
+// tests runs all tests with a garner in PATH that runs.
 type tests struct{ *testing.M }
 
-// Run runs the tests. Where they run under an emulator (go test -exec
-// qemu-aarch64), the system cannot start the command itself: there, garner is a
-// script that starts it under the same emulator.
+// Run runs the tests. Under an emulator (go test -exec qemu-aarch64) the system
+// cannot start the command itself, so garner is a script that starts it under
+// the same emulator.
 func (t tests) Run() int {
 	garner, err := exec.LookPath("garner")
 	if err != nil {
@@ -54,7 +54,7 @@ func (t tests) Run() int {
 	return t.M.Run()
 }
 
-// emulated is whether garner runs under an emulator.
+// emulated is true if garner runs under an emulator.
 var emulated bool
 
 func underEmulator(garner string) error {
@@ -105,10 +105,10 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// exits runs "garner ARGS..." and holds its exit status against the first
-// argument. Where it is not 0, it also holds what every refusal has in common:
-// one message, no trace of the stack, no file begun, and what stood under the
-// name of the output still standing there.
+// exits runs "garner ARGS..." and compares its exit status with the first
+// argument. If the status is not 0, it also holds the rules of every refusal:
+// one message, no stack trace, no new file, and no change to the file with the
+// output's name.
 //
 //	exits STATUS ARGS...
 func exits(ts *testscript.TestScript, neg bool, args []string) {
@@ -149,7 +149,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// refusal says what is wrong with the form of a message on standard error.
+// refusal returns an error if a message on standard error has the wrong form.
 func refusal(message string) error {
 	switch {
 	case !strings.HasPrefix(message, "garner: "):
@@ -164,7 +164,7 @@ func refusal(message string) error {
 	return nil
 }
 
-// standing is what stands under a name.
+// standing returns the mode and the contents of the file with a name.
 func standing(path string) string {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -222,7 +222,8 @@ func npyIs(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// rawNpy makes an npy file of a header's text and a number of bytes, all 0.
+// rawNpy makes an npy file from the text of its header and a number of zero
+// bytes.
 //
 //	rawnpy FILE HEADER BYTES
 func rawNpy(ts *testscript.TestScript, _ bool, args []string) {
@@ -232,9 +233,9 @@ func rawNpy(ts *testscript.TestScript, _ bool, args []string) {
 	writeSparse(ts, args[0], append(b, header...), args[2])
 }
 
-// rawSafetensors makes a safetensors file of a header's text and a number of
-// bytes, all 0. LENGTH is what the file says of the header's length; "right"
-// for what it is.
+// rawSafetensors makes a safetensors file from the text of its header and a
+// number of zero bytes. LENGTH is the header length that the file declares;
+// "right" for the true length.
 //
 //	rawsafetensors FILE LENGTH HEADER BYTES
 func rawSafetensors(ts *testscript.TestScript, _ bool, args []string) {

@@ -234,7 +234,7 @@ func filesOf(m *model.Model) []string {
 	return paths
 }
 
-// An origin is where a value comes from, behind operators that change only its
+// An origin is the source of a value, before operators that change only its
 // shape or its type.
 type origin struct {
 	value    *model.Value

@@ -13,21 +13,20 @@ import (
 	"github.com/garner-go/garner"
 )
 
-// insideVariable tells a test that it runs in a mount namespace of its own.
+// insideVariable marks a test process that runs in its own mount namespace.
 const insideVariable = "GARNER_TEST_MOUNTS"
 
-// cannotMount is the exit status of a test that may not mount there.
+// cannotMount is the exit status of a test process that may not mount.
 const cannotMount = 77
 
-// withMounts runs the test that calls it again, in a mount namespace where it
-// may mount what it likes: as root in one of its own, else as the root of a
-// user namespace. It answers true there, and false to the caller outside, for
-// whom nothing is left to do. Where the system allows neither, the test is
-// skipped and says so.
+// withMounts runs the calling test again in a mount namespace where it may
+// mount: as root in a new one, else as root of a user namespace. It returns
+// true there, and false in the outer process, which then has nothing left to
+// test. If the system allows neither, it skips the test.
 func withMounts(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(insideVariable) != "" {
-		// What is mounted from here on is seen nowhere else.
+		// Mounts from here on are private to this namespace.
 		if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
 			os.Exit(cannotMount)
 		}
@@ -64,7 +63,7 @@ func withMounts(t *testing.T) bool {
 	return false
 }
 
-// mount mounts a tmpfs, and calls prepare in it before it is made what flags say.
+// mount mounts a tmpfs, calls prepare in it, and then remounts it with flags.
 func mount(t *testing.T, flags uintptr, options string, prepare func(dir string)) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -81,8 +80,8 @@ func mount(t *testing.T, flags uintptr, options string, prepare func(dir string)
 	return dir
 }
 
-// TestFullDisk writes a result larger than the disk: what stood there still
-// stands, and no temporary file does.
+// TestFullDisk writes a result larger than the disk: the previous file remains,
+// and no temporary file does.
 func TestFullDisk(t *testing.T) {
 	if !withMounts(t) {
 		return
@@ -109,7 +108,7 @@ func TestFullDisk(t *testing.T) {
 			t.Errorf("the old file has changed: %v", err)
 		}
 	}
-	// What fits is written all the same.
+	// A result that fits is still written.
 	p := start(t, dir, nil, "gather", data, "[0]", "-o", "new.npy")
 	if got := p.status(t); got != statusDone {
 		t.Errorf("status %d: %s", got, p.stderr.String())
@@ -134,7 +133,7 @@ func TestReadOnlyMount(t *testing.T) {
 		}
 		nothingLeft(t, dir, "old.npy", "data.npy")
 	}
-	// What is only read there can be read.
+	// Reading from the mount works.
 	p := start(t, dir, nil, "gather", "data.npy", "[2]")
 	if got := p.status(t); got != statusDone {
 		t.Errorf("status %d: %s", got, p.stderr.String())

@@ -18,8 +18,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// stdinPath is a name of standard input where the system has one, by which an
-// output is known to be the file that is being read.
+// stdinPath is the name of standard input, on systems that have one. It lets
+// garner see that an output is the file it reads.
 const stdinPath = "/dev/stdin"
 
 // An operand is DATA, INDICES, TABLE or an --input as the command line has it.
@@ -34,7 +34,7 @@ type operand struct {
 type operandKind int
 
 const (
-	kindUnreadable operandKind = iota // none of the others
+	kindUnreadable operandKind = iota // matches no other kind
 	kindLiteral
 	kindStdin
 	kindFile
@@ -94,8 +94,7 @@ func tensorsOf(f files.Operand) string {
 	return "; " + names.First(all)
 }
 
-// arrayFlags say what is in the file of DATA or INDICES, where it does not say
-// so itself.
+// arrayFlags describe the file of DATA or INDICES if its format does not.
 type arrayFlags struct {
 	dtype  dtypeFlag
 	shape  shapeFlag
@@ -103,7 +102,7 @@ type arrayFlags struct {
 	raw    bool
 }
 
-// add adds the flags of DATA, or with a prefix those of INDICES.
+// add adds the flags of DATA or, with a prefix, those of INDICES.
 func (a *arrayFlags) add(cmd *cobra.Command, prefix string) {
 	flags := cmd.Flags()
 	say := map[string]string{
@@ -218,8 +217,8 @@ func (p *program) loaded(ctx context.Context, role string, in *files.Input) (*fi
 	return in, t, nil
 }
 
-// spaceOf is about how many bytes an array takes in memory, without the text of
-// strings; 0 where its dims are not known.
+// spaceOf returns about how many bytes an array takes in memory, without the
+// text of strings; 0 if a dim is unknown.
 func spaceOf(spec garner.Spec) float64 {
 	shape, ok := spec.Shape()
 	n, fits := shape.Len()

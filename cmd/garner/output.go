@@ -16,13 +16,13 @@ import (
 	"github.com/garner-go/garner/internal/terminal"
 )
 
-// printed is the most elements, or empty lists, of a result that is printed in
-// full.
+// printed is the largest number of elements, or empty lists, of a result that
+// is printed in full.
 const printed = 1000
 
-// checkOutput refuses an OUT of no format that is written, and a name that its
-// format has no place for, before any work. "" is an OUT or a name that is not
-// given.
+// checkOutput refuses an OUT whose format garner does not write, and a name
+// that the format cannot store, before any work. "" means that OUT or the name
+// is not given.
 func checkOutput(out, name string) error {
 	format, ok := formatOf(out)
 	if ok {
@@ -77,7 +77,7 @@ func onDisk(out string) bool {
 	return err != nil || info.Mode().IsRegular()
 }
 
-// end discards what is not committed or kept.
+// end discards OUT, unless it is committed or kept.
 func (o *output) end() {
 	o.Abort()
 	o.program.unfinished.Store(false)
@@ -152,7 +152,7 @@ func (s *sink) write(text []byte) error {
 	return s.file.Commit()
 }
 
-// abort discards what is not committed.
+// abort discards the text, unless it is committed.
 func (s *sink) abort() {
 	if s.file != nil {
 		s.file.Abort()
@@ -235,7 +235,7 @@ func notPrinted(err error) error {
 	return garner.Errorf(err, "cannot write standard output: %v; make room there", reason(err))
 }
 
-// reason is the innermost error: what the operating system says.
+// reason returns the innermost error: the operating system's text.
 func reason(err error) error {
 	for {
 		inner := errors.Unwrap(err)

@@ -30,8 +30,8 @@ type process struct {
 	ended  chan error
 }
 
-// start starts garner in dir. Its standard output is thrown away, unless
-// prepare says otherwise.
+// start starts garner in dir. Its standard output is discarded, unless prepare
+// redirects it.
 func start(t *testing.T, dir string, prepare func(*exec.Cmd), args ...string) *process {
 	t.Helper()
 	p := &process{cmd: exec.Command("garner", args...), ended: make(chan error, 1)}
@@ -47,8 +47,8 @@ func start(t *testing.T, dir string, prepare func(*exec.Cmd), args ...string) *p
 	return p
 }
 
-// status waits for the end and gives the exit status; for a process that a
-// signal ended it is -1. A refusal must have the form of one.
+// status waits for the end and returns the exit status; -1 for a process that a
+// signal ended. It checks the form of a refusal's message.
 func (p *process) status(t *testing.T) int {
 	t.Helper()
 	select {
@@ -65,7 +65,7 @@ func (p *process) status(t *testing.T) int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// nothingLeft fails where dir holds more than the names given.
+// nothingLeft fails if dir holds more than the names given.
 func nothingLeft(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -83,8 +83,8 @@ func nothingLeft(t *testing.T, dir string, names ...string) {
 	}
 }
 
-// TestInterrupt presses Ctrl-C while a file is being written: the status is
-// 130, what stood there still stands, and no temporary file does.
+// TestInterrupt sends SIGINT while garner writes a file: the status is 130, the
+// previous file remains, and no temporary file does.
 func TestInterrupt(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(signal.String(), func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestInterrupt(t *testing.T) {
 				t.Skip("this process was started to ignore the signal, as nohup does, and so is what it starts")
 			}
 			dir := t.TempDir()
-			// Larger, until the write takes long enough to be caught.
+			// Grow the result until the interrupt arrives during the write.
 			for rows := 64; rows <= 1024; rows *= 2 {
 				row, err := garner.New(garner.U8, 1, 1<<20)
 				if err != nil {
@@ -101,7 +101,7 @@ func TestInterrupt(t *testing.T) {
 				writeNpy(t, filepath.Join(dir, "row.npy"), row)
 				writeNpy(t, filepath.Join(dir, "ids.npy"), garner.Of(make([]int64, rows), rows))
 				writeFile(t, filepath.Join(dir, "out.npy"), []byte("as it was"))
-				// What comes by a pipe is gathered in memory.
+				// An operand from a pipe is gathered in memory.
 				stdin, err := os.Open(filepath.Join(dir, "row.npy"))
 				if err != nil {
 					t.Fatal(err)
@@ -116,7 +116,7 @@ func TestInterrupt(t *testing.T) {
 				}
 				got := p.status(t)
 				if got == statusDone {
-					continue // it was quicker
+					continue // the run ended before the signal
 				}
 				if want := "garner: interrupted; no file was written\n"; got != statusInterrupted || p.stderr.String() != want {
 					t.Errorf("status %d, %q; want %d, %q", got, p.stderr.String(), statusInterrupted, want)
@@ -157,8 +157,8 @@ func begun(t *testing.T, p *process, dir string) bool {
 	return false
 }
 
-// TestInterruptBlocked presses Ctrl-C while garner waits for a pipe, which no
-// context ends.
+// TestInterruptBlocked sends SIGINT while garner waits for a pipe, a read that
+// no context ends.
 func TestInterruptBlocked(t *testing.T) {
 	dir := t.TempDir()
 	big, err := garner.New(garner.U8, 1<<20)
@@ -191,7 +191,7 @@ func TestInterruptBlocked(t *testing.T) {
 		nothingLeft(t, dir, files...)
 	}
 	t.Run("reading", func(t *testing.T) {
-		// More than a pipe holds: once it is written, garner reads.
+		// The bytes exceed a pipe's buffer: once they are written, garner reads.
 		r, w, err := os.Pipe()
 		if err != nil {
 			t.Fatal(err)
@@ -202,7 +202,7 @@ func TestInterruptBlocked(t *testing.T) {
 			if _, err := w.Write(npyHead(t, garner.SpecOf(garner.U8, 1<<30), 1<<20)); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(50 * time.Millisecond) // the rest of it is read, and the next read waits
+			time.Sleep(50 * time.Millisecond) // garner reads the rest and blocks in the next read
 		}, "gather", "-", "[0]", "-o", "out.npy")
 	})
 	t.Run("writing standard output", func(t *testing.T) {
@@ -233,8 +233,8 @@ func TestInterruptBlocked(t *testing.T) {
 	})
 }
 
-// npyHead is the header of an npy stream, and as many bytes of its elements as
-// are asked for, all 0.
+// npyHead returns the header of an npy stream and the given number of bytes of
+// its elements, all 0.
 func npyHead(t *testing.T, spec garner.Spec, n int) []byte {
 	t.Helper()
 	shape, ok := spec.Shape()
@@ -249,8 +249,9 @@ func npyHead(t *testing.T, spec garner.Spec, n int) []byte {
 	return append(append(b, text...), make([]byte, n)...)
 }
 
-// TestClosedPipe takes the reader of standard output away. An array that is
-// cut short is told of; printed text, of which a reader wants no more, is not.
+// TestClosedPipe closes the reader of standard output. garner reports an array
+// that is cut short; it does not report printed text, whose reader may have
+// read enough.
 func TestClosedPipe(t *testing.T) {
 	dir := t.TempDir()
 	big, err := garner.New(garner.U8, 1<<20)
@@ -382,8 +383,8 @@ func TestRedirected(t *testing.T) {
 	})
 }
 
-// TestTruncated cuts a mapped file short after garner has opened it: no signal
-// ends the process, and nothing is written.
+// TestTruncated truncates a mapped file after garner has opened it: no signal
+// ends the process, and no output is written.
 func TestTruncated(t *testing.T) {
 	if emulated {
 		t.Skip("qemu's user emulation gives SIGBUS without the address, by which a fault is told from a nil pointer")
@@ -435,7 +436,7 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// TestFullDevice writes where there never is room.
+// TestFullDevice writes to a device that is always full.
 func TestFullDevice(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {

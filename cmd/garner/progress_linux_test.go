@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A console is a terminal of the test's own, and what was written to it.
+// A console is a pseudo-terminal, and the text written to it.
 type console struct {
 	tty  *os.File
 	mu   sync.Mutex
@@ -71,9 +71,9 @@ func (c *console) String() string {
 	return c.text.String()
 }
 
-// TestProgress runs gathers whose reader is slow: on a terminal a line shows how
-// far they are, and is gone when they end or are interrupted; elsewhere nothing
-// is said.
+// TestProgress runs gathers with a slow reader: a terminal shows a progress
+// line, which disappears when the run ends or is interrupted; another standard
+// error shows none.
 func TestProgress(t *testing.T) {
 	if emulated {
 		t.Skip("an emulator knows too little of terminals")
@@ -132,7 +132,7 @@ func TestProgress(t *testing.T) {
 					t.Errorf("status %d", got)
 				}
 			}
-			// What was written last arrives when it will.
+			// The last bytes arrive with a delay.
 			want := map[bool]string{false: " \r", true: " \rgarner: interrupted; no file was written\r\n"}[tt.interrupt]
 			for deadline := time.Now().Add(patience); tt.shows && !strings.HasSuffix(screen.String(), want); time.Sleep(time.Millisecond) {
 				if time.Now().After(deadline) {

@@ -16,8 +16,8 @@ import (
 )
 
 // TestMemory gathers all rows of a table four times as large as the budget, in
-// disorder, and holds how much memory the kernel says that the process ever had,
-// pages of files included.
+// random order, and holds the process's peak memory as the kernel reports it,
+// file pages included.
 func TestMemory(t *testing.T) {
 	if emulated {
 		t.Skip("an emulator's own memory is counted too")
@@ -36,7 +36,7 @@ func TestMemory(t *testing.T) {
 	if _, err := table.Write(head.Bytes()); err != nil {
 		t.Fatal(err)
 	}
-	// Each row begins with its number; the rest of it is a hole.
+	// Each row begins with its number; the rest is a hole in the file.
 	if err := table.Truncate(int64(head.Len()) + rows*width); err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestMemory(t *testing.T) {
 	}
 	ids := make([]int32, rows)
 	for i := range ids {
-		ids[i] = int32(int64(i) * 40503 % rows) // odd, so that all are there
+		ids[i] = int32(int64(i) * 40503 % rows) // an odd factor, so that every row occurs
 	}
 	writeNpy(t, filepath.Join(dir, "ids.npy"), garner.Of(ids, rows))
 	for _, at := range []int{budget, 4 << 20} {
@@ -64,7 +64,7 @@ func TestMemory(t *testing.T) {
 			}
 			row := make([]byte, width)
 			for i, id := range ids {
-				if i == rows-64 { // more than a pipe holds: it still runs
+				if i == rows-64 { // the rest exceeds a pipe's buffer, so garner still runs
 					if most := peak(t, p.cmd.Process.Pid); most > int64(at)+64<<20 {
 						t.Errorf("it took %d MiB of memory, and was given %d", most>>20, at>>20)
 					}
@@ -83,7 +83,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// peak is the most memory that a process has had in bytes.
+// peak returns the peak memory of a process in bytes.
 func peak(t *testing.T, pid int) int64 {
 	t.Helper()
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -100,8 +100,8 @@ func peak(t *testing.T, pid int) int64 {
 	return 0
 }
 
-// TestStreamToFullDisk writes results out of files onto a disk that has no room
-// for them: it is known before the work, and nothing is left.
+// TestStreamToFullDisk writes results out of files to a disk without room:
+// garner reports it before the work and leaves no file.
 func TestStreamToFullDisk(t *testing.T) {
 	if !withMounts(t) {
 		return
@@ -131,7 +131,7 @@ func TestStreamToFullDisk(t *testing.T) {
 	if b, err := os.ReadFile(filepath.Join(dir, "old.npy")); err != nil || string(b) != "as it was" {
 		t.Errorf("the old file has changed: %v", err)
 	}
-	// What fits is written, and its room is there from the beginning.
+	// A result that fits is written, in space allocated before the work.
 	p := start(t, dir, nil, "gather", data, "[0,0]", "-o", "new.npy", "--memory", "2M")
 	if got := p.status(t); got != statusDone {
 		t.Errorf("status %d: %s", got, p.stderr.String())

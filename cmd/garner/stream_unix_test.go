@@ -19,15 +19,15 @@ import (
 	"github.com/garner-go/garner/format/npy"
 )
 
-// A large gather is one whose result is so large that a run of it can be met in
-// its middle.
+// A large gather has a result so large that a test can interrupt the run in its
+// middle.
 type large struct {
 	dir   string
-	table [][]byte // its rows
+	table [][]byte // rows of DATA
 	ids   []int32
 }
 
-// wide is how many bytes a row of it has.
+// wide is the size of a row in bytes.
 const wide = 64 << 10
 
 func newLarge(t *testing.T, rows int) *large {
@@ -88,8 +88,8 @@ func (l *large) holds(t *testing.T) {
 
 const partOf, journalOf = ".garner-out.npy.part", ".garner-out.npy.resume"
 
-// noted waits until a run has noted in its journal that it could be gone on
-// with; false means that it has ended before that was seen.
+// noted waits until the journal of a run shows that it can be resumed. It
+// returns false if the run ends first.
 func (l *large) noted(t *testing.T, p *process) bool {
 	t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(200 * time.Microsecond) {
@@ -107,7 +107,7 @@ func (l *large) noted(t *testing.T, p *process) bool {
 	return false
 }
 
-// met runs larger and larger gathers, until one is met in its middle.
+// caught runs larger and larger gathers until it interrupts one in its middle.
 func caught(t *testing.T, prepare func(*large), then func(*large, *process), args ...string) *large {
 	t.Helper()
 	for rows := 3 << 10; rows <= 24<<10; rows *= 2 { // 192 MiB and more
@@ -140,11 +140,11 @@ func (l *large) refused(t *testing.T, message string, args ...string) {
 	}
 }
 
-// TestResumeAfterKill kills a run in its middle; another one goes on, unless it
-// would write something else.
+// TestResumeAfterKill kills a run in its middle. A second run resumes it,
+// unless its result would differ.
 func TestResumeAfterKill(t *testing.T) {
 	l := caught(t, nil, func(l *large, p *process) {
-		// While it is there, no other run may write.
+		// While the run lives, no other run may write.
 		from := time.Now()
 		l.refused(t, "cannot write out.npy: another garner is writing it", "gather", "data.npy", "ids.npy", "-o", "out.npy")
 		l.refused(t, "cannot write out.npy: another garner is writing it", "gather", "data.npy", "ids.npy", "-o", "out.npy", "--resume")
@@ -192,7 +192,7 @@ func TestResumeAfterKill(t *testing.T) {
 	os.Remove(filepath.Join(l.dir, "other.npy"))
 	os.Remove(filepath.Join(l.dir, "table.npy"))
 
-	// Bytes beyond those that are noted are not trusted.
+	// Bytes beyond those in the journal are written again.
 	part, err := os.OpenFile(filepath.Join(l.dir, partOf), os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -223,8 +223,8 @@ func (l *large) safe(t *testing.T) (n int64) {
 	return n
 }
 
-// TestResumeAfterInterrupt presses Ctrl-C: what was written is kept, what stood
-// there still stands, and a run that does not go on says so.
+// TestResumeAfterInterrupt sends SIGINT: the partial result and the previous
+// file remain, and a run that does not resume reports that.
 func TestResumeAfterInterrupt(t *testing.T) {
 	l := caught(t, func(l *large) {
 		writeFile(t, filepath.Join(l.dir, "out.npy"), []byte("as it was"))
@@ -248,7 +248,7 @@ func TestResumeAfterInterrupt(t *testing.T) {
 		t.Errorf("%v, %v; want %d bytes", info, err, l.safe(t))
 	}
 
-	// Without --resume it starts anew, and says so.
+	// Without --resume the run starts anew and reports that.
 	p := start(t, l.dir, nil, "gather", "data.npy", "ids.npy", "-o", "out.npy")
 	if got := p.status(t); got != statusDone {
 		t.Fatalf("status %d: %s", got, p.stderr.String())
@@ -260,8 +260,8 @@ func TestResumeAfterInterrupt(t *testing.T) {
 	nothingLeft(t, l.dir, "data.npy", "ids.npy", "out.npy")
 }
 
-// TestChanged writes to the table while it is read: what was made of it is worth
-// nothing, and is thrown away.
+// TestChanged writes to the table during a run: garner discards the partial
+// result.
 func TestChanged(t *testing.T) {
 	l := caught(t, nil, func(l *large, p *process) {
 		if err := os.Chtimes(filepath.Join(l.dir, "data.npy"), time.Time{}, time.Now().Add(time.Minute)); err != nil {
@@ -278,8 +278,8 @@ func TestChanged(t *testing.T) {
 	nothingLeft(t, l.dir, "data.npy", "ids.npy")
 }
 
-// TestInterruptNothing interrupts a run that has nothing to keep: nothing is
-// left.
+// TestInterruptNothing interrupts a run that has nothing to keep: no file
+// remains.
 func TestInterruptNothing(t *testing.T) {
 	dir := t.TempDir()
 	writeNpy(t, filepath.Join(dir, "data.npy"), garner.Of([]int32{1, 2, 3}, 3))

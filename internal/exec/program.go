@@ -25,7 +25,7 @@ func NewProgram(n Nest, t *Tuning, threads int) *Program {
 func (p *Program) Axes() []Axis { return p.nest.Axes[:0] }
 
 // SetLoops makes p the program of another nest of loops, around rows of slice
-// elements, with the element size, policies and fill of of. idle says that the
+// elements, with of's element size, policies and fill. idle says that the
 // indices have no element. SetLoops keeps axes. It allocates nothing if p has
 // held as many loops and axes before.
 func (p *Program) SetLoops(of *Nest, axes []Axis, loops []Loop, slice int, idle bool, t *Tuning, threads int) {

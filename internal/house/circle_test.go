@@ -14,10 +14,10 @@ import (
 	"testing"
 )
 
-// TestNoCircleOfFiles holds that the files of a package that runs gathers can be
-// read in an order: none refers, directly or through others, to one that refers
-// back to it. A file refers to another where it uses something that the other
-// declares, which the type checker tells.
+// TestNoCircleOfFiles holds that the files of the packages that run gathers
+// have a reading order: no two files refer to each other, directly or through
+// others. A file refers to another if it uses a declaration of the other,
+// according to the type checker.
 func TestNoCircleOfFiles(t *testing.T) {
 	for _, pkg := range []string{"", "internal/exec"} {
 		t.Run("garner/"+pkg, func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestNoCircleOfFiles(t *testing.T) {
 	}
 }
 
-// A test that finds no circle must be able to.
+// TestCirclesAreFound holds that circles finds a circle.
 func TestCirclesAreFound(t *testing.T) {
 	refers := map[string]map[string]string{
 		"a": {"b": "x"}, "b": {"c": "x", "d": "x"}, "c": {"a": "x"}, "d": {"e": "x"}, "e": nil,
@@ -51,8 +51,8 @@ func TestCirclesAreFound(t *testing.T) {
 	}
 }
 
-// references says of each file of a package which others it refers to, and one
-// thing of theirs that it uses.
+// references maps each file of a package to the files that it refers to, each
+// with one declaration that it uses.
 func references(t *testing.T, dir string) map[string]map[string]string {
 	t.Helper()
 	listed, err := build.ImportDir(dir, 0)
@@ -101,8 +101,8 @@ func references(t *testing.T, dir string) map[string]map[string]string {
 	return refers
 }
 
-// circles are the sets of files of which each refers to each other, directly or
-// through others.
+// circles returns the sets of files in which each file refers to every other,
+// directly or through others.
 func circles(refers map[string]map[string]string) [][]string {
 	reach := map[string]map[string]bool{}
 	for from := range refers {

@@ -9,10 +9,9 @@ import (
 	"testing"
 )
 
-// TestFormatsStayBehindFiles holds that package files is the only way to a file
-// format: no other package imports format/*, but for the formats themselves,
-// tests, and benchmarks. A program that needs one format alone imports it, and
-// links no other.
+// TestFormatsStayBehindFiles holds that package files is the only package that
+// imports format/*, apart from the formats themselves, tests and benchmarks. A
+// program that needs one format imports it directly and links no other.
 func TestFormatsStayBehindFiles(t *testing.T) {
 	importers := 0
 	for _, s := range sources(t) {
@@ -52,14 +51,14 @@ func TestFilesIsPublic(t *testing.T) {
 	}
 }
 
-// A selected is the package of a name that a declaration takes from another.
+// A selected is one use of an imported package's name.
 type selected struct {
 	pkg string
 	pos token.Pos
 }
 
-// exportedSelectors lists the packages that a file's exported declarations name:
-// in signatures of functions, and in exported fields and types.
+// exportedSelectors returns the packages that a file's exported declarations
+// name in function signatures, exported fields and types.
 func exportedSelectors(s source) (all []selected) {
 	look := func(n ast.Node) {
 		ast.Inspect(n, func(n ast.Node) bool {

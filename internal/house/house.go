@@ -1,4 +1,4 @@
-// Package house holds the rules of this tree that a test can hold: which
-// package may import which, what has a comment, where unsafe may stand, and
-// that every rule of docs/rules.md is in the code and in a test.
+// Package house holds the rules of this tree that a test can check: which
+// package may import which, which declarations need a comment, which files may
+// use unsafe, and that the code and a test name every rule of docs/rules.md.
 package house

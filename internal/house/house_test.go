@@ -23,8 +23,8 @@ import (
 
 const module = "github.com/garner-go/garner"
 
-// layers lists the packages from the ground up; a package imports only lower
-// ones. So a dialect imports no other dialect and nothing that moves bytes.
+// layers lists the packages from the bottom up. A package imports only packages
+// of lower layers, so a dialect imports no other dialect and no executor.
 var layers = [][]string{
 	{"internal/float"}, // bits of narrow floats
 	{"internal/kernel", "internal/pages", "internal/units"}, // bytes and numbers: nothing of tensors below this line
@@ -44,8 +44,8 @@ var layers = [][]string{
 	{"cmd/garner", "bench/calls"},
 }
 
-// layer is where a package stands; -1 where layers does not say. A package in
-// the root folder that is not named there is a dialect.
+// layer returns the index in layers of a package; -1 if layers does not list
+// it. A package in the root folder that layers does not name is a dialect.
 func layer(pkg string) int {
 	if pkg != "" && !strings.Contains(pkg, "/") && !slices.Contains([]string{"gathertest", "source", "model", "operators", "files", "lint"}, pkg) {
 		pkg = "dialects"
@@ -70,8 +70,8 @@ func (s source) pkg() string {
 
 func (s source) test() bool { return strings.HasSuffix(s.name, "_test.go") }
 
-// tree lists the module's files: those that git tracks or would, or, in a copy
-// without git, all.
+// tree returns the module's files: those that git tracks or would add; without
+// git, all files.
 func tree(t *testing.T) []string {
 	t.Helper()
 	var names []string
@@ -95,7 +95,7 @@ func tree(t *testing.T) []string {
 			t.Fatal(err)
 		}
 	}
-	// One that was deleted but not yet committed is tracked all the same.
+	// Git still tracks a file whose deletion is not committed.
 	names = slices.DeleteFunc(names, func(name string) bool {
 		_, err := os.Stat(filepath.Join("../..", filepath.FromSlash(name)))
 		return err != nil
@@ -165,7 +165,7 @@ func TestImportsPointDown(t *testing.T) {
 	}
 }
 
-// TestLinks holds what packages do not link, themselves or through others: what
+// TestLinks holds which packages no program links by accident: a package that
 // judges or runs a model links no reader of model files and no file format, and
 // a file format links no operator.
 func TestLinks(t *testing.T) {
@@ -271,7 +271,7 @@ func TestExportedNamesHaveComments(t *testing.T) {
 		for _, decl := range s.syntax.Decls {
 			switch d := decl.(type) {
 			case *ast.FuncDecl:
-				// What Error says is told where its type is.
+				// The comment of the type describes its Error.
 				if d.Name.IsExported() && d.Doc == nil && exportedReceiver(d) && d.Name.Name != "Error" {
 					missing(d.Name)
 				}
@@ -295,8 +295,8 @@ func TestExportedNamesHaveComments(t *testing.T) {
 	}
 }
 
-// exportedReceiver reports whether a function is no method, or one of an
-// exported type.
+// exportedReceiver reports whether a function is not a method, or is a method
+// of an exported type.
 func exportedReceiver(d *ast.FuncDecl) bool {
 	if d.Recv == nil {
 		return true
@@ -317,8 +317,7 @@ func exportedReceiver(d *ast.FuncDecl) bool {
 	}
 }
 
-// TestUnsafeStaysWhereItIs holds where memory may be looked at without the
-// compiler's eyes.
+// TestUnsafeStaysWhereItIs holds which files may use package unsafe.
 func TestUnsafeStaysWhereItIs(t *testing.T) {
 	for _, s := range sources(t) {
 		if ast.IsGenerated(s.syntax) && strings.HasSuffix(s.name, ".pb.go") {
@@ -336,10 +335,10 @@ func TestUnsafeStaysWhereItIs(t *testing.T) {
 	}
 }
 
-// TestNothingOfThisMachine holds that no file names a place that only the
-// machine of whoever wrote it has.
+// TestNothingOfThisMachine holds that no file contains a path of its author's
+// machine.
 func TestNothingOfThisMachine(t *testing.T) {
-	// Written so that they do not find themselves.
+	// Each pattern is written so that it does not match this file.
 	paths := regexp.MustCompile(`(?:^|[^A-Za-z0-9_.])/(?:work|root|home)/`)
 	beside := regexp.MustCompile(`(?:^|[^A-Za-z0-9_-])share[d]/`)
 	for _, name := range tree(t) {
@@ -363,7 +362,7 @@ var (
 	ruleID   = regexp.MustCompile(`\b[A-Z][A-Za-z]{0,2}[0-9]?\.[0-9]+\b`)
 )
 
-// rules are the numbers in docs/rules.md.
+// rules returns the rule numbers in docs/rules.md.
 func rules(t *testing.T) map[string]bool {
 	t.Helper()
 	numbers := map[string]bool{}
@@ -382,8 +381,8 @@ func rules(t *testing.T) map[string]bool {
 	return numbers
 }
 
-// TestRulesAreHeld holds that every numbered rule is named where the code holds
-// it and where a test tries it, and that the code names no other.
+// TestRulesAreHeld holds that the code and a test name every numbered rule, and
+// that the code names no other.
 func TestRulesAreHeld(t *testing.T) {
 	numbers := rules(t)
 	families := map[string]bool{}
@@ -404,7 +403,7 @@ func TestRulesAreHeld(t *testing.T) {
 		}
 		for _, group := range s.syntax.Comments {
 			for _, comment := range group.List {
-				// A comment that begins with a number is one of a rule.
+				// A comment that begins with a rule's number refers to that rule.
 				text := strings.TrimSpace(strings.TrimPrefix(comment.Text, "//"))
 				for _, at := range ruleID.FindAllStringIndex(text, -1) {
 					id := text[at[0]:at[1]]
@@ -461,16 +460,17 @@ func TestOperatorsAreDocumented(t *testing.T) {
 	}
 }
 
-// TestReadmeCounts holds the README's number of element types. It gives none of
-// operators, so that a new one need not touch it.
+// TestReadmeCounts holds the README's number of element types. The README gives
+// no number of operators, so a new operator need not change it.
 func TestReadmeCounts(t *testing.T) {
 	if want := fmt.Sprintf("%d types", len(garner.DTypes())); !strings.Contains(string(read(t, "README.md")), want) {
 		t.Errorf("README.md does not say %q", want)
 	}
 }
 
-// TestOperatorsAreRecorded holds that a framework itself has answered for each
-// of its operators; garner's own have no framework.
+// TestOperatorsAreRecorded holds that testdata/conformance has a recorded
+// answer of the framework for each of its operators. garner's own operators
+// have no framework.
 func TestOperatorsAreRecorded(t *testing.T) {
 	recorded := map[string]int{}
 	for _, name := range tree(t) {
@@ -499,12 +499,11 @@ func TestOperatorsAreRecorded(t *testing.T) {
 
 var assembly = regexp.MustCompile(`(?m)^TEXT\s+·(\w+)\(SB\)`)
 
-// TestAssemblyIsDeclaredAndRuns holds that every function in assembly is
-// declared in Go beside it, without a body, and that some Go function of its
-// package calls it or chooses it. What it does is held by internal/kernel's own
-// tests.
+// TestAssemblyIsDeclaredAndRuns holds that every assembly function has a Go
+// declaration without a body in the same package, and that a Go function of
+// that package uses it. The tests of internal/kernel hold its results.
 func TestAssemblyIsDeclaredAndRuns(t *testing.T) {
-	functions := map[string]string{} // where each stands
+	functions := map[string]string{} // the file of each
 	for _, name := range tree(t) {
 		if path.Ext(name) != ".s" {
 			continue

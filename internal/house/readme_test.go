@@ -35,8 +35,8 @@ var dialects = map[string]string{
 	"jax":        "JAX",
 }
 
-// TestDialects holds that a dialect is whole: its package, its operators, and
-// its name in the README's first paragraph, in the changelog and in
+// TestDialects holds that each dialect is complete: its package, its operators,
+// and its name in the README's first paragraph, in the changelog and in
 // docs/newcomer.md.
 func TestDialects(t *testing.T) {
 	registered := map[string]bool{} // packages of the operators' types
@@ -85,7 +85,7 @@ func TestDialects(t *testing.T) {
 	}
 }
 
-// rows returns the cells of the table that follows a header row in a document.
+// rows returns the cells of the table under a header row of a document.
 func rows(t *testing.T, name, header string) [][]string {
 	t.Helper()
 	_, table, found := strings.Cut(string(read(t, name)), "\n"+header+"\n")
@@ -185,8 +185,8 @@ func policies(t *testing.T, op operators.Operator) (negative, outside string) {
 	return negative, outside
 }
 
-// byWord returns the cell of a policy that an attribute chooses, the default word
-// first, or the default where the attribute changes nothing.
+// byWord returns the cell of a policy that an attribute chooses, the default
+// word first. If the attribute changes nothing, it returns the default.
 func byWord(t *testing.T, otherwise, attribute string, words, policies []string) string {
 	var distinct []string
 	of := map[string][]string{}
@@ -208,8 +208,8 @@ func byWord(t *testing.T, otherwise, attribute string, words, policies []string)
 	return fmt.Sprintf("by `%s`: %s", attribute, strings.Join(distinct, ", "))
 }
 
-// policy returns in the README's words what the plan of an operator's example
-// does with indices, with one attribute set to a word.
+// policy returns, in the README's words, the policies of the plan of an
+// operator's example, with one attribute set to a word.
 func policy(t *testing.T, op operators.Operator, attribute, word string) (negative, outside string) {
 	t.Helper()
 	command, _, _ := strings.Cut(op.Example, "   # ")
@@ -273,8 +273,8 @@ func policy(t *testing.T, op operators.Operator, attribute, word string) (negati
 	return negative, outside
 }
 
-// places returns what the first column of docs/newcomer.md's table of places
-// names: files of the root and folders.
+// places returns the names in the first column of docs/newcomer.md's table of
+// places: files of the root, and folders.
 func places(t *testing.T) []string {
 	t.Helper()
 	var names []string
@@ -289,8 +289,8 @@ func places(t *testing.T) []string {
 	return names
 }
 
-// TestPlaces holds docs/newcomer.md's table of places: every file of the root
-// package and every package of the module is in it, and nothing else.
+// TestPlaces holds that docs/newcomer.md's table of places lists every file of
+// the root package, every package of the module, and nothing else.
 func TestPlaces(t *testing.T) {
 	names := places(t)
 	used := map[string]bool{}
@@ -301,7 +301,7 @@ func TestPlaces(t *testing.T) {
 		place := s.name // of a file in the root
 		if s.pkg() != "" {
 			place = s.pkg()
-			// A folder stands for the folders in it, or says so by a star.
+			// A folder, or a folder with a star, covers the folders in it.
 			for !slices.Contains(names, place) && !slices.Contains(names, place+"/*") && path.Dir(place) != "." {
 				place = path.Dir(place)
 			}
