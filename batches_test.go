@@ -47,8 +47,8 @@ func batchCases(t *testing.T) []batchCase {
 	}
 }
 
-// draw makes n index tuples that the axes of data have, and for Gather-8 some
-// that they lack, which give zeros.
+// draw returns n index tuples that lie on the axes of data. For Gather-8 some
+// lie outside, which gives zeros.
 func (c batchCase) draw(t *testing.T, r *rand.Rand, n int) garner.Tensor {
 	t.Helper()
 	spec, err := garner.ParseSpec(c.indices)
@@ -127,8 +127,8 @@ func TestPreparedBatches(t *testing.T) {
 	}
 }
 
-// results: every length gives what garner.Gather gives, growing, shrinking and
-// again.
+// results holds that every batch equals garner.Gather's, while the length
+// grows, shrinks and grows again.
 func (c batchCase) results(ctx context.Context, t *testing.T, threads int) {
 	p := c.prepare(t, threads)
 	r := rand.New(rand.NewPCG(7, uint64(threads)))

@@ -27,8 +27,8 @@ type bench struct {
 	options       []garner.PrepareOption
 }
 
-// run times a bench with so many threads; way is the regime that it must take,
-// "" for any, or the benchmark would be of something else.
+// run times a bench with this many threads. way is the way that the run must
+// take; "" allows any.
 func (t bench) run(b *testing.B, threads int, way string) {
 	b.Helper()
 	var pool garner.Pool

@@ -84,7 +84,7 @@ func FuzzGather(f *testing.F) {
 	})
 }
 
-// No operator is an error, not a panic.
+// TestNoOperator holds that a missing operator is an error, not a panic.
 func TestNoOperator(t *testing.T) {
 	data, at := garner.Of([]int8{1, 2}, 2), garner.Of([]int64{0}, 1)
 	for _, op := range []garner.Op{nil, garner.WithNegative(nil, garner.FromEnd), garner.WithOutside(nil, garner.Zero), garner.WithFill(nil, garner.Of([]int8{1}, 1))} {
@@ -97,8 +97,8 @@ func TestNoOperator(t *testing.T) {
 	}
 }
 
-// Indices without elements are not looked at, whatever their strides and their
-// memory are.
+// TestNoIndices holds that a gather reads no index of empty indices, whatever
+// their strides and memory.
 func TestNoIndices(t *testing.T) {
 	memory := make([]byte, 12)
 	for _, tt := range []struct {

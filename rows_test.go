@@ -197,8 +197,9 @@ func TestSurveyParts(t *testing.T) {
 	}
 }
 
-// A row is a fill once, however many components of its tuple are outside, and
-// data that runs backwards has no rows that could be told from fills.
+// TestRowsCountsFillsOnce holds that a tuple with several components outside
+// counts as one fill, and that Rows refuses negative strides of data under a
+// fill.
 func TestRowsCountsFillsOnce(t *testing.T) {
 	data, at := garner.Of(make([]float32, 12), 2, 2, 3), garner.Of([]uint32{9, 9, 1, 1, 0, 9}, 3, 2)
 	p, err := garner.Prepare(garner.WithOutside(strict.GatherND{}, garner.Zero), data.Spec(), at.Spec())

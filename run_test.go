@@ -85,8 +85,9 @@ func (l *looks) Err() error {
 	return nil
 }
 
-// A run looks at its context at least once for every megabyte that it moves,
-// which no memory takes a millisecond for, and stops at once when it has ended.
+// TestRunLooksAtItsContext holds that a run looks at its context at least once
+// per megabyte that it moves, which takes less than a millisecond, and stops at
+// once when the context has ended.
 func TestRunLooksAtItsContext(t *testing.T) {
 	const mb = 1 << 20
 	for _, tt := range []struct {
@@ -188,7 +189,7 @@ func TestFirstBadIndex(t *testing.T) {
 	}
 }
 
-// Far values stay what they are: nothing narrows, nothing wraps.
+// TestFarIndices holds that index values are neither narrowed nor wrapped.
 func TestFarIndices(t *testing.T) {
 	data := garner.Of([]int8{1, 2, 3}, 3)
 	for _, tt := range []struct {
@@ -343,7 +344,8 @@ func TestIntoViews(t *testing.T) {
 	t.Run("cut small", func(t *testing.T) { gathertest.Run(t, into(r, garner.Threads(3), garner.Cut(8, 16, 64))) })
 }
 
-// A Prepared is good for any strides, and for as many runs as are wanted.
+// TestPreparedAgain holds that a Prepared runs any strides, any number of
+// times.
 func TestPreparedAgain(t *testing.T) {
 	values := make([]int16, 60)
 	for i := range values {
@@ -438,8 +440,8 @@ func BenchmarkRun(b *testing.B) {
 	})
 }
 
-// A run that begins while another of the same Prepared is under way, even within
-// it and over other strides, leaves both results right.
+// TestPreparedWithin holds both results of a run that begins during another run
+// of the same Prepared, even inside it and over other strides.
 func TestPreparedWithin(t *testing.T) {
 	data, indices, out := large(t, 1000, 100_000)
 	want, err := garner.Reference(strict.Gather{}, data, indices)

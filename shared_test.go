@@ -26,7 +26,8 @@ type sharedTurn struct {
 	err                error
 }
 
-// run calls p and says what is wrong with the answer; "" where it is right.
+// run calls p and returns the difference from the right answer; "" if there is
+// none.
 func (s *sharedTurn) run(p *garner.Prepared) (wrong string) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -125,8 +126,8 @@ func numbered(t *testing.T, dtype garner.DType, shape ...int) garner.Tensor {
 	return x
 }
 
-// drawn are indices of any integer type: element i lies below bounds[i modulo
-// their number].
+// drawn returns random indices of any integer type: element i lies below
+// bounds[i modulo len(bounds)].
 func drawn[I garner.Integer](r *rand.Rand, bounds []int, shape ...int) []I {
 	n := 1
 	for _, d := range shape {
@@ -140,10 +141,10 @@ func drawn[I garner.Integer](r *rand.Rand, bounds []int, shape ...int) []I {
 }
 
 // TestPreparedShared runs one Prepared from eight goroutines at once, each with
-// indices and outputs of its own: calls of the strides that it was prepared for,
-// of other strides, of memory that may vanish, with an index that is outside,
-// with an output of another shape, and with a context that has ended. Every call
-// gives what it gives alone.
+// its own indices and outputs: with the strides that it was prepared for and
+// with others, over memory that may vanish, with an index outside, with an
+// output of another shape, and with a context that has ended. Every call
+// returns what it returns alone.
 func TestPreparedShared(t *testing.T) {
 	const goroutines = 8
 	i64 := func(r *rand.Rand, bounds []int, shape ...int) garner.Tensor {
@@ -303,8 +304,8 @@ func sharedTurns(t *testing.T, g int, op garner.Op, data garner.Tensor, indices 
 	return turns
 }
 
-// together runs turn so many times on each of some goroutines, which begin at
-// once, and counts what it says is wrong.
+// together runs turn the given number of times on each of the goroutines, which
+// start together, and counts its messages.
 func together(goroutines, times int, turn func(g int, r *rand.Rand) string) map[string]int {
 	var (
 		all   sync.WaitGroup
