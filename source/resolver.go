@@ -30,7 +30,6 @@ type Resolver struct {
 	whole   bool          // tensor has every index
 	tensor  garner.Tensor // in memory, or mapped
 	bytes   []byte        // its elements as the array stores them
-	mapped  bool          // they are of a mapped file
 	scratch sync.Pool     // free list of *indexScratch
 }
 
@@ -120,7 +119,6 @@ func newResolver(plan *garner.Plan, indices Array, unmapped bool, most int) *Res
 func (r *Resolver) view() {
 	if r.tensor, r.whole = tensorOf(r.indices); r.whole {
 		r.bytes, _ = viewOf(r.indices)
-		r.mapped = !inMemory(r.indices)
 	}
 }
 

@@ -54,8 +54,9 @@ func (g *gather) newWarm() *warm {
 		return nil
 	}
 	w := &warm{plan: g.plan, threads: g.threads, nest: g.plan.Nest(int(g.dataBytes))}
-	w.data = exec.Memory{Buf: data, Volatile: !inMemory(g.data)}
-	w.indices = exec.Memory{Buf: g.resolver.bytes, Volatile: g.resolver.mapped}
+	// Memory may be a mapping too, that the caller made a tensor of.
+	w.data = exec.Memory{Buf: data, Volatile: true}
+	w.indices = exec.Memory{Buf: g.resolver.bytes, Volatile: true}
 	w.sampler = exec.NewResolver(&w.nest, w.loopsOf(g.plan.Loops))
 	return w
 }
@@ -86,16 +87,16 @@ func (w *warm) whole(indexBytes, resultBytes int64) bool {
 // count as there.
 func (w *warm) resident(f *File, first, n, slice int, places int) bool {
 	size := (slice*w.nest.Bits + 7) / 8
-	if size > pageBytes && n < places {
-		places = min(places, n*(size/pageBytes+1)) // several places of a long row
-	} else {
-		places = min(places, n)
+	each := 1 // places of a row: of a few long rows, several
+	if n < places {
+		each = min((places+n-1)/n, size/pageBytes+1)
 	}
+	places = min(places, n) * each
 	in := true
 	look := func() {
 		var row, value [1]int64
 		for i := range places {
-			at := first + int(int64(i)*int64(n)/int64(places))
+			at := first + int(int64(i/each)*int64(n)/int64(places/each))
 			if outside := w.sampler.Rows(row[:], value[:], w.indices.Buf, 0, w.indices.Offset, at); outside > 0 || row[0] < 0 {
 				continue
 			}
@@ -103,12 +104,13 @@ func (w *warm) resident(f *File, first, n, slice int, places int) bool {
 			if w.nest.Bits < 8 {
 				from /= 8
 			}
-			// The first byte of the row, the last, or one between.
+			// Of a short row now its first byte, now its last; of a long one, bytes
+			// that lie evenly apart.
 			inside := int64(i&1) * int64(max(size-1, 0))
-			if n < places {
-				inside = int64(i%(places/n+1)) * pageBytes
+			if each > 1 {
+				inside = int64(i%each) * int64(size) / int64(each)
 			}
-			h, offset := f.locate(min(from+min(inside, int64(max(size-1, 0))), f.size-1))
+			h, offset := f.locate(min(from+inside, f.size-1))
 			if there, known := h.mapping().Resident(int(offset), int(offset)+1); !there || !known {
 				in = false
 				return
