@@ -21,10 +21,18 @@ func NewPlan(op Op, data, indices Spec) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if l.open { // R.24
+		return nil, unknownNumber()
+	}
 	if l.partial { // R.24
 		return nil, shapeError(KindRank, "a plan needs every dim of data %s and of indices %s; Infer does without", data, indices)
 	}
 	return l.plan()
+}
+
+// unknownNumber is the error of an operator one of whose numbers is Unknown.
+func unknownNumber() error {
+	return shapeError(KindRank, "a number of the operator, such as its axis, is not known; a plan needs them all, Infer does without")
 }
 
 // Infer returns the dtype and shape of op's result, as far as the operands'

@@ -72,7 +72,10 @@ func Prepare(op Op, data, indices Spec, options ...PrepareOption) (*Prepared, er
 	}
 	shape, known := data.Shape()
 	if p.lowered.partial {
-		if !known || p.lowered.counted || p.lowered.open {
+		if p.lowered.open {
+			return nil, unknownNumber()
+		}
+		if !known || p.lowered.counted {
 			return nil, shapeError(KindRank, "a plan needs every dim of data %s, and of indices %s the rank and the length of the tuples; Infer does without", data, indices)
 		}
 		p.nest = p.lowered.policies().Nest(reach(shape, data.DType))

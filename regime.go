@@ -13,7 +13,7 @@ import (
 // its sizes, dtypes and strides. No result depends on it.
 type Regime struct {
 	Kernel    string // the form of the kernels: AVX512VBMI, AVX512, AVX2, AMD64 or Generic
-	Way       string // the way that rows are moved, one of Ways
+	Way       string // the way that rows are moved: near, ahead, direct, columns, strips and others, as docs/kernels.md lists them
 	SliceSize int    // size of one row in bytes; in bits for packed types, in strings for strings
 	Ahead     int    // prefetch distance in rows; 0: none
 	Straight  bool   // data is prefetched sequentially instead of row by row

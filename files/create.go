@@ -26,20 +26,21 @@ type CreateOptions struct {
 	Name   string   // of the array; "" is the format's own: arr_0 in .npz, output in .safetensors and .gguf
 	Format string   // a Format's Name; "" is the one that the path's extension names
 	Descr  string   // NumPy's dtype of strings, as Input.Descr; "": U
-	Inputs []string // files that are still read; Create refuses to write onto one of them
+	Inputs []string // operands that are still read, FILE#NAME and patterns too; Create refuses to write onto one of their files
 
 	// Progress is called after each piece with the bytes of the file so far, those
 	// of an earlier run included, and the bytes that it will have, 0 if unknown.
 	Progress func(done, total int64)
 
-	// Identity lists what the contents are made of, and makes the file resumable:
+	// Identity lists what the contents are made of, such as the operator and what
+	// Identify says of each array, and makes the file resumable:
 	// Keep leaves what is written for a later run, and a killed process loses only
 	// what it wrote in the last second. Until Commit the files .garner-BASE.part
 	// and .garner-BASE.resume stand beside the file BASE. nil: not resumable.
 	Identity []Fact
 
-	// ResumeFrom is the least size in bytes of a resumable file. A smaller one is
-	// written as if Identity were nil. Default 0.
+	// ResumeFrom is the least size in bytes of a resumable file. Without Resume, a
+	// smaller one is written as if Identity were nil. Default 0.
 	ResumeFrom int64
 
 	// Resume continues what a run with the same Identity and result left. Where
@@ -103,7 +104,8 @@ func Create(ctx context.Context, path string, spec garner.Spec, o CreateOptions)
 		}
 		return w, nil
 	}
-	place, err := atomicfile.Find(path, o.Inputs...)
+	inputs := filesOf(o.Inputs)
+	place, err := atomicfile.Find(path, inputs...)
 	if err != nil {
 		return nil, err
 	}
@@ -111,14 +113,16 @@ func Create(ctx context.Context, path string, spec garner.Spec, o CreateOptions)
 	switch {
 	case o.Resume && place.Target == "":
 		return nil, garner.Errorf(ErrNoResume, "%s is no file on a disk, and what went into it is gone; name a file", path)
+	case o.Resume && o.Identity == nil:
+		return nil, garner.Errorf(ErrNoResume, "%s cannot be continued: no Identity says what it is made of; begin anew", path)
 	case o.Resume && !lasts:
-		return nil, garner.Errorf(ErrNoResume, "%s cannot be gone on with: its size is not known before it is written, or what it is made of is not; begin anew", path)
+		return nil, garner.Errorf(ErrNoResume, "%s cannot be continued: its format, or its spec, does not tell the size of the file before it is written; begin anew, or write another format", path)
 	case lasts && place.Target != "" && (o.Resume || w.whole >= o.ResumeFrom):
 		if err := w.createParts(place, path); err != nil {
 			return nil, err
 		}
 	default:
-		f, err := atomicfile.Create(path, o.Inputs...)
+		f, err := atomicfile.Create(path, inputs...)
 		if err != nil {
 			return nil, err
 		}
@@ -409,4 +413,26 @@ func (p *paced) Write(b []byte) (int, error) {
 			return n, err
 		}
 	}
+}
+
+// filesOf lists the files of operands. A text that is none, or a pattern that no
+// file matches, is a path.
+func filesOf(operands []string) []string {
+	var all []string
+	for _, text := range operands {
+		p, err := Parse(text)
+		if err != nil {
+			all = append(all, text)
+			continue
+		}
+		if p.IsURL() {
+			continue
+		}
+		paths, err := p.files()
+		if err != nil {
+			paths = []string{p.Path}
+		}
+		all = append(all, paths...)
+	}
+	return all
 }

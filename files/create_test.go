@@ -47,6 +47,7 @@ func TestCreateRefuses(t *testing.T) {
 		{"out.safetensors.index.json", spec, CreateOptions{}, garner.ErrAttribute, "garner reads .safetensors.index.json files and does not write them"},
 		{"out.npy", spec, CreateOptions{Name: "a"}, garner.ErrAttribute, `garner: out.npy: an array in a .npy file has no name; leave "a" out`},
 		{"./in.npy", spec, inputs, nil, "garner: cannot write ./in.npy: it is the input in.npy, which is still being read; write to another file"},
+		{"in.npy", spec, CreateOptions{Inputs: []string{"i*.npy"}}, nil, "garner: cannot write in.npy: it is the input in.npy"},
 		{"folder.npy", spec, CreateOptions{}, nil, "garner: cannot write folder.npy: it is a folder; name a file in it"},
 		{"nosuch/out.npy", spec, CreateOptions{}, fs.ErrNotExist, "garner: cannot write nosuch/out.npy: there is no folder nosuch; make it first"},
 		{"out.npy", vague, CreateOptions{}, garner.ErrShape, "f32[?]"},
@@ -56,9 +57,9 @@ func TestCreateRefuses(t *testing.T) {
 		{"out.npz", words, CreateOptions{Name: "../a"}, nil, "leads out of the folder"},
 		{"out.npz", spec, CreateOptions{Name: "../a"}, nil, "leads out of the folder"},
 		{"out.safetensors", spec, CreateOptions{Name: "__metadata__"}, nil, "no tensor can be named"},
-		{"out.npy", spec, CreateOptions{Resume: true}, ErrNoResume, "out.npy cannot be gone on with"},
-		{"out.npz", spec, CreateOptions{Resume: true, Identity: []Fact{}}, ErrNoResume, "out.npz cannot be gone on with"},
-		{"out.npy", garner.Spec{}, CreateOptions{Resume: true, Identity: []Fact{}}, ErrNoResume, "out.npy cannot be gone on with"},
+		{"out.npy", spec, CreateOptions{Resume: true}, ErrNoResume, "out.npy cannot be continued: no Identity"},
+		{"out.npz", spec, CreateOptions{Resume: true, Identity: []Fact{}}, ErrNoResume, "out.npz cannot be continued: its format"},
+		{"out.npy", garner.Spec{}, CreateOptions{Resume: true, Identity: []Fact{}}, ErrNoResume, "out.npy cannot be continued: its format"},
 		{"gs://b/out.npy", spec, CreateOptions{}, fs.ErrNotExist, "cannot write gs://b/out.npy"},
 	} {
 		w, err := Create(t.Context(), tt.path, tt.spec, tt.o)

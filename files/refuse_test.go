@@ -74,6 +74,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"table.bin", Options{DType: garner.F32}, nil, "table.bin: its 10 bytes are no whole number of f32[], 4 bytes each"},
 		{"words.npy", Options{InPlace: true}, ErrMemory, "words.npy: it holds strings, which can only be read whole"},
 		{"gs://bucket/a.npy#b", Options{}, garner.ErrAttribute, "gs://bucket/a.npy"},
+		{"gs://bucket/a.npy", Options{}, fs.ErrNotExist, "garner: there is no file gs://bucket/a.npy, and no scheme gs:// is registered; download what it names"},
 		{"gs://bucket/a", Options{}, garner.ErrAttribute, "garner: gs://bucket/a: no scheme gs:// is registered; download the file and name it"},
 	} {
 		_, err := Open(t.Context(), tt.operand, tt.o)

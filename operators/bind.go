@@ -139,8 +139,10 @@ func (o Operator) Bind(attributes map[string]any, inputs ...Input) (garner.Op, e
 // New makes the operator of values by name: its attributes, and its inputs beyond
 // data and indices, such as the axis of openvino.Gather-8. What is not given has
 // the operator's default, and an input is 0. "axis" also names the attribute dim
-// of PyTorch's operators. The types of values and the errors are those of
-// [Operator.Bind]; an input is an integer, or a list of them.
+// of PyTorch's operators; both together are refused. The types of values and the
+// errors are those of [Operator.Bind]; an input is an integer, or a list of them.
+// Values may be what encoding/json decodes: a whole float64 or a json.Number is an
+// integer, and a []any of them a list.
 func (o Operator) New(values map[string]any) (garner.Op, error) {
 	wanted := o.Inputs()
 	attributes := make(map[string]any)
@@ -149,9 +151,11 @@ func (o Operator) New(values map[string]any) (garner.Op, error) {
 		inputs[i] = known(0)
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		v := values[name]
+		v := decoded(values[name])
 		if name == "axis" && !slices.Contains(o.Attributes(), "axis") && slices.Contains(o.Attributes(), "dim") {
-			name = "dim"
+			if name = "dim"; values[name] != nil {
+				return nil, garner.Errorf(garner.ErrAttribute, "%s's axis and dim are the same attribute; give one of them", o.Name)
+			}
 		}
 		i := slices.Index(wanted, name)
 		if i < 0 {
@@ -180,6 +184,32 @@ func (o Operator) New(values map[string]any) (garner.Op, error) {
 		inputs = nil // a list has no default; Bind refuses its absence
 	}
 	return o.Bind(attributes, inputs...)
+}
+
+// decoded returns what encoding/json made of integers as integers, and other values
+// as they are.
+func decoded(v any) any {
+	switch v := v.(type) {
+	case float64:
+		if n := int64(v); float64(n) == v && v > -1<<53 && v < 1<<53 {
+			return n
+		}
+	case interface{ Int64() (int64, error) }: // a json.Number
+		if n, err := v.Int64(); err == nil {
+			return n
+		}
+	case []any:
+		list := make([]int64, len(v))
+		for i, e := range v {
+			n, ok := integer(decoded(e))
+			if !ok {
+				return v
+			}
+			list[i] = n
+		}
+		return list
+	}
+	return v
 }
 
 // list names the input that is a list, "" where none is. No operator has a list

@@ -65,7 +65,11 @@ func (g *gather) heat() {
 		return
 	}
 	slice, per := int64(g.plan.Slice), g.perByte()
-	g.near = max(warmBytes*8/int64(g.bits)/slice, 1) * slice
+	size := int64(firstBytes)
+	if again() {
+		size = warmBytes
+	}
+	g.near = max(size*8/int64(g.bits)/slice, 1) * slice
 	if indexBytes := int64(len(g.resolver.bytes)); g.size <= wholeBytes && g.warm.whole(indexBytes, g.size) {
 		g.near = g.total
 	}

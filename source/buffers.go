@@ -14,6 +14,7 @@ var kept struct {
 	sync.Mutex
 	free  [][]byte
 	timer *time.Timer
+	given time.Time // when a run gave a buffer back
 }
 
 // keptFor is how long buffers are kept, and keptMost how many: those of a run.
@@ -37,6 +38,14 @@ func (g *gather) take(n int) ([]byte, error) {
 	return pages.Alloc(n)
 }
 
+// again reports whether another run has just ended: this one then finds buffers,
+// or makes them for the next one.
+func again() bool {
+	kept.Lock()
+	defer kept.Unlock()
+	return !kept.given.IsZero() && time.Since(kept.given) < keptFor
+}
+
 // give gives a buffer back.
 func (g *gather) give(b []byte) {
 	if len(b) == 0 {
@@ -45,6 +54,7 @@ func (g *gather) give(b []byte) {
 	if g.o.Memory == 0 {
 		kept.Lock()
 		defer kept.Unlock()
+		kept.given = time.Now()
 		if len(kept.free) == keptMost {
 			// The smaller one goes.
 			least := 0

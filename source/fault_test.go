@@ -417,3 +417,52 @@ func TestRefusedBeforeAnythingIsRead(t *testing.T) {
 		t.Errorf("%v, want %v, after %d bytes", got, err, out.Len())
 	}
 }
+
+// TestGatherIntoChanged holds that GatherInto says, as Gather does, that a file was
+// written to since it was opened, whichever way it is read.
+func TestGatherIntoChanged(t *testing.T) {
+	b := noise(100 * 1000)
+	path := write(t, "table", b)
+	file := open(t, garner.SpecOf(garner.U8, 100, 1000), nil, Segment{path, 0, int64(len(b))})
+	if err := touch(path); err != nil {
+		mayNotChange(t, err)
+	}
+	at := every(100)
+	out, err := garner.New(garner.U8, at.Len(), 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, memory := range []int64{0, 50_000} {
+		if err := GatherInto(t.Context(), onnx.Gather13{}, file, Memory(at), out, Options{Memory: memory}); !errors.Is(err, ErrChanged) {
+			t.Errorf("memory %d: %v, want an ErrChanged", memory, err)
+		}
+	}
+}
+
+// TestThreads holds that a gather decodes on as many cores as it was given, where
+// the file is mapped and where it is not.
+func TestThreads(t *testing.T) {
+	var now, most atomic.Int32
+	codec := &Codec{Elements: 1000, Bytes: 1000, Decode: func(dst, src []byte) {
+		n := now.Add(1)
+		for {
+			if m := most.Load(); n <= m || most.CompareAndSwap(m, n) {
+				break
+			}
+		}
+		copy(dst, src)
+		time.Sleep(10 * time.Microsecond)
+		now.Add(-1)
+	}}
+	const rows = 20_000
+	b := noise(rows * 1000)
+	path := write(t, "table", b)
+	file := open(t, garner.SpecOf(garner.U8, rows, 1000), codec, Segment{path, 0, int64(len(b))})
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	if err := Gather(t.Context(), onnx.Gather13{}, file, Memory(every(rows)), io.Discard, Options{Threads: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if most.Load() != 1 {
+		t.Errorf("%d decoders at once, with one thread", most.Load())
+	}
+}

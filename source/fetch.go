@@ -29,6 +29,9 @@ func FetchRows(ctx context.Context, a Array, rows []int64, size int, dst []byte)
 	if n := len(rows); size < 0 || n > 0 && len(dst)/n != size || n*size != len(dst) {
 		return garner.Errorf(garner.ErrShape, "%d rows of %d bytes into %d bytes; the destination must hold them exactly", n, size, len(dst))
 	}
+	if size == 0 {
+		return nil // as many rows as are wanted have no byte
+	}
 	f := fetchers.Get().(*fetcher)
 	f.rows = append(f.rows[:0], rows...)
 	err := f.fetch(ctx, a, runtime.GOMAXPROCS(0), dst, f.rows, size, 1, false, nil)

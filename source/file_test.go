@@ -125,7 +125,7 @@ func FuzzFetch(f *testing.F) {
 				holds(t, fmt.Sprint("seed ", seed, " ", way), rows, want)
 			}
 			clear(rows.Dst)
-			if err := file.fetchUnmapped(t.Context(), rows); err != nil {
+			if err := file.fetchUnmapped(t.Context(), rows, 2); err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
 			holds(t, fmt.Sprint("seed ", seed, " unmapped"), rows, want)

@@ -66,7 +66,13 @@ func Gather(ctx context.Context, op garner.Op, data, indices Array, out io.Write
 	if err := g.run(ctx, out); err != nil {
 		return err
 	}
-	for _, a := range []Array{data, indices} {
+	return changed(data, indices)
+}
+
+// changed is the error of the first of the arrays whose files are no longer what
+// they were when they were opened.
+func changed(arrays ...Array) error {
+	for _, a := range arrays {
 		if c, ok := a.(interface{ Changed() error }); ok {
 			if err := c.Changed(); err != nil {
 				return err
@@ -113,12 +119,10 @@ func newGather(op garner.Op, data, indices Array, o Options) (*gather, error) {
 		return nil, err
 	}
 	g := &gather{data: data, stored: data, indices: indices, o: o, threads: o.Threads, plan: plan.InOrder(), bits: spec.DType.Bits()}
-	if o.Memory > 0 {
-		g.stored = withoutMapping(data)
-	}
 	if g.threads <= 0 {
 		g.threads = runtime.GOMAXPROCS(0)
 	}
+	g.stored = fetches(data, o.Memory > 0, g.threads)
 	if g.dataBytes, err = sizeOf(spec); err != nil {
 		return nil, err
 	}
@@ -152,6 +156,7 @@ func fillBytes(fill garner.Tensor) ([]byte, error) {
 // all; else the blocks do.
 func (g *gather) check(ctx context.Context) error {
 	g.resolver = newResolver(g.plan, g.indices, g.o.Memory > 0, g.rows)
+	g.resolver.fetches = fetches(g.indices, g.o.Memory > 0, g.threads)
 	if !g.whole {
 		if g.total == 0 {
 			return g.resolver.check(ctx) // R.7

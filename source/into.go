@@ -32,6 +32,9 @@ func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garn
 			return err
 		}
 		if err = p.Run(ctx, d, i, out); !errors.Is(err, garner.ErrFault) {
+			if err == nil {
+				err = changed(data, indices)
+			}
 			if err == nil && o.Progress != nil {
 				o.Progress(g.size, g.size)
 			}

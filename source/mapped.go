@@ -3,7 +3,6 @@ package source
 import (
 	"context"
 	"errors"
-	"runtime"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/mapped"
@@ -45,11 +44,11 @@ func (f *File) willNeed(ctx context.Context, rows Rows) (bool, error) {
 	}
 }
 
-// fetchMapped copies or decodes rows from the mapped files.
-func (f *File) fetchMapped(ctx context.Context, rows Rows) error {
+// fetchMapped copies or decodes rows from the mapped files, on up to threads cores.
+func (f *File) fetchMapped(ctx context.Context, rows Rows, threads int) error {
 	q := newRequests(f, rows)
 	q.gap = 0
-	return f.serve(ctx, q, max(1, min(runtime.GOMAXPROCS(0), len(rows.Dst)>>20)), func(r request, scratch []byte) error {
+	return f.serve(ctx, q, max(1, min(threads, len(rows.Dst)>>20)), func(r request, scratch []byte) error {
 		offset, n := f.storedRange(r)
 		err := mapped.Guard(func() error {
 			b := r.part.file.mapping().Bytes()

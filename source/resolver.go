@@ -3,6 +3,7 @@ package source
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -43,7 +44,8 @@ type indexScratch struct {
 
 // NewResolver makes a Resolver for a plan that was made for the Spec of indices.
 // Rows count in the order of plan.Loops; with plan.InOrder() that is the order of
-// the result.
+// the result. A plan without rows has indices all the same, which a gather checks:
+// call Survey for it.
 //
 // budget is the most bytes that one call holds for indices and for sorting them;
 // one row's are the least. 0 is no budget: indices that are in memory or in a
@@ -103,9 +105,7 @@ func resolvedBytes(plan *garner.Plan, dtype garner.DType) int64 {
 func newResolver(plan *garner.Plan, indices Array, unmapped bool, most int) *Resolver {
 	r := &Resolver{plan: plan, indices: indices, fetches: indices, most: max(most, 1), steps: make([]int, len(plan.Axes))}
 	r.fills = plan.Outside == garner.Zero || plan.Outside == garner.Fill
-	if unmapped {
-		r.fetches = withoutMapping(indices)
-	}
+	r.fetches = fetches(indices, unmapped, runtime.GOMAXPROCS(0))
 	for i, a := range plan.Axes {
 		r.steps[i] = a.Index
 		a.Index = i

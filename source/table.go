@@ -89,7 +89,7 @@ func (t *Table) open(f *File) {
 		t.pages = append(t.pages, pages-int(p.offset/pageBytes))
 		pages += int((p.offset+length-1)/pageBytes-p.offset/pageBytes) + 1
 	}
-	t.reads = unmapped{f}
+	t.reads = fetching{f, true, runtime.GOMAXPROCS(0)}
 	t.seen = make([]uint64, (pages+63)/64)
 }
 

@@ -9,13 +9,17 @@ import (
 	"github.com/garner-go/garner/internal/mapped"
 )
 
-// warmBytes is the size of a block of a warm result: enough for the non-temporal
-// stores that the whole result would have. Blocks of 32 MiB took 0.9 to 1.1 times
-// as long as one run of everything, blocks of 2 to 16 MiB up to 1.5 times
-// (BenchmarkWarm/rows and bench/tables.py's engine, Xeon): their stores go through
-// the caches, and each begins with a hand-over between goroutines. wholeBytes is
-// up to which a result is one block where that is faster.
+// firstBytes is the size of a block of a warm result: it stays in the second-level
+// cache until it is written. warmBytes is that of a run that follows another: its
+// stores are non-temporal where those of the whole result would be, and its
+// buffers are there already. To a writer that copies into memory, blocks of 32 MiB
+// then took 0.8 to 1.1 times as long as one run of everything, and blocks of 2 to
+// 16 MiB up to 1.5 times (BenchmarkWarm/rows, bench/tables.py's engine); but a
+// command that gathers once took a tenth to a quarter longer with them, for the
+// page faults over two such buffers. wholeBytes is up to which a result is one
+// block where that is faster.
 const (
+	firstBytes = 1 << 20
 	warmBytes  = 32 << 20
 	wholeBytes = 256 << 20
 )

@@ -78,6 +78,11 @@ func (f *File) Way(rows Rows) Way { return f.choose(rows, true) }
 // FetchBy is Fetch in a given way. A way that this system does not have is an
 // error that wraps errors.ErrUnsupported.
 func (f *File) FetchBy(ctx context.Context, way Way, rows Rows) error {
+	return f.fetchBy(ctx, way, rows, runtime.GOMAXPROCS(0))
+}
+
+// fetchBy is FetchBy that copies and decodes on up to threads cores.
+func (f *File) fetchBy(ctx context.Context, way Way, rows Rows, threads int) error {
 	if err := checkRows(rows, f.size); err != nil || len(rows.At) == 0 || rows.Size == 0 {
 		return err
 	}
@@ -100,7 +105,7 @@ func (f *File) FetchBy(ctx context.Context, way Way, rows Rows) error {
 				return none
 			}
 		}
-		return f.fetchMapped(ctx, rows)
+		return f.fetchMapped(ctx, rows, threads)
 	case Pread:
 		return f.fetchPread(ctx, rows, readers)
 	case Ring:
@@ -119,31 +124,41 @@ func (f *File) FetchBy(ctx context.Context, way Way, rows Rows) error {
 func (f *File) Fetch(ctx context.Context, rows Rows) error { return f.FetchBy(ctx, Auto, rows) }
 
 // fetchUnmapped is Fetch that touches no mapped page, so that resident memory
-// does not grow.
-func (f *File) fetchUnmapped(ctx context.Context, rows Rows) error {
+// does not grow, and decodes on up to threads cores.
+func (f *File) fetchUnmapped(ctx context.Context, rows Rows, threads int) error {
 	if err := checkRows(rows, f.size); err != nil || len(rows.At) == 0 || rows.Size == 0 {
 		return err
 	}
 	switch f.choose(rows, false) {
 	case Ring:
-		return f.FetchBy(ctx, Ring, rows)
+		return f.fetchBy(ctx, Ring, rows, threads)
 	case Mapped:
 		// Every page is in the page cache: more threads than cores would only wait.
-		return f.fetchPread(ctx, rows, runtime.GOMAXPROCS(0))
+		return f.fetchPread(ctx, rows, threads)
 	}
 	return f.fetchPread(ctx, rows, readers)
 }
 
-// unmapped is a File whose Fetch touches no mapped page.
-type unmapped struct{ *File }
+// A fetching File is one whose Fetch keeps to some cores, and to system calls
+// where it is unmapped.
+type fetching struct {
+	*File
+	unmapped bool
+	threads  int
+}
 
-// Fetch is fetchUnmapped.
-func (f unmapped) Fetch(ctx context.Context, rows Rows) error { return f.fetchUnmapped(ctx, rows) }
+// Fetch is fetchBy or fetchUnmapped.
+func (f fetching) Fetch(ctx context.Context, rows Rows) error {
+	if f.unmapped {
+		return f.fetchUnmapped(ctx, rows, f.threads)
+	}
+	return f.fetchBy(ctx, Auto, rows, f.threads)
+}
 
-// withoutMapping returns the array, or a File as unmapped.
-func withoutMapping(a Array) Array {
+// fetches returns the array, or a File as fetching.
+func fetches(a Array, unmapped bool, threads int) Array {
 	if f, ok := a.(*File); ok {
-		return unmapped{f}
+		return fetching{f, unmapped, threads}
 	}
 	return a
 }

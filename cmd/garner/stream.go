@@ -2,25 +2,17 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
-	"os"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
-	"github.com/garner-go/garner/internal/blocks"
-	"github.com/garner-go/garner/internal/mapped"
 	"github.com/garner-go/garner/internal/units"
 	"github.com/garner-go/garner/source"
 )
@@ -132,61 +124,10 @@ func (p *program) openInPlace(ctx context.Context, role string, from operand, o 
 	return in, err
 }
 
-// identify is a text that differs between any two arrays: for one in files, where
-// its bytes lie, and the size and time of the files; for one in memory, a hash. ok
-// is false where neither is known.
-func identify(in *files.Input) (fact string, ok bool, err error) {
-	if file, inFiles := in.Array.(*source.File); inFiles {
-		fact, err = identifyFile(file)
-		return fact, true, err
-	}
-	t, inMemory := in.View()
-	if !inMemory || t.DType() == garner.String {
-		return "", false, nil
-	}
-	spec := t.Spec()
-	spec.Strides = nil
-	sum := sha256.New()
-	io.WriteString(sum, spec.String())
-	err = mapped.Guard(func() error {
-		return blocks.Each(t, func(block garner.Tensor) error {
-			b, err := block.Bytes()
-			sum.Write(b)
-			return err
-		})
-	})
-	return fmt.Sprintf("%s with SHA-256 %s", spec, hex.EncodeToString(sum.Sum(nil))), true, err
-}
-
-func identifyFile(file *source.File) (fact string, err error) {
-	var all strings.Builder
-	segments := file.Segments()
-	for _, s := range segments {
-		path, err := filepath.Abs(s.Path)
-		if err != nil {
-			return "", err
-		}
-		info, err := os.Stat(s.Path)
-		if err != nil {
-			return "", &source.ReadError{Path: s.Path, Row: -1, Err: err}
-		}
-		fmt.Fprintf(&all, "%s, %d bytes from byte %d on of %d, written %s\n", path, s.Bytes, s.Offset, info.Size(), info.ModTime().UTC().Format(time.RFC3339Nano))
-	}
-	fact = file.Spec().String()
-	switch {
-	case len(segments) == 1:
-		fact += " in " + strings.TrimSpace(all.String())
-	case len(segments) > 1:
-		first, _, _ := strings.Cut(all.String(), "\n")
-		fact += fmt.Sprintf(" in %d pieces with SHA-256 %x, the first %s", len(segments), sha256.Sum256([]byte(all.String())), first)
-	}
-	return fact, nil
-}
-
 // stream gathers from DATA in a file and writes the result block by block.
 func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *files.Input) error {
 	// Before INDICES are opened: a pipe may keep that waiting while DATA changes.
-	dataFact, dataKnown, err := identify(data)
+	dataFact, dataKnown, err := files.Identify(data.Array)
 	if err != nil {
 		return err
 	}
@@ -195,7 +136,7 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 		return err
 	}
 	defer indices.Close()
-	indicesFact, indicesKnown, err := identify(indices)
+	indicesFact, indicesKnown, err := files.Identify(indices.Array)
 	if err != nil {
 		return err
 	}

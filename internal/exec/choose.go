@@ -3,36 +3,38 @@ package exec
 // A choice is the way to move a nest, and the division of its work among cores.
 type choice struct {
 	way       Way
-	byRows    Way  // equals way, unless way is columnar: then the way for tuples that it cannot move
-	tile      int  // tuples per tile
-	tiles     int  // of all tuples
-	unitTiles int  // tiles per unit of work, if a unit resolves and moves
-	free      int  // turns of the free loops times chunks
-	chunks    int  // pieces of a slice
-	chunk     int  // elements per piece; the last may be shorter
-	group     int  // free turns per unit, where rows are shared
-	shared    bool // the rows of all tuples are resolved before any row moves
-	alone     bool // one goroutine only
-	even      bool // the tuples' rows in the result are evenly spaced
-	step      int  // the distance between them in elements, if even
-	ahead     int  // prefetch distance in rows; 0: none
-	stream    bool // stores to the result are non-temporal
-	probing   bool // stream those blocks whose rows prove to lie close together
-	little    bool // so few rows that starting a run takes most of its time
-	stretch   int  // bytes of data that a tile reads, or a turn: for linear ways
-	near      int  // largest data in bytes that is not prefetched
+	byRows    Way    // equals way, unless way is columnar: then the way for tuples that it cannot move
+	tile      int    // tuples per tile
+	tiles     int    // of all tuples
+	unitTiles int    // tiles per unit of work, if a unit resolves and moves
+	free      int    // turns of the free loops times chunks
+	chunks    int    // pieces of a slice
+	chunk     int    // elements per piece; the last may be shorter
+	group     int    // free turns per unit, where rows are shared
+	shared    bool   // the rows of all tuples are resolved before any row moves
+	alone     bool   // one goroutine only
+	even      bool   // the tuples' rows in the result are evenly spaced
+	step      int    // the distance between them in elements, if even
+	ahead     int    // prefetch distance in rows; 0: none
+	stream    bool   // stores to the result are non-temporal
+	probing   bool   // stream those blocks whose rows prove to lie close together
+	little    bool   // so few rows that starting a run takes most of its time
+	stretch   int    // bytes of data that a tile reads, or a turn: for linear ways
+	near      int    // largest data in bytes that is not prefetched
+	index     []Loop // the nest's loops that move the indices, or those that they were cut into
 	columns   columns
 }
 
 // choose returns the way to move n on this many cores and divides n's work. It
-// reads only its arguments. If it cuts the columns of a nest that moves by
-// rows, it changes n.Index.
-func choose(n *Nest, t *Tuning, threads int) choice {
+// changes nothing but room, the memory of the choice's loops if they are not n's.
+func choose(n *Nest, t *Tuning, threads int, room []Loop) choice {
 	c, way := newColumns(n, t, threads)
+	walked := *n
 	if !way.columnar() {
-		cutColumns(n, t)
+		walked.Index = cutColumns(n, t, room)
 	}
-	l := cut(n, t, threads, way.columnar())
+	l := cut(&walked, t, threads, way.columnar())
+	l.index = walked.Index
 	if l.byRows = l.way; way.columnar() {
 		l.way, l.columns, l.little = way, c, false
 	}
@@ -66,7 +68,7 @@ func cut(n *Nest, t *Tuning, threads int, columnar bool) choice {
 	}
 	l.tiles = (total + l.tile - 1) / l.tile
 	l.free = turns(n.Free) * l.chunks
-	l.shared = l.free > 1 && total <= t.SharedRows
+	l.shared = n.Known || l.free > 1 && total <= t.SharedRows
 	perTurn := max(1, min(total, l.tile)*bytes)
 	l.group = max(1, min(l.free, t.UnitBytes/perTurn))
 	l.even, l.step = evenly(n.Index, n.Slice)
@@ -206,19 +208,19 @@ func (n *Nest) direct() bool {
 		l.Data == 0 && l.Index == 1 && l.Out == 1 && axis.Data == 1 && n.Bits >= 8 && n.Bits <= 64
 }
 
-// cutColumns cuts the innermost loop into pieces if it runs along data while
+// cutColumns returns n.Index, with the innermost loop cut into pieces if it runs along data while
 // the loop around it gathers, as along any axis of GatherElements but the last.
 // The cache lines that a piece reads then stay in the caches until the next
 // tuple reads them.
-func cutColumns(n *Nest, t *Tuning) {
+func cutColumns(n *Nest, t *Tuning, room []Loop) []Loop {
 	loops, last, width := n.Index, len(n.Index)-1, n.Bits/8
 	if last < 1 || width == 0 || n.Slice != 1 || len(n.Axes) == 0 {
-		return
+		return loops
 	}
 	inner, around := loops[last], loops[last-1]
 	wide := t.StripBytes / width
 	if inner.Data != 1 || around.Data != 0 || wide < 2 || inner.Extent < 16*wide || n.span()*width <= t.NearBytes {
-		return
+		return loops
 	}
 	// All pieces of one nest have equal widths, so take a nearby width that
 	// divides the extent.
@@ -226,9 +228,9 @@ func cutColumns(n *Nest, t *Tuning) {
 		wide--
 	}
 	if inner.Extent%wide != 0 {
-		return
+		return loops
 	}
 	piece := Loop{Extent: inner.Extent / wide, Data: inner.Data * wide, Index: inner.Index * wide, Out: inner.Out * wide}
 	inner.Extent = wide
-	n.Index = append(loops[:last-1], piece, around, inner)
+	return append(append(room[:0], loops[:last-1]...), piece, around, inner)
 }

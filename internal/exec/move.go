@@ -117,7 +117,7 @@ const samples = 16
 // returns false and moves nothing if memory is not aligned.
 func (u *state) moveDirect(w *worker, first, end int) bool {
 	p := u.program
-	l, n, r := &p.choice, &p.nest, &p.resolver
+	l, r := &p.choice, &p.resolver
 	size, width := r.elem, r.width.Bits/8
 	loaded := !r.tuples || !kernel.Aligned(u.at.Buf, width) // index values are widened before they are used
 	if !kernel.Aligned(u.dst.Buf, size) || !kernel.Aligned(u.src.Buf, size) {
@@ -129,17 +129,17 @@ func (u *state) moveDirect(w *worker, first, end int) bool {
 	if linear {
 		// Each piece prefetches a burst of the next run's data. A longer
 		// burst fills the line fill buffers and stalls the loads that follow.
-		piece = min(piece, max(8, n.Index[len(n.Index)-1].Extent*kernel.BurstLines*64/(v.Dim*size)&^7))
+		piece = min(piece, max(8, l.index[len(l.index)-1].Extent*kernel.BurstLines*64/(v.Dim*size)&^7))
 	}
 	if loaded {
 		v.Width, piece = 8, min(piece, len(w.values))
 	}
 	far := u.way == DirectAhead && (!loaded || v.Dim*size > l.near) // an axis of few positions is near even if data is far
-	walk(n.Index, first, end-first, func(at, run, out, data, index int, inner Loop) {
+	walk(l.index, first, end-first, func(at, run, out, data, index int, inner Loop) {
 		src := u.src.Buf[(u.src.Offset+data)*size:]
 		var later []byte
 		if linear {
-			next := (u.src.Offset + dataAt(n.Index, first+at+run)) * size
+			next := (u.src.Offset + dataAt(l.index, first+at+run)) * size
 			later = u.src.Buf[min(next, len(u.src.Buf)):min(next+v.Dim*size, len(u.src.Buf))]
 		}
 		for from := 0; from < run; from += piece {
@@ -216,13 +216,13 @@ func (u *state) move(rows, later []int64, filled bool, first, from, to int) {
 				next += u.src.Offset
 			}
 		case u.way == Linear || u.way == DirectLinear:
-			next = u.src.Offset + dataAt(n.Index, first+len(rows))
+			next = u.src.Offset + dataAt(l.index, first+len(rows))
 		}
 		if l.even {
 			u.moveRun(rows, later, filled, out+first*l.step, l.step, bias, next, size)
 			continue
 		}
-		walk(n.Index, first, len(rows), func(at, run, place, _, _ int, inner Loop) {
+		walk(l.index, first, len(rows), func(at, run, place, _, _ int, inner Loop) {
 			u.moveRun(rows[at:at+run], later[min(at, len(later)):min(at+run, len(later))], filled, out+place, inner.Out, bias, next, size)
 		})
 	}

@@ -79,6 +79,7 @@ type Nest struct {
 	Slice int  // elements per row, contiguous in data and in the result
 	Empty bool // the result has no element
 	Idle  bool // the indices have no element, so no index is resolved
+	Known bool // the rows are given instead of resolved: see RunKnown
 
 	Bits   int          // of an element; 0 for strings
 	Width  kernel.Width // of an index value
@@ -97,7 +98,7 @@ type Nest struct {
 // allocates nothing if the Nest has held as many loops before.
 func (n *Nest) Walk(loops []Loop, slice int) {
 	n.Slice, n.Empty = slice, slice == 0
-	if need := len(loops) + 1; cap(n.loops) < need { // cutColumns adds one
+	if need := len(loops) + 1; cap(n.loops) < need {
 		n.loops = make([]Loop, need)
 	}
 	all := n.loops[:0]

@@ -8,6 +8,7 @@ type Program struct {
 	nest     Nest
 	resolver Resolver
 	choice   choice
+	cut      []Loop // memory of the choice's loops
 	threads  int
 	straight []int64 // offsets in data, in bytes, that a linear way prefetches in sequence
 	elements int64   // of the result
@@ -31,7 +32,7 @@ func (p *Program) Axes() []Axis { return p.nest.Axes[:0] }
 func (p *Program) SetLoops(of *Nest, axes []Axis, loops []Loop, slice int, idle bool, t *Tuning, threads int) {
 	n := &p.nest
 	n.Bits, n.Width, n.Policy, n.Fill, n.Str, n.Reach = of.Bits, of.Width, of.Policy, of.Fill, of.Str, of.Reach
-	n.Axes, n.Idle = axes, idle
+	n.Axes, n.Idle, n.Known = axes, idle, false
 	n.Walk(loops, slice)
 	p.Choose(t, threads)
 }
@@ -42,8 +43,11 @@ func (p *Program) SetLoops(of *Nest, axes []Axis, loops []Loop, slice int, idle 
 func (p *Program) Choose(t *Tuning, threads int) {
 	n := &p.nest
 	p.threads = threads
-	p.choice = choose(n, t, threads)
-	p.resolver.set(n, n.Index)
+	p.choice = choose(n, t, threads, p.cut)
+	if len(p.choice.index) > len(n.Index) {
+		p.cut = p.choice.index
+	}
+	p.resolver.set(n, p.choice.index)
 	if p.choice.way.columnar() && p.choice.columns.shared {
 		p.resolver.positions()
 	}
@@ -68,13 +72,12 @@ func (p *Program) Choose(t *Tuning, threads int) {
 // bytes; fill is as in a Nest. A repeated call allocates nothing.
 func (p *Program) SetKnown(n, slice, bits, reach int, fill []byte, t *Tuning, threads int) {
 	loop := [...]Loop{{Extent: n, Out: slice}}
-	p.nest.Bits, p.nest.Reach, p.nest.Fill, p.nest.Axes = bits, reach, fill, nil
+	p.nest.Bits, p.nest.Reach, p.nest.Fill, p.nest.Axes, p.nest.Known = bits, reach, fill, nil, true
 	p.nest.Walk(loop[:], slice)
 	if n == 1 { // Walk dropped the loop
 		p.nest.Index = append(p.nest.Index, loop[0])
 	}
 	p.Choose(t, threads)
-	p.choice.shared = true
 }
 
 // Chosen describes how a program runs: the choices made for its sizes, widths

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/garner-go/garner"
@@ -88,6 +89,9 @@ func Map(path string, file *os.File) (*File, error) {
 func failed(path string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if scheme, _, ok := strings.Cut(path, "://"); ok {
+			return garner.Errorf(err, "there is no file %s, and no scheme %s:// is registered; download what it names", path, scheme)
+		}
 		return garner.Errorf(err, "there is no file %s; check the name and the folder", path)
 	case errors.Is(err, syscall.EMFILE):
 		return garner.Errorf(err, "%s cannot be opened: this process has as many files open as it may; raise that, as with ulimit -n", path)

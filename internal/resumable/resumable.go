@@ -161,7 +161,7 @@ func Resume(place atomicfile.Place, id Identity, size int64) (_ *File, err error
 	}()
 	was, safe, end, sum, ok := parse(f.journal)
 	if !ok {
-		return nil, garner.Errorf(nil, "%s cannot be gone on with: its journal %s is damaged; run without --resume", place.Path, f.journal.Name())
+		return nil, garner.Errorf(nil, "%s cannot be continued: its journal %s is damaged; run without --resume", place.Path, f.journal.Name())
 	}
 	if err := compare(place, was, id); err != nil {
 		return nil, err
@@ -169,15 +169,15 @@ func Resume(place atomicfile.Place, id Identity, size int64) (_ *File, err error
 	info, err := os.Lstat(part)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, garner.Errorf(err, "%s cannot be gone on with: what was written of it, %s, is gone; run without --resume", place.Path, part)
+		return nil, garner.Errorf(err, "%s cannot be continued: what was written of it, %s, is gone; run without --resume", place.Path, part)
 	case err != nil:
 		return nil, place.Failed(err)
 	case !info.Mode().IsRegular():
-		return nil, garner.Errorf(nil, "%s cannot be gone on with: %s is no regular file; remove it and run without --resume", place.Path, part)
+		return nil, garner.Errorf(nil, "%s cannot be continued: %s is no regular file; remove it and run without --resume", place.Path, part)
 	case info.Size() < safe:
-		return nil, garner.Errorf(nil, "%s cannot be gone on with: %s has %d bytes, and its journal says %d; run without --resume", place.Path, part, info.Size(), safe)
+		return nil, garner.Errorf(nil, "%s cannot be continued: %s has %d bytes, and its journal says %d; run without --resume", place.Path, part, info.Size(), safe)
 	case safe > size:
-		return nil, garner.Errorf(nil, "%s cannot be gone on with: %d bytes were written of what takes %d; run without --resume", place.Path, safe, size)
+		return nil, garner.Errorf(nil, "%s cannot be continued: %d bytes were written of what takes %d; run without --resume", place.Path, safe, size)
 	}
 	if f.part, err = os.OpenFile(part, os.O_WRONLY, 0); err != nil {
 		return nil, place.Failed(err)

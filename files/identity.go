@@ -1,0 +1,74 @@
+package files
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/blocks"
+	"github.com/garner-go/garner/internal/mapped"
+	"github.com/garner-go/garner/source"
+)
+
+// Identify returns a text that differs between any two arrays, for the Value of a
+// Fact: of an array in files, where it lies in them, their sizes and when they
+// were last written; of one in memory, a SHA-256 of its elements, which takes a
+// second per gigabyte. ok is false for other arrays, such as those of a URL, and
+// for nil.
+func Identify(a source.Array) (fact string, ok bool, err error) {
+	if file, inFiles := a.(*source.File); inFiles {
+		fact, err = identifyFile(file)
+		return fact, true, err
+	}
+	v, inMemory := a.(interface{ Tensor() (garner.Tensor, bool) })
+	if !inMemory {
+		return "", false, nil
+	}
+	t, inMemory := v.Tensor()
+	if !inMemory || t.DType() == garner.String {
+		return "", false, nil
+	}
+	spec := t.Spec()
+	spec.Strides = nil
+	sum := sha256.New()
+	io.WriteString(sum, spec.String())
+	err = mapped.Guard(func() error {
+		return blocks.Each(t, func(block garner.Tensor) error {
+			b, err := block.Bytes()
+			sum.Write(b)
+			return err
+		})
+	})
+	return fmt.Sprintf("%s with SHA-256 %s", spec, hex.EncodeToString(sum.Sum(nil))), true, err
+}
+
+func identifyFile(file *source.File) (fact string, err error) {
+	var all strings.Builder
+	segments := file.Segments()
+	for _, s := range segments {
+		path, err := filepath.Abs(s.Path)
+		if err != nil {
+			return "", err
+		}
+		info, err := os.Stat(s.Path)
+		if err != nil {
+			return "", &source.ReadError{Path: s.Path, Row: -1, Err: err}
+		}
+		fmt.Fprintf(&all, "%s, %d bytes from byte %d on of %d, written %s\n", path, s.Bytes, s.Offset, info.Size(), info.ModTime().UTC().Format(time.RFC3339Nano))
+	}
+	fact = file.Spec().String()
+	switch {
+	case len(segments) == 1:
+		fact += " in " + strings.TrimSpace(all.String())
+	case len(segments) > 1:
+		first, _, _ := strings.Cut(all.String(), "\n")
+		fact += fmt.Sprintf(" in %d pieces with SHA-256 %x, the first %s", len(segments), sha256.Sum256([]byte(all.String())), first)
+	}
+	return fact, nil
+}
