@@ -143,7 +143,8 @@ func (p *Plan) Nest(bytes int) exec.Nest {
 		n.Policy.Outside = kernel.Wrap
 	}
 	switch {
-	case p.Outside != Fill:
+	case p.Outside != Fill || p.Fill.dtype != p.DType || p.Fill.Len() != 1:
+		// Of a plan that was written by hand, without a Fill: zeros.
 	case p.DType == String:
 		n.Str = p.Fill.mem.Strs[p.Fill.mem.Offset]
 	default:

@@ -102,6 +102,14 @@ func (p *Plan) reaches(indices Tensor) error {
 	if err := p.takes(indices); err != nil {
 		return err
 	}
+	if len(p.Loops) > exec.MaxLoops {
+		return shapeError(KindRank, "a plan of %d loops; there may be %d", len(p.Loops), exec.MaxLoops)
+	}
+	for _, a := range p.Axes {
+		if a.Dim < 0 || slices.ContainsFunc(a.Parts, func(part Part) bool { return part.Extent < 1 }) {
+			return shapeError(KindMismatch, "axis %d of the plan has no positions: %d, in parts %v", a.Number, a.Dim, a.Parts)
+		}
+	}
 	walked := Tensor{dtype: indices.dtype, shape: make(Shape, 0, len(p.Loops))}
 	for _, l := range p.Loops {
 		walked.shape, walked.strides = append(walked.shape, l.Extent), append(walked.strides, l.Index)

@@ -242,3 +242,49 @@ func TestRowsCountsFillsOnce(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestPlansByHand holds that plans which were written or changed by hand answer
+// with an error where they make no sense, and never panic.
+func TestPlansByHand(t *testing.T) {
+	made, err := garner.NewPlan(onnx.GatherND13{}, garner.SpecOf(garner.I32, 3, 3), garner.SpecOf(garner.I64, 4, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := *made
+	changed.Loops, changed.Indices = nil, garner.Shape{2}
+	bare := garner.Plan{DType: garner.I32, IndexType: garner.I64, Out: garner.Shape{2}, Indices: garner.Shape{2}, Slice: 1,
+		Loops: []garner.Loop{{Extent: 2, Index: 1, Out: 1}}, Axes: []garner.Axis{{Dim: 3, Data: 1}}}
+	two := bare
+	two.Axes = []garner.Axis{{Dim: 3, Data: 1}, {Dim: 3, Data: 3}}
+	fill := bare
+	fill.Outside = garner.Fill
+	deep := bare
+	deep.Loops = slices.Repeat([]garner.Loop{{Extent: 1}}, 1000)
+	flat := bare
+	flat.Axes = []garner.Axis{{Dim: 3, Data: 1, Parts: []garner.Part{{}}}}
+	hollow := bare
+	hollow.Axes = []garner.Axis{{Dim: -3, Data: 1}}
+	for name, p := range map[string]garner.Plan{"changed": changed, "bare": bare, "two": two, "fill": fill, "deep": deep, "flat": flat, "hollow": hollow} {
+		for _, values := range [][]int64{{1, 2}, {9, -9}} {
+			indices := garner.Of(values, 2)
+			n := 1
+			for _, l := range p.Loops {
+				n *= l.Extent
+			}
+			rows := make([]int64, n)
+			if filled, err := p.Rows(rows, indices, 0); name == "fill" && (err != nil || filled != 0 && values[0] == 1) {
+				t.Errorf("%s: %d rows are fills, %v", name, filled, err)
+			} else if err == nil && name != "fill" && values[0] == 9 {
+				t.Errorf("%s: an index outside is accepted", name)
+			}
+			p.Check(t.Context(), indices)
+			p.Survey(t.Context(), indices)
+			p.Meaning(indices, 1)
+			p.Normalize()
+		}
+	}
+	var bad *garner.IndexError
+	if err := bare.Check(t.Context(), garner.Of([]int64{1, 9}, 2)); !errors.As(err, &bad) || bad.Position[0] != 1 {
+		t.Errorf("%v, want index 1", err)
+	}
+}

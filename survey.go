@@ -33,6 +33,9 @@ func (p *Plan) Meaning(indices Tensor, i int) (Meaning, error) {
 	if n := indices.Len(); i < 0 || i >= n || len(p.Axes) == 0 {
 		return Meaning{}, shapeError(KindMismatch, "there is no index %d; the plan looks at %d", i, min(n, n*len(p.Axes)))
 	}
+	if err := p.tuples(); err != nil {
+		return Meaning{}, err
+	}
 	var m Meaning
 	err := indices.guard(func() { m = p.meaning(&indices, i, i) })
 	return m, err
@@ -51,6 +54,9 @@ func (p *Plan) Survey(ctx context.Context, indices Tensor) (Survey, error) {
 // survey resolves part of the plan's indices: its first element is the
 // first-th.
 func (p *Plan) survey(ctx context.Context, indices Tensor, first int) (Survey, error) {
+	if err := p.tuples(); err != nil {
+		return Survey{}, err
+	}
 	s := Survey{Indices: indices.Len()}
 	var stopped error
 	err := indices.guard(func() {
@@ -88,6 +94,15 @@ func (p *Plan) takes(indices Tensor) error {
 	}
 	if !indices.shape.Equal(p.Indices) {
 		return shapeError(KindMismatch, "indices are %s%s; the plan was made for %s%s", indices.dtype, indices.shape, p.IndexType, p.Indices)
+	}
+	return nil
+}
+
+// tuples checks that the tuples lie along a dim of Indices that is as long as they
+// are: in a plan that was written or changed by hand they need not.
+func (p *Plan) tuples() error {
+	if k := len(p.Axes); k > 1 && (p.component < 0 || p.component >= len(p.Indices) || p.Indices[p.component] != k) {
+		return shapeError(KindMismatch, "indices %s%s have no tuples of %d along the dim where the plan has them; use the plan that NewPlan made", p.IndexType, p.Indices, k)
 	}
 	return nil
 }
@@ -136,7 +151,7 @@ func (p *Plan) check(ctx context.Context, indices Tensor) error {
 // componentOf returns the component that the i-th index in row-major order is
 // in its tuple.
 func (p *Plan) componentOf(i int) int {
-	if p.component < 0 {
+	if p.component < 0 || len(p.Axes) < 2 {
 		return 0
 	}
 	for axis := len(p.Indices) - 1; axis > p.component; axis-- {

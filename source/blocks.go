@@ -160,6 +160,12 @@ func (g *gather) run(ctx context.Context, out io.Writer) error {
 			free <- b
 		}
 	}
+	// Also where out panics: the buffers are given back behind the goroutine.
+	defer func() {
+		cancel(nil)
+		for range full {
+		}
+	}()
 	go func() {
 		defer close(full)
 		var end int64
@@ -343,12 +349,16 @@ func multiples(rows []int64, of int64) bool {
 	return true
 }
 
-// viewOf returns the bytes of an array that is in memory or in a mapped file.
+// viewOf returns the bytes of an array that is in memory or in a mapped file, as
+// the array stores them. An Array of another type answers by Fetch alone, also
+// where it embeds a File.
 func viewOf(a Array) ([]byte, bool) {
-	v, ok := a.(interface{ view() []byte })
-	if !ok {
-		return nil, false
+	var b []byte
+	switch a := a.(type) {
+	case *memory:
+		b = a.view()
+	case *File:
+		b = a.view()
 	}
-	b := v.view()
 	return b, b != nil
 }

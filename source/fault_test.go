@@ -466,3 +466,82 @@ func TestThreads(t *testing.T) {
 		t.Errorf("%d decoders at once, with one thread", most.Load())
 	}
 }
+
+// inverted is a File whose Fetch gives other bytes: an Array of a user's.
+type inverted struct{ *File }
+
+func (a inverted) Fetch(ctx context.Context, rows Rows) error {
+	err := a.File.Fetch(ctx, rows)
+	for i := range rows.Dst {
+		rows.Dst[i] = ^rows.Dst[i]
+	}
+	return err
+}
+
+// TestEmbeddedFile holds that an Array answers by its own Fetch, also where it
+// embeds a File that is in the page cache.
+func TestEmbeddedFile(t *testing.T) {
+	b := noise(100 * 10)
+	path := write(t, "table", b)
+	data := inverted{open(t, garner.SpecOf(garner.U8, 100, 10), nil, Segment{path, 0, 1000})}
+	at := every(100)
+	ids, _ := garner.Values[int64](at)
+	want := make([]byte, 0, 1000)
+	for _, id := range ids {
+		for _, v := range b[id*10 : id*10+10] {
+			want = append(want, ^v)
+		}
+	}
+	for _, memory := range []int64{0, 1 << 20} {
+		var out bytes.Buffer
+		if err := Gather(t.Context(), onnx.Gather13{}, data, Memory(at), &out, Options{Memory: memory}); err != nil || !bytes.Equal(out.Bytes(), want) {
+			t.Errorf("Gather, %d: %v, or the bytes are those of the file", memory, err)
+		}
+		into := garner.Of(make([]byte, 1000), 100, 10)
+		if err := GatherInto(t.Context(), onnx.Gather13{}, data, Memory(at), into, Options{Memory: memory}); err != nil || !bytes.Equal(bytesOf(t, into), want) {
+			t.Errorf("GatherInto, %d: %v, or the bytes are those of the file", memory, err)
+		}
+	}
+}
+
+// TestWriterPanics holds that a Writer which panics leaves nothing behind: no
+// goroutine, and no buffer that a later run could find written to.
+func TestWriterPanics(t *testing.T) {
+	noLeak(t)
+	const rows = 70_000
+	at := every(rows)
+	data := Memory(garner.Of(noise(rows*1000), rows, 1000))
+	for _, memory := range []int64{0, 1 << 20} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("the panic is gone")
+				}
+			}()
+			Gather(t.Context(), onnx.Gather13{}, data, Memory(at), panicking{}, Options{Memory: memory})
+		}()
+	}
+}
+
+type panicking struct{}
+
+func (panicking) Write([]byte) (int, error) { panic("no more") }
+
+// TestGatherIntoOverlap holds that an output may be no part of its inputs, within a
+// budget as without.
+func TestGatherIntoOverlap(t *testing.T) {
+	values := noise(1000)
+	data, at := garner.Of(values, 100, 10), every(100)
+	ids, _ := garner.Values[int64](at)
+	path := write(t, "table", values)
+	file := open(t, garner.SpecOf(garner.U8, 100, 8), nil, Segment{path, 0, 800})
+	shared, _ := garner.FromBytes(garner.U8, mapped.BytesOf(ids), 100, 8)
+	for _, memory := range []int64{0, 1 << 20} {
+		if err := GatherInto(t.Context(), onnx.Gather13{}, Memory(data), Memory(at), data, Options{Memory: memory}); !errors.Is(err, garner.ErrOverlap) {
+			t.Errorf("data, %d: %v", memory, err)
+		}
+		if err := GatherInto(t.Context(), onnx.Gather13{}, file, Memory(at), shared, Options{Memory: memory}); !errors.Is(err, garner.ErrOverlap) {
+			t.Errorf("indices, %d: %v", memory, err)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/mapped"
@@ -48,6 +49,8 @@ type File struct {
 	stored  int64 // bytes of a block in the file; 1 without a codec
 	parts   []part
 	files   []*handle
+
+	closed atomic.Bool
 
 	mu     sync.Mutex
 	free   [][]byte     // free list of scratch
@@ -241,6 +244,7 @@ func (f *File) Spec() garner.Spec { return f.spec }
 // Close closes the files and unmaps them. Tensors that Tensor returned are
 // invalid afterwards. No other call may be running. A second Close does nothing.
 func (f *File) Close() error {
+	f.closed.Store(true)
 	var first error
 	for _, r := range f.rings {
 		if err := r.Close(); err != nil {

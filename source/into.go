@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/mapped"
 )
 
 // GatherInto is Gather into memory. out has the dtype and shape that garner.Infer
@@ -26,7 +27,8 @@ func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garn
 	}
 	d, dataHere := tensorOf(data)
 	i, indicesHere := tensorOf(indices)
-	if o.Memory == 0 && dataHere && indicesHere && g.inCache() {
+	here := o.Memory == 0 || inMemory(data) && inMemory(indices) // then no page is mapped
+	if here && dataHere && indicesHere && g.inCache() {
 		p, err := garner.Prepare(op, d.Spec(), i.Spec(), garner.Threads(o.Threads))
 		if err != nil {
 			return err
@@ -43,6 +45,11 @@ func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garn
 		// A read names the file and the row.
 	}
 	b, err := out.Bytes()
+	for _, a := range []Array{data, indices} {
+		if v, ok := viewOf(a); err == nil && ok && mapped.Overlap(b, v) {
+			return garner.Errorf(garner.ErrOverlap, "the output shares memory with an input; gather into memory of its own")
+		}
+	}
 	if err == nil {
 		return Gather(ctx, op, data, indices, &into{b}, o)
 	}
@@ -66,10 +73,14 @@ func (w *into) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// tensorOf returns the tensor of an array that is in memory or in a mapped file.
+// tensorOf returns the tensor of an array that is in memory or in a mapped file;
+// see viewOf.
 func tensorOf(a Array) (garner.Tensor, bool) {
-	if v, ok := a.(interface{ Tensor() (garner.Tensor, bool) }); ok {
-		return v.Tensor()
+	switch a := a.(type) {
+	case *memory:
+		return a.Tensor()
+	case *File:
+		return a.Tensor()
 	}
 	return garner.Tensor{}, false
 }

@@ -3,6 +3,7 @@ package source
 import (
 	"context"
 	"errors"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -68,6 +69,9 @@ func NewResolver(plan *garner.Plan, indices Array, budget int64) (*Resolver, err
 	if _, ok := rowsOf(plan); !ok {
 		return nil, garner.Errorf(garner.ErrShape, "the plan's loops have a negative extent, or more rows than an int can count")
 	}
+	if !within(plan, spec) {
+		return nil, garner.Errorf(garner.ErrShape, "the plan's loops leave the indices %s; it was made for others", spec)
+	}
 	if budget < 0 {
 		return nil, garner.Errorf(nil, "a budget of %d bytes; give 0 for none", budget)
 	}
@@ -80,6 +84,36 @@ func NewResolver(plan *garner.Plan, indices Array, budget int64) (*Resolver, err
 		r.view()
 	}
 	return r, nil
+}
+
+// within reports whether a plan's loops and tuples stay inside dense indices.
+func within(plan *garner.Plan, spec garner.Spec) bool {
+	if rows, _ := rowsOf(plan); rows == 0 || len(plan.Axes) == 0 {
+		return true
+	}
+	n := 1
+	for _, d := range plan.Indices {
+		n *= d // as many elements as an int counts: sizeOf
+	}
+	low, high := 0, 0 // of a tuple's first component
+	reach := func(turns, stride int) bool {
+		if stride != 0 && turns > (n-1)/max(stride, -stride) || stride == math.MinInt {
+			return turns == 0
+		}
+		low, high = low+min(turns*stride, 0), high+max(turns*stride, 0)
+		return high-low < n
+	}
+	for _, l := range plan.Loops {
+		if !reach(l.Extent-1, l.Index) {
+			return false
+		}
+	}
+	for _, a := range plan.Axes {
+		if a.Index < -low || a.Index >= n-high {
+			return false
+		}
+	}
+	return low >= 0
 }
 
 // rowsOf returns the number of rows of a plan; false where an int does not count

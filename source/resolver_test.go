@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -237,15 +238,19 @@ func TestResolverRefuses(t *testing.T) {
 		}
 	}
 	// Loops that address other indices than the plan's.
-	for _, stride := range []int{-1, 100} {
-		beside := *plan
-		beside.Loops = []garner.Loop{{Extent: 6, Index: stride}}
-		resolver, err := NewResolver(&beside, plain{Memory(at)}, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := resolver.Rows(t.Context(), make([]int64, 6), 0); !errors.Is(err, garner.ErrShape) {
-			t.Errorf("stride %d: %v", stride, err)
+	for _, stride := range []int{-1, 100, 2, 1 << (bits.UintSize - 6), 1 << (bits.UintSize - 4), math.MaxInt, math.MinInt} {
+		for _, budget := range []int64{0, 1, 1 << 20} {
+			beside := *plan
+			beside.Loops = []garner.Loop{{Extent: 6, Index: stride}}
+			if _, err := NewResolver(&beside, plain{Memory(at)}, budget); !errors.Is(err, garner.ErrShape) {
+				t.Errorf("stride %d, budget %d: %v", stride, budget, err)
+			}
+			beside = *plan
+			beside.Axes = []garner.Axis{plan.Axes[0]}
+			beside.Axes[0].Index = stride * 6
+			if _, err := NewResolver(&beside, plain{Memory(at)}, budget); stride != 2 && !errors.Is(err, garner.ErrShape) && stride*6 != 0 {
+				t.Errorf("an axis at %d, budget %d: %v", stride*6, budget, err)
+			}
 		}
 	}
 	// Indices that cannot be read.

@@ -3,6 +3,7 @@ package source
 import (
 	"context"
 	"errors"
+	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -173,6 +174,9 @@ func (t *Table) lookup(ctx context.Context, b *batch, dst []byte) error {
 			return t.fetch(ctx, b, dst, nil)
 		}
 		return moveKnown(ctx, &b.known, runtime.GOMAXPROCS(0), dst, t.memory, 0, b.rows, t.size, 8, false, nil)
+	}
+	if t.file.closed.Load() {
+		return &ReadError{Path: t.file.files[0].path, Row: -1, Err: os.ErrClosed}
 	}
 	t.age(b)
 	b.unseen = b.unseen[:0]

@@ -337,3 +337,29 @@ func ExampleLookup() {
 	// <nil> [5 6 1 2]
 	// garner: indices[0] = 3 is outside axis 0 of data, which has 0…2
 }
+
+// TestLookupClosed holds that a Table whose File was closed says so, however the
+// file stores its rows.
+func TestLookupClosed(t *testing.T) {
+	path := write(t, "table", noise(4000))
+	swap := &Codec{Elements: 1, Bytes: 2, Decode: func(dst, src []byte) { copy(dst, src) }}
+	for name, file := range map[string]*File{
+		"plain":    open(t, garner.SpecOf(garner.U8, 4, 1000), nil, Segment{path, 0, 4000}),
+		"codec":    open(t, garner.SpecOf(garner.I16, 4, 500), swap, Segment{path, 0, 4000}),
+		"segments": open(t, garner.SpecOf(garner.U8, 4, 1000), nil, Segment{path, 0, 2000}, Segment{path, 2000, 2000}),
+	} {
+		table, err := NewTable(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Lookup(t.Context(), table, []int{1}, make([]byte, 1000)); err != nil {
+			t.Fatal(err)
+		}
+		if err := file.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := Lookup(t.Context(), table, []int{1, 2}, make([]byte, 2000)); !errors.Is(err, os.ErrClosed) {
+			t.Errorf("%s: %v, want an ErrClosed", name, err)
+		}
+	}
+}

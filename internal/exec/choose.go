@@ -234,3 +234,24 @@ func cutColumns(n *Nest, t *Tuning, room []Loop) []Loop {
 	inner.Extent = wide
 	return append(append(room[:0], loops[:last-1]...), piece, around, inner)
 }
+
+// most is the number of units of the phase that has most, 1 if one goroutine
+// alone may run.
+func (l *choice) most() int {
+	switch {
+	case l.alone:
+		return 1
+	case l.way == Nothing:
+		return max(1, l.tiles)
+	case l.shared:
+		return max(1, l.tiles*((l.free+l.group-1)/l.group), l.columnUnits())
+	}
+	return max(1, (l.tiles+l.unitTiles-1)/l.unitTiles, l.columnUnits())
+}
+
+func (l *choice) columnUnits() int {
+	if !l.way.columnar() {
+		return 0
+	}
+	return l.columns.units()
+}

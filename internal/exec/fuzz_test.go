@@ -303,3 +303,15 @@ func TestRunEnds(t *testing.T) {
 		t.Errorf("rows that are known: outcome %d", how)
 	}
 }
+
+// TestThreadsAreBounded holds that a run has scratch for no more goroutines than
+// find a unit.
+func TestThreadsAreBounded(t *testing.T) {
+	n := nestOf(64<<20, []Axis{{Dim: 4096, Data: 4096}}, 1, Loop{Extent: 1024, Index: 4096, Out: 4096}, Loop{Extent: 4096, Data: 1, Index: 1, Out: 1})
+	for _, threads := range []int{1, 2, 1 << 20} {
+		p := NewProgram(n, &Tuned, threads)
+		if units := p.choice.columns.units(); p.cores != min(threads, max(units, (p.choice.tiles+p.choice.unitTiles-1)/p.choice.unitTiles)) || p.cores > 1024 {
+			t.Errorf("%d cores of %d threads, for %d units", p.cores, threads, units)
+		}
+	}
+}

@@ -9,7 +9,7 @@ type Program struct {
 	resolver Resolver
 	choice   choice
 	cut      []Loop // memory of the choice's loops
-	threads  int
+	cores    int     // goroutines that find a unit in some phase
 	straight []int64 // offsets in data, in bytes, that a linear way prefetches in sequence
 	elements int64   // of the result
 }
@@ -42,7 +42,6 @@ func (p *Program) SetLoops(of *Nest, axes []Axis, loops []Loop, slice int, idle 
 // a prefetch sequence, before. No run of p may be in progress.
 func (p *Program) Choose(t *Tuning, threads int) {
 	n := &p.nest
-	p.threads = threads
 	p.choice = choose(n, t, threads, p.cut)
 	if len(p.choice.index) > len(n.Index) {
 		p.cut = p.choice.index
@@ -51,6 +50,7 @@ func (p *Program) Choose(t *Tuning, threads int) {
 	if p.choice.way.columnar() && p.choice.columns.shared {
 		p.resolver.positions()
 	}
+	p.cores = min(threads, p.choice.most())
 	p.elements = 0
 	if !n.Empty {
 		p.elements = int64(turns(n.Index)) * int64(turns(n.Free)) * int64(n.Slice)
@@ -98,10 +98,7 @@ func (p *Program) Chosen() Chosen {
 	l := &p.choice
 	c := Chosen{
 		Way: l.way, Kernel: kernel.Form(), Size: p.nest.Slice * p.nest.elem(),
-		Ahead: l.ahead, Stretch: l.way.linear(), Stream: l.stream, Shared: l.shared, Threads: p.threads,
-	}
-	if l.alone {
-		c.Threads = 1
+		Ahead: l.ahead, Stretch: l.way.linear(), Stream: l.stream, Shared: l.shared, Threads: p.cores,
 	}
 	switch l.way {
 	case Strings, Bits:

@@ -183,9 +183,7 @@ func (p *Program) little(rows, values []int64, data, indices, out *Memory) Outco
 // enlist makes the workers that the program still lacks, and returns the number
 // of cores that it uses.
 func (u *Runner) enlist() (threads int) {
-	if threads = u.program.threads; u.program.choice.alone {
-		threads = 1
-	}
+	threads = u.program.cores
 	for len(u.workers) < threads {
 		u.workers = append(u.workers, worker{})
 	}
@@ -219,9 +217,9 @@ func (u *Runner) phases(ph phase, units int) {
 	p := u.program
 	u.phase, u.limit = ph, int64(units)
 	u.next.Store(0)
-	threads := min(p.threads, units)
+	threads := min(p.cores, units)
 	bits := p.nest.Bits
-	if p.choice.alone || 0 < bits && bits < 8 && u.dst.Offset*bits%8 != 0 {
+	if 0 < bits && bits < 8 && u.dst.Offset*bits%8 != 0 {
 		threads = min(threads, 1) // two units could write into one byte of the result
 	}
 	if threads > 1 {

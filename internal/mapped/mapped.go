@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
+	"unsafe"
 
 	"github.com/garner-go/garner"
 )
@@ -161,4 +162,10 @@ func Guard(f func() error) (err error) {
 // Vanished is an ErrFault for memory that was found to be gone elsewhere.
 func Vanished() error {
 	return garner.Errorf(garner.ErrFault, "a file was cut short, or its disk failed, while it was read; run again when nothing else writes to the file, or on a copy of it")
+}
+
+// Overlap reports whether two slices share memory.
+func Overlap(a, b []byte) bool {
+	from, at := uintptr(unsafe.Pointer(unsafe.SliceData(a))), uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	return len(a) > 0 && len(b) > 0 && from < at+uintptr(len(b)) && at < from+uintptr(len(a))
 }
