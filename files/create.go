@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/garner-go/garner"
@@ -415,24 +416,16 @@ func (p *paced) Write(b []byte) (int, error) {
 	}
 }
 
-// filesOf lists the files of operands. A text that is none, or a pattern that no
-// file matches, is a path.
+// filesOf lists the files of operands, and each text as a path too: a file may be
+// named as an operand of another is.
 func filesOf(operands []string) []string {
-	var all []string
+	all := slices.Clone(operands)
 	for _, text := range operands {
-		p, err := Parse(text)
-		if err != nil {
-			all = append(all, text)
-			continue
+		if p, err := Parse(text); err == nil && !p.IsURL() {
+			if paths, err := p.files(); err == nil {
+				all = append(all, paths...)
+			}
 		}
-		if p.IsURL() {
-			continue
-		}
-		paths, err := p.files()
-		if err != nil {
-			paths = []string{p.Path}
-		}
-		all = append(all, paths...)
 	}
 	return all
 }

@@ -117,10 +117,7 @@ func (h *held) Tensor() (garner.Tensor, bool) {
 
 // Changed is what the Array says of its files; nil where it has none.
 func (h *held) Changed() error {
-	if c, ok := h.Array.(interface{ Changed() error }); ok {
-		return c.Changed()
-	}
-	return nil
+	return h.in.Changed()
 }
 
 // Close closes the files.
@@ -192,6 +189,15 @@ func (in *Input) Tensor(ctx context.Context) (garner.Tensor, error) {
 		in.tensor = t
 	}
 	return t, err
+}
+
+// Changed is a *source.ReadError where one of the array's files is no longer what
+// it was when it was opened; see source.File.Changed. nil of other arrays.
+func (in *Input) Changed() error {
+	if c, ok := in.Array.(interface{ Changed() error }); ok {
+		return c.Changed()
+	}
+	return nil
 }
 
 // Close closes the files.

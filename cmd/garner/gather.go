@@ -311,6 +311,11 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 	if err != nil {
 		return remedy(err)
 	}
+	for _, in := range []*files.Input{r.data, r.indices} {
+		if err := in.Changed(); err != nil {
+			return err
+		}
+	}
 	if f.out == "" {
 		return p.print(out)
 	}

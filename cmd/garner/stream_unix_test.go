@@ -278,6 +278,36 @@ func TestChanged(t *testing.T) {
 	nothingLeft(t, l.dir, "data.npy", "ids.npy")
 }
 
+// TestPrintedChanged cuts a table short while the indices are still awaited: what
+// is printed would be zeros of the page behind the file's end.
+func TestPrintedChanged(t *testing.T) {
+	dir := t.TempDir()
+	table := filepath.Join(dir, "data.npy")
+	writeNpy(t, table, garner.Of(make([]int32, 1000), 1000))
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	p := start(t, dir, func(c *exec.Cmd) { c.Stdin = r }, "gather", "data.npy", "-")
+	r.Close()
+	// More than a pipe holds: the command has begun to read, and opened the table.
+	head := npyHead(t, garner.SpecOf(garner.U8, 1<<17), 1<<17)
+	if _, err := w.Write(head[:len(head)-1]); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(table, 2000); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write(head[len(head)-1:]); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	if got, message := p.status(t), p.stderr.String(); got != statusRefused || !strings.Contains(message, "data.npy cannot be read: the file was cut short") {
+		t.Errorf("status %d, %q", got, message)
+	}
+}
+
 // TestInterruptNothing interrupts a run that has nothing to keep: no file
 // remains.
 func TestInterruptNothing(t *testing.T) {
