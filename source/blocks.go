@@ -7,8 +7,8 @@ import (
 	"github.com/garner-go/garner"
 )
 
-// allocate divides the budget.
-func (g *gather) allocate() error {
+// divide divides the budget.
+func (g *gather) divide() error {
 	spec := g.indices.Spec()
 	size, err := sizeOf(spec)
 	if err != nil {
@@ -70,7 +70,7 @@ func (g *gather) heat() {
 		size = warmBytes
 	}
 	g.near = max(size*8/int64(g.bits)/slice, 1) * slice
-	if indexBytes := int64(len(g.resolver.bytes)); g.size <= wholeBytes && g.warm.whole(indexBytes, g.size) {
+	if indexBytes := int64(len(g.resolver.bytes)); g.size <= wholeBytes && g.warm.inOnePiece(indexBytes, g.size) {
 		g.near = g.total
 	}
 	if slice > g.block || g.o.Memory > 0 {
@@ -104,8 +104,8 @@ func (g *gather) hot(at int64, places int) bool {
 	return g.warm.resident(f, int(first), int(last-first), int(slice), places)
 }
 
-// alloc allocates the buffers of blocks, outside the heap.
-func (g *gather) alloc() (err error) {
+// allocate allocates the buffers of blocks, outside the heap.
+func (g *gather) allocate() (err error) {
 	if g.total == 0 {
 		return nil
 	}
@@ -349,16 +349,3 @@ func multiples(rows []int64, of int64) bool {
 	return true
 }
 
-// viewOf returns the bytes of an array that is in memory or in a mapped file, as
-// the array stores them. An Array of another type answers by Fetch alone, also
-// where it embeds a File.
-func viewOf(a Array) ([]byte, bool) {
-	var b []byte
-	switch a := a.(type) {
-	case *memory:
-		b = a.view()
-	case *File:
-		b = a.view()
-	}
-	return b, b != nil
-}

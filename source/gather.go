@@ -54,13 +54,13 @@ func Gather(ctx context.Context, op garner.Op, data, indices Array, out io.Write
 		return context.Cause(ctx)
 	}
 	defer g.free()
-	if err := g.allocate(); err != nil {
+	if err := g.divide(); err != nil {
 		return err
 	}
 	if err := g.check(ctx); err != nil {
 		return err
 	}
-	if err := g.alloc(); err != nil {
+	if err := g.allocate(); err != nil {
 		return err
 	}
 	if err := g.run(ctx, out); err != nil {

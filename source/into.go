@@ -73,18 +73,6 @@ func (w *into) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// tensorOf returns the tensor of an array that is in memory or in a mapped file;
-// see viewOf.
-func tensorOf(a Array) (garner.Tensor, bool) {
-	switch a := a.(type) {
-	case *memory:
-		return a.Tensor()
-	case *File:
-		return a.Tensor()
-	}
-	return garner.Tensor{}, false
-}
-
 // inCache reports whether data's rows are in memory or in the page cache, judged by
 // a sample of them.
 func (g *gather) inCache() bool {

@@ -115,3 +115,35 @@ func (m *memory) view() []byte {
 	b, _ := m.bytes()
 	return b
 }
+
+// inMemory reports whether an array is in memory: Memory gave it.
+func inMemory(a Array) bool {
+	_, ok := a.(*memory)
+	return ok
+}
+
+// viewOf returns the bytes of an array that is in memory or in a mapped file, as
+// the array stores them. An Array of another type answers by Fetch alone, also
+// where it embeds a File.
+func viewOf(a Array) ([]byte, bool) {
+	var b []byte
+	switch a := a.(type) {
+	case *memory:
+		b = a.view()
+	case *File:
+		b = a.view()
+	}
+	return b, b != nil
+}
+
+// tensorOf returns the tensor of an array that is in memory or in a mapped file;
+// see viewOf.
+func tensorOf(a Array) (garner.Tensor, bool) {
+	switch a := a.(type) {
+	case *memory:
+		return a.Tensor()
+	case *File:
+		return a.Tensor()
+	}
+	return garner.Tensor{}, false
+}

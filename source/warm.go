@@ -6,7 +6,6 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/exec"
-	"github.com/garner-go/garner/internal/mapped"
 )
 
 // firstBytes is the size of a block of a warm result: it stays in the second-level
@@ -65,11 +64,6 @@ func (g *gather) newWarm() *warm {
 	return w
 }
 
-func inMemory(a Array) bool {
-	_, ok := a.(*memory)
-	return ok
-}
-
 // loopsOf converts loops, into memory that the next call overwrites.
 func (w *warm) loopsOf(loops []garner.Loop) []exec.Loop {
 	w.loops = w.loops[:0]
@@ -79,10 +73,10 @@ func (w *warm) loopsOf(loops []garner.Loop) []exec.Loop {
 	return w.loops
 }
 
-// whole reports whether the result is best moved in one piece: where a way reads
+// inOnePiece reports whether the result is best moved in one piece: where a way reads
 // data again for each piece, or where looking at every index before the first
 // piece would be a good part of the work.
-func (w *warm) whole(indexBytes, resultBytes int64) bool {
+func (w *warm) inOnePiece(indexBytes, resultBytes int64) bool {
 	return 2*indexBytes >= resultBytes || w.program(w.plan.Loops, w.plan.Slice).Reread() > 0
 }
 
@@ -178,28 +172,3 @@ func sameExtents(extents []int, loops []garner.Loop) bool {
 	return true
 }
 
-// moveKnown moves rows whose places in src are known on up to threads cores: see
-// exec's RunKnown. m.Step is m.Size, both in bytes as the rows are; bits says how
-// many an element of fill has, and rows of packed types count bits. src may be
-// mapped memory; a page fault without a page is an ErrFault.
-func moveKnown(ctx context.Context, k *known, threads int, dst, src []byte, to int, rows []int64, size, bits int, filled bool, fill []byte) error {
-	unit := bits
-	if bits >= 8 {
-		unit = bits / 8
-	}
-	k.program.SetKnown(len(rows), size/unit, bits, len(src), fill, &exec.Tuned, threads)
-	data, out := exec.Memory{Buf: src, Volatile: true}, exec.Memory{Buf: dst, Offset: to / unit}
-	switch k.runner.RunKnown(ctx, &k.program, &data, &out, rows, filled) {
-	case exec.Stopped:
-		return context.Cause(ctx)
-	case exec.Vanished:
-		return mapped.Vanished()
-	}
-	return nil
-}
-
-// known is the scratch of moveKnown.
-type known struct {
-	runner  exec.Runner
-	program exec.Program
-}
