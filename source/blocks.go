@@ -348,4 +348,3 @@ func multiples(rows []int64, of int64) bool {
 	}
 	return true
 }
-

@@ -545,3 +545,23 @@ func TestGatherIntoOverlap(t *testing.T) {
 		}
 	}
 }
+
+// TestGatherIntoPart holds that a packed output which ends inside a byte leaves the
+// elements behind it alone, whichever way data is read.
+func TestGatherIntoPart(t *testing.T) {
+	four, _ := garner.FromBytes(garner.U4, []byte{0x21, 0x43}, 4)
+	at := Memory(garner.Of([]int64{0, 1, 2}, 3))
+	for name, data := range map[string]Array{"memory": Memory(four), "fetched": plain{Memory(four)}} {
+		for _, memory := range []int64{0, 1 << 20} {
+			b := []byte{0xff, 0xff}
+			whole, _ := garner.FromBytes(garner.U4, b, 4)
+			out, err := whole.Slice(0, 0, 3, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := GatherInto(t.Context(), onnx.Gather13{}, data, at, out, Options{Memory: memory}); err != nil || b[0] != 0x21 || b[1] != 0xf3 {
+				t.Errorf("%s, %d: %x, %v; want 21f3", name, memory, b, err)
+			}
+		}
+	}
+}

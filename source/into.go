@@ -45,6 +45,9 @@ func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garn
 		// A read names the file and the row.
 	}
 	b, err := out.Bytes()
+	if bits := out.DType().Bits(); err == nil && out.Len()*bits%8 != 0 {
+		err = errors.ErrUnsupported // the last byte may have another's elements too
+	}
 	for _, a := range []Array{data, indices} {
 		if v, ok := viewOf(a); err == nil && ok && mapped.Overlap(b, v) {
 			return garner.Errorf(garner.ErrOverlap, "the output shares memory with an input; gather into memory of its own")
@@ -57,7 +60,10 @@ func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garn
 	if err != nil {
 		return err
 	}
-	if err := GatherInto(ctx, op, data, indices, dense, o); err != nil {
+	if b, err = dense.Bytes(); err != nil {
+		return err
+	}
+	if err := Gather(ctx, op, data, indices, &into{b}, o); err != nil {
 		return err
 	}
 	return garner.Copy(out, dense)

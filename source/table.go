@@ -44,8 +44,9 @@ const (
 )
 
 // NewTable makes a Table over an array whose rows along axis 0 are contiguous, one
-// behind the other, and of whole bytes: any row-major array of rank 1 or more,
-// except packed types whose rows end inside a byte. Others are an ErrShape. The
+// behind the other, and of one whole byte or more: any row-major array of rank 1 or
+// more, except packed types whose rows end inside a byte, and rows without an
+// element. Others are an ErrShape. The
 // Table holds a bit for every 4 KiB of a mapped file.
 func NewTable(a Array) (*Table, error) {
 	spec := a.Spec()

@@ -171,4 +171,3 @@ func sameExtents(extents []int, loops []garner.Loop) bool {
 	}
 	return true
 }
-

@@ -175,13 +175,17 @@ func (u *state) moveDirect(w *worker, first, end int) bool {
 }
 
 // moveGroup moves a tile of shared rows for a group of free turns.
-func (u *state) moveGroup(unit int) {
+func (u *state) moveGroup(w *worker, unit int) {
 	p := u.program
 	l, total := &p.choice, p.resolver.total
 	first := unit % l.tiles * l.tile
 	from := unit / l.tiles * l.group
 	last := min(first+l.tile, total)
 	rows := u.shared[first:last]
+	if u.way == Across {
+		u.moveAcross(w, rows, from, min(from+l.group, l.free))
+		return
+	}
 	var later []int64
 	switch {
 	case u.way.linear():
@@ -225,6 +229,36 @@ func (u *state) move(rows, later []int64, filled bool, first, from, to int) {
 		walk(l.index, first, len(rows), func(at, run, place, _, _ int, inner Loop) {
 			u.moveRun(rows[at:at+run], later[min(at, len(later)):min(at+run, len(later))], filled, out+place, inner.Out, bias, next, size)
 		})
+	}
+}
+
+// moveAcross moves each tuple's row for the free turns from … to-1, in runs of the
+// innermost free loop: their rows are evenly spaced in data and in the result.
+func (u *state) moveAcross(w *worker, shared []int64, from, to int) {
+	p := u.program
+	l, elem := &p.choice, p.resolver.elem
+	inner := p.nest.Free[len(p.nest.Free)-1]
+	for from < to {
+		if u.stopped() {
+			return
+		}
+		n := min(to-from, inner.Extent-from%inner.Extent, l.run)
+		bias, out := u.turn(from)
+		m := kernel.Move{Step: inner.Out * elem, Size: p.nest.Slice * elem, Elem: elem, Filled: u.outside.Load(), Stream: l.stream}
+		walk(l.index, 0, len(shared), func(at, run, place, _, _ int, tuples Loop) {
+			for j, row := range shared[at : at+run] {
+				rows, step := w.rows[:n], int64(inner.Data*elem)
+				if row >= 0 {
+					row += int64(bias * elem)
+				} else {
+					step = 0
+				}
+				kernel.Start(rows, row, step)
+				m.At = (out + place + j*tuples.Out) * elem
+				kernel.Rows(u.dst.Buf, u.src.Buf, rows, m, p.nest.Fill)
+			}
+		})
+		from += n
 	}
 }
 

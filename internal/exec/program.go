@@ -8,7 +8,7 @@ type Program struct {
 	nest     Nest
 	resolver Resolver
 	choice   choice
-	cut      []Loop // memory of the choice's loops
+	cut      []Loop  // memory of the choice's loops
 	cores    int     // goroutines that find a unit in some phase
 	straight []int64 // offsets in data, in bytes, that a linear way prefetches in sequence
 	elements int64   // of the result

@@ -198,6 +198,9 @@ func (u *Runner) reserve() {
 	p, threads := u.program, u.enlist()
 	l, total := &p.choice, p.resolver.total
 	rows := min(l.tile+l.ahead, total)
+	if l.byRows == Across {
+		rows = max(total, l.run)
+	}
 	for i := range u.workers[:threads] {
 		w := &u.workers[i]
 		if len(w.rows) < rows {
@@ -249,7 +252,7 @@ func (u *Runner) work(worker int) {
 		case resolveAll:
 			u.resolveTile(w, int(unit))
 		case moveShared:
-			u.moveGroup(int(unit))
+			u.moveGroup(w, int(unit))
 		case moveColumns:
 			u.moveColumns(w, int(unit))
 		}

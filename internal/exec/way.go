@@ -15,6 +15,7 @@ const (
 	Linear                   // elements of a tile that reads most lines of a short stretch of data, which is prefetched sequentially
 	Turning                  // as Ahead, but prefetches the rows of the next free turn
 	TurningLinear            // as Linear, but prefetches the stretch of the next free turn
+	Across                   // few tuples under many free turns: each tuple moves for a run of turns at a time
 	Direct                   // single elements of near data, straight from their indices
 	DirectAhead              // single elements of far data, straight from their indices, each prefetched some elements ahead
 	DirectLinear             // as Linear, straight from their indices
@@ -23,7 +24,7 @@ const (
 )
 
 var wayNames = [...]string{
-	Nothing: "nothing", Strings: "strings", Bits: "bits", Near: "near", Ahead: "ahead", Linear: "linear", Turning: "turning", TurningLinear: "turning-linear",
+	Nothing: "nothing", Strings: "strings", Bits: "bits", Near: "near", Ahead: "ahead", Linear: "linear", Turning: "turning", TurningLinear: "turning-linear", Across: "across",
 	Direct: "direct", DirectAhead: "direct-ahead", DirectLinear: "direct-linear", Columns: "columns", Strips: "strips",
 }
 
