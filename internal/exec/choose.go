@@ -131,7 +131,7 @@ func cut(n *Nest, t *Tuning, threads int, columnar bool) choice {
 			l.way = DirectAhead
 		}
 	}
-	l.store(n, t, size, bytes)
+	l.store(n, t, threads, size, bytes)
 	l.little = l.alone && l.free == 1 && l.even && l.tiles == 1 && !n.Empty && bitsOf >= 8
 	return l
 }
@@ -142,10 +142,14 @@ func cut(n *Nest, t *Tuning, threads int, columnar bool) choice {
 // store costs most, and for long slices of far data, which needs the cache.
 // Short slices of far data use ordinary stores: a line of non-temporal stores
 // would stay open until the next slice arrives.
-func (l *choice) store(n *Nest, t *Tuning, size, bytes int) {
+func (l *choice) store(n *Nest, t *Tuning, threads, size, bytes int) {
 	far, from := n.Reach >= t.StreamBytes, t.StreamBytes
-	if bytes < 64 || bytes >= 256 && far {
+	short := bytes < 64
+	if short || bytes >= 256 && far {
 		from /= 2
+	}
+	if short && threads > 1 && !(l.way.direct() && n.elem() == 8) {
+		from *= 2 // two second-level caches hold twice as much
 	}
 	l.probing = size >= from && len(n.Axes) > 0
 	l.stream = size >= from && (bytes > 32 || l.way.direct()) || l.probing && !far
