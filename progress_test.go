@@ -62,7 +62,7 @@ func TestProgressOfNone(t *testing.T) {
 		if err := p.Run(context.Background(), data, indices, out); err != nil {
 			t.Fatal(err)
 		}
-	}); n != 0 {
+	}); n != 0 && !raceEnabled {
 		t.Errorf("a run makes %v allocations", n)
 	}
 
