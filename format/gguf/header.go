@@ -445,7 +445,7 @@ func (h *head) place(at, size, alignment int64) error {
 			t.At = 0 // it has no bytes
 			continue
 		}
-		if take := max(t.Bytes, 0); t.At > size-min(data, size) || take > size-min(data, size)-t.At {
+		if take := max(t.Bytes, 0); data > size || t.At > size-min(data, size) || take > size-min(data, size)-t.At {
 			return formatError("tensor %s is %s%s, %s from byte %d of the data, and the file has %d bytes of data; it was cut short: copy or download it again",
 				quote(t.Name), t.Kind, t.Shape, strings.Replace(fmt.Sprintf("%d bytes", t.Bytes), "-1 bytes", "unknown bytes", 1), t.At, size-min(data, size))
 		}
