@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/garner-go/garner"
@@ -397,3 +398,16 @@ func TestPreparedOtherDims(t *testing.T) {
 }
 
 func axisOf(n int) *int { return &n }
+
+// TestPrepareUnknownAxis holds that an operator whose axis is not known is refused
+// for that, and not for the operands' dims.
+func TestPrepareUnknownAxis(t *testing.T) {
+	op, data, indices := openvino.Gather1{Axis: garner.Unknown}, garner.SpecOf(garner.F32, 3), garner.SpecOf(garner.I64, 2)
+	_, planned := garner.NewPlan(op, data, indices)
+	_, prepared := garner.Prepare(op, data, indices)
+	for _, err := range []error{planned, prepared} {
+		if !errors.Is(err, garner.ErrShape) || !strings.Contains(err.Error(), "such as its axis, is not known") {
+			t.Errorf("%v, want that the axis is not known", err)
+		}
+	}
+}

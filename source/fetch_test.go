@@ -124,3 +124,12 @@ func TestFetchRowsRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestFetchNothing fetches rows without a byte, as a gather of rows without an
+// element does.
+func TestFetchNothing(t *testing.T) {
+	data := Memory(garner.Of([]float32{}, 5, 0))
+	if err := FetchRows(t.Context(), data, []int64{0, 8}, 0, nil); err != nil {
+		t.Error(err)
+	}
+}
