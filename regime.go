@@ -76,7 +76,7 @@ func (r Regime) String() string {
 	case way == exec.Strings.String(), way == exec.Bits.String():
 		what = way + " of " + size
 	case strings.HasPrefix(way, exec.Direct.String()):
-		what = "elements of " + size + ", straight from the indices"
+		what += ", straight from the indices"
 	case way == exec.Columns.String():
 		what = "columns of " + size + ", straight from the indices, row after row"
 	case way == exec.Strips.String():

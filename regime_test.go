@@ -18,7 +18,8 @@ func TestRegime(t *testing.T) {
 		want          []string
 	}{
 		{strict.Gather{}, garner.SpecOf(garner.F32, 2, 2), garner.SpecOf(garner.I64, 2), 2, []string{"rows of 8 bytes", "way near", "data near", "one core"}},
-		{strict.Gather{}, garner.SpecOf(garner.F32, 1<<24), garner.SpecOf(garner.I64, 1<<20), 2, []string{"elements of 4 bytes, straight from the indices", "way direct-ahead", "rows ahead", "2 cores"}},
+		{strict.Gather{}, garner.SpecOf(garner.F32, 1<<24), garner.SpecOf(garner.I64, 1<<20), 2, []string{"rows of 4 bytes, straight from the indices", "way direct-ahead", "rows ahead", "2 cores"}},
+		{strict.Gather{}, garner.SpecOf(garner.F32, 1000, 3), garner.SpecOf(garner.I64, 1<<20), 2, []string{"rows of 12 bytes, straight from the indices", "way direct ", "data near", "2 cores"}},
 		{strict.Gather{}, garner.SpecOf(garner.F32, 1<<20, 16), garner.SpecOf(garner.I64, 1<<20), 2, []string{"rows of 64 bytes", "non-temporal stores"}},
 		{strict.Gather{Axis: 1}, garner.SpecOf(garner.F32, 8192, 4096), garner.SpecOf(garner.I64, 1024), 2, []string{"columns of 4 bytes", "way columns", "rows resolved once", "end to end"}},
 		{strict.GatherElements{}, garner.SpecOf(garner.F32, 8192, 4096), garner.SpecOf(garner.I64, 1024, 4096), 2, []string{"in strips of columns through a buffer", "way strips"}},

@@ -1,5 +1,7 @@
 package exec
 
+import "github.com/garner-go/garner/internal/kernel"
+
 // A choice is the way to move a nest, and the division of its work among cores.
 type choice struct {
 	way       Way
@@ -121,38 +123,38 @@ func cut(n *Nest, t *Tuning, threads int, columnar bool) choice {
 		l.group = 1 // the next turn's data arrives while this turn's tiles move
 	}
 	l.unitTiles = max(1, min(t.UnitTiles, l.tiles/(4*used)))
+	l.little = l.alone && l.free == 1 && l.even && l.tiles == 1 && !n.Empty && bitsOf >= 8
 	if n.direct() {
 		switch {
-		case l.way == Near:
+		case l.way == Near && (n.Slice == 1 || !l.little):
 			l.way = Direct
 		case l.way == Linear:
 			l.way = DirectLinear
-		case l.way == Ahead && len(n.Index) == 1: // shorter runs end before their prefetched lines arrive
+		case l.way == Ahead && len(n.Index) == 1 && n.Slice == 1: // shorter runs end before their prefetched lines arrive
 			l.way = DirectAhead
 		}
 	}
 	l.store(n, t, threads, size, bytes)
-	l.little = l.alone && l.free == 1 && l.even && l.tiles == 1 && !n.Empty && bitsOf >= 8
 	return l
 }
 
 // store chooses the stores of a result of size bytes. They are non-temporal if
-// the result is too large to stay in the caches. The threshold is half for
-// slices shorter than a cache line, for which reading the line before each
-// store costs most, and for long slices of far data, which needs the cache.
-// Short slices of far data use ordinary stores: a line of non-temporal stores
-// would stay open until the next slice arrives.
+// the result is too large to stay in the caches. The threshold is half for long
+// slices of far data, which needs the cache, and for single elements straight
+// from their indices: on two cores, whose second-level caches hold twice as much,
+// only for those of 8 bytes. Short slices of far data use ordinary stores: a line
+// of non-temporal stores would stay open until the next slice arrives.
 func (l *choice) store(n *Nest, t *Tuning, threads, size, bytes int) {
 	far, from := n.Reach >= t.StreamBytes, t.StreamBytes
-	short := bytes < 64
-	if short || bytes >= 256 && far {
+	elements := l.way.direct() && n.Slice == 1
+	if bytes >= 256 && far || elements && (threads == 1 || n.elem() == 8) {
 		from /= 2
 	}
-	if short && threads > 1 && !(l.way.direct() && n.elem() == 8) {
-		from *= 2 // two second-level caches hold twice as much
-	}
 	l.probing = size >= from && len(n.Axes) > 0
-	l.stream = size >= from && (bytes > 32 || l.way.direct()) || l.probing && !far
+	l.stream = size >= from && (bytes > 32 || elements) || l.probing && !far
+	if l.way == Direct && n.Slice > 1 && (l.stream || l.probing) {
+		l.way = Near // no kernel of slices has non-temporal stores
+	}
 	if l.way == DirectAhead {
 		// No kernel of elements combines prefetching with non-temporal stores.
 		if l.stream = l.stream && n.elem() >= 4 && n.Reach <= t.StayBytes; l.stream {
@@ -224,16 +226,23 @@ func evenly(loops []Loop, slice int) (bool, int) {
 	return true, loops[len(loops)-1].Out
 }
 
-// direct reports whether a kernel can gather elements straight from their
-// indices: one gathered axis with stride 1, contiguous indices and contiguous
-// results.
+// direct reports whether a kernel can gather elements, or short slices by i64
+// values, straight from their indices: one gathered axis, along which slices are
+// adjacent, contiguous indices and contiguous results.
 func (n *Nest) direct() bool {
-	if len(n.Axes) != 1 || len(n.Axes[0].Parts) > 0 || n.Width.Bits < 8 || len(n.Index) == 0 || len(n.Free) > 0 || n.Slice != 1 {
+	if len(n.Axes) != 1 || len(n.Axes[0].Parts) > 0 || n.Width.Bits < 8 || len(n.Index) == 0 || len(n.Free) > 0 || n.Bits < 8 {
+		return false
+	}
+	if n.Slice == 1 {
+		if n.Bits > 64 {
+			return false
+		}
+	} else if n.Slice*n.Bits/8 > kernel.SlicesMost || n.Width.Bits != 64 || n.Width.Unsigned {
 		return false
 	}
 	l, axis := n.Index[len(n.Index)-1], &n.Axes[0]
 	return axis.Dim > 0 && // an empty axis has no first position to address
-		l.Data == 0 && l.Index == 1 && l.Out == 1 && axis.Data == 1 && n.Bits >= 8 && n.Bits <= 64
+		l.Data == 0 && l.Index == 1 && l.Out == n.Slice && axis.Data == n.Slice
 }
 
 // cutColumns returns n.Index, with the innermost loop cut into pieces if it runs along data while

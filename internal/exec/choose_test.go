@@ -30,6 +30,10 @@ func TestChoose(t *testing.T) {
 	}{
 		{"a few rows", nestOf(400, rows(10, 10), 10, Loop{Extent: 3, Index: 1, Out: 10}), Near, Near, false, true, true},
 		{"near rows", nestOf(NearMost, rows(1<<13, 16), 16, Loop{Extent: 1 << 14, Index: 1, Out: 16}), Near, Near, false, false, false},
+		{"near short rows", nestOf(mib/4, rows(1<<14, 3), 3, Loop{Extent: 1 << 18, Index: 1, Out: 3}), Direct, Direct, false, false, false},
+		{"near short rows, past the caches", nestOf(mib/4, rows(1<<13, 8), 8, Loop{Extent: mib, Index: 1, Out: 8}), Near, Near, true, false, false},
+		{"near short rows that are apart", nestOf(mib/4, rows(1<<13, 8), 3, Loop{Extent: 1 << 18, Index: 1, Out: 3}), Near, Near, false, false, false},
+		{"far short rows", nestOf(mib, rows(1<<16, 3), 3, Loop{Extent: 1 << 18, Index: 1, Out: 3}), Ahead, Ahead, false, false, false},
 		{"far rows", nestOf(NearMost+1, rows(1<<13, 16), 16, Loop{Extent: 1 << 14, Index: 1, Out: 16}), Ahead, Ahead, false, false, false},
 		{"a result below the threshold of its stores", nestOf(mib, rows(1<<14, 16), 16, Loop{Extent: 24*mib/64 - 1, Index: 1, Out: 16}), Ahead, Ahead, false, false, false},
 		{"a result from it on", nestOf(mib, rows(1<<14, 16), 16, Loop{Extent: 24 * mib / 64, Index: 1, Out: 16}), Ahead, Ahead, true, false, false},
@@ -47,6 +51,12 @@ func TestChoose(t *testing.T) {
 		if l.way != tt.way || l.byRows != tt.byRows || l.stream != tt.stream && !l.way.columnar() || l.alone != tt.alone || l.little != tt.little {
 			t.Errorf("%s: %s, by rows %s, stream %t, alone %t, little %t; want %s, %s, %t, %t, %t",
 				tt.name, l.way, l.byRows, l.stream, l.alone, l.little, tt.way, tt.byRows, tt.stream, tt.alone, tt.little)
+		}
+	}
+	short := nestOf(mib/4, rows(1<<14, 3), 3, Loop{Extent: 1 << 18, Index: 1, Out: 3})
+	for _, short.Width = range []kernel.Width{{Bits: 32}, {Bits: 64, Unsigned: true}} {
+		if l := choose(&short, &Tuned, 2, nil); l.way != Near {
+			t.Errorf("near short rows by %+v: %s, want near", short.Width, l.way)
 		}
 	}
 	for bits, want := range map[int]Way{0: Strings, 4: Bits} {

@@ -112,15 +112,16 @@ func together(rows []int64, n, elem int) bool {
 // samples is the number of rows that together reads.
 const samples = 16
 
-// moveDirect gathers elements straight from their indices. Around an index
-// outside that does not make the run fail, it moves one piece by rows. It
-// returns false and moves nothing if memory is not aligned.
+// moveDirect gathers elements, or short slices, straight from their indices.
+// Around an index outside that does not make the run fail, it moves one piece by
+// rows. It returns false and moves nothing if memory is not aligned.
 func (u *state) moveDirect(w *worker, first, end int) bool {
 	p := u.program
 	l, r := &p.choice, &p.resolver
 	size, width := r.elem, r.width.Bits/8
 	loaded := !r.tuples || !kernel.Aligned(u.at.Buf, width) // index values are widened before they are used
-	if !kernel.Aligned(u.dst.Buf, size) || !kernel.Aligned(u.src.Buf, size) {
+	slice := p.nest.Slice
+	if slice > 1 && loaded || slice == 1 && !(kernel.Aligned(u.dst.Buf, size) && kernel.Aligned(u.src.Buf, size)) {
 		return false
 	}
 	linear := u.way == DirectLinear
@@ -160,8 +161,10 @@ func (u *state) moveDirect(w *worker, first, end int) bool {
 			if v.Ahead = 0; far && !together(values, count, size) {
 				v.Ahead = l.ahead
 			}
-			moved := kernel.Elements(u.dst.Buf[(u.dst.Offset+out+from)*size:], src, count, size, v)
-			if moved < count && r.policy.Outside == kernel.Error {
+			moved, dst := 0, u.dst.Buf[(u.dst.Offset+out+from*slice)*size:]
+			if slice > 1 { // a value that stops the kernel may count from the end
+				moved = kernel.Slices(dst, src, count, slice*size, v)
+			} else if moved = kernel.Elements(dst, src, count, size, v); moved < count && r.policy.Outside == kernel.Error {
 				u.refuse()
 				return
 			}

@@ -12,7 +12,7 @@ type Tuning struct {
 	NearBytes   int // largest data that counts as near, that is in the caches: it is not prefetched
 	StayBytes   int // largest data that stays in the last-level cache if non-temporal stores bypass it
 	AheadLines  int // prefetch distance in cache lines; three quarters of it for rows of eight lines or more
-	StreamBytes int // least result with non-temporal stores; half of it for short slices, and for long slices of far data
+	StreamBytes int // least result with non-temporal stores; half of it for single elements, and for long slices of far data
 	ColumnsFrom int // fewest elements in a turn for which columns are worth a kernel call
 	StripBytes  int // width of a strip of columns of far data
 }

@@ -78,6 +78,10 @@ func TestAssemblyIsTried(t *testing.T) {
 				}
 			}
 		}
+		for size := range SlicesMost + 1 {
+			tried[nameOf(slicesForm(size))] = true
+			trySlices(t, form, size)
+		}
 		for _, size := range []int{1, 2, 4, 8} {
 			for _, width := range []int{4, 8} {
 				move, ahead := elementsForm(size, width)
@@ -302,6 +306,29 @@ func tryElements(t *testing.T, form string, size int, v Values) {
 	defer pages.Free(got)
 	if moved := Elements(got, src, n, size, v); moved != n || !bytes.Equal(got, want) {
 		t.Errorf("%s: size %d, %+v: %d of %d moved, or they differ", form, size, v, moved, n)
+	}
+}
+
+// trySlices moves a hundred slices, up to the value before the last, which is
+// outside.
+func trySlices(t *testing.T, form string, size int) {
+	t.Helper()
+	const n, dim = 100, 10
+	src := pattern(dim * size)
+	var want []byte
+	v := Values{Bytes: make([]byte, n*8), Dim: dim}
+	for j := range n {
+		at := (j*3 + 2) % dim
+		v.Bytes[j*8] = byte(at)
+		want = append(want, src[at*size:(at+1)*size]...)
+	}
+	v.Bytes[(n-2)*8] = dim
+	got, moved := make([]byte, n*size), 0
+	if slicesForm(size) != nil {
+		moved = n - 2
+	}
+	if m := Slices(got, src, n, size, v); m != moved || !bytes.Equal(got[:moved*size], want[:moved*size]) {
+		t.Errorf("%s: slices of %d bytes: %d of %d moved, or they differ", form, size, m, n-2)
 	}
 }
 

@@ -428,6 +428,43 @@ func BenchmarkElementsByRows(b *testing.B) {
 	}
 }
 
+// BenchmarkSlices gathers short slices of a near table into 16 MiB: straight from
+// index values, and by rows, resolved and moved one tile at a time.
+func BenchmarkSlices(b *testing.B) {
+	table := benchMemory()[:256<<10]
+	out := make([]byte, 16<<20)
+	for _, size := range []int{3, 8, 12, 20, 32, 60} {
+		n, dim := len(out)/size&^7, len(table)/size
+		values, rows := make([]int64, n), make([]int64, benchRows)
+		r := rand.New(rand.NewPCG(4, 1))
+		for i := range values {
+			values[i] = r.Int64N(int64(dim))
+		}
+		in := Bytes(values)
+		b.Run(fmt.Sprintf("size=%d/by=values", size), func(b *testing.B) {
+			for b.Loop() {
+				if Slices(out, table, n, size, Values{Bytes: in, Dim: dim}) != n {
+					b.Fatal("an index was refused")
+				}
+			}
+			perRow(b, n)
+		})
+		b.Run(fmt.Sprintf("size=%d/by=rows", size), func(b *testing.B) {
+			axes := []Component{{Dim: int64(dim), Stride: int64(size)}}
+			for b.Loop() {
+				for first := 0; first < n; first += benchRows {
+					rows := rows[:min(benchRows, n-first)]
+					if Tuples(rows, in[8*first:], 8, 0, 0, axes, false) > 0 {
+						b.Fatal("an index was refused")
+					}
+					Rows(out, table, rows, Move{At: first * size, Step: size, Size: size, Elem: 1}, nil)
+				}
+			}
+			perRow(b, n)
+		})
+	}
+}
+
 // resolvedRows resolves and moves one block of rows per iteration, as the engine
 // does.
 func resolvedRows(b *testing.B, table []byte, size int, axes []Component, ahead int, checked bool) {

@@ -181,6 +181,52 @@ func FuzzElements(f *testing.F) {
 	})
 }
 
+// FuzzSlices compares every form of Slices with a loop over its values, between
+// pages without access.
+func FuzzSlices(f *testing.F) {
+	for seed := range uint64(200) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		size, dim, n := r.IntN(SlicesMost+3), r.IntN(50), r.IntN(80)
+		src, values := guarded(t, dim*size), guarded(t, n*8)
+		for i := range src {
+			src[i] = byte(1 + r.IntN(255))
+		}
+		want, inside, bad := []byte(nil), 0, r.IntN(60)
+		for j := range n {
+			v := int64(r.IntN(dim + 1))
+			if dim > 0 && v == int64(dim) && r.IntN(8) > 0 {
+				v = 0
+			}
+			if j == bad {
+				v = []int64{-1, math.MinInt64, math.MaxInt64, int64(dim), -int64(dim)}[r.IntN(5)]
+			}
+			binary.LittleEndian.PutUint64(values[8*j:], uint64(v))
+			if inside == j && 0 <= v && v < int64(dim) {
+				inside++
+				want = append(want, src[int(v)*size:][:size]...)
+			}
+		}
+		each(t, func(t *testing.T, form string) {
+			got, moved := guarded(t, n*size), 0
+			if slicesForm(size) != nil {
+				moved = inside
+			}
+			if m := Slices(got, src, n, size, Values{Bytes: values, Dim: dim}); m != moved {
+				t.Fatalf("%s: slices of %d bytes: %d of %d moved, want %d", form, size, m, n, moved)
+			}
+			if !bytes.Equal(got[:moved*size], want[:moved*size]) {
+				t.Errorf("%s: slices of %d bytes: differs", form, size)
+			}
+			if bytes.Count(got[moved*size:], []byte{0}) != (n-moved)*size {
+				t.Errorf("%s: slices of %d bytes: wrote beyond the first value outside", form, size)
+			}
+		})
+	})
+}
+
 // FuzzColumns compares every form of Gather with a loop over its values: on strips,
 // on a row of data per tuple, and on layouts between the two.
 func FuzzColumns(f *testing.F) {

@@ -344,6 +344,43 @@ func elements[E uint8 | uint16 | uint32 | uint64, V int32 | int64](dst, src []E,
 	return len(values)
 }
 
+// SlicesMost is the size in bytes of the longest slices that Slices has forms for.
+const SlicesMost = 63
+
+// slicesArgs are the arguments of a slicesFunc.
+type slicesArgs struct {
+	dst, src, values *byte
+	n                int // values, at least 1
+	size             int // bytes of a slice
+	dim              int // slices of src
+}
+
+// A slicesFunc is a form of Slices in assembly, for some sizes of slice.
+type slicesFunc func(*slicesArgs) (moved int)
+
+// call runs the form.
+func (f slicesFunc) call(a *slicesArgs) int { return f(noescape(a)) }
+
+// Slices moves n adjacent slices of size bytes, selected by index values of 8
+// bytes, without computing rows first:
+//
+//	dst[j·size : +size] = src[v_j·size : +size]        v_j the j-th value
+//
+// It stops at the first value outside 0 … v.Dim-1 and returns how many slices it
+// has moved. Where there is no form for the size, it moves none. It ignores the other
+// fields of v. It panics if dst has no room for n
+// slices, if src has fewer than v.Dim slices, or if v.Bytes has fewer than n values.
+func Slices(dst, src []byte, n, size int, v Values) (moved int) {
+	move := slicesForm(size)
+	if n == 0 || move == nil {
+		return 0
+	}
+	_, _, _ = dst[:n*size], src[:v.Dim*size], v.Bytes[:n*8]
+	return move.call(&slicesArgs{
+		dst: unsafe.SliceData(dst), src: unsafe.SliceData(src), values: unsafe.SliceData(v.Bytes), n: n, size: size, dim: v.Dim,
+	})
+}
+
 // Bits is Rows for packed elements of 1, 2 or 4 bits. The rows and the fields of m
 // are in bits; fill is one element, in the low bits. Bits of dst outside the
 // slices keep their values. It ignores Filled, Stream and Ahead.

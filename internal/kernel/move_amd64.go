@@ -320,6 +320,118 @@ func stream33AVX512VBMI(a *rowsArgs)
 //go:noescape
 func streamAVX512VBMI(a *rowsArgs)
 
+// slices2 moves slices of 2 and 3 bytes by values of 8 bytes:
+//
+//	for j := range n {
+//		v := int(binary.LittleEndian.Uint64(values[8*j:]))
+//		if uint(v) >= uint(dim) {
+//			return j
+//		}
+//		copy(dst[size*j:][:size], src[size*v:])
+//	}
+//	return n
+//
+//go:noescape
+func slices2(a *slicesArgs) (moved int)
+
+// slices4 moves slices of 4 bytes by values of 8 bytes:
+//
+//	for j := range n {
+//		v := int(binary.LittleEndian.Uint64(values[8*j:]))
+//		if uint(v) >= uint(dim) {
+//			return j
+//		}
+//		copy(dst[size*j:][:size], src[size*v:])
+//	}
+//	return n
+//
+//go:noescape
+func slices4(a *slicesArgs) (moved int)
+
+// slices5 moves slices of 5 to 7 bytes by values of 8 bytes:
+//
+//	for j := range n {
+//		v := int(binary.LittleEndian.Uint64(values[8*j:]))
+//		if uint(v) >= uint(dim) {
+//			return j
+//		}
+//		copy(dst[size*j:][:size], src[size*v:])
+//	}
+//	return n
+//
+//go:noescape
+func slices5(a *slicesArgs) (moved int)
+
+// slices8 moves slices of 8 bytes by values of 8 bytes:
+//
+//	for j := range n {
+//		v := int(binary.LittleEndian.Uint64(values[8*j:]))
+//		if uint(v) >= uint(dim) {
+//			return j
+//		}
+//		copy(dst[size*j:][:size], src[size*v:])
+//	}
+//	return n
+//
+//go:noescape
+func slices8(a *slicesArgs) (moved int)
+
+// slices9 moves slices of 9 to 15 bytes by values of 8 bytes:
+//
+//	for j := range n {
+//		v := int(binary.LittleEndian.Uint64(values[8*j:]))
+//		if uint(v) >= uint(dim) {
+//			return j
+//		}
+//		copy(dst[size*j:][:size], src[size*v:])
+//	}
+//	return n
+//
+//go:noescape
+func slices9(a *slicesArgs) (moved int)
+
+// slices16 moves slices of 16 bytes by values of 8 bytes:
+//
+//	for j := range n {
+//		v := int(binary.LittleEndian.Uint64(values[8*j:]))
+//		if uint(v) >= uint(dim) {
+//			return j
+//		}
+//		copy(dst[size*j:][:size], src[size*v:])
+//	}
+//	return n
+//
+//go:noescape
+func slices16(a *slicesArgs) (moved int)
+
+// slices17 moves slices of 17 to 32 bytes by values of 8 bytes:
+//
+//	for j := range n {
+//		v := int(binary.LittleEndian.Uint64(values[8*j:]))
+//		if uint(v) >= uint(dim) {
+//			return j
+//		}
+//		copy(dst[size*j:][:size], src[size*v:])
+//	}
+//	return n
+//
+//go:noescape
+func slices17(a *slicesArgs) (moved int)
+
+// slices33AVX2 moves slices of 33 to 63 bytes by values of 8 bytes:
+//
+//	for j := range n {
+//		v := int(binary.LittleEndian.Uint64(values[8*j:]))
+//		if uint(v) >= uint(dim) {
+//			return j
+//		}
+//		copy(dst[size*j:][:size], src[size*v:])
+//	}
+//	return n
+//
+//go:noescape
+func slices33AVX2(a *slicesArgs) (moved int)
+
 // elements1of8 moves elements of 1 byte by values of 8 bytes:
 //
 //	for j := range n {
@@ -638,6 +750,32 @@ func elementsForm(size, width int) (move, ahead elementsFunc) {
 		return elements8of4, elements8of4Ahead
 	}
 	return nil, nil
+}
+
+// slicesForm returns the form of Slices for slices of size bytes, or nil where there
+// is none.
+func slicesForm(size int) slicesFunc {
+	switch {
+	case form < formAMD64 || size < 2:
+		return nil
+	case size < 4:
+		return slices2
+	case size == 4:
+		return slices4
+	case size < 8:
+		return slices5
+	case size == 8:
+		return slices8
+	case size < 16:
+		return slices9
+	case size == 16:
+		return slices16
+	case size <= 32:
+		return slices17
+	case form < formAVX2 || size > SlicesMost:
+		return nil
+	}
+	return slices33AVX2
 }
 
 // tuples1of8AVX512 resolves tuples of 1 component in values of 8 bytes:

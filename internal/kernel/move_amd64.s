@@ -156,6 +156,74 @@ end: \
 
 #define PLAIN
 
+// The forms of Slices move short slices straight from index values of 8 bytes. They
+// use the registers of Rows, but
+//
+//	DX  next value       R9   slices of src
+//	SI  src              CX   remaining values
+//
+// SLICE moves the slice of one checked value. FROMVALUES is the loop over the values, four
+// per iteration; it ends at the first value outside 0 … R9-1.
+#define SLICE(value, MOVE) \
+	IMULQ R8, value; \
+	LEAQ (SI)(value*1), AX; \
+	MOVE; \
+	ADDQ R8, DI
+
+#define FROMVALUES(MOVE, END) \
+	MOVQ a+0(FP), AX; \
+	MOVQ slicesArgs_dst(AX), DI; \
+	MOVQ slicesArgs_src(AX), SI; \
+	MOVQ slicesArgs_values(AX), DX; \
+	MOVQ slicesArgs_n(AX), CX; \
+	MOVQ slicesArgs_size(AX), R8; \
+	MOVQ slicesArgs_dim(AX), R9; \
+	SUBQ $4, CX; \
+	JLT  rest; \
+	PCALIGN $32; \
+four: \
+	MOVQ (DX), R10; \
+	MOVQ 8(DX), R11; \
+	MOVQ 16(DX), BX; \
+	MOVQ 24(DX), R15; \
+	PREFETCHT0 VALUES(DX); \
+	CMPQ R10, R9; \
+	JCC  rest; \
+	CMPQ R11, R9; \
+	JCC  rest; \
+	CMPQ BX, R9; \
+	JCC  rest; \
+	CMPQ R15, R9; \
+	JCC  rest; \
+	SLICE(R10, MOVE); \
+	SLICE(R11, MOVE); \
+	SLICE(BX, MOVE); \
+	SLICE(R15, MOVE); \
+	ADDQ $32, DX; \
+	SUBQ $4, CX; \
+	JGE  four; \
+rest: \
+	ADDQ $4, CX; \
+	JZ   out; \
+one: \
+	MOVQ (DX), R10; \
+	CMPQ R10, R9; \
+	JCC  out; \
+	SLICE(R10, MOVE); \
+	ADDQ $8, DX; \
+	DECQ CX; \
+	JNZ  one; \
+out: \
+	END; \
+	MOVQ a+0(FP), AX; \
+	MOVQ slicesArgs_n(AX), AX; \
+	SUBQ CX, AX; \
+	MOVQ AX, moved+8(FP); \
+	RET
+
+// VALUES is the prefetch distance of the values, in bytes: see STREAM.
+#define VALUES 4096
+
 // func rows1(a *rowsArgs)
 TEXT ·rows1(SB), NOSPLIT, $0-8
 	SHORT(KTH, MOVE1, PLAIN)
@@ -243,6 +311,38 @@ TEXT ·rows33AVX2(SB), NOSPLIT, $0-8
 // func rows33AheadAVX2(a *rowsArgs)
 TEXT ·rows33AheadAVX2(SB), NOSPLIT, $0-8
 	SHORT(ASKKTH, MOVE33, VZEROUPPER)
+
+// func slices2(a *slicesArgs) (moved int)
+TEXT ·slices2(SB), NOSPLIT, $0-16
+	FROMVALUES(MOVE2, PLAIN)
+
+// func slices4(a *slicesArgs) (moved int)
+TEXT ·slices4(SB), NOSPLIT, $0-16
+	FROMVALUES(MOVE4, PLAIN)
+
+// func slices5(a *slicesArgs) (moved int)
+TEXT ·slices5(SB), NOSPLIT, $0-16
+	FROMVALUES(MOVE5, PLAIN)
+
+// func slices8(a *slicesArgs) (moved int)
+TEXT ·slices8(SB), NOSPLIT, $0-16
+	FROMVALUES(MOVE8, PLAIN)
+
+// func slices9(a *slicesArgs) (moved int)
+TEXT ·slices9(SB), NOSPLIT, $0-16
+	FROMVALUES(MOVE9, PLAIN)
+
+// func slices16(a *slicesArgs) (moved int)
+TEXT ·slices16(SB), NOSPLIT, $0-16
+	FROMVALUES(MOVE16, PLAIN)
+
+// func slices17(a *slicesArgs) (moved int)
+TEXT ·slices17(SB), NOSPLIT, $0-16
+	FROMVALUES(MOVE17, PLAIN)
+
+// func slices33AVX2(a *slicesArgs) (moved int)
+TEXT ·slices33AVX2(SB), NOSPLIT, $0-16
+	FROMVALUES(MOVE33, VZEROUPPER)
 
 // Slices of 64 bytes and more are moved in blocks of 64 bytes. If the size is no
 // multiple of 64, the last 64 bytes of the slice are moved too, and overlap a block.
@@ -378,7 +478,7 @@ none:
 	PREFETCHT0 at(BX)(R12*1); \
 	VMOVDQU64 Z0, at(DI)(R12*1)
 
-// SLICES is the loop over slices of 64 bytes and more. FIND sets AX to the next
+// FROMVALUES is the loop over slices of 64 bytes and more. FIND sets AX to the next
 // slice, LINE moves a block, ASK and SOON prefetch.
 #define SLICES(FIND, LINE, ASK, SOON) \
 	ARGS; \

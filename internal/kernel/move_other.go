@@ -10,6 +10,8 @@ func streamForm(int, int, bool) rowsFunc { return nil }
 
 func elementsForm(int, int) (move, ahead elementsFunc) { return nil, nil }
 
+func slicesForm(int) slicesFunc { return nil }
+
 func tuplesForm(int, int) tuplesFunc { return nil }
 
 func columnsForm(int, int, int, int) (move, stream columnsFunc) { return nil, nil }
