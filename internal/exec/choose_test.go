@@ -29,7 +29,7 @@ func TestChoose(t *testing.T) {
 		little bool
 	}{
 		{"a few rows", nestOf(400, rows(10, 10), 10, Loop{Extent: 3, Index: 1, Out: 10}), Near, Near, false, true, true},
-		{"near rows", nestOf(NearMost, rows(1<<13, 16), 16, Loop{Extent: 1 << 14, Index: 1, Out: 16}), Near, Near, false, false, false},
+		{"near rows", nestOf(NearMost, rows(1<<11, 64), 64, Loop{Extent: 1 << 14, Index: 1, Out: 64}), Near, Near, false, false, false},
 		{"near short rows", nestOf(mib/4, rows(1<<14, 3), 3, Loop{Extent: 1 << 18, Index: 1, Out: 3}), Direct, Direct, false, false, false},
 		{"near short rows, past the caches", nestOf(mib/4, rows(1<<13, 8), 8, Loop{Extent: mib, Index: 1, Out: 8}), Near, Near, true, false, false},
 		{"near short rows that are apart", nestOf(mib/4, rows(1<<13, 8), 3, Loop{Extent: 1 << 18, Index: 1, Out: 3}), Near, Near, false, false, false},

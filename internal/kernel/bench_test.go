@@ -433,7 +433,7 @@ func BenchmarkElementsByRows(b *testing.B) {
 func BenchmarkSlices(b *testing.B) {
 	table := benchMemory()[:256<<10]
 	out := make([]byte, 16<<20)
-	for _, size := range []int{3, 8, 12, 20, 32, 60} {
+	for _, size := range []int{3, 8, 12, 20, 32, 60, 100, 128} {
 		n, dim := len(out)/size&^7, len(table)/size
 		values, rows := make([]int64, n), make([]int64, benchRows)
 		r := rand.New(rand.NewPCG(4, 1))

@@ -345,7 +345,7 @@ func elements[E uint8 | uint16 | uint32 | uint64, V int32 | int64](dst, src []E,
 }
 
 // SlicesMost is the size in bytes of the longest slices that Slices has forms for.
-const SlicesMost = 63
+const SlicesMost = 128
 
 // slicesArgs are the arguments of a slicesFunc.
 type slicesArgs struct {

@@ -418,7 +418,7 @@ func slices16(a *slicesArgs) (moved int)
 //go:noescape
 func slices17(a *slicesArgs) (moved int)
 
-// slices33AVX2 moves slices of 33 to 63 bytes by values of 8 bytes:
+// slices33AVX2 moves slices of 33 to 64 bytes by values of 8 bytes:
 //
 //	for j := range n {
 //		v := int(binary.LittleEndian.Uint64(values[8*j:]))
@@ -431,6 +431,20 @@ func slices17(a *slicesArgs) (moved int)
 //
 //go:noescape
 func slices33AVX2(a *slicesArgs) (moved int)
+
+// slices65AVX2 moves slices of 65 to 128 bytes by values of 8 bytes:
+//
+//	for j := range n {
+//		v := int(binary.LittleEndian.Uint64(values[8*j:]))
+//		if uint(v) >= uint(dim) {
+//			return j
+//		}
+//		copy(dst[size*j:][:size], src[size*v:])
+//	}
+//	return n
+//
+//go:noescape
+func slices65AVX2(a *slicesArgs) (moved int)
 
 // elements1of8 moves elements of 1 byte by values of 8 bytes:
 //
@@ -774,8 +788,10 @@ func slicesForm(size int) slicesFunc {
 		return slices17
 	case form < formAVX2 || size > SlicesMost:
 		return nil
+	case size <= 64:
+		return slices33AVX2
 	}
-	return slices33AVX2
+	return slices65AVX2
 }
 
 // tuples1of8AVX512 resolves tuples of 1 component in values of 8 bytes:

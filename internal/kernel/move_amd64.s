@@ -154,6 +154,16 @@ end: \
 	VMOVDQU Y0, (DI); \
 	VMOVDQU Y1, -32(DI)(R8*1)
 
+#define MOVE65 \
+	VMOVDQU (AX), Y0; \
+	VMOVDQU 32(AX), Y1; \
+	VMOVDQU -64(AX)(R8*1), Y2; \
+	VMOVDQU -32(AX)(R8*1), Y3; \
+	VMOVDQU Y0, (DI); \
+	VMOVDQU Y1, 32(DI); \
+	VMOVDQU Y2, -64(DI)(R8*1); \
+	VMOVDQU Y3, -32(DI)(R8*1)
+
 #define PLAIN
 
 // The forms of Slices move short slices straight from index values of 8 bytes. They
@@ -343,6 +353,10 @@ TEXT ·slices17(SB), NOSPLIT, $0-16
 // func slices33AVX2(a *slicesArgs) (moved int)
 TEXT ·slices33AVX2(SB), NOSPLIT, $0-16
 	FROMVALUES(MOVE33, VZEROUPPER)
+
+// func slices65AVX2(a *slicesArgs) (moved int)
+TEXT ·slices65AVX2(SB), NOSPLIT, $0-16
+	FROMVALUES(MOVE65, VZEROUPPER)
 
 // Slices of 64 bytes and more are moved in blocks of 64 bytes. If the size is no
 // multiple of 64, the last 64 bytes of the slice are moved too, and overlap a block.
