@@ -134,7 +134,7 @@ func (c *Case) answers() ([]answer, error) {
 		case int64(n) > most || exactData.DType == garner.String && n > maxBytes/int(size):
 			return nil, fmt.Errorf("no case: its result %s is larger than %d MiB, the most that a case may take", last.spec, maxResult>>20)
 		case n > maxBytes/int(size):
-			return append(answers, answer{way: "Gather, in pieces", pieces: &pieces{op, tensors[0], tensors[1], n}}), nil
+			return append(answers, answer{way: "Gather, in pieces", pieces: &pieces{op, tensors[0], tensors[1], n, pieceLen}}), nil
 		}
 	}
 	run := func(way string, f func(garner.Op, garner.Tensor, garner.Tensor) (garner.Tensor, error)) {
