@@ -1,6 +1,9 @@
 package garner
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // An Op is one operator of one framework, in that framework's terms. It
 // describes how the axes of its operands become the axes of the output, and
@@ -77,11 +80,14 @@ type Lowering struct {
 	outside       Outside
 	fill          Tensor
 	err           error
-	partial       bool // a dim is unknown
-	open          bool // a number of the operator is unknown
-	odd           bool // some loop or gathered axis differs from every axis of the operands as passed
-	counted       bool // a rank or an axis is unknown: axes are counted to find the result's rank
-	spent         Dim  // how many axes of both operands the result lacks
+	lacking       string // the fill that the dtype lacks, where Outside is Error for that reason
+	partial       bool   // a dim is unknown
+	open          bool   // a number of the operator is unknown
+	odd           bool   // some loop or gathered axis differs from every axis of the operands as passed
+	scalar        bool   // data whose rank is unknown counts as a vector if it is a scalar
+	vague         bool   // the axis, the batch dims or the length of the tuples are unknown
+	whole         bool   // also while axes are only counted, nest holds every dim of the result; without one, its rank is that of the indices
+	spent         Dim    // how many axes of both operands the result lacks
 }
 
 // A nestLoop is a Loop whose stride in the result is not known yet.
@@ -123,7 +129,7 @@ func lower(op Op, data, indices Spec) (*Lowering, Spec, error) {
 		strides *[]int
 	}{{"data", data, &l.dataStride}, {"indices", indices, &l.indexStride}} {
 		if !s.spec.Rank.Known() {
-			l.partial, l.counted = true, true
+			l.partial = true
 			continue
 		}
 		if len(s.spec.Dims) != s.spec.Rank.Min || s.spec.Rank.Min > MaxRank { // R.4
@@ -180,27 +186,73 @@ func (l *Lowering) NeedRanks(data, indices int) *Lowering {
 	if l.indices.Rank.Max < indices {
 		l.Fail(KindRank, "indices %s have rank %d; the operator needs %d or more", l.indices, l.indices.Rank.Max, indices)
 	}
+	l.narrow(&l.data, Dim{data, Unbounded})
+	l.narrow(&l.indices, Dim{indices, Unbounded})
 	return l
 }
+
+// LimitRanks checks that data and indices have at most these ranks.
+func (l *Lowering) LimitRanks(data, indices int) {
+	if l.data.Rank.Min > data {
+		l.Fail(KindRank, "data %s has rank %d; the operator takes %d or less", l.data, l.data.Rank.Min, data)
+	}
+	if l.indices.Rank.Min > indices {
+		l.Fail(KindRank, "indices %s have rank %d; the operator takes %d or less", l.indices, l.indices.Rank.Min, indices)
+	}
+	l.narrow(&l.data, Dim{0, data})
+	l.narrow(&l.indices, Dim{0, indices})
+}
+
+// NeedVector reads indices of rank 0 as a vector of one index, and checks that
+// others are a vector.
+func (l *Lowering) NeedVector() {
+	l.IndicesAsVector()
+	if l.indices.Rank.Min > 1 {
+		l.Fail(KindRank, "indices %s have rank %d; they must be a vector or a scalar", l.indices, l.indices.Rank.Min)
+	}
+	l.narrow(&l.indices, Exactly(1))
+}
+
+// narrow limits a rank that is not known to those that a rule allows. Callers
+// check that some rank remains.
+func (l *Lowering) narrow(s *Spec, rank Dim) {
+	if l.err == nil && !s.Rank.Known() { // R.23
+		both, _ := s.Rank.intersect(rank)
+		*s = SpecOfRank(s.DType, both)
+	}
+}
+
+// counted reports whether axes are only counted, to find the result's rank.
+func (l *Lowering) counted() bool {
+	return l.vague || !l.ranked()
+}
+
+// ranked reports whether both ranks are known.
+func (l *Lowering) ranked() bool { return l.data.Rank.Known() && l.indices.Rank.Known() }
 
 // Axis checks an axis of data in -r … r-1, r the rank of data, and returns it
 // counted from the front. It returns Unknown for an Unknown axis, and for a
 // negative one if the rank is unknown.
 func (l *Lowering) Axis(axis int) int {
 	if axis == Unknown { // R.22
-		l.partial, l.counted, l.open = true, true, true
+		l.partial, l.vague, l.open = true, true, true
 		return Unknown
 	}
-	r := l.data.Rank
-	if axis >= r.Max || axis < -r.Max {
+	if r := l.data.Rank; axis >= r.Max || axis < -r.Max {
 		l.Fail(KindAxis, "axis %d of data %s; it may be %s", axis, l.data, between(-r.Max, r.Max-1))
 		return Unknown
 	}
+	least := max(axis+1, -axis)
+	if l.scalar && least == 1 {
+		least = 0
+	}
+	l.narrow(&l.data, Dim{least, Unbounded})
 	if axis < 0 {
-		if !r.Known() {
+		if !l.data.Rank.Known() {
+			l.vague = true
 			return Unknown
 		}
-		axis += r.Min
+		axis += l.data.Rank.Min
 	}
 	return axis
 }
@@ -219,6 +271,8 @@ func (l *Lowering) BatchDimsND(b int) int {
 	if top := min(l.data.Rank.Max, l.indices.Rank.Max); b < 0 || b >= top {
 		l.Fail(KindBatch, "batch_dims %d of data %s and indices %s; it may be %s", b, l.data, l.indices, between(0, top-1))
 	}
+	l.narrow(&l.data, Dim{b + 1, Unbounded})
+	l.narrow(&l.indices, Dim{b + 1, Unbounded})
 	return b
 }
 
@@ -226,23 +280,25 @@ func (l *Lowering) BatchDimsND(b int) int {
 // not above axis. It returns b counted from the front, or Unknown for a
 // negative b if q is unknown.
 func (l *Lowering) BatchDims(b, axis int) int {
-	q := l.indices.Rank
-	if b > q.Max || b < -q.Max {
+	if q := l.indices.Rank; b > q.Max || b < -q.Max {
 		l.Fail(KindBatch, "batch_dims %d of indices %s; it may be %s", b, l.indices, between(-q.Max, q.Max))
 		return 0
 	}
+	l.narrow(&l.indices, Dim{max(b, -b), Unbounded})
 	if b < 0 {
-		if !q.Known() {
+		if !l.indices.Rank.Known() {
+			l.vague = true
 			return Unknown
 		}
-		b += q.Min
+		b += l.indices.Rank.Min
 	}
-	if b > l.data.Rank.Max {
-		l.Fail(KindBatch, "batch_dims %d of data %s, which has rank %d", b, l.data, l.data.Rank.Max)
-	}
-	if axis != Unknown && b > axis {
+	switch {
+	case b >= l.data.Rank.Max: // every axis of data is below b
+		l.Fail(KindBatch, "batch_dims %d of data %s, which has rank %d; every batch dim lies before the axis", b, l.data, l.data.Rank.Max)
+	case axis != Unknown && b > axis:
 		l.Fail(KindBatch, "batch_dims %d is above axis %d; every batch dim lies before the axis", b, axis)
 	}
+	l.narrow(&l.data, Dim{b + 1, Unbounded})
 	return b
 }
 
@@ -255,9 +311,12 @@ func (l *Lowering) NotNegative(b int) {
 
 // SameRank checks that both operands have the same rank.
 func (l *Lowering) SameRank() {
-	if _, ok := l.data.Rank.intersect(l.indices.Rank); !ok {
+	both, ok := l.data.Rank.intersect(l.indices.Rank)
+	if !ok {
 		l.Fail(KindRank, "data %s has rank %s and indices %s rank %s; they must be equal", l.data, l.data.Rank, l.indices, l.indices.Rank)
 	}
+	l.narrow(&l.data, both)
+	l.narrow(&l.indices, both)
 }
 
 // TupleLen returns k, the length of the index tuples, which lie along the last
@@ -271,8 +330,9 @@ func (l *Lowering) TupleLen(b int) int {
 	if top := l.data.Rank.Max; top != Unbounded && k.Min > top-b {
 		l.Fail(KindRank, "indices %s hold tuples of %s; data %s has %d axes to address after batch_dims %d", l.indices, k, l.data, top-b, b)
 	}
+	l.narrow(&l.data, Dim{b + k.Min, Unbounded})
 	if !k.Known() { // R.21
-		l.partial, l.counted = true, true
+		l.partial, l.vague = true, true
 		return Unknown
 	}
 	return k.Min
@@ -288,7 +348,7 @@ func (l *Lowering) count(n int) {
 	l.spent.Max += n
 }
 
-func (l *Lowering) idle() bool { return l.err != nil || l.counted }
+func (l *Lowering) idle() bool { return l.err != nil || l.counted() }
 
 func (l *Lowering) dataAxis() (extent Dim, stride int) {
 	extent = l.data.Dims[l.nextData]
@@ -312,10 +372,10 @@ func (l *Lowering) indexAxis() (extent Dim, stride int) {
 // moves both. Their extents must be equal.
 func (l *Lowering) Batch(n int) *Lowering {
 	l.count(n)
-	if l.idle() {
+	if l.err != nil || n == Unknown || !l.ranked() {
 		return l
 	}
-	for range n {
+	for range n { // R.22: also where the axis is unknown
 		at := l.nextData
 		d, ds := l.dataAxis()
 		q, qs := l.indexAxis()
@@ -419,6 +479,7 @@ const (
 	Equal     Alignment = iota // equal extents
 	Within                     // extents of the indices may be smaller; the rest of data is not read
 	Broadcast                  // an extent of 1 is repeated along the other operand's
+	Sparse                     // as Within, and indices without elements may have any rank and any extents: Elements checks the ranks
 )
 
 // Elements spends every axis of both operands: the gathered one as a tuple
@@ -427,20 +488,18 @@ func (l *Lowering) Elements(axis int, align Alignment) *Lowering {
 	if l.err != nil {
 		return l
 	}
+	if align == Sparse {
+		return l.sparse(axis)
+	}
 	l.odd = l.odd || align == Broadcast
-	if l.counted {
+	if l.counted() || axis == Unknown {
 		// The result has the indices' dims, and all axes of data are spent: off
 		// the axis, only the indices' extents are known.
-		l.spent = l.data.Rank
-		if !l.indices.Rank.Known() {
-			return l
-		}
-		for i := range l.indices.Dims {
-			q, _ := l.indexAxis()
-			if align == Broadcast && i != axis && q.Min < 2 {
-				q = AnyDim
+		l.alone()
+		for i := range l.nest {
+			if q := &l.nest[i].extent; align == Broadcast && i != axis && q.Min < 2 {
+				*q = AnyDim
 			}
-			l.nest = append(l.nest, nestLoop{extent: q})
 		}
 		return l
 	}
@@ -458,6 +517,9 @@ func (l *Lowering) Elements(axis int, align Alignment) *Lowering {
 		switch {
 		case align == Within:
 			both, ok, want = q, q.Min <= d.Max, "no larger in indices"
+			if !l.given.Rank.Known() {
+				both.Max = d.Max
+			}
 		case align == Broadcast:
 			want = "equal, or 1 in either"
 			if both, ok = broadcast(d, q); d == Exactly(1) && q != d {
@@ -473,6 +535,33 @@ func (l *Lowering) Elements(axis int, align Alignment) *Lowering {
 		l.nest = append(l.nest, nestLoop{extent: both, data: ds, index: qs, dataAxis: l.nextData, indexAxis: l.nextIndex, within: align == Within})
 	}
 	return l
+}
+
+// sparse is Elements for indices that may be any if they have no element.
+func (l *Lowering) sparse(axis int) *Lowering {
+	before := *l
+	l.SameRank()
+	l.Elements(axis, Within)
+	if before.indices.Rank.Known() && (l.err == nil || !slices.ContainsFunc(before.indices.Dims, func(d Dim) bool { return d.Min == 0 })) {
+		return l
+	}
+	// The indices can be of another shape than data allows, so they alone tell
+	// the result's.
+	*l = before
+	l.odd = true
+	l.alone()
+	return l
+}
+
+// alone makes the result have the rank and the dims of the indices, as far as
+// they are known, and spends every axis.
+func (l *Lowering) alone() {
+	l.whole = true
+	for l.nextIndex < len(l.indices.Dims) {
+		q, qs := l.indexAxis()
+		l.nest = append(l.nest, nestLoop{extent: q, index: qs, indexAxis: l.nextIndex})
+	}
+	l.nextData = len(l.data.Dims)
 }
 
 // broadcast returns the extent of two dims under NumPy's broadcasting rule;
@@ -500,7 +589,7 @@ func broadcast(d, q Dim) (Dim, bool) {
 // Flatten joins the first n dims of the result into one dim, their product. It
 // changes nothing for n < 2.
 func (l *Lowering) Flatten(n int) *Lowering {
-	if l.counted {
+	if l.counted() {
 		l.joined = max(0, n-1)
 		return l
 	}
@@ -515,8 +604,8 @@ func (l *Lowering) FlattenAll() *Lowering {
 	if l.err != nil {
 		return l
 	}
-	if l.counted {
-		l.nest = []nestLoop{{extent: AnyDim}}
+	if l.counted() {
+		l.nest, l.whole = []nestLoop{{extent: AnyDim}}, true
 		return l
 	}
 	if len(l.nest) == 0 {
@@ -537,8 +626,8 @@ func (l *Lowering) Unit() *Lowering {
 // Hide leaves the last dim out of the result's shape. Its extent must be 1.
 func (l *Lowering) Hide() *Lowering {
 	l.count(1)
-	if l.err != nil || len(l.nest) == 0 {
-		return l // the axes are only counted
+	if l.idle() || len(l.nest) == 0 {
+		return l
 	}
 	l.odd = true
 	last := &l.nest[len(l.nest)-1]
@@ -552,7 +641,10 @@ func (l *Lowering) Hide() *Lowering {
 
 // DataAsVector reads data of rank 0 as a vector of one element. It returns
 // false and changes nothing for other ranks.
-func (l *Lowering) DataAsVector() bool { return l.asVector(&l.data, &l.dataStride) }
+func (l *Lowering) DataAsVector() bool {
+	l.scalar = !l.data.Rank.Known() && l.data.Rank.Min == 0
+	return l.asVector(&l.data, &l.dataStride)
+}
 
 // IndicesAsVector reads indices of rank 0 as a vector of one index. It returns
 // false and changes nothing for other ranks.
@@ -579,7 +671,6 @@ func (l *Lowering) FlattenData() *Lowering {
 	l.odd = true
 	if !l.data.Rank.Known() {
 		l.data = SpecOfDims(l.data.DType, AnyDim)
-		l.counted = !l.indices.Rank.Known()
 		return l
 	}
 	total, ok := product(l.data.Dims)
@@ -611,22 +702,27 @@ func (l *Lowering) Negative(n Negative) *Lowering {
 
 // Outside sets what an index outside its axis means. The default is Error.
 func (l *Lowering) Outside(o Outside) *Lowering {
-	l.outside = o
+	l.outside, l.lacking = o, ""
 	return l
 }
 
 // FillText sets Outside to Fill with a value of data's dtype, given as text.
-// Text that is no such value is an ErrAttribute.
+// Text that is no such value is an ErrAttribute. A number that a float type
+// lacks, such as 0 in f8e8m0 and NaN in nf4, is refused only where an index is
+// outside: Outside is then Error.
 func (l *Lowering) FillText(text string) *Lowering {
 	fill, err := New(l.data.DType)
 	if err == nil {
 		err = fill.SetText(0, text)
 	}
-	if err != nil {
+	switch {
+	case err == nil:
+		l.outside, l.fill = Fill, fill
+	case l.data.DType.IsFloat() && isDecimal(text): // R.12
+		l.outside, l.lacking = Error, text
+	default:
 		l.FailAttribute("the fill %q is no %s", text, l.data.DType)
-		return l
 	}
-	l.outside, l.fill = Fill, fill
 	return l
 }
 
@@ -657,14 +753,26 @@ func (l *Lowering) dims() ([]Dim, error) {
 
 // result returns what is known of the output.
 func (l *Lowering) result() (Spec, error) {
-	if l.counted && l.nest == nil { // R.23
+	if l.counted() && (!l.whole || l.nest == nil) { // R.23
 		rank := AnyDim
-		if r, q := l.data.Rank, l.indices.Rank; r.Max != Unbounded && q.Max != Unbounded && l.spent.Max != Unbounded {
+		switch r, q := l.data.Rank, l.indices.Rank; {
+		case l.whole && q.Max != Unbounded:
+			rank = q
+		case !l.whole && r.Max != Unbounded && q.Max != Unbounded && l.spent.Max != Unbounded:
 			rank = Dim{max(0, r.Min+q.Min-l.spent.Max-l.joined), r.Max + q.Max - l.spent.Min - l.joined}
 		}
-		return SpecOfRank(l.data.DType, rank), nil
+		if rank.Min > MaxRank { // R.4
+			return Spec{}, l.tooMany(rank.Min)
+		}
+		out := SpecOfRank(l.data.DType, rank)
+		if rank.Known() { // R.22
+			for i, n := range l.nest {
+				out.Dims[i] = n.extent
+			}
+		}
+		return out, nil
 	}
-	if !l.counted && (l.nextData != len(l.data.Dims) || l.nextIndex != l.indexEnd()) {
+	if !l.counted() && (l.nextData != len(l.data.Dims) || l.nextIndex != l.indexEnd()) {
 		return Spec{}, shapeError(KindRank, "the operator left axes of data %s or indices %s unspent", l.data, l.indices)
 	}
 	dims, err := l.dims()
@@ -672,9 +780,13 @@ func (l *Lowering) result() (Spec, error) {
 		return Spec{}, err
 	}
 	if len(dims) > MaxRank { // R.4
-		return Spec{}, shapeError(KindRank, "the result of data %s and indices %s has %d dims; there may be %d", l.data, l.indices, len(dims), MaxRank)
+		return Spec{}, l.tooMany(len(dims))
 	}
 	return SpecOfDims(l.data.DType, dims...), nil
+}
+
+func (l *Lowering) tooMany(dims int) error {
+	return shapeError(KindRank, "the result of data %s and indices %s has %d dims; there may be %d", l.data, l.indices, dims, MaxRank)
 }
 
 // plan returns the lowered operator, with the strides of a row-major result.
@@ -687,7 +799,7 @@ func (l *Lowering) plan() (*Plan, error) {
 		DType: l.data.DType, IndexType: l.indices.DType,
 		Out: make(Shape, len(dims)), Indices: make(Shape, len(l.given.Dims)),
 		Loops: make([]Loop, len(l.nest)), Axes: l.axes, Slice: 1,
-		Negative: l.negative, Outside: l.outside, Fill: l.fill, component: l.component,
+		Negative: l.negative, Outside: l.outside, Fill: l.fill, lacking: l.lacking, component: l.component,
 	}
 	for i, d := range dims {
 		p.Out[i] = d.Min

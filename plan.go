@@ -113,7 +113,8 @@ type Plan struct {
 	Outside   Outside
 	Fill      Tensor // a scalar of DType, if Outside is Fill
 
-	component int // the axis of the indices along which a tuple lies; -1: tuples of one component
+	lacking   string // the fill that DType lacks, if Outside is Error for that reason
+	component int    // the axis of the indices along which a tuple lies; -1: tuples of one component
 }
 
 // outside returns the policy that applies: Error replaces Zero if the dtype has

@@ -10,17 +10,15 @@ func WithNegative(op Op, n Negative) Op {
 }
 
 // WithOutside returns op with another policy for indices outside their axis. The
-// policy Fill needs a value: see WithFill. Zero is an ErrAttribute for dtypes
-// that have no zero.
+// policy Fill needs a value: see WithFill. Zero refuses an index outside if
+// data's dtype has no zero.
 func WithOutside(op Op, o Outside) Op {
-	return amended{op, func(l *Lowering) { l.outside = o }, func(l *Lowering) {
+	return amended{op, func(l *Lowering) { l.Outside(o) }, func(l *Lowering) {
 		switch {
 		case o > Wrap:
 			l.FailAttribute("outside policy %d; there are error, zero, fill, clamp and wrap", o)
 		case o == Fill:
 			l.FailAttribute("the outside policy fill needs a value; use WithFill")
-		case o == Zero && !l.data.DType.HasZero(): // R.11
-			l.FailAttribute("%s has no zero to put where an index is outside; name a fill", l.data.DType)
 		}
 	}}
 }
@@ -38,6 +36,14 @@ func WithFill(op Op, value Tensor) Op {
 			l.Fail(KindRank, "a fill of %d elements; it must be one", value.Len())
 		}
 	}}
+}
+
+// WithFillText returns op with a fill for indices outside their axis, given as
+// text. Text that is no value of data's dtype is an ErrAttribute. A number that a
+// float type lacks, such as 0 in f8e8m0, refuses an index outside.
+func WithFillText(op Op, text string) Op {
+	fill := func(l *Lowering) { l.FillText(text) }
+	return amended{op, fill, fill}
 }
 
 // amended is an operator with one policy replaced.

@@ -75,7 +75,7 @@ func Prepare(op Op, data, indices Spec, options ...PrepareOption) (*Prepared, er
 		if p.lowered.open {
 			return nil, unknownNumber()
 		}
-		if !known || p.lowered.counted {
+		if !known || !indices.Rank.Known() || p.lowered.counted() {
 			return nil, shapeError(KindRank, "a plan needs every dim of data %s, and of indices %s the rank and the length of the tuples; Infer does without", data, indices)
 		}
 		p.nest = p.lowered.policies().Nest(reach(shape, data.DType))

@@ -7,47 +7,105 @@ import "context"
 // and row-major. Errors are those of NewPlan, and an *IndexError for a refused
 // index.
 func Reference(op Op, data, indices Tensor) (Tensor, error) {
-	p, err := NewPlan(op, data.Spec(), indices.Spec())
+	p, err := checkedPlan(op, data, indices)
 	if err != nil {
-		return Tensor{}, err
-	}
-	if err := p.check(context.Background(), indices); err != nil {
 		return Tensor{}, err
 	}
 	out, err := New(p.DType, p.Out...)
 	if err != nil {
 		return Tensor{}, err
 	}
-	if out.Len() > 0 { // the loops of an empty result can turn 2^60 times
-		p.define(out, data, indices, 0, out.mem.Offset, data.mem.Offset, indices.mem.Offset)
-	}
+	p.defineInto(out, data, indices, 0)
 	return out, nil
 }
 
-// define evaluates the formula in Plan's comment over its loops from at on,
-// normalised or not. out, row and tuple are the positions in dst, data and
-// indices that the loops outside at have reached.
-func (p *Plan) define(dst, data, indices Tensor, at, out, row, tuple int) {
-	if at < len(p.Loops) {
-		l := p.Loops[at]
+// ReferenceParts is Reference for a result that need not fit in memory. part
+// returns n elements of the row-major result, from the first-th on, as a
+// vector. Elements that the result does not have are an ErrShape.
+func ReferenceParts(op Op, data, indices Tensor) (part func(first, n int) (Tensor, error), err error) {
+	p, err := checkedPlan(op, data, indices)
+	if err != nil {
+		return nil, err
+	}
+	total, _ := p.Out.Len()
+	return func(first, n int) (Tensor, error) {
+		if first < 0 || n < 0 || first > total || n > total-first {
+			return Tensor{}, shapeError(KindMismatch, "%d elements from element %d on; the result has %d", n, first, total)
+		}
+		out, err := New(p.DType, n)
+		if err != nil {
+			return Tensor{}, err
+		}
+		p.defineInto(out, data, indices, first)
+		return out, nil
+	}, nil
+}
+
+// checkedPlan lowers op and checks every index.
+func checkedPlan(op Op, data, indices Tensor) (*Plan, error) {
+	p, err := NewPlan(op, data.Spec(), indices.Spec())
+	if err != nil {
+		return nil, err
+	}
+	return p, p.check(context.Background(), indices)
+}
+
+// defineInto sets the elements of dst, which is new and row-major, to those of the
+// result from the first-th on.
+func (p *Plan) defineInto(dst, data, indices Tensor, first int) {
+	n := dst.Len()
+	if n == 0 { // the loops of an empty result can turn 2^60 times
+		return
+	}
+	// reach[at] is the distance between the first and the last element that the
+	// loops from at on reach.
+	reach := make([]int, len(p.Loops)+1)
+	reach[len(p.Loops)] = p.Slice - 1
+	for at := len(p.Loops) - 1; at >= 0; at-- {
+		reach[at] = reach[at+1] + (p.Loops[at].Extent-1)*p.Loops[at].Out
+	}
+	d := definition{Plan: p, dst: dst, data: data, indices: indices, first: first, end: first + n, reach: reach}
+	d.walk(0, 0, data.mem.Offset, indices.mem.Offset)
+}
+
+// A definition is the evaluation of a plan for the elements first … end-1 of its
+// result.
+type definition struct {
+	*Plan
+	dst, data, indices Tensor
+	first, end         int
+	reach              []int
+}
+
+// walk evaluates the formula in Plan's comment over its loops from at on,
+// normalised or not. out, row and tuple are the positions in the result, in data
+// and in indices that the loops outside at have reached.
+func (d *definition) walk(at, out, row, tuple int) {
+	if out >= d.end || out+d.reach[at] < d.first {
+		return
+	}
+	if at < len(d.Loops) {
+		l := d.Loops[at]
 		for c := range l.Extent {
-			p.define(dst, data, indices, at+1, out+c*l.Out, row+c*l.Data, tuple+c*l.Index)
+			d.walk(at+1, out+c*l.Out, row+c*l.Data, tuple+c*l.Index)
 		}
 		return
 	}
-	for _, axis := range p.Axes {
-		i, _ := p.position(indices.index(tuple+axis.Index), axis.Dim)
+	from, to := max(0, d.first-out), min(d.Slice, d.end-out)
+	put := d.dst.mem.Offset + out - d.first
+	for _, axis := range d.Axes {
+		i, _ := d.position(d.indices.index(tuple+axis.Index), axis.Dim)
 		if i < 0 {
-			if p.Outside == Fill {
-				for e := range p.Slice {
-					copyElement(dst, out+e, p.Fill, p.Fill.mem.Offset)
+			if d.Outside == Fill {
+				for e := from; e < to; e++ {
+					copyElement(d.dst, put+e, d.Fill, d.Fill.mem.Offset)
 				}
 			}
 			return // dst is new, so it holds zeros
 		}
 		row += axis.offset(i)
 	}
-	for e := range p.Slice {
-		copyElement(dst, out+e, data, row+e)
+	for e := from; e < to; e++ {
+		copyElement(d.dst, put+e, d.data, row+e)
 	}
 }

@@ -40,7 +40,8 @@ func (p *Plan) Rows(rows []int64, indices Tensor, first int) (filled int, err er
 		return 0, err
 	}
 	nest := p.Nest(0)
-	r := exec.NewResolver(&nest, execLoops(p.Loops))
+	// Loops of one turn change no row, and there can be more of them than exec walks.
+	r := exec.NewResolver(&nest, execLoops(slices.DeleteFunc(slices.Clone(p.Loops), func(l Loop) bool { return l.Extent == 1 })))
 	refused := false
 	fault := indices.guard(func() {
 		values := make([]int64, min(len(rows), exec.Tuned.TileRows))
@@ -101,9 +102,6 @@ func (p *Plan) reaches(indices Tensor) error {
 	}
 	if err := p.takes(indices); err != nil {
 		return err
-	}
-	if len(p.Loops) > exec.MaxLoops {
-		return shapeError(KindRank, "a plan of %d loops; there may be %d", len(p.Loops), exec.MaxLoops)
 	}
 	for _, a := range p.Axes {
 		if a.Dim < 0 || slices.ContainsFunc(a.Parts, func(part Part) bool { return part.Extent < 1 }) {

@@ -11,10 +11,12 @@ import (
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/gathertest"
 	"github.com/garner-go/garner/internal/ruletest"
+	"github.com/garner-go/garner/numpy"
 	"github.com/garner-go/garner/onnx"
 	"github.com/garner-go/garner/openvino"
 	"github.com/garner-go/garner/strict"
 	"github.com/garner-go/garner/tensorflow"
+	"github.com/garner-go/garner/torch"
 )
 
 // nested is one element under n dims.
@@ -40,8 +42,8 @@ func TestRules(t *testing.T) {
 		{Rule: "R.3", Op: gather, Data: data, Indices: "i64[-9223372036854775808]", Refuse: "index-out-of-range", Message: "indices[0] = -9223372036854775808"},
 		{Rule: "R.3", Op: garner.WithNegative(gather, garner.FromEnd), Data: data, Indices: "u64[18446744073709551615]", Refuse: "index-out-of-range", Message: "indices[0] = 18446744073709551615"},
 
-		{Rule: "R.4", Op: strict.Gather{}, Data: nested(32, "7"), Indices: "[0]", Want: nested(32, "7")},
-		{Rule: "R.4", Op: strict.Gather{}, Data: nested(32, "7"), Indices: "[[0]]", Refuse: "rank", Message: "has 33 dims; there may be 32"},
+		{Rule: "R.4", Op: strict.Gather{}, Data: nested(64, "7"), Indices: "[0]", Want: nested(64, "7")},
+		{Rule: "R.4", Op: strict.Gather{}, Data: nested(64, "7"), Indices: "[[0]]", Refuse: "rank", Message: "has 65 dims; there may be 64"},
 
 		{Rule: "R.5", Op: strict.Gather{}, Data: "zeros u8[1,0]", Indices: "zeros i64[2,3]", Want: "zeros u8[2,3,0]"},
 		{Rule: "R.5", Op: strict.Gather{}, Data: "zeros u8[0,1048576,1048576,1048576,1048576]", Indices: "[0]", Refuse: "shape-mismatch", Message: "larger than an int can count"},
@@ -72,8 +74,10 @@ func TestRules(t *testing.T) {
 		{Rule: "R.11", Op: garner.WithOutside(gather, garner.Zero), Data: data, Indices: "[-1,0,3]", Want: "[[0,1,0],[0,4,0]]"},
 		{Rule: "R.11", Op: garner.WithOutside(strict.Gather{}, garner.Zero), Data: "[true,true]", Indices: "[2,1]", Want: "[false,true]"},
 		{Rule: "R.11", Op: garner.WithOutside(strict.Gather{}, garner.Zero), Data: "i4[-8,7,-1]", Indices: "[1,5,0]", Want: "i4[7,0,-8]"},
-		{Rule: "R.11", Op: garner.WithOutside(strict.Gather{}, garner.Zero), Data: "nf4[-1.0,1.0]", Indices: "[0]", Refuse: "attribute", Message: "nf4 has no zero to put where an index is outside; name a fill"},
-		{Rule: "R.11", Op: garner.WithOutside(strict.Gather{}, garner.Zero), Data: "f8e8m0[1.0,2.0]", Indices: "[0]", Refuse: "attribute", Message: "f8e8m0 has no zero"},
+		{Rule: "R.11", Op: garner.WithOutside(strict.Gather{}, garner.Zero), Data: "nf4[-1.0,1.0]", Indices: "[0]", Want: "nf4[-1.0]"},
+		{Rule: "R.11", Op: garner.WithOutside(strict.Gather{}, garner.Zero), Data: "nf4[-1.0,1.0]", Indices: "[0,-1]", Refuse: "index-out-of-range", Message: "nf4 has no zero to put in its place; name a fill"},
+		{Rule: "R.11", Op: garner.WithOutside(strict.Gather{}, garner.Zero), Data: "f8e8m0[1.0,2.0]", Indices: "[1]", Want: "f8e8m0[2.0]"},
+		{Rule: "R.11", Op: garner.WithOutside(strict.Gather{}, garner.Zero), Data: "f8e8m0[1.0,2.0]", Indices: "[2]", Refuse: "index-out-of-range", Message: "f8e8m0 has no zero"},
 		{Rule: "R.11", Op: openvino.Gather8{}, Data: "nf4[-1.0,1.0]", Indices: "[-1]", Want: "nf4[1.0]"},
 		{Rule: "R.11", Op: openvino.Gather8{}, Data: "nf4[-1.0,1.0]", Indices: "[2]", Refuse: "index-out-of-range", Message: "nf4 has no zero to put in its place; name a fill"},
 
@@ -81,6 +85,13 @@ func TestRules(t *testing.T) {
 		{Rule: "R.12", Op: garner.WithFill(strict.Gather{}, ruletest.Tensor(t, "nf4[1.0]")), Data: "nf4[-1.0,0.0]", Indices: "[2,0]", Want: "nf4[1.0,-1.0]"},
 		{Rule: "R.12", Op: garner.WithFill(gather, ruletest.Tensor(t, "i32(9)")), Data: data, Indices: "[0]", Refuse: "dtype", Message: "the fill is i32 and data i64; they must be equal"},
 		{Rule: "R.12", Op: garner.WithFill(gather, ruletest.Tensor(t, "[8,9]")), Data: data, Indices: "[0]", Refuse: "rank", Message: "a fill of 2 elements; it must be one"},
+		{Rule: "R.12", Op: garner.WithFillText(gather, "9"), Data: data, Indices: "[-1,0,3]", Want: "[[9,1,9],[9,4,9]]"},
+		{Rule: "R.12", Op: garner.WithFillText(gather, "9.5"), Data: data, Indices: "[0]", Refuse: "attribute", Message: `the fill "9.5" is no i64`},
+		{Rule: "R.12", Op: garner.WithFillText(tensorflow.GatherNd{}, "x"), Data: "5", Indices: "[[9]]", Refuse: "attribute", Message: `the fill "x" is no i64`}, // R.6: before the rank
+		{Rule: "R.12", Op: garner.WithFillText(openvino.Gather8{}, "0"), Data: "f8e8m0[1.0,2.0]", Indices: "[1]", Want: "f8e8m0[2.0]"},
+		{Rule: "R.12", Op: garner.WithFillText(openvino.Gather8{}, "0"), Data: "f8e8m0[1.0,2.0]", Indices: "[1,2]", Refuse: "index-out-of-range", Message: "indices[1] = 2 is outside axis 0 of data, which has -2…1; f8e8m0 has no 0 to put in its place; name another fill"},
+		{Rule: "R.12", Op: garner.WithFillText(openvino.Gather8{}, "NaN"), Data: "nf4[1.0]", Indices: "[1]", Refuse: "index-out-of-range", Message: "nf4 has no NaN to put"},
+		{Rule: "R.12", Op: garner.WithOutside(garner.WithFillText(openvino.Gather8{}, "NaN"), garner.Clamp), Data: "nf4[1.0]", Indices: "[1]", Want: "nf4[1.0]"},
 		{Rule: "R.12", Op: garner.WithOutside(gather, garner.Fill), Data: data, Indices: "[0]", Refuse: "attribute", Message: "use WithFill"},
 
 		{Rule: "R.13", Op: garner.WithOutside(gather, garner.Clamp), Data: data, Indices: "[-5,1,3,9223372036854775807]", Want: "[[1,2,3,3],[4,5,6,6]]"},
@@ -251,11 +262,44 @@ func TestInferenceRules(t *testing.T) {
 
 		{"R.21", strict.GatherND{}, "f32[2,3]", "i64[5,?]", "f32[...]", "", ""},
 		{"R.21", strict.GatherND{}, "f32[2,3]", "i64[5,3..]", "", "rank", "tuples of 3.."},
+		{"R.21", strict.GatherND{BatchDims: 1}, "f32[2,3]", "i64[5,?]", "", "batch-dims", "batch dim 0 is 2 in data"},
 
 		{"R.22", openvino.Gather8{Axis: garner.Unknown}, "f32[2,3]", "i64[5,6]", "f32[?,?,?]", "", ""},
 		{"R.22", openvino.Gather8{Axis: garner.Unknown, BatchDims: 3}, "f32[2,3]", "i64[5,6]", "", "batch-dims", "batch_dims 3"},
 
+		{"R.22", openvino.Gather8{Axis: garner.Unknown, BatchDims: 1}, "f32[2,3]", "i64[2,7]", "f32[2,?]", "", ""},
+		{"R.22", openvino.Gather7{Axis: garner.Unknown, BatchDims: -1}, "f32[?,3,4]", "i64[2..5,7]", "f32[2..5,?,?]", "", ""},
+		{"R.22", tensorflow.GatherV2{Axis: garner.Unknown, BatchDims: 2}, "f32[4,?,4]", "i64[4,7]", "f32[4,7]", "", ""},
+		{"R.22", openvino.Gather8{Axis: garner.Unknown, BatchDims: 1}, "f32[...]", "i64[2,7]", "f32[...]", "", ""},
+		{"R.22", openvino.Gather8{Axis: garner.Unknown, BatchDims: 1}, "f32[...1..3]", "i64[2,7]", "f32[...2..3]", "", ""},
+		{"R.22", openvino.Gather8{Axis: -1, BatchDims: 1}, "f32[...1..2]", "i64[2,7]", "f32[2,?]", "", ""},
+		{"R.22", openvino.Gather8{Axis: garner.Unknown, BatchDims: 1}, "f32[2,3]", "i64[5,7]", "", "batch-dims", "batch dim 0 is 2 in data"},
+		{"R.22", openvino.Gather8{Axis: garner.Unknown, BatchDims: 2}, "f32[2,3]", "i64[2,3]", "", "batch-dims", "batch_dims 2 of data f32[2,3], which has rank 2"},
+		{"R.22", openvino.Gather7{Axis: garner.Unknown, BatchDims: -1}, "f32[2]", "i64[2,3]", "", "batch-dims", "batch_dims 1 of data f32[2], which has rank 1"},
+
 		{"R.23", strict.Gather{}, "f32[2,3]", "i64[...1..4]", "f32[...2..5]", "", ""},
+		{"R.23", openvino.Gather1{Axis: 4}, "f32[...3..5]", "i64[]", "f32[?,?,?,?]", "", ""},
+		{"R.23", openvino.Gather1{Axis: -4}, "f32[...3..5]", "i64[]", "f32[...3..4]", "", ""},
+		{"R.23", openvino.Gather1{}, "f32[...0..1]", "i64[7]", "f32[7]", "", ""},
+		{"R.23", strict.GatherND{BatchDims: 2}, "f32[...1..4]", "i64[2,2,2]", "f32[2,2]", "", ""},
+		{"R.23", strict.GatherND{BatchDims: 1}, "f32[2,3]", "i64[...0..2]", "f32[...]", "", ""},
+		{"R.23", strict.GatherND{BatchDims: 1}, "f32[2,3]", "i64[...1]", "", "batch-dims", "it may be 0…0"},
+		{"R.23", torch.Embedding{}, "f32[...]", "i64[7,8]", "f32[7,8,?]", "", ""},
+		{"R.23", torch.IndexSelect{Dim: 1}, "f32[2,3]", "i64[...]", "f32[2,?]", "", ""},
+		{"R.23", torch.IndexSelect{}, "f32[...0..2]", "i64[...]", "f32[...0..2]", "", ""},
+		{"R.23", openvino.GatherElements6{Axis: 1}, "f32[2,3,4]", "i64[...]", "f32[2,?,4]", "", ""},
+		{"R.23", openvino.GatherElements6{Axis: 1}, "f32[...]", "i64[2,3,?]", "f32[2,3,?]", "", ""},
+		{"R.23", openvino.GatherElements6{Axis: -1}, "f32[...]", "i64[2,3,?]", "f32[2,3,?]", "", ""},
+		{"R.23", openvino.GatherElements6{}, "f32[...2..4]", "i64[...3..7]", "f32[...3..4]", "", ""},
+		{"R.23", openvino.GatherElements6{}, "f32[...2..4]", "i64[...]", "f32[...2..4]", "", ""},
+		{"R.23", openvino.GatherElements6{}, "f32[...]", "i64[...]", "f32[...]", "", ""},
+		{"R.23", openvino.GatherElements6{}, "f32[...2..4]", "i64[...5..7]", "", "rank", "they must be equal"},
+		{"R.23", onnx.GatherElements13{Axis: 1}, "f32[2,3,3..4]", "i64[...]", "f32[0..2,?,0..4]", "", ""},
+		{"R.23", numpy.TakeAlongAxis{Axis: new(int)}, "f32[2,3,1]", "i64[...]", "f32[?,3,?]", "", ""},
+		{"R.23", numpy.TakeAlongAxis{}, "f32[2,3,1]", "i64[...]", "f32[?]", "", ""},
+		{"R.23", torch.Gather{}, "f32[2,3]", "i64[...]", "f32[...]", "", ""}, // RG.6
+		{"R.23", torch.Gather{}, "f32[2,3]", "i64[...1..4]", "f32[...1..4]", "", ""},
+		{"R.23", torch.Gather{Dim: -1}, "f32[...]", "i64[4,?]", "f32[4,?]", "", ""},
 		{"R.23", strict.Gather{}, "f32[...]", "i64[2]", "f32[...]", "", ""},
 		{"R.23", strict.Gather{Axis: 3}, "f32[...1..3]", "i64[2]", "", "axis-out-of-range", "axis 3 of data"},
 	} {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// MaxRank is the largest number of dimensions of a tensor.
-const MaxRank = 32
+// MaxRank is the largest number of dimensions of a tensor: NumPy's.
+const MaxRank = 64
 
 // A Shape is the extents of a tensor, outermost first. A scalar has the empty
 // shape.

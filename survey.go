@@ -128,8 +128,11 @@ func (p *Plan) meaning(indices *Tensor, i, number int) Meaning {
 func (p *Plan) refused(m Meaning, i int) *IndexError {
 	axis := p.Axes[m.Component]
 	e := &IndexError{Position: p.coordinates(i), Value: m.Value, Axis: axis.Number, Dim: axis.Dim, FromEnd: p.Negative == FromEnd}
-	if p.Outside == Zero && p.outside() == Error {
+	switch {
+	case p.Outside == Zero && p.outside() == Error:
 		e.Hint = p.DType.String() + " has no zero to put in its place; name a fill"
+	case p.Outside == Error && p.lacking != "":
+		e.Hint = p.DType.String() + " has no " + p.lacking + " to put in its place; name another fill"
 	}
 	return e
 }

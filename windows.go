@@ -31,8 +31,8 @@ type DimensionNumbers struct {
 // Nothing is transposed: each dim of the result is a loop with the strides of
 // its source dims. A start is bounded so that the window stays inside its dim.
 func (l *Lowering) Windows(d DimensionNumbers, sizes []int, lenient bool) {
-	if !l.data.Rank.Known() || !l.indices.Rank.Known() {
-		l.counted, l.spent = true, AnyDim
+	if !l.ranked() {
+		l.spent = AnyDim
 		return
 	}
 	l.odd = true

@@ -349,8 +349,6 @@ func Random(seed uint64) Case {
 	case c.outside == garner.Fill:
 		c.fill = tensor(r, c.Data.DType(), nil)
 		c.Op = garner.WithFill(c.Op, c.fill)
-	case c.outside == garner.Zero && !c.Data.DType().HasZero():
-		c.outside = garner.Error
 	case c.outside != garner.Error:
 		c.Op = garner.WithOutside(c.Op, c.outside)
 	}

@@ -3,7 +3,8 @@
 //
 // The default fill value is NaN for floats, NaN + 0i for complex types, the
 // minimum of a signed type, the maximum of an unsigned type, true for bool and
-// "" for strings. nf4 and f4e2m1 have no NaN: there an index outside is an error.
+// "" for strings. nf4 and f4e2m1 have no NaN: there an index outside is an error,
+// as it is where fill_value is another number that data's type lacks.
 //
 // The operators take data of any dtype and indices of any integer dtype, also
 // where the specification lists fewer.
@@ -28,8 +29,6 @@ func fill(l *garner.Lowering, value string) {
 		l.FillText("true")
 	case d == garner.String:
 		l.Outside(garner.Zero)
-	case d == garner.F4E2M1, d == garner.NF4:
-		l.Outside(garner.Error)
 	case d.IsComplex():
 		l.FillText("NaN+0i")
 	case d.IsFloat():

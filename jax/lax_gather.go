@@ -7,6 +7,7 @@ import "github.com/garner-go/garner"
 // garner.DimensionNumbers for the meaning of the dimension numbers.
 //
 // If start_indices has no tuples, slice sizes are not compared with the operand.
+// A collapsed dim has a slice size of 1.
 //
 // Spec: https://docs.jax.dev/en/latest/_autosummary/jax.lax.gather.html
 type LaxGather struct {
@@ -38,6 +39,11 @@ func (g LaxGather) Lower(l *garner.Lowering) {
 	last := l.Indices().Rank.Min - 1
 	if g.IndexVectorDim != nil && l.Indices().Rank.Known() && *g.IndexVectorDim != last { // JG.1
 		l.Fail(garner.KindMismatch, "index_vector_dim %d of indices %s; it must be the last, %d", *g.IndexVectorDim, l.Indices(), last)
+	}
+	for _, dim := range g.CollapsedSliceDims {
+		if dim >= 0 && dim < len(g.SliceSizes) && g.SliceSizes[dim] == 0 { // JG.5
+			l.Fail(garner.KindMismatch, "slice_sizes %v has 0 along the collapsed dim %d; it must be 1", g.SliceSizes, dim)
+		}
 	}
 	l.Windows(garner.DimensionNumbers{
 		OffsetDims:               g.OffsetDims,

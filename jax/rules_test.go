@@ -45,7 +45,14 @@ func TestRulesOfLaxGather(t *testing.T) {
 		{Rule: "JG.4", Op: lax(nil), Data: "[[false,false]]", Indices: "[[0,1]]", Want: "[[true,true]]"},
 		{Rule: "JG.4", Op: lax(nil), Data: `[["a","b"]]`, Indices: "[[0,1]]", Want: `[["",""]]`},
 		{Rule: "JG.4", Op: lax(nil), Data: "f4e2m1[[1,2]]", Indices: "[[0,1]]", Refuse: "index-out-of-range", Message: "indices[0,1] = 1"},
+		{Rule: "JG.4", Op: lax(func(g *jax.LaxGather) { g.FillValue = "0" }), Data: "f8e8m0[[1,2,4]]", Indices: "[[0,1]]", Want: "f8e8m0[[2,4]]"},
+		{Rule: "JG.4", Op: lax(func(g *jax.LaxGather) { g.FillValue = "0" }), Data: "f8e8m0[[1,2,4]]", Indices: "[[0,2]]", Refuse: "index-out-of-range", Message: "indices[0,1] = 2"},
+		{Rule: "JG.4", Op: lax(func(g *jax.LaxGather) { g.FillValue = "18446744073709551615" }), Data: "u64[[1,2,3]]", Indices: "[[0,2]]", Want: "u64[[18446744073709551615,18446744073709551615]]"},
 		{Rule: "JG.4", Op: lax(func(g *jax.LaxGather) { g.FillValue = "many" }), Data: data, Indices: "[[0,0]]", Refuse: "attribute", Message: `the fill "many" is no i64`},
+
+		{Rule: "JG.5", Op: lax(func(g *jax.LaxGather) { g.SliceSizes = []int{1, 0} }), Data: data, Indices: "[[0,1]]", Want: "zeros i64[1,0]"},
+		{Rule: "JG.5", Op: lax(func(g *jax.LaxGather) { g.SliceSizes = []int{0, 2} }), Data: data, Indices: "[[0,1]]", Refuse: "shape-mismatch", Message: "slice_sizes [0 2] has 0 along the collapsed dim 0; it must be 1"},
+		{Rule: "JG.5", Op: lax(func(g *jax.LaxGather) { g.SliceSizes = []int{0, 2} }), Data: data, Indices: "zeros i64[0,2]", Refuse: "shape-mismatch", Message: "it must be 1"},
 	})
 }
 
@@ -73,7 +80,7 @@ func TestRulesOfTake(t *testing.T) {
 }
 
 func TestRulesOfTakeAlongAxis(t *testing.T) {
-	no := false
+	yes, no := true, false
 	ruletest.Run(t, []ruletest.Case{
 		{Rule: "JA.1", Op: jax.NumpyTakeAlongAxis{}, Data: data, Indices: "[5,-6]", Want: "[6,1]"},
 		{Rule: "JA.1", Op: jax.NumpyTakeAlongAxis{}, Data: data, Indices: "[[5]]", Refuse: "rank", Message: "they must be equal"},
@@ -93,6 +100,10 @@ func TestRulesOfTakeAlongAxis(t *testing.T) {
 		{Rule: "JA.5", Op: jax.NumpyTakeAlongAxis{Axis: at(1), Mode: "wrap"}, Data: data, Indices: "[[3],[-4]]", Want: "[[1],[6]]"},
 		{Rule: "JA.5", Op: jax.NumpyTakeAlongAxis{Mode: "raise"}, Data: data, Indices: "[0]", Refuse: "attribute", Message: `mode "raise"`},
 
+		{Rule: "JA.6", Op: jax.NumpyTakeAlongAxis{Axis: at(0), Mode: "promise_in_bounds"}, Data: "[10,20,30]", Indices: "[-1,-3,-4,3]", Want: "[10,10,10,30]"},
+		{Rule: "JA.6", Op: jax.NumpyTakeAlongAxis{Axis: at(0), Mode: "promise_in_bounds", WrapNegativeIndices: &yes}, Data: "[10,20,30]", Indices: "[-1,-3,-4,3]", Want: "[30,10,10,30]"},
+		{Rule: "JA.6", Op: jax.NumpyTakeAlongAxis{Axis: at(0), Mode: "clip"}, Data: "[10,20,30]", Indices: "[-1,-3,-4,3]", Want: "[30,10,10,30]"},
+		{Rule: "JA.6", Op: jax.NumpyTakeAlongAxis{Axis: at(0), Mode: "clip", WrapNegativeIndices: &no}, Data: "[10,20,30]", Indices: "[-1,-3,-4,3]", Want: "[10,10,10,30]"},
 		{Rule: "JA.6", Op: jax.NumpyTakeAlongAxis{Axis: at(1)}, Data: data, Indices: "[[-1],[-3]]", Want: "[[3],[4]]"},
 		{Rule: "JA.6", Op: jax.NumpyTakeAlongAxis{Axis: at(1), FillValue: "9", WrapNegativeIndices: &no}, Data: data, Indices: "[[-1],[2]]", Want: "[[9],[6]]"},
 		{Rule: "JA.6", Op: garner.WithOutside(jax.NumpyTakeAlongAxis{Axis: at(1), WrapNegativeIndices: &no}, garner.Error), Data: data, Indices: "[[-1],[2]]", Refuse: "index-out-of-range", Message: "indices[0,0] = -1 is outside axis 1 of data, which has 0…2"},

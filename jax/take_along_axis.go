@@ -8,15 +8,16 @@ import "github.com/garner-go/garner"
 //
 //	out[p_0…p_{r-1}] = arr[p_0…p_{axis-1}, indices[p_0…p_{r-1}], p_{axis+1}…p_{r-1}]
 //
-// Off the axis the dims broadcast. Without an axis, data is flattened and the
-// indices must be a vector.
+// Off the axis the dims broadcast. If Axis is nil, which is JAX's axis=None, data
+// is flattened and the indices must be a vector. JAX's own default is -1, and
+// package operators uses it where the attribute is not given.
 //
 // Spec: https://docs.jax.dev/en/latest/_autosummary/jax.numpy.take_along_axis.html
 type NumpyTakeAlongAxis struct {
-	Axis                *int   `attr:"axis"`                                           // -r … r-1; nil: data is flattened
+	Axis                *int   `attr:"axis" default:"-1"`                              // -r … r-1; nil: data is flattened
 	Mode                string `attr:"mode" values:"fill,clip,promise_in_bounds,wrap"` // "" or fill: an index outside is filled; clip, promise_in_bounds: the nearest end; wrap: modulo
 	FillValue           string `attr:"fill_value"`                                     // a value of data's dtype, as text; "": JAX's default, see the package comment
-	WrapNegativeIndices *bool  `attr:"wrap_negative_indices" values:"true,false"`      // nil or true: negatives count from the end; false: they are outside
+	WrapNegativeIndices *bool  `attr:"wrap_negative_indices" values:"true,false"`      // true: negatives count from the end; false: they are outside; nil: true, except with promise_in_bounds
 }
 
 // Lower spends the operands' axes; see garner.Op.
@@ -31,7 +32,11 @@ func (t NumpyTakeAlongAxis) Lower(l *garner.Lowering) {
 	default:
 		l.FailAttribute("mode %q; there are fill, clip, promise_in_bounds and wrap", t.Mode)
 	}
-	if t.WrapNegativeIndices == nil || *t.WrapNegativeIndices { // JA.6
+	wrap := t.Mode != "promise_in_bounds" // JA.6
+	if t.WrapNegativeIndices != nil {
+		wrap = *t.WrapNegativeIndices
+	}
+	if wrap {
 		l.Negative(garner.FromEnd)
 	}
 	axis := 0

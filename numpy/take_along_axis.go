@@ -8,12 +8,13 @@ import "github.com/garner-go/garner"
 //
 //	out[p_0…p_{r-1}] = arr[p_0…p_{axis-1}, indices[p_0…p_{r-1}], p_{axis+1}…p_{r-1}]
 //
-// Off the axis the dims broadcast. Without an axis, data is flattened and the
-// indices must be a vector.
+// Off the axis the dims broadcast. If Axis is nil, which is NumPy's axis=None, data
+// is flattened and the indices must be a vector. NumPy's own default is -1, and
+// package operators uses it where the attribute is not given.
 //
 // Spec: https://numpy.org/doc/stable/reference/generated/numpy.take_along_axis.html
 type TakeAlongAxis struct {
-	Axis *int `attr:"axis"` // -r … r-1; nil: data is flattened
+	Axis *int `attr:"axis" default:"-1"` // -r … r-1; nil: data is flattened
 }
 
 // Lower spends the operands' axes; see garner.Op.

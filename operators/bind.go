@@ -1,11 +1,14 @@
 package operators
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/garner-go/garner"
@@ -21,13 +24,16 @@ type Input struct {
 // A field is a field of an operator's struct that has a tag: `attr:"name"` for an
 // attribute, `input:"name"` for an input of its own, and both where frameworks
 // write it either way. ",scalar" after an input's name means that its rank must
-// be 0. `values:"a,b"` lists the words of which an attribute is one.
+// be 0. `values:"a,b"` lists the words of which an attribute is one. `default:"-1"`
+// is the integer that an attribute is where it is not given, if that is not what the
+// zero of its field means.
 type field struct {
-	name   string
-	input  bool
-	scalar bool
-	index  int
-	values string
+	name      string
+	input     bool
+	scalar    bool
+	index     int
+	values    string
+	otherwise string // the default; "" where it is the zero of the field
 }
 
 func fields(op garner.Op) []field {
@@ -35,7 +41,7 @@ func fields(op garner.Op) []field {
 	var list []field
 	for i := range t.NumField() {
 		if name, ok := t.Field(i).Tag.Lookup("attr"); ok {
-			list = append(list, field{name: name, index: i, values: t.Field(i).Tag.Get("values")})
+			list = append(list, field{name: name, index: i, values: t.Field(i).Tag.Get("values"), otherwise: t.Field(i).Tag.Get("default")})
 		}
 		if tag, ok := t.Field(i).Tag.Lookup("input"); ok {
 			name, option, _ := strings.Cut(tag, ",")
@@ -78,10 +84,12 @@ func (o Operator) names(input bool) []string {
 // and indices by position, which is how models write them; [Operator.New] takes
 // both by name.
 //
-// An attribute is any Go integer, a bool, a string, a []int or a []int64, as the
-// operator's field wants. The axis may be garner.Unknown, as an int. An
-// operator that has an unknown axis, or an input without a Value, is good for
-// garner.Infer only.
+// An attribute is any Go integer, a json.Number, a bool, a string, a []int or a
+// []int64, as the operator's field wants. nil, which is JSON's null and Python's
+// None, is no value: numpy.take_along_axis flattens data, although its axis is -1
+// where it is not given. An attribute that must be a number cannot be nil. The axis
+// may be garner.Unknown, as an int. An operator that has an unknown axis, or an
+// input without a Value, is good for garner.Infer only.
 //
 // Errors, in this order: an input that is no integer (ErrDType); an attribute
 // that the operator lacks, or a value of the wrong type (ErrAttribute); an input
@@ -102,12 +110,21 @@ func (o Operator) Bind(attributes map[string]any, inputs ...Input) (garner.Op, e
 		if i < 0 {
 			return nil, garner.Errorf(garner.ErrAttribute, "%s has no attribute %s; %s", o.Name, name, has(o.Attributes(), name))
 		}
-		if f := value.Field(list[i].index); !set(f, given(f, name, attributes[name])) {
-			return nil, garner.Errorf(garner.ErrAttribute, "%s's %s cannot be %v; it is %s", o.Name, name, attributes[name], kindOf(value.Field(list[i].index).Type()))
+		f := value.Field(list[i].index)
+		if attributes[name] == nil && f.Kind() != reflect.Int { // R.25
+			continue
+		}
+		if !set(f, given(f, name, attributes[name])) {
+			return nil, garner.Errorf(garner.ErrAttribute, "%s's %s cannot be %v; it is %s", o.Name, name, attributes[name], kindOf(f.Type()))
 		}
 	}
 	if len(inputs) > len(wanted) {
 		return nil, garner.Errorf(garner.ErrAttribute, "%s takes %d inputs; %d were given", o.Name, 2+len(wanted), 2+len(inputs))
+	}
+	for _, f := range list {
+		if _, ok := attributes[f.name]; !ok && f.otherwise != "" {
+			set(value.Field(f.index), json.Number(f.otherwise))
+		}
 	}
 	for i := range inputs {
 		if _, ok := attributes[wanted[i]]; ok {
@@ -115,7 +132,7 @@ func (o Operator) Bind(attributes map[string]any, inputs ...Input) (garner.Op, e
 		}
 	}
 	for _, name := range wanted[len(inputs):] {
-		if _, ok := attributes[name]; !ok {
+		if attributes[name] == nil {
 			return nil, garner.Errorf(garner.ErrAttribute, "%s needs its input %s", o.Name, name)
 		}
 	}
@@ -153,7 +170,8 @@ func (o Operator) New(values map[string]any) (garner.Op, error) {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		v := decoded(values[name])
 		if name == "axis" && !slices.Contains(o.Attributes(), "axis") && slices.Contains(o.Attributes(), "dim") {
-			if name = "dim"; values[name] != nil {
+			name = "dim"
+			if _, twice := values[name]; twice {
 				return nil, garner.Errorf(garner.ErrAttribute, "%s's axis and dim are the same attribute; give one of them", o.Name)
 			}
 		}
@@ -192,10 +210,6 @@ func decoded(v any) any {
 	switch v := v.(type) {
 	case float64:
 		if n := int64(v); float64(n) == v && v > -1<<53 && v < 1<<53 {
-			return n
-		}
-	case interface{ Int64() (int64, error) }: // a json.Number
-		if n, err := v.Int64(); err == nil {
 			return n
 		}
 	case []any:
@@ -378,9 +392,14 @@ func set(field reflect.Value, v any) bool {
 
 func isList(v any) bool { return v == nil || reflect.TypeOf(v).Kind() == reflect.Slice }
 
-// integer gives the value of any of Go's integer types; ok is false for anything
-// else. A uint64 that no int64 holds becomes the largest.
+// integer gives the value of any of Go's integer types, or of a json.Number that is
+// an integer; ok is false for anything else. One that no int64 holds becomes the
+// nearest.
 func integer(v any) (n int64, ok bool) {
+	if number, is := v.(json.Number); is {
+		n, err := number.Int64()
+		return n, err == nil || errors.Is(err, strconv.ErrRange)
+	}
 	switch x := reflect.ValueOf(v); {
 	case x.CanInt():
 		return x.Int(), true

@@ -1,6 +1,7 @@
 package operators_test
 
 import (
+	"encoding/json"
 	"math"
 	"reflect"
 	"slices"
@@ -284,7 +285,23 @@ func TestBind(t *testing.T) {
 		{"torch.gather", map[string]any{"sparse_grad": int64(1), "dim": 1}, nil, torch.Gather{Dim: 1, SparseGrad: true}},
 		{"jax.numpy.take", map[string]any{"fill_value": int64(math.MinInt64)}, nil, jax.NumpyTake{FillValue: "-9223372036854775808"}},
 		{"jax.numpy.take", map[string]any{"fill_value": -0.5}, nil, jax.NumpyTake{FillValue: "-0.5"}},
-		{"jax.numpy.take_along_axis", map[string]any{"wrap_negative_indices": true}, nil, jax.NumpyTakeAlongAxis{WrapNegativeIndices: &yes}},
+		{"jax.numpy.take_along_axis", map[string]any{"wrap_negative_indices": true}, nil, jax.NumpyTakeAlongAxis{Axis: at(-1), WrapNegativeIndices: &yes}},
+
+		// R.25, NA.1, JA.1: null is none, which an axis that is not given need not be.
+		{"jax.numpy.take_along_axis", map[string]any{"axis": nil, "mode": nil, "fill_value": nil, "wrap_negative_indices": nil}, nil, jax.NumpyTakeAlongAxis{}},
+		{"numpy.take_along_axis", map[string]any{"axis": nil}, nil, numpy.TakeAlongAxis{}},
+		{"numpy.take_along_axis", nil, nil, numpy.TakeAlongAxis{Axis: at(-1)}},
+		{"numpy.take", map[string]any{"axis": nil, "mode": nil}, nil, numpy.Take{}},
+		{"torch.take_along_dim", map[string]any{"dim": nil}, nil, torch.TakeAlongDim{}},
+		{"torch.embedding", map[string]any{"padding_idx": nil}, nil, torch.Embedding{}},
+		{"torch.gather", map[string]any{"sparse_grad": nil, "dim": 1}, nil, torch.Gather{Dim: 1}},
+		{"stablehlo.gather", map[string]any{"operand_batching_dims": nil}, nil, stablehlo.Gather{}},
+		{"tensorflow.gather", map[string]any{"axis": nil, "batch_dims": 1}, nil, tensorflow.GatherFunc{BatchDims: 1}},
+
+		// The numbers of JSON keep their text.
+		{"jax.numpy.take", map[string]any{"fill_value": json.Number("18446744073709551615")}, nil, jax.NumpyTake{FillValue: "18446744073709551615"}},
+		{"jax.numpy.take", map[string]any{"axis": json.Number("18446744073709551616")}, nil, jax.NumpyTake{Axis: at(math.MaxInt)}},
+		{"jax.numpy.take", map[string]any{"axis": json.Number("-18446744073709551616")}, nil, jax.NumpyTake{Axis: at(math.MinInt + 1)}},
 		{"stablehlo.gather", map[string]any{"offset_dims": []int64{}, "slice_sizes": []int64{1, math.MinInt64}}, nil, stablehlo.Gather{OffsetDims: []int{}, SliceSizes: []int{1, math.MinInt + 1}}},
 
 		// slice_sizes may be given either way, and as an input without its value.
@@ -309,7 +326,9 @@ func TestBind(t *testing.T) {
 		{"openvino.Gather-7", map[string]any{"axis": 1}, []operators.Input{number(t, "1")}, "attribute", "openvino.Gather-7 has no attribute axis; it has batch_dims"},
 		{"torch.take", map[string]any{"axis": 1}, nil, "attribute", "torch.take has no attribute axis; it has none"},
 		{"onnx.Gather-13", map[string]any{"axis": "1"}, nil, "attribute", "onnx.Gather-13's axis cannot be 1; it is an integer"},
-		{"onnx.Gather-13", map[string]any{"axis": nil}, nil, "attribute", "cannot be <nil>; it is an integer"},
+		{"onnx.Gather-13", map[string]any{"axis": nil}, nil, "attribute", "cannot be <nil>; it is an integer"}, // R.25
+		{"numpy.take_along_axis", map[string]any{"axes": nil}, nil, "attribute", "has no attribute axes; did you mean axis?"},
+		{"numpy.take_along_axis", map[string]any{"axis": json.Number("1.5")}, nil, "attribute", "cannot be 1.5; it is an integer"},
 		{"torch.gather", map[string]any{"sparse_grad": 2}, nil, "attribute", "torch.gather's sparse_grad cannot be 2; it is a bool"},
 		{"numpy.take", map[string]any{"mode": []int64{1}}, nil, "attribute", "numpy.take's mode cannot be [1]; it is a string"},
 		{"numpy.take", map[string]any{"axis": true}, nil, "attribute", "numpy.take's axis cannot be true; it is an integer"},

@@ -8,8 +8,8 @@ import (
 	"github.com/garner-go/garner/strict"
 )
 
-// deep is one element of rank 32, the maximum.
-var deep = strings.Repeat("[", 32) + "7" + strings.Repeat("]", 32)
+// deep is one element of rank 64, the maximum.
+var deep = strings.Repeat("[", 64) + "7" + strings.Repeat("]", 64)
 
 func TestRulesOfGather(t *testing.T) {
 	const data = "[[1,2,3],[4,5,6]]"

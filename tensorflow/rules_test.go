@@ -12,8 +12,8 @@ import (
 
 const params = "[[1,2,3],[4,5,6]]"
 
-// deep is one element, 0, of rank 32, the maximum.
-var deep = strings.Repeat("[", 32) + "0" + strings.Repeat("]", 32)
+// deep is one element, 0, of rank 64, the maximum.
+var deep = strings.Repeat("[", 64) + "0" + strings.Repeat("]", 64)
 
 func TestRulesOfGatherNd(t *testing.T) {
 	op := func(policy string) garner.Op { return tensorflow.GatherNd{BadIndicesPolicy: policy} }
@@ -26,7 +26,7 @@ func TestRulesOfGatherNd(t *testing.T) {
 		{Rule: "TNd.2", Op: op(""), Data: params, Indices: "[[1,2,0]]", Refuse: "rank", Message: "tuples of 3"},
 
 		{Rule: "TNd.3", Op: op(""), Data: params, Indices: "[[[1]],[[0]]]", Want: "[[[4,5,6]],[[1,2,3]]]"},
-		{Rule: "TNd.3", Op: op(""), Data: deep, Indices: "[[[0]]]", Refuse: "rank", Message: "has 33 dims"},
+		{Rule: "TNd.3", Op: op(""), Data: deep, Indices: "[[[0]]]", Refuse: "rank", Message: "has 65 dims"},
 
 		{Rule: "TNd.4", Op: op(""), Data: params, Indices: "[[0,2]]", Want: "[3]"},
 		{Rule: "TNd.4", Op: garner.WithOutside(op(""), garner.Zero), Data: params, Indices: "[[0,3],[-1,0],[1,0]]", Want: "[0,0,4]"},
@@ -70,7 +70,7 @@ func TestRulesOfGather(t *testing.T) {
 		{Rule: "TG.1", Op: tensorflow.Gather{}, Data: "5", Indices: "[0]", Refuse: "rank", Message: "needs 1 or more"},
 
 		{Rule: "TG.2", Op: tensorflow.Gather{}, Data: params, Indices: "[[1],[0]]", Want: "[[[4,5,6]],[[1,2,3]]]"},
-		{Rule: "TG.2", Op: tensorflow.Gather{}, Data: deep, Indices: "[[0]]", Refuse: "rank", Message: "has 33 dims"},
+		{Rule: "TG.2", Op: tensorflow.Gather{}, Data: deep, Indices: "[[0]]", Refuse: "rank", Message: "has 65 dims"},
 
 		{Rule: "TG.3", Op: tensorflow.Gather{ValidateIndices: true}, Data: params, Indices: "[0]", Want: "[[1,2,3]]"},
 		{Rule: "TG.3", Op: tensorflow.Gather{}, Data: params, Indices: "[2]", Refuse: "index-out-of-range", Message: "indices[0] = 2 is outside axis 0 of data, which has 0…1"},

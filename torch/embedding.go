@@ -19,6 +19,7 @@ func (Embedding) Lower(l *garner.Lowering) {
 	if l.Data().Rank.Min > 2 { // RE.1
 		l.Fail(garner.KindRank, "data %s has rank %d; an embedding's table is a matrix", l.Data(), l.Data().Rank.Min)
 	}
+	l.LimitRanks(2, garner.Unbounded)
 	l.Gather()                // RE.2: the rows
 	l.Tuples()                // i … j
 	l.Copy()                  // the columns

@@ -7,8 +7,9 @@ import "github.com/garner-go/garner"
 //
 //	out[p_0…p_{r-1}] = input[p_0…p_{dim-1}, index[p_0…p_{r-1}], p_{dim+1}…p_{r-1}]
 //
-// The other dims of the indices may be smaller than data's. An operand of rank 0
-// counts as a vector of one element. A negative index is an error.
+// The other dims of the indices may be smaller than data's. Indices without
+// elements may have any rank and any extents. An operand of rank 0 counts as a
+// vector of one element. A negative index is an error.
 //
 // Spec: https://docs.pytorch.org/docs/stable/generated/torch.gather.html
 type Gather struct {
@@ -20,9 +21,8 @@ type Gather struct {
 func (g Gather) Lower(l *garner.Lowering) {
 	l.DataAsVector() // RG.1
 	scalar := l.IndicesAsVector()
-	l.SameRank()                   // RG.2
 	dim := l.Axis(g.Dim)           // RG.3
-	l.Elements(dim, garner.Within) // RG.4
+	l.Elements(dim, garner.Sparse) // RG.2, RG.4, RG.6
 	if scalar {
 		l.Hide() // RG.1
 	}

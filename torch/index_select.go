@@ -18,15 +18,11 @@ type IndexSelect struct {
 // Lower spends the operands' axes; see garner.Op.
 func (s IndexSelect) Lower(l *garner.Lowering) {
 	scalar := l.DataAsVector() // RS.4
-	l.IndicesAsVector()        // RS.1
-	l.NeedRanks(1, 1)
-	if l.Indices().Rank.Min > 1 { // RS.1
-		l.Fail(garner.KindRank, "indices %s have rank %d; they must be a vector or a scalar", l.Indices(), l.Indices().Rank.Min)
-	}
-	dim := l.Axis(s.Dim) // RS.2
-	l.Outer(dim)         // RS.3: p_0 … p_{dim-1}
-	l.Gather()           // the gathered dim
-	l.Tuples()           // i
+	l.NeedVector()             // RS.1
+	dim := l.Axis(s.Dim)       // RS.2
+	l.Outer(dim)               // RS.3: p_0 … p_{dim-1}
+	l.Gather()                 // the gathered dim
+	l.Tuples()                 // i
 	if scalar {
 		l.Hide() // RS.4
 	}

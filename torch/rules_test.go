@@ -1,6 +1,7 @@
 package torch_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -11,8 +12,8 @@ import (
 
 const data = "[[1,2,3],[4,5,6]]"
 
-// deep is one element, 0, of rank 32, the maximum.
-var deep = strings.Repeat("[", 32) + "0" + strings.Repeat("]", 32)
+// deep is one element, 0, of rank 64, the maximum.
+var deep = strings.Repeat("[", 64) + "0" + strings.Repeat("]", 64)
 
 func at(dim int) *int { return &dim }
 
@@ -34,7 +35,60 @@ func TestRulesOfGather(t *testing.T) {
 		{Rule: "RG.5", Op: torch.Gather{Dim: 1, SparseGrad: true}, Data: data, Indices: "[[2]]", Want: "[[3]]"},
 		{Rule: "RG.5", Op: torch.Gather{}, Data: "[7,8]", Indices: "2", Refuse: "index-out-of-range", Message: "indices = 2 is outside axis 0 of data, which has 0…1"},
 		{Rule: "RG.5", Op: torch.Gather{Dim: 1}, Data: data, Indices: "[[-1]]", Refuse: "index-out-of-range", Message: "indices[0,0] = -1 is outside axis 1 of data, which has 0…2"},
+
+		{Rule: "RG.6", Op: torch.Gather{}, Data: "zeros i64[5]", Indices: "zeros i64[2,0]", Want: "zeros i64[2,0]"},
+		{Rule: "RG.6", Op: torch.Gather{Dim: -1}, Data: data, Indices: "zeros i64[0]", Want: "zeros i64[0]"},
+		{Rule: "RG.6", Op: torch.Gather{Dim: 1}, Data: data, Indices: "zeros i64[0,7]", Want: "zeros i64[0,7]"},
+		{Rule: "RG.6", Op: torch.Gather{}, Data: data, Indices: "zeros i64[5,0,4]", Want: "zeros i64[5,0,4]"},
+		{Rule: "RG.6", Op: torch.Gather{}, Data: "7", Indices: "zeros i64[3,0]", Want: "zeros i64[3,0]"},
+		{Rule: "RG.6", Op: torch.Gather{}, Data: "zeros i64[0,3]", Indices: "zeros i64[0,9]", Want: "zeros i64[0,9]"},
+		{Rule: "RG.6", Op: torch.Gather{}, Data: data, Indices: "zeros i64[5,1,4]", Refuse: "rank", Message: "they must be equal"},
+		{Rule: "RG.6", Op: torch.Gather{Dim: 2}, Data: data, Indices: "zeros i64[0]", Refuse: "axis-out-of-range", Message: "axis 2 of data"},
 	})
+}
+
+// TestEmptyBatches holds RG.6 for a Prepared that serves indices of any length:
+// those without elements may have extents that others may not.
+func TestEmptyBatches(t *testing.T) {
+	for _, tt := range []struct {
+		indices string
+		shape   garner.Shape
+		fails   bool
+	}{
+		{"i64[?,7]", garner.Shape{0, 7}, false},
+		{"i64[?,7]", garner.Shape{1, 7}, true},
+		{"i64[?,3]", garner.Shape{0, 3}, false},
+		{"i64[?,3]", garner.Shape{2, 3}, false},
+		{"i64[?,?]", garner.Shape{0, 9}, false},
+		{"i64[?,?]", garner.Shape{1, 9}, true},
+		{"i64[?]", garner.Shape{0}, false},
+		{"i64[?]", garner.Shape{2}, true},
+	} {
+		spec, err := garner.ParseSpec(tt.indices)
+		if err != nil {
+			t.Fatal(err)
+		}
+		table := ruletest.Tensor(t, data)
+		p, err := garner.Prepare(torch.Gather{}, table.Spec(), spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, err := garner.New(garner.I64, tt.shape...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := garner.New(garner.I64, tt.shape...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Run(t.Context(), table, at, out); tt.fails != errors.Is(err, garner.ErrShape) || !tt.fails && err != nil {
+			t.Errorf("%s with %v: %v", tt.indices, tt.shape, err)
+		}
+		got, err := garner.Infer(torch.Gather{}, table.Spec(), spec)
+		if err != nil || got.String() != tt.indices {
+			t.Errorf("%s: %v, %v", tt.indices, got, err)
+		}
+	}
 }
 
 func TestRulesOfIndexSelect(t *testing.T) {
@@ -63,7 +117,7 @@ func TestRulesOfEmbedding(t *testing.T) {
 		{Rule: "RE.1", Op: torch.Embedding{}, Data: "[[[7,8]]]", Indices: "[0]", Refuse: "rank", Message: "an embedding's table is a matrix"},
 
 		{Rule: "RE.2", Op: torch.Embedding{}, Data: data, Indices: "[[1],[0]]", Want: "[[[4,5,6]],[[1,2,3]]]"},
-		{Rule: "RE.2", Op: torch.Embedding{}, Data: data, Indices: deep, Refuse: "rank", Message: "has 33 dims"},
+		{Rule: "RE.2", Op: torch.Embedding{}, Data: data, Indices: deep, Refuse: "rank", Message: "has 65 dims"},
 
 		{Rule: "RE.3", Op: torch.Embedding{PaddingIdx: at(0)}, Data: data, Indices: "[0]", Want: "[[1,2,3]]"},
 		{Rule: "RE.3", Op: torch.Embedding{PaddingIdx: at(-1)}, Data: data, Indices: "[-1]", Refuse: "index-out-of-range", Message: "indices[0] = -1 is outside axis 0 of data, which has 0…1"},
@@ -85,7 +139,7 @@ func TestRulesOfTake(t *testing.T) {
 
 func TestRulesOfTakeAlongDim(t *testing.T) {
 	ruletest.Run(t, []ruletest.Case{
-		{Rule: "RA.1", Op: torch.TakeAlongDim{}, Data: data, Indices: "[[5],[-6]]", Want: "[6,1]"},
+		{Rule: "RA.1", Op: torch.TakeAlongDim{}, Data: data, Indices: "[[5],[0]]", Want: "[6,1]"},
 		{Rule: "RA.1", Op: torch.TakeAlongDim{}, Data: data, Indices: "0", Want: "[1]"},
 		{Rule: "RA.1", Op: torch.TakeAlongDim{}, Data: data, Indices: "[6]", Refuse: "index-out-of-range", Message: "is outside data, taken flat"},
 
@@ -101,6 +155,9 @@ func TestRulesOfTakeAlongDim(t *testing.T) {
 
 		{Rule: "RA.5", Op: torch.TakeAlongDim{Dim: at(1)}, Data: data, Indices: "[[-1],[-3]]", Want: "[[3],[4]]"},
 		{Rule: "RA.5", Op: torch.TakeAlongDim{Dim: at(1)}, Data: data, Indices: "[[-4],[0]]", Refuse: "index-out-of-range", Message: "indices[0,0] = -4 is outside axis 1 of data, which has -3…2"},
+
+		{Rule: "RA.6", Op: torch.TakeAlongDim{}, Data: data, Indices: "[[5,0]]", Want: "[6,1]"},
+		{Rule: "RA.6", Op: torch.TakeAlongDim{}, Data: data, Indices: "[[5],[-6]]", Refuse: "index-out-of-range", Message: "indices[1,0] = -6 is outside data, taken flat, which has 0…5"},
 	})
 }
 

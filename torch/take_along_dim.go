@@ -8,8 +8,8 @@ import "github.com/garner-go/garner"
 //
 //	out[p_0…p_{r-1}] = input[p_0…p_{dim-1}, indices[p_0…p_{r-1}], p_{dim+1}…p_{r-1}]
 //
-// The other dims broadcast. Without a dim, both operands are flattened. Negative
-// indices count from the end.
+// The other dims broadcast. Without a dim, both operands are flattened, and a
+// negative index is an error; with one, it counts from the end.
 //
 // Spec: https://docs.pytorch.org/docs/stable/generated/torch.take_along_dim.html
 type TakeAlongDim struct {
@@ -18,7 +18,9 @@ type TakeAlongDim struct {
 
 // Lower spends the operands' axes; see garner.Op.
 func (t TakeAlongDim) Lower(l *garner.Lowering) {
-	if t.Dim == nil { // RA.1
+	negative := garner.FromEnd // RA.5
+	if t.Dim == nil {          // RA.1
+		negative = garner.Reject // RA.6
 		l.FlattenData()
 		l.Gather()
 		l.Tuples()
@@ -29,6 +31,6 @@ func (t TakeAlongDim) Lower(l *garner.Lowering) {
 		dim := l.Axis(*t.Dim)             // RA.3
 		l.Elements(dim, garner.Broadcast) // RA.4
 	}
-	l.Negative(garner.FromEnd) // RA.5
-	l.Outside(garner.Error)    // RA.5
+	l.Negative(negative)
+	l.Outside(garner.Error) // RA.5
 }

@@ -69,7 +69,7 @@ func (f *operatorFlags) add(cmd *cobra.Command, otherwise string, kinds ...opera
 	}
 	complete(cmd, "as", names...)
 	flags.Var(&f.opset, "opset", "an opset: the newest version in it, if OP has no version")
-	flags.StringArrayVar(&f.attributes, "attr", nil, "an attribute of the operator, `NAME=VALUE`: an integer, a list of them, true or false, or text")
+	flags.StringArrayVar(&f.attributes, "attr", nil, "an attribute of the operator, `NAME=VALUE`: an integer, a list of them, true or false, null for none, or text")
 }
 
 // complete registers the values of a flag for shell completion.
@@ -146,6 +146,8 @@ func attribute(text string) (any, error) {
 		return true, nil
 	case trimmed == "false":
 		return false, nil
+	case trimmed == "null":
+		return nil, nil
 	case strings.HasPrefix(trimmed, "["), strings.HasPrefix(trimmed, `"`), strings.HasPrefix(trimmed, "'"):
 		return listOrText(trimmed)
 	}
@@ -166,7 +168,7 @@ func listOrText(text string) (any, error) {
 		return s[0], nil
 	}
 	if t.DType() != garner.I64 || t.Rank() != 1 {
-		return nil, wrong("%s is a tensor %s%s; an attribute is an integer, a list of integers, true or false, or text", text, t.DType(), t.Shape())
+		return nil, wrong("%s is a tensor %s%s; an attribute is an integer, a list of integers, true or false, null, or text", text, t.DType(), t.Shape())
 	}
 	return garner.Values[int64](t)
 }
@@ -228,6 +230,15 @@ func (f *policyFlags) setOutside(text string) error {
 	return nil
 }
 
+// holds returns the error of text that is no value of a type.
+func holds(dtype garner.DType, text string) error {
+	value, err := garner.New(dtype)
+	if err == nil {
+		err = value.SetText(0, text)
+	}
+	return err
+}
+
 // amend applies the given policies to the operator.
 func (f *policyFlags) amend(op garner.Op, data garner.DType) (garner.Op, error) {
 	switch f.negative {
@@ -237,14 +248,15 @@ func (f *policyFlags) amend(op garner.Op, data garner.DType) (garner.Op, error) 
 		op = garner.WithNegative(op, garner.FromEnd)
 	}
 	if f.filled {
-		value, err := garner.New(data)
-		if err == nil {
-			err = value.SetText(0, strings.TrimSpace(f.fill))
+		text := strings.TrimSpace(f.fill)
+		err := holds(data, text)
+		if err != nil && data.IsFloat() && holds(garner.F64, text) == nil {
+			err = nil // a number that data's type lacks counts only where an index is outside
 		}
 		if err != nil {
 			return nil, &usageError{message: fmt.Sprintf("--outside fill=%s: data is %s: %s", f.fill, data, bare(err)), err: err}
 		}
-		return garner.WithFill(op, value), nil
+		return garner.WithFillText(op, text), nil
 	}
 	for _, o := range []garner.Outside{garner.Error, garner.Zero, garner.Clamp, garner.Wrap} {
 		if o.String() == f.outside {

@@ -276,7 +276,7 @@ func TestRefused(t *testing.T) {
 		"name to 2^63":     {begin(3, 1, 0).u64(1 << 63).data(99), "has a string of 9223372036854775808 bytes"},
 		"name not UTF-8":   {begin(3, 1, 0).tensor("a\xff", 0, 0, 1).data(99), `the name "a\xff", which is not UTF-8`},
 		"twice":            {begin(3, 2, 0).tensor("a", 0, 0, 1).tensor("a", 0, 32, 1).data(99), `two tensors named "a"`},
-		"rank":             {begin(3, 1, 0).tensor("a", 0, 0, make([]uint64, 33)...).data(99), `tensor "a" has 33 dimensions; up to 32 are read`},
+		"rank":             {begin(3, 1, 0).tensor("a", 0, 0, make([]uint64, 65)...).data(99), `tensor "a" has 65 dimensions; up to 64 are read`},
 		"rank of 2^32":     {begin(3, 1, 0).text("a").u32(1<<32 - 1).data(99), `tensor "a" has 4294967295 dimensions`},
 		"extent":           {begin(3, 1, 0).tensor("a", 0, 0, 1<<63).data(99), `tensor "a" has an extent of 9223372036854775808`},
 		"extents":          {begin(3, 1, 0).tensor("a", 0, 0, 1<<30, 1<<30, 1<<30).data(99), `tensor "a" is F32[1073741824,1073741824,1073741824], more bytes than can be counted`},

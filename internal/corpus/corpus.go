@@ -23,12 +23,14 @@ import (
 )
 
 // maxLine is the longest line of a corpus, in bytes. maxBytes is the largest
-// result, and the largest tensor that a case describes without listing its
-// elements, in bytes. They bound what a hostile corpus makes the program
-// allocate.
+// tensor that a case describes without listing its elements, and the largest
+// result that is held in memory; a larger one, up to maxResult, is compared in
+// pieces. They bound what a hostile corpus makes the program allocate, and its
+// time.
 const (
-	maxLine  = 64 << 20
-	maxBytes = 512 << 20
+	maxLine         = 64 << 20
+	maxBytes        = 512 << 20
+	maxResult int64 = 3 << 30
 )
 
 // A Status is the outcome of a case.

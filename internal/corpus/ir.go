@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -111,10 +112,10 @@ func (c *Case) means(node *model.Node) error {
 	}
 	for name, want := range c.attributes {
 		got, ok := node.Attributes[name]
-		if !ok {
+		if !ok && want != nil {
 			got = int64(0)
 		}
-		if got != want {
+		if !reflect.DeepEqual(got, want) {
 			return fmt.Errorf("%s=%v is read; want %v", name, got, want)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 
@@ -178,6 +179,9 @@ func (c *Case) parseWant(fields map[string]json.RawMessage) error {
 		w.sum, w.exact, w.ran = t.sum, t.bytes != nil, true
 		if t.given() {
 			w.value = t.tensor
+		}
+		if t.fill != nil || t.number != nil {
+			w.part = t.part
 		}
 	}
 	for _, name := range []string{"output_shape", "partial_output_shape"} {
@@ -355,7 +359,8 @@ func attribute(raw json.RawMessage) (any, error) {
 		}
 		numbers := make([]int64, len(values))
 		for i, v := range values {
-			if numbers[i], err = strconv.ParseInt(string(v), 10, 64); err != nil {
+			// One that no int64 holds is as far beyond every rank as the nearest.
+			if numbers[i], err = strconv.ParseInt(string(v), 10, 64); err != nil && !errors.Is(err, strconv.ErrRange) {
 				return nil, fmt.Errorf("%s is no int64", v)
 			}
 		}
@@ -364,8 +369,17 @@ func attribute(raw json.RawMessage) (any, error) {
 	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
 		return n, nil
 	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
 	var v any
-	err := json.Unmarshal(raw, &v)
+	err := dec.Decode(&v)
+	if number, ok := v.(json.Number); ok {
+		// A float64 holds 3.0 and 1e3 exactly, and prints them as the integers that
+		// they are. Other numbers keep their text, which a float64 can round.
+		if f, err := number.Float64(); err == nil && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+			return f, nil
+		}
+	}
 	return v, err
 }
 

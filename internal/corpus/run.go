@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"hash"
 	"math"
 	"slices"
 	"strconv"
@@ -20,6 +21,7 @@ type want struct {
 	partial *garner.Spec // what partial shapes alone give; nil: not recorded
 	ran     bool         // the case has elements to compare: value or sum
 	value   func() (garner.Tensor, error)
+	part    func(first, n int) (garner.Tensor, error) // some of its elements, as a vector; nil: they are listed, or not known
 	sum     *checksum
 	exact   bool // the bits of a NaN count
 }
@@ -29,6 +31,7 @@ type answer struct {
 	way    string
 	spec   garner.Spec   // of an inference
 	tensor garner.Tensor // of a run; the zero Tensor for an inference
+	pieces *pieces       // of a run whose result is not held in memory; nil elsewhere
 	loose  bool          // an inference from less than is known: it may leave open what others tell
 	err    error
 }
@@ -51,24 +54,25 @@ func (c Case) Run() (r Result) {
 	case err == nil:
 		r.Status = Pass
 	case c.tooLarge():
-		r.Status, r.Detail = Skip, "an operand has more bytes than an int of this machine can count"
+		r.Status, r.Detail = Skip, "an operand or the result has more bytes than an int of this machine can count"
 	default:
 		r.Detail = err.Error()
 	}
 	return r
 }
 
-// tooLarge reports whether a case of inference alone has operands that a 64-bit
-// machine can hold and this one cannot.
+// tooLarge reports whether a case has a result, or as a case of inference alone
+// operands, that a 64-bit machine can count and this one cannot.
 func (c *Case) tooLarge() bool {
-	if strconv.IntSize == 64 || c.err != nil || c.valued() {
+	if strconv.IntSize == 64 || c.err != nil {
 		return false
 	}
-	return slices.ContainsFunc(c.inputs, func(in operand) bool {
-		shape, ok := in.spec.Shape()
+	tooMany := func(spec garner.Spec) bool {
+		shape, ok := spec.Shape()
 		n, fits := shape.Len()
-		return ok && (!fits || n > math.MaxInt/bytesOf(in.spec.DType))
-	})
+		return ok && (!fits || n > math.MaxInt/bytesOf(spec.DType))
+	}
+	return tooMany(c.want.spec) || !c.valued() && slices.ContainsFunc(c.inputs, func(in operand) bool { return tooMany(in.spec) })
 }
 
 // answers asks garner in every way that the case allows. An error means that
@@ -124,8 +128,13 @@ func (c *Case) answers() ([]answer, error) {
 	}
 	last := answers[len(answers)-1]
 	if shape, ok := last.spec.Shape(); ok && last.err == nil {
-		if n, ok := shape.Len(); !ok || n > maxBytes/bytesOf(exactData.DType) {
-			return nil, fmt.Errorf("no case: its result %s is larger than %d MiB, the most that a case may take", last.spec, maxBytes>>20)
+		n, _ := shape.Len()
+		size := int64(bytesOf(exactData.DType))
+		switch most := maxResult / size; {
+		case int64(n) > most || exactData.DType == garner.String && n > maxBytes/int(size):
+			return nil, fmt.Errorf("no case: its result %s is larger than %d MiB, the most that a case may take", last.spec, maxResult>>20)
+		case n > maxBytes/int(size):
+			return append(answers, answer{way: "Gather, in pieces", pieces: &pieces{op, tensors[0], tensors[1], n, pieceLen}}), nil
 		}
 	}
 	run := func(way string, f func(garner.Op, garner.Tensor, garner.Tensor) (garner.Tensor, error)) {
@@ -196,9 +205,19 @@ func (c *Case) bind(operator operators.Operator, inputs []operators.Input) (garn
 func (w *want) judge(answers []answer) error {
 	for i := range answers {
 		var err error
-		if a := &answers[i]; w.class != nil {
+		a := &answers[i]
+		switch {
+		case w.class != nil && a.pieces != nil:
+			if a.err = a.pieces.refused(); a.err == nil {
+				err = fmt.Errorf("answered a result larger than %d MiB; want an error of class %v", maxBytes>>20, w.class)
+			} else {
+				err = w.judgeError(a)
+			}
+		case w.class != nil:
 			err = w.judgeError(a)
-		} else {
+		case a.pieces != nil:
+			err = a.pieces.hold(w)
+		default:
 			err = w.judgeResult(a)
 		}
 		if err != nil {
@@ -260,10 +279,17 @@ func (s *checksum) check(t garner.Tensor) error {
 	if err != nil {
 		return err
 	}
-	if s.bytes >= 0 && len(b) != s.bytes {
-		return fmt.Errorf("answered %d bytes; want %d", len(b), s.bytes)
+	h := s.new()
+	h.Write(b)
+	return s.compare(h, int64(len(b)))
+}
+
+// compare holds the checksum against that of n bytes.
+func (s *checksum) compare(h hash.Hash, n int64) error {
+	if s.bytes >= 0 && n != s.bytes {
+		return fmt.Errorf("answered %d bytes; want %d", n, s.bytes)
 	}
-	if got := s.of(b); !bytes.Equal(got, s.digest) {
+	if got := h.Sum(nil); !bytes.Equal(got, s.digest) {
 		return fmt.Errorf("the result's %s is %x; want %x", s.name, got, s.digest)
 	}
 	return nil

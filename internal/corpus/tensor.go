@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"hash/crc32"
 	"math"
 	"slices"
@@ -37,10 +38,10 @@ type described struct {
 
 // checksum is the expectation of a result too large to list.
 type checksum struct {
-	bytes  int // -1: not given
+	bytes  int64 // -1: not given
 	name   string
 	digest []byte
-	of     func([]byte) []byte
+	new    func() hash.Hash
 }
 
 // given reports whether the elements are known.
@@ -125,18 +126,19 @@ func parseSum(fields map[string]json.RawMessage) (*checksum, error) {
 	switch {
 	case fields["crc32"] != nil:
 		s.name = "crc32"
-		s.of = func(b []byte) []byte { return binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE(b)) }
-		if s.bytes, err = natural(fields["bytes"]); err != nil {
-			return nil, fmt.Errorf("bytes: %w", err)
+		s.new = func() hash.Hash { return crc32.NewIEEE() }
+		// More than an int counts is a case that a 32-bit machine skips.
+		if s.bytes, err = strconv.ParseInt(string(fields["bytes"]), 10, 64); err != nil || s.bytes < 0 {
+			return nil, fmt.Errorf("bytes: %s is no number from 0 on", fields["bytes"])
 		}
 	case fields["sha256"] != nil:
 		s.name = "sha256"
-		s.of = func(b []byte) []byte { sum := sha256.Sum256(b); return sum[:] }
+		s.new = sha256.New
 	default:
 		return nil, nil
 	}
 	s.digest, err = hexField(fields[s.name])
-	if err == nil && len(s.digest) != len(s.of(nil)) {
+	if err == nil && len(s.digest) != s.new().Size() {
 		err = fmt.Errorf("%d bytes are no checksum", len(s.digest))
 	}
 	if err != nil {
@@ -193,8 +195,7 @@ func parseIota(raw, mod json.RawMessage) (func(i int) int64, error) {
 		return nil, fmt.Errorf("%s is no [start, step]", raw)
 	}
 	start, step := ends[0], ends[1]
-	// A tensor has at most maxBytes·8 elements, so the numbers stay within
-	// int64.
+	// A tensor has at most maxResult elements, so the numbers stay within int64.
 	const far = 1 << 31
 	if start < -far || start > far || step < -far || step > far {
 		return nil, fmt.Errorf("%s; both lie within ±2^31", raw)
@@ -222,12 +223,18 @@ func (t *described) tensor() (garner.Tensor, error) {
 		return t.ofBytes()
 	case t.values != nil:
 		return ofValues(t.dtype, t.shape, t.values)
-	case t.fill != nil:
-		return t.filled()
-	case t.number != nil:
-		return t.numbered()
+	case t.fill == nil && t.number == nil:
+		return garner.Tensor{}, errors.New("its elements are not given")
 	}
-	return garner.Tensor{}, errors.New("its elements are not given")
+	n, err := t.size()
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	flat, err := t.part(0, n)
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	return flat.Reshape(t.shape...)
 }
 
 func (t *described) ofBytes() (garner.Tensor, error) {
@@ -372,11 +379,16 @@ func bytesOf(dtype garner.DType) int {
 	return max(1, dtype.Bits()/8)
 }
 
-func (t *described) filled() (garner.Tensor, error) {
-	n, err := t.size()
-	if err != nil {
-		return garner.Tensor{}, err
+// part returns n elements of a tensor that is not listed, from the first-th on, as
+// a vector.
+func (t *described) part(first, n int) (garner.Tensor, error) {
+	if t.fill != nil {
+		return t.filled(n)
 	}
+	return t.numbered(first, n)
+}
+
+func (t *described) filled(n int) (garner.Tensor, error) {
 	one, err := ofValues(t.dtype, nil, slices.Concat(json.RawMessage("["), t.fill, json.RawMessage("]")))
 	if err != nil {
 		return garner.Tensor{}, fmt.Errorf("fill: %w", err)
@@ -386,38 +398,33 @@ func (t *described) filled() (garner.Tensor, error) {
 		if err != nil {
 			return garner.Tensor{}, err
 		}
-		return garner.FromSlice(slices.Repeat(strs, n), t.shape...)
+		return garner.FromSlice(slices.Repeat(strs, n), n)
 	}
 	if t.dtype.Packed() {
-		return t.each(n, func(garner.Tensor, int) (string, error) { return one.At() })
+		return t.each(n, func(int) (string, error) { return one.At() })
 	}
 	b, err := one.Bytes()
 	if err != nil {
 		return garner.Tensor{}, err
 	}
-	return garner.FromBytes(t.dtype, bytes.Repeat(b, n), t.shape...)
+	return garner.FromBytes(t.dtype, bytes.Repeat(b, n), n)
 }
 
-// each returns a tensor of the texts of its elements.
-func (t *described) each(n int, text func(into garner.Tensor, i int) (string, error)) (garner.Tensor, error) {
-	into, err := garner.New(t.dtype, t.shape...)
+// each returns a vector of the texts of its elements.
+func (t *described) each(n int, text func(i int) (string, error)) (garner.Tensor, error) {
+	into, err := garner.New(t.dtype, n)
 	for i := 0; i < n && err == nil; i++ {
 		var s string
-		if s, err = text(into, i); err == nil {
+		if s, err = text(i); err == nil {
 			err = into.SetText(i, s)
 		}
 	}
 	return into, err
 }
 
-// numbered returns a tensor whose elements are a function of their position.
-// Large ones have tens of millions of elements, so the common types are written
-// without text.
-func (t *described) numbered() (garner.Tensor, error) {
-	n, err := t.size()
-	if err != nil {
-		return garner.Tensor{}, err
-	}
+// numbered returns elements that are a function of their position. Large tensors
+// have tens of millions of them, so the common types are written without text.
+func (t *described) numbered(first, n int) (garner.Tensor, error) {
 	bits := t.dtype.Bits()
 	var put func(b []byte, v int64)
 	switch {
@@ -425,16 +432,20 @@ func (t *described) numbered() (garner.Tensor, error) {
 		put = func(b []byte, v int64) { binary.LittleEndian.PutUint32(b, math.Float32bits(float32(v))) }
 	case t.dtype == garner.F64:
 		put = func(b []byte, v int64) { binary.LittleEndian.PutUint64(b, math.Float64bits(float64(v))) }
+	case t.dtype.IsInteger() && bits == 8:
+		put = func(b []byte, v int64) { b[0] = byte(v) }
+	case t.dtype.IsInteger() && bits == 16:
+		put = func(b []byte, v int64) { binary.LittleEndian.PutUint16(b, uint16(v)) }
 	case t.dtype.IsInteger() && bits == 32:
 		put = func(b []byte, v int64) { binary.LittleEndian.PutUint32(b, uint32(v)) }
 	case t.dtype.IsInteger() && bits == 64:
 		put = func(b []byte, v int64) { binary.LittleEndian.PutUint64(b, uint64(v)) }
 	default:
-		return t.each(n, func(_ garner.Tensor, i int) (string, error) { return strconv.FormatInt(t.number(i), 10), nil })
+		return t.each(n, func(i int) (string, error) { return strconv.FormatInt(t.number(first+i), 10), nil })
 	}
 	low, high := int64(math.MinInt64), int64(math.MaxInt64)
-	if t.dtype.IsInteger() && bits == 32 {
-		low, high = math.MinInt32, math.MaxInt32
+	if t.dtype.IsInteger() && bits < 64 {
+		low, high = -1<<(bits-1), 1<<(bits-1)-1
 	}
 	if t.dtype.IsUnsigned() {
 		low, high = 0, 1<<(bits%64)-1
@@ -444,11 +455,11 @@ func (t *described) numbered() (garner.Tensor, error) {
 	}
 	b := make([]byte, n*bits/8)
 	for i := range n {
-		v := t.number(i)
+		v := t.number(first + i)
 		if v < low || v > high {
-			return garner.Tensor{}, fmt.Errorf("%d, element %d, is outside %s", v, i, t.dtype)
+			return garner.Tensor{}, fmt.Errorf("%d, element %d, is outside %s", v, first+i, t.dtype)
 		}
 		put(b[i*bits/8:], v)
 	}
-	return garner.FromBytes(t.dtype, b, t.shape...)
+	return garner.FromBytes(t.dtype, b, n)
 }

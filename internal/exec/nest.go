@@ -179,8 +179,8 @@ func turns(loops []Loop) int {
 	return n
 }
 
-// MaxLoops is the greatest number of loops of a nest. One dim of the result can
-// come from several loops.
+// MaxLoops is the greatest number of loops of a nest that are walked: each has
+// two turns or more, and an int counts the turns of all of them.
 const MaxLoops = 64
 
 // walk visits the positions first … first+n-1 of a nest of loops in runs of its

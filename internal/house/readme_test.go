@@ -171,23 +171,30 @@ func TestReadmeOperators(t *testing.T) {
 // attributes takes.
 func policies(t *testing.T, op operators.Operator) (negative, outside string) {
 	t.Helper()
-	negative, outside = policy(t, op, "", "")
+	n, o := policy(t, op, "", "")
+	var negatives, outsides []string // that an attribute chooses
 	for _, attribute := range op.Attributes() {
-		var negatives, outsides []string // per word
+		var byNegative, byOutside []string // per word
 		words := op.Values(attribute)
 		for _, word := range words {
 			n, o := policy(t, op, attribute, word)
-			negatives, outsides = append(negatives, n), append(outsides, o)
+			byNegative, byOutside = append(byNegative, n), append(byOutside, o)
 		}
-		negative = byWord(t, negative, attribute, words, negatives)
-		outside = byWord(t, outside, attribute, words, outsides)
+		negatives = append(negatives, byWord(t, n, attribute, words, byNegative)...)
+		outsides = append(outsides, byWord(t, o, attribute, words, byOutside)...)
+	}
+	if negative = strings.Join(negatives, "; "); negative == "" {
+		negative = n
+	}
+	if outside = strings.Join(outsides, "; "); outside == "" {
+		outside = o
 	}
 	return negative, outside
 }
 
-// byWord returns the cell of a policy that an attribute chooses, the default
-// word first. If the attribute changes nothing, it returns the default.
-func byWord(t *testing.T, otherwise, attribute string, words, policies []string) string {
+// byWord returns the part of a policy's cell that an attribute chooses, the default
+// word first; nothing if the attribute changes nothing.
+func byWord(t *testing.T, otherwise, attribute string, words, policies []string) []string {
 	var distinct []string
 	of := map[string][]string{}
 	for i, p := range policies {
@@ -197,7 +204,7 @@ func byWord(t *testing.T, otherwise, attribute string, words, policies []string)
 		of[p] = append(of[p], words[i])
 	}
 	if len(distinct) < 2 {
-		return otherwise
+		return nil
 	}
 	if policies[0] != otherwise {
 		t.Errorf("%s: the first word of %s is not the default, as the README says", otherwise, attribute)
@@ -205,7 +212,7 @@ func byWord(t *testing.T, otherwise, attribute string, words, policies []string)
 	for i, p := range distinct {
 		distinct[i] = fmt.Sprintf("%s (%s)", p, strings.Join(of[p], ", "))
 	}
-	return fmt.Sprintf("by `%s`: %s", attribute, strings.Join(distinct, ", "))
+	return []string{fmt.Sprintf("by `%s`: %s", attribute, strings.Join(distinct, ", "))}
 }
 
 // policy returns, in the README's words, the policies of the plan of an

@@ -54,8 +54,8 @@ func TestParse(t *testing.T) {
 		{"[1,2]", garner.F16, "f16[2] [1.0, 2.0]"},
 		{"7", garner.U8, "u8[] 7"},
 		{"[]", garner.F32, "f32[0] []"},
-		{strings.Repeat("[", 32) + "1" + strings.Repeat("]", 32), garner.Invalid,
-			"i64[1" + strings.Repeat(",1", 31) + "] " + strings.Repeat("[", 32) + "1" + strings.Repeat("]", 32)},
+		{strings.Repeat("[", 64) + "1" + strings.Repeat("]", 64), garner.Invalid,
+			"i64[1" + strings.Repeat(",1", 63) + "] " + strings.Repeat("[", 64) + "1" + strings.Repeat("]", 64)},
 	} {
 		got, err := literal.Parse(tt.text, tt.dtype)
 		if err != nil {
@@ -113,7 +113,7 @@ func TestParseRefuses(t *testing.T) {
 		{"[1,[2]]", garner.Invalid, garner.ErrShape, "column 4 of the literal: a list stands where before there was a value or nothing; every list of one depth needs as many items"},
 		{"[[],[[]]]", garner.Invalid, garner.ErrShape, "column 6 of the literal: a list stands where before there was a value or nothing; every list of one depth needs as many items"},
 		{"[[1],2]", garner.Invalid, garner.ErrShape, "column 6 of the literal: a value stands where before there was a list; every list of one depth needs as many items"},
-		{strings.Repeat("[", 33), garner.Invalid, garner.ErrShape, "column 33 of the literal: lists are nested deeper than 32; a tensor has no more dimensions"},
+		{strings.Repeat("[", 65), garner.Invalid, garner.ErrShape, "column 65 of the literal: lists are nested deeper than 64; a tensor has no more dimensions"},
 
 		{"[1, true]", garner.Invalid, garner.ErrDType, "column 5 of the literal: a bool stands beside an integer; a tensor has one type"},
 		{`[1.5, "a"]`, garner.Invalid, garner.ErrDType, "column 7 of the literal: a string stands beside a decimal; a tensor has one type"},
@@ -299,7 +299,7 @@ func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"[[1,2],[3,4]]", "5", "[]", "[[],[]]", "f32[1.5, NaN]", "i4[1,-2]", "bf16(5)", "[1+2j, NaN-Infinityi]", `["a\u0000", 'b\'"']`,
 		"[true,false]", "[1 2]", "[18446744073709551615]", "f8e4m3fn[-500, 448]", "nf4[0.1]", "f8e8m0[3]", "f8e4m3fnuz[-1e-9]", "u1[1,0,1]", "[1e400,-0.0]",
-		strings.Repeat("[", 33), "[1,[2]]", "string['\\", "complex64(1-2i)", "1ej", "[+]",
+		strings.Repeat("[", 65), "[1,[2]]", "string['\\", "complex64(1-2i)", "1ej", "[+]",
 	} {
 		f.Add(seed, uint8(0))
 		f.Add(seed, uint8(garner.F16))

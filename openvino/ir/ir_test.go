@@ -569,7 +569,7 @@ func TestBad(t *testing.T) {
 		{[]string{`<port id="2"/>`, `<port id="2"><dim>-2</dim></port>`}, `6:104: layer "g4" (Gather, id 4): port 2 has the dim "-2"; one is a number from 0 on, or -1`},
 		{[]string{`<port id="2"/>`, `<port id="2"><dim>x</dim></port>`}, `port 2 has the dim "x"`},
 		{[]string{`<port id="2"/>`, `<port id="2"><dim/></port>`}, `port 2 has the dim ""`},
-		{[]string{`<port id="2"/>`, `<port id="2">` + strings.Repeat("<dim>1</dim>", 33) + `</port>`}, `port 2 has more than 32 dims`},
+		{[]string{`<port id="2"/>`, `<port id="2">` + strings.Repeat("<dim>1</dim>", 65) + `</port>`}, `port 2 has more than 64 dims`},
 		{[]string{`<port id="9" precision="FP32"/>`, `<port id="9" precision="FP33"/>`}, `port 9 has precision="FP33", which is no element type`},
 		{[]string{`<port id="9" precision="FP32"/>`, `<port id="9"/><port id="10"/>`}, "it has 2 output ports; a Gather has one"},
 		{[]string{`</input><output>`, `</input><input/><output>`}, "it has <input> twice"},
