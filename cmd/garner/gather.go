@@ -8,6 +8,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/internal/limits"
 	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/internal/terminal"
 	"github.com/garner-go/garner/internal/units"
@@ -322,13 +323,17 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 	return to.write(out)
 }
 
-// newResult allocates a result. It refuses one larger than the machine's memory,
-// whose allocation would kill the process.
+// memory returns the most bytes of memory that this process can have.
+func memory() float64 { return float64(limits.Memory().Bytes) }
+
+// newResult allocates a result. It refuses one larger than the memory that the
+// process can have, whose allocation would kill it.
 func newResult(plan *garner.Plan) (garner.Tensor, error) {
 	_, ok := plan.Out.Len()
-	if size := run.Memory(garner.SpecOf(plan.DType, plan.Out...)); !ok || size > memory() {
-		return garner.Tensor{}, garner.Errorf(garner.ErrShape, "the result %s%s takes %s, and this machine has %s of memory; gather fewer rows at a time",
-			plan.DType, plan.Out, units.GiB.Text(size), units.GiB.Text(memory()))
+	most := limits.Memory()
+	if size := run.Memory(garner.SpecOf(plan.DType, plan.Out...)); !ok || size > float64(most.Bytes) {
+		return garner.Tensor{}, garner.Errorf(garner.ErrShape, "the result %s%s takes %s, and %s of memory; gather fewer rows at a time",
+			plan.DType, plan.Out, units.GiB.Text(size), most)
 	}
 	return garner.New(plan.DType, plan.Out...)
 }
