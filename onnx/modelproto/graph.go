@@ -455,6 +455,19 @@ func (p *pending) read() error {
 		p.Inputs = append(p.Inputs, v)
 	}
 	if p.IsGather() {
+		// A list of the gathers names the operands of each.
+		size := 0
+		for _, v := range p.Inputs {
+			if v != nil {
+				size += len(v.Name)
+				for _, name := range v.DimNames {
+					size += len(name)
+				}
+			}
+		}
+		if err := p.scope.spend(size); err != nil {
+			return err
+		}
 		if len(p.Inputs) != 2 || p.Inputs[0] == nil || p.Inputs[1] == nil || len(p.Outputs) != 1 || p.Outputs[0] == nil {
 			return fmt.Errorf("it has the inputs %.200q and the outputs %.200q; %s has two and one: data and indices, and the result", p.proto.Input, p.proto.Output, p.Operator)
 		}

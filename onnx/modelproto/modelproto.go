@@ -177,11 +177,11 @@ func (b *budget) spend(bytes int) error {
 // What the parts of a model take, in bytes: the message, the part itself, and its
 // place in lists and maps.
 const (
-	nodeBytes      = 900
-	inputBytes     = 80 // an input or an output of a node, without its name
-	attributeBytes = 200
-	valueBytes     = 400 // an input of a graph, an entry of value_info
+	nodeBytes      = 500
+	inputBytes     = 50 // an input or an output of a node, without its name
+	attributeBytes = 150
+	valueBytes     = 250 // an output of a node, an input of a graph
 	dimBytes       = 40
-	constantBytes  = 900
-	scopeBytes     = 1200 // a sub-graph, a call
+	constantBytes  = 700
+	scopeBytes     = 1000 // a sub-graph, a call
 )
