@@ -61,7 +61,7 @@ func emptyGather(r *Rule, s *subject) error {
 }
 
 func computedAxis(r *Rule, s *subject) error {
-	if len(s.operator.Inputs()) == 0 || len(s.node.Inputs) < 3 || s.constant(input(s.node, 2)) != nil {
+	if len(s.operator.Inputs()) == 0 || len(s.node.Inputs) < 3 || constant(input(s.node, 2)) != nil {
 		return nil
 	}
 	if known(s.data) && known(s.indices) {
@@ -145,7 +145,7 @@ func hugeTable(r *Rule, s *subject) error {
 	if s.format == "ONNX" {
 		return nil
 	}
-	c := s.constant(s.data)
+	c := constant(s.data)
 	if c == nil {
 		return nil
 	}

@@ -101,7 +101,7 @@ type Options struct {
 func Model(ctx context.Context, m *model.Model, o Options) ([]Finding, error) {
 	l := &linter{
 		ctx: ctx, format: m.Format, runtimes: AllRuntimes(), home: homes[m.Format], inputs: map[*model.Value]bool{},
-		indices: map[string]*indexScan{}, tables: map[*model.Constant]*loss{}, constants: map[*model.Value]*model.Constant{},
+		indices: map[string]*indexScan{}, tables: map[*model.Constant]*loss{},
 	}
 	if len(o.Runtimes) > 0 {
 		l.runtimes = slices.DeleteFunc(l.runtimes, func(r Runtime) bool { return !slices.Contains(o.Runtimes, r) })
@@ -137,15 +137,14 @@ var homes = map[string][]Runtime{
 
 // A linter collects the findings of one model.
 type linter struct {
-	ctx       context.Context
-	runtimes  []Runtime
-	home      []Runtime // a finding that concerns one of these keeps its rule's severity
-	format    string
-	inputs    map[*model.Value]bool
-	indices   map[string]*indexScan // index constants that were read, by constant and axes
-	tables    map[*model.Constant]*loss
-	constants map[*model.Value]*model.Constant // see constant; nil where there is none
-	findings  []Finding
+	ctx      context.Context
+	runtimes []Runtime
+	home     []Runtime // a finding that concerns one of these keeps its rule's severity
+	format   string
+	inputs   map[*model.Value]bool
+	indices  map[string]*indexScan // index constants that were read, by constant and axes
+	tables   map[*model.Constant]*loss
+	findings []Finding
 }
 
 // find adds a finding, unless its evidence is empty.

@@ -137,8 +137,8 @@ func TestFar(t *testing.T) {
 	// A value of itself, which readers refuse.
 	v = given("i64[1]")
 	v.From = &model.Node{Op: "Identity", Inputs: []*model.Value{v}}
-	s := &subject{linter: &linter{constants: map[*model.Value]*model.Constant{}}, indices: v, data: v}
-	if o := s.origin(v); o.input != nil || s.constant(v) != nil {
+	s := &subject{linter: &linter{}, indices: v, data: v}
+	if o := s.origin(v); o.input != nil || constant(v) != nil {
 		t.Errorf("%v", o)
 	}
 }

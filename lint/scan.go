@@ -82,7 +82,7 @@ type indexScan struct {
 // scan reads the index constant of a gather; nil where there is none, or where the
 // axes that it addresses are unknown.
 func (s *subject) scan() (*indexScan, error) {
-	c, dims := s.constant(s.indices), s.addressed()
+	c, dims := constant(s.indices), s.addressed()
 	if c == nil || dims == nil || !c.Spec.DType.IsInteger() {
 		return nil, nil
 	}

@@ -44,7 +44,7 @@ func (l *linter) subject(n *model.Node) (*subject, error) {
 	if a, ok := n.Attributes["axis"].(int64); ok {
 		axis = a
 	} else if len(operator.Inputs()) > 0 {
-		if axis, known, err = l.number(input(n, 2)); err != nil {
+		if axis, known, err = number(input(n, 2)); err != nil {
 			return nil, err
 		}
 	}
@@ -73,8 +73,8 @@ func input(n *model.Node, i int) *model.Value {
 }
 
 // number gives the value of an operand that is one constant integer.
-func (l *linter) number(v *model.Value) (n int64, known bool, err error) {
-	c := l.constant(v)
+func number(v *model.Value) (n int64, known bool, err error) {
+	c := constant(v)
 	if c == nil || !c.Spec.DType.IsInteger() {
 		return 0, false, nil
 	}
@@ -99,39 +99,29 @@ func (l *linter) number(v *model.Value) (n int64, known bool, err error) {
 const far = 4096
 
 // constant gives the constant whose elements a value has in the same row-major
-// order; nil where there is none. It walks through each node once per model.
-func (l *linter) constant(v *model.Value) *model.Constant {
-	var way []*model.Value
-	var found *model.Constant
-	for v != nil {
-		known, ok := l.constants[v]
-		if found = known; ok {
-			break
+// order; nil where there is none.
+func constant(v *model.Value) *model.Constant {
+	for range far {
+		if v.Constant != nil {
+			return v.Constant
 		}
-		way = append(way, v)
-		l.constants[v] = nil // a value of itself ends here
-		if found = v.Constant; found != nil {
-			break
+		if v.From == nil {
+			return nil
 		}
-		v = unchanged(v)
+		effect, inputs := operators.EffectOf(v.From)
+		if len(inputs) != 1 {
+			return nil
+		}
+		from := inputs[0]
+		switch {
+		case effect == operators.Reshaped:
+		case effect == operators.Cast && holds(v.Spec.DType, from.Spec.DType):
+		default:
+			return nil
+		}
+		v = from
 	}
-	for _, v := range way {
-		l.constants[v] = found
-	}
-	return found
-}
-
-// unchanged gives the value whose elements v has in the same row-major order; nil
-// where v is no such copy.
-func unchanged(v *model.Value) *model.Value {
-	if v.From == nil {
-		return nil
-	}
-	effect, inputs := operators.EffectOf(v.From)
-	if len(inputs) != 1 || effect != operators.Reshaped && (effect != operators.Cast || !holds(v.Spec.DType, inputs[0].Spec.DType)) {
-		return nil
-	}
-	return inputs[0]
+	return nil
 }
 
 // holds reports whether wide can represent every value of narrow, both integers.

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"path/filepath"
 	"slices"
@@ -39,7 +41,7 @@ Constants are mapped, not read: a model larger than memory opens at once.
 A VALUE is {name, type, dtype, dims}: type as in f32[batch,3]; dims is null if the
 rank is unknown, and has null for an unknown dim. An input of a gather also has role
 (data, indices, axis), from (constant, input or node), via (the operators in between,
-which change shape or type alone; the last 64), and for a constant {name, type, bytes, file,
+which change shape or type alone; the last 16), and for a constant {name, type, bytes, file,
 offset} as constant, for a node {name, op} as node.
 
 --extract writes the data of one gather, if it is a constant, to a .npy, .npz or
@@ -169,9 +171,7 @@ func (p *program) model(cmd *cobra.Command, f *modelFlags, path string) error {
 	}
 	to := p.printer()
 	if f.json {
-		encoder := json.NewEncoder(to.buf)
-		encoder.SetEscapeHTML(false)
-		if err := encoder.Encode(describeModel(m)); err != nil {
+		if err := writeModelJSON(to.buf, m); err != nil {
 			return notPrinted(err)
 		}
 		return to.flush()
@@ -249,7 +249,7 @@ type passed struct {
 }
 
 // mostVia is the most operators that a list of those passed names.
-const mostVia = 64
+const mostVia = 16
 
 // last lists the last of the operators passed, up to most, from the origin on;
 // more says that there are others before them.
@@ -513,6 +513,41 @@ type (
 	}
 )
 
+// writeModelJSON writes what --json prints, one gather at a time: all of them
+// together take several times as much memory as the model.
+func writeModelJSON(w io.Writer, m *model.Model) error {
+	encode := func(v any) ([]byte, error) {
+		var b bytes.Buffer
+		encoder := json.NewEncoder(&b)
+		encoder.SetEscapeHTML(false)
+		err := encoder.Encode(v)
+		return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+	}
+	b, err := encode(describeModel(m))
+	if err != nil {
+		return err
+	}
+	const end = "]}" // of the list of gathers, which is empty, and of the object
+	if _, err := w.Write(bytes.TrimSuffix(b, []byte(end))); err != nil {
+		return err
+	}
+	between := ""
+	err = eachGather(m, func(g gatherJSON) error {
+		b, err := encode(g)
+		if err == nil {
+			_, err = fmt.Fprintf(w, "%s%s", between, b)
+			between = ","
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, end+"\n")
+	return err
+}
+
+// describeModel describes a model without its gathers.
 func describeModel(m *model.Model) modelJSON {
 	made := modelJSON{
 		Path: m.Path, Format: m.Format, Producer: m.Producer, Opsets: m.Opsets,
@@ -527,6 +562,12 @@ func describeModel(m *model.Model) modelJSON {
 	for _, r := range m.Graph.Outputs {
 		made.Results = append(made.Results, describeValue(r.Name, r.Value))
 	}
+	return made
+}
+
+// eachGather calls do with the description of each gather of a model, until it
+// returns an error.
+func eachGather(m *model.Model, do func(gatherJSON) error) error {
 	names, origins := nodeNames(m), originsOf(m)
 	for n := range m.Gathers() {
 		g := gatherJSON{
@@ -571,9 +612,11 @@ func describeModel(m *model.Model) modelJSON {
 				g.Outputs = append(g.Outputs, describeValue(v.Name, v))
 			}
 		}
-		made.Gathers = append(made.Gathers, g)
+		if err := do(g); err != nil {
+			return err
+		}
 	}
-	return made
+	return nil
 }
 
 func describeValue(name string, v *model.Value) valueJSON {
