@@ -469,7 +469,7 @@ func (p *pending) read() error {
 			return err
 		}
 		if len(p.Inputs) != 2 || p.Inputs[0] == nil || p.Inputs[1] == nil || len(p.Outputs) != 1 || p.Outputs[0] == nil {
-			return fmt.Errorf("it has the inputs %.200q and the outputs %.200q; %s has two and one: data and indices, and the result", p.proto.Input, p.proto.Output, p.Operator)
+			return fmt.Errorf("it has the inputs %s and the outputs %s; %s has two and one: data and indices, and the result", some(p.proto.Input), some(p.proto.Output), p.Operator)
 		}
 	}
 	if len(p.proto.Attribute) > 0 {
@@ -488,6 +488,15 @@ func (p *pending) read() error {
 		}
 	}
 	return nil
+}
+
+// some lists names for a message, the first eight.
+func some(names []string) string {
+	const most = 8
+	if len(names) <= most {
+		return fmt.Sprintf("%.200q", names)
+	}
+	return fmt.Sprintf("%.200q and %d more", names[:most], len(names)-most)
 }
 
 // attribute reads the value of an attribute.
