@@ -13,6 +13,7 @@ import (
 	"github.com/garner-go/garner/internal/terminal"
 	"github.com/garner-go/garner/internal/units"
 	"github.com/garner-go/garner/operators"
+	"github.com/garner-go/garner/source"
 	"github.com/spf13/cobra"
 )
 
@@ -288,6 +289,9 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 	if err != nil {
 		return err
 	}
+	if err := checkFirst(ctx, prepared.Plan(), data.Spec(), source.Memory(indices), 0); err != nil {
+		return remedy(err)
+	}
 	out, err := newResult(prepared.Plan())
 	if err != nil {
 		return err
@@ -321,6 +325,25 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 		return p.print(out)
 	}
 	return to.write(out)
+}
+
+// checkFirst looks at the indices of a gather whose data has no element, before
+// memory or disk is taken for its result, which may have any size: no index is
+// inside. budget is the bytes that it holds of the indices at a time; 0 is no budget.
+func checkFirst(ctx context.Context, plan *garner.Plan, data garner.Spec, indices source.Array, budget int64) error {
+	shape, _ := data.Shape()
+	if n, _ := shape.Len(); n > 0 {
+		return nil
+	}
+	r, err := source.NewResolver(plan, indices, budget)
+	if err != nil {
+		return err
+	}
+	s, err := r.Survey(ctx)
+	if err == nil && s.First != nil {
+		err = s.First
+	}
+	return err
 }
 
 // memory returns the most bytes of memory that this process can have.
