@@ -20,6 +20,13 @@ func GatherContext(ctx context.Context, op Op, data, indices Tensor) (Tensor, er
 	if err != nil {
 		return Tensor{}, err
 	}
+	// Data without elements may have a result of any size, and then no index is
+	// inside: they are looked at before the result's memory is taken.
+	if n, _ := p.plan.Out.Len(); n > 0 && data.Len() == 0 {
+		if err := p.plan.check(ctx, indices); err != nil {
+			return Tensor{}, err
+		}
+	}
 	out, err := New(p.plan.DType, p.plan.Out...)
 	if err != nil {
 		return Tensor{}, err

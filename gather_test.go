@@ -3,6 +3,8 @@ package garner_test
 import (
 	"context"
 	"errors"
+	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -94,6 +96,22 @@ func TestNoOperator(t *testing.T) {
 	}
 	if _, err := garner.Gather(garner.WithNegative(strict.Gather{}, 77), data, at); !errors.Is(err, garner.ErrAttribute) {
 		t.Errorf("negative policy 77: %v", err)
+	}
+}
+
+// TestHugeResultOfNothing gathers rows of 2 GiB from data that has none. No index is
+// inside, and that is found before the result's memory is taken.
+func TestHugeResultOfNothing(t *testing.T) {
+	data, err := garner.New(garner.U8, 0, math.MaxInt32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err = garner.Gather(strict.Gather{}, data, garner.Of([]int64{0}, 1))
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; !errors.Is(err, garner.ErrIndex) || took > 1<<20 {
+		t.Errorf("%v, %d bytes were allocated", err, took)
 	}
 }
 

@@ -19,6 +19,7 @@ func Sort(nodes []*Node) ([]*Node, error) {
 		done
 	)
 	state := make([]byte, len(nodes))
+	listed := make([]*Node, len(nodes)) // by node: the last one whose needs it is among
 	sorted := make([]*Node, 0, len(nodes))
 	// An explicit stack: recursion would be as deep as the longest chain of nodes.
 	type step struct {
@@ -28,7 +29,7 @@ func Sort(nodes []*Node) ([]*Node, error) {
 	var way []step
 	enter := func(i int) {
 		state[i] = open
-		way = append(way, step{i, needs(nodes[i], at)})
+		way = append(way, step{i, needs(nodes[i], at, listed)})
 	}
 	for i := range nodes {
 		if state[i] != untouched {
@@ -69,12 +70,14 @@ func Sort(nodes []*Node) ([]*Node, error) {
 	return sorted, nil
 }
 
-// needs lists the nodes in at whose values n reads.
-func needs(n *Node, at map[*Node]int) []int {
+// needs lists the nodes in at whose values n reads, each once. listed[i] is n for
+// those.
+func needs(n *Node, at map[*Node]int, listed []*Node) []int {
 	var list []int
 	read := func(v *Value) {
 		if v != nil && v.From != nil {
-			if i, ok := at[v.From]; ok {
+			if i, ok := at[v.From]; ok && listed[i] != n {
+				listed[i] = n
 				list = append(list, i)
 			}
 		}

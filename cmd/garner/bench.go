@@ -319,9 +319,9 @@ func fits(plan *garner.Plan, outputs float64, operands ...garner.Tensor) error {
 	for _, x := range operands {
 		all += run.Memory(x.Spec())
 	}
-	if all > memory() {
-		return garner.Errorf(garner.ErrShape, "bench holds DATA, INDICES and the result %s%s in memory, %s together, and this machine has %s; measure a smaller gather",
-			plan.DType, plan.Out, units.GiB.Text(all), units.GiB.Text(memory()))
+	if most := limits.Memory(); all > float64(most.Bytes) {
+		return garner.Errorf(garner.ErrShape, "bench holds DATA, INDICES and the result %s%s in memory, %s together, and %s; measure a smaller gather",
+			plan.DType, plan.Out, units.GiB.Text(all), most)
 	}
 	return nil
 }

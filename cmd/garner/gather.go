@@ -8,10 +8,12 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/internal/limits"
 	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/internal/terminal"
 	"github.com/garner-go/garner/internal/units"
 	"github.com/garner-go/garner/operators"
+	"github.com/garner-go/garner/source"
 	"github.com/spf13/cobra"
 )
 
@@ -287,6 +289,9 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 	if err != nil {
 		return err
 	}
+	if err := checkFirst(ctx, prepared.Plan(), data.Spec(), source.Memory(indices), 0); err != nil {
+		return remedy(err)
+	}
 	out, err := newResult(prepared.Plan())
 	if err != nil {
 		return err
@@ -322,13 +327,36 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 	return to.write(out)
 }
 
-// newResult allocates a result. It refuses one larger than the machine's memory,
-// whose allocation would kill the process.
+// checkFirst looks at the indices of a gather whose data has no element, before
+// memory or disk is taken for its result, which may have any size: no index is
+// inside. budget is the bytes that it holds of the indices at a time; 0 is no budget.
+func checkFirst(ctx context.Context, plan *garner.Plan, data garner.Spec, indices source.Array, budget int64) error {
+	shape, _ := data.Shape()
+	if n, _ := shape.Len(); n > 0 {
+		return nil
+	}
+	r, err := source.NewResolver(plan, indices, budget)
+	if err != nil {
+		return err
+	}
+	s, err := r.Survey(ctx)
+	if err == nil && s.First != nil {
+		err = s.First
+	}
+	return err
+}
+
+// memory returns the most bytes of memory that this process can have.
+func memory() float64 { return float64(limits.Memory().Bytes) }
+
+// newResult allocates a result. It refuses one larger than the memory that the
+// process can have, whose allocation would kill it.
 func newResult(plan *garner.Plan) (garner.Tensor, error) {
 	_, ok := plan.Out.Len()
-	if size := run.Memory(garner.SpecOf(plan.DType, plan.Out...)); !ok || size > memory() {
-		return garner.Tensor{}, garner.Errorf(garner.ErrShape, "the result %s%s takes %s, and this machine has %s of memory; gather fewer rows at a time",
-			plan.DType, plan.Out, units.GiB.Text(size), units.GiB.Text(memory()))
+	most := limits.Memory()
+	if size := run.Memory(garner.SpecOf(plan.DType, plan.Out...)); !ok || size > float64(most.Bytes) {
+		return garner.Tensor{}, garner.Errorf(garner.ErrShape, "the result %s%s takes %s, and %s of memory; gather fewer rows at a time",
+			plan.DType, plan.Out, units.GiB.Text(size), most)
 	}
 	return garner.New(plan.DType, plan.Out...)
 }

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"path/filepath"
 	"slices"
@@ -39,7 +41,7 @@ Constants are mapped, not read: a model larger than memory opens at once.
 A VALUE is {name, type, dtype, dims}: type as in f32[batch,3]; dims is null if the
 rank is unknown, and has null for an unknown dim. An input of a gather also has role
 (data, indices, axis), from (constant, input or node), via (the operators in between,
-which change shape or type alone), and for a constant {name, type, bytes, file,
+which change shape or type alone; the last 16), and for a constant {name, type, bytes, file,
 offset} as constant, for a node {name, op} as node.
 
 --extract writes the data of one gather, if it is a constant, to a .npy, .npz or
@@ -169,9 +171,7 @@ func (p *program) model(cmd *cobra.Command, f *modelFlags, path string) error {
 	}
 	to := p.printer()
 	if f.json {
-		encoder := json.NewEncoder(to.buf)
-		encoder.SetEscapeHTML(false)
-		if err := encoder.Encode(describeModel(m)); err != nil {
+		if err := writeModelJSON(to.buf, m); err != nil {
 			return notPrinted(err)
 		}
 		return to.flush()
@@ -239,23 +239,72 @@ func filesOf(m *model.Model) []string {
 type origin struct {
 	value    *model.Value
 	constant *model.Constant // nil unless the value is a constant
-	via      []string        // the operators passed, from the origin on
+	via      *passed         // the operators passed, the last one first
 }
 
-func originOf(m *model.Model, v *model.Value) origin {
-	o := origin{value: v}
-	for {
-		n := o.value.From
-		if o.constant = o.value.Constant; o.constant == nil && n != nil && run.Runs(m, n) {
-			if effect, inputs := operators.EffectOf(n); effect <= operators.Permuted && len(inputs) == 1 {
-				o.via = append(o.via, n.Op)
-				o.value = inputs[0]
-				continue
-			}
-		}
-		slices.Reverse(o.via)
-		return o
+// passed is a list of operators. Values of one origin share its beginning.
+type passed struct {
+	op     string
+	before *passed
+}
+
+// mostVia is the most operators that a list of those passed names.
+const mostVia = 16
+
+// last lists the last of the operators passed, up to most, from the origin on;
+// more says that there are others before them.
+func (v *passed) last(most int) (ops []string, more bool) {
+	ops = []string{}
+	for ; v != nil && len(ops) < most; v = v.before {
+		ops = append(ops, v.op)
 	}
+	slices.Reverse(ops)
+	return ops, v != nil
+}
+
+// origins finds the origins of the values of a model. It walks through each node
+// once.
+type origins struct {
+	model *model.Model
+	known map[*model.Value]origin
+}
+
+func originsOf(m *model.Model) *origins { return &origins{m, make(map[*model.Value]origin)} }
+
+func originOf(m *model.Model, v *model.Value) origin { return originsOf(m).of(v) }
+
+func (o *origins) of(v *model.Value) origin {
+	var way []*model.Value // from v towards its origin
+	for {
+		if _, ok := o.known[v]; ok {
+			break
+		}
+		from := o.source(v)
+		if from == nil {
+			o.known[v] = origin{value: v, constant: v.Constant}
+			break
+		}
+		way = append(way, v)
+		v = from
+	}
+	at := o.known[v]
+	for _, v := range slices.Backward(way) {
+		at.via = &passed{v.From.Op, at.via}
+		o.known[v] = at
+	}
+	return at
+}
+
+// source gives the value that v has its elements from, if its node changes only
+// their shape, type or order; nil for any other value.
+func (o *origins) source(v *model.Value) *model.Value {
+	if v.Constant != nil || v.From == nil || !run.Runs(o.model, v.From) {
+		return nil
+	}
+	if effect, inputs := operators.EffectOf(v.From); effect <= operators.Permuted && len(inputs) == 1 {
+		return inputs[0]
+	}
+	return nil
 }
 
 // kind is what the origin is: a constant, an input or a node.
@@ -282,10 +331,9 @@ func (o origin) String() string {
 	default:
 		text = "input " + plain(o.value.Name)
 	}
-	if len(o.via) > 0 {
-		const most = 4
-		via := strings.Join(o.via[max(0, len(o.via)-most):], ", ")
-		if len(o.via) > most {
+	if ops, more := o.via.last(4); len(ops) > 0 {
+		via := strings.Join(ops, ", ")
+		if more {
 			via = "…, " + via
 		}
 		text += ", via " + plain(via)
@@ -360,14 +408,14 @@ func modelText(m *model.Model) string {
 	default:
 		fmt.Fprintf(&b, "; %d gathers\n", len(gathers))
 	}
-	names := nodeNames(m)
+	names, origins := nodeNames(m), originsOf(m)
 	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(w, "NAME\tOPERATOR\tDATA\tINDICES\tRESULT")
 	for _, n := range gathers {
 		cells := []string{plain(names[n]), operatorText(n), "", "", ""}
 		for i, v := range n.Inputs[:min(2, len(n.Inputs))] {
 			if v != nil {
-				cells[2+i] = v.Type() + " " + originOf(m, v).String()
+				cells[2+i] = v.Type() + " " + origins.of(v).String()
 			}
 		}
 		if len(n.Outputs) > 0 && n.Outputs[0] != nil {
@@ -465,6 +513,41 @@ type (
 	}
 )
 
+// writeModelJSON writes what --json prints, one gather at a time: all of them
+// together take several times as much memory as the model.
+func writeModelJSON(w io.Writer, m *model.Model) error {
+	encode := func(v any) ([]byte, error) {
+		var b bytes.Buffer
+		encoder := json.NewEncoder(&b)
+		encoder.SetEscapeHTML(false)
+		err := encoder.Encode(v)
+		return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+	}
+	b, err := encode(describeModel(m))
+	if err != nil {
+		return err
+	}
+	const end = "]}" // of the list of gathers, which is empty, and of the object
+	if _, err := w.Write(bytes.TrimSuffix(b, []byte(end))); err != nil {
+		return err
+	}
+	between := ""
+	err = eachGather(m, func(g gatherJSON) error {
+		b, err := encode(g)
+		if err == nil {
+			_, err = fmt.Fprintf(w, "%s%s", between, b)
+			between = ","
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, end+"\n")
+	return err
+}
+
+// describeModel describes a model without its gathers.
 func describeModel(m *model.Model) modelJSON {
 	made := modelJSON{
 		Path: m.Path, Format: m.Format, Producer: m.Producer, Opsets: m.Opsets,
@@ -479,7 +562,13 @@ func describeModel(m *model.Model) modelJSON {
 	for _, r := range m.Graph.Outputs {
 		made.Results = append(made.Results, describeValue(r.Name, r.Value))
 	}
-	names := nodeNames(m)
+	return made
+}
+
+// eachGather calls do with the description of each gather of a model, until it
+// returns an error.
+func eachGather(m *model.Model, do func(gatherJSON) error) error {
+	names, origins := nodeNames(m), originsOf(m)
 	for n := range m.Gathers() {
 		g := gatherJSON{
 			Name: names[n], At: n.At, Domain: n.Domain, Op: n.Op, Version: n.Version, Operator: n.Operator,
@@ -503,8 +592,9 @@ func describeModel(m *model.Model) modelJSON {
 			if v == nil {
 				continue
 			}
-			o := originOf(m, v)
-			in := inputJSON{Role: roleOf(n, i), valueJSON: describeValue(v.Name, v), From: o.kind(), Via: append([]string{}, o.via...)}
+			o := origins.of(v)
+			in := inputJSON{Role: roleOf(n, i), valueJSON: describeValue(v.Name, v), From: o.kind()}
+			in.Via, _ = o.via.last(mostVia)
 			switch {
 			case o.constant != nil:
 				size, _ := o.constant.Bytes()
@@ -522,9 +612,11 @@ func describeModel(m *model.Model) modelJSON {
 				g.Outputs = append(g.Outputs, describeValue(v.Name, v))
 			}
 		}
-		made.Gathers = append(made.Gathers, g)
+		if err := do(g); err != nil {
+			return err
+		}
 	}
-	return made
+	return nil
 }
 
 func describeValue(name string, v *model.Value) valueJSON {

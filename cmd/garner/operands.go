@@ -11,6 +11,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/internal/limits"
 	"github.com/garner-go/garner/internal/literal"
 	"github.com/garner-go/garner/internal/names"
 	"github.com/garner-go/garner/internal/terminal"
@@ -204,9 +205,9 @@ func (p *program) loaded(ctx context.Context, role string, in *files.Input) (*fi
 		return in, t, nil
 	}
 	t, err := garner.Tensor{}, error(nil)
-	if size := spaceOf(in.Spec()); size > memory() {
-		err = garner.Errorf(garner.ErrShape, "%s %s takes %s in memory, and this machine has %s; gather from a file in which its bytes lie in one piece and as they are",
-			strings.Join(in.Paths[:min(1, len(in.Paths))], ""), in.Spec(), units.GiB.Text(size), units.GiB.Text(memory()))
+	if size, most := spaceOf(in.Spec()), limits.Memory(); size > float64(most.Bytes) {
+		err = garner.Errorf(garner.ErrShape, "%s %s takes %s in memory, and %s; gather from a file in which its bytes lie in one piece and as they are",
+			strings.Join(in.Paths[:min(1, len(in.Paths))], ""), in.Spec(), units.GiB.Text(size), most)
 	} else {
 		t, err = in.Tensor(ctx)
 	}

@@ -147,6 +147,9 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 	if err != nil {
 		return err
 	}
+	if err := checkFirst(ctx, plan, data.Spec(), indices.Array, f.stream.memory.bytes); err != nil {
+		return remedy(err)
+	}
 	o := source.Options{Threads: int(f.threads.value)}
 	if f.stream.memory.given {
 		o.Memory = f.stream.memory.bytes - held

@@ -257,6 +257,7 @@ func TestRefused(t *testing.T) {
 		"version 0":        {begin(0, 0, 0).Bytes(), "GGUF version 0"},
 		"values":           {begin(3, 0, 1<<63).data(99), "asks for 9223372036854775808 metadata values, more than its 131 bytes can hold"},
 		"tensors":          {begin(3, 1<<60, 0).data(99), "asks for 1152921504606846976 tensors, more than its 131 bytes can list"},
+		"many values":      {begin(3, 0, maxValues+1).data(13 * (maxValues + 1)), "lists 131073 metadata values; up to 131072 are read"},
 		"many tensors":     {begin(3, maxTensors+1, 0).data(24 * (maxTensors + 1)), "lists 131073 tensors; up to 131072 are read"},
 		"long key":         {begin(3, 0, 1).u64(1 << 62).data(99), "metadata value 1 of 1 has a string of 4611686018427387904 bytes"},
 		"key to 2^64":      {begin(3, 0, 1).u64(1<<64 - 1).data(99), "has a string of 18446744073709551615 bytes"},

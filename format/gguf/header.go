@@ -31,6 +31,9 @@ const (
 	// largest models.
 	maxTensors = 1 << 17
 
+	// maxValues limits the metadata values of a file. Models have up to a hundred.
+	maxValues = 1 << 17
+
 	// maxDepth limits the nesting of arrays in the metadata. Programs that write
 	// models nest none.
 	maxDepth = 16
@@ -181,6 +184,8 @@ func parse(src io.ReadSeeker, size int64) (*head, error) {
 		return nil, formatError("its header asks for %d metadata values, more than its %d bytes can hold; it is spoilt: copy or download it again", values, size)
 	case tensors > r.left()/leastTensor:
 		return nil, formatError("its header asks for %d tensors, more than its %d bytes can list; it is spoilt: copy or download it again", tensors, size)
+	case values > maxValues:
+		return nil, formatError("its header lists %d metadata values; up to %d are read: convert the model again", values, maxValues)
 	case tensors > maxTensors:
 		return nil, formatError("its header lists %d tensors; up to %d are read: split the model", tensors, maxTensors)
 	}

@@ -21,6 +21,10 @@ const (
 	// maxHeader limits the length of a header in bytes: the limit of version 1.0,
 	// several times the need of 32 dimensions.
 	maxHeader = 1<<16 - 1
+
+	// maxDescr limits the dtype in a header, in bytes: the longest that NumPy writes
+	// for numbers and strings has 12.
+	maxDescr = 40
 )
 
 // A header describes an array as the file does.
@@ -83,6 +87,10 @@ func parseHeader(text string) (*header, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(h.descr) > maxDescr {
+		return nil, garner.Errorf(garner.ErrDType, "its dtype %.40q… is not read; save it with a.astype(...)", h.descr)
+	}
+	h.descr = strings.Clone(h.descr) // the header may be long, and an Info is kept
 	if err := h.parseDescr(); err != nil {
 		return nil, err
 	}
@@ -227,7 +235,7 @@ func (p *parser) dict() (*header, error) {
 		case "shape":
 			h.shape, err = p.tuple()
 		default:
-			err = formatError("its header has the unknown key %q; save the array again with numpy.save", key)
+			err = formatError("its header has the unknown key %.100q; save the array again with numpy.save", key)
 		}
 		if err != nil {
 			return nil, err

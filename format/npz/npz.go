@@ -10,13 +10,16 @@ package npz
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"io/fs"
 	"math"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/format/layout"
@@ -52,6 +55,7 @@ type File struct {
 	header  *layout.Header // closed; recognises the file when it is opened again
 	members map[string]*zip.File
 	names   []string // of the arrays
+	overlap func() map[*zip.File]string
 }
 
 // suffix ends the name of a member that holds an array. The array's name omits it.
@@ -91,10 +95,11 @@ func (f *File) readDirectory() error {
 	default:
 		return formatError("it is no .npz file: that is a zip archive, and this begins with %q; save the arrays with numpy.savez", b[:min(len(b), 6)])
 	}
+	f.overlap = sync.OnceValue(func() map[*zip.File]string { return overlapping(archive.File) })
 	f.members = make(map[string]*zip.File, len(archive.File))
 	for _, m := range archive.File {
 		if f.members[m.Name] != nil {
-			return formatError("two of its members are named %q, and either could be meant; save the arrays again with numpy.savez", m.Name)
+			return formatError("two of its members are named %s, and either could be meant; save the arrays again with numpy.savez", quote(m.Name))
 		}
 		f.members[m.Name] = m
 	}
@@ -146,7 +151,7 @@ func (f *File) Tensor(name string) (garner.Tensor, error) {
 //
 // A name that the archive lacks is an fs.ErrNotExist that lists its names. A corrupt
 // or encrypted member, an unsupported compression, and a name that leads out of the
-// folder are an ErrFormat. Corrupt contents are an npy.ErrFormat, an unsupported
+// folder are an ErrFormat, as is a member that shares bytes with another. Corrupt contents are an npy.ErrFormat, an unsupported
 // dtype is a garner.ErrDType.
 func (f *File) Array(name string) (Named, error) {
 	a, _, err := f.array(name)
@@ -245,7 +250,7 @@ func (f *File) data(m *zip.File) ([]byte, error) {
 func (f *File) place(m *zip.File) (at int64, err error) {
 	const remedy = "save the arrays again with numpy.savez or numpy.savez_compressed"
 	if leadsOut(m.Name) {
-		return 0, formatError("its name %q leads out of the archive's own folder; %s under another name", m.Name, remedy)
+		return 0, formatError("its name %s leads out of the archive's own folder; %s under another name", quote(m.Name), remedy)
 	}
 	const encrypted = 1
 	if m.Flags&encrypted != 0 {
@@ -266,7 +271,40 @@ func (f *File) place(m *zip.File) (at int64, err error) {
 	if err != nil || at < 0 || at > size || m.CompressedSize64 > uint64(size-at) {
 		return 0, formatError("it does not stand where the archive's list says; the file is spoilt: copy it again, or %s", remedy)
 	}
+	if other, ok := f.overlap()[m]; ok {
+		return 0, formatError("it shares bytes with member %s, which no archive of numpy.savez does; the file is spoilt: copy it again, or %s", quote(other), remedy)
+	}
 	return at, nil
+}
+
+// overlapping finds the members that go on in the next one, or begin where it
+// begins, and the name of that. Thousands of members can list the same bytes, and
+// would cost thousands of times the file. The member that a spoilt one reaches into
+// is read.
+func overlapping(members []*zip.File) map[*zip.File]string {
+	type piece struct {
+		member   *zip.File
+		from, to uint64
+	}
+	var pieces []piece
+	for _, m := range members {
+		at, err := m.DataOffset()
+		if to := uint64(at) + m.CompressedSize64; err == nil && at >= 0 && to > uint64(at) {
+			pieces = append(pieces, piece{m, uint64(at), to})
+		}
+	}
+	slices.SortStableFunc(pieces, func(a, b piece) int { return cmp.Compare(a.from, b.from) })
+	found := make(map[*zip.File]string)
+	for i := 1; i < len(pieces); i++ {
+		p, next := pieces[i-1], pieces[i]
+		if p.to > next.from {
+			found[p.member] = next.member.Name
+		}
+		if p.from == next.from {
+			found[next.member] = p.member.Name
+		}
+	}
+	return found
 }
 
 // leadsOut reports whether a member of this name would be unpacked outside the

@@ -443,6 +443,103 @@ func TestMemory(t *testing.T) {
 	}
 }
 
+// longHeader is an array whose header has about size bytes, most of them spaces.
+func longHeader(size int) string {
+	text := "{'descr': '|u1', 'fortran_order': False, 'shape': (1,), }" + strings.Repeat(" ", size-58) + "\n"
+	return "\x93NUMPY\x01\x00" + string(binary.LittleEndian.AppendUint16(nil, uint16(len(text)))) + text + "\x01"
+}
+
+// TestHeadersAreNotKept lists arrays with long headers, and holds that the list does
+// not keep them in memory.
+func TestHeadersAreNotKept(t *testing.T) {
+	const n, size = 300, 60 << 10
+	var members []member
+	for i := range n {
+		members = append(members, compressed(fmt.Sprintf("%05d.npy", i), longHeader(size)))
+	}
+	f := open(t, write(t, archive(members...)), Options{})
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	list := f.List()
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if kept := int64(after.HeapAlloc) - int64(before.HeapAlloc); kept > n*size/10 {
+		t.Errorf("%d bytes are kept of %d headers of %d", kept, n, size)
+	}
+	for _, a := range list {
+		if a.Err != nil || a.Descr != "|u1" {
+			t.Fatalf("%+v", a)
+		}
+	}
+}
+
+// sharing is an archive whose list names the first of its members n times.
+func sharing(n int, members ...member) []byte {
+	b := archive(members...)
+	at, end := bytes.Index(b, []byte("PK\x01\x02")), bytes.Index(b, []byte("PK\x05\x06"))
+	entry := b[at:end]
+	if next := bytes.Index(entry[4:], []byte("PK\x01\x02")); next >= 0 {
+		entry = entry[:4+next]
+	}
+	tail := bytes.Clone(b[end:])
+	out := bytes.Clone(b[:at])
+	for i := range n {
+		twin := bytes.Clone(entry)
+		copy(twin[46:], fmt.Sprintf("%05x", i))
+		out = append(out, twin...)
+	}
+	out = append(out, b[at+len(entry):end]...)
+	count := uint16(n + len(members) - 1)
+	binary.LittleEndian.PutUint16(tail[8:], count)
+	binary.LittleEndian.PutUint16(tail[10:], count)
+	binary.LittleEndian.PutUint32(tail[12:], uint32(len(out)-at))
+	return append(out, tail...)
+}
+
+// TestSharedBytes refuses members that share bytes, and reads the others.
+func TestSharedBytes(t *testing.T) {
+	const n = 20000
+	for name, shared := range map[string]member{"stored": stored("00000.npy", longHeader(60<<10)), "deflated": compressed("00000.npy", longHeader(60<<10))} {
+		b := sharing(n, shared, stored("other.npy", saved(garner.Of([]int64{7}, 1))))
+		f := open(t, write(t, b), Options{})
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		list := f.List()
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; took > 64<<20 {
+			t.Errorf("%s: %d bytes are allocated for an archive of %d", name, took, len(b))
+		}
+		if len(list) != n+1 {
+			t.Fatalf("%s: %d arrays", name, len(list))
+		}
+		for _, a := range list[:n] {
+			if !errors.Is(a.Err, ErrFormat) || !strings.Contains(a.Err.Error(), "it shares bytes with member") {
+				t.Fatalf("%s: %s: %v", name, a.Name, a.Err)
+			}
+		}
+		if _, err := f.Tensor("00001"); !errors.Is(err, ErrFormat) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if x, err := f.Tensor("other"); err != nil || x.Text() != "[7]" {
+			t.Errorf("%s: %v, %v", name, x, err)
+		}
+	}
+	// A member whose size is spoilt reaches into the next, which is read.
+	b := archive(stored("a.npy", saved(garner.Of([]int64{1}, 1))), stored("b.npy", saved(garner.Of([]int64{2}, 1))))
+	at := bytes.Index(b, []byte("PK\x01\x02"))
+	for _, size := range []int{20, 24} { // as stored, and in memory
+		binary.LittleEndian.PutUint32(b[at+size:], 200)
+	}
+	f := open(t, write(t, b), Options{})
+	if _, err := f.Tensor("a"); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), `shares bytes with member "b.npy"`) {
+		t.Errorf("%v", err)
+	}
+	if x, err := f.Tensor("b"); err != nil || x.Text() != "[2]" {
+		t.Errorf("%v, %v", x, err)
+	}
+}
+
 // TestNames finds each name of Names, also where names differ only by a suffix.
 func TestNames(t *testing.T) {
 	var members []member

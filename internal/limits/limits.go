@@ -1,6 +1,7 @@
 // Package limits measures the two limits of a machine that bound a gather: the
 // bandwidth of a contiguous copy, and the rate of random cache line reads. Its loops
-// do nothing else, so a gather's time can be compared with them.
+// do nothing else, so a gather's time can be compared with them. Memory says how much
+// memory the process can have.
 package limits
 
 import (

@@ -517,9 +517,11 @@ func TestBombs(t *testing.T) {
 	types := plainProto()
 	types.Graph.Input[0].Type = optional
 	crowd := plainProto()
-	crowd.Graph.Node = slices.Repeat([]*onnxpb.NodeProto{{}}, maxMessages)
+	crowd.Graph.Node = slices.Repeat([]*onnxpb.NodeProto{{Name: proto.String(strings.Repeat("n", 20))}}, maxMessages)
+	empty := plainProto()
+	empty.Graph.Node = slices.Repeat([]*onnxpb.NodeProto{{}}, 1<<19)
 	wide := plainProto()
-	wide.Graph.Node[0].Input = slices.Repeat([]string{""}, maxSpent)
+	wide.Graph.Node[0].Input = slices.Repeat([]string{""}, 1<<20)
 	name := plainProto()
 	*name.Graph.Node[0].Name = strings.Repeat("n", maxStructure)
 	chain := plainProto()
@@ -534,15 +536,16 @@ func TestBombs(t *testing.T) {
 		want string
 		most uint64 // bytes allocated, of MiB; generous
 	}{
-		"functions that call two": {doubling(40, node("Identity", []string{"a"}, []string{"c"})), "in the place of their calls the model has more than", 1500},
+		"functions that call two": {doubling(40, node("Identity", []string{"a"}, []string{"c"})), "in the place of their calls the model has more than 12 MiB", 30},
 		"functions of nothing":    {doubling(40), "function \"f.F40\": its output", 30},
-		"long names":              {doubling(20, longName), "in the place of their calls the model has more than", 600},
+		"long names":              {doubling(20, longName), "in the place of their calls the model has more than 72 MiB", 110},
 		"deep functions":          {chain, "stand in each other more than 64 deep", 30},
 		"deep graphs":             {deep, "stand in each other more than 64 deep", 10},
 		"very deep graphs":        {deeper, "stand in each other more than 64 deep", 10},
 		"deep types":              {types, "stand in each other more than 64 deep", 10},
 		"many nodes":              {crowd, "more than 1048576 messages", 200},
-		"many inputs":             {wide, "in the place of their calls the model has more than", 250},
+		"empty nodes":             {empty, "in the place of their calls the model has more than", 100},
+		"many inputs":             {wide, "it has the inputs [\"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\"] and 1048568 more", 140},
 		"a long name":             {name, "graph.node[0].name: the model has more than 64 MiB", 10},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,7 +3,6 @@ package modelproto
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -33,29 +32,84 @@ type given struct {
 	scope *scope
 }
 
+// declared is a function of the model.
+type declared struct {
+	*onnxpb.FunctionProto
+	read    bool // opset_import, on the first call
+	opsets  map[string]int
+	refused error // why its opset_import is
+}
+
+// imports gives the function's own opsets.
+func (f *declared) imports() (map[string]int, error) {
+	if !f.read {
+		f.read = true
+		f.opsets, f.refused = imports(f.OpsetImport)
+	}
+	return f.opsets, f.refused
+}
+
+// imported is the opsets that are in force in a scope: its own, and those of the
+// scopes around it.
+type imported struct {
+	versions map[string]int
+	outer    *imported
+}
+
+// of gives the opset of a domain.
+func (o *imported) of(domain string) (int, bool) {
+	for ; o != nil; o = o.outer {
+		if version, ok := o.versions[domain]; ok {
+			return version, true
+		}
+	}
+	return 0, false
+}
+
+// calls is a list of calls that stand in each other, the innermost first.
+type calls struct {
+	function
+	outer *calls
+}
+
+func (c *calls) contain(f function) bool {
+	for ; c != nil; c = c.outer {
+		if c.function == f {
+			return true
+		}
+	}
+	return false
+}
+
 // declare collects the model's functions.
 func (r *reader) declare(list []*onnxpb.FunctionProto) error {
-	r.functions = make(map[function]*onnxpb.FunctionProto, len(list))
+	r.functions = make(map[function]*declared, len(list))
 	for i, f := range list {
 		key := function{plain(f.GetDomain()), f.GetName(), f.GetOverload()}
 		if _, twice := r.functions[key]; twice || key.name == "" {
 			return fmt.Errorf("functions[%d]: function %.200q has no name, or one that another has; name it", i, key)
 		}
-		r.functions[key] = f
+		r.functions[key] = &declared{FunctionProto: f}
 	}
 	return nil
 }
 
 // call inlines a function: its nodes replace the node that calls it.
-func (s *scope) call(f *onnxpb.FunctionProto, p *onnxpb.NodeProto, n *model.Node, list *[]pending) error {
+func (s *scope) call(f *declared, p *onnxpb.NodeProto, n *model.Node, list *[]pending) error {
 	key := function{n.Domain, n.Op, p.GetOverload()}
-	if slices.Contains(s.calls, key) {
+	if s.calls.contain(key) {
 		return fmt.Errorf("function %.200q calls itself; remove the call", key)
 	}
 	if len(p.Input) > len(f.Input) || len(p.Output) > len(f.Output) {
 		return fmt.Errorf("it gives function %.200q %d inputs and takes %d outputs; there are %d and %d", key, len(p.Input), len(p.Output), len(f.Input), len(f.Output))
 	}
-	if err := s.spend(len(f.Input)+len(f.Output)+len(f.ValueInfo), 0); err != nil {
+	size := scopeBytes + attributeBytes*(len(p.Attribute)+len(f.AttributeProto)) + inputBytes*len(f.ValueInfo)
+	for _, names := range [][]string{f.Input, f.Output} {
+		for _, name := range names {
+			size += inputBytes + len(name)
+		}
+	}
+	if err := s.spend(size); err != nil {
 		return err
 	}
 	inner, err := s.inside(fmt.Sprintf("%s, function %.200s", n.At, key), n.Name+"/")
@@ -63,15 +117,17 @@ func (s *scope) call(f *onnxpb.FunctionProto, p *onnxpb.NodeProto, n *model.Node
 		return err
 	}
 	inner.outer = nil // a function cannot read values of its caller
-	inner.calls = append(slices.Clip(s.calls), key)
+	inner.calls = &calls{key, s.calls}
+	if err := s.spend(len(inner.place) + len(inner.prefix)); err != nil {
+		return err
+	}
 	inner.infos = f.ValueInfo
-	own, err := imports(f.OpsetImport)
+	own, err := f.imports()
 	if err != nil {
 		return fmt.Errorf("function %.200q: %w", key, err)
 	}
 	if len(own) > 0 {
-		inner.opsets = maps.Clone(s.opsets)
-		maps.Copy(inner.opsets, own)
+		inner.opsets = &imported{own, s.opsets}
 	}
 	if inner.attributes, err = s.pass(f, p); err != nil {
 		return err
@@ -120,7 +176,7 @@ func (s *scope) call(f *onnxpb.FunctionProto, p *onnxpb.NodeProto, n *model.Node
 // own names a value of this scope in the model. In a call, a prefix makes the name
 // differ from those of other calls.
 func (s *scope) own(name string) string {
-	if len(s.calls) > 0 {
+	if s.calls != nil {
 		return s.prefix + name
 	}
 	return name
@@ -128,7 +184,7 @@ func (s *scope) own(name string) string {
 
 // pass gives the attributes of a call: those of the node, and the function's
 // defaults for the others.
-func (s *scope) pass(f *onnxpb.FunctionProto, p *onnxpb.NodeProto) (map[string]given, error) {
+func (s *scope) pass(f *declared, p *onnxpb.NodeProto) (map[string]given, error) {
 	attributes := make(map[string]given, len(p.Attribute)+len(f.AttributeProto))
 	for _, list := range [][]*onnxpb.AttributeProto{f.AttributeProto, p.Attribute} {
 		for _, a := range list {
@@ -215,9 +271,9 @@ func (s *scope) value(g given, name string) (any, error) {
 		for i, v := range a.Floats {
 			list[i] = float64(v)
 		}
-		return list, s.spend(len(list)/8, 0)
+		return list, s.spend(8 * len(list))
 	case onnxpb.AttributeProto_INTS:
-		return slices.Clip(a.Ints), nil
+		return slices.Clip(a.Ints), s.spend(8 * len(a.Ints)) // no copy, and yet each use is printed
 	case onnxpb.AttributeProto_STRINGS:
 		list := make([]string, len(a.Strings))
 		bytes := 0
@@ -225,7 +281,7 @@ func (s *scope) value(g given, name string) (any, error) {
 			list[i] = string(v)
 			bytes += len(v)
 		}
-		return list, s.spend(len(list)/4, bytes)
+		return list, s.spend(16*len(list) + bytes)
 	}
 	return nil, nil
 }

@@ -17,14 +17,14 @@ type scope struct {
 	depth  int    // number of enclosing graphs and calls
 	place  string // for messages
 	prefix string // of the names that the reader makes for its nodes
-	opsets map[string]int
+	opsets *imported
 
 	values   map[string]*model.Value
 	aliases  map[string]alias // names for values of another scope
 	resolved map[string]*model.Value
 	infos    []*onnxpb.ValueInfoProto
 
-	calls      []function       // the enclosing calls
+	calls      *calls           // the enclosing calls; nil outside of functions
 	attributes map[string]given // of the call; nil outside of functions
 }
 
@@ -57,6 +57,9 @@ func (s *scope) inside(place, prefix string) (*scope, error) {
 func (s *scope) graph(g *onnxpb.GraphProto) (*model.Graph, error) {
 	made := &model.Graph{Name: g.GetName()}
 	s.infos = g.ValueInfo
+	if err := s.spend(scopeBytes + len(s.place) + len(s.prefix)); err != nil {
+		return nil, err
+	}
 	if err := s.initializers(g); err != nil {
 		return nil, err
 	}
@@ -127,9 +130,6 @@ func (s *scope) define(name string, v *model.Value) error {
 }
 
 func (s *scope) initializers(g *onnxpb.GraphProto) error {
-	if err := s.spend(len(g.Initializer)+len(g.SparseInitializer), 0); err != nil {
-		return err
-	}
 	add := func(name string, make func() (*model.Constant, error)) error {
 		if name == "" {
 			return errors.New("an initializer has no name; name it")
@@ -167,6 +167,9 @@ func (s *scope) at(part string, err error) error {
 
 // sparse makes a constant with a type whose elements cannot be read.
 func (s *scope) sparse(t *onnxpb.SparseTensorProto, name string) (*model.Constant, error) {
+	if err := s.spend(constantBytes); err != nil {
+		return nil, err
+	}
 	shape, err := shapeOf(t.Dims)
 	if err != nil {
 		return nil, err
@@ -179,7 +182,7 @@ func (s *scope) sparse(t *onnxpb.SparseTensorProto, name string) (*model.Constan
 }
 
 func (s *scope) inputs(list []*onnxpb.ValueInfoProto) ([]*model.Value, error) {
-	if err := s.spend(len(list), 0); err != nil {
+	if err := s.spend(valueBytes * len(list)); err != nil {
 		return nil, err
 	}
 	made := make([]*model.Value, 0, len(list))
@@ -257,7 +260,7 @@ func (s *scope) typeOf(info *onnxpb.ValueInfoProto) (garner.Spec, []string, erro
 	if len(t.Shape.Dim) > garner.MaxRank {
 		return fail(fmt.Errorf("it has %d dims; there may be %d", len(t.Shape.Dim), garner.MaxRank))
 	}
-	if err := s.spend(1+len(t.Shape.Dim)/2, 0); err != nil {
+	if err := s.spend(dimBytes * (1 + len(t.Shape.Dim))); err != nil {
 		return fail(err)
 	}
 	dims := make([]garner.Dim, len(t.Shape.Dim))
@@ -283,15 +286,30 @@ func (s *scope) typeOf(info *onnxpb.ValueInfoProto) (garner.Spec, []string, erro
 	return garner.SpecOfDims(dtype, dims...), names, nil
 }
 
-// resolve finds the value of a name in this scope and the enclosing ones. The
-// value is nil for an input that a call leaves out; false means that there is none.
+// resolve finds the value of a name in this scope and the enclosing ones, whose
+// names are all defined by now. The value is nil for an input that a call leaves
+// out; false means that there is none.
 func (s *scope) resolve(name string) (*model.Value, bool, error) {
 	for at := s; at != nil; at = at.outer {
-		if v, ok, err := at.resolveHere(name); ok || err != nil {
-			return v, ok, err
+		v, ok, err := at.resolveHere(name)
+		if err != nil {
+			return nil, false, err
+		}
+		if ok {
+			if at != s {
+				s.remember(name, v) // the next search of it begins and ends here
+			}
+			return v, true, nil
 		}
 	}
 	return nil, false, nil
+}
+
+func (s *scope) remember(name string, v *model.Value) {
+	if s.resolved == nil {
+		s.resolved = make(map[string]*model.Value)
+	}
+	s.resolved[name] = v
 }
 
 // resolveHere finds the value of a name in this scope only.
@@ -334,10 +352,7 @@ func (s *scope) resolveHere(name string) (*model.Value, bool, error) {
 		}
 	}
 	for _, at := range way {
-		if at.scope.resolved == nil {
-			at.scope.resolved = make(map[string]*model.Value)
-		}
-		at.scope.resolved[at.name] = found
+		at.scope.remember(at.name, found)
 	}
 	return found, true, nil
 }
@@ -359,10 +374,16 @@ func (s *scope) expand(protos []*onnxpb.NodeProto, list *[]pending) error {
 		switch {
 		case n.Name == "":
 			n.Name = fmt.Sprintf("%s%s_%d", s.prefix, n.Op, i)
-		case len(s.calls) > 0: // every call has a node of this name
+		case s.calls != nil: // every call has a node of this name
 			n.Name = s.prefix + n.Name
 		}
-		if err := s.spend(1+len(p.Input)+len(p.Output)+len(p.Attribute), len(n.At)+len(n.Name)); err != nil {
+		size := nodeBytes + attributeBytes*len(p.Attribute) + len(n.At) + len(n.Name) + len(n.Op) + len(n.Domain) + len(p.GetOverload())
+		for _, names := range [][]string{p.Input, p.Output} {
+			for _, name := range names {
+				size += inputBytes + len(name)
+			}
+		}
+		if err := s.spend(size); err != nil {
 			return err
 		}
 		if err := s.node(p, n, list); err != nil {
@@ -398,7 +419,7 @@ func (s *scope) node(p *onnxpb.NodeProto, n *model.Node, list *[]pending) error 
 			continue
 		}
 		v := &model.Value{Name: s.own(name), Spec: model.Unknown, From: n}
-		if err := s.spend(0, len(v.Name)); err != nil {
+		if err := s.spend(valueBytes + len(v.Name)); err != nil {
 			return err
 		}
 		if err := s.define(name, v); err != nil {
@@ -434,8 +455,21 @@ func (p *pending) read() error {
 		p.Inputs = append(p.Inputs, v)
 	}
 	if p.IsGather() {
+		// A list of the gathers names the operands of each.
+		size := 0
+		for _, v := range p.Inputs {
+			if v != nil {
+				size += len(v.Name)
+				for _, name := range v.DimNames {
+					size += len(name)
+				}
+			}
+		}
+		if err := p.scope.spend(size); err != nil {
+			return err
+		}
 		if len(p.Inputs) != 2 || p.Inputs[0] == nil || p.Inputs[1] == nil || len(p.Outputs) != 1 || p.Outputs[0] == nil {
-			return fmt.Errorf("it has the inputs %.200q and the outputs %.200q; %s has two and one: data and indices, and the result", p.proto.Input, p.proto.Output, p.Operator)
+			return fmt.Errorf("it has the inputs %s and the outputs %s; %s has two and one: data and indices, and the result", some(p.proto.Input), some(p.proto.Output), p.Operator)
 		}
 	}
 	if len(p.proto.Attribute) > 0 {
@@ -454,6 +488,15 @@ func (p *pending) read() error {
 		}
 	}
 	return nil
+}
+
+// some lists names for a message, the first eight.
+func some(names []string) string {
+	const most = 8
+	if len(names) <= most {
+		return fmt.Sprintf("%.200q", names)
+	}
+	return fmt.Sprintf("%.200q and %d more", names[:most], len(names)-most)
 }
 
 // attribute reads the value of an attribute.

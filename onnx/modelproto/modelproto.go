@@ -34,8 +34,8 @@ type reader struct {
 	folder    *folder      // nil for a model in memory
 	elements  []elements   // where the elements of each TensorProto are, by the number that strip gives it
 	irVersion int64
-	functions map[function]*onnxpb.FunctionProto
-	spent     int // see spend
+	functions map[function]*declared
+	budget
 }
 
 // Open reads a model and infers the results of its gathers, see
@@ -82,7 +82,7 @@ func (r *reader) read(b []byte) (*model.Model, error) {
 	if err := s.strip(b, 0, p.ProtoReflect().Descriptor(), 0); err != nil {
 		return nil, notRead(err)
 	}
-	r.elements = s.elements
+	r.elements, r.budget = s.elements, s.budget
 	if err := unmarshal.Unmarshal(s.out, &p); err != nil {
 		return nil, fmt.Errorf("it is no ONNX model: %w", err)
 	}
@@ -100,7 +100,7 @@ func (r *reader) read(b []byte) (*model.Model, error) {
 	if err := r.declare(p.Functions); err != nil {
 		return nil, err
 	}
-	root := &scope{reader: r, place: "graph", opsets: opsets}
+	root := &scope{reader: r, place: "graph", opsets: &imported{versions: opsets}}
 	g, err := root.graph(p.Graph)
 	if err != nil {
 		return nil, err
@@ -150,15 +150,39 @@ func plain(domain string) string {
 	return domain
 }
 
-// maxSpent bounds the number of nodes, inputs, outputs and attributes of a model
-// after inlining. Nested calls of functions can make a small file a large model.
-const maxSpent = 2 << 20
+// A budget bounds the memory that a model takes, in proportion to its file:
+// nested calls of functions make a small file a large model, and parts of two bytes
+// take some hundred each.
+type budget struct {
+	spent     int64 // bytes
+	structure int64 // bytes of the file so far, without the elements of tensors and the fields in unread
+}
 
-// spend counts parts of the model, and the bytes of the names that the reader
-// makes for them, against maxSpent.
-func (r *reader) spend(parts, bytes int) error {
-	if r.spent += parts + bytes/64; r.spent > maxSpent {
-		return fmt.Errorf("with its functions in the place of their calls the model has more than %d nodes, inputs, outputs and attributes, which no real model has; split it", maxSpent)
+// A model may take freeBytes and perByte for each byte of structure. The models of
+// ONNX's backend tests take 26 to 32 a byte, and a megabyte of the smallest nodes
+// that are still read takes less than 100 MB in all (2 cores, Go 1.26).
+const (
+	freeBytes = 12 << 20
+	perByte   = 60
+)
+
+// spend counts bytes of memory, about as many as the reader allocates.
+func (b *budget) spend(bytes int) error {
+	if b.spent += int64(bytes); b.spent > freeBytes+perByte*b.structure {
+		return fmt.Errorf("with its functions in the place of their calls the model has more than %d MiB of nodes, inputs, outputs, attributes and names, in a file of %d bytes beside its tensors' elements; no real model has: split it",
+			(freeBytes+perByte*b.structure)>>20, b.structure)
 	}
 	return nil
 }
+
+// What the parts of a model take, in bytes: the message, the part itself, and its
+// place in lists and maps.
+const (
+	nodeBytes      = 500
+	inputBytes     = 50 // an input or an output of a node, without its name
+	attributeBytes = 150
+	valueBytes     = 250 // an output of a node, an input of a graph
+	dimBytes       = 40
+	constantBytes  = 700
+	scopeBytes     = 1000 // a sub-graph, a call
+)

@@ -22,7 +22,7 @@ func gathers(domain, op string) (name string, versions []operators.Operator) {
 // version finds which version of its operator a node means.
 func (s *scope) version(n *model.Node) error {
 	name, versions := gathers(n.Domain, n.Op)
-	opset, ok := s.opsets[n.Domain]
+	opset, ok := s.opsets.of(n.Domain)
 	if !ok {
 		if len(versions) == 0 && n.Domain != "" {
 			return nil // an operator that garner does not know anyway

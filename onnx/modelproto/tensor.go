@@ -71,6 +71,9 @@ func (r *reader) constant(t *onnxpb.TensorProto, name string) (*model.Constant, 
 	if n < 0 || number >= uint64(len(r.elements)) {
 		return nil, errors.New("it has no elements")
 	}
+	if err := r.spend(constantBytes); err != nil {
+		return nil, err
+	}
 	e := &r.elements[number]
 	shape, err := shapeOf(t.Dims)
 	if err != nil {

@@ -59,6 +59,7 @@ type stripper struct {
 	out      []byte
 	elements []elements
 	messages int
+	budget
 }
 
 var tensorProto = (*onnxpb.TensorProto)(nil).ProtoReflect().Descriptor()
@@ -151,6 +152,11 @@ func (s *stripper) strip(message []byte, at int, of protoreflect.MessageDescript
 	if depth > maxDepth {
 		return fmt.Errorf("its graphs stand in each other more than %d deep; flatten it", maxGraphs)
 	}
+	fields := of.Fields()
+	// protobuf's struct has 40 bytes and some 16 for each field.
+	if err := s.spend(40 + 16*fields.Len()); err != nil {
+		return err
+	}
 	tensor := -1
 	if of == tensorProto {
 		tensor = len(s.elements)
@@ -158,7 +164,6 @@ func (s *stripper) strip(message []byte, at int, of protoreflect.MessageDescript
 	}
 	var seen [32]bool  // singular messages
 	var counts [32]int // messages so far in each repeated field
-	fields := of.Fields()
 	for rest := message; len(rest) > 0; {
 		field, wire, number, content, after, err := split(rest)
 		if err != nil {
@@ -199,6 +204,7 @@ func (s *stripper) strip(message []byte, at int, of protoreflect.MessageDescript
 				seen[field] = true
 			}
 			s.out = protowire.AppendTag(s.out, field, protowire.BytesType)
+			s.structure += int64(len(whole) - len(content))
 			from := s.space()
 			if err := s.strip(content, end-len(content), fd.Message(), depth+1); err != nil {
 				return in(fd, index, err)
@@ -218,6 +224,14 @@ func (s *stripper) strip(message []byte, at int, of protoreflect.MessageDescript
 			return in(fd, index, fmt.Errorf("the model has more than %d MiB beside its tensors' elements, which no real model has; split it", maxStructure>>20))
 		}
 		s.out = append(s.out, whole...)
+		s.structure += int64(len(whole))
+		size := 32 + 3*len(whole)
+		if packed {
+			size += 16 * len(content) // a number of 8 bytes may have one byte here
+		}
+		if err := s.spend(size); err != nil {
+			return in(fd, index, err)
+		}
 	}
 	if tensor >= 0 {
 		s.out = protowire.AppendTag(s.out, rawData, protowire.BytesType)

@@ -14,7 +14,25 @@ import (
 type builder struct {
 	*parser
 	weights *weights
+	names   int64 // bytes of the names that were made, see spend
 }
+
+// spend counts bytes of names that the reader makes of a layer's name, and those
+// that a list of gathers has, one for each use: a long name that is used often
+// makes much of a small file.
+func (b *builder) spend(l *layer, bytes int) error {
+	if b.names += int64(bytes); b.names > freeNames+namesPerByte*b.in.total {
+		return b.errorf(l.place, l, nil, "with the names of its ports and inputs the model's names take more than %d MiB, in a file of %d bytes; no real model's do: shorten them",
+			(freeNames+namesPerByte*b.in.total)>>20, b.in.total)
+	}
+	return nil
+}
+
+// Names may take freeNames and namesPerByte for each byte of the file.
+const (
+	freeNames    = 8 << 20
+	namesPerByte = 8
+)
 
 // An output is a value. It is sure where its spec follows from the model's inputs
 // and constants alone, without the dims that ports declare, which may be stale.
@@ -74,28 +92,43 @@ func (b *builder) graph(n *net, inner bool, outer map[uint64]output) (*model.Gra
 }
 
 // unique is the set of names that are taken.
-type unique map[string]bool
+type unique struct {
+	taken map[string]bool
+	next  map[*string]int // by list of wanted names: those before are taken
+}
+
+func newUnique() unique { return unique{make(map[string]bool), make(map[*string]int)} }
 
 // of takes the first free name of wanted and the layer's name; where none is free,
 // a name made of the layer's name and id.
 func (u unique) of(l *layer, wanted []string) string {
-	name := fmt.Sprintf("%s_%d", l.name, l.id)
-	for _, w := range append(slices.Clone(wanted), l.name) {
-		if w != "" && !u[w] {
-			name = w
-			break
+	name := ""
+	if len(wanted) > 0 {
+		// Many results may want the names of one port.
+		list := &wanted[0]
+		i := u.next[list]
+		for i < len(wanted) && (wanted[i] == "" || u.taken[wanted[i]]) {
+			i++
+		}
+		if u.next[list] = i; i < len(wanted) {
+			name = wanted[i]
 		}
 	}
-	for u[name] {
+	if name == "" {
+		if name = l.name; name == "" || u.taken[name] {
+			name = fmt.Sprintf("%s_%d", l.name, l.id)
+		}
+	}
+	for u.taken[name] {
 		name += "_"
 	}
-	u[name] = true
+	u.taken[name] = true
 	return name
 }
 
 // inputs adds a graph's parameters, in the order of the file.
 func inputs(g *model.Graph, n *net, values [][]output) {
-	taken := unique{}
+	taken := newUnique()
 	for i := range n.layers {
 		l := &n.layers[i]
 		if kindOf(l) != "Parameter" {
@@ -111,7 +144,7 @@ func inputs(g *model.Graph, n *net, values [][]output) {
 // results adds a graph's results, in the order of the file, with the names that
 // OpenVINO gives them.
 func results(g *model.Graph, n *net, k *links, values [][]output) {
-	taken := unique{}
+	taken := newUnique()
 	for i := range n.layers {
 		l := &n.layers[i]
 		if kindOf(l) != "Result" {
@@ -230,11 +263,20 @@ func (b *builder) node(l *layer, k *links, i int, values [][]output) (*model.Nod
 	for j, from := range k.from[i] {
 		if o := &l.inputs[j]; from.layer < 0 {
 			// An input without an edge has the type that its port declares.
-			in[j] = output{&model.Value{Name: fmt.Sprintf("%s.%d", l.name, o.id), Spec: garner.SpecOfDims(o.dtype, o.dims...)}, false}
+			v := &model.Value{Name: fmt.Sprintf("%s.%d", l.name, o.id), Spec: garner.SpecOfDims(o.dtype, o.dims...)}
+			if err := b.spend(l, len(v.Name)); err != nil {
+				return nil, nil, err
+			}
+			in[j] = output{v, false}
 		} else {
 			in[j] = values[from.layer][from.port]
 		}
 		n.Inputs = append(n.Inputs, in[j].Value)
+		if operator != nil {
+			if err := b.spend(l, len(in[j].Name)); err != nil {
+				return nil, nil, err
+			}
+		}
 		known = known && in[j].Spec.Rank.Known()
 	}
 	for _, body := range l.bodies {
@@ -264,7 +306,11 @@ func (b *builder) node(l *layer, k *links, i int, values [][]output) (*model.Nod
 			// input of unknown rank seldom has a scalar result.
 			spec = garner.SpecOfRank(o.dtype, garner.AnyDim)
 		}
-		outputs = append(outputs, output{value(l, o, spec), false})
+		v := value(l, o, spec)
+		if err := b.spend(l, len(v.Name)); err != nil {
+			return nil, nil, err
+		}
+		outputs = append(outputs, output{v, false})
 	}
 	if operator != nil {
 		if _, err := b.single(l); err != nil {

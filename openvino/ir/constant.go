@@ -52,12 +52,15 @@ func (p *parser) constant(l *layer) (*constant, error) {
 	if c.shape, why = shapeOf(text); why != "" {
 		return nil, p.errorf(c.at, l, garner.ErrShape, "it has shape=%q: %s; write it as 2,3", clip(text), clip(why))
 	}
-	for name, to := range map[string]*uint64{"offset": &c.offset, "size": &c.size} {
-		if text, err = need(name); err != nil {
+	for _, number := range [...]struct {
+		name string
+		to   *uint64
+	}{{"offset", &c.offset}, {"size", &c.size}} {
+		if text, err = need(number.name); err != nil {
 			return nil, err
 		}
-		if *to, ok = natural(text); !ok {
-			return nil, p.errorf(c.at, l, nil, "it has %s=%q, which is no number of bytes from 0 on", name, clip(text))
+		if *number.to, ok = natural(text); !ok {
+			return nil, p.errorf(c.at, l, nil, "it has %s=%q, which is no number of bytes from 0 on", number.name, clip(text))
 		}
 	}
 	if want, ok := c.bytes(); !ok || want > c.size {

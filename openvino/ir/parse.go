@@ -310,9 +310,12 @@ func (p *parser) net(root xml.StartElement) (*net, error) {
 					return p.skip()
 				}
 				ed := edge{place: p.at}
-				for name, to := range map[string]*uint64{"from-layer": &ed.fromLayer, "from-port": &ed.fromPort, "to-layer": &ed.toLayer, "to-port": &ed.toPort} {
+				for _, number := range [...]struct {
+					name string
+					to   *uint64
+				}{{"from-layer", &ed.fromLayer}, {"from-port", &ed.fromPort}, {"to-layer", &ed.toLayer}, {"to-port", &ed.toPort}} {
 					var err error
-					if *to, err = p.natural(e, name, "edge"); err != nil {
+					if *number.to, err = p.natural(e, number.name, "edge"); err != nil {
 						return err
 					}
 				}
