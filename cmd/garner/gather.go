@@ -333,6 +333,16 @@ func newResult(plan *garner.Plan) (garner.Tensor, error) {
 	return garner.New(plan.DType, plan.Out...)
 }
 
+// fromEndHint is the remedy where fromEnd holds.
+const fromEndHint = "\"--negative from-end\" counts it from the end"
+
+// fromEnd reports whether an index is refused that lies on the axis if it counts from
+// the end.
+func fromEnd(bad *garner.IndexError) bool {
+	value := int64(bad.Value.Bits)
+	return !bad.FromEnd && !bad.Value.Unsigned && value < 0 && value >= -int64(bad.Dim)
+}
+
 // remedy adds to the error of a refused index the flags that accept it.
 func remedy(err error) error {
 	var bad *garner.IndexError
@@ -340,12 +350,11 @@ func remedy(err error) error {
 		return err
 	}
 	told := *bad
-	value := int64(bad.Value.Bits)
 	switch {
 	case bad.Dim == 0:
 		told.Hint = "nothing can be taken from it; \"--outside zero\" or \"--outside fill=V\" put something there"
-	case !bad.FromEnd && !bad.Value.Unsigned && value < 0 && value >= -int64(bad.Dim):
-		told.Hint = "\"--negative from-end\" counts it from the end"
+	case fromEnd(bad):
+		told.Hint = fromEndHint
 	default:
 		told.Hint = "mend it, or say what it means with --outside zero, clamp, wrap or fill=V"
 	}

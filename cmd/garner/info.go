@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -85,21 +86,23 @@ func (p *program) info(ctx context.Context, f *infoFlags, text string) error {
 	if err != nil {
 		return notOpened("FILE", from, err)
 	}
+	if name != "" {
+		arrays = slices.DeleteFunc(arrays, func(a files.Info) bool { return a.Name != name })
+		if len(arrays) == 0 {
+			// Another name of an array, or an error that lists the names that there are.
+			if arrays, err = files.List(ctx, text, o); err != nil {
+				return err
+			}
+		}
+	}
 	l := listing{File: from.Path, Format: from.Format.Name, Arrays: []listedArray{}}
 	for _, a := range arrays {
-		if name != "" && a.Name != name {
-			continue
-		}
 		e := listedArray{Name: a.Name, Kind: a.Kind, Shape: a.Shape, Bytes: a.Bytes, File: a.Path, Note: a.Note}
 		if a.DType != garner.Invalid {
 			e.DType = a.DType.String()
 		}
 		l.Arrays = append(l.Arrays, e)
 		l.Bytes += max(a.Bytes, 0)
-	}
-	if name != "" && len(l.Arrays) == 0 {
-		_, err := from.Open(ctx, o) // its error lists the names that there are
-		return err
 	}
 	if from.IsPattern() && (name != "" || !from.Format.Named) {
 		joined, err := from.Open(ctx, o)

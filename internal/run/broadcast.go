@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -83,13 +84,13 @@ func eachRow(shape garner.Shape, strides [][]int, row func(n int, at []int)) {
 }
 
 // elements returns the elements of a tensor in row-major order, copied only
-// where the tensor is not stored so.
+// where the tensor is not stored so. Those of a stand-in mean nothing.
 func elements[T garner.Element](r *runner, t garner.Tensor) ([]T, error) {
 	if v, err := garner.Values[T](t); err == nil {
 		return v, nil
 	}
 	t, err := r.clone(t)
-	if err != nil {
+	if err != nil || r.bare {
 		return nil, err
 	}
 	return garner.Values[T](t)
@@ -97,6 +98,10 @@ func elements[T garner.Element](r *runner, t garner.Tensor) ([]T, error) {
 
 // elementwise computes f of the elements of a and b, both broadcast to shape.
 func elementwise[T, R garner.Element](r *runner, a, b garner.Tensor, shape garner.Shape, f func(x, y T) R) (garner.Tensor, error) {
+	made, err := r.new(garner.DTypeOf[R](), shape)
+	if err != nil || r.bare {
+		return made, err
+	}
 	x, err := elements[T](r, a)
 	if err != nil {
 		return garner.Tensor{}, err
@@ -105,9 +110,8 @@ func elementwise[T, R garner.Element](r *runner, a, b garner.Tensor, shape garne
 	if err != nil {
 		return garner.Tensor{}, err
 	}
-	made, err := r.new(garner.DTypeOf[R](), shape)
-	if err != nil {
-		return garner.Tensor{}, err
+	if r.bare {
+		return standIn(made.DType(), shape)
 	}
 	out, err := garner.Values[R](made)
 	if err != nil {
@@ -144,10 +148,16 @@ func (r *runner) broadcast(t garner.Tensor, shape garner.Shape) (garner.Tensor, 
 	if err := r.fits(t.DType(), shape); err != nil {
 		return garner.Tensor{}, err
 	}
+	if r.bare {
+		return standIn(t.DType(), shape)
+	}
 	b, err := t.Bytes()
 	if err != nil {
 		if t, err = r.clone(t); err != nil {
 			return garner.Tensor{}, err
+		}
+		if r.bare {
+			return standIn(t.DType(), shape)
 		}
 		if b, err = t.Bytes(); err != nil {
 			return garner.Tensor{}, err
@@ -161,9 +171,13 @@ func (r *runner) broadcast(t garner.Tensor, shape garner.Shape) (garner.Tensor, 
 // positions that of returns: of(at, i) for the i-th element of a row, at being as
 // in eachRow.
 func (r *runner) gatherFlat(flat garner.Tensor, shape garner.Shape, strides [][]int, of func(at []int, i int) int) (garner.Tensor, error) {
-	indices, err := r.new(garner.I64, shape)
+	made, err := r.new(flat.DType(), shape)
 	if err != nil {
 		return garner.Tensor{}, err
+	}
+	indices, err := r.new(garner.I64, shape)
+	if err != nil || r.bare {
+		return made, err
 	}
 	list, err := garner.Values[int64](indices)
 	if err != nil {
@@ -175,10 +189,7 @@ func (r *runner) gatherFlat(flat garner.Tensor, shape garner.Shape, strides [][]
 		}
 		list = list[n:]
 	})
-	if err := r.fits(flat.DType(), shape); err != nil {
-		return garner.Tensor{}, err
-	}
-	return garner.Gather(strict.Gather{}, flat, indices)
+	return made, garner.GatherInto(context.Background(), strict.Gather{}, flat, indices, made)
 }
 
 func expand(c *call) (garner.Tensor, error) {
