@@ -2,7 +2,6 @@ package files
 
 import (
 	"context"
-	"slices"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/format/layout"
@@ -24,16 +23,12 @@ func constantOpen(_ context.Context, path, name string, o Options) (*Input, erro
 	if d := c.Spec.DType; o.DType != garner.Invalid && d != garner.Invalid && o.DType != d {
 		return nil, garner.Errorf(garner.ErrDType, "%s#%s is %s itself and the dtype asked for is %s; leave that out", path, name, d, o.DType)
 	}
-	paths := []string{path}
-	if c.File != "" && !slices.Contains(paths, c.File) {
-		paths = append(paths, c.File)
-	}
 	if c.File != "" && c.Size > 0 {
 		array, err := c.OpenAs(c.Spec)
 		if err != nil {
 			return nil, err
 		}
-		return &Input{Array: array, Paths: paths}, nil
+		return &Input{Array: array, Paths: modelFiles(m)}, nil
 	}
 	if o.InPlace {
 		return nil, layout.InMemory("%s: the elements of its constant %.200q are encoded", path, name)
@@ -46,8 +41,21 @@ func constantOpen(_ context.Context, path, name string, o Options) (*Input, erro
 		return nil, err
 	}
 	in := Hold(t)
-	in.Paths = paths
+	in.Paths = modelFiles(m)
 	return in, nil
+}
+
+// modelFiles lists the files that a model is read from.
+func modelFiles(m *model.Model) []string {
+	paths := []string{m.Path}
+	seen := map[string]bool{"": true, m.Path: true}
+	for _, c := range m.Constants() {
+		if !seen[c.File] {
+			seen[c.File] = true
+			paths = append(paths, c.File)
+		}
+	}
+	return paths
 }
 
 // constantList lists the constants of a model.

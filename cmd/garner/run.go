@@ -461,7 +461,7 @@ func (r *modelRun) remedy(f *runFlags, err error) error {
 	case errors.As(err, &index) && fromEnd(index):
 		hint = "; " + fromEndHint
 	case errors.As(err, &large) && f.memory.given:
-		hint = "; --memory " + f.memory.text + " allows no more"
+		hint = "; --memory " + f.memory.text + " is the limit"
 	}
 	if bad == nil {
 		if hint == "" {

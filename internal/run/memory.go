@@ -6,6 +6,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/mapped"
+	"github.com/garner-go/garner/internal/units"
 )
 
 // Memory returns how many bytes a tensor takes in memory, 16 for each string
@@ -56,9 +57,13 @@ type MemoryError struct {
 }
 
 func (e *MemoryError) Error() string {
-	const gib = 1 << 30
-	return fmt.Sprintf("garner: a tensor %s%s takes %.4g GiB, beside %.4g GiB that are in use, and there are %.4g GiB; give less at a time",
-		e.DType, e.Shape, Memory(garner.SpecOf(e.DType, e.Shape...))/gib, e.Used/gib, e.Memory/gib)
+	text := func(bytes float64) string { return units.Of(bytes).Text(bytes) }
+	beside := ""
+	if e.Used > 0 {
+		beside = fmt.Sprintf(" beside the %s in use", text(e.Used))
+	}
+	return fmt.Sprintf("garner: a tensor %s%s takes %s%s, and there are %s for all; give less at a time",
+		e.DType, e.Shape, text(Memory(garner.SpecOf(e.DType, e.Shape...))), beside, text(e.Memory))
 }
 
 // Unwrap makes errors.Is(err, garner.ErrShape) hold.
