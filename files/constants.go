@@ -2,9 +2,12 @@ package files
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/format/layout"
+	"github.com/garner-go/garner/internal/names"
 	"github.com/garner-go/garner/model"
 )
 
@@ -17,6 +20,13 @@ func constantOpen(_ context.Context, path, name string, o Options) (*Input, erro
 	}
 	defer m.Close()
 	c, err := m.Constant(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		var all []string
+		for has := range m.Constants() {
+			all = append(all, has)
+		}
+		err = garner.Errorf(err, "%s: it has no constant %s; %s", path, names.Quote(name), names.Near(name, all))
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/names"
 )
 
 // Constants ranges over the constants that the model's nodes, inputs and results
@@ -35,8 +34,8 @@ func (m *Model) Constants() iter.Seq2[string, *Constant] {
 }
 
 // Constant finds a constant by a name of Constants, or by the name of its value or
-// an alias of that. A name that the model does not have is an fs.ErrNotExist that
-// lists similar ones; one that several constants have is a garner.ErrAttribute.
+// an alias of that. A name that the model does not have is an fs.ErrNotExist; one
+// that several constants have is a garner.ErrAttribute.
 func (m *Model) Constant(name string) (*Constant, error) {
 	byValue := func(v *Value) bool { return v.Name == name || slices.Contains(v.Aliases, name) }
 	byName := func(v *Value) bool { return v.Constant.Name == name }
@@ -56,14 +55,12 @@ func (m *Model) Constant(name string) (*Constant, error) {
 				m.Path, len(found), quote(name), fmt.Sprintf("%.200s", name), fmt.Sprintf("%.200s", name), len(found)-1)
 		}
 	}
-	var has []string
 	for unique, c := range m.Constants() {
 		if unique == name {
 			return c, nil
 		}
-		has = append(has, unique)
 	}
-	return nil, garner.Errorf(fs.ErrNotExist, "%s: it has no constant %s; %s", m.Path, quote(name), names.Near(name, has))
+	return nil, garner.Errorf(fs.ErrNotExist, "%s: it has no constant %s; it has %d of other names", m.Path, quote(name), len(all))
 }
 
 // constants lists a value of each constant, in the order in which the model reads

@@ -59,7 +59,7 @@ func TestConstants(t *testing.T) {
 		text  string
 	}{
 		"x":   {garner.ErrAttribute, `m.onnx has 2 constants named "x"; name one of them as x#0 to x#1`},
-		"x#2": {fs.ErrNotExist, `m.onnx: it has no constant "x#2"; it has "default", "emb.weight", "Constant#3", "x#0", "x#1"`},
+		"x#2": {fs.ErrNotExist, `m.onnx: it has no constant "x#2"; it has 5 of other names`},
 		"":    {fs.ErrNotExist, "it has no constant"},
 	} {
 		if _, err := m.Constant(name); !errors.Is(err, want.class) || !strings.Contains(err.Error(), want.text) {

@@ -66,6 +66,7 @@ const gatherHelp = `DATA and INDICES are literals or files:
                             it in any of the model's files
   FILE.gguf#NAME            the tensor NAME; quantised ones as f32, or as blocks with
                             --raw
+  FILE.onnx#NAME            the constant NAME of a model; also FILE.xml#NAME
                             #NAME may be omitted if a file holds one array
   FILE.raw, FILE.bin        elements without a header: give --dtype, --shape, --offset
   'part-*.npy'              files joined along axis 0, part-2 before part-10

@@ -27,7 +27,7 @@ func (p *program) infoCommand() *cobra.Command {
 		Long: `FILE is a .npy, .npz, .safetensors, .gguf, .raw or .bin file, or a pattern such as
 'part-*.npy' of several; FILE#NAME is one of its arrays. info reads only headers. It
 lists all files of a sharded model: MODEL.safetensors.index.json, or any file such as
-MODEL-00001-of-00003.gguf.
+MODEL-00001-of-00003.gguf. Of a .onnx or .xml model it lists the constants.
 
 DTYPE is the type that a gather reads, "-" if it refuses; KIND is the file's name of
 the type, such as Q8_0, which is read as f32. BYTES is the size in the file.
