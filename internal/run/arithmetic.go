@@ -175,12 +175,12 @@ func binaryIntegers[T interface {
 		if c.leave(Memory(garner.SpecOf(a.DType(), shape...))); c.bare {
 			return elementwise(c.runner, a, b, shape, f)
 		}
-		divisors, err := elements[T](c.runner, b)
+		narrow, divisors, err := elements[T](c.runner, b)
 		if err != nil {
 			return garner.Tensor{}, err
 		}
 		if n, _ := shape.Len(); n > 0 && slices.Contains(divisors, 0) {
-			return garner.Tensor{}, garner.Errorf(nil, "%s by 0, at element %d of %s; give an input that makes none", c.node.Op, slices.Index(divisors, 0), b.Shape())
+			return garner.Tensor{}, garner.Errorf(nil, "%s by 0, at element %d of %s; give an input that makes none", c.node.Op, slices.Index(divisors, 0), narrow.Shape())
 		}
 	}
 	return elementwise(c.runner, a, b, shape, f)

@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 
 	"github.com/garner-go/garner"
@@ -79,6 +80,10 @@ func (r *runner) new(dtype garner.DType, shape garner.Shape) (t garner.Tensor, e
 	if r.leave(size); r.bare {
 		t, err = standIn(dtype, shape)
 	} else {
+		if r.used+r.garbage+size > r.memory {
+			runtime.GC()
+			r.garbage = 0
+		}
 		t, err = garner.New(dtype, shape...)
 	}
 	if err == nil {
@@ -105,9 +110,10 @@ func (r *runner) settle(made *value, first *value) {
 	}
 	for _, a := range r.fresh {
 		if a.values == 0 {
-			r.used -= a.size
+			r.drop(a)
 		}
 	}
+	clear(r.fresh) // so that the memory can be collected
 	r.fresh = r.fresh[:0]
 }
 
@@ -115,10 +121,16 @@ func (r *runner) settle(made *value, first *value) {
 func (r *runner) release(v *value) {
 	for _, a := range v.holds {
 		if a.values--; a.values == 0 {
-			r.used -= a.size
+			r.drop(a)
 		}
 	}
 	v.holds = nil
+}
+
+// drop makes an allocation garbage.
+func (r *runner) drop(a *allocation) {
+	r.used -= a.size
+	r.garbage += a.size
 }
 
 // views reports whether a tensor views the memory of one that new made; true

@@ -70,9 +70,10 @@ type runner struct {
 	found  *findings                                        // of the survey
 	arrays arrays
 
-	values map[*model.Value]*value
-	uses   map[*model.Value]int // how many nodes and results still read each value
-	used   float64              // bytes that tensors take
+	values  map[*model.Value]*value
+	uses    map[*model.Value]int // how many nodes and results still read each value
+	used    float64              // bytes that tensors take
+	garbage float64              // bytes of tensors that are dropped and perhaps not collected
 
 	// Of the node that is evaluated:
 	fresh   []*allocation // what it made
