@@ -14,6 +14,10 @@ import (
 // package source. Below it, page faults on the mapped file take at most 20 ms.
 const inFile = 1 << 20
 
+// unbudgeted is the memory in bytes that lets a gather from a file do without a budget
+// of its own. Package source then holds up to 96 MiB beside the indices.
+const unbudgeted = 256 << 20
+
 // arrays are the constants that gathers have opened, by their shape and strides.
 type arrays map[arrayKey]*source.File
 
@@ -146,7 +150,11 @@ func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
 				return value{}, err
 			}
 		}
-		return made, source.GatherInto(ctx, op, array, source.Memory(indices), made.tensor, source.Options{})
+		o := source.Options{}
+		if free := r.memory - r.used; free < unbudgeted {
+			o.Memory = max(int64(free), 1<<20)
+		}
+		return made, source.GatherInto(ctx, op, array, source.Memory(indices), made.tensor, o)
 	}
 	return made, prepared.Run(ctx, data.tensor, indices, made.tensor)
 }

@@ -343,9 +343,11 @@ func TestConstantsGoThroughSource(t *testing.T) {
 			return []*model.Node{s, node("onnx.Gather-13", 13, nil, s.Outputs[0], vec[int64](6))}
 		}, "[[true, "},
 	} {
-		got, err := last(of("ONNX", tt.nodes(inFile(t, 1024, 256))...), 1<<30)
-		if err != nil || !strings.HasPrefix(got.Text(), tt.want) {
-			t.Errorf("%s: %.60s, %v; want %s", tt.name, got.Text(), err, tt.want)
+		for _, memory := range []float64{1 << 30, 4 << 20} {
+			got, err := last(of("ONNX", tt.nodes(inFile(t, 1024, 256))...), memory)
+			if err != nil || !strings.HasPrefix(got.Text(), tt.want) {
+				t.Errorf("%s in %v: %.60s, %v; want %s", tt.name, memory, got.Text(), err, tt.want)
+			}
 		}
 	}
 	small := node("onnx.Gather-13", 13, nil, inFile(t, 16, 4), at)
