@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"unicode"
@@ -149,7 +150,9 @@ func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
 	limit := memory()
 	if f.memory.given {
 		limit = float64(f.memory.bytes)
-		defer limitHeap(f.memory.bytes)()
+		var program runtime.MemStats // the graph of the model included
+		runtime.ReadMemStats(&program)
+		defer limitHeap(f.memory.bytes + int64(program.HeapAlloc))()
 	}
 	amend := run.Amend(f.policy.amend)
 	tensors, err := run.Values(ctx, m, values, r.given, limit, amend)
