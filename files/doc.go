@@ -5,6 +5,7 @@
 //
 //	data.npy                                   a format with one array
 //	model.gguf#token_embd.weight               FILE#NAME, of a format with several
+//	model.onnx#embedding.weight                a constant of a model
 //	model.safetensors.index.json#embeddings    the index of a model's files
 //	part-*.npy                                 files joined along axis 0, part-2 before part-10
 //	table.bin                                  elements alone; [Options] say what they are

@@ -88,6 +88,9 @@ func TestFormatsRoundTrip(t *testing.T) {
 	dir := t.TempDir()
 	x := garner.Of([]float32{1, 2, 3, 4, 5, 6}, 3, 2)
 	for _, f := range builtin {
+		if !f.Writes() { // models
+			continue
+		}
 		path := filepath.Join(dir, "x"+f.Extensions[0])
 		var told int64
 		w, err := Create(t.Context(), path, x.Spec(), CreateOptions{Progress: func(done, _ int64) { told = done }})

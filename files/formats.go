@@ -16,13 +16,15 @@ import (
 )
 
 // builtin lists the formats of this package. A new one is a package in format/
-// and a line here.
+// and a line here. The arrays of a model file are its constants.
 var builtin = []Format{
 	{Name: "npy", Extensions: []string{".npy"}, Layout: npyLayout, Open: npyOpen, List: npyList, Form: npyForm, Strings: npyStrings},
 	{Name: "npz", Extensions: []string{".npz"}, Named: true, Sole: true, Result: "arr_0", Layout: npzLayout, Open: npzOpen, List: npzList, NewWriter: npzWriter, Strings: npzStrings},
 	{Name: "safetensors", Extensions: []string{".safetensors"}, Indexes: []string{safetensors.IndexSuffix}, Named: true, Result: "output", Layout: safetensorsLayout, List: safetensorsList, Form: safetensorsForm},
 	{Name: "gguf", Extensions: []string{".gguf"}, Named: true, Quantised: true, Result: "output", Layout: ggufLayout, List: ggufList, Form: gguf.Form},
 	{Name: "raw", Extensions: []string{".raw", ".bin"}, Headerless: true, Layout: rawLayout, List: rawList, Form: rawForm},
+	{Name: "onnx", Extensions: []string{".onnx"}, Named: true, Open: constantOpen, List: constantList},
+	{Name: "openvino", Extensions: []string{".xml"}, Named: true, Open: constantOpen, List: constantList},
 }
 
 func npyLayout(path, _ string, o Options) (layout.Array, error) {

@@ -10,14 +10,17 @@
 //	}
 //
 // Constants stay in their files, which are mapped: a model of 10 GB opens in
-// milliseconds and takes a few MB of memory. [Constant.Array] hands a constant to
+// milliseconds and takes a few MB of memory. [Constant.Open] hands a constant to
 // package source. A model is read-only, and safe for concurrent use until Close.
 package model
 
 import (
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"iter"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -171,8 +174,8 @@ func (v *Value) Refine(inferred garner.Spec) {
 	v.Spec = inferred
 }
 
-// A Constant is a tensor in the model's files. Tensor and Array read it; nothing
-// else does.
+// A Constant is a tensor in the model's files. Tensor, Array and Open read it;
+// nothing else does.
 type Constant struct {
 	Name string      // of the initializer, layer or node that holds it
 	Spec garner.Spec // dtype and shape; every dim is known
@@ -181,6 +184,13 @@ type Constant struct {
 	// little-endian. File is "" where they are encoded or are in no file.
 	File         string
 	Offset, Size int64
+
+	// Info is the state of File when the reader looked at it; nil without a File.
+	// Open refuses a file that has changed since.
+	Info fs.FileInfo
+
+	// Encoded says that Tensor decodes the elements into new memory on each call.
+	Encoded bool
 
 	load func() (garner.Tensor, error)
 }
@@ -196,14 +206,64 @@ func NewConstant(name string, spec garner.Spec, load func() (garner.Tensor, erro
 // Encoded elements (ONNX's typed fields, strings) are decoded on each call.
 func (c *Constant) Tensor() (garner.Tensor, error) { return c.load() }
 
-// Array gives the constant as an array for source.Gather and source.NewTable. It
-// reads rows from the tensor that Tensor gives: from the mapped file, which takes
-// no memory, or from elements that it decodes once, here. The array is good until
-// the model is closed. Errors are those of Tensor, and an ErrDType for strings.
+// An Array is a source.Array that keeps its file open until Close.
+type Array interface {
+	source.Array
+	io.Closer
+}
+
+// Open gives the constant as an array of its own, for source.Gather,
+// source.GatherInto and source.NewTable. Where File names a file, the array is a
+// *source.File: it reads rows that are not resident many at a time, and it is good
+// until its Close, also after the model is closed. Other constants are in memory,
+// decoded here once where they are encoded, and good until the model is closed.
 //
-// A row that is not resident costs a page fault. For a table larger than memory
-// with a File, source.Open(c.Spec, nil, source.Segment{Path: c.File, Offset:
-// c.Offset, Bytes: c.Size}) reads many rows at once instead.
+// A file that was changed or replaced since the model was opened is a
+// source.ErrChanged. Other errors are those of Tensor and source.Open, and an
+// ErrDType for strings, which have no elements of a fixed width.
+func (c *Constant) Open() (Array, error) {
+	if c.File == "" || c.Size == 0 {
+		a, err := c.Array()
+		if err != nil {
+			return nil, err
+		}
+		return a.(Array), nil // source.Memory has a Close, which does nothing
+	}
+	return c.OpenAs(c.Spec)
+}
+
+// OpenAs is Open of a constant with a File as an array of another shape, or with
+// dims in another order: spec has the constant's dtype and as many elements, and
+// strides where they are not row-major. A spec that does not fit the elements is an
+// ErrShape.
+func (c *Constant) OpenAs(spec garner.Spec) (*source.File, error) {
+	f, err := source.Open(spec, nil, source.Segment{Path: c.File, Offset: c.Offset, Bytes: c.Size})
+	if err != nil {
+		return nil, err
+	}
+	if err := c.unchanged(f); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// unchanged refuses a file that is not the one that the reader looked at.
+func (c *Constant) unchanged(f *source.File) error {
+	if c.Info == nil {
+		return nil
+	}
+	now, err := os.Stat(c.File)
+	if err == nil && os.SameFile(now, c.Info) && now.Size() == c.Info.Size() && now.ModTime().Equal(c.Info.ModTime()) {
+		return f.Changed() // the path still means the file that was opened
+	}
+	return garner.Errorf(source.ErrChanged, "%s was changed or replaced after the model was opened; open the model again when nothing writes to it", c.File)
+}
+
+// Array gives the tensor of Tensor as a source.Array, without a file of its own to
+// close: it is good until the model is closed, and a row that is not resident costs
+// a page fault. Open reads such rows faster. Errors are those of Tensor, and an
+// ErrDType for strings.
 func (c *Constant) Array() (source.Array, error) {
 	if c.Spec.DType == garner.String {
 		return nil, garner.Errorf(garner.ErrDType, "constant %s is %s; an array has elements of a fixed width, so take its tensor instead", quote(c.Name), c.Spec)

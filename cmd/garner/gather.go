@@ -68,6 +68,7 @@ const gatherHelp = `DATA and INDICES are literals or files:
                             it in any of the model's files
   FILE.gguf#NAME            the tensor NAME; quantised ones as f32, or as blocks with
                             --raw
+  FILE.onnx#NAME            the constant NAME of a model; also FILE.xml#NAME
                             #NAME may be omitted if a file holds one array
   FILE.raw, FILE.bin        elements without a header: give --dtype, --shape, --offset
   'part-*.npy'              files joined along axis 0, part-2 before part-10
@@ -361,6 +362,16 @@ func newResult(plan *garner.Plan) (garner.Tensor, error) {
 	return garner.New(plan.DType, plan.Out...)
 }
 
+// fromEndHint is the remedy where fromEnd holds.
+const fromEndHint = "\"--negative from-end\" counts it from the end"
+
+// fromEnd reports whether an index is refused that lies on the axis if it counts from
+// the end.
+func fromEnd(bad *garner.IndexError) bool {
+	value := int64(bad.Value.Bits)
+	return !bad.FromEnd && !bad.Value.Unsigned && value < 0 && value >= -int64(bad.Dim)
+}
+
 // remedy adds to the error of a refused index the flags that accept it.
 func remedy(err error) error {
 	var bad *garner.IndexError
@@ -368,12 +379,11 @@ func remedy(err error) error {
 		return err
 	}
 	told := *bad
-	value := int64(bad.Value.Bits)
 	switch {
 	case bad.Dim == 0:
 		told.Hint = "nothing can be taken from it; \"--outside zero\" or \"--outside fill=V\" put something there"
-	case !bad.FromEnd && !bad.Value.Unsigned && value < 0 && value >= -int64(bad.Dim):
-		told.Hint = "\"--negative from-end\" counts it from the end"
+	case fromEnd(bad):
+		told.Hint = fromEndHint
 	default:
 		told.Hint = "mend it, or say what it means with --outside zero, clamp, wrap or fill=V"
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -26,7 +27,7 @@ func (p *program) infoCommand() *cobra.Command {
 		Long: `FILE is a .npy, .npz, .safetensors, .gguf, .raw or .bin file, or a pattern such as
 'part-*.npy' of several; FILE#NAME is one of its arrays. info reads only headers. It
 lists all files of a sharded model: MODEL.safetensors.index.json, or any file such as
-MODEL-00001-of-00003.gguf.
+MODEL-00001-of-00003.gguf. Of a .onnx or .xml model it lists the constants.
 
 DTYPE is the type that a gather reads, "-" if it refuses; KIND is the file's name of
 the type, such as Q8_0, which is read as f32. BYTES is the size in the file.
@@ -85,21 +86,23 @@ func (p *program) info(ctx context.Context, f *infoFlags, text string) error {
 	if err != nil {
 		return notOpened("FILE", from, err)
 	}
+	if name != "" {
+		arrays = slices.DeleteFunc(arrays, func(a files.Info) bool { return a.Name != name })
+		if len(arrays) == 0 {
+			// Another name of an array, or an error that lists the names that there are.
+			if arrays, err = files.List(ctx, text, o); err != nil {
+				return err
+			}
+		}
+	}
 	l := listing{File: from.Path, Format: from.Format.Name, Arrays: []listedArray{}}
 	for _, a := range arrays {
-		if name != "" && a.Name != name {
-			continue
-		}
 		e := listedArray{Name: a.Name, Kind: a.Kind, Shape: a.Shape, Bytes: a.Bytes, File: a.Path, Note: a.Note}
 		if a.DType != garner.Invalid {
 			e.DType = a.DType.String()
 		}
 		l.Arrays = append(l.Arrays, e)
 		l.Bytes += max(a.Bytes, 0)
-	}
-	if name != "" && len(l.Arrays) == 0 {
-		_, err := from.Open(ctx, o) // its error lists the names that there are
-		return err
 	}
 	if from.IsPattern() && (name != "" || !from.Format.Named) {
 		joined, err := from.Open(ctx, o)

@@ -208,11 +208,11 @@ func (p *program) extract(ctx context.Context, m *model.Model, f *modelFlags) er
 		meter.Stop()
 		to.end()
 	}()
-	tables, err := run.Values(ctx, m, []*model.Value{data}, nil, memory())
+	table, err := files.Table(ctx, m, n, int64(min(memory(), 1<<62)))
 	if err != nil {
 		return ofModel(err)
 	}
-	return to.write(tables[0])
+	return to.write(table)
 }
 
 // filesOf lists the files that a model is read from.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"unicode"
@@ -38,8 +39,13 @@ computed, and every file whole or not at all. Without -o it prints small results
 NAME = LITERAL.
 
 Integers wrap and floats are rounded as in NumPy. Negative indices and indices outside
-follow the policy of the operator in the model's opset. Tables are mapped: only the
-gathered rows are read.
+follow the policy of the operator in the model's opset; --negative and --outside replace
+it for every gather that runs. Tables are not loaded: only the gathered rows are read.
+
+--memory SIZE limits the memory of the tensors that run makes. Constants and inputs in
+files are read in place, and their mapped pages do not count. run finds the sizes first:
+a tensor that would exceed SIZE, or without --memory the machine's memory, is refused
+before any large one is computed.
 
 Exit status: 0 done; 1 the model, an input or an index was refused, or a file could
 not be read or written; 2 the command was wrong, or an input is missing; 130
@@ -49,6 +55,8 @@ interrupted.`
 type runFlags struct {
 	inputs, results []string
 	node, out       string
+	policy          policyFlags
+	memory          sizeFlag
 	lenient         bool
 }
 
@@ -75,6 +83,8 @@ func (p *program) runCommand() *cobra.Command {
 	flags.StringArrayVar(&f.results, "result", nil, "compute the result, or any other value, `NAME` (default all results)")
 	flags.StringVar(&f.node, "node", "", "run the gather `NODE` alone")
 	flags.StringVarP(&f.out, "output", "o", "", "write the results to `DIR`, which is created if necessary")
+	f.policy.add(cmd)
+	flags.Var(&f.memory, "memory", "refuse tensors that together take more than `SIZE`, such as 512M or 2G (default: what the process may have)")
 	addLenient(cmd, &f.lenient)
 	return cmd
 }
@@ -126,7 +136,7 @@ func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
 	}
 	missing, err := r.needs(values)
 	if err != nil {
-		return r.remedy(err)
+		return r.remedy(f, err)
 	}
 	if len(missing) > 0 {
 		return r.missing(missing)
@@ -137,9 +147,17 @@ func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
 			return wrong("-o %s: it is a file; results go to a folder", f.out)
 		}
 	}
-	tensors, err := run.Values(ctx, m, values, r.given, memory())
+	limit := memory()
+	if f.memory.given {
+		limit = float64(f.memory.bytes)
+		var program runtime.MemStats // the graph of the model included
+		runtime.ReadMemStats(&program)
+		defer limitHeap(f.memory.bytes + int64(program.HeapAlloc))()
+	}
+	amend := run.Amend(f.policy.amend)
+	tensors, err := run.Values(ctx, m, values, r.given, limit, amend)
 	if err != nil {
-		return r.remedy(err)
+		return r.remedy(f, err)
 	}
 	if f.out == "" {
 		return p.printResults(goals, tensors)
@@ -430,13 +448,30 @@ func (r *modelRun) missing(values []*model.Value) error {
 	return usage(r.cmd, "%s needs %s", what, text)
 }
 
-// remedy adds to the error of an unsupported node the flags that avoid it.
-func (r *modelRun) remedy(err error) error {
-	var bad *run.Unsupported
-	if !errors.As(err, &bad) {
-		return ofModel(err)
+// remedy adds to an error the flags that avoid it: to that of an unsupported node,
+// of an index that another policy counts from the end, and of too little memory.
+func (r *modelRun) remedy(f *runFlags, err error) error {
+	var flag *usageError
+	if errors.As(err, &flag) { // a fill that is no number of a gather's type
+		return err
 	}
 	hint := ""
+	var bad *run.Unsupported
+	var index *garner.IndexError
+	var large *run.MemoryError
+	switch {
+	case errors.As(err, &bad):
+	case errors.As(err, &index) && fromEnd(index):
+		hint = "; " + fromEndHint
+	case errors.As(err, &large) && f.memory.given:
+		hint = "; --memory " + f.memory.text + " is the limit"
+	}
+	if bad == nil {
+		if hint == "" {
+			return ofModel(err)
+		}
+		return &toldError{err.Error() + hint, ofModel(err)}
+	}
 	if len(bad.Results) > 0 {
 		hint += "; ask for those with --result NAME"
 	}

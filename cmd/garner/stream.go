@@ -157,12 +157,7 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 			return garner.Errorf(nil, "INDICES %s take %s of memory, and --memory %s leaves too little beside them; put them into a .npy file, of which a part is read at a time, or give more",
 				brief(r.operands[1].text), units.Bytes(held), f.stream.memory.text)
 		}
-		// Without a limit the heap doubles before the garbage collector runs.
-		limit := f.stream.memory.bytes + 24<<20
-		if before := debug.SetMemoryLimit(-1); limit < before {
-			debug.SetMemoryLimit(limit)
-			defer debug.SetMemoryLimit(before)
-		}
+		defer limitHeap(f.stream.memory.bytes)()
 	}
 	create := files.CreateOptions{
 		Name: f.name, Inputs: slices.Concat(data.Paths, indices.Paths),
@@ -210,6 +205,15 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 		}
 	}
 	return remedy(err)
+}
+
+// limitHeap makes the garbage collector keep the heap near a budget of --memory, in
+// bytes, until the function that it returns is called. Without a limit the heap
+// doubles before the garbage collector runs.
+func limitHeap(budget int64) (restore func()) {
+	before := debug.SetMemoryLimit(-1)
+	debug.SetMemoryLimit(min(before, budget+24<<20))
+	return func() { debug.SetMemoryLimit(before) }
 }
 
 // openIndices opens the INDICES of a stream, in place where possible. held is how

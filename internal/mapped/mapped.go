@@ -22,6 +22,7 @@ import (
 // garner.Tensor.Volatile.
 type File struct {
 	path  string
+	info  fs.FileInfo
 	data  []byte
 	unmap func([]byte) error
 	told  bool // mincore reports the truth for this file
@@ -77,7 +78,7 @@ func Map(path string, file *os.File) (*File, error) {
 	if size > math.MaxInt {
 		return nil, garner.Errorf(nil, "%s has %d bytes, more than this 32-bit build of garner can map; use a 64-bit one", path, size)
 	}
-	f := &File{path: path, told: told(path, info)}
+	f := &File{path: path, info: info, told: told(path, info)}
 	if size == 0 {
 		return f, nil // no system maps 0 bytes
 	}
@@ -121,6 +122,9 @@ func (f *File) Bytes() []byte { return f.data }
 
 // Size returns the number of bytes.
 func (f *File) Size() int { return len(f.data) }
+
+// Info returns the state of the file when it was mapped.
+func (f *File) Info() fs.FileInfo { return f.info }
 
 // Close unmaps the file. Views of it, such as tensors, must not be used afterwards. A
 // second Close does nothing.

@@ -171,12 +171,16 @@ func binaryIntegers[T interface {
 		return compare[T](c, op, a, b, shape)
 	}
 	if strings.HasSuffix(op, "div") || strings.HasSuffix(op, "mod") {
-		divisors, err := elements[T](c.runner, b)
+		c.mayRefuse()
+		if c.leave(Memory(garner.SpecOf(a.DType(), shape...))); c.bare {
+			return elementwise(c.runner, a, b, shape, f)
+		}
+		narrow, divisors, err := elements[T](c.runner, b)
 		if err != nil {
 			return garner.Tensor{}, err
 		}
 		if n, _ := shape.Len(); n > 0 && slices.Contains(divisors, 0) {
-			return garner.Tensor{}, garner.Errorf(nil, "%s by 0, at element %d of %s; give an input that makes none", c.node.Op, slices.Index(divisors, 0), b.Shape())
+			return garner.Tensor{}, garner.Errorf(nil, "%s by 0, at element %d of %s; give an input that makes none", c.node.Op, slices.Index(divisors, 0), narrow.Shape())
 		}
 	}
 	return elementwise(c.runner, a, b, shape, f)
@@ -378,6 +382,9 @@ func integerRange(c *call) (garner.Tensor, error) {
 		if t.Len() != 1 {
 			return garner.Tensor{}, mismatch("its input %d is %s%s; it must be one number", i, t.DType(), t.Shape())
 		}
+		if err := c.known(i); err != nil {
+			return garner.Tensor{}, err
+		}
 		v, err := t.Int(0)
 		if err != nil {
 			return garner.Tensor{}, err
@@ -402,12 +409,14 @@ func integerRange(c *call) (garner.Tensor, error) {
 	if err != nil {
 		return garner.Tensor{}, err
 	}
-	list, err := garner.Values[int64](made)
-	if err != nil {
-		return garner.Tensor{}, err
-	}
-	for i := range list {
-		list[i] = start + int64(i)*step
+	if !c.bare {
+		list, err := garner.Values[int64](made)
+		if err != nil {
+			return garner.Tensor{}, err
+		}
+		for i := range list {
+			list[i] = start + int64(i)*step
+		}
 	}
 	if c.onnx() || c.node.Attributes["output_type"] == nil {
 		return c.cast(made, in[0].DType())

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -82,32 +83,51 @@ func eachRow(shape garner.Shape, strides [][]int, row func(n int, at []int)) {
 	}
 }
 
-// elements returns the elements of a tensor in row-major order, copied only
-// where the tensor is not stored so.
-func elements[T garner.Element](r *runner, t garner.Tensor) ([]T, error) {
-	if v, err := garner.Values[T](t); err == nil {
-		return v, nil
+// narrow returns a tensor without what broadcasting added: of a dim with a stride of
+// 0 it has the first element alone. It broadcasts to all that t broadcasts to.
+func narrow(t garner.Tensor) (garner.Tensor, error) {
+	for axis, stride := range t.Strides() {
+		if stride == 0 && t.Shape()[axis] > 1 {
+			var err error
+			if t, err = t.Slice(axis, 0, 1, 1); err != nil {
+				return garner.Tensor{}, err
+			}
+		}
 	}
-	t, err := r.clone(t)
+	return t, nil
+}
+
+// elements narrows a tensor that is broadcast, and returns it with its elements in
+// row-major order, copied only where they are not stored so. Those of a stand-in mean
+// nothing.
+func elements[T garner.Element](r *runner, t garner.Tensor) (garner.Tensor, []T, error) {
+	t, err := narrow(t)
 	if err != nil {
-		return nil, err
+		return garner.Tensor{}, nil, err
 	}
-	return garner.Values[T](t)
+	if v, err := garner.Values[T](t); err == nil {
+		return t, v, nil
+	}
+	if t, err = r.clone(t); err != nil || r.bare {
+		return t, nil, err
+	}
+	v, err := garner.Values[T](t)
+	return t, v, err
 }
 
 // elementwise computes f of the elements of a and b, both broadcast to shape.
 func elementwise[T, R garner.Element](r *runner, a, b garner.Tensor, shape garner.Shape, f func(x, y T) R) (garner.Tensor, error) {
-	x, err := elements[T](r, a)
+	a, x, err := elements[T](r, a)
 	if err != nil {
 		return garner.Tensor{}, err
 	}
-	y, err := elements[T](r, b)
+	b, y, err := elements[T](r, b)
 	if err != nil {
 		return garner.Tensor{}, err
 	}
 	made, err := r.new(garner.DTypeOf[R](), shape)
-	if err != nil {
-		return garner.Tensor{}, err
+	if err != nil || r.bare {
+		return made, err
 	}
 	out, err := garner.Values[R](made)
 	if err != nil {
@@ -144,10 +164,20 @@ func (r *runner) broadcast(t garner.Tensor, shape garner.Shape) (garner.Tensor, 
 	if err := r.fits(t.DType(), shape); err != nil {
 		return garner.Tensor{}, err
 	}
+	if r.bare {
+		return standIn(t.DType(), shape)
+	}
+	t, err := narrow(t)
+	if err != nil {
+		return garner.Tensor{}, err
+	}
 	b, err := t.Bytes()
 	if err != nil {
 		if t, err = r.clone(t); err != nil {
 			return garner.Tensor{}, err
+		}
+		if r.bare {
+			return standIn(t.DType(), shape)
 		}
 		if b, err = t.Bytes(); err != nil {
 			return garner.Tensor{}, err
@@ -161,9 +191,13 @@ func (r *runner) broadcast(t garner.Tensor, shape garner.Shape) (garner.Tensor, 
 // positions that of returns: of(at, i) for the i-th element of a row, at being as
 // in eachRow.
 func (r *runner) gatherFlat(flat garner.Tensor, shape garner.Shape, strides [][]int, of func(at []int, i int) int) (garner.Tensor, error) {
-	indices, err := r.new(garner.I64, shape)
+	made, err := r.new(flat.DType(), shape)
 	if err != nil {
 		return garner.Tensor{}, err
+	}
+	indices, err := r.new(garner.I64, shape)
+	if err != nil || r.bare {
+		return made, err
 	}
 	list, err := garner.Values[int64](indices)
 	if err != nil {
@@ -175,10 +209,7 @@ func (r *runner) gatherFlat(flat garner.Tensor, shape garner.Shape, strides [][]
 		}
 		list = list[n:]
 	})
-	if err := r.fits(flat.DType(), shape); err != nil {
-		return garner.Tensor{}, err
-	}
-	return garner.Gather(strict.Gather{}, flat, indices)
+	return made, garner.GatherInto(context.Background(), strict.Gather{}, flat, indices, made)
 }
 
 func expand(c *call) (garner.Tensor, error) {
@@ -284,7 +315,12 @@ func where(c *call) (garner.Tensor, error) {
 	if err != nil {
 		return garner.Tensor{}, err
 	}
-	conditions, err := elements[bool](c.runner, in[0])
+	for i := range in {
+		if in[i], err = narrow(in[i]); err != nil {
+			return garner.Tensor{}, err
+		}
+	}
+	_, conditions, err := elements[bool](c.runner, in[0])
 	if err != nil {
 		return garner.Tensor{}, err
 	}

@@ -91,6 +91,9 @@ func (c *call) list(name string, i int) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.known(i); err != nil {
+		return nil, err
+	}
 	return integersOf(t, name)
 }
 

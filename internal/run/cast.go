@@ -106,13 +106,16 @@ func (r *runner) cast(t garner.Tensor, to garner.DType) (garner.Tensor, error) {
 	if err := castable(from, to); err != nil {
 		return garner.Tensor{}, err
 	}
+	if from.IsFloat() && to.IsInteger() {
+		r.mayRefuse()
+	}
 	made, err := r.new(to, t.Shape())
-	if err != nil {
-		return garner.Tensor{}, err
+	if err != nil || r.bare {
+		return made, err
 	}
 	flat, err := r.reshape(t, garner.Shape{t.Len()})
-	if err != nil {
-		return garner.Tensor{}, err
+	if err != nil || r.bare {
+		return made, err
 	}
 	out, err := made.Bytes()
 	if err != nil {

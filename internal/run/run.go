@@ -8,22 +8,32 @@ package run
 import (
 	"context"
 	"errors"
-	"runtime"
+	"slices"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/mapped"
 	"github.com/garner-go/garner/model"
-	"github.com/garner-go/garner/operators"
 )
+
+// An Option changes how Values evaluates.
+type Option func(*runner)
+
+// Amend replaces the operator of every gather by the one that amend returns for it.
+// dtype is that of the gather's data.
+func Amend(amend func(op garner.Op, dtype garner.DType) (garner.Op, error)) Option {
+	return func(r *runner) { r.amend = amend }
+}
 
 // Values evaluates the wanted values. The given tensors must have the types of
 // their values; see Check. Constants in mapped files are read in place, and only
 // the rows of a table that are gathered. A result may be a view of a given tensor
 // or of a mapped constant, which is valid until the model is closed.
 //
-// memory is how many bytes the tensors may take together. A tensor for which it
-// does not suffice is an ErrShape. Errors are *model.Error at the node.
-func Values(ctx context.Context, m *model.Model, wanted []*model.Value, given map[*model.Value]garner.Tensor, memory float64) ([]garner.Tensor, error) {
+// memory is how many bytes the tensors that Values makes may take together. A
+// tensor for which it does not suffice is an ErrShape, found before any large tensor
+// is made where the sizes do not depend on elements of one. Errors are *model.Error
+// at the node.
+func Values(ctx context.Context, m *model.Model, wanted []*model.Value, given map[*model.Value]garner.Tensor, memory float64, options ...Option) ([]garner.Tensor, error) {
 	nodes, missing, err := needs(m, wanted, given)
 	if err != nil {
 		return nil, err
@@ -31,7 +41,70 @@ func Values(ctx context.Context, m *model.Model, wanted []*model.Value, given ma
 	if len(missing) > 0 {
 		return nil, model.InFile(m.Path, garner.Errorf(nil, "%s is not given", missing[0]))
 	}
-	r := &runner{model: m, given: given, values: make(map[*model.Value]*value), uses: make(map[*model.Value]int), memory: memory}
+	arrays := make(arrays)
+	defer arrays.close()
+	found := &findings{values: make(map[*model.Value]garner.Tensor), left: make(map[*model.Node]bool)}
+	pass := func(survey *findings) ([]garner.Tensor, error) {
+		r := &runner{model: m, given: given, memory: memory, survey: survey, found: found, arrays: arrays,
+			values: make(map[*model.Value]*value), uses: make(map[*model.Value]int)}
+		for _, o := range options {
+			o(r)
+		}
+		return r.evaluate(ctx, wanted, nodes)
+	}
+	results, err := pass(found)
+	if err != errLeft {
+		return results, err
+	}
+	nodes = found.rest(wanted, given)
+	return pass(nil)
+}
+
+// A runner is one pass over the nodes.
+type runner struct {
+	model  *model.Model
+	given  map[*model.Value]garner.Tensor
+	amend  func(garner.Op, garner.DType) (garner.Op, error) // nil: gathers keep their operators
+	memory float64                                          // bytes that tensors may take
+	survey *findings                                        // what the pass leaves to the run; nil in the run
+	found  *findings                                        // of the survey
+	arrays arrays
+
+	values  map[*model.Value]*value
+	uses    map[*model.Value]int // how many nodes and results still read each value
+	used    float64              // bytes that tensors take
+	garbage float64              // bytes of tensors that are dropped and perhaps not collected
+
+	// Of the node that is evaluated:
+	fresh   []*allocation // what it made
+	bare    bool          // its result is a stand-in
+	refuses bool          // it may refuse elements that the survey does not have
+}
+
+// A value is a tensor, perhaps with a pending cast. OpenVINO's compressed models
+// store a table in a narrow type and cast it before the gather. A pending cast
+// lets the gather come first, so that only its rows are cast.
+type value struct {
+	tensor   garner.Tensor
+	pending  garner.DType    // type that tensor is yet to be cast to; Invalid: to none
+	cast     *model.Node     // node of the pending cast
+	constant *model.Constant // whose elements in a file tensor views, all of them; nil: none
+	holds    []*allocation   // memory that tensor views
+	bare     bool            // tensor is a stand-in
+	unknown  bool            // there is no tensor: its shape is left to the run
+}
+
+// dtype returns the type after the pending cast.
+func (v *value) dtype() garner.DType {
+	if v.pending != garner.Invalid {
+		return v.pending
+	}
+	return v.tensor.DType()
+}
+
+// evaluate runs the nodes and returns the wanted values; errLeft from a survey that
+// does not have their elements.
+func (r *runner) evaluate(ctx context.Context, wanted []*model.Value, nodes map[*model.Node]bool) ([]garner.Tensor, error) {
 	for _, v := range wanted {
 		r.uses[v]++
 	}
@@ -40,7 +113,12 @@ func Values(ctx context.Context, m *model.Model, wanted []*model.Value, given ma
 			r.uses[v]++
 		}
 	}
-	for n := range m.Nodes() {
+	if r.survey == nil {
+		for v, t := range r.found.values {
+			r.values[v] = &value{tensor: t}
+		}
+	}
+	for n := range r.model.Nodes() {
 		if !nodes[n] {
 			continue
 		}
@@ -52,38 +130,26 @@ func Values(ctx context.Context, m *model.Model, wanted []*model.Value, given ma
 			if cause := context.Cause(ctx); cause != nil && errors.Is(err, cause) {
 				return nil, err
 			}
-			return nil, model.InFile(m.Path, model.AtNode(n, err))
+			return nil, model.InFile(r.model.Path, model.AtNode(n, err))
 		}
 	}
 	results := make([]garner.Tensor, len(wanted))
+	r.bare = false
 	for i, v := range wanted {
-		if err := mapped.Guard(func() (err error) {
+		err := mapped.Guard(func() (err error) {
 			results[i], err = r.tensor(v)
 			return err
-		}); err != nil {
-			return nil, model.InFile(m.Path, err)
+		})
+		if err == errLeft {
+			r.bare = true
+		} else if err != nil {
+			return nil, model.InFile(r.model.Path, err)
 		}
 	}
+	if r.bare || r.survey != nil && len(r.survey.left) > 0 {
+		return nil, errLeft
+	}
 	return results, nil
-}
-
-// A runner is one evaluation.
-type runner struct {
-	model  *model.Model
-	given  map[*model.Value]garner.Tensor
-	values map[*model.Value]*value
-	uses   map[*model.Value]int // how many nodes and results still read each value
-	memory float64              // bytes that tensors may take
-	used   float64              // bytes that tensors take, at most
-}
-
-// A value is a tensor, perhaps with a pending cast. OpenVINO's compressed models
-// store a table in a narrow type and cast it before the gather. A pending cast
-// lets the gather come first, so that only its rows are cast.
-type value struct {
-	tensor  garner.Tensor
-	pending garner.DType // type that tensor is yet to be cast to; Invalid: to none
-	cast    *model.Node  // node of the pending cast
 }
 
 // lazy returns a value, a pending cast not done.
@@ -91,17 +157,30 @@ func (r *runner) lazy(v *model.Value) (*value, error) {
 	if have, ok := r.values[v]; ok {
 		return have, nil
 	}
-	t, ok := r.given[v]
-	if !ok {
-		if v.Constant == nil {
-			return nil, garner.Errorf(nil, "%s is not there", v)
+	have := &value{}
+	if t, ok := r.given[v]; ok {
+		have.tensor = t
+	} else if c := v.Constant; c == nil {
+		return nil, garner.Errorf(nil, "%s is not there", v)
+	} else {
+		if c.Encoded {
+			shape, _ := c.Spec.Shape()
+			if err := r.fits(c.Spec.DType, shape); err != nil {
+				return nil, err
+			}
 		}
 		var err error
-		if t, err = v.Constant.Tensor(); err != nil {
+		if have.tensor, err = c.Tensor(); err != nil {
 			return nil, err
 		}
+		if c.Encoded {
+			decoded := &allocation{tensor: have.tensor, size: Memory(c.Spec), values: 1}
+			have.holds = []*allocation{decoded}
+			r.used += decoded.size
+		} else if c.File != "" {
+			have.constant = c
+		}
 	}
-	have := &value{tensor: t}
 	r.values[v] = have
 	return have, nil
 }
@@ -112,15 +191,24 @@ func (r *runner) tensor(v *model.Value) (garner.Tensor, error) {
 	if err != nil {
 		return garner.Tensor{}, err
 	}
-	if have.pending == garner.Invalid {
-		return have.tensor, nil
+	if have.unknown {
+		return garner.Tensor{}, errLeft
 	}
-	t, err := r.cast(have.tensor, have.pending)
-	if err != nil {
-		return garner.Tensor{}, model.AtNode(have.cast, err)
+	if have.pending != garner.Invalid {
+		fresh, bare := r.fresh, r.bare
+		r.fresh, r.bare = nil, have.bare
+		t, err := r.cast(have.tensor, have.pending)
+		if err != nil {
+			return garner.Tensor{}, model.AtNode(have.cast, err)
+		}
+		before := *have
+		*have = value{tensor: t, bare: r.bare}
+		r.settle(have, nil)
+		r.release(&before)
+		r.fresh, r.bare = fresh, bare
 	}
-	*have = value{tensor: t}
-	return t, nil
+	r.bare = r.bare || have.bare
+	return have.tensor, nil
 }
 
 // node evaluates a node and drops the values that no later node reads.
@@ -128,125 +216,48 @@ func (r *runner) node(ctx context.Context, n *model.Node) error {
 	if len(n.Outputs) == 0 || n.Outputs[0] == nil {
 		return nil
 	}
+	r.fresh, r.bare, r.refuses = r.fresh[:0], false, false
 	made := &value{}
 	var err error
-	if n.IsGather() {
+	switch {
+	case slices.ContainsFunc(n.Inputs, func(v *model.Value) bool { return r.values[v] != nil && r.values[v].unknown }):
+		err = errLeft
+	case n.IsGather():
 		*made, err = r.gather(ctx, n)
-	} else {
+	default:
 		c := &call{runner: r, node: n}
 		made.tensor, err = evaluatorOf(r.model, n)(c)
 		if c.pending != garner.Invalid {
 			made.pending, made.cast = c.pending, n
 		}
+		if err == nil && len(r.fresh) == 0 {
+			made.constant = r.constantOf(n, made.tensor)
+		}
+	}
+	made.bare = r.bare
+	if r.survey != nil {
+		err = r.note(n, made, err)
 	}
 	if err != nil {
 		return err
 	}
-	r.values[n.Outputs[0]] = made
+	var first *value
+	if len(n.Inputs) > 0 {
+		first = r.values[n.Inputs[0]]
+	}
+	r.settle(made, first)
+	if out := n.Outputs[0]; r.uses[out] > 0 {
+		r.values[out] = made
+	} else {
+		r.release(made)
+	}
 	for _, v := range n.Inputs {
-		if r.uses[v]--; r.uses[v] == 0 {
+		if r.uses[v]--; r.uses[v] == 0 && r.values[v] != nil {
+			r.release(r.values[v])
 			delete(r.values, v)
 		}
 	}
 	return nil
-}
-
-// gather evaluates a gather.
-func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
-	operator, err := operators.Find(n.Operator, 0)
-	if err != nil {
-		return value{}, err
-	}
-	if len(n.Inputs) < 2 || n.Inputs[0] == nil || n.Inputs[1] == nil {
-		return value{}, garner.Errorf(garner.ErrAttribute, "%s takes data and indices; it has %d inputs", operator.Name, len(n.Inputs))
-	}
-	data, err := r.lazy(n.Inputs[0])
-	if err != nil {
-		return value{}, err
-	}
-	made := value{pending: data.pending, cast: data.cast}
-	from := data.tensor
-	if data.pending != garner.Invalid && !from.DType().HasZero() {
-		// The stored type has no zero for an index outside; the type of the
-		// pending cast may have one.
-		if from, err = r.tensor(n.Inputs[0]); err != nil {
-			return value{}, err
-		}
-		made = value{}
-	}
-	indices, err := r.tensor(n.Inputs[1])
-	if err != nil {
-		return value{}, err
-	}
-	var inputs []operators.Input
-	for _, v := range n.Inputs[2:] {
-		if v == nil {
-			return value{}, garner.Errorf(garner.ErrAttribute, "%s takes no empty input", operator.Name)
-		}
-		t, err := r.tensor(v)
-		if err != nil {
-			return value{}, err
-		}
-		inputs = append(inputs, operators.Input{Spec: t.Spec(), Value: t})
-	}
-	op, err := operator.Bind(n.Attributes, inputs...)
-	if err != nil {
-		return value{}, err
-	}
-	prepared, err := garner.Prepare(op, from.Spec(), indices.Spec())
-	if err != nil {
-		return value{}, err
-	}
-	plan := prepared.Plan()
-	if made.tensor, err = r.new(plan.DType, plan.Out); err != nil {
-		return value{}, err
-	}
-	return made, prepared.Run(ctx, from, indices, made.tensor)
-}
-
-// fits refuses a tensor for which memory does not suffice. Allocating it would
-// end the process.
-func (r *runner) fits(dtype garner.DType, shape garner.Shape) error {
-	_, ok := shape.Len()
-	size := Memory(garner.SpecOf(dtype, shape...))
-	if ok && r.used+size > r.memory {
-		// Tensors that were counted may be garbage by now.
-		var stats runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&stats)
-		r.used = float64(stats.HeapAlloc)
-	}
-	if !ok || r.used+size > r.memory {
-		const gib = 1 << 30
-		return garner.Errorf(garner.ErrShape, "a tensor %s%s takes %.4g GiB, beside %.4g GiB that are in use, and there are %.4g GiB; give less at a time",
-			dtype, shape, size/gib, r.used/gib, r.memory/gib)
-	}
-	r.used += size
-	return nil
-}
-
-// Memory returns how many bytes a tensor takes in memory, 16 for each string
-// without its text. All dims of spec are known. Beyond int64 the number is rounded.
-func Memory(spec garner.Spec) float64 {
-	if spec.DType == garner.String {
-		spec.DType = garner.Complex128 // as wide as the header of a string
-	}
-	if n, ok := spec.Bytes(); ok {
-		return float64(n)
-	}
-	size := float64(spec.DType.Bits()) / 8
-	for _, d := range spec.Dims {
-		size *= float64(d.Min)
-	}
-	return size
-}
-
-// new returns a tensor of zeros.
-func (r *runner) new(dtype garner.DType, shape garner.Shape) (garner.Tensor, error) {
-	if err := r.fits(dtype, shape); err != nil {
-		return garner.Tensor{}, err
-	}
-	return garner.New(dtype, shape...)
 }
 
 // Check refuses a tensor whose dtype (ErrDType) or shape (ErrShape) contradicts

@@ -26,8 +26,8 @@ func (r *runner) reshape(t garner.Tensor, shape garner.Shape) (garner.Tensor, er
 // clone copies a tensor, row-major.
 func (r *runner) clone(t garner.Tensor) (garner.Tensor, error) {
 	made, err := r.new(t.DType(), t.Shape())
-	if err != nil {
-		return garner.Tensor{}, err
+	if err != nil || r.bare {
+		return made, err
 	}
 	return made, garner.Copy(made, t)
 }
@@ -37,7 +37,7 @@ func identity(c *call) (garner.Tensor, error) {
 	if err != nil {
 		return garner.Tensor{}, err
 	}
-	c.pending = v.pending
+	c.pending, c.bare = v.pending, v.bare
 	return v.tensor, nil
 }
 
@@ -260,6 +260,9 @@ func reduceProd(c *call) (garner.Tensor, error) {
 	if err != nil || noop != 0 && len(axes) == 0 {
 		return t, err
 	}
+	if err := c.known(0); err != nil {
+		return garner.Tensor{}, err
+	}
 	list, err := integersOf(t, "input")
 	if err != nil || t.Rank() != 1 {
 		return garner.Tensor{}, mismatch("%s of %s%s is not run; it is of a vector of integers, such as a shape", c.node.Op, t.DType(), t.Shape())
@@ -285,4 +288,53 @@ func reduceProd(c *call) (garner.Tensor, error) {
 		made = garner.Of([]int64{n})
 	}
 	return c.cast(made, t.DType())
+}
+
+// tile repeats a tensor along its axes.
+func tile(c *call) (garner.Tensor, error) {
+	t, err := c.input(0)
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	repeats, err := c.list("repeats", 1)
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	if repeats == nil || c.beforeOpset(6) { // which had inputs for one axis
+		return garner.Tensor{}, garner.Errorf(garner.ErrAttribute, "Tile of opset %d without repeats is not run; convert the model to a later opset", c.node.Version)
+	}
+	shape := slices.Clone(t.Shape())
+	switch n := len(repeats) - len(shape); {
+	case c.onnx() && n != 0:
+		return garner.Tensor{}, mismatch("it has %d repeats for %s; there must be one for each dim", len(repeats), shape)
+	case n > 0:
+		shape = slices.Concat(slices.Repeat(garner.Shape{1}, n), shape)
+	case n < 0:
+		repeats = slices.Concat(slices.Repeat([]int64{1}, -n), repeats)
+	}
+	for axis, d := range slices.Backward(shape) {
+		n := repeats[axis]
+		if n < 0 || d > 0 && n > int64(math.MaxInt/d) {
+			return garner.Tensor{}, mismatch("it repeats axis %d of %s %d times", axis, shape, n)
+		}
+		outer, _ := shape[:axis].Len()
+		inner, ok := shape[axis:].Len()
+		shape[axis] = d * int(n)
+		if _, fits := shape.Len(); !ok || !fits {
+			return garner.Tensor{}, mismatch("it makes a tensor %s, of more elements than an int can count", shape)
+		}
+		if n == 1 {
+			continue
+		}
+		if t, err = c.runner.reshape(t, garner.Shape{outer, 1, inner}); err != nil {
+			return garner.Tensor{}, err
+		}
+		if t, err = c.broadcast(t, garner.Shape{outer, int(n), inner}); err != nil {
+			return garner.Tensor{}, err
+		}
+		if t, err = c.runner.reshape(t, shape); err != nil {
+			return garner.Tensor{}, err
+		}
+	}
+	return c.runner.reshape(t, shape)
 }

@@ -45,8 +45,8 @@ func (r *runner) join(parts []garner.Tensor, axis int) (garner.Tensor, error) {
 		shape[axis] += p.Shape()[axis]
 	}
 	made, err := r.new(parts[0].DType(), shape)
-	if err != nil {
-		return garner.Tensor{}, err
+	if err != nil || r.bare {
+		return made, err
 	}
 	at := 0
 	for _, p := range parts {

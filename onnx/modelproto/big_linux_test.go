@@ -1,6 +1,7 @@
 package modelproto
 
 import (
+	"bytes"
 	"math"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/onnx"
+	"github.com/garner-go/garner/source"
 )
 
 // bigRows and bigColumns are a table of 10 GiB of f32, most of which is a hole
@@ -102,6 +104,16 @@ func lastRow(t *testing.T, m *model.Model, want []byte) {
 	got, err := row.Bytes()
 	if err != nil || string(got) != string(want) {
 		t.Errorf("%v, %v", row, err)
+	}
+	array, err := m.Graph.Nodes[0].Inputs[0].Constant.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer array.Close()
+	var out bytes.Buffer
+	err = source.Gather(t.Context(), onnx.Gather13{}, array, source.Memory(garner.Of([]int64{0, -1}, 2)), &out, source.Options{Memory: 1 << 20})
+	if b := out.Bytes(); err != nil || len(b) != 2*len(want) || string(b[len(want):]) != string(want) {
+		t.Errorf("%d bytes, %v", len(b), err)
 	}
 }
 

@@ -26,7 +26,7 @@ type folder struct {
 type beside struct {
 	path string // for messages
 	name string // in the folder
-	size int64
+	info fs.FileInfo
 	root *os.Root
 
 	lock   sync.Mutex
@@ -64,7 +64,7 @@ func (f *folder) find(location string) (*beside, error) {
 	case !info.Mode().IsRegular():
 		b.err = fmt.Errorf("its elements are in %s, which is no regular file (%s); name a file", b.path, info.Mode())
 	default:
-		b.size = info.Size()
+		b.info = info
 	}
 	if f.files == nil {
 		f.files = make(map[string]*beside)
@@ -159,8 +159,8 @@ func (r *reader) external(t *onnxpb.TensorProto, name string, dtype garner.DType
 	if err != nil {
 		return nil, err
 	}
-	if offset > file.size || size > file.size-offset {
-		return nil, fmt.Errorf("its elements are %d bytes from %d on of %s, which has %d bytes: the file is cut short or another one; get it again", size, offset, file.path, file.size)
+	if have := file.info.Size(); offset > have || size > have-offset {
+		return nil, fmt.Errorf("its elements are %d bytes from %d on of %s, which has %d bytes: the file is cut short or another one; get it again", size, offset, file.path, have)
 	}
 	c := model.NewConstant(name, garner.SpecOf(dtype, shape...), func() (made garner.Tensor, err error) {
 		b, err := file.bytes(offset, size)
@@ -172,6 +172,6 @@ func (r *reader) external(t *onnxpb.TensorProto, name string, dtype garner.DType
 		}
 		return made.Volatile(), r.atTensor(name, err)
 	})
-	c.File, c.Offset, c.Size = file.path, offset, size
+	c.File, c.Offset, c.Size, c.Info = file.path, offset, size, file.info
 	return c, nil
 }

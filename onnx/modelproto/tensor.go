@@ -115,6 +115,8 @@ func (r *reader) constant(t *onnxpb.TensorProto, name string) (*model.Constant, 
 			made, err := tensor()
 			return made, r.atTensor(name, err)
 		})
+		_, inPlace := e.inPlace(dtype)
+		c.Encoded = !inPlace
 		return c, nil
 	}
 	c := model.NewConstant(name, spec, func() (made garner.Tensor, err error) {
@@ -128,7 +130,9 @@ func (r *reader) constant(t *onnxpb.TensorProto, name string) (*model.Constant, 
 		return made.Volatile(), r.atTensor(name, err)
 	})
 	if in, ok := e.inPlace(dtype); ok {
-		c.File, c.Offset, c.Size = r.path, int64(e.at), int64(len(in))
+		c.File, c.Offset, c.Size, c.Info = r.path, int64(e.at), int64(len(in)), r.file.Info()
+	} else {
+		c.Encoded = true
 	}
 	return c, nil
 }

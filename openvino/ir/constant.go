@@ -147,18 +147,23 @@ func (w *weights) hold(p *parser, l *layer, c *constant) (*model.Constant, error
 	dtype, shape := c.dtype, c.shape
 	spec := garner.SpecOf(dtype, shape...)
 	if dtype == garner.String {
-		return model.NewConstant(l.name, spec, load(func() (garner.Tensor, error) {
+		held := model.NewConstant(l.name, spec, load(func() (garner.Tensor, error) {
 			list, why := unpack(b, shape)
 			if why != "" {
 				return garner.Tensor{}, garner.Errorf(nil, "%s; copy the .bin again, or convert the model again", why)
 			}
 			return garner.FromSlice(list, shape...)
-		})), nil
+		}))
+		held.Encoded = true
+		return held, nil
 	}
 	want, _ := c.bytes() // the file may have more
 	b = b[:want:want]
 	held := model.NewConstant(l.name, spec, load(func() (garner.Tensor, error) { return model.View(dtype, b, shape...) }))
 	held.File, held.Offset, held.Size = w.path, int64(c.offset), int64(want)
+	if w.file != nil {
+		held.Info = w.file.Info()
+	}
 	return held, nil
 }
 

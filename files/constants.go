@@ -1,0 +1,102 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/format/layout"
+	"github.com/garner-go/garner/internal/names"
+	"github.com/garner-go/garner/model"
+)
+
+// constantOpen opens a constant of a model: in place, or in memory where its
+// elements are encoded.
+func constantOpen(_ context.Context, path, name string, o Options) (*Input, error) {
+	m, err := OpenModel(path, ModelOptions{})
+	if err != nil {
+		return nil, err
+	}
+	defer m.Close()
+	c, err := m.Constant(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		var all []string
+		for has := range m.Constants() {
+			all = append(all, has)
+		}
+		err = garner.Errorf(err, "%s: it has no constant %s; %s", path, names.Quote(name), names.Near(name, all))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if d := c.Spec.DType; o.DType != garner.Invalid && d != garner.Invalid && o.DType != d {
+		return nil, garner.Errorf(garner.ErrDType, "%s#%s is %s itself and the dtype asked for is %s; leave that out", path, name, d, o.DType)
+	}
+	if c.File != "" && c.Size > 0 {
+		array, err := c.OpenAs(c.Spec)
+		if err != nil {
+			return nil, err
+		}
+		return &Input{Array: array, Paths: modelFiles(m)}, nil
+	}
+	if o.InPlace {
+		return nil, layout.InMemory("%s: the elements of its constant %.200q are encoded", path, name)
+	}
+	t, err := c.Tensor()
+	if err != nil {
+		return nil, err
+	}
+	if t, err = t.Clone(); err != nil { // the tensor may view the model's files, which are closed here
+		return nil, err
+	}
+	in := Hold(t)
+	in.Paths = modelFiles(m)
+	return in, nil
+}
+
+// modelFiles lists the files that a model is read from.
+func modelFiles(m *model.Model) []string {
+	paths := []string{m.Path}
+	seen := map[string]bool{"": true, m.Path: true}
+	for _, c := range m.Constants() {
+		if !seen[c.File] {
+			seen[c.File] = true
+			paths = append(paths, c.File)
+		}
+	}
+	return paths
+}
+
+// constantList lists the constants of a model.
+func constantList(path string, _ Options) ([]Info, error) {
+	m, err := OpenModel(path, ModelOptions{})
+	if err != nil {
+		return nil, err
+	}
+	defer m.Close()
+	var all []Info
+	for name, c := range m.Constants() {
+		all = append(all, constantInfo(m, name, c))
+	}
+	return all, nil
+}
+
+func constantInfo(m *model.Model, name string, c *model.Constant) Info {
+	a := Info{Name: name, DType: c.Spec.DType, Bytes: -1, Path: m.Path}
+	a.Shape, _ = c.Spec.Shape()
+	if n, ok := c.Bytes(); ok && c.Spec.DType != garner.String {
+		a.Bytes = n
+	}
+	if c.File != "" {
+		a.Path = c.File
+	}
+	if c.Encoded {
+		a.Note = "read whole"
+	} else if c.File == "" {
+		if _, err := c.Tensor(); err != nil { // such as a sparse one; it decodes nothing
+			a.DType, a.Note = garner.Invalid, "not read"
+		}
+	}
+	return a
+}

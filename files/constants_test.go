@@ -1,0 +1,107 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/source"
+)
+
+// TestConstants opens every constant of the models of testdata as an array, in place
+// where its elements lie in a file as they are, and holds it against the tensor of the
+// model, after the model is closed.
+func TestConstants(t *testing.T) {
+	inPlace, whole, unread := 0, 0, 0
+	for _, pattern := range []string{"../testdata/models/*.onnx", "../testdata/models/*.xml", onnxModels + "/*.onnx"} {
+		paths := must(filepath.Glob(pattern))
+		if len(paths) == 0 {
+			t.Fatal(pattern)
+		}
+		for _, path := range paths {
+			m, err := OpenModel(path, ModelOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts := map[string]string{}
+			var order []string
+			for name, c := range m.Constants() {
+				order = append(order, name)
+				if v, err := c.Tensor(); err == nil {
+					texts[name] = v.DType().String() + must(v.Clone()).Text()
+				}
+			}
+			m.Close()
+			list := must(List(t.Context(), path, Options{}))
+			if len(list) != len(order) {
+				t.Errorf("%s lists %d constants; it has %d", path, len(list), len(order))
+				continue
+			}
+			for i, a := range list {
+				if a.Name != order[i] {
+					t.Errorf("%s: constant %d is %s; want %s", path, i, a.Name, order[i])
+				}
+				operand := path + "#" + a.Name
+				v, done, err := Tensor(t.Context(), operand, Options{})
+				want, readable := texts[a.Name]
+				if (err == nil) != readable || readable != (a.DType != garner.Invalid) {
+					t.Errorf("%s: %v; it is listed as %s", operand, err, a.DType)
+				}
+				if err != nil {
+					unread++
+					continue
+				}
+				if got := v.DType().String() + must(v.Clone()).Text(); got != want {
+					t.Errorf("%s is %s; want %s", operand, got, want)
+				}
+				if err := done(); err != nil {
+					t.Error(err)
+				}
+				array, err := Open(t.Context(), operand, Options{InPlace: true})
+				switch {
+				case err == nil:
+					if _, ok := array.(*source.File); !ok || a.Note != "" {
+						t.Errorf("%s is a %T, %s", operand, array, a.Note)
+					}
+					inPlace++
+					array.Close()
+				case !errors.Is(err, ErrMemory):
+					t.Errorf("%s: %v", operand, err)
+				default:
+					whole++
+				}
+			}
+		}
+	}
+	if inPlace < 40 || whole < 5 {
+		t.Errorf("%d constants in place, %d whole, %d not read", inPlace, whole, unread)
+	}
+}
+
+func TestConstantRefuses(t *testing.T) {
+	const path = "../testdata/models/mlp.onnx"
+	for _, tt := range []struct {
+		operand string
+		o       Options
+		class   error
+		want    string
+	}{
+		{path, Options{}, garner.ErrAttribute, "names no array: write " + path + "#NAME; it has emb.weight, val_0, lin.bias"},
+		{path + "#emb", Options{}, fs.ErrNotExist, `it has no constant "emb"; it has "emb.weight", "val_0", "lin.bias"`},
+		{path + "#emb.weight", Options{DType: garner.F16}, garner.ErrDType, "is f32 itself and the dtype asked for is f16"},
+		{path + "#emb.weight", Options{Raw: true}, garner.ErrAttribute, "has no quantised blocks"},
+		{path + "#emb.weight", Options{Shape: []int{40}}, garner.ErrAttribute, "says itself what its shape is"},
+		{"nosuch.onnx#a", Options{}, fs.ErrNotExist, "there is no file nosuch.onnx"},
+		{"../testdata/models/*.onnx#emb.weight", Options{}, garner.ErrAttribute, "those of format onnx are read one at a time"},
+	} {
+		_, err := Open(context.Background(), tt.operand, tt.o)
+		refused(t, err, tt.class, tt.want)
+	}
+	if _, err := OutputFormat("a.onnx"); err == nil || !strings.Contains(err.Error(), "garner reads .onnx files and does not write them") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,188 @@
+package run
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/operators"
+	"github.com/garner-go/garner/source"
+)
+
+// inFile is the size in bytes from which on the rows of a constant are read by
+// package source. Below it, page faults on the mapped file take at most 20 ms.
+const inFile = 1 << 20
+
+// unbudgeted is the memory in bytes that lets a gather from a file do without a budget
+// of its own. Package source then holds up to 96 MiB beside the indices.
+const unbudgeted = 256 << 20
+
+// arrays are the constants that gathers have opened, by their shape and strides.
+type arrays map[arrayKey]*source.File
+
+type arrayKey struct {
+	constant *model.Constant
+	form     string
+}
+
+// open opens a constant as an array of the shape and strides of t.
+func (a arrays) open(c *model.Constant, t garner.Tensor) (*source.File, error) {
+	spec := garner.SpecOf(t.DType(), t.Shape()...)
+	if !t.Contiguous() {
+		spec.Strides = t.Strides()
+	}
+	key := arrayKey{c, fmt.Sprint(t.Shape(), spec.Strides)}
+	if have := a[key]; have != nil {
+		return have, nil
+	}
+	file, err := c.OpenAs(spec)
+	if err == nil {
+		a[key] = file
+	}
+	return file, err
+}
+
+func (a arrays) close() {
+	for _, file := range a {
+		file.Close() // it was only read
+	}
+}
+
+// constantOf returns the constant that the result of a node still views as a whole,
+// with another shape or order of dims: that of its input.
+func (r *runner) constantOf(n *model.Node, made garner.Tensor) *model.Constant {
+	effect, inputs := operators.EffectOf(n)
+	if effect == operators.Opaque || effect > operators.Permuted || len(inputs) != 1 {
+		return nil
+	}
+	from := r.values[inputs[0]]
+	if from == nil || from.constant == nil || from.tensor.Len() != made.Len() {
+		return nil
+	}
+	return from.constant
+}
+
+// gather evaluates a gather.
+func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
+	operator, err := operators.Find(n.Operator, 0)
+	if err != nil {
+		return value{}, err
+	}
+	if len(n.Inputs) < 2 || n.Inputs[0] == nil || n.Inputs[1] == nil {
+		return value{}, garner.Errorf(garner.ErrAttribute, "%s takes data and indices; it has %d inputs", operator.Name, len(n.Inputs))
+	}
+	data, err := r.lazy(n.Inputs[0])
+	if err != nil {
+		return value{}, err
+	}
+	indices, err := r.tensor(n.Inputs[1])
+	if err != nil {
+		return value{}, err
+	}
+	known := !r.bare // the indices
+	var inputs []operators.Input
+	for _, v := range n.Inputs[2:] {
+		if v == nil {
+			return value{}, garner.Errorf(garner.ErrAttribute, "%s takes no empty input", operator.Name)
+		}
+		t, err := r.tensor(v)
+		if err != nil {
+			return value{}, err
+		}
+		if r.values[v].bare {
+			return value{}, errLeft
+		}
+		inputs = append(inputs, operators.Input{Spec: t.Spec(), Value: t})
+	}
+	op, err := operator.Bind(n.Attributes, inputs...)
+	if err != nil {
+		return value{}, err
+	}
+	if r.amend != nil {
+		if op, err = r.amend(op, data.dtype()); err != nil {
+			return value{}, err
+		}
+	}
+	first, err := castsFirst(op, data, indices)
+	if err != nil {
+		return value{}, err
+	}
+	if first {
+		if _, err := r.tensor(n.Inputs[0]); err != nil {
+			return value{}, err
+		}
+	}
+	r.bare = r.bare || data.bare
+	made := value{pending: data.pending, cast: data.cast}
+	prepared, err := garner.Prepare(op, data.tensor.Spec(), indices.Spec())
+	if err != nil {
+		return value{}, err
+	}
+	plan := prepared.Plan()
+	looked := false
+	if known && (r.survey != nil || r.found.left[n]) && r.looksFirst(plan, indices) {
+		found, err := plan.Survey(ctx, indices)
+		if err != nil {
+			return value{}, err
+		}
+		if found.First != nil {
+			return value{}, found.First
+		}
+		looked = true
+	}
+	if made.tensor, err = r.new(plan.DType, plan.Out); err != nil {
+		return value{}, err
+	}
+	if r.bare {
+		if !looked {
+			r.mayRefuse()
+		}
+		return made, nil
+	}
+	if c := data.constant; c != nil && c.Size >= inFile {
+		array, err := r.arrays.open(c, data.tensor)
+		if err != nil {
+			return value{}, err
+		}
+		if !indices.Contiguous() { // package source would make a copy that is not counted
+			if indices, err = r.clone(indices); err != nil {
+				return value{}, err
+			}
+		}
+		o := source.Options{}
+		if free := r.memory - r.used; free < unbudgeted {
+			o.Memory = max(int64(free), 1<<20)
+		}
+		return made, source.GatherInto(ctx, op, array, source.Memory(indices), made.tensor, o)
+	}
+	return made, prepared.Run(ctx, data.tensor, indices, made.tensor)
+}
+
+// castsFirst reports whether the pending cast of data must be done before the
+// gather: where an index outside gives a zero or a fill that the stored type does
+// not have.
+func castsFirst(op garner.Op, data *value, indices garner.Tensor) (bool, error) {
+	if data.pending == garner.Invalid {
+		return false, nil
+	}
+	if !data.tensor.DType().HasZero() {
+		return true, nil
+	}
+	plan, err := garner.NewPlan(op, garner.SpecOf(data.pending, data.tensor.Shape()...), indices.Spec())
+	return err == nil && plan.Outside == garner.Fill, err
+}
+
+// looksFirst reports whether a gather looks at all indices before memory is asked
+// for the result. To look at an index takes some 25 ns, about as long as to move a
+// row of 256 bytes: where rows are longer, looking costs little beside the gather.
+// Where memory does not suffice, an index outside is the better error if it is found
+// within 25 ms.
+func (r *runner) looksFirst(plan *garner.Plan, indices garner.Tensor) bool {
+	n := float64(indices.Len())
+	if !r.suffices(plan.DType, plan.Out) {
+		return n <= 1<<20
+	}
+	size := Memory(garner.SpecOf(plan.DType, plan.Out...))
+	return size > surveyed && 256*n <= size
+}

@@ -1,0 +1,159 @@
+package model_test
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/source"
+	"github.com/garner-go/garner/strict"
+)
+
+// shared is a model whose constants share names, and one that two nodes read.
+func shared() *model.Model {
+	value := func(name, constant string, aliases ...string) *model.Value {
+		c := model.NewConstant(constant, garner.SpecOf(garner.I8, 1), func() (garner.Tensor, error) { return garner.Of([]int8{1}, 1), nil })
+		return &model.Value{Name: name, Aliases: aliases, Spec: c.Spec, Constant: c}
+	}
+	table := value("emb.weight", "emb.weight")
+	inner := &model.Graph{Nodes: []*model.Node{{Inputs: []*model.Value{table, value("b", "x")}}}, Outputs: []model.Result{{Value: value("c", "x")}}}
+	return &model.Model{Path: "m.onnx", Graph: &model.Graph{
+		Inputs: []*model.Value{value("in", "default"), {Name: "given"}},
+		Nodes: []*model.Node{
+			{Inputs: []*model.Value{table, nil, value("val_0", "Constant#3", "other", "emb.weight#0")}},
+			{Graphs: []model.Subgraph{{Graph: inner}, {}}},
+		},
+		Outputs: []model.Result{{Value: table}},
+	}}
+}
+
+func TestConstants(t *testing.T) {
+	m := shared()
+	var all []string
+	for name, c := range m.Constants() {
+		all = append(all, name)
+		if found, err := m.Constant(name); err != nil || found != c {
+			t.Errorf("%s: %v, %v", name, found, err)
+		}
+	}
+	if got := strings.Join(all, " "); got != "default emb.weight Constant#3 x#0 x#1" {
+		t.Error(got)
+	}
+	for range m.Constants() {
+		break
+	}
+	for name, constant := range map[string]string{"val_0": "Constant#3", "other": "Constant#3", "b": "x", "emb.weight#0": "Constant#3"} {
+		if c, err := m.Constant(name); err != nil || c.Name != constant {
+			t.Errorf("%s: %v, %v", name, c, err)
+		}
+	}
+	for name, want := range map[string]struct {
+		class error
+		text  string
+	}{
+		"x":   {garner.ErrAttribute, `m.onnx has 2 constants named "x"; name one of them as x#0 to x#1`},
+		"x#2": {fs.ErrNotExist, `m.onnx: it has no constant "x#2"; it has 5 of other names`},
+		"":    {fs.ErrNotExist, "it has no constant"},
+	} {
+		if _, err := m.Constant(name); !errors.Is(err, want.class) || !strings.Contains(err.Error(), want.text) {
+			t.Errorf("%s: %v; want %s", name, err, want.text)
+		}
+	}
+	if _, err := (&model.Model{}).Constant("x"); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+// TestConstantOpen opens constants in a file, also as another shape, and those in
+// memory, and refuses a file that is not the one that the model was read from.
+func TestConstantOpen(t *testing.T) {
+	table := garner.Of([]float32{0, 1, 10, 11, 20, 21}, 3, 2)
+	b, err := table.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "weights")
+	if err := os.WriteFile(path, append([]byte("head"), b...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	inMemory := model.NewConstant("c", table.Spec(), func() (garner.Tensor, error) { return table, nil })
+	inFile := model.NewConstant("c", table.Spec(), func() (garner.Tensor, error) { return garner.Tensor{}, errors.New("the mapping is not read") })
+	inFile.File, inFile.Offset, inFile.Size = path, 4, 24
+	if inFile.Info, err = os.Stat(path); err != nil {
+		t.Fatal(err)
+	}
+	gather := func(a source.Array) string {
+		out, err := garner.New(garner.F32, 2, 2)
+		if err == nil {
+			err = source.GatherInto(t.Context(), strict.Gather{}, a, source.Memory(garner.Of([]int64{2, 0}, 2)), out, source.Options{})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.Text()
+	}
+	for _, c := range []*model.Constant{inMemory, inFile} {
+		a, err := c.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := gather(a); got != "[[20.0, 21.0], [0.0, 1.0]]" {
+			t.Error(got)
+		}
+		if _, ok := a.(*source.File); ok != (c == inFile) {
+			t.Errorf("it is a %T", a)
+		}
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	turned := garner.SpecOf(garner.F32, 2, 3)
+	turned.Strides = []int{1, 2}
+	f, err := inFile.OpenAs(turned)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if view, ok := f.Tensor(); ok && view.Text() != "[[0.0, 10.0, 20.0], [1.0, 11.0, 21.0]]" {
+		t.Error(view.Text())
+	}
+	if _, err := inFile.OpenAs(garner.SpecOf(garner.F32, 4, 2)); !errors.Is(err, garner.ErrShape) {
+		t.Error(err)
+	}
+	empty := model.NewConstant("c", garner.SpecOf(garner.F32, 0), func() (garner.Tensor, error) { return garner.New(garner.F32, 0) })
+	empty.File = "nosuch"
+	if a, err := empty.Open(); err != nil || a.Close() != nil {
+		t.Error(err)
+	}
+	words := model.NewConstant("c", garner.SpecOf(garner.String, 1), nil)
+	if _, err := words.Open(); !errors.Is(err, garner.ErrDType) {
+		t.Error(err)
+	}
+	for name, change := range map[string]func() error{
+		"touched": func() error { return os.Chtimes(path, time.Time{}, time.Unix(1, 0)) },
+		"replaced": func() error {
+			return errors.Join(os.Remove(path), os.WriteFile(path, bytes.Repeat([]byte("x"), 28), 0o666))
+		},
+		"gone": func() error { return os.Remove(path) },
+	} {
+		if err := os.WriteFile(path, append([]byte("head"), b...), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if inFile.Info, err = os.Stat(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := inFile.Open(); err == nil || name != "gone" && !errors.Is(err, source.ErrChanged) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
