@@ -9,6 +9,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/internal/terminal"
 	"github.com/spf13/cobra"
 )
 
@@ -77,6 +78,9 @@ type listedArray struct {
 // info lists the arrays of a file, or of the files that a pattern matches.
 func (p *program) info(ctx context.Context, f *infoFlags, text string) error {
 	from, err := files.Parse(text)
+	if err := files.NoURL(text); err != nil {
+		return about("FILE ", err)
+	}
 	if err != nil {
 		return wrong("%q is no file that garner reads: %s", text, files.Readable())
 	}
@@ -125,7 +129,7 @@ func (p *program) info(ctx context.Context, f *infoFlags, text string) error {
 			cells = append(cells, file)
 		}
 		if note != "" {
-			cells = append(cells, note)
+			cells = append(cells, terminal.Printable(note))
 		}
 		fmt.Fprintln(table, strings.Join(cells, "\t"))
 	}
@@ -157,10 +161,8 @@ func (p *program) info(ctx context.Context, f *infoFlags, text string) error {
 
 // printable quotes a text that would disturb a terminal or a table.
 func printable(text string) string {
-	for _, r := range text {
-		if !strconv.IsPrint(r) {
-			return strconv.Quote(text)
-		}
+	if terminal.Printable(text) != text {
+		return strconv.Quote(text)
 	}
 	return text
 }

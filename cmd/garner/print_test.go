@@ -13,7 +13,7 @@ import (
 // garnerRun runs a command line in this process.
 func garnerRun(args ...string) (status int, stdout, stderr string) {
 	var out, err bytes.Buffer
-	p := &program{stdin: strings.NewReader(""), stdout: &out, stderr: &err}
+	p := newProgram(strings.NewReader(""), &out, &err)
 	status = p.run(context.Background(), args)
 	return status, out.String(), err.String()
 }

@@ -267,7 +267,7 @@ func TestProbeSays(t *testing.T) {
 	}
 	f.choose()
 	var out strings.Builder
-	p := &program{stdout: &out}
+	p := newProgram(nil, &out, io.Discard)
 	to := p.printer()
 	f.print(to)
 	if err := to.flush(); err != nil {

@@ -49,7 +49,7 @@ interrupted.`
 type runFlags struct {
 	inputs, results []string
 	node, out       string
-	lenient         bool
+	all, lenient    bool
 }
 
 func (p *program) runCommand() *cobra.Command {
@@ -75,6 +75,7 @@ func (p *program) runCommand() *cobra.Command {
 	flags.StringArrayVar(&f.results, "result", nil, "compute the result, or any other value, `NAME` (default all results)")
 	flags.StringVar(&f.node, "node", "", "run the gather `NODE` alone")
 	flags.StringVarP(&f.out, "output", "o", "", "write the results to `DIR`, which is created if necessary")
+	flags.BoolVar(&f.all, "all", false, allUsage)
 	addLenient(cmd, &f.lenient)
 	return cmd
 }
@@ -89,6 +90,9 @@ func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
 	ctx := cmd.Context()
 	if f.node != "" && len(f.results) > 0 {
 		return usage(cmd, "--node has one result, its own; leave --result out")
+	}
+	if f.all && f.out != "" {
+		return wrong("--all prints the results and -o %s writes them; give one of them", f.out)
 	}
 	named, err := checkInputs(cmd, f.inputs)
 	if err != nil {
@@ -132,6 +136,9 @@ func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
 		return r.missing(missing)
 	}
 	if f.out != "" {
+		if err := files.NoURL(f.out); err != nil {
+			return about("-o ", err)
+		}
 		info, err := os.Stat(f.out)
 		if err == nil && !info.IsDir() {
 			return wrong("-o %s: it is a file; results go to a folder", f.out)
@@ -142,7 +149,7 @@ func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
 		return r.remedy(err)
 	}
 	if f.out == "" {
-		return p.printResults(goals, tensors)
+		return p.printResults(goals, tensors, f.all)
 	}
 	return r.write(ctx, f.out, goals, outputs, tensors)
 }
@@ -201,7 +208,7 @@ func checkInputs(cmd *cobra.Command, list []string) ([]namedInput, error) {
 func (in namedInput) check() error {
 	switch v := in.value; {
 	case v.kind == kindUnreadable:
-		return wrong("--input %s: %q is neither a literal such as '[1, 2]' nor a file that garner reads: %s, or - for npy on standard input", in.name, v.text, files.Readable())
+		return unreadable("--input "+in.name+":", v.text)
 	case v.kind == kindFile && v.file.NeedsName():
 		return wrong("--input %s: %s names no tensor; put its name after a #%s", in.name, v.text, tensorsOf(v.file))
 	}
@@ -448,10 +455,20 @@ func (r *modelRun) remedy(err error) error {
 }
 
 // printResults prints results, each as NAME = LITERAL.
-func (p *program) printResults(goals []wanted, tensors []garner.Tensor) error {
+func (p *program) printResults(goals []wanted, tensors []garner.Tensor, all bool) error {
+	long := make([]bool, len(tensors))
+	for i, t := range tensors {
+		if all {
+			break
+		}
+		var err error
+		if long[i], err = p.long("result "+plain(goals[i].name), t.Spec(), toDir); err != nil {
+			return err
+		}
+	}
 	to := p.printer()
 	for i, t := range tensors {
-		if lists(t.Shape()) > printed {
+		if long[i] {
 			text, err := summary(t)
 			if err != nil {
 				return err
@@ -463,11 +480,15 @@ func (p *program) printResults(goals []wanted, tensors []garner.Tensor) error {
 		if err != nil {
 			return err
 		}
-		text := t.Text()
-		if !strings.HasPrefix(text, "[") {
-			text = "(" + text + ")"
+		open, end := "", ""
+		if t.Rank() == 0 {
+			open, end = "(", ")"
 		}
-		to.printf("%s = %s%s\n", plain(goals[i].name), t.DType(), text)
+		to.printf("%s = %s%s", plain(goals[i].name), t.DType(), open)
+		if err := writeLists(to.buf, t); err != nil {
+			return err
+		}
+		to.printf("%s\n", end)
 	}
 	return to.flush()
 }
