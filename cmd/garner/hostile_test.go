@@ -17,6 +17,7 @@ import (
 	"github.com/garner-go/garner/format/npz"
 	"github.com/garner-go/garner/format/safetensors"
 	"github.com/garner-go/garner/internal/terminal"
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // hostileNames are names that would give a terminal commands, turn the text around
@@ -47,7 +48,7 @@ func hostileRun(t *testing.T, args ...string) string {
 			t.Errorf("%q: %v", args, err)
 		}
 	}
-	if last := args[len(args)-1]; status == statusDone && (last == "--json" || last == "json" || last == "sarif") {
+	if last := args[len(args)-1]; stdout != "" && (last == "--json" || last == "json" || last == "sarif") {
 		for line := range strings.SplitAfterSeq(strings.TrimSpace(stdout), "\n{") {
 			if line = strings.TrimSuffix(line, "\n{"); line[0] != '{' {
 				line = "{" + line
@@ -101,7 +102,8 @@ func TestHostileNames(t *testing.T) {
 			"a.jsonl": func(w io.Writer) error {
 				return json.NewEncoder(w).Encode(map[string]any{"name": name, "op": "onnx." + name, name: 1})
 			},
-			"a.onnx": func(w io.Writer) error { _, err := w.Write(hostileONNX(name)); return err },
+			"a.onnx":        func(w io.Writer) error { _, err := w.Write(hostileONNX(name, false)); return err },
+			"external.onnx": func(w io.Writer) error { _, err := w.Write(hostileONNX(name, true)); return err },
 			"a.xml": func(w io.Writer) error {
 				var quoted strings.Builder
 				for _, r := range name {
@@ -219,43 +221,44 @@ func printableBytes(b []byte) bool {
 	return true
 }
 
-// hostileONNX is a model whose every name is hostile: a gather of a constant in an
-// external file, and a node of an operator that there is not.
-func hostileONNX(name string) []byte {
-	field := func(number int, value any) []byte {
+// hostileONNX is a model whose every name is hostile: a gather of a constant, which
+// may be in an external file, and a node of an operator that there is not.
+func hostileONNX(name string, external bool) []byte {
+	field := func(number protowire.Number, value any) []byte {
 		switch v := value.(type) {
 		case int:
-			return []byte{byte(number << 3), byte(v)}
+			return protowire.AppendVarint(protowire.AppendTag(nil, number, protowire.VarintType), uint64(v))
 		case string:
-			return append([]byte{byte(number<<3 | 2), byte(len(v))}, v...)
+			return protowire.AppendString(protowire.AppendTag(nil, number, protowire.BytesType), v)
 		case []byte:
-			head := []byte{byte(number<<3 | 2)}
-			for n := len(v); ; n >>= 7 {
-				if n < 0x80 {
-					return append(append(head, byte(n)), v...)
-				}
-				head = append(head, byte(n)|0x80)
-			}
+			return protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), v)
 		}
 		panic("no such field")
 	}
 	message := func(fields ...[]byte) []byte { return bytes.Join(fields, nil) }
-	value := func(name string, dim string) []byte {
+	value := func(name, dim string, dtype int) []byte {
 		dims := message(field(1, field(2, dim)), field(1, field(1, 2)))
-		return message(field(1, name), field(2, field(1, message(field(1, 1), field(2, dims)))))
+		return message(field(1, name), field(2, field(1, message(field(1, dtype), field(2, dims)))))
 	}
 	node := func(op, domain string, inputs ...string) []byte {
 		var all []byte
 		for _, in := range inputs {
 			all = append(all, field(1, in)...)
 		}
-		attribute := message(field(1, name), field(4, name))
-		return message(all, field(2, op+name+"out"), field(3, name), field(4, op), field(7, domain), field(5, attribute), field(6, name))
+		made := message(all, field(2, op+name+"out"), field(3, name), field(4, op), field(7, domain), field(6, name))
+		if op != name {
+			return made
+		}
+		return message(made, field(5, message(field(1, name), field(4, name), field(20, 3))))
 	}
-	external := message(field(1, 2), field(2, 1), field(8, name+"t"), field(13, message(field(1, "location"), field(2, name))), field(14, 1))
+	elements := field(9, "\x00\x00\x80?\x00\x00\x80?")
+	if external {
+		elements = message(field(13, message(field(1, "location"), field(2, name))), field(14, 1))
+	}
+	tensor := message(field(1, 2), field(2, 1), field(8, name), elements)
 	graph := message(
 		field(1, node("Gather", "", name, name+"i")), field(1, node(name, name, name)),
-		field(2, name), field(5, external), field(11, value(name, name)), field(11, value(name+"i", name)), field(12, value("Gather"+name+"out", name)))
+		field(2, name), field(5, tensor), field(11, value(name+"i", name, 7)), field(12, value("Gather"+name+"out", name, 1)))
 	return message(field(1, 8), field(2, name), field(3, name), field(8, message(field(1, name), field(2, 1))), field(8, message(field(1, ""), field(2, 13))), field(7, graph))
 }
 
