@@ -241,6 +241,9 @@ func (p *parser) tensor() (garner.Tensor, error) {
 	if p.large > 0 && p.negative > 0 {
 		return garner.Tensor{}, garner.Errorf(garner.ErrDType, "line %d holds an integer that only u64 holds, and line %d a negative one; no type holds both", p.large, p.negative)
 	}
+	if p.dtype == garner.String {
+		return garner.Tensor{}, garner.Errorf(garner.ErrDType, "integers are no strings; write a literal such as [\"1\", \"2\"]")
+	}
 	shape := []int{p.lines, p.width}
 	if p.width == 1 {
 		shape = shape[:1]
@@ -249,12 +252,12 @@ func (p *parser) tensor() (garner.Tensor, error) {
 	if p.large > 0 {
 		own = garner.U64
 	}
-	if p.dtype == garner.I64 && own == garner.I64 || p.dtype == garner.Invalid && own == garner.I64 {
-		return garner.FromSlice(p.values, shape...)
-	}
 	dtype := p.dtype
 	if dtype == garner.Invalid {
 		dtype = own
+	}
+	if dtype == garner.I64 && own == garner.I64 {
+		return garner.FromSlice(p.values, shape...)
 	}
 	t, err := garner.New(dtype, shape...)
 	if err != nil {
