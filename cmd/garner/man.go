@@ -80,17 +80,20 @@ func manPage(c *cobra.Command) string {
 		short = "gather slices of tensors exactly as a framework's operator does"
 	}
 	m.line(`.TH "%s" 1 "" garner "garner manual"`, m.escape(strings.ToUpper(name)))
+	m.line(".nh\n.ad l") // a name that is broken at a line's end is another
 	m.section("NAME")
 	m.line(`%s \- %s`, m.escape(name), m.escape(lowerFirst(short)))
+	parts := sections(c.Long)
+	m.section("SYNOPSIS")
 	if c.HasParent() {
-		m.section("SYNOPSIS")
 		m.line(`.B %s`, m.escape(c.UseLine()))
 	}
+	m.paragraphs(parts["SYNOPSIS"])
 	m.section("DESCRIPTION")
 	if c.HasParent() {
 		m.line(`%s.`, m.escape(c.Short))
 	}
-	m.paragraphs(c.Long)
+	m.paragraphs(parts["DESCRIPTION"])
 	if commands := c.Commands(); c.HasParent() && len(commands) > 0 {
 		m.section("COMMANDS")
 		for _, sub := range commands {
@@ -101,9 +104,17 @@ func manPage(c *cobra.Command) string {
 		m.section("OPTIONS")
 		c.LocalFlags().VisitAll(m.flag)
 	}
+	if parts["EXIT STATUS"] != nil {
+		m.section("EXIT STATUS")
+		m.paragraphs(parts["EXIT STATUS"])
+	}
+	examples := parts["EXAMPLES"]
 	if c.HasExample() {
+		examples = append(examples, strings.Split(c.Example, "\n")...)
+	}
+	if examples != nil {
 		m.section("EXAMPLES")
-		m.verbatim(strings.Split(c.Example, "\n"))
+		m.paragraphs(examples)
 	}
 	m.section("SEE ALSO")
 	var also []string
@@ -139,46 +150,45 @@ func (m *manual) escape(text string) string {
 	return text
 }
 
-// headings are the paragraphs of a help text that are sections of a page.
+// headings are the beginnings of paragraphs of a help text that are sections of a
+// page of their own.
 var headings = map[string]string{"Usage": "SYNOPSIS", "Examples": "EXAMPLES", "Exit status": "EXIT STATUS"}
 
-// paragraphs writes a help text. Lines that are indented keep their form.
-func (m *manual) paragraphs(text string) {
+// sections are the lines of a help text by the section that they stand in, an empty
+// line behind each paragraph.
+func sections(text string) map[string][]string {
+	parts := map[string][]string{}
 	for paragraph := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
+		title := "DESCRIPTION"
 		head, rest, _ := strings.Cut(paragraph, ":")
-		if title := headings[head]; title != "" {
-			m.section(title)
-			if paragraph = strings.TrimPrefix(rest, "\n"); paragraph == rest {
-				paragraph = strings.TrimSpace(rest)
-			}
-		} else {
-			m.line(".PP")
+		if named := headings[head]; named != "" {
+			title, paragraph = named, strings.TrimPrefix(strings.TrimPrefix(rest, " "), "\n")
 		}
-		lines := strings.Split(paragraph, "\n")
-		for len(lines) > 0 {
-			n := 0
-			for n < len(lines) && strings.HasPrefix(lines[n], " ") == strings.HasPrefix(lines[0], " ") {
-				n++
-			}
-			if strings.HasPrefix(lines[0], " ") {
-				m.verbatim(lines[:n])
-			} else {
-				for _, l := range lines[:n] {
-					m.line("%s", m.escape(l))
-				}
-			}
-			lines = lines[n:]
-		}
+		parts[title] = append(append(parts[title], strings.Split(paragraph, "\n")...), "")
 	}
+	return parts
 }
 
-// verbatim writes lines as they are.
-func (m *manual) verbatim(lines []string) {
-	m.line(".PP\n.nf")
-	for _, l := range lines {
-		m.line("%s", m.escape(l))
+// paragraphs writes lines of a help text. Those that are indented keep their form.
+func (m *manual) paragraphs(lines []string) {
+	for len(lines) > 0 {
+		if lines[0] == "" {
+			lines = lines[1:]
+			continue
+		}
+		form := strings.HasPrefix(lines[0], " ")
+		m.line(".PP")
+		if form {
+			m.line(".nf")
+		}
+		for len(lines) > 0 && lines[0] != "" && strings.HasPrefix(lines[0], " ") == form {
+			m.line("%s", m.escape(lines[0]))
+			lines = lines[1:]
+		}
+		if form {
+			m.line(".fi")
+		}
 	}
-	m.line(".fi")
 }
 
 // flag writes an option and what it does.
