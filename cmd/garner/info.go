@@ -24,10 +24,11 @@ func (p *program) infoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "info FILE",
 		Short: "List the arrays of a file: names, types, shapes and sizes",
-		Long: `FILE is a .npy, .npz, .safetensors, .gguf, .raw or .bin file, or a pattern such as
-'part-*.npy' of several; FILE#NAME is one of its arrays. info reads only headers. It
-lists all files of a sharded model: MODEL.safetensors.index.json, or any file such as
-MODEL-00001-of-00003.gguf.
+		Long: `FILE is a .npy, .npz, .safetensors, .gguf, .raw, .bin, .txt or .csv file, or a pattern
+such as 'part-*.npy' of several; FILE#NAME is one of its arrays. A file of another
+extension, or of none, is known by its first bytes. info reads only headers, and text
+whole. It lists all files of a sharded model: MODEL.safetensors.index.json, or any file
+such as MODEL-00001-of-00003.gguf.
 
 DTYPE is the type that a gather reads, "-" if it refuses; KIND is the file's name of
 the type, such as Q8_0, which is read as f32. BYTES is the size in the file.

@@ -24,8 +24,8 @@ concatenations and index arithmetic. It is not a general graph executor. If a re
 needs another node, run refuses it by name and lists the results and gathers that it
 can evaluate.
 
-An input is a file (.npy, .npz#NAME or .safetensors#NAME), a literal, or - for npy on
-standard input; a literal has the model's type for the input. Any value of the model
+An input is a file (.npy, .npz#NAME or .safetensors#NAME), a literal, or - for npy or
+text on standard input; a literal has the model's type for the input. Any value of the model
 may be given by name, not only inputs; the nodes that compute it then do not run.
 --result selects results, or any other value.
 
@@ -34,8 +34,9 @@ indices and axis; those that are not given must follow from constants.
 
 With -o, run writes every result to a .npy file in DIR, under its name, with
 characters that file names cannot have replaced. It writes only after all results are
-computed, and every file whole or not at all. Without -o it prints small results as
-NAME = LITERAL.
+computed, and every file whole or not at all. Without -o it prints results of up to
+1000 elements as NAME = LITERAL, and with --all any; without --all a terminal shows the
+ends of a larger one, and elsewhere it is refused.
 
 Integers wrap and floats are rounded as in NumPy. Negative indices and indices outside
 follow the policy of the operator in the model's opset. Tables are mapped: only the
