@@ -14,7 +14,7 @@ import (
 // constantOpen opens a constant of a model: in place, or in memory where its
 // elements are encoded.
 func constantOpen(_ context.Context, path, name string, o Options) (*Input, error) {
-	m, err := OpenModel(path, ModelOptions{})
+	m, err := openModel(path, ModelOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func modelFiles(m *model.Model) []string {
 
 // constantList lists the constants of a model.
 func constantList(path string, _ Options) ([]Info, error) {
-	m, err := OpenModel(path, ModelOptions{})
+	m, err := openModel(path, ModelOptions{})
 	if err != nil {
 		return nil, err
 	}

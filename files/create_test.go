@@ -42,7 +42,7 @@ func TestCreateRefuses(t *testing.T) {
 		class error
 		want  string
 	}{
-		{"out.csv", spec, CreateOptions{}, garner.ErrAttribute, "garner: out.csv is of no format that garner writes: .npy, .npz, .safetensors, .gguf and .raw"},
+		{"out.csv", spec, CreateOptions{}, garner.ErrAttribute, "garner: out.csv: garner reads .csv files and does not write them; it writes .npy, .npz, .safetensors, .gguf and .raw"},
 		{"out", spec, CreateOptions{Format: "csv"}, garner.ErrAttribute, `garner: out: garner writes no format "csv"; it writes .npy, `},
 		{"out.safetensors.index.json", spec, CreateOptions{}, garner.ErrAttribute, "garner reads .safetensors.index.json files and does not write them"},
 		{"out.npy", spec, CreateOptions{Name: "a"}, garner.ErrAttribute, `garner: out.npy: an array in a .npy file has no name; leave "a" out`},
@@ -60,7 +60,7 @@ func TestCreateRefuses(t *testing.T) {
 		{"out.npy", spec, CreateOptions{Resume: true}, ErrNoResume, "out.npy cannot be continued: no Identity"},
 		{"out.npz", spec, CreateOptions{Resume: true, Identity: []Fact{}}, ErrNoResume, "out.npz cannot be continued: its format"},
 		{"out.npy", garner.Spec{}, CreateOptions{Resume: true, Identity: []Fact{}}, ErrNoResume, "out.npy cannot be continued: its format"},
-		{"gs://b/out.npy", spec, CreateOptions{}, fs.ErrNotExist, "cannot write gs://b/out.npy"},
+		{"gs://b/out.npy", spec, CreateOptions{}, garner.ErrAttribute, "garner: gs://b/out.npy is a URL, and no scheme gs:// is registered"},
 	} {
 		w, err := Create(t.Context(), tt.path, tt.spec, tt.o)
 		if err == nil {

@@ -9,6 +9,7 @@
 //	model.safetensors.index.json#embeddings    the index of a model's files
 //	part-*.npy                                 files joined along axis 0, part-2 before part-10
 //	table.bin                                  elements alone; [Options] say what they are
+//	ids.txt                                    integers as text
 //	s3://bucket/table.npy                      a URL, once a scheme is registered
 //
 // [Open] gives the [Array] of an operand, which need not fit in memory, for

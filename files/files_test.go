@@ -58,7 +58,7 @@ func TestParse(t *testing.T) {
 		"*.gguf#a":                       "gguf *.gguf a",
 		"a.raw":                          "raw a.raw ",
 		"a.bin":                          "raw a.bin ",
-		"a.csv":                          "",
+		"a.parquet":                      "",
 		"a.raw#b":                        "",
 		"index.json#a":                   "",
 		"":                               "",
@@ -244,10 +244,10 @@ func TestOptions(t *testing.T) {
 		_, err = List(t.Context(), path, o)
 		refused(t, err, garner.ErrAttribute, "a.npy ")
 	}
-	_, err := open("a.csv", Options{})
-	refused(t, err, garner.ErrAttribute, "a.csv is of no format that garner reads: .npy, .npz#NAME, ")
-	_, err = List(t.Context(), "a.csv", Options{})
-	refused(t, err, garner.ErrAttribute, "a.csv is of no format that garner reads")
+	_, err := open("a.parquet", Options{})
+	refused(t, err, garner.ErrAttribute, "a.parquet is of no format that garner reads: .npy, .npz#NAME, ")
+	_, err = List(t.Context(), "a.parquet", Options{})
+	refused(t, err, garner.ErrAttribute, "a.parquet is of no format that garner reads")
 	_, err = open(filepath.Join("..", "format", "safetensors", "testdata", "plain.safetensors#a"), Options{DType: garner.U8})
 	refused(t, err, garner.ErrDType, "plain.safetensors#a is i8 itself and the dtype asked for is u8; leave that out")
 }

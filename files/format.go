@@ -23,6 +23,11 @@ type Format struct {
 	Quantised  bool     // Options.Raw means something
 	Result     string   // name of a written array that is given none; "" where arrays have no names
 
+	// Begins reports whether a file that begins with head, 512 bytes or the whole
+	// file, is of the format; it tells the format of a file without an extension that
+	// is known. nil: only the extension tells.
+	Begins func(head []byte) bool
+
 	// Layout says where an array lies in its file; name is "" where the format
 	// has no names. An array with a layout is read in place, and a pattern can join
 	// it with others. An array without one is an ErrMemory. nil: no array has one.
@@ -195,6 +200,9 @@ func FormatByName(name string) (f Format, ok bool) {
 // Where there is none the error is a garner.ErrAttribute that lists those that
 // there are.
 func OutputFormat(path string) (Format, error) {
+	if err := NoURL(path); err != nil {
+		return Format{}, err
+	}
 	f, extension, ok := formatOf(path)
 	switch {
 	case !ok:

@@ -1,9 +1,13 @@
 package files
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"io"
+	"os"
+	"slices"
 	"strings"
 
 	"github.com/garner-go/garner"
@@ -13,18 +17,28 @@ import (
 	"github.com/garner-go/garner/format/npz"
 	"github.com/garner-go/garner/format/raw"
 	"github.com/garner-go/garner/format/safetensors"
+	"github.com/garner-go/garner/format/text"
+	"github.com/garner-go/garner/internal/names"
 )
 
 // builtin lists the formats of this package. A new one is a package in format/
 // and a line here. The arrays of a model file are its constants.
 var builtin = []Format{
-	{Name: "npy", Extensions: []string{".npy"}, Layout: npyLayout, Open: npyOpen, List: npyList, Form: npyForm, Strings: npyStrings},
-	{Name: "npz", Extensions: []string{".npz"}, Named: true, Sole: true, Result: "arr_0", Layout: npzLayout, Open: npzOpen, List: npzList, NewWriter: npzWriter, Strings: npzStrings},
-	{Name: "safetensors", Extensions: []string{".safetensors"}, Indexes: []string{safetensors.IndexSuffix}, Named: true, Result: "output", Layout: safetensorsLayout, List: safetensorsList, Form: safetensorsForm},
-	{Name: "gguf", Extensions: []string{".gguf"}, Named: true, Quantised: true, Result: "output", Layout: ggufLayout, List: ggufList, Form: gguf.Form},
+	{Name: "npy", Extensions: []string{".npy"}, Begins: begins("\x93NUMPY"), Layout: npyLayout, Open: npyOpen, List: npyList, Form: npyForm, Strings: npyStrings},
+	{Name: "npz", Extensions: []string{".npz"}, Named: true, Sole: true, Result: "arr_0", Begins: begins("PK\x03\x04", "PK\x05\x06"), Layout: npzLayout, Open: npzOpen, List: npzList, NewWriter: npzWriter, Strings: npzStrings},
+	{Name: "safetensors", Extensions: []string{".safetensors"}, Indexes: []string{safetensors.IndexSuffix}, Named: true, Result: "output", Begins: safetensorsBegins, Layout: safetensorsLayout, List: safetensorsList, Form: safetensorsForm},
+	{Name: "gguf", Extensions: []string{".gguf"}, Named: true, Quantised: true, Result: "output", Begins: begins("GGUF"), Layout: ggufLayout, List: ggufList, Form: gguf.Form},
 	{Name: "raw", Extensions: []string{".raw", ".bin"}, Headerless: true, Layout: rawLayout, List: rawList, Form: rawForm},
 	{Name: "onnx", Extensions: []string{".onnx"}, Named: true, Open: constantOpen, List: constantList},
 	{Name: "openvino", Extensions: []string{".xml"}, Named: true, Open: constantOpen, List: constantList},
+	{Name: "text", Extensions: []string{".txt", ".csv"}, Begins: text.Is, Open: textOpen, List: textList},
+}
+
+// begins tells files by their first bytes.
+func begins(words ...string) func([]byte) bool {
+	return func(head []byte) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return bytes.HasPrefix(head, []byte(w)) })
+	}
 }
 
 func npyLayout(path, _ string, o Options) (layout.Array, error) {
@@ -155,6 +169,12 @@ func safetensorsList(path string, _ Options) ([]Info, error) {
 	return all, nil
 }
 
+// safetensorsBegins reports whether head is the length of a header and the { that
+// begins it.
+func safetensorsBegins(head []byte) bool {
+	return len(head) > 8 && head[8] == '{' && binary.LittleEndian.Uint64(head) < 1<<32
+}
+
 func ggufLayout(path, name string, o Options) (layout.Array, error) {
 	f, err := gguf.Open(path)
 	if err != nil {
@@ -206,4 +226,60 @@ func rawList(path string, o Options) ([]Info, error) {
 		a.Note = "bytes; say what they are with --dtype, --shape and --offset"
 	}
 	return []Info{a}, nil
+}
+
+func textOpen(_ context.Context, path, _ string, o Options) (*Input, error) {
+	if o.InPlace {
+		return nil, garner.Errorf(ErrMemory, "%s is text, which can only be read whole", path)
+	}
+	t, err := text.Open(path, text.Options{DType: o.DType})
+	if err != nil {
+		return nil, err
+	}
+	in := Hold(t)
+	in.Paths = []string{path}
+	return in, nil
+}
+
+// textList reads the file: text has no header.
+func textList(path string, o Options) ([]Info, error) {
+	t, err := text.Open(path, text.Options{DType: o.DType})
+	if err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	return []Info{{Kind: "text", DType: t.DType(), Shape: t.Shape(), Bytes: info.Size(), Path: path, Note: "read whole"}}, nil
+}
+
+// stream is the format of a pipe or a device, of which nothing is read twice: its
+// first bytes tell what it holds, as those of standard input do.
+var stream = Format{Name: "stream", Open: streamOpen, List: streamList}
+
+func streamOpen(_ context.Context, path, _ string, o Options) (*Input, error) {
+	if o.InPlace {
+		return nil, garner.Errorf(ErrMemory, "%s is a pipe, which can only be read whole", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, garner.Errorf(err, "cannot open %s: %v", path, errors.Unwrap(err))
+	}
+	defer f.Close()
+	in, err := Read(f, o)
+	if err != nil {
+		return nil, names.Error(path, err)
+	}
+	in.Paths = []string{path}
+	return in, nil
+}
+
+func streamList(path string, o Options) ([]Info, error) {
+	in, err := streamOpen(context.Background(), path, "", o)
+	if err != nil {
+		return nil, err
+	}
+	shape, _ := in.Spec().Shape()
+	return []Info{{DType: in.Spec().DType, Shape: shape, Bytes: -1, Path: path, Note: "read whole"}}, in.Close()
 }

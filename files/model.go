@@ -41,6 +41,14 @@ func ModelFormats() []ModelFormat { return slices.Clone(modelFormats) }
 // than memory opens at once. The caller closes the model. An extension of no
 // format is a garner.ErrAttribute; other errors are those of the format's reader.
 func OpenModel(path string, o ModelOptions) (*model.Model, error) {
+	if err := NoURL(path); err != nil {
+		return nil, err
+	}
+	return openModel(path, o)
+}
+
+// openModel is OpenModel for a path that is known to be no URL.
+func openModel(path string, o ModelOptions) (*model.Model, error) {
 	extension := strings.ToLower(filepath.Ext(path))
 	i := slices.IndexFunc(modelFormats, func(f ModelFormat) bool { return f.Extension == extension })
 	if i < 0 {

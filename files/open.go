@@ -1,13 +1,18 @@
 package files
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"io"
+	"strings"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/format/layout"
 	"github.com/garner-go/garner/format/npy"
 	"github.com/garner-go/garner/format/raw"
+	"github.com/garner-go/garner/format/text"
+	"github.com/garner-go/garner/internal/names"
 	"github.com/garner-go/garner/source"
 )
 
@@ -146,9 +151,24 @@ func Hold(t garner.Tensor) *Input {
 	return in
 }
 
-// Read reads an array in .npy format from a stream into memory, and nothing behind
-// it. It uses o.DType alone. Errors are those of npy.OpenReader.
+// Read reads an array from a stream into memory: .npy, and nothing behind it; or,
+// to the end of the stream, text: integers or a literal, see package text. The first
+// byte tells which. Read uses o.DType alone. Errors are those of npy.OpenReader and
+// text.Read.
 func Read(r io.Reader, o Options) (*Input, error) {
+	head := make([]byte, 1)
+	n, err := io.ReadFull(r, head)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	r = io.MultiReader(bytes.NewReader(head[:n]), r)
+	if n > 0 && printable(head[0]) {
+		t, err := text.Read(r, text.Options{DType: o.DType})
+		if err != nil {
+			return nil, names.Error("the text", err)
+		}
+		return Hold(t), nil
+	}
 	f, err := npy.OpenReader(r, npy.Options{DType: o.DType})
 	if err != nil {
 		return nil, err
@@ -156,6 +176,12 @@ func Read(r io.Reader, o Options) (*Input, error) {
 	in := Hold(f.Tensor())
 	in.Descr = f.Descr()
 	return in, nil
+}
+
+// printable reports whether a text may begin with c: with a letter, a digit, white
+// space, or the mark of UTF-8.
+func printable(c byte) bool {
+	return ' ' <= c && c <= '~' || strings.IndexByte("\t\r\n\xef", c) >= 0
 }
 
 // Spec is the array's dtype and dims.

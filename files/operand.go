@@ -26,12 +26,17 @@ type Operand struct {
 }
 
 // Parse parses an operand: FILE, FILE#NAME, a pattern of either, or a URL of a
-// registered scheme. It opens nothing. An operand of no format is a
+// registered scheme. The extension of FILE tells its format; a file that has none
+// that is known, such as /dev/fd/63, is opened for its first bytes, which tell it,
+// and no other is. An operand of no format, and a URL of no registered scheme, are a
 // garner.ErrAttribute.
 func Parse(text string) (Operand, error) {
 	if s := schemeOf(text); s != nil {
 		url, name, _ := strings.Cut(text, "#")
 		return Operand{Path: url, Name: name, text: text, scheme: s}, nil
+	}
+	if err := NoURL(text); err != nil {
+		return Operand{}, err
 	}
 	// The name begins behind the first extension with a #: a.npz#b.gguf#c is array
 	// b.gguf#c of a.npz.
@@ -58,10 +63,65 @@ func Parse(text string) (Operand, error) {
 			return Operand{}, garner.Errorf(garner.ErrAttribute, "%s: a %s file holds one array, which has no name; leave #%s out", text, format.Extensions[0], name)
 		}
 	}
-	if scheme, _, ok := strings.Cut(text, "://"); ok {
-		return Operand{}, garner.Errorf(garner.ErrAttribute, "%s: no scheme %s:// is registered; download the file and name it", text, scheme)
+	if format, path, name, ok := beginning(text); ok {
+		p.Format, p.Path, p.Name = format, path, name
+		return p, nil
 	}
 	return Operand{}, garner.Errorf(garner.ErrAttribute, "%s is of no format that garner reads: %s", text, Readable())
+}
+
+// NoURL refuses the URL of a scheme that is not registered, such as https, unless
+// a file has that name. The error is a garner.ErrAttribute.
+func NoURL(text string) error {
+	scheme, _, ok := strings.Cut(text, "://")
+	if !ok || len(scheme) < 2 || schemeOf(text) != nil || strings.Trim(strings.ToLower(scheme), "abcdefghijklmnopqrstuvwxyz0123456789+-.") != "" {
+		return nil
+	}
+	if path, _, _ := strings.Cut(text, "#"); exists(path) || exists(text) {
+		return nil
+	}
+	if strings.EqualFold(scheme, "file") {
+		return garner.Errorf(garner.ErrAttribute, "%s is a URL; name the file by its path", text)
+	}
+	return garner.Errorf(garner.ErrAttribute, "%s is a URL, and no scheme %s:// is registered; download the file and name it", text, scheme)
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// beginning finds the format of a file, FILE or FILE#NAME, by its first bytes. ok is
+// false where there is no such file, or they are of no format.
+func beginning(text string) (format Format, path, name string, ok bool) {
+	path = text
+	info, err := os.Stat(path)
+	if err != nil {
+		path, name, _ = strings.Cut(text, "#")
+		if info, err = os.Stat(path); err != nil {
+			return format, path, name, false
+		}
+	}
+	switch {
+	case info.IsDir():
+		return format, path, name, false
+	case !info.Mode().IsRegular():
+		return stream, path, name, name == ""
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return format, path, name, false
+	}
+	defer file.Close()
+	// Where /dev/stdin shares its position with standard input, ReadAt leaves it.
+	head := make([]byte, 512)
+	n, _ := file.ReadAt(head, 0)
+	for _, f := range formats() {
+		if f.Begins != nil && f.Begins(head[:n]) && (f.Named || path == text) {
+			return f, path, name, true
+		}
+	}
+	return format, path, name, false
 }
 
 // lowerASCII is a text of the same length with the letters A to Z in lower case.

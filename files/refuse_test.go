@@ -53,7 +53,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"nosuch.npy", Options{}, fs.ErrNotExist, "garner: there is no file nosuch.npy; check the name and the folder"},
 		{"nosuch.safetensors", Options{}, fs.ErrNotExist, "nosuch.safetensors"},
 		{"nosuch/model.gguf#a", Options{}, fs.ErrNotExist, "model.gguf"},
-		{"a.csv", Options{}, garner.ErrAttribute, "garner: a.csv is of no format that garner reads: .npy, .npz#NAME, .safetensors#NAME, .safetensors.index.json#NAME, .gguf#NAME, .raw, .bin"},
+		{"a.parquet", Options{}, garner.ErrAttribute, "garner: a.parquet is of no format that garner reads: .npy, .npz#NAME, .safetensors#NAME, .safetensors.index.json#NAME, .gguf#NAME, .raw, .bin"},
 		{"", Options{}, garner.ErrAttribute, " is of no format that garner reads"},
 		{"a.npy#b", Options{}, garner.ErrAttribute, "garner: a.npy#b: a .npy file holds one array, which has no name; leave #b out"},
 		{"two.safetensors", Options{}, garner.ErrAttribute, "garner: two.safetensors names no array: write two.safetensors#NAME; it has a, b"},
@@ -74,8 +74,9 @@ func TestOpenRefuses(t *testing.T) {
 		{"table.bin", Options{DType: garner.F32}, nil, "table.bin: its 10 bytes are no whole number of f32[], 4 bytes each"},
 		{"words.npy", Options{InPlace: true}, ErrMemory, "words.npy: it holds strings, which can only be read whole"},
 		{"gs://bucket/a.npy#b", Options{}, garner.ErrAttribute, "gs://bucket/a.npy"},
-		{"gs://bucket/a.npy", Options{}, fs.ErrNotExist, "garner: there is no file gs://bucket/a.npy, and no scheme gs:// is registered; download what it names"},
-		{"gs://bucket/a", Options{}, garner.ErrAttribute, "garner: gs://bucket/a: no scheme gs:// is registered; download the file and name it"},
+		{"gs://bucket/a.npy", Options{}, garner.ErrAttribute, "garner: gs://bucket/a.npy is a URL, and no scheme gs:// is registered; download the file and name it"},
+		{"gs://bucket/a", Options{}, garner.ErrAttribute, "garner: gs://bucket/a is a URL, and no scheme gs:// is registered; download the file and name it"},
+		{"file:///tmp/a.npy", Options{}, garner.ErrAttribute, "garner: file:///tmp/a.npy is a URL; name the file by its path"},
 	} {
 		_, err := Open(t.Context(), tt.operand, tt.o)
 		if _, _, also := Tensor(t.Context(), tt.operand, tt.o); also == nil || err == nil || also.Error() != err.Error() {
@@ -165,8 +166,14 @@ func TestRead(t *testing.T) {
 	if x, ok := in.View(); !ok || x.Text() != `["x", "y"]` || in.Descr != "|S1" || in.Array != nil || in.Close() != nil {
 		t.Errorf("%+v", in)
 	}
-	if _, err := Read(strings.NewReader("none"), Options{}); err == nil || !strings.HasPrefix(err.Error(), "garner: the npy stream: ") {
-		t.Error(err)
+	for text, want := range map[string]string{"none": "garner: the text: ", "": "garner: the npy stream: ", "\x00": "garner: the npy stream: ", "\x93NUMPZ": "garner: the npy stream: "} {
+		if _, err := Read(strings.NewReader(text), Options{}); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	in = must(Read(strings.NewReader("1,2\n3,4\n"), Options{DType: garner.U8}))
+	if x, ok := in.View(); !ok || x.String() != "u8[2,2] [[1, 2], [3, 4]]" || in.Close() != nil {
+		t.Errorf("%+v", in)
 	}
 	in = Hold(garner.Of([]int8{1}, 1))
 	if in.Spec().String() != "i8[1]" || in.Array == nil || in.Close() != nil {

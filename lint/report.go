@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/garner-go/garner/internal/terminal"
 	"github.com/garner-go/garner/model"
 )
 
@@ -138,7 +139,7 @@ func (r *Report) WriteJSON(w io.Writer) error {
 }
 
 func write(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
+	e := json.NewEncoder(terminal.NewJSON(w))
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(v)

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/terminal"
 	"github.com/spf13/cobra"
 )
 
@@ -35,10 +36,15 @@ type usageError struct {
 }
 
 func (e *usageError) Error() string {
+	return e.message + e.more()
+}
+
+// more is the line of the message that points to a help.
+func (e *usageError) more() string {
 	if e.help == "" {
-		return e.message
+		return ""
 	}
-	return e.message + "\n\"" + e.help + "\" says more"
+	return "\n\"" + e.help + "\" says more"
 }
 
 func (e *usageError) Unwrap() error { return e.err }
@@ -100,7 +106,12 @@ func (p *program) report(err error) int {
 		status = statusUsage
 	}
 	p.shown.Load().Stop() // otherwise the message would follow it on one line
-	fmt.Fprintln(p.stderr, "garner: "+bare(err))
+	message, more := bare(err), ""
+	if u != nil {
+		message, more = strings.TrimSuffix(message, u.more()), u.more()
+	}
+	// A name in the message may hold line breaks, which would make it look like two.
+	fmt.Fprintf(p.stderr, "garner: %s%s\n", terminal.Printable(message), more)
 	return status
 }
 

@@ -100,8 +100,12 @@ func (p *program) explain(ctx context.Context, k gatherKind, f *gatherFlags, arg
 			return err
 		}
 	}
+	if colored(p.stdout) {
+		_, err := io.WriteString(terminal.Raw(p.stdout), e.Text(true)) // whose escapes are the program's own
+		return notPrinted(err)
+	}
 	to := p.printer()
-	to.printf("%s", e.Text(colored(p.stdout)))
+	to.printf("%s", e.Text(false))
 	return to.flush()
 }
 

@@ -62,6 +62,8 @@ var gatherKinds = []gatherKind{
 const gatherHelp = `DATA and INDICES are literals or files:
   '[[1,2],[3,4]]'           integers are i64, decimals f64; true and false are bool,
                             quoted text is string; 'f32[1,2]' and 'u8(3)' name a type
+  0:100, 0:100:2, 9:-1:-1   the integers from the first on and before the second, by
+                            steps of the third, as Python's range
   FILE.npy
   FILE.npz#NAME             the array NAME
   FILE.safetensors#NAME     the tensor NAME; MODEL.safetensors.index.json#NAME finds
@@ -72,11 +74,17 @@ const gatherHelp = `DATA and INDICES are literals or files:
                             #NAME may be omitted if a file holds one array
   FILE.raw, FILE.bin        elements without a header: give --dtype, --shape, --offset
   'part-*.npy'              files joined along axis 0, part-2 before part-10
-  -                         npy on standard input
-INDICES may have any integer type.
+  FILE.txt, FILE.csv        integers as text, one on a line, or several with commas
+                            between them, which give rank 2; or a literal
+  -                         npy or text on standard input
+A file of no such extension, such as /dev/fd/63, is known by its first bytes. INDICES
+may have any integer type.
 
-Without -o the command prints a result of up to 1000 elements as nested lists, and
-of a larger one its type, shape and ends. A file of -o appears whole or not at all.
+Without -o the command prints a result of up to 1000 elements as nested lists, which
+are a literal that garner reads again; --dtype gives it its type back. A larger result
+is printed whole with --all. Without --all a terminal shows its type, shape and ends,
+for which only those elements are read; elsewhere it is refused. A file of -o appears
+whole or not at all.
 
 DATA in a file, INDICES and the result of -o may each be larger than memory: garner
 reads only the rows that the indices name and writes the result block by block.
@@ -99,6 +107,7 @@ type gatherFlags struct {
 	operator      operatorFlags
 	policy        policyFlags
 	out, name     string
+	all           bool
 	data, indices arrayFlags
 	threads       number
 	stream        streamFlags
@@ -120,6 +129,7 @@ func (p *program) gatherCommand(k gatherKind) *cobra.Command {
 	f.add(cmd, k)
 	flags := cmd.Flags()
 	flags.StringVarP(&f.out, "output", "o", "", "write the result to `OUT`: a .npy, .npz, .safetensors, .gguf or .raw file, or - for npy on standard output")
+	flags.BoolVar(&f.all, "all", false, allUsage)
 	flags.StringVar(&f.name, "name", "", "the result's `NAME` in a .npz (default arr_0), .safetensors or .gguf file (default output)")
 	flags.Var(&f.stream.memory, "memory", "hold at most `SIZE` of DATA, INDICES and the result at a time, such as 512M or 2G (default: as much as is fastest)")
 	flags.BoolVar(&f.stream.resume, "resume", false, "continue an interrupted run of the same command; safe on a first run")
@@ -197,6 +207,17 @@ func (r *request) close() {
 	}
 }
 
+// changed is the error of an operand whose file is no longer what it was when it
+// was opened.
+func (r *request) changed() error {
+	for _, in := range []*files.Input{r.data, r.indices} {
+		if err := in.Changed(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // request parses a command line and opens its operands as tensors; checkOutput
 // refuses an OUT. The caller closes the request, unless there is an error.
 func (p *program) request(ctx context.Context, kind operators.Kind, f *gatherFlags, args []string, checkOutput func(string) error) (*request, error) {
@@ -256,11 +277,14 @@ func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request) (
 // else in memory.
 func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlags, args []string) error {
 	if f.out == "" {
-		if err := checkOutput("", f.name); err != nil {
+		if err := p.checkOutput("", f.name); err != nil {
 			return err
 		}
 	}
-	r, err := asked(kind, f, args, func(out string) error { return checkOutput(out, f.name) })
+	if f.all && f.out != "" {
+		return wrong("--all prints the result and -o %s writes it; give one of them", f.out)
+	}
+	r, err := asked(kind, f, args, func(out string) error { return p.checkOutput(out, f.name) })
 	if err != nil {
 		return err
 	}
@@ -284,6 +308,17 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 	}
 	defer r.close()
 	data, indices := r.dataTensor, r.indicesTensor
+	if f.out == "" && !f.all {
+		plan, err := garner.NewPlan(r.op, data.Spec(), indices.Spec())
+		if err != nil {
+			return err
+		}
+		if lists(plan.Out) > printed {
+			if done, err := p.summarise(ctx, r, plan); done || err != nil {
+				return err
+			}
+		}
+	}
 	var meter *terminal.Meter
 	tell := func(done, _ int64) { meter.Set(volume(data.DType(), done)) }
 	prepared, err := garner.Prepare(r.op, data.Spec(), indices.Spec(), garner.Threads(int(f.threads.value)), garner.Progress(tell))
@@ -317,13 +352,11 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 	if err != nil {
 		return remedy(err)
 	}
-	for _, in := range []*files.Input{r.data, r.indices} {
-		if err := in.Changed(); err != nil {
-			return err
-		}
+	if err := r.changed(); err != nil {
+		return err
 	}
 	if f.out == "" {
-		return p.print(out)
+		return p.print(out, f.all)
 	}
 	return to.write(out)
 }

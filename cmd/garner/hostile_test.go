@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/garner-go/garner/internal/terminal"
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
@@ -331,7 +332,7 @@ func TestHostileModels(t *testing.T) {
 						t.Fatal(err)
 					}
 					var stderr strings.Builder
-					p := &program{stdin: strings.NewReader(""), stdout: io.Discard, stderr: &stderr}
+					p := &program{stdin: strings.NewReader(""), stdout: terminal.NewText(io.Discard), stderr: terminal.NewText(&stderr)}
 					bytes, took := allocated(func() { p.run(t.Context(), append(args, path)) })
 					t.Logf("%v: %d bytes, %d MiB, %v %.250s", args, len(b), bytes>>20, took, stderr.String())
 					return bytes
@@ -370,7 +371,7 @@ func TestEmptyData(t *testing.T) {
 		{"elements", narrow, "[[0,1,0]]"},
 	} {
 		var stderr strings.Builder
-		p := &program{stdin: strings.NewReader(""), stdout: io.Discard, stderr: &stderr}
+		p := &program{stdin: strings.NewReader(""), stdout: terminal.NewText(io.Discard), stderr: terminal.NewText(&stderr)}
 		status := 0
 		took, _ := allocated(func() { status = p.run(t.Context(), args) })
 		if status != 1 || !strings.Contains(stderr.String(), "= 0 is outside axis 0 of data, which is empty") || took > 16<<20 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/internal/terminal"
 	"github.com/spf13/cobra"
 )
 
@@ -24,10 +25,12 @@ func (p *program) infoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "info FILE",
 		Short: "List the arrays of a file: names, types, shapes and sizes",
-		Long: `FILE is a .npy, .npz, .safetensors, .gguf, .raw or .bin file, or a pattern such as
-'part-*.npy' of several; FILE#NAME is one of its arrays. info reads only headers. It
-lists all files of a sharded model: MODEL.safetensors.index.json, or any file such as
-MODEL-00001-of-00003.gguf. Of a .onnx or .xml model it lists the constants.
+		Long: `FILE is a .npy, .npz, .safetensors, .gguf, .raw, .bin, .txt or .csv file, or a pattern
+such as 'part-*.npy' of several; FILE#NAME is one of its arrays. A file of another
+extension, or of none, is known by its first bytes. info reads only headers, and text
+whole. It lists all files of a sharded model: MODEL.safetensors.index.json, or any file
+such as MODEL-00001-of-00003.gguf. Of a .onnx or .xml model it lists
+the constants.
 
 DTYPE is the type that a gather reads, "-" if it refuses; KIND is the file's name of
 the type, such as Q8_0, which is read as f32. BYTES is the size in the file.
@@ -78,6 +81,9 @@ type listedArray struct {
 // info lists the arrays of a file, or of the files that a pattern matches.
 func (p *program) info(ctx context.Context, f *infoFlags, text string) error {
 	from, err := files.Parse(text)
+	if err := files.NoURL(text); err != nil {
+		return about("FILE ", err)
+	}
 	if err != nil {
 		return wrong("%q is no file that garner reads: %s", text, files.Readable())
 	}
@@ -128,7 +134,7 @@ func (p *program) info(ctx context.Context, f *infoFlags, text string) error {
 			cells = append(cells, file)
 		}
 		if note != "" {
-			cells = append(cells, note)
+			cells = append(cells, terminal.Printable(note))
 		}
 		fmt.Fprintln(table, strings.Join(cells, "\t"))
 	}
@@ -160,10 +166,8 @@ func (p *program) info(ctx context.Context, f *infoFlags, text string) error {
 
 // printable quotes a text that would disturb a terminal or a table.
 func printable(text string) string {
-	for _, r := range text {
-		if !strconv.IsPrint(r) {
-			return strconv.Quote(text)
-		}
+	if terminal.Printable(text) != text {
+		return strconv.Quote(text)
 	}
 	return text
 }

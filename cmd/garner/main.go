@@ -38,7 +38,7 @@ func main() {
 		signal.Notify(signals, syscall.SIGHUP)
 	}
 
-	p := &program{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	p := newProgram(os.Stdin, os.Stdout, os.Stderr)
 	done := make(chan int, 1)
 	go func() { done <- p.run(ctx, os.Args[1:]) }()
 	select {
@@ -67,9 +67,13 @@ func main() {
 // A program is one run of the command.
 type program struct {
 	stdin          io.Reader
-	stdout, stderr io.Writer
-	unfinished     atomic.Bool // there is a temporary file on the disk
+	stdout, stderr *terminal.Text // what is written quotes what would command a terminal; terminal.Raw is below it
+	unfinished     atomic.Bool    // there is a temporary file on the disk
 	shown          atomic.Pointer[terminal.Meter]
+}
+
+func newProgram(stdin io.Reader, stdout, stderr io.Writer) *program {
+	return &program{stdin: stdin, stdout: terminal.NewText(stdout), stderr: terminal.NewText(stderr)}
 }
 
 // run executes a command line and returns the exit status.
@@ -79,7 +83,11 @@ func (p *program) run(ctx context.Context, args []string) int {
 	root.SetIn(p.stdin)
 	root.SetOut(p.stdout)
 	root.SetErr(p.stderr)
-	return p.report(root.ExecuteContext(ctx))
+	err := root.ExecuteContext(ctx)
+	if flushed := p.stdout.Flush(); err == nil {
+		err = notPrinted(flushed)
+	}
+	return p.report(err)
 }
 
 // shieldNumbers allows a negative number as an operand, as in
@@ -115,6 +123,7 @@ Usage:
   garner lint     MODEL [--runtime R,...] [--format text|json|sarif]             find gathers that differ in another runtime
   garner help COMMAND                                                            usage and examples of a command
   garner completion bash|zsh|fish|powershell                                     a completion script for the shell
+  garner man DIR                                                                 the manual pages of all commands
 
 Examples:
   garner gathernd '[[1,2],[3,4]]' '[[0,0],[1,0]]'
@@ -123,11 +132,12 @@ Examples:
 
 OP is DIALECT.OPERATOR-VERSION, for example openvino.Gather-8; the default is
 garner's own strict operator. "garner ops" lists all.
-DATA and INDICES are literals such as '[[1,2],[3,4]]', or files: .npy, .npz#NAME,
-.safetensors#NAME, .gguf#NAME, .raw and .bin; "-" is npy on standard input.
-Without -o a small result is printed. OUT is a file, .npy, .npz, .safetensors,
-.gguf or .raw; "-o -" writes npy to standard output. DATA in a file may be larger
-than memory, and so may the result.
+DATA and INDICES are literals such as '[[1,2],[3,4]]', ranges such as 0:100:2, or
+files: .npy, .npz#NAME, .safetensors#NAME, .gguf#NAME, .raw, .bin, and integers as
+text in .txt and .csv; "-" is npy or text on standard input.
+Without -o a small result is printed, and with --all any. OUT is a file, .npy, .npz,
+.safetensors, .gguf or .raw; "-o -" writes npy to standard output. DATA in a file may
+be larger than memory, and so may the result.
 
 Exit status: 0 done; 1 the data or an index was refused, a file could not be read
 or written, a verify had failures or a lint findings; 2 the command was wrong;
@@ -198,7 +208,7 @@ func (p *program) command() *cobra.Command {
 		root.AddCommand(p.gatherCommand(k))
 	}
 	root.AddCommand(p.shapeCommand(), p.explainCommand(), p.opsCommand(), p.infoCommand(), p.verifyCommand(), p.benchCommand(), p.probeCommand(),
-		p.runCommand(), p.modelCommand(), p.lintCommand())
+		p.runCommand(), p.modelCommand(), p.lintCommand(), p.manCommand())
 	root.InitDefaultCompletionCmd()
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {
 		wantShell(completion)

@@ -116,6 +116,9 @@ func completeModel(_ *cobra.Command, args []string, _ string) ([]string, cobra.S
 
 // openModel opens MODEL. An extension of no model format is a usage error.
 func openModel(path string, lenient bool) (*model.Model, error) {
+	if err := files.NoURL(path); err != nil {
+		return nil, about("MODEL ", err)
+	}
 	extension := strings.ToLower(filepath.Ext(path))
 	if !slices.ContainsFunc(files.ModelFormats(), func(f files.ModelFormat) bool { return f.Extension == extension }) {
 		return nil, wrong("MODEL %q is no model that garner reads: %s", path, modelFiles())
@@ -157,7 +160,7 @@ func (p *program) model(cmd *cobra.Command, f *modelFlags, path string) error {
 		return usage(cmd, "--extract writes a table and --json prints the list; give one of them")
 	}
 	if f.extract != "" {
-		if err := checkOutput(f.out, ""); err != nil {
+		if err := p.checkOutput(f.out, ""); err != nil {
 			return err
 		}
 	}
@@ -171,7 +174,7 @@ func (p *program) model(cmd *cobra.Command, f *modelFlags, path string) error {
 	}
 	to := p.printer()
 	if f.json {
-		if err := writeModelJSON(to.buf, m); err != nil {
+		if err := writeModelJSON(terminal.NewJSON(to.buf), m); err != nil {
 			return notPrinted(err)
 		}
 		return to.flush()
@@ -382,7 +385,7 @@ func roleOf(n *model.Node, i int) string {
 // modelText is the list of a model's gathers, as model prints it.
 func modelText(m *model.Model) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s", m.Path, m.Format)
+	fmt.Fprintf(&b, "%s: %s", plain(m.Path), m.Format)
 	domains := make([]string, 0, len(m.Opsets))
 	for domain := range m.Opsets {
 		domains = append(domains, domain)
@@ -422,12 +425,7 @@ func modelText(m *model.Model) string {
 			cells[4] = n.Outputs[0].Type()
 		}
 		for i, c := range cells {
-			cells[i] = strings.Map(func(r rune) rune {
-				if r < ' ' { // the name of a dim may hold any character
-					return '?'
-				}
-				return r
-			}, c)
+			cells[i] = terminal.Printable(c) // the name of a dim may hold any character
 		}
 		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}

@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -67,9 +69,9 @@ func parseOperands(args []string) (operands [2]operand, err error) {
 		role := operandRoles[i]
 		switch {
 		case o.text == "":
-			return operands, wrong("%s is empty; give a literal such as '[1, 2]', a file, or - for npy on standard input", role)
+			return operands, wrong("%s is empty; give a literal such as '[1, 2]', a file, or - for standard input", role)
 		case o.kind == kindUnreadable:
-			return operands, wrong("%s %q is neither a literal such as '[1, 2]' nor a file that garner reads: %s, or - for npy on standard input", role, o.text, files.Readable())
+			return operands, unreadable(role, o.text)
 		case o.kind != kindFile || !o.file.NeedsName():
 		case o.file.Path != o.text:
 			return operands, wrong("%s %s names no tensor; put its name after the #", role, o.text)
@@ -78,6 +80,14 @@ func parseOperands(args []string) (operands [2]operand, err error) {
 		}
 	}
 	return operands, nil
+}
+
+// unreadable is the error of an operand of no kind.
+func unreadable(role, text string) error {
+	if err := files.NoURL(text); err != nil {
+		return about(role+" ", err)
+	}
+	return wrong("%s %q is neither a literal such as '[1, 2]' nor a file that garner reads: %s, or - for standard input", role, text, files.Readable())
 }
 
 var operandRoles = [...]string{"DATA", "INDICES"}
@@ -152,11 +162,17 @@ func (s *shapeFlag) Set(text string) (err error) {
 
 func (s *shapeFlag) Type() string { return "SHAPE" }
 
+// endOfInput is the key that ends what is typed into a terminal.
+var endOfInput = map[bool]string{true: "Ctrl-Z and Enter", false: "Ctrl-D on a line of its own"}[runtime.GOOS == "windows"]
+
 // open opens an operand of any kind, and has it in memory: as a view of its file
 // where it can be one.
 func (p *program) open(ctx context.Context, role string, from operand, o files.Options) (*files.Input, garner.Tensor, error) {
 	switch from.kind {
 	case kindStdin:
+		if terminal.Is(p.stdin) {
+			fmt.Fprintf(p.stderr, "garner: %s: reading what you type: integers, or a literal; %s ends it\n", role, endOfInput)
+		}
 		meter := p.meter("reading", 0)
 		in, err := files.Read(contextReader{ctx, p.stdin, meter}, o)
 		meter.Stop()
@@ -166,6 +182,10 @@ func (p *program) open(ctx context.Context, role string, from operand, o files.O
 		in.Paths = []string{stdinPath}
 		return p.loaded(ctx, role, in)
 	case kindLiteral:
+		if n, ok := literal.Elements(from.text); ok && 8*float64(n) > memory() {
+			return nil, garner.Tensor{}, garner.Errorf(garner.ErrShape, "%s %s takes %s in memory, and this machine has %s; gather a part of the range at a time",
+				role, from.text, units.GiB.Text(8*float64(n)), units.GiB.Text(memory()))
+		}
 		t, err := literal.Parse(from.text, o.DType)
 		if err != nil {
 			return nil, garner.Tensor{}, about(role+": ", err)

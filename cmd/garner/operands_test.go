@@ -22,9 +22,12 @@ func TestParseOperand(t *testing.T) {
 		"a.npy":        kindFile,
 		"a.gguf#b":     kindFile,
 		"part-*.npy":   kindFile,
-		"a.csv":        kindUnreadable,
+		"a.csv":        kindFile,
+		"a.parquet":    kindUnreadable,
+		"0:10:2":       kindLiteral,
+		"-5:0":         kindLiteral,
 		"a.npy#b":      kindUnreadable,
-		"none://a.npy": kindFile, // a file in the folder none:
+		"none://a.npy": kindUnreadable,
 		"none://a":     kindUnreadable,
 		"":             kindUnreadable,
 	} {
@@ -67,7 +70,7 @@ func TestURL(t *testing.T) {
 		{[]string{"gather", out, "[0]", "-o", "test://out.npy", "--resume"}, statusUsage, "", "garner: --resume: test://out.npy is no file on a disk, and what went into it is gone; name a file with -o OUT\n"},
 	} {
 		var stdout, stderr bytes.Buffer
-		p := &program{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr}
+		p := newProgram(strings.NewReader(""), &stdout, &stderr)
 		if got := p.run(t.Context(), tt.args); got != tt.status || stdout.String() != tt.stdout || !strings.HasPrefix(stderr.String(), tt.stderr) || tt.stderr == "" && stderr.Len() > 0 {
 			t.Errorf("%q: status %d, %q, %q", tt.args, got, stdout.String(), stderr.String())
 		}

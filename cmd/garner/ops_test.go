@@ -22,7 +22,7 @@ func TestOpsExamples(t *testing.T) {
 			run := func(args ...string) string {
 				t.Helper()
 				var stdout, stderr bytes.Buffer
-				p := &program{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr}
+				p := newProgram(strings.NewReader(""), &stdout, &stderr)
 				if status := p.run(context.Background(), args); status != 0 {
 					t.Fatalf("%v: status %d, %s", args, status, stderr.String())
 				}

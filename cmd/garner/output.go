@@ -16,14 +16,13 @@ import (
 	"github.com/garner-go/garner/internal/terminal"
 )
 
-// printed is the largest number of elements, or empty lists, of a result that
-// is printed in full.
-const printed = 1000
-
-// checkOutput refuses an OUT whose format garner does not write, and a name
-// that the format cannot store, before any work. "" means that OUT or the name
+// checkOutput refuses an OUT whose format garner does not write, a terminal for
+// its bytes, and a name that the format cannot store, before any work. "" means that OUT or the name
 // is not given.
-func checkOutput(out, name string) error {
+func (p *program) checkOutput(out, name string) error {
+	if out == "-" && terminal.Is(p.stdout) {
+		return wrong("-o -: standard output is a terminal, and npy is no text; redirect it or pipe it into a program, or leave -o out, and the result is printed")
+	}
 	format, ok := formatOf(out)
 	if ok {
 		if name != "" && !format.Named {
@@ -33,6 +32,9 @@ func checkOutput(out, name string) error {
 	}
 	if path, name, ok := strings.Cut(out, "#"); ok {
 		return wrong("-o %s: give the name apart from the file's, -o %s --name %s", out, path, name)
+	}
+	if err := files.NoURL(out); err != nil {
+		return about("-o ", err)
 	}
 	return wrong("-o %s: garner writes %s files, and npy to standard output for -o -", out, files.Writable())
 }
@@ -59,7 +61,7 @@ func (p *program) create(ctx context.Context, out string, spec garner.Spec, o fi
 	o.Format = format.Name
 	to := &output{program: p}
 	if out == "-" {
-		if to.Writer, err = files.NewWriter(ctx, stdoutWriter{p.stdout}, spec, o); err == nil {
+		if to.Writer, err = files.NewWriter(ctx, stdoutWriter{terminal.Raw(p.stdout)}, spec, o); err == nil {
 			err = p.notInput(o.Inputs)
 		}
 		return to, err
@@ -102,7 +104,7 @@ func (s stdoutWriter) Write(b []byte) (int, error) {
 
 // notInput refuses standard output that is redirected to an input.
 func (p *program) notInput(inputs []string) error {
-	stdout, ok := p.stdout.(*os.File)
+	stdout, ok := terminal.Raw(p.stdout).(*os.File)
 	if !ok {
 		return nil
 	}
@@ -127,6 +129,9 @@ type sink struct {
 // createText begins OUT, a file or -, for a text.
 func (p *program) createText(out string, inputs ...string) (*sink, error) {
 	s := &sink{program: p}
+	if err := files.NoURL(out); err != nil {
+		return nil, about("-o ", err)
+	}
 	if out == "-" {
 		return s, p.notInput(inputs)
 	}
@@ -158,58 +163,6 @@ func (s *sink) abort() {
 		s.file.Abort()
 		s.program.unfinished.Store(false)
 	}
-}
-
-// print prints a result as nested lists, or a summary of a large one.
-func (p *program) print(t garner.Tensor) error {
-	text := ""
-	if lists(t.Shape()) <= printed {
-		text = t.Text() + "\n"
-	} else {
-		var err error
-		if text, err = summary(t); err != nil {
-			return err
-		}
-	}
-	_, err := io.WriteString(p.stdout, text)
-	return notPrinted(err)
-}
-
-// lists is how many elements, or empty lists, the text of a tensor of a shape has;
-// printed+1 stands for all larger numbers.
-func lists(shape garner.Shape) int {
-	n := 1
-	for _, d := range shape {
-		if d == 0 {
-			break
-		}
-		if n = min(n, printed+1) * min(d, printed+1); n > printed {
-			return printed + 1
-		}
-	}
-	return n
-}
-
-// summary is a large tensor's dtype, shape, first and last elements.
-func summary(t garner.Tensor) (string, error) {
-	const shown = 5
-	n := t.Len()
-	if n == 0 {
-		return fmt.Sprintf("%s%s, which has no elements\n", t.DType(), t.Shape()), nil
-	}
-	flat, err := t.Reshape(n)
-	if err != nil {
-		return "", err
-	}
-	first, err := flat.Slice(0, 0, shown, 1)
-	if err != nil {
-		return "", err
-	}
-	last, err := flat.Slice(0, n-shown, n, 1)
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%s%s, %d elements\nfirst %s\nlast  %s\n\"-o FILE.npy\" writes them all\n", t.DType(), t.Shape(), n, first.Text(), last.Text()), nil
 }
 
 // notWritten words the error of an array on standard output.
@@ -248,12 +201,11 @@ func reason(err error) error {
 
 // printJSON prints a value as one line.
 func (p *program) printJSON(v any) error {
-	line, err := json.Marshal(v)
-	if err != nil {
-		return err
+	to := p.printer()
+	if err := to.json().Encode(v); err != nil {
+		return notPrinted(err)
 	}
-	_, err = p.stdout.Write(append(line, '\n'))
-	return notPrinted(err)
+	return to.flush()
 }
 
 // A printer prints line by line, and keeps the first error.
@@ -264,6 +216,13 @@ type printer struct {
 func (p *program) printer() printer { return printer{bufio.NewWriter(p.stdout)} }
 
 func (p printer) printf(format string, args ...any) { fmt.Fprintf(p.buf, format, args...) }
+
+// json encodes values as lines of JSON.
+func (p printer) json() *json.Encoder {
+	e := json.NewEncoder(terminal.NewJSON(p.buf))
+	e.SetEscapeHTML(false)
+	return e
+}
 
 func (p printer) flush() error { return notPrinted(p.buf.Flush()) }
 

@@ -3,17 +3,21 @@ package main
 import (
 	"bytes"
 	"context"
+	"math/rand/v2"
+	"path/filepath"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/literal"
 )
 
 // garnerRun runs a command line in this process.
 func garnerRun(args ...string) (status int, stdout, stderr string) {
 	var out, err bytes.Buffer
-	p := &program{stdin: strings.NewReader(""), stdout: &out, stderr: &err}
+	p := newProgram(strings.NewReader(""), &out, &err)
 	status = p.run(context.Background(), args)
 	return status, out.String(), err.String()
 }
@@ -51,6 +55,78 @@ func TestPaste(t *testing.T) {
 			want, text = out, strings.TrimSpace(out)
 		}
 	}
+}
+
+// TestPrintedWhole prints results of every type and of many shapes, with all that
+// their elements can be: what is printed is the literal of the same bits, also where
+// it is written in parts.
+func TestPrintedWhole(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, d := range garner.DTypes() {
+		for _, shape := range []garner.Shape{{}, {0}, {3, 0}, {2000, 0}, {7}, {1001}, {40, 50}, {2, 3, 400}, {1, 1, 1500}, {700, 2}} {
+			x, err := garner.New(d, shape...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			odd := []string{"0", "1"}
+			switch {
+			case d == garner.Bool:
+				odd = []string{"true", "false"}
+			case d == garner.String:
+				odd = []string{`""`, `"a, \"[b]\""`, `"\u001b[31m\u202e\n"`, `"\xff"`, `"日本"`}
+			case d == garner.F8E8M0:
+				odd = []string{"NaN", "1", "0.5"}
+			case d == garner.F4E2M1 || d == garner.NF4:
+				odd = []string{"0", "1", "-0.5", "-0.0"}
+			case d == garner.F8E4M3FNUZ || d == garner.F8E5M2FNUZ:
+				odd = []string{"0", "-1.5", "NaN"}
+			case d.IsFloat():
+				odd = []string{"0", "-0.0", "NaN", "Infinity", "-Infinity", "0.1", "-1e-3"}
+			case d.IsComplex():
+				odd = []string{"0", "-0.0-0.0i", "NaN-Infinityi", "1.5+NaNi", "-0.1i"}
+			case d == garner.I64:
+				odd = []string{"9223372036854775807", "-9223372036854775808"}
+			case d == garner.U64:
+				odd = []string{"18446744073709551615", "0"}
+			}
+			for i := range x.Len() {
+				if err := x.SetText(i, odd[r.IntN(len(odd))]); err != nil {
+					t.Fatal(d, err)
+				}
+			}
+			path := filepath.Join(t.TempDir(), "x.txt")
+			text := d.String() + x.Text()
+			args := []string{"gather", path, "0:" + strconv.Itoa(append(shape, 0)[0]), "--all"}
+			if len(shape) == 0 { // one element of a vector
+				text, args[2] = d.String()+"["+x.Text()+"]", "0"
+			}
+			writeFile(t, path, []byte(text))
+			status, out, message := garnerRun(args...)
+			if status != statusDone || out != x.Text()+"\n" {
+				t.Fatalf("%s%s: status %d, %.200q, %s; want %.200q", d, shape, status, out, message, x.Text())
+			}
+			again, err := literal.Parse(out, d)
+			if err != nil || again.Text() != x.Text() || d != garner.String && !bytes.Equal(bitsOf(t, again), bitsOf(t, x)) {
+				t.Errorf("%s%s comes back as %s, %v", d, shape, again, err)
+			}
+			// Above 1000 elements it is refused without --all, and nothing is printed.
+			if lists(shape) > printed {
+				status, out, message := garnerRun(args[:len(args)-1]...)
+				if status != statusUsage || out != "" || !strings.Contains(message, "--all prints all, -o - writes npy, and -o OUT a file") {
+					t.Errorf("%s%s: status %d, %.100q, %s", d, shape, status, out, message)
+				}
+			}
+		}
+	}
+}
+
+func bitsOf(t *testing.T, x garner.Tensor) []byte {
+	t.Helper()
+	b, err := x.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 func TestBuildVersion(t *testing.T) {

@@ -23,8 +23,14 @@ const (
 	probedPool  = 64 << 20 // limit of the pages of the warm rows, in bytes
 	probedBytes = 1 << 30  // limit of the bytes read from the disk
 	probedTurns = 50       // limit of the cold batches per way and size
-	diskPage    = 4096     // minimum size of a disk read
-	diskDepth   = 64       // random reads in flight: a usual choice for fio
+
+	// probedFirst is the least time for the warm rows of the largest batch, without
+	// which that has no figures: a short --seconds on a busy machine is no reason to
+	// leave them out, or to fail.
+	probedFirst = 10 * time.Second
+
+	diskPage  = 4096 // minimum size of a disk read
+	diskDepth = 64   // random reads in flight: a usual choice for fio
 )
 
 // pageSize is the page size of the page cache.
@@ -496,12 +502,21 @@ func (r *prober) reopen() error {
 	return nil
 }
 
-// pool draws the warm rows, unsorted, and reads as many of them as the time allows.
+// pool draws the warm rows, unsorted, and reads as many of them as the time allows;
+// those of the largest batch have probedFirst at least.
 func (r *prober) pool(ctx context.Context, largest int, until time.Time) ([]int, error) {
 	each := 0 // bytes of its pages
 	r.pages(0, func(pageAt) { each += int(pageSize) })
 	rows := r.drawAny(min(r.count, max(largest, min(4*largest, probedPool/each))))
+	patient := time.Now().Add(probedFirst)
 	for at := 0; at < len(rows); {
+		limit := until
+		if at < largest && patient.After(until) {
+			limit = patient
+		}
+		if at > 0 && !time.Now().Before(limit) {
+			return rows[:at], nil
+		}
 		end := min(len(rows), at+largest, at+max(1, (1<<20)/each))
 		part := slices.Clone(rows[at:end])
 		for _, row := range part {
@@ -513,20 +528,18 @@ func (r *prober) pool(ctx context.Context, largest int, until time.Time) ([]int,
 			})
 		}
 		slices.Sort(part)
-		_, err := r.timed(ctx, source.Auto, part, max(time.Until(until), r.spend/20))
+		most := max(time.Until(limit), r.spend/20)
+		_, err := r.timed(ctx, source.Auto, part, most)
 		if errors.Is(err, errLong) && at > 0 {
 			return rows[:at], nil
 		}
 		if err != nil {
 			if errors.Is(err, errLong) {
-				err = garner.Errorf(err, "the first %d rows were not read within %s; give more time with --seconds", len(part), inTime(float64(r.spend)))
+				err = garner.Errorf(err, "the first %d rows were not read within %s; give more time with --seconds", len(part), inTime(float64(most)))
 			}
 			return nil, err
 		}
 		at = end
-		if !time.Now().Before(until) {
-			return rows[:at], nil
-		}
 	}
 	return rows, nil
 }

@@ -252,6 +252,32 @@ func TestProbeGivesUp(t *testing.T) {
 	}
 }
 
+// TestProbeBusy probes with no time at all, as on a machine that other programs keep
+// busy: every way has its turn with the warm rows, and a choice is reported.
+func TestProbeBusy(t *testing.T) {
+	r := &prober{open: splitTable(t, 4000, 544, nil), spend: 1}
+	if err := r.begin(); err != nil {
+		t.Fatal(err)
+	}
+	defer r.end()
+	found := &probed{Table: "t", Rows: r.count, RowBytes: r.rowBytes, ReadBytes: r.size, Bytes: r.stored}
+	if err := r.run(t.Context(), found, []int{1, 16, 1000}, func(int64) {}); err != nil {
+		t.Fatal(err)
+	}
+	found.choose()
+	ways, sizes := found.ways()
+	for _, way := range ways {
+		for _, n := range sizes {
+			if p := found.at(warm, way, n); p == nil || !(p.Micros > 0) || (way == "auto") != (p.Took != "") {
+				t.Errorf("%s %d: %+v", way, n, p)
+			}
+		}
+	}
+	if i := slices.IndexFunc(found.Choices, func(c choice) bool { return c.State == warm }); i < 0 || found.Choices[i].BatchRows != 1000 {
+		t.Errorf("%+v", found.Choices)
+	}
+}
+
 // TestProbeSays holds what is printed of figures that are made up.
 func TestProbeSays(t *testing.T) {
 	f := &probed{
@@ -267,7 +293,7 @@ func TestProbeSays(t *testing.T) {
 	}
 	f.choose()
 	var out strings.Builder
-	p := &program{stdout: &out}
+	p := newProgram(nil, &out, io.Discard)
 	to := p.printer()
 	f.print(to)
 	if err := to.flush(); err != nil {

@@ -20,9 +20,10 @@ import (
 
 // A console is a pseudo-terminal, and the text written to it.
 type console struct {
-	tty  *os.File
-	mu   sync.Mutex
-	text bytes.Buffer
+	tty   *os.File
+	other *os.File // what is written to it is typed
+	mu    sync.Mutex
+	text  bytes.Buffer
 }
 
 func newConsole(t *testing.T) *console {
@@ -39,7 +40,7 @@ func newConsole(t *testing.T) *console {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &console{}
+	c := &console{other: other}
 	if c.tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
 		t.Fatal(err)
 	}

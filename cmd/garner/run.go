@@ -25,8 +25,8 @@ concatenations and index arithmetic. It is not a general graph executor. If a re
 needs another node, run refuses it by name and lists the results and gathers that it
 can evaluate.
 
-An input is a file (.npy, .npz#NAME or .safetensors#NAME), a literal, or - for npy on
-standard input; a literal has the model's type for the input. Any value of the model
+An input is a file (.npy, .npz#NAME or .safetensors#NAME), a literal, or - for npy or
+text on standard input; a literal has the model's type for the input. Any value of the model
 may be given by name, not only inputs; the nodes that compute it then do not run.
 --result selects results, or any other value.
 
@@ -35,8 +35,9 @@ indices and axis; those that are not given must follow from constants.
 
 With -o, run writes every result to a .npy file in DIR, under its name, with
 characters that file names cannot have replaced. It writes only after all results are
-computed, and every file whole or not at all. Without -o it prints small results as
-NAME = LITERAL.
+computed, and every file whole or not at all. Without -o it prints results of up to
+1000 elements as NAME = LITERAL, and with --all any; without --all a terminal shows the
+ends of a larger one, and elsewhere it is refused.
 
 Integers wrap and floats are rounded as in NumPy. Negative indices and indices outside
 follow the policy of the operator in the model's opset; --negative and --outside replace
@@ -57,7 +58,7 @@ type runFlags struct {
 	node, out       string
 	policy          policyFlags
 	memory          sizeFlag
-	lenient         bool
+	all, lenient    bool
 }
 
 func (p *program) runCommand() *cobra.Command {
@@ -85,6 +86,7 @@ func (p *program) runCommand() *cobra.Command {
 	flags.StringVarP(&f.out, "output", "o", "", "write the results to `DIR`, which is created if necessary")
 	f.policy.add(cmd)
 	flags.Var(&f.memory, "memory", "refuse tensors that together take more than `SIZE`, such as 512M or 2G (default: what the process may have)")
+	flags.BoolVar(&f.all, "all", false, allUsage)
 	addLenient(cmd, &f.lenient)
 	return cmd
 }
@@ -99,6 +101,9 @@ func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
 	ctx := cmd.Context()
 	if f.node != "" && len(f.results) > 0 {
 		return usage(cmd, "--node has one result, its own; leave --result out")
+	}
+	if f.all && f.out != "" {
+		return wrong("--all prints the results and -o %s writes them; give one of them", f.out)
 	}
 	named, err := checkInputs(cmd, f.inputs)
 	if err != nil {
@@ -142,6 +147,9 @@ func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
 		return r.missing(missing)
 	}
 	if f.out != "" {
+		if err := files.NoURL(f.out); err != nil {
+			return about("-o ", err)
+		}
 		info, err := os.Stat(f.out)
 		if err == nil && !info.IsDir() {
 			return wrong("-o %s: it is a file; results go to a folder", f.out)
@@ -160,7 +168,7 @@ func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
 		return r.remedy(f, err)
 	}
 	if f.out == "" {
-		return p.printResults(goals, tensors)
+		return p.printResults(goals, tensors, f.all)
 	}
 	return r.write(ctx, f.out, goals, outputs, tensors)
 }
@@ -219,7 +227,7 @@ func checkInputs(cmd *cobra.Command, list []string) ([]namedInput, error) {
 func (in namedInput) check() error {
 	switch v := in.value; {
 	case v.kind == kindUnreadable:
-		return wrong("--input %s: %q is neither a literal such as '[1, 2]' nor a file that garner reads: %s, or - for npy on standard input", in.name, v.text, files.Readable())
+		return unreadable("--input "+in.name+":", v.text)
 	case v.kind == kindFile && v.file.NeedsName():
 		return wrong("--input %s: %s names no tensor; put its name after a #%s", in.name, v.text, tensorsOf(v.file))
 	}
@@ -483,10 +491,20 @@ func (r *modelRun) remedy(f *runFlags, err error) error {
 }
 
 // printResults prints results, each as NAME = LITERAL.
-func (p *program) printResults(goals []wanted, tensors []garner.Tensor) error {
+func (p *program) printResults(goals []wanted, tensors []garner.Tensor, all bool) error {
+	long := make([]bool, len(tensors))
+	for i, t := range tensors {
+		if all {
+			break
+		}
+		var err error
+		if long[i], err = p.long("result "+plain(goals[i].name), t.Spec(), toDir); err != nil {
+			return err
+		}
+	}
 	to := p.printer()
 	for i, t := range tensors {
-		if lists(t.Shape()) > printed {
+		if long[i] {
 			text, err := summary(t)
 			if err != nil {
 				return err
@@ -498,11 +516,15 @@ func (p *program) printResults(goals []wanted, tensors []garner.Tensor) error {
 		if err != nil {
 			return err
 		}
-		text := t.Text()
-		if !strings.HasPrefix(text, "[") {
-			text = "(" + text + ")"
+		open, end := "", ""
+		if t.Rank() == 0 {
+			open, end = "(", ")"
 		}
-		to.printf("%s = %s%s\n", plain(goals[i].name), t.DType(), text)
+		to.printf("%s = %s%s", plain(goals[i].name), t.DType(), open)
+		if err := writeLists(to.buf, t); err != nil {
+			return err
+		}
+		to.printf("%s\n", end)
 	}
 	return to.flush()
 }

@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/files"
 	"github.com/garner-go/garner/internal/corpus"
 	"github.com/spf13/cobra"
 )
@@ -53,6 +53,11 @@ type tally struct {
 }
 
 func (p *program) verify(ctx context.Context, paths []string, asJSON bool) error {
+	for _, path := range paths {
+		if err := files.NoURL(path); err != nil {
+			return about("PATH ", err)
+		}
+	}
 	cases, err := corpus.Open(paths...)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = garner.Errorf(err, "%s; check its name", bare(err))
@@ -61,8 +66,7 @@ func (p *program) verify(ctx context.Context, paths []string, asJSON bool) error
 		return err
 	}
 	to := p.printer()
-	lines := json.NewEncoder(to.buf)
-	lines.SetEscapeHTML(false)
+	lines := to.json()
 	var sum tally
 	for c := range cases {
 		if ctx.Err() != nil {

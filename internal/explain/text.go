@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/terminal"
 )
 
 // A painter colours text where it is true.
@@ -40,7 +41,7 @@ func (e *Explanation) Text(color bool) string {
 		}
 	}
 	plan := e.plan
-	fmt.Fprintf(&b, "%s   data %s%s   indices %s%s   ->   %s%s\n", p.paint(bold, e.Name),
+	fmt.Fprintf(&b, "%s   data %s%s   indices %s%s   ->   %s%s\n", p.paint(bold, terminal.Printable(e.Name)),
 		e.Data.DType(), e.Data.Shape(), e.Indices.DType(), e.Indices.Shape(), plan.DType, plan.Out)
 	line("loops", e.loopsText(p)+"     "+e.rowsText())
 	line("index", e.axesText())

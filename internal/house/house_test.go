@@ -28,16 +28,16 @@ const module = "github.com/garner-go/garner"
 var layers = [][]string{
 	{"internal/float"}, // bits of narrow floats
 	{"internal/kernel", "internal/pages", "internal/units"}, // bytes and numbers: nothing of tensors below this line
-	{"internal/limits"}, // measured by both
-	{"internal/exec"},   // a nest of loops over memory: no operator, no tensor, no error text
-	{""},                // package garner: the plan
-	{"dialects", "gathertest", "internal/explain", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped", "internal/names", "internal/ring", "internal/terminal"},
+	{"internal/limits", "internal/terminal"},                // measured by both; terminals
+	{"internal/exec"},                                       // a nest of loops over memory: no operator, no tensor, no error text
+	{""},                                                    // package garner: the plan
+	{"dialects", "gathertest", "internal/explain", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped", "internal/names", "internal/ring"},
 	{"source", "internal/resumable", "onnx/modelproto/internal/onnxpb"}, // arrays larger than memory, and the files that they are written to; what protoc made
 	{"model"},     // nodes, values, constants
 	{"operators"}, // the only package that knows every dialect
 	{"openvino/ir", "onnx/modelproto", "lint", "internal/run"}, // files of models; models judged and run
 	{"format/layout"}, // what the file formats have in common
-	{"format/npy", "format/raw", "format/safetensors", "internal/ruletest"},
+	{"format/npy", "format/raw", "format/safetensors", "format/text", "internal/ruletest"},
 	{"format/gguf", "format/npz"}, // data as in raw files, members that are npy files
 	{"files"},                     // the only package that knows every file format
 	{"internal/corpus", "internal/house", "internal/gendocs"},

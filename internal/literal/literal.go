@@ -10,6 +10,8 @@
 //	[[],[]]              i64[2,0]
 //	f32[[1,2],[3,4]]     f32[2,2], and so with every name that garner.ParseDType knows
 //	bf16(5)              bf16[], a scalar
+//	0:10                 i64[10], the integers from 0 on and before 10
+//	10:0:-2              i64[5], every second one from 10 down and above 0
 //
 // White space, line breaks included, may stand between the parts.
 package literal
@@ -43,8 +45,16 @@ func (e *SyntaxError) Error() string {
 // Text that is no literal is a *SyntaxError. Ragged lists, and lists deeper than
 // garner.MaxRank, are a garner.ErrShape. Elements of different kinds, and those
 // that the dtype does not hold, are a garner.ErrDType. Every message says the
-// column. Memory is in proportion to the text, whatever it says.
+// column. Memory is in proportion to the text, whatever it says; but for a range,
+// of which Elements tells the length.
 func Parse(text string, dtype garner.DType) (garner.Tensor, error) {
+	if isRange(text) {
+		r, err := parseRange(text)
+		if err != nil {
+			return garner.Tensor{}, err
+		}
+		return r.tensor(dtype)
+	}
 	p := parser{text: text}
 	if err := p.parse(); err != nil {
 		return garner.Tensor{}, err
@@ -81,7 +91,7 @@ func IsLiteral(text string) bool {
 	if text == "" {
 		return false
 	}
-	if strings.IndexByte(`["'`, text[0]) >= 0 || kindOf(text) != other {
+	if strings.IndexByte(`["'`, text[0]) >= 0 || kindOf(text) != other || isRange(text) {
 		return true
 	}
 	if name := identifier(text); name != "" {
@@ -369,6 +379,8 @@ func (p *parser) noValue(at int) error {
 		return p.syntax(at, "%s is the name of a type; write %s(5), or %s[1, 2] for a list", word, word, word)
 	case strings.EqualFold(word, "true") || strings.EqualFold(word, "false"):
 		return p.syntax(at, "%s is no value; write %s", word, strings.ToLower(word))
+	case isRange(word):
+		return p.syntax(at, "%s is a range, which stands alone; a list of ranges is none", word)
 	case len(word) > 40:
 		return p.syntax(at, "%q… is no value; a string stands in quotes", word[:40])
 	}

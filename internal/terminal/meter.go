@@ -42,7 +42,7 @@ func NewMeter(w io.Writer, what string, total int64) *Meter {
 	if !ok {
 		return nil
 	}
-	m := &Meter{w: w, what: what, columns: columns, patience: 2 * time.Second, interval: 200 * time.Millisecond}
+	m := &Meter{w: Raw(w), what: what, columns: columns, patience: 2 * time.Second, interval: 200 * time.Millisecond}
 	m.begin(total)
 	return m
 }

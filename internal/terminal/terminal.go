@@ -1,5 +1,5 @@
-// Package terminal tells terminals from files and pipes, and shows the progress
-// of long work on them.
+// Package terminal tells terminals from files and pipes, quotes text that would
+// give a terminal commands, and shows the progress of long work.
 package terminal
 
 import (
@@ -10,7 +10,7 @@ import (
 // Width returns the columns of a terminal. ok is false where w is no terminal,
 // or one that cannot rewrite a line (TERM is "dumb").
 func Width(w io.Writer) (columns int, ok bool) {
-	file, isFile := w.(*os.File)
+	file, isFile := Raw(w).(*os.File)
 	if !isFile || os.Getenv("TERM") == "dumb" {
 		return 0, false
 	}
@@ -18,4 +18,13 @@ func Width(w io.Writer) (columns int, ok bool) {
 		columns = 80 // a terminal without a size, such as a serial line
 	}
 	return columns, ok
+}
+
+// Is reports whether f, an *os.File or a Text over one, is a terminal.
+func Is(f any) bool {
+	if t, ok := f.(*Text); ok {
+		f = t.w
+	}
+	file, ok := f.(*os.File)
+	return ok && isTerminal(file)
 }

@@ -15,3 +15,8 @@ func width(file *os.File) (int, bool) {
 	}
 	return int(size.Col), true
 }
+
+func isTerminal(file *os.File) bool {
+	_, ok := width(file)
+	return ok
+}

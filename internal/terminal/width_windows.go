@@ -13,3 +13,9 @@ func width(file *os.File) (int, bool) {
 	}
 	return int(info.Window.Right) - int(info.Window.Left) + 1, true
 }
+
+// isTerminal holds for the input of a console too, which has no width.
+func isTerminal(file *os.File) bool {
+	var mode uint32
+	return windows.GetConsoleMode(windows.Handle(file.Fd()), &mode) == nil
+}

@@ -1,0 +1,224 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/terminal"
+	"github.com/garner-go/garner/source"
+)
+
+const (
+	// printed is the largest number of elements, or empty lists, of a result that
+	// is printed without --all.
+	printed = 1000
+
+	// shown is the number of elements at either end of a result that a summary has.
+	shown = 5
+)
+
+// How a result is written instead of printed, for messages.
+const (
+	toOut = "-o - writes npy, and -o OUT a file"
+	toDir = "and -o DIR writes files"
+)
+
+// allUsage is the usage text of --all.
+const allUsage = "print the result whole, however large it is"
+
+// long reports whether a result is too large to be printed without --all. Where
+// it is printed onto no terminal, that is an error: a program reads all of it or
+// nothing, never a summary.
+// files says how it is written into files instead.
+func (p *program) long(name string, spec garner.Spec, files string) (bool, error) {
+	shape, _ := spec.Shape()
+	if lists(shape) <= printed {
+		return false, nil
+	}
+	if terminal.Is(p.stdout) {
+		return true, nil
+	}
+	much := fmt.Sprintf("more than %d empty lists", printed)
+	if n, _ := shape.Len(); n > 0 {
+		much = fmt.Sprintf("%d elements", n)
+	}
+	return true, wrong("%s is %s%s, %s; outside a terminal more than %d are printed only if that is asked for: --all prints all, %s",
+		name, spec.DType, shape, much, printed, files)
+}
+
+// lists is how many elements, or empty lists, the text of a tensor of a shape has;
+// printed+1 stands for all larger numbers.
+func lists(shape garner.Shape) int {
+	n := 1
+	for _, d := range shape {
+		if d == 0 {
+			break
+		}
+		if n = min(n, printed+1) * min(d, printed+1); n > printed {
+			return printed + 1
+		}
+	}
+	return n
+}
+
+// print prints a result: as nested lists, or as a summary where it is long and
+// --all is not given.
+func (p *program) print(t garner.Tensor, all bool) error {
+	long, err := p.long("the result", t.Spec(), toOut)
+	to := p.printer()
+	switch {
+	case all || !long:
+		err = writeLists(to.buf, t)
+		to.printf("\n")
+	case err == nil:
+		var text string
+		text, err = summary(t)
+		to.printf("%s", text)
+	}
+	if err != nil {
+		return err
+	}
+	return to.flush()
+}
+
+// writeLists writes a tensor as nested lists, as Tensor.Text makes them, a part at
+// a time.
+func writeLists(to *bufio.Writer, t garner.Tensor) error {
+	if lists(t.Shape()) <= printed {
+		_, err := to.WriteString(t.Text())
+		return notPrinted(err)
+	}
+	rows, rest := t.Shape()[0], t.Shape()[1:]
+	step := max(1, printed/lists(rest))
+	to.WriteByte('[')
+	for at := 0; at < rows; at += step {
+		if at > 0 {
+			to.WriteString(", ")
+		}
+		part, err := t.Slice(0, at, min(at+step, rows), 1)
+		if err != nil {
+			return err
+		}
+		if lists(part.Shape()) > printed { // one row
+			if part, err = part.Reshape(rest...); err == nil {
+				err = writeLists(to, part)
+			}
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		text := part.Text()
+		if _, err := to.WriteString(text[1 : len(text)-1]); err != nil {
+			return notPrinted(err)
+		}
+	}
+	return notPrinted(to.WriteByte(']'))
+}
+
+// summary is a large tensor's dtype, shape, first and last elements.
+func summary(t garner.Tensor) (string, error) {
+	return summed(t.DType(), t.Shape(), func(first, n int) (string, error) {
+		words := make([]string, n)
+		for i := range words {
+			at, rest := make([]int, t.Rank()), first+i
+			for axis := t.Rank() - 1; axis >= 0; axis-- {
+				at[axis], rest = rest%t.Shape()[axis], rest/t.Shape()[axis]
+			}
+			var err error
+			if words[i], err = t.At(at...); err != nil {
+				return "", err
+			}
+		}
+		return "[" + strings.Join(words, ", ") + "]", nil
+	})
+}
+
+// summed is the summary of a tensor, of which part gives n elements in row-major
+// order from first on, as a list.
+func summed(dtype garner.DType, shape garner.Shape, part func(first, n int) (string, error)) (string, error) {
+	n, _ := shape.Len()
+	if n == 0 {
+		return fmt.Sprintf("%s%s, which has no elements\n", dtype, shape), nil
+	}
+	first, err := part(0, min(shown, n))
+	if err != nil {
+		return "", err
+	}
+	last, err := part(max(0, n-shown), min(shown, n))
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s%s, %d elements\nfirst %s\nlast  %s\n\"-o FILE.npy\" writes them all, and \"--all\" prints them\n", dtype, shape, n, first, last), nil
+}
+
+// summarise prints the summary of a gather whose result is long. It looks at every
+// index, and reads the rows of the shown elements alone. Strings have no rows that
+// could be read alone; done is then false.
+func (p *program) summarise(ctx context.Context, r *request, plan *garner.Plan) (done bool, err error) {
+	// What is wrong with the operands outranks where the result goes.
+	if err := plan.Check(ctx, r.indicesTensor); err != nil {
+		return false, remedy(err)
+	}
+	if err := r.changed(); err != nil {
+		return false, err
+	}
+	if _, err := p.long("the result", garner.SpecOf(plan.DType, plan.Out...), toOut); err != nil || plan.DType == garner.String {
+		return false, err
+	}
+	text, err := summed(plan.DType, plan.Out, func(first, n int) (string, error) {
+		t, err := gathered(ctx, r, plan.DType, first, n)
+		return t.Text(), err
+	})
+	if err == nil {
+		err = r.changed()
+	}
+	if err != nil {
+		return false, err
+	}
+	to := p.printer()
+	to.printf("%s", text)
+	return true, to.flush()
+}
+
+// errEnough ends a gather of which only a part is wanted.
+var errEnough = errors.New("garner: the rest of the result is not wanted")
+
+// gathered is n elements of a result in row-major order, from first on.
+func gathered(ctx context.Context, r *request, dtype garner.DType, first, n int) (garner.Tensor, error) {
+	bits := dtype.Bits()
+	skip := 0 // elements of the same byte before the first
+	if bits < 8 {
+		skip = first % (8 / bits)
+	}
+	t, err := garner.New(dtype, skip+n)
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	b, err := t.Bytes()
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	part := &partWriter{left: b}
+	// A small budget makes small blocks.
+	err = source.Gather(ctx, r.op, r.data.Array, r.indices.Array, part, source.Options{Memory: leastMemory, From: int64(first-skip)/8*int64(bits) + int64(first-skip)%8*int64(bits)/8})
+	if err != nil && !errors.Is(err, errEnough) {
+		return garner.Tensor{}, err
+	}
+	return t.Slice(0, skip, skip+n, 1)
+}
+
+// A partWriter keeps the first bytes that are written.
+type partWriter struct{ left []byte }
+
+func (p *partWriter) Write(b []byte) (int, error) {
+	n := copy(p.left, b)
+	if p.left = p.left[n:]; len(p.left) == 0 {
+		return n, errEnough
+	}
+	return n, nil
+}
