@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/garner-go/garner"
@@ -27,7 +26,7 @@ type CreateOptions struct {
 	Name   string   // of the array; "" is the format's own: arr_0 in .npz, output in .safetensors and .gguf
 	Format string   // a Format's Name; "" is the one that the path's extension names
 	Descr  string   // NumPy's dtype of strings, as Input.Descr; "": U
-	Inputs []string // operands that are still read, FILE#NAME and patterns too; Create refuses to write onto one of their files
+	Inputs []string // operands that are still read; Create refuses to write onto one of their files, which FilesOf lists
 
 	// Progress is called after each piece with the bytes of the file so far, those
 	// of an earlier run included, and the bytes that it will have, 0 if unknown.
@@ -105,7 +104,7 @@ func Create(ctx context.Context, path string, spec garner.Spec, o CreateOptions)
 		}
 		return w, nil
 	}
-	inputs := filesOf(o.Inputs)
+	inputs := FilesOf(o.Inputs...)
 	place, err := atomicfile.Find(path, inputs...)
 	if err != nil {
 		return nil, err
@@ -416,14 +415,37 @@ func (p *paced) Write(b []byte) (int, error) {
 	}
 }
 
-// filesOf lists the files of operands, and each text as a path too: a file may be
-// named as an operand of another is.
-func filesOf(operands []string) []string {
-	all := slices.Clone(operands)
+// FilesOf lists every file that operands are read from: their own files, those that
+// a pattern matches, and the others of the models that those are part of, such as
+// the files of a split GGUF model and those of a safetensors index. What is written
+// while the operands are read must be none of them. Each operand is in the list
+// itself too, because a file may be named as an operand of another is. It reads the
+// headers and indexes that name other files, and ignores what it cannot read.
+func FilesOf(operands ...string) []string {
+	var all []string
+	listed := map[string]bool{}
+	add := func(paths ...string) {
+		for _, path := range paths {
+			if !listed[path] {
+				listed[path] = true
+				all = append(all, path)
+			}
+		}
+	}
 	for _, text := range operands {
-		if p, err := Parse(text); err == nil && !p.IsURL() {
-			if paths, err := p.files(); err == nil {
-				all = append(all, paths...)
+		add(text)
+		p, err := Parse(text)
+		if err != nil || p.IsURL() {
+			continue
+		}
+		paths, err := p.files()
+		if err != nil {
+			continue
+		}
+		for _, path := range paths {
+			add(path)
+			if p.Format.Files != nil {
+				add(p.Format.Files(path)...)
 			}
 		}
 	}

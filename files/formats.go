@@ -20,8 +20,8 @@ import (
 var builtin = []Format{
 	{Name: "npy", Extensions: []string{".npy"}, Layout: npyLayout, Open: npyOpen, List: npyList, Form: npyForm, Strings: npyStrings},
 	{Name: "npz", Extensions: []string{".npz"}, Named: true, Sole: true, Result: "arr_0", Layout: npzLayout, Open: npzOpen, List: npzList, NewWriter: npzWriter, Strings: npzStrings},
-	{Name: "safetensors", Extensions: []string{".safetensors"}, Indexes: []string{safetensors.IndexSuffix}, Named: true, Result: "output", Layout: safetensorsLayout, List: safetensorsList, Form: safetensorsForm},
-	{Name: "gguf", Extensions: []string{".gguf"}, Named: true, Quantised: true, Result: "output", Layout: ggufLayout, List: ggufList, Form: gguf.Form},
+	{Name: "safetensors", Extensions: []string{".safetensors"}, Indexes: []string{safetensors.IndexSuffix}, Named: true, Result: "output", Layout: safetensorsLayout, List: safetensorsList, Files: safetensors.Files, Form: safetensorsForm},
+	{Name: "gguf", Extensions: []string{".gguf"}, Named: true, Quantised: true, Result: "output", Layout: ggufLayout, List: ggufList, Files: gguf.Files, Form: gguf.Form},
 	{Name: "raw", Extensions: []string{".raw", ".bin"}, Headerless: true, Layout: rawLayout, List: rawList, Form: rawForm},
 }
 
