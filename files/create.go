@@ -21,6 +21,11 @@ import (
 // of all its bytes), their spec is not known, or they have no Identity.
 var ErrNoResume = errors.New("not resumable")
 
+// ErrKept is the class of refusals to continue what an earlier run has left: it is
+// made of other things, or another version of garner has begun it. Without Resume a
+// run discards it.
+var ErrKept = resumable.ErrKept
+
 // CreateOptions say how an array is written.
 type CreateOptions struct {
 	Name   string   // of the array; "" is the format's own: arr_0 in .npz, output in .safetensors and .gguf
@@ -43,10 +48,16 @@ type CreateOptions struct {
 	// smaller one is written as if Identity were nil. Default 0.
 	ResumeFrom int64
 
-	// Resume continues what a run with the same Identity and result left. Where
-	// none left anything, this run starts. A file that is not resumable is an
+	// Resume continues what a run with the same Identity and result left. It reads
+	// that once and compares it with the checksums that the run has written. Where
+	// nothing is left that can be continued, this run starts. What a run with
+	// another Identity left is an ErrKept, a file that is not resumable an
 	// ErrNoResume.
 	Resume bool
+
+	// Checked is told how many of the bytes that an earlier run left have been
+	// compared, and how many there are, once a mebibyte.
+	Checked func(done, total int64)
 }
 
 // A Fact is one thing that the contents of a file depend on.
@@ -118,7 +129,7 @@ func Create(ctx context.Context, path string, spec garner.Spec, o CreateOptions)
 	case o.Resume && !lasts:
 		return nil, garner.Errorf(ErrNoResume, "%s cannot be continued: its format, or its spec, does not tell the size of the file before it is written; begin anew, or write another format", path)
 	case lasts && place.Target != "" && (o.Resume || w.whole >= o.ResumeFrom):
-		if err := w.createParts(place, path); err != nil {
+		if err := w.createParts(place); err != nil {
 			return nil, err
 		}
 	default:
@@ -230,7 +241,7 @@ func (w *Writer) createURL(s *Scheme, url string) (err error) {
 }
 
 // createParts begins a resumable file, or continues one.
-func (w *Writer) createParts(place atomicfile.Place, path string) (err error) {
+func (w *Writer) createParts(place atomicfile.Place) (err error) {
 	var id resumable.Identity
 	for _, f := range w.o.Identity {
 		id = append(id, resumable.Fact(f))
@@ -240,24 +251,19 @@ func (w *Writer) createParts(place atomicfile.Place, path string) (err error) {
 	if err != nil {
 		return err
 	}
-	if w.o.Resume {
-		w.parts, err = resumable.Resume(place, id, w.whole)
-		if err != nil && !errors.Is(err, resumable.ErrNone) {
-			return err
-		}
-		w.resumed = err == nil
-	}
-	if w.resumed {
-		w.from = min(max(w.parts.At()-form.At(0), 0)/(form.At(1)-form.At(0)), w.size)
-	} else {
-		if w.parts, err = resumable.Create(place, id, w.whole); err != nil {
-			return err
-		}
-		w.discarded = w.parts.Stale()
+	if w.parts, err = resumable.Begin(w.ctx, place, id, w.whole, resumable.Options{Resume: w.o.Resume, Checked: w.o.Checked}); err != nil {
+		return err
 	}
 	w.sink, w.to.w = w.parts, w.parts
+	w.resumed, w.discarded = w.parts.Resumed(), w.parts.Stale()
+	if w.parts.Whole() {
+		w.from, w.to.done = w.size, w.whole
+		form.Header, form.Trailer = nil, nil // they are written, as all else
+		w.elements, err = form.Resume(&w.to, w.size)
+		return err
+	}
 	at := int64(0)
-	if w.from > 0 {
+	if w.from = min(max(w.parts.At()-form.At(0), 0)/(form.At(1)-form.At(0)), w.size); w.from > 0 {
 		at = form.At(w.from)
 		if w.elements, err = form.Resume(&w.to, w.from); err != nil {
 			w.parts.Abort()
@@ -282,8 +288,8 @@ func (w *Writer) Resumable() bool { return w.parts != nil }
 // Resumed reports whether this run continues an earlier one.
 func (w *Writer) Resumed() bool { return w.resumed }
 
-// Discarded reports whether Create discarded bytes of an earlier run, because
-// Resume was not set.
+// Discarded reports whether Create discarded bytes that an earlier run had kept:
+// all of them because Resume was not set, or with Resume those that are damaged.
 func (w *Writer) Discarded() bool { return w.discarded }
 
 // Write takes the next bytes of the elements. They reach the disk by Commit. After
