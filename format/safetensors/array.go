@@ -249,15 +249,20 @@ func indexesBeside(path string) []string {
 	}
 	var all []string
 	for _, dir := range dirs {
-		entries, err := os.ReadDir(dir)
+		folder, err := os.Open(dir)
 		if err != nil {
 			continue // a folder may be readable file by file alone
 		}
-		for _, e := range entries {
-			if isIndex(e.Name()) {
-				all = append(all, filepath.Join(dir, e.Name()))
+		for err == nil {
+			var some []string // of what may be a million files
+			some, err = folder.Readdirnames(1024)
+			for _, name := range some {
+				if isIndex(name) {
+					all = append(all, filepath.Join(dir, name))
+				}
 			}
 		}
+		folder.Close()
 	}
 	return all
 }
