@@ -29,7 +29,7 @@
 //	no journal, with a part or without                 starts anew
 //	a journal without a whole first line: empty, torn  starts anew
 //	a journal of another version of garner             is refused
-//	a journal that another process has locked          is refused
+//	a journal that another process has locked          waits 0.3 s, then is refused
 //	other Identity or size, and bytes are kept         is refused
 //	other Identity or size, and no bytes are kept      starts anew
 //	no part, the result has the journal's checksums    is done
@@ -143,7 +143,7 @@ func Begin(ctx context.Context, place atomicfile.Place, id Identity, size int64,
 			return nil, garner.Errorf(nil, "cannot write %s: what is written stands in %s until it is whole, and that is the input %s; write to another file", place.Path, name(place, end), input)
 		}
 	}
-	if f.journal, err = lock(place); err != nil {
+	if f.journal, err = lock(ctx, place); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -351,11 +351,14 @@ func name(place atomicfile.Place, end string) string {
 	return dir + ".garner-" + base + end
 }
 
+// dying is how long a killed process may take to end, and so to release its lock.
+const dying = 300 * time.Millisecond
+
 // lock opens the journal, which it makes where there is none, and locks it for this
 // process.
-func lock(place atomicfile.Place) (*os.File, error) {
+func lock(ctx context.Context, place atomicfile.Place) (*os.File, error) {
 	path := name(place, ".resume")
-	for {
+	for until := time.Now().Add(dying); ; {
 		if there, err := os.Lstat(path); err == nil && !there.Mode().IsRegular() {
 			return nil, garner.Errorf(nil, "cannot write %s: %s is no regular file; remove it", place.Path, path)
 		}
@@ -368,6 +371,14 @@ func lock(place atomicfile.Place) (*os.File, error) {
 			file.Close()
 			if err != nil {
 				return nil, place.Failed(err)
+			}
+			if time.Now().Before(until) {
+				select {
+				case <-ctx.Done():
+					return nil, context.Cause(ctx)
+				case <-time.After(dying / 30):
+				}
+				continue
 			}
 			return nil, garner.Errorf(nil, "cannot write %s: another garner is writing it; wait for that one, or write to another file", place.Path)
 		}

@@ -213,6 +213,27 @@ func TestSecondRun(t *testing.T) {
 	holds(t, path, "abc", "out")
 }
 
+// TestDying begins a file whose writer is about to end: it waits for that.
+func TestDying(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out")
+	f := create(t, path, 3)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(syscall.EINTR)
+	if _, err := Begin(ctx, find(t, path), identity, 3, Options{}); !errors.Is(err, syscall.EINTR) {
+		t.Error(err)
+	}
+	put(t, f, "ab")
+	ended := make(chan int64)
+	go func() {
+		time.Sleep(dying / 5)
+		ended <- f.Keep()
+	}()
+	again := resume(t, path, 3)
+	if kept := <-ended; kept != 2 || again.At() != 2 {
+		t.Errorf("it goes on at %d of %d", again.At(), kept)
+	}
+}
+
 // TestOther goes on with what is not what the run would write: refused, and what was
 // there stays.
 func TestOther(t *testing.T) {
