@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/garner-go/garner"
@@ -22,12 +21,17 @@ import (
 // of all its bytes), their spec is not known, or they have no Identity.
 var ErrNoResume = errors.New("not resumable")
 
+// ErrKept is the class of refusals to continue what an earlier run has left: it is
+// made of other things, or another version of garner has begun it. Without Resume a
+// run discards it.
+var ErrKept = resumable.ErrKept
+
 // CreateOptions say how an array is written.
 type CreateOptions struct {
 	Name   string   // of the array; "" is the format's own: arr_0 in .npz, output in .safetensors and .gguf
 	Format string   // a Format's Name; "" is the one that the path's extension names
 	Descr  string   // NumPy's dtype of strings, as Input.Descr; "": U
-	Inputs []string // operands that are still read, FILE#NAME and patterns too; Create refuses to write onto one of their files
+	Inputs []string // operands that are still read; Create refuses to write onto one of their files, which FilesOf lists
 
 	// Progress is called after each piece with the bytes of the file so far, those
 	// of an earlier run included, and the bytes that it will have, 0 if unknown.
@@ -44,10 +48,16 @@ type CreateOptions struct {
 	// smaller one is written as if Identity were nil. Default 0.
 	ResumeFrom int64
 
-	// Resume continues what a run with the same Identity and result left. Where
-	// none left anything, this run starts. A file that is not resumable is an
+	// Resume continues what a run with the same Identity and result left. It reads
+	// that once and compares it with the checksums that the run has written. Where
+	// nothing is left that can be continued, this run starts. What a run with
+	// another Identity left is an ErrKept, a file that is not resumable an
 	// ErrNoResume.
 	Resume bool
+
+	// Checked is told how many of the bytes that an earlier run left have been
+	// compared, and how many there are, once a mebibyte.
+	Checked func(done, total int64)
 }
 
 // A Fact is one thing that the contents of a file depend on.
@@ -105,7 +115,7 @@ func Create(ctx context.Context, path string, spec garner.Spec, o CreateOptions)
 		}
 		return w, nil
 	}
-	inputs := filesOf(o.Inputs)
+	inputs := FilesOf(o.Inputs...)
 	place, err := atomicfile.Find(path, inputs...)
 	if err != nil {
 		return nil, err
@@ -119,7 +129,7 @@ func Create(ctx context.Context, path string, spec garner.Spec, o CreateOptions)
 	case o.Resume && !lasts:
 		return nil, garner.Errorf(ErrNoResume, "%s cannot be continued: its format, or its spec, does not tell the size of the file before it is written; begin anew, or write another format", path)
 	case lasts && place.Target != "" && (o.Resume || w.whole >= o.ResumeFrom):
-		if err := w.createParts(place, path); err != nil {
+		if err := w.createParts(place); err != nil {
 			return nil, err
 		}
 	default:
@@ -231,7 +241,7 @@ func (w *Writer) createURL(s *Scheme, url string) (err error) {
 }
 
 // createParts begins a resumable file, or continues one.
-func (w *Writer) createParts(place atomicfile.Place, path string) (err error) {
+func (w *Writer) createParts(place atomicfile.Place) (err error) {
 	var id resumable.Identity
 	for _, f := range w.o.Identity {
 		id = append(id, resumable.Fact(f))
@@ -241,24 +251,19 @@ func (w *Writer) createParts(place atomicfile.Place, path string) (err error) {
 	if err != nil {
 		return err
 	}
-	if w.o.Resume {
-		w.parts, err = resumable.Resume(place, id, w.whole)
-		if err != nil && !errors.Is(err, resumable.ErrNone) {
-			return err
-		}
-		w.resumed = err == nil
-	}
-	if w.resumed {
-		w.from = min(max(w.parts.At()-form.At(0), 0)/(form.At(1)-form.At(0)), w.size)
-	} else {
-		if w.parts, err = resumable.Create(place, id, w.whole); err != nil {
-			return err
-		}
-		w.discarded = w.parts.Stale()
+	if w.parts, err = resumable.Begin(w.ctx, place, id, w.whole, resumable.Options{Resume: w.o.Resume, Checked: w.o.Checked}); err != nil {
+		return err
 	}
 	w.sink, w.to.w = w.parts, w.parts
+	w.resumed, w.discarded = w.parts.Resumed(), w.parts.Stale()
+	if w.parts.Whole() {
+		w.from, w.to.done = w.size, w.whole
+		form.Header, form.Trailer = nil, nil // they are written, as all else
+		w.elements, err = form.Resume(&w.to, w.size)
+		return err
+	}
 	at := int64(0)
-	if w.from > 0 {
+	if w.from = min(max(w.parts.At()-form.At(0), 0)/(form.At(1)-form.At(0)), w.size); w.from > 0 {
 		at = form.At(w.from)
 		if w.elements, err = form.Resume(&w.to, w.from); err != nil {
 			w.parts.Abort()
@@ -283,8 +288,8 @@ func (w *Writer) Resumable() bool { return w.parts != nil }
 // Resumed reports whether this run continues an earlier one.
 func (w *Writer) Resumed() bool { return w.resumed }
 
-// Discarded reports whether Create discarded bytes of an earlier run, because
-// Resume was not set.
+// Discarded reports whether Create discarded bytes that an earlier run had kept:
+// all of them because Resume was not set, or with Resume those that are damaged.
 func (w *Writer) Discarded() bool { return w.discarded }
 
 // Write takes the next bytes of the elements. They reach the disk by Commit. After
@@ -416,14 +421,37 @@ func (p *paced) Write(b []byte) (int, error) {
 	}
 }
 
-// filesOf lists the files of operands, and each text as a path too: a file may be
-// named as an operand of another is.
-func filesOf(operands []string) []string {
-	all := slices.Clone(operands)
+// FilesOf lists every file that operands are read from: their own files, those that
+// a pattern matches, and the others of the models that those are part of, such as
+// the files of a split GGUF model and those of a safetensors index. What is written
+// while the operands are read must be none of them. Each operand is in the list
+// itself too, because a file may be named as an operand of another is. It reads the
+// headers and indexes that name other files, and ignores what it cannot read.
+func FilesOf(operands ...string) []string {
+	var all []string
+	listed := map[string]bool{}
+	add := func(paths ...string) {
+		for _, path := range paths {
+			if !listed[path] {
+				listed[path] = true
+				all = append(all, path)
+			}
+		}
+	}
 	for _, text := range operands {
-		if p, err := Parse(text); err == nil && !p.IsURL() {
-			if paths, err := p.files(); err == nil {
-				all = append(all, paths...)
+		add(text)
+		p, err := Parse(text)
+		if err != nil || p.IsURL() {
+			continue
+		}
+		paths, err := p.files()
+		if err != nil {
+			continue
+		}
+		for _, path := range paths {
+			add(path)
+			if p.Format.Files != nil {
+				add(p.Format.Files(path)...)
 			}
 		}
 	}

@@ -207,9 +207,9 @@ func TestResume(t *testing.T) {
 			kept := w.Keep()
 			if kept > 0 {
 				_, err := Create(t.Context(), path, x.Spec(), CreateOptions{Identity: []Fact{{"the table", "v2"}}, Resume: true})
-				refused(t, err, nil, "was begun with something else: the table: then v1, now v2")
+				refused(t, err, ErrKept, "was begun with something else: the table: then v1, now v2")
 				_, err = Create(t.Context(), path, garner.SpecOf(x.DType(), 9, 8), CreateOptions{Identity: id, Resume: true})
-				refused(t, err, nil, "was begun with something else: the result: then "+x.Spec().String())
+				refused(t, err, ErrKept, "was begun with something else: the result: then "+x.Spec().String())
 			}
 			var first int64
 			w = must(Create(t.Context(), path, x.Spec(), CreateOptions{Identity: id, Resume: true, Progress: func(done, total int64) {
@@ -256,6 +256,66 @@ func TestResume(t *testing.T) {
 			t.Errorf("%s is resumable", file)
 		}
 		w.Abort()
+		os.Remove(path)
+	}
+}
+
+// TestResumeWhole goes on with files whose run ended between the rename and the
+// removal of the journal, and with files whose last bytes are damaged.
+func TestResumeWhole(t *testing.T) {
+	dir := t.TempDir()
+	nibbles := must(garner.FromBytes(garner.U4, []byte{0x21, 0x43, 0x05}, 5))
+	for file, x := range map[string]garner.Tensor{
+		"a.npy": garner.Of([]uint16{1, 2, 3}, 3), "b.npy": nibbles, "c.raw": nibbles, "d.gguf": garner.Of([]float32{1, 2}, 2),
+		"e.safetensors": garner.Of([]int8{1, 2, 3}, 3),
+	} {
+		path := filepath.Join(dir, file)
+		part, journal := filepath.Join(dir, ".garner-"+file+".part"), filepath.Join(dir, ".garner-"+file+".resume")
+		o := CreateOptions{Identity: []Fact{{"the table", "v1"}}, Resume: true}
+		elements := bytesOf(x)
+		w := must(Create(t.Context(), path, x.Spec(), o))
+		must(w.Write(elements))
+		if err := w.end(); err != nil {
+			t.Fatal(err)
+		}
+		if kept := w.Keep(); kept != w.Size() {
+			t.Fatalf("%s: %d bytes are kept", file, kept)
+		}
+		noted := must(os.ReadFile(journal))
+		if err := os.Rename(part, path); err != nil {
+			t.Fatal(err)
+		}
+		whole := must(os.ReadFile(path))
+
+		w = must(Create(t.Context(), path, x.Spec(), o))
+		if !w.Resumed() || w.Discarded() || w.From() != int64(len(elements)) {
+			t.Errorf("%s: resumed %v from %d", file, w.Resumed(), w.From())
+		}
+		if err := w.Commit(); err != nil {
+			t.Error(err)
+		}
+		if got := must(os.ReadFile(path)); !bytes.Equal(got, whole) || left(t, dir) != file {
+			t.Errorf("%s: %q, want %q; there are %s", file, got, whole, left(t, dir))
+		}
+
+		// The journal's only line does not hold.
+		damaged := bytes.Clone(whole)
+		damaged[len(damaged)-1] ^= 1
+		save(t, part, damaged)
+		save(t, journal, noted)
+		var told int64
+		o.Checked = func(done, total int64) { told = max(told, done+total) }
+		w = must(Create(t.Context(), path, x.Spec(), o))
+		if w.Resumed() || !w.Discarded() || w.From() != 0 || told != 2*int64(len(whole)) {
+			t.Errorf("%s: resumed %v from %d, discarded %v, told %d", file, w.Resumed(), w.From(), w.Discarded(), told)
+		}
+		must(w.Write(elements))
+		if err := w.Commit(); err != nil {
+			t.Error(err)
+		}
+		if got := must(os.ReadFile(path)); !bytes.Equal(got, whole) || left(t, dir) != file {
+			t.Errorf("%s: %q, want %q; there are %s", file, got, whole, left(t, dir))
+		}
 		os.Remove(path)
 	}
 }

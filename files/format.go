@@ -40,6 +40,11 @@ type Format struct {
 	// List reads the headers of a file.
 	List func(path string, o Options) ([]Info, error)
 
+	// Files lists the files of the model that a file is part of, as far as it can
+	// find them, so that no result is written onto one of them. nil: each file is
+	// by itself.
+	Files func(path string) []string
+
 	// Form is the header and the trailer of a file with one array; its elements lie
 	// between them as in memory. Such a file is resumable. nil: see NewWriter.
 	Form func(name string, spec garner.Spec) (layout.Form, error)

@@ -26,8 +26,8 @@ import (
 var builtin = []Format{
 	{Name: "npy", Extensions: []string{".npy"}, Begins: begins("\x93NUMPY"), Layout: npyLayout, Open: npyOpen, List: npyList, Form: npyForm, Strings: npyStrings},
 	{Name: "npz", Extensions: []string{".npz"}, Named: true, Sole: true, Result: "arr_0", Begins: begins("PK\x03\x04", "PK\x05\x06"), Layout: npzLayout, Open: npzOpen, List: npzList, NewWriter: npzWriter, Strings: npzStrings},
-	{Name: "safetensors", Extensions: []string{".safetensors"}, Indexes: []string{safetensors.IndexSuffix}, Named: true, Result: "output", Begins: safetensorsBegins, Layout: safetensorsLayout, List: safetensorsList, Form: safetensorsForm},
-	{Name: "gguf", Extensions: []string{".gguf"}, Named: true, Quantised: true, Result: "output", Begins: begins("GGUF"), Layout: ggufLayout, List: ggufList, Form: gguf.Form},
+	{Name: "safetensors", Extensions: []string{".safetensors"}, Indexes: []string{safetensors.IndexSuffix}, Named: true, Result: "output", Begins: safetensorsBegins, Layout: safetensorsLayout, List: safetensorsList, Files: safetensors.Files, Form: safetensorsForm},
+	{Name: "gguf", Extensions: []string{".gguf"}, Named: true, Quantised: true, Result: "output", Begins: begins("GGUF"), Layout: ggufLayout, List: ggufList, Files: gguf.Files, Form: gguf.Form},
 	{Name: "raw", Extensions: []string{".raw", ".bin"}, Headerless: true, Layout: rawLayout, List: rawList, Form: rawForm},
 	{Name: "onnx", Extensions: []string{".onnx"}, Named: true, Open: constantOpen, List: constantList},
 	{Name: "openvino", Extensions: []string{".xml"}, Named: true, Open: constantOpen, List: constantList},

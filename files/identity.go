@@ -5,10 +5,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/blocks"
@@ -17,9 +15,10 @@ import (
 )
 
 // Identify returns a text that differs between any two arrays, for the Value of a
-// Fact: of an array in files, where it lies in them, their sizes and when they
-// were last written; of one in memory, a SHA-256 of its elements, which takes a
-// second per gigabyte. ok is false for other arrays, such as those of a URL, and
+// Fact: of an array in files, where it lies in them and their source.FileStates; of
+// one in memory, a SHA-256 of its elements, which takes a
+// second per gigabyte. An array in files that is opened again has the same text until
+// one of its files is written to, moved, or given another mode. ok is false for other arrays, such as those of a URL, and
 // for nil.
 func Identify(a source.Array) (fact string, ok bool, err error) {
 	if file, inFiles := a.(*source.File); inFiles {
@@ -51,21 +50,21 @@ func Identify(a source.Array) (fact string, ok bool, err error) {
 func identifyFile(file *source.File) (fact string, err error) {
 	var all strings.Builder
 	segments := file.Segments()
-	for _, s := range segments {
+	states, err := file.States()
+	if err != nil {
+		return "", err
+	}
+	for i, s := range segments {
 		path, err := filepath.Abs(s.Path)
 		if err != nil {
 			return "", err
 		}
-		info, err := os.Stat(s.Path)
-		if err != nil {
-			return "", &source.ReadError{Path: s.Path, Row: -1, Err: err}
-		}
-		fmt.Fprintf(&all, "%s, %d bytes from byte %d on of %d, written %s\n", path, s.Bytes, s.Offset, info.Size(), info.ModTime().UTC().Format(time.RFC3339Nano))
+		fmt.Fprintf(&all, "%s, %d bytes from byte %d on of %s\n", path, s.Bytes, s.Offset, states[i])
 	}
 	fact = file.Spec().String()
 	switch {
 	case len(segments) == 1:
-		fact += " in " + strings.TrimSpace(all.String())
+		fact += " in " + strings.TrimSuffix(all.String(), "\n")
 	case len(segments) > 1:
 		first, _, _ := strings.Cut(all.String(), "\n")
 		fact += fmt.Sprintf(" in %d pieces with SHA-256 %x, the first %s", len(segments), sha256.Sum256([]byte(all.String())), first)

@@ -132,7 +132,7 @@ func (h *held) Close() error { return h.in.Close() }
 // it comes from. Operand.Open gives one; most programs call Open or Tensor.
 type Input struct {
 	Array source.Array // a *source.File where it is read in place; nil for strings
-	Paths []string     // its files: what is written must be none of them
+	Paths []string     // the files that it is read from; FilesOf adds those of their models
 	Descr string       // NumPy's name of the dtype of strings, "<U3" or "|S10"; of no use for other dtypes
 
 	// Closer is closed by Close, besides an Array that is an io.Closer. nil: nothing

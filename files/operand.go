@@ -254,7 +254,7 @@ func (p Operand) Open(ctx context.Context, o Options) (*Input, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &Input{Array: file}
+	in := &Input{Array: file, Paths: paths}
 	for _, s := range joined.Segments {
 		if !slices.Contains(in.Paths, s.Path) {
 			in.Paths = append(in.Paths, s.Path)

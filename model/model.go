@@ -41,6 +41,10 @@ type Model struct {
 	Opsets   map[string]int // the opset of each domain, in formats that declare it for the whole file; "" is ONNX's own domain
 	Graph    *Graph
 
+	// Files lists every file that the model consists of, Path first; what is written
+	// while the model is open must be none of them. It is empty for one in memory.
+	Files []string
+
 	closers []func() error
 }
 

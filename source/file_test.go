@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/garner-go/garner"
 )
@@ -297,6 +298,43 @@ func TestChanged(t *testing.T) {
 	}
 	if _, ok := f.Tensor(); ok {
 		t.Error("a closed file is mapped")
+	}
+}
+
+// TestStates tells a file from itself before it was written to, and from another of
+// its name, where size and time of modification are kept.
+func TestStates(t *testing.T) {
+	path := write(t, "x.bin", noise(100))
+	other := write(t, "y.bin", noise(50))
+	f := open(t, garner.SpecOf(garner.U8, 120), nil, Segment{path, 0, 40}, Segment{other, 0, 50}, Segment{path, 60, 30})
+	before, err := f.States()
+	if err != nil || len(before) != 3 || before[0] != before[2] || before[0] == before[1] || before[0].Size != 100 || before[1].Size != 50 {
+		t.Fatalf("%v, %v", before, err)
+	}
+	if before[0].Inode == 0 || before[0].Changed.IsZero() {
+		t.Skipf("this system does not say: %v", before[0])
+	}
+	for _, want := range []string{"100 bytes, written ", ", changed ", fmt.Sprint(", inode ", before[0].Inode)} {
+		if got := before[0].String(); !strings.Contains(got, want) {
+			t.Errorf("%q; want %q", got, want)
+		}
+	}
+	time.Sleep(50 * time.Millisecond) // a file system's clock may be that coarse
+	if err := os.WriteFile(path, noise(100), 0o666); err != nil {
+		mayNotChange(t, err)
+	}
+	if err := os.Chtimes(path, before[0].Modified, before[0].Modified); err != nil {
+		t.Fatal(err)
+	}
+	after, err := f.States()
+	if err != nil || after[0] == before[0] || after[0].Inode != before[0].Inode || !after[0].Modified.Equal(before[0].Modified) || after[1] != before[1] {
+		t.Errorf("%v, then %v, %v", before, after, err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.States(); !errors.Is(err, os.ErrClosed) {
+		t.Error(err)
 	}
 }
 

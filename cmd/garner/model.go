@@ -199,7 +199,7 @@ func (p *program) extract(ctx context.Context, m *model.Model, f *modelFlags) er
 	}
 	var meter *terminal.Meter
 	format, _ := formatOf(f.out)
-	create := files.CreateOptions{Inputs: filesOf(m), Progress: p.writing(&meter)}
+	create := files.CreateOptions{Inputs: m.Files, Progress: p.writing(&meter)}
 	if format.Named {
 		create.Name = o.constant.Name
 	}
@@ -216,25 +216,6 @@ func (p *program) extract(ctx context.Context, m *model.Model, f *modelFlags) er
 		return ofModel(err)
 	}
 	return to.write(table)
-}
-
-// filesOf lists the files that a model is read from.
-func filesOf(m *model.Model) []string {
-	paths := []string{m.Path}
-	add := func(v *model.Value) {
-		if v != nil && v.Constant != nil && v.Constant.File != "" && !slices.Contains(paths, v.Constant.File) {
-			paths = append(paths, v.Constant.File)
-		}
-	}
-	for n := range m.Nodes() {
-		for _, v := range n.Inputs {
-			add(v)
-		}
-	}
-	for _, r := range m.Graph.Outputs {
-		add(r.Value)
-	}
-	return paths
 }
 
 // An origin is the source of a value, before operators that change only its

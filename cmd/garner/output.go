@@ -112,10 +112,8 @@ func (p *program) notInput(inputs []string) error {
 	if err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
-	for _, path := range inputs {
-		if in, err := os.Stat(path); err == nil && os.SameFile(in, info) {
-			return garner.Errorf(nil, "standard output is the input %s, which is still being read; redirect it to another file", path)
-		}
+	if path, ok := atomicfile.InputOf(info, files.FilesOf(inputs...)); ok {
+		return garner.Errorf(nil, "standard output is the input %s, which is still being read; redirect it to another file", path)
 	}
 	return nil
 }
@@ -137,7 +135,7 @@ func (p *program) createText(out string, inputs ...string) (*sink, error) {
 	}
 	p.unfinished.Store(onDisk(out))
 	var err error
-	if s.file, err = atomicfile.Create(out, inputs...); err != nil {
+	if s.file, err = atomicfile.Create(out, files.FilesOf(inputs...)...); err != nil {
 		p.unfinished.Store(false)
 		return nil, err
 	}

@@ -367,6 +367,25 @@ func TestRedirected(t *testing.T) {
 			t.Errorf("the input has changed: %v", err)
 		}
 	})
+	t.Run("another file of the input's model", func(t *testing.T) {
+		const first, second = "model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"
+		for _, name := range []string{"model.safetensors.index.json", first, second} {
+			b, err := os.ReadFile(filepath.Join("../../format/safetensors/testdata", name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			writeFile(t, filepath.Join(dir, name), b)
+		}
+		w, err := os.OpenFile(filepath.Join(dir, second), os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Close()
+		p := start(t, dir, func(c *exec.Cmd) { c.Stdout = w }, "gather", first+"#embed", "[0]", "-o", "-")
+		if got := p.status(t); got != statusRefused || !strings.Contains(p.stderr.String(), "standard output is the input "+second) {
+			t.Errorf("status %d, %q", got, p.stderr.String())
+		}
+	})
 	t.Run("output is standard input", func(t *testing.T) {
 		if _, err := os.Stat(stdinPath); err != nil {
 			t.Skip("this system has no name for standard input: ", err)

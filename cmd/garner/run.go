@@ -582,7 +582,7 @@ func onDiskSize(t garner.Tensor) int64 {
 // write writes all results under temporary names, and then renames them all.
 func (r *modelRun) write(ctx context.Context, dir string, goals []wanted, names []string, tensors []garner.Tensor) (err error) {
 	p := r.program
-	inputs := filesOf(r.model)
+	inputs := slices.Clip(r.model.Files)
 	for _, in := range r.opened {
 		inputs = append(inputs, in.Paths...)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/internal/terminal"
 	"github.com/garner-go/garner/internal/units"
 	"github.com/garner-go/garner/source"
 )
@@ -173,7 +174,22 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 		create.ResumeFrom = lasting
 	}
 	spec := garner.SpecOf(plan.DType, plan.Out...)
+	var checking *terminal.Meter
+	checked := false
+	create.Checked = func(done, total int64) {
+		if !checked {
+			checked, checking = true, p.meter("checking what is kept", total)
+		}
+		checking.Set(done)
+	}
 	to, err := p.create(ctx, f.out, spec, create)
+	checking.Stop()
+	if checked && errors.Is(err, errInterrupted) {
+		return &interruptedError{fmt.Sprintf("interrupted; what is kept of %s stays, and the same command with --resume goes on", f.out)}
+	}
+	if errors.Is(err, files.ErrKept) {
+		return &toldError{err.Error() + ": run without --resume", err}
+	}
 	if errors.Is(err, files.ErrNoResume) {
 		return &usageError{message: "--resume: " + bare(err) + " with -o OUT", err: err}
 	}
@@ -182,6 +198,8 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 	}
 	defer to.end()
 	switch {
+	case f.stream.resume && to.Discarded():
+		fmt.Fprintf(p.stderr, "garner: what is kept of %s is damaged behind its first %s, and this run makes that again\n", f.out, units.Bytes(to.From()))
 	case f.stream.resume && !to.Resumed():
 		// So a job that is restarted needs only one command.
 		fmt.Fprintf(p.stderr, "garner: there is nothing of %s to go on with, so this run starts it\n", f.out)
@@ -190,6 +208,7 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 	}
 	o.From = to.From()
 	meter := p.meter("gathering", int64(spaceOf(spec)))
+	meter.From(o.From)
 	o.Progress = func(done, _ int64) { meter.Set(done) }
 	err = source.Gather(ctx, r.op, data.Array, indices.Array, to, o)
 	if err == nil {

@@ -150,6 +150,19 @@ func siblings(path string, h *head) ([]string, error) {
 	return paths, nil
 }
 
+// Files returns the names of all files of the model that a file is part of, given
+// any one of them; the file alone where its header cannot be read.
+func Files(path string) []string {
+	if part.MatchString(strings.ToLower(filepath.Base(path))) {
+		if _, h, err := open(path); err == nil {
+			if paths, err := siblings(path, h); err == nil {
+				return paths
+			}
+		}
+	}
+	return []string{path}
+}
+
 // Version returns the format's version in the file: 2 or 3.
 func (f *File) Version() int { return f.version }
 

@@ -208,6 +208,65 @@ func OpenArray(path, name string) (*source.File, error) {
 	return a.Open()
 }
 
+// Files returns the names of all files of the model that a file is part of: an index
+// and its files, given any one of them. A file is part of the indexes beside it that
+// name it, links resolved or not. Where there is none, Files returns the file alone;
+// it leaves out an index that cannot be read.
+func Files(path string) []string {
+	all, indexes := []string{path}, []string{path}
+	if !isIndex(path) {
+		indexes = indexesBeside(path)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return all
+	}
+	for _, index := range indexes {
+		ix, err := openIndex(index)
+		if err != nil {
+			continue
+		}
+		files := []string{index}
+		for _, shard := range ix.shards {
+			files = append(files, filepath.Join(filepath.Dir(index), filepath.FromSlash(shard)))
+		}
+		if slices.ContainsFunc(files, func(file string) bool {
+			there, err := os.Stat(file)
+			return err == nil && os.SameFile(info, there)
+		}) {
+			all = append(all, files...)
+		}
+	}
+	return all
+}
+
+// indexesBeside lists the indexes in the folder of a file, and in that of the file
+// that it links to.
+func indexesBeside(path string) []string {
+	dirs := []string{filepath.Dir(path)}
+	if real, err := filepath.EvalSymlinks(path); err == nil && filepath.Dir(real) != dirs[0] {
+		dirs = append(dirs, filepath.Dir(real))
+	}
+	var all []string
+	for _, dir := range dirs {
+		folder, err := os.Open(dir)
+		if err != nil {
+			continue // a folder may be readable file by file alone
+		}
+		for err == nil {
+			var some []string // of what may be a million files
+			some, err = folder.Readdirnames(1024)
+			for _, name := range some {
+				if isIndex(name) {
+					all = append(all, filepath.Join(dir, name))
+				}
+			}
+		}
+		folder.Close()
+	}
+	return all
+}
+
 // An index maps each tensor of a model to its file.
 type index struct {
 	path    string

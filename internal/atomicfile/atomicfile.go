@@ -36,8 +36,9 @@ type File struct {
 //     /dev/fd/N) are written directly; a name of an open regular file is appended
 //     to. There, nothing is atomic.
 //   - Create refuses a folder, a file without write permission, a path in a folder
-//     that does not exist, and a path to the same file as one of inputs, also
-//     through links. It refuses them before it creates anything.
+//     that does not exist, a path to the same file as one of inputs, also
+//     through links, and a path in a folder that is one of inputs. It refuses them
+//     before it creates anything.
 //
 // Inputs that do not exist are ignored.
 func Create(path string, inputs ...string) (*File, error) {
@@ -71,6 +72,7 @@ type Place struct {
 
 	exists bool
 	mode   fs.FileMode // permissions of the existing file
+	inputs []string
 }
 
 // Find resolves path, and refuses what Create refuses, except for a folder that
@@ -81,10 +83,8 @@ func Find(path string, inputs ...string) (Place, error) {
 	case err == nil && info.IsDir():
 		return Place{}, garner.Errorf(nil, "cannot write %s: it is a folder; name a file in it", path)
 	case err == nil && info.Mode().IsRegular():
-		for _, input := range inputs {
-			if in, err := os.Stat(input); err == nil && os.SameFile(in, info) {
-				return Place{}, garner.Errorf(nil, "cannot write %s: it is the input %s, which is still being read; write to another file", path, input)
-			}
+		if input, ok := InputOf(info, inputs); ok {
+			return Place{}, garner.Errorf(nil, "cannot write %s: it is the input %s, which is still being read; write to another file", path, input)
 		}
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return Place{}, failed(path, err)
@@ -99,7 +99,10 @@ func Find(path string, inputs ...string) (Place, error) {
 	if direct || info != nil && !info.Mode().IsRegular() {
 		return Place{Path: path}, nil
 	}
-	p := Place{Path: path, Target: target, exists: info != nil}
+	if folder, ok := around(target, inputs); ok {
+		return Place{}, garner.Errorf(nil, "cannot write %s: it lies in the input %s, which is still being read; write to another folder", path, folder)
+	}
+	p := Place{Path: path, Target: target, exists: info != nil, inputs: inputs}
 	if p.exists {
 		p.mode = info.Mode().Perm()
 		// A rename needs no permission of the file that it replaces; os.Create does.
@@ -110,6 +113,55 @@ func Find(path string, inputs ...string) (Place, error) {
 		file.Close()
 	}
 	return p, nil
+}
+
+// InputOf returns which of the paths name the file that info describes, also through
+// links. Paths that do not exist are ignored.
+func InputOf(info fs.FileInfo, paths []string) (path string, ok bool) {
+	for _, path := range paths {
+		if in, err := os.Stat(path); err == nil && os.SameFile(in, info) {
+			return path, true
+		}
+	}
+	return "", false
+}
+
+// Input returns which of the inputs given to Find is the file at path; false where
+// none is, or there is no such file.
+func (p Place) Input(path string) (input string, ok bool) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", false
+	}
+	return InputOf(info, p.inputs)
+}
+
+// around returns which of the inputs is a folder that holds path, at any depth.
+func around(path string, inputs []string) (folder string, ok bool) {
+	for _, input := range inputs {
+		in, err := os.Stat(input)
+		if err != nil || !in.IsDir() {
+			continue
+		}
+		dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+		if err == nil {
+			dir, err = filepath.Abs(dir)
+		}
+		if err != nil {
+			return "", false // creating the file reports it
+		}
+		for {
+			if info, err := os.Stat(dir); err == nil && os.SameFile(info, in) {
+				return input, true
+			}
+			above := filepath.Dir(dir)
+			if above == dir {
+				break
+			}
+			dir = above
+		}
+	}
+	return "", false
 }
 
 // Permit gives a new file the permissions of the existing Target.

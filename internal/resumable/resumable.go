@@ -4,35 +4,61 @@
 // While a file BASE is written, two files stand beside it:
 //
 //	.garner-BASE.part    its contents so far
-//	.garner-BASE.resume  the journal: what the contents are made of, and how many
-//	                     of their bytes have reached the disk
+//	.garner-BASE.resume  the journal: what the contents are made of, and which of
+//	                     their bytes have reached the disk
 //
-// A journal is text. Its first line names the inputs; each further line is a
-// number of bytes. Every line ends with a checksum over itself and the first
-// line's checksum; a reader stops at the first line whose checksum is wrong. A
-// line is appended once a second or every 64 MiB, and only after its bytes were
-// flushed to the disk. So the bytes that the journal names are good, however a
-// run ends:
+// A journal is text. Its first line gives the size of the file and its Identity;
+// each further line gives a range of bytes of the contents and their CRC-32C. Every
+// line ends with a checksum over itself and the first line's checksum; a reader
+// stops at the first line whose checksum is wrong. A line is appended once a second
+// or every 64 MiB, and only after its bytes were flushed to the disk. So the bytes
+// that the journal names are good, however a run ends:
 //
 //   - A killed process loses what it wrote in the last second.
 //   - A power failure may also lose the journal's last lines; it then names fewer
 //     bytes than the part file has. A new run replaces an older journal, and
 //     flushes that, before it writes its first byte.
-//   - Commit flushes the contents, renames them, flushes the folder, and removes
-//     the journal last. A power failure before the rename reaches the disk leaves
-//     the part file and the journal.
+//   - Commit flushes the contents, appends the journal's last line, renames the
+//     contents, flushes the folder, and removes the journal last.
+//
+// A run that resumes reads what is kept once and compares it with the checksums. It
+// continues behind the last line that holds. A run may end between any two of its
+// steps; the next one that resumes finds one of these states:
+//
+//	state                                              a run that resumes
+//	no journal, with a part or without                 starts anew
+//	a journal without a whole first line: empty, torn  starts anew
+//	a journal of another version of garner             is refused
+//	a journal that another process has locked          waits 0.3 s, then is refused
+//	other Identity or size, and bytes are kept         is refused
+//	other Identity or size, and no bytes are kept      starts anew
+//	no part, the result has the journal's checksums    is done
+//	no part, the result is another or not there        starts anew
+//	a part or a journal that is no regular file        is refused
+//	a part of which no line of the journal holds       starts anew
+//	a part that is shorter than the journal says       continues behind the last line that holds
+//	a part that differs from the journal's checksums   continues behind the last line that holds
+//	a part that is longer than the file will be        continues, and cuts the rest off
+//	a journal whose last line is torn                  continues behind the line before
+//
+// It is refused only where it would discard bytes that another run can continue,
+// or that garner did not write.
 package resumable
 
 import (
-	"encoding/json"
+	"bufio"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -60,138 +86,237 @@ type File struct {
 	place   atomicfile.Place
 	size    int64
 	journal *os.File // locked
-	part    *os.File
+	part    *os.File // nil where the file is whole
+	whole   bool     // an earlier run has renamed the contents
+	resumed bool
 	stale   bool
 
 	write    func(b []byte, at int64) (int, error) // part's WriteAt
 	flush    func() error                          // flushes part to the disk
 	every    time.Duration                         // between two lines of the journal
+	step     int64                                 // bytes between two lines of the journal
 	at       int64                                 // offset of the next write
 	noted    int64                                 // bytes that the journal names, or will when flushing is done
+	sum      uint32                                // of the bytes noted … at-1
 	last     time.Time                             // of the last line
 	flushing sync.WaitGroup
 	closed   bool
 
-	mu   sync.Mutex
-	err  error  // the first failure; nothing is written after it
-	safe int64  // bytes in the journal
-	end  int64  // bytes of the journal
-	sum  uint32 // of its first line
+	mu      sync.Mutex
+	err     error  // the first failure; nothing is written after it
+	safe    int64  // bytes in the journal
+	end     int64  // bytes of the journal
+	pending []byte // lines that the journal does not have yet
+	head    uint32 // checksum of its first line
 }
 
 const (
 	interval = time.Second
-	step     = 64 << 20 // bytes
+	stride   = 64 << 20 // bytes
 )
 
-// Create begins a new file of size bytes at a place with a Target. Where the
-// system can, it reserves the disk space at once, so that a full disk is reported
-// before the work. It discards what an earlier run left; Stale reports that. It
-// refuses a file that another run is writing.
-func Create(place atomicfile.Place, id Identity, size int64) (_ *File, err error) {
-	f := newFile(place, size)
-	if f.journal, err = lock(place, true); err != nil {
+// ErrKept is the class of refusals to continue what an earlier run has left. A run
+// that does not resume discards it.
+var ErrKept = errors.New("an earlier run has left another file")
+
+// Options say how a file is begun.
+type Options struct {
+	Resume bool // continue what a run with the same Identity left
+
+	// Checked is told how many of the kept bytes have been compared with the
+	// journal, and how many there are, once a mebibyte.
+	Checked func(done, total int64)
+}
+
+// Begin begins a file of size bytes at a place with a Target, or continues one; the
+// table of the package says when. A continued file begins at byte At, which the
+// caller may lower with Back. Where the system can, Begin reserves the disk space at
+// once, so that a full disk is reported before the work. It refuses a file that
+// another run is writing, and a place whose part or journal is an input.
+//
+// To resume costs one read of the kept bytes. It ends with the cause of ctx, when
+// that is done. A refusal leaves everything as it is, and so does the end of ctx.
+func Begin(ctx context.Context, place atomicfile.Place, id Identity, size int64, o Options) (_ *File, err error) {
+	f := &File{place: place, size: size, every: interval, step: stride, last: time.Now()}
+	for _, end := range []string{".part", ".resume"} {
+		if input, ok := place.Input(name(place, end)); ok {
+			return nil, garner.Errorf(nil, "cannot write %s: what is written stands in %s until it is whole, and that is the input %s; write to another file", place.Path, name(place, end), input)
+		}
+	}
+	if f.journal, err = lock(ctx, place); err != nil {
 		return nil, err
 	}
 	defer func() {
-		if err != nil {
-			f.Abort()
+		if err != nil && !f.closed {
+			f.leave()
 		}
 	}()
-	part := name(place, ".part")
-	_, earlier := os.Lstat(part)
-	if _, safe, _, _, ok := parse(f.journal); ok && safe > 0 && earlier == nil {
-		f.stale = true
-	}
-	// The journal first: it must never name bytes that are gone.
-	line, sum, err := first(id)
+	was, err := read(f.journal)
 	if err != nil {
+		return nil, place.Failed(err)
+	}
+	if o.Resume {
+		if err := f.find(ctx, was, id, o.Checked); err != nil {
+			return nil, err
+		}
+		if f.resumed {
+			return f, nil
+		}
+	} else if part, err := os.Lstat(name(place, ".part")); err == nil {
+		f.stale = part.Size() > 0 && (was.safe > 0 || was.other)
+	}
+	if err := f.begin(id); err != nil {
+		f.Abort()
 		return nil, err
 	}
+	return f, nil
+}
+
+// find continues what an earlier run left, and sets resumed, or finds that there is
+// nothing to continue.
+func (f *File) find(ctx context.Context, was past, id Identity, checked func(done, total int64)) error {
+	path := name(f.place, ".part")
+	part, err := os.Lstat(path)
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return f.place.Failed(err)
+	case err == nil && !part.Mode().IsRegular():
+		return garner.Errorf(nil, "%s cannot be continued: %s is no regular file; remove it", f.place.Path, path)
+	case err == nil && part.Size() > 0 && was.other:
+		return garner.Errorf(ErrKept, "%s cannot be continued: another version of garner has begun it, whose journal is %s; continue with that version, or begin anew", f.place.Path, f.journal.Name())
+	case !was.ok || was.safe == 0:
+		return nil
+	}
+	differs := f.compare(was, id)
+	switch {
+	case err == nil && part.Size() > 0 && differs != nil:
+		return differs
+	case differs != nil:
+		return nil
+	case err != nil:
+		return f.placed(ctx, was, checked)
+	}
+	return f.resume(ctx, was, checked)
+}
+
+// placed finds out whether an earlier run has renamed the contents already.
+func (f *File) placed(ctx context.Context, was past, checked func(done, total int64)) error {
+	info, err := os.Lstat(f.place.Target)
+	if err != nil || !info.Mode().IsRegular() || info.Size() != f.size || was.safe != f.size {
+		return nil
+	}
+	file, err := os.OpenFile(f.place.Target, os.O_RDONLY|noFollow, 0)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	safe, _, err := f.held(ctx, was, file, checked)
+	if err == nil && safe == f.size {
+		f.at, f.noted, f.safe = safe, safe, safe
+		f.whole, f.resumed = true, true
+	}
+	return err
+}
+
+// resume continues the part behind the last line of the journal that holds.
+func (f *File) resume(ctx context.Context, was past, checked func(done, total int64)) error {
+	part, err := os.OpenFile(name(f.place, ".part"), os.O_RDWR|noFollow, 0)
+	if err != nil {
+		return f.place.Failed(err)
+	}
+	f.part = part
+	safe, end, err := f.held(ctx, was, part, checked)
+	if err != nil {
+		return err
+	}
+	f.stale = safe < was.safe
+	if safe == 0 {
+		f.part = nil
+		return part.Close()
+	}
+	f.connect()
+	f.at, f.noted, f.safe, f.end, f.head, f.resumed = safe, safe, safe, end, was.head, true
+	if info, err := part.Stat(); err != nil {
+		return f.place.Failed(err)
+	} else if info.Size() > f.size {
+		if err := part.Truncate(f.size); err != nil {
+			return f.place.Failed(err)
+		}
+	}
+	if err := f.journal.Truncate(end); err != nil { // lines that do not hold
+		return f.place.Failed(err)
+	}
+	return f.reserve()
+}
+
+// held compares a file with the journal. It returns how many bytes from the first on
+// are those that the journal names, and where the last line that holds ends.
+func (f *File) held(ctx context.Context, was past, file *os.File, checked func(done, total int64)) (safe, end int64, err error) {
+	const piece = 1 << 20
+	end = was.start
+	var buf []byte
+	for l := range was.lines(f.journal) {
+		if l.from > safe || l.to <= safe {
+			break
+		}
+		sum := uint32(0)
+		for at := l.from; at < l.to; {
+			if ctx.Err() != nil {
+				return 0, 0, context.Cause(ctx)
+			}
+			if buf == nil {
+				buf = make([]byte, min(piece, f.size))
+			}
+			n, err := file.ReadAt(buf[:min(int64(len(buf)), l.to-at)], at)
+			sum = crc32.Update(sum, table, buf[:n])
+			at += int64(n)
+			if err == io.EOF && at < l.to {
+				return safe, end, nil
+			}
+			if err != nil && err != io.EOF {
+				return 0, 0, garner.Errorf(errors.Join(ErrKept, err), "%s cannot be continued: what is kept of it in %s cannot be read: %v; copy that to another disk, or begin anew", f.place.Path, file.Name(), err)
+			}
+			if checked != nil {
+				checked(at, was.safe)
+			}
+		}
+		if sum != l.sum {
+			break
+		}
+		safe, end = l.to, l.end
+	}
+	return safe, end, nil
+}
+
+// begin writes a new journal and makes a new part.
+func (f *File) begin(id Identity) (err error) {
+	place, part := f.place, name(f.place, ".part")
+	// The journal first: it must never name bytes that are gone.
+	line, head := first(id, f.size)
 	if err := f.journal.Truncate(0); err != nil {
-		return nil, place.Failed(err)
+		return place.Failed(err)
 	}
 	if _, err := f.journal.WriteAt(line, 0); err != nil {
-		return nil, place.Failed(err)
+		return place.Failed(err)
 	}
 	if err := f.journal.Sync(); err != nil {
-		return nil, place.Failed(err)
+		return place.Failed(err)
 	}
-	f.end, f.sum = int64(len(line)), sum
+	f.end, f.head = int64(len(line)), head
 	if err := os.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, place.Failed(err)
+		return place.Failed(err)
 	}
 	if f.part, err = os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
-		return nil, place.Failed(err)
+		return place.Failed(err)
 	}
 	f.connect()
 	if err := place.Permit(f.part); err != nil {
-		return nil, err
+		return err
 	}
 	if err := f.reserve(); err != nil {
-		return nil, err
+		return err
 	}
-	if err := atomicfile.SyncDir(filepath.Dir(part)); err != nil {
-		return nil, place.Failed(err)
-	}
-	return f, nil
-}
-
-// ErrNone is the class of an error of Resume: no interrupted run has left a file.
-var ErrNone = errors.New("nothing to go on with")
-
-// Resume continues a file that an earlier run left, at byte At, which the caller
-// may lower with Back. It refuses a file with another Identity, naming the first
-// fact that differs; one that does not exist (ErrNone); and one with fewer bytes
-// than its journal names. It leaves a refused file as it is.
-func Resume(place atomicfile.Place, id Identity, size int64) (_ *File, err error) {
-	f := newFile(place, size)
-	f.journal, err = lock(place, false)
-	part := name(place, ".part")
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, garner.Errorf(ErrNone, "there is nothing of %s to go on with: no run onto it was interrupted", place.Path)
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			f.close()
-		}
-	}()
-	was, safe, end, sum, ok := parse(f.journal)
-	if !ok {
-		return nil, garner.Errorf(nil, "%s cannot be continued: its journal %s is damaged; run without --resume", place.Path, f.journal.Name())
-	}
-	if err := compare(place, was, id); err != nil {
-		return nil, err
-	}
-	info, err := os.Lstat(part)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, garner.Errorf(err, "%s cannot be continued: what was written of it, %s, is gone; run without --resume", place.Path, part)
-	case err != nil:
-		return nil, place.Failed(err)
-	case !info.Mode().IsRegular():
-		return nil, garner.Errorf(nil, "%s cannot be continued: %s is no regular file; remove it and run without --resume", place.Path, part)
-	case info.Size() < safe:
-		return nil, garner.Errorf(nil, "%s cannot be continued: %s has %d bytes, and its journal says %d; run without --resume", place.Path, part, info.Size(), safe)
-	case safe > size:
-		return nil, garner.Errorf(nil, "%s cannot be continued: %d bytes were written of what takes %d; run without --resume", place.Path, safe, size)
-	}
-	if f.part, err = os.OpenFile(part, os.O_WRONLY, 0); err != nil {
-		return nil, place.Failed(err)
-	}
-	f.connect()
-	f.at, f.noted, f.safe, f.end, f.sum = safe, safe, safe, end, sum
-	if err := f.reserve(); err != nil {
-		return nil, err
-	}
-	return f, nil
-}
-
-func newFile(place atomicfile.Place, size int64) *File {
-	return &File{place: place, size: size, every: interval, last: time.Now()}
+	return place.Failed(atomicfile.SyncDir(filepath.Dir(part)))
 }
 
 func (f *File) connect() {
@@ -226,19 +351,19 @@ func name(place atomicfile.Place, end string) string {
 	return dir + ".garner-" + base + end
 }
 
-// lock opens the journal and locks it for this process.
-func lock(place atomicfile.Place, create bool) (*os.File, error) {
+// dying is how long a killed process may take to end, and so to release its lock.
+const dying = 300 * time.Millisecond
+
+// lock opens the journal, which it makes where there is none, and locks it for this
+// process.
+func lock(ctx context.Context, place atomicfile.Place) (*os.File, error) {
 	path := name(place, ".resume")
-	flags := os.O_RDWR | noFollow
-	if create {
-		flags |= os.O_CREATE
-	}
-	for {
-		file, err := os.OpenFile(path, flags, 0o666)
+	for until := time.Now().Add(dying); ; {
+		if there, err := os.Lstat(path); err == nil && !there.Mode().IsRegular() {
+			return nil, garner.Errorf(nil, "cannot write %s: %s is no regular file; remove it", place.Path, path)
+		}
+		file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|noFollow, 0o666)
 		if err != nil {
-			if !create && errors.Is(err, fs.ErrNotExist) {
-				return nil, err
-			}
 			return nil, place.Failed(err)
 		}
 		got, err := tryLock(file)
@@ -246,6 +371,14 @@ func lock(place atomicfile.Place, create bool) (*os.File, error) {
 			file.Close()
 			if err != nil {
 				return nil, place.Failed(err)
+			}
+			if time.Now().Before(until) {
+				select {
+				case <-ctx.Done():
+					return nil, context.Cause(ctx)
+				case <-time.After(dying / 30):
+				}
+				continue
 			}
 			return nil, garner.Errorf(nil, "cannot write %s: another garner is writing it; wait for that one, or write to another file", place.Path)
 		}
@@ -256,12 +389,7 @@ func lock(place atomicfile.Place, create bool) (*os.File, error) {
 			file.Close()
 			return nil, place.Failed(err)
 		}
-		there, err := os.Lstat(path)
-		switch {
-		case err == nil && !there.Mode().IsRegular():
-			file.Close()
-			return nil, garner.Errorf(nil, "cannot write %s: %s is no regular file; remove it", place.Path, path)
-		case err == nil && os.SameFile(there, mine):
+		if there, err := os.Lstat(path); err == nil && os.SameFile(there, mine) {
 			return file, nil
 		}
 		file.Close()
@@ -270,52 +398,128 @@ func lock(place atomicfile.Place, create bool) (*os.File, error) {
 
 var table = crc32.MakeTable(crc32.Castagnoli)
 
-const version = "garner-resume-1 "
+// every version of a journal begins with family; version is this one.
+const (
+	family  = "garner-resume-"
+	version = family + "2 "
+)
 
 // first makes the first line of a journal, and its checksum.
-func first(id Identity) ([]byte, uint32, error) {
-	text, err := json.Marshal(id)
-	if err != nil {
-		return nil, 0, err
+func first(id Identity, size int64) ([]byte, uint32) {
+	b := strconv.AppendInt([]byte(version), size, 10)
+	for _, fact := range id {
+		b = strconv.AppendQuote(append(b, ' '), fact.What)
+		b = strconv.AppendQuote(append(b, ' '), fact.Value)
 	}
-	b := append([]byte(version), text...)
-	sum := crc32.Checksum(b, table)
-	return fmt.Appendf(b, " %08x\n", sum), sum, nil
+	head := crc32.Checksum(b, table)
+	return fmt.Appendf(b, " %08x\n", head), head
 }
 
-// entry makes a further line.
-func entry(safe int64, sum uint32) []byte {
-	b := strconv.AppendInt(nil, safe, 10)
-	return fmt.Appendf(b, " %08x\n", crc32.Update(sum, table, b))
+// entry makes a further line: bytes from … to-1 of the contents have the CRC-32C
+// sum.
+func entry(from, to int64, sum, head uint32) []byte {
+	b := fmt.Appendf(nil, "%d %d %08x", from, to, sum)
+	return fmt.Appendf(b, " %08x\n", crc32.Update(head, table, b))
 }
 
-// parse reads a journal: the Identity, how many bytes of the file are safe, and
-// where its last good line ends. ok is false without a good first line.
-func parse(journal io.ReaderAt) (id Identity, safe, end int64, sum uint32, ok bool) {
-	const most = 256 << 20 // bytes; a line a second fills less in years
-	b, err := io.ReadAll(io.NewSectionReader(journal, 0, most))
+// A past is what a journal says of an earlier run.
+type past struct {
+	ok    bool // it has a whole first line of this version
+	other bool // it has one of another version
+	size  int64
+	id    Identity
+	head  uint32 // checksum of the first line
+	start int64  // end of the first line
+	safe  int64  // bytes that its lines name, from the first on
+}
+
+// A span is a line of a journal behind the first.
+type span struct {
+	from, to int64
+	sum      uint32
+	end      int64 // of the line in the journal
+}
+
+// most bounds a journal, in bytes. A line a second makes fewer in two months.
+const most = 256 << 20
+
+// read reads a journal. What is no journal is one without a whole first line.
+func read(journal io.ReaderAt) (was past, err error) {
+	line, err := bufio.NewReader(io.NewSectionReader(journal, 0, most)).ReadString('\n')
 	if err != nil {
-		return nil, 0, 0, 0, false
-	}
-	line, rest, found := strings.Cut(string(b), "\n")
-	text, check, _ := cutLast(line)
-	sum = crc32.Checksum([]byte(text), table)
-	if !found || check != fmt.Sprintf("%08x", sum) || !strings.HasPrefix(text, version) {
-		return nil, 0, 0, 0, false
-	}
-	if err := json.Unmarshal([]byte(text[len(version):]), &id); err != nil {
-		return nil, 0, 0, 0, false
-	}
-	end = int64(len(line) + 1)
-	for {
-		line, rest, found = strings.Cut(rest, "\n")
-		text, _, _ := cutLast(line)
-		n, err := strconv.ParseInt(text, 10, 64)
-		if !found || err != nil || n < safe || line+"\n" != string(entry(n, sum)) {
-			return id, safe, end, sum, true
+		if err == io.EOF {
+			err = nil
 		}
-		safe, end = n, end+int64(len(line)+1)
+		return past{}, err
 	}
+	text, check, _ := cutLast(strings.TrimSuffix(line, "\n"))
+	head := crc32.Checksum([]byte(text), table)
+	if check != fmt.Sprintf("%08x", head) || !strings.HasPrefix(text, family) {
+		return past{}, nil
+	}
+	rest, mine := strings.CutPrefix(text, version)
+	if !mine {
+		return past{other: true}, nil
+	}
+	was = past{ok: true, head: head, start: int64(len(line))}
+	number, rest, _ := strings.Cut(rest, " ")
+	if was.size, err = strconv.ParseInt(number, 10, 64); err != nil {
+		return past{}, nil
+	}
+	for rest != "" {
+		var fact Fact
+		for _, to := range []*string{&fact.What, &fact.Value} {
+			quoted, err := strconv.QuotedPrefix(rest)
+			if err != nil {
+				return past{}, nil
+			}
+			if *to, err = strconv.Unquote(quoted); err != nil {
+				return past{}, nil
+			}
+			rest = strings.TrimPrefix(rest[len(quoted):], " ")
+		}
+		was.id = append(was.id, fact)
+	}
+	if again, _ := first(was.id, was.size); string(again) != line {
+		return past{}, nil
+	}
+	for l := range was.lines(journal) {
+		was.safe = max(was.safe, l.to)
+	}
+	return was, nil
+}
+
+// lines ranges over the lines behind the first, up to the first that is not good.
+func (was past) lines(journal io.ReaderAt) iter.Seq[span] {
+	return func(yield func(span) bool) {
+		r := bufio.NewReader(io.NewSectionReader(journal, was.start, max(most-was.start, 0)))
+		for end := was.start; ; {
+			line, err := r.ReadString('\n')
+			end += int64(len(line))
+			l, ok := parse(line, was.head)
+			if err != nil || !ok || l.to > was.size {
+				return
+			}
+			l.end = end
+			if !yield(l) {
+				return
+			}
+		}
+	}
+}
+
+// parse reads a line behind the first.
+func parse(line string, head uint32) (l span, ok bool) {
+	fields := strings.Split(line, " ")
+	if len(fields) != 4 {
+		return span{}, false
+	}
+	from, err := strconv.ParseInt(fields[0], 10, 64)
+	to, also := strconv.ParseInt(fields[1], 10, 64)
+	sum, third := strconv.ParseUint(fields[2], 16, 32)
+	l = span{from: from, to: to, sum: uint32(sum)}
+	ok = err == nil && also == nil && third == nil && 0 <= from && from < to
+	return l, ok && line == string(entry(from, to, l.sum, head))
 }
 
 func cutLast(line string) (before, after string, found bool) {
@@ -326,15 +530,17 @@ func cutLast(line string) (before, after string, found bool) {
 	return line[:i], line[i+1:], true
 }
 
-// compare returns an error that names the first fact in which two runs differ.
-func compare(place atomicfile.Place, was, is Identity) error {
-	for i := range max(len(was), len(is)) {
+// compare returns an error that names the first thing in which two runs differ.
+func (f *File) compare(was past, id Identity) error {
+	before := append(slices.Clip(was.id), Fact{"its size", fmt.Sprintf("%d bytes", was.size)})
+	now := append(slices.Clip(id), Fact{"its size", fmt.Sprintf("%d bytes", f.size)})
+	for i := range max(len(before), len(now)) {
 		var a, b Fact
-		if i < len(was) {
-			a = was[i]
+		if i < len(before) {
+			a = before[i]
 		}
-		if i < len(is) {
-			b = is[i]
+		if i < len(now) {
+			b = now[i]
 		}
 		if a == b {
 			continue
@@ -343,25 +549,32 @@ func compare(place atomicfile.Place, was, is Identity) error {
 		if a.What != b.What && a.What != "" {
 			what, b = a.What, Fact{}
 		}
-		if a.Value == "" {
-			a.Value = none
-		}
-		if b.Value == "" {
-			b.Value = none
-		}
-		return garner.Errorf(nil, "%s was begun with something else: %s: then %s, now %s; go on as it was begun, or run without --resume", place.Path, what, a.Value, b.Value)
+		a.Value, b.Value = cmp.Or(a.Value, none), cmp.Or(b.Value, none)
+		return garner.Errorf(ErrKept, "%s was begun with something else: %s: then %s, now %s; go on as it was begun, or begin anew", f.place.Path, what, a.Value, b.Value)
 	}
 	return nil
 }
 
-// At is the offset of the next Write; after Resume, that of the first byte that is
-// not safe.
+// At is the offset of the next Write; where Begin continues a file, that of the
+// first byte that is not kept.
 func (f *File) At() int64 { return f.at }
 
 // Back lowers At to an offset at which the caller can continue.
-func (f *File) Back(at int64) { f.at = min(f.at, max(at, 0)) }
+func (f *File) Back(at int64) {
+	if at = max(at, 0); at < f.at && !f.whole {
+		f.at, f.noted, f.sum = at, at, 0
+	}
+}
 
-// Stale reports whether Create discarded bytes of an earlier run.
+// Resumed reports whether Begin continues what an earlier run left.
+func (f *File) Resumed() bool { return f.resumed }
+
+// Whole reports whether an earlier run has written the whole file under its name;
+// Commit then removes its journal alone.
+func (f *File) Whole() bool { return f.whole }
+
+// Stale reports whether Begin discarded bytes that an earlier run had kept: without
+// Resume all of them, with it those that are not what the journal says.
 func (f *File) Stale() bool { return f.stale }
 
 // Safe is how many bytes a later run could continue behind at this moment.
@@ -383,12 +596,16 @@ func (f *File) Write(b []byte) (int, error) {
 	if int64(len(b)) > f.size-f.at {
 		return 0, f.fail(garner.Errorf(nil, "cannot write %s: more than its %d bytes came; this is a mistake in garner", f.place.Path, f.size))
 	}
+	if len(b) == 0 {
+		return 0, nil // a whole file takes no more
+	}
 	n, err := f.write(b, f.at)
 	f.at += int64(n)
+	f.sum = crc32.Update(f.sum, table, b[:n])
 	if err != nil {
 		return n, f.fail(f.place.Failed(err))
 	}
-	if f.at-f.noted >= step || f.at > f.noted && time.Since(f.last) >= f.every {
+	if f.at-f.noted >= f.step || f.at > f.noted && time.Since(f.last) >= f.every {
 		f.note()
 	}
 	return n, nil
@@ -415,7 +632,11 @@ func (f *File) fail(err error) error {
 func (f *File) note() {
 	f.flushing.Wait()
 	at := f.at
-	f.noted, f.last = at, time.Now()
+	if at <= f.Safe() {
+		return // written again after Back
+	}
+	line := entry(f.noted, at, f.sum, f.head)
+	f.noted, f.sum, f.last = at, 0, time.Now()
 	f.flushing.Go(func() {
 		if err := f.flush(); err != nil {
 			// Which bytes did not reach the disk is unknown, and a second fsync may
@@ -425,11 +646,11 @@ func (f *File) note() {
 		}
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		line := entry(at, f.sum)
-		// Without room for the line a later run continues further back. The next
-		// line overwrites what there is of this one.
-		if _, err := f.journal.WriteAt(line, f.end); err == nil && f.err == nil {
-			f.safe, f.end = at, f.end+int64(len(line))
+		// Without room for the line a later run continues further back. It is written
+		// again with the next one.
+		f.pending = append(f.pending, line...)
+		if _, err := f.journal.WriteAt(f.pending, f.end); err == nil && f.err == nil {
+			f.safe, f.end, f.pending = at, f.end+int64(len(f.pending)), nil
 		}
 	})
 }
@@ -440,10 +661,25 @@ func (f *File) Commit() error {
 	if f.closed {
 		return garner.Errorf(fs.ErrClosed, "cannot write %s: it is closed", f.place.Path)
 	}
+	if f.whole {
+		err := atomicfile.SyncDir(filepath.Dir(f.place.Target))
+		if err != nil {
+			f.close()
+			return f.place.Failed(err)
+		}
+		f.remove()
+		return nil
+	}
 	f.flushing.Wait()
 	err := f.failed()
 	if err == nil && f.at != f.size {
 		err = garner.Errorf(nil, "cannot write %s: only %d of its %d bytes came; this is a mistake in garner", f.place.Path, f.at, f.size)
+	}
+	if err == nil {
+		// A run that finds the journal and no part knows its file by the last line.
+		f.note()
+		f.flushing.Wait()
+		err = f.failed()
 	}
 	placed := false
 	if err == nil {
@@ -463,6 +699,10 @@ func (f *File) Commit() error {
 func (f *File) Keep() (safe int64) {
 	if f.closed {
 		return 0
+	}
+	if f.whole {
+		f.close()
+		return f.size
 	}
 	f.flushing.Wait()
 	if f.at > f.safe && f.failed() == nil {
@@ -504,6 +744,19 @@ func (f *File) remove() {
 		return
 	}
 	os.Remove(path) // before the lock is released
+	f.close()
+}
+
+// leave ends a refused run: it leaves the files as they are, except for a journal
+// that this run has made.
+func (f *File) leave() {
+	if info, err := f.journal.Stat(); err == nil && info.Size() == 0 {
+		if f.part != nil {
+			f.part.Close()
+		}
+		f.remove()
+		return
+	}
 	f.close()
 }
 

@@ -2,11 +2,13 @@ package resumable
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -28,7 +30,7 @@ func find(t *testing.T, path string) atomicfile.Place {
 
 func create(t *testing.T, path string, size int64) *File {
 	t.Helper()
-	f, err := Create(find(t, path), identity, size)
+	f, err := Begin(t.Context(), find(t, path), identity, size, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,12 +40,24 @@ func create(t *testing.T, path string, size int64) *File {
 
 func resume(t *testing.T, path string, size int64) *File {
 	t.Helper()
-	f, err := Resume(find(t, path), identity, size)
+	f, err := again(t, path, identity, size)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(f.Abort)
+	if !f.Resumed() {
+		t.Fatal("it starts anew")
+	}
 	return f
+}
+
+// again begins a file with Resume.
+func again(t *testing.T, path string, id Identity, size int64) (*File, error) {
+	t.Helper()
+	f, err := Begin(t.Context(), find(t, path), id, size, Options{Resume: true})
+	if err == nil {
+		t.Cleanup(f.Abort)
+	}
+	return f, err
 }
 
 func put(t *testing.T, f *File, b string) {
@@ -189,9 +203,9 @@ func TestSecondRun(t *testing.T) {
 	f := create(t, path, 3)
 	put(t, f, "abc")
 	const message = "another garner is writing it"
-	_, err := Create(find(t, path), identity, 3)
+	_, err := Begin(t.Context(), find(t, path), identity, 3, Options{})
 	refused(t, err, message)
-	_, err = Resume(find(t, path), identity, 3)
+	_, err = again(t, path, identity, 3)
 	refused(t, err, message)
 	if err := f.Commit(); err != nil {
 		t.Fatal(err)
@@ -199,19 +213,32 @@ func TestSecondRun(t *testing.T) {
 	holds(t, path, "abc", "out")
 }
 
-// TestOther goes on with what is not what the run would write, or not there:
-// refused, and what was there stays.
-func TestOther(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "out")
-	part, journal := filepath.Join(dir, ".garner-out.part"), filepath.Join(dir, ".garner-out.resume")
-	_, err := Resume(find(t, path), identity, 10)
-	refused(t, err, "nothing of "+path+" to go on with: no run onto it was interrupted")
-	if !errors.Is(err, ErrNone) {
-		t.Errorf("%v is of another class", err)
+// TestDying begins a file whose writer is about to end: it waits for that.
+func TestDying(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out")
+	f := create(t, path, 3)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(syscall.EINTR)
+	if _, err := Begin(ctx, find(t, path), identity, 3, Options{}); !errors.Is(err, syscall.EINTR) {
+		t.Error(err)
 	}
-	holds(t, path, "")
+	put(t, f, "ab")
+	ended := make(chan int64)
+	go func() {
+		time.Sleep(dying / 5)
+		ended <- f.Keep()
+	}()
+	again := resume(t, path, 3)
+	if kept := <-ended; kept != 2 || again.At() != 2 {
+		t.Errorf("it goes on at %d of %d", again.At(), kept)
+	}
+}
 
+// TestOther goes on with what is not what the run would write: refused, and what was
+// there stays.
+func TestOther(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out")
+	part, journal := stand(path)
 	f := create(t, path, 10)
 	put(t, f, "abcde")
 	f.Keep()
@@ -224,41 +251,26 @@ func TestOther(t *testing.T) {
 		size    int64
 		message string
 	}{
-		{Identity{{"the operator", "gather"}, {"the table", "u.npy"}, {"the indices", "abc"}}, 10, "the table: then t.npy, now u.npy; go on as it was begun, or run without --resume"},
+		{Identity{{"the operator", "gather"}, {"the table", "u.npy"}, {"the indices", "abc"}}, 10, "the table: then t.npy, now u.npy; go on as it was begun, or begin anew"},
 		{identity[:2], 10, "the indices: then abc, now not there"},
-		{append(identity[:3:3], Fact{"the flags", "x"}), 10, "the flags: then not there, now x"},
+		{append(identity[:3:3], Fact{"the flags", "x"}), 10, "its size: then 10 bytes, now not there"},
 		{Identity{{"the operator", "gather"}, {"the indices", "abc"}}, 10, "the table: then t.npy, now not there"},
-		{identity, 4, "5 bytes were written of what takes 4"},
+		{identity, 4, "its size: then 10 bytes, now 4 bytes"},
 	} {
-		_, err := Resume(find(t, path), tt.id, tt.size)
+		_, err := again(t, path, tt.id, tt.size)
 		refused(t, err, tt.message)
-		refused(t, err, "run without --resume")
+		refused(t, err, "or begin anew")
+		if !errors.Is(err, ErrKept) {
+			t.Errorf("%v is no ErrKept", err)
+		}
 	}
-	if err := os.Truncate(part, 4); err != nil {
-		t.Fatal(err)
+	if b, err := os.ReadFile(part); err != nil || string(b) != "abcde" {
+		t.Errorf("the part is now %q, %v", b, err)
 	}
-	_, err = Resume(find(t, path), identity, 10)
-	refused(t, err, "has 4 bytes, and its journal says 5; run without --resume")
-	os.Remove(part)
-	_, err = Resume(find(t, path), identity, 10)
-	refused(t, err, part+", is gone; run without --resume")
-	if err := os.Mkdir(part, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	_, err = Resume(find(t, path), identity, 10)
-	refused(t, err, "is no regular file")
-	os.Remove(part)
 	if now, err := os.ReadFile(journal); err != nil || !bytes.Equal(now, whole) {
 		t.Errorf("the journal is now %q, %v", now, err)
 	}
-	for _, damaged := range []string{"", "x", "\n", version + "[] 00000000\n", strings.Replace(string(whole), "gather", "father", 1)} {
-		if err := os.WriteFile(journal, []byte(damaged), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		_, err = Resume(find(t, path), identity, 10)
-		refused(t, err, "its journal "+journal+" is damaged; run without --resume")
-	}
-	// And without it goes on.
+	// And without Resume it goes on.
 	f = create(t, path, 1)
 	put(t, f, "x")
 	if err := f.Commit(); err != nil {
@@ -267,20 +279,80 @@ func TestOther(t *testing.T) {
 	holds(t, path, "x", "out")
 }
 
-// TestTorn cuts a journal anywhere, and puts anything behind it: the lines
-// before hold, and no other.
-func TestTorn(t *testing.T) {
-	line, sum, err := first(identity)
-	if err != nil {
-		t.Fatal(err)
+// TestIdentityText continues files whose facts are no UTF-8, and have what a journal
+// uses itself.
+func TestIdentityText(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out")
+	for _, value := range []string{"", " ", "\xff.npy", "\xfe.npy", "a\nb", `"quoted" \`, "é\x00\u2028", "0 3 00000000"} {
+		id := Identity{{"the table", value}, {value, ""}}
+		f, err := Begin(t.Context(), find(t, path), id, 4, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, f, "ab")
+		f.Keep()
+		if f, err = again(t, path, id, 4); err != nil || f.At() != 2 {
+			t.Errorf("%q: %v", value, err)
+			continue
+		}
+		f.Abort()
 	}
+}
+
+// TestInputs writes where the part or the journal is an input.
+func TestInputs(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out")
+	part, journal := stand(path)
+	for _, end := range []string{part, journal} {
+		link := path + ".npy"
+		write(t, end, "mine")
+		if err := os.Link(end, link); err != nil {
+			t.Skip("this file system has no links: ", err)
+		}
+		place, err := atomicfile.Find(path, link)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Begin(t.Context(), place, identity, 1, Options{})
+		refused(t, err, end+" until it is whole, and that is the input "+link+"; write to another file")
+		if b, err := os.ReadFile(end); err != nil || string(b) != "mine" {
+			t.Errorf("it is now %q, %v", b, err)
+		}
+		os.Remove(end)
+		os.Remove(link)
+	}
+}
+
+// TestCheckEnds ends the comparison of what is kept with a context.
+func TestCheckEnds(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out")
+	f := create(t, path, 10)
+	put(t, f, "abcde")
+	f.Keep()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(syscall.EINTR)
+	if _, err := Begin(ctx, find(t, path), identity, 10, Options{Resume: true}); !errors.Is(err, syscall.EINTR) {
+		t.Error(err)
+	}
+	var told []int64
+	f, err := Begin(t.Context(), find(t, path), identity, 10, Options{Resume: true, Checked: func(done, total int64) { told = append(told, done, total) }})
+	if err != nil || f.At() != 5 || !slices.Equal(told, []int64{5, 5}) {
+		t.Errorf("%v, it goes on at %d, and told %d", err, f.At(), told)
+	}
+	f.Abort()
+}
+
+// TestTorn cuts a journal anywhere, and puts anything behind it: the lines before
+// hold, and no other.
+func TestTorn(t *testing.T) {
+	line, head := first(identity, 1<<41)
 	journal := bytes.Clone(line)
 	ends := []int{len(line)}
-	for _, n := range []int64{0, 7, 7, 1 << 40} {
-		journal = append(journal, entry(n, sum)...)
+	safe := []int64{0, 7, 9, 1 << 40}
+	for i, n := range safe[1:] {
+		journal = append(journal, entry(safe[i], n, uint32(n), head)...)
 		ends = append(ends, len(journal))
 	}
-	safe := []int64{0, 0, 7, 7, 1 << 40}
 	r := rand.New(rand.NewPCG(1, 2))
 	for cut := range len(journal) + 1 {
 		for range 4 {
@@ -288,37 +360,50 @@ func TestTorn(t *testing.T) {
 			if r.IntN(2) == 0 { // blocks that were allocated and not written
 				torn = append(torn, make([]byte, r.IntN(20))...)
 			}
-			_, got, end, _, ok := parse(bytes.NewReader(torn))
-			want, at := int64(-1), 0
+			was, err := read(bytes.NewReader(torn))
+			want, lines := int64(-1), 0
 			for i, e := range ends {
 				if cut >= e {
-					want, at = safe[i], e
+					want, lines = safe[i], i
 				}
 			}
-			if ok != (want >= 0) || ok && (got != want || end != int64(at)) {
-				t.Fatalf("cut at %d: %d, %d, %v; want %d, %d", cut, got, end, ok, want, at)
+			if err != nil || was.ok != (want >= 0) || was.ok && (was.safe != want || !slices.Equal(was.id, identity) || was.size != 1<<41) {
+				t.Fatalf("cut at %d: %+v, %v; want %d", cut, was, err, want)
+			}
+			for l := range was.lines(bytes.NewReader(torn)) {
+				if lines--; !was.ok || l.end > int64(cut) {
+					t.Errorf("cut at %d: line %+v", cut, l)
+				}
+			}
+			if was.ok && lines != 0 {
+				t.Errorf("cut at %d: %d lines are missing", cut, lines)
 			}
 		}
 	}
-	// Less than before, another journal's line, and a number that is none.
-	for _, bad := range []string{string(entry(3, sum)), string(entry(1<<41, sum+1)), "x 00000000\n", "+9 00000000\n"} {
-		if _, got, end, _, ok := parse(strings.NewReader(string(journal) + bad)); !ok || got != 1<<40 || end != int64(len(journal)) {
-			t.Errorf("%q: %d, %d, %v", bad, got, end, ok)
+	// Another journal's line, no range, a range beyond the file, and numbers that are
+	// none.
+	for _, bad := range []string{string(entry(1<<40, 1<<41, 1, head+1)), string(entry(9, 9, 1, head)), string(entry(9, 7, 1, head)), string(entry(-9, 7, 1, head)),
+		string(entry(9, 1<<41+1, 1, head)), "x 9 00000000 00000000\n", "+9 10 00000000 00000000\n", "\n"} {
+		if was, err := read(strings.NewReader(string(journal) + bad)); err != nil || was.safe != 1<<40 {
+			t.Errorf("%q: %+v, %v", bad, was, err)
 		}
 	}
 }
 
-func FuzzParse(f *testing.F) {
-	line, sum, err := first(identity)
-	if err != nil {
-		f.Fatal(err)
-	}
+func FuzzRead(f *testing.F) {
+	line, head := first(identity, 100)
 	f.Add([]byte{})
-	f.Add(append(bytes.Clone(line), entry(77, sum)...))
+	f.Add(append(bytes.Clone(line), entry(0, 77, 5, head)...))
+	f.Add([]byte(family + "1 [] 00000000\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		_, safe, end, _, ok := parse(bytes.NewReader(b))
-		if safe < 0 || end < 0 || end > int64(len(b)) || !ok && (safe != 0 || end != 0) {
-			t.Errorf("%d, %d, %v", safe, end, ok)
+		was, err := read(bytes.NewReader(b))
+		if err != nil || was.safe < 0 || was.start < 0 || was.start > int64(len(b)) || !was.ok && was.safe != 0 || was.ok && was.safe > was.size || was.ok && was.other {
+			t.Errorf("%+v, %v", was, err)
+		}
+		if was.ok {
+			if line, _ := first(was.id, was.size); !bytes.HasPrefix(b, line) {
+				t.Errorf("%+v is written as %q", was, line)
+			}
 		}
 	})
 }
@@ -344,7 +429,7 @@ func TestNotes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if id, safe, end, _, ok := parse(bytes.NewReader(b)); !ok || safe != 3 || end != int64(len(b)) || len(id) != len(identity) {
+	if was, err := read(bytes.NewReader(b)); err != nil || was.safe != 3 || len(was.id) != len(identity) {
 		t.Errorf("the journal is %q", b)
 	}
 	// A flush that fails: nothing more is noted, and the file does not come to be.
@@ -399,11 +484,9 @@ func TestNames(t *testing.T) {
 }
 
 func TestFolder(t *testing.T) {
-	place := find(t, filepath.Join(t.TempDir(), "none", "out"))
-	_, err := Create(place, identity, 1)
-	refused(t, err, "there is no folder")
-	if _, err := Resume(place, identity, 1); !errors.Is(err, ErrNone) {
-		t.Error(err)
+	for _, resume := range []bool{false, true} {
+		_, err := Begin(t.Context(), find(t, filepath.Join(t.TempDir(), "none", "out")), identity, 1, Options{Resume: resume})
+		refused(t, err, "there is no folder")
 	}
 }
 
@@ -422,7 +505,7 @@ func TestLinks(t *testing.T) {
 			}
 			t.Fatal(err)
 		}
-		f, err := Create(find(t, path), identity, 1)
+		f, err := Begin(t.Context(), find(t, path), identity, 1, Options{})
 		if err == nil {
 			put(t, f, "x")
 			if err := f.Commit(); err != nil {

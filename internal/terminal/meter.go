@@ -28,6 +28,7 @@ type Meter struct {
 	interval time.Duration // time between two writes of the line
 	began    time.Time
 	total    int64
+	before   atomic.Int64 // bytes that were done before the work began
 	done     atomic.Int64
 	end      sync.Once
 	ending   chan struct{}
@@ -50,6 +51,15 @@ func NewMeter(w io.Writer, what string, total int64) *Meter {
 func (m *Meter) begin(total int64) {
 	m.total, m.began, m.ending, m.ended = total, time.Now(), make(chan struct{}), make(chan struct{})
 	go m.show()
+}
+
+// From sets how many bytes an earlier run has done. They count to what is done, and
+// not to the rate or the time left.
+func (m *Meter) From(before int64) {
+	if m != nil {
+		m.before.Store(before)
+		m.done.Store(before)
+	}
 }
 
 // Set sets how many bytes are done.
@@ -87,7 +97,7 @@ func (m *Meter) show() {
 			}
 			return
 		case <-next.C:
-			m.write(line(m.what, m.done.Load(), m.total, time.Since(m.began)))
+			m.write(line(m.what, m.before.Load(), m.done.Load(), m.total, time.Since(m.began)))
 			next.Reset(m.interval)
 		}
 	}
@@ -105,9 +115,9 @@ func (m *Meter) write(text string) {
 	m.shown = max(m.shown, n)
 }
 
-// line returns the text of the line.
-func line(what string, done, total int64, took time.Duration) string {
-	rate := float64(done) / took.Seconds()
+// line returns the text of the line. The bytes before are a part of those done.
+func line(what string, before, done, total int64, took time.Duration) string {
+	rate := float64(max(done-before, 0)) / took.Seconds()
 	var b strings.Builder
 	b.WriteString(what)
 	if total > 0 {

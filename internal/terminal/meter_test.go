@@ -13,20 +13,24 @@ import (
 
 func TestLine(t *testing.T) {
 	for _, tt := range []struct {
-		done, total int64
-		took        time.Duration
-		want        string
+		before, done, total int64
+		took                time.Duration
+		want                string
 	}{
-		{512 << 20, 2 << 30, 4 * time.Second, "gathering  25 %  0.5 of 2.0 GiB  128.0 MiB/s  12 s left"},
-		{0, 2 << 30, 4 * time.Second, "gathering   0 %  0.0 of 2.0 GiB  0.0 KiB/s"},
-		{1 << 10, 1 << 30, 2 * time.Second, "gathering   0 %  0.0 of 1.0 GiB  0.5 KiB/s  583 h left"},
-		{10 << 20, 1 << 30, 2 * time.Second, "gathering   0 %  0.0 of 1.0 GiB  5.0 MiB/s  3 min left"},
-		{2 << 30, 2 << 30, 4 * time.Second, "gathering  100 %  2.0 of 2.0 GiB  512.0 MiB/s  0 s left"},
-		{3 << 30, 2 << 30, 4 * time.Second, "gathering  100 %  2.0 of 2.0 GiB  768.0 MiB/s  0 s left"}, // total left out a header
-		{3 << 20, 0, 3 * time.Second, "gathering  3.0 MiB  1.0 MiB/s"},
-		{1 << 62, 1<<63 - 1, 3 * time.Second, "gathering  50 %  4194304.0 of 8388608.0 TiB  1398101.3 TiB/s  3 s left"},
+		{0, 512 << 20, 2 << 30, 4 * time.Second, "gathering  25 %  0.5 of 2.0 GiB  128.0 MiB/s  12 s left"},
+		{0, 0, 2 << 30, 4 * time.Second, "gathering   0 %  0.0 of 2.0 GiB  0.0 KiB/s"},
+		{0, 1 << 10, 1 << 30, 2 * time.Second, "gathering   0 %  0.0 of 1.0 GiB  0.5 KiB/s  583 h left"},
+		{0, 10 << 20, 1 << 30, 2 * time.Second, "gathering   0 %  0.0 of 1.0 GiB  5.0 MiB/s  3 min left"},
+		{0, 2 << 30, 2 << 30, 4 * time.Second, "gathering  100 %  2.0 of 2.0 GiB  512.0 MiB/s  0 s left"},
+		{0, 3 << 30, 2 << 30, 4 * time.Second, "gathering  100 %  2.0 of 2.0 GiB  768.0 MiB/s  0 s left"}, // total left out a header
+		{0, 3 << 20, 0, 3 * time.Second, "gathering  3.0 MiB  1.0 MiB/s"},
+		{0, 1 << 62, 1<<63 - 1, 3 * time.Second, "gathering  50 %  4194304.0 of 8388608.0 TiB  1398101.3 TiB/s  3 s left"},
+		// What an earlier run did is done, and says nothing of this run's rate.
+		{1 << 30, 3 << 29, 2 << 30, 4 * time.Second, "gathering  75 %  1.5 of 2.0 GiB  128.0 MiB/s  4 s left"},
+		{1 << 30, 1 << 30, 2 << 30, 4 * time.Second, "gathering  50 %  1.0 of 2.0 GiB  0.0 KiB/s"},
+		{1 << 30, 1 << 29, 2 << 30, 4 * time.Second, "gathering  25 %  0.5 of 2.0 GiB  0.0 KiB/s"},
 	} {
-		if got := line("gathering", tt.done, tt.total, tt.took); got != tt.want {
+		if got := line("gathering", tt.before, tt.done, tt.total, tt.took); got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
 		}
 	}
@@ -82,6 +86,8 @@ func TestMeter(t *testing.T) {
 	s.waitFor(t, `^gathering  50 %  0\.5 of 1\.0 GiB  [0-9.]+ [KMGT]iB/s  \d+ \w+ left$`)
 	m.Add(1 << 28)
 	s.waitFor(t, `^gathering  75 %  0\.8 of 1\.0 GiB  `)
+	m.From(1 << 29) // so that nothing was done since
+	s.waitFor(t, `^gathering  50 %  0\.5 of 1\.0 GiB  0\.0 KiB/s$`)
 	m.Stop()
 	m.Stop()
 	if got := s.shows(); got != "" || s.at != 0 {

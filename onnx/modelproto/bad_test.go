@@ -712,6 +712,46 @@ func TestExternal(t *testing.T) {
 	})
 }
 
+// TestFiles lists every file that a model names, also for tensors that nothing uses
+// and those whose elements garner does not know, and no file that it cannot have.
+func TestFiles(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"data", "unused"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("abcdefgh"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := plainProto()
+	p.Graph.Initializer[0] = externalTensor("data", "", "")
+	for i, location := range []string{"unused", "data", "unknown", "../outside"} {
+		other := externalTensor(location, "", "")
+		*other.Name = fmt.Sprint("other", i)
+		if i > 1 {
+			*other.DataType = 0
+			p.Functions = append(p.Functions, &onnxpb.FunctionProto{
+				Name: proto.String(location), Domain: proto.String("uncalled"), Output: []string{"y"},
+				Node: []*onnxpb.NodeProto{{OpType: proto.String("Constant"), Output: []string{"y"}, Attribute: []*onnxpb.AttributeProto{
+					{Name: proto.String("value"), Type: onnxpb.AttributeProto_TENSOR.Enum(), T: other},
+				}}},
+			})
+			continue
+		}
+		p.Graph.Initializer = append(p.Graph.Initializer, other)
+	}
+	path := filepath.Join(dir, "it.onnx")
+	if err := os.WriteFile(path, written(t, p), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	m, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if want := []string{path, filepath.Join(dir, "data"), filepath.Join(dir, "unknown"), filepath.Join(dir, "unused")}; !slices.Equal(m.Files, want) {
+		t.Errorf("%q, want %q", m.Files, want)
+	}
+}
+
 // TestClosed asks for constants of a model that was closed.
 func TestClosed(t *testing.T) {
 	m, err := Open("testdata/opset13.onnx")

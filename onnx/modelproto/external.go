@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/garner-go/garner"
@@ -71,6 +72,19 @@ func (f *folder) find(location string) (*beside, error) {
 	}
 	f.files[location] = b
 	return b, b.err
+}
+
+// names gives the paths of files in the folder, each once, and leaves out what cannot
+// be there.
+func (f *folder) names(locations []string) []string {
+	slices.Sort(locations)
+	var all []string
+	for _, location := range slices.Compact(locations) {
+		if name := filepath.FromSlash(location); filepath.IsLocal(name) {
+			all = append(all, filepath.Join(f.path, name))
+		}
+	}
+	return all
 }
 
 // bytes gives size bytes of the mapped file from offset on.

@@ -106,6 +106,9 @@ func (r *reader) read(b []byte) (*model.Model, error) {
 		return nil, err
 	}
 	m := &model.Model{Path: r.path, Format: "ONNX", Producer: producer(&p), Opsets: opsets, Graph: g}
+	if r.folder != nil {
+		m.Files = append([]string{r.path}, r.folder.names(s.locations)...)
+	}
 	operators.InferModel(m)
 	return m, nil
 }

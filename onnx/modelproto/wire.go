@@ -46,6 +46,14 @@ const (
 	uint64Data protowire.Number = 11
 )
 
+// Fields that name a tensor's file: TensorProto.external_data has entries of a key
+// and a value.
+const (
+	externalData protowire.Number = 13
+	entryKey     protowire.Number = 1
+	entryValue   protowire.Number = 2
+)
+
 // unread lists the fields that the reader drops.
 var unread = map[protoreflect.Name]bool{
 	"doc_string": true, "metadata_props": true, "denotation": true,
@@ -56,9 +64,10 @@ var unread = map[protoreflect.Name]bool{
 // elements of tensors, whose places it records. The raw_data of a copied
 // TensorProto is the index of its elements in the list, as a varint.
 type stripper struct {
-	out      []byte
-	elements []elements
-	messages int
+	out       []byte
+	elements  []elements
+	locations []string // of the files that tensors name, with repeats
+	messages  int
 	budget
 }
 
@@ -203,6 +212,11 @@ func (s *stripper) strip(message []byte, at int, of protoreflect.MessageDescript
 				}
 				seen[field] = true
 			}
+			if tensor >= 0 && field == externalData {
+				if err := s.locate(content); err != nil {
+					return in(fd, index, err)
+				}
+			}
 			s.out = protowire.AppendTag(s.out, field, protowire.BytesType)
 			s.structure += int64(len(whole) - len(content))
 			from := s.space()
@@ -238,6 +252,30 @@ func (s *stripper) strip(message []byte, at int, of protoreflect.MessageDescript
 		from := s.space()
 		s.out = protowire.AppendVarint(s.out, uint64(tensor))
 		s.fill(from)
+	}
+	return nil
+}
+
+// locate notes the location in an entry of external_data.
+func (s *stripper) locate(entry []byte) error {
+	var key, value string
+	for len(entry) > 0 {
+		field, wire, _, content, after, err := split(entry)
+		if err != nil {
+			return err
+		}
+		entry = after
+		switch {
+		case wire != protowire.BytesType:
+		case field == entryKey:
+			key = string(content)
+		case field == entryValue:
+			value = string(content)
+		}
+	}
+	// Most tensors are in the file of the one before.
+	if n := len(s.locations); key == "location" && (n == 0 || s.locations[n-1] != value) {
+		s.locations = append(s.locations, value)
 	}
 	return nil
 }

@@ -79,6 +79,9 @@ func read(path string, xml io.Reader, w *weights, o Options) (*model.Model, erro
 	}
 	m := &model.Model{Path: path, Format: "OpenVINO IR", Producer: n.producer}
 	m.OnClose(w.close)
+	if w.path != "" {
+		m.Files = []string{path, w.path}
+	}
 	b := &builder{parser: p, weights: w}
 	if m.Graph, err = b.graph(n, false, nil); err != nil {
 		m.Close()

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -396,6 +397,9 @@ func TestConstants(t *testing.T) {
 	m, err := ir.Open("testdata/embedding_i4.xml", ir.Options{})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if want := []string{"testdata/embedding_i4.xml", "testdata/embedding_i4.bin"}; !slices.Equal(m.Files, want) {
+		t.Errorf("the model consists of %q, want %q", m.Files, want)
 	}
 	defer m.Close()
 	c := m.Graph.Nodes[0].Inputs[0].Constant
