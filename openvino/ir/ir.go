@@ -80,7 +80,7 @@ func read(path string, xml io.Reader, w *weights, o Options) (*model.Model, erro
 	m := &model.Model{Path: path, Format: "OpenVINO IR", Producer: n.producer}
 	m.OnClose(w.close)
 	b := &builder{p, w}
-	if m.Graph, err = b.graph(n, false, nil); err != nil {
+	if m.Graph, _, err = b.graph(n, false, nil); err != nil {
 		m.Close()
 		return nil, err
 	}
