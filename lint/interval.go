@@ -29,7 +29,7 @@ type end struct {
 // left out of account: a cast of one to an integer has no defined result.
 type interval struct {
 	low, high end
-	exact     bool // both ends are attained, whatever a run is given, if there is any element
+	exact     bool // there are elements, and both ends are attained, whatever a run is given
 }
 
 // bounds are the intervals of a value.
@@ -38,6 +38,7 @@ type bounds struct {
 	last     []interval   // by position along the last axis; nil where it is unknown or longer than mostPositions
 	dtype    garner.DType // Invalid where it is unknown
 	rank     int          // -1 where it is unknown
+	one      bool         // it has one element; last is then of one position
 	from     *model.Value // what an open end comes from; nil without one
 }
 
@@ -163,10 +164,10 @@ func fit(d garner.DType, i interval) interval {
 		return whole(d, i.why()) // of a type that no arithmetic is for, or of an unknown one
 	}
 	if math.Abs(i.low.at) >= exactFloat {
-		i.low.at = math.Nextafter(i.low.at, math.Inf(-1))
+		i.low.at, i.exact = math.Nextafter(i.low.at, math.Inf(-1)), false
 	}
 	if math.Abs(i.high.at) >= exactFloat {
-		i.high.at = math.Nextafter(i.high.at, math.Inf(1))
+		i.high.at, i.exact = math.Nextafter(i.high.at, math.Inf(1)), false
 	}
 	return wrap(d, i)
 }
@@ -361,7 +362,7 @@ func bits(d garner.DType, x, y interval, and bool) interval {
 
 // each gives the bounds whose intervals are a function of those of b.
 func (b bounds) each(d garner.DType, f func(interval) interval) bounds {
-	made := bounds{interval: f(b.interval), dtype: d, rank: b.rank, from: b.from}
+	made := bounds{interval: f(b.interval), dtype: d, rank: b.rank, one: b.one, from: b.from}
 	for _, i := range b.last {
 		made.last = append(made.last, f(i))
 	}
@@ -378,7 +379,7 @@ func (b bounds) settled() bounds {
 
 // both gives the bounds of an operator of two operands that broadcast.
 func both(d garner.DType, a, b bounds, f func(x, y interval) interval) bounds {
-	made := bounds{interval: f(a.interval, b.interval), dtype: d, rank: -1, from: source(a, b)}
+	made := bounds{interval: f(a.interval, b.interval), dtype: d, rank: -1, one: a.one && b.one, from: source(a, b)}
 	if a.rank >= 0 && b.rank >= 0 {
 		made.rank = max(a.rank, b.rank)
 	}
@@ -444,12 +445,9 @@ func typeOf(list ...bounds) garner.DType {
 
 // flat drops the positions along the last axis.
 func (b bounds) flat() bounds {
-	b.last, b.rank = nil, -1
+	b.last, b.rank, b.one = nil, -1, false
 	return b
 }
-
-// single reports whether a value has one element.
-func (b bounds) single() bool { return len(b.last) == 1 && (b.rank == 0 || b.rank == 1) }
 
 // bounds gives the intervals of a value. It is sound: a run computes no other
 // value than they contain, except NaN. An operator that is not in steps has every
@@ -572,6 +570,9 @@ func (l *linter) compute(v *model.Value) (bounds, error) {
 	if made.rank < 0 {
 		made.rank = rankOf(v.Spec)
 	}
+	if len(made.last) != 1 {
+		made.one = false
+	}
 	if len(made.last) > mostPositions {
 		made.last = nil
 	}
@@ -596,12 +597,17 @@ func (l *linter) constantBounds(v *model.Value) (bounds, error) {
 		if 0 < width && width <= mostPositions {
 			made.last = make([]interval, width)
 		}
+		if shape, ok := c.Spec.Shape(); ok {
+			n, ok := shape.Len()
+			made.one = ok && n == 1
+		}
 		empty := true
 		err := l.pieces(c, func(t garner.Tensor, from int64) (bool, error) {
 			return true, numbers(t, func(i int, n float64) {
 				one := number64(n)
-				if math.Abs(n) >= exactFloat && d.IsInteger() {
-					one.low.at, one.high.at = math.Nextafter(n, math.Inf(-1)), math.Nextafter(n, math.Inf(1))
+				if math.Abs(n) >= exactFloat && d.IsInteger() { // n was rounded
+					least, most := rangeOf(d)
+					one = span(max(math.Nextafter(n, math.Inf(-1)), least), min(math.Nextafter(n, math.Inf(1)), most))
 				}
 				at := from + int64(i)
 				if empty {

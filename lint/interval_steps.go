@@ -205,7 +205,7 @@ func same(c *operation) bounds {
 // elementsOf is the bounds of some elements of the first input, in any order.
 func elementsOf(c *operation) bounds {
 	b, _ := c.input(0)
-	b.exact = b.exact && b.point()
+	b.exact = false
 	return b.flat()
 }
 
@@ -213,14 +213,19 @@ func elementsOf(c *operation) bounds {
 func reshaped(c *operation) bounds {
 	b, _ := c.input(0)
 	dims := c.result.Spec.Dims
-	switch {
-	case b.single():
-		b.rank = 1 // or another: there is one element in any case
-	case len(dims) > 0 && len(b.last) > 0 && dims[len(dims)-1] == garner.Exactly(len(b.last)):
-		b.rank = -1
-	default:
-		b = b.flat()
+	if !b.one && (len(dims) == 0 || len(b.last) == 0 || dims[len(dims)-1] != garner.Exactly(len(b.last))) {
+		return b.flat()
 	}
+	rank := -1
+	if axes, ok := c.list("axes", 1); ok && b.rank >= 0 {
+		switch c.node.Op {
+		case "Unsqueeze":
+			rank = b.rank + len(axes)
+		case "Squeeze":
+			rank = b.rank - len(axes)
+		}
+	}
+	b.rank = rank
 	return b
 }
 
@@ -291,6 +296,7 @@ func sliced(c *operation) bounds {
 func (b bounds) part(from, to int64) bounds {
 	n := int64(len(b.last))
 	if n == 0 {
+		b.exact = false
 		return b.flat()
 	}
 	if from < 0 {
@@ -301,6 +307,7 @@ func (b bounds) part(from, to int64) bounds {
 	}
 	from, to = min(max(from, 0), n), min(max(to, 0), n)
 	if from >= to {
+		b.exact = false
 		return b.flat()
 	}
 	return b.positions(b.last[from:to])
@@ -308,7 +315,7 @@ func (b bounds) part(from, to int64) bounds {
 
 // positions is the bounds of a vector of some of the positions of b.
 func (b bounds) positions(list []interval) bounds {
-	made := bounds{interval: list[0], last: list, dtype: b.dtype, rank: 1, from: b.from}
+	made := bounds{interval: list[0], last: list, dtype: b.dtype, rank: 1, one: len(list) == 1, from: b.from}
 	for _, i := range list[1:] {
 		made.interval = union(made.interval, i)
 	}
@@ -346,7 +353,6 @@ func stridedSlice(c *operation) bounds {
 		}
 	}
 	made := b.part(from, to)
-	made.exact = made.exact && made.point()
 	if marked("shrink_axis_mask") {
 		made.rank = 0
 	}
@@ -358,15 +364,14 @@ func expanded(c *operation) bounds {
 	b, _ := c.input(0)
 	dims := c.result.Spec.Dims
 	if len(dims) == 0 || len(b.last) == 0 || dims[len(dims)-1] != garner.Exactly(len(b.last)) {
-		return b.flat()
+		b = b.flat()
 	}
-	b.rank = -1
+	b.rank, b.one, b.exact = -1, false, false
 	return b
 }
 
 func mean(c *operation) bounds {
 	b := elementsOf(c)
-	b.exact = false
 	return b.each(b.dtype, func(i interval) interval { return fit(b.dtype, i) })
 }
 
@@ -403,14 +408,23 @@ func concatenated(c *operation) bounds {
 	return made
 }
 
+// chosen is the bounds of Where, whose condition broadcasts with the two values.
 func chosen(c *operation) bounds {
 	a, _ := c.input(1)
 	b, _ := c.input(2)
-	return both(typeOf(a, b), a, b, func(x, y interval) interval {
+	made := both(typeOf(a, b), a, b, func(x, y interval) interval {
 		i := union(x, y)
-		i.exact = i.exact && i.point()
+		i.exact = false // the condition may choose one, or have no element
 		return i
 	})
+	condition := c.spec(0)
+	if len(made.last) == 1 && condition.Rank != garner.Exactly(0) {
+		made.last, made.one = nil, false
+	}
+	if rank := rankOf(condition); rank < 0 || made.rank < rank {
+		made.rank = -1
+	}
+	return made
 }
 
 // scattered is the bounds of the first input with elements of the third in places.
@@ -565,9 +579,7 @@ func clipped(c *operation) bounds {
 				continue
 			}
 			if made.dtype.IsInteger() {
-				if v = math.Ceil(v); i == 1 {
-					v = math.Floor(v)
-				}
+				v = []func(float64) float64{math.Ceil, math.Floor}[i](v)
 			}
 			by = bounds{interval: number64(v), last: []interval{number64(v)}, dtype: made.dtype}
 		}
@@ -608,7 +620,7 @@ func multiplied(c *operation) bounds {
 			made = product(b.dtype, made, i)
 		}
 		made.exact = made.exact && made.point()
-		return bounds{interval: made, last: []interval{made}, dtype: b.dtype, rank: -1, from: b.from}.settled()
+		return bounds{interval: made, last: []interval{made}, dtype: b.dtype, rank: -1, one: true, from: b.from}.settled()
 	}
 	made := bounds{interval: whole(b.dtype, max(b.why(), counted)), dtype: b.dtype, rank: -1, from: b.from}
 	return made.settled()
@@ -645,7 +657,8 @@ func shapeOf(c *operation) bounds {
 }
 
 func sizeOf(c *operation) bounds {
-	return bounds{interval: lengthOf(c.count(nil, false), counted), dtype: garner.I64, rank: 0}
+	n := lengthOf(c.count(nil, false), counted)
+	return bounds{interval: n, last: []interval{n}, dtype: garner.I64, rank: 0, one: true}
 }
 
 // argument is the bounds of positions along an axis.
@@ -761,7 +774,7 @@ func constantOfShape(c *operation) bounds {
 	if err != nil {
 		c.err = err
 	}
-	b.last, b.rank = nil, -1
+	b.last, b.rank, b.exact = nil, -1, false
 	return b
 }
 
@@ -770,15 +783,19 @@ func constantOfShape(c *operation) bounds {
 func gathered(c *operation) bounds {
 	b, _ := c.input(0)
 	at, _ := c.input(1)
-	b = b.selected(at, c)
-	if zeroesOutside(c.node.Operator) && !b.exact {
+	if made, ok := b.selected(at, c); ok {
+		return made
+	}
+	b.exact = false
+	if b = b.flat(); zeroesOutside(c.node.Operator) {
 		b = b.each(b.dtype, func(i interval) interval { return union(i, span(0, 0)) })
 	}
 	return b
 }
 
-// selected is the bounds of the elements of b that a gather reads at indices.
-func (b bounds) selected(at bounds, c *operation) bounds {
+// selected is the bounds of the positions of b that a gather reads at constant
+// indices; false where there are none such.
+func (b bounds) selected(at bounds, c *operation) (bounds, bool) {
 	var list []interval
 	if b.rank == 1 && len(b.last) > 0 && c.gathersAlong() {
 		for _, i := range at.last {
@@ -794,12 +811,11 @@ func (b bounds) selected(at bounds, c *operation) bounds {
 		}
 	}
 	if len(list) == 0 {
-		b.exact = b.exact && b.point()
-		return b.flat()
+		return b, false
 	}
 	made := b.positions(list)
-	made.rank = at.rank
-	return made
+	made.rank, made.one = at.rank, at.one
+	return made, true
 }
 
 // gathersAlong reports whether a gather takes slices along an axis.
