@@ -190,6 +190,13 @@ func (i index) loose(s *subject) (string, bool) {
 
 // origin names the value that an open end comes from.
 func (s *subject) origin(v *model.Value) string {
+	// What a loop computes from its own parameter comes from what the parameter takes.
+	for range 8 {
+		if v == nil || len(v.Takes) == 0 || s.ranges[v].from == nil {
+			break
+		}
+		v = s.ranges[v].from
+	}
 	switch {
 	case v == nil:
 		return "a node"

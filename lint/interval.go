@@ -405,14 +405,16 @@ func both(d garner.DType, a, b bounds, f func(x, y interval) interval) bounds {
 	return made.settled()
 }
 
-// source says what the open end of one of two operands comes from.
+// source says what the open end of one of several operands comes from: rather an
+// input or a node than a parameter of a loop.
 func source(list ...bounds) *model.Value {
+	var found *model.Value
 	for _, b := range list {
-		if b.from != nil {
-			return b.from
+		if b.from != nil && (found == nil || len(found.Takes) > 0) {
+			found = b.from
 		}
 	}
-	return nil
+	return found
 }
 
 // join gives the bounds of a value that may be any of several.
