@@ -81,11 +81,36 @@ func (f *Finding) Runtimes() []Runtime { return runtimesOf(f.Evidence) }
 
 // Place gives the node's line and column in a text file, counted from 1; both are
 // 0 for a binary file.
-func (f *Finding) Place() (line, column int) {
-	if n, err := fmt.Sscanf(f.Node.At, "line %d, column %d", &line, &column); n != 2 || err != nil {
+func (f *Finding) Place() (line, column int) { return place(f.Node) }
+
+func place(node *model.Node) (line, column int) {
+	if n, err := fmt.Sscanf(node.At, "line %d, column %d", &line, &column); n != 2 || err != nil {
 		return 0, 0
 	}
 	return line, column
+}
+
+// An Unjudged is a node that gathers, or a part of what one does, that no rule
+// looks at.
+type Unjudged struct {
+	Node     *model.Node
+	Operator string // its name, with its domain
+	Why      string // what is not judged, and what to do
+}
+
+// NotJudged lists the nodes of m that gather by an operator that lint has no rules
+// for, and the gathers whose table is quantised: of these the rules judge the
+// indices, and not the dequantisation.
+func NotJudged(m *model.Model) []Unjudged {
+	var list []Unjudged
+	for n := range m.Nodes() {
+		if r, ok := operators.RelatedOf(n); ok {
+			list = append(list, Unjudged{n, r.Name, "lint has no rules for this operator; compare what the runtimes document of its indices"})
+		} else if n.IsGather() && len(n.Inputs) > 0 && operators.Dequantised(n.Inputs[0]) != nil {
+			list = append(list, Unjudged{n, n.Operator, "its table is dequantised before it; lint judges the indices, and not how runtimes compute the table's values"})
+		}
+	}
+	return list
 }
 
 // Options select what Model reports.

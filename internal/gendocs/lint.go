@@ -15,14 +15,19 @@ const lintHead = `# What lint finds
 below says what it looks at, what each runtime's operator does, which recording shows that, and the remedy.
 
 A finding has the severity of its rule if it concerns a runtime that reads the model's format (ONNX: OpenVINO and ONNX Runtime; IR: OpenVINO)
-or one that --runtime names. Otherwise it is one level lower: "--runtime tensorflow" turns warnings about TensorFlow into errors.
+or one that --runtime names. Otherwise it is a note: "--runtime tensorflow" turns notes about TensorFlow into warnings and errors.
 
 - **error**: a runtime refuses this model or answers differently.
 - **warning**: whether it does depends on values that only a run knows, or its behaviour is undefined.
 - **note**: a run may show a difference.
 
-Evidence names a case in [testdata/conformance](../testdata/conformance), which holds the answer of the runtime itself; "not recorded" links
-the source of the claim instead. An answer is that of the recorded version:
+Findings of one cause are one line of text, which names the first gather and counts the others. Operators that gather and that no rule looks at
+(GatherBlockQuantized, ArrayFeatureExtractor, EmbeddingBag and EmbeddingSegmentsSum, and gathers of dequantised tables) are named as not judged.
+
+Evidence names a case in [testdata/conformance](../testdata/conformance), or, where the name begins with "lint-", in
+[lint/testdata](../lint/testdata/recorded.jsonl), which holds the answer of the runtime itself; "not recorded" links the source of the claim
+instead. Each remedy that changes the model was run in ONNX Runtime, at every level of optimisation, and in OpenVINO, with the answers beside it;
+any other begins with "Decide", because a person must know what the model means. An answer is that of the recorded version:
 
 `
 

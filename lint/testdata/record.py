@@ -313,8 +313,25 @@ def evidence():
         yield name + "-past-end", ["L.2", "L.30"], op, TFLite(f"lint-{name}-past-end"), np.concatenate([five[:1], np.zeros((2, 2), np.float32)])
 
 
+def quantised():
+    """A model of operators that lint does not judge, for the tests of the command."""
+    table = {"q": np.arange(128, dtype=np.uint8).reshape(8, 16), "s": np.ones((8, 1), np.float32), "x": f32(3, 8), "w": np.arange(16, dtype=np.int8).reshape(8, 2), "half": np.array(0.5, np.float32)}
+    nodes = [
+        N("GatherBlockQuantized", ["q", "i", "s"], ["a"], name="blocks", domain="com.microsoft", block_size=16),
+        N("GatherBlockQuantized", ["q", "i", "s"], ["b"], name="again", domain="com.microsoft", block_size=16),
+        N("ArrayFeatureExtractor", ["x", "i"], ["c"], name="features", domain="ai.onnx.ml"),
+        N("DequantizeLinear", ["w", "half"], ["d"], name="dq"),
+        N("Gather", ["d", "i"], ["e"], name="rows"),
+    ]
+    inputs = [helper.make_tensor_value_info("i", T.INT64, ["k"])]
+    graph = helper.make_graph(nodes, "g", inputs, [helper.make_empty_tensor_value_info(n) for n in "abce"], [numpy_helper.from_array(v, n) for n, v in table.items()])
+    imports = [helper.make_opsetid("", 18), helper.make_opsetid("com.microsoft", 1), helper.make_opsetid("ai.onnx.ml", 1)]
+    onnx.save(helper.make_model(graph, opset_imports=imports, ir_version=10), "quantised.onnx")
+
+
 if __name__ == "__main__":
     os.chdir(os.path.dirname(os.path.abspath(__file__)))
+    quantised()
     with open("recorded.jsonl", "w") as to:
         for case, remedy in itertools.chain(((c, True) for c in remedies()), ((c, False) for c in evidence())):
             record(to, "lint-" + case[0], *case[1:], remedy)
