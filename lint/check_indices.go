@@ -97,7 +97,7 @@ func (s *subject) eachIndex(look func(index) bool) error {
 		return nil
 	}
 	if d := s.indices.Spec.DType; d != garner.Invalid && !d.IsInteger() {
-		return nil // L.24
+		return nil // as rule L.24 says
 	}
 	b, err := s.bounds(s.indices)
 	if err != nil {
@@ -172,7 +172,7 @@ func (i index) loose(s *subject) (string, bool) {
 		return "", false
 	}
 	if i.exact && i.why() == fixed && i.dim.Max != garner.Unbounded {
-		return "", false // L.1 or L.2
+		return "", false // as rules L.1 and L.2 say
 	}
 	openBelow, openBeyond := below && i.low.why == open, beyond && i.high.why == open
 	if openBelow || openBeyond {

@@ -336,7 +336,7 @@ func (g *graphMaker) node() {
 		}
 	case "Gather":
 		n.Operator = "onnx.Gather-13"
-		n.Attributes["axis"] = int64(g.IntN(2)) - int64(g.IntN(2))
+		n.Attributes["axis"] = pick(g.Rand, int64(0), 0, 1, -1)
 		if n.Inputs = append(n.Inputs, g.of(garner.I64)); g.IntN(2) == 0 {
 			n.Inputs[1] = pick(g.Rand, g.scalar(int64(g.IntN(4)-2)), g.i64(int64(g.IntN(4)-2), int64(g.IntN(4)-2)))
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -49,16 +50,39 @@ func lintPage() []byte {
 		fmt.Fprintf(&b, "| %s (`--runtime %s`) | %s |\n", r.Name(), r, recorded)
 	}
 	b.WriteString(lintTail)
+	seen := map[lint.Evidence]string{} // the rule that lists it
 	for _, r := range lint.Rules() {
 		fmt.Fprintf(&b, "\n## %s: %s\n\n**%s.** %s\n\nRemedy: %s\n\n", r.ID, r.Title, r.Severity, r.About, r.Remedy)
-		b.WriteString("| operator | the runtime | evidence |\n|---|---|---|\n")
-		for _, group := range groupByAnswer(r.Evidence) {
+		own, of := []lint.Evidence{}, map[string][]string{} // operators by the rule that lists their evidence
+		for _, e := range r.Evidence {
+			if rule := seen[e]; rule == "" {
+				seen[e] = r.ID
+				own = append(own, e)
+			} else if name := "`" + e.Operator + "`"; !slices.Contains(of[rule], name) {
+				of[rule] = append(of[rule], name)
+			}
+		}
+		if len(own) > 0 {
+			b.WriteString("| operator | the runtime | evidence |\n|---|---|---|\n")
+		}
+		for _, group := range groupByAnswer(own) {
 			e := group[0]
 			var names []string
 			for _, e := range group {
 				names = append(names, cell(e))
 			}
 			fmt.Fprintf(&b, "| `%s` | %s %s | %s |\n", e.Operator, e.Who(), e.Answer, strings.Join(names, "<br>"))
+		}
+		for i, rule := range slices.Sorted(maps.Keys(of)) {
+			if i > 0 || len(own) > 0 {
+				b.WriteString("\n")
+			}
+			const most = 12
+			operators := "the operators"
+			if len(of[rule]) <= most {
+				operators = strings.Join(of[rule], ", ")
+			}
+			fmt.Fprintf(&b, "Further answers for %s: see %s.\n", operators, rule)
 		}
 	}
 	return b.Bytes()
