@@ -61,21 +61,17 @@ func openModel(path string, o ModelOptions) (*model.Model, error) {
 	return modelFormats[i].open(path, o)
 }
 
-// Table gives the data of a gather of the model, where it follows from constants: it
-// applies the operators between them and the gather, such as the Convert of a table
-// that is stored in f16. A constant without such operators is a view of the model's
-// files, valid until the model is closed; Constant.Open reads one that is larger than
-// memory.
+// Table gives a value of the model that follows from constants, such as the data of a
+// gather: it applies the operators between them and the value, such as the Convert of a
+// table that is stored in f16. A constant itself is a view of the model's files, valid
+// until the model is closed; Constant.Open reads one that is larger than memory.
 //
 // memory is how many bytes the tensors that Table makes may take together; one for
-// which it does not suffice is a garner.ErrShape. Data that depends on an input of the
-// model is an error, and so is an operator that "garner run" does not run. Errors are
-// *model.Error.
-func Table(ctx context.Context, m *model.Model, gather *model.Node, memory int64) (garner.Tensor, error) {
-	if !gather.IsGather() || len(gather.Inputs) == 0 || gather.Inputs[0] == nil {
-		return garner.Tensor{}, model.InFile(m.Path, model.Errorf(gather, "it is a %s and no gather with data", gather.Op))
-	}
-	made, err := run.Values(ctx, m, gather.Inputs[:1], nil, float64(memory))
+// which it does not suffice is a garner.ErrShape. A value that depends on an input of
+// the model is an error, and so is an operator that "garner run" does not run. Errors
+// are *model.Error.
+func Table(ctx context.Context, m *model.Model, v *model.Value, memory int64) (garner.Tensor, error) {
+	made, err := run.Values(ctx, m, []*model.Value{v}, nil, float64(memory))
 	if err != nil {
 		return garner.Tensor{}, err
 	}

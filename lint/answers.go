@@ -12,6 +12,9 @@ var outsideAnswers = []Evidence{
 	recorded("openvino.Gather-1", Zeros, "openvino-gather-1-past-end-as-run"),
 	recorded("openvino.Gather-7", Zeros, "openvino-gather-7-past-end-as-run"),
 	recorded("openvino.Gather-8", Zeros, "openvino-gather-8-past-end"),
+	recorded("openvino.Gather-1", ReadsOther, "lint-short-vector-past-end-1").in(shortVector),
+	recorded("openvino.Gather-7", ReadsOther, "lint-short-vector-past-end-7").in(shortVector),
+	recorded("openvino.Gather-8", ReadsOther, "lint-short-vector-past-end-8").in(shortVector),
 	recorded("openvino.GatherND-5", ReadsOther, "openvino-gathernd-5-past-end-row"),
 	recorded("openvino.GatherND-8", ReadsOther, "openvino-gathernd-8-past-end-row"),
 	recorded("openvino.GatherElements-6", Refuses, "openvino-gatherelements-6-past-end"),
@@ -37,6 +40,8 @@ var outsideAnswers = []Evidence{
 	recorded("jax.numpy.take_along_axis", Fills, "jax-take-along-axis-past-end-default"),
 	recorded("webnn.gather", Clamps, "wpt-webnn-gather-float32-2-d-tensor-and-int32-0-d-out-of-bound-positive-indices-default-options"),
 	recorded("webnn.gatherND", Clamps, "wpt-webnn-gather-nd-float32-2-d-input-and-2-d-out-of-bounds-indices"),
+	recorded("tflite.GATHER", Refuses, "lint-tflite-past-end"),
+	recorded("tflite.GATHER_ND", Refuses, "lint-tflite-tuples-past-end"),
 }
 
 // negativeAnswers are the recorded answers to an index from −s to −1, where s is
@@ -45,6 +50,8 @@ var negativeAnswers = []Evidence{
 	recorded("openvino.Gather-1", Zeros, "openvino-gather-1-negative-as-run"),
 	recorded("openvino.Gather-7", Zeros, "openvino-gather-7-negative-as-run"),
 	recorded("openvino.Gather-8", Counts, "openvino-gather-8-negative"),
+	recorded("openvino.Gather-1", ReadsOther, "lint-short-vector-negative-1").in(shortVector),
+	recorded("openvino.Gather-7", ReadsOther, "lint-short-vector-negative-7").in(shortVector),
 	recorded("openvino.GatherND-5", Counts, "openvino-gathernd-5-negative-rows-as-run"),
 	recorded("openvino.GatherND-8", Counts, "openvino-gathernd-8-negative-rows-as-run"),
 	recorded("openvino.GatherElements-6", Counts, "openvino-gatherelements-6-negative-as-run"),
@@ -67,6 +74,8 @@ var negativeAnswers = []Evidence{
 	recorded("jax.numpy.take_along_axis", Counts, "jax-take-along-axis-negative-default"),
 	recorded("webnn.gatherElements", Counts, "wpt-webnn-gather-elements-float32-3-d-input-and-int32-negative-indices"),
 	recorded("webnn.gatherND", Counts, "wpt-webnn-gather-nd-float32-2-d-input-and-2-d-negative-indices"),
+	recorded("tflite.GATHER", Refuses, "lint-tflite-negative"),
+	recorded("tflite.GATHER_ND", Refuses, "lint-tflite-tuples-negative"),
 }
 
 // countsFromEnd reports whether an operator's definition counts a negative index

@@ -1,9 +1,11 @@
 package lint
 
 import (
+	"math"
 	"slices"
 	"strings"
 
+	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/operators"
 )
@@ -15,33 +17,59 @@ func flattenedBatch(r *Rule, s *subject) error {
 	return nil
 }
 
-// stretchedDim returns the first batch dim that is 1 in data and more in the
-// indices, or -1 where there is none or where another pair of batch dims differs.
-func (s *subject) stretchedDim() int {
+// A stretch says how the batches of data and of the indices of GatherND differ
+// where ONNX Runtime takes them: the indices have n times as many, in all.
+type stretch struct {
+	dim   int  // the first batch dim that differs
+	ones  bool // data has 1 wherever they differ, so that broadcasting is defined
+	plain bool // what ONNX Runtime does is broadcasting
+}
+
+// stretched compares the batch dims of data and indices; false where all are equal,
+// one is unknown, or ONNX Runtime refuses them too. ONNX Runtime counts batches in
+// row-major order and takes each batch of data for as many of the indices in a row.
+func (s *subject) stretched() (stretch, bool) {
 	data, indices := s.data.Spec.Dims, s.indices.Spec.Dims
-	first := -1
-	if s.operator.Kind != operators.GatherND || s.batch > min(len(data), len(indices)) {
-		return first
+	if s.operator.Kind != operators.GatherND || s.batch < 1 || s.batch > min(len(data), len(indices)) {
+		return stretch{}, false
 	}
+	made := stretch{dim: -1, ones: true, plain: true}
+	have, want := 1, 1
 	for i := range s.batch {
-		switch d, n := data[i], indices[i]; {
-		case !d.Known() || !n.Known() || d == n:
-		case d.Min != 1:
-			return -1
-		case first < 0:
-			first = i
+		d, n := data[i], indices[i]
+		if !d.Known() || !n.Known() || d.Min == 0 || n.Min == 0 || want > math.MaxInt32/n.Min || have > math.MaxInt32/d.Min {
+			return stretch{}, false
+		}
+		have, want = have*d.Min, want*n.Min
+		if d != n {
+			if made.dim < 0 {
+				made.dim = i
+			}
+			made.ones = made.ones && d.Min == 1
+		} else if made.dim >= 0 && d.Min > 1 {
+			made.plain = false // a dim of several behind one that is stretched
 		}
 	}
-	return first
+	made.plain = made.plain && made.ones
+	return made, made.dim >= 0 && want%have == 0
 }
 
 func stretchedBatch(r *Rule, s *subject) error {
-	if i := s.stretchedDim(); i >= 0 {
-		evidence := slices.DeleteFunc(s.answers(r), func(e Evidence) bool {
-			return e.Runtime() == OpenVINO && (e.Run == fromONNX) != (s.format == "ONNX")
-		})
-		s.find(r, evidence, "batch dim %d is 1 in data and %s in the indices", i, s.indices.Spec.Dims[i])
+	made, ok := s.stretched()
+	if !ok {
+		return nil
 	}
+	evidence := slices.DeleteFunc(s.answers(r), func(e Evidence) bool {
+		switch e.Runtime() {
+		case OpenVINO:
+			return (e.Answer == Stretches) != (s.format == "ONNX" && made.ones)
+		case ONNXRuntime:
+			return (e.Answer == Stretches) != made.plain
+		}
+		return false
+	})
+	i := made.dim
+	s.find(r, evidence, "batch dim %d is %s in data and %s in the indices", i, s.data.Spec.Dims[i], s.indices.Spec.Dims[i])
 	return nil
 }
 
@@ -97,6 +125,58 @@ func (s *subject) batchBelowRank() bool {
 func lowBatch(r *Rule, s *subject) error {
 	if s.batchBelowRank() {
 		s.find(r, s.answers(r), "batch_dims is %v and the indices are %s", s.node.Attributes["batch_dims"], s.indices.Type())
+	}
+	return nil
+}
+
+// loneBatch finds Gather along the axis behind its batch dims, all of which are 1.
+func loneBatch(r *Rule, s *subject) error {
+	if s.operator.Kind != operators.Gather || s.batch < 1 || !s.axisKnown || s.axis != s.batch || !known(s.data) || !known(s.indices) || s.refused != nil {
+		return nil
+	}
+	for i := range s.batch {
+		if i >= len(s.indices.Spec.Dims) || s.data.Spec.Dims[i] != garner.Exactly(1) || s.indices.Spec.Dims[i] != garner.Exactly(1) {
+			return nil
+		}
+	}
+	s.find(r, s.answers(r), "batch_dims and the axis are %d, data is %s and the indices are %s", s.batch, s.data.Type(), s.indices.Type())
+	return nil
+}
+
+// unknownResultRank finds GatherND whose result has an unknown rank for OpenVINO:
+// the rank of an operand, or the length of a tuple, comes from an input of the model
+// that leaves it open.
+func unknownResultRank(r *Rule, s *subject) error {
+	if s.operator.Kind != operators.GatherND {
+		return nil
+	}
+	for i, v := range []*model.Value{s.data, s.indices} {
+		if !v.Spec.Rank.Known() && s.unranked {
+			s.find(r, s.answers(r), "the rank of %s is not known", []string{"data", "the indices"}[i])
+			return nil
+		}
+	}
+	if from := s.given(s.indices); s.indices.Spec.Rank.Known() && !s.k().Known() && from != nil {
+		s.find(r, s.answers(r), "the indices are %s, so that the length of a tuple is not known", s.indices.Type())
+	}
+	return nil
+}
+
+// given gives the input of the model that a value is, or is a cast of; nil where it
+// is neither.
+func (s *subject) given(v *model.Value) *model.Value {
+	for range 8 {
+		if v == nil || s.inputs[v] {
+			return v
+		}
+		if v.From == nil {
+			return nil
+		}
+		effect, inputs := operators.EffectOf(v.From)
+		if effect != operators.Cast && v.From.Op != "Identity" || len(inputs) != 1 {
+			return nil
+		}
+		v = inputs[0]
 	}
 	return nil
 }

@@ -3,19 +3,33 @@ package lint
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/operators"
 )
 
 func negativeConstant(r *Rule, s *subject) error {
 	scan, err := s.scan()
-	if err != nil || scan == nil || scan.negative.count == 0 {
+	if err != nil {
 		return err
 	}
 	var over []Answer
 	if countsFromEnd(s.operator.Name) {
 		over = append(over, Counts) // as the operator says
+	}
+	if scan == nil {
+		return s.eachIndex(func(i index) bool {
+			if !i.exact || i.low.at >= 0 || i.low.at < -float64(i.dim.Max) {
+				return false
+			}
+			s.find(r, s.answers(r, over...), "the indices are computed from constants, and their least is %s, which is negative", whole64(i.low.at))
+			return true
+		})
+	}
+	if scan.negative.count == 0 {
+		return nil
 	}
 	t := &scan.negative
 	s.find(r, s.answers(r, over...), "%s = %s is negative%s", s.position(t.at), t.value, t.others(scan.total))
@@ -24,22 +38,85 @@ func negativeConstant(r *Rule, s *subject) error {
 
 func constantOutside(r *Rule, s *subject) error {
 	scan, err := s.scan()
-	if err != nil || scan == nil || scan.outside.count == 0 {
+	if err != nil {
 		return err
 	}
 	var over []Answer
 	if zeroesOutside(s.operator.Name) {
 		over = append(over, Zeros)
 	}
-	t := &scan.outside
-	axis := ""
-	if s.axisKnown && s.operator.Kind != operators.GatherND {
-		axis = fmt.Sprintf(" axis %d of data", s.axis)
-	} else if s.operator.Kind == operators.GatherND {
-		axis = fmt.Sprintf(" axis %d of data", s.batch+t.axis)
+	if scan == nil {
+		return s.eachIndex(func(i index) bool {
+			at := i.high.at
+			if i.low.at < -float64(i.dim.Max) {
+				at = i.low.at
+			} else if at < float64(i.dim.Max) {
+				return false
+			}
+			if !i.exact || i.dim.Max == garner.Unbounded {
+				return false
+			}
+			s.find(r, s.answers(r, over...), "the indices are computed from constants and reach %s, which is outside%s, whose length is %s", whole64(at), s.axisNamed(i.axis), i.dim)
+			return true
+		})
 	}
+	if scan.outside.count == 0 {
+		return nil
+	}
+	t := &scan.outside
 	s.find(r, s.answers(r, over...), "%s = %s is outside%s, whose length is %s%s",
-		s.position(t.at), t.value, axis, s.addressed()[t.axis], t.others(scan.total))
+		s.position(t.at), t.value, s.axisNamed(t.axis), s.addressed()[t.axis], t.others(scan.total))
+	return nil
+}
+
+// axisNamed names the axis of data that a component of an index tuple addresses;
+// "" where it is unknown.
+func (s *subject) axisNamed(component int) string {
+	switch {
+	case s.operator.Kind == operators.GatherND:
+		return fmt.Sprintf(" axis %d of data", s.batch+component)
+	case s.axisKnown:
+		return fmt.Sprintf(" axis %d of data", s.axis)
+	}
+	return ""
+}
+
+// An index is the interval of one component of an index tuple, or of all indices.
+type index struct {
+	interval
+	from *model.Value // what an open end comes from
+	axis int          // the component
+	dim  garner.Dim   // the extent that it addresses
+}
+
+// eachIndex calls look with the components of an index tuple, in order, until look
+// returns true. Indices that are a constant are for scan, which says where in it a
+// bad one is.
+func (s *subject) eachIndex(look func(index) bool) error {
+	if s.constant(s.indices) != nil || slices.Contains(s.indices.Spec.Dims, garner.Exactly(0)) { // or there is no index
+		return nil
+	}
+	if d := s.indices.Spec.DType; d != garner.Invalid && !d.IsInteger() {
+		return nil // as rule L.24 says
+	}
+	b, err := s.bounds(s.indices)
+	if err != nil {
+		return err
+	}
+	dims := s.addressed()
+	if dims == nil {
+		look(index{b.interval, b.from, 0, garner.AnyDim})
+		return nil
+	}
+	for i, d := range dims {
+		one := b.interval
+		if s.operator.Kind == operators.GatherND && len(b.last) == len(dims) {
+			one = b.last[i]
+		}
+		if look(index{one, b.from, i, d}) {
+			return nil
+		}
+	}
 	return nil
 }
 
@@ -51,13 +128,114 @@ func uncheckedIndices(r *Rule, s *subject) error {
 	return unchecked(r, s, s.operator.Kind != operators.GatherND)
 }
 
-// unchecked finds indices from an input of the model that nothing bounds.
+// unchecked finds indices that may be outside, as far as the model shows: nothing
+// bounds them, or what bounds them is further than the axis.
 func unchecked(r *Rule, s *subject, concerned bool) error {
-	if !concerned || slices.Contains(s.indices.Spec.Dims, garner.Exactly(0)) { // there is no index
+	if !concerned {
 		return nil
 	}
-	if o := s.origin(s.indices); o.input != nil {
-		s.find(r, s.answers(r), "the indices come from the input %.200q and nothing bounds them; with one outside", o.input.Name)
+	return s.eachIndex(func(i index) bool {
+		text, found := i.loose(s)
+		if found {
+			s.find(r, s.answers(r), "%s; with one outside", text)
+		}
+		return found
+	})
+}
+
+// loose says in words how an index may be outside; false where it may not, or
+// where only a length that is unknown bounds it.
+func (i index) loose(s *subject) (string, bool) {
+	from := 0.0
+	if countsFromEnd(s.operator.Name) {
+		from = -float64(i.dim.Max)
 	}
-	return nil
+	below := i.low.at < from
+	if i.low.why == open && i.dim.Max != garner.Unbounded {
+		below = i.low.at < from
+	} else if i.low.why == open {
+		below = i.low.at < 0 // of an axis of unknown length
+	} else if i.low.why != fixed {
+		below = false
+	}
+	beyond := false
+	switch i.high.why {
+	case open:
+		beyond = i.high.at >= float64(i.dim.Min)
+		if i.dim.Known() {
+			beyond = i.high.at >= float64(i.dim.Max)
+		}
+	case fixed:
+		beyond = i.dim.Max != garner.Unbounded && i.high.at >= float64(i.dim.Max)
+	}
+	if !below && !beyond || i.exact && i.low.at >= -float64(i.dim.Max) && i.high.at < float64(i.dim.Max) {
+		return "", false
+	}
+	if i.exact && i.why() == fixed && i.dim.Max != garner.Unbounded {
+		return "", false // as rules L.1 and L.2 say
+	}
+	openBelow, openBeyond := below && i.low.why == open, beyond && i.high.why == open
+	if openBelow || openBeyond {
+		side := ""
+		switch {
+		case !openBelow:
+			side = " from above"
+		case !openBeyond:
+			side = " from below"
+		}
+		return fmt.Sprintf("the indices come from %s and nothing bounds them%s", s.origin(i.from), side), true
+	}
+	return fmt.Sprintf("the indices may be %s to %s, and%s has %s", whole64(i.low.at), whole64(i.high.at), s.axisNamed(i.axis), i.dim), true
+}
+
+// origin names the value that an open end comes from.
+func (s *subject) origin(v *model.Value) string {
+	// What a loop computes from its own parameter comes from what the parameter takes.
+	for range 8 {
+		if v == nil || len(v.Takes) == 0 || s.ranges[v].from == nil {
+			break
+		}
+		v = s.ranges[v].from
+	}
+	switch {
+	case v == nil:
+		return "a node"
+	case v.From != nil:
+		return fmt.Sprintf("the node %.200q (%.40s)", v.From.Name, plain(v.From.Op))
+	case s.inputs[v]:
+		return fmt.Sprintf("the input %.200q", v.Name)
+	}
+	return fmt.Sprintf("the parameter %.200q", v.Name)
+}
+
+// whole64 gives an end of an interval of integers in words.
+func whole64(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// countedPositions finds positions that are counted up to an unknown length, which
+// may be more than data has.
+func countedPositions(r *Rule, s *subject) error {
+	return s.eachIndex(func(i index) bool {
+		if !s.dynamic || i.high.why != counted || i.dim.Max == garner.Unbounded || i.high.at < float64(i.dim.Max) {
+			return false
+		}
+		direct := s.indices.From != nil && s.indices.From.Op == "Range" && s.indices.From.Domain == ""
+		evidence := slices.DeleteFunc(s.answers(r), func(e Evidence) bool { return e.Runtime() == ONNXRuntime && direct == (e.Run == "") })
+		s.find(r, evidence, "the indices are counted up to a length that only a run knows, and%s has %s; with one more", s.axisNamed(i.axis), i.dim)
+		return true
+	})
+}
+
+// asTFLite finds indices of a TFLite model that LiteRT refuses and OpenVINO does
+// not, which reads the model with its own operators.
+func asTFLite(r *Rule, s *subject) error {
+	if runtimeOf(s.operator.Name) != LiteRT {
+		return nil
+	}
+	return s.eachIndex(func(i index) bool {
+		text, found := i.loose(s)
+		if found {
+			s.find(r, s.answers(r), "%s; with one below 0 or outside", text)
+		}
+		return found
+	})
 }

@@ -61,7 +61,7 @@ func emptyGather(r *Rule, s *subject) error {
 }
 
 func computedAxis(r *Rule, s *subject) error {
-	if len(s.operator.Inputs()) == 0 || len(s.node.Inputs) < 3 || constant(input(s.node, 2)) != nil {
+	if len(s.operator.Inputs()) == 0 || len(s.node.Inputs) < 3 || s.constant(input(s.node, 2)) != nil {
 		return nil
 	}
 	if known(s.data) && known(s.indices) {
@@ -86,7 +86,8 @@ func smallerElements(r *Rule, s *subject) error {
 
 func refusedOperands(r *Rule, s *subject) error {
 	err := s.refused
-	if err == nil && s.stretchedDim() < 0 && !s.emptyTuplesOfScalar() && !s.batchBelowRank() {
+	_, stretched := s.stretched()
+	if err == nil && !stretched && !s.emptyTuplesOfScalar() && !s.batchBelowRank() {
 		data, indices := s.data.Spec, s.indices.Spec
 		// An extent that this machine's int cannot hold breaks no rule of the
 		// operator. So Infer sees only extents that a rule compares and that differ.
@@ -145,7 +146,7 @@ func hugeTable(r *Rule, s *subject) error {
 	if s.format == "ONNX" {
 		return nil
 	}
-	c := constant(s.data)
+	c := s.constant(s.data)
 	if c == nil {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"math"
 	"slices"
 
 	"github.com/garner-go/garner"
@@ -25,7 +26,7 @@ func listedIndexType(r *Rule, s *subject) error {
 }
 
 func lossyConstant(r *Rule, s *subject) error {
-	c := constant(s.data)
+	c := s.constant(s.data)
 	if c == nil || c.Spec.DType != s.data.Spec.DType || !is64Bit(c.Spec.DType) {
 		return nil
 	}
@@ -45,7 +46,7 @@ func lossyConstant(r *Rule, s *subject) error {
 func is64Bit(d garner.DType) bool { return d == garner.F64 || d == garner.I64 || d == garner.U64 }
 
 func narrowedFloats(r *Rule, s *subject) error {
-	if d := s.data.Spec.DType; d == garner.F64 && constant(s.data) == nil {
+	if d := s.data.Spec.DType; d == garner.F64 && s.constant(s.data) == nil {
 		s.find(r, s.answersFor(r, d), "data is %s", s.data.Type())
 	}
 	return nil
@@ -53,11 +54,15 @@ func narrowedFloats(r *Rule, s *subject) error {
 
 func narrowedIntegers(r *Rule, s *subject) error {
 	d := s.data.Spec.DType
-	if d != garner.I64 && d != garner.U64 || constant(s.data) != nil {
+	if d != garner.I64 && d != garner.U64 || s.constant(s.data) != nil {
 		return nil
 	}
-	if o := s.origin(s.data); o.input == nil && !o.other {
-		return nil // made of shapes and constants: lengths, which fit
+	b, err := s.bounds(s.data)
+	if err != nil {
+		return err
+	}
+	if b.why() < open || b.low.at >= math.MinInt32 && b.high.at <= math.MaxInt32 {
+		return nil // lengths and positions, which fit, or values that the model bounds
 	}
 	s.find(r, s.answersFor(r, d), "data is %s", s.data.Type())
 	return nil

@@ -18,6 +18,7 @@ const (
 	Torch       Runtime = "torch"
 	JAX         Runtime = "jax"
 	WebNN       Runtime = "webnn"
+	LiteRT      Runtime = "litert"
 )
 
 // runtimes lists all runtimes with their display name, the recorded version, and
@@ -34,6 +35,7 @@ var runtimes = []struct {
 	{Torch, "PyTorch", "torch 2.15.0 CPU", []string{"torch"}},
 	{JAX, "JAX", "jax 0.10.2 CPU (x64 on)", []string{"jax"}},
 	{WebNN, "WebNN", "", []string{"webnn"}}, // its cases come from web-platform-tests
+	{LiteRT, "LiteRT", "tf.lite 2.21.0 CPU", []string{"tflite"}},
 }
 
 // AllRuntimes lists every runtime.
@@ -109,6 +111,8 @@ const (
 	Repeats     Answer = "repeats it"
 	Flattens    Answer = "multiplies the batch dims into one"
 	Keeps       Answer = "keeps every batch dim"
+	Shortens    Answer = "gives only the rows that there are"
+	Spreads     Answer = "takes each batch of data for as many batches of the indices in a row"
 )
 
 // An Evidence says what one operator of a runtime does.
@@ -117,7 +121,7 @@ type Evidence struct {
 	Answer   Answer
 	DType    garner.DType // of data or of the indices, where the answer depends on it
 	Run      string       // the mode that the case ran in, where it is not the default: "tf.function, XLA"
-	Case     string       // the case in testdata/conformance; "" where nothing is recorded
+	Case     string       // the case in testdata/conformance, or where it begins with "lint-" in lint/testdata; "" where nothing is recorded
 	Source   string       // the source of the claim, where nothing is recorded
 }
 
@@ -147,6 +151,12 @@ const (
 	unknown  = "tf.function, unknown shapes"
 	dynamic  = "dynamic dimensions"
 	fromONNX = "reading ONNX"
+
+	fromTFLite  = "reading TFLite"
+	static      = "static dims"
+	shortVector = "a vector of up to 64 integers" // which has a path of its own, without checks
+	unoptimised = "no optimisation"
+	byDefault   = "default level"
 )
 
 // recorded makes evidence from a recorded case.

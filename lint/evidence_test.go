@@ -3,9 +3,12 @@ package lint
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -68,10 +71,161 @@ func cases(t *testing.T) map[string]line {
 	return all
 }
 
+// A record is a case of testdata/recorded.jsonl, which testdata/record.py makes.
+type record struct {
+	Name   string
+	Rules  []string
+	Op     string
+	Remedy bool
+	Want   *values
+	Runs   []struct {
+		Runtime, Mode, Shapes, Error string
+		Signal                       int
+		Output                       *values
+	}
+}
+
+// records reads the cases of testdata, by their names.
+func records(t *testing.T) map[string]record {
+	t.Helper()
+	f, err := os.Open("testdata/recorded.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	all := map[string]record{}
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var c record
+		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
+			t.Fatal(err)
+		}
+		if _, twice := all[c.Name]; twice || len(c.Runs) == 0 || !strings.HasPrefix(c.Name, "lint-") {
+			t.Errorf("case %q is there twice, or has no run", c.Name)
+		}
+		all[c.Name] = c
+	}
+	if err := lines.Err(); err != nil || len(all) < 50 {
+		t.Fatalf("%d cases, %v", len(all), err)
+	}
+	return all
+}
+
+// recordedRuntimes are the runtimes of records, as they name them.
+var recordedRuntimes = map[Runtime]string{OpenVINO: "openvino 2026.4.1 CPU", ONNXRuntime: "onnxruntime 1.31.1", LiteRT: "tf.lite 2.21.0 CPU"}
+
+// shows holds a claim against the runs of a record.
+func (c record) shows(e Evidence) error {
+	// OpenVINO reads other formats with its own operators; the versions of ONNX's are one here.
+	if runtimeOf(c.Op) == OpenVINO && c.Op != e.Operator {
+		return fmt.Errorf("it is of %s", c.Op)
+	}
+	tried := 0
+	var wrong error
+	some := false
+	for _, r := range c.Runs {
+		if r.Runtime != recordedRuntimes[e.Runtime()] {
+			continue
+		}
+		switch e.Run {
+		case static:
+			if r.Shapes != static {
+				continue
+			}
+		case byDefault, unoptimised: // with static dims the positions are a constant at every level
+			if r.Mode != e.Run || r.Shapes == static {
+				continue
+			}
+		case fromTFLite:
+			if r.Mode != e.Run {
+				return fmt.Errorf("a run is in mode %q", r.Mode)
+			}
+		}
+		tried++
+		equal := c.Want != nil && reflect.DeepEqual(r.Output, c.Want)
+		ok := false
+		switch e.Answer {
+		case Refuses:
+			ok = r.Error != ""
+		case Ends:
+			ok = r.Signal != 0
+		case ReadsOther: // or crashes, or finds zeros there; some run shows that it does
+			some = some || !equal
+			ok = r.Error == ""
+		case Zeros, Counts, Stretches:
+			ok = equal
+		case Spreads:
+			ok = r.Output != nil && !equal
+		case Shortens:
+			ok = r.Output != nil && r.Output.Shape[0] < c.Want.Shape[0]
+		default:
+			return fmt.Errorf("the test does not know the answer")
+		}
+		if !ok {
+			wrong = fmt.Errorf("%s %s %s: %+v", r.Runtime, r.Mode, r.Shapes, r)
+		}
+	}
+	return errors.Join(wrong, when(tried > 0 && (e.Answer != ReadsOther || some), "no run shows it"))
+}
+
+// TestRemedies holds that each remedy that changes the model was run in ONNX Runtime
+// at every level and in OpenVINO, and that every run gave what is wanted; and that
+// the other remedies say that a person decides.
+func TestRemedies(t *testing.T) {
+	tried := map[string]map[string]bool{} // by rule: runtimes with their modes
+	for _, c := range records(t) {
+		if !c.Remedy {
+			continue
+		}
+		for _, r := range c.Runs {
+			if c.Want == nil || !reflect.DeepEqual(r.Output, c.Want) {
+				t.Errorf("%s, %s %s %s: %+v; want %+v", c.Name, r.Runtime, r.Mode, r.Shapes, r, c.Want)
+			}
+			for _, id := range c.Rules {
+				if tried[id] == nil {
+					tried[id] = map[string]bool{}
+				}
+				name, _, _ := strings.Cut(r.Runtime, " ")
+				if !slices.Contains(slices.Collect(maps.Values(recordedRuntimes)), r.Runtime) {
+					t.Errorf("%s is of %s, a runtime without a name", c.Name, r.Runtime)
+				}
+				tried[id][strings.TrimSpace(name+" "+r.Mode)] = true
+			}
+		}
+	}
+	for _, r := range rules {
+		if !r.Changes {
+			if !strings.HasPrefix(r.Remedy, "Decide ") {
+				t.Errorf("%s changes no model and leaves nothing to a person: %s", r.ID, r.Remedy)
+			}
+			continue
+		}
+		want := []string{"onnxruntime no optimisation", "onnxruntime basic level", "onnxruntime extended level", "onnxruntime default level", "openvino"}
+		switch r.ID {
+		case "L.15": // of types that ONNX Runtime does not have
+			want = []string{"openvino"}
+		case "L.30":
+			want = []string{"tf.lite", "openvino reading TFLite"}
+		}
+		for _, w := range want {
+			if !tried[r.ID][w] {
+				t.Errorf("%s: no run of its remedy in %s", r.ID, w)
+			}
+		}
+	}
+	// What was L.21's remedy before: OpenVINO drops the Slice.
+	for _, r := range records(t)["lint-sliced-elements"].Runs {
+		if refused := r.Error != ""; refused != strings.HasPrefix(r.Runtime, "openvino") {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
 // TestEvidence holds that every rule's evidence exists, and says what the rule
 // claims of that operator and that runtime.
 func TestEvidence(t *testing.T) {
-	all := cases(t)
+	all, own := cases(t), records(t)
 	answers := map[Answer]int{}
 	for _, r := range rules {
 		if len(r.Evidence) == 0 {
@@ -85,6 +239,12 @@ func TestEvidence(t *testing.T) {
 			if e.Case == "" {
 				if !strings.HasPrefix(e.Source, "https://") || !strings.HasPrefix(e.String(), "not recorded") {
 					t.Errorf("%s: %s has neither a case nor a source", r.ID, e.Operator)
+				}
+				continue
+			}
+			if c, ok := own[e.Case]; ok {
+				if err := c.shows(e); err != nil {
+					t.Errorf("%s: %s does not show that %s %s: %v", r.ID, e.Case, e.Who(), e.Answer, err)
 				}
 				continue
 			}
@@ -104,7 +264,7 @@ func TestEvidence(t *testing.T) {
 			}
 		}
 	}
-	for _, a := range []Answer{Takes, Refuses, Counts, Zeros, Fills, Clamps, ReadsOther, LeavesUnset, Narrows, Misplaces, Ends, Cuts, Stretches, Repeats, Flattens, Keeps} {
+	for _, a := range []Answer{Takes, Refuses, Counts, Zeros, Fills, Clamps, ReadsOther, LeavesUnset, Narrows, Misplaces, Ends, Cuts, Stretches, Repeats, Flattens, Keeps, Shortens, Spreads} {
 		if answers[a] == 0 {
 			t.Errorf("no rule says that a runtime %s", a)
 		}

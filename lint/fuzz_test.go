@@ -46,7 +46,7 @@ func FuzzModel(f *testing.F) {
 			}
 			n.Inputs = append(n.Inputs, v)
 		}
-		all, err := Model(context.Background(), m, Options{Runtimes: AllRuntimes()[:r.IntN(7)]})
+		all, err := Model(context.Background(), m, Options{Runtimes: AllRuntimes()[:r.IntN(8)]})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/operators"
 )
@@ -25,7 +26,7 @@ import (
 // A Severity ranks findings.
 type Severity int
 
-// The severities. A finding has the severity of its rule. It is one lower where no
+// The severities. A finding has the severity of its rule. It is a note where no
 // runtime that it concerns reads the model's format, unless Options name one.
 const (
 	Note    Severity = iota // depends on values at run time; every runtime's answer is defined
@@ -53,6 +54,7 @@ type Rule struct {
 	Severity Severity
 	About    string // what the rule looks at, and the consequence
 	Remedy   string
+	Changes  bool // the remedy changes the model; lint/testdata has it run in ONNX Runtime and OpenVINO. Of any other, a person decides
 	Evidence []Evidence
 
 	check func(r *Rule, s *subject) error
@@ -79,11 +81,36 @@ func (f *Finding) Runtimes() []Runtime { return runtimesOf(f.Evidence) }
 
 // Place gives the node's line and column in a text file, counted from 1; both are
 // 0 for a binary file.
-func (f *Finding) Place() (line, column int) {
-	if n, err := fmt.Sscanf(f.Node.At, "line %d, column %d", &line, &column); n != 2 || err != nil {
+func (f *Finding) Place() (line, column int) { return place(f.Node) }
+
+func place(node *model.Node) (line, column int) {
+	if n, err := fmt.Sscanf(node.At, "line %d, column %d", &line, &column); n != 2 || err != nil {
 		return 0, 0
 	}
 	return line, column
+}
+
+// An Unjudged is a node that gathers, or a part of what one does, that no rule
+// looks at.
+type Unjudged struct {
+	Node     *model.Node
+	Operator string // its name, with its domain
+	Why      string // what is not judged, and what to do
+}
+
+// NotJudged lists the nodes of m that gather by an operator that lint has no rules
+// for, and the gathers whose table is quantised: of these the rules judge the
+// indices, and not the dequantisation.
+func NotJudged(m *model.Model) []Unjudged {
+	var list []Unjudged
+	for n := range m.Nodes() {
+		if r, ok := operators.RelatedOf(n); ok {
+			list = append(list, Unjudged{n, r.Name, "lint has no rules for this operator; compare what the runtimes document of its indices"})
+		} else if n.IsGather() && len(n.Inputs) > 0 && operators.Dequantised(n.Inputs[0]) != nil {
+			list = append(list, Unjudged{n, n.Operator, "its table is dequantised before it; lint judges the indices, and not how runtimes compute the table's values"})
+		}
+	}
+	return list
 }
 
 // Options select what Model reports.
@@ -94,14 +121,16 @@ type Options struct {
 // Model applies every rule to every gather of m, those in sub-graphs included.
 // Findings are in the order of the nodes, and for one node in that of the rules.
 //
-// It reads each index constant once, and each constant table of 64-bit elements
-// up to the first value that does not fit 32 bits. It reads them in pieces and
-// holds about 1 MB at a time. Errors are a constant that cannot be read and the
+// It reads each index constant once, each constant that indices are computed from
+// once more, and each constant table of 64-bit elements up to the first value that
+// does not fit 32 bits. It reads them in pieces and holds about 1 MB at a time.
+// Beside that, its time and memory are linear in the number of nodes. Errors are a constant that cannot be read and the
 // cause of ctx.
 func Model(ctx context.Context, m *model.Model, o Options) ([]Finding, error) {
 	l := &linter{
 		ctx: ctx, format: m.Format, runtimes: AllRuntimes(), home: homes[m.Format], inputs: map[*model.Value]bool{},
 		indices: map[string]*indexScan{}, tables: map[*model.Constant]*loss{},
+		constants: map[*model.Value]*model.Constant{}, ranges: map[*model.Value]bounds{}, entered: map[*model.Value]bool{}, held: map[*model.Constant]bounds{},
 	}
 	if len(o.Runtimes) > 0 {
 		l.runtimes = slices.DeleteFunc(l.runtimes, func(r Runtime) bool { return !slices.Contains(o.Runtimes, r) })
@@ -110,6 +139,9 @@ func Model(ctx context.Context, m *model.Model, o Options) ([]Finding, error) {
 	if m.Graph != nil {
 		for _, v := range m.Graph.Inputs {
 			l.inputs[v] = true
+			_, known := v.Spec.Shape()
+			l.dynamic = l.dynamic || !known
+			l.unranked = l.unranked || !v.Spec.Rank.Known()
 		}
 	}
 	for n := range m.Gathers() {
@@ -133,6 +165,7 @@ func Model(ctx context.Context, m *model.Model, o Options) ([]Finding, error) {
 var homes = map[string][]Runtime{
 	"ONNX":        {OpenVINO, ONNXRuntime},
 	"OpenVINO IR": {OpenVINO},
+	"TFLite":      {LiteRT, OpenVINO},
 }
 
 // A linter collects the findings of one model.
@@ -142,9 +175,16 @@ type linter struct {
 	home     []Runtime // a finding that concerns one of these keeps its rule's severity
 	format   string
 	inputs   map[*model.Value]bool
+	dynamic  bool                  // an input has an unknown dim
+	unranked bool                  // an input has an unknown rank
 	indices  map[string]*indexScan // index constants that were read, by constant and axes
 	tables   map[*model.Constant]*loss
 	findings []Finding
+
+	constants map[*model.Value]*model.Constant // what constant found
+	ranges    map[*model.Value]bounds          // what bounds found
+	entered   map[*model.Value]bool            // values that bounds has begun
+	held      map[*model.Constant]bounds       // constants that bounds has read
 }
 
 // find adds a finding, unless its evidence is empty.
@@ -154,8 +194,8 @@ func (s *subject) find(r *Rule, evidence []Evidence, format string, args ...any)
 	}
 	severity := r.Severity
 	near := slices.ContainsFunc(evidence, func(e Evidence) bool { return slices.Contains(s.home, e.Runtime()) })
-	if !near && severity > Note {
-		severity--
+	if !near {
+		severity = Note
 	}
 	s.findings = append(s.findings, Finding{
 		Rule: r, Severity: severity, Node: s.node, Evidence: evidence,
@@ -182,12 +222,26 @@ func (s *subject) answers(r *Rule, over ...Answer) []Evidence {
 	for _, runtime := range s.runtimes {
 		name := s.as(runtime)
 		for _, e := range r.Evidence {
-			if e.Operator == name && name != "" && e.Runtime() == runtime && !slices.Contains(over, e.Answer) {
-				list = append(list, e)
+			if e.Operator != name || name == "" || e.Runtime() != runtime || slices.Contains(over, e.Answer) {
+				continue
 			}
+			if short := s.shortVector(); e.Run == shortVector && !short || runtime == OpenVINO && e.Answer == Zeros && short {
+				continue
+			}
+			list = append(list, e)
 		}
 	}
 	return list
+}
+
+// shortVector reports whether OpenVINO may gather by the path that it has for short
+// vectors of integers, such as shapes, which checks no index.
+func (s *subject) shortVector() bool {
+	short := func(spec garner.Spec) bool {
+		return spec.Rank == garner.Exactly(0) || spec.Rank == garner.Exactly(1) && spec.Dims[0].Min <= 64
+	}
+	d := s.data.Spec.DType
+	return s.operator.Kind == operators.Gather && d.IsInteger() && d.Bits() >= 16 && short(s.data.Spec) && short(s.indices.Spec)
 }
 
 // as names the operator that a runtime has for the node: the node's own operator,

@@ -18,6 +18,7 @@ type Report struct {
 	Model    *model.Model
 	Version  string // of garner
 	Findings []Finding
+	Unjudged []Unjudged // what no rule looks at
 }
 
 // AtLeast counts the findings of a severity and above.
@@ -31,27 +32,73 @@ func (r *Report) AtLeast(s Severity) int {
 	return n
 }
 
-// WriteText writes three lines per finding, and nothing where there is none:
+// WriteText writes three lines per cause, and nothing where there is none:
 //
 //	model.xml:12:5: error L.2: "gather" (openvino.Gather-8): indices[1] = 7 is outside …
 //		remedy: …
 //		evidence: …
 //
-// For a binary file, the node's place follows its name.
+// For a binary file, the node's place follows its name. Findings of one rule whose
+// messages are equal have one cause: the line names the first node and counts the
+// others. Nodes that were not judged follow, counted in the same way.
 func (r *Report) WriteText(w io.Writer) error {
 	var b strings.Builder
-	for _, f := range r.Findings {
-		where, at := plain(r.Model.Path), ", "+plain(f.Node.At)
-		if line, column := f.Place(); line > 0 {
-			where, at = fmt.Sprintf("%s:%d:%d", where, line, column), ""
-		} else if f.Node.At == "" {
-			at = ""
+	type cause struct{ rule, operator, message string }
+	count := map[cause]int{}
+	of := func(f *Finding) cause { return cause{f.Rule.ID, f.Node.Operator, f.Message} }
+	for i := range r.Findings {
+		count[of(&r.Findings[i])]++
+	}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		n := count[of(f)]
+		if n == 0 {
+			continue // counted at the first
 		}
-		fmt.Fprintf(&b, "%s: %s %s: %.200q (%s%s): %s\n", where, f.Severity, f.Rule.ID, f.Node.Name, f.Node.Operator, at, f.Message)
+		count[of(f)] = 0
+		where, at := r.place(f.Node)
+		fmt.Fprintf(&b, "%s: %s %s: %.200q (%s%s)%s: %s\n", where, f.Severity, f.Rule.ID, f.Node.Name, f.Node.Operator, at, others(n, "gather"), f.Message)
 		fmt.Fprintf(&b, "\tremedy: %s\n\tevidence: %s\n", f.Rule.Remedy, strings.Join(cited(f.Evidence), ", "))
+	}
+	unjudged := map[[2]string]int{}
+	for _, u := range r.Unjudged {
+		unjudged[[2]string{u.Operator, u.Why}]++
+	}
+	for _, u := range r.Unjudged {
+		n := unjudged[[2]string{u.Operator, u.Why}]
+		if n == 0 {
+			continue
+		}
+		unjudged[[2]string{u.Operator, u.Why}] = 0
+		where, at := r.place(u.Node)
+		fmt.Fprintf(&b, "%s: not judged: %.200q (%s%s)%s: %s\n", where, u.Node.Name, plain(u.Operator), at, others(n, "node"), u.Why)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// place gives where a node is: the file with line and column, and nothing; or the
+// file, and the place to write behind the node's name.
+func (r *Report) place(n *model.Node) (where, behind string) {
+	where = plain(r.Model.Path)
+	if line, column := place(n); line > 0 {
+		return fmt.Sprintf("%s:%d:%d", where, line, column), ""
+	}
+	if n.At == "" {
+		return where, ""
+	}
+	return where, ", " + plain(n.At)
+}
+
+// others gives the words for the findings after the first of n.
+func others(n int, what string) string {
+	switch n {
+	case 1:
+		return ""
+	case 2:
+		return fmt.Sprintf(" and 1 more %s", what)
+	}
+	return fmt.Sprintf(" and %d more %ss", n-1, what)
 }
 
 // cited gives each piece of evidence once.
@@ -77,12 +124,22 @@ func plain(text string) string {
 }
 
 type jsonReport struct {
-	Model    string        `json:"model"`
-	Format   string        `json:"format"`
-	Findings []jsonFinding `json:"findings"`
-	Errors   int           `json:"errors"`
-	Warnings int           `json:"warnings"`
-	Notes    int           `json:"notes"`
+	Model    string         `json:"model"`
+	Format   string         `json:"format"`
+	Findings []jsonFinding  `json:"findings"`
+	Unjudged []jsonUnjudged `json:"not_judged"`
+	Errors   int            `json:"errors"`
+	Warnings int            `json:"warnings"`
+	Notes    int            `json:"notes"`
+}
+
+type jsonUnjudged struct {
+	Node     string `json:"node"`
+	Operator string `json:"operator"`
+	At       string `json:"at,omitempty"`
+	Line     int    `json:"line,omitempty"`
+	Column   int    `json:"column,omitempty"`
+	Why      string `json:"why"`
 }
 
 type jsonFinding struct {
@@ -117,11 +174,11 @@ func evidenceOf(f *Finding) []jsonEvidence {
 	return list
 }
 
-// WriteJSON writes one object: model, format, findings, and the number of findings
-// of each severity.
+// WriteJSON writes one object: model, format, findings, one each; the nodes that
+// were not judged; and the number of findings of each severity.
 func (r *Report) WriteJSON(w io.Writer) error {
 	out := jsonReport{
-		Model: r.Model.Path, Format: r.Model.Format, Findings: []jsonFinding{},
+		Model: r.Model.Path, Format: r.Model.Format, Findings: []jsonFinding{}, Unjudged: []jsonUnjudged{},
 		Errors:   r.AtLeast(Error),
 		Warnings: r.AtLeast(Warning) - r.AtLeast(Error),
 		Notes:    r.AtLeast(Note) - r.AtLeast(Warning),
@@ -134,6 +191,10 @@ func (r *Report) WriteJSON(w io.Writer) error {
 			At: f.Node.At, Line: line, Column: column, Message: f.Message, Remedy: f.Rule.Remedy,
 			Runtimes: f.Runtimes(), Evidence: evidenceOf(f),
 		})
+	}
+	for _, u := range r.Unjudged {
+		line, column := place(u.Node)
+		out.Unjudged = append(out.Unjudged, jsonUnjudged{u.Node.Name, u.Operator, u.Node.At, line, column, u.Why})
 	}
 	return write(w, out)
 }
@@ -153,8 +214,18 @@ type (
 		Runs    []sarifRun `json:"runs"`
 	}
 	sarifRun struct {
-		Tool    sarifTool     `json:"tool"`
-		Results []sarifResult `json:"results"`
+		Tool        sarifTool         `json:"tool"`
+		Invocations []sarifInvocation `json:"invocations,omitempty"`
+		Results     []sarifResult     `json:"results"`
+	}
+	sarifInvocation struct {
+		Successful    bool                `json:"executionSuccessful"`
+		Notifications []sarifNotification `json:"toolExecutionNotifications"`
+	}
+	sarifNotification struct {
+		Level     string          `json:"level"`
+		Message   sarifText       `json:"message"`
+		Locations []sarifLocation `json:"locations"`
 	}
 	sarifTool struct {
 		Driver sarifDriver `json:"driver"`
@@ -215,7 +286,7 @@ type (
 )
 
 // WriteSARIF writes a log of SARIF 2.1.0 with one run. It lists every rule, also
-// those without a finding.
+// those without a finding. Nodes that were not judged are notifications of the run.
 //
 // Spec: https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 func (r *Report) WriteSARIF(w io.Writer) error {
@@ -231,22 +302,32 @@ func (r *Report) WriteSARIF(w io.Writer) error {
 		})
 	}
 	artifact := sarifArtifact{URI: fileURI(r.Model.Path)}
-	for i := range r.Findings {
-		f := &r.Findings[i]
+	locate := func(n *model.Node) sarifLocation {
 		location := sarifLocation{
 			Physical: sarifPhysical{Artifact: artifact},
-			Logical:  []sarifLogical{{Name: f.Node.Name, FullyQualifiedName: f.Node.At, Kind: "node"}},
+			Logical:  []sarifLogical{{Name: n.Name, FullyQualifiedName: n.At, Kind: "node"}},
 		}
-		if line, column := f.Place(); line > 0 {
+		if line, column := place(n); line > 0 {
 			location.Physical.Region = &sarifRegion{line, column}
 			location.Logical[0].FullyQualifiedName = ""
 		}
+		return location
+	}
+	for i := range r.Findings {
+		f := &r.Findings[i]
 		run.Results = append(run.Results, sarifResult{
 			RuleID: f.Rule.ID, RuleIndex: index[f.Rule.ID], Level: f.Severity.String(),
 			Message:    sarifText{f.Message + ". " + f.Rule.Remedy},
-			Locations:  []sarifLocation{location},
+			Locations:  []sarifLocation{locate(f.Node)},
 			Properties: sarifProperties{f.Node.Operator, f.Runtimes(), evidenceOf(f), f.Rule.Remedy},
 		})
+	}
+	if len(r.Unjudged) > 0 {
+		one := sarifInvocation{Successful: true}
+		for _, u := range r.Unjudged {
+			one.Notifications = append(one.Notifications, sarifNotification{"note", sarifText{u.Operator + " is not judged: " + u.Why}, []sarifLocation{locate(u.Node)}})
+		}
+		run.Invocations = append(run.Invocations, one)
 	}
 	return write(w, sarifLog{
 		Schema:  "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/model"
 )
 
@@ -19,7 +20,7 @@ func report(t *testing.T, m *model.Model) *Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Report{Model: m, Version: "1.2.3", Findings: all}
+	return &Report{Model: m, Version: "1.2.3", Findings: all, Unjudged: NotJudged(m)}
 }
 
 func written(t *testing.T, write func(r *Report, b *bytes.Buffer) error, r *Report) string {
@@ -44,7 +45,7 @@ func TestText(t *testing.T) {
 	m := stretching("openvino.GatherND-8")
 	got := written(t, text, report(t, m))
 	want := `m.xml:3:7: error L.6: "g" (openvino.GatherND-8): batch dim 0 is 1 in data and 4 in the indices: OpenVINO refuses it, ONNX Runtime stretches data's batch dim of 1, TensorFlow refuses it
-	remedy: Expand data to the batch dims of the indices, or drop the batch dim and address data without it.
+	remedy: Decide which batch of data each of the indices means, and expand data to the batch dims of the indices.
 	evidence: openvino-gathernd-8-batch-broadcast-data, onnx-gathernd-13-batch-broadcast-data, tf-gather-nd-batch-broadcast-data
 `
 	if got != want {
@@ -66,13 +67,69 @@ func TestText(t *testing.T) {
 	}
 }
 
+// TestCauses holds that findings of one cause are one line of text with a count, and
+// one finding each in the other formats.
+func TestCauses(t *testing.T) {
+	m := gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: i64(nil, -1)}.model()
+	for range 3 {
+		again := *m.Graph.Nodes[len(m.Graph.Nodes)-1]
+		m.Graph.Nodes = append(m.Graph.Nodes, &again)
+	}
+	other := gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: i64(nil, -2)}.model()
+	m.Graph.Nodes = append(m.Graph.Nodes, other.Graph.Nodes...)
+	r := report(t, m)
+	got := written(t, text, r)
+	lines := strings.Count(got, "\n")
+	if lines != 6 || !strings.HasPrefix(got, `m.onnx:3:7: note L.1: "g" (onnx.Gather-13) and 3 more gathers: indices = -1 is negative: `) ||
+		!strings.Contains(got, `"g" (onnx.Gather-13): indices = -2 is negative: `) {
+		t.Errorf("%d lines:\n%s", lines, got)
+	}
+	if log := written(t, sarif, r); strings.Count(log, `"ruleId"`) != 5 {
+		t.Error(log)
+	}
+	if log := written(t, asJSON, r); strings.Count(log, `"rule"`) != 5 || !strings.Contains(log, `"notes": 5`) {
+		t.Error(log)
+	}
+}
+
+// TestNotJudged holds that what gathers and is not judged is named in every format,
+// and is no finding.
+func TestNotJudged(t *testing.T) {
+	table := huge("u8[5,16]")
+	blocks := &model.Node{Name: "blocks\x1b", At: "node 1", Domain: "com.microsoft", Op: "GatherBlockQuantized", Inputs: []*model.Value{table, given("i64[?]")}}
+	again := *blocks
+	dequantised := made("DequantizeLinear", "f32[5,16]", table, held(garner.Of([]float32{1})))
+	g := gather{op: "onnx.Gather-13", data: dequantised, indices: bounded("i64[1]")}
+	m := g.model()
+	m.Graph.Nodes = append([]*model.Node{blocks, &again}, m.Graph.Nodes...)
+	r := report(t, m)
+	want := `m.onnx: not judged: "blocks\x1b" (com.microsoft.GatherBlockQuantized, node 1) and 1 more node: lint has no rules for this operator; compare what the runtimes document of its indices
+m.onnx:3:7: not judged: "g" (onnx.Gather-13): its table is dequantised before it; lint judges the indices, and not how runtimes compute the table's values
+`
+	if got := written(t, text, r); got != want || len(r.Findings) != 0 || r.AtLeast(Note) != 0 {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	log := written(t, sarif, r)
+	var v any
+	if err := json.Unmarshal([]byte(log), &v); err != nil {
+		t.Fatal(err)
+	}
+	if err := fits(v, sarifSchema); err != nil || strings.Count(log, "is not judged: ") != 3 {
+		t.Errorf("%v\n%s", err, log)
+	}
+	var got jsonReport
+	if err := json.Unmarshal([]byte(written(t, asJSON, r)), &got); err != nil || len(got.Unjudged) != 3 || got.Unjudged[2].Line != 3 || got.Unjudged[0].Operator != "com.microsoft.GatherBlockQuantized" {
+		t.Errorf("%v, %+v", err, got.Unjudged)
+	}
+}
+
 func TestJSON(t *testing.T) {
 	var got jsonReport
 	m := gather{op: "openvino.Gather-8", data: huge("f32[65536,32768]"), indices: i64([]int{1}, 70000)}.model()
 	if err := json.Unmarshal([]byte(written(t, asJSON, report(t, m))), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Model != "m.xml" || got.Format != "OpenVINO IR" || len(got.Findings) != 3 || got.Errors != 0 || got.Warnings != 1 || got.Notes != 2 {
+	if got.Model != "m.xml" || got.Format != "OpenVINO IR" || len(got.Findings) != 3 || got.Errors != 0 || got.Warnings != 0 || got.Notes != 3 {
 		t.Errorf("%+v", got)
 	}
 	f := got.Findings[1]
@@ -137,6 +194,14 @@ type schema map[string]any
 
 var sarifMessage = schema{"!text": `.+`}
 
+var sarifPlace = schema{
+	"physicalLocation": schema{
+		"artifactLocation": schema{"uri": `^[-A-Za-z0-9._~:/?#@!$&'()*+,;=%]+$`},
+		"region":           schema{"startLine": 1, "startColumn": 1},
+	},
+	"logicalLocations": []any{schema{"name": ``, "fullyQualifiedName": ``, "kind": ``}},
+}
+
 var sarifSchema = schema{
 	"$schema": `^https://`, "!version": `^2\.1\.0$`,
 	"!runs": []any{schema{
@@ -147,15 +212,15 @@ var sarifSchema = schema{
 				"defaultConfiguration": schema{"level": `^(none|note|warning|error)$`},
 			}},
 		}},
+		"invocations": []any{schema{
+			"!executionSuccessful": nil,
+			"toolExecutionNotifications": []any{schema{
+				"level": `^(none|note|warning|error)$`, "!message": sarifMessage, "locations": []any{sarifPlace},
+			}},
+		}},
 		"results": []any{schema{
 			"ruleId": `.+`, "ruleIndex": 0, "level": `^(none|note|warning|error)$`, "!message": sarifMessage,
-			"locations": []any{schema{
-				"physicalLocation": schema{
-					"artifactLocation": schema{"uri": `^[-A-Za-z0-9._~:/?#@!$&'()*+,;=%]+$`},
-					"region":           schema{"startLine": 1, "startColumn": 1},
-				},
-				"logicalLocations": []any{schema{"name": ``, "fullyQualifiedName": ``, "kind": ``}},
-			}},
+			"locations":  []any{sarifPlace},
 			"properties": nil, // anything
 		}},
 	}},

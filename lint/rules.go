@@ -10,8 +10,8 @@ import (
 const (
 	protoLimit = "https://onnxruntime.ai/docs/tutorials/web/large-models.html"
 	cpuTypes   = "https://docs.openvino.ai/2024/openvino-workflow/running-inference/inference-devices-and-modes/cpu-device.html"
-	cpuGather  = "https://github.com/openvinotoolkit/openvino/blob/master/src/plugins/intel_cpu/src/nodes/gather.cpp"       // one implementation for Gather-7 and Gather-8
-	onnxReader = "https://github.com/openvinotoolkit/openvino/blob/master/src/frontends/onnx/frontend/src/op/gather_nd.cpp" // 2026.4.1 converts to a Broadcast and GatherND-8
+	cpuRank    = "https://github.com/openvinotoolkit/openvino/blob/master/src/plugins/intel_cpu/src/node.cpp"
+	cpuGather  = "https://github.com/openvinotoolkit/openvino/blob/master/src/plugins/intel_cpu/src/nodes/gather.cpp" // one implementation for Gather-7 and Gather-8
 	gatherNdH  = "https://github.com/tensorflow/tensorflow/blob/03db37846ab721f0f9581e323ec721b0b96dcc79/tensorflow/core/kernels/gather_nd_op.h"
 	cudaGather = "https://github.com/microsoft/onnxruntime/issues/28107"
 )
@@ -23,32 +23,38 @@ var rules = []Rule{
 	{
 		ID: "L.1", Severity: Error, Title: "A constant index is negative",
 		About: "Looks at constant indices of every gather. Some operators count a negative index from the end, others refuse it. Some runtimes " +
-			"do neither: OpenVINO writes zeros for Gather-1 and Gather-7, and counts from the end for GatherND and GatherElements, whose " +
+			"do neither: OpenVINO writes zeros for Gather-1 and Gather-7, or reads other memory where data is a short vector of integers, and counts from the end for GatherND and GatherElements, whose " +
 			"specifications allow no negative index.",
 		Remedy:   "Write the position from the start: add the length of the axis to each negative index.",
+		Changes:  true,
 		Evidence: negativeAnswers,
 		check:    negativeConstant,
 	},
 	{
 		ID: "L.2", Severity: Error, Title: "A constant index is outside its axis",
-		About:    "Looks at constant indices of every gather whose axis has a known length.",
-		Remedy:   "Correct the index. To read a row of zeros, add one to data and address it.",
+		About: "Looks at constant indices of every gather whose axis has a known length, and at indices that are computed from constants. OpenVINO does not check the indices of " +
+			"GatherND, nor those of Gather where data is a vector of up to 64 integers of 16 bits and more.",
+		Remedy:   "Decide what the index is to read, and correct it. To read a row of zeros, add one to data and address it.",
+		Changes:  true,
 		Evidence: outsideAnswers,
 		check:    constantOutside,
 	},
 	{
 		ID: "L.3", Severity: Warning, Title: "Tuples from an input are not checked",
-		About: "Finds GatherND whose indices come from an input of the model and pass no operator that bounds them. OpenVINO does not check " +
-			"tuples: one outside reads memory beside data.",
-		Remedy:   "Clamp the indices in the model (Clip, Clamp), or check them before each run.",
+		About: "Finds GatherND whose indices may be outside as far as the model shows: they come from an input, or from an operator that may " +
+			"give anything, and nothing bounds them, or what bounds them is further than the axis. Bounds are intervals: Clip, Mod, ArgMax, a " +
+			"narrow type and the like make them, and arithmetic moves them. OpenVINO does not check tuples: one outside reads memory beside data.",
+		Remedy:   "Clamp the indices in the model to the axes (Max and Min, Clip, Clamp), or check them before each run.",
+		Changes:  true,
 		Evidence: answersOf(outsideAnswers, tuples),
 		check:    uncheckedTuples,
 	},
 	{
 		ID: "L.4", Severity: Note, Title: "Indices come from an input",
-		About: "Finds Gather and GatherElements whose indices come from an input of the model and pass no operator that bounds them. Runtimes " +
-			"differ in how they answer an index outside.",
-		Remedy:   "Clamp the indices in the model (Clip, Clamp), or check them before each run.",
+		About: "Finds Gather and GatherElements whose indices may be outside as far as the model shows; see L.3. Runtimes differ in how they " +
+			"answer an index outside. OpenVINO writes zeros, or reads other memory where data is a vector of up to 64 integers.",
+		Remedy:   "Clamp the indices in the model to the axis (Clip, Clamp), or check them before each run.",
+		Changes:  true,
 		Evidence: answersOf(outsideAnswers, noTuples),
 		check:    uncheckedIndices,
 	},
@@ -56,7 +62,8 @@ var rules = []Rule{
 		ID: "L.5", Severity: Error, Title: "GatherND-5 flattens several batch dims",
 		About: "Finds GatherND of opset5 to 7 with batch_dims above 1. It flattens the batch dims of its result into one; every other GatherND " +
 			"keeps them. The values are the same, the shape differs.",
-		Remedy: "Use GatherND of opset8, and reshape its result where you need the flat shape.",
+		Remedy:  "Use GatherND of opset8, and reshape its result where you need the flat shape.",
+		Changes: true,
 		Evidence: []Evidence{
 			recorded("openvino.GatherND-5", Flattens, "openvino-gathernd-5-batch2-lists"),
 			recorded("openvino.GatherND-8", Keeps, "openvino-gathernd-8-batch2-lists"),
@@ -67,17 +74,20 @@ var rules = []Rule{
 		check: flattenedBatch,
 	},
 	{
-		ID: "L.6", Severity: Error, Title: "A batch dim of 1 is broadcast",
-		About: "Finds GatherND with batch_dims where a batch dim of data is 1 and that of the indices is larger. ONNX Runtime broadcasts it, " +
-			"and so does OpenVINO when it reads ONNX. The specifications and the other runtimes require equal dims. All refuse the reverse, " +
-			"indices with 1.",
-		Remedy: "Expand data to the batch dims of the indices, or drop the batch dim and address data without it.",
+		ID: "L.6", Severity: Error, Title: "Batch dims differ and are accepted",
+		About: "Finds GatherND with batch_dims where batch dims of data and of the indices differ, and the indices have a multiple of data's batches. " +
+			"ONNX Runtime takes each batch of data for as many of the indices in a row. Where the dims that differ are 1 in data and no other dim " +
+			"follows, that is broadcasting. OpenVINO broadcasts dims of 1 when it reads ONNX. The specifications and the other runtimes require equal dims.",
+		Remedy:  "Decide which batch of data each of the indices means, and expand data to the batch dims of the indices.",
+		Changes: true,
 		Evidence: []Evidence{
 			recorded("onnx.GatherND-12", Stretches, "onnx-gathernd-12-batch-broadcast-data"),
 			recorded("onnx.GatherND-13", Stretches, "onnx-gathernd-13-batch-broadcast-data"),
 			recorded("openvino.GatherND-5", Refuses, "openvino-gathernd-5-batch-broadcast-data"),
 			recorded("openvino.GatherND-8", Refuses, "openvino-gathernd-8-batch-broadcast-data"),
-			{Operator: "openvino.GatherND-8", Answer: Stretches, Run: fromONNX, Source: onnxReader},
+			recorded("openvino.GatherND-8", Stretches, "lint-batch-broadcast-leading").in(fromONNX),
+			recorded("onnx.GatherND-12", Spreads, "lint-batch-broadcast-leading"),
+			recorded("onnx.GatherND-13", Spreads, "lint-batch-broadcast-leading"),
 			recorded("tensorflow.gather_nd", Refuses, "tf-gather-nd-batch-broadcast-data"),
 		},
 		check: stretchedBatch,
@@ -86,7 +96,7 @@ var rules = []Rule{
 		ID: "L.7", Severity: Warning, Title: "Batch dims of Gather are unknown before the run",
 		About: "Finds Gather with batch_dims where a batch dim of data or of the indices is unknown. With unknown dims OpenVINO accepts batch " +
 			"dims that differ; the result then depends on other memory or is cut short.",
-		Remedy: "Give both operands the same static batch dims, or check that they are equal before the model runs.",
+		Remedy: "Decide which batch dims the model has, and give both operands the same static ones; or check that they are equal before the model runs.",
 		Evidence: []Evidence{
 			recorded("openvino.Gather-7", ReadsOther, "openvino-gather-7-batch-mismatch").in(dynamic),
 			recorded("openvino.Gather-8", ReadsOther, "openvino-gather-8-batch-mismatch").in(dynamic),
@@ -96,7 +106,7 @@ var rules = []Rule{
 	{
 		ID: "L.8", Severity: Warning, Title: "batch_dims with an unknown rank",
 		About:  "Finds GatherND with batch_dims where the rank of data or of the indices is unknown. TensorFlow's tf.gather_nd needs both ranks.",
-		Remedy: "Give data and the indices a rank; their dims may stay unknown.",
+		Remedy: "Decide which ranks data and the indices have, and declare them; their dims may stay unknown.",
 		Evidence: []Evidence{
 			recorded("tensorflow.gather_nd", Refuses, "tf-gather-nd-batch1-elements").in(unknown),
 		},
@@ -106,7 +116,8 @@ var rules = []Rule{
 		ID: "L.9", Severity: Error, Title: "com.microsoft.GatherND has batch_dims",
 		About: "Finds the attribute batch_dims at GatherND of the domain com.microsoft. The operator's page shows it once, in an example " +
 			"without a domain. ONNX Runtime refuses the attribute in this domain.",
-		Remedy: "Use GatherND of ONNX's own domain, opset 12 or later.",
+		Remedy:  "Use GatherND of ONNX's own domain, opset 12 or later.",
+		Changes: true,
 		Evidence: []Evidence{
 			recorded("com.microsoft.GatherND-1", Refuses, "com-microsoft-gathernd-1-batch-attribute"),
 		},
@@ -116,7 +127,7 @@ var rules = []Rule{
 		ID: "L.10", Severity: Error, Title: "A constant does not fit 32 bits",
 		About: "Looks at constant data of i64, u64 and f64, up to the first value that i32 or f32 does not hold. OpenVINO's CPU plugin computes " +
 			"these types in 32 bits.",
-		Remedy: "Split the table into 32-bit halves, or run the model in a runtime that keeps 64 bits.",
+		Remedy: "Decide whether the values matter beyond 32 bits. Where they do, run the model in a runtime that keeps 64.",
 		Evidence: slices.Concat(narrowed(garner.I64, "extremes-int64"), narrowed(garner.U64, "extremes-uint64"), []Evidence{
 			{Operator: "openvino.Gather-1", Answer: Narrows, DType: garner.F64, Case: "openvino-gather-1-nan-bits-float64"},
 			{Operator: "openvino.Gather-7", Answer: Narrows, DType: garner.F64, Case: "openvino-gather-7-nan-bits-float64"},
@@ -130,7 +141,7 @@ var rules = []Rule{
 	{
 		ID: "L.11", Severity: Warning, Title: "f64 data is computed in 32 bits",
 		About:    "Finds data of f64 that is not constant. OpenVINO's CPU plugin computes f64 in f32, which rounds most values.",
-		Remedy:   "Cast data to f32 if that precision suffices, or run the model in a runtime that keeps f64.",
+		Remedy:   "Decide whether the precision of f32 suffices; cast data to it, or run the model in a runtime that keeps f64.",
 		Evidence: nil, // of L.10, see init
 		check:    narrowedFloats,
 	},
@@ -138,7 +149,7 @@ var rules = []Rule{
 		ID: "L.12", Severity: Note, Title: "64-bit integers are computed in 32 bits",
 		About: "Finds data of i64 and u64 that is not constant, unless it comes from shapes alone. OpenVINO's CPU plugin computes these types " +
 			"in i32, which changes values outside its range.",
-		Remedy:   "Make sure that every value fits i32, or run the model in a runtime that keeps 64 bits.",
+		Remedy:   "Decide whether every value fits i32; where one does not, run the model in a runtime that keeps 64 bits.",
 		Evidence: nil, // of L.10, see init
 		check:    narrowedIntegers,
 	},
@@ -146,7 +157,8 @@ var rules = []Rule{
 		ID: "L.13", Severity: Error, Title: "Tuples are longer than 7",
 		About: "Finds GatherND whose tuples have more than 7 components, batch dims included, which tf.gather_nd puts before them. TensorFlow's " +
 			"CPU has no kernel for such tuples.",
-		Remedy: "Reshape data to merge dims, and merge the components that address them into one index.",
+		Remedy:  "Reshape data to merge dims, and merge the components that address them into one index.",
+		Changes: true,
 		Evidence: []Evidence{
 			recorded("tensorflow.GatherNd", Refuses, "tf-gathernd-rank8-k8"),
 			recorded("tensorflow.gather_nd", Refuses, "tf-gather-nd-rank8-k8"),
@@ -155,8 +167,10 @@ var rules = []Rule{
 	},
 	{
 		ID: "L.14", Severity: Error, Title: "A runtime lacks the type of data",
-		About:  "Compares the type of data with the types that each runtime's operator refused.",
-		Remedy: "Cast data to a type of the same width that the runtime supports, gather that, and cast back. Replace strings by numbers.",
+		About: "Compares the type of data with the types that each runtime's operator refused.",
+		Remedy: "Cast data to a wider type that the runtime has (u1, i4 and u4 to one of 8 bits, f8 to f16, bf16 to f32), gather that, and cast back. There is none for strings " +
+			"and complex numbers: decide which numbers stand for them.",
+		Changes: true,
 		Evidence: slices.Concat(
 			typed("openvino.Gather-1", Refuses, "openvino-gather-1-data-", garner.U1),
 			unrecorded("openvino.Gather-7", Refuses, cpuGather, garner.U1),
@@ -181,8 +195,9 @@ var rules = []Rule{
 	},
 	{
 		ID: "L.15", Severity: Error, Title: "Elements narrower than a byte are misread",
-		About:  "Finds data of f4e2m1 and u2. OpenVINO accepts these types and reads the wrong elements. It reads i4 and u4 correctly.",
-		Remedy: "Gather the table as u8 or i4, and unpack the result.",
+		About:   "Finds data of f4e2m1 and u2. OpenVINO accepts these types and reads the wrong elements. It reads i4 and u4 correctly.",
+		Remedy:  "Convert data to a type of a byte or more (u2 to u8, f4e2m1 to f16), and gather that.",
+		Changes: true,
 		Evidence: slices.Concat(
 			typed("openvino.Gather-1", Misplaces, "openvino-gather-1-data-", garner.F4E2M1, garner.U2),
 			unrecorded("openvino.Gather-7", Misplaces, cpuGather, garner.F4E2M1, garner.U2),
@@ -195,8 +210,9 @@ var rules = []Rule{
 	},
 	{
 		ID: "L.16", Severity: Error, Title: "A runtime lacks the type of the indices",
-		About:  "Compares the type of the indices with the types that each runtime's operator refused.",
-		Remedy: "Cast the indices to i64, which every runtime accepts.",
+		About:   "Compares the type of the indices with the types that each runtime's operator refused.",
+		Remedy:  "Cast the indices to i64, which every runtime accepts.",
+		Changes: true,
 		Evidence: slices.Concat(
 			typed("openvino.GatherElements-6", Refuses, "openvino-gatherelements-6-indices-",
 				append([]garner.DType{garner.I4, garner.U4}, oddIndices...)...),
@@ -220,7 +236,8 @@ var rules = []Rule{
 		ID: "L.17", Severity: Error, Title: "Strings are lost",
 		About: "Finds Gather of strings along an axis before the last. ONNX Runtime copies the first string of each slice and leaves the others " +
 			"empty. Along the last axis, and in GatherND and GatherElements, it copies every string.",
-		Remedy: "Transpose the axis to the end and back, use GatherND, or gather numbers in place of the strings.",
+		Remedy:  "Transpose the axis to the end and back, or gather numbers in place of the strings.",
+		Changes: true,
 		Evidence: slices.Concat(
 			typed("onnx.Gather-1", Cuts, "onnx-gather-1-data-", garner.String),
 			typed("onnx.Gather-11", Cuts, "onnx-gather-11-data-", garner.String),
@@ -232,7 +249,8 @@ var rules = []Rule{
 		ID: "L.18", Severity: Error, Title: "Tuples are empty",
 		About: "Finds GatherND whose indices have a last dim of 0. Each tuple then addresses all of data, or all of its batch. OpenVINO writes " +
 			"nothing: the result is what its memory held before.",
-		Remedy: "Replace the node by a broadcast of data.",
+		Remedy:  "Replace the node by a broadcast of data.",
+		Changes: true,
 		Evidence: []Evidence{
 			recorded("openvino.GatherND-5", LeavesUnset, "openvino-gathernd-5-k-zero"),
 			recorded("openvino.GatherND-8", LeavesUnset, "openvino-gathernd-8-k-zero"),
@@ -248,7 +266,8 @@ var rules = []Rule{
 		ID: "L.19", Severity: Error, Title: "The result of Gather is empty",
 		About: "Finds Gather of static shapes whose result is empty because there are no indices or a dim of data is 0. OpenVINO's CPU plugin " +
 			"then divides by zero. With an empty batch, or with dynamic dims, it does not.",
-		Remedy: "Remove the node, or give its operands dynamic dims.",
+		Remedy:  "Decide whether the model needs the node, and remove it; or declare the dims of its operands as dynamic.",
+		Changes: true,
 		Evidence: []Evidence{
 			recorded("openvino.Gather-1", Ends, "openvino-gather-1-no-indices"),
 			recorded("openvino.Gather-7", Ends, "openvino-gather-7-no-indices"),
@@ -260,7 +279,8 @@ var rules = []Rule{
 		ID: "L.20", Severity: Error, Title: "The axis is not a constant",
 		About: "Looks at the axis of OpenVINO's Gather, its third input. Where the shapes of data and indices are static, OpenVINO needs the " +
 			"value of the axis to compile the model.",
-		Remedy: "Make the axis a constant; use If to choose between several.",
+		Remedy:  "Make the axis a constant. To choose between several, put a Gather along each into the branches of an If.",
+		Changes: true,
 		Evidence: []Evidence{
 			recorded("openvino.Gather-1", Refuses, "openvino-gather-1-axis-runtime-scalar"),
 			recorded("openvino.Gather-7", Refuses, "openvino-gather-7-axis-runtime-scalar"),
@@ -272,7 +292,8 @@ var rules = []Rule{
 		ID: "L.21", Severity: Error, Title: "GatherElements leaves out a part of data",
 		About: "Finds ONNX's GatherElements whose indices are smaller than data off the axis. ONNX Runtime does not read the rest of data; " +
 			"other runtimes require equal dims.",
-		Remedy: "Slice data to the dims of the indices first.",
+		Remedy:  "Cut data to the dims of the indices first, by Split, or by Gather with the positions from 0 on. Not by Slice, which OpenVINO takes out again.",
+		Changes: true,
 		Evidence: []Evidence{
 			recorded("openvino.GatherElements-6", Refuses, "openvino-gatherelements-6-smaller-other-dim"),
 			recorded("onnx.GatherElements-11", Takes, "onnx-gatherelements-11-smaller-other-dim"),
@@ -286,7 +307,7 @@ var rules = []Rule{
 		ID: "L.22", Severity: Warning, Title: "Data has 2^31 elements or more",
 		About: "Counts the elements of data. ONNX Runtime on CUDA computed Gather's addresses in 32 bits in releases up to 2026. TensorFlow " +
 			"refuses GatherNd where i32 indices cannot count the elements of data.",
-		Remedy: "Split the table along the gathered axis, use i64 indices, and test a row at the end of the table in the runtime.",
+		Remedy: "Decide whether the runtime may be trusted with such a table: split it along the gathered axis, use i64 indices, or test a row at the end of the table in the runtime.",
 		Evidence: []Evidence{
 			{Operator: "onnx.Gather-1", Answer: ReadsOther, Run: "CUDA", Source: cudaGather},
 			{Operator: "onnx.Gather-11", Answer: ReadsOther, Run: "CUDA", Source: cudaGather},
@@ -300,7 +321,8 @@ var rules = []Rule{
 		ID: "L.23", Severity: Note, Title: "A table has 2 GiB or more",
 		About: "Looks at the size of a constant table in a model that is not ONNX. An ONNX file is one protobuf message of at most 2 GiB, so " +
 			"the table must be in a file beside it.",
-		Remedy: "Store the table as external data when you convert the model to ONNX.",
+		Remedy:  "Store the table as external data when you convert the model to ONNX.",
+		Changes: true,
 		Evidence: []Evidence{
 			{Operator: "onnx.Gather-13", Answer: Refuses, Run: "inside the file", Source: protoLimit},
 			{Operator: "onnx.GatherND-13", Answer: Refuses, Run: "inside the file", Source: protoLimit},
@@ -312,7 +334,7 @@ var rules = []Rule{
 		ID: "L.24", Severity: Error, Title: "The operator refuses its operands",
 		About: "Checks types, attributes, ranks and dims, as far as they are known, against the operator's own rules: an axis that data does " +
 			"not have, tuples longer than data's rank, ranks that do not match.",
-		Remedy: "Correct what the message names; docs/rules.md has the rules of each operator.",
+		Remedy: "Decide what is meant, and correct what the message names; docs/rules.md has the rules of each operator.",
 		Evidence: []Evidence{
 			recorded("openvino.Gather-1", Refuses, "openvino-gather-1-axis-past-rank"),
 			recorded("openvino.Gather-7", Refuses, "openvino-gather-7-axis-past-rank"),
@@ -336,7 +358,8 @@ var rules = []Rule{
 		ID: "L.25", Severity: Error, Title: "A scalar is addressed by empty tuples",
 		About: "Finds GatherND of data of rank 0 whose indices have a last dim of 0. ONNX Runtime repeats the scalar; the specifications " +
 			"require data of rank 1 or more.",
-		Remedy: "Replace the node by a broadcast of data.",
+		Remedy:  "Replace the node by a broadcast of data.",
+		Changes: true,
 		Evidence: []Evidence{
 			recorded("openvino.GatherND-5", Refuses, "openvino-gathernd-5-scalar-data-k-zero"),
 			recorded("openvino.GatherND-8", Refuses, "openvino-gathernd-8-scalar-data-k-zero"),
@@ -352,13 +375,69 @@ var rules = []Rule{
 		ID: "L.26", Severity: Error, Title: "batch_dims is below the rank of the indices",
 		About: "Finds Gather-7 and Gather-8 with a batch_dims below −q, where q is the rank of the indices. The specifications allow −q … q. " +
 			"OpenVINO accepts less, and reads other memory.",
-		Remedy: "Correct batch_dims; a negative one counts from the rank of the indices.",
+		Remedy: "Decide which dims are batches, and correct batch_dims; a negative one counts from the rank of the indices.",
 		Evidence: []Evidence{
 			recorded("openvino.Gather-7", ReadsOther, "openvino-gather-7-batch-below-minus-rank"),
 			recorded("openvino.Gather-8", ReadsOther, "openvino-gather-8-batch-below-minus-rank"),
 			recorded("tensorflow.GatherV2", Refuses, "tf-gatherv2-batch-below-minus-rank"),
 		},
 		check: lowBatch,
+	},
+	{
+		ID: "L.27", Severity: Warning, Title: "Positions are counted past a table",
+		About: "Finds indices that are counted up to a length that only a run knows, such as Range up to a dim of an input, where the axis of data has a known " +
+			"length: a model with position embeddings. ONNX Runtime makes a Slice of Gather and Range, from its extended level on, and gives fewer rows than " +
+			"positions, without an error. Without optimisation it refuses; OpenVINO writes zeros.",
+		Remedy:  "Check that no input is longer than the table before each run, or clamp the positions to the table (Clip, Clamp), which repeats its last row.",
+		Changes: true,
+		Evidence: slices.Concat([]Evidence{
+			recorded("onnx.Gather-13", Shortens, "lint-positions-past-table").in(byDefault),
+			recorded("onnx.Gather-11", Shortens, "lint-positions-past-table").in(byDefault),
+			recorded("onnx.Gather-13", Refuses, "lint-positions-past-table").in(unoptimised),
+			recorded("onnx.Gather-11", Refuses, "lint-positions-past-table").in(unoptimised),
+		}, outsideAnswers),
+		check: countedPositions,
+	},
+	{
+		ID: "L.28", Severity: Error, Title: "The rank of GatherND's result is unknown",
+		About: "Finds GatherND of data or indices whose rank an input of the model leaves open, and of indices from an input with an unknown last dim, the " +
+			"length of a tuple. The rank of the result is then unknown, and OpenVINO's CPU plugin refuses the model.",
+		Remedy:  "Decide which rank the input has, and declare it with its last dim; the others may stay unknown.",
+		Changes: true,
+		Evidence: []Evidence{
+			recorded("openvino.GatherND-8", Refuses, "lint-tuples-of-unknown-rank"),
+			recorded("openvino.GatherND-8", Refuses, "lint-tuples-of-unknown-length"),
+			{Operator: "openvino.GatherND-5", Answer: Refuses, Source: cpuRank},
+		},
+		check: unknownResultRank,
+	},
+	{
+		ID: "L.29", Severity: Error, Title: "Batch dims of 1 end at the axis",
+		About: "Finds Gather-7 and Gather-8 of static shapes whose batch_dims is the axis and whose batch dims are 1: data [1,2] and indices [1,2] with both 1. The " +
+			"operands are valid, and OpenVINO's CPU plugin reads other memory, which mostly ends the process. With dynamic dims it does not.",
+		Remedy:  "Squeeze the batch dims out of data and the indices, gather without batch_dims, and put the dims back with Unsqueeze; or declare a dim as dynamic.",
+		Changes: true,
+		Evidence: []Evidence{
+			recorded("openvino.Gather-7", Ends, "lint-batch-of-one-rows-7").in(static),
+			recorded("openvino.Gather-8", Ends, "lint-batch-of-one-rows-8").in(static),
+		},
+		check: loneBatch,
+	},
+	{
+		ID: "L.30", Severity: Warning, Title: "A gather of TFLite is read by OpenVINO",
+		About: "Finds GATHER and GATHER_ND of a TFLite model whose indices may be negative or outside. LiteRT refuses such an index. OpenVINO reads the model with its " +
+			"own operators: it counts a negative index from the end, and for one outside writes zeros (GATHER) or reads other memory (GATHER_ND).",
+		Remedy:  "Clamp the indices in the model to the axis, or check them before each run.",
+		Changes: true,
+		Evidence: []Evidence{
+			recorded("tflite.GATHER", Refuses, "lint-tflite-negative"),
+			recorded("tflite.GATHER_ND", Refuses, "lint-tflite-tuples-negative"),
+			recorded("openvino.Gather-8", Counts, "lint-tflite-negative").in(fromTFLite),
+			recorded("openvino.Gather-8", Zeros, "lint-tflite-past-end").in(fromTFLite),
+			recorded("openvino.GatherND-8", Counts, "lint-tflite-tuples-negative").in(fromTFLite),
+			recorded("openvino.GatherND-8", ReadsOther, "lint-tflite-tuples-past-end").in(fromTFLite),
+		},
+		check: asTFLite,
 	},
 }
 

@@ -24,8 +24,11 @@ type gather struct {
 // model returns the model. Values without a node or a constant are its inputs.
 func (g gather) model() *model.Model {
 	m := &model.Model{Path: "m.onnx", Format: "ONNX", Graph: &model.Graph{}}
-	if strings.HasPrefix(g.op, "openvino.") {
+	switch {
+	case strings.HasPrefix(g.op, "openvino."):
 		m.Path, m.Format = "m.xml", "OpenVINO IR"
+	case strings.HasPrefix(g.op, "tflite."):
+		m.Path, m.Format = "m.tflite", "TFLite"
 	}
 	n := &model.Node{Name: "g", At: "line 3, column 7", Op: "Gather", Operator: g.op, Attributes: g.attributes}
 	n.Inputs = []*model.Value{g.data, g.indices}
@@ -40,12 +43,15 @@ func (g gather) model() *model.Model {
 		if v == nil {
 			return
 		}
+		for _, in := range v.Takes {
+			add(in)
+		}
 		if v.From != nil {
 			for _, in := range v.From.Inputs {
 				add(in)
 			}
 			m.Graph.Nodes = append(m.Graph.Nodes, v.From)
-		} else if v.Constant == nil {
+		} else if v.Constant == nil && v.Takes == nil {
 			m.Graph.Inputs = append(m.Graph.Inputs, v)
 		}
 	}
@@ -87,7 +93,39 @@ func made(op, spec string, of ...*model.Value) *model.Value {
 }
 
 // bounded returns indices of unknown values that the model bounds.
-func bounded(spec string) *model.Value { return made("Clip", spec, given(spec)) }
+func bounded(spec string) *model.Value {
+	return made("Clip", spec, given(spec), i64(nil, 0), i64(nil, 0))
+}
+
+// everywhere are the runtimes of a finding of loose.
+const everywhere = "openvino onnxruntime tensorflow jax webnn torch"
+
+// loose gathers rows of five.
+func loose(indices *model.Value) gather {
+	return gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: indices}
+}
+
+func clip(spec string, low, high int64) *model.Value {
+	return made("Clip", spec, given(spec), i64(nil, low), i64(nil, high))
+}
+
+// parameter returns a parameter of a sub-graph that takes a value.
+func parameter(spec string, of ...*model.Value) *model.Value {
+	v := given(spec)
+	v.Name, v.Takes = "p", of
+	return v
+}
+
+// counts returns a Range of constants.
+func counts(start, limit, step int64) *model.Value {
+	return made("Range", "i64[?]", i64(nil, start), i64(nil, limit), i64(nil, step))
+}
+
+// with returns a value whose node has attributes.
+func with(v *model.Value, attributes map[string]any) *model.Value {
+	v.From.Attributes = attributes
+	return v
+}
 
 func batch(n int64) map[string]any { return map[string]any{"batch_dims": n} }
 func axis(n int64) map[string]any  { return map[string]any{"axis": n} }
@@ -99,33 +137,43 @@ var tests = []struct {
 	none []gather
 }{
 	{"L.1", []meets{
-		{gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: i64([]int{2, 2}, 0, 1, -1, -5)}, Warning, "tensorflow torch",
+		{gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: i64([]int{2, 2}, 0, 1, -1, -5)}, Note, "tensorflow torch",
 			"indices[1,0] = -1 is negative (and 1 more of 4): TensorFlow refuses it"},
-		{gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: i64(nil, -1)}, Warning, "tensorflow torch", "indices = -1 is negative: TensorFlow refuses it, PyTorch refuses it"},
+		{gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: i64(nil, -1)}, Note, "tensorflow torch", "indices = -1 is negative: TensorFlow refuses it, PyTorch refuses it"},
 		{gather{op: "openvino.Gather-7", data: given("f32[5,2]"), indices: i64([]int{1}, -1)}, Error, "openvino onnxruntime tensorflow torch jax", "OpenVINO writes zeros, ONNX Runtime counts it from the end"},
-		{gather{op: "openvino.Gather-8", data: given("f32[?,2]"), indices: i64([]int{1}, -1)}, Warning, "tensorflow torch", "TensorFlow refuses"},
+		{gather{op: "openvino.Gather-8", data: given("f32[?,2]"), indices: i64([]int{1}, -1)}, Note, "tensorflow torch", "TensorFlow refuses"},
 		{gather{op: "openvino.GatherND-8", data: given("f32[5,2]"), indices: i64([]int{1, 2}, 0, -2)}, Error, "openvino onnxruntime tensorflow webnn", "indices[0,1] = -2 is negative: OpenVINO counts it from the end"},
 		// Through operators that keep the order, and a cast to a type that holds every value.
 		{gather{op: "onnx.GatherElements-13", data: given("f32[5]"), indices: made("Reshape", "i64[2]", made("Cast", "i64[2,1]", held(garner.Of([]int32{0, -1}, 2, 1))), i64([]int{1}, 2))},
-			Warning, "torch", "indices[1] = -1 is negative: PyTorch refuses it"},
+			Note, "torch", "indices[1] = -1 is negative: PyTorch refuses it"},
+		// Computed from constants.
+		{gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: made("Transpose", "i64[1,2]", i64([]int{2, 1}, -1, 0))}, Note, "tensorflow torch", "computed from constants, and their least is -1, which is negative"},
+		{gather{op: "openvino.Gather-7", data: given("f32[5,2]"), indices: made("Subtract", "i64[2]", i64([]int{2}, 0, 3), i64(nil, 1))}, Error, "openvino onnxruntime tensorflow torch jax", "their least is -1"},
+		{gather{op: "openvino.Gather-7", data: given("i64[5]"), indices: i64([]int{1}, -1)}, Error, "openvino onnxruntime tensorflow torch jax", "OpenVINO (a vector of up to 64 integers) reads other memory, ONNX Runtime"},
 		{gather{op: "openvino.GatherElements-6", data: given("f32[5]"), indices: held(garner.Of([]int8{0, -1}, 2))}, Error, "openvino onnxruntime torch jax webnn", "counts it from the end"},
 	}, []gather{
 		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: i64([]int{2}, 0, 4)},
 		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: i64([]int{1}, -6)}, // outside, which is L.2
 		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: made("Cast", "u8[1]", i64([]int{1}, -1))},
-		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: made("Transpose", "i64[1,2]", i64([]int{2, 1}, -1, 0))},
 		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: held(garner.Of([]uint64{0, 4}, 2))},
 		{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: bounded("i64[3,1]")},
 	}},
 	{"L.2", []meets{
 		{gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: i64([]int{3}, 0, 5, -6)}, Error, "openvino onnxruntime tensorflow torch jax webnn",
 			"indices[1] = 5 is outside axis 0 of data, whose length is 5 (and 1 more of 3): OpenVINO writes zeros, ONNX Runtime refuses it, TensorFlow refuses it, TensorFlow (XLA) takes the nearest position"},
-		{gather{op: "openvino.Gather-8", data: given("f32[5,2]"), indices: i64([]int{1}, 2), axis: i64(nil, -1)}, Warning, "onnxruntime tensorflow torch jax webnn", "axis 1 of data, whose length is 2"},
+		{gather{op: "openvino.Gather-8", data: given("f32[5,2]"), indices: i64([]int{1}, 2), axis: i64(nil, -1)}, Note, "onnxruntime tensorflow torch jax webnn", "axis 1 of data, whose length is 2"},
 		{gather{op: "onnx.GatherND-13", data: given("f32[5,2,3]"), indices: i64([]int{5, 2}, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0), attributes: batch(1)}, Error, "openvino onnxruntime tensorflow",
 			"indices[3,1] = 3 is outside axis 2 of data, whose length is 3: OpenVINO reads other memory"},
 		{gather{op: "onnx.GatherElements-13", data: given("f32[1..4]"), indices: held(garner.Of([]uint64{0, math.MaxUint64}, 2))}, Error, "openvino onnxruntime torch jax", "indices[1] = 18446744073709551615 is outside"},
 		{gather{op: "onnx.Gather-13", data: given("f32[0]"), indices: held(garner.Of([]int32{0}, 1))}, Error, "openvino onnxruntime tensorflow torch jax webnn", "whose length is 0"},
+		// OpenVINO's path for short vectors of integers.
+		{gather{op: "openvino.Gather-8", data: given("i64[5]"), indices: i64([]int{1}, 5)}, Error, "openvino onnxruntime tensorflow torch jax webnn", "whose length is 5: OpenVINO (a vector of up to 64 integers) reads other memory, ONNX Runtime"},
+		// Computed from constants.
+		{gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: counts(0, 6, 1)}, Error, "openvino onnxruntime tensorflow torch jax webnn", "computed from constants and reach 5, which is outside axis 0 of data, whose length is 5"},
+		{gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: made("Add", "i64[5]", counts(0, 5, 1), i64(nil, 3))}, Error, "openvino onnxruntime tensorflow torch jax webnn", "reach 7, which"},
+		{gather{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: made("Mul", "i64[2,2]", i64([]int{2, 2}, 0, 1, 4, 0), i64(nil, 2))}, Error, "openvino onnxruntime tensorflow webnn", "reach 8, which is outside axis 0 of data"},
 	}, []gather{
+		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: made("Add", "i64[4]", counts(0, 4, 1), i64(nil, 1))},
 		{op: "onnx.Gather-13", data: given("f32[?,2]"), indices: i64([]int{3}, 0, 1<<40, -6)},
 		{op: "onnx.Gather-13", data: given("f32[...]"), indices: i64([]int{3}, 0, 1<<40, -6)},
 		{op: "onnx.GatherND-13", data: given("f32[5,9]"), indices: i64([]int{1, 2}, 4, 8)},
@@ -136,8 +184,14 @@ var tests = []struct {
 			`the indices come from the input "in" and nothing bounds them; with one outside: OpenVINO reads other memory`},
 		{gather{op: "openvino.GatherND-8", data: given("f32[5,2]"), indices: made("Concat", "i64[?,2]", made("Add", "i64[?,1]", i64(nil, 1), given("i64[?,1]")), bounded("i64[?,1]"))},
 			Warning, "openvino onnxruntime tensorflow webnn", "OpenVINO reads other memory"},
+		// The second component is bounded, the first is not.
+		{gather{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: with(made("Concat", "i64[?,2]", given("i64[?,1]"), bounded("i64[?,1]")), axis(-1))}, Warning, "openvino onnxruntime tensorflow webnn", `the input "in"`},
+		{gather{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: clip("i64[?,2]", 0, 4)}, Warning, "openvino onnxruntime tensorflow webnn", "the indices may be 0 to 4, and axis 1 of data has 2"},
 	}, []gather{
 		{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: bounded("i64[?,2]")},
+		{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: made("Min", "i64[?,2]", made("Max", "i64[?,2]", given("i64[?,2]"), i64([]int{1}, 0)), i64([]int{2}, 4, 1))},
+		{op: "onnx.GatherND-13", data: given("f32[?,?]"), indices: made("Transpose", "i64[?,2]", made("NonZero", "i64[2,?]", given("bool[?,?]")))},
+		{op: "onnx.GatherND-13", data: given("f32[5,3]"), indices: made("Transpose", "i64[?,2]", made("NonZero", "i64[2,?]", given("bool[5,3]")))},
 		{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: i64([]int{1, 1}, 0)},
 		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: given("i64[?]")}, // L.4
 		{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: given("i64[?,0]")},
@@ -146,7 +200,35 @@ var tests = []struct {
 		{gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: made("Where", "i64[?]", given("bool[?]"), given("i64[?]"), i64(nil, 0))}, Note,
 			"openvino onnxruntime tensorflow jax webnn torch", "OpenVINO writes zeros, ONNX Runtime refuses it"},
 		{gather{op: "openvino.GatherElements-6", data: given("f32[5]"), indices: given("i32[2]"), attributes: axis(0)}, Note, "openvino onnxruntime torch jax", "OpenVINO refuses it"},
+		{gather{op: "onnx.Gather-13", data: given("i64[5]"), indices: given("i64[?]")}, Note, "openvino onnxruntime tensorflow jax webnn torch", "OpenVINO (a vector of up to 64 integers) reads other memory, ONNX Runtime refuses it"},
+		// What bounds nothing.
+		{loose(made("CumSum", "i64[?]", given("i64[?]"), i64(nil, 0))), Note, everywhere, "nothing bounds them"},
+		{loose(made("ReduceSum", "i64[?]", given("i64[?,?]"), i64([]int{1}, 1))), Note, everywhere, "nothing bounds them"},
+		{loose(made("Abs", "i64[?]", given("i64[?]"))), Note, everywhere, "nothing bounds them"},
+		{loose(made("Pad", "i64[?]", given("i64[?]"), i64([]int{2}, 1, 1))), Note, everywhere, "nothing bounds them"},
+		{loose(made("Max", "i64[?]", given("i64[?]"), i64(nil, 0))), Note, everywhere, "nothing bounds them from above"},
+		{loose(made("Min", "i64[?]", given("i64[?]"), i64(nil, 4))), Note, everywhere, "nothing bounds them from below"},
+		{loose(made("Clip", "i64[?]", given("i64[?]"), i64(nil, 0))), Note, everywhere, "nothing bounds them from above"},
+		{loose(made("MatMul", "i64[?]", given("i64[?]"), given("i64[?]"))), Note, everywhere, `the node "MatMul" (MatMul) and nothing bounds them`},
+		// What bounds them further than the axis.
+		{loose(clip("i64[?]", 0, 5)), Note, everywhere, "the indices may be 0 to 5, and axis 0 of data has 5; with one outside"},
+		{loose(clip("i64[?]", -6, 4)), Note, everywhere, "the indices may be -6 to 4"},
+		{loose(with(made("ArgMax", "i64[?]", given("f32[?,6]")), axis(1))), Note, everywhere, "may be 0 to 5"},
+		{loose(made("Mod", "i64[?]", given("i64[?]"), i64(nil, 7))), Note, everywhere, "may be 0 to 6"},
+		{loose(made("Add", "i64[?]", clip("i64[?]", 0, 4), i64(nil, 1))), Note, everywhere, "may be 1 to 5"},
+		{loose(given("u8[?]")), Note, everywhere, "nothing bounds them from above"},
+		{loose(parameter("i64[?]", given("i64[?]"))), Note, everywhere, `the input "in"`},
 	}, []gather{
+		loose(clip("i64[?]", 0, 4)), loose(clip("i64[?]", -5, 4)),
+		loose(made("Mod", "i64[?]", given("i64[?]"), i64(nil, 5))),
+		loose(with(made("ArgMax", "i64[?]", given("f32[?,5]")), axis(1))),
+		loose(made("Min", "i64[?]", made("Max", "i64[?]", given("i64[?]"), i64(nil, 0)), i64(nil, 4))),
+		loose(made("Cast", "i64[?]", made("Floor", "f32[?]", made("Clip", "f32[?]", given("f32[?]"), held(garner.Of([]float32{0})), held(garner.Of([]float32{4.5})))))),
+		loose(made("Div", "i64[?]", clip("i64[?]", 0, 9), i64(nil, 2))),
+		loose(given("u2[?]")),
+		loose(parameter("i64[?]", clip("i64[?]", 0, 4))),
+		// A length of the same model bounds them.
+		{op: "onnx.Gather-13", data: given("f32[?,2]"), indices: made("Clip", "i64[?]", given("i64[?]"), i64(nil, 0), made("Sub", "i64[]", lengthOfInput(), i64(nil, 1)))},
 		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: made("ArgMax", "i64[?]", given("f32[?,5]"))},
 		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: made("Where", "i64[?]", given("bool[?]"), i64(nil, 1), i64(nil, 0))}, // indices come from the constants; the input is the condition
 		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: made("Shape", "i64[2]", given("f32[?,5]"))},
@@ -163,8 +245,16 @@ var tests = []struct {
 		{gather{op: "onnx.GatherND-13", data: given("f32[1,3]"), indices: bounded("i64[4,1]"), attributes: batch(1)}, Error, "openvino onnxruntime tensorflow",
 			"batch dim 0 is 1 in data and 4 in the indices: OpenVINO (reading ONNX) stretches data's batch dim of 1, ONNX Runtime stretches data's batch dim of 1, TensorFlow refuses it"},
 		{gather{op: "openvino.GatherND-8", data: given("f32[1,3]"), indices: bounded("i64[4,1]"), attributes: batch(1)}, Error, "openvino onnxruntime tensorflow", "OpenVINO refuses it, ONNX Runtime stretches"},
+		{gather{op: "onnx.GatherND-13", data: given("f32[2,1,3]"), indices: bounded("i64[2,4,1]"), attributes: batch(2)}, Error, "openvino onnxruntime tensorflow",
+			"batch dim 1 is 1 in data and 4 in the indices: OpenVINO (reading ONNX) stretches data's batch dim of 1, ONNX Runtime stretches"},
+		{gather{op: "onnx.GatherND-13", data: given("f32[1,2,3]"), indices: bounded("i64[4,2,1]"), attributes: batch(2)}, Error, "openvino onnxruntime tensorflow",
+			"OpenVINO (reading ONNX) stretches data's batch dim of 1, ONNX Runtime takes each batch of data for as many batches of the indices in a row"},
+		{gather{op: "onnx.GatherND-13", data: given("f32[2,3]"), indices: bounded("i64[4,1]"), attributes: batch(1)}, Error, "openvino onnxruntime tensorflow",
+			"batch dim 0 is 2 in data and 4 in the indices: OpenVINO refuses it, ONNX Runtime takes each batch"},
+		{gather{op: "onnx.GatherND-13", data: given("f32[2,4,3]"), indices: bounded("i64[4,2,1]"), attributes: batch(2)}, Error, "openvino onnxruntime tensorflow", "OpenVINO refuses it, ONNX Runtime takes each"},
 	}, []gather{
 		{op: "onnx.GatherND-13", data: given("f32[4,3]"), indices: bounded("i64[4,1]"), attributes: batch(1)},
+		{op: "onnx.GatherND-13", data: given("f32[3,3]"), indices: bounded("i64[4,1]"), attributes: batch(1)}, // L.24
 		{op: "onnx.GatherND-13", data: given("f32[4,3]"), indices: bounded("i64[1,1]"), attributes: batch(1)}, // L.24
 		{op: "onnx.GatherND-13", data: given("f32[?,3]"), indices: bounded("i64[4,1]"), attributes: batch(1)},
 		{op: "onnx.GatherND-13", data: given("f32[1,3]"), indices: bounded("i64[4,1]")},
@@ -217,8 +307,8 @@ var tests = []struct {
 		{op: "onnx.Gather-13", data: given("i32[3]"), indices: bounded("i64[1]")},
 	}},
 	{"L.13", []meets{
-		{gather{op: "onnx.GatherND-13", data: given("f32[1,1,1,1,1,1,1,1]"), indices: bounded("i64[2,8]")}, Warning, "tensorflow", "tuples have 8 components: TensorFlow refuses it"},
-		{gather{op: "onnx.GatherND-13", data: given("f32[2,1,1,1,1,1,1,1]"), indices: bounded("i64[2,7]"), attributes: batch(1)}, Warning, "tensorflow", "7 components, with 1 batch dims"},
+		{gather{op: "onnx.GatherND-13", data: given("f32[1,1,1,1,1,1,1,1]"), indices: bounded("i64[2,8]")}, Note, "tensorflow", "tuples have 8 components: TensorFlow refuses it"},
+		{gather{op: "onnx.GatherND-13", data: given("f32[2,1,1,1,1,1,1,1]"), indices: bounded("i64[2,7]"), attributes: batch(1)}, Note, "tensorflow", "7 components, with 1 batch dims"},
 	}, []gather{
 		{op: "onnx.GatherND-13", data: given("f32[1,1,1,1,1,1,1,1]"), indices: bounded("i64[2,7]")},
 		{op: "onnx.GatherND-13", data: given("f32[1,1,1,1,1,1,1,1]"), indices: bounded("i64[2,?]")},
@@ -226,7 +316,7 @@ var tests = []struct {
 	{"L.14", []meets{
 		{gather{op: "onnx.GatherND-13", data: given("string[4]"), indices: bounded("i64[2,1]")}, Error, "openvino", "data is string: OpenVINO refuses it"},
 		{gather{op: "onnx.Gather-13", data: given("i4[4]"), indices: bounded("i64[2]")}, Error, "onnxruntime tensorflow", "data is i4: ONNX Runtime refuses it, TensorFlow refuses it"},
-		{gather{op: "openvino.Gather-8", data: given("i4[4]"), indices: bounded("i64[2]")}, Warning, "onnxruntime tensorflow", "data is i4"},
+		{gather{op: "openvino.Gather-8", data: given("i4[4]"), indices: bounded("i64[2]")}, Note, "onnxruntime tensorflow", "data is i4"},
 		{gather{op: "openvino.Gather-7", data: given("u1[4]"), indices: bounded("i64[2]")}, Error, "openvino", "OpenVINO refuses"},
 		{gather{op: "onnx.GatherElements-11", data: given("bf16[4]"), indices: bounded("i64[2]")}, Error, "onnxruntime", "data is bf16"},
 	}, []gather{
@@ -240,7 +330,7 @@ var tests = []struct {
 	}, []gather{{op: "openvino.Gather-8", data: given("u4[4]"), indices: bounded("i64[2]")}}},
 	{"L.16", []meets{
 		{gather{op: "onnx.GatherND-13", data: given("f32[4]"), indices: bounded("i32[2,1]")}, Error, "onnxruntime", "the indices are i32: ONNX Runtime refuses it"},
-		{gather{op: "openvino.Gather-8", data: given("f32[4]"), indices: bounded("u8[2]")}, Warning, "onnxruntime tensorflow torch", "the indices are u8"},
+		{gather{op: "openvino.Gather-8", data: given("f32[4]"), indices: bounded("u8[2]")}, Note, "onnxruntime tensorflow torch", "the indices are u8"},
 	}, []gather{
 		{op: "onnx.GatherND-13", data: given("f32[4]"), indices: bounded("i64[2,1]")},
 		{op: "onnx.Gather-13", data: given("f32[4]"), indices: bounded("i32[2]")},
@@ -330,6 +420,51 @@ var tests = []struct {
 		{op: "openvino.Gather-8", data: given("f32[2,3]"), indices: bounded("i64[2,2]"), axis: i64(nil, 1), attributes: batch(-2)},
 		{op: "openvino.Gather-8", data: given("f32[2,3]"), indices: bounded("i64[...]"), axis: i64(nil, 1), attributes: batch(-3)},
 	}},
+	{"L.27", []meets{
+		{loose(made("Range", "i64[?]", i64(nil, 0), lengthOfInput(), i64(nil, 1))), Warning, everywhere,
+			"the indices are counted up to a length that only a run knows, and axis 0 of data has 5; with one more: OpenVINO writes zeros, ONNX Runtime (default level) gives only the rows that there are, ONNX Runtime (no optimisation) refuses it"},
+		{loose(made("Add", "i64[?]", made("Range", "i64[?]", i64(nil, 0), lengthOfInput(), i64(nil, 1)), i64(nil, 2))), Warning, everywhere, "OpenVINO writes zeros, ONNX Runtime refuses it"},
+		{loose(made("Unsqueeze", "i64[1,?]", made("Range", "i64[?]", i64(nil, 0), lengthOfInput(), i64(nil, 1)), i64([]int{1}, 0))), Warning, everywhere, "counted up to"},
+		{loose(made("CumSum", "i64[?,?]", made("Expand", "i64[?,?]", i64(nil, 1), made("Shape", "i64[2]", given("i64[?,?]"))), i64(nil, 1))), Warning, everywhere, "counted up to"},
+	}, []gather{
+		loose(made("Range", "i64[?]", i64(nil, 0), i64(nil, 5), i64(nil, 1))),
+		loose(made("Min", "i64[?]", made("Range", "i64[?]", i64(nil, 0), lengthOfInput(), i64(nil, 1)), i64(nil, 4))),
+		{op: "onnx.Gather-13", data: given("f32[?,2]"), indices: made("Range", "i64[?]", i64(nil, 0), lengthOfInput(), i64(nil, 1))},
+		loose(made("ArgMax", "i64[?]", given("f32[?,?]"))),
+	}},
+	{"L.28", []meets{
+		{gather{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: made("Cast", "i64[...]", given("i32[...]"))}, Error, "openvino", "the rank of the indices is not known: OpenVINO refuses it"},
+		{gather{op: "openvino.GatherND-8", data: given("f32[...]"), indices: bounded("i64[?,2]")}, Error, "openvino", "the rank of data is not known"},
+		{gather{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: given("i64[?,?]")}, Error, "openvino", "the indices are i64[?,?], so that the length of a tuple is not known"},
+	}, []gather{
+		{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: given("i64[?,2]")},
+		{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: made("Transpose", "i64[?,?]", given("i64[2,?]"))}, // OpenVINO infers more than the file says
+		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: given("i64[...]")},
+	}},
+	{"L.29", []meets{
+		{gather{op: "openvino.Gather-8", data: given("f32[1,2]"), indices: bounded("i64[1,2]"), axis: i64(nil, 1), attributes: batch(1)}, Error, "openvino",
+			"batch_dims and the axis are 1, data is f32[1,2] and the indices are i64[1,2]: OpenVINO (static dims) ends the process"},
+		{gather{op: "openvino.Gather-7", data: given("f32[1,1,3,4]"), indices: bounded("i64[1,1,2]"), axis: i64(nil, 2), attributes: batch(-1)}, Error, "openvino", "are 2"},
+	}, []gather{
+		{op: "openvino.Gather-8", data: given("f32[?,2]"), indices: bounded("i64[1,2]"), axis: i64(nil, 1), attributes: batch(1)},
+		{op: "openvino.Gather-8", data: given("f32[2,2]"), indices: bounded("i64[2,2]"), axis: i64(nil, 1), attributes: batch(1)},
+		{op: "openvino.Gather-8", data: given("f32[1,2,3]"), indices: bounded("i64[1,2]"), axis: i64(nil, 2), attributes: batch(1)},
+	}},
+	{"L.30", []meets{
+		{gather{op: "tflite.GATHER", data: given("f32[5,2]"), indices: given("i32[3]")}, Warning, "litert openvino",
+			`the indices come from the input "in" and nothing bounds them; with one below 0 or outside: OpenVINO (reading TFLite) counts it from the end, OpenVINO (reading TFLite) writes zeros, LiteRT refuses it`},
+		{gather{op: "tflite.GATHER_ND", data: given("f32[5,2]"), indices: clip("i32[3,1]", -5, 4)}, Warning, "litert openvino", "the indices may be -5 to 4, and axis 0 of data has 5"},
+	}, []gather{
+		{op: "tflite.GATHER", data: given("f32[5,2]"), indices: clip("i32[3]", 0, 4)},
+		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: given("i32[3]")},
+	}},
+}
+
+// lengthOfInput returns the second dim of an input.
+func lengthOfInput() *model.Value {
+	v := made("Gather", "i64[]", made("Shape", "i64[2]", given("i64[?,?]")), i64(nil, 1))
+	v.From.Operator = "onnx.Gather-13"
+	return v
 }
 
 // meets is a model with a finding of a rule, and the finding.

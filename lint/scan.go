@@ -82,7 +82,7 @@ type indexScan struct {
 // scan reads the index constant of a gather; nil where there is none, or where the
 // axes that it addresses are unknown.
 func (s *subject) scan() (*indexScan, error) {
-	c, dims := constant(s.indices), s.addressed()
+	c, dims := s.constant(s.indices), s.addressed()
 	if c == nil || dims == nil || !c.Spec.DType.IsInteger() {
 		return nil, nil
 	}
@@ -179,7 +179,7 @@ func (l *linter) loss(c *model.Constant) (*loss, error) {
 			return false, err
 		}
 		for i := range t.Len() {
-			if same(t.DType(), binary.LittleEndian.Uint64(b[8*i:])) {
+			if fits32(t.DType(), binary.LittleEndian.Uint64(b[8*i:])) {
 				continue
 			}
 			text, err := t.At(i)
@@ -191,9 +191,9 @@ func (l *linter) loss(c *model.Constant) (*loss, error) {
 	return first, err
 }
 
-// same reports whether an element of a 64-bit dtype keeps its value in 32 bits. A
+// fits32 reports whether an element of a 64-bit dtype keeps its value in 32 bits. A
 // NaN stays a NaN.
-func same(d garner.DType, bits uint64) bool {
+func fits32(d garner.DType, bits uint64) bool {
 	switch d {
 	case garner.F64:
 		v := math.Float64frombits(bits)

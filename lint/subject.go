@@ -44,7 +44,7 @@ func (l *linter) subject(n *model.Node) (*subject, error) {
 	if a, ok := n.Attributes["axis"].(int64); ok {
 		axis = a
 	} else if len(operator.Inputs()) > 0 {
-		if axis, known, err = number(input(n, 2)); err != nil {
+		if axis, known, err = l.number(input(n, 2)); err != nil {
 			return nil, err
 		}
 	}
@@ -73,8 +73,8 @@ func input(n *model.Node, i int) *model.Value {
 }
 
 // number gives the value of an operand that is one constant integer.
-func number(v *model.Value) (n int64, known bool, err error) {
-	c := constant(v)
+func (l *linter) number(v *model.Value) (n int64, known bool, err error) {
+	c := l.constant(v)
 	if c == nil || !c.Spec.DType.IsInteger() {
 		return 0, false, nil
 	}
@@ -95,33 +95,32 @@ func number(v *model.Value) (n int64, known bool, err error) {
 	return n, err == nil, err
 }
 
-// far bounds the number of nodes walked through to find where a value comes from.
-const far = 4096
-
 // constant gives the constant whose elements a value has in the same row-major
-// order; nil where there is none.
-func constant(v *model.Value) *model.Constant {
-	for range far {
-		if v.Constant != nil {
-			return v.Constant
+// order; nil where there is none. It visits each value once per model.
+func (l *linter) constant(v *model.Value) *model.Constant {
+	var found *model.Constant
+	var way []*model.Value
+	for v != nil {
+		c, seen := l.constants[v]
+		if seen {
+			found = c
+			break
 		}
-		if v.From == nil {
-			return nil
+		l.constants[v] = nil // of a value of itself, which readers refuse
+		way = append(way, v)
+		if found = v.Constant; found != nil || v.From == nil {
+			break
 		}
 		effect, inputs := operators.EffectOf(v.From)
-		if len(inputs) != 1 {
-			return nil
+		if len(inputs) != 1 || effect != operators.Reshaped && (effect != operators.Cast || !holds(v.Spec.DType, inputs[0].Spec.DType)) {
+			break
 		}
-		from := inputs[0]
-		switch {
-		case effect == operators.Reshaped:
-		case effect == operators.Cast && holds(v.Spec.DType, from.Spec.DType):
-		default:
-			return nil
-		}
-		v = from
+		v = inputs[0]
 	}
-	return nil
+	for _, v := range way {
+		l.constants[v] = found
+	}
+	return found
 }
 
 // holds reports whether wide can represent every value of narrow, both integers.
@@ -136,55 +135,6 @@ func holds(wide, narrow garner.DType) bool {
 		return wide.Bits() > narrow.Bits()
 	}
 	return false
-}
-
-// An origin says what a value is computed from.
-type origin struct {
-	input *model.Value // the first input of the model found; nil where there is none
-	shape bool         // the shape of some tensor
-	other bool         // anything else that is no constant
-}
-
-// origin walks back from v through operators with a known effect, see
-// operators.EffectOf. It stops at operators that bound or choose values (Clip,
-// Mod, ArgMax, TopK …), which are other.
-func (s *subject) origin(v *model.Value) origin {
-	var o origin
-	seen := map[*model.Value]bool{}
-	way := []*model.Value{v}
-	for len(way) > 0 {
-		v := way[len(way)-1]
-		way = way[:len(way)-1]
-		if v == nil || seen[v] || v.Constant != nil {
-			continue
-		}
-		if seen[v] = true; len(seen) > far {
-			o.other = true
-			break
-		}
-		n := v.From
-		if n == nil {
-			if s.inputs[v] {
-				if o.input == nil {
-					o.input = v
-				}
-			} else {
-				o.other = true
-			}
-			continue
-		}
-		if n.Op == "Shape" || n.Op == "ShapeOf" {
-			o.shape = true
-			continue
-		}
-		effect, inputs := operators.EffectOf(n)
-		if effect == operators.Opaque {
-			o.other = true
-			continue
-		}
-		way = append(way, inputs...)
-	}
-	return o
 }
 
 // k gives the length of an index tuple of GatherND; AnyDim where it is unknown.

@@ -128,6 +128,13 @@ type Value struct {
 
 	From     *Node     // the node that computes it; nil for an input of a graph and for a constant
 	Constant *Constant // its elements, where the file holds them; the default of an input
+
+	// Takes lists the values that this one takes its elements from where a
+	// sub-graph is between: for a parameter of a sub-graph the input of the node,
+	// and in a loop the result of the turn before; for an output of the node the
+	// results of its sub-graphs. It is nil for every other value.
+	Takes []*Value
+	Turn  bool // a parameter that is the number of a loop's turn, from 0; Takes is how many turns there are
 }
 
 // String gives the name and the type: input_ids i64[batch,?].

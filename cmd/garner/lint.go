@@ -32,13 +32,15 @@ func (p *program) lintCommand() *cobra.Command {
 
 A finding has the number of its rule, a severity, the place in the model, the behaviour
 of each runtime, the remedy, and the evidence: a recorded answer in
-testdata/conformance. docs/lint.md lists all rules. For a model without findings lint
-prints nothing.
+testdata/conformance or lint/testdata. Findings of one cause are one line, which counts
+the gathers. docs/lint.md lists all rules. Operators that gather and that no rule looks
+at, such as GatherBlockQuantized and EmbeddingBag, are named as not judged; they do not
+change the exit status. For a model without either lint prints nothing.
 
 Severities: error, a runtime refuses this model or answers differently; warning, it may
 do so for values that only a run knows; note, a run may show a difference. A finding
-about runtimes that do not read the model's format is one step lower, unless --runtime
-names them.
+about runtimes that do not read the model's format is a note, unless --runtime names
+them.
 
 Exit status: 0 no finding of the severity of --fail-on or above; 1 there is one, or
 MODEL could not be read; 2 the command was wrong; 130 interrupted.`,
@@ -141,5 +143,5 @@ func (p *program) judge(ctx context.Context, path string, o lint.Options, lenien
 	if err := errors.Join(err, m.Close()); err != nil {
 		return nil, err
 	}
-	return &lint.Report{Model: m, Version: version(), Findings: findings}, nil
+	return &lint.Report{Model: m, Version: version(), Findings: findings, Unjudged: lint.NotJudged(m)}, nil
 }

@@ -26,7 +26,8 @@ import (
 const modelHelp = `model prints one line per gather: its name, for "garner run --node"; the operator, in
 the version of the model's opset, and its attributes; its data and indices and their
 origin (a constant of the file, an input of the model, or a node); and its result. An
-unknown dim is ?, or the model's name for it.
+unknown dim is ?, or the model's name for it. It also lists the operators that gather
+and that garner does not run: GatherBlockQuantized, EmbeddingBag and the like.
 
 Constants are mapped, not read: a model larger than memory opens at once.
 
@@ -36,8 +37,10 @@ Constants are mapped, not read: a model larger than memory opens at once.
   inputs, results              the model's own: VALUEs
   gathers                      a list of {name, at, domain, op, version, operator,
                                attributes, inputs, outputs, table_bytes}: operator is
-                               a name of "garner ops", and table_bytes the size of its
-                               data in the file, null if it is not a constant
+                               a name of "garner ops", "" for an operator that is only
+                               listed; table_bytes is the size of its data in the
+                               file, also of data that a node dequantises, and null if
+                               it is not a constant
 A VALUE is {name, type, dtype, dims}: type as in f32[batch,3]; dims is null if the
 rank is unknown, and has null for an unknown dim. An input of a gather also has role
 (data, indices, axis), from (constant, input or node), via (the operators in between,
@@ -189,10 +192,14 @@ func (p *program) extract(ctx context.Context, m *model.Model, f *modelFlags) er
 	if err != nil {
 		return err
 	}
-	if !n.IsGather() {
+	at, ok := dataOf(n)
+	if !ok {
 		return wrong("--extract %s: it is a %s and no gather; \"garner model %s\" lists those", f.extract, n.Op, m.Path)
 	}
-	data := n.Inputs[0]
+	data := n.Inputs[at]
+	if data == nil {
+		return garner.Errorf(nil, "--extract %s: the node leaves its data out", f.extract)
+	}
 	o := originOf(m, data)
 	if o.constant == nil {
 		return garner.Errorf(nil, "--extract %s: its data is no constant of the file: it comes from %s", f.extract, o)
@@ -211,11 +218,43 @@ func (p *program) extract(ctx context.Context, m *model.Model, f *modelFlags) er
 		meter.Stop()
 		to.end()
 	}()
-	table, err := files.Table(ctx, m, n, int64(min(memory(), 1<<62)))
+	table, err := files.Table(ctx, m, data, int64(min(memory(), 1<<62)))
 	if err != nil {
 		return ofModel(err)
 	}
 	return to.write(table)
+}
+
+// listed lists the gathers of a model, and the operators that are related to them.
+func listed(m *model.Model) []*model.Node {
+	var list []*model.Node
+	for n := range m.Nodes() {
+		if _, ok := dataOf(n); ok {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// dataOf gives the number of the input that is a gather's data; false for a node
+// that is no gather.
+func dataOf(n *model.Node) (int, bool) {
+	if n.IsGather() {
+		return 0, len(n.Inputs) > 0
+	}
+	r, ok := operators.RelatedOf(n)
+	return r.Data, ok
+}
+
+// tableOf describes the constant that a gather's data is the dequantisation of; ""
+// for other data.
+func tableOf(v *model.Value) (text string, size int64, ok bool) {
+	c := operators.Dequantised(v)
+	if c == nil {
+		return "", 0, false
+	}
+	size, _ = c.Bytes()
+	return fmt.Sprintf(" of constant %s, %s, %s", plain(c.Name), c.Spec, units.Bytes(size)), size, true
 }
 
 // An origin is the source of a value, before operators that change only its
@@ -353,6 +392,15 @@ func nodeNames(m *model.Model) map[*model.Node]string {
 
 // roleOf is the name of a gather's i-th input: data, indices, axis.
 func roleOf(n *model.Node, i int) string {
+	if r, ok := operators.RelatedOf(n); ok {
+		switch i {
+		case r.Data:
+			return "data"
+		case r.Indices:
+			return "indices"
+		}
+		return fmt.Sprintf("input %d", i)
+	}
 	roles := []string{"data", "indices"}
 	if o, err := operators.Find(n.Operator, 0); err == nil {
 		roles = append(roles, o.Inputs()...)
@@ -382,7 +430,7 @@ func modelText(m *model.Model) string {
 	if m.Producer != "" {
 		fmt.Fprintf(&b, ", written by %s", plain(m.Producer))
 	}
-	gathers := slices.Collect(m.Gathers())
+	gathers := listed(m)
 	switch len(gathers) {
 	case 0:
 		b.WriteString("; it has no gather\n")
@@ -397,9 +445,16 @@ func modelText(m *model.Model) string {
 	fmt.Fprintln(w, "NAME\tOPERATOR\tDATA\tINDICES\tRESULT")
 	for _, n := range gathers {
 		cells := []string{plain(names[n]), operatorText(n), "", "", ""}
-		for i, v := range n.Inputs[:min(2, len(n.Inputs))] {
-			if v != nil {
-				cells[2+i] = v.Type() + " " + origins.of(v).String()
+		for i, v := range n.Inputs {
+			if v == nil {
+				continue
+			}
+			switch roleOf(n, i) {
+			case "data":
+				table, _, _ := tableOf(v)
+				cells[2] = v.Type() + " " + origins.of(v).String() + table
+			case "indices":
+				cells[3] = v.Type() + " " + origins.of(v).String()
 			}
 		}
 		if len(n.Outputs) > 0 && n.Outputs[0] != nil {
@@ -418,7 +473,10 @@ func modelText(m *model.Model) string {
 // inputs behind data and indices.
 func operatorText(n *model.Node) string {
 	text := n.Operator
-	for i := 2; i < len(n.Inputs); i++ {
+	if r, ok := operators.RelatedOf(n); ok {
+		text = plain(r.Name)
+	}
+	for i := 2; n.IsGather() && i < len(n.Inputs); i++ {
 		value := "?"
 		if v := n.Inputs[i]; v != nil && v.Constant != nil {
 			if size, ok := v.Constant.Bytes(); ok && size <= 64 {
@@ -548,7 +606,7 @@ func describeModel(m *model.Model) modelJSON {
 // returns an error.
 func eachGather(m *model.Model, do func(gatherJSON) error) error {
 	names, origins := nodeNames(m), originsOf(m)
-	for n := range m.Gathers() {
+	for _, n := range listed(m) {
 		g := gatherJSON{
 			Name: names[n], At: n.At, Domain: n.Domain, Op: n.Op, Version: n.Version, Operator: n.Operator,
 			Attributes: map[string]any{}, Inputs: []inputJSON{}, Outputs: []valueJSON{},
@@ -578,11 +636,14 @@ func eachGather(m *model.Model, do func(gatherJSON) error) error {
 			case o.constant != nil:
 				size, _ := o.constant.Bytes()
 				in.Constant = &constantJSON{o.constant.Name, o.constant.Spec.String(), size, o.constant.File, o.constant.Offset}
-				if i == 0 {
+				if in.Role == "data" {
 					g.TableBytes = &size
 				}
 			case o.value.From != nil:
 				in.Node = &nodeJSON{names[o.value.From], o.value.From.Op}
+				if _, size, ok := tableOf(v); ok && in.Role == "data" {
+					g.TableBytes = &size
+				}
 			}
 			g.Inputs = append(g.Inputs, in)
 		}

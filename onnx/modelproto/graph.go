@@ -487,6 +487,7 @@ func (p *pending) read() error {
 			return err
 		}
 	}
+	link(p.Node)
 	return nil
 }
 

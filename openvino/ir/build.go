@@ -43,12 +43,14 @@ type output struct {
 
 // graph makes the graph of a net. The parameters of an inner net, the body of a
 // layer, have the types that the layer gives them. outer has the inputs that the
-// layer passes on unchanged, by the parameter's id.
-func (b *builder) graph(n *net, inner bool, outer map[uint64]output) (*model.Graph, error) {
+// layer passes on unchanged, by the parameter's id. The second result has the
+// values of the parameters and of the results, by the layer's id.
+func (b *builder) graph(n *net, inner bool, outer map[uint64]output) (*model.Graph, map[uint64]*model.Value, error) {
 	k, err := b.link(n)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	ends := make(map[uint64]*model.Value)
 	g := &model.Graph{Name: n.name}
 	values := make([][]output, len(n.layers))
 	for _, i := range k.order {
@@ -57,30 +59,32 @@ func (b *builder) graph(n *net, inner bool, outer map[uint64]output) (*model.Gra
 		case "Parameter":
 			v, err := b.parameter(l)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			values[i] = []output{{v, !inner}}
 			if o, ok := outer[l.id]; ok {
 				v.Spec, v.Constant = o.Spec, o.Constant
 				values[i][0].sure = o.sure
 			}
+			ends[l.id] = v
 		case "Const":
 			v, err := b.constantValue(l)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			values[i] = []output{{v, true}}
 		case "Result":
 			if len(l.inputs) != 1 {
-				return nil, b.errorf(l.place, l, nil, "it has %d input ports; a Result has one", len(l.inputs))
+				return nil, nil, b.errorf(l.place, l, nil, "it has %d input ports; a Result has one", len(l.inputs))
 			}
 			// A Result with an output port passes its input on.
 			from := k.from[i][0]
+			ends[l.id] = values[from.layer][from.port].Value
 			values[i] = slices.Repeat(values[from.layer][from.port:from.port+1], len(l.outputs))
 		default:
 			node, outputs, err := b.node(l, k, i, values)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			values[i] = outputs
 			g.Nodes = append(g.Nodes, node)
@@ -88,7 +92,7 @@ func (b *builder) graph(n *net, inner bool, outer map[uint64]output) (*model.Gra
 	}
 	inputs(g, n, values)
 	results(g, n, k, values)
-	return g, nil
+	return g, ends, nil
 }
 
 // unique is the set of names that are taken.
@@ -279,17 +283,20 @@ func (b *builder) node(l *layer, k *links, i int, values [][]output) (*model.Nod
 		}
 		known = known && in[j].Spec.Rank.Known()
 	}
+	var ends []map[uint64]*model.Value // by body
 	for _, body := range l.bodies {
 		outer := make(map[uint64]output)
 		for _, m := range l.maps[body.name] {
-			if m.input < uint64(len(in)) && !l.changed[m.layer] {
-				outer[m.layer] = in[m.input]
+			_, changed := l.changed[m.layer]
+			if !m.output && !m.sliced && !m.turn && !changed && m.port < uint64(len(in)) {
+				outer[m.layer] = in[m.port]
 			}
 		}
-		g, err := b.graph(body.net, true, outer)
+		g, inside, err := b.graph(body.net, true, outer)
 		if err != nil {
 			return nil, nil, err
 		}
+		ends = append(ends, inside)
 		n.Graphs = append(n.Graphs, model.Subgraph{Name: body.name, Graph: g})
 	}
 	for _, name := range bodies[n.Op] {
@@ -327,7 +334,48 @@ func (b *builder) node(l *layer, k *links, i int, values [][]output) (*model.Nod
 		o.From = n
 		n.Outputs = append(n.Outputs, o.Value)
 	}
+	for j, body := range l.bodies {
+		takes(l, n, body.name, ends[j])
+	}
 	return n, outputs, nil
+}
+
+// takes gives the parameters of a body, and the outputs of its layer, the values
+// that they take. A parameter of a loop takes its input and what the back edge
+// brings. An output that a back edge brings too is, after no turn, the input. The
+// first input is the number of turns.
+func takes(l *layer, n *model.Node, body string, ends map[uint64]*model.Value) {
+	take := func(v, from *model.Value) {
+		if v != nil && from != nil && v != from {
+			v.Takes = append(v.Takes, from)
+		}
+	}
+	outputs := make(map[uint64]*model.Value, len(n.Outputs)) // by port
+	for j, o := range l.outputs {
+		outputs[o.id] = n.Outputs[j]
+	}
+	collects := make(map[uint64]*model.Value) // outputs by the result
+	for _, m := range l.maps[body] {
+		if m.output {
+			take(outputs[m.port], ends[m.layer])
+			collects[m.layer] = outputs[m.port]
+		}
+	}
+	for _, m := range l.maps[body] {
+		v := ends[m.layer]
+		switch {
+		case m.output || v == nil || v.From != nil:
+		case m.turn && len(n.Inputs) > 0:
+			v.Turn = true
+			take(v, n.Inputs[0])
+		case !m.turn && m.port < uint64(len(n.Inputs)):
+			take(v, n.Inputs[m.port])
+			if from, ok := l.changed[m.layer]; ok {
+				take(v, ends[from])
+				take(collects[from], n.Inputs[m.port])
+			}
+		}
+	}
 }
 
 // infer infers the result of a gather, as OpenVINO does, which does not look at

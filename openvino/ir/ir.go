@@ -83,7 +83,7 @@ func read(path string, xml io.Reader, w *weights, o Options) (*model.Model, erro
 		m.Files = []string{path, w.path}
 	}
 	b := &builder{parser: p, weights: w}
-	if m.Graph, err = b.graph(n, false, nil); err != nil {
+	if m.Graph, _, err = b.graph(n, false, nil); err != nil {
 		m.Close()
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -38,8 +39,8 @@ type (
 		outputs     []port
 		outputNames string
 		bodies      []body
-		maps        map[string][]given // by the body's name
-		changed     map[uint64]bool    // parameters that get a new value in each iteration
+		maps        map[string][]portMap // by the body's name
+		changed     map[uint64]uint64    // the result whose value a parameter gets in the next iteration, by its id
 	}
 	// data is a layer's attributes.
 	data struct {
@@ -62,9 +63,14 @@ type (
 		name string
 		net  *net
 	}
-	// given maps a parameter of a body to the unchanged input of its layer.
-	given struct {
-		input, layer uint64 // number of the input, id of the parameter
+	// portMap maps a parameter of a body to an input of its layer, or a result of
+	// the body to an output.
+	portMap struct {
+		output bool
+		port   uint64 // number of the input, id of the output
+		layer  uint64 // id of the parameter or the result
+		sliced bool   // each iteration has a slice of the input or the output
+		turn   bool   // the parameter is the number of the iteration; it has no port
 	}
 )
 
@@ -398,13 +404,17 @@ func (p *parser) layer(e xml.StartElement) (layer, error) {
 			return p.portMap(&l, e, strings.TrimSuffix(name, "port_map")+"body")
 		case "back_edges":
 			return p.children(e, func(e xml.StartElement) error {
-				if text, _ := find(e.Attr, "to-layer"); e.Name.Local == "edge" {
-					if id, ok := natural(text); ok {
-						if l.changed == nil {
-							l.changed = make(map[uint64]bool)
-						}
-						l.changed[id] = true
+				to, _ := find(e.Attr, "to-layer")
+				if id, ok := natural(to); ok && e.Name.Local == "edge" {
+					if l.changed == nil {
+						l.changed = make(map[uint64]uint64)
 					}
+					from, _ := find(e.Attr, "from-layer")
+					result, ok := natural(from)
+					if !ok {
+						result = math.MaxUint64 // no layer
+					}
+					l.changed[id] = result
 				}
 				return p.skip()
 			})
@@ -418,21 +428,23 @@ func (p *parser) layer(e xml.StartElement) (layer, error) {
 	return l, err
 }
 
-// portMap reads which inputs of a layer are parameters of a body. It leaves out an
-// input with an axis, of which each iteration gets a slice, and port -1, whose
-// value comes from the body.
+// portMap reads what the parameters and results of a body are outside of it. It
+// leaves out the condition of a loop, which has port -1.
 func (p *parser) portMap(l *layer, e xml.StartElement, body string) error {
 	return p.children(e, func(e xml.StartElement) error {
 		outside, _ := find(e.Attr, "external_port_id")
 		inside, _ := find(e.Attr, "internal_layer_id")
-		_, sliced := find(e.Attr, "axis")
-		input, ok := natural(outside)
-		id, known := natural(inside)
-		if e.Name.Local == "input" && ok && known && !sliced {
+		purpose, _ := find(e.Attr, "purpose")
+		m := portMap{output: e.Name.Local == "output", turn: e.Name.Local == "input" && purpose == "current_iteration"}
+		_, m.sliced = find(e.Attr, "axis")
+		var ok, known bool
+		m.port, ok = natural(outside)
+		m.layer, known = natural(inside)
+		if (m.output || e.Name.Local == "input") && (ok || m.turn) && known {
 			if l.maps == nil {
-				l.maps = make(map[string][]given)
+				l.maps = make(map[string][]portMap)
 			}
-			l.maps[body] = append(l.maps[body], given{input, id})
+			l.maps[body] = append(l.maps[body], m)
 		}
 		return p.skip()
 	})

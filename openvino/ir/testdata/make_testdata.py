@@ -130,6 +130,56 @@ def loop():
     return ov.Model([result(out, "out")], [data], "loop"), {"data": table(3, 4)}
 
 
+def bodies():
+    """Gathers in a Loop, a TensorIterator and an If, whose indices come from outside."""
+    data = parameter([4, 2], np.float32, "data")
+    ids, steps, cond = parameter([3], np.int64, "ids"), parameter([3], np.int64, "steps"), parameter([], bool, "cond")
+    zero = opset1.constant(np.array(0, np.int64))
+
+    def inside(name, shape, at):
+        table = opset1.parameter([4, 2], np.float32, name=name + "_table")
+        index = opset1.parameter(shape, np.int64, name=name + "_index")
+        g = opset8.gather(table, index if at is None else at(index), zero)
+        g.set_friendly_name(name)
+        return table, index, g
+
+    turn = opset1.parameter([], np.int64, name="turn")
+    table, index, g = inside("in_loop", [3], lambda i: i)
+    next_index = opset1.add(index, opset1.multiply(turn, zero))
+    body = ov.Model([opset1.result(opset1.constant(np.array(True))), opset1.result(next_index), opset1.result(opset1.unsqueeze(g, zero))], [turn, table, index], "body")
+    loop = opset5.loop(opset1.constant(np.array(2, np.int64)), opset1.constant(np.array(True)))
+    loop.set_function(body)
+    loop.set_special_body_ports([0, 0])
+    loop.set_invariant_input(table, data.output(0))
+    loop.set_merged_input(index, ids.output(0), body.get_results()[1].output(0))
+    last = loop.get_iter_value(body.get_results()[1].output(0), -1)
+    rows = loop.get_concatenated_slices(body.get_results()[2].output(0), 0, 1, 1, -1, 0)
+    loop.set_friendly_name("loop")
+    after = opset8.gather(data, last, zero)
+    after.set_friendly_name("after_loop")
+
+    table, index, g = inside("in_iterator", [1], None)
+    each = opset1.tensor_iterator()
+    body = ov.Model([opset1.result(g)], [table, index], "each")
+    each.set_function(body)
+    each.set_invariant_input(table, data.output(0))
+    each.set_sliced_input(index, steps.output(0), 0, 1, 1, -1, 0)
+    parts = each.get_concatenated_slices(body.get_results()[0].output(0), 0, 1, 1, -1, 0)
+
+    a, i, g = inside("in_then", [3], None)
+    yes = ov.Model([opset1.result(g)], [a, i], "yes")
+    b, j, g = inside("in_else", [3], lambda i: opset1.clamp(i, 0, 3))
+    no = ov.Model([opset1.result(g)], [b, j], "no")
+    choose = opset8.if_op(cond.output(0))
+    choose.set_then_body(yes)
+    choose.set_else_body(no)
+    choose.set_input(data.output(0), a, b)
+    choose.set_input(ids.output(0), i, j)
+    chosen = choose.set_output(yes.get_results()[0], no.get_results()[0])
+    results = [result(rows, "rows"), result(after, "after"), result(parts, "parts"), result(chosen, "chosen")]
+    return ov.Model(results, [data, ids, steps, cond], "bodies"), {"data": (np.arange(8, dtype=np.float32) / 4 - 3).reshape(4, 2), "ids": np.array([3, 0, 1], np.int64), "steps": np.array([0, 1, 3], np.int64), "cond": np.array(True)}
+
+
 def around():
     """What stands around a gather in exported networks."""
     data = parameter([-1, 6], np.float32, "data")
@@ -154,7 +204,7 @@ def tensor(a):
 
 
 recorded = {"openvino": ov.__version__}
-for make in (embedding, embedding_i4, bounded, every_version, strings, branches, loop, around):
+for make in (embedding, embedding_i4, bounded, every_version, strings, branches, loop, bodies, around):
     model, inputs = make()
     path = here / (make.__name__ + ".xml")
     ov.save_model(model, path, compress_to_fp16=False)

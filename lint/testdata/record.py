@@ -1,0 +1,337 @@
+"""Records what ONNX Runtime, at every level of optimisation, and OpenVINO answer
+to the remedies of lint's rules, and to models that some rules rest on.
+
+Writes recorded.jsonl, one case a line. A remedy is the model that a rule's remedy
+makes of one that breaks the rule; every run of it must give what is wanted. Each
+model runs with static and with dynamic dims, in a process of its own, because
+some of the answers are a crash.
+
+    python make_tflite.py       makes the models of TFLite, and records LiteRT
+    pip install numpy onnx onnxruntime openvino
+    python record.py
+"""
+
+import itertools
+import json
+import os
+import pickle
+import tempfile
+
+import numpy as np
+import onnx
+import onnxruntime
+import openvino as ov
+from onnx import TensorProto as T
+from onnx import helper, numpy_helper
+from openvino import opset1, opset7, opset8
+
+LEVELS = {
+    "no optimisation": onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL,
+    "basic level": onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC,
+    "extended level": onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED,
+    "default level": onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL,
+}
+
+
+def i64(*values):
+    return np.array(values, np.int64)
+
+
+def f32(*shape):
+    return np.arange(1, 1 + np.prod(shape), dtype=np.float32).reshape(shape)
+
+
+N = helper.make_node
+
+
+class Onnx:
+    """An ONNX model. inputs are (name, array), or (name, array, declared shape)."""
+
+    def __init__(self, nodes, inputs, constants=None, opset=18, external=False):
+        self.nodes, self.inputs, self.constants = nodes, inputs, constants or {}
+        self.opset, self.external = opset, external
+
+    def declared(self, dynamic):
+        for name, value, *shape in self.inputs:
+            yield name, value, shape[0] if shape else [None] * value.ndim if dynamic else list(value.shape)
+
+    def proto(self, dynamic):
+        inputs = [helper.make_tensor_value_info(n, T.STRING if v.dtype == object else helper.np_dtype_to_tensor_dtype(v.dtype), s) for n, v, s in self.declared(dynamic)]
+        held = [v if isinstance(v, onnx.TensorProto) else numpy_helper.from_array(v, n) for n, v in self.constants.items()]
+        graph = helper.make_graph(self.nodes, "g", inputs, [helper.make_empty_tensor_value_info("y")], held)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=10)
+
+    def runs(self):
+        for dynamic in (False, True):
+            shapes = "dynamic dims" if dynamic else "static dims"
+            if dynamic and all(len(i) > 2 or i[1].ndim == 0 for i in self.inputs):
+                continue
+            for level in LEVELS:
+                yield "onnxruntime " + onnxruntime.__version__, level, shapes, (lambda d=dynamic, l=level: self.onnxruntime(d, l))
+            yield "openvino " + ov.__version__.split("-")[0] + " CPU", "", shapes, (lambda d=dynamic: self.openvino(d))
+
+    def path(self, dynamic):
+        """The file of a model that has its tables beside it; else its bytes."""
+        m = self.proto(dynamic)
+        if not self.external:
+            return m.SerializeToString()
+        path = os.path.join(tempfile.mkdtemp(), "m.onnx")
+        onnx.save(m, path, save_as_external_data=True, location="m.data", size_threshold=0)
+        return path
+
+    def feeds(self):
+        return {n: v for n, v, *_ in self.inputs}
+
+    def onnxruntime(self, dynamic, level):
+        o = onnxruntime.SessionOptions()
+        o.graph_optimization_level, o.log_severity_level = LEVELS[level], 4
+        s = onnxruntime.InferenceSession(self.path(dynamic), o, providers=["CPUExecutionProvider"])
+        return s.run(None, self.feeds())[0]
+
+    def openvino(self, dynamic):
+        return compiled(ov.Core().read_model(self.path(dynamic)), self.feeds())
+
+
+class Ir:
+    """A model of OpenVINO's own operators: make builds it of the parameters."""
+
+    def __init__(self, make, inputs):
+        self.make, self.inputs = make, inputs
+
+    def runs(self):
+        for dynamic in (False, True):
+            yield "openvino " + ov.__version__.split("-")[0] + " CPU", "", "dynamic dims" if dynamic else "static dims", (lambda d=dynamic: self.openvino(d))
+
+    def openvino(self, dynamic):
+        p = []
+        for name, v in self.inputs:
+            one = opset8.parameter([-1] * v.ndim if dynamic else list(v.shape), v.dtype, name=name)
+            one.output(0).set_names({name})
+            p.append(one)
+        return compiled(ov.Model([self.make(*p)], p, "m"), dict(self.inputs))
+
+
+class TFLite:
+    """A model that make_tflite.py made, with what LiteRT answers."""
+
+    def __init__(self, name):
+        with open("litert.json") as f:
+            self.case = json.load(f)[name]
+
+    def runs(self):
+        yield "openvino " + ov.__version__.split("-")[0] + " CPU", "reading TFLite", "static dims", self.openvino
+
+    def openvino(self):
+        m = ov.Core().read_model(self.case["model"])
+        indices = np.array(self.case["indices"], np.int32)
+        return compiled(m, {i.any_name: f32(5, 2) if i.element_type == ov.Type.f32 else indices.reshape(list(i.shape)) for i in m.inputs})
+
+
+def compiled(m, feeds):
+    c = ov.Core().compile_model(m, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+    q = c.create_infer_request()
+    feeds = {n: v.astype(np.str_) if v.dtype == object else v for n, v in feeds.items()}
+    return np.array(q.infer({i: feeds[(i.names & set(feeds)).pop()] for i in c.inputs})[c.outputs[0]])
+
+
+def apart(run):
+    """Runs in a process of its own: an array, an error, or the signal that ended it."""
+    r, w = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(r)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        try:
+            made = run()
+        except Exception as e:
+            made = str(e)
+        with os.fdopen(w, "wb") as f:
+            pickle.dump(made, f)
+        os._exit(0)
+    os.close(w)
+    with os.fdopen(r, "rb") as f:
+        text = f.read()
+    _, status = os.waitpid(pid, 0)
+    if os.WIFSIGNALED(status):
+        return {"signal": os.WTERMSIG(status)}
+    made = pickle.loads(text)
+    if isinstance(made, str):
+        return {"error": " ".join(made.split())[-160:]}
+    return {"output": tensor(made)}
+
+
+def tensor(a):
+    a = np.asarray(a)
+    if a.dtype == object:
+        a = a.astype(np.str_)
+    return {"dtype": "string" if a.dtype.kind in "UT" else str(a.dtype), "shape": list(a.shape), "values": a.flatten().tolist()}
+
+
+def record(to, name, rules, op, model, want, remedy):
+    runs = []
+    if isinstance(model, TFLite):
+        runs.append(model.case["run"])
+    for runtime, mode, shapes, run in model.runs():
+        answer = apart(run)
+        # What reads other memory does not crash each time: one crash of many is kept.
+        for _ in range(30 if name.startswith("lint-batch-of-one") and shapes == "static dims" else 0):
+            if "signal" not in answer:
+                answer = apart(run)
+        runs.append({"runtime": runtime, "mode": mode, "shapes": shapes, **answer})
+    line = {"name": name, "rules": rules, "op": op, "remedy": remedy, "want": None if want is None else tensor(want), "runs": runs}
+    to.write(json.dumps(line) + "\n")
+    wrong = [r for r in runs if r.get("output") != line["want"]]
+    if remedy and wrong:
+        print(name, "does not hold:", *wrong, sep="\n    ")
+
+
+def remedies():
+    """(name, rules, operator, model, what it must give)"""
+    table, rows = f32(5, 2), i64(0, 4, -1)
+    at = np.where(rows < 0, rows + 5, rows)
+    yield "positions-from-the-start", ["L.1"], "onnx.Gather-13", Onnx([N("Gather", ["d", "i"], ["y"])], [("d", table)], {"i": at}), table[rows]
+    padded = np.concatenate([table, np.zeros((1, 2), np.float32)])
+    yield "row-of-zeros", ["L.2"], "onnx.Gather-13", Onnx([N("Concat", ["d", "z"], ["p"], axis=0), N("Gather", ["p", "i"], ["y"])], [("d", table)], {"z": padded[5:], "i": i64(0, 5)}), padded[[0, 5]]
+    outside = i64(0, 9, -7, 4)
+    clip = lambda of, to, low, high: N("Clip", [of, low, high], [to])
+    scalars = {"zero": np.array(0, np.int64), "four": np.array(4, np.int64)}
+    yield "clip-rows", ["L.4"], "onnx.Gather-13", Onnx([clip("i", "c", "zero", "four"), N("Gather", ["d", "c"], ["y"])], [("d", table), ("i", outside)], scalars), table[np.clip(outside, 0, 4)]
+    vector = np.arange(1, 6, dtype=np.int64)
+    yield "clip-short-vector", ["L.4"], "onnx.Gather-13", Onnx([clip("i", "c", "zero", "four"), N("Gather", ["d", "c"], ["y"])], [("d", vector), ("i", outside)], scalars), vector[np.clip(outside, 0, 4)]
+    each = np.stack([outside, outside], 1)
+    yield "clip-elements", ["L.4"], "onnx.GatherElements-13", Onnx([clip("i", "c", "zero", "four"), N("GatherElements", ["d", "c"], ["y"])], [("d", table), ("i", each)], scalars), np.take_along_axis(table, np.clip(each, 0, 4), 0)
+    tuples = np.stack([outside, i64(1, 0, 1, 2)], 1)
+    ends = np.minimum(np.maximum(tuples, 0), i64(4, 1))
+    yield "min-max-tuples", ["L.3"], "onnx.GatherND-13", Onnx(
+        [N("Max", ["i", "zero"], ["a"]), N("Min", ["a", "last"], ["b"]), N("GatherND", ["d", "b"], ["y"])],
+        [("d", table), ("i", tuples, [4, 2])], {"zero": i64(0), "last": i64(4, 1)}), table[ends[:, 0], ends[:, 1]]
+    data, nd = f32(2, 3, 4), np.array([[[1], [0], [3]], [[2], [2], [0]]], np.int64)
+    kept = np.take_along_axis(data, nd, 2)[..., 0]
+    yield "keep-batch-dims", ["L.5"], "onnx.GatherND-13", Onnx(
+        [N("GatherND", ["d", "i"], ["g"], batch_dims=2), N("Reshape", ["g", "flat"], ["y"])], [("d", data), ("i", nd, [2, 3, 1])], {"flat": i64(6)}), kept.reshape(6)
+    one, many = f32(1, 3), i64(0, 2, 1, 0).reshape(4, 1)
+    yield "expand-batch", ["L.6"], "onnx.GatherND-13", Onnx([N("Expand", ["d", "s"], ["e"]), N("GatherND", ["e", "i"], ["y"], batch_dims=1)], [("d", one, [1, 3]), ("i", many, [4, 1])], {"s": i64(4, 3)}), one[0][many[:, 0]]
+    wide, deep = f32(1, 2, 3), np.arange(8, dtype=np.int64).reshape(4, 2, 1) % 3
+    yield "expand-batches", ["L.6"], "onnx.GatherND-13", Onnx([N("Expand", ["d", "s"], ["e"]), N("GatherND", ["e", "i"], ["y"], batch_dims=2)], [("d", wide, [1, 2, 3]), ("i", deep, [4, 2, 1])], {"s": i64(4, 2, 3)}), np.take_along_axis(np.broadcast_to(wide, (4, 2, 3)), deep, 2)[..., 0]
+    yield "own-gathernd", ["L.9"], "onnx.GatherND-13", Onnx([N("GatherND", ["d", "i"], ["y"], batch_dims=1)], [("d", f32(2, 2)), ("i", i64(1, 0).reshape(2, 1), [2, 1])]), np.array([2, 3], np.float32)
+    deep8, k8 = f32(1, 2, 1, 2, 1, 2, 1, 2), np.array([[0, 1, 0, 0, 0, 1, 0, 1], [0, 0, 0, 1, 0, 1, 0, 0]], np.int64)
+    yield "merged-dims", ["L.13"], "onnx.GatherND-13", Onnx(
+        [N("Reshape", ["d", "s"], ["m"]), N("Mul", ["i", "strides"], ["t"]), N("ReduceSum", ["t", "last"], ["j"], keepdims=1), N("GatherND", ["m", "j"], ["y"])],
+        [("d", deep8), ("i", k8)], {"s": i64(-1), "strides": i64(16, 8, 8, 4, 4, 2, 2, 1), "last": i64(-1)}), deep8[tuple(k8.T)]
+    for name, dtype, over, values in (
+        ("bf16", T.BFLOAT16, T.FLOAT, [1, -2, 3]), ("f8e4m3fn", T.FLOAT8E4M3FN, T.FLOAT16, [1, -2, 3]), ("i4", T.INT4, T.INT8, [1, -8, 7]), ("u4", T.UINT4, T.UINT8, [1, 15, 7]),
+    ):
+        held = helper.make_tensor("d", dtype, [3], np.array(values, helper.tensor_dtype_to_np_dtype(dtype)).tobytes() if dtype == T.BFLOAT16 else values, raw=dtype == T.BFLOAT16)
+        yield "wider-" + name, ["L.14"], "onnx.Gather-13", Onnx(
+            [N("Cast", ["d"], ["w"], to=over), N("Gather", ["w", "i"], ["g"]), N("Cast", ["g"], ["n"], to=dtype), N("Cast", ["n"], ["y"], to=T.FLOAT)], [("i", i64(2, 1, 0))], {"d": held}, opset=21), np.array(values, np.float32)[[2, 1, 0]]
+    for name, kind, over, rule, packed, values in (
+        ("u1", ov.Type.u1, "u8", "L.14", [0b01010000], [0, 1, 0, 1]), ("u2", ov.Type.u2, "u8", "L.15", [0b00101101], [1, 3, 2, 0]), ("f4e2m1", ov.Type.f4e2m1, "f16", "L.15", [0x42, 0x71], [1, 2, 0.5, 6]),
+    ):
+        def make(i, kind=kind, over=over, packed=packed):
+            t = ov.Tensor(kind, [4])
+            np.asarray(t.data).view(np.uint8)[:] = packed
+            c = opset8.convert(ov.op.Constant(t, shared_memory=False), over)
+            return opset8.convert(opset8.gather(c, i, opset8.constant(np.array(0, np.int64))), "f32")
+
+        yield "wider-" + name, [rule], "openvino.Gather-8", Ir(make, [("i", i64(3, 1, 0, 2))]), np.array(values, np.float32)[[3, 1, 0, 2]]
+    for dtype in (np.int32, np.uint8):
+        yield "wide-indices-" + np.dtype(dtype).name, ["L.16"], "onnx.GatherND-13", Onnx([N("Cast", ["i"], ["j"], to=T.INT64), N("GatherND", ["d", "j"], ["y"])], [("d", table), ("i", np.array([[4], [0]], dtype), [2, 1])]), table[[4, 0]]
+    words = np.array([["a", "b", "c"], ["d", "e", "f"]], object)
+    yield "strings-along-last", ["L.17"], "onnx.Gather-13", Onnx([N("Transpose", ["d"], ["t"]), N("Gather", ["t", "i"], ["g"], axis=1), N("Transpose", ["g"], ["y"])], [("d", words), ("i", i64(1, 0))]), words[[1, 0]]
+    yield "strings-as-numbers", ["L.17", "L.14"], "onnx.Gather-13", Onnx([N("Gather", ["d", "i"], ["y"])], [("d", np.arange(6, dtype=np.int64).reshape(2, 3)), ("i", i64(1, 0))]), np.arange(6, dtype=np.int64).reshape(2, 3)[[1, 0]]
+    yield "expand-for-empty-tuples", ["L.18"], "onnx.GatherND-13", Onnx([N("Expand", ["d", "s"], ["y"])], [("d", table)], {"s": i64(3, 5, 2)}), np.broadcast_to(table, (3, 5, 2))
+    yield "expand-scalar", ["L.25"], "onnx.GatherND-13", Onnx([N("Expand", ["d", "s"], ["y"])], [("d", np.array(7, np.float32), [])], {"s": i64(4)}), np.full(4, 7, np.float32)
+    yield "empty-with-dynamic-dims", ["L.19"], "onnx.Gather-13", Onnx([N("Gather", ["d", "i"], ["y"])], [("d", f32(3, 4), [3, 4]), ("i", i64(), [None])]), f32(3, 4)[[]]
+    branches = {b: helper.make_graph([N("Gather", ["d", "i"], [b], axis=a)], b, [], [helper.make_empty_tensor_value_info(b)]) for b, a in (("then", 0), ("else", 1))}
+    for first in (True, False):
+        yield "if-for-axis-" + ("0" if first else "1"), ["L.20"], "onnx.Gather-13", Onnx([N("If", ["c"], ["y"], then_branch=branches["then"], else_branch=branches["else"])], [("d", f32(3, 4)), ("i", i64(2, 0)), ("c", np.array(first), [])]), f32(3, 4).take([2, 0], 0 if first else 1)
+    big, small = f32(3, 4), np.array([[0, 2], [1, 0]], np.int64)
+    less = np.take_along_axis(big[:, :2], small, 0)
+    yield "split-data", ["L.21"], "onnx.GatherElements-13", Onnx([N("Split", ["d", "parts"], ["a", "b"], axis=1), N("GatherElements", ["a", "i"], ["y"], axis=0)], [("d", big), ("i", small)], {"parts": i64(2, 2)}), less
+    yield "gather-data", ["L.21"], "onnx.GatherElements-13", Onnx([N("Gather", ["d", "first"], ["a"], axis=1), N("GatherElements", ["a", "i"], ["y"], axis=0)], [("d", big), ("i", small)], {"first": i64(0, 1)}), less
+    yield "table-beside", ["L.23"], "onnx.Gather-13", Onnx([N("Gather", ["d", "i"], ["y"])], [("i", i64(4, 0))], {"d": table}, external=True), table[[4, 0]]
+    counted = [N("Shape", ["ids"], ["s"]), N("Gather", ["s", "one"], ["n"]), N("Range", ["zero", "n", "one"], ["p"])]
+    ids, eight = np.zeros((1, 9), np.int64), f32(8, 2)
+    yield "clip-positions", ["L.27"], "onnx.Gather-13", Onnx(counted + [clip("p", "c", "zero", "seven"), N("Gather", ["t", "c"], ["y"])], [("ids", ids)], {"t": eight, "zero": np.array(0, np.int64), "one": np.array(1, np.int64), "seven": np.array(7, np.int64)}), eight[[0, 1, 2, 3, 4, 5, 6, 7, 7]]
+    yield "declared-rank", ["L.28"], "onnx.GatherND-13", Onnx([N("GatherND", ["d", "i"], ["y"])], [("d", table), ("i", i64(4, 0).reshape(2, 1), [None, 1])]), table[[4, 0]]
+    lone, pair = f32(1, 2), i64(1, 0).reshape(1, 2)
+    yield "no-batch-dim", ["L.29"], "onnx.Gather-13", Onnx(
+        [N("Squeeze", ["d", "zero"], ["a"]), N("Squeeze", ["i", "zero"], ["b"]), N("Gather", ["a", "b"], ["g"]), N("Unsqueeze", ["g", "zero"], ["y"])], [("d", lone, [1, 2]), ("i", pair, [1, 2])], {"zero": i64(0)}), lone[:, [1, 0]]
+    for b, op in ((7, opset7), (8, opset8)):
+        def make(d, i, op=op):
+            c = lambda v: op.constant(np.array(v, np.int64))
+            return op.unsqueeze(op.gather(op.squeeze(d, c([0])), op.squeeze(i, c([0])), c(0)), c([0]))
+
+        yield f"no-batch-dim-{b}", ["L.29"], f"openvino.Gather-{b}", Ir(make, [("d", lone), ("i", pair)]), lone[:, [1, 0]]
+
+
+    for name, op in (("tflite-clamped", "tflite.GATHER"), ("tflite-tuples-clamped", "tflite.GATHER_ND")):
+        yield name, ["L.30"], op, TFLite("lint-" + name), table[[0, 4, 3]]
+
+
+def evidence():
+    """The same of models that break a rule; what is wanted is the specification's answer."""
+    ids, eight = np.zeros((1, 9), np.int64), f32(8, 2)
+    counted = [N("Shape", ["ids"], ["s"]), N("Gather", ["s", "one"], ["n"]), N("Range", ["zero", "n", "one"], ["p"]), N("Gather", ["t", "p"], ["y"])]
+    yield "positions-past-table", ["L.27"], "onnx.Gather-13", Onnx(counted, [("ids", ids)], {"t": eight, "zero": np.array(0, np.int64), "one": np.array(1, np.int64)}), np.concatenate([eight, np.zeros((1, 2), np.float32)])
+    moved = counted[:3] + [N("Add", ["p", "one"], ["q"]), N("Gather", ["t", "q"], ["y"])]
+    yield "moved-positions-past-table", ["L.27"], "onnx.Gather-13", Onnx(moved, [("ids", ids[:, :8])], {"t": eight, "zero": np.array(0, np.int64), "one": np.array(1, np.int64)}), np.concatenate([eight[1:], np.zeros((1, 2), np.float32)])
+    far = i64(0, 5, 45, 1005, 20005)
+    for dtype in (np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64, np.float32, np.uint8):
+        v = np.arange(1, 6).astype(dtype)
+        want = np.concatenate([v[:1], np.zeros(4, dtype)])
+        yield "short-vector-past-end-" + np.dtype(dtype).name, ["L.2", "L.4"], "onnx.Gather-13", Onnx([N("Gather", ["d", "i"], ["y"])], [("d", v), ("i", far)]), want
+    v = np.arange(1, 66, dtype=np.int64)
+    yield "vector-of-65-past-end", ["L.2", "L.4"], "onnx.Gather-13", Onnx([N("Gather", ["d", "i"], ["y"])], [("d", v), ("i", far + 60 * (far > 0))]), np.concatenate([v[:1], np.zeros(4, np.int64)])
+    short = np.arange(1, 6, dtype=np.int64)
+    axis = lambda op: op.constant(np.array(0, np.int64))
+    for b, op in ((1, opset1), (7, opset7), (8, opset8)):
+        make = lambda d, i, op=op: op.gather(d, i, axis(op))
+        yield f"short-vector-past-end-{b}", ["L.2", "L.4"], f"openvino.Gather-{b}", Ir(make, [("d", short), ("i", far)]), np.concatenate([short[:1], np.zeros(4, np.int64)])
+        if b < 8:
+            yield f"short-vector-negative-{b}", ["L.1"], f"openvino.Gather-{b}", Ir(make, [("d", short), ("i", i64(-1, -2, -3))]), np.zeros(3, np.int64)
+    for name, ds, is_, b in (("one", (1, 3), (4, 1), 1), ("trailing", (2, 1, 3), (2, 4, 1), 2), ("leading", (1, 2, 3), (4, 2, 1), 2), ("divisor", (2, 3), (4, 1), 1)):
+        d, i = f32(*ds), np.arange(np.prod(is_), dtype=np.int64).reshape(is_) % 3
+        want = None
+        if name != "divisor":
+            want = np.take_along_axis(np.broadcast_to(d, is_[:b] + ds[b:]), i, b)[..., 0]
+        yield "batch-broadcast-" + name, ["L.6"], "onnx.GatherND-13", Onnx([N("GatherND", ["d", "i"], ["y"], batch_dims=b)], [("d", d, list(ds)), ("i", i, list(is_))]), want
+    table, two = f32(3, 2), i64(0, 2).reshape(2, 1)
+    for name, shape in (("rank", None), ("length", [None, None])):
+        yield "tuples-of-unknown-" + name, ["L.28"], "onnx.GatherND-13", Onnx([N("GatherND", ["d", "i"], ["y"])], [("d", table, [3, 2]), ("i", two, shape)]), table[[0, 2]]
+    for b, op in ((7, opset7), (8, opset8)):
+        for name, ds, is_, n in (("vector", (1, 2), (1, 2), 1), ("rows", (1, 2, 3), (1, 2), 1), ("two", (1, 1, 3), (1, 1, 2), 2)):
+            d, i = f32(*ds), np.arange(np.prod(is_), dtype=np.int64).reshape(is_) % ds[n]
+            make = lambda d, i, op=op, n=n: op.gather(d, i, op.constant(np.array(n, np.int64)), n)
+            yield f"batch-of-one-{name}-{b}", ["L.29"], f"openvino.Gather-{b}", Ir(make, [("d", d), ("i", i)]), d[(0,) * n][i[(0,) * n]].reshape(is_ + ds[n + 1:])
+    big, small = f32(3, 4), np.array([[0, 2], [1, 0]], np.int64)
+    yield "smaller-elements", ["L.21"], "onnx.GatherElements-13", Onnx([N("GatherElements", ["d", "i"], ["y"])], [("d", big), ("i", small)]), np.take_along_axis(big[:, :2], small, 0)
+    yield "sliced-elements", ["L.21"], "onnx.GatherElements-13", Onnx([N("Slice", ["d", "from", "to", "axes"], ["a"]), N("GatherElements", ["a", "i"], ["y"])], [("d", big), ("i", small)], {"from": i64(0), "to": i64(2), "axes": i64(1)}), np.take_along_axis(big[:, :2], small, 0)
+    five = f32(5, 2)
+    for name, op in (("tflite", "tflite.GATHER"), ("tflite-tuples", "tflite.GATHER_ND")):
+        yield name + "-negative", ["L.1", "L.30"], op, TFLite(f"lint-{name}-negative"), five[[0, 4, 4]]
+        yield name + "-past-end", ["L.2", "L.30"], op, TFLite(f"lint-{name}-past-end"), np.concatenate([five[:1], np.zeros((2, 2), np.float32)])
+
+
+def quantised():
+    """A model of operators that lint does not judge, for the tests of the command."""
+    table = {"q": np.arange(128, dtype=np.uint8).reshape(8, 16), "s": np.ones((8, 1), np.float32), "x": f32(3, 8), "w": np.arange(16, dtype=np.int8).reshape(8, 2), "half": np.array(0.5, np.float32)}
+    nodes = [
+        N("GatherBlockQuantized", ["q", "i", "s"], ["a"], name="blocks", domain="com.microsoft", block_size=16),
+        N("GatherBlockQuantized", ["q", "i", "s"], ["b"], name="again", domain="com.microsoft", block_size=16),
+        N("ArrayFeatureExtractor", ["x", "i"], ["c"], name="features", domain="ai.onnx.ml"),
+        N("DequantizeLinear", ["w", "half"], ["d"], name="dq"),
+        N("Gather", ["d", "i"], ["e"], name="rows"),
+    ]
+    inputs = [helper.make_tensor_value_info("i", T.INT64, ["k"])]
+    graph = helper.make_graph(nodes, "g", inputs, [helper.make_empty_tensor_value_info(n) for n in "abce"], [numpy_helper.from_array(v, n) for n, v in table.items()])
+    imports = [helper.make_opsetid("", 18), helper.make_opsetid("com.microsoft", 1), helper.make_opsetid("ai.onnx.ml", 1)]
+    onnx.save(helper.make_model(graph, opset_imports=imports, ir_version=10), "quantised.onnx")
+
+
+if __name__ == "__main__":
+    os.chdir(os.path.dirname(os.path.abspath(__file__)))
+    quantised()
+    with open("recorded.jsonl", "w") as to:
+        for case, remedy in itertools.chain(((c, True) for c in remedies()), ((c, False) for c in evidence())):
+            record(to, "lint-" + case[0], *case[1:], remedy)
