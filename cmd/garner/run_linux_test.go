@@ -66,7 +66,7 @@ func TestRunMemory(t *testing.T) {
 		t.Fatalf("status %d: %s", got, p.stderr.String())
 	}
 	// Maxrss counts this process too, from which the other was forked.
-	most, own := p.cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss>>10, peak(t, os.Getpid())>>20
+	most, own := int64(p.cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)>>10, peak(t, os.Getpid())>>20
 	if most > max(budget+64, own) {
 		t.Errorf("it took %d MiB of memory, and was given %d", most, budget)
 	}
