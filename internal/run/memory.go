@@ -121,8 +121,8 @@ func (r *runner) settle(made *value, first *value) {
 	r.fresh = r.fresh[:0]
 }
 
-// release drops what a value holds.
-func (r *runner) release(v *value) {
+// forget drops what a value holds.
+func (r *runner) forget(v *value) {
 	for _, a := range v.holds {
 		if a.values--; a.values == 0 {
 			r.drop(a)

@@ -204,7 +204,7 @@ func (r *runner) tensor(v *model.Value) (garner.Tensor, error) {
 		before := *have
 		*have = value{tensor: t, bare: r.bare}
 		r.settle(have, nil)
-		r.release(&before)
+		r.forget(&before)
 		r.fresh, r.bare = fresh, bare
 	}
 	r.bare = r.bare || have.bare
@@ -249,11 +249,11 @@ func (r *runner) node(ctx context.Context, n *model.Node) error {
 	if out := n.Outputs[0]; r.uses[out] > 0 {
 		r.values[out] = made
 	} else {
-		r.release(made)
+		r.forget(made)
 	}
 	for _, v := range n.Inputs {
 		if r.uses[v]--; r.uses[v] == 0 && r.values[v] != nil {
-			r.release(r.values[v])
+			r.forget(r.values[v])
 			delete(r.values, v)
 		}
 	}

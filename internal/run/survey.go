@@ -9,13 +9,13 @@ import (
 )
 
 // A survey is a first pass over the nodes that makes no large tensor. A node whose
-// result has more than surveyed bytes, or that reads the elements of such a one,
-// gives a stand-in: a tensor of the right dtype and shape with all elements in one
-// place. So the survey finds in milliseconds what the run would refuse: the sizes of
-// all tensors, and the indices that are known by then.
+// result has more than surveyed bytes, or that reads elements of a stand-in, gives a
+// stand-in: a tensor of the right dtype and shape with all elements in one place. So
+// the survey finds in milliseconds what the run would refuse: tensors that do not fit,
+// and indices that do not depend on a stand-in.
 //
 // Where the wanted values need no element of a stand-in, such as the shape of a large
-// tensor, the survey is the run.
+// tensor, there is no second pass.
 
 // surveyed is the size in bytes up to which the survey computes a tensor. Shapes and
 // what exporters compute of them take less. The run computes such tensors once more: a
@@ -28,15 +28,15 @@ var errLeft = errors.New("left to the run")
 
 // findings are what a survey leaves to the run.
 type findings struct {
-	values map[*model.Value]garner.Tensor // shapes of tensors that the survey did not make
-	left   map[*model.Node]bool           // nodes that may refuse elements that the survey does not have
+	values map[*model.Value]garner.Tensor // results that need only the shape of a stand-in
+	left   map[*model.Node]bool           // nodes that may refuse elements of a stand-in
 }
 
 // leave leaves a tensor to the run, in the survey, where it is large.
 func (r *runner) leave(size float64) { r.bare = r.bare || r.survey != nil && size > surveyed }
 
-// mayRefuse notes that the node refuses some elements. Where the survey does not
-// have them, the run must look, also where nothing needs the result.
+// mayRefuse records that the node refuses some elements. Where its inputs are
+// stand-ins, the run evaluates it, also where nothing needs its result.
 func (r *runner) mayRefuse() { r.refuses = true }
 
 // known is errLeft where the survey does not have the elements of the i-th input.
@@ -55,7 +55,7 @@ func standIn(dtype garner.DType, shape garner.Shape) (garner.Tensor, error) {
 	return garner.FromStrided(dtype, make([]byte, 16), 0, shape, make([]int, len(shape)))
 }
 
-// note notes what the survey of a node leaves to the run.
+// note records what the survey of a node leaves to the run.
 func (r *runner) note(n *model.Node, made *value, err error) error {
 	switch {
 	case errors.Is(err, errLeft):
@@ -72,8 +72,8 @@ func (r *runner) note(n *model.Node, made *value, err error) error {
 	return nil
 }
 
-// shapeOnly reports whether a node that gave its elements has an input without: it
-// read the shape of that input alone.
+// shapeOnly reports whether a node has a stand-in among its inputs. Where its result
+// is none, the node read only the shape of that input.
 func (r *runner) shapeOnly(n *model.Node) bool {
 	return slices.ContainsFunc(n.Inputs, func(v *model.Value) bool {
 		have := r.values[v]
@@ -81,9 +81,9 @@ func (r *runner) shapeOnly(n *model.Node) bool {
 	})
 }
 
-// rest lists the nodes that the run evaluates after a survey: those that the wanted
-// values need where the survey has not their elements, and those that may refuse
-// elements.
+// rest lists the nodes that the run evaluates: those that may refuse elements of a
+// stand-in, and those that the wanted values need, as far as findings.values does not
+// have their results.
 func (f *findings) rest(wanted []*model.Value, given map[*model.Value]garner.Tensor) map[*model.Node]bool {
 	nodes := make(map[*model.Node]bool)
 	var left []*model.Node
