@@ -38,7 +38,7 @@ func constantOpen(_ context.Context, path, name string, o Options) (*Input, erro
 		if err != nil {
 			return nil, err
 		}
-		return &Input{Array: array, Paths: modelFiles(m)}, nil
+		return &Input{Array: array, Paths: m.Files}, nil
 	}
 	if o.InPlace {
 		return nil, layout.InMemory("%s: the elements of its constant %.200q are encoded", path, name)
@@ -51,21 +51,8 @@ func constantOpen(_ context.Context, path, name string, o Options) (*Input, erro
 		return nil, err
 	}
 	in := Hold(t)
-	in.Paths = modelFiles(m)
+	in.Paths = m.Files
 	return in, nil
-}
-
-// modelFiles lists the files that a model is read from.
-func modelFiles(m *model.Model) []string {
-	paths := []string{m.Path}
-	seen := map[string]bool{"": true, m.Path: true}
-	for _, c := range m.Constants() {
-		if !seen[c.File] {
-			seen[c.File] = true
-			paths = append(paths, c.File)
-		}
-	}
-	return paths
 }
 
 // constantList lists the constants of a model.
