@@ -47,7 +47,7 @@ func (r *Report) WriteText(w io.Writer) error {
 		} else if f.Node.At == "" {
 			at = ""
 		}
-		fmt.Fprintf(&b, "%s: %s %s: %.200q (%s%s): %s\n", where, f.Severity, f.Rule.ID, f.Node.Name, f.Node.Operator, at, f.Message)
+		fmt.Fprintf(&b, "%s: %s %s: %.200q (%s%s): %s\n", where, f.Severity, f.Rule.ID, f.Node.Name, f.Node.Operator, at, terminal.Printable(f.Message))
 		fmt.Fprintf(&b, "\tremedy: %s\n\tevidence: %s\n", f.Rule.Remedy, strings.Join(cited(f.Evidence), ", "))
 	}
 	_, err := io.WriteString(w, b.String())

@@ -138,12 +138,18 @@ func TestHostileNames(t *testing.T) {
 			hostileRun(t, "explain", "gather", path+"#"+name, "[7]")
 			hostileRun(t, "probe", path+"#c")
 			hostileRun(t, "__complete", "gather", path+"#")
-			hostileRun(t, "verify", path)
+			if out := hostileRun(t, "verify", path); strings.Count(out, "\n") > 2 {
+				t.Errorf("%q prints %q", name, out)
+			}
 			hostileRun(t, "verify", path, "--json")
 			hostileRun(t, "model", path)
 			hostileRun(t, "model", path, "--json")
 			hostileRun(t, "model", path, "--extract", name, "-o", filepath.Join(dir, "table.npy"))
-			hostileRun(t, "lint", path)
+			for line := range strings.Lines(hostileRun(t, "lint", path)) {
+				if !strings.HasPrefix(line, path) && line[0] != '\t' {
+					t.Errorf("%q prints %q", name, line)
+				}
+			}
 			hostileRun(t, "lint", path, "--format", "json")
 			hostileRun(t, "lint", path, "--format", "sarif")
 			hostileRun(t, "run", path)
