@@ -57,7 +57,7 @@ func (r *Report) WriteText(w io.Writer) error {
 		}
 		count[of(f)] = 0
 		where, at := r.place(f.Node)
-		fmt.Fprintf(&b, "%s: %s %s: %.200q (%s%s)%s: %s\n", where, f.Severity, f.Rule.ID, f.Node.Name, f.Node.Operator, at, others(n, "gather"), f.Message)
+		fmt.Fprintf(&b, "%s: %s %s: %.200q (%s%s)%s: %s\n", where, f.Severity, f.Rule.ID, f.Node.Name, f.Node.Operator, at, others(n, "gather"), terminal.Printable(f.Message))
 		fmt.Fprintf(&b, "\tremedy: %s\n\tevidence: %s\n", f.Rule.Remedy, strings.Join(cited(f.Evidence), ", "))
 	}
 	unjudged := map[[2]string]int{}

@@ -138,12 +138,18 @@ func TestHostileNames(t *testing.T) {
 			hostileRun(t, "explain", "gather", path+"#"+name, "[7]")
 			hostileRun(t, "probe", path+"#c")
 			hostileRun(t, "__complete", "gather", path+"#")
-			hostileRun(t, "verify", path)
+			if out := hostileRun(t, "verify", path); strings.Count(out, "\n") > 2 {
+				t.Errorf("%q prints %q", name, out)
+			}
 			hostileRun(t, "verify", path, "--json")
 			hostileRun(t, "model", path)
 			hostileRun(t, "model", path, "--json")
 			hostileRun(t, "model", path, "--extract", name, "-o", filepath.Join(dir, "table.npy"))
-			hostileRun(t, "lint", path)
+			for line := range strings.Lines(hostileRun(t, "lint", path)) {
+				if !strings.HasPrefix(line, path) && line[0] != '\t' {
+					t.Errorf("%q prints %q", name, line)
+				}
+			}
 			hostileRun(t, "lint", path, "--format", "json")
 			hostileRun(t, "lint", path, "--format", "sarif")
 			hostileRun(t, "run", path)
@@ -173,6 +179,35 @@ func TestHostileNames(t *testing.T) {
 		hostileRun(t, "probe", path, "--seconds", "0.01")
 		hostileRun(t, "probe", path, "--seconds", "0.01", "--json")
 		hostileRun(t, "probe", path, "--seconds", "0.01", "-o", "-")
+	}
+}
+
+// TestBinaryUntouched writes an array of bytes that would command a terminal to
+// standard output: an array is no text.
+func TestBinaryUntouched(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.npy")
+	x := garner.Of([]uint8("\x1b[31m\u009b\xff\r\n"), 10)
+	writeNpy(t, path, x)
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, out, message := garnerRun("gather", path, "0:10", "-o", "-"); status != statusDone || out != string(want) {
+		t.Errorf("status %d, %q, %s; want %q", status, out, message, want)
+	}
+	// Its text is quoted: a string as JSON has it, and no name is offered to a shell
+	// that it cannot be given.
+	if _, out, _ := garnerRun("gather", `["\u001b[31m\u202e"]`, "[0]"); out != `["\u001b[31m\u202e"]`+"\n" {
+		t.Errorf("%q", out)
+	}
+	var b bytes.Buffer
+	if err := safetensors.Write(&b, []safetensors.Named{{Name: "a\x1b", Tensor: x}, {Name: "b", Tensor: x}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	names := filepath.Join(t.TempDir(), "x.safetensors")
+	writeFile(t, names, b.Bytes())
+	if _, out, _ := garnerRun("__complete", "gather", names+"#"); !strings.Contains(out, "#b\n") || strings.Contains(out, "#a") {
+		t.Errorf("%q", out)
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,7 +22,7 @@ func TestExamples(t *testing.T) {
 		t.Skip("the examples are for a shell of Unix, and there is none: ", err)
 	}
 	examples := 0
-	root := (&program{}).command()
+	root := newProgram(nil, io.Discard, io.Discard).command()
 	_, rest, _ := strings.Cut(root.Long, "Examples:\n")
 	lines, _, _ := strings.Cut(rest, "\n\n")
 	help := map[string]string{"garner": lines}

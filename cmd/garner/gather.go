@@ -198,6 +198,10 @@ type request struct {
 	data, indices *files.Input // nil until they are opened as tensors
 
 	dataTensor, indicesTensor garner.Tensor
+
+	// inPlace leaves DATA in a file where it is neither in memory nor mapped as it is
+	// there, such as a quantised table. dataTensor is then no tensor.
+	inPlace bool
 }
 
 func (r *request) close() {
@@ -257,20 +261,28 @@ func asked(kind operators.Kind, f *gatherFlags, args []string, checkOutput func(
 	return r, err
 }
 
-// openRequest opens the operands as tensors.
+// openRequest opens the operands as tensors, DATA perhaps in place.
 func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request) (err error) {
 	defer func() {
 		if err != nil {
 			r.close()
 		}
 	}()
-	if r.data, r.dataTensor, err = p.open(ctx, operandRoles[0], r.operands[0], f.data.options()); err != nil {
+	if r.inPlace && r.operands[0].kind == kindFile {
+		r.data, err = p.openFile(ctx, operandRoles[0], r.operands[0].file, f.data.options())
+		if err == nil {
+			r.dataTensor, _ = r.data.View()
+		}
+	} else {
+		r.data, r.dataTensor, err = p.open(ctx, operandRoles[0], r.operands[0], f.data.options())
+	}
+	if err != nil {
 		return err
 	}
 	if r.indices, r.indicesTensor, err = p.open(ctx, operandRoles[1], r.operands[1], f.indices.options()); err != nil {
 		return err
 	}
-	r.op, err = f.policy.amend(r.op, r.dataTensor.DType())
+	r.op, err = f.policy.amend(r.op, r.data.Spec().DType)
 	return err
 }
 
@@ -304,20 +316,15 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 			return &usageError{message: f.stream.flag() + ": DATA " + bare(err), err: err}
 		}
 	}
+	r.inPlace = f.out == ""
 	if err := p.openRequest(ctx, f, r); err != nil {
 		return err
 	}
 	defer r.close()
 	data, indices := r.dataTensor, r.indicesTensor
-	if f.out == "" && !f.all {
-		plan, err := garner.NewPlan(r.op, data.Spec(), indices.Spec())
-		if err != nil {
+	if f.out == "" {
+		if done, err := p.gatherPrinted(ctx, f, r); done || err != nil {
 			return err
-		}
-		if lists(plan.Out) > printed {
-			if done, err := p.summarise(ctx, r, plan); done || err != nil {
-				return err
-			}
 		}
 	}
 	var meter *terminal.Meter

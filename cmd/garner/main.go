@@ -80,9 +80,6 @@ func newProgram(stdin io.Reader, stdout, stderr io.Writer) *program {
 func (p *program) run(ctx context.Context, args []string) int {
 	root := p.command()
 	root.SetArgs(shieldNumbers(args))
-	root.SetIn(p.stdin)
-	root.SetOut(p.stdout)
-	root.SetErr(p.stderr)
 	err := root.ExecuteContext(ctx)
 	if flushed := p.stdout.Flush(); err == nil {
 		err = notPrinted(flushed)
@@ -179,6 +176,9 @@ func (p *program) command() *cobra.Command {
 			return usage(cmd, "say what to do: gather, gathernd, elements, shape, explain, ops, info, verify, bench, probe, run, model or lint")
 		},
 	}
+	root.SetIn(p.stdin) // before the completion command, which keeps the output
+	root.SetOut(p.stdout)
+	root.SetErr(p.stderr)
 	root.SuggestionsMinimumDistance = 2
 	root.SetHelpTemplate(helpTemplate)
 	root.SetVersionTemplate("garner {{.Version}}\n")

@@ -291,7 +291,9 @@ func completeOperand(_ *cobra.Command, args []string, typed string) ([]string, c
 	}
 	var all []string
 	for _, a := range list {
-		all = append(all, from.Path+"#"+a.Name)
+		if terminal.Printable(a.Name) == a.Name { // a shell cannot be given another
+			all = append(all, from.Path+"#"+a.Name)
+		}
 	}
 	return all, cobra.ShellCompDirectiveNoFileComp
 }

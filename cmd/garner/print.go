@@ -156,6 +156,41 @@ func summed(dtype garner.DType, shape garner.Shape, part func(first, n int) (str
 	return fmt.Sprintf("%s%s, %d elements\nfirst %s\nlast  %s\n\"-o FILE.npy\" writes them all, and \"--all\" prints them\n", dtype, shape, n, first, last), nil
 }
 
+// gatherPrinted runs a gather whose result is printed, without what the result does
+// not need: of a long one only the ends, and of DATA in a file only rows. done is
+// false where both operands are tensors and all of the result is wanted.
+func (p *program) gatherPrinted(ctx context.Context, f *gatherFlags, r *request) (done bool, err error) {
+	data, inPlace := r.dataTensor.Spec(), r.dataTensor.DType() == garner.Invalid
+	if inPlace {
+		data = r.data.Spec()
+	}
+	plan, err := garner.NewPlan(r.op, data, r.indicesTensor.Spec())
+	if err != nil {
+		return false, err
+	}
+	if lists(plan.Out) > printed && !f.all {
+		if done, err := p.summarise(ctx, r, plan); done || err != nil {
+			return done, err
+		}
+	}
+	if !inPlace {
+		return false, nil
+	}
+	out, err := newResult(plan)
+	if err != nil {
+		return false, err
+	}
+	meter := p.meter("gathering", volume(out.DType(), int64(out.Len())))
+	err = source.GatherInto(ctx, r.op, r.data.Array, r.indices.Array, out, source.Options{
+		Threads: int(f.threads.value), Progress: func(done, _ int64) { meter.Set(done) },
+	})
+	meter.Stop()
+	if err != nil {
+		return false, remedy(err)
+	}
+	return true, p.print(out, f.all)
+}
+
 // summarise prints the summary of a gather whose result is long. It looks at every
 // index, and reads the rows of the shown elements alone. Strings have no rows that
 // could be read alone; done is then false.

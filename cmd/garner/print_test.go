@@ -3,8 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -145,5 +148,49 @@ func TestBuildVersion(t *testing.T) {
 		if got := buildVersion(&tt.info); got != tt.want {
 			t.Errorf("%+v: %q; want %q", tt.info, got, tt.want)
 		}
+	}
+}
+
+// TestPrintedRows prints a row of a table that is not mapped, because its numbers are
+// big-endian: only the row is read.
+func TestPrintedRows(t *testing.T) {
+	const rows, width = 1 << 15, 1 << 10
+	path := filepath.Join(t.TempDir(), "x.npy")
+	head := fmt.Sprintf("{'descr': '>f4', 'fortran_order': False, 'shape': (%d, %d), }\n", rows, width)
+	b := append([]byte("\x93NUMPY\x01\x00"), byte(len(head)), 0)
+	writeFile(t, path, append(b, head...))
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	begin := int64(len(b) + len(head))
+	if err := f.Truncate(begin + 4*rows*width); err != nil { // the rest is a hole
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt([]byte{0x3f, 0xc0, 0, 0}, begin+4*width*7); err != nil { // 1.5
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for _, tt := range []struct{ args, want string }{
+		{"gather INDICES [7,0]", "[[1.5, 0.0, 0.0"},
+		{"gather INDICES [[7,0]]", "[[[1.5, 0.0, 0.0"},
+		{"gathernd INDICES [[7,0],[7,1]]", "[1.5, 0.0]\n"},
+	} {
+		args := strings.Fields(strings.Replace(tt.args, "INDICES", path, 1))
+		if !strings.Contains(tt.args, "nd") {
+			args = append(args, "--all")
+		}
+		if status, out, message := garnerRun(args...); status != statusDone || !strings.HasPrefix(out, tt.want) {
+			t.Errorf("%s: status %d, %.40q, %s", tt.args, status, out, message)
+		}
+	}
+	if status, _, message := garnerRun("gather", path, "[7,40000]", "--all"); status != statusRefused || !strings.Contains(message, "indices[1] = 40000 is outside axis 0") {
+		t.Errorf("status %d, %s", status, message)
+	}
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 16<<20 {
+		t.Errorf("it allocates %d MiB, and the table has %d", took>>20, 4*rows*width>>20)
 	}
 }

@@ -181,16 +181,29 @@ func TestProbe(t *testing.T) {
 				}
 			}
 		}
+		// On a busy machine cold batches take too long, in the worst case all of them.
+		largest := 0
+		for _, n := range sizes {
+			if found.at(state, "auto", n) != nil {
+				largest = n
+			}
+		}
+		if state == warm && largest != 256 {
+			t.Errorf("warm rows were read in batches of %d at most", largest)
+		}
 		if i := slices.IndexFunc(found.Choices, func(c choice) bool { return c.State == state }); i < 0 {
-			t.Error("no choice for rows that are", state)
-		} else if c := found.Choices[i]; c.BatchRows != 256 || c.Why == "" || c.FastestTime > c.Micros {
+			if largest > 0 {
+				t.Error("no choice for rows that are", state)
+			}
+		} else if c := found.Choices[i]; c.BatchRows != largest || c.Why == "" || c.FastestTime > c.Micros {
 			t.Errorf("%+v", c)
 		}
 	}
 	if kept {
+		// The least of many timings is one that nothing else interrupted.
 		p, q := found.at(cold, "pread", 1), found.at(warm, "pread", 1)
-		if p != nil && q != nil && p.Micros < q.Micros {
-			t.Errorf("a cold row is read in %g µs, a warm one in %g", p.Micros, q.Micros)
+		if p != nil && q != nil && q.Batches > 20*256 && p.Least < q.Least {
+			t.Errorf("a cold row is read in %g µs, a warm one in %g", p.Least, q.Least)
 		}
 	}
 	wellFormed(t, found.svg())

@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
 	"github.com/garner-go/garner/internal/corpus"
+	"github.com/garner-go/garner/internal/terminal"
 	"github.com/spf13/cobra"
 )
 
@@ -84,7 +86,8 @@ func (p *program) verify(ctx context.Context, paths []string, asJSON bool) error
 		if asJSON {
 			err = lines.Encode(r)
 		} else if r.Status != corpus.Pass {
-			to.printf("%s %s %s (%s): %s\n", r.Status, c.Source, r.Name, r.Op, r.Detail)
+			// A line break in a name would look like another verdict.
+			to.printf("%s\n", terminal.Printable(fmt.Sprintf("%s %s %s (%s): %s", r.Status, c.Source, r.Name, r.Op, r.Detail)))
 		}
 		// Print each verdict at once, and stop if the reader closed the pipe.
 		if err = errors.Join(err, to.buf.Flush()); err != nil {

@@ -2,11 +2,13 @@ package explain
 
 import (
 	"context"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/ruletest"
+	"github.com/garner-go/garner/internal/terminal"
 	"github.com/garner-go/garner/numpy"
 	"github.com/garner-go/garner/openvino"
 	"github.com/garner-go/garner/stablehlo"
@@ -21,6 +23,28 @@ func explained(t *testing.T, name string, op garner.Op, data, indices garner.Ten
 		t.Fatal(err)
 	}
 	return e
+}
+
+// TestTextCommands holds that the colours of a text are its only commands to a
+// terminal, whatever the operator is called and the data holds.
+func TestTextCommands(t *testing.T) {
+	data := garner.Of([]string{"a", "b"}, 2)
+	fill := garner.Of([]string{"\x1b[31m\u202e\u009b"}, 1)
+	fill, err := fill.Reshape()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := explained(t, "\x1b]0;PWNED\a", garner.WithFill(strict.Gather{}, fill), data, ruletest.Tensor(t, "[0,7]"))
+	text := e.Text(true)
+	colours := regexp.MustCompile("\x1b\\[[0-9;]+m")
+	if n := len(colours.FindAllString(text, -1)); n < 10 {
+		t.Errorf("%d colours in %q", n, text)
+	}
+	for line := range strings.Lines(colours.ReplaceAllString(text, "")) {
+		if line = strings.TrimSuffix(line, "\n"); terminal.Printable(line) != line {
+			t.Errorf("%q", line)
+		}
+	}
 }
 
 func TestText(t *testing.T) {
