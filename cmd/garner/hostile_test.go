@@ -312,12 +312,12 @@ func allocated(f func()) (bytes uint64, took time.Duration) {
 	return after.TotalAlloc - before.TotalAlloc, took
 }
 
-// TestHostileModels lists models of half a megabyte whose shapes cost much, and
+// TestHostileModels lists models of a quarter of a megabyte whose shapes cost much, and
 // models of a quarter of that. It holds the bytes that this allocates in all, which
-// are more than it ever has at a time: less than 100 MB, and in proportion to the
+// are more than it ever has at a time: less than 80 MB, and in proportion to the
 // file. To refuse a model is fine, if it is soon.
 func TestHostileModels(t *testing.T) {
-	const size, times, most, free = 480 << 10, 4, 100e6, 16 << 20
+	const size, times, most, free = 240 << 10, 4, 80e6, 16 << 20
 	for _, of := range []struct {
 		extension string
 		models    func(size int) map[string][]byte
