@@ -338,6 +338,9 @@ func TestHostileModels(t *testing.T) {
 					return bytes
 				}
 				for _, args := range [][]string{{"model"}, {"model", "--json"}} {
+					if len(args) > 1 && !strings.Contains(name, "gathers") {
+						continue
+					}
 					few, many := listed(small[name], args...), listed(large, args...)
 					if many > most || many > times*few*5/4+free {
 						t.Errorf("%v: %d bytes are allocated for a file of %d, %d for one of %d", args, many, len(large), few, len(small[name]))

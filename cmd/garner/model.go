@@ -42,7 +42,7 @@ A VALUE is {name, type, dtype, dims}: type as in f32[batch,3]; dims is null if t
 rank is unknown, and has null for an unknown dim. An input of a gather also has role
 (data, indices, axis), from (constant, input or node), via (the operators in between,
 which change shape or type alone; the last 16), and for a constant {name, type, bytes, file,
-offset} as constant, for a node {name, op} as node; those names are cut at 4096 bytes.
+offset} as constant, for a node {name, op} as node; those names are cut at 1000 bytes.
 
 --extract writes the data of one gather, if it is a constant, to a .npy, .npz or
 .safetensors file under the constant's name. It applies the operators between the
@@ -549,7 +549,7 @@ func writeModelJSON(w io.Writer, m *model.Model) error {
 
 // cut shortens a name that a hostile model has many references to.
 func cut(name string) string {
-	const most = 4096
+	const most = 1000
 	if len(name) > most {
 		return strings.ToValidUTF8(name[:most], "") + "…"
 	}
