@@ -110,9 +110,9 @@ func functions(levels, width int, more []byte, nodes ...[]byte) [][]byte {
 	return all
 }
 
-// hostileONNX lists models of about size bytes that cost much to a reader that
+// costlyONNX lists models of about size bytes that cost much to a reader that
 // walks, copies or names anything once too often.
-func hostileONNX(size int) map[string][]byte {
+func costlyONNX(size int) map[string][]byte {
 	identity := func(from, to string) []byte { return onnxNode("Identity", from, to) }
 	last := identity("x", "y")
 	chain := func(size int) (nodes []byte, end string) {
@@ -205,8 +205,8 @@ func hostileONNX(size int) map[string][]byte {
 	return all
 }
 
-// hostileIR lists models as hostileONNX does, as the text of an .xml.
-func hostileIR(size int) map[string][]byte {
+// costlyIR lists models as costlyONNX does, as the text of an .xml.
+func costlyIR(size int) map[string][]byte {
 	text := func(layers, edges string) []byte {
 		return []byte(`<net name="n" version="11"><layers>` + layers + `</layers><edges>` + edges + `</edges></net>`)
 	}
@@ -313,16 +313,16 @@ func allocated(f func()) (bytes uint64, took time.Duration) {
 	return after.TotalAlloc - before.TotalAlloc, took
 }
 
-// TestHostileModels lists models of a quarter of a megabyte whose shapes cost much, and
+// TestModelsInProportion lists models of a quarter of a megabyte whose shapes cost much, and
 // models of a quarter of that. It holds the bytes that this allocates in all, which
 // are more than it ever has at a time: less than 60 MB, and in proportion to the
 // file. To refuse a model is fine, if it is soon.
-func TestHostileModels(t *testing.T) {
+func TestModelsInProportion(t *testing.T) {
 	const size, times, most, free = 240 << 10, 4, 60e6, 16 << 20
 	for _, of := range []struct {
 		extension string
 		models    func(size int) map[string][]byte
-	}{{".onnx", hostileONNX}, {".xml", hostileIR}} {
+	}{{".onnx", costlyONNX}, {".xml", costlyIR}} {
 		small := of.models(size / times)
 		for name, large := range of.models(size) {
 			t.Run(of.extension[1:]+" "+name, func(t *testing.T) {
