@@ -45,7 +45,7 @@ A VALUE is {name, type, dtype, dims}: type as in f32[batch,3]; dims is null if t
 rank is unknown, and has null for an unknown dim. An input of a gather also has role
 (data, indices, axis), from (constant, input or node), via (the operators in between,
 which change shape or type alone; the last 16), and for a constant {name, type, bytes, file,
-offset} as constant, for a node {name, op} as node.
+offset} as constant, for a node {name, op} as node; those names are cut at 1000 bytes.
 
 --extract writes the data of one gather, if it is a constant, to a .npy, .npz or
 .safetensors file under the constant's name. It applies the operators between the
@@ -368,7 +368,7 @@ func (o origin) String() string {
 func plain(name string) string {
 	const most = 120
 	quoted := fmt.Sprintf("%.*q", most, name)
-	if quoted == `"`+name+`"` && name != "" {
+	if name != "" && len(quoted) == len(name)+2 && quoted[1:len(quoted)-1] == name {
 		return name
 	}
 	return quoted
@@ -584,6 +584,15 @@ func writeModelJSON(w io.Writer, m *model.Model) error {
 	return err
 }
 
+// cut shortens a name that a hostile model has many references to.
+func cut(name string) string {
+	const most = 1000
+	if len(name) > most {
+		return strings.ToValidUTF8(name[:most], "") + "…"
+	}
+	return name
+}
+
 // describeModel describes a model without its gathers.
 func describeModel(m *model.Model) modelJSON {
 	made := modelJSON{
@@ -635,12 +644,12 @@ func eachGather(m *model.Model, do func(gatherJSON) error) error {
 			switch {
 			case o.constant != nil:
 				size, _ := o.constant.Bytes()
-				in.Constant = &constantJSON{o.constant.Name, o.constant.Spec.String(), size, o.constant.File, o.constant.Offset}
+				in.Constant = &constantJSON{cut(o.constant.Name), o.constant.Spec.String(), size, o.constant.File, o.constant.Offset}
 				if in.Role == "data" {
 					g.TableBytes = &size
 				}
 			case o.value.From != nil:
-				in.Node = &nodeJSON{names[o.value.From], o.value.From.Op}
+				in.Node = &nodeJSON{cut(names[o.value.From]), o.value.From.Op}
 				if _, size, ok := tableOf(v); ok && in.Role == "data" {
 					g.TableBytes = &size
 				}

@@ -456,7 +456,7 @@ func (p *pending) read() error {
 	}
 	if p.IsGather() {
 		// A list of the gathers names the operands of each.
-		size := 0
+		size := gatherBytes
 		for _, v := range p.Inputs {
 			if v != nil {
 				size += len(v.Name)

@@ -182,7 +182,8 @@ func (b *budget) spend(bytes int) error {
 // place in lists and maps.
 const (
 	nodeBytes      = 500
-	inputBytes     = 50 // an input or an output of a node, without its name
+	gatherBytes    = 1200 // a gather takes them beside: its inference, its line in a list, its findings
+	inputBytes     = 50   // an input or an output of a node, without its name
 	attributeBytes = 150
 	valueBytes     = 250 // an output of a node, an input of a graph
 	dimBytes       = 40

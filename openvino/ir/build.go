@@ -381,8 +381,7 @@ func takes(l *layer, n *model.Node, body string, ends map[uint64]*model.Value) {
 // infer infers the result of a gather, as OpenVINO does, which does not look at
 // what the port says. Where a result of the model needs the layer and the layer's
 // inputs are sure, it refuses what the operator refuses whatever the extents are.
-// Extents that disagree it accepts, as some runtimes do, and then takes those of
-// data as unknown.
+// Extents that disagree it accepts, as some runtimes do: see agreeing.
 func (b *builder) infer(l *layer, n *model.Node, in []output, out *output, live bool) error {
 	sure := live && !slices.ContainsFunc(in, func(o output) bool { return !o.sure })
 	refused := func(err error) error {
@@ -395,16 +394,13 @@ func (b *builder) infer(l *layer, n *model.Node, in []output, out *output, live 
 		}
 		return b.wrap(l.place, l, err)
 	}
-	_, op, err := operators.OfNode(n)
+	operator, op, err := operators.OfNode(n)
 	if err != nil {
 		return refused(err)
 	}
-	data, indices := in[0].Spec, in[1].Spec
-	spec, err := operators.Infer(op, data, indices)
-	if errors.Is(err, garner.ErrShape) {
-		if open, always := operators.Infer(op, garner.SpecOfRank(data.DType, data.Rank), indices); always == nil {
-			spec, err = open, nil
-		}
+	spec, err := operators.Infer(op, agreeing(operator.Kind, n, in[0].Spec, in[1].Spec), in[1].Spec)
+	if shape := (*garner.ShapeError)(nil); errors.As(err, &shape) && shape.Kind == garner.KindMismatch {
+		return nil // more elements than an int counts, in a file that need not hold them
 	}
 	if err != nil {
 		return refused(err)
@@ -420,4 +416,30 @@ func (b *builder) infer(l *layer, n *model.Node, in []output, out *output, live 
 	out.Refine(spec)
 	out.sure = sure
 	return nil
+}
+
+// agreeing gives the spec of a gather's data with the extents unknown that the
+// gather compares with those of the indices, and that differ.
+func agreeing(kind operators.Kind, n *model.Node, data, indices garner.Spec) garner.Spec {
+	number := func(name string, from int) int { // from: what a negative one counts from
+		v, _ := n.Attributes[name].(int64)
+		if v < 0 {
+			v += int64(from)
+		}
+		return int(min(max(v, -1), garner.MaxRank))
+	}
+	compared := func(i int) bool { return i < number("batch_dims", len(indices.Dims)) }
+	if kind == operators.Elements {
+		if len(data.Dims) != len(indices.Dims) {
+			return data
+		}
+		compared = func(i int) bool { return i != number("axis", len(data.Dims)) }
+	}
+	data.Dims = slices.Clone(data.Dims)
+	for i := range min(len(data.Dims), len(indices.Dims)) {
+		if d, at := data.Dims[i], indices.Dims[i]; compared(i) && (d.Max < at.Min || at.Max < d.Min) {
+			data.Dims[i] = garner.AnyDim
+		}
+	}
+	return data
 }

@@ -532,6 +532,74 @@ func usual(change ...string) string {
 	return strings.NewReplacer(change...).Replace(text)
 }
 
+// TestSameError reads texts with several faults, and holds that the error names the
+// same one each time: the first in the order of the format.
+func TestSameError(t *testing.T) {
+	for _, tt := range []struct {
+		change []string
+		want   string
+	}{
+		{[]string{"</edges>", "<edge/></edges>"}, "<edge> has no from-layer"},
+		{[]string{"</edges>", `<edge to-port="x" to-layer="x" from-port="x"/></edges>`}, "<edge> has no from-layer"},
+		{[]string{"</edges>", `<edge from-layer="1" to-port="x" to-layer="x" from-port="x"/></edges>`}, `<edge> has from-port="x"`},
+		{[]string{`offset="8" size="12"`, ``}, "<data> has no offset"},
+		{[]string{`offset="8" size="12"`, `size="x" offset="x"`}, `it has offset="x"`},
+		{[]string{`element_type="u8" shape="4,3" offset="8" size="12"`, ``}, "<data> has no element_type"},
+		{[]string{`type="Gather" version="opset8">`, `type="Gather" version="opset8"><data batch_dims="x" axis="x"/>`}, `it has batch_dims="x"`},
+		{[]string{`type="Gather" version="opset8">`, `type="If" version="opset8">`}, "it has no <then_body>"},
+	} {
+		for range 20 {
+			if _, err := read(t, usual(tt.change...), ir.Options{}); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Fatalf("%q: %v; want %s", tt.change, err, tt.want)
+			}
+		}
+	}
+}
+
+// TestManyNames holds that names which the reader makes of a layer's, and those of
+// the results of one port, take memory in proportion to the file.
+func TestManyNames(t *testing.T) {
+	long := strings.Repeat("n", 1<<20)
+	var ports, outputs, names, results, edges strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&ports, `<port id="%d"/>`, i)
+		fmt.Fprintf(&outputs, `<port id="%d" precision="FP32"/>`, i)
+	}
+	const many = 20000
+	for i := range many {
+		fmt.Fprintf(&names, "a%d,", i)
+		results.WriteString(result(10 + i))
+		fmt.Fprintf(&edges, "1.0>%d.0 ", 10+i)
+	}
+	for name, tt := range map[string]struct{ text, want string }{
+		"inputs":  {net(`<layer id="1" name="`+long+`" type="Op" version="opset1"><input>`+ports.String()+`</input></layer>`, ""), "the model's names take more than"},
+		"outputs": {net(`<layer id="1" name="`+long+`" type="Op" version="opset1"><output>`+outputs.String()+`</output></layer>`, ""), "the model's names take more than"},
+		"results": {net(`<layer id="1" name="p" type="Parameter" version="opset1"><data element_type="f32" shape="1"/><output><port id="0" precision="FP32" names="`+names.String()+
+			`"><dim>1</dim></port></output></layer>`+results.String(), edges.String()), ""},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		m, err := read(t, tt.text, ir.Options{})
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; took > 120<<20 {
+			t.Errorf("%s: %d MiB are allocated for a file of %d bytes", name, took>>20, len(tt.text))
+		}
+		if tt.want != "" {
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%s: %.300v; want %s", name, err, tt.want)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Each result takes the first name that is free, in the order of their bytes.
+		if first, second := m.Graph.Outputs[0].Name, m.Graph.Outputs[1].Name; first != "a0" || second != "a1" || len(m.Graph.Outputs) != many {
+			t.Errorf("%d results: %s, %s", len(m.Graph.Outputs), first, second)
+		}
+	}
+}
+
 func TestBad(t *testing.T) {
 	if m, err := read(t, usual(), ir.Options{}); err != nil || !strings.Contains(list(m), "-> g4 u8[4,2]\nout r5 u8[4,2]") {
 		t.Fatalf("%v", err)
