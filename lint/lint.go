@@ -26,8 +26,9 @@ import (
 // A Severity ranks findings.
 type Severity int
 
-// The severities. A finding has the severity of its rule. It is a note where no
-// runtime that it concerns reads the model's format, unless Options name one.
+// The severities. A finding has the severity of its rule, or a lower one where
+// dims that only a run knows decide. It is a note where no runtime that it concerns
+// reads the model's format, unless Options name one.
 const (
 	Note    Severity = iota // depends on values at run time; every runtime's answer is defined
 	Warning                 // depends on values at run time, or some runtime's answer is undefined
@@ -189,10 +190,14 @@ type linter struct {
 
 // find adds a finding, unless its evidence is empty.
 func (s *subject) find(r *Rule, evidence []Evidence, format string, args ...any) {
+	s.findAs(r, r.Severity, evidence, format, args...)
+}
+
+// findAs is find with a severity of at most the rule's.
+func (s *subject) findAs(r *Rule, severity Severity, evidence []Evidence, format string, args ...any) {
 	if len(evidence) == 0 {
 		return
 	}
-	severity := r.Severity
 	near := slices.ContainsFunc(evidence, func(e Evidence) bool { return slices.Contains(s.home, e.Runtime()) })
 	if !near {
 		severity = Note

@@ -112,14 +112,15 @@ class Ir:
 
 
 class TFLite:
-    """A model that make_tflite.py made, with what LiteRT answers."""
+    """A model that make_tflite.py made, with what LiteRT answers; or a case of TensorFlow's own."""
 
     def __init__(self, name):
         with open("litert.json") as f:
             self.case = json.load(f)[name]
 
     def runs(self):
-        yield "openvino " + ov.__version__.split("-")[0] + " CPU", "reading TFLite", "static dims", self.openvino
+        if "model" in self.case:
+            yield "openvino " + ov.__version__.split("-")[0] + " CPU", "reading TFLite", "static dims", self.openvino
 
     def openvino(self):
         m = ov.Core().read_model(self.case["model"])
@@ -311,6 +312,8 @@ def evidence():
     for name, op in (("tflite", "tflite.GATHER"), ("tflite-tuples", "tflite.GATHER_ND")):
         yield name + "-negative", ["L.1", "L.30"], op, TFLite(f"lint-{name}-negative"), five[[0, 4, 4]]
         yield name + "-past-end", ["L.2", "L.30"], op, TFLite(f"lint-{name}-past-end"), np.concatenate([five[:1], np.zeros((2, 2), np.float32)])
+    for name in ("data", "indices", "neither"):
+        yield "unknown-rank-of-" + name, ["L.8"], "tensorflow.gather_nd", TFLite("lint-unknown-rank-of-" + name), np.array([2, 3], np.float32)
 
 
 def quantised():
