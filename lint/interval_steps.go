@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strconv"
@@ -97,7 +98,9 @@ func (c *operation) list(name string, i int) ([]int64, bool) {
 		})
 	})
 	if err != nil {
-		c.err = err
+		if c.ctx.Err() != nil || errors.Is(err, garner.ErrFault) {
+			c.err = err
+		}
 		return nil, false
 	}
 	return list, true
