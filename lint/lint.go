@@ -131,7 +131,7 @@ func Model(ctx context.Context, m *model.Model, o Options) ([]Finding, error) {
 	l := &linter{
 		ctx: ctx, format: m.Format, runtimes: AllRuntimes(), home: homes[m.Format], inputs: map[*model.Value]bool{},
 		indices: map[string]*indexScan{}, tables: map[*model.Constant]*loss{},
-		constants: map[*model.Value]*model.Constant{}, ranges: map[*model.Value]bounds{}, entered: map[*model.Value]bool{}, held: map[*model.Constant]bounds{},
+		constants: map[*model.Value]*model.Constant{}, ranges: map[*model.Value]bounds{}, entered: map[*model.Value]bool{}, held: map[*model.Constant]bounds{}, withoutRank: map[*model.Value]bool{},
 	}
 	if len(o.Runtimes) > 0 {
 		l.runtimes = slices.DeleteFunc(l.runtimes, func(r Runtime) bool { return !slices.Contains(o.Runtimes, r) })
@@ -142,7 +142,6 @@ func Model(ctx context.Context, m *model.Model, o Options) ([]Finding, error) {
 			l.inputs[v] = true
 			_, known := v.Spec.Shape()
 			l.dynamic = l.dynamic || !known
-			l.unranked = l.unranked || !v.Spec.Rank.Known()
 		}
 	}
 	for n := range m.Gathers() {
@@ -177,7 +176,6 @@ type linter struct {
 	format   string
 	inputs   map[*model.Value]bool
 	dynamic  bool                  // an input has an unknown dim
-	unranked bool                  // an input has an unknown rank
 	indices  map[string]*indexScan // index constants that were read, by constant and axes
 	tables   map[*model.Constant]*loss
 	findings []Finding
@@ -186,6 +184,8 @@ type linter struct {
 	ranges    map[*model.Value]bounds          // what bounds found
 	entered   map[*model.Value]bool            // values that bounds has begun
 	held      map[*model.Constant]bounds       // constants that bounds has read
+
+	withoutRank map[*model.Value]bool // what rankless found
 }
 
 // find adds a finding, unless its evidence is empty.

@@ -402,8 +402,9 @@ var rules = []Rule{
 	},
 	{
 		ID: "L.28", Severity: Error, Title: "The rank of GatherND's result is unknown",
-		About: "Finds GatherND of data or indices whose rank an input of the model leaves open, and of indices from an input with an unknown last dim, the " +
-			"length of a tuple. The rank of the result is then unknown, and OpenVINO's CPU plugin refuses the model.",
+		About: "Finds GatherND of data or indices whose rank only a run knows (an input of the model leaves it open, or a shape of unknown length gives it), " +
+			"and of indices from an input with an unknown last dim, the length of a tuple. The rank of the result is then unknown, and OpenVINO's CPU plugin " +
+			"refuses the model.",
 		Remedy:  "Decide which rank the input has, and declare it with its last dim; the others may stay unknown.",
 		Changes: true,
 		Evidence: []Evidence{
