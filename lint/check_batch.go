@@ -100,11 +100,8 @@ func unknownRank(r *Rule, s *subject) error {
 	if s.operator.Kind != operators.GatherND || s.batch == 0 {
 		return nil
 	}
-	for i, v := range []*model.Value{s.data, s.indices} {
-		if !v.Spec.Rank.Known() {
-			s.find(r, s.answers(r), "batch_dims is %d and the rank of %s is not known", s.batch, []string{"data", "the indices"}[i])
-			return nil
-		}
+	if !s.data.Spec.Rank.Known() {
+		s.find(r, s.answers(r), "batch_dims is %d and the rank of data is not known", s.batch)
 	}
 	return nil
 }
@@ -144,14 +141,14 @@ func loneBatch(r *Rule, s *subject) error {
 }
 
 // unknownResultRank finds GatherND whose result has an unknown rank for OpenVINO:
-// the rank of an operand, or the length of a tuple, comes from an input of the model
-// that leaves it open.
+// only a run knows the rank of an operand, or an input of the model leaves the length
+// of a tuple open.
 func unknownResultRank(r *Rule, s *subject) error {
 	if s.operator.Kind != operators.GatherND {
 		return nil
 	}
 	for i, v := range []*model.Value{s.data, s.indices} {
-		if !v.Spec.Rank.Known() && s.unranked {
+		if s.rankless(v, 64) {
 			s.find(r, s.answers(r), "the rank of %s is not known", []string{"data", "the indices"}[i])
 			return nil
 		}
@@ -160,6 +157,43 @@ func unknownResultRank(r *Rule, s *subject) error {
 		s.find(r, s.answers(r), "the indices are %s, so that the length of a tuple is not known", s.indices.Type())
 	}
 	return nil
+}
+
+// rankless reports whether only a run knows the rank of a value: that of an input is
+// open, or a shape of unknown length gives it. A rank that the file merely does not
+// say, OpenVINO infers. It looks at most depth nodes back.
+func (s *subject) rankless(v *model.Value, depth int) bool {
+	if v == nil || v.Constant != nil || v.Spec.Rank.Known() || depth == 0 {
+		return false
+	}
+	if s.inputs[v] || v.From == nil {
+		return s.inputs[v]
+	}
+	if made, ok := s.withoutRank[v]; ok {
+		return made
+	}
+	s.withoutRank[v] = false // of a value of itself, which readers refuse
+	made := false
+	n := v.From
+	shape := -1 // the input that is the result's shape
+	switch n.Op {
+	case "Reshape", "Expand", "Broadcast":
+		shape = 1
+	case "ConstantOfShape":
+		shape = 0
+	}
+	_, bounded := stepOf(n)
+	switch {
+	case shape >= 0:
+		dims := input(n, shape).Spec.Dims
+		made = len(dims) == 1 && !dims[0].Known() && s.constant(input(n, shape)) == nil
+	case n.Op == "Squeeze" && len(n.Inputs) < 2 && n.Attributes["axes"] == nil && input(n, 0).Spec.Rank.Known():
+		made = !known(input(n, 0))
+	case bounded:
+		made = slices.ContainsFunc(n.Inputs, func(from *model.Value) bool { return s.rankless(from, depth-1) })
+	}
+	s.withoutRank[v] = made
+	return made
 }
 
 // given gives the input of the model that a value is, or is a cast of; nil where it

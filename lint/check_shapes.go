@@ -76,12 +76,35 @@ func smallerElements(r *Rule, s *subject) error {
 		return nil
 	}
 	for i := range data {
-		if i != s.axis && indices[i].Max < data[i].Min {
+		switch {
+		case i == s.axis:
+			continue
+		case indices[i].Max < data[i].Min:
 			s.find(r, s.answers(r, Takes), "dim %d is %s in data and %s in the indices", i, data[i], indices[i])
+			return nil
+		case s.named(i):
+			s.findAs(r, Warning, s.answers(r, Takes), "dim %d is %s in data and %s in the indices; where they differ", i, dimText(s.data, i), dimText(s.indices, i))
 			return nil
 		}
 	}
 	return nil
+}
+
+// named reports whether the model has different names for a dim of data and for one
+// of the indices, or a name for one and a number for the other. Dims that it leaves
+// open without a name may be equal.
+func (s *subject) named(i int) bool {
+	data, indices := dimText(s.data, i), dimText(s.indices, i)
+	open := garner.AnyDim.String()
+	return data != indices && data != open && indices != open && (!s.data.Spec.Dims[i].Known() || !s.indices.Spec.Dims[i].Known())
+}
+
+// dimText gives a dim as a number or by its name; ? where it has none.
+func dimText(v *model.Value, i int) string {
+	if d := v.Spec.Dims[i]; d.Known() || i >= len(v.DimNames) || v.DimNames[i] == "" {
+		return d.String()
+	}
+	return v.DimNames[i]
 }
 
 func refusedOperands(r *Rule, s *subject) error {

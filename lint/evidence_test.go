@@ -113,7 +113,7 @@ func records(t *testing.T) map[string]record {
 }
 
 // recordedRuntimes are the runtimes of records, as they name them.
-var recordedRuntimes = map[Runtime]string{OpenVINO: "openvino 2026.4.1 CPU", ONNXRuntime: "onnxruntime 1.31.1", LiteRT: "tf.lite 2.21.0 CPU"}
+var recordedRuntimes = map[Runtime]string{OpenVINO: "openvino 2026.4.1 CPU", ONNXRuntime: "onnxruntime 1.31.1", LiteRT: "tf.lite 2.21.0 CPU", TensorFlow: "tensorflow 2.21.0 CPU"}
 
 // shows holds a claim against the runs of a record.
 func (c record) shows(e Evidence) error {
@@ -212,6 +212,12 @@ func TestRemedies(t *testing.T) {
 			if !tried[r.ID][w] {
 				t.Errorf("%s: no run of its remedy in %s", r.ID, w)
 			}
+		}
+	}
+	// L.8: only the rank of data must be known.
+	for _, name := range []string{"lint-unknown-rank-of-indices", "lint-unknown-rank-of-neither"} {
+		if c := records(t)[name]; len(c.Runs) != 1 || !reflect.DeepEqual(c.Runs[0].Output, c.Want) {
+			t.Errorf("%+v", c)
 		}
 	}
 	// What was L.21's remedy before: OpenVINO drops the Slice.

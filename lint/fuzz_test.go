@@ -3,8 +3,10 @@ package lint
 import (
 	"bytes"
 	"context"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,6 +24,7 @@ func FuzzModel(f *testing.F) {
 		f.Add(seed, uint8(seed))
 	}
 	all := operators.All()
+	ops := slices.Sorted(maps.Keys(steps))
 	f.Fuzz(func(t *testing.T, seed uint64, which uint8) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		o := all[int(which)%len(all)]
@@ -37,11 +40,23 @@ func FuzzModel(f *testing.F) {
 			if v != nil && v.Constant == nil && r.IntN(2) == 0 {
 				m.Graph.Inputs = append(m.Graph.Inputs, v)
 			}
-			if op := pick(r, "", "", "Reshape", "Cast", "Concat", "Slice", "Where", "Shape", "Clip"); op != "" {
+			for range r.IntN(4) { // operators around it, some of which lint bounds
 				of := v
-				if v = value(r); v != nil {
-					v.Constant = nil
-					v.From = &model.Node{Op: op, Inputs: []*model.Value{of, nil}[:r.IntN(3)]}
+				if v = value(r); v == nil {
+					break
+				}
+				v.Constant = nil
+				if r.IntN(8) == 0 {
+					v.Takes, v.Turn = []*model.Value{of, v, value(r)}[:1+r.IntN(3)], r.IntN(3) == 0
+					v.Takes = slices.DeleteFunc(v.Takes, func(v *model.Value) bool { return v == nil })
+					continue
+				}
+				v.From = &model.Node{Op: ops[r.IntN(len(ops))], Inputs: []*model.Value{of, value(r), value(r), nil, value(r)}[:r.IntN(6)], Attributes: map[string]any{}}
+				v.From.Outputs = []*model.Value{nil, v}[r.IntN(2):]
+				for _, name := range []string{"axis", "to", "min", "max", "destination_type", "output_type", "shrink_axis_mask", "mode", "start", "perm"} {
+					if r.IntN(4) == 0 {
+						v.From.Attributes[name] = pick(r, any(int64(r.IntN(5)-2)), any("i32"), any("word"), any([]int64{1, 0}), any(1.5), any(int64(math.MinInt64)))
+					}
 				}
 			}
 			n.Inputs = append(n.Inputs, v)

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"errors"
 	"math"
 	"slices"
 
@@ -628,8 +629,11 @@ func (l *linter) constantBounds(v *model.Value) (bounds, error) {
 				}
 			})
 		})
-		if err != nil {
+		switch {
+		case err != nil && (l.ctx.Err() != nil || errors.Is(err, garner.ErrFault)):
 			return bounds{}, err
+		case err != nil: // such as a sparse tensor, which garner does not read
+			made, empty = anything(v), false
 		}
 		if empty {
 			made.interval, made.last = span(0, 0), nil // no element has another value

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strconv"
@@ -97,7 +98,9 @@ func (c *operation) list(name string, i int) ([]int64, bool) {
 		})
 	})
 	if err != nil {
-		c.err = err
+		if c.ctx.Err() != nil || errors.Is(err, garner.ErrFault) {
+			c.err = err
+		}
 		return nil, false
 	}
 	return list, true
@@ -185,7 +188,7 @@ func init() {
 
 		"Shape": {[]int{}, shapeOf}, "ShapeOf": {[]int{}, shapeOf}, "Size": {[]int{}, sizeOf},
 		"ArgMax": {[]int{}, argument}, "ArgMin": {[]int{}, argument}, "TopK": {first, topK},
-		"NonZero": {[]int{}, nonZero}, "NonMaxSuppression": {[]int{}, boxes}, "Bucketize": {[]int{}, bucketized},
+		"NonZero": {first, nonZero}, "NonMaxSuppression": {[]int{}, boxes}, "Bucketize": {[]int{}, bucketized},
 		"Range": {nil, counting}, "ConstantOfShape": {[]int{}, constantOfShape},
 	}
 }
@@ -678,14 +681,19 @@ func topK(c *operation) bounds {
 	return made
 }
 
-// nonZero is the bounds of positions; transposed knows more of them.
+// nonZero is the bounds of positions; transposed knows more of them. Where no element
+// is 0, the positions are counted up to the length.
 func nonZero(c *operation) bounds {
+	why := position
+	if b, ok := c.input(0); ok && (b.low.at > 0 || b.high.at < 0) {
+		why = counted
+	}
 	s := c.spec(0)
-	made := bounds{interval: interval{low: end{0, fixed}, high: end{longest, position}}, dtype: c.result.Spec.DType, rank: 2}
+	made := bounds{interval: interval{low: end{0, fixed}, high: end{longest, why}}, dtype: c.result.Spec.DType, rank: 2}
 	if s.Rank.Known() {
 		made.high = end{0, fixed}
 		for _, d := range s.Dims {
-			made.interval = union(made.interval, upTo(d, -1, position))
+			made.interval = union(made.interval, upTo(d, -1, why))
 		}
 	}
 	if c.format == "ONNX" {

@@ -1,10 +1,13 @@
 package lint
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 
@@ -363,4 +366,98 @@ func (g *graphMaker) node() {
 	}
 	g.tried[n.Op]++
 	g.add(out, results[0])
+}
+
+// TestIntervalsOfOthers holds the law against what ONNX Runtime answers to operators
+// that package run does not evaluate: with constants, and with inputs that are known
+// to be in some interval.
+func TestIntervalsOfOthers(t *testing.T) {
+	f, err := os.Open("testdata/laws.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	tried := map[string]int{}
+	tight := map[string]bool{}
+	for lines.Scan() {
+		var c struct {
+			Op, Domain      string
+			Attributes      map[string]any
+			Inputs, Outputs []values
+		}
+		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
+			t.Fatal(err)
+		}
+		tried[c.Op]++
+		for name, v := range c.Attributes {
+			if n, ok := v.(float64); ok {
+				c.Attributes[name] = int64(n)
+			}
+		}
+		for _, constant := range []bool{true, false} {
+			l := &linter{
+				ctx: context.Background(), format: "ONNX", inputs: map[*model.Value]bool{},
+				constants: map[*model.Value]*model.Constant{}, ranges: map[*model.Value]bounds{}, entered: map[*model.Value]bool{}, held: map[*model.Constant]bounds{},
+			}
+			n := &model.Node{Name: "n", Op: c.Op, Domain: c.Domain, Version: 18, Attributes: c.Attributes}
+			for i, in := range c.Inputs {
+				x := elementsOfValues(t, in)
+				v := held(x)
+				if !constant && i == 0 { // an input that the model bounds
+					v = &model.Value{Name: "x", Spec: garner.SpecOf(x.DType(), x.Shape()...)}
+					b, err := l.bounds(held(x))
+					if err != nil {
+						t.Fatal(err)
+					}
+					b.last, b.exact, b.low.at, b.high.at = nil, false, b.low.at-1, b.high.at+1
+					least, most := rangeOf(x.DType())
+					b.low.at, b.high.at = max(b.low.at, least), min(b.high.at, most)
+					l.ranges[v] = b
+				}
+				n.Inputs = append(n.Inputs, v)
+			}
+			for range c.Outputs {
+				n.Outputs = append(n.Outputs, &model.Value{Spec: model.Unknown, From: n})
+			}
+			for i, out := range c.Outputs {
+				b, err := l.bounds(n.Outputs[i])
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := contains(b, elementsOfValues(t, out)); err != nil {
+					t.Errorf("%s %v, constant %t, output %d: %v", c.Op, c.Attributes, constant, i, err)
+				}
+				tight[c.Op] = tight[c.Op] || b.why() < open
+			}
+		}
+	}
+	if err := lines.Err(); err != nil || len(tried) < 35 {
+		t.Errorf("%d operators, %v", len(tried), err)
+	}
+	for op := range tried {
+		if bounded := tight[op]; bounded == (op == "ArrayFeatureExtractor" || op == "Mean") {
+			t.Errorf("%s is bounded: %t", op, bounded)
+		}
+	}
+}
+
+// elementsOfValues makes a tensor of recorded values.
+func elementsOfValues(t *testing.T, v values) garner.Tensor {
+	t.Helper()
+	d, err := garner.ParseDType(v.DType)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := garner.New(d, v.Shape...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, e := range v.Values {
+		if err := x.SetText(i, fmt.Sprint(e)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return x
 }

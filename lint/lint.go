@@ -26,8 +26,9 @@ import (
 // A Severity ranks findings.
 type Severity int
 
-// The severities. A finding has the severity of its rule. It is a note where no
-// runtime that it concerns reads the model's format, unless Options name one.
+// The severities. A finding has the severity of its rule, or a lower one where
+// dims that only a run knows decide. It is a note where no runtime that it concerns
+// reads the model's format, unless Options name one.
 const (
 	Note    Severity = iota // depends on values at run time; every runtime's answer is defined
 	Warning                 // depends on values at run time, or some runtime's answer is undefined
@@ -130,7 +131,7 @@ func Model(ctx context.Context, m *model.Model, o Options) ([]Finding, error) {
 	l := &linter{
 		ctx: ctx, format: m.Format, runtimes: AllRuntimes(), home: homes[m.Format], inputs: map[*model.Value]bool{},
 		indices: map[string]*indexScan{}, tables: map[*model.Constant]*loss{},
-		constants: map[*model.Value]*model.Constant{}, ranges: map[*model.Value]bounds{}, entered: map[*model.Value]bool{}, held: map[*model.Constant]bounds{},
+		constants: map[*model.Value]*model.Constant{}, ranges: map[*model.Value]bounds{}, entered: map[*model.Value]bool{}, held: map[*model.Constant]bounds{}, withoutRank: map[*model.Value]bool{},
 	}
 	if len(o.Runtimes) > 0 {
 		l.runtimes = slices.DeleteFunc(l.runtimes, func(r Runtime) bool { return !slices.Contains(o.Runtimes, r) })
@@ -141,7 +142,6 @@ func Model(ctx context.Context, m *model.Model, o Options) ([]Finding, error) {
 			l.inputs[v] = true
 			_, known := v.Spec.Shape()
 			l.dynamic = l.dynamic || !known
-			l.unranked = l.unranked || !v.Spec.Rank.Known()
 		}
 	}
 	for n := range m.Gathers() {
@@ -176,7 +176,6 @@ type linter struct {
 	format   string
 	inputs   map[*model.Value]bool
 	dynamic  bool                  // an input has an unknown dim
-	unranked bool                  // an input has an unknown rank
 	indices  map[string]*indexScan // index constants that were read, by constant and axes
 	tables   map[*model.Constant]*loss
 	findings []Finding
@@ -185,14 +184,20 @@ type linter struct {
 	ranges    map[*model.Value]bounds          // what bounds found
 	entered   map[*model.Value]bool            // values that bounds has begun
 	held      map[*model.Constant]bounds       // constants that bounds has read
+
+	withoutRank map[*model.Value]bool // what rankless found
 }
 
 // find adds a finding, unless its evidence is empty.
 func (s *subject) find(r *Rule, evidence []Evidence, format string, args ...any) {
+	s.findAs(r, r.Severity, evidence, format, args...)
+}
+
+// findAs is find with a severity of at most the rule's.
+func (s *subject) findAs(r *Rule, severity Severity, evidence []Evidence, format string, args ...any) {
 	if len(evidence) == 0 {
 		return
 	}
-	severity := r.Severity
 	near := slices.ContainsFunc(evidence, func(e Evidence) bool { return slices.Contains(s.home, e.Runtime()) })
 	if !near {
 		severity = Note

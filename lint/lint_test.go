@@ -109,6 +109,19 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%v, %v", all, err)
 		}
 	}
+	// A constant that indices are computed from may be one that garner does not read.
+	m := loose(made("Add", "i64[3]", bounded("i64[3]"), v)).model()
+	if all := findings(t, m, "L.4", Options{}); len(all) != 1 || !strings.Contains(all[0].Message, "nothing bounds them") {
+		t.Errorf("%v", all)
+	}
+	fault := garner.Errorf(garner.ErrFault, "it is cut short")
+	cut := i64([]int{3}, 1, 2, 3)
+	cut.Constant = model.NewConstant("c", v.Spec, func() (garner.Tensor, error) { return garner.Tensor{}, fault })
+	for _, at := range []*model.Value{made("Add", "i64[3]", bounded("i64[3]"), cut), made("ReduceSum", "i64[3]", bounded("i64[3]"), cut)} {
+		if _, err := Model(context.Background(), loose(at).model(), Options{}); !errors.Is(err, garner.ErrFault) {
+			t.Errorf("%v", err)
+		}
+	}
 	if _, err := Model(context.Background(), gather{op: "onnx.Gather-99", data: given("f32[5]"), indices: bounded("i64[1]")}.model(), Options{}); err == nil {
 		t.Error("an operator that there is not is judged")
 	}

@@ -105,10 +105,12 @@ var rules = []Rule{
 	},
 	{
 		ID: "L.8", Severity: Warning, Title: "batch_dims with an unknown rank",
-		About:  "Finds GatherND with batch_dims where the rank of data or of the indices is unknown. TensorFlow's tf.gather_nd needs both ranks.",
-		Remedy: "Decide which ranks data and the indices have, and declare them; their dims may stay unknown.",
+		About: "Finds GatherND with batch_dims where the rank of data is unknown. TensorFlow's tf.gather_nd needs it. It takes indices of unknown " +
+			"rank, and dims that are unknown.",
+		Remedy: "Decide which rank data has, and declare it; its dims may stay unknown.",
 		Evidence: []Evidence{
 			recorded("tensorflow.gather_nd", Refuses, "tf-gather-nd-batch1-elements").in(unknown),
+			recorded("tensorflow.gather_nd", Refuses, "lint-unknown-rank-of-data").in(unknown),
 		},
 		check: unknownRank,
 	},
@@ -290,8 +292,8 @@ var rules = []Rule{
 	},
 	{
 		ID: "L.21", Severity: Error, Title: "GatherElements leaves out a part of data",
-		About: "Finds ONNX's GatherElements whose indices are smaller than data off the axis. ONNX Runtime does not read the rest of data; " +
-			"other runtimes require equal dims.",
+		About: "Finds ONNX's GatherElements whose indices are smaller than data off the axis, and, as a warning, those whose dims there have different " +
+			"names. ONNX Runtime does not read the rest of data; other runtimes require equal dims.",
 		Remedy:  "Cut data to the dims of the indices first, by Split, or by Gather with the positions from 0 on. Not by Slice, which OpenVINO takes out again.",
 		Changes: true,
 		Evidence: []Evidence{
@@ -400,8 +402,9 @@ var rules = []Rule{
 	},
 	{
 		ID: "L.28", Severity: Error, Title: "The rank of GatherND's result is unknown",
-		About: "Finds GatherND of data or indices whose rank an input of the model leaves open, and of indices from an input with an unknown last dim, the " +
-			"length of a tuple. The rank of the result is then unknown, and OpenVINO's CPU plugin refuses the model.",
+		About: "Finds GatherND of data or indices whose rank only a run knows (an input of the model leaves it open, or a shape of unknown length gives it), " +
+			"and of indices from an input with an unknown last dim, the length of a tuple. The rank of the result is then unknown, and OpenVINO's CPU plugin " +
+			"refuses the model.",
 		Remedy:  "Decide which rank the input has, and declare it with its last dim; the others may stay unknown.",
 		Changes: true,
 		Evidence: []Evidence{

@@ -109,6 +109,12 @@ func clip(spec string, low, high int64) *model.Value {
 	return made("Clip", spec, given(spec), i64(nil, low), i64(nil, high))
 }
 
+// dims names the dims of a value.
+func dims(v *model.Value, names ...string) *model.Value {
+	v.DimNames = names
+	return v
+}
+
 // parameter returns a parameter of a sub-graph that takes a value.
 func parameter(spec string, of ...*model.Value) *model.Value {
 	v := given(spec)
@@ -270,8 +276,8 @@ var tests = []struct {
 	{"L.8", []meets{
 		{gather{op: "onnx.GatherND-13", data: given("f32[...]"), indices: bounded("i64[2,1]"), attributes: batch(1)}, Note, "tensorflow",
 			"batch_dims is 1 and the rank of data is not known: TensorFlow (unknown shapes) refuses it"},
-		{gather{op: "openvino.GatherND-8", data: given("f32[?,?]"), indices: bounded("i64[...]"), attributes: batch(1)}, Note, "tensorflow", "the rank of the indices is not known"},
 	}, []gather{
+		{op: "openvino.GatherND-8", data: given("f32[?,?]"), indices: bounded("i64[...]"), attributes: batch(1)}, // TensorFlow takes it
 		{op: "onnx.GatherND-13", data: given("f32[?,?]"), indices: bounded("i64[?,1]"), attributes: batch(1)},
 		{op: "onnx.GatherND-13", data: given("f32[...]"), indices: bounded("i64[2,1]")},
 	}},
@@ -370,7 +376,12 @@ var tests = []struct {
 	{"L.21", []meets{
 		{gather{op: "onnx.GatherElements-13", data: given("f32[3,4]"), indices: bounded("i64[2,2]"), attributes: axis(0)}, Error, "openvino jax",
 			"dim 1 is 4 in data and 2 in the indices: OpenVINO refuses it, JAX refuses it"},
+		{gather{op: "onnx.GatherElements-13", data: dims(given("f32[?,?]"), "n", "d"), indices: dims(bounded("i64[?,?]"), "k", "e"), attributes: axis(0)}, Warning, "openvino jax",
+			"dim 1 is d in data and e in the indices; where they differ: OpenVINO refuses it"},
+		{gather{op: "onnx.GatherElements-13", data: dims(given("f32[?,?]"), "n", "d"), indices: bounded("i64[?,2]"), attributes: axis(0)}, Warning, "openvino jax", "dim 1 is d in data and 2 in the indices"},
 	}, []gather{
+		{op: "onnx.GatherElements-13", data: dims(given("f32[?,?]"), "n", "d"), indices: dims(bounded("i64[?,?]"), "k", "d"), attributes: axis(0)},
+		{op: "onnx.GatherElements-13", data: dims(given("f32[?,?]"), "n", "d"), indices: bounded("i64[?,?]"), attributes: axis(0)},
 		{op: "onnx.GatherElements-13", data: given("f32[3,4]"), indices: bounded("i64[2,4]"), attributes: axis(0)},
 		{op: "onnx.GatherElements-13", data: given("f32[3,?]"), indices: bounded("i64[2,2]"), attributes: axis(0)},
 	}},
@@ -426,7 +437,9 @@ var tests = []struct {
 		{loose(made("Add", "i64[?]", made("Range", "i64[?]", i64(nil, 0), lengthOfInput(), i64(nil, 1)), i64(nil, 2))), Warning, everywhere, "OpenVINO writes zeros, ONNX Runtime refuses it"},
 		{loose(made("Unsqueeze", "i64[1,?]", made("Range", "i64[?]", i64(nil, 0), lengthOfInput(), i64(nil, 1)), i64([]int{1}, 0))), Warning, everywhere, "counted up to"},
 		{loose(made("CumSum", "i64[?,?]", made("Expand", "i64[?,?]", i64(nil, 1), made("Shape", "i64[2]", given("i64[?,?]"))), i64(nil, 1))), Warning, everywhere, "counted up to"},
+		{loose(made("NonZero", "i64[1,?]", with(made("ConstantOfShape", "i64[?]", made("Shape", "i64[1]", given("i64[?]"))), map[string]any{"value": i64([]int{1}, 1).Constant}))), Warning, everywhere, "counted up to"},
 	}, []gather{
+		loose(made("NonZero", "i64[1,?]", given("bool[?]"))),
 		loose(made("Range", "i64[?]", i64(nil, 0), i64(nil, 5), i64(nil, 1))),
 		loose(made("Min", "i64[?]", made("Range", "i64[?]", i64(nil, 0), lengthOfInput(), i64(nil, 1)), i64(nil, 4))),
 		{op: "onnx.Gather-13", data: given("f32[?,2]"), indices: made("Range", "i64[?]", i64(nil, 0), lengthOfInput(), i64(nil, 1))},
@@ -436,7 +449,10 @@ var tests = []struct {
 		{gather{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: made("Cast", "i64[...]", given("i32[...]"))}, Error, "openvino", "the rank of the indices is not known: OpenVINO refuses it"},
 		{gather{op: "openvino.GatherND-8", data: given("f32[...]"), indices: bounded("i64[?,2]")}, Error, "openvino", "the rank of data is not known"},
 		{gather{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: given("i64[?,?]")}, Error, "openvino", "the indices are i64[?,?], so that the length of a tuple is not known"},
+		{gather{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: made("Cast", "i64[...]", made("Reshape", "i32[...]", given("i32[?]"), given("i64[?]")))}, Error, "openvino", "the rank of the indices is not known"},
 	}, []gather{
+		{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: made("Unsqueeze", "i64[...]", given("i64[?]"), i64([]int{1}, 1))}, // OpenVINO infers it
+		{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: made("Reshape", "i64[...]", given("i64[?]"), given("i64[2]"))},
 		{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: given("i64[?,2]")},
 		{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: made("Transpose", "i64[?,?]", given("i64[2,?]"))}, // OpenVINO infers more than the file says
 		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: given("i64[...]")},

@@ -1,6 +1,6 @@
 """Makes the TFLite models of this folder, and records in litert.json what LiteRT
-answers to their cases, by the names of the cases. record.py puts the answers of
-OpenVINO beside them.
+answers to their cases, by the names of the cases, and what TensorFlow does with
+operands of unknown rank. record.py puts the answers of OpenVINO beside them.
 
     pip install tensorflow
     python make_tflite.py
@@ -44,6 +44,15 @@ def main():
         except RuntimeError as e:
             run["error"] = " ".join(str(e).split())[-160:]
         answers[case] = {"model": name + ".tflite", "indices": indices, "run": run}
+    for name, shapes in (("data", (None, [None, 1])), ("indices", ([None, None], None)), ("neither", ([None, None], [None, None]))):
+        specs = [tf.TensorSpec(s, d) for s, d in zip(shapes, (tf.float32, tf.int64))]
+        run = {"runtime": f"tensorflow {tf.__version__} CPU", "mode": "tf.function, unknown shapes", "shapes": "dynamic dims"}
+        try:
+            y = tf.function(lambda d, i: tf.gather_nd(d, i, batch_dims=1), input_signature=specs)(tf.constant([[1.0, 2], [3, 4]]), tf.constant([[1], [0]], tf.int64)).numpy()
+            run["output"] = {"dtype": str(y.dtype), "shape": list(y.shape), "values": y.flatten().tolist()}
+        except ValueError as e:
+            run["error"] = " ".join(str(e).split())[-60:]
+        answers["lint-unknown-rank-of-" + name] = {"run": run}
     with open("litert.json", "w") as to:
         json.dump(answers, to, indent=1, default=int)
         to.write("\n")
