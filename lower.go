@@ -626,7 +626,7 @@ func (l *Lowering) Unit() *Lowering {
 // Hide leaves the last dim out of the result's shape. Its extent must be 1.
 func (l *Lowering) Hide() *Lowering {
 	l.count(1)
-	if l.idle() || len(l.nest) == 0 {
+	if l.err != nil || l.counted() && !l.whole || len(l.nest) == 0 {
 		return l
 	}
 	l.odd = true

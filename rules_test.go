@@ -43,6 +43,9 @@ func TestRules(t *testing.T) {
 		{Rule: "R.3", Op: garner.WithNegative(gather, garner.FromEnd), Data: data, Indices: "u64[18446744073709551615]", Refuse: "index-out-of-range", Message: "indices[0] = 18446744073709551615"},
 
 		{Rule: "R.4", Op: strict.Gather{}, Data: nested(64, "7"), Indices: "[0]", Want: nested(64, "7")},
+		{Rule: "R.4", Op: openvino.GatherND5{BatchDims: 62}, Data: nested(62, "[[7,8],[5,6]]"), Indices: nested(63, "1"), Want: "[[5,6]]"},
+		{Rule: "R.4", Op: onnx.GatherElements13{Axis: 63}, Data: nested(63, "[7,8]"), Indices: nested(63, "[1,-2,1]"), Want: nested(63, "[8,7,8]")},
+		{Rule: "R.4", Op: torch.TakeAlongDim{}, Data: nested(63, "[7,8]"), Indices: nested(63, "[1,0,1]"), Want: "[8,7,8]"},
 		{Rule: "R.4", Op: strict.Gather{}, Data: nested(64, "7"), Indices: "[[0]]", Refuse: "rank", Message: "has 65 dims; there may be 64"},
 
 		{Rule: "R.5", Op: strict.Gather{}, Data: "zeros u8[1,0]", Indices: "zeros i64[2,3]", Want: "zeros u8[2,3,0]"},
