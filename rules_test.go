@@ -14,6 +14,7 @@ import (
 	"github.com/garner-go/garner/numpy"
 	"github.com/garner-go/garner/onnx"
 	"github.com/garner-go/garner/openvino"
+	"github.com/garner-go/garner/stablehlo"
 	"github.com/garner-go/garner/strict"
 	"github.com/garner-go/garner/tensorflow"
 	"github.com/garner-go/garner/torch"
@@ -240,6 +241,7 @@ func TestOverlap(t *testing.T) {
 // tensor.
 func TestInferenceRules(t *testing.T) {
 	huge := fmt.Sprint(math.MaxInt/2 + 1)
+	window := stablehlo.Gather{OffsetDims: []int{1, 2}, StartIndexMap: []int{0, 1}, IndexVectorDim: 1, SliceSizes: []int{2, 1}}
 	for _, tt := range []struct {
 		rule          string
 		op            garner.Op
@@ -300,6 +302,10 @@ func TestInferenceRules(t *testing.T) {
 		{"R.23", onnx.GatherElements13{Axis: 1}, "f32[2,3,3..4]", "i64[...]", "f32[0..2,?,0..4]", "", ""},
 		{"R.23", numpy.TakeAlongAxis{Axis: new(int)}, "f32[2,3,1]", "i64[...]", "f32[?,3,?]", "", ""},
 		{"R.23", numpy.TakeAlongAxis{}, "f32[2,3,1]", "i64[...]", "f32[?]", "", ""},
+		{"R.23", window, "f32[...]", "i64[5,2]", "f32[5,2,1]", "", ""},
+		{"R.23", window, "f32[...1..3]", "i64[?,2]", "f32[?,2,1]", "", ""},
+		{"R.23", window, "f32[...3..4]", "i64[5,2]", "f32[...]", "", ""},
+		{"R.23", stablehlo.DynamicGather{OffsetDims: window.OffsetDims, StartIndexMap: window.StartIndexMap, IndexVectorDim: 1}, "f32[...]", "i64[5,2]", "f32[5,?,?]", "", ""},
 		{"R.23", torch.Gather{}, "f32[2,3]", "i64[...]", "f32[...]", "", ""}, // RG.6
 		{"R.23", torch.Gather{}, "f32[2,3]", "i64[...1..4]", "f32[...1..4]", "", ""},
 		{"R.23", torch.Gather{Dim: -1}, "f32[...]", "i64[4,?]", "f32[4,?]", "", ""},
