@@ -213,11 +213,10 @@ func (l *Lowering) NeedVector() {
 	l.narrow(&l.indices, Exactly(1))
 }
 
-// narrow limits a rank that is not known to those that a rule allows. Callers
-// check that some rank remains.
+// narrow limits a rank that is not known to those that a rule allows, unless no
+// tensor has one of them. Callers check that some rank remains.
 func (l *Lowering) narrow(s *Spec, rank Dim) {
-	if l.err == nil && !s.Rank.Known() { // R.23
-		both, _ := s.Rank.intersect(rank)
+	if both, ok := s.Rank.intersect(rank); ok && both.Min <= MaxRank && l.err == nil && !s.Rank.Known() { // R.23
 		*s = SpecOfRank(s.DType, both)
 	}
 }
@@ -293,7 +292,7 @@ func (l *Lowering) BatchDims(b, axis int) int {
 		b += l.indices.Rank.Min
 	}
 	switch {
-	case b >= l.data.Rank.Max: // every axis of data is below b
+	case l.data.Rank.Max != Unbounded && b >= l.data.Rank.Max: // every axis of data is below b
 		l.Fail(KindBatch, "batch_dims %d of data %s, which has rank %d; every batch dim lies before the axis", b, l.data, l.data.Rank.Max)
 	case axis != Unknown && b > axis:
 		l.Fail(KindBatch, "batch_dims %d is above axis %d; every batch dim lies before the axis", b, axis)

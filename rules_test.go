@@ -306,6 +306,10 @@ func TestInferenceRules(t *testing.T) {
 		{"R.23", window, "f32[...1..3]", "i64[?,2]", "f32[?,2,1]", "", ""},
 		{"R.23", window, "f32[...3..4]", "i64[5,2]", "f32[...]", "", ""},
 		{"R.23", stablehlo.DynamicGather{OffsetDims: window.OffsetDims, StartIndexMap: window.StartIndexMap, IndexVectorDim: 1}, "f32[...]", "i64[5,2]", "f32[5,?,?]", "", ""},
+		{"R.23", openvino.Gather8{Axis: math.MinInt + 1, BatchDims: math.MinInt + 1}, "f32[...]", "i64[...]", "f32[...]", "", ""},
+		{"R.23", openvino.Gather8{Axis: math.MaxInt - 1, BatchDims: math.MaxInt}, "f32[...]", "i64[...]", "", "batch-dims", "above axis"},
+		{"R.23", openvino.Gather8{Axis: garner.Unknown, BatchDims: math.MaxInt}, "f32[...]", "i64[...]", "f32[...]", "", ""},
+		{"R.23", strict.GatherND{BatchDims: math.MaxInt - 1}, "f32[...]", "i64[...]", "f32[...]", "", ""},
 		{"R.23", torch.Gather{}, "f32[2,3]", "i64[...]", "f32[...]", "", ""}, // RG.6
 		{"R.23", torch.Gather{}, "f32[2,3]", "i64[...1..4]", "f32[...1..4]", "", ""},
 		{"R.23", torch.Gather{Dim: -1}, "f32[...]", "i64[4,?]", "f32[4,?]", "", ""},
