@@ -475,10 +475,10 @@ func (l *Lowering) Copy() *Lowering {
 type Alignment uint8
 
 const (
-	Equal     Alignment = iota // equal extents
-	Within                     // extents of the indices may be smaller; the rest of data is not read
-	Broadcast                  // an extent of 1 is repeated along the other operand's
-	Sparse                     // as Within, and indices without elements may have any rank and any extents: Elements checks the ranks
+	Equal         Alignment = iota // equal extents
+	Within                         // extents of the indices may be smaller; the rest of data is not read
+	Broadcast                      // an extent of 1 is repeated along the other operand's
+	WithinOrEmpty                  // as Within, and indices without elements may have any rank and any extents: Elements checks the ranks
 )
 
 // Elements spends every axis of both operands: the gathered one as a tuple
@@ -487,8 +487,8 @@ func (l *Lowering) Elements(axis int, align Alignment) *Lowering {
 	if l.err != nil {
 		return l
 	}
-	if align == Sparse {
-		return l.sparse(axis)
+	if align == WithinOrEmpty {
+		return l.withinOrEmpty(axis)
 	}
 	l.odd = l.odd || align == Broadcast
 	if l.counted() || axis == Unknown {
@@ -536,8 +536,8 @@ func (l *Lowering) Elements(axis int, align Alignment) *Lowering {
 	return l
 }
 
-// sparse is Elements for indices that may be any if they have no element.
-func (l *Lowering) sparse(axis int) *Lowering {
+// withinOrEmpty is Elements for indices that may be any if they have no element.
+func (l *Lowering) withinOrEmpty(axis int) *Lowering {
 	before := *l
 	l.SameRank()
 	l.Elements(axis, Within)
