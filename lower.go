@@ -213,11 +213,10 @@ func (l *Lowering) NeedVector() {
 	l.narrow(&l.indices, Exactly(1))
 }
 
-// narrow limits a rank that is not known to those that a rule allows. Callers
-// check that some rank remains.
+// narrow limits a rank that is not known to those that a rule allows, unless no
+// tensor has one of them. Callers check that some rank remains.
 func (l *Lowering) narrow(s *Spec, rank Dim) {
-	if l.err == nil && !s.Rank.Known() { // R.23
-		both, _ := s.Rank.intersect(rank)
+	if both, ok := s.Rank.intersect(rank); ok && both.Min <= MaxRank && l.err == nil && !s.Rank.Known() { // R.23
 		*s = SpecOfRank(s.DType, both)
 	}
 }
@@ -293,7 +292,7 @@ func (l *Lowering) BatchDims(b, axis int) int {
 		b += l.indices.Rank.Min
 	}
 	switch {
-	case b >= l.data.Rank.Max: // every axis of data is below b
+	case l.data.Rank.Max != Unbounded && b >= l.data.Rank.Max: // every axis of data is below b
 		l.Fail(KindBatch, "batch_dims %d of data %s, which has rank %d; every batch dim lies before the axis", b, l.data, l.data.Rank.Max)
 	case axis != Unknown && b > axis:
 		l.Fail(KindBatch, "batch_dims %d is above axis %d; every batch dim lies before the axis", b, axis)
@@ -476,10 +475,10 @@ func (l *Lowering) Copy() *Lowering {
 type Alignment uint8
 
 const (
-	Equal     Alignment = iota // equal extents
-	Within                     // extents of the indices may be smaller; the rest of data is not read
-	Broadcast                  // an extent of 1 is repeated along the other operand's
-	Sparse                     // as Within, and indices without elements may have any rank and any extents: Elements checks the ranks
+	Equal         Alignment = iota // equal extents
+	Within                         // extents of the indices may be smaller; the rest of data is not read
+	Broadcast                      // an extent of 1 is repeated along the other operand's
+	WithinOrEmpty                  // as Within, and indices without elements may have any rank and any extents: Elements checks the ranks
 )
 
 // Elements spends every axis of both operands: the gathered one as a tuple
@@ -488,8 +487,8 @@ func (l *Lowering) Elements(axis int, align Alignment) *Lowering {
 	if l.err != nil {
 		return l
 	}
-	if align == Sparse {
-		return l.sparse(axis)
+	if align == WithinOrEmpty {
+		return l.withinOrEmpty(axis)
 	}
 	l.odd = l.odd || align == Broadcast
 	if l.counted() || axis == Unknown {
@@ -537,8 +536,8 @@ func (l *Lowering) Elements(axis int, align Alignment) *Lowering {
 	return l
 }
 
-// sparse is Elements for indices that may be any if they have no element.
-func (l *Lowering) sparse(axis int) *Lowering {
+// withinOrEmpty is Elements for indices that may be any if they have no element.
+func (l *Lowering) withinOrEmpty(axis int) *Lowering {
 	before := *l
 	l.SameRank()
 	l.Elements(axis, Within)
@@ -626,7 +625,7 @@ func (l *Lowering) Unit() *Lowering {
 // Hide leaves the last dim out of the result's shape. Its extent must be 1.
 func (l *Lowering) Hide() *Lowering {
 	l.count(1)
-	if l.idle() || len(l.nest) == 0 {
+	if l.err != nil || l.counted() && !l.whole || len(l.nest) == 0 {
 		return l
 	}
 	l.odd = true

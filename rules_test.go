@@ -14,6 +14,7 @@ import (
 	"github.com/garner-go/garner/numpy"
 	"github.com/garner-go/garner/onnx"
 	"github.com/garner-go/garner/openvino"
+	"github.com/garner-go/garner/stablehlo"
 	"github.com/garner-go/garner/strict"
 	"github.com/garner-go/garner/tensorflow"
 	"github.com/garner-go/garner/torch"
@@ -43,6 +44,9 @@ func TestRules(t *testing.T) {
 		{Rule: "R.3", Op: garner.WithNegative(gather, garner.FromEnd), Data: data, Indices: "u64[18446744073709551615]", Refuse: "index-out-of-range", Message: "indices[0] = 18446744073709551615"},
 
 		{Rule: "R.4", Op: strict.Gather{}, Data: nested(64, "7"), Indices: "[0]", Want: nested(64, "7")},
+		{Rule: "R.4", Op: openvino.GatherND5{BatchDims: 62}, Data: nested(62, "[[7,8],[5,6]]"), Indices: nested(63, "1"), Want: "[[5,6]]"},
+		{Rule: "R.4", Op: onnx.GatherElements13{Axis: 63}, Data: nested(63, "[7,8]"), Indices: nested(63, "[1,-2,1]"), Want: nested(63, "[8,7,8]")},
+		{Rule: "R.4", Op: torch.TakeAlongDim{}, Data: nested(63, "[7,8]"), Indices: nested(63, "[1,0,1]"), Want: "[8,7,8]"},
 		{Rule: "R.4", Op: strict.Gather{}, Data: nested(64, "7"), Indices: "[[0]]", Refuse: "rank", Message: "has 65 dims; there may be 64"},
 
 		{Rule: "R.5", Op: strict.Gather{}, Data: "zeros u8[1,0]", Indices: "zeros i64[2,3]", Want: "zeros u8[2,3,0]"},
@@ -237,6 +241,7 @@ func TestOverlap(t *testing.T) {
 // tensor.
 func TestInferenceRules(t *testing.T) {
 	huge := fmt.Sprint(math.MaxInt/2 + 1)
+	window := stablehlo.Gather{OffsetDims: []int{1, 2}, StartIndexMap: []int{0, 1}, IndexVectorDim: 1, SliceSizes: []int{2, 1}}
 	for _, tt := range []struct {
 		rule          string
 		op            garner.Op
@@ -297,6 +302,14 @@ func TestInferenceRules(t *testing.T) {
 		{"R.23", onnx.GatherElements13{Axis: 1}, "f32[2,3,3..4]", "i64[...]", "f32[0..2,?,0..4]", "", ""},
 		{"R.23", numpy.TakeAlongAxis{Axis: new(int)}, "f32[2,3,1]", "i64[...]", "f32[?,3,?]", "", ""},
 		{"R.23", numpy.TakeAlongAxis{}, "f32[2,3,1]", "i64[...]", "f32[?]", "", ""},
+		{"R.23", window, "f32[...]", "i64[5,2]", "f32[5,2,1]", "", ""},
+		{"R.23", window, "f32[...1..3]", "i64[?,2]", "f32[?,2,1]", "", ""},
+		{"R.23", window, "f32[...3..4]", "i64[5,2]", "f32[...]", "", ""},
+		{"R.23", stablehlo.DynamicGather{OffsetDims: window.OffsetDims, StartIndexMap: window.StartIndexMap, IndexVectorDim: 1}, "f32[...]", "i64[5,2]", "f32[5,?,?]", "", ""},
+		{"R.23", openvino.Gather8{Axis: math.MinInt + 1, BatchDims: math.MinInt + 1}, "f32[...]", "i64[...]", "f32[...]", "", ""},
+		{"R.23", openvino.Gather8{Axis: math.MaxInt - 1, BatchDims: math.MaxInt}, "f32[...]", "i64[...]", "", "batch-dims", "above axis"},
+		{"R.23", openvino.Gather8{Axis: garner.Unknown, BatchDims: math.MaxInt}, "f32[...]", "i64[...]", "f32[...]", "", ""},
+		{"R.23", strict.GatherND{BatchDims: math.MaxInt - 1}, "f32[...]", "i64[...]", "f32[...]", "", ""},
 		{"R.23", torch.Gather{}, "f32[2,3]", "i64[...]", "f32[...]", "", ""}, // RG.6
 		{"R.23", torch.Gather{}, "f32[2,3]", "i64[...1..4]", "f32[...1..4]", "", ""},
 		{"R.23", torch.Gather{Dim: -1}, "f32[...]", "i64[4,?]", "f32[4,?]", "", ""},

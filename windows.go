@@ -31,6 +31,9 @@ type DimensionNumbers struct {
 // Nothing is transposed: each dim of the result is a loop with the strides of
 // its source dims. A start is bounded so that the window stays inside its dim.
 func (l *Lowering) Windows(d DimensionNumbers, sizes []int, lenient bool) {
+	if rank := len(d.OffsetDims) + len(d.CollapsedSliceDims) + len(d.OperandBatchingDims); rank >= l.data.Rank.Min && rank <= l.data.Rank.Max {
+		l.narrow(&l.data, Exactly(rank)) // HG.7
+	}
 	if !l.ranked() {
 		l.spent = AnyDim
 		return

@@ -351,6 +351,9 @@ func Random(seed uint64) Case {
 		c.Op = garner.WithFill(c.Op, c.fill)
 	case c.outside != garner.Error:
 		c.Op = garner.WithOutside(c.Op, c.outside)
+		if c.outside == garner.Zero && !c.Data.DType().HasZero() {
+			c.outside = garner.Error // that is what such a dtype makes of it
+		}
 	}
 	c.About += " " + c.outside.String()
 	c.About = fmt.Sprintf("%s data %v%v strides %v indices %v%v strides %v", c.About,

@@ -70,6 +70,17 @@ func (o Operator) Values(attribute string) []string {
 	return nil
 }
 
+// Default gives the integer that an attribute is where it is not given, as text; ""
+// where it is then what the zero of its field means.
+func (o Operator) Default(attribute string) string {
+	for _, f := range fields(o.Zero) {
+		if f.name == attribute {
+			return f.otherwise
+		}
+	}
+	return ""
+}
+
 func (o Operator) names(input bool) []string {
 	var names []string
 	for _, f := range fields(o.Zero) {

@@ -229,6 +229,9 @@ func (w words) operands(o operators.Operator) (data, indices []int, attributes m
 			if name == "axis" || name == "dim" {
 				indices = w.shape(1 + w.IntN(3)/2) // data may be taken flat
 			}
+			if w.IntN(2) == 0 {
+				attributes[name] = nil
+			}
 			continue
 		}
 		switch {

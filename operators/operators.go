@@ -70,7 +70,7 @@ const (
 	flatTuples   = "[product of indices[:batch_dims]] + indices[batch_dims:-1] + data[batch_dims+k:], where k = indices[-1]"
 	elements     = "indices; its dims off the axis are those of data"
 	within       = "indices; its dims off the axis are at most those of data"
-	broadcast    = "indices and data broadcast off the axis; without axis both are taken flat"
+	broadcast    = "indices and data broadcast off the axis; with an axis of null both are taken flat"
 	windows      = "offset_dims walk a window of slice_sizes, the other dims indices without index_vector_dim"
 )
 

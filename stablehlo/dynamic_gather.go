@@ -24,8 +24,8 @@ type DynamicGather struct {
 // Lower spends the operands' axes; see garner.Op.
 func (g DynamicGather) Lower(l *garner.Lowering) {
 	sizes := g.SliceSizes
-	if rank := l.Data().Rank; sizes == nil && rank.Known() {
-		sizes = slices.Repeat([]int{garner.Unknown}, rank.Min)
+	if sizes == nil {
+		sizes = slices.Repeat([]int{garner.Unknown}, len(g.OffsetDims)+len(g.CollapsedSliceDims)+len(g.OperandBatchingDims))
 	}
 	Gather{
 		OffsetDims:               g.OffsetDims,

@@ -21,8 +21,8 @@ type Gather struct {
 func (g Gather) Lower(l *garner.Lowering) {
 	l.DataAsVector() // RG.1
 	scalar := l.IndicesAsVector()
-	dim := l.Axis(g.Dim)           // RG.3
-	l.Elements(dim, garner.Sparse) // RG.2, RG.4, RG.6
+	dim := l.Axis(g.Dim)                  // RG.3
+	l.Elements(dim, garner.WithinOrEmpty) // RG.2, RG.4, RG.6
 	if scalar {
 		l.Hide() // RG.1
 	}

@@ -94,6 +94,9 @@ func (p *program) describe(o operators.Operator) (string, error) {
 		if words := o.Values(name); len(words) > 0 {
 			name += " (" + strings.Join(words, ", ") + ")"
 		}
+		if otherwise := o.Default(name); otherwise != "" {
+			name += " (" + otherwise + " where it is not given; null: none)"
+		}
 		takes = append(takes, name)
 	}
 	line("takes", strings.Join(takes, ", "))

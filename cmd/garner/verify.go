@@ -22,7 +22,8 @@ func (p *program) verifyCommand() *cobra.Command {
 (a model.onnx beside test_data_set_0), or a folder that contains these at any depth.
 
 verify prints every failure with its reason, and at the end the number of cases that
-passed. With --json every case is a line {"name","op","status","detail"}, where status
+passed. A result of more than 512 MiB is not held in memory: garner makes it piece by
+piece, compares each, and holds one piece in 32 against the definition. With --json every case is a line {"name","op","status","detail"}, where status
 is pass, fail or skip, and the last line is {"passed","failed","skipped"}. An unknown
 operator or field is a failure.
 

@@ -46,7 +46,7 @@ func (p *pieces) hold(w *want) error {
 	}
 	define, err := garner.ReferenceParts(p.op, p.data, p.indices)
 	if err != nil {
-		return fmt.Errorf("Reference: %w", err)
+		return fmt.Errorf("the definition: %w", err)
 	}
 	to := &judge{pieces: p, want: w, define: define}
 	if w.sum != nil {
@@ -125,7 +125,7 @@ func (j *judge) compare() error {
 		a, err := defined.Bytes()
 		if err == nil && !bytes.Equal(a, j.held) {
 			err = same(got, defined, true)
-			err = fmt.Errorf("from element %d on, against Reference: %w", first, err)
+			err = fmt.Errorf("from element %d on, against the definition: %w", first, err)
 		}
 		if err != nil {
 			return err

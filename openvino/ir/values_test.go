@@ -2,6 +2,7 @@ package ir
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/garner-go/garner"
@@ -46,7 +47,7 @@ func TestPartialShape(t *testing.T) {
 		"1..x": "", "1..-2": "",
 		// OpenVINO reads these as 0, any and 0.
 		"-2,3": "", "5..2,3": "", "99999999999999999999,3": "",
-		"1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1": "",
+		strings.Repeat("1,", 64) + "1": "",
 	} {
 		got, why := partialShape(garner.F32, text)
 		if (why == "") != (want != "") || want != "" && got.String() != want {
