@@ -4,8 +4,8 @@ import "context"
 
 // Reference runs op as its plan defines it, one element after another, on one
 // core: the definition that every executor is tested against. The result is new
-// and row-major. Errors are those of NewPlan, and an *IndexError for a refused
-// index.
+// and row-major. Errors are those of NewPlan, an *IndexError for a refused index,
+// and those of Guard.
 func Reference(op Op, data, indices Tensor) (Tensor, error) {
 	p, err := NewPlan(op, data.Spec(), indices.Spec())
 	if err != nil {
@@ -19,9 +19,14 @@ func Reference(op Op, data, indices Tensor) (Tensor, error) {
 		return Tensor{}, err
 	}
 	if out.Len() > 0 { // the loops of an empty result can turn 2^60 times
-		p.define(out, data, indices, 0, out.mem.Offset, data.mem.Offset, indices.mem.Offset)
+		err = data.Guard(func(data Tensor) error {
+			return indices.Guard(func(indices Tensor) error {
+				p.define(out, data, indices, 0, out.mem.Offset, data.mem.Offset, indices.mem.Offset)
+				return nil
+			})
+		})
 	}
-	return out, nil
+	return out, err
 }
 
 // define evaluates the formula in Plan's comment over its loops from at on,

@@ -106,6 +106,7 @@ type Tensor struct {
 	shape   Shape
 	strides []int // in elements
 	mem     exec.Memory
+	keeper  Keeper // nil where the memory is not said to be kept; mem is Volatile where it is
 }
 
 // Of returns a tensor that shares the memory of values. It panics unless the
@@ -314,15 +315,6 @@ func (t Tensor) Contiguous() bool {
 		n *= t.shape[i]
 	}
 	return true
-}
-
-// Volatile returns t marked as memory that can vanish while it is read, such as
-// a mapped file that another process truncates. A gather then returns an
-// ErrFault for a page fault that would otherwise end the process. It costs some
-// 100 ns per run.
-func (t Tensor) Volatile() Tensor {
-	t.mem.Volatile = true
-	return t
 }
 
 // Bytes returns the memory of a contiguous tensor, shared, in little-endian
