@@ -126,6 +126,9 @@ func regular(path string, info fs.FileInfo) error {
 // use them only between Hold and Release, or before Close.
 func (f *File) Bytes() []byte { return f.data }
 
+// Path returns the name with which the file was mapped.
+func (f *File) Path() string { return f.path }
+
 // Size returns the number of bytes, also after Close.
 func (f *File) Size() int { return f.size }
 

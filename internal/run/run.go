@@ -32,6 +32,7 @@ func Values(ctx context.Context, m *model.Model, wanted []*model.Value, given ma
 		return nil, model.InFile(m.Path, garner.Errorf(nil, "%s is not given", missing[0]))
 	}
 	r := &runner{model: m, given: given, values: make(map[*model.Value]*value), uses: make(map[*model.Value]int), memory: memory}
+	defer r.release()
 	for _, v := range wanted {
 		r.uses[v]++
 	}
@@ -52,6 +53,9 @@ func Values(ctx context.Context, m *model.Model, wanted []*model.Value, given ma
 			if cause := context.Cause(ctx); cause != nil && errors.Is(err, cause) {
 				return nil, err
 			}
+			if cut := r.cut(); cut != nil {
+				err = cut
+			}
 			return nil, model.InFile(m.Path, model.AtNode(n, err))
 		}
 	}
@@ -64,6 +68,9 @@ func Values(ctx context.Context, m *model.Model, wanted []*model.Value, given ma
 			return nil, model.InFile(m.Path, err)
 		}
 	}
+	if err := r.cut(); err != nil {
+		return nil, model.InFile(m.Path, err)
+	}
 	return results, nil
 }
 
@@ -75,6 +82,27 @@ type runner struct {
 	uses   map[*model.Value]int // how many nodes and results still read each value
 	memory float64              // bytes that tensors may take
 	used   float64              // bytes that tensors take, at most
+	held   []garner.Tensor      // constants and given tensors that a Keeper keeps; operators read their memory directly
+}
+
+// release ends the holds of the run.
+func (r *runner) release() {
+	for _, t := range r.held {
+		t.Keeper().Release()
+	}
+}
+
+// cut is the error of the first held tensor whose file was cut short: its elements
+// may have read as zeros.
+func (r *runner) cut() error {
+	for _, t := range r.held {
+		if b, err := t.Bytes(); err == nil {
+			if err := t.Keeper().Check(b); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // A value is a tensor, perhaps with a pending cast. OpenVINO's compressed models
@@ -100,6 +128,12 @@ func (r *runner) lazy(v *model.Value) (*value, error) {
 		if t, err = v.Constant.Tensor(); err != nil {
 			return nil, err
 		}
+	}
+	if k := t.Keeper(); k != nil {
+		if err := k.Hold(); err != nil {
+			return nil, err
+		}
+		r.held = append(r.held, t)
 	}
 	have := &value{tensor: t}
 	r.values[v] = have
