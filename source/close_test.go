@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -185,6 +186,7 @@ func TestCloseWhileRead(t *testing.T) {
 									t.Error(err)
 									return
 								}
+								runtime.Gosched() // the goroutine that closes waits for a core
 								for i, id := range ids {
 									if !bytes.Equal(dst[i*size:][:size], want[id*size:][:size]) {
 										t.Errorf("row %d is another", id)

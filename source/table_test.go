@@ -180,7 +180,8 @@ func TestLookupCutShort(t *testing.T) {
 	if err := Lookup(t.Context(), table, ids, dst); !errors.As(err, &lost) || lost.Row != 99 || lost.Path != path || lost.From != 99*4096 || lost.To != 100*4096 {
 		t.Errorf("%v, %#v", err, lost)
 	}
-	if err := Lookup(t.Context(), table, []int{1, 49, 2}, dst); err != nil {
+	// Rows before the cut are right, until a look at the file finds that it changed.
+	if err := Lookup(t.Context(), table, []int{1, 49, 2}, dst); err != nil && !errors.Is(err, ErrChanged) {
 		t.Error(err)
 	}
 }
