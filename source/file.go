@@ -273,9 +273,10 @@ func (f *File) shut() error {
 // enter keeps the files open and mapped until leave at the same place; see
 // mapped.Users. It is an fs.ErrClosed after Close.
 func (f *File) enter(place uint) error {
-	if f.users.Enter(place, f.shut) {
+	if f.users.Enter(place) {
 		return nil
 	}
+	f.leave(place)
 	path := "an array without a file"
 	if len(f.files) > 0 {
 		path = f.files[0].path
@@ -283,7 +284,11 @@ func (f *File) enter(place uint) error {
 	return &ReadError{Path: path, Row: -1, Err: mapped.Closed(path), told: true}
 }
 
-func (f *File) leave(place uint) { f.users.Leave(place, f.shut) }
+func (f *File) leave(place uint) {
+	if f.users.Leave(place) {
+		_ = f.users.FreeIdle(f.shut) // the files were only read: an error loses nothing
+	}
+}
 
 // mapping maps the whole file on the first call. It is nil where the system does
 // not map it.

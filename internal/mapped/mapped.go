@@ -154,14 +154,19 @@ func (f *File) free() (err error) {
 
 // Hold keeps the file mapped until Release. It is an fs.ErrClosed after Close.
 func (f *File) Hold() error {
-	if f.users.Enter(0, f.free) {
+	if f.users.Enter(0) {
 		return nil
 	}
+	f.Release()
 	return Closed(f.path)
 }
 
 // Release ends a Hold.
-func (f *File) Release() { f.users.Leave(0, f.free) }
+func (f *File) Release() {
+	if f.users.Leave(0) {
+		_ = f.users.FreeIdle(f.free) // nothing is lost where the system cannot unmap
+	}
+}
 
 // Closed is the error of a file that was closed.
 func Closed(path string) error {

@@ -18,37 +18,29 @@ type Users struct {
 	}
 }
 
-// Enter begins a call; false after Close. Each Enter that returned true is followed
-// by one Leave at the same place. place is any number: it chooses the counter. free
-// is the same function in every call.
-func (u *Users) Enter(place uint, free func() error) bool {
+// Enter begins a call; it returns false after Close. Either way a Leave at the same
+// place follows. place is any number: it chooses the counter.
+func (u *Users) Enter(place uint) bool {
 	u.counts[place%Places].n.Add(1)
-	if u.closed.Load() {
-		u.Leave(place, free)
-		return false
-	}
-	return true
+	return !u.closed.Load()
 }
 
-// Leave ends a call. The last one after Close calls free; nothing reports the
-// error of that free.
-func (u *Users) Leave(place uint, free func() error) {
+// Leave ends a call. After Close it returns true: the caller then calls FreeIdle.
+func (u *Users) Leave(place uint) bool {
 	u.counts[place%Places].n.Add(-1)
-	if u.closed.Load() {
-		_ = u.freeIdle(free)
-	}
+	return u.closed.Load()
 }
 
-// Close lets no further call begin. It returns the error of free where no call is in
-// progress, nil else. A second Close does nothing.
+// Close lets no further call begin, and does what FreeIdle does. A second Close does
+// nothing.
 func (u *Users) Close(free func() error) error {
 	u.closed.Store(true)
-	return u.freeIdle(free)
+	return u.FreeIdle(free)
 }
 
-// freeIdle calls free, once, if no call is in progress. Calls begin no more, so a
-// counter that is found at 0 has no call later.
-func (u *Users) freeIdle(free func() error) error {
+// FreeIdle calls free if no call is in progress, and returns its error; it does so
+// once. Calls begin no more, so a counter that is found at 0 has no call later.
+func (u *Users) FreeIdle(free func() error) error {
 	for i := range u.counts {
 		if u.counts[i].n.Load() != 0 {
 			return nil

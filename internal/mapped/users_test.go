@@ -30,19 +30,25 @@ func TestUsers(t *testing.T) {
 			begun.Add(1)
 			all.Go(func() {
 				for turn := 0; ; turn++ {
-					entered := u.Enter(g, free)
+					entered := u.Enter(g)
 					if turn == 0 {
 						begun.Done()
+					}
+					if entered {
+						inside.Add(1)
+						if freed.Load() != 0 {
+							t.Error("a call began after the resource was freed")
+						}
+						inside.Add(-1)
+					}
+					if u.Leave(g) {
+						if err := u.FreeIdle(free); err != nil {
+							t.Error(err)
+						}
 					}
 					if !entered {
 						return
 					}
-					inside.Add(1)
-					if freed.Load() != 0 {
-						t.Error("a call began after the resource was freed")
-					}
-					inside.Add(-1)
-					u.Leave(g, free)
 					runtime.Gosched() // the goroutine that closes waits for a core
 				}
 			})
