@@ -140,6 +140,14 @@ func TestKeeper(t *testing.T) {
 	if x := row.KeptBy(nil); x.Keeper() != nil {
 		t.Error("it is kept")
 	}
+	// A fill is copied when the operator is lowered.
+	fill := garner.WithFill(strict.Gather{}, garner.Of([]int64{7}).KeptBy(k))
+	if out, err := garner.Gather(fill, base, garner.Of([]int64{-1}, 1)); err != nil || out.Text() != "[[7, 7, 7, 7, 7, 7]]" {
+		t.Error(out, err)
+	}
+	if _, err := garner.NewPlan(garner.WithFill(strict.Gather{}, garner.Of([]int64{7}).KeptBy(&counted{gone: gone})), base.Spec(), garner.SpecOf(garner.I64, 1)); err != gone {
+		t.Errorf("%v, want the error of a fill that is gone", err)
+	}
 	// A panic ends the hold.
 	func() {
 		defer func() { _ = recover() }()

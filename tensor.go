@@ -109,6 +109,24 @@ type Tensor struct {
 	keeper  Keeper // nil where the memory is not said to be kept; mem is Volatile where it is
 }
 
+// A Keeper keeps memory that can vanish, such as a mapped file: the file may be cut
+// short by another process, or closed by another goroutine. It is safe for
+// concurrent use.
+type Keeper interface {
+	// Hold keeps the memory in place until Release, which follows each Hold that
+	// returned nil. An error says that the memory is gone, as an fs.ErrClosed.
+	Hold() error
+
+	// Check looks at the memory again after some of it was read. It is an ErrFault
+	// where read, a part of the memory that was read since Hold, may have had other
+	// bytes than were there: the rest of a page, behind the end of a file that was
+	// cut short, reads as zeros without a fault.
+	Check(read []byte) error
+
+	// Release ends a Hold.
+	Release()
+}
+
 // Of returns a tensor that shares the memory of values. It panics unless the
 // shape holds exactly len(values) elements; FromSlice returns an error instead.
 func Of[T Element](values []T, shape ...int) Tensor {

@@ -385,3 +385,33 @@ func TestPanics(t *testing.T) {
 type panickyWriter struct{}
 
 func (panickyWriter) Write([]byte) (int, error) { panic("Write, on purpose") }
+
+// TestGoexit holds that no call returns where user code ends the goroutine that it
+// runs on, as t.FailNow does: its result would lack rows.
+func TestGoexit(t *testing.T) {
+	const rows = 4000
+	b := noise(rows * 1000)
+	leaves := &Codec{Elements: 1, Bytes: 2, Decode: func(dst, src []byte) { runtime.Goexit() }}
+	f := open(t, garner.SpecOf(garner.I16, rows, 500), leaves, Segment{write(t, "coded", b), 0, int64(len(b))})
+	whole := Rows{Size: 1000, Dst: make([]byte, rows*1000)}
+	for i := range rows {
+		whole.At = append(whole.At, int64(i)*1000)
+	}
+	calls := map[string]func() error{
+		"Gather": func() error {
+			return Gather(t.Context(), onnx.Gather13{}, f, Memory(every(rows)), io.Discard, Options{})
+		},
+	}
+	for _, way := range f.Ways() {
+		calls[way.String()] = func() error { return f.FetchBy(t.Context(), way, whole) }
+	}
+	for name, call := range calls {
+		noLeak(t)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			t.Errorf("%s returns: %v", name, call())
+		}()
+		<-done
+	}
+}
