@@ -198,7 +198,7 @@ func (f *File) CheckTo(end int) error {
 		return failed(f.path, err)
 	}
 	if now.Size < int64(end) {
-		return garner.Errorf(garner.ErrFault, "%s was cut short while it was read, from %d bytes to %d; run again on one that is left alone", f.path, len(f.data), now.Size)
+		return garner.Errorf(garner.ErrFault, "%s cannot be read: the file was cut short while it was read, from %d bytes to %d; run again on one that is left alone", f.path, len(f.data), now.Size)
 	}
 	return nil
 }
