@@ -148,6 +148,13 @@ func TestKeeper(t *testing.T) {
 	if _, err := garner.NewPlan(garner.WithFill(strict.Gather{}, garner.Of([]int64{7}).KeptBy(&counted{gone: gone})), base.Spec(), garner.SpecOf(garner.I64, 1)); err != gone {
 		t.Errorf("%v, want the error of a fill that is gone", err)
 	}
+	// A text has no error beside it.
+	if text := base.KeptBy(&counted{gone: gone}).Text(); text != "<gone>" {
+		t.Error(text)
+	}
+	if text := row.String(); text != "i64[6] [0, 1, 0, 1, 0, 1]" {
+		t.Error(text)
+	}
 	// A panic ends the hold.
 	func() {
 		defer func() { _ = recover() }()
