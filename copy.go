@@ -23,6 +23,9 @@ func Copy(dst, src Tensor) error {
 	case !apart(&dst):
 		return errorf(ErrOverlap, "the strides %v let elements overlap; copy into a tensor without", dst.strides)
 	}
+	if src.keeper != nil {
+		return src.Guard(func(held Tensor) error { return Copy(dst, held) })
+	}
 	loops := make([]exec.Loop, len(dst.shape))
 	for i, d := range dst.shape {
 		loops[i] = exec.Loop{Extent: d, Data: src.strides[i], Out: dst.strides[i]}

@@ -16,10 +16,11 @@ var (
 	ErrIndex     = errors.New("index-out-of-range") // see IndexError
 )
 
-// Classes of errors in execution; the request itself is valid.
+// Classes of errors in execution; the request itself is valid. What was closed is an
+// fs.ErrClosed.
 var (
 	ErrOverlap = errors.New("overlap") // the output shares memory with an input
-	ErrFault   = errors.New("fault")   // mapped memory that has vanished: its file was truncated
+	ErrFault   = errors.New("fault")   // memory that has vanished: its file was cut short while it was in use
 )
 
 type classError struct {

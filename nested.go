@@ -22,13 +22,16 @@ func (t Tensor) String() string {
 }
 
 // Text is the values as nested lists with commas, in full: what the literal
-// syntax of the command reads back.
+// syntax of the command reads back. Of Volatile memory that is gone it is Guard's
+// error between angle brackets; Clone such a tensor first to get the error.
 func (t Tensor) Text() string {
 	if !t.dtype.Valid() {
 		return ""
 	}
 	var b strings.Builder
-	t.appendText(&b, 0, t.mem.Offset)
+	if err := t.guard(func() { t.appendText(&b, 0, t.mem.Offset) }); err != nil {
+		return "<" + err.Error() + ">"
+	}
 	return b.String()
 }
 

@@ -24,9 +24,16 @@ func WithOutside(op Op, o Outside) Op {
 }
 
 // WithFill returns op with a fill for indices outside their axis: a tensor of one
-// element (else an ErrShape), of data's dtype (else an ErrDType).
+// element (else an ErrShape), of data's dtype (else an ErrDType). A Volatile fill is
+// read when op is lowered.
 func WithFill(op Op, value Tensor) Op {
-	return amended{op, func(l *Lowering) { l.outside, l.fill = Fill, value }, func(l *Lowering) {
+	amend := func(l *Lowering) {
+		l.outside, l.fill = Fill, value
+		if value.mem.Volatile && l.err == nil {
+			l.fill, l.err = value.Clone()
+		}
+	}
+	return amended{op, amend, func(l *Lowering) {
 		if l.err != nil {
 			return
 		}

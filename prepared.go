@@ -2,6 +2,7 @@ package garner
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"sync"
 
@@ -119,7 +120,10 @@ func (p *Prepared) Run(ctx context.Context, data, indices, out Tensor) error {
 	if f := p.fixed; f != nil && f.takes(&data, &indices, &out) {
 		return p.runProgram(ctx, f, &data, &indices, &out)
 	}
-	f := p.others.Get().(*program)
+	f, ok := p.others.Get().(*program)
+	if !ok {
+		return errorf(nil, "the zero Prepared runs nothing; make one by Prepare")
+	}
 	defer p.others.Put(f)
 	if !f.takes(&data, &indices, &out) {
 		if err := p.bind(f, &data, &indices, &out); err != nil {
@@ -141,6 +145,8 @@ func (p *Prepared) runProgram(ctx context.Context, f *program, data, indices, ou
 	var how exec.Outcome
 	if f.Few() && p.progress == nil && !data.mem.Volatile && !indices.mem.Volatile {
 		how = f.RunFew(ctx, &data.mem, &indices.mem, &out.mem)
+	} else if data.keeper != nil || indices.keeper != nil {
+		return p.runKept(ctx, f, data, indices, out)
 	} else {
 		r := runners.Get().(*exec.Runner)
 		r.Progress = p.progress
@@ -151,6 +157,30 @@ func (p *Prepared) runProgram(ctx context.Context, f *program, data, indices, ou
 		return nil
 	}
 	return p.explain(ctx, how, *data, *indices)
+}
+
+// runKept is runProgram for operands that Keepers keep.
+func (p *Prepared) runKept(ctx context.Context, f *program, data, indices, out *Tensor) error {
+	if err := data.hold(); err != nil {
+		return err
+	}
+	defer data.release()
+	if err := indices.hold(); err != nil {
+		return err
+	}
+	defer indices.release()
+	heldData, heldIndices := *data, *indices
+	heldData.keeper, heldIndices.keeper = nil, nil
+	err := p.runProgram(ctx, f, &heldData, &heldIndices, out)
+	if err == nil || errors.Is(err, ErrIndex) {
+		if cut := indices.check(); cut != nil {
+			return cut
+		}
+	}
+	if err == nil {
+		err = data.check()
+	}
+	return err
 }
 
 func sharedOutput() error {

@@ -4,8 +4,8 @@ import "context"
 
 // Reference runs op as its plan defines it, one element after another, on one
 // core: the definition that every executor is tested against. The result is new
-// and row-major. Errors are those of NewPlan, and an *IndexError for a refused
-// index.
+// and row-major. Errors are those of NewPlan, an *IndexError for a refused index,
+// and those of Guard.
 func Reference(op Op, data, indices Tensor) (Tensor, error) {
 	p, err := checkedPlan(op, data, indices)
 	if err != nil {
@@ -15,8 +15,7 @@ func Reference(op Op, data, indices Tensor) (Tensor, error) {
 	if err != nil {
 		return Tensor{}, err
 	}
-	p.defineInto(out, data, indices, 0)
-	return out, nil
+	return out, p.defineInto(out, data, indices, 0)
 }
 
 // ReferenceParts is Reference for a result that need not fit in memory. part
@@ -36,8 +35,7 @@ func ReferenceParts(op Op, data, indices Tensor) (part func(first, n int) (Tenso
 		if err != nil {
 			return Tensor{}, err
 		}
-		p.defineInto(out, data, indices, first)
-		return out, nil
+		return out, p.defineInto(out, data, indices, first)
 	}, nil
 }
 
@@ -51,11 +49,11 @@ func checkedPlan(op Op, data, indices Tensor) (*Plan, error) {
 }
 
 // defineInto sets the elements of dst, which is new and row-major, to those of the
-// result from the first-th on.
-func (p *Plan) defineInto(dst, data, indices Tensor, first int) {
+// result from the first-th on. Errors are those of Guard.
+func (p *Plan) defineInto(dst, data, indices Tensor, first int) error {
 	n := dst.Len()
 	if n == 0 { // the loops of an empty result can turn 2^60 times
-		return
+		return nil
 	}
 	// reach[at] is the distance between the first and the last element that the
 	// loops from at on reach.
@@ -64,8 +62,13 @@ func (p *Plan) defineInto(dst, data, indices Tensor, first int) {
 	for at := len(p.Loops) - 1; at >= 0; at-- {
 		reach[at] = reach[at+1] + (p.Loops[at].Extent-1)*p.Loops[at].Out
 	}
-	d := definition{Plan: p, dst: dst, data: data, indices: indices, first: first, end: first + n, reach: reach}
-	d.walk(0, 0, data.mem.Offset, indices.mem.Offset)
+	return data.Guard(func(data Tensor) error {
+		return indices.Guard(func(indices Tensor) error {
+			d := definition{Plan: p, dst: dst, data: data, indices: indices, first: first, end: first + n, reach: reach}
+			d.walk(0, 0, data.mem.Offset, indices.mem.Offset)
+			return nil
+		})
+	})
 }
 
 // A definition is the evaluation of a plan for the elements first … end-1 of its

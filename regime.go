@@ -42,6 +42,9 @@ func (p *Prepared) Regime() Regime {
 // shortest returns the program of the shortest batch that has an index; nil if
 // there is none.
 func (p *Prepared) shortest() *program {
+	if p.lowered == nil {
+		return nil // the zero Prepared
+	}
 	dims := slices.Clone(p.indices.Dims)
 	for _, l := range p.lowered.nest {
 		if l.indexAxis > 0 {

@@ -135,6 +135,9 @@ func (p *Plan) Check(ctx context.Context, indices Tensor) error {
 	if len(p.Axes) == 0 || indices.Len() == 0 {
 		return nil
 	}
+	if indices.keeper != nil {
+		return indices.Guard(func(held Tensor) error { return p.Check(ctx, held) })
+	}
 	moving := *p
 	moving.Loops = nil
 	for _, l := range p.Loops {

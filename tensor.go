@@ -106,6 +106,25 @@ type Tensor struct {
 	shape   Shape
 	strides []int // in elements
 	mem     exec.Memory
+	keeper  Keeper // nil where the memory is not said to be kept; mem is Volatile where it is
+}
+
+// A Keeper keeps memory that can vanish, such as a mapped file: the file may be cut
+// short by another process, or closed by another goroutine. It is safe for
+// concurrent use.
+type Keeper interface {
+	// Hold keeps the memory in place until Release, which follows each Hold that
+	// returned nil. An error says that the memory is gone, as an fs.ErrClosed.
+	Hold() error
+
+	// Check looks at the memory again after some of it was read. It is an ErrFault
+	// where read, a part of the memory that was read since Hold, may have had other
+	// bytes than were there: the rest of a page, behind the end of a file that was
+	// cut short, reads as zeros without a fault.
+	Check(read []byte) error
+
+	// Release ends a Hold.
+	Release()
 }
 
 // Of returns a tensor that shares the memory of values. It panics unless the
@@ -314,15 +333,6 @@ func (t Tensor) Contiguous() bool {
 		n *= t.shape[i]
 	}
 	return true
-}
-
-// Volatile returns t marked as memory that can vanish while it is read, such as
-// a mapped file that another process truncates. A gather then returns an
-// ErrFault for a page fault that would otherwise end the process. It costs some
-// 100 ns per run.
-func (t Tensor) Volatile() Tensor {
-	t.mem.Volatile = true
-	return t
 }
 
 // Bytes returns the memory of a contiguous tensor, shared, in little-endian

@@ -11,7 +11,7 @@
 //
 // Constants stay in their files, which are mapped: a model of 10 GB opens in
 // milliseconds and takes a few MB of memory. [Constant.Open] hands a constant to
-// package source. A model is read-only, and safe for concurrent use until Close.
+// package source. A model is read-only, and safe for concurrent use, Close included.
 package model
 
 import (
@@ -52,8 +52,9 @@ type Model struct {
 // close their files.
 func (m *Model) OnClose(f func() error) { m.closers = append(m.closers, f) }
 
-// Close unmaps the model's files. The model's constants, and tensors and arrays
-// of them, must not be used afterwards. A second Close does nothing.
+// Close unmaps the model's files, behind calls in progress that read a constant.
+// Calls that begin later, of constants and of tensors and arrays over their files, are
+// an fs.ErrClosed. One goroutine calls Close; a second Close does nothing.
 func (m *Model) Close() error {
 	var all []error
 	for len(m.closers) > 0 {
@@ -213,7 +214,7 @@ func NewConstant(name string, spec garner.Spec, load func() (garner.Tensor, erro
 }
 
 // Tensor gives the elements. Where File names a file, the tensor is a view of the
-// mapped file, marked garner.Tensor.Volatile, and good until the model is closed.
+// mapped file, which the model keeps: see garner.Tensor.KeptBy and Close.
 // Encoded elements (ONNX's typed fields, strings) are decoded on each call.
 func (c *Constant) Tensor() (garner.Tensor, error) { return c.load() }
 

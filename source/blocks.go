@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/exec"
 )
 
 // divide divides the budget.
@@ -166,8 +167,8 @@ func (g *gather) run(ctx context.Context, out io.Writer) error {
 		for range full {
 		}
 	}()
-	go func() {
-		defer close(full)
+	var panics exec.Panics // of an Array or a codec
+	produce := func() {
 		var end int64
 		for at := first; at < g.total; at = end {
 			// A small block behind a warm one is looked at in a few places.
@@ -204,6 +205,10 @@ func (g *gather) run(ctx context.Context, out io.Writer) error {
 				return
 			}
 		}
+	}
+	go func() {
+		defer close(full)
+		panics.Run(produce)
 	}()
 	for b := range full {
 		if ctx.Err() != nil {
@@ -223,6 +228,7 @@ func (g *gather) run(ctx context.Context, out io.Writer) error {
 			g.o.Progress(done, g.size)
 		}
 	}
+	panics.Rethrow()
 	if done == g.size {
 		return nil
 	}
@@ -287,7 +293,7 @@ func (g *gather) moveWarm(ctx context.Context, dst []byte, to, e, end int64) (in
 // first+n-1 to dst, from bit to on.
 func (g *gather) move(ctx context.Context, dst []byte, to int64, first, n int, from, size int64) error {
 	rows := g.row[:n]
-	filled, err := g.resolver.Rows(ctx, rows, first)
+	filled, err := g.resolver.resolve(ctx, rows, first)
 	if err != nil {
 		return err
 	}

@@ -3,16 +3,23 @@ package source
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
+
+	"github.com/garner-go/garner"
 )
 
 // ErrChanged means that a file has changed since it was opened: it was truncated,
 // grew, was written to, or was replaced by another of its name.
 var ErrChanged = errors.New("changed")
 
+// errCut is the class of a file that is shorter than it was when it was opened,
+// however it was read.
+var errCut = errors.Join(garner.ErrFault, ErrChanged, io.ErrUnexpectedEOF)
+
 // A ReadError is a row that could not be read. errors.Is finds its cause, such as
-// the system's error, io.ErrUnexpectedEOF where the file ends too early, ErrChanged
-// where the file has changed, garner.ErrFault where a mapped page could not be read.
+// the system's error, ErrChanged where the file has changed, garner.ErrFault and
+// io.ErrUnexpectedEOF besides where it was cut short, fs.ErrClosed where it was closed.
 type ReadError struct {
 	Path     string // the file
 	Row      int64  // along axis 0 of the array; -1 where the error is not of one row

@@ -23,18 +23,24 @@ import (
 // Rows that ascend strictly are read straight into dst. Others are sorted and
 // read into scratch of size bytes for each distinct row, and copied from there
 // on all cores. Scratch comes from a free list. Any number of goroutines may call
-// FetchRows at once. rows and dst that do not fit together are an ErrShape; other
-// errors are those of a.Fetch. After an error dst is unspecified.
+// FetchRows at once. rows and dst that do not fit together, and a nil Array, are an
+// ErrShape; other errors are those of a.Fetch. After an error dst is unspecified.
 func FetchRows(ctx context.Context, a Array, rows []int64, size int, dst []byte) error {
 	if n := len(rows); size < 0 || n > 0 && len(dst)/n != size || n*size != len(dst) {
 		return garner.Errorf(garner.ErrShape, "%d rows of %d bytes into %d bytes; the destination must hold them exactly", n, size, len(dst))
 	}
+	h, err := held(a)
+	if err != nil {
+		return err
+	}
+	defer h.release()
 	if size == 0 {
 		return nil // as many rows as are wanted have no byte
 	}
 	f := fetchers.Get().(*fetcher)
 	f.rows = append(f.rows[:0], rows...)
-	err := f.fetch(ctx, a, runtime.GOMAXPROCS(0), dst, f.rows, size, 1, false, nil)
+	threads := runtime.GOMAXPROCS(0)
+	err = f.fetch(ctx, fetches(a, false, threads), threads, dst, f.rows, size, 1, false, nil)
 	fetchers.Put(f)
 	return err
 }

@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"io"
-	"io/fs"
 	"math"
 	"math/bits"
 	"os"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/mapped"
@@ -39,7 +37,7 @@ type Codec struct {
 }
 
 // A File is an Array in one file, or in segments of many. It is safe for
-// concurrent use until Close.
+// concurrent use, Close included.
 type File struct {
 	spec    garner.Spec
 	size    int64 // bytes of the array in memory
@@ -50,7 +48,7 @@ type File struct {
 	parts   []part
 	files   []*handle
 
-	closed atomic.Bool
+	users mapped.Users // calls in progress; the last one after Close frees the rest
 
 	mu     sync.Mutex
 	free   [][]byte     // free list of scratch
@@ -69,8 +67,8 @@ type part struct {
 type handle struct {
 	path  string
 	file  *os.File
-	read  io.ReaderAt // file, or a test's replacement
-	begin fs.FileInfo // the file's state when it was opened
+	read  io.ReaderAt  // file, or a test's replacement
+	begin mapped.Stamp // the file's state when it was opened
 
 	once sync.Once
 	view *mapped.File // nil where the system does not map it
@@ -125,11 +123,11 @@ func (f *File) open(segments []Segment) error {
 				return &ReadError{Path: s.Path, Row: -1, Err: err, told: true}
 			}
 			mapped.Alone(file) // no read-ahead: a request names every byte it needs
-			h = &handle{path: s.Path, file: file, read: file, begin: info}
+			h = &handle{path: s.Path, file: file, read: file, begin: mapped.StampFrom(info)}
 			byPath[s.Path] = h
 			f.files = append(f.files, h)
 		}
-		size := h.begin.Size()
+		size := h.begin.Size
 		switch {
 		case s.Offset < 0 || s.Bytes < 0:
 			return &ReadError{Path: s.Path, Row: -1, Err: garner.Errorf(nil, "%d bytes from byte %d on are no piece of a file; its header is damaged", s.Bytes, s.Offset)}
@@ -241,10 +239,15 @@ func rowSize(spec garner.Spec, size int64) int64 {
 // Spec returns the array's dtype, dims and strides.
 func (f *File) Spec() garner.Spec { return f.spec }
 
-// Close closes the files and unmaps them. Tensors that Tensor returned are
-// invalid afterwards. No other call may be running. A second Close does nothing.
-func (f *File) Close() error {
-	f.closed.Store(true)
+// Close closes the files and unmaps them. Calls of other goroutines that have begun,
+// of the File and of what uses it (Gather, a Table, a Resolver, a tensor that Tensor
+// returned), end as if it came later, and the last of them closes and unmaps: Close
+// waits for none. Calls that begin later are an fs.ErrClosed. A second Close does
+// nothing.
+func (f *File) Close() error { return f.users.Close(f.shut) }
+
+// shut closes what the File holds.
+func (f *File) shut() error {
 	var first error
 	for _, r := range f.rings {
 		if err := r.Close(); err != nil {
@@ -265,6 +268,26 @@ func (f *File) Close() error {
 		}
 	}
 	return first
+}
+
+// enter keeps the files open and mapped until leave at the same place; see
+// mapped.Users. It is an fs.ErrClosed after Close.
+func (f *File) enter(place uint) error {
+	if f.users.Enter(place) {
+		return nil
+	}
+	f.leave(place)
+	path := "an array without a file"
+	if len(f.files) > 0 {
+		path = f.files[0].path
+	}
+	return &ReadError{Path: path, Row: -1, Err: mapped.Closed(path), told: true}
+}
+
+func (f *File) leave(place uint) {
+	if f.users.Leave(place) {
+		_ = f.users.FreeIdle(f.shut) // the files were only read: an error loses nothing
+	}
 }
 
 // mapping maps the whole file on the first call. It is nil where the system does
@@ -299,63 +322,96 @@ func (f *File) partAt(at int64) int {
 	return low
 }
 
-// Tensor returns a view of the array in the mapped file, marked Volatile. It is
-// false where a codec stores the elements, where there are several segments, or
-// where the system does not map the file. The view is valid until Close. The
+// Tensor returns a view of the array in the mapped file, which the File keeps: see
+// garner.Tensor.KeptBy. It is false where a codec stores the elements, where there
+// are several segments, where the system does not map the file, and after Close. The
 // first access to a page reads it, and the page then counts as resident memory.
 func (f *File) Tensor() (garner.Tensor, bool) {
-	if f.codec != nil || len(f.parts) != 1 {
+	if f.enter(0) != nil {
 		return garner.Tensor{}, false
 	}
-	p := f.parts[0]
-	view := p.file.mapping()
-	if view == nil || int64(view.Size()) < p.offset+f.size {
+	defer f.leave(0)
+	t, ok := f.tensor()
+	if !ok {
+		return t, false
+	}
+	return t.KeptBy(keeper{f, f.parts[0].file.view}), true
+}
+
+// tensor is Tensor without a Keeper, for callers inside enter and leave.
+func (f *File) tensor() (garner.Tensor, bool) {
+	b := f.view()
+	if b == nil {
 		return garner.Tensor{}, false
 	}
 	shape, _ := f.spec.Shape()
-	strides := f.spec.Strides
-	if strides == nil {
-		strides = shape.Strides()
-	}
-	t, err := garner.FromStrided(f.spec.DType, view.Bytes()[p.offset:p.offset+f.size], 0, shape, strides)
-	if err != nil {
-		return garner.Tensor{}, false
-	}
-	return t.Volatile(), true
+	t, err := garner.FromStrided(f.spec.DType, b, 0, shape, stridesOf(f.spec))
+	return t.Volatile(), err == nil
 }
+
+// A keeper keeps the mapping of a File's only segment.
+type keeper struct {
+	file *File
+	view *mapped.File
+}
+
+func (k keeper) Hold() error             { return k.file.enter(0) }
+func (k keeper) Check(read []byte) error { return k.view.Check(read) }
+func (k keeper) Release()                { k.file.leave(0) }
 
 // Changed is a *ReadError that wraps ErrChanged where a file has changed since
 // Open: its size or its time of modification differs, or its path names another
-// file. It costs two system calls a file and reads nothing. Gather calls it
-// before it reports success.
+// file; one that was cut short is a garner.ErrFault too. It costs two system calls a
+// file and reads nothing. Gather calls it before it reports success.
 func (f *File) Changed() error {
+	if err := f.enter(0); err != nil {
+		return err
+	}
+	defer f.leave(0)
+	return f.changed()
+}
+
+// changed is Changed for callers inside enter and leave.
+func (f *File) changed() error {
+	if err := f.rewritten(); err != nil {
+		return err
+	}
 	for _, h := range f.files {
-		if err := h.changed(); err != nil {
+		// A file that was removed still has its bytes.
+		now, err := h.file.Stat()
+		if err != nil {
+			return &ReadError{Path: h.path, Row: -1, Err: err}
+		}
+		if there, err := os.Stat(h.path); err == nil && !os.SameFile(there, now) {
+			return &ReadError{Path: h.path, Row: -1, Err: garner.Errorf(ErrChanged, "the file was replaced by another while it was read; run again on the new one")}
+		}
+	}
+	return nil
+}
+
+// rewritten is the error of the first file that was cut short, extended or written to
+// since Open. It makes one system call a file and allocates nothing.
+func (f *File) rewritten() error {
+	for _, h := range f.files {
+		if err := h.rewritten(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (h *handle) changed() error {
-	fail := func(format string, args ...any) error {
-		return &ReadError{Path: h.path, Row: -1, Err: garner.Errorf(ErrChanged, format, args...)}
+func (h *handle) rewritten() error {
+	now, err := mapped.StampOf(h.file)
+	switch was := h.begin; {
+	case err != nil:
+	case now.Size < was.Size:
+		err = garner.Errorf(errCut, "the file was cut short while it was read, from %d bytes to %d; run again on one that is left alone", was.Size, now.Size)
+	case now.Size > was.Size:
+		err = garner.Errorf(ErrChanged, "the file grew while it was read, from %d bytes to %d; run again when it is complete", was.Size, now.Size)
+	case now.Written != was.Written:
+		err = garner.Errorf(ErrChanged, "the file was written to while it was read; run again on one that is left alone")
+	default:
+		return nil
 	}
-	now, err := h.file.Stat()
-	if err != nil {
-		return &ReadError{Path: h.path, Row: -1, Err: err}
-	}
-	switch was, is := h.begin.Size(), now.Size(); {
-	case is < was:
-		return fail("the file was cut short while it was read, from %d bytes to %d; run again on one that is left alone", was, is)
-	case is > was:
-		return fail("the file grew while it was read, from %d bytes to %d; run again when it is complete", was, is)
-	case !now.ModTime().Equal(h.begin.ModTime()):
-		return fail("the file was written to while it was read; run again on one that is left alone")
-	}
-	// A file that was removed still has its bytes.
-	if there, err := os.Stat(h.path); err == nil && !os.SameFile(there, now) {
-		return fail("the file was replaced by another while it was read; run again on the new one")
-	}
-	return nil
+	return &ReadError{Path: h.path, Row: -1, Err: err}
 }

@@ -42,10 +42,21 @@ type Options struct {
 //
 // Errors are those of garner.NewPlan, a *garner.IndexError, a *ReadError, and
 // out's. A file that changed during the run is an ErrChanged at the end, and the
-// bytes in out are then invalid. A cancelled ctx ends the run with its cause
+// bytes in out are then invalid. A Close of data or indices during the run takes
+// effect behind it; one before it is an fs.ErrClosed. A cancelled ctx ends the run with its cause
 // within 10 ms, plus the time of a Write that has begun. No goroutine outlives
 // the call.
 func Gather(ctx context.Context, op garner.Op, data, indices Array, out io.Writer, o Options) error {
+	h, err := held(data, indices)
+	if err != nil {
+		return err
+	}
+	defer h.release()
+	return gatherHeld(ctx, op, data, indices, out, o)
+}
+
+// gatherHeld is Gather for callers that hold data and indices.
+func gatherHeld(ctx context.Context, op garner.Op, data, indices Array, out io.Writer, o Options) error {
 	g, err := newGather(op, data, indices, o)
 	if err != nil {
 		return err
@@ -66,20 +77,7 @@ func Gather(ctx context.Context, op garner.Op, data, indices Array, out io.Write
 	if err := g.run(ctx, out); err != nil {
 		return err
 	}
-	return changed(data, indices)
-}
-
-// changed is the error of the first of the arrays whose files are no longer what
-// they were when they were opened.
-func changed(arrays ...Array) error {
-	for _, a := range arrays {
-		if c, ok := a.(interface{ Changed() error }); ok {
-			if err := c.Changed(); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return hold{data, indices}.changed()
 }
 
 // unbudgeted is the bytes that a run without a budget holds beside the indices.

@@ -15,6 +15,11 @@ import (
 // From. Errors are those of Gather, and those of garner.GatherInto for out.
 func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garner.Tensor, o Options) error {
 	o.From = 0
+	h, err := held(data, indices)
+	if err != nil {
+		return err
+	}
+	defer h.release()
 	g, err := newGather(op, data, indices, o)
 	if err != nil {
 		return err
@@ -35,7 +40,7 @@ func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garn
 		}
 		if err = p.Run(ctx, d, i, out); !errors.Is(err, garner.ErrFault) {
 			if err == nil {
-				err = changed(data, indices)
+				err = h.changed()
 			}
 			if err == nil && o.Progress != nil {
 				o.Progress(g.size, g.size)
@@ -54,7 +59,7 @@ func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garn
 		}
 	}
 	if err == nil {
-		return Gather(ctx, op, data, indices, &into{b}, o)
+		return gatherHeld(ctx, op, data, indices, &into{b}, o)
 	}
 	dense, err := garner.New(g.plan.DType, g.plan.Out...)
 	if err != nil {
@@ -63,7 +68,7 @@ func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garn
 	if b, err = dense.Bytes(); err != nil {
 		return err
 	}
-	if err := Gather(ctx, op, data, indices, &into{b}, o); err != nil {
+	if err := gatherHeld(ctx, op, data, indices, &into{b}, o); err != nil {
 		return err
 	}
 	return garner.Copy(out, dense)

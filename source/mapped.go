@@ -3,6 +3,7 @@ package source
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/mapped"
@@ -48,7 +49,7 @@ func (f *File) willNeed(ctx context.Context, rows Rows) (bool, error) {
 func (f *File) fetchMapped(ctx context.Context, rows Rows, threads int) error {
 	q := newRequests(f, rows)
 	q.gap = 0
-	return f.serve(ctx, q, max(1, min(threads, len(rows.Dst)>>20)), func(r request, scratch []byte) error {
+	err := f.serve(ctx, q, max(1, min(threads, len(rows.Dst)>>20)), func(r request, scratch []byte) error {
 		offset, n := f.storedRange(r)
 		err := mapped.Guard(func() error {
 			b := r.part.file.mapping().Bytes()
@@ -75,4 +76,31 @@ func (f *File) fetchMapped(ctx context.Context, rows Rows, threads int) error {
 		}
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	if f.cut(rows) {
+		return f.fetchPread(ctx, rows, threads) // it names the row
+	}
+	return nil
+}
+
+// cut reports whether a file ends before the last byte of some of the rows.
+func (f *File) cut(rows Rows) bool {
+	size := int64(rows.Size)
+	for i := f.partAt(rows.At[0]); i < len(f.parts); i++ {
+		p := &f.parts[i]
+		next, _ := slices.BinarySearch(rows.At, p.to) // the first row behind the part
+		end := min(rows.At[max(next-1, 0)]+size, p.to)
+		if end > p.from {
+			offset, n := f.storedRange(request{part: p, from: p.from, to: p.from + (end-p.from+f.block-1)/f.block*f.block})
+			if p.file.mapping().CheckTo(int(offset+n)) != nil {
+				return true
+			}
+		}
+		if next == len(rows.At) && rows.At[next-1]+size <= p.to {
+			return false
+		}
+	}
+	return false
 }

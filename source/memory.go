@@ -11,7 +11,8 @@ import (
 )
 
 // Memory returns the Array over a tensor. The first Fetch copies a tensor whose
-// elements are not dense.
+// elements are not dense. The tensor's Keeper keeps it for every call that reads it;
+// see garner.Tensor.KeptBy.
 func Memory(t garner.Tensor) Array {
 	m := &memory{tensor: t, spec: t.Spec()}
 	if dense(m.spec) != nil || t.DType().Packed() && t.Offset()*t.DType().Bits()%8 != 0 {
@@ -47,6 +48,37 @@ func (m *memory) Tensor() (garner.Tensor, bool) {
 	return t, err == nil
 }
 
+// keeper keeps the tensor's memory; nil where nothing does, or where m has a copy.
+func (m *memory) keeper() garner.Keeper {
+	if m.sparse {
+		return nil
+	}
+	return m.tensor.Keeper()
+}
+
+// hold keeps the tensor's memory until release.
+func (m *memory) hold() error {
+	if k := m.keeper(); k != nil {
+		return k.Hold()
+	}
+	return nil
+}
+
+func (m *memory) release() {
+	if k := m.keeper(); k != nil {
+		k.Release()
+	}
+}
+
+// check looks at the memory again after the first n bytes, or some of them, were
+// read.
+func (m *memory) check(n int) error {
+	if k := m.keeper(); k != nil {
+		return k.Check(m.data[:n])
+	}
+	return nil
+}
+
 // bytes returns the elements in the order in which they are stored.
 func (m *memory) bytes() ([]byte, error) {
 	m.once.Do(func() {
@@ -74,17 +106,35 @@ func (m *memory) bytes() ([]byte, error) {
 
 // Fetch copies rows.
 func (m *memory) Fetch(ctx context.Context, rows Rows) error {
+	if err := m.hold(); err != nil {
+		return err
+	}
+	defer m.release()
+	return m.fetch(ctx, rows)
+}
+
+// fetch is Fetch for callers that hold the memory.
+func (m *memory) fetch(ctx context.Context, rows Rows) error {
 	b, err := m.bytes()
 	if err != nil {
 		return err
 	}
-	if err := checkRows(rows, int64(len(b))); err != nil {
+	if err := checkRows(rows, int64(len(b))); err != nil || len(rows.At) == 0 {
 		return err
 	}
 	// The tensor may be a view of a mapped file, which faults where the file was
 	// cut short.
-	return mapped.Guard(func() error { return copyRows(ctx, rows, b) })
+	if err := mapped.Guard(func() error { return copyRows(ctx, rows, b) }); err != nil {
+		return err
+	}
+	return m.check(int(rows.At[len(rows.At)-1]) + rows.Size)
 }
+
+// A heldMemory is a memory whose callers hold it.
+type heldMemory struct{ *memory }
+
+// Fetch copies rows.
+func (m heldMemory) Fetch(ctx context.Context, rows Rows) error { return m.fetch(ctx, rows) }
 
 // copyRows copies rows from b, which holds the whole array.
 func copyRows(ctx context.Context, rows Rows, b []byte) error {
@@ -123,8 +173,8 @@ func inMemory(a Array) bool {
 }
 
 // viewOf returns the bytes of an array that is in memory or in a mapped file, as
-// the array stores them. An Array of another type answers by Fetch alone, also
-// where it embeds a File.
+// the array stores them, to callers that hold the array. An Array of another type
+// answers by Fetch alone, also where it embeds a File.
 func viewOf(a Array) ([]byte, bool) {
 	var b []byte
 	switch a := a.(type) {
@@ -136,14 +186,75 @@ func viewOf(a Array) ([]byte, bool) {
 	return b, b != nil
 }
 
-// tensorOf returns the tensor of an array that is in memory or in a mapped file;
-// see viewOf.
+// tensorOf returns the tensor of an array that is in memory or in a mapped file,
+// without a Keeper; see viewOf.
 func tensorOf(a Array) (garner.Tensor, bool) {
 	switch a := a.(type) {
 	case *memory:
-		return a.Tensor()
+		t, ok := a.Tensor()
+		if t.Keeper() != nil {
+			t = t.KeptBy(nil)
+		}
+		return t, ok
 	case *File:
-		return a.Tensor()
+		return a.tensor()
 	}
 	return garner.Tensor{}, false
+}
+
+// A hold keeps arrays open and mapped, so that a call that has begun ends as if
+// Close came after it. Arrays of other packages do so in their Fetch.
+type hold []Array
+
+// held begins a hold. It is an error where an array is nil, or was closed.
+func held(arrays ...Array) (hold, error) {
+	for i, a := range arrays {
+		var err error
+		switch a := a.(type) {
+		case nil:
+			err = garner.Errorf(garner.ErrShape, "an array is nil; open one, or make one of a tensor by Memory")
+		case *File:
+			err = a.enter(0)
+		case *memory:
+			err = a.hold()
+		}
+		if err != nil {
+			hold(arrays[:i]).release()
+			return nil, err
+		}
+	}
+	return arrays, nil
+}
+
+func (h hold) release() {
+	for _, a := range h {
+		switch a := a.(type) {
+		case *File:
+			a.leave(0)
+		case *memory:
+			a.release()
+		}
+	}
+}
+
+// changed is the error of the first array that is no longer what it was when it was
+// opened.
+func (h hold) changed() error {
+	for _, a := range h {
+		var err error
+		switch a := a.(type) {
+		case *File:
+			err = a.changed()
+		case *memory:
+			if b, bad := a.bytes(); bad == nil {
+				err = a.check(len(b))
+			}
+		case interface{ Changed() error }:
+			err = a.Changed()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

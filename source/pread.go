@@ -7,10 +7,11 @@ import (
 	"sync"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/exec"
 )
 
 // serve calls answer for every request, on up to workers goroutines, and waits
-// for them.
+// for them. A panic of answer is one of the caller.
 func (f *File) serve(ctx context.Context, q *requests, workers int, answer func(r request, scratch []byte) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -32,11 +33,21 @@ func (f *File) serve(ctx context.Context, q *requests, workers int, answer func(
 		}
 	}
 	var wait sync.WaitGroup
+	var panics exec.Panics // of a codec, on a goroutine that the caller does not know
+	defer func() {
+		cancel(nil) // also where work panics here
+		wait.Wait()
+	}()
 	for range min(workers, q.most()) - 1 {
-		wait.Go(work)
+		wait.Go(func() {
+			if !panics.Run(work) {
+				cancel(nil)
+			}
+		})
 	}
 	work()
 	wait.Wait()
+	panics.Rethrow()
 	return context.Cause(ctx)
 }
 
@@ -94,7 +105,7 @@ func ended(h *handle, at int64) error {
 	if now, err := h.file.Stat(); err == nil {
 		at = min(at, now.Size())
 	}
-	return garner.Errorf(io.ErrUnexpectedEOF, "the file ends at byte %d; it was cut short after it was opened with %d", at, h.begin.Size())
+	return garner.Errorf(errCut, "the file ends at byte %d; it was cut short after it was opened with %d", at, h.begin.Size)
 }
 
 // failed is the error of a request whose stored bytes are from … to-1 of its file.

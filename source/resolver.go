@@ -19,11 +19,11 @@ const maxRows = 1 << 18
 // A Resolver finds the rows of a plan whose indices are an Array, for executors
 // that move rows themselves: on a cluster, in a server, on a device. It reads only
 // the part of the indices that a range of rows needs. It is safe for concurrent
-// use for as long as the Array is.
+// use. After Close of the Array its methods are an fs.ErrClosed.
 type Resolver struct {
 	plan    *garner.Plan
 	indices Array
-	fetches Array         // indices, without mapping where there is a budget
+	fetches Array         // indices for callers that hold them, without mapping where there is a budget
 	steps   []int         // the Index of each of the plan's axes
 	axes    []garner.Axis // the plan's axes, for tuples whose components are contiguous
 	fills   bool          // a row may be a fill
@@ -56,6 +56,11 @@ type indexScratch struct {
 // Indices of another type or shape than the plan's are an ErrDType or an
 // ErrShape, and so are loops with more rows than an int counts. Nothing is read.
 func NewResolver(plan *garner.Plan, indices Array, budget int64) (*Resolver, error) {
+	h, err := held(indices)
+	if err != nil {
+		return nil, err
+	}
+	defer h.release()
 	spec := indices.Spec()
 	if _, err := sizeOf(spec); err != nil {
 		return nil, err
@@ -137,7 +142,7 @@ func resolvedBytes(plan *garner.Plan, dtype garner.DType) int64 {
 // newResolver makes a Resolver that reads the indices of at most most rows at a
 // time.
 func newResolver(plan *garner.Plan, indices Array, unmapped bool, most int) *Resolver {
-	r := &Resolver{plan: plan, indices: indices, fetches: indices, most: max(most, 1), steps: make([]int, len(plan.Axes))}
+	r := &Resolver{plan: plan, indices: indices, most: max(most, 1), steps: make([]int, len(plan.Axes))}
 	r.fills = plan.Outside == garner.Zero || plan.Outside == garner.Fill
 	r.fetches = fetches(indices, unmapped, runtime.GOMAXPROCS(0))
 	for i, a := range plan.Axes {
@@ -196,6 +201,37 @@ func stridesOf(spec garner.Spec) []int {
 // strides of data in a plan with fills, whose rows cannot be told from -1. Indices
 // that cannot be read are a *ReadError. After an error rows are unspecified.
 func (r *Resolver) Rows(ctx context.Context, rows []int64, first int) (filled int, err error) {
+	h, err := held(r.indices)
+	if err != nil {
+		return 0, err
+	}
+	defer h.release()
+	filled, err = r.resolve(ctx, rows, first)
+	if cut := r.cut(err); cut != nil {
+		return 0, cut
+	}
+	return filled, err
+}
+
+// cut is the error of indices that were read in place, and may have read as zeros
+// because their file was cut short; err is what came of them.
+func (r *Resolver) cut(err error) error {
+	if !r.whole || err != nil && !errors.Is(err, garner.ErrIndex) {
+		return nil
+	}
+	switch a := r.indices.(type) {
+	case *File:
+		if cut := a.parts[0].file.mapping().Check(r.bytes); cut != nil {
+			return r.vanished(cut)
+		}
+	case *memory:
+		return a.check(len(r.bytes))
+	}
+	return nil
+}
+
+// resolve is Rows for callers that hold the indices, and check them afterwards.
+func (r *Resolver) resolve(ctx context.Context, rows []int64, first int) (filled int, err error) {
 	if total, _ := rowsOf(r.plan); first < 0 || first > total || len(rows) > total-first {
 		return 0, garner.Errorf(garner.ErrShape, "%d rows from row %d on; the plan has %d", len(rows), first, total)
 	}
@@ -286,6 +322,20 @@ func (r *Resolver) box(ctx context.Context, s *indexScratch, rows []int64, b box
 // and takes some 25 ns an index beside the reads, on one core. Errors are
 // *ReadErrors and the context's cause; a refused index is Survey.First.
 func (r *Resolver) Survey(ctx context.Context) (garner.Survey, error) {
+	h, err := held(r.indices)
+	if err != nil {
+		return garner.Survey{}, err
+	}
+	defer h.release()
+	s, err := r.survey(ctx)
+	if cut := r.cut(err); cut != nil {
+		return garner.Survey{}, cut
+	}
+	return s, err
+}
+
+// survey is Survey for callers that hold the indices, and check them afterwards.
+func (r *Resolver) survey(ctx context.Context) (garner.Survey, error) {
 	if r.whole {
 		s, err := r.plan.Survey(ctx, r.tensor)
 		return s, r.vanished(err)
@@ -324,7 +374,7 @@ func (r *Resolver) check(ctx context.Context) error {
 	if r.whole {
 		return r.vanished(r.plan.Check(ctx, r.tensor))
 	}
-	s, err := r.Survey(ctx)
+	s, err := r.survey(ctx)
 	if err == nil && s.First != nil {
 		err = s.First
 	}
@@ -337,7 +387,7 @@ func (r *Resolver) vanished(err error) error {
 	if !ok || !errors.Is(err, garner.ErrFault) {
 		return err
 	}
-	if changed := f.Changed(); changed != nil {
+	if changed := f.changed(); changed != nil {
 		return changed
 	}
 	return &ReadError{Path: f.files[0].path, Row: -1, Err: err}

@@ -66,14 +66,28 @@ func (f *File) fetchRing(ctx context.Context, rows Rows, r *ring.Ring) error {
 		decoded = f.scratch()
 		defer f.release(decoded)
 	}
+	flying, bytes := 0, 0
+	broken := false
+	defer func() {
+		// Also where a codec panics: the kernel writes into buffers until their reads
+		// have completed.
+		for flying > 0 && !broken {
+			broken = r.Wait(flying, func(ring.Read) { flying-- }) != nil
+		}
+		if broken {
+			r.Close() // a ring that failed is not used again
+		} else {
+			f.putRing(r)
+		}
+	}()
 	flights := make([]flight, min(r.Depth(), q.most()))
 	free := make([]int, len(flights))
 	for i := range free {
 		free[i] = i
 	}
 	var failed error
-	var again []int // flights whose read was short or interrupted
-	flying, bytes := 0, 0
+	var again []int           // flights whose read was short or interrupted
+	var completed []ring.Read // since the last Wait
 	push := func(i int) {
 		t := &flights[i]
 		offset, _ := f.storedRange(t.request)
@@ -81,9 +95,12 @@ func (f *File) fetchRing(ctx context.Context, rows Rows, r *ring.Ring) error {
 		flying++
 		bytes += len(t.buf)
 	}
+	land := func(read ring.Read) {
+		flying--
+		completed = append(completed, read)
+	}
 	ended := func(read ring.Read) {
 		t := &flights[read.Tag]
-		flying--
 		bytes -= len(t.buf)
 		t.done += read.N
 		interrupted := read.Err == syscall.EINTR || read.Err == syscall.EAGAIN
@@ -140,12 +157,15 @@ func (f *File) fetchRing(ctx context.Context, rows Rows, r *ring.Ring) error {
 			}
 			break
 		}
-		if err := r.Wait(max(1, min(flying/2, ringDepth/8)), ended); err != nil {
-			r.Close() // a ring that failed is not used again
+		completed = completed[:0]
+		if err := r.Wait(max(1, min(flying/2, ringDepth/8)), land); err != nil {
+			broken = true
 			return f.flightFailed(&flights[0], err)
 		}
+		for _, read := range completed {
+			ended(read)
+		}
 	}
-	f.putRing(r)
 	if failed == nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

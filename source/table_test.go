@@ -180,7 +180,8 @@ func TestLookupCutShort(t *testing.T) {
 	if err := Lookup(t.Context(), table, ids, dst); !errors.As(err, &lost) || lost.Row != 99 || lost.Path != path || lost.From != 99*4096 || lost.To != 100*4096 {
 		t.Errorf("%v, %#v", err, lost)
 	}
-	if err := Lookup(t.Context(), table, []int{1, 49, 2}, dst); err != nil {
+	// Rows before the cut are right, until a look at the file finds that it changed.
+	if err := Lookup(t.Context(), table, []int{1, 49, 2}, dst); err != nil && !errors.Is(err, ErrChanged) {
 		t.Error(err)
 	}
 }
@@ -360,6 +361,35 @@ func TestLookupClosed(t *testing.T) {
 		}
 		if err := Lookup(t.Context(), table, []int{1, 2}, make([]byte, 2000)); !errors.Is(err, os.ErrClosed) {
 			t.Errorf("%s: %v, want an ErrClosed", name, err)
+		}
+	}
+}
+
+// BenchmarkTableSmall looks up one to eight rows of 128 bytes and of 1 KiB: of a table
+// of 64 MiB, most of whose rows are in no cache of the processor.
+func BenchmarkTableSmall(b *testing.B) {
+	for _, width := range []int{128, 1024} {
+		rows := 64 << 20 / width
+		path := write(b, "small", make([]byte, rows*width))
+		table, err := NewTable(open(b, garner.SpecOf(garner.U8, rows, width), nil, Segment{path, 0, int64(rows * width)}))
+		if err != nil {
+			b.Fatal(err)
+		}
+		each, n := batches(table, 1), 0
+		all := make([]byte, 16*width)
+		for ; n < 2*len(each); n++ {
+			if err := Lookup(context.Background(), table, each[n%len(each)], all); err != nil {
+				b.Fatal(err)
+			}
+		}
+		for _, k := range []int{1, 4, 8} {
+			b.Run(fmt.Sprintf("%dx%d", k, width), func(b *testing.B) {
+				for n := 0; b.Loop(); n++ {
+					if err := Lookup(context.Background(), table, each[n%len(each)][:k], all[:k*width]); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
 		}
 	}
 }

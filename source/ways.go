@@ -34,8 +34,12 @@ func (w Way) String() string {
 }
 
 // Ways returns the ways that this system has for the file, without Auto, in the
-// order of the constants.
+// order of the constants. There are none after Close.
 func (f *File) Ways() []Way {
+	if f.enter(0) != nil {
+		return nil
+	}
+	defer f.leave(0)
 	var ways []Way
 	if f.mappable() {
 		ways = append(ways, Mapped)
@@ -72,16 +76,28 @@ func (f *File) mappable() bool {
 	return f.real()
 }
 
-// Way returns the way in which Fetch would read rows now. It ignores rows.Dst.
-func (f *File) Way(rows Rows) Way { return f.choose(rows, true) }
+// Way returns the way in which Fetch would read rows now; Pread after Close. It
+// ignores rows.Dst.
+func (f *File) Way(rows Rows) Way {
+	if f.enter(0) != nil {
+		return Pread
+	}
+	defer f.leave(0)
+	return f.choose(rows, true)
+}
 
 // FetchBy is Fetch in a given way. A way that this system does not have is an
 // error that wraps errors.ErrUnsupported.
 func (f *File) FetchBy(ctx context.Context, way Way, rows Rows) error {
+	if err := f.enter(0); err != nil {
+		return err
+	}
+	defer f.leave(0)
 	return f.fetchBy(ctx, way, rows, runtime.GOMAXPROCS(0))
 }
 
-// fetchBy is FetchBy that copies and decodes on up to threads cores.
+// fetchBy is FetchBy for callers inside enter and leave, as all functions below are.
+// It copies and decodes on up to threads cores.
 func (f *File) fetchBy(ctx context.Context, way Way, rows Rows, threads int) error {
 	if err := checkRows(rows, f.size); err != nil || len(rows.At) == 0 || rows.Size == 0 {
 		return err
@@ -140,7 +156,7 @@ func (f *File) fetchUnmapped(ctx context.Context, rows Rows, threads int) error 
 }
 
 // A fetching File is one whose Fetch keeps to some cores, and to system calls
-// where it is unmapped.
+// where it is unmapped. Its callers are inside enter and leave.
 type fetching struct {
 	*File
 	unmapped bool
@@ -155,10 +171,13 @@ func (f fetching) Fetch(ctx context.Context, rows Rows) error {
 	return f.fetchBy(ctx, Auto, rows, f.threads)
 }
 
-// fetches returns the array, or a File as fetching.
+// fetches returns the array for callers that hold it: a File as fetching.
 func fetches(a Array, unmapped bool, threads int) Array {
-	if f, ok := a.(*File); ok {
-		return fetching{f, unmapped, threads}
+	switch a := a.(type) {
+	case *File:
+		return fetching{a, unmapped, threads}
+	case *memory:
+		return heldMemory{a}
 	}
 	return a
 }

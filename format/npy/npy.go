@@ -35,8 +35,8 @@ type File struct {
 }
 
 // Open opens a file. It maps little-endian numbers, in C and in Fortran order (a
-// view with strides), so that the file may exceed memory; the tensor is then
-// Volatile. It reads big-endian numbers, strings and packed types into memory.
+// view with strides), so that the file may exceed memory; the File then keeps the
+// tensor, see garner.Tensor.KeptBy. It reads big-endian numbers, strings and packed types into memory.
 //
 // Errors about the contents are an ErrFormat, or a garner.ErrDType for an
 // unsupported dtype. A header that promises more elements than the file holds is
@@ -48,10 +48,10 @@ func Open(path string, o Options) (*File, error) {
 		return nil, err
 	}
 	var f *File
-	err = mapped.Guard(func() error {
+	err = m.Read(0, m.Size(), func(b []byte) error {
 		var err error
-		if f, _, err = fromBytes(m.Bytes(), o); err == nil && !f.copied {
-			f.mapped, f.tensor = m, f.tensor.Volatile()
+		if f, _, err = fromBytes(b, o); err == nil && !f.copied {
+			f.mapped, f.tensor = m, f.tensor.KeptBy(m)
 		}
 		return err
 	})
@@ -196,8 +196,8 @@ func Read(r io.Reader, o Options) (garner.Tensor, error) {
 	return f.tensor, nil
 }
 
-// Tensor returns the array. Of a mapped file it is a view, which must not be used
-// after Close.
+// Tensor returns the array. Of a mapped file it is a view: calls that begin to read it
+// after Close are an fs.ErrClosed.
 func (f *File) Tensor() garner.Tensor { return f.tensor }
 
 // Descr returns the file's name of the dtype: "<f4", ">i8", "|S10", "<U3".
@@ -207,7 +207,7 @@ func (f *File) Descr() string { return f.descr }
 // the mapped file or the bytes passed in.
 func (f *File) Copied() bool { return f.copied }
 
-// Close unmaps the file.
+// Close unmaps the file, behind calls in progress that read its tensor.
 func (f *File) Close() error {
 	if f.mapped == nil {
 		return nil

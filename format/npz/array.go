@@ -10,7 +10,6 @@ import (
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/format/layout"
 	"github.com/garner-go/garner/format/npy"
-	"github.com/garner-go/garner/internal/mapped"
 	"github.com/garner-go/garner/internal/names"
 	"github.com/garner-go/garner/source"
 )
@@ -64,12 +63,12 @@ func (f *File) Layout(name string) (layout.Array, error) {
 // stat reads the header of a member's array, and returns the location of a stored
 // one.
 func (f *File) stat(m *zip.File) (info npy.Info, a layout.Array, err error) {
-	err = mapped.Guard(func() error {
+	err = f.read(func(b []byte) error {
 		at, err := f.place(m)
 		if err != nil {
 			return err
 		}
-		data := f.mapped.Bytes()[at:][:m.CompressedSize64]
+		data := b[at:][:m.CompressedSize64]
 		size := int64(min(m.UncompressedSize64, math.MaxInt64))
 		if m.Method != zip.Store {
 			s := newSummed(data)

@@ -47,12 +47,13 @@ type Options struct {
 	Inflated func(done, total int64)
 }
 
-// A File is an opened archive. It is safe for concurrent use.
+// A File is an opened archive. It is safe for concurrent use, Close included: calls
+// that begin after it are an fs.ErrClosed.
 type File struct {
 	path    string
 	options Options
 	mapped  *mapped.File
-	header  *layout.Header // closed; recognises the file when it is opened again
+	header  *layout.Header // recognises the file when it is opened again
 	members map[string]*zip.File
 	names   []string // of the arrays
 	overlap func() map[*zip.File]string
@@ -70,21 +71,23 @@ func Open(path string, o Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer header.Close()
 	m, err := mapped.Map(path, header.File)
 	if err != nil {
+		header.Close()
 		return nil, err
 	}
 	f := &File{path: path, options: o, mapped: m, header: header}
-	if err := mapped.Guard(f.readDirectory); err != nil {
+	if err := f.read(f.readDirectory); err != nil {
 		m.Close()
 		return nil, names.Error(path, err)
 	}
 	return f, nil
 }
 
-func (f *File) readDirectory() error {
-	b := f.mapped.Bytes()
+// read calls look with the bytes of the file; see mapped.File.Read.
+func (f *File) read(look func(b []byte) error) error { return f.mapped.Read(0, f.mapped.Size(), look) }
+
+func (f *File) readDirectory(b []byte) error {
 	archive, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
 	switch {
 	case err == nil, errors.Is(err, zip.ErrInsecurePath): // each name is checked when its array is requested
@@ -141,9 +144,9 @@ func (f *File) Tensor(name string) (garner.Tensor, error) {
 // member with exactly this name, or with this name and .npy. In an archive with one
 // array, "" names that array.
 //
-// A stored array of little-endian numbers is a Volatile view, which must not be used
-// after Close and may be unaligned; Clone copies it into aligned memory. It costs
-// only the read of its header, so its checksum is not verified: use Verify. A
+// A stored array of little-endian numbers is a view that the File keeps (see
+// garner.Tensor.KeptBy) and may be unaligned; Clone copies it into aligned memory. It
+// costs only the read of its header, so its checksum is not verified: use Verify. A
 // deflated array is inflated into memory at each call, and its checksum is verified.
 // Memory grows with the bytes inflated and stops at the size in the array's own
 // header, whatever sizes the archive lists. A member with bytes behind its array is
@@ -174,14 +177,16 @@ func (f *File) array(name string) (a Named, copied bool, err error) {
 	if err != nil {
 		return Named{}, false, names.Error(f.path, err)
 	}
-	err = mapped.Guard(func() error {
-		data, err := f.data(m)
+	err = f.read(func(b []byte) error {
+		data, err := f.data(b, m)
 		if err != nil {
 			return err
 		}
 		o := npy.Options{DType: f.options.DType}
 		if m.Method == zip.Store {
-			a, copied, err = view(data, o)
+			if a, copied, err = view(data, o); err == nil && !copied {
+				a.Tensor = a.Tensor.KeptBy(f.mapped)
+			}
 		} else {
 			a, err = f.inflate(data, m, o)
 			copied = true
@@ -236,13 +241,13 @@ var methods = map[uint16]string{
 	1: "Shrink", 6: "Implode", 9: "Deflate64", 12: "bzip2", 14: "LZMA", 93: "Zstandard", 95: "XZ", 98: "PPMd", 99: "AES encryption",
 }
 
-// data returns the bytes of a member as the file stores them.
-func (f *File) data(m *zip.File) ([]byte, error) {
+// data returns the bytes of a member as the file stores them; b has all of the file.
+func (f *File) data(b []byte, m *zip.File) ([]byte, error) {
 	at, err := f.place(m)
 	if err != nil {
 		return nil, err
 	}
-	return f.mapped.Bytes()[at:][:m.CompressedSize64], nil
+	return b[at:][:m.CompressedSize64], nil
 }
 
 // place returns the offset of a readable member in the file. The whole member lies
@@ -330,11 +335,7 @@ func view(data []byte, o npy.Options) (_ Named, copied bool, err error) {
 	if len(rest) > 0 {
 		return Named{}, false, goesOn()
 	}
-	t := a.Tensor()
-	if !a.Copied() {
-		t = t.Volatile()
-	}
-	return Named{Tensor: t, Descr: a.Descr()}, a.Copied(), nil
+	return Named{Tensor: a.Tensor(), Descr: a.Descr()}, a.Copied(), nil
 }
 
 // goesOn is the error of a member with bytes behind its array. numpy.load ignores
@@ -373,8 +374,8 @@ func (f *File) Verify(name string) error {
 	if err != nil {
 		return names.Error(f.path, err)
 	}
-	err = mapped.Guard(func() error {
-		data, err := f.data(m)
+	err = f.read(func(b []byte) error {
+		data, err := f.data(b, m)
 		if err != nil {
 			return err
 		}
@@ -409,7 +410,7 @@ func checkSum(m *zip.File, sum uint32, size uint64) error {
 	return nil
 }
 
-// Close unmaps the file. No other method may be called afterwards.
+// Close unmaps the file, behind calls in progress that read it or its arrays.
 func (f *File) Close() error { return f.mapped.Close() }
 
 // bare removes the name of a stream or of bytes from an error of package npy. Here

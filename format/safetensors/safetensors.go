@@ -15,7 +15,7 @@ import (
 	"github.com/garner-go/garner/internal/names"
 )
 
-// A File is an opened file. It is safe for concurrent use.
+// A File is an opened file. It is safe for concurrent use, Close included.
 type File struct {
 	path     string
 	mapped   *mapped.File
@@ -34,15 +34,14 @@ func Open(path string) (*File, error) {
 		return nil, err
 	}
 	f := &File{path: path, mapped: m}
-	if err := mapped.Guard(f.readHeader); err != nil {
+	if err := m.Read(0, m.Size(), f.readHeader); err != nil {
 		m.Close()
 		return nil, names.Error(path, err)
 	}
 	return f, nil
 }
 
-func (f *File) readHeader() error {
-	b := f.mapped.Bytes()
+func (f *File) readHeader(b []byte) error {
 	n, err := headerLen(b[:min(len(b), 8)], int64(len(b)))
 	if err != nil {
 		return err
@@ -70,8 +69,9 @@ func (f *File) Names() []string {
 // Metadata returns the strings of the file's metadata, nil if it has none.
 func (f *File) Metadata() map[string]string { return maps.Clone(f.metadata) }
 
-// Tensor returns a Volatile view of one tensor, which must not be used after Close.
-// Its bytes may be unaligned; Clone copies them into aligned memory. An unknown name
+// Tensor returns a view of one tensor, which the File keeps: see
+// garner.Tensor.KeptBy. After Close it, and reading the view, is an fs.ErrClosed. Its
+// bytes may be unaligned; Clone copies them into aligned memory. An unknown name
 // is an fs.ErrNotExist that lists similar names; an unsupported dtype is a
 // garner.ErrDType.
 func (f *File) Tensor(name string) (garner.Tensor, error) {
@@ -83,12 +83,16 @@ func (f *File) Tensor(name string) (garner.Tensor, error) {
 	if !ok || dtypes[i].dtype == garner.Invalid {
 		return garner.Tensor{}, names.Error(f.path, unread(name, e.dtype))
 	}
+	if err := f.mapped.Hold(); err != nil {
+		return garner.Tensor{}, err
+	}
+	defer f.mapped.Release()
 	t, err := garner.FromBytes(dtypes[i].dtype, f.data[e.begin:e.end:e.end], e.shape...)
 	if err != nil {
 		return garner.Tensor{}, names.Error(f.path+": tensor "+quote(name), err)
 	}
-	return t.Volatile(), nil
+	return t.KeptBy(f.mapped), nil
 }
 
-// Close unmaps the file. Tensor may not be called afterwards.
+// Close unmaps the file, behind calls in progress that read its tensors.
 func (f *File) Close() error { return f.mapped.Close() }

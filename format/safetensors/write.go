@@ -106,17 +106,19 @@ func inOrder(tensors []Named) []Named {
 func writeData(w io.Writer, t garner.Tensor) error {
 	if t.DType().Packed() {
 		// A block could begin inside a byte of the file.
-		b, err := t.Bytes()
-		if err != nil {
-			if t, err = t.Clone(); err != nil {
-				return err
+		return t.Guard(func(t garner.Tensor) error {
+			b, err := t.Bytes()
+			if err != nil {
+				if t, err = t.Clone(); err != nil {
+					return err
+				}
+				if b, err = t.Bytes(); err != nil {
+					return err
+				}
 			}
-			if b, err = t.Bytes(); err != nil {
-				return err
-			}
-		}
-		_, err = w.Write(b)
-		return err
+			_, err = w.Write(b)
+			return err
+		})
 	}
 	return blocks.Write(w, t)
 }

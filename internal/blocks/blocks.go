@@ -13,7 +13,8 @@ const size = 1 << 20
 
 // Each calls f with the elements of t in row-major order, in contiguous tensors of
 // up to 1 MiB. A block of a contiguous tensor is a view; of any other it is a copy.
-// So t may exceed memory. Each stops at the first error.
+// So t may exceed memory. Each stops at the first error. It reads t in a Guard: see
+// garner.Tensor.Guard for files that are cut short or closed meanwhile.
 func Each(t garner.Tensor, f func(block garner.Tensor) error) error {
 	if t.Len() == 0 {
 		return nil
@@ -25,7 +26,7 @@ func Each(t garner.Tensor, f func(block garner.Tensor) error) error {
 	if t.DType() == garner.String {
 		width = 16
 	}
-	return each(t, size/width, f)
+	return t.Guard(func(held garner.Tensor) error { return each(held, size/width, f) })
 }
 
 // Write writes the elements of t in row-major order, block by block. t must not hold

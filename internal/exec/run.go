@@ -41,6 +41,7 @@ type Runner struct {
 
 	workers []worker
 	crew    *crew
+	panics  Panics       // of helpers
 	next    atomic.Int64 // the next unit that no worker has taken
 	limit   int64
 	phase   phase
@@ -188,7 +189,7 @@ func (u *Runner) enlist() (threads int) {
 		u.workers = append(u.workers, worker{})
 	}
 	if threads > 1 && u.crew == nil {
-		u.crew = newCrew(u.work)
+		u.crew = newCrew(u.help)
 	}
 	return threads
 }
@@ -225,12 +226,35 @@ func (u *Runner) phases(ph phase, units int) {
 	if 0 < bits && bits < 8 && u.dst.Offset*bits%8 != 0 {
 		threads = min(threads, 1) // two units could write into one byte of the result
 	}
-	if threads > 1 {
-		u.crew.begin(threads - 1)
-		defer u.crew.end()
-	}
-	if threads > 0 {
+	switch {
+	case threads > 1:
+		u.share(threads - 1)
+	case threads == 1:
 		u.work(0)
+	}
+}
+
+// share takes and runs units beside helpers, until none are left.
+func (u *Runner) share(helpers int) {
+	u.crew.begin(helpers)
+	returned := false
+	defer func() {
+		if !returned {
+			u.stop.Store(true) // Progress or the context panicked
+		}
+		u.crew.end()
+		if returned {
+			u.panics.Rethrow()
+		}
+	}()
+	u.work(0)
+	returned = true
+}
+
+// help is work on a helper's goroutine.
+func (u *Runner) help(worker int) {
+	if !u.panics.Run(func() { u.work(worker) }) {
+		u.stop.Store(true)
 	}
 }
 

@@ -7,9 +7,21 @@ import (
 	"os"
 )
 
+// copied says whether a File is a copy of its file.
+const copied = true
+
 // mapFile reads the file, because package syscall maps no files on this system.
 func mapFile(file *os.File, size int) ([]byte, func([]byte) error, error) {
 	data := make([]byte, size)
 	_, err := io.ReadFull(file, data)
 	return data, func([]byte) error { return nil }, err
+}
+
+// StampOf returns a file's stamp.
+func StampOf(file *os.File) (Stamp, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return Stamp{}, err
+	}
+	return StampFrom(info), nil
 }

@@ -6,6 +6,9 @@ import (
 	"unsafe"
 )
 
+// copied says whether a File is a copy of its file.
+const copied = false
+
 // mapFile maps a file. Windows does not let a program truncate a mapped file.
 func mapFile(file *os.File, size int) ([]byte, func([]byte) error, error) {
 	mapping, err := syscall.CreateFileMapping(syscall.Handle(file.Fd()), nil, syscall.PAGE_READONLY, 0, 0, nil)
@@ -24,4 +27,13 @@ func mapFile(file *os.File, size int) ([]byte, func([]byte) error, error) {
 	return data, func([]byte) error {
 		return os.NewSyscallError("UnmapViewOfFile", syscall.UnmapViewOfFile(address))
 	}, nil
+}
+
+// StampOf returns a file's stamp.
+func StampOf(file *os.File) (Stamp, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return Stamp{}, err
+	}
+	return StampFrom(info), nil
 }

@@ -6,26 +6,30 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"runtime/debug"
 	"strings"
 	"syscall"
 	"unsafe"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/exec"
 )
 
 // A File is a regular file mapped into memory with the size that it had when it was
 // opened. The system reads a page at its first access, so a file may exceed memory.
 //
-// If another process truncates the file, an access beyond the new end faults. So
-// access the bytes under Guard, and mark tensors over them with
-// garner.Tensor.Volatile.
+// If another process truncates the file, an access to a page behind the new end
+// faults, and the rest of the page with the new end reads as zeros. So access the
+// bytes by Read, and make tensors over them by View, which a File keeps as a
+// garner.Keeper.
 type File struct {
 	path  string
 	info  fs.FileInfo
+	size  int
 	data  []byte
 	unmap func([]byte) error
-	told  bool // mincore reports the truth for this file
+	told  bool     // mincore reports the truth for this file
+	file  *os.File // whose size Check asks for
+	users Users
 }
 
 // Open maps a file. It refuses anything but a regular file (a folder, a pipe, a
@@ -36,8 +40,11 @@ func Open(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	return Map(path, file)
+	f, err := Map(path, file)
+	if err != nil {
+		file.Close()
+	}
+	return f, err
 }
 
 // OpenFile opens a regular file for reading and refuses anything else, as Open does.
@@ -67,8 +74,8 @@ func OpenFile(path string) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-// Map maps an open regular file. The caller may close the file afterwards. path is
-// for messages.
+// Map maps an open regular file, which Close closes; after an error the caller closes
+// it. path is for messages.
 func Map(path string, file *os.File) (*File, error) {
 	info, err := file.Stat()
 	if err != nil {
@@ -78,7 +85,7 @@ func Map(path string, file *os.File) (*File, error) {
 	if size > math.MaxInt {
 		return nil, garner.Errorf(nil, "%s has %d bytes, more than this 32-bit build of garner can map; use a 64-bit one", path, size)
 	}
-	f := &File{path: path, info: info, told: told(path, info)}
+	f := &File{path: path, size: int(size), info: info, told: told(path, info), file: file}
 	if size == 0 {
 		return f, nil // no system maps 0 bytes
 	}
@@ -116,51 +123,140 @@ func regular(path string, info fs.FileInfo) error {
 	}
 }
 
-// Bytes returns the contents. The caller must not write to them, or use them after
-// Close.
+// Bytes returns the contents, nil after Close. The caller must not write to them, and
+// use them only between Hold and Release, or before Close.
 func (f *File) Bytes() []byte { return f.data }
 
-// Size returns the number of bytes.
-func (f *File) Size() int { return len(f.data) }
+// Path returns the name with which the file was mapped.
+func (f *File) Path() string { return f.path }
 
 // Info returns the state of the file when it was mapped.
 func (f *File) Info() fs.FileInfo { return f.info }
 
-// Close unmaps the file. Views of it, such as tensors, must not be used afterwards. A
-// second Close does nothing.
-func (f *File) Close() error {
+// Size returns the number of bytes, also after Close.
+func (f *File) Size() int { return f.size }
+
+// Close unmaps the file, or lets the last call that holds it do so; it waits for no
+// call. Calls that begin later are an fs.ErrClosed. A second Close does nothing.
+func (f *File) Close() error { return f.users.Close(f.free) }
+
+func (f *File) free() (err error) {
 	data, unmap := f.data, f.unmap
 	f.data, f.unmap = nil, nil
-	if unmap == nil {
+	if unmap != nil {
+		if err = unmap(data); err != nil {
+			err = garner.Errorf(err, "%s cannot be unmapped: %v", f.path, err)
+		}
+	}
+	if f.file != nil {
+		if closing := f.file.Close(); err == nil && closing != nil && !errors.Is(closing, fs.ErrClosed) {
+			err = garner.Errorf(closing, "%s cannot be closed: %v", f.path, closing)
+		}
+	}
+	return err
+}
+
+// Hold keeps the file mapped until Release. It is an fs.ErrClosed after Close.
+func (f *File) Hold() error {
+	if f.users.Enter(0) {
 		return nil
 	}
-	if err := unmap(data); err != nil {
-		return garner.Errorf(err, "%s cannot be unmapped: %v", f.path, err)
+	f.Release()
+	return Closed(f.path)
+}
+
+// Release ends a Hold.
+func (f *File) Release() {
+	if f.users.Leave(0) {
+		_ = f.users.FreeIdle(f.free) // nothing is lost where the system cannot unmap
+	}
+}
+
+// Closed is the error of a file that was closed.
+func Closed(path string) error {
+	return garner.Errorf(fs.ErrClosed, "%s was closed; open it again, and close it when nothing reads it any more", path)
+}
+
+// Check is an ErrFault where the file ends before the last of some of its bytes, which
+// were read since Hold: they may have read as zeros. Where they end before the file's
+// last page, it reads a byte of that page, which faults once the file is shorter;
+// else it makes one system call. It allocates nothing.
+func (f *File) Check(read []byte) error {
+	if len(read) == 0 {
+		return nil
+	}
+	start := uintptr(unsafe.Pointer(unsafe.SliceData(read))) - uintptr(unsafe.Pointer(unsafe.SliceData(f.data)))
+	return f.CheckTo(int(start) + len(read))
+}
+
+// CheckTo is Check for bytes that end at an offset of the file.
+func (f *File) CheckTo(end int) error {
+	if copied || len(f.data) == 0 {
+		return nil
+	}
+	if last := (len(f.data) - 1) / pageSize * pageSize; end <= last && there(f.data[last:]) {
+		return nil
+	}
+	now, err := StampOf(f.file)
+	if err != nil {
+		return failed(f.path, err)
+	}
+	if now.Size < int64(end) {
+		return garner.Errorf(garner.ErrFault, "%s cannot be read: the file was cut short while it was read, from %d bytes to %d; run again on one that is left alone", f.path, len(f.data), now.Size)
 	}
 	return nil
 }
 
+// there reports whether the page of the first byte can be read.
+func there(b []byte) bool { return !exec.Guard(func() { load(b) }) }
+
+//go:noinline
+func load(b []byte) byte { return b[0] }
+
+// Read calls look with size bytes of the file from an offset on, which lie inside it,
+// and turns a fault into an ErrFault. Where the file was cut short meanwhile, look may
+// have seen zeros: Read then returns the ErrFault of Check in place of look's error.
+// After Close it is an fs.ErrClosed, and does not call look.
+func (f *File) Read(offset, size int, look func(b []byte) error) error {
+	if err := f.Hold(); err != nil {
+		return err
+	}
+	defer f.Release()
+	b := f.data[offset : offset+size : offset+size]
+	err := Guard(func() error { return look(b) })
+	if cut := f.Check(b); cut != nil {
+		return cut
+	}
+	return err
+}
+
+// View returns t, a view of the File's memory or of other memory: in the first case
+// the File keeps it, see garner.Tensor.KeptBy.
+func (f *File) View(t garner.Tensor) garner.Tensor {
+	if b, err := t.Bytes(); t.DType() == garner.String || err == nil && !Overlap(b, f.data) {
+		return t
+	}
+	return t.KeptBy(f)
+}
+
+var pageSize = os.Getpagesize()
+
+// A Stamp is what the system says of a file.
+type Stamp struct {
+	Size    int64 // in bytes
+	Written int64 // when it was last written to, in nanoseconds since 1970
+}
+
+// StampFrom is the Stamp of a FileInfo.
+func StampFrom(info fs.FileInfo) Stamp { return Stamp{info.Size(), info.ModTime().UnixNano()} }
+
 // Guard calls f and turns a fault in mapped memory into an ErrFault. It covers only
 // the calling goroutine. Any other panic, such as a nil dereference, continues.
 func Guard(f func() error) (err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		p := recover()
-		if p == nil {
-			return
-		}
-		// Only faults beyond the first page, unlike nil dereferences, have an address.
-		if fault, ok := p.(interface {
-			error
-			Addr() uintptr
-		}); ok {
-			err = garner.Errorf(garner.ErrFault, "a file was cut short, or its disk failed, while it was read (fault at address %#x); "+
-				"run again when nothing else writes to the file, or on a copy of it", fault.Addr())
-			return
-		}
-		panic(p)
-	}()
-	return f()
+	if exec.Guard(func() { err = f() }) {
+		return Vanished()
+	}
+	return err
 }
 
 // Vanished is an ErrFault for memory that was found to be gone elsewhere.

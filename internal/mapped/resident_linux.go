@@ -34,8 +34,6 @@ func (f *File) Resident(from, to int) (resident, known bool) {
 	return true, true
 }
 
-var pageSize = os.Getpagesize()
-
 // told reports whether mincore reports the truth for a file.
 func told(path string, info os.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)

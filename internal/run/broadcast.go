@@ -184,7 +184,7 @@ func (r *runner) broadcast(t garner.Tensor, shape garner.Shape) (garner.Tensor, 
 		}
 	}
 	made, err := garner.FromStrided(t.DType(), b, 0, shape, broadcastStrides(t.Shape(), shape))
-	return made.Volatile(), err // its memory may be a mapped constant
+	return made.KeptBy(t.Keeper()), err // its memory may be a mapped constant
 }
 
 // gatherFlat returns a tensor of shape whose elements are those of flat at the

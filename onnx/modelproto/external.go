@@ -16,7 +16,7 @@ import (
 )
 
 // A folder is the model's folder, with those of its files that hold elements.
-// find checks a file when the model is opened; bytes maps it on the first read.
+// find checks a file when the model is opened; mapping maps it on the first read.
 type folder struct {
 	path  string
 	root  *os.Root // opened for the first file
@@ -87,8 +87,8 @@ func (f *folder) names(locations []string) []string {
 	return all
 }
 
-// bytes gives size bytes of the mapped file from offset on.
-func (b *beside) bytes(offset, size int64) ([]byte, error) {
+// mapping gives the mapped file, in which size bytes from offset on lie.
+func (b *beside) mapping(offset, size int64) (*mapped.File, error) {
 	b.lock.Lock()
 	defer b.lock.Unlock()
 	if b.closed {
@@ -99,22 +99,22 @@ func (b *beside) bytes(offset, size int64) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer file.Close()
 		info, err := file.Stat()
+		if err == nil && !info.Mode().IsRegular() {
+			err = fmt.Errorf("%s is no regular file (%s); name a file", b.path, info.Mode())
+		}
+		if err == nil {
+			b.file, err = mapped.Map(b.path, file)
+		}
 		if err != nil {
-			return nil, err
-		}
-		if !info.Mode().IsRegular() {
-			return nil, fmt.Errorf("%s is no regular file (%s); name a file", b.path, info.Mode())
-		}
-		if b.file, err = mapped.Map(b.path, file); err != nil {
+			file.Close()
 			return nil, err
 		}
 	}
 	if have := int64(b.file.Size()); offset > have || size > have-offset {
 		return nil, fmt.Errorf("%s has %d bytes by now, and its elements end at %d; do not change it while it is read", b.path, have, offset+size)
 	}
-	return b.file.Bytes()[offset : offset+size : offset+size], nil
+	return b.file, nil
 }
 
 func (f *folder) close() error {
@@ -177,14 +177,11 @@ func (r *reader) external(t *onnxpb.TensorProto, name string, dtype garner.DType
 		return nil, fmt.Errorf("its elements are %d bytes from %d on of %s, which has %d bytes: the file is cut short or another one; get it again", size, offset, file.path, have)
 	}
 	c := model.NewConstant(name, garner.SpecOf(dtype, shape...), func() (made garner.Tensor, err error) {
-		b, err := file.bytes(offset, size)
+		b, err := file.mapping(offset, size)
 		if err == nil {
-			err = mapped.Guard(func() error {
-				made, err = model.View(dtype, b, shape...)
-				return err
-			})
+			made, err = readMapped(b, int(offset), int(size), func(b []byte) (garner.Tensor, error) { return model.View(dtype, b, shape...) })
 		}
-		return made.Volatile(), r.atTensor(name, err)
+		return made, r.atTensor(name, err)
 	})
 	c.File, c.Offset, c.Size, c.Info = file.path, offset, size, file.info
 	return c, nil

@@ -48,8 +48,8 @@ func Open(path string) (*model.Model, error) {
 	}
 	r := &reader{path: path, file: file, folder: &folder{path: filepath.Dir(path)}}
 	var m *model.Model
-	err = mapped.Guard(func() error {
-		m, err = r.read(file.Bytes())
+	err = file.Read(0, file.Size(), func(b []byte) error {
+		m, err = r.read(b)
 		return err
 	})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"strconv"
 
@@ -119,15 +120,9 @@ func (r *reader) constant(t *onnxpb.TensorProto, name string) (*model.Constant, 
 		c.Encoded = !inPlace
 		return c, nil
 	}
-	c := model.NewConstant(name, spec, func() (made garner.Tensor, err error) {
-		if r.file.Bytes() == nil {
-			return garner.Tensor{}, r.atTensor(name, errClosed)
-		}
-		err = mapped.Guard(func() error {
-			made, err = tensor()
-			return err
-		})
-		return made.Volatile(), r.atTensor(name, err)
+	c := model.NewConstant(name, spec, func() (garner.Tensor, error) {
+		made, err := readMapped(r.file, 0, r.file.Size(), func([]byte) (garner.Tensor, error) { return tensor() })
+		return made, r.atTensor(name, err)
 	})
 	if in, ok := e.inPlace(dtype); ok {
 		c.File, c.Offset, c.Size, c.Info = r.path, int64(e.at), int64(len(in)), r.file.Info()
@@ -137,7 +132,22 @@ func (r *reader) constant(t *onnxpb.TensorProto, name string) (*model.Constant, 
 	return c, nil
 }
 
-var errClosed = errors.New("its file was closed; read constants before the model is closed")
+var errClosed = garner.Errorf(fs.ErrClosed, "its file was closed; read constants before the model is closed")
+
+// readMapped makes a tensor from size bytes of a mapped file, from an offset on, or
+// over them: then the file keeps it.
+func readMapped(file *mapped.File, offset, size int, read func(b []byte) (garner.Tensor, error)) (made garner.Tensor, err error) {
+	err = file.Read(offset, size, func(b []byte) error {
+		if made, err = read(b); err == nil {
+			made = file.View(made)
+		}
+		return err
+	})
+	if errors.Is(err, fs.ErrClosed) {
+		err = errClosed
+	}
+	return made, err
+}
 
 // unreadable makes a constant whose Tensor is an error.
 func (r *reader) unreadable(name string, spec garner.Spec, format string, args ...any) *model.Constant {

@@ -125,21 +125,31 @@ func (w *weights) hold(p *parser, l *layer, c *constant) (*model.Constant, error
 		}
 		return nil, p.errorf(c.at, l, nil, "its elements are %d bytes from offset %d on, and %s has %d bytes; copy it again, it is cut short or belongs to another .xml", c.size, c.offset, name, size)
 	}
-	b := w.bytes[c.offset : c.offset+c.size]
 	// The closures capture these, and so do not keep the parser in memory.
 	path, at, name := p.path, c.at, l.String()
-	volatile := w.path != ""
-	load := func(tensor func() (garner.Tensor, error)) func() (garner.Tensor, error) {
+	file, offset, length := w.file, int(c.offset), int(c.size)
+	if c.dtype != garner.String {
+		want, _ := c.bytes() // the file may have more
+		length = int(want)
+	}
+	var held []byte // where no file is mapped
+	if file == nil {
+		held = w.bytes[offset : offset+length : offset+length]
+	}
+	load := func(tensor func(b []byte) (garner.Tensor, error)) func() (garner.Tensor, error) {
 		return func() (t garner.Tensor, err error) {
-			err = mapped.Guard(func() error {
-				t, err = tensor()
-				return err
-			})
+			if file == nil {
+				t, err = tensor(held)
+			} else {
+				err = file.Read(offset, length, func(b []byte) error {
+					if t, err = tensor(b); err == nil {
+						t = file.View(t)
+					}
+					return err
+				})
+			}
 			if err != nil {
 				return garner.Tensor{}, &model.Error{Path: path, Line: at.line, Column: at.column, At: name, Err: err}
-			}
-			if volatile {
-				t = t.Volatile()
 			}
 			return t, nil
 		}
@@ -147,7 +157,7 @@ func (w *weights) hold(p *parser, l *layer, c *constant) (*model.Constant, error
 	dtype, shape := c.dtype, c.shape
 	spec := garner.SpecOf(dtype, shape...)
 	if dtype == garner.String {
-		held := model.NewConstant(l.name, spec, load(func() (garner.Tensor, error) {
+		held := model.NewConstant(l.name, spec, load(func(b []byte) (garner.Tensor, error) {
 			list, why := unpack(b, shape)
 			if why != "" {
 				return garner.Tensor{}, garner.Errorf(nil, "%s; copy the .bin again, or convert the model again", why)
@@ -157,14 +167,12 @@ func (w *weights) hold(p *parser, l *layer, c *constant) (*model.Constant, error
 		held.Encoded = true
 		return held, nil
 	}
-	want, _ := c.bytes() // the file may have more
-	b = b[:want:want]
-	held := model.NewConstant(l.name, spec, load(func() (garner.Tensor, error) { return model.View(dtype, b, shape...) }))
-	held.File, held.Offset, held.Size = w.path, int64(c.offset), int64(want)
-	if w.file != nil {
-		held.Info = w.file.Info()
+	constant := model.NewConstant(l.name, spec, load(func(b []byte) (garner.Tensor, error) { return model.View(dtype, b, shape...) }))
+	constant.File, constant.Offset, constant.Size = w.path, int64(offset), int64(length)
+	if file != nil {
+		constant.Info = file.Info()
 	}
-	return held, nil
+	return constant, nil
 }
 
 // unpack reads the elements of a Const of strings. It holds, in 32 bits each, the
