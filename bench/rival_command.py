@@ -64,7 +64,7 @@ def ask(command, kind, case, want, folder, rng):
     for name, v in (case.policy or {}).items():
         line.append("--%s=%s" % (name, v))
     if rng.random() < 0.6:
-        line.append("--memory=%d" % rng.choice([1 << 16, 1 << 18, 1 << 20, 1 << 26]))
+        line.append("--memory=%d" % rng.choice([1 << 20, 1 << 21, 1 << 26]))
     line.append("--threads=%d" % rng.choice([1, 2]))
     out = os.path.join(folder, "out.safetensors")
     if os.path.exists(out):
