@@ -4,6 +4,9 @@
     rival.py --garner ./garner [--cases 1000] [--commands 100] [--files 300] [--seed 1]
              [--peers numpy,torch] [--tf-python PYTHON] [--only openvino,onnx.Gather-13]
 
+Definitions: those that answer the cases are first held against the recordings in
+testdata/conformance (rival_recorded.py).
+
 Cases: random cases of every operator that `garner ops` lists are answered by slow
 definitions that share no code with garner (rival_cases.py). `garner verify` compares
 garner with them, thousands of cases in one process. Each installed peer is asked the
@@ -35,6 +38,7 @@ import numpy as np
 
 import rival_command
 import rival_known as known
+import rival_recorded
 from rival_cases import BITS, DEFINITIONS, ELEMENTS, LIMITS, TUPLES, WINDOWS, Case, Maker, Refused, Tensor, answer, dialect
 from rival_peers import OF_TENSORFLOW, PEERS, Peer
 
@@ -372,6 +376,11 @@ def main():
     findings = 0
     with tempfile.TemporaryDirectory() as folder:
         if a.cases:
+            met, bad = rival_recorded.check()
+            print("the definitions of rival_cases.py meet %d recordings" % met)
+            for line in bad:
+                print("FINDING rival_cases.py does not meet " + line)
+            findings += len(bad)
             rival = Rival(a, folder)
             try:
                 rival.open()

@@ -258,23 +258,23 @@ def as_f32(code):
         return int.from_bytes(value.astype(np.float32).astype(np.float64).tobytes(), "little")
 
 
+def disputed_names():
+    """The recordings that testdata/disputed.txt disputes: pairs of a file and a name."""
+    with open(os.path.join(ROOT, "testdata", "disputed.txt"), encoding="utf-8") as f:
+        return {tuple(line.split(" | ")[0].split()) for line in f if line.strip() and not line.startswith("#")}
+
+
 def disputes():
-    """The disputed recordings of testdata/disputed.txt: sets of (operator, dtype) whose NaNs a peer changes."""
-    path = os.path.join(ROOT, "testdata", "disputed.txt")
-    found = {}
-    with open(path, encoding="utf-8") as f:
-        for line in f:
-            if line.strip() and not line.startswith("#"):
-                file, name = line.split(" | ")[0].split()
-                found.setdefault(file, set()).add(name)
-    out = set()
-    for file, names in found.items():
+    """The operators and dtypes whose NaNs a peer changes, by the disputed recordings."""
+    names, found = disputed_names(), set()
+    for file in {file for file, _ in names}:
         with open(os.path.join(ROOT, "testdata", "conformance", file), encoding="utf-8") as f:
             for line in f:
                 d = json.loads(line)
-                if d["name"] in names:
-                    out.add((d["op"], {"bfloat16": "bf16"}.get(d["inputs"][0]["dtype"], d["inputs"][0]["dtype"])))
-    return out
+                if (file, d["name"]) in names:
+                    dtype = d["inputs"][0]["dtype"]
+                    found.add((d["op"], {"bfloat16": "bf16", "float16": "f16"}.get(dtype, dtype)))
+    return found
 
 
 DISPUTED = disputes()

@@ -8,6 +8,7 @@ answer a line: {"output": TENSOR}, {"error": TEXT}, or {"unasked": REASON} where
 the peer has no way to say the case.
 """
 import contextlib
+import ctypes
 import json
 import os
 import select
@@ -193,7 +194,6 @@ def onnx_model(case):
 
 
 def load_onnxruntime():
-    import ctypes
     import onnxruntime as ort
     options = ort.SessionOptions()
     options.log_severity_level = 4
@@ -413,6 +413,8 @@ class Child:
         if self.pid == 0:
             os.close(self.cases)
             os.close(self.answers)
+            if sys.platform == "linux":
+                ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: also one that hangs ends with the worker
             answer_lines(peer_asks, os.fdopen(to, "r"), os.fdopen(back, "w", buffering=1))
             os._exit(0)
         os.close(to)
