@@ -245,10 +245,20 @@ def _(v):
     return v.d.dtype == "string" and v.error is not None
 
 
-@difference("batch_dims at the axis", "openvino", "OG7.3 OG8.3", "Gather with batch_dims equal to the axis and one batch ends the process")
+@difference("batch_dims at the axis", "openvino", "OG7.3 OG8.3 OG8.6", "Gather with batch_dims equal to the axis ends the process, or takes an index outside for another")
 def _(v):
     b = v.a.get("batch_dims", 0)
-    return v.op in ("openvino.Gather-7", "openvino.Gather-8") and b != 0 and v.crash is not None and isinstance(v.want, Tensor)
+    return v.op in ("openvino.Gather-7", "openvino.Gather-8") and b != 0 and isinstance(v.want, Tensor) and (v.crash is not None or as_far_as(v, lambda a, b: a == 0))
+
+
+@difference("indices of 32 bits", "openvino", "R.3", "indices are narrowed to 32 bits: 2^32 is row 0")
+def _(v):
+    return any(abs(i) >= 2 ** 31 for i in flat(v.ix)) and as_far_as(v, lambda a, b: True)
+
+
+@difference("at most 31 dims", "openvino", "R.4", "a tensor has 31 dims at most")
+def _(v):
+    return v.error is not None and "bitset" in v.error
 
 
 def as_f32(code):
