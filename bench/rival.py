@@ -4,6 +4,9 @@
     rival.py --garner ./garner [--cases 1000] [--commands 100] [--files 300] [--seed 1]
              [--peers numpy,torch] [--tf-python PYTHON] [--only openvino,onnx.Gather-13]
 
+Definitions: those that answer the cases are first held against the recordings in
+testdata/conformance (rival_recorded.py).
+
 Cases: random cases of every operator that `garner ops` lists are answered by slow
 definitions that share no code with garner (rival_cases.py). `garner verify` compares
 garner with them, thousands of cases in one process. Each installed peer is asked the
@@ -20,10 +23,12 @@ the counts, and with exit status 1 if there is a finding.
 """
 import argparse
 import concurrent.futures
+import functools
 import json
 import os
 import random
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -33,11 +38,12 @@ import numpy as np
 
 import rival_command
 import rival_known as known
+import rival_recorded
 from rival_cases import BITS, DEFINITIONS, ELEMENTS, LIMITS, TUPLES, WINDOWS, Case, Maker, Refused, Tensor, answer, dialect
 from rival_peers import OF_TENSORFLOW, PEERS, Peer
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-BATCH = 4000  # cases in one run of verify
+BATCH = 2000  # cases in one run of verify
 
 
 def arguments():
@@ -53,6 +59,7 @@ def arguments():
     p.add_argument("--tf-python", default=sys.executable, help="the Python that has TensorFlow (default this one)")
     p.add_argument("--keep", metavar="DIR", help="keep the hostile files of findings there")
     p.add_argument("--show", type=int, default=3, help="findings of one kind that are printed (default 3)")
+    p.add_argument("--as-made", action="store_true", help="print findings as they were made, not smaller")
     return p.parse_args()
 
 
@@ -170,11 +177,16 @@ def smaller(case):
                     yield made(indices=Tensor.of(ix.dtype, values, ix.shape))
 
 
-def minimise(case, fails, rounds=60):
-    """The smallest case found that still fails: fails answers a list of cases with a list of bools."""
+def kind_of(case, want, detail):
+    """What findings have in common that are one: all but the numbers of a message."""
+    return case.op, want.kind if isinstance(want, Refused) else "", re.sub(r"\[[^]]*\]|\"[^\"]*\"|[0-9.-]+|\b[iufb]+#\S*", "#", detail)[:50]
+
+
+def minimise(case, kind, complaints, rounds=60):
+    """The smallest case found that is wrong in the same way. complaints gives for a list of cases what is wrong with each, or ""."""
     for _ in range(rounds):
         tries = list(smaller(case))
-        good = [t for t, f in zip(tries, fails(tries)) if f] if tries else []
+        good = [t for t, d in zip(tries, complaints(tries)) if d and kind_of(t, answer(t), d) == kind] if tries else []
         if not good:
             break
         case = min(good, key=lambda t: len(t.text()))
@@ -182,6 +194,16 @@ def minimise(case, fails, rounds=60):
 
 
 # ---------------------------------------------------------------- a run
+
+def said(got):
+    """A peer's answer in words."""
+    return got.get("error") or got.get("crash") or "answered %s" % json.dumps(got["output"].line())
+
+
+def askable(case, want):
+    """Whether a peer can be asked: a policy is garner's own, and an attribute that is refused has no place in a call."""
+    return not case.policy and not (isinstance(want, Refused) and want.kind == "attribute")
+
 
 class Rival:
     def __init__(self, a, folder):
@@ -221,26 +243,25 @@ class Rival:
     def count(self, *key):
         self.counts[key] = self.counts.get(key, 0) + 1
 
-    def finding(self, who, case, number, want, detail, fails):
-        """Counts a finding, and prints the first ones of its kind."""
+    def finding(self, who, case, number, want, detail, complaints=None):
+        """Counts a finding, and prints the first ones of its kind, made smaller where complaints can be asked."""
         self.findings += 1
-        plain = re.sub(r"[0-9.-]+|\[[^]]*\]|\"[^\"]*\"", "#", detail)[:60]
-        kind = (who, case.op, want.kind if isinstance(want, Refused) else "", plain)
-        self.shown[kind] = self.shown.get(kind, 0) + 1
-        if self.shown[kind] > self.a.show:
+        kind = kind_of(case, want, detail)
+        self.shown[who, kind] = self.shown.get((who, kind), 0) + 1
+        if self.shown[who, kind] > self.a.show:
             return
-        least = minimise(case, fails) if fails else case
+        least = minimise(case, kind, complaints) if complaints and not self.a.as_made else case
         print("FINDING %s, case %d of seed %s: %s" % (who, number, self.a.seed, detail[:400]))
         print("    " + least.text("rival-%s-%d" % (self.a.seed, number), answer(least)), flush=True)
 
-    def garner_fails(self, cases):
-        return [bool(d) for d in self.garner.verify(cases, [answer(c) for c in cases])]
+    def of_garner(self, cases):
+        """What is wrong with garner's answers."""
+        return self.garner.verify(cases, [answer(c) for c in cases])
 
-    def peer_fails(self, name):
-        def fails(cases):
-            got = self.peers[name].ask(cases)
-            return [known.judge(name, c, answer(c), g, self.types[name][c.op]) is known.FINDING for c, g in zip(cases, got)]
-        return fails
+    def of_peer(self, name, cases):
+        """What is wrong with a peer's answers, and not documented."""
+        got = self.peers[name].ask(cases, fresh=True)
+        return [said(g) if known.judge(name, c, answer(c), g, self.types[name][c.op]) is known.FINDING else "" for c, g in zip(cases, got)]
 
     def batch(self, numbers):
         cases, answers = [], []
@@ -251,7 +272,7 @@ class Rival:
         with concurrent.futures.ThreadPoolExecutor() as pool:
             asked = {}
             for name in self.peers:
-                mine = [i for i, c in enumerate(cases) if c.op in self.types[name] and not c.policy]
+                mine = [i for i, c in enumerate(cases) if c.op in self.types[name] and askable(c, answers[i])]
                 asked[name] = (mine, pool.submit(self.peers[name].ask, [cases[i] for i in mine]))
             details = self.garner.verify(cases, answers)
             asked = {name: (mine, future.result()) for name, (mine, future) in asked.items()}
@@ -259,21 +280,29 @@ class Rival:
             self.count(dialect(case.op), "", "cases")
             if detail:
                 self.count(dialect(case.op), "", "finding")
-                self.finding("garner", case, numbers[i], want, detail, self.garner_fails)
+                self.finding("garner", case, numbers[i], want, detail, self.of_garner)
             else:
                 self.count(dialect(case.op), "", "refused" if isinstance(want, Refused) else "agreed")
             self.by_files(case, want, numbers[i])
         for name, (mine, got) in asked.items():
-            for i, g in zip(mine, got):
-                verdict = known.judge(name, cases[i], answers[i], g, self.types[name][cases[i].op])
+            judge = lambda i, g: known.judge(name, cases[i], answers[i], g, self.types[name][cases[i].op])
+            verdicts = [judge(i, g) for i, g in zip(mine, got)]
+            # A case before can have spoilt the memory of the process.
+            again = [j for j, verdict in enumerate(verdicts) if verdict is known.FINDING]
+            for j, g in zip(again, self.peers[name].ask([cases[mine[j]] for j in again], fresh=True)):
+                got[j], verdicts[j] = g, judge(mine[j], g)
+                if verdicts[j] is not known.FINDING:
+                    self.count("", name, "answered otherwise alone")
+            for i, g, verdict in zip(mine, got, verdicts):
                 if isinstance(verdict, known.Difference):
                     self.count(dialect(cases[i].op), name, "documented")
                     self.count("", name, verdict)
                     continue
                 self.count(dialect(cases[i].op), name, verdict)
+                if verdict is known.UNASKED:
+                    self.count("unasked", name, g["unasked"])
                 if verdict is known.FINDING:
-                    said = g.get("error") or g.get("crash") or "answered %s" % json.dumps(g["output"].line())
-                    self.finding(name, cases[i], numbers[i], answers[i], said, self.peer_fails(name))
+                    self.finding(name, cases[i], numbers[i], answers[i], said(g), functools.partial(self.of_peer, name))
 
     def by_files(self, case, want, number):
         """Asks the command, while there are commands left."""
@@ -288,16 +317,16 @@ class Rival:
         self.count("", "", "commands")
         if detail:
             self.count("", "", "commands that are wrong")
-            self.finding("command", case, number, want, detail, None)
+            self.finding("command", case, number, want, detail)
 
     def report(self):
         get = lambda *key: self.counts.get(key, 0)
         print("\n%-16s %8s %8s %8s %8s" % ("garner", "cases", "agreed", "refused", "findings"))
-        for name in sorted({key[0] for key in self.counts if key[0]}):
+        for name in sorted({key[0] for key in self.counts if key[2] == "cases"}):
             print("%-16s %8d %8d %8d %8d" % (name, get(name, "", "cases"), get(name, "", "agreed"), get(name, "", "refused"), get(name, "", "finding")))
         print("\n%d of these cases through files and the command, %d findings" % (get("", "", "commands"), get("", "", "commands that are wrong")))
         print("\n%-28s %8s %10s %14s %9s %8s" % ("peer", known.AGREED, "documented", known.TYPES, known.UNASKED, "findings"))
-        for of, name in sorted({key[:2] for key in self.counts if key[0] and key[1]}):
+        for of, name in sorted({key[:2] for key in self.counts if key[0] and key[1] and key[0] != "unasked"}):
             print("%-28s %8d %10d %14d %9d %8d" % ("%s of %s" % (name, of), get(of, name, known.AGREED), get(of, name, "documented"),
                                                  get(of, name, known.TYPES), get(of, name, known.UNASKED), get(of, name, known.FINDING)))
         print("\ndocumented differences of peers from their specifications (docs/rules.md numbers the rules)")
@@ -305,9 +334,15 @@ class Rival:
             for name in d.peers:
                 if get("", name, d):
                     print("%8d  %-12s %s: %s (%s)" % (get("", name, d), name, d.name, d.says, d.rules))
-        more = [(kind, n) for kind, n in self.shown.items() if n > self.a.show]
-        for kind, n in more:
-            print("%d findings of %s in %s like those above: %s" % (n, kind[0], kind[1], kind[3]))
+        for name in PEERS:
+            if get("", name, "answered otherwise alone"):
+                print("%8d  %-12s answered otherwise after other cases than in a process of its own; the latter counts" % (get("", name, "answered otherwise alone"), name))
+        print("\nnot asked")
+        for of, name, reason in sorted(key for key in self.counts if key[0] == "unasked"):
+            print("%8d  %-12s %s" % (get(of, name, reason), name, reason))
+        for (who, (op, refused, detail)), n in sorted(self.shown.items()):
+            if n > self.a.show:
+                print("%d findings of %s in %s like those above: %s%s" % (n, who, op, detail, refused and "; want an error of class " + refused))
 
 
 def hostile(a):
@@ -336,18 +371,26 @@ def hostile(a):
 
 def main():
     a = arguments()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     begin = time.monotonic()
     findings = 0
     with tempfile.TemporaryDirectory() as folder:
         if a.cases:
+            met, bad = rival_recorded.check()
+            print("the definitions of rival_cases.py meet %d recordings" % met)
+            for line in bad:
+                print("FINDING rival_cases.py does not meet " + line)
+            findings += len(bad)
             rival = Rival(a, folder)
             try:
                 rival.open()
                 for first in range(a.first, a.first + a.cases, BATCH):
                     rival.batch(range(first, min(first + BATCH, a.first + a.cases)))
-                rival.report()
+            except KeyboardInterrupt:
+                print("\ninterrupted; the counts are those of whole batches")
             finally:
                 rival.close()
+            rival.report()
             findings += rival.findings
     if a.files:
         findings += hostile(a)

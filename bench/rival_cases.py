@@ -307,12 +307,12 @@ def broadcast_elements(d, ix, axis, at):
     """One element an index; off the axis the dims broadcast."""
     need(d.ndim >= 1 and ix.ndim == d.ndim, "rank")
     axis = axis_of(axis, d.ndim)
-    for v in ix.ravel():
-        at(v, d.shape[axis])
     common = []
     for m, n in zip(d.shape, ix.shape):
         need(m == n or m == 1 or n == 1 or len(common) == axis, "shape-mismatch")
         common.append(n if m == 1 else m)
+    for v in ix.ravel():  # also those that a result without elements does not reach
+        at(v, d.shape[axis])
     wide = lambda x: np.broadcast_to(x, common[:axis] + [x.shape[axis]] + common[axis + 1:])
     return elements(wide(d), wide(ix), axis, at)
 
@@ -367,7 +367,13 @@ class Call:
     def reader(self, negative, outside):
         p = self.case.policy or {}
         negative, outside = p.get("negative", negative), p.get("outside", outside)
-        return reader(negative, "fill" if outside == "zero" else outside)
+        at = reader(negative, "fill" if outside == "zero" else outside)
+
+        def checked(v, s):
+            v = at(v, s)
+            need(v is not OUTSIDE or self.fill is not None, "index-out-of-range")  # the type lacks the fill
+            return v
+        return checked
 
     def zeros(self):
         """The fill of a policy of zeros, which some types do not have."""
@@ -395,7 +401,6 @@ class Call:
         flat = out.ravel()
         for i, v in enumerate(flat):
             if v is OUTSIDE:
-                need(self.fill is not None, "index-out-of-range")
                 flat[i] = self.fill
         return Tensor(self.case.data.dtype, flat.reshape(out.shape))
 
@@ -508,7 +513,7 @@ def batch_gather(c):
     return gather(c.d, c.ix, axis_of(b, c.d.ndim), b, c.reader("reject", "error"))
 
 
-NUMPY_MODES = {"raise": ("from-end", "error"), "wrap": ("from-end", "wrap"), "clip": ("reject", "clamp")}
+NUMPY_MODES = {"raise": ("from-end", "error"), "wrap": ("reject", "wrap"), "clip": ("reject", "clamp")}
 
 
 @define("numpy.take", knows=("axis", "mode"))

@@ -7,7 +7,9 @@ printed under its name.
 import json
 import os
 
-from rival_cases import BITS, LIMITS, NAN, Case, Refused, Tensor, dialect, reader
+import numpy as np
+
+from rival_cases import BITS, Case, Refused, Tensor, answer
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -28,11 +30,6 @@ class View:
         self.error = got.get("error")                                     # its message
         self.crash = got.get("crash")
 
-    @property
-    def empty(self):
-        """Whether the result has no element, or nobody can say."""
-        return isinstance(self.want, Tensor) and self.want.array.size == 0 or self.output is not None and self.output.array.size == 0
-
 
 DIFFERENCES = []
 
@@ -44,23 +41,250 @@ def difference(name, peers, rules, says):
     return add
 
 
+def at_risk(v):
+    """Whether an index is outside, and the peer did not say so: it answered, or it read other memory and was ended."""
+    return v.refused == "index-out-of-range" and (v.output is not None or v.crash is not None)
+
+
+def flat(t):
+    return t.array.ravel().tolist()
+
+
+def as_far_as(v, same):
+    """Whether the peer's answer has the right dtype and shape, and every pair of elements is the same in some sense."""
+    return (isinstance(v.want, Tensor) and v.output is not None and v.output.dtype == v.want.dtype and v.output.shape == v.want.shape
+            and all(a == b or same(a, b) for a, b in zip(flat(v.want), flat(v.output))))
+
+
+# What several peers share.
+
+@difference("no element, no check", "numpy onnx onnxruntime torch tensorflow tflite openvino jax", "R.7",
+            "indices are not looked at where the result has no element")
+def _(v):
+    return v.refused == "index-out-of-range" and v.output is not None and v.output.array.size == 0
+
+
+@difference("no element, no rule", "onnx onnxruntime torch tensorflow jax", "R.1 RG.2 XE.1 XN.3 Tnd.4",
+            "where the indices or the result have no element, their type, rank and extents are not looked at")
+def _(v):
+    return v.refused not in (None, "index-out-of-range") and v.output is not None and v.output.array.size == 0
+
+
+@difference("the least axis means none", "numpy onnx", "NT.3 XG.2", "axis -2147483648, NumPy's own sign for no axis, takes data flat")
+def _(v):
+    return v.refused == "axis-out-of-range" and v.a.get("axis") == -2 ** 31
+
+
+@difference("indices that are no integers", "numpy onnx openvino", "R.1", "booleans, and in the ONNX reference and OpenVINO floats, are converted to integers")
+def _(v):
+    return v.refused == "dtype" and v.output is not None
+
+
+# NumPy and the ONNX reference, which calls it.
+
+@difference("GatherElements is numpy.choose", "onnx", "XE.4", "an index outside is taken modulo the axis")
+def _(v):
+    return "GatherElements" in v.op and v.refused == "index-out-of-range" and v.output is not None
+
+
+@difference("GatherElements of fewer rows", "onnx", "XE.3", "indices whose extents off the axis are smaller are refused, and so are more than 32 rows")
+def _(v):
+    return "GatherElements" in v.op and v.error is not None and ("should be the same size" in v.error or "at most" in v.error or "array objects" in v.error or "same length" in v.error or "zip()" in v.error or "shorter" in v.error)
+
+
+@difference("GatherElements takes rows", "onnx", "XE.3", "of more than 32 rows of a matrix it takes the first component of each row of indices")
+def _(v):
+    return "GatherElements" in v.op and isinstance(v.want, Tensor) and v.d.array.ndim <= 2 and max(v.d.shape, default=0) > 31
+
+
+@difference("GatherND of no component", "onnx", "R.18 XN.4", "a reshape with an unknown extent fails where an operand has no element")
+def _(v):
+    return "GatherND" in v.op and v.error is not None and "cannot reshape array of size 0" in v.error
+
+
+@difference("scalars and batches unchecked", "onnx", "XG.1 XN.1 XN.2 XN.4", "scalar data, and batch_dims that the ranks or extents forbid, are computed where NumPy can")
+def _(v):
+    return v.refused in ("rank", "batch-dims") and v.output is not None
+
+
+# ONNX Runtime.
+
+@difference("batch_dims refused", "onnxruntime", "MN.4", "com.microsoft.GatherND has no batch_dims, which its page's third example sets")
+def _(v):
+    return v.op.startswith("com.microsoft") and v.error is not None and "Unrecognized attribute: batch_dims" in v.error
+
+
+@difference("strings cut", "onnxruntime", "R.16 XG.3", "of a slice of several strings only some are copied; the others are empty")
+def _(v):
+    return v.d.dtype == "string" and as_far_as(v, lambda a, b: b == "")
+
+
+# PyTorch.
+
+@difference("indices modulo the axis", "torch", "RA.5", "take_along_dim with a dim takes every index modulo its axis")
+def _(v):
+    if v.op != "torch.take_along_dim" or v.refused != "index-out-of-range" or v.output is None:
+        return False
+    again = answer(Case(v.op, v.a, v.d, v.ix, policy={"negative": "from-end", "outside": "wrap"}))
+    return isinstance(again, Tensor) and again.same(v.output)
+
+
+# TensorFlow and TFLite.
+
+@difference("batches flat", "tensorflow", "TB.3", "batch_gather adds an index to its batch's first row: one outside reads another batch, or is refused at the end of data")
+def _(v):
+    return v.op == "tensorflow.batch_gather" and v.refused == "index-out-of-range" and v.output is not None
+
+
+@difference("empty params refused", "tensorflow tflite", "R.7 TNd.3 TNd.5 LN.3", "gather_nd refuses params without elements where there are tuples")
+def _(v):
+    return v.error is not None and ("params is empty" in v.error or "NumElements(params)" in v.error)
+
+
+@difference("at most 7 components", "tensorflow tflite", "TNd.2 LN.2", "tuples have 7 components at most")
+def _(v):
+    return v.error is not None and "between 1 and 7" in v.error
+
+
+@difference("batch_gather of i16", "tensorflow", "R.1", "the range that batch_gather adds has no kernel of 16 bits")
+def _(v):
+    return v.op == "tensorflow.batch_gather" and v.ix.dtype == "i16" and v.error is not None and "Range" in v.error
+
+
+@difference("batch_dims of scalar indices", "tensorflow", "Tg.3 TG2.3", "with scalar indices a batch_dims of -1 is let through")
+def _(v):
+    return v.refused == "batch-dims" and v.ix.array.ndim == 0 and v.output is not None
+
+
+@difference("the sum of a tuple", "tflite", "LN.4", "GATHER_ND checks the position in data, not each component")
+def _(v):
+    return v.op == "tflite.GATHER_ND" and v.refused == "index-out-of-range" and v.output is not None
+
+
+@difference("the least axis ends the process", "tensorflow", "Tg.2 TG2.2", "axis -2^63 ends the process instead of being refused")
+def _(v):
+    return v.refused == "axis-out-of-range" and v.crash is not None and v.a.get("axis") == -2 ** 63
+
+
+# JAX.
+
+@difference("modes without a name", "jax", "JT.4 JA.5", "take has no mode promise_in_bounds and take_along_axis no wrap in this version")
+def _(v):
+    return v.error is not None and ("Invalid mode" in v.error or "Unknown gather mode" in v.error)
+
+
+@difference("an empty axis clamped", "jax", "R.15 JT.5", "clip, wrap and promise_in_bounds answer for an empty axis")
+def _(v):
+    return v.op.startswith("jax.numpy") and v.refused == "index-out-of-range" and v.output is not None and 0 in v.d.shape
+
+
+@difference("packed indices", "jax", "R.1", "XLA has no batched gather with indices of less than 8 bits, nor without components")
+def _(v):
+    return v.error is not None and ("sub-byte types" in v.error or "list index out of range" in v.error)
+
+
+@difference("indices narrowed", "jax", "R.3", "positions are computed in the indices' own type: lengths that it lacks and unsigned values of its upper half come out as others")
+def _(v):
+    if v.error is not None:
+        return "out of bounds for" in v.error
+    return as_far_as(v, lambda a, b: True) and (v.ix.dtype[0] == "u" or BITS[v.ix.dtype] <= 16)
+
+
+@difference("another NaN for the fill", "jax", "JG.4", "the NaN of f8e5m2 is 7f, or 7e after a conversion")
+def _(v):
+    return v.op.startswith("jax") and v.d.dtype == "f8e5m2" and as_far_as(v, lambda a, b: (a, b) == (0x7e, 0x7f))
+
+
+@difference("disputed NaNs", "jax", "R.2", "signalling NaNs are quieted, as testdata/disputed.txt says")
+def _(v):
+    return (v.op, v.d.dtype) in DISPUTED and isinstance(v.want, Tensor) and v.output is not None and v.want.same_but_nan(v.output)
+
+
+# OpenVINO.
+
+@difference("indices unchecked", "openvino", "OG1.4 OG7.5 ON5.6 ON8.5 OE6.4", "an index outside gives zeros or other memory, or ends the process")
+def _(v):
+    return at_risk(v)
+
+
+@difference("packed elements", "openvino", "R.2", "elements of less than 8 bits are read from wrong places, or end the process")
+def _(v):
+    return BITS[v.d.dtype] in (1, 2, 4) and isinstance(v.want, Tensor) and v.error is None
+
+
+@difference("64 bits as 32", "openvino", "R.2", "i64, u64 and f64 are computed in 32 bits")
+def _(v):
+    if v.d.dtype == "f64":
+        # As f32: what that holds exactly is unchanged.
+        return as_far_as(v, lambda a, b: as_f32(a) != a)
+    return v.d.dtype in ("i64", "u64") and as_far_as(v, lambda a, b: (a - b) % 2 ** 32 == 0)
+
+
+@difference("NaNs quieted", "openvino torch", "R.2", "signalling NaNs of f16 are quieted, and in OpenVINO those of bf16 and f64, by a conversion through f32")
+def _(v):
+    return v.d.dtype in ("f16", "bf16", "f64") and isinstance(v.want, Tensor) and v.output is not None and v.want.same_but_nan(v.output)
+
+
+@difference("division by zero", "openvino", "R.18", "Gather ends the process where an operand has no element")
+def _(v):
+    return v.crash == "ended by SIGFPE" and 0 in v.d.shape + v.ix.shape
+
+
+@difference("GatherND of no component", "openvino", "R.18 ON5.5 ON8.4", "nothing is written where k is 0: the result is other memory")
+def _(v):
+    return "GatherND" in v.op and v.ix.array.ndim > 0 and v.ix.shape[-1] == 0 and v.error is None
+
+
+@difference("an empty axis read", "openvino", "OG8.6", "Gather-8 gives other memory where the axis is empty, instead of zeros")
+def _(v):
+    return v.op == "openvino.Gather-8" and 0 in v.d.shape and v.output is not None and as_far_as(v, lambda a, b: True)
+
+
+@difference("narrow indices of strings", "openvino", "R.1", "strings are gathered with indices of 32 and 64 bits alone")
+def _(v):
+    return v.d.dtype == "string" and v.error is not None
+
+
+@difference("batch_dims at the axis", "openvino", "OG7.3 OG8.3 OG8.6", "Gather with batch_dims equal to the axis ends the process, or takes an index outside for another")
+def _(v):
+    b = v.a.get("batch_dims", 0)
+    return v.op in ("openvino.Gather-7", "openvino.Gather-8") and b != 0 and isinstance(v.want, Tensor) and (v.crash is not None or as_far_as(v, lambda a, b: a == 0))
+
+
+@difference("indices of 32 bits", "openvino", "R.3", "indices are narrowed to 32 bits: 2^32 is row 0")
+def _(v):
+    return any(abs(i) >= 2 ** 31 for i in flat(v.ix)) and as_far_as(v, lambda a, b: True)
+
+
+@difference("at most 31 dims", "openvino", "R.4", "a tensor has 31 dims at most")
+def _(v):
+    return v.error is not None and "bitset" in v.error
+
+
+def as_f32(code):
+    """The bits of an f64 that went through f32."""
+    with np.errstate(all="ignore"):
+        value = np.frombuffer(code.to_bytes(8, "little"), np.float64)
+        return int.from_bytes(value.astype(np.float32).astype(np.float64).tobytes(), "little")
+
+
+def disputed_names():
+    """The recordings that testdata/disputed.txt disputes: pairs of a file and a name."""
+    with open(os.path.join(ROOT, "testdata", "disputed.txt"), encoding="utf-8") as f:
+        return {tuple(line.split(" | ")[0].split()) for line in f if line.strip() and not line.startswith("#")}
+
+
 def disputes():
-    """The disputed recordings of testdata/disputed.txt: sets of (operator, dtype) whose NaNs a peer changes."""
-    path = os.path.join(ROOT, "testdata", "disputed.txt")
-    found = {}
-    with open(path, encoding="utf-8") as f:
-        for line in f:
-            if line.strip() and not line.startswith("#"):
-                file, name = line.split(" | ")[0].split()
-                found.setdefault(file, set()).add(name)
-    out = set()
-    for file, names in found.items():
+    """The operators and dtypes whose NaNs a peer changes, by the disputed recordings."""
+    names, found = disputed_names(), set()
+    for file in {file for file, _ in names}:
         with open(os.path.join(ROOT, "testdata", "conformance", file), encoding="utf-8") as f:
             for line in f:
                 d = json.loads(line)
-                if d["name"] in names:
-                    out.add((d["op"], {"bfloat16": "bf16"}.get(d["inputs"][0]["dtype"], d["inputs"][0]["dtype"])))
-    return out
+                if (file, d["name"]) in names:
+                    dtype = d["inputs"][0]["dtype"]
+                    found.add((d["op"], {"bfloat16": "bf16", "float16": "f16"}.get(dtype, dtype)))
+    return found
 
 
 DISPUTED = disputes()

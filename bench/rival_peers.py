@@ -7,8 +7,12 @@ reads one case a line, as a corpus has it without its answer, and writes one
 answer a line: {"output": TENSOR}, {"error": TEXT}, or {"unasked": REASON} where
 the peer has no way to say the case.
 """
+import contextlib
+import ctypes
 import json
 import os
+import select
+import signal
 import subprocess
 import sys
 import threading
@@ -52,7 +56,7 @@ def array_of(t):
 
 
 def tensor_of(a, string=False):
-    a = np.asarray(a)
+    a = np.asarray(a, object if string else None)  # NumPy's own bytes lose NULs at their end
     if a.dtype.kind in "OSU":
         return Tensor.of("string", [x.decode() if isinstance(x, bytes) else str(x) for x in a.ravel()], a.shape)
     name = NAMES[a.dtype]
@@ -83,6 +87,8 @@ def load_numpy():
     def ask(case):
         d, ix = array_of(case.data), array_of(case.indices)
         if case.op == "numpy.take":
+            if case.attributes.get("mode") == "wrap" and any(isinstance(v, int) and abs(v) >= 2 ** 31 for v in case.indices.array.ravel()):
+                raise Unasked("an index of 2^31 or more: mode wrap steps towards it")
             return tensor_of(np.take(d, ix, **given(case, "axis", "mode")))
         return tensor_of(np.take_along_axis(d, ix, **given(case, "axis")))
     return np.__version__, ask
@@ -188,7 +194,6 @@ def onnx_model(case):
 
 
 def load_onnxruntime():
-    import ctypes
     import onnxruntime as ort
     options = ort.SessionOptions()
     options.log_severity_level = 4
@@ -219,6 +224,8 @@ def load_onnx():
     def ask(case):
         if case.op.startswith("com.microsoft"):
             raise Unasked("no com.microsoft")
+        if "GatherElements" in case.op and any(abs(v) >= 2 ** 31 for v in case.indices.array.ravel() if isinstance(v, int)):
+            raise Unasked("an index of 2^31 or more: numpy.choose, which it calls, steps towards it")
         model, _ = onnx_model(case)
         out = np.asarray(ReferenceEvaluator(model).run(None, {"data": array_of(case.data), "indices": array_of(case.indices)})[0])
         if out.dtype.kind == "O" and case.data.dtype != "string":
@@ -245,6 +252,8 @@ def load_openvino():
             raise Unasked("no dtype %s" % t.dtype)
         kind = getattr(ov.Type, names[t.dtype])
         if t.dtype == "string":
+            if any(s.endswith("\0") for s in t.array.ravel()):
+                raise Unasked("NumPy's strings lose NULs at their end")
             return ov.Tensor(np.array(t.array, np.str_)) if t.array.size else ov.Tensor(kind, ov.Shape(list(t.shape)))
         x = ov.Tensor(kind, ov.Shape(list(t.shape)))
         if t.array.size:
@@ -311,7 +320,7 @@ def load_tensorflow():
         return tensor_of({"GatherNd": lambda: tf.raw_ops.GatherNd(params=d, indices=ix, **a), "gather_nd": lambda: tf.gather_nd(d, ix, **a),
                           "GatherV2": lambda: tf.raw_ops.GatherV2(params=d, indices=ix, axis=tf.constant(axis_input(case)), **a),
                           "Gather": lambda: tf.raw_ops.Gather(params=d, indices=ix, **a), "gather": lambda: tf.gather(d, ix, **a),
-                          "batch_gather": lambda: tf.compat.v1.batch_gather(d, ix)}[op]().numpy())
+                          "batch_gather": lambda: tf.compat.v1.batch_gather(d, ix)}[op]().numpy(), case.data.dtype == "string")
     return tf.__version__, ask
 
 
@@ -376,23 +385,17 @@ PEERS = {
     "tensorflow": (load_tensorflow, ("tensorflow",)),
     "tflite": (load_tflite, ("tflite",)),
 }
+LONGEST = 20  # seconds that a peer may take for one case
 OF_TENSORFLOW = ("tensorflow", "tflite")  # these run under --tf-python
 
 
-def worker(peer):
-    out = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)
-    try:
-        version, ask = PEERS[peer][0]()
-    except ImportError as e:
-        out.write(json.dumps({"missing": str(e)}) + "\n")
-        return
-    out.write(json.dumps({"version": version}) + "\n")
-    for line in sys.stdin:
+def answer_lines(peer_asks, lines, out):
+    """Answers one case a line."""
+    for line in lines:
         case = Case.of_line(json.loads(line))
         try:
             with np.errstate(all="ignore"):
-                answer = {"output": ask(case).line()}
+                answer = {"output": peer_asks(case).line()}
         except Unasked as e:
             answer = {"unasked": str(e)}
         except Exception as e:  # a peer may raise anything
@@ -400,66 +403,119 @@ def worker(peer):
         out.write(json.dumps(answer) + "\n")
 
 
-class Peer:
-    """A peer's process. It is started when it is asked first, and again when a case ended it."""
+class Child:
+    """A fork of the loaded worker. A peer that ends its process ends only this, and the next costs no import."""
 
-    def __init__(self, name, python, limit=60):
-        self.name, self.python, self.limit, self.process, self.version = name, python, limit, None, None
+    def __init__(self, peer_asks):
+        to, self.cases = os.pipe()
+        self.answers, back = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.close(self.cases)
+            os.close(self.answers)
+            if sys.platform == "linux":
+                ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: also one that hangs ends with the worker
+            answer_lines(peer_asks, os.fdopen(to, "r"), os.fdopen(back, "w", buffering=1))
+            os._exit(0)
+        os.close(to)
+        os.close(back)
+
+    def ask(self, line):
+        """The answer's line, or None where the process ended or hung."""
+        with contextlib.suppress(BrokenPipeError):
+            rest = memoryview(line.encode())
+            while rest:
+                rest = rest[os.write(self.cases, rest):]
+        answer = b""
+        while not answer.endswith(b"\n"):
+            if not select.select([self.answers], [], [], LONGEST)[0]:
+                os.kill(self.pid, signal.SIGKILL)
+                return None
+            part = os.read(self.answers, 1 << 20)
+            if not part:
+                return None
+            answer += part
+        return answer.decode()
+
+    def close(self):
+        """Ends a process that waits for a case."""
+        os.close(self.cases)
+        os.close(self.answers)
+        os.waitpid(self.pid, 0)
+
+    def ended(self):
+        """How the process ended, in words."""
+        status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        os.close(self.cases)
+        os.close(self.answers)
+        if status == -signal.SIGKILL:
+            return "%d s without an answer" % LONGEST
+        return "ended by %s" % signal.Signals(-status).name if status < 0 else "ended with status %d" % status
+
+
+def worker(peer):
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    out = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+    try:
+        version, peer_asks = PEERS[peer][0]()
+    except ImportError as e:
+        out.write(json.dumps({"missing": str(e)}) + "\n")
+        return
+    out.write(json.dumps({"version": version}) + "\n")
+    child = None
+    for line in sys.stdin:
+        if line == "fresh\n":
+            if child:
+                child.close()
+            child = None
+            continue
+        child = child or Child(peer_asks)
+        answer = child.ask(line)
+        if answer is None:
+            answer, child = json.dumps({"crash": child.ended()}) + "\n", None
+        out.write(answer)
+
+
+class Peer:
+    """A peer's worker."""
+
+    def __init__(self, name, python):
+        self.name, self.python, self.process, self.version = name, python, None, None
 
     def start(self):
+        """Starts the worker; returns why it has no peer, None where it has one."""
         self.process = subprocess.Popen([self.python, os.path.abspath(__file__), self.name], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.DEVNULL, text=True)
-        hello = json.loads(self.process.stdout.readline() or '{"missing": "the process ended"}')
-        if "missing" in hello:
-            self.stop()
-            return hello["missing"]
-        self.version = hello["version"]
-        return None
+        hello = json.loads(self.process.stdout.readline() or '{"missing": "its Python does not load it"}')
+        self.version = hello.get("version")
+        return hello.get("missing")
 
     def stop(self):
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
+        """Ends the worker, and with its pipes its child."""
+        with contextlib.suppress(BrokenPipeError):
             self.process.stdin.close()
-            self.process.stdout.close()
-            self.process = None
+        self.process.wait()
+        self.process.stdout.close()
 
-    def ask(self, cases):
-        """The answers of the cases: as the worker writes them, or {"crash": HOW} where the process ended or hung."""
+    def ask(self, cases, fresh=False):
+        """The answers of the cases: as the worker writes them, or {"crash": HOW} where the peer ended its process or hung.
+        fresh asks each in a process of its own."""
+        def feed():
+            for case in cases:
+                if fresh:
+                    self.process.stdin.write("fresh\n")
+                self.process.stdin.write(case.text() + "\n")
+            self.process.stdin.flush()
+        writer = threading.Thread(target=feed)
+        writer.start()
         answers = []
-        while len(answers) < len(cases):
-            if self.process is None:
-                self.start()
-            process, begin = self.process, len(answers)
-
-            def feed():
-                try:
-                    for case in cases[begin:]:
-                        process.stdin.write(case.text() + "\n")
-                    process.stdin.flush()
-                except (BrokenPipeError, ValueError):
-                    pass
-            writer = threading.Thread(target=feed)
-            writer.start()
-            hung = []
-            while len(answers) < len(cases):
-                timer = threading.Timer(self.limit, lambda: (hung.append(True), process.kill()))
-                timer.start()
-                line = process.stdout.readline()
-                timer.cancel()
-                if not line:
-                    break
-                a = json.loads(line)
-                if "output" in a:
-                    a["output"] = Tensor.of_line(a["output"])
-                answers.append(a)
-            if len(answers) < len(cases):
-                status = process.wait()
-                answers.append({"crash": "%d s without an answer" % self.limit if hung else "the process ended with %d" % status})
-                writer.join()
-                self.stop()
-            else:
-                writer.join()
+        for _ in cases:
+            a = json.loads(self.process.stdout.readline())
+            if "output" in a:
+                a["output"] = Tensor.of_line(a["output"])
+            answers.append(a)
+        writer.join()
         return answers
 
 
