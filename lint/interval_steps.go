@@ -162,7 +162,7 @@ func init() {
 		"Identity": {operands: first, bounds: same}, "Reshape": {operands: first, bounds: reshaped}, "Flatten": {operands: first, bounds: reshaped}, "Squeeze": {operands: first, bounds: reshaped}, "Unsqueeze": {operands: first, bounds: reshaped},
 		"Cast": {operands: first, bounds: castTo}, "CastLike": {operands: first, bounds: castTo}, "Convert": {operands: first, bounds: castTo}, "ConvertLike": {operands: first, bounds: castTo},
 		"Transpose": {operands: first, bounds: transposed}, "Slice": {operands: first, bounds: sliced}, "StridedSlice": {operands: first, bounds: stridedSlice},
-		"Split": {operands: first, bounds: elementsOf}, "VariadicSplit": {operands: first, bounds: elementsOf}, "Compress": {operands: first, bounds: elementsOf}, "Tile": {operands: first, bounds: elementsOf},
+		"Split": {operands: first, bounds: split}, "VariadicSplit": {operands: first, bounds: split}, "Compress": {operands: first, bounds: elementsOf}, "Tile": {operands: first, bounds: elementsOf},
 		"Reverse": {operands: first, bounds: elementsOf}, "ReverseSequence": {operands: first, bounds: elementsOf}, "DepthToSpace": {operands: first, bounds: elementsOf}, "SpaceToDepth": {operands: first, bounds: elementsOf},
 		"Roll": {operands: first, bounds: elementsOf}, "Expand": {operands: first, bounds: expanded}, "Broadcast": {operands: first, bounds: expanded},
 		"ReduceMax": {operands: first, bounds: elementsOf}, "ReduceMin": {operands: first, bounds: elementsOf}, "ReduceMean": {operands: first, bounds: mean},
@@ -285,21 +285,65 @@ func transposed(c *operation) bounds {
 	return b
 }
 
-// sliced selects elements of a vector whose starts and ends are constants.
+// onLast reports whether an axis is the last of so many; a rank of -1 is unknown.
+func onLast(axis int64, rank int) bool { return axis == -1 || rank > 0 && axis == int64(rank)-1 }
+
+// sliced selects positions along the last axis where its starts and ends are
+// constants.
 func sliced(c *operation) bounds {
 	b, _ := c.input(0)
+	axesAt, stepsAt := 3, 4
+	if c.format != "ONNX" {
+		axesAt, stepsAt = 4, 3
+	}
 	starts, ok := c.list("starts", 1)
 	ends, also := c.list("ends", 2)
-	steps := 4
+	axes, named := c.list("axes", axesAt)
+	if !ok || !also || len(starts) != 1 || len(ends) != 1 || b.rank != 1 && !(named && len(axes) == 1 && onLast(axes[0], b.rank)) {
+		return elementsOf(c)
+	}
+	if by, known := c.list("steps", stepsAt); len(c.node.Inputs) > stepsAt && (!known || !slices.Equal(by, []int64{1})) {
+		return elementsOf(c)
+	}
+	return b.along(b.part(starts[0], ends[0]))
+}
+
+// along gives some positions of b the rank of b.
+func (b bounds) along(some bounds) bounds {
+	some.rank, some.one = b.rank, some.one && b.rank == 1
+	return some
+}
+
+// split selects the positions along the last axis that one of its outputs has.
+func split(c *operation) bounds {
+	b, _ := c.input(0)
+	axis := c.number("axis", 0)
+	sizes, ok := c.list("split", 1)
+	given := len(c.node.Inputs) > 1
 	if c.format != "ONNX" {
-		steps = 3
-	}
-	if ok && also && len(starts) == 1 && len(ends) == 1 && b.rank == 1 {
-		if by, known := c.list("steps", steps); len(c.node.Inputs) <= steps || known && slices.Equal(by, []int64{1}) {
-			return b.part(starts[0], ends[0])
+		list, known := c.list("axis", 1)
+		if !known || len(list) != 1 {
+			return elementsOf(c)
 		}
+		axis = list[0]
+		sizes, ok = c.list("split_lengths", 2)
+		given = len(c.node.Inputs) > 2
 	}
-	return elementsOf(c)
+	if outputs := len(c.node.Outputs); !ok && !given && outputs > 0 && len(b.last)%outputs == 0 {
+		sizes, ok = slices.Repeat([]int64{int64(len(b.last) / outputs)}, outputs), true
+	}
+	if !ok || !onLast(axis, b.rank) || c.output < 0 || c.output >= len(sizes) {
+		return elementsOf(c)
+	}
+	from := int64(0)
+	for _, n := range sizes[:c.output+1] {
+		if n < 0 || n > mostPositions { // -1 is the rest
+			return elementsOf(c)
+		}
+		from += n
+	}
+	n := sizes[c.output]
+	return b.along(b.part(from-n, from))
 }
 
 // part is the bounds of a slice of a vector.
@@ -879,11 +923,31 @@ func (b bounds) selected(at bounds, c *operation) (bounds, bool) {
 		}
 	}
 	if len(list) == 0 {
-		return b, false
+		return b.column(at, c)
 	}
 	made := b.positions(list)
 	made.rank, made.one = at.rank, at.one
 	return made, true
+}
+
+// column is the bounds of one position of b along its last axis.
+func (b bounds) column(at bounds, c *operation) (bounds, bool) {
+	axis := c.number("axis", 0)
+	if list, ok := c.list("axis", 2); ok && len(list) == 1 {
+		axis = list[0]
+	}
+	if b.rank == 1 || len(b.last) == 0 || !at.one || !at.exact || !onLast(axis, b.rank) || !c.gathersAlong() || c.number("batch_dims", 0) != 0 {
+		return b, false
+	}
+	n := at.low.at
+	if n < 0 && countsFromEnd(c.node.Operator) {
+		n += float64(len(b.last))
+	}
+	if !at.point() || n < 0 || n >= float64(len(b.last)) {
+		return b, false
+	}
+	b.interval = b.last[int(n)]
+	return b.flat().settled(), true
 }
 
 // gathersAlong reports whether a gather takes slices along an axis.
