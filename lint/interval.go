@@ -557,7 +557,9 @@ func (l *linter) compute(v *model.Value) (bounds, error) {
 		if len(list) == 0 {
 			return anything(v), nil
 		}
-		return join(list), nil
+		made := join(list)
+		made.exact = made.exact && len(list) == 1 // a run takes one branch, or no turn
+		return made, nil
 	case v.From == nil:
 		return anything(v), nil
 	}

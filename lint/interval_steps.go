@@ -25,6 +25,7 @@ type operation struct {
 type step struct {
 	operands []int // the inputs whose bounds it needs; nil means all
 	bounds   func(c *operation) bounds
+	more     func(n *model.Node) []*model.Value // further values whose bounds it needs
 }
 
 // reads lists the operands that a node has.
@@ -38,13 +39,16 @@ func (s step) reads(n *model.Node) []*model.Value {
 			list = append(list, n.Inputs[i])
 		}
 	}
+	if s.more != nil {
+		list = append(list, s.more(n)...)
+	}
 	return list
 }
 
 // stepOf finds the step of a node; false where its results may be anything.
 func stepOf(n *model.Node) (step, bool) {
 	if n.IsGather() {
-		return step{[]int{0, 1}, gathered}, true
+		return step{operands: []int{0, 1}, bounds: gathered}, true
 	}
 	if n.Domain != "" || len(n.Graphs) > 0 {
 		return step{}, false
@@ -149,47 +153,47 @@ var steps map[string]step
 
 func init() {
 	unit := func(low, high float64) step {
-		return step{[]int{}, func(c *operation) bounds { return c.ranged(span(low, high)) }}
+		return step{operands: []int{}, bounds: func(c *operation) bounds { return c.ranged(span(low, high)) }}
 	}
-	truth := step{[]int{}, func(c *operation) bounds {
+	truth := step{operands: []int{}, bounds: func(c *operation) bounds {
 		return bounds{interval: span(0, 1), dtype: garner.Bool, rank: -1}
 	}}
 	steps = map[string]step{
-		"Identity": {first, same}, "Reshape": {first, reshaped}, "Flatten": {first, reshaped}, "Squeeze": {first, reshaped}, "Unsqueeze": {first, reshaped},
-		"Cast": {first, castTo}, "CastLike": {first, castTo}, "Convert": {first, castTo}, "ConvertLike": {first, castTo},
-		"Transpose": {first, transposed}, "Slice": {first, sliced}, "StridedSlice": {first, stridedSlice},
-		"Split": {first, elementsOf}, "VariadicSplit": {first, elementsOf}, "Compress": {first, elementsOf}, "Tile": {first, elementsOf},
-		"Reverse": {first, elementsOf}, "ReverseSequence": {first, elementsOf}, "DepthToSpace": {first, elementsOf}, "SpaceToDepth": {first, elementsOf},
-		"Roll": {first, elementsOf}, "Expand": {first, expanded}, "Broadcast": {first, expanded},
-		"ReduceMax": {first, elementsOf}, "ReduceMin": {first, elementsOf}, "ReduceMean": {first, mean},
-		"Concat": {nil, concatenated}, "Where": {[]int{1, 2}, chosen}, "Select": {[]int{1, 2}, chosen},
-		"ScatterElements": {[]int{0, 2}, scattered}, "ScatterND": {[]int{0, 2}, scattered}, "Scatter": {[]int{0, 2}, scattered},
-		"ScatterUpdate": {[]int{0, 2}, scattered}, "ScatterElementsUpdate": {[]int{0, 2}, scattered}, "ScatterNDUpdate": {[]int{0, 2}, scattered},
-		"Pad": {nil, padded}, "Trilu": {first, orZero}, "OneHot": {nil, oneHot},
+		"Identity": {operands: first, bounds: same}, "Reshape": {operands: first, bounds: reshaped}, "Flatten": {operands: first, bounds: reshaped}, "Squeeze": {operands: first, bounds: reshaped}, "Unsqueeze": {operands: first, bounds: reshaped},
+		"Cast": {operands: first, bounds: castTo}, "CastLike": {operands: first, bounds: castTo}, "Convert": {operands: first, bounds: castTo}, "ConvertLike": {operands: first, bounds: castTo},
+		"Transpose": {operands: first, bounds: transposed}, "Slice": {operands: first, bounds: sliced}, "StridedSlice": {operands: first, bounds: stridedSlice},
+		"Split": {operands: first, bounds: split}, "VariadicSplit": {operands: first, bounds: split}, "Compress": {operands: first, bounds: elementsOf}, "Tile": {operands: first, bounds: elementsOf},
+		"Reverse": {operands: first, bounds: elementsOf}, "ReverseSequence": {operands: first, bounds: elementsOf}, "DepthToSpace": {operands: first, bounds: elementsOf}, "SpaceToDepth": {operands: first, bounds: elementsOf},
+		"Roll": {operands: first, bounds: elementsOf}, "Expand": {operands: first, bounds: expanded}, "Broadcast": {operands: first, bounds: expanded},
+		"ReduceMax": {operands: first, bounds: elementsOf}, "ReduceMin": {operands: first, bounds: elementsOf}, "ReduceMean": {operands: first, bounds: mean},
+		"Concat": {operands: nil, bounds: concatenated}, "Where": {[]int{1, 2}, chosen, compared}, "Select": {[]int{1, 2}, chosen, compared},
+		"ScatterElements": {operands: []int{0, 2}, bounds: scattered}, "ScatterND": {operands: []int{0, 2}, bounds: scattered}, "Scatter": {operands: []int{0, 2}, bounds: scattered},
+		"ScatterUpdate": {operands: []int{0, 2}, bounds: scattered}, "ScatterElementsUpdate": {operands: []int{0, 2}, bounds: scattered}, "ScatterNDUpdate": {operands: []int{0, 2}, bounds: scattered},
+		"Pad": {operands: nil, bounds: padded}, "Trilu": {operands: first, bounds: orZero}, "OneHot": {operands: nil, bounds: oneHot},
 
-		"Add": {nil, folded(sum)}, "Sub": {nil, folded(difference)}, "Subtract": {nil, folded(difference)},
-		"Mul": {nil, folded(product)}, "Multiply": {nil, folded(product)}, "Sum": {nil, folded(sum)},
-		"Div": {nil, folded(truncatedQuotient)}, "Divide": {nil, divided},
-		"Mod": {nil, modulo}, "FloorMod": {nil, folded(remainder)},
-		"Min": {nil, folded(ofAnyType(least))}, "Minimum": {nil, folded(ofAnyType(least))},
-		"Max": {nil, folded(ofAnyType(most))}, "Maximum": {nil, folded(ofAnyType(most))},
-		"Clip": {nil, clipped}, "Clamp": {nil, clipped},
-		"Neg": {first, unary(negative)}, "Negative": {first, unary(negative)}, "Abs": {first, unary(absolute)},
-		"Relu":  {first, unary(func(_ garner.DType, x interval) interval { return most(x, number64(0)) })},
-		"Floor": {first, unary(rounded(math.Floor))}, "Ceil": {first, unary(rounded(math.Ceil))}, "Ceiling": {first, unary(rounded(math.Ceil))},
-		"Round":      {first, unary(rounded(math.RoundToEven))},
-		"BitwiseAnd": {nil, folded(bitwise(true))}, "BitwiseOr": {nil, folded(bitwise(false))}, "BitwiseXor": {nil, folded(bitwise(false))},
+		"Add": {operands: nil, bounds: folded(sum)}, "Sub": {operands: nil, bounds: folded(difference)}, "Subtract": {operands: nil, bounds: folded(difference)},
+		"Mul": {operands: nil, bounds: folded(product)}, "Multiply": {operands: nil, bounds: folded(product)}, "Sum": {operands: nil, bounds: folded(sum)},
+		"Div": {operands: nil, bounds: folded(truncatedQuotient)}, "Divide": {operands: nil, bounds: divided},
+		"Mod": {operands: nil, bounds: modulo}, "FloorMod": {operands: nil, bounds: folded(remainder)},
+		"Min": {operands: nil, bounds: folded(ofAnyType(least))}, "Minimum": {operands: nil, bounds: folded(ofAnyType(least))},
+		"Max": {operands: nil, bounds: folded(ofAnyType(most))}, "Maximum": {operands: nil, bounds: folded(ofAnyType(most))},
+		"Clip": {operands: nil, bounds: clipped}, "Clamp": {operands: nil, bounds: clipped},
+		"Neg": {operands: first, bounds: unary(negative)}, "Negative": {operands: first, bounds: unary(negative)}, "Abs": {operands: first, bounds: unary(absolute)},
+		"Relu":  {operands: first, bounds: unary(func(_ garner.DType, x interval) interval { return most(x, number64(0)) })},
+		"Floor": {operands: first, bounds: unary(rounded(math.Floor))}, "Ceil": {operands: first, bounds: unary(rounded(math.Ceil))}, "Ceiling": {operands: first, bounds: unary(rounded(math.Ceil))},
+		"Round":      {operands: first, bounds: unary(rounded(math.RoundToEven))},
+		"BitwiseAnd": {operands: nil, bounds: folded(bitwise(true))}, "BitwiseOr": {operands: nil, bounds: folded(bitwise(false))}, "BitwiseXor": {operands: nil, bounds: folded(bitwise(false))},
 		"Sign": unit(-1, 1), "Tanh": unit(-1, 1), "Sin": unit(-1, 1), "Cos": unit(-1, 1), "Erf": unit(-1, 1),
 		"Sigmoid": unit(0, 1), "HardSigmoid": unit(0, 1), "Softmax": unit(0, 1), "SoftMax": unit(0, 1), "Hardmax": unit(0, 1),
-		"ReduceSum": {first, summed}, "CumSum": {first, cumulated}, "ReduceProd": {first, multiplied},
+		"ReduceSum": {operands: first, bounds: summed}, "CumSum": {operands: first, bounds: cumulated}, "ReduceProd": {operands: first, bounds: multiplied},
 
 		"Equal": truth, "NotEqual": truth, "Less": truth, "LessOrEqual": truth, "LessEqual": truth, "Greater": truth, "GreaterOrEqual": truth, "GreaterEqual": truth,
 		"And": truth, "Or": truth, "Xor": truth, "Not": truth, "LogicalAnd": truth, "LogicalOr": truth, "LogicalXor": truth, "LogicalNot": truth, "IsNaN": truth, "IsInf": truth,
 
-		"Shape": {[]int{}, shapeOf}, "ShapeOf": {[]int{}, shapeOf}, "Size": {[]int{}, sizeOf},
-		"ArgMax": {[]int{}, argument}, "ArgMin": {[]int{}, argument}, "TopK": {first, topK},
-		"NonZero": {first, nonZero}, "NonMaxSuppression": {[]int{}, boxes}, "Bucketize": {[]int{}, bucketized},
-		"Range": {nil, counting}, "ConstantOfShape": {[]int{}, constantOfShape},
+		"Shape": {operands: []int{}, bounds: shapeOf}, "ShapeOf": {operands: []int{}, bounds: shapeOf}, "Size": {operands: []int{}, bounds: sizeOf},
+		"ArgMax": {operands: []int{}, bounds: argument}, "ArgMin": {operands: []int{}, bounds: argument}, "TopK": {operands: first, bounds: topK},
+		"NonZero": {operands: first, bounds: nonZero}, "NonMaxSuppression": {operands: []int{}, bounds: boxes}, "Bucketize": {operands: []int{}, bounds: bucketized},
+		"Range": {operands: nil, bounds: counting}, "ConstantOfShape": {operands: []int{}, bounds: constantOfShape},
 	}
 }
 
@@ -216,11 +220,14 @@ func elementsOf(c *operation) bounds {
 func reshaped(c *operation) bounds {
 	b, _ := c.input(0)
 	dims := c.result.Spec.Dims
-	if !b.one && (len(dims) == 0 || len(b.last) == 0 || dims[len(dims)-1] != garner.Exactly(len(b.last))) {
+	axes, known := c.list("axes", 1)
+	if c.node.Op == "Unsqueeze" && slices.Equal(axes, []int64{-1}) || len(dims) > 0 && dims[len(dims)-1] == garner.Exactly(1) {
+		b.last = []interval{b.interval} // there is one position
+	} else if !b.one && (len(dims) == 0 || len(b.last) == 0 || dims[len(dims)-1] != garner.Exactly(len(b.last))) {
 		return b.flat()
 	}
 	rank := -1
-	if axes, ok := c.list("axes", 1); ok && b.rank >= 0 {
+	if known && b.rank >= 0 {
 		switch c.node.Op {
 		case "Unsqueeze":
 			rank = b.rank + len(axes)
@@ -278,21 +285,65 @@ func transposed(c *operation) bounds {
 	return b
 }
 
-// sliced selects elements of a vector whose starts and ends are constants.
+// onLast reports whether an axis is the last of so many; a rank of -1 is unknown.
+func onLast(axis int64, rank int) bool { return axis == -1 || rank > 0 && axis == int64(rank)-1 }
+
+// sliced selects positions along the last axis where its starts and ends are
+// constants.
 func sliced(c *operation) bounds {
 	b, _ := c.input(0)
+	axesAt, stepsAt := 3, 4
+	if c.format != "ONNX" {
+		axesAt, stepsAt = 4, 3
+	}
 	starts, ok := c.list("starts", 1)
 	ends, also := c.list("ends", 2)
-	steps := 4
+	axes, named := c.list("axes", axesAt)
+	if !ok || !also || len(starts) != 1 || len(ends) != 1 || b.rank != 1 && !(named && len(axes) == 1 && onLast(axes[0], b.rank)) {
+		return elementsOf(c)
+	}
+	if by, known := c.list("steps", stepsAt); len(c.node.Inputs) > stepsAt && (!known || !slices.Equal(by, []int64{1})) {
+		return elementsOf(c)
+	}
+	return b.along(b.part(starts[0], ends[0]))
+}
+
+// along gives some positions of b the rank of b.
+func (b bounds) along(some bounds) bounds {
+	some.rank, some.one = b.rank, some.one && b.rank == 1
+	return some
+}
+
+// split selects the positions along the last axis that one of its outputs has.
+func split(c *operation) bounds {
+	b, _ := c.input(0)
+	axis := c.number("axis", 0)
+	sizes, ok := c.list("split", 1)
+	given := len(c.node.Inputs) > 1
 	if c.format != "ONNX" {
-		steps = 3
-	}
-	if ok && also && len(starts) == 1 && len(ends) == 1 && b.rank == 1 {
-		if by, known := c.list("steps", steps); len(c.node.Inputs) <= steps || known && slices.Equal(by, []int64{1}) {
-			return b.part(starts[0], ends[0])
+		list, known := c.list("axis", 1)
+		if !known || len(list) != 1 {
+			return elementsOf(c)
 		}
+		axis = list[0]
+		sizes, ok = c.list("split_lengths", 2)
+		given = len(c.node.Inputs) > 2
 	}
-	return elementsOf(c)
+	if outputs := len(c.node.Outputs); !ok && !given && outputs > 0 && len(b.last)%outputs == 0 {
+		sizes, ok = slices.Repeat([]int64{int64(len(b.last) / outputs)}, outputs), true
+	}
+	if !ok || !onLast(axis, b.rank) || c.output < 0 || c.output >= len(sizes) {
+		return elementsOf(c)
+	}
+	from := int64(0)
+	for _, n := range sizes[:c.output+1] {
+		if n < 0 || n > mostPositions { // -1 is the rest
+			return elementsOf(c)
+		}
+		from += n
+	}
+	n := sizes[c.output]
+	return b.along(b.part(from-n, from))
 }
 
 // part is the bounds of a slice of a vector.
@@ -411,10 +462,48 @@ func concatenated(c *operation) bounds {
 	return made
 }
 
-// chosen is the bounds of Where, whose condition broadcasts with the two values.
+// compared lists what a condition x < k compares, and what is added to x.
+func compared(n *model.Node) []*model.Value {
+	list := slices.Clone(operandsOf(input(n, 0), "Less", "GreaterOrEqual", "GreaterEqual"))
+	for _, i := range []int{1, 2} {
+		list = append(list, operandsOf(input(n, i), "Add")...)
+	}
+	return list
+}
+
+// operandsOf gives the two operands of the node that makes a value, if its operator
+// is one of some.
+func operandsOf(v *model.Value, ops ...string) []*model.Value {
+	n := v.From
+	if n == nil || n.Domain != "" || !slices.Contains(ops, n.Op) || len(n.Inputs) != 2 || n.Inputs[0] == nil || n.Inputs[1] == nil {
+		return nil
+	}
+	return n.Inputs
+}
+
+// chosen is the bounds of Where, whose condition broadcasts with the two values. It
+// understands how exporters count negative indices from the end: x < 0 ? x + n : x.
 func chosen(c *operation) bounds {
 	a, _ := c.input(1)
 	b, _ := c.input(2)
+	if in := operandsOf(input(c.node, 0), "Less", "GreaterOrEqual", "GreaterEqual"); in != nil && c.of(in[0]).dtype.IsInteger() {
+		if x, k := c.of(in[0]), c.of(in[1]); k.point() && k.why() == fixed {
+			under, above := x, x
+			under.interval = least(x.interval, number64(k.low.at-1))
+			above.interval = most(x.interval, number64(k.low.at))
+			if input(c.node, 0).From.Op != "Less" {
+				under, above = above, under
+			}
+			a, b = c.where(input(c.node, 1), in[0], under, a), c.where(input(c.node, 2), in[0], above, b)
+			// A value that no element can choose adds nothing.
+			switch less := input(c.node, 0).From.Op == "Less"; {
+			case x.low.at >= k.low.at && less, x.high.at < k.low.at && !less:
+				a.interval, a.last = b.interval, b.last
+			case x.low.at >= k.low.at && !less, x.high.at < k.low.at && less:
+				b.interval, b.last = a.interval, a.last
+			}
+		}
+	}
 	made := both(typeOf(a, b), a, b, func(x, y interval) interval {
 		i := union(x, y)
 		i.exact = false // the condition may choose one, or have no element
@@ -428,6 +517,21 @@ func chosen(c *operation) bounds {
 		made.rank = -1
 	}
 	return made
+}
+
+// where gives the bounds of a value where x is within narrower ones: of x itself, and
+// of a sum with x. Those of any other are as they were.
+func (c *operation) where(v, x *model.Value, within, otherwise bounds) bounds {
+	in := operandsOf(v, "Add")
+	switch {
+	case v == x:
+		otherwise.interval, otherwise.last = within.interval, nil
+	case in != nil && in[0] == x:
+		otherwise.interval, otherwise.last = sum(within.dtype, within.interval, c.of(in[1]).interval), nil
+	case in != nil && in[1] == x:
+		otherwise.interval, otherwise.last = sum(within.dtype, within.interval, c.of(in[0]).interval), nil
+	}
+	return otherwise.settled()
 }
 
 // scattered is the bounds of the first input with elements of the third in places.
@@ -819,11 +923,31 @@ func (b bounds) selected(at bounds, c *operation) (bounds, bool) {
 		}
 	}
 	if len(list) == 0 {
-		return b, false
+		return b.column(at, c)
 	}
 	made := b.positions(list)
 	made.rank, made.one = at.rank, at.one
 	return made, true
+}
+
+// column is the bounds of one position of b along its last axis.
+func (b bounds) column(at bounds, c *operation) (bounds, bool) {
+	axis := c.number("axis", 0)
+	if list, ok := c.list("axis", 2); ok && len(list) == 1 {
+		axis = list[0]
+	}
+	if b.rank == 1 || len(b.last) == 0 || !at.one || !at.exact || !onLast(axis, b.rank) || !c.gathersAlong() || c.number("batch_dims", 0) != 0 {
+		return b, false
+	}
+	n := at.low.at
+	if n < 0 && countsFromEnd(c.node.Operator) {
+		n += float64(len(b.last))
+	}
+	if !at.point() || n < 0 || n >= float64(len(b.last)) {
+		return b, false
+	}
+	b.interval = b.last[int(n)]
+	return b.flat().settled(), true
 }
 
 // gathersAlong reports whether a gather takes slices along an axis.

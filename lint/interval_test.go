@@ -240,6 +240,28 @@ const (
 	irSteps   = "Add Subtract Multiply Divide Mod FloorMod Minimum Maximum Negative Clamp Convert Select Concat Slice StridedSlice ShapeOf Range Unsqueeze Squeeze Reshape Transpose Broadcast ReduceProd Less Gather BitwiseAnd BitwiseOr Floor"
 )
 
+// fromEnd makes the operands of x < 0 ? x + n : x, and of its mirror image.
+func (g *graphMaker) fromEnd(x *model.Value) []*model.Value {
+	add := func(op string, in ...*model.Value) *model.Value {
+		n := &model.Node{Op: op, Inputs: in, Attributes: map[string]any{}, Version: 18}
+		v := &model.Value{From: n}
+		n.Outputs = []*model.Value{v}
+		g.Graph.Nodes = append(g.Graph.Nodes, n)
+		results, err := run.Values(context.Background(), g.Model, n.Outputs, g.given, 1<<20)
+		if err != nil {
+			panic(err)
+		}
+		return g.add(v, results[0])
+	}
+	n := g.scalar(int64(g.IntN(20)))
+	moved := pick(g.Rand, add("Add", x, n), add("Add", n, x))
+	k := g.scalar(int64(g.IntN(3) / 2))
+	if g.IntN(2) == 0 {
+		return []*model.Value{add("Less", x, k), moved, x}
+	}
+	return []*model.Value{add(map[bool]string{true: "GreaterOrEqual", false: "GreaterEqual"}[g.Format == "ONNX"], x, k), x, moved}
+}
+
 // node adds a node, unless its operator refuses what it got.
 func (g *graphMaker) node() {
 	before := len(g.values)
@@ -281,6 +303,9 @@ func (g *graphMaker) node() {
 		n.Inputs = []*model.Value{g.of(), g.of()}
 	case "Where", "Select":
 		n.Inputs = []*model.Value{g.of(garner.Bool), x, like()}
+		if g.IntN(2) == 0 {
+			n.Inputs = g.fromEnd(g.of(garner.I64))
+		}
 	case "Concat":
 		n.Attributes["axis"] = int64(g.IntN(3)) - 1
 		n.Inputs = append(n.Inputs, like())

@@ -109,6 +109,24 @@ func clip(spec string, low, high int64) *model.Value {
 	return made("Clip", spec, given(spec), i64(nil, low), i64(nil, high))
 }
 
+// part makes an operator of the positions of a matrix of 5 by 7 that are not 0.
+func part(op string, more ...*model.Value) *model.Value {
+	at := made("Transpose", "i64[?,2]", made("NonZero", "i64[2,?]", given("bool[5,7]")))
+	return made(op, "i64[...]", append([]*model.Value{at}, more...)...)
+}
+
+// columnOf gathers a column of them.
+func columnOf(n int64) *model.Value {
+	v := part("Gather", i64(nil, n))
+	v.From.Operator = "onnx.Gather-13"
+	return with(v, axis(1))
+}
+
+// fromEnd counts negative indices from the end, as exporters do.
+func fromEnd(x *model.Value, n int64) *model.Value {
+	return made("Where", "i64[?]", made("Less", "bool[?]", x, i64(nil, 0)), made("Add", "i64[?]", x, i64(nil, n)), x)
+}
+
 // dims names the dims of a value.
 func dims(v *model.Value, names ...string) *model.Value {
 	v.DimNames = names
@@ -196,6 +214,8 @@ var tests = []struct {
 	}, []gather{
 		{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: bounded("i64[?,2]")},
 		{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: made("Min", "i64[?,2]", made("Max", "i64[?,2]", given("i64[?,2]"), i64([]int{1}, 0)), i64([]int{2}, 4, 1))},
+		{op: "onnx.GatherND-13", data: given("f32[2,5]"), indices: with(made("Concat", "i64[...]",
+			with(made("Unsqueeze", "i64[...]", clip("i64[?]", 0, 1), i64([]int{1}, -1)), nil), made("Unsqueeze", "i64[...]", clip("i64[?]", 0, 4), i64([]int{1}, -1))), axis(-1))},
 		{op: "onnx.GatherND-13", data: given("f32[?,?]"), indices: made("Transpose", "i64[?,2]", made("NonZero", "i64[2,?]", given("bool[?,?]")))},
 		{op: "onnx.GatherND-13", data: given("f32[5,3]"), indices: made("Transpose", "i64[?,2]", made("NonZero", "i64[2,?]", given("bool[5,3]")))},
 		{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: i64([]int{1, 1}, 0)},
@@ -222,6 +242,8 @@ var tests = []struct {
 		{loose(with(made("ArgMax", "i64[?]", given("f32[?,6]")), axis(1))), Note, everywhere, "may be 0 to 5"},
 		{loose(made("Mod", "i64[?]", given("i64[?]"), i64(nil, 7))), Note, everywhere, "may be 0 to 6"},
 		{loose(made("Add", "i64[?]", clip("i64[?]", 0, 4), i64(nil, 1))), Note, everywhere, "may be 1 to 5"},
+		{loose(fromEnd(clip("i64[?]", -5, 5), 5)), Note, everywhere, "may be 0 to 5"},
+		{loose(columnOf(1)), Note, everywhere, "may be 0 to 6"},
 		{loose(given("u8[?]")), Note, everywhere, "nothing bounds them from above"},
 		{loose(parameter("i64[?]", given("i64[?]"))), Note, everywhere, `the input "in"`},
 	}, []gather{
@@ -232,6 +254,11 @@ var tests = []struct {
 		loose(made("Cast", "i64[?]", made("Floor", "f32[?]", made("Clip", "f32[?]", given("f32[?]"), held(garner.Of([]float32{0})), held(garner.Of([]float32{4.5})))))),
 		loose(made("Div", "i64[?]", clip("i64[?]", 0, 9), i64(nil, 2))),
 		loose(given("u2[?]")),
+		loose(fromEnd(with(made("ArgMax", "i64[?]", given("f32[?,5]")), axis(1)), 5)),
+		loose(fromEnd(clip("i64[?]", -5, 4), 5)),
+		// A column of positions in a matrix of seven columns.
+		loose(with(made("Squeeze", "i64[?]", part("Slice", i64([]int{1}, 0), i64([]int{1}, 1), i64([]int{1}, 1)), i64([]int{1}, 1)), nil)),
+		loose(columnOf(0)),
 		loose(parameter("i64[?]", clip("i64[?]", 0, 4))),
 		// A length of the same model bounds them.
 		{op: "onnx.Gather-13", data: given("f32[?,2]"), indices: made("Clip", "i64[?]", given("i64[?]"), i64(nil, 0), made("Sub", "i64[]", lengthOfInput(), i64(nil, 1)))},
