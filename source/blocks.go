@@ -21,13 +21,13 @@ func (g *gather) divide() error {
 		if g.o.Memory >= 4*readers*readBytes {
 			budget -= readers * readBytes // scratch of the requests
 		}
-		g.whole = size <= budget/4
-		if g.whole {
+		g.indicesFit = size <= budget/4
+		if g.indicesFit {
 			budget -= size
 		}
 	} else {
 		_, mapped := viewOf(g.indices)
-		g.whole = mapped || size <= 4*unbudgeted
+		g.indicesFit = mapped || size <= 4*unbudgeted
 	}
 	budget = min(budget, 1<<30) // larger blocks are no faster
 	// A row takes its position, a key and a position of the sorter, its bytes in
@@ -35,7 +35,7 @@ func (g *gather) divide() error {
 	row := int64(8 + 16 + 8)
 	slice := int64(g.plan.Slice)
 	sliceBytes := (slice*int64(g.bits)+7)/8 + 1
-	if !g.whole {
+	if !g.indicesFit {
 		k := int64(max(len(g.plan.Axes), 1))
 		row += k * int64(spec.DType.Bits()/8+1+8+16)
 	}
@@ -70,15 +70,15 @@ func (g *gather) heat() {
 	if again() {
 		size = warmBytes
 	}
-	g.near = max(size*8/int64(g.bits)/slice, 1) * slice
+	g.warmBlock = max(size*8/int64(g.bits)/slice, 1) * slice
 	if indexBytes := int64(len(g.resolver.bytes)); g.size <= wholeBytes && g.warm.inOnePiece(indexBytes, g.size) {
-		g.near = g.total
+		g.warmBlock = g.total
 	}
 	if slice > g.block || g.o.Memory > 0 {
-		g.near = min(g.near, g.block) // a long slice is divided, and a budget kept
+		g.warmBlock = min(g.warmBlock, g.block) // a long slice is divided, and a budget kept
 	}
-	g.near = min((g.near+per-1)/per*per, (g.total+per-1)/per*per)
-	g.isNear = g.hot(0, samples)
+	g.warmBlock = min((g.warmBlock+per-1)/per*per, (g.total+per-1)/per*per)
+	g.lastWarm = g.hot(0, samples)
 }
 
 // perByte is the number of elements of a byte, 1 where an element is longer.
@@ -101,7 +101,7 @@ func (g *gather) hot(at int64, places int) bool {
 	}
 	slice := int64(g.plan.Slice)
 	first := at / slice
-	last := (min(at+g.near, g.total) + slice - 1) / slice
+	last := (min(at+g.warmBlock, g.total) + slice - 1) / slice
 	return g.warm.resident(f, int(first), int(last-first), int(slice), places)
 }
 
@@ -111,8 +111,8 @@ func (g *gather) allocate() (err error) {
 		return nil
 	}
 	block := g.block
-	if g.isNear {
-		block = max(block, g.near)
+	if g.lastWarm {
+		block = max(block, g.warmBlock)
 	}
 	for i := range g.buffers {
 		if int64(i)*block >= g.total {
@@ -173,13 +173,13 @@ func (g *gather) run(ctx context.Context, out io.Writer) error {
 		for at := first; at < g.total; at = end {
 			// A small block behind a warm one is looked at in a few places.
 			places := samples
-			if g.isNear && g.near*int64(g.bits)/8 < warmBytes/8 {
+			if g.lastWarm && g.warmBlock*int64(g.bits)/8 < warmBytes/8 {
 				places = fewSamples
 			}
-			if end = min(at+g.block, g.total); g.isNear && at == first || g.hot(at, places) {
-				g.isNear, end = true, min(at+g.near, g.total)
+			if end = min(at+g.block, g.total); g.lastWarm && at == first || g.hot(at, places) {
+				g.lastWarm, end = true, min(at+g.warmBlock, g.total)
 			} else {
-				g.isNear = false
+				g.lastWarm = false
 			}
 			var buffer []byte
 			select {
@@ -245,19 +245,19 @@ func (g *gather) make(ctx context.Context, dst []byte, at, end int64) error {
 	for e := at; e < end; {
 		// Whole rows, or else a part of one.
 		from, n, size := e%slice, 1, int64(0)
-		if whole := (end - e) / slice; from == 0 && whole > 0 {
-			n, size = int(min(whole, int64(len(g.row)))), slice
+		if rows := (end - e) / slice; from == 0 && rows > 0 {
+			n, size = int(min(rows, int64(len(g.row)))), slice
 		} else {
 			size = min(slice-from, end-e)
 		}
-		if g.isNear {
+		if g.lastWarm {
 			if n, err := g.moveWarm(ctx, dst, e-at, e, end); err != nil {
 				return err
 			} else if n > 0 {
 				e += n
 				continue
 			}
-			g.isNear = false // a read names the file and the row
+			g.lastWarm = false // a read names the file and the row
 		}
 		if err := g.move(ctx, dst, (e-at)*int64(g.bits), int(e/slice), n, from, size); err != nil {
 			return err

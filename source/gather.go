@@ -96,17 +96,17 @@ type gather struct {
 	size          int64        // bytes of the result
 	dataBytes     int64
 
-	whole    bool // the budget holds every index
-	resolver *Resolver
-	fetcher  fetcher
+	indicesFit bool // the budget holds every index
+	resolver   *Resolver
+	fetcher    fetcher
 
-	block   int64     // elements of a block of the result
-	warm    *warm     // nil where data can only be read
-	near    int64     // elements of a block of warm rows
-	isNear  bool      // the block before was of warm rows
-	rows    int       // the most rows of a block
-	buffers [2][]byte // one is made while the other is written
-	row     []int64   // where the rows of a block begin in data
+	block     int64     // elements of a block of the result
+	warm      *warm     // nil where data can only be read
+	warmBlock int64     // elements of a block of warm rows
+	lastWarm  bool      // the block before was of warm rows
+	rows      int       // the most rows of a block
+	buffers   [2][]byte // one is made while the other is written
+	row       []int64   // where the rows of a block begin in data
 }
 
 // newGather lowers op and checks the options.
@@ -155,7 +155,7 @@ func fillBytes(fill garner.Tensor) ([]byte, error) {
 func (g *gather) check(ctx context.Context) error {
 	g.resolver = newResolver(g.plan, g.indices, g.o.Memory > 0, g.rows)
 	g.resolver.fetches = fetches(g.indices, g.o.Memory > 0, g.threads)
-	if !g.whole {
+	if !g.indicesFit {
 		if g.total == 0 {
 			return g.resolver.check(ctx) // R.7
 		}
@@ -164,12 +164,12 @@ func (g *gather) check(ctx context.Context) error {
 	if _, ok := g.indices.(*memory); ok || g.o.Memory == 0 {
 		g.resolver.view()
 	}
-	if !g.resolver.whole {
+	if !g.resolver.inMemory {
 		if err := g.resolver.load(ctx); err != nil {
 			return err
 		}
 	}
-	if g.heat(); g.isNear && g.near >= g.total && g.o.From == 0 {
+	if g.heat(); g.lastWarm && g.warmBlock >= g.total && g.o.From == 0 {
 		return nil // one block holds the result, and is checked before it is written
 	}
 	return g.resolver.check(ctx)

@@ -87,13 +87,13 @@ func (w *into) Write(b []byte) (int, error) {
 // inCache reports whether data's rows are in memory or in the page cache, judged by
 // a sample of them.
 func (g *gather) inCache() bool {
-	g.whole = true
+	g.indicesFit = true
 	g.resolver = newResolver(g.plan, g.indices, false, maxRows)
 	g.resolver.view()
 	if g.warm = g.newWarm(); g.warm == nil {
 		return inMemory(g.data)
 	}
-	g.near = g.total
+	g.warmBlock = g.total
 	// Fewer looks at small results: each takes a microsecond.
 	return g.hot(0, int(min(max(g.size>>19, 2*fewSamples), samples)))
 }

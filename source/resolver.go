@@ -29,10 +29,10 @@ type Resolver struct {
 	fills   bool          // a row may be a fill
 	most    int           // rows resolved at a time
 
-	whole   bool          // tensor has every index
-	tensor  garner.Tensor // in memory, or mapped
-	bytes   []byte        // its elements as the array stores them
-	scratch sync.Pool     // free list of *indexScratch
+	inMemory bool          // tensor has every index
+	tensor   garner.Tensor // in memory, or mapped
+	bytes    []byte        // its elements as the array stores them
+	scratch  sync.Pool     // free list of *indexScratch
 }
 
 // indexScratch is the memory that a box of indices takes.
@@ -156,7 +156,7 @@ func newResolver(plan *garner.Plan, indices Array, unmapped bool, most int) *Res
 
 // view takes the indices in place where they are in memory or mapped.
 func (r *Resolver) view() {
-	if r.tensor, r.whole = tensorOf(r.indices); r.whole {
+	if r.tensor, r.inMemory = tensorOf(r.indices); r.inMemory {
 		r.bytes, _ = viewOf(r.indices)
 	}
 }
@@ -176,7 +176,7 @@ func (r *Resolver) load(ctx context.Context) error {
 	}
 	shape, _ := spec.Shape()
 	r.tensor, err = garner.FromStrided(spec.DType, b, 0, shape, stridesOf(spec))
-	r.bytes, r.whole = b, err == nil
+	r.bytes, r.inMemory = b, err == nil
 	return err
 }
 
@@ -216,7 +216,7 @@ func (r *Resolver) Rows(ctx context.Context, rows []int64, first int) (filled in
 // cut is the error of indices that were read in place, and may have read as zeros
 // because their file was cut short; err is what came of them.
 func (r *Resolver) cut(err error) error {
-	if !r.whole || err != nil && !errors.Is(err, garner.ErrIndex) {
+	if !r.inMemory || err != nil && !errors.Is(err, garner.ErrIndex) {
 		return nil
 	}
 	switch a := r.indices.(type) {
@@ -246,7 +246,7 @@ func (r *Resolver) resolve(ctx context.Context, rows []int64, first int) (filled
 
 // rows is Rows whose ErrIndex does not name the index.
 func (r *Resolver) rows(ctx context.Context, rows []int64, first int) (filled int, err error) {
-	for r.whole && len(rows) > 0 {
+	for r.inMemory && len(rows) > 0 {
 		if ctx.Err() != nil {
 			return 0, context.Cause(ctx)
 		}
@@ -336,7 +336,7 @@ func (r *Resolver) Survey(ctx context.Context) (garner.Survey, error) {
 
 // survey is Survey for callers that hold the indices, and check them afterwards.
 func (r *Resolver) survey(ctx context.Context) (garner.Survey, error) {
-	if r.whole {
+	if r.inMemory {
 		s, err := r.plan.Survey(ctx, r.tensor)
 		return s, r.vanished(err)
 	}
@@ -371,7 +371,7 @@ func (r *Resolver) survey(ctx context.Context) (garner.Survey, error) {
 // check returns the *garner.IndexError of the first refused index; nil where
 // there is none.
 func (r *Resolver) check(ctx context.Context) error {
-	if r.whole {
+	if r.inMemory {
 		return r.vanished(r.plan.Check(ctx, r.tensor))
 	}
 	s, err := r.survey(ctx)

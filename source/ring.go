@@ -204,7 +204,7 @@ func (f *File) flightFailed(t *flight, err error) error {
 type ringBuffers struct {
 	f     *File
 	large [][]byte // every scratch that was taken
-	whole [][]byte // free ones
+	free  [][]byte // those of large that are free
 	small [][]byte // free pieces of smallBuffer bytes
 }
 
@@ -221,9 +221,9 @@ func (r *ringBuffers) get(n int) []byte {
 		}
 	}
 	var b []byte
-	if k := len(r.whole); k > 0 {
-		b = r.whole[k-1]
-		r.whole = r.whole[:k-1]
+	if k := len(r.free); k > 0 {
+		b = r.free[k-1]
+		r.free = r.free[:k-1]
 	} else {
 		if len(r.large) == readers {
 			return nil
@@ -248,12 +248,12 @@ func (r *ringBuffers) put(b []byte) {
 	case cap(b) <= smallBuffer || len(b) < 2*smallBuffer:
 		r.small = append(r.small, b)
 	default:
-		r.whole = append(r.whole, b)
+		r.free = append(r.free, b)
 	}
 }
 
 // reset joins the pieces into whole buffers again. All must be free.
-func (r *ringBuffers) reset() { r.small, r.whole = r.small[:0], append(r.whole[:0], r.large...) }
+func (r *ringBuffers) reset() { r.small, r.free = r.small[:0], append(r.free[:0], r.large...) }
 
 // release gives every scratch back to the file.
 func (r *ringBuffers) release() {

@@ -245,7 +245,7 @@ func (t *Table) lookupFile(ctx context.Context, f *File, b *batch, dst []byte) e
 func (t *Table) lookupMapped(ctx context.Context, b *batch, dst []byte) error {
 	b.unseen = b.unseen[:0]
 	for i, row := range b.rows {
-		if !t.known(row) {
+		if !t.sawAll(row) {
 			b.unseen = append(b.unseen, i)
 		}
 	}
@@ -324,8 +324,8 @@ func (t *Table) locate(row int64) (part int, offset int64, first, last int) {
 	return part, offset, base + int(offset/pageBytes), base + int((offset+t.stored-1)/pageBytes)
 }
 
-// known reports whether every page of a row has its bit set.
-func (t *Table) known(row int64) bool {
+// sawAll reports whether every page of a row has its bit set.
+func (t *Table) sawAll(row int64) bool {
 	part, _, first, last := t.locate(row)
 	if part < 0 {
 		return false
