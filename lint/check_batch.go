@@ -59,7 +59,7 @@ func stretchedBatch(r *Rule, s *subject) error {
 	if !ok {
 		return nil
 	}
-	evidence := slices.DeleteFunc(s.answers(r), func(e Evidence) bool {
+	evidence := slices.DeleteFunc(slices.Clone(s.answers(r)), func(e Evidence) bool {
 		switch e.Runtime() {
 		case OpenVINO:
 			return (e.Answer == Stretches) != (s.format == "ONNX" && made.ones)

@@ -219,7 +219,7 @@ func countedPositions(r *Rule, s *subject) error {
 			return false
 		}
 		direct := s.indices.From != nil && s.indices.From.Op == "Range" && s.indices.From.Domain == ""
-		evidence := slices.DeleteFunc(s.answers(r), func(e Evidence) bool { return e.Runtime() == ONNXRuntime && direct == (e.Run == "") })
+		evidence := slices.DeleteFunc(slices.Clone(s.answers(r)), func(e Evidence) bool { return e.Runtime() == ONNXRuntime && direct == (e.Run == "") })
 		s.find(r, evidence, "the indices are counted up to a length that only a run knows, and%s has %s; with one more", s.axisNamed(i.axis), i.dim)
 		return true
 	})

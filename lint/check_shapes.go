@@ -160,7 +160,7 @@ func hugeData(r *Rule, s *subject) error {
 	if !s.data.Spec.Rank.Known() || n <= math.MaxInt32 {
 		return nil
 	}
-	evidence := slices.DeleteFunc(s.answers(r), func(e Evidence) bool { return e.DType != garner.Invalid && e.DType != s.indices.Spec.DType })
+	evidence := slices.DeleteFunc(slices.Clone(s.answers(r)), func(e Evidence) bool { return e.DType != garner.Invalid && e.DType != s.indices.Spec.DType })
 	s.find(r, evidence, "data is %s, %d elements", s.data.Type(), n)
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 
 // answersFor returns the answers for a type of data or of the indices.
 func (s *subject) answersFor(r *Rule, d garner.DType) []Evidence {
-	return slices.DeleteFunc(s.answers(r), func(e Evidence) bool { return e.DType != d })
+	return slices.DeleteFunc(slices.Clone(s.answers(r)), func(e Evidence) bool { return e.DType != d })
 }
 
 // listedDataType finds a type of data that the rule's evidence lists.

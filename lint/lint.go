@@ -131,7 +131,7 @@ func Model(ctx context.Context, m *model.Model, o Options) ([]Finding, error) {
 	l := &linter{
 		ctx: ctx, format: m.Format, runtimes: AllRuntimes(), home: homes[m.Format], inputs: map[*model.Value]bool{},
 		indices: map[string]*indexScan{}, tables: map[*model.Constant]*loss{},
-		constants: map[*model.Value]*model.Constant{}, ranges: map[*model.Value]bounds{}, entered: map[*model.Value]bool{}, held: map[*model.Constant]bounds{}, withoutRank: map[*model.Value]bool{},
+		constants: map[*model.Value]*model.Constant{}, ranges: map[*model.Value]bounds{}, entered: map[*model.Value]bool{}, held: map[*model.Constant]bounds{}, withoutRank: map[*model.Value]bool{}, shared: map[answersKey][]Evidence{}, words: map[*Evidence]string{},
 	}
 	if len(o.Runtimes) > 0 {
 		l.runtimes = slices.DeleteFunc(l.runtimes, func(r Runtime) bool { return !slices.Contains(o.Runtimes, r) })
@@ -185,7 +185,9 @@ type linter struct {
 	entered   map[*model.Value]bool            // values that bounds has begun
 	held      map[*model.Constant]bounds       // constants that bounds has read
 
-	withoutRank map[*model.Value]bool // what rankless found
+	withoutRank map[*model.Value]bool     // what rankless found
+	shared      map[answersKey][]Evidence // what answers found
+	words       map[*Evidence]string      // consequences, by the first of the evidence
 }
 
 // find adds a finding, unless its evidence is empty.
@@ -204,12 +206,15 @@ func (s *subject) findAs(r *Rule, severity Severity, evidence []Evidence, format
 	}
 	s.findings = append(s.findings, Finding{
 		Rule: r, Severity: severity, Node: s.node, Evidence: evidence,
-		Message: fmt.Sprintf(format, args...) + ": " + consequences(evidence),
+		Message: fmt.Sprintf(format, args...) + ": " + s.consequences(evidence),
 	})
 }
 
 // consequences gives the words for what each runtime does.
-func consequences(evidence []Evidence) string {
+func (l *linter) consequences(evidence []Evidence) string {
+	if text, ok := l.words[&evidence[0]]; ok {
+		return text
+	}
 	var parts []string
 	for _, e := range evidence {
 		part := e.Who() + " " + string(e.Answer)
@@ -217,12 +222,19 @@ func consequences(evidence []Evidence) string {
 			parts = append(parts, part)
 		}
 	}
-	return strings.Join(parts, ", ")
+	text := strings.Join(parts, ", ")
+	l.words[&evidence[0]] = text
+	return text
 }
 
 // answers gives the rule's evidence for the operator that each runtime has for the
-// node, without evidence of the answers in over.
+// node, without evidence of the answers in over. Nodes that are alike share the
+// list, which must not be changed.
 func (s *subject) answers(r *Rule, over ...Answer) []Evidence {
+	key := answersKey{r, s.operator.Name, fmt.Sprint(over), s.batch != 0, s.torch(), s.shortVector()}
+	if list, ok := s.shared[key]; ok {
+		return list
+	}
 	var list []Evidence
 	for _, runtime := range s.runtimes {
 		name := s.as(runtime)
@@ -236,7 +248,17 @@ func (s *subject) answers(r *Rule, over ...Answer) []Evidence {
 			list = append(list, e)
 		}
 	}
+	s.shared[key] = list
 	return list
+}
+
+// An answersKey is what the answers of a rule depend on.
+type answersKey struct {
+	rule           *Rule
+	operator, over string
+	batched        bool
+	torch          string
+	short          bool
 }
 
 // shortVector reports whether OpenVINO may gather by the path that it has for short
@@ -247,6 +269,17 @@ func (s *subject) shortVector() bool {
 	}
 	d := s.data.Spec.DType
 	return s.operator.Kind == operators.Gather && d.IsInteger() && d.Bits() >= 16 && short(s.data.Spec) && short(s.indices.Spec)
+}
+
+// torch names PyTorch's operator for Gather; "" where there is none. It selects along
+// any dim, but with a vector only.
+func (s *subject) torch() string {
+	if rank := s.indices.Spec.Rank; rank.Max <= 1 {
+		return "torch.index_select"
+	} else if data := s.data.Spec.Rank; data.Known() && data.Min == 2 && s.axisKnown && s.axis == 0 {
+		return "torch.embedding"
+	}
+	return ""
 }
 
 // as names the operator that a runtime has for the node: the node's own operator,
@@ -272,12 +305,7 @@ func (s *subject) as(r Runtime) string {
 		case r == WebNN:
 			return "webnn.gather"
 		}
-		// torch selects along any dim, but with a vector only.
-		if rank := s.indices.Spec.Rank; rank.Max <= 1 {
-			return "torch.index_select"
-		} else if data := s.data.Spec.Rank; data.Known() && data.Min == 2 && s.axisKnown && s.axis == 0 {
-			return "torch.embedding"
-		}
+		return s.torch()
 	case operators.GatherND:
 		switch {
 		case r == OpenVINO:
