@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -126,11 +127,11 @@ func plain(text string) string {
 type jsonReport struct {
 	Model    string         `json:"model"`
 	Format   string         `json:"format"`
-	Findings []jsonFinding  `json:"findings"`
-	Unjudged []jsonUnjudged `json:"not_judged"`
 	Errors   int            `json:"errors"`
 	Warnings int            `json:"warnings"`
 	Notes    int            `json:"notes"`
+	Unjudged []jsonUnjudged `json:"not_judged"`
+	Findings []jsonFinding  `json:"findings"` // last: writeList writes them
 }
 
 type jsonUnjudged struct {
@@ -143,18 +144,16 @@ type jsonUnjudged struct {
 }
 
 type jsonFinding struct {
-	Rule     string         `json:"rule"`
-	Title    string         `json:"title"`
-	Severity string         `json:"severity"`
-	Node     string         `json:"node"`
-	Operator string         `json:"operator"`
-	At       string         `json:"at,omitempty"`
-	Line     int            `json:"line,omitempty"`
-	Column   int            `json:"column,omitempty"`
-	Message  string         `json:"message"`
-	Remedy   string         `json:"remedy"`
-	Runtimes []Runtime      `json:"runtimes"`
-	Evidence []jsonEvidence `json:"evidence"`
+	Rule     string `json:"rule"`
+	Title    string `json:"title"`
+	Severity string `json:"severity"`
+	Node     string `json:"node"`
+	Operator string `json:"operator"`
+	At       string `json:"at,omitempty"`
+	Line     int    `json:"line,omitempty"`
+	Column   int    `json:"column,omitempty"`
+	Message  string `json:"message"`
+	Remedy   string `json:"remedy"` // then runtimes and evidence
 }
 
 type jsonEvidence struct {
@@ -166,16 +165,16 @@ type jsonEvidence struct {
 	Source   string  `json:"source,omitempty"` // where nothing is recorded
 }
 
-func evidenceOf(f *Finding) []jsonEvidence {
-	list := make([]jsonEvidence, len(f.Evidence))
-	for i, e := range f.Evidence {
+func evidenceOf(evidence []Evidence) []jsonEvidence {
+	list := make([]jsonEvidence, len(evidence))
+	for i, e := range evidence {
 		list[i] = jsonEvidence{e.Runtime(), e.Operator, e.Answer, e.Run, e.Case, e.Source}
 	}
 	return list
 }
 
-// WriteJSON writes one object: model, format, findings, one each; the nodes that
-// were not judged; and the number of findings of each severity.
+// WriteJSON writes one object: model, format, the number of findings of each
+// severity, the nodes that were not judged, and the findings, one each.
 func (r *Report) WriteJSON(w io.Writer) error {
 	out := jsonReport{
 		Model: r.Model.Path, Format: r.Model.Format, Findings: []jsonFinding{}, Unjudged: []jsonUnjudged{},
@@ -183,27 +182,70 @@ func (r *Report) WriteJSON(w io.Writer) error {
 		Warnings: r.AtLeast(Warning) - r.AtLeast(Error),
 		Notes:    r.AtLeast(Note) - r.AtLeast(Warning),
 	}
-	for i := range r.Findings {
-		f := &r.Findings[i]
-		line, column := f.Place()
-		out.Findings = append(out.Findings, jsonFinding{
-			Rule: f.Rule.ID, Title: f.Rule.Title, Severity: f.Severity.String(), Node: f.Node.Name, Operator: f.Node.Operator,
-			At: f.Node.At, Line: line, Column: column, Message: f.Message, Remedy: f.Rule.Remedy,
-			Runtimes: f.Runtimes(), Evidence: evidenceOf(f),
-		})
-	}
 	for _, u := range r.Unjudged {
 		line, column := place(u.Node)
 		out.Unjudged = append(out.Unjudged, jsonUnjudged{u.Node.Name, u.Operator, u.Node.At, line, column, u.Why})
 	}
-	return write(w, out)
+	return r.writeList(w, out, "]}", "}", func(f *Finding) any {
+		line, column := f.Place()
+		return jsonFinding{
+			Rule: f.Rule.ID, Title: f.Rule.Title, Severity: f.Severity.String(), Node: f.Node.Name, Operator: f.Node.Operator,
+			At: f.Node.At, Line: line, Column: column, Message: f.Message, Remedy: f.Rule.Remedy,
+		}
+	})
 }
 
-func write(w io.Writer, v any) error {
-	e := json.NewEncoder(terminal.NewJSON(w))
+// writeList writes a report whose list of findings is empty and ends with end, and
+// in the list what describe gives for each finding, a line each. Descriptions end
+// with inner; the runtimes and the evidence, which most findings share with others,
+// come before it. One finding is in memory at a time: all of them take a hundred
+// times as much as the model's file.
+func (r *Report) writeList(w io.Writer, report any, end, inner string, describe func(f *Finding) any) error {
+	to := terminal.NewJSON(w)
+	b, err := marshal(report)
+	if err != nil {
+		return err
+	}
+	if _, err := to.Write(bytes.TrimSuffix(b, []byte(end))); err != nil {
+		return err
+	}
+	shared := map[*Evidence][]byte{}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if b, err = marshal(describe(f)); err != nil {
+			return err
+		}
+		of := &f.Evidence[0] // find adds no finding without evidence
+		if shared[of] == nil {
+			why, err := marshal(struct {
+				Runtimes []Runtime      `json:"runtimes"`
+				Evidence []jsonEvidence `json:"evidence"`
+			}{f.Runtimes(), evidenceOf(f.Evidence)})
+			if err != nil {
+				return err
+			}
+			shared[of] = append(bytes.TrimSuffix(bytes.TrimPrefix(why, []byte("{")), []byte("}")), inner...)
+		}
+		between := "\n"
+		if i > 0 {
+			between = ",\n"
+		}
+		for _, part := range [][]byte{[]byte(between), bytes.TrimSuffix(b, []byte(inner)), {','}, shared[of]} {
+			if _, err := to.Write(part); err != nil {
+				return err
+			}
+		}
+	}
+	_, err = io.WriteString(to, end+"\n")
+	return err
+}
+
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // The parts of SARIF 2.1.0 that a report uses. Field names are the standard's.
@@ -278,10 +320,8 @@ type (
 		Kind               string `json:"kind"`
 	}
 	sarifProperties struct {
-		Operator string         `json:"operator"`
-		Runtimes []Runtime      `json:"runtimes"`
-		Evidence []jsonEvidence `json:"evidence"`
-		Remedy   string         `json:"remedy"`
+		Operator string `json:"operator"`
+		Remedy   string `json:"remedy"` // then runtimes and evidence
 	}
 )
 
@@ -313,15 +353,6 @@ func (r *Report) WriteSARIF(w io.Writer) error {
 		}
 		return location
 	}
-	for i := range r.Findings {
-		f := &r.Findings[i]
-		run.Results = append(run.Results, sarifResult{
-			RuleID: f.Rule.ID, RuleIndex: index[f.Rule.ID], Level: f.Severity.String(),
-			Message:    sarifText{f.Message + ". " + f.Rule.Remedy},
-			Locations:  []sarifLocation{locate(f.Node)},
-			Properties: sarifProperties{f.Node.Operator, f.Runtimes(), evidenceOf(f), f.Rule.Remedy},
-		})
-	}
 	if len(r.Unjudged) > 0 {
 		one := sarifInvocation{Successful: true}
 		for _, u := range r.Unjudged {
@@ -329,10 +360,18 @@ func (r *Report) WriteSARIF(w io.Writer) error {
 		}
 		run.Invocations = append(run.Invocations, one)
 	}
-	return write(w, sarifLog{
+	log := sarifLog{
 		Schema:  "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
 		Version: "2.1.0",
 		Runs:    []sarifRun{run},
+	}
+	return r.writeList(w, log, "]}]}", "}}", func(f *Finding) any {
+		return sarifResult{
+			RuleID: f.Rule.ID, RuleIndex: index[f.Rule.ID], Level: f.Severity.String(),
+			Message:    sarifText{f.Message + ". " + f.Rule.Remedy},
+			Locations:  []sarifLocation{locate(f.Node)},
+			Properties: sarifProperties{f.Node.Operator, f.Rule.Remedy},
+		}
 	})
 }
 
