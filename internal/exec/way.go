@@ -16,7 +16,7 @@ const (
 	Turning                  // as Ahead, but prefetches the rows of the next free turn
 	TurningLinear            // as Linear, but prefetches the stretch of the next free turn
 	Across                   // few tuples under many free turns: each tuple moves for a run of turns at a time
-	Direct                   // single elements of near data, straight from their indices
+	Direct                   // single elements or short slices of near data, straight from their indices
 	DirectAhead              // single elements of far data, straight from their indices, each prefetched some elements ahead
 	DirectLinear             // as Linear, straight from their indices
 	Columns                  // tuples of neighbouring columns, straight from their indices

@@ -344,7 +344,8 @@ func elements[E uint8 | uint16 | uint32 | uint64, V int32 | int64](dst, src []E,
 	return len(values)
 }
 
-// SlicesMost is the size in bytes of the longest slices that Slices has forms for.
+// SlicesMost is the size in bytes of the longest slices that Slices has forms for in
+// assembly. Longer ones move by rows.
 const SlicesMost = 128
 
 // slicesArgs are the arguments of a slicesFunc.
@@ -361,24 +362,63 @@ type slicesFunc func(*slicesArgs) (moved int)
 // call runs the form.
 func (f slicesFunc) call(a *slicesArgs) int { return f(noescape(a)) }
 
-// Slices moves n adjacent slices of size bytes, selected by index values of 8
-// bytes, without computing rows first:
+// Slices moves n adjacent slices of size bytes, at least 1, selected by index values
+// of 8 bytes, without computing rows first:
 //
 //	dst[j·size : +size] = src[v_j·size : +size]        v_j the j-th value
 //
-// It stops at the first value outside 0 … v.Dim-1 and returns how many slices it
-// has moved. Where there is no form for the size, it moves none. It ignores the other
-// fields of v. It panics if dst has no room for n
-// slices, if src has fewer than v.Dim slices, or if v.Bytes has fewer than n values.
+// It stops at the first value outside 0 … v.Dim-1 and returns how many slices it has
+// moved. It ignores the other fields of v, but values are aligned. It panics if dst has
+// no room for n slices, if src has fewer than v.Dim slices, or if v.Bytes has fewer
+// than n values.
 func Slices(dst, src []byte, n, size int, v Values) (moved int) {
-	move := slicesForm(size)
-	if n == 0 || move == nil {
+	if n == 0 {
 		return 0
 	}
-	_, _, _ = dst[:n*size], src[:v.Dim*size], v.Bytes[:n*8]
-	return move.call(&slicesArgs{
-		dst: unsafe.SliceData(dst), src: unsafe.SliceData(src), values: unsafe.SliceData(v.Bytes), n: n, size: size, dim: v.Dim,
-	})
+	dst, src, in := dst[:n*size], src[:v.Dim*size], v.Bytes[:n*8]
+	if move := slicesForm(size); move != nil {
+		return move.call(&slicesArgs{
+			dst: unsafe.SliceData(dst), src: unsafe.SliceData(src), values: unsafe.SliceData(in), n: n, size: size, dim: v.Dim,
+		})
+	}
+	values := unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(in))), n)
+	switch size {
+	case 2:
+		return slicesOf[[2]byte](dst, src, values)
+	case 4:
+		return slicesOf[[4]byte](dst, src, values)
+	case 8:
+		return slicesOf[[8]byte](dst, src, values)
+	case 12:
+		return slicesOf[[12]byte](dst, src, values)
+	case 16:
+		return slicesOf[[16]byte](dst, src, values)
+	case 32:
+		return slicesOf[[32]byte](dst, src, values)
+	case 64:
+		return slicesOf[[64]byte](dst, src, values)
+	}
+	for j, at := range values {
+		if uint64(at) >= uint64(v.Dim) {
+			return j
+		}
+		copy(dst[j*size:(j+1)*size], src[int(at)*size:])
+	}
+	return n
+}
+
+// slicesOf is Slices in Go for a size that is assigned as an array.
+func slicesOf[T [2]byte | [4]byte | [8]byte | [12]byte | [16]byte | [32]byte | [64]byte](dst, src []byte, values []int64) int {
+	var array T
+	to := unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(dst))), len(values))
+	from := unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(src))), len(src)/len(array))
+	for j, at := range values {
+		if uint64(at) >= uint64(len(from)) {
+			return j
+		}
+		to[j] = from[at]
+	}
+	return len(values)
 }
 
 // Bits is Rows for packed elements of 1, 2 or 4 bits. The rows and the fields of m
