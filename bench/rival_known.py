@@ -6,6 +6,7 @@ printed under its name.
 """
 import json
 import os
+import re
 
 import numpy as np
 
@@ -14,8 +15,15 @@ from rival_cases import BITS, Case, Refused, Tensor, answer
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
+with open(os.path.join(ROOT, "docs", "rules.md"), encoding="utf-8") as _f:
+    RULES = set(re.findall(r"\*\*(\w+\.\d+)\*\*", _f.read()))
+
+
 class Difference:
     def __init__(self, name, peers, rules, says, test):
+        missing = [r for r in rules.split() if r not in RULES]
+        if missing:
+            raise ValueError("%s: docs/rules.md has no rule %s" % (name, ", ".join(missing)))
         self.name, self.peers, self.rules, self.says, self.test = name, peers.split(), rules, says, test
 
 
