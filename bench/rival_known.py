@@ -253,10 +253,12 @@ def _(v):
     return v.d.dtype == "string" and v.error is not None
 
 
-@difference("batch_dims at the axis", "openvino", "OG7.3 OG8.3 OG8.6", "Gather with batch_dims equal to the axis ends the process, or takes an index outside for another")
+@difference("one batch at the axis", "openvino", "OG7.4 OG8.4", "Gather with batch_dims equal to the axis and one batch ends the process or takes another element")
 def _(v):
     b = v.a.get("batch_dims", 0)
-    return v.op in ("openvino.Gather-7", "openvino.Gather-8") and b != 0 and isinstance(v.want, Tensor) and (v.crash is not None or as_far_as(v, lambda a, b: a == 0))
+    b += v.ix.array.ndim if b < 0 else 0
+    one = v.op in ("openvino.Gather-7", "openvino.Gather-8") and b > 0 and all(n == 1 for n in v.d.shape[:b])
+    return one and isinstance(v.want, Tensor) and (v.crash is not None or as_far_as(v, lambda a, b: True))
 
 
 @difference("indices of 32 bits", "openvino", "R.3", "indices are narrowed to 32 bits: 2^32 is row 0")

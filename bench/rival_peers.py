@@ -492,10 +492,11 @@ class Peer:
         return hello.get("missing")
 
     def stop(self):
-        """Ends the worker, and with its pipes its child."""
+        """Ends the worker, also while it is asked, and with its pipes its child."""
+        self.process.kill()
+        self.process.wait()
         with contextlib.suppress(BrokenPipeError):
             self.process.stdin.close()
-        self.process.wait()
         self.process.stdout.close()
 
     def ask(self, cases, fresh=False):
