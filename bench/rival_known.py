@@ -159,6 +159,11 @@ def _(v):
     return v.op == "tensorflow.batch_gather" and v.ix.dtype == "i16" and v.error is not None and "Range" in v.error
 
 
+@difference("strings of at most 32 dims", "tensorflow", "R.4", "a result of strings becomes a NumPy array only up to 32 dims")
+def _(v):
+    return v.d.dtype == "string" and v.error is not None and "32 dimensions" in v.error
+
+
 @difference("batch_dims of scalar indices", "tensorflow", "Tg.3 TG2.3", "with scalar indices a batch_dims of -1 is let through")
 def _(v):
     return v.refused == "batch-dims" and v.ix.array.ndim == 0 and v.output is not None
