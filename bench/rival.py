@@ -274,8 +274,12 @@ class Rival:
             for name in self.peers:
                 mine = [i for i, c in enumerate(cases) if c.op in self.types[name] and askable(c, answers[i])]
                 asked[name] = (mine, pool.submit(self.peers[name].ask, [cases[i] for i in mine]))
-            details = self.garner.verify(cases, answers)
-            asked = {name: (mine, future.result()) for name, (mine, future) in asked.items()}
+            try:
+                details = self.garner.verify(cases, answers)
+                asked = {name: (mine, future.result()) for name, (mine, future) in asked.items()}
+            except KeyboardInterrupt:
+                self.close()  # the threads wait for the peers
+                raise
         for i, (case, want, detail) in enumerate(zip(cases, answers, details)):
             self.count(dialect(case.op), "", "cases")
             if detail:
@@ -369,9 +373,17 @@ def hostile(a):
     return d["findings"]
 
 
+def interrupted(*_):
+    """Ends the cases once; the counts are still printed."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
 def main():
     a = arguments()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, interrupted)
     begin = time.monotonic()
     findings = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -388,6 +400,7 @@ def main():
                     rival.batch(range(first, min(first + BATCH, a.first + a.cases)))
             except KeyboardInterrupt:
                 print("\ninterrupted; the counts are those of whole batches")
+                a.files = 0
             finally:
                 rival.close()
             rival.report()

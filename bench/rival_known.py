@@ -6,6 +6,7 @@ printed under its name.
 """
 import json
 import os
+import re
 
 import numpy as np
 
@@ -14,8 +15,15 @@ from rival_cases import BITS, Case, Refused, Tensor, answer
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
+with open(os.path.join(ROOT, "docs", "rules.md"), encoding="utf-8") as _f:
+    RULES = set(re.findall(r"\*\*(\w+\.\d+)\*\*", _f.read()))
+
+
 class Difference:
     def __init__(self, name, peers, rules, says, test):
+        missing = [r for r in rules.split() if r not in RULES]
+        if missing:
+            raise ValueError("%s: docs/rules.md has no rule %s" % (name, ", ".join(missing)))
         self.name, self.peers, self.rules, self.says, self.test = name, peers.split(), rules, says, test
 
 
@@ -151,6 +159,11 @@ def _(v):
     return v.op == "tensorflow.batch_gather" and v.ix.dtype == "i16" and v.error is not None and "Range" in v.error
 
 
+@difference("strings of at most 32 dims", "tensorflow", "R.4", "a result of strings becomes a NumPy array only up to 32 dims")
+def _(v):
+    return v.d.dtype == "string" and v.error is not None and "32 dimensions" in v.error
+
+
 @difference("batch_dims of scalar indices", "tensorflow", "Tg.3 TG2.3", "with scalar indices a batch_dims of -1 is let through")
 def _(v):
     return v.refused == "batch-dims" and v.ix.array.ndim == 0 and v.output is not None
@@ -245,10 +258,12 @@ def _(v):
     return v.d.dtype == "string" and v.error is not None
 
 
-@difference("batch_dims at the axis", "openvino", "OG7.3 OG8.3 OG8.6", "Gather with batch_dims equal to the axis ends the process, or takes an index outside for another")
+@difference("one batch at the axis", "openvino", "OG7.4 OG8.4", "Gather with batch_dims equal to the axis and one batch ends the process or takes another element")
 def _(v):
     b = v.a.get("batch_dims", 0)
-    return v.op in ("openvino.Gather-7", "openvino.Gather-8") and b != 0 and isinstance(v.want, Tensor) and (v.crash is not None or as_far_as(v, lambda a, b: a == 0))
+    b += v.ix.array.ndim if b < 0 else 0
+    one = v.op in ("openvino.Gather-7", "openvino.Gather-8") and b > 0 and all(n == 1 for n in v.d.shape[:b])
+    return one and isinstance(v.want, Tensor) and (v.crash is not None or as_far_as(v, lambda a, b: True))
 
 
 @difference("indices of 32 bits", "openvino", "R.3", "indices are narrowed to 32 bits: 2^32 is row 0")
