@@ -14,6 +14,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/internal/terminal"
 	"github.com/garner-go/garner/internal/units"
 	"github.com/garner-go/garner/source"
 	"github.com/spf13/cobra"
@@ -374,7 +375,7 @@ func (f *probed) print(to printer) {
 	if f.Files > 1 {
 		cut = fmt.Sprintf(" in %d files", f.Files)
 	}
-	to.printf("table    %s   %s%s   %d rows of %d bytes, %s on the disk%s\n", f.Table, f.DType, garner.Shape(f.Shape), f.Rows, f.RowBytes, units.Bytes(f.Bytes), cut)
+	to.printf("table    %s   %s%s   %d rows of %d bytes, %s on the disk%s\n", terminal.Printable(f.Table), f.DType, garner.Shape(f.Shape), f.Rows, f.RowBytes, units.Bytes(f.Bytes), cut)
 	if int64(f.ReadBytes) < f.RowBytes {
 		to.printf("         of each row the first %s are read\n", units.Bytes(int64(f.ReadBytes)))
 	}

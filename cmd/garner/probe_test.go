@@ -133,7 +133,7 @@ func TestProbe(t *testing.T) {
 			}
 		}
 	}
-	found := &probed{Table: "table", Rows: r.count, RowBytes: r.rowBytes, ReadBytes: r.size, Bytes: r.stored, Threads: 1, Machine: "<&>"}
+	found := &probed{Table: "a\ntable", Rows: r.count, RowBytes: r.rowBytes, ReadBytes: r.size, Bytes: r.stored, Threads: 1, Machine: "<&>"}
 	told := int64(-1)
 	if err := r.run(t.Context(), found, []int{1, 16, 256}, func(done int64) { told = done }); err != nil {
 		t.Fatal(err)
