@@ -590,7 +590,7 @@ func (l *linter) compute(v *model.Value) (bounds, error) {
 // constantBounds reads a constant.
 func (l *linter) constantBounds(v *model.Value) (bounds, error) {
 	c := v.Constant
-	if b, ok := l.held[c]; ok {
+	if b, ok := l.held[stored(c)]; ok {
 		return b, nil
 	}
 	made := bounds{interval: whole(c.Spec.DType, fixed), dtype: c.Spec.DType, rank: rankOf(c.Spec)}
@@ -641,7 +641,7 @@ func (l *linter) constantBounds(v *model.Value) (bounds, error) {
 			made.interval, made.last = span(0, 0), nil // no element has another value
 		}
 	}
-	l.held[c] = made
+	l.held[stored(c)] = made
 	return made, nil
 }
 

@@ -67,7 +67,7 @@ func checkIntervals(t *testing.T, seed uint64, tried map[string]int) {
 	}
 	l := &linter{
 		ctx: context.Background(), format: g.Format, inputs: map[*model.Value]bool{},
-		constants: map[*model.Value]*model.Constant{}, ranges: map[*model.Value]bounds{}, entered: map[*model.Value]bool{}, held: map[*model.Constant]bounds{},
+		constants: map[*model.Value]*model.Constant{}, ranges: map[*model.Value]bounds{}, entered: map[*model.Value]bool{}, held: map[any]bounds{}, read: map[string]int64{},
 	}
 	for _, v := range g.values {
 		b, err := l.bounds(v)
@@ -424,7 +424,7 @@ func TestIntervalsOfOthers(t *testing.T) {
 		for _, constant := range []bool{true, false} {
 			l := &linter{
 				ctx: context.Background(), format: "ONNX", inputs: map[*model.Value]bool{},
-				constants: map[*model.Value]*model.Constant{}, ranges: map[*model.Value]bounds{}, entered: map[*model.Value]bool{}, held: map[*model.Constant]bounds{},
+				constants: map[*model.Value]*model.Constant{}, ranges: map[*model.Value]bounds{}, entered: map[*model.Value]bool{}, held: map[any]bounds{}, read: map[string]int64{},
 			}
 			n := &model.Node{Name: "n", Op: c.Op, Domain: c.Domain, Version: 18, Attributes: c.Attributes}
 			for i, in := range c.Inputs {

@@ -130,8 +130,8 @@ type Options struct {
 func Model(ctx context.Context, m *model.Model, o Options) ([]Finding, error) {
 	l := &linter{
 		ctx: ctx, format: m.Format, runtimes: AllRuntimes(), home: homes[m.Format], inputs: map[*model.Value]bool{},
-		indices: map[string]*indexScan{}, tables: map[*model.Constant]*loss{},
-		constants: map[*model.Value]*model.Constant{}, ranges: map[*model.Value]bounds{}, entered: map[*model.Value]bool{}, held: map[*model.Constant]bounds{}, withoutRank: map[*model.Value]bool{}, shared: map[answersKey][]Evidence{}, words: map[*Evidence]string{},
+		indices: map[scanKey]*indexScan{}, tables: map[any]*loss{}, read: map[string]int64{},
+		constants: map[*model.Value]*model.Constant{}, ranges: map[*model.Value]bounds{}, entered: map[*model.Value]bool{}, held: map[any]bounds{}, withoutRank: map[*model.Value]bool{}, shared: map[answersKey][]Evidence{}, words: map[*Evidence]string{},
 	}
 	if len(o.Runtimes) > 0 {
 		l.runtimes = slices.DeleteFunc(l.runtimes, func(r Runtime) bool { return !slices.Contains(o.Runtimes, r) })
@@ -175,15 +175,16 @@ type linter struct {
 	home     []Runtime // a finding that concerns one of these keeps its rule's severity
 	format   string
 	inputs   map[*model.Value]bool
-	dynamic  bool                  // an input has an unknown dim
-	indices  map[string]*indexScan // index constants that were read, by constant and axes
-	tables   map[*model.Constant]*loss
+	dynamic  bool                   // an input has an unknown dim
+	indices  map[scanKey]*indexScan // index constants that were read
+	tables   map[any]*loss          // 64-bit tables that were read, as stored
+	read     map[string]int64       // bytes of constants that were read, by file
 	findings []Finding
 
 	constants map[*model.Value]*model.Constant // what constant found
 	ranges    map[*model.Value]bounds          // what bounds found
 	entered   map[*model.Value]bool            // values that bounds has begun
-	held      map[*model.Constant]bounds       // constants that bounds has read
+	held      map[any]bounds                   // constants that bounds has read, as stored
 
 	withoutRank map[*model.Value]bool     // what rankless found
 	shared      map[answersKey][]Evidence // what answers found

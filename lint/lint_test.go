@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -167,5 +169,41 @@ func TestSeverities(t *testing.T) {
 	}
 	if !slices.Equal(AllRuntimes(), []Runtime{OpenVINO, ONNXRuntime, TensorFlow, Torch, JAX, WebNN, LiteRT}) || Runtime("x").Name() != "x" || Runtime("x").Recorded() != "" {
 		t.Error(AllRuntimes())
+	}
+}
+
+// TestSharedBytes reads constants of the same bytes of a file once, and refuses those
+// whose bytes overlap where together they are far more than the file.
+func TestSharedBytes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.bin")
+	const n = 1 << 18
+	if err := os.WriteFile(path, make([]byte, 8*n+800), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, step := range map[string]int64{"same": 0, "overlapping": 8} {
+		read, values := 0, make([]int64, n)
+		var m *model.Model
+		for k := range int64(100) {
+			v := i64([]int{n}, values...)
+			v.Constant = model.NewConstant(fmt.Sprint("c", k), v.Spec, func() (garner.Tensor, error) { read++; return garner.Of(values, n), nil })
+			v.Constant.File, v.Constant.Offset, v.Constant.Size, v.Constant.Info = path, k*step, 8*n, info
+			one := gather{op: "onnx.Gather-13", data: given("f32[5]"), indices: v}.model()
+			if m == nil {
+				m = one
+			} else {
+				m.Graph.Nodes = append(m.Graph.Nodes, one.Graph.Nodes...)
+			}
+		}
+		_, err := Model(t.Context(), m, Options{})
+		if step == 0 && (err != nil || read != 1) {
+			t.Errorf("%s: read %d times, %v", name, read, err)
+		}
+		if step > 0 && (err == nil || !strings.Contains(err.Error(), "share bytes") || read > 50) {
+			t.Errorf("%s: read %d times, %v", name, read, err)
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/mapped"
+	"github.com/garner-go/garner/internal/units"
 	"github.com/garner-go/garner/model"
 )
 
@@ -37,6 +38,9 @@ func (l *linter) pieces(c *model.Constant, look func(t garner.Tensor, from int64
 			if err != nil {
 				return err
 			}
+			if err := l.spend(c, piece); err != nil {
+				return err
+			}
 			// A mapped file may be truncated meanwhile; Clone then returns an error.
 			if piece, err = piece.Clone(); err != nil {
 				return err
@@ -47,6 +51,39 @@ func (l *linter) pieces(c *model.Constant, look func(t garner.Tensor, from int64
 		}
 		return nil
 	})
+}
+
+// freeBytes is how much of its constants lint reads beside four times the file that
+// has them.
+const freeBytes = 64 << 20
+
+// spend refuses a piece of a constant where the constants have together been read far
+// beyond the size of their file: then many constants share bytes, or many gathers read
+// one constant for axes of other lengths, and a small file would cost hours.
+func (l *linter) spend(c *model.Constant, piece garner.Tensor) error {
+	limit := int64(freeBytes)
+	if c.Info != nil {
+		limit += 4 * c.Info.Size()
+	}
+	n, _ := piece.Spec().Bytes()
+	if l.read[c.File] += int64(n); l.read[c.File] > limit {
+		return garner.Errorf(nil, "the constants of indices share bytes: lint has read %s of them, which is more than four times their file; give each gather a constant of its own, or one to gathers of equal axes", units.Bytes(limit))
+	}
+	return nil
+}
+
+// stored tells constants apart by what lint reads of them: two of the same bytes of a
+// file are one.
+func stored(c *model.Constant) any {
+	if c.File == "" {
+		return c
+	}
+	type place struct {
+		file         string
+		offset, size int64
+		spec         string
+	}
+	return place{c.File, c.Offset, c.Size, c.Spec.String()}
 }
 
 // A tally counts indices of one kind and keeps the first.
@@ -79,6 +116,12 @@ type indexScan struct {
 	outside  tally // outside the axis either way
 }
 
+// A scanKey is what a scan depends on: the constant, as stored, and the axes.
+type scanKey struct {
+	constant any
+	dims     string
+}
+
 // scan reads the index constant of a gather; nil where there is none, or where the
 // axes that it addresses are unknown.
 func (s *subject) scan() (*indexScan, error) {
@@ -86,7 +129,7 @@ func (s *subject) scan() (*indexScan, error) {
 	if c == nil || dims == nil || !c.Spec.DType.IsInteger() {
 		return nil, nil
 	}
-	key := fmt.Sprintf("%p %v", c, dims)
+	key := scanKey{stored(c), fmt.Sprint(dims)}
 	if done, ok := s.linter.indices[key]; ok {
 		return done, nil
 	}
@@ -168,11 +211,11 @@ type loss struct {
 // loss finds the first element of a 64-bit table that changes in i32, or in f32
 // for f64.
 func (l *linter) loss(c *model.Constant) (*loss, error) {
-	if done, ok := l.tables[c]; ok {
+	if done, ok := l.tables[stored(c)]; ok {
 		return done, nil
 	}
 	first := &loss{}
-	l.tables[c] = first
+	l.tables[stored(c)] = first
 	err := l.pieces(c, func(t garner.Tensor, from int64) (bool, error) {
 		b, err := t.Bytes()
 		if err != nil {
