@@ -226,8 +226,8 @@ func evenly(loops []Loop, slice int) (bool, int) {
 	return true, loops[len(loops)-1].Out
 }
 
-// direct reports whether a kernel can gather elements, or short slices by i64
-// values, straight from their indices: one gathered axis, along which slices are
+// direct reports whether a kernel can gather elements, or short slices, straight
+// from their indices: one gathered axis, along which slices are
 // adjacent, contiguous indices and contiguous results.
 func (n *Nest) direct() bool {
 	if len(n.Axes) != 1 || len(n.Axes[0].Parts) > 0 || n.Width.Bits < 8 || len(n.Index) == 0 || len(n.Free) > 0 || n.Bits < 8 {
@@ -237,7 +237,7 @@ func (n *Nest) direct() bool {
 		if n.Bits > 64 {
 			return false
 		}
-	} else if n.Slice*n.Bits/8 > kernel.SlicesMost || n.Width.Bits != 64 || n.Width.Unsigned {
+	} else if n.Slice*n.Bits/8 > kernel.SlicesMost {
 		return false
 	}
 	l, axis := n.Index[len(n.Index)-1], &n.Axes[0]

@@ -54,9 +54,9 @@ func TestChoose(t *testing.T) {
 		}
 	}
 	short := nestOf(mib/4, rows(1<<14, 3), 3, Loop{Extent: 1 << 18, Index: 1, Out: 3})
-	for _, short.Width = range []kernel.Width{{Bits: 32}, {Bits: 64, Unsigned: true}} {
-		if l := choose(&short, &Tuned, 2, nil); l.way != Near {
-			t.Errorf("near short rows by %+v: %s, want near", short.Width, l.way)
+	for _, short.Width = range []kernel.Width{{Bits: 8}, {Bits: 32}, {Bits: 64, Unsigned: true}} {
+		if l := choose(&short, &Tuned, 2, nil); l.way != Direct {
+			t.Errorf("near short rows by %+v: %s, want direct", short.Width, l.way)
 		}
 	}
 	for bits, want := range map[int]Way{0: Strings, 4: Bits} {

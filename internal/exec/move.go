@@ -119,9 +119,10 @@ func (u *state) moveDirect(w *worker, first, end int) bool {
 	p := u.program
 	l, r := &p.choice, &p.resolver
 	size, width := r.elem, r.width.Bits/8
-	loaded := !r.tuples || !kernel.Aligned(u.at.Buf, width) // index values are widened before they are used
 	slice := p.nest.Slice
-	if slice > 1 && loaded || slice == 1 && !(kernel.Aligned(u.dst.Buf, size) && kernel.Aligned(u.src.Buf, size)) {
+	// Index values are widened before they are used; slices are selected by 8 bytes.
+	loaded := !r.tuples || !kernel.Aligned(u.at.Buf, width) || slice > 1 && width != 8
+	if slice == 1 && !(kernel.Aligned(u.dst.Buf, size) && kernel.Aligned(u.src.Buf, size)) {
 		return false
 	}
 	linear := u.way == DirectLinear

@@ -492,7 +492,7 @@ none:
 	PREFETCHT0 at(BX)(R12*1); \
 	VMOVDQU64 Z0, at(DI)(R12*1)
 
-// FROMVALUES is the loop over slices of 64 bytes and more. FIND sets AX to the next
+// SLICES is the loop over slices of 64 bytes and more. FIND sets AX to the next
 // slice, LINE moves a block, ASK and SOON prefetch.
 #define SLICES(FIND, LINE, ASK, SOON) \
 	ARGS; \
