@@ -179,7 +179,7 @@ func init() {
 		"Max": {operands: nil, bounds: folded(ofAnyType(most))}, "Maximum": {operands: nil, bounds: folded(ofAnyType(most))},
 		"Clip": {operands: nil, bounds: clipped}, "Clamp": {operands: nil, bounds: clipped},
 		"Neg": {operands: first, bounds: unary(negative)}, "Negative": {operands: first, bounds: unary(negative)}, "Abs": {operands: first, bounds: unary(absolute)},
-		"Relu":  {operands: first, bounds: unary(func(_ garner.DType, x interval) interval { return most(x, number64(0)) })},
+		"Relu":  {operands: first, bounds: unary(func(_ garner.DType, x interval) interval { return most(x, number(0)) })},
 		"Floor": {operands: first, bounds: unary(rounded(math.Floor))}, "Ceil": {operands: first, bounds: unary(rounded(math.Ceil))}, "Ceiling": {operands: first, bounds: unary(rounded(math.Ceil))},
 		"Round":      {operands: first, bounds: unary(rounded(math.RoundToEven))},
 		"BitwiseAnd": {operands: nil, bounds: folded(bitwise(true))}, "BitwiseOr": {operands: nil, bounds: folded(bitwise(false))}, "BitwiseXor": {operands: nil, bounds: folded(bitwise(false))},
@@ -489,8 +489,8 @@ func chosen(c *operation) bounds {
 	if in := operandsOf(input(c.node, 0), "Less", "GreaterOrEqual", "GreaterEqual"); in != nil && c.of(in[0]).dtype.IsInteger() {
 		if x, k := c.of(in[0]), c.of(in[1]); k.point() && k.why() == fixed {
 			under, above := x, x
-			under.interval = least(x.interval, number64(k.low.at-1))
-			above.interval = most(x.interval, number64(k.low.at))
+			under.interval = least(x.interval, number(k.low.at-1))
+			above.interval = most(x.interval, number(k.low.at))
 			if input(c.node, 0).From.Op != "Less" {
 				under, above = above, under
 			}
@@ -559,7 +559,7 @@ func padded(c *operation) bounds {
 	if how != "constant" {
 		return b
 	}
-	with := bounds{interval: number64(0), dtype: b.dtype}
+	with := bounds{interval: number(0), dtype: b.dtype}
 	at := 2
 	if c.format != "ONNX" {
 		at = 3
@@ -567,7 +567,7 @@ func padded(c *operation) bounds {
 	if v, ok := c.input(at); ok {
 		with = v
 	} else if v, ok := c.node.Attributes["value"].(float64); ok {
-		with.interval = number64(v)
+		with.interval = number(v)
 	}
 	return join([]bounds{b, with.flat()}).flat()
 }
@@ -688,7 +688,7 @@ func clipped(c *operation) bounds {
 			if made.dtype.IsInteger() {
 				v = []func(float64) float64{math.Ceil, math.Floor}[i](v)
 			}
-			by = bounds{interval: number64(v), last: []interval{number64(v)}, dtype: made.dtype}
+			by = bounds{interval: number(v), last: []interval{number(v)}, dtype: made.dtype}
 		}
 		if len(by.last) > 1 {
 			by = by.flat()
@@ -722,7 +722,7 @@ func cumulated(c *operation) bounds {
 func multiplied(c *operation) bounds {
 	b, _ := c.input(0)
 	if b.rank == 1 && len(b.last) > 0 && c.number("noop_with_empty_axes", 0) == 0 {
-		made := number64(1)
+		made := number(1)
 		for _, i := range b.last {
 			made = product(b.dtype, made, i)
 		}
@@ -880,7 +880,7 @@ func counting(c *operation) bounds {
 func constantOfShape(c *operation) bounds {
 	value, ok := c.node.Attributes["value"].(*model.Constant)
 	if !ok {
-		return bounds{interval: number64(0), dtype: garner.F32, rank: -1}
+		return bounds{interval: number(0), dtype: garner.F32, rank: -1}
 	}
 	b, err := c.constantBounds(&model.Value{Spec: value.Spec, Constant: value})
 	if err != nil {

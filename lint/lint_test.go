@@ -156,6 +156,69 @@ func TestLong(t *testing.T) {
 	}
 }
 
+// TestRankOfAnyOrder finds an unknown rank far behind a gather, whichever of two
+// gathers is judged first.
+func TestRankOfAnyOrder(t *testing.T) {
+	v := given("f32[...]")
+	m := &model.Model{Format: "ONNX", Graph: &model.Graph{Inputs: []*model.Value{v}}}
+	var gathers []*model.Node
+	for i := range 1 << 12 {
+		if i == 20 || i == 80 || i == 1<<12-1 {
+			n := &model.Node{Name: fmt.Sprint(i), Op: "GatherND", Operator: "onnx.GatherND-13", Inputs: []*model.Value{v, bounded("i64[2,1]")}}
+			n.Outputs = []*model.Value{{From: n, Spec: model.Unknown}}
+			gathers = append(gathers, n)
+		}
+		v = made("Relu", "f32[...]", v)
+	}
+	for range len(gathers) {
+		m.Graph.Nodes = gathers
+		if all := findings(t, m, "L.28", Options{}); len(all) != len(gathers) {
+			t.Errorf("%d findings, the first gather is %s", len(all), gathers[0].Name)
+		}
+		gathers = append(gathers[1:], gathers[0])
+	}
+}
+
+// TestQuantisedFar finds a quantised table behind many nodes.
+func TestQuantisedFar(t *testing.T) {
+	v := made("DequantizeLinear", "f32[5,2]", held(garner.Of(make([]int8, 10), 5, 2)), held(garner.Of([]float32{1})))
+	for range 1 << 12 {
+		v = made("Identity", "f32[5,2]", v)
+	}
+	if list := NotJudged(gather{op: "onnx.Gather-13", data: v, indices: bounded("i64[1]")}.model()); len(list) != 1 {
+		t.Errorf("%v", list)
+	}
+}
+
+// TestOriginFar names the input that indices are computed from behind any number of
+// loops and casts.
+func TestOriginFar(t *testing.T) {
+	v := given("i64[1]")
+	for i := range 20 {
+		v = &model.Value{Name: fmt.Sprint("p", i), Spec: v.Spec, Takes: []*model.Value{v}}
+	}
+	if all := findings(t, loose(v).model(), "L.4", Options{}); len(all) != 1 || !strings.Contains(all[0].Message, `the input "in"`) {
+		t.Errorf("%v", all)
+	}
+	v = given("i64[?,?]")
+	for range 20 {
+		v = made("Cast", "i64[?,?]", v)
+	}
+	if all := findings(t, gather{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: v}.model(), "L.28", Options{}); len(all) != 1 {
+		t.Errorf("%v", all)
+	}
+	// A loop carries its parameter unchanged, through any number of nodes.
+	p := &model.Value{Name: "p", Spec: given("i64[1]").Spec}
+	back := p
+	for range 20 {
+		back = made("Identity", "i64[1]", back)
+	}
+	p.Takes = []*model.Value{clip("i64[1]", 0, 4), back}
+	if l := newLinter(context.Background(), "ONNX"); len(l.taken(p)) != 1 {
+		t.Errorf("%v", l.taken(p))
+	}
+}
+
 func TestSeverities(t *testing.T) {
 	for _, s := range []Severity{Note, Warning, Error} {
 		if got, err := ParseSeverity(s.String()); err != nil || got != s {
