@@ -10,6 +10,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/operators"
 )
 
 func TestRuntimes(t *testing.T) {
@@ -216,6 +217,32 @@ func TestOriginFar(t *testing.T) {
 	p.Takes = []*model.Value{clip("i64[1]", 0, 4), back}
 	if l := newLinter(context.Background(), "ONNX"); len(l.taken(p)) != 1 {
 		t.Errorf("%v", l.taken(p))
+	}
+}
+
+// TestCasts bounds indices behind a cast to each type of integers that ONNX numbers.
+func TestCasts(t *testing.T) {
+	for number := range int64(64) {
+		d := operators.ONNXType(number)
+		if d == garner.Invalid || !d.IsInteger() {
+			continue
+		}
+		narrow := with(made("Cast", "i64[1]", clip("i64[1]", 0, 1)), map[string]any{"to": number})
+		narrow.Spec.DType = garner.Invalid // the file does not say it
+		at := with(made("Cast", "i64[1]", narrow), map[string]any{"to": int64(7)})
+		if all := findings(t, loose(at).model(), "L.4", Options{}); len(all) != 0 {
+			t.Errorf("%s: %s", d, all[0].Message)
+		}
+	}
+}
+
+// TestStepsBesideEffects holds that steps repeats no operator that package operators
+// says the effect of.
+func TestStepsBesideEffects(t *testing.T) {
+	for op := range steps {
+		if effect, _ := operators.EffectOf(&model.Node{Op: op}); effect != operators.Opaque && effect != operators.Computed {
+			t.Errorf("%s has a step and an effect", op)
+		}
 	}
 }
 
