@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/trail"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/operators"
 )
@@ -148,12 +149,12 @@ func unknownResultRank(r *Rule, s *subject) error {
 		return nil
 	}
 	for i, v := range []*model.Value{s.data, s.indices} {
-		if s.rankless(v, 64) {
+		if s.rankless(v) {
 			s.find(r, s.answers(r), "the rank of %s is not known", []string{"data", "the indices"}[i])
 			return nil
 		}
 	}
-	if from := s.given(s.indices); s.indices.Spec.Rank.Known() && !s.k().Known() && from != nil {
+	if from := s.given.Of(s.indices); s.indices.Spec.Rank.Known() && !s.k().Known() && from != nil {
 		s.find(r, s.answers(r), "the indices are %s, so that the length of a tuple is not known", s.indices.Type())
 	}
 	return nil
@@ -161,19 +162,30 @@ func unknownResultRank(r *Rule, s *subject) error {
 
 // rankless reports whether only a run knows the rank of a value: that of an input is
 // open, or a shape of unknown length gives it. A rank that the file merely does not
-// say, OpenVINO infers. It looks at most depth nodes back.
-func (s *subject) rankless(v *model.Value, depth int) bool {
-	if v == nil || v.Constant != nil || v.Spec.Rank.Known() || depth == 0 {
-		return false
+// say, OpenVINO infers.
+func (l *linter) rankless(v *model.Value) bool {
+	reads := func(v *model.Value) []*model.Value {
+		_, from := l.ranks(v)
+		return from
 	}
-	if s.inputs[v] || v.From == nil {
-		return s.inputs[v]
+	visit := func(v *model.Value) error {
+		open, from := l.ranks(v)
+		l.withoutRank[v] = open || slices.ContainsFunc(from, func(v *model.Value) bool { return l.withoutRank[v] })
+		return nil
 	}
-	if made, ok := s.withoutRank[v]; ok {
-		return made
+	_ = behind(v, l.ranked, reads, visit) // visit has no error
+	return l.withoutRank[v]
+}
+
+// ranks reports whether a value makes a rank that only a run knows, or else lists
+// the values that its rank depends on.
+func (l *linter) ranks(v *model.Value) (open bool, from []*model.Value) {
+	if v.Constant != nil || v.Spec.Rank.Known() {
+		return false, nil
 	}
-	s.withoutRank[v] = false // of a value of itself, which readers refuse
-	made := false
+	if l.inputs[v] || v.From == nil {
+		return l.inputs[v], nil
+	}
 	n := v.From
 	shape := -1 // the input that is the result's shape
 	switch n.Op {
@@ -186,31 +198,31 @@ func (s *subject) rankless(v *model.Value, depth int) bool {
 	switch {
 	case shape >= 0:
 		dims := input(n, shape).Spec.Dims
-		made = len(dims) == 1 && !dims[0].Known() && s.constant(input(n, shape)) == nil
+		return len(dims) == 1 && !dims[0].Known() && l.constant(input(n, shape)) == nil, nil
 	case n.Op == "Squeeze" && len(n.Inputs) < 2 && n.Attributes["axes"] == nil && input(n, 0).Spec.Rank.Known():
-		made = !known(input(n, 0))
+		return !known(input(n, 0)), nil
 	case bounded:
-		made = slices.ContainsFunc(n.Inputs, func(from *model.Value) bool { return s.rankless(from, depth-1) })
+		return false, n.Inputs
 	}
-	s.withoutRank[v] = made
-	return made
+	return false, nil
 }
 
-// given gives the input of the model that a value is, or is a cast of; nil where it
+// givens gives the input of the model that a value is, or is a cast of; nil where it
 // is neither.
-func (s *subject) given(v *model.Value) *model.Value {
-	for range 8 {
-		if v == nil || s.inputs[v] {
-			return v
-		}
-		if v.From == nil {
+func (l *linter) givens() *trail.Trail[*model.Value] {
+	return trail.New(func(v *model.Value) *model.Value {
+		if l.inputs[v] || v.From == nil {
 			return nil
 		}
 		effect, inputs := operators.EffectOf(v.From)
 		if effect != operators.Cast && v.From.Op != "Identity" || len(inputs) != 1 {
 			return nil
 		}
-		v = inputs[0]
-	}
-	return nil
+		return inputs[0]
+	}, func(v *model.Value) *model.Value {
+		if l.inputs[v] {
+			return v
+		}
+		return nil
+	}, nil)
 }

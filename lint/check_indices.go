@@ -24,7 +24,7 @@ func negativeConstant(r *Rule, s *subject) error {
 			if !i.exact || i.low.at >= 0 || i.low.at < -float64(i.dim.Max) {
 				return false
 			}
-			s.find(r, s.answers(r, over...), "the indices are computed from constants, and their least is %s, which is negative", whole64(i.low.at))
+			s.find(r, s.answers(r, over...), "the indices are computed from constants, and their least is %s, which is negative", digits(i.low.at))
 			return true
 		})
 	}
@@ -56,7 +56,7 @@ func constantOutside(r *Rule, s *subject) error {
 			if !i.exact || i.dim.Max == garner.Unbounded {
 				return false
 			}
-			s.find(r, s.answers(r, over...), "the indices are computed from constants and reach %s, which is outside%s, whose length is %s", whole64(at), s.axisNamed(i.axis), i.dim)
+			s.find(r, s.answers(r, over...), "the indices are computed from constants and reach %s, which is outside%s, whose length is %s", digits(at), s.axisNamed(i.axis), i.dim)
 			return true
 		})
 	}
@@ -147,24 +147,14 @@ func unchecked(r *Rule, s *subject, concerned bool) error {
 // where only a length that is unknown bounds it.
 func (i index) loose(s *subject) (string, bool) {
 	from := 0.0
-	if countsFromEnd(s.operator.Name) {
+	if countsFromEnd(s.operator.Name) && (i.low.why != open || i.dim.Max != garner.Unbounded) {
 		from = -float64(i.dim.Max)
 	}
-	below := i.low.at < from
-	if i.low.why == open && i.dim.Max != garner.Unbounded {
-		below = i.low.at < from
-	} else if i.low.why == open {
-		below = i.low.at < 0 // of an axis of unknown length
-	} else if i.low.why != fixed {
-		below = false
-	}
+	below := (i.low.why == open || i.low.why == fixed) && i.low.at < from
 	beyond := false
 	switch i.high.why {
 	case open:
 		beyond = i.high.at >= float64(i.dim.Min)
-		if i.dim.Known() {
-			beyond = i.high.at >= float64(i.dim.Max)
-		}
 	case fixed:
 		beyond = i.dim.Max != garner.Unbounded && i.high.at >= float64(i.dim.Max)
 	}
@@ -185,16 +175,13 @@ func (i index) loose(s *subject) (string, bool) {
 		}
 		return fmt.Sprintf("the indices come from %s and nothing bounds them%s", s.origin(i.from), side), true
 	}
-	return fmt.Sprintf("the indices may be %s to %s, and%s has %s", whole64(i.low.at), whole64(i.high.at), s.axisNamed(i.axis), i.dim), true
+	return fmt.Sprintf("the indices may be %s to %s, and%s has %s", digits(i.low.at), digits(i.high.at), s.axisNamed(i.axis), i.dim), true
 }
 
-// origin names the value that an open end comes from.
+// origin names the value that an open end comes from. What a loop computes from its
+// own parameter comes from what the parameter takes.
 func (s *subject) origin(v *model.Value) string {
-	// What a loop computes from its own parameter comes from what the parameter takes.
-	for range 8 {
-		if v == nil || len(v.Takes) == 0 || s.ranges[v].from == nil {
-			break
-		}
+	for v != nil && len(v.Takes) > 0 && s.ranges[v].from != nil && s.ranges[v].from != v {
 		v = s.ranges[v].from
 	}
 	switch {
@@ -208,8 +195,8 @@ func (s *subject) origin(v *model.Value) string {
 	return fmt.Sprintf("the parameter %.200q", v.Name)
 }
 
-// whole64 gives an end of an interval of integers in words.
-func whole64(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+// digits writes an end of an interval of integers.
+func digits(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // countedPositions finds positions that are counted up to an unknown length, which
 // may be more than data has.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/trail"
 	"github.com/garner-go/garner/model"
 )
 
@@ -62,7 +63,7 @@ func (i interval) why() reason { return max(i.low.why, i.high.why) }
 func (i interval) point() bool { return i.low.at == i.high.at }
 
 // number is the interval of one number.
-func number64(v float64) interval { return interval{end{v, fixed}, end{v, fixed}, true} }
+func number(v float64) interval { return interval{end{v, fixed}, end{v, fixed}, true} }
 
 // span is an interval with constant ends that need not be attained.
 func span(low, high float64) interval { return interval{low: end{low, fixed}, high: end{high, fixed}} }
@@ -456,21 +457,30 @@ func (b bounds) flat() bounds {
 // value than they contain, except NaN. An operator that is not in steps has every
 // value of its type.
 //
-// It visits each value once per model, with an explicit stack, because chains of
-// nodes are long; and it reads each constant on the way once.
+// It visits each value once per model, and reads each constant on the way once.
 func (l *linter) bounds(v *model.Value) (bounds, error) {
+	err := behind(v, l.entered, l.reads, func(v *model.Value) error {
+		b, err := l.compute(v)
+		if err == nil {
+			l.ranges[v] = b
+		}
+		return err
+	})
+	return l.ranges[v], err
+}
+
+// behind calls visit with a value and those that it depends on, each after those that
+// reads lists of it. It skips the values that seen has, and adds the others: true once
+// they were visited. Its stack is explicit, because chains of nodes are long.
+func behind(v *model.Value, seen map[*model.Value]bool, reads func(*model.Value) []*model.Value, visit func(*model.Value) error) error {
 	way := []*model.Value{v}
 	for len(way) > 0 {
-		v := way[len(way)-1]
-		if _, done := l.ranges[v]; done {
-			way = way[:len(way)-1]
-			continue
-		}
-		if !l.entered[v] {
-			l.entered[v] = true
-			n := len(way)
-			for _, from := range l.reads(v) {
-				if from != nil && !l.entered[from] {
+		v, n := way[len(way)-1], len(way)
+		visited, entered := seen[v]
+		if !entered {
+			seen[v] = false
+			for _, from := range reads(v) {
+				if _, entered := seen[from]; from != nil && !entered {
 					way = append(way, from)
 				}
 			}
@@ -478,32 +488,34 @@ func (l *linter) bounds(v *model.Value) (bounds, error) {
 				continue
 			}
 		}
-		way = way[:len(way)-1]
-		b, err := l.compute(v)
-		if err != nil {
-			return bounds{}, err
+		way = way[:n-1]
+		if visited {
+			continue
 		}
-		l.ranges[v] = b
+		if err := visit(v); err != nil {
+			return err
+		}
+		seen[v] = true
 	}
-	return l.ranges[v], nil
+	return nil
 }
+
+// identical gives the value that Identity nodes pass on as v.
+func identical() *trail.Trail[*model.Value] {
+	return trail.New(func(v *model.Value) *model.Value {
+		if v.From != nil && v.From.Op == "Identity" && len(v.From.Inputs) == 1 {
+			return v.From.Inputs[0]
+		}
+		return nil
+	}, itself, nil)
+}
+
+func itself(v *model.Value) *model.Value { return v }
 
 // taken lists the values that a value takes, without itself: what a loop carries
 // unchanged adds nothing.
-func taken(v *model.Value) []*model.Value {
-	var list []*model.Value
-	for _, from := range v.Takes {
-		same := from
-		for range 8 {
-			if same != v && same.From != nil && same.From.Op == "Identity" && len(same.From.Inputs) == 1 && same.From.Inputs[0] != nil {
-				same = same.From.Inputs[0]
-			}
-		}
-		if same != v {
-			list = append(list, from)
-		}
-	}
-	return list
+func (l *linter) taken(v *model.Value) []*model.Value {
+	return slices.DeleteFunc(slices.Clone(v.Takes), func(from *model.Value) bool { return l.carried.Of(from) == v })
 }
 
 // of gives the bounds of an operand. A value that is being computed is one that a
@@ -524,7 +536,7 @@ func (l *linter) reads(v *model.Value) []*model.Value {
 	case v.Constant != nil:
 		return nil
 	case len(v.Takes) > 0:
-		return taken(v)
+		return l.taken(v)
 	case v.From == nil:
 		return nil
 	}
@@ -551,7 +563,7 @@ func (l *linter) compute(v *model.Value) (bounds, error) {
 		return made.settled(), nil
 	case len(v.Takes) > 0:
 		var list []bounds
-		for _, from := range taken(v) {
+		for _, from := range l.taken(v) {
 			list = append(list, l.of(from).flat())
 		}
 		if len(list) == 0 {
@@ -609,7 +621,7 @@ func (l *linter) constantBounds(v *model.Value) (bounds, error) {
 		empty := true
 		err := l.pieces(c, func(t garner.Tensor, from int64) (bool, error) {
 			return true, numbers(t, func(i int, n float64) {
-				one := number64(n)
+				one := number(n)
 				if math.Abs(n) >= exactFloat && d.IsInteger() { // n was rounded
 					least, most := rangeOf(d)
 					one = span(max(math.Nextafter(n, math.Inf(-1)), least), min(math.Nextafter(n, math.Inf(1)), most))

@@ -53,6 +53,14 @@ func stepOf(n *model.Node) (step, bool) {
 	if n.Domain != "" || len(n.Graphs) > 0 {
 		return step{}, false
 	}
+	switch effect, _ := operators.EffectOf(n); effect {
+	case operators.Reshaped:
+		return step{operands: first, bounds: reshaped}, true
+	case operators.Cast:
+		return step{operands: first, bounds: castTo}, true
+	case operators.Permuted:
+		return step{operands: first, bounds: transposed}, true
+	}
 	s, ok := steps[n.Op]
 	return s, ok
 }
@@ -148,7 +156,8 @@ func (c *operation) count(axes []int64, known bool) garner.Dim {
 }
 
 // steps are the operators whose results are bounded, by their names in ONNX and in
-// OpenVINO.
+// OpenVINO, but those that package operators knows: they change only the shape, the
+// type or the order.
 var steps map[string]step
 
 func init() {
@@ -159,9 +168,7 @@ func init() {
 		return bounds{interval: span(0, 1), dtype: garner.Bool, rank: -1}
 	}}
 	steps = map[string]step{
-		"Identity": {operands: first, bounds: same}, "Reshape": {operands: first, bounds: reshaped}, "Flatten": {operands: first, bounds: reshaped}, "Squeeze": {operands: first, bounds: reshaped}, "Unsqueeze": {operands: first, bounds: reshaped},
-		"Cast": {operands: first, bounds: castTo}, "CastLike": {operands: first, bounds: castTo}, "Convert": {operands: first, bounds: castTo}, "ConvertLike": {operands: first, bounds: castTo},
-		"Transpose": {operands: first, bounds: transposed}, "Slice": {operands: first, bounds: sliced}, "StridedSlice": {operands: first, bounds: stridedSlice},
+		"Slice": {operands: first, bounds: sliced}, "StridedSlice": {operands: first, bounds: stridedSlice},
 		"Split": {operands: first, bounds: split}, "VariadicSplit": {operands: first, bounds: split}, "Compress": {operands: first, bounds: elementsOf}, "Tile": {operands: first, bounds: elementsOf},
 		"Reverse": {operands: first, bounds: elementsOf}, "ReverseSequence": {operands: first, bounds: elementsOf}, "DepthToSpace": {operands: first, bounds: elementsOf}, "SpaceToDepth": {operands: first, bounds: elementsOf},
 		"Roll": {operands: first, bounds: elementsOf}, "Expand": {operands: first, bounds: expanded}, "Broadcast": {operands: first, bounds: expanded},
@@ -179,7 +186,7 @@ func init() {
 		"Max": {operands: nil, bounds: folded(ofAnyType(most))}, "Maximum": {operands: nil, bounds: folded(ofAnyType(most))},
 		"Clip": {operands: nil, bounds: clipped}, "Clamp": {operands: nil, bounds: clipped},
 		"Neg": {operands: first, bounds: unary(negative)}, "Negative": {operands: first, bounds: unary(negative)}, "Abs": {operands: first, bounds: unary(absolute)},
-		"Relu":  {operands: first, bounds: unary(func(_ garner.DType, x interval) interval { return most(x, number64(0)) })},
+		"Relu":  {operands: first, bounds: unary(func(_ garner.DType, x interval) interval { return most(x, number(0)) })},
 		"Floor": {operands: first, bounds: unary(rounded(math.Floor))}, "Ceil": {operands: first, bounds: unary(rounded(math.Ceil))}, "Ceiling": {operands: first, bounds: unary(rounded(math.Ceil))},
 		"Round":      {operands: first, bounds: unary(rounded(math.RoundToEven))},
 		"BitwiseAnd": {operands: nil, bounds: folded(bitwise(true))}, "BitwiseOr": {operands: nil, bounds: folded(bitwise(false))}, "BitwiseXor": {operands: nil, bounds: folded(bitwise(false))},
@@ -204,11 +211,6 @@ func (c *operation) ranged(i interval) bounds {
 	return bounds{interval: i, dtype: c.result.Spec.DType, rank: -1}
 }
 
-func same(c *operation) bounds {
-	b, _ := c.input(0)
-	return b
-}
-
 // elementsOf is the bounds of some elements of the first input, in any order.
 func elementsOf(c *operation) bounds {
 	b, _ := c.input(0)
@@ -219,6 +221,9 @@ func elementsOf(c *operation) bounds {
 // reshaped keeps the positions along the last axis where its extent stays.
 func reshaped(c *operation) bounds {
 	b, _ := c.input(0)
+	if c.node.Op == "Identity" {
+		return b
+	}
 	dims := c.result.Spec.Dims
 	axes, known := c.list("axes", 1)
 	if c.node.Op == "Unsqueeze" && slices.Equal(axes, []int64{-1}) || len(dims) > 0 && dims[len(dims)-1] == garner.Exactly(1) {
@@ -244,7 +249,7 @@ func castTo(c *operation) bounds {
 	to := c.result.Spec.DType
 	switch v := c.node.Attributes["to"].(type) {
 	case int64:
-		to = onnxTypes[v]
+		to = operators.ONNXType(v)
 	case string:
 		to, _ = garner.ParseDType(v)
 	}
@@ -258,12 +263,6 @@ func castTo(c *operation) bounds {
 		return anything(c.result)
 	}
 	return b.each(to, func(i interval) interval { return cast(to, i) })
-}
-
-// onnxTypes are ONNX's numbers of the types that arithmetic is for.
-var onnxTypes = map[int64]garner.DType{
-	1: garner.F32, 2: garner.U8, 3: garner.I8, 4: garner.U16, 5: garner.I16, 6: garner.I32, 7: garner.I64, 9: garner.Bool,
-	10: garner.F16, 11: garner.F64, 12: garner.U32, 13: garner.U64, 16: garner.BF16, 21: garner.U4, 22: garner.I4,
 }
 
 // transposed keeps what is known of the components of NonZero's positions, which
@@ -489,8 +488,8 @@ func chosen(c *operation) bounds {
 	if in := operandsOf(input(c.node, 0), "Less", "GreaterOrEqual", "GreaterEqual"); in != nil && c.of(in[0]).dtype.IsInteger() {
 		if x, k := c.of(in[0]), c.of(in[1]); k.point() && k.why() == fixed {
 			under, above := x, x
-			under.interval = least(x.interval, number64(k.low.at-1))
-			above.interval = most(x.interval, number64(k.low.at))
+			under.interval = least(x.interval, number(k.low.at-1))
+			above.interval = most(x.interval, number(k.low.at))
 			if input(c.node, 0).From.Op != "Less" {
 				under, above = above, under
 			}
@@ -559,7 +558,7 @@ func padded(c *operation) bounds {
 	if how != "constant" {
 		return b
 	}
-	with := bounds{interval: number64(0), dtype: b.dtype}
+	with := bounds{interval: number(0), dtype: b.dtype}
 	at := 2
 	if c.format != "ONNX" {
 		at = 3
@@ -567,7 +566,7 @@ func padded(c *operation) bounds {
 	if v, ok := c.input(at); ok {
 		with = v
 	} else if v, ok := c.node.Attributes["value"].(float64); ok {
-		with.interval = number64(v)
+		with.interval = number(v)
 	}
 	return join([]bounds{b, with.flat()}).flat()
 }
@@ -688,7 +687,7 @@ func clipped(c *operation) bounds {
 			if made.dtype.IsInteger() {
 				v = []func(float64) float64{math.Ceil, math.Floor}[i](v)
 			}
-			by = bounds{interval: number64(v), last: []interval{number64(v)}, dtype: made.dtype}
+			by = bounds{interval: number(v), last: []interval{number(v)}, dtype: made.dtype}
 		}
 		if len(by.last) > 1 {
 			by = by.flat()
@@ -722,7 +721,7 @@ func cumulated(c *operation) bounds {
 func multiplied(c *operation) bounds {
 	b, _ := c.input(0)
 	if b.rank == 1 && len(b.last) > 0 && c.number("noop_with_empty_axes", 0) == 0 {
-		made := number64(1)
+		made := number(1)
 		for _, i := range b.last {
 			made = product(b.dtype, made, i)
 		}
@@ -880,7 +879,7 @@ func counting(c *operation) bounds {
 func constantOfShape(c *operation) bounds {
 	value, ok := c.node.Attributes["value"].(*model.Constant)
 	if !ok {
-		return bounds{interval: number64(0), dtype: garner.F32, rank: -1}
+		return bounds{interval: number(0), dtype: garner.F32, rank: -1}
 	}
 	b, err := c.constantBounds(&model.Value{Spec: value.Spec, Constant: value})
 	if err != nil {

@@ -65,10 +65,7 @@ func checkIntervals(t *testing.T, seed uint64, tried map[string]int) {
 	for range 3 + g.IntN(8) {
 		g.node()
 	}
-	l := &linter{
-		ctx: context.Background(), format: g.Format, inputs: map[*model.Value]bool{},
-		constants: map[*model.Value]*model.Constant{}, ranges: map[*model.Value]bounds{}, entered: map[*model.Value]bool{}, held: map[any]bounds{}, read: map[string]int64{},
-	}
+	l := newLinter(context.Background(), g.Format)
 	for _, v := range g.values {
 		b, err := l.bounds(v)
 		if err != nil {
@@ -422,10 +419,7 @@ func TestIntervalsOfOthers(t *testing.T) {
 			}
 		}
 		for _, constant := range []bool{true, false} {
-			l := &linter{
-				ctx: context.Background(), format: "ONNX", inputs: map[*model.Value]bool{},
-				constants: map[*model.Value]*model.Constant{}, ranges: map[*model.Value]bounds{}, entered: map[*model.Value]bool{}, held: map[any]bounds{}, read: map[string]int64{},
-			}
+			l := newLinter(context.Background(), "ONNX")
 			n := &model.Node{Name: "n", Op: c.Op, Domain: c.Domain, Version: 18, Attributes: c.Attributes}
 			for i, in := range c.Inputs {
 				x := elementsOfValues(t, in)
@@ -439,7 +433,7 @@ func TestIntervalsOfOthers(t *testing.T) {
 					b.last, b.exact, b.low.at, b.high.at = nil, false, b.low.at-1, b.high.at+1
 					least, most := rangeOf(x.DType())
 					b.low.at, b.high.at = max(b.low.at, least), min(b.high.at, most)
-					l.ranges[v] = b
+					l.ranges[v], l.entered[v] = b, true
 				}
 				n.Inputs = append(n.Inputs, v)
 			}

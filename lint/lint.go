@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/trail"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/operators"
 )
@@ -104,10 +105,11 @@ type Unjudged struct {
 // indices, and not the dequantisation.
 func NotJudged(m *model.Model) []Unjudged {
 	var list []Unjudged
+	dequantised := operators.Dequantised()
 	for n := range m.Nodes() {
 		if r, ok := operators.RelatedOf(n); ok {
 			list = append(list, Unjudged{n, r.Name, "lint has no rules for this operator; compare what the runtimes document of its indices"})
-		} else if n.IsGather() && len(n.Inputs) > 0 && operators.Dequantised(n.Inputs[0]) != nil {
+		} else if n.IsGather() && len(n.Inputs) > 0 && dequantised(n.Inputs[0]) != nil {
 			list = append(list, Unjudged{n, n.Operator, "its table is dequantised before it; lint judges the indices, and not how runtimes compute the table's values"})
 		}
 	}
@@ -128,11 +130,7 @@ type Options struct {
 // Beside that, its time and memory are linear in the number of nodes. Errors are a constant that cannot be read and the
 // cause of ctx.
 func Model(ctx context.Context, m *model.Model, o Options) ([]Finding, error) {
-	l := &linter{
-		ctx: ctx, format: m.Format, runtimes: AllRuntimes(), home: homes[m.Format], inputs: map[*model.Value]bool{},
-		indices: map[scanKey]*indexScan{}, tables: map[any]*loss{}, read: map[string]int64{},
-		constants: map[*model.Value]*model.Constant{}, ranges: map[*model.Value]bounds{}, entered: map[*model.Value]bool{}, held: map[any]bounds{}, withoutRank: map[*model.Value]bool{}, shared: map[answersKey][]Evidence{}, words: map[*Evidence]string{},
-	}
+	l := newLinter(ctx, m.Format)
 	if len(o.Runtimes) > 0 {
 		l.runtimes = slices.DeleteFunc(l.runtimes, func(r Runtime) bool { return !slices.Contains(o.Runtimes, r) })
 		l.home = l.runtimes
@@ -181,14 +179,29 @@ type linter struct {
 	read     map[string]int64       // bytes of constants that were read, by file
 	findings []Finding
 
-	constants map[*model.Value]*model.Constant // what constant found
-	ranges    map[*model.Value]bounds          // what bounds found
-	entered   map[*model.Value]bool            // values that bounds has begun
-	held      map[any]bounds                   // constants that bounds has read, as stored
+	constants *trail.Trail[*model.Constant] // as constant says
+	given     *trail.Trail[*model.Value]    // as givens says
+	carried   *trail.Trail[*model.Value]    // as identical says
+	ranges    map[*model.Value]bounds       // what bounds found
+	entered   map[*model.Value]bool         // values that bounds has begun
+	held      map[any]bounds                // constants that bounds has read, as stored
 
 	withoutRank map[*model.Value]bool     // what rankless found
+	ranked      map[*model.Value]bool     // values that rankless has begun
 	shared      map[answersKey][]Evidence // what answers found
 	words       map[*Evidence]string      // consequences, by the first of the evidence
+}
+
+func newLinter(ctx context.Context, format string) *linter {
+	l := &linter{
+		ctx: ctx, format: format, runtimes: AllRuntimes(), home: homes[format], inputs: map[*model.Value]bool{},
+		indices: map[scanKey]*indexScan{}, tables: map[any]*loss{}, read: map[string]int64{}, constants: constants(), carried: identical(),
+		ranges: map[*model.Value]bounds{}, entered: map[*model.Value]bool{}, held: map[any]bounds{},
+		withoutRank: map[*model.Value]bool{}, ranked: map[*model.Value]bool{},
+		shared: map[answersKey][]Evidence{}, words: map[*Evidence]string{},
+	}
+	l.given = l.givens()
+	return l
 }
 
 // find adds a finding, unless its evidence is empty.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/operators"
 )
 
 func TestRuntimes(t *testing.T) {
@@ -155,6 +156,95 @@ func TestLong(t *testing.T) {
 	m := &model.Model{Graph: &model.Graph{Nodes: []*model.Node{{Name: "g", Operator: "onnx.Gather-13", Inputs: []*model.Value{v, v}}}}}
 	if all := findings(t, m, "L.1", Options{}); len(all) != 0 {
 		t.Errorf("%v", all)
+	}
+}
+
+// TestRankOfAnyOrder finds an unknown rank far behind a gather, whichever of two
+// gathers is judged first.
+func TestRankOfAnyOrder(t *testing.T) {
+	v := given("f32[...]")
+	m := &model.Model{Format: "ONNX", Graph: &model.Graph{Inputs: []*model.Value{v}}}
+	var gathers []*model.Node
+	for i := range 1 << 12 {
+		if i == 20 || i == 80 || i == 1<<12-1 {
+			n := &model.Node{Name: fmt.Sprint(i), Op: "GatherND", Operator: "onnx.GatherND-13", Inputs: []*model.Value{v, bounded("i64[2,1]")}}
+			n.Outputs = []*model.Value{{From: n, Spec: model.Unknown}}
+			gathers = append(gathers, n)
+		}
+		v = made("Relu", "f32[...]", v)
+	}
+	for range len(gathers) {
+		m.Graph.Nodes = gathers
+		if all := findings(t, m, "L.28", Options{}); len(all) != len(gathers) {
+			t.Errorf("%d findings, the first gather is %s", len(all), gathers[0].Name)
+		}
+		gathers = append(gathers[1:], gathers[0])
+	}
+}
+
+// TestQuantisedFar finds a quantised table behind many nodes.
+func TestQuantisedFar(t *testing.T) {
+	v := made("DequantizeLinear", "f32[5,2]", held(garner.Of(make([]int8, 10), 5, 2)), held(garner.Of([]float32{1})))
+	for range 1 << 12 {
+		v = made("Identity", "f32[5,2]", v)
+	}
+	if list := NotJudged(gather{op: "onnx.Gather-13", data: v, indices: bounded("i64[1]")}.model()); len(list) != 1 {
+		t.Errorf("%v", list)
+	}
+}
+
+// TestOriginFar names the input that indices are computed from behind any number of
+// loops and casts.
+func TestOriginFar(t *testing.T) {
+	v := given("i64[1]")
+	for i := range 20 {
+		v = &model.Value{Name: fmt.Sprint("p", i), Spec: v.Spec, Takes: []*model.Value{v}}
+	}
+	if all := findings(t, loose(v).model(), "L.4", Options{}); len(all) != 1 || !strings.Contains(all[0].Message, `the input "in"`) {
+		t.Errorf("%v", all)
+	}
+	v = given("i64[?,?]")
+	for range 20 {
+		v = made("Cast", "i64[?,?]", v)
+	}
+	if all := findings(t, gather{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: v}.model(), "L.28", Options{}); len(all) != 1 {
+		t.Errorf("%v", all)
+	}
+	// A loop carries its parameter unchanged, through any number of nodes.
+	p := &model.Value{Name: "p", Spec: given("i64[1]").Spec}
+	back := p
+	for range 20 {
+		back = made("Identity", "i64[1]", back)
+	}
+	p.Takes = []*model.Value{clip("i64[1]", 0, 4), back}
+	if l := newLinter(context.Background(), "ONNX"); len(l.taken(p)) != 1 {
+		t.Errorf("%v", l.taken(p))
+	}
+}
+
+// TestCasts bounds indices behind a cast to each type of integers that ONNX numbers.
+func TestCasts(t *testing.T) {
+	for number := range int64(64) {
+		d := operators.ONNXType(number)
+		if d == garner.Invalid || !d.IsInteger() {
+			continue
+		}
+		narrow := with(made("Cast", "i64[1]", clip("i64[1]", 0, 1)), map[string]any{"to": number})
+		narrow.Spec.DType = garner.Invalid // the file does not say it
+		at := with(made("Cast", "i64[1]", narrow), map[string]any{"to": int64(7)})
+		if all := findings(t, loose(at).model(), "L.4", Options{}); len(all) != 0 {
+			t.Errorf("%s: %s", d, all[0].Message)
+		}
+	}
+}
+
+// TestStepsBesideEffects holds that steps repeats no operator that package operators
+// says the effect of.
+func TestStepsBesideEffects(t *testing.T) {
+	for op := range steps {
+		if effect, _ := operators.EffectOf(&model.Node{Op: op}); effect != operators.Opaque && effect != operators.Computed {
+			t.Errorf("%s has a step and an effect", op)
+		}
 	}
 }
 

@@ -226,9 +226,9 @@ func (r *Report) writeList(w io.Writer, report any, end, inner string, describe 
 			}
 			shared[of] = append(bytes.TrimSuffix(bytes.TrimPrefix(why, []byte("{")), []byte("}")), inner...)
 		}
-		between := "\n"
+		between := "\n  "
 		if i > 0 {
-			between = ",\n"
+			between = ",\n  "
 		}
 		for _, part := range [][]byte{[]byte(between), bytes.TrimSuffix(b, []byte(inner)), {','}, shared[of]} {
 			if _, err := to.Write(part); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/mapped"
+	"github.com/garner-go/garner/internal/trail"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/operators"
 )
@@ -96,31 +97,20 @@ func (l *linter) number(v *model.Value) (n int64, known bool, err error) {
 }
 
 // constant gives the constant whose elements a value has in the same row-major
-// order; nil where there is none. It visits each value once per model.
-func (l *linter) constant(v *model.Value) *model.Constant {
-	var found *model.Constant
-	var way []*model.Value
-	for v != nil {
-		c, seen := l.constants[v]
-		if seen {
-			found = c
-			break
-		}
-		l.constants[v] = nil // of a value of itself, which readers refuse
-		way = append(way, v)
-		if found = v.Constant; found != nil || v.From == nil {
-			break
+// order; nil where there is none.
+func (l *linter) constant(v *model.Value) *model.Constant { return l.constants.Of(v) }
+
+func constants() *trail.Trail[*model.Constant] {
+	return trail.New(func(v *model.Value) *model.Value {
+		if v.Constant != nil || v.From == nil {
+			return nil
 		}
 		effect, inputs := operators.EffectOf(v.From)
 		if len(inputs) != 1 || effect != operators.Reshaped && (effect != operators.Cast || !holds(v.Spec.DType, inputs[0].Spec.DType)) {
-			break
+			return nil
 		}
-		v = inputs[0]
-	}
-	for _, v := range way {
-		l.constants[v] = found
-	}
-	return found
+		return inputs[0]
+	}, func(v *model.Value) *model.Constant { return v.Constant }, nil)
 }
 
 // holds reports whether wide can represent every value of narrow, both integers.

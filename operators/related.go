@@ -3,6 +3,7 @@ package operators
 import (
 	"strings"
 
+	"github.com/garner-go/garner/internal/trail"
 	"github.com/garner-go/garner/model"
 )
 
@@ -41,52 +42,59 @@ func RelatedOf(n *model.Node) (Related, bool) {
 	return r, true
 }
 
-// Dequantised gives the constant that a value is the dequantisation of, as a whole:
-// by DequantizeLinear, or as OpenVINO writes it, by a conversion of integers and
-// arithmetic with constants. It is nil for any other value.
-func Dequantised(v *model.Value) *model.Constant {
-	const most = 64 // nodes: four are what exporters write
-	computed := false
-	for range most {
-		if v == nil || v.Constant != nil || v.From == nil || len(v.From.Inputs) == 0 {
-			break
-		}
-		n := v.From
-		if n.Op == "DequantizeLinear" && (n.Domain == "" || n.Domain == "com.microsoft") {
-			computed = true
-			v = n.Inputs[0]
-			continue
-		}
-		effect, inputs := EffectOf(n)
-		switch {
-		case effect == Opaque:
-			return nil
-		case effect <= Permuted && len(inputs) == 1:
-			v = inputs[0]
-		case effect == Computed && len(inputs) == 2 && isConstant(inputs[1]):
-			computed = true
-			v = inputs[0]
-		default:
-			return nil
-		}
+// Dequantised returns a function that gives the constant that a value is the
+// dequantisation of, as a whole: by DequantizeLinear, or as OpenVINO writes it, by a
+// conversion of integers and arithmetic with constants. It gives nil for any other
+// value. It visits each value of a model once, and is not safe for concurrent use.
+func Dequantised() func(v *model.Value) *model.Constant {
+	type source struct {
+		constant *model.Constant
+		computed bool
 	}
-	if !computed || v == nil || v.Constant == nil || !v.Constant.Spec.DType.IsInteger() && v.Constant.Spec.DType.Bits() > 8 {
+	constant := trail.New(func(v *model.Value) *model.Value {
+		if effect, inputs := effectBehind(v); (effect == Reshaped || effect == Cast) && len(inputs) == 1 {
+			return inputs[0]
+		}
+		return nil
+	}, func(v *model.Value) bool { return v.Constant != nil }, nil)
+	before := func(v *model.Value) (from *model.Value, computed bool) {
+		if v.Constant == nil && dequantizes(v.From) {
+			return v.From.Inputs[0], true
+		}
+		effect, inputs := effectBehind(v)
+		switch {
+		case effect <= Permuted && len(inputs) == 1:
+			return inputs[0], false
+		case effect == Computed && len(inputs) == 2 && constant.Of(inputs[1]):
+			return inputs[0], true
+		}
+		return nil, false
+	}
+	sources := trail.New(func(v *model.Value) *model.Value {
+		from, _ := before(v)
+		return from
+	}, func(v *model.Value) source { return source{constant: v.Constant} }, func(v *model.Value, found source) source {
+		_, computed := before(v)
+		return source{found.constant, found.computed || computed}
+	})
+	return func(v *model.Value) *model.Constant {
+		found := sources.Of(v)
+		if c := found.constant; c != nil && found.computed && (c.Spec.DType.IsInteger() || c.Spec.DType.Bits() <= 8) {
+			return c
+		}
 		return nil
 	}
-	return v.Constant
 }
 
-// isConstant reports whether a value is a constant, perhaps cast or reshaped.
-func isConstant(v *model.Value) bool {
-	for range 8 {
-		if v.Constant != nil || v.From == nil {
-			break
-		}
-		effect, inputs := EffectOf(v.From)
-		if effect != Reshaped && effect != Cast || len(inputs) != 1 {
-			break
-		}
-		v = inputs[0]
+// dequantizes reports whether a node is a DequantizeLinear.
+func dequantizes(n *model.Node) bool {
+	return n != nil && n.Op == "DequantizeLinear" && (n.Domain == "" || n.Domain == "com.microsoft") && len(n.Inputs) > 0
+}
+
+// effectBehind is EffectOf the node that makes a value; Opaque where none does.
+func effectBehind(v *model.Value) (Effect, []*model.Value) {
+	if v.Constant != nil || v.From == nil {
+		return Opaque, nil
 	}
-	return v.Constant != nil
+	return EffectOf(v.From)
 }

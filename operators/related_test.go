@@ -40,7 +40,14 @@ func TestDequantised(t *testing.T) {
 	made := func(op string, inputs ...*model.Value) *model.Value {
 		return &model.Value{From: &model.Node{Op: op, Inputs: inputs}}
 	}
+	many := func(v *model.Value) *model.Value {
+		for range 1000 {
+			v = made("Identity", v)
+		}
+		return v
+	}
 	q, scale := constant(garner.I8), constant(garner.F32)
+	dequantised := operators.Dequantised()
 	for _, tt := range []struct {
 		value *model.Value
 		want  *model.Constant
@@ -48,6 +55,8 @@ func TestDequantised(t *testing.T) {
 		{made("DequantizeLinear", q, scale), q.Constant},
 		{made("Reshape", made("DequantizeLinear", made("Transpose", q), scale)), q.Constant},
 		{made("Multiply", made("Subtract", made("Convert", q), made("Convert", constant(garner.U4))), scale), q.Constant},
+		{many(made("DequantizeLinear", many(q), scale)), q.Constant},
+		{made("Multiply", many(made("Convert", q)), many(scale)), q.Constant},
 		{made("Convert", q), nil},
 		{made("Multiply", scale, scale), nil},
 		{made("DequantizeLinear", &model.Value{}, scale), nil},
@@ -55,7 +64,7 @@ func TestDequantised(t *testing.T) {
 		{q, nil},
 		{nil, nil},
 	} {
-		if got := operators.Dequantised(tt.value); got != tt.want {
+		if got := dequantised(tt.value); got != tt.want {
 			t.Errorf("%+v: %v; want %v", tt.value, got, tt.want)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/garner-go/garner/files"
 	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/internal/terminal"
+	"github.com/garner-go/garner/internal/trail"
 	"github.com/garner-go/garner/internal/units"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/operators"
@@ -200,7 +201,7 @@ func (p *program) extract(ctx context.Context, m *model.Model, f *modelFlags) er
 	if data == nil {
 		return garner.Errorf(nil, "--extract %s: the node leaves its data out", f.extract)
 	}
-	o := originOf(m, data)
+	o := originsOf(m).of(data)
 	if o.constant == nil {
 		return garner.Errorf(nil, "--extract %s: its data is no constant of the file: it comes from %s", f.extract, o)
 	}
@@ -246,17 +247,6 @@ func dataOf(n *model.Node) (int, bool) {
 	return r.Data, ok
 }
 
-// tableOf describes the constant that a gather's data is the dequantisation of; ""
-// for other data.
-func tableOf(v *model.Value) (text string, size int64, ok bool) {
-	c := operators.Dequantised(v)
-	if c == nil {
-		return "", 0, false
-	}
-	size, _ = c.Bytes()
-	return fmt.Sprintf(" of constant %s, %s, %s", plain(c.Name), c.Spec, units.Bytes(size)), size, true
-}
-
 // An origin is the source of a value, before operators that change only its
 // shape or its type.
 type origin struct {
@@ -288,46 +278,38 @@ func (v *passed) last(most int) (ops []string, more bool) {
 // origins finds the origins of the values of a model. It walks through each node
 // once.
 type origins struct {
-	model *model.Model
-	known map[*model.Value]origin
+	trail       *trail.Trail[origin]
+	dequantised func(*model.Value) *model.Constant
 }
 
-func originsOf(m *model.Model) *origins { return &origins{m, make(map[*model.Value]origin)} }
-
-func originOf(m *model.Model, v *model.Value) origin { return originsOf(m).of(v) }
-
-func (o *origins) of(v *model.Value) origin {
-	var way []*model.Value // from v towards its origin
-	for {
-		if _, ok := o.known[v]; ok {
-			break
+func originsOf(m *model.Model) *origins {
+	return &origins{trail.New(func(v *model.Value) *model.Value {
+		if v.Constant != nil || v.From == nil || !run.Runs(m, v.From) {
+			return nil
 		}
-		from := o.source(v)
-		if from == nil {
-			o.known[v] = origin{value: v, constant: v.Constant}
-			break
+		if effect, inputs := operators.EffectOf(v.From); effect <= operators.Permuted && len(inputs) == 1 {
+			return inputs[0]
 		}
-		way = append(way, v)
-		v = from
-	}
-	at := o.known[v]
-	for _, v := range slices.Backward(way) {
-		at.via = &passed{v.From.Op, at.via}
-		o.known[v] = at
-	}
-	return at
-}
-
-// source gives the value that v has its elements from, if its node changes only
-// their shape, type or order; nil for any other value.
-func (o *origins) source(v *model.Value) *model.Value {
-	if v.Constant != nil || v.From == nil || !run.Runs(o.model, v.From) {
 		return nil
+	}, func(v *model.Value) origin {
+		return origin{value: v, constant: v.Constant}
+	}, func(v *model.Value, at origin) origin {
+		at.via = &passed{v.From.Op, at.via}
+		return at
+	}), operators.Dequantised()}
+}
+
+func (o *origins) of(v *model.Value) origin { return o.trail.Of(v) }
+
+// table describes the constant that a gather's data is the dequantisation of; false
+// for other data.
+func (o *origins) table(v *model.Value) (text string, size int64, ok bool) {
+	c := o.dequantised(v)
+	if c == nil {
+		return "", 0, false
 	}
-	if effect, inputs := operators.EffectOf(v.From); effect <= operators.Permuted && len(inputs) == 1 {
-		return inputs[0]
-	}
-	return nil
+	size, _ = c.Bytes()
+	return fmt.Sprintf(" of constant %s, %s, %s", plain(c.Name), c.Spec, units.Bytes(size)), size, true
 }
 
 // kind is what the origin is: a constant, an input or a node.
@@ -451,7 +433,7 @@ func modelText(m *model.Model) string {
 			}
 			switch roleOf(n, i) {
 			case "data":
-				table, _, _ := tableOf(v)
+				table, _, _ := origins.table(v)
 				cells[2] = v.Type() + " " + origins.of(v).String() + table
 			case "indices":
 				cells[3] = v.Type() + " " + origins.of(v).String()
@@ -650,7 +632,7 @@ func eachGather(m *model.Model, do func(gatherJSON) error) error {
 				}
 			case o.value.From != nil:
 				in.Node = &nodeJSON{cut(names[o.value.From]), o.value.From.Op}
-				if _, size, ok := tableOf(v); ok && in.Role == "data" {
+				if _, size, ok := origins.table(v); ok && in.Role == "data" {
 					g.TableBytes = &size
 				}
 			}

@@ -6,21 +6,16 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/float"
+	"github.com/garner-go/garner/operators"
 )
-
-// onnxTypes maps ONNX's numbers of element types.
-var onnxTypes = map[int64]garner.DType{
-	1: garner.F32, 2: garner.U8, 3: garner.I8, 4: garner.U16, 5: garner.I16, 6: garner.I32, 7: garner.I64, 8: garner.String,
-	9: garner.Bool, 10: garner.F16, 11: garner.F64, 12: garner.U32, 13: garner.U64, 16: garner.BF16,
-}
 
 func onnxCast(c *call) (garner.Tensor, error) {
 	switch to := c.node.Attributes["to"].(type) {
 	case int64:
-		if d, ok := onnxTypes[to]; ok {
+		if d := operators.ONNXType(to); d != garner.Invalid {
 			return c.castLater(d)
 		}
-		return garner.Tensor{}, garner.Errorf(garner.ErrAttribute, "a cast to element type %d is not run", to)
+		return garner.Tensor{}, garner.Errorf(garner.ErrAttribute, "a cast to element type %d is not run, because garner lacks the type; cast to another", to)
 	case string: // before opset 6
 		d, err := garner.ParseDType(to)
 		if err != nil {

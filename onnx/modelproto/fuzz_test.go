@@ -25,8 +25,12 @@ func FuzzTensor(f *testing.F) {
 		}
 		f.Add(b)
 	}
-	numbers := map[garner.DType]onnxpb.TensorProto_DataType{}
-	for number, dtype := range dtypes {
+	numbers := map[garner.DType]int32{}
+	for number := range onnxpb.TensorProto_DataType_name {
+		dtype, err := dtypeOf(number)
+		if err != nil {
+			f.Fatal(err)
+		}
 		numbers[dtype] = number
 	}
 	f.Fuzz(func(t *testing.T, message []byte) {
@@ -34,7 +38,7 @@ func FuzzTensor(f *testing.F) {
 		if err != nil {
 			return
 		}
-		p := &onnxpb.TensorProto{DataType: proto.Int32(int32(numbers[made.DType()]))}
+		p := &onnxpb.TensorProto{DataType: proto.Int32(numbers[made.DType()])}
 		for _, d := range made.Shape() {
 			p.Dims = append(p.Dims, int64(d))
 		}

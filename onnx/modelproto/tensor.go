@@ -15,24 +15,8 @@ import (
 	"github.com/garner-go/garner/internal/mapped"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/onnx/modelproto/internal/onnxpb"
+	"github.com/garner-go/garner/operators"
 )
-
-// dtypes has garner's dtypes for ONNX's; garner lacks those that are missing.
-var dtypes = map[onnxpb.TensorProto_DataType]garner.DType{
-	onnxpb.TensorProto_FLOAT: garner.F32, onnxpb.TensorProto_DOUBLE: garner.F64,
-	onnxpb.TensorProto_FLOAT16: garner.F16, onnxpb.TensorProto_BFLOAT16: garner.BF16,
-	onnxpb.TensorProto_UINT8: garner.U8, onnxpb.TensorProto_UINT16: garner.U16,
-	onnxpb.TensorProto_UINT32: garner.U32, onnxpb.TensorProto_UINT64: garner.U64,
-	onnxpb.TensorProto_INT8: garner.I8, onnxpb.TensorProto_INT16: garner.I16,
-	onnxpb.TensorProto_INT32: garner.I32, onnxpb.TensorProto_INT64: garner.I64,
-	onnxpb.TensorProto_STRING: garner.String, onnxpb.TensorProto_BOOL: garner.Bool,
-	onnxpb.TensorProto_COMPLEX64: garner.Complex64, onnxpb.TensorProto_COMPLEX128: garner.Complex128,
-	onnxpb.TensorProto_FLOAT8E4M3FN: garner.F8E4M3FN, onnxpb.TensorProto_FLOAT8E4M3FNUZ: garner.F8E4M3FNUZ,
-	onnxpb.TensorProto_FLOAT8E5M2: garner.F8E5M2, onnxpb.TensorProto_FLOAT8E5M2FNUZ: garner.F8E5M2FNUZ,
-	onnxpb.TensorProto_FLOAT8E8M0: garner.F8E8M0, onnxpb.TensorProto_FLOAT4E2M1: garner.F4E2M1,
-	onnxpb.TensorProto_UINT4: garner.U4, onnxpb.TensorProto_INT4: garner.I4,
-	onnxpb.TensorProto_UINT2: garner.U2, onnxpb.TensorProto_INT2: garner.I2,
-}
 
 // dtypeOf gives garner's dtype for an element type: Invalid for UNDEFINED and for a
 // type that garner lacks, an error for a number that ONNX lacks.
@@ -41,7 +25,7 @@ func dtypeOf(number int32) (garner.DType, error) {
 	if t.Descriptor().Values().ByNumber(t.Number()) == nil {
 		return garner.Invalid, fmt.Errorf("there is no element type %d; the file is corrupt, or newer than this garner", number)
 	}
-	return dtypes[t], nil
+	return operators.ONNXType(int64(number)), nil
 }
 
 // shapeOf converts a tensor's dims.
