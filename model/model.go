@@ -72,6 +72,10 @@ type Graph struct {
 	Inputs  []*Value // in order; the Constant of an input is its default
 	Outputs []Result // in order
 	Nodes   []*Node  // in topological order
+
+	// Constants lists the constants that the file holds in this graph, without those
+	// of sub-graphs; nothing needs to read them.
+	Constants []*Value
 }
 
 // A Result is a named output of a graph. Two results may be the same value.
@@ -341,36 +345,65 @@ func (g *Graph) walk(yield func(*Node) bool) bool {
 	return true
 }
 
-// Find finds a node by its name. Nodes that share a name are NAME#0, NAME#1 … in
-// the order of Nodes, and the bare name is an ErrAttribute that says so. Where no
-// node has the name, the ErrAttribute lists the gathers.
+// Find finds a node by a name of Names; NAME#0 is also a single node NAME. The bare
+// name of several nodes is an ErrAttribute that gives their names. Where no node has
+// the name, the ErrAttribute lists the gathers.
 func (m *Model) Find(name string) (*Node, error) {
-	var found []*Node
-	for n := range m.Nodes() {
+	var shared []string
+	for unique, n := range m.Names() {
+		if unique == name {
+			return n, nil
+		}
 		if n.Name == name {
-			found = append(found, n)
+			shared = append(shared, unique)
 		}
 	}
-	if len(found) == 1 {
-		return found[0], nil
+	if len(shared) > 0 {
+		return nil, garner.Errorf(garner.ErrAttribute, "%s has %d nodes named %s; ask for one of them as %s to %s",
+			m.Path, len(shared), quote(name), shared[0], shared[len(shared)-1])
 	}
-	if len(found) > 1 {
-		return nil, garner.Errorf(garner.ErrAttribute, "%s has %d nodes named %s; ask for one of them as %s#0 to %s#%d",
-			m.Path, len(found), quote(name), name, name, len(found)-1)
-	}
-	if at := strings.LastIndexByte(name, '#'); at >= 0 {
-		if i, err := strconv.Atoi(name[at+1:]); err == nil {
-			for n := range m.Nodes() {
-				if n.Name == name[:at] {
-					if i == 0 {
-						return n, nil
-					}
-					i--
-				}
-			}
+	if bare, ok := strings.CutSuffix(name, "#0"); ok {
+		if n, err := m.Find(bare); err == nil {
+			return n, nil
 		}
 	}
 	return nil, garner.Errorf(garner.ErrAttribute, "%s has no node %s; %s", m.Path, quote(name), m.gathers())
+}
+
+// Names ranges over the nodes in the order of Nodes, each with a name that Find
+// takes: its own, or NAME#0, NAME#1 … for nodes that share one, without those that
+// are the own name of a node.
+func (m *Model) Names() iter.Seq2[string, *Node] {
+	return func(yield func(string, *Node) bool) {
+		var own []string
+		for n := range m.Nodes() {
+			own = append(own, n.Name)
+		}
+		names := unique(own)
+		for n := range m.Nodes() {
+			if !yield(names[0], n) {
+				return
+			}
+			names = names[1:]
+		}
+	}
+}
+
+// unique makes each name that is there several times NAME#0, NAME#1 …, without those
+// that are in the list themselves.
+func unique(list []string) []string {
+	count, next := make(map[string]int), make(map[string]int)
+	for _, name := range list {
+		count[name]++
+	}
+	made := slices.Clone(list)
+	for i, name := range list {
+		for count[name] > 1 && count[made[i]] > 0 {
+			made[i] = name + "#" + strconv.Itoa(next[name])
+			next[name]++
+		}
+	}
+	return made
 }
 
 // gathers lists the gathers for a message.

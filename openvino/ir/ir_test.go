@@ -420,6 +420,25 @@ func TestConstants(t *testing.T) {
 	}
 }
 
+// TestUnreadConstant lists a constant that nothing reads.
+func TestUnreadConstant(t *testing.T) {
+	m, err := read(t, usual("</layers>", constant(7, `element_type="u8" shape="2" offset="3" size="2"`)+"</layers>"), ir.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for name := range m.Constants() {
+		all = append(all, name)
+	}
+	c, err := m.Constant("c7")
+	if err != nil || !slices.Equal(all, []string{"c1", "c2", "c7"}) {
+		t.Fatalf("%q, %v", all, err)
+	}
+	if made, err := c.Tensor(); err != nil || made.String() != "u8[2] [3, 4]" {
+		t.Errorf("%s, %v", made, err)
+	}
+}
+
 // TestLarge holds that a table of 10 GB is neither read nor held.
 func TestLarge(t *testing.T) {
 	if strconv.IntSize == 32 {
