@@ -147,7 +147,7 @@ func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
 		return r.missing(missing)
 	}
 	if f.out != "" {
-		if err := files.NoURL(f.out); err != nil {
+		if err := files.NoOutputURL(f.out); err != nil {
 			return about("-o ", err)
 		}
 		info, err := os.Stat(f.out)

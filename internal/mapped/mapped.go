@@ -6,12 +6,12 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"strings"
 	"syscall"
 	"unsafe"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/exec"
+	"github.com/garner-go/garner/internal/names"
 )
 
 // A File is a regular file mapped into memory with the size that it had when it was
@@ -98,8 +98,8 @@ func Map(path string, file *os.File) (*File, error) {
 func failed(path string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if scheme, _, ok := strings.Cut(path, "://"); ok {
-			return garner.Errorf(err, "there is no file %s, and no scheme %s:// is registered; download what it names", path, scheme)
+		if _, ok := names.URL(path); ok {
+			return garner.Errorf(garner.ErrAttribute, "%s is a URL; name a file by its path", path)
 		}
 		return garner.Errorf(err, "there is no file %s; check the name and the folder", path)
 	case errors.Is(err, syscall.EMFILE):
