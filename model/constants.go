@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/names"
 )
 
 // Constants ranges over the constants of the model, those of each graph in the order
@@ -15,9 +16,9 @@ import (
 // constants.
 func (m *Model) Constants() iter.Seq2[string, *Constant] {
 	return func(yield func(string, *Constant) bool) {
-		all, names := m.constants()
+		all, made := m.constants()
 		for i, v := range all {
-			if !yield(names[i], v.Constant) {
+			if !yield(made[i], v.Constant) {
 				return
 			}
 		}
@@ -28,8 +29,8 @@ func (m *Model) Constants() iter.Seq2[string, *Constant] {
 // an alias of that. A name that the model does not have is an fs.ErrNotExist; one
 // that several constants have is a garner.ErrAttribute.
 func (m *Model) Constant(name string) (*Constant, error) {
-	all, names := m.constants()
-	if i := slices.Index(names, name); i >= 0 {
+	all, made := m.constants()
+	if i := slices.Index(made, name); i >= 0 {
 		return all[i].Constant, nil
 	}
 	byValue := func(v *Value) bool { return v.Name == name || slices.Contains(v.Aliases, name) }
@@ -46,14 +47,14 @@ func (m *Model) Constant(name string) (*Constant, error) {
 			return all[found[0]].Constant, nil
 		case n > 1:
 			return nil, garner.Errorf(garner.ErrAttribute, "%s has %d constants named %s; name one of them as %.200s to %.200s",
-				m.Path, n, quote(name), names[found[0]], names[found[n-1]])
+				m.Path, n, names.Quote(name), made[found[0]], made[found[n-1]])
 		}
 	}
-	return nil, garner.Errorf(fs.ErrNotExist, "%s: it has no constant %s; it has %d of other names", m.Path, quote(name), len(all))
+	return nil, garner.Errorf(fs.ErrNotExist, "%s: it has no constant %s; it has %d of other names", m.Path, names.Quote(name), len(all))
 }
 
 // constants lists a value of each constant, with its name, in the order of Constants.
-func (m *Model) constants() (all []*Value, names []string) {
+func (m *Model) constants() (all []*Value, made []string) {
 	seen := make(map[*Constant]bool)
 	look := func(v *Value) {
 		if v != nil && v.Constant != nil && !seen[v.Constant] {
@@ -86,7 +87,7 @@ func (m *Model) constants() (all []*Value, names []string) {
 	}
 	walk(m.Graph)
 	for _, v := range all {
-		names = append(names, v.Constant.Name)
+		made = append(made, v.Constant.Name)
 	}
-	return all, unique(names)
+	return all, unique(made)
 }

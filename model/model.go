@@ -26,6 +26,7 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/names"
 	"github.com/garner-go/garner/source"
 )
 
@@ -282,7 +283,7 @@ func (c *Constant) unchanged(f *source.File) error {
 // ErrDType for strings.
 func (c *Constant) Array() (source.Array, error) {
 	if c.Spec.DType == garner.String {
-		return nil, garner.Errorf(garner.ErrDType, "constant %s is %s; an array has elements of a fixed width, so take its tensor instead", quote(c.Name), c.Spec)
+		return nil, garner.Errorf(garner.ErrDType, "constant %s is %s; an array has elements of a fixed width, so take its tensor instead", names.Quote(c.Name), c.Spec)
 	}
 	t, err := c.load()
 	if err != nil {
@@ -360,14 +361,14 @@ func (m *Model) Find(name string) (*Node, error) {
 	}
 	if len(shared) > 0 {
 		return nil, garner.Errorf(garner.ErrAttribute, "%s has %d nodes named %s; ask for one of them as %s to %s",
-			m.Path, len(shared), quote(name), shared[0], shared[len(shared)-1])
+			m.Path, len(shared), names.Quote(name), shared[0], shared[len(shared)-1])
 	}
 	if bare, ok := strings.CutSuffix(name, "#0"); ok {
 		if n, err := m.Find(bare); err == nil {
 			return n, nil
 		}
 	}
-	return nil, garner.Errorf(garner.ErrAttribute, "%s has no node %s; %s", m.Path, quote(name), m.gathers())
+	return nil, garner.Errorf(garner.ErrAttribute, "%s has no node %s; %s", m.Path, names.Quote(name), m.gathers())
 }
 
 // Names ranges over the nodes in the order of Nodes, each with a name that Find
@@ -379,12 +380,12 @@ func (m *Model) Names() iter.Seq2[string, *Node] {
 		for n := range m.Nodes() {
 			own = append(own, n.Name)
 		}
-		names := unique(own)
+		made := unique(own)
 		for n := range m.Nodes() {
-			if !yield(names[0], n) {
+			if !yield(made[0], n) {
 				return
 			}
-			names = names[1:]
+			made = made[1:]
 		}
 	}
 }
@@ -409,23 +410,20 @@ func unique(list []string) []string {
 // gathers lists the gathers for a message.
 func (m *Model) gathers() string {
 	const most = 8
-	var names []string
+	var list []string
 	more := 0
 	for n := range m.Gathers() {
-		if len(names) < most {
-			names = append(names, quote(n.Name))
+		if len(list) < most {
+			list = append(list, names.Quote(n.Name))
 		} else {
 			more++
 		}
 	}
 	switch {
-	case len(names) == 0:
+	case len(list) == 0:
 		return "it has no gather"
 	case more > 0:
-		return fmt.Sprintf("its gathers are %s and %d more", strings.Join(names, ", "), more)
+		return fmt.Sprintf("its gathers are %s and %d more", strings.Join(list, ", "), more)
 	}
-	return "its gathers are " + strings.Join(names, ", ")
+	return "its gathers are " + strings.Join(list, ", ")
 }
-
-// quote quotes and shortens a name from an untrusted file, for a message.
-func quote(name string) string { return fmt.Sprintf("%.200q", name) }
