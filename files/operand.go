@@ -11,6 +11,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/format/layout"
+	"github.com/garner-go/garner/internal/mapped"
 	"github.com/garner-go/garner/internal/names"
 	"github.com/garner-go/garner/source"
 )
@@ -78,7 +79,7 @@ func NoURL(text string) error { return noURL(text, "download the file and name i
 func NoOutputURL(text string) error { return noURL(text, "write a file and copy it there") }
 
 func noURL(text, remedy string) error {
-	scheme, ok := names.URL(text)
+	scheme, ok := mapped.URL(text)
 	if !ok || schemeOf(text) != nil {
 		return nil
 	}

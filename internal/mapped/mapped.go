@@ -6,12 +6,12 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"strings"
 	"syscall"
 	"unsafe"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/exec"
-	"github.com/garner-go/garner/internal/names"
 )
 
 // A File is a regular file mapped into memory with the size that it had when it was
@@ -95,10 +95,18 @@ func Map(path string, file *os.File) (*File, error) {
 	return f, nil
 }
 
+// URL gives the scheme of a URL, which has two characters or more: C://a is a path of
+// Windows. ok is false for a text that is no URL.
+func URL(text string) (scheme string, ok bool) {
+	scheme, _, ok = strings.Cut(text, "://")
+	ok = ok && len(scheme) > 1 && strings.Trim(strings.ToLower(scheme), "abcdefghijklmnopqrstuvwxyz0123456789+-.") == ""
+	return scheme, ok
+}
+
 func failed(path string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if _, ok := names.URL(path); ok {
+		if _, ok := URL(path); ok {
 			return garner.Errorf(garner.ErrAttribute, "%s is a URL; name a file by its path", path)
 		}
 		return garner.Errorf(err, "there is no file %s; check the name and the folder", path)

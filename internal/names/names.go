@@ -26,14 +26,6 @@ func (e *named) Unwrap() error { return e.err }
 // Quote quotes a name for a message and cuts it at 200 bytes.
 func Quote(name string) string { return fmt.Sprintf("%.200q", name) }
 
-// URL gives the scheme of a URL, which has two characters or more: C://a is a path of
-// Windows. ok is false for a text that is no URL.
-func URL(text string) (scheme string, ok bool) {
-	scheme, _, ok = strings.Cut(text, "://")
-	ok = ok && len(scheme) > 1 && strings.Trim(strings.ToLower(scheme), "abcdefghijklmnopqrstuvwxyz0123456789+-.") == ""
-	return scheme, ok
-}
-
 // First lists the first ten names, and says how many there are where there are
 // more.
 func First(all []string) string {
