@@ -69,6 +69,16 @@ func constantList(path string, _ Options) ([]Info, error) {
 	return all, nil
 }
 
+// constantFiles lists the files of a model.
+func constantFiles(path string) []string {
+	m, err := openModel(path, ModelOptions{Lenient: true})
+	if err != nil {
+		return nil
+	}
+	defer m.Close()
+	return m.Files
+}
+
 func constantInfo(m *model.Model, name string, c *model.Constant) Info {
 	a := Info{Name: name, DType: c.Spec.DType, Bytes: -1, Path: m.Path}
 	a.Shape, _ = c.Spec.Shape()

@@ -60,7 +60,7 @@ func TestCreateRefuses(t *testing.T) {
 		{"out.npy", spec, CreateOptions{Resume: true}, ErrNoResume, "out.npy cannot be continued: no Identity"},
 		{"out.npz", spec, CreateOptions{Resume: true, Identity: []Fact{}}, ErrNoResume, "out.npz cannot be continued: its format"},
 		{"out.npy", garner.Spec{}, CreateOptions{Resume: true, Identity: []Fact{}}, ErrNoResume, "out.npy cannot be continued: its format"},
-		{"gs://b/out.npy", spec, CreateOptions{}, garner.ErrAttribute, "garner: gs://b/out.npy is a URL, and no scheme gs:// is registered"},
+		{"gs://b/out.npy", spec, CreateOptions{}, garner.ErrAttribute, "garner: gs://b/out.npy is a URL, and no scheme gs:// is registered; write a file and copy it there"},
 	} {
 		w, err := Create(t.Context(), tt.path, tt.spec, tt.o)
 		if err == nil {

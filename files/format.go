@@ -205,7 +205,7 @@ func FormatByName(name string) (f Format, ok bool) {
 // Where there is none the error is a garner.ErrAttribute that lists those that
 // there are.
 func OutputFormat(path string) (Format, error) {
-	if err := NoURL(path); err != nil {
+	if err := NoOutputURL(path); err != nil {
 		return Format{}, err
 	}
 	f, extension, ok := formatOf(path)

@@ -29,8 +29,8 @@ var builtin = []Format{
 	{Name: "safetensors", Extensions: []string{".safetensors"}, Indexes: []string{safetensors.IndexSuffix}, Named: true, Result: "output", Begins: safetensorsBegins, Layout: safetensorsLayout, List: safetensorsList, Files: safetensors.Files, Form: safetensorsForm},
 	{Name: "gguf", Extensions: []string{".gguf"}, Named: true, Quantised: true, Result: "output", Begins: begins("GGUF"), Layout: ggufLayout, List: ggufList, Files: gguf.Files, Form: gguf.Form},
 	{Name: "raw", Extensions: []string{".raw", ".bin"}, Headerless: true, Layout: rawLayout, List: rawList, Form: rawForm},
-	{Name: "onnx", Extensions: []string{".onnx"}, Named: true, Open: constantOpen, List: constantList},
-	{Name: "openvino", Extensions: []string{".xml"}, Named: true, Open: constantOpen, List: constantList},
+	{Name: "onnx", Extensions: []string{".onnx"}, Named: true, Open: constantOpen, List: constantList, Files: constantFiles},
+	{Name: "openvino", Extensions: []string{".xml"}, Named: true, Open: constantOpen, List: constantList, Files: constantFiles},
 	{Name: "text", Extensions: []string{".txt", ".csv"}, Begins: text.Is, Open: textOpen, List: textList},
 }
 

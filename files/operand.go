@@ -11,6 +11,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/format/layout"
+	"github.com/garner-go/garner/internal/mapped"
 	"github.com/garner-go/garner/internal/names"
 	"github.com/garner-go/garner/source"
 )
@@ -72,9 +73,14 @@ func Parse(text string) (Operand, error) {
 
 // NoURL refuses the URL of a scheme that is not registered, such as https, unless
 // a file has that name. The error is a garner.ErrAttribute.
-func NoURL(text string) error {
-	scheme, _, ok := strings.Cut(text, "://")
-	if !ok || len(scheme) < 2 || schemeOf(text) != nil || strings.Trim(strings.ToLower(scheme), "abcdefghijklmnopqrstuvwxyz0123456789+-.") != "" {
+func NoURL(text string) error { return noURL(text, "download the file and name it") }
+
+// NoOutputURL is NoURL of what is written.
+func NoOutputURL(text string) error { return noURL(text, "write a file and copy it there") }
+
+func noURL(text, remedy string) error {
+	scheme, ok := mapped.URL(text)
+	if !ok || schemeOf(text) != nil {
 		return nil
 	}
 	if path, _, _ := strings.Cut(text, "#"); exists(path) || exists(text) {
@@ -83,7 +89,7 @@ func NoURL(text string) error {
 	if strings.EqualFold(scheme, "file") {
 		return garner.Errorf(garner.ErrAttribute, "%s is a URL; name the file by its path", text)
 	}
-	return garner.Errorf(garner.ErrAttribute, "%s is a URL, and no scheme %s:// is registered; download the file and name it", text, scheme)
+	return garner.Errorf(garner.ErrAttribute, "%s is a URL, and no scheme %s:// is registered; %s", text, scheme, remedy)
 }
 
 func exists(path string) bool {

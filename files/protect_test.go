@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/garner-go/garner"
@@ -27,6 +28,9 @@ func TestProtected(t *testing.T) {
 	}
 	for _, name := range append(shards, "model.safetensors.index.json", "plain.safetensors") {
 		take(format("safetensors/testdata/" + name))
+	}
+	for _, name := range []string{"mlp.onnx", "mlp.data", "bert.xml", "bert.bin"} {
+		take("../testdata/models/" + name)
 	}
 	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o777); err != nil {
 		t.Fatal(err)
@@ -54,6 +58,7 @@ func TestProtected(t *testing.T) {
 		{shards[0] + "#embed", shards},
 		{shards[1] + "#head", shards},
 		{"part-*.npy", parts},
+		{"bert.xml#self.tok.weight_compressed", []string{"bert.bin"}},
 		{"one.npz#arr_0", []string{"one.npz"}},
 		{"one.npz", []string{"one.npz"}},
 	}
@@ -102,6 +107,10 @@ func TestProtected(t *testing.T) {
 			w.Abort()
 		}
 		in.Close()
+	}
+
+	if got, want := FilesOf(filepath.Join(dir, "mlp.onnx#emb.weight")), filepath.Join(dir, "mlp.data"); !slices.Contains(got, want) {
+		t.Errorf("%q lacks %s", got, want)
 	}
 
 	// A folder is an input as a whole; formats of other modules have such.

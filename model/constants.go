@@ -1,32 +1,24 @@
 package model
 
 import (
-	"fmt"
 	"io/fs"
 	"iter"
 	"slices"
-	"strconv"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/names"
 )
 
-// Constants ranges over the constants that the model's nodes, inputs and results
-// read, each once, with a name that Constant takes: its own, or NAME#0, NAME#1 …
-// for constants that share one. Tensors among the attributes are not constants.
+// Constants ranges over the constants of the model, those of each graph in the order
+// in which it reads them and then those that nothing reads. Each has a name that
+// Constant takes: its own, or NAME#0, NAME#1 … for constants that share one, without
+// those that are the own name of a constant. Tensors among the attributes are not
+// constants.
 func (m *Model) Constants() iter.Seq2[string, *Constant] {
 	return func(yield func(string, *Constant) bool) {
-		all := m.constants()
-		count, seen := make(map[string]int), make(map[string]int)
-		for _, v := range all {
-			count[v.Constant.Name]++
-		}
-		for _, v := range all {
-			name := v.Constant.Name
-			if count[name] > 1 {
-				seen[name]++
-				name += "#" + strconv.Itoa(seen[name]-1)
-			}
-			if !yield(name, v.Constant) {
+		all, made := m.constants()
+		for i, v := range all {
+			if !yield(made[i], v.Constant) {
 				return
 			}
 		}
@@ -37,36 +29,32 @@ func (m *Model) Constants() iter.Seq2[string, *Constant] {
 // an alias of that. A name that the model does not have is an fs.ErrNotExist; one
 // that several constants have is a garner.ErrAttribute.
 func (m *Model) Constant(name string) (*Constant, error) {
+	all, made := m.constants()
+	if i := slices.Index(made, name); i >= 0 {
+		return all[i].Constant, nil
+	}
 	byValue := func(v *Value) bool { return v.Name == name || slices.Contains(v.Aliases, name) }
 	byName := func(v *Value) bool { return v.Constant.Name == name }
-	all := m.constants()
 	for _, has := range []func(*Value) bool{byName, byValue} {
-		var found []*Constant
-		for _, v := range all {
+		var found []int
+		for i, v := range all {
 			if has(v) {
-				found = append(found, v.Constant)
+				found = append(found, i)
 			}
 		}
-		switch {
-		case len(found) == 1:
-			return found[0], nil
-		case len(found) > 1:
-			return nil, garner.Errorf(garner.ErrAttribute, "%s has %d constants named %s; name one of them as %s#0 to %s#%d",
-				m.Path, len(found), quote(name), fmt.Sprintf("%.200s", name), fmt.Sprintf("%.200s", name), len(found)-1)
+		switch n := len(found); {
+		case n == 1:
+			return all[found[0]].Constant, nil
+		case n > 1:
+			return nil, garner.Errorf(garner.ErrAttribute, "%s has %d constants named %s; name one of them as %.200s to %.200s",
+				m.Path, n, names.Quote(name), made[found[0]], made[found[n-1]])
 		}
 	}
-	for unique, c := range m.Constants() {
-		if unique == name {
-			return c, nil
-		}
-	}
-	return nil, garner.Errorf(fs.ErrNotExist, "%s: it has no constant %s; it has %d of other names", m.Path, quote(name), len(all))
+	return nil, garner.Errorf(fs.ErrNotExist, "%s: it has no constant %s; it has %d of other names", m.Path, names.Quote(name), len(all))
 }
 
-// constants lists a value of each constant, in the order in which the model reads
-// them.
-func (m *Model) constants() []*Value {
-	var all []*Value
+// constants lists a value of each constant, with its name, in the order of Constants.
+func (m *Model) constants() (all []*Value, made []string) {
 	seen := make(map[*Constant]bool)
 	look := func(v *Value) {
 		if v != nil && v.Constant != nil && !seen[v.Constant] {
@@ -93,7 +81,13 @@ func (m *Model) constants() []*Value {
 		for _, r := range g.Outputs {
 			look(r.Value)
 		}
+		for _, v := range g.Constants {
+			look(v)
+		}
 	}
 	walk(m.Graph)
-	return all
+	for _, v := range all {
+		made = append(made, v.Constant.Name)
+	}
+	return all, unique(made)
 }

@@ -71,6 +71,35 @@ func TestConstants(t *testing.T) {
 	}
 }
 
+// TestConstantsReached reaches constants whose made names others have as their own, as
+// the name of a value, and those that nothing reads.
+func TestConstantsReached(t *testing.T) {
+	value := func(name, constant string) *model.Value {
+		return &model.Value{Name: name, Constant: model.NewConstant(constant, garner.SpecOf(garner.I8), nil)}
+	}
+	read := value("a", "a")
+	inner := &model.Graph{Nodes: []*model.Node{{Inputs: []*model.Value{value("x#1", "x"), value("y", "x")}}}, Constants: []*model.Value{value("x", "x")}}
+	m := &model.Model{Path: "m.onnx", Graph: &model.Graph{
+		Nodes:     []*model.Node{{Graphs: []model.Subgraph{{Graph: inner}}}, {Inputs: []*model.Value{read}}},
+		Constants: []*model.Value{value("x#0", "x#0"), value("x#2", "x#2"), value("x#2", "x#2"), read, value("unread", "unread")},
+	}}
+	var all []string
+	reached := map[*model.Constant]bool{}
+	for name, c := range m.Constants() {
+		all = append(all, name)
+		if found, err := m.Constant(name); err != nil || found != c {
+			t.Errorf("%s: %v, %v", name, found, err)
+		}
+		reached[c] = true
+	}
+	if got := strings.Join(all, " "); got != "x#1 x#3 x#4 a x#0 x#2#0 x#2#1 unread" || len(reached) != len(all) {
+		t.Error(got)
+	}
+	if _, err := m.Constant("x"); err == nil || !strings.Contains(err.Error(), "name one of them as x#1 to x#4") {
+		t.Error(err)
+	}
+}
+
 // TestConstantOpen opens constants in a file, also as another shape, and those in
 // memory, and refuses a file that is not the one that the model was read from.
 func TestConstantOpen(t *testing.T) {

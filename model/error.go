@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/names"
 )
 
 // An Error says what is wrong with a model file, and where. Its message is
@@ -35,7 +36,7 @@ func AtNode(n *Node, err error) *Error {
 		return e
 	}
 	at := *e
-	at.At = fmt.Sprintf("node %s (%s)", quote(n.Name), n.At)
+	at.At = fmt.Sprintf("node %s (%s)", names.Quote(n.Name), n.At)
 	return &at
 }
 

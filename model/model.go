@@ -26,6 +26,7 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/names"
 	"github.com/garner-go/garner/source"
 )
 
@@ -72,6 +73,10 @@ type Graph struct {
 	Inputs  []*Value // in order; the Constant of an input is its default
 	Outputs []Result // in order
 	Nodes   []*Node  // in topological order
+
+	// Constants lists the constants that the file holds in this graph, without those
+	// of sub-graphs; nothing needs to read them.
+	Constants []*Value
 }
 
 // A Result is a named output of a graph. Two results may be the same value.
@@ -278,7 +283,7 @@ func (c *Constant) unchanged(f *source.File) error {
 // ErrDType for strings.
 func (c *Constant) Array() (source.Array, error) {
 	if c.Spec.DType == garner.String {
-		return nil, garner.Errorf(garner.ErrDType, "constant %s is %s; an array has elements of a fixed width, so take its tensor instead", quote(c.Name), c.Spec)
+		return nil, garner.Errorf(garner.ErrDType, "constant %s is %s; an array has elements of a fixed width, so take its tensor instead", names.Quote(c.Name), c.Spec)
 	}
 	t, err := c.load()
 	if err != nil {
@@ -341,58 +346,84 @@ func (g *Graph) walk(yield func(*Node) bool) bool {
 	return true
 }
 
-// Find finds a node by its name. Nodes that share a name are NAME#0, NAME#1 … in
-// the order of Nodes, and the bare name is an ErrAttribute that says so. Where no
-// node has the name, the ErrAttribute lists the gathers.
+// Find finds a node by a name of Names; NAME#0 is also a single node NAME. The bare
+// name of several nodes is an ErrAttribute that gives their names. Where no node has
+// the name, the ErrAttribute lists the gathers.
 func (m *Model) Find(name string) (*Node, error) {
-	var found []*Node
-	for n := range m.Nodes() {
+	var shared []string
+	for unique, n := range m.Names() {
+		if unique == name {
+			return n, nil
+		}
 		if n.Name == name {
-			found = append(found, n)
+			shared = append(shared, unique)
 		}
 	}
-	if len(found) == 1 {
-		return found[0], nil
+	if len(shared) > 0 {
+		return nil, garner.Errorf(garner.ErrAttribute, "%s has %d nodes named %s; ask for one of them as %s to %s",
+			m.Path, len(shared), names.Quote(name), shared[0], shared[len(shared)-1])
 	}
-	if len(found) > 1 {
-		return nil, garner.Errorf(garner.ErrAttribute, "%s has %d nodes named %s; ask for one of them as %s#0 to %s#%d",
-			m.Path, len(found), quote(name), name, name, len(found)-1)
+	if bare, ok := strings.CutSuffix(name, "#0"); ok {
+		if n, err := m.Find(bare); err == nil {
+			return n, nil
+		}
 	}
-	if at := strings.LastIndexByte(name, '#'); at >= 0 {
-		if i, err := strconv.Atoi(name[at+1:]); err == nil {
-			for n := range m.Nodes() {
-				if n.Name == name[:at] {
-					if i == 0 {
-						return n, nil
-					}
-					i--
-				}
+	return nil, garner.Errorf(garner.ErrAttribute, "%s has no node %s; %s", m.Path, names.Quote(name), m.gathers())
+}
+
+// Names ranges over the nodes in the order of Nodes, each with a name that Find
+// takes: its own, or NAME#0, NAME#1 … for nodes that share one, without those that
+// are the own name of a node.
+func (m *Model) Names() iter.Seq2[string, *Node] {
+	return func(yield func(string, *Node) bool) {
+		var own []string
+		for n := range m.Nodes() {
+			own = append(own, n.Name)
+		}
+		made := unique(own)
+		for n := range m.Nodes() {
+			if !yield(made[0], n) {
+				return
 			}
+			made = made[1:]
 		}
 	}
-	return nil, garner.Errorf(garner.ErrAttribute, "%s has no node %s; %s", m.Path, quote(name), m.gathers())
+}
+
+// unique makes each name that is there several times NAME#0, NAME#1 …, without those
+// that are in the list themselves.
+func unique(list []string) []string {
+	count, next := make(map[string]int), make(map[string]int)
+	for _, name := range list {
+		count[name]++
+	}
+	made := slices.Clone(list)
+	for i, name := range list {
+		for count[name] > 1 && count[made[i]] > 0 {
+			made[i] = name + "#" + strconv.Itoa(next[name])
+			next[name]++
+		}
+	}
+	return made
 }
 
 // gathers lists the gathers for a message.
 func (m *Model) gathers() string {
 	const most = 8
-	var names []string
+	var list []string
 	more := 0
 	for n := range m.Gathers() {
-		if len(names) < most {
-			names = append(names, quote(n.Name))
+		if len(list) < most {
+			list = append(list, names.Quote(n.Name))
 		} else {
 			more++
 		}
 	}
 	switch {
-	case len(names) == 0:
+	case len(list) == 0:
 		return "it has no gather"
 	case more > 0:
-		return fmt.Sprintf("its gathers are %s and %d more", strings.Join(names, ", "), more)
+		return fmt.Sprintf("its gathers are %s and %d more", strings.Join(list, ", "), more)
 	}
-	return "its gathers are " + strings.Join(names, ", ")
+	return "its gathers are " + strings.Join(list, ", ")
 }
-
-// quote quotes and shortens a name from an untrusted file, for a message.
-func quote(name string) string { return fmt.Sprintf("%.200q", name) }

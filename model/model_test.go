@@ -166,6 +166,30 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// TestNames finds nodes whose made names others have as their own.
+func TestNames(t *testing.T) {
+	m := &model.Model{Graph: &model.Graph{}}
+	for _, name := range []string{"x", "x#0", "x", "y", "x#2", "x"} {
+		m.Graph.Nodes = append(m.Graph.Nodes, &model.Node{Name: name})
+	}
+	var all []string
+	for name, n := range m.Names() {
+		all = append(all, name)
+		if found, err := m.Find(name); err != nil || found != n {
+			t.Errorf("%s: %v, %v", name, found, err)
+		}
+	}
+	if got := strings.Join(all, " "); got != "x#1 x#0 x#3 y x#2 x#4" {
+		t.Error(got)
+	}
+	if _, err := m.Find("x"); err == nil || !strings.Contains(err.Error(), "ask for one of them as x#1 to x#4") {
+		t.Error(err)
+	}
+	for range m.Names() {
+		break
+	}
+}
+
 func TestValue(t *testing.T) {
 	dims := garner.SpecOfDims(garner.I64, garner.AnyDim, garner.Exactly(3), garner.AnyDim)
 	for _, tt := range []struct {

@@ -1,6 +1,10 @@
 package model
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/garner-go/garner/internal/names"
+)
 
 // Sort sorts nodes topologically: each node comes after the nodes whose values it
 // reads, itself or in its sub-graphs. Nodes that do not depend on each other keep
@@ -52,7 +56,7 @@ func Sort(nodes []*Node) ([]*Node, error) {
 			case open:
 				var circle []string
 				for k := len(way) - 1; k >= 0; k-- {
-					circle = append(circle, quote(nodes[way[k].node].Name))
+					circle = append(circle, names.Quote(nodes[way[k].node].Name))
 					if way[k].node == next {
 						break
 					}

@@ -81,10 +81,11 @@ A file of no such extension, such as /dev/fd/63, is known by its first bytes. IN
 may have any integer type.
 
 Without -o the command prints a result of up to 1000 elements as nested lists, which
-are a literal that garner reads again; --dtype gives it its type back. A larger result
-is printed whole with --all. Without --all a terminal shows its type, shape and ends,
-for which only those elements are read; elsewhere it is refused. A file of -o appears
-whole or not at all.
+are a literal that garner reads again; --dtype gives it its type back. Nested lists do
+not show the dims that follow a 0: write an empty result with -o to keep its shape. A
+larger result is printed whole with --all. Without --all a terminal shows its type,
+shape and ends, for which only those elements are read; elsewhere it is refused. A file
+of -o appears whole or not at all.
 
 DATA in a file, INDICES and the result of -o may each be larger than memory: garner
 reads only the rows that the indices name and writes the result block by block.
@@ -403,9 +404,6 @@ func newResult(plan *garner.Plan) (garner.Tensor, error) {
 	return garner.New(plan.DType, plan.Out...)
 }
 
-// fromEndHint is the remedy where fromEnd holds.
-const fromEndHint = "\"--negative from-end\" counts it from the end"
-
 // fromEnd reports whether an index is refused that lies on the axis if it counts from
 // the end.
 func fromEnd(bad *garner.IndexError) bool {
@@ -420,13 +418,17 @@ func remedy(err error) error {
 		return err
 	}
 	told := *bad
+	told.Hint = indexHint(bad)
+	return &told
+}
+
+// indexHint gives the flags that accept a refused index.
+func indexHint(bad *garner.IndexError) string {
 	switch {
 	case bad.Dim == 0:
-		told.Hint = "nothing can be taken from it; \"--outside zero\" or \"--outside fill=V\" put something there"
+		return "nothing can be taken from it; \"--outside zero\" or \"--outside fill=V\" put something there"
 	case fromEnd(bad):
-		told.Hint = fromEndHint
-	default:
-		told.Hint = "mend it, or say what it means with --outside zero, clamp, wrap or fill=V"
+		return "\"--negative from-end\" counts it from the end"
 	}
-	return &told
+	return "mend it, or say what it means with --outside zero, clamp, wrap or fill=V"
 }

@@ -102,12 +102,16 @@ func (p *program) info(ctx context.Context, f *infoFlags, text string) error {
 		}
 	}
 	l := listing{File: from.Path, Format: from.Format.Name, Arrays: []listedArray{}}
+	unknown := 0
 	for _, a := range arrays {
 		e := listedArray{Name: a.Name, Kind: a.Kind, Shape: a.Shape, Bytes: a.Bytes, File: a.Path, Note: a.Note}
 		if a.DType != garner.Invalid {
 			e.DType = a.DType.String()
 		}
 		l.Arrays = append(l.Arrays, e)
+		if a.Bytes < 0 {
+			unknown++
+		}
 		l.Bytes += max(a.Bytes, 0)
 	}
 	if from.IsPattern() && (name != "" || !from.Format.Named) {
@@ -156,7 +160,14 @@ func (p *program) info(ctx context.Context, f *infoFlags, text string) error {
 	if len(l.Arrays) == 1 {
 		plural = ""
 	}
-	to.printf("%d array%s of %d bytes", len(l.Arrays), plural, l.Bytes)
+	switch n := len(l.Arrays); {
+	case unknown == 0:
+		to.printf("%d array%s of %d bytes", n, plural, l.Bytes)
+	case unknown == n:
+		to.printf("%d array%s of unknown size", n, plural)
+	default:
+		to.printf("%d arrays, %d of unknown size and the others of %d bytes", n, unknown, l.Bytes)
+	}
 	if l.Joined != "" {
 		to.printf(", together %s", l.Joined)
 	}

@@ -10,6 +10,8 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,6 +72,7 @@ type program struct {
 	stdout, stderr *terminal.Text // what is written quotes what would command a terminal; terminal.Raw is below it
 	unfinished     atomic.Bool    // there is a temporary file on the disk
 	shown          atomic.Pointer[terminal.Meter]
+	helped         error // of writing a help text
 }
 
 func newProgram(stdin io.Reader, stdout, stderr io.Writer) *program {
@@ -81,8 +84,9 @@ func (p *program) run(ctx context.Context, args []string) int {
 	root := p.command()
 	root.SetArgs(shieldNumbers(args))
 	err := root.ExecuteContext(ctx)
-	if flushed := p.stdout.Flush(); err == nil {
-		err = notPrinted(flushed)
+	flushed := p.stdout.Flush()
+	if err == nil {
+		err = notPrinted(cmp.Or(p.helped, flushed))
 	}
 	return p.report(err)
 }
@@ -173,7 +177,7 @@ func (p *program) command() *cobra.Command {
 			if len(args) > 0 {
 				return noCommand(cmd, args[0])
 			}
-			return usage(cmd, "say what to do: gather, gathernd, elements, shape, explain, ops, info, verify, bench, probe, run, model or lint")
+			return usage(cmd, "say what to do: gather, gathernd, elements, shape, explain, ops, info, verify, bench, probe, run, model, lint or man")
 		},
 	}
 	root.SetIn(p.stdin) // before the completion command, which keeps the output
@@ -181,6 +185,15 @@ func (p *program) command() *cobra.Command {
 	root.SetErr(p.stderr)
 	root.SuggestionsMinimumDistance = 2
 	root.SetHelpTemplate(helpTemplate)
+	// cobra prints an error of writing a help text, and returns none.
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		var text bytes.Buffer
+		root.SetOut(&text)
+		help(cmd, args)
+		root.SetOut(p.stdout)
+		_, p.helped = text.WriteTo(p.stdout)
+	})
 	root.SetVersionTemplate("garner {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(&cobra.Command{

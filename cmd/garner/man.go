@@ -33,7 +33,7 @@ Exit status: 0 done; 1 a page could not be written; 2 the command was wrong.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := args[0]
-			if err := files.NoURL(dir); err != nil {
+			if err := files.NoOutputURL(dir); err != nil {
 				return about("DIR ", err)
 			}
 			if err := os.MkdirAll(dir, 0o777); err != nil {

@@ -356,18 +356,11 @@ func plain(name string) string {
 	return quoted
 }
 
-// nodeNames lists the names by which Model.Find finds gathers.
+// nodeNames lists the names by which Model.Find finds nodes.
 func nodeNames(m *model.Model) map[*model.Node]string {
-	count := make(map[string]int)
-	for n := range m.Nodes() {
-		count[n.Name]++
-	}
-	names, seen := make(map[*model.Node]string), make(map[string]int)
-	for n := range m.Nodes() {
-		if names[n] = n.Name; count[n.Name] > 1 {
-			names[n] = fmt.Sprintf("%s#%d", n.Name, seen[n.Name])
-			seen[n.Name]++
-		}
+	names := make(map[*model.Node]string)
+	for name, n := range m.Names() {
+		names[n] = name
 	}
 	return names
 }

@@ -48,7 +48,7 @@ func parseOperand(text string) operand {
 		return operand{kind: kindStdin, text: text}
 	}
 	if literal.IsLiteral(text) {
-		return operand{kind: kindLiteral, text: text}
+		return operand{kind: kindLiteral, text: strings.TrimSpace(text)}
 	}
 	if f, err := files.Parse(text); err == nil {
 		return operand{kind: kindFile, text: text, file: f}

@@ -33,7 +33,7 @@ func (p *program) checkOutput(out, name string) error {
 	if path, name, ok := strings.Cut(out, "#"); ok {
 		return wrong("-o %s: give the name apart from the file's, -o %s --name %s", out, path, name)
 	}
-	if err := files.NoURL(out); err != nil {
+	if err := files.NoOutputURL(out); err != nil {
 		return about("-o ", err)
 	}
 	return wrong("-o %s: garner writes %s files, and npy to standard output for -o -", out, files.Writable())
@@ -127,7 +127,7 @@ type sink struct {
 // createText begins OUT, a file or -, for a text.
 func (p *program) createText(out string, inputs ...string) (*sink, error) {
 	s := &sink{program: p}
-	if err := files.NoURL(out); err != nil {
+	if err := files.NoOutputURL(out); err != nil {
 		return nil, about("-o ", err)
 	}
 	if out == "-" {

@@ -468,6 +468,8 @@ func TestFullDevice(t *testing.T) {
 	}{
 		{[]string{"gather", "[1,2]", "[0]"}, "garner: cannot write standard output: no space left on device; make room there\n"},
 		{[]string{"gather", "[1,2]", "[0]", "-o", "-"}, "garner: cannot write standard output: no space left on device; make room there, or name a file with -o\n"},
+		{[]string{"help"}, "garner: cannot write standard output: no space left on device; make room there\n"},
+		{[]string{"gather", "--help"}, "garner: cannot write standard output: no space left on device; make room there\n"},
 	} {
 		p := start(t, t.TempDir(), func(c *exec.Cmd) { c.Stdout = full }, tt.args...)
 		if got := p.status(t); got != statusRefused || p.stderr.String() != tt.message {

@@ -147,7 +147,7 @@ func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
 		return r.missing(missing)
 	}
 	if f.out != "" {
-		if err := files.NoURL(f.out); err != nil {
+		if err := files.NoOutputURL(f.out); err != nil {
 			return about("-o ", err)
 		}
 		info, err := os.Stat(f.out)
@@ -235,19 +235,26 @@ func (in namedInput) check() error {
 }
 
 // values finds the values of a name: among the graph's inputs, else among those
-// of its nodes, constants included.
+// of its nodes, constants included, else those that have it as another name.
 func (r *modelRun) values(name string) []*model.Value {
-	var found []*model.Value
+	var found, other []*model.Value
 	look := func(v *model.Value) {
-		if v != nil && (v.Name == name || slices.Contains(v.Aliases, name)) && !slices.Contains(found, v) {
+		switch {
+		case v == nil:
+		case v.Name == name && !slices.Contains(found, v):
 			found = append(found, v)
+		case v.Name != name && slices.Contains(v.Aliases, name) && !slices.Contains(other, v):
+			other = append(other, v)
 		}
 	}
 	for _, v := range r.model.Graph.Inputs {
 		look(v)
 	}
-	if len(found) > 0 {
-		return found
+	if inputs := append(found, other...); len(inputs) > 0 {
+		return inputs
+	}
+	for _, v := range r.model.Graph.Constants {
+		look(v)
 	}
 	for n := range r.model.Nodes() {
 		for _, v := range n.Outputs {
@@ -262,7 +269,10 @@ func (r *modelRun) values(name string) []*model.Value {
 			}
 		}
 	}
-	return found
+	if len(found) > 0 {
+		return found
+	}
+	return other
 }
 
 // value finds the value that a flag names. None, or several, is an error.
@@ -457,7 +467,7 @@ func (r *modelRun) missing(values []*model.Value) error {
 }
 
 // remedy adds to an error the flags that avoid it: to that of an unsupported node,
-// of an index that another policy counts from the end, and of too little memory.
+// of an index that another policy accepts, and of too little memory.
 func (r *modelRun) remedy(f *runFlags, err error) error {
 	var flag *usageError
 	if errors.As(err, &flag) { // a fill that is no number of a gather's type
@@ -469,8 +479,8 @@ func (r *modelRun) remedy(f *runFlags, err error) error {
 	var large *run.MemoryError
 	switch {
 	case errors.As(err, &bad):
-	case errors.As(err, &index) && fromEnd(index):
-		hint = "; " + fromEndHint
+	case errors.As(err, &index) && index.Hint == "":
+		hint = "; " + indexHint(index)
 	case errors.As(err, &large) && f.memory.given:
 		hint = "; --memory " + f.memory.text + " is the limit"
 	}

@@ -116,7 +116,7 @@ func (f *File) add(path string, file *layout.Header, h *head, i, n int) error {
 	f.files = append(f.files, file)
 	for _, t := range h.tensors {
 		if _, twice := f.byName[t.Name]; twice {
-			return formatError("it has tensor %s, which another of the model's files has too; copy all of them again", quote(t.Name))
+			return formatError("it has tensor %s, which another of the model's files has too; copy all of them again", names.Quote(t.Name))
 		}
 		t.Path, t.file = path, i
 		f.byName[t.Name] = len(f.tensors)
@@ -185,12 +185,12 @@ func (f *File) Names() []string {
 func (f *File) Layout(name string, o Options) (layout.Array, error) {
 	i, ok := f.byName[name]
 	if !ok {
-		return layout.Array{}, names.Error(f.files[0].Path(), garner.Errorf(fs.ErrNotExist, "it has no tensor %s; %s", quote(name), names.Near(name, f.Names())))
+		return layout.Array{}, names.Error(f.files[0].Path(), garner.Errorf(fs.ErrNotExist, "it has no tensor %s; %s", names.Quote(name), names.Near(name, f.Names())))
 	}
 	t := &f.tensors[i]
 	array, err := t.layout(o)
 	if err != nil {
-		return layout.Array{}, names.Error(t.Path+": tensor "+quote(name), err)
+		return layout.Array{}, names.Error(t.Path+": tensor "+names.Quote(name), err)
 	}
 	array.Segments = []source.Segment{{Path: t.Path, Offset: t.At, Bytes: t.Bytes}}
 	array.Headers = []*layout.Header{f.files[t.file]}

@@ -51,8 +51,6 @@ func formatError(format string, args ...any) error {
 	return garner.Errorf(ErrFormat, format, args...)
 }
 
-func quote(name string) string { return names.Quote(name) }
-
 // A head is the contents of a file's header.
 type head struct {
 	version int
@@ -210,7 +208,7 @@ func (r *reader) metadata(h *head, count uint64) (alignment int64, err error) {
 			return 0, err
 		}
 		if key != "" {
-			r.what = "metadata value " + quote(key)
+			r.what = "metadata value " + names.Quote(key)
 		}
 		kind, err := r.u32()
 		if err != nil {
@@ -362,12 +360,12 @@ func (r *reader) list(h *head, count uint64) error {
 		case n > maxName:
 			return formatError("%s has a name of %d bytes; it is spoilt: convert the model again", r.what, n)
 		case !utf8.ValidString(name):
-			return formatError("%s has the name %s, which is not UTF-8; it is spoilt: convert the model again", r.what, quote(name))
+			return formatError("%s has the name %s, which is not UTF-8; it is spoilt: convert the model again", r.what, names.Quote(name))
 		case seen[name]:
-			return formatError("it has two tensors named %s; it is spoilt: convert the model again", quote(name))
+			return formatError("it has two tensors named %s; it is spoilt: convert the model again", names.Quote(name))
 		}
 		seen[name] = true
-		r.what = "the entry of tensor " + quote(name) + " in its list"
+		r.what = "the entry of tensor " + names.Quote(name) + " in its list"
 		t, err := r.entry(name)
 		if err != nil {
 			return err
@@ -382,7 +380,7 @@ func (r *reader) list(h *head, count uint64) error {
 // of the data.
 func (r *reader) entry(name string) (t Tensor, err error) {
 	t.Name = name
-	what := "tensor " + quote(name)
+	what := "tensor " + names.Quote(name)
 	rank, err := r.u32()
 	if err != nil {
 		return t, err
@@ -444,7 +442,7 @@ func (h *head) place(at, size, alignment int64) error {
 		t := &h.tensors[i]
 		sorted[i] = t
 		if t.At%alignment != 0 {
-			return formatError("tensor %s begins at byte %d of the data, and the alignment is %d; it is spoilt, convert the model again", quote(t.Name), t.At, alignment)
+			return formatError("tensor %s begins at byte %d of the data, and the alignment is %d; it is spoilt, convert the model again", names.Quote(t.Name), t.At, alignment)
 		}
 		if t.Bytes == 0 {
 			t.At = 0 // it has no bytes
@@ -452,7 +450,7 @@ func (h *head) place(at, size, alignment int64) error {
 		}
 		if take := max(t.Bytes, 0); data > size || t.At > size-min(data, size) || take > size-min(data, size)-t.At {
 			return formatError("tensor %s is %s%s, %s from byte %d of the data, and the file has %d bytes of data; it was cut short: copy or download it again",
-				quote(t.Name), t.Kind, t.Shape, strings.Replace(fmt.Sprintf("%d bytes", t.Bytes), "-1 bytes", "unknown bytes", 1), t.At, size-min(data, size))
+				names.Quote(t.Name), t.Kind, t.Shape, strings.Replace(fmt.Sprintf("%d bytes", t.Bytes), "-1 bytes", "unknown bytes", 1), t.At, size-min(data, size))
 		}
 		t.At += data
 	}
@@ -463,7 +461,7 @@ func (h *head) place(at, size, alignment int64) error {
 			continue
 		}
 		if before != nil && t.At < before.At+max(before.Bytes, 1) {
-			return formatError("tensor %s and tensor %s overlap, from byte %d of the file on; it is spoilt, convert the model again", quote(before.Name), quote(t.Name), t.At)
+			return formatError("tensor %s and tensor %s overlap, from byte %d of the file on; it is spoilt, convert the model again", names.Quote(before.Name), names.Quote(t.Name), t.At)
 		}
 		before = t
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/format/layout"
 	"github.com/garner-go/garner/format/raw"
+	"github.com/garner-go/garner/internal/names"
 )
 
 // The limits of llama.cpp: names of 64 bytes with the terminating NUL, and four
@@ -74,13 +75,13 @@ func NewWriter(w io.Writer, name string, spec garner.Spec) (*layout.Writer, erro
 
 func check(name string, spec garner.Spec) error {
 	if _, ok := numberOf(spec.DType); !ok {
-		return garner.Errorf(garner.ErrDType, "tensor %s is of %s, which GGUF does not have; write it as .npy or .safetensors", quote(name), spec.DType)
+		return garner.Errorf(garner.ErrDType, "tensor %s is of %s, which GGUF does not have; write it as .npy or .safetensors", names.Quote(name), spec.DType)
 	}
 	switch {
 	case len(name) > longestName || !utf8.ValidString(name):
-		return formatError("the name %s of %d bytes is longer than %d, or not UTF-8; give the tensor another name", quote(name), len(name), longestName)
+		return formatError("the name %s of %d bytes is longer than %d, or not UTF-8; give the tensor another name", names.Quote(name), len(name), longestName)
 	case len(spec.Dims) > mostDims:
-		return formatError("tensor %s is %s, and llama.cpp reads up to %d extents; reshape it", quote(name), spec, mostDims)
+		return formatError("tensor %s is %s, and llama.cpp reads up to %d extents; reshape it", names.Quote(name), spec, mostDims)
 	}
 	return nil
 }

@@ -102,7 +102,7 @@ func (f *File) readDirectory(b []byte) error {
 	f.members = make(map[string]*zip.File, len(archive.File))
 	for _, m := range archive.File {
 		if f.members[m.Name] != nil {
-			return formatError("two of its members are named %s, and either could be meant; save the arrays again with numpy.savez", quote(m.Name))
+			return formatError("two of its members are named %s, and either could be meant; save the arrays again with numpy.savez", names.Quote(m.Name))
 		}
 		f.members[m.Name] = m
 	}
@@ -221,19 +221,16 @@ func (f *File) find(name string) (*zip.File, error) {
 	if name == "" {
 		return nil, garner.Errorf(fs.ErrNotExist, "which array of it? Name one with #NAME; it has %s", has)
 	}
-	return nil, garner.Errorf(fs.ErrNotExist, "it has no array %s; it has %s", quote(name), has)
+	return nil, garner.Errorf(fs.ErrNotExist, "it has no array %s; it has %s", names.Quote(name), has)
 }
 
-func quoted(names []string) []string {
-	q := make([]string, len(names))
-	for i, name := range names {
-		q[i] = quote(name)
+func quoted(list []string) []string {
+	q := make([]string, len(list))
+	for i, name := range list {
+		q[i] = names.Quote(name)
 	}
 	return q
 }
-
-// quote quotes a name for a message and shortens a long one.
-func quote(name string) string { return fmt.Sprintf("%.100q", name) }
 
 // methods are the names of unsupported compressions, by their number in the format
 // (APPNOTE.TXT, 4.4.5).
@@ -255,7 +252,7 @@ func (f *File) data(b []byte, m *zip.File) ([]byte, error) {
 func (f *File) place(m *zip.File) (at int64, err error) {
 	const remedy = "save the arrays again with numpy.savez or numpy.savez_compressed"
 	if leadsOut(m.Name) {
-		return 0, formatError("its name %s leads out of the archive's own folder; %s under another name", quote(m.Name), remedy)
+		return 0, formatError("its name %s leads out of the archive's own folder; %s under another name", names.Quote(m.Name), remedy)
 	}
 	const encrypted = 1
 	if m.Flags&encrypted != 0 {
@@ -277,7 +274,7 @@ func (f *File) place(m *zip.File) (at int64, err error) {
 		return 0, formatError("it does not stand where the archive's list says; the file is spoilt: copy it again, or %s", remedy)
 	}
 	if other, ok := f.overlap()[m]; ok {
-		return 0, formatError("it shares bytes with member %s, which no archive of numpy.savez does; the file is spoilt: copy it again, or %s", quote(other), remedy)
+		return 0, formatError("it shares bytes with member %s, which no archive of numpy.savez does; the file is spoilt: copy it again, or %s", names.Quote(other), remedy)
 	}
 	return at, nil
 }

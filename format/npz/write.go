@@ -12,6 +12,7 @@ import (
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/format/npy"
 	"github.com/garner-go/garner/internal/mapped"
+	"github.com/garner-go/garner/internal/names"
 )
 
 // A Named is an array and its name in the file.
@@ -80,17 +81,17 @@ func (a described) check(seen map[string]bool) error {
 	const remedy = "give it another name"
 	switch name := a.Name; {
 	case !a.dtype.Valid():
-		return garner.Errorf(garner.ErrDType, "there is no tensor to write as %s", quote(name))
+		return garner.Errorf(garner.ErrDType, "there is no tensor to write as %s", names.Quote(name))
 	case seen[name]:
-		return formatError("two arrays are named %s; give one another name", quote(name))
+		return formatError("two arrays are named %s; give one another name", names.Quote(name))
 	case !utf8.ValidString(name):
-		return formatError("the name %s is not UTF-8; %s", quote(name), remedy)
+		return formatError("the name %s is not UTF-8; %s", names.Quote(name), remedy)
 	case len(name) > longest:
-		return formatError("a name of %d bytes, %s…, is longer than %d; %s", len(name), quote(name), longest, remedy)
+		return formatError("a name of %d bytes, %s…, is longer than %d; %s", len(name), names.Quote(name), longest, remedy)
 	case strings.Contains(name, "\x00"):
-		return formatError("the name %s contains NUL, where NumPy would end it; %s", quote(name), remedy)
+		return formatError("the name %s contains NUL, where NumPy would end it; %s", names.Quote(name), remedy)
 	case leadsOut(name + suffix):
-		return formatError("the name %s leads out of the folder into which the archive is unpacked; %s", quote(name), remedy)
+		return formatError("the name %s leads out of the folder into which the archive is unpacked; %s", names.Quote(name), remedy)
 	}
 	seen[a.Name] = true
 	return nil

@@ -68,7 +68,7 @@ func List(path string) (*Listing, error) {
 	}
 	for name, shard := range ix.weights {
 		if _, ok := l.byName[name]; !ok {
-			return nil, names.Error(path, formatError("it says that tensor %s is in %s, and it is not; the files are of different models: copy all of them again", quote(name), quote(shard)))
+			return nil, names.Error(path, formatError("it says that tensor %s is in %s, and it is not; the files are of different models: copy all of them again", names.Quote(name), names.Quote(shard)))
 		}
 	}
 	return l, nil
@@ -165,11 +165,11 @@ func (l *Listing) Layout(name string) (layout.Array, error) {
 }
 
 func noTensor(name string, all []string) error {
-	return garner.Errorf(fs.ErrNotExist, "it has no tensor %s; %s", quote(name), names.Near(name, all))
+	return garner.Errorf(fs.ErrNotExist, "it has no tensor %s; %s", names.Quote(name), names.Near(name, all))
 }
 
 func unread(name, kind string) error {
-	return garner.Errorf(garner.ErrDType, "tensor %s is of %.100s, which garner does not read; convert it to a wider type", quote(name), kind)
+	return garner.Errorf(garner.ErrDType, "tensor %s is of %.100s, which garner does not read; convert it to a wider type", names.Quote(name), kind)
 }
 
 // Layout returns the location of one tensor of a file, or of the files of an index.
@@ -327,7 +327,7 @@ func (ix *index) read(r io.Reader, size int64) error {
 			}
 			shard, ok := token.(string)
 			if !ok {
-				return formatError("its weight_map has %.100v for tensor %s instead of a file's name; it is spoilt, save it again", token, quote(name))
+				return formatError("its weight_map has %.100v for tensor %s instead of a file's name; it is spoilt, save it again", token, names.Quote(name))
 			}
 			if err := checkShard(shard); err != nil {
 				return err
@@ -357,7 +357,7 @@ func (ix *index) read(r io.Reader, size int64) error {
 // checkShard refuses the name of a file outside the index's folder.
 func checkShard(shard string) error {
 	if !filepath.IsLocal(shard) || strings.ContainsAny(shard, "\\:") || filepath.Clean(shard) == "." {
-		return formatError("its weight_map names the file %s, which is not in its own folder; only files beside an index are read: copy them there", quote(shard))
+		return formatError("its weight_map names the file %s, which is not in its own folder; only files beside an index are read: copy them there", names.Quote(shard))
 	}
 	return nil
 }
@@ -400,5 +400,5 @@ func (ix *index) holds(shard, real string, header *layout.Header) error {
 			return nil
 		}
 	}
-	return formatError("its file %s is a link that leads out of its own folder, to %s; only files beside an index are read: copy it there", quote(shard), quote(real))
+	return formatError("its file %s is a link that leads out of its own folder, to %s; only files beside an index are read: copy it there", names.Quote(shard), names.Quote(real))
 }

@@ -77,8 +77,6 @@ type entry struct {
 	begin, end uint64 // range of its bytes, from the end of the header
 }
 
-func quote(name string) string { return names.Quote(name) }
-
 func formatError(format string, args ...any) error {
 	return garner.Errorf(ErrFormat, format, args...)
 }
@@ -142,14 +140,14 @@ func contiguous(entries []entry, size uint64) error {
 		if i == 0 {
 			return "the header"
 		}
-		return "tensor " + quote(entries[i-1].name)
+		return "tensor " + names.Quote(entries[i-1].name)
 	}
 	for i, e := range entries {
 		switch {
 		case e.begin > end:
-			return formatError("%d bytes between %s and tensor %s belong to no tensor; the format allows no gaps: save it again", e.begin-end, before(i), quote(e.name))
+			return formatError("%d bytes between %s and tensor %s belong to no tensor; the format allows no gaps: save it again", e.begin-end, before(i), names.Quote(e.name))
 		case e.begin < end:
-			return formatError("%s and tensor %s overlap, at bytes %d to %d of the data; the format does not allow that: save it again", before(i), quote(e.name), e.begin, min(end, e.end))
+			return formatError("%s and tensor %s overlap, at bytes %d to %d of the data; the format does not allow that: save it again", before(i), names.Quote(e.name), e.begin, min(end, e.end))
 		}
 		end = e.end
 	}
@@ -195,7 +193,7 @@ func (p parser) members(token json.Token, what string, seen map[string]bool, val
 		}
 		key := token.(string) // the decoder accepts only strings as keys
 		if seen[key] {
-			return formatError("%s has the key %s twice; the format does not allow that: save it again", what, quote(key))
+			return formatError("%s has the key %s twice; the format does not allow that: save it again", what, names.Quote(key))
 		}
 		seen[key] = true
 		if err := value(key); err != nil {
@@ -225,7 +223,7 @@ func (p parser) metadata() (map[string]string, error) {
 		}
 		s, ok := token.(string)
 		if !ok {
-			return formatError("%s has %.100v under %s; the format allows only strings: save it again", metadataKey, token, quote(key))
+			return formatError("%s has %.100v under %s; the format allows only strings: save it again", metadataKey, token, names.Quote(key))
 		}
 		metadata[key] = s
 		return nil
@@ -236,7 +234,7 @@ func (p parser) metadata() (map[string]string, error) {
 // implementation does.
 func (p parser) entry(name string) (entry, error) {
 	e := entry{name: name}
-	what := "tensor " + quote(name)
+	what := "tensor " + names.Quote(name)
 	seen := make(map[string]bool, 3)
 	var offsets []uint64
 	err := p.object(what, seen, func(key string) (err error) {

@@ -89,7 +89,7 @@ func (f *File) Tensor(name string) (garner.Tensor, error) {
 	defer f.mapped.Release()
 	t, err := garner.FromBytes(dtypes[i].dtype, f.data[e.begin:e.end:e.end], e.shape...)
 	if err != nil {
-		return garner.Tensor{}, names.Error(f.path+": tensor "+quote(name), err)
+		return garner.Tensor{}, names.Error(f.path+": tensor "+names.Quote(name), err)
 	}
 	return t.KeptBy(f.mapped), nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/garner-go/garner/format/layout"
 	"github.com/garner-go/garner/internal/blocks"
 	"github.com/garner-go/garner/internal/mapped"
+	"github.com/garner-go/garner/internal/names"
 )
 
 // A Named is a tensor and its name in the file.
@@ -57,7 +58,7 @@ func Write(w io.Writer, tensors []Named, metadata map[string]string) error {
 func Form(name string, spec garner.Spec, metadata map[string]string) (layout.Form, error) {
 	shape, ok := spec.Shape()
 	if !ok {
-		return layout.Form{}, garner.Errorf(garner.ErrShape, "tensor %s is %s, whose dims are not all known; give them", quote(name), spec)
+		return layout.Form{}, garner.Errorf(garner.ErrShape, "tensor %s is %s, whose dims are not all known; give them", names.Quote(name), spec)
 	}
 	header, err := makeHeader([]described{{name, spec.DType, shape}}, metadata)
 	return layout.Form{Spec: spec, Header: header}, err
@@ -134,7 +135,7 @@ func makeHeader(tensors []described, metadata map[string]string) ([]byte, error)
 				b = append(b, ',')
 			}
 			if !utf8.ValidString(key) || !utf8.ValidString(metadata[key]) {
-				return nil, formatError("metadata %s: %s is not UTF-8, as the format asks; write it in hexadecimal or base64", quote(key), quote(metadata[key]))
+				return nil, formatError("metadata %s: %s is not UTF-8, as the format asks; write it in hexadecimal or base64", names.Quote(key), names.Quote(metadata[key]))
 			}
 			b = appendString(b, key)
 			b = append(b, ':')
@@ -160,7 +161,7 @@ func makeHeader(tensors []described, metadata map[string]string) ([]byte, error)
 		b = append(b, ',')
 		next, carry := bits.Add64(offset, size, 0)
 		if carry != 0 {
-			return nil, formatError("up to tensor %s the tensors have more bytes than can be counted; write several files", quote(n.name))
+			return nil, formatError("up to tensor %s the tensors have more bytes than can be counted; write several files", names.Quote(n.name))
 		}
 		offset = next
 		b = strconv.AppendUint(b, offset, 10)
@@ -184,25 +185,25 @@ func (n described) check(seen map[string]bool) (dtype string, size uint64, err e
 	at, ok := byDType[d]
 	switch {
 	case !d.Valid():
-		return "", 0, garner.Errorf(garner.ErrDType, "there is no tensor to write as %s", quote(n.name))
+		return "", 0, garner.Errorf(garner.ErrDType, "there is no tensor to write as %s", names.Quote(n.name))
 	case !ok:
-		return "", 0, garner.Errorf(garner.ErrDType, "tensor %s is of %s, which safetensors does not have; write it as .npy", quote(n.name), d)
+		return "", 0, garner.Errorf(garner.ErrDType, "tensor %s is of %s, which safetensors does not have; write it as .npy", names.Quote(n.name), d)
 	case n.name == metadataKey:
-		return "", 0, formatError("no tensor can be named %s, under which the format keeps its metadata; give it another name", quote(n.name))
+		return "", 0, formatError("no tensor can be named %s, under which the format keeps its metadata; give it another name", names.Quote(n.name))
 	case !utf8.ValidString(n.name):
-		return "", 0, formatError("the name %s is not UTF-8, as the format asks; give the tensor another name", quote(n.name))
+		return "", 0, formatError("the name %s is not UTF-8, as the format asks; give the tensor another name", names.Quote(n.name))
 	case seen[n.name]:
-		return "", 0, formatError("two tensors are named %s; give one another name", quote(n.name))
+		return "", 0, formatError("two tensors are named %s; give one another name", names.Quote(n.name))
 	}
 	seen[n.name] = true
 	count, _ := n.shape.Len()
 	if d.Packed() && count%(8/d.Bits()) != 0 {
-		return "", 0, formatError("tensor %s is %s%s, whose %d elements fill no whole number of bytes, as the format asks; add one element", quote(n.name), d, n.shape, count)
+		return "", 0, formatError("tensor %s is %s%s, whose %d elements fill no whole number of bytes, as the format asks; add one element", names.Quote(n.name), d, n.shape, count)
 	}
 	// A view with strides of 0 may have more elements than memory has bytes.
 	bytes, ok := garner.SpecOf(d, n.shape...).Bytes()
 	if !ok {
-		return "", 0, formatError("tensor %s is %s%s, more bytes than can be counted; write a part of it", quote(n.name), d, n.shape)
+		return "", 0, formatError("tensor %s is %s%s, more bytes than can be counted; write a part of it", names.Quote(n.name), d, n.shape)
 	}
 	return dtypes[at].name, uint64(bytes), nil
 }

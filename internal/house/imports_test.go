@@ -17,7 +17,7 @@ var imports = map[string][]string{
 	"dialects":        {""},
 	"gathertest":      {""},
 	"source":          {"", "internal/exec", "internal/kernel", "internal/mapped", "internal/pages", "internal/ring"},
-	"model":           {"", "source", "internal/mapped"},
+	"model":           {"", "source", "internal/mapped", "internal/names"},
 }
 
 // dialectUsers may import a dialect, and others only package strict, whose

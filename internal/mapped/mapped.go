@@ -95,11 +95,19 @@ func Map(path string, file *os.File) (*File, error) {
 	return f, nil
 }
 
+// URL gives the scheme of a URL, which has two characters or more: C://a is a path of
+// Windows. ok is false for a text that is no URL.
+func URL(text string) (scheme string, ok bool) {
+	scheme, _, ok = strings.Cut(text, "://")
+	ok = ok && len(scheme) > 1 && strings.Trim(strings.ToLower(scheme), "abcdefghijklmnopqrstuvwxyz0123456789+-.") == ""
+	return scheme, ok
+}
+
 func failed(path string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if scheme, _, ok := strings.Cut(path, "://"); ok {
-			return garner.Errorf(err, "there is no file %s, and no scheme %s:// is registered; download what it names", path, scheme)
+		if _, ok := URL(path); ok {
+			return garner.Errorf(garner.ErrAttribute, "%s is a URL; name a file by its path", path)
 		}
 		return garner.Errorf(err, "there is no file %s; check the name and the folder", path)
 	case errors.Is(err, syscall.EMFILE):

@@ -66,6 +66,20 @@ func refused(t *testing.T, path, message string) {
 	}
 }
 
+// TestOpenURL refuses a URL as a URL; a path that looks like one is a missing file.
+func TestOpenURL(t *testing.T) {
+	for _, path := range []string{"https://host/a.npy", "file:///a.npy", "S3://b/c"} {
+		if _, err := Open(path); !errors.Is(err, garner.ErrAttribute) || err.Error() != "garner: "+path+" is a URL; name a file by its path" {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	for _, path := range []string{"a/b://c", "none", "://a"} {
+		if _, err := Open(path); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
 // TestLarge maps more than 2^31 bytes of a sparse file, which 32-bit systems
 // refuse.
 func TestLarge(t *testing.T) {

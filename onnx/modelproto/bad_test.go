@@ -716,7 +716,7 @@ func TestExternal(t *testing.T) {
 // and those whose elements garner does not know, and no file that it cannot have.
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"data", "unused"} {
+	for _, name := range []string{"data", "unused", "training"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("abcdefgh"), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -738,8 +738,13 @@ func TestFiles(t *testing.T) {
 		}
 		p.Graph.Initializer = append(p.Graph.Initializer, other)
 	}
+	// ModelProto.training_info is field 20, TrainingInfoProto.algorithm field 2. What
+	// follows it is cut short, which a part that is not read may be.
+	algorithm := marshaled(t, &onnxpb.GraphProto{Initializer: []*onnxpb.TensorProto{externalTensor("training", "", "")}})
+	info := protowire.AppendBytes(protowire.AppendTag(nil, 2, protowire.BytesType), algorithm)
+	b := protowire.AppendBytes(protowire.AppendTag(written(t, p), 20, protowire.BytesType), append(info, 0xff))
 	path := filepath.Join(dir, "it.onnx")
-	if err := os.WriteFile(path, written(t, p), 0o644); err != nil {
+	if err := os.WriteFile(path, b, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	m, err := Open(path)
@@ -747,7 +752,7 @@ func TestFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	if want := []string{path, filepath.Join(dir, "data"), filepath.Join(dir, "unknown"), filepath.Join(dir, "unused")}; !slices.Equal(m.Files, want) {
+	if want := []string{path, filepath.Join(dir, "data"), filepath.Join(dir, "training"), filepath.Join(dir, "unknown"), filepath.Join(dir, "unused")}; !slices.Equal(m.Files, want) {
 		t.Errorf("%q, want %q", m.Files, want)
 	}
 }

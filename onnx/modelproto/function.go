@@ -291,12 +291,14 @@ func (s *scope) constantNode(p *onnxpb.NodeProto, n *model.Node) error {
 	if len(p.Output) != 1 || p.Output[0] == "" || len(p.Input) != 0 {
 		return fmt.Errorf("it has %d inputs and %d outputs; a Constant has 0 and 1", len(p.Input), len(p.Output))
 	}
+	name := p.Output[0]
+	own := s.own(name)
 	var c *model.Constant
 	for _, a := range p.Attribute {
 		g, ok, err := s.attribute(a)
 		if err == nil && ok {
 			var made *model.Constant
-			if made, err = s.constantOf(a.GetName(), g, n.Name); err == nil && made != nil && c != nil {
+			if made, err = s.constantOf(a.GetName(), g, own); err == nil && made != nil && c != nil {
 				err = errors.New("it has another value too; leave one")
 			} else if made != nil {
 				c = made
@@ -309,8 +311,11 @@ func (s *scope) constantNode(p *onnxpb.NodeProto, n *model.Node) error {
 	if c == nil {
 		return errors.New("it has no value; set value, value_int, value_ints, value_float, value_floats, value_string or value_strings")
 	}
-	name := p.Output[0]
-	return s.define(name, &model.Value{Name: s.own(name), Spec: c.Spec, Constant: c})
+	v := &model.Value{Name: own, Spec: c.Spec, Constant: c}
+	if p.GetName() != "" && n.Name != own {
+		v.Aliases = []string{n.Name}
+	}
+	return s.hold(name, v)
 }
 
 // constantOf makes a constant of an attribute of a Constant node; nil where the

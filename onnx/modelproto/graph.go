@@ -22,6 +22,7 @@ type scope struct {
 	values   map[string]*model.Value
 	aliases  map[string]alias // names for values of another scope
 	resolved map[string]*model.Value
+	made     *model.Graph // the graph that holds the constants of the scope
 	infos    []*onnxpb.ValueInfoProto
 
 	calls      *calls           // the enclosing calls; nil outside of functions
@@ -48,7 +49,7 @@ func (s *scope) inside(place, prefix string) (*scope, error) {
 		return nil, &model.Error{At: place, Err: fmt.Errorf("graphs and calls of functions stand in each other more than %d deep; flatten the model", maxGraphs)}
 	}
 	return &scope{
-		reader: s.reader, outer: s, depth: s.depth + 1, place: place, prefix: prefix,
+		reader: s.reader, outer: s, depth: s.depth + 1, place: place, prefix: prefix, made: s.made,
 		opsets: s.opsets, calls: s.calls, attributes: s.attributes,
 	}, nil
 }
@@ -56,7 +57,7 @@ func (s *scope) inside(place, prefix string) (*scope, error) {
 // graph reads a graph. Its nodes may be in any order, as in ONNX Runtime.
 func (s *scope) graph(g *onnxpb.GraphProto) (*model.Graph, error) {
 	made := &model.Graph{Name: g.GetName()}
-	s.infos = g.ValueInfo
+	s.infos, s.made = g.ValueInfo, made
 	if err := s.spend(scopeBytes + len(s.place) + len(s.prefix)); err != nil {
 		return nil, err
 	}
@@ -129,6 +130,12 @@ func (s *scope) define(name string, v *model.Value) error {
 	return nil
 }
 
+// hold is define of a constant.
+func (s *scope) hold(name string, v *model.Value) error {
+	s.made.Constants = append(s.made.Constants, v)
+	return s.define(name, v)
+}
+
 func (s *scope) initializers(g *onnxpb.GraphProto) error {
 	add := func(name string, make func() (*model.Constant, error)) error {
 		if name == "" {
@@ -136,7 +143,7 @@ func (s *scope) initializers(g *onnxpb.GraphProto) error {
 		}
 		c, err := make()
 		if err == nil {
-			err = s.define(name, &model.Value{Name: name, Spec: c.Spec, Constant: c})
+			err = s.hold(name, &model.Value{Name: name, Spec: c.Spec, Constant: c})
 		}
 		if err != nil {
 			return &model.Error{At: tensorNamed(name), Err: err}

@@ -35,7 +35,7 @@ func TestElements(t *testing.T) {
 	if err := unmarshal.Unmarshal(s.out, &p); err != nil {
 		t.Fatal(err)
 	}
-	sc := &scope{reader: &reader{elements: s.elements}, place: "graph"}
+	sc := &scope{reader: &reader{elements: s.elements}, place: "graph", made: &model.Graph{}}
 	if err := sc.initializers(p.Graph); err != nil {
 		t.Fatal(err)
 	}
@@ -75,6 +75,48 @@ func TestConstantNodes(t *testing.T) {
 		if got := r.Name + " " + made.String(); err != nil || got != want[i] {
 			t.Errorf("%s, %v; want %s", got, err, want[i])
 		}
+	}
+}
+
+// TestConstantsOfFile lists every constant that the file holds, of whatever graph and
+// call, by the name of its value, whether or not something reads it.
+func TestConstantsOfFile(t *testing.T) {
+	constantNode := func(node, value string) *onnxpb.NodeProto {
+		kind, name := onnxpb.AttributeProto_INT, "value_int"
+		one := int64(1)
+		n := &onnxpb.NodeProto{OpType: proto.String("Constant"), Output: []string{value}, Attribute: []*onnxpb.AttributeProto{{Name: &name, Type: &kind, I: &one}}}
+		if node != "" {
+			n.Name = &node
+		}
+		return n
+	}
+	p := plainProto()
+	p.OpsetImport = append(p.OpsetImport, opset("f", 1))
+	call := node("F", nil, []string{"made"})
+	call.Domain = proto.String("f")
+	loop := node("Loop", []string{"", "", "made"}, []string{"z"}, graphOf(constantNode("", "in_body")))
+	p.Graph.Node = append(p.Graph.Node, constantNode("", "val"), constantNode("node", "named"), call, loop)
+	p.Graph.Initializer = append(p.Graph.Initializer, tensor("unread", 2, "a", 1))
+	p.Functions = []*onnxpb.FunctionProto{{
+		Name: proto.String("F"), Domain: proto.String("f"), Output: []string{"o"}, OpsetImport: []*onnxpb.OperatorSetIdProto{opset("", 13)},
+		Node: []*onnxpb.NodeProto{constantNode("", "o"), constantNode("", "spare")},
+	}}
+	m, err := FromBytes(written(t, p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for name, c := range m.Constants() {
+		all = append(all, name)
+		if found, err := m.Constant(name); err != nil || found != c {
+			t.Errorf("%s: %v, %v", name, found, err)
+		}
+	}
+	if got := strings.Join(all, " "); got != "table F_3/o in_body unread val named F_3/spare" {
+		t.Error(got)
+	}
+	if c, err := m.Constant("node"); err != nil || c.Name != "named" {
+		t.Errorf("%v, %v", c, err)
 	}
 }
 

@@ -182,7 +182,13 @@ func (s *stripper) strip(message []byte, at int, of protoreflect.MessageDescript
 		whole := rest[:len(rest)-len(after)]
 		rest = after
 		fd := fields.ByNumber(field)
-		if fd == nil || unread[fd.Name()] {
+		if fd == nil {
+			continue
+		}
+		if unread[fd.Name()] {
+			if fd.Name() == "training_info" && wire == protowire.BytesType {
+				s.alsoNamed(content, fd.Message(), depth+1)
+			}
 			continue
 		}
 		index := 0
@@ -254,6 +260,14 @@ func (s *stripper) strip(message []byte, at int, of protoreflect.MessageDescript
 		s.fill(from)
 	}
 	return nil
+}
+
+// alsoNamed notes the files that tensors of a dropped message name, which belong to
+// the model too, up to the first error: nothing else of the message is read.
+func (s *stripper) alsoNamed(message []byte, of protoreflect.MessageDescriptor, depth int) {
+	var aside stripper
+	_ = aside.strip(message, 0, of, depth)
+	s.locations = append(s.locations, aside.locations...)
 }
 
 // locate notes the location in an entry of external_data.

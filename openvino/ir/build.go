@@ -73,6 +73,7 @@ func (b *builder) graph(n *net, inner bool, outer map[uint64]output) (*model.Gra
 				return nil, nil, err
 			}
 			values[i] = []output{{v, true}}
+			g.Constants = append(g.Constants, v)
 		case "Result":
 			if len(l.inputs) != 1 {
 				return nil, nil, b.errorf(l.place, l, nil, "it has %d input ports; a Result has one", len(l.inputs))

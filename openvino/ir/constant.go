@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"math"
+	"math/bits"
 	"strconv"
 	"unicode/utf8"
 
@@ -163,6 +164,17 @@ func (w *weights) hold(p *parser, l *layer, c *constant) (*model.Constant, error
 				return garner.Tensor{}, garner.Errorf(nil, "%s; copy the .bin again, or convert the model again", why)
 			}
 			return garner.FromSlice(list, shape...)
+		}))
+		held.Encoded = true
+		return held, nil
+	}
+	if dtype == garner.U1 {
+		held := model.NewConstant(l.name, spec, load(func(b []byte) (garner.Tensor, error) {
+			mirrored := make([]byte, len(b))
+			for i := range b {
+				mirrored[i] = bits.Reverse8(b[i]) // OpenVINO's first element is the high bit
+			}
+			return model.View(dtype, mirrored, shape...)
 		}))
 		held.Encoded = true
 		return held, nil

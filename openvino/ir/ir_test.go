@@ -420,6 +420,49 @@ func TestConstants(t *testing.T) {
 	}
 }
 
+// TestBits reads elements of one bit, the first of which OpenVINO keeps in the high bit,
+// with and without a last byte that they do not fill.
+func TestBits(t *testing.T) {
+	for shape, want := range map[string]string{
+		"8":  "u1[8] [0, 0, 0, 1, 1, 1, 0, 1]",
+		"11": "u1[11] [0, 0, 0, 1, 1, 1, 0, 1, 0, 0, 0]",
+		"3":  "u1[3] [0, 0, 0]",
+		"0":  "u1[0] []",
+	} {
+		size := map[string]int{"8": 1, "11": 2, "3": 1, "0": 0}[shape]
+		m, err := read(t, usual("</layers>", constant(7, fmt.Sprintf(`element_type="u1" shape="%s" offset="29" size="%d"`, shape, size))+"</layers>"), ir.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := m.Constant("c7")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if made, err := c.Tensor(); err != nil || made.String() != want || !c.Encoded || c.File != "" {
+			t.Errorf("%s, %v; want %s", made, err, want)
+		}
+	}
+}
+
+// TestUnreadConstant lists a constant that nothing reads.
+func TestUnreadConstant(t *testing.T) {
+	m, err := read(t, usual("</layers>", constant(7, `element_type="u8" shape="2" offset="3" size="2"`)+"</layers>"), ir.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for name := range m.Constants() {
+		all = append(all, name)
+	}
+	c, err := m.Constant("c7")
+	if err != nil || !slices.Equal(all, []string{"c1", "c2", "c7"}) {
+		t.Fatalf("%q, %v", all, err)
+	}
+	if made, err := c.Tensor(); err != nil || made.String() != "u8[2] [3, 4]" {
+		t.Errorf("%s, %v", made, err)
+	}
+}
+
 // TestLarge holds that a table of 10 GB is neither read nor held.
 func TestLarge(t *testing.T) {
 	if strconv.IntSize == 32 {
