@@ -15,6 +15,7 @@ import (
 	"github.com/garner-go/garner/internal/mapped"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/onnx/modelproto/internal/onnxpb"
+	"github.com/garner-go/garner/source"
 )
 
 // dtypes has garner's dtypes for ONNX's; garner lacks those that are missing.
@@ -125,7 +126,7 @@ func (r *reader) constant(t *onnxpb.TensorProto, name string) (*model.Constant, 
 		return made, r.atTensor(name, err)
 	})
 	if in, ok := e.inPlace(dtype); ok {
-		c.File, c.Offset, c.Size, c.Info = r.path, int64(e.at), int64(len(in)), r.file.Info()
+		c.File, c.Offset, c.Size, c.State = r.path, int64(e.at), int64(len(in)), source.FileState(r.file.Stamp())
 	} else {
 		c.Encoded = true
 	}
