@@ -36,7 +36,7 @@ func Copy(dst, src Tensor) error {
 	defer runners.Put(r)
 	r.Progress = nil
 	if r.Run(context.Background(), exec.NewProgram(nest, &exec.Tuned, runtime.GOMAXPROCS(0)), &src.mem, &exec.Memory{}, &dst.mem) == exec.Vanished {
-		return cutShort()
+		return Vanished()
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func (t Tensor) Guard(look func(held Tensor) error) error {
 	held.keeper = nil
 	var err error
 	if exec.Guard(func() { err = look(held) }) {
-		return errorf(ErrFault, "the memory of the element is not there, or only to be read: a mapped file may have been cut short")
+		return Vanished()
 	}
 	if cut := t.check(); cut != nil {
 		return cut
@@ -88,9 +88,10 @@ func (t *Tensor) check() error {
 	return t.keeper.Check(t.mem.Buf[from:to])
 }
 
-// cutShort is the error of a run over volatile memory that vanished.
-func cutShort() error {
-	return errorf(ErrFault, "a mapped file was cut short while it was read; nothing can be said of the result")
+// Vanished is the ErrFault of a page fault in Volatile memory: it is not there, or it
+// may only be read. It is for code outside this package that meets the fault itself.
+func Vanished() error {
+	return errorf(ErrFault, "a file was cut short, or its disk failed, while it was read, or memory is written to that may only be read; run again when nothing else writes to the file, or on a copy of it")
 }
 
 // changedIndices is the error of a run that refused an index, where none is

@@ -192,7 +192,7 @@ func sharedOutput() error {
 func (p *Prepared) explain(ctx context.Context, how exec.Outcome, data, indices Tensor) error {
 	switch how {
 	case exec.Vanished:
-		return cutShort()
+		return Vanished()
 	case exec.Stopped:
 		return context.Cause(ctx)
 	}

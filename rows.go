@@ -161,7 +161,7 @@ func (p *Plan) Check(ctx context.Context, indices Tensor) error {
 	runners.Put(r)
 	switch how {
 	case exec.Vanished:
-		return cutShort()
+		return Vanished()
 	case exec.Stopped:
 		return context.Cause(ctx)
 	case exec.Refused:

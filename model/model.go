@@ -18,9 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"iter"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -202,9 +200,9 @@ type Constant struct {
 	File         string
 	Offset, Size int64
 
-	// Info is the state of File when the reader looked at it; nil without a File.
+	// State is the state of File when the reader looked at it; zero without a File.
 	// Open refuses a file that has changed since.
-	Info fs.FileInfo
+	State source.FileState
 
 	// Encoded says that Tensor decodes the elements into new memory on each call.
 	Encoded bool
@@ -267,14 +265,28 @@ func (c *Constant) OpenAs(spec garner.Spec) (*source.File, error) {
 
 // unchanged refuses a file that is not the one that the reader looked at.
 func (c *Constant) unchanged(f *source.File) error {
-	if c.Info == nil {
+	if c.State == (source.FileState{}) {
 		return nil
 	}
-	now, err := os.Stat(c.File)
-	if err == nil && os.SameFile(now, c.Info) && now.Size() == c.Info.Size() && now.ModTime().Equal(c.Info.ModTime()) {
-		return f.Changed() // the path still means the file that was opened
+	states, err := f.States()
+	if err != nil {
+		return err
 	}
-	return garner.Errorf(source.ErrChanged, "%s was changed or replaced after the model was opened; open the model again when nothing writes to it", c.File)
+	for _, now := range states {
+		if err := Unchanged(c.File, c.State, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Unchanged is a source.ErrChanged where a file of a model is another than it was when
+// the model was opened. Readers call it where they open a file again.
+func Unchanged(path string, was, now source.FileState) error {
+	if now == was {
+		return nil
+	}
+	return garner.Errorf(source.ErrChanged, "%s was changed or replaced after the model was opened; open the model again when nothing writes to it", path)
 }
 
 // Array gives the tensor of Tensor as a source.Array, without a file of its own to

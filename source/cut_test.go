@@ -155,9 +155,10 @@ func TestCutIndices(t *testing.T) {
 func TestLookupRewritten(t *testing.T) {
 	swap := &Codec{Elements: 1, Bytes: 1, Decode: func(dst, src []byte) { copy(dst, src) }}
 	for name, change := range map[string]func(path string) error{
-		"written":  touch,
-		"extended": func(path string) error { return os.Truncate(path, 5000) },
-		"cut":      func(path string) error { return os.Truncate(path, 2000) },
+		"written":   touch,
+		"rewritten": rewrite,
+		"extended":  func(path string) error { return os.Truncate(path, 5000) },
+		"cut":       func(path string) error { return os.Truncate(path, 2000) },
 	} {
 		for _, codec := range []*Codec{nil, swap} {
 			path := write(t, "x", noise(4000))

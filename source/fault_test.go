@@ -153,11 +153,12 @@ func TestChangesWhileRead(t *testing.T) {
 		want   error
 		says   string
 	}{
-		"cut":      {func(path string) error { return os.Truncate(path, 4+rows*500) }, io.ErrUnexpectedEOF, "cut short"},
-		"gone":     {func(path string) error { return os.Truncate(path, 0) }, io.ErrUnexpectedEOF, "cut short"},
-		"grown":    {func(path string) error { return os.Truncate(path, 4+rows*2000) }, ErrChanged, "grew"},
-		"replaced": {replace, ErrChanged, "replaced"},
-		"written":  {touch, ErrChanged, "written to"},
+		"cut":       {func(path string) error { return os.Truncate(path, 4+rows*500) }, io.ErrUnexpectedEOF, "cut short"},
+		"gone":      {func(path string) error { return os.Truncate(path, 0) }, io.ErrUnexpectedEOF, "cut short"},
+		"grown":     {func(path string) error { return os.Truncate(path, 4+rows*2000) }, ErrChanged, "grew"},
+		"replaced":  {replace, ErrChanged, "replaced"},
+		"written":   {touch, ErrChanged, "written to"},
+		"rewritten": {rewrite, ErrChanged, "written to"},
 	} {
 		for _, memory := range []int64{0, 100000} {
 			noLeak(t)

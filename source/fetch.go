@@ -33,7 +33,7 @@ func FetchRows(ctx context.Context, a Array, rows []int64, size int, dst []byte)
 	if err != nil {
 		return err
 	}
-	defer h.release()
+	defer h.Release()
 	if size == 0 {
 		return nil // as many rows as are wanted have no byte
 	}

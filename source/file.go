@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"io/fs"
 	"math"
 	"math/bits"
 	"os"
@@ -69,6 +70,7 @@ type handle struct {
 	file  *os.File
 	read  io.ReaderAt  // file, or a test's replacement
 	begin mapped.Stamp // the file's state when it was opened
+	info  fs.FileInfo  // the same, for what a Stamp lacks
 
 	once sync.Once
 	view *mapped.File // nil where the system does not map it
@@ -123,9 +125,12 @@ func (f *File) open(segments []Segment) error {
 				return &ReadError{Path: s.Path, Row: -1, Err: err, told: true}
 			}
 			mapped.Alone(file) // no read-ahead: a request names every byte it needs
-			h = &handle{path: s.Path, file: file, read: file, begin: mapped.StampFrom(info)}
+			h = &handle{path: s.Path, file: file, read: file, info: info}
 			byPath[s.Path] = h
 			f.files = append(f.files, h)
+			if h.begin, err = mapped.StampOf(file); err != nil {
+				return &ReadError{Path: s.Path, Row: -1, Err: err}
+			}
 		}
 		size := h.begin.Size
 		switch {
@@ -360,9 +365,11 @@ func (k keeper) Check(read []byte) error { return k.view.Check(read) }
 func (k keeper) Release()                { k.file.leave(0) }
 
 // Changed is a *ReadError that wraps ErrChanged where a file has changed since
-// Open: its size or its time of modification differs, or its path names another
-// file; one that was cut short is a garner.ErrFault too. It costs two system calls a
-// file and reads nothing. Gather calls it before it reports success.
+// Open: its size or its time of modification differs; its path names another file; or
+// its time of change differs, though its name, mode, owner and number of links are the
+// same. A file that was cut short is a garner.ErrFault too; one that was removed still
+// has its bytes. It costs two system calls a file and reads nothing. Gather calls it
+// before it reports success.
 func (f *File) Changed() error {
 	if err := f.enter(0); err != nil {
 		return err
@@ -378,11 +385,7 @@ func (f *File) changed() error {
 	}
 	for _, h := range f.files {
 		// A file that was removed still has its bytes.
-		now, err := h.file.Stat()
-		if err != nil {
-			return &ReadError{Path: h.path, Row: -1, Err: err}
-		}
-		if there, err := os.Stat(h.path); err == nil && !os.SameFile(there, now) {
+		if there, err := os.Stat(h.path); err == nil && !os.SameFile(there, h.info) {
 			return &ReadError{Path: h.path, Row: -1, Err: garner.Errorf(ErrChanged, "the file was replaced by another while it was read; run again on the new one")}
 		}
 	}
@@ -390,7 +393,8 @@ func (f *File) changed() error {
 }
 
 // rewritten is the error of the first file that was cut short, extended or written to
-// since Open. It makes one system call a file and allocates nothing.
+// since Open. It makes one system call a file and allocates nothing where the files are
+// as they were.
 func (f *File) rewritten() error {
 	for _, h := range f.files {
 		if err := h.rewritten(); err != nil {
@@ -404,11 +408,13 @@ func (h *handle) rewritten() error {
 	now, err := mapped.StampOf(h.file)
 	switch was := h.begin; {
 	case err != nil:
+	case now == was:
+		return nil
 	case now.Size < was.Size:
-		err = garner.Errorf(errCut, "the file was cut short while it was read, from %d bytes to %d; run again on one that is left alone", was.Size, now.Size)
+		err = mapped.CutShort(errCut, was.Size, now.Size)
 	case now.Size > was.Size:
 		err = garner.Errorf(ErrChanged, "the file grew while it was read, from %d bytes to %d; run again when it is complete", was.Size, now.Size)
-	case now.Written != was.Written:
+	case !now.Modified.Equal(was.Modified) || mapped.Renewed(h.path, h.file, h.info):
 		err = garner.Errorf(ErrChanged, "the file was written to while it was read; run again on one that is left alone")
 	default:
 		return nil

@@ -268,10 +268,11 @@ func TestChanged(t *testing.T) {
 		change func(path string) error
 		want   string
 	}{
-		"cut":      {func(path string) error { return os.Truncate(path, 50) }, "cut short while it was read, from 100 bytes to 50"},
-		"grown":    {func(path string) error { return os.Truncate(path, 150) }, "grew while it was read, from 100 bytes to 150"},
-		"written":  {func(path string) error { return touch(path) }, "written to"},
-		"replaced": {func(path string) error { return replace(path) }, "replaced by another"},
+		"cut":       {func(path string) error { return os.Truncate(path, 50) }, "cut short while it was read, from 100 bytes to 50"},
+		"grown":     {func(path string) error { return os.Truncate(path, 150) }, "grew while it was read, from 100 bytes to 150"},
+		"written":   {func(path string) error { return touch(path) }, "written to"},
+		"rewritten": {rewrite, "written to"},
+		"replaced":  {func(path string) error { return replace(path) }, "replaced by another"},
 	} {
 		path := write(t, "x.bin", noise(100))
 		f := open(t, garner.SpecOf(garner.U8, 100), nil, Segment{path, 0, 100})
@@ -298,6 +299,31 @@ func TestChanged(t *testing.T) {
 	}
 	if _, ok := f.Tensor(); ok {
 		t.Error("a closed file is mapped")
+	}
+}
+
+// TestUnchanged holds that a file whose mode, links or name change has its bytes, for
+// Changed and for a Table.
+func TestUnchanged(t *testing.T) {
+	for name, change := range map[string]func(path string) error{
+		"chmod": func(path string) error { return os.Chmod(path, 0o400) },
+		"ln":    func(path string) error { return os.Link(path, path+"2") },
+		"rm":    os.Remove,
+		"mv":    func(path string) error { return os.Rename(path, path+"2") },
+	} {
+		path := write(t, "x.bin", noise(100))
+		f := open(t, garner.SpecOf(garner.U8, 10, 10), nil, Segment{path, 0, 100})
+		table, err := NewTable(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(50 * time.Millisecond) // a file system's clock may be that coarse
+		if err := change(path); err != nil {
+			mayNotChange(t, err)
+		}
+		if err := errors.Join(f.Changed(), Lookup(t.Context(), table, []int{3}, make([]byte, 10))); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
@@ -345,6 +371,21 @@ func touch(path string) error {
 	}
 	later := info.ModTime().Add(1e9)
 	return os.Chtimes(path, later, later)
+}
+
+// rewrite writes to a file and keeps its size and its time of modification.
+func rewrite(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	time.Sleep(50 * time.Millisecond) // a file system's clock may be that coarse
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteAt([]byte{1, 2, 3}, 10)
+	return errors.Join(err, file.Close(), os.Chtimes(path, info.ModTime(), info.ModTime()))
 }
 
 func replace(path string) error {

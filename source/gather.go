@@ -6,6 +6,7 @@ import (
 	"runtime"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/mapped"
 )
 
 // Options say how a Gather runs. They do not change the result.
@@ -51,12 +52,12 @@ func Gather(ctx context.Context, op garner.Op, data, indices Array, out io.Write
 	if err != nil {
 		return err
 	}
-	defer h.release()
-	return gatherHeld(ctx, op, data, indices, out, o)
+	defer h.Release()
+	return gatherHeld(ctx, h, op, data, indices, out, o)
 }
 
-// gatherHeld is Gather for callers that hold data and indices.
-func gatherHeld(ctx context.Context, op garner.Op, data, indices Array, out io.Writer, o Options) error {
+// gatherHeld is Gather for callers that hold data and indices by h.
+func gatherHeld(ctx context.Context, h *mapped.Holds, op garner.Op, data, indices Array, out io.Writer, o Options) error {
 	g, err := newGather(op, data, indices, o)
 	if err != nil {
 		return err
@@ -77,7 +78,7 @@ func gatherHeld(ctx context.Context, op garner.Op, data, indices Array, out io.W
 	if err := g.run(ctx, out); err != nil {
 		return err
 	}
-	return hold{data, indices}.changed()
+	return h.Check()
 }
 
 // unbudgeted is the bytes that a run without a budget holds beside the indices.

@@ -19,7 +19,7 @@ func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garn
 	if err != nil {
 		return err
 	}
-	defer h.release()
+	defer h.Release()
 	g, err := newGather(op, data, indices, o)
 	if err != nil {
 		return err
@@ -40,7 +40,7 @@ func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garn
 		}
 		if err = p.Run(ctx, d, i, out); !errors.Is(err, garner.ErrFault) {
 			if err == nil {
-				err = h.changed()
+				err = h.Check()
 			}
 			if err == nil && o.Progress != nil {
 				o.Progress(g.size, g.size)
@@ -59,7 +59,7 @@ func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garn
 		}
 	}
 	if err == nil {
-		return gatherHeld(ctx, op, data, indices, &into{b}, o)
+		return gatherHeld(ctx, h, op, data, indices, &into{b}, o)
 	}
 	dense, err := garner.New(g.plan.DType, g.plan.Out...)
 	if err != nil {
@@ -68,7 +68,7 @@ func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garn
 	if b, err = dense.Bytes(); err != nil {
 		return err
 	}
-	if err := gatherHeld(ctx, op, data, indices, &into{b}, o); err != nil {
+	if err := gatherHeld(ctx, h, op, data, indices, &into{b}, o); err != nil {
 		return err
 	}
 	return garner.Copy(out, dense)

@@ -3,8 +3,8 @@ package source
 import (
 	"context"
 
+	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/exec"
-	"github.com/garner-go/garner/internal/mapped"
 )
 
 // known is the scratch of moveKnown.
@@ -28,7 +28,7 @@ func moveKnown(ctx context.Context, k *known, threads int, dst, src []byte, to i
 	case exec.Stopped:
 		return context.Cause(ctx)
 	case exec.Vanished:
-		return mapped.Vanished()
+		return garner.Vanished()
 	}
 	return nil
 }

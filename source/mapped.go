@@ -54,7 +54,7 @@ func (f *File) fetchMapped(ctx context.Context, rows Rows, threads int) error {
 		err := mapped.Guard(func() error {
 			b := r.part.file.mapping().Bytes()
 			if offset+n > int64(len(b)) {
-				return garner.Errorf(garner.ErrFault, "the file was cut short before it was mapped")
+				return mapped.CutShort(errCut, r.part.file.begin.Size, int64(len(b)))
 			}
 			if b = b[offset : offset+n]; f.codec == nil {
 				scatter(rows, r, b)

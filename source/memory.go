@@ -202,59 +202,56 @@ func tensorOf(a Array) (garner.Tensor, bool) {
 	return garner.Tensor{}, false
 }
 
-// A hold keeps arrays open and mapped, so that a call that has begun ends as if
-// Close came after it. Arrays of other packages do so in their Fetch.
-type hold []Array
-
-// held begins a hold. It is an error where an array is nil, or was closed.
-func held(arrays ...Array) (hold, error) {
-	for i, a := range arrays {
+// held keeps arrays open and mapped, so that a call that has begun ends as if Close
+// came after it. Check is the error of the first array that is no longer what it was
+// when it was opened. Arrays of other packages hold their memory in their Fetch. It is
+// an error where an array is nil, or was closed.
+func held(arrays ...Array) (*mapped.Holds, error) {
+	h := make(mapped.Holds, 0, len(arrays))
+	for _, a := range arrays {
 		var err error
 		switch a := a.(type) {
 		case nil:
 			err = garner.Errorf(garner.ErrShape, "an array is nil; open one, or make one of a tensor by Memory")
 		case *File:
-			err = a.enter(0)
+			err = h.Add(heldFile{a})
 		case *memory:
-			err = a.hold()
+			err = h.Add(wholeMemory{a})
+		case changer:
+			err = h.Add(heldArray{a})
 		}
 		if err != nil {
-			hold(arrays[:i]).release()
+			h.Release()
 			return nil, err
 		}
 	}
-	return arrays, nil
+	return &h, nil
 }
 
-func (h hold) release() {
-	for _, a := range h {
-		switch a := a.(type) {
-		case *File:
-			a.leave(0)
-		case *memory:
-			a.release()
-		}
+type heldFile struct{ *File }
+
+func (f heldFile) Hold() error  { return f.enter(0) }
+func (f heldFile) Check() error { return f.changed() }
+func (f heldFile) Release()     { f.leave(0) }
+
+type wholeMemory struct{ *memory }
+
+func (m wholeMemory) Hold() error { return m.hold() }
+func (m wholeMemory) Release()    { m.release() }
+
+func (m wholeMemory) Check() error {
+	b, err := m.bytes()
+	if err != nil {
+		return nil // nothing was read
 	}
+	return m.check(len(b))
 }
 
-// changed is the error of the first array that is no longer what it was when it was
-// opened.
-func (h hold) changed() error {
-	for _, a := range h {
-		var err error
-		switch a := a.(type) {
-		case *File:
-			err = a.changed()
-		case *memory:
-			if b, bad := a.bytes(); bad == nil {
-				err = a.check(len(b))
-			}
-		case interface{ Changed() error }:
-			err = a.Changed()
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// A changer is an Array of another package that knows whether it changed.
+type changer interface{ Changed() error }
+
+type heldArray struct{ changer }
+
+func (heldArray) Hold() error    { return nil }
+func (a heldArray) Check() error { return a.Changed() }
+func (heldArray) Release()       {}

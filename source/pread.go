@@ -6,8 +6,8 @@ import (
 	"io"
 	"sync"
 
-	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/exec"
+	"github.com/garner-go/garner/internal/mapped"
 )
 
 // serve calls answer for every request, on up to workers goroutines, and waits
@@ -105,7 +105,7 @@ func ended(h *handle, at int64) error {
 	if now, err := h.file.Stat(); err == nil {
 		at = min(at, now.Size())
 	}
-	return garner.Errorf(errCut, "the file ends at byte %d; it was cut short after it was opened with %d", at, h.begin.Size)
+	return mapped.CutShort(errCut, h.begin.Size, at)
 }
 
 // failed is the error of a request whose stored bytes are from … to-1 of its file.

@@ -60,7 +60,7 @@ func NewResolver(plan *garner.Plan, indices Array, budget int64) (*Resolver, err
 	if err != nil {
 		return nil, err
 	}
-	defer h.release()
+	defer h.Release()
 	spec := indices.Spec()
 	if _, err := sizeOf(spec); err != nil {
 		return nil, err
@@ -205,7 +205,7 @@ func (r *Resolver) Rows(ctx context.Context, rows []int64, first int) (filled in
 	if err != nil {
 		return 0, err
 	}
-	defer h.release()
+	defer h.Release()
 	filled, err = r.resolve(ctx, rows, first)
 	if cut := r.cut(err); cut != nil {
 		return 0, cut
@@ -326,7 +326,7 @@ func (r *Resolver) Survey(ctx context.Context) (garner.Survey, error) {
 	if err != nil {
 		return garner.Survey{}, err
 	}
-	defer h.release()
+	defer h.Release()
 	s, err := r.survey(ctx)
 	if cut := r.cut(err); cut != nil {
 		return garner.Survey{}, cut

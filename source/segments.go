@@ -3,6 +3,8 @@ package source
 import (
 	"fmt"
 	"time"
+
+	"github.com/garner-go/garner/internal/mapped"
 )
 
 // Segments returns the ranges of files that hold the array, in order, without empty
@@ -37,22 +39,23 @@ func (s FileState) String() string {
 }
 
 // States returns the states of the open files that hold the Segments, in their
-// order. It costs two system calls a file, and no byte is read. A file that the
+// order. It costs a system call a file, and no byte is read. A file that the
 // system cannot describe is a *ReadError.
 func (f *File) States() ([]FileState, error) {
+	if err := f.enter(0); err != nil {
+		return nil, err
+	}
+	defer f.leave(0)
 	of := make(map[*handle]FileState, len(f.files))
 	list := make([]FileState, len(f.parts))
 	for i, p := range f.parts {
 		state, ok := of[p.file]
 		if !ok {
-			info, err := p.file.file.Stat()
-			if err == nil {
-				state = FileState{Size: info.Size(), Modified: info.ModTime()}
-				state.Inode, state.Changed, err = inode(p.file.file)
-			}
+			stamp, err := mapped.StampOf(p.file.file)
 			if err != nil {
 				return nil, &ReadError{Path: p.file.path, Row: -1, Err: err}
 			}
+			state = FileState(stamp)
 			of[p.file] = state
 		}
 		list[i] = state

@@ -68,7 +68,7 @@ func NewTable(a Array) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer h.release()
+	defer h.Release()
 	spec := a.Spec()
 	size, err := sizeOf(spec)
 	if err != nil {

@@ -3,7 +3,6 @@
 package layout
 
 import (
-	"io/fs"
 	"os"
 
 	"github.com/garner-go/garner"
@@ -26,46 +25,58 @@ func (a Array) Open() (*source.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, h := range a.Headers {
-		if err := h.same(); err != nil {
-			f.Close()
-			return nil, err
-		}
+	if err := a.unchanged(f); err != nil {
+		f.Close()
+		return nil, err
 	}
 	return f, nil
+}
+
+// unchanged checks that the open files are those whose headers were read.
+func (a Array) unchanged(f *source.File) error {
+	states, err := f.States()
+	if err != nil {
+		return err
+	}
+	now := make(map[string]source.FileState, len(states))
+	for i, s := range f.Segments() {
+		now[s.Path] = states[i]
+	}
+	for _, h := range a.Headers {
+		if state, ok := now[h.path]; ok && state != source.FileState(h.stamp) {
+			return garner.Errorf(source.ErrChanged, "%s: the file was changed or replaced while it was opened; run again when nothing writes to it", h.path)
+		}
+	}
+	return nil
 }
 
 // A Header is a file that is open while its header is read, and that can be
 // recognised afterwards.
 type Header struct {
 	*os.File
-	path string
-	info fs.FileInfo
+	path  string
+	stamp mapped.Stamp
 }
 
 // OpenHeader opens a regular file.
 func OpenHeader(path string) (*Header, error) {
-	file, info, err := mapped.OpenFile(path)
+	file, _, err := mapped.OpenFile(path)
 	if err != nil {
 		return nil, err
 	}
-	return &Header{file, path, info}, nil
+	stamp, err := mapped.StampOf(file)
+	if err != nil {
+		file.Close()
+		return nil, garner.Errorf(err, "%s cannot be read: %v; copy it to another disk", path, err)
+	}
+	return &Header{file, path, stamp}, nil
 }
 
 // Path returns the name with which the file was opened.
 func (h *Header) Path() string { return h.path }
 
 // Size returns the size of the file when it was opened, in bytes.
-func (h *Header) Size() int64 { return h.info.Size() }
-
-// same checks that the path still names the same file with the same contents.
-func (h *Header) same() error {
-	now, err := os.Stat(h.path)
-	if err == nil && os.SameFile(now, h.info) && now.Size() == h.info.Size() && now.ModTime().Equal(h.info.ModTime()) {
-		return nil
-	}
-	return garner.Errorf(source.ErrChanged, "%s: the file was changed or replaced while it was opened; run again when nothing writes to it", h.path)
-}
+func (h *Header) Size() int64 { return h.stamp.Size }
 
 // Join concatenates arrays along axis 0. They must have one dtype, be stored alike in
 // row-major order, and have equal extents after the first. A violation is a

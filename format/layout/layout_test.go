@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/source"
@@ -98,6 +99,11 @@ func TestOpenChanged(t *testing.T) {
 				return err
 			}
 			return os.Rename(other, path)
+		},
+		"rewritten": func(path string) error {
+			info, err := os.Stat(path)
+			time.Sleep(50 * time.Millisecond) // a file system's clock may be that coarse
+			return errors.Join(err, os.WriteFile(path, []byte("abcd"), 0o666), os.Chtimes(path, info.ModTime(), info.ModTime()))
 		},
 		"longer": func(path string) error { return os.WriteFile(path, []byte("abcde"), 0o666) },
 	} {

@@ -16,12 +16,3 @@ func mapFile(file *os.File, size int) ([]byte, func([]byte) error, error) {
 	_, err := io.ReadFull(file, data)
 	return data, func([]byte) error { return nil }, err
 }
-
-// StampOf returns a file's stamp.
-func StampOf(file *os.File) (Stamp, error) {
-	info, err := file.Stat()
-	if err != nil {
-		return Stamp{}, err
-	}
-	return StampFrom(info), nil
-}

@@ -28,12 +28,3 @@ func mapFile(file *os.File, size int) ([]byte, func([]byte) error, error) {
 		return os.NewSyscallError("UnmapViewOfFile", syscall.UnmapViewOfFile(address))
 	}, nil
 }
-
-// StampOf returns a file's stamp.
-func StampOf(file *os.File) (Stamp, error) {
-	info, err := file.Stat()
-	if err != nil {
-		return Stamp{}, err
-	}
-	return StampFrom(info), nil
-}

@@ -23,7 +23,7 @@ import (
 // garner.Keeper.
 type File struct {
 	path  string
-	info  fs.FileInfo
+	stamp Stamp
 	size  int
 	data  []byte
 	unmap func([]byte) error
@@ -81,11 +81,15 @@ func Map(path string, file *os.File) (*File, error) {
 	if err != nil {
 		return nil, failed(path, err)
 	}
-	size := info.Size()
+	stamp, err := StampOf(file)
+	if err != nil {
+		return nil, failed(path, err)
+	}
+	size := stamp.Size
 	if size > math.MaxInt {
 		return nil, garner.Errorf(nil, "%s has %d bytes, more than this 32-bit build of garner can map; use a 64-bit one", path, size)
 	}
-	f := &File{path: path, size: int(size), info: info, told: told(path, info), file: file}
+	f := &File{path: path, size: int(size), stamp: stamp, told: told(path, info), file: file}
 	if size == 0 {
 		return f, nil // no system maps 0 bytes
 	}
@@ -138,8 +142,8 @@ func (f *File) Bytes() []byte { return f.data }
 // Path returns the name with which the file was mapped.
 func (f *File) Path() string { return f.path }
 
-// Info returns the state of the file when it was mapped.
-func (f *File) Info() fs.FileInfo { return f.info }
+// Stamp returns the state of the file when it was mapped.
+func (f *File) Stamp() Stamp { return f.stamp }
 
 // Size returns the number of bytes, also after Close.
 func (f *File) Size() int { return f.size }
@@ -210,7 +214,8 @@ func (f *File) CheckTo(end int) error {
 		return failed(f.path, err)
 	}
 	if now.Size < int64(end) {
-		return garner.Errorf(garner.ErrFault, "%s cannot be read: the file was cut short while it was read, from %d bytes to %d; run again on one that is left alone", f.path, len(f.data), now.Size)
+		cut := CutShort(garner.ErrFault, int64(len(f.data)), now.Size)
+		return garner.Errorf(garner.ErrFault, "%s cannot be read: %s", f.path, strings.TrimPrefix(cut.Error(), "garner: "))
 	}
 	return nil
 }
@@ -249,27 +254,13 @@ func (f *File) View(t garner.Tensor) garner.Tensor {
 
 var pageSize = os.Getpagesize()
 
-// A Stamp is what the system says of a file.
-type Stamp struct {
-	Size    int64 // in bytes
-	Written int64 // when it was last written to, in nanoseconds since 1970
-}
-
-// StampFrom is the Stamp of a FileInfo.
-func StampFrom(info fs.FileInfo) Stamp { return Stamp{info.Size(), info.ModTime().UnixNano()} }
-
 // Guard calls f and turns a fault in mapped memory into an ErrFault. It covers only
 // the calling goroutine. Any other panic, such as a nil dereference, continues.
 func Guard(f func() error) (err error) {
 	if exec.Guard(func() { err = f() }) {
-		return Vanished()
+		return garner.Vanished()
 	}
 	return err
-}
-
-// Vanished is an ErrFault for memory that was found to be gone elsewhere.
-func Vanished() error {
-	return garner.Errorf(garner.ErrFault, "a file was cut short, or its disk failed, while it was read; run again when nothing else writes to the file, or on a copy of it")
 }
 
 // Overlap reports whether two slices share memory.

@@ -43,8 +43,8 @@ func Values(ctx context.Context, m *model.Model, wanted []*model.Value, given ma
 	}
 	arrays := make(arrays)
 	defer arrays.close()
-	var held holds
-	defer held.release()
+	var held mapped.Holds
+	defer held.Release()
 	found := &findings{values: make(map[*model.Value]garner.Tensor), left: make(map[*model.Node]bool)}
 	pass := func(survey *findings) ([]garner.Tensor, error) {
 		r := &runner{model: m, given: given, memory: memory, survey: survey, found: found, arrays: arrays, held: &held,
@@ -71,7 +71,7 @@ type runner struct {
 	survey *findings                                        // what the pass leaves to the run; nil in the run
 	found  *findings                                        // of the survey
 	arrays arrays
-	held   *holds
+	held   *mapped.Holds
 
 	values  map[*model.Value]*value
 	uses    map[*model.Value]int // how many nodes and results still read each value
@@ -84,41 +84,13 @@ type runner struct {
 	refuses bool          // it may refuse elements that the survey does not have
 }
 
-// holds are the constants and given tensors that a Keeper keeps: operators read their
+// A heldTensor is a constant or a given tensor that a Keeper keeps: operators read its
 // memory directly.
-type holds []garner.Tensor
+type heldTensor struct{ garner.Tensor }
 
-// add holds a tensor until release.
-func (h *holds) add(t garner.Tensor) error {
-	k := t.Keeper()
-	if k == nil {
-		return nil
-	}
-	if err := k.Hold(); err != nil {
-		return err
-	}
-	*h = append(*h, t)
-	return nil
-}
-
-func (h *holds) release() {
-	for _, t := range *h {
-		t.Keeper().Release()
-	}
-}
-
-// cut is the error of the first held tensor whose file was cut short: its elements
-// may have read as zeros.
-func (h *holds) cut() error {
-	for _, t := range *h {
-		if b, err := t.Bytes(); err == nil {
-			if err := t.Keeper().Check(b); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
+func (t heldTensor) Hold() error  { return t.Keeper().Hold() }
+func (t heldTensor) Release()     { t.Keeper().Release() }
+func (t heldTensor) Check() error { return t.Guard(func(garner.Tensor) error { return nil }) }
 
 // A value is a tensor, perhaps with a pending cast. OpenVINO's compressed models
 // store a table in a narrow type and cast it before the gather. A pending cast
@@ -169,7 +141,7 @@ func (r *runner) evaluate(ctx context.Context, wanted []*model.Value, nodes map[
 			if cause := context.Cause(ctx); cause != nil && errors.Is(err, cause) {
 				return nil, err
 			}
-			if cut := r.held.cut(); cut != nil {
+			if cut := r.held.Check(); cut != nil {
 				err = cut
 			}
 			return nil, model.InFile(r.model.Path, model.AtNode(n, err))
@@ -191,7 +163,7 @@ func (r *runner) evaluate(ctx context.Context, wanted []*model.Value, nodes map[
 	if r.bare || r.survey != nil && len(r.survey.left) > 0 {
 		return nil, errLeft
 	}
-	if err := r.held.cut(); err != nil {
+	if err := r.held.Check(); err != nil {
 		return nil, model.InFile(r.model.Path, err)
 	}
 	return results, nil
@@ -226,8 +198,10 @@ func (r *runner) lazy(v *model.Value) (*value, error) {
 			have.constant = c
 		}
 	}
-	if err := r.held.add(have.tensor); err != nil {
-		return nil, err
+	if have.tensor.Keeper() != nil {
+		if err := r.held.Add(heldTensor{have.tensor}); err != nil {
+			return nil, err
+		}
 	}
 	r.values[v] = have
 	return have, nil

@@ -147,3 +147,27 @@ func TestMemory(t *testing.T) {
 		}
 	}
 }
+
+// A cutKeeper keeps memory whose file was cut short.
+type cutKeeper struct{}
+
+func (cutKeeper) Hold() error        { return nil }
+func (cutKeeper) Check([]byte) error { return garner.Errorf(garner.ErrFault, "cut") }
+func (cutKeeper) Release()           {}
+
+// TestCutOperands holds that a given tensor whose file was cut short is an ErrFault,
+// also where its elements have no row-major order.
+func TestCutOperands(t *testing.T) {
+	for _, order := range [][]int{{0, 1}, {1, 0}} {
+		x, err := garner.Of([]float32{1, 2, 3, 4}, 2, 2).Transpose(order...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := &model.Value{Name: "x", Spec: x.Spec()}
+		m := &model.Model{Path: "m", Graph: &model.Graph{Inputs: []*model.Value{v}}}
+		given := map[*model.Value]garner.Tensor{v: x.KeptBy(cutKeeper{})}
+		if _, err := Values(t.Context(), m, []*model.Value{v}, given, 1e6); !errors.Is(err, garner.ErrFault) {
+			t.Errorf("%v: %v", order, err)
+		}
+	}
+}

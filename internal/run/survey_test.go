@@ -299,13 +299,19 @@ func inFile(t *testing.T, rows, columns int) *model.Value {
 	if err := os.WriteFile(path, b, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	info, err := os.Stat(path)
+	spec := garner.SpecOf(garner.F32, rows, columns)
+	c := model.NewConstant("weights", spec, func() (garner.Tensor, error) { return garner.New(garner.F32, rows, columns) })
+	c.File, c.Offset, c.Size = path, 64, int64(4*rows*columns)
+	f, err := c.OpenAs(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec := garner.SpecOf(garner.F32, rows, columns)
-	c := model.NewConstant("weights", spec, func() (garner.Tensor, error) { return garner.New(garner.F32, rows, columns) })
-	c.File, c.Offset, c.Size, c.Info = path, 64, int64(4*rows*columns), info
+	defer f.Close()
+	states, err := f.States()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.State = states[0]
 	return &model.Value{Name: "weights", Spec: spec, Constant: c}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/garner-go/garner/internal/mapped"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/onnx/modelproto/internal/onnxpb"
+	"github.com/garner-go/garner/source"
 )
 
 // A folder is the model's folder, with those of its files that hold elements.
@@ -25,10 +26,10 @@ type folder struct {
 
 // beside is a file of elements beside the model.
 type beside struct {
-	path string // for messages
-	name string // in the folder
-	info fs.FileInfo
-	root *os.Root
+	path  string // for messages
+	name  string // in the folder
+	state source.FileState
+	root  *os.Root
 
 	lock   sync.Mutex
 	file   *mapped.File
@@ -65,7 +66,7 @@ func (f *folder) find(location string) (*beside, error) {
 	case !info.Mode().IsRegular():
 		b.err = fmt.Errorf("its elements are in %s, which is no regular file (%s); name a file", b.path, info.Mode())
 	default:
-		b.info = info
+		b.state, b.err = b.look()
 	}
 	if f.files == nil {
 		f.files = make(map[string]*beside)
@@ -87,8 +88,19 @@ func (f *folder) names(locations []string) []string {
 	return all
 }
 
-// mapping gives the mapped file, in which size bytes from offset on lie.
-func (b *beside) mapping(offset, size int64) (*mapped.File, error) {
+// look returns the state of the file.
+func (b *beside) look() (source.FileState, error) {
+	file, err := b.root.Open(b.name)
+	if err != nil {
+		return source.FileState{}, err
+	}
+	defer file.Close()
+	stamp, err := mapped.StampOf(file)
+	return source.FileState(stamp), err
+}
+
+// mapping gives the mapped file, the one that look saw.
+func (b *beside) mapping() (*mapped.File, error) {
 	b.lock.Lock()
 	defer b.lock.Unlock()
 	if b.closed {
@@ -99,20 +111,16 @@ func (b *beside) mapping(offset, size int64) (*mapped.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		info, err := file.Stat()
-		if err == nil && !info.Mode().IsRegular() {
-			err = fmt.Errorf("%s is no regular file (%s); name a file", b.path, info.Mode())
-		}
-		if err == nil {
-			b.file, err = mapped.Map(b.path, file)
-		}
+		view, err := mapped.Map(b.path, file)
 		if err != nil {
 			file.Close()
 			return nil, err
 		}
-	}
-	if have := int64(b.file.Size()); offset > have || size > have-offset {
-		return nil, fmt.Errorf("%s has %d bytes by now, and its elements end at %d; do not change it while it is read", b.path, have, offset+size)
+		if err := model.Unchanged(b.path, b.state, source.FileState(view.Stamp())); err != nil {
+			view.Close()
+			return nil, err
+		}
+		b.file = view
 	}
 	return b.file, nil
 }
@@ -173,16 +181,16 @@ func (r *reader) external(t *onnxpb.TensorProto, name string, dtype garner.DType
 	if err != nil {
 		return nil, err
 	}
-	if have := file.info.Size(); offset > have || size > have-offset {
+	if have := file.state.Size; offset > have || size > have-offset {
 		return nil, fmt.Errorf("its elements are %d bytes from %d on of %s, which has %d bytes: the file is cut short or another one; get it again", size, offset, file.path, have)
 	}
 	c := model.NewConstant(name, garner.SpecOf(dtype, shape...), func() (made garner.Tensor, err error) {
-		b, err := file.mapping(offset, size)
+		b, err := file.mapping()
 		if err == nil {
 			made, err = readMapped(b, int(offset), int(size), func(b []byte) (garner.Tensor, error) { return model.View(dtype, b, shape...) })
 		}
 		return made, r.atTensor(name, err)
 	})
-	c.File, c.Offset, c.Size, c.Info = file.path, offset, size, file.info
+	c.File, c.Offset, c.Size, c.State = file.path, offset, size, file.state
 	return c, nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/onnx/modelproto/internal/onnxpb"
 	"github.com/garner-go/garner/operators"
+	"github.com/garner-go/garner/source"
 )
 
 // dtypeOf gives garner's dtype for an element type: Invalid for UNDEFINED and for a
@@ -109,7 +110,7 @@ func (r *reader) constant(t *onnxpb.TensorProto, name string) (*model.Constant, 
 		return made, r.atTensor(name, err)
 	})
 	if in, ok := e.inPlace(dtype); ok {
-		c.File, c.Offset, c.Size, c.Info = r.path, int64(e.at), int64(len(in)), r.file.Info()
+		c.File, c.Offset, c.Size, c.State = r.path, int64(e.at), int64(len(in)), source.FileState(r.file.Stamp())
 	} else {
 		c.Encoded = true
 	}

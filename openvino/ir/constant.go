@@ -12,6 +12,7 @@ import (
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/mapped"
 	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/source"
 )
 
 // A constant says where in the .bin the elements of a Const layer are.
@@ -182,7 +183,7 @@ func (w *weights) hold(p *parser, l *layer, c *constant) (*model.Constant, error
 	constant := model.NewConstant(l.name, spec, load(func(b []byte) (garner.Tensor, error) { return model.View(dtype, b, shape...) }))
 	constant.File, constant.Offset, constant.Size = w.path, int64(offset), int64(length)
 	if file != nil {
-		constant.Info = file.Info()
+		constant.State = source.FileState(file.Stamp())
 	}
 	return constant, nil
 }
