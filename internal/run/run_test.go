@@ -166,7 +166,7 @@ func TestCutOperands(t *testing.T) {
 		v := &model.Value{Name: "x", Spec: x.Spec()}
 		m := &model.Model{Path: "m", Graph: &model.Graph{Inputs: []*model.Value{v}}}
 		given := map[*model.Value]garner.Tensor{v: x.KeptBy(cutKeeper{})}
-		if _, err := Values(t.Context(), m, []*model.Value{v}, given, 1e6); !errors.Is(err, garner.ErrFault) {
+		if _, err := run.Values(t.Context(), m, []*model.Value{v}, given, 1e6); !errors.Is(err, garner.ErrFault) {
 			t.Errorf("%v: %v", order, err)
 		}
 	}
