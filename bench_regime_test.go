@@ -127,7 +127,7 @@ func (t bench) one(b *testing.B, name string) {
 // BenchmarkTiny times the overhead of a run.
 func BenchmarkTiny(b *testing.B) {
 	bench{op: strict.GatherND{}, dtype: garner.I64, data: []int{2, 2}, indices: []int{2, 2}, index: garner.I64}.both(b, "nd", "")
-	bench{op: strict.Gather{}, dtype: garner.F32, data: []int{10, 4}, indices: []int{3}, index: garner.I64}.both(b, "rows", "rows")
+	bench{op: strict.Gather{}, dtype: garner.F32, data: []int{10, 4}, indices: []int{3}, index: garner.I64}.both(b, "rows", "near")
 }
 
 // benchOutput is about how many bytes the large benchmarks of rows write.
@@ -141,7 +141,7 @@ func BenchmarkRegimeRows(b *testing.B) {
 		}{{"near", 256 << 10}, {"far", 256 << 20}} {
 			n := min(benchOutput/size, 1<<20)
 			bench{op: strict.Gather{}, dtype: garner.U8, data: []int{table.bytes / size, size}, indices: []int{n}, index: garner.I64}.
-				both(b, fmt.Sprintf("size=%d/table=%s", size, table.name), "rows")
+				both(b, fmt.Sprintf("size=%d/table=%s", size, table.name), "")
 		}
 	}
 }
@@ -156,7 +156,7 @@ func BenchmarkRegimeElements(b *testing.B) {
 				bytes int
 			}{{"near", 256 << 10}, {"far", 256 << 20}} {
 				bench{op: strict.Gather{}, dtype: dtype, data: []int{table.bytes / size}, indices: []int{2 << 20}, index: index}.
-					both(b, fmt.Sprintf("size=%d/index=%s/table=%s", size, index, table.name), "elements")
+					both(b, fmt.Sprintf("size=%d/index=%s/table=%s", size, index, table.name), map[string]string{"near": "direct", "far": "direct-ahead"}[table.name])
 			}
 		}
 	}
@@ -179,7 +179,7 @@ func BenchmarkRegimeTuples(b *testing.B) {
 			both(b, fmt.Sprintf("k=%d/table=far", k+1), "")
 	}
 	bench{op: strict.GatherND{BatchDims: 1}, dtype: garner.F32, data: []int{256, 65536, 4}, indices: []int{256, 8192, 1}, index: garner.I64}.
-		both(b, "k=1/batch_dims=1/size=16/table=far", "rows")
+		both(b, "k=1/batch_dims=1/size=16/table=far", "ahead")
 }
 
 // BenchmarkRegimeColumns gathers along axes other than the first, and elements
@@ -191,7 +191,7 @@ func BenchmarkRegimeColumns(b *testing.B) {
 	last([]int{8192, 4096}, 1024, "axis=last")
 	last([]int{100000, 64}, 10, "axis=last/few")
 	last([]int{64, 65536}, 16384, "axis=last/many")
-	bench{op: strict.Gather{Axis: 1}, dtype: garner.F32, data: []int{512, 256, 256}, indices: []int{128}, index: garner.I64}.both(b, "axis=middle/size=1024", "rows")
+	bench{op: strict.Gather{Axis: 1}, dtype: garner.F32, data: []int{512, 256, 256}, indices: []int{128}, index: garner.I64}.both(b, "axis=middle/size=1024", "")
 	bench{op: strict.GatherElements{Axis: 1}, dtype: garner.F32, data: []int{4096, 8192}, indices: []int{4096, 1024}, index: garner.I64}.both(b, "axis=last/elements", "")
 	bench{op: strict.GatherElements{Axis: 1}, dtype: garner.F32, data: []int{2000, 100}, indices: []int{2000, 300}, index: garner.I64}.both(b, "axis=last/elements/table=near", "")
 	bench{op: strict.GatherElements{}, dtype: garner.F32, data: []int{200, 300}, indices: []int{2000, 300}, index: garner.I64}.both(b, "axis=first/elements/table=near", "")
@@ -275,7 +275,7 @@ func BenchmarkAheadLines(b *testing.B) {
 func BenchmarkAlone(b *testing.B) {
 	for _, output := range []int{64 << 10, 256 << 10, 512 << 10, 1 << 20, 4 << 20} {
 		bench{op: strict.Gather{}, dtype: garner.F32, data: []int{1 << 20, 16}, indices: []int{output / 64}, index: garner.I64,
-			options: []garner.PrepareOption{garner.NeverAlone()}}.both(b, fmt.Sprintf("size=64/output=%dK", output>>10), "rows")
+			options: []garner.PrepareOption{garner.NeverAlone()}}.both(b, fmt.Sprintf("size=64/output=%dK", output>>10), "")
 	}
 }
 

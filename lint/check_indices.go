@@ -198,11 +198,20 @@ func (s *subject) origin(v *model.Value) string {
 // digits writes an end of an interval of integers.
 func digits(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// countedPositions finds positions that are counted up to an unknown length, which
-// may be more than data has.
+// countedPositions finds positions that are counted up to an unknown length, or down
+// from it, which may be more than data has.
 func countedPositions(r *Rule, s *subject) error {
 	return s.eachIndex(func(i index) bool {
-		if !s.dynamic || i.high.why != counted || i.dim.Max == garner.Unbounded || i.high.at < float64(i.dim.Max) {
+		if !s.dynamic || i.dim.Max == garner.Unbounded {
+			return false
+		}
+		least := 0.0
+		if countsFromEnd(s.operator.Name) {
+			least = -float64(i.dim.Max)
+		}
+		up := i.high.why == counted && i.high.at >= float64(i.dim.Max)
+		down := i.low.why == counted && i.low.at < least
+		if !up && !down {
 			return false
 		}
 		direct := s.indices.From != nil && s.indices.From.Op == "Range" && s.indices.From.Domain == ""

@@ -61,10 +61,7 @@ const freeBytes = 64 << 20
 // beyond the size of their file: then many constants share bytes, or many gathers read
 // one constant for axes of other lengths, and a small file would cost hours.
 func (l *linter) spend(c *model.Constant, piece garner.Tensor) error {
-	limit := int64(freeBytes)
-	if c.Info != nil {
-		limit += 4 * c.Info.Size()
-	}
+	limit := freeBytes + 4*c.State.Size // no size where the elements are in memory
 	n, _ := piece.Spec().Bytes()
 	if l.read[c.File] += int64(n); l.read[c.File] > limit {
 		return garner.Errorf(nil, "the constants of indices share bytes: lint has read %s of them, which is more than four times their file; give each gather a constant of its own, or one to gathers of equal axes", units.Bytes(limit))
