@@ -48,7 +48,7 @@ func parseOperand(text string) operand {
 		return operand{kind: kindStdin, text: text}
 	}
 	if literal.IsLiteral(text) {
-		return operand{kind: kindLiteral, text: strings.TrimSpace(text)}
+		return operand{kind: kindLiteral, text: text}
 	}
 	if f, err := files.Parse(text); err == nil {
 		return operand{kind: kindFile, text: text, file: f}
@@ -184,7 +184,7 @@ func (p *program) open(ctx context.Context, role string, from operand, o files.O
 	case kindLiteral:
 		if n, ok := literal.Elements(from.text); ok && 8*float64(n) > memory() {
 			return nil, garner.Tensor{}, garner.Errorf(garner.ErrShape, "%s %s takes %s in memory, and this machine has %s; gather a part of the range at a time",
-				role, from.text, units.GiB.Text(8*float64(n)), units.GiB.Text(memory()))
+				role, strings.TrimSpace(from.text), units.GiB.Text(8*float64(n)), units.GiB.Text(memory()))
 		}
 		t, err := literal.Parse(from.text, o.DType)
 		if err != nil {

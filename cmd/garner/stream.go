@@ -13,6 +13,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/internal/literal"
 	"github.com/garner-go/garner/internal/terminal"
 	"github.com/garner-go/garner/internal/units"
 	"github.com/garner-go/garner/source"
@@ -154,9 +155,8 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 	o := source.Options{Threads: int(f.threads.value)}
 	if f.stream.memory.given {
 		o.Memory = f.stream.memory.bytes - held
-		if held > f.stream.memory.bytes/2 {
-			return garner.Errorf(nil, "INDICES %s take %s of memory, and --memory %s leaves too little beside them; put them into a .npy file, of which a part is read at a time, or give more",
-				brief(r.operands[1].text), units.Bytes(held), f.stream.memory.text)
+		if err := f.stream.beside(r.operands[1], held); err != nil {
+			return err
 		}
 		defer limitHeap(f.stream.memory.bytes)()
 	}
@@ -243,6 +243,11 @@ func (p *program) openIndices(ctx context.Context, f *gatherFlags, from operand)
 			return in, 0, err
 		}
 	}
+	if n, ok := literal.Elements(from.text); ok && from.kind == kindLiteral {
+		if err := f.stream.beside(from, int64(8*min(n, 1<<59))); err != nil { // before the range is made
+			return nil, 0, err
+		}
+	}
 	in, t, err := p.open(ctx, operandRoles[1], from, f.indices.options())
 	if err != nil {
 		return nil, 0, err
@@ -251,6 +256,15 @@ func (p *program) openIndices(ctx context.Context, f *gatherFlags, from operand)
 		in.Array = source.Memory(t)
 	}
 	return in, volume(t.DType(), int64(t.Len())), nil
+}
+
+// beside refuses indices that take so much memory that --memory leaves too little.
+func (f *streamFlags) beside(indices operand, held int64) error {
+	if !f.memory.given || held <= f.memory.bytes/2 {
+		return nil
+	}
+	return garner.Errorf(nil, "INDICES %s take %s of memory, and --memory %s leaves too little beside them; put them into a .npy file, of which a part is read at a time, or give more",
+		brief(indices.text), units.Bytes(held), f.memory.text)
 }
 
 // identity lists everything that a result depends on.
