@@ -239,6 +239,17 @@ func holds(dtype garner.DType, text string) error {
 	return err
 }
 
+// amendAll is amend for one of several gathers, whose data may have other types: a
+// fill is a number, and where data's type lacks it an index outside is an error.
+func (f *policyFlags) amendAll(op garner.Op, data garner.DType) (garner.Op, error) {
+	amended, err := f.amend(op, data)
+	if err != nil && f.filled && holds(garner.F64, strings.TrimSpace(f.fill)) == nil {
+		strict := policyFlags{negative: f.negative, outside: garner.Error.String()}
+		return strict.amend(op, data)
+	}
+	return amended, err
+}
+
 // amend applies the given policies to the operator.
 func (f *policyFlags) amend(op garner.Op, data garner.DType) (garner.Op, error) {
 	switch f.negative {

@@ -162,7 +162,7 @@ func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
 		runtime.ReadMemStats(&program)
 		defer limitHeap(f.memory.bytes + int64(program.HeapAlloc))()
 	}
-	amend := run.Amend(f.policy.amend)
+	amend := run.Amend(f.policy.amendAll)
 	tensors, err := run.Values(ctx, m, values, r.given, limit, amend)
 	if err != nil {
 		return r.remedy(f, err)
