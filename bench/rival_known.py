@@ -164,6 +164,11 @@ def _(v):
     return v.d.dtype == "string" and v.error is not None and "32 dimensions" in v.error
 
 
+@difference("axis 0 has no batch_dims", "tensorflow", "Tg.3", "tf.gather does not look at batch_dims where axis is 0")
+def _(v):
+    return v.op == "tensorflow.gather" and v.refused == "batch-dims" and v.output is not None and v.a.get("axis") == 0
+
+
 @difference("batch_dims of scalar indices", "tensorflow", "Tg.3 TG2.3", "with scalar indices a batch_dims of -1 is let through")
 def _(v):
     return v.refused == "batch-dims" and v.ix.array.ndim == 0 and v.output is not None

@@ -43,7 +43,8 @@ var rules = []Rule{
 		ID: "L.3", Severity: Warning, Title: "Tuples from an input are not checked",
 		About: "Finds GatherND whose indices may be outside as far as the model shows: they come from an input, or from an operator that may " +
 			"give anything, and nothing bounds them, or what bounds them is further than the axis. Bounds are intervals: Clip, Mod, ArgMax, a " +
-			"narrow type and the like make them, and arithmetic moves them. OpenVINO does not check tuples: one outside reads memory beside data.",
+			"narrow type and the like make them, and arithmetic moves them. Positions that ArgMax, TopK or NonZero finds on an axis of unknown length " +
+			"are no finding: most models keep both lengths equal. OpenVINO does not check tuples: one outside reads memory beside data.",
 		Remedy:   "Clamp the indices in the model to the axes (Max and Min, Clip, Clamp), or check them before each run.",
 		Changes:  true,
 		Evidence: answersOf(outsideAnswers, tuples),

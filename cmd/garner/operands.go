@@ -173,7 +173,10 @@ func (p *program) open(ctx context.Context, role string, from operand, o files.O
 		if terminal.Is(p.stdin) {
 			fmt.Fprintf(p.stderr, "garner: %s: reading what you type: integers, or a literal; %s ends it\n", role, endOfInput)
 		}
-		meter := p.meter("reading", 0)
+		var meter *terminal.Meter // none over what is typed
+		if !terminal.Is(p.stdin) {
+			meter = p.meter("reading", 0)
+		}
 		in, err := files.Read(contextReader{ctx, p.stdin, meter}, o)
 		meter.Stop()
 		if err != nil {
@@ -183,8 +186,8 @@ func (p *program) open(ctx context.Context, role string, from operand, o files.O
 		return p.loaded(ctx, role, in)
 	case kindLiteral:
 		if n, ok := literal.Elements(from.text); ok && 8*float64(n) > memory() {
-			return nil, garner.Tensor{}, garner.Errorf(garner.ErrShape, "%s %s takes %s in memory, and this machine has %s; gather a part of the range at a time",
-				role, strings.TrimSpace(from.text), units.GiB.Text(8*float64(n)), units.GiB.Text(memory()))
+			return nil, garner.Tensor{}, garner.Errorf(garner.ErrShape, "%s %s takes %s in memory, and %s; gather a part of the range at a time",
+				role, strings.TrimSpace(from.text), units.GiB.Text(8*float64(n)), limits.Memory())
 		}
 		t, err := literal.Parse(from.text, o.DType)
 		if err != nil {

@@ -28,7 +28,7 @@
 //	state                                              a run that resumes
 //	no journal, with a part or without                 starts anew
 //	a journal without a whole first line: empty, torn  starts anew
-//	a journal of another version of garner             is refused
+//	a journal of another version, and bytes are kept   is refused
 //	a journal that another process has locked          waits 0.3 s, then is refused
 //	other Identity or size, and bytes are kept         is refused
 //	other Identity or size, and no bytes are kept      starts anew

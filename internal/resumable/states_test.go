@@ -93,7 +93,7 @@ func TestStates(t *testing.T) {
 			kept(t, path)
 			edit(journal, func(b []byte) []byte { return []byte(strings.Replace(string(b), "gather", "father", 1)) })
 		}, at: anew},
-		{row: "a journal of another version of garner", prepare: func(t *testing.T, path, _, journal string) {
+		{row: "a journal of another version, and bytes are kept", prepare: func(t *testing.T, path, _, journal string) {
 			kept(t, path)
 			text := family + "1 []"
 			write(t, journal, fmt.Sprintf("%s %08x\n5 00000000\n", text, crc32.Checksum([]byte(text), table)))
