@@ -235,3 +235,43 @@ func asTFLite(r *Rule, s *subject) error {
 		return found
 	})
 }
+
+// slicedRange finds a Gather of a Range one of whose ends is negative while the other
+// is not: ONNX Runtime makes a Slice of both.
+func slicedRange(r *Rule, s *subject) error {
+	from := s.indices.From
+	if !s.dynamic || s.operator.Kind != operators.Gather || s.format != "ONNX" || from == nil || from.Op != "Range" || from.Domain != "" || len(from.Inputs) != 3 {
+		return nil
+	}
+	constants := 0
+	var ends [2]interval
+	for i, v := range from.Inputs {
+		if v == nil {
+			return nil
+		}
+		if s.constant(v) != nil {
+			constants++
+		}
+		if i < len(ends) {
+			b, err := s.bounds(v)
+			if err != nil {
+				return err
+			}
+			ends[i] = b.interval
+		}
+	}
+	below := func(e interval) bool { return e.low.at < 0 && e.low.why != open }
+	above := func(e interval) bool { return e.high.at >= 0 }
+	if constants < 3 && (below(ends[0]) && above(ends[1]) || below(ends[1]) && above(ends[0])) {
+		s.find(r, s.answers(r), "the indices are a Range from %s to %s, of which one is below 0 and the other is not", ends[0], ends[1])
+	}
+	return nil
+}
+
+// String gives an interval for a message.
+func (i interval) String() string {
+	if i.low.at == i.high.at {
+		return digits(i.low.at)
+	}
+	return digits(i.low.at) + " … " + digits(i.high.at)
+}

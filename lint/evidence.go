@@ -112,6 +112,7 @@ const (
 	Flattens    Answer = "multiplies the batch dims into one"
 	Keeps       Answer = "keeps every batch dim"
 	Shortens    Answer = "gives only the rows that there are"
+	Slices      Answer = "takes a slice whose end counts from the end: other rows, or none"
 	Spreads     Answer = "takes each batch of data for as many batches of the indices in a row"
 )
 

@@ -443,6 +443,21 @@ var rules = []Rule{
 		},
 		check: asTFLite,
 	},
+	{
+		ID: "L.31", Severity: Error, Title: "Positions run past the first or the last row",
+		About: "Finds ONNX's Gather of a Range that counts down to below 0, as flips do, or up from below 0. From its extended level on, ONNX Runtime makes " +
+			"a Slice of Gather and Range, whose ends count from the end where they are negative: positions inside data give other rows, or none. A Range of " +
+			"constants is right, for it is folded first.",
+		Remedy:  "Clip the positions to 0 and more between Range and Gather, with those that count from the end moved by the length first: behind a Clip, ONNX Runtime makes no Slice.",
+		Changes: true,
+		Evidence: []Evidence{
+			recorded("onnx.Gather-13", Slices, "lint-flipped").in(byDefault),
+			recorded("onnx.Gather-11", Slices, "lint-flipped").in(byDefault),
+			recorded("onnx.Gather-13", Slices, "lint-from-the-end").in(byDefault),
+			recorded("onnx.Gather-11", Slices, "lint-from-the-end").in(byDefault),
+		},
+		check: slicedRange,
+	},
 }
 
 // init gives L.11 and L.12 the evidence of L.10 for their types.

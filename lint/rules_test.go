@@ -472,6 +472,16 @@ var tests = []struct {
 		{op: "onnx.Gather-13", data: given("f32[?,2]"), indices: made("Range", "i64[?]", i64(nil, 0), lengthOfInput(), i64(nil, 1))},
 		loose(made("ArgMax", "i64[?]", given("f32[?,?]"))),
 	}},
+	{"L.31", []meets{
+		{flipped(made("Add", "i64[]", lengthOfInput(), i64(nil, -1)), i64(nil, -1), i64(nil, -1)), Error, "onnxruntime",
+			"the indices are a Range from -1 … "},
+		{flipped(made("Neg", "i64[]", lengthOfInput()), i64(nil, 0), i64(nil, 1)), Error, "onnxruntime", "of which one is below 0 and the other is not: ONNX Runtime (default level) takes a slice whose end counts from the end"},
+	}, []gather{
+		flipped(i64(nil, 0), lengthOfInput(), i64(nil, 1)),
+		flipped(i64(nil, 4), i64(nil, -1), i64(nil, -1)),     // folded
+		flipped(given("i64[]"), given("i64[]"), i64(nil, 1)), // L.4
+		{op: "onnx.Gather-13", data: given("f32[?,2]"), indices: made("Clip", "i64[?]", made("Range", "i64[?]", lengthOfInput(), i64(nil, -1), i64(nil, -1)), i64(nil, 0), i64(nil, 9))},
+	}},
 	{"L.28", []meets{
 		{gather{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: made("Cast", "i64[...]", given("i32[...]"))}, Error, "openvino", "the rank of the indices is not known: OpenVINO refuses it"},
 		{gather{op: "openvino.GatherND-8", data: given("f32[...]"), indices: bounded("i64[?,2]")}, Error, "openvino", "the rank of data is not known"},
@@ -575,4 +585,9 @@ func TestRules(t *testing.T) {
 		}
 		numbers[r.ID] = true
 	}
+}
+
+// flipped is a gather of rows by a Range.
+func flipped(start, limit, step *model.Value) gather {
+	return gather{op: "onnx.Gather-13", data: given("f32[?,2]"), indices: made("Range", "i64[?]", start, limit, step)}
 }

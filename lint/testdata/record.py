@@ -254,6 +254,9 @@ def remedies():
     counted = [N("Shape", ["ids"], ["s"]), N("Gather", ["s", "one"], ["n"]), N("Range", ["zero", "n", "one"], ["p"])]
     ids, eight = np.zeros((1, 9), np.int64), f32(8, 2)
     yield "clip-positions", ["L.27"], "onnx.Gather-13", Onnx(counted + [clip("p", "c", "zero", "seven"), N("Gather", ["t", "c"], ["y"])], [("ids", ids)], {"t": eight, "zero": np.array(0, np.int64), "one": np.array(1, np.int64), "seven": np.array(7, np.int64)}), eight[[0, 1, 2, 3, 4, 5, 6, 7, 7]]
+    back, flip = f32(5, 2), [N("Shape", ["d"], ["s"]), N("Gather", ["s", "zero"], ["n"]), N("Add", ["n", "last"], ["a"]), N("Range", ["a", "last", "last"], ["p"])]
+    ends = {"zero": np.array(0, np.int64), "last": np.array(-1, np.int64), "most": np.array(2**31 - 1, np.int64)}
+    yield "clip-flipped", ["L.31"], "onnx.Gather-13", Onnx(flip + [clip("p", "c", "zero", "most"), N("Gather", ["d", "c"], ["y"])], [("d", back)], ends), back[::-1]
     yield "declared-rank", ["L.28"], "onnx.GatherND-13", Onnx([N("GatherND", ["d", "i"], ["y"])], [("d", table), ("i", i64(4, 0).reshape(2, 1), [None, 1])]), table[[4, 0]]
     lone, pair = f32(1, 2), i64(1, 0).reshape(1, 2)
     yield "no-batch-dim", ["L.29"], "onnx.Gather-13", Onnx(
@@ -277,6 +280,13 @@ def evidence():
     yield "positions-past-table", ["L.27"], "onnx.Gather-13", Onnx(counted, [("ids", ids)], {"t": eight, "zero": np.array(0, np.int64), "one": np.array(1, np.int64)}), np.concatenate([eight, np.zeros((1, 2), np.float32)])
     moved = counted[:3] + [N("Add", ["p", "one"], ["q"]), N("Gather", ["t", "q"], ["y"])]
     yield "moved-positions-past-table", ["L.27"], "onnx.Gather-13", Onnx(moved, [("ids", ids[:, :8])], {"t": eight, "zero": np.array(0, np.int64), "one": np.array(1, np.int64)}), np.concatenate([eight[1:], np.zeros((1, 2), np.float32)])
+    back = f32(5, 2)
+    ends = {"zero": np.array(0, np.int64), "one": np.array(1, np.int64), "last": np.array(-1, np.int64)}
+    length = [N("Shape", ["d"], ["s"]), N("Gather", ["s", "zero"], ["n"])]
+    flip = length + [N("Add", ["n", "last"], ["a"]), N("Range", ["a", "last", "last"], ["p"]), N("Gather", ["d", "p"], ["y"])]
+    yield "flipped", ["L.31"], "onnx.Gather-13", Onnx(flip, [("d", back)], ends), back[::-1]
+    behind = length + [N("Neg", ["n"], ["a"]), N("Range", ["a", "zero", "one"], ["p"]), N("Gather", ["d", "p"], ["y"])]
+    yield "from-the-end", ["L.31"], "onnx.Gather-13", Onnx(behind, [("d", back)], ends), back
     far = i64(0, 5, 45, 1005, 20005)
     for dtype in (np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64, np.float32, np.uint8):
         v = np.arange(1, 6).astype(dtype)
