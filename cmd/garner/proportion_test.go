@@ -316,10 +316,10 @@ func allocated(f func()) (bytes uint64, took time.Duration) {
 
 // TestModelsInProportion lists models of a quarter of a megabyte whose shapes cost much, and
 // models of a quarter of that. It holds the bytes that this allocates in all, which
-// are more than it ever has at a time: less than 100 MB, and in proportion to the
+// are more than it ever has at a time: less than 150 MB, and in proportion to the
 // file. To refuse a model is fine, if it is soon.
 func TestModelsInProportion(t *testing.T) {
-	const size, times, most, free = 240 << 10, 4, 100e6, 16 << 20
+	const size, times, most, free = 240 << 10, 4, 150e6, 16 << 20
 	for _, of := range []struct {
 		extension string
 		models    func(size int) map[string][]byte
