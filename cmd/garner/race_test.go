@@ -2,5 +2,5 @@
 
 package main
 
-// raced reports that the race detector's memory counts beside the program's own.
-const raced = true
+// raceEnabled reports that the race detector's memory counts beside the program's own.
+const raceEnabled = true

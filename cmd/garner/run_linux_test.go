@@ -88,7 +88,7 @@ func TestRunMemory(t *testing.T) {
 	if got := p.status(t); got != statusDone {
 		t.Fatalf("status %d: %s", got, p.stderr.String())
 	}
-	if most := peak(); most == 0 || most > budget+64 && !raced {
+	if most := peak(); most == 0 || most > budget+64 && !raceEnabled {
 		t.Errorf("it took %d MiB of memory, and was given %d", most, budget)
 	}
 	p = start(t, dir, nil, append(args, "--memory", "200M")...)
@@ -99,7 +99,7 @@ func TestRunMemory(t *testing.T) {
 	if used := p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime(); used > 2*time.Second {
 		t.Errorf("it took %v to refuse", used)
 	}
-	if most := peak(); most > 100 && !raced {
+	if most := peak(); most > 100 && !raceEnabled {
 		t.Errorf("it took %d MiB to refuse", most)
 	}
 }
