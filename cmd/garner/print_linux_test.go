@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -58,14 +59,18 @@ func TestSummary(t *testing.T) {
 		table[head.Len()+(i+1)*width-1] = byte(i)
 	}
 	writeFile(t, filepath.Join(dir, "data.npy"), table)
-	ids := make([]int32, 1<<20)
+	n := 1 << 20
+	if math.MaxInt == math.MaxInt32 {
+		n = 1 << 18 // a result of 4 GiB has more elements than an int counts
+	}
+	ids := make([]int32, n)
 	for i := range ids {
 		ids[i] = int32(i % rows)
 	}
 	ids[0], ids[len(ids)-1] = 513, 255
 	writeNpy(t, filepath.Join(dir, "ids.npy"), garner.Of(ids, len(ids)))
 	status, shows := onConsole(t, dir, nil, "gather", "data.npy", "ids.npy")
-	want := "u8[1048576,4096], 4294967296 elements\nfirst [1, 2, 0, 0, 0]\nlast  [0, 0, 0, 0, 255]\n\"-o FILE.npy\" writes them all, and \"--all\" prints them\n"
+	want := fmt.Sprintf("u8[%d,4096], %d elements\n", n, int64(n)*width) + "first [1, 2, 0, 0, 0]\nlast  [0, 0, 0, 0, 255]\n\"-o FILE.npy\" writes them all, and \"--all\" prints them\n"
 	if status != statusDone || shows != want {
 		t.Errorf("status %d, %q; want %q", status, shows, want)
 	}
@@ -81,9 +86,9 @@ func TestSummary(t *testing.T) {
 	}
 
 	// Every index is looked at all the same.
-	ids[1<<19] = rows
+	ids[n/2] = rows
 	writeNpy(t, filepath.Join(dir, "ids.npy"), garner.Of(ids, len(ids)))
-	if status, shows := onConsole(t, dir, nil, "gather", "data.npy", "ids.npy"); status != statusRefused || !strings.Contains(shows, "indices[524288] = 1024 is outside axis 0") {
+	if status, shows := onConsole(t, dir, nil, "gather", "data.npy", "ids.npy"); status != statusRefused || !strings.Contains(shows, fmt.Sprintf("indices[%d] = 1024 is outside axis 0", n/2)) {
 		t.Errorf("status %d, %q", status, shows)
 	}
 }
