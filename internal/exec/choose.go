@@ -130,7 +130,7 @@ func cut(n *Nest, t *Tuning, threads int, columnar bool) choice {
 			l.way = Direct
 		case l.way == Linear:
 			l.way = DirectLinear
-		case l.way == Ahead && len(n.Index) == 1 && n.Slice == 1: // shorter runs end before their prefetched lines arrive
+		case l.way == Ahead && len(n.Index) == 1 && (n.Slice == 1 || !l.little): // shorter runs end before their prefetched lines arrive
 			l.way = DirectAhead
 		}
 	}
@@ -142,18 +142,29 @@ func cut(n *Nest, t *Tuning, threads int, columnar bool) choice {
 // the result is too large to stay in the caches. The threshold is half for long
 // slices of far data, which needs the cache, and for single elements straight
 // from their indices: on two cores, whose second-level caches hold twice as much,
-// only for those of 8 bytes. Short slices of far data use ordinary stores: a line
+// only for those of 8 bytes. It is higher for slices of near data, which leaves the
+// cache to the result. Short slices of far data use ordinary stores: a line
 // of non-temporal stores would stay open until the next slice arrives.
 func (l *choice) store(n *Nest, t *Tuning, threads, size, bytes int) {
 	far, from := n.Reach >= t.StreamBytes, t.StreamBytes
 	elements := l.way.direct() && n.Slice == 1
-	if bytes >= 256 && far || elements && (threads == 1 || n.elem() == 8) {
+	switch {
+	case bytes >= 256 && far || elements && (threads == 1 || n.elem() == 8):
 		from /= 2
+	case !elements && (n.Reach <= t.NearBytes || far && bytes <= 32):
+		from = t.resultStays()
 	}
 	l.probing = size >= from && len(n.Axes) > 0
 	l.stream = size >= from && (bytes > 32 || elements) || l.probing && !far
-	if l.way == Direct && n.Slice > 1 && (l.stream || l.probing) {
-		l.way = Near // no kernel of slices has non-temporal stores
+	if l.way.direct() && n.Slice > 1 {
+		// No kernel of slices has non-temporal stores.
+		switch {
+		case l.way == DirectAhead && l.stream:
+			l.way = Ahead
+		case l.way == Direct && (l.stream || l.probing):
+			l.way = Near
+		}
+		return
 	}
 	if l.way == DirectAhead {
 		// No kernel of elements combines prefetching with non-temporal stores.

@@ -17,6 +17,8 @@ func nestOf(reach int, axes []Axis, slice int, loops ...Loop) Nest {
 // TestChoose holds which way a nest is moved, on both sides of what decides.
 func TestChoose(t *testing.T) {
 	const mib = 1 << 20
+	tuned := Tuned
+	tuned.CacheBytes = 32 * mib
 	vector := func(dim int) []Axis { return []Axis{{Dim: dim, Data: 1}} }
 	rows := func(dim, slice int) []Axis { return []Axis{{Dim: dim, Data: slice}} }
 	for _, tt := range []struct {
@@ -33,9 +35,9 @@ func TestChoose(t *testing.T) {
 		{"near short rows", nestOf(mib/4, rows(1<<14, 3), 3, Loop{Extent: 1 << 18, Index: 1, Out: 3}), Direct, Direct, false, false, false},
 		{"near short rows, past the caches", nestOf(mib/4, rows(1<<13, 8), 8, Loop{Extent: mib, Index: 1, Out: 8}), Near, Near, true, false, false},
 		{"near short rows that are apart", nestOf(mib/4, rows(1<<13, 8), 3, Loop{Extent: 1 << 18, Index: 1, Out: 3}), Near, Near, false, false, false},
-		{"far short rows", nestOf(mib, rows(1<<16, 3), 3, Loop{Extent: 1 << 18, Index: 1, Out: 3}), Ahead, Ahead, false, false, false},
-		{"far rows", nestOf(NearMost+1, rows(1<<13, 16), 16, Loop{Extent: 1 << 14, Index: 1, Out: 16}), Ahead, Ahead, false, false, false},
-		{"a result below the threshold of its stores", nestOf(mib, rows(1<<14, 16), 16, Loop{Extent: 24*mib/64 - 1, Index: 1, Out: 16}), Ahead, Ahead, false, false, false},
+		{"far short rows", nestOf(mib, rows(1<<16, 3), 3, Loop{Extent: 1 << 18, Index: 1, Out: 3}), DirectAhead, DirectAhead, false, false, false},
+		{"far rows", nestOf(NearMost+1, rows(1<<13, 16), 16, Loop{Extent: 1 << 14, Index: 1, Out: 16}), DirectAhead, DirectAhead, false, false, false},
+		{"a result below the threshold of its stores", nestOf(mib, rows(1<<14, 16), 16, Loop{Extent: 24*mib/64 - 1, Index: 1, Out: 16}), DirectAhead, DirectAhead, false, false, false},
 		{"a result from it on", nestOf(mib, rows(1<<14, 16), 16, Loop{Extent: 24 * mib / 64, Index: 1, Out: 16}), Ahead, Ahead, true, false, false},
 		{"near elements", nestOf(4096, vector(1024), 1, Loop{Extent: 1 << 18, Index: 1, Out: 1}), Direct, Direct, false, false, false},
 		{"far elements", nestOf(64*mib, vector(16*mib), 1, Loop{Extent: 1 << 20, Index: 1, Out: 1}), DirectAhead, DirectAhead, false, false, false},
@@ -47,7 +49,7 @@ func TestChoose(t *testing.T) {
 		{"Gather of slices along a middle axis", nestOf(64*mib, rows(64, 64), 64, Loop{Extent: 4096, Data: 4096, Out: 2048}, Loop{Extent: 32, Index: 1, Out: 64}), Turning, Turning, true, false, false},
 		{"no element", nestOf(64*mib, rows(10, 0), 0, Loop{Extent: 100, Index: 1}), Nothing, Nothing, false, true, false},
 	} {
-		l := choose(&tt.nest, &Tuned, 2, nil)
+		l := choose(&tt.nest, &tuned, 2, nil)
 		if l.way != tt.way || l.byRows != tt.byRows || l.stream != tt.stream && !l.way.columnar() || l.alone != tt.alone || l.little != tt.little {
 			t.Errorf("%s: %s, by rows %s, stream %t, alone %t, little %t; want %s, %s, %t, %t, %t",
 				tt.name, l.way, l.byRows, l.stream, l.alone, l.little, tt.way, tt.byRows, tt.stream, tt.alone, tt.little)
@@ -55,14 +57,22 @@ func TestChoose(t *testing.T) {
 	}
 	short := nestOf(mib/4, rows(1<<14, 3), 3, Loop{Extent: 1 << 18, Index: 1, Out: 3})
 	for _, short.Width = range []kernel.Width{{Bits: 8}, {Bits: 32}, {Bits: 64, Unsigned: true}} {
-		if l := choose(&short, &Tuned, 2, nil); l.way != Direct {
+		if l := choose(&short, &tuned, 2, nil); l.way != Direct {
 			t.Errorf("near short rows by %+v: %s, want direct", short.Width, l.way)
+		}
+	}
+	// A larger cache keeps larger results of near data.
+	large := nestOf(mib/4, rows(1<<12, 16), 16, Loop{Extent: 40 * mib / 64, Index: 1, Out: 16})
+	for cache, stream := range map[int]bool{0: true, 32 * mib: true, 480 * mib: false} {
+		tuned.CacheBytes = cache
+		if l := choose(&large, &tuned, 2, nil); l.stream != stream {
+			t.Errorf("a result of 40 MiB of near data, cache of %d MiB: non-temporal stores %t, want %t", cache/mib, l.stream, stream)
 		}
 	}
 	for bits, want := range map[int]Way{0: Strings, 4: Bits} {
 		n := Nest{Bits: bits, Width: kernel.Width{Bits: 64}, Axes: rows(10, 3), Reach: 64 * mib}
 		n.Walk([]Loop{{Extent: 3, Index: 1, Out: 3}}, 3)
-		if l := choose(&n, &Tuned, 2, nil); l.way != want || l.little {
+		if l := choose(&n, &tuned, 2, nil); l.way != want || l.little {
 			t.Errorf("elements of %d bits: %s, want %s", bits, l.way, want)
 		}
 	}

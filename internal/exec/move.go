@@ -133,10 +133,14 @@ func (u *state) moveDirect(w *worker, first, end int) bool {
 		// burst fills the line fill buffers and stalls the loads that follow.
 		piece = min(piece, max(8, l.index[len(l.index)-1].Extent*kernel.BurstLines*64/(v.Dim*size)&^7))
 	}
+	far := u.way == DirectAhead && (!loaded || v.Dim*slice*size > l.near) // an axis of few positions is near even if data is far
+	extra := 0                                                            // values behind a piece that are loaded with it, for prefetching
 	if loaded {
-		v.Width, piece = 8, min(piece, len(w.values))
+		if far && len(w.values) > 2*l.ahead {
+			extra = l.ahead
+		}
+		v.Width, piece = 8, min(piece, len(w.values)-extra)
 	}
-	far := u.way == DirectAhead && (!loaded || v.Dim*size > l.near) // an axis of few positions is near even if data is far
 	walk(l.index, first, end-first, func(at, run, out, data, index int, inner Loop) {
 		src := u.src.Buf[(u.src.Offset+data)*size:]
 		var later []byte
@@ -151,6 +155,7 @@ func (u *state) moveDirect(w *worker, first, end int) bool {
 			count, place := min(piece, run-from), u.at.Offset+index+from
 			values := w.values[:min(count, len(w.values))]
 			if loaded {
+				values = w.values[:min(count+extra, run-from)]
 				kernel.Load(values, u.at.Buf, place, 1, r.width, int64(v.Dim))
 				v.Bytes = kernel.Bytes(values)
 			} else {
@@ -159,12 +164,17 @@ func (u *state) moveDirect(w *worker, first, end int) bool {
 					kernel.Load(values, u.at.Buf, place, count/len(values), r.width, int64(v.Dim))
 				}
 			}
-			if v.Ahead = 0; far && !together(values, count, size) {
+			close := far && together(values, count, slice*size)
+			if v.Ahead = 0; far && !close {
 				v.Ahead = l.ahead
 			}
 			moved, dst := 0, u.dst.Buf[(u.dst.Offset+out+from*slice)*size:]
-			if slice > 1 { // a value that stops the kernel may count from the end
-				moved = kernel.Slices(dst, src, count, slice*size, v)
+			if slice > 1 {
+				// moveTuples has non-temporal stores for rows that lie close together,
+				// and moves on from a value that stops the kernel and may count from the end.
+				if !close || !l.probing {
+					moved = kernel.Slices(dst, src, count, slice*size, v)
+				}
 			} else if moved = kernel.Elements(dst, src, count, size, v); moved < count && r.policy.Outside == kernel.Error {
 				u.refuse()
 				return

@@ -1,5 +1,7 @@
 package exec
 
+import "github.com/garner-go/garner/internal/kernel"
+
 // Tuning holds the sizes into which work is divided, and the thresholds between
 // the ways. Tests make them small, so that a few elements take every way.
 type Tuning struct {
@@ -13,6 +15,7 @@ type Tuning struct {
 	StayBytes   int // largest data that stays in the last-level cache if non-temporal stores bypass it
 	AheadLines  int // prefetch distance in cache lines; three quarters of it for rows of eight lines or more
 	StreamBytes int // least result with non-temporal stores; half of it for single elements, and for long slices of far data
+	CacheBytes  int // size of the last-level cache; 0: not known
 	ColumnsFrom int // fewest elements in a turn for which columns are worth a kernel call
 	StripBytes  int // width of a strip of columns of far data
 }
@@ -23,6 +26,13 @@ type Tuning struct {
 // often. For a result of up to AloneBytes, waking another core costs more than
 // it saves. docs/kernels.md has the measurements.
 var Tuned = Tuning{
+	CacheBytes: kernel.LastCache(),
+
 	TileRows: 1024, TileBytes: 64 << 10, UnitBytes: 256 << 10, UnitTiles: 16, SharedRows: 64 << 10, AloneBytes: 512 << 10,
 	NearBytes: 512 << 10, StayBytes: 8 << 20, AheadLines: 128, StreamBytes: 24 << 20, ColumnsFrom: 128, StripBytes: 512,
 }
+
+// resultStays returns the size from which a result of near data does not stay in the
+// last-level cache until the caller reads it. Processors name caches of hundreds of
+// MiB that many virtual machines share: of 480 MiB, results of up to 64 MiB stayed.
+func (t *Tuning) resultStays() int { return max(t.StreamBytes, min(t.CacheBytes/8, 64<<20)) }

@@ -185,28 +185,33 @@ asked:
 	LEAQ       (DX)(CX*width), AX; \
 	PREFETCHT0 (AX)(R10*1)
 
+// ASKPAIR prefetches the elements of two later values. Negative ones count from the
+// end, if they may.
+#define ASKPAIR(load, width, size, k) \
+	load       (k*width)(AX), R13; \
+	load       (k*width+width)(AX), R15; \
+	MOVQ       R13, R11; \
+	SARQ       $63, R11; \
+	ANDQ       R14, R11; \
+	ADDQ       R11, R13; \
+	MOVQ       R15, R11; \
+	SARQ       $63, R11; \
+	ANDQ       R14, R11; \
+	ADDQ       R11, R15; \
+	PREFETCHT0 (SI)(R13*size); \
+	PREFETCHT0 (SI)(R15*size)
+
 // EACH prefetches the elements of eight later values, and the values 4 KiB behind
 // those.
 #define EACH(load, width, size) \
 	LEAQ       (DX)(CX*width), AX; \
 	ADDQ       R10, AX; \
 	PREFETCHT0 4096(AX); \
-	load       (0*width)(AX), R13; \
-	load       (1*width)(AX), R15; \
-	PREFETCHT0 (SI)(R13*size); \
-	PREFETCHT0 (SI)(R15*size); \
-	load       (2*width)(AX), R13; \
-	load       (3*width)(AX), R15; \
-	PREFETCHT0 (SI)(R13*size); \
-	PREFETCHT0 (SI)(R15*size); \
-	load       (4*width)(AX), R13; \
-	load       (5*width)(AX), R15; \
-	PREFETCHT0 (SI)(R13*size); \
-	PREFETCHT0 (SI)(R15*size); \
-	load       (6*width)(AX), R13; \
-	load       (7*width)(AX), R15; \
-	PREFETCHT0 (SI)(R13*size); \
-	PREFETCHT0 (SI)(R15*size)
+	MOVQ       columnsArgs_fromEnd(BX), R14; \
+	ASKPAIR(load, width, size, 0); \
+	ASKPAIR(load, width, size, 2); \
+	ASKPAIR(load, width, size, 4); \
+	ASKPAIR(load, width, size, 6)
 
 // COLUMNS is the loop over tuples and eights of columns.
 #define COLUMNS(load, loadleft, scalar, width, size, ASK, MANY, INDEX, FIND, GATHER, STORE, LEFT, FENCE) \

@@ -63,6 +63,10 @@ loop: \
 	load (DX), AX; \
 	load (DX)(R10*1), BX; \
 	PREFETCHT0 STREAM(DX)(R10*1); \
+	MOVQ BX, R13; \
+	SARQ $63, R13; \
+	ANDQ R9, R13; \
+	ADDQ R13, BX; \
 	CHECK; \
 	PREFETCHT0 (SI)(BX*size); \
 	move (SI)(AX*size), R13; \

@@ -189,7 +189,7 @@ func FuzzSlices(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 7))
-		size, dim, n := 1+r.IntN(SlicesMost+3), r.IntN(50), r.IntN(80)
+		size, dim, n, asked := 1+r.IntN(SlicesMost+3), r.IntN(50), r.IntN(80), max(0, r.IntN(90)-20)
 		src, values := guarded(t, dim*size), guarded(t, n*8)
 		for i := range src {
 			src[i] = byte(1 + r.IntN(255))
@@ -211,8 +211,8 @@ func FuzzSlices(f *testing.F) {
 		}
 		each(t, func(t *testing.T, form string) {
 			got, moved := guarded(t, n*size), inside
-			if m := Slices(got, src, n, size, Values{Bytes: values, Dim: dim}); m != moved {
-				t.Fatalf("%s: slices of %d bytes: %d of %d moved, want %d", form, size, m, n, moved)
+			if m := Slices(got, src, n, size, Values{Bytes: values, Dim: dim, Ahead: asked}); m != moved {
+				t.Fatalf("%s: slices of %d bytes, %d ahead: %d of %d moved, want %d", form, size, asked, m, n, moved)
 			}
 			if !bytes.Equal(got[:moved*size], want[:moved*size]) {
 				t.Errorf("%s: slices of %d bytes: differs", form, size)

@@ -354,6 +354,7 @@ type slicesArgs struct {
 	n                int // values, at least 1
 	size             int // bytes of a slice
 	dim              int // slices of src
+	ahead            int // prefetch distance in bytes of values; forms that do not prefetch ignore it
 }
 
 // A slicesFunc is a form of Slices in assembly, for some sizes of slice.
@@ -368,18 +369,27 @@ func (f slicesFunc) call(a *slicesArgs) int { return f(noescape(a)) }
 //	dst[j·size : +size] = src[v_j·size : +size]        v_j the j-th value
 //
 // It stops at the first value outside 0 … v.Dim-1 and returns how many slices it has
-// moved. It ignores the other fields of v, but values are aligned. It panics if dst has
-// no room for n slices, if src has fewer than v.Dim slices, or if v.Bytes has fewer
-// than n values.
+// moved. It reads no other fields of v than Bytes, Dim and Ahead; values are aligned. It
+// panics if dst has no room for n slices, if src has fewer than v.Dim slices, or if
+// v.Bytes has fewer than n values.
 func Slices(dst, src []byte, n, size int, v Values) (moved int) {
 	if n == 0 {
 		return 0
 	}
 	dst, src, in := dst[:n*size], src[:v.Dim*size], v.Bytes[:n*8]
-	if move := slicesForm(size); move != nil {
-		return move.call(&slicesArgs{
-			dst: unsafe.SliceData(dst), src: unsafe.SliceData(src), values: unsafe.SliceData(in), n: n, size: size, dim: v.Dim,
-		})
+	if move, prefetch := slicesForm(size); move != nil {
+		a := slicesArgs{src: unsafe.SliceData(src), size: size, dim: v.Dim, ahead: v.Ahead * 8}
+		if first := min(n, len(v.Bytes)/8-v.Ahead); v.Ahead > 0 && first > 0 {
+			a.dst, a.values, a.n = unsafe.SliceData(dst), unsafe.SliceData(in), first
+			if moved = prefetch.call(&a); moved < first {
+				return moved
+			}
+		}
+		if moved < n {
+			a.dst, a.values, a.n = unsafe.SliceData(dst[moved*size:]), unsafe.SliceData(in[moved*8:]), n-moved
+			moved += move.call(&a)
+		}
+		return moved
 	}
 	values := unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(in))), n)
 	switch size {

@@ -334,6 +334,21 @@ func streamAVX512VBMI(a *rowsArgs)
 //go:noescape
 func slices2(a *slicesArgs) (moved int)
 
+// slices2Ahead is slices2 with a prefetch of later slices:
+//
+//	for j := range n {
+//		prefetch(src, size*int(binary.LittleEndian.Uint64(values[8*j+ahead:])), size)
+//		v := int(binary.LittleEndian.Uint64(values[8*j:]))
+//		if uint(v) >= uint(dim) {
+//			return j
+//		}
+//		copy(dst[size*j:][:size], src[size*v:])
+//	}
+//	return n
+//
+//go:noescape
+func slices2Ahead(a *slicesArgs) (moved int)
+
 // slices4 moves slices of 4 bytes by values of 8 bytes:
 //
 //	for j := range n {
@@ -347,6 +362,21 @@ func slices2(a *slicesArgs) (moved int)
 //
 //go:noescape
 func slices4(a *slicesArgs) (moved int)
+
+// slices4Ahead is slices4 with a prefetch of later slices:
+//
+//	for j := range n {
+//		prefetch(src, size*int(binary.LittleEndian.Uint64(values[8*j+ahead:])), size)
+//		v := int(binary.LittleEndian.Uint64(values[8*j:]))
+//		if uint(v) >= uint(dim) {
+//			return j
+//		}
+//		copy(dst[size*j:][:size], src[size*v:])
+//	}
+//	return n
+//
+//go:noescape
+func slices4Ahead(a *slicesArgs) (moved int)
 
 // slices5 moves slices of 5 to 7 bytes by values of 8 bytes:
 //
@@ -362,6 +392,21 @@ func slices4(a *slicesArgs) (moved int)
 //go:noescape
 func slices5(a *slicesArgs) (moved int)
 
+// slices5Ahead is slices5 with a prefetch of later slices:
+//
+//	for j := range n {
+//		prefetch(src, size*int(binary.LittleEndian.Uint64(values[8*j+ahead:])), size)
+//		v := int(binary.LittleEndian.Uint64(values[8*j:]))
+//		if uint(v) >= uint(dim) {
+//			return j
+//		}
+//		copy(dst[size*j:][:size], src[size*v:])
+//	}
+//	return n
+//
+//go:noescape
+func slices5Ahead(a *slicesArgs) (moved int)
+
 // slices8 moves slices of 8 bytes by values of 8 bytes:
 //
 //	for j := range n {
@@ -375,6 +420,21 @@ func slices5(a *slicesArgs) (moved int)
 //
 //go:noescape
 func slices8(a *slicesArgs) (moved int)
+
+// slices8Ahead is slices8 with a prefetch of later slices:
+//
+//	for j := range n {
+//		prefetch(src, size*int(binary.LittleEndian.Uint64(values[8*j+ahead:])), size)
+//		v := int(binary.LittleEndian.Uint64(values[8*j:]))
+//		if uint(v) >= uint(dim) {
+//			return j
+//		}
+//		copy(dst[size*j:][:size], src[size*v:])
+//	}
+//	return n
+//
+//go:noescape
+func slices8Ahead(a *slicesArgs) (moved int)
 
 // slices9 moves slices of 9 to 15 bytes by values of 8 bytes:
 //
@@ -390,6 +450,21 @@ func slices8(a *slicesArgs) (moved int)
 //go:noescape
 func slices9(a *slicesArgs) (moved int)
 
+// slices9Ahead is slices9 with a prefetch of later slices:
+//
+//	for j := range n {
+//		prefetch(src, size*int(binary.LittleEndian.Uint64(values[8*j+ahead:])), size)
+//		v := int(binary.LittleEndian.Uint64(values[8*j:]))
+//		if uint(v) >= uint(dim) {
+//			return j
+//		}
+//		copy(dst[size*j:][:size], src[size*v:])
+//	}
+//	return n
+//
+//go:noescape
+func slices9Ahead(a *slicesArgs) (moved int)
+
 // slices16 moves slices of 16 bytes by values of 8 bytes:
 //
 //	for j := range n {
@@ -403,6 +478,21 @@ func slices9(a *slicesArgs) (moved int)
 //
 //go:noescape
 func slices16(a *slicesArgs) (moved int)
+
+// slices16Ahead is slices16 with a prefetch of later slices:
+//
+//	for j := range n {
+//		prefetch(src, size*int(binary.LittleEndian.Uint64(values[8*j+ahead:])), size)
+//		v := int(binary.LittleEndian.Uint64(values[8*j:]))
+//		if uint(v) >= uint(dim) {
+//			return j
+//		}
+//		copy(dst[size*j:][:size], src[size*v:])
+//	}
+//	return n
+//
+//go:noescape
+func slices16Ahead(a *slicesArgs) (moved int)
 
 // slices17 moves slices of 17 to 32 bytes by values of 8 bytes:
 //
@@ -418,6 +508,21 @@ func slices16(a *slicesArgs) (moved int)
 //go:noescape
 func slices17(a *slicesArgs) (moved int)
 
+// slices17Ahead is slices17 with a prefetch of later slices:
+//
+//	for j := range n {
+//		prefetch(src, size*int(binary.LittleEndian.Uint64(values[8*j+ahead:])), size)
+//		v := int(binary.LittleEndian.Uint64(values[8*j:]))
+//		if uint(v) >= uint(dim) {
+//			return j
+//		}
+//		copy(dst[size*j:][:size], src[size*v:])
+//	}
+//	return n
+//
+//go:noescape
+func slices17Ahead(a *slicesArgs) (moved int)
+
 // slices33AVX2 moves slices of 33 to 64 bytes by values of 8 bytes:
 //
 //	for j := range n {
@@ -432,6 +537,21 @@ func slices17(a *slicesArgs) (moved int)
 //go:noescape
 func slices33AVX2(a *slicesArgs) (moved int)
 
+// slices33AheadAVX2 is slices33AVX2 with a prefetch of later slices:
+//
+//	for j := range n {
+//		prefetch(src, size*int(binary.LittleEndian.Uint64(values[8*j+ahead:])), size)
+//		v := int(binary.LittleEndian.Uint64(values[8*j:]))
+//		if uint(v) >= uint(dim) {
+//			return j
+//		}
+//		copy(dst[size*j:][:size], src[size*v:])
+//	}
+//	return n
+//
+//go:noescape
+func slices33AheadAVX2(a *slicesArgs) (moved int)
+
 // slices65AVX2 moves slices of 65 to 128 bytes by values of 8 bytes:
 //
 //	for j := range n {
@@ -445,6 +565,21 @@ func slices33AVX2(a *slicesArgs) (moved int)
 //
 //go:noescape
 func slices65AVX2(a *slicesArgs) (moved int)
+
+// slices65AheadAVX2 is slices65AVX2 with a prefetch of later slices:
+//
+//	for j := range n {
+//		prefetch(src, size*int(binary.LittleEndian.Uint64(values[8*j+ahead:])), size)
+//		v := int(binary.LittleEndian.Uint64(values[8*j:]))
+//		if uint(v) >= uint(dim) {
+//			return j
+//		}
+//		copy(dst[size*j:][:size], src[size*v:])
+//	}
+//	return n
+//
+//go:noescape
+func slices65AheadAVX2(a *slicesArgs) (moved int)
 
 // elements1of8 moves elements of 1 byte by values of 8 bytes:
 //
@@ -766,32 +901,32 @@ func elementsForm(size, width int) (move, ahead elementsFunc) {
 	return nil, nil
 }
 
-// slicesForm returns the form of Slices for slices of size bytes, or nil where there
-// is none.
-func slicesForm(size int) slicesFunc {
+// slicesForm returns the forms of Slices for slices of size bytes, the second with a
+// prefetch of later slices, or nil where there are none.
+func slicesForm(size int) (move, ahead slicesFunc) {
 	switch {
 	case form < formAMD64 || size < 2:
-		return nil
+		return nil, nil
 	case size < 4:
-		return slices2
+		return slices2, slices2Ahead
 	case size == 4:
-		return slices4
+		return slices4, slices4Ahead
 	case size < 8:
-		return slices5
+		return slices5, slices5Ahead
 	case size == 8:
-		return slices8
+		return slices8, slices8Ahead
 	case size < 16:
-		return slices9
+		return slices9, slices9Ahead
 	case size == 16:
-		return slices16
+		return slices16, slices16Ahead
 	case size <= 32:
-		return slices17
+		return slices17, slices17Ahead
 	case form < formAVX2 || size > SlicesMost:
-		return nil
+		return nil, nil
 	case size <= 64:
-		return slices33AVX2
+		return slices33AVX2, slices33AheadAVX2
 	}
-	return slices65AVX2
+	return slices65AVX2, slices65AheadAVX2
 }
 
 // tuples1of8AVX512 resolves tuples of 1 component in values of 8 bytes:

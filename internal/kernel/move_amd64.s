@@ -171,16 +171,38 @@ end: \
 //
 //	DX  next value       R9   slices of src
 //	SI  src              CX   remaining values
+//	R14 prefetch distance in bytes of values
 //
 // SLICE moves the slice of one checked value. FROMVALUES is the loop over the values, four
-// per iteration; it ends at the first value outside 0 … R9-1.
+// per iteration; it ends at the first value outside 0 … R9-1. ASK prefetches the slice
+// of a later value, which no one has checked: a prefetch of an address without memory
+// does nothing.
 #define SLICE(value, MOVE) \
 	IMULQ R8, value; \
 	LEAQ (SI)(value*1), AX; \
 	MOVE; \
 	ADDQ R8, DI
 
-#define FROMVALUES(MOVE, END) \
+// NOASK is ASK of the forms without a prefetch. ASKLINE prefetches one line, for
+// slices that seldom cross a line, ASKENDS the lines of a slice's first and last
+// byte, ASKWHOLE those of slices of 65 to 128 bytes.
+#define NOASK(k)
+
+#define ASKLINE(k) \
+	MOVQ (k*8)(DX)(R14*1), AX; \
+	IMULQ R8, AX; \
+	PREFETCHT0 (SI)(AX*1)
+
+#define ASKENDS(k) \
+	ASKLINE(k); \
+	ADDQ R8, AX; \
+	PREFETCHT0 -1(SI)(AX*1)
+
+#define ASKWHOLE(k) \
+	ASKENDS(k); \
+	PREFETCHT0 -65(SI)(AX*1)
+
+#define FROMVALUES(ASK, MOVE, END) \
 	MOVQ a+0(FP), AX; \
 	MOVQ slicesArgs_dst(AX), DI; \
 	MOVQ slicesArgs_src(AX), SI; \
@@ -188,6 +210,7 @@ end: \
 	MOVQ slicesArgs_n(AX), CX; \
 	MOVQ slicesArgs_size(AX), R8; \
 	MOVQ slicesArgs_dim(AX), R9; \
+	MOVQ slicesArgs_ahead(AX), R14; \
 	SUBQ $4, CX; \
 	JLT  rest; \
 	PCALIGN $32; \
@@ -197,6 +220,10 @@ four: \
 	MOVQ 16(DX), BX; \
 	MOVQ 24(DX), R15; \
 	PREFETCHT0 VALUES(DX); \
+	ASK(0); \
+	ASK(1); \
+	ASK(2); \
+	ASK(3); \
 	CMPQ R10, R9; \
 	JCC  rest; \
 	CMPQ R11, R9; \
@@ -324,39 +351,75 @@ TEXT ·rows33AheadAVX2(SB), NOSPLIT, $0-8
 
 // func slices2(a *slicesArgs) (moved int)
 TEXT ·slices2(SB), NOSPLIT, $0-16
-	FROMVALUES(MOVE2, PLAIN)
+	FROMVALUES(NOASK, MOVE2, PLAIN)
+
+// func slices2Ahead(a *slicesArgs) (moved int)
+TEXT ·slices2Ahead(SB), NOSPLIT, $0-16
+	FROMVALUES(ASKENDS, MOVE2, PLAIN)
 
 // func slices4(a *slicesArgs) (moved int)
 TEXT ·slices4(SB), NOSPLIT, $0-16
-	FROMVALUES(MOVE4, PLAIN)
+	FROMVALUES(NOASK, MOVE4, PLAIN)
+
+// func slices4Ahead(a *slicesArgs) (moved int)
+TEXT ·slices4Ahead(SB), NOSPLIT, $0-16
+	FROMVALUES(ASKLINE, MOVE4, PLAIN)
 
 // func slices5(a *slicesArgs) (moved int)
 TEXT ·slices5(SB), NOSPLIT, $0-16
-	FROMVALUES(MOVE5, PLAIN)
+	FROMVALUES(NOASK, MOVE5, PLAIN)
+
+// func slices5Ahead(a *slicesArgs) (moved int)
+TEXT ·slices5Ahead(SB), NOSPLIT, $0-16
+	FROMVALUES(ASKENDS, MOVE5, PLAIN)
 
 // func slices8(a *slicesArgs) (moved int)
 TEXT ·slices8(SB), NOSPLIT, $0-16
-	FROMVALUES(MOVE8, PLAIN)
+	FROMVALUES(NOASK, MOVE8, PLAIN)
+
+// func slices8Ahead(a *slicesArgs) (moved int)
+TEXT ·slices8Ahead(SB), NOSPLIT, $0-16
+	FROMVALUES(ASKLINE, MOVE8, PLAIN)
 
 // func slices9(a *slicesArgs) (moved int)
 TEXT ·slices9(SB), NOSPLIT, $0-16
-	FROMVALUES(MOVE9, PLAIN)
+	FROMVALUES(NOASK, MOVE9, PLAIN)
+
+// func slices9Ahead(a *slicesArgs) (moved int)
+TEXT ·slices9Ahead(SB), NOSPLIT, $0-16
+	FROMVALUES(ASKENDS, MOVE9, PLAIN)
 
 // func slices16(a *slicesArgs) (moved int)
 TEXT ·slices16(SB), NOSPLIT, $0-16
-	FROMVALUES(MOVE16, PLAIN)
+	FROMVALUES(NOASK, MOVE16, PLAIN)
+
+// func slices16Ahead(a *slicesArgs) (moved int)
+TEXT ·slices16Ahead(SB), NOSPLIT, $0-16
+	FROMVALUES(ASKLINE, MOVE16, PLAIN)
 
 // func slices17(a *slicesArgs) (moved int)
 TEXT ·slices17(SB), NOSPLIT, $0-16
-	FROMVALUES(MOVE17, PLAIN)
+	FROMVALUES(NOASK, MOVE17, PLAIN)
+
+// func slices17Ahead(a *slicesArgs) (moved int)
+TEXT ·slices17Ahead(SB), NOSPLIT, $0-16
+	FROMVALUES(ASKENDS, MOVE17, PLAIN)
 
 // func slices33AVX2(a *slicesArgs) (moved int)
 TEXT ·slices33AVX2(SB), NOSPLIT, $0-16
-	FROMVALUES(MOVE33, VZEROUPPER)
+	FROMVALUES(NOASK, MOVE33, VZEROUPPER)
+
+// func slices33AheadAVX2(a *slicesArgs) (moved int)
+TEXT ·slices33AheadAVX2(SB), NOSPLIT, $0-16
+	FROMVALUES(ASKENDS, MOVE33, VZEROUPPER)
 
 // func slices65AVX2(a *slicesArgs) (moved int)
 TEXT ·slices65AVX2(SB), NOSPLIT, $0-16
-	FROMVALUES(MOVE65, VZEROUPPER)
+	FROMVALUES(NOASK, MOVE65, VZEROUPPER)
+
+// func slices65AheadAVX2(a *slicesArgs) (moved int)
+TEXT ·slices65AheadAVX2(SB), NOSPLIT, $0-16
+	FROMVALUES(ASKWHOLE, MOVE65, VZEROUPPER)
 
 // Slices of 64 bytes and more are moved in blocks of 64 bytes. If the size is no
 // multiple of 64, the last 64 bytes of the slice are moved too, and overlap a block.

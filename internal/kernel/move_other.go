@@ -10,7 +10,7 @@ func streamForm(int, int, bool) rowsFunc { return nil }
 
 func elementsForm(int, int) (move, ahead elementsFunc) { return nil, nil }
 
-func slicesForm(int) slicesFunc { return nil }
+func slicesForm(int) (move, ahead slicesFunc) { return nil, nil }
 
 func tuplesForm(int, int) tuplesFunc { return nil }
 
@@ -22,3 +22,6 @@ func widenForm(Width) widenFunc { return nil }
 
 // Prefetch does nothing: the generic form has no prefetch instruction.
 func Prefetch[T any]([]T) {}
+
+// LastCache returns 0: the size of the last-level cache is not known.
+func LastCache() int { return 0 }
