@@ -19,7 +19,7 @@ type choice struct {
 	step      int    // the distance between them in elements, if even
 	ahead     int    // prefetch distance in rows; 0: none
 	stream    bool   // stores to the result are non-temporal
-	probing   bool   // stream those blocks whose rows prove to lie close together
+	past      bool   // the result does not stay in the caches: stream also those blocks whose rows prove to lie close together
 	little    bool   // so few rows that starting a run takes most of its time
 	run       int    // turns of the innermost free loop that a tuple moves at once: for across
 	stretch   int    // bytes of data that a tile reads, or a turn: for linear ways
@@ -126,11 +126,11 @@ func cut(n *Nest, t *Tuning, threads int, columnar bool) choice {
 	l.little = l.alone && l.free == 1 && l.even && l.tiles == 1 && !n.Empty && bitsOf >= 8
 	if n.direct() {
 		switch {
-		case l.way == Near && (n.Slice == 1 || !l.little):
+		case l.way == Near && (n.single() || !l.little):
 			l.way = Direct
-		case l.way == Linear:
+		case l.way == Linear && n.single():
 			l.way = DirectLinear
-		case l.way == Ahead && len(n.Index) == 1 && (n.Slice == 1 || !l.little): // shorter runs end before their prefetched lines arrive
+		case l.way == Ahead && len(n.Index) == 1 && (n.single() || !l.little): // shorter runs end before their prefetched lines arrive
 			l.way = DirectAhead
 		}
 	}
@@ -147,21 +147,24 @@ func cut(n *Nest, t *Tuning, threads int, columnar bool) choice {
 // of non-temporal stores would stay open until the next slice arrives.
 func (l *choice) store(n *Nest, t *Tuning, threads, size, bytes int) {
 	far, from := n.Reach >= t.StreamBytes, t.StreamBytes
-	elements := l.way.direct() && n.Slice == 1
+	elements := l.way.direct() && n.single()
 	switch {
 	case bytes >= 256 && far || elements && (threads == 1 || n.elem() == 8):
 		from /= 2
 	case !elements && (n.Reach <= t.NearBytes || far && bytes <= 32):
 		from = t.resultStays()
 	}
-	l.probing = size >= from && len(n.Axes) > 0
-	l.stream = size >= from && (bytes > 32 || elements) || l.probing && !far
-	if l.way.direct() && n.Slice > 1 {
+	l.stream = size >= from && (bytes > 32 || elements || len(n.Axes) > 0 && !far)
+	if !elements {
+		from = t.resultStays()
+	}
+	l.past = size >= from && len(n.Axes) > 0
+	if l.way.direct() && !elements {
 		// No kernel of slices has non-temporal stores.
 		switch {
 		case l.way == DirectAhead && l.stream:
 			l.way = Ahead
-		case l.way == Direct && (l.stream || l.probing):
+		case l.way == Direct && l.stream:
 			l.way = Near
 		}
 		return
@@ -244,17 +247,17 @@ func (n *Nest) direct() bool {
 	if len(n.Axes) != 1 || len(n.Axes[0].Parts) > 0 || n.Width.Bits < 8 || len(n.Index) == 0 || len(n.Free) > 0 || n.Bits < 8 {
 		return false
 	}
-	if n.Slice == 1 {
-		if n.Bits > 64 {
-			return false
-		}
-	} else if n.Slice*n.Bits/8 > kernel.SlicesMost {
+	if !n.single() && n.Slice*n.Bits/8 > kernel.SlicesMost {
 		return false
 	}
 	l, axis := n.Index[len(n.Index)-1], &n.Axes[0]
 	return axis.Dim > 0 && // an empty axis has no first position to address
 		l.Data == 0 && l.Index == 1 && l.Out == n.Slice && axis.Data == n.Slice
 }
+
+// single reports whether a row is one element that kernel.Elements can move; other
+// short rows are slices.
+func (n *Nest) single() bool { return n.Slice == 1 && n.Bits <= 64 }
 
 // cutColumns returns n.Index, with the innermost loop cut into pieces if it runs along data while
 // the loop around it gathers, as along any axis of GatherElements but the last.

@@ -119,14 +119,14 @@ func (u *state) moveDirect(w *worker, first, end int) bool {
 	p := u.program
 	l, r := &p.choice, &p.resolver
 	size, width := r.elem, r.width.Bits/8
-	slice := p.nest.Slice
+	slice, single := p.nest.Slice, p.nest.single()
 	// Index values are widened before they are used; slices are selected by 8 bytes.
-	loaded := !r.tuples || !kernel.Aligned(u.at.Buf, width) || slice > 1 && width != 8
-	if slice == 1 && !(kernel.Aligned(u.dst.Buf, size) && kernel.Aligned(u.src.Buf, size)) {
+	loaded := !r.tuples || !kernel.Aligned(u.at.Buf, width) || !single && width != 8
+	if single && !(kernel.Aligned(u.dst.Buf, size) && kernel.Aligned(u.src.Buf, size)) {
 		return false
 	}
 	linear := u.way == DirectLinear
-	v := kernel.Values{Width: width, Dim: r.axes[0].Dim, FromEnd: r.policy.FromEnd, Stream: l.stream || l.probing}
+	v := kernel.Values{Width: width, Dim: r.axes[0].Dim, FromEnd: r.policy.FromEnd, Stream: l.stream || l.past}
 	piece := 16 << 10 // elements: less than a millisecond of cache misses
 	if linear {
 		// Each piece prefetches a burst of the next run's data. A longer
@@ -169,10 +169,10 @@ func (u *state) moveDirect(w *worker, first, end int) bool {
 				v.Ahead = l.ahead
 			}
 			moved, dst := 0, u.dst.Buf[(u.dst.Offset+out+from*slice)*size:]
-			if slice > 1 {
+			if !single {
 				// moveTuples has non-temporal stores for rows that lie close together,
 				// and moves on from a value that stops the kernel and may count from the end.
-				if !close || !l.probing {
+				if !close || !l.past {
 					moved = kernel.Slices(dst, src, count, slice*size, v)
 				}
 			} else if moved = kernel.Elements(dst, src, count, size, v); moved < count && r.policy.Outside == kernel.Error {
@@ -302,7 +302,9 @@ func (u *state) moveRun(rows, later []int64, filled bool, place, step, bias, nex
 		return
 	}
 	m := kernel.Move{At: place * elem, Step: step * elem, Bias: bias * elem, Size: size * elem, Elem: elem, Filled: filled}
-	m.Stream = p.choice.stream || p.choice.probing && len(later) == 0
+	if m.Stream = p.choice.stream; p.choice.ahead > 0 && len(later) == 0 {
+		m.Stream = p.choice.past // the rows lie close together
+	}
 	if bits < 8 {
 		fill := byte(0)
 		if p.nest.Fill != nil {

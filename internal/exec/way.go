@@ -17,7 +17,7 @@ const (
 	TurningLinear            // as Linear, but prefetches the stretch of the next free turn
 	Across                   // few tuples under many free turns: each tuple moves for a run of turns at a time
 	Direct                   // single elements or short slices of near data, straight from their indices
-	DirectAhead              // single elements of far data, straight from their indices, each prefetched some elements ahead
+	DirectAhead              // single elements or short slices of far data, straight from their indices, each prefetched some rows ahead
 	DirectLinear             // as Linear, straight from their indices
 	Columns                  // tuples of neighbouring columns, straight from their indices
 	Strips                   // as Columns, from strips of far data that are first copied into a near buffer
