@@ -4,19 +4,20 @@ import "context"
 
 // Gather runs op on all cores and returns a new row-major tensor of data's
 // dtype, with the shape that Infer returns. data and indices may be any views;
-// Gather only reads them.
+// Gather only reads them. more are the further operands of op, in its order, such
+// as the offsets of bags; the zero Tensor is one that is not given.
 //
 // Errors are those of NewPlan, an *IndexError for a refused index, and ErrFault
 // for Volatile operands. Each call lowers op; Prepare lowers it once
 // for a gather that is repeated.
-func Gather(op Op, data, indices Tensor) (Tensor, error) {
-	return GatherContext(context.Background(), op, data, indices)
+func Gather(op Op, data, indices Tensor, more ...Tensor) (Tensor, error) {
+	return GatherContext(context.Background(), op, data, indices, more...)
 }
 
 // GatherContext is Gather with a context: a cancelled ctx ends it within 10 ms
 // with the context's cause.
-func GatherContext(ctx context.Context, op Op, data, indices Tensor) (Tensor, error) {
-	p, err := Prepare(op, data.Spec(), indices.Spec())
+func GatherContext(ctx context.Context, op Op, data, indices Tensor, more ...Tensor) (Tensor, error) {
+	p, err := Prepare(op, data.Spec(), indices.Spec(), Further(specs(more)...))
 	if err != nil {
 		return Tensor{}, err
 	}
@@ -31,7 +32,7 @@ func GatherContext(ctx context.Context, op Op, data, indices Tensor) (Tensor, er
 	if err != nil {
 		return Tensor{}, err
 	}
-	if err := p.Run(ctx, data, indices, out); err != nil {
+	if err := p.Run(ctx, data, indices, out, more...); err != nil {
 		return Tensor{}, err
 	}
 	return out, nil
@@ -41,10 +42,10 @@ func GatherContext(ctx context.Context, op Op, data, indices Tensor) (Tensor, er
 // dtype and shape that Infer returns. It may be any view whose elements do not
 // overlap, and must not share memory with data or indices (ErrOverlap). After
 // an error its contents are unspecified. No memory outside the view changes.
-func GatherInto(ctx context.Context, op Op, data, indices, out Tensor) error {
-	p, err := Prepare(op, data.Spec(), indices.Spec())
+func GatherInto(ctx context.Context, op Op, data, indices, out Tensor, more ...Tensor) error {
+	p, err := Prepare(op, data.Spec(), indices.Spec(), Further(specs(more)...))
 	if err != nil {
 		return err
 	}
-	return p.Run(ctx, data, indices, out)
+	return p.Run(ctx, data, indices, out, more...)
 }

@@ -14,9 +14,25 @@ import (
 	"github.com/garner-go/garner/strict"
 )
 
+// specsOf returns the specs of further operands; the zero Tensor has the zero Spec.
+func specsOf(more []garner.Tensor) []garner.Spec {
+	all := make([]garner.Spec, len(more))
+	for i, t := range more {
+		if t.DType().Valid() {
+			all[i] = t.Spec()
+		}
+	}
+	return all
+}
+
+// with returns options and the one that gives the specs of further operands.
+func with(options []garner.PrepareOption, more []garner.Tensor) []garner.PrepareOption {
+	return append(slices.Clip(options), garner.Further(specsOf(more)...))
+}
+
 func prepared(options ...garner.PrepareOption) gathertest.Executor {
-	return func(ctx context.Context, op garner.Op, data, indices garner.Tensor) (garner.Tensor, error) {
-		p, err := garner.Prepare(op, data.Spec(), indices.Spec(), options...)
+	return func(ctx context.Context, op garner.Op, data, indices garner.Tensor, more ...garner.Tensor) (garner.Tensor, error) {
+		p, err := garner.Prepare(op, data.Spec(), indices.Spec(), with(options, more)...)
 		if err != nil {
 			return garner.Tensor{}, err
 		}
@@ -24,27 +40,27 @@ func prepared(options ...garner.PrepareOption) gathertest.Executor {
 		if err != nil {
 			return garner.Tensor{}, err
 		}
-		return out, p.Run(ctx, data, indices, out)
+		return out, p.Run(ctx, data, indices, out, more...)
 	}
 }
 
 // batches prepares for indices of which no dim is known, where the operator can
 // be lowered so, and runs twice: for the first time, and again.
 func batches(options ...garner.PrepareOption) gathertest.Executor {
-	return func(ctx context.Context, op garner.Op, data, indices garner.Tensor) (garner.Tensor, error) {
-		want, err := garner.NewPlan(op, data.Spec(), indices.Spec())
+	return func(ctx context.Context, op garner.Op, data, indices garner.Tensor, more ...garner.Tensor) (garner.Tensor, error) {
+		want, err := garner.NewPlan(op, data.Spec(), indices.Spec(), specsOf(more)...)
 		if err != nil {
 			return garner.Tensor{}, err
 		}
 		dims := slices.Repeat([]garner.Dim{garner.AnyDim}, indices.Rank())
-		p, err := garner.Prepare(op, data.Spec(), garner.SpecOfDims(indices.DType(), dims...), options...)
+		p, err := garner.Prepare(op, data.Spec(), garner.SpecOfDims(indices.DType(), dims...), with(options, more)...)
 		if err != nil && len(dims) > 0 { // the tuples lie along the last dim
 			last := len(dims) - 1
 			dims[last] = garner.Exactly(indices.Shape()[last])
-			p, err = garner.Prepare(op, data.Spec(), garner.SpecOfDims(indices.DType(), dims...), options...)
+			p, err = garner.Prepare(op, data.Spec(), garner.SpecOfDims(indices.DType(), dims...), with(options, more)...)
 		}
 		if err != nil {
-			p, err = garner.Prepare(op, data.Spec(), indices.Spec(), options...)
+			p, err = garner.Prepare(op, data.Spec(), indices.Spec(), with(options, more)...)
 		}
 		if err != nil {
 			return garner.Tensor{}, err
@@ -53,14 +69,14 @@ func batches(options ...garner.PrepareOption) gathertest.Executor {
 		if err != nil {
 			return garner.Tensor{}, err
 		}
-		if err := p.Run(ctx, data, indices, out); err != nil {
+		if err := p.Run(ctx, data, indices, out, more...); err != nil {
 			return garner.Tensor{}, err
 		}
 		out, err = garner.New(want.DType, want.Out...)
 		if err != nil {
 			return garner.Tensor{}, err
 		}
-		return out, p.Run(ctx, data, indices, out)
+		return out, p.Run(ctx, data, indices, out, more...)
 	}
 }
 

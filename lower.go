@@ -15,15 +15,39 @@ type Op interface {
 	Lower(*Lowering)
 }
 
+// An Operander is an Op that takes further operands. An Op that is no Operander
+// takes data and indices alone.
+type Operander interface {
+	Op
+
+	// Operands returns the further operands, in the order in which calls take
+	// them. It depends on the type of the operator alone.
+	Operands() []Operand
+}
+
+// OperandsOf returns the further operands of an operator; nil if it takes none.
+func OperandsOf(op Op) []Operand {
+	if o, ok := op.(Operander); ok {
+		return o.Operands()
+	}
+	return nil
+}
+
 // NewPlan lowers op for operands whose dims are all known. A broken rule of the
 // operator's specification is an ErrDType, an ErrAttribute or an ErrShape,
 // checked in that order; the message names the remedy. NewPlan takes a few
-// microseconds and reads no element.
-func NewPlan(op Op, data, indices Spec) (*Plan, error) {
-	l, _, err := lower(op, data, indices)
+// microseconds and reads no element. more are the specs of the operator's further
+// operands, in its order; the zero Spec is one that is not given.
+func NewPlan(op Op, data, indices Spec, more ...Spec) (*Plan, error) {
+	l, _, err := lower(op, data, indices, more)
 	if err != nil {
 		return nil, err
 	}
+	return l.needWhole(data, indices)
+}
+
+// needWhole returns the plan of operands whose dims are all known.
+func (l *Lowering) needWhole(data, indices Spec) (*Plan, error) {
 	if l.open { // R.24
 		return nil, unknownNumber()
 	}
@@ -41,8 +65,8 @@ func unknownNumber() error {
 // Infer returns the dtype and shape of op's result, as far as the operands'
 // specs determine them. It reads no element. Its errors are those of NewPlan. A
 // rule that some value of an unknown dim satisfies counts as satisfied.
-func Infer(op Op, data, indices Spec) (Spec, error) {
-	l, out, err := lower(op, data, indices)
+func Infer(op Op, data, indices Spec, more ...Spec) (Spec, error) {
+	l, out, err := lower(op, data, indices, more)
 	if err != nil {
 		return Spec{}, err
 	}
@@ -66,8 +90,10 @@ func Infer(op Op, data, indices Spec) (Spec, error) {
 // count axes.
 type Lowering struct {
 	data, indices Spec
-	given         Spec  // the indices as the caller passed them
-	dataStride    []int // nil where a dim is unknown
+	given         Spec // the indices as the caller passed them
+	takes         []Operand
+	more          []Spec // of the further operands, as takes has them; the zero Spec is one that is not given
+	dataStride    []int  // nil where a dim is unknown
 	indexStride   []int
 	flat          []Part // the dims that FlattenData joined, if no single stride describes them
 	nextData      int    // the next axis to spend
@@ -111,7 +137,7 @@ const (
 )
 
 // lower runs op over the operands and returns what is known of the result.
-func lower(op Op, data, indices Spec) (*Lowering, Spec, error) {
+func lower(op Op, data, indices Spec, more []Spec) (*Lowering, Spec, error) {
 	l := &Lowering{data: data, indices: indices, given: indices, component: -1}
 	if op == nil {
 		return nil, Spec{}, errorf(ErrAttribute, "there is no operator; name one, such as onnx.Gather13{}")
@@ -123,31 +149,17 @@ func lower(op Op, data, indices Spec) (*Lowering, Spec, error) {
 	if !indices.DType.IsInteger() { // R.1
 		return nil, Spec{}, errorf(ErrDType, "indices are %s; they must be integers, such as i64", indices.DType)
 	}
-	for _, s := range []struct {
-		name    string
-		spec    Spec
-		strides *[]int
-	}{{"data", data, &l.dataStride}, {"indices", indices, &l.indexStride}} {
-		if !s.spec.Rank.Known() {
-			l.partial = true
-			continue
+	if takes := OperandsOf(op); len(takes) > 0 || len(more) > 0 {
+		if err := l.operands(takes, more); err != nil {
+			return nil, Spec{}, err
 		}
-		if len(s.spec.Dims) != s.spec.Rank.Min || s.spec.Rank.Min > MaxRank { // R.4
-			return nil, Spec{}, shapeError(KindRank, "%s has %d dims; there may be %d", s.name, len(s.spec.Dims), MaxRank)
-		}
-		shape, ok := s.spec.Shape()
-		if !ok { // R.19
-			l.partial = true
-			continue
-		}
-		if n, ok := shape.Len(); !ok { // R.5
-			return nil, Spec{}, shapeError(KindMismatch, "%s %s holds more elements than an int can count", s.name, s.spec)
-		} else if s.spec.DType != String {
-			if _, ok := numBytes(s.spec.DType, n); !ok {
-				return nil, Spec{}, shapeError(KindMismatch, "%s %s has more bytes than an int can count", s.name, s.spec)
-			}
-		}
-		*s.strides = s.spec.strides()
+	}
+	var err error
+	if l.dataStride, err = l.measure("data", data); err != nil {
+		return nil, Spec{}, err
+	}
+	if l.indexStride, err = l.measure("indices", indices); err != nil {
+		return nil, Spec{}, err
 	}
 	op.Lower(l)
 	if l.err != nil {
@@ -155,6 +167,64 @@ func lower(op Op, data, indices Spec) (*Lowering, Spec, error) {
 	}
 	out, err := l.result()
 	return l, out, err
+}
+
+// operands checks the further operands against what the operator takes, and keeps
+// their specs.
+func (l *Lowering) operands(operands []Operand, more []Spec) error {
+	l.takes, l.more = operands, make([]Spec, len(operands))
+	copy(l.more, more)
+	for i, o := range operands { // R.26
+		switch given := l.more[i].DType; {
+		case given == Invalid:
+		case o.Types == IntegerTypes && !given.IsInteger():
+			return errorf(ErrDType, "%s is %s; it must be an integer type, such as i64", o.Name, given)
+		case o.Types == DataType && given != l.data.DType:
+			return errorf(ErrDType, "%s is %s and data %s; they must be equal", o.Name, given, l.data.DType)
+		}
+	}
+	if n := len(trimmed(more)); n > len(operands) { // R.27
+		return errorf(ErrAttribute, "the operator takes %d operands; %d were given", 2+len(operands), 2+n)
+	}
+	for i, o := range operands {
+		if !o.Optional && l.more[i].DType == Invalid { // R.27
+			return errorf(ErrAttribute, "the operator needs its operand %s, number %d", o.Name, 3+i)
+		}
+	}
+	for i, s := range l.more {
+		if s.DType == Invalid { // R.28
+			continue
+		}
+		if _, err := l.measure(operands[i].Name, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measure checks the size of an operand and returns its strides, nil if one of its
+// dims is unknown.
+func (l *Lowering) measure(name string, s Spec) ([]int, error) {
+	if !s.Rank.Known() {
+		l.partial = true
+		return nil, nil
+	}
+	if len(s.Dims) != s.Rank.Min || s.Rank.Min > MaxRank { // R.4
+		return nil, shapeError(KindRank, "%s has %d dims; there may be %d", name, len(s.Dims), MaxRank)
+	}
+	shape, ok := s.Shape()
+	if !ok { // R.19
+		l.partial = true
+		return nil, nil
+	}
+	if n, ok := shape.Len(); !ok { // R.5
+		return nil, shapeError(KindMismatch, "%s %s holds more elements than an int can count", name, s)
+	} else if s.DType != String {
+		if _, ok := numBytes(s.DType, n); !ok {
+			return nil, shapeError(KindMismatch, "%s %s has more bytes than an int can count", name, s)
+		}
+	}
+	return s.strides(), nil
 }
 
 // Fail records an ErrShape, unless an earlier rule is already broken.
@@ -177,6 +247,17 @@ func (l *Lowering) Data() Spec { return l.data }
 
 // Indices returns what is known of the indices.
 func (l *Lowering) Indices() Spec { return l.indices }
+
+// Operand returns what is known of the further operand of a name, which Operands
+// of the operator lists; false if the call leaves it out.
+func (l *Lowering) Operand(name string) (Spec, bool) {
+	i := slices.IndexFunc(l.takes, func(o Operand) bool { return o.Name == name })
+	if i < 0 {
+		l.FailAttribute("the operator declares no operand %s", name)
+		return Spec{}, false
+	}
+	return l.more[i], l.more[i].DType != Invalid
+}
 
 // NeedRanks checks that data and indices have at least these ranks.
 func (l *Lowering) NeedRanks(data, indices int) *Lowering {

@@ -60,6 +60,9 @@ type amended struct {
 	check func(*Lowering) // runs before the operator's own rules; may be nil
 }
 
+// Operands returns those of the operator.
+func (a amended) Operands() []Operand { return OperandsOf(a.Op) }
+
 // Lower lowers the operator and replaces its policy.
 func (a amended) Lower(l *Lowering) {
 	if a.check != nil {

@@ -9,8 +9,15 @@ import (
 	"github.com/garner-go/garner/internal/exec"
 )
 
-// A PrepareOption changes how a Prepared runs, never its result.
+// A PrepareOption gives the specs of further operands, or changes how a Prepared
+// runs, never its result.
 type PrepareOption func(*Prepared)
+
+// Further gives the specs of the operator's further operands, in its order; the
+// zero Spec is one that no run gives.
+func Further(more ...Spec) PrepareOption {
+	return func(p *Prepared) { p.more = more }
+}
 
 // Threads limits a run to n cores. The default, and the meaning of n < 1, is
 // GOMAXPROCS.
@@ -35,6 +42,7 @@ func Progress(f func(done, total int64)) PrepareOption {
 type Prepared struct {
 	op            Op
 	data, indices Spec
+	more          []Spec
 	threads       int
 	progress      func(done, total int64)
 	tuning        exec.Tuning
@@ -68,7 +76,7 @@ func Prepare(op Op, data, indices Spec, options ...PrepareOption) (*Prepared, er
 	}
 	p.others.New = func() any { return new(program) }
 	var err error
-	if p.lowered, _, err = lower(op, data, indices); err != nil {
+	if p.lowered, _, err = lower(op, data, indices, p.more); err != nil {
 		return nil, err
 	}
 	shape, known := data.Shape()
@@ -114,9 +122,16 @@ func (p *Prepared) Plan() *Plan { return p.plan }
 // context's cause. No work continues after Run returns. A helper goroutine that
 // the scheduler has not started by then exits without work.
 //
+// more are the further operands, of the specs that Further gave to Prepare.
+//
 // Any number of goroutines may run one Prepared at a time, each with its own
 // output.
-func (p *Prepared) Run(ctx context.Context, data, indices, out Tensor) error {
+func (p *Prepared) Run(ctx context.Context, data, indices, out Tensor, more ...Tensor) error {
+	if (len(more) > 0 || len(p.more) > 0) && p.lowered != nil {
+		if err := p.takesMore(more, &out); err != nil {
+			return err
+		}
+	}
 	if f := p.fixed; f != nil && f.takes(&data, &indices, &out) {
 		return p.runProgram(ctx, f, &data, &indices, &out)
 	}
@@ -131,6 +146,41 @@ func (p *Prepared) Run(ctx context.Context, data, indices, out Tensor) error {
 		}
 	}
 	return p.runProgram(ctx, f, &data, &indices, &out)
+}
+
+// takesMore checks further operands against those that p was prepared for, and
+// that none of them shares memory with out.
+func (p *Prepared) takesMore(more []Tensor, out *Tensor) error {
+	for i := len(p.lowered.takes); i < len(more); i++ {
+		if more[i].dtype.Valid() { // R.27
+			return errorf(ErrAttribute, "the operator takes %d operands; %d were given", 2+len(p.lowered.takes), 3+i)
+		}
+	}
+	for i, o := range p.lowered.takes {
+		s, t := &p.lowered.more[i], Tensor{}
+		if i < len(more) {
+			t = more[i]
+		}
+		if t.dtype != s.DType {
+			switch {
+			case t.dtype == Invalid:
+				return errorf(ErrAttribute, "%s is not given; the plan was prepared with it", o.Name)
+			case s.DType == Invalid:
+				return errorf(ErrAttribute, "%s is given; the plan was prepared without it", o.Name)
+			}
+			return errorf(ErrDType, "%s is %s; the plan was prepared for %s", o.Name, t.dtype, s.DType)
+		}
+		if t.dtype == Invalid {
+			continue
+		}
+		if n := len(t.shape); n < s.Rank.Min || n > s.Rank.Max || s.Rank.Known() && !sameDims(t.shape, s.Dims) {
+			return shapeError(KindMismatch, "%s is %s%s; the plan was prepared for %s", o.Name, t.dtype, t.shape, *s)
+		}
+		if overlap(t, *out) { // R.17
+			return sharedOutput()
+		}
+	}
+	return nil
 }
 
 // runProgram runs a program of the operands, with scratch from the free list.
@@ -199,7 +249,7 @@ func (p *Prepared) explain(ctx context.Context, how exec.Outcome, data, indices 
 	plan := p.plan
 	if plan == nil {
 		var err error
-		if plan, err = NewPlan(p.op, data.Spec(), indices.Spec()); err != nil {
+		if plan, err = NewPlan(p.op, data.Spec(), indices.Spec(), p.more...); err != nil {
 			return err
 		}
 	}
@@ -280,7 +330,7 @@ func (p *Prepared) lowerAnew(f *program, data, indices, out *Tensor) (*Plan, err
 	plan, l := p.plan, p.lowered
 	if plan == nil || p.lowered.odd {
 		var err error
-		if l, _, err = lower(p.op, data.Spec(), indices.Spec()); err != nil {
+		if l, _, err = lower(p.op, data.Spec(), indices.Spec(), p.more); err != nil {
 			return nil, err
 		}
 		if plan, err = l.plan(); err != nil {

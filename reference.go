@@ -6,8 +6,8 @@ import "context"
 // core: the definition that every executor is tested against. The result is new
 // and row-major. Errors are those of NewPlan, an *IndexError for a refused index,
 // and those of Guard.
-func Reference(op Op, data, indices Tensor) (Tensor, error) {
-	p, err := checkedPlan(op, data, indices)
+func Reference(op Op, data, indices Tensor, more ...Tensor) (Tensor, error) {
+	p, err := checkedPlan(op, data, indices, more)
 	if err != nil {
 		return Tensor{}, err
 	}
@@ -21,8 +21,8 @@ func Reference(op Op, data, indices Tensor) (Tensor, error) {
 // ReferenceParts is Reference for a result that need not fit in memory. part
 // returns n elements of the row-major result, from the first-th on, as a
 // vector. Elements that the result does not have are an ErrShape.
-func ReferenceParts(op Op, data, indices Tensor) (part func(first, n int) (Tensor, error), err error) {
-	p, err := checkedPlan(op, data, indices)
+func ReferenceParts(op Op, data, indices Tensor, more ...Tensor) (part func(first, n int) (Tensor, error), err error) {
+	p, err := checkedPlan(op, data, indices, more)
 	if err != nil {
 		return nil, err
 	}
@@ -40,8 +40,8 @@ func ReferenceParts(op Op, data, indices Tensor) (part func(first, n int) (Tenso
 }
 
 // checkedPlan lowers op and checks every index.
-func checkedPlan(op Op, data, indices Tensor) (*Plan, error) {
-	p, err := NewPlan(op, data.Spec(), indices.Spec())
+func checkedPlan(op Op, data, indices Tensor, more []Tensor) (*Plan, error) {
+	p, err := NewPlan(op, data.Spec(), indices.Spec(), specs(more)...)
 	if err != nil {
 		return nil, err
 	}

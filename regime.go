@@ -54,7 +54,7 @@ func (p *Prepared) shortest() *program {
 	for i, d := range dims {
 		dims[i] = Exactly(min(max(d.Min, 1), d.Max))
 	}
-	plan, err := NewPlan(p.op, p.data, SpecOfDims(p.indices.DType, dims...))
+	plan, err := NewPlan(p.op, p.data, SpecOfDims(p.indices.DType, dims...), p.more...)
 	if err != nil {
 		return nil
 	}

@@ -274,8 +274,8 @@ func TestOutputIsRefused(t *testing.T) {
 // into runs a gather into a view in the middle of memory that must stay as it
 // is around it.
 func into(r *rand.Rand, options ...garner.PrepareOption) gathertest.Executor {
-	return func(ctx context.Context, op garner.Op, data, indices garner.Tensor) (garner.Tensor, error) {
-		p, err := garner.Prepare(op, data.Spec(), indices.Spec(), options...)
+	return func(ctx context.Context, op garner.Op, data, indices garner.Tensor, more ...garner.Tensor) (garner.Tensor, error) {
+		p, err := garner.Prepare(op, data.Spec(), indices.Spec(), with(options, more)...)
 		if err != nil {
 			return garner.Tensor{}, err
 		}
@@ -311,7 +311,7 @@ func into(r *rand.Rand, options ...garner.PrepareOption) gathertest.Executor {
 			return garner.Tensor{}, err
 		}
 		before := slices.Clone(b)
-		if err := p.Run(ctx, data, indices, v); err != nil {
+		if err := p.Run(ctx, data, indices, v, more...); err != nil {
 			return garner.Tensor{}, err
 		}
 		got, err := v.Clone()

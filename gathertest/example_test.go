@@ -61,18 +61,18 @@ func try(check func(testing.TB)) (failed bool) {
 // TestWrongExecutorsAreCaught holds that the checks fail executors that are
 // wrong in one way each.
 func TestWrongExecutorsAreCaught(t *testing.T) {
-	flip := func(ctx context.Context, op garner.Op, data, indices garner.Tensor) (garner.Tensor, error) {
-		out, err := garner.GatherContext(ctx, op, data, indices)
+	flip := func(ctx context.Context, op garner.Op, data, indices garner.Tensor, more ...garner.Tensor) (garner.Tensor, error) {
+		out, err := garner.GatherContext(ctx, op, data, indices, more...)
 		if err == nil && out.Len() > 0 && out.DType() != garner.String {
 			b, _ := out.Bytes()
 			b[0] ^= 1
 		}
 		return out, err
 	}
-	silent := func(ctx context.Context, op garner.Op, data, indices garner.Tensor) (garner.Tensor, error) {
-		return garner.GatherContext(ctx, garner.WithOutside(op, garner.Clamp), data, indices)
+	silent := func(ctx context.Context, op garner.Op, data, indices garner.Tensor, more ...garner.Tensor) (garner.Tensor, error) {
+		return garner.GatherContext(ctx, garner.WithOutside(op, garner.Clamp), data, indices, more...)
 	}
-	broken := func(context.Context, garner.Op, garner.Tensor, garner.Tensor) (garner.Tensor, error) {
+	broken := func(context.Context, garner.Op, garner.Tensor, garner.Tensor, ...garner.Tensor) (garner.Tensor, error) {
 		return garner.Tensor{}, errors.New("broken")
 	}
 	for name, run := range map[string]gathertest.Executor{"flips a bit": flip, "lets indices through": silent, "always fails": broken} {

@@ -17,7 +17,7 @@ import (
 
 // An Executor runs an operator: garner.GatherContext, or another that must
 // return the same results and errors.
-type Executor func(ctx context.Context, op garner.Op, data, indices garner.Tensor) (garner.Tensor, error)
+type Executor func(ctx context.Context, op garner.Op, data, indices garner.Tensor, more ...garner.Tensor) (garner.Tensor, error)
 
 // Equal reports whether two tensors agree in dtype, shape and every bit.
 func Equal(a, b garner.Tensor) bool {
@@ -62,18 +62,19 @@ func stringsOf(t garner.Tensor) ([]string, error) {
 }
 
 // Check runs op by the definition, on one core and on all, over the operands
-// and over strided views of them. Every result must equal want.
-func Check(t testing.TB, op garner.Op, data, indices, want garner.Tensor) {
+// and over strided views of them. Every result must equal want. more are the
+// operator's further operands.
+func Check(t testing.TB, op garner.Op, data, indices, want garner.Tensor, more ...garner.Tensor) {
 	t.Helper()
 	for name, run := range forms() {
-		got, err := run(context.Background(), op, data, indices)
+		got, err := run(context.Background(), op, data, indices, more...)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		} else if !Equal(got, want) {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
-	out, err := garner.Infer(op, data.Spec(), indices.Spec())
+	out, err := garner.Infer(op, data.Spec(), indices.Spec(), specs(more)...)
 	if err != nil {
 		t.Errorf("Infer: %v", err)
 	} else if shape, ok := out.Shape(); !ok || out.DType != want.DType() || !shape.Equal(want.Shape()) {
@@ -83,11 +84,11 @@ func Check(t testing.TB, op garner.Op, data, indices, want garner.Tensor) {
 
 // CheckError runs op in every form. Every run must fail with an error of the
 // class and the same message, which CheckError returns.
-func CheckError(t testing.TB, op garner.Op, data, indices garner.Tensor, class error) string {
+func CheckError(t testing.TB, op garner.Op, data, indices garner.Tensor, class error, more ...garner.Tensor) string {
 	t.Helper()
 	message := ""
 	for name, run := range forms() {
-		got, err := run(context.Background(), op, data, indices)
+		got, err := run(context.Background(), op, data, indices, more...)
 		switch {
 		case err == nil:
 			t.Errorf("%s: %v, want an error of class %v", name, got, class)
@@ -104,8 +105,8 @@ func CheckError(t testing.TB, op garner.Op, data, indices garner.Tensor, class e
 
 func forms() map[string]Executor {
 	prepared := func(threads int) Executor {
-		return func(ctx context.Context, op garner.Op, data, indices garner.Tensor) (garner.Tensor, error) {
-			p, err := garner.Prepare(op, data.Spec(), indices.Spec(), garner.Threads(threads))
+		return func(ctx context.Context, op garner.Op, data, indices garner.Tensor, more ...garner.Tensor) (garner.Tensor, error) {
+			p, err := garner.Prepare(op, data.Spec(), indices.Spec(), garner.Threads(threads), garner.Further(specs(more)...))
 			if err != nil {
 				return garner.Tensor{}, err
 			}
@@ -113,28 +114,38 @@ func forms() map[string]Executor {
 			if err != nil {
 				return garner.Tensor{}, err
 			}
-			return out, p.Run(ctx, data, indices, out)
+			return out, p.Run(ctx, data, indices, out, more...)
 		}
 	}
 	return map[string]Executor{
-		"the definition": func(_ context.Context, op garner.Op, data, indices garner.Tensor) (garner.Tensor, error) {
-			return garner.Reference(op, data, indices)
+		"the definition": func(_ context.Context, op garner.Op, data, indices garner.Tensor, more ...garner.Tensor) (garner.Tensor, error) {
+			return garner.Reference(op, data, indices, more...)
 		},
 		"all cores": garner.GatherContext,
 		"one core":  prepared(1),
 		"3 threads": prepared(3),
-		"strided operands": func(ctx context.Context, op garner.Op, data, indices garner.Tensor) (garner.Tensor, error) {
-			d, err := strided(data)
-			if err != nil {
-				return garner.Tensor{}, err
+		"strided operands": func(ctx context.Context, op garner.Op, data, indices garner.Tensor, more ...garner.Tensor) (garner.Tensor, error) {
+			all := append([]garner.Tensor{data, indices}, more...)
+			for i, t := range all {
+				var err error
+				if all[i], err = strided(t); err != nil {
+					return garner.Tensor{}, err
+				}
 			}
-			i, err := strided(indices)
-			if err != nil {
-				return garner.Tensor{}, err
-			}
-			return garner.GatherContext(ctx, op, d, i)
+			return garner.GatherContext(ctx, op, all[0], all[1], all[2:]...)
 		},
 	}
+}
+
+// specs returns the specs of further operands; the zero Tensor has the zero Spec.
+func specs(more []garner.Tensor) []garner.Spec {
+	all := make([]garner.Spec, len(more))
+	for i, t := range more {
+		if t.DType().Valid() {
+			all[i] = t.Spec()
+		}
+	}
+	return all
 }
 
 // strided returns the same tensor as a view with negative strides along the

@@ -24,13 +24,18 @@ type Input struct {
 // A field is a field of an operator's struct that has a tag: `attr:"name"` for an
 // attribute, `input:"name"` for an input of its own, and both where frameworks
 // write it either way. ",scalar" after an input's name means that its rank must
-// be 0. `values:"a,b"` lists the words of which an attribute is one. `default:"-1"`
+// be 0, ",needed" that [Operator.New] has no default for it; one whose field is a
+// pointer may be left out. `after:"offsets"` means that the input follows that
+// operand of the call; without it, inputs precede all of them. `values:"a,b"` lists the words of which an attribute is one. `default:"-1"`
 // is the integer that an attribute is where it is not given, if that is not what the
 // zero of its field means.
 type field struct {
 	name      string
 	input     bool
 	scalar    bool
+	needed    bool
+	optional  bool
+	after     string // the operand of the call that it follows; "" precedes all
 	index     int
 	values    string
 	otherwise string // the default; "" where it is the zero of the field
@@ -45,7 +50,10 @@ func fields(op garner.Op) []field {
 		}
 		if tag, ok := t.Field(i).Tag.Lookup("input"); ok {
 			name, option, _ := strings.Cut(tag, ",")
-			list = append(list, field{name: name, input: true, scalar: option == "scalar", index: i})
+			list = append(list, field{
+				name: name, input: true, scalar: option == "scalar", needed: option == "needed" || t.Field(i).Type.Kind() == reflect.Slice,
+				optional: t.Field(i).Type.Kind() == reflect.Pointer, after: t.Field(i).Tag.Get("after"), index: i,
+			})
 		}
 	}
 	return list
@@ -53,11 +61,91 @@ func fields(op garner.Op) []field {
 
 // Attributes lists the names of the operator's attributes, in the order of its
 // struct.
-func (o Operator) Attributes() []string { return o.names(false) }
+func (o Operator) Attributes() []string {
+	var names []string
+	for _, f := range fields(o.Zero) {
+		if !f.input {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
 
-// Inputs lists the names of the operator's inputs beyond data and indices, in
-// order.
-func (o Operator) Inputs() []string { return o.names(true) }
+// Inputs lists the names of the operator's inputs beyond data and indices, in the
+// order in which models write them: those that Bind stores in the operator, such as
+// the axis, and the operands of the call, which Further lists.
+func (o Operator) Inputs() []string {
+	var names []string
+	for _, p := range o.places() {
+		names = append(names, p.name)
+	}
+	return names
+}
+
+// Further lists the names of the operands that a call takes after the indices, such
+// as offsets: see garner.Operander.
+func (o Operator) Further() []string {
+	var names []string
+	for _, operand := range garner.OperandsOf(o.Zero) {
+		names = append(names, operand.Name)
+	}
+	return names
+}
+
+// Operands picks, of inputs beyond data and indices as [Operator.Bind] takes them,
+// those that are operands of the call, in the order of Further. An input that is
+// not given is the zero Input.
+func (o Operator) Operands(inputs []Input) []Input {
+	var list []Input
+	for i, p := range o.places() {
+		if p.field != nil {
+			continue
+		}
+		if i < len(inputs) {
+			list = append(list, inputs[i])
+		} else {
+			list = append(list, Input{})
+		}
+	}
+	for i := len(o.places()); i < len(inputs); i++ {
+		list = append(list, inputs[i]) // garner refuses them
+	}
+	return list
+}
+
+// A place is an input beyond data and indices: a field of the operator's struct, or
+// an operand of the call.
+type place struct {
+	name  string
+	field *field // nil for an operand of the call
+}
+
+// optional reports whether Bind does without the input.
+func (p place) optional() bool { return p.field == nil || p.field.optional }
+
+// places lists the inputs in the order in which models write them.
+func (o Operator) places() []place {
+	list := fields(o.Zero)
+	var all []place
+	put := func(after string) {
+		for i := range list {
+			if list[i].input && list[i].after == after {
+				all = append(all, place{list[i].name, &list[i]})
+			}
+		}
+	}
+	put("")
+	for _, operand := range garner.OperandsOf(o.Zero) {
+		all = append(all, place{operand.Name, nil})
+		put(operand.Name)
+	}
+	return all
+}
+
+// absent reports whether an input is not given.
+func (in Input) absent() bool {
+	return in.Spec.DType == garner.Invalid && in.Spec.Rank == garner.Exactly(0) && !in.Value.DType().Valid()
+}
 
 // Values lists the words that an attribute may be; nil where it is no choice of
 // words.
@@ -81,16 +169,6 @@ func (o Operator) Default(attribute string) string {
 	return ""
 }
 
-func (o Operator) names(input bool) []string {
-	var names []string
-	for _, f := range fields(o.Zero) {
-		if f.input == input {
-			names = append(names, f.name)
-		}
-	}
-	return names
-}
-
 // Bind makes the operator of its attributes by name and of its inputs beyond data
 // and indices by position, which is how models write them; [Operator.New] takes
 // both by name.
@@ -100,7 +178,8 @@ func (o Operator) names(input bool) []string {
 // None, is no value: numpy.take_along_axis flattens data, although its axis is -1
 // where it is not given. An attribute that must be a number cannot be nil. The axis
 // may be garner.Unknown, as an int. An operator that has an unknown axis, or an
-// input without a Value, is good for garner.Infer only.
+// input without a Value, is good for garner.Infer only. Bind stores nothing of the
+// inputs that are operands of the call, and does not look at them.
 //
 // Errors, in this order: an input that is no integer (ErrDType); an attribute
 // that the operator lacks, or a value of the wrong type (ErrAttribute); an input
@@ -110,10 +189,11 @@ func (o Operator) names(input bool) []string {
 func (o Operator) Bind(attributes map[string]any, inputs ...Input) (garner.Op, error) {
 	value := reflect.New(reflect.TypeOf(o.Zero)).Elem()
 	list := fields(o.Zero)
-	wanted := o.Inputs()
+	wanted := o.places()
+	given := func(i int) bool { return i < len(inputs) && !(wanted[i].optional() && inputs[i].absent()) }
 	for i, in := range inputs {
-		if i < len(wanted) && !in.Spec.DType.IsInteger() {
-			return nil, garner.Errorf(garner.ErrDType, "%s's %s is %s; it must be an integer", o.Name, wanted[i], in.Spec.DType)
+		if i < len(wanted) && wanted[i].field != nil && given(i) && !in.absent() && !in.Spec.DType.IsInteger() {
+			return nil, garner.Errorf(garner.ErrDType, "%s's %s is %s; it must be an integer", o.Name, wanted[i].name, in.Spec.DType)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(attributes)) {
@@ -125,7 +205,7 @@ func (o Operator) Bind(attributes map[string]any, inputs ...Input) (garner.Op, e
 		if attributes[name] == nil && f.Kind() != reflect.Int { // R.25
 			continue
 		}
-		if !set(f, given(f, name, attributes[name])) {
+		if !set(f, fitted(f, name, attributes[name])) {
 			return nil, garner.Errorf(garner.ErrAttribute, "%s's %s cannot be %v; it is %s", o.Name, name, attributes[name], kindOf(f.Type()))
 		}
 	}
@@ -137,18 +217,23 @@ func (o Operator) Bind(attributes map[string]any, inputs ...Input) (garner.Op, e
 			set(value.Field(f.index), json.Number(f.otherwise))
 		}
 	}
-	for i := range inputs {
-		if _, ok := attributes[wanted[i]]; ok {
-			return nil, garner.Errorf(garner.ErrAttribute, "%s's %s was given twice, as an attribute and as an input", o.Name, wanted[i])
+	for i, p := range wanted {
+		if p.field == nil {
+			continue
 		}
-	}
-	for _, name := range wanted[len(inputs):] {
-		if attributes[name] == nil {
-			return nil, garner.Errorf(garner.ErrAttribute, "%s needs its input %s", o.Name, name)
+		_, twice := attributes[p.name]
+		switch there := given(i) && !inputs[i].absent(); {
+		case there && twice:
+			return nil, garner.Errorf(garner.ErrAttribute, "%s's %s was given twice, as an attribute and as an input", o.Name, p.name)
+		case !there && !p.optional() && attributes[p.name] == nil:
+			return nil, garner.Errorf(garner.ErrAttribute, "%s needs its input %s", o.Name, p.name)
 		}
 	}
 	for i, in := range inputs {
-		f := list[slices.IndexFunc(list, func(f field) bool { return f.input && f.name == wanted[i] })]
+		if wanted[i].field == nil || in.absent() {
+			continue
+		}
+		f := *wanted[i].field
 		var v any
 		var err error
 		if value.Field(f.index).Kind() == reflect.Slice {
@@ -172,11 +257,17 @@ func (o Operator) Bind(attributes map[string]any, inputs ...Input) (garner.Op, e
 // Values may be what encoding/json decodes: a whole float64 or a json.Number is an
 // integer, and a []any of them a list.
 func (o Operator) New(values map[string]any) (garner.Op, error) {
-	wanted := o.Inputs()
+	wanted := o.places()
 	attributes := make(map[string]any)
 	inputs := make([]Input, len(wanted))
-	for i := range inputs {
-		inputs[i] = known(0)
+	var bound []string
+	for i, p := range wanted {
+		if p.field == nil {
+			continue
+		}
+		if bound = append(bound, p.name); !p.field.needed && !p.field.optional {
+			inputs[i] = known(0)
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		v := decoded(values[name])
@@ -186,10 +277,13 @@ func (o Operator) New(values map[string]any) (garner.Op, error) {
 				return nil, garner.Errorf(garner.ErrAttribute, "%s's axis and dim are the same attribute; give one of them", o.Name)
 			}
 		}
-		i := slices.Index(wanted, name)
+		i := slices.IndexFunc(wanted, func(p place) bool { return p.field != nil && p.name == name })
 		if i < 0 {
+			if slices.Contains(o.Further(), name) {
+				return nil, garner.Errorf(garner.ErrAttribute, "%s's %s is an operand, no attribute; give it with data and indices", o.Name, name)
+			}
 			if list := o.Attributes(); !slices.Contains(list, name) {
-				return nil, garner.Errorf(garner.ErrAttribute, "%s has no attribute %s; %s", o.Name, name, has(slices.Concat(wanted, list), name))
+				return nil, garner.Errorf(garner.ErrAttribute, "%s has no attribute %s; %s", o.Name, name, has(slices.Concat(bound, list), name))
 			}
 			attributes[name] = v
 			continue
@@ -208,9 +302,6 @@ func (o Operator) New(values map[string]any) (garner.Op, error) {
 		default:
 			inputs[i] = known(n)
 		}
-	}
-	if name := o.list(); name != "" && values[name] == nil {
-		inputs = nil // a list has no default; Bind refuses its absence
 	}
 	return o.Bind(attributes, inputs...)
 }
@@ -235,17 +326,6 @@ func decoded(v any) any {
 		return list
 	}
 	return v
-}
-
-// list names the input that is a list, "" where none is. No operator has a list
-// and another input.
-func (o Operator) list() string {
-	for _, f := range fields(o.Zero) {
-		if f.input && reflect.TypeOf(o.Zero).Field(f.index).Type.Kind() == reflect.Slice {
-			return f.name
-		}
-	}
-	return ""
 }
 
 func known(n int64) Input {
@@ -309,18 +389,18 @@ func near(t garner.Tensor, i int) (int64, error) {
 // fit moves a number to the nearest int that is not garner.Unknown.
 func fit(n int64) int64 { return min(max(n, math.MinInt+1), math.MaxInt) }
 
-// given gives an attribute's value with its numbers moved into the range of its
+// fitted gives an attribute's value with its numbers moved into the range of its
 // field, so that no number of a file reads as garner.Unknown.
-func given(field reflect.Value, name string, v any) any {
+func fitted(field reflect.Value, name string, v any) any {
 	if field.Kind() == reflect.String {
 		return v
 	}
 	if list, ok := integers(v); ok {
-		fitted := make([]int64, len(list))
+		moved := make([]int64, len(list))
 		for i, n := range list {
-			fitted[i] = fit(n)
+			moved[i] = fit(n)
 		}
-		return fitted
+		return moved
 	}
 	if v == garner.Unknown && (name == "axis" || name == "dim") {
 		return v

@@ -104,17 +104,22 @@ func (c *Case) answers() ([]answer, error) {
 		unknown = append(unknown, operators.Input{Spec: in.spec})
 	}
 	op, err := c.bind(operator, known)
+	given := operator.Operands(known)
+	specs, more := make([]garner.Spec, len(given)), make([]garner.Tensor, len(given))
+	for i, in := range given {
+		specs[i], more[i] = in.Spec, in.Value
+	}
 	infer := func(way string, op garner.Op, data, indices garner.Spec) answer {
 		if err != nil {
 			return answer{way: way, err: err}
 		}
-		spec, err := garner.Infer(op, data, indices)
+		spec, err := garner.Infer(op, data, indices, specs...)
 		return answer{way: way, spec: spec, err: err}
 	}
 	answers := []answer{infer("Infer", op, data, indices)}
 	if !c.valued() || !c.want.ran && c.want.class == nil {
 		if _, ok := c.want.spec.Shape(); ok && c.want.class == nil && err == nil {
-			answers = append(answers, c.loose(operator, op, unknown, data, indices)...)
+			answers = append(answers, c.loose(operator, op, unknown, data, indices, specs)...)
 		}
 		return answers, nil
 	}
@@ -133,33 +138,35 @@ func (c *Case) answers() ([]answer, error) {
 		switch most := maxResult / size; {
 		case int64(n) > most || exactData.DType == garner.String && n > maxBytes/int(size):
 			return nil, fmt.Errorf("no case: its result %s is larger than %d MiB, the most that a case may take", last.spec, maxResult>>20)
+		case n > maxBytes/int(size) && len(given) > 0:
+			return nil, fmt.Errorf("no case: its result %s is larger than %d MiB, the most for an operator of further operands", last.spec, maxBytes>>20)
 		case n > maxBytes/int(size):
 			return append(answers, answer{way: "Gather, in pieces", pieces: &pieces{op, tensors[0], tensors[1], n, pieceLen}}), nil
 		}
 	}
-	run := func(way string, f func(garner.Op, garner.Tensor, garner.Tensor) (garner.Tensor, error)) {
+	run := func(way string, f func(garner.Op, garner.Tensor, garner.Tensor, ...garner.Tensor) (garner.Tensor, error)) {
 		a := answer{way: way, err: err}
 		if err == nil {
-			a.tensor, a.err = f(op, tensors[0], tensors[1])
+			a.tensor, a.err = f(op, tensors[0], tensors[1], more...)
 		}
 		answers = append(answers, a)
 	}
 	run("Gather", garner.Gather)
 	run("Reference", garner.Reference)
 	if err == nil && c.want.class == nil {
-		answers = append(answers, c.loose(operator, op, unknown, exactData, exactIndices)...)
+		answers = append(answers, c.loose(operator, op, unknown, exactData, exactIndices, specs)...)
 	}
 	return answers, nil
 }
 
 // loose infers the result from less and less: inference must neither fail nor
 // contradict the result of knowing all.
-func (c *Case) loose(operator operators.Operator, op garner.Op, unknown []operators.Input, data, indices garner.Spec) []answer {
+func (c *Case) loose(operator operators.Operator, op garner.Op, unknown []operators.Input, data, indices garner.Spec, more []garner.Spec) []answer {
 	var answers []answer
 	ask := func(way string, op garner.Op, err error, data, indices garner.Spec) {
 		a := answer{way: way, loose: true, err: err}
 		if err == nil {
-			a.spec, a.err = garner.Infer(op, data, indices)
+			a.spec, a.err = garner.Infer(op, data, indices, more...)
 		}
 		answers = append(answers, a)
 	}
@@ -173,7 +180,21 @@ func (c *Case) loose(operator operators.Operator, op garner.Op, unknown []operat
 	ask("Infer without data's rank", op, nil, noData, indices)
 	ask("Infer without the indices' rank", op, nil, data, noIndices)
 	ask("Infer without ranks", op, nil, noData, noIndices)
-	if len(unknown) > 0 {
+	if more = slices.Clone(more); len(more) > 0 {
+		for i, s := range more {
+			if s.DType.Valid() {
+				more[i] = garner.SpecOfRank(s.DType, s.Rank)
+			}
+		}
+		ask("Infer without the further operands' dims", op, nil, data, indices)
+		for i, s := range more {
+			if s.DType.Valid() {
+				more[i] = garner.SpecOfRank(s.DType, garner.AnyDim)
+			}
+		}
+		ask("Infer without the further operands' ranks", op, nil, data, indices)
+	}
+	if len(unknown) > len(more) {
 		open, err := c.bind(operator, unknown)
 		ask("Infer without the axis", open, err, data, indices)
 		ask("Infer without the axis and ranks", open, err, noData, noIndices)

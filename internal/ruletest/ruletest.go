@@ -21,6 +21,7 @@ type Case struct {
 	Bind func() (garner.Op, error)
 
 	Data, Indices string
+	More          []string // the further operands; "" is one that is not given
 
 	Want    string // the result, if the rule accepts the gather
 	Refuse  string // otherwise the class, or the kind of shape error
@@ -76,12 +77,18 @@ func run(t *testing.T, c Case) {
 		op = bound
 	}
 	data, indices := Tensor(t, c.Data), Tensor(t, c.Indices)
+	more := make([]garner.Tensor, len(c.More))
+	for i, text := range c.More {
+		if text != "" {
+			more[i] = Tensor(t, text)
+		}
+	}
 	if c.Refuse == "" {
-		gathertest.Check(t, op, data, indices, Tensor(t, c.Want))
+		gathertest.Check(t, op, data, indices, Tensor(t, c.Want), more...)
 		return
 	}
-	gathertest.CheckError(t, op, data, indices, classes[c.Refuse])
-	_, err := garner.Reference(op, data, indices)
+	gathertest.CheckError(t, op, data, indices, classes[c.Refuse], more...)
+	_, err := garner.Reference(op, data, indices, more...)
 	Refused(t, err, c.Refuse, c.Message)
 }
 
