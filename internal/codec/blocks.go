@@ -40,8 +40,8 @@ type Span struct{ From, To int64 }
 // little-endian in b.Out. Each operand is given whole or as a part that holds what
 // Spans says; zeros is not read where b.Zeros is None. Decode allocates nothing.
 func (b *Blocks) Decode(dst []byte, codes, scales, zeros Part, first, n int) {
-	table, width := b.Codes.table(b.Scales), b.Codes.Bits()
-	out := b.Out.Bits() / 8
+	table, width := b.Codes.table(b.Scales), uint64(b.Codes.Bits())
+	mask, out := byte(1<<width-1), b.Out.Bits()/8
 	for n > 0 {
 		scaleAt, zeroAt, run := b.at(first)
 		run = min(run, n)
@@ -49,11 +49,12 @@ func (b *Blocks) Decode(dst []byte, codes, scales, zeros Part, first, n int) {
 		if b.Zeros != None {
 			zero = b.Zeros.at(zeros.Bytes, zeroAt*int64(b.Zeros.Bits())-8*zeros.From)
 		}
-		bit := int64(first)*int64(width) - 8*codes.From
+		minus := negative(zero)
+		bit := uint64(first)*width - 8*uint64(codes.From)
 		for range run {
-			code := codes.Bytes[bit/8] >> (bit % 8) & (1<<width - 1)
-			b.Out.write(dst, product(sum(table[code], negative(zero)), scale))
-			bit += int64(width)
+			code := codes.Bytes[bit/8] >> (bit % 8) & mask
+			b.Out.write(dst, product(sum(table[code], minus), scale))
+			bit += width
 			dst = dst[out:]
 		}
 		first += run

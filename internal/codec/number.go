@@ -126,12 +126,17 @@ func (n Number) at(b []byte, bit int64) float32 {
 
 // write writes v in the form: F16, BF16 or F32.
 func (n Number) write(dst []byte, v float32) {
-	switch n {
-	case F16:
-		binary.LittleEndian.PutUint16(dst, uint16(float.Float16.Round(v)))
-	case BF16:
-		binary.LittleEndian.PutUint16(dst, uint16(float.BFloat16.Round(v)))
-	default:
+	if n == F32 {
 		put(dst, v)
+		return
 	}
+	n.writeHalf(dst, v)
+}
+
+func (n Number) writeHalf(dst []byte, v float32) {
+	format := float.Float16
+	if n == BF16 {
+		format = float.BFloat16
+	}
+	binary.LittleEndian.PutUint16(dst, uint16(format.Round(v)))
 }
