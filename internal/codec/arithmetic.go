@@ -8,8 +8,10 @@ import (
 )
 
 // The operations below round to f32 once each. The conversions are explicit, so
-// that no compiler fuses two operations. A NaN operand comes out quiet, the first of
-// two; an invalid operation gives indefinite. So every processor gives the same bits.
+// that no compiler fuses two operations.
+//
+// A NaN operand comes out quiet, the first of two; an invalid operation gives
+// indefinite (QB.3). So every processor gives the same bits.
 
 // indefinite is the NaN of an invalid operation on x86, where the references'
 // values were recorded.

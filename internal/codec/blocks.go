@@ -6,8 +6,9 @@ package codec
 //
 //	(code − zero point) · scale
 //
-// in f32, each operation rounded once, and then rounded to Out. Codes of NF4 are first
-// rounded to the form of the scales, as OpenVINO does; all others are exact in it.
+// in f32, each operation rounded once, and then rounded to Out (QB.7). Codes of NF4 are
+// first rounded to the form of the scales, as OpenVINO does (QB.8); all others are
+// exact in it.
 type Blocks struct {
 	Codes  Number // form of the codes: 8 bits or fewer
 	Scales Number // form of the scales
@@ -19,7 +20,7 @@ type Blocks struct {
 
 // An Axis is one of a table's axes. An element at place i of it has the scale that is
 // i/Block·Scale places after that at place 0, and so with Zero. Scale and Zero are 0
-// where all of the axis has one: a broadcast operand.
+// where all of the axis has one: a broadcast operand (QB.9).
 type Axis struct {
 	Extent int // elements; the codes lie row-major
 	Block  int // elements that share a scale and a zero point, 1 or more; the last block may be shorter

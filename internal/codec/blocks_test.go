@@ -88,7 +88,8 @@ func value(n Number, b []byte, at int) float32 {
 	return formats[n].Decode(code)
 }
 
-// plain is the definition of an element, from its coordinates.
+// plain is the definition of an element (QB.7), of NF4 too (QB.8), from its coordinates
+// (QB.9).
 func (t table) plain(element int) float32 {
 	scale, zero, rest := 0, 0, element
 	for k := len(t.Axes) - 1; k >= 0; k-- {

@@ -5,8 +5,9 @@
 // the rows of FBGEMM. A [Blocks] is a table whose codes, scales and zero points
 // are three operands.
 //
-// The functions here are the definition. Each operation is rounded to f32 in the
-// order in which the reference does it, on every processor alike.
+// The functions here are the definition, under the numbers of docs/rules.md. Each
+// operation is rounded to f32 in the order in which the reference does it, on every
+// processor alike.
 package codec
 
 // A Codec is a kind of block. It stores Elements numbers in Bytes bytes.
@@ -33,7 +34,7 @@ func GGUF(name string) (*Codec, bool) {
 	return nil, false
 }
 
-// gguf lists the kinds that GGUF dequantises.
+// gguf lists the kinds that are read as numbers (QB.1).
 var gguf = []*Codec{
 	{"F16", 1, 2, f16},
 	{"BF16", 1, 2, bf16},

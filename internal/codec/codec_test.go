@@ -52,7 +52,7 @@ func everyScale(c *Codec) []byte {
 	return b
 }
 
-// TestDigests holds what gguf-py makes of 10,000 random blocks of each kind, and of
+// TestDigests (QB.2) holds what gguf-py makes of 10,000 random blocks of each kind, and of
 // blocks with every scale.
 func TestDigests(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("testdata", "digests.json"))
@@ -160,7 +160,7 @@ func sixBits(b []byte, j int) (s, t int) {
 	return bits(b, 8*(j+4), 4) + 16*bits(b, 8*(j-4)+6, 2), bits(b, 8*(j+4)+4, 4) + 16*bits(b, 8*j+6, 2)
 }
 
-// TestEveryScale holds every f16 as a scale against a second formula, element by
+// TestEveryScale (QB.3) holds every f16 as a scale against a second formula, element by
 // element.
 func TestEveryScale(t *testing.T) {
 	tried := 0
@@ -211,7 +211,7 @@ func TestEveryScale(t *testing.T) {
 	}
 }
 
-// TestScalesOf8Bits tries every scale of MXFP4 and NVFP4.
+// TestScalesOf8Bits tries every scale of MXFP4 (QB.4) and NVFP4 (QB.5).
 func TestScalesOf8Bits(t *testing.T) {
 	e2m1 := [16]float64{0, .5, 1, 1.5, 2, 3, 4, 6, 0, -.5, -1, -1.5, -2, -3, -4, -6}
 	for code := range 256 {
@@ -247,7 +247,7 @@ func TestScalesOf8Bits(t *testing.T) {
 	}
 }
 
-// TestNames holds which names have a codec.
+// TestNames (QB.1) holds which names have a codec.
 func TestNames(t *testing.T) {
 	for _, c := range gguf {
 		if got, ok := GGUF(c.Name); !ok || got != c {
@@ -266,7 +266,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestRows tries rows whose last byte has codes to spare, and those of no column.
+// TestRows (QB.6) tries rows whose last byte has codes to spare, and those of no column.
 func TestRows(t *testing.T) {
 	for _, tt := range []struct{ bits, columns, bytes int }{{8, 3, 11}, {4, 3, 6}, {2, 5, 6}, {2, 4, 5}, {8, 0, 8}, {4, 0, 4}, {2, 0, 4}} {
 		c, ok := Rows(tt.bits, tt.columns)
@@ -311,6 +311,9 @@ func TestFused(t *testing.T) {
 		if bias-bias != 0 {
 			continue
 		}
+		if random.IntN(2) == 0 {
+			scale = -scale
+		}
 		exact := new(big.Float).SetPrec(400).SetFloat64(float64(code) * float64(scale))
 		exact.Add(exact, new(big.Float).SetFloat64(float64(bias)))
 		want, _ := exact.Float32()
@@ -327,6 +330,24 @@ func TestFused(t *testing.T) {
 	for _, tt := range [][4]uint32{{0, 0x7f800000, 0, indefinite}, {1, 0x7f800000, 0xff800000, indefinite}, {1, 0x7f800001, 0, 0x7fc00001}, {1, 0, 0xffc00007, 0xffc00007}, {2, 0xff800000, 0x3f800000, 0xff800000}, {255, 0x7f7fffff, 0, 0x7f800000}} {
 		if got := math.Float32bits(fused(float32(tt[0]), math.Float32frombits(tt[1]), math.Float32frombits(tt[2]))); got != tt[3] {
 			t.Errorf("%d·%#x + %#x is %#x, want %#x", tt[0], tt[1], tt[2], got, tt[3])
+		}
+	}
+}
+
+// TestNaN holds which NaN an operation gives.
+func TestNaN(t *testing.T) {
+	f := math.Float32frombits
+	inf := f(0x7f800000)
+	for _, tt := range []struct {
+		got  float32
+		want uint32
+	}{
+		{product(f(0x7f800001), 2), 0x7fc00001}, {product(2, f(0xff800002)), 0xffc00002}, {product(f(0xff800001), f(0x7fc00002)), 0xffc00001}, {product(0, -inf), indefinite},
+		{sum(f(0x7f800001), 2), 0x7fc00001}, {sum(2, f(0xff800002)), 0xffc00002}, {sum(f(0xffc00001), f(0x7fc00002)), 0xffc00001}, {sum(inf, -inf), indefinite},
+		{negative(f(0x7fc00001)), 0x7fc00001}, {negative(f(0xffc00001)), 0xffc00001}, {negative(0), 0x80000000},
+	} {
+		if got := math.Float32bits(tt.got); got != tt.want {
+			t.Errorf("%#x, want %#x", got, tt.want)
 		}
 	}
 }

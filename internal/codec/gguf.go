@@ -9,7 +9,7 @@ import (
 
 // Each function below decodes one block of the kind that it is named after; see
 // blocks. They do what gguf.quants.dequantize of the Python package gguf 0.19.0
-// does. d is the block's scale and m its minimum, both f16; "low" and "high" are the
+// does, in its order (QB.2). d is the block's scale and m its minimum, both f16; "low" and "high" are the
 // halves of a byte.
 
 func f16(dst, src []byte) {
@@ -258,7 +258,7 @@ func tq2_0(dst, src []byte) {
 var twiceE2M1 = [16]int8{0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12}
 
 // mxfp4 is an exponent e, 16 bytes of codes of E2M1: 2^(e−128)·twiceE2M1[code].
-// Every e is a number, 255 too.
+// Every e is a number, 255 too (QB.4).
 func mxfp4(dst, src []byte) {
 	var q [32]int8
 	lowHigh(q[:], src[1:])
@@ -278,7 +278,7 @@ func nvfp4(dst, src []byte) {
 }
 
 // unsignedE4M3 returns the value of a scale of NVFP4: E4M3 without its sign bit, with
-// which 127 is 0 and 255 is 480.
+// which 127 is 0 and 255 is 480 (QB.5).
 func unsignedE4M3(code byte) float32 {
 	switch magnitude := uint64(code & 127); {
 	case code == 127:

@@ -8,8 +8,8 @@ import "strconv"
 // a bias, two f32 for codes of 8 bits, two f16 for codes of 4 and 2. It is false for
 // codes of another width.
 //
-// An element is code·scale + bias, rounded once: torch 2.15 and FBGEMM compute it with
-// a fused multiply-add.
+// An element is code·scale + bias, rounded once (QB.6): torch 2.15 and FBGEMM compute
+// it with a fused multiply-add.
 func Rows(bits, columns int) (*Codec, bool) {
 	number, width := half, 2 // of the scale and of the bias
 	switch bits {
