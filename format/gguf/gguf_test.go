@@ -417,6 +417,10 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Add(begin(3, 2, 0).tensor("a", 8, 0, 32).tensor("b", 24, 64, 3).data(99))
 	f.Add(begin(3, 0, 1).text("k").u32(typeArray).u32(typeArray).u64(2).u32(typeString).u64(0).u32(typeUint8).u64(1).data(99))
+	for n, k := range kinds {
+		f.Add(begin(3, 1, 0).tensor("a", n, 0, uint64(2*k.block), 1).data(2 * k.bytes))
+		f.Add(begin(3, 1, 0).tensor("a", n, 0, uint64(2*k.block+1), 1).data(2*k.bytes - 1))
+	}
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, b []byte) {
 		h, err := parsed(b)

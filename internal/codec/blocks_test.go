@@ -190,6 +190,25 @@ func TestBlocksAllocateNothing(t *testing.T) {
 	}
 }
 
+// TestNumbers holds the names and the widths of the forms.
+func TestNumbers(t *testing.T) {
+	for name, bits := range map[string]int{
+		"i2": 2, "u2": 2, "i4": 4, "u4": 4, "nf4": 4, "f4e2m1": 4, "i8": 8, "u8": 8, "f8e4m3fn": 8, "f8e5m2": 8, "f8e4m3fnuz": 8, "f8e5m2fnuz": 8, "f8e8m0": 8, "f16": 16, "bf16": 16, "f32": 32,
+	} {
+		if n, ok := NumberOf(name); !ok || n.String() != name || n.Bits() != bits {
+			t.Errorf("%s is %s of %d bits", name, n, n.Bits())
+		}
+	}
+	for _, name := range []string{"", "none", "u1", "i16", "f64", "F32", "string"} {
+		if n, ok := NumberOf(name); ok {
+			t.Errorf("%q is %s", name, n)
+		}
+	}
+	if s := Number(200).String(); s != "number(200)" {
+		t.Errorf("%s", s)
+	}
+}
+
 func BenchmarkBlocks(b *testing.B) {
 	for _, out := range []Number{F32, F16} {
 		t := &Blocks{Codes: U4, Scales: out, Zeros: U4, Out: out, Axes: []Axis{{Extent: 4096, Block: 32, Scale: 1, Zero: 1}}}

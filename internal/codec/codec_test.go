@@ -39,15 +39,22 @@ func noise(n, size int) []byte {
 	return b
 }
 
-// everyScale returns 65,536 blocks of noise, of which the i-th has the scale i.
+// setScale writes the i-th scale to a block, and a minimum that follows from it.
+func setScale(c *Codec, block []byte, i int) {
+	scale := uint32(i)
+	for _, at := range scalesAt[c.Name] {
+		binary.LittleEndian.PutUint16(block[at:], uint16(scale))
+		scale = scale*40503 + 12345
+	}
+}
+
+// everyScale returns 65,536 blocks, of which the i-th has the scale i.
 func everyScale(c *Codec) []byte {
-	b := noise(1<<16, c.Bytes)
-	for i := range uint32(1 << 16) {
-		scale := i
-		for _, at := range scalesAt[c.Name] {
-			binary.LittleEndian.PutUint16(b[int(i)*c.Bytes+at:], uint16(scale))
-			scale = scale*40503 + 12345
-		}
+	some := noise(509, c.Bytes)
+	var b []byte
+	for i := range 1 << 16 {
+		b = append(b, some[i%509*c.Bytes:][:c.Bytes]...)
+		setScale(c, b[i*c.Bytes:], i)
 	}
 	return b
 }
@@ -183,8 +190,8 @@ func TestEveryScale(t *testing.T) {
 			if len(scalesAt[c.Name]) > 1 {
 				m = float.Float16.Decode(uint64(binary.LittleEndian.Uint16(b[scalesAt[c.Name][1]:])))
 			}
-			// In every seventh element all places come in seven blocks.
-			for e := i % 7 % c.Elements; e < c.Elements; e += 7 {
+			// Every 29th element: each has its turn in 29 blocks.
+			for e := i % 29 % c.Elements; e < c.Elements; e += 29 {
 				q, s, minimum, sign := formula(b, e)
 				want := d
 				if s != 0 {

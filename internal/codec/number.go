@@ -60,6 +60,17 @@ var numbers = [...]struct {
 
 func unsigned(code uint64) float32 { return float32(code) }
 
+// NumberOf returns the form of a name, which is that of garner's dtype; false for a
+// dtype that no operand of Blocks may have.
+func NumberOf(name string) (Number, bool) {
+	for n, form := range numbers {
+		if form.name == name && Number(n) != None {
+			return Number(n), true
+		}
+	}
+	return None, false
+}
+
 // Bits returns the width of a value. Values narrower than a byte lie side by side,
 // the first in the lowest bits of a byte.
 func (n Number) Bits() int { return numbers[n].bits }
