@@ -2,10 +2,12 @@
 // llama.cpp, versions 2 and 3 (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md).
 //
 // F16, BF16, F32, F64 and the integers are read unchanged, in either byte order. A
-// fetch dequantises rows of Q8_0, Q4_0, Q4_1, Q5_0 and Q5_1 to f32, bit for bit as
-// the reference does (gguf.quants.dequantize of the Python package gguf). These and
-// every other quantised kind can also be read as blocks of bytes. A split model
-// (NAME-00001-of-00003.gguf and so on) is read as one.
+// fetch dequantises rows to f32, bit for bit as the reference does
+// (gguf.quants.dequantize of the Python package gguf): of Q4_0, Q4_1, Q5_0, Q5_1 and
+// Q8_0; Q2_K, Q3_K, Q4_K, Q5_K and Q6_K; IQ4_NL and IQ4_XS; TQ1_0 and TQ2_0; MXFP4 and
+// NVFP4. These and every other quantised kind (Q1_0, Q8_1, Q8_K, IQ1, IQ2, IQ3) can
+// also be read as blocks of bytes. A split model (NAME-00001-of-00003.gguf and so on)
+// is read as one.
 //
 // A file lists extents innermost first. This package lists them outermost first, as
 // the reference's arrays do.
@@ -233,7 +235,7 @@ func (t *Tensor) layout(o Options) (layout.Array, error) {
 		shape[last] = shape[last] / k.block * k.bytes
 		return layout.Array{Spec: garner.SpecOf(garner.U8, shape...)}, nil
 	case k.codec == nil:
-		return layout.Array{}, garner.Errorf(garner.ErrDType, "it is quantised as %s, which garner does not dequantise; read its blocks as bytes (--raw), or convert the model with llama-quantize to F16, Q8_0, Q4_0, Q4_1, Q5_0 or Q5_1", k.name)
+		return layout.Array{}, garner.Errorf(garner.ErrDType, "it is quantised as %s, which garner does not dequantise; read its blocks as bytes (--raw), or convert the model with llama-quantize to F16, Q8_0 or Q4_K", k.name)
 	case t.big:
 		return layout.Array{}, garner.Errorf(garner.ErrDType, "it is quantised as %s in a big-endian file, where writers differ in how the scales stand; convert the file with gguf-convert-endian FILE little, or read its blocks as bytes (--raw)", k.name)
 	}

@@ -28,9 +28,10 @@ const module = "github.com/garner-go/garner"
 var layers = [][]string{
 	{"internal/float"}, // bits of narrow floats
 	{"internal/kernel", "internal/pages", "internal/units"}, // bytes and numbers: nothing of tensors below this line
-	{"internal/limits", "internal/terminal"},                // measured by both; terminals
-	{"internal/exec"},                                       // a nest of loops over memory: no operator, no tensor, no error text
-	{""},                                                    // package garner: the plan
+	{"internal/codec"},                       // stored blocks to floats: nothing of tensors
+	{"internal/limits", "internal/terminal"}, // measured by both; terminals
+	{"internal/exec"},                        // a nest of loops over memory: no operator, no tensor, no error text
+	{""},                                     // package garner: the plan
 	{"dialects", "gathertest", "internal/explain", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped", "internal/names", "internal/ring"},
 	{"source", "internal/resumable", "onnx/modelproto/internal/onnxpb"}, // arrays larger than memory, and the files that they are written to; what protoc made
 	{"model"},          // nodes, values, constants

@@ -12,6 +12,7 @@ import (
 var imports = map[string][]string{
 	"internal/float":  nil,
 	"internal/kernel": nil,
+	"internal/codec":  {"internal/float", "internal/kernel"},
 	"internal/exec":   {"internal/kernel"},
 	"":                {"internal/exec", "internal/float", "internal/kernel", "internal/pages"},
 	"dialects":        {""},

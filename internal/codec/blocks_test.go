@@ -1,0 +1,223 @@
+package codec
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/garner-go/garner/internal/float"
+)
+
+// A table is random Blocks and their operands.
+type table struct {
+	*Blocks
+	codes, scales, zeros []byte
+	elements             int
+}
+
+// randomTable returns a table of up to four axes, with blocks of every length along each
+// of them, and scales and zero points that are broadcast along some.
+func randomTable(random *rand.Rand) table {
+	pick := func(n ...Number) Number { return n[random.IntN(len(n))] }
+	b := &Blocks{
+		Codes:  pick(I2, U2, I4, U4, NF4, F4E2M1, I8, U8, F8E4M3FN, F8E5M2, F8E4M3FNUZ, F8E5M2FNUZ),
+		Scales: pick(F32, F16, BF16, F8E8M0),
+		Out:    pick(F32, F16, BF16),
+		Zero:   float32(random.IntN(3)),
+	}
+	if random.IntN(2) == 0 {
+		b.Zeros = pick(b.Codes, U8, F16, F32)
+	}
+	t := table{Blocks: b, elements: 1}
+	b.Axes = make([]Axis, random.IntN(5))
+	scales, zeros := 1, 1
+	for k := len(b.Axes) - 1; k >= 0; k-- {
+		a := Axis{Extent: 1 + random.IntN(9), Block: 1}
+		if random.IntN(2) == 0 {
+			a.Block = 1 + random.IntN(5)
+		}
+		blocks := (a.Extent + a.Block - 1) / a.Block
+		if random.IntN(3) > 0 {
+			a.Scale = scales
+			scales *= blocks
+		}
+		if random.IntN(3) > 0 {
+			a.Zero = zeros
+			zeros *= blocks + random.IntN(2) // a row of packed zero points may end with some to spare
+		}
+		b.Axes[k] = a
+		t.elements *= a.Extent
+	}
+	fill := func(bytes int) []byte {
+		p := make([]byte, bytes)
+		for i := range p {
+			p[i] = byte(random.Uint32())
+		}
+		return p
+	}
+	t.codes = fill((t.elements*b.Codes.Bits() + 7) / 8)
+	t.scales = fill((scales*b.Scales.Bits() + 7) / 8)
+	t.zeros = fill((zeros*b.Zeros.Bits() + 7) / 8)
+	return t
+}
+
+// value returns the value that stands at a place of an operand, by the package float.
+func value(n Number, b []byte, at int) float32 {
+	switch n {
+	case F32:
+		return math.Float32frombits(binary.LittleEndian.Uint32(b[4*at:]))
+	case F16, BF16:
+		return formats[n].Decode(uint64(binary.LittleEndian.Uint16(b[2*at:])))
+	}
+	code := uint64(b[at*n.Bits()/8]) >> (at * n.Bits() % 8) & (1<<n.Bits() - 1)
+	switch n {
+	case I2, I4, I8:
+		if code >= 1<<(n.Bits()-1) {
+			return float32(int(code) - 1<<n.Bits())
+		}
+		return float32(code)
+	case U2, U4, U8:
+		return float32(code)
+	case NF4:
+		return float.NF4[code]
+	case F8E8M0:
+		return float32(float.DecodeE8M0(code))
+	}
+	return formats[n].Decode(code)
+}
+
+// plain is the definition of an element (QB.7), of NF4 too (QB.8), from its coordinates
+// (QB.9).
+func (t table) plain(element int) float32 {
+	scale, zero, rest := 0, 0, element
+	for k := len(t.Axes) - 1; k >= 0; k-- {
+		a := t.Axes[k]
+		scale += rest % a.Extent / a.Block * a.Scale
+		zero += rest % a.Extent / a.Block * a.Zero
+		rest /= a.Extent
+	}
+	v := value(t.Codes, t.codes, element)
+	if f := formats[t.Scales]; t.Codes == NF4 && f != nil {
+		v = f.Decode(f.Round(v))
+	}
+	z := t.Zero
+	if t.Zeros != None {
+		z = value(t.Zeros, t.zeros, zero)
+	}
+	v = float32(v - z)
+	v = float32(v * value(t.Scales, t.scales, scale))
+	if f := formats[t.Out]; f != nil {
+		v = f.Decode(f.Round(v))
+	}
+	return v
+}
+
+// guardedCopy returns a copy of a part of an operand that ends at a page without access.
+func guardedCopy(t testing.TB, b []byte, s Span) Part {
+	p := guarded(t, int(s.To-s.From))
+	copy(p, b[s.From:s.To])
+	return Part{Bytes: p, From: s.From}
+}
+
+// FuzzBlocks decodes runs of random tables from the parts of the operands that Spans
+// names, each at the end of a page, and holds every element against the definition.
+func FuzzBlocks(f *testing.F) {
+	for seed := range uint64(300) {
+		f.Add(seed, uint16(seed*7), uint16(seed*13))
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, from, length uint16) {
+		tab := randomTable(rand.New(rand.NewPCG(seed, 1)))
+		first := int(from) % (tab.elements + 1)
+		n := int(length) % (tab.elements - first + 1)
+		codes, scales, zeros := tab.Spans(first, n)
+		dst := guarded(t, n*tab.Out.Bits()/8)
+		tab.Decode(dst, guardedCopy(t, tab.codes, codes), guardedCopy(t, tab.scales, scales), guardedCopy(t, tab.zeros, zeros), first, n)
+		for i := range n {
+			if got, want := value(tab.Out, dst, i), tab.plain(first+i); math.Float32bits(got) != math.Float32bits(want) && (got == got || want == want) {
+				t.Fatalf("%+v: element %d is %v, want %v", *tab.Blocks, first+i, got, want)
+			}
+		}
+		whole := make([]byte, len(dst))
+		tab.Decode(whole, Part{Bytes: tab.codes}, Part{Bytes: tab.scales}, Part{Bytes: tab.zeros}, first, n)
+		if !bytes.Equal(whole, dst) {
+			t.Errorf("%+v: elements %d … %d differ between whole operands and parts", *tab.Blocks, first, first+n-1)
+		}
+	})
+}
+
+// TestSpans holds that a row, and a run inside one, reads no more than its own bytes.
+func TestSpans(t *testing.T) {
+	// int4 [3,17] in blocks of 16, two scales and two zero points of 4 bits a row.
+	rows := &Blocks{Codes: I4, Scales: F16, Zeros: U4, Out: F16, Axes: []Axis{{Extent: 3, Block: 1, Scale: 2, Zero: 2}, {Extent: 17, Block: 16, Scale: 1, Zero: 1}}}
+	// [2,3,4] with a scale for each of the innermost, and one zero point.
+	inner := &Blocks{Codes: U8, Scales: F32, Zeros: U8, Out: F32, Axes: []Axis{{Extent: 2, Block: 1}, {Extent: 3, Block: 1}, {Extent: 4, Block: 1, Scale: 1}}}
+	for _, tt := range []struct {
+		b                    *Blocks
+		first, n             int
+		codes, scales, zeros Span
+	}{
+		{rows, 0, 17, Span{0, 9}, Span{0, 4}, Span{0, 1}},
+		{rows, 17, 17, Span{8, 17}, Span{4, 8}, Span{1, 2}},
+		{rows, 18, 3, Span{9, 11}, Span{4, 6}, Span{1, 2}},
+		{rows, 33, 1, Span{16, 17}, Span{6, 8}, Span{1, 2}},
+		{rows, 0, 51, Span{0, 26}, Span{0, 12}, Span{0, 3}},
+		{rows, 51, 0, Span{}, Span{}, Span{}},
+		{inner, 4, 8, Span{4, 12}, Span{0, 16}, Span{0, 1}},
+		{inner, 13, 2, Span{13, 15}, Span{4, 12}, Span{0, 1}},
+	} {
+		codes, scales, zeros := tt.b.Spans(tt.first, tt.n)
+		if codes != tt.codes || scales != tt.scales || zeros != tt.zeros {
+			t.Errorf("%d elements from %d on: %v, %v and %v, want %v, %v and %v", tt.n, tt.first, codes, scales, zeros, tt.codes, tt.scales, tt.zeros)
+		}
+	}
+}
+
+// TestBlocksAllocateNothing holds that a run decodes without an allocation.
+func TestBlocksAllocateNothing(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 7))
+	for range 20 {
+		tab := randomTable(random)
+		dst := make([]byte, 4*tab.elements)
+		tab.Decode(dst, Part{Bytes: tab.codes}, Part{Bytes: tab.scales}, Part{Bytes: tab.zeros}, 0, tab.elements)
+		if n := testing.AllocsPerRun(5, func() {
+			tab.Decode(dst, Part{Bytes: tab.codes}, Part{Bytes: tab.scales}, Part{Bytes: tab.zeros}, 0, tab.elements)
+			tab.Spans(0, tab.elements)
+		}); n != 0 {
+			t.Errorf("%+v: %v allocations", *tab.Blocks, n)
+		}
+	}
+}
+
+// TestNumbers holds the names and the widths of the forms.
+func TestNumbers(t *testing.T) {
+	for name, bits := range map[string]int{
+		"i2": 2, "u2": 2, "i4": 4, "u4": 4, "nf4": 4, "f4e2m1": 4, "i8": 8, "u8": 8, "f8e4m3fn": 8, "f8e5m2": 8, "f8e4m3fnuz": 8, "f8e5m2fnuz": 8, "f8e8m0": 8, "f16": 16, "bf16": 16, "f32": 32,
+	} {
+		if n, ok := NumberOf(name); !ok || n.String() != name || n.Bits() != bits {
+			t.Errorf("%s is %s of %d bits", name, n, n.Bits())
+		}
+	}
+	for _, name := range []string{"", "none", "u1", "i16", "f64", "F32", "string"} {
+		if n, ok := NumberOf(name); ok {
+			t.Errorf("%q is %s", name, n)
+		}
+	}
+	if s := Number(200).String(); s != "number(200)" {
+		t.Errorf("%s", s)
+	}
+}
+
+func BenchmarkBlocks(b *testing.B) {
+	for _, out := range []Number{F32, F16} {
+		t := &Blocks{Codes: U4, Scales: out, Zeros: U4, Out: out, Axes: []Axis{{Extent: 4096, Block: 32, Scale: 1, Zero: 1}}}
+		codes, scales, dst := noise(1, 2048), bytes.Repeat([]byte{0, 0x3c}, 256), make([]byte, 4*4096)
+		b.Run("u4 in 32, "+out.String(), func(b *testing.B) {
+			b.SetBytes(2048)
+			for b.Loop() {
+				t.Decode(dst, Part{Bytes: codes}, Part{Bytes: scales}, Part{Bytes: codes}, 0, 4096)
+			}
+		})
+	}
+}

@@ -1,0 +1,67 @@
+// Package codec turns stored blocks of quantised numbers into floats. It knows
+// bytes and numbers only: no tensor, no file and no operator.
+//
+// A [Codec] is one kind of block that holds its own scales: those of GGUF, and
+// the rows of FBGEMM. A [Blocks] is a table whose codes, scales and zero points
+// are three operands.
+//
+// The functions here are the definition, under the numbers of docs/rules.md. Each
+// operation is rounded to f32 in the order in which the reference does it, on every
+// processor alike.
+package codec
+
+// A Codec is a kind of block. It stores Elements numbers in Bytes bytes.
+type Codec struct {
+	Name     string
+	Elements int // of a block
+	Bytes    int // of a block
+
+	// Decode writes the elements of whole blocks to dst as little-endian f32. src
+	// holds the blocks, a multiple of Bytes; dst has 4 bytes for each of their
+	// elements. It allocates nothing, and many goroutines call it at once.
+	Decode func(dst, src []byte)
+}
+
+// GGUF returns the codec of a kind of GGUF, by the name that the format gives it;
+// false for a name without one. Adding a kind is one entry of this table, and its
+// function in gguf.go.
+func GGUF(name string) (*Codec, bool) {
+	for _, c := range gguf {
+		if c.Name == name {
+			return c, true
+		}
+	}
+	return nil, false
+}
+
+// gguf lists the kinds that are read as numbers (QB.1).
+var gguf = []*Codec{
+	{"F16", 1, 2, f16},
+	{"BF16", 1, 2, bf16},
+	blocks("Q4_0", 32, 18, q4_0),
+	blocks("Q4_1", 32, 20, q4_1),
+	blocks("Q5_0", 32, 22, q5_0),
+	blocks("Q5_1", 32, 24, q5_1),
+	blocks("Q8_0", 32, 34, q8_0),
+	blocks("Q2_K", 256, 84, q2_k),
+	blocks("Q3_K", 256, 110, q3_k),
+	blocks("Q4_K", 256, 144, q4_k),
+	blocks("Q5_K", 256, 176, q5_k),
+	blocks("Q6_K", 256, 210, q6_k),
+	blocks("IQ4_NL", 32, 18, iq4_nl),
+	blocks("IQ4_XS", 256, 136, iq4_xs),
+	blocks("TQ1_0", 256, 54, tq1_0),
+	blocks("TQ2_0", 256, 66, tq2_0),
+	blocks("MXFP4", 32, 17, mxfp4),
+	blocks("NVFP4", 64, 36, nvfp4),
+}
+
+// blocks returns the codec of a kind, given the function that decodes one block of
+// it: src has the block's bytes, dst 4 bytes for each of its elements.
+func blocks(name string, elements, bytes int, block func(dst, src []byte)) *Codec {
+	return &Codec{name, elements, bytes, func(dst, src []byte) {
+		for ; len(src) > 0; dst, src = dst[4*elements:], src[bytes:] {
+			block(dst[:4*elements], src[:bytes])
+		}
+	}}
+}
