@@ -168,12 +168,17 @@ func (l *linter) rankless(v *model.Value) bool {
 		_, from := l.ranks(v)
 		return from
 	}
-	visit := func(v *model.Value) error {
-		open, from := l.ranks(v)
-		l.withoutRank[v] = open || slices.ContainsFunc(from, func(v *model.Value) bool { return l.withoutRank[v] })
+	_ = groups(v, l.ranked, reads, func(group []*model.Value) error { // which has no error
+		for _, v := range group {
+			open, from := l.ranks(v)
+			if open || slices.ContainsFunc(from, func(v *model.Value) bool { return l.withoutRank[v] }) {
+				for _, v := range group {
+					l.withoutRank[v] = true
+				}
+			}
+		}
 		return nil
-	}
-	_ = behind(v, l.ranked, reads, visit) // visit has no error
+	})
 	return l.withoutRank[v]
 }
 

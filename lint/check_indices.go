@@ -181,7 +181,9 @@ func (i index) loose(s *subject) (string, bool) {
 // origin names the value that an open end comes from. What a loop computes from its
 // own parameter comes from what the parameter takes.
 func (s *subject) origin(v *model.Value) string {
-	for v != nil && len(v.Takes) > 0 && s.ranges[v].from != nil && s.ranges[v].from != v {
+	seen := map[*model.Value]bool{} // parameters of one loop may come from each other
+	for v != nil && len(v.Takes) > 0 && s.ranges[v].from != nil && !seen[v] {
+		seen[v] = true
 		v = s.ranges[v].from
 	}
 	switch {

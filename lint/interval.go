@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/trail"
 	"github.com/garner-go/garner/model"
 )
 
@@ -457,69 +456,21 @@ func (b bounds) flat() bounds {
 // value than they contain, except NaN. An operator that is not in steps has every
 // value of its type.
 //
-// It visits each value once per model, and reads each constant on the way once.
+// It visits each value once per model, those of a loop a few times, and reads each
+// constant on the way once.
 func (l *linter) bounds(v *model.Value) (bounds, error) {
-	err := behind(v, l.entered, l.reads, func(v *model.Value) error {
-		b, err := l.compute(v)
-		if err == nil {
-			l.ranges[v] = b
+	err := groups(v, l.begun, l.reads, func(group []*model.Value) error {
+		if len(group) > 1 {
+			return l.loop(group)
 		}
+		b, err := l.compute(group[0])
+		l.ranges[group[0]] = b
 		return err
 	})
 	return l.ranges[v], err
 }
 
-// behind calls visit with a value and those that it depends on, each after those that
-// reads lists of it. It skips the values that seen has, and adds the others: true once
-// they were visited. Its stack is explicit, because chains of nodes are long.
-func behind(v *model.Value, seen map[*model.Value]bool, reads func(*model.Value) []*model.Value, visit func(*model.Value) error) error {
-	way := []*model.Value{v}
-	for len(way) > 0 {
-		v, n := way[len(way)-1], len(way)
-		visited, entered := seen[v]
-		if !entered {
-			seen[v] = false
-			for _, from := range reads(v) {
-				if _, entered := seen[from]; from != nil && !entered {
-					way = append(way, from)
-				}
-			}
-			if len(way) > n {
-				continue
-			}
-		}
-		way = way[:n-1]
-		if visited {
-			continue
-		}
-		if err := visit(v); err != nil {
-			return err
-		}
-		seen[v] = true
-	}
-	return nil
-}
-
-// identical gives the value that Identity nodes pass on as v.
-func identical() *trail.Trail[*model.Value] {
-	return trail.New(func(v *model.Value) *model.Value {
-		if v.From != nil && v.From.Op == "Identity" && len(v.From.Inputs) == 1 {
-			return v.From.Inputs[0]
-		}
-		return nil
-	}, itself, nil)
-}
-
-func itself(v *model.Value) *model.Value { return v }
-
-// taken lists the values that a value takes, without itself: what a loop carries
-// unchanged adds nothing.
-func (l *linter) taken(v *model.Value) []*model.Value {
-	return slices.DeleteFunc(slices.Clone(v.Takes), func(from *model.Value) bool { return l.carried.Of(from) == v })
-}
-
-// of gives the bounds of an operand. A value that is being computed is one that a
-// loop carries; it may be anything.
+// of gives the bounds of an operand.
 func (l *linter) of(v *model.Value) bounds {
 	if v == nil {
 		return anything(&model.Value{Spec: model.Unknown})
@@ -536,7 +487,7 @@ func (l *linter) reads(v *model.Value) []*model.Value {
 	case v.Constant != nil:
 		return nil
 	case len(v.Takes) > 0:
-		return l.taken(v)
+		return v.Takes
 	case v.From == nil:
 		return nil
 	}
@@ -563,14 +514,18 @@ func (l *linter) compute(v *model.Value) (bounds, error) {
 		return made.settled(), nil
 	case len(v.Takes) > 0:
 		var list []bounds
-		for _, from := range l.taken(v) {
-			list = append(list, l.of(from).flat())
+		for _, from := range v.Takes {
+			if b, ok := l.ranges[from]; ok { // else of the turn before, and this is the first
+				list = append(list, b.flat())
+			}
 		}
 		if len(list) == 0 {
 			return anything(v), nil
 		}
 		made := join(list)
-		made.exact = made.exact && len(list) == 1 // a run takes one branch, or no turn
+		for _, b := range list { // a run takes one branch, or no turn
+			made.exact = made.exact && b.interval == made.interval
+		}
 		return made, nil
 	case v.From == nil:
 		return anything(v), nil

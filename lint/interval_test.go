@@ -433,7 +433,7 @@ func TestIntervalsOfOthers(t *testing.T) {
 					b.last, b.exact, b.low.at, b.high.at = nil, false, b.low.at-1, b.high.at+1
 					least, most := rangeOf(x.DType())
 					b.low.at, b.high.at = max(b.low.at, least), min(b.high.at, most)
-					l.ranges[v], l.entered[v] = b, true
+					l.ranges[v], l.begun[v] = b, visited
 				}
 				n.Inputs = append(n.Inputs, v)
 			}

@@ -131,6 +131,7 @@ type Options struct {
 // cause of ctx.
 func Model(ctx context.Context, m *model.Model, o Options) ([]Finding, error) {
 	l := newLinter(ctx, m.Format)
+	l.graph = m.Graph
 	if len(o.Runtimes) > 0 {
 		l.runtimes = slices.DeleteFunc(l.runtimes, func(r Runtime) bool { return !slices.Contains(o.Runtimes, r) })
 		l.home = l.runtimes
@@ -172,6 +173,7 @@ type linter struct {
 	runtimes []Runtime
 	home     []Runtime // a finding that concerns one of these keeps its rule's severity
 	format   string
+	graph    *model.Graph
 	inputs   map[*model.Value]bool
 	dynamic  bool                   // an input has an unknown dim
 	indices  map[scanKey]*indexScan // index constants that were read
@@ -181,13 +183,13 @@ type linter struct {
 
 	constants *trail.Trail[*model.Constant] // as constant says
 	given     *trail.Trail[*model.Value]    // as givens says
-	carried   *trail.Trail[*model.Value]    // as identical says
 	ranges    map[*model.Value]bounds       // what bounds found
-	entered   map[*model.Value]bool         // values that bounds has begun
+	begun     map[*model.Value]int          // values that bounds has visited: see groups
 	held      map[any]bounds                // constants that bounds has read, as stored
+	places    map[*model.Value]int          // of the values of graph, as placesOf says; nil before a loop needs them
 
 	withoutRank map[*model.Value]bool     // what rankless found
-	ranked      map[*model.Value]bool     // values that rankless has begun
+	ranked      map[*model.Value]int      // values that rankless has visited: see groups
 	shared      map[answersKey][]Evidence // what answers found
 	words       map[*Evidence]string      // consequences, by the first of the evidence
 }
@@ -195,9 +197,9 @@ type linter struct {
 func newLinter(ctx context.Context, format string) *linter {
 	l := &linter{
 		ctx: ctx, format: format, runtimes: AllRuntimes(), home: homes[format], inputs: map[*model.Value]bool{},
-		indices: map[scanKey]*indexScan{}, tables: map[any]*loss{}, read: map[string]int64{}, constants: constants(), carried: identical(),
-		ranges: map[*model.Value]bounds{}, entered: map[*model.Value]bool{}, held: map[any]bounds{},
-		withoutRank: map[*model.Value]bool{}, ranked: map[*model.Value]bool{},
+		indices: map[scanKey]*indexScan{}, tables: map[any]*loss{}, read: map[string]int64{}, constants: constants(),
+		ranges: map[*model.Value]bounds{}, begun: map[*model.Value]int{}, held: map[any]bounds{},
+		withoutRank: map[*model.Value]bool{}, ranked: map[*model.Value]int{},
 		shared: map[answersKey][]Evidence{}, words: map[*Evidence]string{},
 	}
 	l.given = l.givens()

@@ -210,16 +210,6 @@ func TestOriginFar(t *testing.T) {
 	if all := findings(t, gather{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: v}.model(), "L.28", Options{}); len(all) != 1 {
 		t.Errorf("%v", all)
 	}
-	// A loop carries its parameter unchanged, through any number of nodes.
-	p := &model.Value{Name: "p", Spec: given("i64[1]").Spec}
-	back := p
-	for range 20 {
-		back = made("Identity", "i64[1]", back)
-	}
-	p.Takes = []*model.Value{clip("i64[1]", 0, 4), back}
-	if l := newLinter(context.Background(), "ONNX"); len(l.taken(p)) != 1 {
-		t.Errorf("%v", l.taken(p))
-	}
 }
 
 // TestCasts bounds indices behind a cast to each type of integers that ONNX numbers.
