@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/names"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/operators"
 )
@@ -190,11 +191,11 @@ func (s *subject) origin(v *model.Value) string {
 	case v == nil:
 		return "a node"
 	case v.From != nil:
-		return fmt.Sprintf("the node %.200q (%.40s)", v.From.Name, plain(v.From.Op))
+		return fmt.Sprintf("the node %s (%.40s)", names.Quote(v.From.Name), names.Plain(v.From.Op))
 	case s.inputs[v]:
-		return fmt.Sprintf("the input %.200q", v.Name)
+		return "the input " + names.Quote(v.Name)
 	}
-	return fmt.Sprintf("the parameter %.200q", v.Name)
+	return "the parameter " + names.Quote(v.Name)
 }
 
 // digits writes an end of an interval of integers.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/names"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/operators"
 )
@@ -174,7 +175,7 @@ func hugeTable(r *Rule, s *subject) error {
 		return nil
 	}
 	if size, ok := c.Bytes(); !ok || size > math.MaxInt32 {
-		s.find(r, s.answers(r), "the constant %.200q is %s, %d bytes", c.Name, c.Spec, size)
+		s.find(r, s.answers(r), "the constant %s is %s, %d bytes", names.Quote(c.Name), c.Spec, size)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/names"
 	"github.com/garner-go/garner/operators"
 )
 
@@ -36,7 +37,7 @@ func lossyConstant(r *Rule, s *subject) error {
 	}
 	first, err := s.loss(c)
 	if err == nil && first.found {
-		s.find(r, evidence, "element %d of the constant %.200q is %s, which 32 bits do not hold", first.at, c.Name, first.text)
+		s.find(r, evidence, "element %d of the constant %s is %s, which 32 bits do not hold", first.at, names.Quote(c.Name), first.text)
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/garner-go/garner/internal/names"
 	"github.com/garner-go/garner/internal/terminal"
 	"github.com/garner-go/garner/model"
 )
@@ -58,7 +59,7 @@ func (r *Report) WriteText(w io.Writer) error {
 		}
 		count[of(f)] = 0
 		where, at := r.place(f.Node)
-		fmt.Fprintf(&b, "%s: %s %s: %.200q (%s%s)%s: %s\n", where, f.Severity, f.Rule.ID, f.Node.Name, f.Node.Operator, at, others(n, "gather"), terminal.Printable(f.Message))
+		fmt.Fprintf(&b, "%s: %s %s: %s (%s%s)%s: %s\n", where, f.Severity, f.Rule.ID, names.Quote(f.Node.Name), f.Node.Operator, at, others(n, "gather"), terminal.Printable(f.Message))
 		fmt.Fprintf(&b, "\tremedy: %s\n\tevidence: %s\n", f.Rule.Remedy, strings.Join(cited(f.Evidence), ", "))
 	}
 	unjudged := map[[2]string]int{}
@@ -72,7 +73,7 @@ func (r *Report) WriteText(w io.Writer) error {
 		}
 		unjudged[[2]string{u.Operator, u.Why}] = 0
 		where, at := r.place(u.Node)
-		fmt.Fprintf(&b, "%s: not judged: %.200q (%s%s)%s: %s\n", where, u.Node.Name, plain(u.Operator), at, others(n, "node"), u.Why)
+		fmt.Fprintf(&b, "%s: not judged: %s (%s%s)%s: %s\n", where, names.Quote(u.Node.Name), names.Plain(u.Operator), at, others(n, "node"), u.Why)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -81,14 +82,14 @@ func (r *Report) WriteText(w io.Writer) error {
 // place gives where a node is: the file with line and column, and nothing; or the
 // file, and the place to write behind the node's name.
 func (r *Report) place(n *model.Node) (where, behind string) {
-	where = plain(r.Model.Path)
+	where = names.Plain(r.Model.Path)
 	if line, column := place(n); line > 0 {
 		return fmt.Sprintf("%s:%d:%d", where, line, column), ""
 	}
 	if n.At == "" {
 		return where, ""
 	}
-	return where, ", " + plain(n.At)
+	return where, ", " + names.Plain(n.At)
 }
 
 // others gives the words for the findings after the first of n.
@@ -113,15 +114,6 @@ func cited(evidence []Evidence) []string {
 		}
 	}
 	return names
-}
-
-// plain makes text from an untrusted file safe for a terminal.
-func plain(text string) string {
-	quoted := fmt.Sprintf("%.200q", text)
-	if inner := quoted[1 : len(quoted)-1]; inner == text {
-		return text
-	}
-	return quoted
 }
 
 type jsonReport struct {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/internal/names"
 	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/internal/terminal"
 	"github.com/garner-go/garner/internal/trail"
@@ -346,15 +347,8 @@ func (o origin) String() string {
 	return text
 }
 
-// plain makes an untrusted name safe for one line of a terminal.
-func plain(name string) string {
-	const most = 120
-	quoted := fmt.Sprintf("%.*q", most, name)
-	if name != "" && len(quoted) == len(name)+2 && quoted[1:len(quoted)-1] == name {
-		return name
-	}
-	return quoted
-}
+// plain makes an untrusted name fit for a list.
+var plain = names.Plain
 
 // nodeNames lists the names by which Model.Find finds nodes.
 func nodeNames(m *model.Model) map[*model.Node]string {

@@ -26,6 +26,16 @@ func (e *named) Unwrap() error { return e.err }
 // Quote quotes a name for a message and cuts it at 200 bytes.
 func Quote(name string) string { return fmt.Sprintf("%.200q", name) }
 
+// Plain gives a name as it is where it is printable, not empty and no longer than Quote
+// cuts it; others it quotes. It is for lists of names out of files.
+func Plain(name string) string {
+	quoted := Quote(name)
+	if name != "" && quoted[1:len(quoted)-1] == name {
+		return name
+	}
+	return quoted
+}
+
 // First lists the first ten names, and says how many there are where there are
 // more.
 func First(all []string) string {

@@ -29,6 +29,17 @@ func TestNumeric(t *testing.T) {
 	}
 }
 
+func TestPlain(t *testing.T) {
+	long := strings.Repeat("a", 200)
+	for name, want := range map[string]string{
+		"a b/c:0": "a b/c:0", "": `""`, "a\"b": `"a\"b"`, "a\x1b[2J\u202eb": `"a\x1b[2J\u202eb"`, long: long, long + "a": `"` + long + `"`, "é": "é",
+	} {
+		if got := Plain(name); got != want {
+			t.Errorf("%s, not %s", got, want)
+		}
+	}
+}
+
 func TestNear(t *testing.T) {
 	if got := Near("a", nil); got != "it holds none at all" {
 		t.Error(got)
