@@ -1,0 +1,181 @@
+package lint
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/garner-go/garner"
+)
+
+// arithmeticSteps are the operators that compute.
+var arithmeticSteps = map[string]step{
+	"Add": ofAll(folded(sum)), "Sum": ofAll(folded(sum)),
+	"Sub": ofAll(folded(difference)), "Subtract": ofAll(folded(difference)),
+	"Mul": ofAll(folded(product)), "Multiply": ofAll(folded(product)),
+	"Div": ofAll(folded(truncatedQuotient)), "Divide": ofAll(divided),
+	"Mod": ofAll(modulo), "FloorMod": ofAll(folded(remainder)),
+	"Min": ofAll(folded(ofAnyType(least))), "Minimum": ofAll(folded(ofAnyType(least))),
+	"Max": ofAll(folded(ofAnyType(most))), "Maximum": ofAll(folded(ofAnyType(most))),
+	"Clip": ofAll(clipped), "Clamp": ofAll(clipped),
+	"BitwiseAnd": ofAll(folded(bitwise(true))),
+	"BitwiseOr":  ofAll(folded(bitwise(false))), "BitwiseXor": ofAll(folded(bitwise(false))),
+
+	"Neg": of(unary(negative), 0), "Negative": of(unary(negative), 0),
+	"Abs":   of(unary(absolute), 0),
+	"Relu":  of(unary(func(_ garner.DType, x interval) interval { return most(x, number(0)) }), 0),
+	"Floor": of(unary(rounded(math.Floor)), 0),
+	"Ceil":  of(unary(rounded(math.Ceil)), 0), "Ceiling": of(unary(rounded(math.Ceil)), 0),
+	"Round": of(unary(rounded(math.RoundToEven)), 0),
+
+	"Sign": within(-1, 1), "Tanh": within(-1, 1), "Sin": within(-1, 1), "Cos": within(-1, 1), "Erf": within(-1, 1),
+	"Sigmoid": within(0, 1), "HardSigmoid": within(0, 1), "Softmax": within(0, 1), "SoftMax": within(0, 1), "Hardmax": within(0, 1),
+
+	"ReduceSum": of(summed, 0), "ReduceMean": of(mean, 0), "ReduceProd": of(multiplied, 0),
+	"CumSum": of(cumulated, 0),
+}
+
+// within is a step of results in an interval.
+func within(low, high float64) step {
+	return ofNone(func(c *operation) bounds { return c.ranged(span(low, high)) })
+}
+
+// unary makes the bounds of a function of one operand.
+func unary(f func(d garner.DType, x interval) interval) func(c *operation) bounds {
+	return func(c *operation) bounds {
+		b, _ := c.input(0)
+		return b.each(b.dtype, func(i interval) interval { return f(b.dtype, i) })
+	}
+}
+
+// folded makes the bounds of a function of all operands, from left to right.
+func folded(f func(d garner.DType, x, y interval) interval) func(c *operation) bounds {
+	return func(c *operation) bounds {
+		made, ok := c.input(0)
+		for i := 1; ok && i < len(c.node.Inputs); i++ {
+			var b bounds
+			if b, ok = c.input(i); ok {
+				d := typeOf(made, b)
+				made = both(d, made, b, func(x, y interval) interval { return f(d, x, y) })
+			}
+		}
+		if !ok {
+			return anything(c.result)
+		}
+		return made
+	}
+}
+
+func ofAnyType(f func(x, y interval) interval) func(d garner.DType, x, y interval) interval {
+	return func(_ garner.DType, x, y interval) interval { return f(x, y) }
+}
+
+func negative(d garner.DType, x interval) interval {
+	return fit(d, interval{end{-x.high.at, x.high.why}, end{-x.low.at, x.low.why}, x.exact})
+}
+
+func rounded(f func(float64) float64) func(d garner.DType, x interval) interval {
+	return func(_ garner.DType, x interval) interval {
+		x.low.at, x.high.at = f(x.low.at), f(x.high.at)
+		return x
+	}
+}
+
+func bitwise(and bool) func(d garner.DType, x, y interval) interval {
+	return func(d garner.DType, x, y interval) interval { return bits(d, x, y, and) }
+}
+
+func truncatedQuotient(d garner.DType, x, y interval) interval { return quotient(d, x, y, math.Trunc) }
+
+// divided is OpenVINO's Divide, which rounds down unless the model says otherwise;
+// its CPU plugin truncates always.
+func divided(c *operation) bounds {
+	return folded(func(d garner.DType, x, y interval) interval {
+		i := union(quotient(d, x, y, math.Floor), quotient(d, x, y, math.Trunc))
+		i.exact = i.exact && i.point()
+		return i
+	})(c)
+}
+
+// modulo is Mod: of ONNX with the sign of the divisor unless fmod is set, of
+// OpenVINO with that of the dividend.
+func modulo(c *operation) bounds {
+	if c.format != "ONNX" || c.number("fmod", 0) != 0 {
+		return folded(truncatedRemainder)(c)
+	}
+	return folded(remainder)(c)
+}
+
+// clipped is Clip with its bounds as inputs or attributes, and Clamp.
+func clipped(c *operation) bounds {
+	made, _ := c.input(0)
+	for i, f := range []func(x, y interval) interval{most, least} {
+		name := []string{"min", "max"}[i]
+		by, ok := c.input(1 + i)
+		if !ok {
+			var v float64
+			switch a := c.node.Attributes[name].(type) {
+			case float64:
+				v = a
+			case int64:
+				v = float64(a)
+			case string: // of OpenVINO, which rounds towards the inside
+				n, err := strconv.ParseFloat(strings.TrimSpace(a), 64)
+				if v = n; err != nil {
+					continue
+				}
+			default:
+				continue
+			}
+			if made.dtype.IsInteger() {
+				v = []func(float64) float64{math.Ceil, math.Floor}[i](v)
+			}
+			by = bounds{interval: number(v), last: []interval{number(v)}, dtype: made.dtype}
+		}
+		if len(by.last) > 1 {
+			by = by.flat()
+		}
+		made = both(typeOf(made, by), made, by, f)
+	}
+	return made
+}
+
+// summed is ReduceSum.
+func summed(c *operation) bounds {
+	b, _ := c.input(0)
+	n := c.count(c.list("axes", 1))
+	made := b.flat().each(b.dtype, func(i interval) interval { return total(b.dtype, i, n) })
+	made.last = nil
+	return made
+}
+
+func mean(c *operation) bounds {
+	b := elementsOf(c)
+	return b.each(b.dtype, func(i interval) interval { return fit(b.dtype, i) })
+}
+
+func cumulated(c *operation) bounds {
+	b, _ := c.input(0)
+	n := garner.AnyDim
+	if axis, ok := c.list("axis", 1); ok && len(axis) == 1 {
+		n = c.dim(0, axis[0])
+	}
+	made := b.flat().each(b.dtype, func(i interval) interval { return total(b.dtype, i, n) })
+	made.last = nil
+	return made
+}
+
+// multiplied is ReduceProd. It multiplies the positions of a vector, such as a shape.
+func multiplied(c *operation) bounds {
+	b, _ := c.input(0)
+	if b.rank == 1 && len(b.last) > 0 && c.number("noop_with_empty_axes", 0) == 0 {
+		made := number(1)
+		for _, i := range b.last {
+			made = product(b.dtype, made, i)
+		}
+		made.exact = made.exact && made.point()
+		return bounds{interval: made, last: []interval{made}, dtype: b.dtype, rank: -1, one: true, from: b.from}.settled()
+	}
+	made := bounds{interval: whole(b.dtype, max(b.why(), counted)), dtype: b.dtype, rank: -1, from: b.from}
+	return made.settled()
+}
