@@ -26,8 +26,8 @@ Findings of one cause are one line of text, which names the first gather and cou
 (GatherBlockQuantized, ArrayFeatureExtractor, EmbeddingBag and EmbeddingSegmentsSum, and gathers of dequantised tables) are named as not judged.
 
 Evidence names a case in [testdata/conformance](../testdata/conformance), or, where the name begins with "lint-", in
-[lint/testdata](../lint/testdata/recorded.jsonl), which holds the answer of the runtime itself; "not recorded" links the source of the claim
-instead. Each remedy that changes the model was run in ONNX Runtime, at every level of optimisation, and in OpenVINO, with the answers beside it;
+[lint/testdata](../lint/testdata/recorded.jsonl), which holds the answer of the runtime itself. Names that begin alike stand behind what they share.
+"Not recorded" links the source of the claim instead. Each remedy that changes the model was run in ONNX Runtime, at every level of optimisation, and in OpenVINO, with the answers beside it;
 any other begins with "Decide", because a person must know what the model means. An answer is that of the recorded version:
 
 `
@@ -65,13 +65,18 @@ func lintPage() []byte {
 		if len(own) > 0 {
 			b.WriteString("| operator | the runtime | evidence |\n|---|---|---|\n")
 		}
+		var rows []row
 		for _, group := range groupByAnswer(own) {
 			e := group[0]
-			var names []string
-			for _, e := range group {
-				names = append(names, cell(e))
+			made := row{"`" + e.Operator + "`", e.Who() + " " + string(e.Answer), cell(group)}
+			if i := slices.IndexFunc(rows, func(r row) bool { return r.answer == made.answer && r.evidence == made.evidence }); i >= 0 {
+				rows[i].operators += ", " + made.operators
+			} else {
+				rows = append(rows, made)
 			}
-			fmt.Fprintf(&b, "| `%s` | %s %s | %s |\n", e.Operator, e.Who(), e.Answer, strings.Join(names, "<br>"))
+		}
+		for _, r := range rows {
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", r.operators, r.answer, r.evidence)
 		}
 		for i, rule := range slices.Sorted(maps.Keys(of)) {
 			if i > 0 || len(own) > 0 {
@@ -87,6 +92,9 @@ func lintPage() []byte {
 	}
 	return b.Bytes()
 }
+
+// A row is a row of the table of a rule: operators with one answer and one evidence.
+type row struct{ operators, answer, evidence string }
 
 // groupByAnswer groups evidence by operator and answer.
 func groupByAnswer(evidence []lint.Evidence) [][]lint.Evidence {
@@ -104,14 +112,52 @@ func groupByAnswer(evidence []lint.Evidence) [][]lint.Evidence {
 	return groups
 }
 
-// cell returns the table cell of a piece of evidence.
-func cell(e lint.Evidence) string {
-	text := "`" + e.Case + "`"
-	if e.Case == "" {
-		text = "not recorded: <" + e.Source + ">"
+// cell returns the table cell of the evidence for one answer. Cases whose names begin
+// alike are listed behind what they share.
+func cell(group []lint.Evidence) string {
+	var parts, cases, sources []string
+	types := map[string][]string{} // by source
+	for _, e := range group {
+		if e.Case != "" {
+			cases = append(cases, e.Case)
+			continue
+		}
+		if !slices.Contains(sources, e.Source) {
+			sources = append(sources, e.Source)
+		}
+		if e.DType.Valid() {
+			types[e.Source] = append(types[e.Source], e.DType.String())
+		}
 	}
-	if e.DType.Valid() {
-		text = e.DType.String() + ": " + text
+	if len(cases) > 0 {
+		parts = append(parts, casesText(cases))
 	}
-	return text
+	for _, source := range sources {
+		text := "not recorded: <" + source + ">"
+		if list := types[source]; len(list) > 0 {
+			text = strings.Join(list, ", ") + ": " + text
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "<br>")
+}
+
+// casesText lists names of cases. Those of a-b and a-c are `a-` b, c.
+func casesText(cases []string) string {
+	const least = 8 // bytes that names must share
+	word := func(text string) string { return text[:strings.LastIndexByte(strings.TrimSuffix(text, "-"), '-')+1] }
+	shared := word(cases[0])
+	for _, name := range cases[1:] {
+		for !strings.HasPrefix(name, shared) {
+			shared = word(shared)
+		}
+	}
+	if len(cases) == 1 || len(shared) < least {
+		return "`" + strings.Join(cases, "`<br>`") + "`"
+	}
+	var ends []string
+	for _, name := range cases {
+		ends = append(ends, strings.TrimPrefix(name, shared))
+	}
+	return "`" + shared + "` " + strings.Join(ends, ", ")
 }
