@@ -190,6 +190,8 @@ func (s *subject) origin(v *model.Value) string {
 	switch {
 	case v == nil:
 		return "a node"
+	case v.Constant != nil:
+		return unreadText(v.Constant)
 	case v.From != nil:
 		return fmt.Sprintf("the node %s (%.40s)", names.Quote(v.From.Name), names.Plain(v.From.Op))
 	case s.inputs[v]:

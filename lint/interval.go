@@ -561,6 +561,9 @@ func (l *linter) constantBounds(v *model.Value) (bounds, error) {
 		return b, nil
 	}
 	made := bounds{interval: whole(c.Spec.DType, fixed), dtype: c.Spec.DType, rank: rankOf(c.Spec)}
+	if unread(c) {
+		return anything(v).settled(), nil
+	}
 	if d := c.Spec.DType; d.IsInteger() || d == garner.Bool || d.IsFloat() {
 		width := 1
 		if n := len(c.Spec.Dims); n > 0 {

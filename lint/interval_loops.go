@@ -91,7 +91,7 @@ func (l *linter) loop(values []*model.Value) error {
 // cycle puts values into the order of the model.
 func (l *linter) cycle(values []*model.Value) *cycle {
 	if l.places == nil {
-		l.places = placesOf(l.graph)
+		l.places = placesOf(l.model.Graph)
 	}
 	c := &cycle{linter: l, values: slices.Clone(values), back: make([]bool, len(values)), ends: []float64{0}}
 	slices.SortStableFunc(c.values, func(a, b *model.Value) int { return cmp.Compare(l.places[a], l.places[b]) })

@@ -311,8 +311,7 @@ func checkLoop(t *testing.T, seed uint64) (turns int) {
 		p.Takes = []*model.Value{held(g.given[p]), from}
 		carries = append(carries, carry{p, from})
 	}
-	l := newLinter(context.Background(), g.Format)
-	l.graph = g.Graph
+	l := newLinter(context.Background(), g.Model)
 	now := g.results
 	for range 12 {
 		for _, v := range g.values {

@@ -65,7 +65,7 @@ func checkIntervals(t *testing.T, seed uint64, tried map[string]int) {
 	for range 3 + g.IntN(8) {
 		g.node()
 	}
-	l := newLinter(context.Background(), g.Format)
+	l := newLinter(context.Background(), g.Model)
 	for _, v := range g.values {
 		b, err := l.bounds(v)
 		if err != nil {
@@ -419,7 +419,7 @@ func TestIntervalsOfOthers(t *testing.T) {
 			}
 		}
 		for _, constant := range []bool{true, false} {
-			l := newLinter(context.Background(), "ONNX")
+			l := newLinter(context.Background(), &model.Model{Format: "ONNX"})
 			n := &model.Node{Name: "n", Op: c.Op, Domain: c.Domain, Version: 18, Attributes: c.Attributes}
 			for i, in := range c.Inputs {
 				x := elementsOfValues(t, in)

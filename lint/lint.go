@@ -101,16 +101,24 @@ type Unjudged struct {
 }
 
 // NotJudged lists the nodes of m that gather by an operator that lint has no rules
-// for, and the gathers whose table is quantised: of these the rules judge the
-// indices, and not the dequantisation.
+// for, the gathers whose table is quantised, of which the rules judge the indices and
+// not the dequantisation, and the gathers whose indices are a constant of more than
+// 64 MiB, which Model does not read.
 func NotJudged(m *model.Model) []Unjudged {
 	var list []Unjudged
-	dequantised := operators.Dequantised()
+	dequantised, constant := operators.Dequantised(), constants()
 	for n := range m.Nodes() {
 		if r, ok := operators.RelatedOf(n); ok {
 			list = append(list, Unjudged{n, r.Name, "lint has no rules for this operator; compare what the runtimes document of its indices"})
-		} else if n.IsGather() && len(n.Inputs) > 0 && dequantised(n.Inputs[0]) != nil {
+		}
+		if !n.IsGather() {
+			continue
+		}
+		if dequantised(input(n, 0)) != nil {
 			list = append(list, Unjudged{n, n.Operator, "its table is dequantised before it; lint judges the indices, and not how runtimes compute the table's values"})
+		}
+		if c := constant.Of(input(n, 1)); c != nil && unread(c) {
+			list = append(list, Unjudged{n, n.Operator, fmt.Sprintf("its indices are %s so check that none is negative or outside where they are made", unreadText(c))})
 		}
 	}
 	return list
@@ -126,12 +134,12 @@ type Options struct {
 //
 // It reads each index constant once, each constant that indices are computed from
 // once more, and each constant table of 64-bit elements up to the first value that
-// does not fit 32 bits. It reads them in pieces and holds about 1 MB at a time.
-// Beside that, its time and memory are linear in the number of nodes. Errors are a constant that cannot be read and the
-// cause of ctx.
+// does not fit 32 bits. It reads them in pieces and holds about 1 MB at a time. Indices
+// of more than 64 MiB it does not read; NotJudged lists their gathers.
+// Beside that, its time and memory are linear in the number of nodes. Errors are a
+// constant that cannot be read and the cause of ctx.
 func Model(ctx context.Context, m *model.Model, o Options) ([]Finding, error) {
-	l := newLinter(ctx, m.Format)
-	l.graph = m.Graph
+	l := newLinter(ctx, m)
 	if len(o.Runtimes) > 0 {
 		l.runtimes = slices.DeleteFunc(l.runtimes, func(r Runtime) bool { return !slices.Contains(o.Runtimes, r) })
 		l.home = l.runtimes
@@ -173,12 +181,12 @@ type linter struct {
 	runtimes []Runtime
 	home     []Runtime // a finding that concerns one of these keeps its rule's severity
 	format   string
-	graph    *model.Graph
+	model    *model.Model
 	inputs   map[*model.Value]bool
-	dynamic  bool                   // an input has an unknown dim
-	indices  map[scanKey]*indexScan // index constants that were read
-	tables   map[any]*loss          // 64-bit tables that were read, as stored
-	read     map[string]int64       // bytes of constants that were read, by file
+	dynamic  bool                  // an input has an unknown dim
+	indices  map[any]*constantScan // index constants, as stored; nil before the first is needed
+	tables   map[any]*loss         // 64-bit tables that were read, as stored
+	read     map[string]int64      // bytes of constants that were read, by file
 	findings []Finding
 
 	constants *trail.Trail[*model.Constant] // as constant says
@@ -186,7 +194,7 @@ type linter struct {
 	ranges    map[*model.Value]bounds       // what bounds found
 	begun     map[*model.Value]int          // values that bounds has visited: see groups
 	held      map[any]bounds                // constants that bounds has read, as stored
-	places    map[*model.Value]int          // of the values of graph, as placesOf says; nil before a loop needs them
+	places    map[*model.Value]int          // of the model's values, as placesOf says; nil before a loop needs them
 
 	withoutRank map[*model.Value]bool     // what rankless found
 	ranked      map[*model.Value]int      // values that rankless has visited: see groups
@@ -194,10 +202,10 @@ type linter struct {
 	words       map[*Evidence]string      // consequences, by the first of the evidence
 }
 
-func newLinter(ctx context.Context, format string) *linter {
+func newLinter(ctx context.Context, m *model.Model) *linter {
 	l := &linter{
-		ctx: ctx, format: format, runtimes: AllRuntimes(), home: homes[format], inputs: map[*model.Value]bool{},
-		indices: map[scanKey]*indexScan{}, tables: map[any]*loss{}, read: map[string]int64{}, constants: constants(),
+		ctx: ctx, model: m, format: m.Format, runtimes: AllRuntimes(), home: homes[m.Format], inputs: map[*model.Value]bool{},
+		tables: map[any]*loss{}, read: map[string]int64{}, constants: constants(),
 		ranges: map[*model.Value]bounds{}, begun: map[*model.Value]int{}, held: map[any]bounds{},
 		withoutRank: map[*model.Value]bool{}, ranked: map[*model.Value]int{},
 		shared: map[answersKey][]Evidence{}, words: map[*Evidence]string{},

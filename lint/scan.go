@@ -5,9 +5,11 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/mapped"
+	"github.com/garner-go/garner/internal/names"
 	"github.com/garner-go/garner/internal/units"
 	"github.com/garner-go/garner/model"
 )
@@ -58,13 +60,13 @@ func (l *linter) pieces(c *model.Constant, look func(t garner.Tensor, from int64
 const freeBytes = 64 << 20
 
 // spend refuses a piece of a constant where the constants have together been read far
-// beyond the size of their file: then many constants share bytes, or many gathers read
-// one constant for axes of other lengths, and a small file would cost hours.
+// beyond the size of their file: then many constants share bytes, and a small file would
+// cost hours.
 func (l *linter) spend(c *model.Constant, piece garner.Tensor) error {
 	limit := freeBytes + 4*c.State.Size // no size where the elements are in memory
 	n, _ := piece.Spec().Bytes()
 	if l.read[c.File] += int64(n); l.read[c.File] > limit {
-		return garner.Errorf(nil, "the constants of indices share bytes: lint has read %s of them, which is more than four times their file; give each gather a constant of its own, or one to gathers of equal axes", units.Bytes(limit))
+		return garner.Errorf(nil, "the constants of indices share bytes: lint has read %s of them, which is more than four times their file; give each gather a constant of its own", units.Bytes(limit))
 	}
 	return nil
 }
@@ -91,11 +93,13 @@ type tally struct {
 	axis  int // the component of the tuple that the first is: addressed()[axis] is its dim
 }
 
-func (t *tally) add(at int64, v garner.Index, axis int) {
-	if t.count == 0 {
-		*t = tally{at: at, value: v, axis: axis}
+// add adds the indices of another tally.
+func (t *tally) add(other tally) {
+	n := t.count + other.count
+	if t.count == 0 || other.count > 0 && other.at < t.at {
+		*t = other
 	}
-	t.count++
+	t.count = n
 }
 
 // others gives the words for the indices after the first.
@@ -113,77 +117,219 @@ type indexScan struct {
 	outside  tally // outside the axis either way
 }
 
-// A scanKey is what a scan depends on: the constant, as stored, and the axes.
-type scanKey struct {
-	constant any
-	dims     string
+// A constantScan is what one reading of an index constant found for every gather that
+// has it, by the length of the gather's tuples.
+type constantScan struct {
+	total int64
+	by    map[int][]axisScan
 }
 
-// scan reads the index constant of a gather; nil where there is none, or where the
-// axes that it addresses are unknown.
+// An axisScan counts the indices that are one component of a tuple. The gathers of the
+// constant address axes of some extents, which are sorted. The other lists have a tally
+// for each.
+type axisScan struct {
+	extents  []uint64
+	negative []tally // from -extent to -1
+	below    []tally // below -extent
+	beyond   []tally // at the extent or beyond
+}
+
+// anyExtent stands for an unknown extent, which has every index of 64 bits with a sign.
+const anyExtent = 1 << 63
+
+func extentOf(d garner.Dim) uint64 {
+	if d.Max == garner.Unbounded {
+		return anyExtent
+	}
+	return uint64(d.Max)
+}
+
+// add counts an index. sum completes the counts.
+func (a *axisScan) add(v garner.Index, at int64, component int) {
+	one := tally{1, at, v, component}
+	if v.Unsigned || int64(v.Bits) >= 0 {
+		if v.Bits >= a.extents[0] {
+			i, exactly := slices.BinarySearch(a.extents, v.Bits)
+			if !exactly {
+				i--
+			}
+			a.beyond[i].add(one)
+		}
+		return
+	}
+	i, _ := slices.BinarySearch(a.extents, -v.Bits)
+	if i > 0 {
+		a.below[i-1].add(one)
+	}
+	if i < len(a.extents) {
+		a.negative[i].add(one)
+	}
+}
+
+// sum adds to the tallies of each extent those that count for it too.
+func (a *axisScan) sum() {
+	for i := 1; i < len(a.extents); i++ {
+		a.negative[i].add(a.negative[i-1])
+	}
+	for i := len(a.extents) - 1; i > 0; i-- {
+		a.below[i-1].add(a.below[i])
+		a.beyond[i-1].add(a.beyond[i])
+	}
+}
+
+// mostRead is how many bytes of a constant of indices lint reads: 64 MiB take a tenth of
+// a second. A sparse file of a few KB can hold more than any machine reads.
+const mostRead = 64 << 20
+
+// unread reports whether lint does not read a constant because of its size.
+func unread(c *model.Constant) bool {
+	size, ok := c.Bytes()
+	return !ok || size > mostRead
+}
+
+// unreadText names a constant that lint does not read, and says so.
+func unreadText(c *model.Constant) string {
+	size, _ := c.Bytes()
+	return fmt.Sprintf("the constant %s, whose %s lint does not read,", names.Quote(c.Name), units.Bytes(size))
+}
+
+// scanned gives the constant that scan reads, and the extents of the axes that its
+// components address; false where there is none, or where the axes are unknown.
+func (s *subject) scanned() (c *model.Constant, extents []uint64, ok bool) {
+	c = s.constant(s.indices)
+	dims := s.addressed()
+	if c == nil || dims == nil || !c.Spec.DType.IsInteger() || unread(c) {
+		return nil, nil, false
+	}
+	for _, d := range dims {
+		extents = append(extents, extentOf(d))
+	}
+	return c, extents, true
+}
+
+// scan counts the indices of a gather whose indices are a constant; nil where scanned
+// gives none. It reads the constant once for all gathers of the model.
 func (s *subject) scan() (*indexScan, error) {
-	c, dims := s.constant(s.indices), s.addressed()
-	if c == nil || dims == nil || !c.Spec.DType.IsInteger() {
+	c, extents, ok := s.scanned()
+	if !ok {
 		return nil, nil
 	}
-	key := scanKey{stored(c), fmt.Sprint(dims)}
-	if done, ok := s.linter.indices[key]; ok {
-		return done, nil
+	read := s.indexConstants()[stored(c)]
+	if read.total == 0 {
+		if err := s.readIndices(c, read); err != nil {
+			return nil, err
+		}
 	}
-	scan := &indexScan{}
-	s.linter.indices[key] = scan
-	if len(dims) == 0 {
-		return scan, nil // empty tuples address no axis
+	scan := &indexScan{total: read.total}
+	for i, e := range extents {
+		a := &read.by[len(extents)][i]
+		j, _ := slices.BinarySearch(a.extents, e)
+		scan.negative.add(a.negative[j])
+		scan.outside.add(a.below[j])
+		scan.outside.add(a.beyond[j])
 	}
-	err := s.pieces(c, func(t garner.Tensor, from int64) (bool, error) {
-		scan.total = from + int64(t.Len())
-		return true, integers(t, func(i int, v garner.Index) bool {
-			at := from + int64(i)
-			axis := int(at % int64(len(dims)))
-			below, beyond := judge(v, dims[axis])
-			switch {
-			case beyond:
-				scan.outside.add(at, v, axis)
-			case below:
-				scan.negative.add(at, v, axis)
-			}
-			return true
-		})
-	})
-	return scan, err
+	return scan, nil
 }
 
-// judge reports whether an index is negative (below), and whether it is outside
-// its axis both as it stands and counted from the end (beyond). For an unknown
-// extent, an index is beyond where it is outside every extent.
-func judge(v garner.Index, d garner.Dim) (below, beyond bool) {
-	if v.Unsigned && v.Bits > math.MaxInt64 {
-		return false, true
+// indexConstants lists the index constants of the model, as stored, with the extents
+// that all gathers address by them.
+func (l *linter) indexConstants() map[any]*constantScan {
+	if l.indices != nil {
+		return l.indices
 	}
-	n := int64(v.Bits)
-	if d.Max == garner.Unbounded {
-		return n < 0, false
+	l.indices = map[any]*constantScan{}
+	for n := range l.model.Gathers() {
+		s, err := l.subject(n)
+		if err != nil {
+			continue // Model says it
+		}
+		c, extents, ok := s.scanned()
+		if !ok {
+			continue
+		}
+		read := l.indices[stored(c)]
+		if read == nil {
+			read = &constantScan{by: map[int][]axisScan{}}
+			l.indices[stored(c)] = read
+		}
+		if read.by[len(extents)] == nil {
+			read.by[len(extents)] = make([]axisScan, len(extents))
+		}
+		for i, e := range extents {
+			a := &read.by[len(extents)][i]
+			a.extents = append(a.extents, e)
+		}
 	}
-	most := int64(d.Max)
-	return n < 0, n >= most || n < -most
+	for _, read := range l.indices {
+		for _, axes := range read.by {
+			for i := range axes {
+				a := &axes[i]
+				slices.Sort(a.extents)
+				a.extents = slices.Compact(a.extents)
+			}
+		}
+	}
+	return l.indices
+}
+
+// readIndices counts the indices of a constant.
+func (l *linter) readIndices(c *model.Constant, read *constantScan) error {
+	for _, axes := range read.by {
+		for i := range axes {
+			a := &axes[i]
+			n := len(a.extents)
+			a.negative, a.below, a.beyond = make([]tally, n), make([]tally, n), make([]tally, n)
+		}
+	}
+	err := l.pieces(c, func(t garner.Tensor, from int64) (bool, error) {
+		read.total = from + int64(t.Len())
+		for k, axes := range read.by {
+			if k == 0 {
+				continue // empty tuples address no axis
+			}
+			err := integers(t, func(i int, v garner.Index) bool {
+				at := from + int64(i)
+				component := int(at % int64(k))
+				axes[component].add(v, at, component)
+				return true
+			})
+			if err != nil {
+				return false, err
+			}
+		}
+		return true, nil
+	})
+	for _, axes := range read.by {
+		for i := range axes {
+			axes[i].sum()
+		}
+	}
+	return err
+}
+
+// wideIntegers read an element of a byte or more, many times as fast as Tensor.Int.
+var wideIntegers = map[garner.DType]func(b []byte) uint64{
+	garner.I8:  func(b []byte) uint64 { return uint64(int8(b[0])) },
+	garner.U8:  func(b []byte) uint64 { return uint64(b[0]) },
+	garner.I16: func(b []byte) uint64 { return uint64(int16(binary.LittleEndian.Uint16(b))) },
+	garner.U16: func(b []byte) uint64 { return uint64(binary.LittleEndian.Uint16(b)) },
+	garner.I32: func(b []byte) uint64 { return uint64(int32(binary.LittleEndian.Uint32(b))) },
+	garner.U32: func(b []byte) uint64 { return uint64(binary.LittleEndian.Uint32(b)) },
+	garner.I64: binary.LittleEndian.Uint64,
+	garner.U64: binary.LittleEndian.Uint64,
 }
 
 // integers calls look with every element of a contiguous tensor of an integer
 // dtype, until look returns false.
 func integers(t garner.Tensor, look func(i int, v garner.Index) bool) error {
-	if d := t.DType(); d == garner.I64 || d == garner.U64 || d == garner.I32 {
+	if wide := wideIntegers[t.DType()]; wide != nil {
 		b, err := t.Bytes()
 		if err != nil {
 			return err
 		}
+		width, unsigned := t.DType().Bits()/8, t.DType().IsUnsigned()
 		for i := range t.Len() {
-			v := garner.Index{Unsigned: d == garner.U64}
-			if d == garner.I32 {
-				v.Bits = uint64(int32(binary.LittleEndian.Uint32(b[4*i:])))
-			} else {
-				v.Bits = binary.LittleEndian.Uint64(b[8*i:])
-			}
-			if !look(i, v) {
+			if !look(i, garner.Index{Bits: wide(b[i*width:]), Unsigned: unsigned}) {
 				return nil
 			}
 		}

@@ -23,7 +23,8 @@ or one that --runtime names. Otherwise it is a note: "--runtime tensorflow" turn
 - **note**: a run may show a difference.
 
 Findings of one cause are one line of text, which names the first gather and counts the others. Operators that gather and that no rule looks at
-(GatherBlockQuantized, ArrayFeatureExtractor, EmbeddingBag and EmbeddingSegmentsSum, and gathers of dequantised tables) are named as not judged.
+(GatherBlockQuantized, ArrayFeatureExtractor, EmbeddingBag and EmbeddingSegmentsSum, and gathers of dequantised tables) are named as not judged. So are
+gathers whose indices are a constant above 64 MiB, which lint does not read.
 
 Evidence names a case in [testdata/conformance](../testdata/conformance), or, where the name begins with "lint-", in
 [lint/testdata](../lint/testdata/recorded.jsonl), which holds the answer of the runtime itself. Names that begin alike stand behind what they share.

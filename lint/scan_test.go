@@ -1,0 +1,156 @@
+package lint
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/model"
+)
+
+// TestScan holds the counts of a constant that many gathers have against a walk through
+// it for each.
+func TestScan(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		const n = 24
+		values := make([]int64, n)
+		for i := range values {
+			values[i] = pick(r, int64(r.IntN(12))-6, int64(r.IntN(12))-6, 0, math.MaxInt64, math.MinInt64, math.MinInt64+1)
+		}
+		c := garner.Of(values, n)
+		if r.IntN(3) == 0 {
+			bits := make([]uint64, n)
+			for i, v := range values {
+				bits[i] = uint64(v)
+			}
+			c = garner.Of(bits, n)
+		}
+		m := &model.Model{Path: "m.onnx", Format: "ONNX", Graph: &model.Graph{}}
+		all := held(c)
+		for i := range 5 {
+			k := pick(r, 1, 2, 3)
+			g := gather{op: "onnx.GatherND-13", data: given(fmt.Sprintf("f32[%d,%d,%d]", r.IntN(7), r.IntN(7), r.IntN(7)))}
+			g.data.Spec.Dims[r.IntN(3)] = pick(r, garner.AnyDim, garner.Exactly(3))
+			g.indices = made("Reshape", fmt.Sprintf("%s[%d,%d]", c.DType(), n/k, k), all)
+			one := g.model().Graph.Nodes
+			one[len(one)-1].Name = fmt.Sprint(i)
+			m.Graph.Nodes = append(m.Graph.Nodes, one...)
+		}
+		l := newLinter(t.Context(), m)
+		for node := range m.Gathers() {
+			s, err := l.subject(node)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := s.scan()
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := indexScan{total: n}
+			dims := s.addressed()
+			for i, v := range values {
+				axis := i % len(dims)
+				d, unsigned := dims[axis], c.DType() == garner.U64
+				one := tally{1, int64(i), garner.Index{Bits: uint64(v), Unsigned: unsigned}, axis}
+				switch known := d.Max != garner.Unbounded; {
+				case unsigned && v < 0, v >= 0 && known && v >= int64(d.Max), v < 0 && known && v < -int64(d.Max):
+					want.outside.add(one)
+				case v < 0:
+					want.negative.add(one)
+				}
+			}
+			if *got != want {
+				t.Fatalf("seed %d, %v of %v: %+v, not %+v", seed, dims, values, *got, want)
+			}
+		}
+	}
+}
+
+// TestGathersAtOneConstant holds the cost of one constant that ten thousand gathers of
+// tables of other lengths have: it is read once, whether its indices are inside or not.
+func TestGathersAtOneConstant(t *testing.T) {
+	for name, far := range map[string]int32{"inside": 100, "outside": 15_000} {
+		values := make([]int32, 125_000)
+		for i := range values {
+			values[i] = int32(i) % far
+		}
+		read := 0
+		c := held(garner.Of(values, len(values)))
+		c.Constant = model.NewConstant("c", c.Spec, func() (garner.Tensor, error) { read++; return garner.Of(values, len(values)), nil })
+		m := &model.Model{Path: "m.onnx", Format: "ONNX", Graph: &model.Graph{}}
+		for i := range 10_000 {
+			m.Graph.Nodes = append(m.Graph.Nodes, gather{op: "onnx.Gather-13", data: given(fmt.Sprintf("f32[%d]", 100+i)), indices: c}.model().Graph.Nodes...)
+		}
+		began := time.Now()
+		all, err := Model(t.Context(), m, Options{})
+		if err != nil || read != 1 || len(all) > 0 != (name == "outside") {
+			t.Errorf("%s: %d findings, %v; read %d times", name, len(all), err, read)
+		}
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("%s takes %v", name, took)
+		}
+		t.Log(name, time.Since(began))
+	}
+}
+
+// TestHugeIndices holds that indices of more than 64 MiB are not read, and that findings
+// and what is not judged say so.
+func TestHugeIndices(t *testing.T) {
+	for _, m := range []*model.Model{
+		gather{op: "onnx.Gather-13", data: given("f32[5]"), indices: huge("i64[1073741824]")}.model(),
+		gather{op: "onnx.GatherND-13", data: given("f32[5]"), indices: made("Reshape", "i64[8388609,1]", huge("i64[8388609]"))}.model(),
+	} {
+		r := report(t, m)
+		if len(r.Findings) > 0 || len(r.Unjudged) != 1 || !strings.Contains(r.Unjudged[0].Why, `its indices are the constant "huge", whose `) || !strings.Contains(r.Unjudged[0].Why, "lint does not read") {
+			t.Errorf("%v, %v", r.Findings, r.Unjudged)
+		}
+	}
+	m := gather{op: "onnx.GatherND-13", data: given("f32[5]"), indices: made("Add", "i64[8388609,1]", huge("i64[8388609,1]"), i64(nil, 1))}.model()
+	if all := findings(t, m, "L.3", Options{}); len(all) != 1 || !strings.HasPrefix(all[0].Message, `the indices come from the constant "huge", whose 64 MiB lint does not read, and nothing bounds them`) {
+		t.Errorf("%v", all)
+	}
+	// 64 MiB are read.
+	read := false
+	v := given("i8[67108864]")
+	v.Constant = model.NewConstant("c", v.Spec, func() (garner.Tensor, error) { read = true; return garner.New(garner.I8, 1<<26) })
+	if r := report(t, gather{op: "onnx.Gather-13", data: given("f32[5]"), indices: v}.model()); !read || len(r.Unjudged) > 0 {
+		t.Errorf("read %t, %v", read, r.Unjudged)
+	}
+}
+
+// TestIntegers holds the fast reading of each type against Tensor.Int.
+func TestIntegers(t *testing.T) {
+	for _, d := range garner.DTypes() {
+		if !d.IsInteger() {
+			continue
+		}
+		x, err := garner.New(d, 40)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := x.Bytes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range b {
+			b[i] = byte(i*37 + 100)
+		}
+		seen := 0
+		err = integers(x, func(i int, v garner.Index) bool {
+			want, err := x.Int(i)
+			if err != nil || want.String() != v.String() {
+				t.Errorf("%s: element %d is %v, not %v, %v", d, i, v, want, err)
+			}
+			seen++
+			return true
+		})
+		if err != nil || seen != 40 {
+			t.Errorf("%s: %d elements, %v", d, seen, err)
+		}
+	}
+}
