@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/trail"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/operators"
@@ -127,35 +126,35 @@ func lowBatch(r *Rule, s *subject) error {
 	return nil
 }
 
-// loneBatch finds Gather along the axis behind its batch dims, all of which are 1.
+// loneBatch finds Gather with batch dims whose dims before the axis are all 1.
 func loneBatch(r *Rule, s *subject) error {
-	if s.operator.Kind != operators.Gather || s.batch < 1 || !s.axisKnown || s.axis != s.batch || !known(s.data) || !known(s.indices) || s.refused != nil {
+	data, okData := s.data.Spec.Shape()
+	indices, okIndices := s.indices.Spec.Shape()
+	if s.operator.Kind != operators.Gather || s.batch < 1 || !s.axisKnown || !okData || !okIndices || s.refused != nil || s.axis >= len(data) || s.batch > min(s.axis, len(indices)) {
 		return nil
 	}
-	for i := range s.batch {
-		if i >= len(s.indices.Spec.Dims) || s.data.Spec.Dims[i] != garner.Exactly(1) || s.indices.Spec.Dims[i] != garner.Exactly(1) {
-			return nil
-		}
+	isNot1 := func(n int) bool { return n != 1 }
+	if slices.ContainsFunc(data[:s.axis], isNot1) || slices.ContainsFunc(indices[:s.batch], isNot1) || len(indices) == s.batch && data[s.axis] == 1 { // which is a Squeeze
+		return nil
 	}
-	s.find(r, s.answers(r), "batch_dims and the axis are %d, data is %s and the indices are %s", s.batch, s.data.Type(), s.indices.Type())
+	s.find(r, s.answers(r), "batch_dims is %d and the axis is %d, data is %s and the indices are %s", s.batch, s.axis, s.data.Type(), s.indices.Type())
 	return nil
 }
 
-// unknownResultRank finds GatherND whose result has an unknown rank for OpenVINO:
-// only a run knows the rank of an operand, or an input of the model leaves the length
-// of a tuple open.
-func unknownResultRank(r *Rule, s *subject) error {
-	if s.operator.Kind != operators.GatherND {
-		return nil
-	}
+// unknownRanks finds gathers of operands whose rank is unknown to OpenVINO: only a run
+// knows it, or an input of the model leaves the length of a tuple open. An input of the
+// model without a rank is enough, whatever reads it.
+func unknownRanks(r *Rule, s *subject) error {
 	for i, v := range []*model.Value{s.data, s.indices} {
 		if s.rankless(v) {
 			s.find(r, s.answers(r), "the rank of %s is not known", []string{"data", "the indices"}[i])
 			return nil
 		}
 	}
-	if from := s.given.Of(s.indices); s.indices.Spec.Rank.Known() && !s.k().Known() && from != nil {
+	if s.operator.Kind == operators.GatherND && s.indices.Spec.Rank.Known() && !s.k().Known() && s.given.Of(s.indices) != nil {
 		s.find(r, s.answers(r), "the indices are %s, so that the length of a tuple is not known", s.indices.Type())
+	} else if s.openInput != nil {
+		s.find(r, s.answers(r), "the rank of %s of the model is not known", s.origin(s.openInput))
 	}
 	return nil
 }
@@ -187,6 +186,9 @@ func (l *linter) rankless(v *model.Value) bool {
 func (l *linter) ranks(v *model.Value) (open bool, from []*model.Value) {
 	if v.Constant != nil || v.Spec.Rank.Known() {
 		return false, nil
+	}
+	if len(v.Takes) > 0 {
+		return false, v.Takes
 	}
 	if l.inputs[v] || v.From == nil {
 		return l.inputs[v], nil

@@ -39,7 +39,7 @@ func repeatedScalar(r *Rule, s *subject) error {
 }
 
 func emptyTuples(r *Rule, s *subject) error {
-	if s.operator.Kind == operators.GatherND && s.k() == garner.Exactly(0) && !s.emptyTuplesOfScalar() {
+	if s.operator.Kind == operators.GatherND && s.k() == garner.Exactly(0) && !s.emptyTuplesOfScalar() && !s.scalarOfNothing(s.indices) {
 		s.find(r, s.answers(r, Takes), "the indices are %s, whose tuples have no component", s.indices.Type())
 	}
 	return nil
@@ -55,9 +55,65 @@ func emptyGather(r *Rule, s *subject) error {
 	if b < 0 || b > s.axis || b > len(indices) || s.axis >= len(data) || slices.Contains(data[:b], 0) {
 		return nil
 	}
-	if slices.Contains(data[b:s.axis], 0) || slices.Contains(indices[b:], 0) || slices.Contains(data[s.axis+1:], 0) {
-		s.find(r, s.answers(r), "data is %s and the indices are %s, so that the result has no element", s.data.Type(), s.indices.Type())
+	if !slices.Contains(data[b:s.axis], 0) && !slices.Contains(indices[b:], 0) && !slices.Contains(data[s.axis+1:], 0) {
+		return nil
 	}
+	if replaced, err := s.replacedGather(data, indices); replaced || err != nil {
+		return err
+	}
+	s.find(r, s.answers(r), "data is %s and the indices are %s, so that the result has no element", s.data.Type(), s.indices.Type())
+	return nil
+}
+
+// replacedGather reports whether OpenVINO runs no Gather for one of static shapes: it
+// takes a view or a Squeeze of data in its place, or computes the constant that it
+// gives. In a model of ONNX a constant without elements is another matter, rule L.32.
+func (s *subject) replacedGather(data, indices garner.Shape) (bool, error) {
+	if s.scalarOfNothing(s.data) || s.scalarOfNothing(s.indices) {
+		return true, nil
+	}
+	at, err := s.bounds(s.indices)
+	if err != nil {
+		return false, err
+	}
+	fixedIndices := s.constant(s.indices) != nil || at.exact && at.point() // OpenVINO folds what is computed from constants
+	fixedData := s.constant(s.data) != nil
+	isNot1 := func(n int) bool { return n != 1 }
+	of := indices[s.batch:]
+	switch {
+	case fixedIndices && fixedData:
+		return true, nil
+	case fixedIndices && s.batch == 0 && !slices.ContainsFunc(indices, isNot1) && !slices.ContainsFunc(data[:s.axis], isNot1):
+		return true, nil // one row, in place
+	case fixedIndices && len(of) == 0 && data[s.axis] == 1 && at.point() && at.low.at == 0:
+		return true, nil // the only row
+	}
+	return fixedData && data[s.axis] == 1 && slices.Equal(of, garner.Shape{1}), nil // data itself
+}
+
+// scalarOfNothing reports whether OpenVINO's reader of ONNX makes a scalar of a value: of
+// a constant without elements.
+func (s *subject) scalarOfNothing(v *model.Value) bool {
+	if s.format != "ONNX" {
+		return false
+	}
+	c := s.constant(v)
+	return c != nil && slices.Contains(c.Spec.Dims, garner.Exactly(0))
+}
+
+// emptyConstant finds data and indices that are a constant without elements.
+func emptyConstant(r *Rule, s *subject) error {
+	answer, what, v := Refuses, "data is", s.data
+	if !s.scalarOfNothing(v) {
+		if what, v = "the indices are", s.indices; s.operator.Kind == operators.Gather {
+			answer = FirstSlice
+		}
+	}
+	if !s.scalarOfNothing(v) || !slices.Equal(v.Spec.Dims, s.constant(v).Spec.Dims) { // of another shape the reader may refuse it
+		return nil
+	}
+	evidence := slices.DeleteFunc(slices.Clone(s.answers(r)), func(e Evidence) bool { return e.Answer != answer })
+	s.find(r, evidence, "%s %s, a constant without elements", what, v.Type())
 	return nil
 }
 

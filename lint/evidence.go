@@ -113,6 +113,7 @@ const (
 	Keeps       Answer = "keeps every batch dim"
 	Shortens    Answer = "gives only the rows that there are"
 	Slices      Answer = "takes a slice whose end counts from the end: other rows, or none"
+	FirstSlice  Answer = "makes a scalar 0 of it, and takes the slice there"
 	Spreads     Answer = "takes each batch of data for as many batches of the indices in a row"
 )
 

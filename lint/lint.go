@@ -149,6 +149,9 @@ func Model(ctx context.Context, m *model.Model, o Options) ([]Finding, error) {
 			l.inputs[v] = true
 			_, known := v.Spec.Shape()
 			l.dynamic = l.dynamic || !known
+			if l.openInput == nil && l.rankless(v) {
+				l.openInput = v
+			}
 		}
 	}
 	for n := range m.Gathers() {
@@ -177,17 +180,18 @@ var homes = map[string][]Runtime{
 
 // A linter collects the findings of one model.
 type linter struct {
-	ctx      context.Context
-	runtimes []Runtime
-	home     []Runtime // a finding that concerns one of these keeps its rule's severity
-	format   string
-	model    *model.Model
-	inputs   map[*model.Value]bool
-	dynamic  bool                  // an input has an unknown dim
-	indices  map[any]*constantScan // index constants, as stored; nil before the first is needed
-	tables   map[any]*loss         // 64-bit tables that were read, as stored
-	read     map[string]int64      // bytes of constants that were read, by file
-	findings []Finding
+	ctx       context.Context
+	runtimes  []Runtime
+	home      []Runtime // a finding that concerns one of these keeps its rule's severity
+	format    string
+	model     *model.Model
+	inputs    map[*model.Value]bool
+	dynamic   bool                  // an input has an unknown dim
+	openInput *model.Value          // the first input of the model whose rank is unknown; nil without one
+	indices   map[any]*constantScan // index constants, as stored; nil before the first is needed
+	tables    map[any]*loss         // 64-bit tables that were read, as stored
+	read      map[string]int64      // bytes of constants that were read, by file
+	findings  []Finding
 
 	constants *trail.Trail[*model.Constant] // as constant says
 	given     *trail.Trail[*model.Value]    // as givens says

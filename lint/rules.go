@@ -10,7 +10,6 @@ import (
 const (
 	protoLimit = "https://onnxruntime.ai/docs/tutorials/web/large-models.html"
 	cpuTypes   = "https://docs.openvino.ai/2024/openvino-workflow/running-inference/inference-devices-and-modes/cpu-device.html"
-	cpuRank    = "https://github.com/openvinotoolkit/openvino/blob/master/src/plugins/intel_cpu/src/node.cpp"
 	cpuGather  = "https://github.com/openvinotoolkit/openvino/blob/master/src/plugins/intel_cpu/src/nodes/gather.cpp" // one implementation for Gather-7 and Gather-8
 	gatherNdH  = "https://github.com/tensorflow/tensorflow/blob/03db37846ab721f0f9581e323ec721b0b96dcc79/tensorflow/core/kernels/gather_nd_op.h"
 	cudaGather = "https://github.com/microsoft/onnxruntime/issues/28107"
@@ -268,13 +267,15 @@ var rules = []Rule{
 	{
 		ID: "L.19", Severity: Error, Title: "The result of Gather is empty",
 		About: "Finds Gather of static shapes whose result is empty because there are no indices or a dim of data is 0. OpenVINO's CPU plugin " +
-			"then divides by zero. With an empty batch, or with dynamic dims, it does not.",
+			"then divides by zero. With an empty batch, or with dynamic dims, it does not; nor for one constant index where all dims before the axis are 1, " +
+			"for the only row of an axis by the constant scalar 0, and where it computes the result itself, because the operands are constants.",
 		Remedy:  "Decide whether the model needs the node, and remove it; or declare the dims of its operands as dynamic.",
 		Changes: true,
 		Evidence: []Evidence{
 			recorded("openvino.Gather-1", Ends, "openvino-gather-1-no-indices"),
 			recorded("openvino.Gather-7", Ends, "openvino-gather-7-no-indices"),
 			recorded("openvino.Gather-8", Ends, "openvino-gather-8-no-indices"),
+			recorded("openvino.Gather-8", Ends, "lint-nothing-by-scalar").in(static),
 		},
 		check: emptyGather,
 	},
@@ -402,28 +403,43 @@ var rules = []Rule{
 		check: countedPositions,
 	},
 	{
-		ID: "L.28", Severity: Error, Title: "The rank of GatherND's result is unknown",
-		About: "Finds GatherND of data or indices whose rank only a run knows (an input of the model leaves it open, or a shape of unknown length gives it), " +
-			"and of indices from an input with an unknown last dim, the length of a tuple. The rank of the result is then unknown, and OpenVINO's CPU plugin " +
-			"refuses the model.",
-		Remedy:  "Decide which rank the input has, and declare it with its last dim; the others may stay unknown.",
+		ID: "L.28", Severity: Error, Title: "A rank is unknown",
+		About: "Finds gathers of data or indices whose rank only a run knows (an input of the model leaves it open, or a shape of unknown length gives it), " +
+			"GatherND of indices from an input with an unknown last dim, the length of a tuple, and every gather of a model that has an input of unknown rank. " +
+			"OpenVINO reads such a model. Its CPU plugin refuses to compile one in which an input, or the result of any operator, has an unknown rank.",
+		Remedy:  "Decide which rank the input has, and declare it, for tuples with its last dim; the others may stay unknown.",
 		Changes: true,
 		Evidence: []Evidence{
+			recorded("openvino.Gather-1", Refuses, "lint-unknown-rank-1-data"),
+			recorded("openvino.Gather-1", Refuses, "lint-unknown-rank-1-indices"),
+			recorded("openvino.Gather-7", Refuses, "lint-unknown-rank-7-data"),
+			recorded("openvino.Gather-7", Refuses, "lint-unknown-rank-7-indices"),
+			recorded("openvino.Gather-8", Refuses, "lint-unknown-rank-8-data"),
+			recorded("openvino.Gather-8", Refuses, "lint-unknown-rank-8-indices"),
+			recorded("openvino.Gather-8", Refuses, "lint-unknown-rank-beside"),
+			recorded("openvino.Gather-8", Refuses, "lint-unknown-rank-computed"),
+			recorded("openvino.GatherElements-6", Refuses, "lint-unknown-rank-elements-data"),
+			recorded("openvino.GatherElements-6", Refuses, "lint-unknown-rank-elements-indices"),
+			recorded("openvino.GatherND-5", Refuses, "lint-unknown-rank-tuples-5-data"),
+			recorded("openvino.GatherND-5", Refuses, "lint-unknown-rank-tuples-5-indices"),
+			recorded("openvino.GatherND-8", Refuses, "lint-unknown-rank-tuples-8-data"),
+			recorded("openvino.GatherND-8", Refuses, "lint-unknown-rank-tuples-8-indices"),
 			recorded("openvino.GatherND-8", Refuses, "lint-tuples-of-unknown-rank"),
 			recorded("openvino.GatherND-8", Refuses, "lint-tuples-of-unknown-length"),
-			{Operator: "openvino.GatherND-5", Answer: Refuses, Source: cpuRank},
 		},
-		check: unknownResultRank,
+		check: unknownRanks,
 	},
 	{
 		ID: "L.29", Severity: Error, Title: "Batch dims of 1 end at the axis",
-		About: "Finds Gather-7 and Gather-8 of static shapes whose batch_dims is the axis and whose batch dims are 1: data [1,2] and indices [1,2] with both 1. The " +
+		About: "Finds Gather-7 and Gather-8 of static shapes with batch_dims where the dims before the axis are all 1: data [1,2] and indices [1,2] with batch_dims and axis 1. The " +
 			"operands are valid, and OpenVINO's CPU plugin reads other memory, which mostly ends the process. With dynamic dims it does not.",
 		Remedy:  "Squeeze the batch dims out of data and the indices, gather without batch_dims, and put the dims back with Unsqueeze; or declare a dim as dynamic.",
 		Changes: true,
 		Evidence: []Evidence{
 			recorded("openvino.Gather-7", Ends, "lint-batch-of-one-rows-7").in(static),
 			recorded("openvino.Gather-8", Ends, "lint-batch-of-one-rows-8").in(static),
+			recorded("openvino.Gather-7", Ends, "lint-batch-of-one-between-7").in(static),
+			recorded("openvino.Gather-8", Ends, "lint-batch-of-one-between-8").in(static),
 		},
 		check: loneBatch,
 	},
@@ -457,6 +473,23 @@ var rules = []Rule{
 			recorded("onnx.Gather-11", Slices, "lint-from-the-end").in(byDefault),
 		},
 		check: slicedRange,
+	},
+	{
+		ID: "L.32", Severity: Error, Title: "A constant has no element",
+		About: "Finds gathers of an ONNX model whose data or indices are a constant with a dim of 0, also behind a Cast. OpenVINO's reader of ONNX makes a scalar 0 of such a constant. Gather by it takes " +
+			"the first slice, where ONNX gives a result without elements; other gathers, and those of such data, are refused.",
+		Remedy: "Decide whether the model needs the node, whose result has no element or which reads none, and remove it.",
+		Evidence: []Evidence{
+			recorded("openvino.Gather-8", FirstSlice, "lint-empty-indices").in(fromONNX),
+			recorded("openvino.Gather-8", FirstSlice, "lint-empty-indices-cast").in(fromONNX),
+			recorded("openvino.Gather-8", FirstSlice, "lint-empty-indices-of-columns").in(fromONNX),
+			recorded("openvino.Gather-8", Refuses, "lint-empty-data").in(fromONNX),
+			recorded("openvino.GatherND-8", Refuses, "lint-empty-tuples").in(fromONNX),
+			recorded("openvino.GatherND-8", Refuses, "lint-empty-data-of-tuples").in(fromONNX),
+			recorded("openvino.GatherElements-6", Refuses, "lint-empty-elements").in(fromONNX),
+			recorded("openvino.GatherElements-6", Refuses, "lint-empty-data-of-elements").in(fromONNX),
+		},
+		check: emptyConstant,
 	},
 }
 

@@ -378,18 +378,26 @@ var tests = []struct {
 		{op: "onnx.GatherND-13", data: given("string[3,4]"), indices: bounded("i64[2,1]")},
 	}},
 	{"L.18", []meets{
-		{gather{op: "onnx.GatherND-13", data: given("f32[3,4]"), indices: i64([]int{2, 0})}, Error, "openvino", "the indices are i64[2,0], whose tuples have no component: OpenVINO leaves the result's memory as it was"},
+		{gather{op: "onnx.GatherND-13", data: given("f32[3,4]"), indices: bounded("i64[2,0]")}, Error, "openvino", "the indices are i64[2,0], whose tuples have no component: OpenVINO leaves the result's memory as it was"},
 	}, []gather{
 		{op: "onnx.GatherND-13", data: given("f32[3,4]"), indices: bounded("i64[2,?]")},
 		{op: "onnx.GatherND-13", data: given("f32[]"), indices: bounded("i64[2,0]")}, // L.25
+		{op: "onnx.GatherND-13", data: given("f32[3,4]"), indices: i64([]int{2, 0})}, // L.32
 		{op: "onnx.Gather-13", data: given("f32[3,4]"), indices: bounded("i64[2,0]")},
 	}},
 	{"L.19", []meets{
-		{gather{op: "onnx.Gather-13", data: given("f32[3,4]"), indices: i64([]int{0})}, Error, "openvino", "so that the result has no element: OpenVINO ends the process"},
+		{gather{op: "onnx.Gather-13", data: given("f32[3,4]"), indices: bounded("i64[0]")}, Error, "openvino", "so that the result has no element: OpenVINO ends the process"},
+		{gather{op: "openvino.Gather-8", data: given("f32[3,4]"), indices: i64([]int{0})}, Error, "openvino", "so that the result has no element"},
+		{gather{op: "openvino.Gather-8", data: given("f32[1,0,3]"), indices: bounded("i64[2,1]"), axis: i64(nil, 2), attributes: batch(0)}, Error, "openvino", "f32[1,0,3]"},
 		{gather{op: "openvino.Gather-7", data: given("f32[2,3]"), indices: bounded("i64[2,0]"), axis: i64(nil, 1), attributes: batch(1)}, Error, "openvino", "i64[2,0]"},
 		{gather{op: "openvino.Gather-1", data: given("f32[3,0]"), indices: bounded("i64[2]")}, Error, "openvino", "f32[3,0]"},
 	}, []gather{
 		{op: "onnx.Gather-13", data: given("f32[3,?]"), indices: i64([]int{0})},
+		{op: "onnx.Gather-13", data: given("f32[3,4]"), indices: i64([]int{0})}, // L.32
+		{op: "onnx.Gather-13", data: given("f32[1,0,3]"), indices: made("Sub", "i64[]", i64(nil, 1), i64(nil, 1))},
+		{op: "openvino.Gather-8", data: i64([]int{3, 0}), indices: i64([]int{2}, 0, 1)},
+		{op: "openvino.Gather-8", data: i64([]int{4, 1, 0}), indices: given("i64[1]"), axis: i64(nil, 1)},
+		{op: "openvino.Gather-8", data: given("f32[2,1,0]"), indices: i64([]int{2}, 0, 0), axis: i64(nil, 1), attributes: batch(1)},
 		{op: "openvino.Gather-8", data: given("f32[0,3]"), indices: bounded("i64[0,2]"), axis: i64(nil, 1), attributes: batch(1)},
 		{op: "onnx.Gather-13", data: given("f32[3,4]"), indices: bounded("i64[2]")},
 	}},
@@ -487,21 +495,46 @@ var tests = []struct {
 		{gather{op: "openvino.GatherND-8", data: given("f32[...]"), indices: bounded("i64[?,2]")}, Error, "openvino", "the rank of data is not known"},
 		{gather{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: given("i64[?,?]")}, Error, "openvino", "the indices are i64[?,?], so that the length of a tuple is not known"},
 		{gather{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: made("Cast", "i64[...]", made("Reshape", "i32[...]", given("i32[?]"), given("i64[?]")))}, Error, "openvino", "the rank of the indices is not known"},
+		{gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: given("i64[...]")}, Error, "openvino", "the rank of the indices is not known: OpenVINO refuses it"},
+		{gather{op: "openvino.Gather-1", data: given("f32[...]"), indices: bounded("i64[2]")}, Error, "openvino", "the rank of data is not known: OpenVINO refuses it"},
+		{gather{op: "openvino.Gather-7", data: given("f32[...]"), indices: bounded("i64[2]")}, Error, "openvino", "the rank of data"},
+		{gather{op: "onnx.GatherElements-13", data: given("f32[5,2]"), indices: given("i64[...]")}, Error, "openvino", "the rank of the indices"},
+		{gather{op: "onnx.GatherElements-13", data: given("f32[...]"), indices: bounded("i64[2,2]")}, Error, "openvino", "the rank of data"},
+		{gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: made("Reshape", "i64[...]", given("i64[?]"), given("i64[?]"))}, Error, "openvino", "the rank of the indices"},
+		{gather{op: "onnx.Gather-13", data: parameter("f32[...]", made("Relu", "f32[...]", given("f32[...]"))), indices: bounded("i64[2]")}, Error, "openvino", "the rank of data"},
+		// An input that no gather reads.
+		{gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: made("Reshape", "i64[1]", given("i64[...]"), i64([]int{1}, 1))}, Error, "openvino", `the rank of the input "in" of the model is not known`},
 	}, []gather{
 		{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: made("Unsqueeze", "i64[...]", given("i64[?]"), i64([]int{1}, 1))}, // OpenVINO infers it
 		{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: made("Reshape", "i64[...]", given("i64[?]"), given("i64[2]"))},
 		{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: given("i64[?,2]")},
 		{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: made("Transpose", "i64[?,?]", given("i64[2,?]"))}, // OpenVINO infers more than the file says
-		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: given("i64[...]")},
+		{op: "onnx.Gather-13", data: given("f32[?,?]"), indices: given("i64[?,?]")},
+		{op: "onnx.GatherElements-13", data: given("f32[?,?]"), indices: made("Relu", "i64[...]", given("i64[?,?]"))},
 	}},
 	{"L.29", []meets{
 		{gather{op: "openvino.Gather-8", data: given("f32[1,2]"), indices: bounded("i64[1,2]"), axis: i64(nil, 1), attributes: batch(1)}, Error, "openvino",
-			"batch_dims and the axis are 1, data is f32[1,2] and the indices are i64[1,2]: OpenVINO (static dims) ends the process"},
-		{gather{op: "openvino.Gather-7", data: given("f32[1,1,3,4]"), indices: bounded("i64[1,1,2]"), axis: i64(nil, 2), attributes: batch(-1)}, Error, "openvino", "are 2"},
+			"batch_dims is 1 and the axis is 1, data is f32[1,2] and the indices are i64[1,2]: OpenVINO (static dims) ends the process"},
+		{gather{op: "openvino.Gather-7", data: given("f32[1,1,3,4]"), indices: bounded("i64[1,1,2]"), axis: i64(nil, 2), attributes: batch(-1)}, Error, "openvino", "batch_dims is 2 and the axis is 2"},
+		{gather{op: "openvino.Gather-7", data: given("f32[1,1,2]"), indices: bounded("i64[1,2]"), axis: i64(nil, 2), attributes: batch(1)}, Error, "openvino", "batch_dims is 1 and the axis is 2"},
 	}, []gather{
 		{op: "openvino.Gather-8", data: given("f32[?,2]"), indices: bounded("i64[1,2]"), axis: i64(nil, 1), attributes: batch(1)},
 		{op: "openvino.Gather-8", data: given("f32[2,2]"), indices: bounded("i64[2,2]"), axis: i64(nil, 1), attributes: batch(1)},
 		{op: "openvino.Gather-8", data: given("f32[1,2,3]"), indices: bounded("i64[1,2]"), axis: i64(nil, 2), attributes: batch(1)},
+		{op: "openvino.Gather-8", data: given("f32[1,1,2]"), indices: bounded("i64[1]"), axis: i64(nil, 1), attributes: batch(1)},
+	}},
+	{"L.32", []meets{
+		{gather{op: "onnx.Gather-13", data: given("f32[3,4]"), indices: i64([]int{0})}, Error, "openvino",
+			"the indices are i64[0], a constant without elements: OpenVINO (reading ONNX) makes a scalar 0 of it, and takes the slice there"},
+		{gather{op: "onnx.Gather-13", data: i64([]int{3, 0}), indices: bounded("i64[2]")}, Error, "openvino", "data is i64[3,0], a constant without elements: OpenVINO (reading ONNX) refuses it"},
+		{gather{op: "onnx.Gather-13", data: given("f32[3,4]"), indices: made("Cast", "i64[0]", held(garner.Of([]int32{}, 0)))}, Error, "openvino", "takes the slice there"},
+		{gather{op: "onnx.GatherND-13", data: given("f32[3,4]"), indices: i64([]int{2, 0})}, Error, "openvino", "refuses it"},
+		{gather{op: "onnx.GatherElements-13", data: given("f32[3,4]"), indices: made("Identity", "i64[0,4]", i64([]int{0, 4}))}, Error, "openvino", "the indices are i64[0,4], a constant without elements: OpenVINO (reading ONNX) refuses it"},
+	}, []gather{
+		{op: "onnx.Gather-13", data: given("f32[3,0]"), indices: bounded("i64[0]")},
+		{op: "onnx.Gather-13", data: given("f32[3,4]"), indices: i64([]int{1}, 0)},
+		{op: "onnx.Gather-13", data: given("f32[3,4]"), indices: made("Reshape", "i64[0,3]", i64([]int{0}), i64([]int{2}, 0, 3))}, // it may refuse the Reshape
+		{op: "openvino.Gather-8", data: given("f32[3,4]"), indices: i64([]int{0})},
 	}},
 	{"L.30", []meets{
 		{gather{op: "tflite.GATHER", data: given("f32[5,2]"), indices: given("i32[3]")}, Warning, "litert openvino",
@@ -584,6 +617,31 @@ func TestRules(t *testing.T) {
 			t.Errorf("rule %d is %+v", i, r)
 		}
 		numbers[r.ID] = true
+	}
+}
+
+// TestNothing holds L.19 against the runs of OpenVINO: it finds the gathers that end the
+// process.
+func TestNothing(t *testing.T) {
+	rows := func(data string, indices *model.Value) gather {
+		return gather{op: "onnx.Gather-13", data: given(data), indices: indices}
+	}
+	only := func(n int64) gather {
+		g := rows("f32[4,1,0]", i64(nil, n))
+		g.attributes = axis(1)
+		return g
+	}
+	for name, g := range map[string]gather{
+		"by-scalar": rows("f32[1,0,3]", bounded("i64[]")), "by-constant-scalar": rows("f32[1,0,3]", i64(nil, 0)), "by-constant-row": rows("f32[2,0,3]", i64([]int{1}, 1)),
+		"by-constant-rows": rows("f32[1,0,3]", i64([]int{2}, 0, 0)), "of-the-only-row": only(0), "of-the-last-row": only(-1),
+	} {
+		ends := false
+		for _, r := range records(t)["lint-nothing-"+name].Runs {
+			ends = ends || r.Shapes == static && r.Signal != 0
+		}
+		if found := len(findings(t, g.model(), "L.19", Options{})) > 0; found != ends {
+			t.Errorf("%s: found %t, ends the process %t", name, found, ends)
+		}
 	}
 }
 

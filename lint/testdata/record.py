@@ -8,13 +8,16 @@ some of the answers are a crash.
 
     python make_tflite.py       makes the models of TFLite, and records LiteRT
     pip install numpy onnx onnxruntime openvino
-    python record.py
+    python record.py            records everything
+    python record.py NAME...    records these cases alone, and leaves the others as they are
 """
 
+import io
 import itertools
 import json
 import os
 import pickle
+import sys
 import tempfile
 
 import numpy as np
@@ -23,7 +26,7 @@ import onnxruntime
 import openvino as ov
 from onnx import TensorProto as T
 from onnx import helper, numpy_helper
-from openvino import opset1, opset7, opset8
+from openvino import opset1, opset5, opset6, opset7, opset8
 
 LEVELS = {
     "no optimisation": onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL,
@@ -93,7 +96,7 @@ class Onnx:
 
 
 class Ir:
-    """A model of OpenVINO's own operators: make builds it of the parameters."""
+    """A model of OpenVINO's own operators: make builds it of the parameters. inputs are as of Onnx."""
 
     def __init__(self, make, inputs):
         self.make, self.inputs = make, inputs
@@ -104,11 +107,12 @@ class Ir:
 
     def openvino(self, dynamic):
         p = []
-        for name, v in self.inputs:
-            one = opset8.parameter([-1] * v.ndim if dynamic else list(v.shape), v.dtype, name=name)
+        for name, v, *shape in self.inputs:
+            declared = shape[0] if shape else [-1] * v.ndim if dynamic else list(v.shape)
+            one = opset8.parameter(ov.PartialShape.dynamic() if declared is None else ov.PartialShape(declared), v.dtype, name=name)
             one.output(0).set_names({name})
             p.append(one)
-        return compiled(ov.Model([self.make(*p)], p, "m"), dict(self.inputs))
+        return compiled(ov.Model([self.make(*p)], p, "m"), {n: v for n, v, *_ in self.inputs})
 
 
 class TFLite:
@@ -257,6 +261,8 @@ def remedies():
     back, flip = f32(5, 2), [N("Shape", ["d"], ["s"]), N("Gather", ["s", "zero"], ["n"]), N("Add", ["n", "last"], ["a"]), N("Range", ["a", "last", "last"], ["p"])]
     ends = {"zero": np.array(0, np.int64), "last": np.array(-1, np.int64), "most": np.array(2**31 - 1, np.int64)}
     yield "clip-flipped", ["L.31"], "onnx.Gather-13", Onnx(flip + [clip("p", "c", "zero", "most"), N("Gather", ["d", "c"], ["y"])], [("d", back)], ends), back[::-1]
+    yield "declared-rank-of-rows", ["L.28"], "onnx.Gather-13", Onnx([N("Gather", ["d", "i"], ["y"])], [("d", table, [None, None]), ("i", i64(4, 0), [None])]), table[[4, 0]]
+    yield "declared-rank-of-elements", ["L.28"], "onnx.GatherElements-13", Onnx([N("GatherElements", ["d", "i"], ["y"])], [("d", table, [None, None]), ("i", i64(4, 0).reshape(1, 2), [None, None])]), np.take_along_axis(table, i64(4, 0).reshape(1, 2), 0)
     yield "declared-rank", ["L.28"], "onnx.GatherND-13", Onnx([N("GatherND", ["d", "i"], ["y"])], [("d", table), ("i", i64(4, 0).reshape(2, 1), [None, 1])]), table[[4, 0]]
     lone, pair = f32(1, 2), i64(1, 0).reshape(1, 2)
     yield "no-batch-dim", ["L.29"], "onnx.Gather-13", Onnx(
@@ -310,6 +316,39 @@ def evidence():
     table, two = f32(3, 2), i64(0, 2).reshape(2, 1)
     for name, shape in (("rank", None), ("length", [None, None])):
         yield "tuples-of-unknown-" + name, ["L.28"], "onnx.GatherND-13", Onnx([N("GatherND", ["d", "i"], ["y"])], [("d", table, [3, 2]), ("i", two, shape)]), table[[0, 2]]
+    five, pair = f32(5, 2), i64(4, 0)
+    by_axis = {"1": opset1, "7": opset7, "8": opset8}
+    for kind, op, make, i, want in (
+        *((k, f"openvino.Gather-{k}", lambda d, i, o=o: o.gather(d, i, axis(o)), pair, five[pair]) for k, o in by_axis.items()),
+        ("elements", "openvino.GatherElements-6", lambda d, i: opset6.gather_elements(d, i, 0), pair.reshape(1, 2), np.take_along_axis(five, pair.reshape(1, 2), 0)),
+        *((f"tuples-{k}", f"openvino.GatherND-{k}", lambda d, i, o=o: o.gather_nd(d, i, 0), pair.reshape(2, 1), five[pair]) for k, o in ((5, opset5), (8, opset8))),
+    ):
+        yield f"unknown-rank-{kind}-data", ["L.28"], op, Ir(make, [("d", five, None), ("i", i)]), want
+        yield f"unknown-rank-{kind}-indices", ["L.28"], op, Ir(make, [("d", five), ("i", i, None)]), want
+    yield "unknown-rank-beside", ["L.28"], "onnx.Gather-13", Onnx([N("Gather", ["d", "i"], ["y"]), N("Relu", ["x"], ["z"])], [("d", five), ("i", pair), ("x", five, None)]), five[pair]
+    shaped = [N("Reshape", ["i", "s"], ["j"]), N("Gather", ["d", "j"], ["y"])]
+    yield "unknown-rank-computed", ["L.28"], "onnx.Gather-13", Onnx(shaped, [("d", five), ("i", pair), ("s", i64(1, 2), [None])]), five[pair.reshape(1, 2)]
+    none, gather = i64().reshape(0), [N("Gather", ["d", "i"], ["y"])]
+    hollow, scalar = np.zeros((1, 0, 3), np.float32), np.array(0, np.int64)
+    yield "nothing-by-scalar", ["L.19"], "onnx.Gather-13", Onnx(gather, [("d", hollow), ("i", scalar)]), hollow[0]
+    yield "nothing-by-constant-scalar", ["L.19"], "onnx.Gather-13", Onnx(gather, [("d", hollow)], {"i": scalar}), hollow[0]
+    yield "nothing-by-constant-row", ["L.19"], "onnx.Gather-13", Onnx(gather, [("d", np.zeros((2, 0, 3), np.float32))], {"i": i64(1)}), np.zeros((1, 0, 3), np.float32)
+    yield "nothing-by-constant-rows", ["L.19"], "onnx.Gather-13", Onnx(gather, [("d", hollow)], {"i": i64(0, 0)}), np.zeros((2, 0, 3), np.float32)
+    yield "nothing-of-the-only-row", ["L.19"], "onnx.Gather-13", Onnx([N("Gather", ["d", "i"], ["y"], axis=1)], [("d", np.zeros((4, 1, 0), np.float32))], {"i": scalar}), np.zeros((4, 0), np.float32)
+    yield "nothing-of-the-last-row", ["L.19"], "onnx.Gather-13", Onnx([N("Gather", ["d", "i"], ["y"], axis=1)], [("d", np.zeros((4, 1, 0), np.float32))], {"i": np.array(-1, np.int64)}), np.zeros((4, 0), np.float32)
+    yield "empty-indices", ["L.32"], "onnx.Gather-13", Onnx(gather, [("d", five)], {"i": none}), five[none]
+    yield "empty-indices-cast", ["L.32"], "onnx.Gather-13", Onnx([N("Cast", ["i"], ["j"], to=T.INT64), N("Gather", ["d", "j"], ["y"])], [("d", five)], {"i": none.astype(np.int32)}), five[none]
+    yield "empty-indices-of-columns", ["L.32"], "onnx.Gather-13", Onnx([N("Gather", ["d", "i"], ["y"], axis=1)], [("d", five)], {"i": none}), five[:, none]
+    yield "empty-data", ["L.32"], "onnx.Gather-13", Onnx(gather, [("i", i64(1, 2))], {"d": np.zeros((3, 0), np.float32)}), np.zeros((2, 0), np.float32)
+    tuples = [N("GatherND", ["d", "i"], ["y"])]
+    yield "empty-tuples", ["L.32"], "onnx.GatherND-13", Onnx(tuples, [("d", five)], {"i": none.reshape(0, 1)}), five[none]
+    yield "empty-data-of-tuples", ["L.32"], "onnx.GatherND-13", Onnx(tuples, [("i", i64(1).reshape(1, 1))], {"d": np.zeros((3, 0), np.float32)}), np.zeros((1, 0), np.float32)
+    elements = [N("GatherElements", ["d", "i"], ["y"])]
+    yield "empty-elements", ["L.32"], "onnx.GatherElements-13", Onnx(elements, [("d", five)], {"i": none.reshape(0, 2)}), np.zeros((0, 2), np.float32)
+    yield "empty-data-of-elements", ["L.32"], "onnx.GatherElements-13", Onnx(elements, [("i", none.reshape(2, 0))], {"d": np.zeros((3, 0), np.float32)}), np.zeros((2, 0), np.float32)
+    d, i = f32(1, 1, 2), i64(1, 0).reshape(1, 2)
+    for b, op in ((7, opset7), (8, opset8)):
+        yield f"batch-of-one-between-{b}", ["L.29"], f"openvino.Gather-{b}", Ir(lambda d, i, op=op: op.gather(d, i, op.constant(np.array(2, np.int64)), 1), [("d", d), ("i", i)]), d[:, :, [1, 0]]
     for b, op in ((7, opset7), (8, opset8)):
         for name, ds, is_, n in (("vector", (1, 2), (1, 2), 1), ("rows", (1, 2, 3), (1, 2), 1), ("two", (1, 1, 3), (1, 1, 2), 2)):
             d, i = f32(*ds), np.arange(np.prod(is_), dtype=np.int64).reshape(is_) % ds[n]
@@ -385,10 +424,30 @@ def quantised():
     onnx.save(helper.make_model(graph, opset_imports=imports, ir_version=10), "quantised.onnx")
 
 
+def cases():
+    return itertools.chain(((c, True) for c in remedies()), ((c, False) for c in evidence()))
+
+
+def record_some(names):
+    """Records cases by their names, in the places that they have in recorded.jsonl, or at its end."""
+    with open("recorded.jsonl") as f:
+        lines = {json.loads(line)["name"]: line for line in f}
+    for case, remedy in cases():
+        if "lint-" + case[0] in names:
+            made = io.StringIO()
+            record(made, "lint-" + case[0], *case[1:], remedy)
+            lines["lint-" + case[0]] = made.getvalue()
+    with open("recorded.jsonl", "w") as f:
+        f.writelines(lines.values())
+
+
 if __name__ == "__main__":
     os.chdir(os.path.dirname(os.path.abspath(__file__)))
-    quantised()
-    record_laws()
-    with open("recorded.jsonl", "w") as to:
-        for case, remedy in itertools.chain(((c, True) for c in remedies()), ((c, False) for c in evidence())):
-            record(to, "lint-" + case[0], *case[1:], remedy)
+    if sys.argv[1:]:
+        record_some(sys.argv[1:])
+    else:
+        quantised()
+        record_laws()
+        with open("recorded.jsonl", "w") as to:
+            for case, remedy in cases():
+                record(to, "lint-" + case[0], *case[1:], remedy)
