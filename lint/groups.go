@@ -7,7 +7,7 @@ import (
 )
 
 // visited is the number of a value that groups has visited: above every other.
-const visited = math.MaxInt
+const visited = math.MaxInt32
 
 // groups calls visit with a value and those that it depends on: values that depend on
 // each other are one group, and each group comes after those that it reads. reads lists
@@ -17,27 +17,27 @@ const visited = math.MaxInt
 // number is empty before the first call, and tells later calls what was visited. Each
 // value is visited once, in time linear in what reads lists. The stack is explicit,
 // because chains of nodes are long. This is Tarjan's algorithm.
-func groups(v *model.Value, number map[*model.Value]int, reads func(*model.Value) []*model.Value, visit func([]*model.Value) error) error {
-	type step struct {
-		value       *model.Value
-		from        []*model.Value // what is still to be looked at
-		number, low int            // low is the least number of a value that it reaches
+func groups(v *model.Value, number map[*model.Value]int32, reads func(*model.Value) []*model.Value, visit func([]*model.Value) error) error {
+	type step struct { // small, because chains are long
+		value *model.Value
+		next  int32 // which of what it reads is to be looked at
+		low   int32 // the least number of a value that it reaches
 	}
 	var way []step
 	var begun []*model.Value // in no group yet
 	enter := func(v *model.Value) {
-		n := len(number) + 1
+		n := int32(len(number) + 1)
 		number[v] = n
-		way, begun = append(way, step{v, reads(v), n, n}), append(begun, v)
+		way, begun = append(way, step{v, 0, n}), append(begun, v)
 	}
 	if number[v] == 0 {
 		enter(v)
 	}
 	for len(way) > 0 {
 		at := &way[len(way)-1]
-		if len(at.from) > 0 {
-			from := at.from[0]
-			at.from = at.from[1:]
+		if from := reads(at.value); int(at.next) < len(from) {
+			from := from[at.next]
+			at.next++
 			if n := number[from]; from == nil {
 				continue
 			} else if n == 0 {
@@ -52,7 +52,7 @@ func groups(v *model.Value, number map[*model.Value]int, reads func(*model.Value
 			before := &way[len(way)-1]
 			before.low = min(before.low, done.low)
 		}
-		if done.low < done.number {
+		if done.low < number[done.value] {
 			continue // its group has an earlier value
 		}
 		first := len(begun) - 1

@@ -38,8 +38,8 @@ type bounds struct {
 	interval              // of every element
 	last     []interval   // by position along the last axis; nil where it is unknown or longer than mostPositions
 	dtype    garner.DType // Invalid where it is unknown
-	rank     int          // -1 where it is unknown
 	one      bool         // it has one element; last is then of one position
+	rank     int          // -1 where it is unknown
 	from     *model.Value // what an open end comes from; nil without one
 }
 
@@ -534,7 +534,8 @@ func (l *linter) compute(v *model.Value) (bounds, error) {
 	if !ok {
 		return anything(v), nil
 	}
-	c := &operation{linter: l, node: v.From, result: v, output: slices.Index(v.From.Outputs, v)}
+	c := &l.at // one for all: loops compute many times
+	*c = operation{linter: l, node: v.From, result: v, output: slices.Index(v.From.Outputs, v)}
 	made := s.bounds(c)
 	if made.dtype == garner.Invalid {
 		made.dtype = v.Spec.DType

@@ -2,7 +2,6 @@ package lint
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 
@@ -23,6 +22,7 @@ type cycle struct {
 	*linter
 	values []*model.Value // in the order in which a run computes them
 	back   []bool         // by value: it takes what the turn before computed
+	taken  []*model.Value // what the next turn takes so
 	ends   []float64      // where intervals of the loop and of its constants end, sorted
 }
 
@@ -40,22 +40,12 @@ type cycle struct {
 func (l *linter) loop(values []*model.Value) error {
 	c := l.cycle(values)
 	// What is sound whatever the turns before computed also shows where intervals may end.
-	err := c.walk(func(i int, now bounds) bounds {
-		if c.back[i] {
-			return anything(c.values[i])
-		}
-		c.add(now)
-		return now
-	})
-	if err != nil {
+	if err := c.fromAbove(); err != nil {
 		return err
 	}
-	slices.Sort(c.ends)
-	c.ends = slices.Compact(c.ends)
-	most := make(map[*model.Value]bounds, len(c.values))
-	for _, v := range c.values {
-		most[v] = l.ranges[v]
-		delete(l.ranges, v) // as before the first turn
+	c.compact()
+	for _, v := range c.taken {
+		delete(l.ranges, v) // the first turn has none
 	}
 	moved := true
 	for n := 0; moved && n < upWalks; n++ {
@@ -64,11 +54,11 @@ func (l *linter) loop(values []*model.Value) error {
 			if !c.back[i] {
 				return now
 			}
-			was, begun := l.ranges[c.values[i]]
-			if !begun {
+			if n == 0 {
 				moved = true
 				return now.flat()
 			}
+			was := l.ranges[c.values[i]]
 			now = c.widen(n, c.values[i], was, now)
 			moved = moved || !was.like(now)
 			return now
@@ -78,7 +68,9 @@ func (l *linter) loop(values []*model.Value) error {
 		}
 	}
 	if moved {
-		maps.Copy(l.ranges, most)
+		if err := c.fromAbove(); err != nil {
+			return err
+		}
 	}
 	for range narrowWalks {
 		if err := c.walk(func(_ int, now bounds) bounds { return now }); err != nil {
@@ -95,16 +87,12 @@ func (l *linter) cycle(values []*model.Value) *cycle {
 	}
 	c := &cycle{linter: l, values: slices.Clone(values), back: make([]bool, len(values)), ends: []float64{0}}
 	slices.SortStableFunc(c.values, func(a, b *model.Value) int { return cmp.Compare(l.places[a], l.places[b]) })
-	at := make(map[*model.Value]int, len(values))
-	for i, v := range c.values {
-		at[v] = i
-	}
 	for i, v := range c.values {
 		for _, from := range l.reads(v) {
-			if j, inside := at[from]; inside {
-				c.back[i] = c.back[i] || j >= i
-			} else if from != nil {
-				c.add(l.ranges[from])
+			if b, outside := l.ranges[from]; outside {
+				c.add(b)
+			} else if from != nil && l.places[from] >= l.places[v] {
+				c.back[i], c.taken = true, append(c.taken, from)
 			}
 		}
 	}
@@ -113,12 +101,12 @@ func (l *linter) cycle(values []*model.Value) *cycle {
 
 // placesOf numbers the values of a graph in the order in which a run computes them. The
 // values of a node's sub-graphs come before its outputs.
-func placesOf(g *model.Graph) map[*model.Value]int {
-	places := map[*model.Value]int{}
+func placesOf(g *model.Graph) map[*model.Value]int32 {
+	places := map[*model.Value]int32{}
 	number := func(list []*model.Value) {
 		for _, v := range list {
 			if v != nil && places[v] == 0 {
-				places[v] = len(places) + 1
+				places[v] = int32(len(places) + 1)
 			}
 		}
 	}
@@ -151,14 +139,38 @@ func (c *cycle) walk(hold func(i int, now bounds) bounds) error {
 	return nil
 }
 
+// fromAbove computes each value with carried ones that may be anything.
+func (c *cycle) fromAbove() error {
+	return c.walk(func(i int, now bounds) bounds {
+		if c.back[i] {
+			return anything(c.values[i])
+		}
+		c.add(now)
+		return now
+	})
+}
+
+// compact sorts the ends and drops those that are there twice.
+func (c *cycle) compact() {
+	slices.Sort(c.ends)
+	c.ends = slices.Compact(c.ends)
+}
+
 // add adds the ends of intervals to those that widen knows.
 func (c *cycle) add(b bounds) {
-	for _, i := range append(b.last, b.interval) {
+	if len(c.ends) == cap(c.ends) {
+		c.compact() // most are there already
+	}
+	ends := func(i interval) {
 		for _, at := range [...]float64{i.low.at, i.high.at} {
 			if math.Abs(at) < exactFloat {
 				c.ends = append(c.ends, at)
 			}
 		}
+	}
+	ends(b.interval)
+	for _, i := range b.last {
+		ends(i)
 	}
 }
 

@@ -256,7 +256,7 @@ func TestNestsOfLoops(t *testing.T) {
 		if _, err := Model(t.Context(), &model.Model{Path: "m.onnx", Format: "ONNX", Graph: g}, Options{}); err != nil {
 			t.Error(err)
 		}
-		if took := time.Since(began); took > 2*time.Second {
+		if took := time.Since(began); took > 5*time.Second {
 			t.Errorf("%s takes %v", name, took)
 		}
 	}

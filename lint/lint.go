@@ -196,12 +196,13 @@ type linter struct {
 	constants *trail.Trail[*model.Constant] // as constant says
 	given     *trail.Trail[*model.Value]    // as givens says
 	ranges    map[*model.Value]bounds       // what bounds found
-	begun     map[*model.Value]int          // values that bounds has visited: see groups
+	begun     map[*model.Value]int32        // values that bounds has visited: see groups
+	at        operation                     // what compute works on
 	held      map[any]bounds                // constants that bounds has read, as stored
-	places    map[*model.Value]int          // of the model's values, as placesOf says; nil before a loop needs them
+	places    map[*model.Value]int32        // of the model's values, as placesOf says; nil before a loop needs them
 
 	withoutRank map[*model.Value]bool     // what rankless found
-	ranked      map[*model.Value]int      // values that rankless has visited: see groups
+	ranked      map[*model.Value]int32    // values that rankless has visited: see groups
 	shared      map[answersKey][]Evidence // what answers found
 	words       map[*Evidence]string      // consequences, by the first of the evidence
 }
@@ -210,8 +211,8 @@ func newLinter(ctx context.Context, m *model.Model) *linter {
 	l := &linter{
 		ctx: ctx, model: m, format: m.Format, runtimes: AllRuntimes(), home: homes[m.Format], inputs: map[*model.Value]bool{},
 		tables: map[any]*loss{}, read: map[string]int64{}, constants: constants(),
-		ranges: map[*model.Value]bounds{}, begun: map[*model.Value]int{}, held: map[any]bounds{},
-		withoutRank: map[*model.Value]bool{}, ranked: map[*model.Value]int{},
+		ranges: map[*model.Value]bounds{}, begun: map[*model.Value]int32{}, held: map[any]bounds{},
+		withoutRank: map[*model.Value]bool{}, ranked: map[*model.Value]int32{},
 		shared: map[answersKey][]Evidence{}, words: map[*Evidence]string{},
 	}
 	l.given = l.givens()

@@ -91,10 +91,9 @@ func TestGathersAtOneConstant(t *testing.T) {
 		if err != nil || read != 1 || len(all) > 0 != (name == "outside") {
 			t.Errorf("%s: %d findings, %v; read %d times", name, len(all), err, read)
 		}
-		if took := time.Since(began); took > time.Second {
+		if took := time.Since(began); took > 3*time.Second {
 			t.Errorf("%s takes %v", name, took)
 		}
-		t.Log(name, time.Since(began))
 	}
 }
 

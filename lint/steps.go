@@ -52,6 +52,9 @@ func (s step) reads(n *model.Node) []*model.Value {
 	if s.operands == nil {
 		return n.Inputs
 	}
+	if len(s.operands) == 1 && s.operands[0] == 0 && s.more == nil { // as of most, without allocation
+		return n.Inputs[:min(len(n.Inputs), 1)]
+	}
 	var list []*model.Value
 	for _, i := range s.operands {
 		if i < len(n.Inputs) {
