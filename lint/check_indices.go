@@ -7,6 +7,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/names"
+	"github.com/garner-go/garner/internal/trail"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/operators"
 )
@@ -182,10 +183,8 @@ func (i index) loose(s *subject) (string, bool) {
 // origin names the value that an open end comes from. What a loop computes from its
 // own parameter comes from what the parameter takes.
 func (s *subject) origin(v *model.Value) string {
-	seen := map[*model.Value]bool{} // parameters of one loop may come from each other
-	for v != nil && len(v.Takes) > 0 && s.ranges[v].from != nil && !seen[v] {
-		seen[v] = true
-		v = s.ranges[v].from
+	if from := s.sources.Of(v); from != nil { // nil where parameters of a loop come from each other
+		v = from
 	}
 	switch {
 	case v == nil:
@@ -198,6 +197,16 @@ func (s *subject) origin(v *model.Value) string {
 		return "the input " + names.Quote(v.Name)
 	}
 	return "the parameter " + names.Quote(v.Name)
+}
+
+// sourcesOf follows what the open ends of parameters come from.
+func (l *linter) sourcesOf() *trail.Trail[*model.Value] {
+	return trail.New(func(v *model.Value) *model.Value {
+		if from := l.ranges[v].from; len(v.Takes) > 0 && from != v {
+			return from
+		}
+		return nil
+	}, func(v *model.Value) *model.Value { return v }, nil)
 }
 
 // digits writes an end of an interval of integers.

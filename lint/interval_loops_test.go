@@ -251,7 +251,16 @@ func TestNestsOfLoops(t *testing.T) {
 		}
 		return []*model.Value{v}
 	})
-	for name, g := range map[string]*model.Graph{"deep": deep, "wide": wide} {
+	ring := &model.Graph{}
+	body{ring}.loop("l", slices.Repeat([]*model.Value{i64(nil, 0)}, 4000), func(b body, p []*model.Value) []*model.Value {
+		var next []*model.Value
+		for i, v := range p {
+			b.gather("at", 8, v)
+			next = append(next, b.add("Add", p[(i+1)%len(p)], i64(nil, 1)))
+		}
+		return next
+	})
+	for name, g := range map[string]*model.Graph{"deep": deep, "wide": wide, "ring": ring} {
 		began := time.Now()
 		if _, err := Model(t.Context(), &model.Model{Path: "m.onnx", Format: "ONNX", Graph: g}, Options{}); err != nil {
 			t.Error(err)

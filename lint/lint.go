@@ -196,9 +196,11 @@ type linter struct {
 	constants *trail.Trail[*model.Constant] // as constant says
 	given     *trail.Trail[*model.Value]    // as givens says
 	ranges    map[*model.Value]bounds       // what bounds found
+	sources   *trail.Trail[*model.Value]    // as sourcesOf says
 	begun     map[*model.Value]int32        // values that bounds has visited: see groups
 	at        operation                     // what compute works on
 	held      map[any]bounds                // constants that bounds has read, as stored
+	lists     map[*model.Constant][]int64   // short constants that are attributes in other formats, as list read them
 	places    map[*model.Value]int32        // of the model's values, as placesOf says; nil before a loop needs them
 
 	withoutRank map[*model.Value]bool     // what rankless found
@@ -211,11 +213,11 @@ func newLinter(ctx context.Context, m *model.Model) *linter {
 	l := &linter{
 		ctx: ctx, model: m, format: m.Format, runtimes: AllRuntimes(), home: homes[m.Format], inputs: map[*model.Value]bool{},
 		tables: map[any]*loss{}, read: map[string]int64{}, constants: constants(),
-		ranges: map[*model.Value]bounds{}, begun: map[*model.Value]int32{}, held: map[any]bounds{},
+		ranges: map[*model.Value]bounds{}, begun: map[*model.Value]int32{}, held: map[any]bounds{}, lists: map[*model.Constant][]int64{},
 		withoutRank: map[*model.Value]bool{}, ranked: map[*model.Value]int32{},
 		shared: map[answersKey][]Evidence{}, words: map[*Evidence]string{},
 	}
-	l.given = l.givens()
+	l.given, l.sources = l.givens(), l.sourcesOf()
 	return l
 }
 

@@ -124,6 +124,9 @@ func (c *operation) list(name string, i int) ([]int64, bool) {
 	if size, ok := from.Bytes(); !ok || size > 8*garner.MaxRank {
 		return nil, false
 	}
+	if list, ok := c.lists[from]; ok { // a loop asks many times
+		return list, true
+	}
 	var list []int64
 	err := c.pieces(from, func(t garner.Tensor, _ int64) (bool, error) {
 		return true, integers(t, func(_ int, v garner.Index) bool {
@@ -137,6 +140,7 @@ func (c *operation) list(name string, i int) ([]int64, bool) {
 		}
 		return nil, false
 	}
+	c.lists[from] = list
 	return list, true
 }
 
