@@ -60,7 +60,8 @@ func (f *Format) Decode(code uint64) float32 {
 	case magnitude > f.Max:
 		bits = quiet32 | widened
 	case exponent == 0: // zero, or subnormal in f and mostly not in float32
-		bits = math.Float32bits(float32(math.Ldexp(float64(fraction), 1-f.Bias-f.Mantissa)))
+		least := math.Float64frombits(uint64(1-f.Bias-f.Mantissa+bias64) << mantissa64)
+		bits = math.Float32bits(float32(float64(fraction) * least))
 	default:
 		bits = uint32(exponent-f.Bias+bias32)<<mantissa32 | widened
 	}

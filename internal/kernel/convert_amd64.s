@@ -65,7 +65,7 @@ loop:
 // BROADCAST fills a register with a constant of 32 bits.
 #define BROADCAST(value, x, y) \
 	MOVL         $value, AX; \
-	MOVQ         AX, x; \
+	VMOVD        AX, x; \
 	VPBROADCASTD x, y
 
 // QUIET16 loads 16 elements of bf16 and makes NaNs quiet. Y13 is the magnitude's
