@@ -54,6 +54,9 @@ func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garn
 		err = errors.ErrUnsupported // the last byte may have another's elements too
 	}
 	for _, a := range []Array{data, indices} {
+		if c, ok := a.(*converted); ok {
+			a = c.of
+		}
 		if v, ok := viewOf(a); err == nil && ok && mapped.Overlap(b, v) {
 			return garner.Errorf(garner.ErrOverlap, "the output shares memory with an input; gather into memory of its own")
 		}
