@@ -187,7 +187,7 @@ func (c *converted) fetch(ctx context.Context, reads Array, rows Rows) error {
 		return err
 	}
 	if m, ok := c.of.(*memory); ok {
-		return c.copyRows(ctx, m, rows.Dst, rows.At, rows.Size, rows.At[len(rows.At)-1])
+		return c.fetchMemory(ctx, m, rows)
 	}
 	const most = readers * readBytes
 	blocks := c.blocks(rows)
@@ -267,9 +267,8 @@ type stage struct {
 // stages is the free list of stages.
 var stages = sync.Pool{New: func() any { return new(stage) }}
 
-// copyRows converts rows of memory, in any order, to dst, one behind the other. last
-// is the greatest of them. Its callers hold the memory.
-func (c *converted) copyRows(ctx context.Context, m *memory, dst []byte, rows []int64, size int, last int64) error {
+// fetchMemory converts rows of memory that the caller holds.
+func (c *converted) fetchMemory(ctx context.Context, m *memory, rows Rows) error {
 	b, err := m.bytes()
 	if err != nil {
 		return err
@@ -277,8 +276,8 @@ func (c *converted) copyRows(ctx context.Context, m *memory, dst []byte, rows []
 	err = mapped.Guard(func() error {
 		const piece = 1 << 20 // bytes between two looks at the context
 		since := 0
-		for i, row := range rows {
-			for to := dst[i*size : (i+1)*size]; len(to) > 0; {
+		for i, row := range rows.At {
+			for to := rows.Dst[i*rows.Size : (i+1)*rows.Size]; len(to) > 0; {
 				if since <= 0 {
 					if ctx.Err() != nil {
 						return context.Cause(ctx)
@@ -295,8 +294,11 @@ func (c *converted) copyRows(ctx context.Context, m *memory, dst []byte, rows []
 	if err != nil {
 		return err
 	}
-	return m.check(int((last + int64(size) + c.block - 1) / c.block * c.stored))
+	return m.check(c.storedTo(rows.At[len(rows.At)-1] + int64(rows.Size)))
 }
+
+// storedTo returns how many stored bytes have the bytes of the array before byte to.
+func (c *converted) storedTo(to int64) int { return int((to + c.block - 1) / c.block * c.stored) }
 
 // decode writes the bytes of the array from byte from on to dst. src has the stored
 // blocks from that byte's on.
