@@ -558,10 +558,9 @@ func converted(t garner.Tensor, to garner.DType) (garner.Tensor, bool) {
 	if err != nil {
 		panic(err)
 	}
-	n := t.Len()
-	dst := make([]byte, len(src)/run.Bytes*run.Elements*to.Bits()/8)
-	run.Convert(dst, src)
-	made, err := garner.FromBytes(to, dst[:n*to.Bits()/8], t.Shape()...)
+	dst := make([]byte, t.Len()*to.Bits()/8)
+	run.Into(dst, src)
+	made, err := garner.FromBytes(to, dst, t.Shape()...)
 	if err != nil {
 		panic(err)
 	}

@@ -63,7 +63,7 @@ func Convert(a Array, to garner.DType) (Array, error) {
 // A nil codec stores the elements as they are.
 func then(codec *Codec, from garner.DType, r convert.Run) *Codec {
 	if codec == nil {
-		return &Codec{Elements: r.Elements, Bytes: r.Bytes, Decode: r.Convert}
+		return &Codec{Elements: r.Elements, Bytes: r.From, Decode: r.Convert}
 	}
 	const piece = 16 << 10
 	block := codec.Elements * from.Bits() / 8

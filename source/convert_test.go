@@ -42,9 +42,9 @@ func widened(t testing.TB, from, to garner.DType, b []byte, n int) []byte {
 	if !ok {
 		t.Fatalf("%s is not converted to %s", from, to)
 	}
-	dst := make([]byte, len(b)/run.Bytes*run.Elements*to.Bits()/8)
-	run.Convert(dst, b)
-	return dst[:n*to.Bits()/8]
+	dst := make([]byte, n*to.Bits()/8)
+	run.Into(dst, b)
+	return dst
 }
 
 // segmented is the File over a tensor's elements in segments of several files.

@@ -15,7 +15,7 @@ import (
 // A Run converts elements as tensors store them.
 type Run struct {
 	Elements int // of a block: 2 of 4 bits, which share a byte, else 1
-	Bytes    int // of a block before it is converted
+	From, To int // bytes of a block before and after it is converted
 
 	// Convert writes the elements of whole blocks to dst, little-endian. src holds the
 	// blocks; dst is as long as the elements, and shares no byte with src. It
@@ -38,11 +38,10 @@ func Between(from, to garner.DType) (Run, bool) {
 	default:
 		return Run{}, false
 	}
-	r := Run{Elements: 1, Bytes: from.Bits() / 8}
+	r := Run{Elements: max(8/from.Bits(), 1)}
+	r.From, r.To = r.Elements*from.Bits()/8, r.Elements*to.Bits()/8
 	switch {
-	case from.Bits() == 4:
-		r = Run{Elements: 2, Bytes: 1, Convert: byTable(from, to)}
-	case from.Bits() == 8:
+	case from.Bits() <= 8:
 		r.Convert = byTable(from, to)
 	case from == garner.F64 && to == garner.F32:
 		r.Convert = doublesToSingles
@@ -58,6 +57,18 @@ func Between(from, to garner.DType) (Run, bool) {
 		r.Convert = throughSingles(widening[from], to)
 	}
 	return r, true
+}
+
+// Into converts as many elements as dst has. src has their blocks, the last of which
+// may have an element more.
+func (r Run) Into(dst, src []byte) {
+	n := len(dst) / r.To
+	r.Convert(dst[:n*r.To], src[:n*r.From])
+	if rest := dst[n*r.To:]; len(rest) > 0 {
+		block := make([]byte, r.To)
+		r.Convert(block, src[n*r.From:][:r.From])
+		copy(rest, block)
+	}
 }
 
 var (

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
@@ -101,13 +102,19 @@ func TestBetween(t *testing.T) {
 				continue
 			}
 			tried++
-			if r.Elements*from.Bits() != r.Bytes*8 {
-				t.Errorf("%s to %s: %d elements in %d bytes", from, to, r.Elements, r.Bytes)
+			if r.Elements*from.Bits() != r.From*8 || r.Elements*to.Bits() != r.To*8 {
+				t.Errorf("%s to %s: %d elements in %d bytes become %d", from, to, r.Elements, r.From, r.To)
 			}
 			src, size := inputs(from), to.Bits()/8
-			n := len(src) / r.Bytes * r.Elements
+			n := len(src) / r.From * r.Elements
 			dst := make([]byte, n*size)
 			r.Convert(dst, src)
+			for _, n := range []int{0, 1, 2, 7} {
+				part := make([]byte, n*size)
+				if r.Into(part, src); !bytes.Equal(part, dst[:len(part)]) {
+					t.Errorf("%s to %s: %d elements differ", from, to, n)
+				}
+			}
 			for i := range n {
 				var code uint64
 				if from.Bits() < 8 {
@@ -167,8 +174,8 @@ func TestAllocates(t *testing.T) {
 	for _, from := range garner.DTypes() {
 		for _, to := range garner.DTypes() {
 			if r, ok := Between(from, to); ok {
-				src := make([]byte, 1000*r.Bytes)
-				dst := make([]byte, 1000*r.Elements*to.Bits()/8)
+				src := make([]byte, 1000*r.From)
+				dst := make([]byte, 1000*r.To)
 				if n := testing.AllocsPerRun(10, func() { r.Convert(dst, src) }); n != 0 {
 					t.Errorf("%s to %s: %v allocations", from, to, n)
 				}
@@ -185,7 +192,7 @@ func BenchmarkBetween(b *testing.B) {
 				continue
 			}
 			b.Run("from="+from.String()+"/to="+to.String(), func(b *testing.B) {
-				src := make([]byte, 1024*r.Bytes/r.Elements)
+				src := make([]byte, 1024*r.From/r.Elements)
 				dst := make([]byte, 1024*to.Bits()/8)
 				b.SetBytes(int64(len(dst)))
 				for b.Loop() {
