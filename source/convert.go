@@ -303,25 +303,5 @@ func (c *converted) storedTo(to int64) int { return int((to + c.block - 1) / c.b
 // decode writes the bytes of the array from byte from on to dst. src has the stored
 // blocks from that byte's on.
 func (c *converted) decode(dst, src []byte, from int64) {
-	if inside := from % c.block; inside > 0 {
-		n := c.decodePart(dst, src, int(inside))
-		dst, src = dst[n:], src[c.stored:]
-	}
-	n := len(dst) / int(c.block)
-	if n > 0 {
-		c.codec.Decode(dst[:n*int(c.block)], src[:n*int(c.stored)])
-	}
-	if dst = dst[n*int(c.block):]; len(dst) > 0 {
-		c.decodePart(dst, src[n*int(c.stored):], 0)
-	}
-}
-
-// decodePart writes the bytes of a block from byte inside on to dst, and returns how
-// many.
-func (c *converted) decodePart(dst, src []byte, inside int) int {
-	s := scratches.Get().(*[]byte)
-	defer scratches.Put(s)
-	block := room(s, int(c.block))
-	c.codec.Decode(block, src[:c.stored])
-	return copy(dst, block[inside:])
+	decode(c.codec, c.block, c.stored, dst, src, from)
 }

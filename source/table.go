@@ -11,6 +11,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/exec"
+	"github.com/garner-go/garner/internal/kernel"
 	"github.com/garner-go/garner/internal/mapped"
 )
 
@@ -420,7 +421,20 @@ func (t *Table) copyRows(b *batch, first, last int) {
 			next++ // look has read it
 			continue
 		}
+		if later := i + aheadRows; later < last && t.stored <= aheadBytes {
+			t.prefetch(b.rows[later])
+		}
 		t.copyRow(b.dst[i*t.size:(i+1)*t.size], b.rows[i])
+	}
+}
+
+// prefetch prefetches a row of the mapped file.
+func (t *Table) prefetch(row int64) {
+	if t.file == nil {
+		return
+	}
+	if part, offset, _, _ := t.locate(row); part >= 0 {
+		kernel.Prefetch(t.file.parts[part].file.mapping().Bytes()[offset : offset+t.stored])
 	}
 }
 

@@ -151,6 +151,14 @@ func byTable(from, to garner.DType) func(dst, src []byte) {
 		table := joined[uint32](&first, &second, to.Bits())
 		return func(dst, src []byte) {
 			dst = dst[:4*len(src)]
+			for len(src) >= 8 && len(dst) >= 32 { // half the time of a byte a turn
+				b := binary.LittleEndian.Uint64(src)
+				binary.LittleEndian.PutUint64(dst, uint64(table[b&0xff])|uint64(table[b>>8&0xff])<<32)
+				binary.LittleEndian.PutUint64(dst[8:], uint64(table[b>>16&0xff])|uint64(table[b>>24&0xff])<<32)
+				binary.LittleEndian.PutUint64(dst[16:], uint64(table[b>>32&0xff])|uint64(table[b>>40&0xff])<<32)
+				binary.LittleEndian.PutUint64(dst[24:], uint64(table[b>>48&0xff])|uint64(table[b>>56])<<32)
+				src, dst = src[8:], dst[32:]
+			}
 			for i, b := range src {
 				binary.LittleEndian.PutUint32(dst[4*i:], table[b])
 			}
@@ -159,6 +167,14 @@ func byTable(from, to garner.DType) func(dst, src []byte) {
 		table := joined[uint64](&first, &second, to.Bits())
 		return func(dst, src []byte) {
 			dst = dst[:8*len(src)]
+			for len(src) >= 4 && len(dst) >= 32 {
+				b := binary.LittleEndian.Uint32(src)
+				binary.LittleEndian.PutUint64(dst, table[b&0xff])
+				binary.LittleEndian.PutUint64(dst[8:], table[b>>8&0xff])
+				binary.LittleEndian.PutUint64(dst[16:], table[b>>16&0xff])
+				binary.LittleEndian.PutUint64(dst[24:], table[b>>24])
+				src, dst = src[4:], dst[32:]
+			}
 			for i, b := range src {
 				binary.LittleEndian.PutUint64(dst[8*i:], table[b])
 			}
