@@ -13,7 +13,7 @@ import (
 type direct struct {
 	file   *File      // nil where the rows are in memory
 	memory *converted // nil where they are in a file
-	bytes  []byte     // of memory, as they are stored
+	bytes  []byte     // the array as it is stored, where it lies in one piece
 	codec  *Codec
 	block  int64 // bytes of a block in the array
 	stored int64 // and where it is stored
@@ -39,6 +39,10 @@ func newDirect(a Array) *direct {
 		}
 		d.file, d.codec, d.block, d.stored = a, a.codec, a.block, a.stored
 		d.ends = make([]int64, len(a.parts))
+		if len(a.parts) == 1 {
+			b := a.parts[0].file.mapping().Bytes()
+			d.bytes = b[min(a.parts[0].offset, int64(len(b))):]
+		}
 	case *converted:
 		m, ok := a.of.(*memory)
 		if !ok {
@@ -122,7 +126,7 @@ func (d *direct) offset(p *part, at int64) int64 {
 
 // source returns the stored bytes of the array from the block of a row on.
 func (d *direct) source(row int64) []byte {
-	if d.file == nil {
+	if d.bytes != nil {
 		return d.bytes[row/d.block*d.stored:]
 	}
 	p := &d.file.parts[d.file.partAt(row)]

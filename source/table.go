@@ -33,6 +33,7 @@ type Table struct {
 	file    *File         // the mapped file; nil where rows must be read
 	plain   []byte        // all rows in the mapped file; nil with a codec or several segments
 	stored  int64         // bytes of a row in the file
+	only    []byte        // the stored bytes of all rows, where one segment has them
 	pages   []int         // the first bit of each of the file's parts, less the part's first page
 	seen    []uint64      // a bit for each page: it was in the page cache
 	forget  atomic.Uint64 // the word of seen that is cleared next
@@ -122,6 +123,10 @@ func (t *Table) open(f *File) {
 		}
 		t.pages = append(t.pages, pages-int(p.offset/pageBytes))
 		pages += int((p.offset+length-1)/pageBytes-p.offset/pageBytes) + 1
+	}
+	if len(f.parts) == 1 {
+		p := &f.parts[0]
+		t.only = p.file.mapping().Bytes()[p.offset : p.offset+int64(t.count)*t.stored]
 	}
 	t.reads = fetching{f, true, runtime.GOMAXPROCS(0)}
 	t.seen = make([]uint64, (pages+63)/64)
@@ -422,19 +427,9 @@ func (t *Table) copyRows(b *batch, first, last int) {
 			continue
 		}
 		if later := i + aheadRows; later < last && t.stored <= aheadBytes {
-			t.prefetch(b.rows[later])
+			kernel.Prefetch(t.source(b.rows[later]))
 		}
 		t.copyRow(b.dst[i*t.size:(i+1)*t.size], b.rows[i])
-	}
-}
-
-// prefetch prefetches a row of the mapped file.
-func (t *Table) prefetch(row int64) {
-	if t.file == nil {
-		return
-	}
-	if part, offset, _, _ := t.locate(row); part >= 0 {
-		kernel.Prefetch(t.file.parts[part].file.mapping().Bytes()[offset : offset+t.stored])
 	}
 }
 
@@ -445,13 +440,28 @@ func (t *Table) copyRow(dst []byte, row int64) {
 		c.decode(dst, t.memory[row/c.block*c.stored:], row)
 		return
 	}
-	part, offset, _, _ := t.locate(row)
-	src := t.file.parts[part].file.mapping().Bytes()[offset : offset+t.stored]
 	if c := t.file.codec; c != nil {
-		c.Decode(dst, src)
+		c.Decode(dst, t.source(row))
 		return
 	}
-	copy(dst, src)
+	copy(dst, t.source(row))
+}
+
+// source returns the stored bytes of a row in the mapped file; nil where two parts
+// share it, and where the rows are in memory.
+func (t *Table) source(row int64) []byte {
+	if t.only != nil {
+		at := row / t.file.block * t.file.stored
+		return t.only[at : at+t.stored]
+	}
+	if t.file == nil {
+		return nil
+	}
+	part, offset, _, _ := t.locate(row)
+	if part < 0 {
+		return nil
+	}
+	return t.file.parts[part].file.mapping().Bytes()[offset : offset+t.stored]
 }
 
 // age clears 64 bits each forgetEach uses of a batch, and all bits after idle
