@@ -11,9 +11,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/garner-go/garner"
@@ -634,4 +636,71 @@ func sequence(n int) []int64 {
 		ids[i] = int64(i)
 	}
 	return ids
+}
+
+// TestGatherDirect gathers many rows of quantised and converted arrays in the page
+// cache and in memory, on several cores, with repeats and fills, and of segments that
+// divide rows; and after their pages have left the cache.
+func TestGatherDirect(t *testing.T) {
+	const rows, width = 3000, 96
+	r := rand.New(rand.NewPCG(11, 1))
+	var decoded atomic.Int64
+	counted := &Codec{Elements: scaled.Elements, Bytes: scaled.Bytes, Decode: func(dst, src []byte) {
+		decoded.Add(int64(len(src) / scaled.Bytes))
+		scaled.Decode(dst, src)
+	}}
+	b := noise(rows * width / 4 * 5)
+	want := make([]byte, rows*width*4)
+	scaled.Decode(want, b)
+	spec := garner.SpecOf(garner.F32, rows, width)
+	half := tensor(r, garner.F16, rows, width)
+	halves, _ := half.Bytes()
+	ids := make([]int32, 5000)
+	for i := range ids {
+		ids[i] = int32(r.IntN(rows + 20)) // the last ones are outside
+	}
+	at := garner.Of(ids, 50, 100)
+	one := open(t, spec, counted, Segment{write(t, "scaled", b), 0, int64(len(b))})
+	if newDirect(one) == nil && runtime.GOOS == "linux" {
+		t.Error("the rows of a quantised file are not decoded from its mapping")
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	for _, op := range []garner.Op{
+		garner.WithOutside(onnx.Gather13{}, garner.Zero), garner.WithOutside(onnx.Gather13{}, garner.Clamp),
+		garner.WithFill(onnx.Gather13{}, garner.Of([]float32{0.25})),
+	} {
+		for name, tt := range map[string]struct {
+			data Array
+			want []byte
+		}{
+			"codec": {one, want}, "segments": {open(t, spec, scaled, cut(t, r, b, 5)...), want},
+			"converted": {mustConvert(t, stored(t, half), garner.F32), widened(t, garner.F16, garner.F32, halves, rows*width)},
+			"memory":    {mustConvert(t, Memory(half), garner.F32), widened(t, garner.F16, garner.F32, halves, rows*width)},
+		} {
+			whole, err := garner.FromBytes(garner.F32, tt.want, rows, width)
+			if err != nil {
+				t.Fatal(err)
+			}
+			result, err := garner.Gather(op, whole, at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for turn := range 3 {
+				if f, ok := tt.data.(*File); ok && turn == 2 {
+					for _, h := range f.files {
+						mapped.Forget(h.file)
+					}
+				}
+				decoded.Store(0)
+				var out bytes.Buffer
+				if err := Gather(t.Context(), op, tt.data, Memory(at), &out, Options{}); err != nil || !bytes.Equal(out.Bytes(), bytesOf(t, result)) {
+					t.Errorf("Gather of %s, turn %d: %v, or it differs", name, turn, err)
+				}
+				if most := int64(len(ids) * width / 4); name == "codec" && decoded.Load() > most {
+					t.Errorf("%d blocks were decoded, of %d rows", decoded.Load(), len(ids))
+				}
+				gatherInto(t, name, op, [2]Array{tt.data, Memory(at)}, Options{}, result, nil)
+			}
+		}
+	}
 }
