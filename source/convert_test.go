@@ -304,6 +304,16 @@ func TestLookupValuesConverts(t *testing.T) {
 			}
 		}
 	}
+	// A table that a codec stores: big-endian, 1, 2 and 0.5.
+	swappedHalves := open(t, garner.SpecOf(garner.F16, 3, 1), swapped, Segment{write(t, "big", []byte{0x3c, 0, 0x40, 0, 0x38, 0}), 0, 6})
+	table, err := NewTable(swappedHalves)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dst := make([]float32, 3)
+	if err := LookupValues(t.Context(), table, []int{2, 1, 0}, dst); err != nil || !slices.Equal(dst, []float32{0.5, 2, 1}) {
+		t.Errorf("big-endian f16: %v, %v", dst, err)
+	}
 	integers, err := NewTable(Memory(garner.Of([]int32{1, 2}, 2)))
 	if err != nil {
 		t.Fatal(err)

@@ -236,11 +236,11 @@ type batch struct {
 	known  known
 	unseen []int // the numbers in rows of those that may not be in the page cache
 	uses   int   // how often the free list gave it out
+	place  uint  // where the calls that use it count: see mapped.Users
 
 	dst      []byte // of the rows that copyUnit copies
 	unit     int    // how many rows those are
 	copyUnit func(unit int)
-	place    uint // where the calls that use it count: see mapped.Users
 
 	ends  []int // the end of the last row in each part, as an offset in its file; 0 of parts without a row
 	parts []int // the parts with a row
