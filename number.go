@@ -41,11 +41,15 @@ func parseInteger(d DType, text string) (uint64, error) {
 
 // floatFormats are the floats of 16 bits and less that have a sign, an exponent
 // and a mantissa.
-var floatFormats = map[DType]*float.Format{
-	F16: float.Float16, BF16: float.BFloat16,
-	F8E4M3FN: float.E4M3FN, F8E5M2: float.E5M2, F8E4M3FNUZ: float.E4M3FNUZ, F8E5M2FNUZ: float.E5M2FNUZ,
-	F4E2M1: float.E2M1,
-}
+var floatFormats = func() map[DType]*float.Format {
+	formats := map[DType]*float.Format{}
+	for _, d := range DTypes() {
+		if f := float.Formats[d.String()]; f != nil {
+			formats[d] = f
+		}
+	}
+	return formats
+}()
 
 // decodeFloat returns the value of the bits of any float type.
 func decodeFloat(d DType, code uint64) float64 {

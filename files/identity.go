@@ -62,6 +62,9 @@ func identifyFile(file *source.File) (fact string, err error) {
 		fmt.Fprintf(&all, "%s, %d bytes from byte %d on of %s\n", path, s.Bytes, s.Offset, states[i])
 	}
 	fact = file.Spec().String()
+	for _, from := range file.ConvertedFrom() {
+		fact += ", converted from " + from.String()
+	}
 	switch {
 	case len(segments) == 1:
 		fact += " in " + strings.TrimSuffix(all.String(), "\n")

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"errors"
 	"os"
 	"runtime"
 	"strings"
@@ -107,5 +108,69 @@ func TestIdentifyOpened(t *testing.T) {
 	_, size, _ := strings.Cut(before, " of ")
 	if err != nil || before == after || !strings.HasPrefix(size, "132 bytes") {
 		t.Errorf("%s and %s, %v", before, after, err)
+	}
+}
+
+// TestIdentifyConverted tells the same elements of a file apart by what they are
+// converted to, and by way of what.
+func TestIdentifyConverted(t *testing.T) {
+	t.Chdir(t.TempDir())
+	saveNpy(t, "a.npy", garner.Of([]garner.Float16{0x3c00, 0x4000}, 2))
+	facts := map[string][]garner.DType{}
+	for _, chain := range [][]garner.DType{nil, {garner.F32}, {garner.BF16}, {garner.BF16, garner.F32}, {garner.F64, garner.F32}} {
+		a, err := must(Parse("a.npy")).Open(t.Context(), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, to := range chain {
+			if err := a.Convert(to); err != nil {
+				t.Fatal(err)
+			}
+		}
+		fact, ok, err := Identify(a.Array)
+		if !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		if other, twice := facts[fact]; twice {
+			t.Errorf("%v and %v are the same: %s", chain, other, fact)
+		}
+		facts[fact] = chain
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := a.Changed(); err == nil {
+			t.Error("the Close of a converted Input left the file open")
+		}
+	}
+}
+
+// TestInputConvert converts Inputs that are read in place, that are in memory and that
+// are strings.
+func TestInputConvert(t *testing.T) {
+	t.Chdir(t.TempDir())
+	half := garner.Of([]garner.Float16{0x3c00, 0xc000, 0x7c00}, 3)
+	saveNpy(t, "a.npy", half)
+	for name, in := range map[string]*Input{"file": must(must(Parse("a.npy")).Open(t.Context(), Options{})), "memory": Hold(half)} {
+		if err := in.Convert(garner.F16); err != nil || in.Spec().DType != garner.F16 {
+			t.Errorf("%s: to the same: %v, %v", name, in.Spec(), err)
+		}
+		if err := in.Convert(garner.F32); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := in.View(); ok || in.Spec().DType != garner.F32 {
+			t.Errorf("%s: it is %v, and a view %v", name, in.Spec(), ok)
+		}
+		x, err := in.Tensor(t.Context())
+		if err != nil || x.Text() != "[1.0, -2.0, Infinity]" {
+			t.Errorf("%s: %v, %v", name, x, err)
+		}
+		if err := in.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, in := range []*Input{Hold(garner.Of([]string{"a"}, 1)), Hold(garner.Of([]int8{1}, 1))} {
+		if err := in.Convert(garner.F32); !errors.Is(err, garner.ErrDType) {
+			t.Errorf("%v: %v", in.Spec(), err)
+		}
 	}
 }

@@ -217,6 +217,22 @@ func (in *Input) Tensor(ctx context.Context) (garner.Tensor, error) {
 	return t, err
 }
 
+// Convert makes the Input one of the same array in another float dtype: a view where
+// the array is read in place, which source.Convert describes, else one that Tensor
+// converts whole. Errors are those of source.Convert.
+func (in *Input) Convert(to garner.DType) error {
+	a := in.Array
+	if a == nil {
+		a = source.Memory(in.tensor)
+	}
+	a, err := source.Convert(a, to)
+	if err != nil || a == in.Array {
+		return err
+	}
+	in.Array, in.tensor = a, garner.Tensor{}
+	return nil
+}
+
 // Changed is a *source.ReadError where one of the array's files is no longer what
 // it was when it was opened; see source.File.Changed. nil of other arrays.
 func (in *Input) Changed() error {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/convert"
 )
 
 // An Executor runs an operator: garner.GatherContext, or another that must
@@ -531,6 +532,50 @@ func (c Case) component(i int) int {
 		i /= n
 	}
 	return i % shape[c.vector]
+}
+
+// Converted returns the same gather over data that is converted whole to another
+// dtype, as source.Convert converts it, with the fill of the operator: what a gather
+// over a converted view must give. It is false where the dtype of data is converted to
+// no such dtype.
+func (c Case) Converted(to garner.DType) (Case, bool) {
+	data, ok := converted(c.Data, to)
+	if !ok {
+		return Case{}, false
+	}
+	c.About += " as " + to.String()
+	c.Data, c.Op = data, c.bare
+	if c.negative == garner.FromEnd {
+		c.Op = garner.WithNegative(c.Op, garner.FromEnd)
+	}
+	switch c.outside {
+	case garner.Error:
+	case garner.Fill:
+		c.fill, _ = converted(c.fill, to)
+		c.Op = garner.WithFill(c.Op, c.fill)
+	default:
+		c.Op = garner.WithOutside(c.Op, c.outside)
+	}
+	return c, true
+}
+
+// converted returns the elements of t in another dtype, row-major.
+func converted(t garner.Tensor, to garner.DType) (garner.Tensor, bool) {
+	run, ok := convert.Between(t.DType(), to)
+	if !ok {
+		return garner.Tensor{}, false
+	}
+	src, err := bytesOf(t)
+	if err != nil {
+		panic(err)
+	}
+	dst := make([]byte, t.Len()*to.Bits()/8)
+	run.Into(dst, src)
+	made, err := garner.FromBytes(to, dst, t.Shape()...)
+	if err != nil {
+		panic(err)
+	}
+	return made, true
 }
 
 // Against holds an executor against the definition on the gather of a seed: the

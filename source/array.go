@@ -2,8 +2,9 @@
 // size, arrays in segments of many files, quantised rows.
 //
 // An [Array] is a dtype, a shape and a method that fetches rows; [File] and
-// [Memory] are Arrays. [Gather] and [GatherInto] run any operator over Arrays
-// within a budget of memory. A [Table] serves batches of rows to many goroutines.
+// [Memory] are Arrays, and [Convert] views one as another float dtype. [Gather] and
+// [GatherInto] run any operator over Arrays within a budget of memory. A [Table]
+// serves batches of rows to many goroutines.
 // Executors elsewhere, such as a cluster or a server, use a [Resolver] for the
 // rows of a plan and [FetchRows] for their bytes.
 package source

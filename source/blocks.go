@@ -313,6 +313,11 @@ func (g *gather) move(ctx context.Context, dst []byte, to int64, first, n int, f
 			rows[i] = row * width
 		}
 	}
+	if g.direct != nil {
+		if done, err := g.direct.move(ctx, g.threads, dst[to/8:to/8+int64(n)*size*width], rows, int(size*width), g.fill); done || err != nil {
+			return err
+		}
+	}
 	return g.fetcher.fetch(ctx, g.stored, g.threads, dst[to/8:], rows, int(size*width), int(width), filled > 0, g.fill)
 }
 

@@ -48,6 +48,8 @@ type File struct {
 	stored  int64 // bytes of a block in the file; 1 without a codec
 	parts   []part
 	files   []*handle
+	of      *File          // that a view shares its files with, see Convert; nil of a File that Open made
+	from    []garner.DType // that a view was converted from, the stored one first
 
 	users mapped.Users // calls in progress; the last one after Close frees the rest
 
@@ -249,7 +251,10 @@ func (f *File) Spec() garner.Spec { return f.spec }
 // returned), end as if it came later, and the last of them closes and unmaps: Close
 // waits for none. Calls that begin later are an fs.ErrClosed. A second Close does
 // nothing.
-func (f *File) Close() error { return f.users.Close(f.shut) }
+func (f *File) Close() error {
+	f = f.opened()
+	return f.users.Close(f.shut)
+}
 
 // shut closes what the File holds.
 func (f *File) shut() error {
@@ -278,7 +283,7 @@ func (f *File) shut() error {
 // enter keeps the files open and mapped until leave at the same place; see
 // mapped.Users. It is an fs.ErrClosed after Close.
 func (f *File) enter(place uint) error {
-	if f.users.Enter(place) {
+	if f.opened().users.Enter(place) {
 		return nil
 	}
 	f.leave(place)
@@ -290,6 +295,7 @@ func (f *File) enter(place uint) error {
 }
 
 func (f *File) leave(place uint) {
+	f = f.opened()
 	if f.users.Leave(place) {
 		_ = f.users.FreeIdle(f.shut) // the files were only read: an error loses nothing
 	}

@@ -108,6 +108,7 @@ type gather struct {
 	rows      int       // the most rows of a block
 	buffers   [2][]byte // one is made while the other is written
 	row       []int64   // where the rows of a block begin in data
+	direct    *direct   // nil where rows are not decoded, or only within a budget
 }
 
 // newGather lowers op and checks the options.
@@ -124,6 +125,9 @@ func newGather(op garner.Op, data, indices Array, o Options) (*gather, error) {
 	g.stored = fetches(data, o.Memory > 0, g.threads)
 	if g.dataBytes, err = sizeOf(spec); err != nil {
 		return nil, err
+	}
+	if o.Memory == 0 {
+		g.direct = newDirect(data)
 	}
 	n, _ := plan.Out.Len()
 	g.total = int64(n)

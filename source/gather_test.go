@@ -17,6 +17,15 @@ import (
 // plain is an Array that offers Spec and Fetch alone.
 type plain struct{ Array }
 
+// into is a Writer that fills memory.
+type into struct{ left []byte }
+
+func (w *into) Write(b []byte) (int, error) {
+	n := copy(w.left, b)
+	w.left = w.left[n:]
+	return n, nil
+}
+
 // bytesOf returns a tensor's bytes as Gather writes them.
 func bytesOf(t testing.TB, v garner.Tensor) []byte {
 	t.Helper()

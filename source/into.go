@@ -54,12 +54,15 @@ func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garn
 		err = errors.ErrUnsupported // the last byte may have another's elements too
 	}
 	for _, a := range []Array{data, indices} {
+		if c, ok := a.(*converted); ok {
+			a = c.of
+		}
 		if v, ok := viewOf(a); err == nil && ok && mapped.Overlap(b, v) {
 			return garner.Errorf(garner.ErrOverlap, "the output shares memory with an input; gather into memory of its own")
 		}
 	}
 	if err == nil {
-		return gatherHeld(ctx, h, op, data, indices, &into{b}, o)
+		return gatherAll(ctx, h, op, data, indices, b, o)
 	}
 	dense, err := garner.New(g.plan.DType, g.plan.Out...)
 	if err != nil {
@@ -68,20 +71,45 @@ func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garn
 	if b, err = dense.Bytes(); err != nil {
 		return err
 	}
-	if err := gatherHeld(ctx, h, op, data, indices, &into{b}, o); err != nil {
+	if err := gatherAll(ctx, h, op, data, indices, b, o); err != nil {
 		return err
 	}
 	return garner.Copy(out, dense)
 }
 
-// into is a Writer that fills memory.
-type into struct{ left []byte }
-
-// Write copies b.
-func (w *into) Write(b []byte) (int, error) {
-	n := copy(w.left, b)
-	w.left = w.left[n:]
-	return n, nil
+// gatherAll is gatherHeld into the memory of the whole result, block by block.
+func gatherAll(ctx context.Context, h *mapped.Holds, op garner.Op, data, indices Array, b []byte, o Options) error {
+	g, err := newGather(op, data, indices, o)
+	if err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	defer g.free()
+	if err := g.divide(); err != nil {
+		return err
+	}
+	if err := g.check(ctx); err != nil {
+		return err
+	}
+	bytes := func(elements int64) int64 { return (elements*int64(g.bits) + 7) / 8 }
+	for at := int64(0); ; {
+		if o.Progress != nil {
+			o.Progress(bytes(at), g.size)
+		}
+		if at == g.total {
+			return h.Check()
+		}
+		if at > 0 {
+			g.lastWarm = g.hot(at, samples)
+		}
+		end := min(at+g.block, g.total)
+		if err := g.make(ctx, b[bytes(at):bytes(end)], at, end); err != nil {
+			return err
+		}
+		at = end
+	}
 }
 
 // inCache reports whether data's rows are in memory or in the page cache, judged by

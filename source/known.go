@@ -7,7 +7,7 @@ import (
 	"github.com/garner-go/garner/internal/exec"
 )
 
-// known is the scratch of moveKnown.
+// known is the scratch of moveKnown, and of what else runs on all cores.
 type known struct {
 	runner  exec.Runner
 	program exec.Program

@@ -210,6 +210,9 @@ func held(arrays ...Array) (*mapped.Holds, error) {
 	h := make(mapped.Holds, 0, len(arrays))
 	for _, a := range arrays {
 		var err error
+		if c, ok := a.(*converted); ok {
+			a = c.of
+		}
 		switch a := a.(type) {
 		case nil:
 			err = garner.Errorf(garner.ErrShape, "an array is nil; open one, or make one of a tensor by Memory")

@@ -23,6 +23,7 @@ func (f *File) ring() *ring.Ring {
 	if f.stored > readBytes || !f.real() {
 		return nil
 	}
+	f = f.opened()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if n := len(f.rings); n > 0 {
@@ -43,6 +44,7 @@ func (f *File) ring() *ring.Ring {
 
 // putRing puts an io_uring back on the free list.
 func (f *File) putRing(r *ring.Ring) {
+	f = f.opened()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.rings = append(f.rings, r)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/exec"
+	"github.com/garner-go/garner/internal/kernel"
 	"github.com/garner-go/garner/internal/mapped"
 )
 
@@ -28,10 +29,11 @@ type Table struct {
 	count int   // rows
 	size  int   // bytes of a row in memory
 
-	memory  []byte        // all rows, where they are in memory
+	memory  []byte        // all rows as they are stored, where they are in memory
 	file    *File         // the mapped file; nil where rows must be read
 	plain   []byte        // all rows in the mapped file; nil with a codec or several segments
 	stored  int64         // bytes of a row in the file
+	only    []byte        // the stored bytes of all rows, where one segment has them
 	pages   []int         // the first bit of each of the file's parts, less the part's first page
 	seen    []uint64      // a bit for each page: it was in the page cache
 	forget  atomic.Uint64 // the word of seen that is cleared next
@@ -39,6 +41,8 @@ type Table struct {
 	looked  atomic.Int64  // when a Lookup began that found every file unchanged, in nanoseconds
 	scratch sync.Pool     // free list of *batch
 	batches atomic.Uint64 // how many were made
+
+	singles atomic.Pointer[Table] // of the array converted to f32, once LookupValues needs it
 }
 
 const (
@@ -81,11 +85,20 @@ func NewTable(a Array) (*Table, error) {
 	if t.size == 0 && (len(spec.Dims) == 0 || t.count > 0) {
 		return nil, garner.Errorf(garner.ErrShape, "%s with strides %v is no table: its rows along axis 0 are no pieces of whole bytes, one after the other; gather from it instead", spec, stridesOf(spec))
 	}
-	t.scratch.New = func() any { return &batch{place: uint(t.batches.Add(1))} }
+	t.scratch.New = func() any {
+		b := &batch{place: uint(t.batches.Add(1))}
+		b.copyUnit = func(unit int) { t.copyRows(b, unit*b.unit, min((unit+1)*b.unit, len(b.rows))) }
+		return b
+	}
 	switch a := a.(type) {
 	case *memory:
 		t.memory, err = a.bytes()
 		return t, err
+	case *converted:
+		if m, ok := a.of.(*memory); ok {
+			t.memory, err = m.bytes()
+			return t, err
+		}
 	case *File:
 		t.open(a)
 	}
@@ -110,6 +123,10 @@ func (t *Table) open(f *File) {
 		}
 		t.pages = append(t.pages, pages-int(p.offset/pageBytes))
 		pages += int((p.offset+length-1)/pageBytes-p.offset/pageBytes) + 1
+	}
+	if len(f.parts) == 1 {
+		p := &f.parts[0]
+		t.only = p.file.mapping().Bytes()[p.offset : p.offset+int64(t.count)*t.stored]
 	}
 	t.reads = fetching{f, true, runtime.GOMAXPROCS(0)}
 	t.seen = make([]uint64, (pages+63)/64)
@@ -140,7 +157,7 @@ func Lookup[I garner.Integer](ctx context.Context, t *Table, ids []I, dst []byte
 	}
 	b, ok := t.scratch.Get().(*batch)
 	if !ok {
-		return garner.Errorf(garner.ErrShape, "the zero Table has no rows; make one by NewTable")
+		return errZeroTable()
 	}
 	b.rows = b.rows[:0]
 	for i, id := range ids {
@@ -159,14 +176,45 @@ func Lookup[I garner.Integer](ctx context.Context, t *Table, ids []I, dst []byte
 	return err
 }
 
-// LookupValues is Lookup into a slice of the table's element type; a slice of
-// another type is an ErrDType.
+// LookupValues is Lookup into a slice of the table's element type, or of float32 from
+// a table of any float dtype: it then converts the rows as Convert does, each from
+// where it is stored to its place. A slice of another type is an ErrDType.
 func LookupValues[T garner.Element, I garner.Integer](ctx context.Context, t *Table, ids []I, dst []T) error {
-	dtype := garner.DTypeOf[T]()
-	if want := t.array.Spec().DType; dtype != want || dtype == garner.String {
-		return garner.Errorf(garner.ErrDType, "rows of %s cannot be looked up into a slice of %s", want, dtype)
+	if t.array == nil {
+		return errZeroTable()
+	}
+	dtype, from := garner.DTypeOf[T](), t.array.Spec().DType
+	if dtype == garner.F32 && from.IsFloat() && from != dtype {
+		var err error
+		if t, err = t.inSingles(); err != nil {
+			return err
+		}
+	} else if dtype != from {
+		return garner.Errorf(garner.ErrDType, "rows of %s cannot be looked up into a slice of %s", from, dtype)
 	}
 	return Lookup(ctx, t, ids, mapped.BytesOf(dst))
+}
+
+// inSingles returns the Table over the array converted to f32, which the first call
+// makes.
+func (t *Table) inSingles() (*Table, error) {
+	if made := t.singles.Load(); made != nil {
+		return made, nil
+	}
+	a, err := Convert(t.array, garner.F32)
+	if err != nil {
+		return nil, err
+	}
+	made, err := NewTable(a)
+	if err != nil {
+		return nil, err
+	}
+	t.singles.CompareAndSwap(nil, made)
+	return t.singles.Load(), nil
+}
+
+func errZeroTable() error {
+	return garner.Errorf(garner.ErrShape, "the zero Table has no rows; make one by NewTable")
 }
 
 // refused is the error of total numbers, of which number first is the first
@@ -189,6 +237,10 @@ type batch struct {
 	unseen []int // the numbers in rows of those that may not be in the page cache
 	uses   int   // how often the free list gave it out
 	place  uint  // where the calls that use it count: see mapped.Users
+
+	dst      []byte // of the rows that copyUnit copies
+	unit     int    // how many rows those are
+	copyUnit func(unit int)
 
 	ends  []int // the end of the last row in each part, as an offset in its file; 0 of parts without a row
 	parts []int // the parts with a row
@@ -218,6 +270,18 @@ func (t *Table) lookup(ctx context.Context, b *batch, dst []byte) error {
 			return err
 		}
 		return a.check(int(slices.Max(b.rows)) + t.size)
+	case *converted:
+		if m, ok := a.of.(*memory); ok {
+			if err := m.hold(); err != nil {
+				return err
+			}
+			defer m.release()
+			b.unseen = b.unseen[:0]
+			if err := t.copyAll(ctx, b, dst); err != nil {
+				return err
+			}
+			return m.check(a.storedTo(slices.Max(b.rows) + int64(t.size)))
+		}
 	}
 	return t.fetch(ctx, b, dst, nil)
 }
@@ -258,17 +322,7 @@ func (t *Table) lookupMapped(ctx context.Context, b *batch, dst []byte) error {
 	if t.plain != nil && len(b.unseen) == 0 && (len(b.rows) > copiedRows || len(dst) > exec.Tuned.AloneBytes) {
 		err = moveKnown(ctx, &b.known, runtime.GOMAXPROCS(0), dst, t.plain, 0, b.rows, t.size, 8, false, nil)
 	} else {
-		err = mapped.Guard(func() error {
-			next := 0
-			for i, row := range b.rows {
-				if next < len(b.unseen) && b.unseen[next] == i {
-					next++ // look has read it
-					continue
-				}
-				t.copyRow(dst[i*t.size:(i+1)*t.size], row)
-			}
-			return nil
-		})
+		err = t.copyAll(ctx, b, dst)
 	}
 	if errors.Is(err, garner.ErrFault) || err == nil && t.cut(b) {
 		// A read names the file and the row.
@@ -345,15 +399,69 @@ func (t *Table) mark(first, last int) {
 	}
 }
 
-// copyRow copies or decodes one row from the mapping.
+// copyAll copies or decodes the rows of b to dst, except those in b.unseen, on up to
+// all cores. It is an ErrFault where a page is gone.
+func (t *Table) copyAll(ctx context.Context, b *batch, dst []byte) error {
+	b.dst = dst
+	defer func() { b.dst = nil }()
+	if len(dst) <= exec.Tuned.AloneBytes {
+		return mapped.Guard(func() error { t.copyRows(b, 0, len(b.rows)); return nil })
+	}
+	b.unit = max(exec.Tuned.TileBytes/t.size, 1)
+	switch b.known.runner.RunEach(ctx, (len(b.rows)+b.unit-1)/b.unit, runtime.GOMAXPROCS(0), b.copyUnit) {
+	case exec.Stopped:
+		return context.Cause(ctx)
+	case exec.Vanished:
+		return garner.Vanished()
+	}
+	return nil
+}
+
+// copyRows copies or decodes the rows of b with the numbers first … last-1, except
+// those in b.unseen.
+func (t *Table) copyRows(b *batch, first, last int) {
+	next, _ := slices.BinarySearch(b.unseen, first)
+	for i := first; i < last; i++ {
+		if next < len(b.unseen) && b.unseen[next] == i {
+			next++ // look has read it
+			continue
+		}
+		if later := i + aheadRows; later < last && t.stored <= aheadBytes {
+			kernel.Prefetch(t.source(b.rows[later]))
+		}
+		t.copyRow(b.dst[i*t.size:(i+1)*t.size], b.rows[i])
+	}
+}
+
+// copyRow copies or decodes one row from the mapping, or from memory that is
+// converted.
 func (t *Table) copyRow(dst []byte, row int64) {
-	part, offset, _, _ := t.locate(row)
-	src := t.file.parts[part].file.mapping().Bytes()[offset : offset+t.stored]
-	if c := t.file.codec; c != nil {
-		c.Decode(dst, src)
+	if c, ok := t.array.(*converted); ok {
+		c.decode(dst, t.memory[row/c.block*c.stored:], row)
 		return
 	}
-	copy(dst, src)
+	if c := t.file.codec; c != nil {
+		c.Decode(dst, t.source(row))
+		return
+	}
+	copy(dst, t.source(row))
+}
+
+// source returns the stored bytes of a row in the mapped file; nil where two parts
+// share it, and where the rows are in memory.
+func (t *Table) source(row int64) []byte {
+	if t.only != nil {
+		at := row / t.file.block * t.file.stored
+		return t.only[at : at+t.stored]
+	}
+	if t.file == nil {
+		return nil
+	}
+	part, offset, _, _ := t.locate(row)
+	if part < 0 {
+		return nil
+	}
+	return t.file.parts[part].file.mapping().Bytes()[offset : offset+t.stored]
 }
 
 // age clears 64 bits each forgetEach uses of a batch, and all bits after idle

@@ -44,6 +44,23 @@ func TestVolatileMemory(t *testing.T) {
 			}
 		}
 	}
+	vanished, _ := garner.FromBytes(garner.F16, b, size/256, 128)
+	converted, err := Convert(Memory(vanished.Volatile()), garner.F32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Gather(t.Context(), onnx.Gather13{}, converted, Memory(there), io.Discard, Options{}); !errors.Is(err, garner.ErrFault) {
+		t.Errorf("converted: %v, want an ErrFault", err)
+	}
+	for _, n := range []int{1, 2000} { // on one core and on all
+		table, err := NewTable(converted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := LookupValues(t.Context(), table, make([]int, n), make([]float32, n*128)); !errors.Is(err, garner.ErrFault) {
+			t.Errorf("a converted table, %d rows: %v, want an ErrFault", n, err)
+		}
+	}
 	table, err := NewTable(Memory(gone))
 	if err != nil {
 		t.Fatal(err)

@@ -178,6 +178,8 @@ func fetches(a Array, unmapped bool, threads int) Array {
 		return fetching{a, unmapped, threads}
 	case *memory:
 		return heldMemory{a}
+	case *converted:
+		return heldConverted{a, fetches(a.of, unmapped, threads)}
 	}
 	return a
 }

@@ -39,6 +39,7 @@ var gatherKinds = []gatherKind{
   garner gather model.safetensors#embeddings.weight ids.npy -o rows.npy
   garner gather arrays.npz#table arrays.npz#ids -o rows.safetensors --name rows
   garner gather data.npy ids.npy -o rows.npy --memory 512M
+  garner gather 'f8e4m3fn[0.5,448]' '[1]' --to f32                # [448.0]
   cat ids.npy | garner gather data.npy - -o - > rows.npy`,
 	},
 	{
@@ -92,6 +93,10 @@ reads only the rows that the indices name and writes the result block by block.
 --memory SIZE limits the memory held at a time, mapped pages of files included. It
 does not change the result.
 
+--to f32, f16, bf16 or f64 converts DATA of any float type, quantised ones too, as its
+rows are read. What the type does not have rounds to the nearest value, of two as near
+the even one. A fill is one of that type.
+
 When Ctrl-C, kill -9 or a power loss interrupts a run whose OUT has 64 MiB or more,
 or a run with --memory, the same command with --resume continues it; --resume is
 safe on a first run too. --resume is refused if DATA, INDICES or a flag has changed. An
@@ -110,6 +115,7 @@ type gatherFlags struct {
 	policy        policyFlags
 	out, name     string
 	all           bool
+	to            toFlag
 	data, indices arrayFlags
 	threads       number
 	stream        streamFlags
@@ -131,6 +137,8 @@ func (p *program) gatherCommand(k gatherKind) *cobra.Command {
 	f.add(cmd, k)
 	flags := cmd.Flags()
 	flags.StringVarP(&f.out, "output", "o", "", "write the result to `OUT`: a .npy, .npz, .safetensors, .gguf or .raw file, or - for npy on standard output")
+	flags.Var(&f.to, "to", "convert DATA of any float type to `TYPE`: f32, f16, bf16 or f64 (default: as it is)")
+	complete(cmd, "to", toTypes...)
 	flags.BoolVar(&f.all, "all", false, allUsage)
 	flags.StringVar(&f.name, "name", "", "the result's `NAME` in a .npz (default arr_0), .safetensors or .gguf file (default output)")
 	flags.Var(&f.stream.memory, "memory", "hold at most `SIZE` of DATA, INDICES and the result at a time, such as 512M or 2G (default: as much as is fastest)")
@@ -188,6 +196,29 @@ func (d *dtypeFlag) Set(text string) error {
 }
 
 func (d *dtypeFlag) Type() string { return "TYPE" }
+
+// A toFlag is the value of --to: a dtype that source.Convert converts to.
+type toFlag struct{ dtypeFlag }
+
+var toTypes = []string{"f32", "f16", "bf16", "f64"}
+
+func (f *toFlag) Set(text string) error {
+	if err := f.dtypeFlag.Set(text); err != nil || !slices.Contains(toTypes, f.String()) {
+		return errors.New("give f32, f16, bf16 or f64")
+	}
+	return nil
+}
+
+// convert has DATA converted where --to asks for it.
+func (f *toFlag) convert(data *files.Input) error {
+	if f.String() == "" {
+		return nil
+	}
+	if err := data.Convert(garner.DType(f.dtypeFlag)); err != nil {
+		return about(operandRoles[0]+": ", err)
+	}
+	return nil
+}
 
 // A request is a gather from its command line to its opened operands: the
 // operator with its numbers and policies, DATA and INDICES.
@@ -271,13 +302,18 @@ func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request) (
 	}()
 	if r.inPlace && r.operands[0].kind == kindFile {
 		r.data, err = p.openFile(ctx, operandRoles[0], r.operands[0].file, f.data.options())
-		if err == nil {
-			r.dataTensor, _ = r.data.View()
-		}
 	} else {
 		r.data, r.dataTensor, err = p.open(ctx, operandRoles[0], r.operands[0], f.data.options())
 	}
 	if err != nil {
+		return err
+	}
+	if err := f.to.convert(r.data); err != nil {
+		return err
+	}
+	if r.inPlace && r.operands[0].kind == kindFile {
+		r.dataTensor, _ = r.data.View()
+	} else if r.data, r.dataTensor, err = p.loaded(ctx, operandRoles[0], r.data); err != nil {
 		return err
 	}
 	if r.indices, r.indicesTensor, err = p.open(ctx, operandRoles[1], r.operands[1], f.indices.options()); err != nil {

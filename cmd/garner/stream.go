@@ -142,6 +142,9 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 	if err != nil {
 		return err
 	}
+	if err := f.to.convert(data); err != nil {
+		return err
+	}
 	if r.op, err = f.policy.amend(r.op, data.Spec().DType); err != nil {
 		return err
 	}
@@ -267,7 +270,7 @@ func (f *streamFlags) beside(indices operand, held int64) error {
 		brief(indices.text), units.Bytes(held), f.memory.text)
 }
 
-// identity lists everything that a result depends on.
+// identity lists everything that a result depends on, beside its dtype and shape.
 func (r *request) identity(f *gatherFlags, data, indices string) []files.Fact {
 	operator := r.operator.Name
 	for _, name := range slices.Sorted(maps.Keys(r.numbers)) {

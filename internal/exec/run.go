@@ -28,6 +28,7 @@ const (
 	resolveAll               // a unit is a tile of tuples: resolved into shared
 	moveShared               // a unit is a tile of tuples and some free turns
 	moveColumns              // a unit is some columns of some tuples
+	callEach                 // a unit is one call of a function
 )
 
 // A Runner runs programs, one run at a time, and keeps its scratch. A run that
@@ -45,6 +46,7 @@ type Runner struct {
 	next    atomic.Int64 // the next unit that no worker has taken
 	limit   int64
 	phase   phase
+	each    func(unit int) // of callEach
 	state
 }
 
@@ -124,10 +126,32 @@ func (u *Runner) RunKnown(ctx context.Context, p *Program, data, out *Memory, ro
 	u.outside.Store(filled)
 	l, kept := &p.choice, u.shared
 	u.shared, u.way = rows, l.byRows
-	u.enlist()
+	u.enlist(p.cores)
 	u.phases(moveShared, l.tiles*((l.free+l.group-1)/l.group))
 	u.shared = kept
 	u.src, u.at, u.dst, u.ctx = Memory{}, Memory{}, Memory{}, nil
+	switch {
+	case u.fault.Load():
+		return Vanished
+	case u.stop.Load():
+		return Stopped
+	}
+	return Done
+}
+
+// RunEach calls each with the units 0 … units-1, on up to threads cores. It may read
+// memory that vanishes. A function that the caller keeps costs no allocation.
+func (u *Runner) RunEach(ctx context.Context, units, threads int, each func(unit int)) Outcome {
+	if ctx.Err() != nil {
+		return Stopped
+	}
+	u.ctx, u.each, u.src = ctx, each, Memory{Volatile: true}
+	u.stop.Store(false)
+	u.fault.Store(false)
+	threads = max(min(threads, units), 1)
+	u.enlist(threads)
+	u.begin(callEach, units, threads)
+	u.ctx, u.each, u.src = nil, nil, Memory{}
 	switch {
 	case u.fault.Load():
 		return Vanished
@@ -181,22 +205,20 @@ func (p *Program) little(rows, values []int64, data, indices, out *Memory) Outco
 	return Done
 }
 
-// enlist makes the workers that the program still lacks, and returns the number
-// of cores that it uses.
-func (u *Runner) enlist() (threads int) {
-	threads = u.program.cores
+// enlist makes the workers that so many cores still lack.
+func (u *Runner) enlist(threads int) {
 	for len(u.workers) < threads {
 		u.workers = append(u.workers, worker{})
 	}
 	if threads > 1 && u.crew == nil {
 		u.crew = newCrew(u.help)
 	}
-	return threads
 }
 
 // reserve makes the scratch that the program still lacks.
 func (u *Runner) reserve() {
-	p, threads := u.program, u.enlist()
+	p, threads := u.program, u.program.cores
+	u.enlist(threads)
 	l, total := &p.choice, p.resolver.total
 	rows := min(l.tile+l.ahead, total)
 	if l.byRows == Across {
@@ -219,13 +241,18 @@ func (u *Runner) reserve() {
 // phases shares the units of a phase among the cores.
 func (u *Runner) phases(ph phase, units int) {
 	p := u.program
-	u.phase, u.limit = ph, int64(units)
-	u.next.Store(0)
 	threads := min(p.cores, units)
 	bits := p.nest.Bits
 	if 0 < bits && bits < 8 && u.dst.Offset*bits%8 != 0 {
 		threads = min(threads, 1) // two units could write into one byte of the result
 	}
+	u.begin(ph, units, threads)
+}
+
+// begin runs the units of a phase on so many cores.
+func (u *Runner) begin(ph phase, units, threads int) {
+	u.phase, u.limit = ph, int64(units)
+	u.next.Store(0)
 	switch {
 	case threads > 1:
 		u.share(threads - 1)
@@ -279,8 +306,10 @@ func (u *Runner) work(worker int) {
 			u.moveGroup(w, int(unit))
 		case moveColumns:
 			u.moveColumns(w, int(unit))
+		case callEach:
+			u.each(int(unit))
 		}
-		if worker == 0 && u.Progress != nil {
+		if worker == 0 && u.Progress != nil && u.phase != callEach {
 			u.report(unit + 1)
 		}
 	}

@@ -51,6 +51,9 @@ func TestVanished(t *testing.T) {
 	if how := u.RunKnown(t.Context(), &known, &Memory{Buf: gone, Volatile: true}, &out, []int64{0, 5}, false); how != Vanished {
 		t.Errorf("rows that are known: outcome %d", how)
 	}
+	if how := u.RunEach(t.Context(), 5, 2, func(unit int) { kernel.Convert(make([]byte, 400), gone[:200], kernel.F16ToF32) }); how != Vanished {
+		t.Errorf("calls: outcome %d", how)
+	}
 	if !Guard(func() { out.Buf[0] = gone[len(gone)/2] }) {
 		t.Error("a look at a page that is gone is no fault")
 	}

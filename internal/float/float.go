@@ -31,11 +31,17 @@ var (
 	E2M1     = &Format{Bits: 4, Mantissa: 1, Bias: 1, Max: 0x7, Overflow: 0x7, NoNaN: true}
 )
 
+// Formats are the formats by the names of their dtypes.
+var Formats = map[string]*Format{
+	"f16": Float16, "bf16": BFloat16, "f8e4m3fn": E4M3FN, "f8e5m2": E5M2, "f8e4m3fnuz": E4M3FNUZ, "f8e5m2fnuz": E5M2FNUZ, "f4e2m1": E2M1,
+}
+
 // Layout of float32 and float64.
 const (
 	mantissa32, bias32 = 23, 127
 	mantissa64, bias64 = 52, 1023
-	quiet32            = 0x7fc00000 // exponent and first mantissa bit of a quiet NaN
+	quiet32            = 0x7fc0_0000 // exponent and first mantissa bit of a quiet NaN
+	quiet64            = 0x7ff8_0000_0000_0000
 )
 
 // Decode returns the value of a code, exactly. A NaN keeps its sign and its
@@ -54,7 +60,8 @@ func (f *Format) Decode(code uint64) float32 {
 	case magnitude > f.Max:
 		bits = quiet32 | widened
 	case exponent == 0: // zero, or subnormal in f and mostly not in float32
-		bits = math.Float32bits(float32(math.Ldexp(float64(fraction), 1-f.Bias-f.Mantissa)))
+		least := math.Float64frombits(uint64(1-f.Bias-f.Mantissa+bias64) << mantissa64)
+		bits = math.Float32bits(float32(float64(fraction) * least))
 	default:
 		bits = uint32(exponent-f.Bias+bias32)<<mantissa32 | widened
 	}
@@ -120,6 +127,28 @@ func (f *Format) Round(v float32) uint64 {
 	bits := uint64(math.Float32bits(v))
 	sign, payload := bits>>31<<(f.Bits-1), bits&(1<<mantissa32-1)>>(mantissa32-f.Mantissa)
 	return sign | f.NaN | payload
+}
+
+// Double returns the value of a float32, given and returned as its bits. A NaN
+// becomes quiet and keeps its sign and its payload, which a conversion of the
+// processor does not promise.
+func Double(bits uint32) uint64 {
+	v := math.Float32frombits(bits)
+	if v == v {
+		return math.Float64bits(float64(v))
+	}
+	return uint64(bits>>31)<<63 | quiet64 | uint64(bits&(1<<mantissa32-1))<<(mantissa64-mantissa32)
+}
+
+// Single returns the float32 nearest to a float64, of two as near the even one,
+// both as their bits. A NaN becomes quiet and keeps its sign and the leading bits
+// of its payload.
+func Single(bits uint64) uint32 {
+	v := math.Float64frombits(bits)
+	if v == v {
+		return math.Float32bits(float32(v))
+	}
+	return uint32(bits>>63)<<31 | quiet32 | uint32(bits>>(mantissa64-mantissa32))&(1<<mantissa32-1)
 }
 
 // E8M0NaN is the one code of E8M0 that is no number.

@@ -10,11 +10,6 @@ import (
 	"github.com/garner-go/garner/internal/float"
 )
 
-var formats = map[string]*float.Format{
-	"f16": float.Float16, "bf16": float.BFloat16, "f8e5m2": float.E5M2, "f8e4m3fn": float.E4M3FN,
-	"f8e4m3fnuz": float.E4M3FNUZ, "f8e5m2fnuz": float.E5M2FNUZ, "f4e2m1": float.E2M1,
-}
-
 // magnitude is the definition of a finite value: fraction · 2^exponent, codes
 // past Max included as if the exponents went on.
 func magnitude(f *float.Format, code uint64) float64 {
@@ -77,7 +72,7 @@ func same(a, b float64) bool {
 // TestDecode holds every code of every format, all 65,536 of f16 and of bf16,
 // against the definition.
 func TestDecode(t *testing.T) {
-	for name, f := range formats {
+	for name, f := range float.Formats {
 		for code := uint64(0); code < 1<<f.Bits; code++ {
 			if got, want := float64(f.Decode(code)), decode(f, code); !same(got, want) {
 				t.Errorf("%s %#x is %v, want %v", name, code, got, want)
@@ -89,7 +84,7 @@ func TestDecode(t *testing.T) {
 // TestRound holds that every code of every format comes back from its value,
 // NaNs with sign and payload where the format has Infinity.
 func TestRound(t *testing.T) {
-	for name, f := range formats {
+	for name, f := range float.Formats {
 		for code := uint64(0); code < 1<<f.Bits; code++ {
 			v := f.Decode(code)
 			want := code
@@ -130,7 +125,7 @@ func TestNaNPayload(t *testing.T) {
 // at random numbers of every magnitude.
 func TestEncode(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for name, f := range formats {
+	for name, f := range float.Formats {
 		check := func(v float64) {
 			t.Helper()
 			for _, v := range []float64{v, -v} {
@@ -163,7 +158,7 @@ func TestEncode(t *testing.T) {
 // TestEncodeBeside holds that a number too close to a halfway point for float64
 // is rounded to its own side of it, and that only halfway points ask.
 func TestEncodeBeside(t *testing.T) {
-	for name, f := range formats {
+	for name, f := range float.Formats {
 		for code := uint64(0); code < min(f.Max, 5000); code++ {
 			middle := (magnitude(f, code) + magnitude(f, code+1)) / 2
 			for side, want := range map[int]uint64{-1: code, 0: code + code%2, 1: code + 1} {
@@ -244,5 +239,39 @@ func TestNF4(t *testing.T) {
 	}
 	if a, b := float.EncodeNF4(math.Inf(-1), nil), float.EncodeNF4(math.Inf(1), nil); a != 0 || b != 15 {
 		t.Errorf("the infinities became %d and %d", a, b)
+	}
+}
+
+// TestDouble holds that widening is exact, that narrowing undoes it and rounds to the
+// even neighbour, and that NaNs become quiet and keep sign and payload.
+func TestDouble(t *testing.T) {
+	for bits, want := range map[uint32]uint64{
+		0: 0, 1 << 31: 1 << 63, 1: math.Float64bits(math.SmallestNonzeroFloat32), 0x3fc00000: math.Float64bits(1.5),
+		0xff800000: math.Float64bits(math.Inf(-1)), 0x7f7fffff: math.Float64bits(math.MaxFloat32),
+		0x7fc00000: 0x7ff8000000000000, 0x7f800001: 0x7ff8000020000000, 0xffffffff: 0xffffffffe0000000,
+	} {
+		if got := float.Double(bits); got != want {
+			t.Errorf("Double(%#x) = %#x, want %#x", bits, got, want)
+		}
+		if back := bits; want>>52&0x7ff == 0x7ff && want<<12 != 0 {
+			back |= 0x400000 // quiet
+			if got := float.Single(want); got != back {
+				t.Errorf("Single(%#x) = %#x, want %#x", want, got, back)
+			}
+		} else if got := float.Single(want); got != bits {
+			t.Errorf("Single(%#x) = %#x, want %#x", want, got, bits)
+		}
+	}
+	for v, want := range map[float64]float32{
+		1 + 0x1p-24: 1, 1 + 0x3p-24: 1 + 0x1p-22, 1 + 0x1p-24 + 0x1p-50: 1 + 0x1p-23, -1e300: float32(math.Inf(-1)), 0x1p-150: 0, 0x1.8p-150: 0x1p-149,
+	} {
+		if got := math.Float32frombits(float.Single(math.Float64bits(v))); got != want {
+			t.Errorf("%v became %v, want %v", v, got, want)
+		}
+	}
+	for bits, want := range map[uint64]uint32{0x7ff0000000000001: 0x7fc00000, 0xfff4000000000000: 0xffe00000, 0x7fffffffffffffff: 0x7fffffff} {
+		if got := float.Single(bits); got != want {
+			t.Errorf("NaN %#x became %#x, want %#x", bits, got, want)
+		}
 	}
 }

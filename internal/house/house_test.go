@@ -32,6 +32,7 @@ var layers = [][]string{
 	{"internal/limits", "internal/terminal"}, // measured by both; terminals
 	{"internal/exec"},                        // a nest of loops over memory: no operator, no tensor, no error text
 	{""},                                     // package garner: the plan
+	{"internal/convert"},                     // from one float dtype to another
 	{"dialects", "gathertest", "internal/explain", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped", "internal/names", "internal/ring"},
 	{"source", "internal/resumable", "onnx/modelproto/internal/onnxpb"}, // arrays larger than memory, and the files that they are written to; what protoc made
 	{"model"},          // nodes, values, constants

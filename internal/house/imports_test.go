@@ -10,15 +10,16 @@ import (
 // imports are all that a package may import of this module; layers say only what
 // stands below it.
 var imports = map[string][]string{
-	"internal/float":  nil,
-	"internal/kernel": nil,
-	"internal/codec":  {"internal/float", "internal/kernel"},
-	"internal/exec":   {"internal/kernel"},
-	"":                {"internal/exec", "internal/float", "internal/kernel", "internal/pages"},
-	"dialects":        {""},
-	"gathertest":      {""},
-	"source":          {"", "internal/exec", "internal/kernel", "internal/mapped", "internal/pages", "internal/ring"},
-	"model":           {"", "source", "internal/mapped", "internal/names"},
+	"internal/float":   nil,
+	"internal/kernel":  {"internal/float"},
+	"internal/codec":   {"internal/float", "internal/kernel"},
+	"internal/exec":    {"internal/kernel"},
+	"":                 {"internal/exec", "internal/float", "internal/kernel", "internal/pages"},
+	"internal/convert": {"", "internal/float", "internal/kernel"},
+	"dialects":         {""},
+	"gathertest":       {"", "internal/convert"},
+	"source":           {"", "internal/convert", "internal/exec", "internal/kernel", "internal/mapped", "internal/pages", "internal/ring"},
+	"model":            {"", "source", "internal/mapped", "internal/names"},
 }
 
 // dialectUsers may import a dialect, and others only package strict, whose

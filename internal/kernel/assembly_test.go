@@ -114,6 +114,10 @@ func TestAssemblyIsTried(t *testing.T) {
 				tryLoad(t, form, Width{bits, unsigned})
 			}
 		}
+		for c := range conversions {
+			tried[nameOf(convertForm(Conversion(c)))] = true
+			tryConvert(t, form, Conversion(c))
+		}
 		if form != forms[0] {
 			// A prefetch has no result; this checks only that it does not fault.
 			tried["prefetchLines"] = true
@@ -229,6 +233,9 @@ type order struct{}
 func (order) Uint16([]byte) uint16 { return 0 }
 func (order) Uint32([]byte) uint32 { return 0 }
 func (order) Uint64([]byte) uint64 { return 0 }
+
+func (order) PutUint16([]byte, uint16) {}
+func (order) PutUint32([]byte, uint32) {}
 `
 
 type onlyPackage struct{ *types.Package }
@@ -267,6 +274,8 @@ import "encoding/binary"
 type Component struct{ Dim, Stride int64 }
 
 func prefetch(b []byte, at, n int) {}
+func single(half uint16) uint32 { return 0 }
+func half(single uint32) uint16 { return 0 }
 
 var _ = binary.LittleEndian
 

@@ -8,11 +8,12 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// This file declares the assembly functions, each with the Go loop that it equals.
+// The files _amd64.go declare the assembly functions, each with the Go loop that it equals.
 // In a loop, the fields of the argument struct are variables; a pointer field is
 // the slice that begins there. prefetch(b, at, n) stands for the prefetch of the
 // cache lines of n bytes from b[at] on. A prefetch cannot fault, so those bytes
-// need not lie in b. "Non-temporal" marks a store that bypasses the caches.
+// need not lie in b. "Non-temporal" marks a store that bypasses the caches. single
+// and half stand for float.Float16's Decode and Round, of bits.
 
 // forms lists the forms that this machine can run, in the order of formNames.
 var forms = func() []string {

@@ -20,6 +20,8 @@ func flatForm(int, int) (move, ahead, stream columnsFunc) { return nil, nil, nil
 
 func widenForm(Width) widenFunc { return nil }
 
+func convertForm(Conversion) convertFunc { return nil }
+
 // Prefetch does nothing: the generic form has no prefetch instruction.
 func Prefetch[T any]([]T) {}
 

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/float"
+	"github.com/garner-go/garner/internal/convert"
 	"github.com/garner-go/garner/operators"
 )
 
@@ -26,7 +26,7 @@ func onnxCast(c *call) (garner.Tensor, error) {
 	return garner.Tensor{}, garner.Errorf(garner.ErrAttribute, "it does not say what to cast to; set its attribute to")
 }
 
-func convert(c *call) (garner.Tensor, error) {
+func irConvert(c *call) (garner.Tensor, error) {
 	name, _ := c.node.Attributes["destination_type"].(string)
 	d, err := garner.ParseDType(name)
 	if err != nil {
@@ -117,6 +117,7 @@ func (r *runner) cast(t garner.Tensor, to garner.DType) (garner.Tensor, error) {
 		return garner.Tensor{}, err
 	}
 	const block = 1 << 12
+	size := to.Bits() / 8
 	whole, real := make([]int64, block), make([]float64, block)
 	for at := 0; at < t.Len(); at += block {
 		n := min(block, t.Len()-at)
@@ -124,62 +125,109 @@ func (r *runner) cast(t garner.Tensor, to garner.DType) (garner.Tensor, error) {
 		if err != nil {
 			return garner.Tensor{}, err
 		}
-		if from.IsFloat() {
-			if err := readFloats(part, real[:n]); err != nil {
-				return garner.Tensor{}, err
+		dst := out[at*size : (at+n)*size]
+		switch {
+		case from.IsFloat() && to.IsFloat():
+			err = castFloats(dst, part, to)
+		case from.IsFloat():
+			err = castToWhole(dst, part, to, at, real[:n])
+		default:
+			if err = readIntegers(part, whole[:n]); err == nil {
+				castWhole(dst, from, to, whole[:n])
 			}
-			if to.IsInteger() {
-				low, high := integerBounds(to)
-				for i, v := range real[:n] {
-					if v = math.Trunc(v); !(low <= v && v < high) {
-						return garner.Tensor{}, garner.Errorf(garner.ErrDType, "element %d is %v, which %s does not hold; give an input that makes none such", at+i, real[i], to)
-					}
-					if whole[i] = int64(v); v >= math.MaxInt64 {
-						whole[i] = int64(uint64(v))
-					}
-				}
-			}
-		} else if err := readIntegers(part, whole[:n]); err != nil {
-			return garner.Tensor{}, err
 		}
-		size := to.Bits() / 8
-		for i := range n {
-			storeBits(out[(at+i)*size:], convertBits(from, to, whole[i], real[i]), size)
+		if err != nil {
+			return garner.Tensor{}, err
 		}
 	}
 	return made, nil
 }
 
-// convertBits returns the bits of a number in another type. The number is real
-// where from is a float, else whole.
-func convertBits(from, to garner.DType, whole int64, real float64) uint64 {
-	switch {
-	case to == garner.Bool && (from.IsFloat() && real != 0 || !from.IsFloat() && whole != 0):
-		return 1
-	case to == garner.Bool:
-		return 0
-	case to.IsInteger():
-		return uint64(whole)
-	case to == garner.F64 && from.IsFloat():
-		return math.Float64bits(real)
-	case to == garner.F64 && from == garner.U64:
-		return math.Float64bits(float64(uint64(whole)))
-	case to == garner.F64:
-		return math.Float64bits(float64(whole))
-	}
-	single := float32(real)
-	if !from.IsFloat() {
-		if single = float32(whole); from == garner.U64 {
-			single = float32(uint64(whole))
+// castFloats converts floats to another float dtype; f64 goes to one narrower than
+// f32 through f32.
+func castFloats(dst []byte, part garner.Tensor, to garner.DType) error {
+	src, err := part.Bytes()
+	if err != nil { // strided
+		if part, err = part.Clone(); err == nil {
+			src, err = part.Bytes()
+		}
+		if err != nil {
+			return err
 		}
 	}
-	switch to {
-	case garner.F16:
-		return float.Float16.Round(single)
-	case garner.BF16:
-		return float.BFloat16.Round(single)
+	from := part.DType()
+	if from == garner.F64 && to != garner.F32 {
+		single := make([]byte, 4*part.Len())
+		convertRun(single, src, from, garner.F32)
+		src, from = single, garner.F32
 	}
-	return uint64(math.Float32bits(single))
+	convertRun(dst, src, from, to)
+	return nil
+}
+
+func convertRun(dst, src []byte, from, to garner.DType) {
+	run, _ := convert.Between(from, to) // castable has asked
+	run.Into(dst, src)
+}
+
+// castToWhole converts floats to integers and bools. at is the number of the first
+// element, and real is scratch.
+func castToWhole(dst []byte, part garner.Tensor, to garner.DType, at int, real []float64) error {
+	if err := readFloats(part, real); err != nil {
+		return err
+	}
+	size := to.Bits() / 8
+	low, high := integerBounds(to)
+	for i, v := range real {
+		if to == garner.Bool {
+			storeBits(dst[i*size:], truth(v != 0), size)
+			continue
+		}
+		if v = math.Trunc(v); !(low <= v && v < high) {
+			return garner.Errorf(garner.ErrDType, "element %d is %v, which %s does not hold; give an input that makes none such", at+i, real[i], to)
+		}
+		whole := uint64(int64(v))
+		if v >= math.MaxInt64 {
+			whole = uint64(v)
+		}
+		storeBits(dst[i*size:], whole, size)
+	}
+	return nil
+}
+
+// castWhole converts integers and bools, those of u64 by their bits.
+func castWhole(dst []byte, from, to garner.DType, whole []int64) {
+	size := to.Bits() / 8
+	switch to {
+	case garner.F16, garner.BF16:
+		single := make([]byte, 4*len(whole))
+		castWhole(single, from, garner.F32, whole)
+		convertRun(dst, single, garner.F32, to)
+		return
+	}
+	for i, v := range whole {
+		bits := uint64(v)
+		switch {
+		case to == garner.Bool:
+			bits = truth(v != 0)
+		case to == garner.F32 && from == garner.U64:
+			bits = uint64(math.Float32bits(float32(uint64(v))))
+		case to == garner.F32:
+			bits = uint64(math.Float32bits(float32(v)))
+		case to == garner.F64 && from == garner.U64:
+			bits = math.Float64bits(float64(uint64(v)))
+		case to == garner.F64:
+			bits = math.Float64bits(float64(v))
+		}
+		storeBits(dst[i*size:], bits, size)
+	}
+}
+
+func truth(is bool) uint64 {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 // storeBits writes the low size bytes of v.

@@ -54,7 +54,7 @@ var onnxOperators = map[string]evaluator{
 
 // irOperators are the operators of OpenVINO IR that are evaluated.
 var irOperators = map[string]evaluator{
-	"Convert":      convert,
+	"Convert":      irConvert,
 	"ConvertLike":  castLike,
 	"Reshape":      reshape,
 	"Squeeze":      squeeze,

@@ -42,6 +42,8 @@ func TestEvaluate(t *testing.T) {
 		{onnx, node("Cast", 13, attrs{"to": int64(11)}, vec[uint64](math.MaxUint64)), "f64[1] [1.8446744073709552e+19]"},
 		{onnx, node("Cast", 13, attrs{"to": int64(9)}, vec[float64](math.NaN(), 0, -0.5)), "bool[3] [true, false, true]"},
 		{onnx, node("Cast", 13, attrs{"to": int64(16)}, vec[float32](1.00390625, 1.01171875)), "bf16[2] [1.0, 1.016]"},
+		{onnx, node("Cast", 13, attrs{"to": int64(10)}, vec[float64](1+0x1p-11+0x1p-40, 65520, -1e-8)), "f16[3] [1.0, Infinity, -0.0]"}, // through f32
+		{onnx, node("Cast", 13, attrs{"to": int64(16)}, vec[int64](257, -259)), "bf16[2] [256.0, -260.0]"},
 		// The specification, and OpenVINO's own evaluate, round down.
 		{ir, node("Divide", 1, attrs{"m_pythondiv": true}, vec[int64](-7, 7, 7), vec[int64](2, -2, 2)), "i64[3] [-4, -4, 3]"},
 		{ir, node("Divide", 1, attrs{"m_pythondiv": false}, vec[int64](-7, 7, 7), vec[int64](2, -2, 2)), "i64[3] [-3, -3, 3]"},
