@@ -436,7 +436,7 @@ func modelText(m *model.Model) string {
 			cells[4] = n.Outputs[0].Type()
 		}
 		for i, c := range cells {
-			cells[i] = terminal.Printable(c) // the name of a dim may hold any character
+			cells[i] = terminal.Printable(c) // the name of a dim may have any character
 		}
 		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}

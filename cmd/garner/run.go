@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"unicode"
@@ -14,7 +13,9 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/internal/limits"
 	"github.com/garner-go/garner/internal/run"
+	"github.com/garner-go/garner/internal/units"
 	"github.com/garner-go/garner/model"
 	"github.com/spf13/cobra"
 )
@@ -36,17 +37,22 @@ indices and axis; those that are not given must follow from constants.
 With -o, run writes every result to a .npy file in DIR, under its name, with
 characters that file names cannot have replaced. It writes only after all results are
 computed, and every file whole or not at all. Without -o it prints results of up to
-1000 elements as NAME = LITERAL, and with --all any; without --all a terminal shows the
-ends of a larger one, and elsewhere it is refused.
+1000 elements as NAME = LITERAL, and with --all any. Without --all a terminal shows the
+ends of a larger one: where a gather makes it, only they are gathered. Elsewhere it is
+refused, as soon as its shape is known, which mostly is before anything runs.
 
 Integers wrap and floats are rounded as in NumPy. Negative indices and indices outside
 follow the policy of the operator in the model's opset; --negative and --outside replace
-it for every gather that runs. Tables are not loaded: only the gathered rows are read.
+it for every gather of data that runs. The gathers of the arithmetic on shapes that
+exporters write keep their operator's policy, such as Gather(Shape(x), -1): those whose
+data depends on shapes and constants alone, and those of constants at constant indices,
+but for the one of --node. Tables are not loaded: only the gathered rows are read.
 
---memory SIZE limits the memory of the tensors that run makes. Constants and inputs in
-files are read in place, and their mapped pages do not count. run finds the sizes first:
-a tensor that would exceed SIZE, or without --memory the machine's memory, is refused
-before any large one is computed.
+--memory SIZE limits the memory of the tensors that run makes and of the inputs that it
+reads whole: literals, standard input, text, compressed members of .npz, strings.
+Constants and other inputs in files are read in place, and their mapped pages do not
+count. run finds the sizes first: a tensor that would exceed SIZE, or without --memory
+the machine's memory, is refused before any large one is computed.
 
 Exit status: 0 done; 1 the model, an input or an index was refused, or a file could
 not be read or written; 2 the command was wrong, or an input is missing; 130
@@ -114,7 +120,7 @@ func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
 		return err
 	}
 	defer m.Close()
-	r := &modelRun{program: p, cmd: cmd, model: m, given: make(map[*model.Value]garner.Tensor)}
+	r := &modelRun{program: p, cmd: cmd, model: m, given: make(map[*model.Value]garner.Tensor), most: f.memory.bound()}
 	defer r.close()
 	if f.node != "" {
 		if r.node, err = m.Find(f.node); err != nil {
@@ -155,20 +161,41 @@ func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
 			return wrong("-o %s: it is a file; results go to a folder", f.out)
 		}
 	}
-	limit := memory()
-	if f.memory.given {
-		limit = float64(f.memory.bytes)
-		var program runtime.MemStats // the graph of the model included
-		runtime.ReadMemStats(&program)
-		defer limitHeap(f.memory.bytes + int64(program.HeapAlloc))()
+	// Mapped inputs take address space.
+	if now := limits.Memory(); now.Bytes+r.taken < r.most.Bytes {
+		r.most = limits.Bound{Bytes: now.Bytes + r.taken, By: now.By}
 	}
-	amend := run.Amend(f.policy.amendAll)
-	tensors, err := run.Values(ctx, m, values, r.given, limit, amend)
+	if f.memory.given {
+		defer limitHeap(f.memory.bytes - r.taken)()
+	}
+	options := []run.Option{run.Beside(float64(r.taken))}
+	if f.policy.given() {
+		options = append(options, run.Amend(func(g run.Gather) (garner.Op, error) {
+			if g.OfShapes && g.Node != r.node {
+				return g.Op, nil
+			}
+			return f.policy.amendAll(g.Op, g.DType)
+		}))
+	}
+	long := make([]garner.Spec, len(goals)) // of the results that are shown in part
+	if f.out == "" && !f.all {
+		options = append(options, run.Accept(func(i int, spec garner.Spec) (ends int, err error) {
+			is, err := p.long("result "+plain(goals[i].name), spec, toDir)
+			if err != nil || !is {
+				return 0, err
+			}
+			long[i] = spec
+			shape, _ := spec.Shape()
+			n, _ := shape.Len()
+			return min(shown, n), nil
+		}))
+	}
+	tensors, err := run.Values(ctx, m, values, r.given, float64(r.most.Bytes), options...)
 	if err != nil {
 		return r.remedy(f, err)
 	}
 	if f.out == "" {
-		return p.printResults(goals, tensors, f.all)
+		return p.printResults(goals, tensors, long)
 	}
 	return r.write(ctx, f.out, goals, outputs, tensors)
 }
@@ -181,6 +208,8 @@ type modelRun struct {
 	node    *model.Node // of --node; nil: the whole model runs
 	given   map[*model.Value]garner.Tensor
 	opened  []*files.Input
+	most    limits.Bound // memory that the run may take
+	taken   int64        // bytes of it that the inputs take that were read whole
 }
 
 func (r *modelRun) close() {
@@ -227,7 +256,7 @@ func checkInputs(cmd *cobra.Command, list []string) ([]namedInput, error) {
 func (in namedInput) check() error {
 	switch v := in.value; {
 	case v.kind == kindUnreadable:
-		return unreadable("--input "+in.name+":", v.text)
+		return unreadable("--input "+in.name+":", v)
 	case v.kind == kindFile && v.file.NeedsName():
 		return wrong("--input %s: %s names no tensor; put its name after a #%s", in.name, v.text, tensorsOf(v.file))
 	}
@@ -389,6 +418,7 @@ func (r *modelRun) inputs(ctx context.Context, named []namedInput) error {
 			return err
 		}
 		r.opened = append(r.opened, opened)
+		r.taken += opened.Memory()
 		expected := *v
 		if v.From != nil || v.Constant != nil && !slices.Contains(r.model.Graph.Inputs, v) {
 			// A value that stands for a node's result may have another shape.
@@ -410,12 +440,16 @@ func (r *modelRun) inputs(ctx context.Context, named []namedInput) error {
 // dtype takes the model's.
 func (r *modelRun) open(ctx context.Context, in namedInput, dtype garner.DType) (*files.Input, garner.Tensor, error) {
 	role, typed := "--input "+in.name, files.Options{DType: dtype}
-	if in.value.kind != kindFile {
-		return r.program.open(ctx, role, in.value, typed)
+	most := limits.Bound{Bytes: r.most.Bytes - r.taken, By: r.most.By}
+	if r.taken > 0 {
+		most.By = "beside the " + units.Bytes(r.taken) + " of other inputs " + most.By
 	}
-	opened, t, err := r.program.open(ctx, role, in.value, files.Options{})
+	if in.value.kind != kindFile {
+		return r.program.open(ctx, role, in.value, typed, most)
+	}
+	opened, t, err := r.program.open(ctx, role, in.value, files.Options{}, most)
 	if errors.Is(err, garner.ErrDType) && dtype != garner.Invalid {
-		if opened, t, also := r.program.open(ctx, role, in.value, typed); also == nil { // bytes without a type, as bf16 is saved
+		if opened, t, also := r.program.open(ctx, role, in.value, typed, most); also == nil { // bytes without a type, as bf16 is saved
 			return opened, t, nil
 		}
 	}
@@ -481,8 +515,10 @@ func (r *modelRun) remedy(f *runFlags, err error) error {
 	case errors.As(err, &bad):
 	case errors.As(err, &index) && index.Hint == "":
 		hint = "; " + indexHint(index)
-	case errors.As(err, &large) && f.memory.given:
+	case errors.As(err, &large) && f.memory.given && r.most.Bytes == f.memory.bytes:
 		hint = "; --memory " + f.memory.text + " is the limit"
+	case errors.As(err, &large):
+		hint = "; " + r.most.String()
 	}
 	if bad == nil {
 		if hint == "" {
@@ -501,21 +537,18 @@ func (r *modelRun) remedy(f *runFlags, err error) error {
 }
 
 // printResults prints results, each as NAME = LITERAL.
-func (p *program) printResults(goals []wanted, tensors []garner.Tensor, all bool) error {
-	long := make([]bool, len(tensors))
-	for i, t := range tensors {
-		if all {
-			break
-		}
-		var err error
-		if long[i], err = p.long("result "+plain(goals[i].name), t.Spec(), toDir); err != nil {
-			return err
-		}
-	}
+// Of a long one the spec is given, and its tensor has the elements at its ends.
+func (p *program) printResults(goals []wanted, tensors []garner.Tensor, long []garner.Spec) error {
 	to := p.printer()
 	for i, t := range tensors {
-		if long[i] {
-			text, err := summary(t)
+		if shape, ok := long[i].Shape(); ok && long[i].DType != garner.Invalid {
+			text, err := summed(t.DType(), shape, func(first, n int) (string, error) {
+				if first > 0 {
+					first = t.Len() - n
+				}
+				part, err := t.Slice(0, first, first+n, 1)
+				return part.Text(), err
+			})
 			if err != nil {
 				return err
 			}
