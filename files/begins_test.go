@@ -1,15 +1,19 @@
 package files
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/format/npy"
 )
 
 // TestBegins opens files by names that tell no format: a name without extension, one
@@ -131,15 +135,132 @@ func TestNoURL(t *testing.T) {
 	}
 }
 
+// TestStreamsOfFiles reads streams of formats that are read from files alone, an empty
+// stream, and one that takes more memory than it may.
+func TestStreamsOfFiles(t *testing.T) {
+	dir := t.TempDir()
+	x := garner.Of([]float32{1, 2, 3, 4}, 2, 2)
+	for _, f := range builtin {
+		if f.Begins == nil || f.Name == "npy" || f.Name == "text" {
+			continue
+		}
+		path := filepath.Join(dir, "x"+f.Extensions[0])
+		if err := Save(t.Context(), path, x, CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		b := must(os.ReadFile(path))
+		for _, r := range []io.Reader{bytes.NewReader(b), iotest.OneByteReader(bytes.NewReader(b)), bytes.NewReader(b[:9])} {
+			want := "garner: the stream begins as a " + f.Extensions[0] + " file, which cannot be read from a stream; save it, and name it as FILE" + f.Extensions[0] + "#NAME"
+			if _, err := Read(r, Options{}); !errors.Is(err, npy.ErrFormat) || err.Error() != want {
+				t.Errorf("%s: %v; want %s", f.Name, err, want)
+			}
+		}
+	}
+	if _, err := Read(strings.NewReader(""), Options{}); !errors.Is(err, npy.ErrFormat) || err.Error() != "garner: the stream is empty; send a .npy, integers as text, or a literal such as [1, 2]" {
+		t.Error(err)
+	}
+	if _, err := Read(iotest.ErrReader(io.ErrClosedPipe), Options{}); !errors.Is(err, io.ErrClosedPipe) {
+		t.Error(err)
+	}
+	// A terminal goes on behind the end of what is typed.
+	typed := &pausing{"1\n", "", "2\n"}
+	if in, err := Read(typed, Options{}); err != nil || in.Spec().String() != "i64[1]" || len(*typed) != 1 {
+		t.Errorf("%v, %q is left", err, *typed)
+	}
+	// Nothing behind a .npy is read.
+	var one bytes.Buffer
+	if err := npy.Write(&one, garner.Of([]uint8{7}, 1)); err != nil {
+		t.Fatal(err)
+	}
+	one.WriteString("rest")
+	if in, err := Read(&one, Options{}); err != nil || in.Spec().String() != "u8[1]" || one.String() != "rest" {
+		t.Errorf("%v, %q", err, one.String())
+	}
+	for text, least := range map[string]int64{strings.Repeat("1\n", 1000): 16000, string(must(os.ReadFile(bigEndian(t, dir)))): 8000} {
+		if in, err := Read(strings.NewReader(text), Options{Memory: least}); err != nil || in.Memory() != 8000 {
+			t.Errorf("%d, %v", in.Memory(), err)
+		}
+		if _, err := Read(strings.NewReader(text), Options{Memory: least - 1}); !errors.Is(err, ErrTooLarge) {
+			t.Error(err)
+		}
+	}
+}
+
+// A pausing reader reads one text after the other; "" is an end, behind which others come.
+type pausing []string
+
+func (p *pausing) Read(b []byte) (int, error) {
+	text := (*p)[0]
+	*p = (*p)[1:]
+	if text == "" {
+		return 0, io.EOF
+	}
+	return copy(b, text), nil
+}
+
+// bigEndian is a .npy of 1,000 integers that is read into memory.
+func bigEndian(t *testing.T, dir string) string {
+	var b bytes.Buffer
+	if err := npy.Write(&b, garner.Of(make([]int64, 1000), 1000)); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "big.npy")
+	save(t, path, bytes.Replace(b.Bytes(), []byte("<i8"), []byte(">i8"), 1))
+	return path
+}
+
+// TestMemoryAllowed opens what is read whole, and what is read in place, with little memory.
+func TestMemoryAllowed(t *testing.T) {
+	dir := t.TempDir()
+	save(t, filepath.Join(dir, "ids.csv"), []byte(strings.Repeat("1,2\n", 500)))
+	words := filepath.Join(dir, "words.npy")
+	if err := Save(t.Context(), words, garner.Of([]string{"ab", "c"}, 2), CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	numbers := filepath.Join(dir, "numbers.npy")
+	if err := Save(t.Context(), numbers, garner.Of(make([]int64, 1000), 1000), CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]struct{ least, takes int64 }{
+		filepath.Join(dir, "ids.csv"): {16000, 8000},
+		words:                         {48, 35},
+		numbers:                       {1, 0},
+		bigEndian(t, dir):             {1, 0}, // in place, as long as nothing reads it whole
+	} {
+		in, err := must(Parse(path)).Open(t.Context(), Options{Memory: want.least})
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		if got := in.Memory(); got != want.takes {
+			t.Errorf("%s takes %d bytes, want %d", path, got, want.takes)
+		}
+		if path == filepath.Join(dir, "big.npy") {
+			if _, err := in.Tensor(t.Context()); err != nil || in.Memory() != 8000 {
+				t.Errorf("%s takes %d bytes, %v", path, in.Memory(), err)
+			}
+		}
+		if err := in.Close(); err != nil {
+			t.Error(err)
+		}
+		if want.takes == 0 {
+			continue
+		}
+		if _, err := must(Parse(path)).Open(t.Context(), Options{Memory: want.least - 1}); !errors.Is(err, ErrTooLarge) || !strings.HasPrefix(err.Error(), "garner: "+path+": ") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
 // TestStreams reads pipes by their paths, as a shell's <(...) gives them.
 func TestStreams(t *testing.T) {
-	var npy strings.Builder
-	w := must(NewWriter(t.Context(), &npy, garner.SpecOf(garner.U8, 2), CreateOptions{}))
+	var array strings.Builder
+	w := must(NewWriter(t.Context(), &array, garner.SpecOf(garner.U8, 2), CreateOptions{}))
 	must(w.Write([]byte{5, 6}))
 	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	for text, want := range map[string]string{npy.String(): "u8[2] [5, 6]", "1\n2\n": "i64[2] [1, 2]", "[1.5]\n": "f64[1] [1.5]", "x\n": ""} {
+	for text, want := range map[string]string{array.String(): "u8[2] [5, 6]", "1\n2\n": "i64[2] [1, 2]", "[1.5]\n": "f64[1] [1.5]", "x\n": ""} {
 		r, pipe, err := os.Pipe()
 		if err != nil {
 			t.Fatal(err)
@@ -168,7 +289,7 @@ func TestStreams(t *testing.T) {
 		if got, ok := in.View(); !ok || got.String() != want || in.Paths[0] != path {
 			t.Errorf("%s is %s, want %s", path, got, want)
 		}
-		if _, err := Parse(path + "#a"); !errors.Is(err, garner.ErrAttribute) {
+		if _, err := Parse(path + "#a"); !errors.Is(err, garner.ErrAttribute) || errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "#a: a pipe holds one array, which has no name; leave #a out") {
 			t.Error(err)
 		}
 	}

@@ -43,6 +43,11 @@ func constantOpen(_ context.Context, path, name string, o Options) (*Input, erro
 	if o.InPlace {
 		return nil, layout.InMemory("%s: the elements of its constant %.200q are encoded", path, name)
 	}
+	if size, ok := c.Bytes(); ok {
+		if err := layout.Fits(names.Quote(name)+" "+c.Spec.String(), 2*float64(size), float64(o.Memory)); err != nil {
+			return nil, names.Error(path, err)
+		}
+	}
 	t, err := c.Tensor()
 	if err != nil {
 		return nil, err

@@ -14,7 +14,7 @@
 //
 // [Open] gives the [Array] of an operand, which need not fit in memory, for
 // source.Gather and source.NewTable. [Tensor] gives it in memory, [List] what a
-// file holds, and [OpenModel] a model with its gathers inferred:
+// file has, and [OpenModel] a model with its gathers inferred:
 //
 //	weights, err := files.Open(ctx, "model.gguf#token_embd.weight", files.Options{})
 //	...

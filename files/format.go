@@ -17,9 +17,9 @@ type Format struct {
 	Name       string   // such as "npy"
 	Extensions []string // of its files: lower case, with the dot; messages name the first
 	Indexes    []string // extensions of files that say where the arrays of a model are: read, never written
-	Named      bool     // a file holds several arrays: FILE#NAME
+	Named      bool     // a file has several arrays: FILE#NAME
 	Sole       bool     // Layout and Open take "" as the name of the only array of a file
-	Headerless bool     // a file does not say what it holds: it needs Options.DType, and takes Shape and Offset
+	Headerless bool     // a file does not say what it has: it needs Options.DType, and takes Shape and Offset
 	Quantised  bool     // Options.Raw means something
 	Result     string   // name of a written array that is given none; "" where arrays have no names
 
@@ -67,7 +67,7 @@ type Scheme struct {
 	// Open opens the array of a URL. name is what stands behind the first #.
 	Open func(ctx context.Context, url, name string, o Options) (*Input, error)
 
-	// List lists what a URL holds. nil: it cannot be listed.
+	// List lists what a URL has. nil: it cannot be listed.
 	List func(ctx context.Context, url string, o Options) ([]Info, error)
 
 	// Create begins an object, whose bytes are those of a file of the format that

@@ -46,7 +46,7 @@ func npyLayout(path, _ string, o Options) (layout.Array, error) {
 }
 
 func npyOpen(_ context.Context, path, _ string, o Options) (*Input, error) {
-	f, err := npy.Open(path, npy.Options{DType: o.DType})
+	f, err := npy.Open(path, npy.Options{DType: o.DType, Memory: o.Memory})
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func npzLayout(path, name string, o Options) (layout.Array, error) {
 }
 
 func npzOpen(_ context.Context, path, name string, o Options) (*Input, error) {
-	f, err := npz.Open(path, npz.Options{DType: o.DType, Inflated: o.Inflated})
+	f, err := npz.Open(path, npz.Options{DType: o.DType, Inflated: o.Inflated, Memory: o.Memory})
 	if err != nil {
 		return nil, err
 	}
@@ -232,7 +232,7 @@ func textOpen(_ context.Context, path, _ string, o Options) (*Input, error) {
 	if o.InPlace {
 		return nil, garner.Errorf(ErrMemory, "%s is text, which can only be read whole", path)
 	}
-	t, err := text.Open(path, text.Options{DType: o.DType})
+	t, err := text.Open(path, text.Options{DType: o.DType, Memory: o.Memory})
 	if err != nil {
 		return nil, err
 	}
@@ -243,7 +243,7 @@ func textOpen(_ context.Context, path, _ string, o Options) (*Input, error) {
 
 // textList reads the file: text has no header.
 func textList(path string, o Options) ([]Info, error) {
-	t, err := text.Open(path, text.Options{DType: o.DType})
+	t, err := text.Open(path, text.Options{DType: o.DType, Memory: o.Memory})
 	if err != nil {
 		return nil, err
 	}
@@ -255,7 +255,7 @@ func textList(path string, o Options) ([]Info, error) {
 }
 
 // stream is the format of a pipe or a device, of which nothing is read twice: its
-// first bytes tell what it holds, as those of standard input do.
+// first bytes tell what it is, as those of standard input do.
 var stream = Format{Name: "stream", Open: streamOpen, List: streamList}
 
 func streamOpen(_ context.Context, path, _ string, o Options) (*Input, error) {

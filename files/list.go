@@ -43,7 +43,7 @@ func List(ctx context.Context, operand string, o Options) ([]Info, error) {
 	return []Info{{Name: p.Name, DType: in.Spec().DType, Shape: shape, Path: p.Path, Bytes: -1}}, in.Close()
 }
 
-// List lists what the operand's files hold, whatever its Name; see List.
+// List lists what the operand's files have, whatever its Name; see List.
 func (p Operand) List(ctx context.Context, o Options) ([]Info, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

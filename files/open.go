@@ -23,13 +23,17 @@ var ErrMemory = layout.ErrMemory
 // AnyExtent is the one extent of Options.Shape that the size of the file tells.
 const AnyExtent = raw.Any
 
+// ErrTooLarge is the class of arrays that must be read whole and take more than
+// Options.Memory.
+var ErrTooLarge = layout.ErrTooLarge
+
 // ParseShape reads extents such as "1000,256", "[?,256]" or "-1 256"; "?" and -1
 // are AnyExtent, and "[]" is the shape of a scalar. What is no shape is a
 // garner.ErrShape.
 func ParseShape(text string) ([]int, error) { return raw.ParseShape(text) }
 
 // Options say how to read an array. The zero Options suit every file that says
-// itself what it holds. An option that the format has no use for is a
+// itself what it has. An option that the format has no use for is a
 // garner.ErrAttribute.
 type Options struct {
 	DType  garner.DType // of elements whose file does not say it; else Invalid, or what the file says
@@ -39,6 +43,11 @@ type Options struct {
 
 	// InPlace refuses, as an ErrMemory, an array that can only be read whole.
 	InPlace bool
+
+	// Memory is the most bytes that an array may take while it is read into memory. A
+	// larger one is an ErrTooLarge: by its header where it has one, else as soon as so
+	// much of it has been read. 0 is no limit.
+	Memory int64
 
 	// Inflated is told how many bytes of a compressed array have come, and how
 	// many there will be: every 32 KiB or so, by the goroutine that opens it.
@@ -151,31 +160,67 @@ func Hold(t garner.Tensor) *Input {
 	return in
 }
 
+// streamHead is how many bytes tell what a stream is. No .npy is shorter, so that Read
+// reads nothing behind one.
+const streamHead = 9
+
 // Read reads an array from a stream into memory: .npy, and nothing behind it; or,
 // to the end of the stream, text: integers or a literal, see package text. The first
-// byte tells which. Read uses o.DType alone. Errors are those of npy.OpenReader and
-// text.Read.
+// bytes tell which. Read uses o.DType and o.Memory alone.
+//
+// An empty stream, and one of another format, which is read from a file alone, are an
+// npy.ErrFormat. Other errors are those of npy.OpenReader and text.Read.
 func Read(r io.Reader, o Options) (*Input, error) {
-	head := make([]byte, 1)
+	r = &endingReader{from: r}
+	head := make([]byte, streamHead)
 	n, err := io.ReadFull(r, head)
-	if err != nil && !errors.Is(err, io.EOF) {
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, err
 	}
-	r = io.MultiReader(bytes.NewReader(head[:n]), r)
-	if n > 0 && printable(head[0]) {
-		t, err := text.Read(r, text.Options{DType: o.DType})
+	if head = head[:n]; n == 0 {
+		return nil, garner.Errorf(npy.ErrFormat, "the stream is empty; send a .npy, integers as text, or a literal such as [1, 2]")
+	}
+	for _, f := range formats() {
+		if f.Name == "npy" || f.Name == "text" || f.Begins == nil || !f.Begins(head) {
+			continue
+		}
+		as := "FILE" + f.Extensions[0]
+		if f.Named {
+			as += "#NAME"
+		}
+		return nil, garner.Errorf(npy.ErrFormat, "the stream begins as a %s file, which cannot be read from a stream; save it, and name it as %s", f.Extensions[0], as)
+	}
+	r = io.MultiReader(bytes.NewReader(head), r)
+	if printable(head[0]) {
+		t, err := text.Read(r, text.Options{DType: o.DType, Memory: o.Memory})
 		if err != nil {
 			return nil, names.Error("the text", err)
 		}
 		return Hold(t), nil
 	}
-	f, err := npy.OpenReader(r, npy.Options{DType: o.DType})
+	f, err := npy.OpenReader(r, npy.Options{DType: o.DType, Memory: o.Memory})
 	if err != nil {
 		return nil, err
 	}
 	in := Hold(f.Tensor())
 	in.Descr = f.Descr()
 	return in, nil
+}
+
+// An endingReader stays at the end of a stream. A terminal would wait for more to be
+// typed behind it.
+type endingReader struct {
+	from  io.Reader
+	ended bool
+}
+
+func (r *endingReader) Read(b []byte) (int, error) {
+	if r.ended {
+		return 0, io.EOF
+	}
+	n, err := r.from.Read(b)
+	r.ended = err == io.EOF
+	return n, err
 }
 
 // printable reports whether a text may begin with c: with a letter, a digit, white
@@ -202,6 +247,27 @@ func (in *Input) View() (t garner.Tensor, ok bool) {
 		return v.Tensor()
 	}
 	return garner.Tensor{}, false
+}
+
+// Memory is how many bytes of memory the array takes; 0 where it is a view of a mapped
+// file, or has not been read. A string counts with its text.
+func (in *Input) Memory() int64 {
+	t := in.tensor
+	if t.DType() == garner.Invalid || t.Keeper() != nil {
+		return 0
+	}
+	if t.DType() != garner.String {
+		n, _ := t.Spec().Bytes()
+		return n
+	}
+	const header = 16 // bytes of a Go string without its text
+	n := header * int64(t.Len())
+	if values, err := garner.Values[string](t); err == nil {
+		for _, s := range values {
+			n += int64(len(s))
+		}
+	}
+	return n
 }
 
 // Tensor is the array in memory: its View, valid until Close, else a copy, which

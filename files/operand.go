@@ -65,11 +65,24 @@ func Parse(text string) (Operand, error) {
 		}
 	}
 	if format, path, name, ok := beginning(text); ok {
+		if name != "" && !format.Named {
+			return Operand{}, garner.Errorf(garner.ErrAttribute, "%s: a pipe holds one array, which has no name; leave #%s out", text, name)
+		}
 		p.Format, p.Path, p.Name = format, path, name
 		return p, nil
 	}
-	return Operand{}, garner.Errorf(garner.ErrAttribute, "%s is of no format that garner reads: %s", text, Readable())
+	return Operand{}, unknownError{garner.Errorf(garner.ErrAttribute, "%s is of no format that garner reads: %s", text, Readable())}
 }
+
+// ErrUnknown is the class of operands that are of no format, by their name and by
+// their first bytes. They are a garner.ErrAttribute too.
+var ErrUnknown = errors.New("of no known format")
+
+// An unknownError is an ErrUnknown.
+type unknownError struct{ error }
+
+func (unknownError) Is(target error) bool { return target == ErrUnknown }
+func (e unknownError) Unwrap() error      { return e.error }
 
 // NoURL refuses the URL of a scheme that is not registered, such as https, unless
 // a file has that name. The error is a garner.ErrAttribute.
@@ -112,7 +125,7 @@ func beginning(text string) (format Format, path, name string, ok bool) {
 	case info.IsDir():
 		return format, path, name, false
 	case !info.Mode().IsRegular():
-		return stream, path, name, name == ""
+		return stream, path, name, true
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -163,7 +176,7 @@ func (p Operand) IsURL() bool { return p.scheme != nil }
 
 // NeedsName reports whether the operand lacks the name of an array: the format
 // has names, none is given, and the path is a pattern, or a file that does not
-// hold exactly one array. It reads the file's headers.
+// have exactly one array. It reads the file's headers.
 func (p Operand) NeedsName() bool {
 	if !p.Format.Named || p.Name != "" {
 		return false
@@ -171,7 +184,7 @@ func (p Operand) NeedsName() bool {
 	return p.text != p.Path || !p.Format.Sole && p.sole(Options{}) == ""
 }
 
-// sole is the name of the only array that the file holds; "" where it holds
+// sole is the name of the only array that the file has; "" where it has
 // others, or cannot be read.
 func (p Operand) sole(o Options) string {
 	if p.IsPattern() {

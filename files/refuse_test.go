@@ -166,7 +166,7 @@ func TestRead(t *testing.T) {
 	if x, ok := in.View(); !ok || x.Text() != `["x", "y"]` || in.Descr != "|S1" || in.Array != nil || in.Close() != nil {
 		t.Errorf("%+v", in)
 	}
-	for text, want := range map[string]string{"none": "garner: the text: ", "": "garner: the npy stream: ", "\x00": "garner: the npy stream: ", "\x93NUMPZ": "garner: the npy stream: "} {
+	for text, want := range map[string]string{"none": "garner: the text: ", "": "garner: the stream is empty; ", "\x00": "garner: the npy stream: ", "\x93NUMPZ": "garner: the npy stream: "} {
 		if _, err := Read(strings.NewReader(text), Options{}); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}

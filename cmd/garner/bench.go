@@ -240,12 +240,12 @@ func (p *program) bench(ctx context.Context, f *benchFlags, args []string) error
 	if err != nil {
 		return err
 	}
-	data, dataTensor, err := p.open(ctx, operandRoles[0], f.operands[0], f.data.options())
+	data, dataTensor, err := p.open(ctx, operandRoles[0], f.operands[0], f.data.options(), limits.Memory())
 	if err != nil {
 		return err
 	}
 	defer data.Close()
-	indices, indicesTensor, err := p.open(ctx, operandRoles[1], f.operands[1], f.indices.options())
+	indices, indicesTensor, err := p.open(ctx, operandRoles[1], f.operands[1], f.indices.options(), limits.Memory())
 	if err != nil {
 		return err
 	}
@@ -335,7 +335,7 @@ func (b *bencher) resident(t garner.Tensor) (garner.Tensor, error) {
 	return r, garner.Copy(r, t)
 }
 
-// next returns a new output. Like a caller, the bencher holds two: this one and the
+// next returns a new output. Like a caller, the bencher keeps two: this one and the
 // one before.
 func (b *bencher) next() (err error) {
 	if len(b.held) == 2 {

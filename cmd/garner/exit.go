@@ -110,7 +110,7 @@ func (p *program) report(err error) int {
 	if u != nil {
 		message, more = strings.TrimSuffix(message, u.more()), u.more()
 	}
-	// A name in the message may hold line breaks, which would make it look like two.
+	// A name in the message may have line breaks, which would make it look like two.
 	fmt.Fprintf(p.stderr, "garner: %s%s\n", terminal.Printable(message), more)
 	return status
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/garner-go/garner/internal/limits"
 	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/internal/terminal"
-	"github.com/garner-go/garner/internal/units"
 	"github.com/garner-go/garner/operators"
 	"github.com/garner-go/garner/source"
 	"github.com/spf13/cobra"
@@ -90,8 +89,9 @@ of -o appears whole or not at all.
 
 DATA in a file, INDICES and the result of -o may each be larger than memory: garner
 reads only the rows that the indices name and writes the result block by block.
---memory SIZE limits the memory held at a time, mapped pages of files included. It
-does not change the result.
+--memory SIZE limits the memory held at a time, mapped pages of files included.
+INDICES that can only be read whole, such as text, may take half of it. It does not
+change the result.
 
 --to f32, f16, bf16 or f64 converts DATA of any float type, quantised ones too, as its
 rows are read. What the type does not have rounds to the nearest value, of two as near
@@ -301,9 +301,9 @@ func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request) (
 		}
 	}()
 	if r.inPlace && r.operands[0].kind == kindFile {
-		r.data, err = p.openFile(ctx, operandRoles[0], r.operands[0].file, f.data.options())
+		r.data, err = p.openFile(ctx, operandRoles[0], r.operands[0].file, f.data.options(), limits.Memory())
 	} else {
-		r.data, r.dataTensor, err = p.open(ctx, operandRoles[0], r.operands[0], f.data.options())
+		r.data, r.dataTensor, err = p.open(ctx, operandRoles[0], r.operands[0], f.data.options(), limits.Memory())
 	}
 	if err != nil {
 		return err
@@ -313,10 +313,10 @@ func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request) (
 	}
 	if r.inPlace && r.operands[0].kind == kindFile {
 		r.dataTensor, _ = r.data.View()
-	} else if r.data, r.dataTensor, err = p.loaded(ctx, operandRoles[0], r.data); err != nil {
+	} else if r.data, r.dataTensor, err = p.loaded(ctx, operandRoles[0], r.data, limits.Memory()); err != nil {
 		return err
 	}
-	if r.indices, r.indicesTensor, err = p.open(ctx, operandRoles[1], r.operands[1], f.indices.options()); err != nil {
+	if r.indices, r.indicesTensor, err = p.open(ctx, operandRoles[1], r.operands[1], f.indices.options(), limits.Memory()); err != nil {
 		return err
 	}
 	r.op, err = f.policy.amend(r.op, r.data.Spec().DType)
@@ -370,7 +370,12 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 	if err != nil {
 		return err
 	}
-	if err := checkFirst(ctx, prepared.Plan(), data.Spec(), source.Memory(indices), 0); err != nil {
+	if indices.Len() > fewIndices {
+		if err := room(prepared.Plan()); err != nil {
+			return err
+		}
+	}
+	if err := checkFirst(ctx, prepared.Plan(), data.Spec(), r.indexArray(), 0); err != nil {
 		return remedy(err)
 	}
 	out, err := newResult(prepared.Plan())
@@ -408,11 +413,14 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 
 // checkFirst looks at the indices of a gather whose data has no element, before
 // memory or disk is taken for its result, which may have any size: no index is
-// inside. budget is the bytes that it holds of the indices at a time; 0 is no budget.
+// inside. budget is the most bytes that it takes of the indices at a time; 0 is no budget.
 func checkFirst(ctx context.Context, plan *garner.Plan, data garner.Spec, indices source.Array, budget int64) error {
 	shape, _ := data.Shape()
 	if n, _ := shape.Len(); n > 0 {
 		return nil
+	}
+	if size, ok := indices.Spec().Bytes(); budget == 0 && (!ok || size > surveyed) {
+		budget = surveyed
 	}
 	r, err := source.NewResolver(plan, indices, budget)
 	if err != nil {
@@ -425,19 +433,45 @@ func checkFirst(ctx context.Context, plan *garner.Plan, data garner.Spec, indice
 	return err
 }
 
+// surveyed is the most bytes of indices that are looked at in place. Larger ones are
+// read a part of so many bytes at a time, so that a mapped file does not fill the memory.
+const surveyed = 64 << 20
+
+// fewIndices is the most indices that are looked at before it is asked whether there is
+// room for the result, in memory or on standard output: an index outside is the better
+// error, where it is found within some 25 ms.
+const fewIndices = 1 << 20
+
+// indexArray returns the indices as an array, which is read in parts where it is in a
+// file.
+func (r *request) indexArray() source.Array {
+	if r.indices.Array != nil {
+		return r.indices.Array
+	}
+	return source.Memory(r.indicesTensor) // strings, which the plan refuses
+}
+
 // memory returns the most bytes of memory that this process can have.
 func memory() float64 { return float64(limits.Memory().Bytes) }
 
-// newResult allocates a result. It refuses one larger than the memory that the
-// process can have, whose allocation would kill it.
+// newResult allocates a result for which there is room.
 func newResult(plan *garner.Plan) (garner.Tensor, error) {
+	if err := room(plan); err != nil {
+		return garner.Tensor{}, err
+	}
+	return garner.New(plan.DType, plan.Out...)
+}
+
+// room refuses a result larger than the memory that the process can have, whose
+// allocation would kill it.
+func room(plan *garner.Plan) error {
 	_, ok := plan.Out.Len()
 	most := limits.Memory()
 	if size := run.Memory(garner.SpecOf(plan.DType, plan.Out...)); !ok || size > float64(most.Bytes) {
-		return garner.Tensor{}, garner.Errorf(garner.ErrShape, "the result %s%s takes %s, and %s of memory; gather fewer rows at a time",
-			plan.DType, plan.Out, units.GiB.Text(size), most)
+		return garner.Errorf(garner.ErrShape, "the result %s%s takes %s, and %s of memory; gather fewer rows at a time",
+			plan.DType, plan.Out, inMemory(size), most)
 	}
-	return garner.New(plan.DType, plan.Out...)
+	return nil
 }
 
 // fromEnd reports whether an index is refused that lies on the axis if it counts from

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/internal/limits"
 	"github.com/garner-go/garner/internal/terminal"
 	"github.com/spf13/cobra"
 )
@@ -81,16 +83,18 @@ type listedArray struct {
 // info lists the arrays of a file, or of the files that a pattern matches.
 func (p *program) info(ctx context.Context, f *infoFlags, text string) error {
 	from, err := files.Parse(text)
-	if err := files.NoURL(text); err != nil {
+	if err != nil && !errors.Is(err, files.ErrUnknown) {
 		return about("FILE ", err)
 	}
 	if err != nil {
 		return wrong("%q is no file that garner reads: %s", text, files.Readable())
 	}
 	o, name := f.array.options(), from.Name
+	most := limits.Memory() // text is read whole
+	o.Memory = max(most.Bytes, 1)
 	arrays, err := from.List(ctx, o)
 	if err != nil {
-		return notOpened("FILE", from, err)
+		return notOpened("FILE", from, tooLarge(err, most))
 	}
 	if name != "" {
 		arrays = slices.DeleteFunc(arrays, func(a files.Info) bool { return a.Name != name })

@@ -284,6 +284,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	if errors.As(err, &unknown) {
 		name := unknown.GetSpecifiedName()
 		if short := unknown.GetSpecifiedShortnames(); short != "" {
+			if strings.HasPrefix(short, "#") {
+				return namedStdin("-" + short)
+			}
 			// A long name with one dash is parsed as several short ones.
 			return usage(cmd, "%s has no flag -%s%s", cmd.Name(), name, nearFlag(cmd, short))
 		}

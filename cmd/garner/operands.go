@@ -31,9 +31,10 @@ type operand struct {
 	kind operandKind
 	text string
 	file files.Operand // of kindFile
+	err  error         // of kindUnreadable, where more is known than that
 }
 
-// An operandKind tells which of an operand's meanings holds.
+// An operandKind is one of the meanings of an operand.
 type operandKind int
 
 const (
@@ -50,10 +51,22 @@ func parseOperand(text string) operand {
 	if literal.IsLiteral(text) {
 		return operand{kind: kindLiteral, text: text}
 	}
-	if f, err := files.Parse(text); err == nil {
-		return operand{kind: kindFile, text: text, file: f}
+	if strings.HasPrefix(text, "-#") {
+		return operand{text: text, err: namedStdin(text)}
 	}
-	return operand{text: text}
+	f, err := files.Parse(text)
+	switch {
+	case err == nil:
+		return operand{kind: kindFile, text: text, file: f}
+	case errors.Is(err, files.ErrUnknown):
+		err = nil
+	}
+	return operand{text: text, err: err}
+}
+
+// namedStdin is the error of -#NAME.
+func namedStdin(text string) error {
+	return garner.Errorf(garner.ErrAttribute, "%s: standard input holds one array, which has no name; leave %s out", text, text[1:])
 }
 
 // parseOperands parses DATA and INDICES, and refuses what cannot be an operand
@@ -71,7 +84,7 @@ func parseOperands(args []string) (operands [2]operand, err error) {
 		case o.text == "":
 			return operands, wrong("%s is empty; give a literal such as '[1, 2]', a file, or - for standard input", role)
 		case o.kind == kindUnreadable:
-			return operands, unreadable(role, o.text)
+			return operands, unreadable(role, o)
 		case o.kind != kindFile || !o.file.NeedsName():
 		case o.file.Path != o.text:
 			return operands, wrong("%s %s names no tensor; put its name after the #", role, o.text)
@@ -83,11 +96,11 @@ func parseOperands(args []string) (operands [2]operand, err error) {
 }
 
 // unreadable is the error of an operand of no kind.
-func unreadable(role, text string) error {
-	if err := files.NoURL(text); err != nil {
-		return about(role+" ", err)
+func unreadable(role string, o operand) error {
+	if o.err != nil {
+		return about(role+" ", o.err)
 	}
-	return wrong("%s %q is neither a literal such as '[1, 2]' nor a file that garner reads: %s, or - for standard input", role, text, files.Readable())
+	return wrong("%s %q is neither a literal such as '[1, 2]' nor a file that garner reads: %s, or - for standard input", role, o.text, files.Readable())
 }
 
 var operandRoles = [...]string{"DATA", "INDICES"}
@@ -166,8 +179,9 @@ func (s *shapeFlag) Type() string { return "SHAPE" }
 var endOfInput = map[bool]string{true: "Ctrl-Z and Enter", false: "Ctrl-D on a line of its own"}[runtime.GOOS == "windows"]
 
 // open opens an operand of any kind, and has it in memory: as a view of its file
-// where it can be one.
-func (p *program) open(ctx context.Context, role string, from operand, o files.Options) (*files.Input, garner.Tensor, error) {
+// where it can be one. What is read whole may take no more memory than most.
+func (p *program) open(ctx context.Context, role string, from operand, o files.Options, most limits.Bound) (*files.Input, garner.Tensor, error) {
+	defer limitHeap(most.Bytes)()
 	switch from.kind {
 	case kindStdin:
 		if terminal.Is(p.stdin) {
@@ -177,17 +191,18 @@ func (p *program) open(ctx context.Context, role string, from operand, o files.O
 		if !terminal.Is(p.stdin) {
 			meter = p.meter("reading", 0)
 		}
+		o.Memory = max(most.Bytes, 1) // 0 is no limit
 		in, err := files.Read(contextReader{ctx, p.stdin, meter}, o)
 		meter.Stop()
 		if err != nil {
-			return nil, garner.Tensor{}, about(role+": ", err)
+			return nil, garner.Tensor{}, about(role+": ", tooLarge(err, most))
 		}
 		in.Paths = []string{stdinPath}
-		return p.loaded(ctx, role, in)
+		return p.loaded(ctx, role, in, most)
 	case kindLiteral:
-		if n, ok := literal.Elements(from.text); ok && 8*float64(n) > memory() {
+		if size, ok := rangeBytes(from.text, o.DType); ok && size > float64(most.Bytes) {
 			return nil, garner.Tensor{}, garner.Errorf(garner.ErrShape, "%s %s takes %s in memory, and %s; gather a part of the range at a time",
-				role, strings.TrimSpace(from.text), units.GiB.Text(8*float64(n)), limits.Memory())
+				role, strings.TrimSpace(from.text), inMemory(size), most)
 		}
 		t, err := literal.Parse(from.text, o.DType)
 		if err != nil {
@@ -195,16 +210,39 @@ func (p *program) open(ctx context.Context, role string, from operand, o files.O
 		}
 		return files.Hold(t), t, nil
 	}
-	in, err := p.openFile(ctx, role, from.file, o)
+	in, err := p.openFile(ctx, role, from.file, o, most)
 	if err != nil {
 		return nil, garner.Tensor{}, err
 	}
-	return p.loaded(ctx, role, in)
+	return p.loaded(ctx, role, in, most)
+}
+
+// inMemory is a number of bytes, of which GiB is the largest unit.
+func inMemory(size float64) string {
+	return units.Of(min(size, units.GiB.Bytes)).Text(size)
+}
+
+// rangeBytes returns how many bytes a literal takes that is a range; false for another.
+func rangeBytes(text string, dtype garner.DType) (float64, bool) {
+	n, ok := literal.Elements(text)
+	if dtype == garner.Invalid {
+		dtype = garner.I64
+	}
+	return float64(n) * float64(dtype.Bits()) / 8, ok
+}
+
+// tooLarge adds to the error of an array that takes too much memory what limits it.
+func tooLarge(err error, most limits.Bound) error {
+	if !errors.Is(err, files.ErrTooLarge) {
+		return err
+	}
+	return &toldError{err.Error() + "; " + most.String(), err}
 }
 
 // openFile opens an operand that is a file, or several, and reads no more of it
-// than it must.
-func (p *program) openFile(ctx context.Context, role string, from files.Operand, o files.Options) (*files.Input, error) {
+// than it must. What must be read whole may take no more memory than most.
+func (p *program) openFile(ctx context.Context, role string, from files.Operand, o files.Options, most limits.Bound) (*files.Input, error) {
+	o.Memory = max(most.Bytes, 1) // 0 is no limit
 	var meter *terminal.Meter
 	begun := false
 	o.Inflated = func(done, total int64) {
@@ -216,21 +254,21 @@ func (p *program) openFile(ctx context.Context, role string, from files.Operand,
 	in, err := from.Open(ctx, o)
 	meter.Stop()
 	if err != nil {
-		return nil, notOpened(role, from, err)
+		return nil, notOpened(role, from, tooLarge(err, most))
 	}
 	return in, nil
 }
 
-// loaded has an array in memory, unless the machine has not so much. On an error
-// it closes the array.
-func (p *program) loaded(ctx context.Context, role string, in *files.Input) (*files.Input, garner.Tensor, error) {
+// loaded has an array in memory, unless it takes more than most. On an error it closes
+// the array.
+func (p *program) loaded(ctx context.Context, role string, in *files.Input, most limits.Bound) (*files.Input, garner.Tensor, error) {
 	if t, ok := in.View(); ok {
 		return in, t, nil
 	}
 	t, err := garner.Tensor{}, error(nil)
-	if size, most := spaceOf(in.Spec()), limits.Memory(); size > float64(most.Bytes) {
+	if size := spaceOf(in.Spec()); size > float64(most.Bytes) {
 		err = garner.Errorf(garner.ErrShape, "%s %s takes %s in memory, and %s; gather from a file in which its bytes lie in one piece and as they are",
-			strings.Join(in.Paths[:min(1, len(in.Paths))], ""), in.Spec(), units.GiB.Text(size), most)
+			strings.Join(in.Paths[:min(1, len(in.Paths))], ""), in.Spec(), inMemory(size), most)
 	} else {
 		t, err = in.Tensor(ctx)
 	}

@@ -230,8 +230,8 @@ func (f *policyFlags) setOutside(text string) error {
 	return nil
 }
 
-// holds returns the error of text that is no value of a type.
-func holds(dtype garner.DType, text string) error {
+// checkValue returns the error of text that is no value of a type.
+func checkValue(dtype garner.DType, text string) error {
 	value, err := garner.New(dtype)
 	if err == nil {
 		err = value.SetText(0, text)
@@ -239,11 +239,14 @@ func holds(dtype garner.DType, text string) error {
 	return err
 }
 
+// given reports whether any policy is given.
+func (f *policyFlags) given() bool { return f.negative != "" || f.outside != "" }
+
 // amendAll is amend for one of several gathers, whose data may have other types: a
 // fill is a number, and where data's type lacks it an index outside is an error.
 func (f *policyFlags) amendAll(op garner.Op, data garner.DType) (garner.Op, error) {
 	amended, err := f.amend(op, data)
-	if err != nil && f.filled && holds(garner.F64, strings.TrimSpace(f.fill)) == nil {
+	if err != nil && f.filled && checkValue(garner.F64, strings.TrimSpace(f.fill)) == nil {
 		strict := policyFlags{negative: f.negative, outside: garner.Error.String()}
 		return strict.amend(op, data)
 	}
@@ -260,8 +263,8 @@ func (f *policyFlags) amend(op garner.Op, data garner.DType) (garner.Op, error) 
 	}
 	if f.filled {
 		text := strings.TrimSpace(f.fill)
-		err := holds(data, text)
-		if err != nil && data.IsFloat() && holds(garner.F64, text) == nil {
+		err := checkValue(data, text)
+		if err != nil && data.IsFloat() && checkValue(garner.F64, text) == nil {
 			err = nil // a number that data's type lacks counts only where an index is outside
 		}
 		if err != nil {

@@ -3,11 +3,11 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/internal/terminal"
 	"github.com/garner-go/garner/source"
 )
@@ -195,6 +195,15 @@ func (p *program) gatherPrinted(ctx context.Context, f *gatherFlags, r *request)
 // index, and reads the rows of the shown elements alone. Strings have no rows that
 // could be read alone; done is then false.
 func (p *program) summarise(ctx context.Context, r *request, plan *garner.Plan) (done bool, err error) {
+	long := func() error {
+		_, err := p.long("the result", garner.SpecOf(plan.DType, plan.Out...), toOut)
+		return err
+	}
+	if r.indicesTensor.Len() > fewIndices {
+		if err := long(); err != nil {
+			return false, err
+		}
+	}
 	// What is wrong with the operands outranks where the result goes.
 	if err := plan.Check(ctx, r.indicesTensor); err != nil {
 		return false, remedy(err)
@@ -202,11 +211,11 @@ func (p *program) summarise(ctx context.Context, r *request, plan *garner.Plan) 
 	if err := r.changed(); err != nil {
 		return false, err
 	}
-	if _, err := p.long("the result", garner.SpecOf(plan.DType, plan.Out...), toOut); err != nil || plan.DType == garner.String {
+	if err := long(); err != nil || plan.DType == garner.String {
 		return false, err
 	}
 	text, err := summed(plan.DType, plan.Out, func(first, n int) (string, error) {
-		t, err := gathered(ctx, r, plan.DType, first, n)
+		t, err := run.Part(ctx, r.op, r.data.Array, r.indices.Array, plan.DType, first, n)
 		return t.Text(), err
 	})
 	if err == nil {
@@ -218,42 +227,4 @@ func (p *program) summarise(ctx context.Context, r *request, plan *garner.Plan) 
 	to := p.printer()
 	to.printf("%s", text)
 	return true, to.flush()
-}
-
-// errEnough ends a gather of which only a part is wanted.
-var errEnough = errors.New("garner: the rest of the result is not wanted")
-
-// gathered is n elements of a result in row-major order, from first on.
-func gathered(ctx context.Context, r *request, dtype garner.DType, first, n int) (garner.Tensor, error) {
-	bits := dtype.Bits()
-	skip := 0 // elements of the same byte before the first
-	if bits < 8 {
-		skip = first % (8 / bits)
-	}
-	t, err := garner.New(dtype, skip+n)
-	if err != nil {
-		return garner.Tensor{}, err
-	}
-	b, err := t.Bytes()
-	if err != nil {
-		return garner.Tensor{}, err
-	}
-	part := &partWriter{left: b}
-	// A small budget makes small blocks.
-	err = source.Gather(ctx, r.op, r.data.Array, r.indices.Array, part, source.Options{Memory: leastMemory, From: int64(first-skip)/8*int64(bits) + int64(first-skip)%8*int64(bits)/8})
-	if err != nil && !errors.Is(err, errEnough) {
-		return garner.Tensor{}, err
-	}
-	return t.Slice(0, skip, skip+n, 1)
-}
-
-// A partWriter keeps the first bytes that are written.
-type partWriter struct{ left []byte }
-
-func (p *partWriter) Write(b []byte) (int, error) {
-	n := copy(p.left, b)
-	if p.left = p.left[n:]; len(p.left) == 0 {
-		return n, errEnough
-	}
-	return n, nil
 }

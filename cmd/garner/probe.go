@@ -168,8 +168,8 @@ func (f *probeFlags) check(cmd *cobra.Command, args []string) (table files.Opera
 		return table, o, wrong("--json and -o - both write to standard output; give -o a file")
 	case f.picture != "" && f.picture != "-" && f.picture != os.DevNull && !strings.EqualFold(filepath.Ext(f.picture), ".svg"):
 		return table, o, wrong("-o %s: probe draws .svg files, and svg to standard output for -o -", f.picture)
-	case from.kind != kindFile && files.NoURL(args[0]) != nil:
-		return table, o, about("TABLE ", files.NoURL(args[0]))
+	case from.err != nil:
+		return table, o, about("TABLE ", from.err)
 	case from.kind != kindFile:
 		return table, o, wrong("TABLE %q is no file that garner reads: %s", args[0], files.Readable())
 	case table.NeedsName():

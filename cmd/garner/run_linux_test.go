@@ -2,11 +2,14 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/garner-go/garner"
 )
 
 // doubled is a model of OpenVINO IR that broadcasts x to the shape s and adds the
@@ -101,5 +104,106 @@ func TestRunMemory(t *testing.T) {
 	}
 	if most := peak(); most > 100 && !raceEnabled {
 		t.Errorf("it took %d MiB to refuse", most)
+	}
+}
+
+// TestRunAsksFirst runs a model whose result is larger than what is printed: it is
+// refused before anything is made, and so is one on a terminal of which only the ends are
+// shown, if a gather makes it.
+func TestRunAsksFirst(t *testing.T) {
+	if emulated {
+		t.Skip("an emulator's own memory is counted too")
+	}
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "doubled.xml"), []byte(doubled(3)))
+	args := []string{"run", "doubled.xml", "--input", "parameter0=[0]", "--input", "parameter1=[67108864]", "--result", "add5"} // 512 MiB each
+	p := start(t, dir, nil, args...)
+	peak := watch(p.cmd.Process.Pid)
+	if got, message := p.status(t), p.stderr.String(); got != statusUsage || !strings.HasPrefix(message, "garner: result add5 is i64[67108864], 67108864 elements; outside a terminal more than 1000 are printed only if that is asked for") {
+		t.Errorf("status %d: %s", got, message)
+	}
+	if most := peak(); most > 100 && !raceEnabled {
+		t.Errorf("it took %d MiB to refuse", most)
+	}
+
+	// 1 GiB of rows, of which a terminal shows 10 elements.
+	row, err := garner.New(garner.U8, 4, 4<<10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := row.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range b {
+		b[i] = byte(i%7 + i>>12)
+	}
+	writeNpy(t, filepath.Join(dir, "rows.npy"), row)
+	ids := make([]int64, 1<<18)
+	for i := range ids {
+		ids[i] = int64(i % 4)
+	}
+	writeNpy(t, filepath.Join(dir, "ids.npy"), garner.Of(ids, len(ids)))
+	writeFile(t, filepath.Join(dir, "rows.xml"), []byte(rowsModel))
+	status, shows := onConsole(t, dir, nil, "run", "rows.xml", "--input", "data=rows.npy", "--input", "at=ids.npy", "--input", "axis=[0]", "--memory", "64M")
+	want := "rows = u8[262144,4096], 1073741824 elements\nfirst [0, 1, 2, 3, 4]\nlast  [9, 3, 4, 5, 6]\n\"-o DIR\" writes them all, and \"--all\" prints them\n"
+	if status != statusDone || shows != want {
+		t.Errorf("status %d, %q; want %q", status, shows, want)
+	}
+}
+
+// rowsModel is a model of OpenVINO IR that gathers rows of data.
+const rowsModel = `<net name="rows" version="11"><layers>
+<layer id="0" name="data" type="Parameter" version="opset1"><data shape="?,?" element_type="u8"/><output><port id="9" precision="U8" names="data"/></output></layer>
+<layer id="1" name="at" type="Parameter" version="opset1"><data shape="?" element_type="i64"/><output><port id="9" precision="I64" names="at"/></output></layer>
+<layer id="2" name="axis" type="Parameter" version="opset1"><data shape="1" element_type="i64"/><output><port id="9" precision="I64" names="axis"/></output></layer>
+<layer id="3" name="rows" type="Gather" version="opset7"><data batch_dims="0"/><input><port id="0"/><port id="1"/><port id="2"/></input><output><port id="9" precision="U8" names="rows"/></output></layer>
+<layer id="4" name="rows/result" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges>
+<edge from-layer="0" from-port="9" to-layer="3" to-port="0"/>
+<edge from-layer="1" from-port="9" to-layer="3" to-port="1"/>
+<edge from-layer="2" from-port="9" to-layer="3" to-port="2"/>
+<edge from-layer="3" from-port="9" to-layer="4" to-port="0"/>
+</edges></net>
+`
+
+// TestSparseIndices gathers at a constant of 8 GiB of zeros, which takes no place on the
+// disk. Where the result is refused, they are not read.
+func TestSparseIndices(t *testing.T) {
+	if emulated || math.MaxInt == math.MaxInt32 {
+		t.Skip("it needs the address space of 64 bits")
+	}
+	const n = 1 << 30
+	dir := t.TempDir()
+	model := strings.Replace(rowsModel, `type="Parameter" version="opset1"><data shape="?" element_type="i64"/>`, fmt.Sprintf(`type="Const" version="opset1"><data shape="%d" element_type="i64" offset="0" size="%d"/>`, n, 8*n), 1)
+	writeFile(t, filepath.Join(dir, "rows.xml"), []byte(model))
+	writeFile(t, filepath.Join(dir, "rows.bin"), nil)
+	if err := os.Truncate(filepath.Join(dir, "rows.bin"), 8*n); err != nil {
+		t.Skip("this file system has no sparse files: ", err)
+	}
+	writeNpy(t, filepath.Join(dir, "data.npy"), garner.Of([]uint8{1, 2, 3, 4}, 2, 2))
+	writeNpy(t, filepath.Join(dir, "empty.npy"), garner.Of([]uint8{}, 2, 0))
+	for _, tt := range []struct {
+		args   []string
+		status int
+		want   string
+	}{
+		{[]string{"gather", "data.npy", "rows.xml#at"}, statusUsage, "the result is u8[1073741824,2]"},
+		{[]string{"gather", "[[1,2],[3,4]]", "rows.xml#at"}, statusUsage, "the result is i64[1073741824,2]"},
+		{[]string{"gathernd", "[[1,2],[3,4]]", "rows.xml#at"}, statusRefused, "garner: "},
+		{[]string{"run", "rows.xml", "--input", "data=[[1,2],[3,4]]", "--input", "axis=[0]"}, statusUsage, "result rows is u8[1073741824,2]"},
+		{[]string{"run", "rows.xml", "--input", "data=[[1,2],[3,4]]", "--input", "axis=[0]", "--memory", "64M", "-o", "out"}, statusRefused, "a tensor u8[1073741824,2] takes 2 GiB"},
+		{[]string{"model", "rows.xml"}, statusDone, ""},
+		{[]string{"info", "rows.xml"}, statusDone, ""},
+	} {
+		p := start(t, dir, nil, tt.args...)
+		peak := watch(p.cmd.Process.Pid)
+		if got, message := p.status(t), p.stderr.String(); got != tt.status || !strings.Contains(message, tt.want) {
+			t.Errorf("%q: status %d: %s; want %s", tt.args, got, message, tt.want)
+		}
+		used := p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
+		if most := peak(); (used > 2*time.Second || most > 200) && !raceEnabled {
+			t.Errorf("%q took %v and %d MiB", tt.args, used, most)
+		}
 	}
 }

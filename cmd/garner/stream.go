@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -13,14 +14,14 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
-	"github.com/garner-go/garner/internal/literal"
+	"github.com/garner-go/garner/internal/limits"
 	"github.com/garner-go/garner/internal/terminal"
 	"github.com/garner-go/garner/internal/units"
 	"github.com/garner-go/garner/source"
 )
 
 const (
-	// leastMemory is the smallest --memory, in bytes: with less, a block holds only a
+	// leastMemory is the smallest --memory, in bytes: with less, a block has only a
 	// few rows.
 	leastMemory = 1 << 20
 
@@ -71,6 +72,16 @@ func (s *sizeFlag) Set(text string) error {
 	return nil
 }
 
+// bound returns what limits the memory of a command: the flag, or what the process may
+// have where that is less.
+func (s *sizeFlag) bound() limits.Bound {
+	most := limits.Memory()
+	if s.given && s.bytes < most.Bytes {
+		return limits.Bound{Bytes: s.bytes, By: "--memory " + s.text + " allows"}
+	}
+	return most
+}
+
 // flag is the first given flag that only a gather out of a file can do; "" where
 // none is given.
 func (f *streamFlags) flag() string {
@@ -118,7 +129,7 @@ func (f *gatherFlags) streams(data operand) bool { return f.out != "" && data.ki
 // only be read whole is a files.ErrMemory.
 func (p *program) openInPlace(ctx context.Context, role string, from operand, o files.Options) (*files.Input, error) {
 	o.InPlace = true
-	in, err := p.openFile(ctx, role, from.file, o)
+	in, err := p.openFile(ctx, role, from.file, o, limits.Memory())
 	if err == nil && in.Array == nil {
 		in.Close()
 		return nil, garner.Errorf(files.ErrMemory, "%s holds %s, which can only be read whole", from.text, in.Spec())
@@ -132,6 +143,9 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 	dataFact, dataKnown, err := files.Identify(data.Array)
 	if err != nil {
 		return err
+	}
+	if f.stream.memory.given {
+		defer limitHeap(f.stream.memory.bytes)()
 	}
 	indices, held, err := p.openIndices(ctx, f, r.operands[1])
 	if err != nil {
@@ -161,7 +175,6 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 		if err := f.stream.beside(r.operands[1], held); err != nil {
 			return err
 		}
-		defer limitHeap(f.stream.memory.bytes)()
 	}
 	create := files.CreateOptions{
 		Name: f.name, Inputs: slices.Concat(data.Paths, indices.Paths),
@@ -229,12 +242,15 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 	return remedy(err)
 }
 
-// limitHeap makes the garbage collector keep the heap near a budget of --memory, in
-// bytes, until the function that it returns is called. Without a limit the heap
-// doubles before the garbage collector runs.
+// limitHeap makes the garbage collector keep what the heap gets beside what it has near
+// a budget, in bytes, until the function that it returns is called. Without a limit the
+// heap doubles before the garbage collector runs.
 func limitHeap(budget int64) (restore func()) {
 	before := debug.SetMemoryLimit(-1)
-	debug.SetMemoryLimit(min(before, budget+24<<20))
+	var has runtime.MemStats
+	runtime.ReadMemStats(&has)
+	program := 24<<20 + int64(has.HeapAlloc)
+	debug.SetMemoryLimit(min(before, min(budget, math.MaxInt64-program)+program))
 	return func() { debug.SetMemoryLimit(before) }
 }
 
@@ -246,12 +262,12 @@ func (p *program) openIndices(ctx context.Context, f *gatherFlags, from operand)
 			return in, 0, err
 		}
 	}
-	if n, ok := literal.Elements(from.text); ok && from.kind == kindLiteral {
-		if err := f.stream.beside(from, int64(8*min(n, 1<<59))); err != nil { // before the range is made
+	if size, ok := rangeBytes(from.text, garner.DType(f.indices.dtype)); ok && from.kind == kindLiteral {
+		if err := f.stream.beside(from, int64(min(size, 1<<62))); err != nil { // before the range is made
 			return nil, 0, err
 		}
 	}
-	in, t, err := p.open(ctx, operandRoles[1], from, f.indices.options())
+	in, t, err := p.open(ctx, operandRoles[1], from, f.indices.options(), f.stream.memory.bound())
 	if err != nil {
 		return nil, 0, err
 	}

@@ -138,3 +138,76 @@ func TestStreamToFullDisk(t *testing.T) {
 	}
 	nothingLeft(t, dir, "old.npy", "new.npy")
 }
+
+// TestTextMemory sends 20 million integers to standard input and from a file: garner stops
+// reading where they would take more than --memory, or than a limit of the process leaves,
+// and says so.
+func TestTextMemory(t *testing.T) {
+	if emulated {
+		t.Skip("an emulator's own memory is counted too")
+	}
+	dir := t.TempDir()
+	writeNpy(t, filepath.Join(dir, "data.npy"), garner.Of([]uint8{1, 2}, 2))
+	const lines, more = 20_000_000, 3_000_000 // more than 16 MiB have
+	writeFile(t, filepath.Join(dir, "ids.csv"), bytes.Repeat([]byte("1\n"), more))
+	writeFile(t, filepath.Join(dir, "ids.txt"), append(bytes.Repeat([]byte("1, "), more), '1'))
+	writeFile(t, filepath.Join(dir, "literal.txt"), append(append([]byte("["), bytes.Repeat([]byte("1, "), more)...), "1]"...))
+	for _, tt := range []struct {
+		name  string
+		text  string // of standard input, repeated
+		args  []string
+		limit int // of address space, in MiB; 0: none
+		want  string
+		most  int // MiB
+	}{
+		{"lines", "1\n", []string{"-", "-o", "out.npy", "--memory", "16M"}, 0, "INDICES: the text: line 1048577: the text has more than 1048576 integers, and reading them takes more than the 16 MiB that are allowed; put them into a .npy file, of which a part is read at a time; --memory 16M allows 16 MiB", 64},
+		{"one line", "1, ", []string{"-", "-o", "out.npy", "--memory", "16M"}, 0, "line 1: the text has more than 1048576 integers", 64},
+		{"a literal", "[[[1, 1, 1", []string{"-", "-o", "out.npy", "--memory", "16M"}, 0, "the literal takes 16.1 MiB of memory while it is read, and 16 MiB are allowed", 80},
+		{"a file of lines", "", []string{"ids.csv", "-o", "out.npy", "--memory", "16M"}, 0, "ids.csv: line 1048577: the text has more than 1048576 integers", 64},
+		{"a file of one line", "", []string{"ids.txt", "-o", "out.npy", "--memory", "16M"}, 0, "ids.txt: line 1: the text has more than 1048576 integers", 64},
+		{"a file with a literal", "", []string{"literal.txt", "-o", "out.npy", "--memory", "16M"}, 0, "literal.txt: the literal takes", 80},
+		{"a limit of the process", "1\n", []string{"-"}, 1900, "and reading them takes more than the ", 2200},
+		{"a range and such a limit", "", []string{"0:1000000000"}, 1900, "INDICES 0:1000000000 takes 7.5 GiB in memory, and RLIMIT_AS leaves ", 100},
+		{"a literal and such a limit", "[1, 1, 1, ", []string{"-"}, 1900, "the literal takes", 2200},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.limit > 0 && raceEnabled {
+				t.Skip("the race detector takes more address space than the limit")
+			}
+			r, w, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			p := start(t, dir, func(c *exec.Cmd) {
+				c.Stdin = r
+				if tt.limit > 0 {
+					sh, err := exec.LookPath("sh")
+					if err != nil {
+						t.Skip(err)
+					}
+					c.Args = append([]string{"sh", "-c", fmt.Sprintf("ulimit -v %d && exec \"$0\" \"$@\"", tt.limit<<10), c.Path}, c.Args[1:]...)
+					c.Path = sh
+				}
+			}, append([]string{"gather", "data.npy"}, tt.args...)...)
+			r.Close()
+			most := watch(p.cmd.Process.Pid)
+			if tt.text != "" {
+				part := bytes.Repeat([]byte(tt.text), 1<<14)
+				for sent := 0; sent < lines*len(tt.text); sent += len(part) {
+					if _, err := w.Write(part); err != nil {
+						break // garner does not read it
+					}
+				}
+			}
+			w.Close()
+			if got, message := p.status(t), p.stderr.String(); got != statusRefused || !strings.Contains(message, tt.want) || refusal(message) != nil {
+				t.Errorf("status %d: %.2000s; want %s", got, message, tt.want)
+			}
+			if got := most(); got > tt.most && !raceEnabled {
+				t.Errorf("it took %d MiB", got)
+			}
+			nothingLeft(t, dir, "data.npy", "ids.csv", "ids.txt", "literal.txt")
+		})
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/units"
 	"github.com/garner-go/garner/source"
 )
 
@@ -17,6 +18,21 @@ var ErrMemory = errors.New("only in memory")
 // strings". The message gives the remedy.
 func InMemory(format string, args ...any) error {
 	return garner.Errorf(ErrMemory, format+", which can only be read whole, from one file and into memory", args...)
+}
+
+// ErrTooLarge is the class of arrays that must be read whole and take more memory
+// than the caller allows.
+var ErrTooLarge = errors.New("too large to be read whole")
+
+// Fits returns the ErrTooLarge of an array that takes size bytes while it is read, where
+// most are allowed; nil where they suffice, or where most is 0, which is no limit.
+func Fits(what string, size, most float64) error {
+	if most == 0 || size <= most {
+		return nil
+	}
+	text := func(bytes float64) string { return units.Of(bytes).Text(bytes) }
+	return garner.Errorf(ErrTooLarge, "%s takes %s of memory while it is read, and %s are allowed; put it into a file from which a part is read at a time, such as a .npy of numbers",
+		what, text(size), text(most))
 }
 
 // swaps are the codecs of Swap, by the sizes in bytes of an element and of the

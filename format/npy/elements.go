@@ -9,6 +9,27 @@ import (
 	"github.com/garner-go/garner"
 )
 
+// copied returns how many bytes tensor allocates beside the elements' own. Of strings
+// it is the most that they may take.
+func (h *header) copied(asked garner.DType, own bool) float64 {
+	d, err := h.dtype(asked)
+	switch {
+	case err != nil:
+		return 0 // tensor refuses it
+	case d == garner.String:
+		const header = 16 // bytes of a Go string without its text
+		return header*float64(h.count) + float64(h.bytes)
+	case d.Packed():
+		return float64(h.count) * float64(d.Bits()) / 8
+	case h.big && h.size > 1 && !own:
+		return float64(h.bytes)
+	}
+	return 0
+}
+
+// text names the array for a message.
+func (h *header) text() string { return "the array " + h.descr + garner.Shape(h.shape).String() }
+
 // tensor makes a tensor of the elements' bytes. copied is false where the tensor
 // views them. own permits changing the bytes in place instead of copying them.
 func (h *header) tensor(data []byte, asked garner.DType, own bool) (t garner.Tensor, copied bool, err error) {

@@ -14,6 +14,7 @@ import (
 	"io"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/format/layout"
 	"github.com/garner-go/garner/internal/mapped"
 	"github.com/garner-go/garner/internal/names"
 )
@@ -24,6 +25,11 @@ type Options struct {
 	// a byte where they have one byte. For all other data it is Invalid or the
 	// dtype in the file.
 	DType garner.DType
+
+	// Memory is the most bytes that an array may take while it is read into memory; a
+	// view of a mapped file takes none. A larger array is a layout.ErrTooLarge, found
+	// by its header. 0 is no limit.
+	Memory int64
 }
 
 // A File is an opened array.
@@ -84,6 +90,9 @@ func fromBytes(b []byte, o Options) (*File, []byte, error) {
 	if have := len(b) - start; have < h.bytes {
 		return nil, nil, formatError("its header asks for %s%s, %d bytes, and the file has %d; it was cut short: copy or save it again", h.descr, garner.Shape(h.shape), h.bytes, have)
 	}
+	if err := layout.Fits(h.text(), h.copied(o.DType, false), float64(o.Memory)); err != nil {
+		return nil, nil, err
+	}
 	end := start + h.bytes
 	t, copied, err := h.tensor(b[start:end:end], o.DType, false)
 	return &File{tensor: t, descr: h.descr, copied: copied}, b[end:], err
@@ -130,6 +139,13 @@ func openReader(r io.Reader, o Options) (*File, error) {
 	}
 	if _, err := h.dtype(o.DType); err != nil {
 		return nil, err // before waiting for the elements
+	}
+	size := float64(h.bytes)
+	if h.bytes > 8*firstRead {
+		size += size / 8 // what readGrowing copies again
+	}
+	if err := layout.Fits(h.text(), size+h.copied(o.DType, true), float64(o.Memory)); err != nil {
+		return nil, err
 	}
 	data, k, err := readGrowing(r, h.bytes)
 	if err != nil {

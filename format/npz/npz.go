@@ -41,6 +41,10 @@ type Options struct {
 	// DType is the dtype of V data; see npy.Options.
 	DType garner.DType
 
+	// Memory is the most bytes that an array may take while it is read; see
+	// npy.Options. A larger array is a layout.ErrTooLarge.
+	Memory int64
+
 	// Inflated, if not nil, reports the progress of a deflated array: the bytes
 	// inflated so far, and the total by the archive's own account. The goroutine
 	// that requested the array calls it about every 32 KiB.
@@ -182,7 +186,7 @@ func (f *File) array(name string) (a Named, copied bool, err error) {
 		if err != nil {
 			return err
 		}
-		o := npy.Options{DType: f.options.DType}
+		o := npy.Options{DType: f.options.DType, Memory: f.options.Memory}
 		if m.Method == zip.Store {
 			if a, copied, err = view(data, o); err == nil && !copied {
 				a.Tensor = a.Tensor.KeptBy(f.mapped)

@@ -12,13 +12,16 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/format/layout"
 	"github.com/garner-go/garner/internal/literal"
 	"github.com/garner-go/garner/internal/mapped"
 	"github.com/garner-go/garner/internal/names"
+	"github.com/garner-go/garner/internal/units"
 )
 
 // ErrFormat is the class of errors about text that is neither integers nor a
@@ -28,6 +31,10 @@ var ErrFormat = errors.New("text format")
 // Options for reading an array.
 type Options struct {
 	DType garner.DType // of the elements; Invalid: as the text says
+
+	// Memory is the most bytes that Read may take at a time, 16 for each integer. It
+	// stops at the integer beyond them, with a layout.ErrTooLarge. 0 is no limit.
+	Memory int64
 }
 
 // Open reads the array of a file into memory. Errors are those of Read, and name
@@ -64,109 +71,215 @@ var bom = []byte("\ufeff")
 // integers.
 func isLiteral(c byte) bool { return strings.IndexByte(signs, c) < 0 }
 
-// Read reads an array from a stream, to its end, into memory. It takes 8 bytes for
-// an integer, and for a literal several times its text.
+// pieceBytes is how much of the text is read at a time; no integer is longer.
+const pieceBytes = 1 << 16
+
+// Read reads an array from a stream, to its end, into memory. While it reads it takes
+// 16 bytes for an integer, or 8 and an element of a wider dtype, and afterwards those of
+// the array; for a literal several times its text.
 //
 // Text that is no array, and text without any value, are an ErrFormat; lines of
 // different lengths are a garner.ErrShape; an integer that does not fit the dtype is
-// a garner.ErrDType. Messages name the line. Errors of a literal are those of its
-// syntax.
+// a garner.ErrDType; more than o.Memory is a layout.ErrTooLarge. Messages name the
+// line. Errors of a literal are those of its syntax.
 func Read(r io.Reader, o Options) (garner.Tensor, error) {
-	in := bufio.NewReaderSize(r, 1<<16)
+	in := bufio.NewReaderSize(r, pieceBytes)
 	if head, err := in.Peek(len(bom)); err == nil && bytes.Equal(head, bom) {
 		in.Discard(len(bom))
 	}
-	p := parser{dtype: o.DType}
+	p := newParser(o)
+	switch c, err := p.first(in); {
+	case errors.Is(err, io.EOF):
+		return p.tensor()
+	case err != nil:
+		return garner.Tensor{}, err
+	case isLiteral(c):
+		return readLiteral(in, o)
+	}
+	piece := make([]byte, 0, pieceBytes)
 	for {
-		line, err := in.ReadSlice('\n')
-		long := errors.Is(err, bufio.ErrBufferFull)
-		if long {
-			line, err = longLine(in, line)
-		}
+		n, err := in.Read(piece[len(piece):cap(piece)])
+		piece = piece[:len(piece)+n]
 		if err != nil && !errors.Is(err, io.EOF) {
 			return garner.Tensor{}, err
 		}
-		ended := err != nil
-		p.number++
-		if line = bytes.Trim(line, blank+"\n"); len(line) > 0 {
-			if p.lines == 0 && isLiteral(line[0]) {
-				return readLiteral(line, in, o.DType)
-			}
-			if err := p.line(line); err != nil {
+		end := len(piece)
+		if err == nil { // the last word may go on
+			end = bytes.LastIndexAny(piece, ",\n"+blank) + 1
+		}
+		if end == 0 && len(piece) == cap(piece) {
+			return garner.Tensor{}, p.noInteger(piece)
+		}
+		if err := p.read(piece[:end]); err != nil {
+			return garner.Tensor{}, err
+		}
+		if err != nil {
+			if err := p.endLine(); err != nil {
 				return garner.Tensor{}, err
 			}
-		}
-		if ended {
 			return p.tensor()
 		}
+		piece = piece[:copy(piece, piece[end:])]
 	}
 }
 
-// longLine is a line that the buffer does not hold, from its beginning on.
-func longLine(in *bufio.Reader, begin []byte) ([]byte, error) {
-	line := bytes.Clone(begin)
-	rest, err := in.ReadBytes('\n')
-	return append(line, rest...), err
-}
-
-// readLiteral reads a literal whose first line has been read.
-func readLiteral(line []byte, rest io.Reader, dtype garner.DType) (garner.Tensor, error) {
-	var all bytes.Buffer
-	all.Write(line)
-	all.WriteByte('\n')
-	if _, err := all.ReadFrom(rest); err != nil {
+// readLiteral reads a literal to the end of the text.
+func readLiteral(in *bufio.Reader, o Options) (garner.Tensor, error) {
+	// What begins no literal is not read to its end.
+	head, err := in.Peek(512)
+	if err != nil && !errors.Is(err, io.EOF) {
 		return garner.Tensor{}, err
 	}
-	if !literal.IsLiteral(all.String()) {
-		return garner.Tensor{}, garner.Errorf(ErrFormat, "%s is no integer, and begins no literal such as [1, 2]; write integers, one on a line or several with commas between them", clip(line))
+	none := func(text string) error {
+		line, _, _ := strings.Cut(text, "\n")
+		return garner.Errorf(ErrFormat, "%s is no integer, and begins no literal such as [1, 2]; write integers, one on a line or several with commas between them", clip([]byte(strings.Trim(line, blank))))
 	}
-	return literal.Parse(all.String(), dtype)
+	if !literal.IsLiteral(string(head)) {
+		return garner.Tensor{}, none(string(head))
+	}
+	text, err := readText(in, o.Memory)
+	if err == nil {
+		size := 2*int64(len(text)) + literal.Memory(text)
+		err = layout.Fits("the literal", float64(size), float64(o.Memory))
+	}
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	if !literal.IsLiteral(text) {
+		return garner.Tensor{}, none(text)
+	}
+	return literal.Parse(text, o.DType)
+}
+
+// readText reads a text to its end. It takes twice its bytes, and stops where they are
+// more than memory; 0 is no limit.
+func readText(in io.Reader, memory int64) (string, error) {
+	var pieces [][]byte // no growth copies them, and leaves room between them that is too small
+	size := 0
+	for {
+		piece := make([]byte, pieceBytes)
+		n, err := io.ReadFull(in, piece)
+		pieces, size = append(pieces, piece[:n]), size+n
+		if err := layout.Fits("the literal", 2*float64(size), float64(memory)); err != nil {
+			return "", err
+		}
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			var all strings.Builder
+			all.Grow(size)
+			for _, piece := range pieces {
+				all.Write(piece)
+			}
+			return all.String(), nil
+		case err != nil:
+			return "", err
+		}
+	}
 }
 
 // A parser reads lines of integers.
 type parser struct {
 	dtype  garner.DType
-	number int // of the line that is read, from 1
-	lines  int // that hold integers
-	first  int // the number of the first of them
-	width  int // integers of a line
+	memory int64 // bytes that may be taken; 0: no limit
+	most   int   // integers that fit them
+	number int   // of the line that is read, from 1
+	lines  int   // that have integers
+	begins int   // the number of the first of them
+	width  int   // integers of a line
 
-	values   []int64 // the bits of each
-	negative int     // number of a line with a negative integer; 0 without one
-	large    int     // number of a line with an integer that only u64 holds; 0 without one
+	// Of the line that is read:
+	words int  // integers so far
+	comma bool // the last separator was a comma
+
+	pieces   [][]int64 // the bits of each integer, so that no growth copies them all
+	count    int       // integers
+	negative int       // number of a line with a negative integer; 0 without one
+	large    int       // number of a line with an integer that only u64 has; 0 without one
 }
 
-// line reads the integers of a line, which is trimmed and not empty.
-func (p *parser) line(line []byte) error {
-	before := len(p.values)
+// pieceLen is how many integers one piece of a parser has.
+const pieceLen = 1 << 13
+
+func newParser(o Options) *parser {
+	p := &parser{dtype: o.DType, memory: o.Memory, most: math.MaxInt, number: 1}
+	if o.Memory > 0 {
+		element := 8 // bytes of an integer in the array
+		if o.DType != garner.Invalid {
+			element = max(element, o.DType.Bits()/8)
+		}
+		p.most = int(min(o.Memory/int64(8+element), math.MaxInt))
+	}
+	return p
+}
+
+// first skips blanks and blank lines, and returns the byte behind them, which it does
+// not read.
+func (p *parser) first(in *bufio.Reader) (byte, error) {
 	for {
-		// A comma separates, and so do blanks where there is none.
-		end := bytes.IndexAny(line, ","+blank)
-		word := line
-		if end >= 0 {
-			word = line[:end]
-		}
-		if err := p.integer(word); err != nil {
-			return err
-		}
-		if end < 0 {
-			break
-		}
-		line = bytes.TrimLeft(line[end:], blank)
-		if line[0] == ',' {
-			line = bytes.TrimLeft(line[1:], blank)
-		}
-		if len(line) == 0 {
-			return p.wrong("a comma ends it; an integer stands behind each comma")
+		c, err := in.ReadByte()
+		switch {
+		case err != nil:
+			return 0, err
+		case c == '\n':
+			p.number++
+		case strings.IndexByte(blank, c) < 0:
+			return c, in.UnreadByte()
 		}
 	}
-	width := len(p.values) - before
-	if p.lines++; p.lines == 1 {
-		p.width, p.first = width, p.number
+}
+
+// read reads whole words, and the separators behind them.
+func (p *parser) read(text []byte) error {
+	for at := 0; at < len(text); {
+		switch c := text[at]; c {
+		case '\n':
+			if err := p.endLine(); err != nil {
+				return err
+			}
+			at++
+		case ',':
+			if p.words == 0 || p.comma {
+				return p.wrong("nothing stands before a comma; an integer stands on either side")
+			}
+			p.comma = true
+			at++
+		case ' ', '\t', '\r':
+			at++
+		default:
+			end := at + 1
+			for end < len(text) && !separates(text[end]) {
+				end++
+			}
+			if err := p.integer(text[at:end]); err != nil {
+				return err
+			}
+			p.comma = false
+			p.words++
+			at = end
+		}
 	}
-	if width != p.width {
-		return garner.Errorf(garner.ErrShape, "line %d holds %s, and line %d holds %s; every line needs as many", p.number, count(width), p.first, count(p.width))
+	return nil
+}
+
+func separates(c byte) bool { return c == ',' || c == '\n' || c == ' ' || c == '\t' || c == '\r' }
+
+// endLine ends a line; one without a word counts for nothing.
+func (p *parser) endLine() error {
+	width := p.words
+	switch {
+	case p.comma:
+		return p.wrong("a comma ends it; an integer stands behind each comma")
+	case width == 0:
+	default:
+		if p.lines++; p.lines == 1 {
+			p.width, p.begins = width, p.number
+		}
+		if width != p.width {
+			return garner.Errorf(garner.ErrShape, "line %d holds %s, and line %d holds %s; every line needs as many", p.number, count(width), p.begins, count(p.width))
+		}
 	}
+	p.words = 0
+	p.number++
 	return nil
 }
 
@@ -181,35 +294,53 @@ func (p *parser) wrong(format string, args ...any) error {
 	return garner.Errorf(ErrFormat, "line "+strconv.Itoa(p.number)+": "+format, args...)
 }
 
+func (p *parser) noInteger(word []byte) error {
+	return p.wrong("%s is no integer; a line holds integers, with commas between them", clip(word))
+}
+
+// add appends an integer, unless the integers then take too much memory.
+func (p *parser) add(v int64) error {
+	if p.count == p.most {
+		return garner.Errorf(layout.ErrTooLarge, "line %d: the text has more than %s, and reading them takes more than the %s that are allowed; put them into a .npy file, of which a part is read at a time",
+			p.number, count(p.most), units.Bytes(p.memory))
+	}
+	last := len(p.pieces) - 1
+	if p.count%pieceLen == 0 {
+		last++
+		var piece []int64 // the first one grows: most texts are short
+		if last > 0 {
+			piece = make([]int64, 0, pieceLen)
+		}
+		p.pieces = append(p.pieces, piece)
+	}
+	p.pieces[last] = append(p.pieces[last], v)
+	p.count++
+	return nil
+}
+
 // integer reads one integer.
 func (p *parser) integer(word []byte) error {
-	if v, ok := small(word); ok {
-		if v < 0 {
-			p.negative = p.number
+	v, ok := small(word)
+	if !ok {
+		text := string(word)
+		var err error
+		if v, err = strconv.ParseInt(text, 10, 64); err != nil {
+			var large uint64
+			large, err = strconv.ParseUint(strings.TrimPrefix(text, "+"), 10, 64)
+			switch {
+			case err == nil:
+				p.large = p.number
+				return p.add(int64(large))
+			case errors.Is(err, strconv.ErrRange), strings.Trim(text, "0123456789") == "-" && len(text) > 1:
+				return garner.Errorf(garner.ErrDType, "line %d: %s fits neither i64 nor u64", p.number, clip(word))
+			}
+			return p.noInteger(word)
 		}
-		p.values = append(p.values, v)
-		return nil
 	}
-	text := string(word)
-	if v, err := strconv.ParseInt(text, 10, 64); err == nil {
-		if v < 0 {
-			p.negative = p.number
-		}
-		p.values = append(p.values, v)
-		return nil
+	if v < 0 {
+		p.negative = p.number
 	}
-	v, err := strconv.ParseUint(strings.TrimPrefix(text, "+"), 10, 64)
-	switch {
-	case err == nil:
-		p.large = p.number
-		p.values = append(p.values, int64(v))
-		return nil
-	case errors.Is(err, strconv.ErrRange), strings.Trim(text, "0123456789") == "-" && len(text) > 1:
-		return garner.Errorf(garner.ErrDType, "line %d: %s fits neither i64 nor u64", p.number, clip(word))
-	case text == "":
-		return p.wrong("nothing stands before a comma; an integer stands on either side")
-	}
-	return p.wrong("%s is no integer; a line holds integers, with commas between them", clip(word))
+	return p.add(v)
 }
 
 // small reads an integer of at most 18 digits, as nearly all are.
@@ -256,23 +387,45 @@ func (p *parser) tensor() (garner.Tensor, error) {
 	if dtype == garner.Invalid {
 		dtype = own
 	}
-	if dtype == garner.I64 && own == garner.I64 {
-		return garner.FromSlice(p.values, shape...)
-	}
 	t, err := garner.New(dtype, shape...)
 	if err != nil {
 		return garner.Tensor{}, err
 	}
-	for i, v := range p.values {
-		text := strconv.FormatInt(v, 10)
-		if v < 0 && p.large > 0 {
-			text = strconv.FormatUint(uint64(v), 10)
-		}
-		if err := t.SetText(i, text); err != nil {
-			return garner.Tensor{}, names.Error("integer "+strconv.Itoa(i+1), err)
+	if dtype == own {
+		return t, p.copy(t)
+	}
+	i := 0
+	for _, piece := range p.pieces {
+		for _, v := range piece {
+			text := strconv.FormatInt(v, 10)
+			if v < 0 && p.large > 0 {
+				text = strconv.FormatUint(uint64(v), 10)
+			}
+			if err := t.SetText(i, text); err != nil {
+				return garner.Tensor{}, names.Error("integer "+strconv.Itoa(i+1), err)
+			}
+			i++
 		}
 	}
 	return t, nil
+}
+
+// copy copies the integers to a tensor of i64 or u64.
+func (p *parser) copy(t garner.Tensor) error {
+	if t.DType() == garner.U64 {
+		values, err := garner.Values[uint64](t)
+		for i, piece := range p.pieces {
+			for j, v := range piece {
+				values[i*pieceLen+j] = uint64(v)
+			}
+		}
+		return err
+	}
+	values, err := garner.Values[int64](t)
+	for i, piece := range p.pieces {
+		copy(values[i*pieceLen:], piece)
+	}
+	return err
 }
 
 // clip quotes a word of the text for a message, 40 bytes at most.

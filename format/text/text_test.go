@@ -7,11 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/format/layout"
 	"github.com/garner-go/garner/format/text"
 )
 
@@ -102,6 +104,90 @@ func TestReadRefuses(t *testing.T) {
 	}
 	if _, err := text.Read(io.MultiReader(strings.NewReader("[1\n"), iotest.ErrReader(io.ErrClosedPipe)), text.Options{}); !errors.Is(err, io.ErrClosedPipe) {
 		t.Error(err)
+	}
+}
+
+// An endless reader repeats a text for ever, and counts what is read of it.
+type endless struct {
+	begin, text string
+	read        int
+}
+
+func (e *endless) Read(b []byte) (int, error) {
+	for i := range b {
+		at := e.read + i - len(e.begin)
+		if at < 0 {
+			b[i] = e.begin[e.read+i]
+			continue
+		}
+		b[i] = e.text[at%len(e.text)]
+	}
+	e.read += len(b)
+	return len(b), nil
+}
+
+// TestMemory holds that Read stops where it would take more than it may, on one line and
+// on many, and that an integer counts 16 bytes and no more.
+func TestMemory(t *testing.T) {
+	const memory = 1 << 20
+	for _, tt := range []struct{ begin, text, want string }{
+		{"", "7\n", "line 65537: the text has more than 65536 integers, and reading them takes more than the 1 MiB that are allowed; put them into a .npy file"},
+		{"", "7,", "line 1: the text has more than 65536 integers"},
+		{"1,2\n", "7 8\n", "line 32769: the text has more than 65536 integers"},
+		{"", "-9223372036854775808\n", "the text has more than 65536 integers"},
+		{"", "18446744073709551615,", "the text has more than 65536 integers"},
+		{"[", "1,", "the literal takes 1.1 MiB of memory while it is read, and 1 MiB are allowed"},
+		{"[", "[],", "the literal takes"},
+		{"['", "a", "the literal takes"},
+		{"[", "\n", "the literal takes"},
+		{"", "8", `line 1: "8888888888888888888888888888888888888888"… is no integer`},
+		{"", "0", `line 1: "0000000000000000000000000000000000000000"… is no integer`},
+		{"", "x", `"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"… is no integer, and begins no literal`},
+	} {
+		r := &endless{begin: tt.begin, text: tt.text}
+		_, err := text.Read(r, text.Options{Memory: memory})
+		if err == nil || !strings.Contains(err.Error(), tt.want) || errors.Is(err, text.ErrFormat) == errors.Is(err, layout.ErrTooLarge) {
+			t.Errorf("%s%s…: %v; want %s", tt.begin, tt.text, err, tt.want)
+		}
+		if r.read > 3*memory {
+			t.Errorf("%s%s…: it has read %d bytes", tt.begin, tt.text, r.read)
+		}
+	}
+	for _, tt := range []struct {
+		text  string
+		dtype garner.DType
+		least int64
+	}{
+		{strings.Repeat("5\n", 1<<17), garner.Invalid, 16 << 17},
+		{strings.Repeat("5,", 1<<17-1) + "5", garner.Invalid, 16 << 17},
+		{strings.Repeat("5\n", 1<<10), garner.U8, 16 << 10},
+		{strings.Repeat("5\n", 1<<10), garner.Complex128, 24 << 10},
+		{"18446744073709551615\n1\n", garner.Invalid, 32},
+		{"[1, 2, 3]", garner.Invalid, 300},
+	} {
+		whole, err := text.Read(strings.NewReader(tt.text), text.Options{DType: tt.dtype})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := text.Read(strings.NewReader(tt.text), text.Options{DType: tt.dtype, Memory: tt.least}); err != nil || got.Text() != whole.Text() {
+			t.Errorf("%.20q: %s, %v", tt.text, got, err)
+		}
+		if strings.HasPrefix(tt.text, "[") {
+			continue
+		}
+		if _, err := text.Read(strings.NewReader(tt.text), text.Options{DType: tt.dtype, Memory: tt.least - 1}); !errors.Is(err, layout.ErrTooLarge) {
+			t.Errorf("%.20q: %v", tt.text, err)
+		}
+	}
+	many := strings.Repeat("7,", 1<<20) + "7"
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := text.Read(strings.NewReader(many), text.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 16<<20+4<<20 {
+		t.Errorf("reading 2^20 integers allocates %d bytes, more than 16 for each", took)
 	}
 }
 

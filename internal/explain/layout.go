@@ -293,7 +293,7 @@ func choose(extent, limit int, wanted []int) []int {
 }
 
 // limits returns how many positions of each dim are drawn at most. They bound
-// the cells of a panel, and the cells side by side, to what a page holds.
+// the cells of a panel, and the cells side by side, to what fits a page.
 func limits(shape garner.Shape) []int {
 	const cells, beside = 240, 36
 	most := [...]int{12, 12, 6, 4, 2} // of the last dim, the one before, and so on

@@ -298,7 +298,7 @@ func constantOfShape(c *call) (garner.Tensor, error) {
 	return c.broadcast(t, shape)
 }
 
-// where is ONNX's Where and OpenVINO's Select: x where the condition holds, else
+// where is ONNX's Where and OpenVINO's Select: x where the condition is true, else
 // y.
 func where(c *call) (garner.Tensor, error) {
 	in, err := c.inputs(3)

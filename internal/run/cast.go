@@ -79,7 +79,7 @@ func castable(from, to garner.DType) error {
 	return garner.Errorf(garner.ErrDType, "a cast of %s to %s is not run; numbers and bools are cast, to those of a byte and more and not to 8-bit floats", from, to)
 }
 
-// integerBounds returns the bounds of an integer type: it holds a number v, cut
+// integerBounds returns the bounds of an integer type: it has a number v, cut
 // to an integer, if low <= v && v < high.
 func integerBounds(d garner.DType) (low, high float64) {
 	if d.IsUnsigned() {
@@ -91,7 +91,7 @@ func integerBounds(d garner.DType) (low, high float64) {
 // cast converts elements to another type. Integers wrap. Floats round to the
 // nearest value, ties to even; those narrower than f32 go through f32, as in the
 // runtimes. A float converts to an integer towards 0; one that the integer type
-// does not hold is refused, because its result differs between processors. A
+// does not have is refused, because its result differs between processors. A
 // number converts to true where it is not 0.
 func (r *runner) cast(t garner.Tensor, to garner.DType) (garner.Tensor, error) {
 	from := t.DType()

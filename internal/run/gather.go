@@ -15,7 +15,7 @@ import (
 const inFile = 1 << 20
 
 // unbudgeted is the memory in bytes that lets a gather from a file do without a budget
-// of its own. Package source then holds up to 96 MiB beside the indices.
+// of its own. Package source then takes up to 96 MiB beside the indices.
 const unbudgeted = 256 << 20
 
 // arrays are the constants that gathers have opened, by their shape and strides.
@@ -100,7 +100,7 @@ func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
 		return value{}, err
 	}
 	if r.amend != nil {
-		if op, err = r.amend(op, data.dtype()); err != nil {
+		if op, err = r.amend(Gather{n, op, data.dtype(), r.ofShapes(n)}); err != nil {
 			return value{}, err
 		}
 	}
@@ -121,15 +121,29 @@ func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
 	}
 	plan := prepared.Plan()
 	looked := false
-	if known && (r.survey != nil || r.found.left[n]) && r.looksFirst(plan, indices) {
-		found, err := plan.Survey(ctx, indices)
-		if err != nil {
+	if known && (r.survey != nil || r.found.left[n]) && r.looksFirst(n, plan, indices) {
+		if err := r.look(ctx, n, plan, indices); err != nil {
 			return value{}, err
 		}
-		if found.First != nil {
-			return value{}, found.First
-		}
 		looked = true
+	}
+	if r.survey == nil || !r.suffices(plan.DType, plan.Out) { // the ends may be all that is made
+		if err := r.shaped(n.Outputs[0], made.dtypeOf(plan.DType), plan.Out); err != nil {
+			return value{}, err
+		}
+	}
+	if ends := r.endsWanted(n.Outputs[0]); ends > 0 && plan.DType != garner.String {
+		if r.survey != nil {
+			r.bare = true
+			if !looked {
+				r.mayRefuse()
+			}
+			made.tensor, err = standIn(plan.DType, plan.Out)
+			return made, err
+		}
+		made.ends = true
+		made.tensor, err = r.gatherEnds(ctx, op, plan, data, indices, ends)
+		return made, err
 	}
 	if made.tensor, err = r.new(plan.DType, plan.Out); err != nil {
 		return value{}, err
@@ -159,6 +173,65 @@ func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
 	return made, prepared.Run(ctx, data.tensor, indices, made.tensor)
 }
 
+// gatherEnds looks at all indices and gathers the ends of a result.
+func (r *runner) gatherEnds(ctx context.Context, op garner.Op, plan *garner.Plan, data *value, indices garner.Tensor, n int) (garner.Tensor, error) {
+	if err := plan.Check(ctx, indices); err != nil {
+		return garner.Tensor{}, err
+	}
+	array := source.Memory(data.tensor)
+	if c := data.constant; c != nil && c.Size >= inFile {
+		file, err := r.arrays.open(c, data.tensor)
+		if err != nil {
+			return garner.Tensor{}, err
+		}
+		array = file
+	}
+	total, _ := plan.Out.Len()
+	made, err := garner.New(plan.DType, 2*n)
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	for i, first := range []int{0, total - n} {
+		part, err := Part(ctx, op, array, source.Memory(indices), plan.DType, first, n)
+		if err != nil {
+			return garner.Tensor{}, err
+		}
+		to, err := made.Slice(0, i*n, (i+1)*n, 1)
+		if err == nil {
+			err = garner.Copy(to, part)
+		}
+		if err != nil {
+			return garner.Tensor{}, err
+		}
+	}
+	return made, nil
+}
+
+// inParts is the size in bytes of a constant above which a look at its elements reads
+// so many at a time, so that a mapped file does not fill the memory.
+const inParts = 64 << 20
+
+// look returns the error of the first index that the plan refuses.
+func (r *runner) look(ctx context.Context, n *model.Node, plan *garner.Plan, indices garner.Tensor) error {
+	array, budget := source.Memory(indices), int64(0)
+	if c := r.values[n.Inputs[1]].constant; c != nil && c.Size > inParts {
+		file, err := r.arrays.open(c, indices)
+		if err != nil {
+			return err
+		}
+		array, budget = file, inParts
+	}
+	resolver, err := source.NewResolver(plan, array, budget)
+	if err != nil {
+		return err
+	}
+	found, err := resolver.Survey(ctx)
+	if err == nil && found.First != nil {
+		err = found.First
+	}
+	return err
+}
+
 // castsFirst reports whether the pending cast of data must be done before the
 // gather: where an index outside gives a zero or a fill that the stored type does
 // not have.
@@ -177,10 +250,10 @@ func castsFirst(op garner.Op, data *value, indices garner.Tensor) (bool, error) 
 // for the result. To look at an index takes some 25 ns, about as long as to move a
 // row of 256 bytes: where rows are longer, looking costs little beside the gather.
 // Where memory does not suffice, an index outside is the better error if it is found
-// within 25 ms.
-func (r *runner) looksFirst(plan *garner.Plan, indices garner.Tensor) bool {
+// within 25 ms; so it is where the result may not be accepted.
+func (r *runner) looksFirst(node *model.Node, plan *garner.Plan, indices garner.Tensor) bool {
 	n := float64(indices.Len())
-	if !r.suffices(plan.DType, plan.Out) {
+	if !r.suffices(plan.DType, plan.Out) || r.asks(node.Outputs[0]) {
 		return n <= 1<<20
 	}
 	size := Memory(garner.SpecOf(plan.DType, plan.Out...))

@@ -27,11 +27,11 @@ func Memory(spec garner.Spec) float64 {
 }
 
 // An allocation is memory of a tensor that new made. It is counted until no value
-// holds it.
+// views it.
 type allocation struct {
 	tensor garner.Tensor
 	size   float64 // bytes
-	values int     // that hold it
+	values int     // that view it
 }
 
 // suffices reports whether there is memory for a tensor.
@@ -50,7 +50,7 @@ func (r *runner) fits(dtype garner.DType, shape garner.Shape) error {
 }
 
 // A MemoryError is a tensor for which memory does not suffice. errors.Is(err,
-// garner.ErrShape) holds for it.
+// garner.ErrShape) is true for it.
 type MemoryError struct {
 	DType        garner.DType
 	Shape        garner.Shape
@@ -67,7 +67,7 @@ func (e *MemoryError) Error() string {
 		e.DType, e.Shape, text(Memory(garner.SpecOf(e.DType, e.Shape...))), beside, text(e.Memory))
 }
 
-// Unwrap makes errors.Is(err, garner.ErrShape) hold.
+// Unwrap makes errors.Is(err, garner.ErrShape) true.
 func (e *MemoryError) Unwrap() error { return garner.ErrShape }
 
 // uncollected is the garbage in bytes for which a run does not wait for the garbage
@@ -103,13 +103,13 @@ func (r *runner) new(dtype garner.DType, shape garner.Shape) (t garner.Tensor, e
 func (r *runner) settle(made *value, first *value) {
 	for _, a := range r.fresh {
 		if views(made.tensor, a.tensor) {
-			made.holds = append(made.holds, a)
+			made.views = append(made.views, a)
 		}
 	}
-	if len(made.holds) == 0 && first != nil {
-		made.holds = slices.Clone(first.holds)
+	if len(made.views) == 0 && first != nil {
+		made.views = slices.Clone(first.views)
 	}
-	for _, a := range made.holds {
+	for _, a := range made.views {
 		a.values++
 	}
 	for _, a := range r.fresh {
@@ -121,14 +121,14 @@ func (r *runner) settle(made *value, first *value) {
 	r.fresh = r.fresh[:0]
 }
 
-// forget drops what a value holds.
+// forget drops the memory that a value views.
 func (r *runner) forget(v *value) {
-	for _, a := range v.holds {
+	for _, a := range v.views {
 		if a.values--; a.values == 0 {
 			r.drop(a)
 		}
 	}
-	v.holds = nil
+	v.views = nil
 }
 
 // drop makes an allocation garbage.

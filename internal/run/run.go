@@ -18,10 +18,40 @@ import (
 // An Option changes how Values evaluates.
 type Option func(*runner)
 
+// A Gather is a gather that runs, as Amend sees it.
+type Gather struct {
+	Node  *model.Node
+	Op    garner.Op
+	DType garner.DType // of its data
+
+	// OfShapes says that the gather is part of the arithmetic on shapes that exporters
+	// write, and gathers no data: its data depends on shapes and constants alone, or it
+	// takes constants at constant indices.
+	OfShapes bool
+}
+
 // Amend replaces the operator of every gather by the one that amend returns for it.
-// dtype is that of the gather's data.
-func Amend(amend func(op garner.Op, dtype garner.DType) (garner.Op, error)) Option {
+func Amend(amend func(Gather) (garner.Op, error)) Option {
 	return func(r *runner) { r.amend = amend }
+}
+
+// Beside counts bytes of memory that the caller already has, such as inputs that were
+// read whole, among those that tensors take.
+func Beside(bytes float64) Option {
+	return func(r *runner) { r.used += bytes }
+}
+
+// Accept calls accept once for each wanted value, with its number and its dtype and
+// shape, as soon as these are known: before any large tensor is made where the shape
+// does not depend on the elements of one, and else before the result of a gather is
+// made. An error ends Values.
+//
+// ends asks for that many elements at either end of the value instead of all; 0 asks
+// for all. The tensor of such a value has rank 1 and those elements: first the first,
+// then the last. Where a gather makes the value, and nothing else reads it, only they
+// are gathered; all indices are looked at. ends is at most half of the elements.
+func Accept(accept func(i int, spec garner.Spec) (ends int, err error)) Option {
+	return func(r *runner) { r.accept = accept }
 }
 
 // Values evaluates the wanted values. The given tensors must have the types of
@@ -46,12 +76,18 @@ func Values(ctx context.Context, m *model.Model, wanted []*model.Value, given ma
 	var held mapped.Holds
 	defer held.Release()
 	found := &findings{values: make(map[*model.Value]garner.Tensor), left: make(map[*model.Node]bool)}
+	var shapes map[*model.Value]origin
+	accepted := newAcceptance(wanted)
 	pass := func(survey *findings) ([]garner.Tensor, error) {
-		r := &runner{model: m, given: given, memory: memory, survey: survey, found: found, arrays: arrays, held: &held,
+		r := &runner{model: m, given: given, memory: memory, survey: survey, found: found, arrays: arrays, held: &held, accepted: accepted,
 			values: make(map[*model.Value]*value), uses: make(map[*model.Value]int)}
 		for _, o := range options {
 			o(r)
 		}
+		if r.amend != nil && shapes == nil {
+			shapes = origins(m, nodes, given)
+		}
+		r.origins = shapes
 		return r.evaluate(ctx, wanted, nodes)
 	}
 	results, err := pass(found)
@@ -66,12 +102,16 @@ func Values(ctx context.Context, m *model.Model, wanted []*model.Value, given ma
 type runner struct {
 	model  *model.Model
 	given  map[*model.Value]garner.Tensor
-	amend  func(garner.Op, garner.DType) (garner.Op, error) // nil: gathers keep their operators
-	memory float64                                          // bytes that tensors may take
-	survey *findings                                        // what the pass leaves to the run; nil in the run
-	found  *findings                                        // of the survey
+	amend  func(Gather) (garner.Op, error) // nil: gathers keep their operators
+	accept func(int, garner.Spec) (int, error)
+	memory float64   // bytes that tensors may take
+	survey *findings // what the pass leaves to the run; nil in the run
+	found  *findings // of the survey
 	arrays arrays
 	held   *mapped.Holds
+
+	origins  map[*model.Value]origin // of the values of nodes; nil where amend is
+	accepted *acceptance             // of both passes
 
 	values  map[*model.Value]*value
 	uses    map[*model.Value]int // how many nodes and results still read each value
@@ -82,6 +122,8 @@ type runner struct {
 	fresh   []*allocation // what it made
 	bare    bool          // its result is a stand-in
 	refuses bool          // it may refuse elements that the survey does not have
+
+	rehearses bool // the node is evaluated for its shape: a large tensor is a stand-in
 }
 
 // A heldTensor is a constant or a given tensor that a Keeper keeps: operators read its
@@ -100,17 +142,21 @@ type value struct {
 	pending  garner.DType    // type that tensor is yet to be cast to; Invalid: to none
 	cast     *model.Node     // node of the pending cast
 	constant *model.Constant // whose elements in a file tensor views, all of them; nil: none
-	holds    []*allocation   // memory that tensor views
+	views    []*allocation   // memory that tensor views
 	bare     bool            // tensor is a stand-in
 	unknown  bool            // there is no tensor: its shape is left to the run
+	ends     bool            // tensor has the ends of the value alone
 }
 
 // dtype returns the type after the pending cast.
-func (v *value) dtype() garner.DType {
+func (v *value) dtype() garner.DType { return v.dtypeOf(v.tensor.DType()) }
+
+// dtypeOf returns the type after the pending cast of a tensor of a dtype.
+func (v *value) dtypeOf(dtype garner.DType) garner.DType {
 	if v.pending != garner.Invalid {
 		return v.pending
 	}
-	return v.tensor.DType()
+	return dtype
 }
 
 // evaluate runs the nodes and returns the wanted values; errLeft from a survey that
@@ -138,6 +184,9 @@ func (r *runner) evaluate(ctx context.Context, wanted []*model.Value, nodes map[
 		}
 		// A mapped file may be cut short while an operator reads it.
 		if err := mapped.Guard(func() error { return r.node(ctx, n) }); err != nil {
+			if r.accepted.refused != nil {
+				return nil, r.accepted.refused
+			}
 			if cause := context.Cause(ctx); cause != nil && errors.Is(err, cause) {
 				return nil, err
 			}
@@ -151,11 +200,23 @@ func (r *runner) evaluate(ctx context.Context, wanted []*model.Value, nodes map[
 	r.bare = false
 	for i, v := range wanted {
 		err := mapped.Guard(func() (err error) {
-			results[i], err = r.tensor(v)
+			have, err := r.lazy(v)
+			if err == nil && !have.unknown {
+				err = r.shaped(v, have.dtype(), have.tensor.Shape())
+			}
+			if err == nil {
+				results[i], err = r.tensor(v)
+			}
+			if n := r.accepted.ends[i]; err == nil && n > 0 && !have.ends && !r.bare {
+				// Something else made the value.
+				results[i], err = endsOf(results[i], n)
+			}
 			return err
 		})
 		if err == errLeft {
 			r.bare = true
+		} else if r.accepted.refused != nil {
+			return nil, r.accepted.refused
 		} else if err != nil {
 			return nil, model.InFile(r.model.Path, err)
 		}
@@ -192,7 +253,7 @@ func (r *runner) lazy(v *model.Value) (*value, error) {
 		}
 		if c.Encoded {
 			decoded := &allocation{tensor: have.tensor, size: Memory(c.Spec), values: 1}
-			have.holds = []*allocation{decoded}
+			have.views = []*allocation{decoded}
 			r.used += decoded.size
 		} else if c.File != "" {
 			have.constant = c
@@ -217,17 +278,17 @@ func (r *runner) tensor(v *model.Value) (garner.Tensor, error) {
 		return garner.Tensor{}, errLeft
 	}
 	if have.pending != garner.Invalid {
-		fresh, bare := r.fresh, r.bare
-		r.fresh, r.bare = nil, have.bare
+		fresh, bare, rehearses := r.fresh, r.bare, r.rehearses
+		r.fresh, r.bare, r.rehearses = nil, have.bare, false
 		t, err := r.cast(have.tensor, have.pending)
 		if err != nil {
 			return garner.Tensor{}, model.AtNode(have.cast, err)
 		}
 		before := *have
-		*have = value{tensor: t, bare: r.bare}
+		*have = value{tensor: t, bare: r.bare, ends: before.ends}
 		r.settle(have, nil)
 		r.forget(&before)
-		r.fresh, r.bare = fresh, bare
+		r.fresh, r.bare, r.rehearses = fresh, bare, rehearses
 	}
 	r.bare = r.bare || have.bare
 	return have.tensor, nil
@@ -247,6 +308,11 @@ func (r *runner) node(ctx context.Context, n *model.Node) error {
 	case n.IsGather():
 		*made, err = r.gather(ctx, n)
 	default:
+		if r.survey == nil && r.asks(n.Outputs[0]) {
+			if err := r.rehearse(n); err != nil {
+				return err
+			}
+		}
 		c := &call{runner: r, node: n}
 		made.tensor, err = evaluatorOf(r.model, n)(c)
 		if c.pending != garner.Invalid {
@@ -259,6 +325,9 @@ func (r *runner) node(ctx context.Context, n *model.Node) error {
 	made.bare = r.bare
 	if r.survey != nil {
 		err = r.note(n, made, err)
+	}
+	if err == nil && r.survey == nil && !made.ends {
+		err = r.shaped(n.Outputs[0], made.dtype(), made.tensor.Shape())
 	}
 	if err != nil {
 		return err
@@ -280,6 +349,22 @@ func (r *runner) node(ctx context.Context, n *model.Node) error {
 		}
 	}
 	return nil
+}
+
+// rehearse evaluates a node whose result is wanted for the result's shape, and asks
+// whether that is accepted before the result is made. The survey did not have it.
+func (r *runner) rehearse(n *model.Node) error {
+	r.rehearses = true
+	c := &call{runner: r, node: n}
+	made, err := evaluatorOf(r.model, n)(c)
+	r.rehearses = false
+	r.settle(&value{}, nil)
+	r.bare = false
+	if err != nil {
+		return nil // the run finds it again
+	}
+	v := value{tensor: made, pending: c.pending}
+	return r.shaped(n.Outputs[0], v.dtype(), made.Shape())
 }
 
 // Check refuses a tensor whose dtype (ErrDType) or shape (ErrShape) contradicts

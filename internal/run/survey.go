@@ -33,7 +33,9 @@ type findings struct {
 }
 
 // leave leaves a tensor to the run, in the survey, where it is large.
-func (r *runner) leave(size float64) { r.bare = r.bare || r.survey != nil && size > surveyed }
+func (r *runner) leave(size float64) {
+	r.bare = r.bare || (r.survey != nil || r.rehearses) && size > surveyed
+}
 
 // mayRefuse records that the node refuses some elements. Where its inputs are
 // stand-ins, the run evaluates it, also where nothing needs its result.

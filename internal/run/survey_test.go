@@ -377,8 +377,8 @@ func TestConstantsGoThroughSource(t *testing.T) {
 // TestAmend gives gathers another policy, whose fill is of the type after a pending
 // cast.
 func TestAmend(t *testing.T) {
-	negative := run.Amend(func(op garner.Op, _ garner.DType) (garner.Op, error) {
-		return garner.WithNegative(op, garner.FromEnd), nil
+	negative := run.Amend(func(g run.Gather) (garner.Op, error) {
+		return garner.WithNegative(g.Op, garner.FromEnd), nil
 	})
 	nd := node("openvino.GatherND-8", 8, nil, i64([]int{2, 2}, 1, 2, 3, 4), i64([]int{1, 2}, -1, -2))
 	m := of("OpenVINO IR", nd)
@@ -389,12 +389,12 @@ func TestAmend(t *testing.T) {
 	if err != nil || got[0].String() != "i64[1] [3]" {
 		t.Errorf("%v, %v", got, err)
 	}
-	fill := run.Amend(func(op garner.Op, dtype garner.DType) (garner.Op, error) {
-		value, err := garner.New(dtype)
+	fill := run.Amend(func(g run.Gather) (garner.Op, error) {
+		value, err := garner.New(g.DType)
 		if err == nil {
 			err = value.SetText(0, "1e20")
 		}
-		return garner.WithFill(op, value), err
+		return garner.WithFill(g.Op, value), err
 	})
 	half, err := garner.FromBytes(garner.F16, []byte{0, 0x3c, 0, 0x40}, 2)
 	if err != nil {

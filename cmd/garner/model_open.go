@@ -1,0 +1,81 @@
+package main
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/model"
+	"github.com/spf13/cobra"
+)
+
+// addLenient adds the flag of commands that read models.
+func addLenient(cmd *cobra.Command, lenient *bool) {
+	cmd.Flags().BoolVar(lenient, "lenient", false, "accept text that OpenVINO refuses if it has one sensible meaning")
+}
+
+func oneModel(cmd *cobra.Command, args []string) error {
+	if len(args) == 1 {
+		return nil
+	}
+	return usage(cmd, "%s takes one MODEL, %s; %d were given", cmd.Name(), modelFiles(), len(args))
+}
+
+// modelFiles lists the files that are models, for a message.
+func modelFiles() string {
+	var list []string
+	for _, f := range files.ModelFormats() {
+		list = append(list, "a "+f.Extension+" file")
+	}
+	return strings.Join(list, " or ")
+}
+
+func completeModel(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var extensions []string
+	for _, f := range files.ModelFormats() {
+		extensions = append(extensions, f.Extension[1:])
+	}
+	return extensions, cobra.ShellCompDirectiveFilterFileExt
+}
+
+// openModel opens MODEL. An extension of no model format is a usage error.
+func openModel(path string, lenient bool) (*model.Model, error) {
+	if err := files.NoURL(path); err != nil {
+		return nil, about("MODEL ", err)
+	}
+	extension := strings.ToLower(filepath.Ext(path))
+	if !slices.ContainsFunc(files.ModelFormats(), func(f files.ModelFormat) bool { return f.Extension == extension }) {
+		return nil, wrong("MODEL %q is no model that garner reads: %s", path, modelFiles())
+	}
+	m, err := files.OpenModel(path, files.ModelOptions{Lenient: lenient})
+	return m, ofModel(err)
+}
+
+// ofModel keeps an attribute error of a model from being taken for a usage error
+// of the command.
+func ofModel(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &modelError{err}
+}
+
+// A modelError is an error in a model.
+type modelError struct{ err error }
+
+func (e *modelError) Error() string { return e.err.Error() }
+
+// Is is errors.Is of the error inside, except for garner.ErrAttribute, the class
+// of usage errors.
+func (e *modelError) Is(target error) bool {
+	return target != garner.ErrAttribute && errors.Is(e.err, target)
+}
+
+// As is errors.As of the error inside.
+func (e *modelError) As(target any) bool { return errors.As(e.err, target) }

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/internal/limits"
+	"github.com/garner-go/garner/internal/run"
+	"github.com/garner-go/garner/internal/units"
+	"github.com/garner-go/garner/model"
+	"github.com/spf13/cobra"
+)
+
+// A namedInput is one --input.
+type namedInput struct {
+	name  string
+	value operand
+}
+
+// checkInputs parses the --input flags, as far as that needs no model.
+func checkInputs(cmd *cobra.Command, list []string) ([]namedInput, error) {
+	var named []namedInput
+	streams := 0
+	for _, text := range list {
+		// The first = ends the name: files contain = more often than names.
+		name, file, ok := strings.Cut(text, "=")
+		if !ok || name == "" || file == "" {
+			return nil, usage(cmd, "--input %s: write it as NAME=FILE, for example --input ids=ids.npy", text)
+		}
+		if slices.ContainsFunc(named, func(n namedInput) bool { return n.name == name }) {
+			return nil, wrong("--input %s is given twice; give it once", name)
+		}
+		in := namedInput{name, parseOperand(file)}
+		if err := in.check(); err != nil {
+			return nil, err
+		}
+		if in.value.kind == kindStdin {
+			streams++
+		}
+		named = append(named, in)
+	}
+	if streams > 1 {
+		return nil, wrong("%d inputs cannot be -, there is one standard input; put all but one in files", streams)
+	}
+	return named, nil
+}
+
+// check refuses what cannot be an input, before anything is opened.
+func (in namedInput) check() error {
+	switch v := in.value; {
+	case v.kind == kindUnreadable:
+		return unreadable("--input "+in.name+":", v)
+	case v.kind == kindFile && v.file.NeedsName():
+		return wrong("--input %s: %s names no tensor; put its name after a #%s", in.name, v.text, tensorsOf(v.file))
+	}
+	return nil
+}
+
+// inputs opens the given inputs and checks them against the model.
+func (r *modelRun) inputs(ctx context.Context, named []namedInput) error {
+	targets := make([]*model.Value, len(named))
+	for i, in := range named {
+		v, err := r.value("--input", in.name)
+		if err != nil {
+			return err
+		}
+		if at := slices.Index(targets, v); at >= 0 {
+			return wrong("--input %s and --input %s are the same value; give one of them", named[at].name, in.name)
+		}
+		targets[i] = v
+	}
+	for i, in := range named {
+		v := targets[i]
+		opened, t, err := r.open(ctx, in, v.Spec.DType)
+		if err != nil {
+			return err
+		}
+		r.opened = append(r.opened, opened)
+		r.taken += opened.Memory()
+		expected := *v
+		if v.From != nil || v.Constant != nil && !slices.Contains(r.model.Graph.Inputs, v) {
+			// A value that stands for a node's result may have another shape.
+			expected.Spec = garner.SpecOfRank(v.Spec.DType, garner.AnyDim)
+		}
+		if r.node != nil && slices.Contains(r.node.Inputs[1:], v) && t.DType().IsInteger() {
+			expected.Spec.DType = garner.Invalid // a gather takes indices of any integer type
+		}
+		if err := run.Check(&expected, t); err != nil {
+			return about("--input "+in.name+": ", err)
+		}
+		r.given[v] = t
+	}
+	return nil
+}
+
+// open opens an input. A literal and standard input take the model's dtype. A file
+// has its own, which Check compares with the model's; one that does not say its
+// dtype takes the model's.
+func (r *modelRun) open(ctx context.Context, in namedInput, dtype garner.DType) (*files.Input, garner.Tensor, error) {
+	role, typed := "--input "+in.name, files.Options{DType: dtype}
+	most := limits.Bound{Bytes: r.most.Bytes - r.taken, By: r.most.By}
+	if r.taken > 0 {
+		most.By = "beside the " + units.Bytes(r.taken) + " of other inputs " + most.By
+	}
+	if in.value.kind != kindFile {
+		return r.program.open(ctx, role, in.value, typed, most)
+	}
+	opened, t, err := r.program.open(ctx, role, in.value, files.Options{}, most)
+	if errors.Is(err, garner.ErrDType) && dtype != garner.Invalid {
+		if opened, t, also := r.program.open(ctx, role, in.value, typed, most); also == nil { // bytes without a type, as bf16 is saved
+			return opened, t, nil
+		}
+	}
+	return opened, t, err
+}
