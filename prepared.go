@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/garner-go/garner/internal/exec"
@@ -264,7 +265,7 @@ func (p *Prepared) explain(ctx context.Context, how exec.Outcome, data, indices 
 	}
 	plan := p.plan
 	if plan == nil {
-		l, _, err := lower(p.op, data.Spec(), indices.Spec(), specs(more), more)
+		l, _, err := lower(p.op, data.Spec(), indices.Spec(), specs(more), slices.Clone(more))
 		if err != nil {
 			return err
 		}
@@ -272,7 +273,7 @@ func (p *Prepared) explain(ctx context.Context, how exec.Outcome, data, indices 
 			return err
 		}
 	}
-	if err := plan.checkAll(ctx, data, indices, more); err != nil {
+	if err := plan.checkAll(ctx, data, indices, more); err != nil || how == exec.Done {
 		return err
 	}
 	return changedIndices()
@@ -445,14 +446,15 @@ func (p *Prepared) runBags(ctx context.Context, data, indices, out *Tensor, more
 		}
 	}()
 	how := exec.Refused
-	if !b.Empty.Given || b.EmptyLate || 0 <= b.Empty.At && b.Empty.At < p.lowered.axes[0].Dim { // R.33
+	inside := !b.Empty.Given || 0 <= b.Empty.At && b.Empty.At < p.lowered.axes[0].Dim
+	if inside || b.EmptyLate { // R.33
 		r := runners.Get().(*exec.Runner)
 		r.Progress = p.progress
 		how = r.RunBags(ctx, f.bags, &held[0].mem, &held[1].mem, &held[2].mem, &held[3].mem, &out.mem)
 		runners.Put(r)
 	}
 	var err error
-	if how != exec.Done {
+	if how != exec.Done || !inside && out.Len() == 0 { // then no bag was reduced, and none found empty
 		err = p.explain(ctx, how, *data, *indices, more)
 	}
 	if err == nil || errors.Is(err, ErrIndex) || errors.Is(err, ErrShape) {
@@ -470,7 +472,7 @@ func (p *Prepared) lowerAnew(f *program, data, indices, out *Tensor, more []Tens
 	plan, l := p.plan, p.lowered
 	if plan == nil || p.lowered.odd || p.lowered.bag != nil {
 		var err error
-		if l, _, err = lower(p.op, data.Spec(), indices.Spec(), specs(more), more); err != nil {
+		if l, _, err = lower(p.op, data.Spec(), indices.Spec(), specs(more), slices.Clone(more)); err != nil { // a clone keeps Run's more off the heap
 			return nil, err
 		}
 		if plan, err = l.plan(); err != nil {
@@ -506,7 +508,7 @@ func (l *Lowering) walk(f *program, data, indices, out *Tensor) bool {
 		}
 		loops = append(loops, loop)
 		// The loop is a dim of the result, alone or as a factor.
-		if n.written == hidden {
+		if n.written >= hidden {
 			continue
 		}
 		extent *= loop.Extent

@@ -470,7 +470,7 @@ func (t *terms) choose(from, end int) (rows, later []int64, weights []byte, used
 			switch {
 			case b.SkipNegative && t.w.values[j] < 0, b.SkipWeightless && b.Weighted && kernel.Weightless(t.w.weights[j*size:], b.Number):
 				continue
-			case outside > 0 && at < 0 && p.nest.Policy.Outside == kernel.Error:
+			case outside > 0 && (at < 0 || axis.Dim == 0) && p.nest.Policy.Outside != kernel.Fill: // R.15
 				t.refuse()
 				return nil, nil, nil, 0, false
 			case at < 0:

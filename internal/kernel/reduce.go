@@ -58,7 +58,7 @@ func Reduce(dst, src []byte, n Number, t Terms) {
 		reduceAs[float32](dst, src, t)
 	case n == F64:
 		reduceAs[float64](dst, src, t)
-	case n == I8 && t.Max:
+	case n == I8 && t.Max: // products wrap alike, signed or not
 		reduceAs[int8](dst, src, t)
 	case n == I16 && t.Max:
 		reduceAs[int16](dst, src, t)
@@ -124,6 +124,12 @@ func reduceAs[T number](dst, src []byte, t Terms) {
 func reduceRow[T number](dst, src []T, weighted bool, weight T, greater, begin, zero bool) {
 	src = src[:len(dst)]
 	switch {
+	case greater && weighted:
+		for e, v := range src {
+			if v = T(v * weight); begin || v > dst[e] {
+				dst[e] = v
+			}
+		}
 	case greater && begin:
 		copy(dst, src)
 	case greater:
