@@ -8,7 +8,7 @@ import (
 	"github.com/garner-go/garner/gathertest"
 )
 
-// TestBags holds every way to run bags against the definition.
+// TestBags holds every way to run bags against the definition: R.29 to R.35, R.30, R.31, R.32, R.33 and R.34 among them.
 func TestBags(t *testing.T) {
 	t.Run("all cores", func(t *testing.T) { gathertest.RunBags(t, garner.GatherContext) })
 	t.Run("one core", func(t *testing.T) { gathertest.RunBags(t, prepared(garner.Threads(1))) })

@@ -17,7 +17,7 @@ func Gather(op Op, data, indices Tensor, more ...Tensor) (Tensor, error) {
 // GatherContext is Gather with a context: a cancelled ctx ends it within 10 ms
 // with the context's cause.
 func GatherContext(ctx context.Context, op Op, data, indices Tensor, more ...Tensor) (Tensor, error) {
-	p, err := Prepare(op, data.Spec(), indices.Spec(), valued(more))
+	p, err := Prepare(op, data.Spec(), indices.Spec(), FurtherTensors(more...))
 	if err != nil {
 		return Tensor{}, err
 	}

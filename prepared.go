@@ -20,9 +20,9 @@ func Further(more ...Spec) PrepareOption {
 	return func(p *Prepared) { p.more = more }
 }
 
-// valued is Further for operands that are there: the number of bags can depend on
+// FurtherTensors is Further for operands that are there: the number of bags can depend on
 // their elements.
-func valued(more []Tensor) PrepareOption {
+func FurtherTensors(more ...Tensor) PrepareOption {
 	return func(p *Prepared) { p.more, p.values = specs(more), more }
 }
 

@@ -77,7 +77,7 @@ func (b *bags) checkEnds() error {
 			case v.Bits < last.Bits:
 				return shapeError(KindMismatch, "%s[%d] = %s, and the one before is %s; they must not fall", name, i, v, last)
 			case v.Bits > uint64(n):
-				return shapeError(KindMismatch, "%s[%d] = %s; there are %d indices", name, i, v, n)
+				return shapeError(KindMismatch, "%s[%d] = %s passes the end; there are %d indices", name, i, v, n)
 			}
 			last = v
 		}

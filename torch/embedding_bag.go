@@ -53,6 +53,9 @@ func (e EmbeddingBag) Lower(l *garner.Lowering) {
 			bag.Ends = garner.Bounds
 		}
 	} else {
+		if l.Indices().Rank.Max < 2 {
+			l.Fail(garner.KindRank, "indices %s are a vector and offsets are not given, which say where bags begin", l.Indices())
+		}
 		l.NeedRanks(2, 2)
 	}
 	l.Bags(bag, garner.AnyDim) // REB.7: the rows, b
