@@ -29,6 +29,8 @@ const (
 	moveShared               // a unit is a tile of tuples and some free turns
 	moveColumns              // a unit is some columns of some tuples
 	callEach                 // a unit is one call of a function
+	checkEnds                // a unit is some ends of bags
+	reduceBags               // a unit is some columns of some bags
 )
 
 // A Runner runs programs, one run at a time, and keeps its scratch. A run that
@@ -308,6 +310,10 @@ func (u *Runner) work(worker int) {
 			u.moveColumns(w, int(unit))
 		case callEach:
 			u.each(int(unit))
+		case checkEnds:
+			u.checkUnit(w, int(unit))
+		case reduceBags:
+			u.reduceUnit(w, int(unit))
 		}
 		if worker == 0 && u.Progress != nil && u.phase != callEach {
 			u.report(unit + 1)
@@ -318,7 +324,7 @@ func (u *Runner) work(worker int) {
 // report calls Progress for the units taken so far. A phase that only resolves
 // counts none.
 func (u *Runner) report(units int64) {
-	if u.phase == resolveAll || units >= u.limit {
+	if u.phase == resolveAll || u.phase == checkEnds || units >= u.limit {
 		return // reportAll reports the end, once every core is done
 	}
 	total := u.program.elements

@@ -19,12 +19,17 @@ type state struct {
 	refused atomic.Bool // an index was refused
 	outside atomic.Bool // a tuple in shared is outside and filled
 	fault   atomic.Bool // memory vanished
+
+	bags          *Bags // of a run of bags
+	ends, weights Memory
 }
 
 // A worker is the scratch of one goroutine.
 type worker struct {
 	rows, values []int64
 	strip        []byte
+	ends         []int64 // of bags
+	weights      []byte  // of terms
 }
 
 // stopped reports whether the run has ended early. It ends the run if the
