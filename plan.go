@@ -111,7 +111,8 @@ type Plan struct {
 	Slice     int    // elements per row, contiguous in data and in the result
 	Negative  Negative
 	Outside   Outside
-	Fill      Tensor // a scalar of DType, if Outside is Fill
+	Fill      Tensor  // a scalar of DType, if Outside is Fill
+	Stored    *Stored // how data holds elements that a run decodes; nil: as they are. DType and rows are then those of the elements, which count in row-major order
 
 	lacking   string // the fill that DType lacks, if Outside is Error for that reason
 	component int    // the axis of the indices along which a tuple lies; -1: tuples of one component
@@ -153,6 +154,9 @@ func (p *Plan) Nest(bytes int) exec.Nest {
 	}
 	for i, a := range p.Axes {
 		n.Axes[i] = a.exec()
+	}
+	if p.Stored != nil {
+		n.Decoder = p.Stored.decoder
 	}
 	n.Walk(execLoops(p.Loops), p.Slice)
 	length, _ := p.Indices.Len()

@@ -79,10 +79,15 @@ func Prepare(op Op, data, indices Spec, options ...PrepareOption) (*Prepared, er
 	if p.lowered, _, err = lower(op, data, indices, p.more); err != nil {
 		return nil, err
 	}
+	indices = p.lowered.given
+	p.indices = indices
 	shape, known := data.Shape()
 	if p.lowered.partial {
 		if p.lowered.open {
 			return nil, unknownNumber()
+		}
+		if err := p.lowered.wholeStored(data); err != nil {
+			return nil, err
 		}
 		if !known || !indices.Rank.Known() || p.lowered.counted() {
 			return nil, shapeError(KindRank, "a plan needs every dim of data %s, and of indices %s the rank and the length of the tuples; Infer does without", data, indices)
@@ -131,6 +136,9 @@ func (p *Prepared) Run(ctx context.Context, data, indices, out Tensor, more ...T
 		if err := p.takesMore(more, &out); err != nil {
 			return err
 		}
+	}
+	if p.lowered != nil && p.lowered.stored != nil {
+		return p.runStored(ctx, data, indices, out, more)
 	}
 	if f := p.fixed; f != nil && f.takes(&data, &indices, &out) {
 		return p.runProgram(ctx, f, &data, &indices, &out)
@@ -233,6 +241,76 @@ func (p *Prepared) runKept(ctx context.Context, f *program, data, indices, out *
 	return err
 }
 
+// runStored is Run for data that is decoded.
+func (p *Prepared) runStored(ctx context.Context, data, indices, out Tensor, more []Tensor) error {
+	if indices.dtype == Invalid && !TakesIndices(p.op) {
+		indices = noIndices
+	}
+	f := p.fixed
+	if f == nil || !f.takes(&data, &indices, &out) {
+		f = p.others.Get().(*program)
+		defer p.others.Put(f)
+		if !f.takes(&data, &indices, &out) {
+			if err := p.bind(f, &data, &indices, &out); err != nil {
+				return err
+			}
+		}
+	}
+	if overlap(data, out) || overlap(indices, out) { // R.17; takesMore has looked at the others
+		return sharedOutput()
+	}
+	operands := p.lowered.stored.operands(data, more)
+	kept := [...]*Tensor{&operands[0], &operands[1], &operands[2], &indices}
+	held, keepers := 0, [len(kept)]Keeper{}
+	defer func() {
+		for _, k := range keepers[:held] {
+			if k != nil {
+				k.Release()
+			}
+		}
+	}()
+	volatile := false
+	for i, t := range kept {
+		if t.keeper != nil {
+			if err := t.keeper.Hold(); err != nil {
+				return err
+			}
+		}
+		keepers[i], held = t.keeper, i+1
+		volatile = volatile || t.mem.Volatile && i < len(operands)
+	}
+	given := operands
+	for i := range operands {
+		operands[i].keeper = nil // it is held
+	}
+	from, err := bytesOf(&operands)
+	if err != nil {
+		return err
+	}
+	r := runners.Get().(*exec.Runner)
+	r.Progress = p.progress
+	how := r.RunStored(ctx, &f.Program, &from, volatile, &indices.mem, &out.mem)
+	runners.Put(r)
+	if how != exec.Done {
+		free := indices
+		free.keeper = nil
+		err = p.explain(ctx, how, data, free)
+	}
+	if err == nil || errors.Is(err, ErrIndex) {
+		if cut := indices.check(); cut != nil {
+			return cut
+		}
+	}
+	if err == nil {
+		for i := range given {
+			if cut := given[i].check(); cut != nil {
+				return cut
+			}
+		}
+	}
+	return err
+}
+
 func sharedOutput() error {
 	return errorf(ErrOverlap, "the output shares memory with an input; gather into memory of its own")
 }
@@ -289,11 +367,11 @@ func (p *Prepared) bind(f *program, data, indices, out *Tensor) error {
 			return shapeError(KindMismatch, "%s is %s%s; the plan was prepared for %s", name, t.dtype, t.shape, *s)
 		}
 	}
-	if out.dtype != p.data.DType {
-		return errorf(ErrDType, "the output is %s; the result is %s", out.dtype, p.data.DType)
+	if dtype := p.lowered.data.DType; out.dtype != dtype {
+		return errorf(ErrDType, "the output is %s; the result is %s", out.dtype, dtype)
 	}
-	axes := f.Axes()
-	if p.lowered.odd || !p.lowered.walk(f, data, indices, out) {
+	axes, elements := f.Axes(), p.lowered.elements(data)
+	if p.lowered.odd || !p.lowered.walk(f, elements, indices, out) {
 		plan, err := p.lowerAnew(f, data, indices, out)
 		if err != nil {
 			return err
@@ -308,7 +386,7 @@ func (p *Prepared) bind(f *program, data, indices, out *Tensor) error {
 			if c := p.lowered.component; c >= 0 {
 				step = indices.strides[c]
 			}
-			axes = append(axes, exec.Axis{Dim: a.Dim, Data: data.strides[a.Number], Index: i * step})
+			axes = append(axes, exec.Axis{Dim: a.Dim, Data: elements.strides[a.Number], Index: i * step})
 		}
 	}
 	if !apart(out) {

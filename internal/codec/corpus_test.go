@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/garner-go/garner/internal/float"
@@ -106,7 +107,11 @@ func (o *operand) pack() error {
 // corpus reads a file of testdata.
 func corpus(t *testing.T, name string) []*recorded {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", name+".jsonl"))
+	dir := "../../testdata/conformance"
+	if name == "torch-rows" || name == "quantised-torch-bags" {
+		dir = "testdata"
+	}
+	text, err := os.ReadFile(filepath.Join(dir, name+".jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +208,7 @@ func TestCorpusGGUF(t *testing.T) {
 func TestCorpusRows(t *testing.T) {
 	held := map[string]int{}
 	inexact := 0
-	for _, c := range append(corpus(t, "quantised-torch"), corpus(t, "torch-rows")...) {
+	for _, c := range slices.Concat(corpus(t, "quantised-torch"), corpus(t, "quantised-torch-bags"), corpus(t, "torch-rows")) {
 		switch {
 		case c.Error != "":
 			held["error"]++ // of an index

@@ -106,6 +106,15 @@ func (u *Runner) Run(ctx context.Context, p *Program, data, indices, out *Memory
 	return Done
 }
 
+// RunStored is Run for a program whose nest has a Decoder. Rows are those of the
+// elements that it makes. volatile says that some memory of from can vanish.
+func (u *Runner) RunStored(ctx context.Context, p *Program, from *Stored, volatile bool, indices, out *Memory) Outcome {
+	u.stored = *from
+	how := u.Run(ctx, p, &Memory{Volatile: volatile}, indices, out)
+	u.stored = Stored{}
+	return how
+}
+
 // RunKnown moves rows that are already resolved: the second half of a run. p
 // was set by SetKnown for len(rows) rows. rows count bytes from the start of
 // data's memory, bits for packed types; a negative row is the fill. filled must

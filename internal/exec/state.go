@@ -13,6 +13,7 @@ type state struct {
 	src     Memory
 	at      Memory
 	dst     Memory
+	stored  Stored  // instead of src, of data that is decoded
 	way     Way     // the way that units move: the program's way or its byRows
 	shared  []int64 // every tuple's row, or position, if several turns use it
 	stop    atomic.Bool

@@ -1,0 +1,26 @@
+package exec
+
+import "github.com/garner-go/garner/internal/kernel"
+
+// decodeRun decodes evenly spaced rows into the result, as moveRun moves them.
+func (u *state) decodeRun(rows, later []int64, place, step, bias, next, size int) {
+	p := u.program
+	elem := p.resolver.elem
+	for j, row := range rows {
+		if j < len(later) && later[j] >= 0 {
+			for k, s := range p.nest.Decoder.Spans(int(later[j])/elem+next, size) {
+				kernel.Prefetch(u.stored[k][s.From:s.To])
+			}
+		}
+		dst := u.dst.Buf[place*elem : (place+size)*elem]
+		switch {
+		case row >= 0:
+			p.nest.Decoder.Decode(dst, &u.stored, int(row)/elem+bias, size)
+		case p.nest.Fill == nil:
+			clear(dst)
+		default:
+			kernel.Repeat(dst, p.nest.Fill)
+		}
+		place += step
+	}
+}
