@@ -69,9 +69,10 @@ func (e *ShapeError) Unwrap() error { return ErrShape }
 // indices tensor, not a row of the plan, so that the caller can look it up.
 // errors.Is(err, ErrIndex) holds for it.
 type IndexError struct {
-	Position []int  // coordinates in indices
+	Operand  string // the operand that has the value, if it is not the indices
+	Position []int  // coordinates in indices, or in Operand
 	Value    Index  // the index value
-	Axis     int    // the axis of data that it addresses; -1: data is flattened
+	Axis     int    // the axis of data that it addresses; -1: data is flattened; BagAxis: the bags of the result
 	Dim      int    // length of that axis, in elements
 	FromEnd  bool   // whether -Dim … -1 is inside too
 	Others   int    // how many more indices are outside
@@ -79,21 +80,34 @@ type IndexError struct {
 	Hint     string // a remedy to append to the message; may be empty
 }
 
+// BagAxis is the Axis of an IndexError whose value names a bag of the result.
+const BagAxis = -2
+
 func (e *IndexError) Error() string {
 	var b strings.Builder
-	b.WriteString("garner: indices")
+	b.WriteString("garner: ")
+	if e.Operand != "" {
+		b.WriteString(e.Operand)
+	} else {
+		b.WriteString("indices")
+	}
 	if len(e.Position) > 0 {
 		b.WriteString(Shape(e.Position).String())
 	}
 	fmt.Fprintf(&b, " = %s is outside ", e.Value)
-	if e.Axis >= 0 {
+	switch {
+	case e.Axis >= 0:
 		fmt.Fprintf(&b, "axis %d of data", e.Axis)
-	} else {
+	case e.Axis == BagAxis:
+		b.WriteString("the result")
+	default:
 		b.WriteString("data, taken flat")
 	}
 	switch {
 	case e.Dim == 0:
 		b.WriteString(", which is empty")
+	case e.Axis == BagAxis:
+		fmt.Fprintf(&b, ", which has bags 0…%d", e.Dim-1)
 	case e.FromEnd:
 		fmt.Fprintf(&b, ", which has %d…%d", -e.Dim, e.Dim-1)
 	default:
@@ -121,6 +135,9 @@ type Index struct {
 	Bits     uint64 // the value in two's complement
 	Unsigned bool   // whether Bits is a uint64 rather than an int64
 }
+
+// negative reports whether the value is below 0.
+func (i Index) negative() bool { return !i.Unsigned && int64(i.Bits) < 0 }
 
 // String returns the value in decimal, up to 18446744073709551615.
 func (i Index) String() string {

@@ -17,14 +17,14 @@ func Gather(op Op, data, indices Tensor, more ...Tensor) (Tensor, error) {
 // GatherContext is Gather with a context: a cancelled ctx ends it within 10 ms
 // with the context's cause.
 func GatherContext(ctx context.Context, op Op, data, indices Tensor, more ...Tensor) (Tensor, error) {
-	p, err := Prepare(op, data.Spec(), indices.Spec(), Further(specs(more)...))
+	p, err := Prepare(op, data.Spec(), indices.Spec(), FurtherTensors(more...))
 	if err != nil {
 		return Tensor{}, err
 	}
 	// Data without elements may have a result of any size, and then no index is
 	// inside: they are looked at before the result's memory is taken.
 	if n, _ := p.plan.Out.Len(); n > 0 && data.Len() == 0 {
-		if err := p.plan.check(ctx, indices); err != nil {
+		if err := p.plan.checkAll(ctx, data, indices, more); err != nil {
 			return Tensor{}, err
 		}
 	}

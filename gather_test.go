@@ -30,13 +30,27 @@ func with(options []garner.PrepareOption, more []garner.Tensor) []garner.Prepare
 	return append(slices.Clip(options), garner.Further(specsOf(more)...))
 }
 
+// resultOf returns the shape of p's result, which of some bags only the elements of
+// the further operands tell.
+func resultOf(p *garner.Prepared, op garner.Op, data, indices garner.Tensor, more []garner.Tensor) (garner.Shape, error) {
+	if p != nil && p.Plan() != nil {
+		return p.Plan().Out, nil
+	}
+	out, err := garner.Reference(op, data, indices, more...)
+	return out.Shape(), err
+}
+
 func prepared(options ...garner.PrepareOption) gathertest.Executor {
 	return func(ctx context.Context, op garner.Op, data, indices garner.Tensor, more ...garner.Tensor) (garner.Tensor, error) {
 		p, err := garner.Prepare(op, data.Spec(), indices.Spec(), with(options, more)...)
 		if err != nil {
 			return garner.Tensor{}, err
 		}
-		out, err := garner.New(p.Plan().DType, p.Plan().Out...)
+		shape, err := resultOf(p, op, data, indices, more)
+		if err != nil {
+			return garner.Tensor{}, err
+		}
+		out, err := garner.New(data.DType(), shape...)
 		if err != nil {
 			return garner.Tensor{}, err
 		}
@@ -48,7 +62,13 @@ func prepared(options ...garner.PrepareOption) gathertest.Executor {
 // be lowered so, and runs twice: for the first time, and again.
 func batches(options ...garner.PrepareOption) gathertest.Executor {
 	return func(ctx context.Context, op garner.Op, data, indices garner.Tensor, more ...garner.Tensor) (garner.Tensor, error) {
-		want, err := garner.NewPlan(op, data.Spec(), indices.Spec(), specsOf(more)...)
+		var shape garner.Shape
+		plan, err := garner.NewPlan(op, data.Spec(), indices.Spec(), specsOf(more)...)
+		if err == nil {
+			shape = plan.Out
+		} else if len(more) > 0 {
+			shape, err = resultOf(nil, op, data, indices, more)
+		}
 		if err != nil {
 			return garner.Tensor{}, err
 		}
@@ -65,14 +85,14 @@ func batches(options ...garner.PrepareOption) gathertest.Executor {
 		if err != nil {
 			return garner.Tensor{}, err
 		}
-		out, err := garner.New(want.DType, want.Out...)
+		out, err := garner.New(data.DType(), shape...)
 		if err != nil {
 			return garner.Tensor{}, err
 		}
 		if err := p.Run(ctx, data, indices, out, more...); err != nil {
 			return garner.Tensor{}, err
 		}
-		out, err = garner.New(want.DType, want.Out...)
+		out, err = garner.New(data.DType(), shape...)
 		if err != nil {
 			return garner.Tensor{}, err
 		}

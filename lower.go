@@ -3,6 +3,7 @@ package garner
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -63,7 +64,7 @@ func (l *Lowering) indicesOf(op Op, given Spec) Spec {
 	if TakesIndices(op) {
 		return given
 	}
-	if given.DType != Invalid { // R.29
+	if given.DType != Invalid { // R.36
 		l.FailAttribute("indices %s are given; the operator takes data alone", given)
 	}
 	return SpecOf(I64)
@@ -75,7 +76,7 @@ func (l *Lowering) indicesOf(op Op, given Spec) Spec {
 // microseconds and reads no element. more are the specs of the operator's further
 // operands, in its order; the zero Spec is one that is not given.
 func NewPlan(op Op, data, indices Spec, more ...Spec) (*Plan, error) {
-	l, _, err := lower(op, data, indices, more)
+	l, _, err := lower(op, data, indices, more, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +103,7 @@ func unknownNumber() error {
 // specs determine them. It reads no element. Its errors are those of NewPlan. A
 // rule that some value of an unknown dim satisfies counts as satisfied.
 func Infer(op Op, data, indices Spec, more ...Spec) (Spec, error) {
-	l, out, err := lower(op, data, indices, more)
+	l, out, err := lower(op, data, indices, more, nil)
 	if err != nil {
 		return Spec{}, err
 	}
@@ -136,7 +137,9 @@ type Lowering struct {
 	nextIndex     int
 	nest          []nestLoop
 	axes          []Axis
-	joined        int // how many dims of the result are factors of the dim before
+	bag           *Bag
+	values        []Tensor // the further operands, where lower has them
+	joined        int      // how many dims of the result are factors of the dim before
 	component     int
 	negative      Negative
 	outside       Outside
@@ -168,14 +171,16 @@ type nestLoop struct {
 type written uint8
 
 const (
-	asDim  written = iota // as a dim of its own
-	joined                // as a factor of the dim before
-	hidden                // not at all; its extent is 1
+	asDim   written = iota // as a dim of its own
+	joined                 // as a factor of the dim before
+	hidden                 // not at all; its extent is 1
+	reduced                // not at all: it walks the terms of a bag
 )
 
 // lower runs op over the operands and returns what is known of the result.
-func lower(op Op, data, indices Spec, more []Spec) (*Lowering, Spec, error) {
-	l := &Lowering{data: data, component: -1}
+// values are the further operands; nil if they are not known.
+func lower(op Op, data, indices Spec, more []Spec, values []Tensor) (*Lowering, Spec, error) {
+	l := &Lowering{data: data, values: values, component: -1}
 	if op == nil {
 		return nil, Spec{}, errorf(ErrAttribute, "there is no operator; name one, such as onnx.Gather13{}")
 	}
@@ -193,14 +198,18 @@ func lower(op Op, data, indices Spec, more []Spec) (*Lowering, Spec, error) {
 			return nil, Spec{}, err
 		}
 	}
+	if values != nil {
+		l.values = make([]Tensor, len(l.takes))
+		copy(l.values, values)
+	}
 	var err error
-	if l.dataStride, err = l.measure("data", data); err != nil {
+	if l.dataStride, err = l.measure("data", data); err == nil {
+		l.indexStride, err = l.measure("indices", indices)
+	}
+	if err != nil && l.err == nil {
 		return nil, Spec{}, err
 	}
-	if l.indexStride, err = l.measure("indices", indices); err != nil {
-		return nil, Spec{}, err
-	}
-	op.Lower(l)
+	op.Lower(l) // may find an ErrDType, which precedes R.27
 	if l.err != nil {
 		return nil, Spec{}, l.err
 	}
@@ -223,15 +232,15 @@ func (l *Lowering) operands(operands []Operand, more []Spec) error {
 		}
 	}
 	if n := len(trimmed(more)); n > len(operands) { // R.27
-		return errorf(ErrAttribute, "the operator takes %d operands; %d were given", 2+len(operands), 2+n)
+		l.FailAttribute("the operator takes %d operands; %d were given", 2+len(operands), 2+n)
 	}
 	for i, o := range operands {
 		if !o.Optional && l.more[i].DType == Invalid { // R.27
-			return errorf(ErrAttribute, "the operator needs its operand %s, number %d", o.Name, 3+i)
+			l.FailAttribute("the operator needs its operand %s, number %d", o.Name, 3+i)
 		}
 	}
 	for i, s := range l.more {
-		if s.DType == Invalid { // R.28
+		if s.DType == Invalid || l.err != nil { // R.28
 			continue
 		}
 		if _, err := l.measure(operands[i].Name, s); err != nil {
@@ -582,6 +591,182 @@ func (l *Lowering) Tuples() *Lowering {
 	return l
 }
 
+// NeedNumbers checks that data has a dtype to calculate with: integers of a byte or
+// more, f16, bf16, f32 and f64; of these only floats, if integers is false. It
+// precedes all methods but Operand.
+func (l *Lowering) NeedNumbers(integers bool) {
+	d := l.data.DType // R.34
+	if _, ok := arithmetics[d]; ok && (integers || d.IsFloat()) || l.err != nil && errors.Is(l.err, ErrDType) {
+		return
+	}
+	want := "a float: f16, bf16, f32 or f64"
+	if integers {
+		want = "an integer of 8 bits or more, f16, bf16, f32 or f64"
+	}
+	l.err = errorf(ErrDType, "data is %s; the operator calculates, and data must be %s", d, want)
+}
+
+// Count returns a number of bags as a Dim; AnyDim if it is Unknown. A negative one is
+// an ErrAttribute.
+func (l *Lowering) Count(name string, n int) Dim {
+	switch {
+	case n == Unknown:
+		l.open = true
+		return AnyDim
+	case n < 0:
+		l.FailAttribute("%s %d; it may be 0 or more", name, n)
+		return AnyDim
+	}
+	return Exactly(n)
+}
+
+// Row returns a row of data, of axis 0, counted from the front; of a negative one
+// while the number of rows is unknown, Unknown. A row that data does not have is an
+// ErrAttribute.
+func (l *Lowering) Row(name string, row int) int {
+	if len(l.data.Dims) == 0 {
+		return row
+	}
+	d := l.data.Dims[0]
+	if row >= d.Max || row < -d.Max {
+		l.FailAttribute("%s %d of data %s; it may be %s", name, row, l.data, between(-d.Max, d.Max-1))
+	}
+	switch {
+	case row >= 0:
+		return row
+	case !d.Known():
+		return Unknown
+	}
+	return row + d.Min
+}
+
+// Bags spends the next axis of data as the gathered axis, and all axes of the indices
+// on bags. If b.Ends is Even these are two: the bags, and the terms of each. Else
+// there is one, the terms of all bags, and the operand b.EndsAt says where each of the count bags ends; an unknown count
+// is that of the operand's elements. The dims behind the gathered axis are the
+// columns: see Copy. Operands that do not fit are an ErrShape.
+//
+// If Ends is Segments or SegmentRows and count unknown, the result has as many bags as the last
+// segment says: Infer leaves them open, and a Prepared takes the number from out.
+func (l *Lowering) Bags(b Bag, count Dim) *Lowering {
+	if l.err != nil {
+		return l
+	}
+	want := 1
+	if b.Ends == Even {
+		want = 2
+		l.count(1)
+	}
+	if both, ok := l.indices.Rank.intersect(Exactly(want)); !ok {
+		l.Fail(KindRank, "indices %s have rank %s; bags of them need %d", l.indices, l.indices.Rank, want)
+		return l
+	} else if both.Known() {
+		l.narrow(&l.indices, both)
+	}
+	l.Gather()
+	if b.WeightsAt >= 0 && l.more[b.WeightsAt].DType == Invalid {
+		b.WeightsAt = -1
+	}
+	l.bag = &b
+	if b.Reduction == SqrtN || b.Reduction == Mean && b.WeightsAt >= 0 {
+		l.NeedNumbers(false)
+	}
+	if b.WeightsAt >= 0 {
+		l.fits(b.WeightsAt, len(l.indices.Dims))
+	}
+	terms := nestLoop{extent: AnyDim, written: reduced}
+	switch b.Ends {
+	case Segments, SegmentRows:
+		l.fits(b.EndsAt, 1)
+		if !count.Known() && l.values != nil && !l.open && l.err == nil {
+			count = l.segments(b.EndsAt)
+		}
+		l.odd = l.odd || !count.Known()
+	case Starts, ZeroStart, Bounds:
+		s := l.more[b.EndsAt]
+		if both, ok := s.Rank.intersect(Exactly(1)); !ok || !both.Known() {
+			l.Fail(KindRank, "%s %s have rank %s; they must be a vector", l.takes[b.EndsAt].Name, s, s.Rank)
+		} else if s.Rank.Known() {
+			count = s.Dims[0]
+			if b.Ends == Bounds {
+				if count.Max == 0 {
+					l.Fail(KindMismatch, "%s %s have no element; the last is the end of the last bag", l.takes[b.EndsAt].Name, s)
+					return l
+				}
+				if count.Min = max(count.Min-1, 0); count.Max != Unbounded {
+					count.Max--
+				}
+			}
+		}
+		l.odd = l.odd || !count.Known()
+	}
+	l.partial = l.partial || b.Ends != Even && !count.Known()
+	if l.idle() {
+		return l
+	}
+	if b.Ends == Even {
+		q, qs := l.indexAxis()
+		l.nest = append(l.nest, nestLoop{extent: q, index: qs, indexAxis: l.nextIndex})
+	} else {
+		l.nest = append(l.nest, nestLoop{extent: count})
+	}
+	terms.extent, terms.index = l.indexAxis()
+	terms.indexAxis = l.nextIndex
+	l.nest = append(l.nest, terms)
+	return l
+}
+
+// fits checks that the first dims of a further operand are those of the indices.
+// One of rank dims has no other.
+func (l *Lowering) fits(at, dims int) {
+	s, name := l.more[at], l.takes[at].Name
+	matrix, rank := l.bag.Ends == SegmentRows && at == l.bag.EndsAt, dims
+	if matrix {
+		rank = 2
+	}
+	if s.Rank.Max < rank || s.Rank.Min > rank { // R.35
+		l.Fail(KindMismatch, "%s %s have rank %s; of indices %s they must have %d", name, s, s.Rank, l.indices, rank)
+		return
+	}
+	if !s.Rank.Known() || !l.indices.Rank.Known() {
+		return
+	}
+	for i, q := range l.indices.Dims[:min(dims, len(l.indices.Dims))] {
+		if both, ok := q.intersect(s.Dims[i]); !ok { // R.35
+			l.Fail(KindMismatch, "dim %d is %s in %s %s and %s in indices %s; they must be equal", i, s.Dims[i], name, s, q, l.indices)
+			return
+		} else if !q.Known() {
+			l.indices.Dims = slices.Clone(l.indices.Dims)
+			l.indices.Dims[i] = both
+		}
+	}
+	if matrix && s.Dims[1].Max == 0 {
+		l.Fail(KindMismatch, "%s %s have no column; the first has the bags", name, s)
+	}
+}
+
+// segments returns the number of bags that the last segment says.
+func (l *Lowering) segments(at int) Dim {
+	ids := l.values[at]
+	n := ids.Len()
+	if n == 0 {
+		return Exactly(0)
+	}
+	var last Index
+	if err := ids.guard(func() { last = ids.index(ids.position(n - n/ids.shape[0])) }); err != nil {
+		l.err = err
+		return AnyDim
+	}
+	switch {
+	case last.negative():
+		return Exactly(0) // it is refused where the bags are
+	case last.Bits >= math.MaxInt:
+		l.Fail(KindMismatch, "%s end with %s; so many bags are more than an int can count", l.takes[at].Name, last)
+		return AnyDim
+	}
+	return Exactly(int(last.Bits) + 1)
+}
+
 // indexEnd returns the end of the indices' axes that are loops.
 func (l *Lowering) indexEnd() int {
 	if l.component >= 0 {
@@ -859,7 +1044,7 @@ func (l *Lowering) dims() ([]Dim, error) {
 	var factors []Dim
 	ok := true
 	for i, n := range l.nest {
-		if n.written == hidden {
+		if n.written >= hidden {
 			continue
 		}
 		factors = append(factors, n.extent)
@@ -925,8 +1110,8 @@ func (l *Lowering) plan() (*Plan, error) {
 	p := &Plan{
 		DType: l.data.DType, IndexType: l.indices.DType,
 		Out: make(Shape, len(dims)), Indices: make(Shape, len(l.given.Dims)),
-		Loops: make([]Loop, len(l.nest)), Axes: l.axes, Slice: 1,
-		Negative: l.negative, Outside: l.outside, Fill: l.fill, Stored: l.stored, lacking: l.lacking, component: l.component,
+		Loops: make([]Loop, len(l.nest)), Axes: l.axes, Slice: 1, Bag: l.bag,
+		Negative: l.negative, Outside: l.outside, Fill: l.fill, Stored: l.stored, operands: l.takes, lacking: l.lacking, component: l.component,
 	}
 	for i, d := range dims {
 		p.Out[i] = d.Min
@@ -944,8 +1129,10 @@ func (l *Lowering) plan() (*Plan, error) {
 	out := 1
 	for i := len(l.nest) - 1; i >= 0; i-- {
 		nl := l.nest[i]
-		p.Loops[i] = Loop{Extent: nl.extent.Min, Data: nl.data, Index: nl.index, Out: out}
-		out *= max(nl.extent.Min, 1)
+		if p.Loops[i] = (Loop{Extent: nl.extent.Min, Data: nl.data, Index: nl.index}); nl.written != reduced {
+			p.Loops[i].Out = out
+			out *= max(nl.extent.Min, 1)
+		}
 	}
 	return p, nil
 }
@@ -961,7 +1148,7 @@ func (l *Lowering) restride(loops []Loop, strides []int) {
 	at, inner := len(strides)-1, 1
 	for i := len(loops) - 1; i >= 0; i-- {
 		switch l.nest[i].written {
-		case hidden:
+		case hidden, reduced:
 			loops[i].Out = 0
 		case joined:
 			loops[i].Out = strides[at] * inner

@@ -24,7 +24,7 @@ func (l *Lowering) StoredBlocks(name string) *Lowering {
 			blocks.Max /= kind.Bytes
 		}
 		if blocks.Min > blocks.Max {
-			l.Fail(KindMismatch, "rows of data have %s bytes; a block of %s has %d, so a row is a multiple of them", bytes, kind.Name, kind.Bytes) // R.30
+			l.Fail(KindMismatch, "rows of data have %s bytes; a block of %s has %d, so a row is a multiple of them", bytes, kind.Name, kind.Bytes) // R.37
 			return Dim{}, false
 		}
 		elements, ok := product([]Dim{blocks, Exactly(kind.Elements)})
@@ -47,7 +47,7 @@ func (l *Lowering) StoredRows(bits int) *Lowering {
 	columns := func(bytes int) int { return (bytes - tail) * (8 / bits) }
 	return l.blocks(fmt.Sprintf("FBGEMM, %d bits", bits), func(bytes Dim) (Dim, bool) {
 		if bytes.Max < tail {
-			l.Fail(KindMismatch, "rows of data have %s bytes; the scale and the bias of a row alone take %d", bytes, tail) // R.30
+			l.Fail(KindMismatch, "rows of data have %s bytes; the scale and the bias of a row alone take %d", bytes, tail) // R.37
 			return Dim{}, false
 		}
 		d := Dim{columns(max(bytes.Min, tail)), Unbounded}
@@ -60,7 +60,7 @@ func (l *Lowering) StoredRows(bits int) *Lowering {
 
 // needBytes checks that data, which holds blocks, is u8.
 func (l *Lowering) needBytes(of string) {
-	if l.data.DType != U8 { // R.30
+	if l.data.DType != U8 { // R.37
 		l.FailDType("data is %s; blocks of %s are bytes, u8", l.data.DType, of)
 	}
 }
@@ -229,7 +229,7 @@ func (l *Lowering) place(name string) int {
 }
 
 // fit checks the dims of scales or zero points, of which each lie in an element of the
-// operand's last axis, against those of the codes (R.31), and gives put the distance
+// operand's last axis, against those of the codes (R.38), and gives put the distance
 // from one block to the next along each axis. It returns false if some dim that decides
 // them is not known, or a rule is broken.
 func (c *Codes) fit(l *Lowering, name string, s Spec, dims []Dim, each int, put func(axis, stride int)) bool {
@@ -283,7 +283,7 @@ func (d Dim) parts(n int) Dim {
 // shapeText returns the dims of a spec as text.
 func (s Spec) shapeText() string { return s.String()[len(s.DType.String()):] }
 
-// reshape gives data, whose elements lie row-major, another shape (R.32). total is the
+// reshape gives data, whose elements lie row-major, another shape (R.39). total is the
 // number of its elements.
 func (l *Lowering) reshape(shape []int, total Dim) {
 	dims, rest, known := make([]Dim, len(shape)), -1, 1

@@ -96,7 +96,7 @@ func (a *Axis) offset(at int) int {
 //	for every position c of Loops, outermost first:
 //	    i_j = indices[c·Index + Axes[j].Index]      for each gathered axis j
 //	    row = c·Data + Σ_j i_j·Axes[j].Data
-//	    out[c·Out : c·Out+Slice] = data[row : row+Slice]
+//	    out[c·Out : c·Out+Slice] = data[row : row+Slice]     (reduced, where there is a Bag)
 //
 // Strides are in elements. Data and Index strides are those of the operands
 // that the plan was made for; Out strides are those of a row-major result. A
@@ -109,13 +109,15 @@ type Plan struct {
 	Loops     []Loop // the rows of the result, outermost first
 	Axes      []Axis // the gathered axes, one per component of a tuple
 	Slice     int    // elements per row, contiguous in data and in the result
+	Bag       *Bag   // how rows are reduced; nil: they are not
 	Negative  Negative
 	Outside   Outside
 	Fill      Tensor  // a scalar of DType, if Outside is Fill
 	Stored    *Stored // how data holds elements that a run decodes; nil: as they are. DType and rows are then those of the elements, which count in row-major order
 
-	lacking   string // the fill that DType lacks, if Outside is Error for that reason
-	component int    // the axis of the indices along which a tuple lies; -1: tuples of one component
+	operands  []Operand // what the operator takes after data and indices
+	lacking   string    // the fill that DType lacks, if Outside is Error for that reason
+	component int       // the axis of the indices along which a tuple lies; -1: tuples of one component
 }
 
 // outside returns the policy that applies: Error replaces Zero if the dtype has
@@ -127,8 +129,32 @@ func (p *Plan) outside() Outside {
 	return p.Outside
 }
 
-// Nest returns the plan in the form that this module's executors walk; its type
-// is internal. bytes is the approximate size of data, from which an executor
+// Terms returns the plan of the rows that a plan of bags reduces, one row for each
+// index, in the order of the indices. Other plans are their own.
+func (p *Plan) Terms() *Plan {
+	if p.Bag == nil {
+		return p
+	}
+	t := *p
+	t.Bag, t.Loops = nil, slices.Clone(p.Loops)
+	if p.Bag.Ends != Even {
+		t.Loops = t.Loops[1:]
+	}
+	t.Out = make(Shape, len(t.Loops))
+	out := p.Slice
+	for i := len(t.Loops) - 1; i >= 0; i-- {
+		l := &t.Loops[i]
+		t.Out[i], l.Out = l.Extent, out
+		out *= max(l.Extent, 1)
+	}
+	if t.Slice != 1 {
+		t.Out = append(t.Out, t.Slice)
+	}
+	return &t
+}
+
+// Nest returns the plan in the form that this module's executors walk, without its
+// reduction; its type is internal. bytes is the approximate size of data, from which an executor
 // chooses prefetching. The nest shares Fill's bytes and the Parts of the axes
 // with the plan.
 func (p *Plan) Nest(bytes int) exec.Nest {
@@ -158,7 +184,7 @@ func (p *Plan) Nest(bytes int) exec.Nest {
 	if p.Stored != nil {
 		n.Decoder = p.Stored.decoder
 	}
-	n.Walk(execLoops(p.Loops), p.Slice)
+	n.Walk(execLoops(p.Terms().Loops), p.Slice)
 	length, _ := p.Indices.Len()
 	n.Idle = length == 0
 	return n
@@ -191,8 +217,12 @@ func planLoops(loops []exec.Loop) []Loop {
 // Normalize returns a plan of the same rows in the form that executors walk:
 // without loops of one turn, with neighbouring loops joined that equal one
 // loop, with loops over contiguous elements merged into Slice, and with the
-// loops that do not move the indices innermost.
+// loops that do not move the indices innermost. Of a plan of bags, the first two
+// loops stay as they are.
 func (p *Plan) Normalize() *Plan {
+	if p.Bag != nil {
+		return p.InOrder() // the loops behind the first two leave the indices alone
+	}
 	n := p.Nest(0)
 	walked := *p
 	walked.Loops, walked.Slice = planLoops(slices.Concat(n.Index, n.Free)), n.Slice
@@ -204,8 +234,16 @@ func (p *Plan) Normalize() *Plan {
 // than memory can be written from its beginning to its end. The loops keep
 // their nesting. Loops of one turn are dropped, neighbouring loops that equal
 // one loop are joined, and innermost loops over contiguous elements of data are
-// merged into Slice.
+// merged into Slice. A row of a plan of bags is a bag; its first two loops stay as
+// they are.
 func (p *Plan) InOrder() *Plan {
+	if p.Bag != nil {
+		row := *p
+		row.Bag, row.Loops = nil, p.Loops[2:]
+		o := row.InOrder()
+		o.Bag, o.Loops = p.Bag, slices.Concat(p.Loops[:2], o.Loops)
+		return o
+	}
 	o := *p
 	o.Loops = make([]Loop, 0, len(p.Loops))
 	for _, l := range p.Loops {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/garner-go/garner/internal/exec"
@@ -17,6 +18,12 @@ type PrepareOption func(*Prepared)
 // zero Spec is one that no run gives.
 func Further(more ...Spec) PrepareOption {
 	return func(p *Prepared) { p.more = more }
+}
+
+// FurtherTensors is Further for operands that are there: the number of bags can depend on
+// their elements.
+func FurtherTensors(more ...Tensor) PrepareOption {
+	return func(p *Prepared) { p.more, p.values = specs(more), more }
 }
 
 // Threads limits a run to n cores. The default, and the meaning of n < 1, is
@@ -43,6 +50,7 @@ type Prepared struct {
 	op            Op
 	data, indices Spec
 	more          []Spec
+	values        []Tensor // of further operands, while Gather lowers; nil elsewhere
 	threads       int
 	progress      func(done, total int64)
 	tuning        exec.Tuning
@@ -76,11 +84,12 @@ func Prepare(op Op, data, indices Spec, options ...PrepareOption) (*Prepared, er
 	}
 	p.others.New = func() any { return new(program) }
 	var err error
-	if p.lowered, _, err = lower(op, data, indices, p.more); err != nil {
+	if p.lowered, _, err = lower(op, data, indices, p.more, p.values); err != nil {
 		return nil, err
 	}
 	indices = p.lowered.given
 	p.indices = indices
+	p.values = nil
 	shape, known := data.Shape()
 	if p.lowered.partial {
 		if p.lowered.open {
@@ -104,7 +113,12 @@ func Prepare(op Op, data, indices Spec, options ...PrepareOption) (*Prepared, er
 	at, _ := indices.Shape()
 	p.fixed.indices.set(indices.DType, at, p.indices.strides())
 	p.fixed.out.set(p.plan.DType, p.plan.Out, p.plan.Out.Strides())
-	p.fixed.Program = *exec.NewProgram(p.nest, &p.tuning, p.threads)
+	if p.plan.Bag == nil {
+		p.fixed.Program = *exec.NewProgram(p.nest, &p.tuning, p.threads)
+		return p, nil
+	}
+	p.fixed.walked = append(p.fixed.walked, p.plan.Loops...)
+	p.fixed.setBags(p, p.nest.Axes, placed(p.more))
 	return p, nil
 }
 
@@ -137,8 +151,11 @@ func (p *Prepared) Run(ctx context.Context, data, indices, out Tensor, more ...T
 			return err
 		}
 	}
-	if p.lowered != nil && p.lowered.stored != nil {
-		return p.runStored(ctx, data, indices, out, more)
+	if p.lowered != nil && (p.lowered.bag != nil || p.lowered.stored != nil) {
+		if indices.dtype == Invalid && !TakesIndices(p.op) {
+			indices = noIndices
+		}
+		return p.runMore(ctx, &data, &indices, &out, more)
 	}
 	if f := p.fixed; f != nil && f.takes(&data, &indices, &out) {
 		return p.runProgram(ctx, f, &data, &indices, &out)
@@ -149,7 +166,7 @@ func (p *Prepared) Run(ctx context.Context, data, indices, out Tensor, more ...T
 	}
 	defer p.others.Put(f)
 	if !f.takes(&data, &indices, &out) {
-		if err := p.bind(f, &data, &indices, &out); err != nil {
+		if err := p.bind(f, &data, &indices, &out, nil); err != nil {
 			return err
 		}
 	}
@@ -214,7 +231,7 @@ func (p *Prepared) runProgram(ctx context.Context, f *program, data, indices, ou
 	if how == exec.Done {
 		return nil
 	}
-	return p.explain(ctx, how, *data, *indices)
+	return p.explain(ctx, how, *data, *indices, nil)
 }
 
 // runKept is runProgram for operands that Keepers keep.
@@ -241,83 +258,13 @@ func (p *Prepared) runKept(ctx context.Context, f *program, data, indices, out *
 	return err
 }
 
-// runStored is Run for data that is decoded.
-func (p *Prepared) runStored(ctx context.Context, data, indices, out Tensor, more []Tensor) error {
-	if indices.dtype == Invalid && !TakesIndices(p.op) {
-		indices = noIndices
-	}
-	f := p.fixed
-	if f == nil || !f.takes(&data, &indices, &out) {
-		f = p.others.Get().(*program)
-		defer p.others.Put(f)
-		if !f.takes(&data, &indices, &out) {
-			if err := p.bind(f, &data, &indices, &out); err != nil {
-				return err
-			}
-		}
-	}
-	if overlap(data, out) || overlap(indices, out) { // R.17; takesMore has looked at the others
-		return sharedOutput()
-	}
-	operands := p.lowered.stored.operands(data, more)
-	kept := [...]*Tensor{&operands[0], &operands[1], &operands[2], &indices}
-	held, keepers := 0, [len(kept)]Keeper{}
-	defer func() {
-		for _, k := range keepers[:held] {
-			if k != nil {
-				k.Release()
-			}
-		}
-	}()
-	volatile := false
-	for i, t := range kept {
-		if t.keeper != nil {
-			if err := t.keeper.Hold(); err != nil {
-				return err
-			}
-		}
-		keepers[i], held = t.keeper, i+1
-		volatile = volatile || t.mem.Volatile && i < len(operands)
-	}
-	given := operands
-	for i := range operands {
-		operands[i].keeper = nil // it is held
-	}
-	from, err := bytesOf(&operands)
-	if err != nil {
-		return err
-	}
-	r := runners.Get().(*exec.Runner)
-	r.Progress = p.progress
-	how := r.RunStored(ctx, &f.Program, &from, volatile, &indices.mem, &out.mem)
-	runners.Put(r)
-	if how != exec.Done {
-		free := indices
-		free.keeper = nil
-		err = p.explain(ctx, how, data, free)
-	}
-	if err == nil || errors.Is(err, ErrIndex) {
-		if cut := indices.check(); cut != nil {
-			return cut
-		}
-	}
-	if err == nil {
-		for i := range given {
-			if cut := given[i].check(); cut != nil {
-				return cut
-			}
-		}
-	}
-	return err
-}
-
 func sharedOutput() error {
 	return errorf(ErrOverlap, "the output shares memory with an input; gather into memory of its own")
 }
 
 // explain returns the error of a run that did not succeed. For a refused index
 // it finds the first in row-major order.
-func (p *Prepared) explain(ctx context.Context, how exec.Outcome, data, indices Tensor) error {
+func (p *Prepared) explain(ctx context.Context, how exec.Outcome, data, indices Tensor, more []Tensor) error {
 	switch how {
 	case exec.Vanished:
 		return Vanished()
@@ -326,12 +273,15 @@ func (p *Prepared) explain(ctx context.Context, how exec.Outcome, data, indices 
 	}
 	plan := p.plan
 	if plan == nil {
-		var err error
-		if plan, err = NewPlan(p.op, data.Spec(), indices.Spec(), p.more...); err != nil {
+		l, _, err := lower(p.op, data.Spec(), indices.Spec(), specs(more), slices.Clone(more))
+		if err != nil {
+			return err
+		}
+		if plan, err = l.needWhole(data.Spec(), indices.Spec()); err != nil {
 			return err
 		}
 	}
-	if err := plan.check(ctx, indices); err != nil {
+	if err := plan.checkAll(ctx, data, indices, more); err != nil || how == exec.Done {
 		return err
 	}
 	return changedIndices()
@@ -340,7 +290,9 @@ func (p *Prepared) explain(ctx context.Context, how exec.Outcome, data, indices 
 // A program is the exec.Program for operands of certain shapes and strides.
 type program struct {
 	exec.Program
+	bags               *exec.Bags // instead of Program, of bags
 	data, indices, out operand
+	more               []operand // of bags
 	loops              []exec.Loop
 	walked             []Loop
 }
@@ -353,7 +305,7 @@ func (f *program) takes(data, indices, out *Tensor) bool {
 
 // bind checks operands that the Prepared has no program for, and chooses f for
 // them. It allocates nothing if f served operands of these ranks before.
-func (p *Prepared) bind(f *program, data, indices, out *Tensor) error {
+func (p *Prepared) bind(f *program, data, indices, out *Tensor, more []Tensor) error {
 	f.data.dtype = Invalid // takes reports false until bind has accepted all operands
 	for i, t := range [...]*Tensor{data, indices} {
 		s, name := &p.data, "data"
@@ -370,9 +322,9 @@ func (p *Prepared) bind(f *program, data, indices, out *Tensor) error {
 	if dtype := p.lowered.data.DType; out.dtype != dtype {
 		return errorf(ErrDType, "the output is %s; the result is %s", out.dtype, dtype)
 	}
-	axes, elements := f.Axes(), p.lowered.elements(data)
-	if p.lowered.odd || !p.lowered.walk(f, elements, indices, out) {
-		plan, err := p.lowerAnew(f, data, indices, out)
+	axes, elements := f.axes(), p.lowered.elements(data)
+	if p.lowered.odd || p.lowered.bag != nil && !p.lowered.bag.alike(indices, more) || !p.lowered.walk(f, elements, indices, out) {
+		plan, err := p.lowerAnew(f, data, indices, out, more)
 		if err != nil {
 			return err
 		}
@@ -392,23 +344,162 @@ func (p *Prepared) bind(f *program, data, indices, out *Tensor) error {
 	if !apart(out) {
 		return errorf(ErrOverlap, "the output's strides %v let its own elements overlap; gather into a tensor without", out.strides)
 	}
-	f.loops = f.loops[:0]
-	for _, l := range f.walked {
-		f.loops = append(f.loops, exec.Loop(l))
+	if p.lowered.bag != nil {
+		f.setBags(p, axes, more)
+	} else {
+		f.setLoops()
+		f.SetLoops(&p.nest, axes, f.loops, 1, indices.Len() == 0, &p.tuning, p.threads)
 	}
-	f.SetLoops(&p.nest, axes, f.loops, 1, indices.Len() == 0, &p.tuning, p.threads)
 	f.indices.set(indices.dtype, indices.shape, indices.strides)
 	f.out.set(out.dtype, out.shape, out.strides)
 	f.data.set(data.dtype, data.shape, data.strides)
 	return nil
 }
 
-// lowerAnew lowers the operator for operands of other shapes or strides.
-func (p *Prepared) lowerAnew(f *program, data, indices, out *Tensor) (*Plan, error) {
-	plan, l := p.plan, p.lowered
-	if plan == nil || p.lowered.odd {
+// setLoops makes loops those of internal/exec.
+func (f *program) setLoops() {
+	f.loops = f.loops[:0]
+	for _, l := range f.walked {
+		f.loops = append(f.loops, exec.Loop(l))
+	}
+}
+
+// setBags makes f the program of the bags that it has walked, for further operands of
+// these shapes and strides. It keeps axes.
+func (f *program) setBags(p *Prepared, axes []exec.Axis, more []Tensor) {
+	if f.bags == nil {
+		f.bags = new(exec.Bags)
+	}
+	f.setLoops()
+	b, terms := p.lowered.bag, f.loops[:2]
+	if b.Ends != Even {
+		terms = f.loops[1:2]
+	}
+	f.bags.Set(&p.nest, axes, terms, f.loops[2:], b.exec(p.lowered.data.DType, p.lowered.axes[0].Dim, f.walked, more), &p.tuning, p.threads)
+	for len(f.more) < len(p.lowered.takes) {
+		f.more = append(f.more, operand{})
+	}
+	for i := range f.more {
+		if i < len(more) && more[i].dtype.Valid() {
+			f.more[i].set(more[i].dtype, more[i].shape, more[i].strides)
+		}
+	}
+}
+
+// placed returns tensors without memory of known specs.
+func placed(more []Spec) []Tensor {
+	all := make([]Tensor, len(more))
+	for i, s := range more {
+		if s.DType.Valid() {
+			shape, _ := s.Shape()
+			all[i] = Tensor{dtype: s.DType, shape: shape, strides: s.strides()}
+		}
+	}
+	return all
+}
+
+// axes returns the memory of the program's axes, empty.
+func (f *program) axes() []exec.Axis {
+	if f.bags != nil {
+		return f.bags.Axes()
+	}
+	return f.Axes()
+}
+
+// takesMore reports whether f was chosen for the shapes and strides of these further
+// operands, which are as many and as given as those that p was prepared for.
+func (f *program) takesMore(more []Tensor) bool {
+	for i := range f.more {
+		if i < len(more) && more[i].dtype.Valid() && !f.more[i].is(&more[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// runMore is Run for bags, and for data that is decoded.
+func (p *Prepared) runMore(ctx context.Context, data, indices, out *Tensor, more []Tensor) error {
+	f := p.fixed
+	if f == nil || !f.takes(data, indices, out) || !f.takesMore(more) {
+		f = p.others.Get().(*program)
+		defer p.others.Put(f)
+		if !f.takes(data, indices, out) || !f.takesMore(more) {
+			if err := p.bind(f, data, indices, out, more); err != nil {
+				return err
+			}
+		}
+	}
+	from, to := f.out.span(out)
+	for _, in := range [...]struct {
+		operand *operand
+		tensor  *Tensor
+	}{{&f.data, data}, {&f.indices, indices}} {
+		if low, high := in.operand.span(in.tensor); low < to && from < high { // R.17
+			return sharedOutput()
+		}
+	}
+	b, stored := p.lowered.bag, p.lowered.stored
+	held := [...]Tensor{*data, *indices, {}, {}, {}, {}}
+	if b != nil {
+		held[2], held[3] = operandAt(more, b.EndsAt), operandAt(more, b.WeightsAt)
+	}
+	if stored != nil {
+		held[4], held[5] = operandAt(more, stored.scales), operandAt(more, stored.zeros)
+	}
+	for i := range held {
+		if err := held[i].hold(); err != nil {
+			for j := range i {
+				held[j].release()
+			}
+			return err
+		}
+	}
+	defer func() {
+		for i := range held {
+			held[i].release()
+		}
+	}()
+	memory, bytes := data.mem, exec.Stored{}
+	if stored != nil {
+		memory = exec.Memory{Volatile: data.mem.Volatile || held[4].mem.Volatile || held[5].mem.Volatile}
 		var err error
-		if l, _, err = lower(p.op, data.Spec(), indices.Spec(), p.more); err != nil {
+		if bytes, err = bytesOf([3]Tensor{held[0].KeptBy(nil), held[4].KeptBy(nil), held[5].KeptBy(nil)}); err != nil { // they are held
+			return err
+		}
+	}
+	how := exec.Refused
+	inside := b == nil || !b.Empty.Given || 0 <= b.Empty.At && b.Empty.At < p.lowered.axes[0].Dim
+	if inside || b.EmptyLate { // R.33
+		r := runners.Get().(*exec.Runner)
+		r.Progress, r.From = p.progress, bytes
+		if b != nil {
+			how = r.RunBags(ctx, f.bags, &memory, &held[1].mem, &held[2].mem, &held[3].mem, &out.mem)
+		} else {
+			how = r.Run(ctx, &f.Program, &memory, &held[1].mem, &out.mem)
+		}
+		r.From = exec.Stored{}
+		runners.Put(r)
+	}
+	var err error
+	if how != exec.Done || !inside && out.Len() == 0 { // then no bag was reduced, and none found empty
+		err = p.explain(ctx, how, *data, *indices, more)
+	}
+	if err == nil || errors.Is(err, ErrIndex) || errors.Is(err, ErrShape) {
+		for i := len(held) - 1; i >= 0; i-- {
+			if cut := held[i].check(); cut != nil {
+				return cut
+			}
+		}
+	}
+	return err
+}
+
+// lowerAnew lowers the operator for operands of other shapes or strides.
+func (p *Prepared) lowerAnew(f *program, data, indices, out *Tensor, more []Tensor) (*Plan, error) {
+	plan, l := p.plan, p.lowered
+	if plan == nil || p.lowered.odd || p.lowered.bag != nil {
+		var err error
+		if l, _, err = lower(p.op, data.Spec(), indices.Spec(), specs(more), slices.Clone(more)); err != nil { // a clone keeps Run's more off the heap
 			return nil, err
 		}
 		if plan, err = l.plan(); err != nil {
@@ -444,7 +535,7 @@ func (l *Lowering) walk(f *program, data, indices, out *Tensor) bool {
 		}
 		loops = append(loops, loop)
 		// The loop is a dim of the result, alone or as a factor.
-		if n.written == hidden {
+		if n.written >= hidden {
 			continue
 		}
 		extent *= loop.Extent

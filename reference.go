@@ -15,7 +15,7 @@ func Reference(op Op, data, indices Tensor, more ...Tensor) (Tensor, error) {
 	if err != nil {
 		return Tensor{}, err
 	}
-	return out, p.defineInto(out, data, indices, 0)
+	return out, p.defineInto(out, data, indices, more, 0)
 }
 
 // ReferenceParts is Reference for a result that need not fit in memory. part
@@ -35,18 +35,22 @@ func ReferenceParts(op Op, data, indices Tensor, more ...Tensor) (part func(firs
 		if err != nil {
 			return Tensor{}, err
 		}
-		return out, p.defineInto(out, data, indices, first)
+		return out, p.defineInto(out, data, indices, more, first)
 	}, nil
 }
 
 // checkedPlan lowers op and checks every index. It returns the operands that the plan
-// walks: data is decoded where it is stored in another form.
+// walks: data is decoded if it is stored in another form.
 func checkedPlan(op Op, data, indices Tensor, more []Tensor) (p *Plan, elements, checked Tensor, err error) {
-	if p, err = NewPlan(op, data.Spec(), indices.Spec(), specs(more)...); err != nil {
+	l, _, err := lower(op, data.Spec(), indices.Spec(), specs(more), more)
+	if err != nil {
+		return nil, data, indices, err
+	}
+	if p, err = l.needWhole(data.Spec(), indices.Spec()); err != nil {
 		return nil, data, indices, err
 	}
 	if data, indices, err = p.elements(data, indices, more); err == nil {
-		err = p.check(context.Background(), indices)
+		err = p.checkAll(context.Background(), data, indices, more)
 	}
 	return p, data, indices, err
 }
@@ -66,10 +70,16 @@ func (p *Plan) elements(data, indices Tensor, more []Tensor) (Tensor, Tensor, er
 
 // defineInto sets the elements of dst, which is new and row-major, to those of the
 // result from the first-th on. Errors are those of Guard.
-func (p *Plan) defineInto(dst, data, indices Tensor, first int) error {
+func (p *Plan) defineInto(dst, data, indices Tensor, more []Tensor, first int) error {
 	n := dst.Len()
 	if n == 0 { // the loops of an empty result can turn 2^60 times
 		return nil
+	}
+	if p.Bag != nil {
+		return p.ofBags(data, indices, more).guard(func(b *bags) error {
+			b.defineBags(dst, first)
+			return nil
+		})
 	}
 	// reach[at] is the distance between the first and the last element that the
 	// loops from at on reach.

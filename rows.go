@@ -25,7 +25,10 @@ import (
 // An ErrShape also refuses negative strides of data under Zero and Fill,
 // because a row that begins before data's first element could equal -1.
 // Volatile indices that have vanished are an ErrFault.
+//
+// Of a plan of bags, Rows finds the rows of its Terms.
 func (p *Plan) Rows(rows []int64, indices Tensor, first int) (filled int, err error) {
+	p = p.Terms()
 	if total, ok := loopTurns(p.Loops); !ok || first < 0 || first > total || len(rows) > total-first {
 		return 0, shapeError(KindMismatch, "%d rows from row %d on; the plan has %d", len(rows), first, total)
 	}
@@ -138,9 +141,13 @@ func (p *Plan) Check(ctx context.Context, indices Tensor) error {
 	if indices.keeper != nil {
 		return indices.Guard(func(held Tensor) error { return p.Check(ctx, held) })
 	}
-	moving := *p
+	if p.Bag != nil && p.Bag.SkipNegative {
+		return p.check(ctx, indices)
+	}
+	moving := *p.Terms()
+	terms := moving.Loops
 	moving.Loops = nil
-	for _, l := range p.Loops {
+	for _, l := range terms {
 		if l.Index != 0 && l.Extent != 1 {
 			l.Data, l.Out = 0, 0
 			moving.Loops = append(moving.Loops, l)

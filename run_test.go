@@ -279,7 +279,10 @@ func into(r *rand.Rand, options ...garner.PrepareOption) gathertest.Executor {
 		if err != nil {
 			return garner.Tensor{}, err
 		}
-		shape := p.Plan().Out
+		shape, err := resultOf(p, op, data, indices, more)
+		if err != nil {
+			return garner.Tensor{}, err
+		}
 		perm := r.Perm(len(shape))
 		wide := make([]int, len(shape))
 		lead := r.IntN(4)

@@ -78,27 +78,15 @@ func (d codeDecoder) Spans(first, n int) [3]exec.Span {
 	return [3]exec.Span{exec.Span(codes), exec.Span(scales), exec.Span(zeros)}
 }
 
-// operands returns data, the scales and the zero points of a call; zero Tensors for
-// those that there are not.
-func (s *Stored) operands(data Tensor, more []Tensor) (all [3]Tensor) {
-	all[0] = data
-	for i, at := range [...]int{s.scales, s.zeros} {
-		if at >= 0 && at < len(more) {
-			all[1+i] = more[at]
-		}
-	}
-	return all
-}
-
-// bytesOf returns the bytes of the operands. It copies those that are not dense.
-func bytesOf(operands *[3]Tensor) (from exec.Stored, err error) {
-	for i := range operands {
-		t := &operands[i]
+// bytesOf returns the bytes of data, of scales and of zero points. It copies those that
+// are not dense.
+func bytesOf(operands [3]Tensor) (from exec.Stored, err error) {
+	for i, t := range operands {
 		if !t.dtype.Valid() {
 			continue
 		}
 		if !t.Contiguous() || t.mem.Offset*t.dtype.Bits()%8 != 0 {
-			if *t, err = t.Clone(); err != nil {
+			if t, err = t.Clone(); err != nil {
 				return from, err
 			}
 		}
@@ -111,7 +99,7 @@ func bytesOf(operands *[3]Tensor) (from exec.Stored, err error) {
 
 // decode returns all elements of the data of a call: the definition of what it holds.
 func (s *Stored) decode(data Tensor, more []Tensor) (Tensor, error) {
-	operands := s.operands(data, more)
+	operands := [3]Tensor{data, operandAt(more, s.scales), operandAt(more, s.zeros)}
 	for i, t := range operands {
 		if t.mem.Volatile {
 			var err error
@@ -120,7 +108,7 @@ func (s *Stored) decode(data Tensor, more []Tensor) (Tensor, error) {
 			}
 		}
 	}
-	from, err := bytesOf(&operands)
+	from, err := bytesOf(operands)
 	if err != nil {
 		return Tensor{}, err
 	}

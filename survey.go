@@ -74,7 +74,7 @@ func (p *Plan) survey(ctx context.Context, indices Tensor, first int) (Survey, e
 				s.Filled++
 			case m.Outside:
 				s.Moved++
-			case !m.Value.Unsigned && int64(m.Value.Bits) < 0:
+			case m.Value.negative():
 				s.FromEnd++
 			}
 		}
@@ -118,7 +118,9 @@ func (p *Plan) meaning(indices *Tensor, i, number int) Meaning {
 		return m
 	}
 	m.Outside = true
-	if m.At, ok = p.position(m.Value, dim); !ok {
+	if p.Bag != nil && p.Bag.SkipNegative && m.Value.negative() {
+		m.At = -1 // no row is read
+	} else if m.At, ok = p.position(m.Value, dim); !ok {
 		m.At, m.Refused = -1, true
 	}
 	return m
@@ -176,7 +178,7 @@ func (p *Plan) coordinates(i int) []int {
 // dim: the definition of the policies. It returns -1 for a row of zeros or the
 // fill; ok is false for a refused index.
 func (p *Plan) position(v Index, dim int) (at int, ok bool) {
-	negative := !v.Unsigned && int64(v.Bits) < 0
+	negative := v.negative()
 	switch {
 	case !negative && v.Bits < uint64(dim):
 		return int(v.Bits), true

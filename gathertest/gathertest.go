@@ -110,6 +110,9 @@ func forms() map[string]Executor {
 			if err != nil {
 				return garner.Tensor{}, err
 			}
+			if p.Plan() == nil { // only the further operands' elements tell the result's shape
+				return garner.GatherContext(ctx, op, data, indices, more...)
+			}
 			out, err := garner.New(p.Plan().DType, p.Plan().Out...)
 			if err != nil {
 				return garner.Tensor{}, err
@@ -175,6 +178,7 @@ func strided(t garner.Tensor) (garner.Tensor, error) {
 type Case struct {
 	Op            garner.Op
 	Data, Indices garner.Tensor
+	More          []garner.Tensor // the further operands of bags
 	About         string
 
 	bare     garner.Op // without the policies below

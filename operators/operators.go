@@ -76,9 +76,18 @@ const (
 	windows      = "offset_dims walk a window of slice_sizes, the other dims indices without index_vector_dim"
 )
 
+// Shapes of bags.
+const (
+	offsetBags  = "offsets + data[1:]"
+	packedBags  = "indices[:1] + data[1:]"
+	segmentBags = "[num_segments] + data[1:]; without it, [the last of segment_ids + 1] + data[1:]"
+)
+
 // Types that specifications know.
 const (
 	anyIndex    = "data of any type, indices of any integer type"
+	sums        = "data of any number type, indices i32 or i64"
+	floatSums   = "data a float, indices i32 or i64"
 	index16to64 = "data of any type, indices i16, i32 or i64"
 	index32or64 = "data of any type, indices i32 or i64"
 	index64     = "data of any type, indices i64"
@@ -91,6 +100,7 @@ const (
 
 const (
 	ovPage   = "https://docs.openvino.ai/2025/documentation/openvino-ir-format/operation-sets/operation-specs/movement/"
+	ovSparse = "https://docs.openvino.ai/2025/documentation/openvino-ir-format/operation-sets/operation-specs/sparse/"
 	onnxPage = "https://onnx.ai/onnx/operators/onnx__"
 	msPage   = "https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.GatherND"
 	tfPage   = "https://www.tensorflow.org/api_docs/python/tf/"
@@ -119,6 +129,11 @@ var table = []Operator{
 	{"openvino.GatherND-5", GatherND, openvino.GatherND5{}, ovPage + "gather-nd-5.html", flatTuples, anyIndex, `'[[[1,2]],[[3,4]]]' '[[[1]],[[0]]]' --batch-dims 2   # [2, 3]`},
 	{"openvino.GatherND-8", GatherND, openvino.GatherND8{}, ovPage + "gather-nd-8.html", batchTuples, anyIndex, `'[[[1,2]],[[3,4]]]' '[[[1]],[[0]]]' --batch-dims 2   # [[2], [3]]`},
 	{"openvino.GatherElements-6", Elements, openvino.GatherElements6{}, ovPage + "gather-elements-6.html", elements, anyIndex, `'[[1,2],[3,4]]' '[[1,0]]'   # [[3, 2]]`},
+	{"openvino.EmbeddingBagOffsetsSum-3", Gather, openvino.EmbeddingBagOffsetsSum3{}, ovSparse + "embedding-bag-offsets-sum-3.html", offsetBags, sums, `'[[1,2],[3,4],[5,6]]' '[2,0,1]' --operand offsets=[0,2]   # [[6, 8], [3, 4]]`},
+	{"openvino.EmbeddingBagOffsets-15", Gather, openvino.EmbeddingBagOffsets15{}, ovSparse + "embedding-bag-offsets-15.html", offsetBags, sums, `'f32[[1,2],[3,4],[5,6]]' '[2,0,1]' --operand offsets=[0,2] --attr reduction=mean   # [[3.0, 4.0], [3.0, 4.0]]`},
+	{"openvino.EmbeddingBagPackedSum-3", Gather, openvino.EmbeddingBagPackedSum3{}, ovSparse + "embedding-bag-packed-sum-3.html", packedBags, sums, `'[[1,2],[3,4],[5,6]]' '[[2,0],[1,1]]'   # [[6, 8], [6, 8]]`},
+	{"openvino.EmbeddingBagPacked-15", Gather, openvino.EmbeddingBagPacked15{}, ovSparse + "embedding-bag-packed-15.html", packedBags, sums, `'f32[[1,2],[3,4],[5,6]]' '[[2,0],[1,1]]' --attr reduction=mean   # [[3.0, 4.0], [3.0, 4.0]]`},
+	{"openvino.EmbeddingSegmentsSum-3", Gather, openvino.EmbeddingSegmentsSum3{}, ovSparse + "embedding-segments-sum-3.html", "[num_segments] + data[1:]", sums, `'[[1,2],[3,4],[5,6]]' '[2,0,1]' --operand segment_ids=[0,0,1] --attr num_segments=2   # [[6, 8], [3, 4]]`},
 	{"openvino.compressed-gather", Gather, openvino.CompressedGather{}, ovPacked, "table[:axis] + indices + table[axis+1:], where the table is data, or reshape", "data u8, i8, u4, i4, nf4 or f8, scale f32, f16 or bf16, indices i32 or i64", `'u4[[1,2],[3,15]]' '[1,-2]' --operand 'scale=f32[[0.5],[2]]'   # [[6.0, 30.0], [0.5, 1.0]]`},
 	{"onnx.Gather-1", Gather, onnx.Gather1{}, onnxPage + "Gather.html", axisSlices, onnxOld + onnx32or64, `'[[1,2],[3,4]]' '[[1],[0]]'   # [[[3, 4]], [[1, 2]]]`},
 	{"onnx.Gather-11", Gather, onnx.Gather11{}, onnxPage + "Gather.html", axisSlices, onnxOld + onnx32or64, `'[[1,2],[3,4]]' '[-1]'   # [[3, 4]]`},
@@ -136,12 +151,19 @@ var table = []Operator{
 	{"tensorflow.GatherV2", Gather, tensorflow.GatherV2{}, tfPage + "raw_ops/GatherV2", batchSlices, index16to64, `'[[1,2],[3,4]]' '[[1],[0]]' --axis 1 --batch-dims 1   # [[2], [3]]`},
 	{"tensorflow.gather", Gather, tensorflow.GatherFunc{}, tfPage + "gather", batchSlices, index16to64, `'[[1,2],[3,4]]' '[[1],[0]]' --batch-dims 1   # [[2], [3]]`},
 	{"tensorflow.batch_gather", Gather, tensorflow.BatchGather{}, tfPage + "compat/v1/batch_gather", lastSlices, index16to64, `'[[1,2],[3,4]]' '[[1],[0]]'   # [[2], [3]]`},
+	{"tensorflow.embedding_lookup_sparse", Gather, tensorflow.EmbeddingLookupSparse{}, tfPage + "nn/embedding_lookup_sparse", "[the last bag of ids_indices + 1] + data[1:]", floatSums, `'f32[[1,2],[3,4],[5,6]]' '[2,0,1]' --operand 'ids_indices=[[0,0],[0,1],[1,0]]' --attr dense_shape=[2,2]   # [[3.0, 4.0], [3.0, 4.0]]`},
+	{"tensorflow.safe_embedding_lookup_sparse", Gather, tensorflow.SafeEmbeddingLookupSparse{}, tfPage + "nn/safe_embedding_lookup_sparse", "[dense_shape[0]] + data[1:]", floatSums, `'f32[[1,2],[3,4],[5,6]]' '[2,-1]' --operand 'ids_indices=[[0,0],[1,0]]' --attr dense_shape=[2,1] --attr combiner=sum   # [[5.0, 6.0], [0.0, 0.0]]`},
+	{"tensorflow.sparse_segment_sum", Gather, tensorflow.SparseSegmentSum{}, tfPage + "sparse/segment_sum", segmentBags, sums, `'[[1,2],[3,4],[5,6]]' '[2,0,1]' --operand segment_ids=[0,0,1]   # [[6, 8], [3, 4]]`},
+	{"tensorflow.sparse_segment_mean", Gather, tensorflow.SparseSegmentMean{}, tfPage + "sparse/segment_mean", segmentBags, floatSums, `'f32[[1,2],[3,4],[5,6]]' '[2,0,1]' --operand segment_ids=[0,0,1]   # [[3.0, 4.0], [3.0, 4.0]]`},
+	{"tensorflow.sparse_segment_sqrtn", Gather, tensorflow.SparseSegmentSqrtN{}, tfPage + "sparse/segment_sqrtn", segmentBags, floatSums, `'f32[[1,2],[3,4],[5,6]]' '[2,1]' --operand segment_ids=[0,2]   # [[5.0, 6.0], [0.0, 0.0], [3.0, 4.0]]`},
 	{"numpy.take", Gather, numpy.Take{}, npPage + "take.html", slicesOrFlat, anyIndex, `'[[1,2],[3,4]]' '[-1,0]' --attr mode=raise   # [4, 1]`},
 	{"numpy.take_along_axis", Elements, numpy.TakeAlongAxis{}, npPage + "take_along_axis.html", broadcast, anyIndex, `'[[1,2],[3,4]]' '[[-1],[0]]' --axis 1   # [[2], [3]]`},
 	{"torch.gather", Elements, torch.Gather{}, ptPage + "gather.html", within, index64, `'[[1,2],[3,4]]' '[[1,0]]' --axis 0   # [[3, 2]]`},
 	{"torch.index_select", Gather, torch.IndexSelect{}, ptPage + "index_select.html", selected, index32or64, `'[[1,2],[3,4]]' '[1,1]' --axis 1   # [[2, 2], [4, 4]]`},
 	{"torch.embedding", Gather, torch.Embedding{}, ptPage + "nn.functional.embedding.html", embedded, index32or64, `'[[1,2],[3,4],[5,6]]' '[[2],[0]]'   # [[[5, 6]], [[1, 2]]]`},
+	{"torch.embedding_bag", Gather, torch.EmbeddingBag{}, ptPage + "nn.functional.embedding_bag.html", "[number of bags] + data[1:], of a matrix", "data a float, indices i32 or i64", `'f32[[1,2],[3,4],[5,6]]' '[2,0,1]' --operand offsets=[0,2] --attr mode=sum   # [[6.0, 8.0], [3.0, 4.0]]`},
 	{"torch.quantized_embedding", Gather, torch.QuantizedEmbedding{}, ptSource + "qembeddingbag.cpp", "indices + [columns]: data is a matrix whose rows hold codes, a scale and a bias", "data u8, indices i32 or i64", `'u8[[1,2,0,0,0,63,0,0,0,0],[3,4,0,0,0,64,0,0,128,63]]' '[1,0]' --attr bits=8   # [[7.0, 9.0], [0.5, 1.0]]`},
+	{"torch.quantized_embedding_bag", Gather, torch.QuantizedEmbeddingBag{}, ptSource + "qembeddingbag.cpp", "[number of bags] + [columns]: data is a matrix whose rows hold codes, a scale and a bias", "data u8, indices i32 or i64", `'u8[[1,2,0,0,0,63,0,0,0,0],[3,4,0,0,0,64,0,0,128,63]]' '[1,0]' --operand offsets=[0] --attr bits=8   # [[7.5, 10.0]]`},
 	{"torch.quantized_embedding_unpack", Gather, torch.QuantizedEmbeddingUnpack{}, ptSource + "qembeddingbag_unpack.cpp", "data[:-1] + [columns]", "data u8, no indices", `'u8[[1,2,0,0,0,63,0,0,0,0],[3,4,0,0,0,64,0,0,128,63]]' --attr bits=8   # [[0.5, 1.0], [7.0, 9.0]]`},
 	{"torch.take", Gather, torch.Take{}, ptPage + "take.html", flat, index64, `'[[1,2],[3,4]]' '[[-1,0]]'   # [[4, 1]]`},
 	{"torch.take_along_dim", Elements, torch.TakeAlongDim{}, ptPage + "take_along_dim.html", broadcast, index64, `'[[1,2],[3,4]]' '[[1],[0]]' --axis 1   # [[2], [3]]`},

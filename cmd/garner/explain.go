@@ -80,6 +80,9 @@ func (p *program) explain(ctx context.Context, k gatherKind, f *gatherFlags, arg
 		return err
 	}
 	defer r.close()
+	if err := noFurther("explain", r.operator); err != nil {
+		return err
+	}
 	e, err := explain.New(ctx, explain.Subject{
 		Name: r.operator.Name, Attributes: r.given(), Op: r.op, Data: r.dataTensor, Indices: r.indicesTensor,
 	})

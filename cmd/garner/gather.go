@@ -111,6 +111,7 @@ type gatherFlags struct {
 	out, name     string
 	all           bool
 	data, indices arrayFlags
+	further       furtherFlags
 	threads       number
 	stream        streamFlags
 }
@@ -150,6 +151,9 @@ func (f *gatherFlags) add(cmd *cobra.Command, k gatherKind) {
 	flags.Lookup("axis").Hidden = !k.axis
 	flags.Lookup("batch-dims").Hidden = !k.batchDims
 	f.policy.add(cmd)
+	if k.kind == operators.Gather {
+		f.further.add(cmd, "FILE|LITERAL", "offsets=[0,2]")
+	}
 	f.data.add(cmd, "")
 	f.indices.add(cmd, "indices-")
 }
@@ -200,23 +204,41 @@ type request struct {
 
 	dataTensor, indicesTensor garner.Tensor
 
+	further []further // as the operator has them
+
 	// inPlace leaves DATA in a file where it is neither in memory nor mapped as it is
 	// there, such as a quantised table. dataTensor is then no tensor.
 	inPlace bool
 }
 
 func (r *request) close() {
-	for _, in := range []*files.Input{r.data, r.indices} {
-		if in != nil {
-			in.Close()
-		}
+	for _, in := range r.inputs() {
+		in.Close()
 	}
+}
+
+// inputs returns the operands that are opened.
+func (r *request) inputs() []*files.Input {
+	all := []*files.Input{r.data, r.indices}
+	for _, f := range r.further {
+		all = append(all, f.input)
+	}
+	return slices.DeleteFunc(all, func(in *files.Input) bool { return in == nil })
+}
+
+// paths returns the files of all operands.
+func (r *request) paths() []string {
+	var all []string
+	for _, in := range r.inputs() {
+		all = append(all, in.Paths...)
+	}
+	return all
 }
 
 // changed is the error of an operand whose file is no longer what it was when it
 // was opened.
 func (r *request) changed() error {
-	for _, in := range []*files.Input{r.data, r.indices} {
+	for _, in := range r.inputs() {
 		if err := in.Changed(); err != nil {
 			return err
 		}
@@ -283,6 +305,13 @@ func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request) (
 	if r.indices, r.indicesTensor, err = p.open(ctx, operandRoles[1], r.operands[1], f.indices.options()); err != nil {
 		return err
 	}
+	texts, err := f.further.texts(r.operator)
+	if err != nil {
+		return err
+	}
+	if err := p.openFurther(ctx, r, texts); err != nil {
+		return err
+	}
 	r.op, err = f.policy.amend(r.op, r.data.Spec().DType)
 	return err
 }
@@ -305,7 +334,15 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 	if err := f.check(r.operands[0]); err != nil {
 		return err
 	}
-	if f.streams(r.operands[0]) {
+	if _, err := f.further.texts(r.operator); err != nil {
+		return err
+	}
+	// Bags are reduced in memory, where DATA may be a mapped file.
+	pooled := len(r.operator.Further()) > 0
+	if pooled && f.stream.flag() != "" {
+		return wrong("%s: %s runs in memory; leave the flag out", f.stream.flag(), r.operator.Name)
+	}
+	if !pooled && f.streams(r.operands[0]) {
 		data, err := p.openInPlace(ctx, operandRoles[0], r.operands[0], f.data.options())
 		switch {
 		case err == nil:
@@ -317,25 +354,27 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 			return &usageError{message: f.stream.flag() + ": DATA " + bare(err), err: err}
 		}
 	}
-	r.inPlace = f.out == ""
+	r.inPlace = f.out == "" && !pooled
 	if err := p.openRequest(ctx, f, r); err != nil {
 		return err
 	}
 	defer r.close()
-	data, indices := r.dataTensor, r.indicesTensor
-	if f.out == "" {
+	data, indices, more := r.dataTensor, r.indicesTensor, r.more()
+	if f.out == "" && !pooled {
 		if done, err := p.gatherPrinted(ctx, f, r); done || err != nil {
 			return err
 		}
 	}
 	var meter *terminal.Meter
 	tell := func(done, _ int64) { meter.Set(volume(data.DType(), done)) }
-	prepared, err := garner.Prepare(r.op, data.Spec(), indices.Spec(), garner.Threads(int(f.threads.value)), garner.Progress(tell))
+	prepared, err := garner.Prepare(r.op, data.Spec(), indices.Spec(), garner.Threads(int(f.threads.value)), garner.Progress(tell), garner.FurtherTensors(more...))
 	if err != nil {
 		return err
 	}
-	if err := checkFirst(ctx, prepared.Plan(), data.Spec(), source.Memory(indices), 0); err != nil {
-		return remedy(err)
+	if !pooled {
+		if err := checkFirst(ctx, prepared.Plan(), data.Spec(), source.Memory(indices), 0); err != nil {
+			return remedy(err)
+		}
 	}
 	out, err := newResult(prepared.Plan())
 	if err != nil {
@@ -345,7 +384,7 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 	if f.out != "" {
 		var writing *terminal.Meter
 		to, err = p.create(ctx, f.out, garner.SpecOf(out.DType(), out.Shape()...), files.CreateOptions{
-			Name: f.name, Descr: r.data.Descr, Inputs: slices.Concat(r.data.Paths, r.indices.Paths), Progress: p.writing(&writing),
+			Name: f.name, Descr: r.data.Descr, Inputs: r.paths(), Progress: p.writing(&writing),
 		})
 		if err != nil {
 			return err
@@ -356,7 +395,7 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 		}()
 	}
 	meter = p.meter("gathering", volume(out.DType(), int64(out.Len())))
-	err = prepared.Run(ctx, data, indices, out)
+	err = prepared.Run(ctx, data, indices, out, more...)
 	meter.Stop()
 	if err != nil {
 		return remedy(err)

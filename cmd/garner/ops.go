@@ -83,9 +83,13 @@ func (p *program) describe(o operators.Operator) (string, error) {
 	}
 	line("result", o.Shape)
 	var takes []string
-	inputs, attributes := o.Inputs(), o.Attributes()
+	inputs, further, attributes := o.Inputs(), o.Further(), o.Attributes()
 	for i, name := range inputs {
-		takes = append(takes, fmt.Sprintf("%s (input %d)", name, 3+i))
+		kind := "input"
+		if slices.Contains(further, name) {
+			kind = "operand"
+		}
+		takes = append(takes, fmt.Sprintf("%s (%s %d)", name, kind, 3+i))
 	}
 	for _, name := range attributes {
 		if slices.Contains(inputs, name) {
@@ -168,10 +172,11 @@ func (p *program) policy(o operators.Operator, attribute, word string) (string, 
 		return "", err
 	}
 	defer r.close()
-	plan, err := garner.NewPlan(r.op, r.dataTensor.Spec(), r.indicesTensor.Spec())
+	prepared, err := garner.Prepare(r.op, r.dataTensor.Spec(), r.indicesTensor.Spec(), garner.FurtherTensors(r.more()...))
 	if err != nil {
 		return "", err
 	}
+	plan := prepared.Plan()
 	return "negative: " + plan.Negative.String() + ", outside: " + plan.Outside.String(), nil
 }
 

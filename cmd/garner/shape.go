@@ -9,6 +9,7 @@ import (
 // shapeFlags are the flags of shape.
 type shapeFlags struct {
 	operator      operatorFlags
+	further       furtherFlags
 	data, indices string
 }
 
@@ -38,6 +39,7 @@ Exit status: 0 done; 1 the shapes were refused; 2 the command was wrong.`,
 		},
 	}
 	f.operator.add(cmd, "", operators.Gather, operators.GatherND, operators.Elements)
+	f.further.add(cmd, "SPEC", "'offsets=i64[3]'")
 	flags := cmd.Flags()
 	flags.StringVar(&f.data, "data", "", "type and shape of data, a `SPEC`")
 	flags.StringVar(&f.indices, "indices", "", "type and shape of indices, a `SPEC`")
@@ -74,7 +76,20 @@ func (p *program) shape(cmd *cobra.Command, f *shapeFlags) error {
 	if err != nil {
 		return err
 	}
-	out, err := garner.Infer(op, specs[0], specs[1])
+	texts, err := f.further.texts(o)
+	if err != nil {
+		return err
+	}
+	more := make([]garner.Spec, len(texts))
+	for i, text := range texts {
+		if text == "" {
+			continue
+		}
+		if more[i], err = garner.ParseSpec(text); err != nil {
+			return wrong("--operand %s: %s", o.Further()[i], bare(err))
+		}
+	}
+	out, err := garner.Infer(op, specs[0], specs[1], more...)
 	if err != nil {
 		return err
 	}

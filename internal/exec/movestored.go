@@ -8,19 +8,48 @@ func (u *state) decodeRun(rows, later []int64, place, step, bias, next, size int
 	elem := p.resolver.elem
 	for j, row := range rows {
 		if j < len(later) && later[j] >= 0 {
-			for k, s := range p.nest.Decoder.Spans(int(later[j])/elem+next, size) {
-				kernel.Prefetch(u.stored[k][s.From:s.To])
-			}
+			u.prefetchStored(int(later[j])/elem+next, size)
 		}
 		dst := u.dst.Buf[place*elem : (place+size)*elem]
 		switch {
 		case row >= 0:
-			p.nest.Decoder.Decode(dst, &u.stored, int(row)/elem+bias, size)
+			p.nest.Decoder.Decode(dst, &u.From, int(row)/elem+bias, size)
 		case p.nest.Fill == nil:
 			clear(dst)
 		default:
 			kernel.Repeat(dst, p.nest.Fill)
 		}
 		place += step
+	}
+}
+
+// prefetchStored prefetches what is stored of some elements.
+func (u *state) prefetchStored(first, n int) {
+	for k, s := range u.program.nest.Decoder.Spans(first, n) {
+		kernel.Prefetch(u.From[k][s.From:s.To])
+	}
+}
+
+// reduceStored is reduce for rows that are decoded first: into room, of the size of dst.
+func (u *state) reduceStored(dst, room []byte, t kernel.Terms) {
+	n := &u.program.nest
+	size := n.elem()
+	zero := [1]int64{}
+	one := t
+	one.Rows, one.Later, one.Bias = zero[:], nil, 0
+	for j, row := range t.Rows {
+		if j < len(t.Later) {
+			u.prefetchStored((int(t.Later[j])+t.Bias)/size, len(dst)/size)
+		}
+		if row >= 0 {
+			n.Decoder.Decode(room, &u.From, (int(row)+t.Bias)/size, len(dst)/size)
+		} else {
+			kernel.Repeat(room, n.Fill)
+		}
+		if t.Weights != nil {
+			one.Weights = t.Weights[j*size : (j+1)*size]
+		}
+		kernel.Reduce(dst, room, u.bags.bag.Number, one)
+		one.Begin = false
 	}
 }

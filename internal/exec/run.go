@@ -28,6 +28,8 @@ const (
 	resolveAll               // a unit is a tile of tuples: resolved into shared
 	moveShared               // a unit is a tile of tuples and some free turns
 	moveColumns              // a unit is some columns of some tuples
+	checkEnds                // a unit is some ends of bags
+	reduceBags               // a unit is some columns of some bags
 )
 
 // A Runner runs programs, one run at a time, and keeps its scratch. A run that
@@ -104,15 +106,6 @@ func (u *Runner) Run(ctx context.Context, p *Program, data, indices, out *Memory
 	}
 	u.reportAll(p)
 	return Done
-}
-
-// RunStored is Run for a program whose nest has a Decoder. Rows are those of the
-// elements that it makes. volatile says that some memory of from can vanish.
-func (u *Runner) RunStored(ctx context.Context, p *Program, from *Stored, volatile bool, indices, out *Memory) Outcome {
-	u.stored = *from
-	how := u.Run(ctx, p, &Memory{Volatile: volatile}, indices, out)
-	u.stored = Stored{}
-	return how
 }
 
 // RunKnown moves rows that are already resolved: the second half of a run. p
@@ -288,6 +281,10 @@ func (u *Runner) work(worker int) {
 			u.moveGroup(w, int(unit))
 		case moveColumns:
 			u.moveColumns(w, int(unit))
+		case checkEnds:
+			u.checkUnit(w, int(unit))
+		case reduceBags:
+			u.reduceUnit(w, int(unit))
 		}
 		if worker == 0 && u.Progress != nil {
 			u.report(unit + 1)
@@ -298,7 +295,7 @@ func (u *Runner) work(worker int) {
 // report calls Progress for the units taken so far. A phase that only resolves
 // counts none.
 func (u *Runner) report(units int64) {
-	if u.phase == resolveAll || units >= u.limit {
+	if u.phase == resolveAll || u.phase == checkEnds || units >= u.limit {
 		return // reportAll reports the end, once every core is done
 	}
 	total := u.program.elements

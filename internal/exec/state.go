@@ -8,24 +8,33 @@ import (
 // A state is the run in progress: its operands, and the findings of its
 // workers, which share it.
 type state struct {
+	// From is the memory of data whose elements a Decoder makes; data then only says
+	// whether that memory is Volatile. The caller sets it before a run.
+	From Stored
+
 	program *Program
 	ctx     context.Context
 	src     Memory
 	at      Memory
 	dst     Memory
-	stored  Stored  // instead of src, of data that is decoded
 	way     Way     // the way that units move: the program's way or its byRows
 	shared  []int64 // every tuple's row, or position, if several turns use it
 	stop    atomic.Bool
 	refused atomic.Bool // an index was refused
 	outside atomic.Bool // a tuple in shared is outside and filled
 	fault   atomic.Bool // memory vanished
+
+	bags          *Bags // of a run of bags
+	ends, weights Memory
 }
 
 // A worker is the scratch of one goroutine.
 type worker struct {
 	rows, values []int64
 	strip        []byte
+	ends         []int64 // of bags
+	weights      []byte  // of terms
+	decoded      []byte  // the part of a stored row that a bag reduces
 }
 
 // stopped reports whether the run has ended early. It ends the run if the

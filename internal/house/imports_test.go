@@ -11,7 +11,7 @@ import (
 // stands below it.
 var imports = map[string][]string{
 	"internal/float":  nil,
-	"internal/kernel": nil,
+	"internal/kernel": {"internal/float"},
 	"internal/codec":  {"internal/float", "internal/kernel"},
 	"internal/exec":   {"internal/kernel"},
 	"":                {"internal/exec", "internal/float", "internal/kernel", "internal/pages"},

@@ -23,6 +23,9 @@ var kinds = func() map[string]string {
 		m[strings.ToLower(kind)] = kind
 	}
 	for _, o := range operators.All() {
+		if len(o.Further()) > 0 {
+			continue // bags are no gathers of a model: see operators.RelatedOf
+		}
 		if name, ok := strings.CutPrefix(o.Name, dialect); ok {
 			kind, _, _ := strings.Cut(name, "-")
 			m[strings.ToLower(kind)] = kind
@@ -70,7 +73,7 @@ func oneVersion(kind string) string {
 func (p *parser) operator(l *layer) (*operators.Operator, int, error) {
 	kind := kindOf(l)
 	versions := operators.Versions(dialect + kind)
-	if len(versions) == 0 {
+	if len(versions) == 0 || len(versions[0].Further()) > 0 {
 		return nil, l.opset, nil
 	}
 	first, n := versions[0].Version(), l.opset

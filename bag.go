@@ -1,0 +1,70 @@
+package garner
+
+// A Bag says how a plan reduces rows. Loops[0] of the plan walks the bags, and
+// Loops[1], whose Out stride is 0, the rows of one bag, its terms; the loops behind
+// them walk one row. Terms are reduced in the order of the indices, whatever the
+// number of threads. Where Ends is not Even, Loops[1] walks the terms of all bags,
+// and an operand says where each bag ends:
+//
+//	out[b] = reduce(w_t · row_t for every term t of bag b)
+//
+// A product is rounded before it is added, and each sum is rounded, to the dtype of
+// data. Integers wrap. A term that is left out counts nowhere; its index may be any.
+type Bag struct {
+	Reduction Reduction
+	Ends      Ends
+	EndsAt    int // the further operand that says where bags end, from 0; -1: none
+	WeightsAt int // the further operand with a weight for each index; -1: terms have none
+
+	FromZero   bool // a sum begins at +0, so that it is never -0; else at its first term
+	Reciprocal bool // an unweighted Mean or SqrtN is a product with the rounded 1/n or 1/sqrt(n); else a quotient
+
+	Padding        Position // terms of this row are left out
+	SkipNegative   bool     // terms of negative indices are left out
+	SkipWeightless bool     // terms whose weight is not above 0 are left out
+
+	Empty     Position // the row that a bag without terms is; none: zeros
+	EmptyName string   // the operator's name of Empty
+	EmptyLate bool     // Empty is held against data only where a bag has no term
+}
+
+// A Position is a position on the gathered axis of data that may be missing.
+type Position struct {
+	Given bool
+	At    int
+}
+
+// A Reduction says what a bag makes of its terms.
+type Reduction uint8
+
+const (
+	Sum   Reduction = iota
+	Mean            // the sum divided by the number of terms, or by the sum of their weights; integers round toward zero
+	SqrtN           // the sum divided by the root of the number of terms, or of the sum of the squares of their weights; floats only
+	Max             // the first term, or the first of the greatest that follow it: a NaN replaces nothing
+)
+
+var reductionNames = [...]string{Sum: "sum", Mean: "mean", SqrtN: "sqrtn", Max: "max"}
+
+// String returns "sum", "mean", "sqrtn" or "max".
+func (r Reduction) String() string {
+	if int(r) < len(reductionNames) {
+		return reductionNames[r]
+	}
+	return "?"
+}
+
+// Ends says what an operand tells of the ends of bags.
+type Ends uint8
+
+const (
+	Even        Ends = iota // there is none: each bag has as many terms, the indices' second dim
+	Starts                  // element b is the first term of bag b; the last bag ends with the indices
+	ZeroStart               // as Starts, and element 0 is 0
+	Bounds                  // as ZeroStart, and one more element is the end of the last bag
+	Segments                // element t is the bag of term t; they never fall
+	SegmentRows             // as Segments, of the first column of a matrix
+)
+
+// segments reports whether each term has the number of its bag.
+func (e Ends) segments() bool { return e == Segments || e == SegmentRows }

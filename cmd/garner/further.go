@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/operators"
+	"github.com/spf13/cobra"
+)
+
+// furtherFlags are the operands that an operator takes after DATA and INDICES.
+type furtherFlags struct{ given []string }
+
+func (f *furtherFlags) add(cmd *cobra.Command, value, what string) {
+	cmd.Flags().StringArrayVar(&f.given, "operand", nil, "an operand of the operator beyond DATA and INDICES, `NAME="+value+"`, such as "+what)
+	complete(cmd, "operand")
+}
+
+// texts returns what is given for each further operand of an operator, in its order;
+// "" for one that is not.
+func (f *furtherFlags) texts(o operators.Operator) ([]string, error) {
+	names := o.Further()
+	texts := make([]string, len(names))
+	for _, g := range f.given {
+		name, text, found := strings.Cut(g, "=")
+		i := slices.Index(names, name)
+		switch {
+		case !found || name == "" || text == "":
+			return nil, wrong("--operand %s: write it as NAME=VALUE, for example --operand offsets=[0,2]", g)
+		case len(names) == 0:
+			return nil, wrong("--operand %s: %s takes no operand beyond DATA and INDICES", name, o.Name)
+		case i < 0:
+			return nil, wrong("--operand %s: %s takes %s", name, o.Name, strings.Join(names, ", "))
+		case texts[i] != "":
+			return nil, wrong("--operand %s is given twice; give it once", name)
+		}
+		texts[i] = text
+	}
+	return texts, nil
+}
+
+// further is a further operand, opened.
+type further struct {
+	input  *files.Input
+	tensor garner.Tensor
+}
+
+// openFurther opens the operands that an operator takes after DATA and INDICES, those
+// that are given. A literal for an operand of DATA's type is of that type.
+func (p *program) openFurther(ctx context.Context, r *request, texts []string) error {
+	operands := garner.OperandsOf(r.op)
+	for i, text := range texts {
+		r.further = append(r.further, further{})
+		if text == "" {
+			continue
+		}
+		role := "--operand " + operands[i].Name
+		from := parseOperand(text)
+		switch from.kind {
+		case kindUnreadable:
+			return unreadable(role, text)
+		case kindStdin:
+			return wrong("%s cannot be -; put it in a file, or write a literal such as [0,2]", role)
+		}
+		o := files.Options{}
+		if from.kind == kindLiteral && operands[i].Types == garner.DataType {
+			o.DType = r.dataTensor.DType()
+		}
+		in, t, err := p.open(ctx, role, from, o)
+		if err != nil {
+			return err
+		}
+		r.further[i] = further{in, t}
+	}
+	return nil
+}
+
+// more returns the further operands as a call takes them.
+func (r *request) more() []garner.Tensor {
+	var more []garner.Tensor
+	for _, f := range r.further {
+		more = append(more, f.tensor)
+	}
+	return more
+}
+
+// noFurther refuses an operator that takes further operands, for a command that does
+// not.
+func noFurther(command string, o operators.Operator) error {
+	if names := o.Further(); len(names) > 0 {
+		return wrong("%s does not take %s, whose operands are also %s; garner gather and garner shape do", command, o.Name, strings.Join(names, ", "))
+	}
+	return nil
+}

@@ -1,0 +1,365 @@
+package kernel
+
+import (
+	"math"
+	"unsafe"
+
+	"github.com/garner-go/garner/internal/float"
+)
+
+// A Number is a type of elements that reductions calculate with. Integers wrap.
+type Number uint8
+
+// The numbers.
+const (
+	U8 Number = iota
+	U16
+	U32
+	U64
+	I8
+	I16
+	I32
+	I64
+	F16
+	BF16
+	F32
+	F64
+)
+
+// Size returns the size of a number in bytes.
+func (n Number) Size() int { return numberSizes[n] }
+
+var numberSizes = [...]int{U8: 1, U16: 2, U32: 4, U64: 8, I8: 1, I16: 2, I32: 4, I64: 8, F16: 2, BF16: 2, F32: 4, F64: 8}
+
+// Terms are rows of src that Reduce adds to dst, in order. Row j begins Rows[j]+Bias
+// bytes behind the start of src, and has as many elements as dst.
+type Terms struct {
+	Rows    []int64 // none is negative, with Bias added
+	Weights []byte  // one element for each row, of the same type, adjacent and aligned; nil: none
+	Later   []int64 // rows to prefetch, one with each row, while there are some
+	Bias    int     // added to rows and to later ones
+	Max     bool    // the greater element stays, instead of the sum; a NaN never replaces
+	Begin   bool    // dst holds nothing yet: the first row begins it
+	Zero    bool    // sums begin at +0, so that none is -0
+}
+
+// Reduce reduces rows of src into dst, whose elements are aligned:
+//
+//	dst[e] = dst[e] + Weights[j] · src[Rows[j]+e]     for each row j in turn
+//
+// A product is rounded before it is added, and each sum is rounded.
+func Reduce(dst, src []byte, n Number, t Terms) {
+	switch {
+	case n == F16:
+		reduceNarrow(dst, src, float.Float16, t)
+	case n == BF16:
+		reduceNarrow(dst, src, float.BFloat16, t)
+	case n == F32:
+		reduceAs[float32](dst, src, t)
+	case n == F64:
+		reduceAs[float64](dst, src, t)
+	case n == I8 && t.Max: // products wrap alike, signed or not
+		reduceAs[int8](dst, src, t)
+	case n == I16 && t.Max:
+		reduceAs[int16](dst, src, t)
+	case n == I32 && t.Max:
+		reduceAs[int32](dst, src, t)
+	case n == I64 && t.Max:
+		reduceAs[int64](dst, src, t)
+	case n == U8 || n == I8:
+		reduceAs[uint8](dst, src, t)
+	case n == U16 || n == I16:
+		reduceAs[uint16](dst, src, t)
+	case n == U32 || n == I32:
+		reduceAs[uint32](dst, src, t)
+	default:
+		reduceAs[uint64](dst, src, t)
+	}
+}
+
+type number interface {
+	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64
+}
+
+// view returns aligned bytes as elements.
+func view[T number](b []byte) []T {
+	var zero T
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(zero)))
+}
+
+func reduceAs[T number](dst, src []byte, t Terms) {
+	var zero T
+	size := int(unsafe.Sizeof(zero))
+	if len(dst) == 0 {
+		return
+	}
+	to, weights := view[T](dst), view[T](t.Weights)
+	begin, aligned := t.Begin, Aligned(src, size) && t.Bias%size == 0
+	var copied [64]T
+	for j, row := range t.Rows {
+		if j < len(t.Later) {
+			at := int(t.Later[j]) + t.Bias
+			Prefetch(src[at : at+len(dst)])
+		}
+		from := src[int(row)+t.Bias : int(row)+t.Bias+len(dst)]
+		var weight T
+		if weights != nil {
+			weight = weights[j]
+		}
+		if aligned && int(row)%size == 0 {
+			reduceRow(to, view[T](from), weights != nil, weight, t.Max, begin, t.Zero)
+		} else {
+			for at := 0; at < len(to); at += len(copied) {
+				n := min(len(copied), len(to)-at)
+				copy(unsafe.Slice((*byte)(unsafe.Pointer(&copied)), n*size), from[at*size:(at+n)*size])
+				reduceRow(to[at:at+n], copied[:n], weights != nil, weight, t.Max, begin, t.Zero)
+			}
+		}
+		begin = false
+	}
+}
+
+// reduceRow reduces one row into dst. The conversions keep a product and a sum from
+// one rounding.
+func reduceRow[T number](dst, src []T, weighted bool, weight T, greater, begin, zero bool) {
+	src = src[:len(dst)]
+	switch {
+	case greater && weighted:
+		for e, v := range src {
+			if v = T(v * weight); begin || v > dst[e] {
+				dst[e] = v
+			}
+		}
+	case greater && begin:
+		copy(dst, src)
+	case greater:
+		for e, v := range src {
+			if v > dst[e] {
+				dst[e] = v
+			}
+		}
+	case begin && weighted && zero:
+		for e, v := range src {
+			dst[e] = 0 + T(v*weight)
+		}
+	case begin && weighted:
+		for e, v := range src {
+			dst[e] = T(v * weight)
+		}
+	case begin && zero:
+		for e, v := range src {
+			dst[e] = 0 + v
+		}
+	case begin:
+		copy(dst, src)
+	case weighted:
+		for e, v := range src {
+			dst[e] += T(v * weight)
+		}
+	default:
+		for e, v := range src {
+			dst[e] += v
+		}
+	}
+}
+
+// reduceNarrow is Reduce for floats of 16 bits.
+func reduceNarrow(dst, src []byte, f *float.Format, t Terms) {
+	to, weights := view[uint16](dst), view[uint16](t.Weights)
+	begin := t.Begin
+	for j, row := range t.Rows {
+		if j < len(t.Later) {
+			at := int(t.Later[j]) + t.Bias
+			Prefetch(src[at : at+len(dst)])
+		}
+		from := src[int(row)+t.Bias : int(row)+t.Bias+len(dst)]
+		for e := range to {
+			v := uint64(from[2*e]) | uint64(from[2*e+1])<<8
+			if weights != nil {
+				v = narrowed(f, float64(f.Decode(v))*float64(f.Decode(uint64(weights[j]))))
+			}
+			switch {
+			case t.Max && begin, begin && !t.Zero:
+				to[e] = uint16(v)
+			case t.Max:
+				if f.Decode(v) > f.Decode(uint64(to[e])) {
+					to[e] = uint16(v)
+				}
+			case begin:
+				to[e] = uint16(narrowed(f, 0+float64(f.Decode(v))))
+			default:
+				to[e] = uint16(narrowed(f, float64(f.Decode(uint64(to[e])))+float64(f.Decode(v))))
+			}
+		}
+		begin = false
+	}
+}
+
+// narrowed returns the code of a result of one operation on floats of 16 bits, which
+// float64 has more than twice the digits of: rounding it again changes nothing.
+func narrowed(f *float.Format, v float64) uint64 {
+	if v != v {
+		return f.NaN
+	}
+	return f.Encode(v, nil)
+}
+
+// A Quotient ends a mean: by what a sum is divided.
+type Quotient struct {
+	Terms      int
+	Weights    float64 // the sum that AddWeights gave, instead of Terms
+	Weighted   bool
+	Root       bool // the root of either
+	Reciprocal bool // without weights, a product with the rounded reciprocal
+}
+
+// Divide divides every element of dst, which is aligned. Integers round toward zero;
+// they have neither Weights nor Root.
+func Divide(dst []byte, n Number, q Quotient) {
+	switch n {
+	case F32:
+		d := float32(q.Terms)
+		if q.Weighted {
+			d = float32(q.Weights)
+		}
+		if q.Root {
+			d = float32(math.Sqrt(float64(d)))
+		}
+		divideFloats(view[float32](dst), d, q)
+	case F64:
+		d := float64(q.Terms)
+		if q.Weighted {
+			d = q.Weights
+		}
+		if q.Root {
+			d = math.Sqrt(d)
+		}
+		divideFloats(view[float64](dst), d, q)
+	case F16:
+		divideNarrow(view[uint16](dst), float.Float16, q)
+	case BF16:
+		divideNarrow(view[uint16](dst), float.BFloat16, q)
+	case I8:
+		divideIntegers(view[int8](dst), int64(q.Terms))
+	case I16:
+		divideIntegers(view[int16](dst), int64(q.Terms))
+	case I32:
+		divideIntegers(view[int32](dst), int64(q.Terms))
+	case I64:
+		divideIntegers(view[int64](dst), int64(q.Terms))
+	case U8:
+		divideIntegers(view[uint8](dst), uint64(q.Terms))
+	case U16:
+		divideIntegers(view[uint16](dst), uint64(q.Terms))
+	case U32:
+		divideIntegers(view[uint32](dst), uint64(q.Terms))
+	default:
+		divideIntegers(view[uint64](dst), uint64(q.Terms))
+	}
+}
+
+func divideFloats[T float32 | float64](dst []T, d T, q Quotient) {
+	if q.Reciprocal && !q.Weighted {
+		r := 1 / d
+		for e := range dst {
+			dst[e] *= r
+		}
+		return
+	}
+	for e := range dst {
+		dst[e] /= d
+	}
+}
+
+func divideNarrow(dst []uint16, f *float.Format, q Quotient) {
+	value := func(code uint64) float64 { return float64(f.Decode(code)) }
+	d := narrowed(f, float64(q.Terms))
+	if q.Weighted {
+		d = narrowed(f, q.Weights)
+	}
+	if q.Root {
+		d = narrowed(f, math.Sqrt(value(d)))
+	}
+	if q.Reciprocal && !q.Weighted {
+		r := narrowed(f, 1/value(d))
+		for e, v := range dst {
+			dst[e] = uint16(narrowed(f, value(uint64(v))*value(r)))
+		}
+		return
+	}
+	for e, v := range dst {
+		dst[e] = uint16(narrowed(f, value(uint64(v))/value(d)))
+	}
+}
+
+func divideIntegers[T number, W int64 | uint64](dst []T, d W) {
+	for e, v := range dst {
+		dst[e] = T(W(v) / d)
+	}
+}
+
+// AddWeights adds weights, or their squares, to a sum, each rounded as elements of
+// their type are. They are floats, adjacent and aligned.
+func AddWeights(sum float64, weights []byte, n Number, squared bool) float64 {
+	switch n {
+	case F32:
+		s := float32(sum)
+		for _, w := range view[float32](weights) {
+			if squared {
+				w = float32(w * w)
+			}
+			s += w
+		}
+		return float64(s)
+	case F64:
+		for _, w := range view[float64](weights) {
+			if squared {
+				w = float64(w * w)
+			}
+			sum += w
+		}
+		return sum
+	}
+	f := float.Float16
+	if n == BF16 {
+		f = float.BFloat16
+	}
+	for _, code := range view[uint16](weights) {
+		w := float64(f.Decode(uint64(code)))
+		if squared {
+			w = float64(f.Decode(narrowed(f, w*w)))
+		}
+		sum = float64(f.Decode(narrowed(f, sum+w)))
+	}
+	return sum
+}
+
+// Weightless reports whether a weight is not above 0.
+func Weightless(weight []byte, n Number) bool {
+	switch n {
+	case F32:
+		return !(view[float32](weight)[0] > 0)
+	case F64:
+		return !(view[float64](weight)[0] > 0)
+	case F16, BF16:
+		f := float.Float16
+		if n == BF16 {
+			f = float.BFloat16
+		}
+		return !(f.Decode(uint64(view[uint16](weight)[0])) > 0)
+	case I8:
+		return int8(weight[0]) <= 0
+	case I16:
+		return view[int16](weight)[0] <= 0
+	case I32:
+		return view[int32](weight)[0] <= 0
+	case I64:
+		return view[int64](weight)[0] <= 0
+	}
+	for _, b := range weight[:n.Size()] {
+		if b != 0 {
+			return false
+		}
+	}
+	return true
+}

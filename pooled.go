@@ -1,0 +1,62 @@
+package garner
+
+import (
+	"github.com/garner-go/garner/internal/exec"
+	"github.com/garner-go/garner/internal/kernel"
+)
+
+// numbers has the dtypes that bags take, as the kernels know them.
+var numbers = map[DType]kernel.Number{
+	I8: kernel.I8, I16: kernel.I16, I32: kernel.I32, I64: kernel.I64, U8: kernel.U8, U16: kernel.U16, U32: kernel.U32, U64: kernel.U64,
+	F16: kernel.F16, BF16: kernel.BF16, F32: kernel.F32, F64: kernel.F64,
+}
+
+// exec returns the bags in the form that internal/exec runs: of data whose gathered
+// axis has dim positions, of the loops of a plan, and of further operands, of which
+// it reads shapes and strides.
+func (b *Bag) exec(dtype DType, dim int, loops []Loop, more []Tensor) exec.Bag {
+	e := exec.Bag{
+		Number: numbers[dtype], Reduction: exec.Reduction(b.Reduction), Zero: b.FromZero, Reciprocal: b.Reciprocal,
+		Count: loops[0].Extent, Each: loops[1].Extent, Out: loops[0].Out,
+		Padding: -1, SkipNegative: b.SkipNegative, SkipWeightless: b.SkipWeightless, Empty: -1,
+	}
+	if b.Ends != Even {
+		ends := &more[b.EndsAt]
+		e.Ends, e.Bounded, e.First = exec.Starts, b.Ends == Bounds, b.Ends == Bounds || b.Ends == ZeroStart
+		if b.Ends.segments() {
+			e.Ends = exec.Segments
+		}
+		e.Width = kernel.Width{Bits: ends.dtype.Bits(), Unsigned: ends.dtype.IsUnsigned()}
+		e.EndsStep = ends.strides[0]
+	}
+	if b.WeightsAt >= 0 {
+		e.Weighted = true
+		strides := more[b.WeightsAt].strides
+		copy(e.Weights[2-len(strides):], strides)
+	}
+	if b.Padding.Given {
+		e.Padding = b.Padding.At
+	}
+	if b.Empty.Given {
+		if e.Empty = b.Empty.At; e.Empty < 0 || e.Empty >= dim {
+			e.Empty = -2
+		}
+	}
+	return e
+}
+
+// alike reports whether the further operands of bags fit the indices.
+func (b *Bag) alike(indices *Tensor, more []Tensor) bool {
+	if b.WeightsAt >= 0 && !more[b.WeightsAt].shape.Equal(indices.shape) {
+		return false
+	}
+	return !b.Ends.segments() || more[b.EndsAt].shape[0] == indices.shape[0]
+}
+
+// operandAt returns a further operand of bags; the zero Tensor for -1.
+func operandAt(more []Tensor, at int) (t Tensor) {
+	if at >= 0 && at < len(more) {
+		t = more[at]
+	}
+	return t
+}

@@ -1,0 +1,284 @@
+package garner
+
+import (
+	"context"
+	"sort"
+)
+
+// bags are the operands of a plan of bags: the definition of what its terms are.
+type bags struct {
+	*Plan
+	data, indices Tensor
+	ends, weights Tensor // the zero Tensor where there are none
+}
+
+// ofBags returns the operands of p's bags.
+func (p *Plan) ofBags(data, indices Tensor, more []Tensor) *bags {
+	return &bags{p, data, indices, operandAt(more, p.Bag.EndsAt), operandAt(more, p.Bag.WeightsAt)}
+}
+
+// guard calls look while the memory of every operand is held.
+func (b *bags) guard(look func(b *bags) error) error {
+	return b.data.Guard(func(data Tensor) error {
+		return b.indices.Guard(func(indices Tensor) error {
+			return b.ends.Guard(func(ends Tensor) error {
+				return b.weights.Guard(func(weights Tensor) error {
+					return look(&bags{b.Plan, data, indices, ends, weights})
+				})
+			})
+		})
+	})
+}
+
+// count returns the number of bags, terms that of all indices.
+func (b *bags) count() int { return b.Loops[0].Extent }
+func (b *bags) terms() int { n, _ := b.Indices.Len(); return n }
+
+// end returns element i of the operand that says where bags end.
+func (b *bags) end(i int) Index {
+	return b.ends.index(b.ends.mem.Offset + i*b.ends.strides[0])
+}
+
+// between returns the terms of a bag: those from first on, and before end. The ends
+// are checked.
+func (b *bags) between(bag int) (first, end int) {
+	switch n := b.terms(); b.Bag.Ends {
+	case Even:
+		each := b.Loops[1].Extent
+		return bag * each, (bag + 1) * each
+	case Segments, SegmentRows:
+		from := func(bag int) int { return sort.Search(n, func(t int) bool { return b.end(t).Bits >= uint64(bag) }) }
+		return from(bag), from(bag + 1)
+	default:
+		end = n
+		if bag+1 < b.ends.Len() {
+			end = int(b.end(bag + 1).Bits)
+		}
+		return int(b.end(bag).Bits), end
+	}
+}
+
+// checkEnds returns the error of ends that no bags can have.
+func (b *bags) checkEnds() error {
+	n, name := b.terms(), ""
+	if b.Bag.EndsAt >= 0 {
+		name = b.operands[b.Bag.EndsAt].Name
+	}
+	switch b.Bag.Ends {
+	case Starts, ZeroStart, Bounds: // R.31
+		var last Index
+		for i := range b.ends.Len() {
+			v := b.end(i)
+			switch {
+			case v.negative():
+				return shapeError(KindMismatch, "%s[%d] = %s; a bag begins at an index of 0…%d", name, i, v, n)
+			case i == 0 && b.Bag.Ends != Starts && v.Bits != 0:
+				return shapeError(KindMismatch, "%s[0] = %s; the first bag must begin at 0", name, v)
+			case v.Bits < last.Bits:
+				return shapeError(KindMismatch, "%s[%d] = %s, and the one before is %s; they must not fall", name, i, v, last)
+			case v.Bits > uint64(n):
+				return shapeError(KindMismatch, "%s[%d] = %s passes the end; there are %d indices", name, i, v, n)
+			}
+			last = v
+		}
+	case Segments, SegmentRows: // R.32
+		for t := 1; t < n; t++ {
+			if v, last := b.end(t), b.end(t-1); v.negative() && !last.negative() || v.negative() == last.negative() && v.Bits < last.Bits {
+				return shapeError(KindMismatch, "%s[%d] = %s, and the one before is %s; they must not fall", name, t, v, last)
+			}
+		}
+		var bad *IndexError
+		for t := range n {
+			if v := b.end(t); v.negative() || v.Bits >= uint64(b.count()) {
+				if bad == nil {
+					bad = &IndexError{Operand: name, Position: []int{t}, Value: v, Axis: BagAxis, Dim: b.count(), Others: -1, Total: n}
+				}
+				bad.Others++
+			}
+		}
+		if bad != nil {
+			return bad
+		}
+	}
+	return nil
+}
+
+// check returns the error of bags that a run refuses: first of their ends, then of
+// the first index in row-major order, then of the row of empty bags.
+func (b *bags) check(ctx context.Context) error {
+	if err := b.checkEnds(); err != nil {
+		return err
+	}
+	var first *IndexError
+	refused := 0
+	for t := range b.terms() {
+		if t%4096 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if m := b.meaning(&b.indices, t, t); m.Refused && !b.leftOut(t) {
+			if refused++; first == nil {
+				first = b.refused(m, t)
+			}
+		}
+	}
+	if first != nil { // R.8
+		first.Others, first.Total = refused-1, b.terms()
+		return first
+	}
+	return b.checkEmpty()
+}
+
+// checkEmpty returns the error of a row of empty bags that data does not have.
+func (b *bags) checkEmpty() error { // R.33
+	empty, axis := b.Bag.Empty, b.Axes[0]
+	if !empty.Given || empty.At >= 0 && empty.At < axis.Dim {
+		return nil
+	}
+	if b.Bag.EmptyLate && !b.anyEmpty() {
+		return nil
+	}
+	return &IndexError{Operand: b.Bag.EmptyName, Value: Index{Bits: uint64(empty.At)}, Axis: axis.Number, Dim: axis.Dim, Total: 1}
+}
+
+// anyEmpty reports whether a bag has no term.
+func (b *bags) anyEmpty() bool {
+	for bag := range b.count() {
+		terms := 0
+		for t, end := b.between(bag); t < end && terms == 0; t++ {
+			if !b.leftOut(t) {
+				terms++
+			}
+		}
+		if terms == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// leftOut reports whether a term counts nowhere.
+func (b *bags) leftOut(t int) bool {
+	v := b.indices.index(b.indices.position(t))
+	if b.Bag.SkipNegative && v.negative() {
+		return true
+	}
+	if b.Bag.SkipWeightless && b.weights.dtype.Valid() {
+		if w, _ := b.weights.Float64(t); !(w > 0) {
+			return true
+		}
+	}
+	at, ok := b.position(v, b.Axes[0].Dim)
+	return ok && b.Bag.Padding.Given && at == b.Bag.Padding.At
+}
+
+// checkAll returns the error of the first operand that a run refuses: of the first
+// refused index in row-major order, or of bags.
+func (p *Plan) checkAll(ctx context.Context, data, indices Tensor, more []Tensor) error {
+	if p.Bag == nil {
+		return p.check(ctx, indices)
+	}
+	return p.ofBags(data, indices, more).guard(func(b *bags) error { return b.check(ctx) })
+}
+
+// A term is a row of data that a bag reduces.
+type term struct {
+	row    int    // the position of its first element in memory, in elements; -1: the plan's fill
+	weight uint64 // its bits
+}
+
+// termsOf returns the terms of a bag that count.
+func (b *bags) termsOf(bag int) (terms []term) {
+	for t, end := b.between(bag); t < end; t++ {
+		if b.leftOut(t) {
+			continue
+		}
+		one := term{row: -1}
+		if at, _ := b.position(b.indices.index(b.indices.position(t)), b.Axes[0].Dim); at >= 0 {
+			one.row = b.data.mem.Offset + b.Axes[0].offset(at)
+		}
+		if b.weights.dtype.Valid() {
+			one.weight = b.weights.bits(b.weights.position(t))
+		}
+		terms = append(terms, one)
+	}
+	return terms
+}
+
+// reduce returns the bits of one element of a bag. column is its distance from the
+// first element of a row, in elements.
+func (b *bags) reduce(terms []term, column int) uint64 {
+	a := arithmetics[b.DType]
+	if len(terms) == 0 { // R.33
+		if b.Bag.Empty.Given {
+			return b.data.bits(b.data.mem.Offset + b.Axes[0].offset(b.Bag.Empty.At) + column)
+		}
+		return 0
+	}
+	weighted := b.weights.dtype.Valid()
+	var sum uint64
+	for i, t := range terms { // R.29
+		var v uint64
+		if t.row >= 0 {
+			v = b.data.bits(t.row + column)
+		} else if b.Outside == Fill {
+			v = b.Fill.bits(b.Fill.mem.Offset)
+		}
+		if weighted {
+			v = a.mul(v, t.weight)
+		}
+		switch {
+		case i == 0 && b.Bag.FromZero && b.Bag.Reduction != Max: // R.30
+			sum = a.add(0, v)
+		case i == 0:
+			sum = v
+		case b.Bag.Reduction != Max:
+			sum = a.add(sum, v)
+		case a.greater(v, sum):
+			sum = v
+		}
+	}
+	divisor := a.of(len(terms))
+	if weighted {
+		divisor = 0
+		for _, t := range terms {
+			w := t.weight
+			if b.Bag.Reduction == SqrtN {
+				w = a.mul(w, w)
+			}
+			divisor = a.add(divisor, w)
+		}
+	}
+	switch {
+	case b.Bag.Reduction == SqrtN:
+		divisor = a.sqrt(divisor)
+	case b.Bag.Reduction != Mean:
+		return sum
+	}
+	if b.Bag.Reciprocal && !weighted && b.DType.IsFloat() {
+		return a.mul(sum, a.div(a.of(1), divisor))
+	}
+	return a.div(sum, divisor)
+}
+
+// defineBags sets the elements of dst, which is new and row-major, to those of the
+// result from the first-th on.
+func (b *bags) defineBags(dst Tensor, first int) {
+	columns := b.Slice
+	for _, l := range b.Loops[2:] {
+		columns *= l.Extent
+	}
+	var terms []term
+	for i := range dst.Len() {
+		bag, column := (first+i)/columns, (first+i)%columns
+		if i == 0 || column == 0 {
+			terms = b.termsOf(bag)
+		}
+		at := column % b.Slice
+		column /= b.Slice
+		for n := len(b.Loops) - 1; n >= 2; n-- {
+			at += column % b.Loops[n].Extent * b.Loops[n].Data
+			column /= b.Loops[n].Extent
+		}
+		dst.setBits(dst.mem.Offset+i, b.reduce(terms, at))
+	}
+}
