@@ -38,10 +38,10 @@ type Position struct {
 type Reduction uint8
 
 const (
-	Sum   Reduction = iota
-	Mean            // the sum divided by the number of terms, or by the sum of their weights; integers round toward zero
-	SqrtN           // the sum divided by the root of the number of terms, or of the sum of the squares of their weights; floats only
-	Max             // the first term, or the first of the greatest that follow it: a NaN replaces nothing
+	Sum   Reduction = iota // of the terms
+	Mean                   // the sum divided by the number of terms, or by the sum of their weights; integers round toward zero
+	SqrtN                  // the sum divided by the root of the number of terms, or of the sum of the squares of their weights; floats only
+	Max                    // the first term, or the first of the greatest that follow it: a NaN replaces nothing
 )
 
 var reductionNames = [...]string{Sum: "sum", Mean: "mean", SqrtN: "sqrtn", Max: "max"}

@@ -214,7 +214,7 @@ func set(t *testing.T, o operators.Operator, i int, name string) {
 	for _, input := range o.Inputs() {
 		switch {
 		case input == name: // it is given as an attribute
-		case input == "slice_sizes":
+		case input == "slice_sizes" || input == "dense_shape":
 			inputs = append(inputs, number(t, "[0]"))
 		default:
 			inputs = append(inputs, number(t, "0"))

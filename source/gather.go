@@ -29,6 +29,10 @@ type Options struct {
 	// From is the number of bytes of the result that an earlier run has written.
 	// This run writes the bytes behind them.
 	From int64
+
+	// Further are the operands that op takes after the indices, in its order; the zero
+	// Tensor is one that is not given.
+	Further []garner.Tensor
 }
 
 // Gather runs op over arrays that need not fit in memory, and writes the result
@@ -40,6 +44,9 @@ type Options struct {
 // a quarter of the budget, it checks all of them before it reads data; else it
 // checks those of a block before it writes the block. The error is the one of
 // garner.Gather in either case.
+//
+// An operator of bags is reduced in memory: data and indices are in memory, or, without
+// a budget, in files that can be mapped; else it is an errors.ErrUnsupported.
 //
 // Errors are those of garner.NewPlan, a *garner.IndexError, a *ReadError, and
 // out's. A file that changed during the run is an ErrChanged at the end, and the
@@ -64,6 +71,12 @@ func gatherHeld(ctx context.Context, h *mapped.Holds, op garner.Op, data, indice
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
+	}
+	if g.inWhole() {
+		if err := g.writeWhole(ctx, op, out); err != nil {
+			return err
+		}
+		return h.Check()
 	}
 	defer g.free()
 	if err := g.divide(); err != nil {
@@ -113,7 +126,7 @@ type gather struct {
 // newGather lowers op and checks the options.
 func newGather(op garner.Op, data, indices Array, o Options) (*gather, error) {
 	spec := data.Spec()
-	plan, err := garner.NewPlan(op, spec, indices.Spec())
+	plan, err := planOf(op, spec, indices.Spec(), o.Further)
 	if err != nil {
 		return nil, err
 	}

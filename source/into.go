@@ -30,6 +30,12 @@ func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garn
 	case !out.Shape().Equal(g.plan.Out):
 		return garner.Errorf(garner.ErrShape, "the output is %s%s; the result is %s%s", out.DType(), out.Shape(), g.plan.DType, g.plan.Out)
 	}
+	if g.inWhole() {
+		if _, err := g.runWhole(ctx, op, out); err != nil {
+			return err
+		}
+		return h.Check()
+	}
 	d, dataHere := tensorOf(data)
 	i, indicesHere := tensorOf(indices)
 	here := o.Memory == 0 || inMemory(data) && inMemory(indices) // then no page is mapped

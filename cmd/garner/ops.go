@@ -177,7 +177,11 @@ func (p *program) policy(o operators.Operator, attribute, word string) (string, 
 		return "", err
 	}
 	plan := prepared.Plan()
-	return "negative: " + plan.Negative.String() + ", outside: " + plan.Outside.String(), nil
+	negative := plan.Negative.String()
+	if plan.Bag != nil && plan.Bag.SkipNegative {
+		negative = "left out"
+	}
+	return "negative: " + negative + ", outside: " + plan.Outside.String(), nil
 }
 
 // shellWords splits a command line as a shell does, with single quotes only.

@@ -89,6 +89,38 @@ func TestGood(t *testing.T) {
 	}
 }
 
+// TestUnspecified holds that elements which a specification leaves open are not
+// compared, and all others are.
+func TestUnspecified(t *testing.T) {
+	for open, want := range map[string]Status{`[0]`: Pass, `[1,0]`: Pass, `[1]`: Fail, `[]`: Fail, `[2]`: Fail, `[-1]`: Fail, `0`: Fail} {
+		line := strings.Replace(good, `"values":[3,4]}]}`, `"values":[9,4]}],"unspecified":`+open+`}`, 1)
+		if r := parseLine([]byte(line)).Run(); r.Status != want {
+			t.Errorf("%s: %s %s", open, r.Status, r.Detail)
+		}
+	}
+}
+
+// TestFurtherOperands holds that the ends of bags are operands of the call, that an
+// open dim of an inference is filled by the result, and that refused ends are found.
+func TestFurtherOperands(t *testing.T) {
+	const bags = `{"name":"n","op":"tensorflow.sparse_segment_sum","inputs":[{"dtype":"f32","shape":[2],"values":[1,2]},{"dtype":"i64","shape":[2],"values":[1,0]},{"dtype":"i32","shape":[2],"values":[0,2]}],`
+	for want, status := range map[string]Status{
+		`"outputs":[{"dtype":"f32","shape":[3],"values":[2,0,1]}]}`: Pass,
+		`"outputs":[{"dtype":"f32","shape":[2],"values":[2,1]}]}`:   Fail,
+		`"outputs":[{"dtype":"f32","shape":[3],"values":[2,1,1]}]}`: Fail,
+		`"error":"shape-mismatch"}`:                                 Fail,
+		`"error":"index-out-of-range"}`:                             Fail,
+	} {
+		if r := parseLine([]byte(bags + want)).Run(); r.Status != status {
+			t.Errorf("%s: %s %s", want, r.Status, r.Detail)
+		}
+	}
+	falling := strings.Replace(bags, "[0,2]}", "[2,0]}", 1) + `"error":"shape-mismatch"}`
+	if r := parseLine([]byte(falling)).Run(); r.Status != Pass {
+		t.Errorf("falling segments: %s", r.Detail)
+	}
+}
+
 // TestPolicies runs one case under every policy.
 func TestPolicies(t *testing.T) {
 	for policy, want := range map[string]string{

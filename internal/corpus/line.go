@@ -17,7 +17,7 @@ import (
 // The fields of a line. Those of the second row record its origin and further
 // observations, and do not affect the case.
 var lineFields = []string{
-	"name", "op", "opset", "attributes", "inputs", "policy", "outputs", "error", "output_shape", "output_dtype", "partial_shapes", "partial_output_shape", "input_bytes", "output_bytes", "ir", "weights",
+	"name", "op", "opset", "attributes", "inputs", "policy", "outputs", "error", "output_shape", "output_dtype", "partial_shapes", "partial_output_shape", "input_bytes", "output_bytes", "ir", "weights", "unspecified",
 	"source", "note", "also", "recorded", "observed", "message", "checked", "origin", "path",
 }
 
@@ -192,6 +192,21 @@ func (c *Case) parseWant(fields map[string]json.RawMessage) error {
 		}
 		if t.fill != nil || t.number != nil {
 			w.part = t.part
+		}
+	}
+	if raw, ok := fields["unspecified"]; ok {
+		positions, err := list(raw)
+		if err != nil || w.value == nil {
+			return errors.New("unspecified is no list of positions in the values of outputs")
+		}
+		shape, _ := w.spec.Shape()
+		n, _ := shape.Len()
+		for _, p := range positions {
+			at, err := natural(p)
+			if err != nil || at >= n {
+				return fmt.Errorf("unspecified: the output has no element %s", p)
+			}
+			w.open = append(w.open, at)
 		}
 	}
 	for _, name := range []string{"output_shape", "partial_output_shape"} {

@@ -29,27 +29,3 @@ func (u *state) prefetchStored(first, n int) {
 		kernel.Prefetch(u.From[k][s.From:s.To])
 	}
 }
-
-// reduceStored is reduce for rows that are decoded first: into room, of the size of dst.
-func (u *state) reduceStored(dst, room []byte, t kernel.Terms) {
-	n := &u.program.nest
-	size := n.elem()
-	zero := [1]int64{}
-	one := t
-	one.Rows, one.Later, one.Bias = zero[:], nil, 0
-	for j, row := range t.Rows {
-		if j < len(t.Later) {
-			u.prefetchStored((int(t.Later[j])+t.Bias)/size, len(dst)/size)
-		}
-		if row >= 0 {
-			n.Decoder.Decode(room, &u.From, (int(row)+t.Bias)/size, len(dst)/size)
-		} else {
-			kernel.Repeat(room, n.Fill)
-		}
-		if t.Weights != nil {
-			one.Weights = t.Weights[j*size : (j+1)*size]
-		}
-		kernel.Reduce(dst, room, u.bags.bag.Number, one)
-		one.Begin = false
-	}
-}

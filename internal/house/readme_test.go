@@ -223,10 +223,20 @@ func policy(t *testing.T, op operators.Operator, attribute, word string) (negati
 	command, _, _ := strings.Cut(op.Example, "   # ")
 	args := strings.Fields(strings.ReplaceAll(command, "'", ""))
 	values := map[string]any{}
+	further := make([]garner.Tensor, len(op.Further()))
 	for i := 2; i+1 < len(args); i += 2 {
 		name, text := strings.ReplaceAll(strings.TrimPrefix(args[i], "--"), "-", "_"), args[i+1]
 		if name == "attr" {
 			name, text, _ = strings.Cut(text, "=")
+		}
+		if name == "operand" {
+			name, text, _ = strings.Cut(text, "=")
+			operand, err := literal.Parse(text, garner.Invalid)
+			if err != nil {
+				t.Fatalf("%s: its example: %v", op.Name, err)
+			}
+			further[slices.Index(op.Further(), name)] = operand
+			continue
 		}
 		values[name] = text
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
@@ -257,10 +267,11 @@ func policy(t *testing.T, op operators.Operator, attribute, word string) (negati
 		}
 		specs[i] = operand.Spec()
 	}
-	plan, err := garner.NewPlan(bound, specs[0], specs[1])
+	prepared, err := garner.Prepare(bound, specs[0], specs[1], garner.FurtherTensors(further...))
 	if err != nil {
 		t.Fatalf("%s with %v: %v", op.Name, values, err)
 	}
+	plan := prepared.Plan()
 	window := slices.Contains(op.Attributes(), "slice_sizes")
 	switch {
 	case window && plan.Outside == garner.Clamp:
@@ -269,6 +280,8 @@ func policy(t *testing.T, op operators.Operator, attribute, word string) (negati
 		outside = map[garner.Outside]string{garner.Error: "error", garner.Zero: "zero", garner.Fill: "filled", garner.Clamp: "nearest", garner.Wrap: "modulo"}[plan.Outside]
 	}
 	switch {
+	case plan.Bag != nil && plan.Bag.SkipNegative:
+		negative = "is left out"
 	case plan.Negative == garner.FromEnd:
 		negative = "counts from the end"
 	case plan.Outside == garner.Clamp && !window:

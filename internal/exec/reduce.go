@@ -1,0 +1,399 @@
+package exec
+
+import (
+	"sort"
+
+	"github.com/garner-go/garner/internal/kernel"
+)
+
+// loadEnds loads elements of the ends.
+func (u *state) loadEnds(values []int64, first int) {
+	b := &u.bags.bag
+	most := int64(u.bags.resolver.total) + 1 // what is beyond stays beyond
+	if b.Ends == Segments {
+		most = int64(b.Count) + 1
+	}
+	kernel.Load(values, u.ends.Buf, u.ends.Offset+first*b.EndsStep, b.EndsStep, b.Width, most)
+}
+
+// checkUnit checks some ends: that none falls, and that each is a term, or a bag.
+func (u *state) checkUnit(w *worker, unit int) {
+	p := u.bags
+	top, last := int64(p.bag.Count)-1, int64(0)
+	if p.bag.Ends == Starts {
+		top = int64(p.resolver.total)
+	}
+	first := unit * endsOfUnit
+	end := min(first+endsOfUnit, p.endCount())
+	if first > 0 {
+		u.loadEnds(w.values[:1], first-1)
+		last = w.values[0]
+	}
+	for first < end {
+		if u.stopped() {
+			return
+		}
+		values := w.values[:min(len(w.values), end-first)]
+		u.loadEnds(values, first)
+		if first == 0 && p.bag.First && values[0] != 0 {
+			u.refuse()
+			return
+		}
+		for _, v := range values {
+			if v < last || v > top {
+				u.refuse()
+				return
+			}
+			last = v
+		}
+		first += len(values)
+	}
+}
+
+// loadedEnds is the number of ends that are loaded at a time.
+const loadedEnds = 256
+
+// bounds sets w.ends to the first terms of the bags first … first+n, where the last
+// is the end of the one before.
+func (u *state) bounds(w *worker, first, n int) []int64 {
+	p := u.bags
+	ends := w.ends[:n+1]
+	switch total := p.resolver.total; p.bag.Ends {
+	case Even:
+		for i := range ends {
+			ends[i] = int64((first + i) * p.bag.Each)
+		}
+	case Starts:
+		have := min(n+1, p.endCount()-first)
+		u.loadEnds(ends[:have], first)
+		if have <= n {
+			ends[n] = int64(total)
+		}
+	default:
+		var loaded [loadedEnds]int64
+		at := sort.Search(total, func(t int) bool {
+			u.loadEnds(loaded[:1], t)
+			return loaded[0] >= int64(first)
+		})
+		ends[0] = int64(at)
+		next := 1
+		for at < total && next <= n {
+			segments := loaded[:min(len(loaded), total-at)]
+			u.loadEnds(segments, at)
+			for _, bag := range segments {
+				for ; next <= n && bag >= int64(first+next); next++ {
+					ends[next] = int64(at)
+				}
+				at++
+			}
+		}
+		for ; next <= n; next++ {
+			ends[next] = int64(total)
+		}
+	}
+	return ends
+}
+
+// reduceUnit reduces some columns of some bags. The unit behind the last looks at the
+// indices that are in no bag.
+func (u *state) reduceUnit(w *worker, unit int) {
+	p := u.bags
+	if unit == p.units {
+		u.lookAtRest(w)
+		return
+	}
+	first := unit / p.parts * p.group
+	n := min(p.group, p.bag.Count-first)
+	column := unit % p.parts * p.chunk
+	ends := u.bounds(w, first, n)
+	part := terms{state: u, w: w, last: int(ends[n])}
+	for i := range n {
+		if u.stopped() {
+			return
+		}
+		u.reduceBag(&part, first+i, int(ends[i]), int(ends[i+1]), column, min(p.chunk, p.nest.Slice-column))
+	}
+}
+
+// reduceBag reduces n columns, from one on, of the terms first … end-1.
+func (u *state) reduceBag(part *terms, bag, first, end, column, n int) {
+	p, b := u.bags, &u.bags.bag
+	size := p.resolver.elem
+	for turn := range p.turns {
+		bias, out := u.turnOf(turn)
+		at := (u.dst.Offset + bag*b.Out + out + column) * size
+		dst := u.dst.Buf[at : at+n*size]
+		if !kernel.Aligned(dst, size) {
+			dst = part.w.strip[:n*size]
+		}
+		t := kernel.Terms{Bias: (bias + column) * size, Max: b.Reduction == Max, Begin: true, Zero: b.Zero}
+		count, weights := 0, 0.0
+		for from := first; from < end; {
+			rows, later, weight, used, ok := part.take(from, end)
+			if !ok {
+				return
+			}
+			from += used
+			if len(rows) == 0 {
+				continue
+			}
+			t.Rows, t.Later, t.Weights = rows, later, weight
+			if p.nest.Decoder != nil {
+				u.reduceStored(dst, part.w.decoded[:len(dst)], t)
+			} else {
+				u.reduce(dst, t, part.filled)
+			}
+			t.Begin = false
+			count += len(rows)
+			if b.Weighted && (b.Reduction == Mean || b.Reduction == SqrtN) {
+				weights = kernel.AddWeights(weights, weight, b.Number, b.Reduction == SqrtN)
+			}
+		}
+		switch {
+		case count > 0 && (b.Reduction == Mean || b.Reduction == SqrtN):
+			kernel.Divide(dst, b.Number, kernel.Quotient{
+				Terms: count, Weights: weights, Weighted: b.Weighted, Root: b.Reduction == SqrtN, Reciprocal: b.Reciprocal,
+			})
+		case count > 0:
+		case b.Empty >= 0:
+			at := (u.src.Offset+p.nest.Axes[0].Offset(b.Empty))*size + t.Bias
+			if p.nest.Decoder != nil {
+				p.nest.Decoder.Decode(dst, &u.From, at/size, n)
+			} else {
+				copy(dst, u.src.Buf[at:at+len(dst)])
+			}
+		case b.Empty < -1:
+			u.refuse()
+			return
+		default:
+			clear(dst)
+		}
+		if &dst[0] != &u.dst.Buf[at] {
+			copy(u.dst.Buf[at:at+n*size], dst)
+		}
+	}
+}
+
+// reduceStored is reduce for rows that are decoded first: into room, of the size of dst.
+func (u *state) reduceStored(dst, room []byte, t kernel.Terms) {
+	n := &u.program.nest
+	size := n.elem()
+	zero := [1]int64{}
+	one := t
+	one.Rows, one.Later, one.Bias = zero[:], nil, 0
+	for j, row := range t.Rows {
+		if j < len(t.Later) {
+			u.prefetchStored((int(t.Later[j])+t.Bias)/size, len(dst)/size)
+		}
+		if row >= 0 {
+			n.Decoder.Decode(room, &u.From, (int(row)+t.Bias)/size, len(dst)/size)
+		} else {
+			kernel.Repeat(room, n.Fill)
+		}
+		if t.Weights != nil {
+			one.Weights = t.Weights[j*size : (j+1)*size]
+		}
+		kernel.Reduce(dst, room, u.bags.bag.Number, one)
+		one.Begin = false
+	}
+}
+
+// reduce reduces rows, of which some may be the fill.
+func (u *state) reduce(dst []byte, t kernel.Terms, filled bool) {
+	n := u.bags.bag.Number
+	if !filled {
+		kernel.Reduce(dst, u.src.Buf, n, t)
+		return
+	}
+	one, size := t, n.Size()
+	var fill [256]byte // zeros, or the plan's
+	if f := u.program.nest.Fill; f != nil {
+		kernel.Repeat(fill[:], f)
+	}
+	for j, row := range t.Rows {
+		one.Later = nil
+		if t.Weights != nil {
+			one.Weights = t.Weights[j*size : (j+1)*size]
+		}
+		if row >= 0 {
+			one.Rows, one.Bias = t.Rows[j:j+1], t.Bias
+			kernel.Reduce(dst, u.src.Buf, n, one)
+		} else {
+			one.Bias = 0
+			for at := 0; at < len(dst); at += len(fill) {
+				to := dst[at:min(at+len(fill), len(dst))]
+				zero := [1]int64{}
+				one.Rows = zero[:]
+				kernel.Reduce(to, fill[:], n, one)
+			}
+		}
+		one.Begin = false
+	}
+}
+
+// turnOf returns the offsets of a turn of the loops of columns in data and in the
+// result, in elements.
+func (u *state) turnOf(turn int) (data, out int) {
+	free := u.program.nest.Free
+	for i := len(free) - 1; i >= 0; i-- {
+		f := &free[i]
+		c := turn % f.Extent
+		turn /= f.Extent
+		data += c * f.Data
+		out += c * f.Out
+	}
+	return data, out
+}
+
+// terms are resolved terms of a unit: those from first on, and before end.
+type terms struct {
+	*state
+	w          *worker
+	last       int // the end of the unit's terms
+	first, end int
+	filled     bool // some are the fill
+	kept       int  // of terms that can be left out: those of the last call
+	from, upTo int  // that call
+}
+
+// take returns rows of terms from one on, at most those before end, rows to prefetch
+// with them, their weights, and the number of terms that it used. ok is false where
+// the run has ended.
+func (t *terms) take(from, end int) (rows, later []int64, weights []byte, used int, ok bool) {
+	p := t.bags
+	if p.skips {
+		return t.choose(from, end)
+	}
+	if from < t.first || from >= t.end {
+		if t.stopped() {
+			return nil, nil, nil, 0, false
+		}
+		t.first, t.end = from, min(from+p.piece, t.last)
+		n := t.end - t.first
+		outside := p.resolver.Rows(t.w.rows[:n], t.w.values[:n], t.at.Buf, t.src.Offset*p.resolver.elem, t.at.Offset, from)
+		if p.resolver.Refused(outside) {
+			t.refuse()
+			return nil, nil, nil, 0, false
+		}
+		t.filled = outside > 0
+	}
+	used = min(end, t.end) - from
+	rows = t.w.rows[from-t.first : from-t.first+used]
+	if p.ahead > 0 && !t.filled {
+		later = t.w.rows[min(from+p.ahead, t.end)-t.first : min(from+used+p.ahead, t.end)-t.first]
+	}
+	if p.bag.Weighted {
+		weights = t.weightsOf(from, used)
+	}
+	return rows, later, weights, used, true
+}
+
+// choose is take for terms some of which can be left out.
+func (t *terms) choose(from, end int) (rows, later []int64, weights []byte, used int, ok bool) {
+	p, b := t.bags, &t.bags.bag
+	used = min(end-from, p.piece)
+	size := b.Number.Size()
+	if t.from != from || t.upTo != from+used || t.kept < 0 {
+		if t.stopped() {
+			return nil, nil, nil, 0, false
+		}
+		positions := t.w.rows[:used]
+		outside := p.resolver.Rows(positions, t.w.values[:used], t.at.Buf, 0, t.at.Offset, from)
+		if b.SkipNegative {
+			t.loadIndices(t.w.values[:used], from)
+		}
+		if b.Weighted {
+			weights = t.weightsOf(from, used)
+			if len(weights) > 0 && &weights[0] != &t.w.weights[0] {
+				copy(t.w.weights, weights) // they move together with the rows
+			}
+		}
+		t.filled = false
+		base, axis := int64(t.src.Offset*p.resolver.elem), &p.nest.Axes[0]
+		kept := 0
+		for j, at := range positions {
+			switch {
+			case b.SkipNegative && t.w.values[j] < 0, b.SkipWeightless && b.Weighted && kernel.Weightless(t.w.weights[j*size:], b.Number):
+				continue
+			case outside > 0 && (at < 0 || axis.Dim == 0) && p.nest.Policy.Outside != kernel.Fill: // R.15
+				t.refuse()
+				return nil, nil, nil, 0, false
+			case at < 0:
+				t.filled = true
+				t.w.rows[kept] = -1
+			case b.Padding >= 0 && at == int64(b.Padding):
+				continue
+			default:
+				t.w.rows[kept] = base + int64(axis.Offset(int(at))*p.resolver.elem)
+			}
+			if b.Weighted {
+				copy(t.w.weights[kept*size:(kept+1)*size], t.w.weights[j*size:])
+			}
+			kept++
+		}
+		t.from, t.upTo, t.kept = from, from+used, kept
+	}
+	if b.Weighted {
+		weights = t.w.weights[:t.kept*size]
+	}
+	return t.w.rows[:t.kept], nil, weights, used, true
+}
+
+// loadIndices loads the values of indices, which are one to a term.
+func (t *terms) loadIndices(values []int64, first int) {
+	r := &t.bags.resolver
+	walk(r.loops, first, len(values), func(at, n, _, _, index int, inner Loop) {
+		kernel.Load(values[at:at+n], t.at.Buf, t.at.Offset+index+r.axes[0].Index, inner.Index, r.width, int64(r.axes[0].Dim))
+	})
+}
+
+// weightsOf returns the weights of n terms from one on, adjacent and aligned.
+func (t *terms) weightsOf(first, n int) []byte {
+	b := &t.bags.bag
+	size := b.Number.Size()
+	each, step := max(b.Each, 1), b.Weights[1]
+	memory := t.weights.Buf[t.weights.Offset*size:]
+	if even := b.Ends != Even || b.Weights[0] == each*step; step == 1 && even && kernel.Aligned(memory, size) {
+		return memory[first*size : (first+n)*size]
+	}
+	memory = t.weights.Buf
+	for j := range n {
+		i := first + j
+		at := i * step
+		if b.Ends == Even {
+			at = i/each*b.Weights[0] + i%each*step
+		}
+		at += t.weights.Offset
+		copy(t.w.weights[j*size:(j+1)*size], memory[at*size:])
+	}
+	return t.w.weights[:n*size]
+}
+
+// lookAtRest resolves the indices that are in no bag, or all where no element is
+// reduced (R.7).
+func (u *state) lookAtRest(w *worker) {
+	p := u.bags
+	total := p.resolver.total
+	first, last := total, total // the terms in bags
+	if p.units > 0 {
+		first, last = 0, total
+		if p.bag.Ends == Starts {
+			u.loadEnds(w.values[:1], 0)
+			first = int(w.values[0])
+			if p.bag.Bounded {
+				u.loadEnds(w.values[:1], p.bag.Count)
+				last = int(w.values[0])
+			}
+		}
+	}
+	for _, rest := range [...][2]int{{0, first}, {last, total}} {
+		part := terms{state: u, w: w, last: rest[1], kept: -1}
+		for from := rest[0]; from < rest[1]; {
+			_, _, _, used, ok := part.take(from, rest[1])
+			if !ok {
+				return
+			}
+			from += used
+		}
+	}
+}
