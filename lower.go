@@ -35,6 +35,41 @@ func OperandsOf(op Op) []Operand {
 	return nil
 }
 
+// An Unindexed is an Op over data alone, such as one that decodes a table whole. Its
+// calls take the zero Tensor, or the zero Spec, for the indices, and its Lower gathers
+// no axis.
+type Unindexed interface {
+	Op
+
+	// Unindexed does nothing.
+	Unindexed()
+}
+
+// TakesIndices reports whether an operator takes indices: all do but an Unindexed.
+func TakesIndices(op Op) bool {
+	if a, ok := op.(interface{ amends() Op }); ok {
+		return TakesIndices(a.amends())
+	}
+	_, none := op.(Unindexed)
+	return !none
+}
+
+// noIndices stands for the indices of an Unindexed: a plan without gathered axes reads
+// none.
+var noIndices = Of([]int64{0})
+
+// indicesOf returns the spec of the indices that a plan of op has, given those of the
+// call.
+func (l *Lowering) indicesOf(op Op, given Spec) Spec {
+	if TakesIndices(op) {
+		return given
+	}
+	if given.DType != Invalid { // R.36
+		l.FailAttribute("indices %s are given; the operator takes data alone", given)
+	}
+	return SpecOf(I64)
+}
+
 // NewPlan lowers op for operands whose dims are all known. A broken rule of the
 // operator's specification is an ErrDType, an ErrAttribute or an ErrShape,
 // checked in that order; the message names the remedy. NewPlan takes a few
@@ -109,6 +144,7 @@ type Lowering struct {
 	negative      Negative
 	outside       Outside
 	fill          Tensor
+	stored        *Stored // how data holds the elements that are gathered; nil: as they are
 	err           error
 	lacking       string // the fill that the dtype lacks, where Outside is Error for that reason
 	partial       bool   // a dim is unknown
@@ -144,10 +180,12 @@ const (
 // lower runs op over the operands and returns what is known of the result.
 // values are the further operands; nil if they are not known.
 func lower(op Op, data, indices Spec, more []Spec, values []Tensor) (*Lowering, Spec, error) {
-	l := &Lowering{data: data, indices: indices, given: indices, values: values, component: -1}
+	l := &Lowering{data: data, values: values, component: -1}
 	if op == nil {
 		return nil, Spec{}, errorf(ErrAttribute, "there is no operator; name one, such as onnx.Gather13{}")
 	}
+	indices = l.indicesOf(op, indices)
+	l.indices, l.given = indices, indices
 	// R.6: dtype errors take precedence.
 	if !data.DType.Valid() { // R.2
 		return nil, Spec{}, errorf(ErrDType, "data has no dtype")
@@ -249,6 +287,14 @@ func (l *Lowering) Fail(kind ShapeKind, format string, args ...any) {
 func (l *Lowering) FailAttribute(format string, args ...any) {
 	if l.err == nil {
 		l.err = errorf(ErrAttribute, format, args...)
+	}
+}
+
+// FailDType records an ErrDType, unless one is recorded already: errors of dtypes
+// precede all others.
+func (l *Lowering) FailDType(format string, args ...any) {
+	if l.err == nil || !errors.Is(l.err, ErrDType) { // R.6
+		l.err = errorf(ErrDType, format, args...)
 	}
 }
 
@@ -1065,7 +1111,7 @@ func (l *Lowering) plan() (*Plan, error) {
 		DType: l.data.DType, IndexType: l.indices.DType,
 		Out: make(Shape, len(dims)), Indices: make(Shape, len(l.given.Dims)),
 		Loops: make([]Loop, len(l.nest)), Axes: l.axes, Slice: 1, Bag: l.bag,
-		Negative: l.negative, Outside: l.outside, Fill: l.fill, operands: l.takes, lacking: l.lacking, component: l.component,
+		Negative: l.negative, Outside: l.outside, Fill: l.fill, Stored: l.stored, operands: l.takes, lacking: l.lacking, component: l.component,
 	}
 	for i, d := range dims {
 		p.Out[i] = d.Min
@@ -1093,7 +1139,7 @@ func (l *Lowering) plan() (*Plan, error) {
 
 // policies returns a plan that holds the dtypes and the policies alone.
 func (l *Lowering) policies() *Plan {
-	return &Plan{DType: l.data.DType, IndexType: l.indices.DType, Negative: l.negative, Outside: l.outside, Fill: l.fill, component: -1}
+	return &Plan{DType: l.data.DType, IndexType: l.indices.DType, Negative: l.negative, Outside: l.outside, Fill: l.fill, Stored: l.stored, component: -1}
 }
 
 // restride sets the Out strides of loops, which are l's in order, from the

@@ -38,3 +38,11 @@ func specs(tensors []Tensor) []Spec {
 	}
 	return all
 }
+
+// operandAt returns a further operand; the zero Tensor for -1.
+func operandAt(more []Tensor, at int) (t Tensor) {
+	if at >= 0 && at < len(more) {
+		t = more[at]
+	}
+	return t
+}

@@ -112,7 +112,8 @@ type Plan struct {
 	Bag       *Bag   // how rows are reduced; nil: they are not
 	Negative  Negative
 	Outside   Outside
-	Fill      Tensor // a scalar of DType, if Outside is Fill
+	Fill      Tensor  // a scalar of DType, if Outside is Fill
+	Stored    *Stored // how data holds elements that a run decodes; nil: as they are. DType and rows are then those of the elements, which count in row-major order
 
 	operands  []Operand // what the operator takes after data and indices
 	lacking   string    // the fill that DType lacks, if Outside is Error for that reason
@@ -179,6 +180,9 @@ func (p *Plan) Nest(bytes int) exec.Nest {
 	}
 	for i, a := range p.Axes {
 		n.Axes[i] = a.exec()
+	}
+	if p.Stored != nil {
+		n.Decoder = p.Stored.decoder
 	}
 	n.Walk(execLoops(p.Terms().Loops), p.Slice)
 	length, _ := p.Indices.Len()

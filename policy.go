@@ -1,5 +1,7 @@
 package garner
 
+import "errors"
+
 // WithNegative returns op with another policy for negative indices.
 func WithNegative(op Op, n Negative) Op {
 	return amended{op, func(l *Lowering) { l.negative = n }, func(l *Lowering) {
@@ -29,17 +31,15 @@ func WithOutside(op Op, o Outside) Op {
 func WithFill(op Op, value Tensor) Op {
 	amend := func(l *Lowering) {
 		l.outside, l.fill = Fill, value
+		if value.dtype != l.data.DType { // R.12
+			l.FailDType("the fill is %s and data %s; they must be equal", value.dtype, l.data.DType)
+		}
 		if value.mem.Volatile && l.err == nil {
 			l.fill, l.err = value.Clone()
 		}
 	}
 	return amended{op, amend, func(l *Lowering) {
-		if l.err != nil {
-			return
-		}
-		if value.dtype != l.data.DType { // R.12
-			l.err = errorf(ErrDType, "the fill is %s and data %s; they must be equal", value.dtype, l.data.DType)
-		} else if value.Len() != 1 {
+		if value.Len() != 1 {
 			l.Fail(KindRank, "a fill of %d elements; it must be one", value.Len())
 		}
 	}}
@@ -49,8 +49,16 @@ func WithFill(op Op, value Tensor) Op {
 // text. Text that is no value of data's dtype is an ErrAttribute. A number that a
 // float type lacks, such as 0 in f8e8m0, refuses an index outside.
 func WithFillText(op Op, text string) Op {
-	fill := func(l *Lowering) { l.FillText(text) }
-	return amended{op, fill, fill}
+	return amended{op, func(l *Lowering) {
+		// An attribute precedes shapes (R.6), and its dtype is known behind the operator's rules.
+		before := l.err
+		if errors.Is(before, ErrShape) {
+			l.err = nil
+		}
+		if l.FillText(text); l.err == nil {
+			l.err = before
+		}
+	}, nil}
 }
 
 // amended is an operator with one policy replaced.
@@ -62,6 +70,8 @@ type amended struct {
 
 // Operands returns those of the operator.
 func (a amended) Operands() []Operand { return OperandsOf(a.Op) }
+
+func (a amended) amends() Op { return a.Op }
 
 // Lower lowers the operator and replaces its policy.
 func (a amended) Lower(l *Lowering) {

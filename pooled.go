@@ -52,11 +52,3 @@ func (b *Bag) alike(indices *Tensor, more []Tensor) bool {
 	}
 	return !b.Ends.segments() || more[b.EndsAt].shape[0] == indices.shape[0]
 }
-
-// operandAt returns a further operand of bags; the zero Tensor for -1.
-func operandAt(more []Tensor, at int) (t Tensor) {
-	if at >= 0 && at < len(more) {
-		t = more[at]
-	}
-	return t
-}

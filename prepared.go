@@ -87,11 +87,16 @@ func Prepare(op Op, data, indices Spec, options ...PrepareOption) (*Prepared, er
 	if p.lowered, _, err = lower(op, data, indices, p.more, p.values); err != nil {
 		return nil, err
 	}
+	indices = p.lowered.given
+	p.indices = indices
 	p.values = nil
 	shape, known := data.Shape()
 	if p.lowered.partial {
 		if p.lowered.open {
 			return nil, unknownNumber()
+		}
+		if err := p.lowered.wholeStored(data); err != nil {
+			return nil, err
 		}
 		if !known || !indices.Rank.Known() || p.lowered.counted() {
 			return nil, shapeError(KindRank, "a plan needs every dim of data %s, and of indices %s the rank and the length of the tuples; Infer does without", data, indices)
@@ -146,8 +151,11 @@ func (p *Prepared) Run(ctx context.Context, data, indices, out Tensor, more ...T
 			return err
 		}
 	}
-	if p.lowered != nil && p.lowered.bag != nil {
-		return p.runBags(ctx, &data, &indices, &out, more)
+	if p.lowered != nil && (p.lowered.bag != nil || p.lowered.stored != nil) {
+		if indices.dtype == Invalid && !TakesIndices(p.op) {
+			indices = noIndices
+		}
+		return p.runMore(ctx, &data, &indices, &out, more)
 	}
 	if f := p.fixed; f != nil && f.takes(&data, &indices, &out) {
 		return p.runProgram(ctx, f, &data, &indices, &out)
@@ -311,11 +319,11 @@ func (p *Prepared) bind(f *program, data, indices, out *Tensor, more []Tensor) e
 			return shapeError(KindMismatch, "%s is %s%s; the plan was prepared for %s", name, t.dtype, t.shape, *s)
 		}
 	}
-	if out.dtype != p.data.DType {
-		return errorf(ErrDType, "the output is %s; the result is %s", out.dtype, p.data.DType)
+	if dtype := p.lowered.data.DType; out.dtype != dtype {
+		return errorf(ErrDType, "the output is %s; the result is %s", out.dtype, dtype)
 	}
-	axes := f.axes()
-	if p.lowered.odd || p.lowered.bag != nil && !p.lowered.bag.alike(indices, more) || !p.lowered.walk(f, data, indices, out) {
+	axes, elements := f.axes(), p.lowered.elements(data)
+	if p.lowered.odd || p.lowered.bag != nil && !p.lowered.bag.alike(indices, more) || !p.lowered.walk(f, elements, indices, out) {
 		plan, err := p.lowerAnew(f, data, indices, out, more)
 		if err != nil {
 			return err
@@ -330,7 +338,7 @@ func (p *Prepared) bind(f *program, data, indices, out *Tensor, more []Tensor) e
 			if c := p.lowered.component; c >= 0 {
 				step = indices.strides[c]
 			}
-			axes = append(axes, exec.Axis{Dim: a.Dim, Data: data.strides[a.Number], Index: i * step})
+			axes = append(axes, exec.Axis{Dim: a.Dim, Data: elements.strides[a.Number], Index: i * step})
 		}
 	}
 	if !apart(out) {
@@ -367,7 +375,7 @@ func (f *program) setBags(p *Prepared, axes []exec.Axis, more []Tensor) {
 	if b.Ends != Even {
 		terms = f.loops[1:2]
 	}
-	f.bags.Set(&p.nest, axes, terms, f.loops[2:], b.exec(p.data.DType, p.lowered.axes[0].Dim, f.walked, more), &p.tuning, p.threads)
+	f.bags.Set(&p.nest, axes, terms, f.loops[2:], b.exec(p.lowered.data.DType, p.lowered.axes[0].Dim, f.walked, more), &p.tuning, p.threads)
 	for len(f.more) < len(p.lowered.takes) {
 		f.more = append(f.more, operand{})
 	}
@@ -409,8 +417,8 @@ func (f *program) takesMore(more []Tensor) bool {
 	return true
 }
 
-// runBags is Run for bags.
-func (p *Prepared) runBags(ctx context.Context, data, indices, out *Tensor, more []Tensor) error {
+// runMore is Run for bags, and for data that is decoded.
+func (p *Prepared) runMore(ctx context.Context, data, indices, out *Tensor, more []Tensor) error {
 	f := p.fixed
 	if f == nil || !f.takes(data, indices, out) || !f.takesMore(more) {
 		f = p.others.Get().(*program)
@@ -430,8 +438,14 @@ func (p *Prepared) runBags(ctx context.Context, data, indices, out *Tensor, more
 			return sharedOutput()
 		}
 	}
-	b := p.lowered.bag
-	held := [...]Tensor{*data, *indices, operandAt(more, b.EndsAt), operandAt(more, b.WeightsAt)}
+	b, stored := p.lowered.bag, p.lowered.stored
+	held := [...]Tensor{*data, *indices, {}, {}, {}, {}}
+	if b != nil {
+		held[2], held[3] = operandAt(more, b.EndsAt), operandAt(more, b.WeightsAt)
+	}
+	if stored != nil {
+		held[4], held[5] = operandAt(more, stored.scales), operandAt(more, stored.zeros)
+	}
 	for i := range held {
 		if err := held[i].hold(); err != nil {
 			for j := range i {
@@ -445,12 +459,25 @@ func (p *Prepared) runBags(ctx context.Context, data, indices, out *Tensor, more
 			held[i].release()
 		}
 	}()
+	memory, bytes := data.mem, exec.Stored{}
+	if stored != nil {
+		memory = exec.Memory{Volatile: data.mem.Volatile || held[4].mem.Volatile || held[5].mem.Volatile}
+		var err error
+		if bytes, err = bytesOf([3]Tensor{held[0].KeptBy(nil), held[4].KeptBy(nil), held[5].KeptBy(nil)}); err != nil { // they are held
+			return err
+		}
+	}
 	how := exec.Refused
-	inside := !b.Empty.Given || 0 <= b.Empty.At && b.Empty.At < p.lowered.axes[0].Dim
+	inside := b == nil || !b.Empty.Given || 0 <= b.Empty.At && b.Empty.At < p.lowered.axes[0].Dim
 	if inside || b.EmptyLate { // R.33
 		r := runners.Get().(*exec.Runner)
-		r.Progress = p.progress
-		how = r.RunBags(ctx, f.bags, &held[0].mem, &held[1].mem, &held[2].mem, &held[3].mem, &out.mem)
+		r.Progress, r.From = p.progress, bytes
+		if b != nil {
+			how = r.RunBags(ctx, f.bags, &memory, &held[1].mem, &held[2].mem, &held[3].mem, &out.mem)
+		} else {
+			how = r.Run(ctx, &f.Program, &memory, &held[1].mem, &out.mem)
+		}
+		r.From = exec.Stored{}
 		runners.Put(r)
 	}
 	var err error

@@ -7,7 +7,7 @@ import "context"
 // and row-major. Errors are those of NewPlan, an *IndexError for a refused index,
 // and those of Guard.
 func Reference(op Op, data, indices Tensor, more ...Tensor) (Tensor, error) {
-	p, err := checkedPlan(op, data, indices, more)
+	p, data, indices, err := checkedPlan(op, data, indices, more)
 	if err != nil {
 		return Tensor{}, err
 	}
@@ -22,7 +22,7 @@ func Reference(op Op, data, indices Tensor, more ...Tensor) (Tensor, error) {
 // returns n elements of the row-major result, from the first-th on, as a
 // vector. Elements that the result does not have are an ErrShape.
 func ReferenceParts(op Op, data, indices Tensor, more ...Tensor) (part func(first, n int) (Tensor, error), err error) {
-	p, err := checkedPlan(op, data, indices, more)
+	p, data, indices, err := checkedPlan(op, data, indices, more)
 	if err != nil {
 		return nil, err
 	}
@@ -39,17 +39,33 @@ func ReferenceParts(op Op, data, indices Tensor, more ...Tensor) (part func(firs
 	}, nil
 }
 
-// checkedPlan lowers op and checks every index.
-func checkedPlan(op Op, data, indices Tensor, more []Tensor) (*Plan, error) {
+// checkedPlan lowers op and checks every index. It returns the operands that the plan
+// walks: data is decoded if it is stored in another form.
+func checkedPlan(op Op, data, indices Tensor, more []Tensor) (p *Plan, elements, checked Tensor, err error) {
 	l, _, err := lower(op, data.Spec(), indices.Spec(), specs(more), more)
 	if err != nil {
-		return nil, err
+		return nil, data, indices, err
 	}
-	p, err := l.needWhole(data.Spec(), indices.Spec())
-	if err != nil {
-		return nil, err
+	if p, err = l.needWhole(data.Spec(), indices.Spec()); err != nil {
+		return nil, data, indices, err
 	}
-	return p, p.checkAll(context.Background(), data, indices, more)
+	if data, indices, err = p.elements(data, indices, more); err == nil {
+		err = p.checkAll(context.Background(), data, indices, more)
+	}
+	return p, data, indices, err
+}
+
+// elements returns the data and the indices that the definition of a plan walks, given
+// those of a call.
+func (p *Plan) elements(data, indices Tensor, more []Tensor) (Tensor, Tensor, error) {
+	if len(p.Axes) == 0 && indices.dtype == Invalid {
+		indices = noIndices
+	}
+	if p.Stored == nil {
+		return data, indices, nil
+	}
+	data, err := p.Stored.decode(data, more)
+	return data, indices, err
 }
 
 // defineInto sets the elements of dst, which is new and row-major, to those of the

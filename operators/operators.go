@@ -21,6 +21,7 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/gguf"
 	"github.com/garner-go/garner/internal/names"
 	"github.com/garner-go/garner/jax"
 	"github.com/garner-go/garner/numpy"
@@ -59,6 +60,7 @@ type Operator struct {
 // Shapes of results. k is the length of an index tuple: indices.shape[-1].
 const (
 	axisSlices   = "data[:axis] + indices + data[axis+1:]"
+	axisOfTable  = "table[:gather_axis] + indices + table[gather_axis+1:], where a byte of u8 is 8/bits elements of the table"
 	batchSlices  = "data[:axis] + indices[batch_dims:] + data[axis+1:]"
 	lastSlices   = "indices + data[rank(indices):]: batch_dims and axis are rank(indices) - 1"
 	slicesOrFlat = "data[:axis] + indices + data[axis+1:]; without axis data is taken flat: indices"
@@ -108,6 +110,11 @@ const (
 	litePage = "https://ai.google.dev/edge/litert/conversion/tensorflow/op_compatibility#tfl."
 	hloPage  = "https://openxla.org/stablehlo/spec#"
 	jaxPage  = "https://docs.jax.dev/en/latest/_autosummary/jax."
+	ovPacked = "https://docs.openvino.ai/2025/openvino-workflow/model-optimization-guide/weight-compression.html"
+	msBlocks = "https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.GatherBlockQuantized"
+	ptSource = "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/quantized/cpu/"
+	ggmlPage = "https://github.com/ggml-org/ggml/blob/master/include/ggml.h"
+	ggufPage = "https://github.com/ggml-org/llama.cpp/blob/master/gguf-py/gguf/quants.py"
 	ownPage  = "https://pkg.go.dev/github.com/garner-go/garner/strict#"
 )
 
@@ -127,6 +134,7 @@ var table = []Operator{
 	{"openvino.EmbeddingBagPackedSum-3", Gather, openvino.EmbeddingBagPackedSum3{}, ovSparse + "embedding-bag-packed-sum-3.html", packedBags, sums, `'[[1,2],[3,4],[5,6]]' '[[2,0],[1,1]]'   # [[6, 8], [6, 8]]`},
 	{"openvino.EmbeddingBagPacked-15", Gather, openvino.EmbeddingBagPacked15{}, ovSparse + "embedding-bag-packed-15.html", packedBags, sums, `'f32[[1,2],[3,4],[5,6]]' '[[2,0],[1,1]]' --attr reduction=mean   # [[3.0, 4.0], [3.0, 4.0]]`},
 	{"openvino.EmbeddingSegmentsSum-3", Gather, openvino.EmbeddingSegmentsSum3{}, ovSparse + "embedding-segments-sum-3.html", "[num_segments] + data[1:]", sums, `'[[1,2],[3,4],[5,6]]' '[2,0,1]' --operand segment_ids=[0,0,1] --attr num_segments=2   # [[6, 8], [3, 4]]`},
+	{"openvino.compressed-gather", Gather, openvino.CompressedGather{}, ovPacked, "table[:axis] + indices + table[axis+1:], where the table is data, or reshape", "data u8, i8, u4, i4, nf4 or f8, scale f32, f16 or bf16, indices i32 or i64", `'u4[[1,2],[3,15]]' '[1,-2]' --operand 'scale=f32[[0.5],[2]]'   # [[6.0, 30.0], [0.5, 1.0]]`},
 	{"onnx.Gather-1", Gather, onnx.Gather1{}, onnxPage + "Gather.html", axisSlices, onnxOld + onnx32or64, `'[[1,2],[3,4]]' '[[1],[0]]'   # [[[3, 4]], [[1, 2]]]`},
 	{"onnx.Gather-11", Gather, onnx.Gather11{}, onnxPage + "Gather.html", axisSlices, onnxOld + onnx32or64, `'[[1,2],[3,4]]' '[-1]'   # [[3, 4]]`},
 	{"onnx.Gather-13", Gather, onnx.Gather13{}, onnxPage + "Gather.html", axisSlices, onnxNew + onnx32or64, `'[[1,2],[3,4]]' '[1,-2]' --axis -1   # [[2, 1], [4, 3]]`},
@@ -136,6 +144,7 @@ var table = []Operator{
 	{"onnx.GatherND-12", GatherND, onnx.GatherND12{}, onnxPage + "GatherND.html", batchTuples, onnxOld + onnx64, `'[[1,2],[3,4]]' '[[1],[0]]' --batch-dims 1   # [2, 3]`},
 	{"onnx.GatherND-13", GatherND, onnx.GatherND13{}, onnxPage + "GatherND.html", batchTuples, onnxNew + onnx64, `'[[1,2],[3,4]]' '[[0,-1],[1,0]]'   # [2, 3]`},
 	{"com.microsoft.GatherND-1", GatherND, onnx.MicrosoftGatherND1{}, msPage, tuples, index32or64, `'[[0,1],[2,3]]' '[[0,0],[1,1]]'   # [0, 3]`},
+	{"com.microsoft.GatherBlockQuantized-1", Gather, onnx.MicrosoftGatherBlockQuantized1{}, msBlocks, axisOfTable, "data i4, u4, u8, f8 or f4e2m1, scales f32, f16 or bf16, indices i32 or i64", `'i4[[1,2],[3,-4]]' '[1,0,7]' --operand 'scales=f32[[0.5],[2]]'   # [[6.0, -8.0], [0.5, 1.0], [0.0, 0.0]]`},
 	{"tensorflow.GatherNd", GatherND, tensorflow.GatherNd{}, tfPage + "raw_ops/GatherNd", tuples, index16to64, `'[["a","b"],["c","d"]]' '[[0,0],[1,1]]'   # ["a", "d"]`},
 	{"tensorflow.gather_nd", GatherND, tensorflow.GatherNdFunc{}, tfPage + "gather_nd", batchTuples, index16to64, `'[[1,2],[3,4]]' '[[1],[0]]' --batch-dims 1   # [2, 3]`},
 	{"tensorflow.Gather", Gather, tensorflow.Gather{}, tfPage + "raw_ops/Gather", axisSlices, index32or64, `'[[1,2],[3,4]]' '[1]'   # [[3, 4]]`},
@@ -153,6 +162,9 @@ var table = []Operator{
 	{"torch.index_select", Gather, torch.IndexSelect{}, ptPage + "index_select.html", selected, index32or64, `'[[1,2],[3,4]]' '[1,1]' --axis 1   # [[2, 2], [4, 4]]`},
 	{"torch.embedding", Gather, torch.Embedding{}, ptPage + "nn.functional.embedding.html", embedded, index32or64, `'[[1,2],[3,4],[5,6]]' '[[2],[0]]'   # [[[5, 6]], [[1, 2]]]`},
 	{"torch.embedding_bag", Gather, torch.EmbeddingBag{}, ptPage + "nn.functional.embedding_bag.html", "[number of bags] + data[1:], of a matrix", "data a float, indices i32 or i64", `'f32[[1,2],[3,4],[5,6]]' '[2,0,1]' --operand offsets=[0,2] --attr mode=sum   # [[6.0, 8.0], [3.0, 4.0]]`},
+	{"torch.quantized_embedding", Gather, torch.QuantizedEmbedding{}, ptSource + "qembeddingbag.cpp", "indices + [columns]: data is a matrix whose rows hold codes, a scale and a bias", "data u8, indices i32 or i64", `'u8[[1,2,0,0,0,63,0,0,0,0],[3,4,0,0,0,64,0,0,128,63]]' '[1,0]' --attr bits=8   # [[7.0, 9.0], [0.5, 1.0]]`},
+	{"torch.quantized_embedding_bag", Gather, torch.QuantizedEmbeddingBag{}, ptSource + "qembeddingbag.cpp", "[number of bags] + [columns]: data is a matrix whose rows hold codes, a scale and a bias", "data u8, indices i32 or i64", `'u8[[1,2,0,0,0,63,0,0,0,0],[3,4,0,0,0,64,0,0,128,63]]' '[1,0]' --operand offsets=[0] --attr bits=8   # [[7.5, 10.0]]`},
+	{"torch.quantized_embedding_unpack", Gather, torch.QuantizedEmbeddingUnpack{}, ptSource + "qembeddingbag_unpack.cpp", "data[:-1] + [columns]", "data u8, no indices", `'u8[[1,2,0,0,0,63,0,0,0,0],[3,4,0,0,0,64,0,0,128,63]]' --attr bits=8   # [[0.5, 1.0], [7.0, 9.0]]`},
 	{"torch.take", Gather, torch.Take{}, ptPage + "take.html", flat, index64, `'[[1,2],[3,4]]' '[[-1,0]]'   # [[4, 1]]`},
 	{"torch.take_along_dim", Elements, torch.TakeAlongDim{}, ptPage + "take_along_dim.html", broadcast, index64, `'[[1,2],[3,4]]' '[[1],[0]]' --axis 1   # [[2], [3]]`},
 	{"webnn.gather", Gather, webnn.Gather{}, nnPage + "gather", axisSlices, indexWeb, `'[1,2,3]' '[0,-1,7]'   # [1, 3, 3]`},
@@ -165,6 +177,8 @@ var table = []Operator{
 	{"jax.lax.gather", GatherND, jax.LaxGather{}, jaxPage + "lax.gather.html", windows, anyIndex, `'[1,2,3,4]' '[[1],[2]]' --attr offset_dims=[1] --attr start_index_map=[0] --attr slice_sizes=[2]   # [[2, 3], [3, 4]]`},
 	{"jax.numpy.take", Gather, jax.NumpyTake{}, jaxPage + "numpy.take.html", slicesOrFlat, anyIndex, `'f32[1,2,3]' '[0,-1,7]'   # [1.0, 3.0, NaN]`},
 	{"jax.numpy.take_along_axis", Elements, jax.NumpyTakeAlongAxis{}, jaxPage + "numpy.take_along_axis.html", broadcast, anyIndex, `'f32[[1,2],[3,4]]' '[[-1],[7]]' --axis 1   # [[2.0], [NaN]]`},
+	{"gguf.get_rows", Gather, gguf.GetRows{}, ggmlPage, "indices + data[1:-1] + [elements of a row]", "data u8, indices i32 or i64", `'u8[[0,60],[0,64]]' '[1,0]' --attr type=F16   # [[2.0], [1.0]]`},
+	{"gguf.dequantize", Gather, gguf.Dequantize{}, ggufPage, "data[:-1] + [elements of a row]", "data u8, no indices", `'u8[[0,60],[0,64]]' --attr type=F16   # [[1.0], [2.0]]`},
 }
 
 // All lists every operator: dialect by dialect, and the versions of one operator

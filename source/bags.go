@@ -20,9 +20,12 @@ func planOf(op garner.Op, data, indices garner.Spec, further []garner.Tensor) (*
 	return p.Plan(), nil
 }
 
-// reduce runs a gather into bags over arrays in memory or in mapped files. out is the
-// result; the zero Tensor makes one.
-func (g *gather) reduce(ctx context.Context, op garner.Op, out garner.Tensor) (garner.Tensor, error) {
+// inWhole reports whether a gather runs over arrays in memory or in mapped files alone:
+// one into bags, or one of stored elements.
+func (g *gather) inWhole() bool { return g.plan.Bag != nil || g.plan.Stored != nil }
+
+// runWhole runs such a gather. out is the result; the zero Tensor makes one.
+func (g *gather) runWhole(ctx context.Context, op garner.Op, out garner.Tensor) (garner.Tensor, error) {
 	data, err := g.here("data", g.data)
 	if err != nil {
 		return out, err
@@ -43,21 +46,21 @@ func (g *gather) reduce(ctx context.Context, op garner.Op, out garner.Tensor) (g
 	return out, p.Run(ctx, data, indices, out, g.o.Further...)
 }
 
-// here returns the tensor of an operand of bags.
+// here returns the tensor of an operand of such a gather.
 func (g *gather) here(name string, a Array) (garner.Tensor, error) {
 	t, ok := tensorOf(a)
 	switch {
 	case !ok:
-		return t, garner.Errorf(errors.ErrUnsupported, "bags are reduced in memory, and %s %s is neither there nor in a file that can be mapped; read it into a tensor", name, a.Spec())
+		return t, garner.Errorf(errors.ErrUnsupported, "bags are reduced and stored elements decoded in memory, and %s %s is neither there nor in a file that can be mapped; read it into a tensor", name, a.Spec())
 	case g.o.Memory > 0 && !inMemory(a):
-		return t, garner.Errorf(errors.ErrUnsupported, "bags are reduced in memory, and with a budget the file of %s %s is not mapped; run without a budget", name, a.Spec())
+		return t, garner.Errorf(errors.ErrUnsupported, "bags are reduced and stored elements decoded in memory, and with a budget the file of %s %s is not mapped; run without a budget", name, a.Spec())
 	}
 	return t, nil
 }
 
-// writeBags writes the result of a gather into bags.
-func (g *gather) writeBags(ctx context.Context, op garner.Op, to io.Writer) error {
-	out, err := g.reduce(ctx, op, garner.Tensor{})
+// writeWhole writes the result of such a gather.
+func (g *gather) writeWhole(ctx context.Context, op garner.Op, to io.Writer) error {
+	out, err := g.runWhole(ctx, op, garner.Tensor{})
 	if err != nil {
 		return err
 	}

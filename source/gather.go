@@ -72,8 +72,8 @@ func gatherHeld(ctx context.Context, h *mapped.Holds, op garner.Op, data, indice
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if g.plan.Bag != nil {
-		if err := g.writeBags(ctx, op, out); err != nil {
+	if g.inWhole() {
+		if err := g.writeWhole(ctx, op, out); err != nil {
 			return err
 		}
 		return h.Check()

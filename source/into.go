@@ -30,8 +30,8 @@ func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garn
 	case !out.Shape().Equal(g.plan.Out):
 		return garner.Errorf(garner.ErrShape, "the output is %s%s; the result is %s%s", out.DType(), out.Shape(), g.plan.DType, g.plan.Out)
 	}
-	if g.plan.Bag != nil {
-		if _, err := g.reduce(ctx, op, out); err != nil {
+	if g.inWhole() {
+		if _, err := g.runWhole(ctx, op, out); err != nil {
 			return err
 		}
 		return h.Check()

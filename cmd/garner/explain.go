@@ -80,17 +80,14 @@ func (p *program) explain(ctx context.Context, k gatherKind, f *gatherFlags, arg
 		return err
 	}
 	defer r.close()
-	if err := noFurther("explain", r.operator); err != nil {
-		return err
-	}
 	e, err := explain.New(ctx, explain.Subject{
-		Name: r.operator.Name, Attributes: r.given(), Op: r.op, Data: r.dataTensor, Indices: r.indicesTensor,
+		Name: r.operator.Name, Attributes: r.given(), Op: r.op, Data: r.dataTensor, Indices: r.indicesTensor, Further: r.more(),
 	})
 	if err != nil {
 		return err
 	}
 	if f.out != "" {
-		to, err := p.createText(f.out, slices.Concat(r.data.Paths, r.indices.Paths)...)
+		to, err := p.createText(f.out, r.paths()...)
 		if err != nil {
 			return err
 		}

@@ -87,12 +87,3 @@ func (r *request) more() []garner.Tensor {
 	}
 	return more
 }
-
-// noFurther refuses an operator that takes further operands, for a command that does
-// not.
-func noFurther(command string, o operators.Operator) error {
-	if names := o.Further(); len(names) > 0 {
-		return wrong("%s does not take %s, whose operands are also %s; garner gather and garner shape do", command, o.Name, strings.Join(names, ", "))
-	}
-	return nil
-}

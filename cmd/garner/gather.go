@@ -167,6 +167,14 @@ func (f *gatherFlags) add(cmd *cobra.Command, k gatherKind) {
 }
 
 func twoOperands(cmd *cobra.Command, args []string) error {
+	if as := cmd.Flag("as"); as != nil {
+		if o, err := operators.Find(as.Value.String(), 0); err == nil && !garner.TakesIndices(o.Zero) {
+			if len(args) == 1 {
+				return nil
+			}
+			return usage(cmd, "%s takes DATA alone; %d arguments were given", o.Name, len(args))
+		}
+	}
 	if len(args) == 2 {
 		return nil
 	}
@@ -338,7 +346,9 @@ func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request) (
 	} else if r.data, r.dataTensor, err = p.loaded(ctx, operandRoles[0], r.data, limits.Memory()); err != nil {
 		return err
 	}
-	if r.indices, r.indicesTensor, err = p.open(ctx, operandRoles[1], r.operands[1], f.indices.options(), limits.Memory()); err != nil {
+	if !garner.TakesIndices(r.op) {
+		r.indices = files.Hold(garner.Tensor{})
+	} else if r.indices, r.indicesTensor, err = p.open(ctx, operandRoles[1], r.operands[1], f.indices.options(), limits.Memory()); err != nil {
 		return err
 	}
 	texts, err := f.further.texts(r.operator)
@@ -348,8 +358,35 @@ func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request) (
 	if err := p.openFurther(ctx, r, texts); err != nil {
 		return err
 	}
-	r.op, err = f.policy.amend(r.op, r.data.Spec().DType)
+	// The fill is of the result's dtype, which is that of data unless the operator decodes.
+	dtype := r.data.Spec().DType
+	if out, err := garner.Infer(r.op, r.data.Spec(), r.indicesTensor.Spec(), specsOf(r.more())...); err == nil {
+		dtype = out.DType
+	}
+	r.op, err = f.policy.amend(r.op, dtype)
 	return err
+}
+
+// specsOf returns the specs of further operands.
+func specsOf(tensors []garner.Tensor) []garner.Spec {
+	specs := make([]garner.Spec, len(tensors))
+	for i, t := range tensors {
+		if t.DType().Valid() {
+			specs[i] = t.Spec()
+		}
+	}
+	return specs
+}
+
+// decodes reports whether an operator without further operands decodes the elements
+// that it gathers: its result is then of another type than data.
+func decodes(op garner.Op) bool {
+	indices := garner.Spec{}
+	if garner.TakesIndices(op) {
+		indices = garner.SpecOfRank(garner.I64, garner.AnyDim)
+	}
+	out, err := garner.Infer(op, garner.SpecOfRank(garner.U8, garner.AnyDim), indices)
+	return err == nil && out.DType != garner.U8
 }
 
 // gather runs one gather: block by block out of files if DATA and OUT allow it,
@@ -373,8 +410,8 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 	if _, err := f.further.texts(r.operator); err != nil {
 		return err
 	}
-	// Bags are reduced in memory, where DATA may be a mapped file.
-	pooled := len(r.operator.Further()) > 0
+	// Bags are reduced, and stored elements decoded, in memory, where DATA may be a mapped file.
+	pooled := len(r.operator.Further()) > 0 || decodes(r.op)
 	if pooled && f.stream.flag() != "" {
 		return wrong("%s: %s runs in memory; leave the flag out", f.stream.flag(), r.operator.Name)
 	}

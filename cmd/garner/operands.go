@@ -72,13 +72,13 @@ func namedStdin(text string) error {
 // parseOperands parses DATA and INDICES, and refuses what cannot be an operand
 // before any of them is opened.
 func parseOperands(args []string) (operands [2]operand, err error) {
-	for i := range operands {
+	for i := range args {
 		operands[i] = parseOperand(args[i])
 	}
 	if operands[0].kind == kindStdin && operands[1].kind == kindStdin {
 		return operands, wrong("DATA and INDICES cannot both be -, there is one standard input; put one of them in a file")
 	}
-	for i, o := range operands {
+	for i, o := range operands[:len(args)] {
 		role := operandRoles[i]
 		switch {
 		case o.text == "":

@@ -10,6 +10,8 @@
 // processor alike.
 package codec
 
+import "strings"
+
 // A Codec is a kind of block. It stores Elements numbers in Bytes bytes.
 type Codec struct {
 	Name     string
@@ -32,6 +34,15 @@ func GGUF(name string) (*Codec, bool) {
 		}
 	}
 	return nil, false
+}
+
+// KindsOfGGUF lists the names that GGUF takes.
+func KindsOfGGUF() string {
+	names := make([]string, len(gguf))
+	for i, c := range gguf {
+		names[i] = c.Name
+	}
+	return strings.Join(names, ", ")
 }
 
 // gguf lists the kinds that are read as numbers (QB.1).

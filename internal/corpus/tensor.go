@@ -30,6 +30,7 @@ type described struct {
 	shape  garner.Shape
 	known  bool            // whether the shape is known
 	values json.RawMessage // the elements; nil: not listed
+	codes  bool            // the values of nf4 are its codes
 	bytes  []byte          // the bits of the elements; nil: not given. Beside values they must agree, except for NaNs
 	fill   json.RawMessage // the value of every element; nil: none
 	number func(i int) int64
@@ -221,6 +222,8 @@ func (t *described) tensor() (garner.Tensor, error) {
 	switch {
 	case t.bytes != nil:
 		return t.ofBytes()
+	case t.values != nil && t.codes:
+		return ofCodes(t.dtype, t.shape, t.values)
 	case t.values != nil:
 		return ofValues(t.dtype, t.shape, t.values)
 	case t.fill == nil && t.number == nil:
@@ -250,6 +253,19 @@ func (t *described) ofBytes() (garner.Tensor, error) {
 		return garner.Tensor{}, fmt.Errorf("its values are not its bytes: %w", err)
 	}
 	return made, nil
+}
+
+// ofCodes returns a tensor of a type of 4 bits, given the list of its codes.
+func ofCodes(dtype garner.DType, shape garner.Shape, raw json.RawMessage) (garner.Tensor, error) {
+	codes, err := ofValues(garner.U4, shape, raw)
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	b, err := codes.Bytes()
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	return garner.FromBytes(dtype, b, shape...)
 }
 
 // ofValues returns a tensor of a JSON list. It allocates nothing for a shape

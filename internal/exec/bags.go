@@ -72,7 +72,7 @@ type Bags struct {
 // progress.
 func (p *Bags) Set(of *Nest, axes []Axis, loops, columns []Loop, bag Bag, t *Tuning, threads int) {
 	n := &p.nest
-	n.Bits, n.Width, n.Policy, n.Fill, n.Reach, n.Axes = of.Bits, of.Width, of.Policy, of.Fill, of.Reach, axes
+	n.Bits, n.Width, n.Policy, n.Fill, n.Reach, n.Decoder, n.Axes = of.Bits, of.Width, of.Policy, of.Fill, of.Reach, of.Decoder, axes
 	n.Walk(columns, 1)
 	p.bag = bag
 	p.skips = bag.Padding >= 0 || bag.SkipNegative || bag.SkipWeightless

@@ -31,6 +31,9 @@ type choice struct {
 // choose returns the way to move n on this many cores and divides n's work. It
 // changes nothing but room, the memory of the choice's loops if they are not n's.
 func choose(n *Nest, t *Tuning, threads int, room []Loop) choice {
+	if n.Decoder != nil {
+		return decoded(n, t, threads)
+	}
 	c, way := newColumns(n, t, threads)
 	walked := *n
 	if !way.columnar() {
@@ -40,6 +43,34 @@ func choose(n *Nest, t *Tuning, threads int, room []Loop) choice {
 	l.index = walked.Index
 	if l.byRows = l.way; way.columnar() {
 		l.way, l.columns, l.little = way, c, false
+	}
+	return l
+}
+
+// prefetchedElements is the least number of elements of a slice that are prefetched:
+// to find where shorter ones are stored takes as long as to decode them.
+const prefetchedElements = 16
+
+// decoded returns the choice for a nest that has a Decoder: rows are decoded into their
+// places, tile by tile.
+func decoded(n *Nest, t *Tuning, threads int) choice {
+	quick := *t
+	quick.AloneBytes /= 4 // to decode an element takes several times as long as to copy it
+	l := cut(n, &quick, threads, true)
+	l.index = n.Index
+	if l.way != Nothing {
+		l.way = Decoded
+	}
+	l.byRows = l.way
+	l.little, l.stream, l.past, l.ahead = false, false, false, 0
+	if n.Reach > t.NearBytes && n.Slice >= prefetchedElements && !n.Empty {
+		touched := 0
+		for _, s := range n.Decoder.Spans(0, min(n.Slice, l.chunk)) {
+			if s.To > s.From {
+				touched += int(s.To-s.From+63) &^ 63
+			}
+		}
+		l.ahead = min(max(2, t.AheadLines*64/max(touched, 64)), l.tile)
 	}
 	return l
 }

@@ -297,6 +297,10 @@ func (u *state) turn(turn int) (data, out int) {
 func (u *state) moveRun(rows, later []int64, filled bool, place, step, bias, next, size int) {
 	p := u.program
 	bits, elem := p.nest.Bits, p.resolver.elem
+	if p.nest.Decoder != nil {
+		u.decodeRun(rows, later, place, step, bias, next, size)
+		return
+	}
 	if bits == 0 {
 		u.moveStrings(rows, place, step, bias, size)
 		return

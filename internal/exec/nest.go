@@ -86,7 +86,9 @@ type Nest struct {
 	Policy kernel.Policy
 	Fill   []byte // one element, a packed one in the low bits; nil: zeros
 	Str    string // the fill of strings
-	Reach  int    // approximate size of data in bytes
+	Reach  int    // approximate size of data in bytes, as stored
+
+	Decoder Decoder // makes the elements of data, of 8 bits or more; nil: data has them as they are
 
 	loops []Loop // holds Free, then Index
 }

@@ -31,7 +31,7 @@ func (p *Program) Axes() []Axis { return p.nest.Axes[:0] }
 // held as many loops and axes before.
 func (p *Program) SetLoops(of *Nest, axes []Axis, loops []Loop, slice int, idle bool, t *Tuning, threads int) {
 	n := &p.nest
-	n.Bits, n.Width, n.Policy, n.Fill, n.Str, n.Reach = of.Bits, of.Width, of.Policy, of.Fill, of.Str, of.Reach
+	n.Bits, n.Width, n.Policy, n.Fill, n.Str, n.Reach, n.Decoder = of.Bits, of.Width, of.Policy, of.Fill, of.Str, of.Reach, of.Decoder
 	n.Axes, n.Idle, n.Known = axes, idle, false
 	n.Walk(loops, slice)
 	p.Choose(t, threads)
@@ -101,7 +101,7 @@ func (p *Program) Chosen() Chosen {
 		Ahead: l.ahead, Stretch: l.way.linear(), Stream: l.stream, Shared: l.shared, Threads: p.cores,
 	}
 	switch l.way {
-	case Strings, Bits:
+	case Strings, Bits, Decoded:
 		c.Kernel = "Generic"
 	case Strips:
 		c.Stream = l.columns.stream

@@ -138,7 +138,11 @@ func (u *state) reduceBag(part *terms, bag, first, end, column, n int) {
 				continue
 			}
 			t.Rows, t.Later, t.Weights = rows, later, weight
-			u.reduce(dst, t, part.filled)
+			if p.nest.Decoder != nil {
+				u.reduceStored(dst, part.w.decoded[:len(dst)], t)
+			} else {
+				u.reduce(dst, t, part.filled)
+			}
 			t.Begin = false
 			count += len(rows)
 			if b.Weighted && (b.Reduction == Mean || b.Reduction == SqrtN) {
@@ -153,7 +157,11 @@ func (u *state) reduceBag(part *terms, bag, first, end, column, n int) {
 		case count > 0:
 		case b.Empty >= 0:
 			at := (u.src.Offset+p.nest.Axes[0].Offset(b.Empty))*size + t.Bias
-			copy(dst, u.src.Buf[at:at+len(dst)])
+			if p.nest.Decoder != nil {
+				p.nest.Decoder.Decode(dst, &u.From, at/size, n)
+			} else {
+				copy(dst, u.src.Buf[at:at+len(dst)])
+			}
 		case b.Empty < -1:
 			u.refuse()
 			return
@@ -163,6 +171,30 @@ func (u *state) reduceBag(part *terms, bag, first, end, column, n int) {
 		if &dst[0] != &u.dst.Buf[at] {
 			copy(u.dst.Buf[at:at+n*size], dst)
 		}
+	}
+}
+
+// reduceStored is reduce for rows that are decoded first: into room, of the size of dst.
+func (u *state) reduceStored(dst, room []byte, t kernel.Terms) {
+	n := &u.program.nest
+	size := n.elem()
+	zero := [1]int64{}
+	one := t
+	one.Rows, one.Later, one.Bias = zero[:], nil, 0
+	for j, row := range t.Rows {
+		if j < len(t.Later) {
+			u.prefetchStored((int(t.Later[j])+t.Bias)/size, len(dst)/size)
+		}
+		if row >= 0 {
+			n.Decoder.Decode(room, &u.From, (int(row)+t.Bias)/size, len(dst)/size)
+		} else {
+			kernel.Repeat(room, n.Fill)
+		}
+		if t.Weights != nil {
+			one.Weights = t.Weights[j*size : (j+1)*size]
+		}
+		kernel.Reduce(dst, room, u.bags.bag.Number, one)
+		one.Begin = false
 	}
 }
 

@@ -55,6 +55,9 @@ func (u *Runner) reserveBags() {
 		if need := p.chunk * p.resolver.elem; !kernel.Aligned(u.dst.Buf, p.resolver.elem) && len(w.strip) < need {
 			w.strip = kernel.Bytes(make([]int64, need/8+1))
 		}
+		if need := p.chunk * p.resolver.elem; p.nest.Decoder != nil && len(w.decoded) < need {
+			w.decoded = kernel.Bytes(make([]int64, need/8+1))
+		}
 		if need := 8 * p.piece; p.bag.Weighted && len(w.weights) < need {
 			w.weights = kernel.Bytes(make([]int64, p.piece))
 		}

@@ -8,6 +8,10 @@ import (
 // A state is the run in progress: its operands, and the findings of its
 // workers, which share it.
 type state struct {
+	// From is the memory of data whose elements a Decoder makes; data then only says
+	// whether that memory is Volatile. The caller sets it before a run.
+	From Stored
+
 	program *Program
 	ctx     context.Context
 	src     Memory
@@ -30,6 +34,7 @@ type worker struct {
 	strip        []byte
 	ends         []int64 // of bags
 	weights      []byte  // of terms
+	decoded      []byte  // the part of a stored row that a bag reduces
 }
 
 // stopped reports whether the run has ended early. It ends the run if the

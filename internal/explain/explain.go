@@ -17,26 +17,39 @@ type Subject struct {
 	Op         garner.Op
 	Data       garner.Tensor
 	Indices    garner.Tensor
+	Further    []garner.Tensor // the operands that Op takes after the indices
+}
+
+// lower returns the plan of the gather, for operands of these specs.
+func (s *Subject) lower(data, indices garner.Spec) (*garner.Plan, error) {
+	p, err := garner.Prepare(s.Op, data, indices, garner.Threads(1), garner.FurtherTensors(s.Further...))
+	if err != nil {
+		return nil, err
+	}
+	return p.Plan(), nil
 }
 
 // An Explanation describes one gather.
 type Explanation struct {
 	Subject
-	plan   *garner.Plan
+	whole  *garner.Plan  // with its bags
+	plan   *garner.Plan  // of the terms of bags
 	loops  []garner.Loop // of the plan, without those that are part of the slice
 	slice  int           // elements per row
 	survey garner.Survey
 }
 
-// New lowers the gather and looks at every index. An index that the operator
+// New lowers the gather and looks at every index. Of bags, it explains the gather of
+// their terms, and says how they are reduced. An index that the operator
 // refuses is part of the explanation and no error. Errors are those of
 // garner.NewPlan and of reading, and the cause of the context.
 func New(ctx context.Context, s Subject) (*Explanation, error) {
-	plan, err := garner.NewPlan(s.Op, s.Data.Spec(), s.Indices.Spec())
+	whole, err := s.lower(s.Data.Spec(), s.Indices.Spec())
 	if err != nil {
 		return nil, err
 	}
-	e := &Explanation{Subject: s, plan: plan, loops: plan.Loops, slice: plan.Slice}
+	plan := whole.Terms()
+	e := &Explanation{Subject: s, whole: whole, plan: plan, loops: plan.Loops, slice: plan.Slice}
 	for n := len(e.loops); n > 0; n-- {
 		l := e.loops[n-1]
 		if kindOf(l) != outer || l.Data != e.slice || l.Out != e.slice {
@@ -44,7 +57,7 @@ func New(ctx context.Context, s Subject) (*Explanation, error) {
 		}
 		e.loops, e.slice = e.loops[:n-1], e.slice*l.Extent
 	}
-	if e.survey, err = plan.Survey(ctx, s.Indices); err != nil {
+	if e.survey, err = whole.Survey(ctx, s.Indices); err != nil {
 		return nil, err
 	}
 	return e, nil

@@ -179,6 +179,9 @@ func (p *picture) measure() error {
 	p.data.name, p.data.spec = "data", p.Data.DType().String()+p.Data.Shape().String()
 	p.indices.name, p.indices.spec = "indices", p.Indices.DType().String()+p.Indices.Shape().String()
 	p.result.name, p.result.spec = "result", p.plan.DType.String()+p.plan.Out.String()
+	if bag := p.whole.Bag; bag != nil {
+		p.result.name, p.result.spec = "terms", "by bag, "+bag.Reduction.String()+": "+p.plan.DType.String()+p.whole.Out.String()
+	}
 	if p.fails() {
 		p.result.name, p.result.spec = "no result", "the gather fails"
 	}

@@ -134,7 +134,7 @@ func checkSVG(t *testing.T, e *Explanation) {
 	elements := parse(t, svg)
 
 	p := &picture{
-		Explanation: &Explanation{Subject: e.Subject, plan: e.plan, survey: e.survey},
+		Explanation: &Explanation{Subject: e.Subject, whole: e.whole, plan: e.plan, survey: e.survey},
 		sources:     map[int]source{}, tuples: map[int]int{}, readers: map[int][]int{}, color: map[int]int{},
 	}
 	if p.tracer, err = newTracer(e.Subject); err != nil {

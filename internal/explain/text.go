@@ -42,7 +42,8 @@ func (e *Explanation) Text(color bool) string {
 	}
 	plan := e.plan
 	fmt.Fprintf(&b, "%s   data %s%s   indices %s%s   ->   %s%s\n", p.paint(bold, terminal.Printable(e.Name)),
-		e.Data.DType(), e.Data.Shape(), e.Indices.DType(), e.Indices.Shape(), plan.DType, plan.Out)
+		e.Data.DType(), e.Data.Shape(), e.Indices.DType(), e.Indices.Shape(), plan.DType, e.whole.Out)
+	line("bags", e.bagsText())
 	line("loops", e.loopsText(p)+"     "+e.rowsText())
 	line("index", e.axesText())
 	if e.survey.First != nil {
@@ -106,6 +107,27 @@ func count[N int | int64](n N, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// bagsText describes how terms are reduced; nothing where they are not.
+func (e *Explanation) bagsText() string {
+	bag := e.whole.Bag
+	if bag == nil {
+		return ""
+	}
+	text := fmt.Sprintf("%s of %s in all, each the %s of its terms", count(e.whole.Loops[0].Extent, "bag"), count(e.whole.Loops[1].Extent, "term"), bag.Reduction)
+	switch bag.Ends {
+	case garner.Even:
+		text = fmt.Sprintf("%s of %s, each the %s of its terms", count(e.whole.Loops[0].Extent, "bag"), count(e.whole.Loops[1].Extent, "term"), bag.Reduction)
+	case garner.Starts, garner.ZeroStart, garner.Bounds:
+		text += ", which begin where an operand says"
+	default:
+		text += ", whose bag an operand says"
+	}
+	if bag.WeightsAt >= 0 {
+		text += ", weighted"
+	}
+	return text + "; the loops are those of the terms"
 }
 
 // axesText describes the axes that the components of a tuple address, and their
@@ -211,6 +233,10 @@ func (e *Explanation) movesText() string {
 	n, _ := e.plan.Out.Len()
 	if e.plan.DType == garner.String {
 		return fmt.Sprintf("%s of %d in data; reads %s of indices", count(n, "text"), e.Data.Len(), size(e.plan.IndexType, e.Indices.Len()))
+	}
+	if e.whole.Bag != nil {
+		bags, _ := e.whole.Out.Len()
+		return fmt.Sprintf("%s of terms, reduced to %s of the result; reads %s of indices", size(e.plan.DType, n), size(e.plan.DType, bags), size(e.plan.IndexType, e.Indices.Len()))
 	}
 	return fmt.Sprintf("%s into the result, from data of %s; reads %s of indices", size(e.plan.DType, n), size(e.plan.DType, e.Data.Len()), size(e.plan.IndexType, e.Indices.Len()))
 }

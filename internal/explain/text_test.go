@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"bytes"
 	"context"
 	"regexp"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/garner-go/garner/stablehlo"
 	"github.com/garner-go/garner/strict"
 	"github.com/garner-go/garner/tensorflow"
+	"github.com/garner-go/garner/torch"
 )
 
 func explained(t *testing.T, name string, op garner.Op, data, indices garner.Tensor) *Explanation {
@@ -151,5 +153,30 @@ numpy.take   data i32[3,2]   indices i64[3]   ->   i32[3]
 				t.Errorf("the gather ends with %v, the explanation says failing is %v", err, e.fails())
 			}
 		})
+	}
+}
+
+// TestBags explains bags: the gather of their terms, and how they are reduced.
+func TestBags(t *testing.T) {
+	data, indices := ruletest.Tensor(t, "f32[[1,2],[3,4],[5,6]]"), ruletest.Tensor(t, "[2,-1,1]")
+	for want, s := range map[string]Subject{
+		"2 bags of 3 terms in all, each the mean of its terms, which begin where an operand says;": {
+			Op: garner.WithNegative(torch.EmbeddingBag{}, garner.FromEnd), Further: []garner.Tensor{ruletest.Tensor(t, "[0,2]")},
+		},
+		"3 bags of 3 terms in all, each the sum of its terms, whose bag an operand says, weighted;": {
+			Op: tensorflow.SafeEmbeddingLookupSparse{Combiner: "sum", DenseShape: []int{3, 1}}, Further: []garner.Tensor{ruletest.Tensor(t, "[[0],[0],[2]]"), ruletest.Tensor(t, "f32[1,1,1]")},
+		},
+	} {
+		s.Name, s.Data, s.Indices = "bags", data, indices
+		e, err := New(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := e.Text(false); !strings.Contains(text, want) || strings.Contains(text, "wrong") || !strings.Contains(text, "24 bytes of terms, reduced to") {
+			t.Errorf("%s\nlacks %q", text, want)
+		}
+		if svg, err := e.SVG(); err != nil || !bytes.Contains(svg, []byte("terms")) {
+			t.Errorf("%s, %v", svg, err)
+		}
 	}
 }

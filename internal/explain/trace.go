@@ -18,17 +18,18 @@ const (
 // A tracer traces elements of the result back to data, by a plan for row-major
 // operands.
 type tracer struct {
-	plan     *garner.Plan
+	whole    *garner.Plan // with its bags
+	plan     *garner.Plan // of the terms of bags
 	indices  garner.Tensor
 	meanings map[int]garner.Meaning // by position in the indices
 }
 
 func newTracer(s Subject) (*tracer, error) {
-	plan, err := garner.NewPlan(s.Op, garner.SpecOf(s.Data.DType(), s.Data.Shape()...), garner.SpecOf(s.Indices.DType(), s.Indices.Shape()...))
+	whole, err := s.lower(garner.SpecOf(s.Data.DType(), s.Data.Shape()...), garner.SpecOf(s.Indices.DType(), s.Indices.Shape()...))
 	if err != nil {
 		return nil, err
 	}
-	return &tracer{plan, s.Indices, map[int]garner.Meaning{}}, nil
+	return &tracer{whole, whole.Terms(), s.Indices, map[int]garner.Meaning{}}, nil
 }
 
 // meaning returns the plan's interpretation of an index, from a cache.
@@ -36,7 +37,7 @@ func (t *tracer) meaning(i int) (garner.Meaning, error) {
 	if m, ok := t.meanings[i]; ok {
 		return m, nil
 	}
-	m, err := t.plan.Meaning(t.indices, i)
+	m, err := t.whole.Meaning(t.indices, i)
 	t.meanings[i] = m
 	return m, err
 }

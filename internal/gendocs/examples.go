@@ -13,9 +13,13 @@ type example struct {
 	title         string
 	data, indices string // literals in the syntax of the command
 	numbers       []number
+	operands      []operand
 	zero          bool // an index outside gives zeros, contrary to the operator's definition
 	fails         bool // an index is outside, which is an error
 }
+
+// An operand is one that the operator takes after the indices.
+type operand struct{ name, text string }
 
 type number struct {
 	name  string
@@ -43,7 +47,25 @@ var openvinoND = []example{
 	{title: "Example 6: two batch dims", data: sheets, indices: "[[[[1]],[[0]],[[2]]],[[[0]],[[2]],[[2]]]]", numbers: batchDims(2)},
 }
 
+// embeddings is the table of the specifications of OpenVINO's bags.
+const embeddings = "f32[[-0.2,-0.6],[-0.1,-0.4],[-1.9,-1.8],[-1.0,1.5],[0.8,-0.7]]"
+
 var sections = []section{
+	{
+		operator: "openvino.EmbeddingBagOffsetsSum-3",
+		about:    "The picture shows the terms, one for each index. Offsets cut them into bags, whose sums are the result.",
+		examples: []example{
+			{title: "Bags that offsets cut", data: embeddings, indices: "[0,2,3,4]", operands: []operand{{"offsets", "[0,2]"}}},
+			{title: "Bags with weights, one of them empty", data: embeddings, indices: "[0,2,3,4]", operands: []operand{{"offsets", "[0,2,2]"}, {"per_sample_weights", "f32[0.5,0.5,0.5,0.5]"}}},
+		},
+	},
+	{
+		operator: "openvino.EmbeddingBagPackedSum-3",
+		about:    "Each row of the indices is a bag. The picture shows the terms, whose sums by bag are the result.",
+		examples: []example{
+			{title: "A bag a row", data: embeddings, indices: "[[0,2],[1,2],[3,4]]", operands: []operand{{"per_sample_weights", "f32[[0.5,0.5],[0.5,0.5],[0.5,0.5]]"}}},
+		},
+	},
 	{
 		operator: "openvino.Gather-1",
 		about:    "The page shows a layer of `[6,12,10,24]` and `[15,4,20,28]`; this is one of fewer elements.",

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/garner-go/garner"
@@ -125,8 +126,15 @@ func (e example) document(o operators.Operator, name string) (text string, pictu
 	if err != nil {
 		return "", nil, err
 	}
+	further := make([]garner.Tensor, len(o.Further()))
+	for _, operand := range e.operands {
+		if further[slices.Index(o.Further(), operand.name)], err = literal.Parse(operand.text, garner.Invalid); err != nil {
+			return "", nil, err
+		}
+		flags = append(flags, fmt.Sprintf(" --operand '%s=%s'", operand.name, operand.text))
+	}
 	result := ""
-	out, err := garner.Gather(op, data, indices)
+	out, err := garner.Gather(op, data, indices, further...)
 	switch {
 	case err == nil && !e.fails:
 		result = "result  " + out.Text()
@@ -135,7 +143,7 @@ func (e example) document(o operators.Operator, name string) (text string, pictu
 	default:
 		return "", nil, fmt.Errorf("it ends with %v", err)
 	}
-	explained, err := explain.New(context.Background(), explain.Subject{Name: o.Name, Attributes: given, Op: op, Data: data, Indices: indices})
+	explained, err := explain.New(context.Background(), explain.Subject{Name: o.Name, Attributes: given, Op: op, Data: data, Indices: indices, Further: further})
 	if err != nil {
 		return "", nil, err
 	}

@@ -14,7 +14,7 @@ var imports = map[string][]string{
 	"internal/kernel":  {"internal/float"},
 	"internal/codec":   {"internal/float", "internal/kernel"},
 	"internal/exec":    {"internal/kernel"},
-	"":                 {"internal/exec", "internal/float", "internal/kernel", "internal/pages"},
+	"":                 {"internal/codec", "internal/exec", "internal/float", "internal/kernel", "internal/pages"},
 	"internal/convert": {"", "internal/float", "internal/kernel"},
 	"dialects":         {""},
 	"gathertest":       {"", "internal/convert"},

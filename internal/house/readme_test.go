@@ -33,6 +33,7 @@ var dialects = map[string]string{
 	"tflite":     "LiteRT",
 	"stablehlo":  "StableHLO",
 	"jax":        "JAX",
+	"gguf":       "GGUF",
 }
 
 // TestDialects holds that each dialect is complete: its package, its operators,

@@ -20,7 +20,7 @@ type Case struct {
 	Op   garner.Op // or Bind, for a rule on attributes or on inputs beyond the indices
 	Bind func() (garner.Op, error)
 
-	Data, Indices string
+	Data, Indices string   // Indices are "" where the operator takes none
 	More          []string // the further operands; "" is one that is not given
 
 	Want    string // the result, if the rule accepts the gather
@@ -76,7 +76,10 @@ func run(t *testing.T, c Case) {
 		}
 		op = bound
 	}
-	data, indices := Tensor(t, c.Data), Tensor(t, c.Indices)
+	data, indices := Tensor(t, c.Data), garner.Tensor{}
+	if c.Indices != "" {
+		indices = Tensor(t, c.Indices)
+	}
 	more := make([]garner.Tensor, len(c.More))
 	for i, text := range c.More {
 		if text != "" {

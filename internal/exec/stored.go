@@ -1,0 +1,19 @@
+package exec
+
+// Stored is the memory of data whose elements a Decoder makes: the operands that hold
+// them, each whole and dense. A Decoder knows how many there are.
+type Stored [3][]byte
+
+// A Span is a range of the bytes of an operand: From … To-1.
+type Span struct{ From, To int64 }
+
+// A Decoder makes the elements of data out of what is stored. Elements count in
+// row-major order. Many goroutines call it at once.
+type Decoder interface {
+	// Decode writes the elements first … first+n-1 to dst, which has their size. It
+	// allocates nothing once calls have filled its free list.
+	Decode(dst []byte, from *Stored, first, n int)
+
+	// Spans returns the bytes of each operand that Decode of the same elements reads.
+	Spans(first, n int) [3]Span
+}

@@ -1,0 +1,121 @@
+package garner
+
+import (
+	"sync"
+
+	"github.com/garner-go/garner/internal/codec"
+	"github.com/garner-go/garner/internal/exec"
+)
+
+// Stored says how data holds elements that are not stored as they are: as codes and
+// scales, which a run decodes. It is immutable.
+type Stored struct {
+	name    string
+	decoder exec.Decoder
+	scales  int    // place among the further operands; -1: data holds them
+	zeros   int    // place of the zero points; -1: there are none
+	view    Tensor // the elements' dtype and shape, without memory
+}
+
+// String names the form, such as "Q4_K" or "u4, scaled by f16".
+func (s *Stored) String() string { return s.name }
+
+// A blockDecoder decodes blocks that hold their own scales, which lie side by side.
+type blockDecoder struct {
+	kind *codec.Codec
+	room sync.Pool // free list of room for one block's elements
+}
+
+func newBlockDecoder(kind *codec.Codec) *blockDecoder {
+	d := &blockDecoder{kind: kind}
+	d.room.New = func() any {
+		room := make([]byte, 4*kind.Elements)
+		return &room
+	}
+	return d
+}
+
+// Decode decodes whole blocks into their places, and a block that is needed in part
+// into room of its own.
+func (d *blockDecoder) Decode(dst []byte, from *exec.Stored, first, n int) {
+	each, size := d.kind.Elements, d.kind.Bytes
+	for n > 0 {
+		block, skip := first/each, first%each
+		count := n / each * each
+		if skip == 0 && count > 0 {
+			d.kind.Decode(dst[:4*count], from[0][block*size:(block+count/each)*size])
+		} else {
+			count = min(n, each-skip)
+			room := d.room.Get().(*[]byte)
+			d.kind.Decode(*room, from[0][block*size:(block+1)*size])
+			copy(dst, (*room)[4*skip:4*(skip+count)])
+			d.room.Put(room)
+		}
+		dst, first, n = dst[4*count:], first+count, n-count
+	}
+}
+
+// Spans returns the bytes of the blocks of some elements.
+func (d *blockDecoder) Spans(first, n int) (spans [3]exec.Span) {
+	if n > 0 {
+		each, size := d.kind.Elements, d.kind.Bytes
+		spans[0] = exec.Span{From: int64(first/each) * int64(size), To: (int64((first+n-1)/each) + 1) * int64(size)}
+	}
+	return spans
+}
+
+// A codeDecoder decodes codes whose scales and zero points are operands.
+type codeDecoder struct{ codec.Blocks }
+
+// Decode decodes codes into their places.
+func (d codeDecoder) Decode(dst []byte, from *exec.Stored, first, n int) {
+	d.Blocks.Decode(dst, codec.Part{Bytes: from[0]}, codec.Part{Bytes: from[1]}, codec.Part{Bytes: from[2]}, first, n)
+}
+
+// Spans returns the bytes of the codes, scales and zero points of some elements.
+func (d codeDecoder) Spans(first, n int) [3]exec.Span {
+	codes, scales, zeros := d.Blocks.Spans(first, n)
+	return [3]exec.Span{exec.Span(codes), exec.Span(scales), exec.Span(zeros)}
+}
+
+// bytesOf returns the bytes of data, of scales and of zero points. It copies those that
+// are not dense.
+func bytesOf(operands [3]Tensor) (from exec.Stored, err error) {
+	for i, t := range operands {
+		if !t.dtype.Valid() {
+			continue
+		}
+		if !t.Contiguous() || t.mem.Offset*t.dtype.Bits()%8 != 0 {
+			if t, err = t.Clone(); err != nil {
+				return from, err
+			}
+		}
+		if from[i], err = t.Bytes(); err != nil {
+			return from, err
+		}
+	}
+	return from, nil
+}
+
+// decode returns all elements of the data of a call: the definition of what it holds.
+func (s *Stored) decode(data Tensor, more []Tensor) (Tensor, error) {
+	operands := [3]Tensor{data, operandAt(more, s.scales), operandAt(more, s.zeros)}
+	for i, t := range operands {
+		if t.mem.Volatile {
+			var err error
+			if operands[i], err = t.Clone(); err != nil {
+				return Tensor{}, err
+			}
+		}
+	}
+	from, err := bytesOf(operands)
+	if err != nil {
+		return Tensor{}, err
+	}
+	out, err := New(s.view.dtype, s.view.shape...)
+	if err != nil {
+		return Tensor{}, err
+	}
+	s.decoder.Decode(out.mem.Buf, &from, 0, out.Len())
+	return out, nil
+}
