@@ -20,6 +20,12 @@ func flatForm(int, int) (move, ahead, stream columnsFunc) { return nil, nil, nil
 
 func widenForm(Width) widenFunc { return nil }
 
+func decodeForm(Stored) decodeFunc { return nil }
+
+func affineForm(int) affineFunc { return nil }
+
+func scaleForm(int, bool, bool) scaleFunc { return nil }
+
 // Prefetch does nothing: the generic form has no prefetch instruction.
 func Prefetch[T any]([]T) {}
 
