@@ -71,9 +71,9 @@ func (b *Blocks) Decode(dst []byte, codes, scales, zeros Part, first, n int) {
 	}
 }
 
-// mostRuns is how many scales and zero points runs reads at once: 4096 elements in
-// blocks of 32.
-const mostRuns = 128
+// mostRuns is how many scales and zero points runs reads at once. They are in the
+// frame, which Go clears: more would cost a short row more.
+const mostRuns = 64
 
 // runs decodes whole blocks along the innermost axis from first on, as far as package
 // kernel does so, and returns how many elements those are: none, or at most those of
@@ -122,9 +122,11 @@ func (n Number) some(dst []float32, p Part, at int64, count int) []float32 {
 	width := int64(n.Bits())
 	bit := at*width - 8*p.From
 	done := 0
-	if count >= 16 && bit%8 == 0 {
+	if bit%8 == 0 && (count >= 16 || n == F32) {
 		to, from := kernel.Bytes(dst), p.Bytes[bit/8:(bit+int64(count)*width)/8]
 		switch n {
+		case F32:
+			done = copy(to, from) / 4 // a processor with kernels is little-endian
 		case F16:
 			done = kernel.Decode(kernel.Halves, nil, to, from)
 		case I4, U4, I8, U8:
