@@ -11,6 +11,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/exec"
+	"github.com/garner-go/garner/internal/kernel"
 	"github.com/garner-go/garner/internal/mapped"
 )
 
@@ -32,6 +33,7 @@ type Table struct {
 	file    *File         // the mapped file; nil where rows must be read
 	plain   []byte        // all rows in the mapped file; nil with a codec or several segments
 	stored  int64         // bytes of a row in the file
+	far     bool          // rows are not in the caches: they are prefetched
 	pages   []int         // the first bit of each of the file's parts, less the part's first page
 	seen    []uint64      // a bit for each page: it was in the page cache
 	forget  atomic.Uint64 // the word of seen that is cleared next
@@ -51,6 +53,11 @@ const (
 	// bytes, 1.04 for eight, and 0.5 to 0.9 for rows of 1 KiB (BenchmarkTableSmall, Zen
 	// 5): choosing how to move them takes 150 ns.
 	copiedRows = 8
+
+	// copiedBytes is how much of the result a core makes between two looks for further
+	// work, where rows are decoded.
+	copiedBytes = 64 << 10
+	prefetched  = 4 << 10 // most bytes of a row that are prefetched
 
 	// lookEach is the time between two looks whether a file was written to. A look
 	// is a system call a file, of 180 ns (BenchmarkCheck, Zen 5, virtual machine), where
@@ -100,6 +107,7 @@ func (t *Table) open(f *File) {
 	}
 	t.file, t.plain = f, f.view()
 	t.stored = int64(t.size) / f.block * f.stored
+	t.far = int64(t.count)*t.stored > int64(exec.Tuned.NearBytes)
 	pages := 0
 	for i := range f.parts {
 		p := &f.parts[i]
@@ -190,6 +198,12 @@ type batch struct {
 	uses   int   // how often the free list gave it out
 	place  uint  // where the calls that use it count: see mapped.Users
 
+	// The work of copyRows.
+	table *Table
+	dst   []byte
+	each  int            // rows of a unit
+	some  func(unit int) // copySome, made once
+
 	ends  []int // the end of the last row in each part, as an offset in its file; 0 of parts without a row
 	parts []int // the parts with a row
 }
@@ -258,17 +272,7 @@ func (t *Table) lookupMapped(ctx context.Context, b *batch, dst []byte) error {
 	if t.plain != nil && len(b.unseen) == 0 && (len(b.rows) > copiedRows || len(dst) > exec.Tuned.AloneBytes) {
 		err = moveKnown(ctx, &b.known, runtime.GOMAXPROCS(0), dst, t.plain, 0, b.rows, t.size, 8, false, nil)
 	} else {
-		err = mapped.Guard(func() error {
-			next := 0
-			for i, row := range b.rows {
-				if next < len(b.unseen) && b.unseen[next] == i {
-					next++ // look has read it
-					continue
-				}
-				t.copyRow(dst[i*t.size:(i+1)*t.size], row)
-			}
-			return nil
-		})
+		err = t.copyRows(ctx, b, dst)
 	}
 	if errors.Is(err, garner.ErrFault) || err == nil && t.cut(b) {
 		// A read names the file and the row.
@@ -345,15 +349,62 @@ func (t *Table) mark(first, last int) {
 	}
 }
 
-// copyRow copies or decodes one row from the mapping.
-func (t *Table) copyRow(dst []byte, row int64) {
-	part, offset, _, _ := t.locate(row)
-	src := t.file.parts[part].file.mapping().Bytes()[offset : offset+t.stored]
-	if c := t.file.codec; c != nil {
-		c.Decode(dst, src)
-		return
+// copyRows copies or decodes from the mapping the rows of b that look has not read. A
+// large result is divided among the cores.
+func (t *Table) copyRows(ctx context.Context, b *batch, dst []byte) error {
+	b.table, b.dst, b.each = t, dst, len(b.rows)
+	threads := 1
+	if len(dst) > exec.Tuned.AloneBytes {
+		threads, b.each = runtime.GOMAXPROCS(0), max(copiedBytes/t.size, 1)
 	}
-	copy(dst, src)
+	if b.some == nil {
+		b.some = b.copySome
+	}
+	how := b.known.runner.Each(ctx, threads, (len(b.rows)+b.each-1)/b.each, b.some)
+	b.table, b.dst = nil, nil
+	switch how {
+	case exec.Stopped:
+		return context.Cause(ctx)
+	case exec.Vanished:
+		return garner.Vanished()
+	}
+	return nil
+}
+
+// copySome copies b's rows unit·b.each and after, b.each of them. The lines of a row are
+// prefetched while those before it are copied.
+func (b *batch) copySome(unit int) {
+	t := b.table
+	from := unit * b.each
+	to := min(from+b.each, len(b.rows))
+	ahead := from
+	distance := exec.Tuned.AheadLines / (int(t.stored)/64 + 1)
+	next, _ := slices.BinarySearch(b.unseen, from)
+	for i := from; i < to; i++ {
+		for ; t.far && ahead < min(i+max(distance, 1)+1, to); ahead++ {
+			src := t.storedRow(b.rows[ahead])
+			kernel.Prefetch(src[:min(len(src), prefetched)]) // the processor sees where the rest goes
+		}
+		if next < len(b.unseen) && b.unseen[next] == i {
+			next++ // look has read it
+			continue
+		}
+		row, src := b.dst[i*t.size:(i+1)*t.size], t.storedRow(b.rows[i])
+		if c := t.file.codec; c != nil {
+			c.Decode(row, src)
+		} else {
+			copy(row, src)
+		}
+	}
+}
+
+// storedRow returns the bytes of a row in the mapping; none where two parts share it.
+func (t *Table) storedRow(row int64) []byte {
+	part, offset, _, _ := t.locate(row)
+	if part < 0 {
+		return nil
+	}
+	return t.file.parts[part].file.mapping().Bytes()[offset : offset+t.stored]
 }
 
 // age clears 64 bits each forgetEach uses of a batch, and all bits after idle

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/exec"
 	"github.com/garner-go/garner/internal/mapped"
 )
 
@@ -96,6 +97,48 @@ func TestLookup(t *testing.T) {
 			})
 		}
 		wait.Wait()
+	}
+}
+
+// TestLookupOfManyRows looks up more rows than one core copies, some of them read
+// anew: of a codec, and of a table in many parts.
+func TestLookupOfManyRows(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	arrays, want := tables(t)
+	r := rand.New(rand.NewPCG(5, 5))
+	for name, a := range arrays {
+		table, err := NewTable(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids := make([]int32, exec.Tuned.AloneBytes/32*3)
+		dst := make([]byte, 32*len(ids))
+		for round := range 4 {
+			for i := range ids {
+				ids[i] = int32(r.IntN(300))
+			}
+			clear(dst)
+			if f, ok := a.(*File); ok && round%2 == 0 {
+				for _, h := range f.files {
+					mapped.Forget(h.file)
+				}
+			}
+			table.far = round > 1 // so small a table is near
+			if err := Lookup(t.Context(), table, ids, dst); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			for i, id := range ids {
+				if !bytes.Equal(dst[i*32:][:32], want[id*32:][:32]) {
+					t.Fatalf("%s: round %d: row %d of %d, number %d, is another", name, round, i, len(ids), id)
+				}
+			}
+		}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cause := errors.New("enough")
+		cancel(cause)
+		if err := Lookup(ctx, table, ids, dst); err != cause {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

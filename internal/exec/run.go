@@ -28,6 +28,7 @@ const (
 	resolveAll               // a unit is a tile of tuples: resolved into shared
 	moveShared               // a unit is a tile of tuples and some free turns
 	moveColumns              // a unit is some columns of some tuples
+	callEach                 // a unit is a call of the function that Each was given
 )
 
 // A Runner runs programs, one run at a time, and keeps its scratch. A run that
@@ -137,6 +138,35 @@ func (u *Runner) RunKnown(ctx context.Context, p *Program, data, out *Memory, ro
 	return Done
 }
 
+// Each calls each with 0 … units-1 on up to threads cores, in any order, and returns
+// Vanished where a call reads memory that has vanished. It is for work that is no gather
+// of memory. Each reports no progress.
+func (u *Runner) Each(ctx context.Context, threads, units int, each func(unit int)) Outcome {
+	if ctx.Err() != nil {
+		return Stopped
+	}
+	u.each, u.ctx, u.src, u.at = each, ctx, Memory{Volatile: true}, Memory{}
+	u.stop.Store(false)
+	u.fault.Store(false)
+	threads = min(threads, units)
+	u.staff(threads)
+	u.phase, u.limit = callEach, int64(units)
+	u.next.Store(0)
+	if threads > 1 {
+		u.share(threads - 1)
+	} else {
+		u.work(0)
+	}
+	u.each, u.ctx, u.src = nil, nil, Memory{}
+	switch {
+	case u.fault.Load():
+		return Vanished
+	case u.stop.Load():
+		return Stopped
+	}
+	return Done
+}
+
 // Few reports whether p has so few rows that RunFew can run them.
 func (p *Program) Few() bool { return p.choice.little }
 
@@ -185,13 +215,18 @@ func (p *Program) little(rows, values []int64, data, indices, out *Memory) Outco
 // of cores that it uses.
 func (u *Runner) enlist() (threads int) {
 	threads = u.program.cores
-	for len(u.workers) < threads {
+	u.staff(threads)
+	return threads
+}
+
+// staff makes the workers that the cores still lack.
+func (u *Runner) staff(threads int) {
+	for len(u.workers) < max(threads, 1) {
 		u.workers = append(u.workers, worker{})
 	}
 	if threads > 1 && u.crew == nil {
 		u.crew = newCrew(u.help)
 	}
-	return threads
 }
 
 // reserve makes the scratch that the program still lacks.
@@ -279,8 +314,10 @@ func (u *Runner) work(worker int) {
 			u.moveGroup(w, int(unit))
 		case moveColumns:
 			u.moveColumns(w, int(unit))
+		case callEach:
+			u.each(int(unit))
 		}
-		if worker == 0 && u.Progress != nil {
+		if worker == 0 && u.Progress != nil && u.phase != callEach {
 			u.report(unit + 1)
 		}
 	}

@@ -13,8 +13,9 @@ type state struct {
 	src     Memory
 	at      Memory
 	dst     Memory
-	way     Way     // the way that units move: the program's way or its byRows
-	shared  []int64 // every tuple's row, or position, if several turns use it
+	each    func(unit int) // of callEach
+	way     Way            // the way that units move: the program's way or its byRows
+	shared  []int64        // every tuple's row, or position, if several turns use it
 	stop    atomic.Bool
 	refused atomic.Bool // an index was refused
 	outside atomic.Bool // a tuple in shared is outside and filled

@@ -51,6 +51,9 @@ func TestVanished(t *testing.T) {
 	if how := u.RunKnown(t.Context(), &known, &Memory{Buf: gone, Volatile: true}, &out, []int64{0, 5}, false); how != Vanished {
 		t.Errorf("rows that are known: outcome %d", how)
 	}
+	if how := u.Each(t.Context(), 2, 10, func(unit int) { out.Buf[0] = gone[unit] }); how != Vanished {
+		t.Errorf("each: outcome %d", how)
+	}
 	if !Guard(func() { out.Buf[0] = gone[len(gone)/2] }) {
 		t.Error("a look at a page that is gone is no fault")
 	}
