@@ -12,10 +12,10 @@ Kinds and peers:
 
 A table has --mib MiB of codes; a call looks up rows of 2 Mi elements (8 MiB of f32). Each process has the table in memory
 (garner: in the page cache) and looks up the same rows again and again; a round times them one after the other, pinned to
-as many cores as threads. `ratio` is the median over the rounds of the peer's time over garner's, both writing into an
-output that the call allocates; `reused` is the peer's over garner's into one output, which the peers cannot do. `gbs` is
-the bytes of f32 that garner's least time into one output makes in a second. A peer whose bytes differ from garner's is WRONG,
-and fails the run.
+as many cores as threads. The times are the least of all rounds, which other work on the machine disturbs less than
+medians. `reused` is the peer's time over garner's into one output; the peers allocate theirs, of which torch and ONNX Runtime reuse the
+memory. `fresh` is the peer's time over garner's where each call allocates an output by make. `gbs` is the GB of f32
+that garner makes in a second. A peer whose bytes differ from garner's is WRONG, and fails the run.
 """
 import argparse, json, math, os, statistics, subprocess, sys, tempfile, time, zlib
 
@@ -158,7 +158,7 @@ def main():
     from ladder import Peer, run_garner
 
     record, failed, ratios = [], False, {}
-    print(f"{'kind':10} {'row':>5} {'thr':>3} {'garner us':>10} {'peer us':>10} {'ratio':>6} {'reused':>6} {'gbs':>5}")
+    print(f"{'kind':10} {'row':>5} {'thr':>3} {'garner us':>10} {'peer us':>10} {'reused':>6} {'fresh':>6} {'gbs':>5}")
     for kind in (*KINDS, "rows8", "rows4", "int4:32", "int4:128"):
         for columns in COLUMNS:
             block = KINDS[kind][0] if kind in KINDS else int(kind.split(":")[1]) if ":" in kind else 1
@@ -182,12 +182,10 @@ def main():
                         continue
                     wrong = "" if all(g["crc32"] == r["crc32"] for g, r in rounds) else "  WRONG"
                     failed = failed or bool(wrong)
-                    mine, theirs = (statistics.median(x) for x in zip(*((g["fresh"]["median_ns"], r["median_ns"]) for g, r in rounds)))
-                    ratio = statistics.median(r["median_ns"] / g["fresh"]["median_ns"] for g, r in rounds)
-                    reused = statistics.median(r["median_ns"] / g["reused"]["median_ns"] for g, r in rounds)
-                    gbs = 4 * ELEMENTS / min(g["reused"]["min_ns"] for g, _ in rounds)
-                    ratios.setdefault(threads, []).append(ratio)
-                    print(f"{kind:10} {columns:5} {threads:3} {mine / 1e3:10.0f} {theirs / 1e3:10.0f} {ratio:6.2f} {reused:6.2f} {gbs:5.1f}{wrong}", flush=True)
+                    mine, fresh, theirs = (min(x) for x in zip(*((g["reused"]["min_ns"], g["fresh"]["min_ns"], r["min_ns"]) for g, r in rounds)))
+                    ratios.setdefault(threads, []).append(theirs / mine)
+                    print(f"{kind:10} {columns:5} {threads:3} {mine / 1e3:10.0f} {theirs / 1e3:10.0f} {theirs / mine:6.2f} {theirs / fresh:6.2f} "
+                          f"{4 * ELEMENTS / mine:5.1f}{wrong}", flush=True)
                     record.append({"kind": kind, "columns": columns, "threads": threads, "rounds": rounds})
     for threads, r in ratios.items():
         print(f"{threads} threads: geometric mean {math.exp(statistics.mean(map(math.log, r))):.2f}, least {min(r):.2f}")

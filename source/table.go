@@ -199,13 +199,20 @@ type batch struct {
 	place  uint  // where the calls that use it count: see mapped.Users
 
 	// The work of copyRows.
-	table *Table
-	dst   []byte
-	each  int            // rows of a unit
-	some  func(unit int) // copySome, made once
+	table  *Table
+	dst    []byte
+	stored []place        // of each row
+	each   int            // rows of a unit
+	some   func(unit int) // copySome, made once
 
 	ends  []int // the end of the last row in each part, as an offset in its file; 0 of parts without a row
 	parts []int // the parts with a row
+}
+
+// A place is where a file stores a row: see locate.
+type place struct {
+	part   int
+	offset int64
 }
 
 // lookup copies the rows of b to dst.
@@ -257,11 +264,13 @@ func (t *Table) lookupFile(ctx context.Context, f *File, b *batch, dst []byte) e
 
 // lookupMapped is lookup in mapped files.
 func (t *Table) lookupMapped(ctx context.Context, b *batch, dst []byte) error {
-	b.unseen = b.unseen[:0]
+	b.unseen, b.stored = b.unseen[:0], b.stored[:0]
 	for i, row := range b.rows {
-		if !t.sawAll(row) {
+		part, offset, first, last := t.locate(row)
+		if part < 0 || !t.saw(first, last) {
 			b.unseen = append(b.unseen, i)
 		}
+		b.stored = append(b.stored, place{part, offset})
 	}
 	if len(b.unseen) > 0 {
 		if err := t.look(ctx, b, dst); err != nil {
@@ -328,12 +337,8 @@ func (t *Table) locate(row int64) (part int, offset int64, first, last int) {
 	return part, offset, base + int(offset/pageBytes), base + int((offset+t.stored-1)/pageBytes)
 }
 
-// sawAll reports whether every page of a row has its bit set.
-func (t *Table) sawAll(row int64) bool {
-	part, _, first, last := t.locate(row)
-	if part < 0 {
-		return false
-	}
+// saw reports whether pages first … last have their bits set.
+func (t *Table) saw(first, last int) bool {
 	for page := first; page <= last; page++ {
 		if atomic.LoadUint64(&t.seen[page/64])>>(page%64)&1 == 0 {
 			return false
@@ -382,14 +387,14 @@ func (b *batch) copySome(unit int) {
 	next, _ := slices.BinarySearch(b.unseen, from)
 	for i := from; i < to; i++ {
 		for ; t.far && ahead < min(i+max(distance, 1)+1, to); ahead++ {
-			src := t.storedRow(b.rows[ahead])
+			src := t.storedRow(b.stored[ahead])
 			kernel.Prefetch(src[:min(len(src), prefetched)]) // the processor sees where the rest goes
 		}
 		if next < len(b.unseen) && b.unseen[next] == i {
 			next++ // look has read it
 			continue
 		}
-		row, src := b.dst[i*t.size:(i+1)*t.size], t.storedRow(b.rows[i])
+		row, src := b.dst[i*t.size:(i+1)*t.size], t.storedRow(b.stored[i])
 		if c := t.file.codec; c != nil {
 			c.Decode(row, src)
 		} else {
@@ -399,12 +404,11 @@ func (b *batch) copySome(unit int) {
 }
 
 // storedRow returns the bytes of a row in the mapping; none where two parts share it.
-func (t *Table) storedRow(row int64) []byte {
-	part, offset, _, _ := t.locate(row)
-	if part < 0 {
+func (t *Table) storedRow(at place) []byte {
+	if at.part < 0 {
 		return nil
 	}
-	return t.file.parts[part].file.mapping().Bytes()[offset : offset+t.stored]
+	return t.file.parts[at.part].file.mapping().Bytes()[at.offset : at.offset+t.stored]
 }
 
 // age clears 64 bits each forgetEach uses of a batch, and all bits after idle

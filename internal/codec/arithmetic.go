@@ -84,7 +84,11 @@ func fused(code, scale, bias float32) float32 {
 
 // half reads an f16. A NaN keeps its payload and becomes quiet.
 func half(src []byte) float32 {
-	return float.Float16.Decode(uint64(binary.LittleEndian.Uint16(src)))
+	h := binary.LittleEndian.Uint16(src)
+	if exponent := h >> 10 & 31; exponent-1 < 30 { // a normal number
+		return math.Float32frombits(uint32(h&0x8000)<<16 | (uint32(h&0x7fff)<<13 + (127-15)<<23))
+	}
+	return float.Float16.Decode(uint64(h))
 }
 
 // single reads an f32.
