@@ -385,16 +385,17 @@ func (b *batch) copySome(unit int) {
 	ahead := from
 	distance := exec.Tuned.AheadLines / (int(t.stored)/64 + 1)
 	next, _ := slices.BinarySearch(b.unseen, from)
+	var maps mappings
 	for i := from; i < to; i++ {
 		for ; t.far && ahead < min(i+max(distance, 1)+1, to); ahead++ {
-			src := t.storedRow(b.stored[ahead])
+			src := maps.row(t, b.stored[ahead])
 			kernel.Prefetch(src[:min(len(src), prefetched)]) // the processor sees where the rest goes
 		}
 		if next < len(b.unseen) && b.unseen[next] == i {
 			next++ // look has read it
 			continue
 		}
-		row, src := b.dst[i*t.size:(i+1)*t.size], t.storedRow(b.stored[i])
+		row, src := b.dst[i*t.size:(i+1)*t.size], maps.row(t, b.stored[i])
 		if c := t.file.codec; c != nil {
 			c.Decode(row, src)
 		} else {
@@ -403,12 +404,22 @@ func (b *batch) copySome(unit int) {
 	}
 }
 
-// storedRow returns the bytes of a row in the mapping; none where two parts share it.
-func (t *Table) storedRow(at place) []byte {
+// mappings is the memory of the part that was read last: to find it takes as long as to
+// copy a short row.
+type mappings struct {
+	part int // plus 1
+	all  []byte
+}
+
+// row returns the bytes of a row in the mapping; none where two parts share it.
+func (m *mappings) row(t *Table, at place) []byte {
 	if at.part < 0 {
 		return nil
 	}
-	return t.file.parts[at.part].file.mapping().Bytes()[at.offset : at.offset+t.stored]
+	if at.part+1 != m.part {
+		*m = mappings{at.part + 1, t.file.parts[at.part].file.mapping().Bytes()}
+	}
+	return m.all[at.offset : at.offset+t.stored]
 }
 
 // age clears 64 bits each forgetEach uses of a batch, and all bits after idle

@@ -283,7 +283,8 @@ func BenchmarkBlocks(b *testing.B) {
 						b.Run("form="+form, func(b *testing.B) {
 							defer kernel.Use(form)()
 							b.SetBytes(int64(4 * elements))
-							for i := 0; b.Loop(); i = (i*5 + 7919) % rows {
+							for k := 0; b.Loop(); k++ {
+								i := another(k) % rows
 								t.Decode(dst, Part{Bytes: codes}, Part{Bytes: scales}, Part{Bytes: codes}, i*elements, elements)
 							}
 						})

@@ -454,6 +454,13 @@ func testNoAllocations(t *testing.T) {
 	}
 }
 
+// another returns the i-th of some numbers in no order.
+func another(i int) int {
+	x := uint64(i+1) * 0x9e3779b97f4a7c15
+	x = (x ^ x>>29) * 0xbf58476d1ce4e5b9
+	return int(x >> 20)
+}
+
 // BenchmarkDecode decodes one row at a time: of one block, or of 64 to 4096 elements;
 // the same row, or any of 256 MiB of codes.
 func BenchmarkDecode(b *testing.B) {
@@ -488,13 +495,14 @@ func BenchmarkDecode(b *testing.B) {
 							copy(pattern[(i+1)*c.Bytes-8:], "\x00\x00\x80\x3f\x00\x00\x80\x3f")
 						}
 					}
-					src := bytes.Repeat(pattern, max(total/len(pattern), size/len(pattern)+1))
+					src := bytes.Repeat(pattern, total/len(pattern)+1)
 					dst, count := make([]byte, 4*elements), total/size
 					for _, form := range decoding() {
 						b.Run("form="+form, func(b *testing.B) {
 							defer kernel.Use(form)()
 							b.SetBytes(int64(4 * elements))
-							for i := 0; b.Loop(); i = (i*5 + 7919) % count {
+							for k := 0; b.Loop(); k++ {
+								i := another(k) % count
 								c.Decode(dst, src[i*size:][:size])
 							}
 						})
