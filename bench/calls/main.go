@@ -3,6 +3,7 @@
 //
 //	calls [-dtype f32 -shape ?,40 -offset 64] [-calls 5] [-memory] TABLE INDICES
 //	calls -op gather|gathernd|elements [-axis 0] [-calls 5] DATA.npy INDICES.npy
+//	calls -lookup Q4_K|rows8|rows4|int4:32 -columns 4096 [-seconds 0.5] CODES INDICES.npy
 //
 // The first form times source.GatherInto on rows of a table of any format; with
 // -memory, garner.GatherInto on a copy of it in memory too.
@@ -11,6 +12,9 @@
 // same two mapped files, and a plain copy of the result, in turns. Every way runs
 // once before that, so that all pages are in memory. A process that is pinned to
 // one core gathers on one core.
+//
+// The third form times source.Lookup of stored rows, for quantised.py: of a kind of
+// GGUF, or of FBGEMM's; and of codes of 4 bits with scales apart, on one goroutine.
 package main
 
 import (
@@ -59,9 +63,19 @@ func run() error {
 	memory := flag.Bool("memory", false, "gather from a copy in memory too")
 	kind := flag.String("op", "", "compare the ways of running gather, gathernd or elements on two mapped .npy files")
 	axis := flag.Int("axis", 0, "of -op gather and -op elements")
+	stored := flag.String("lookup", "", "look up rows of a file that stores them in this form")
+	columns := flag.Int("columns", 4096, "elements of a row of -lookup")
+	seconds := flag.Float64("seconds", 0.5, "how long -lookup goes on")
 	flag.Parse()
 	if flag.NArg() != 2 {
 		return fmt.Errorf("calls takes TABLE and INDICES; %d were given", flag.NArg())
+	}
+	if *stored != "" {
+		l, err := lookups(*stored, *columns, *seconds, flag.Arg(0), flag.Arg(1))
+		if err != nil {
+			return err
+		}
+		return json.NewEncoder(os.Stdout).Encode(l)
 	}
 	if *kind != "" {
 		op, err := operator(*kind, *axis)

@@ -53,6 +53,9 @@ func negative(v float32) float32 {
 	return -v
 }
 
+// finite reports whether v is a number.
+func finite(v float32) bool { return v-v == 0 }
+
 // fused returns code·scale + bias, rounded once. code is an integer of 8 bits or
 // fewer.
 func fused(code, scale, bias float32) float32 {
@@ -81,7 +84,11 @@ func fused(code, scale, bias float32) float32 {
 
 // half reads an f16. A NaN keeps its payload and becomes quiet.
 func half(src []byte) float32 {
-	return float.Float16.Decode(uint64(binary.LittleEndian.Uint16(src)))
+	h := binary.LittleEndian.Uint16(src)
+	if exponent := h >> 10 & 31; exponent-1 < 30 { // a normal number
+		return math.Float32frombits(uint32(h&0x8000)<<16 | (uint32(h&0x7fff)<<13 + (127-15)<<23))
+	}
+	return float.Float16.Decode(uint64(h))
 }
 
 // single reads an f32.

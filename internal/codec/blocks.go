@@ -1,5 +1,7 @@
 package codec
 
+import "github.com/garner-go/garner/internal/kernel"
+
 // Blocks is a table whose codes, scales and zero points are three operands: those of
 // com.microsoft.GatherBlockQuantized, and of the pattern that OpenVINO compresses
 // tables to. An element is
@@ -44,6 +46,12 @@ func (b *Blocks) Decode(dst []byte, codes, scales, zeros Part, first, n int) {
 	table, width := b.Codes.table(b.Scales), uint64(b.Codes.Bits())
 	mask, out := byte(1<<width-1), b.Out.Bits()/8
 	for n > 0 {
+		if done := b.runs(dst, codes, scales, zeros, first, n); done > 0 {
+			dst = dst[done*out:]
+			first += done
+			n -= done
+			continue
+		}
 		scaleAt, zeroAt, run := b.at(first)
 		run = min(run, n)
 		scale, zero := b.Scales.at(scales.Bytes, scaleAt*int64(b.Scales.Bits())-8*scales.From), b.Zero
@@ -61,6 +69,79 @@ func (b *Blocks) Decode(dst []byte, codes, scales, zeros Part, first, n int) {
 		first += run
 		n -= run
 	}
+}
+
+// mostRuns is how many scales and zero points runs reads at once. They are in the
+// frame, which Go clears: more would cost a short row more.
+const mostRuns = 64
+
+// runs decodes whole blocks along the innermost axis from first on, as far as package
+// kernel does so, and returns how many elements those are: none, or at most those of
+// mostRuns blocks. The arguments are those of Decode.
+func (b *Blocks) runs(dst []byte, codes, scales, zeros Part, first, n int) int {
+	r := kernel.Runs{Bits: b.Codes.Bits(), Signed: b.Codes == I8, Float16: b.Out == F16}
+	if len(b.Axes) == 0 || n < 16 || r.Bits == 8 && b.Codes != I8 && b.Codes != U8 || b.Out == BF16 || !r.Fast() {
+		return 0
+	}
+	a := &b.Axes[len(b.Axes)-1]
+	scaleStep, zeroStep := a.Scale, a.Zero
+	if b.Zeros == None {
+		zeroStep = 0
+	}
+	i := first % a.Extent
+	rest, count := min(n, a.Extent-i), 1
+	if scaleStep == 0 && zeroStep == 0 {
+		r.Length = rest &^ 15 // all of the axis is one run, of which a part will do
+	} else {
+		if r.Length = min(a.Block, a.Extent); i%a.Block > 0 {
+			return 0
+		}
+		count = min(rest/r.Length, mostRuns)
+	}
+	bit := int64(first)*int64(r.Bits) - 8*codes.From
+	if count*r.Length == 0 || r.Length%16 > 0 || bit%8 > 0 || scaleStep > 1 || zeroStep > 1 {
+		return 0
+	}
+	var scale, zero [mostRuns]float32
+	scaleAt, zeroAt, _ := b.at(first)
+	r.Values = b.Codes.table(b.Scales)
+	r.Scales = b.Scales.some(scale[:], scales, scaleAt, 1+(count-1)*scaleStep)
+	if r.Zeros = zero[:1]; b.Zeros == None {
+		zero[0] = b.Zero
+	} else {
+		r.Zeros = b.Zeros.some(zero[:], zeros, zeroAt, 1+(count-1)*zeroStep)
+	}
+	kernel.Scale(dst, codes.Bytes[bit/8:], count, r)
+	return count * r.Length
+}
+
+// some reads count values of an operand, from value at on, to the first places of dst,
+// and returns those.
+func (n Number) some(dst []float32, p Part, at int64, count int) []float32 {
+	dst = dst[:count]
+	width := int64(n.Bits())
+	bit := at*width - 8*p.From
+	done := 0
+	if bit%8 == 0 && (count >= 16 || n == F32) {
+		to, from := kernel.Bytes(dst), p.Bytes[bit/8:(bit+int64(count)*width)/8]
+		switch n {
+		case F32:
+			done = copy(to, from) / 4 // a processor with kernels is little-endian
+		case F16:
+			done = kernel.Decode(kernel.Halves, nil, to, from)
+		case I4, U4, I8, U8:
+			// A scale of 1 and a zero point of 0 leave a code as it is.
+			r := kernel.Runs{Bits: int(width), Signed: n == I8, Values: n.table(F32), Length: count &^ 15, Scales: []float32{1}, Zeros: []float32{0}}
+			if r.Fast() {
+				kernel.Scale(to, from, 1, r)
+				done = r.Length
+			}
+		}
+	}
+	for i := done; i < count; i++ {
+		dst[i] = n.at(p.Bytes, bit+int64(i)*width)
+	}
+	return dst
 }
 
 // at returns the numbers of an element's scale and zero point, and of how many elements

@@ -3,11 +3,14 @@ package codec
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/garner-go/garner/internal/float"
+	"github.com/garner-go/garner/internal/kernel"
 )
 
 // A table is random Blocks and their operands.
@@ -32,11 +35,23 @@ func randomTable(random *rand.Rand) table {
 	}
 	t := table{Blocks: b, elements: 1}
 	b.Axes = make([]Axis, random.IntN(5))
+	long := random.IntN(3) == 0
+	if long {
+		b.Axes = b.Axes[:min(len(b.Axes), 2)]
+	}
 	scales, zeros := 1, 1
 	for k := len(b.Axes) - 1; k >= 0; k-- {
 		a := Axis{Extent: 1 + random.IntN(9), Block: 1}
 		if random.IntN(2) == 0 {
 			a.Block = 1 + random.IntN(5)
+		}
+		if k == len(b.Axes)-1 && long {
+			a.Extent = 1 + random.IntN(2500) // long enough for a kernel
+			a.Block = 1 + random.IntN(100)
+			if random.IntN(4) > 0 {
+				a.Block = 16 << random.IntN(5)
+				a.Extent = (a.Extent + a.Block) &^ (a.Block - 1)
+			}
 		}
 		blocks := (a.Extent + a.Block - 1) / a.Block
 		if random.IntN(3) > 0 {
@@ -60,7 +75,28 @@ func randomTable(random *rand.Rand) table {
 	t.codes = fill((t.elements*b.Codes.Bits() + 7) / 8)
 	t.scales = fill((scales*b.Scales.Bits() + 7) / 8)
 	t.zeros = fill((zeros*b.Zeros.Bits() + 7) / 8)
+	specials(random, b.Scales, t.scales)
+	specials(random, b.Zeros, t.zeros)
 	return t
+}
+
+// specials makes every fourth value of an operand of floats infinite, a NaN, a −0, a
+// subnormal or 0.
+func specials(random *rand.Rand, n Number, b []byte) {
+	all := map[Number][]uint32{
+		F32:  {0x7f800000, 0xff800000, 0x7fc00001, 0xff800001, 0x80000000, 1, 0x807fffff, 0},
+		F16:  {0x7c00, 0xfc00, 0x7e01, 0xfd00, 0x8000, 1, 0x83ff, 0},
+		BF16: {0x7f80, 0xff80, 0x7fc1, 0xff81, 0x8000, 1, 0x807f, 0},
+	}[n]
+	for i := 0; all != nil && i < len(b); i += n.Bits() / 8 {
+		if v := all[random.IntN(len(all))]; random.IntN(4) > 0 {
+			continue
+		} else if n == F32 {
+			binary.LittleEndian.PutUint32(b[i:], v)
+		} else {
+			binary.LittleEndian.PutUint16(b[i:], uint16(v))
+		}
+	}
 }
 
 // value returns the value that stands at a place of an operand, by the package float.
@@ -133,7 +169,16 @@ func FuzzBlocks(f *testing.F) {
 		n := int(length) % (tab.elements - first + 1)
 		codes, scales, zeros := tab.Spans(first, n)
 		dst := guarded(t, n*tab.Out.Bits()/8)
-		tab.Decode(dst, guardedCopy(t, tab.codes, codes), guardedCopy(t, tab.scales, scales), guardedCopy(t, tab.zeros, zeros), first, n)
+		parts := [3]Part{guardedCopy(t, tab.codes, codes), guardedCopy(t, tab.scales, scales), guardedCopy(t, tab.zeros, zeros)}
+		for _, form := range slices.Backward(decoding()) { // the definition last
+			restore := kernel.Use(form)
+			before := bytes.Clone(dst)
+			tab.Decode(dst, parts[0], parts[1], parts[2], first, n)
+			restore()
+			if form != decoding()[len(decoding())-1] && !bytes.Equal(dst, before) {
+				t.Errorf("%+v: elements %d … %d in form %s are not those of the form above", *tab.Blocks, first, first+n-1, form)
+			}
+		}
 		for i := range n {
 			if got, want := value(tab.Out, dst, i), tab.plain(first+i); math.Float32bits(got) != math.Float32bits(want) && (got == got || want == want) {
 				t.Fatalf("%+v: element %d is %v, want %v", *tab.Blocks, first+i, got, want)
@@ -175,7 +220,9 @@ func TestSpans(t *testing.T) {
 }
 
 // TestBlocksAllocateNothing holds that a run decodes without an allocation.
-func TestBlocksAllocateNothing(t *testing.T) {
+func TestBlocksAllocateNothing(t *testing.T) { each(t, testBlocksAllocateNothing) }
+
+func testBlocksAllocateNothing(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	for range 20 {
 		tab := randomTable(random)
@@ -209,15 +256,41 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
+// BenchmarkBlocks decodes one row at a time, of a table of one row or of 64 MiB of
+// codes.
 func BenchmarkBlocks(b *testing.B) {
-	for _, out := range []Number{F32, F16} {
-		t := &Blocks{Codes: U4, Scales: out, Zeros: U4, Out: out, Axes: []Axis{{Extent: 4096, Block: 32, Scale: 1, Zero: 1}}}
-		codes, scales, dst := noise(1, 2048), bytes.Repeat([]byte{0, 0x3c}, 256), make([]byte, 4*4096)
-		b.Run("u4 in 32, "+out.String(), func(b *testing.B) {
-			b.SetBytes(2048)
-			for b.Loop() {
-				t.Decode(dst, Part{Bytes: codes}, Part{Bytes: scales}, Part{Bytes: codes}, 0, 4096)
+	for _, c := range []struct {
+		codes, scales, zeros, out Number
+		block                     int
+	}{
+		{I4, F32, None, F32, 32}, {U4, F32, U4, F32, 32}, {U4, F16, U4, F32, 32}, {U4, F16, U4, F16, 32},
+		{I4, F32, None, F32, 128}, {U4, F32, U4, F32, 128}, {U4, F16, U4, F16, 128}, {U8, F32, U8, F32, 128},
+	} {
+		for _, elements := range []int{64, 256, 1024, 4096} {
+			size := elements * c.codes.Bits() / 8
+			for where, total := range map[string]int{"near": size, "far": 64 << 20} {
+				rows, each := total/size, max(elements/c.block, 1)
+				t := &Blocks{Codes: c.codes, Scales: c.scales, Zeros: c.zeros, Out: c.out, Axes: []Axis{{Extent: rows, Block: 1, Scale: each, Zero: each}, {Extent: elements, Block: min(c.block, elements), Scale: 1, Zero: 1}}}
+				name := fmt.Sprintf("codes=%s/scales=%s/zeros=%s/out=%s/block=%d/row=%d/data=%s", c.codes, c.scales, c.zeros, c.out, c.block, elements, where)
+				b.Run(name, func(b *testing.B) {
+					codes, dst := bytes.Repeat(noise(1, size), rows), make([]byte, 4*elements)
+					one := []byte{0, 0x3c}
+					if c.scales == F32 {
+						one = []byte{0, 0, 0x80, 0x3f}
+					}
+					scales := bytes.Repeat(one, rows*each)
+					for _, form := range decoding() {
+						b.Run("form="+form, func(b *testing.B) {
+							defer kernel.Use(form)()
+							b.SetBytes(int64(4 * elements))
+							for k := 0; b.Loop(); k++ {
+								i := another(k) % rows
+								t.Decode(dst, Part{Bytes: codes}, Part{Bytes: scales}, Part{Bytes: codes}, i*elements, elements)
+							}
+						})
+					}
+				})
 			}
-		})
+		}
 	}
 }

@@ -7,10 +7,15 @@
 //
 // The functions here are the definition, under the numbers of docs/rules.md. Each
 // operation is rounded to f32 in the order in which the reference does it, on every
-// processor alike.
+// processor alike. Package kernel does the same, bit for bit, by the instructions of
+// some processors; it decodes what it can, and the definition decodes the rest.
 package codec
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/garner-go/garner/internal/kernel"
+)
 
 // A Codec is a kind of block. It stores Elements numbers in Bytes bytes.
 type Codec struct {
@@ -47,23 +52,23 @@ func KindsOfGGUF() string {
 
 // gguf lists the kinds that are read as numbers (QB.1).
 var gguf = []*Codec{
-	{"F16", 1, 2, f16},
+	fast(&Codec{"F16", 1, 2, f16}, kernel.Halves, nil),
 	{"BF16", 1, 2, bf16},
-	blocks("Q4_0", 32, 18, q4_0),
+	fast(blocks("Q4_0", 32, 18, q4_0), kernel.Nibbles, &lessEight),
 	blocks("Q4_1", 32, 20, q4_1),
 	blocks("Q5_0", 32, 22, q5_0),
 	blocks("Q5_1", 32, 24, q5_1),
-	blocks("Q8_0", 32, 34, q8_0),
+	fast(blocks("Q8_0", 32, 34, q8_0), kernel.Q8_0, nil),
 	blocks("Q2_K", 256, 84, q2_k),
 	blocks("Q3_K", 256, 110, q3_k),
-	blocks("Q4_K", 256, 144, q4_k),
-	blocks("Q5_K", 256, 176, q5_k),
-	blocks("Q6_K", 256, 210, q6_k),
-	blocks("IQ4_NL", 32, 18, iq4_nl),
+	fast(blocks("Q4_K", 256, 144, q4_k), kernel.Q4_K, nil),
+	fast(blocks("Q5_K", 256, 176, q5_k), kernel.Q5_K, nil),
+	fast(blocks("Q6_K", 256, 210, q6_k), kernel.Q6_K, nil),
+	fast(blocks("IQ4_NL", 32, 18, iq4_nl), kernel.Nibbles, &iq4),
 	blocks("IQ4_XS", 256, 136, iq4_xs),
 	blocks("TQ1_0", 256, 54, tq1_0),
 	blocks("TQ2_0", 256, 66, tq2_0),
-	blocks("MXFP4", 32, 17, mxfp4),
+	fast(blocks("MXFP4", 32, 17, mxfp4), kernel.MXFP4, &twiceE2M1),
 	blocks("NVFP4", 64, 36, nvfp4),
 }
 
@@ -75,4 +80,17 @@ func blocks(name string, elements, bytes int, block func(dst, src []byte)) *Code
 			block(dst[:4*elements], src[:bytes])
 		}
 	}}
+}
+
+// fast gives a codec the kernels of a kind: they decode what they can. values has the
+// values of the codes, where the kind has a table of them.
+func fast(c *Codec, kind kernel.Stored, values *[16]int8) *Codec {
+	definition := c.Decode
+	c.Decode = func(dst, src []byte) {
+		n := kernel.Decode(kind, values, dst, src)
+		if src = src[n*c.Bytes:]; len(src) > 0 {
+			definition(dst[4*n*c.Elements:], src)
+		}
+	}
+	return c
 }

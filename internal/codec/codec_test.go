@@ -7,14 +7,17 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"math/big"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/garner-go/garner/internal/float"
+	"github.com/garner-go/garner/internal/kernel"
 )
 
 // scalesAt lists where a block of each kind has scales and minimums of f16.
@@ -59,9 +62,27 @@ func everyScale(c *Codec) []byte {
 	return b
 }
 
+// decoding lists the forms of the kernels that decode, the definition first. AMD64 is
+// the definition here, and AVX512VBMI is AVX512.
+func decoding() []string {
+	return slices.DeleteFunc(kernel.Forms(), func(form string) bool { return form == "AMD64" || form == "AVX512VBMI" })
+}
+
+// each runs a test in every form.
+func each(t *testing.T, f func(t *testing.T)) {
+	for _, form := range decoding() {
+		t.Run(form, func(t *testing.T) {
+			defer kernel.Use(form)()
+			f(t)
+		})
+	}
+}
+
 // TestDigests (QB.2) holds what gguf-py makes of 10,000 random blocks of each kind, and of
 // blocks with every scale.
-func TestDigests(t *testing.T) {
+func TestDigests(t *testing.T) { each(t, testDigests) }
+
+func testDigests(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("testdata", "digests.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -169,7 +190,9 @@ func sixBits(b []byte, j int) (s, t int) {
 
 // TestEveryScale (QB.3) holds every f16 as a scale against a second formula, element by
 // element.
-func TestEveryScale(t *testing.T) {
+func TestEveryScale(t *testing.T) { each(t, testEveryScale) }
+
+func testEveryScale(t *testing.T) {
 	tried := 0
 	for _, c := range gguf {
 		formula := plain[c.Name]
@@ -219,7 +242,9 @@ func TestEveryScale(t *testing.T) {
 }
 
 // TestScalesOf8Bits tries every scale of MXFP4 (QB.4) and NVFP4 (QB.5).
-func TestScalesOf8Bits(t *testing.T) {
+func TestScalesOf8Bits(t *testing.T) { each(t, testScalesOf8Bits) }
+
+func testScalesOf8Bits(t *testing.T) {
 	e2m1 := [16]float64{0, .5, 1, 1.5, 2, 3, 4, 6, 0, -.5, -1, -1.5, -2, -3, -4, -6}
 	for code := range 256 {
 		power := math.Ldexp(1, code-127)
@@ -274,7 +299,9 @@ func TestNames(t *testing.T) {
 }
 
 // TestRows (QB.6) tries rows whose last byte has codes to spare, and those of no column.
-func TestRows(t *testing.T) {
+func TestRows(t *testing.T) { each(t, testRows) }
+
+func testRows(t *testing.T) {
 	for _, tt := range []struct{ bits, columns, bytes int }{{8, 3, 11}, {4, 3, 6}, {2, 5, 6}, {2, 4, 5}, {8, 0, 8}, {4, 0, 4}, {2, 0, 4}} {
 		c, ok := Rows(tt.bits, tt.columns)
 		if !ok || c.Bytes != tt.bytes || c.Elements != tt.columns {
@@ -362,7 +389,7 @@ func TestNaN(t *testing.T) {
 // codecs are all codecs that a test tries: those of GGUF and some rows.
 func codecs() []*Codec {
 	all := append([]*Codec(nil), gguf...)
-	for _, shape := range [][2]int{{8, 1}, {8, 64}, {8, 67}, {4, 1}, {4, 64}, {4, 67}, {2, 1}, {2, 64}, {2, 67}} {
+	for _, shape := range [][2]int{{8, 1}, {8, 64}, {8, 67}, {4, 1}, {4, 64}, {4, 67}, {4, 94}, {2, 1}, {2, 64}, {2, 67}} {
 		c, _ := Rows(shape[0], shape[1])
 		all = append(all, c)
 	}
@@ -389,7 +416,19 @@ func FuzzDecode(f *testing.F) {
 			src[i] = pattern[i%len(pattern)] + byte(i/len(pattern))
 		}
 		before := bytes.Clone(src)
+		restore := kernel.Use("Generic")
 		c.Decode(dst, src)
+		restore()
+		definition := bytes.Clone(dst)
+		for _, form := range decoding()[1:] {
+			restore := kernel.Use(form)
+			clear(dst)
+			c.Decode(dst, src)
+			restore()
+			if !bytes.Equal(dst, definition) {
+				t.Errorf("%s: %s is not the definition of %x", c.Name, form, src)
+			}
+		}
 		if !bytes.Equal(src, before) {
 			t.Errorf("%s wrote to its blocks", c.Name)
 		}
@@ -404,7 +443,9 @@ func FuzzDecode(f *testing.F) {
 }
 
 // TestNoAllocations holds that decoding a row allocates nothing.
-func TestNoAllocations(t *testing.T) {
+func TestNoAllocations(t *testing.T) { each(t, testNoAllocations) }
+
+func testNoAllocations(t *testing.T) {
 	for _, c := range codecs() {
 		src, dst := noise(4, c.Bytes), make([]byte, 4*c.Elements*4)
 		if n := testing.AllocsPerRun(10, func() { c.Decode(dst, src) }); n != 0 {
@@ -413,31 +454,61 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
+// another returns the i-th of some numbers in no order.
+func another(i int) int {
+	x := uint64(i+1) * 0x9e3779b97f4a7c15
+	x = (x ^ x>>29) * 0xbf58476d1ce4e5b9
+	return int(x >> 20)
+}
+
+// BenchmarkDecode decodes one row at a time: of one block, or of 64 to 4096 elements;
+// the same row, or any of 256 MiB of codes.
 func BenchmarkDecode(b *testing.B) {
-	for _, c := range gguf {
-		b.Run(c.Name, func(b *testing.B) {
-			n := 4096 / c.Elements
-			src, dst := noise(n, c.Bytes), make([]byte, n*c.Elements*4)
-			for i := range n {
-				for _, at := range scalesAt[c.Name] {
-					copy(src[i*c.Bytes+at:], "\x00\x3c") // 1, so that all results are finite
-				}
-			}
-			b.SetBytes(int64(len(src)))
-			for b.Loop() {
-				c.Decode(dst, src)
-			}
-		})
+	rows := func(bits int) func(elements int) *Codec {
+		return func(elements int) *Codec {
+			c, _ := Rows(bits, elements)
+			return c
+		}
 	}
-	for _, bits := range []int{8, 4, 2} {
-		b.Run(fmt.Sprintf("rows of %d bits", bits), func(b *testing.B) {
-			c, _ := Rows(bits, 4096)
-			src, dst := noise(1, c.Bytes), make([]byte, c.Elements*4)
-			copy(src[c.Bytes-8:], "\x00\x00\x80\x3f\x00\x00\x80\x3f")
-			b.SetBytes(int64(len(src)))
-			for b.Loop() {
-				c.Decode(dst, src)
+	kinds := map[string]func(elements int) *Codec{"rows8": rows(8), "rows4": rows(4), "rows2": rows(2)}
+	for _, c := range gguf {
+		kinds[c.Name] = func(int) *Codec { return c }
+	}
+	for _, name := range slices.Sorted(maps.Keys(kinds)) {
+		for _, elements := range []int{64, 256, 1024, 4096} {
+			c := kinds[name](elements)
+			if elements%c.Elements > 0 {
+				continue
 			}
-		})
+			size := elements / c.Elements * c.Bytes
+			for where, total := range map[string]int{"near": size, "far": 256 << 20} {
+				b.Run(fmt.Sprintf("kind=%s/row=%d/data=%s", name, elements, where), func(b *testing.B) {
+					pattern := noise(64, c.Bytes)
+					for i := range 64 {
+						for _, at := range scalesAt[c.Name] {
+							copy(pattern[i*c.Bytes+at:], "\x00\x3c") // 1, so that all results are finite
+						}
+						if c.Name == "MXFP4" {
+							pattern[i*c.Bytes] = 128
+						}
+						if c.Name[0] == 'r' {
+							copy(pattern[(i+1)*c.Bytes-8:], "\x00\x00\x80\x3f\x00\x00\x80\x3f")
+						}
+					}
+					src := bytes.Repeat(pattern, total/len(pattern)+1)
+					dst, count := make([]byte, 4*elements), total/size
+					for _, form := range decoding() {
+						b.Run("form="+form, func(b *testing.B) {
+							defer kernel.Use(form)()
+							b.SetBytes(int64(4 * elements))
+							for k := 0; b.Loop(); k++ {
+								i := another(k) % count
+								c.Decode(dst, src[i*size:][:size])
+							}
+						})
+					}
+				})
+			}
+		}
 	}
 }

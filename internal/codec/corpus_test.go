@@ -174,7 +174,9 @@ func counts(t *testing.T, got, want map[string]int) {
 
 // TestCorpusGGUF holds what gguf-py answers: all blocks, or those of the rows that
 // indices name.
-func TestCorpusGGUF(t *testing.T) {
+func TestCorpusGGUF(t *testing.T) { each(t, testCorpusGGUF) }
+
+func testCorpusGGUF(t *testing.T) {
 	seen, held := map[string]bool{}, map[string]int{}
 	for _, c := range corpus(t, "quantised-gguf") {
 		kind, ok := GGUF(c.Attributes.Type)
@@ -204,7 +206,9 @@ func TestCorpusGGUF(t *testing.T) {
 
 // TestCorpusRows holds what torch answers about rows of FBGEMM. testdata/torch-rows
 // has scales of a full f32, whose products with codes are inexact.
-func TestCorpusRows(t *testing.T) {
+func TestCorpusRows(t *testing.T) { each(t, testCorpusRows) }
+
+func testCorpusRows(t *testing.T) {
 	held := map[string]int{}
 	inexact := 0
 	for _, c := range append(corpus(t, "quantised-torch"), corpus(t, "torch-rows")...) {
@@ -312,7 +316,9 @@ func gather(b *Blocks, c *recorded, axis int) []byte {
 }
 
 // TestCorpusGatherBlockQuantized holds what ONNX Runtime answers.
-func TestCorpusGatherBlockQuantized(t *testing.T) {
+func TestCorpusGatherBlockQuantized(t *testing.T) { each(t, testCorpusGatherBlockQuantized) }
+
+func testCorpusGatherBlockQuantized(t *testing.T) {
 	held := map[string]int{}
 	for _, c := range append(corpus(t, "quantised-microsoft"), corpus(t, "quantised-microsoftfp8")...) {
 		if c.Error != "" {
@@ -362,7 +368,9 @@ func TestCorpusGatherBlockQuantized(t *testing.T) {
 }
 
 // TestCorpusCompressed holds what OpenVINO answers of its compressed gather.
-func TestCorpusCompressed(t *testing.T) {
+func TestCorpusCompressed(t *testing.T) { each(t, testCorpusCompressed) }
+
+func testCorpusCompressed(t *testing.T) {
 	held := map[string]int{}
 	for _, c := range corpus(t, "quantised-openvino") {
 		data, scale, zeros := c.input("data"), c.input("scale"), c.input("zero_point")

@@ -54,11 +54,14 @@ func lookUp(q []int8, table *[16]int8) {
 	}
 }
 
+// lessEight is the sixteen values of Q4_0.
+var lessEight = [16]int8{-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7}
+
 // q4_0 is d, 16 bytes of integers: d·(q − 8).
 func q4_0(dst, src []byte) {
 	var q [32]int8
 	lowHigh(q[:], src[2:])
-	subtract(q[:], 8)
+	lookUp(q[:], &lessEight)
 	scaled(dst, half(src), q[:])
 }
 

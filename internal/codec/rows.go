@@ -1,6 +1,10 @@
 package codec
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/garner-go/garner/internal/kernel"
+)
 
 // Rows returns the codec of a row of FBGEMM, the form in which FBGEMM and
 // torch.ops.quantized keep tables: a block is a row. It holds the codes of the
@@ -27,7 +31,11 @@ func Rows(bits, columns int) (*Codec, bool) {
 	mask := byte(1<<bits - 1)
 	return blocks("rows of "+strconv.Itoa(bits)+" bits", columns, codes+2*width, func(dst, src []byte) {
 		scale, bias := number(src[codes:]), number(src[codes+width:])
-		for i := range columns {
+		first := 0
+		if finite(scale) && finite(bias) { // else the processor's NaN may be another
+			first = kernel.Affine(dst, src[:codes], columns, bits, scale, bias)
+		}
+		for i := first; i < columns; i++ {
 			code := src[i/each] >> (i % each * bits) & mask
 			put(dst[4*i:], fused(float32(code), scale, bias))
 		}

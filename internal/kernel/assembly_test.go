@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -117,6 +118,20 @@ func TestAssemblyIsTried(t *testing.T) {
 		for c := range conversions {
 			tried[nameOf(convertForm(Conversion(c)))] = true
 			tryConvert(t, form, Conversion(c))
+		}
+		for kind := range stored {
+			tried[nameOf(decodeForm(Stored(kind)))] = true
+			tryDecode(t, form, Stored(kind))
+		}
+		for _, bits := range []int{4, 8} {
+			tried[nameOf(affineForm(bits))] = true
+			tryAffine(t, form, bits)
+			for _, signed := range []bool{false, true} {
+				for _, half := range []bool{false, true} {
+					tried[nameOf(scaleForm(bits, signed, half))] = true
+					tryScale(t, form, Runs{Bits: bits, Signed: signed, Float16: half})
+				}
+			}
 		}
 		if form != forms[0] {
 			// A prefetch has no result; this checks only that it does not fault.
@@ -276,6 +291,16 @@ type Component struct{ Dim, Stride int64 }
 func prefetch(b []byte, at, n int) {}
 func single(half uint16) uint32 { return 0 }
 func half(single uint32) uint16 { return 0 }
+
+func halfAt(b []byte) float32 { return 0 }
+
+func put(b []byte, v float32) {}
+
+func putHalf(b []byte, v float32) {}
+
+func fma(a, b, c float32) float32 { return 0 }
+
+func factors(b []byte, j int) (s, t float32) { return 0, 0 }
 
 var _ = binary.LittleEndian
 
@@ -438,6 +463,149 @@ func TestValuesAreLookedAtOnce(t *testing.T) {
 			<-stopped
 		}
 	})
+}
+
+// put writes an f32, single reads one.
+func put(b []byte, v float32) { binary.LittleEndian.PutUint32(b, math.Float32bits(v)) }
+
+func single(b []byte) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b)) }
+
+// digit returns bits bits of b from one on.
+func digit(b []byte, at, bits int) int { return int(b[at/8]) >> (at % 8) & (1<<bits - 1) }
+
+// tryDecode decodes blocks whose scale is 1 and whose minimum is 2, in memory whose
+// other bytes must stay. Package codec's tests hold every other scale.
+func tryDecode(t *testing.T, form string, kind Stored) {
+	t.Helper()
+	const one, two = "\x00\x3c", "\x00\x40"
+	size := stored[kind]
+	values := &[16]int8{-8, 7, 1, 9, -128, 127, 4, 5, 0, 3, 2, 1, -1, -2, -3, 99}
+	for _, n := range []int{0, 1, 3, 16, 35, decodedMost/4/size.elements + 17} {
+		src := pattern(n * size.bytes)
+		got := bytes.Repeat([]byte{0xa5}, n*size.elements*4+64)
+		want := bytes.Clone(got)
+		for b := range n {
+			block, to := src[b*size.bytes:][:size.bytes], want[b*size.elements*4:]
+			for e := range size.elements {
+				v, factor := 0, float32(1)
+				switch kind {
+				case Halves:
+					copy(block, two)
+					v = 2
+				case Nibbles:
+					copy(block, one)
+					v = int(values[digit(block[2:], e%16*8+e/16*4, 4)])
+				case MXFP4:
+					block[0] = 128
+					v = int(values[digit(block[1:], e%16*8+e/16*4, 4)])
+				case Q8_0:
+					copy(block, one)
+					v = int(int8(block[2+e]))
+				case Q4_K, Q5_K:
+					copy(block, one+two)
+					j, codes := e/32, block[16:]
+					s, m := digit(block[4:], 8*j, 6), digit(block[8:], 8*j, 6)
+					if j >= 4 {
+						s = digit(block[8:], 8*j, 4) | digit(block[4:], 8*(j-4)+6, 2)<<4
+						m = digit(block[8:], 8*j+4, 4) | digit(block[8:], 8*(j-4)+6, 2)<<4
+					}
+					fifth := 0
+					if kind == Q5_K {
+						fifth, codes = digit(codes, e%32*8+j, 1)<<4, codes[32:]
+					}
+					v = s*(digit(codes, (e/64*32+e%32)*8+j%2*4, 4)|fifth) - 2*m
+				case Q6_K:
+					copy(block[208:], one)
+					v = digit(block, (e/128*64+e%64)*8+e%128/64*4, 4) | digit(block[128:], (e/128*32+e%32)*8+e%128/32*2, 2)<<4
+					v, factor = v-32, float32(int8(block[192+e/16])) // 0·−1 is −0
+				}
+				put(to[4*e:], float32(v)*factor)
+			}
+		}
+		done := Decode(kind, values, got[:len(got)-64], src)
+		switch all := decodeForm(kind) != nil; {
+		case all && n-done > 15, all && n != done && kind != Halves, !all && done > 0:
+			t.Errorf("%s: kind %d: %d of %d blocks", form, kind, done, n)
+		}
+		to := done * size.elements * 4
+		if !bytes.Equal(got[:to], want[:to]) {
+			t.Errorf("%s: kind %d: %d blocks differ from the formula", form, kind, n)
+		}
+		if slices.ContainsFunc(got[to:], func(b byte) bool { return b != 0xa5 }) {
+			t.Errorf("%s: kind %d: wrote behind %d blocks", form, kind, n)
+		}
+	}
+}
+
+// tryAffine decodes up to 70 codes.
+func tryAffine(t *testing.T, form string, bits int) {
+	t.Helper()
+	const scale, bias = 0.1, -3.7 // neither has a short binary fraction
+	src := pattern(70)
+	for n := range 70 {
+		got := make([]byte, 4*n+64)
+		done := Affine(got[:4*n], src, n, bits, scale, bias)
+		if want := n &^ 15; affineForm(bits) != nil && done != want || affineForm(bits) == nil && done != 0 {
+			t.Errorf("%s: %d of %d codes of %d bits", form, done, n, bits)
+		}
+		for i := range done {
+			want := float32(math.FMA(float64(digit(src, i*bits, bits)), float64(float32(scale)), float64(float32(bias))))
+			if v := single(got[4*i:]); v != want {
+				t.Errorf("%s: code %d of %d bits is %v, want %v", form, i, bits, v, want)
+			}
+		}
+		if slices.ContainsFunc(got[4*done:], func(b byte) bool { return b != 0 }) {
+			t.Errorf("%s: wrote behind %d codes of %d bits", form, done, bits)
+		}
+	}
+}
+
+// tryScale decodes three runs of 16, 48 or 64 codes, with a scale and a zero point of each
+// and of all.
+func tryScale(t *testing.T, form string, r Runs) {
+	t.Helper()
+	if !r.Fast() {
+		return
+	}
+	values := new([256]float32)
+	for i := range values[:16] {
+		values[i] = float32(i*i - 20)
+	}
+	r.Values = values
+	src := pattern(200)
+	for _, r.Length = range []int{16, 48, 64} {
+		for _, r.Scales = range [][]float32{{0.5}, {1, -2, 0.25}} {
+			for _, r.Zeros = range [][]float32{{3}, {0, 8, -1}} {
+				got := make([]byte, 4*3*r.Length+64)
+				Scale(got, src, 3, r)
+				for i := range 3 * r.Length {
+					code := float32(digit(src, i*r.Bits, r.Bits))
+					if r.Bits == 4 {
+						code = values[int(code)]
+					} else if r.Signed {
+						code = float32(int8(code))
+					}
+					want := (code - r.Zeros[i/r.Length%len(r.Zeros)]) * r.Scales[i/r.Length%len(r.Scales)]
+					v := float32(0)
+					if !r.Float16 {
+						v = single(got[4*i:])
+					} else if h := binary.LittleEndian.Uint16(got[2*i:]); h&0x7fff > 0 {
+						v = math.Float32frombits(uint32(h&0x8000)<<16 | uint32(h&0x7fff)<<13 + 112<<23) // a normal f16
+					}
+					if v != want {
+						t.Fatalf("%s: %+v: code %d is %v, want %v", form, r, i, v, want)
+					}
+				}
+				width := 4
+				if r.Float16 {
+					width = 2
+				}
+				if slices.ContainsFunc(got[3*r.Length*width:], func(b byte) bool { return b != 0 }) {
+					t.Errorf("%s: %+v: wrote behind the runs", form, r)
+				}
+			}
+		}
+	}
 }
 
 // tryLoad widens 0 to 39 values, so that every remainder modulo 8 occurs.

@@ -194,6 +194,6 @@ func touch(b []byte) {
 }
 
 // Bytes returns the memory of v, without a copy.
-func Bytes(v []int64) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), 8*len(v))
+func Bytes[T int64 | float32](v []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(*new(T))))
 }

@@ -22,6 +22,12 @@ func widenForm(Width) widenFunc { return nil }
 
 func convertForm(Conversion) convertFunc { return nil }
 
+func decodeForm(Stored) decodeFunc { return nil }
+
+func affineForm(int) affineFunc { return nil }
+
+func scaleForm(int, bool, bool) scaleFunc { return nil }
+
 // Prefetch does nothing: the generic form has no prefetch instruction.
 func Prefetch[T any]([]T) {}
 

@@ -1,0 +1,789 @@
+//go:build !purego
+
+#include "go_asm.h"
+#include "textflag.h"
+
+// The forms of Decode, Affine and Scale. Each operation rounds, as package codec's
+// definition does; only Affine's are fused. Where two operands are NaNs an instruction
+// gives the first, and so does the definition; the first is the second to last here.
+//
+//	DI  next byte of dst       Z0 … Z15   scratch
+//	SI  next byte of src       Z16 … Z31  constants, or of the block
+//	CX  remaining blocks       R8         64 bytes of the frame, aligned: the products of a block's
+//	AX, BX, DX, R9             scratch         scale and minimum with the factors of its groups
+//
+// With AVX2, Y9 … Y15 are the constants.
+
+// The 16 values of codes of 4 bits: 0 … 15.
+DATA numbers<>+0(SB)/8, $0x0706050403020100
+DATA numbers<>+8(SB)/8, $0x0f0e0d0c0b0a0908
+GLOBL numbers<>(SB), RODATA|NOPTR, $16
+
+// eighths are the places in a dword of 8 codes of 4 bits, twice.
+DATA eighths<>+0(SB)/4, $0
+DATA eighths<>+4(SB)/4, $4
+DATA eighths<>+8(SB)/4, $8
+DATA eighths<>+12(SB)/4, $12
+DATA eighths<>+16(SB)/4, $16
+DATA eighths<>+20(SB)/4, $20
+DATA eighths<>+24(SB)/4, $24
+DATA eighths<>+28(SB)/4, $28
+DATA eighths<>+32(SB)/4, $0
+DATA eighths<>+36(SB)/4, $4
+DATA eighths<>+40(SB)/4, $8
+DATA eighths<>+44(SB)/4, $12
+DATA eighths<>+48(SB)/4, $16
+DATA eighths<>+52(SB)/4, $20
+DATA eighths<>+56(SB)/4, $24
+DATA eighths<>+60(SB)/4, $28
+GLOBL eighths<>(SB), RODATA|NOPTR, $64
+
+// alternate brings 8 scales and 8 minimums, which lie in fours, into turns.
+DATA alternate<>+0(SB)/8, $0x0703060205010400
+DATA alternate<>+8(SB)/8, $0x0f0b0e0a0d090c08
+GLOBL alternate<>(SB), RODATA|NOPTR, $16
+
+// masks are the parts of the factors of Q4_K: their lowest 4, 6 bits, and bits 4 and 5.
+DATA masks<>+0(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA masks<>+8(SB)/8, $0x3f3f3f3f3f3f3f3f
+DATA masks<>+16(SB)/8, $0x3030303030303030
+GLOBL masks<>(SB), RODATA|NOPTR, $24
+
+// words are constants of 32 bits: masks of the low 4, 5 and 6 bits; 2^23, whose last
+// 23 bits are an integer; 2^23 + 32; bits 4, and 4 and 5; 16; 32.
+DATA words<>+0(SB)/4, $0x0f
+DATA words<>+4(SB)/4, $0x1f
+DATA words<>+8(SB)/4, $0x3f
+DATA words<>+12(SB)/4, $0x4b000000
+DATA words<>+16(SB)/4, $0x4b000020
+DATA words<>+20(SB)/4, $0x10
+DATA words<>+24(SB)/4, $0x30
+DATA words<>+28(SB)/4, $16
+DATA words<>+32(SB)/4, $32
+GLOBL words<>(SB), RODATA|NOPTR, $36
+
+// DARGS loads the arguments of Decode.
+#define DARGS \
+	MOVQ a+0(FP), AX; \
+	MOVQ decodeArgs_dst(AX), DI; \
+	MOVQ decodeArgs_src(AX), SI; \
+	MOVQ decodeArgs_n(AX), CX
+
+// SCRATCH sets R8 to 64 aligned bytes of a frame of 120.
+#define SCRATCH \
+	LEAQ 63(SP), R8; \
+	ANDQ $-64, R8
+
+// NEXT closes the loop over blocks and returns.
+#define NEXT(bytes, elements) \
+	ADDQ $bytes, SI; \
+	ADDQ $(4*elements), DI; \
+	DECQ CX; \
+	JNZ loop; \
+	VZEROUPPER; \
+	RET
+
+// func halvesAVX512(a *decodeArgs)
+TEXT ·halvesAVX512(SB), NOSPLIT, $0-8
+	DARGS
+loop:
+	VCVTPH2PS (SI), Z0
+	VMOVUPS Z0, (DI)
+	ADDQ $32, SI
+	ADDQ $64, DI
+	SUBQ $16, CX
+	JNZ loop
+	VZEROUPPER
+	RET
+
+// func halvesAVX2(a *decodeArgs)
+TEXT ·halvesAVX2(SB), NOSPLIT, $0-8
+	DARGS
+loop:
+	VCVTPH2PS (SI), Y0
+	VCVTPH2PS 16(SI), Y1
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	ADDQ $32, SI
+	ADDQ $64, DI
+	SUBQ $16, CX
+	JNZ loop
+	VZEROUPPER
+	RET
+
+// func q8_0AVX512(a *decodeArgs)
+TEXT ·q8_0AVX512(SB), NOSPLIT, $0-8
+	DARGS
+loop:
+	VPBROADCASTW (SI), Y0
+	VCVTPH2PS Y0, Z0
+	VPMOVSXBD 2(SI), Z1
+	VPMOVSXBD 18(SI), Z2
+	VCVTDQ2PS Z1, Z1
+	VCVTDQ2PS Z2, Z2
+	VMULPS Z1, Z0, Z1
+	VMULPS Z2, Z0, Z2
+	VMOVUPS Z1, (DI)
+	VMOVUPS Z2, 64(DI)
+	NEXT(34, 32)
+
+// SIGNED8 writes 8 integers times Y0.
+#define SIGNED8(from, to) \
+	VPMOVSXBD from, Y1; \
+	VCVTDQ2PS Y1, Y1; \
+	VMULPS Y1, Y0, Y1; \
+	VMOVUPS Y1, to(DI)
+
+// func q8_0AVX2(a *decodeArgs)
+TEXT ·q8_0AVX2(SB), NOSPLIT, $0-8
+	DARGS
+loop:
+	VPBROADCASTW (SI), X0
+	VCVTPH2PS X0, Y0
+	SIGNED8(2(SI), 0)
+	SIGNED8(10(SI), 32)
+	SIGNED8(18(SI), 64)
+	SIGNED8(26(SI), 96)
+	NEXT(34, 32)
+
+// HALFSCALE sets Z0 or Y0 to the scale of f16 that begins a block, and POWERSCALE to
+// that of MXFP4.
+#define HALFSCALE512 \
+	VPBROADCASTW (SI), Y0; \
+	VCVTPH2PS Y0, Z0
+
+#define HALFSCALE2 \
+	VPBROADCASTW (SI), X0; \
+	VCVTPH2PS X0, Y0
+
+#define POWERSCALE512 \
+	MOVBLZX (SI), AX; \
+	VBROADCASTSS (R9)(AX*4), Z0
+
+#define POWERSCALE2 \
+	MOVBLZX (SI), AX; \
+	VBROADCASTSS (R9)(AX*4), Y0
+
+// NIBBLES512 decodes blocks of 32 codes of 4 bits behind a scale: the products of the
+// scale with all 16 values are a table, of which VPERMPS selects by the lowest 4 bits.
+#define NIBBLES512(scale, at, bytes) \
+	DARGS; \
+	MOVQ decodeArgs_values(AX), BX; \
+	MOVQ decodeArgs_powers(AX), R9; \
+	VPMOVSXBD (BX), Z31; \
+	VCVTDQ2PS Z31, Z31; \
+loop: \
+	scale; \
+	VMULPS Z31, Z0, Z0; \
+	VPMOVZXBD at(SI), Z1; \
+	VPERMPS Z0, Z1, Z2; \
+	VPSRLD $4, Z1, Z1; \
+	VPERMPS Z0, Z1, Z1; \
+	VMOVUPS Z2, (DI); \
+	VMOVUPS Z1, 64(DI); \
+	NEXT(bytes, 32)
+
+// NIBBLES2 selects values of 8 bits by PSHUFB.
+#define NIBBLES2(scale, at, bytes) \
+	DARGS; \
+	MOVQ decodeArgs_values(AX), BX; \
+	MOVQ decodeArgs_powers(AX), R9; \
+	VMOVDQU (BX), X15; \
+	VPBROADCASTQ masks<>(SB), X14; \
+loop: \
+	scale; \
+	VMOVDQU at(SI), X2; \
+	VPSRLW $4, X2, X3; \
+	VPAND X14, X2, X2; \
+	VPAND X14, X3, X3; \
+	VPSHUFB X2, X15, X2; \
+	VPSHUFB X3, X15, X3; \
+	VPSRLDQ $8, X2, X4; \
+	VPSRLDQ $8, X3, X5; \
+	SIGNED8(X2, 0); \
+	SIGNED8(X4, 32); \
+	SIGNED8(X3, 64); \
+	SIGNED8(X5, 96); \
+	NEXT(bytes, 32)
+
+// func nibblesAVX512(a *decodeArgs)
+TEXT ·nibblesAVX512(SB), NOSPLIT, $0-8
+	NIBBLES512(HALFSCALE512, 2, 18)
+
+// func nibblesAVX2(a *decodeArgs)
+TEXT ·nibblesAVX2(SB), NOSPLIT, $0-8
+	NIBBLES2(HALFSCALE2, 2, 18)
+
+// func mxfp4AVX512(a *decodeArgs)
+TEXT ·mxfp4AVX512(SB), NOSPLIT, $0-8
+	NIBBLES512(POWERSCALE512, 1, 17)
+
+// func mxfp4AVX2(a *decodeArgs)
+TEXT ·mxfp4AVX2(SB), NOSPLIT, $0-8
+	NIBBLES2(POWERSCALE2, 1, 17)
+
+// FACTORS sets X0 to the 8 scales and 8 minimums of Q4_K and Q5_K in turns, 6 bits each
+// in a byte. X15 … X11 are the constants that FACTORSINIT loads.
+#define FACTORSINIT \
+	VPBROADCASTQ masks<>+8(SB), X15; \
+	VPBROADCASTQ masks<>(SB), X14; \
+	VPBROADCASTQ masks<>+16(SB), X13; \
+	VMOVQ eighths<>(SB), X12; \
+	VMOVDQU alternate<>(SB), X11
+
+#define FACTORS \
+	VMOVQ 4(SI), X0; \
+	VPBROADCASTD 12(SI), X1; \
+	VPSRLVD X12, X1, X1; \
+	VPAND X14, X1, X1; \
+	VPSRLD $2, X0, X2; \
+	VPAND X13, X2, X2; \
+	VPOR X2, X1, X1; \
+	VPAND X15, X0, X0; \
+	VPUNPCKLQDQ X1, X0, X0; \
+	VPSHUFB X11, X0, X0
+
+// PRODUCTS512 stores the products of X0's factors with the scale and the minimum.
+#define PRODUCTS512 \
+	FACTORS; \
+	VPMOVZXBD X0, Z0; \
+	VCVTDQ2PS Z0, Z0; \
+	VPBROADCASTD (SI), Y1; \
+	VCVTPH2PS Y1, Z1; \
+	VMULPS Z0, Z1, Z0; \
+	VMOVAPS Z0, (R8)
+
+#define PRODUCTS2 \
+	FACTORS; \
+	VPMOVZXBD X0, Y2; \
+	VPSRLDQ $8, X0, X0; \
+	VPMOVZXBD X0, Y3; \
+	VCVTDQ2PS Y2, Y2; \
+	VCVTDQ2PS Y3, Y3; \
+	VPBROADCASTD (SI), X1; \
+	VCVTPH2PS X1, Y1; \
+	VMULPS Y2, Y1, Y2; \
+	VMULPS Y3, Y1, Y3; \
+	VMOVAPS Y2, (R8); \
+	VMOVAPS Y3, 32(R8)
+
+// GROUP512 sets table to the elements of group j by their codes, given those of values.
+#define GROUP512(j, values, table) \
+	VMULPS.BCST (8*j)(R8), values, table; \
+	VSUBPS.BCST (8*j+4)(R8), table, table
+
+// PAIR512 decodes groups 2g and 2g+1 of Q4_K.
+#define PAIR512(g) \
+	GROUP512((2*g), Z31, Z0); \
+	GROUP512((2*g+1), Z31, Z1); \
+	VPMOVZXBD (16+32*g)(SI), Z2; \
+	VPMOVZXBD (32+32*g)(SI), Z3; \
+	VPERMPS Z0, Z2, Z4; \
+	VPERMPS Z0, Z3, Z5; \
+	VPSRLD $4, Z2, Z2; \
+	VPSRLD $4, Z3, Z3; \
+	VPERMPS Z1, Z2, Z2; \
+	VPERMPS Z1, Z3, Z3; \
+	VMOVUPS Z4, (256*g)(DI); \
+	VMOVUPS Z5, (256*g+64)(DI); \
+	VMOVUPS Z2, (256*g+128)(DI); \
+	VMOVUPS Z3, (256*g+192)(DI)
+
+// func q4_kAVX512(a *decodeArgs)
+TEXT ·q4_kAVX512(SB), NOSPLIT, $120-8
+	DARGS
+	SCRATCH
+	FACTORSINIT
+	VPMOVZXBD numbers<>(SB), Z31
+	VCVTDQ2PS Z31, Z31
+loop:
+	PRODUCTS512
+	PAIR512(0)
+	PAIR512(1)
+	PAIR512(2)
+	PAIR512(3)
+	NEXT(144, 256)
+
+// AFFINE8 writes 8 integers times scale, less minimum.
+#define AFFINE8(q, scale, minimum, to) \
+	VCVTDQ2PS q, q; \
+	VMULPS q, scale, q; \
+	VSUBPS minimum, q, q; \
+	VMOVUPS q, to(DI)
+
+// GROUPS2 loads the products of groups 2g and 2g+1.
+#define GROUPS2(g) \
+	VBROADCASTSS (16*g)(R8), Y0; \
+	VBROADCASTSS (16*g+4)(R8), Y1; \
+	VBROADCASTSS (16*g+8)(R8), Y2; \
+	VBROADCASTSS (16*g+12)(R8), Y3
+
+// PAIR2 decodes 8 codes at at of each of the groups 2g and 2g+1 of Q4_K.
+#define EIGHT2(at, to) \
+	VPMOVZXBD at(SI), Y4; \
+	VPAND Y10, Y4, Y5; \
+	VPSRLD $4, Y4, Y4; \
+	AFFINE8(Y5, Y0, Y1, to); \
+	AFFINE8(Y4, Y2, Y3, (to+128))
+
+#define PAIR2(g) \
+	GROUPS2(g); \
+	EIGHT2((16+32*g), (256*g)); \
+	EIGHT2((24+32*g), (256*g+32)); \
+	EIGHT2((32+32*g), (256*g+64)); \
+	EIGHT2((40+32*g), (256*g+96))
+
+// func q4_kAVX2(a *decodeArgs)
+TEXT ·q4_kAVX2(SB), NOSPLIT, $120-8
+	DARGS
+	SCRATCH
+	FACTORSINIT
+	VPBROADCASTD words<>(SB), Y10
+loop:
+	PRODUCTS2
+	PAIR2(0)
+	PAIR2(1)
+	PAIR2(2)
+	PAIR2(3)
+	NEXT(144, 256)
+
+// FIVE512 decodes 16 codes of Q5_K: low has their lowest 4 bits, high their fifth in bit
+// 4+j. Z16 and Z17 have the elements by codes of 5 bits.
+#define FIVE512(j, low, high, to) \
+	VPSRLD $j, high, Z4; \
+	VPTERNLOGD $0xd8, Z29, low, Z4; \
+	VPERMI2PS Z17, Z16, Z4; \
+	VMOVUPS Z4, to(DI)
+
+#define FIVES512(j) \
+	GROUP512(j, Z31, Z16); \
+	GROUP512(j, Z30, Z17); \
+	FIVE512(j, Z2, Z18, (128*j)); \
+	FIVE512(j, Z3, Z19, (128*j+64))
+
+#define FIVEPAIR512(g) \
+	VPMOVZXBD (48+32*g)(SI), Z2; \
+	VPMOVZXBD (64+32*g)(SI), Z3; \
+	FIVES512((2*g)); \
+	VPSRLD $4, Z2, Z2; \
+	VPSRLD $4, Z3, Z3; \
+	FIVES512((2*g+1))
+
+// func q5_kAVX512(a *decodeArgs)
+TEXT ·q5_kAVX512(SB), NOSPLIT, $120-8
+	DARGS
+	SCRATCH
+	FACTORSINIT
+	VPBROADCASTD words<>(SB), Z29
+	VPMOVZXBD numbers<>(SB), Z31
+	VPBROADCASTD words<>+28(SB), Z30
+	VPADDD Z30, Z31, Z30
+	VCVTDQ2PS Z31, Z31
+	VCVTDQ2PS Z30, Z30
+loop:
+	PRODUCTS512
+	VPMOVZXBD 16(SI), Z18
+	VPMOVZXBD 32(SI), Z19
+	VPSLLD $4, Z18, Z18
+	VPSLLD $4, Z19, Z19
+	FIVEPAIR512(0)
+	FIVEPAIR512(1)
+	FIVEPAIR512(2)
+	FIVEPAIR512(3)
+	NEXT(176, 256)
+
+// FIVE2 decodes 8 codes of each of the groups 2g and 2g+1 of Q5_K; their fifth bits are
+// in the bytes at high.
+#define FIVE2(g, high, at, to) \
+	VPMOVZXBD high(SI), Y6; \
+	VPSLLD $4, Y6, Y6; \
+	VPSRLD $(2*g), Y6, Y6; \
+	VPMOVZXBD at(SI), Y4; \
+	VPAND Y10, Y4, Y5; \
+	VPAND Y9, Y6, Y7; \
+	VPOR Y7, Y5, Y5; \
+	VPSRLD $4, Y4, Y4; \
+	VPSRLD $1, Y6, Y6; \
+	VPAND Y9, Y6, Y6; \
+	VPOR Y6, Y4, Y4; \
+	AFFINE8(Y5, Y0, Y1, to); \
+	AFFINE8(Y4, Y2, Y3, (to+128))
+
+#define FIVEPAIR2(g) \
+	GROUPS2(g); \
+	FIVE2(g, 16, (48+32*g), (256*g)); \
+	FIVE2(g, 24, (56+32*g), (256*g+32)); \
+	FIVE2(g, 32, (64+32*g), (256*g+64)); \
+	FIVE2(g, 40, (72+32*g), (256*g+96))
+
+// func q5_kAVX2(a *decodeArgs)
+TEXT ·q5_kAVX2(SB), NOSPLIT, $120-8
+	DARGS
+	SCRATCH
+	FACTORSINIT
+	VPBROADCASTD words<>(SB), Y10
+	VPBROADCASTD words<>+20(SB), Y9
+loop:
+	PRODUCTS2
+	FIVEPAIR2(0)
+	FIVEPAIR2(1)
+	FIVEPAIR2(2)
+	FIVEPAIR2(3)
+	NEXT(176, 256)
+
+// SIX512 decodes 16 codes of Q6_K, group k: low has their lowest 4 bits, high the
+// others in bits 4+shift and 5+shift. Together they are the last bits of 2^23 + code.
+#define SIX512(k, low, high, shift) \
+	VPSRLD $shift, high, Z4; \
+	VPTERNLOGD $0xd8, Z29, low, Z4; \
+	VPTERNLOGD $0xea, Z27, Z28, Z4; \
+	VSUBPS Z26, Z4, Z4; \
+	VMULPS.BCST (4*k)(R8), Z4, Z4; \
+	VMOVUPS Z4, (64*k)(DI)
+
+#define SIXES512(h) \
+	VPMOVZXBD (128+32*h)(SI), Z18; \
+	VPMOVZXBD (144+32*h)(SI), Z19; \
+	VPSLLD $4, Z18, Z18; \
+	VPSLLD $4, Z19, Z19; \
+	VPMOVZXBD (64*h)(SI), Z0; \
+	VPMOVZXBD (64*h+16)(SI), Z1; \
+	VPMOVZXBD (64*h+32)(SI), Z2; \
+	VPMOVZXBD (64*h+48)(SI), Z3; \
+	SIX512((8*h), Z0, Z18, 0); \
+	SIX512((8*h+1), Z1, Z19, 0); \
+	SIX512((8*h+2), Z2, Z18, 2); \
+	SIX512((8*h+3), Z3, Z19, 2); \
+	VPSRLD $4, Z0, Z0; \
+	VPSRLD $4, Z1, Z1; \
+	VPSRLD $4, Z2, Z2; \
+	VPSRLD $4, Z3, Z3; \
+	SIX512((8*h+4), Z0, Z18, 4); \
+	SIX512((8*h+5), Z1, Z19, 4); \
+	SIX512((8*h+6), Z2, Z18, 6); \
+	SIX512((8*h+7), Z3, Z19, 6)
+
+// func q6_kAVX512(a *decodeArgs)
+TEXT ·q6_kAVX512(SB), NOSPLIT, $120-8
+	DARGS
+	SCRATCH
+	VPBROADCASTD words<>(SB), Z29
+	VPBROADCASTD words<>+8(SB), Z28
+	VPBROADCASTD words<>+12(SB), Z27
+	VPBROADCASTD words<>+16(SB), Z26
+loop:
+	VPMOVSXBD 192(SI), Z0
+	VCVTDQ2PS Z0, Z0
+	VPBROADCASTW 208(SI), Y1
+	VCVTPH2PS Y1, Z1
+	VMULPS Z0, Z1, Z0
+	VMOVAPS Z0, (R8)
+	SIXES512(0)
+	SIXES512(1)
+	NEXT(210, 256)
+
+// SIX2 decodes 8 codes of Q6_K of group k, as SIX512.
+#define SIX2(k, low, shift, to) \
+	VPSRLD $shift, Y6, Y4; \
+	VPAND Y9, Y4, Y4; \
+	VPAND Y10, low, Y5; \
+	VPOR Y5, Y4, Y4; \
+	VPSUBD Y11, Y4, Y4; \
+	VCVTDQ2PS Y4, Y4; \
+	VBROADCASTSS (4*k)(R8), Y5; \
+	VMULPS Y4, Y5, Y4; \
+	VMOVUPS Y4, to(DI)
+
+// SIXES2 decodes 8 codes, x to x+7, of each of four runs of 32; k is the group of the
+// first.
+#define SIXES2(h, x, k) \
+	VPMOVZXBD (128+32*h+x)(SI), Y6; \
+	VPSLLD $4, Y6, Y6; \
+	VPMOVZXBD (64*h+x)(SI), Y2; \
+	VPMOVZXBD (64*h+32+x)(SI), Y3; \
+	SIX2(k, Y2, 0, (512*h+4*x)); \
+	SIX2((k+2), Y3, 2, (512*h+4*x+128)); \
+	VPSRLD $4, Y2, Y2; \
+	VPSRLD $4, Y3, Y3; \
+	SIX2((k+4), Y2, 4, (512*h+4*x+256)); \
+	SIX2((k+6), Y3, 6, (512*h+4*x+384))
+
+// func q6_kAVX2(a *decodeArgs)
+TEXT ·q6_kAVX2(SB), NOSPLIT, $120-8
+	DARGS
+	SCRATCH
+	VPBROADCASTD words<>(SB), Y10
+	VPBROADCASTD words<>+24(SB), Y9
+	VPBROADCASTD words<>+32(SB), Y11
+loop:
+	VPMOVSXBD 192(SI), Y0
+	VPMOVSXBD 200(SI), Y2
+	VCVTDQ2PS Y0, Y0
+	VCVTDQ2PS Y2, Y2
+	VPBROADCASTW 208(SI), X1
+	VCVTPH2PS X1, Y1
+	VMULPS Y0, Y1, Y0
+	VMULPS Y2, Y1, Y2
+	VMOVAPS Y0, (R8)
+	VMOVAPS Y2, 32(R8)
+	SIXES2(0, 0, 0)
+	SIXES2(0, 8, 0)
+	SIXES2(0, 16, 1)
+	SIXES2(0, 24, 1)
+	SIXES2(1, 0, 8)
+	SIXES2(1, 8, 8)
+	SIXES2(1, 16, 9)
+	SIXES2(1, 24, 9)
+	NEXT(210, 256)
+
+// AARGS loads the arguments of Affine.
+#define AARGS(scale, bias) \
+	MOVQ a+0(FP), AX; \
+	MOVQ affineArgs_dst(AX), DI; \
+	MOVQ affineArgs_src(AX), SI; \
+	MOVQ affineArgs_n(AX), CX; \
+	VBROADCASTSS affineArgs_scale(AX), scale; \
+	VBROADCASTSS affineArgs_bias(AX), bias
+
+// SIXTEEN closes a loop of 16 codes and returns.
+#define SIXTEEN(bytes, out, counter, label) \
+	ADDQ $bytes, SI; \
+	ADDQ $out, DI; \
+	SUBQ $16, counter; \
+	JNZ label
+
+// func affine8AVX512(a *affineArgs)
+TEXT ·affine8AVX512(SB), NOSPLIT, $0-8
+	AARGS(Z0, Z1)
+loop:
+	VPMOVZXBD (SI), Z2
+	VCVTDQ2PS Z2, Z2
+	VFMADD213PS Z1, Z0, Z2
+	VMOVUPS Z2, (DI)
+	SIXTEEN(16, 64, CX, loop)
+	VZEROUPPER
+	RET
+
+// func affine8AVX2(a *affineArgs)
+TEXT ·affine8AVX2(SB), NOSPLIT, $0-8
+	AARGS(Y0, Y1)
+loop:
+	VPMOVZXBD (SI), Y2
+	VPMOVZXBD 8(SI), Y3
+	VCVTDQ2PS Y2, Y2
+	VCVTDQ2PS Y3, Y3
+	VFMADD213PS Y1, Y0, Y2
+	VFMADD213PS Y1, Y0, Y3
+	VMOVUPS Y2, (DI)
+	VMOVUPS Y3, 32(DI)
+	SIXTEEN(16, 64, CX, loop)
+	VZEROUPPER
+	RET
+
+// LOOKUP512 sets Z2 to 16 elements by their codes of 4 bits, side by side in 8 bytes.
+// Z0 has the elements by their codes, Z30 eighths, K1 the upper 8 lanes.
+#define LOOKUPINIT512 \
+	VMOVDQU32 eighths<>(SB), Z30; \
+	MOVL $0xff00, BX; \
+	KMOVW BX, K1
+
+#define LOOKUP512 \
+	VPBROADCASTD (SI), Z2; \
+	VPBROADCASTD 4(SI), K1, Z2; \
+	VPSRLVD Z30, Z2, Z2; \
+	VPERMPS Z0, Z2, Z2
+
+// LOOKUP2 does so for 8 elements in 4 bytes. Y0 and Y1 have the elements of the codes
+// below 8, and of the others; bit 3 of a code selects.
+#define LOOKUP2(at, to) \
+	VPBROADCASTD at(SI), to; \
+	VPSRLVD Y15, to, to; \
+	VPERMPS Y0, to, Y4; \
+	VPERMPS Y1, to, Y5; \
+	VPSLLD $28, to, to; \
+	VBLENDVPS to, Y5, Y4, to
+
+// func affine4AVX512(a *affineArgs)
+TEXT ·affine4AVX512(SB), NOSPLIT, $0-8
+	AARGS(Z2, Z1)
+	LOOKUPINIT512
+	VPMOVZXBD numbers<>(SB), Z0
+	VCVTDQ2PS Z0, Z0
+	VFMADD213PS Z1, Z2, Z0
+loop:
+	LOOKUP512
+	VMOVUPS Z2, (DI)
+	SIXTEEN(8, 64, CX, loop)
+	VZEROUPPER
+	RET
+
+// func affine4AVX2(a *affineArgs)
+TEXT ·affine4AVX2(SB), NOSPLIT, $0-8
+	AARGS(Y2, Y3)
+	VMOVDQU eighths<>(SB), Y15
+	VPMOVZXBD numbers<>(SB), Y0
+	VPMOVZXBD numbers<>+8(SB), Y1
+	VCVTDQ2PS Y0, Y0
+	VCVTDQ2PS Y1, Y1
+	VFMADD213PS Y3, Y2, Y0
+	VFMADD213PS Y3, Y2, Y1
+loop:
+	LOOKUP2(0, Y6)
+	LOOKUP2(4, Y7)
+	VMOVUPS Y6, (DI)
+	VMOVUPS Y7, 32(DI)
+	SIXTEEN(8, 64, CX, loop)
+	VZEROUPPER
+	RET
+
+// SARGS loads the arguments of Scale.
+//
+//	R10, R11  next scale and zero point    CX   remaining runs
+//	R12, R13  steps between them           R14  is the goroutine's: unused
+#define SARGS \
+	MOVQ a+0(FP), AX; \
+	MOVQ scaleArgs_dst(AX), DI; \
+	MOVQ scaleArgs_src(AX), SI; \
+	MOVQ scaleArgs_runs(AX), CX; \
+	MOVQ scaleArgs_length(AX), DX; \
+	MOVQ scaleArgs_scales(AX), R10; \
+	MOVQ scaleArgs_zeros(AX), R11; \
+	MOVQ scaleArgs_scaleStep(AX), R12; \
+	MOVQ scaleArgs_zeroStep(AX), R13; \
+	MOVQ scaleArgs_values(AX), R9
+
+// RUN closes the loop over runs and returns.
+#define RUN \
+	ADDQ R12, R10; \
+	ADDQ R13, R11; \
+	DECQ CX; \
+	JNZ run; \
+	VZEROUPPER; \
+	RET
+
+#define STORE512(z) VMOVUPS z, (DI)
+#define STOREHALF512(z) VCVTPS2PH $0, z, (DI)
+
+#define SCALE4AVX512(store, out) \
+	SARGS; \
+	LOOKUPINIT512; \
+	VMOVUPS (R9), Z31; \
+run: \
+	VSUBPS.BCST (R11), Z31, Z0; \
+	VMULPS.BCST (R10), Z0, Z0; \
+	MOVQ DX, AX; \
+loop: \
+	LOOKUP512; \
+	store(Z2); \
+	SIXTEEN(8, out, AX, loop); \
+	RUN
+
+#define SCALE8AVX512(load, store, out) \
+	SARGS; \
+run: \
+	VBROADCASTSS (R11), Z0; \
+	VBROADCASTSS (R10), Z1; \
+	MOVQ DX, AX; \
+loop: \
+	load (SI), Z2; \
+	VCVTDQ2PS Z2, Z2; \
+	VSUBPS Z0, Z2, Z2; \
+	VMULPS Z1, Z2, Z2; \
+	store(Z2); \
+	SIXTEEN(16, out, AX, loop); \
+	RUN
+
+// func scale4AVX512(a *scaleArgs)
+TEXT ·scale4AVX512(SB), NOSPLIT, $0-8
+	SCALE4AVX512(STORE512, 64)
+
+// func scale4HalfAVX512(a *scaleArgs)
+TEXT ·scale4HalfAVX512(SB), NOSPLIT, $0-8
+	SCALE4AVX512(STOREHALF512, 32)
+
+// func scaleI8AVX512(a *scaleArgs)
+TEXT ·scaleI8AVX512(SB), NOSPLIT, $0-8
+	SCALE8AVX512(VPMOVSXBD, STORE512, 64)
+
+// func scaleI8HalfAVX512(a *scaleArgs)
+TEXT ·scaleI8HalfAVX512(SB), NOSPLIT, $0-8
+	SCALE8AVX512(VPMOVSXBD, STOREHALF512, 32)
+
+// func scaleU8AVX512(a *scaleArgs)
+TEXT ·scaleU8AVX512(SB), NOSPLIT, $0-8
+	SCALE8AVX512(VPMOVZXBD, STORE512, 64)
+
+// func scaleU8HalfAVX512(a *scaleArgs)
+TEXT ·scaleU8HalfAVX512(SB), NOSPLIT, $0-8
+	SCALE8AVX512(VPMOVZXBD, STOREHALF512, 32)
+
+#define STORE2(a, b) \
+	VMOVUPS a, (DI); \
+	VMOVUPS b, 32(DI)
+
+#define STOREHALF2(a, b) \
+	VCVTPS2PH $0, a, (DI); \
+	VCVTPS2PH $0, b, 16(DI)
+
+#define SCALE4AVX2(store, out) \
+	SARGS; \
+	VMOVDQU eighths<>(SB), Y15; \
+	VMOVUPS (R9), Y14; \
+	VMOVUPS 32(R9), Y13; \
+run: \
+	VBROADCASTSS (R11), Y2; \
+	VBROADCASTSS (R10), Y3; \
+	VSUBPS Y2, Y14, Y0; \
+	VSUBPS Y2, Y13, Y1; \
+	VMULPS Y3, Y0, Y0; \
+	VMULPS Y3, Y1, Y1; \
+	MOVQ DX, AX; \
+loop: \
+	LOOKUP2(0, Y6); \
+	LOOKUP2(4, Y7); \
+	store(Y6, Y7); \
+	SIXTEEN(8, out, AX, loop); \
+	RUN
+
+#define SCALE8AVX2(load, store, out) \
+	SARGS; \
+run: \
+	VBROADCASTSS (R11), Y0; \
+	VBROADCASTSS (R10), Y1; \
+	MOVQ DX, AX; \
+loop: \
+	load (SI), Y2; \
+	load 8(SI), Y3; \
+	VCVTDQ2PS Y2, Y2; \
+	VCVTDQ2PS Y3, Y3; \
+	VSUBPS Y0, Y2, Y2; \
+	VSUBPS Y0, Y3, Y3; \
+	VMULPS Y1, Y2, Y2; \
+	VMULPS Y1, Y3, Y3; \
+	store(Y2, Y3); \
+	SIXTEEN(16, out, AX, loop); \
+	RUN
+
+// func scale4AVX2(a *scaleArgs)
+TEXT ·scale4AVX2(SB), NOSPLIT, $0-8
+	SCALE4AVX2(STORE2, 64)
+
+// func scale4HalfAVX2(a *scaleArgs)
+TEXT ·scale4HalfAVX2(SB), NOSPLIT, $0-8
+	SCALE4AVX2(STOREHALF2, 32)
+
+// func scaleI8AVX2(a *scaleArgs)
+TEXT ·scaleI8AVX2(SB), NOSPLIT, $0-8
+	SCALE8AVX2(VPMOVSXBD, STORE2, 64)
+
+// func scaleI8HalfAVX2(a *scaleArgs)
+TEXT ·scaleI8HalfAVX2(SB), NOSPLIT, $0-8
+	SCALE8AVX2(VPMOVSXBD, STOREHALF2, 32)
+
+// func scaleU8AVX2(a *scaleArgs)
+TEXT ·scaleU8AVX2(SB), NOSPLIT, $0-8
+	SCALE8AVX2(VPMOVZXBD, STORE2, 64)
+
+// func scaleU8HalfAVX2(a *scaleArgs)
+TEXT ·scaleU8HalfAVX2(SB), NOSPLIT, $0-8
+	SCALE8AVX2(VPMOVZXBD, STOREHALF2, 32)
