@@ -208,3 +208,35 @@ func TestUnalignedBags(t *testing.T) {
 		return out.Clone()
 	})
 }
+
+// TestKeptBags holds that a run of bags holds and checks the memory of every operand,
+// also where it is refused, and that it ends with what a Keeper says.
+func TestKeptBags(t *testing.T) {
+	op := bagsOf{garner.Bag{Ends: garner.Starts, WeightsAt: 1}}
+	operands := func(id int64) []garner.Tensor {
+		return []garner.Tensor{garner.Of([]float32{1, 2, 3}, 3), garner.Of([]int64{2, id}, 2), garner.Of([]int64{0, 1}, 2), garner.Of([]float32{1, 2}, 2)}
+	}
+	gone, cut := errors.New("gone"), errors.New("cut")
+	for i, name := range []string{"data", "indices", "ends", "weights"} {
+		for _, tt := range []struct {
+			gone, cut error
+			id        int64
+			want      error
+		}{{want: nil}, {id: 9, want: garner.ErrIndex}, {gone: gone, want: gone}, {cut: cut, want: cut}, {cut: cut, id: 9, want: cut}} {
+			all, k := operands(tt.id), &counted{gone: tt.gone, cut: tt.cut}
+			all[i] = all[i].KeptBy(k)
+			p, err := garner.Prepare(op, all[0].Spec(), all[1].Spec(), garner.Further(all[2].Spec(), all[3].Spec()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := garner.Of([]float32{0, 0}, 2)
+			err = p.Run(t.Context(), all[0], all[1], out, all[2:]...)
+			if !errors.Is(err, tt.want) || tt.want == nil && (err != nil || out.Text() != "[3.0, 2.0]") {
+				t.Errorf("%s, %+v: %v, %v", name, tt.want, out, err)
+			}
+			if k.open.Load() != 0 || tt.gone == nil && (k.holds.Load() == 0 || k.checks.Load() == 0) {
+				t.Errorf("%s, %v: %d holds, %d checks, %d left open", name, tt.want, k.holds.Load(), k.checks.Load(), k.open.Load())
+			}
+		}
+	}
+}
