@@ -240,3 +240,14 @@ func TestKeptBags(t *testing.T) {
 		}
 	}
 }
+
+// TestRegimeOfBags holds what a Prepared says of how it runs bags.
+func TestRegimeOfBags(t *testing.T) {
+	p, err := garner.Prepare(bagsOf{garner.Bag{EndsAt: -1, WeightsAt: -1}}, garner.SpecOf(garner.F32, 100, 16), garner.SpecOf(garner.I64, 3, 2), garner.Threads(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := p.Regime().String(); !strings.HasPrefix(text, "rows of 64 bytes, reduced into bags · way reduced · Generic · data near · one core") {
+		t.Error(text)
+	}
+}

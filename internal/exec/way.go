@@ -21,11 +21,12 @@ const (
 	DirectLinear             // as Linear, straight from their indices
 	Columns                  // tuples of neighbouring columns, straight from their indices
 	Strips                   // as Columns, from strips of far data that are first copied into a near buffer
+	Reduced                  // rows are reduced into bags: see Bags
 )
 
 var wayNames = [...]string{
 	Nothing: "nothing", Strings: "strings", Bits: "bits", Near: "near", Ahead: "ahead", Linear: "linear", Turning: "turning", TurningLinear: "turning-linear", Across: "across",
-	Direct: "direct", DirectAhead: "direct-ahead", DirectLinear: "direct-linear", Columns: "columns", Strips: "strips",
+	Direct: "direct", DirectAhead: "direct-ahead", DirectLinear: "direct-linear", Columns: "columns", Strips: "strips", Reduced: "reduced",
 }
 
 // String returns the name of the constant, in lower case with hyphens.
