@@ -85,6 +85,8 @@ func (r Regime) String() string {
 		what += ", straight from the indices"
 	case way == exec.Reduced.String():
 		what += ", reduced into bags"
+	case way == exec.Decoded.String():
+		what += ", each decoded"
 	case way == exec.Columns.String():
 		what = "columns of " + size + ", straight from the indices, row after row"
 	case way == exec.Strips.String():
