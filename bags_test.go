@@ -1,7 +1,10 @@
 package garner_test
 
 import (
+	"context"
+	"errors"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/garner-go/garner"
@@ -102,5 +105,149 @@ func TestBagsOnAnyThreads(t *testing.T) {
 				t.Errorf("%+v on %d threads differs from the definition: %v", tt, threads, err)
 			}
 		}
+	}
+}
+
+// TestRunAll runs the bags of 26 tables in one call, without an allocation, and names
+// the call that fails.
+func TestRunAll(t *testing.T) {
+	op := bagsOf{garner.Bag{Ends: garner.ZeroStart, WeightsAt: 1}}
+	calls, want := make([]garner.Call, 26), make([]garner.Tensor, 26)
+	for i := range calls {
+		rows, columns := 100+i, 16+i
+		values, ids, offsets := make([]float32, rows*columns), make([]int64, 512*3), make([]int64, 512)
+		for j := range values {
+			values[j] = float32(j)
+		}
+		for j := range ids {
+			ids[j] = int64(j * 7 % rows)
+		}
+		for b := range offsets {
+			offsets[b] = int64(3 * b)
+		}
+		c := garner.Call{Data: garner.Of(values, rows, columns), Indices: garner.Of(ids, len(ids)), More: []garner.Tensor{garner.Of(offsets, 512)}}
+		var err error
+		if c.Prepared, err = garner.Prepare(op, c.Data.Spec(), c.Indices.Spec(), garner.Threads(1), garner.FurtherTensors(c.More...)); err != nil {
+			t.Fatal(err)
+		}
+		if want[i], err = garner.Reference(op, c.Data, c.Indices, c.More...); err != nil {
+			t.Fatal(err)
+		}
+		if c.Out, err = garner.New(garner.F32, 512, columns); err != nil {
+			t.Fatal(err)
+		}
+		calls[i] = c
+	}
+	run := func() {
+		if err := garner.RunAll(t.Context(), calls); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run()
+	for i, c := range calls {
+		if !gathertest.Equal(c.Out, want[i]) {
+			t.Errorf("table %d differs from the definition", i)
+		}
+	}
+	if n := testing.AllocsPerRun(20, run); n > 0.5 && !raceEnabled {
+		t.Errorf("%v allocations", n)
+	}
+	if err := calls[3].Indices.SetText(5, "-1"); err != nil {
+		t.Fatal(err)
+	}
+	err := garner.RunAll(t.Context(), calls)
+	if !errors.Is(err, garner.ErrIndex) || !strings.Contains(err.Error(), "call 3 of 26") || !strings.Contains(err.Error(), "indices[5] = -1") {
+		t.Errorf("a bad index: %v", err)
+	}
+	calls[2].Prepared = nil
+	if err := garner.RunAll(t.Context(), calls); !errors.Is(err, garner.ErrAttribute) {
+		t.Errorf("no Prepared: %v", err)
+	}
+}
+
+// moved returns a row-major copy of t whose memory begins at an odd address.
+func moved(t garner.Tensor) (garner.Tensor, error) {
+	if !t.DType().Valid() {
+		return t, nil
+	}
+	c, err := t.Clone()
+	if err != nil {
+		return t, err
+	}
+	b, err := c.Bytes()
+	if err != nil {
+		return t, err
+	}
+	odd := append(make([]byte, 1, len(b)+1), b...)
+	return garner.FromBytes(t.DType(), odd[1:], t.Shape()...)
+}
+
+// TestUnalignedBags holds bags over memory that begins at odd addresses.
+func TestUnalignedBags(t *testing.T) {
+	gathertest.RunBags(t, func(ctx context.Context, op garner.Op, data, indices garner.Tensor, more ...garner.Tensor) (garner.Tensor, error) {
+		want, err := garner.Reference(op, data, indices, more...)
+		if err != nil {
+			return garner.GatherContext(ctx, op, data, indices, more...)
+		}
+		out, err := moved(want)
+		if err != nil {
+			return out, err
+		}
+		all := append([]garner.Tensor{data, indices}, more...)
+		for i := range all {
+			if all[i].DType().Packed() {
+				continue
+			}
+			if all[i], err = moved(all[i]); err != nil {
+				return out, err
+			}
+		}
+		if err := garner.GatherInto(ctx, op, all[0], all[1], out, all[2:]...); err != nil {
+			return out, err
+		}
+		return out.Clone()
+	})
+}
+
+// TestKeptBags holds that a run of bags holds and checks the memory of every operand,
+// also where it is refused, and that it ends with what a Keeper says.
+func TestKeptBags(t *testing.T) {
+	op := bagsOf{garner.Bag{Ends: garner.Starts, WeightsAt: 1}}
+	operands := func(id int64) []garner.Tensor {
+		return []garner.Tensor{garner.Of([]float32{1, 2, 3}, 3), garner.Of([]int64{2, id}, 2), garner.Of([]int64{0, 1}, 2), garner.Of([]float32{1, 2}, 2)}
+	}
+	gone, cut := errors.New("gone"), errors.New("cut")
+	for i, name := range []string{"data", "indices", "ends", "weights"} {
+		for _, tt := range []struct {
+			gone, cut error
+			id        int64
+			want      error
+		}{{want: nil}, {id: 9, want: garner.ErrIndex}, {gone: gone, want: gone}, {cut: cut, want: cut}, {cut: cut, id: 9, want: cut}} {
+			all, k := operands(tt.id), &counted{gone: tt.gone, cut: tt.cut}
+			all[i] = all[i].KeptBy(k)
+			p, err := garner.Prepare(op, all[0].Spec(), all[1].Spec(), garner.Further(all[2].Spec(), all[3].Spec()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := garner.Of([]float32{0, 0}, 2)
+			err = p.Run(t.Context(), all[0], all[1], out, all[2:]...)
+			if !errors.Is(err, tt.want) || tt.want == nil && (err != nil || out.Text() != "[3.0, 2.0]") {
+				t.Errorf("%s, %+v: %v, %v", name, tt.want, out, err)
+			}
+			if k.open.Load() != 0 || tt.gone == nil && (k.holds.Load() == 0 || k.checks.Load() == 0) {
+				t.Errorf("%s, %v: %d holds, %d checks, %d left open", name, tt.want, k.holds.Load(), k.checks.Load(), k.open.Load())
+			}
+		}
+	}
+}
+
+// TestRegimeOfBags holds what a Prepared says of how it runs bags.
+func TestRegimeOfBags(t *testing.T) {
+	p, err := garner.Prepare(bagsOf{garner.Bag{EndsAt: -1, WeightsAt: -1}}, garner.SpecOf(garner.F32, 100, 16), garner.SpecOf(garner.I64, 3, 2), garner.Threads(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := p.Regime().String(); !strings.HasPrefix(text, "rows of 64 bytes, reduced into bags · way reduced · Generic · data near · one core") {
+		t.Error(text)
 	}
 }

@@ -745,6 +745,10 @@ func (l *Lowering) fits(at, dims int) {
 	}
 }
 
+// mostBags is above the last segment of a result that has no number of bags: one that
+// no memory holds.
+const mostBags = 1 << 40
+
 // segments returns the number of bags that the last segment says.
 func (l *Lowering) segments(at int) Dim {
 	ids := l.values[at]
@@ -760,8 +764,8 @@ func (l *Lowering) segments(at int) Dim {
 	switch {
 	case last.negative():
 		return Exactly(0) // it is refused where the bags are
-	case last.Bits >= math.MaxInt:
-		l.Fail(KindMismatch, "%s end with %s; so many bags are more than an int can count", l.takes[at].Name, last)
+	case last.Bits >= min(mostBags, math.MaxInt): // R.32
+		l.Fail(KindMismatch, "%s end with %s; a result without a number of bags has fewer than 2^40", l.takes[at].Name, last)
 		return AnyDim
 	}
 	return Exactly(int(last.Bits) + 1)

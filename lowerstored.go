@@ -304,8 +304,12 @@ func (l *Lowering) reshape(shape []int, total Dim) {
 		dims[i] = Exactly(max(d, 0))
 	}
 	if rest >= 0 {
+		if known == 0 {
+			l.Fail(KindMismatch, "reshape %v leaves -1 open: a table without elements may have any number there", shape)
+			return
+		}
 		dims[rest] = AnyDim
-		if total.Known() && known > 0 {
+		if total.Known() {
 			dims[rest] = Exactly(total.Min / known)
 			known *= total.Min / known
 		}

@@ -64,7 +64,7 @@ func (p *Plan) elements(data, indices Tensor, more []Tensor) (Tensor, Tensor, er
 	if p.Stored == nil {
 		return data, indices, nil
 	}
-	data, err := p.Stored.decode(data, more)
+	data, err := p.Stored.Decode(data, more...)
 	return data, indices, err
 }
 

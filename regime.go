@@ -33,6 +33,9 @@ func (p *Prepared) Regime() Regime {
 		}
 	}
 	c := f.Chosen()
+	if f.bags != nil {
+		c = f.bags.Chosen()
+	}
 	return Regime{
 		Kernel: c.Kernel, Way: c.Way.String(), SliceSize: c.Size, Ahead: c.Ahead,
 		Straight: c.Stretch, Stream: c.Stream, Shared: c.Shared, Threads: c.Threads,
@@ -42,8 +45,8 @@ func (p *Prepared) Regime() Regime {
 // shortest returns the program of the shortest batch that has an index; nil if
 // there is none.
 func (p *Prepared) shortest() *program {
-	if p.lowered == nil {
-		return nil // the zero Prepared
+	if p.lowered == nil || p.lowered.bag != nil {
+		return nil // the zero Prepared, or bags of which further operands are not known
 	}
 	dims := slices.Clone(p.indices.Dims)
 	for _, l := range p.lowered.nest {
@@ -80,6 +83,10 @@ func (r Regime) String() string {
 		what = way + " of " + size
 	case strings.HasPrefix(way, exec.Direct.String()):
 		what += ", straight from the indices"
+	case way == exec.Reduced.String():
+		what += ", reduced into bags"
+	case way == exec.Decoded.String():
+		what += ", each decoded"
 	case way == exec.Columns.String():
 		what = "columns of " + size + ", straight from the indices, row after row"
 	case way == exec.Strips.String():

@@ -97,8 +97,10 @@ func bytesOf(operands [3]Tensor) (from exec.Stored, err error) {
 	return from, nil
 }
 
-// decode returns all elements of the data of a call: the definition of what it holds.
-func (s *Stored) decode(data Tensor, more []Tensor) (Tensor, error) {
+// Decode returns all elements of the data of a call, on one core: the definition of what
+// it holds. more are the further operands of the call. Errors are those of New, and
+// ErrFault for Volatile operands.
+func (s *Stored) Decode(data Tensor, more ...Tensor) (Tensor, error) {
 	operands := [3]Tensor{data, operandAt(more, s.scales), operandAt(more, s.zeros)}
 	for i, t := range operands {
 		if t.mem.Volatile {

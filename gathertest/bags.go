@@ -225,10 +225,10 @@ func equalNumbers(a, b garner.Tensor) bool {
 	return Equal(a, b)
 }
 
-// RunBags holds an executor against the definition on a few thousand random gathers
+// RunBags holds an executor against the definition on many random gathers
 // into bags.
 func RunBags(t *testing.T, run Executor) {
-	for seed := range uint64(4000) {
+	for seed := range uint64(1500) {
 		AgainstBags(t, run, seed)
 	}
 }

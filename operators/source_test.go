@@ -47,6 +47,9 @@ func throwAtSource(t *testing.T, seed uint64) (name string, ran bool) {
 	w := words{rand.New(rand.NewPCG(seed, 78))}
 	all := operators.All()
 	o := all[w.IntN(len(all))]
+	if decodes(o) {
+		return o.Name, throwStored(t, w, o, fmt.Sprintf("seed %d: %s", seed, o.Name))
+	}
 	if len(o.Further()) > 0 {
 		return o.Name, throwBags(t, w, o, fmt.Sprintf("seed %d: %s", seed, o.Name))
 	}

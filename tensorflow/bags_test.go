@@ -136,6 +136,19 @@ func runOpen(t *testing.T, cases []ruletest.Case) {
 	}
 }
 
+// TestBagsOfAHostileSegment holds that a last segment which no memory has room for is
+// an error.
+func TestBagsOfAHostileSegment(t *testing.T) { // R.32
+	data, indices := ruletest.Tensor(t, "f32[[5],[6]]"), ruletest.Tensor(t, "[1,0]")
+	for _, segments := range []string{"[0,1099511627776]", "[0,9223372036854775807]", "u64[0,18446744073709551615]"} {
+		gathertest.CheckError(t, tensorflow.SparseSegmentSum{NumSegments: number(3)}, data, indices, garner.ErrIndex, ruletest.Tensor(t, segments))
+		_, err := garner.Gather(tensorflow.SparseSegmentSum{}, data, indices, ruletest.Tensor(t, segments))
+		ruletest.Refused(t, err, "shape-mismatch", "fewer than 2^40")
+	}
+	_, err := garner.Gather(tensorflow.SparseSegmentSum{}, data, indices, ruletest.Tensor(t, "[-2,-1]"))
+	ruletest.Refused(t, err, "index-out-of-range", "segment_ids[0] = -2 is outside the result, which is empty")
+}
+
 // TestBagsWithoutACount holds what follows where only the last segment tells the
 // number of bags: Infer leaves it open, and a Prepared takes it from the output.
 func TestBagsWithoutACount(t *testing.T) { // TSG.4, TSM.4, TSQ.4

@@ -9,7 +9,8 @@ import "github.com/garner-go/garner"
 //	output[b, …] = combiner of params[ids[i], …] · weights[i]   for each i with ids_indices[i, 0] = b
 //
 // The result ends with the last bag that has an id. Bags before it without an id are
-// zeros.
+// zeros. So an element of ids_indices can ask for a result of any size: where it may
+// be hostile, look at the plan of a Prepare with garner.FurtherTensors first.
 //
 // Spec: https://www.tensorflow.org/api_docs/python/tf/nn/embedding_lookup_sparse
 type EmbeddingLookupSparse struct {

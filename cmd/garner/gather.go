@@ -560,7 +560,7 @@ func fromEnd(bad *garner.IndexError) bool {
 // remedy adds to the error of a refused index the flags that accept it.
 func remedy(err error) error {
 	var bad *garner.IndexError
-	if !errors.As(err, &bad) || bad.Hint != "" {
+	if !errors.As(err, &bad) || bad.Hint != "" || bad.Operand != "" { // no policy is for other operands
 		return err
 	}
 	told := *bad

@@ -115,6 +115,10 @@ func TestFurtherOperands(t *testing.T) {
 			t.Errorf("%s: %s %s", want, r.Status, r.Detail)
 		}
 	}
+	huge := strings.Replace(bags, "[0,2]}", "[0,2147483646]}", 1) + `"outputs":[{"dtype":"f32","shape":[1],"values":[2]}]}`
+	if r := parseLine([]byte(huge)).Run(); r.Status != Fail || !strings.Contains(r.Detail, "is larger than") {
+		t.Errorf("a result of 8 GiB: %s %s", r.Status, r.Detail)
+	}
 	falling := strings.Replace(bags, "[0,2]}", "[2,0]}", 1) + `"error":"shape-mismatch"}`
 	if r := parseLine([]byte(falling)).Run(); r.Status != Pass {
 		t.Errorf("falling segments: %s", r.Detail)

@@ -133,3 +133,8 @@ func (p *Bags) endCount() int {
 	}
 	return p.bag.Count
 }
+
+// Chosen returns how p runs.
+func (p *Bags) Chosen() Chosen {
+	return Chosen{Way: Reduced, Kernel: "Generic", Size: p.chunk * p.nest.elem(), Ahead: p.ahead, Threads: p.cores}
+}

@@ -22,11 +22,12 @@ const (
 	Columns                  // tuples of neighbouring columns, straight from their indices
 	Strips                   // as Columns, from strips of far data that are first copied into a near buffer
 	Decoded                  // rows of stored data, each decoded into its place; of far data, prefetched some rows ahead
+	Reduced                  // rows are reduced into bags: see Bags
 )
 
 var wayNames = [...]string{
 	Nothing: "nothing", Strings: "strings", Bits: "bits", Near: "near", Ahead: "ahead", Linear: "linear", Turning: "turning", TurningLinear: "turning-linear", Across: "across",
-	Direct: "direct", DirectAhead: "direct-ahead", DirectLinear: "direct-linear", Columns: "columns", Strips: "strips", Decoded: "decoded",
+	Direct: "direct", DirectAhead: "direct-ahead", DirectLinear: "direct-linear", Columns: "columns", Strips: "strips", Decoded: "decoded", Reduced: "reduced",
 }
 
 // String returns the name of the constant, in lower case with hyphens.

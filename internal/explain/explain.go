@@ -18,10 +18,40 @@ type Subject struct {
 	Data       garner.Tensor
 	Indices    garner.Tensor
 	Further    []garner.Tensor // the operands that Op takes after the indices
+
+	stored garner.Spec // of data as given, if Data holds its decoded elements
+	bare   bool        // the operator takes no indices
+}
+
+// mostDecoded is the most elements of stored data that are decoded to be shown.
+const mostDecoded = 1 << 24
+
+// decode makes Data the elements that a plan reads, and gives an operator that takes no
+// indices one that nothing reads.
+func (s *Subject) decode(plan *garner.Plan) error {
+	if s.bare = !garner.TakesIndices(s.Op); s.bare {
+		s.Indices = garner.Of([]int64{0})
+	}
+	if plan.Stored == nil {
+		return nil
+	}
+	s.stored = s.Data.Spec()
+	if n := s.Data.Len(); n > mostDecoded {
+		return garner.Errorf(garner.ErrShape, "data %s is decoded whole to be shown, and has more than %d elements; give a part of it", s.stored, mostDecoded)
+	}
+	var err error
+	s.Data, err = plan.Stored.Decode(s.Data, s.Further...)
+	return err
 }
 
 // lower returns the plan of the gather, for operands of these specs.
 func (s *Subject) lower(data, indices garner.Spec) (*garner.Plan, error) {
+	if s.stored.DType.Valid() {
+		data = s.stored
+	}
+	if s.bare {
+		indices = garner.Spec{}
+	}
 	p, err := garner.Prepare(s.Op, data, indices, garner.Threads(1), garner.FurtherTensors(s.Further...))
 	if err != nil {
 		return nil, err
@@ -46,6 +76,9 @@ type Explanation struct {
 func New(ctx context.Context, s Subject) (*Explanation, error) {
 	whole, err := s.lower(s.Data.Spec(), s.Indices.Spec())
 	if err != nil {
+		return nil, err
+	}
+	if err := s.decode(whole); err != nil {
 		return nil, err
 	}
 	plan := whole.Terms()

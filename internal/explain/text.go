@@ -51,6 +51,9 @@ func (e *Explanation) Text(color bool) string {
 	}
 	line("seen", e.surveyText(p))
 	line("moves", e.movesText())
+	if e.whole.Stored != nil {
+		line("stored", "data holds "+e.whole.Stored.String()+", which is decoded")
+	}
 	line("view", viewText("data", e.Data))
 	line("view", viewText("indices", e.Indices))
 	line("walked", e.walkedText(p))

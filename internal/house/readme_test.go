@@ -224,7 +224,11 @@ func policy(t *testing.T, op operators.Operator, attribute, word string) (negati
 	args := strings.Fields(strings.ReplaceAll(command, "'", ""))
 	values := map[string]any{}
 	further := make([]garner.Tensor, len(op.Further()))
-	for i := 2; i+1 < len(args); i += 2 {
+	operands := 2
+	if !garner.TakesIndices(op.Zero) {
+		operands = 1
+	}
+	for i := operands; i+1 < len(args); i += 2 {
 		name, text := strings.ReplaceAll(strings.TrimPrefix(args[i], "--"), "-", "_"), args[i+1]
 		if name == "attr" {
 			name, text, _ = strings.Cut(text, "=")
@@ -260,7 +264,7 @@ func policy(t *testing.T, op operators.Operator, attribute, word string) (negati
 		t.Fatalf("%s with %v: %v", op.Name, values, err)
 	}
 	var specs [2]garner.Spec
-	for i := range specs {
+	for i := range operands {
 		operand, err := literal.Parse(args[i], garner.Invalid)
 		if err != nil {
 			t.Fatalf("%s: its example: %v", op.Name, err)

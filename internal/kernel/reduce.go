@@ -32,7 +32,8 @@ func (n Number) Size() int { return numberSizes[n] }
 var numberSizes = [...]int{U8: 1, U16: 2, U32: 4, U64: 8, I8: 1, I16: 2, I32: 4, I64: 8, F16: 2, BF16: 2, F32: 4, F64: 8}
 
 // Terms are rows of src that Reduce adds to dst, in order. Row j begins Rows[j]+Bias
-// bytes behind the start of src, and has as many elements as dst.
+// bytes behind the start of src, a whole number of elements, and has as many elements
+// as dst.
 type Terms struct {
 	Rows    []int64 // none is negative, with Bias added
 	Weights []byte  // one element for each row, of the same type, adjacent and aligned; nil: none
@@ -94,19 +95,34 @@ func reduceAs[T number](dst, src []byte, t Terms) {
 		return
 	}
 	to, weights := view[T](dst), view[T](t.Weights)
-	begin, aligned := t.Begin, Aligned(src, size) && t.Bias%size == 0
+	begin, aligned := t.Begin, Aligned(src, size)
 	var copied [64]T
-	for j, row := range t.Rows {
+	for j := 0; j < len(t.Rows); j++ {
+		row := t.Rows[j]
 		if j < len(t.Later) {
 			at := int(t.Later[j]) + t.Bias
 			Prefetch(src[at : at+len(dst)])
+		}
+		if aligned && weights == nil && !t.Max && !begin && j+4 <= len(t.Rows) {
+			var four [4][]T
+			for i := range four {
+				at := int(t.Rows[j+i]) + t.Bias
+				four[i] = view[T](src[at : at+len(dst)])
+				if i > 0 && j+i < len(t.Later) {
+					at := int(t.Later[j+i]) + t.Bias
+					Prefetch(src[at : at+len(dst)])
+				}
+			}
+			addFour(to, four[0], four[1], four[2], four[3])
+			j += 3
+			continue
 		}
 		from := src[int(row)+t.Bias : int(row)+t.Bias+len(dst)]
 		var weight T
 		if weights != nil {
 			weight = weights[j]
 		}
-		if aligned && int(row)%size == 0 {
+		if aligned {
 			reduceRow(to, view[T](from), weights != nil, weight, t.Max, begin, t.Zero)
 		} else {
 			for at := 0; at < len(to); at += len(copied) {
@@ -116,6 +132,17 @@ func reduceAs[T number](dst, src []byte, t Terms) {
 			}
 		}
 		begin = false
+	}
+}
+
+// addFour adds four rows to dst, one after the other.
+func addFour[T number](dst, a, b, c, d []T) {
+	a, b, c, d = a[:len(dst)], b[:len(dst)], c[:len(dst)], d[:len(dst)]
+	for e, v := range dst {
+		v += a[e]
+		v += b[e]
+		v += c[e]
+		dst[e] = v + d[e]
 	}
 }
 

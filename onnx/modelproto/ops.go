@@ -16,7 +16,11 @@ func gathers(domain, op string) (name string, versions []operators.Operator) {
 	case "com.microsoft":
 		name = domain + "." + op
 	}
-	return name, operators.Versions(name)
+	versions = operators.Versions(name)
+	if len(versions) > 0 && len(versions[0].Further()) > 0 {
+		versions = nil // such as gathers of quantised tables: see operators.RelatedOf
+	}
+	return name, versions
 }
 
 // version finds which version of its operator a node means.

@@ -1,0 +1,246 @@
+package garner_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/gathertest"
+	"github.com/garner-go/garner/gguf"
+	"github.com/garner-go/garner/onnx"
+	"github.com/garner-go/garner/openvino"
+	"github.com/garner-go/garner/torch"
+)
+
+// randomBytes returns a tensor of random bits.
+func randomBytes(t testing.TB, dtype garner.DType, shape ...int) garner.Tensor {
+	t.Helper()
+	r := rand.New(rand.NewPCG(uint64(len(shape)), 5))
+	made, err := garner.New(dtype, shape...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := made.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return made
+}
+
+func randomRows(n, rows int) garner.Tensor {
+	r := rand.New(rand.NewPCG(3, uint64(n)))
+	at := make([]int64, n)
+	for i := range at {
+		at[i] = r.Int64N(int64(rows))
+	}
+	return garner.Of(at, n)
+}
+
+// TestStoredOfEverySize runs gathers that take several units, tiles and chunks, of near
+// and of far data, against the definition.
+func TestStoredOfEverySize(t *testing.T) {
+	block := 32
+	for name, c := range map[string]struct {
+		op            garner.Op
+		data, indices garner.Tensor
+		more          []garner.Tensor
+	}{
+		"rows of far data":         {gguf.GetRows{Type: "Q4_K"}, randomBytes(t, garner.U8, 2000, 2*144), randomRows(5000, 2000), nil},
+		"rows of near data":        {gguf.GetRows{Type: "Q8_0"}, randomBytes(t, garner.U8, 100, 34), randomRows(3, 100), nil},
+		"a table whole":            {gguf.Dequantize{Type: "Q6_K"}, randomBytes(t, garner.U8, 3, 200*210), garner.Tensor{}, nil},
+		"rows longer than a chunk": {torch.QuantizedEmbedding{Bits: 4}, randomBytes(t, garner.U8, 3, 100_003), randomRows(4, 3), nil},
+		"a block that is a row":    {torch.QuantizedEmbeddingUnpack{Bits: 8}, randomBytes(t, garner.U8, 300, 1025), garner.Tensor{}, nil},
+		"columns across blocks": {
+			onnx.MicrosoftGatherBlockQuantized1{GatherAxis: 1, BlockSize: &block}, randomBytes(t, garner.I4, 999, 100), randomRows(30, 100),
+			[]garner.Tensor{randomBytes(t, garner.F16, 999, 4), randomBytes(t, garner.I4, 999, 4)},
+		},
+		"rows with three operands": {
+			onnx.MicrosoftGatherBlockQuantized1{BlockSize: &block}, randomBytes(t, garner.U8, 5000, 128), randomRows(2000, 5000),
+			[]garner.Tensor{randomBytes(t, garner.BF16, 5000, 8), randomBytes(t, garner.U8, 5000, 4)},
+		},
+		"a scale that serves all": {openvino.CompressedGather{}, randomBytes(t, garner.I8, 3000, 250), randomRows(999, 3000), []garner.Tensor{randomBytes(t, garner.F32, 3000, 1)}},
+		"bags":                    {torch.QuantizedEmbeddingBag{Bits: 8}, bounded(t, 3000, 128), matrix(t, randomRows(6000, 3000), 300, 20), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want, err := garner.Reference(c.op, c.data, c.indices, c.more...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for threads := range 4 {
+				p, err := garner.Prepare(c.op, c.data.Spec(), c.indices.Spec(), garner.Threads(threads), garner.FurtherTensors(c.more...))
+				if err != nil {
+					t.Fatal(err)
+				}
+				out, err := garner.New(want.DType(), want.Shape()...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := p.Run(context.Background(), c.data, c.indices, out, c.more...); err != nil {
+					t.Fatal(err)
+				}
+				if !gathertest.Equal(out, want) {
+					t.Errorf("on %d threads the result is not the definition's", threads)
+				}
+			}
+		})
+	}
+}
+
+// bounded returns rows of FBGEMM in 8 bits whose scales and biases are numbers.
+func bounded(t testing.TB, rows, columns int) garner.Tensor {
+	table := randomBytes(t, garner.U8, rows, columns+8)
+	b, err := table.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row := range rows {
+		tail := b[row*(columns+8)+columns:]
+		tail[2], tail[3], tail[6], tail[7] = tail[2]&127, 60, tail[6]&127, 188 // about 0.01 and -0.01
+	}
+	return table
+}
+
+func matrix(t testing.TB, vector garner.Tensor, rows, columns int) garner.Tensor {
+	m, err := vector.Reshape(rows, columns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestStoredAllocatesNothing holds runs of a Prepared, also of batches of other lengths.
+func TestStoredAllocatesNothing(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector empties free lists")
+	}
+	block := 32
+	for name, c := range map[string]struct {
+		op   garner.Op
+		data garner.Tensor
+		more []garner.Tensor
+	}{
+		"blocks": {gguf.GetRows{Type: "Q4_K"}, randomBytes(t, garner.U8, 200, 144), nil},
+		"codes": {
+			onnx.MicrosoftGatherBlockQuantized1{BlockSize: &block}, randomBytes(t, garner.I4, 200, 256),
+			[]garner.Tensor{randomBytes(t, garner.F32, 200, 8), randomBytes(t, garner.I4, 200, 8)},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := garner.Prepare(c.op, c.data.Spec(), garner.SpecOfDims(garner.I64, garner.AnyDim), garner.Threads(1), garner.FurtherTensors(c.more...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var indices, out [2]garner.Tensor
+			for i, n := range [...]int{7, 300} {
+				indices[i] = randomRows(n, 200)
+				if out[i], err = garner.New(garner.F32, n, 256); err != nil {
+					t.Fatal(err)
+				}
+			}
+			run := func(i int) {
+				if err := p.Run(context.Background(), c.data, indices[i], out[i], c.more...); err != nil {
+					t.Fatal(err)
+				}
+			}
+			run(0)
+			run(1)
+			if n := testing.AllocsPerRun(50, func() { run(0); run(1) }); n != 0 {
+				t.Errorf("two runs allocate %v times", n)
+			}
+			for i := range out {
+				want, err := garner.Reference(c.op, c.data, indices[i], c.more...)
+				if err != nil || !gathertest.Equal(out[i], want) {
+					t.Errorf("batch %d is not the definition's; %v", i, err)
+				}
+			}
+		})
+	}
+}
+
+// A counter is a Keeper that counts.
+type counter struct{ held, released, checked int }
+
+func (c *counter) Hold() error        { c.held++; return nil }
+func (c *counter) Release()           { c.released++ }
+func (c *counter) Check([]byte) error { c.checked++; return nil }
+
+// TestStoredOperandsAreKept holds that a run holds and checks the memory of codes,
+// scales and zero points.
+func TestStoredOperandsAreKept(t *testing.T) {
+	keepers := [3]counter{}
+	data := garner.Of([]uint8{33, 67}, 2, 1).KeptBy(&keepers[0])
+	scales := garner.Of([]float32{0.5, 2}, 2, 1).KeptBy(&keepers[1])
+	zeros := garner.Of([]uint8{1, 2}, 2, 1).KeptBy(&keepers[2])
+	got, err := garner.Gather(onnx.MicrosoftGatherBlockQuantized1{}, data, garner.Of([]int64{1}, 1), scales, zeros)
+	if want := garner.Of([]float32{2, 4}, 1, 2); err != nil || !gathertest.Equal(got, want) {
+		t.Errorf("%v, %v; want %v", got, err, want)
+	}
+	for i, k := range keepers {
+		if k.held == 0 || k.held != k.released || k.checked == 0 {
+			t.Errorf("operand %d: held %d times, released %d, checked %d", i, k.held, k.released, k.checked)
+		}
+	}
+}
+
+func TestStoredRegime(t *testing.T) {
+	for rows, want := range map[int]string{
+		10:   "rows of 1024 bytes, each decoded · way decoded · Generic · data near · one core",
+		9000: "rows of 1024 bytes, each decoded · way decoded · Generic · prefetched 42 rows ahead · one core",
+	} {
+		p, err := garner.Prepare(gguf.GetRows{Type: "Q4_K"}, garner.SpecOf(garner.U8, rows, 144), garner.SpecOf(garner.I64, 5), garner.Threads(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Regime().String(); got != want {
+			t.Errorf("%d rows: %q, want %q", rows, got, want)
+		}
+	}
+}
+
+func TestStoredRefusals(t *testing.T) {
+	ctx := context.Background()
+	memory := garner.Of([]float32{0.5, 2, 0, 0}, 4)
+	scales, _ := memory.Slice(0, 0, 2, 1)
+	scales, _ = scales.Reshape(2, 1)
+	shared, _ := memory.Slice(0, 1, 3, 1)
+	shared, _ = shared.Reshape(1, 2)
+	codes, err := garner.FromBytes(garner.I4, []byte{0x21, 0x43}, 2, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	op, row := onnx.MicrosoftGatherBlockQuantized1{}, garner.Of([]int64{1}, 1)
+	if err := garner.GatherInto(ctx, op, codes, row, shared, scales); !errors.Is(err, garner.ErrOverlap) {
+		t.Errorf("an output in the scales: %v", err)
+	}
+	other, _ := garner.New(garner.I4, 1, 2)
+	if err := garner.GatherInto(ctx, op, codes, row, other, scales); !errors.Is(err, garner.ErrDType) {
+		t.Errorf("an output of the type of the codes: %v", err)
+	}
+	if _, err := garner.Prepare(op, codes.Spec(), row.Spec(), garner.Further(garner.SpecOfRank(garner.F32, garner.AnyDim))); !errors.Is(err, garner.ErrShape) {
+		t.Errorf("scales of unknown shape: %v", err)
+	}
+	stopped, stop := context.WithCancel(ctx)
+	stop()
+	if _, err := garner.GatherContext(stopped, op, codes, row, scales); !errors.Is(err, context.Canceled) {
+		t.Errorf("a context that has ended: %v", err)
+	}
+}
+
+// TestStoredFills holds that a fill is one of the elements that are decoded.
+func TestStoredFills(t *testing.T) {
+	op, data, at := gguf.GetRows{Type: "F16"}, garner.Of([]uint8{0, 60, 0, 64}, 1, 4), garner.Of([]int64{3, 0}, 2)
+	want := garner.Of([]float32{7, 7, 1, 2}, 2, 2)
+	for name, op := range map[string]garner.Op{"text": garner.WithFillText(op, "7"), "a tensor": garner.WithFill(op, garner.Of([]float32{7}))} {
+		gathertest.Check(t, op, data, at, want)
+		if _, err := garner.Gather(op, garner.Of([]uint8{0, 60, 0}, 1, 3), at); !errors.Is(err, garner.ErrShape) {
+			t.Errorf("%s: a row that is no whole block: %v", name, err)
+		}
+	}
+	gathertest.CheckError(t, garner.WithFill(op, garner.Of([]uint8{7})), data, at, garner.ErrDType)
+	gathertest.CheckError(t, garner.WithFillText(op, "many"), data, at, garner.ErrAttribute)
+}
