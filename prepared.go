@@ -265,7 +265,7 @@ func (p *Prepared) explain(ctx context.Context, how exec.Outcome, data, indices 
 	}
 	plan := p.plan
 	if plan == nil {
-		l, _, err := lower(p.op, data.Spec(), indices.Spec(), specs(more), slices.Clone(more))
+		l, _, err := lower(p.op, data.Spec(), indices.Spec(), p.specsOf(more), slices.Clone(more))
 		if err != nil {
 			return err
 		}
@@ -277,6 +277,15 @@ func (p *Prepared) explain(ctx context.Context, how exec.Outcome, data, indices 
 		return err
 	}
 	return changedIndices()
+}
+
+// specsOf returns the specs of further operands; those that p was prepared for where
+// only they count.
+func (p *Prepared) specsOf(more []Tensor) []Spec {
+	if more == nil {
+		return p.more
+	}
+	return specs(more)
 }
 
 // A program is the exec.Program for operands of certain shapes and strides.
@@ -472,7 +481,7 @@ func (p *Prepared) lowerAnew(f *program, data, indices, out *Tensor, more []Tens
 	plan, l := p.plan, p.lowered
 	if plan == nil || p.lowered.odd || p.lowered.bag != nil {
 		var err error
-		if l, _, err = lower(p.op, data.Spec(), indices.Spec(), specs(more), slices.Clone(more)); err != nil { // a clone keeps Run's more off the heap
+		if l, _, err = lower(p.op, data.Spec(), indices.Spec(), p.specsOf(more), slices.Clone(more)); err != nil { // a clone keeps Run's more off the heap
 			return nil, err
 		}
 		if plan, err = l.plan(); err != nil {
