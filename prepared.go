@@ -51,6 +51,7 @@ type Prepared struct {
 	data, indices Spec
 	more          []Spec
 	values        []Tensor // of further operands, while Gather lowers; nil elsewhere
+	further       bool     // the operator takes further operands, or makes bags
 	threads       int
 	progress      func(done, total int64)
 	tuning        exec.Tuning
@@ -88,6 +89,7 @@ func Prepare(op Op, data, indices Spec, options ...PrepareOption) (*Prepared, er
 		return nil, err
 	}
 	p.values = nil
+	p.further = len(p.lowered.takes) > 0 || p.lowered.bag != nil
 	shape, known := data.Shape()
 	if p.lowered.partial {
 		if p.lowered.open {
@@ -141,13 +143,13 @@ func (p *Prepared) Plan() *Plan { return p.plan }
 // Any number of goroutines may run one Prepared at a time, each with its own
 // output.
 func (p *Prepared) Run(ctx context.Context, data, indices, out Tensor, more ...Tensor) error {
-	if (len(more) > 0 || len(p.more) > 0) && p.lowered != nil {
+	if (len(more) > 0 || p.further) && p.lowered != nil {
 		if err := p.takesMore(more, &out); err != nil {
 			return err
 		}
-	}
-	if p.lowered != nil && p.lowered.bag != nil {
-		return p.runBags(ctx, &data, &indices, &out, more)
+		if p.lowered.bag != nil {
+			return p.runBags(ctx, &data, &indices, &out, more)
+		}
 	}
 	if f := p.fixed; f != nil && f.takes(&data, &indices, &out) {
 		return p.runProgram(ctx, f, &data, &indices, &out)
