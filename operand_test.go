@@ -129,6 +129,20 @@ func TestPreparedFurtherOperands(t *testing.T) {
 			t.Errorf("%v: %v, want %v", tt.more, err, tt.class)
 		}
 	}
+	// Indices of any length, of which one is outside.
+	batches, err := garner.Prepare(shifted{}, data.Spec(), garner.SpecOfDims(garner.I64, garner.AnyDim), garner.Further(ends.Spec()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := batches.Run(t.Context(), data, at, half, ends); err != nil {
+		t.Error(err)
+	}
+	if err := batches.Run(t.Context(), data, garner.Of([]int64{2, 3}, 2), half, ends); !errors.Is(err, garner.ErrIndex) {
+		t.Errorf("an index outside: %v", err)
+	}
+	if err := batches.Run(t.Context(), data, at, out, ends); !errors.Is(err, garner.ErrShape) || !strings.Contains(err.Error(), "the output is") {
+		t.Errorf("an output of another shape: %v", err)
+	}
 	run := func() {
 		if err := p.Run(context.Background(), data, at, half, ends, scale); err != nil {
 			t.Error(err)

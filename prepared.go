@@ -51,6 +51,7 @@ type Prepared struct {
 	data, indices Spec
 	more          []Spec
 	values        []Tensor // of further operands, while Gather lowers; nil elsewhere
+	further       bool     // the operator takes further operands, makes bags or reads stored data
 	threads       int
 	progress      func(done, total int64)
 	tuning        exec.Tuning
@@ -90,6 +91,7 @@ func Prepare(op Op, data, indices Spec, options ...PrepareOption) (*Prepared, er
 	indices = p.lowered.given
 	p.indices = indices
 	p.values = nil
+	p.further = len(p.lowered.takes) > 0 || p.lowered.bag != nil || p.lowered.stored != nil
 	shape, known := data.Shape()
 	if p.lowered.partial {
 		if p.lowered.open {
@@ -146,16 +148,16 @@ func (p *Prepared) Plan() *Plan { return p.plan }
 // Any number of goroutines may run one Prepared at a time, each with its own
 // output.
 func (p *Prepared) Run(ctx context.Context, data, indices, out Tensor, more ...Tensor) error {
-	if (len(more) > 0 || len(p.more) > 0) && p.lowered != nil {
+	if (len(more) > 0 || p.further) && p.lowered != nil {
 		if err := p.takesMore(more, &out); err != nil {
 			return err
 		}
-	}
-	if p.lowered != nil && (p.lowered.bag != nil || p.lowered.stored != nil) {
-		if indices.dtype == Invalid && !TakesIndices(p.op) {
-			indices = noIndices
+		if p.lowered.bag != nil || p.lowered.stored != nil {
+			if indices.dtype == Invalid && !TakesIndices(p.op) {
+				indices = noIndices
+			}
+			return p.runMore(ctx, &data, &indices, &out, more)
 		}
-		return p.runMore(ctx, &data, &indices, &out, more)
 	}
 	if f := p.fixed; f != nil && f.takes(&data, &indices, &out) {
 		return p.runProgram(ctx, f, &data, &indices, &out)
@@ -273,7 +275,7 @@ func (p *Prepared) explain(ctx context.Context, how exec.Outcome, data, indices 
 	}
 	plan := p.plan
 	if plan == nil {
-		l, _, err := lower(p.op, data.Spec(), indices.Spec(), specs(more), slices.Clone(more))
+		l, _, err := lower(p.op, data.Spec(), indices.Spec(), p.specsOf(more), slices.Clone(more))
 		if err != nil {
 			return err
 		}
@@ -285,6 +287,15 @@ func (p *Prepared) explain(ctx context.Context, how exec.Outcome, data, indices 
 		return err
 	}
 	return changedIndices()
+}
+
+// specsOf returns the specs of further operands; those that p was prepared for where
+// only they count.
+func (p *Prepared) specsOf(more []Tensor) []Spec {
+	if more == nil {
+		return p.more
+	}
+	return specs(more)
 }
 
 // A program is the exec.Program for operands of certain shapes and strides.
@@ -499,7 +510,7 @@ func (p *Prepared) lowerAnew(f *program, data, indices, out *Tensor, more []Tens
 	plan, l := p.plan, p.lowered
 	if plan == nil || p.lowered.odd || p.lowered.bag != nil {
 		var err error
-		if l, _, err = lower(p.op, data.Spec(), indices.Spec(), specs(more), slices.Clone(more)); err != nil { // a clone keeps Run's more off the heap
+		if l, _, err = lower(p.op, data.Spec(), indices.Spec(), p.specsOf(more), slices.Clone(more)); err != nil { // a clone keeps Run's more off the heap
 			return nil, err
 		}
 		if plan, err = l.plan(); err != nil {
