@@ -27,8 +27,8 @@ func listedIndexType(r *Rule, s *subject) error {
 }
 
 func lossyConstant(r *Rule, s *subject) error {
-	c := s.constant(s.data)
-	if c == nil || c.Spec.DType != s.data.Spec.DType || !is64Bit(c.Spec.DType) {
+	c := tableOf(s.node, s.constants)
+	if c == nil || !s.allowed.allows(c) { // NotJudged tells the latter
 		return nil
 	}
 	evidence := s.answersFor(r, c.Spec.DType)

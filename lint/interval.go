@@ -535,7 +535,7 @@ func (l *linter) compute(v *model.Value) (bounds, error) {
 		return anything(v), nil
 	}
 	c := &l.at // one for all: loops compute many times
-	*c = operation{linter: l, node: v.From, result: v, output: slices.Index(v.From.Outputs, v)}
+	*c = operation{linter: l, node: v.From, result: v, output: slices.Index(v.From.Outputs[:min(len(v.From.Outputs), mostPositions)], v)}
 	made := s.bounds(c)
 	if made.dtype == garner.Invalid {
 		made.dtype = v.Spec.DType
@@ -562,7 +562,7 @@ func (l *linter) constantBounds(v *model.Value) (bounds, error) {
 		return b, nil
 	}
 	made := bounds{interval: whole(c.Spec.DType, fixed), dtype: c.Spec.DType, rank: rankOf(c.Spec)}
-	if unread(c) {
+	if !l.allowed.allows(c) {
 		return anything(v).settled(), nil
 	}
 	if d := c.Spec.DType; d.IsInteger() || d == garner.Bool || d.IsFloat() {

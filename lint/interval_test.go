@@ -480,3 +480,19 @@ func elementsOfValues(t *testing.T, v values) garner.Tensor {
 	}
 	return x
 }
+
+// TestRound holds the interval of each mode of Round, to what OpenVINO 2026.4.1 computes.
+func TestRound(t *testing.T) {
+	for mode, ends := range map[string][2]float64{"": {-2, 2}, "half_to_even": {-2, 2}, "half_away_from_zero": {-3, 3}, "HALF_AWAY_FROM_ZERO": {-3, 3}} {
+		x := with(made("Clamp", "f32[?]", given("f32[?]")), map[string]any{"min": "-2.5", "max": "2.5"})
+		n := with(made("Round", "f32[?]", x), map[string]any{})
+		if mode != "" {
+			n.From.Attributes["mode"] = mode
+		}
+		g := gather{op: "openvino.Gather-8", data: given("f32[3]"), indices: with(made("Convert", "i64[?]", n), map[string]any{"destination_type": "i64"})}
+		b, err := newLinter(t.Context(), g.model()).bounds(g.indices)
+		if err != nil || b.low.at != ends[0] || b.high.at != ends[1] {
+			t.Errorf("%q: %v to %v, not %v, %v", mode, b.low.at, b.high.at, ends, err)
+		}
+	}
+}

@@ -102,11 +102,12 @@ type Unjudged struct {
 
 // NotJudged lists the nodes of m that gather by an operator that lint has no rules
 // for, the gathers whose table is quantised, of which the rules judge the indices and
-// not the dequantisation, and the gathers whose indices are a constant of more than
-// 64 MiB, which Model does not read.
+// not the dequantisation, and the gathers whose indices, or whose table of 64-bit
+// elements, Model does not read because of their size.
 func NotJudged(m *model.Model) []Unjudged {
 	var list []Unjudged
 	dequantised, constant := operators.Dequantised(), constants()
+	allowed := allowanceOf(m, constant)
 	for n := range m.Nodes() {
 		if r, ok := operators.RelatedOf(n); ok {
 			list = append(list, Unjudged{n, r.Name, "lint has no rules for this operator; compare what the runtimes document of its indices"})
@@ -117,8 +118,11 @@ func NotJudged(m *model.Model) []Unjudged {
 		if dequantised(input(n, 0)) != nil {
 			list = append(list, Unjudged{n, n.Operator, "its table is dequantised before it; lint judges the indices, and not how runtimes compute the table's values"})
 		}
-		if c := constant.Of(input(n, 1)); c != nil && unread(c) {
+		if c := constant.Of(input(n, 1)); c != nil && !allowed.allows(c) {
 			list = append(list, Unjudged{n, n.Operator, fmt.Sprintf("its indices are %s so check that none is negative or outside where they are made", unreadText(c))})
+		}
+		if c := tableOf(n, constant); c != nil && !allowed.allows(c) {
+			list = append(list, Unjudged{n, n.Operator, fmt.Sprintf("its table is %s so check that 32 bits hold its values if OpenVINO runs the model", unreadText(c))})
 		}
 	}
 	return list
@@ -134,8 +138,11 @@ type Options struct {
 //
 // It reads each index constant once, each constant that indices are computed from
 // once more, and each constant table of 64-bit elements up to the first value that
-// does not fit 32 bits. It reads them in pieces and holds about 1 MB at a time. Indices
-// of more than 64 MiB it does not read; NotJudged lists their gathers.
+// does not fit 32 bits. Of indices and tables it reads 64 MiB in all, the smallest
+// constants first; NotJudged lists the gathers of those that it does not read. Of the
+// constants that indices are computed from it reads what is left of that, and 8 MiB at
+// least; any other may have every value. It reads a constant in pieces of half a MB.
+// What it reads of a mapped file may stay in memory.
 // Beside that, its time and memory are linear in the number of nodes. Errors are a
 // constant that cannot be read and the cause of ctx.
 func Model(ctx context.Context, m *model.Model, o Options) ([]Finding, error) {
@@ -190,7 +197,7 @@ type linter struct {
 	openInput *model.Value          // the first input of the model whose rank is unknown; nil without one
 	indices   map[any]*constantScan // index constants, as stored; nil before the first is needed
 	tables    map[any]*loss         // 64-bit tables that were read, as stored
-	read      map[string]int64      // bytes of constants that were read, by file
+	allowed   *allowance            // the constants to read
 	findings  []Finding
 
 	constants *trail.Trail[*model.Constant] // as constant says
@@ -212,12 +219,12 @@ type linter struct {
 func newLinter(ctx context.Context, m *model.Model) *linter {
 	l := &linter{
 		ctx: ctx, model: m, format: m.Format, runtimes: AllRuntimes(), home: homes[m.Format], inputs: map[*model.Value]bool{},
-		tables: map[any]*loss{}, read: map[string]int64{}, constants: constants(),
+		tables: map[any]*loss{}, constants: constants(),
 		ranges: map[*model.Value]bounds{}, begun: map[*model.Value]int32{}, held: map[any]bounds{}, lists: map[*model.Constant][]int64{},
 		withoutRank: map[*model.Value]bool{}, ranked: map[*model.Value]int32{},
 		shared: map[answersKey][]Evidence{}, words: map[*Evidence]string{},
 	}
-	l.given, l.sources = l.givens(), l.sourcesOf()
+	l.given, l.sources, l.allowed = l.givens(), l.sourcesOf(), allowanceOf(m, l.constants)
 	return l
 }
 

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/mapped"
 	"github.com/garner-go/garner/internal/names"
+	"github.com/garner-go/garner/internal/trail"
 	"github.com/garner-go/garner/internal/units"
 	"github.com/garner-go/garner/model"
 )
@@ -40,9 +42,6 @@ func (l *linter) pieces(c *model.Constant, look func(t garner.Tensor, from int64
 			if err != nil {
 				return err
 			}
-			if err := l.spend(c, piece); err != nil {
-				return err
-			}
 			// A mapped file may be truncated meanwhile; Clone then returns an error.
 			if piece, err = piece.Clone(); err != nil {
 				return err
@@ -55,18 +54,73 @@ func (l *linter) pieces(c *model.Constant, look func(t garner.Tensor, from int64
 	})
 }
 
-// freeBytes is how much of its constants lint reads beside four times the file that
-// has them.
-const freeBytes = 64 << 20
+// mostRead is how many bytes lint reads of the constants that the gathers of a model
+// have as indices and as tables, together: 64 MiB take a tenth of a second, and the pages
+// of a mapped file stay in memory. A sparse file of a few KB can hold more than any
+// machine reads.
+const mostRead = 64 << 20
 
-// spend refuses a piece of a constant where the constants have together been read far
-// beyond the size of their file: then many constants share bytes, and a small file would
-// cost hours.
-func (l *linter) spend(c *model.Constant, piece garner.Tensor) error {
-	limit := freeBytes + 4*c.State.Size // no size where the elements are in memory
-	n, _ := piece.Spec().Bytes()
-	if l.read[c.File] += int64(n); l.read[c.File] > limit {
-		return garner.Errorf(nil, "the constants of indices share bytes: lint has read %s of them, which is more than four times their file; give each gather a constant of its own", units.Bytes(limit))
+// spareRead is how many bytes lint reads at least of the other constants, which indices
+// are computed from, where those of the gathers take all of mostRead.
+const spareRead = 8 << 20
+
+// An allowance says which constants lint reads. What it says of a constant once holds for
+// the whole model.
+type allowance struct {
+	left  int64
+	reads map[any]bool // by stored
+}
+
+// allowanceOf allows the indices of the gathers of a model and their tables of 64-bit
+// elements, the smallest first, as long as all of them take no more than mostRead.
+func allowanceOf(m *model.Model, constants *trail.Trail[*model.Constant]) *allowance {
+	var direct []*model.Constant
+	for n := range m.Gathers() {
+		if c := constants.Of(input(n, 1)); c != nil {
+			direct = append(direct, c)
+		}
+		if c := tableOf(n, constants); c != nil {
+			direct = append(direct, c)
+		}
+	}
+	slices.SortStableFunc(direct, func(a, b *model.Constant) int { return cmp.Compare(bytesOf(a), bytesOf(b)) })
+	a := &allowance{mostRead, map[any]bool{}}
+	for _, c := range direct {
+		a.allows(c)
+	}
+	a.left = max(a.left, spareRead)
+	return a
+}
+
+// allows reports whether lint reads a constant.
+func (a *allowance) allows(c *model.Constant) bool {
+	at := stored(c)
+	if said, ok := a.reads[at]; ok {
+		return said
+	}
+	size := bytesOf(c)
+	ok := size <= a.left
+	if ok {
+		a.left -= size
+	}
+	a.reads[at] = ok
+	return ok
+}
+
+// bytesOf gives the size of a constant in bytes; the greatest where that overflows.
+func bytesOf(c *model.Constant) int64 {
+	if size, ok := c.Bytes(); ok {
+		return size
+	}
+	return math.MaxInt64
+}
+
+// tableOf gives the constant of 64-bit elements that a gather has as its table; nil where
+// it has none.
+func tableOf(n *model.Node, constants *trail.Trail[*model.Constant]) *model.Constant {
+	data := input(n, 0)
+	if c := constants.Of(data); c != nil && c.Spec.DType == data.Spec.DType && is64Bit(c.Spec.DType) {
+		return c
 	}
 	return nil
 }
@@ -177,20 +231,9 @@ func (a *axisScan) sum() {
 	}
 }
 
-// mostRead is how many bytes of a constant of indices lint reads: 64 MiB take a tenth of
-// a second. A sparse file of a few KB can hold more than any machine reads.
-const mostRead = 64 << 20
-
-// unread reports whether lint does not read a constant because of its size.
-func unread(c *model.Constant) bool {
-	size, ok := c.Bytes()
-	return !ok || size > mostRead
-}
-
 // unreadText names a constant that lint does not read, and says so.
 func unreadText(c *model.Constant) string {
-	size, _ := c.Bytes()
-	return fmt.Sprintf("the constant %s, whose %s lint does not read,", names.Quote(c.Name), units.Bytes(size))
+	return fmt.Sprintf("the constant %s, whose %s lint does not read,", names.Quote(c.Name), units.Bytes(bytesOf(c)))
 }
 
 // scanned gives the constant that scan reads, and the extents of the axes that its
@@ -198,7 +241,7 @@ func unreadText(c *model.Constant) string {
 func (s *subject) scanned() (c *model.Constant, extents []uint64, ok bool) {
 	c = s.constant(s.indices)
 	dims := s.addressed()
-	if c == nil || dims == nil || !c.Spec.DType.IsInteger() || unread(c) {
+	if c == nil || dims == nil || !c.Spec.DType.IsInteger() || !s.allowed.allows(c) {
 		return nil, nil, false
 	}
 	for _, d := range dims {

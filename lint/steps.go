@@ -36,7 +36,7 @@ type operation struct {
 	*linter
 	node   *model.Node
 	result *model.Value
-	output int   // the number of the output
+	output int   // the number of the output; -1 behind the first mostPositions, of which no step asks
 	err    error // of reading a constant
 }
 

@@ -26,7 +26,7 @@ var arithmeticSteps = map[string]step{
 	"Relu":  of(unary(func(_ garner.DType, x interval) interval { return most(x, number(0)) }), 0),
 	"Floor": of(unary(rounded(math.Floor)), 0),
 	"Ceil":  of(unary(rounded(math.Ceil)), 0), "Ceiling": of(unary(rounded(math.Ceil)), 0),
-	"Round": of(unary(rounded(math.RoundToEven)), 0),
+	"Round": of(toNearest, 0),
 
 	"Sign": within(-1, 1), "Tanh": within(-1, 1), "Sin": within(-1, 1), "Cos": within(-1, 1), "Erf": within(-1, 1),
 	"Sigmoid": within(0, 1), "HardSigmoid": within(0, 1), "Softmax": within(0, 1), "SoftMax": within(0, 1), "Hardmax": within(0, 1),
@@ -79,6 +79,16 @@ func rounded(f func(float64) float64) func(d garner.DType, x interval) interval 
 		x.low.at, x.high.at = f(x.low.at), f(x.high.at)
 		return x
 	}
+}
+
+// toNearest is Round: to the even one of two integers that are as near, unless the mode
+// of OpenVINO says away from 0.
+func toNearest(c *operation) bounds {
+	f := math.RoundToEven
+	if mode, _ := c.node.Attributes["mode"].(string); strings.EqualFold(mode, "half_away_from_zero") {
+		f = math.Round
+	}
+	return unary(rounded(f))(c)
 }
 
 func bitwise(and bool) func(d garner.DType, x, y interval) interval {

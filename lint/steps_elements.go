@@ -145,7 +145,7 @@ func split(c *operation) bounds {
 		sizes, ok = c.list("split_lengths", 2)
 		given = len(c.node.Inputs) > 2
 	}
-	if outputs := len(c.node.Outputs); !ok && !given && outputs > 0 && len(b.last)%outputs == 0 {
+	if outputs := len(c.node.Outputs); !ok && !given && 0 < outputs && outputs <= len(b.last) && len(b.last)%outputs == 0 {
 		sizes, ok = slices.Repeat([]int64{int64(len(b.last) / outputs)}, outputs), true
 	}
 	if !ok || !onLast(axis, b.rank) || c.output < 0 || c.output >= len(sizes) {
@@ -241,7 +241,7 @@ func expanded(c *operation) bounds {
 }
 
 func concatenated(c *operation) bounds {
-	var list []bounds
+	list := make([]bounds, 0, len(c.node.Inputs)) // there may be 100,000
 	for i := range c.node.Inputs {
 		if b, ok := c.input(i); ok {
 			list = append(list, b)

@@ -65,12 +65,16 @@ func ofRules(err error) bool {
 	return errors.Is(err, garner.ErrDType) || errors.Is(err, garner.ErrAttribute) || errors.Is(err, garner.ErrShape)
 }
 
+// lacking is what input gives for every input that a node lacks. It is one value, because
+// lint asks each output of a node for such inputs.
+var lacking = &model.Value{Spec: model.Unknown}
+
 // input gives the i-th input, or an unknown value where the node lacks it.
 func input(n *model.Node, i int) *model.Value {
 	if i < len(n.Inputs) && n.Inputs[i] != nil {
 		return n.Inputs[i]
 	}
-	return &model.Value{Spec: model.Unknown}
+	return lacking
 }
 
 // number gives the value of an operand that is one constant integer.

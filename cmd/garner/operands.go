@@ -267,8 +267,12 @@ func (p *program) loaded(ctx context.Context, role string, in *files.Input, most
 	}
 	t, err := garner.Tensor{}, error(nil)
 	if size := spaceOf(in.Spec()); size > float64(most.Bytes) {
-		err = garner.Errorf(garner.ErrShape, "%s %s takes %s in memory, and %s; gather from a file in which its bytes lie in one piece and as they are",
-			strings.Join(in.Paths[:min(1, len(in.Paths))], ""), in.Spec(), inMemory(size), most)
+		remedy := "gather from a file in which its bytes lie in one piece and as they are"
+		if most.By == limits.ByAddressSpace { // such a file is not mapped either
+			remedy = "raise that limit, as with ulimit -v"
+		}
+		err = garner.Errorf(garner.ErrShape, "%s %s takes %s in memory, and %s; %s",
+			strings.Join(in.Paths[:min(1, len(in.Paths))], ""), in.Spec(), inMemory(size), most, remedy)
 	} else {
 		t, err = in.Tensor(ctx)
 	}

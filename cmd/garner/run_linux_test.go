@@ -173,7 +173,7 @@ func TestSparseIndices(t *testing.T) {
 	if emulated || math.MaxInt == math.MaxInt32 {
 		t.Skip("it needs the address space of 64 bits")
 	}
-	const n = 1 << 30
+	const n int64 = 1 << 30
 	dir := t.TempDir()
 	model := strings.Replace(rowsModel, `type="Parameter" version="opset1"><data shape="?" element_type="i64"/>`, fmt.Sprintf(`type="Const" version="opset1"><data shape="%d" element_type="i64" offset="0" size="%d"/>`, n, 8*n), 1)
 	writeFile(t, filepath.Join(dir, "rows.xml"), []byte(model))

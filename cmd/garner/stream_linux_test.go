@@ -182,12 +182,7 @@ func TestTextMemory(t *testing.T) {
 			p := start(t, dir, func(c *exec.Cmd) {
 				c.Stdin = r
 				if tt.limit > 0 {
-					sh, err := exec.LookPath("sh")
-					if err != nil {
-						t.Skip(err)
-					}
-					c.Args = append([]string{"sh", "-c", fmt.Sprintf("ulimit -v %d && exec \"$0\" \"$@\"", tt.limit<<10), c.Path}, c.Args[1:]...)
-					c.Path = sh
+					limited(t, c, tt.limit)
 				}
 			}, append([]string{"gather", "data.npy"}, tt.args...)...)
 			r.Close()
@@ -210,4 +205,14 @@ func TestTextMemory(t *testing.T) {
 			nothingLeft(t, dir, "data.npy", "ids.csv", "ids.txt", "literal.txt")
 		})
 	}
+}
+
+// limited has a command start with a limit of address space, in MiB.
+func limited(t *testing.T, c *exec.Cmd, limit int) {
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip(err)
+	}
+	c.Args = append([]string{"sh", "-c", fmt.Sprintf("ulimit -v %d && exec \"$0\" \"$@\"", limit<<10), c.Path}, c.Args[1:]...)
+	c.Path = sh
 }

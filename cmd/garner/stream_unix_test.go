@@ -146,12 +146,8 @@ func (l *large) refused(t *testing.T, message string, args ...string) {
 func TestResumeAfterKill(t *testing.T) {
 	l := caught(t, nil, func(l *large, p *process) {
 		// While the run lives, no other run may write.
-		from := time.Now()
 		l.refused(t, "cannot write out.npy: another garner is writing it", "gather", "data.npy", "ids.npy", "-o", "out.npy")
 		l.refused(t, "cannot write out.npy: another garner is writing it", "gather", "data.npy", "ids.npy", "-o", "out.npy", "--resume")
-		if took := time.Since(from); took > 10*time.Second {
-			t.Errorf("that took %v", took)
-		}
 		p.cmd.Process.Kill()
 		p.status(t)
 	})

@@ -24,7 +24,8 @@ or one that --runtime names. Otherwise it is a note: "--runtime tensorflow" turn
 
 Findings of one cause are one line of text, which names the first gather and counts the others. Operators that gather and that no rule looks at
 (GatherBlockQuantized, ArrayFeatureExtractor, EmbeddingBag and EmbeddingSegmentsSum, and gathers of dequantised tables) are named as not judged. So are
-gathers whose indices are a constant above 64 MiB, which lint does not read.
+gathers whose indices are a constant that lint does not read, and those whose table is such a constant of 64-bit elements: it reads 64 MiB of them
+in all, the smallest first.
 
 Evidence names a case in [testdata/conformance](../testdata/conformance), or, where the name begins with "lint-", in
 [lint/testdata](../lint/testdata/recorded.jsonl), which holds the answer of the runtime itself. Names that begin alike stand behind what they share.

@@ -26,7 +26,8 @@ const module = "github.com/garner-go/garner"
 // layers lists the packages from the bottom up. A package imports only packages
 // of lower layers, so a dialect imports no other dialect and no executor.
 var layers = [][]string{
-	{"internal/float"}, // bits of narrow floats
+	{"internal/cputime"}, // processor time, for tests
+	{"internal/float"},   // bits of narrow floats
 	{"internal/kernel", "internal/pages", "internal/units"}, // bytes and numbers: nothing of tensors below this line
 	{"internal/codec"},                       // stored blocks to floats: nothing of tensors
 	{"internal/limits", "internal/terminal"}, // measured by both; terminals

@@ -3,6 +3,7 @@ package limits
 import (
 	"io/fs"
 	"math"
+	"os"
 	"path"
 	"strconv"
 	"strings"
@@ -28,6 +29,24 @@ func Memory() Bound { return current() }
 
 const byMachine = "this machine has"
 
+// ByAddressSpace is the By of a Bound that limits the mapping of files too.
+const ByAddressSpace = "RLIMIT_AS leaves"
+
+// AddressSpace returns RLIMIT_AS, the bytes of memory and of mapped files together that
+// this process may have; false where nothing limits them, or the system does not tell.
+func AddressSpace() (bytes int64, ok bool) {
+	return softLimit(read(os.DirFS("/"), "proc/self/limits"), addressSpace)
+}
+
+const addressSpace = "Max address space"
+
+// softLimit returns a limit out of the text of /proc/self/limits by the begin of its line.
+func softLimit(limits, line string) (n int64, ok bool) {
+	_, values, _ := strings.Cut(limits, line)
+	soft, _, _ := strings.Cut(strings.TrimLeft(values, " "), " ")
+	return number(soft)
+}
+
 // runtimeBytes is kept back from RLIMIT_AS and RLIMIT_DATA: Go's heap reserves
 // address space in arenas of 64 MiB, and an allocation may begin in a new one.
 const runtimeBytes = 128 << 20
@@ -49,12 +68,10 @@ func least(machine int64, root fs.FS, pageSize int) Bound {
 		line, by string
 		used     int // the field of statm with the pages that count against the limit
 	}{
-		{"Max address space", "RLIMIT_AS leaves", 0},
+		{addressSpace, ByAddressSpace, 0},
 		{"Max data size", "RLIMIT_DATA leaves", 5},
 	} {
-		_, values, _ := strings.Cut(limits, l.line)
-		soft, _, _ := strings.Cut(strings.TrimLeft(values, " "), " ")
-		n, ok := number(soft)
+		n, ok := softLimit(limits, l.line)
 		if !ok {
 			continue
 		}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/exec"
+	"github.com/garner-go/garner/internal/limits"
+	"github.com/garner-go/garner/internal/units"
 )
 
 // A File is a regular file mapped into memory with the size that it had when it was
@@ -94,9 +96,21 @@ func Map(path string, file *os.File) (*File, error) {
 		return f, nil // no system maps 0 bytes
 	}
 	if f.data, f.unmap, err = mapFile(file, int(size)); err != nil {
-		return nil, garner.Errorf(err, "%s cannot be mapped: %v; copy it to a file on another disk", path, err)
+		return nil, unmapped(path, size, err)
 	}
 	return f, nil
+}
+
+// unmapped is the error of a file that the system does not map.
+func unmapped(path string, size int64, err error) error {
+	if !errors.Is(err, syscall.ENOMEM) {
+		return garner.Errorf(err, "%s cannot be mapped: %v; copy it to a file on another disk", path, err)
+	}
+	most, ok := limits.AddressSpace()
+	if !ok {
+		return garner.Errorf(err, "%s cannot be mapped: it has %s, and the system has no room for them in this process (%v); close other files, or raise what limits the process", path, units.Bytes(size), err)
+	}
+	return garner.Errorf(err, "%s cannot be mapped: it has %s, and RLIMIT_AS allows this process %s of address space in all; raise that limit, as with ulimit -v", path, units.Bytes(size), units.Bytes(most))
 }
 
 // URL gives the scheme of a URL, which has two characters or more: C://a is a path of

@@ -16,7 +16,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/model"
@@ -494,16 +493,14 @@ func TestLarge(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	from := time.Now()
 	m, err := ir.Open(path, ir.Options{})
-	took := time.Since(from)
 	runtime.ReadMemStats(&after)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	if held := after.TotalAlloc - before.TotalAlloc; held > 4<<20 || took > 2*time.Second {
-		t.Errorf("opening took %v and %d bytes", took, held)
+	if held := after.TotalAlloc - before.TotalAlloc; held > 4<<20 {
+		t.Errorf("opening took %d bytes", held)
 	}
 	table, err := m.Graph.Nodes[0].Inputs[0].Constant.Tensor()
 	if err != nil {
