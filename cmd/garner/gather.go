@@ -376,7 +376,7 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 		}
 	}
 	if err := checkFirst(ctx, prepared.Plan(), data.Spec(), r.indexArray(), 0); err != nil {
-		return remedy(err)
+		return f.policy.remedy(err)
 	}
 	out, err := newResult(prepared.Plan())
 	if err != nil {
@@ -400,7 +400,7 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 	err = prepared.Run(ctx, data, indices, out)
 	meter.Stop()
 	if err != nil {
-		return remedy(err)
+		return f.policy.remedy(err)
 	}
 	if err := r.changed(); err != nil {
 		return err
@@ -482,23 +482,27 @@ func fromEnd(bad *garner.IndexError) bool {
 }
 
 // remedy adds to the error of a refused index the flags that accept it.
-func remedy(err error) error {
+func (f *policyFlags) remedy(err error) error {
 	var bad *garner.IndexError
 	if !errors.As(err, &bad) || bad.Hint != "" {
 		return err
 	}
 	told := *bad
-	told.Hint = indexHint(bad)
+	told.Hint = f.hint(bad)
 	return &told
 }
 
-// indexHint gives the flags that accept a refused index.
-func indexHint(bad *garner.IndexError) string {
+// hint gives the flags that accept a refused index, unless they are given.
+func (f *policyFlags) hint(bad *garner.IndexError) string {
 	switch {
-	case bad.Dim == 0:
+	case bad.Dim > 0 && fromEnd(bad):
+		if f.negative == "" {
+			return "\"--negative from-end\" counts it from the end"
+		}
+	case bad.Dim == 0 && f.outside != "zero" && !f.filled:
 		return "nothing can be taken from it; \"--outside zero\" or \"--outside fill=V\" put something there"
-	case fromEnd(bad):
-		return "\"--negative from-end\" counts it from the end"
+	case f.outside == "":
+		return "mend it, or say what it means with --outside zero, clamp, wrap or fill=V"
 	}
-	return "mend it, or say what it means with --outside zero, clamp, wrap or fill=V"
+	return "mend it"
 }

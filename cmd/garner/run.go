@@ -40,8 +40,8 @@ Integers wrap and floats are rounded as in NumPy. Negative indices and indices o
 follow the policy of the operator in the model's opset; --negative and --outside replace
 it for every gather of data that runs. The gathers of the arithmetic on shapes that
 exporters write keep their operator's policy, such as Gather(Shape(x), -1): those whose
-data depends on shapes and constants alone, and those of constants at constant indices,
-but for the one of --node. Tables are not loaded: only the gathered rows are read.
+data and indices depend on shapes and constants alone, unless the data is constant and
+the indices are not, but for the one of --node. Tables are not loaded: only the gathered rows are read.
 
 --memory SIZE limits the memory of the tensors that run makes and of the inputs that it
 reads whole: literals, standard input, text, compressed members of .npz, strings.
@@ -265,7 +265,7 @@ func (r *modelRun) remedy(f *runFlags, err error) error {
 	switch {
 	case errors.As(err, &bad):
 	case errors.As(err, &index) && index.Hint == "":
-		hint = "; " + indexHint(index)
+		hint = "; " + f.policy.hint(index)
 	case errors.As(err, &large) && f.memory.given && r.most.Bytes == f.memory.bytes:
 		hint = "; --memory " + f.memory.text + " is the limit"
 	case errors.As(err, &large):
