@@ -167,7 +167,7 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 		return err
 	}
 	if err := checkFirst(ctx, plan, data.Spec(), indices.Array, f.stream.memory.bytes); err != nil {
-		return remedy(err)
+		return f.policy.remedy(err)
 	}
 	o := source.Options{Threads: int(f.threads.value)}
 	if f.stream.memory.given {
@@ -239,7 +239,7 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 			return &interruptedError{fmt.Sprintf("interrupted; %s of the %s of %s are kept, and the same command with --resume goes on", units.Bytes(kept), units.Bytes(to.Size()), f.out)}
 		}
 	}
-	return remedy(err)
+	return f.policy.remedy(err)
 }
 
 // limitHeap makes the garbage collector keep what the heap gets beside what it has near
@@ -267,6 +267,11 @@ func (p *program) openIndices(ctx context.Context, f *gatherFlags, from operand)
 			return nil, 0, err
 		}
 	}
+	if size, ok := p.headerBytes(ctx, from, f.indices.options()); ok {
+		if err := f.stream.beside(from, size); err != nil { // before it is inflated
+			return nil, 0, err
+		}
+	}
 	in, t, err := p.open(ctx, operandRoles[1], from, f.indices.options(), f.stream.memory.bound())
 	if err != nil {
 		return nil, 0, err
@@ -275,6 +280,25 @@ func (p *program) openIndices(ctx context.Context, f *gatherFlags, from operand)
 		in.Array = source.Memory(t)
 	}
 	return in, volume(t.DType(), int64(t.Len())), nil
+}
+
+// headerBytes is how many bytes an array takes in memory by its header, of which no
+// element is read; false where none says it.
+func (p *program) headerBytes(ctx context.Context, from operand, o files.Options) (int64, bool) {
+	if from.kind != kindFile || from.file.Format.Layout == nil || from.file.IsURL() || from.file.IsPattern() {
+		return 0, false
+	}
+	list, err := from.file.List(ctx, o)
+	if err != nil {
+		return 0, false // opening it says more
+	}
+	for _, a := range list {
+		if (a.Name == from.file.Name || len(list) == 1) && a.DType != garner.Invalid {
+			size := spaceOf(garner.SpecOf(a.DType, a.Shape...))
+			return int64(min(size, 1<<62)), size > 0
+		}
+	}
+	return 0, false
 }
 
 // beside refuses indices that take so much memory that --memory leaves too little.
