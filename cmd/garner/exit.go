@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/limits"
 	"github.com/garner-go/garner/internal/terminal"
 	"github.com/spf13/cobra"
 )
@@ -109,6 +110,9 @@ func (p *program) report(err error) int {
 	message, more := bare(err), ""
 	if u != nil {
 		message, more = strings.TrimSuffix(message, u.more()), u.more()
+	}
+	if errors.Is(err, syscall.ENOMEM) {
+		message += "; " + limits.Memory().String()
 	}
 	// A name in the message may have line breaks, which would make it look like two.
 	fmt.Fprintf(p.stderr, "garner: %s%s\n", terminal.Printable(message), more)

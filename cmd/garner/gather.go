@@ -230,6 +230,7 @@ type request struct {
 	data, indices *files.Input // nil until they are opened as tensors
 
 	dataTensor, indicesTensor garner.Tensor
+	memory                    *budget
 
 	// inPlace leaves DATA in a file where it is neither in memory nor mapped as it is
 	// there, such as a quantised table. dataTensor is then no tensor.
@@ -268,7 +269,7 @@ func (p *program) request(ctx context.Context, kind operators.Kind, f *gatherFla
 // asked parses a command line and reports its mistakes before it opens any
 // file.
 func asked(kind operators.Kind, f *gatherFlags, args []string, checkOutput func(string) error) (r *request, err error) {
-	r = &request{}
+	r = &request{memory: f.stream.memory.budget()}
 	if r.operator, err = f.operator.find(kind); err != nil {
 		return nil, err
 	}
@@ -301,24 +302,30 @@ func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request) (
 		}
 	}()
 	if r.inPlace && r.operands[0].kind == kindFile {
-		r.data, err = p.openFile(ctx, operandRoles[0], r.operands[0].file, f.data.options(), limits.Memory())
+		r.data, err = p.openFile(ctx, operandRoles[0], r.operands[0].file, f.data.options(), r.memory.left())
 	} else {
-		r.data, r.dataTensor, err = p.open(ctx, operandRoles[0], r.operands[0], f.data.options(), limits.Memory())
+		r.data, r.dataTensor, err = p.open(ctx, operandRoles[0], r.operands[0], f.data.options(), r.memory.left())
 	}
 	if err != nil {
 		return err
 	}
+	r.memory.take(operandRoles[0], r.data)
+	was := r.data.Spec().DType
 	if err := f.to.convert(r.data); err != nil {
 		return err
 	}
 	if r.inPlace && r.operands[0].kind == kindFile {
 		r.dataTensor, _ = r.data.View()
-	} else if r.data, r.dataTensor, err = p.loaded(ctx, operandRoles[0], r.data, limits.Memory()); err != nil {
+	} else if r.data, r.dataTensor, err = p.loaded(ctx, operandRoles[0], r.data, r.memory.left()); err != nil {
 		return err
 	}
-	if r.indices, r.indicesTensor, err = p.open(ctx, operandRoles[1], r.operands[1], f.indices.options(), limits.Memory()); err != nil {
+	if r.data.Spec().DType != was { // what it is converted from stays
+		r.memory.take(operandRoles[0], r.data)
+	}
+	if r.indices, r.indicesTensor, err = p.open(ctx, operandRoles[1], r.operands[1], f.indices.options(), r.memory.left()); err != nil {
 		return err
 	}
+	r.memory.take(operandRoles[1], r.indices)
 	r.op, err = f.policy.amend(r.op, r.data.Spec().DType)
 	return err
 }
@@ -371,14 +378,14 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 		return err
 	}
 	if indices.Len() > fewIndices {
-		if err := room(prepared.Plan()); err != nil {
+		if err := room(prepared.Plan(), r.memory.left()); err != nil {
 			return err
 		}
 	}
 	if err := checkFirst(ctx, prepared.Plan(), data.Spec(), r.indexArray(), 0); err != nil {
 		return f.policy.remedy(err)
 	}
-	out, err := newResult(prepared.Plan())
+	out, err := newResult(prepared.Plan(), r.memory.left())
 	if err != nil {
 		return err
 	}
@@ -455,8 +462,8 @@ func (r *request) indexArray() source.Array {
 func memory() float64 { return float64(limits.Memory().Bytes) }
 
 // newResult allocates a result for which there is room.
-func newResult(plan *garner.Plan) (garner.Tensor, error) {
-	if err := room(plan); err != nil {
+func newResult(plan *garner.Plan, most limits.Bound) (garner.Tensor, error) {
+	if err := room(plan, most); err != nil {
 		return garner.Tensor{}, err
 	}
 	return garner.New(plan.DType, plan.Out...)
@@ -464,9 +471,8 @@ func newResult(plan *garner.Plan) (garner.Tensor, error) {
 
 // room refuses a result larger than the memory that the process can have, whose
 // allocation would kill it.
-func room(plan *garner.Plan) error {
+func room(plan *garner.Plan, most limits.Bound) error {
 	_, ok := plan.Out.Len()
-	most := limits.Memory()
 	if size := run.Memory(garner.SpecOf(plan.DType, plan.Out...)); !ok || size > float64(most.Bytes) {
 		return garner.Errorf(garner.ErrShape, "the result %s%s takes %s, and %s of memory; gather fewer rows at a time",
 			plan.DType, plan.Out, inMemory(size), most)

@@ -176,7 +176,7 @@ func (p *program) gatherPrinted(ctx context.Context, f *gatherFlags, r *request)
 	if !inPlace {
 		return false, nil
 	}
-	out, err := newResult(plan)
+	out, err := newResult(plan, r.memory.left())
 	if err != nil {
 		return false, err
 	}

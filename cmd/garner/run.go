@@ -9,7 +9,6 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
-	"github.com/garner-go/garner/internal/limits"
 	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/model"
 	"github.com/spf13/cobra"
@@ -109,7 +108,7 @@ func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
 		return err
 	}
 	defer m.Close()
-	r := &modelRun{program: p, cmd: cmd, model: m, given: make(map[*model.Value]garner.Tensor), most: f.memory.bound()}
+	r := &modelRun{program: p, cmd: cmd, model: m, given: make(map[*model.Value]garner.Tensor), memory: f.memory.budget()}
 	defer r.close()
 	if f.node != "" {
 		if r.node, err = m.Find(f.node); err != nil {
@@ -150,14 +149,11 @@ func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
 			return wrong("-o %s: it is a file; results go to a folder", f.out)
 		}
 	}
-	// Mapped inputs take address space.
-	if now := limits.Memory(); now.Bytes+r.taken < r.most.Bytes {
-		r.most = limits.Bound{Bytes: now.Bytes + r.taken, By: now.By}
-	}
+	most := r.memory.all()
 	if f.memory.given {
-		defer limitHeap(f.memory.bytes - r.taken)()
+		defer limitHeap(f.memory.bytes - r.memory.taken)()
 	}
-	options := []run.Option{run.Beside(float64(r.taken))}
+	options := []run.Option{run.Beside(float64(r.memory.taken))}
 	if f.policy.given() {
 		options = append(options, run.Amend(func(g run.Gather) (garner.Op, error) {
 			if g.OfShapes && g.Node != r.node {
@@ -179,7 +175,7 @@ func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
 			return min(shown, n), nil
 		}))
 	}
-	tensors, err := run.Values(ctx, m, values, r.given, float64(r.most.Bytes), options...)
+	tensors, err := run.Values(ctx, m, values, r.given, float64(most.Bytes), options...)
 	if err != nil {
 		return r.remedy(f, err)
 	}
@@ -197,8 +193,7 @@ type modelRun struct {
 	node    *model.Node // of --node; nil: the whole model runs
 	given   map[*model.Value]garner.Tensor
 	opened  []*files.Input
-	most    limits.Bound // memory that the run may take
-	taken   int64        // bytes of it that the inputs take that were read whole
+	memory  *budget
 }
 
 func (r *modelRun) close() {
@@ -266,10 +261,10 @@ func (r *modelRun) remedy(f *runFlags, err error) error {
 	case errors.As(err, &bad):
 	case errors.As(err, &index) && index.Hint == "":
 		hint = "; " + f.policy.hint(index)
-	case errors.As(err, &large) && f.memory.given && r.most.Bytes == f.memory.bytes:
+	case errors.As(err, &large) && f.memory.given && r.memory.most.Bytes == f.memory.bytes:
 		hint = "; --memory " + f.memory.text + " is the limit"
 	case errors.As(err, &large):
-		hint = "; " + r.most.String()
+		hint = "; " + r.memory.most.String()
 	}
 	if bad == nil {
 		if hint == "" {

@@ -28,6 +28,10 @@ const (
 	// lasting is the least size in bytes of a result that is written resumably
 	// without being asked for; a smaller one is soon made again.
 	lasting = 64 << 20
+
+	// unbudgeted is the memory in bytes that lets a gather do without a budget of its
+	// own. Package source then takes up to 96 MiB beside the indices.
+	unbudgeted = 256 << 20
 )
 
 // streamFlags are the flags of a gather out of a file.
@@ -75,7 +79,7 @@ func (s *sizeFlag) Set(text string) error {
 // bound returns what limits the memory of a command: the flag, or what the process may
 // have where that is less.
 func (s *sizeFlag) bound() limits.Bound {
-	most := limits.Memory()
+	most := memoryBound()
 	if s.given && s.bytes < most.Bytes {
 		return limits.Bound{Bytes: s.bytes, By: "--memory " + s.text + " allows"}
 	}
@@ -147,11 +151,12 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 	if f.stream.memory.given {
 		defer limitHeap(f.stream.memory.bytes)()
 	}
-	indices, held, err := p.openIndices(ctx, f, r.operands[1])
+	indices, held, err := p.openIndices(ctx, f, r)
 	if err != nil {
 		return err
 	}
 	defer indices.Close()
+	r.memory.take(operandRoles[1], indices)
 	indicesFact, indicesKnown, err := files.Identify(indices.Array)
 	if err != nil {
 		return err
@@ -170,7 +175,11 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 		return f.policy.remedy(err)
 	}
 	o := source.Options{Threads: int(f.threads.value)}
-	if f.stream.memory.given {
+	if !f.stream.memory.given {
+		if o.Memory = blocks(r.memory.left()); o.Memory > 0 {
+			defer limitHeap(o.Memory)()
+		}
+	} else {
 		o.Memory = f.stream.memory.bytes - held
 		if err := f.stream.beside(r.operands[1], held); err != nil {
 			return err
@@ -256,7 +265,8 @@ func limitHeap(budget int64) (restore func()) {
 
 // openIndices opens the INDICES of a stream, in place where possible. held is how
 // many bytes of memory they take.
-func (p *program) openIndices(ctx context.Context, f *gatherFlags, from operand) (in *files.Input, held int64, err error) {
+func (p *program) openIndices(ctx context.Context, f *gatherFlags, r *request) (in *files.Input, held int64, err error) {
+	from := r.operands[1]
 	if from.kind == kindFile {
 		if in, err = p.openInPlace(ctx, operandRoles[1], from, f.indices.options()); !errors.Is(err, files.ErrMemory) {
 			return in, 0, err
@@ -272,7 +282,7 @@ func (p *program) openIndices(ctx context.Context, f *gatherFlags, from operand)
 			return nil, 0, err
 		}
 	}
-	in, t, err := p.open(ctx, operandRoles[1], from, f.indices.options(), f.stream.memory.bound())
+	in, t, err := p.open(ctx, operandRoles[1], from, f.indices.options(), r.memory.left())
 	if err != nil {
 		return nil, 0, err
 	}
