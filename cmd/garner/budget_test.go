@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -59,6 +60,43 @@ func TestTogether(t *testing.T) {
 		if tt.want == "" && status != statusDone || tt.want != "" && (status != statusRefused || !strings.Contains(stderr, tt.want)) {
 			t.Errorf("%q: status %d: %s; want %q", tt.args, status, stderr, tt.want)
 		}
+	}
+}
+
+// TestLongRanges holds that a range as INDICES is not made where the result is refused.
+func TestLongRanges(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "x.npy")
+	table := garner.Of(make([]uint8, 1<<16), 1<<8, 1<<8)
+	data := filepath.Join(t.TempDir(), "data.npy")
+	writeNpy(t, data, table)
+	const long = "0:16000000" // 122 MiB
+	for _, tt := range []struct {
+		args   []string
+		status int
+		want   string
+	}{
+		{[]string{"gather", "[1,2]", long}, statusUsage, "the result is i64[16000000], 16000000 elements; outside a terminal more than 1000 are printed only if that is asked for"},
+		{[]string{"gather", data, long}, statusUsage, "the result is u8[16000000,256]"},
+		{[]string{"elements", "[1,2]", "0:16000000:1", "--indices-dtype", "i32"}, statusUsage, "the result is i64[16000000]"},
+		{[]string{"gather", data, long, "--all"}, statusRefused, "the result u8[16000000,256] takes 3.8 GiB"},
+		{[]string{"gather", "[[1,2,3,4]]", long, "-o", out}, statusRefused, "the result i64[16000000,4] takes 488.3 MiB"},
+		{[]string{"bench", "gather", data, long}, statusRefused, "bench holds DATA, INDICES and the result u8[16000000,256] in memory"},
+		{[]string{"gather", "[[1,2]]", long, "--axis", "2"}, statusRefused, "axis 2 of data i64[1,2]"},
+	} {
+		func() {
+			defer func(before func() limits.Bound) { memoryBound = before }(memoryBound)
+			memoryBound = func() limits.Bound { return limits.Bound{Bytes: 200 << 20, By: "the control group allows"} }
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			status, _, stderr := garnerRun(tt.args...)
+			runtime.ReadMemStats(&after)
+			if status != tt.status || !strings.Contains(stderr, tt.want) {
+				t.Errorf("%q: status %d: %s; want %q", tt.args, status, stderr, tt.want)
+			}
+			if made := (after.TotalAlloc - before.TotalAlloc) >> 20; made > 50 {
+				t.Errorf("%q made %d MiB", tt.args, made)
+			}
+		}()
 	}
 }
 

@@ -232,6 +232,8 @@ type request struct {
 	dataTensor, indicesTensor garner.Tensor
 	memory                    *budget
 
+	ask func(*garner.Plan) error // whether there is room, before a long range is made; may be nil
+
 	// inPlace leaves DATA in a file where it is neither in memory nor mapped as it is
 	// there, such as a quantised table. dataTensor is then no tensor.
 	inPlace bool
@@ -322,6 +324,19 @@ func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request) (
 	if r.data.Spec().DType != was { // what it is converted from stays
 		r.memory.take(operandRoles[0], r.data)
 	}
+	if spec, ok := rangeSpec(r.operands[1], garner.DType(f.indices.dtype), r.memory.left()); ok && r.ask != nil {
+		op, err := f.policy.amend(r.op, r.data.Spec().DType)
+		if err != nil {
+			return err
+		}
+		plan, err := garner.NewPlan(op, r.data.Spec(), spec)
+		if err != nil {
+			return err
+		}
+		if err := r.ask(plan); err != nil {
+			return err
+		}
+	}
 	if r.indices, r.indicesTensor, err = p.open(ctx, operandRoles[1], r.operands[1], f.indices.options(), r.memory.left()); err != nil {
 		return err
 	}
@@ -361,6 +376,13 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 		}
 	}
 	r.inPlace = f.out == ""
+	r.ask = func(plan *garner.Plan) error {
+		if f.out == "" && !f.all && lists(plan.Out) > printed {
+			_, err := p.long("the result", garner.SpecOf(plan.DType, plan.Out...), toOut)
+			return err // a terminal shows the ends alone
+		}
+		return room(plan, r.memory.left())
+	}
 	if err := p.openRequest(ctx, f, r); err != nil {
 		return err
 	}

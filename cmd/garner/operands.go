@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -229,6 +230,20 @@ func rangeBytes(text string, dtype garner.DType) (float64, bool) {
 		dtype = garner.I64
 	}
 	return float64(n) * float64(dtype.Bits()) / 8, ok
+}
+
+// rangeSpec is the spec of an operand that is a range of more than fewIndices and takes
+// no more memory than most; false of another.
+func rangeSpec(from operand, dtype garner.DType, most limits.Bound) (garner.Spec, bool) {
+	n, ok := literal.Elements(from.text)
+	if from.kind != kindLiteral || !ok || n <= fewIndices || n > math.MaxInt {
+		return garner.Spec{}, false
+	}
+	if dtype == garner.Invalid {
+		dtype = garner.I64
+	}
+	spec := garner.SpecOf(dtype, int(n))
+	return spec, spaceOf(spec) <= float64(most.Bytes)
 }
 
 // tooLarge adds to the error of an array that takes too much memory what limits it.
