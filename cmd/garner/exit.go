@@ -50,6 +50,11 @@ func (e *usageError) more() string {
 
 func (e *usageError) Unwrap() error { return e.err }
 
+// commandName is the name of a command with those above it: "explain gather".
+func commandName(cmd *cobra.Command) string {
+	return strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+}
+
 // usage returns an error that points to a command's help.
 func usage(cmd *cobra.Command, format string, args ...any) error {
 	help := strings.TrimSpace("garner help" + strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()))

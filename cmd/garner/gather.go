@@ -173,7 +173,7 @@ func twoOperands(cmd *cobra.Command, args []string) error {
 	case len(args) > 2:
 		given += "; put a literal in quotes, such as '[[1, 2], [3, 4]]'"
 	}
-	return usage(cmd, "%s takes DATA and INDICES; %s", cmd.Name(), given)
+	return usage(cmd, "%s takes DATA and INDICES; %s", commandName(cmd), given)
 }
 
 // A dtypeFlag is the value of a flag that names a dtype.

@@ -74,7 +74,7 @@ func namedStdin(text string) error {
 // before any of them is opened.
 func parseOperands(args []string) (operands [2]operand, err error) {
 	for i := range operands {
-		operands[i] = parseOperand(args[i])
+		operands[i] = parseOperand(unshielded(args[i]))
 	}
 	if operands[0].kind == kindStdin && operands[1].kind == kindStdin {
 		return operands, wrong("DATA and INDICES cannot both be -, there is one standard input; put one of them in a file")
@@ -183,6 +183,13 @@ var endOfInput = map[bool]string{true: "Ctrl-Z and Enter", false: "Ctrl-D on a l
 // where it can be one. What is read whole may take no more memory than most.
 func (p *program) open(ctx context.Context, role string, from operand, o files.Options, most limits.Bound) (*files.Input, garner.Tensor, error) {
 	defer limitHeap(most.Bytes)()
+	if from.kind != kindFile && (o.Shape != nil || o.Offset != 0) {
+		what := "standard input, of which .npy and text are read"
+		if from.kind == kindLiteral {
+			what = "a literal"
+		}
+		return nil, garner.Tensor{}, ofRole(role, garner.Errorf(garner.ErrAttribute, "%s is %s; --shape and --offset are for files without a header, .raw and .bin", role, what))
+	}
 	switch from.kind {
 	case kindStdin:
 		if terminal.Is(p.stdin) {

@@ -145,6 +145,9 @@ func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
 			return about("-o ", err)
 		}
 		info, err := os.Stat(f.out)
+		if _, file := formatOf(f.out); err != nil && file {
+			return wrong("-o %s: run writes every result to a .npy file in a folder; name the folder, such as -o results", f.out)
+		}
 		if err == nil && !info.IsDir() {
 			return wrong("-o %s: it is a file; results go to a folder", f.out)
 		}
