@@ -275,6 +275,9 @@ func TestStreams(t *testing.T) {
 		if _, err := must(Parse(path)).Open(t.Context(), Options{InPlace: true}); !errors.Is(err, ErrMemory) {
 			t.Error(err) // and has read nothing
 		}
+		if _, err := must(Parse(path)).Open(t.Context(), Options{Shape: []int{AnyExtent}}); !errors.Is(err, garner.ErrAttribute) || !strings.HasPrefix(err.Error(), "garner: "+path+" is a pipe or a device, of which .npy and text are read; ") {
+			t.Error(err) // and has read nothing
+		}
 		if want == "" {
 			if _, err := must(Parse(path)).Open(t.Context(), Options{}); err == nil || !strings.HasPrefix(err.Error(), "garner: "+path+": the text: ") {
 				t.Error(err)

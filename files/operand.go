@@ -29,7 +29,7 @@ type Operand struct {
 // Parse parses an operand: FILE, FILE#NAME, a pattern of either, or a URL of a
 // registered scheme. The extension of FILE tells its format; a file that has none
 // that is known, such as /dev/fd/63, is opened for its first bytes, which tell it,
-// and no other is. An operand of no format, and a URL of no registered scheme, are a
+// and no other is. The bytes of a named pipe tell its format, unless that has names. An operand of no format, and a URL of no registered scheme, are a
 // garner.ErrAttribute.
 func Parse(text string) (Operand, error) {
 	if s := schemeOf(text); s != nil {
@@ -56,7 +56,9 @@ func Parse(text string) (Operand, error) {
 	}
 	format, _, ok := formatOf(text)
 	if ok {
-		p.Format = format
+		if p.Format = format; !format.Named && isPipe(text) {
+			p.Format = stream
+		}
 		return p, nil
 	}
 	if path, name, cut := strings.Cut(text, "#"); cut {
@@ -70,6 +72,9 @@ func Parse(text string) (Operand, error) {
 		}
 		p.Format, p.Path, p.Name = format, path, name
 		return p, nil
+	}
+	if text == "" {
+		return Operand{}, unknownError{garner.Errorf(garner.ErrAttribute, "the name of a file is empty (\"\"); name what garner reads: %s", Readable())}
 	}
 	return Operand{}, unknownError{garner.Errorf(garner.ErrAttribute, "%s is of no format that garner reads: %s", text, Readable())}
 }
@@ -103,6 +108,12 @@ func noURL(text, remedy string) error {
 		return garner.Errorf(garner.ErrAttribute, "%s is a URL; name the file by its path", text)
 	}
 	return garner.Errorf(garner.ErrAttribute, "%s is a URL, and no scheme %s:// is registered; %s", text, scheme, remedy)
+}
+
+// isPipe reports whether a path is that of a named pipe.
+func isPipe(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode()&fs.ModeNamedPipe != 0
 }
 
 func exists(path string) bool {

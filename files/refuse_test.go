@@ -54,7 +54,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"nosuch.safetensors", Options{}, fs.ErrNotExist, "nosuch.safetensors"},
 		{"nosuch/model.gguf#a", Options{}, fs.ErrNotExist, "model.gguf"},
 		{"a.parquet", Options{}, garner.ErrAttribute, "garner: a.parquet is of no format that garner reads: .npy, .npz#NAME, .safetensors#NAME, .safetensors.index.json#NAME, .gguf#NAME, .raw, .bin"},
-		{"", Options{}, garner.ErrAttribute, " is of no format that garner reads"},
+		{"", Options{}, ErrUnknown, `garner: the name of a file is empty (""); name what garner reads: .npy, `},
 		{"a.npy#b", Options{}, garner.ErrAttribute, "garner: a.npy#b: a .npy file holds one array, which has no name; leave #b out"},
 		{"two.safetensors", Options{}, garner.ErrAttribute, "garner: two.safetensors names no array: write two.safetensors#NAME; it has a, b"},
 		{"two.safe*.safetensors", Options{}, garner.ErrAttribute, "garner: two.safe*.safetensors names no array: write two.safe*.safetensors#NAME"},

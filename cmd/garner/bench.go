@@ -240,19 +240,37 @@ func (p *program) bench(ctx context.Context, f *benchFlags, args []string) error
 	if err != nil {
 		return err
 	}
-	data, dataTensor, err := p.open(ctx, operandRoles[0], f.operands[0], f.data.options(), limits.Memory())
+	memory := (&sizeFlag{}).budget()
+	data, dataTensor, err := p.open(ctx, operandRoles[0], f.operands[0], f.data.options(), memory.left())
 	if err != nil {
 		return err
 	}
 	defer data.Close()
-	indices, indicesTensor, err := p.open(ctx, operandRoles[1], f.operands[1], f.indices.options(), limits.Memory())
+	memory.take(operandRoles[0], data)
+	outputs := 1.0
+	if f.output == "fresh" {
+		outputs = 3
+	}
+	if spec, ok := rangeSpec(f.operands[1], garner.DType(f.indices.dtype), memory.left()); ok { // before it is made
+		plan, err := garner.NewPlan(op, dataTensor.Spec(), spec)
+		if err != nil {
+			return err
+		}
+		if err := fits(plan, outputs, memory.left(), dataTensor.Spec(), spec); err != nil {
+			return err
+		}
+	}
+	indices, indicesTensor, err := p.open(ctx, operandRoles[1], f.operands[1], f.indices.options(), memory.left())
 	if err != nil {
 		return err
 	}
 	defer indices.Close()
+	memory.take(operandRoles[1], indices)
 	b := bencher{threads: runtime.GOMAXPROCS(0), fresh: f.output == "fresh"}
 	defer b.pool.Close()
-	if err := b.prepare(op, dataTensor, indicesTensor); err != nil {
+	if err := b.prepare(op, dataTensor, indicesTensor, func(plan *garner.Plan) error {
+		return fits(plan, outputs, memory.left(), dataTensor.Spec(), indicesTensor.Spec())
+	}); err != nil {
 		return err
 	}
 	t, err := b.time(ctx, f.seconds.or(1))
@@ -289,17 +307,12 @@ type bencher struct {
 	held               []garner.Tensor // outputs not released yet
 }
 
-// prepare copies the operands into memory, if the machine has enough.
-func (b *bencher) prepare(op garner.Op, data, indices garner.Tensor) (err error) {
+// prepare copies the operands into memory, unless ask refuses that.
+func (b *bencher) prepare(op garner.Op, data, indices garner.Tensor, ask func(*garner.Plan) error) (err error) {
 	if b.prepared, err = garner.Prepare(op, data.Spec(), indices.Spec(), garner.Threads(b.threads)); err != nil {
 		return err
 	}
-	plan := b.prepared.Plan()
-	outputs := 1.0
-	if b.fresh {
-		outputs = 3
-	}
-	if err := fits(plan, outputs, data, indices); err != nil {
+	if err := ask(b.prepared.Plan()); err != nil {
 		return err
 	}
 	if b.data, err = b.resident(data); err != nil {
@@ -314,12 +327,12 @@ func (b *bencher) prepare(op garner.Op, data, indices garner.Tensor) (err error)
 }
 
 // fits refuses operands and results that do not fit memory together.
-func fits(plan *garner.Plan, outputs float64, operands ...garner.Tensor) error {
+func fits(plan *garner.Plan, outputs float64, most limits.Bound, operands ...garner.Spec) error {
 	all := outputs * run.Memory(garner.SpecOf(plan.DType, plan.Out...))
 	for _, x := range operands {
-		all += run.Memory(x.Spec())
+		all += run.Memory(x)
 	}
-	if most := limits.Memory(); all > float64(most.Bytes) {
+	if all > float64(most.Bytes) {
 		return garner.Errorf(garner.ErrShape, "bench holds DATA, INDICES and the result %s%s in memory, %s together, and %s; measure a smaller gather",
 			plan.DType, plan.Out, units.GiB.Text(all), most)
 	}

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/limits"
 	"github.com/garner-go/garner/internal/terminal"
 	"github.com/spf13/cobra"
 )
@@ -48,6 +49,11 @@ func (e *usageError) more() string {
 }
 
 func (e *usageError) Unwrap() error { return e.err }
+
+// commandName is the name of a command with those above it: "explain gather".
+func commandName(cmd *cobra.Command) string {
+	return strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+}
 
 // usage returns an error that points to a command's help.
 func usage(cmd *cobra.Command, format string, args ...any) error {
@@ -109,6 +115,9 @@ func (p *program) report(err error) int {
 	message, more := bare(err), ""
 	if u != nil {
 		message, more = strings.TrimSuffix(message, u.more()), u.more()
+	}
+	if errors.Is(err, syscall.ENOMEM) {
+		message += "; " + limits.Memory().String()
 	}
 	// A name in the message may have line breaks, which would make it look like two.
 	fmt.Fprintf(p.stderr, "garner: %s%s\n", terminal.Printable(message), more)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
-	"github.com/garner-go/garner/internal/limits"
 	"github.com/garner-go/garner/operators"
 	"github.com/spf13/cobra"
 )
@@ -70,10 +69,11 @@ func (p *program) openFurther(ctx context.Context, r *request, texts []string) e
 		if from.kind == kindLiteral && operands[i].Types == garner.DataType {
 			o.DType = r.dataTensor.DType()
 		}
-		in, t, err := p.open(ctx, role, from, o, limits.Memory())
+		in, t, err := p.open(ctx, role, from, o, r.memory.left())
 		if err != nil {
 			return err
 		}
+		r.memory.take(role, in)
 		r.further[i] = further{in, t}
 	}
 	return nil

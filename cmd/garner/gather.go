@@ -185,7 +185,7 @@ func twoOperands(cmd *cobra.Command, args []string) error {
 	case len(args) > 2:
 		given += "; put a literal in quotes, such as '[[1, 2], [3, 4]]'"
 	}
-	return usage(cmd, "%s takes DATA and INDICES; %s", cmd.Name(), given)
+	return usage(cmd, "%s takes DATA and INDICES; %s", commandName(cmd), given)
 }
 
 // A dtypeFlag is the value of a flag that names a dtype.
@@ -242,6 +242,9 @@ type request struct {
 	data, indices *files.Input // nil until they are opened as tensors
 
 	dataTensor, indicesTensor garner.Tensor
+	memory                    *budget
+
+	ask func(*garner.Plan) error // whether there is room, before a long range is made; may be nil
 
 	further []further // as the operator has them
 
@@ -298,7 +301,7 @@ func (p *program) request(ctx context.Context, kind operators.Kind, f *gatherFla
 // asked parses a command line and reports its mistakes before it opens any
 // file.
 func asked(kind operators.Kind, f *gatherFlags, args []string, checkOutput func(string) error) (r *request, err error) {
-	r = &request{}
+	r = &request{memory: f.stream.memory.budget()}
 	if r.operator, err = f.operator.find(kind); err != nil {
 		return nil, err
 	}
@@ -331,25 +334,46 @@ func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request) (
 		}
 	}()
 	if r.inPlace && r.operands[0].kind == kindFile {
-		r.data, err = p.openFile(ctx, operandRoles[0], r.operands[0].file, f.data.options(), limits.Memory())
+		r.data, err = p.openFile(ctx, operandRoles[0], r.operands[0].file, f.data.options(), r.memory.left())
 	} else {
-		r.data, r.dataTensor, err = p.open(ctx, operandRoles[0], r.operands[0], f.data.options(), limits.Memory())
+		r.data, r.dataTensor, err = p.open(ctx, operandRoles[0], r.operands[0], f.data.options(), r.memory.left())
 	}
 	if err != nil {
 		return err
 	}
+	r.memory.take(operandRoles[0], r.data)
+	was := r.data.Spec().DType
 	if err := f.to.convert(r.data); err != nil {
 		return err
 	}
 	if r.inPlace && r.operands[0].kind == kindFile {
 		r.dataTensor, _ = r.data.View()
-	} else if r.data, r.dataTensor, err = p.loaded(ctx, operandRoles[0], r.data, limits.Memory()); err != nil {
+	} else if r.data, r.dataTensor, err = p.loaded(ctx, operandRoles[0], r.data, r.memory.left()); err != nil {
 		return err
+	}
+	if r.data.Spec().DType != was { // what it is converted from stays
+		r.memory.take(operandRoles[0], r.data)
 	}
 	if !garner.TakesIndices(r.op) {
 		r.indices = files.Hold(garner.Tensor{})
-	} else if r.indices, r.indicesTensor, err = p.open(ctx, operandRoles[1], r.operands[1], f.indices.options(), limits.Memory()); err != nil {
-		return err
+	} else {
+		if spec, ok := rangeSpec(r.operands[1], garner.DType(f.indices.dtype), r.memory.left()); ok && r.ask != nil {
+			op, err := f.policy.amend(r.op, r.data.Spec().DType)
+			if err != nil {
+				return err
+			}
+			plan, err := garner.NewPlan(op, r.data.Spec(), spec)
+			if err != nil {
+				return err
+			}
+			if err := r.ask(plan); err != nil {
+				return err
+			}
+		}
+		if r.indices, r.indicesTensor, err = p.open(ctx, operandRoles[1], r.operands[1], f.indices.options(), r.memory.left()); err != nil {
+			return err
+		}
+		r.memory.take(operandRoles[1], r.indices)
 	}
 	texts, err := f.further.texts(r.operator)
 	if err != nil {
@@ -428,6 +452,15 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 		}
 	}
 	r.inPlace = f.out == "" && !pooled
+	if !pooled { // the shape of another result follows from further operands
+		r.ask = func(plan *garner.Plan) error {
+			if f.out == "" && !f.all && lists(plan.Out) > printed {
+				_, err := p.long("the result", garner.SpecOf(plan.DType, plan.Out...), toOut)
+				return err // a terminal shows the ends alone
+			}
+			return room(plan, r.memory.left())
+		}
+	}
 	if err := p.openRequest(ctx, f, r); err != nil {
 		return err
 	}
@@ -445,16 +478,16 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 		return err
 	}
 	if indices.Len() > fewIndices {
-		if err := room(prepared.Plan()); err != nil {
+		if err := room(prepared.Plan(), r.memory.left()); err != nil {
 			return err
 		}
 	}
 	if !pooled {
 		if err := checkFirst(ctx, prepared.Plan(), data.Spec(), r.indexArray(), 0); err != nil {
-			return remedy(err)
+			return f.policy.remedy(err)
 		}
 	}
-	out, err := newResult(prepared.Plan())
+	out, err := newResult(prepared.Plan(), r.memory.left())
 	if err != nil {
 		return err
 	}
@@ -476,7 +509,7 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 	err = prepared.Run(ctx, data, indices, out, more...)
 	meter.Stop()
 	if err != nil {
-		return remedy(err)
+		return f.policy.remedy(err)
 	}
 	if err := r.changed(); err != nil {
 		return err
@@ -531,8 +564,8 @@ func (r *request) indexArray() source.Array {
 func memory() float64 { return float64(limits.Memory().Bytes) }
 
 // newResult allocates a result for which there is room.
-func newResult(plan *garner.Plan) (garner.Tensor, error) {
-	if err := room(plan); err != nil {
+func newResult(plan *garner.Plan, most limits.Bound) (garner.Tensor, error) {
+	if err := room(plan, most); err != nil {
 		return garner.Tensor{}, err
 	}
 	return garner.New(plan.DType, plan.Out...)
@@ -540,9 +573,8 @@ func newResult(plan *garner.Plan) (garner.Tensor, error) {
 
 // room refuses a result larger than the memory that the process can have, whose
 // allocation would kill it.
-func room(plan *garner.Plan) error {
+func room(plan *garner.Plan, most limits.Bound) error {
 	_, ok := plan.Out.Len()
-	most := limits.Memory()
 	if size := run.Memory(garner.SpecOf(plan.DType, plan.Out...)); !ok || size > float64(most.Bytes) {
 		return garner.Errorf(garner.ErrShape, "the result %s%s takes %s, and %s of memory; gather fewer rows at a time",
 			plan.DType, plan.Out, inMemory(size), most)
@@ -558,23 +590,27 @@ func fromEnd(bad *garner.IndexError) bool {
 }
 
 // remedy adds to the error of a refused index the flags that accept it.
-func remedy(err error) error {
+func (f *policyFlags) remedy(err error) error {
 	var bad *garner.IndexError
 	if !errors.As(err, &bad) || bad.Hint != "" || bad.Operand != "" { // no policy is for other operands
 		return err
 	}
 	told := *bad
-	told.Hint = indexHint(bad)
+	told.Hint = f.hint(bad)
 	return &told
 }
 
-// indexHint gives the flags that accept a refused index.
-func indexHint(bad *garner.IndexError) string {
+// hint gives the flags that accept a refused index, unless they are given.
+func (f *policyFlags) hint(bad *garner.IndexError) string {
 	switch {
-	case bad.Dim == 0:
+	case bad.Dim > 0 && fromEnd(bad):
+		if f.negative == "" {
+			return "\"--negative from-end\" counts it from the end"
+		}
+	case bad.Dim == 0 && f.outside != "zero" && !f.filled:
 		return "nothing can be taken from it; \"--outside zero\" or \"--outside fill=V\" put something there"
-	case fromEnd(bad):
-		return "\"--negative from-end\" counts it from the end"
+	case f.outside == "":
+		return "mend it, or say what it means with --outside zero, clamp, wrap or fill=V"
 	}
-	return "mend it, or say what it means with --outside zero, clamp, wrap or fill=V"
+	return "mend it"
 }

@@ -97,12 +97,20 @@ func (p *program) run(ctx context.Context, args []string) int {
 func shieldNumbers(args []string) []string {
 	shielded := make([]string, len(args))
 	for i, a := range args {
-		if strings.HasPrefix(a, "-") && literal.IsLiteral(a) {
+		if strings.HasPrefix(strings.TrimLeft(a, " "), "-") && literal.IsLiteral(a) {
 			a = " " + a
 		}
 		shielded[i] = a
 	}
 	return shielded
+}
+
+// unshielded is an argument as it was typed, whose columns an error may name.
+func unshielded(arg string) string {
+	if strings.HasPrefix(strings.TrimLeft(arg, " "), "-") {
+		return strings.TrimPrefix(arg, " ")
+	}
+	return arg
 }
 
 const rootHelp = `garner gathers slices of tensors: it reads data where integer indices say, with
@@ -288,9 +296,9 @@ func flagError(cmd *cobra.Command, err error) error {
 				return namedStdin("-" + short)
 			}
 			// A long name with one dash is parsed as several short ones.
-			return usage(cmd, "%s has no flag -%s%s", cmd.Name(), name, nearFlag(cmd, short))
+			return usage(cmd, "%s has no flag -%s%s", commandName(cmd), name, nearFlag(cmd, short))
 		}
-		return usage(cmd, "%s has no flag --%s%s", cmd.Name(), name, nearFlag(cmd, name))
+		return usage(cmd, "%s has no flag --%s%s", commandName(cmd), name, nearFlag(cmd, name))
 	}
 	return usage(cmd, "%v", err)
 }

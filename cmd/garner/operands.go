@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -73,7 +74,7 @@ func namedStdin(text string) error {
 // before any of them is opened.
 func parseOperands(args []string) (operands [2]operand, err error) {
 	for i := range args {
-		operands[i] = parseOperand(args[i])
+		operands[i] = parseOperand(unshielded(args[i]))
 	}
 	if operands[0].kind == kindStdin && operands[1].kind == kindStdin {
 		return operands, wrong("DATA and INDICES cannot both be -, there is one standard input; put one of them in a file")
@@ -182,6 +183,13 @@ var endOfInput = map[bool]string{true: "Ctrl-Z and Enter", false: "Ctrl-D on a l
 // where it can be one. What is read whole may take no more memory than most.
 func (p *program) open(ctx context.Context, role string, from operand, o files.Options, most limits.Bound) (*files.Input, garner.Tensor, error) {
 	defer limitHeap(most.Bytes)()
+	if from.kind != kindFile && (o.Shape != nil || o.Offset != 0) {
+		what := "standard input, of which .npy and text are read"
+		if from.kind == kindLiteral {
+			what = "a literal"
+		}
+		return nil, garner.Tensor{}, ofRole(role, garner.Errorf(garner.ErrAttribute, "%s is %s; --shape and --offset are for files without a header, .raw and .bin", role, what))
+	}
 	switch from.kind {
 	case kindStdin:
 		if terminal.Is(p.stdin) {
@@ -229,6 +237,20 @@ func rangeBytes(text string, dtype garner.DType) (float64, bool) {
 		dtype = garner.I64
 	}
 	return float64(n) * float64(dtype.Bits()) / 8, ok
+}
+
+// rangeSpec is the spec of an operand that is a range of more than fewIndices and takes
+// no more memory than most; false of another.
+func rangeSpec(from operand, dtype garner.DType, most limits.Bound) (garner.Spec, bool) {
+	n, ok := literal.Elements(from.text)
+	if from.kind != kindLiteral || !ok || n <= fewIndices || n > math.MaxInt {
+		return garner.Spec{}, false
+	}
+	if dtype == garner.Invalid {
+		dtype = garner.I64
+	}
+	spec := garner.SpecOf(dtype, int(n))
+	return spec, spaceOf(spec) <= float64(most.Bytes)
 }
 
 // tooLarge adds to the error of an array that takes too much memory what limits it.

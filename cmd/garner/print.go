@@ -169,14 +169,14 @@ func (p *program) gatherPrinted(ctx context.Context, f *gatherFlags, r *request)
 		return false, err
 	}
 	if lists(plan.Out) > printed && !f.all {
-		if done, err := p.summarise(ctx, r, plan); done || err != nil {
+		if done, err := p.summarise(ctx, f, r, plan); done || err != nil {
 			return done, err
 		}
 	}
 	if !inPlace {
 		return false, nil
 	}
-	out, err := newResult(plan)
+	out, err := newResult(plan, r.memory.left())
 	if err != nil {
 		return false, err
 	}
@@ -186,7 +186,7 @@ func (p *program) gatherPrinted(ctx context.Context, f *gatherFlags, r *request)
 	})
 	meter.Stop()
 	if err != nil {
-		return false, remedy(err)
+		return false, f.policy.remedy(err)
 	}
 	return true, p.print(out, f.all)
 }
@@ -194,7 +194,7 @@ func (p *program) gatherPrinted(ctx context.Context, f *gatherFlags, r *request)
 // summarise prints the summary of a gather whose result is long. It looks at every
 // index, and reads the rows of the shown elements alone. Strings have no rows that
 // could be read alone; done is then false.
-func (p *program) summarise(ctx context.Context, r *request, plan *garner.Plan) (done bool, err error) {
+func (p *program) summarise(ctx context.Context, f *gatherFlags, r *request, plan *garner.Plan) (done bool, err error) {
 	long := func() error {
 		_, err := p.long("the result", garner.SpecOf(plan.DType, plan.Out...), toOut)
 		return err
@@ -206,7 +206,7 @@ func (p *program) summarise(ctx context.Context, r *request, plan *garner.Plan) 
 	}
 	// What is wrong with the operands outranks where the result goes.
 	if err := plan.Check(ctx, r.indicesTensor); err != nil {
-		return false, remedy(err)
+		return false, f.policy.remedy(err)
 	}
 	if err := r.changed(); err != nil {
 		return false, err

@@ -244,14 +244,19 @@ const (
 )
 
 func (p *program) probe(ctx context.Context, f *probeFlags, table files.Operand, o files.Options) error {
+	o.InPlace = true
 	open := func() (*source.File, error) {
 		opened, err := table.Open(ctx, o)
-		if err != nil {
+		if err != nil && !errors.Is(err, files.ErrMemory) {
 			return nil, notOpened("TABLE", table, err)
 		}
-		file, ok := opened.Array.(*source.File)
-		if !ok {
-			opened.Close()
+		var file *source.File
+		if err == nil {
+			if file, _ = opened.Array.(*source.File); file == nil {
+				opened.Close()
+			}
+		}
+		if file == nil {
 			return nil, garner.Errorf(nil, "TABLE %s can only be read whole: no row of it is read by itself, and there is nothing to probe; save it as a .npy of numbers that is not compressed", table)
 		}
 		return file, nil

@@ -474,3 +474,40 @@ func TestFullDevice(t *testing.T) {
 		}
 	}
 }
+
+// TestNamedPipes reads pipes whose names end as those of files of one array: what is in
+// them tells what they are.
+func TestNamedPipes(t *testing.T) {
+	dir := t.TempDir()
+	array := filepath.Join(dir, "ids.npy")
+	writeNpy(t, array, garner.Of([]int64{1, 0}, 2))
+	npy, err := os.ReadFile(array)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name, sent string
+		args       []string
+		status     int
+		want       string
+	}{
+		{"t.txt", "1\n0\n", nil, statusDone, "[6, 5]\n"},
+		{"n.npy", string(npy), nil, statusDone, "[6, 5]\n"},
+		{"n.csv", string(npy), nil, statusDone, "[6, 5]\n"},
+		{"r.raw", "", []string{"--indices-dtype", "i8", "--indices-shape", "?"}, statusUsage, "r.raw is a pipe or a device, of which .npy and text are read; --indices-shape and --indices-offset are for files without a header: save the elements as FILE.raw"},
+		{"z.npz#a", "", nil, statusRefused, "z.npz is a pipe, which cannot be mapped; copy it to a file"},
+	} {
+		file, _, _ := strings.Cut(tt.name, "#")
+		if err := syscall.Mkfifo(filepath.Join(dir, file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		p := start(t, dir, func(c *exec.Cmd) { c.Stdout = &out }, append([]string{"gather", "[5,6]", tt.name}, tt.args...)...)
+		if tt.sent != "" {
+			go os.WriteFile(filepath.Join(dir, file), []byte(tt.sent), 0) // which waits for a reader
+		}
+		if got, message := p.status(t), out.String()+p.stderr.String(); got != tt.status || !strings.Contains(message, tt.want) {
+			t.Errorf("%s: status %d: %s; want %s", tt.name, got, message, tt.want)
+		}
+	}
+}

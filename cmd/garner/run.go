@@ -9,7 +9,6 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
-	"github.com/garner-go/garner/internal/limits"
 	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/model"
 	"github.com/spf13/cobra"
@@ -40,8 +39,8 @@ Integers wrap and floats are rounded as in NumPy. Negative indices and indices o
 follow the policy of the operator in the model's opset; --negative and --outside replace
 it for every gather of data that runs. The gathers of the arithmetic on shapes that
 exporters write keep their operator's policy, such as Gather(Shape(x), -1): those whose
-data depends on shapes and constants alone, and those of constants at constant indices,
-but for the one of --node. Tables are not loaded: only the gathered rows are read.
+data and indices depend on shapes and constants alone, unless the data is constant and
+the indices are not, but for the one of --node. Tables are not loaded: only the gathered rows are read.
 
 --memory SIZE limits the memory of the tensors that run makes and of the inputs that it
 reads whole: literals, standard input, text, compressed members of .npz, strings.
@@ -109,7 +108,7 @@ func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
 		return err
 	}
 	defer m.Close()
-	r := &modelRun{program: p, cmd: cmd, model: m, given: make(map[*model.Value]garner.Tensor), most: f.memory.bound()}
+	r := &modelRun{program: p, cmd: cmd, model: m, given: make(map[*model.Value]garner.Tensor), memory: f.memory.budget()}
 	defer r.close()
 	if f.node != "" {
 		if r.node, err = m.Find(f.node); err != nil {
@@ -146,18 +145,18 @@ func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
 			return about("-o ", err)
 		}
 		info, err := os.Stat(f.out)
+		if _, file := formatOf(f.out); err != nil && file {
+			return wrong("-o %s: run writes every result to a .npy file in a folder; name the folder, such as -o results", f.out)
+		}
 		if err == nil && !info.IsDir() {
 			return wrong("-o %s: it is a file; results go to a folder", f.out)
 		}
 	}
-	// Mapped inputs take address space.
-	if now := limits.Memory(); now.Bytes+r.taken < r.most.Bytes {
-		r.most = limits.Bound{Bytes: now.Bytes + r.taken, By: now.By}
-	}
+	most := r.memory.all()
 	if f.memory.given {
-		defer limitHeap(f.memory.bytes - r.taken)()
+		defer limitHeap(f.memory.bytes - r.memory.taken)()
 	}
-	options := []run.Option{run.Beside(float64(r.taken))}
+	options := []run.Option{run.Beside(float64(r.memory.taken))}
 	if f.policy.given() {
 		options = append(options, run.Amend(func(g run.Gather) (garner.Op, error) {
 			if g.OfShapes && g.Node != r.node {
@@ -179,7 +178,7 @@ func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
 			return min(shown, n), nil
 		}))
 	}
-	tensors, err := run.Values(ctx, m, values, r.given, float64(r.most.Bytes), options...)
+	tensors, err := run.Values(ctx, m, values, r.given, float64(most.Bytes), options...)
 	if err != nil {
 		return r.remedy(f, err)
 	}
@@ -197,8 +196,7 @@ type modelRun struct {
 	node    *model.Node // of --node; nil: the whole model runs
 	given   map[*model.Value]garner.Tensor
 	opened  []*files.Input
-	most    limits.Bound // memory that the run may take
-	taken   int64        // bytes of it that the inputs take that were read whole
+	memory  *budget
 }
 
 func (r *modelRun) close() {
@@ -265,11 +263,11 @@ func (r *modelRun) remedy(f *runFlags, err error) error {
 	switch {
 	case errors.As(err, &bad):
 	case errors.As(err, &index) && index.Hint == "":
-		hint = "; " + indexHint(index)
-	case errors.As(err, &large) && f.memory.given && r.most.Bytes == f.memory.bytes:
+		hint = "; " + f.policy.hint(index)
+	case errors.As(err, &large) && f.memory.given && r.memory.most.Bytes == f.memory.bytes:
 		hint = "; --memory " + f.memory.text + " is the limit"
 	case errors.As(err, &large):
-		hint = "; " + r.most.String()
+		hint = "; " + r.memory.most.String()
 	}
 	if bad == nil {
 		if hint == "" {

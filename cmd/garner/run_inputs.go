@@ -8,9 +8,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
-	"github.com/garner-go/garner/internal/limits"
 	"github.com/garner-go/garner/internal/run"
-	"github.com/garner-go/garner/internal/units"
 	"github.com/garner-go/garner/model"
 	"github.com/spf13/cobra"
 )
@@ -80,7 +78,7 @@ func (r *modelRun) inputs(ctx context.Context, named []namedInput) error {
 			return err
 		}
 		r.opened = append(r.opened, opened)
-		r.taken += opened.Memory()
+		r.memory.take("other inputs", opened)
 		expected := *v
 		if v.From != nil || v.Constant != nil && !slices.Contains(r.model.Graph.Inputs, v) {
 			// A value that stands for a node's result may have another shape.
@@ -102,10 +100,7 @@ func (r *modelRun) inputs(ctx context.Context, named []namedInput) error {
 // dtype takes the model's.
 func (r *modelRun) open(ctx context.Context, in namedInput, dtype garner.DType) (*files.Input, garner.Tensor, error) {
 	role, typed := "--input "+in.name, files.Options{DType: dtype}
-	most := limits.Bound{Bytes: r.most.Bytes - r.taken, By: r.most.By}
-	if r.taken > 0 {
-		most.By = "beside the " + units.Bytes(r.taken) + " of other inputs " + most.By
-	}
+	most := r.memory.left()
 	if in.value.kind != kindFile {
 		return r.program.open(ctx, role, in.value, typed, most)
 	}

@@ -28,6 +28,10 @@ const (
 	// lasting is the least size in bytes of a result that is written resumably
 	// without being asked for; a smaller one is soon made again.
 	lasting = 64 << 20
+
+	// unbudgeted is the memory in bytes that lets a gather do without a budget of its
+	// own. Package source then takes up to 96 MiB beside the indices.
+	unbudgeted = 256 << 20
 )
 
 // streamFlags are the flags of a gather out of a file.
@@ -75,7 +79,7 @@ func (s *sizeFlag) Set(text string) error {
 // bound returns what limits the memory of a command: the flag, or what the process may
 // have where that is less.
 func (s *sizeFlag) bound() limits.Bound {
-	most := limits.Memory()
+	most := memoryBound()
 	if s.given && s.bytes < most.Bytes {
 		return limits.Bound{Bytes: s.bytes, By: "--memory " + s.text + " allows"}
 	}
@@ -147,11 +151,12 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 	if f.stream.memory.given {
 		defer limitHeap(f.stream.memory.bytes)()
 	}
-	indices, held, err := p.openIndices(ctx, f, r.operands[1])
+	indices, held, err := p.openIndices(ctx, f, r)
 	if err != nil {
 		return err
 	}
 	defer indices.Close()
+	r.memory.take(operandRoles[1], indices)
 	indicesFact, indicesKnown, err := files.Identify(indices.Array)
 	if err != nil {
 		return err
@@ -167,10 +172,14 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 		return err
 	}
 	if err := checkFirst(ctx, plan, data.Spec(), indices.Array, f.stream.memory.bytes); err != nil {
-		return remedy(err)
+		return f.policy.remedy(err)
 	}
 	o := source.Options{Threads: int(f.threads.value)}
-	if f.stream.memory.given {
+	if !f.stream.memory.given {
+		if o.Memory = blocks(r.memory.left()); o.Memory > 0 {
+			defer limitHeap(o.Memory)()
+		}
+	} else {
 		o.Memory = f.stream.memory.bytes - held
 		if err := f.stream.beside(r.operands[1], held); err != nil {
 			return err
@@ -239,7 +248,7 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 			return &interruptedError{fmt.Sprintf("interrupted; %s of the %s of %s are kept, and the same command with --resume goes on", units.Bytes(kept), units.Bytes(to.Size()), f.out)}
 		}
 	}
-	return remedy(err)
+	return f.policy.remedy(err)
 }
 
 // limitHeap makes the garbage collector keep what the heap gets beside what it has near
@@ -256,7 +265,8 @@ func limitHeap(budget int64) (restore func()) {
 
 // openIndices opens the INDICES of a stream, in place where possible. held is how
 // many bytes of memory they take.
-func (p *program) openIndices(ctx context.Context, f *gatherFlags, from operand) (in *files.Input, held int64, err error) {
+func (p *program) openIndices(ctx context.Context, f *gatherFlags, r *request) (in *files.Input, held int64, err error) {
+	from := r.operands[1]
 	if from.kind == kindFile {
 		if in, err = p.openInPlace(ctx, operandRoles[1], from, f.indices.options()); !errors.Is(err, files.ErrMemory) {
 			return in, 0, err
@@ -267,7 +277,12 @@ func (p *program) openIndices(ctx context.Context, f *gatherFlags, from operand)
 			return nil, 0, err
 		}
 	}
-	in, t, err := p.open(ctx, operandRoles[1], from, f.indices.options(), f.stream.memory.bound())
+	if size, ok := p.headerBytes(ctx, from, f.indices.options()); ok {
+		if err := f.stream.beside(from, size); err != nil { // before it is inflated
+			return nil, 0, err
+		}
+	}
+	in, t, err := p.open(ctx, operandRoles[1], from, f.indices.options(), r.memory.left())
 	if err != nil {
 		return nil, 0, err
 	}
@@ -275,6 +290,25 @@ func (p *program) openIndices(ctx context.Context, f *gatherFlags, from operand)
 		in.Array = source.Memory(t)
 	}
 	return in, volume(t.DType(), int64(t.Len())), nil
+}
+
+// headerBytes is how many bytes an array takes in memory by its header, of which no
+// element is read; false where none says it.
+func (p *program) headerBytes(ctx context.Context, from operand, o files.Options) (int64, bool) {
+	if from.kind != kindFile || from.file.Format.Layout == nil || from.file.IsURL() || from.file.IsPattern() {
+		return 0, false
+	}
+	list, err := from.file.List(ctx, o)
+	if err != nil {
+		return 0, false // opening it says more
+	}
+	for _, a := range list {
+		if (a.Name == from.file.Name || len(list) == 1) && a.DType != garner.Invalid {
+			size := spaceOf(garner.SpecOf(a.DType, a.Shape...))
+			return int64(min(size, 1<<62)), size > 0
+		}
+	}
+	return 0, false
 }
 
 // beside refuses indices that take so much memory that --memory leaves too little.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"archive/zip"
 	"bytes"
 	"encoding/binary"
 	"fmt"
@@ -204,6 +205,61 @@ func TestTextMemory(t *testing.T) {
 			}
 			nothingLeft(t, dir, "data.npy", "ids.csv", "ids.txt", "literal.txt")
 		})
+	}
+}
+
+// TestCompressedMemory asks for a compressed member by its header, before it is inflated.
+func TestCompressedMemory(t *testing.T) {
+	if emulated {
+		t.Skip("an emulator's own memory is counted too")
+	}
+	dir := t.TempDir()
+	writeNpy(t, filepath.Join(dir, "data.npy"), garner.Of([]uint8{1, 2}, 2))
+	writeZeros(t, filepath.Join(dir, "ids.npz"), 20<<20) // 160 MiB
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"gather", "data.npy", "ids.npz#ids", "-o", "out.npy", "--memory", "200M"}, "INDICES ids.npz#ids take 160 MiB of memory, and --memory 200M leaves too little beside them"},
+		{[]string{"gather", "data.npy", "ids.npz", "-o", "out.npy", "--memory", "200M"}, "INDICES ids.npz take 160 MiB of memory"},
+		{[]string{"probe", "ids.npz#ids"}, "TABLE ids.npz#ids can only be read whole"},
+	} {
+		p := start(t, dir, nil, tt.args...)
+		most := watch(p.cmd.Process.Pid)
+		if got, message := p.status(t), p.stderr.String(); got != statusRefused || !strings.Contains(message, tt.want) {
+			t.Errorf("%q: status %d: %s; want %s", tt.args, got, message, tt.want)
+		}
+		if got := most(); got > 100 && !raceEnabled {
+			t.Errorf("%q took %d MiB", tt.args, got)
+		}
+	}
+}
+
+// writeZeros writes a .npz with a compressed array "ids" of n zeros of i64.
+func writeZeros(t *testing.T, path string, n int) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	archive := zip.NewWriter(f)
+	member, err := archive.CreateHeader(&zip.FileHeader{Name: "ids.npy", Method: zip.Deflate})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := npy.NewWriter(member, garner.SpecOf(garner.I64, n))
+	if err != nil {
+		t.Fatal(err)
+	}
+	part := make([]byte, 1<<20)
+	for left := 8 * n; left > 0; left -= len(part) {
+		if _, err := w.Write(part[:min(left, len(part))]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := archive.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -171,27 +171,32 @@ func readFailed(err error) error {
 // firstRead is the memory allocated before the first element arrives, in bytes.
 const firstRead = 1 << 20
 
-// readGrowing reads n bytes into memory that grows with them: it doubles, and after
-// an eighth of them it is allocated whole, so that little is copied again. With an
-// error it returns the number of bytes read.
+// readGrowing reads n bytes into memory that grows with them: an eighth of them into
+// parts, each as long as those before it, and then all into memory that is allocated
+// whole. No part is dropped before that, so it takes 9/8 of n at most, whenever the
+// garbage collector runs. With an error it returns the number of bytes read.
 func readGrowing(r io.Reader, n int) (b []byte, have int, err error) {
-	size := min(n, firstRead)
-	for ; ; size *= 2 {
-		if have > 0 && have >= n/8 {
-			size = n
-		}
-		grown, err := aligned(size)
-		if err != nil {
-			return nil, have, err
-		}
-		copy(grown, b)
-		b = grown
-		k, err := io.ReadFull(r, b[have:])
-		have += k
-		if err != nil || have == n {
-			return b, have, err
+	var parts [][]byte
+	if n > 8*firstRead {
+		for have < n/8 {
+			part := make([]byte, min(max(have, firstRead), n/8-have))
+			k, err := io.ReadFull(r, part)
+			have += k
+			if err != nil {
+				return nil, have, err
+			}
+			parts = append(parts, part)
 		}
 	}
+	if b, err = aligned(n); err != nil {
+		return nil, have, err
+	}
+	at := 0
+	for _, part := range parts {
+		at += copy(b[at:], part)
+	}
+	k, err := io.ReadFull(r, b[at:])
+	return b, have + k, err
 }
 
 // aligned allocates memory that is aligned for elements of any type.

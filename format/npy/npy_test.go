@@ -680,3 +680,29 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestReadGrowing holds that a stream takes 9/8 of its array with all that is allocated,
+// which the garbage collector need not find in time.
+func TestReadGrowing(t *testing.T) {
+	for _, n := range []int{0, 1, firstRead, 8 * firstRead, 8*firstRead + 1, 40*firstRead - 3} {
+		data := make([]byte, n)
+		for i := range data {
+			data[i] = byte(i % 251)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		b, have, err := readGrowing(bytes.NewReader(data), n)
+		runtime.ReadMemStats(&after)
+		if err != nil || have != n || !bytes.Equal(b, data) {
+			t.Errorf("%d bytes: %d, %v", n, have, err)
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; took > uint64(n+n/8+64<<10) {
+			t.Errorf("%d bytes took %d", n, took)
+		}
+		if n > 0 {
+			if _, have, err := readGrowing(bytes.NewReader(data[:n-1]), n); err == nil || have != n-1 {
+				t.Errorf("%d of %d bytes: %d, %v", n-1, n, have, err)
+			}
+		}
+	}
+}

@@ -51,6 +51,10 @@ func softLimit(limits, line string) (n int64, ok bool) {
 // address space in arenas of 64 MiB, and an allocation may begin in a new one.
 const runtimeBytes = 128 << 20
 
+// leastLeft is what RLIMIT_AS and RLIMIT_DATA always leave: runtimeBytes has room for it,
+// and so for what is small.
+const leastLeft = 1 << 20
+
 // least returns the bound of a Linux process on a machine with so many bytes. root is
 // the root of the file system; files that it lacks limit nothing.
 func least(machine int64, root fs.FS, pageSize int) Bound {
@@ -80,7 +84,7 @@ func least(machine int64, root fs.FS, pageSize int) Bound {
 				n -= used * int64(pageSize)
 			}
 		}
-		if n = max(n-runtimeBytes, 0); n < b.Bytes {
+		if n = max(n-runtimeBytes, leastLeft); n < b.Bytes {
 			b = Bound{n, l.by}
 		}
 	}

@@ -95,7 +95,7 @@ func TestLeast(t *testing.T) {
 		}, Bound{3*gib - runtimeBytes, "RLIMIT_AS leaves"}},
 		{"RLIMIT_AS, used up", map[string]string{
 			"proc/self/limits": limitsFile("1073741824", "unlimited"), "proc/self/statm": "262144 200 100 1 0 50 0\n",
-		}, Bound{0, "RLIMIT_AS leaves"}},
+		}, Bound{leastLeft, "RLIMIT_AS leaves"}},
 		{"RLIMIT_DATA", map[string]string{
 			"proc/self/limits": limitsFile("8589934592", "4294967296"), "proc/self/statm": "262144 200 100 1 0 262144 0\n",
 		}, Bound{3*gib - runtimeBytes, "RLIMIT_DATA leaves"}},

@@ -143,7 +143,7 @@ func regular(path string, info fs.FileInfo) error {
 	case mode.IsDir():
 		return garner.Errorf(nil, "%s is a folder; name a file", path)
 	case mode&fs.ModeNamedPipe != 0:
-		return garner.Errorf(nil, `%s is a pipe, which cannot be mapped; redirect it to standard input and name "-"`, path)
+		return garner.Errorf(nil, "%s is a pipe, which cannot be mapped; copy it to a file", path)
 	default:
 		return garner.Errorf(nil, "%s is no regular file (%s) and cannot be mapped; copy it to a file", path, mode)
 	}

@@ -16,7 +16,7 @@ func TestOpenRefusesSpecial(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, pipe, pipe+` is a pipe, which cannot be mapped; redirect it to standard input and name "-"`)
+	refused(t, pipe, pipe+" is a pipe, which cannot be mapped; copy it to a file")
 	if _, err := Open("/dev/null"); err == nil || !strings.HasPrefix(err.Error(), "garner: /dev/null is no regular file (") {
 		t.Error(err)
 	}

@@ -169,13 +169,17 @@ func TestOfShapes(t *testing.T) {
 	mixed := node("Concat", 13, attrs{"axis": int64(0)}, shape.Outputs[0], at)
 	sized := node("Unsqueeze", 13, nil, size.Outputs[0], vec[int64](0))
 	constants := node("Concat", 13, attrs{"axis": int64(0)}, vec[int64](1), vec[int64](2))
-	nodes := []*model.Node{shape, size, dims, widened, mixed, sized, constants}
+	table := node("Expand", 13, nil, vec[int64](1), shape.Outputs[0])
+	nodes := []*model.Node{shape, size, dims, widened, mixed, sized, constants, table}
 	for name, tt := range map[string]struct {
 		data, indices any
 		of            bool
 	}{
 		"a shape":                           {shape.Outputs[0], last, true},
-		"a shape, at an input":              {shape.Outputs[0], at, true},
+		"a shape, at a shape":               {shape.Outputs[0], sized.Outputs[0], true},
+		"a shape, at an input":              {shape.Outputs[0], at, false},
+		"a table cut to a shape":            {table.Outputs[0], at, false},
+		"a table cut to a shape, at -1":     {table.Outputs[0], last, true},
 		"a size":                            {sized.Outputs[0], last, true},
 		"a shape and constants, cast":       {widened.Outputs[0], last, true},
 		"constants at constants":            {vec[int64](1, 2), last, true},

@@ -65,5 +65,5 @@ func originOf(made map[*model.Value]origin, v *model.Value, given map[*model.Val
 // ofShapes reports whether a gather is part of the arithmetic on shapes; see Gather.
 func (r *runner) ofShapes(n *model.Node) bool {
 	data, indices := originOf(r.origins, n.Inputs[0], r.given), originOf(r.origins, n.Inputs[1], r.given)
-	return data == ofShapes || data == ofConstants && indices == ofConstants
+	return data == ofShapes && indices != ofData || data == ofConstants && indices == ofConstants
 }

@@ -25,8 +25,8 @@ type Gather struct {
 	DType garner.DType // of its data
 
 	// OfShapes says that the gather is part of the arithmetic on shapes that exporters
-	// write, and gathers no data: its data depends on shapes and constants alone, or it
-	// takes constants at constant indices.
+	// write, and gathers no data: its data and indices depend on shapes and constants
+	// alone, and constants are taken at constant indices.
 	OfShapes bool
 }
 

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/internal/limits"
+)
+
+// TestBudget holds that inputs share one budget: what one takes, others lack.
+func TestBudget(t *testing.T) {
+	b := &budget{most: limits.Bound{Bytes: 1000, By: "the control group allows"}}
+	if got := b.left(); got != b.most {
+		t.Errorf("%+v", got)
+	}
+	b.take("DATA", files.Hold(garner.Of(make([]uint8, 5), 5)))
+	if got := b.left(); got.Bytes != 995 || got.By != "the control group allows" {
+		t.Errorf("%+v", got)
+	}
+	b.take("INDICES", files.Hold(garner.Of(make([]int64, 75), 75)))
+	if got := b.left().String(); got != "beside the 605 B of DATA and INDICES the control group allows 395 B" {
+		t.Error(got)
+	}
+	b.take("INDICES", files.Hold(garner.Of(make([]int64, 75), 75)))
+	if got := b.left(); got.Bytes != 1 {
+		t.Errorf("%+v", got)
+	}
+	if got := b.all(); got.Bytes != 1000 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestTogether holds that the commands ask for DATA, INDICES and the result together.
+func TestTogether(t *testing.T) {
+	defer func(before func() limits.Bound) { memoryBound = before }(memoryBound)
+	memoryBound = func() limits.Bound { return limits.Bound{Bytes: 12 << 20, By: "the control group allows"} }
+	out := filepath.Join(t.TempDir(), "x.npy")
+	const mega = "0:1000000" // 7.6 MiB
+	beside := "INDICES 0:1000000 takes 7.6 MiB in memory, and beside the 7.6 MiB of DATA the control group allows 4.4 MiB"
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"gather", mega, mega, "-o", out}, beside},
+		{[]string{"gather", mega, mega, "--all"}, beside},
+		{[]string{"explain", "gather", mega, mega}, beside},
+		{[]string{"bench", "gather", mega, mega}, beside},
+		{[]string{"run", "../../testdata/models/hash.onnx", "--input", "ids=0:2000000"}, "--input ids 0:2000000 takes 15.3 MiB in memory, and the control group allows 12 MiB"},
+		{[]string{"gather", "0:500000", "0:400000", "-o", out, "--outside", "error"}, ""},
+		{[]string{"gather", "0:800000", "0:400000", "-o", out, "--dtype", "i32", "--indices-dtype", "i64"}, ""},
+		{[]string{"gather", "0:700000", "0:500000", "-o", out}, "the result i64[500000] takes 3.8 MiB, and beside the 9.2 MiB of DATA and INDICES the control group allows 2.8 MiB of memory"},
+	} {
+		status, _, stderr := garnerRun(tt.args...)
+		if tt.want == "" && status != statusDone || tt.want != "" && (status != statusRefused || !strings.Contains(stderr, tt.want)) {
+			t.Errorf("%q: status %d: %s; want %q", tt.args, status, stderr, tt.want)
+		}
+	}
+}
+
+// TestLongRanges holds that a range as INDICES is not made where the result is refused.
+func TestLongRanges(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "x.npy")
+	table := garner.Of(make([]uint8, 1<<16), 1<<8, 1<<8)
+	data := filepath.Join(t.TempDir(), "data.npy")
+	writeNpy(t, data, table)
+	const long = "0:16000000" // 122 MiB
+	for _, tt := range []struct {
+		args   []string
+		status int
+		want   string
+	}{
+		{[]string{"gather", "[1,2]", long}, statusUsage, "the result is i64[16000000], 16000000 elements; outside a terminal more than 1000 are printed only if that is asked for"},
+		{[]string{"gather", data, long}, statusUsage, "the result is u8[16000000,256]"},
+		{[]string{"elements", "[1,2]", "0:16000000:1", "--indices-dtype", "i32"}, statusUsage, "the result is i64[16000000]"},
+		{[]string{"gather", data, long, "--all"}, statusRefused, "the result u8[16000000,256] takes 3.8 GiB"},
+		{[]string{"gather", "[[1,2,3,4]]", long, "-o", out}, statusRefused, "the result i64[16000000,4] takes 488.3 MiB"},
+		{[]string{"bench", "gather", data, long}, statusRefused, "bench holds DATA, INDICES and the result u8[16000000,256] in memory"},
+		{[]string{"gather", "[[1,2]]", long, "--axis", "2"}, statusRefused, "axis 2 of data i64[1,2]"},
+	} {
+		func() {
+			defer func(before func() limits.Bound) { memoryBound = before }(memoryBound)
+			memoryBound = func() limits.Bound { return limits.Bound{Bytes: 200 << 20, By: "the control group allows"} }
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			status, _, stderr := garnerRun(tt.args...)
+			runtime.ReadMemStats(&after)
+			if status != tt.status || !strings.Contains(stderr, tt.want) {
+				t.Errorf("%q: status %d: %s; want %q", tt.args, status, stderr, tt.want)
+			}
+			if made := (after.TotalAlloc - before.TotalAlloc) >> 20; made > 50 {
+				t.Errorf("%q made %d MiB", tt.args, made)
+			}
+		}()
+	}
+}
+
+// TestBlocks holds how much of little memory the blocks of a gather take.
+func TestBlocks(t *testing.T) {
+	for left, want := range map[int64]int64{1 << 40: 0, unbudgeted: 0, unbudgeted - 4: unbudgeted/4 - 1, 100 << 20: 25 << 20, 1 << 20: leastMemory, 1: leastMemory} {
+		if got := blocks(limits.Bound{Bytes: left}); got != want {
+			t.Errorf("%d B leave %d; want %d", left, got, want)
+		}
+	}
+}
+
+// TestNoMemory holds that the system's refusal of memory is told with the limit.
+func TestNoMemory(t *testing.T) {
+	var stderr bytes.Buffer
+	p := newProgram(nil, &bytes.Buffer{}, &stderr)
+	status := p.report(garner.Errorf(syscall.ENOMEM, "a.npy: cannot allocate memory"))
+	p.stderr.Flush()
+	if got := stderr.String(); status != statusRefused || !strings.HasPrefix(got, "garner: a.npy: cannot allocate memory; ") || !strings.HasSuffix(got, "iB\n") {
+		t.Error(status, got)
+	}
+}
