@@ -114,8 +114,8 @@ func knownShape(v *model.Value) bool {
 	return false
 }
 
-// foldedFrom lists the values of which OpenVINO folds one, where they are constants:
-// those that lint knows how to bound, but some that OpenVINO cannot compute by itself.
+// foldedFrom lists what must be folded so that OpenVINO folds a value; nothing where it
+// does not. Of the operators that lint bounds, it has no folding for some.
 func foldedFrom(v *model.Value) []*model.Value {
 	if v.Constant != nil || v.From == nil {
 		return nil
