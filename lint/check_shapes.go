@@ -121,7 +121,8 @@ func foldedFrom(v *model.Value) []*model.Value {
 		return nil
 	}
 	switch n := v.From; n.Op {
-	case "GatherND", "GatherElements", "CumSum", "ReverseSequence", "Roll", "Bucketize", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "NonMaxSuppression":
+	case "GatherND", "GatherElements", "CumSum", "ReverseSequence", "Roll", "Bucketize", "BitwiseAnd", "BitwiseOr", "BitwiseXor",
+		"HardSigmoid", "IsNaN", "IsInf", "NonMaxSuppression":
 		return nil
 	default:
 		if _, ok := stepOf(n); !ok {

@@ -357,16 +357,16 @@ def evidence():
     for b, op in ((7, opset7), (8, opset8)):
         for name, ds, is_, n, fixed in (
             ("only-row", (1, 1, 3), (1,), 1, None), ("only-row-by-constant", (1, 1, 3), (1,), 1, 0), ("only-row-of-two", (1, 1, 1, 3), (1, 1), 2, 0),
-            ("row-of-folded", (1, 3), (1, 2), 1, 1), *([("only-row-from-end", (1, 1, 3), (1,), 1, -1)] if b == 8 else []),
+            ("row-of-folded", (1, 3), (1, 2), 1, 1), ("row-of-rolled", (1, 3), (1, 2), 1, 1), *([("only-row-from-end", (1, 1, 3), (1,), 1, -1)] if b == 8 else []),
         ):
-            d, folded = f32(*ds), name == "row-of-folded"
-            i = np.full(is_, fixed or 0, np.int64)
+            d, i = f32(*ds), np.full(is_, fixed or 0, np.int64)
+            computed = {"row-of-folded": lambda d, op: op.add(d, op.constant(np.float32(0))), "row-of-rolled": lambda d, op: op.roll(d, op.constant(i64(3)), op.constant(i64(1)))}.get(name)
 
-            def make(*p, op=op, n=n, d=d, i=i, fixed=fixed, folded=folded):
-                data = op.add(op.constant(d), op.constant(np.float32(0))) if folded else p[0]
+            def make(*p, op=op, n=n, d=d, i=i, fixed=fixed, computed=computed):
+                data = computed(op.constant(d), op) if computed else p[0]
                 return op.gather(data, p[-1] if fixed is None else op.constant(i), op.constant(np.array(n, np.int64)), n)
 
-            yield f"batch-of-one-{name}-{b}", ["L.29"], f"openvino.Gather-{b}", Ir(make, [] if folded else [("d", d), *([("i", i)] if fixed is None else [])]), d[(0,) * n][i[(0,) * n]].reshape(is_ + ds[n + 1:])
+            yield f"batch-of-one-{name}-{b}", ["L.29"], f"openvino.Gather-{b}", Ir(make, [] if computed else [("d", d), *([("i", i)] if fixed is None else [])]), d[(0,) * n][i[(0,) * n]].reshape(is_ + ds[n + 1:])
     for name, ds, is_, n, b, fixed in (
         ("empty-batch-of-nothing", (0, 2, 0), (0, 1), 1, 1, False), ("empty-batch-before-axis", (0, 0, 2), (0, 2), 2, 1, False), ("empty-batch-without-indices", (0, 2, 2), (0, 0), 1, 1, False),
         ("empty-batch", (0, 2), (0, 1), 1, 1, False), ("empty-batch-of-rows", (0, 2, 3), (0, 1), 1, 1, False), ("row-of-a-batch", (2, 1, 0), (2,), 1, 1, True), ("row-of-two-batches", (2, 1, 1, 0), (2, 1), 2, 2, True),
