@@ -90,6 +90,15 @@ def _(v):
 
 # NumPy and the ONNX reference, which calls it.
 
+@difference("the upper half of u64 is negative", "numpy", "R.3 NA.5", "take_along_axis counts an index of 2^63 and more from the end: 2^64-1 is -1")
+def _(v):
+    if v.op != "numpy.take_along_axis" or v.ix.dtype != "u64" or v.refused != "index-out-of-range" or v.output is None:
+        return False
+    signed = [i - 2 ** 64 if i >= 2 ** 63 else i for i in flat(v.ix)]
+    again = answer(Case(v.op, v.a, v.d, Tensor.of("i64", signed, v.ix.shape)))
+    return isinstance(again, Tensor) and again.same(v.output)
+
+
 @difference("GatherElements is numpy.choose", "onnx", "XE.4", "an index outside is taken modulo the axis")
 def _(v):
     return "GatherElements" in v.op and v.refused == "index-out-of-range" and v.output is not None
@@ -125,6 +134,19 @@ def _(v):
 @difference("strings cut", "onnxruntime", "R.16 XG.3", "of a slice of several strings only some are copied; the others are empty")
 def _(v):
     return v.d.dtype == "string" and as_far_as(v, lambda a, b: b == "")
+
+
+@difference("a scalar repeated", "onnxruntime", "XN.1 MN.1", "empty tuples of GatherND repeat data of rank 0, where the model does not declare its rank")
+def _(v):
+    if "GatherND" not in v.op or v.refused != "rank" or v.output is None:
+        return False
+    scalar = v.d.array.ndim == 0 and v.ix.shape[-1:] == (0,) and v.output.shape == v.ix.shape[:-1]
+    return scalar and all(e == flat(v.d)[0] for e in flat(v.output))
+
+
+@difference("a negative batch_dims ends the process", "onnxruntime", "XN.2", "GatherND with a batch_dims below 0 may end the process instead of being refused")
+def _(v):
+    return "GatherND" in v.op and v.refused in ("rank", "batch-dims") and v.crash is not None and v.a.get("batch_dims", 0) < 0
 
 
 # PyTorch.

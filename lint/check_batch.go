@@ -134,8 +134,11 @@ func loneBatch(r *Rule, s *subject) error {
 		return nil
 	}
 	isNot1 := func(n int) bool { return n != 1 }
-	if slices.ContainsFunc(data[:s.axis], isNot1) || slices.ContainsFunc(indices[:s.batch], isNot1) || len(indices) == s.batch && data[s.axis] == 1 { // which is a Squeeze
+	if slices.ContainsFunc(data[:s.axis], isNot1) || slices.ContainsFunc(indices[:s.batch], isNot1) {
 		return nil
+	}
+	if replaced, err := s.replacedGather(data, indices); replaced || err != nil {
+		return err
 	}
 	s.find(r, s.answers(r), "batch_dims is %d and the axis is %d, data is %s and the indices are %s", s.batch, s.axis, s.data.Type(), s.indices.Type())
 	return nil

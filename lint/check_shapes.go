@@ -52,7 +52,7 @@ func emptyGather(r *Rule, s *subject) error {
 		return nil
 	}
 	b := s.batch
-	if b < 0 || b > s.axis || b > len(indices) || s.axis >= len(data) || slices.Contains(data[:b], 0) {
+	if b < 0 || b > s.axis || b > len(indices) || s.axis >= len(data) {
 		return nil
 	}
 	if !slices.Contains(data[b:s.axis], 0) && !slices.Contains(indices[b:], 0) && !slices.Contains(data[s.axis+1:], 0) {
@@ -72,12 +72,7 @@ func (s *subject) replacedGather(data, indices garner.Shape) (bool, error) {
 	if s.scalarOfNothing(s.data) || s.scalarOfNothing(s.indices) {
 		return true, nil
 	}
-	at, err := s.bounds(s.indices)
-	if err != nil {
-		return false, err
-	}
-	fixedIndices := s.constant(s.indices) != nil || at.exact && at.point() // OpenVINO folds what is computed from constants
-	fixedData := s.constant(s.data) != nil
+	fixedIndices, fixedData := s.folded(s.indices), s.folded(s.data)
 	isNot1 := func(n int) bool { return n != 1 }
 	of := indices[s.batch:]
 	switch {
@@ -85,10 +80,56 @@ func (s *subject) replacedGather(data, indices garner.Shape) (bool, error) {
 		return true, nil
 	case fixedIndices && s.batch == 0 && !slices.ContainsFunc(indices, isNot1) && !slices.ContainsFunc(data[:s.axis], isNot1):
 		return true, nil // one row, in place
-	case fixedIndices && len(of) == 0 && data[s.axis] == 1 && at.point() && at.low.at == 0:
-		return true, nil // the only row
+	case fixedIndices && len(of) == 0 && s.batch < 2 && data[s.axis] == 1:
+		at, err := s.bounds(s.indices)
+		if only := at.point() && at.low.at == 0; only || err != nil {
+			return only, err // the only row
+		}
 	}
 	return fixedData && data[s.axis] == 1 && slices.Equal(of, garner.Shape{1}), nil // data itself
+}
+
+// folded reports whether OpenVINO computes a value before the first run, because it
+// depends on constants and on known shapes alone.
+func (l *linter) folded(v *model.Value) bool {
+	_ = groups(v, l.foldedSeen, foldedFrom, func(group []*model.Value) error { // which has no error
+		for _, v := range group {
+			from := foldedFrom(v)
+			l.isFolded[v] = v.Constant != nil || knownShape(v) || len(from) > 0 && !slices.ContainsFunc(from, func(v *model.Value) bool { return v != nil && !l.isFolded[v] })
+		}
+		return nil
+	})
+	return l.isFolded[v]
+}
+
+// knownShape reports whether a value is the shape of one whose dims are known.
+func knownShape(v *model.Value) bool {
+	if v.From == nil || v.From.Domain != "" {
+		return false
+	}
+	switch v.From.Op {
+	case "Shape", "ShapeOf", "Size":
+		return known(input(v.From, 0))
+	}
+	return false
+}
+
+// foldedFrom lists what must be folded so that OpenVINO folds a value; nothing where it
+// does not. Of the operators that lint bounds, it has no folding for some.
+func foldedFrom(v *model.Value) []*model.Value {
+	if v.Constant != nil || v.From == nil {
+		return nil
+	}
+	switch n := v.From; n.Op {
+	case "GatherND", "GatherElements", "CumSum", "ReverseSequence", "Roll", "Bucketize", "BitwiseAnd", "BitwiseOr", "BitwiseXor",
+		"HardSigmoid", "IsNaN", "IsInf", "NonMaxSuppression":
+		return nil
+	default:
+		if _, ok := stepOf(n); !ok {
+			return nil
+		}
+		return n.Inputs
+	}
 }
 
 // scalarOfNothing reports whether OpenVINO's reader of ONNX makes a scalar of a value: of
@@ -181,7 +222,11 @@ func refusedOperands(r *Rule, s *subject) error {
 				data.Dims[i], indices.Dims[i] = garner.AnyDim, garner.AnyDim
 			}
 		}
-		_, err = operators.Infer(s.op, data, indices)
+		if _, err = operators.Infer(s.op, data, indices); err != nil {
+			if _, whole := operators.Infer(s.op, s.data.Spec, s.indices.Spec); whole != nil {
+				err = whole // the same, with the dims that the model has
+			}
+		}
 	}
 	if err == nil {
 		return nil
@@ -190,7 +235,11 @@ func refusedOperands(r *Rule, s *subject) error {
 	if errors.As(err, &at) {
 		err = at.Err // the finding names the node
 	}
-	s.find(r, s.answers(r), "%s", strings.TrimPrefix(err.Error(), "garner: "))
+	evidence := slices.Clone(s.answers(r))
+	if s.operator.Kind != operators.GatherND || s.batch >= 0 {
+		evidence = slices.DeleteFunc(evidence, func(e Evidence) bool { return e.Answer == Ends })
+	}
+	s.find(r, evidence, "%s", strings.TrimPrefix(err.Error(), "garner: "))
 	return nil
 }
 

@@ -156,6 +156,7 @@ const (
 
 	fromTFLite  = "reading TFLite"
 	static      = "static dims"
+	openRank    = "data of open rank"
 	shortVector = "a vector of up to 64 integers" // which has a path of its own, without checks
 	unoptimised = "no optimisation"
 	byDefault   = "default level"

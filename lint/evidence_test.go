@@ -290,7 +290,7 @@ func says(c line, e Evidence) error {
 			return fmt.Errorf("its input %d is %s, not %s", of, c.Inputs[of].DType, e.DType)
 		}
 	}
-	if e.Run != "" {
+	if e.Run != "" && e.Run != openRank { // the models of the corpora leave ranks open
 		for _, also := range c.Also {
 			if also.Run != e.Run {
 				continue

@@ -210,6 +210,8 @@ type linter struct {
 	lists     map[*model.Constant][]int64   // short constants that are attributes in other formats, as list read them
 	places    map[*model.Value]int32        // of the model's values, as placesOf says; nil before a loop needs them
 
+	isFolded    map[*model.Value]bool     // what folded found
+	foldedSeen  map[*model.Value]int32    // values that folded has visited: see groups
 	withoutRank map[*model.Value]bool     // what rankless found
 	ranked      map[*model.Value]int32    // values that rankless has visited: see groups
 	shared      map[answersKey][]Evidence // what answers found
@@ -221,6 +223,7 @@ func newLinter(ctx context.Context, m *model.Model) *linter {
 		ctx: ctx, model: m, format: m.Format, runtimes: AllRuntimes(), home: homes[m.Format], inputs: map[*model.Value]bool{},
 		tables: map[any]*loss{}, constants: constants(),
 		ranges: map[*model.Value]bounds{}, begun: map[*model.Value]int32{}, held: map[any]bounds{}, lists: map[*model.Constant][]int64{},
+		isFolded: map[*model.Value]bool{}, foldedSeen: map[*model.Value]int32{},
 		withoutRank: map[*model.Value]bool{}, ranked: map[*model.Value]int32{},
 		shared: map[answersKey][]Evidence{}, words: map[*Evidence]string{},
 	}

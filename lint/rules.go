@@ -52,7 +52,9 @@ var rules = []Rule{
 	{
 		ID: "L.4", Severity: Note, Title: "Indices come from an input",
 		About: "Finds Gather and GatherElements whose indices may be outside as far as the model shows; see L.3. Runtimes differ in how they " +
-			"answer an index outside. OpenVINO writes zeros, or reads other memory where data is a vector of up to 64 integers.",
+			"answer an index outside. OpenVINO writes zeros, or reads other memory where data is a vector of up to 64 integers. Bounds are those that the " +
+			"specifications give. ONNX Runtime's Clip, Min and Max of i64 on x86-64 compare 32 bits: a value further than 2^31 from a bound becomes another position, or stays outside; " +
+			"OpenVINO cuts it to 32 bits before (`lint-vast-clip`, `lint-vast-clip-from-end`, `lint-vast-max-min`).",
 		Remedy:   "Clamp the indices in the model to the axis (Clip, Clamp), or check them before each run.",
 		Changes:  true,
 		Evidence: answersOf(outsideAnswers, noTuples),
@@ -267,8 +269,8 @@ var rules = []Rule{
 	{
 		ID: "L.19", Severity: Error, Title: "The result of Gather is empty",
 		About: "Finds Gather of static shapes whose result is empty because there are no indices or a dim of data is 0. OpenVINO's CPU plugin " +
-			"then divides by zero. With an empty batch, or with dynamic dims, it does not; nor for one constant index where all dims before the axis are 1, " +
-			"for the only row of an axis by the constant scalar 0, and where it computes the result itself, because the operands are constants.",
+			"then divides by zero. With dynamic dims it does not, nor where the batch dims alone are empty; nor for one constant index where all dims before the axis are 1, " +
+			"for the only row of an axis by the constant 0 without batch dims or with one, and where it computes the result itself, because the operands are constants.",
 		Remedy:  "Decide whether the model needs the node, and remove it; or declare the dims of its operands as dynamic.",
 		Changes: true,
 		Evidence: []Evidence{
@@ -337,7 +339,7 @@ var rules = []Rule{
 	{
 		ID: "L.24", Severity: Error, Title: "The operator refuses its operands",
 		About: "Checks types, attributes, ranks and dims, as far as they are known, against the operator's own rules: an axis that data does " +
-			"not have, tuples longer than data's rank, ranks that do not match.",
+			"not have, tuples longer than data's rank, ranks that do not match. ONNX Runtime refuses a negative batch_dims of GatherND, or ends the process.",
 		Remedy: "Decide what is meant, and correct what the message names; docs/rules.md has the rules of each operator.",
 		Evidence: []Evidence{
 			recorded("openvino.Gather-1", Refuses, "openvino-gather-1-axis-past-rank"),
@@ -355,22 +357,28 @@ var rules = []Rule{
 			recorded("onnx.GatherElements-11", Refuses, "onnx-gatherelements-11-rank-mismatch"),
 			recorded("onnx.GatherElements-13", Refuses, "onnx-gatherelements-13-rank-mismatch"),
 			recorded("com.microsoft.GatherND-1", Refuses, "com-microsoft-gathernd-1-k-above-rank"),
+			recorded("onnx.GatherND-12", Ends, "lint-negative-batch-dims-12"),
+			recorded("onnx.GatherND-13", Ends, "lint-negative-batch-dims-13"),
 		},
 		check: refusedOperands,
 	},
 	{
 		ID: "L.25", Severity: Error, Title: "A scalar is addressed by empty tuples",
-		About: "Finds GatherND of data of rank 0 whose indices have a last dim of 0. ONNX Runtime repeats the scalar; the specifications " +
-			"require data of rank 1 or more.",
+		About: "Finds GatherND of data of rank 0 whose indices have a last dim of 0. ONNX Runtime refuses data that the model declares to be a scalar, and " +
+			"repeats the scalar where the model leaves the rank open; the specifications require data of rank 1 or more.",
 		Remedy:  "Replace the node by a broadcast of data.",
 		Changes: true,
 		Evidence: []Evidence{
 			recorded("openvino.GatherND-5", Refuses, "openvino-gathernd-5-scalar-data-k-zero"),
 			recorded("openvino.GatherND-8", Refuses, "openvino-gathernd-8-scalar-data-k-zero"),
-			recorded("onnx.GatherND-11", Repeats, "onnx-gathernd-11-scalar-data-k-zero"),
-			recorded("onnx.GatherND-12", Repeats, "onnx-gathernd-12-scalar-data-k-zero"),
-			recorded("onnx.GatherND-13", Repeats, "onnx-gathernd-13-scalar-data-k-zero"),
-			recorded("com.microsoft.GatherND-1", Repeats, "com-microsoft-gathernd-1-scalar-data-k-zero"),
+			recorded("onnx.GatherND-11", Refuses, "lint-scalar-by-empty-tuples-11"),
+			recorded("onnx.GatherND-11", Repeats, "onnx-gathernd-11-scalar-data-k-zero").in(openRank),
+			recorded("onnx.GatherND-12", Refuses, "lint-scalar-by-empty-tuples-12"),
+			recorded("onnx.GatherND-12", Repeats, "onnx-gathernd-12-scalar-data-k-zero").in(openRank),
+			recorded("onnx.GatherND-13", Refuses, "lint-scalar-by-empty-tuples-13"),
+			recorded("onnx.GatherND-13", Repeats, "onnx-gathernd-13-scalar-data-k-zero").in(openRank),
+			recorded("com.microsoft.GatherND-1", Refuses, "lint-scalar-by-empty-tuples-microsoft"),
+			recorded("com.microsoft.GatherND-1", Repeats, "com-microsoft-gathernd-1-scalar-data-k-zero").in(openRank),
 			recorded("tensorflow.GatherNd", Refuses, "tf-gathernd-scalar-data-k-zero"),
 		},
 		check: repeatedScalar,
@@ -432,7 +440,7 @@ var rules = []Rule{
 	{
 		ID: "L.29", Severity: Error, Title: "Batch dims of 1 end at the axis",
 		About: "Finds Gather-7 and Gather-8 of static shapes with batch_dims where the dims before the axis are all 1: data [1,2] and indices [1,2] with batch_dims and axis 1. The " +
-			"operands are valid, and OpenVINO's CPU plugin reads other memory, which mostly ends the process. With dynamic dims it does not.",
+			"operands are valid, and OpenVINO's CPU plugin reads other memory, which mostly ends the process. With dynamic dims it does not, nor where it runs no Gather, as for the only row in L.19.",
 		Remedy:  "Squeeze the batch dims out of data and the indices, gather without batch_dims, and put the dims back with Unsqueeze; or declare a dim as dynamic.",
 		Changes: true,
 		Evidence: []Evidence{

@@ -3,7 +3,6 @@ package lint
 import (
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/operators"
@@ -63,18 +62,9 @@ func reshaped(c *operation) bounds {
 
 func castTo(c *operation) bounds {
 	b, _ := c.input(0)
-	to := c.result.Spec.DType
-	switch v := c.node.Attributes["to"].(type) {
-	case int64:
-		to = operators.ONNXType(v)
-	case string:
-		to, _ = garner.ParseDType(v)
-	}
-	if name, ok := c.node.Attributes["destination_type"].(string); ok {
-		to, _ = garner.ParseDType(name)
-	}
-	if to == garner.Invalid && strings.HasSuffix(c.node.Op, "Like") {
-		to = c.spec(1).DType
+	to := operators.CastType(c.node)
+	if to == garner.Invalid && c.node.Attributes["to"] == nil {
+		to = c.result.Spec.DType
 	}
 	if !to.Valid() || !to.IsInteger() && !to.IsFloat() && to != garner.Bool {
 		return anything(c.result)

@@ -23,7 +23,7 @@ type subject struct {
 	data, indices *model.Value // never nil; model.Unknown where the node lacks them
 	axis          int          // of Gather and GatherElements, counted from 0
 	axisKnown     bool
-	batch         int // batch_dims; a negative one is counted from the rank of the indices where that is known
+	batch         int // batch_dims; a negative one of Gather is counted from the rank of the indices where that is known
 }
 
 func (l *linter) subject(n *model.Node) (*subject, error) {
@@ -37,7 +37,7 @@ func (l *linter) subject(n *model.Node) (*subject, error) {
 	}
 	s.data, s.indices = input(n, 0), input(n, 1)
 	b, _ := n.Attributes["batch_dims"].(int64)
-	if rank := s.indices.Spec.Rank; b < 0 && rank.Known() {
+	if rank := s.indices.Spec.Rank; b < 0 && rank.Known() && operator.Kind == operators.Gather {
 		b += int64(rank.Min)
 	}
 	s.batch = int(min(max(b, -garner.MaxRank), garner.MaxRank)) // any value beyond is refused

@@ -2,6 +2,7 @@ package operators
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/mapped"
@@ -92,20 +93,56 @@ func InferNode(n *model.Node) (garner.Spec, error) {
 	return result, nil
 }
 
-// InferModel refines the results of a model's gathers by InferNode, in the order
-// of the nodes, so that one gather may read another's result. What follows from
-// the operands replaces what the file says, which may be stale; see
-// [model.Value.Refine]. Where a gather's own rules refuse its operands, its
+// InferModel refines the results of a model's gathers by InferNode, and those of its
+// casts and of Identity, in the order of the nodes, so that one may read another's
+// result. What follows from the operands replaces what the file says, which may be
+// stale; see [model.Value.Refine]. Where a gather's own rules refuse its operands, its
 // result keeps what the file says.
 //
 // Readers of model files call it, so their callers need not.
 func InferModel(m *model.Model) {
-	for n := range m.Gathers() {
+	for n := range m.Nodes() {
 		if len(n.Outputs) == 0 || n.Outputs[0] == nil {
 			continue
 		}
-		if result, err := InferNode(n); err == nil {
-			n.Outputs[0].Refine(result)
+		result := n.Outputs[0]
+		if n.IsGather() {
+			if spec, err := InferNode(n); err == nil {
+				result.Refine(spec)
+			}
+			continue
+		}
+		effect, inputs := EffectOf(n)
+		if len(inputs) != 1 || effect != Cast && n.Op != "Identity" {
+			continue
+		}
+		spec := inputs[0].Spec
+		if effect == Cast {
+			spec.DType = CastType(n)
+		}
+		result.Refine(spec)
+		if result.DimNames == nil {
+			result.DimNames = inputs[0].DimNames
 		}
 	}
+}
+
+// CastType gives the dtype that a node casts to, by its attributes or by the value that
+// it is to be like; garner.Invalid where neither says it, or garner lacks the type.
+func CastType(n *model.Node) garner.DType {
+	if strings.HasSuffix(n.Op, "Like") {
+		if len(n.Inputs) > 1 && n.Inputs[1] != nil {
+			return n.Inputs[1].Spec.DType
+		}
+		return garner.Invalid
+	}
+	name, _ := n.Attributes["destination_type"].(string)
+	switch to := n.Attributes["to"].(type) {
+	case int64:
+		return ONNXType(to)
+	case string: // before opset 6
+		name = to
+	}
+	d, _ := garner.ParseDType(name)
+	return d
 }

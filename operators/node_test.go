@@ -2,6 +2,7 @@ package operators
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,6 +56,32 @@ func TestInferModel(t *testing.T) {
 		InferModel(&model.Model{Graph: &model.Graph{Nodes: []*model.Node{tt.node, {Operator: "openvino.Gather-8"}}}})
 		if got := tt.node.Outputs[0].Spec.String(); got != tt.want {
 			t.Errorf("%v of %v, %v: %s; want %s", tt.said, tt.node.Inputs[0], tt.node.Inputs[1], got, tt.want)
+		}
+	}
+}
+
+// TestInferCasts holds that a cast and Identity give the shape and the names of the dims of
+// what they read, and a cast its own dtype.
+func TestInferCasts(t *testing.T) {
+	in := &model.Value{Spec: garner.SpecOf(garner.I32, 2, 0), DimNames: []string{"n", ""}}
+	like := &model.Value{Spec: garner.SpecOf(garner.U8)}
+	chain := func(op string, attributes map[string]any, in ...*model.Value) *model.Node {
+		return &model.Node{Op: op, Attributes: attributes, Inputs: in, Outputs: []*model.Value{{Spec: model.Unknown}}}
+	}
+	wide := chain("Cast", map[string]any{"to": int64(7)}, in)
+	for want, nodes := range map[string][]*model.Node{
+		"i64[2,0]":   {wide, chain("Identity", nil, wide.Outputs[0])},
+		"f32[2,0]":   {chain("Cast", map[string]any{"to": "FLOAT"}, in)},
+		"bf16[2,0]":  {chain("Convert", map[string]any{"destination_type": "bf16"}, in)},
+		"u8[2,0]":    {chain("CastLike", nil, in, like)},
+		"[2,0]":      {chain("Cast", map[string]any{"to": int64(99)}, in)},
+		"[...]":      {chain("Relu", nil, in)},
+		"[...] more": {{Op: "Cast", Domain: "own", Inputs: []*model.Value{in}, Outputs: []*model.Value{{Spec: model.Unknown}}}},
+	} {
+		InferModel(&model.Model{Graph: &model.Graph{Nodes: nodes}})
+		last := nodes[len(nodes)-1].Outputs[0]
+		if want, _, _ = strings.Cut(want, " "); last.Spec.String() != want || (want != "[...]") != slices.Equal(last.DimNames, in.DimNames) {
+			t.Errorf("%s: %s %q; want %s", nodes[0].Op, last.Spec, last.DimNames, want)
 		}
 	}
 }

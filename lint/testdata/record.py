@@ -62,7 +62,7 @@ class Onnx:
         inputs = [helper.make_tensor_value_info(n, T.STRING if v.dtype == object else helper.np_dtype_to_tensor_dtype(v.dtype), s) for n, v, s in self.declared(dynamic)]
         held = [v if isinstance(v, onnx.TensorProto) else numpy_helper.from_array(v, n) for n, v in self.constants.items()]
         graph = helper.make_graph(self.nodes, "g", inputs, [helper.make_empty_tensor_value_info("y")], held)
-        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=10)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset), helper.make_opsetid("com.microsoft", 1)], ir_version=10)
 
     def runs(self):
         for dynamic in (False, True):
@@ -354,6 +354,36 @@ def evidence():
             d, i = f32(*ds), np.arange(np.prod(is_), dtype=np.int64).reshape(is_) % ds[n]
             make = lambda d, i, op=op, n=n: op.gather(d, i, op.constant(np.array(n, np.int64)), n)
             yield f"batch-of-one-{name}-{b}", ["L.29"], f"openvino.Gather-{b}", Ir(make, [("d", d), ("i", i)]), d[(0,) * n][i[(0,) * n]].reshape(is_ + ds[n + 1:])
+    for b, op in ((7, opset7), (8, opset8)):
+        for name, ds, is_, n, fixed in (
+            ("only-row", (1, 1, 3), (1,), 1, None), ("only-row-by-constant", (1, 1, 3), (1,), 1, 0), ("only-row-of-two", (1, 1, 1, 3), (1, 1), 2, 0),
+            ("row-of-folded", (1, 3), (1, 2), 1, 1), ("row-of-rolled", (1, 3), (1, 2), 1, 1), *([("only-row-from-end", (1, 1, 3), (1,), 1, -1)] if b == 8 else []),
+        ):
+            d, i = f32(*ds), np.full(is_, fixed or 0, np.int64)
+            computed = {"row-of-folded": lambda d, op: op.add(d, op.constant(np.float32(0))), "row-of-rolled": lambda d, op: op.roll(d, op.constant(i64(3)), op.constant(i64(1)))}.get(name)
+
+            def make(*p, op=op, n=n, d=d, i=i, fixed=fixed, computed=computed):
+                data = computed(op.constant(d), op) if computed else p[0]
+                return op.gather(data, p[-1] if fixed is None else op.constant(i), op.constant(np.array(n, np.int64)), n)
+
+            yield f"batch-of-one-{name}-{b}", ["L.29"], f"openvino.Gather-{b}", Ir(make, [] if computed else [("d", d), *([("i", i)] if fixed is None else [])]), d[(0,) * n][i[(0,) * n]].reshape(is_ + ds[n + 1:])
+    for name, ds, is_, n, b, fixed in (
+        ("empty-batch-of-nothing", (0, 2, 0), (0, 1), 1, 1, False), ("empty-batch-before-axis", (0, 0, 2), (0, 2), 2, 1, False), ("empty-batch-without-indices", (0, 2, 2), (0, 0), 1, 1, False),
+        ("empty-batch", (0, 2), (0, 1), 1, 1, False), ("empty-batch-of-rows", (0, 2, 3), (0, 1), 1, 1, False), ("row-of-a-batch", (2, 1, 0), (2,), 1, 1, True), ("row-of-two-batches", (2, 1, 1, 0), (2, 1), 2, 2, True),
+    ):
+        d, i = np.zeros(ds, np.float32), np.zeros(is_, np.int64)
+        make = lambda *p, n=n, b=b, i=i: opset8.gather(p[0], opset8.constant(i) if len(p) < 2 else p[1], opset8.constant(np.array(n, np.int64)), b)
+        yield "nothing-of-" + name, ["L.19"], "openvino.Gather-8", Ir(make, [("d", d), *([] if fixed else [("i", i)])]), np.zeros(ds[:n] + is_[b:] + ds[n + 1:], np.float32)
+    tuples = [N("GatherND", ["d", "i"], ["y"], batch_dims=-1)]
+    for b in (12, 13):
+        yield f"negative-batch-dims-{b}", ["L.24"], f"onnx.GatherND-{b}", Onnx(tuples, [("d", f32(3), [3]), ("i", i64(), [0])], opset=b), None
+    seven, empty = np.array(7, np.float32), i64().reshape(4, 0)
+    for b in (11, 12, 13):
+        yield f"scalar-by-empty-tuples-{b}", ["L.25"], f"onnx.GatherND-{b}", Onnx([N("GatherND", ["d", "i"], ["y"])], [("d", seven, []), ("i", empty, [4, 0])], opset=b), None
+    yield "scalar-by-empty-tuples-microsoft", ["L.25"], "com.microsoft.GatherND-1", Onnx([N("GatherND", ["d", "i"], ["y"], domain="com.microsoft")], [("d", seven, []), ("i", empty, [4, 0])]), None
+    vast = i64(2**31, 2**31 + 5, -2**31 - 1, -2**32 + 7)
+    for name, low, nodes in (("clip", 0, [N("Clip", ["i", "low", "four"], ["c"])]), ("clip-from-end", -5, [N("Clip", ["i", "low", "four"], ["c"])]), ("max-min", 0, [N("Max", ["i", "low"], ["a"]), N("Min", ["a", "four"], ["c"])])):
+        yield "vast-" + name, ["L.4"], "onnx.Gather-13", Onnx(nodes + [N("Gather", ["d", "c"], ["y"])], [("d", f32(5, 2)), ("i", vast)], {"low": np.array(low, np.int64), "four": np.array(4, np.int64)}), f32(5, 2)[np.clip(vast, low, 4)]
     big, small = f32(3, 4), np.array([[0, 2], [1, 0]], np.int64)
     yield "smaller-elements", ["L.21"], "onnx.GatherElements-13", Onnx([N("GatherElements", ["d", "i"], ["y"])], [("d", big), ("i", small)]), np.take_along_axis(big[:, :2], small, 0)
     yield "sliced-elements", ["L.21"], "onnx.GatherElements-13", Onnx([N("Slice", ["d", "from", "to", "axes"], ["a"]), N("GatherElements", ["a", "i"], ["y"])], [("d", big), ("i", small)], {"from": i64(0), "to": i64(2), "axes": i64(1)}), np.take_along_axis(big[:, :2], small, 0)

@@ -154,10 +154,10 @@ turn Gather/16 map[](carried,=i) -> next f32[2,4] at graph.node[1].body.node[1]
 `,
 		"functions.onnx": `call/first/pick Gather/13 map[axis:0](x,=i) -> call/one f32[2,3] at graph.node[0], function here.Twice.node[0], function here.Row.node[0]
 call/second/pick Gather/13 map[axis:1](call/one,=i) -> y f32[2,2] at graph.node[0], function here.Twice.node[1], function here.Row.node[0]
-call/Identity_3 Identity/16 map[](call/one) -> s f32[?,?] at graph.node[0], function here.Twice.node[3]
+call/Identity_3 Identity/16 map[](call/one) -> s f32[2,3] at graph.node[0], function here.Twice.node[3]
 Twice_1/first/pick Gather/13 map[axis:0](y,=i) -> Twice_1/one f32[2,2] at graph.node[1], function here.Twice.node[0], function here.Row.node[0]
 Twice_1/second/pick Gather/13 map[axis:1](Twice_1/one,=i) -> z f32[2,2] at graph.node[1], function here.Twice.node[1], function here.Row.node[0]
-Twice_1/Identity_3 Identity/16 map[](Twice_1/one) -> Twice_1/same [...] at graph.node[1], function here.Twice.node[3]
+Twice_1/Identity_3 Identity/16 map[](Twice_1/one) -> Twice_1/same f32[2,2] at graph.node[1], function here.Twice.node[3]
 `,
 		"opset1.onnx": `g Gather/1 map[axis:1](x,=i) -> g f32[2,2,4] at graph.node[0]
 `,
@@ -220,7 +220,7 @@ func TestFunctionDefaults(t *testing.T) {
 Pick_1/Gather_0 Gather/13 map[axis:1](=table,at) -> z u8[3,3] at graph.node[1], function f.Pick.node[0]
 Pick_1/Clip_1 Clip/13 map[](z,-,at) -> w [...] at graph.node[1], function f.Pick.node[1]
 Pick_1/If_2 If/13 map[](at) -> Pick_1/f [...] at graph.node[1], function f.Pick.node[2]
-Pick_1/If_2/then_branch/Identity_0 Identity/13 map[](=table) -> t [...] at graph.node[1], function f.Pick.node[2].then_branch.node[0]
+Pick_1/If_2/then_branch/Identity_0 Identity/13 map[](=table) -> t u8[3,2] at graph.node[1], function f.Pick.node[2].then_branch.node[0]
 `
 	if got := describe(m); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
