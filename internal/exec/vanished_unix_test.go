@@ -64,3 +64,31 @@ func TestVanished(t *testing.T) {
 	}()
 	Guard(func() { panic("no fault") })
 }
+
+// TestBagsVanish holds that a page fault ends bags, whichever operand is gone.
+func TestBagsVanish(t *testing.T) {
+	gone := &Memory{Buf: unmapped(t), Volatile: true}
+	for threads := 1; threads <= 3; threads++ {
+		for operand := range 4 {
+			x := manyBags(500, Segments)
+			x.bag.Weighted, x.bag.Weights = true, [2]int{0, 1}
+			weights := Memory{Buf: make([]byte, 4*1000)}
+			operands := []*Memory{&x.data, &x.indices, &x.ends, &weights}
+			var u Runner
+			var p Bags
+			x.set(&p, &u, &tunings[1], threads)
+			run := func() Outcome {
+				return u.RunBags(t.Context(), &p, operands[0], operands[1], operands[2], operands[3], &x.out)
+			}
+			kept := operands[operand]
+			operands[operand] = gone
+			if how := run(); how != Vanished {
+				t.Errorf("operand %d on %d: outcome %d", operand, threads, how)
+			}
+			operands[operand] = kept
+			if how := run(); how != Done {
+				t.Errorf("operand %d on %d: outcome %d afterwards", operand, threads, how)
+			}
+		}
+	}
+}
