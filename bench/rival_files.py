@@ -64,7 +64,7 @@ class Maker:
 
     def count(self, most):
         """A number up to most, of any size."""
-        return self.rng.randrange(2 ** self.rng.randrange(1, most.bit_length() + 1)) % (most + 1)
+        return self.rng.randrange(2 ** self.rng.randrange(1, max(most.bit_length(), 1) + 1)) % (most + 1)
 
     # ------------------------------------------------------------ arrays
 

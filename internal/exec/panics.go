@@ -33,6 +33,13 @@ func (p *Panics) Run(f func()) (returned bool) {
 	return true
 }
 
+// forget drops what Run kept, where the caller panics itself.
+func (p *Panics) forget() {
+	p.mu.Lock()
+	p.any, p.first, p.exited = false, nil, false
+	p.mu.Unlock()
+}
+
 // Rethrow panics with the value of the first panic that Run kept, if there is one, or
 // ends the goroutine as a Goexit would. No Run may be in progress.
 func (p *Panics) Rethrow() {

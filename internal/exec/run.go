@@ -269,9 +269,12 @@ func (u *Runner) share(helpers int) {
 	returned := false
 	defer func() {
 		if !returned {
-			u.stop.Store(true) // Progress or the context panicked
+			u.stop.Store(true) // Progress, the context or the caller's unit panicked
 		}
 		u.crew.end()
+		if !returned {
+			u.panics.forget() // of helpers: the next run would rethrow it
+		}
 		if returned {
 			u.panics.Rethrow()
 		}
