@@ -136,6 +136,7 @@ func (p *program) lint(cmd *cobra.Command, path string, f lintFlags) error {
 // judge opens a model and judges it. The report does not refer to the model's mapped
 // files.
 func (p *program) judge(ctx context.Context, path string, o lint.Options, lenient bool) (*lint.Report, error) {
+	defer limitJudged(path)()
 	m, err := openModel(path, lenient)
 	if err != nil {
 		return nil, err

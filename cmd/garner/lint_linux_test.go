@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -54,6 +55,12 @@ func TestLintCost(t *testing.T) {
 		many = joined(many, external(name, int64(i)<<26, 1<<23), onnxNode("Gather", "x "+name, fmt.Sprint("y", i)))
 	}
 	many = joined(many, onnxNode("Identity", "x", "y"))
+	chain, last := bytes.Buffer{}, "k"
+	for i := range 48_000 {
+		next := strconv.FormatInt(int64(46656+i), 36)
+		chain.Write(onnxNode("Abs", last, next))
+		last = next
+	}
 	const ir = `<net name="n" version="11"><layers>
 <layer id="0" name="t" type="Const" version="opset1"><data element_type="i64" shape="268435456,4" offset="0" size="8589934592"/><output><port id="0" precision="I64"><dim>268435456</dim><dim>4</dim></port></output></layer>
 <layer id="1" name="i" type="Parameter" version="opset1"><data element_type="i64" shape="?"/><output><port id="0" precision="I64"><dim>-1</dim></port></output></layer>
@@ -70,6 +77,7 @@ func TestLintCost(t *testing.T) {
 	}{
 		{"loop.onnx", onnxModel(joined(constant, onnxNode("Identity", "x", "y"), onnxNode("Loop", "i i k", "v z", field(5, joined(field(1, "body"), field(20, 5), field(6, body)))))), "", 0, 0},
 		{"split.onnx", onnxModel(joined(constant, splitting(80_000, "k", "Concat", "j"), onnxNode("Gather", "x j", "y"))), "", 0, 0},
+		{"chain.onnx", onnxModel(joined(constant, chain.Bytes(), onnxNode("Gather", "x "+last, "y"))), "", 0, 0},
 		{"table.onnx", onnxModel(joined(external("t", 0, 1<<28, 4), onnxNode("Gather", "t i", "y"))), `its table is the constant "t", whose 8 GiB lint does not read`, 1, 0},
 		{"again.onnx", onnxModel(joined(external("t", 0, 1<<28, 4), onnxNode("Gather", "t i", "y"))), `its table is the constant "t", whose 8 GiB lint does not read`, 1, 2000},
 		{"table.xml", []byte(ir), `its table is the constant "t", whose 8 GiB lint does not read`, 1, 0},

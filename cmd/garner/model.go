@@ -86,6 +86,7 @@ func (p *program) model(cmd *cobra.Command, f *modelFlags, path string) error {
 			return err
 		}
 	}
+	defer limitJudged(path)()
 	m, err := openModel(path, f.lenient)
 	if err != nil {
 		return err

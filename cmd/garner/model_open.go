@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -55,6 +56,21 @@ func openModel(path string, lenient bool) (*model.Model, error) {
 	}
 	m, err := files.OpenModel(path, files.ModelOptions{Lenient: lenient})
 	return m, ofModel(err)
+}
+
+// judgedHeap is about the heap that lint and model get for each MiB of a model file that
+// has begun, beside the program's own. Without a limit the heap doubles before the
+// garbage collector runs.
+const judgedHeap = 48 << 20
+
+// limitJudged keeps the heap near what a model takes that is listed or judged, until the
+// function that it returns is called.
+func limitJudged(path string) (restore func()) {
+	size := int64(0)
+	if info, err := os.Stat(path); err == nil {
+		size = info.Size()
+	}
+	return limitHeap(judgedHeap * (1 + min(size, 1<<40)>>20))
 }
 
 // ofModel keeps an attribute error of a model from being taken for a usage error

@@ -185,9 +185,15 @@ asked:
 	LEAQ       (DX)(CX*width), AX; \
 	PREFETCHT0 (AX)(R10*1)
 
-// ASKPAIR prefetches the elements of two later values. Negative ones count from the
-// end, if they may.
-#define ASKPAIR(load, width, size, k) \
+// ASK2 prefetches the elements of two later values.
+#define ASK2(load, width, size, k) \
+	load       (k*width)(AX), R13; \
+	load       (k*width+width)(AX), R15; \
+	PREFETCHT0 (SI)(R13*size); \
+	PREFETCHT0 (SI)(R15*size)
+
+// ASK2FROMEND is ASK2 for values of which negative ones count from the end: R14 is dim.
+#define ASK2FROMEND(load, width, size, k) \
 	load       (k*width)(AX), R13; \
 	load       (k*width+width)(AX), R15; \
 	MOVQ       R13, R11; \
@@ -208,10 +214,19 @@ asked:
 	ADDQ       R10, AX; \
 	PREFETCHT0 4096(AX); \
 	MOVQ       columnsArgs_fromEnd(BX), R14; \
-	ASKPAIR(load, width, size, 0); \
-	ASKPAIR(load, width, size, 2); \
-	ASKPAIR(load, width, size, 4); \
-	ASKPAIR(load, width, size, 6)
+	TESTQ      R14, R14; \
+	JNZ        fromend; \
+	ASK2(load, width, size, 0); \
+	ASK2(load, width, size, 2); \
+	ASK2(load, width, size, 4); \
+	ASK2(load, width, size, 6); \
+	JMP        asked; \
+fromend: \
+	ASK2FROMEND(load, width, size, 0); \
+	ASK2FROMEND(load, width, size, 2); \
+	ASK2FROMEND(load, width, size, 4); \
+	ASK2FROMEND(load, width, size, 6); \
+asked:
 
 // COLUMNS is the loop over tuples and eights of columns.
 #define COLUMNS(load, loadleft, scalar, width, size, ASK, MANY, INDEX, FIND, GATHER, STORE, LEFT, FENCE) \
