@@ -646,6 +646,31 @@ func TestManyEnds(t *testing.T) {
 	}
 }
 
+// TestEndsChange reduces bags whose ends are other than those that were checked, as if
+// another goroutine wrote to them: the run ends, and no term outside is read.
+func TestEndsChange(t *testing.T) {
+	const n = 100
+	r := rand.New(rand.NewPCG(1, 9))
+	for trial := range 300 {
+		x := manyBags(n, []Ends{Starts, Segments}[trial%2])
+		for at := range n {
+			if r.IntN(3) == 0 {
+				put(x.ends.Buf, at, x.bag.Width, []int64{-1, math.MinInt64, math.MaxInt64, int64(r.IntN(4 * n))}[r.IntN(4)])
+			}
+		}
+		var u Runner
+		var p Bags
+		x.set(&p, &u, &tunings[2], 1+trial%3)
+		u.program, u.ctx, u.src, u.at, u.dst = &p.Program, t.Context(), x.data, x.indices, x.out
+		u.bags, u.ends = &p, x.ends
+		u.reserveBags()
+		u.phases(reduceBags, p.units+1)
+		if u.fault.Load() {
+			t.Fatal("memory outside was read")
+		}
+	}
+}
+
 // looked is a context that ends after so many looks at it.
 type looked struct {
 	context.Context

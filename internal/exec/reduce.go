@@ -16,6 +16,18 @@ func (u *state) loadEnds(values []int64, first int) {
 	kernel.Load(values, u.ends.Buf, u.ends.Offset+first*b.EndsStep, b.EndsStep, b.Width, most)
 }
 
+// loadStarts loads ends that checkUnit has accepted. Another goroutine may have written
+// to them since, so they are made such that no term outside is resolved: the result is
+// then any.
+func (u *state) loadStarts(values []int64, first int) {
+	u.loadEnds(values, first)
+	last := int64(0)
+	for i, v := range values {
+		last = min(max(v, last), int64(u.bags.resolver.total))
+		values[i] = last
+	}
+}
+
 // checkUnit checks some ends: that none falls, and that each is a term, or a bag.
 func (u *state) checkUnit(w *worker, unit int) {
 	p := u.bags
@@ -65,7 +77,7 @@ func (u *state) bounds(w *worker, first, n int) []int64 {
 		}
 	case Starts:
 		have := min(n+1, p.endCount()-first)
-		u.loadEnds(ends[:have], first)
+		u.loadStarts(ends[:have], first)
 		if have <= n {
 			ends[n] = int64(total)
 		}
@@ -378,10 +390,10 @@ func (u *state) lookAtRest(w *worker) {
 	if p.units > 0 {
 		first, last = 0, total
 		if p.bag.Ends == Starts {
-			u.loadEnds(w.values[:1], 0)
+			u.loadStarts(w.values[:1], 0)
 			first = int(w.values[0])
 			if p.bag.Bounded {
-				u.loadEnds(w.values[:1], p.bag.Count)
+				u.loadStarts(w.values[:1], p.bag.Count)
 				last = int(w.values[0])
 			}
 		}
