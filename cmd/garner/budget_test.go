@@ -66,7 +66,7 @@ func TestTogether(t *testing.T) {
 // TestLongRanges holds that a range as INDICES is not made where the result is refused.
 func TestLongRanges(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "x.npy")
-	table := garner.Of(make([]uint8, 1<<16), 1<<8, 1<<8)
+	table := garner.Of(make([]uint8, 1<<15), 1<<8, 1<<7)
 	data := filepath.Join(t.TempDir(), "data.npy")
 	writeNpy(t, data, table)
 	const long = "0:16000000" // 122 MiB
@@ -76,11 +76,11 @@ func TestLongRanges(t *testing.T) {
 		want   string
 	}{
 		{[]string{"gather", "[1,2]", long}, statusUsage, "the result is i64[16000000], 16000000 elements; outside a terminal more than 1000 are printed only if that is asked for"},
-		{[]string{"gather", data, long}, statusUsage, "the result is u8[16000000,256]"},
+		{[]string{"gather", data, long}, statusUsage, "the result is u8[16000000,128]"},
 		{[]string{"elements", "[1,2]", "0:16000000:1", "--indices-dtype", "i32"}, statusUsage, "the result is i64[16000000]"},
-		{[]string{"gather", data, long, "--all"}, statusRefused, "the result u8[16000000,256] takes 3.8 GiB"},
+		{[]string{"gather", data, long, "--all"}, statusRefused, "the result u8[16000000,128] takes 1.9 GiB"},
 		{[]string{"gather", "[[1,2,3,4]]", long, "-o", out}, statusRefused, "the result i64[16000000,4] takes 488.3 MiB"},
-		{[]string{"bench", "gather", data, long}, statusRefused, "bench holds DATA, INDICES and the result u8[16000000,256] in memory"},
+		{[]string{"bench", "gather", data, long}, statusRefused, "bench holds DATA, INDICES and the result u8[16000000,128] in memory"},
 		{[]string{"gather", "[[1,2]]", long, "--axis", "2"}, statusRefused, "axis 2 of data i64[1,2]"},
 	} {
 		func() {

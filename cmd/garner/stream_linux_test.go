@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -174,6 +175,9 @@ func TestTextMemory(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.limit > 0 && raceEnabled {
 				t.Skip("the race detector takes more address space than the limit")
+			}
+			if tt.limit > 0 && math.MaxInt == math.MaxInt32 {
+				t.Skip("the limits are made for addresses of 64 bits")
 			}
 			r, w, err := os.Pipe()
 			if err != nil {
