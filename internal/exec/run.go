@@ -98,6 +98,15 @@ func (u *Runner) Run(ctx context.Context, p *Program, data, indices, out *Memory
 		}
 	}
 	u.src, u.at, u.dst, u.ctx = Memory{}, Memory{}, Memory{}, nil
+	how := u.ended()
+	if how == Done {
+		u.reportAll(p)
+	}
+	return how
+}
+
+// ended returns how the phases that ran ended.
+func (u *Runner) ended() Outcome {
 	switch {
 	case u.fault.Load():
 		return Vanished
@@ -106,7 +115,6 @@ func (u *Runner) Run(ctx context.Context, p *Program, data, indices, out *Memory
 	case u.stop.Load():
 		return Stopped
 	}
-	u.reportAll(p)
 	return Done
 }
 
@@ -132,13 +140,7 @@ func (u *Runner) RunKnown(ctx context.Context, p *Program, data, out *Memory, ro
 	u.phases(moveShared, l.tiles*((l.free+l.group-1)/l.group))
 	u.shared = kept
 	u.src, u.at, u.dst, u.ctx = Memory{}, Memory{}, Memory{}, nil
-	switch {
-	case u.fault.Load():
-		return Vanished
-	case u.stop.Load():
-		return Stopped
-	}
-	return Done
+	return u.ended()
 }
 
 // RunEach calls each with the units 0 … units-1, on up to threads cores. It may read
@@ -149,18 +151,13 @@ func (u *Runner) RunEach(ctx context.Context, units, threads int, each func(unit
 	}
 	u.ctx, u.each, u.src = ctx, each, Memory{Volatile: true}
 	u.stop.Store(false)
+	u.refused.Store(false)
 	u.fault.Store(false)
 	threads = max(min(threads, units), 1)
 	u.enlist(threads)
 	u.begin(callEach, units, threads)
 	u.ctx, u.each, u.src = nil, nil, Memory{}
-	switch {
-	case u.fault.Load():
-		return Vanished
-	case u.stop.Load():
-		return Stopped
-	}
-	return Done
+	return u.ended()
 }
 
 // Few reports whether p has so few rows that RunFew can run them.

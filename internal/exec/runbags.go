@@ -28,16 +28,11 @@ func (u *Runner) RunBags(ctx context.Context, p *Bags, data, indices, ends, weig
 		u.phases(reduceBags, p.units+1)
 	}
 	u.src, u.at, u.dst, u.ends, u.weights, u.ctx, u.bags = Memory{}, Memory{}, Memory{}, Memory{}, Memory{}, nil, nil
-	switch {
-	case u.fault.Load():
-		return Vanished
-	case u.refused.Load():
-		return Refused
-	case u.stop.Load():
-		return Stopped
+	how := u.ended()
+	if how == Done {
+		u.reportAll(&p.Program)
 	}
-	u.reportAll(&p.Program)
-	return Done
+	return how
 }
 
 // reserveBags makes the scratch that the program still lacks.
