@@ -55,6 +55,11 @@ func narrowFloats(f *float.Format) arithmetic {
 		}
 		return f.Encode(v, nil)
 	}
+	return doubles(value, code)
+}
+
+// doubles is the arithmetic of floats whose values are computed as float64.
+func doubles(value func(uint64) float64, code func(float64) uint64) arithmetic {
 	return arithmetic{
 		add:     func(a, b uint64) uint64 { return code(value(a) + value(b)) },
 		mul:     func(a, b uint64) uint64 { return code(value(a) * value(b)) },
@@ -78,14 +83,4 @@ var floats32 = func() arithmetic {
 	}
 }()
 
-var floats64 = func() arithmetic {
-	value, code := math.Float64frombits, math.Float64bits
-	return arithmetic{
-		add:     func(a, b uint64) uint64 { return code(value(a) + value(b)) },
-		mul:     func(a, b uint64) uint64 { return code(value(a) * value(b)) },
-		div:     func(a, b uint64) uint64 { return code(value(a) / value(b)) },
-		greater: func(a, b uint64) bool { return value(a) > value(b) },
-		of:      func(n int) uint64 { return code(float64(n)) },
-		sqrt:    func(a uint64) uint64 { return code(math.Sqrt(value(a))) },
-	}
-}()
+var floats64 = doubles(math.Float64frombits, math.Float64bits)
