@@ -27,6 +27,9 @@ const AnyExtent = raw.Any
 // Options.Memory.
 var ErrTooLarge = layout.ErrTooLarge
 
+// A DTypeError is a .npy of another dtype than Options.DType.
+type DTypeError = npy.DTypeError
+
 // ParseShape reads extents such as "1000,256", "[?,256]" or "-1 256"; "?" and -1
 // are AnyExtent, and "[]" is the shape of a scalar. What is no shape is a
 // garner.ErrShape.

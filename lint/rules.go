@@ -486,7 +486,7 @@ var rules = []Rule{
 	},
 	{
 		ID: "L.32", Severity: Error, Title: "A constant has no element",
-		About: "Finds gathers of an ONNX model whose data or indices are a constant with a dim of 0, also behind a Cast. OpenVINO's reader of ONNX makes a scalar 0 of such a constant. Gather by it takes " +
+		About: "Finds gathers of an ONNX model whose data or indices are a constant with a dim of 0, also behind casts, arithmetic and changes of shape. OpenVINO's reader of ONNX makes a scalar 0 of such a constant. Gather by it takes " +
 			"the first slice, where ONNX gives a result without elements; other gathers, and those of such data, are refused.",
 		Remedy: "Decide whether the model needs the node, whose result has no element or which reads none, and remove it.",
 		Evidence: []Evidence{

@@ -8,7 +8,6 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
-	"github.com/garner-go/garner/format/npy"
 	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/model"
 	"github.com/spf13/cobra"
@@ -80,7 +79,7 @@ func (r *modelRun) inputs(ctx context.Context, named []namedInput) error {
 	for i, in := range named {
 		v := targets[i]
 		opened, t, err := r.open(ctx, in, v.Spec.DType)
-		var other *npy.DTypeError
+		var other *files.DTypeError
 		if errors.As(err, &other) && in.value.kind == kindStdin { // where the model asks for the dtype, and no flag
 			return about("--input "+in.name+": ", garner.Errorf(err, "%s is %s (%s); the model wants %s", plain(v.Name), other.DType, other.Descr, v.Type()))
 		}

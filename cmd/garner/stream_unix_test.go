@@ -165,11 +165,11 @@ func TestResumeAfterKill(t *testing.T) {
 	}
 	l.refused(t, "out.npy was begun with something else: INDICES: then i32[", again("data.npy", "other.npy")...)
 	for args, now := range map[string]string{
-		"--outside zero":                 "negative reject and outside zero",
-		"--outside fill=7":               "negative reject and outside fill=7",
-		"--as openvino.Gather-8":         "negative from-end and outside zero",
-		"--as numpy.take --outside zero": "negative from-end and outside zero",
-		"--negative from-end":            "negative from-end and outside error",
+		"--outside zero":                          "negative reject and outside zero",
+		"--outside fill=7":                        "negative reject and outside fill=7",
+		"--as openvino.Gather-8":                  "negative from-end and outside zero",
+		"--as numpy.take --axis 0 --outside zero": "negative from-end and outside zero",
+		"--negative from-end":                     "negative from-end and outside error",
 	} {
 		l.refused(t, "the operator: then a gather along axis 0 with negative reject and outside error, its loops ", again("data.npy", "ids.npy", strings.Fields(args)...)...)
 		l.refused(t, ", now a gather along axis 0 with "+now+", its loops ", again("data.npy", "ids.npy", strings.Fields(args)...)...)
