@@ -93,8 +93,8 @@ func (s *Subject) indicesLen() int {
 	return n
 }
 
-// surveyOf surveys the indices: of more than MostSurveyed those before the first position
-// beyond them, along the first axis that has several.
+// surveyOf surveys the indices: of more than MostSurveyed the first ones in row-major order,
+// as many as are whole rows.
 func surveyOf(ctx context.Context, plan *garner.Plan, indices garner.Tensor) (garner.Survey, error) {
 	if n, _ := plan.Indices.Len(); indices.Len() == n && n <= MostSurveyed {
 		return plan.Survey(ctx, indices)
@@ -119,9 +119,9 @@ func surveyOf(ctx context.Context, plan *garner.Plan, indices garner.Tensor) (ga
 	return plan.SurveyPart(ctx, part, 0)
 }
 
-// New lowers the gather and looks at the indices, at MostSurveyed of them. Of bags, it explains the gather of
-// their terms, and says how they are reduced. An index that the operator
-// refuses is part of the explanation and no error. Errors are those of
+// New lowers the gather and looks at the indices, at MostSurveyed of them. Of bags, it
+// explains the gather of their terms, and says how they are reduced. An index that the
+// operator refuses is part of the explanation and no error. Errors are those of
 // garner.NewPlan and of reading, and the cause of the context.
 func New(ctx context.Context, s Subject) (*Explanation, error) {
 	whole, err := s.lower(s.Data.Spec(), s.indicesSpec())
