@@ -175,14 +175,14 @@ func (i index) loose(s *subject) (string, bool) {
 		case !openBeyond:
 			side = " from below"
 		}
-		return fmt.Sprintf("the indices come from %s and nothing bounds them%s", s.origin(i.from), side), true
+		return fmt.Sprintf("the indices come from %s and nothing bounds them%s", s.comesFrom(i.from), side), true
 	}
 	return fmt.Sprintf("the indices may be %s to %s, and%s has %s", digits(i.low.at), digits(i.high.at), s.axisNamed(i.axis), i.dim), true
 }
 
-// origin names the value that an open end comes from. What a loop computes from its
+// comesFrom names the value that an open end comes from. What a loop computes from its
 // own parameter comes from what the parameter takes.
-func (s *subject) origin(v *model.Value) string {
+func (s *subject) comesFrom(v *model.Value) string {
 	if from := s.sources.Of(v); from != nil { // nil where parameters of a loop come from each other
 		v = from
 	}

@@ -118,7 +118,7 @@ func NotJudged(m *model.Model) []Unjudged {
 		if dequantised(input(n, 0)) != nil {
 			list = append(list, Unjudged{n, n.Operator, "its table is dequantised before it; lint judges the indices, and not how runtimes compute the table's values"})
 		}
-		if c := constant.Of(input(n, 1)); c != nil && !allowed.allows(c) {
+		if c := constant(input(n, 1)); c != nil && !allowed.allows(c) {
 			list = append(list, Unjudged{n, n.Operator, fmt.Sprintf("its indices are %s so check that none is negative or outside where they are made", unreadText(c))})
 		}
 		if c := tableOf(n, constant); c != nil && !allowed.allows(c) {
@@ -200,20 +200,21 @@ type linter struct {
 	allowed   *allowance            // the constants to read
 	findings  []Finding
 
-	constants *trail.Trail[*model.Constant] // as constant says
-	given     *trail.Trail[*model.Value]    // as givens says
-	ranges    map[*model.Value]bounds       // what bounds found
-	sources   *trail.Trail[*model.Value]    // as sourcesOf says
-	begun     map[*model.Value]int32        // values that bounds has visited: see groups
-	at        operation                     // what compute works on
-	held      map[any]bounds                // constants that bounds has read, as stored
-	lists     map[*model.Constant][]int64   // short constants that are attributes in other formats, as list read them
-	places    map[*model.Value]int32        // of the model's values, as placesOf says; nil before a loop needs them
+	constant func(*model.Value) *model.Constant // as constants says
+	ranges   map[*model.Value]bounds            // what bounds found
+	sources  *trail.Trail[*model.Value]         // as sourcesOf says
+	begun    map[*model.Value]int32             // values that bounds has visited: see groups
+	at       operation                          // what compute works on
+	held     map[any]bounds                     // constants that bounds has read, as stored
+	lists    map[*model.Constant][]int64        // short constants that are attributes in other formats, as list read them
+	places   map[*model.Value]int32             // of the model's values, as placesOf says; nil before a loop needs them
 
 	isFolded    map[*model.Value]bool     // what folded found
 	foldedSeen  map[*model.Value]int32    // values that folded has visited: see groups
 	withoutRank map[*model.Value]bool     // what rankless found
 	ranked      map[*model.Value]int32    // values that rankless has visited: see groups
+	inferred    *inference                // of OpenVINO
+	declared    *inference                // of the model
 	shared      map[answersKey][]Evidence // what answers found
 	words       map[*Evidence]string      // consequences, by the first of the evidence
 }
@@ -221,13 +222,14 @@ type linter struct {
 func newLinter(ctx context.Context, m *model.Model) *linter {
 	l := &linter{
 		ctx: ctx, model: m, format: m.Format, runtimes: AllRuntimes(), home: homes[m.Format], inputs: map[*model.Value]bool{},
-		tables: map[any]*loss{}, constants: constants(),
+		tables: map[any]*loss{}, constant: constants(),
 		ranges: map[*model.Value]bounds{}, begun: map[*model.Value]int32{}, held: map[any]bounds{}, lists: map[*model.Constant][]int64{},
 		isFolded: map[*model.Value]bool{}, foldedSeen: map[*model.Value]int32{},
 		withoutRank: map[*model.Value]bool{}, ranked: map[*model.Value]int32{},
 		shared: map[answersKey][]Evidence{}, words: map[*Evidence]string{},
 	}
-	l.given, l.sources, l.allowed = l.givens(), l.sourcesOf(), allowanceOf(m, l.constants)
+	l.inferred, l.declared = l.inference(true), l.inference(false)
+	l.sources, l.allowed = l.sourcesOf(), allowanceOf(m, l.constant)
 	return l
 }
 

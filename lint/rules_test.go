@@ -237,6 +237,9 @@ var tests = []struct {
 		{loose(made("Max", "i64[?]", given("i64[?]"), i64(nil, 0))), Note, everywhere, "nothing bounds them from above"},
 		{loose(made("Min", "i64[?]", given("i64[?]"), i64(nil, 4))), Note, everywhere, "nothing bounds them from below"},
 		{loose(made("Clip", "i64[?]", given("i64[?]"), i64(nil, 0))), Note, everywhere, "nothing bounds them from above"},
+		// The greatest of no element is the type's least value.
+		{loose(made("ReduceMax", "i64[]", clip("i64[0]", 0, 2))), Note, everywhere, "the indices may be -9223372036854776000 to -9223372036854776000, and axis 0 of data has 5"},
+		{loose(made("ReduceMin", "i32[2]", clip("i32[2,0]", 0, 2), i64([]int{1}, -1))), Note, everywhere, "the indices may be 2147483647 to 2147483647"},
 		{loose(made("MatMul", "i64[?]", given("i64[?]"), given("i64[?]"))), Note, everywhere, `the node "MatMul" (MatMul) and nothing bounds them`},
 		// What bounds them further than the axis.
 		{loose(clip("i64[?]", 0, 5)), Note, everywhere, "the indices may be 0 to 5, and axis 0 of data has 5; with one outside"},
@@ -249,6 +252,8 @@ var tests = []struct {
 		{loose(given("u8[?]")), Note, everywhere, "nothing bounds them from above"},
 		{loose(parameter("i64[?]", given("i64[?]"))), Note, everywhere, `the input "in"`},
 	}, []gather{
+		loose(made("ReduceMax", "i64[]", clip("i64[?]", 0, 2))), // as long as a run has an element
+		loose(made("ReduceMin", "i64[0]", clip("i64[0]", 0, 2))),
 		loose(clip("i64[?]", 0, 4)), loose(clip("i64[?]", -5, 4)),
 		loose(made("Mod", "i64[?]", given("i64[?]"), i64(nil, 5))),
 		loose(with(made("ArgMax", "i64[?]", given("f32[?,5]")), axis(1))),
@@ -508,6 +513,8 @@ var tests = []struct {
 		{gather{op: "onnx.GatherElements-13", data: given("f32[...]"), indices: bounded("i64[2,2]")}, Error, "openvino", "the rank of data"},
 		{gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: made("Reshape", "i64[...]", given("i64[?]"), given("i64[?]"))}, Error, "openvino", "the rank of the indices"},
 		{gather{op: "onnx.Gather-13", data: parameter("f32[...]", made("Relu", "f32[...]", given("f32[...]"))), indices: bounded("i64[2]")}, Error, "openvino", "the rank of data"},
+		{gather{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: clip("i64[?,?]", 0, 1)}, Error, "openvino", "the indices are i64[?,?], so that the length of a tuple is not known"},
+		{gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: made("Tile", "i64[...]", bounded("i64[2]"), given("i64[?]"))}, Error, "openvino", "the rank of the indices"},
 		// An input that no gather reads.
 		{gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: made("Reshape", "i64[1]", given("i64[...]"), i64([]int{1}, 1))}, Error, "openvino", `the rank of the input "in" of the model is not known`},
 	}, []gather{
@@ -535,11 +542,14 @@ var tests = []struct {
 		{gather{op: "onnx.Gather-13", data: i64([]int{3, 0}), indices: bounded("i64[2]")}, Error, "openvino", "data is i64[3,0], a constant without elements: OpenVINO (reading ONNX) refuses it"},
 		{gather{op: "onnx.Gather-13", data: given("f32[3,4]"), indices: made("Cast", "i64[0]", held(garner.Of([]int32{}, 0)))}, Error, "openvino", "takes the slice there"},
 		{gather{op: "onnx.GatherND-13", data: given("f32[3,4]"), indices: i64([]int{2, 0})}, Error, "openvino", "refuses it"},
+		{gather{op: "onnx.Gather-13", data: given("f32[3,4]"), indices: made("Reshape", "i64[0,3]", i64([]int{0}), i64([]int{2}, 0, 3))}, Error, "openvino", "a constant without elements: OpenVINO (reading ONNX) refuses it"},
+		{gather{op: "onnx.GatherND-13", data: given("f32[3,4]"), indices: made("Add", "i64[2,0]", i64([]int{2, 0}), i64(nil, 1))}, Error, "openvino", "the indices are i64[2,0], computed from a constant without elements: OpenVINO (reading ONNX) refuses it"},
+		{gather{op: "onnx.Gather-13", data: made("Mul", "i64[3,0]", i64([]int{3, 0}), i64(nil, 2)), indices: bounded("i64[2]")}, Error, "openvino", "data is i64[3,0], computed from a constant without elements: OpenVINO (reading ONNX) refuses it"},
 		{gather{op: "onnx.GatherElements-13", data: given("f32[3,4]"), indices: made("Identity", "i64[0,4]", i64([]int{0, 4}))}, Error, "openvino", "the indices are i64[0,4], a constant without elements: OpenVINO (reading ONNX) refuses it"},
 	}, []gather{
 		{op: "onnx.Gather-13", data: given("f32[3,0]"), indices: bounded("i64[0]")},
 		{op: "onnx.Gather-13", data: given("f32[3,4]"), indices: i64([]int{1}, 0)},
-		{op: "onnx.Gather-13", data: given("f32[3,4]"), indices: made("Reshape", "i64[0,3]", i64([]int{0}), i64([]int{2}, 0, 3))}, // it may refuse the Reshape
+		{op: "onnx.Gather-13", data: given("f32[3,4]"), indices: made("Expand", "i64[0]", i64([]int{0}), i64([]int{1}, 0))}, // L.19
 		{op: "openvino.Gather-8", data: given("f32[3,4]"), indices: i64([]int{0})},
 	}},
 	{"L.30", []meets{
@@ -663,6 +673,11 @@ func TestEnding(t *testing.T) {
 		rolled := folded
 		rolled.data = made("Roll", "f32[1,3]", held(garner.Of([]float32{1, 2, 3}, 1, 3)), i64([]int{1}, 3), i64([]int{1}, 1)) // which OpenVINO does not fold
 		all["batch-of-one-row-of-rolled-"+op] = rolled
+		for name, one := range map[string]garner.Tensor{"sums": garner.Of([]float32{1, 1, 1}, 1, 3), "sums-of-integers": garner.Of([]int64{1, 1, 1}, 1, 3)} {
+			sums := folded // of floats alone, OpenVINO folds them
+			sums.data = made("CumSum", one.Spec().String(), held(one), i64(nil, 0))
+			all["batch-of-one-row-of-"+name+"-"+op] = sums
+		}
 	}
 	own, held := records(t), 0
 	for name, c := range own {

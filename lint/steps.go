@@ -36,8 +36,9 @@ type operation struct {
 	*linter
 	node   *model.Node
 	result *model.Value
-	output int   // the number of the output; -1 behind the first mostPositions, of which no step asks
-	err    error // of reading a constant
+	output int        // the number of the output; -1 behind the first mostPositions, of which no step asks
+	err    error      // of reading a constant
+	dims   *inference // of the dims, for what infers those
 }
 
 // A step says how an operator's results are bounded.

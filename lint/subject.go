@@ -7,7 +7,6 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/mapped"
-	"github.com/garner-go/garner/internal/trail"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/operators"
 )
@@ -100,21 +99,10 @@ func (l *linter) number(v *model.Value) (n int64, known bool, err error) {
 	return n, err == nil, err
 }
 
-// constant gives the constant whose elements a value has in the same row-major
-// order; nil where there is none.
-func (l *linter) constant(v *model.Value) *model.Constant { return l.constants.Of(v) }
-
-func constants() *trail.Trail[*model.Constant] {
-	return trail.New(func(v *model.Value) *model.Value {
-		if v.Constant != nil || v.From == nil {
-			return nil
-		}
-		effect, inputs := operators.EffectOf(v.From)
-		if len(inputs) != 1 || effect != operators.Reshaped && (effect != operators.Cast || !holds(v.Spec.DType, inputs[0].Spec.DType)) {
-			return nil
-		}
-		return inputs[0]
-	}, func(v *model.Value) *model.Constant { return v.Constant }, nil)
+// constants returns a function that gives the constant whose elements a value has in the
+// same row-major order; nil where there is none.
+func constants() func(*model.Value) *model.Constant {
+	return operators.Constants(func(to, from *model.Value) bool { return holds(to.Spec.DType, from.Spec.DType) })
 }
 
 // holds reports whether wide can represent every value of narrow, both integers.

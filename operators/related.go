@@ -42,6 +42,20 @@ func RelatedOf(n *model.Node) (Related, bool) {
 	return r, true
 }
 
+// Constants returns a function that gives the constant whose elements a value has, in the
+// same row-major order: behind operators that change only its shape, and behind those
+// casts that cast passes. It gives nil for any other value. It visits each value of a
+// model once, and is not safe for concurrent use.
+func Constants(cast func(to, from *model.Value) bool) func(v *model.Value) *model.Constant {
+	return trail.New(func(v *model.Value) *model.Value {
+		effect, inputs := effectBehind(v)
+		if len(inputs) == 1 && (effect == Reshaped || effect == Cast && cast(v, inputs[0])) {
+			return inputs[0]
+		}
+		return nil
+	}, func(v *model.Value) *model.Constant { return v.Constant }, nil).Of
+}
+
 // Dequantised returns a function that gives the constant that a value is the
 // dequantisation of, as a whole: by DequantizeLinear, or as OpenVINO writes it, by a
 // conversion of integers and arithmetic with constants. It gives nil for any other
@@ -51,12 +65,7 @@ func Dequantised() func(v *model.Value) *model.Constant {
 		constant *model.Constant
 		computed bool
 	}
-	constant := trail.New(func(v *model.Value) *model.Value {
-		if effect, inputs := effectBehind(v); (effect == Reshaped || effect == Cast) && len(inputs) == 1 {
-			return inputs[0]
-		}
-		return nil
-	}, func(v *model.Value) bool { return v.Constant != nil }, nil)
+	constant := Constants(func(_, _ *model.Value) bool { return true })
 	before := func(v *model.Value) (from *model.Value, computed bool) {
 		if v.Constant == nil && dequantizes(v.From) {
 			return v.From.Inputs[0], true
@@ -65,7 +74,7 @@ func Dequantised() func(v *model.Value) *model.Constant {
 		switch {
 		case effect <= Permuted && len(inputs) == 1:
 			return inputs[0], false
-		case effect == Computed && len(inputs) == 2 && constant.Of(inputs[1]):
+		case effect == Computed && len(inputs) == 2 && constant(inputs[1]) != nil:
 			return inputs[0], true
 		}
 		return nil, false

@@ -65,6 +65,11 @@ func (p *program) openFurther(ctx context.Context, r *request, texts []string) e
 		case kindStdin:
 			return wrong("%s cannot be -; put it in a file, or write a literal such as [0,2]", role)
 		}
+		for j, other := range r.operands {
+			if onePipe(other, from) {
+				return readOnce(operandRoles[j], other, role, from)
+			}
+		}
 		o := files.Options{}
 		if from.kind == kindLiteral && operands[i].Types == garner.DataType {
 			o.DType = r.dataTensor.DType()

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
 	"github.com/garner-go/garner/internal/limits"
+	"github.com/garner-go/garner/internal/literal"
 	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/internal/terminal"
 	"github.com/garner-go/garner/operators"
@@ -142,7 +144,7 @@ func (p *program) gatherCommand(k gatherKind) *cobra.Command {
 	complete(cmd, "to", toTypes...)
 	flags.BoolVar(&f.all, "all", false, allUsage)
 	flags.StringVar(&f.name, "name", "", "the result's `NAME` in a .npz (default arr_0), .safetensors or .gguf file (default output)")
-	flags.Var(&f.stream.memory, "memory", "hold at most `SIZE` of DATA, INDICES and the result at a time, such as 512M or 2G (default: as much as is fastest)")
+	flags.Var(&f.stream.memory, "memory", "take at most `SIZE` of memory for DATA, INDICES and the result at a time, such as 512M or 2G (default: as much as is fastest)")
 	flags.BoolVar(&f.stream.resume, "resume", false, "continue an interrupted run of the same command; safe on a first run")
 	flags.Var(&f.threads, "threads", "use `N` cores (default all)")
 	return cmd
@@ -245,6 +247,11 @@ type request struct {
 	memory                    *budget
 
 	ask func(*garner.Plan) error // whether there is room, before a long range is made; may be nil
+
+	// most is how many INDICES are opened of a range that has more: the first of those
+	// that whole has. 0: all.
+	most  int
+	whole garner.Spec
 
 	further []further // as the operator has them
 
@@ -357,7 +364,15 @@ func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request) (
 	if !garner.TakesIndices(r.op) {
 		r.indices = files.Hold(garner.Tensor{})
 	} else {
-		if spec, ok := rangeSpec(r.operands[1], garner.DType(f.indices.dtype), r.memory.left()); ok && r.ask != nil {
+		most := r.memory.left()
+		if r.most > 0 { // of a longer one, which is not made
+			most.Bytes = math.MaxInt64
+		}
+		spec, long := rangeSpec(r.operands[1], garner.DType(f.indices.dtype), most)
+		if first, ok := literal.First(r.operands[1].text, r.most); ok && long {
+			r.operands[1].text, r.whole = first, spec
+		}
+		if long && r.ask != nil {
 			op, err := f.policy.amend(r.op, r.data.Spec().DType)
 			if err != nil {
 				return err

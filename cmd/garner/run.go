@@ -20,8 +20,8 @@ concatenations and index arithmetic. It is not a general graph executor. If a re
 needs another node, run refuses it by name and lists the results and gathers that it
 can evaluate.
 
-An input is a file (.npy, .npz#NAME or .safetensors#NAME), a literal, or - for npy or
-text on standard input; a literal has the model's type for the input. Any value of the model
+An input is what garner gather takes as DATA: a file of any format, a literal, a range,
+or - for npy or text on standard input; a literal has the model's type for the input. Any value of the model
 may be given by name, not only inputs; the nodes that compute it then do not run.
 --result selects results, or any other value.
 

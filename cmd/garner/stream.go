@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"runtime"
 	"runtime/debug"
@@ -191,7 +191,7 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 	}
 	switch {
 	case dataKnown && indicesKnown:
-		create.Identity = r.identity(f, dataFact, indicesFact)
+		create.Identity = identity(plan, dataFact, indicesFact)
 	case f.stream.resume:
 		return wrong("--resume: DATA and INDICES of a URL cannot be told from others; put them into files")
 	}
@@ -320,23 +320,21 @@ func (f *streamFlags) beside(indices operand, held int64) error {
 		brief(indices.text), units.Bytes(held), f.memory.text)
 }
 
-// identity lists everything that a result depends on, beside its dtype and shape.
-func (r *request) identity(f *gatherFlags, data, indices string) []files.Fact {
-	operator := r.operator.Name
-	for _, name := range slices.Sorted(maps.Keys(r.numbers)) {
-		operator += fmt.Sprintf(" %s=%v", name, r.numbers[name])
+// identity lists everything that a result depends on, beside its dtype and shape. The
+// operator stands there as its plan: what means the same is the same, however the flags
+// say it.
+func identity(plan *garner.Plan, data, indices string) []files.Fact {
+	numbers := make([]string, len(plan.Axes))
+	for i, a := range plan.Axes {
+		numbers[i] = strconv.Itoa(a.Number)
 	}
-	if f.policy.negative != "" {
-		operator += " --negative " + f.policy.negative
+	outside := plan.Outside.String()
+	if plan.Outside == garner.Fill {
+		outside += "=" + plan.Fill.Text()
 	}
-	switch {
-	case f.policy.filled:
-		operator += " --outside fill=" + f.policy.fill
-	case f.policy.outside != "":
-		operator += " --outside " + f.policy.outside
-	}
+	walk := sha256.Sum256(fmt.Appendf(nil, "%v %v %d", plan.Loops, plan.Axes, plan.Slice))
 	return []files.Fact{
-		{What: "the operator", Value: operator},
+		{What: "the operator", Value: fmt.Sprintf("a gather along axis %s with negative %s and outside %s, its loops %x", strings.Join(numbers, ","), plan.Negative, outside, walk[:8])},
 		{What: "DATA", Value: data},
 		{What: "INDICES", Value: indices},
 	}

@@ -42,7 +42,7 @@ func (e *Explanation) Text(color bool) string {
 	}
 	plan := e.plan
 	fmt.Fprintf(&b, "%s   data %s%s   indices %s%s   ->   %s%s\n", p.paint(bold, terminal.Printable(e.Name)),
-		e.Data.DType(), e.Data.Shape(), e.Indices.DType(), e.Indices.Shape(), plan.DType, e.whole.Out)
+		e.Data.DType(), e.Data.Shape(), e.Indices.DType(), e.indicesShape(), plan.DType, e.whole.Out)
 	line("bags", e.bagsText())
 	line("loops", e.loopsText(p)+"     "+e.rowsText())
 	line("index", e.axesText())
@@ -218,6 +218,9 @@ func (e *Explanation) surveyText(p painter) string {
 	add(s.Moved, "is outside and "+strings.Replace(strings.Replace(moved, "mean ", "means ", 1), "count ", "counts ", 1), "are outside and "+moved, yellow)
 	add(s.Refused, "is refused: the gather fails", "are refused: the gather fails", red)
 	all := indicesCount(s.Indices)
+	if n := e.indicesLen(); n > MostSurveyed {
+		all = fmt.Sprintf("the first %d of %s", s.Indices, indicesCount(n))
+	}
 	if len(words) == 0 {
 		return all + ", all inside"
 	}
@@ -235,13 +238,13 @@ func indicesCount(n int) string {
 func (e *Explanation) movesText() string {
 	n, _ := e.plan.Out.Len()
 	if e.plan.DType == garner.String {
-		return fmt.Sprintf("%s of %d in data; reads %s of indices", count(n, "text"), e.Data.Len(), size(e.plan.IndexType, e.Indices.Len()))
+		return fmt.Sprintf("%s of %d in data; reads %s of indices", count(n, "text"), e.Data.Len(), size(e.plan.IndexType, e.indicesLen()))
 	}
 	if e.whole.Bag != nil {
 		bags, _ := e.whole.Out.Len()
-		return fmt.Sprintf("%s of terms, reduced to %s of the result; reads %s of indices", size(e.plan.DType, n), size(e.plan.DType, bags), size(e.plan.IndexType, e.Indices.Len()))
+		return fmt.Sprintf("%s of terms, reduced to %s of the result; reads %s of indices", size(e.plan.DType, n), size(e.plan.DType, bags), size(e.plan.IndexType, e.indicesLen()))
 	}
-	return fmt.Sprintf("%s into the result, from data of %s; reads %s of indices", size(e.plan.DType, n), size(e.plan.DType, e.Data.Len()), size(e.plan.IndexType, e.Indices.Len()))
+	return fmt.Sprintf("%s into the result, from data of %s; reads %s of indices", size(e.plan.DType, n), size(e.plan.DType, e.Data.Len()), size(e.plan.IndexType, e.indicesLen()))
 }
 
 // viewText describes the memory layout of an operand that is not row-major and

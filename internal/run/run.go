@@ -76,7 +76,7 @@ func Values(ctx context.Context, m *model.Model, wanted []*model.Value, given ma
 	var held mapped.Holds
 	defer held.Release()
 	found := &findings{values: make(map[*model.Value]garner.Tensor), left: make(map[*model.Node]bool)}
-	var shapes map[*model.Value]origin
+	var shapes map[*model.Value]dependence
 	accepted := newAcceptance(wanted)
 	pass := func(survey *findings) ([]garner.Tensor, error) {
 		r := &runner{model: m, given: given, memory: memory, survey: survey, found: found, arrays: arrays, held: &held, accepted: accepted,
@@ -85,9 +85,9 @@ func Values(ctx context.Context, m *model.Model, wanted []*model.Value, given ma
 			o(r)
 		}
 		if r.amend != nil && shapes == nil {
-			shapes = origins(m, nodes, given)
+			shapes = dependences(m, nodes, given)
 		}
-		r.origins = shapes
+		r.depends = shapes
 		return r.evaluate(ctx, wanted, nodes)
 	}
 	results, err := pass(found)
@@ -110,8 +110,8 @@ type runner struct {
 	arrays arrays
 	held   *mapped.Holds
 
-	origins  map[*model.Value]origin // of the values of nodes; nil where amend is
-	accepted *acceptance             // of both passes
+	depends  map[*model.Value]dependence // of the values of nodes; nil where amend is
+	accepted *acceptance                 // of both passes
 
 	values  map[*model.Value]*value
 	uses    map[*model.Value]int // how many nodes and results still read each value

@@ -7,22 +7,22 @@ import (
 	"github.com/garner-go/garner/model"
 )
 
-// An origin is what the elements of a value depend on. A value depends on the greatest
-// origin of the inputs of its node.
-type origin int
+// A dependence is what the elements of a value depend on. A value depends on the greatest
+// dependence of the inputs of its node.
+type dependence int
 
 const (
-	ofConstants origin = iota
-	ofShapes           // and perhaps of constants
-	ofData             // elements of inputs
+	ofConstants dependence = iota
+	ofShapes               // and perhaps of constants
+	ofData                 // elements of inputs
 )
 
 // shapeOperators give the shape or the size of their input.
 var shapeOperators = []string{"Shape", "ShapeOf", "Size"}
 
-// origins finds the origins of what nodes of a model make.
-func origins(m *model.Model, nodes map[*model.Node]bool, given map[*model.Value]garner.Tensor) map[*model.Value]origin {
-	all := make(map[*model.Value]origin)
+// dependences finds the dependences of what nodes of a model make.
+func dependences(m *model.Model, nodes map[*model.Node]bool, given map[*model.Value]garner.Tensor) map[*model.Value]dependence {
+	all := make(map[*model.Value]dependence)
 	for n := range m.Nodes() {
 		if !nodes[n] {
 			continue
@@ -32,7 +32,7 @@ func origins(m *model.Model, nodes map[*model.Node]bool, given map[*model.Value]
 			made = ofShapes
 		} else {
 			for _, v := range n.Inputs {
-				made = max(made, originOf(all, v, given))
+				made = max(made, dependenceOf(all, v, given))
 			}
 		}
 		for _, v := range n.Outputs {
@@ -44,9 +44,9 @@ func origins(m *model.Model, nodes map[*model.Node]bool, given map[*model.Value]
 	return all
 }
 
-// originOf returns the origin of a value. What is given is data, whatever makes it in
+// dependenceOf returns the dependence of a value. What is given is data, whatever makes it in
 // the model.
-func originOf(made map[*model.Value]origin, v *model.Value, given map[*model.Value]garner.Tensor) origin {
+func dependenceOf(made map[*model.Value]dependence, v *model.Value, given map[*model.Value]garner.Tensor) dependence {
 	if v == nil {
 		return ofConstants
 	}
@@ -64,6 +64,6 @@ func originOf(made map[*model.Value]origin, v *model.Value, given map[*model.Val
 
 // ofShapes reports whether a gather is part of the arithmetic on shapes; see Gather.
 func (r *runner) ofShapes(n *model.Node) bool {
-	data, indices := originOf(r.origins, n.Inputs[0], r.given), originOf(r.origins, n.Inputs[1], r.given)
+	data, indices := dependenceOf(r.depends, n.Inputs[0], r.given), dependenceOf(r.depends, n.Inputs[1], r.given)
 	return data == ofShapes && indices != ofData || data == ofConstants && indices == ofConstants
 }
