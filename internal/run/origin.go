@@ -21,17 +21,18 @@ const (
 var shapeOperators = []string{"Shape", "ShapeOf", "Size"}
 
 // origins finds the origins of what nodes of a model make.
-func origins(m *model.Model, nodes map[*model.Node]bool, given map[*model.Value]garner.Tensor) map[*model.Value]origin {
+func origins(m *model.Model, nodes nodeSet, given map[*model.Value]garner.Tensor) map[*model.Value]origin {
 	all := make(map[*model.Value]origin)
 	for n := range m.Nodes() {
-		if !nodes[n] {
+		reads, ok := nodes[n]
+		if !ok {
 			continue
 		}
 		made := ofConstants
 		if n.Domain == "" && slices.Contains(shapeOperators, n.Op) {
 			made = ofShapes
 		} else {
-			for _, v := range n.Inputs {
+			for _, v := range reads {
 				made = max(made, originOf(all, v, given))
 			}
 		}
@@ -64,6 +65,7 @@ func originOf(made map[*model.Value]origin, v *model.Value, given map[*model.Val
 
 // ofShapes reports whether a gather is part of the arithmetic on shapes; see Gather.
 func (r *runner) ofShapes(n *model.Node) bool {
-	data, indices := originOf(r.origins, n.Inputs[0], r.given), originOf(r.origins, n.Inputs[1], r.given)
+	reads := r.nodes[n]
+	data, indices := originOf(r.origins, reads[0], r.given), originOf(r.origins, reads[1], r.given)
 	return data == ofShapes && indices != ofData || data == ofConstants && indices == ofConstants
 }
