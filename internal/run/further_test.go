@@ -309,3 +309,55 @@ func TestFurtherOfRandom(t *testing.T) {
 		}
 	}
 }
+
+// TestFurtherInFile runs gathers that compute over constants in mapped files that are
+// many times as large as the memory: a bag of rows, and codes of blocks.
+func TestFurtherInFile(t *testing.T) {
+	const rows, columns = 1 << 14, 1 << 10
+	m := open(t, compressedModel(t, rows, columns)) // 8 MiB of codes
+	held := func(name string) *model.Value {
+		for _, v := range m.Graph.Constants {
+			if v.Constant.Name == name {
+				return v
+			}
+		}
+		t.Fatalf("no constant %s", name)
+		return nil
+	}
+	codes, scale := held("codes"), held("scale")
+	for _, tt := range []struct {
+		node *model.Node
+		want string
+	}{
+		// One scale for a row: the block is as long as the row.
+		{node(blocksOp, 1, attrs{"block_size": int64(columns)}, codes, vec[int64](rows-1, 0, rows), scale), "6.0 0.0 0.0"},
+		{node(blocksOp, 1, attrs{"block_size": int64(columns)}, codes, vec[int64](-1), scale), "6.0"},
+	} {
+		for _, memory := range []float64{1 << 20, 1 << 30} {
+			got, err := last(of("ONNX", tt.node), memory)
+			if err != nil {
+				t.Errorf("in %v: %v", memory, err)
+				continue
+			}
+			var first []string
+			for i := range got.Shape()[0] {
+				v, err := got.At(i, columns-1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				first = append(first, v)
+			}
+			if text := strings.Join(first, " "); text != tt.want || got.DType() != garner.F16 {
+				t.Errorf("in %v: %s of %s; want %s", memory, text, got.DType(), tt.want)
+			}
+		}
+	}
+	table := inFile(t, 1024, 1024) // 4 MiB, of which the tensor has zeros and the file i in row i
+	bag := node("openvino.EmbeddingBagPackedSum-3", 3, nil, table, i64([]int{2, 2}, 7, 1, 1023, 0))
+	if got, err := last(of("OpenVINO IR", bag), 1<<30); err != nil || !strings.HasPrefix(got.Text(), "[[8.0, ") || !strings.Contains(got.Text(), "[1023.0, ") {
+		t.Errorf("%.60v, %v", got, err)
+	}
+	if got, err := last(of("OpenVINO IR", bag), 1<<20); err != nil || got.Spec().String() != "f32[2,1024]" {
+		t.Errorf("%.60v, %v", got, err)
+	}
+}
