@@ -44,7 +44,11 @@ func constantOutside(r *Rule, s *subject) error {
 		return err
 	}
 	var over []Answer
-	if zeroesOutside(s.operator.Name) {
+	severity := r.Severity
+	switch {
+	case zeroesOutside(s.operator.Name) && combines(s.operator): // no other runtime has the operator, so the answer is defined
+		severity = Note
+	case zeroesOutside(s.operator.Name):
 		over = append(over, Zeros)
 	}
 	if scan == nil {
@@ -58,7 +62,7 @@ func constantOutside(r *Rule, s *subject) error {
 			if !i.exact || i.dim.Max == garner.Unbounded {
 				return false
 			}
-			s.find(r, s.answers(r, over...), "the indices are computed from constants and reach %s, which is outside%s, whose length is %s", digits(at), s.axisNamed(i.axis), i.dim)
+			s.findAs(r, severity, s.answers(r, over...), "the indices are computed from constants and reach %s, which is outside%s, whose length is %s", digits(at), s.axisNamed(i.axis), i.dim)
 			return true
 		})
 	}
@@ -66,7 +70,7 @@ func constantOutside(r *Rule, s *subject) error {
 		return nil
 	}
 	t := &scan.outside
-	s.find(r, s.answers(r, over...), "%s = %s is outside%s, whose length is %s%s",
+	s.findAs(r, severity, s.answers(r, over...), "%s = %s is outside%s, whose length is %s%s",
 		s.position(t.at), t.value, s.axisNamed(t.axis), s.addressed()[t.axis], t.others(scan.total))
 	return nil
 }

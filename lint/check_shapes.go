@@ -186,7 +186,7 @@ func emptyConstant(r *Rule, s *subject) error {
 }
 
 func computedAxis(r *Rule, s *subject) error {
-	if len(s.operator.Inputs()) == 0 || len(s.node.Inputs) < 3 || s.constant(input(s.node, 2)) != nil {
+	if !hasAxis(s.operator) || len(s.node.Inputs) < 3 || s.constant(input(s.node, 2)) != nil {
 		return nil
 	}
 	if known(s.data) && known(s.indices) {
@@ -235,7 +235,11 @@ func dimText(v *model.Value, i int) string {
 func refusedOperands(r *Rule, s *subject) error {
 	err := s.refused
 	_, stretched := s.stretched()
-	if err == nil && !stretched && !s.emptyTuplesOfScalar() && !s.batchBelowRank() {
+	switch {
+	case err != nil || stretched || s.emptyTuplesOfScalar() || s.batchBelowRank():
+	case combines(s.operator):
+		_, err = operators.Infer(s.op, s.data.Spec, s.indices.Spec, operators.FurtherOf(s.operator, s.node)...)
+	default:
 		data, indices := s.data.Spec, s.indices.Spec
 		// An extent that this machine's int cannot hold breaks no rule of the
 		// operator. So Infer sees only extents that a rule compares and that differ.

@@ -101,18 +101,22 @@ type Unjudged struct {
 }
 
 // NotJudged lists the nodes of m that gather by an operator that lint has no rules
-// for, the gathers whose table is quantised, of which the rules judge the indices and
-// not the dequantisation, and the gathers whose indices, or whose table of 64-bit
-// elements, Model does not read because of their size.
+// for, such as bags, the gathers whose table nodes dequantise, of which the rules judge
+// the indices and not the values of the table, and the gathers whose indices, or whose
+// table of 64-bit elements, Model does not read because of their size.
 func NotJudged(m *model.Model) []Unjudged {
 	var list []Unjudged
 	dequantised, constant := operators.Dequantised(), constants()
 	allowed := allowanceOf(m, constant)
 	for n := range m.Nodes() {
 		if r, ok := operators.RelatedOf(n); ok {
-			list = append(list, Unjudged{n, r.Name, "lint has no rules for this operator; compare what the runtimes document of its indices"})
+			list = append(list, Unjudged{n, r.Name, noRules})
 		}
 		if !n.IsGather() {
+			continue
+		}
+		if !slices.ContainsFunc(outsideAnswers, func(e Evidence) bool { return e.Operator == n.Operator }) {
+			list = append(list, Unjudged{n, n.Operator, noRules})
 			continue
 		}
 		if dequantised(input(n, 0)) != nil {
@@ -127,6 +131,9 @@ func NotJudged(m *model.Model) []Unjudged {
 	}
 	return list
 }
+
+// noRules is why no rule looks at a node.
+const noRules = "lint has no rules for this operator; compare what the runtimes document of its indices"
 
 // Options select what Model reports.
 type Options struct {
@@ -274,13 +281,16 @@ func (l *linter) consequences(evidence []Evidence) string {
 // node, without evidence of the answers in over. Nodes that are alike share the
 // list, which must not be changed.
 func (s *subject) answers(r *Rule, over ...Answer) []Evidence {
-	key := answersKey{r, s.operator.Name, fmt.Sprint(over), s.batch != 0, s.torch(), s.shortVector()}
+	key := answersKey{r, s.operator.Name, fmt.Sprint(over), s.batch != 0, s.torch(), s.shortVector(), s.compressed}
 	if list, ok := s.shared[key]; ok {
 		return list
 	}
 	var list []Evidence
 	for _, runtime := range s.runtimes {
 		name := s.as(runtime)
+		if runtime == OpenVINO && s.compressed && slices.ContainsFunc(r.Evidence, func(e Evidence) bool { return e.Operator == compressedGather }) {
+			name = compressedGather
+		}
 		for _, e := range r.Evidence {
 			if e.Operator != name || name == "" || e.Runtime() != runtime || slices.Contains(over, e.Answer) {
 				continue
@@ -302,6 +312,7 @@ type answersKey struct {
 	batched        bool
 	torch          string
 	short          bool
+	compressed     bool
 }
 
 // shortVector reports whether OpenVINO may gather by the path that it has for short
@@ -330,6 +341,9 @@ func (s *subject) torch() string {
 func (s *subject) as(r Runtime) string {
 	if runtimeOf(s.operator.Name) == r {
 		return s.operator.Name
+	}
+	if combines(s.operator) {
+		return ""
 	}
 	batched := s.batch != 0
 	switch s.operator.Kind {

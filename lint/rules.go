@@ -357,6 +357,7 @@ var rules = []Rule{
 			recorded("onnx.GatherElements-11", Refuses, "onnx-gatherelements-11-rank-mismatch"),
 			recorded("onnx.GatherElements-13", Refuses, "onnx-gatherelements-13-rank-mismatch"),
 			recorded("com.microsoft.GatherND-1", Refuses, "com-microsoft-gathernd-1-k-above-rank"),
+			recorded("com.microsoft.GatherBlockQuantized-1", Refuses, "com-microsoft-gatherblockquantized-1-axis-outside-int4-4b"),
 			recorded("onnx.GatherND-12", Ends, "lint-negative-batch-dims-12"),
 			recorded("onnx.GatherND-13", Ends, "lint-negative-batch-dims-13"),
 		},

@@ -71,6 +71,9 @@ func (s step) reads(n *model.Node) []*model.Value {
 // stepOf finds the step of a node; false where its results may be anything.
 func stepOf(n *model.Node) (step, bool) {
 	if n.IsGather() {
+		if o, err := operators.Find(n.Operator, 0); err != nil || combines(o) {
+			return step{}, false
+		}
 		return of(gathered, 0, 1), true
 	}
 	if n.Domain != "" || len(n.Graphs) > 0 {

@@ -19,6 +19,7 @@ type subject struct {
 	op       garner.Op // nil where refused is not
 	refused  error     // why the operator refuses the node's attributes or axis
 
+	compressed    bool         // OpenVINO decodes rows of the constant that data is computed from
 	data, indices *model.Value // never nil; model.Unknown where the node lacks them
 	axis          int          // of Gather and GatherElements, counted from 0
 	axisKnown     bool
@@ -34,6 +35,9 @@ func (l *linter) subject(n *model.Node) (*subject, error) {
 	if _, s.op, s.refused = operators.OfNode(n); s.refused != nil && !ofRules(s.refused) {
 		return nil, s.refused
 	}
+	if call, err := operators.CallOf(n, nil); err == nil {
+		s.compressed = call.Operator.Name == compressedGather
+	}
 	s.data, s.indices = input(n, 0), input(n, 1)
 	b, _ := n.Attributes["batch_dims"].(int64)
 	if rank := s.indices.Spec.Rank; b < 0 && rank.Known() && operator.Kind == operators.Gather {
@@ -43,7 +47,9 @@ func (l *linter) subject(n *model.Node) (*subject, error) {
 	axis, known := int64(0), true
 	if a, ok := n.Attributes["axis"].(int64); ok {
 		axis = a
-	} else if len(operator.Inputs()) > 0 {
+	} else if a, ok := n.Attributes["gather_axis"].(int64); ok { // of GatherBlockQuantized
+		axis = a
+	} else if hasAxis(operator) {
 		if axis, known, err = l.number(input(n, 2)); err != nil {
 			return nil, err
 		}
@@ -57,6 +63,13 @@ func (l *linter) subject(n *model.Node) (*subject, error) {
 	}
 	return s, nil
 }
+
+// hasAxis reports whether the input of an operator behind data and indices is the axis.
+func hasAxis(o operators.Operator) bool { return slices.Contains(o.Inputs(), "axis") }
+
+// combines reports whether a gather computes its result of several operands: it decodes
+// its data, or adds up rows.
+func combines(o operators.Operator) bool { return len(o.Further()) > 0 }
 
 // ofRules reports whether an error comes from an operator's rules, and not from
 // reading a constant.

@@ -8,24 +8,21 @@ import (
 )
 
 // Related describes an operator that takes rows of a table by indices and that this
-// package does not have: gathers of quantised tables, and those that reduce what
-// they gather.
+// package does not have, such as those that compute with what they gather.
 type Related struct {
-	Name          string // with its domain: "com.microsoft.GatherBlockQuantized"
+	Name          string // with its domain: "ai.onnx.ml.ArrayFeatureExtractor"
 	Data, Indices int    // the numbers of the inputs that are the table and the indices
 }
 
 // related lists the operators by domain and name.
 var related = map[[2]string]Related{
-	{"com.microsoft", "GatherBlockQuantized"}:     {Data: 0, Indices: 1},
 	{"com.microsoft", "EmbedLayerNormalization"}:  {Data: 2, Indices: 0},
 	{"com.microsoft", "QEmbedLayerNormalization"}: {Data: 2, Indices: 0},
 	{"ai.onnx.ml", "ArrayFeatureExtractor"}:       {Data: 0, Indices: 1},
-	{"", "EmbeddingSegmentsSum"}:                  {Data: 0, Indices: 1},
 }
 
 // RelatedOf describes a node of a related operator; false for any other node. Every
-// operator whose name begins with EmbeddingBag is one: OpenVINO has five, and
+// operator whose name begins with EmbeddingBag is one, but those that this package has:
 // exporters keep them under names of their own.
 func RelatedOf(n *model.Node) (Related, bool) {
 	r, ok := related[[2]string{n.Domain, n.Op}]

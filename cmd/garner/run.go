@@ -25,8 +25,12 @@ or - for npy or text on standard input; a literal has the model's type for the i
 may be given by name, not only inputs; the nodes that compute it then do not run.
 --result selects results, or any other value.
 
+A gather of a quantised table decodes the rows that it takes: GatherBlockQuantized, and
+Gather behind OpenVINO's Convert, Subtract and Multiply of a constant. OpenVINO's bags run
+too.
+
 --node runs one gather of the model. Its inputs are the names of its values, or data,
-indices and axis; those that are not given must follow from constants.
+indices, axis and the names of its operands; those that are not given must follow from constants.
 
 With -o, run writes every result to a .npy file in DIR, under its name, with
 characters that file names cannot have replaced. It writes only after all results are
@@ -212,7 +216,7 @@ func (r *modelRun) needs(values []*model.Value) ([]*model.Value, error) {
 		return run.Needs(r.model, values, r.given)
 	}
 	var missing []*model.Value
-	for _, v := range r.node.Inputs {
+	for _, v := range run.Reads(r.node, r.given) {
 		if v == nil || slices.Contains(missing, v) {
 			continue
 		}

@@ -21,17 +21,18 @@ const (
 var shapeOperators = []string{"Shape", "ShapeOf", "Size"}
 
 // dependences finds the dependences of what nodes of a model make.
-func dependences(m *model.Model, nodes map[*model.Node]bool, given map[*model.Value]garner.Tensor) map[*model.Value]dependence {
+func dependences(m *model.Model, nodes nodeSet, given map[*model.Value]garner.Tensor) map[*model.Value]dependence {
 	all := make(map[*model.Value]dependence)
 	for n := range m.Nodes() {
-		if !nodes[n] {
+		reads, ok := nodes[n]
+		if !ok {
 			continue
 		}
 		made := ofConstants
 		if n.Domain == "" && slices.Contains(shapeOperators, n.Op) {
 			made = ofShapes
 		} else {
-			for _, v := range n.Inputs {
+			for _, v := range reads {
 				made = max(made, dependenceOf(all, v, given))
 			}
 		}
@@ -64,6 +65,7 @@ func dependenceOf(made map[*model.Value]dependence, v *model.Value, given map[*m
 
 // ofShapes reports whether a gather is part of the arithmetic on shapes; see Gather.
 func (r *runner) ofShapes(n *model.Node) bool {
-	data, indices := dependenceOf(r.depends, n.Inputs[0], r.given), dependenceOf(r.depends, n.Inputs[1], r.given)
+	reads := r.nodes[n]
+	data, indices := dependenceOf(r.depends, reads[0], r.given), dependenceOf(r.depends, reads[1], r.given)
 	return data == ofShapes && indices != ofData || data == ofConstants && indices == ofConstants
 }

@@ -496,7 +496,7 @@ def record_laws():
 
 def quantised():
     """A model of operators that lint does not judge, for the tests of the command."""
-    table = {"q": np.arange(128, dtype=np.uint8).reshape(8, 16), "s": np.ones((8, 1), np.float32), "x": f32(3, 8), "w": np.arange(16, dtype=np.int8).reshape(8, 2), "half": np.array(0.5, np.float32)}
+    table = {"q": np.arange(128, dtype=np.uint8).reshape(8, 16), "s": np.ones((8, 2), np.float32), "x": f32(3, 8), "w": np.arange(16, dtype=np.int8).reshape(8, 2), "half": np.array(0.5, np.float32)}
     nodes = [
         N("GatherBlockQuantized", ["q", "i", "s"], ["a"], name="blocks", domain="com.microsoft", block_size=16),
         N("GatherBlockQuantized", ["q", "i", "s"], ["b"], name="again", domain="com.microsoft", block_size=16),
