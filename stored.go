@@ -18,10 +18,10 @@ type Stored struct {
 }
 
 // A decoder decodes whole operands, and parts of them: codes, scales and zero points,
-// each part with what Spans says of the elements.
+// each from a byte of it on, with what Spans says of the elements.
 type decoder interface {
 	exec.Decoder
-	decodeParts(dst []byte, parts [3]codec.Part, first, n int)
+	decodeParts(dst []byte, parts *exec.Stored, from *[3]int64, first, n int)
 }
 
 // String names the form, such as "Q4_K" or "u4, scaled by f16".
@@ -40,11 +40,11 @@ func (s *Stored) Elements() Spec { return s.view.Spec() }
 func (s *Stored) Spans(first, n int) [3]exec.Span { return s.decoder.Spans(first, n) }
 
 // DecodeParts decodes n elements from the first-th on into dst, which has their size,
-// for this module's executors: the type of parts is internal. parts are those of data,
-// of the scales and of the zero points, row-major, each with at least what Spans says.
-// It allocates nothing once calls have filled its free list.
-func (s *Stored) DecodeParts(dst []byte, parts [3]codec.Part, first, n int) {
-	s.decoder.decodeParts(dst, parts, first, n)
+// for this module's executors: the type of parts is internal. parts are bytes of data, of
+// the scales and of the zero points, row-major, each from byte from on, which Spans gives,
+// with at least what it says. It allocates nothing once calls have filled its free list.
+func (s *Stored) DecodeParts(dst []byte, parts *exec.Stored, from *[3]int64, first, n int) {
+	s.decoder.decodeParts(dst, parts, from, first, n)
 }
 
 // A blockDecoder decodes blocks that hold their own scales, which lie side by side.
@@ -67,8 +67,8 @@ func (d *blockDecoder) Decode(dst []byte, from *exec.Stored, first, n int) {
 	d.decodeBlocks(dst, from[0], 0, first, n)
 }
 
-func (d *blockDecoder) decodeParts(dst []byte, parts [3]codec.Part, first, n int) {
-	d.decodeBlocks(dst, parts[0].Bytes, int(parts[0].From)/d.kind.Bytes, first, n)
+func (d *blockDecoder) decodeParts(dst []byte, parts *exec.Stored, from *[3]int64, first, n int) {
+	d.decodeBlocks(dst, parts[0], int(from[0])/d.kind.Bytes, first, n)
 }
 
 // decodeBlocks decodes whole blocks into their places, and a block that is needed in
@@ -105,11 +105,12 @@ type codeDecoder struct{ codec.Blocks }
 
 // Decode decodes codes into their places.
 func (d codeDecoder) Decode(dst []byte, from *exec.Stored, first, n int) {
-	d.Blocks.Decode(dst, codec.Part{Bytes: from[0]}, codec.Part{Bytes: from[1]}, codec.Part{Bytes: from[2]}, first, n)
+	d.decodeParts(dst, from, new([3]int64), first, n)
 }
 
-func (d codeDecoder) decodeParts(dst []byte, parts [3]codec.Part, first, n int) {
-	d.Blocks.Decode(dst, parts[0], parts[1], parts[2], first, n)
+func (d codeDecoder) decodeParts(dst []byte, parts *exec.Stored, from *[3]int64, first, n int) {
+	part := func(k int) codec.Part { return codec.Part{Bytes: parts[k], From: from[k]} }
+	d.Blocks.Decode(dst, part(0), part(1), part(2), first, n)
 }
 
 // Spans returns the bytes of the codes, scales and zero points of some elements.

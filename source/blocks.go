@@ -55,8 +55,12 @@ func (g *gather) divide() error {
 		row += k * int64(spec.DType.Bits()/8+1+8+16)
 	}
 	per := g.perByte()
-	if row+3*sliceBytes <= budget {
-		rows := min(budget/(row+3*sliceBytes), maxRows)
+	ofRow := row + 3*sliceBytes
+	if g.blockwise != nil {
+		ofRow += 8 + g.blockwise.sizeOf(sliceBytes) - sliceBytes // the stage has them as they are stored
+	}
+	if ofRow <= budget {
+		rows := min(budget/ofRow, maxRows)
 		if rows >= 8 {
 			rows &^= 7
 		}
@@ -72,6 +76,9 @@ func (g *gather) divide() error {
 	}
 	g.row = make([]int64, g.rows)
 	g.fetcher.paged, g.fetcher.usual = true, g.block*int64(g.bits)/8
+	if g.blockwise != nil {
+		g.fetcher.usual = g.blockwise.sizeOf(g.fetcher.usual)
+	}
 	return nil
 }
 
@@ -333,6 +340,12 @@ func (g *gather) move(ctx context.Context, dst []byte, to int64, first, n int, f
 	}
 	if g.direct != nil {
 		if done, err := g.direct.move(ctx, g.threads, dst[to/8:to/8+int64(n)*size*width], rows, int(size*width), g.fill); done || err != nil {
+			return err
+		}
+	}
+	if g.blockwise != nil {
+		to := dst[to/8 : to/8+int64(n)*size*width]
+		if done, err := g.blockwise.move(ctx, &g.fetcher, g.threads, to, rows, int(size*width), g.fill); done || err != nil {
 			return err
 		}
 	}

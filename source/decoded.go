@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/codec"
 	"github.com/garner-go/garner/internal/exec"
 )
 
@@ -154,16 +153,17 @@ func (d *decoded) fetchPart(ctx context.Context, rows Rows, inside, n int) error
 		threads = 1
 	}
 	decode := func(u int) {
+		var parts exec.Stored
+		var from [3]int64
 		for i := u * unit; i < min((u+1)*unit, len(rows.At)); i++ {
-			var parts [3]codec.Part
 			for k := range d.of {
 				if d.of[k] != nil && size[k] > 0 {
 					at := d.at[k][i]
-					parts[k] = codec.Part{Bytes: d.src[k][at : at+size[k]], From: d.from[k][i]}
+					parts[k], from[k] = d.src[k][at:at+size[k]], d.from[k][i]
 				}
 			}
 			at := i*rows.Size + inside*d.width
-			d.form.DecodeParts(rows.Dst[at:at+n*d.width], parts, int(rows.At[i])/d.width+inside, n)
+			d.form.DecodeParts(rows.Dst[at:at+n*d.width], &parts, &from, int(rows.At[i])/d.width+inside, n)
 		}
 	}
 	if d.runner.RunEach(ctx, (len(rows.At)+unit-1)/unit, threads, decode) == exec.Stopped {

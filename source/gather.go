@@ -115,15 +115,16 @@ type gather struct {
 	resolver   *Resolver
 	fetcher    fetcher
 
-	block     int64     // elements of a block of the result
-	warm      *warm     // nil where data can only be read
-	warmBlock int64     // elements of a block of warm rows
-	lastWarm  bool      // the block before was of warm rows
-	rows      int       // the most rows of a block
-	buffers   [2][]byte // one is made while the other is written
-	row       []int64   // where the rows of a block begin in data
-	direct    *direct   // nil where rows are not decoded, or only within a budget
-	bags      *bags     // nil where rows are not reduced
+	block     int64      // elements of a block of the result
+	warm      *warm      // nil where data can only be read
+	warmBlock int64      // elements of a block of warm rows
+	lastWarm  bool       // the block before was of warm rows
+	rows      int        // the most rows of a block
+	buffers   [2][]byte  // one is made while the other is written
+	row       []int64    // where the rows of a block begin in data
+	direct    *direct    // nil where rows are not decoded, or only within a budget
+	bags      *bags      // nil where rows are not reduced
+	blockwise *blockwise // nil where rows are not decoded, or no whole blocks
 
 	held  int64           // bytes of the operands that are held whole
 	whole []garner.Tensor // those of the further operands
@@ -151,6 +152,9 @@ func newGather(ctx context.Context, op garner.Op, data, indices Array, o Options
 		}
 	} else if o.Memory == 0 {
 		g.direct = newDirect(data)
+	}
+	if plan.Bag == nil && plan.Stored == nil {
+		g.blockwise = g.newBlockwise()
 	}
 	if g.dataBytes, err = sizeOf(g.stored.Spec()); err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ import (
 
 // TestBudgetIsHeld gathers 160 MB by indices of 320 KB from a file of 1 GiB in a
 // child process, and reads the child's peak of resident memory (VmHWM): rows as they are
-// stored, rows of Q4_K, codes whose scales are half of the file, and bags.
+// stored, rows of Q4_K, codes with scales in a place of their own, and bags.
 func TestBudgetIsHeld(t *testing.T) {
 	for _, what := range []string{"rows", "blocks", "scales", "bags"} {
 		t.Run(what, func(t *testing.T) { budgetIsHeld(t, what) })
