@@ -65,57 +65,95 @@ func (b *blockwise) move(ctx context.Context, f *fetcher, threads int, dst []byt
 		}
 	}
 	stored := int(b.sizeOf(int64(size)))
-	src, err := f.fetchDistinct(ctx, b.raw, rows, stored)
+	at, err := f.order.distinct(ctx, rows, stored)
 	if err != nil {
 		return false, err
 	}
 	b.first = b.first[:0]
-	again := false
-	for range len(src) / stored {
+	for range at {
 		b.first = append(b.first, -1)
 	}
+	rest := false // rows that are fills, or are there already
 	for i, row := range rows {
-		if row < 0 {
-			continue
-		}
-		if k := int(row) / stored; b.first[k] < 0 {
-			b.first[k] = i
+		if row >= 0 && b.first[int(row)/stored] < 0 {
+			b.first[int(row)/stored] = i
 		} else {
-			again = true
+			rest = true
 		}
 	}
-	unit := max(exec.Tuned.TileBytes/size, 1) // rows
 	if len(rows)*size <= exec.Tuned.AloneBytes {
 		threads = 1
 	}
-	each := func(put func(to []byte, i, first int, row int64)) exec.Outcome {
-		return b.runner.RunEach(ctx, (len(rows)+unit-1)/unit, threads, func(u int) {
-			for i := u * unit; i < min((u+1)*unit, len(rows)); i++ {
-				first := -1
-				if rows[i] >= 0 {
-					first = b.first[int(rows[i])/stored]
-				}
-				put(dst[i*size:(i+1)*size], i, first, rows[i])
-			}
-		})
+	unit := max(exec.Tuned.TileBytes/size, 1) // rows
+	if err := b.decode(ctx, f, threads, dst, at, size, stored, unit); err != nil || !rest {
+		return err == nil, err
 	}
-	how := each(func(to []byte, i, first int, row int64) {
-		switch {
-		case row < 0:
-			fillWith(to, fill)
-		case first == i:
-			b.codec.Decode(to, src[row:row+int64(stored)])
-		}
-	})
-	if again && how == exec.Done {
-		how = each(func(to []byte, i, first int, _ int64) {
-			if first >= 0 && first != i {
+	how := b.runner.RunEach(ctx, (len(rows)+unit-1)/unit, threads, func(u int) {
+		for i := u * unit; i < min((u+1)*unit, len(rows)); i++ {
+			to := dst[i*size : (i+1)*size]
+			if rows[i] < 0 {
+				fillWith(to, fill)
+			} else if first := b.first[int(rows[i])/stored]; first != i {
 				copy(to, dst[first*size:])
 			}
-		})
-	}
+		}
+	})
 	if how == exec.Stopped {
 		return false, context.Cause(ctx)
 	}
 	return true, nil
+}
+
+// pieces is how many parts of the distinct rows of a block are read one after the other:
+// while one is read, the one before is decoded, for which the disk would wait otherwise.
+// leastPiece is the least number of rows of a part.
+const pieces, leastPiece = 4, 512
+
+// decode reads distinct rows, of which each has stored bytes from at on, and decodes them
+// to their first places, in units of so many rows.
+func (b *blockwise) decode(ctx context.Context, f *fetcher, threads int, dst []byte, at []int64, size, stored, unit int) error {
+	each := max((len(at)+pieces-1)/pieces, leastPiece)
+	stage, err := f.room(min(len(at), 2*each) * stored)
+	if err != nil {
+		return err
+	}
+	part := func(first int) []byte { // where the rows from first on are read to
+		from := first / each % 2 * each * stored
+		return stage[from : from+min(each, len(at)-first)*stored]
+	}
+	var reading chan error
+	read := func(first int) {
+		done := make(chan error, 1)
+		reading = done
+		rows := Rows{At: at[first:min(first+each, len(at))], Size: stored, Dst: part(first)}
+		go func() { done <- b.raw.Fetch(ctx, rows) }()
+	}
+	defer func() {
+		if reading != nil {
+			<-reading // also where the codec panics: the stage is read into
+		}
+	}()
+	if len(at) > 0 {
+		read(0)
+	}
+	for first := 0; first < len(at); first += each {
+		err := <-reading
+		if reading = nil; err != nil {
+			return err
+		}
+		if first+each < len(at) {
+			read(first + each)
+		}
+		src, n := part(first), min(each, len(at)-first)
+		how := b.runner.RunEach(ctx, (n+unit-1)/unit, threads, func(u int) {
+			for k := u * unit; k < min((u+1)*unit, n); k++ {
+				place := b.first[first+k]
+				b.codec.Decode(dst[place*size:(place+1)*size], src[k*stored:(k+1)*stored])
+			}
+		})
+		if how == exec.Stopped {
+			return context.Cause(ctx)
+		}
+	}
+	return nil
 }
