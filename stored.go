@@ -11,14 +11,41 @@ import (
 // scales, which a run decodes. It is immutable.
 type Stored struct {
 	name    string
-	decoder exec.Decoder
+	decoder decoder
 	scales  int    // place among the further operands; -1: data holds them
 	zeros   int    // place of the zero points; -1: there are none
 	view    Tensor // the elements' dtype and shape, without memory
 }
 
+// A decoder decodes whole operands, and parts of them: codes, scales and zero points,
+// each from a byte of it on, with what Spans says of the elements.
+type decoder interface {
+	exec.Decoder
+	decodeParts(dst []byte, parts *exec.Stored, from *[3]int64, first, n int)
+}
+
 // String names the form, such as "Q4_K" or "u4, scaled by f16".
 func (s *Stored) String() string { return s.name }
+
+// Operands returns the places of the scales and of the zero points among the further
+// operands, from 0; -1: data holds them, or there are none.
+func (s *Stored) Operands() (scales, zeros int) { return s.scales, s.zeros }
+
+// Elements returns the dtype and the shape of the elements, which count in row-major
+// order.
+func (s *Stored) Elements() Spec { return s.view.Spec() }
+
+// Spans returns the bytes of data, of the scales and of the zero points that n elements
+// from the first-th on are decoded from; its type is internal.
+func (s *Stored) Spans(first, n int) [3]exec.Span { return s.decoder.Spans(first, n) }
+
+// DecodeParts decodes n elements from the first-th on into dst, which has their size,
+// for this module's executors: the type of parts is internal. parts are bytes of data, of
+// the scales and of the zero points, row-major, each from byte from on, which Spans gives,
+// with at least what it says. It allocates nothing once calls have filled its free list.
+func (s *Stored) DecodeParts(dst []byte, parts *exec.Stored, from *[3]int64, first, n int) {
+	s.decoder.decodeParts(dst, parts, from, first, n)
+}
 
 // A blockDecoder decodes blocks that hold their own scales, which lie side by side.
 type blockDecoder struct {
@@ -35,19 +62,28 @@ func newBlockDecoder(kind *codec.Codec) *blockDecoder {
 	return d
 }
 
-// Decode decodes whole blocks into their places, and a block that is needed in part
-// into room of its own.
+// Decode is decodeBlocks of whole data.
 func (d *blockDecoder) Decode(dst []byte, from *exec.Stored, first, n int) {
+	d.decodeBlocks(dst, from[0], 0, first, n)
+}
+
+func (d *blockDecoder) decodeParts(dst []byte, parts *exec.Stored, from *[3]int64, first, n int) {
+	d.decodeBlocks(dst, parts[0], int(from[0])/d.kind.Bytes, first, n)
+}
+
+// decodeBlocks decodes whole blocks into their places, and a block that is needed in
+// part into room of its own. stored begins with the block of number from.
+func (d *blockDecoder) decodeBlocks(dst, stored []byte, from, first, n int) {
 	each, size := d.kind.Elements, d.kind.Bytes
 	for n > 0 {
-		block, skip := first/each, first%each
+		block, skip := first/each-from, first%each
 		count := n / each * each
 		if skip == 0 && count > 0 {
-			d.kind.Decode(dst[:4*count], from[0][block*size:(block+count/each)*size])
+			d.kind.Decode(dst[:4*count], stored[block*size:(block+count/each)*size])
 		} else {
 			count = min(n, each-skip)
 			room := d.room.Get().(*[]byte)
-			d.kind.Decode(*room, from[0][block*size:(block+1)*size])
+			d.kind.Decode(*room, stored[block*size:(block+1)*size])
 			copy(dst, (*room)[4*skip:4*(skip+count)])
 			d.room.Put(room)
 		}
@@ -69,7 +105,12 @@ type codeDecoder struct{ codec.Blocks }
 
 // Decode decodes codes into their places.
 func (d codeDecoder) Decode(dst []byte, from *exec.Stored, first, n int) {
-	d.Blocks.Decode(dst, codec.Part{Bytes: from[0]}, codec.Part{Bytes: from[1]}, codec.Part{Bytes: from[2]}, first, n)
+	d.decodeParts(dst, from, new([3]int64), first, n)
+}
+
+func (d codeDecoder) decodeParts(dst []byte, parts *exec.Stored, from *[3]int64, first, n int) {
+	part := func(k int) codec.Part { return codec.Part{Bytes: parts[k], From: from[k]} }
+	d.Blocks.Decode(dst, part(0), part(1), part(2), first, n)
 }
 
 // Spans returns the bytes of the codes, scales and zero points of some elements.

@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
 	"github.com/garner-go/garner/operators"
+	"github.com/garner-go/garner/source"
 	"github.com/spf13/cobra"
 )
 
@@ -49,8 +51,9 @@ type further struct {
 }
 
 // openFurther opens the operands that an operator takes after DATA and INDICES, those
-// that are given. A literal for an operand of DATA's type is of that type.
-func (p *program) openFurther(ctx context.Context, r *request, texts []string) error {
+// that are given: as tensors, or in place, without reading elements, where that is
+// possible. A literal for an operand of DATA's type is of that type.
+func (p *program) openFurther(ctx context.Context, r *request, texts []string, data garner.DType, inPlace bool) error {
 	operands := garner.OperandsOf(r.op)
 	for i, text := range texts {
 		r.further = append(r.further, further{})
@@ -72,7 +75,17 @@ func (p *program) openFurther(ctx context.Context, r *request, texts []string) e
 		}
 		o := files.Options{}
 		if from.kind == kindLiteral && operands[i].Types == garner.DataType {
-			o.DType = r.dataTensor.DType()
+			o.DType = data
+		}
+		if inPlace && from.kind == kindFile {
+			in, err := p.openInPlace(ctx, role, from, o)
+			if err == nil {
+				r.further[i] = further{input: in}
+				continue
+			}
+			if !errors.Is(err, files.ErrMemory) {
+				return err
+			}
 		}
 		in, t, err := p.open(ctx, role, from, o, r.memory.left())
 		if err != nil {
@@ -82,6 +95,24 @@ func (p *program) openFurther(ctx context.Context, r *request, texts []string) e
 		r.further[i] = further{in, t}
 	}
 	return nil
+}
+
+// arrays returns the further operands as package source takes them, and how many bytes
+// of memory they take that were read whole.
+func (r *request) arrays() (more []source.Array, held int64) {
+	for _, f := range r.further {
+		var a source.Array
+		if f.input != nil {
+			if a = f.input.Array; a == nil {
+				a = source.Memory(f.tensor) // strings, which the plan refuses
+			}
+			if f.tensor.DType().Valid() {
+				held += volume(f.tensor.DType(), int64(f.tensor.Len()))
+			}
+		}
+		more = append(more, a)
+	}
+	return more, held
 }
 
 // more returns the further operands as a call takes them.

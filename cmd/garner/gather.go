@@ -394,16 +394,20 @@ func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request) (
 	if err != nil {
 		return err
 	}
-	if err := p.openFurther(ctx, r, texts); err != nil {
+	if err := p.openFurther(ctx, r, texts, r.dataTensor.DType(), false); err != nil {
 		return err
 	}
-	// The fill is of the result's dtype, which is that of data unless the operator decodes.
-	dtype := r.data.Spec().DType
-	if out, err := garner.Infer(r.op, r.data.Spec(), r.indicesTensor.Spec(), specsOf(r.more())...); err == nil {
-		dtype = out.DType
-	}
-	r.op, err = f.policy.amend(r.op, dtype)
+	r.op, err = f.policy.amend(r.op, resultType(r.op, r.data.Spec(), r.indicesTensor.Spec(), specsOf(r.more())))
 	return err
+}
+
+// resultType returns the dtype of a result, which a fill is of: that of data, unless the
+// operator decodes.
+func resultType(op garner.Op, data, indices garner.Spec, more []garner.Spec) garner.DType {
+	if out, err := garner.Infer(op, data, indices, more...); err == nil {
+		return out.DType
+	}
+	return data.DType
 }
 
 // specsOf returns the specs of further operands.
@@ -449,12 +453,8 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 	if _, err := f.further.texts(r.operator); err != nil {
 		return err
 	}
-	// Bags are reduced, and stored elements decoded, in memory, where DATA may be a mapped file.
-	pooled := len(r.operator.Further()) > 0 || decodes(r.op)
-	if pooled && f.stream.flag() != "" {
-		return wrong("%s: %s runs in memory; leave the flag out", f.stream.flag(), r.operator.Name)
-	}
-	if !pooled && f.streams(r.operands[0]) {
+	pooled := len(r.operator.Further()) > 0 || decodes(r.op) // the result is of another shape or type
+	if f.streams(r.operands[0]) {
 		data, err := p.openInPlace(ctx, operandRoles[0], r.operands[0], f.data.options())
 		switch {
 		case err == nil:

@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/garner-go/garner"
@@ -232,15 +231,18 @@ func (r *runner) move(ctx context.Context, g *gathering, prepared *garner.Prepar
 			return err
 		}
 	}
-	o := source.Options{Further: g.further}
+	o := source.Options{}
+	for _, t := range g.further {
+		var a source.Array // nil: not given
+		if t.DType().Valid() {
+			a = source.Memory(t)
+		}
+		o.Further = append(o.Further, a)
+	}
 	if free := r.memory - r.used; free < unbudgeted {
 		o.Memory = max(int64(free), 1<<20)
 	}
-	err = source.GatherInto(ctx, g.op, array, source.Memory(indices), out, o)
-	if errors.Is(err, errors.ErrUnsupported) { // what computes with its data, within a budget
-		err = prepared.Run(ctx, g.data.tensor, indices, out, g.further...)
-	}
-	return err
+	return source.GatherInto(ctx, g.op, array, source.Memory(indices), out, o)
 }
 
 // gatherEnds looks at all indices and gathers the ends of a result.
