@@ -628,9 +628,9 @@ def few(m, most):
     return m.rng.randrange(3 * most) if m.chance(0.1) else m.rng.randrange(most)
 
 
-def rows_at(m, n, s, style, wide=False):
-    """n positions of s, in a type of the framework's indices."""
-    dtype = m.rng.choice(["i64", "i64", "i64", "i32", "i32"] + ([] if wide else ["i16", "u8", "u16", "u32", "i8", "u64"]))
+def rows_at(m, n, s, style):
+    """n positions of s, mostly in a type of the frameworks' indices."""
+    dtype = m.rng.choice(["i64"] * 10 + ["i32"] * 10 + ["i16", "u8", "u16", "u32", "i8", "u64"])
     low, high = LIMITS[dtype]
     at = [m.rng.randrange(s) if s else 0 for _ in range(n)]
     if style == "outside" and n:
@@ -668,7 +668,7 @@ def weights_of(m, data, shape, wrong):
 
 def ends(m, count, n, at_zero, last, wrong):
     """Offsets of count bags over n indices."""
-    dtype = m.rng.choice(["i64", "i64", "i32", "i32", "u16", "i16"])
+    dtype = m.rng.choice(["i64"] * 5 + ["i32"] * 5 + ["u16", "i16"])
     at = sorted(m.rng.randrange(n + 1) for _ in range(count + last))
     if at and at_zero:
         at[0] = 0
