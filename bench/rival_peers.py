@@ -327,6 +327,7 @@ def load_openvino():
         if "reshape" in case.attributes:
             v = opset1.reshape(v, ov.op.Constant(np.array(case.attributes["reshape"], np.int64)), False)
         output = case.attributes.get("output", kind)
+        output = {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}.get(output, output)
         if output != kind:
             v = opset1.convert(v, output)
         x = make(case.indices)

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/codec"
 )
 
 // stored is an operator over stored data: then gathers or reduces the elements.
@@ -56,7 +55,13 @@ func (d decoded) Lower(l *garner.Lowering) {
 func (decoded) Unindexed() {}
 
 var (
-	kindsOfGGUF  = []string{"F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_NL", "IQ4_XS", "TQ1_0", "TQ2_0", "MXFP4", "NVFP4"}
+	kindsOfGGUF = []struct {
+		name            string
+		elements, bytes int // of a block
+	}{
+		{"F16", 1, 2}, {"BF16", 1, 2}, {"Q4_0", 32, 18}, {"Q4_1", 32, 20}, {"Q5_0", 32, 22}, {"Q5_1", 32, 24}, {"Q8_0", 32, 34}, {"Q2_K", 256, 84}, {"Q3_K", 256, 110},
+		{"Q4_K", 256, 144}, {"Q5_K", 256, 176}, {"Q6_K", 256, 210}, {"IQ4_NL", 32, 18}, {"IQ4_XS", 256, 136}, {"TQ1_0", 256, 54}, {"TQ2_0", 256, 66}, {"MXFP4", 32, 17}, {"NVFP4", 64, 36},
+	}
 	typesOfCodes = []garner.DType{
 		garner.U8, garner.I8, garner.U4, garner.I4, garner.U2, garner.I2, garner.NF4, garner.F4E2M1, garner.F8E4M3FN, garner.F8E5M2, garner.F8E4M3FNUZ, garner.F8E5M2FNUZ,
 	}
@@ -76,12 +81,11 @@ func RandomStored(seed uint64) Case {
 	var form []garner.Tensor // scales and zero points
 	switch r.IntN(3) {
 	case 0:
-		s.kind = kindsOfGGUF[r.IntN(len(kindsOfGGUF))]
-		kind, _ := codec.GGUF(s.kind)
-		blocks := r.IntN(1 + 700/kind.Elements)
-		shape = append(lead(r), blocks*kind.Elements)
-		c.Data = tensor(r, garner.U8, append(slices.Clone(shape[:len(shape)-1]), blocks*kind.Bytes))
-		c.About = s.kind
+		kind := kindsOfGGUF[r.IntN(len(kindsOfGGUF))]
+		blocks := r.IntN(1 + 700/kind.elements)
+		shape = append(lead(r), blocks*kind.elements)
+		c.Data = tensor(r, garner.U8, append(slices.Clone(shape[:len(shape)-1]), blocks*kind.bytes))
+		s.kind, c.About = kind.name, kind.name
 	case 1:
 		s.bits = []int{8, 4, 2}[r.IntN(3)]
 		bytes, tail := some(r, 12), 4

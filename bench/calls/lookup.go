@@ -15,9 +15,8 @@ import (
 	"github.com/garner-go/garner/files"
 	"github.com/garner-go/garner/internal/codec"
 	"github.com/garner-go/garner/internal/mapped"
-	"github.com/garner-go/garner/onnx"
+	"github.com/garner-go/garner/operators"
 	"github.com/garner-go/garner/source"
-	"github.com/garner-go/garner/torch"
 )
 
 // A lookup is the times of looking up the same rows, or of adding the same bags, again
@@ -117,18 +116,21 @@ func (s stored) ask(ids []int64) (*ask, error) {
 // bagsOf adds bags, as many in each table, of rows of f32, or of rows8 or rows4 of
 // FBGEMM: all tables by one RunAll.
 func (s stored) bagsOf(kind string, ids []int64) (*ask, error) {
-	var op garner.Op
-	dtype, width := garner.U8, s.columns // of a row, in elements of data
+	name, attributes := "torch.embedding_bag", map[string]any{"mode": "sum"}
+	dtype, width := garner.F32, s.columns // of a row, in elements of data
 	switch kind {
 	case "f32":
-		op, dtype = torch.EmbeddingBag{Mode: "sum"}, garner.F32
 	case "rows8", "rows4":
 		bits := int(kind[4] - '0')
-		op = torch.QuantizedEmbeddingBag{Bits: bits}
+		name, attributes = "torch.quantized_embedding_bag", map[string]any{"bits": bits}
 		c, _ := codec.Rows(bits, s.columns)
-		width = c.Bytes
+		dtype, width = garner.U8, c.Bytes
 	default:
 		return nil, fmt.Errorf("%s: bags are of f32, rows8 or rows4", s.kind)
+	}
+	op, err := operators.Parse(name, attributes)
+	if err != nil {
+		return nil, err
 	}
 	all, err := os.ReadFile(s.path)
 	if err != nil {
@@ -188,7 +190,11 @@ func (s stored) blocksOf(block string, ids []int64) (*ask, error) {
 		return nil, err
 	}
 	at := garner.Of(ids, len(ids))
-	p, err := garner.Prepare(onnx.MicrosoftGatherBlockQuantized1{BlockSize: &size}, data.Spec(), at.Spec(), garner.Further(scales.Spec()))
+	op, err := operators.Parse("com.microsoft.GatherBlockQuantized-1", map[string]any{"block_size": size})
+	if err != nil {
+		return nil, err
+	}
+	p, err := garner.Prepare(op, data.Spec(), at.Spec(), garner.Further(scales.Spec()))
 	if err != nil {
 		return nil, err
 	}
