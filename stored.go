@@ -24,6 +24,7 @@ func (s *Stored) String() string { return s.name }
 type blockDecoder struct {
 	kind *codec.Codec
 	room sync.Pool // free list of room for one block's elements
+	at   sync.Pool // free list of places of blocks
 }
 
 func newBlockDecoder(kind *codec.Codec) *blockDecoder {
@@ -32,8 +33,12 @@ func newBlockDecoder(kind *codec.Codec) *blockDecoder {
 		room := make([]byte, 4*kind.Elements)
 		return &room
 	}
+	d.at.New = func() any { return new([placesAtOnce]int64) }
 	return d
 }
+
+// placesAtOnce is the number of blocks that are decoded at a time, each from its place.
+const placesAtOnce = 256
 
 // Decode decodes whole blocks into their places, and a block that is needed in part
 // into room of its own.
@@ -55,6 +60,30 @@ func (d *blockDecoder) Decode(dst []byte, from *exec.Stored, first, n int) {
 	}
 }
 
+// DecodeRows decodes rows of one block, where the codec does so from their places.
+func (d *blockDecoder) DecodeRows(dst []byte, from *exec.Stored, rows []int64, bias, n int) bool {
+	if d.kind.Scattered == nil || n != d.kind.Elements || n == 0 {
+		return false
+	}
+	size := int64(4 * n)
+	places := d.at.Get().(*[placesAtOnce]int64)
+	defer d.at.Put(places)
+	for len(rows) > 0 {
+		at := places[:min(len(rows), placesAtOnce)]
+		for j := range at {
+			first := rows[j] + int64(bias)
+			block := first / size
+			if block*size != first {
+				return false
+			}
+			at[j] = block * int64(d.kind.Bytes)
+		}
+		d.kind.Scattered(dst, from[0], at)
+		dst, rows = dst[4*n*len(at):], rows[len(at):]
+	}
+	return true
+}
+
 // Spans returns the bytes of the blocks of some elements.
 func (d *blockDecoder) Spans(first, n int) (spans [3]exec.Span) {
 	if n > 0 {
@@ -71,6 +100,9 @@ type codeDecoder struct{ codec.Blocks }
 func (d codeDecoder) Decode(dst []byte, from *exec.Stored, first, n int) {
 	d.Blocks.Decode(dst, codec.Part{Bytes: from[0]}, codec.Part{Bytes: from[1]}, codec.Part{Bytes: from[2]}, first, n)
 }
+
+// DecodeRows returns false.
+func (codeDecoder) DecodeRows([]byte, *exec.Stored, []int64, int, int) bool { return false }
 
 // Spans returns the bytes of the codes, scales and zero points of some elements.
 func (d codeDecoder) Spans(first, n int) [3]exec.Span {

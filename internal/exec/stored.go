@@ -14,6 +14,12 @@ type Decoder interface {
 	// allocates nothing once calls have filled its free list.
 	Decode(dst []byte, from *Stored, first, n int)
 
+	// DecodeRows is Decode of n elements of each row, one row behind the other in dst: row
+	// j begins with the element that lies rows[j]+bias bytes behind the first, counted as
+	// elements lie in memory. It returns false, and dst is any, where Decode of each row is
+	// as fast.
+	DecodeRows(dst []byte, from *Stored, rows []int64, bias, n int) bool
+
 	// Spans returns the bytes of each operand that Decode of the same elements reads.
 	Spans(first, n int) [3]Span
 }

@@ -35,6 +35,21 @@ func (m *masked) Decode(dst []byte, from *Stored, first, n int) {
 	}
 }
 
+// DecodeRows decodes an even number of rows.
+func (m *masked) DecodeRows(dst []byte, from *Stored, rows []int64, bias, n int) bool {
+	if len(rows)%2 > 0 {
+		clear(dst)
+		return false
+	}
+	if len(dst) != len(rows)*n*m.size {
+		panic("dst has another size")
+	}
+	for j, row := range rows {
+		m.Decode(dst[j*n*m.size:(j+1)*n*m.size], from, (int(row)+bias)/m.size, n)
+	}
+	return true
+}
+
 func (m *masked) Spans(first, n int) [3]Span {
 	return [3]Span{{int64(first * m.size), int64((first + n) * m.size)}, {}, {int64(first), int64(first + n)}}
 }
