@@ -126,7 +126,7 @@ func storedRows(kind string, columns int, path string) (rows func(context.Contex
 	if n > math.MaxInt32 {
 		return nil, nil, fmt.Errorf("%s: %d rows", path, n)
 	}
-	f, err := source.Open(garner.SpecOf(garner.F32, int(n), columns), &source.Codec{Elements: c.Elements, Bytes: c.Bytes, Decode: c.Decode}, source.Segment{Path: path, Bytes: n * size})
+	f, err := source.Open(garner.SpecOf(garner.F32, int(n), columns), &source.Codec{Elements: c.Elements, Bytes: c.Bytes, Decode: c.Decode, Scattered: c.Scattered}, source.Segment{Path: path, Bytes: n * size})
 	if err != nil {
 		return nil, nil, err
 	}
