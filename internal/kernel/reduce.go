@@ -104,8 +104,46 @@ func ReduceBags(dst, src []byte, n Number, t Terms, b Bags) {
 	}
 	lanes := wide / 8 / n.Size()
 	a.mask = 1<<((a.strip/n.Size()-1)%lanes+1) - 1
-	f.call(&a)
+	begin, most := a.begin, int64(stripsTerms+stripTerms)
+	if b.Size <= wide {
+		most = math.MaxInt64
+	}
+	for i := 0; i < bags; {
+		n := 0
+		for i+n < bags && b.Ends[i+n+1]-b.Ends[i+n] <= most {
+			n++
+		}
+		if n > 0 {
+			a.dst, a.ends, a.bags, a.begin = &dst[i*b.Step], &b.Ends[i], n, begin
+			f.call(&a)
+			i += n
+			continue
+		}
+		for first, end := b.Ends[i], b.Ends[i+1]; first < end; {
+			piece := [...]int64{first, end}
+			if end-first > most {
+				piece[1] = first + stripsTerms
+			}
+			a.dst, a.ends, a.bags, a.begin = &dst[i*b.Step], &piece[0], 1, begin
+			if first > b.Ends[i] {
+				a.begin = 0
+			}
+			f.call(&a)
+			first = piece[1]
+		}
+		i++
+	}
 }
+
+const (
+	// The fewest terms of a bag with rows of several strips of which the next strip is
+	// prefetched.
+	stripTerms = 8
+
+	// The terms that pass through one strip before the next one: what is prefetched for
+	// that must stay in the first-level cache. At the end there are up to stripTerms more.
+	stripsTerms = 16
+)
 
 // bagsArgs are the arguments of a bagsFunc.
 type bagsArgs struct {

@@ -121,20 +121,19 @@ strip: \
 	SUBQ bagsArgs_first(R8), AX; \
 	SUBQ bagsArgs_first(R8), BX; \
 	MOVQ bagsArgs_ahead(R8), R12; \
-	CMPQ DX, R14; \
-	JEQ last; \
-	LEAQ (SI)(R14*1), R15; \
+	MOVQ SI, R15; \
 	TESTQ R12, R12; \
 	JLT from; \
-	XORL R12, R12; \
-	JMP from; \
-last: \
-	LEAQ (SI)(DX*1), R15; \
-	SUBQ bagsArgs_size(R8), R15; \
-	CMPQ DX, bagsArgs_size(R8); \
+	CMPQ R14, bagsArgs_size(R8); \
 	JEQ from; \
-	TESTQ R12, R12; \
-	JLT from; \
+	LEAQ -const_stripTerms(BX), R13; \
+	CMPQ AX, R13; \
+	JGT from; \
+	XORL R12, R12; \
+	ADDQ R14, R15; \
+	CMPQ DX, R14; \
+	JNE from; \
+	SUBQ bagsArgs_size(R8), R15; \
 	MOVQ BX, R12; \
 	SUBQ AX, R12; \
 from: \
