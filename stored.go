@@ -5,6 +5,7 @@ import (
 
 	"github.com/garner-go/garner/internal/codec"
 	"github.com/garner-go/garner/internal/exec"
+	"github.com/garner-go/garner/internal/kernel"
 )
 
 // Stored says how data holds elements that are not stored as they are: as codes and
@@ -38,7 +39,7 @@ func newBlockDecoder(kind *codec.Codec) *blockDecoder {
 }
 
 // placesAtOnce is the number of blocks that are decoded at a time, each from its place.
-const placesAtOnce = 256
+const placesAtOnce = 1024
 
 // Decode decodes whole blocks into their places, and a block that is needed in part
 // into room of its own.
@@ -65,21 +66,45 @@ func (d *blockDecoder) DecodeRows(dst []byte, from *exec.Stored, rows []int64, b
 	if d.kind.Scattered == nil || n != d.kind.Elements || n == 0 {
 		return false
 	}
-	size := int64(4 * n)
 	places := d.at.Get().(*[placesAtOnce]int64)
 	defer d.at.Put(places)
 	for len(rows) > 0 {
 		at := places[:min(len(rows), placesAtOnce)]
-		for j := range at {
-			first := rows[j] + int64(bias)
-			block := first / size
-			if block*size != first {
-				return false
-			}
-			at[j] = block * int64(d.kind.Bytes)
+		if !d.blocksAt(at, rows, bias) {
+			return false
 		}
 		d.kind.Scattered(dst, from[0], at)
 		dst, rows = dst[4*n*len(at):], rows[len(at):]
+	}
+	return true
+}
+
+// Sum sums rows of one block, where the codec does so.
+func (d *blockDecoder) Sum(dst []byte, from *exec.Stored, t kernel.Terms, b kernel.Bags) bool {
+	if d.kind.Sum == nil || b.Size != 4*d.kind.Elements || b.Size == 0 || len(t.Rows) > placesAtOnce {
+		return false
+	}
+	places := d.at.Get().(*[placesAtOnce]int64)
+	defer d.at.Put(places)
+	at := places[:len(t.Rows)]
+	if !d.blocksAt(at, t.Rows, t.Bias) {
+		return false
+	}
+	t.Rows, t.Bias = at, 0
+	return d.kind.Sum(dst, from[0], t, b)
+}
+
+// blocksAt sets at to where blocks lie, given how many bytes of elements are before them.
+// It returns false where one begins inside a block.
+func (d *blockDecoder) blocksAt(at, rows []int64, bias int) bool {
+	size, stored := int64(4*d.kind.Elements), int64(d.kind.Bytes)
+	for j := range at {
+		first := rows[j] + int64(bias)
+		block := first / size
+		if block*size != first {
+			return false
+		}
+		at[j] = block * stored
 	}
 	return true
 }
@@ -103,6 +128,9 @@ func (d codeDecoder) Decode(dst []byte, from *exec.Stored, first, n int) {
 
 // DecodeRows returns false.
 func (codeDecoder) DecodeRows([]byte, *exec.Stored, []int64, int, int) bool { return false }
+
+// Sum returns false.
+func (codeDecoder) Sum([]byte, *exec.Stored, kernel.Terms, kernel.Bags) bool { return false }
 
 // Spans returns the bytes of the codes, scales and zero points of some elements.
 func (d codeDecoder) Spans(first, n int) [3]exec.Span {

@@ -31,6 +31,11 @@ type Codec struct {
 	// Scattered is Decode of blocks that lie at the given places of src: their elements
 	// follow each other in dst. It is nil where Decode of each block is as fast.
 	Scattered func(dst, src []byte, at []int64)
+
+	// Sum adds blocks as kernel.ReduceBags does their elements; a row of the terms is the
+	// place of a block in src. It returns false, and dst is any, where it does not: then
+	// they are to be decoded first. It is nil where no kind of terms is added so.
+	Sum func(dst, src []byte, t kernel.Terms, b kernel.Bags) bool
 }
 
 // GGUF returns the codec of a kind of GGUF, by the name that the format gives it;

@@ -57,6 +57,9 @@ func Rows(bits, columns int) (*Codec, bool) {
 			c.Scattered(dst, src, begin)
 		}
 	}
+	c.Sum = func(dst, src []byte, t kernel.Terms, b kernel.Bags) bool {
+		return b.Size == 4*columns && kernel.SumAffine(dst, src, bits, t, b)
+	}
 	return c, true
 }
 

@@ -121,7 +121,7 @@ func (u *state) reduceUnit(w *worker, unit int) {
 	part := terms{state: u, w: w, last: int(ends[n])}
 	width := min(p.chunk, p.nest.Slice-column)
 	for i := 0; i < n && !u.stopped(); {
-		done := u.reduceWhole(&part, first+i, ends[i:], column, width)
+		done := u.reduceWhole(&part, first+i, ends[i:], column, width, p.sums)
 		if done == 0 && !u.stopped() {
 			u.reduceBag(&part, first+i, int(ends[i]), int(ends[i+1]), column, width)
 			done = 1
@@ -132,8 +132,9 @@ func (u *state) reduceUnit(w *worker, unit int) {
 
 // reduceWhole reduces n columns, from one on, of as many bags as have all of their
 // terms resolved, and returns how many. ends has the first term of each bag of the unit
-// from one on.
-func (u *state) reduceWhole(part *terms, bag int, ends []int64, column, n int) (bags int) {
+// from one on. sums says that stored rows are summed without decoding them first, if the
+// Decoder does so.
+func (u *state) reduceWhole(part *terms, bag int, ends []int64, column, n int, sums bool) (bags int) {
 	p, b := u.bags, &u.bags.bag
 	size, from := p.resolver.elem, int(ends[0])
 	if p.skips || b.Out < 0 || !kernel.Aligned(u.dst.Buf, size) {
@@ -143,9 +144,10 @@ func (u *state) reduceWhole(part *terms, bag int, ends []int64, column, n int) (
 		return 0
 	}
 	end := part.end
-	if p.nest.Decoder != nil {
+	sums = sums && !part.filled
+	if p.nest.Decoder != nil && !sums {
 		end = min(end, from+p.room)
-	} else if part.filled {
+	} else if part.filled && p.nest.Decoder == nil {
 		return 0
 	}
 	for bags+1 < len(ends) && int(ends[bags+1]) <= end {
@@ -163,7 +165,12 @@ func (u *state) reduceWhole(part *terms, bag int, ends []int64, column, n int) (
 		bias, out := u.turnOf(turn)
 		t.Bias = (bias + column) * size
 		dst := u.dst.Buf[(u.dst.Offset+bag*b.Out+out+column)*size:]
-		if p.nest.Decoder != nil {
+		if sums {
+			t.Rows = t.Rows[:int(ends[bags])-from]
+			if !p.nest.Decoder.Sum(dst, &u.From, t, to) {
+				return u.reduceWhole(part, bag, ends, column, n, false)
+			}
+		} else if p.nest.Decoder != nil {
 			t.Rows = t.Rows[:int(ends[bags])-from]
 			kernel.ReduceBags(dst, part.w.decoded, b.Number, u.decoded(part.w, t, n, part.filled), to)
 		} else {

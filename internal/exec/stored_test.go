@@ -50,6 +50,22 @@ func (m *masked) DecodeRows(dst []byte, from *Stored, rows []int64, bias, n int)
 	return true
 }
 
+// Sum sums an even number of rows.
+func (m *masked) Sum(dst []byte, from *Stored, t kernel.Terms, b kernel.Bags) bool {
+	if len(t.Rows)%2 > 0 || len(t.Rows) == 0 {
+		return false
+	}
+	decoded := make([]byte, len(t.Rows)*b.Size)
+	places := make([]int64, len(t.Rows))
+	for j, row := range t.Rows {
+		m.Decode(decoded[j*b.Size:(j+1)*b.Size], from, (int(row)+t.Bias)/m.size, b.Size/m.size)
+		places[j] = int64(j * b.Size)
+	}
+	t.Rows, t.Bias, t.Ahead = places, 0, 0
+	kernel.ReduceBags(dst, decoded, kernel.F32, t, b)
+	return true
+}
+
 func (m *masked) Spans(first, n int) [3]Span {
 	return [3]Span{{int64(first * m.size), int64((first + n) * m.size)}, {}, {int64(first), int64(first + n)}}
 }

@@ -126,6 +126,9 @@ func TestAssemblyIsTried(t *testing.T) {
 		}
 		for _, bits := range []int{4, 8} {
 			tried[nameOf(affineForm(bits))] = true
+			sum, _ := affineSumForm(bits)
+			tried[nameOf(sum)] = true
+			trySumAffine(t, form, bits)
 			tryAffine(t, form, bits)
 			for _, signed := range []bool{false, true} {
 				for _, half := range []bool{false, true} {

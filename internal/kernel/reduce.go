@@ -68,13 +68,7 @@ func ReduceBags(dst, src []byte, n Number, t Terms, b Bags) {
 	if bags <= 0 || b.Size == 0 {
 		return
 	}
-	_ = dst[(bags-1)*b.Step : (bags-1)*b.Step+b.Size]
-	for i, last := 0, b.First; i <= bags; i++ {
-		if b.Ends[i] < last || b.Ends[i] > b.First+int64(len(t.Rows)) {
-			panic("kernel: the end of a bag is no term")
-		}
-		last = b.Ends[i]
-	}
+	b.check(dst, len(t.Rows))
 	f, wide := bagsForm(n, t.Weights != nil, t.Max)
 	if f == nil {
 		for i := range bags {
@@ -85,29 +79,63 @@ func ReduceBags(dst, src []byte, n Number, t Terms, b Bags) {
 	if len(t.Rows) == 0 && !t.Begin {
 		return
 	}
-	a := bagsArgs{
-		dst: &dst[0], src: unsafe.SliceData(src), rows: unsafe.SliceData(t.Rows), weights: unsafe.SliceData(t.Weights), ends: &b.Ends[0],
-		bags: bags, first: b.First, last: len(t.Rows) - 1, ahead: t.Ahead, bias: t.Bias, size: b.Size, step: b.Step,
-		strip: (b.Size-1)%wide + 1,
-	}
 	if t.Weights != nil {
 		_ = t.Weights[:len(t.Rows)*n.Size()]
 	}
-	if t.Ahead == 0 {
-		a.ahead = -1
+	var a bagsArgs
+	a.reduce(f, dst, src, t, b, n.Size(), wide)
+}
+
+// SumAffine is ReduceBags of rows of FBGEMM, which begin at t.Rows+t.Bias of src as
+// Affine reads them, without weights and Max. It returns false, and dst is any, where no
+// form in assembly does so, a row is no multiple of 16 elements, or a scale or a bias is
+// not finite, or too great.
+func SumAffine(dst, src []byte, bits int, t Terms, b Bags) bool {
+	f, wide := affineSumForm(bits)
+	if f == nil || len(b.Ends) < 2 || b.Size == 0 || b.Size%64 > 0 || t.Max || t.Weights != nil {
+		return false
 	}
+	b.check(dst, len(t.Rows))
+	a := bagsArgs{codes: b.Size * bits / 32}
+	for _, row := range t.Rows {
+		_ = src[int(row)+t.Bias:][:a.codes+bits]
+	}
+	a.reduce(f, dst, src, t, b, 4, wide)
+	return a.odd == 0
+}
+
+// check panics where a bag is outside dst or an end is none of so many terms.
+func (b *Bags) check(dst []byte, terms int) {
+	last := b.First
+	for _, end := range b.Ends {
+		if end < last || end > b.First+int64(terms) {
+			panic("kernel: the end of a bag is no term")
+		}
+		last = end
+	}
+	_ = dst[(len(b.Ends)-2)*b.Step:][:b.Size]
+}
+
+// reduce calls a form whose accumulators have wide bytes, for elements of size bytes.
+func (a *bagsArgs) reduce(f bagsFunc, dst, src []byte, t Terms, b Bags, size, wide int) {
+	bags, begin, most := len(b.Ends)-1, 0, int64(stripsTerms+stripTerms)
 	switch {
 	case t.Begin && t.Zero && !t.Max:
-		a.begin = beginZero
+		begin = beginZero
 	case t.Begin:
-		a.begin = beginFirst
+		begin = beginFirst
 	}
-	lanes := wide / 8 / n.Size()
-	a.mask = 1<<((a.strip/n.Size()-1)%lanes+1) - 1
-	begin, most := a.begin, int64(stripsTerms+stripTerms)
 	if b.Size <= wide {
 		most = math.MaxInt64
 	}
+	a.src, a.rows, a.weights = unsafe.SliceData(src), unsafe.SliceData(t.Rows), unsafe.SliceData(t.Weights)
+	a.first, a.last, a.ahead, a.bias, a.size, a.step = b.First, len(t.Rows)-1, t.Ahead, t.Bias, b.Size, b.Step
+	if t.Ahead == 0 {
+		a.ahead = -1
+	}
+	a.strip = (b.Size-1)%wide + 1
+	a.mask = 1<<((a.strip/size-1)%(wide/8/size)+1) - 1
+	odd := 0
 	for i := 0; i < bags; {
 		n := 0
 		for i+n < bags && b.Ends[i+n+1]-b.Ends[i+n] <= most {
@@ -115,7 +143,8 @@ func ReduceBags(dst, src []byte, n Number, t Terms, b Bags) {
 		}
 		if n > 0 {
 			a.dst, a.ends, a.bags, a.begin = &dst[i*b.Step], &b.Ends[i], n, begin
-			f.call(&a)
+			f.call(a)
+			odd |= a.odd
 			i += n
 			continue
 		}
@@ -128,11 +157,13 @@ func ReduceBags(dst, src []byte, n Number, t Terms, b Bags) {
 			if first > b.Ends[i] {
 				a.begin = 0
 			}
-			f.call(&a)
+			f.call(a)
+			odd |= a.odd
 			first = piece[1]
 		}
 		i++
 	}
+	a.odd = odd
 }
 
 const (
@@ -161,6 +192,8 @@ type bagsArgs struct {
 	begin    int    // 0: dst is added to; or one of those below
 	strip    int    // bytes of the first strip of a bag: a remainder, or all accumulators
 	mask     int    // the lanes of its last accumulator, a bit each
+	codes    int    // bytes of the codes of a row of FBGEMM
+	odd      int    // not 0 after rows of FBGEMM of which a scale or a bias is not finite
 }
 
 // What a bag begins with.

@@ -274,6 +274,110 @@ func max64AVX512(a *bagsArgs)
 //go:noescape
 func max64AVX2(a *bagsArgs)
 
+// affineSum8AVX512 sums bags of rows of FBGEMM of 8 bits, of a multiple of 16
+// codes:
+//
+//	for b := range bags {
+//		to := dst[b*step:][:size]
+//		if begin > 0 {
+//			clear(to)
+//		}
+//		for j := ends[b] - first; j < ends[b+1]-first; j++ {
+//			if begin == 1 && j == ends[b]-first {
+//				fill32(to, negative32)
+//			}
+//			tail := src[int(rows[j])+bias+codes:]
+//			scale, shift := at32(tail), at32(tail[4:])
+//			if v := scale + shift; v-v != 0 {
+//				odd = 1
+//			}
+//			for e := range size / 4 {
+//				put32(to[4*e:], at32(to[4*e:])+fma(float32(src[int(rows[j])+bias+e]), scale, shift))
+//			}
+//		}
+//	}
+//
+//go:noescape
+func affineSum8AVX512(a *bagsArgs)
+
+// affineSum8AVX2 sums bags of rows of FBGEMM of 8 bits, of a multiple of 16
+// codes:
+//
+//	for b := range bags {
+//		to := dst[b*step:][:size]
+//		if begin > 0 {
+//			clear(to)
+//		}
+//		for j := ends[b] - first; j < ends[b+1]-first; j++ {
+//			if begin == 1 && j == ends[b]-first {
+//				fill32(to, negative32)
+//			}
+//			tail := src[int(rows[j])+bias+codes:]
+//			scale, shift := at32(tail), at32(tail[4:])
+//			if v := scale + shift; v-v != 0 {
+//				odd = 1
+//			}
+//			for e := range size / 4 {
+//				put32(to[4*e:], at32(to[4*e:])+fma(float32(src[int(rows[j])+bias+e]), scale, shift))
+//			}
+//		}
+//	}
+//
+//go:noescape
+func affineSum8AVX2(a *bagsArgs)
+
+// affineSum4AVX512 sums bags of rows of FBGEMM of 4 bits, of a multiple of 16
+// codes:
+//
+//	for b := range bags {
+//		to := dst[b*step:][:size]
+//		if begin > 0 {
+//			clear(to)
+//		}
+//		for j := ends[b] - first; j < ends[b+1]-first; j++ {
+//			if begin == 1 && j == ends[b]-first {
+//				fill32(to, negative32)
+//			}
+//			tail := src[int(rows[j])+bias+codes:]
+//			scale, shift := halfAt(tail), halfAt(tail[2:])
+//			if v := scale + shift; v-v != 0 {
+//				odd = 1
+//			}
+//			for e := range size / 4 {
+//				put32(to[4*e:], at32(to[4*e:])+fma(float32(src[int(rows[j])+bias+e/2]>>(e%2*4)&15), scale, shift))
+//			}
+//		}
+//	}
+//
+//go:noescape
+func affineSum4AVX512(a *bagsArgs)
+
+// affineSum4AVX2 sums bags of rows of FBGEMM of 4 bits, of a multiple of 16
+// codes:
+//
+//	for b := range bags {
+//		to := dst[b*step:][:size]
+//		if begin > 0 {
+//			clear(to)
+//		}
+//		for j := ends[b] - first; j < ends[b+1]-first; j++ {
+//			if begin == 1 && j == ends[b]-first {
+//				fill32(to, negative32)
+//			}
+//			tail := src[int(rows[j])+bias+codes:]
+//			scale, shift := halfAt(tail), halfAt(tail[2:])
+//			if v := scale + shift; v-v != 0 {
+//				odd = 1
+//			}
+//			for e := range size / 4 {
+//				put32(to[4*e:], at32(to[4*e:])+fma(float32(src[int(rows[j])+bias+e/2]>>(e%2*4)&15), scale, shift))
+//			}
+//		}
+//	}
+//
+//go:noescape
+func affineSum4AVX2(a *bagsArgs)
+
 // divide32AVX512 divides f32 by one; n is a positive multiple of 16:
 //
 //	for e := range n {
@@ -399,4 +503,20 @@ func quotientForm(double, times bool) quotientFunc {
 		return [...]quotientFunc{divide32AVX2, divide64AVX2, times32AVX2, times64AVX2}[at]
 	}
 	return [...]quotientFunc{divide32AVX512, divide64AVX512, times32AVX512, times64AVX512}[at]
+}
+
+// affineSumForm returns the form of SumAffine for codes of bits bits, and the bytes of its
+// accumulators; or nil.
+func affineSumForm(bits int) (f bagsFunc, wide int) {
+	switch {
+	case bits == 8 && form >= formAVX512:
+		return affineSum8AVX512, 512
+	case bits == 4 && form >= formAVX512:
+		return affineSum4AVX512, 512
+	case bits == 8:
+		return widest[bagsFunc](affineSum8AVX2, nil), 256
+	case bits == 4:
+		return widest[bagsFunc](affineSum4AVX2, nil), 256
+	}
+	return nil, 0
 }

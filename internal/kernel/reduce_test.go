@@ -141,6 +141,79 @@ func TestReduceRefusesEnds(t *testing.T) {
 	})
 }
 
+// trySumAffine holds SumAffine against rows that Affine decodes and ReduceBags adds, in
+// the same form. Rows lie at any byte, and end where src does, at a guard page.
+func trySumAffine(t *testing.T, form string, bits int) {
+	t.Helper()
+	if f, _ := affineSumForm(bits); f == nil {
+		if SumAffine(make([]byte, 64), make([]byte, 64), bits, Terms{Rows: make([]int64, 1), Begin: true}, Bags{Ends: []int64{0, 1}, Size: 64, Step: 64}) {
+			t.Errorf("%s: codes of %d bits are added without a form", form, bits)
+		}
+		return
+	}
+	for n := 16; n <= 560; n += 16 {
+		for seed := range uint64(4) {
+			r := rand.New(rand.NewPCG(seed, uint64(n)))
+			const count = 40
+			size := n*bits/8 + bits
+			src := guard.Bytes(t, count*size+1)[1:]
+			for i := range src {
+				src[i] = byte(r.Uint32())
+			}
+			for j := range count {
+				tail := src[j*size+n*bits/8:]
+				if bits == 8 {
+					put(tail, float32(r.NormFloat64()))
+					put(tail[4:], float32(r.NormFloat64()))
+				} else {
+					copy(tail, []byte{byte(r.Uint32()), 0x2c + byte(r.IntN(16)), byte(r.Uint32()), 0xac + byte(r.IntN(16))})
+				}
+			}
+			total, b := 0, Bags{First: 3, Size: 4 * n, Step: 4*n + 64*r.IntN(2), Ends: []int64{3}}
+			for range 1 + r.IntN(5) {
+				if total += r.IntN(5); r.IntN(6) == 0 {
+					total += 60
+				}
+				b.Ends = append(b.Ends, int64(3+total))
+			}
+			terms := Terms{Begin: true, Zero: seed%2 == 0, Ahead: r.IntN(2) * 9, Rows: make([]int64, total)}
+			decoded, places := make([]byte, 4*n*count), make([]int64, count)
+			for j := range places {
+				places[j] = int64(j * size)
+			}
+			if Affine(decoded, src, places, n, bits) != count {
+				t.Fatalf("%s: a row of %d bits is not finite", form, bits)
+			}
+			for j := range places {
+				places[j] = int64(j * 4 * n)
+			}
+			of := terms
+			of.Rows = make([]int64, total)
+			for j := range terms.Rows {
+				row := r.IntN(count)
+				terms.Rows[j], of.Rows[j] = int64(row*size), places[row]
+			}
+			got := guard.Bytes(t, (len(b.Ends)-2)*b.Step+b.Size)
+			want := make([]byte, len(got))
+			if !SumAffine(got, src, bits, terms, b) {
+				t.Errorf("%s: rows of %d codes of %d bits are refused", form, n, bits)
+			}
+			ReduceBags(want, decoded, F32, of, b)
+			if !bytes.Equal(got, want) {
+				t.Errorf("%s: seed %d: bags of rows of %d codes of %d bits differ from those of decoded rows", form, seed, n, bits)
+			}
+			if total == 0 {
+				continue
+			}
+			bad := src[int(terms.Rows[r.IntN(total)])+n*bits/8:][r.IntN(2)*bits/2:]
+			copy(bad, map[int]string{8: "\x00\x00\xc0\x7f", 4: "\x00\xfc"}[bits])
+			if SumAffine(got, src, bits, terms, b) {
+				t.Errorf("%s: a row of %d bits whose scale or bias is not finite is added", form, bits)
+			}
+		}
+	}
+}
+
 // tryDivide divides up to 70 elements.
 func tryDivide(t *testing.T, form string, n Number, reciprocal bool) {
 	t.Helper()
