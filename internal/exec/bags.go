@@ -130,7 +130,7 @@ func (p *Bags) Set(of *Nest, axes []Axis, loops, columns []Loop, bag Bag, t *Tun
 				touched += int(s.To - s.From)
 			}
 		}
-		p.ahead = min(max(t.AheadLines*64/max(touched, 1), 1), 16)
+		p.ahead = min(max(t.AheadLines*64/max(touched, 1), 1), 32)
 	}
 }
 

@@ -82,8 +82,11 @@ func Affine(dst, src []byte, at []int64, n, bits int) (rows int) {
 		return 0
 	}
 	codes, tail := (n*bits+7)/8, bits
+	last := int64(len(src) - codes - tail)
 	for _, at := range at {
-		_ = src[at:][:codes+tail]
+		if at < 0 || at > last {
+			panic("kernel: a row outside src")
+		}
 	}
 	_ = dst[:4*n*len(at)]
 	a := affineArgs{dst: &dst[0], src: &src[0], codes: codes, touched: min(codes+tail, affineTouched), n: n &^ 15, step: 4 * n}

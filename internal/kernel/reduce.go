@@ -97,8 +97,11 @@ func SumAffine(dst, src []byte, bits int, t Terms, b Bags) bool {
 	}
 	b.check(dst, len(t.Rows))
 	a := bagsArgs{codes: b.Size * bits / 32}
+	last := len(src) - a.codes - bits
 	for _, row := range t.Rows {
-		_ = src[int(row)+t.Bias:][:a.codes+bits]
+		if at := int(row) + t.Bias; at < 0 || at > last {
+			panic("kernel: a row outside src")
+		}
 	}
 	a.reduce(f, dst, src, t, b, 4, wide)
 	return a.odd == 0
