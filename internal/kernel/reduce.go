@@ -107,6 +107,20 @@ func SumAffine(dst, src []byte, bits int, t Terms, b Bags) bool {
 	return a.odd == 0
 }
 
+// What the accumulators begin with: +0, or −0, which leaves a product as it is.
+var (
+	positive   [64]uint64
+	negative32 = filled(1<<31 | 1<<63)
+	negative64 = filled(1 << 63)
+)
+
+func filled(v uint64) (all [64]uint64) {
+	for i := range all {
+		all[i] = v
+	}
+	return all
+}
+
 // check panics where a bag is outside dst or an end is none of so many terms.
 func (b *Bags) check(dst []byte, terms int) {
 	last := b.First
@@ -135,6 +149,10 @@ func (a *bagsArgs) reduce(f bagsFunc, dst, src []byte, t Terms, b Bags, size, wi
 	a.first, a.last, a.ahead, a.bias, a.size, a.step = b.First, len(t.Rows)-1, t.Ahead, t.Bias, b.Size, b.Step
 	if t.Ahead == 0 {
 		a.ahead = -1
+	}
+	a.positive, a.negative = &positive[0], &negative32[0]
+	if size == 8 {
+		a.negative = &negative64[0]
 	}
 	a.strip = (b.Size-1)%wide + 1
 	a.mask = 1<<((a.strip/size-1)%(wide/8/size)+1) - 1
@@ -195,8 +213,11 @@ type bagsArgs struct {
 	begin    int    // 0: dst is added to; or one of those below
 	strip    int    // bytes of the first strip of a bag: a remainder, or all accumulators
 	mask     int    // the lanes of its last accumulator, a bit each
-	codes    int    // bytes of the codes of a row of FBGEMM
-	odd      int    // not 0 after rows of FBGEMM of which a scale or a bias is not finite
+
+	positive, negative *uint64 // +0 and −0, as many as the accumulators have
+
+	codes int // bytes of the codes of a row of FBGEMM
+	odd   int // not 0 after rows of FBGEMM of which a scale or a bias is not finite
 }
 
 // What a bag begins with.

@@ -450,20 +450,6 @@ func times64AVX512(a *quotientArgs)
 //go:noescape
 func times64AVX2(a *quotientArgs)
 
-// What the accumulators begin with: +0, or −0, which leaves a product as it is.
-var (
-	positive   [64]uint64
-	negative32 = filled(1<<31 | 1<<63)
-	negative64 = filled(1 << 63)
-)
-
-func filled(v uint64) (all [64]uint64) {
-	for i := range all {
-		all[i] = v
-	}
-	return all
-}
-
 // bagsForm returns the form of Bags for numbers, and the bytes of its accumulators; or
 // nil.
 func bagsForm(n Number, weighted, greater bool) (f bagsFunc, wide int) {
