@@ -222,7 +222,7 @@ func (s stored) storedRows(ids []int64) (*ask, error) {
 	if n > math.MaxInt32 {
 		return nil, fmt.Errorf("%s: %d rows", s.path, n)
 	}
-	f, err := source.Open(garner.SpecOf(garner.F32, int(n), s.columns), &source.Codec{Elements: c.Elements, Bytes: c.Bytes, Decode: c.Decode}, source.Segment{Path: s.path, Bytes: n * size})
+	f, err := source.Open(garner.SpecOf(garner.F32, int(n), s.columns), &source.Codec{Elements: c.Elements, Bytes: c.Bytes, Decode: c.Decode, Scattered: c.Scattered}, source.Segment{Path: s.path, Bytes: n * size})
 	if err != nil {
 		return nil, err
 	}

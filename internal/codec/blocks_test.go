@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/garner-go/garner/internal/float"
+	"github.com/garner-go/garner/internal/guard"
 	"github.com/garner-go/garner/internal/kernel"
 )
 
@@ -152,7 +153,7 @@ func (t table) plain(element int) float32 {
 
 // guardedCopy returns a copy of a part of an operand that ends at a page without access.
 func guardedCopy(t testing.TB, b []byte, s Span) Part {
-	p := guarded(t, int(s.To-s.From))
+	p := guard.Bytes(t, int(s.To-s.From))
 	copy(p, b[s.From:s.To])
 	return Part{Bytes: p, From: s.From}
 }
@@ -168,7 +169,7 @@ func FuzzBlocks(f *testing.F) {
 		first := int(from) % (tab.elements + 1)
 		n := int(length) % (tab.elements - first + 1)
 		codes, scales, zeros := tab.Spans(first, n)
-		dst := guarded(t, n*tab.Out.Bits()/8)
+		dst := guard.Bytes(t, n*tab.Out.Bits()/8)
 		parts := [3]Part{guardedCopy(t, tab.codes, codes), guardedCopy(t, tab.scales, scales), guardedCopy(t, tab.zeros, zeros)}
 		for _, form := range slices.Backward(decoding()) { // the definition last
 			restore := kernel.Use(form)
