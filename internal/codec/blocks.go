@@ -184,7 +184,7 @@ func (b *Blocks) at(element int) (scale, zero int64, run int) {
 
 // Spans returns the bytes of each operand that Decode of the same elements reads. A run
 // that is neither inside one row nor whole rows may get more scales and zero points
-// than it reads.
+// than it reads. Codes without elements have none.
 func (b *Blocks) Spans(first, n int) (codes, scales, zeros Span) {
 	if n <= 0 {
 		return
@@ -196,6 +196,9 @@ func (b *Blocks) Spans(first, n int) (codes, scales, zeros Span) {
 	from, to := first, first+n-1
 	for k := len(b.Axes) - 1; k >= 0; k-- {
 		a := &b.Axes[k]
+		if a.Extent == 0 { // there is no element
+			return Span{}, Span{}, Span{}
+		}
 		i, j := from%a.Extent, to%a.Extent
 		from, to = from/a.Extent, to/a.Extent
 		if from != to {

@@ -295,3 +295,16 @@ func BenchmarkBlocks(b *testing.B) {
 		}
 	}
 }
+
+// TestSpansOfNothing holds that codes without rows have no bytes, whatever a program that
+// is made before its indices are known asks for.
+func TestSpansOfNothing(t *testing.T) {
+	b := Blocks{Codes: U8, Scales: F32, Zeros: U8, Out: F32, Axes: []Axis{{Extent: 0, Block: 1, Scale: 2, Zero: 2}, {Extent: 64, Block: 32, Scale: 1, Zero: 1}}}
+	for _, s := range spansOf(b.Spans(0, 64)) {
+		if s != (Span{}) {
+			t.Errorf("%v", s)
+		}
+	}
+}
+
+func spansOf(codes, scales, zeros Span) [3]Span { return [3]Span{codes, scales, zeros} }
