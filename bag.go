@@ -10,6 +10,7 @@ package garner
 //
 // A product is rounded before it is added, and each sum is rounded, to the dtype of
 // data. Integers wrap. A term that is left out counts nowhere; its index may be any.
+// A quotient by weights whose sum is 0 is 0.
 type Bag struct {
 	Reduction Reduction
 	Ends      Ends

@@ -304,6 +304,9 @@ func (b *bags) reduce(terms []term, column int) uint64 {
 	case b.Bag.Reduction != Mean:
 		return sum
 	}
+	if divisor == 0 { // TES.5; a sum that begins at +0 is never -0
+		return 0
+	}
 	if b.Bag.Reciprocal && !weighted && b.DType.IsFloat() {
 		return a.mul(sum, a.div(a.of(1), divisor))
 	}

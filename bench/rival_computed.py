@@ -228,7 +228,7 @@ def pool(c, table, bags, how, weights=None, from_zero=False, reciprocal=False, l
             if reciprocal and weights is None and not calc.integer:
                 total = calc.mul(total, calc.div(calc.of(1), n))
             else:
-                total = calc.div(total, n)
+                total = calc.div(total, n) if n else np.zeros_like(total)  # TES.5
         out[b] = total
     return coded(dtype, out)
 

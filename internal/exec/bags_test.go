@@ -129,6 +129,8 @@ func (a *arithmetic) multiply(x, y uint64) uint64 {
 
 func (a *arithmetic) divide(x, y uint64) uint64 {
 	switch {
+	case a.float && a.value(y) == 0:
+		return 0
 	case a.float:
 		return a.code(a.value(x) / a.value(y))
 	case a.signed:

@@ -435,8 +435,8 @@ type Quotient struct {
 	Reciprocal bool // without weights, a product with the rounded reciprocal
 }
 
-// Divide divides every element of dst, which is aligned. Integers round toward zero;
-// they have neither Weights nor Root.
+// Divide divides every element of dst, which is aligned. A quotient by 0 is 0, which only
+// weights make. Integers round toward zero; they have neither Weights nor Root.
 func Divide(dst []byte, n Number, q Quotient) {
 	switch n {
 	case F32:
@@ -481,6 +481,10 @@ func Divide(dst []byte, n Number, q Quotient) {
 }
 
 func divideFloats[T float32 | float64](dst []T, d T, q Quotient) {
+	if d == 0 { // TES.5
+		clear(dst)
+		return
+	}
 	times := q.Reciprocal && !q.Weighted
 	if times {
 		d = 1 / d
@@ -519,6 +523,10 @@ func divideNarrow(dst []uint16, f *float.Format, q Quotient) {
 	}
 	if q.Root {
 		d = narrowed(f, math.Sqrt(value(d)))
+	}
+	if value(d) == 0 { // TES.5
+		clear(dst)
+		return
 	}
 	if q.Reciprocal && !q.Weighted {
 		r := narrowed(f, 1/value(d))
