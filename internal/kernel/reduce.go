@@ -86,18 +86,21 @@ func ReduceBags(dst, src []byte, n Number, t Terms, b Bags) {
 	a.reduce(f, dst, src, t, b, n.Size(), wide)
 }
 
-// SumAffine is ReduceBags of rows of FBGEMM, which begin at t.Rows+t.Bias of src as
-// Affine reads them, without weights and Max. It returns false, and dst is any, where no
+// SumAffine is ReduceBags of rows of FBGEMM, or parts of them, which begin at
+// t.Rows+t.Bias of src as Affine reads them, without weights and Max. It returns false, and dst is any, where no
 // form in assembly does so, a row is no multiple of 16 elements, or a scale or a bias is
 // not finite, or too great.
-func SumAffine(dst, src []byte, bits int, t Terms, b Bags) bool {
+func SumAffine(dst, src []byte, bits, tail int, t Terms, b Bags) bool {
 	f, wide := affineSumForm(bits)
 	if f == nil || len(b.Ends) < 2 || b.Size == 0 || b.Size%64 > 0 || t.Max || t.Weights != nil {
 		return false
 	}
 	b.check(dst, len(t.Rows))
-	a := bagsArgs{codes: b.Size * bits / 32}
-	last := len(src) - a.codes - bits
+	if tail < b.Size*bits/32 {
+		panic("kernel: a scale among the codes")
+	}
+	a := bagsArgs{codes: tail}
+	last := len(src) - tail - bits
 	for _, row := range t.Rows {
 		if at := int(row) + t.Bias; at < 0 || at > last {
 			panic("kernel: a row outside src")
@@ -216,7 +219,7 @@ type bagsArgs struct {
 
 	positive, negative *uint64 // +0 and −0, as many as the accumulators have
 
-	codes int // bytes of the codes of a row of FBGEMM
+	codes int // bytes from the first code of a row of FBGEMM to its scale
 	odd   int // not 0 after rows of FBGEMM of which a scale or a bias is not finite
 }
 
