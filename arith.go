@@ -19,7 +19,7 @@ type arithmetic struct {
 var arithmetics = map[DType]arithmetic{
 	I8: signedIntegers(I8), I16: signedIntegers(I16), I32: signedIntegers(I32), I64: signedIntegers(I64),
 	U8: unsignedIntegers(U8), U16: unsignedIntegers(U16), U32: unsignedIntegers(U32), U64: unsignedIntegers(U64),
-	F16: narrowFloats(float.Float16), BF16: narrowFloats(float.BFloat16), F32: floats32, F64: floats64,
+	F16: floats32, BF16: floats32, F32: floats32, F64: floats64,
 }
 
 // signedIntegers wrap; quotients round toward zero.
@@ -45,30 +45,8 @@ func unsignedIntegers(d DType) arithmetic {
 	}
 }
 
-// narrowFloats calculate in float64, which has more than twice their digits: one
-// rounding of its sum, product, quotient or root is that of the exact one.
-func narrowFloats(f *float.Format) arithmetic {
-	value := func(a uint64) float64 { return float64(f.Decode(a)) }
-	code := func(v float64) uint64 {
-		if v != v {
-			return f.NaN
-		}
-		return f.Encode(v, nil)
-	}
-	return doubles(value, code)
-}
-
-// doubles is the arithmetic of floats whose values are computed as float64.
-func doubles(value func(uint64) float64, code func(float64) uint64) arithmetic {
-	return arithmetic{
-		add:     func(a, b uint64) uint64 { return code(value(a) + value(b)) },
-		mul:     func(a, b uint64) uint64 { return code(value(a) * value(b)) },
-		div:     func(a, b uint64) uint64 { return code(value(a) / value(b)) },
-		greater: func(a, b uint64) bool { return value(a) > value(b) },
-		of:      func(n int) uint64 { return code(float64(n)) },
-		sqrt:    func(a uint64) uint64 { return code(math.Sqrt(value(a))) },
-	}
-}
+// narrowFloats are the dtypes that are reduced as f32.
+var narrowFloats = map[DType]*float.Format{F16: float.Float16, BF16: float.BFloat16}
 
 var floats32 = func() arithmetic {
 	value := func(a uint64) float32 { return math.Float32frombits(uint32(a)) }
@@ -83,4 +61,11 @@ var floats32 = func() arithmetic {
 	}
 }()
 
-var floats64 = doubles(math.Float64frombits, math.Float64bits)
+var floats64 = arithmetic{
+	add:     func(a, b uint64) uint64 { return math.Float64bits(math.Float64frombits(a) + math.Float64frombits(b)) },
+	mul:     func(a, b uint64) uint64 { return math.Float64bits(math.Float64frombits(a) * math.Float64frombits(b)) },
+	div:     func(a, b uint64) uint64 { return math.Float64bits(math.Float64frombits(a) / math.Float64frombits(b)) },
+	greater: func(a, b uint64) bool { return math.Float64frombits(a) > math.Float64frombits(b) },
+	of:      func(n int) uint64 { return math.Float64bits(float64(n)) },
+	sqrt:    func(a uint64) uint64 { return math.Float64bits(math.Sqrt(math.Float64frombits(a))) },
+}

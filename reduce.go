@@ -2,6 +2,7 @@ package garner
 
 import (
 	"context"
+	"math"
 	"sort"
 
 	"github.com/garner-go/garner/internal/kernel"
@@ -257,12 +258,24 @@ func (b *bags) term(t int) (one term, counts bool) {
 // reduce returns the bits of one element of a bag. column is its distance from the
 // first element of a row, in elements.
 func (b *bags) reduce(terms []term, column int) uint64 {
-	a := arithmetics[b.DType]
+	a, narrow := arithmetics[b.DType], narrowFloats[b.DType]
 	if len(terms) == 0 { // R.33
 		if b.Bag.Empty.Given {
 			return b.data.bits(b.data.mem.Offset + b.Axes[0].offset(b.Bag.Empty.At) + column)
 		}
 		return 0
+	}
+	wide := func(v uint64) uint64 {
+		if narrow != nil {
+			return uint64(math.Float32bits(narrow.Decode(v)))
+		}
+		return v
+	}
+	rounded := func(v uint64) uint64 {
+		if narrow != nil {
+			return uint64(narrow.Round(math.Float32frombits(uint32(v))))
+		}
+		return v
 	}
 	weighted := b.weights.dtype.Valid()
 	var sum uint64
@@ -273,8 +286,9 @@ func (b *bags) reduce(terms []term, column int) uint64 {
 		} else if b.Outside == Fill {
 			v = b.Fill.bits(b.Fill.mem.Offset)
 		}
+		v = wide(v)
 		if weighted {
-			v = a.mul(v, t.weight)
+			v = a.mul(v, wide(t.weight))
 		}
 		switch {
 		case i == 0 && b.Bag.FromZero && b.Bag.Reduction != Max: // R.30
@@ -291,7 +305,7 @@ func (b *bags) reduce(terms []term, column int) uint64 {
 	if weighted {
 		divisor = 0
 		for _, t := range terms {
-			w := t.weight
+			w := wide(t.weight)
 			if b.Bag.Reduction == SqrtN {
 				w = a.mul(w, w)
 			}
@@ -302,12 +316,18 @@ func (b *bags) reduce(terms []term, column int) uint64 {
 	case b.Bag.Reduction == SqrtN:
 		divisor = a.sqrt(divisor)
 	case b.Bag.Reduction != Mean:
-		return sum
+		return rounded(sum)
+	}
+	if b.Bag.Rounded {
+		sum = wide(rounded(sum))
+	}
+	if divisor == 0 { // TES.5; a sum that begins at +0 is never -0
+		return 0
 	}
 	if b.Bag.Reciprocal && !weighted && b.DType.IsFloat() {
-		return a.mul(sum, a.div(a.of(1), divisor))
+		return rounded(a.mul(sum, a.div(a.of(1), divisor)))
 	}
-	return a.div(sum, divisor)
+	return rounded(a.div(sum, divisor))
 }
 
 // defineBags sets the elements of dst, which is new and row-major, to those of the

@@ -77,8 +77,11 @@ func (d *blockDecoder) decodeParts(dst []byte, parts *exec.Stored, from *[3]int6
 	d.decodeBlocks(dst, parts[0], int(from[0])/d.kind.Bytes, first, n)
 }
 
-// decodeBlocks decodes whole blocks into their places, and a block that is needed in
-// part into room of its own. stored begins with the block of number from.
+// firstBlock is the place of the only block.
+var firstBlock = []int64{0}
+
+// decodeBlocks decodes whole blocks into their places. A block that is needed in part is
+// decoded in part, or into room of its own. stored begins with the block of number from.
 func (d *blockDecoder) decodeBlocks(dst, stored []byte, from, first, n int) {
 	each, size := d.kind.Elements, d.kind.Bytes
 	for n > 0 {
@@ -88,46 +91,62 @@ func (d *blockDecoder) decodeBlocks(dst, stored []byte, from, first, n int) {
 			d.kind.Decode(dst[:4*count], stored[block*size:(block+count/each)*size])
 		} else {
 			count = min(n, each-skip)
-			room := d.room.Get().(*[]byte)
-			d.kind.Decode(*room, stored[block*size:(block+1)*size])
-			copy(dst, (*room)[4*skip:4*(skip+count)])
-			d.room.Put(room)
+			if one := stored[block*size : (block+1)*size]; d.kind.Scattered != nil {
+				d.kind.Scattered(dst[:4*count], one, firstBlock, skip, count)
+			} else {
+				room := d.room.Get().(*[]byte)
+				d.kind.Decode(*room, one)
+				copy(dst, (*room)[4*skip:4*(skip+count)])
+				d.room.Put(room)
+			}
 		}
 		dst, first, n = dst[4*count:], first+count, n-count
 	}
 }
 
-// DecodeRows decodes rows of one block, where the codec does so from their places.
+// DecodeRows decodes parts of blocks, where the codec does so from their places.
 func (d *blockDecoder) DecodeRows(dst []byte, from *exec.Stored, rows []int64, bias, n int) bool {
-	if d.kind.Scattered == nil || n != d.kind.Elements || n == 0 {
+	skip, ok := d.partAt(bias, n)
+	if d.kind.Scattered == nil || !ok {
 		return false
 	}
 	places := d.at.Get().(*[placesAtOnce]int64)
 	defer d.at.Put(places)
 	for len(rows) > 0 {
 		at := places[:min(len(rows), placesAtOnce)]
-		if !d.blocksAt(at, rows, bias) {
+		if !d.blocksAt(at, rows, bias-4*skip) {
 			return false
 		}
-		d.kind.Scattered(dst, from[0], at)
+		d.kind.Scattered(dst, from[0], at, skip, n)
 		dst, rows = dst[4*n*len(at):], rows[len(at):]
 	}
 	return true
 }
 
-// Sum sums rows of one block, where the codec does so.
+// partAt returns where n elements begin in a block, given how many bytes are before them.
+// ok is false where they are no part of one block, if that begins with a row.
+func (d *blockDecoder) partAt(bias, n int) (skip int, ok bool) {
+	if n == 0 {
+		return 0, false
+	}
+	skip = bias / 4 % d.kind.Elements
+	return skip, n <= d.kind.Elements-skip
+}
+
+// Sum sums parts of blocks, where the codec does so.
 func (d *blockDecoder) Sum(dst []byte, from *exec.Stored, t kernel.Terms, b kernel.Bags) bool {
-	if d.kind.Sum == nil || b.Size != 4*d.kind.Elements || b.Size == 0 || len(t.Rows) > placesAtOnce {
+	skip, ok := d.partAt(t.Bias, b.Size/4)
+	if d.kind.Sum == nil || !ok || len(t.Rows) > placesAtOnce {
 		return false
 	}
 	places := d.at.Get().(*[placesAtOnce]int64)
 	defer d.at.Put(places)
 	at := places[:len(t.Rows)]
-	if !d.blocksAt(at, t.Rows, t.Bias) {
+	if !d.blocksAt(at, t.Rows, t.Bias-4*skip) {
 		return false
 	}
 	t.Rows, t.Bias = at, 0
-	return d.kind.Sum(dst, from[0], t, b)
+	return d.kind.Sum(dst, from[0], t, b, skip)
 }
 
 // blocksAt sets at to where blocks lie, given how many bytes of elements are before them.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/gathertest"
@@ -74,6 +75,7 @@ func TestStoredOfEverySize(t *testing.T) {
 			[]garner.Tensor{randomBytes(t, garner.BF16, 5000, 8), randomBytes(t, garner.U8, 5000, 4)},
 		},
 		"a scale that serves all": {openvino.CompressedGather{}, randomBytes(t, garner.I8, 3000, 250), randomRows(999, 3000), []garner.Tensor{randomBytes(t, garner.F32, 3000, 1)}},
+		"bags of long rows":       {torch.QuantizedEmbeddingBag{Bits: 4}, bounded(t, 300, 20_003), matrix(t, randomRows(60, 300), 2, 30), nil},
 		"bags":                    {torch.QuantizedEmbeddingBag{Bits: 8}, bounded(t, 3000, 128), matrix(t, randomRows(6000, 3000), 300, 20), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -253,4 +255,34 @@ func TestStoredFills(t *testing.T) {
 	}
 	gathertest.CheckError(t, garner.WithFill(op, garner.Of([]uint8{7})), data, at, garner.ErrDType)
 	gathertest.CheckError(t, garner.WithFillText(op, "many"), data, at, garner.ErrAttribute)
+}
+
+// TestPartsOfRows holds that what decodes a part of a row of FBGEMM decodes no more: an
+// element of a long row takes as long as one of a short row.
+func TestPartsOfRows(t *testing.T) {
+	least := func(columns int, op garner.Op, more ...garner.Tensor) time.Duration {
+		data := garner.Of(make([]uint8, 4*(columns+8)), 4, columns+8)
+		indices := garner.Of([]int64{0, 1, 2, 3}, 4)
+		best := time.Hour
+		for range 5 {
+			begun := time.Now()
+			if _, err := garner.Gather(op, data, indices, more...); err != nil {
+				t.Fatal(err)
+			}
+			best = min(best, time.Since(begun))
+		}
+		return best
+	}
+	const long, short = 1 << 22, 1 << 16
+	one := garner.Of([]int64{0}, 1)
+	for _, op := range []struct {
+		name string
+		op   garner.Op
+		more []garner.Tensor
+	}{{"rows", torch.QuantizedEmbedding{Bits: 8}, nil}, {"bags", torch.QuantizedEmbeddingBag{Bits: 8}, []garner.Tensor{one}}} {
+		// Each part of a row once took as long as the row: 256 times as long.
+		if a, b := least(short, op.op, op.more...), least(long, op.op, op.more...); b > 32*a*(long/short) {
+			t.Errorf("%s: %d columns take %v, and %d take %v", op.name, short, a, long, b)
+		}
+	}
 }

@@ -189,12 +189,12 @@ def segmented(segments, n, count):
     return [[t for t in range(n) if ids[t] == b] for b in range(count)]
 
 
-def pool(c, table, bags, how, weights=None, from_zero=False, reciprocal=False, left_out=lambda t, row: False, empty=None, late=False):
+def pool(c, table, bags, how, weights=None, from_zero=False, reciprocal=False, rounded=False, left_out=lambda t, row: False, empty=None, late=False):
     """R.29, R.30, R.33: the rows of each bag, reduced. empty is the row of a bag without terms; late says that it is
     looked at only where there is such a bag."""
     s, columns = table.shape[0], table.shape[1:]
     dtype = "f32" if table.dtype == np.float32 and c.case.data.dtype == "u8" else c.case.data.dtype
-    calc = Arithmetic(dtype)
+    calc = Arithmetic("f32" if dtype in ROUND else dtype)
     ids = c.ix.ravel().tolist()
     if weights is not None:
         need(weights.shape == c.ix.shape, "shape-mismatch")
@@ -219,6 +219,7 @@ def pool(c, table, bags, how, weights=None, from_zero=False, reciprocal=False, l
             else:
                 total = calc.add(total, row)
         if how in ("mean", "sqrtn"):
+            total = ROUND[dtype](total) if rounded and dtype in ROUND else total
             n = calc.of(len(terms))
             if weights is not None:
                 n = calc.of(0)
@@ -228,8 +229,8 @@ def pool(c, table, bags, how, weights=None, from_zero=False, reciprocal=False, l
             if reciprocal and weights is None and not calc.integer:
                 total = calc.mul(total, calc.div(calc.of(1), n))
             else:
-                total = calc.div(total, n)
-        out[b] = total
+                total = calc.div(total, n) if n else np.zeros_like(total)  # TES.5
+        out[b] = ROUND[dtype](total) if dtype in ROUND else total
     return coded(dtype, out)
 
 
@@ -259,7 +260,7 @@ def embedding_bag(c):
         need(-table.shape[0] <= padding < table.shape[0], "attribute")
         padding %= table.shape[0]
     bags = matrix_or_offsets(c, table, offsets, c.get("include_last_offset", False))
-    return pool(c, table, bags, how, weights, from_zero=True, left_out=lambda t, row: row == padding)
+    return pool(c, table, bags, how, weights, from_zero=True, rounded=True, left_out=lambda t, row: row == padding)
 
 
 def openvino_table(c, weights):
@@ -325,7 +326,7 @@ def lookup_sparse(c):
     bags = segmented(where[:, 0], c.ix.size, count)
     light = numbers(weights).ravel() if weights is not None and how != "sum" else None
     left_out = lambda t, row: safe and (row < 0 or light is not None and t < len(light) and not light[t] > 0)
-    return pool(c, table, bags, how, weights, True, True, left_out, c.get("default_id"), late=True)
+    return pool(c, table, bags, how, weights, True, True, False, left_out, c.get("default_id"), late=True)
 
 
 @define("tensorflow.sparse_segment_sum")

@@ -425,15 +425,6 @@ def _(v):
 
 # TensorFlow.
 
-@difference("weights without a sum", "tensorflow", "TES.5 TSS.5", "a quotient by weights whose sum, or sum of squares, is 0 is 0")
-def _(v):
-    ok = near(v)
-    if ok is None or len(v.case.extra) < 3:
-        return False
-    want, got = numbers(v.want), numbers(v.output)
-    return bool(np.all(ok | ~np.isfinite(want) & (got == 0)))
-
-
 @difference("bags unchecked", "tensorflow", "R.32", "an id of no bag of the result is left out")
 def _(v):
     return v.op == "tensorflow.safe_embedding_lookup_sparse" and v.refused == "index-out-of-range" and v.output is not None

@@ -68,7 +68,7 @@ func (c *Case) bags(r *rand.Rand, dtype garner.DType, rows int) pooled {
 	p := pooled{count: -1}
 	p.bag = garner.Bag{
 		Reduction: garner.Reduction(r.IntN(4)), Ends: garner.Ends(r.IntN(6)), WeightsAt: 1,
-		FromZero: r.IntN(2) == 0, Reciprocal: r.IntN(2) == 0, SkipNegative: r.IntN(6) == 0, SkipWeightless: r.IntN(6) == 0,
+		FromZero: r.IntN(2) == 0, Reciprocal: r.IntN(2) == 0, Rounded: r.IntN(2) == 0, SkipNegative: r.IntN(6) == 0, SkipWeightless: r.IntN(6) == 0,
 	}
 	weighted := r.IntN(2) == 0
 	if !dtype.IsFloat() && (p.bag.Reduction == garner.SqrtN || p.bag.Reduction == garner.Mean) {

@@ -112,6 +112,7 @@ type bags struct {
 	rows     []int64 // where each begins in data, then where in the stage; in bytes
 	weights  []byte  // of each
 	segments []segment
+	carried  [2][]byte // of f16 and bf16: the f32 of the bag that goes on, from the stage before and for the next
 	runner   exec.Runner
 }
 
@@ -285,8 +286,18 @@ func (b *bags) reduceStage(ctx context.Context, dst []byte, n int) error {
 	}
 	unit := len(b.segments)/(8*threads) + 1
 	reduce := func(u int) {
+		var wide []byte
+		if b.number.Wide() > width {
+			wide = kernel.Bytes(make([]float32, n))
+		}
 		for _, s := range b.segments[u*unit : min((u+1)*unit, len(b.segments))] {
-			to := dst[s.bag*b.columns*width:][:size]
+			out := dst[s.bag*b.columns*width:][:size]
+			to := out
+			if wide != nil && s.terms+s.end-s.first > 0 && !s.row {
+				if to = wide; !s.begin {
+					copy(to, b.carried[0])
+				}
+			}
 			switch {
 			case s.row:
 				copy(to, src[b.rows[s.first]:])
@@ -301,14 +312,23 @@ func (b *bags) reduceStage(ctx context.Context, dst []byte, n int) error {
 			}
 			if s.last && s.terms > 0 && (bag.Reduction == garner.Mean || bag.Reduction == garner.SqrtN) {
 				kernel.Divide(to, b.number, kernel.Quotient{
-					Terms: s.terms, Weights: s.sum, Weighted: bag.WeightsAt >= 0, Root: bag.Reduction == garner.SqrtN, Reciprocal: bag.Reciprocal,
+					Terms: s.terms, Weights: s.sum, Weighted: bag.WeightsAt >= 0, Root: bag.Reduction == garner.SqrtN, Reciprocal: bag.Reciprocal, Rounded: bag.Rounded,
 				})
+			}
+			if wide == nil || &to[0] != &wide[0] {
+				continue
+			}
+			if s.last {
+				kernel.Store(out, to, b.number)
+			} else {
+				b.carried[1] = append(b.carried[1][:0], to...)
 			}
 		}
 	}
 	if b.runner.RunEach(ctx, (len(b.segments)+unit-1)/unit, threads, reduce) == exec.Stopped {
 		return context.Cause(ctx)
 	}
+	b.carried[0], b.carried[1] = b.carried[1], b.carried[0]
 	return nil
 }
 

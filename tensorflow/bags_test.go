@@ -35,6 +35,13 @@ func lookupRules(prefix string, op func(combiner string) garner.Op) []ruletest.C
 		{Rule: "TES.5 TSS.5", Op: op("sum"), Data: "f32[[-0.0]]", Indices: "[0]", More: []string{"[[0,0]]"}, Want: "f32[[0]]"},
 		{Rule: "TES.5 TSS.5", Op: op("mean"), Data: "f32[1,2,4]", Indices: "[0,1]", More: []string{"[[0,0],[0,1]]", "f32[1,3]"}, Want: "f32[1.75]"},
 		{Rule: "TES.5 TSS.5", Op: op("sqrtn"), Data: "f32[1,2,4]", Indices: "[0,1]", More: []string{"[[0,0],[0,1]]", "f32[3,4]"}, Want: "f32[2.2]"},
+		{Rule: "TES.5 TSS.5", Op: op("sum"), Data: "f16[2048,1]", Indices: "[0,1,1]", More: []string{"[[0,0],[0,1],[0,2]]"}, Want: "f16[2050]"},
+		{Rule: "TES.5", Op: tensorflow.EmbeddingLookupSparse{Combiner: "mean"}, Data: "f16[[1,-1],[2,0]]", Indices: "[0,1,0,1]", More: []string{"[[0,0],[0,1],[1,2],[1,3]]", "f16[0.001,0.003,0.1,0.2]"}, Want: "f16[[1.75,-0.25],[1.6669921875,-0.333251953125]]"},
+		{Rule: "TES.5", Op: tensorflow.EmbeddingLookupSparse{Combiner: "mean"}, Data: "f32[[1,-1],[2,0]]", Indices: "[0,1,0,1]", More: []string{"[[0,0],[0,1],[1,2],[1,3]]", "f32[1,-1,2,2]"}, Want: "f32[[0,0],[1.5,-0.5]]"},
+		{Rule: "TES.5", Op: tensorflow.EmbeddingLookupSparse{Combiner: "mean"}, Data: "f64[[1,-1],[2,nan]]", Indices: "[0,1]", More: []string{"[[0,0],[0,1]]", "f64[0,-0.0]"}, Want: "f64[[0,0]]"},
+		{Rule: "TES.5", Op: tensorflow.EmbeddingLookupSparse{Combiner: "sqrtn"}, Data: "f16[1,2]", Indices: "[0,1]", More: []string{"[[0,0],[0,1]]", "f16[0,0]"}, Want: "f16[0]"},
+		{Rule: "TES.5", Op: tensorflow.EmbeddingLookupSparse{Combiner: "sqrtn"}, Data: "bf16[1,2]", Indices: "[0,1]", More: []string{"[[0,0],[0,1]]", "bf16[1e-30,0]"}, Want: "bf16[0]"},
+		{Rule: "TSS.5", Op: op("sqrtn"), Data: "f32[1,2]", Indices: "[0,1]", More: []string{"[[0,0],[0,1]]", "f32[1e-30,1e-30]"}, Want: "f32[0]"},
 		{Rule: "TES.5 TSS.5", Op: op("mean"), Data: "f32[1]", Indices: "[0,0,0]", More: []string{"[[0,0],[0,1],[0,2]]"}, Want: "f32[1]"},
 		{Rule: "TES.5 TSS.5", Op: op("sum"), Data: table, Indices: "[2]", More: []string{"[[0,0]]", "f32[[1]]"}, Refuse: "shape-mismatch", Message: "weights f32[1,1] have rank 2"},
 

@@ -27,9 +27,9 @@ func (EmbeddingBag) Operands() []garner.Operand {
 
 // Lower spends the operands' axes; see garner.Op.
 func (e EmbeddingBag) Lower(l *garner.Lowering) {
-	l.NeedNumbers(true) // REB.1
-	bag := garner.Bag{EndsAt: -1, WeightsAt: 1, FromZero: true}
-	switch e.Mode { // REB.2
+	l.NeedNumbers(true)                                                        // REB.1
+	bag := garner.Bag{EndsAt: -1, WeightsAt: 1, FromZero: true, Rounded: true} // REB.7
+	switch e.Mode {                                                            // REB.2
 	case "sum":
 	case "", "mean":
 		bag.Reduction = garner.Mean

@@ -36,6 +36,11 @@ func TestRulesOfEmbeddingBag(t *testing.T) {
 		{Rule: "REB.6", Op: sum, Data: table, Indices: "[2,0]", More: []string{"[1]"}, Refuse: "shape-mismatch", Message: "offsets[0] = 1; the first bag must begin at 0"},
 		{Rule: "REB.6", Op: torch.EmbeddingBag{IncludeLastOffset: true}, Data: table, Indices: "[2,0]", More: []string{"zeros i64[0]"}, Refuse: "shape-mismatch", Message: "have no element"},
 
+		// The results that follow were recorded with torch 2.15.
+		{Rule: "REB.7", Op: sum, Data: "f16[[2048],[1]]", Indices: "[0,1,1]", More: []string{"[0]"}, Want: "f16[[2050]]"},
+		{Rule: "REB.7", Op: sum, Data: "bf16[[256],[1]]", Indices: "[0,1,1]", More: []string{"[0]"}, Want: "bf16[[258]]"},
+		{Rule: "REB.7", Op: torch.EmbeddingBag{}, Data: "f16[[-0.195556640625],[-0.9658203125],[0.42236328125]]", Indices: "[0,1,2]", More: []string{"[0]"}, Want: "f16[[-0.2464599609375]]"},
+		{Rule: "REB.7", Op: torch.EmbeddingBag{}, Data: "bf16[[0.326171875],[-0.478515625],[1.3828125]]", Indices: "[0,1,2]", More: []string{"[0]"}, Want: "bf16[[0.412109375]]"},
 		{Rule: "REB.7", Op: sum, Data: "f32[[-0.0]]", Indices: "[0]", More: []string{"[0,0,1]"}, Want: "f32[[0],[0],[0]]"},
 		{Rule: "REB.7", Op: sum, Data: table, Indices: "[0,1]", More: []string{"[0]", "f32[1]"}, Refuse: "shape-mismatch", Message: "per_sample_weights f32[1] and 2 in indices i64[2]"},
 

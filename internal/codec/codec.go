@@ -28,14 +28,16 @@ type Codec struct {
 	// elements. It allocates nothing, and many goroutines call it at once.
 	Decode func(dst, src []byte)
 
-	// Scattered is Decode of blocks that lie at the given places of src: their elements
-	// follow each other in dst. It is nil where Decode of each block is as fast.
-	Scattered func(dst, src []byte, at []int64)
+	// Scattered writes the elements first … first+n-1 of each of the blocks that lie at the
+	// given places of src to dst, one part behind the other. It takes no longer for a part
+	// than the part is long. It is nil where a part needs the decode of its block.
+	Scattered func(dst, src []byte, at []int64, first, n int)
 
-	// Sum adds blocks as kernel.ReduceBags does their elements; a row of the terms is the
-	// place of a block in src. It returns false, and dst is any, where it does not: then
-	// they are to be decoded first. It is nil where no kind of terms is added so.
-	Sum func(dst, src []byte, t kernel.Terms, b kernel.Bags) bool
+	// Sum adds parts of blocks as kernel.ReduceBags does their elements, from first on; a
+	// row of the terms is the place of a block in src. It returns false, and dst is any,
+	// where it does not: then they are to be decoded first. It is nil where no kind of
+	// terms is added so.
+	Sum func(dst, src []byte, t kernel.Terms, b kernel.Bags, first int) bool
 }
 
 // GGUF returns the codec of a kind of GGUF, by the name that the format gives it;

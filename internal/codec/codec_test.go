@@ -431,18 +431,25 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 		if c.Scattered != nil {
-			at, want := make([]int64, 0, 3*blocks), []byte(nil)
-			for i := range 3 * blocks {
-				block := (i*2 + len(pattern)) % blocks
-				at, want = append(at, int64(block*c.Bytes)), append(want, definition[block*c.Elements*4:][:c.Elements*4]...)
-			}
-			for _, form := range decoding() {
-				got := guard.Bytes(t, len(want))
-				restore := kernel.Use(form)
-				c.Scattered(got, src, at)
-				restore()
-				if !bytes.Equal(got, want) {
-					t.Errorf("%s: %s: blocks from their places are not the definition of %x", c.Name, form, src)
+			for _, first := range []int{0, 1, 4, 16, len(pattern) % (c.Elements + 1)} {
+				first = min(first, c.Elements)
+				n := c.Elements - first
+				if first > 0 {
+					n -= len(pattern) * 7 % (n + 1)
+				}
+				at, want := make([]int64, 0, 3*blocks), []byte(nil)
+				for i := range 3 * blocks {
+					block := (i*2 + len(pattern)) % blocks
+					at, want = append(at, int64(block*c.Bytes)), append(want, definition[(block*c.Elements+first)*4:][:n*4]...)
+				}
+				for _, form := range decoding() {
+					got := guard.Bytes(t, len(want))
+					restore := kernel.Use(form)
+					c.Scattered(got, src, at, first, n)
+					restore()
+					if !bytes.Equal(got, want) {
+						t.Errorf("%s: %s: elements %d … %d of blocks from their places are not the definition of %x", c.Name, form, first, first+n-1, src)
+					}
 				}
 			}
 		}

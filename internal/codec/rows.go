@@ -29,36 +29,41 @@ func Rows(bits, columns int) (*Codec, bool) {
 		codes++
 	}
 	mask, size := byte(1<<bits-1), codes+2*width
-	tail := func(dst, src []byte, first int) { // the elements from first on
+	one := func(dst, src []byte, from, to, first int) { // the elements from … to-1, where dst has those from first on
 		scale, bias := number(src[codes:]), number(src[codes+width:])
-		for i := first; i < columns; i++ {
+		for i := from; i < to; i++ {
 			code := src[i/each] >> (i % each * bits) & mask
-			put(dst[4*i:], fused(float32(code), scale, bias))
+			put(dst[4*(i-first):], fused(float32(code), scale, bias))
 		}
 	}
 	c := &Codec{Name: "rows of " + strconv.Itoa(bits) + " bits", Elements: columns, Bytes: size}
-	c.Scattered = func(dst, src []byte, at []int64) {
+	c.Scattered = func(dst, src []byte, at []int64, first, n int) {
+		end, from := first+n, first/each // the byte of the first code
 		for len(at) > 0 {
-			n := kernel.Affine(dst, src, at, columns, bits)
-			if columns%16 > 0 {
-				for j, at := range at[:n] {
-					tail(dst[4*j*columns:], src[at:], columns&^15)
+			rows := 0
+			if first%each == 0 {
+				rows = kernel.Affine(dst, src[from:], at, n, codes-from, bits)
+			}
+			if n%16 > 0 {
+				for j, at := range at[:rows] {
+					one(dst[4*j*n:], src[at:], first+n&^15, end, first)
 				}
 			}
-			if n < len(at) { // the processor's NaN may be another, or there is no kernel
-				tail(dst[4*n*columns:], src[at[n]:], 0)
-				n++
+			if rows < len(at) { // the processor's NaN may be another, or there is no kernel
+				one(dst[4*rows*n:], src[at[rows]:], first, end, first)
+				rows++
 			}
-			dst, at = dst[4*n*columns:], at[n:]
+			dst, at = dst[4*rows*n:], at[rows:]
 		}
 	}
 	c.Decode = func(dst, src []byte) {
 		for ; len(src) > 0; dst, src = dst[4*columns:], src[size:] {
-			c.Scattered(dst, src, begin)
+			c.Scattered(dst, src, begin, 0, columns)
 		}
 	}
-	c.Sum = func(dst, src []byte, t kernel.Terms, b kernel.Bags) bool {
-		return b.Size == 4*columns && kernel.SumAffine(dst, src, bits, t, b)
+	c.Sum = func(dst, src []byte, t kernel.Terms, b kernel.Bags, first int) bool {
+		from := first / each
+		return first%each == 0 && kernel.SumAffine(dst, src[from:], bits, codes-from, t, b)
 	}
 	return c, true
 }

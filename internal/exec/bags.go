@@ -30,6 +30,7 @@ type Bag struct {
 	Reduction  Reduction
 	Zero       bool // sums begin at +0
 	Reciprocal bool // an unweighted quotient is a product with the rounded reciprocal
+	Rounded    bool // a quotient is of the sum rounded to elements
 
 	Ends     Ends
 	Bounded  bool // Starts has one element more, the end of the last bag

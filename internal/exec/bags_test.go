@@ -29,6 +29,9 @@ var arithmetics = []arithmetic{
 	{number: kernel.F32, bits: 32, float: true}, {number: kernel.F64, bits: 64, float: true},
 }
 
+// singles is the arithmetic of f32, in which floats of 16 bits are reduced.
+var singles = arithmetic{number: kernel.F32, bits: 32, float: true}
+
 // load returns the code of an element.
 func (a *arithmetic) load(b []byte, at int) uint64 {
 	var raw [8]byte
@@ -129,6 +132,8 @@ func (a *arithmetic) multiply(x, y uint64) uint64 {
 
 func (a *arithmetic) divide(x, y uint64) uint64 {
 	switch {
+	case a.float && a.value(y) == 0:
+		return 0
 	case a.float:
 		return a.code(a.value(x) / a.value(y))
 	case a.signed:
@@ -199,7 +204,7 @@ func newBagTrial(r *rand.Rand, large bool) *bagTrial {
 	}
 	b := &x.bag
 	b.Number, b.Count, b.Each = x.number, some(most), some(most)
-	b.Zero, b.Reciprocal, b.Weighted = r.IntN(2) == 0, r.IntN(2) == 0, r.IntN(2) == 0
+	b.Zero, b.Reciprocal, b.Rounded, b.Weighted = r.IntN(2) == 0, r.IntN(2) == 0, r.IntN(2) == 0, r.IntN(2) == 0
 	b.Reduction = Reduction(r.IntN(4))
 	if !x.float && (b.Reduction == SqrtN || b.Reduction == Mean && b.Weighted) {
 		b.Reduction = Sum
@@ -473,14 +478,27 @@ func (x *bagTrial) define(out Memory) (refused bool) {
 				x.store(out.Buf, to, 0)
 				continue
 			}
+			elements, x := x, &x.arithmetic
+			wide := func(code uint64) uint64 { return code }
+			if x.bits == 16 && x.float {
+				x = &singles
+				wide = func(code uint64) uint64 { return x.code(elements.value(code)) }
+			}
+			rounded := func(code uint64) uint64 {
+				if x == &singles {
+					return elements.code(x.value(code))
+				}
+				return code
+			}
 			sum, weights := uint64(0), uint64(0)
 			for i, t := range terms {
 				v := uint64(0)
 				if t.at >= 0 {
-					v = x.load(x.data.Buf, data+x.axis.Offset(t.at))
-				} else if x.nest.Fill != nil {
-					v = x.load(x.nest.Fill, 0)
+					v = elements.load(elements.data.Buf, data+elements.axis.Offset(t.at))
+				} else if elements.nest.Fill != nil {
+					v = elements.load(elements.nest.Fill, 0)
 				}
+				v, t.weight = wide(v), wide(t.weight)
 				square := t.weight
 				if b.Weighted {
 					v = x.multiply(v, t.weight)
@@ -497,6 +515,9 @@ func (x *bagTrial) define(out Memory) (refused bool) {
 				}
 			}
 			if b.Reduction == Mean || b.Reduction == SqrtN {
+				if b.Rounded {
+					sum = wide(rounded(sum))
+				}
 				by := x.of(len(terms))
 				if !x.float {
 					by = uint64(len(terms))
@@ -513,7 +534,7 @@ func (x *bagTrial) define(out Memory) (refused bool) {
 					sum = x.divide(sum, by)
 				}
 			}
-			x.store(out.Buf, to, sum)
+			elements.store(out.Buf, to, rounded(sum))
 		}
 	}
 	return false

@@ -31,9 +31,10 @@ func (u *state) decodeRow(dst []byte, row int64, bias int) {
 	}
 }
 
-// prefetchStored prefetches what is stored of some elements.
+// prefetchStored prefetches what is stored of some elements, or the first of it: then the
+// processor has found the sequence.
 func (u *state) prefetchStored(first, n int) {
 	for k, s := range u.program.nest.Decoder.Spans(first, n) {
-		kernel.Prefetch(u.From[k][s.From:s.To])
+		kernel.Prefetch(u.From[k][s.From:min(s.To, s.From+4096)])
 	}
 }

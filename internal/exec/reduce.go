@@ -137,7 +137,7 @@ func (u *state) reduceUnit(w *worker, unit int) {
 func (u *state) reduceWhole(part *terms, bag int, ends []int64, column, n int, sums bool) (bags int) {
 	p, b := u.bags, &u.bags.bag
 	size, from := p.resolver.elem, int(ends[0])
-	if p.skips || b.Out < 0 || !kernel.Aligned(u.dst.Buf, size) {
+	if p.skips || b.Out < 0 || b.Number.Wide() > size || !kernel.Aligned(u.dst.Buf, size) {
 		return 0
 	}
 	if (from < part.first || int(ends[1]) > part.end) && !part.resolve(from) {
@@ -184,7 +184,8 @@ func (u *state) reduceWhole(part *terms, bag int, ends []int64, column, n int, s
 			if b.divides() && b.Weighted {
 				weights = kernel.AddWeights(0, t.Weights[first*size:last*size], b.Number, b.Reduction == SqrtN)
 			}
-			u.finish(dst[i*to.Step:][:to.Size], last-first, weights, t.Bias)
+			one := dst[i*to.Step:][:to.Size]
+			u.finish(one, one, last-first, weights, t.Bias)
 		}
 	}
 	return bags
@@ -195,11 +196,12 @@ func (u *state) reduceBag(part *terms, bag, first, end, column, n int) {
 	p, b := u.bags, &u.bags.bag
 	size := p.resolver.elem
 	for turn := range p.turns {
-		bias, out := u.turnOf(turn)
-		at := (u.dst.Offset + bag*b.Out + out + column) * size
-		dst := u.dst.Buf[at : at+n*size]
-		if !kernel.Aligned(dst, size) {
-			dst = part.w.strip[:n*size]
+		bias, place := u.turnOf(turn)
+		at := (u.dst.Offset + bag*b.Out + place + column) * size
+		out := u.dst.Buf[at : at+n*size]
+		dst := out
+		if p.strip(out) {
+			dst = part.w.strip[:n*b.Number.Wide()]
 		}
 		t := kernel.Terms{Ahead: p.ahead, Bias: (bias + column) * size, Max: b.Reduction == Max, Begin: true, Zero: b.Zero}
 		count, weights := 0, 0.0
@@ -224,23 +226,28 @@ func (u *state) reduceBag(part *terms, bag, first, end, column, n int) {
 				weights = kernel.AddWeights(weights, weight, b.Number, b.Reduction == SqrtN)
 			}
 		}
-		u.finish(dst, count, weights, t.Bias)
-		if &dst[0] != &u.dst.Buf[at] {
-			copy(u.dst.Buf[at:at+n*size], dst)
-		}
+		u.finish(out, dst, count, weights, t.Bias)
 	}
 }
 
-// finish divides the sum of count terms in dst, and sets a bag without terms. weights is
-// the sum of AddWeights. bias is that of a row, in bytes.
-func (u *state) finish(dst []byte, count int, weights float64, bias int) {
+// strip reports whether bags in out are reduced elsewhere.
+func (p *Bags) strip(out []byte) bool {
+	n := p.bag.Number
+	return n.Wide() > n.Size() || !kernel.Aligned(out, n.Size())
+}
+
+// finish sets dst to what reduced holds of count terms, a sum divided, or to a bag without
+// terms. weights is the sum of AddWeights. bias is that of a row, in bytes.
+func (u *state) finish(dst, reduced []byte, count int, weights float64, bias int) {
 	p, b := u.bags, &u.bags.bag
 	switch {
-	case count > 0 && b.divides():
-		kernel.Divide(dst, b.Number, kernel.Quotient{
-			Terms: count, Weights: weights, Weighted: b.Weighted, Root: b.Reduction == SqrtN, Reciprocal: b.Reciprocal,
-		})
 	case count > 0:
+		if b.divides() {
+			kernel.Divide(reduced, b.Number, kernel.Quotient{
+				Terms: count, Weights: weights, Weighted: b.Weighted, Root: b.Reduction == SqrtN, Reciprocal: b.Reciprocal, Rounded: b.Rounded,
+			})
+		}
+		kernel.Store(dst, reduced, b.Number)
 	case b.Empty >= 0:
 		size := p.resolver.elem
 		at := (u.src.Offset+p.nest.Axes[0].Offset(b.Empty))*size + bias
@@ -267,7 +274,7 @@ func (u *state) reduceStored(dst []byte, w *worker, t kernel.Terms, filled bool)
 		if weights != nil {
 			t.Weights, weights = weights[:n*size], weights[n*size:]
 		}
-		kernel.Reduce(dst, w.decoded, u.bags.bag.Number, u.decoded(w, t, len(dst)/size, filled))
+		kernel.Reduce(dst, w.decoded, u.bags.bag.Number, u.decoded(w, t, len(dst)/u.bags.bag.Number.Wide(), filled))
 		t.Begin = false
 		rows = rows[n:]
 	}
@@ -313,8 +320,9 @@ func (u *state) reduce(dst []byte, t kernel.Terms, filled bool) {
 			kernel.Reduce(dst, u.src.Buf, n, one)
 		} else {
 			one.Bias = 0
-			for at := 0; at < len(dst); at += len(fill) {
-				to := dst[at:min(at+len(fill), len(dst))]
+			most := len(fill) / size * n.Wide()
+			for at := 0; at < len(dst); at += most {
+				to := dst[at:min(at+most, len(dst))]
 				zero := [1]int64{}
 				one.Rows = zero[:]
 				kernel.Reduce(to, fill[:], n, one)

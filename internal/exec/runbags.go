@@ -47,7 +47,7 @@ func (u *Runner) reserveBags() {
 		if len(w.ends) < max(p.group+1, loadedEnds) {
 			w.ends = make([]int64, max(p.group+1, loadedEnds))
 		}
-		if need := p.chunk * p.resolver.elem; !kernel.Aligned(u.dst.Buf, p.resolver.elem) && len(w.strip) < need {
+		if need := p.chunk * p.bag.Number.Wide(); p.strip(u.dst.Buf) && len(w.strip) < need {
 			w.strip = kernel.Bytes(make([]int64, need/8+1))
 		}
 		if p.nest.Decoder != nil {

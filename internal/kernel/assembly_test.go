@@ -598,7 +598,7 @@ func tryAffine(t *testing.T, form string, bits int) {
 			want = 0
 		}
 		got := guard.Bytes(t, 4*n*len(at))
-		if done := Affine(got, src, at, n, bits); done != want {
+		if done := Affine(got, src, at, n, codes, bits); done != want {
 			t.Errorf("%s: %d of %d rows of %d codes of %d bits, want %d", form, done, len(at), n, bits, want)
 		}
 		for j := range at {

@@ -70,26 +70,29 @@ type decodeFunc func(*decodeArgs)
 
 func (f decodeFunc) call(a *decodeArgs) { f(noescape(a)) }
 
-// Affine decodes rows of FBGEMM, which lie at the given places of src: n codes of bits
-// bits, 8 or 4, the first in the lowest bits of a byte; then a scale and a bias, of f32
-// or, for codes of 4 bits, of f16. Of each row it writes the first n/16·16 elements as
+// Affine decodes rows of FBGEMM, or parts of them, which lie at the given places of src: n
+// codes of bits bits, 8 or 4, the first in the lowest bits of a byte; tail bytes behind
+// the first code a scale and a bias, of f32 or, for codes of 4 bits, of f16. Of each row it writes the first n/16·16 elements as
 // f32, code·scale + bias rounded once, and the row after it goes 4n bytes behind. It
 // returns how many rows those are: those before the first whose scale or bias is not
 // finite, or none without a form in assembly. It panics if dst or src is shorter.
-func Affine(dst, src []byte, at []int64, n, bits int) (rows int) {
+func Affine(dst, src []byte, at []int64, n, tail, bits int) (rows int) {
 	f := affineForm(bits)
 	if f == nil || n < 16 || len(at) == 0 {
 		return 0
 	}
-	codes, tail := (n*bits+7)/8, bits
-	last := int64(len(src) - codes - tail)
+	codes := (n*bits + 7) / 8
+	if tail < codes {
+		panic("kernel: a scale among the codes")
+	}
+	last := int64(len(src) - tail - bits)
 	for _, at := range at {
 		if at < 0 || at > last {
 			panic("kernel: a row outside src")
 		}
 	}
 	_ = dst[:4*n*len(at)]
-	a := affineArgs{dst: &dst[0], src: &src[0], codes: codes, touched: min(codes+tail, affineTouched), n: n &^ 15, step: 4 * n}
+	a := affineArgs{dst: &dst[0], src: &src[0], codes: tail, touched: min(codes+bits, affineTouched), n: n &^ 15, step: 4 * n}
 	for rows < len(at) {
 		a.dst, a.at, a.rows = &dst[4*n*rows], &at[rows], min(len(at)-rows, max(decodedMost/(4*n), 1))
 		done := f.call(&a)

@@ -10,7 +10,7 @@ import (
 // A Number is a type of elements that reductions calculate with. Integers wrap.
 type Number uint8
 
-// The numbers.
+// The numbers. Floats of 16 bits are reduced as f32.
 const (
 	U8 Number = iota
 	U16
@@ -28,6 +28,15 @@ const (
 
 // Size returns the size of a number in bytes.
 func (n Number) Size() int { return numberSizes[n] }
+
+// Wide returns the size of what Reduce makes of numbers, in bytes: that of f32 for
+// floats of 16 bits, else Size.
+func (n Number) Wide() int {
+	if n == F16 || n == BF16 {
+		return 4
+	}
+	return numberSizes[n]
+}
 
 var numberSizes = [...]int{U8: 1, U16: 2, U32: 4, U64: 8, I8: 1, I16: 2, I32: 4, I64: 8, F16: 2, BF16: 2, F32: 4, F64: 8}
 
@@ -47,7 +56,7 @@ type Terms struct {
 type Bags struct {
 	Ends  []int64 // the first term of each bag, and the end of the last; none falls
 	First int64   // the term that Rows[0] is
-	Size  int     // bytes of a row and of its bag
+	Size  int     // bytes of a bag, and of a row if that is not of floats of 16 bits
 	Step  int     // bytes from one bag in dst to the next
 }
 
@@ -56,7 +65,8 @@ type Bags struct {
 //
 //	dst[e] = dst[e] + Weights[j] · src[Rows[j]+e]     for each row j in turn
 //
-// A product is rounded before it is added, and each sum is rounded.
+// A product is rounded before it is added, and each sum is rounded. Of floats of 16 bits
+// dst holds f32, which Store rounds.
 func Reduce(dst, src []byte, n Number, t Terms) {
 	ends := [...]int64{0, int64(len(t.Rows))}
 	ReduceBags(dst, src, n, t, Bags{Ends: ends[:], Size: len(dst), Step: len(dst)})
@@ -86,18 +96,21 @@ func ReduceBags(dst, src []byte, n Number, t Terms, b Bags) {
 	a.reduce(f, dst, src, t, b, n.Size(), wide)
 }
 
-// SumAffine is ReduceBags of rows of FBGEMM, which begin at t.Rows+t.Bias of src as
-// Affine reads them, without weights and Max. It returns false, and dst is any, where no
+// SumAffine is ReduceBags of rows of FBGEMM, or parts of them, which begin at
+// t.Rows+t.Bias of src as Affine reads them, without weights and Max. It returns false, and dst is any, where no
 // form in assembly does so, a row is no multiple of 16 elements, or a scale or a bias is
 // not finite, or too great.
-func SumAffine(dst, src []byte, bits int, t Terms, b Bags) bool {
+func SumAffine(dst, src []byte, bits, tail int, t Terms, b Bags) bool {
 	f, wide := affineSumForm(bits)
 	if f == nil || len(b.Ends) < 2 || b.Size == 0 || b.Size%64 > 0 || t.Max || t.Weights != nil {
 		return false
 	}
 	b.check(dst, len(t.Rows))
-	a := bagsArgs{codes: b.Size * bits / 32}
-	last := len(src) - a.codes - bits
+	if tail < b.Size*bits/32 {
+		panic("kernel: a scale among the codes")
+	}
+	a := bagsArgs{codes: tail}
+	last := len(src) - tail - bits
 	for _, row := range t.Rows {
 		if at := int(row) + t.Bias; at < 0 || at > last {
 			panic("kernel: a row outside src")
@@ -216,7 +229,7 @@ type bagsArgs struct {
 
 	positive, negative *uint64 // +0 and −0, as many as the accumulators have
 
-	codes int // bytes of the codes of a row of FBGEMM
+	codes int // bytes from the first code of a row of FBGEMM to its scale
 	odd   int // not 0 after rows of FBGEMM of which a scale or a bias is not finite
 }
 
@@ -240,9 +253,9 @@ func reduceGeneric(dst, src []byte, n Number, t Terms, from, to int) {
 	}
 	switch {
 	case n == F16:
-		reduceNarrow(dst, src, float.Float16, t, from, to)
+		reduceNarrow(dst, src, F16ToF32, t, from, to)
 	case n == BF16:
-		reduceNarrow(dst, src, float.BFloat16, t, from, to)
+		reduceNarrow(dst, src, BF16ToF32, t, from, to)
 	case n == F32:
 		reduceAs[float32](dst, src, t, from, to)
 	case n == F64:
@@ -388,42 +401,63 @@ func reduceRow[T number](dst, src []T, weighted bool, weight T, greater, begin, 
 	}
 }
 
-// reduceNarrow is Reduce for floats of 16 bits.
-func reduceNarrow(dst, src []byte, f *float.Format, t Terms, first, end int) {
-	to, weights := view[uint16](dst), view[uint16](t.Weights)
-	begin := t.Begin
-	for j := first; j < end; j++ {
-		t.prefetch(src, j, len(dst))
-		from := src[int(t.Rows[j])+t.Bias:][:len(dst)]
-		for e := range to {
-			v := uint64(from[2*e]) | uint64(from[2*e+1])<<8
-			if weights != nil {
-				v = narrowed(f, float64(f.Decode(v))*float64(f.Decode(uint64(weights[j]))))
-			}
-			switch {
-			case t.Max && begin, begin && !t.Zero:
-				to[e] = uint16(v)
-			case t.Max:
-				if f.Decode(v) > f.Decode(uint64(to[e])) {
-					to[e] = uint16(v)
+// reduceNarrow is Reduce for floats of 16 bits, which c converts to f32: some terms of
+// some columns at a time.
+func reduceNarrow(dst, src []byte, c Conversion, t Terms, first, end int) {
+	const most, mostTerms = 2048, 32
+	var (
+		rows    [most]float32
+		weights [mostTerms]float32
+		places  [mostTerms]int64
+	)
+	for column := 0; column < len(dst)/4; {
+		n := min(len(dst)/4-column, 256)
+		each := min(most/n, mostTerms)
+		Start(places[:each], 0, int64(4*n))
+		part := Terms{Max: t.Max, Begin: t.Begin, Zero: t.Zero}
+		for j := first; j < end; j += each {
+			count := min(each, end-j)
+			for k := range count {
+				if column == 0 {
+					t.prefetch(src, j+k, len(dst)/2)
 				}
-			case begin:
-				to[e] = uint16(narrowed(f, 0+float64(f.Decode(v))))
-			default:
-				to[e] = uint16(narrowed(f, float64(f.Decode(uint64(to[e])))+float64(f.Decode(v))))
+				from := src[int(t.Rows[j+k])+t.Bias:][:len(dst)/2]
+				Convert(Bytes(rows[k*n:(k+1)*n]), from[2*column:2*(column+n)], c)
 			}
+			if t.Weights != nil {
+				part.Weights = Bytes(weights[:count])
+				Convert(part.Weights, t.Weights[2*j:2*(j+count)], c)
+			}
+			part.Rows = places[:count]
+			Reduce(dst[4*column:4*(column+n)], Bytes(rows[:count*n]), F32, part)
+			part.Begin = false
 		}
-		begin = false
+		column += n
 	}
 }
 
-// narrowed returns the code of a result of one operation on floats of 16 bits, which
-// float64 has more than twice the digits of: rounding it again changes nothing.
-func narrowed(f *float.Format, v float64) uint64 {
-	if v != v {
-		return f.NaN
+// Store ends a reduction: it writes what Reduce and Divide made, which may lie in dst, as
+// elements of n. Floats of 16 bits are rounded.
+func Store(dst, reduced []byte, n Number) {
+	switch {
+	case n == F16:
+		Convert(dst, reduced, F32ToF16)
+	case n == BF16:
+		Convert(dst, reduced, F32ToBF16)
+	case unsafe.SliceData(dst) != unsafe.SliceData(reduced):
+		copy(dst, reduced)
 	}
-	return f.Encode(v, nil)
+}
+
+// rounded rounds f32 to elements of n, and keeps them as f32.
+func rounded(sums []float32, n Number) {
+	f := float.Float16
+	if n == BF16 {
+		f = float.BFloat16
+	}
+	for e, v := range sums {
+		sums[e] = f.Decode(uint64(f.Round(v)))
+	}
 }
 
 // A Quotient ends a mean: by what a sum is divided.
@@ -433,13 +467,17 @@ type Quotient struct {
 	Weighted   bool
 	Root       bool // the root of either
 	Reciprocal bool // without weights, a product with the rounded reciprocal
+	Rounded    bool // of the sum of floats of 16 bits, rounded to them
 }
 
-// Divide divides every element of dst, which is aligned. Integers round toward zero;
-// they have neither Weights nor Root.
+// Divide divides every element of dst, which is aligned and as Reduce made it. A quotient by 0 is 0, which only
+// weights make. Integers round toward zero; they have neither Weights nor Root.
 func Divide(dst []byte, n Number, q Quotient) {
+	if q.Rounded && n.Wide() > n.Size() {
+		rounded(view[float32](dst), n)
+	}
 	switch n {
-	case F32:
+	case F16, BF16, F32:
 		d := float32(q.Terms)
 		if q.Weighted {
 			d = float32(q.Weights)
@@ -457,10 +495,6 @@ func Divide(dst []byte, n Number, q Quotient) {
 			d = math.Sqrt(d)
 		}
 		divideFloats(view[float64](dst), d, q)
-	case F16:
-		divideNarrow(view[uint16](dst), float.Float16, q)
-	case BF16:
-		divideNarrow(view[uint16](dst), float.BFloat16, q)
 	case I8:
 		divideIntegers(view[int8](dst), int64(q.Terms))
 	case I16:
@@ -481,6 +515,10 @@ func Divide(dst []byte, n Number, q Quotient) {
 }
 
 func divideFloats[T float32 | float64](dst []T, d T, q Quotient) {
+	if d == 0 { // TES.5
+		clear(dst)
+		return
+	}
 	times := q.Reciprocal && !q.Weighted
 	if times {
 		d = 1 / d
@@ -511,35 +549,13 @@ type quotientFunc func(*quotientArgs)
 
 func (f quotientFunc) call(a *quotientArgs) { f(noescape(a)) }
 
-func divideNarrow(dst []uint16, f *float.Format, q Quotient) {
-	value := func(code uint64) float64 { return float64(f.Decode(code)) }
-	d := narrowed(f, float64(q.Terms))
-	if q.Weighted {
-		d = narrowed(f, q.Weights)
-	}
-	if q.Root {
-		d = narrowed(f, math.Sqrt(value(d)))
-	}
-	if q.Reciprocal && !q.Weighted {
-		r := narrowed(f, 1/value(d))
-		for e, v := range dst {
-			dst[e] = uint16(narrowed(f, value(uint64(v))*value(r)))
-		}
-		return
-	}
-	for e, v := range dst {
-		dst[e] = uint16(narrowed(f, value(uint64(v))/value(d)))
-	}
-}
-
 func divideIntegers[T number, W int64 | uint64](dst []T, d W) {
 	for e, v := range dst {
 		dst[e] = T(W(v) / d)
 	}
 }
 
-// AddWeights adds weights, or their squares, to a sum, each rounded as elements of
-// their type are. They are floats, adjacent and aligned.
+// AddWeights adds weights, or their squares, to a sum, each rounded as Reduce rounds. They are floats, adjacent and aligned.
 func AddWeights(sum float64, weights []byte, n Number, squared bool) float64 {
 	switch n {
 	case F32:
@@ -560,16 +576,14 @@ func AddWeights(sum float64, weights []byte, n Number, squared bool) float64 {
 		}
 		return sum
 	}
-	f := float.Float16
+	c, wide := F16ToF32, [64]float32{}
 	if n == BF16 {
-		f = float.BFloat16
+		c = BF16ToF32
 	}
-	for _, code := range view[uint16](weights) {
-		w := float64(f.Decode(uint64(code)))
-		if squared {
-			w = float64(f.Decode(narrowed(f, w*w)))
-		}
-		sum = float64(f.Decode(narrowed(f, sum+w)))
+	for len(weights) > 0 {
+		some := wide[:min(len(weights)/2, len(wide))]
+		Convert(Bytes(some), weights[:2*len(some)], c)
+		sum, weights = AddWeights(sum, Bytes(some), F32, squared), weights[2*len(some):]
 	}
 	return sum
 }

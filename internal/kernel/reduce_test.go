@@ -146,7 +146,7 @@ func TestReduceRefusesEnds(t *testing.T) {
 func trySumAffine(t *testing.T, form string, bits int) {
 	t.Helper()
 	if f, _ := affineSumForm(bits); f == nil {
-		if SumAffine(make([]byte, 64), make([]byte, 64), bits, Terms{Rows: make([]int64, 1), Begin: true}, Bags{Ends: []int64{0, 1}, Size: 64, Step: 64}) {
+		if SumAffine(make([]byte, 64), make([]byte, 64), bits, 16*bits/8, Terms{Rows: make([]int64, 1), Begin: true}, Bags{Ends: []int64{0, 1}, Size: 64, Step: 64}) {
 			t.Errorf("%s: codes of %d bits are added without a form", form, bits)
 		}
 		return
@@ -181,7 +181,7 @@ func trySumAffine(t *testing.T, form string, bits int) {
 			for j := range places {
 				places[j] = int64(j * size)
 			}
-			if Affine(decoded, src, places, n, bits) != count {
+			if Affine(decoded, src, places, n, n*bits/8, bits) != count {
 				t.Fatalf("%s: a row of %d bits is not finite", form, bits)
 			}
 			for j := range places {
@@ -195,7 +195,7 @@ func trySumAffine(t *testing.T, form string, bits int) {
 			}
 			got := guard.Bytes(t, (len(b.Ends)-2)*b.Step+b.Size)
 			want := make([]byte, len(got))
-			if !SumAffine(got, src, bits, terms, b) {
+			if !SumAffine(got, src, bits, n*bits/8, terms, b) {
 				t.Errorf("%s: rows of %d codes of %d bits are refused", form, n, bits)
 			}
 			ReduceBags(want, decoded, F32, of, b)
@@ -207,7 +207,7 @@ func trySumAffine(t *testing.T, form string, bits int) {
 			}
 			bad := src[int(terms.Rows[r.IntN(total)])+n*bits/8:][r.IntN(2)*bits/2:]
 			copy(bad, map[int]string{8: "\x00\x00\xc0\x7f", 4: "\x00\xfc"}[bits])
-			if SumAffine(got, src, bits, terms, b) {
+			if SumAffine(got, src, bits, n*bits/8, terms, b) {
 				t.Errorf("%s: a row of %d bits whose scale or bias is not finite is added", form, bits)
 			}
 		}
