@@ -93,7 +93,9 @@ func ways(t *testing.T, run func(t *testing.T, make func(garner.Tensor) Array, b
 func TestBags(t *testing.T) {
 	ways(t, func(t *testing.T, make func(garner.Tensor) Array, budget int64, whole bool) {
 		for seed := range uint64(80) {
-			t.Run("", func(t *testing.T) { gathertest.RandomBags(seed+uint64(budget)*1000).Hold(t, cold(t, make, budget, whole)) }) // which closes its files
+			t.Run("", func(t *testing.T) {
+				gathertest.RandomBags(seed+uint64(budget)*1000).Hold(t, cold(t, make, budget, whole))
+			}) // which closes its files
 		}
 	})
 }
