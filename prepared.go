@@ -486,7 +486,7 @@ func (p *Prepared) runMore(ctx context.Context, data, indices, out *Tensor, more
 	if stored != nil {
 		memory = exec.Memory{Volatile: data.mem.Volatile || held[4].mem.Volatile || held[5].mem.Volatile}
 		var err error
-		if bytes, err = bytesOf([3]Tensor{held[0].KeptBy(nil), held[4].KeptBy(nil), held[5].KeptBy(nil)}); err != nil { // they are held
+		if bytes, err = bytesOf(ctx, [3]Tensor{held[0].KeptBy(nil), held[4].KeptBy(nil), held[5].KeptBy(nil)}); err != nil { // they are held
 			return err
 		}
 	}
