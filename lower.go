@@ -149,6 +149,7 @@ type Lowering struct {
 	lacking       string // the fill that the dtype lacks, where Outside is Error for that reason
 	partial       bool   // a dim is unknown
 	open          bool   // a number of the operator is unknown
+	ended         bool   // the last segment says how many bags there are
 	odd           bool   // some loop or gathered axis differs from every axis of the operands as passed
 	scalar        bool   // data whose rank is unknown counts as a vector if it is a scalar
 	vague         bool   // the axis, the batch dims or the length of the tuples are unknown
@@ -647,7 +648,7 @@ func (l *Lowering) Row(name string, row int) int {
 // columns: see Copy. Operands that do not fit are an ErrShape.
 //
 // If Ends is Segments or SegmentRows and count unknown, the result has as many bags as the last
-// segment says: Infer leaves them open, and a Prepared takes the number from out.
+// segment says: Infer leaves them open, and each run reads the last segment.
 func (l *Lowering) Bags(b Bag, count Dim) *Lowering {
 	if l.err != nil {
 		return l
@@ -678,10 +679,11 @@ func (l *Lowering) Bags(b Bag, count Dim) *Lowering {
 	switch b.Ends {
 	case Segments, SegmentRows:
 		l.fits(b.EndsAt, 1)
-		if !count.Known() && l.values != nil && l.values[b.EndsAt].dtype.Valid() && !l.open && l.err == nil {
+		l.ended = !count.Known() && !l.open
+		l.odd = l.odd || !count.Known()
+		if l.ended && l.values != nil && l.values[b.EndsAt].dtype.Valid() && l.err == nil {
 			count = l.segments(b.EndsAt)
 		}
-		l.odd = l.odd || !count.Known()
 	case Starts, ZeroStart, Bounds:
 		s := l.more[b.EndsAt]
 		if both, ok := s.Rank.intersect(Exactly(1)); !ok || !both.Known() {
@@ -751,24 +753,44 @@ const mostBags = 1 << 40
 
 // segments returns the number of bags that the last segment says.
 func (l *Lowering) segments(at int) Dim {
-	ids := l.values[at]
-	n := ids.Len()
-	if n == 0 {
-		return Exactly(0)
-	}
-	var last Index
-	if err := ids.guard(func() { last = ids.index(ids.position(n - n/ids.shape[0])) }); err != nil {
+	last, n, err := lastSegment(&l.values[at])
+	switch {
+	case err != nil:
 		l.err = err
 		return AnyDim
-	}
-	switch {
-	case last.negative():
-		return Exactly(0) // it is refused where the bags are
-	case last.Bits >= min(mostBags, math.MaxInt): // R.32
+	case n < 0: // R.32
 		l.Fail(KindMismatch, "%s end with %s; a result without a number of bags has fewer than 2^40", l.takes[at].Name, last)
 		return AnyDim
 	}
-	return Exactly(int(last.Bits) + 1)
+	return Exactly(n)
+}
+
+// lastSegment returns the last of some segments, and how many bags it says: none where
+// it is negative, which is refused where the bags are; -1 for more than a result can have.
+func lastSegment(segments *Tensor) (last Index, bags int, err error) {
+	n := segments.Len()
+	if n == 0 {
+		return last, 0, nil
+	}
+	at := segments.position(n - n/segments.shape[0])
+	if segments.mem.Volatile {
+		last, err = volatileIndex(segments, at)
+	} else {
+		last = segments.index(at)
+	}
+	switch {
+	case err != nil || last.negative():
+		return last, 0, err
+	case last.Bits >= min(mostBags, math.MaxInt):
+		return last, -1, nil
+	}
+	return last, int(last.Bits) + 1, nil
+}
+
+// volatileIndex is index of memory that can vanish. It allocates.
+func volatileIndex(t *Tensor, at int) (v Index, err error) {
+	err = t.guard(func() { v = t.index(at) })
+	return v, err
 }
 
 // indexEnd returns the end of the indices' axes that are loops.

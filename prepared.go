@@ -139,7 +139,8 @@ func reach(shape Shape, dtype DType) int {
 	return n * dtype.Bits() / 8
 }
 
-// Plan returns the plan that Run executes. It is nil for a Prepared that serves
+// Plan returns the plan that Run executes; where the last segment says how many bags there
+// are, that of the segments that Prepare was given. It is nil for a Prepared that serves
 // batches, because each batch has its own plan.
 func (p *Prepared) Plan() *Plan { return p.plan }
 
@@ -280,7 +281,7 @@ func (p *Prepared) explain(ctx context.Context, how exec.Outcome, data, indices 
 		return context.Cause(ctx)
 	}
 	plan := p.plan
-	if plan == nil {
+	if plan == nil || p.lowered.ended { // other segments can say another number of bags
 		l, _, err := lower(p.op, data.Spec(), indices.Spec(), p.specsOf(more), slices.Clone(more))
 		if err != nil {
 			return err
@@ -423,24 +424,29 @@ func (f *program) axes() []exec.Axis {
 	return f.Axes()
 }
 
-// takesMore reports whether f was chosen for the shapes and strides of these further
-// operands, which are as many and as given as those that p was prepared for.
-func (f *program) takesMore(more []Tensor) bool {
+// takesBags reports whether f, which takes the other operands, was chosen for the shapes
+// and strides of these further operands, which are as many and as given as those that p
+// was prepared for, and for as many bags as their last segment says.
+func (p *Prepared) takesBags(f *program, more []Tensor) bool {
 	for i := range f.more {
 		if i < len(more) && more[i].dtype.Valid() && !f.more[i].is(&more[i]) {
 			return false
 		}
 	}
-	return true
+	if !p.lowered.ended {
+		return true
+	}
+	_, bags, err := lastSegment(&more[p.lowered.bag.EndsAt])
+	return err == nil && bags == f.walked[0].Extent
 }
 
 // runMore is Run for bags, and for data that is decoded.
 func (p *Prepared) runMore(ctx context.Context, data, indices, out *Tensor, more []Tensor) error {
 	f := p.fixed
-	if f == nil || !f.takes(data, indices, out) || !f.takesMore(more) {
+	if f == nil || !f.takes(data, indices, out) || !p.takesBags(f, more) {
 		f = p.others.Get().(*program)
 		defer p.others.Put(f)
-		if !f.takes(data, indices, out) || !f.takesMore(more) {
+		if !f.takes(data, indices, out) || !p.takesBags(f, more) {
 			if err := p.bind(f, data, indices, out, more); err != nil {
 				return err
 			}
@@ -480,7 +486,7 @@ func (p *Prepared) runMore(ctx context.Context, data, indices, out *Tensor, more
 	if stored != nil {
 		memory = exec.Memory{Volatile: data.mem.Volatile || held[4].mem.Volatile || held[5].mem.Volatile}
 		var err error
-		if bytes, err = bytesOf([3]Tensor{held[0].KeptBy(nil), held[4].KeptBy(nil), held[5].KeptBy(nil)}); err != nil { // they are held
+		if bytes, err = bytesOf(ctx, [3]Tensor{held[0].KeptBy(nil), held[4].KeptBy(nil), held[5].KeptBy(nil)}); err != nil { // they are held
 			return err
 		}
 	}

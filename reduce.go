@@ -61,8 +61,20 @@ func (b *bags) between(bag int) (first, end int) {
 	}
 }
 
+// A pace looks at a context once in some thousand steps of less than a microsecond each.
+type pace struct {
+	ctx   context.Context
+	steps int
+}
+
+// stopped counts a step, and reports whether the context has ended.
+func (p *pace) stopped() bool {
+	p.steps++
+	return p.steps%4096 == 0 && p.ctx.Err() != nil
+}
+
 // checkEnds returns the error of ends that no bags can have.
-func (b *bags) checkEnds() error {
+func (b *bags) checkEnds(at *pace) error {
 	n, name := b.terms(), ""
 	if b.Bag.EndsAt >= 0 {
 		name = b.operands[b.Bag.EndsAt].Name
@@ -73,6 +85,8 @@ func (b *bags) checkEnds() error {
 		for i := range b.ends.Len() {
 			v := b.end(i)
 			switch {
+			case at.stopped():
+				return context.Cause(at.ctx)
 			case v.negative():
 				return shapeError(KindMismatch, "%s[%d] = %s; a bag begins at an index of 0…%d", name, i, v, n)
 			case i == 0 && b.Bag.Ends != Starts && v.Bits != 0:
@@ -86,12 +100,18 @@ func (b *bags) checkEnds() error {
 		}
 	case Segments, SegmentRows: // R.32
 		for t := 1; t < n; t++ {
+			if at.stopped() {
+				return context.Cause(at.ctx)
+			}
 			if v, last := b.end(t), b.end(t-1); v.negative() && !last.negative() || v.negative() == last.negative() && v.Bits < last.Bits {
 				return shapeError(KindMismatch, "%s[%d] = %s, and the one before is %s; they must not fall", name, t, v, last)
 			}
 		}
 		var bad *IndexError
 		for t := range n {
+			if at.stopped() {
+				return context.Cause(at.ctx)
+			}
 			if v := b.end(t); v.negative() || v.Bits >= uint64(b.count()) {
 				if bad == nil {
 					bad = &IndexError{Operand: name, Position: []int{t}, Value: v, Axis: BagAxis, Dim: b.count(), Others: -1, Total: n}
@@ -109,13 +129,17 @@ func (b *bags) checkEnds() error {
 // check returns the error of bags that a run refuses: first of their ends, then of
 // the first index in row-major order, then of the row of empty bags.
 func (b *bags) check(ctx context.Context) error {
-	if err := b.checkEnds(); err != nil {
+	at := &pace{ctx: ctx}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err := b.checkEnds(at); err != nil {
 		return err
 	}
 	var first *IndexError
 	refused := 0
 	for t := range b.terms() {
-		if t%4096 == 0 && ctx.Err() != nil {
+		if at.stopped() {
 			return context.Cause(ctx)
 		}
 		if m := b.meaning(&b.indices, t, t); m.Refused && !b.leftOut(t) {
@@ -128,35 +152,47 @@ func (b *bags) check(ctx context.Context) error {
 		first.Others, first.Total = refused-1, b.terms()
 		return first
 	}
-	return b.checkEmpty()
+	return b.checkEmpty(at)
 }
 
 // checkEmpty returns the error of a row of empty bags that data does not have.
-func (b *bags) checkEmpty() error { // R.33
+func (b *bags) checkEmpty(at *pace) error { // R.33
 	empty, axis := b.Bag.Empty, b.Axes[0]
 	if !empty.Given || empty.At >= 0 && empty.At < axis.Dim {
 		return nil
 	}
-	if b.Bag.EmptyLate && !b.anyEmpty() {
-		return nil
+	if b.Bag.EmptyLate {
+		if some, err := b.anyEmpty(at); err != nil || !some {
+			return err
+		}
 	}
 	return &IndexError{Operand: b.Bag.EmptyName, Value: Index{Bits: uint64(empty.At)}, Axis: axis.Number, Dim: axis.Dim, Total: 1}
 }
 
-// anyEmpty reports whether a bag has no term.
-func (b *bags) anyEmpty() bool {
+// anyEmpty reports whether a bag has no term. The ends are checked.
+func (b *bags) anyEmpty(at *pace) (bool, error) {
+	segments := b.Bag.Ends.segments()
+	t := 0 // of segments, the first term of the bag: to search it takes far longer
 	for bag := range b.count() {
-		terms := 0
-		for t, end := b.between(bag); t < end && terms == 0; t++ {
-			if !b.leftOut(t) {
-				terms++
-			}
+		end := b.terms()
+		if !segments {
+			t, end = b.between(bag)
 		}
-		if terms == 0 {
-			return true
+		empty := true
+		for ; t < end && !(segments && b.end(t).Bits != uint64(bag)); t++ {
+			if at.stopped() {
+				return false, context.Cause(at.ctx)
+			}
+			empty = empty && b.leftOut(t)
+		}
+		if empty {
+			return true, nil
+		}
+		if at.stopped() {
+			return false, context.Cause(at.ctx)
 		}
 	}
-	return false
+	return false, nil
 }
 
 // leftOut reports whether a term counts nowhere.

@@ -1,6 +1,7 @@
 package garner
 
 import (
+	"context"
 	"sync"
 
 	"github.com/garner-go/garner/internal/codec"
@@ -202,13 +203,13 @@ func (d codeDecoder) Spans(first, n int) [3]exec.Span {
 
 // bytesOf returns the bytes of data, of scales and of zero points. It copies those that
 // are not dense.
-func bytesOf(operands [3]Tensor) (from exec.Stored, err error) {
+func bytesOf(ctx context.Context, operands [3]Tensor) (from exec.Stored, err error) {
 	for i, t := range operands {
 		if !t.dtype.Valid() {
 			continue
 		}
 		if !t.Contiguous() || t.mem.Offset*t.dtype.Bits()%8 != 0 {
-			if t, err = t.Clone(); err != nil {
+			if t, err = t.clone(ctx); err != nil {
 				return from, err
 			}
 		}
@@ -232,7 +233,7 @@ func (s *Stored) Decode(data Tensor, more ...Tensor) (Tensor, error) {
 			}
 		}
 	}
-	from, err := bytesOf(operands)
+	from, err := bytesOf(context.Background(), operands)
 	if err != nil {
 		return Tensor{}, err
 	}

@@ -394,7 +394,7 @@ func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request) (
 	if err != nil {
 		return err
 	}
-	if err := p.openFurther(ctx, r, texts, r.dataTensor.DType(), false); err != nil {
+	if err := p.openFurther(ctx, r, texts, r.data.Spec().DType, false); err != nil {
 		return err
 	}
 	r.op, err = f.policy.amend(r.op, resultType(r.op, r.data.Spec(), r.indicesTensor.Spec(), specsOf(r.more())))
@@ -466,7 +466,7 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 			return &usageError{message: f.stream.flag() + ": DATA " + bare(err), err: err}
 		}
 	}
-	r.inPlace = f.out == "" && !pooled
+	r.inPlace = f.out == ""
 	if !pooled { // the shape of another result follows from further operands
 		r.ask = func(plan *garner.Plan) error {
 			if f.out == "" && !f.all && lists(plan.Out) > printed {
@@ -481,8 +481,8 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 	}
 	defer r.close()
 	data, indices, more := r.dataTensor, r.indicesTensor, r.more()
-	if f.out == "" && !pooled {
-		if done, err := p.gatherPrinted(ctx, f, r); done || err != nil {
+	if r.inPlace && (!pooled || data.DType() == garner.Invalid) {
+		if done, err := p.gatherPrinted(ctx, f, r, !pooled); done || err != nil {
 			return err
 		}
 	}

@@ -164,18 +164,24 @@ func summed(dtype garner.DType, shape garner.Shape, part func(first, n int) (str
 }
 
 // gatherPrinted runs a gather whose result is printed, without what the result does
-// not need: of a long one only the ends, and of DATA in a file only rows. done is
-// false where both operands are tensors and all of the result is wanted.
-func (p *program) gatherPrinted(ctx context.Context, f *gatherFlags, r *request) (done bool, err error) {
+// not need: of a long one, where it has parts, only the ends, and of DATA in a file only
+// rows. done is false where both operands are tensors and all of the result is wanted.
+func (p *program) gatherPrinted(ctx context.Context, f *gatherFlags, r *request, parts bool) (done bool, err error) {
 	data, inPlace := r.dataTensor.Spec(), r.dataTensor.DType() == garner.Invalid
 	if inPlace {
 		data = r.data.Spec()
 	}
-	plan, err := garner.NewPlan(r.op, data, r.indicesTensor.Spec())
+	more, _ := r.arrays()
+	var plan *garner.Plan
+	if parts {
+		plan, err = garner.NewPlan(r.op, data, r.indicesTensor.Spec())
+	} else {
+		plan, err = source.NewPlan(ctx, r.op, r.data.Array, r.indexArray(), more...)
+	}
 	if err != nil {
 		return false, err
 	}
-	if lists(plan.Out) > printed && !f.all {
+	if parts && lists(plan.Out) > printed && !f.all {
 		if done, err := p.summarise(ctx, f, r, plan); done || err != nil {
 			return done, err
 		}
@@ -188,8 +194,8 @@ func (p *program) gatherPrinted(ctx context.Context, f *gatherFlags, r *request)
 		return false, err
 	}
 	meter := p.meter("gathering", volume(out.DType(), int64(out.Len())))
-	err = source.GatherInto(ctx, r.op, r.data.Array, r.indices.Array, out, source.Options{
-		Threads: int(f.threads.value), Progress: func(done, _ int64) { meter.Set(done) },
+	err = source.GatherInto(ctx, r.op, r.data.Array, r.indexArray(), out, source.Options{
+		Threads: int(f.threads.value), Further: more, Progress: func(done, _ int64) { meter.Set(done) },
 	})
 	meter.Stop()
 	if err != nil {

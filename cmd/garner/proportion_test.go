@@ -8,10 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/format/npy"
 	"github.com/garner-go/garner/internal/terminal"
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -383,6 +386,51 @@ func TestEmptyData(t *testing.T) {
 		}
 		if left, err := filepath.Glob(filepath.Join(dir, "*out*")); err != nil || len(left) > 0 {
 			t.Errorf("%v: %v, %v", args, left, err)
+		}
+	}
+}
+
+// TestBagsInProportion prints bags over a table that is converted, and one of quantised
+// blocks. Their rows are decoded, and not the table.
+func TestBagsInProportion(t *testing.T) {
+	const rows, columns = 40_000, 256
+	dir := t.TempDir()
+	table, quantised := filepath.Join(dir, "table.npy"), filepath.Join(dir, "table.gguf")
+	var file bytes.Buffer
+	values := make([]float32, rows*columns)
+	for i := range values {
+		values[i] = float32(i / columns)
+	}
+	if err := npy.Write(&file, garner.Of(values, rows, columns)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(table, file.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(quantised, quantisedTable(rows), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	bags := []string{"--as", "torch.embedding_bag", "--operand", "offsets=[0,2]", "--attr", "mode=sum"}
+	weighted := append(slices.Clone(bags), "--operand", "per_sample_weights=[2,2,0]")
+	printed := func(first, second string) string {
+		row := func(v string) string { return "[" + strings.Repeat(v+", ", columns-1) + v + "]" }
+		return "[" + row(first) + ", " + row(second) + "]\n"
+	}
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{append([]string{table, "[3,5,39999]", "--to", "f64"}, bags...), printed("8.0", "39999.0")},
+		{append([]string{table, "[3,5,1024]", "--to", "f16"}, bags...), printed("8.0", "1024.0")},
+		{append([]string{quantised, "[2,39999,9]", "--all"}, weighted...), printed("15.0", "0.0")},
+		{append([]string{quantised, "[2,39999,9]", "--to", "f64"}, weighted...), printed("15.0", "0.0")},
+	} {
+		var stdout, stderr strings.Builder
+		p := &program{stdin: strings.NewReader(""), stdout: terminal.NewText(&stdout), stderr: terminal.NewText(&stderr)}
+		status := 0
+		took, _ := allocated(func() { status = p.run(t.Context(), append([]string{"gather"}, tt.args...)) })
+		if got := strings.ReplaceAll(stdout.String(), "\n ", " "); status != 0 || got != tt.want || took > 4<<20 {
+			t.Errorf("%v: status %d, %d bytes allocated, %.80s %s", tt.args, status, took, got, stderr.String())
 		}
 	}
 }
