@@ -27,34 +27,45 @@ func TestBagsAllocateNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector empties free lists")
 	}
-	data := garner.Of(make([]float32, 1000*64), 1000, 64)
-	for _, threads := range []int{1, 2} {
-		p, err := garner.Prepare(bagsOf{garner.Bag{Ends: garner.ZeroStart, WeightsAt: 1}}, data.Spec(), garner.SpecOfDims(garner.I64, garner.AnyDim), garner.Threads(threads),
-			garner.Further(garner.SpecOf(garner.I64, 512), garner.SpecOfDims(garner.F32, garner.AnyDim)))
+	for _, dtype := range []garner.DType{garner.F32, garner.F16} {
+		for _, threads := range []int{1, 2} {
+			bagsAllocateNothing(t, dtype, threads)
+		}
+	}
+}
+
+func bagsAllocateNothing(t *testing.T, dtype garner.DType, threads int) {
+	t.Helper()
+	made := func(shape ...int) garner.Tensor {
+		made, err := garner.New(dtype, shape...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := garner.New(garner.F32, 512, 64)
-		if err != nil {
-			t.Fatal(err)
+		return made
+	}
+	data := made(1000, 64)
+	p, err := garner.Prepare(bagsOf{garner.Bag{Ends: garner.ZeroStart, WeightsAt: 1}}, data.Spec(), garner.SpecOfDims(garner.I64, garner.AnyDim), garner.Threads(threads),
+		garner.Further(garner.SpecOf(garner.I64, 512), garner.SpecOfDims(dtype, garner.AnyDim)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := made(512, 64)
+	var calls []func()
+	for _, n := range []int{10240, 5120} {
+		ids, weights := garner.Of(make([]int64, n), n), made(n)
+		offsets := make([]int64, 512)
+		for b := range offsets {
+			offsets[b] = int64(b * n / 512)
 		}
-		var calls []func()
-		for _, n := range []int{10240, 5120} {
-			ids, weights := garner.Of(make([]int64, n), n), garner.Of(make([]float32, n), n)
-			offsets := make([]int64, 512)
-			for b := range offsets {
-				offsets[b] = int64(b * n / 512)
+		ends := garner.Of(offsets, 512)
+		calls = append(calls, func() {
+			if err := p.Run(t.Context(), data, ids, out, ends, weights); err != nil {
+				t.Fatal(err)
 			}
-			ends := garner.Of(offsets, 512)
-			calls = append(calls, func() {
-				if err := p.Run(t.Context(), data, ids, out, ends, weights); err != nil {
-					t.Fatal(err)
-				}
-			})
-		}
-		if n := testing.AllocsPerRun(50, func() { calls[0](); calls[1]() }); n > 0.5 {
-			t.Errorf("%d threads: %v allocations in two runs", threads, n)
-		}
+		})
+	}
+	if n := testing.AllocsPerRun(50, func() { calls[0](); calls[1]() }); n > 0.5 {
+		t.Errorf("%s, %d threads: %v allocations in two runs", dtype, threads, n)
 	}
 }
 

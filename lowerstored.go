@@ -36,7 +36,14 @@ func (l *Lowering) StoredBlocks(name string) *Lowering {
 // row, each of 8, 4 or 2 bits, and then the scale and the bias of the row. Other bits
 // are an ErrAttribute. From here on data is that of the elements, of f32. Data of
 // another dtype is an ErrDType, a row too short for its scale and bias an ErrShape.
-func (l *Lowering) StoredRows(bits int) *Lowering {
+func (l *Lowering) StoredRows(bits int) *Lowering { return l.storedRows(bits, codec.Rows) }
+
+// UnpackedRows is StoredRows where the last columns of codes of 8 bits, those from
+// 8·⌊columns/8⌋ on, are rounded to f64 and then to f32, as torch's unpack does; else an
+// element is rounded once.
+func (l *Lowering) UnpackedRows(bits int) *Lowering { return l.storedRows(bits, codec.Unpacked) }
+
+func (l *Lowering) storedRows(bits int, rows func(bits, columns int) (*codec.Codec, bool)) *Lowering {
 	l.needBytes("FBGEMM")
 	empty, ok := codec.Rows(bits, 0)
 	if !ok {
@@ -55,7 +62,7 @@ func (l *Lowering) StoredRows(bits int) *Lowering {
 			d.Max = columns(bytes.Max)
 		}
 		return d, true
-	}, func(bytes int) (*codec.Codec, bool) { return codec.Rows(bits, columns(bytes)) })
+	}, func(bytes int) (*codec.Codec, bool) { return rows(bits, columns(bytes)) })
 }
 
 // needBytes checks that data, which holds blocks, is u8.

@@ -513,6 +513,10 @@ def quantized_embedding(c):
     need(bits in ((8, 4) if op == "torch.quantized_embedding" else (8, 4, 2)), "attribute")
     table = fbgemm(c, bits)
     if op == "torch.quantized_embedding_unpack":
+        if bits == 8:  # RU.2
+            raw, last = c.case.data.array, table.shape[-1] // 8 * 8
+            scale, bias = np.moveaxis(np.ascontiguousarray(raw[..., -8:]).view("<f4").astype(np.float64), -1, 0)
+            table[..., last:] = raw[..., last:-8] * scale[..., None] + bias[..., None]
         return coded("f32", table)
     need(table.ndim == 2, "rank")
     if op == "torch.quantized_embedding_bag":

@@ -13,7 +13,7 @@ type QuantizedEmbeddingUnpack struct {
 
 // Lower spends the operands' axes; see garner.Op.
 func (q QuantizedEmbeddingUnpack) Lower(l *garner.Lowering) {
-	l.StoredRows(q.Bits) // RU.1, RU.2
+	l.UnpackedRows(q.Bits) // RU.1, RU.2
 	l.Copy()
 }
 

@@ -69,5 +69,8 @@ func TestRulesOfQuantizedEmbeddingUnpack(t *testing.T) {
 
 		{Rule: "RU.3", Op: op, Data: byteRows, Want: "f32[[0.5,1],[7,9]]"},
 		{Rule: "RU.3", Op: op, Data: byteRows, Indices: "0", Refuse: "attribute", Message: "indices i64[] are given; the operator takes data alone"},
+
+		// Recorded with torch 2.15. Rounded once the element is 15661.7861328125.
+		{Rule: "RU.2", Op: op, Data: "u8[[24,195,36,35,68,6,16,202,38]]", Want: "f32[[15661.78515625]]"},
 	})
 }

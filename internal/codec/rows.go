@@ -14,7 +14,19 @@ import (
 //
 // An element is code·scale + bias, rounded once (QB.6): torch 2.15 and FBGEMM compute
 // it with a fused multiply-add.
-func Rows(bits, columns int) (*Codec, bool) {
+func Rows(bits, columns int) (*Codec, bool) { return rows(bits, columns, columns) }
+
+// Unpacked is Rows as torch 2.15 unpacks a table: of codes of 8 bits, the columns from
+// 8·⌊columns/8⌋ on are computed in f64 (RU.2), so that they are rounded twice.
+func Unpacked(bits, columns int) (*Codec, bool) {
+	if bits == 8 {
+		return rows(bits, columns, columns&^7)
+	}
+	return Rows(bits, columns)
+}
+
+// rows is Rows, with the columns from double on computed in f64.
+func rows(bits, columns, double int) (*Codec, bool) {
 	number, width := half, 2 // of the scale and of the bias
 	switch bits {
 	case 8:
@@ -33,7 +45,11 @@ func Rows(bits, columns int) (*Codec, bool) {
 		scale, bias := number(src[codes:]), number(src[codes+width:])
 		for i := from; i < to; i++ {
 			code := src[i/each] >> (i % each * bits) & mask
-			put(dst[4*(i-first):], fused(float32(code), scale, bias))
+			v := fused(float32(code), scale, bias)
+			if i >= double && v-v == 0 {
+				v = float32(float64(code)*float64(scale) + float64(bias)) // the product is exact
+			}
+			put(dst[4*(i-first):], v)
 		}
 	}
 	c := &Codec{Name: "rows of " + strconv.Itoa(bits) + " bits", Elements: columns, Bytes: size}
@@ -44,9 +60,9 @@ func Rows(bits, columns int) (*Codec, bool) {
 			if first%each == 0 {
 				rows = kernel.Affine(dst, src[from:], at, n, codes-from, bits)
 			}
-			if n%16 > 0 {
+			if rest := min(first+n&^15, max(double, first)); rest < end {
 				for j, at := range at[:rows] {
-					one(dst[4*j*n:], src[at:], first+n&^15, end, first)
+					one(dst[4*j*n:], src[at:], rest, end, first)
 				}
 			}
 			if rows < len(at) { // the processor's NaN may be another, or there is no kernel

@@ -69,7 +69,7 @@ type Bags struct {
 // dst holds f32, which Store rounds.
 func Reduce(dst, src []byte, n Number, t Terms) {
 	ends := [...]int64{0, int64(len(t.Rows))}
-	ReduceBags(dst, src, n, t, Bags{Ends: ends[:], Size: len(dst), Step: len(dst)})
+	ReduceBags(dst, src, n, t, Bags{Ends: noescape(&ends)[:], Size: len(dst), Step: len(dst)})
 }
 
 // ReduceBags is Reduce for bag after bag. With Begin, a bag without terms is zeros.
@@ -187,7 +187,7 @@ func (a *bagsArgs) reduce(f bagsFunc, dst, src []byte, t Terms, b Bags, size, wi
 			if end-first > most {
 				piece[1] = first + stripsTerms
 			}
-			a.dst, a.ends, a.bags, a.begin = &dst[i*b.Step], &piece[0], 1, begin
+			a.dst, a.ends, a.bags, a.begin = &dst[i*b.Step], noescape(&piece[0]), 1, begin
 			if first > b.Ends[i] {
 				a.begin = 0
 			}
@@ -404,12 +404,8 @@ func reduceRow[T number](dst, src []T, weighted bool, weight T, greater, begin, 
 // reduceNarrow is Reduce for floats of 16 bits, which c converts to f32: some terms of
 // some columns at a time.
 func reduceNarrow(dst, src []byte, c Conversion, t Terms, first, end int) {
-	const most, mostTerms = 2048, 32
-	var (
-		rows    [most]float32
-		weights [mostTerms]float32
-		places  [mostTerms]int64
-	)
+	const most, mostTerms = 1024, 16
+	rows, weights, places := noescape(new([most]float32)), noescape(new([mostTerms]float32)), noescape(new([mostTerms]int64))
 	for column := 0; column < len(dst)/4; {
 		n := min(len(dst)/4-column, 256)
 		each := min(most/n, mostTerms)
