@@ -17,6 +17,7 @@ import (
 // bags end, on which the shape of the result can depend, and no other. Errors are those
 // of garner.NewPlan and *ReadErrors.
 func NewPlan(ctx context.Context, op garner.Op, data, indices Array, further ...Array) (*garner.Plan, error) {
+	indices = indicesOf(op, indices)
 	g := &gather{data: data, indices: indices, o: Options{Further: further}, threads: 1}
 	h, err := held(g.o.given(data, indices)...)
 	if err != nil {
@@ -27,6 +28,14 @@ func NewPlan(ctx context.Context, op garner.Op, data, indices Array, further ...
 		return nil, err
 	}
 	return g.plan, h.Check()
+}
+
+// indicesOf returns the indices of a call: of an operator that takes none they may be nil.
+func indicesOf(op garner.Op, indices Array) Array {
+	if indices == nil && !garner.TakesIndices(op) {
+		return Memory(garner.Tensor{})
+	}
+	return indices
 }
 
 // given returns the Arrays of a call.
@@ -379,8 +388,9 @@ func (g *gather) cached() bool {
 	return true
 }
 
-// runWhole makes the whole result in one run. out is the result; the zero Tensor makes one.
-func (g *gather) runWhole(ctx context.Context, op garner.Op, out garner.Tensor) (garner.Tensor, error) {
+// runWhole makes the whole result in one run, and calls told, which may be nil, with the
+// bytes of it that are made. out is the result; the zero Tensor makes one.
+func (g *gather) runWhole(ctx context.Context, op garner.Op, out garner.Tensor, told func(done, total int64)) (garner.Tensor, error) {
 	data, _ := tensorOf(g.data)
 	var indices garner.Tensor
 	if garner.TakesIndices(op) {
@@ -392,7 +402,11 @@ func (g *gather) runWhole(ctx context.Context, op garner.Op, out garner.Tensor) 
 			further[i], _ = tensorOf(a)
 		}
 	}
-	p, err := garner.Prepare(op, data.Spec(), indices.Spec(), garner.Threads(g.threads), garner.FurtherTensors(further...))
+	options := []garner.PrepareOption{garner.Threads(g.threads), garner.FurtherTensors(further...)}
+	if told != nil {
+		options = append(options, garner.Progress(func(done, _ int64) { told(done*int64(g.bits)/8, g.size) }))
+	}
+	p, err := garner.Prepare(op, data.Spec(), indices.Spec(), options...)
 	if err != nil {
 		return out, err
 	}
@@ -407,7 +421,7 @@ func (g *gather) runWhole(ctx context.Context, op garner.Op, out garner.Tensor) 
 // writeWhole writes the result of such a run. done is false where a page of a file
 // vanished: reading says why.
 func (g *gather) writeWhole(ctx context.Context, op garner.Op, to io.Writer) (done bool, err error) {
-	out, err := g.runWhole(ctx, op, garner.Tensor{})
+	out, err := g.runWhole(ctx, op, garner.Tensor{}, nil)
 	if err != nil {
 		return !errors.Is(err, garner.ErrFault), err
 	}

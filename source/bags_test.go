@@ -10,6 +10,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -415,4 +416,134 @@ func TestBagsOfSmallBudgets(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "held whole") || strings.Contains(err.Error(), "--") {
 		t.Error(err)
 	}
+}
+
+// TestWithoutIndices gathers by operators that take no indices.
+func TestWithoutIndices(t *testing.T) {
+	codes := tensor(rand.New(rand.NewPCG(17, 12)), garner.U8, 30, 34)
+	for _, op := range []garner.Op{gguf.Dequantize{Type: "Q8_0"}, torch.QuantizedEmbeddingUnpack{Bits: 8}} {
+		want, err := garner.Gather(op, codes, garner.Tensor{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, data := range map[string]Array{"memory": Memory(codes), "a file": stored(t, codes)} {
+			for _, budget := range []int64{0, 1 << 10} {
+				var written bytes.Buffer
+				out, err := garner.New(want.DType(), want.Shape()...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				o := Options{Memory: budget}
+				if err := Gather(t.Context(), op, data, nil, &written, o); err != nil || !bytes.Equal(written.Bytes(), bytesOf(t, want)) {
+					t.Errorf("%T of %s, budget %d: %v", op, name, budget, err)
+				}
+				if err := GatherInto(t.Context(), op, data, nil, out, o); err != nil || !gathertest.Equal(out, want) {
+					t.Errorf("%T of %s into memory, budget %d: %v", op, name, budget, err)
+				}
+			}
+			if p, err := NewPlan(t.Context(), op, data, nil); err != nil || !p.Out.Equal(want.Shape()) {
+				t.Errorf("%T of %s: the plan is of %v (%v)", op, name, p, err)
+			}
+			if err := Gather(t.Context(), op, data, Memory(garner.Of([]int64{0}, 1)), io.Discard, Options{}); !errors.Is(err, garner.ErrAttribute) && !errors.Is(err, garner.ErrDType) && !errors.Is(err, garner.ErrShape) {
+				t.Errorf("%T of %s with indices: %v", op, name, err)
+			}
+		}
+	}
+	if err := Gather(t.Context(), torch.Embedding{}, Memory(codes), nil, io.Discard, Options{}); !errors.Is(err, garner.ErrShape) {
+		t.Errorf("torch.embedding without indices: %v", err)
+	}
+}
+
+// A mostWritten counts bytes, and the most of one Write.
+type mostWritten struct{ all, most int }
+
+func (w *mostWritten) Write(b []byte) (int, error) {
+	w.all, w.most = w.all+len(b), max(w.most, len(b))
+	return len(b), nil
+}
+
+// TestStoredInMemory holds, of bags and of stored elements whose operands are all in
+// memory, that a budget bounds what a call allocates, that its progress is told, and that
+// an array that is converted is gathered from.
+func TestStoredInMemory(t *testing.T) {
+	const rows, terms, budget = 1 << 15, 1 << 17, 1 << 20
+	r := rand.New(rand.NewPCG(17, 8))
+	offsets, ids := make([]int64, terms/4), make([]int16, terms)
+	for i := range offsets {
+		offsets[i] = int64(4 * i)
+	}
+	for i := range ids {
+		ids[i] = int16(r.IntN(rows))
+	}
+	halves := tensor(r, garner.U8, rows, 64)
+	bag := torch.EmbeddingBag{Mode: "sum"}
+	further := []Array{Memory(garner.Of(offsets, len(offsets)))}
+	converted, err := Convert(Memory(garner.Of(make([]float32, rows*32), rows, 32)), garner.F64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name    string
+		op      garner.Op
+		data    Array
+		further []Array
+		limit   int64
+	}{
+		{"stored rows", gguf.GetRows{Type: "F16"}, Memory(halves), nil, budget},
+		{"quantised rows", gguf.GetRows{Type: "Q8_0"}, Memory(tensor(r, garner.U8, rows, 68)), nil, budget},
+		{"bags", bag, Memory(garner.Of(make([]float32, rows*64), rows, 64)), further, 2 * budget},
+		{"bags of a converted array", bag, converted, further, 2 * budget},
+	} {
+		indices := Memory(garner.Of(ids, terms))
+		plan, err := NewPlan(t.Context(), tt.op, tt.data, indices, tt.further...)
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		n, _ := plan.Out.Len()
+		size := int64(n * plan.DType.Bits() / 8)
+		if size < 4*tt.limit {
+			t.Fatalf("%s: a result of %d bytes shows no bound", tt.name, size)
+		}
+		for _, into := range []bool{false, true} {
+			var told []int64
+			o := Options{Memory: tt.limit, Further: tt.further, Threads: 2, Progress: func(done, total int64) {
+				if told = append(told, done); total != size {
+					t.Errorf("%s: progress is of %d bytes, and the result has %d", tt.name, total, size)
+				}
+			}}
+			w := &mostWritten{}
+			var out garner.Tensor
+			if into {
+				if out, err = garner.New(plan.DType, plan.Out...); err != nil {
+					t.Fatal(err)
+				}
+			}
+			took := allocatedBytes(func() {
+				if into {
+					err = GatherInto(t.Context(), tt.op, tt.data, indices, out, o)
+				} else {
+					err = Gather(t.Context(), tt.op, tt.data, indices, w, o)
+				}
+			})
+			if err != nil || !into && int64(w.all) != size {
+				t.Errorf("%s: %d bytes of %d are written: %v", tt.name, w.all, size, err)
+			}
+			if int64(w.most) > tt.limit/2 || took > uint64(4*tt.limit) {
+				t.Errorf("%s, into memory %v: with a budget of %d, %d bytes are allocated and %d written at a time", tt.name, into, tt.limit, took, w.most)
+			}
+			if len(told) < 3 || told[0] != 0 || told[len(told)-1] != size || !slices.IsSorted(told) {
+				t.Errorf("%s, into memory %v: progress tells %v of %d bytes", tt.name, into, told, size)
+			}
+		}
+	}
+}
+
+// allocatedBytes is how many bytes f allocates in all.
+func allocatedBytes(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
 }

@@ -23,7 +23,8 @@ type Options struct {
 	Threads int
 
 	// Progress receives the bytes of the result that are written, From included,
-	// and the bytes of the whole result, before the first block and after each.
+	// and the bytes of the whole result, before the first block and after each. A
+	// GatherInto that is one run calls it during the run.
 	Progress func(done, total int64)
 
 	// From is the number of bytes of the result that an earlier run has written.
@@ -37,7 +38,7 @@ type Options struct {
 
 // Gather runs op over arrays that need not fit in memory, and writes the result
 // to out in blocks, in order: row-major, little-endian, packed types without
-// padding.
+// padding. Of an operator that takes no indices, indices is nil.
 //
 // Gather reads the rows of a block in the order in which data stores them, each
 // distinct row once, while it writes the block before. Where the indices fit into
@@ -56,6 +57,7 @@ type Options struct {
 // within 10 ms, plus the time of a Write that has begun. No goroutine outlives
 // the call.
 func Gather(ctx context.Context, op garner.Op, data, indices Array, out io.Writer, o Options) error {
+	indices = indicesOf(op, indices)
 	h, err := held(o.given(data, indices)...)
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 // cache, it runs garner.GatherInto; else it reads rows as Gather does. It ignores
 // From. Errors are those of Gather, and those of garner.GatherInto for out.
 func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garner.Tensor, o Options) error {
-	o.From = 0
+	o.From, indices = 0, indicesOf(op, indices)
 	h, err := held(o.given(data, indices)...)
 	if err != nil {
 		return err
@@ -36,7 +36,10 @@ func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garn
 	_, indicesHere := tensorOf(indices)
 	here := o.Memory == 0 || inMemory(data) && inMemory(indices) // then no page is mapped
 	if g.inPlace() || g.plan.Bag == nil && g.plan.Stored == nil && here && dataHere && indicesHere && g.inCache() {
-		if _, err = g.runWhole(ctx, op, out); !errors.Is(err, garner.ErrFault) {
+		if o.Progress != nil {
+			o.Progress(0, g.size)
+		}
+		if _, err = g.runWhole(ctx, op, out, o.Progress); !errors.Is(err, garner.ErrFault) {
 			if err == nil {
 				err = h.Check()
 			}

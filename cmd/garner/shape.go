@@ -42,7 +42,7 @@ Exit status: 0 done; 1 the shapes were refused; 2 the command was wrong.`,
 	f.further.add(cmd, "SPEC", "'offsets=i64[3]'")
 	flags := cmd.Flags()
 	flags.StringVar(&f.data, "data", "", "type and shape of data, a `SPEC`")
-	flags.StringVar(&f.indices, "indices", "", "type and shape of indices, a `SPEC`")
+	flags.StringVar(&f.indices, "indices", "", "type and shape of indices, a `SPEC`; none of an operator that takes data alone")
 	flags.Var(&f.operator.axis, "axis", "the axis of data; ? if unknown (default 0)")
 	flags.Var(&f.operator.batchDims, "batch-dims", "how many leading dims data and indices share (default 0)")
 	for _, name := range []string{"data", "indices", "axis", "batch-dims"} {
@@ -61,6 +61,12 @@ func (p *program) shape(cmd *cobra.Command, f *shapeFlags) error {
 	}
 	var specs [2]garner.Spec
 	for i, s := range []struct{ flag, text string }{{"data", f.data}, {"indices", f.indices}} {
+		if i == 1 && !garner.TakesIndices(o.Zero) {
+			if s.text != "" {
+				return wrong("--indices: %s takes data alone; leave it out", o.Name)
+			}
+			continue
+		}
 		if s.text == "" {
 			return usage(cmd, "shape needs --%s, for example --%s '%s'", s.flag, s.flag, [...]string{"f32[2,?]", "i64[3]"}[i])
 		}
