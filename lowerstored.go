@@ -88,7 +88,7 @@ func (l *Lowering) blocks(name string, elements func(bytes Dim) (Dim, bool), kin
 		return l.store(nil, SpecOfDims(F32, dims...))
 	}
 	c, _ := kind(bytes.Min)
-	return l.store(&Stored{name: name, decoder: newBlockDecoder(c), scales: -1, zeros: -1}, SpecOfDims(F32, dims...))
+	return l.store(&Stored{name: name, form: newBlockDecoder(c), scales: -1, zeros: -1}, SpecOfDims(F32, dims...))
 }
 
 // store makes elements the data that the operator gathers from. s is nil while they are
@@ -138,11 +138,11 @@ func (l *Lowering) StoredCodes(c Codes) *Lowering {
 	if out == Invalid {
 		out = scales.DType
 	}
-	form := codec.Blocks{Zero: c.Zero}
-	form.Codes = l.number("data", l.data.DType, 8)
-	form.Scales = l.number(c.Scales, scales.DType, 32)
+	blocks := codec.Blocks{Zero: c.Zero}
+	blocks.Codes = l.number("data", l.data.DType, 8)
+	blocks.Scales = l.number(c.Scales, scales.DType, 32)
 	if hasZeros {
-		form.Zeros = l.number(c.Zeros, zeros.DType, 32)
+		blocks.Zeros = l.number(c.Zeros, zeros.DType, 32)
 	}
 	switch scales.DType {
 	case F32, F16, BF16:
@@ -152,15 +152,15 @@ func (l *Lowering) StoredCodes(c Codes) *Lowering {
 	if l.err != nil {
 		return l
 	}
-	form.Out, _ = codec.NumberOf(out.String())
+	blocks.Out, _ = codec.NumberOf(out.String())
 	defer func() { l.data.DType = out }()
 	name := fmt.Sprintf("%s, scaled by %s", l.data.DType, scales.DType)
 	each := 1 // codes of an element of data
 	if c.Bits > 0 && c.Bits < 8 {
 		each = 8 / c.Bits
-		form.Codes, _ = codec.NumberOf(fmt.Sprintf("u%d", c.Bits))
+		blocks.Codes, _ = codec.NumberOf(fmt.Sprintf("u%d", c.Bits))
 		if hasZeros {
-			form.Zeros = form.Codes
+			blocks.Zeros = blocks.Codes
 		}
 		name = fmt.Sprintf("u%d, scaled by %s", c.Bits, scales.DType)
 	}
@@ -181,24 +181,24 @@ func (l *Lowering) StoredCodes(c Codes) *Lowering {
 			return l
 		}
 	}
-	form.Axes = make([]codec.Axis, len(dims))
+	blocks.Axes = make([]codec.Axis, len(dims))
 	for k, d := range dims {
-		form.Axes[k] = codec.Axis{Extent: d.Min, Block: 1}
+		blocks.Axes[k] = codec.Axis{Extent: d.Min, Block: 1}
 		if k == c.Axis {
-			if form.Axes[k].Block = c.Block; c.Block == 0 {
-				form.Axes[k].Block = max(d.Min, 1)
+			if blocks.Axes[k].Block = c.Block; c.Block == 0 {
+				blocks.Axes[k].Block = max(d.Min, 1)
 			}
 		}
 	}
-	fits := c.fit(l, c.Scales, scales, dims, 1, func(k, stride int) { form.Axes[k].Scale = stride })
+	fits := c.fit(l, c.Scales, scales, dims, 1, func(k, stride int) { blocks.Axes[k].Scale = stride })
 	if hasZeros {
-		fits = c.fit(l, c.Zeros, zeros, dims, each, func(k, stride int) { form.Axes[k].Zero = stride }) && fits
+		fits = c.fit(l, c.Zeros, zeros, dims, each, func(k, stride int) { blocks.Axes[k].Zero = stride }) && fits
 	}
 	elements := SpecOfDims(out, dims...)
 	if _, known := elements.Shape(); !known || !fits {
 		l.store(nil, elements)
 	} else {
-		s := &Stored{name: name, decoder: codeDecoder{form}, scales: l.place(c.Scales), zeros: -1}
+		s := &Stored{name: name, form: codeDecoder{blocks}, scales: l.place(c.Scales), zeros: -1}
 		if hasZeros {
 			s.zeros = l.place(c.Zeros)
 		}

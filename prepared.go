@@ -283,7 +283,7 @@ func (p *Prepared) explain(ctx context.Context, how exec.Outcome, data, indices 
 			return err
 		}
 	}
-	if err := plan.checkAll(ctx, data, indices, more); err != nil || how == exec.Done {
+	if err := plan.check(ctx, indices, more); err != nil || how == exec.Done {
 		return err
 	}
 	return changedIndices()
@@ -470,12 +470,14 @@ func (p *Prepared) runMore(ctx context.Context, data, indices, out *Tensor, more
 			held[i].release()
 		}
 	}()
-	memory, bytes := data.mem, exec.Stored{}
+	program, bags, memory, bytes := &f.Program, f.bags, data.mem, exec.Stored{}
 	if stored != nil {
+		operands := [3]Tensor{held[0], held[4], held[5]}
 		memory = exec.Memory{Volatile: data.mem.Volatile || held[4].mem.Volatile || held[5].mem.Volatile}
-		var err error
-		if bytes, err = bytesOf([3]Tensor{held[0].KeptBy(nil), held[4].KeptBy(nil), held[5].KeptBy(nil)}); err != nil { // they are held
-			return err
+		if !dense(&operands, &bytes) {
+			v := vieweds.Get().(*viewed)
+			defer v.free()
+			program, bags = v.set(stored.form, &operands, f)
 		}
 	}
 	how := exec.Refused
@@ -484,9 +486,9 @@ func (p *Prepared) runMore(ctx context.Context, data, indices, out *Tensor, more
 		r := runners.Get().(*exec.Runner)
 		r.Progress, r.From = p.progress, bytes
 		if b != nil {
-			how = r.RunBags(ctx, f.bags, &memory, &held[1].mem, &held[2].mem, &held[3].mem, &out.mem)
+			how = r.RunBags(ctx, bags, &memory, &held[1].mem, &held[2].mem, &held[3].mem, &out.mem)
 		} else {
-			how = r.Run(ctx, &f.Program, &memory, &held[1].mem, &out.mem)
+			how = r.Run(ctx, program, &memory, &held[1].mem, &out.mem)
 		}
 		r.From = exec.Stored{}
 		runners.Put(r)

@@ -483,7 +483,12 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 		}
 	}
 	if !pooled {
-		if err := checkFirst(ctx, prepared.Plan(), data.Spec(), r.indexArray(), 0); err != nil {
+		if plan := prepared.Plan(); plan.Bag == nil {
+			err = checkFirst(ctx, plan, data.Spec(), r.indexArray(), 0)
+		} else if data.Len() == 0 { // a bag can leave out an index that is outside
+			err = plan.Check(ctx, indices, more...)
+		}
+		if err != nil {
 			return f.policy.remedy(err)
 		}
 	}

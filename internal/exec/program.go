@@ -22,6 +22,10 @@ func NewProgram(n Nest, t *Tuning, threads int) *Program {
 	return p
 }
 
+// SetDecoder replaces the Decoder of a program that has one, for operands that lie
+// otherwise. The elements that it makes are the same.
+func (p *Program) SetDecoder(d Decoder) { p.nest.Decoder = d }
+
 // Axes returns the memory of p's axes, empty, for the next call of SetLoops.
 func (p *Program) Axes() []Axis { return p.nest.Axes[:0] }
 
