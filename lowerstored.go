@@ -14,6 +14,10 @@ import (
 func (l *Lowering) StoredBlocks(name string) *Lowering {
 	l.needBytes("GGUF")
 	kind, ok := codec.GGUF(name)
+	if name == "" {
+		l.FailAttribute("type is not given; it is a kind of GGUF that is decoded, and there are %s", codec.KindsOfGGUF())
+		return l
+	}
 	if !ok {
 		l.FailAttribute("type %q is no kind of GGUF that is decoded; there are %s", name, codec.KindsOfGGUF())
 		return l
@@ -39,6 +43,10 @@ func (l *Lowering) StoredBlocks(name string) *Lowering {
 func (l *Lowering) StoredRows(bits int) *Lowering {
 	l.needBytes("FBGEMM")
 	empty, ok := codec.Rows(bits, 0)
+	if bits == 0 {
+		l.FailAttribute("bits is 0 or not given; rows of FBGEMM have codes of 8, 4 or 2")
+		return l
+	}
 	if !ok {
 		l.FailAttribute("bits %d; rows of FBGEMM have codes of 8, 4 or 2", bits)
 		return l
@@ -128,7 +136,7 @@ type Codes struct {
 // that are no codes or no scales are an ErrDType, scales or zero points that do not fit
 // data an ErrShape that names the operand. c.Axis counts from the front, or is Unknown.
 func (l *Lowering) StoredCodes(c Codes) *Lowering {
-	scales, _ := l.Operand(c.Scales)
+	scales, hasScales := l.Operand(c.Scales)
 	var zeros Spec
 	hasZeros := false
 	if c.Zeros != "" {
@@ -140,14 +148,18 @@ func (l *Lowering) StoredCodes(c Codes) *Lowering {
 	}
 	blocks := codec.Blocks{Zero: c.Zero}
 	blocks.Codes = l.number("data", l.data.DType, 8)
-	blocks.Scales = l.number(c.Scales, scales.DType, 32)
+	switch scales.DType {
+	case F32, F16, BF16:
+		blocks.Scales, _ = codec.NumberOf(scales.DType.String())
+	case Invalid:
+	default:
+		l.FailDType("%s are %s; they must be f32, f16 or bf16", c.Scales, scales.DType)
+	}
 	if hasZeros {
 		blocks.Zeros = l.number(c.Zeros, zeros.DType, 32)
 	}
-	switch scales.DType {
-	case F32, F16, BF16:
-	default:
-		l.FailDType("%s are %s; they must be f32, f16 or bf16", c.Scales, scales.DType)
+	if !hasScales { // R.27
+		l.FailAttribute("the operator needs its operand %s", c.Scales)
 	}
 	if l.err != nil {
 		return l

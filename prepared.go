@@ -51,7 +51,8 @@ type Prepared struct {
 	data, indices Spec
 	more          []Spec
 	values        []Tensor // of further operands, while Gather lowers; nil elsewhere
-	further       bool     // the operator takes further operands, makes bags or reads stored data
+	bare          bool     // the operator takes no indices
+	further       bool     // the operator takes further operands or no indices, makes bags or reads stored data
 	threads       int
 	progress      func(done, total int64)
 	tuning        exec.Tuning
@@ -91,7 +92,8 @@ func Prepare(op Op, data, indices Spec, options ...PrepareOption) (*Prepared, er
 	indices = p.lowered.given
 	p.indices = indices
 	p.values = nil
-	p.further = len(p.lowered.takes) > 0 || p.lowered.bag != nil || p.lowered.stored != nil
+	p.bare = !TakesIndices(op)
+	p.further = p.bare || len(p.lowered.takes) > 0 || p.lowered.bag != nil || p.lowered.stored != nil
 	shape, known := data.Shape()
 	if p.lowered.partial {
 		if p.lowered.open {
@@ -152,10 +154,13 @@ func (p *Prepared) Run(ctx context.Context, data, indices, out Tensor, more ...T
 		if err := p.takesMore(more, &out); err != nil {
 			return err
 		}
-		if p.lowered.bag != nil || p.lowered.stored != nil {
-			if indices.dtype == Invalid && !TakesIndices(p.op) {
-				indices = noIndices
+		if p.bare {
+			if indices.dtype != Invalid { // R.36
+				return errorf(ErrAttribute, "indices %s%s are given; the operator takes data alone", indices.dtype, indices.shape)
 			}
+			indices = noIndices
+		}
+		if p.lowered.bag != nil || p.lowered.stored != nil {
 			return p.runMore(ctx, &data, &indices, &out, more)
 		}
 	}
