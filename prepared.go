@@ -209,7 +209,7 @@ func (p *Prepared) takesMore(more []Tensor, out *Tensor) error {
 			return shapeError(KindMismatch, "%s is %s%s; the plan was prepared for %s", o.Name, t.dtype, t.shape, *s)
 		}
 		if overlap(t, *out) { // R.17
-			return sharedOutput()
+			return sharedOutput(o.Name)
 		}
 	}
 	return nil
@@ -219,10 +219,10 @@ func (p *Prepared) takesMore(more []Tensor, out *Tensor) error {
 func (p *Prepared) runProgram(ctx context.Context, f *program, data, indices, out *Tensor) error {
 	from, to := f.out.span(out)
 	if low, high := f.data.span(data); low < to && from < high { // R.17
-		return sharedOutput()
+		return sharedOutput("data")
 	}
 	if low, high := f.indices.span(indices); low < to && from < high { // R.17
-		return sharedOutput()
+		return sharedOutput("indices")
 	}
 	var how exec.Outcome
 	if f.Few() && p.progress == nil && !data.mem.Volatile && !indices.mem.Volatile {
@@ -265,8 +265,9 @@ func (p *Prepared) runKept(ctx context.Context, f *program, data, indices, out *
 	return err
 }
 
-func sharedOutput() error {
-	return errorf(ErrOverlap, "the output shares memory with an input; gather into memory of its own")
+// sharedOutput is the error of an output that shares memory with the operand of a name.
+func sharedOutput(name string) error {
+	return errorf(ErrOverlap, "the output shares memory with an input, %s; gather into memory of its own", name)
 }
 
 // explain returns the error of a run that did not succeed. For a refused index
@@ -446,13 +447,11 @@ func (p *Prepared) runMore(ctx context.Context, data, indices, out *Tensor, more
 		}
 	}
 	from, to := f.out.span(out)
-	for _, in := range [...]struct {
-		operand *operand
-		tensor  *Tensor
-	}{{&f.data, data}, {&f.indices, indices}} {
-		if low, high := in.operand.span(in.tensor); low < to && from < high { // R.17
-			return sharedOutput()
-		}
+	if low, high := f.data.span(data); low < to && from < high { // R.17
+		return sharedOutput("data")
+	}
+	if low, high := f.indices.span(indices); low < to && from < high { // R.17
+		return sharedOutput("indices")
 	}
 	b, stored := p.lowered.bag, p.lowered.stored
 	held := [...]Tensor{*data, *indices, {}, {}, {}, {}}
