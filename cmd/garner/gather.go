@@ -308,6 +308,9 @@ func asked(kind operators.Kind, f *gatherFlags, args []string, checkOutput func(
 	if r.operator.Kind != kind {
 		return nil, rightCommand(r.operator, kind)
 	}
+	if _, err := f.further.texts(r.operator); err != nil {
+		return nil, err
+	}
 	if r.numbers, err = f.operator.numbers(); err != nil {
 		return nil, err
 	}
@@ -386,6 +389,8 @@ func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request) (
 	dtype := r.data.Spec().DType
 	if out, err := garner.Infer(r.op, r.data.Spec(), r.indicesTensor.Spec(), specsOf(r.more())...); err == nil {
 		dtype = out.DType
+	} else if err := r.missing(err); err != nil {
+		return err
 	}
 	r.op, err = f.policy.amend(r.op, dtype)
 	return err
@@ -429,9 +434,6 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 		return err
 	}
 	if err := f.check(r.operands[0]); err != nil {
-		return err
-	}
-	if _, err := f.further.texts(r.operator); err != nil {
 		return err
 	}
 	// Bags are reduced, and stored elements decoded, in memory, where DATA may be a mapped file.
