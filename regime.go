@@ -12,7 +12,7 @@ import (
 // A Regime describes how a Prepared runs on this machine: the choices made for
 // its sizes, dtypes and strides. No result depends on it.
 type Regime struct {
-	Kernel    string // the form of the kernels: AVX512VBMI, AVX512, AVX2, AMD64 or Generic
+	Kernel    string // the form of the kernels: AVX512VBMI, AVX512, AVX2, AMD64 or Generic; "" where rows are decoded or reduced, each kind by kernels of its own
 	Way       string // the way that rows are moved: near, ahead, direct, columns, strips and others, as docs/kernels.md lists them
 	SliceSize int    // size of one row in bytes; in bits for packed types, in strings for strings
 	Ahead     int    // prefetch distance in rows; 0: none
@@ -121,7 +121,10 @@ func (r Regime) String() string {
 	case way == exec.Strips.String():
 		what = "elements of " + size + ", in strips of columns through a buffer"
 	}
-	words := []string{what, "way " + r.Way, r.Kernel}
+	words := []string{what, "way " + r.Way}
+	if r.Kernel != "" {
+		words = append(words, r.Kernel)
+	}
 	if r.Shared {
 		words = append(words, "rows resolved once")
 	}
