@@ -69,7 +69,8 @@ type Prepared struct {
 // Dims of the indices may be unknown or ranges, as in i64[?] and i64[1..4096],
 // except the length of the tuples. The Prepared then serves every batch whose
 // dims the spec allows. A batch whose length differs from the previous run's
-// costs some 200 ns more. If op reads data as a vector, broadcasts, or moves a
+// costs some 200 ns more. Stored data that is a view is decoded from where it lies, and
+// what does not lie side by side of a row is copied for it. If op reads data as a vector, broadcasts, or moves a
 // window, such a batch is lowered anew, which allocates.
 //
 // A run is fastest with the strides in the specs; other strides cost as much as
@@ -481,7 +482,7 @@ func (p *Prepared) runMore(ctx context.Context, data, indices, out *Tensor, more
 		if !dense(&operands, &bytes) {
 			v := vieweds.Get().(*viewed)
 			defer v.free()
-			program, bags = v.set(stored.form, &operands, f)
+			program, bags = v.set(stored.form, &operands, f, &bytes)
 		}
 	}
 	how := exec.Refused

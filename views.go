@@ -37,25 +37,53 @@ func (v *views) Decode(dst []byte, _ *exec.Stored, first, n int) {
 	parts.Put(p)
 }
 
-// Spans returns no bytes: nothing is prefetched.
-func (v *views) Spans(first, n int) (spans [3]exec.Span) { return spans }
+// Spans returns the bytes of the operands' memory that lie side by side; none of those
+// that Decode copies.
+func (v *views) Spans(first, n int) (spans [3]exec.Span) {
+	for i, s := range v.form.Spans(first, n) {
+		if s.To > s.From {
+			if at, ok := v.operands[i].inPlace(s); ok {
+				spans[i] = exec.Span{From: int64(at), To: int64(at) + s.To - s.From}
+			}
+		}
+	}
+	return spans
+}
+
+// run returns how many elements of t lie side by side, from each multiple of that number.
+func (t *Tensor) run() int {
+	run := 1
+	for i := len(t.shape) - 1; i >= 0 && (t.strides[i] == run || t.shape[i] == 1); i-- {
+		run *= t.shape[i]
+	}
+	return run
+}
+
+// elementsOf returns the elements of t that have the bytes s of a dense copy.
+func (t *Tensor) elementsOf(s exec.Span) (from, to int) {
+	bits := t.dtype.Bits()
+	// The last byte of a packed type has room for more.
+	return int(s.From) * 8 / bits, min(int(s.To)*8/bits, t.Len())
+}
+
+// inPlace returns where the bytes s of a dense copy of t lie in its memory; false unless
+// they lie side by side.
+func (t *Tensor) inPlace(s exec.Span) (at int, ok bool) {
+	from, to := t.elementsOf(s)
+	run := t.run()
+	at = t.position(from) * t.dtype.Bits()
+	return at / 8, to-from <= run-from%run && at%8 == 0
+}
 
 // part returns the bytes s of the elements of t, counted as a dense copy has them. Where
 // they do not lie side by side in memory, it copies them into room.
 func (t *Tensor) part(s exec.Span, room *[]byte) []byte {
-	bits := t.dtype.Bits()
-	from, to := int(s.From)*8/bits, int(s.To)*8/bits
-	if n := t.Len(); to > n {
-		to = n // the last byte of a packed type has room for more
-	}
-	run := 1 // elements that lie side by side
-	for i := len(t.shape) - 1; i >= 0 && (t.strides[i] == run || t.shape[i] == 1); i-- {
-		run *= t.shape[i]
-	}
 	size := int(s.To - s.From)
-	if at := t.position(from); to-from <= run-from%run && at*bits%8 == 0 {
-		return t.mem.Buf[at*bits/8:][:size]
+	if at, ok := t.inPlace(s); ok {
+		return t.mem.Buf[at:][:size]
 	}
+	bits, run := t.dtype.Bits(), t.run()
+	from, to := t.elementsOf(s)
 	if cap(*room) < size {
 		*room = make([]byte, size)
 	}
@@ -103,9 +131,12 @@ type viewed struct {
 // vieweds is the free list of such programs, for one run each.
 var vieweds = sync.Pool{New: func() any { return new(viewed) }}
 
-// set makes v the program f for these operands.
-func (v *viewed) set(of form, operands *[3]Tensor, f *program) (*exec.Program, *exec.Bags) {
+// set makes v the program f for these operands, and from their memory.
+func (v *viewed) set(of form, operands *[3]Tensor, f *program, from *exec.Stored) (*exec.Program, *exec.Bags) {
 	v.views = views{form: of, operands: *operands}
+	for i := range operands {
+		from[i] = operands[i].mem.Buf
+	}
 	if f.bags != nil {
 		v.bags = *f.bags
 		v.bags.SetDecoder(&v.views)

@@ -52,6 +52,8 @@ func TestStoredViews(t *testing.T) {
 		more          []garner.Tensor
 	}{
 		"every second row":    {gguf.GetRows{Type: "Q4_K"}, everySecond(garner.U8, 500, 144), randomRows(40, 500), nil},
+		"rows of far data":    {gguf.GetRows{Type: "Q4_K"}, everySecond(garner.U8, 9000, 144), randomRows(500, 9000), nil},
+		"volatile":            {gguf.GetRows{Type: "Q4_K"}, everySecond(garner.U8, 500, 144).KeptBy(&counter{}), randomRows(40, 500), nil},
 		"parts of rows":       {gguf.GetRows{Type: "Q8_0"}, inside(garner.U8, 300, 68), randomRows(40, 300), nil},
 		"columns":             {gguf.GetRows{Type: "Q8_0"}, transposed(garner.U8, 300, 68), randomRows(40, 300), nil},
 		"rows that go back":   {torch.QuantizedEmbedding{Bits: 8}, backwards(bounded(t, 300, 100)), randomRows(40, 300), nil},

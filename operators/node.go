@@ -66,12 +66,12 @@ func typed(s garner.Spec, dtype garner.DType) garner.Spec {
 
 // Infer is garner.Infer for operands whose dtype may be unknown, which is
 // garner.Invalid: models leave dtypes out. No rule refuses an unknown dtype. The
-// result's dtype is that of data, so it is unknown where that of data is. more are
-// the further operands, of known dtypes.
+// result's dtype is unknown where that of data is. more are the further operands, of
+// known dtypes.
 func Infer(op garner.Op, data, indices garner.Spec, more ...garner.Spec) (garner.Spec, error) {
 	result, err := garner.Infer(op, typed(data, garner.U8), typed(indices, garner.I64), more...)
-	if err == nil {
-		result.DType = data.DType
+	if data.DType == garner.Invalid {
+		result.DType = garner.Invalid
 	}
 	return result, err
 }
