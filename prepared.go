@@ -404,18 +404,6 @@ func (f *program) setBags(p *Prepared, axes []exec.Axis, more []Tensor) {
 	}
 }
 
-// placed returns tensors without memory of known specs.
-func placed(more []Spec) []Tensor {
-	all := make([]Tensor, len(more))
-	for i, s := range more {
-		if s.DType.Valid() {
-			shape, _ := s.Shape()
-			all[i] = Tensor{dtype: s.DType, shape: shape, strides: s.strides()}
-		}
-	}
-	return all
-}
-
 // axes returns the memory of the program's axes, empty.
 func (f *program) axes() []exec.Axis {
 	if f.bags != nil {
@@ -482,7 +470,7 @@ func (p *Prepared) runMore(ctx context.Context, data, indices, out *Tensor, more
 		if !dense(&operands, &bytes) {
 			v := vieweds.Get().(*viewed)
 			defer v.free()
-			program, bags = v.set(stored.form, &operands, f, &bytes)
+			program, bags = v.set(stored.form, &operands, program, bags, &bytes)
 		}
 	}
 	how := exec.Refused

@@ -21,14 +21,6 @@ type Stored struct {
 // Spec returns the dtype and the shape of the elements.
 func (s *Stored) Spec() Spec { return SpecOf(s.view.dtype, s.view.shape...) }
 
-// A form makes elements of what is stored of them.
-type form interface {
-	exec.Decoder
-
-	// decodeParts is Decode of operands of which parts has what Spans says.
-	decodeParts(dst []byte, parts *[3]codec.Part, first, n int)
-}
-
 // String names the form, such as "Q4_K" or "u4, scaled by f16".
 func (s *Stored) String() string { return s.name }
 

@@ -7,6 +7,14 @@ import (
 	"github.com/garner-go/garner/internal/exec"
 )
 
+// A form makes elements of what is stored of them.
+type form interface {
+	exec.Decoder
+
+	// decodeParts is Decode of operands of which parts has what Spans says.
+	decodeParts(dst []byte, parts *[3]codec.Part, first, n int)
+}
+
 // views decodes elements whose operands need not be dense. Of an operand it reads what
 // is stored of the wanted elements: in place where that lies side by side, such as in
 // every second row of a table, else from a copy of that part.
@@ -131,18 +139,18 @@ type viewed struct {
 // vieweds is the free list of such programs, for one run each.
 var vieweds = sync.Pool{New: func() any { return new(viewed) }}
 
-// set makes v the program f for these operands, and from their memory.
-func (v *viewed) set(of form, operands *[3]Tensor, f *program, from *exec.Stored) (*exec.Program, *exec.Bags) {
+// set returns a program, or one of bags, for these operands, and makes from their memory.
+func (v *viewed) set(of form, operands *[3]Tensor, program *exec.Program, bags *exec.Bags, from *exec.Stored) (*exec.Program, *exec.Bags) {
 	v.views = views{form: of, operands: *operands}
 	for i := range operands {
 		from[i] = operands[i].mem.Buf
 	}
-	if f.bags != nil {
-		v.bags = *f.bags
+	if bags != nil {
+		v.bags = *bags
 		v.bags.SetDecoder(&v.views)
 		return nil, &v.bags
 	}
-	v.program = f.Program
+	v.program = *program
 	v.program.SetDecoder(&v.views)
 	return &v.program, nil
 }
