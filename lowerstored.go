@@ -96,7 +96,7 @@ func (l *Lowering) blocks(name string, elements func(bytes Dim) (Dim, bool), kin
 		return l.store(nil, SpecOfDims(F32, dims...))
 	}
 	c, _ := kind(bytes.Min)
-	return l.store(&Stored{name: name, form: newBlockDecoder(c), scales: -1, zeros: -1}, SpecOfDims(F32, dims...))
+	return l.store(&Stored{name: name, decoder: newBlockDecoder(c), scales: -1, zeros: -1}, SpecOfDims(F32, dims...))
 }
 
 // store makes elements the data that the operator gathers from. s is nil while they are
@@ -210,7 +210,7 @@ func (l *Lowering) StoredCodes(c Codes) *Lowering {
 	if _, known := elements.Shape(); !known || !fits {
 		l.store(nil, elements)
 	} else {
-		s := &Stored{name: name, form: codeDecoder{blocks}, scales: l.place(c.Scales), zeros: -1}
+		s := &Stored{name: name, decoder: codeDecoder{blocks}, scales: l.place(c.Scales), zeros: -1}
 		if hasZeros {
 			s.zeros = l.place(c.Zeros)
 		}

@@ -182,7 +182,7 @@ func (p *Plan) Nest(bytes int) exec.Nest {
 		n.Axes[i] = a.exec()
 	}
 	if p.Stored != nil {
-		n.Decoder = p.Stored.form
+		n.Decoder = p.Stored.decoder
 	}
 	n.Walk(execLoops(p.Terms().Loops), p.Slice)
 	length, _ := p.Indices.Len()

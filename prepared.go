@@ -470,7 +470,7 @@ func (p *Prepared) runMore(ctx context.Context, data, indices, out *Tensor, more
 		if !dense(&operands, &bytes) {
 			v := vieweds.Get().(*viewed)
 			defer v.free()
-			program, bags = v.set(stored.form, &operands, program, bags, &bytes)
+			program, bags = v.set(stored.decoder, &operands, program, bags, &bytes)
 		}
 	}
 	how := exec.Refused

@@ -9,7 +9,7 @@ type term struct {
 // termsOf returns the terms of a bag that count.
 func (b *bags) termsOf(bag int) (terms []term) {
 	for t, end := b.between(bag); t < end; t++ {
-		v := b.term(t)
+		v := b.valueOf(t)
 		if b.leftOut(v, t) {
 			continue
 		}

@@ -141,7 +141,7 @@ func (p *Plan) Check(ctx context.Context, indices Tensor, more ...Tensor) error 
 		return err
 	}
 	return b.guard(func(b *bags) error {
-		return b.check(ctx, func() error { return b.checkIndices(ctx) })
+		return b.checkWith(ctx, func() error { return b.checkIndices(ctx) })
 	})
 }
 
@@ -151,13 +151,6 @@ func (b *bags) checkIndices(ctx context.Context) error {
 	p, indices := b.Plan, b.indices
 	if indices.Len() == 0 {
 		return nil
-	}
-	survey := func() error {
-		s, err := b.survey(ctx, 0)
-		if err != nil {
-			return err
-		}
-		return s.Err()
 	}
 	moving := *p.Terms()
 	terms := moving.Loops
@@ -169,7 +162,7 @@ func (b *bags) checkIndices(ctx context.Context) error {
 		}
 	}
 	if _, ok := loopTurns(moving.Loops); !ok {
-		return survey() // the loops turn more often than there are indices
+		return b.firstRefused(ctx) // the loops turn more often than there are indices
 	}
 	if err := moving.reaches(indices); err != nil {
 		return err
@@ -187,7 +180,7 @@ func (b *bags) checkIndices(ctx context.Context) error {
 	case exec.Stopped:
 		return context.Cause(ctx)
 	case exec.Refused:
-		if err := survey(); err != nil || p.Bag != nil && (p.Bag.SkipNegative || p.Bag.SkipWeightless) {
+		if err := b.firstRefused(ctx); err != nil || p.Bag != nil && (p.Bag.SkipNegative || p.Bag.SkipWeightless) {
 			return err
 		}
 		return changedIndices()

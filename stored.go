@@ -10,19 +10,20 @@ import (
 // Stored says how data holds elements that are not stored as they are: as codes and
 // scales, which a run decodes. It is immutable.
 type Stored struct {
-	name   string
-	form   form
-	scales int       // place among the further operands; -1: data holds them
-	zeros  int       // place of the zero points; -1: there are none
-	view   Tensor    // the elements' dtype and shape, without memory
-	specs  [3]Tensor // the dtypes and shapes of data, scales and zero points, without memory
+	name    string
+	decoder decoder
+	scales  int       // place among the further operands; -1: data holds them
+	zeros   int       // place of the zero points; -1: there are none
+	view    Tensor    // the elements' dtype and shape, without memory
+	specs   [3]Tensor // the dtypes and shapes of data, scales and zero points, without memory
 }
-
-// Spec returns the dtype and the shape of the elements.
-func (s *Stored) Spec() Spec { return SpecOf(s.view.dtype, s.view.shape...) }
 
 // String names the form, such as "Q4_K" or "u4, scaled by f16".
 func (s *Stored) String() string { return s.name }
+
+// Elements returns the dtype and the shape of the elements, which count in row-major
+// order.
+func (s *Stored) Elements() Spec { return s.view.Spec() }
 
 // A blockDecoder decodes blocks that hold their own scales, which lie side by side.
 type blockDecoder struct {
@@ -39,30 +40,33 @@ func newBlockDecoder(kind *codec.Codec) *blockDecoder {
 	return d
 }
 
-// Decode decodes whole blocks into their places, and a block that is needed in part
-// into room of its own.
+// Decode is decodeBlocks of whole data.
 func (d *blockDecoder) Decode(dst []byte, from *exec.Stored, first, n int) {
+	d.decodeBlocks(dst, from[0], 0, first, n)
+}
+
+func (d *blockDecoder) decodeParts(dst []byte, parts *exec.Stored, from *[3]int64, first, n int) {
+	d.decodeBlocks(dst, parts[0], int(from[0])/d.kind.Bytes, first, n)
+}
+
+// decodeBlocks decodes whole blocks into their places, and a block that is needed in
+// part into room of its own. stored begins with the block of number from.
+func (d *blockDecoder) decodeBlocks(dst, stored []byte, from, first, n int) {
 	each, size := d.kind.Elements, d.kind.Bytes
 	for n > 0 {
-		block, skip := first/each, first%each
+		block, skip := first/each-from, first%each
 		count := n / each * each
 		if skip == 0 && count > 0 {
-			d.kind.Decode(dst[:4*count], from[0][block*size:(block+count/each)*size])
+			d.kind.Decode(dst[:4*count], stored[block*size:(block+count/each)*size])
 		} else {
 			count = min(n, each-skip)
 			room := d.room.Get().(*[]byte)
-			d.kind.Decode(*room, from[0][block*size:(block+1)*size])
+			d.kind.Decode(*room, stored[block*size:(block+1)*size])
 			copy(dst, (*room)[4*skip:4*(skip+count)])
 			d.room.Put(room)
 		}
 		dst, first, n = dst[4*count:], first+count, n-count
 	}
-}
-
-// decodeParts decodes blocks of which the first is at the start of the part.
-func (d *blockDecoder) decodeParts(dst []byte, parts *[3]codec.Part, first, n int) {
-	before := int(parts[0].From) / d.kind.Bytes * d.kind.Elements
-	d.Decode(dst, &exec.Stored{parts[0].Bytes}, first-before, n)
 }
 
 // Spans returns the bytes of the blocks of some elements.
@@ -79,11 +83,12 @@ type codeDecoder struct{ codec.Blocks }
 
 // Decode decodes codes into their places.
 func (d codeDecoder) Decode(dst []byte, from *exec.Stored, first, n int) {
-	d.Blocks.Decode(dst, codec.Part{Bytes: from[0]}, codec.Part{Bytes: from[1]}, codec.Part{Bytes: from[2]}, first, n)
+	d.decodeParts(dst, from, new([3]int64), first, n)
 }
 
-func (d codeDecoder) decodeParts(dst []byte, parts *[3]codec.Part, first, n int) {
-	d.Blocks.Decode(dst, parts[0], parts[1], parts[2], first, n)
+func (d codeDecoder) decodeParts(dst []byte, parts *exec.Stored, from *[3]int64, first, n int) {
+	part := func(k int) codec.Part { return codec.Part{Bytes: parts[k], From: from[k]} }
+	d.Blocks.Decode(dst, part(0), part(1), part(2), first, n)
 }
 
 // Spans returns the bytes of the codes, scales and zero points of some elements.
@@ -131,7 +136,7 @@ func (s *Stored) DecodePart(first, n int, data Tensor, more ...Tensor) (Tensor, 
 				return decode(at + 1)
 			})
 		}
-		v := views{form: s.form, operands: operands}
+		v := views{decoder: s.decoder, operands: operands}
 		v.Decode(out.mem.Buf, nil, first, n)
 		return nil
 	}

@@ -177,15 +177,21 @@ func (p *Plan) check(ctx context.Context, indices Tensor, more []Tensor) error {
 	if err != nil || len(p.Axes) == 0 {
 		return err
 	}
-	return b.guard(func(b *bags) error {
-		return b.check(ctx, func() error {
-			s, err := b.survey(ctx, 0)
-			if err != nil {
-				return err
-			}
-			return s.Err()
-		})
-	})
+	return b.guard(func(b *bags) error { return b.check(ctx) })
+}
+
+// check is Plan.check of operands whose memory is held.
+func (b *bags) check(ctx context.Context) error {
+	return b.checkWith(ctx, func() error { return b.firstRefused(ctx) })
+}
+
+// firstRefused returns the error of the first refused index; nil if there is none.
+func (b *bags) firstRefused(ctx context.Context) error {
+	s, err := b.survey(ctx, 0)
+	if err != nil {
+		return err
+	}
+	return s.Err()
 }
 
 // componentOf returns the component that the i-th index in row-major order is

@@ -187,9 +187,9 @@ func (b *bags) checkEnds(ctx context.Context) (wrong, err error) {
 	return nil, nil
 }
 
-// check returns the error of what a run refuses, given the check of the indices: first
+// checkWith returns the error of what a run refuses, given the check of the indices: first
 // of ends, then of the indices, then of the row of empty bags.
-func (b *bags) check(ctx context.Context, indices func() error) error {
+func (b *bags) checkWith(ctx context.Context, indices func() error) error {
 	if b.Bag == nil {
 		return indices()
 	}
@@ -231,7 +231,7 @@ func (b *bags) anyEmpty(ctx context.Context) (empty bool, err error) {
 			if first%4096 == 0 && ctx.Err() != nil {
 				return false
 			}
-			empty = b.leftOut(b.term(first), first)
+			empty = b.leftOut(b.valueOf(first), first)
 		}
 		return !empty
 	})
@@ -241,8 +241,8 @@ func (b *bags) anyEmpty(ctx context.Context) (empty bool, err error) {
 	return empty, err
 }
 
-// term returns the index of a term.
-func (b *bags) term(t int) Index { return b.indices.index(b.indices.position(t)) }
+// valueOf returns the index of a term.
+func (b *bags) valueOf(t int) Index { return b.indices.index(b.indices.position(t)) }
 
 // leftOut reports whether a term, given its index, counts nowhere.
 func (b *bags) leftOut(v Index, t int) bool {

@@ -3,29 +3,28 @@ package garner
 import (
 	"sync"
 
-	"github.com/garner-go/garner/internal/codec"
 	"github.com/garner-go/garner/internal/exec"
 )
 
-// A form makes elements of what is stored of them.
-type form interface {
+// A decoder decodes whole operands, and parts of them: codes, scales and zero points,
+// each from a byte of it on, with what Spans says of the elements.
+type decoder interface {
 	exec.Decoder
-
-	// decodeParts is Decode of operands of which parts has what Spans says.
-	decodeParts(dst []byte, parts *[3]codec.Part, first, n int)
+	decodeParts(dst []byte, parts *exec.Stored, from *[3]int64, first, n int)
 }
 
 // views decodes elements whose operands need not be dense. Of an operand it reads what
 // is stored of the wanted elements: in place where that lies side by side, such as in
 // every second row of a table, else from a copy of that part.
 type views struct {
-	form     form
+	decoder  decoder
 	operands [3]Tensor // their memory is held
 }
 
 // viewParts are parts of operands, and the room for copies of them.
 type viewParts struct {
-	parts [3]codec.Part
+	parts exec.Stored
+	from  [3]int64 // bytes of each operand before its part
 	room  [3][]byte
 }
 
@@ -35,20 +34,20 @@ var parts = sync.Pool{New: func() any { return new(viewParts) }}
 // Decode decodes elements. It reads the operands instead of from.
 func (v *views) Decode(dst []byte, _ *exec.Stored, first, n int) {
 	p := parts.Get().(*viewParts)
-	for i, s := range v.form.Spans(first, n) {
+	for i, s := range v.decoder.Spans(first, n) {
 		if s.To > s.From {
-			p.parts[i] = codec.Part{Bytes: v.operands[i].part(s, &p.room[i]), From: s.From}
+			p.parts[i], p.from[i] = v.operands[i].part(s, &p.room[i]), s.From
 		}
 	}
-	v.form.decodeParts(dst, &p.parts, first, n)
-	p.parts = [3]codec.Part{}
+	v.decoder.decodeParts(dst, &p.parts, &p.from, first, n)
+	p.parts, p.from = exec.Stored{}, [3]int64{}
 	parts.Put(p)
 }
 
 // Spans returns the bytes of the operands' memory that lie side by side; none of those
 // that Decode copies.
 func (v *views) Spans(first, n int) (spans [3]exec.Span) {
-	for i, s := range v.form.Spans(first, n) {
+	for i, s := range v.decoder.Spans(first, n) {
 		if s.To > s.From {
 			if at, ok := v.operands[i].inPlace(s); ok {
 				spans[i] = exec.Span{From: int64(at), To: int64(at) + s.To - s.From}
@@ -140,8 +139,8 @@ type viewed struct {
 var vieweds = sync.Pool{New: func() any { return new(viewed) }}
 
 // set returns a program, or one of bags, for these operands, and makes from their memory.
-func (v *viewed) set(of form, operands *[3]Tensor, program *exec.Program, bags *exec.Bags, from *exec.Stored) (*exec.Program, *exec.Bags) {
-	v.views = views{form: of, operands: *operands}
+func (v *viewed) set(of decoder, operands *[3]Tensor, program *exec.Program, bags *exec.Bags, from *exec.Stored) (*exec.Program, *exec.Bags) {
+	v.views = views{decoder: of, operands: *operands}
 	for i := range operands {
 		from[i] = operands[i].mem.Buf
 	}

@@ -28,7 +28,7 @@ func (s *Subject) elements() (garner.DType, garner.Shape) {
 	if s.stored == nil {
 		return s.Data.DType(), s.Data.Shape()
 	}
-	spec := s.stored.Spec()
+	spec := s.stored.Elements()
 	shape, _ := spec.Shape()
 	return spec.DType, shape
 }
