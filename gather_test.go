@@ -30,14 +30,14 @@ func with(options []garner.PrepareOption, more []garner.Tensor) []garner.Prepare
 	return append(slices.Clip(options), garner.Further(specsOf(more)...))
 }
 
-// resultOf returns the shape of p's result, which of some bags only the elements of
-// the further operands tell.
-func resultOf(p *garner.Prepared, op garner.Op, data, indices garner.Tensor, more []garner.Tensor) (garner.Shape, error) {
+// resultOf returns the dtype and the shape of p's result, which of some bags only the
+// elements of the further operands tell.
+func resultOf(p *garner.Prepared, op garner.Op, data, indices garner.Tensor, more []garner.Tensor) (garner.DType, garner.Shape, error) {
 	if p != nil && p.Plan() != nil {
-		return p.Plan().Out, nil
+		return p.Plan().DType, p.Plan().Out, nil
 	}
 	out, err := garner.Reference(op, data, indices, more...)
-	return out.Shape(), err
+	return out.DType(), out.Shape(), err
 }
 
 func prepared(options ...garner.PrepareOption) gathertest.Executor {
@@ -46,11 +46,11 @@ func prepared(options ...garner.PrepareOption) gathertest.Executor {
 		if err != nil {
 			return garner.Tensor{}, err
 		}
-		shape, err := resultOf(p, op, data, indices, more)
+		dtype, shape, err := resultOf(p, op, data, indices, more)
 		if err != nil {
 			return garner.Tensor{}, err
 		}
-		out, err := garner.New(data.DType(), shape...)
+		out, err := garner.New(dtype, shape...)
 		if err != nil {
 			return garner.Tensor{}, err
 		}
@@ -62,12 +62,13 @@ func prepared(options ...garner.PrepareOption) gathertest.Executor {
 // be lowered so, and runs twice: for the first time, and again.
 func batches(options ...garner.PrepareOption) gathertest.Executor {
 	return func(ctx context.Context, op garner.Op, data, indices garner.Tensor, more ...garner.Tensor) (garner.Tensor, error) {
+		var dtype garner.DType
 		var shape garner.Shape
 		plan, err := garner.NewPlan(op, data.Spec(), indices.Spec(), specsOf(more)...)
 		if err == nil {
-			shape = plan.Out
+			dtype, shape = plan.DType, plan.Out
 		} else if len(more) > 0 {
-			shape, err = resultOf(nil, op, data, indices, more)
+			dtype, shape, err = resultOf(nil, op, data, indices, more)
 		}
 		if err != nil {
 			return garner.Tensor{}, err
@@ -85,14 +86,14 @@ func batches(options ...garner.PrepareOption) gathertest.Executor {
 		if err != nil {
 			return garner.Tensor{}, err
 		}
-		out, err := garner.New(data.DType(), shape...)
+		out, err := garner.New(dtype, shape...)
 		if err != nil {
 			return garner.Tensor{}, err
 		}
 		if err := p.Run(ctx, data, indices, out, more...); err != nil {
 			return garner.Tensor{}, err
 		}
-		out, err = garner.New(data.DType(), shape...)
+		out, err = garner.New(dtype, shape...)
 		if err != nil {
 			return garner.Tensor{}, err
 		}
@@ -100,6 +101,8 @@ func batches(options ...garner.PrepareOption) gathertest.Executor {
 	}
 }
 
+// TestExecutors holds every way to run gathers, bags (R.29 to R.35, R.30, R.31, R.32, R.33
+// and R.34 among them) and gathers of stored data against the definition.
 func TestExecutors(t *testing.T) {
 	t.Run("batches", func(t *testing.T) { gathertest.Run(t, batches(garner.Threads(2))) })
 	t.Run("batches, cut small", func(t *testing.T) { gathertest.Run(t, batches(garner.Threads(3), garner.Cut(8, 16, 64))) })

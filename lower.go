@@ -681,7 +681,7 @@ func (l *Lowering) Bags(b Bag, count Dim) *Lowering {
 	switch b.Ends {
 	case Segments, SegmentRows:
 		l.fits(b.EndsAt, 1)
-		if !count.Known() && l.values != nil && !l.open && l.err == nil {
+		if !count.Known() && l.values != nil && l.values[b.EndsAt].dtype.Valid() && !l.open && l.err == nil {
 			count = l.segments(b.EndsAt)
 		}
 		l.odd = l.odd || !count.Known()

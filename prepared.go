@@ -26,6 +26,12 @@ func FurtherTensors(more ...Tensor) PrepareOption {
 	return func(p *Prepared) { p.more, p.values = specs(more), more }
 }
 
+// FurtherValues adds to Further those operands that are there; the zero Tensor is one
+// whose elements are not.
+func FurtherValues(more ...Tensor) PrepareOption {
+	return func(p *Prepared) { p.values = more }
+}
+
 // Threads limits a run to n cores. The default, and the meaning of n < 1, is
 // GOMAXPROCS.
 func Threads(n int) PrepareOption {

@@ -1,5 +1,11 @@
 package garner
 
+import (
+	"context"
+
+	"github.com/garner-go/garner/internal/kernel"
+)
+
 // A term is a row of data that a bag reduces.
 type term struct {
 	row    int    // the position of its first element in memory, in elements; -1: the plan's fill
@@ -9,20 +15,27 @@ type term struct {
 // termsOf returns the terms of a bag that count.
 func (b *bags) termsOf(bag int) (terms []term) {
 	for t, end := b.between(bag); t < end; t++ {
-		v := b.valueOf(t)
-		if b.leftOut(v, t) {
-			continue
+		if one, counts := b.term(t); counts {
+			terms = append(terms, one)
 		}
-		one := term{row: -1}
-		if at, _ := b.position(v, b.Axes[0].Dim); at >= 0 {
-			one.row = b.data.mem.Offset + b.Axes[0].offset(at)
-		}
-		if b.weights.dtype.Valid() {
-			one.weight = b.weights.bits(b.weights.position(t))
-		}
-		terms = append(terms, one)
 	}
 	return terms
+}
+
+// term returns a term; false where it is left out.
+func (b *bags) term(t int) (one term, counts bool) {
+	v := b.valueOf(t)
+	if b.leftOut(v, t) {
+		return one, false
+	}
+	one.row = -1
+	if at, _ := b.position(v, b.Axes[0].Dim); at >= 0 {
+		one.row = b.data.mem.Offset + b.Axes[0].offset(at)
+	}
+	if b.weights.dtype.Valid() {
+		one.weight = b.weights.bits(b.weights.position(t))
+	}
+	return one, true
 }
 
 // reduce returns the bits of one element of a bag. column is its distance from the
@@ -103,3 +116,44 @@ func (b *bags) defineBags(dst Tensor, first int) {
 		dst.setBits(dst.mem.Offset+i, b.reduce(terms, at))
 	}
 }
+
+// BagTerms reads the operands of a plan of bags, for executors that reduce rows by
+// themselves: it is the definition of what its terms are.
+type BagTerms struct{ of *bags }
+
+// BagTerms returns what reads these operands of a call: indices, and more, the further
+// operands, which keep their memory. Scales and zero points are not read, so that they may
+// be missing.
+func (p *Plan) BagTerms(indices Tensor, more ...Tensor) *BagTerms {
+	return &BagTerms{p.ofBags(Tensor{}, indices, more)}
+}
+
+// Check returns the error of operands that a gather refuses, by the rules and in the order
+// of garner.Gather: of the ends, of the first index in row-major order, of the row of
+// empty bags. It takes some 25 ns an index, on one core.
+func (b *BagTerms) Check(ctx context.Context) error { return b.of.check(ctx) }
+
+// Bag returns the terms of a bag: those from first on, and before end. The ends must
+// have passed Check.
+func (b *BagTerms) Bag(bag int) (first, end int) { return b.of.between(bag) }
+
+// Term returns where the row of a term begins in data, in elements from the first one;
+// -1 for zeros or the plan's Fill. It returns the bits of the term's weight. counts is
+// false for a term that is left out.
+func (b *BagTerms) Term(t int) (row int, weight uint64, counts bool) {
+	one, counts := b.of.term(t)
+	return one.row, one.weight, counts
+}
+
+// Empty returns where the row of a bag without terms begins in data; false where such a
+// bag is zeros.
+func (b *BagTerms) Empty() (row int, given bool) {
+	empty := b.of.Bag.Empty
+	if !empty.Given {
+		return 0, false
+	}
+	return b.of.Axes[0].offset(empty.At), true
+}
+
+// Number returns what the elements are to this module's kernels; its type is internal.
+func (b *BagTerms) Number() kernel.Number { return numbers[b.of.DType] }

@@ -279,7 +279,7 @@ func into(r *rand.Rand, options ...garner.PrepareOption) gathertest.Executor {
 		if err != nil {
 			return garner.Tensor{}, err
 		}
-		shape, err := resultOf(p, op, data, indices, more)
+		dtype, shape, err := resultOf(p, op, data, indices, more)
 		if err != nil {
 			return garner.Tensor{}, err
 		}
@@ -292,11 +292,11 @@ func into(r *rand.Rand, options ...garner.PrepareOption) gathertest.Executor {
 		if len(wide) > 0 {
 			wide[0] += lead + r.IntN(4)
 		}
-		memory, err := garner.New(data.DType(), wide...)
+		memory, err := garner.New(dtype, wide...)
 		if err != nil {
 			return garner.Tensor{}, err
 		}
-		b, packed := []byte(nil), data.DType() == garner.String
+		b, packed := []byte(nil), dtype == garner.String
 		if !packed {
 			b, _ = memory.Bytes()
 			for i := range b {
@@ -322,7 +322,7 @@ func into(r *rand.Rand, options ...garner.PrepareOption) gathertest.Executor {
 			return got, err
 		}
 		// With the view's elements restored, nothing differs.
-		fresh, err := garner.FromBytes(data.DType(), before, wide...)
+		fresh, err := garner.FromBytes(dtype, before, wide...)
 		if err != nil {
 			return garner.Tensor{}, err
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/garner-go/garner/internal/codec"
 	"github.com/garner-go/garner/internal/exec"
+	"github.com/garner-go/garner/internal/kernel"
 )
 
 // Stored says how data holds elements that are not stored as they are: as codes and
@@ -21,14 +22,31 @@ type Stored struct {
 // String names the form, such as "Q4_K" or "u4, scaled by f16".
 func (s *Stored) String() string { return s.name }
 
+// Operands returns the places of the scales and of the zero points among the further
+// operands, from 0; -1: data holds them, or there are none.
+func (s *Stored) Operands() (scales, zeros int) { return s.scales, s.zeros }
+
 // Elements returns the dtype and the shape of the elements, which count in row-major
 // order.
 func (s *Stored) Elements() Spec { return s.view.Spec() }
+
+// Spans returns the bytes of data, of the scales and of the zero points that n elements
+// from the first-th on are decoded from; its type is internal.
+func (s *Stored) Spans(first, n int) [3]exec.Span { return s.decoder.Spans(first, n) }
+
+// DecodeParts decodes n elements from the first-th on into dst, which has their size,
+// for this module's executors: the type of parts is internal. parts are bytes of data, of
+// the scales and of the zero points, row-major, each from byte from on, which Spans gives,
+// with at least what it says. It allocates nothing once calls have filled its free list.
+func (s *Stored) DecodeParts(dst []byte, parts *exec.Stored, from *[3]int64, first, n int) {
+	s.decoder.decodeParts(dst, parts, from, first, n)
+}
 
 // A blockDecoder decodes blocks that hold their own scales, which lie side by side.
 type blockDecoder struct {
 	kind *codec.Codec
 	room sync.Pool // free list of room for one block's elements
+	at   sync.Pool // free list of places of blocks
 }
 
 func newBlockDecoder(kind *codec.Codec) *blockDecoder {
@@ -37,8 +55,12 @@ func newBlockDecoder(kind *codec.Codec) *blockDecoder {
 		room := make([]byte, 4*kind.Elements)
 		return &room
 	}
+	d.at.New = func() any { return new([placesAtOnce]int64) }
 	return d
 }
+
+// placesAtOnce is the number of blocks that are decoded at a time, each from its place.
+const placesAtOnce = 1024
 
 // Decode is decodeBlocks of whole data.
 func (d *blockDecoder) Decode(dst []byte, from *exec.Stored, first, n int) {
@@ -69,6 +91,56 @@ func (d *blockDecoder) decodeBlocks(dst, stored []byte, from, first, n int) {
 	}
 }
 
+// DecodeRows decodes rows of one block, where the codec does so from their places.
+func (d *blockDecoder) DecodeRows(dst []byte, from *exec.Stored, rows []int64, bias, n int) bool {
+	if d.kind.Scattered == nil || n != d.kind.Elements || n == 0 {
+		return false
+	}
+	places := d.at.Get().(*[placesAtOnce]int64)
+	defer d.at.Put(places)
+	for len(rows) > 0 {
+		at := places[:min(len(rows), placesAtOnce)]
+		if !d.blocksAt(at, rows, bias) {
+			return false
+		}
+		d.kind.Scattered(dst, from[0], at)
+		dst, rows = dst[4*n*len(at):], rows[len(at):]
+	}
+	return true
+}
+
+// Sum sums rows of one block, where the codec does so.
+func (d *blockDecoder) Sum(dst []byte, from *exec.Stored, t kernel.Terms, b kernel.Bags) bool {
+	if d.kind.Sum == nil || b.Size != 4*d.kind.Elements || b.Size == 0 || len(t.Rows) > placesAtOnce {
+		return false
+	}
+	places := d.at.Get().(*[placesAtOnce]int64)
+	defer d.at.Put(places)
+	at := places[:len(t.Rows)]
+	if !d.blocksAt(at, t.Rows, t.Bias) {
+		return false
+	}
+	t.Rows, t.Bias = at, 0
+	return d.kind.Sum(dst, from[0], t, b)
+}
+
+// blocksAt sets at to where blocks lie, given how many bytes of elements are before them.
+// It returns false where one begins inside a block.
+func (d *blockDecoder) blocksAt(at, rows []int64, bias int) bool {
+	size, stored := int64(4*d.kind.Elements), int64(d.kind.Bytes)
+	each := 1 / float64(size)
+	for j := range at {
+		first := rows[j] + int64(bias)
+		// The nearest integer; a division of integers takes several times as long.
+		block := int64(float64(first)*each + 0.5)
+		if block*size != first {
+			return false
+		}
+		at[j] = block * stored
+	}
+	return true
+}
+
 // Spans returns the bytes of the blocks of some elements.
 func (d *blockDecoder) Spans(first, n int) (spans [3]exec.Span) {
 	if n > 0 {
@@ -90,6 +162,12 @@ func (d codeDecoder) decodeParts(dst []byte, parts *exec.Stored, from *[3]int64,
 	part := func(k int) codec.Part { return codec.Part{Bytes: parts[k], From: from[k]} }
 	d.Blocks.Decode(dst, part(0), part(1), part(2), first, n)
 }
+
+// DecodeRows returns false.
+func (codeDecoder) DecodeRows([]byte, *exec.Stored, []int64, int, int) bool { return false }
+
+// Sum returns false.
+func (codeDecoder) Sum([]byte, *exec.Stored, kernel.Terms, kernel.Bags) bool { return false }
 
 // Spans returns the bytes of the codes, scales and zero points of some elements.
 func (d codeDecoder) Spans(first, n int) [3]exec.Span {

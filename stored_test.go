@@ -42,6 +42,16 @@ func randomRows(n, rows int) garner.Tensor {
 	return garner.Of(at, n)
 }
 
+func FuzzStored(f *testing.F) {
+	f.Add(uint64(1))
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		c := gathertest.RandomStored(seed)
+		c.Hold(t, garner.GatherContext)
+		c.Hold(t, prepared(garner.Threads(3), garner.Cut(8, 16, 0)))
+		c.Hold(t, batches(garner.Threads(2), garner.Cut(8, 16, 64)))
+	})
+}
+
 // TestStoredOfEverySize runs gathers that take several units, tiles and chunks, of near
 // and of far data, against the definition.
 func TestStoredOfEverySize(t *testing.T) {

@@ -217,9 +217,9 @@ func (p *Plan) coordinates(i int) []int {
 
 // SurveyPart surveys a part of the indices: part holds consecutive ones in
 // row-major order, from the first-th on, in a tensor of any shape. The surveys
-// of all parts, added in order, equal Survey of the whole without further operands,
-// including First.
-func (p *Plan) SurveyPart(ctx context.Context, part Tensor, first int) (Survey, error) {
+// of all parts, added in order, equal Survey of the whole, including First, but for what it
+// says of ends and of the row of empty bags. more are the whole further operands.
+func (p *Plan) SurveyPart(ctx context.Context, part Tensor, first int, more ...Tensor) (Survey, error) {
 	if part.dtype != p.IndexType {
 		return Survey{}, errorf(ErrDType, "indices are %s; the plan was made for %s", part.dtype, p.IndexType)
 	}
@@ -229,7 +229,16 @@ func (p *Plan) SurveyPart(ctx context.Context, part Tensor, first int) (Survey, 
 	if len(p.Axes) == 0 {
 		return Survey{}, nil
 	}
-	return (&bags{Plan: p, indices: part}).survey(ctx, first)
+	b, err := p.furtherOf(part, more)
+	if err != nil {
+		return Survey{}, err
+	}
+	var s Survey
+	err = b.guard(func(b *bags) error {
+		s, err = b.survey(ctx, first)
+		return err
+	})
+	return s, err
 }
 
 // Add adds next, the survey of the part that follows.

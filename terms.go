@@ -24,6 +24,11 @@ func (p *Plan) bagsOf(indices Tensor, more []Tensor) (*bags, error) {
 	if err := p.takes(indices); err != nil {
 		return nil, err
 	}
+	return p.furtherOf(indices, more)
+}
+
+// furtherOf is bagsOf of indices that are checked, or a part of them.
+func (p *Plan) furtherOf(indices Tensor, more []Tensor) (*bags, error) {
 	if p.Bag == nil {
 		return &bags{Plan: p, indices: indices}, nil
 	}

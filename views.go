@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/garner-go/garner/internal/exec"
+	"github.com/garner-go/garner/internal/kernel"
 )
 
 // A decoder decodes whole operands, and parts of them: codes, scales and zero points,
@@ -56,6 +57,12 @@ func (v *views) Spans(first, n int) (spans [3]exec.Span) {
 	}
 	return spans
 }
+
+// DecodeRows returns false.
+func (v *views) DecodeRows([]byte, *exec.Stored, []int64, int, int) bool { return false }
+
+// Sum returns false.
+func (v *views) Sum([]byte, *exec.Stored, kernel.Terms, kernel.Bags) bool { return false }
 
 // run returns how many elements of t lie side by side, from each multiple of that number.
 func (t *Tensor) run() int {

@@ -1,196 +1,243 @@
 #!/usr/bin/env python3
-"""Looks up random rows of quantised tables with garner and with what a user would pick, and prints the ratios.
+"""Looks up random rows of quantised tables, and adds bags of them, with garner and with what a user would pick, and prints
+the ratios.
 
-    quantised.py --calls ./calls --gguf-python VENV/bin/python --python VENV/bin/python [--threads 1,2] [--rounds 3]
-                 [--seconds 0.5] [--only Q4_K] [--mib 64] [--json FILE]
+    quantised.py --calls ./calls [--python PYTHON] [--gguf-python PYTHON] [--fbgemm-python PYTHON] [--threads 1,2]
+                 [--rounds 2] [--seconds 0.2] [--only Q4_K] [--peers torch,fbgemm] [--mib 64] [--json FILE]
 
 Kinds and peers:
-    Q4_K Q6_K Q8_0 MXFP4  gguf-py: gguf.quants.dequantize(table[ids])
-    rows8 rows4           torch.ops.quantized.embedding_byte and embedding_4bit
-    int4:32 int4:128      ONNX Runtime, com.microsoft.GatherBlockQuantized on uint8 with bits=4 and f32 scales; garner's is
-                          one goroutine on any number of threads
+    Q4_K Q6_K Q8_0 MXFP4        gguf-py: gguf.quants.dequantize(table[ids]); ggml, the library of llama.cpp: ggml_get_rows
+    rows8 rows4                 torch.ops.quantized.embedding_byte and embedding_4bit; FBGEMM's table-batched operator
+    int4:32 int4:128            ONNX Runtime: com.microsoft.GatherBlockQuantized on uint8 with bits=4 and f32 scales;
+                                OpenVINO: a compressed Gather of u4 in groups
+    bags:f32 bags:rows8 :rows4  bags of 1, 20 and 100 of 26 tables, 512 bags of each. torch.nn.functional.embedding_bag and
+                                torch.ops.quantized.embedding_bag_*_rowwise_offsets, one call a table; FBGEMM's
+                                IntNBitTableBatchedEmbeddingBagsCodegen, one call; garner: one RunAll
 
-A table has --mib MiB of codes; a call looks up rows of 2 Mi elements (8 MiB of f32). Each process has the table in memory
-(garner: in the page cache) and looks up the same rows again and again; a round times them one after the other, pinned to
-as many cores as threads. The times are the least of all rounds, which other work on the machine disturbs less than
-medians. `reused` is the peer's time over garner's into one output; the peers allocate theirs, of which torch and ONNX Runtime reuse the
-memory. `fresh` is the peer's time over garner's where each call allocates an output by make. `gbs` is the GB of f32
-that garner makes in a second. A peer whose bytes differ from garner's is WRONG, and fails the run.
+A table has --mib MiB of codes, the tables of bags together four times as many. A call looks up rows of 2 Mi elements (8 MiB
+of f32). Each process has the tables in memory (garner: in the page cache) and asks for the same rows again and again; a round
+times garner and the peers one after the other, pinned to as many cores as threads. The times are the least of all rounds,
+which other work on the machine disturbs less than medians. `reused` is the peer's time over garner's into one output; the
+peers but ggml allocate theirs, of which torch, ONNX Runtime and OpenVINO reuse the memory. `fresh` is the peer's time over
+garner's where each call allocates an output by make. `gbs` is the GB of f32 that garner makes in a second.
+
+The results are compared. gguf-py, ONNX Runtime and torch's rows must equal garner's bit for bit. The others may round
+otherwise: ggml and FBGEMM fuse a product and a sum, OpenVINO may fold the scale, and sums of bags may go through other orders
+or add unrounded products. A peer that differs by more than that is WRONG, and fails the run.
 """
-import argparse, json, math, os, statistics, subprocess, sys, tempfile, time, zlib
+import argparse
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
 
 try:
     import numpy as np
 except ImportError:
     sys.exit("quantised.py needs numpy: pip install -r bench/requirements.txt")
 
+from ladder import run_garner
+from quantised_peers import BAGS, GGUF
+
 HERE = os.path.dirname(os.path.abspath(__file__))
-KINDS = {"Q4_K": (256, 144), "Q6_K": (256, 210), "Q8_0": (32, 34), "MXFP4": (32, 17)}
 SCALES = {"Q4_K": (0, 2), "Q6_K": (208,), "Q8_0": (0,)}  # where a block has an f16
-COLUMNS = (64, 256, 1024, 4096)
+COLUMNS = (64, 128, 256, 1024, 4096)
 ELEMENTS = 2 << 20
+TABLES, LENGTHS, WIDTHS = 26, (1, 20, 100), (64, 128)  # of bags
+EXACT = ("gguf-py", "onnxruntime", "torch")  # of rows
 
 
-def parts(kind, columns, raw):
-    """The codes [rows, bytes] and scales [rows, blocks] of an int4 table in one file."""
-    each = columns // int(kind.split(":")[1])
-    rows = len(raw) // (columns // 2 + 4 * each)
-    cut = rows * columns // 2
-    return raw[:cut].reshape(rows, columns // 2), raw[cut:].view(np.float32).reshape(rows, each)
+def cases(only, folder, mib):
+    """The cases whose name has only in it, without their files."""
+    for kind in (*GGUF, "rows8", "rows4", "int4:32", "int4:128"):
+        for columns in COLUMNS:
+            block = GGUF[kind][0] if kind in GGUF else int(kind.split(":")[1]) if ":" in kind else 1
+            if columns % block == 0 and only in kind:
+                yield dict(kind=kind, columns=columns, length=0, tables=1, size=mib << 20, path=os.path.join(folder, "table"), ids=os.path.join(folder, "ids.npy"))
+    for kind in ("bags:f32", "bags:rows8", "bags:rows4"):
+        for columns in WIDTHS:
+            for length in LENGTHS:
+                if only in kind:
+                    yield dict(kind=kind, columns=columns, length=length, tables=TABLES, size=mib << 22, path=os.path.join(folder, "table"), ids=os.path.join(folder, "ids.npy"))
 
 
-def make(kind, columns, size, path):
-    """Writes a table of finite numbers; returns the number of rows."""
+def peers_of(kind):
+    return ("gguf-py", "ggml") if kind in GGUF else ("onnxruntime", "openvino") if kind.startswith("int4") else ("torch", "fbgemm")
+
+
+def make(case):
+    """Writes the tables of a case, of finite numbers, and the indices; sets the greatest number of a row."""
     r = np.random.default_rng(5)
-    if kind in KINDS:
-        elements, width = KINDS[kind]
+    kind, columns, size = case["kind"].removeprefix("bags:"), case["columns"], case["size"]
+    some = lambda n: np.frombuffer(r.bytes(n), np.uint8)
+    if kind in GGUF:
+        elements, width, _ = GGUF[kind]
         rows = size // (columns // elements * width)
-        raw = r.integers(0, 256, (rows * columns // elements, width), np.uint8)
+        raw = some(rows * columns // elements * width).reshape(-1, width).copy()
         for at in SCALES.get(kind, ()):
             raw[:, at:at + 2] = r.uniform(0.001, 0.1, len(raw)).astype(np.float16).view(np.uint8).reshape(-1, 2)
         if kind == "MXFP4":
             raw[:, 0] = r.integers(118, 132, len(raw))
+        case["largest"] = {"MXFP4": 6 * 2.0 ** 4, "Q4_K": 0.1 * 63 * 16, "Q6_K": 0.1 * 128 * 32, "Q8_0": 12.8}[kind]
+        raw.tofile(case["path"])
+    elif kind == "f32":
+        rows = size // (4 * columns * case["tables"]) * case["tables"]
+        r.random(rows * columns, np.float32).tofile(case["path"])
+        case["largest"] = 1
     elif kind.startswith("rows"):
         bits = int(kind[4:])
-        rows = size // (columns * bits // 8)
-        scale, zero = r.uniform(0.001, 0.1, rows).astype(np.float32), r.uniform(0, 15, rows).astype(np.float32)
-        codes = r.integers(0, 256, (rows, columns * bits // 8), np.uint8)
+        rows = size // (columns * bits // 8 * case["tables"]) * case["tables"]
+        # Scales and biases that f16 has, as FBGEMM's tables hold them so; the zero points are whole, as torch's packing needs them.
+        scale = r.uniform(0.001, 0.1, rows).astype(np.float16).astype(np.float32)
+        scale = (scale.view(np.uint32) & 0xfffe0000).view(np.float32)  # of 7 bits: f16 has scale times zero point
+        bias = -r.integers(0, 16, rows).astype(np.float32) * scale
         form = np.float32 if bits == 8 else np.float16
-        tail = np.stack([scale, -zero * scale], 1).astype(form).view(np.uint8)
-        raw = np.concatenate([codes, tail], 1)
-        np.savez(path + ".torch", codes=codes, scale=scale, zero=zero)  # torch packs them itself
+        tail = np.stack([scale, bias], 1).astype(form).view(np.uint8)
+        np.concatenate([some(rows * columns * bits // 8).reshape(rows, -1), tail], 1).tofile(case["path"])
+        case["largest"] = 0.1 * 2 ** bits
     else:
         each = columns // int(kind.split(":")[1])
         rows = size // (columns // 2)
-        raw = np.concatenate([r.integers(0, 256, rows * columns // 2, np.uint8),
-                              r.uniform(0.001, 0.1, rows * each).astype(np.float32).view(np.uint8)])
-    raw.tofile(path)
-    return rows
+        with open(case["path"], "wb") as f:
+            f.write(r.bytes(rows * columns // 2))
+            r.uniform(0.001, 0.1, rows * each).astype(np.float32).tofile(f)
+        case["largest"] = 0.8
+    n = case["tables"] * BAGS * case["length"] if case["length"] else ELEMENTS // columns
+    np.save(case["ids"], np.random.default_rng(1).integers(0, rows // case["tables"], n))
 
 
-def peer(kind, columns, path, ids, threads):
-    """A function that looks the rows up."""
-    raw = np.fromfile(path, np.uint8)
-    if kind in KINDS:
-        from gguf import GGMLQuantizationType
-        from gguf.quants import dequantize
-        elements, width = KINDS[kind]
-        table, kind = raw.reshape(-1, columns // elements * width), GGMLQuantizationType[kind]
-        return lambda: dequantize(table[ids], kind)
-    if kind.startswith("rows"):
-        import torch
-        torch.set_num_threads(threads)
-        saved = np.load(path + ".torch.npz")
-        scale, zero = (torch.from_numpy(saved[n]) for n in ("scale", "zero"))
-        codes = torch.from_numpy(saved["codes"])
-        if kind == "rows8":
-            q = torch._make_per_channel_quantized_tensor(codes, scale, zero, 0)
-        else:
-            # There is no such constructor for codes of 4 bits: the numbers that round to them.
-            low, high = codes & 15, codes >> 4
-            numbers = torch.stack([low, high], 2).reshape(len(codes), -1).float()
-            q = torch.quantize_per_channel((numbers - zero[:, None]) * scale[:, None], scale, zero, 0, torch.quint4x2)
-        packed = torch.ops.quantized.embedding_bag_prepack(q)
-        look = torch.ops.quantized.embedding_byte if kind == "rows8" else torch.ops.quantized.embedding_4bit
-        ids = torch.from_numpy(ids)
-        return lambda: look(packed, ids).numpy()
-    import onnxruntime
-    from onnx import TensorProto, helper
-    codes, scales = parts(kind, columns, raw)
-    node = helper.make_node("GatherBlockQuantized", ["data", "indices", "scales"], ["out"], domain="com.microsoft",
-                            block_size=int(kind.split(":")[1]), bits=4, quantize_axis=1)
-    graph = helper.make_graph([node], "g", [
-        helper.make_tensor_value_info("data", TensorProto.UINT8, codes.shape),
-        helper.make_tensor_value_info("indices", TensorProto.INT64, ids.shape),
-        helper.make_tensor_value_info("scales", TensorProto.FLOAT, scales.shape),
-    ], [helper.make_tensor_value_info("out", TensorProto.FLOAT, [len(ids), columns])])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)], ir_version=10)
-    o = onnxruntime.SessionOptions()
-    o.intra_op_num_threads = threads
-    session = onnxruntime.InferenceSession(model.SerializeToString(), o, providers=["CPUExecutionProvider"])
-    bound = session.io_binding()
-    for name, v in (("data", codes), ("indices", ids), ("scales", scales)):
-        bound.bind_ortvalue_input(name, onnxruntime.OrtValue.ortvalue_from_numpy(v))
-    bound.bind_output("out")
-
-    def look():
-        session.run_with_iobinding(bound)
-        return bound.get_outputs()[0].numpy()
-
-    def call():
-        session.run_with_iobinding(bound)
-    call.result = look
-    return call
+def allowed(case, peer):
+    """How far a number of the peer may be from garner's."""
+    if not case["length"]:
+        return 0 if peer in EXACT else 2.0 ** -22 * case["largest"]
+    n = case["length"]
+    if n == 1 and case["kind"] == "bags:f32":
+        return 0
+    return n * n * 2.0 ** -23 * case["largest"] + 2.0 ** -22 * case["largest"]
 
 
-def worker(kind, columns, path, ids, threads, seconds):
-    """Prints the times of a peer, a line for each line that it reads."""
-    call = peer(kind, columns, path, np.load(ids), threads)
-    crc = zlib.crc32(np.ascontiguousarray(getattr(call, "result", call)()))
-    print("{}", flush=True)
-    for _ in sys.stdin:
-        spent, end = [], time.perf_counter() + seconds
-        while time.perf_counter() < end or len(spent) < 3:
-            begin = time.perf_counter_ns()
-            call()
-            spent.append(time.perf_counter_ns() - begin)
-        print(json.dumps({"median_ns": statistics.median(spent), "min_ns": min(spent), "crc32": crc}), flush=True)
+class Worker:
+    """A peer's process, pinned to as many cores as threads; one for all cases, as its libraries load slowly."""
+
+    def __init__(self, python, peer, threads):
+        cpus = set(sorted(os.sched_getaffinity(0))[:threads])
+        self.log = tempfile.TemporaryFile("w+")
+        self.p = subprocess.Popen([python, os.path.join(HERE, "quantised_peers.py"), peer, str(threads)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  stderr=self.log, text=True, preexec_fn=lambda: os.sched_setaffinity(0, cpus))
+
+    def ask(self, **question):
+        try:
+            self.p.stdin.write(json.dumps(question) + "\n")
+            self.p.stdin.flush()
+            return json.loads(self.p.stdout.readline())
+        except (ValueError, OSError):
+            self.log.seek(0)
+            said = (self.log.read().strip().splitlines() or ["nothing"])[-1][:120]
+            return {"error": "ended, exit %s: %s" % (self.p.wait(), said)}
+
+    def close(self):
+        try:
+            self.p.stdin.close()
+        except OSError:
+            pass
+        self.p.wait()
+
+
+def compare(case, threads, peers, workers, a, folder):
+    """Times a case with one number of threads: garner's times, and those of each peer that ran; the peers that did not, or are wrong."""
+    mine = os.path.join(folder, "garner")
+    command = [os.path.abspath(a.calls), "-lookup", case["kind"], "-columns", str(case["columns"]), "-seconds", str(a.seconds), "-result", mine]
+    if case["length"]:
+        command += ["-tables", str(case["tables"]), "-length", str(case["length"])]
+    command += [case["path"], case["ids"]]
+    rounds, trouble = [run_garner(command, threads)], {}
+    if "error" in rounds[0]:
+        return rounds, {}, {"garner": rounds[0]["error"]}
+    want = np.fromfile(mine, np.float32)
+    times = {}
+    for peer in peers:
+        theirs = os.path.join(folder, "peer")
+        a_loaded = workers[peer, threads].ask(load=case, result=theirs)
+        if "error" in a_loaded:
+            trouble[peer] = a_loaded["error"]
+            continue
+        got = np.fromfile(theirs, np.float32)
+        off = float(np.abs(got - want).max()) if got.shape == want.shape else math.inf
+        if not off <= allowed(case, peer):
+            trouble[peer] = "WRONG by %g; %g is allowed" % (off, allowed(case, peer))
+        times[peer] = []
+    for n in range(a.rounds):
+        if n:
+            rounds.append(run_garner(command, threads))
+        for peer in times:
+            times[peer].append(workers[peer, threads].ask(time=a.seconds))
+    return rounds, times, trouble
 
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--calls")
-    p.add_argument("--python", default=sys.executable)
+    p.add_argument("--calls", required=True, help="go build -o calls ./bench/calls")
+    p.add_argument("--python", default=sys.executable, help="of torch, ONNX Runtime and OpenVINO")
     p.add_argument("--gguf-python", default=sys.executable)
+    p.add_argument("--fbgemm-python", default=sys.executable)
     p.add_argument("--threads", default="1,2")
-    p.add_argument("--rounds", type=int, default=3)
-    p.add_argument("--seconds", type=float, default=0.5)
-    p.add_argument("--only", default="")
+    p.add_argument("--rounds", type=int, default=2)
+    p.add_argument("--seconds", type=float, default=0.2)
+    p.add_argument("--only", default="", help="the kinds whose name has this in it")
+    p.add_argument("--peers", default="gguf-py,ggml,torch,fbgemm,onnxruntime,openvino")
     p.add_argument("--mib", type=int, default=64)
     p.add_argument("--json")
-    p.add_argument("--worker", nargs=6, help=argparse.SUPPRESS)
     a = p.parse_args()
-    if a.worker:
-        kind, columns, path, ids, threads, seconds = a.worker
-        return worker(kind, int(columns), path, ids, int(threads), float(seconds))
-    if not a.calls:
-        p.error("--calls is needed: go build -o calls ./bench/calls")
-    from ladder import Peer, run_garner
-
-    record, failed, ratios = [], False, {}
-    print(f"{'kind':10} {'row':>5} {'thr':>3} {'garner us':>10} {'peer us':>10} {'reused':>6} {'fresh':>6} {'gbs':>5}")
-    for kind in (*KINDS, "rows8", "rows4", "int4:32", "int4:128"):
-        for columns in COLUMNS:
-            block = KINDS[kind][0] if kind in KINDS else int(kind.split(":")[1]) if ":" in kind else 1
-            if columns % block or a.only not in kind:
-                continue
-            with tempfile.TemporaryDirectory() as d:
-                path, ids = os.path.join(d, "table"), os.path.join(d, "ids.npy")
-                rows = make(kind, columns, a.mib << 20, path)
-                np.save(ids, np.random.default_rng(1).integers(0, rows, ELEMENTS // columns))
-                for threads in map(int, a.threads.split(",")):
-                    cpus = ",".join(map(str, sorted(os.sched_getaffinity(0))[:threads]))
-                    w = Peer(["taskset", "-c", cpus, a.gguf_python if kind in KINDS else a.python, os.path.abspath(__file__), "--worker",
-                              kind, str(columns), path, ids, str(threads), str(a.seconds)])
-                    command = [os.path.abspath(a.calls), "-lookup", kind, "-columns", str(columns), "-seconds", str(a.seconds), path, ids]
-                    rounds = [(run_garner(command, threads), w.time()) for _ in range(a.rounds)]
-                    w.close()
-                    error = next((g["error"] for r in rounds for g in r if "error" in g), None)
-                    if error:
-                        print(f"{kind:10} {columns:5} {threads:3}  {error}")
-                        failed = True
+    pythons = {"gguf-py": a.gguf_python, "ggml": a.gguf_python, "fbgemm": a.fbgemm_python}
+    asked, workers = set(a.peers.split(",")), {}
+    record, failed, best, each = [], False, {}, {}
+    print(f"{'kind':10} {'row':>5} {'bag':>4} {'thr':>3} {'garner us':>10} {'gbs':>5}  {'peer':12} {'peer us':>10} {'reused':>7} {'fresh':>6}")
+    with tempfile.TemporaryDirectory() as folder:
+        for case in cases(a.only, folder, a.mib):
+            make(case)
+            peers = [n for n in peers_of(case["kind"]) if n in asked]
+            for threads in map(int, a.threads.split(",")):
+                for peer in peers:
+                    if (peer, threads) not in workers:
+                        workers[peer, threads] = Worker(pythons.get(peer, a.python), peer, threads)
+                rounds, times, trouble = compare(case, threads, peers, workers, a, folder)
+                record.append({"case": case, "threads": threads, "garner": rounds, "peers": times, "trouble": trouble})
+                head = f"{case['kind']:10} {case['columns']:5} {case['length'] or '':>4} {threads:3}"
+                if "garner" in trouble:
+                    print(head, trouble["garner"], flush=True)
+                    failed = True
+                    continue
+                reused, fresh = (min(g[way]["min_ns"] for g in rounds) for way in ("reused", "fresh"))
+                floats = TABLES * BAGS * case["columns"] if case["length"] else ELEMENTS
+                ratios = {}
+                for peer in peers:
+                    if peer not in times or any("error" in t for t in times[peer]):
+                        print(head, " " * 17, f"{peer:12} {trouble.get(peer) or next(t['error'] for t in times[peer] if 'error' in t)}", flush=True)
                         continue
-                    wrong = "" if all(g["crc32"] == r["crc32"] for g, r in rounds) else "  WRONG"
+                    theirs = min(t["min_ns"] for t in times[peer])
+                    wrong = trouble.get(peer, "")
                     failed = failed or bool(wrong)
-                    mine, fresh, theirs = (min(x) for x in zip(*((g["reused"]["min_ns"], g["fresh"]["min_ns"], r["min_ns"]) for g, r in rounds)))
-                    ratios.setdefault(threads, []).append(theirs / mine)
-                    print(f"{kind:10} {columns:5} {threads:3} {mine / 1e3:10.0f} {theirs / 1e3:10.0f} {theirs / mine:6.2f} {theirs / fresh:6.2f} "
-                          f"{4 * ELEMENTS / mine:5.1f}{wrong}", flush=True)
-                    record.append({"kind": kind, "columns": columns, "threads": threads, "rounds": rounds})
-    for threads, r in ratios.items():
-        print(f"{threads} threads: geometric mean {math.exp(statistics.mean(map(math.log, r))):.2f}, least {min(r):.2f}")
+                    ratios[peer] = theirs / reused
+                    print(head, f"{reused / 1e3:10.0f} {4 * floats / reused:5.1f}  {peer:12} {theirs / 1e3:10.0f} {theirs / reused:7.2f} {theirs / fresh:6.2f} {wrong}", flush=True)
+                    each.setdefault((peer, threads), []).append(theirs / reused)
+                if ratios:
+                    best.setdefault(threads, []).append(min(ratios.values()))
+                    group = "bags" if case["length"] else "rows"
+                    best.setdefault((group, threads), []).append(min(ratios.values()))
+        for w in workers.values():
+            w.close()
+    mean = lambda r: math.exp(statistics.mean(map(math.log, r)))
+    for (peer, threads), r in sorted(each.items()):
+        print(f"{peer}, {threads} threads: geometric mean {mean(r):.2f}, least {min(r):.2f} of {len(r)}")
+    for key, r in best.items():
+        what = f"{key[0]}, {key[1]} threads" if isinstance(key, tuple) else f"all, {key} threads"
+        print(f"fastest peer of each line, {what}: geometric mean {mean(r):.2f}, least {min(r):.2f} of {len(r)}")
     if a.json:
-        json.dump(record, open(a.json, "w"), indent=1)
+        with open(a.json, "w") as f:
+            json.dump(record, f, indent=1)
     sys.exit(1 if failed else 0)
 
 

@@ -8,7 +8,8 @@ Definitions: those that answer the cases are first held against the recordings i
 testdata/conformance (rival_recorded.py).
 
 Cases: random cases of every operator that `garner ops` lists are answered by slow
-definitions that share no code with garner (rival_cases.py). `garner verify` compares
+definitions that share no code with garner (rival_cases.py; rival_computed.py of bags
+and of stored elements). `garner verify` compares
 garner with them, thousands of cases in one process. Each installed peer is asked the
 cases of its dialect (rival_peers.py). Where a peer departs from its specification in a
 way that rival_known.py names, the difference is counted under its name and rules.
@@ -37,6 +38,7 @@ import time
 import numpy as np
 
 import rival_command
+import rival_computed as computed
 import rival_known as known
 import rival_recorded
 from rival_cases import BITS, DEFINITIONS, ELEMENTS, LIMITS, TUPLES, WINDOWS, Case, Maker, Refused, Tensor, answer, dialect
@@ -44,17 +46,6 @@ from rival_peers import OF_TENSORFLOW, PEERS, Peer
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BATCH = 2000  # cases in one run of verify
-
-# Operators over stored data, and those that reduce rows into bags. The recordings of their
-# runtimes in testdata/conformance hold them.
-COMPUTED = set("""
-openvino.EmbeddingBagOffsetsSum-3 openvino.EmbeddingBagOffsets-15 openvino.EmbeddingBagPackedSum-3
-openvino.EmbeddingBagPacked-15 openvino.EmbeddingSegmentsSum-3 openvino.compressed-gather
-com.microsoft.GatherBlockQuantized-1 tensorflow.embedding_lookup_sparse tensorflow.safe_embedding_lookup_sparse
-tensorflow.sparse_segment_sum tensorflow.sparse_segment_mean tensorflow.sparse_segment_sqrtn torch.embedding_bag
-torch.quantized_embedding torch.quantized_embedding_bag torch.quantized_embedding_unpack gguf.get_rows gguf.dequantize
-""".split())
-
 
 def arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -105,6 +96,8 @@ class Garner:
 
 def smallest(op, dtype, index):
     """A valid case of the operator with these types, as small as it goes."""
+    if op in computed.INPUTS:
+        return computed.smallest(op, dtype, index)
     data, at = Tensor.of(dtype, ["a", "b"] if dtype == "string" else [1, 1], [2]), Tensor.of(index, [0], [1])
     attributes, extra = {}, []
     if op in WINDOWS:
@@ -130,7 +123,7 @@ def smallest(op, dtype, index):
 def types_of(peer, ops):
     """For each operator, the dtypes of data and of indices with which the peer answers the smallest case."""
     probes = [(op, 0, dtype, smallest(op, dtype, "i64")) for op in ops for dtype in BITS]
-    probes += [(op, 1, dtype, smallest(op, "f32", dtype)) for op in ops for dtype in LIMITS]
+    probes += [(op, 1, dtype, smallest(op, computed.ELEMENTS.get(op, "f32"), dtype)) for op in ops if op not in computed.UNINDEXED for dtype in LIMITS]
     types = {op: (set(), set()) for op in ops}
     for (op, which, dtype, _), got in zip(probes, peer.ask([case for *_, case in probes])):
         if "output" in got:
@@ -142,6 +135,8 @@ def types_of(peer, ops):
 
 def smaller(case):
     """Cases that are a little smaller than this one."""
+    if case.indices is None:
+        return
     def made(data=case.data, indices=case.indices, attributes=case.attributes, extra=case.extra, policy=case.policy):
         return Case(case.op, attributes, data, indices, extra, policy)
     d, ix = case.data, case.indices
@@ -220,13 +215,9 @@ class Rival:
         self.a, self.garner = a, Garner(a.garner, folder)
         self.folder, self.kinds, self.commands = folder, self.garner.operators(), a.commands
         listed = list(self.kinds)
-        computed = [op for op in listed if op in COMPUTED]
-        listed = [op for op in listed if op not in COMPUTED]
-        if computed:
-            print("left out, as they compute and rival_cases.py moves elements only: " + ", ".join(computed))
         missing = [op for op in listed if op not in DEFINITIONS]
         if missing:
-            sys.exit("rival.py: garner has operators that rival_cases.py does not define: " + ", ".join(missing))
+            sys.exit("rival.py: garner has operators that rival_cases.py and rival_computed.py do not define: " + ", ".join(missing))
         only = [w for w in a.only.split(",") if w]
         self.ops = [op for op in listed if not only or op in only or dialect(op) in only]
         if not self.ops:
@@ -403,9 +394,9 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         if a.cases:
             met, bad = rival_recorded.check()
-            print("the definitions of rival_cases.py meet %d recordings" % met)
+            print("the definitions meet %d recordings" % met)
             for line in bad:
-                print("FINDING rival_cases.py does not meet " + line)
+                print("FINDING the definitions do not meet " + line)
             findings += len(bad)
             rival = Rival(a, folder)
             try:

@@ -30,6 +30,19 @@ for _bits in (1, 2, 4, 8, 16, 32, 64):
 NAN = {"f16": 0x7e00, "bf16": 0x7fc0, "f32": 0x7fc00000, "f64": 0x7ff8 << 48, "f8e4m3fn": 0x7f, "f8e5m2": 0x7e,
        "f8e4m3fnuz": 0x80, "f8e5m2fnuz": 0x80, "f8e8m0": 0xff, "complex64": 0x7fc00000, "complex128": 0x7ff8 << 48}
 
+# The number of an element's bits.
+PLAIN = {name: lambda code, bits=np.dtype(bits), form=np.dtype(form): float(np.array(code, bits).view(form))
+         for name, bits, form in (("f16", "u2", "f2"), ("f32", "u4", "f4"), ("f64", "u8", "f8"))}
+PLAIN["bf16"] = lambda code: PLAIN["f32"](code << 16)
+
+
+def written(v):
+    """A float as the lines of a corpus write it."""
+    if math.isfinite(v):
+        return "-0" if v == 0 and math.copysign(1, v) < 0 else v
+    return "NaN" if v != v else "Infinity" if v > 0 else "-Infinity"
+
+
 WITHOUT_ZERO = ("nf4", "f8e8m0")  # types that have no code for 0
 
 
@@ -72,13 +85,15 @@ class Tensor:
             raw[i * bits // 8] |= c << i * bits % 8
         return bytes(raw)
 
-    def line(self):
-        """The tensor as a line of a corpus has it."""
+    def line(self, any_nan=False):
+        """The tensor as a line of a corpus has it; any_nan leaves open which NaN an element is."""
         t = {"dtype": self.dtype, "shape": list(self.shape)}
         if self.dtype in LIMITS or self.dtype == "string":
             t["values"] = self.array.ravel().tolist()
         elif self.dtype == "bool":
             t["values"] = [bool(v) for v in self.array.ravel()]
+        elif any_nan and self.dtype in PLAIN:
+            t["values"] = [written(PLAIN[self.dtype](v)) for v in self.array.ravel()]
         else:
             t["hex"] = self.bytes().hex()
         return t
@@ -119,7 +134,7 @@ def is_nan(dtype, code):
 
 
 class Case:
-    """One question: an operator, its attributes, data, indices and further inputs."""
+    """One question: an operator, its attributes, data, indices and further inputs. indices may be None."""
 
     def __init__(self, op, attributes, data, indices, extra=(), policy=None):
         self.op, self.attributes, self.data, self.indices = op, attributes, data, indices
@@ -132,17 +147,21 @@ class Case:
             d["attributes"] = self.attributes
         if self.policy:
             d["policy"] = self.policy
-        d["inputs"] = [t.line() for t in [self.data, self.indices] + self.extra]
+        d["inputs"] = [t.line() for t in [self.data, self.indices] + self.extra if t is not None]
         if isinstance(answer, Refused):
             d["error"] = answer.kind
         elif answer is not None:
-            d["outputs"] = [answer.line()]
+            d["outputs"] = [answer.line(any_nan=self.op in MAKERS)]
         return d
+
+    def accepts(self, want, got):
+        """Whether a result is the answer. What computes may give any NaN for a NaN."""
+        return want.same_but_nan(got) if self.op in MAKERS else want.same(got)
 
     @staticmethod
     def of_line(d):
         ts = [Tensor.of_line(t) for t in d["inputs"]]
-        return Case(d["op"], d.get("attributes", {}), ts[0], ts[1], ts[2:], d.get("policy"))
+        return Case(d["op"], d.get("attributes", {}), ts[0], ts[1] if len(ts) > 1 else None, ts[2:], d.get("policy"))
 
     def text(self, name="case", answer=None):
         return json.dumps(self.line(name, answer), ensure_ascii=False)
@@ -325,8 +344,8 @@ class Call:
     """What a definition sees: arrays, attributes by name, further inputs, the policy."""
 
     def __init__(self, case, known):
-        self.case, self.d, self.ix = case, case.data.array, case.indices.array
-        need(case.indices.dtype in LIMITS, "dtype")
+        self.case, self.d, self.ix = case, case.data.array, case.indices and case.indices.array
+        need(case.indices is None or case.indices.dtype in LIMITS, "dtype")
         self.late = []
         for name in case.attributes:
             if name not in known:
@@ -670,7 +689,10 @@ def answer(case):
     f, known = DEFINITIONS[case.op]
     try:
         c = Call(case, known)
-        out = c.filled(f(c))
+        with np.errstate(all="ignore"):
+            out = f(c)
+        if not isinstance(out, Tensor):  # rows of data, or OUTSIDE
+            out = c.filled(out)
         need(out.array.ndim <= MOST_DIMS, "rank")
         return out
     except Refused as refused:
@@ -698,6 +720,9 @@ WINDOWS = {"stablehlo.gather", "stablehlo.dynamic_gather", "jax.lax.gather"}
 
 def dialect(op):
     return op.rsplit(".", 1)[0] if op.startswith("com.microsoft") else op.split(".", 1)[0]
+
+
+MAKERS = {}  # what makes the cases of operators that compute: rival_computed.py
 
 
 class Maker:
@@ -775,6 +800,8 @@ class Maker:
 
     def case(self, op):
         rng = self.rng
+        if op in MAKERS:
+            return MAKERS[op](self, op)
         style = rng.choices(["inside", "negative", "outside"], [50, 20, 30])[0]
         wrong = self.chance(0.14)  # one more thing that may be refused
         if op in WINDOWS:

@@ -20,6 +20,7 @@ import threading
 import numpy as np
 
 from rival_cases import BITS, LIMITS, Case, Tensor
+from rival_computed import INPUTS, named
 
 # ---------------------------------------------------------------- numpy arrays
 
@@ -117,7 +118,42 @@ def load_torch():
             return Tensor.of_bytes(name, raw.tobytes(), tuple(x.shape))
         return tensor_of(x.numpy())
 
+    def pooled(case):
+        """torch.embedding_bag."""
+        more = {name: make(t) for name, t in named(case).items()}
+        return torch.nn.functional.embedding_bag(make(case.indices), make(case.data), **more, **case.attributes)
+
+    def quantized(case):
+        """The operators over rows of FBGEMM."""
+        a, d, q = dict(case.attributes), make(case.data), torch.ops.quantized
+        bits = a.pop("bits")
+        names = {8: "byte", 4: "4bit", 2: "2bit"}
+        if bits not in names:
+            raise Unasked("no operator of such bits")
+        if case.op == "torch.quantized_embedding_unpack":
+            return getattr(q, "embedding_bag_%s_unpack" % names[bits])(d)
+        ix = make(case.indices)
+        if case.op == "torch.quantized_embedding_bag":
+            more = {name: make(t) for name, t in named(case).items()}
+            return getattr(q, "embedding_bag_%s_rowwise_offsets" % names[bits])(d, ix, **more, **a)
+        if bits == 2 or d.dtype != torch.uint8 or d.ndim != 2 or d.shape[1] <= (8 if bits == 8 else 4):
+            raise Unasked("no packed table of this data")
+        # The operator takes a packed object alone: one that is made of the numbers, with the scales that round to these codes.
+        tail, form = (8, torch.float32) if bits == 8 else (4, torch.float16)
+        pair = d[:, -tail:].contiguous().view(form).to(torch.float32)
+        codes = d[:, :-tail]
+        if bits == 4:
+            codes = torch.stack([codes & 15, codes >> 4], 2).reshape(len(d), -1)
+        scale, zero = pair[:, 0].contiguous(), (-pair[:, 1] / pair[:, 0]).contiguous()
+        full = torch.quantize_per_channel(codes.float() * pair[:, :1] + pair[:, 1:], scale, zero, 0, torch.quint8 if bits == 8 else torch.quint4x2)
+        kept = torch.equal(full.int_repr().reshape(-1), (codes if bits == 8 else d[:, :-tail]).reshape(-1))
+        if not kept or not torch.equal(-zero * scale, pair[:, 1]):
+            raise Unasked("no packed table of these scales")
+        return (q.embedding_byte if bits == 8 else q.embedding_4bit)(q.embedding_bag_prepack(full), ix)
+
     def ask(case):
+        if case.op in INPUTS:
+            return read(pooled(case) if case.op == "torch.embedding_bag" else quantized(case))
         d, ix, a = make(case.data), make(case.indices), case.attributes
         op = case.op.split(".")[1]
         if op in ("gather", "index_select") and not isinstance(a.get("dim"), int):
@@ -184,13 +220,17 @@ def onnx_model(case):
         raise Unasked("no null")
     name, version = case.op.rsplit(".", 1)[1].split("-")
     domain = "com.microsoft" if case.op.startswith("com.microsoft") else ""
-    node = helper.make_node(name, ["data", "indices"], ["output"], domain=domain, **case.attributes)
-    infos = [helper.make_tensor_value_info(n, kind(t), None) for n, t in (("data", case.data), ("indices", case.indices))]
-    graph = helper.make_graph([node], "g", infos, [helper.make_tensor_value_info("output", kind(case.data), None)])
-    opsets = [helper.make_opsetid("", 13 if domain else int(version))]
+    stored = named(case) if case.op in INPUTS else {}
+    node = helper.make_node(name, ["data", "indices"] + list(stored), ["output"], domain=domain, **case.attributes)
+    # Codes, scales and zero points are constants, as in exported models; their types have no arrays of NumPy.
+    constants = [helper.make_tensor(n, kind(t), t.shape, t.bytes(), raw=True) for n, t in [("data", case.data)] + list(stored.items())] if stored else []
+    infos = [helper.make_tensor_value_info(n, kind(t), None) for n, t in (("data", case.data), ("indices", case.indices)) if n == "indices" or not stored]
+    out = stored["scales"] if stored else case.data
+    graph = helper.make_graph([node], "g", infos, [helper.make_tensor_value_info("output", kind(out), None)], constants)
+    opsets = [helper.make_opsetid("", (23 if case.data.dtype == "f4e2m1" else 21) if stored else 13 if domain else int(version))]
     if domain:
         opsets.append(helper.make_opsetid(domain, int(version)))
-    return helper.make_model(graph, opset_imports=opsets, ir_version=8), kind(case.data)
+    return helper.make_model(graph, opset_imports=opsets, ir_version=11 if stored else 8), kind(case.data)
 
 
 def load_onnxruntime():
@@ -202,6 +242,13 @@ def load_onnxruntime():
 
     def ask(case):
         model, kind = onnx_model(case)
+        if case.op in INPUTS:
+            session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+            scales = named(case)["scales"].dtype
+            out = session.run_with_ort_values(["output"], {"indices": ort.OrtValue.ortvalue_from_numpy(array_of(case.indices))})[0]
+            shape = tuple(out.shape())
+            n = int(np.prod(shape)) * BITS[scales] // 8
+            return Tensor.of_bytes(scales, ctypes.string_at(out.data_ptr(), n) if n else b"", shape)
         d, ix = array_of(case.data), array_of(case.indices)
         if BITS[case.indices.dtype] < 8 or d.dtype.kind == "V" and BITS[case.data.dtype] < 8:
             raise Unasked("no packed types")
@@ -236,7 +283,7 @@ def load_onnx():
 
 def load_openvino():
     import openvino as ov
-    from openvino import opset1, opset5, opset6, opset7, opset8
+    from openvino import opset1, opset3, opset5, opset6, opset7, opset8, opset15
     core = ov.Core()
     names = {name: name for name in BITS}
     names.update(bool="boolean", f8e4m3fn="f8e4m3")
@@ -269,7 +316,57 @@ def load_openvino():
         raw = np.asarray(x.data).tobytes() if 0 not in shape else b""
         return Tensor.of_bytes(dtype, bits_of_u1(raw) if dtype == "u1" else raw, shape)
 
+    def stored(case):
+        """The pattern of a compressed table: everything but the indices is a constant."""
+        more = {name: ov.op.Constant(make(t)) for name, t in named(case).items()}
+        kind = getattr(ov.Type, names[named(case)["scale"].dtype]).to_string()
+        v = opset1.convert(ov.op.Constant(make(case.data)), kind)
+        if "zero_point" in more:
+            v = opset1.subtract(v, opset1.convert(more["zero_point"], kind))
+        v = opset1.multiply(v, more["scale"])
+        if "reshape" in case.attributes:
+            v = opset1.reshape(v, ov.op.Constant(np.array(case.attributes["reshape"], np.int64)), False)
+        output = case.attributes.get("output", kind)
+        output = {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}.get(output, output)
+        if output != kind:
+            v = opset1.convert(v, output)
+        x = make(case.indices)
+        p = opset1.parameter(ov.PartialShape(list(x.shape)), x.element_type)
+        return opset8.gather(v, p, ov.op.Constant(np.array(case.attributes.get("axis", 0), np.int64))), [p], [x]
+
+    def pooled(case):
+        """The five operators of bags: numbers are constants, the rest parameters."""
+        feed, parameters, nodes = [], [], {}
+        for name, t in [("data", case.data), ("indices", case.indices)] + list(named(case).items()):
+            x = make(t)
+            if name in ("default_index", "num_segments"):
+                nodes[name] = ov.op.Constant(x)
+                continue
+            p = opset1.parameter(ov.PartialShape(list(x.shape)), x.element_type)
+            parameters.append(p)
+            feed.append(x)
+            nodes[name] = p
+        a, more = case.attributes, {n: nodes[n] for n in ("default_index", "per_sample_weights") if n in nodes}
+        d, ix = nodes["data"], nodes["indices"]
+        node = {"EmbeddingBagOffsetsSum-3": lambda: opset3.embedding_bag_offsets_sum(d, ix, nodes["offsets"], **more),
+                "EmbeddingBagOffsets-15": lambda: opset15.embedding_bag_offsets(d, ix, nodes["offsets"], **{"reduction": "sum", **a}, **more),
+                "EmbeddingBagPackedSum-3": lambda: opset3.embedding_bag_packed_sum(d, ix, **more),
+                "EmbeddingBagPacked-15": lambda: opset15.embedding_bag_packed(d, ix, **{"reduction": "sum", **a}, **more),
+                "EmbeddingSegmentsSum-3": lambda: opset3.embedding_segments_sum(d, ix, nodes["segment_ids"], nodes["num_segments"], **more)}[
+            case.op.split(".", 1)[1]]()
+        return node, parameters, feed
+
+    def run(node, parameters, feed):
+        config = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}
+        request = core.compile_model(ov.Model([node], parameters, "m"), "CPU", config).create_infer_request()
+        for i, x in enumerate(feed):
+            request.set_input_tensor(i, x)
+        request.infer()
+        return read(request.get_output_tensor(0))
+
     def ask(case):
+        if case.op in INPUTS:
+            return run(*(stored(case) if case.op == "openvino.compressed-gather" else pooled(case)))
         feed, nodes, parameters = [make(case.data), make(case.indices)], [], []
         for x in feed:
             p = opset1.parameter(ov.PartialShape(list(x.shape)), x.element_type)
@@ -284,12 +381,7 @@ def load_openvino():
         make_node = {"Gather-1": lambda: opset1.gather(*nodes), "Gather-7": lambda: opset7.gather(*nodes, b), "Gather-8": lambda: opset8.gather(*nodes, b),
                      "GatherND-5": lambda: opset5.gather_nd(*nodes, b), "GatherND-8": lambda: opset8.gather_nd(*nodes, b),
                      "GatherElements-6": lambda: opset6.gather_elements(*nodes, axis)}[case.op.split(".", 1)[1]]
-        model = ov.Model([make_node()], parameters, "m")
-        request = core.compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}).create_infer_request()
-        for i, x in enumerate(feed):
-            request.set_input_tensor(i, x)
-        request.infer()
-        return read(request.get_output_tensor(0))
+        return run(make_node(), parameters, feed)
     return ov.__version__.split("-")[0], ask
 
 
@@ -312,7 +404,22 @@ def load_tensorflow():
             return tf.constant(flat.reshape(t.shape), tf.string, shape=t.shape)
         return tf.constant(array_of(t))
 
+    def pooled(case):
+        """Sums of sparse segments, and lookups, whose ids and weights are values of sparse tensors."""
+        more, a = {name: make(t) for name, t in named(case).items()}, case.attributes
+        d, ix = make(case.data), make(case.indices)
+        name = case.op.split(".", 1)[1]
+        if name.startswith("sparse_segment_"):
+            call = {"sum": tf.sparse.segment_sum, "mean": tf.sparse.segment_mean, "sqrtn": tf.sparse.segment_sqrt_n}[name.rsplit("_", 1)[1]]
+            return call(d, ix, more["segment_ids"], num_segments=more.get("num_segments"))
+        ids = tf.SparseTensor(more["ids_indices"], ix, more["dense_shape"])
+        weights = tf.SparseTensor(more["ids_indices"], more["weights"], more["dense_shape"]) if "weights" in more else None
+        call = tf.nn.safe_embedding_lookup_sparse if name.startswith("safe") else tf.nn.embedding_lookup_sparse
+        return call(d, ids, sparse_weights=weights, **a) if name.startswith("safe") else call(d, ids, weights, **a)
+
     def ask(case):
+        if case.op in INPUTS:
+            return tensor_of(pooled(case).numpy())
         if any(v is None for v in case.attributes.values()) and case.op != "tensorflow.gather":
             raise Unasked("no null")
         d, ix, a = make(case.data), make(case.indices), case.attributes
@@ -374,6 +481,20 @@ def load_tflite():
     return tf.__version__, ask
 
 
+def load_gguf():
+    import importlib.metadata
+    from gguf import GGMLQuantizationType
+    from gguf.quants import dequantize
+
+    def ask(case):
+        kind = getattr(GGMLQuantizationType, case.attributes["type"])
+        raw = array_of(case.data)
+        if case.indices is not None:
+            raw = np.take(raw, array_of(case.indices), 0)
+        return tensor_of(dequantize(np.ascontiguousarray(raw), kind))
+    return importlib.metadata.version("gguf"), ask
+
+
 # Each peer: how it is loaded, and the dialects that it answers for.
 PEERS = {
     "numpy": (load_numpy, ("numpy",)),
@@ -384,6 +505,7 @@ PEERS = {
     "jax": (load_jax, ("jax", "stablehlo")),
     "tensorflow": (load_tensorflow, ("tensorflow",)),
     "tflite": (load_tflite, ("tflite",)),
+    "gguf": (load_gguf, ("gguf",)),
 }
 LONGEST = 20  # seconds that a peer may take for one case
 OF_TENSORFLOW = ("tensorflow", "tflite")  # these run under --tf-python

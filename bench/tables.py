@@ -2,7 +2,7 @@
 """Gathers random rows of a file of 16 GiB with garner, NumPy, safetensors and TensorStore, cold and warm, and prints the ratios.
 
     tables.py --dir DIR --garner ./garner --calls ./calls [--rounds 3] [--table FILE] [--results DIR] [--copies 4]
-              [--only cold,peers,warm,memory,budget,batches,engine,command] [--cases FILE] [--json FILE]
+              [--only cold,peers,warm,memory,budget,batches,quantised,engine,command] [--cases FILE] [--json FILE]
 
 DIR gets the table, 16 GiB of random bytes, unless --table names one, and the indices; they stay there for the next run.
 Peers with a format of their own read a copy of the first --copies GiB, and as many rows in proportion, so that rows lie
@@ -19,6 +19,12 @@ memory   garner's call on 2 GiB of the table, warm and open, beside garner.Gathe
 budget   a million random rows of 1 KiB of 8 GiB, without a budget and with --memory 64M; VmHWM as the kernel counts it.
 batches  go test -bench: batches of 16 rows of 1 KiB of an open table, one goroutine and many.
 
+quantised cold random rows of a GGUF table of 16 GiB of Q4_K, which DIR gets too and keeps no longer than the part runs: of 1,024
+         elements, 576 bytes, and of 4,096, 2,304 bytes. garner: the whole command, to f32, whose result of up to 3.3 GB is dropped,
+         for it is not what is measured; into a file of --results, where some rows are compared with the definition; and with
+         --memory 64M, dropped. fio: random reads of the pages that such rows take, O_DIRECT, 64 deep and 256 deep, before and after;
+         the faster counts.
+
 engine and command need no table of 16 GiB: they gather from .npy files of 128 MiB in the page cache. warm.json, or
 --cases, has their shapes: GatherElements along both axes, columns, single elements, rows of 64 B, 256 B and 3 KiB, and
 GatherND with pairs.
@@ -30,7 +36,7 @@ command  `garner gather DATA.npy INDICES.npy -o OUT.npy` beside `python -c` that
          np.load(mmap_mode="r") to np.save; both write to --results, which is to be a file system in memory. The order
          alternates from round to round. The elements of the two results must be equal byte for byte.
 """
-import argparse, json, os, re, shutil, statistics, subprocess, sys, time, zlib
+import argparse, json, os, re, shutil, statistics, struct, subprocess, sys, time, zlib
 
 try:
     import numpy as np
@@ -201,14 +207,59 @@ def remove(path):
         os.rmdir(d)
 
 
-def fio(path, engine, seconds=4):
-    command = ["fio", "--name=rows", f"--filename={path}", "--readonly", "--rw=randread", "--bs=4k", "--iodepth=64", f"--ioengine={engine}",
+def fio(path, engine, seconds=4, split="4k/100", depth=64):
+    command = ["fio", "--name=rows", f"--filename={path}", "--readonly", "--rw=randread", f"--bssplit={split}", f"--iodepth={depth}", f"--ioengine={engine}",
                "--direct=1", f"--runtime={seconds}", "--time_based", "--output-format=json"]
     try:
         r = subprocess.run(command, capture_output=True, text=True)
         return json.loads(r.stdout)["jobs"][0]["read"]["iops"]
     except (OSError, ValueError, KeyError, IndexError):
         return 0.0
+
+
+class Blocks:
+    """A table of Q4_K in a GGUF file: random blocks whose scales are finite. Its rows may be of any number of blocks."""
+
+    BYTES, ELEMENTS = 144, 256
+
+    def __init__(self, path, size):
+        self.path, self.count = path, size // self.BYTES // 16 * 16
+        self.offset = len(self.header(4))
+
+    def header(self, blocks):
+        """The header, as long for rows of any length."""
+        name, text = b"token_embd.weight", b"GGUF" + struct.pack("<IQQ", 3, 1, 0)
+        text += struct.pack("<Q", len(name)) + name + struct.pack("<IQQIQ", 2, blocks * self.ELEMENTS, self.count // blocks, 12, 0)
+        return text + bytes(-len(text) % 32)
+
+    def make(self):
+        r = np.random.Generator(np.random.SFC64(8))
+        with open(self.path, "wb") as f:
+            f.write(self.header(4))
+            for at in range(0, self.count, 1 << 18):
+                n = min(1 << 18, self.count - at)
+                blocks = np.frombuffer(r.bytes(n * self.BYTES), np.uint8).reshape(n, self.BYTES).copy()
+                blocks[:, [1, 3]] &= 0xBF  # the highest bit of the exponents: no infinity, no NaN
+                f.write(blocks)
+            f.flush()
+            os.fsync(f.fileno())
+
+    def cut(self, blocks):
+        """Gives rows another number of blocks."""
+        with open(self.path, "r+b") as f:
+            f.write(self.header(blocks))
+            f.flush()
+            os.fsync(f.fileno())
+
+    def rows(self, ids, blocks):
+        """Some rows, decoded by the definition."""
+        stored = np.memmap(self.path, np.uint8, "r", self.offset).reshape(-1, self.BYTES * blocks)[ids].reshape(-1, self.BYTES)
+        d, low = (stored[:, i : i + 2].copy().view(np.float16).astype(np.float32) for i in (0, 2))
+        s, q = stored[:, 4:16], stored[:, 16:].reshape(-1, 4, 1, 32)
+        scale = np.concatenate([s[:, :4] & 63, s[:, 8:] & 15 | s[:, :4] >> 6 << 4], axis=1).astype(np.float32)
+        least = np.concatenate([s[:, 4:8] & 63, s[:, 8:] >> 4 | s[:, 4:8] >> 6 << 4], axis=1).astype(np.float32)
+        codes = np.concatenate([q & 15, q >> 4], axis=2).reshape(-1, 8, 32).astype(np.float32)
+        return ((d * scale)[:, :, None] * codes - (low * least)[:, :, None]).reshape(len(ids), -1)
 
 
 # What numpy does instead of each of garner's commands, with d and i mapped.
@@ -463,6 +514,55 @@ class Bench:
             self.say(f"batches, {name}", f"{statistics.median(times):.2f} µs a batch (bar: 5), {allocs} allocations (bar: 0)", statistics.median(times) < 5 and allocs == 0)
 
 
+    def quantised(self):
+        table = Blocks(os.path.join(self.args.dir, "table.gguf"), 16 * GIB)
+        out = os.path.join(self.args.results, "tables-result.npy")
+        try:
+            print(f"making {table.path}", file=sys.stderr)
+            table.make()
+            for blocks in 4, 16:
+                table.cut(blocks)
+                width, count = blocks * table.BYTES, table.count // blocks
+                ids = np.random.default_rng(1).integers(0, count, ROWS)
+                path = os.path.join(self.args.dir, "ids-quantised.npy")
+                np.save(path, ids)
+                at = table.offset + ids * width
+                pages = (at + width - 1) // 4096 - at // 4096 + 1
+                shares = [round(100 * float((pages == n).mean())) for n in range(1, pages.max() + 1)]
+                split = ":".join(f"{4 * (n + 1)}k/{share}" for n, share in enumerate(shares) if share)
+                name = f"cold, Q4_K, {blocks * table.ELEMENTS} elements"
+
+                def garner(to, *flags):
+                    drop(table.path)
+                    return watch([self.args.garner, "gather", table.path + "#token_embd.weight", path, *flags, "-o", to])
+
+                disk = lambda: max(fio(table.path, "io_uring", 3, split, depth) for depth in (64, 256))
+                rounds, before = [], disk()
+                for _ in range(2 * self.args.rounds):
+                    r = {"garner": garner("-")[0]}
+                    after = disk()
+                    r["fio"] = (before + after) / 2
+                    before = after
+                    r["64M"], r["64M MiB"] = garner("-", "--memory", "64M")
+                    r["file"], _ = garner(out)
+                    got, some = np.load(out, mmap_mode="r"), slice(0, ROWS, 97)
+                    if not np.array_equal(got[some].view(np.uint32), table.rows(ids[some], blocks).view(np.uint32)):
+                        self.say(name, "WRONG: the rows differ from the definition", False)
+                    os.remove(out)
+                    rounds.append(r)
+                self.found[f"quantised {width}"] = rounds
+                middle = lambda k: statistics.median(r[k] for r in rounds)
+                self.say(name, f"{width} B a row, pages {split}: garner {middle('garner'):.2f} s, {ROWS / middle('garner') / 1000:.0f} k rows/s; into a file in memory {middle('file'):.2f} s; "
+                         f"--memory 64M {middle('64M'):.2f} s, VmHWM {max(r['64M MiB'] for r in rounds):.0f} MiB; fio {middle('fio') / 1000:.0f} k/s")
+                if min(r["fio"] for r in rounds) > 0:
+                    ratios = [ROWS / r["garner"] / r["fio"] for r in rounds]
+                    self.say(name, f"garner's rows a second are {statistics.median(ratios):.2f} of fio's reads, {min(ratios):.2f} to {max(ratios):.2f} (bar: 0.9)", statistics.median(ratios) >= 0.9)
+                else:
+                    self.say(name, "fio is not installed, or does not run: left out")
+        finally:
+            if os.path.exists(table.path):
+                os.remove(table.path)
+
     def engine(self):
         """source on a warm mapped file, held against Prepared.Run on the same mapping."""
         least = lambda r, way: min(r[way])
@@ -525,7 +625,7 @@ class Bench:
 
 TURNS = 15  # of one process of engine
 ON_TABLE = ("cold", "peers", "warm", "memory", "budget")
-PARTS = (*ON_TABLE, "batches", "engine", "command")
+PARTS = (*ON_TABLE, "batches", "quantised", "engine", "command")
 
 
 def main():

@@ -156,6 +156,24 @@ func TestStreamsOfFiles(t *testing.T) {
 			}
 		}
 	}
+	onnx, xml := "../testdata/models/hash.onnx", "../testdata/models/beam.xml"
+	for head, want := range map[string]string{
+		string(must(os.ReadFile(onnx))):            "begins as a .onnx file, which cannot be read from a stream; save it, and name it as FILE.onnx#NAME",
+		string(must(os.ReadFile(xml))):             "begins as a .xml file, which cannot be read from a stream; save it, and name it as FILE.xml#NAME",
+		"\x08\x0a\x3a\x02":                         "begins as a .onnx file",
+		"<net name=\"a\" version=\"11\">":          "begins as a .xml file",
+		"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03": "is compressed by gzip; send what \"gzip -dc\" makes of it",
+		"\x28\xb5\x2f\xfd\x04\x00\x09\x00\x00":     "is compressed by zstd; send",
+		"\xfd7zXZ\x00\x00\x04":                     "is compressed by xz; send",
+		"BZh91AY&SY":                               "is compressed by bzip2; send",
+		"\x93NUMPY":                                "the npy stream: it ends after 6 bytes, inside the header; it was cut short",
+		"\x93NUM":                                  "the npy stream: it ends after 4 bytes, inside the header; it was cut short",
+		"\x93NUMPY\x01":                            "the npy stream: it ends after 7 bytes, inside the header; it was cut short",
+	} {
+		if _, err := Read(strings.NewReader(head), Options{}); !errors.Is(err, npy.ErrFormat) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.20q: %v; want %s", head, err, want)
+		}
+	}
 	if _, err := Read(strings.NewReader(""), Options{}); !errors.Is(err, npy.ErrFormat) || err.Error() != "garner: the stream is empty; send a .npy, integers as text, or a literal such as [1, 2]" {
 		t.Error(err)
 	}

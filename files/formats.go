@@ -136,7 +136,10 @@ func npzList(path string, o Options) ([]Info, error) {
 	var all []Info
 	for _, info := range f.List() {
 		a := npyInfo(info.Info, info.Err)
-		a.Name, a.Path, a.Bytes = info.Name, path, info.Packed
+		a.Name, a.Path, a.Bytes = info.Name, path, info.Bytes
+		if info.Deflated || info.Descr == "" { // the file does not say how much of it the header takes
+			a.Bytes = info.Packed
+		}
 		if info.Deflated && info.Err == nil {
 			a.Note = "compressed, read whole"
 		}
@@ -282,4 +285,58 @@ func streamList(path string, o Options) ([]Info, error) {
 	}
 	shape, _ := in.Spec().Shape()
 	return []Info{{DType: in.Spec().DType, Shape: shape, Bytes: -1, Path: path, Note: "read whole"}}, in.Close()
+}
+
+// compressions are the programs that undo what a compressed stream begins with.
+var compressions = []struct {
+	name, undo string
+	begins     func([]byte) bool
+}{
+	{"gzip", "gzip -dc", begins("\x1f\x8b")},
+	{"zstd", "zstd -dc", begins("\x28\xb5\x2f\xfd")},
+	{"xz", "xz -dc", begins("\xfd7zXZ\x00")},
+	{"bzip2", "bzip2 -dc", begins("BZh")},
+}
+
+// fromFilesAlone refuses a stream that its first bytes, up to streamHead, show to be of a
+// format that is read from files alone, or compressed.
+func fromFilesAlone(head []byte) error {
+	for _, f := range formats() {
+		begins := f.Begins
+		switch f.Name {
+		case "npy", "text":
+			continue
+		case "onnx":
+			begins = onnxBegins
+		case "openvino":
+			begins = xmlBegins
+		}
+		if begins == nil || !begins(head) {
+			continue
+		}
+		as := "FILE" + f.Extensions[0]
+		if f.Named {
+			as += "#NAME"
+		}
+		return garner.Errorf(npy.ErrFormat, "the stream begins as a %s file, which cannot be read from a stream; save it, and name it as %s", f.Extensions[0], as)
+	}
+	for _, c := range compressions {
+		if c.begins(head) {
+			return garner.Errorf(npy.ErrFormat, "the stream is compressed by %s; send what %q makes of it", c.name, c.undo)
+		}
+	}
+	return nil
+}
+
+// onnxBegins reports whether head is the version of ONNX's format, the first field of a
+// model, and the key of another field. Text does not begin so, and a file of such bytes
+// may be of another protocol: so no file is known by them.
+func onnxBegins(head []byte) bool {
+	return len(head) > 2 && head[0] == 0x08 && 0 < head[1] && head[1] < 0x80 && bytes.IndexByte([]byte("\x12\x1a\x22\x28\x32\x3a\x42\x72"), head[2]) >= 0
+}
+
+// xmlBegins reports whether head is the beginning of an XML file, as OpenVINO's models
+// are. Any other XML is no array either, so no file is known by it.
+func xmlBegins(head []byte) bool {
+	return begins("<?xml", "<net", "<!--", "\xef\xbb\xbf<?xml")(head)
 }

@@ -12,7 +12,7 @@ type Info struct {
 	Kind  string       // the dtype as the format names it: "<f4", "BF16", "Q8_0"
 	DType garner.DType // of what is read; Invalid where nothing is
 	Shape garner.Shape // nil where it is not known
-	Bytes int64        // that it takes in its file; -1 where that is not known
+	Bytes int64        // that its elements take in its file, in a compressed one with their header; -1 where that is not known
 	Path  string       // the file that it lies in
 	Note  string       // why the array is not read, or only whole; "" where there is nothing to note
 }

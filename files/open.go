@@ -27,6 +27,9 @@ const AnyExtent = raw.Any
 // Options.Memory.
 var ErrTooLarge = layout.ErrTooLarge
 
+// A DTypeError is a .npy of another dtype than Options.DType.
+type DTypeError = npy.DTypeError
+
 // ParseShape reads extents such as "1000,256", "[?,256]" or "-1 256"; "?" and -1
 // are AnyExtent, and "[]" is the shape of a scalar. What is no shape is a
 // garner.ErrShape.
@@ -170,8 +173,8 @@ const streamHead = 9
 // to the end of the stream, text: integers or a literal, see package text. The first
 // bytes tell which. Read uses o.DType and o.Memory alone.
 //
-// An empty stream, and one of another format, which is read from a file alone, are an
-// npy.ErrFormat. Other errors are those of npy.OpenReader and text.Read.
+// An empty stream, one of another format, which is read from a file alone, and a
+// compressed one are an npy.ErrFormat. Other errors are those of npy.OpenReader and text.Read.
 func Read(r io.Reader, o Options) (*Input, error) {
 	r = &endingReader{from: r}
 	head := make([]byte, streamHead)
@@ -182,15 +185,8 @@ func Read(r io.Reader, o Options) (*Input, error) {
 	if head = head[:n]; n == 0 {
 		return nil, garner.Errorf(npy.ErrFormat, "the stream is empty; send a .npy, integers as text, or a literal such as [1, 2]")
 	}
-	for _, f := range formats() {
-		if f.Name == "npy" || f.Name == "text" || f.Begins == nil || !f.Begins(head) {
-			continue
-		}
-		as := "FILE" + f.Extensions[0]
-		if f.Named {
-			as += "#NAME"
-		}
-		return nil, garner.Errorf(npy.ErrFormat, "the stream begins as a %s file, which cannot be read from a stream; save it, and name it as %s", f.Extensions[0], as)
+	if err := fromFilesAlone(head); err != nil {
+		return nil, err
 	}
 	r = io.MultiReader(bytes.NewReader(head), r)
 	if printable(head[0]) {

@@ -20,8 +20,8 @@ func ExampleRun() {
 // Random returns the gather of a seed, to inspect one that failed.
 func ExampleRandom() {
 	c := gathertest.Random(7)
-	out, err := garner.Reference(c.Op, c.Data, c.Indices)
-	again, errAgain := garner.Gather(c.Op, c.Data, c.Indices)
+	out, err := garner.Reference(c.Op, c.Data, c.Indices, c.More...)
+	again, errAgain := garner.Gather(c.Op, c.Data, c.Indices, c.More...)
 	fmt.Println(gathertest.Equal(out, again), fmt.Sprint(err) == fmt.Sprint(errAgain))
 	// Output: true true
 }
@@ -76,14 +76,23 @@ func TestWrongExecutorsAreCaught(t *testing.T) {
 		return garner.Tensor{}, errors.New("broken")
 	}
 	for name, run := range map[string]gathertest.Executor{"flips a bit": flip, "lets indices through": silent, "always fails": broken} {
-		caught := 0
-		for seed := range uint64(200) {
-			if try(func(tb testing.TB) { gathertest.Against(tb, run, seed) }) {
-				caught++
+		for kind, random := range map[string]func(uint64) gathertest.Case{
+			"elements": gathertest.RandomElements, "bags": gathertest.RandomBags, "stored data": gathertest.RandomStored,
+		} {
+			caught := 0
+			for seed := range uint64(200) {
+				if try(func(tb testing.TB) { random(seed).Hold(tb, run) }) {
+					caught++
+				}
+			}
+			if caught == 0 {
+				t.Errorf("an executor that %s passes with %s", name, kind)
 			}
 		}
-		if caught == 0 {
-			t.Errorf("an executor that %s passes", name)
+	}
+	for seed, c := range map[uint64]gathertest.Case{0: gathertest.RandomElements(0), 3: gathertest.RandomBags(3), 4: gathertest.RandomStored(4)} {
+		if got := gathertest.Random(seed); got.About != c.About {
+			t.Errorf("seed %d: %s; want %s", seed, got.About, c.About)
 		}
 	}
 	for _, law := range gathertest.Laws {

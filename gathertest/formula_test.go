@@ -304,7 +304,7 @@ func TestFormulas(t *testing.T) {
 	const seeds = 4000
 	kinds, refusals := map[string]int{}, 0
 	for seed := range uint64(seeds) {
-		c := Random(1_000_000 + seed)
+		c := RandomElements(1_000_000 + seed)
 		ds, is := c.Data.Shape(), c.Indices.Shape()
 		f := formulaOf(c.bare, ds, is)
 		kinds[fmt.Sprintf("%T", c.bare)]++

@@ -7,11 +7,16 @@ import (
 	"github.com/garner-go/garner/operators"
 )
 
+// compressedGather is what OpenVINO makes of a Gather-8 of a compressed table: see
+// operators.CallOf.
+const compressedGather = "openvino.compressed-gather"
+
 // outsideAnswers are the recorded answers to an index outside its axis.
 var outsideAnswers = []Evidence{
 	recorded("openvino.Gather-1", Zeros, "openvino-gather-1-past-end-as-run"),
 	recorded("openvino.Gather-7", Zeros, "openvino-gather-7-past-end-as-run"),
 	recorded("openvino.Gather-8", Zeros, "openvino-gather-8-past-end"),
+	recorded(compressedGather, LeavesUnset, "openvino-compressed-gather-uint8-outside"),
 	recorded("openvino.Gather-1", ReadsOther, "lint-short-vector-past-end-1").in(shortVector),
 	recorded("openvino.Gather-7", ReadsOther, "lint-short-vector-past-end-7").in(shortVector),
 	recorded("openvino.Gather-8", ReadsOther, "lint-short-vector-past-end-8").in(shortVector),
@@ -27,6 +32,7 @@ var outsideAnswers = []Evidence{
 	recorded("onnx.GatherElements-11", Refuses, "onnx-gatherelements-11-past-end"),
 	recorded("onnx.GatherElements-13", Refuses, "onnx-gatherelements-13-past-end"),
 	recorded("com.microsoft.GatherND-1", Refuses, "com-microsoft-gathernd-1-past-end-row"),
+	recorded("com.microsoft.GatherBlockQuantized-1", Zeros, "com-microsoft-gatherblockquantized-1-outside-int4-4b-100"),
 	recorded("tensorflow.GatherV2", Refuses, "tf-gatherv2-past-end"),
 	recorded("tensorflow.GatherV2", Clamps, "tf-gatherv2-past-end").in(xla),
 	recorded("tensorflow.GatherNd", Refuses, "tf-gathernd-past-end-row"),
@@ -50,6 +56,7 @@ var negativeAnswers = []Evidence{
 	recorded("openvino.Gather-1", Zeros, "openvino-gather-1-negative-as-run"),
 	recorded("openvino.Gather-7", Zeros, "openvino-gather-7-negative-as-run"),
 	recorded("openvino.Gather-8", Counts, "openvino-gather-8-negative"),
+	recorded(compressedGather, Counts, "openvino-compressed-gather-uint8-negative"),
 	recorded("openvino.Gather-1", ReadsOther, "lint-short-vector-negative-1").in(shortVector),
 	recorded("openvino.Gather-7", ReadsOther, "lint-short-vector-negative-7").in(shortVector),
 	recorded("openvino.GatherND-5", Counts, "openvino-gathernd-5-negative-rows-as-run"),
@@ -64,6 +71,7 @@ var negativeAnswers = []Evidence{
 	recorded("onnx.GatherElements-11", Counts, "onnx-gatherelements-11-negative"),
 	recorded("onnx.GatherElements-13", Counts, "onnx-gatherelements-13-negative"),
 	recorded("com.microsoft.GatherND-1", Counts, "com-microsoft-gathernd-1-negative-rows"),
+	recorded("com.microsoft.GatherBlockQuantized-1", Counts, "com-microsoft-gatherblockquantized-1-outside-int4-4b--1"),
 	recorded("tensorflow.GatherV2", Refuses, "tf-gatherv2-negative"),
 	recorded("tensorflow.GatherNd", Refuses, "tf-gathernd-negative-rows"),
 	recorded("tensorflow.gather_nd", Refuses, "tf-gather-nd-negative-rows"),
@@ -81,12 +89,14 @@ var negativeAnswers = []Evidence{
 // countsFromEnd reports whether an operator's definition counts a negative index
 // from the end; the others refuse it.
 func countsFromEnd(operator string) bool {
-	return runtimeOf(operator) == ONNXRuntime || operator == "openvino.Gather-8"
+	return runtimeOf(operator) == ONNXRuntime || operator == "openvino.Gather-8" || operator == compressedGather
 }
 
 // zeroesOutside reports whether an operator's definition gives zeros for an index
 // outside; the others refuse it.
-func zeroesOutside(operator string) bool { return operator == "openvino.Gather-8" }
+func zeroesOutside(operator string) bool {
+	return operator == "openvino.Gather-8" || operator == compressedGather || operator == "com.microsoft.GatherBlockQuantized-1"
+}
 
 // answersOf returns the answers of a list whose operators fit.
 func answersOf(list []Evidence, fits func(operator string) bool) []Evidence {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/garner-go/garner/internal/trail"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/operators"
 )
@@ -154,10 +153,17 @@ func unknownRanks(r *Rule, s *subject) error {
 			return nil
 		}
 	}
-	if s.operator.Kind == operators.GatherND && s.indices.Spec.Rank.Known() && !s.k().Known() && s.given.Of(s.indices) != nil {
+	var tuples []extent
+	if s.operator.Kind == operators.GatherND && !s.k().Known() {
+		var err error
+		if tuples, err = s.inferred.of(s.indices); err != nil {
+			return err
+		}
+	}
+	if n := len(tuples); n > 0 && tuples[n-1] == openExtent {
 		s.find(r, s.answers(r), "the indices are %s, so that the length of a tuple is not known", s.indices.Type())
 	} else if s.openInput != nil {
-		s.find(r, s.answers(r), "the rank of %s of the model is not known", s.origin(s.openInput))
+		s.find(r, s.answers(r), "the rank of %s of the model is not known", s.comesFrom(s.openInput))
 	}
 	return nil
 }
@@ -187,7 +193,21 @@ func (l *linter) rankless(v *model.Value) bool {
 // ranks reports whether a value makes a rank that only a run knows, or else lists
 // the values that its rank depends on.
 func (l *linter) ranks(v *model.Value) (open bool, from []*model.Value) {
-	if v.Constant != nil || v.Spec.Rank.Known() {
+	if v.Constant != nil {
+		return false, nil
+	}
+	if n := v.From; n != nil && n.Domain == "" {
+		if at, ok := rankOperands[n.Op]; ok && at < len(n.Inputs) && n.Inputs[at] != nil && !l.folded(n.Inputs[at]) {
+			dims := n.Inputs[at].Spec.Dims
+			switch length, err := l.inferred.of(n.Inputs[at]); {
+			case n.Op == "Squeeze", n.Op == "Unsqueeze", !v.Spec.Rank.Known() && len(dims) == 1 && !dims[0].Known():
+				return true, nil
+			case err == nil && len(length) == 1 && length[0] == openExtent:
+				return true, nil // whatever the file says of the rank: OpenVINO infers it
+			}
+		}
+	}
+	if v.Spec.Rank.Known() {
 		return false, nil
 	}
 	if len(v.Takes) > 0 {
@@ -197,18 +217,11 @@ func (l *linter) ranks(v *model.Value) (open bool, from []*model.Value) {
 		return l.inputs[v], nil
 	}
 	n := v.From
-	shape := -1 // the input that is the result's shape
-	switch n.Op {
-	case "Reshape", "Expand", "Broadcast":
-		shape = 1
-	case "ConstantOfShape":
-		shape = 0
+	if at, ok := rankOperands[n.Op]; ok && at < len(n.Inputs) && n.Op != "Squeeze" && n.Op != "Unsqueeze" && n.Op != "Tile" {
+		return false, nil // the length of that operand is the rank
 	}
 	_, bounded := stepOf(n)
 	switch {
-	case shape >= 0:
-		dims := input(n, shape).Spec.Dims
-		return len(dims) == 1 && !dims[0].Known() && l.constant(input(n, shape)) == nil, nil
 	case n.Op == "Squeeze" && len(n.Inputs) < 2 && n.Attributes["axes"] == nil && input(n, 0).Spec.Rank.Known():
 		return !known(input(n, 0)), nil
 	case bounded:
@@ -217,22 +230,6 @@ func (l *linter) ranks(v *model.Value) (open bool, from []*model.Value) {
 	return false, nil
 }
 
-// givens gives the input of the model that a value is, or is a cast of; nil where it
-// is neither.
-func (l *linter) givens() *trail.Trail[*model.Value] {
-	return trail.New(func(v *model.Value) *model.Value {
-		if l.inputs[v] || v.From == nil {
-			return nil
-		}
-		effect, inputs := operators.EffectOf(v.From)
-		if effect != operators.Cast && v.From.Op != "Identity" || len(inputs) != 1 {
-			return nil
-		}
-		return inputs[0]
-	}, func(v *model.Value) *model.Value {
-		if l.inputs[v] {
-			return v
-		}
-		return nil
-	}, nil)
-}
+// rankOperands are the operators whose results have a rank that an operand gives: by its
+// length, or, of Squeeze and Unsqueeze, by its elements. Their number is that of the operand.
+var rankOperands = map[string]int{"Reshape": 1, "Expand": 1, "Broadcast": 1, "Tile": 1, "ConstantOfShape": 0, "Squeeze": 1, "Unsqueeze": 1}

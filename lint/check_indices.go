@@ -44,7 +44,11 @@ func constantOutside(r *Rule, s *subject) error {
 		return err
 	}
 	var over []Answer
-	if zeroesOutside(s.operator.Name) {
+	severity := r.Severity
+	switch {
+	case zeroesOutside(s.operator.Name) && combines(s.operator): // no other runtime has the operator, so the answer is defined
+		severity = Note
+	case zeroesOutside(s.operator.Name):
 		over = append(over, Zeros)
 	}
 	if scan == nil {
@@ -58,7 +62,7 @@ func constantOutside(r *Rule, s *subject) error {
 			if !i.exact || i.dim.Max == garner.Unbounded {
 				return false
 			}
-			s.find(r, s.answers(r, over...), "the indices are computed from constants and reach %s, which is outside%s, whose length is %s", digits(at), s.axisNamed(i.axis), i.dim)
+			s.findAs(r, severity, s.answers(r, over...), "the indices are computed from constants and reach %s, which is outside%s, whose length is %s", digits(at), s.axisNamed(i.axis), i.dim)
 			return true
 		})
 	}
@@ -66,7 +70,7 @@ func constantOutside(r *Rule, s *subject) error {
 		return nil
 	}
 	t := &scan.outside
-	s.find(r, s.answers(r, over...), "%s = %s is outside%s, whose length is %s%s",
+	s.findAs(r, severity, s.answers(r, over...), "%s = %s is outside%s, whose length is %s%s",
 		s.position(t.at), t.value, s.axisNamed(t.axis), s.addressed()[t.axis], t.others(scan.total))
 	return nil
 }
@@ -175,14 +179,14 @@ func (i index) loose(s *subject) (string, bool) {
 		case !openBeyond:
 			side = " from below"
 		}
-		return fmt.Sprintf("the indices come from %s and nothing bounds them%s", s.origin(i.from), side), true
+		return fmt.Sprintf("the indices come from %s and nothing bounds them%s", s.comesFrom(i.from), side), true
 	}
 	return fmt.Sprintf("the indices may be %s to %s, and%s has %s", digits(i.low.at), digits(i.high.at), s.axisNamed(i.axis), i.dim), true
 }
 
-// origin names the value that an open end comes from. What a loop computes from its
+// comesFrom names the value that an open end comes from. What a loop computes from its
 // own parameter comes from what the parameter takes.
-func (s *subject) origin(v *model.Value) string {
+func (s *subject) comesFrom(v *model.Value) string {
 	if from := s.sources.Of(v); from != nil { // nil where parameters of a loop come from each other
 		v = from
 	}

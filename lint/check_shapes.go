@@ -39,10 +39,14 @@ func repeatedScalar(r *Rule, s *subject) error {
 }
 
 func emptyTuples(r *Rule, s *subject) error {
-	if s.operator.Kind == operators.GatherND && s.k() == garner.Exactly(0) && !s.emptyTuplesOfScalar() && !s.scalarOfNothing(s.indices) {
+	if s.operator.Kind != operators.GatherND || s.k() != garner.Exactly(0) || s.emptyTuplesOfScalar() {
+		return nil
+	}
+	_, made, err := s.madeOfNothing(s.indices)
+	if !made && err == nil {
 		s.find(r, s.answers(r, Takes), "the indices are %s, whose tuples have no component", s.indices.Type())
 	}
-	return nil
+	return err
 }
 
 func emptyGather(r *Rule, s *subject) error {
@@ -69,8 +73,10 @@ func emptyGather(r *Rule, s *subject) error {
 // takes a view or a Squeeze of data in its place, or computes the constant that it
 // gives. In a model of ONNX a constant without elements is another matter, rule L.32.
 func (s *subject) replacedGather(data, indices garner.Shape) (bool, error) {
-	if s.scalarOfNothing(s.data) || s.scalarOfNothing(s.indices) {
-		return true, nil
+	for _, v := range []*model.Value{s.data, s.indices} {
+		if _, made, err := s.madeOfNothing(v); made || err != nil {
+			return made, err
+		}
 	}
 	fixedIndices, fixedData := s.folded(s.indices), s.folded(s.data)
 	isNot1 := func(n int) bool { return n != 1 }
@@ -121,9 +127,14 @@ func foldedFrom(v *model.Value) []*model.Value {
 		return nil
 	}
 	switch n := v.From; n.Op {
-	case "GatherND", "GatherElements", "CumSum", "ReverseSequence", "Roll", "Bucketize", "BitwiseAnd", "BitwiseOr", "BitwiseXor",
+	case "GatherND", "GatherElements", "ReverseSequence", "Roll", "Bucketize", "BitwiseAnd", "BitwiseOr", "BitwiseXor",
 		"HardSigmoid", "IsNaN", "IsInf", "NonMaxSuppression":
 		return nil
+	case "CumSum": // it has one for floats
+		if !v.Spec.DType.IsFloat() && !input(n, 0).Spec.DType.IsFloat() {
+			return nil
+		}
+		return n.Inputs
 	default:
 		if _, ok := stepOf(n); !ok {
 			return nil
@@ -132,34 +143,50 @@ func foldedFrom(v *model.Value) []*model.Value {
 	}
 }
 
-// scalarOfNothing reports whether OpenVINO's reader of ONNX makes a scalar of a value: of
-// a constant without elements.
-func (s *subject) scalarOfNothing(v *model.Value) bool {
+// madeOfNothing reports whether OpenVINO has elements of a value of which ONNX has none,
+// and how many dims it gives them: its reader of ONNX makes a scalar of a constant without
+// elements, and computes with that. The rank is -1 where it refuses to.
+func (s *subject) madeOfNothing(v *model.Value) (rank int, made bool, err error) {
 	if s.format != "ONNX" {
-		return false
+		return 0, false, nil
 	}
-	c := s.constant(v)
-	return c != nil && slices.Contains(c.Spec.Dims, garner.Exactly(0))
+	wanted, err := s.declared.of(v)
+	if err != nil || !slices.Contains(wanted, 0) {
+		return 0, false, err
+	}
+	inferred, err := s.inferred.of(v)
+	if isRefused(inferred) {
+		return -1, true, err
+	}
+	none := slices.ContainsFunc(inferred, func(e extent) bool { return e <= 0 })
+	return len(inferred), inferred != nil && !none, err
 }
 
-// emptyConstant finds data and indices that are a constant without elements.
+// emptyConstant finds data and indices that are a constant without elements, or are
+// computed from one.
 func emptyConstant(r *Rule, s *subject) error {
 	answer, what, v := Refuses, "data is", s.data
-	if !s.scalarOfNothing(v) {
-		if what, v = "the indices are", s.indices; s.operator.Kind == operators.Gather {
-			answer = FirstSlice
+	rank, made, err := s.madeOfNothing(v)
+	if err == nil && !(made && rank <= 0) {
+		what, v = "the indices are", s.indices
+		if rank, made, err = s.madeOfNothing(v); s.operator.Kind == operators.Gather && rank >= 0 {
+			answer, rank = FirstSlice, 0 // by a vector of one element too
 		}
 	}
-	if !s.scalarOfNothing(v) || !slices.Equal(v.Spec.Dims, s.constant(v).Spec.Dims) { // of another shape the reader may refuse it
-		return nil
+	if !made || rank > 0 || err != nil {
+		return err
+	}
+	how := ""
+	if s.constant(v) == nil {
+		how = "computed from "
 	}
 	evidence := slices.DeleteFunc(slices.Clone(s.answers(r)), func(e Evidence) bool { return e.Answer != answer })
-	s.find(r, evidence, "%s %s, a constant without elements", what, v.Type())
+	s.find(r, evidence, "%s %s, %sa constant without elements", what, v.Type(), how)
 	return nil
 }
 
 func computedAxis(r *Rule, s *subject) error {
-	if len(s.operator.Inputs()) == 0 || len(s.node.Inputs) < 3 || s.constant(input(s.node, 2)) != nil {
+	if !hasAxis(s.operator) || len(s.node.Inputs) < 3 || s.constant(input(s.node, 2)) != nil {
 		return nil
 	}
 	if known(s.data) && known(s.indices) {
@@ -208,7 +235,11 @@ func dimText(v *model.Value, i int) string {
 func refusedOperands(r *Rule, s *subject) error {
 	err := s.refused
 	_, stretched := s.stretched()
-	if err == nil && !stretched && !s.emptyTuplesOfScalar() && !s.batchBelowRank() {
+	switch {
+	case err != nil || stretched || s.emptyTuplesOfScalar() || s.batchBelowRank():
+	case combines(s.operator):
+		_, err = operators.Infer(s.op, s.data.Spec, s.indices.Spec, operators.FurtherOf(s.operator, s.node)...)
+	default:
 		data, indices := s.data.Spec, s.indices.Spec
 		// An extent that this machine's int cannot hold breaks no rule of the
 		// operator. So Infer sees only extents that a rule compares and that differ.

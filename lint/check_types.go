@@ -27,7 +27,7 @@ func listedIndexType(r *Rule, s *subject) error {
 }
 
 func lossyConstant(r *Rule, s *subject) error {
-	c := tableOf(s.node, s.constants)
+	c := tableOf(s.node, s.constant)
 	if c == nil || !s.allowed.allows(c) { // NotJudged tells the latter
 		return nil
 	}

@@ -453,8 +453,9 @@ func (b bounds) flat() bounds {
 }
 
 // bounds gives the intervals of a value. It is sound: a run computes no other
-// value than they contain, except NaN. An operator that is not in steps has every
-// value of its type.
+// value than they contain, except NaN, and except the end of the type that ReduceMax and
+// ReduceMin give of an axis whose unknown length is 0 in that run: else each of them would
+// be unbounded. An operator that is not in steps has every value of its type.
 //
 // It visits each value once per model, those of a loop a few times, and reads each
 // constant on the way once.

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -474,7 +475,11 @@ func elementsOfValues(t *testing.T, v values) garner.Tensor {
 		t.Fatal(err)
 	}
 	for i, e := range v.Values {
-		if err := x.SetText(i, fmt.Sprint(e)); err != nil {
+		text := fmt.Sprint(e)
+		if n, ok := e.(float64); ok && d.IsInteger() {
+			text = strconv.FormatFloat(n, 'f', 0, 64)
+		}
+		if err := x.SetText(i, text); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -101,24 +101,28 @@ type Unjudged struct {
 }
 
 // NotJudged lists the nodes of m that gather by an operator that lint has no rules
-// for, the gathers whose table is quantised, of which the rules judge the indices and
-// not the dequantisation, and the gathers whose indices, or whose table of 64-bit
-// elements, Model does not read because of their size.
+// for, such as bags, the gathers whose table nodes dequantise, of which the rules judge
+// the indices and not the values of the table, and the gathers whose indices, or whose
+// table of 64-bit elements, Model does not read because of their size.
 func NotJudged(m *model.Model) []Unjudged {
 	var list []Unjudged
 	dequantised, constant := operators.Dequantised(), constants()
 	allowed := allowanceOf(m, constant)
 	for n := range m.Nodes() {
 		if r, ok := operators.RelatedOf(n); ok {
-			list = append(list, Unjudged{n, r.Name, "lint has no rules for this operator; compare what the runtimes document of its indices"})
+			list = append(list, Unjudged{n, r.Name, noRules})
 		}
 		if !n.IsGather() {
+			continue
+		}
+		if !slices.ContainsFunc(outsideAnswers, func(e Evidence) bool { return e.Operator == n.Operator }) {
+			list = append(list, Unjudged{n, n.Operator, noRules})
 			continue
 		}
 		if dequantised(input(n, 0)) != nil {
 			list = append(list, Unjudged{n, n.Operator, "its table is dequantised before it; lint judges the indices, and not how runtimes compute the table's values"})
 		}
-		if c := constant.Of(input(n, 1)); c != nil && !allowed.allows(c) {
+		if c := constant(input(n, 1)); c != nil && !allowed.allows(c) {
 			list = append(list, Unjudged{n, n.Operator, fmt.Sprintf("its indices are %s so check that none is negative or outside where they are made", unreadText(c))})
 		}
 		if c := tableOf(n, constant); c != nil && !allowed.allows(c) {
@@ -127,6 +131,9 @@ func NotJudged(m *model.Model) []Unjudged {
 	}
 	return list
 }
+
+// noRules is why no rule looks at a node.
+const noRules = "lint has no rules for this operator; compare what the runtimes document of its indices"
 
 // Options select what Model reports.
 type Options struct {
@@ -200,20 +207,21 @@ type linter struct {
 	allowed   *allowance            // the constants to read
 	findings  []Finding
 
-	constants *trail.Trail[*model.Constant] // as constant says
-	given     *trail.Trail[*model.Value]    // as givens says
-	ranges    map[*model.Value]bounds       // what bounds found
-	sources   *trail.Trail[*model.Value]    // as sourcesOf says
-	begun     map[*model.Value]int32        // values that bounds has visited: see groups
-	at        operation                     // what compute works on
-	held      map[any]bounds                // constants that bounds has read, as stored
-	lists     map[*model.Constant][]int64   // short constants that are attributes in other formats, as list read them
-	places    map[*model.Value]int32        // of the model's values, as placesOf says; nil before a loop needs them
+	constant func(*model.Value) *model.Constant // as constants says
+	ranges   map[*model.Value]bounds            // what bounds found
+	sources  *trail.Trail[*model.Value]         // as sourcesOf says
+	begun    map[*model.Value]int32             // values that bounds has visited: see groups
+	at       operation                          // what compute works on
+	held     map[any]bounds                     // constants that bounds has read, as stored
+	lists    map[*model.Constant][]int64        // short constants that are attributes in other formats, as list read them
+	places   map[*model.Value]int32             // of the model's values, as placesOf says; nil before a loop needs them
 
 	isFolded    map[*model.Value]bool     // what folded found
 	foldedSeen  map[*model.Value]int32    // values that folded has visited: see groups
 	withoutRank map[*model.Value]bool     // what rankless found
 	ranked      map[*model.Value]int32    // values that rankless has visited: see groups
+	inferred    *inference                // of OpenVINO
+	declared    *inference                // of the model
 	shared      map[answersKey][]Evidence // what answers found
 	words       map[*Evidence]string      // consequences, by the first of the evidence
 }
@@ -221,13 +229,14 @@ type linter struct {
 func newLinter(ctx context.Context, m *model.Model) *linter {
 	l := &linter{
 		ctx: ctx, model: m, format: m.Format, runtimes: AllRuntimes(), home: homes[m.Format], inputs: map[*model.Value]bool{},
-		tables: map[any]*loss{}, constants: constants(),
+		tables: map[any]*loss{}, constant: constants(),
 		ranges: map[*model.Value]bounds{}, begun: map[*model.Value]int32{}, held: map[any]bounds{}, lists: map[*model.Constant][]int64{},
 		isFolded: map[*model.Value]bool{}, foldedSeen: map[*model.Value]int32{},
 		withoutRank: map[*model.Value]bool{}, ranked: map[*model.Value]int32{},
 		shared: map[answersKey][]Evidence{}, words: map[*Evidence]string{},
 	}
-	l.given, l.sources, l.allowed = l.givens(), l.sourcesOf(), allowanceOf(m, l.constants)
+	l.inferred, l.declared = l.inference(true), l.inference(false)
+	l.sources, l.allowed = l.sourcesOf(), allowanceOf(m, l.constant)
 	return l
 }
 
@@ -272,13 +281,16 @@ func (l *linter) consequences(evidence []Evidence) string {
 // node, without evidence of the answers in over. Nodes that are alike share the
 // list, which must not be changed.
 func (s *subject) answers(r *Rule, over ...Answer) []Evidence {
-	key := answersKey{r, s.operator.Name, fmt.Sprint(over), s.batch != 0, s.torch(), s.shortVector()}
+	key := answersKey{r, s.operator.Name, fmt.Sprint(over), s.batch != 0, s.torch(), s.shortVector(), s.compressed}
 	if list, ok := s.shared[key]; ok {
 		return list
 	}
 	var list []Evidence
 	for _, runtime := range s.runtimes {
 		name := s.as(runtime)
+		if runtime == OpenVINO && s.compressed && slices.ContainsFunc(r.Evidence, func(e Evidence) bool { return e.Operator == compressedGather }) {
+			name = compressedGather
+		}
 		for _, e := range r.Evidence {
 			if e.Operator != name || name == "" || e.Runtime() != runtime || slices.Contains(over, e.Answer) {
 				continue
@@ -300,6 +312,7 @@ type answersKey struct {
 	batched        bool
 	torch          string
 	short          bool
+	compressed     bool
 }
 
 // shortVector reports whether OpenVINO may gather by the path that it has for short
@@ -328,6 +341,9 @@ func (s *subject) torch() string {
 func (s *subject) as(r Runtime) string {
 	if runtimeOf(s.operator.Name) == r {
 		return s.operator.Name
+	}
+	if combines(s.operator) {
+		return ""
 	}
 	batched := s.batch != 0
 	switch s.operator.Kind {

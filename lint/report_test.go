@@ -96,14 +96,14 @@ func TestCauses(t *testing.T) {
 // and is no finding.
 func TestNotJudged(t *testing.T) {
 	table := huge("u8[5,16]")
-	blocks := &model.Node{Name: "blocks\x1b", At: "node 1", Domain: "com.microsoft", Op: "GatherBlockQuantized", Inputs: []*model.Value{table, given("i64[?]")}}
+	blocks := &model.Node{Name: "blocks\x1b", At: "node 1", Domain: "ai.onnx.ml", Op: "ArrayFeatureExtractor", Inputs: []*model.Value{table, given("i64[?]")}}
 	again := *blocks
 	dequantised := made("DequantizeLinear", "f32[5,16]", table, held(garner.Of([]float32{1})))
 	g := gather{op: "onnx.Gather-13", data: dequantised, indices: bounded("i64[1]")}
 	m := g.model()
 	m.Graph.Nodes = append([]*model.Node{blocks, &again}, m.Graph.Nodes...)
 	r := report(t, m)
-	want := `m.onnx: not judged: "blocks\x1b" (com.microsoft.GatherBlockQuantized, node 1) and 1 more node: lint has no rules for this operator; compare what the runtimes document of its indices
+	want := `m.onnx: not judged: "blocks\x1b" (ai.onnx.ml.ArrayFeatureExtractor, node 1) and 1 more node: lint has no rules for this operator; compare what the runtimes document of its indices
 m.onnx:3:7: not judged: "g" (onnx.Gather-13): its table is dequantised before it; lint judges the indices, and not how runtimes compute the table's values
 `
 	if got := written(t, text, r); got != want || len(r.Findings) != 0 || r.AtLeast(Note) != 0 {
@@ -118,7 +118,7 @@ m.onnx:3:7: not judged: "g" (onnx.Gather-13): its table is dequantised before it
 		t.Errorf("%v\n%s", err, log)
 	}
 	var got jsonReport
-	if err := json.Unmarshal([]byte(written(t, asJSON, r)), &got); err != nil || len(got.Unjudged) != 3 || got.Unjudged[2].Line != 3 || got.Unjudged[0].Operator != "com.microsoft.GatherBlockQuantized" {
+	if err := json.Unmarshal([]byte(written(t, asJSON, r)), &got); err != nil || len(got.Unjudged) != 3 || got.Unjudged[2].Line != 3 || got.Unjudged[0].Operator != "ai.onnx.ml.ArrayFeatureExtractor" {
 		t.Errorf("%v, %+v", err, got.Unjudged)
 	}
 }

@@ -357,6 +357,7 @@ var rules = []Rule{
 			recorded("onnx.GatherElements-11", Refuses, "onnx-gatherelements-11-rank-mismatch"),
 			recorded("onnx.GatherElements-13", Refuses, "onnx-gatherelements-13-rank-mismatch"),
 			recorded("com.microsoft.GatherND-1", Refuses, "com-microsoft-gathernd-1-k-above-rank"),
+			recorded("com.microsoft.GatherBlockQuantized-1", Refuses, "com-microsoft-gatherblockquantized-1-axis-outside-int4-4b"),
 			recorded("onnx.GatherND-12", Ends, "lint-negative-batch-dims-12"),
 			recorded("onnx.GatherND-13", Ends, "lint-negative-batch-dims-13"),
 		},
@@ -413,7 +414,7 @@ var rules = []Rule{
 	{
 		ID: "L.28", Severity: Error, Title: "A rank is unknown",
 		About: "Finds gathers of data or indices whose rank only a run knows (an input of the model leaves it open, or a shape of unknown length gives it), " +
-			"GatherND of indices from an input with an unknown last dim, the length of a tuple, and every gather of a model that has an input of unknown rank. " +
+			"GatherND of indices whose last dim, the length of a tuple, an input leaves open, also behind operators that keep it open, and every gather of a model that has an input of unknown rank. " +
 			"OpenVINO reads such a model. Its CPU plugin refuses to compile one in which an input, or the result of any operator, has an unknown rank.",
 		Remedy:  "Decide which rank the input has, and declare it, for tuples with its last dim; the others may stay unknown.",
 		Changes: true,
@@ -434,6 +435,8 @@ var rules = []Rule{
 			recorded("openvino.GatherND-8", Refuses, "lint-unknown-rank-tuples-8-indices"),
 			recorded("openvino.GatherND-8", Refuses, "lint-tuples-of-unknown-rank"),
 			recorded("openvino.GatherND-8", Refuses, "lint-tuples-of-unknown-length"),
+			recorded("openvino.GatherND-8", Refuses, "lint-tuples-behind-clip"),
+			recorded("openvino.Gather-8", Refuses, "lint-unknown-rank-tiled"),
 		},
 		check: unknownRanks,
 	},
@@ -484,7 +487,7 @@ var rules = []Rule{
 	},
 	{
 		ID: "L.32", Severity: Error, Title: "A constant has no element",
-		About: "Finds gathers of an ONNX model whose data or indices are a constant with a dim of 0, also behind a Cast. OpenVINO's reader of ONNX makes a scalar 0 of such a constant. Gather by it takes " +
+		About: "Finds gathers of an ONNX model whose data or indices are a constant with a dim of 0, also behind casts, arithmetic and changes of shape. OpenVINO's reader of ONNX makes a scalar 0 of such a constant. Gather by it takes " +
 			"the first slice, where ONNX gives a result without elements; other gathers, and those of such data, are refused.",
 		Remedy: "Decide whether the model needs the node, whose result has no element or which reads none, and remove it.",
 		Evidence: []Evidence{

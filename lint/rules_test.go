@@ -20,6 +20,7 @@ type gather struct {
 	op            string
 	data, indices *model.Value
 	axis          *model.Value // input of OpenVINO's Gather
+	further       []*model.Value
 	attributes    map[string]any
 }
 
@@ -39,6 +40,7 @@ func (g gather) model() *model.Model {
 	} else if strings.HasPrefix(g.op, "openvino.Gather-") {
 		n.Inputs = append(n.Inputs, held(garner.Of([]int64{0})))
 	}
+	n.Inputs = append(n.Inputs, g.further...)
 	n.Outputs = []*model.Value{{Name: "out", From: n, Spec: model.Unknown}}
 	var add func(v *model.Value)
 	add = func(v *model.Value) {
@@ -153,6 +155,33 @@ func with(v *model.Value, attributes map[string]any) *model.Value {
 	return v
 }
 
+// blocks gathers rows, or columns, of a table of codes with a scale for each 16 of a row.
+func blocks(indices *model.Value, attributes map[string]any) gather {
+	scales := made("Identity", "f32[5,2]", given("f32[5,2]"))
+	return gather{op: "com.microsoft.GatherBlockQuantized-1", data: given("u4[5,32]"), indices: indices, further: []*model.Value{scales, nil}, attributes: attributes}
+}
+
+func blockSize(n int64, more ...any) map[string]any {
+	attributes := map[string]any{"block_size": n}
+	for i := 0; i < len(more); i += 2 {
+		attributes[more[i].(string)] = more[i+1]
+	}
+	return attributes
+}
+
+// decoded is what a gather of a table of codes from 0 to 3 gives.
+func decoded() *model.Value {
+	v := made("GatherBlockQuantized", "f32[?,16]", held(garner.Of([]uint8{0, 1, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 1, 16)), i64([]int{1}, 0), held(garner.Of([]float32{100}, 1, 1)))
+	v.From.Domain, v.From.Operator = "com.microsoft", "com.microsoft.GatherBlockQuantized-1"
+	return with(v, blockSize(16, "bits", int64(8)))
+}
+
+// compressed is a table of OpenVINO that is computed from codes.
+func compressed() *model.Value {
+	codes := with(made("Convert", "f32[5,2]", held(garner.Of(make([]int8, 10), 5, 2))), map[string]any{"destination_type": "f32"})
+	return made("Multiply", "f32[5,2]", codes, held(garner.Of([]float32{1, 2, 3, 4, 5}, 5, 1)))
+}
+
 func batch(n int64) map[string]any { return map[string]any{"batch_dims": n} }
 func axis(n int64) map[string]any  { return map[string]any{"axis": n} }
 
@@ -198,7 +227,14 @@ var tests = []struct {
 		{gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: counts(0, 6, 1)}, Error, "openvino onnxruntime tensorflow torch jax webnn", "computed from constants and reach 5, which is outside axis 0 of data, whose length is 5"},
 		{gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: made("Add", "i64[5]", counts(0, 5, 1), i64(nil, 3))}, Error, "openvino onnxruntime tensorflow torch jax webnn", "reach 7, which"},
 		{gather{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: made("Mul", "i64[2,2]", i64([]int{2, 2}, 0, 1, 4, 0), i64(nil, 2))}, Error, "openvino onnxruntime tensorflow webnn", "reach 8, which is outside axis 0 of data"},
+		{gather{op: "openvino.Gather-8", data: compressed(), indices: i64([]int{1}, 5)}, Error, "openvino onnxruntime tensorflow torch jax webnn", "OpenVINO leaves the result's memory as it was, ONNX Runtime"},
+		// Zeros are what the operator means.
+		{blocks(i64([]int{2}, 4, 5), blockSize(16)), Note, "onnxruntime", "indices[1] = 5 is outside axis 0 of data, whose length is 5: ONNX Runtime writes zeros"},
+		{blocks(i64([]int{2}, 31, 32), blockSize(16, "gather_axis", int64(-1))), Note, "onnxruntime", "indices[1] = 32 is outside axis 1 of data, whose length is 32: ONNX Runtime writes zeros"},
+		{blocks(counts(0, 6, 1), blockSize(16)), Note, "onnxruntime", "reach 5, which is outside axis 0 of data, whose length is 5: ONNX Runtime writes zeros"},
 	}, []gather{
+		blocks(i64([]int{3}, 0, 4, -5), blockSize(16)),
+		blocks(i64([]int{1}, 31), blockSize(16, "gather_axis", int64(1))),
 		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: made("Add", "i64[4]", counts(0, 4, 1), i64(nil, 1))},
 		{op: "onnx.Gather-13", data: given("f32[?,2]"), indices: i64([]int{3}, 0, 1<<40, -6)},
 		{op: "onnx.Gather-13", data: given("f32[...]"), indices: i64([]int{3}, 0, 1<<40, -6)},
@@ -237,6 +273,9 @@ var tests = []struct {
 		{loose(made("Max", "i64[?]", given("i64[?]"), i64(nil, 0))), Note, everywhere, "nothing bounds them from above"},
 		{loose(made("Min", "i64[?]", given("i64[?]"), i64(nil, 4))), Note, everywhere, "nothing bounds them from below"},
 		{loose(made("Clip", "i64[?]", given("i64[?]"), i64(nil, 0))), Note, everywhere, "nothing bounds them from above"},
+		// The greatest of no element is the type's least value.
+		{loose(made("ReduceMax", "i64[]", clip("i64[0]", 0, 2))), Note, everywhere, "the indices may be -9223372036854776000 to -9223372036854776000, and axis 0 of data has 5"},
+		{loose(made("ReduceMin", "i32[2]", clip("i32[2,0]", 0, 2), i64([]int{1}, -1))), Note, everywhere, "the indices may be 2147483647 to 2147483647"},
 		{loose(made("MatMul", "i64[?]", given("i64[?]"), given("i64[?]"))), Note, everywhere, `the node "MatMul" (MatMul) and nothing bounds them`},
 		// What bounds them further than the axis.
 		{loose(clip("i64[?]", 0, 5)), Note, everywhere, "the indices may be 0 to 5, and axis 0 of data has 5; with one outside"},
@@ -248,8 +287,17 @@ var tests = []struct {
 		{loose(columnOf(1)), Note, everywhere, "may be 0 to 6"},
 		{loose(given("u8[?]")), Note, everywhere, "nothing bounds them from above"},
 		{loose(parameter("i64[?]", given("i64[?]"))), Note, everywhere, `the input "in"`},
+		{gather{op: "openvino.Gather-8", data: compressed(), indices: given("i64[?]")}, Note, everywhere, "with one outside: OpenVINO leaves the result's memory as it was, ONNX Runtime"},
+		{blocks(given("i64[?]"), blockSize(16)), Note, "onnxruntime", `the indices come from the input "in" and nothing bounds them; with one outside: ONNX Runtime writes zeros`},
+		{blocks(clip("i64[?]", -5, 5), blockSize(16)), Note, "onnxruntime", "the indices may be -5 to 5, and axis 0 of data has 5"},
+		// What is decoded is none of the codes.
+		{loose(made("Cast", "i64[?,?]", decoded())), Note, everywhere, "nothing bounds them"},
 	}, []gather{
+		loose(made("ReduceMax", "i64[]", clip("i64[?]", 0, 2))), // as long as a run has an element
+		loose(made("ReduceMin", "i64[0]", clip("i64[0]", 0, 2))),
 		loose(clip("i64[?]", 0, 4)), loose(clip("i64[?]", -5, 4)),
+		blocks(clip("i64[?]", -5, 4), blockSize(16)),
+		blocks(clip("i64[?]", 0, 31), blockSize(16, "gather_axis", int64(1))),
 		loose(made("Mod", "i64[?]", given("i64[?]"), i64(nil, 5))),
 		loose(with(made("ArgMax", "i64[?]", given("f32[?,5]")), axis(1))),
 		loose(made("Min", "i64[?]", made("Max", "i64[?]", given("i64[?]"), i64(nil, 0)), i64(nil, 4))),
@@ -439,6 +487,9 @@ var tests = []struct {
 	{"L.24", []meets{
 		{gather{op: "onnx.Gather-13", data: given("f32[3,4]"), indices: bounded("i64[2]"), attributes: axis(2)}, Error, "openvino onnxruntime", "axis"},
 		{gather{op: "onnx.GatherND-13", data: given("f32[3,4]"), indices: bounded("i64[2,3]")}, Error, "openvino onnxruntime", "OpenVINO refuses it, ONNX Runtime refuses it"},
+		{blocks(bounded("i64[2]"), blockSize(24)), Error, "onnxruntime", "block_size 24"},
+		{blocks(bounded("i64[2]"), blockSize(32)), Error, "onnxruntime", "scales f32[5,2] have 2 along axis 1"},
+		{blocks(bounded("i64[2]"), blockSize(16, "gather_axis", int64(2))), Error, "onnxruntime", "axis 2 of data"},
 		{gather{op: "onnx.GatherND-13", data: given("f32[4,3]"), indices: bounded("i64[1,1]"), attributes: batch(1)}, Error, "openvino onnxruntime", "batch"},
 		{gather{op: "onnx.GatherND-12", data: given("f32[3]"), indices: bounded("i64[0]"), attributes: batch(-1)}, Error, "openvino onnxruntime", "batch_dims -1 of data f32[3] and indices i64[0]; it may be 0…0: "},
 		{gather{op: "onnx.GatherND-13", data: given("f32[3,2]"), indices: bounded("i64[2,1]"), attributes: batch(-2147483592)}, Error, "openvino onnxruntime", "ONNX Runtime refuses it, ONNX Runtime ends the process"},
@@ -508,6 +559,8 @@ var tests = []struct {
 		{gather{op: "onnx.GatherElements-13", data: given("f32[...]"), indices: bounded("i64[2,2]")}, Error, "openvino", "the rank of data"},
 		{gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: made("Reshape", "i64[...]", given("i64[?]"), given("i64[?]"))}, Error, "openvino", "the rank of the indices"},
 		{gather{op: "onnx.Gather-13", data: parameter("f32[...]", made("Relu", "f32[...]", given("f32[...]"))), indices: bounded("i64[2]")}, Error, "openvino", "the rank of data"},
+		{gather{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: clip("i64[?,?]", 0, 1)}, Error, "openvino", "the indices are i64[?,?], so that the length of a tuple is not known"},
+		{gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: made("Tile", "i64[...]", bounded("i64[2]"), given("i64[?]"))}, Error, "openvino", "the rank of the indices"},
 		// An input that no gather reads.
 		{gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: made("Reshape", "i64[1]", given("i64[...]"), i64([]int{1}, 1))}, Error, "openvino", `the rank of the input "in" of the model is not known`},
 	}, []gather{
@@ -535,11 +588,14 @@ var tests = []struct {
 		{gather{op: "onnx.Gather-13", data: i64([]int{3, 0}), indices: bounded("i64[2]")}, Error, "openvino", "data is i64[3,0], a constant without elements: OpenVINO (reading ONNX) refuses it"},
 		{gather{op: "onnx.Gather-13", data: given("f32[3,4]"), indices: made("Cast", "i64[0]", held(garner.Of([]int32{}, 0)))}, Error, "openvino", "takes the slice there"},
 		{gather{op: "onnx.GatherND-13", data: given("f32[3,4]"), indices: i64([]int{2, 0})}, Error, "openvino", "refuses it"},
+		{gather{op: "onnx.Gather-13", data: given("f32[3,4]"), indices: made("Reshape", "i64[0,3]", i64([]int{0}), i64([]int{2}, 0, 3))}, Error, "openvino", "a constant without elements: OpenVINO (reading ONNX) refuses it"},
+		{gather{op: "onnx.GatherND-13", data: given("f32[3,4]"), indices: made("Add", "i64[2,0]", i64([]int{2, 0}), i64(nil, 1))}, Error, "openvino", "the indices are i64[2,0], computed from a constant without elements: OpenVINO (reading ONNX) refuses it"},
+		{gather{op: "onnx.Gather-13", data: made("Mul", "i64[3,0]", i64([]int{3, 0}), i64(nil, 2)), indices: bounded("i64[2]")}, Error, "openvino", "data is i64[3,0], computed from a constant without elements: OpenVINO (reading ONNX) refuses it"},
 		{gather{op: "onnx.GatherElements-13", data: given("f32[3,4]"), indices: made("Identity", "i64[0,4]", i64([]int{0, 4}))}, Error, "openvino", "the indices are i64[0,4], a constant without elements: OpenVINO (reading ONNX) refuses it"},
 	}, []gather{
 		{op: "onnx.Gather-13", data: given("f32[3,0]"), indices: bounded("i64[0]")},
 		{op: "onnx.Gather-13", data: given("f32[3,4]"), indices: i64([]int{1}, 0)},
-		{op: "onnx.Gather-13", data: given("f32[3,4]"), indices: made("Reshape", "i64[0,3]", i64([]int{0}), i64([]int{2}, 0, 3))}, // it may refuse the Reshape
+		{op: "onnx.Gather-13", data: given("f32[3,4]"), indices: made("Expand", "i64[0]", i64([]int{0}), i64([]int{1}, 0))}, // L.19
 		{op: "openvino.Gather-8", data: given("f32[3,4]"), indices: i64([]int{0})},
 	}},
 	{"L.30", []meets{
@@ -663,6 +719,11 @@ func TestEnding(t *testing.T) {
 		rolled := folded
 		rolled.data = made("Roll", "f32[1,3]", held(garner.Of([]float32{1, 2, 3}, 1, 3)), i64([]int{1}, 3), i64([]int{1}, 1)) // which OpenVINO does not fold
 		all["batch-of-one-row-of-rolled-"+op] = rolled
+		for name, one := range map[string]garner.Tensor{"sums": garner.Of([]float32{1, 1, 1}, 1, 3), "sums-of-integers": garner.Of([]int64{1, 1, 1}, 1, 3)} {
+			sums := folded // of floats alone, OpenVINO folds them
+			sums.data = made("CumSum", one.Spec().String(), held(one), i64(nil, 0))
+			all["batch-of-one-row-of-"+name+"-"+op] = sums
+		}
 	}
 	own, held := records(t), 0
 	for name, c := range own {

@@ -11,7 +11,6 @@ import (
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/mapped"
 	"github.com/garner-go/garner/internal/names"
-	"github.com/garner-go/garner/internal/trail"
 	"github.com/garner-go/garner/internal/units"
 	"github.com/garner-go/garner/model"
 )
@@ -73,13 +72,13 @@ type allowance struct {
 
 // allowanceOf allows the indices of the gathers of a model and their tables of 64-bit
 // elements, the smallest first, as long as all of them take no more than mostRead.
-func allowanceOf(m *model.Model, constants *trail.Trail[*model.Constant]) *allowance {
+func allowanceOf(m *model.Model, constant func(*model.Value) *model.Constant) *allowance {
 	var direct []*model.Constant
 	for n := range m.Gathers() {
-		if c := constants.Of(input(n, 1)); c != nil {
+		if c := constant(input(n, 1)); c != nil {
 			direct = append(direct, c)
 		}
-		if c := tableOf(n, constants); c != nil {
+		if c := tableOf(n, constant); c != nil {
 			direct = append(direct, c)
 		}
 	}
@@ -117,9 +116,9 @@ func bytesOf(c *model.Constant) int64 {
 
 // tableOf gives the constant of 64-bit elements that a gather has as its table; nil where
 // it has none.
-func tableOf(n *model.Node, constants *trail.Trail[*model.Constant]) *model.Constant {
+func tableOf(n *model.Node, constant func(*model.Value) *model.Constant) *model.Constant {
 	data := input(n, 0)
-	if c := constants.Of(data); c != nil && c.Spec.DType == data.Spec.DType && is64Bit(c.Spec.DType) {
+	if c := constant(data); c != nil && c.Spec.DType == data.Spec.DType && is64Bit(c.Spec.DType) {
 		return c
 	}
 	return nil

@@ -36,8 +36,9 @@ type operation struct {
 	*linter
 	node   *model.Node
 	result *model.Value
-	output int   // the number of the output; -1 behind the first mostPositions, of which no step asks
-	err    error // of reading a constant
+	output int        // the number of the output; -1 behind the first mostPositions, of which no step asks
+	err    error      // of reading a constant
+	dims   *inference // of the dims, for what infers those
 }
 
 // A step says how an operator's results are bounded.
@@ -70,6 +71,9 @@ func (s step) reads(n *model.Node) []*model.Value {
 // stepOf finds the step of a node; false where its results may be anything.
 func stepOf(n *model.Node) (step, bool) {
 	if n.IsGather() {
+		if o, err := operators.Find(n.Operator, 0); err != nil || combines(o) {
+			return step{}, false
+		}
 		return of(gathered, 0, 1), true
 	}
 	if n.Domain != "" || len(n.Graphs) > 0 {

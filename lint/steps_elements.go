@@ -20,7 +20,7 @@ var elementSteps = map[string]step{
 	"Compress": of(elementsOf, 0), "Tile": of(elementsOf, 0), "Roll": of(elementsOf, 0),
 	"Reverse": of(elementsOf, 0), "ReverseSequence": of(elementsOf, 0),
 	"DepthToSpace": of(elementsOf, 0), "SpaceToDepth": of(elementsOf, 0),
-	"ReduceMax": of(elementsOf, 0), "ReduceMin": of(elementsOf, 0),
+	"ReduceMax": of(extreme, 0), "ReduceMin": of(extreme, 0),
 	"Trilu": of(orZero, 0),
 
 	"Scatter": of(scattered, 0, 2), "ScatterElements": of(scattered, 0, 2), "ScatterND": of(scattered, 0, 2),
@@ -32,6 +32,36 @@ func elementsOf(c *operation) bounds {
 	b, _ := c.input(0)
 	b.exact = false
 	return b.flat()
+}
+
+// extreme is the bounds of ReduceMax and ReduceMin. Of no element they give the least and
+// the greatest value of the type.
+func extreme(c *operation) bounds {
+	b := elementsOf(c)
+	axes, known := c.list("axes", 1)
+	if c.number("noop_with_empty_axes", 0) != 0 && len(axes) == 0 {
+		return b
+	}
+	// The file may say nothing of the dims behind operators.
+	dims, err := c.declared.of(input(c.node, 0))
+	if c.err = err; known && len(axes) > 0 {
+		of := dims
+		dims = nil
+		for _, a := range axes {
+			if at := axisOf(a, of); at >= 0 {
+				dims = append(dims, of[at])
+			}
+		}
+	}
+	if !slices.Contains(dims, 0) {
+		return b
+	}
+	least, most := rangeOf(b.dtype)
+	if c.node.Op == "ReduceMin" {
+		least = most
+	}
+	b.interval = span(least, least)
+	return b
 }
 
 // reshaped keeps the positions along the last axis where its extent stays.

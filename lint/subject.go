@@ -7,7 +7,6 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/mapped"
-	"github.com/garner-go/garner/internal/trail"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/operators"
 )
@@ -20,6 +19,7 @@ type subject struct {
 	op       garner.Op // nil where refused is not
 	refused  error     // why the operator refuses the node's attributes or axis
 
+	compressed    bool         // OpenVINO decodes rows of the constant that data is computed from
 	data, indices *model.Value // never nil; model.Unknown where the node lacks them
 	axis          int          // of Gather and GatherElements, counted from 0
 	axisKnown     bool
@@ -35,6 +35,9 @@ func (l *linter) subject(n *model.Node) (*subject, error) {
 	if _, s.op, s.refused = operators.OfNode(n); s.refused != nil && !ofRules(s.refused) {
 		return nil, s.refused
 	}
+	if call, err := operators.CallOf(n, nil); err == nil {
+		s.compressed = call.Operator.Name == compressedGather
+	}
 	s.data, s.indices = input(n, 0), input(n, 1)
 	b, _ := n.Attributes["batch_dims"].(int64)
 	if rank := s.indices.Spec.Rank; b < 0 && rank.Known() && operator.Kind == operators.Gather {
@@ -44,7 +47,9 @@ func (l *linter) subject(n *model.Node) (*subject, error) {
 	axis, known := int64(0), true
 	if a, ok := n.Attributes["axis"].(int64); ok {
 		axis = a
-	} else if len(operator.Inputs()) > 0 {
+	} else if a, ok := n.Attributes["gather_axis"].(int64); ok { // of GatherBlockQuantized
+		axis = a
+	} else if hasAxis(operator) {
 		if axis, known, err = l.number(input(n, 2)); err != nil {
 			return nil, err
 		}
@@ -58,6 +63,13 @@ func (l *linter) subject(n *model.Node) (*subject, error) {
 	}
 	return s, nil
 }
+
+// hasAxis reports whether the input of an operator behind data and indices is the axis.
+func hasAxis(o operators.Operator) bool { return slices.Contains(o.Inputs(), "axis") }
+
+// combines reports whether a gather computes its result of several operands: it decodes
+// its data, or adds up rows.
+func combines(o operators.Operator) bool { return len(o.Further()) > 0 }
 
 // ofRules reports whether an error comes from an operator's rules, and not from
 // reading a constant.
@@ -100,21 +112,10 @@ func (l *linter) number(v *model.Value) (n int64, known bool, err error) {
 	return n, err == nil, err
 }
 
-// constant gives the constant whose elements a value has in the same row-major
-// order; nil where there is none.
-func (l *linter) constant(v *model.Value) *model.Constant { return l.constants.Of(v) }
-
-func constants() *trail.Trail[*model.Constant] {
-	return trail.New(func(v *model.Value) *model.Value {
-		if v.Constant != nil || v.From == nil {
-			return nil
-		}
-		effect, inputs := operators.EffectOf(v.From)
-		if len(inputs) != 1 || effect != operators.Reshaped && (effect != operators.Cast || !holds(v.Spec.DType, inputs[0].Spec.DType)) {
-			return nil
-		}
-		return inputs[0]
-	}, func(v *model.Value) *model.Constant { return v.Constant }, nil)
+// constants returns a function that gives the constant whose elements a value has in the
+// same row-major order; nil where there is none.
+func constants() func(*model.Value) *model.Constant {
+	return operators.Constants(func(to, from *model.Value) bool { return holds(to.Spec.DType, from.Spec.DType) })
 }
 
 // holds reports whether wide can represent every value of narrow, both integers.

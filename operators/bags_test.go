@@ -125,15 +125,22 @@ func throwBags(t *testing.T, w words, o operators.Operator, about string) (ran b
 	}
 	want, wantErr := garner.Reference(op, data, indices, more...)
 	got, gotErr := garner.Gather(op, data, indices, more...)
-	var written bytes.Buffer
-	sourceErr := source.Gather(t.Context(), op, source.Memory(data), source.Memory(indices), &written, source.Options{Further: more})
 	if wantErr != nil {
 		refusal(t, about, wantErr)
-		for way, err := range map[string]error{"Gather": gotErr, "source.Gather": sourceErr} {
+		if gotErr == nil || gotErr.Error() != wantErr.Error() {
+			t.Errorf("%s: Gather says %v, the definition %v", about, gotErr, wantErr)
+		}
+	}
+	outOfCore(t, about, op, data, indices, more, func(way string, written []byte, err error) {
+		if wantErr != nil {
 			if err == nil || err.Error() != wantErr.Error() {
 				t.Errorf("%s: %s says %v, the definition %v", about, way, err, wantErr)
 			}
+		} else if b, bytesErr := got.Bytes(); gotErr == nil && (bytesErr != nil || err != nil || !bytes.Equal(b, written)) {
+			t.Errorf("%s: %s wrote %x, %v; want %x", about, way, written, err, b)
 		}
+	})
+	if wantErr != nil {
 		return false
 	}
 	shape, known := spec.Shape()
@@ -146,8 +153,31 @@ func throwBags(t *testing.T, w words, o operators.Operator, about string) (ran b
 			t.Errorf("%s: %v, %v; the definition says %v", about, got, gotErr, want)
 		}
 	}
-	if b, err := got.Bytes(); err != nil || sourceErr != nil || !bytes.Equal(b, written.Bytes()) {
-		t.Errorf("%s: source.Gather wrote %x, %v; want %x", about, written.Bytes(), sourceErr, b)
-	}
 	return true
+}
+
+// fetched is an Array whose rows can only be fetched.
+type fetched struct{ source.Array }
+
+// outOfCore runs source.Gather over arrays in memory, and over such as can only be
+// fetched, with a budget too, and tells what each wrote.
+func outOfCore(t *testing.T, about string, op garner.Op, data, indices garner.Tensor, more []garner.Tensor, tell func(way string, written []byte, err error)) {
+	array := func(cold bool, x garner.Tensor) source.Array {
+		switch {
+		case !x.DType().Valid() && garner.TakesIndices(op):
+			return nil
+		case cold && x.DType().Valid():
+			return fetched{source.Memory(x)}
+		}
+		return source.Memory(x)
+	}
+	for way, o := range map[string]source.Options{"source.Gather": {}, "source.Gather of fetched arrays": {Threads: 2}, "source.Gather with a budget": {Memory: 1 << 14}} {
+		cold := way != "source.Gather"
+		for _, m := range more {
+			o.Further = append(o.Further, array(cold, m))
+		}
+		var written bytes.Buffer
+		err := source.Gather(t.Context(), op, array(cold, data), array(cold, indices), &written, o)
+		tell(way, written.Bytes(), err)
+	}
 }

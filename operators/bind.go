@@ -82,6 +82,30 @@ func (o Operator) Inputs() []string {
 	return names
 }
 
+// Needs gives how many of Inputs a model must give, the first ones: the others are
+// optional.
+func (o Operator) Needs() int {
+	operands := garner.OperandsOf(o.Zero)
+	needs := 0
+	for i, p := range o.places() {
+		optional := p.optional()
+		if p.field == nil {
+			optional = operands[p.operand].Optional
+		}
+		if !optional {
+			needs = i + 1
+		}
+	}
+	return needs
+}
+
+// Binds reports whether Bind stores the i-th of Inputs in the operator; the others are
+// operands of the call.
+func (o Operator) Binds(i int) bool {
+	places := o.places()
+	return i < len(places) && places[i].field != nil
+}
+
 // Further lists the names of the operands that a call takes after the indices, such
 // as offsets: see garner.Operander.
 func (o Operator) Further() []string {
@@ -116,8 +140,9 @@ func (o Operator) Operands(inputs []Input) []Input {
 // A place is an input beyond data and indices: a field of the operator's struct, or
 // an operand of the call.
 type place struct {
-	name  string
-	field *field // nil for an operand of the call
+	name    string
+	field   *field // nil for an operand of the call
+	operand int    // the number of the operand among those of the call
 }
 
 // optional reports whether Bind does without the input.
@@ -130,13 +155,13 @@ func (o Operator) places() []place {
 	put := func(after string) {
 		for i := range list {
 			if list[i].input && list[i].after == after {
-				all = append(all, place{list[i].name, &list[i]})
+				all = append(all, place{name: list[i].name, field: &list[i]})
 			}
 		}
 	}
 	put("")
-	for _, operand := range garner.OperandsOf(o.Zero) {
-		all = append(all, place{operand.Name, nil})
+	for i, operand := range garner.OperandsOf(o.Zero) {
+		all = append(all, place{name: operand.Name, operand: i})
 		put(operand.Name)
 	}
 	return all

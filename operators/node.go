@@ -10,8 +10,9 @@ import (
 )
 
 // OfNode gives the operator of a node that is a gather, and the same bound to the
-// node's attributes and to its inputs beyond data and indices. An input that is
-// no constant of the model leaves an operator for inference only.
+// node's attributes and to those of its inputs beyond data and indices that are part
+// of the operator, such as the axis; [FurtherOf] gives the others. Such an input that
+// is no constant of the model leaves an operator for inference only.
 //
 // It reads the constants of those inputs, a few bytes each. Errors name the node:
 // those of [Find] and [Operator.Bind], an ErrAttribute where the node lacks an
@@ -22,16 +23,19 @@ func OfNode(n *model.Node) (Operator, garner.Op, error) {
 	if err != nil {
 		return fail(err)
 	}
-	if len(n.Inputs) < 2 || slices.Contains(n.Inputs, nil) {
-		return fail(garner.Errorf(garner.ErrAttribute, "%s needs data and indices, and the node lacks one of its inputs", operator.Name))
+	if err := operator.Complete(n.Inputs); err != nil {
+		return fail(err)
 	}
 	var op garner.Op
 	// A constant may lie in a mapped file.
 	err = mapped.Guard(func() error {
 		inputs := make([]Input, len(n.Inputs)-2)
 		for i, v := range n.Inputs[2:] {
+			if v == nil {
+				continue
+			}
 			inputs[i].Spec = typed(v.Spec, garner.I64)
-			if v.Constant == nil || i >= len(operator.Inputs()) {
+			if v.Constant == nil || !operator.Binds(i) {
 				continue
 			}
 			// An input has at most one integer per axis. Bind refuses a larger one by
@@ -55,6 +59,38 @@ func OfNode(n *model.Node) (Operator, garner.Op, error) {
 	return operator, op, nil
 }
 
+// Complete is an ErrAttribute where inputs, as a model's node has them, lack one that
+// the operator needs: data, indices, or one of the first Needs of Inputs.
+func (o Operator) Complete(inputs []*model.Value) error {
+	for i := range 2 + o.Needs() {
+		if i >= len(inputs) || inputs[i] == nil {
+			names := append([]string{"data", "indices"}, o.Inputs()...)
+			last := 1 + o.Needs()
+			return garner.Errorf(garner.ErrAttribute, "%s needs its input %s; it takes %s and %s, and the node lacks one of its inputs", o.Name, names[i], strings.Join(names[:last], ", "), names[last])
+		}
+	}
+	return nil
+}
+
+// FurtherOf gives what is known of the operands that a gather's call takes after the
+// indices, for [Infer]. An operand that the node leaves out is the zero Spec.
+func FurtherOf(o Operator, n *model.Node) []garner.Spec {
+	if len(o.Further()) == 0 {
+		return nil
+	}
+	inputs := make([]Input, max(len(n.Inputs)-2, 0))
+	for i := range inputs {
+		if v := n.Inputs[2+i]; v != nil {
+			inputs[i].Spec = v.Spec
+		}
+	}
+	var list []garner.Spec
+	for _, in := range o.Operands(inputs) {
+		list = append(list, in.Spec)
+	}
+	return list
+}
+
 // typed gives a spec a dtype where it has none. Rules refuse dtypes, and an
 // unknown one must not look like one that is refused.
 func typed(s garner.Spec, dtype garner.DType) garner.Spec {
@@ -66,11 +102,28 @@ func typed(s garner.Spec, dtype garner.DType) garner.Spec {
 
 // Infer is garner.Infer for operands whose dtype may be unknown, which is
 // garner.Invalid: models leave dtypes out. No rule refuses an unknown dtype. The
-// result's dtype is unknown where that of data is. more are the further operands, of
-// known dtypes.
+// result's dtype is unknown where it follows from an unknown one, and all of the result
+// is where its dims do: a byte holds several codes. more are the further operands; the
+// zero Spec is one that is not given.
 func Infer(op garner.Op, data, indices garner.Spec, more ...garner.Spec) (garner.Spec, error) {
-	result, err := garner.Infer(op, typed(data, garner.U8), typed(indices, garner.I64), more...)
-	if data.DType == garner.Invalid {
+	unknown := data.DType == garner.Invalid
+	own := slices.Clone(more)
+	for i, o := range garner.OperandsOf(op) {
+		given := i < len(own) && !(Input{Spec: own[i]}).absent()
+		switch {
+		case o.Types == garner.AnyTypes && unknown:
+			return model.Unknown, nil
+		case !given:
+		case o.Types == garner.IntegerTypes:
+			own[i] = typed(own[i], garner.I64)
+		case o.Types == garner.DataType:
+			own[i] = typed(own[i], typed(data, garner.U8).DType)
+		case own[i].DType == garner.Invalid:
+			own[i].DType, unknown = garner.F32, true
+		}
+	}
+	result, err := garner.Infer(op, typed(data, garner.U8), typed(indices, garner.I64), own...)
+	if err == nil && unknown {
 		result.DType = garner.Invalid
 	}
 	return result, err
@@ -82,11 +135,11 @@ func Infer(op garner.Op, data, indices garner.Spec, more ...garner.Spec) (garner
 // and changes nothing. Errors name the node: those of [OfNode], and those of
 // garner.Infer where the operator's rules refuse the operands.
 func InferNode(n *model.Node) (garner.Spec, error) {
-	_, op, err := OfNode(n)
+	operator, op, err := OfNode(n)
 	if err != nil {
 		return garner.Spec{}, err
 	}
-	result, err := Infer(op, n.Inputs[0].Spec, n.Inputs[1].Spec)
+	result, err := Infer(op, n.Inputs[0].Spec, n.Inputs[1].Spec, FurtherOf(operator, n)...)
 	if err != nil {
 		return garner.Spec{}, model.AtNode(n, err)
 	}

@@ -8,24 +8,21 @@ import (
 )
 
 // Related describes an operator that takes rows of a table by indices and that this
-// package does not have: gathers of quantised tables, and those that reduce what
-// they gather.
+// package does not have, such as those that compute with what they gather.
 type Related struct {
-	Name          string // with its domain: "com.microsoft.GatherBlockQuantized"
+	Name          string // with its domain: "ai.onnx.ml.ArrayFeatureExtractor"
 	Data, Indices int    // the numbers of the inputs that are the table and the indices
 }
 
 // related lists the operators by domain and name.
 var related = map[[2]string]Related{
-	{"com.microsoft", "GatherBlockQuantized"}:     {Data: 0, Indices: 1},
 	{"com.microsoft", "EmbedLayerNormalization"}:  {Data: 2, Indices: 0},
 	{"com.microsoft", "QEmbedLayerNormalization"}: {Data: 2, Indices: 0},
 	{"ai.onnx.ml", "ArrayFeatureExtractor"}:       {Data: 0, Indices: 1},
-	{"", "EmbeddingSegmentsSum"}:                  {Data: 0, Indices: 1},
 }
 
 // RelatedOf describes a node of a related operator; false for any other node. Every
-// operator whose name begins with EmbeddingBag is one: OpenVINO has five, and
+// operator whose name begins with EmbeddingBag is one, but those that this package has:
 // exporters keep them under names of their own.
 func RelatedOf(n *model.Node) (Related, bool) {
 	r, ok := related[[2]string{n.Domain, n.Op}]
@@ -42,6 +39,20 @@ func RelatedOf(n *model.Node) (Related, bool) {
 	return r, true
 }
 
+// Constants returns a function that gives the constant whose elements a value has, in the
+// same row-major order: behind operators that change only its shape, and behind those
+// casts that cast passes. It gives nil for any other value. It visits each value of a
+// model once, and is not safe for concurrent use.
+func Constants(cast func(to, from *model.Value) bool) func(v *model.Value) *model.Constant {
+	return trail.New(func(v *model.Value) *model.Value {
+		effect, inputs := effectBehind(v)
+		if len(inputs) == 1 && (effect == Reshaped || effect == Cast && cast(v, inputs[0])) {
+			return inputs[0]
+		}
+		return nil
+	}, func(v *model.Value) *model.Constant { return v.Constant }, nil).Of
+}
+
 // Dequantised returns a function that gives the constant that a value is the
 // dequantisation of, as a whole: by DequantizeLinear, or as OpenVINO writes it, by a
 // conversion of integers and arithmetic with constants. It gives nil for any other
@@ -51,12 +62,7 @@ func Dequantised() func(v *model.Value) *model.Constant {
 		constant *model.Constant
 		computed bool
 	}
-	constant := trail.New(func(v *model.Value) *model.Value {
-		if effect, inputs := effectBehind(v); (effect == Reshaped || effect == Cast) && len(inputs) == 1 {
-			return inputs[0]
-		}
-		return nil
-	}, func(v *model.Value) bool { return v.Constant != nil }, nil)
+	constant := Constants(func(_, _ *model.Value) bool { return true })
 	before := func(v *model.Value) (from *model.Value, computed bool) {
 		if v.Constant == nil && dequantizes(v.From) {
 			return v.From.Inputs[0], true
@@ -65,7 +71,7 @@ func Dequantised() func(v *model.Value) *model.Constant {
 		switch {
 		case effect <= Permuted && len(inputs) == 1:
 			return inputs[0], false
-		case effect == Computed && len(inputs) == 2 && constant.Of(inputs[1]):
+		case effect == Computed && len(inputs) == 2 && constant(inputs[1]) != nil:
 			return inputs[0], true
 		}
 		return nil, false

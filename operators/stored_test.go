@@ -1,7 +1,6 @@
 package operators_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 	"github.com/garner-go/garner/gathertest"
 	"github.com/garner-go/garner/internal/codec"
 	"github.com/garner-go/garner/operators"
-	"github.com/garner-go/garner/source"
 )
 
 // decodes reports whether an operator decodes the elements that it gathers.
@@ -199,14 +197,14 @@ func throwStored(t *testing.T, w words, o operators.Operator, about string) (ran
 	if err != nil || !equal(out, want) {
 		t.Errorf("%s: %v, %v into a view, want %v", about, out, err, want)
 	}
-	var written bytes.Buffer
-	err = source.Gather(context.Background(), op, source.Memory(s.data), source.Memory(s.indices), &written, source.Options{Further: s.more})
-	if err == nil {
-		out, err = garner.FromBytes(want.DType(), written.Bytes(), want.Shape()...)
-	}
-	if err != nil || !equal(out, want) {
-		t.Errorf("%s: source.Gather: %v, %v, want %v", about, out, err, want)
-	}
+	outOfCore(t, about, op, s.data, s.indices, s.more, func(way string, written []byte, err error) {
+		if err == nil {
+			out, err = garner.FromBytes(want.DType(), written, want.Shape()...)
+		}
+		if err != nil || !equal(out, want) {
+			t.Errorf("%s: %s: %v, %v, want %v", about, way, out, err, want)
+		}
+	})
 	return true
 }
 

@@ -2,39 +2,377 @@ package source
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/exec"
+	"github.com/garner-go/garner/internal/kernel"
 )
 
-// planOf lowers op for arrays of these specs and further operands.
-func planOf(op garner.Op, data, indices garner.Spec, further []garner.Tensor) (*garner.Plan, error) {
-	if len(further) == 0 {
-		return garner.NewPlan(op, data, indices)
-	}
-	p, err := garner.Prepare(op, data, indices, garner.Threads(1), garner.FurtherTensors(further...))
+// NewPlan lowers op for arrays, with further as Options has them, and returns the plan in
+// the order of its result: see garner.Plan.InOrder. It reads the operands that say where
+// bags end, on which the shape of the result can depend, and no other. Errors are those
+// of garner.NewPlan and *ReadErrors.
+func NewPlan(ctx context.Context, op garner.Op, data, indices Array, further ...Array) (*garner.Plan, error) {
+	g := &gather{data: data, indices: indices, o: Options{Further: further}, threads: 1}
+	h, err := held(g.o.given(data, indices)...)
 	if err != nil {
 		return nil, err
 	}
-	return p.Plan(), nil
+	defer h.Release()
+	if err := g.lower(ctx, op); err != nil {
+		return nil, err
+	}
+	return g.plan, h.Check()
 }
 
-// inWhole reports whether a gather runs over arrays in memory or in mapped files alone:
-// one into bags, or one of stored elements.
-func (g *gather) inWhole() bool { return g.plan.Bag != nil || g.plan.Stored != nil }
+// given returns the Arrays of a call.
+func (o *Options) given(data, indices Array) []Array {
+	return append([]Array{data, indices}, slices.DeleteFunc(slices.Clone(o.Further), func(a Array) bool { return a == nil })...)
+}
 
-// runWhole runs such a gather. out is the result; the zero Tensor makes one.
+// further returns a further operand of the call; nil for one that is not given.
+func (g *gather) further(at int) Array {
+	if at < 0 || at >= len(g.o.Further) {
+		return nil
+	}
+	return g.o.Further[at]
+}
+
+// lower lowers op. It reads the operands that may say where bags end, on which the shape
+// of the result can depend.
+func (g *gather) lower(ctx context.Context, op garner.Op) error {
+	data, indices := g.data.Spec(), g.indices.Spec()
+	if len(g.o.Further) == 0 {
+		plan, err := garner.NewPlan(op, data, indices)
+		if err != nil {
+			return err
+		}
+		g.plan = plan.InOrder()
+		return nil
+	}
+	operands := garner.OperandsOf(op)
+	specs, values := make([]garner.Spec, len(g.o.Further)), make([]garner.Tensor, len(g.o.Further))
+	g.whole = make([]garner.Tensor, len(g.o.Further))
+	for i, a := range g.o.Further {
+		if a == nil {
+			continue
+		}
+		specs[i] = a.Spec()
+		if i >= len(operands) || operands[i].Types != garner.IntegerTypes || !specs[i].DType.IsInteger() {
+			continue
+		}
+		here := false
+		if g.o.Memory == 0 || inMemory(a) {
+			values[i], here = tensorOf(a)
+		}
+		if !here {
+			var err error
+			if g.whole[i], err = g.hold(ctx, a); err != nil {
+				return err
+			}
+			values[i] = g.whole[i]
+		}
+	}
+	p, err := garner.Prepare(op, data, indices, garner.Threads(1), garner.Further(specs...), garner.FurtherValues(values...))
+	if err != nil {
+		return err
+	}
+	g.plan = p.Plan().InOrder()
+	return nil
+}
+
+// hold reads an operand into memory, for the whole run.
+func (g *gather) hold(ctx context.Context, a Array) (garner.Tensor, error) {
+	size, err := sizeOf(a.Spec())
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	if g.held += size; g.o.Memory > 0 && g.held > g.o.Memory/2 {
+		return garner.Tensor{}, garner.Errorf(nil, "the indices, ends and weights of bags, and operands that are not row-major, are held whole; they have %d bytes or more, and may take half of a budget, which is %d: gather fewer bags at a time, or give twice as much", g.held, g.o.Memory)
+	}
+	t, _, err := loaded(ctx, fetches(a, g.o.Memory > 0, g.threads))
+	return t, err
+}
+
+// bags makes blocks of a result of bags. It reads the rows of many terms at a time, each
+// distinct one once, and reduces them in the order of the indices.
+type bags struct {
+	*gather
+	*garner.BagTerms
+	number  kernel.Number
+	columns int // elements of a row of the result
+	chunk   int // elements of a row that are reduced at a time, at most the plan's Slice
+	most    int // terms, and bags, that are reduced at a time
+
+	// Of the terms that are reduced.
+	rows     []int64 // where each begins in data, then where in the stage; in bytes
+	weights  []byte  // of each
+	segments []segment
+	runner   exec.Runner
+}
+
+// A segment is consecutive terms of one bag.
+type segment struct {
+	bag         int
+	first, end  int  // of the terms that are reduced
+	begin, last bool // the bag's first segment, and its last
+	row         bool // the bag has no term and is the row at first
+	terms       int  // of the whole bag, in its last segment
+	sum         float64
+}
+
+// newBags reads the operands of bags, and divides the budget: an eighth for each of two
+// blocks of the result, and a half for the rows of terms.
+func (g *gather) newBags(ctx context.Context) (*bags, error) {
+	indices, err := g.hold(ctx, g.indices)
+	if err != nil {
+		return nil, err
+	}
+	for _, at := range []int{g.plan.Bag.EndsAt, g.plan.Bag.WeightsAt} {
+		if at < 0 || g.whole[at].DType().Valid() {
+			continue
+		}
+		if g.whole[at], err = g.hold(ctx, g.o.Further[at]); err != nil {
+			return nil, err
+		}
+	}
+	b := &bags{gather: g, BagTerms: g.plan.BagTerms(indices, g.whole...), columns: g.plan.Slice}
+	b.number = b.Number()
+	for _, l := range g.plan.Loops[2:] {
+		b.columns *= l.Extent
+	}
+	budget, width := min(g.budget(), mostBudget), int64(g.bits/8)
+	const leastRows = 16 // of a stage: of longer ones, a part is reduced at a time
+	b.chunk = int(max(min(int64(g.plan.Slice), budget/2/leastRows/width), 1))
+	g.block = max(budget/8/width, 1)
+	if columns := int64(b.columns); g.block > columns {
+		g.block -= g.block % max(columns, 1)
+	}
+	g.block = min(g.block, g.total)
+	const perTerm = 2*16 + 2*8 + 8 + 72 // a sorter's keys and position, a row, a weight, a segment
+	b.most = int(min(max(budget/2/(perTerm+width*int64(b.chunk+1)), 1), maxRows))
+	b.most = min(b.most, max(indices.Len(), 1))
+	b.rows, b.weights = make([]int64, 0, b.most), kernel.Bytes(make([]int64, b.most))[:0]
+	g.fetcher.paged, g.fetcher.usual = true, budget/2
+	return b, nil
+}
+
+// make writes the elements at … end-1 of the result to dst.
+func (b *bags) make(ctx context.Context, dst []byte, at, end int64) error {
+	width := b.bits / 8
+	for e := at; e < end; {
+		bag, column := int(e/int64(b.columns)), int(e%int64(b.columns))
+		n, count := b.columns, int(end-e)/b.columns // of whole bags
+		if column > 0 || count == 0 {
+			n, count = min(b.columns-column, int(end-e)), 1
+		}
+		to := dst[int(e-at)*width:]
+		for done := 0; done < n; {
+			part := min(b.chunk, n-done, b.plan.Slice-(column+done)%b.plan.Slice)
+			if err := b.reduce(ctx, to[done*width:], bag, count, column+done, part); err != nil {
+				return err
+			}
+			done += part
+		}
+		e += int64(n) * int64(count)
+	}
+	return nil
+}
+
+// offset returns the distance of a column from the first element of its row of data, in
+// elements.
+func (b *bags) offset(column int) int {
+	at := column % b.plan.Slice
+	column /= b.plan.Slice
+	for _, l := range slices.Backward(b.plan.Loops[2:]) {
+		at += column % l.Extent * l.Data
+		column /= l.Extent
+	}
+	return at
+}
+
+// reduce writes n columns, from one on, of count bags to dst, in which bags lie a row of
+// the result apart. Between two of the stages it keeps what it knows of the bag that
+// both have terms of: dst holds its sum.
+func (b *bags) reduce(ctx context.Context, dst []byte, first, count, column, n int) error {
+	width, bias := b.bits/8, b.offset(column)
+	weighted := b.plan.Bag.WeightsAt >= 0
+	quotient := b.plan.Bag.Reduction == garner.Mean || b.plan.Bag.Reduction == garner.SqrtN
+	bag := first
+	t, end := b.Bag(bag)
+	terms, sum := 0, 0.0 // of bag, so far
+	var bits [8]byte
+	for bag < first+count {
+		b.rows, b.weights, b.segments = b.rows[:0], b.weights[:0], b.segments[:0]
+		for bag < first+count && len(b.rows) < b.most && len(b.segments) < b.most {
+			s := segment{bag: bag - first, first: len(b.rows), begin: terms == 0}
+			for ; t < end && len(b.rows) < b.most; t++ {
+				if t%4096 == 0 && ctx.Err() != nil {
+					return context.Cause(ctx)
+				}
+				row, weight, counts := b.Term(t)
+				if !counts {
+					continue
+				}
+				if row >= 0 {
+					row = (row + bias) * width
+				}
+				b.rows = append(b.rows, int64(row))
+				if weighted {
+					binary.LittleEndian.PutUint64(bits[:], weight)
+					b.weights = append(b.weights, bits[:width]...)
+				}
+			}
+			s.end = len(b.rows)
+			terms += s.end - s.first
+			if weighted && quotient {
+				sum = kernel.AddWeights(sum, b.weights[s.first*width:], b.number, b.plan.Bag.Reduction == garner.SqrtN)
+			}
+			if t == end {
+				s.last, s.terms, s.sum = true, terms, sum
+				if row, given := b.Empty(); given && terms == 0 {
+					s.row = true
+					b.rows = append(b.rows, int64((row+bias)*width))
+					if weighted {
+						b.weights = append(b.weights, bits[:width]...) // of no use
+					}
+				}
+				terms, sum = 0, 0
+				if bag++; bag < first+count {
+					t, end = b.Bag(bag)
+				}
+			}
+			b.segments = append(b.segments, s)
+		}
+		if err := b.reduceStage(ctx, dst, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reduceStage reads the rows of the terms, and reduces n columns of each segment.
+func (b *bags) reduceStage(ctx context.Context, dst []byte, n int) error {
+	width, bag := b.bits/8, b.plan.Bag
+	size := n * width
+	at, err := b.fetcher.order.distinct(ctx, b.rows, size)
+	if err != nil {
+		return err
+	}
+	src, err := b.fetcher.room((len(at) + 1) * size)
+	if err != nil {
+		return err
+	}
+	fill := len(at) * size // the last row, of terms whose index is outside
+	if len(at) > 0 {
+		if err := b.stored.Fetch(ctx, Rows{At: at, Size: size, Dst: src[:fill]}); err != nil {
+			return err
+		}
+	}
+	kernel.Repeat(src[fill:], b.fill)
+	for i, row := range b.rows {
+		if row < 0 {
+			b.rows[i] = int64(fill)
+		}
+	}
+	threads := b.threads
+	if len(b.rows)*size <= exec.Tuned.AloneBytes {
+		threads = 1
+	}
+	unit := len(b.segments)/(8*threads) + 1
+	reduce := func(u int) {
+		for _, s := range b.segments[u*unit : min((u+1)*unit, len(b.segments))] {
+			to := dst[s.bag*b.columns*width:][:size]
+			switch {
+			case s.row:
+				copy(to, src[b.rows[s.first]:])
+			case s.last && s.terms == 0:
+				clear(to)
+			case s.end > s.first:
+				terms := kernel.Terms{Rows: b.rows[s.first:s.end], Max: bag.Reduction == garner.Max, Begin: s.begin, Zero: bag.FromZero}
+				if bag.WeightsAt >= 0 {
+					terms.Weights = b.weights[s.first*width : s.end*width]
+				}
+				kernel.Reduce(to, src, b.number, terms)
+			}
+			if s.last && s.terms > 0 && (bag.Reduction == garner.Mean || bag.Reduction == garner.SqrtN) {
+				kernel.Divide(to, b.number, kernel.Quotient{
+					Terms: s.terms, Weights: s.sum, Weighted: bag.WeightsAt >= 0, Root: bag.Reduction == garner.SqrtN, Reciprocal: bag.Reciprocal,
+				})
+			}
+		}
+	}
+	if b.runner.RunEach(ctx, (len(b.segments)+unit-1)/unit, threads, reduce) == exec.Stopped {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// inPlace reports whether bags, or stored elements, are made by one run over operands that
+// are all in memory, or in mapped files whose rows are in the page cache.
+func (g *gather) inPlace() bool {
+	if g.plan.Bag == nil && g.plan.Stored == nil {
+		return false
+	}
+	for _, a := range g.o.given(g.data, g.indices) {
+		if _, ok := tensorOf(a); !ok || g.o.Memory > 0 && !inMemory(a) {
+			return false
+		}
+	}
+	return g.cached()
+}
+
+// cached reports whether the rows are in memory, or in the page cache, as far as a look at
+// some of them tells.
+func (g *gather) cached() bool {
+	indices, ok := tensorOf(g.indices)
+	if !ok {
+		return false
+	}
+	of := [3]Array{g.data}
+	if g.plan.Stored != nil {
+		scales, zeros := g.plan.Stored.Operands()
+		of[1], of[2] = g.further(scales), g.further(zeros)
+	}
+	terms := g.plan.Terms()
+	total, _ := rowsOf(terms)
+	n := min(total, int(min(max(g.size>>19, 2*fewSamples), samples)))
+	for i := range n {
+		var row [1]int64
+		if _, err := terms.Rows(row[:], indices, int(int64(i)*int64(total)/int64(n))); err != nil || row[0] < 0 || terms.Slice == 0 {
+			continue // the run says which index is refused
+		}
+		spans := [3]exec.Span{{From: row[0] * int64(g.bits) / 8, To: (row[0]+int64(terms.Slice))*int64(g.bits)/8 + 1}}
+		if g.plan.Stored != nil {
+			spans = g.plan.Stored.Spans(int(row[0]), terms.Slice)
+		}
+		for k, a := range of {
+			if f, ok := a.(*File); ok && spans[k].To > spans[k].From && !f.resident([]int64{min(spans[k].From, f.size-1)}, 1, 1) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// runWhole makes the whole result in one run. out is the result; the zero Tensor makes one.
 func (g *gather) runWhole(ctx context.Context, op garner.Op, out garner.Tensor) (garner.Tensor, error) {
-	data, err := g.here("data", g.data)
-	if err != nil {
-		return out, err
+	data, _ := tensorOf(g.data)
+	var indices garner.Tensor
+	if garner.TakesIndices(op) {
+		indices, _ = tensorOf(g.indices)
 	}
-	indices, err := g.here("indices", g.indices)
-	if err != nil {
-		return out, err
+	further := make([]garner.Tensor, len(g.o.Further))
+	for i, a := range g.o.Further {
+		if a != nil {
+			further[i], _ = tensorOf(a)
+		}
 	}
-	p, err := garner.Prepare(op, data.Spec(), indices.Spec(), garner.Threads(g.threads), garner.FurtherTensors(g.o.Further...))
+	p, err := garner.Prepare(op, data.Spec(), indices.Spec(), garner.Threads(g.threads), garner.FurtherTensors(further...))
 	if err != nil {
 		return out, err
 	}
@@ -43,43 +381,32 @@ func (g *gather) runWhole(ctx context.Context, op garner.Op, out garner.Tensor) 
 			return out, err
 		}
 	}
-	return out, p.Run(ctx, data, indices, out, g.o.Further...)
+	return out, p.Run(ctx, data, indices, out, further...)
 }
 
-// here returns the tensor of an operand of such a gather.
-func (g *gather) here(name string, a Array) (garner.Tensor, error) {
-	t, ok := tensorOf(a)
-	switch {
-	case !ok:
-		return t, garner.Errorf(errors.ErrUnsupported, "bags are reduced and stored elements decoded in memory, and %s %s is neither there nor in a file that can be mapped; read it into a tensor", name, a.Spec())
-	case g.o.Memory > 0 && !inMemory(a):
-		return t, garner.Errorf(errors.ErrUnsupported, "bags are reduced and stored elements decoded in memory, and with a budget the file of %s %s is not mapped; run without a budget", name, a.Spec())
-	}
-	return t, nil
-}
-
-// writeWhole writes the result of such a gather.
-func (g *gather) writeWhole(ctx context.Context, op garner.Op, to io.Writer) error {
+// writeWhole writes the result of such a run. done is false where a page of a file
+// vanished: reading says why.
+func (g *gather) writeWhole(ctx context.Context, op garner.Op, to io.Writer) (done bool, err error) {
 	out, err := g.runWhole(ctx, op, garner.Tensor{})
 	if err != nil {
-		return err
+		return !errors.Is(err, garner.ErrFault), err
 	}
 	b, err := out.Bytes()
 	if err != nil {
-		return err
+		return true, err
 	}
 	if g.o.Progress != nil {
 		g.o.Progress(g.o.From, g.size)
 	}
 	if b = b[g.o.From:]; len(b) > 0 {
 		if n, err := to.Write(b); err != nil {
-			return err
+			return true, err
 		} else if n < len(b) {
-			return io.ErrShortWrite
+			return true, io.ErrShortWrite
 		}
 		if g.o.Progress != nil {
 			g.o.Progress(g.size, g.size)
 		}
 	}
-	return nil
+	return true, nil
 }

@@ -8,6 +8,25 @@ import (
 	"github.com/garner-go/garner/internal/exec"
 )
 
+// budget returns the bytes that indices and rows may take.
+func (g *gather) budget() int64 {
+	budget := int64(unbudgeted)
+	if g.o.Memory > 0 {
+		budget = g.o.Memory
+		if g.o.Memory >= 4*readers*readBytes {
+			budget -= readers * readBytes // scratch of the requests
+		}
+		if d, ok := g.stored.(*decoded); ok {
+			budget -= d.most
+		}
+		budget = max(budget-g.held, 1)
+	}
+	return budget
+}
+
+// mostBudget is above what makes blocks faster.
+const mostBudget = 1 << 30
+
 // divide divides the budget.
 func (g *gather) divide() error {
 	spec := g.indices.Spec()
@@ -15,12 +34,8 @@ func (g *gather) divide() error {
 	if err != nil {
 		return err
 	}
-	budget := int64(unbudgeted)
+	budget := g.budget()
 	if g.o.Memory > 0 {
-		budget = g.o.Memory
-		if g.o.Memory >= 4*readers*readBytes {
-			budget -= readers * readBytes // scratch of the requests
-		}
 		g.indicesFit = size <= budget/4
 		if g.indicesFit {
 			budget -= size
@@ -29,7 +44,7 @@ func (g *gather) divide() error {
 		_, mapped := viewOf(g.indices)
 		g.indicesFit = mapped || size <= 4*unbudgeted
 	}
-	budget = min(budget, 1<<30) // larger blocks are no faster
+	budget = min(budget, mostBudget)
 	// A row takes its position, a key and a position of the sorter, its bytes in
 	// the fetcher's stage, and its bytes in two blocks of the result.
 	row := int64(8 + 16 + 8)
@@ -40,8 +55,12 @@ func (g *gather) divide() error {
 		row += k * int64(spec.DType.Bits()/8+1+8+16)
 	}
 	per := g.perByte()
-	if row+3*sliceBytes <= budget {
-		rows := min(budget/(row+3*sliceBytes), maxRows)
+	ofRow := row + 3*sliceBytes
+	if g.blockwise != nil {
+		ofRow += 8 + g.blockwise.sizeOf(sliceBytes) - sliceBytes // the stage has them as they are stored
+	}
+	if ofRow <= budget {
+		rows := min(budget/ofRow, maxRows)
 		if rows >= 8 {
 			rows &^= 7
 		}
@@ -57,6 +76,9 @@ func (g *gather) divide() error {
 	}
 	g.row = make([]int64, g.rows)
 	g.fetcher.paged, g.fetcher.usual = true, g.block*int64(g.bits)/8
+	if g.blockwise != nil {
+		g.fetcher.usual = g.blockwise.sizeOf(g.fetcher.usual)
+	}
 	return nil
 }
 
@@ -238,6 +260,9 @@ func (g *gather) run(ctx context.Context, out io.Writer) error {
 // make writes the elements at … end-1 of the result to dst. Element at begins a
 // byte.
 func (g *gather) make(ctx context.Context, dst []byte, at, end int64) error {
+	if g.bags != nil {
+		return g.bags.make(ctx, dst, at, end)
+	}
 	if g.bits < 8 {
 		dst[((end-at)*int64(g.bits)+7)/8-1] = 0 // unused bits behind the last element
 	}
@@ -315,6 +340,12 @@ func (g *gather) move(ctx context.Context, dst []byte, to int64, first, n int, f
 	}
 	if g.direct != nil {
 		if done, err := g.direct.move(ctx, g.threads, dst[to/8:to/8+int64(n)*size*width], rows, int(size*width), g.fill); done || err != nil {
+			return err
+		}
+	}
+	if g.blockwise != nil {
+		to := dst[to/8 : to/8+int64(n)*size*width]
+		if done, err := g.blockwise.move(ctx, &g.fetcher, g.threads, to, rows, int(size*width), g.fill); done || err != nil {
 			return err
 		}
 	}

@@ -68,7 +68,7 @@ func FuzzConvert(f *testing.F) {
 		f.Add(seed, uint8(seed))
 	}
 	f.Fuzz(func(t *testing.T, seed uint64, pick uint8) {
-		c := gathertest.Random(seed)
+		c := gathertest.RandomElements(seed)
 		to := convertible[int(pick)%len(convertible)]
 		whole, ok := c.Converted(to)
 		if !ok {

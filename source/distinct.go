@@ -1,9 +1,6 @@
 package source
 
-import (
-	"context"
-	"math"
-)
+import "context"
 
 // A sorter finds the distinct values among many row positions. It keeps its
 // memory from call to call.
@@ -30,11 +27,16 @@ func (s *sorter) distinct(ctx context.Context, rows []int64, size int) ([]int64,
 		s.keys, s.spare, s.at = make([]key, len(rows)), make([]key, len(rows)), make([]int64, len(rows))
 	}
 	keys, high := s.keys[:0], int64(0)
+	ordered, last := true, int64(-1)
 	for i, row := range rows {
 		if row >= 0 {
 			keys = append(keys, key{row, i})
 			high |= row
+			ordered, last = ordered && row >= last, row
 		}
+	}
+	if ordered {
+		high = 0 // no pass is needed
 	}
 	// The lowest byte first: each pass is stable.
 	spare := s.spare[:len(keys)]
@@ -59,7 +61,7 @@ func (s *sorter) distinct(ctx context.Context, rows []int64, size int) ([]int64,
 		}
 		keys, spare = spare, keys
 	}
-	at, last := s.at[:0], int64(math.MinInt64)
+	at, last := s.at[:0], int64(-1)
 	for _, k := range keys {
 		if k.at != last {
 			at = append(at, k.at)

@@ -35,6 +35,11 @@ type Codec struct {
 	// their stored bytes, a multiple of Bytes; dst is as long as the elements.
 	// Many goroutines call it at once.
 	Decode func(dst, src []byte)
+
+	// Scattered, which may be nil, is Decode of blocks that lie at the given places of
+	// src: their elements follow each other in dst. A Table uses it for rows of one block,
+	// where that is faster than to decode one after the other.
+	Scattered func(dst, src []byte, at []int64)
 }
 
 // A File is an Array in one file, or in segments of many. It is safe for

@@ -204,7 +204,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"half a block", f16, swapped, []Segment{{path, 0, 99}}, "no whole number of blocks of 2 bytes"},
 		{"packed codec", garner.SpecOf(garner.U4, 200), swapped, []Segment{{path, 0, 100}}, "narrower than a byte"},
 		{"empty codec", f16, &Codec{}, []Segment{{path, 0, 100}}, "must be 1 or more"},
-		{"overflowing codec", u8, &Codec{math.MaxInt32, 1, swapped.Decode}, slices.Repeat([]Segment{{path, 0, 100}}, 1<<16), "segments hold"},
+		{"overflowing codec", u8, &Codec{Elements: math.MaxInt32, Bytes: 1, Decode: swapped.Decode}, slices.Repeat([]Segment{{path, 0, 100}}, 1<<16), "segments hold"},
 	} {
 		f, err := Open(tt.spec, tt.codec, tt.segments...)
 		if err == nil {

@@ -30,9 +30,9 @@ type Options struct {
 	// This run writes the bytes behind them.
 	From int64
 
-	// Further are the operands that op takes after the indices, in its order; the zero
-	// Tensor is one that is not given.
-	Further []garner.Tensor
+	// Further are the operands that op takes after the indices, in its order; nil is
+	// one that is not given. Scales and zero points are read row by row, as data is.
+	Further []Array
 }
 
 // Gather runs op over arrays that need not fit in memory, and writes the result
@@ -45,8 +45,9 @@ type Options struct {
 // checks those of a block before it writes the block. The error is the one of
 // garner.Gather in either case.
 //
-// An operator of bags is reduced in memory: data and indices are in memory, or, without
-// a budget, in files that can be mapped; else it is an errors.ErrUnsupported.
+// Bags are reduced, and stored elements decoded, from the rows of a block. The indices of
+// bags, their ends and their weights are held whole: those of more than half of the
+// budget are refused. A bag may have more terms, and a row more bytes, than the budget.
 //
 // Errors are those of garner.NewPlan, a *garner.IndexError, a *ReadError, and
 // out's. A file that changed during the run is an ErrChanged at the end, and the
@@ -55,7 +56,7 @@ type Options struct {
 // within 10 ms, plus the time of a Write that has begun. No goroutine outlives
 // the call.
 func Gather(ctx context.Context, op garner.Op, data, indices Array, out io.Writer, o Options) error {
-	h, err := held(data, indices)
+	h, err := held(o.given(data, indices)...)
 	if err != nil {
 		return err
 	}
@@ -65,24 +66,24 @@ func Gather(ctx context.Context, op garner.Op, data, indices Array, out io.Write
 
 // gatherHeld is Gather for callers that hold data and indices by h.
 func gatherHeld(ctx context.Context, h *mapped.Holds, op garner.Op, data, indices Array, out io.Writer, o Options) error {
-	g, err := newGather(op, data, indices, o)
+	g, err := newGather(ctx, op, data, indices, o)
 	if err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if g.inWhole() {
-		if err := g.writeWhole(ctx, op, out); err != nil {
+	if g.inPlace() && g.size <= wholeBytes && (o.Memory == 0 || g.size <= o.Memory/2) {
+		done, err := g.writeWhole(ctx, op, out)
+		if err == nil {
+			err = h.Check()
+		}
+		if done {
 			return err
 		}
-		return h.Check()
 	}
 	defer g.free()
-	if err := g.divide(); err != nil {
-		return err
-	}
-	if err := g.check(ctx); err != nil {
+	if err := g.begin(ctx); err != nil {
 		return err
 	}
 	if err := g.allocate(); err != nil {
@@ -114,33 +115,49 @@ type gather struct {
 	resolver   *Resolver
 	fetcher    fetcher
 
-	block     int64     // elements of a block of the result
-	warm      *warm     // nil where data can only be read
-	warmBlock int64     // elements of a block of warm rows
-	lastWarm  bool      // the block before was of warm rows
-	rows      int       // the most rows of a block
-	buffers   [2][]byte // one is made while the other is written
-	row       []int64   // where the rows of a block begin in data
-	direct    *direct   // nil where rows are not decoded, or only within a budget
+	block     int64      // elements of a block of the result
+	warm      *warm      // nil where data can only be read
+	warmBlock int64      // elements of a block of warm rows
+	lastWarm  bool       // the block before was of warm rows
+	rows      int        // the most rows of a block
+	buffers   [2][]byte  // one is made while the other is written
+	row       []int64    // where the rows of a block begin in data
+	direct    *direct    // nil where rows are not decoded, or only within a budget
+	bags      *bags      // nil where rows are not reduced
+	blockwise *blockwise // nil where rows are not decoded, or no whole blocks
+
+	held  int64           // bytes of the operands that are held whole
+	whole []garner.Tensor // those of the further operands
 }
 
 // newGather lowers op and checks the options.
-func newGather(op garner.Op, data, indices Array, o Options) (*gather, error) {
-	spec := data.Spec()
-	plan, err := planOf(op, spec, indices.Spec(), o.Further)
-	if err != nil {
-		return nil, err
-	}
-	g := &gather{data: data, stored: data, indices: indices, o: o, threads: o.Threads, plan: plan.InOrder(), bits: spec.DType.Bits()}
+func newGather(ctx context.Context, op garner.Op, data, indices Array, o Options) (*gather, error) {
+	g := &gather{data: data, indices: indices, o: o, threads: o.Threads}
 	if g.threads <= 0 {
 		g.threads = runtime.GOMAXPROCS(0)
 	}
-	g.stored = fetches(data, o.Memory > 0, g.threads)
-	if g.dataBytes, err = sizeOf(spec); err != nil {
+	if err := g.lower(ctx, op); err != nil {
 		return nil, err
 	}
-	if o.Memory == 0 {
+	if g.indices.Spec().DType == garner.Invalid {
+		g.indices = Memory(garner.Of([]int64{0})) // those of an operator that takes none
+	}
+	var err error
+	plan := g.plan
+	g.bits = plan.DType.Bits()
+	g.stored = fetches(data, o.Memory > 0, g.threads)
+	if plan.Stored != nil {
+		if g.stored, err = g.newDecoded(ctx); err != nil {
+			return nil, err
+		}
+	} else if o.Memory == 0 {
 		g.direct = newDirect(data)
+	}
+	if plan.Bag == nil && plan.Stored == nil {
+		g.blockwise = g.newBlockwise()
+	}
+	if g.dataBytes, err = sizeOf(g.stored.Spec()); err != nil {
+		return nil, err
 	}
 	n, _ := plan.Out.Len()
 	g.total = int64(n)
@@ -156,6 +173,20 @@ func newGather(op garner.Op, data, indices Array, o Options) (*gather, error) {
 		}
 	}
 	return g, nil
+}
+
+// begin divides the budget and checks the indices.
+func (g *gather) begin(ctx context.Context) (err error) {
+	if g.plan.Bag != nil {
+		if g.bags, err = g.newBags(ctx); err != nil {
+			return err
+		}
+		return g.bags.Check(ctx)
+	}
+	if err := g.divide(); err != nil {
+		return err
+	}
+	return g.check(ctx)
 }
 
 // fillBytes returns a scalar as the kernels take it: little-endian, a packed type

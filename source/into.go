@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/kernel"
 	"github.com/garner-go/garner/internal/mapped"
 )
 
@@ -15,36 +16,27 @@ import (
 // From. Errors are those of Gather, and those of garner.GatherInto for out.
 func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garner.Tensor, o Options) error {
 	o.From = 0
-	h, err := held(data, indices)
+	h, err := held(o.given(data, indices)...)
 	if err != nil {
 		return err
 	}
 	defer h.Release()
-	g, err := newGather(op, data, indices, o)
+	g, err := newGather(ctx, op, data, indices, o)
 	if err != nil {
 		return err
 	}
+	defer g.free()
 	switch {
 	case out.DType() != g.plan.DType:
 		return garner.Errorf(garner.ErrDType, "the output is %s; the result is %s", out.DType(), g.plan.DType)
 	case !out.Shape().Equal(g.plan.Out):
 		return garner.Errorf(garner.ErrShape, "the output is %s%s; the result is %s%s", out.DType(), out.Shape(), g.plan.DType, g.plan.Out)
 	}
-	if g.inWhole() {
-		if _, err := g.runWhole(ctx, op, out); err != nil {
-			return err
-		}
-		return h.Check()
-	}
-	d, dataHere := tensorOf(data)
-	i, indicesHere := tensorOf(indices)
+	_, dataHere := tensorOf(data)
+	_, indicesHere := tensorOf(indices)
 	here := o.Memory == 0 || inMemory(data) && inMemory(indices) // then no page is mapped
-	if here && dataHere && indicesHere && g.inCache() {
-		p, err := garner.Prepare(op, d.Spec(), i.Spec(), garner.Threads(o.Threads))
-		if err != nil {
-			return err
-		}
-		if err = p.Run(ctx, d, i, out); !errors.Is(err, garner.ErrFault) {
+	if g.inPlace() || g.plan.Bag == nil && g.plan.Stored == nil && here && dataHere && indicesHere && g.inCache() {
+		if _, err = g.runWhole(ctx, op, out); !errors.Is(err, garner.ErrFault) {
 			if err == nil {
 				err = h.Check()
 			}
@@ -58,8 +50,10 @@ func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garn
 	b, err := out.Bytes()
 	if bits := out.DType().Bits(); err == nil && out.Len()*bits%8 != 0 {
 		err = errors.ErrUnsupported // the last byte may have another's elements too
+	} else if err == nil && g.plan.Bag != nil && !kernel.Aligned(b, bits/8) {
+		err = errors.ErrUnsupported // sums are made in their places
 	}
-	for _, a := range []Array{data, indices} {
+	for _, a := range o.given(data, indices) {
 		if c, ok := a.(*converted); ok {
 			a = c.of
 		}
@@ -68,7 +62,7 @@ func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garn
 		}
 	}
 	if err == nil {
-		return gatherAll(ctx, h, op, data, indices, b, o)
+		return g.all(ctx, h, b)
 	}
 	dense, err := garner.New(g.plan.DType, g.plan.Out...)
 	if err != nil {
@@ -77,32 +71,24 @@ func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garn
 	if b, err = dense.Bytes(); err != nil {
 		return err
 	}
-	if err := gatherAll(ctx, h, op, data, indices, b, o); err != nil {
+	if err := g.all(ctx, h, b); err != nil {
 		return err
 	}
 	return garner.Copy(out, dense)
 }
 
-// gatherAll is gatherHeld into the memory of the whole result, block by block.
-func gatherAll(ctx context.Context, h *mapped.Holds, op garner.Op, data, indices Array, b []byte, o Options) error {
-	g, err := newGather(op, data, indices, o)
-	if err != nil {
-		return err
-	}
+// all is gatherHeld into the memory of the whole result, block by block.
+func (g *gather) all(ctx context.Context, h *mapped.Holds, b []byte) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	defer g.free()
-	if err := g.divide(); err != nil {
-		return err
-	}
-	if err := g.check(ctx); err != nil {
+	if err := g.begin(ctx); err != nil {
 		return err
 	}
 	bytes := func(elements int64) int64 { return (elements*int64(g.bits) + 7) / 8 }
 	for at := int64(0); ; {
-		if o.Progress != nil {
-			o.Progress(bytes(at), g.size)
+		if g.o.Progress != nil {
+			g.o.Progress(bytes(at), g.size)
 		}
 		if at == g.total {
 			return h.Check()

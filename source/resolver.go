@@ -162,22 +162,29 @@ func (r *Resolver) view() {
 }
 
 // load reads all indices into memory.
-func (r *Resolver) load(ctx context.Context) error {
-	spec := r.indices.Spec()
+func (r *Resolver) load(ctx context.Context) (err error) {
+	r.tensor, r.bytes, err = loaded(ctx, r.fetches)
+	r.inMemory = err == nil
+	return err
+}
+
+// loaded reads an array into memory: a tensor, and its elements as the array stores
+// them.
+func loaded(ctx context.Context, a Array) (t garner.Tensor, b []byte, err error) {
+	spec := a.Spec()
 	size, err := sizeOf(spec)
 	if err != nil {
-		return err
+		return t, nil, err
 	}
-	b := make([]byte, size)
+	b = make([]byte, size)
 	if size > 0 {
-		if err := r.fetches.Fetch(ctx, Rows{At: []int64{0}, Size: int(size), Dst: b}); err != nil {
-			return err
+		if err := a.Fetch(ctx, Rows{At: []int64{0}, Size: int(size), Dst: b}); err != nil {
+			return t, nil, err
 		}
 	}
 	shape, _ := spec.Shape()
-	r.tensor, err = garner.FromStrided(spec.DType, b, 0, shape, stridesOf(spec))
-	r.bytes, r.inMemory = b, err == nil
-	return err
+	t, err = garner.FromStrided(spec.DType, b, 0, shape, stridesOf(spec))
+	return t, b, err
 }
 
 // stridesOf returns a spec's strides, in elements.

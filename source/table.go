@@ -159,7 +159,7 @@ func Lookup[I garner.Integer](ctx context.Context, t *Table, ids []I, dst []byte
 	if !ok {
 		return errZeroTable()
 	}
-	b.rows = b.rows[:0]
+	b.rows, b.at = b.rows[:0], b.at[:0]
 	for i, id := range ids {
 		// A negative number is large once it is unsigned.
 		if uint64(id) >= uint64(t.count) {
@@ -170,6 +170,9 @@ func Lookup[I garner.Integer](ctx context.Context, t *Table, ids []I, dst []byte
 			})
 		}
 		b.rows = append(b.rows, int64(id)*int64(t.size))
+		if t.only != nil {
+			b.at = append(b.at, int64(id)*t.stored)
+		}
 	}
 	err := t.lookup(ctx, b, dst)
 	t.scratch.Put(b)
@@ -233,6 +236,7 @@ func (t *Table) refused(first, total int, id func(int) (garner.Index, bool)) err
 // A batch is the memory of a Lookup.
 type batch struct {
 	rows   []int64 // where each begins in the array, in bytes
+	at     []int64 // where each is stored in only; none without it
 	known  known
 	unseen []int // the numbers in rows of those that may not be in the page cache
 	uses   int   // how often the free list gave it out
@@ -308,8 +312,8 @@ func (t *Table) lookupFile(ctx context.Context, f *File, b *batch, dst []byte) e
 // lookupMapped is lookup in mapped files.
 func (t *Table) lookupMapped(ctx context.Context, b *batch, dst []byte) error {
 	b.unseen = b.unseen[:0]
-	for i, row := range b.rows {
-		if !t.sawAll(row) {
+	for i := range b.rows {
+		if !t.sawAll(b, i) {
 			b.unseen = append(b.unseen, i)
 		}
 	}
@@ -378,11 +382,17 @@ func (t *Table) locate(row int64) (part int, offset int64, first, last int) {
 	return part, offset, base + int(offset/pageBytes), base + int((offset+t.stored-1)/pageBytes)
 }
 
-// sawAll reports whether every page of a row has its bit set.
-func (t *Table) sawAll(row int64) bool {
-	part, _, first, last := t.locate(row)
-	if part < 0 {
-		return false
+// sawAll reports whether every page of row i of b has its bit set.
+func (t *Table) sawAll(b *batch, i int) bool {
+	var first, last int
+	if t.only != nil {
+		offset := int(t.file.parts[0].offset + b.at[i])
+		first, last = t.pages[0]+offset/pageBytes, t.pages[0]+(offset+int(t.stored)-1)/pageBytes
+	} else {
+		part := 0
+		if part, _, first, last = t.locate(b.rows[i]); part < 0 {
+			return false
+		}
 	}
 	for page := first; page <= last; page++ {
 		if atomic.LoadUint64(&t.seen[page/64])>>(page%64)&1 == 0 {
@@ -426,38 +436,51 @@ func (t *Table) copyRows(b *batch, first, last int) {
 			next++ // look has read it
 			continue
 		}
-		if later := i + aheadRows; later < last && t.stored <= aheadBytes {
-			kernel.Prefetch(t.source(b.rows[later]))
+		if t.scattered() {
+			end := last
+			if next < len(b.unseen) {
+				end = min(end, b.unseen[next])
+			}
+			t.file.codec.Scattered(b.dst[i*t.size:end*t.size], t.only, b.at[i:end])
+			i = end - 1
+			continue
 		}
-		t.copyRow(b.dst[i*t.size:(i+1)*t.size], b.rows[i])
+		if later := i + aheadRows; later < last && t.stored <= aheadBytes {
+			kernel.Prefetch(t.source(b, later))
+		}
+		t.copyRow(b.dst[i*t.size:(i+1)*t.size], b, i)
 	}
 }
 
-// copyRow copies or decodes one row from the mapping, or from memory that is
+// scattered reports whether the codec decodes rows from their places in only.
+func (t *Table) scattered() bool {
+	return t.only != nil && t.file.codec != nil && t.file.codec.Scattered != nil && t.stored == t.file.stored
+}
+
+// copyRow copies or decodes row i of b from the mapping, or from memory that is
 // converted.
-func (t *Table) copyRow(dst []byte, row int64) {
+func (t *Table) copyRow(dst []byte, b *batch, i int) {
 	if c, ok := t.array.(*converted); ok {
-		c.decode(dst, t.memory[row/c.block*c.stored:], row)
+		c.decode(dst, t.memory[b.rows[i]/c.block*c.stored:], b.rows[i])
 		return
 	}
 	if c := t.file.codec; c != nil {
-		c.Decode(dst, t.source(row))
+		c.Decode(dst, t.source(b, i))
 		return
 	}
-	copy(dst, t.source(row))
+	copy(dst, t.source(b, i))
 }
 
-// source returns the stored bytes of a row in the mapped file; nil where two parts
+// source returns the stored bytes of row i of b in the mapped file; nil where two parts
 // share it, and where the rows are in memory.
-func (t *Table) source(row int64) []byte {
+func (t *Table) source(b *batch, i int) []byte {
 	if t.only != nil {
-		at := row / t.file.block * t.file.stored
-		return t.only[at : at+t.stored]
+		return t.only[b.at[i] : b.at[i]+t.stored]
 	}
 	if t.file == nil {
 		return nil
 	}
-	part, offset, _, _ := t.locate(row)
+	part, offset, _, _ := t.locate(b.rows[i])
 	if part < 0 {
 		return nil
 	}

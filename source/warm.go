@@ -49,7 +49,7 @@ type warmProgram struct {
 
 // newWarm is nil where data or the indices are not there to be looked at.
 func (g *gather) newWarm() *warm {
-	if g.o.Memory > 0 && !inMemory(g.data) {
+	if g.plan.Stored != nil || g.o.Memory > 0 && !inMemory(g.data) {
 		return nil
 	}
 	data, ok := viewOf(g.data)

@@ -63,15 +63,19 @@ func run() error {
 	memory := flag.Bool("memory", false, "gather from a copy in memory too")
 	kind := flag.String("op", "", "compare the ways of running gather, gathernd or elements on two mapped .npy files")
 	axis := flag.Int("axis", 0, "of -op gather and -op elements")
-	stored := flag.String("lookup", "", "look up rows of a file that stores them in this form")
-	columns := flag.Int("columns", 4096, "elements of a row of -lookup")
+	var s stored
+	flag.StringVar(&s.kind, "lookup", "", "look up rows of a file that stores them in this form, or bags of them")
+	flag.IntVar(&s.columns, "columns", 4096, "elements of a row of -lookup")
+	flag.IntVar(&s.tables, "tables", 26, "tables of -lookup bags:FORM")
+	flag.IntVar(&s.length, "length", 1, "indices of a bag of -lookup bags:FORM")
 	seconds := flag.Float64("seconds", 0.5, "how long -lookup goes on")
+	result := flag.String("result", "", "a file for what -lookup gives")
 	flag.Parse()
 	if flag.NArg() != 2 {
 		return fmt.Errorf("calls takes TABLE and INDICES; %d were given", flag.NArg())
 	}
-	if *stored != "" {
-		l, err := lookups(*stored, *columns, *seconds, flag.Arg(0), flag.Arg(1))
+	if s.path = flag.Arg(0); s.kind != "" {
+		l, err := lookups(s, *seconds, flag.Arg(1), *result)
 		if err != nil {
 			return err
 		}

@@ -23,8 +23,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const benchHelp = `bench repeats one of garner's own gathers on operands in memory, on huge pages where
-the system has them. It reports the time per call and per row, the kernel and the way
+const benchHelp = `bench repeats a gather on operands in memory, on huge pages where the system has them:
+one of garner's own, or that of --as, into bags and of stored elements too. It reports the time per call and per row, the kernel and the way
 that ran, and the share of two limits of this machine. The same run measures the
 limits with loops that do nothing else.
 
@@ -42,6 +42,10 @@ bytes, or of the texts of strings.
 in memory. It prints them as a table, and with -o SUITE.svg draws rows per second
 against the row size, with the limits as lines.
 
+A row of stored elements, such as of Q4_K, is read as its codes, scales and zero points.
+The limit beside it is that of those bytes: how many of them the machine's rate of random
+cache lines allows, not how many of the elements.
+
 DATA and INDICES are those of gather; bench ignores an axis or batch dims that OP
 does not have.
 
@@ -50,6 +54,8 @@ not be read or written; 2 the command was wrong; 130 interrupted.`
 
 // benchFlags are the flags of bench.
 type benchFlags struct {
+	operator            operatorFlags // without axis and batch dims
+	further             furtherFlags
 	axis, batchDims     number
 	data, indices       arrayFlags
 	threads             number
@@ -68,7 +74,8 @@ func (p *program) benchCommand() *cobra.Command {
 		Long:  benchHelp,
 		Example: `  garner bench gather data.npy ids.npy --axis 1 --seconds 0.1
   garner bench gathernd '[[1,2],[3,4]]' '[[0,0],[1,0]]' --threads 1 --seconds 0.1 --json
-  garner bench elements '[[1,2],[3,4]]' '[[1,0]]' --output fresh --seconds 0.1`,
+  garner bench elements '[[1,2],[3,4]]' '[[1,0]]' --output fresh --seconds 0.1
+  garner bench gather 'f32[[1,2],[3,4]]' '[1,0]' --as torch.embedding_bag --operand offsets=[0] --seconds 0.1`,
 		Args: cobra.ArbitraryArgs, // RunE has a better message
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(cmd, args); err != nil {
@@ -91,6 +98,8 @@ func (p *program) benchCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
+	f.operator.add(cmd, " (default garner's own)", operators.Gather, operators.GatherND, operators.Elements)
+	f.further.add(cmd, "FILE|LITERAL", "offsets=[0,2]")
 	flags.Var(&f.axis, "axis", "the axis of DATA; negative from the end (default 0)")
 	flags.Var(&f.batchDims, "batch-dims", "how many leading dims DATA and INDICES share (default 0)")
 	flags.Var(&f.threads, "threads", "use exactly `N` cores (default all)")
@@ -156,7 +165,7 @@ func (f *benchFlags) check(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) > 0:
 			return usage(cmd, "bench --suite makes its own operands; %q was given", args[0])
-		case slices.ContainsFunc([]string{"axis", "batch-dims", "dtype", "shape", "offset", "raw", "indices-dtype", "indices-shape", "indices-offset", "output"}, cmd.Flags().Changed):
+		case slices.ContainsFunc([]string{"as", "opset", "attr", "operand", "axis", "batch-dims", "dtype", "shape", "offset", "raw", "indices-dtype", "indices-shape", "indices-offset", "output"}, cmd.Flags().Changed):
 			return usage(cmd, "bench --suite makes its own operands and reuses its output; it takes --threads, --seconds, --json and -o")
 		case f.json && f.picture == "-":
 			return wrong("--json and -o - both write to standard output; give -o a file")
@@ -212,6 +221,8 @@ type timing struct {
 	ThreadsUsed int     `json:"threads_used"` // threads that took part; a short call stays on one
 	Rows        int64   `json:"rows"`
 	RowBytes    float64 `json:"row_bytes"`
+	CodeBytes   float64 `json:"row_code_bytes,omitempty"` // of codes, scales and zero points that a row of stored elements is read as
+	Lines       float64 `json:"-"`                        // cache lines that a row is read from
 	NSPerRow    float64 `json:"ns_per_row"`
 	GBPerSecond float64 `json:"gb_per_s"` // bytes of output in 1e9, each counted once
 	ClockNS     int64   `json:"clock_ns"` // cost of the clock, subtracted from every call
@@ -226,11 +237,30 @@ type shares struct {
 	// shares of the shortest call.
 	CopyPercent  float64 `json:"copy_percent"`
 	LinesPercent float64 `json:"random_lines_percent"`
+	// Of stored elements: the bytes of codes, scales and zero points that the rate of
+	// random lines allows.
+	Codes float64 `json:"codes_gb_per_s,omitempty"`
 }
 
 func (p *program) bench(ctx context.Context, f *benchFlags, args []string) error {
-	o := operators.Own(operators.Kind(args[0]))
-	values := map[string]any{}
+	o, err := f.operator.find(operators.Kind(args[0]))
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.Kind != operators.Kind(args[0]):
+		return rightCommand(o, operators.Kind(args[0]))
+	case !garner.TakesIndices(o.Zero):
+		return wrong("%s takes no INDICES; bench times gathers", o.Name)
+	}
+	values, err := f.operator.numbers()
+	if err != nil {
+		return err
+	}
+	texts, err := f.further.texts(o)
+	if err != nil {
+		return err
+	}
 	for name, n := range map[string]number{"axis": f.axis, "batch_dims": f.batchDims} {
 		if n.given && slices.Contains(o.Attributes(), name) {
 			values[name] = n.value
@@ -251,7 +281,7 @@ func (p *program) bench(ctx context.Context, f *benchFlags, args []string) error
 	if f.output == "fresh" {
 		outputs = 3
 	}
-	if spec, ok := rangeSpec(f.operands[1], garner.DType(f.indices.dtype), memory.left()); ok { // before it is made
+	if spec, ok := rangeSpec(f.operands[1], garner.DType(f.indices.dtype), memory.left()); ok && len(o.Further()) == 0 { // before it is made
 		plan, err := garner.NewPlan(op, dataTensor.Spec(), spec)
 		if err != nil {
 			return err
@@ -266,10 +296,15 @@ func (p *program) bench(ctx context.Context, f *benchFlags, args []string) error
 	}
 	defer indices.Close()
 	memory.take(operandRoles[1], indices)
+	r := &request{operator: o, op: op, memory: memory}
+	defer r.close()
+	if err := p.openFurther(ctx, r, texts, dataTensor.DType(), false); err != nil {
+		return err
+	}
 	b := bencher{threads: runtime.GOMAXPROCS(0), fresh: f.output == "fresh"}
 	defer b.pool.Close()
-	if err := b.prepare(op, dataTensor, indicesTensor, func(plan *garner.Plan) error {
-		return fits(plan, outputs, memory.left(), dataTensor.Spec(), indicesTensor.Spec())
+	if err := b.prepare(op, dataTensor, indicesTensor, r.more(), func(plan *garner.Plan) error {
+		return fits(plan, outputs, memory.left(), append(specsOf(r.more()), dataTensor.Spec(), indicesTensor.Spec())...)
 	}); err != nil {
 		return err
 	}
@@ -277,7 +312,9 @@ func (p *program) bench(ctx context.Context, f *benchFlags, args []string) error
 	if err != nil {
 		return err
 	}
-	t.Op, t.Output = args[0], f.output
+	if t.Op, t.Output = args[0], f.output; f.operator.as != "" {
+		t.Op = o.Name
+	}
 	if t.CRC32, err = checksum(b.out); err != nil {
 		return err
 	}
@@ -303,13 +340,14 @@ type bencher struct {
 	pool    garner.Pool
 
 	data, indices, out garner.Tensor
+	more               []garner.Tensor // the further operands
 	prepared           *garner.Prepared
 	held               []garner.Tensor // outputs not released yet
 }
 
 // prepare copies the operands into memory, unless ask refuses that.
-func (b *bencher) prepare(op garner.Op, data, indices garner.Tensor, ask func(*garner.Plan) error) (err error) {
-	if b.prepared, err = garner.Prepare(op, data.Spec(), indices.Spec(), garner.Threads(b.threads)); err != nil {
+func (b *bencher) prepare(op garner.Op, data, indices garner.Tensor, more []garner.Tensor, ask func(*garner.Plan) error) (err error) {
+	if b.prepared, err = garner.Prepare(op, data.Spec(), indices.Spec(), garner.Threads(b.threads), garner.FurtherTensors(more...)); err != nil {
 		return err
 	}
 	if err := ask(b.prepared.Plan()); err != nil {
@@ -321,9 +359,22 @@ func (b *bencher) prepare(op garner.Op, data, indices garner.Tensor, ask func(*g
 	if b.indices, err = b.resident(indices); err != nil {
 		return err
 	}
+	b.more = make([]garner.Tensor, len(more))
+	for i, t := range more {
+		if t.DType().Valid() {
+			if b.more[i], err = b.resident(t); err != nil {
+				return err
+			}
+		}
+	}
 	// Prepare again, because the operands are row-major now.
-	b.prepared, err = garner.Prepare(op, b.data.Spec(), b.indices.Spec(), garner.Threads(b.threads))
+	b.prepared, err = garner.Prepare(op, b.data.Spec(), b.indices.Spec(), garner.Threads(b.threads), garner.FurtherTensors(b.more...))
 	return err
+}
+
+// run runs the gather once.
+func (b *bencher) run(ctx context.Context) error {
+	return b.prepared.Run(ctx, b.data, b.indices, b.out, b.more...)
 }
 
 // fits refuses operands and results that do not fit memory together.
@@ -370,7 +421,7 @@ func (b *bencher) time(ctx context.Context, spend time.Duration) (*timing, error
 		return nil, err
 	}
 	// The first run warms the caches and finds errors.
-	if err := b.prepared.Run(ctx, b.data, b.indices, b.out); err != nil {
+	if err := b.run(ctx); err != nil {
 		return nil, unbenched(err)
 	}
 	const most = 1 << 20 // single calls
@@ -383,7 +434,7 @@ func (b *bencher) time(ctx context.Context, spend time.Duration) (*timing, error
 				return nil, err
 			}
 		}
-		if err := b.prepared.Run(ctx, b.data, b.indices, b.out); err != nil {
+		if err := b.run(ctx); err != nil {
 			return nil, err
 		}
 		times = append(times, int64(time.Since(begin)-start))
@@ -408,10 +459,54 @@ func (b *bencher) time(ctx context.Context, spend time.Duration) (*timing, error
 			t.Rows = t.OutputBytes / per
 		}
 		t.RowBytes = float64(t.OutputBytes) / float64(t.Rows)
+		if plan := b.prepared.Plan(); plan.Bag != nil { // rows are those that are reduced
+			if bags := int64(plan.Loops[0].Extent); bags > 0 {
+				t.RowBytes = float64(t.OutputBytes / bags)
+			}
+			t.Rows = max(int64(b.indices.Len()), 1)
+		}
+		t.Lines = linesOf(t.RowBytes)
+		b.stored(t)
 		t.NSPerRow = float64(t.MedianNS) / float64(t.Rows)
 		t.GBPerSecond = float64(t.OutputBytes) / float64(t.MedianNS)
 	}
 	return t, nil
+}
+
+// stored notes what a row of stored elements is read as, the mean of some rows.
+func (b *bencher) stored(t *timing) {
+	plan := b.prepared.Plan()
+	if plan.Stored == nil {
+		return
+	}
+	ordered := plan.InOrder()
+	extents := garner.Shape{}
+	for _, l := range ordered.Terms().Loops {
+		extents = append(extents, l.Extent)
+	}
+	total, _ := extents.Len()
+	rows := make([]int64, min(total, 4096))
+	if _, err := ordered.Rows(rows, b.indices, 0); err != nil {
+		return // the gather has run: it was not refused
+	}
+	bytes, lines, n := int64(0), int64(0), 0
+	for _, row := range rows {
+		if row < 0 {
+			continue
+		}
+		n++
+		for _, s := range plan.Stored.Spans(int(row), ordered.Slice) {
+			if bytes += s.To - s.From; s.To > s.From {
+				lines += (s.To-1)/limits.Line - s.From/limits.Line + 1
+			}
+		}
+	}
+	if n > 0 {
+		t.CodeBytes, t.Lines = float64(bytes)/float64(n), float64(lines)/float64(n)
+		if plan.Bag == nil {
+			t.Rows, t.RowBytes = int64(total), float64(t.OutputBytes)/float64(total)
+		}
+	}
 }
 
 // clockCost returns the time between two consecutive readings of the clock, in ns:
@@ -481,7 +576,10 @@ func (t *timing) share(copied, lines float64) {
 	s := &shares{Copy: copied / 1e9, Lines: lines}
 	s.CopyPercent = 100 * float64(t.OutputBytes) / float64(t.MinNS) / s.Copy
 	if lines > 0 {
-		s.LinesPercent = 100 * linesOf(t.RowBytes) * float64(t.Rows) * 1e9 / float64(t.MinNS) / lines
+		s.LinesPercent = 100 * t.Lines * float64(t.Rows) * 1e9 / float64(t.MinNS) / lines
+		if t.CodeBytes > 0 && t.Lines > 0 {
+			s.Codes = lines / t.Lines * t.CodeBytes / 1e9
+		}
 	}
 	t.Limits = s
 }
@@ -521,8 +619,12 @@ func (t *timing) print(to printer) {
 	to.printf("         from one block of memory to another reaches. Above it, rows are read from nearer than that.\n")
 	if t.Limits.Lines > 0 {
 		to.printf("lines    %.0f%% of this machine's limit, %.3g million cache lines a second %s: what reading\n", t.Limits.LinesPercent, t.Limits.Lines/1e6, at)
-		to.printf("         a byte of a line, anywhere in as much memory as DATA takes, reaches. A row touches %.3g\n", linesOf(t.RowBytes))
+		to.printf("         a byte of a line, anywhere in as much memory as DATA takes, reaches. A row touches %.3g\n", t.Lines)
 		to.printf("         of 64 bytes. Above 100%%, rows share lines, or lie nearer to each other than at random.\n")
+	}
+	if t.Limits.Codes > 0 {
+		to.printf("codes    %.3g GB/s are read of the %.3g that this rate of lines allows: a row is %s bytes of codes,\n", t.CodeBytes*float64(t.Rows)/float64(t.MinNS), t.Limits.Codes, short(t.CodeBytes))
+		to.printf("         scales and zero points, not %s of elements.\n", short(t.RowBytes))
 	}
 }
 

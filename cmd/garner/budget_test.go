@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"math"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/internal/explain"
 	"github.com/garner-go/garner/internal/limits"
 )
 
@@ -97,6 +99,40 @@ func TestLongRanges(t *testing.T) {
 				t.Errorf("%q made %d MiB", tt.args, made)
 			}
 		}()
+	}
+}
+
+// TestExplainLong holds that explain makes and looks at a part of many indices, and says
+// of how many.
+func TestExplainLong(t *testing.T) {
+	defer func(before func() limits.Bound, most int) { memoryBound, explain.MostSurveyed = before, most }(memoryBound, explain.MostSurveyed)
+	memoryBound = func() limits.Bound { return limits.Bound{Bytes: 200 << 20, By: "the control group allows"} }
+	explain.MostSurveyed = 1 << 20
+	ids := filepath.Join(t.TempDir(), "ids.npy")
+	writeNpy(t, ids, garner.Of(append(make([]uint8, 3<<20-1), 9), 3, 1<<20))
+	for _, tt := range []struct {
+		args []string
+		want []string
+	}{
+		{[]string{"[1,2]", "0:2000000000"}, []string{"indices i64[2000000000]   ->   i64[2000000000]", "seen    the first 1048576 of 2000000000 indices: 1048574 are refused: the gather fails", "reads 16000000000 bytes of indices", "indices[2] = 2 is outside"}},
+		{[]string{"[1,2]", " 2000000000:-5:-1", "--outside", "clamp"}, []string{"seen    the first 1048576 of 2000000005 indices: 1048576 are outside and mean the nearest position"}},
+		{[]string{"[1,2]", "0:1048577", "--outside", "zero"}, []string{"seen    the first 1048576 of 1048577 indices: 1048574 are outside and read as zeros"}},
+		{[]string{"[1,2]", "0:1048576", "--outside", "zero"}, []string{"seen    1048576 indices: 1048574 are outside and read as zeros"}},
+		{[]string{"[1,2]", ids}, []string{"seen    the first 1048576 of 3145728 indices, all inside"}},
+		{[]string{"[1,2]", "0:2000000000", "--axis", "1"}, []string{"axis 1"}},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		status, stdout, stderr := garnerRun(append([]string{"explain", "gather"}, tt.args...)...)
+		runtime.ReadMemStats(&after)
+		for _, want := range tt.want {
+			if math.MaxInt > math.MaxInt32 && !strings.Contains(stdout+stderr, want) {
+				t.Errorf("%q: status %d: %s%s; want %q", tt.args, status, stdout, stderr, want)
+			}
+		}
+		if made := (after.TotalAlloc - before.TotalAlloc) >> 20; made > 50 {
+			t.Errorf("%q made %d MiB", tt.args, made)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
 	"io"
 	"os"
 	"os/exec"
@@ -54,6 +55,78 @@ func TestExamples(t *testing.T) {
 	}
 }
 
+// TestReadmeCommands types every command of the README that a "$" begins into a shell,
+// and holds what is printed against the lines behind it. Commands of one block run in one
+// folder.
+func TestReadmeCommands(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("the commands are for a shell of Unix, and there is none: ", err)
+	}
+	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := 0
+	for block := range strings.SplitSeq(string(text), "\n\n") {
+		lines, found := strings.CutPrefix(block, "    $ ")
+		if !found {
+			continue
+		}
+		dir := exampleFiles(t)
+		for run := range strings.SplitSeq(lines, "\n    $ ") {
+			command, want, _ := strings.Cut(run, "\n")
+			sh := exec.Command("sh", "-c", command)
+			sh.Dir = dir
+			out, err := sh.CombinedOutput()
+			if err != nil && !strings.HasPrefix(want, "    garner: ") {
+				t.Fatalf("%s: %v: %s", command, err, out)
+			}
+			if got, want := strings.TrimSpace(string(out)), strings.TrimSpace(want); got != want {
+				t.Errorf("%s\nprints %q\nthe README says %q", command, got, want)
+			}
+			commands++
+		}
+	}
+	if commands < 4 {
+		t.Errorf("only %d commands were found", commands)
+	}
+}
+
+// quantisedTable is a GGUF file with four rows of 256 numbers in Q4_K, as gguf-py lays it
+// out. The codes count up from 0 in even groups of 32 numbers, and down from 15 in odd
+// ones; in odd rows it is the other way round. They are halved.
+func quantisedTable() []byte {
+	const rows, kindQ4K, alignment = 4, 12, 32
+	name := "token_embd.weight"
+	b := append([]byte("GGUF"), 3, 0, 0, 0)
+	b = binary.LittleEndian.AppendUint64(b, 1) // tensors
+	b = binary.LittleEndian.AppendUint64(b, 0) // keys
+	b = binary.LittleEndian.AppendUint64(b, uint64(len(name)))
+	b = append(b, name...)
+	b = binary.LittleEndian.AppendUint32(b, 2)
+	b = binary.LittleEndian.AppendUint64(b, 256)
+	b = binary.LittleEndian.AppendUint64(b, rows)
+	b = binary.LittleEndian.AppendUint32(b, kindQ4K)
+	b = binary.LittleEndian.AppendUint64(b, 0) // where the data begin
+	b = append(b, make([]byte, (alignment-len(b)%alignment)%alignment)...)
+	for row := range rows {
+		block := make([]byte, 144)
+		block[1] = 0x38 // 0.5
+		for i := range 4 {
+			block[4+i], block[12+i] = 1, 1 // scales of 1, minimums of 0
+		}
+		for i := range 128 {
+			low := byte(i % 16)
+			if row%2 == 1 {
+				low = 15 - low
+			}
+			block[16+i] = low | (15-low)<<4
+		}
+		b = append(b, block...)
+	}
+	return b
+}
+
 // exampleFiles is a folder with the files that the examples name.
 func exampleFiles(t *testing.T) string {
 	t.Helper()
@@ -87,6 +160,7 @@ func exampleFiles(t *testing.T) string {
 	writeNpy(t, filepath.Join(shards, "part-1.npy"), data)
 	writeNpy(t, filepath.Join(shards, "part-2.npy"), data)
 	writeFile(t, filepath.Join(dir, "table.bin"), make([]byte, 64+5*256*2))
+	writeFile(t, filepath.Join(dir, "table.gguf"), quantisedTable())
 	for name, from := range map[string]string{
 		"model.gguf":                       "gguf/testdata/real.gguf",
 		"model.safetensors.index.json":     "safetensors/testdata/model.safetensors.index.json",

@@ -18,9 +18,10 @@ import (
 const explainHelp = `explain prints the plan in words: its loops (batch: both operands move; outer: the
 indices are reused; tuple: the data is reused), the gathered axes and the range of an
 index, the size of a slice, the operands that are views, and how many indices are
-inside, negative and outside. With -o PLAN.svg it also draws data, indices and result
-as grids; each cell of the result has the colour of its row of data. "-o -" writes the
-picture alone to standard output. Large tensors are drawn in part.
+inside, negative and outside; of more than 67108864 it looks at the first ones. With
+-o PLAN.svg it also draws data, indices and result as grids; each cell of the result has
+the colour of its row of data. "-o -" writes the picture alone to standard output. Large
+tensors are drawn in part.
 
 Exit status: 0 explained, also if an index is outside and the gather would fail,
 which the explanation says; 1 DATA or INDICES were refused, or a file could
@@ -75,13 +76,19 @@ func checkPicture(out string) error {
 }
 
 func (p *program) explain(ctx context.Context, k gatherKind, f *gatherFlags, args []string) error {
-	r, err := p.request(ctx, k.kind, f, args, checkPicture)
+	r, err := asked(k.kind, f, args, checkPicture)
 	if err != nil {
+		return err
+	}
+	if f.out == "" {
+		r.most = explain.MostSurveyed
+	}
+	if err := p.openRequest(ctx, f, r); err != nil {
 		return err
 	}
 	defer r.close()
 	e, err := explain.New(ctx, explain.Subject{
-		Name: r.operator.Name, Attributes: r.given(), Op: r.op, Data: r.dataTensor, Indices: r.indicesTensor, Further: r.more(),
+		Name: r.operator.Name, Attributes: r.given(), Op: r.op, Data: r.dataTensor, Indices: r.indicesTensor, Whole: r.whole, Further: r.more(),
 	})
 	if err != nil {
 		return err

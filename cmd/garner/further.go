@@ -11,6 +11,7 @@ import (
 	"github.com/garner-go/garner/files"
 	"github.com/garner-go/garner/internal/literal"
 	"github.com/garner-go/garner/operators"
+	"github.com/garner-go/garner/source"
 	"github.com/spf13/cobra"
 )
 
@@ -54,9 +55,10 @@ type further struct {
 }
 
 // openFurther opens the operands that an operator takes after DATA and INDICES, those
-// that are given. A literal without a type is of DATA's for an operand of that type, and
-// else f32 where it has fractions.
-func (p *program) openFurther(ctx context.Context, r *request, texts []string) error {
+// that are given: as tensors, or in place, without reading elements, where that is
+// possible. A literal without a type is of DATA's for an operand of that type, and else f32
+// where it has fractions.
+func (p *program) openFurther(ctx context.Context, r *request, texts []string, data garner.DType, inPlace bool) error {
 	operands := garner.OperandsOf(r.op)
 	for i, text := range texts {
 		r.further = append(r.further, further{})
@@ -74,10 +76,25 @@ func (p *program) openFurther(ctx context.Context, r *request, texts []string) e
 		case kindStdin:
 			return wrong("%s cannot be -; put it in a file, or write a literal such as [0,2]", role)
 		}
+		for j, other := range r.operands {
+			if onePipe(other, from) {
+				return readOnce(operandRoles[j], other, role, from)
+			}
+		}
 		o := files.Options{}
 		untyped := from.kind == kindLiteral && literal.DType(from.text) == garner.Invalid
 		if untyped && operands[i].Types == garner.DataType {
-			o.DType = r.dataTensor.DType()
+			o.DType = data
+		}
+		if inPlace && from.kind == kindFile {
+			in, err := p.openInPlace(ctx, role, from, o)
+			if err == nil {
+				r.further[i] = further{input: in}
+				continue
+			}
+			if !errors.Is(err, files.ErrMemory) {
+				return err
+			}
 		}
 		in, t, err := p.open(ctx, role, from, o, r.memory.left())
 		if err == nil && untyped && operands[i].Types == garner.AnyTypes && t.DType() == garner.F64 {
@@ -93,17 +110,36 @@ func (p *program) openFurther(ctx context.Context, r *request, texts []string) e
 	return nil
 }
 
-// missing adds to the error of an operand that is not given how to give it.
-func (r *request) missing(err error) error {
-	if !errors.Is(err, garner.ErrAttribute) {
-		return nil
-	}
+// missing is the error of an operand that is not given, and how to give it.
+func (r *request) missing() error {
 	for i, o := range garner.OperandsOf(r.op) {
-		if !o.Optional && r.further[i].input == nil { // Infer looks at operands before attributes
-			return &usageError{message: fmt.Sprintf("%s; give it as --operand %s=VALUE", bare(err), o.Name), err: err}
+		if !o.Optional && r.further[i].input == nil {
+			_, err := garner.Infer(r.op, r.data.Spec(), r.indicesTensor.Spec(), specsOf(r.more())...)
+			if errors.Is(err, garner.ErrAttribute) { // the operand's, which precedes those of attributes
+				return &usageError{message: fmt.Sprintf("%s; give it as --operand %s=VALUE", bare(err), o.Name), err: err}
+			}
+			return nil
 		}
 	}
 	return nil
+}
+
+// arrays returns the further operands as package source takes them, and how many bytes
+// of memory they take that were read whole.
+func (r *request) arrays() (more []source.Array, held int64) {
+	for _, f := range r.further {
+		var a source.Array
+		if f.input != nil {
+			if a = f.input.Array; a == nil {
+				a = source.Memory(f.tensor) // strings, which the plan refuses
+			}
+			if f.tensor.DType().Valid() {
+				held += volume(f.tensor.DType(), int64(f.tensor.Len()))
+			}
+		}
+		more = append(more, a)
+	}
+	return more, held
 }
 
 // more returns the further operands as a call takes them.

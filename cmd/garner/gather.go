@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
 	"github.com/garner-go/garner/internal/limits"
+	"github.com/garner-go/garner/internal/literal"
 	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/internal/terminal"
 	"github.com/garner-go/garner/operators"
@@ -142,7 +144,7 @@ func (p *program) gatherCommand(k gatherKind) *cobra.Command {
 	complete(cmd, "to", toTypes...)
 	flags.BoolVar(&f.all, "all", false, allUsage)
 	flags.StringVar(&f.name, "name", "", "the result's `NAME` in a .npz (default arr_0), .safetensors or .gguf file (default output)")
-	flags.Var(&f.stream.memory, "memory", "hold at most `SIZE` of DATA, INDICES and the result at a time, such as 512M or 2G (default: as much as is fastest)")
+	flags.Var(&f.stream.memory, "memory", "take at most `SIZE` of memory for DATA, INDICES and the result at a time, such as 512M or 2G (default: as much as is fastest)")
 	flags.BoolVar(&f.stream.resume, "resume", false, "continue an interrupted run of the same command; safe on a first run")
 	flags.Var(&f.threads, "threads", "use `N` cores (default all)")
 	return cmd
@@ -245,6 +247,11 @@ type request struct {
 	memory                    *budget
 
 	ask func(*garner.Plan) error // whether there is room, before a long range is made; may be nil
+
+	// most is how many INDICES are opened of a range that has more: the first of those
+	// that whole has. 0: all.
+	most  int
+	whole garner.Spec
 
 	further []further // as the operator has them
 
@@ -360,7 +367,15 @@ func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request) (
 	if !garner.TakesIndices(r.op) {
 		r.indices = files.Hold(garner.Tensor{})
 	} else {
-		if spec, ok := rangeSpec(r.operands[1], garner.DType(f.indices.dtype), r.memory.left()); ok && r.ask != nil {
+		most := r.memory.left()
+		if r.most > 0 { // of a longer one, which is not made
+			most.Bytes = math.MaxInt64
+		}
+		spec, long := rangeSpec(r.operands[1], garner.DType(f.indices.dtype), most)
+		if first, ok := literal.First(r.operands[1].text, r.most); ok && long {
+			r.operands[1].text, r.whole = first, spec
+		}
+		if long && r.ask != nil {
 			op, err := f.policy.amend(r.op, r.data.Spec().DType)
 			if err != nil {
 				return err
@@ -382,18 +397,23 @@ func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request) (
 	if err != nil {
 		return err
 	}
-	if err := p.openFurther(ctx, r, texts); err != nil {
+	if err := p.openFurther(ctx, r, texts, r.dataTensor.DType(), false); err != nil {
 		return err
 	}
-	// The fill is of the result's dtype, which is that of data unless the operator decodes.
-	dtype := r.data.Spec().DType
-	if out, err := garner.Infer(r.op, r.data.Spec(), r.indicesTensor.Spec(), specsOf(r.more())...); err == nil {
-		dtype = out.DType
-	} else if err := r.missing(err); err != nil {
+	if err := r.missing(); err != nil {
 		return err
 	}
-	r.op, err = f.policy.amend(r.op, dtype)
+	r.op, err = f.policy.amend(r.op, resultType(r.op, r.data.Spec(), r.indicesTensor.Spec(), specsOf(r.more())))
 	return err
+}
+
+// resultType returns the dtype of a result, which a fill is of: that of data, unless the
+// operator decodes.
+func resultType(op garner.Op, data, indices garner.Spec, more []garner.Spec) garner.DType {
+	if out, err := garner.Infer(op, data, indices, more...); err == nil {
+		return out.DType
+	}
+	return data.DType
 }
 
 // specsOf returns the specs of further operands.
@@ -436,12 +456,8 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 	if err := f.check(r.operands[0]); err != nil {
 		return err
 	}
-	// Bags are reduced, and stored elements decoded, in memory, where DATA may be a mapped file.
-	pooled := len(r.operator.Further()) > 0 || decodes(r.op)
-	if pooled && f.stream.flag() != "" {
-		return wrong("%s: %s runs in memory; leave the flag out", f.stream.flag(), r.operator.Name)
-	}
-	if !pooled && f.streams(r.operands[0]) {
+	pooled := len(r.operator.Further()) > 0 || decodes(r.op) // the result is of another shape or type
+	if f.streams(r.operands[0]) {
 		data, err := p.openInPlace(ctx, operandRoles[0], r.operands[0], f.data.options())
 		switch {
 		case err == nil:

@@ -11,7 +11,6 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
-	"github.com/garner-go/garner/internal/limits"
 	"github.com/garner-go/garner/internal/terminal"
 	"github.com/spf13/cobra"
 )
@@ -29,13 +28,14 @@ func (p *program) infoCommand() *cobra.Command {
 		Short: "List the arrays of a file: names, types, shapes and sizes",
 		Long: `FILE is a .npy, .npz, .safetensors, .gguf, .raw, .bin, .txt or .csv file, or a pattern
 such as 'part-*.npy' of several; FILE#NAME is one of its arrays. A file of another
-extension, or of none, is known by its first bytes. info reads only headers, and text
-whole. It lists all files of a sharded model: MODEL.safetensors.index.json, or any file
-such as MODEL-00001-of-00003.gguf. Of a .onnx or .xml model it lists
-the constants.
+extension, or of none, is known by its first bytes; - is npy or text on standard input.
+info reads only headers, and text and standard input whole. It lists all files of a
+sharded model: MODEL.safetensors.index.json, or any file such as
+MODEL-00001-of-00003.gguf. Of a .onnx or .xml model it lists the constants.
 
 DTYPE is the type that a gather reads, "-" if it refuses; KIND is the file's name of
-the type, such as Q8_0, which is read as f32. BYTES is the size in the file.
+the type, such as Q8_0, which is read as f32. BYTES is the size of the elements in the
+file; of a compressed member of .npz it is that of the member, with its header.
 
 Exit status: 0 done; 1 FILE could not be read, or is corrupt; 2 the command was wrong.`,
 		Example: `  garner info model.gguf
@@ -82,20 +82,11 @@ type listedArray struct {
 
 // info lists the arrays of a file, or of the files that a pattern matches.
 func (p *program) info(ctx context.Context, f *infoFlags, text string) error {
-	from, err := files.Parse(text)
-	if err != nil && !errors.Is(err, files.ErrUnknown) {
-		return about("FILE ", err)
-	}
+	from, arrays, err := p.listed(ctx, f, text)
 	if err != nil {
-		return wrong("%q is no file that garner reads: %s", text, files.Readable())
+		return err
 	}
 	o, name := f.array.options(), from.Name
-	most := limits.Memory() // text is read whole
-	o.Memory = max(most.Bytes, 1)
-	arrays, err := from.List(ctx, o)
-	if err != nil {
-		return notOpened("FILE", from, tooLarge(err, most))
-	}
 	if name != "" {
 		arrays = slices.DeleteFunc(arrays, func(a files.Info) bool { return a.Name != name })
 		if len(arrays) == 0 {
@@ -177,6 +168,34 @@ func (p *program) info(ctx context.Context, f *infoFlags, text string) error {
 	}
 	to.printf("\n")
 	return to.flush()
+}
+
+// listed lists the arrays of FILE. That of standard input is read whole, as text is.
+func (p *program) listed(ctx context.Context, f *infoFlags, text string) (files.Operand, []files.Info, error) {
+	const role = "FILE"
+	o, most := f.array.options(), memoryBound()
+	if text == "-" {
+		in, t, err := p.open(ctx, role, parseOperand(text), o, most)
+		if err != nil {
+			return files.Operand{}, nil, err
+		}
+		in.Close()
+		a := files.Info{DType: t.DType(), Shape: t.Shape(), Bytes: -1, Path: text, Note: "read whole"}
+		return files.Operand{Path: text, Format: files.Format{Name: "stream"}}, []files.Info{a}, nil
+	}
+	from, err := files.Parse(text)
+	switch {
+	case errors.Is(err, files.ErrUnknown):
+		return from, nil, wrong("%q is no file that garner reads: %s, or - for standard input", text, files.Readable())
+	case err != nil:
+		return from, nil, about(role+" ", err)
+	}
+	o.Memory = max(most.Bytes, 1)
+	arrays, err := from.List(ctx, o)
+	if err != nil {
+		return from, nil, notOpened(role, from, tooLarge(err, most))
+	}
+	return from, arrays, nil
 }
 
 // printable quotes a text that would disturb a terminal or a table.

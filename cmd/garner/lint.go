@@ -34,7 +34,7 @@ A finding has the number of its rule, a severity, the place in the model, the be
 of each runtime, the remedy, and the evidence: a recorded answer in
 testdata/conformance or lint/testdata. Findings of one cause are one line, which counts
 the gathers. docs/lint.md lists all rules. Operators that gather and that no rule looks
-at, such as GatherBlockQuantized and EmbeddingBag, and gathers whose indices or whose
+at, such as EmbeddingBag and ArrayFeatureExtractor, and gathers whose indices or whose
 table are a constant too large to be read, are named as not judged; they do not change
 the exit status. For a model without either lint prints nothing.
 

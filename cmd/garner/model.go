@@ -13,8 +13,10 @@ import (
 const modelHelp = `model prints one line per gather: its name, for "garner run --node"; the operator, in
 the version of the model's opset, and its attributes; its data and indices and their
 origin (a constant of the file, an input of the model, or a node); and its result. An
-unknown dim is ?, or the model's name for it. It also lists the operators that gather
-and that garner does not run: GatherBlockQuantized, EmbeddingBag and the like.
+unknown dim is ?, or the model's name for it. A chain of OpenVINO's that computes a table
+of a compressed constant, and its Gather, are one gather, openvino.compressed-gather. The
+list also has operators that gather and that garner does not run, such as
+ArrayFeatureExtractor.
 
 Constants are mapped, not read: a model larger than memory opens at once.
 
@@ -30,9 +32,10 @@ Constants are mapped, not read: a model larger than memory opens at once.
                                it is not a constant
 A VALUE is {name, type, dtype, dims}: type as in f32[batch,3]; dims is null if the
 rank is unknown, and has null for an unknown dim. An input of a gather also has role
-(data, indices, axis), from (constant, input or node), via (the operators in between,
-which change shape or type alone; the last 16), and for a constant {name, type, bytes, file,
-offset} as constant, for a node {name, op} as node; those names are cut at 1000 bytes.
+(data, indices, axis, or the operand's name), from (constant, input or node), via (the
+operators in between, which change shape or type alone; the last 16), and for a constant
+{name, type, bytes, file, offset} as constant, for a node {name, op} as node; those names
+are cut at 1000 bytes.
 
 --extract writes the data of one gather, if it is a constant, to a .npy, .npz or
 .safetensors file under the constant's name. It applies the operators between the
@@ -112,11 +115,10 @@ func (p *program) extract(ctx context.Context, m *model.Model, f *modelFlags) er
 	if err != nil {
 		return err
 	}
-	at, ok := dataOf(n)
+	data, ok := dataOf(n)
 	if !ok {
 		return wrong("--extract %s: it is a %s and no gather; \"garner model %s\" lists those", f.extract, n.Op, m.Path)
 	}
-	data := n.Inputs[at]
 	if data == nil {
 		return garner.Errorf(nil, "--extract %s: the node leaves its data out", f.extract)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/garner-go/garner"
@@ -128,11 +129,12 @@ func describeModel(m *model.Model) modelJSON {
 func eachGather(m *model.Model, do func(gatherJSON) error) error {
 	names, origins := nodeNames(m), originsOf(m)
 	for _, n := range listed(m) {
+		l := entryOf(n)
 		g := gatherJSON{
-			Name: names[n], At: n.At, Domain: n.Domain, Op: n.Op, Version: n.Version, Operator: n.Operator,
+			Name: names[n], At: n.At, Domain: n.Domain, Op: n.Op, Version: n.Version, Operator: l.operator,
 			Attributes: map[string]any{}, Inputs: []inputJSON{}, Outputs: []valueJSON{},
 		}
-		for name, v := range n.Attributes {
+		for name, v := range l.attributes {
 			switch v := v.(type) {
 			case *model.Constant:
 				g.Attributes[name] = v.Spec.String()
@@ -146,12 +148,16 @@ func eachGather(m *model.Model, do func(gatherJSON) error) error {
 				g.Attributes[name] = v
 			}
 		}
-		for i, v := range n.Inputs {
+		for i, v := range l.inputs {
 			if v == nil {
 				continue
 			}
 			o := origins.of(v)
-			in := inputJSON{Role: roleOf(n, i), valueJSON: describeValue(v.Name, v), From: o.kind()}
+			name := v.Name
+			if !slices.Contains(n.Inputs, v) { // the reader limits how often the names of those are printed
+				name = cut(name)
+			}
+			in := inputJSON{Role: l.role(i), valueJSON: describeValue(name, v), From: o.kind()}
 			in.Via, _ = o.via.last(mostVia)
 			switch {
 			case o.constant != nil:

@@ -52,6 +52,9 @@ func openModel(path string, lenient bool) (*model.Model, error) {
 	}
 	extension := strings.ToLower(filepath.Ext(path))
 	if !slices.ContainsFunc(files.ModelFormats(), func(f files.ModelFormat) bool { return f.Extension == extension }) {
+		if info, err := os.Stat(path); path == "-" || err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+			return nil, wrong("MODEL %s is a stream, and models are read from files; save it, and name %s", path, modelFiles())
+		}
 		return nil, wrong("MODEL %q is no model that garner reads: %s", path, modelFiles())
 	}
 	m, err := files.OpenModel(path, files.ModelOptions{Lenient: lenient})

@@ -16,21 +16,37 @@ import (
 func listed(m *model.Model) []*model.Node {
 	var list []*model.Node
 	for n := range m.Nodes() {
-		if _, ok := dataOf(n); ok {
+		if _, related := operators.RelatedOf(n); related || n.IsGather() {
 			list = append(list, n)
 		}
 	}
 	return list
 }
 
-// dataOf gives the number of the input that is a gather's data; false for a node
-// that is no gather.
-func dataOf(n *model.Node) (int, bool) {
-	if n.IsGather() {
-		return 0, len(n.Inputs) > 0
+// dataOf gives the data of a gather, which is nil where the node leaves it out; false
+// for a node that is no gather.
+func dataOf(n *model.Node) (*model.Value, bool) {
+	if !n.IsGather() {
+		r, ok := operators.RelatedOf(n)
+		if !ok {
+			return nil, false
+		}
+		return n.Inputs[r.Data], true
 	}
-	r, ok := operators.RelatedOf(n)
-	return r.Data, ok
+	if inputs := callOf(n).Inputs; len(inputs) > 0 {
+		return inputs[0], true
+	}
+	return nil, true
+}
+
+// callOf gives the call of a gather; what the node says where it lacks an operand.
+func callOf(n *model.Node) operators.Call {
+	c, err := operators.CallOf(n, nil)
+	if err != nil {
+		c.Attributes, c.Inputs = n.Attributes, n.Inputs
+		c.Operator.Name = n.Operator
+	}
+	return c
 }
 
 // plain makes an untrusted name fit for a list.
@@ -45,7 +61,7 @@ func nodeNames(m *model.Model) map[*model.Node]string {
 	return names
 }
 
-// roleOf is the name of a gather's i-th input: data, indices, axis.
+// roleOf is the name of a gather's i-th input in the model: data, indices, axis.
 func roleOf(n *model.Node, i int) string {
 	if r, ok := operators.RelatedOf(n); ok {
 		switch i {
@@ -56,14 +72,35 @@ func roleOf(n *model.Node, i int) string {
 		}
 		return fmt.Sprintf("input %d", i)
 	}
-	roles := []string{"data", "indices"}
-	if o, err := operators.Find(n.Operator, 0); err == nil {
-		roles = append(roles, o.Inputs()...)
-	}
-	if i < len(roles) {
-		return roles[i]
+	o, _ := operators.Find(n.Operator, 0)
+	return roleIn(operators.Call{Operator: o}, i)
+}
+
+// roleIn is the name of the i-th input of a call.
+func roleIn(c operators.Call, i int) string {
+	if c.Operator.Zero != nil {
+		if role := c.Role(i); role != "" {
+			return role
+		}
 	}
 	return fmt.Sprintf("input %d", i)
+}
+
+// A gatherEntry is what a list says of a gather: its call, or the inputs of a related
+// operator.
+type gatherEntry struct {
+	operator   string // "" for a related operator
+	attributes map[string]any
+	inputs     []*model.Value
+	role       func(i int) string
+}
+
+func entryOf(n *model.Node) gatherEntry {
+	if !n.IsGather() {
+		return gatherEntry{"", n.Attributes, n.Inputs, func(i int) string { return roleOf(n, i) }}
+	}
+	c := callOf(n)
+	return gatherEntry{c.Operator.Name, c.Attributes, c.Inputs, func(i int) string { return roleIn(c, i) }}
 }
 
 // modelText is the list of a model's gathers, as model prints it.
@@ -99,12 +136,13 @@ func modelText(m *model.Model) string {
 	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(w, "NAME\tOPERATOR\tDATA\tINDICES\tRESULT")
 	for _, n := range gathers {
-		cells := []string{plain(names[n]), operatorText(n), "", "", ""}
-		for i, v := range n.Inputs {
+		l := entryOf(n)
+		cells := []string{plain(names[n]), operatorText(n, l), "", "", ""}
+		for i, v := range l.inputs {
 			if v == nil {
 				continue
 			}
-			switch roleOf(n, i) {
+			switch l.role(i) {
 			case "data":
 				table, _, _ := origins.table(v)
 				cells[2] = v.Type() + " " + origins.of(v).String() + table
@@ -124,33 +162,47 @@ func modelText(m *model.Model) string {
 	return b.String()
 }
 
-// operatorText is a gather's operator with its attributes, and with its constant
-// inputs behind data and indices.
-func operatorText(n *model.Node) string {
-	text := n.Operator
+// operatorText is a gather's operator with its attributes and its inputs behind data and
+// indices: the value of a small constant that is part of the operator, and else the type.
+func operatorText(n *model.Node, l gatherEntry) string {
+	text := l.operator
 	if r, ok := operators.RelatedOf(n); ok {
 		text = plain(r.Name)
 	}
-	for i := 2; n.IsGather() && i < len(n.Inputs); i++ {
-		value := "?"
-		if v := n.Inputs[i]; v != nil && v.Constant != nil {
-			if size, ok := v.Constant.Bytes(); ok && size <= 64 {
-				if t, err := v.Constant.Tensor(); err == nil {
-					if c, err := t.Clone(); err == nil {
-						value = c.Text()
-					}
-				}
-			}
+	o, err := operators.Find(l.operator, 0)
+	for i := 2; err == nil && i < len(l.inputs); i++ {
+		v := l.inputs[i]
+		if v == nil {
+			continue
 		}
-		text += fmt.Sprintf(" %s=%s", roleOf(n, i), value)
+		text += fmt.Sprintf(" %s=", l.role(i))
+		if o.Binds(i - 2) {
+			text += smallText(v)
+		} else {
+			text += v.Type()
+		}
 	}
-	names := make([]string, 0, len(n.Attributes))
-	for name := range n.Attributes {
+	names := make([]string, 0, len(l.attributes))
+	for name := range l.attributes {
 		names = append(names, name)
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		text += fmt.Sprintf(" %s=%.40s", plain(name), plain(fmt.Sprint(n.Attributes[name])))
+		text += fmt.Sprintf(" %s=%.40s", plain(name), plain(fmt.Sprint(l.attributes[name])))
 	}
 	return text
+}
+
+// smallText is a small constant as text; "?" for another value.
+func smallText(v *model.Value) string {
+	if v.Constant != nil {
+		if size, ok := v.Constant.Bytes(); ok && size <= 64 {
+			if t, err := v.Constant.Tensor(); err == nil {
+				if c, err := t.Clone(); err == nil {
+					return c.Text()
+				}
+			}
+		}
+	}
+	return "?"
 }

@@ -23,7 +23,7 @@ import (
 )
 
 // stdinPath is the name of standard input, on systems that have one. It lets
-// garner see that an output is the file it reads.
+// garner see that an output is the file it reads, and that two operands are one pipe.
 const stdinPath = "/dev/stdin"
 
 // An operand is DATA, INDICES, TABLE or an --input as the command line has it.
@@ -79,6 +79,9 @@ func parseOperands(args []string) (operands [2]operand, err error) {
 	if operands[0].kind == kindStdin && operands[1].kind == kindStdin {
 		return operands, wrong("DATA and INDICES cannot both be -, there is one standard input; put one of them in a file")
 	}
+	if onePipe(operands[0], operands[1]) {
+		return operands, readOnce(operandRoles[0], operands[0], operandRoles[1], operands[1])
+	}
 	for i, o := range operands[:len(args)] {
 		role := operandRoles[i]
 		switch {
@@ -94,6 +97,38 @@ func parseOperands(args []string) (operands [2]operand, err error) {
 		}
 	}
 	return operands, nil
+}
+
+// onePipe reports whether two operands name one pipe, such as - and /dev/stdin: the second
+// would find nothing in it. A pipe that has a name of its own may be filled twice.
+func onePipe(a, b operand) bool {
+	x, y := pipeOf(a), pipeOf(b)
+	if x == nil || y == nil || !os.SameFile(x, y) {
+		return false
+	}
+	_, err := filepath.EvalSymlinks(a.file.Path)
+	return err != nil || a.kind == kindStdin || b.kind == kindStdin
+}
+
+// pipeOf is the pipe or the socket that an operand reads; nil of what is none.
+func pipeOf(o operand) os.FileInfo {
+	path := o.file.Path
+	switch {
+	case o.kind == kindStdin:
+		path = stdinPath
+	case o.kind != kindFile || o.file.IsURL():
+		return nil
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) == 0 {
+		return nil
+	}
+	return info
+}
+
+// readOnce is the error of two operands that are onePipe.
+func readOnce(role string, of operand, otherRole string, other operand) error {
+	return wrong("%s %s and %s %s are one pipe, which can be read once; put one of them in a file", role, of.text, otherRole, other.text)
 }
 
 // unreadable is the error of an operand of no kind.

@@ -86,11 +86,15 @@ func (p *program) print(t garner.Tensor, all bool) error {
 }
 
 // writeLists writes a tensor as nested lists, as Tensor.Text makes them, a part at
-// a time.
+// a time. It copies each part, because a mapped file may be cut short meanwhile.
 func writeLists(to *bufio.Writer, t garner.Tensor) error {
 	if lists(t.Shape()) <= printed {
-		_, err := to.WriteString(t.Text())
-		return notPrinted(err)
+		t, err := t.Clone()
+		if err == nil {
+			_, err = to.WriteString(t.Text())
+			err = notPrinted(err)
+		}
+		return err
 	}
 	rows, rest := t.Shape()[0], t.Shape()[1:]
 	step := max(1, printed/lists(rest))
@@ -111,6 +115,9 @@ func writeLists(to *bufio.Writer, t garner.Tensor) error {
 				return err
 			}
 			continue
+		}
+		if part, err = part.Clone(); err != nil {
+			return err
 		}
 		text := part.Text()
 		if _, err := to.WriteString(text[1 : len(text)-1]); err != nil {

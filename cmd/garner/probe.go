@@ -16,6 +16,7 @@ import (
 	"github.com/garner-go/garner/files"
 	"github.com/garner-go/garner/internal/terminal"
 	"github.com/garner-go/garner/internal/units"
+	"github.com/garner-go/garner/operators"
 	"github.com/garner-go/garner/source"
 	"github.com/spf13/cobra"
 )
@@ -41,6 +42,10 @@ were accessed before.
 The disk's own speed is that of random reads that bypass the page cache (O_DIRECT),
 64 in flight, each of the pages of 4 KiB that a row needs.
 
+Rows of stored elements may have codes, scales and zero points in several files, or places
+of one: --as names the operator that decodes them and --operand the scales, and probe says
+how many pages a row is read from, and warns where it is more than one place.
+
 A run takes about --seconds and reads at most 1 GiB. A batch that takes longer is
 abandoned; batches of more than 16 MiB have fewer rows.
 
@@ -52,6 +57,8 @@ abandoned; batches of more than 16 MiB have fewer rows.
   cold_how               how probe ensured that rows were cold
   cold_missing           why there are no cold rows, if there are none
   disk                   read_bytes, depth, reads_per_s, us_per_read, how; or missing: why not
+  places                 of --as: per operand that a row is read from its bytes, row_bytes
+                         and pages_per_row; warning, where they lie apart
   points                 per way, state (cold, warm) and batch_rows: us_per_row (the
                          median), min_us_per_row, batches (timed), took (the choice of
                          auto); or gave_up_s, the seconds after which a batch was abandoned
@@ -65,14 +72,16 @@ was wrong; 130 interrupted.`
 
 // probeFlags are the flags of probe.
 type probeFlags struct {
-	rows    rowCounts
-	seconds seconds
-	json    bool
-	picture string
-	dtype   dtypeFlag
-	shape   string
-	offset  number
-	raw     bool
+	operator operatorFlags // without axis and batch dims
+	further  furtherFlags
+	rows     rowCounts
+	seconds  seconds
+	json     bool
+	picture  string
+	dtype    dtypeFlag
+	shape    string
+	offset   number
+	raw      bool
 }
 
 // rowCounts is the value of a flag that takes batch sizes, in rows.
@@ -142,6 +151,8 @@ func (p *program) probeCommand() *cobra.Command {
 	flags.StringVar(&f.shape, "shape", "", "the `DIMS` of a file without a header, such as 1000,256; one may be ?")
 	flags.Var(&f.offset, "offset", "bytes before the first element of such a file (default 0)")
 	flags.BoolVar(&f.raw, "raw", false, "read the blocks of quantised rows of a .gguf instead of their numbers")
+	f.operator.add(cmd, ", that decodes the rows of TABLE (default: they are read as they are)", operators.Gather)
+	f.further.add(cmd, "FILE", "scales=scales.npy")
 	var dtypes []string
 	for _, d := range garner.DTypes() {
 		dtypes = append(dtypes, d.String())
@@ -198,6 +209,8 @@ type probed struct {
 	Threads     int           `json:"threads"`
 	ColdHow     string        `json:"cold_how,omitempty"`
 	ColdMissing string        `json:"cold_missing,omitempty"`
+	Places      []probedPlace `json:"places,omitempty"`
+	Warning     string        `json:"warning,omitempty"`
 	Disk        probedDisk    `json:"disk"`
 	Points      []probedPoint `json:"points"`
 	Choices     []choice      `json:"choices"`
@@ -279,8 +292,13 @@ func (p *program) probe(ctx context.Context, f *probeFlags, table files.Operand,
 		Table: table.String(), DType: spec.DType.String(), Shape: append([]int{}, shapeOf(spec)...), Rows: r.count, RowBytes: r.rowBytes, ReadBytes: r.size,
 		Bytes: r.stored, Files: len(r.parts), Machine: machine(), Threads: runtime.GOMAXPROCS(0),
 	}
+	var err error
+	if found.Places, err = p.places(ctx, f, r.file); err != nil {
+		return err
+	}
+	found.Warning = apart(found.Places)
 	meter := p.meter("probing", r.spend.Milliseconds())
-	err := r.run(ctx, found, f.rows, meter.Set)
+	err = r.run(ctx, found, f.rows, meter.Set)
 	meter.Stop()
 	if err != nil {
 		return err
@@ -383,6 +401,9 @@ func (f *probed) print(to printer) {
 	to.printf("table    %s   %s%s   %d rows of %d bytes, %s on the disk%s\n", terminal.Printable(f.Table), f.DType, garner.Shape(f.Shape), f.Rows, f.RowBytes, units.Bytes(f.Bytes), cut)
 	if int64(f.ReadBytes) < f.RowBytes {
 		to.printf("         of each row the first %s are read\n", units.Bytes(int64(f.ReadBytes)))
+	}
+	if f.Warning != "" {
+		to.printf("apart    %s\n", f.Warning)
 	}
 	to.printf("machine  %s\n", f.about())
 	if f.Disk.Missing != "" {

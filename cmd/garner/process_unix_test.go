@@ -511,3 +511,23 @@ func TestNamedPipes(t *testing.T) {
 		}
 	}
 }
+
+// TestNoC holds that the command links no C library where README's tag is given: one that
+// does, does not start under some limits of the address space.
+func TestNoC(t *testing.T) {
+	list := exec.Command("go", "list", "-deps", "-tags", "netgo", ".")
+	list.Env = append(os.Environ(), "CGO_ENABLED=1")
+	deps, err := list.Output()
+	if err != nil {
+		t.Skip("go list does not run here: ", err)
+	}
+	for _, dep := range strings.Fields(string(deps)) {
+		if dep == "runtime/cgo" {
+			t.Error("the command links C")
+		}
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil || !strings.Contains(string(readme), "add `-tags netgo`") {
+		t.Errorf("README does not give the tag, %v", err)
+	}
+}

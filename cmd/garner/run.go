@@ -20,13 +20,17 @@ concatenations and index arithmetic. It is not a general graph executor. If a re
 needs another node, run refuses it by name and lists the results and gathers that it
 can evaluate.
 
-An input is a file (.npy, .npz#NAME or .safetensors#NAME), a literal, or - for npy or
-text on standard input; a literal has the model's type for the input. Any value of the model
+An input is what garner gather takes as DATA: a file of any format, a literal, a range,
+or - for npy or text on standard input; a literal has the model's type for the input. Any value of the model
 may be given by name, not only inputs; the nodes that compute it then do not run.
 --result selects results, or any other value.
 
+A gather of a quantised table decodes the rows that it takes: GatherBlockQuantized, and
+Gather behind OpenVINO's Convert, Subtract and Multiply of a constant. OpenVINO's bags run
+too.
+
 --node runs one gather of the model. Its inputs are the names of its values, or data,
-indices and axis; those that are not given must follow from constants.
+indices, axis and the names of its operands; those that are not given must follow from constants.
 
 With -o, run writes every result to a .npy file in DIR, under its name, with
 characters that file names cannot have replaced. It writes only after all results are
@@ -212,7 +216,7 @@ func (r *modelRun) needs(values []*model.Value) ([]*model.Value, error) {
 		return run.Needs(r.model, values, r.given)
 	}
 	var missing []*model.Value
-	for _, v := range r.node.Inputs {
+	for _, v := range run.Reads(r.node, r.given) {
 		if v == nil || slices.Contains(missing, v) {
 			continue
 		}

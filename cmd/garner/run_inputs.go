@@ -39,6 +39,11 @@ func checkInputs(cmd *cobra.Command, list []string) ([]namedInput, error) {
 		if in.value.kind == kindStdin {
 			streams++
 		}
+		for _, other := range named {
+			if onePipe(in.value, other.value) && (in.value.kind != kindStdin || other.value.kind != kindStdin) {
+				return nil, readOnce("--input "+other.name+":", other.value, "--input "+in.name+":", in.value)
+			}
+		}
 		named = append(named, in)
 	}
 	if streams > 1 {
@@ -74,6 +79,10 @@ func (r *modelRun) inputs(ctx context.Context, named []namedInput) error {
 	for i, in := range named {
 		v := targets[i]
 		opened, t, err := r.open(ctx, in, v.Spec.DType)
+		var other *files.DTypeError
+		if errors.As(err, &other) && in.value.kind == kindStdin { // where the model asks for the dtype, and no flag
+			return about("--input "+in.name+": ", garner.Errorf(err, "%s is %s (%s); the model wants %s", plain(v.Name), other.DType, other.Descr, v.Type()))
+		}
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -104,6 +105,31 @@ func TestRunMemory(t *testing.T) {
 	}
 	if most := peak(); most > 100 && !raceEnabled {
 		t.Errorf("it took %d MiB to refuse", most)
+	}
+}
+
+// TestPrintedMemory prints a result of 64 MiB whole: the text takes no second tensor.
+func TestPrintedMemory(t *testing.T) {
+	if emulated {
+		t.Skip("an emulator's own memory is counted too")
+	}
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "doubled.xml"), []byte(doubled(1)))
+	out, err := os.Create(filepath.Join(dir, "text"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	p := start(t, dir, func(c *exec.Cmd) { c.Stdout = out }, "run", "doubled.xml", "--input", "parameter0=[7]", "--input", "parameter1=[8388608]", "--result", "add3", "--all", "--memory", "70M")
+	peak := watch(p.cmd.Process.Pid)
+	if got := p.status(t); got != statusDone {
+		t.Fatalf("status %d: %s", got, p.stderr.String())
+	}
+	if most := peak(); most == 0 || most > 70+40 && !raceEnabled {
+		t.Errorf("it took %d MiB of memory, and was given 70", most)
+	}
+	if info, err := out.Stat(); err != nil || info.Size() != int64(len("add3 = i64[")+len("14, ")*8388608-len(", ")+len("]\n")) {
+		t.Errorf("%d bytes, %v", info.Size(), err)
 	}
 }
 

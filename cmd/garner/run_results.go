@@ -34,10 +34,6 @@ func (p *program) printResults(goals []wanted, tensors []garner.Tensor, long []g
 			to.printf("%s = %s", plain(goals[i].name), strings.Replace(text, "-o FILE.npy", "-o DIR", 1))
 			continue
 		}
-		t, err := t.Clone() // a mapped file may be cut short while it is printed
-		if err != nil {
-			return err
-		}
 		open, end := "", ""
 		if t.Rank() == 0 {
 			open, end = "(", ")"

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"maps"
@@ -157,24 +158,42 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 	}
 	defer indices.Close()
 	r.memory.take(operandRoles[1], indices)
-	indicesFact, indicesKnown, err := files.Identify(indices.Array)
-	if err != nil {
-		return err
+	indicesFact, indicesKnown := "", true
+	if garner.TakesIndices(r.op) {
+		if indicesFact, indicesKnown, err = files.Identify(indices.Array); err != nil {
+			return err
+		}
 	}
 	if err := f.to.convert(data); err != nil {
 		return err
 	}
-	if r.op, err = f.policy.amend(r.op, data.Spec().DType); err != nil {
-		return err
-	}
-	plan, err := garner.NewPlan(r.op, data.Spec(), indices.Spec())
+	texts, err := f.further.texts(r.operator)
 	if err != nil {
 		return err
 	}
-	if err := checkFirst(ctx, plan, data.Spec(), indices.Array, f.stream.memory.bytes); err != nil {
-		return f.policy.remedy(err)
+	defer r.close() // the further operands
+	if err := p.openFurther(ctx, r, texts, data.Spec().DType, true); err != nil {
+		return err
 	}
-	o := source.Options{Threads: int(f.threads.value)}
+	more, further := r.arrays()
+	held += further
+	facts, known, err := r.furtherFacts(more)
+	if err != nil {
+		return err
+	}
+	if r.op, err = f.policy.amend(r.op, resultType(r.op, data.Spec(), indices.Spec(), specsOfArrays(more))); err != nil {
+		return err
+	}
+	plan, err := source.NewPlan(ctx, r.op, data.Array, indices.Array, more...)
+	if err != nil {
+		return err
+	}
+	if plan.Bag == nil && garner.TakesIndices(r.op) {
+		if err := checkFirst(ctx, plan, data.Spec(), indices.Array, f.stream.memory.bytes); err != nil {
+			return f.policy.remedy(err)
+		}
+	}
+	o := source.Options{Threads: int(f.threads.value), Further: more}
 	if !f.stream.memory.given {
 		if o.Memory = blocks(r.memory.left()); o.Memory > 0 {
 			defer limitHeap(o.Memory)()
@@ -186,12 +205,12 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 		}
 	}
 	create := files.CreateOptions{
-		Name: f.name, Inputs: slices.Concat(data.Paths, indices.Paths),
+		Name: f.name, Inputs: slices.Concat(data.Paths, indices.Paths, r.paths()),
 		Resume: f.stream.resume,
 	}
 	switch {
-	case dataKnown && indicesKnown:
-		create.Identity = r.identity(f, dataFact, indicesFact)
+	case dataKnown && indicesKnown && known:
+		create.Identity = append(r.identity(plan, dataFact, indicesFact), facts...)
 	case f.stream.resume:
 		return wrong("--resume: DATA and INDICES of a URL cannot be told from others; put them into files")
 	}
@@ -266,6 +285,9 @@ func limitHeap(budget int64) (restore func()) {
 // openIndices opens the INDICES of a stream, in place where possible. held is how
 // many bytes of memory they take.
 func (p *program) openIndices(ctx context.Context, f *gatherFlags, r *request) (in *files.Input, held int64, err error) {
+	if !garner.TakesIndices(r.op) {
+		return files.Hold(garner.Tensor{}), 0, nil
+	}
 	from := r.operands[1]
 	if from.kind == kindFile {
 		if in, err = p.openInPlace(ctx, operandRoles[1], from, f.indices.options()); !errors.Is(err, files.ErrMemory) {
@@ -320,24 +342,57 @@ func (f *streamFlags) beside(indices operand, held int64) error {
 		brief(indices.text), units.Bytes(held), f.memory.text)
 }
 
-// identity lists everything that a result depends on, beside its dtype and shape.
-func (r *request) identity(f *gatherFlags, data, indices string) []files.Fact {
-	operator := r.operator.Name
-	for _, name := range slices.Sorted(maps.Keys(r.numbers)) {
-		operator += fmt.Sprintf(" %s=%v", name, r.numbers[name])
+// identity lists everything that a result depends on, beside its dtype and shape. The
+// operator stands there as its plan: what means the same is the same, however the flags
+// say it.
+func (r *request) identity(plan *garner.Plan, data, indices string) []files.Fact {
+	numbers := make([]string, len(plan.Axes))
+	for i, a := range plan.Axes {
+		numbers[i] = strconv.Itoa(a.Number)
 	}
-	if f.policy.negative != "" {
-		operator += " --negative " + f.policy.negative
+	outside := plan.Outside.String()
+	if plan.Outside == garner.Fill {
+		outside += "=" + plan.Fill.Text()
 	}
-	switch {
-	case f.policy.filled:
-		operator += " --outside fill=" + f.policy.fill
-	case f.policy.outside != "":
-		operator += " --outside " + f.policy.outside
+	walk := fmt.Appendf(nil, "%v %v %d", plan.Loops, plan.Axes, plan.Slice)
+	if plan.Bag != nil || plan.Stored != nil { // what computes with elements is told by its attributes too
+		walk = fmt.Append(walk, r.operator.Name)
+		for _, name := range slices.Sorted(maps.Keys(r.numbers)) {
+			walk = fmt.Appendf(walk, " %s=%v", name, r.numbers[name])
+		}
 	}
+	sum := sha256.Sum256(walk)
 	return []files.Fact{
-		{What: "the operator", Value: operator},
+		{What: "the operator", Value: fmt.Sprintf("a gather along axis %s with negative %s and outside %s, its loops %x", strings.Join(numbers, ","), plan.Negative, outside, sum[:8])},
 		{What: "DATA", Value: data},
 		{What: "INDICES", Value: indices},
 	}
+}
+
+// furtherFacts lists the further operands that a result depends on; known is false where
+// one cannot be told from others.
+func (r *request) furtherFacts(more []source.Array) (facts []files.Fact, known bool, err error) {
+	operands := garner.OperandsOf(r.op)
+	for i, a := range more {
+		if a == nil {
+			continue
+		}
+		fact, known, err := files.Identify(a)
+		if err != nil || !known {
+			return nil, false, err
+		}
+		facts = append(facts, files.Fact{What: "--operand " + operands[i].Name, Value: fact})
+	}
+	return facts, true, nil
+}
+
+// specsOfArrays returns the specs of further operands.
+func specsOfArrays(arrays []source.Array) []garner.Spec {
+	specs := make([]garner.Spec, len(arrays))
+	for i, a := range arrays {
+		if a != nil {
+			specs[i] = a.Spec()
+		}
+	}
+	return specs
 }

@@ -164,8 +164,16 @@ func TestResumeAfterKill(t *testing.T) {
 		return append([]string{"gather", data, ids, "-o", "out.npy", "--resume"}, more...)
 	}
 	l.refused(t, "out.npy was begun with something else: INDICES: then i32[", again("data.npy", "other.npy")...)
-	l.refused(t, "the operator: then garner.Gather, now garner.Gather --outside zero; go on as it was begun, or begin anew: run without --resume", again("data.npy", "ids.npy", "--outside", "zero")...)
-	l.refused(t, "the operator: then garner.Gather, now openvino.Gather-8", again("data.npy", "ids.npy", "--as", "openvino.Gather-8")...)
+	for args, now := range map[string]string{
+		"--outside zero":                          "negative reject and outside zero",
+		"--outside fill=7":                        "negative reject and outside fill=7",
+		"--as openvino.Gather-8":                  "negative from-end and outside zero",
+		"--as numpy.take --axis 0 --outside zero": "negative from-end and outside zero",
+		"--negative from-end":                     "negative from-end and outside error",
+	} {
+		l.refused(t, "the operator: then a gather along axis 0 with negative reject and outside error, its loops ", again("data.npy", "ids.npy", strings.Fields(args)...)...)
+		l.refused(t, ", now a gather along axis 0 with "+now+", its loops ", again("data.npy", "ids.npy", strings.Fields(args)...)...)
+	}
 	copied, err := os.ReadFile(filepath.Join(l.dir, "data.npy"))
 	if err != nil {
 		t.Fatal(err)
@@ -178,7 +186,8 @@ func TestResumeAfterKill(t *testing.T) {
 	os.Remove(filepath.Join(l.dir, "other.npy"))
 	os.Remove(filepath.Join(l.dir, "table.npy"))
 
-	// Bytes beyond those in the journal are written again.
+	// Bytes beyond those in the journal are written again. Other flags of the same meaning
+	// go on.
 	part, err := os.OpenFile(filepath.Join(l.dir, partOf), os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -187,7 +196,7 @@ func TestResumeAfterKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	part.Close()
-	p := start(t, l.dir, nil, again("data.npy", "ids.npy", "--memory", "16M", "--threads", "1")...)
+	p := start(t, l.dir, nil, again("data.npy", "ids.npy", "--memory", "16M", "--threads", "1", "--axis", "-2", "--negative", "reject", "--outside", "error", "--batch-dims", "0")...)
 	if got := p.status(t); got != statusDone || p.stderr.Len() > 0 {
 		t.Fatalf("status %d: %s", got, p.stderr.String())
 	}

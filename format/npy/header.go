@@ -53,6 +53,9 @@ func prefix(start []byte) (n int, err error) {
 	if len(start) == 0 {
 		return 0, formatError("it is empty, and no .npy file; save the array with numpy.save")
 	}
+	if len(start) < 8 && (strings.HasPrefix(magic, string(start)) || strings.HasPrefix(string(start), magic)) {
+		return 0, endsInHeader(len(start))
+	}
 	if len(start) < 8 || string(start[:6]) != magic {
 		return 0, formatError("it is no .npy file: that begins with %q, this with %q; save the array with numpy.save", magic, start[:min(len(start), 6)])
 	}
@@ -167,6 +170,21 @@ func (h *header) native() (garner.DType, bool) {
 	return d, ok
 }
 
+// A DTypeError is an array whose header says another dtype than Options.DType.
+// errors.Is(err, garner.ErrDType) is true for it.
+type DTypeError struct {
+	DType garner.DType
+	Descr string // the file's name of DType: "<i8"
+	Asked garner.DType
+}
+
+func (e *DTypeError) Error() string {
+	return fmt.Sprintf("garner: it holds %s (%s), not %s; leave the dtype out: it only says what V data means", e.DType, e.Descr, e.Asked)
+}
+
+// Unwrap makes errors.Is(err, garner.ErrDType) true.
+func (e *DTypeError) Unwrap() error { return garner.ErrDType }
+
 // dtype returns the dtype of the elements, given the caller's Options.DType.
 func (h *header) dtype(asked garner.DType) (garner.DType, error) {
 	d, ok := h.native()
@@ -180,7 +198,7 @@ func (h *header) dtype(asked garner.DType) (garner.DType, error) {
 		return asked, nil
 	}
 	if asked != garner.Invalid && asked != d {
-		return d, garner.Errorf(garner.ErrDType, "it holds %s (%s), not %s; leave the dtype out: it only says what V data means", d, h.descr, asked)
+		return d, &DTypeError{d, h.descr, asked}
 	}
 	return d, nil
 }

@@ -53,9 +53,6 @@ func negative(v float32) float32 {
 	return -v
 }
 
-// finite reports whether v is a number.
-func finite(v float32) bool { return v-v == 0 }
-
 // fused returns code·scale + bias, rounded once. code is an integer of 8 bits or
 // fewer.
 func fused(code, scale, bias float32) float32 {

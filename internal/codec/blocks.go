@@ -71,13 +71,14 @@ func (b *Blocks) Decode(dst []byte, codes, scales, zeros Part, first, n int) {
 	}
 }
 
-// mostRuns is how many scales and zero points runs reads at once. They are in the
+// mostRuns is how many scales and zero points are converted at once. They are in the
 // frame, which Go clears: more would cost a short row more.
 const mostRuns = 64
 
 // runs decodes whole blocks along the innermost axis from first on, as far as package
 // kernel does so, and returns how many elements those are: none, or at most those of
-// mostRuns blocks. The arguments are those of Decode.
+// mostRuns blocks where scales or zero points have to be converted. The arguments are
+// those of Decode.
 func (b *Blocks) runs(dst []byte, codes, scales, zeros Part, first, n int) int {
 	r := kernel.Runs{Bits: b.Codes.Bits(), Signed: b.Codes == I8, Float16: b.Out == F16}
 	if len(b.Axes) == 0 || n < 16 || r.Bits == 8 && b.Codes != I8 && b.Codes != U8 || b.Out == BF16 || !r.Fast() {
@@ -96,23 +97,38 @@ func (b *Blocks) runs(dst []byte, codes, scales, zeros Part, first, n int) int {
 		if r.Length = min(a.Block, a.Extent); i%a.Block > 0 {
 			return 0
 		}
-		count = min(rest/r.Length, mostRuns)
+		count = rest / r.Length
 	}
 	bit := int64(first)*int64(r.Bits) - 8*codes.From
 	if count*r.Length == 0 || r.Length%16 > 0 || bit%8 > 0 || scaleStep > 1 || zeroStep > 1 {
 		return 0
 	}
-	var scale, zero [mostRuns]float32
-	scaleAt, zeroAt, _ := b.at(first)
 	r.Values = b.Codes.table(b.Scales)
+	src := codes.Bytes[bit/8:]
+	scaleAt, zeroAt, _ := b.at(first)
+	if b.Scales == F32 && b.Zeros == None {
+		zero := [...]float32{b.Zero}
+		from := 4*scaleAt - scales.From
+		if r.Scales, r.Zeros = kernel.Floats(scales.Bytes[from:from+4*int64(1+(count-1)*scaleStep)]), zero[:]; r.Scales != nil {
+			kernel.Scale(dst, src, count, r)
+			return count * r.Length
+		}
+	}
+	count = min(count, mostRuns)
+	b.scale(dst, src, count, r, scales, zeros, scaleAt, zeroAt, scaleStep, zeroStep)
+	return count * r.Length
+}
+
+// scale decodes so many runs whose scales or zero points are first converted to f32.
+func (b *Blocks) scale(dst, src []byte, count int, r kernel.Runs, scales, zeros Part, scaleAt, zeroAt int64, scaleStep, zeroStep int) {
+	var scale, zero [mostRuns]float32
 	r.Scales = b.Scales.some(scale[:], scales, scaleAt, 1+(count-1)*scaleStep)
 	if r.Zeros = zero[:1]; b.Zeros == None {
 		zero[0] = b.Zero
 	} else {
 		r.Zeros = b.Zeros.some(zero[:], zeros, zeroAt, 1+(count-1)*zeroStep)
 	}
-	kernel.Scale(dst, codes.Bytes[bit/8:], count, r)
-	return count * r.Length
+	kernel.Scale(dst, src, count, r)
 }
 
 // some reads count values of an operand, from value at on, to the first places of dst,
@@ -128,7 +144,8 @@ func (n Number) some(dst []float32, p Part, at int64, count int) []float32 {
 		case F32:
 			done = copy(to, from) / 4 // a processor with kernels is little-endian
 		case F16:
-			done = kernel.Decode(kernel.Halves, nil, to, from)
+			kernel.Convert(to, from, kernel.F16ToF32)
+			done = count
 		case I4, U4, I8, U8:
 			// A scale of 1 and a zero point of 0 leave a code as it is.
 			r := kernel.Runs{Bits: int(width), Signed: n == I8, Values: n.table(F32), Length: count &^ 15, Scales: []float32{1}, Zeros: []float32{0}}
@@ -152,8 +169,12 @@ func (b *Blocks) at(element int) (scale, zero int64, run int) {
 		a := &b.Axes[k]
 		i := element % a.Extent
 		element /= a.Extent
-		scale += int64(i/a.Block) * int64(a.Scale)
-		zero += int64(i/a.Block) * int64(a.Zero)
+		block := i
+		if a.Block > 1 {
+			block /= a.Block
+		}
+		scale += int64(block) * int64(a.Scale)
+		zero += int64(block) * int64(a.Zero)
 		if k == len(b.Axes)-1 {
 			run = min(a.Block-i%a.Block, a.Extent-i)
 		}
@@ -163,7 +184,7 @@ func (b *Blocks) at(element int) (scale, zero int64, run int) {
 
 // Spans returns the bytes of each operand that Decode of the same elements reads. A run
 // that is neither inside one row nor whole rows may get more scales and zero points
-// than it reads.
+// than it reads. Codes without elements have none.
 func (b *Blocks) Spans(first, n int) (codes, scales, zeros Span) {
 	if n <= 0 {
 		return
@@ -175,6 +196,9 @@ func (b *Blocks) Spans(first, n int) (codes, scales, zeros Span) {
 	from, to := first, first+n-1
 	for k := len(b.Axes) - 1; k >= 0; k-- {
 		a := &b.Axes[k]
+		if a.Extent == 0 { // there is no element
+			return Span{}, Span{}, Span{}
+		}
 		i, j := from%a.Extent, to%a.Extent
 		from, to = from/a.Extent, to/a.Extent
 		if from != to {

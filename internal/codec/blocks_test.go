@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/garner-go/garner/internal/float"
+	"github.com/garner-go/garner/internal/guard"
 	"github.com/garner-go/garner/internal/kernel"
 )
 
@@ -152,7 +153,7 @@ func (t table) plain(element int) float32 {
 
 // guardedCopy returns a copy of a part of an operand that ends at a page without access.
 func guardedCopy(t testing.TB, b []byte, s Span) Part {
-	p := guarded(t, int(s.To-s.From))
+	p := guard.Bytes(t, int(s.To-s.From))
 	copy(p, b[s.From:s.To])
 	return Part{Bytes: p, From: s.From}
 }
@@ -168,7 +169,7 @@ func FuzzBlocks(f *testing.F) {
 		first := int(from) % (tab.elements + 1)
 		n := int(length) % (tab.elements - first + 1)
 		codes, scales, zeros := tab.Spans(first, n)
-		dst := guarded(t, n*tab.Out.Bits()/8)
+		dst := guard.Bytes(t, n*tab.Out.Bits()/8)
 		parts := [3]Part{guardedCopy(t, tab.codes, codes), guardedCopy(t, tab.scales, scales), guardedCopy(t, tab.zeros, zeros)}
 		for _, form := range slices.Backward(decoding()) { // the definition last
 			restore := kernel.Use(form)
@@ -294,3 +295,16 @@ func BenchmarkBlocks(b *testing.B) {
 		}
 	}
 }
+
+// TestSpansOfNothing holds that codes without rows have no bytes, whatever a program that
+// is made before its indices are known asks for.
+func TestSpansOfNothing(t *testing.T) {
+	b := Blocks{Codes: U8, Scales: F32, Zeros: U8, Out: F32, Axes: []Axis{{Extent: 0, Block: 1, Scale: 2, Zero: 2}, {Extent: 64, Block: 32, Scale: 1, Zero: 1}}}
+	for _, s := range spansOf(b.Spans(0, 64)) {
+		if s != (Span{}) {
+			t.Errorf("%v", s)
+		}
+	}
+}
+
+func spansOf(codes, scales, zeros Span) [3]Span { return [3]Span{codes, scales, zeros} }

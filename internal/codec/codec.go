@@ -27,6 +27,15 @@ type Codec struct {
 	// holds the blocks, a multiple of Bytes; dst has 4 bytes for each of their
 	// elements. It allocates nothing, and many goroutines call it at once.
 	Decode func(dst, src []byte)
+
+	// Scattered is Decode of blocks that lie at the given places of src: their elements
+	// follow each other in dst. It is nil where Decode of each block is as fast.
+	Scattered func(dst, src []byte, at []int64)
+
+	// Sum adds blocks as kernel.ReduceBags does their elements; a row of the terms is the
+	// place of a block in src. It returns false, and dst is any, where it does not: then
+	// they are to be decoded first. It is nil where no kind of terms is added so.
+	Sum func(dst, src []byte, t kernel.Terms, b kernel.Bags) bool
 }
 
 // GGUF returns the codec of a kind of GGUF, by the name that the format gives it;
@@ -52,8 +61,8 @@ func KindsOfGGUF() string {
 
 // gguf lists the kinds that are read as numbers (QB.1).
 var gguf = []*Codec{
-	fast(&Codec{"F16", 1, 2, f16}, kernel.Halves, nil),
-	{"BF16", 1, 2, bf16},
+	{Name: "F16", Elements: 1, Bytes: 2, Decode: func(dst, src []byte) { kernel.Convert(dst, src, kernel.F16ToF32) }},
+	{Name: "BF16", Elements: 1, Bytes: 2, Decode: bf16},
 	fast(blocks("Q4_0", 32, 18, q4_0), kernel.Nibbles, &lessEight),
 	blocks("Q4_1", 32, 20, q4_1),
 	blocks("Q5_0", 32, 22, q5_0),
@@ -75,7 +84,7 @@ var gguf = []*Codec{
 // blocks returns the codec of a kind, given the function that decodes one block of
 // it: src has the block's bytes, dst 4 bytes for each of its elements.
 func blocks(name string, elements, bytes int, block func(dst, src []byte)) *Codec {
-	return &Codec{name, elements, bytes, func(dst, src []byte) {
+	return &Codec{Name: name, Elements: elements, Bytes: bytes, Decode: func(dst, src []byte) {
 		for ; len(src) > 0; dst, src = dst[4*elements:], src[bytes:] {
 			block(dst[:4*elements], src[:bytes])
 		}

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/garner-go/garner/internal/float"
+	"github.com/garner-go/garner/internal/guard"
 	"github.com/garner-go/garner/internal/kernel"
 )
 
@@ -411,7 +412,7 @@ func FuzzDecode(f *testing.F) {
 		if len(pattern) == 0 {
 			return
 		}
-		src, dst := guarded(t, blocks*c.Bytes), guarded(t, blocks*c.Elements*4)
+		src, dst := guard.Bytes(t, blocks*c.Bytes), guard.Bytes(t, blocks*c.Elements*4)
 		for i := range src {
 			src[i] = pattern[i%len(pattern)] + byte(i/len(pattern))
 		}
@@ -427,6 +428,22 @@ func FuzzDecode(f *testing.F) {
 			restore()
 			if !bytes.Equal(dst, definition) {
 				t.Errorf("%s: %s is not the definition of %x", c.Name, form, src)
+			}
+		}
+		if c.Scattered != nil {
+			at, want := make([]int64, 0, 3*blocks), []byte(nil)
+			for i := range 3 * blocks {
+				block := (i*2 + len(pattern)) % blocks
+				at, want = append(at, int64(block*c.Bytes)), append(want, definition[block*c.Elements*4:][:c.Elements*4]...)
+			}
+			for _, form := range decoding() {
+				got := guard.Bytes(t, len(want))
+				restore := kernel.Use(form)
+				c.Scattered(got, src, at)
+				restore()
+				if !bytes.Equal(got, want) {
+					t.Errorf("%s: %s: blocks from their places are not the definition of %x", c.Name, form, src)
+				}
 			}
 		}
 		if !bytes.Equal(src, before) {

@@ -12,12 +12,6 @@ import (
 // does, in its order (QB.2). d is the block's scale and m its minimum, both f16; "low" and "high" are the
 // halves of a byte.
 
-func f16(dst, src []byte) {
-	for ; len(src) > 0; dst, src = dst[4:], src[2:] {
-		put(dst, half(src))
-	}
-}
-
 // bf16 shifts: the bits of a NaN stay as they are.
 func bf16(dst, src []byte) {
 	for ; len(src) > 0; dst, src = dst[4:], src[2:] {

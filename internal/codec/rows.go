@@ -28,16 +28,40 @@ func Rows(bits, columns int) (*Codec, bool) {
 	if columns%each > 0 {
 		codes++
 	}
-	mask := byte(1<<bits - 1)
-	return blocks("rows of "+strconv.Itoa(bits)+" bits", columns, codes+2*width, func(dst, src []byte) {
+	mask, size := byte(1<<bits-1), codes+2*width
+	tail := func(dst, src []byte, first int) { // the elements from first on
 		scale, bias := number(src[codes:]), number(src[codes+width:])
-		first := 0
-		if finite(scale) && finite(bias) { // else the processor's NaN may be another
-			first = kernel.Affine(dst, src[:codes], columns, bits, scale, bias)
-		}
 		for i := first; i < columns; i++ {
 			code := src[i/each] >> (i % each * bits) & mask
 			put(dst[4*i:], fused(float32(code), scale, bias))
 		}
-	}), true
+	}
+	c := &Codec{Name: "rows of " + strconv.Itoa(bits) + " bits", Elements: columns, Bytes: size}
+	c.Scattered = func(dst, src []byte, at []int64) {
+		for len(at) > 0 {
+			n := kernel.Affine(dst, src, at, columns, bits)
+			if columns%16 > 0 {
+				for j, at := range at[:n] {
+					tail(dst[4*j*columns:], src[at:], columns&^15)
+				}
+			}
+			if n < len(at) { // the processor's NaN may be another, or there is no kernel
+				tail(dst[4*n*columns:], src[at[n]:], 0)
+				n++
+			}
+			dst, at = dst[4*n*columns:], at[n:]
+		}
+	}
+	c.Decode = func(dst, src []byte) {
+		for ; len(src) > 0; dst, src = dst[4*columns:], src[size:] {
+			c.Scattered(dst, src, begin)
+		}
+	}
+	c.Sum = func(dst, src []byte, t kernel.Terms, b kernel.Bags) bool {
+		return b.Size == 4*columns && kernel.SumAffine(dst, src, bits, t, b)
+	}
+	return c, true
 }
+
+// begin is the place of one block.
+var begin = []int64{0}

@@ -91,6 +91,9 @@ func feed(g *model.Graph, set []garner.Tensor) ([]garner.Tensor, error) {
 	node := g.Nodes[0]
 	tensors := make([]garner.Tensor, len(node.Inputs))
 	for i, v := range node.Inputs {
+		if v == nil {
+			continue // an input that the node leaves out
+		}
 		if at := slices.Index(free, v); at >= 0 {
 			tensors[i] = set[at]
 			continue

@@ -50,6 +50,9 @@ type Bag struct {
 	Empty          int  // the position of the row of a bag without terms; -1: zeros, below: none, so that such a bag is refused
 }
 
+// divides reports whether a sum is divided.
+func (b *Bag) divides() bool { return b.Reduction == Mean || b.Reduction == SqrtN }
+
 // Bags is a program that reduces the rows of a nest. It is immutable between calls of
 // Set, and any number of Runners can run it at a time.
 type Bags struct {
@@ -60,10 +63,12 @@ type Bags struct {
 	chunk int  // elements of a row that a unit reduces
 	parts int  // chunks of a row
 	units int
-	turns int // of the loops between the pieces of a row that lie in one piece
-	piece int // terms that are resolved at a time
-	ahead int // prefetch distance, in terms
-	reach int // bytes of a term, of all turns
+	turns int  // of the loops between the pieces of a row that lie in one piece
+	piece int  // terms that are resolved at a time
+	ahead int  // prefetch distance, in terms
+	reach int  // bytes of a term, of all turns
+	room  int  // stored terms that are decoded at a time
+	sums  bool // the Decoder may sum stored terms by itself
 }
 
 // Set makes p the program of bags: loops walk their terms in the order of the indices,
@@ -114,11 +119,24 @@ func (p *Bags) Set(of *Nest, axes []Axis, loops, columns []Loop, bag Bag, t *Tun
 		p.units = 0
 	}
 	p.piece = min(t.TileRows, max(4*t.UnitBytes/max(p.chunk*size*p.turns, 1), 8))
+	p.room = min(p.piece, max(decodedBytes/max(p.chunk*size, 1), 1))
+	p.sums = n.Decoder != nil && bag.Number == kernel.F32 && bag.Reduction != Max && !bag.Weighted
 	p.ahead = 0
-	if n.Reach > t.NearBytes {
-		p.ahead = min(max(t.AheadLines*64/max(p.chunk*size, 1), 1), 16)
+	if n.Reach > t.NearBytes && p.units > 0 {
+		touched := p.chunk * size
+		if n.Decoder != nil {
+			touched = 0
+			for _, s := range n.Decoder.Spans(0, p.chunk) {
+				touched += int(s.To - s.From)
+			}
+		}
+		p.ahead = min(max(t.AheadLines*64/max(touched, 1), 1), 32)
 	}
 }
+
+// decodedBytes is the most room for decoded terms, unless one is larger: they are read
+// again from the first-level cache.
+const decodedBytes = 16 << 10
 
 // endsOfUnit is the number of ends that a unit checks.
 const endsOfUnit = 16 << 10

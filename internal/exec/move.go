@@ -298,7 +298,7 @@ func (u *state) moveRun(rows, later []int64, filled bool, place, step, bias, nex
 	p := u.program
 	bits, elem := p.nest.Bits, p.resolver.elem
 	if p.nest.Decoder != nil {
-		u.decodeRun(rows, later, place, step, bias, next, size)
+		u.decodeRun(rows, later, filled, place, step, bias, next, size)
 		return
 	}
 	if bits == 0 {

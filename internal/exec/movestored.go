@@ -3,23 +3,31 @@ package exec
 import "github.com/garner-go/garner/internal/kernel"
 
 // decodeRun decodes evenly spaced rows into the result, as moveRun moves them.
-func (u *state) decodeRun(rows, later []int64, place, step, bias, next, size int) {
+func (u *state) decodeRun(rows, later []int64, filled bool, place, step, bias, next, size int) {
 	p := u.program
 	elem := p.resolver.elem
+	if step == size && !filled && len(rows) > 1 && p.nest.Decoder.DecodeRows(u.dst.Buf[place*elem:(place+len(rows)*size)*elem], &u.From, rows, bias*elem, size) {
+		return
+	}
 	for j, row := range rows {
 		if j < len(later) && later[j] >= 0 {
 			u.prefetchStored(int(later[j])/elem+next, size)
 		}
-		dst := u.dst.Buf[place*elem : (place+size)*elem]
-		switch {
-		case row >= 0:
-			p.nest.Decoder.Decode(dst, &u.From, int(row)/elem+bias, size)
-		case p.nest.Fill == nil:
-			clear(dst)
-		default:
-			kernel.Repeat(dst, p.nest.Fill)
-		}
+		u.decodeRow(u.dst.Buf[place*elem:(place+size)*elem], row, bias)
 		place += step
+	}
+}
+
+// decodeRow decodes one row, or the fill, from an element on.
+func (u *state) decodeRow(dst []byte, row int64, bias int) {
+	n := &u.program.nest
+	switch elem := n.elem(); {
+	case row >= 0:
+		n.Decoder.Decode(dst, &u.From, int(row)/elem+bias, len(dst)/elem)
+	case n.Fill == nil:
+		clear(dst)
+	default:
+		kernel.Repeat(dst, n.Fill)
 	}
 }
 

@@ -119,12 +119,75 @@ func (u *state) reduceUnit(w *worker, unit int) {
 	column := unit % p.parts * p.chunk
 	ends := u.bounds(w, first, n)
 	part := terms{state: u, w: w, last: int(ends[n])}
-	for i := range n {
-		if u.stopped() {
-			return
+	width := min(p.chunk, p.nest.Slice-column)
+	for i := 0; i < n && !u.stopped(); {
+		done := u.reduceWhole(&part, first+i, ends[i:], column, width, p.sums)
+		if done == 0 && !u.stopped() {
+			u.reduceBag(&part, first+i, int(ends[i]), int(ends[i+1]), column, width)
+			done = 1
 		}
-		u.reduceBag(&part, first+i, int(ends[i]), int(ends[i+1]), column, min(p.chunk, p.nest.Slice-column))
+		i += done
 	}
+}
+
+// reduceWhole reduces n columns, from one on, of as many bags as have all of their
+// terms resolved, and returns how many. ends has the first term of each bag of the unit
+// from one on. sums says that stored rows are summed without decoding them first, if the
+// Decoder does so.
+func (u *state) reduceWhole(part *terms, bag int, ends []int64, column, n int, sums bool) (bags int) {
+	p, b := u.bags, &u.bags.bag
+	size, from := p.resolver.elem, int(ends[0])
+	if p.skips || b.Out < 0 || !kernel.Aligned(u.dst.Buf, size) {
+		return 0
+	}
+	if (from < part.first || int(ends[1]) > part.end) && !part.resolve(from) {
+		return 0
+	}
+	end := part.end
+	sums = sums && !part.filled
+	if p.nest.Decoder != nil && !sums {
+		end = min(end, from+p.room)
+	} else if part.filled && p.nest.Decoder == nil {
+		return 0
+	}
+	for bags+1 < len(ends) && int(ends[bags+1]) <= end {
+		bags++
+	}
+	if bags == 0 {
+		return 0
+	}
+	t := kernel.Terms{Rows: part.w.rows[from-part.first : end-part.first], Ahead: p.ahead, Max: b.Reduction == Max, Begin: true, Zero: b.Zero}
+	if b.Weighted {
+		t.Weights = part.weightsOf(from, end-from)
+	}
+	to := kernel.Bags{Ends: ends[:bags+1], First: int64(from), Size: n * size, Step: b.Out * size}
+	for turn := range p.turns {
+		bias, out := u.turnOf(turn)
+		t.Bias = (bias + column) * size
+		dst := u.dst.Buf[(u.dst.Offset+bag*b.Out+out+column)*size:]
+		if sums {
+			t.Rows = t.Rows[:int(ends[bags])-from]
+			if !p.nest.Decoder.Sum(dst, &u.From, t, to) {
+				return u.reduceWhole(part, bag, ends, column, n, false)
+			}
+		} else if p.nest.Decoder != nil {
+			t.Rows = t.Rows[:int(ends[bags])-from]
+			kernel.ReduceBags(dst, part.w.decoded, b.Number, u.decoded(part.w, t, n, part.filled), to)
+		} else {
+			kernel.ReduceBags(dst, u.src.Buf, b.Number, t, to)
+		}
+		if b.Empty == -1 && !b.divides() {
+			continue // the kernel has zeroed bags without terms
+		}
+		for i := range bags {
+			first, last, weights := int(ends[i])-from, int(ends[i+1])-from, 0.0
+			if b.divides() && b.Weighted {
+				weights = kernel.AddWeights(0, t.Weights[first*size:last*size], b.Number, b.Reduction == SqrtN)
+			}
+			u.finish(dst[i*to.Step:][:to.Size], last-first, weights, t.Bias)
+		}
+	}
+	return bags
 }
 
 // reduceBag reduces n columns, from one on, of the terms first … end-1.
@@ -138,10 +201,10 @@ func (u *state) reduceBag(part *terms, bag, first, end, column, n int) {
 		if !kernel.Aligned(dst, size) {
 			dst = part.w.strip[:n*size]
 		}
-		t := kernel.Terms{Bias: (bias + column) * size, Max: b.Reduction == Max, Begin: true, Zero: b.Zero}
+		t := kernel.Terms{Ahead: p.ahead, Bias: (bias + column) * size, Max: b.Reduction == Max, Begin: true, Zero: b.Zero}
 		count, weights := 0, 0.0
 		for from := first; from < end; {
-			rows, later, weight, used, ok := part.take(from, end)
+			rows, weight, used, ok := part.take(from, end)
 			if !ok {
 				return
 			}
@@ -149,65 +212,84 @@ func (u *state) reduceBag(part *terms, bag, first, end, column, n int) {
 			if len(rows) == 0 {
 				continue
 			}
-			t.Rows, t.Later, t.Weights = rows, later, weight
+			t.Rows, t.Weights = rows, weight
 			if p.nest.Decoder != nil {
-				u.reduceStored(dst, part.w.decoded[:len(dst)], t)
+				u.reduceStored(dst, part.w, t, part.filled)
 			} else {
 				u.reduce(dst, t, part.filled)
 			}
 			t.Begin = false
 			count += len(rows)
-			if b.Weighted && (b.Reduction == Mean || b.Reduction == SqrtN) {
+			if b.Weighted && b.divides() {
 				weights = kernel.AddWeights(weights, weight, b.Number, b.Reduction == SqrtN)
 			}
 		}
-		switch {
-		case count > 0 && (b.Reduction == Mean || b.Reduction == SqrtN):
-			kernel.Divide(dst, b.Number, kernel.Quotient{
-				Terms: count, Weights: weights, Weighted: b.Weighted, Root: b.Reduction == SqrtN, Reciprocal: b.Reciprocal,
-			})
-		case count > 0:
-		case b.Empty >= 0:
-			at := (u.src.Offset+p.nest.Axes[0].Offset(b.Empty))*size + t.Bias
-			if p.nest.Decoder != nil {
-				p.nest.Decoder.Decode(dst, &u.From, at/size, n)
-			} else {
-				copy(dst, u.src.Buf[at:at+len(dst)])
-			}
-		case b.Empty < -1:
-			u.refuse()
-			return
-		default:
-			clear(dst)
-		}
+		u.finish(dst, count, weights, t.Bias)
 		if &dst[0] != &u.dst.Buf[at] {
 			copy(u.dst.Buf[at:at+n*size], dst)
 		}
 	}
 }
 
-// reduceStored is reduce for rows that are decoded first: into room, of the size of dst.
-func (u *state) reduceStored(dst, room []byte, t kernel.Terms) {
-	n := &u.program.nest
-	size := n.elem()
-	zero := [1]int64{}
-	one := t
-	one.Rows, one.Later, one.Bias = zero[:], nil, 0
-	for j, row := range t.Rows {
-		if j < len(t.Later) {
-			u.prefetchStored((int(t.Later[j])+t.Bias)/size, len(dst)/size)
-		}
-		if row >= 0 {
-			n.Decoder.Decode(room, &u.From, (int(row)+t.Bias)/size, len(dst)/size)
+// finish divides the sum of count terms in dst, and sets a bag without terms. weights is
+// the sum of AddWeights. bias is that of a row, in bytes.
+func (u *state) finish(dst []byte, count int, weights float64, bias int) {
+	p, b := u.bags, &u.bags.bag
+	switch {
+	case count > 0 && b.divides():
+		kernel.Divide(dst, b.Number, kernel.Quotient{
+			Terms: count, Weights: weights, Weighted: b.Weighted, Root: b.Reduction == SqrtN, Reciprocal: b.Reciprocal,
+		})
+	case count > 0:
+	case b.Empty >= 0:
+		size := p.resolver.elem
+		at := (u.src.Offset+p.nest.Axes[0].Offset(b.Empty))*size + bias
+		if p.nest.Decoder != nil {
+			p.nest.Decoder.Decode(dst, &u.From, at/size, len(dst)/size)
 		} else {
-			kernel.Repeat(room, n.Fill)
+			copy(dst, u.src.Buf[at:at+len(dst)])
 		}
-		if t.Weights != nil {
-			one.Weights = t.Weights[j*size : (j+1)*size]
-		}
-		kernel.Reduce(dst, room, u.bags.bag.Number, one)
-		one.Begin = false
+	case b.Empty < -1:
+		u.refuse()
+	default:
+		clear(dst)
 	}
+}
+
+// reduceStored is reduce for rows that are decoded first, as many at a time as there is
+// room for.
+func (u *state) reduceStored(dst []byte, w *worker, t kernel.Terms, filled bool) {
+	size := u.program.nest.elem()
+	rows, weights := t.Rows, t.Weights
+	for len(rows) > 0 {
+		n := min(len(rows), u.bags.room)
+		t.Rows = rows[:n]
+		if weights != nil {
+			t.Weights, weights = weights[:n*size], weights[n*size:]
+		}
+		kernel.Reduce(dst, w.decoded, u.bags.bag.Number, u.decoded(w, t, len(dst)/size, filled))
+		t.Begin = false
+		rows = rows[n:]
+	}
+}
+
+// decoded decodes n elements of each row of t into w's room, and returns the terms that
+// lie there. filled says that some rows are the fill.
+func (u *state) decoded(w *worker, t kernel.Terms, n int, filled bool) kernel.Terms {
+	nest := &u.program.nest
+	size := nest.elem()
+	if filled || !nest.Decoder.DecodeRows(w.decoded[:len(t.Rows)*n*size], &u.From, t.Rows, t.Bias, n) {
+		for j, row := range t.Rows {
+			if t.Ahead > 0 && j+t.Ahead < len(t.Rows) && t.Rows[j+t.Ahead] >= 0 {
+				u.prefetchStored((int(t.Rows[j+t.Ahead])+t.Bias)/size, n)
+			}
+			u.decodeRow(w.decoded[j*n*size:(j+1)*n*size], row, t.Bias/size)
+		}
+	}
+	places := w.places[:len(t.Rows)]
+	kernel.Start(places, 0, int64(n*size))
+	t.Rows, t.Ahead, t.Bias = places, 0, 0
+	return t
 }
 
 // reduce reduces rows, of which some may be the fill.
@@ -223,7 +305,6 @@ func (u *state) reduce(dst []byte, t kernel.Terms, filled bool) {
 		kernel.Repeat(fill[:], f)
 	}
 	for j, row := range t.Rows {
-		one.Later = nil
 		if t.Weights != nil {
 			one.Weights = t.Weights[j*size : (j+1)*size]
 		}
@@ -268,46 +349,50 @@ type terms struct {
 	from, upTo int  // that call
 }
 
-// take returns rows of terms from one on, at most those before end, rows to prefetch
-// with them, their weights, and the number of terms that it used. ok is false where
-// the run has ended.
-func (t *terms) take(from, end int) (rows, later []int64, weights []byte, used int, ok bool) {
+// resolve resolves the terms from one on, as many as there is room for. It returns false
+// where the run has ended.
+func (t *terms) resolve(from int) bool {
+	if t.stopped() {
+		return false
+	}
+	p := t.bags
+	t.first, t.end, t.filled = from, min(from+p.piece, t.last), false
+	if n := t.end - t.first; n > 0 {
+		outside := p.resolver.Rows(t.w.rows[:n], t.w.values[:n], t.at.Buf, t.src.Offset*p.resolver.elem, t.at.Offset, from)
+		if p.resolver.Refused(outside) {
+			t.refuse()
+			return false
+		}
+		t.filled = outside > 0
+	}
+	return true
+}
+
+// take returns rows of terms from one on, at most those before end, their weights, and
+// the number of terms that it used. ok is false where the run has ended.
+func (t *terms) take(from, end int) (rows []int64, weights []byte, used int, ok bool) {
 	p := t.bags
 	if p.skips {
 		return t.choose(from, end)
 	}
-	if from < t.first || from >= t.end {
-		if t.stopped() {
-			return nil, nil, nil, 0, false
-		}
-		t.first, t.end = from, min(from+p.piece, t.last)
-		n := t.end - t.first
-		outside := p.resolver.Rows(t.w.rows[:n], t.w.values[:n], t.at.Buf, t.src.Offset*p.resolver.elem, t.at.Offset, from)
-		if p.resolver.Refused(outside) {
-			t.refuse()
-			return nil, nil, nil, 0, false
-		}
-		t.filled = outside > 0
+	if (from < t.first || from >= t.end) && !t.resolve(from) {
+		return nil, nil, 0, false
 	}
 	used = min(end, t.end) - from
-	rows = t.w.rows[from-t.first : from-t.first+used]
-	if p.ahead > 0 && !t.filled {
-		later = t.w.rows[min(from+p.ahead, t.end)-t.first : min(from+used+p.ahead, t.end)-t.first]
-	}
 	if p.bag.Weighted {
 		weights = t.weightsOf(from, used)
 	}
-	return rows, later, weights, used, true
+	return t.w.rows[from-t.first : from-t.first+used], weights, used, true
 }
 
 // choose is take for terms some of which can be left out.
-func (t *terms) choose(from, end int) (rows, later []int64, weights []byte, used int, ok bool) {
+func (t *terms) choose(from, end int) (rows []int64, weights []byte, used int, ok bool) {
 	p, b := t.bags, &t.bags.bag
 	used = min(end-from, p.piece)
 	size := b.Number.Size()
 	if t.from != from || t.upTo != from+used || t.kept < 0 {
 		if t.stopped() {
-			return nil, nil, nil, 0, false
+			return nil, nil, 0, false
 		}
 		positions := t.w.rows[:used]
 		outside := p.resolver.Rows(positions, t.w.values[:used], t.at.Buf, 0, t.at.Offset, from)
@@ -329,7 +414,7 @@ func (t *terms) choose(from, end int) (rows, later []int64, weights []byte, used
 				continue
 			case outside > 0 && (at < 0 || axis.Dim == 0) && p.nest.Policy.Outside != kernel.Fill: // R.15
 				t.refuse()
-				return nil, nil, nil, 0, false
+				return nil, nil, 0, false
 			case at < 0:
 				t.filled = true
 				t.w.rows[kept] = -1
@@ -348,7 +433,7 @@ func (t *terms) choose(from, end int) (rows, later []int64, weights []byte, used
 	if b.Weighted {
 		weights = t.w.weights[:t.kept*size]
 	}
-	return t.w.rows[:t.kept], nil, weights, used, true
+	return t.w.rows[:t.kept], weights, used, true
 }
 
 // loadIndices loads the values of indices, which are one to a term.
@@ -401,7 +486,7 @@ func (u *state) lookAtRest(w *worker) {
 	for _, rest := range [...][2]int{{0, first}, {last, total}} {
 		part := terms{state: u, w: w, last: rest[1], kept: -1}
 		for from := rest[0]; from < rest[1]; {
-			_, _, _, used, ok := part.take(from, rest[1])
+			_, _, used, ok := part.take(from, rest[1])
 			if !ok {
 				return
 			}

@@ -50,8 +50,13 @@ func (u *Runner) reserveBags() {
 		if need := p.chunk * p.resolver.elem; !kernel.Aligned(u.dst.Buf, p.resolver.elem) && len(w.strip) < need {
 			w.strip = kernel.Bytes(make([]int64, need/8+1))
 		}
-		if need := p.chunk * p.resolver.elem; p.nest.Decoder != nil && len(w.decoded) < need {
-			w.decoded = kernel.Bytes(make([]int64, need/8+1))
+		if p.nest.Decoder != nil {
+			if need := p.room * p.chunk * p.resolver.elem; len(w.decoded) < need {
+				w.decoded = kernel.Bytes(make([]int64, need/8+1))
+			}
+			if len(w.places) < p.room {
+				w.places = make([]int64, p.room)
+			}
 		}
 		if need := 8 * p.piece; p.bag.Weighted && len(w.weights) < need {
 			w.weights = kernel.Bytes(make([]int64, p.piece))

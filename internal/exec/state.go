@@ -34,7 +34,8 @@ type worker struct {
 	strip        []byte
 	ends         []int64 // of bags
 	weights      []byte  // of terms
-	decoded      []byte  // the part of a stored row that a bag reduces
+	decoded      []byte  // the parts of stored rows that bags reduce
+	places       []int64 // where those lie
 }
 
 // stopped reports whether the run has ended early. It ends the run if the

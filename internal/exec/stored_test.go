@@ -35,6 +35,37 @@ func (m *masked) Decode(dst []byte, from *Stored, first, n int) {
 	}
 }
 
+// DecodeRows decodes an even number of rows.
+func (m *masked) DecodeRows(dst []byte, from *Stored, rows []int64, bias, n int) bool {
+	if len(rows)%2 > 0 {
+		clear(dst)
+		return false
+	}
+	if len(dst) != len(rows)*n*m.size {
+		panic("dst has another size")
+	}
+	for j, row := range rows {
+		m.Decode(dst[j*n*m.size:(j+1)*n*m.size], from, (int(row)+bias)/m.size, n)
+	}
+	return true
+}
+
+// Sum sums an even number of rows.
+func (m *masked) Sum(dst []byte, from *Stored, t kernel.Terms, b kernel.Bags) bool {
+	if len(t.Rows)%2 > 0 || len(t.Rows) == 0 {
+		return false
+	}
+	decoded := make([]byte, len(t.Rows)*b.Size)
+	places := make([]int64, len(t.Rows))
+	for j, row := range t.Rows {
+		m.Decode(decoded[j*b.Size:(j+1)*b.Size], from, (int(row)+t.Bias)/m.size, b.Size/m.size)
+		places[j] = int64(j * b.Size)
+	}
+	t.Rows, t.Bias, t.Ahead = places, 0, 0
+	kernel.ReduceBags(dst, decoded, kernel.F32, t, b)
+	return true
+}
+
 func (m *masked) Spans(first, n int) [3]Span {
 	return [3]Span{{int64(first * m.size), int64((first + n) * m.size)}, {}, {int64(first), int64(first + n)}}
 }

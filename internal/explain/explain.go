@@ -17,6 +17,7 @@ type Subject struct {
 	Op         garner.Op
 	Data       garner.Tensor
 	Indices    garner.Tensor
+	Whole      garner.Spec     // of all indices, where Indices are the first of them, of which Text is made and no SVG; else zero
 	Further    []garner.Tensor // the operands that Op takes after the indices
 
 	stored *garner.Stored // how Data holds the elements that a plan reads; nil: as they are
@@ -32,6 +33,10 @@ func (s *Subject) elements() (garner.DType, garner.Shape) {
 	shape, _ := spec.Shape()
 	return spec.DType, shape
 }
+
+// MostSurveyed is the most indices that an explanation looks at, which takes about 2 s.
+// A variable, so that a test can set a smaller one.
+var MostSurveyed = 1 << 26
 
 // element returns the text of an element, given its row-major position. Of stored data
 // it decodes that element alone.
@@ -68,15 +73,60 @@ type Explanation struct {
 	survey garner.Survey
 }
 
-// New lowers the gather and looks at every index. Of bags, it explains the gather of
-// their terms, and says how they are reduced. An index that the operator
-// refuses is part of the explanation and no error. Errors are those of
+// indicesSpec is the spec of all indices.
+func (s *Subject) indicesSpec() garner.Spec {
+	if s.Whole.DType.Valid() {
+		return s.Whole
+	}
+	return s.Indices.Spec()
+}
+
+// indicesShape is the shape of all indices, and indicesLen their number.
+func (s *Subject) indicesShape() garner.Shape {
+	shape, _ := s.indicesSpec().Shape()
+	return shape
+}
+
+func (s *Subject) indicesLen() int {
+	n, _ := s.indicesShape().Len()
+	return n
+}
+
+// surveyOf surveys the indices: of more than MostSurveyed the first ones in row-major order,
+// as many as are whole rows.
+func surveyOf(ctx context.Context, plan *garner.Plan, indices garner.Tensor, further []garner.Tensor) (garner.Survey, error) {
+	if n, _ := plan.Indices.Len(); indices.Len() == n && n <= MostSurveyed {
+		return plan.Survey(ctx, indices, further...)
+	}
+	part := indices
+	if indices.Len() <= MostSurveyed {
+		return plan.SurveyPart(ctx, part, 0, further...)
+	}
+	for axis, rows := range indices.Shape() {
+		if rows == 1 {
+			continue
+		}
+		var err error
+		each := part.Len() / rows // of one position; more than MostSurveyed are divided along the next axis
+		if part, err = part.Slice(axis, 0, max(MostSurveyed/each, 1), 1); err != nil {
+			return garner.Survey{}, err
+		}
+		if each <= MostSurveyed {
+			break
+		}
+	}
+	return plan.SurveyPart(ctx, part, 0, further...)
+}
+
+// New lowers the gather and looks at the indices, at MostSurveyed of them. Of bags, it
+// explains the gather of their terms, and says how they are reduced. An index that the
+// operator refuses is part of the explanation and no error. Errors are those of
 // garner.NewPlan and of reading, and the cause of the context.
 func New(ctx context.Context, s Subject) (*Explanation, error) {
 	if s.bare = !garner.TakesIndices(s.Op); s.bare {
 		s.Indices = garner.Of([]int64{0}) // nothing reads it
 	}
-	whole, err := s.lower(s.Data.Spec(), s.Indices.Spec())
+	whole, err := s.lower(s.Data.Spec(), s.indicesSpec())
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +140,7 @@ func New(ctx context.Context, s Subject) (*Explanation, error) {
 		}
 		e.loops, e.slice = e.loops[:n-1], e.slice*l.Extent
 	}
-	if e.survey, err = whole.Survey(ctx, s.Indices, s.Further...); err != nil {
+	if e.survey, err = surveyOf(ctx, whole, s.Indices, s.Further); err != nil {
 		return nil, err
 	}
 	return e, nil

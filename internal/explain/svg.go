@@ -64,6 +64,9 @@ const scanned = 1 << 16
 // large tensors it draws some positions only. The same subject gives the same
 // bytes. Errors are those of reading the operands.
 func (e *Explanation) SVG() ([]byte, error) {
+	if e.Whole.DType.Valid() {
+		return nil, garner.Errorf(garner.ErrShape, "a picture is made of all indices %s, and %d are given; give all", e.Whole, e.Indices.Len())
+	}
 	t, err := newTracer(e.Subject)
 	if err != nil {
 		return nil, err

@@ -43,7 +43,7 @@ func (e *Explanation) Text(color bool) string {
 	plan := e.plan
 	dtype, shape := e.elements()
 	fmt.Fprintf(&b, "%s   data %s%s   indices %s%s   ->   %s%s\n", p.paint(bold, terminal.Printable(e.Name)),
-		dtype, shape, e.Indices.DType(), e.Indices.Shape(), plan.DType, e.whole.Out)
+		dtype, shape, e.Indices.DType(), e.indicesShape(), plan.DType, e.whole.Out)
 	line("bags", e.bagsText())
 	line("loops", e.loopsText(p)+"     "+e.rowsText())
 	line("index", e.axesText())
@@ -220,6 +220,9 @@ func (e *Explanation) surveyText(p painter) string {
 	add(s.LeftOut, "counts in no bag", "count in no bag", yellow)
 	add(s.Refused, "is refused: the gather fails", "are refused: the gather fails", red)
 	all := indicesCount(s.Indices)
+	if n := e.indicesLen(); n > MostSurveyed {
+		all = fmt.Sprintf("the first %d of %s", s.Indices, indicesCount(n))
+	}
 	if len(words) == 0 {
 		return all + ", all inside"
 	}
@@ -239,13 +242,13 @@ func (e *Explanation) movesText() string {
 	_, shape := e.elements()
 	held, _ := shape.Len()
 	if e.plan.DType == garner.String {
-		return fmt.Sprintf("%s of %d in data; reads %s of indices", count(n, "text"), held, size(e.plan.IndexType, e.Indices.Len()))
+		return fmt.Sprintf("%s of %d in data; reads %s of indices", count(n, "text"), held, size(e.plan.IndexType, e.indicesLen()))
 	}
 	if e.whole.Bag != nil {
 		bags, _ := e.whole.Out.Len()
-		return fmt.Sprintf("%s of terms, reduced to %s of the result; reads %s of indices", size(e.plan.DType, n), size(e.plan.DType, bags), size(e.plan.IndexType, e.Indices.Len()))
+		return fmt.Sprintf("%s of terms, reduced to %s of the result; reads %s of indices", size(e.plan.DType, n), size(e.plan.DType, bags), size(e.plan.IndexType, e.indicesLen()))
 	}
-	return fmt.Sprintf("%s into the result, from data of %s; reads %s of indices", size(e.plan.DType, n), size(e.plan.DType, held), size(e.plan.IndexType, e.Indices.Len()))
+	return fmt.Sprintf("%s into the result, from data of %s; reads %s of indices", size(e.plan.DType, n), size(e.plan.DType, held), size(e.plan.IndexType, e.indicesLen()))
 }
 
 // viewText describes the memory layout of an operand that is not row-major and

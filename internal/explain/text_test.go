@@ -50,6 +50,20 @@ func TestTextCommands(t *testing.T) {
 	}
 }
 
+// TestFirst explains the first indices of many: in words, and not as a picture.
+func TestFirst(t *testing.T) {
+	e, err := New(context.Background(), Subject{Name: "a", Op: strict.Gather{}, Data: ruletest.Tensor(t, "[1,2]"), Indices: ruletest.Tensor(t, "[0,1]"), Whole: garner.SpecOf(garner.I64, 1<<27)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := e.Text(false); !strings.Contains(text, "the first 2 of 134217728 indices, all inside") || !strings.Contains(text, "indices i64[134217728]") {
+		t.Error(text)
+	}
+	if _, err := e.SVG(); err == nil || err.Error() != "garner: a picture is made of all indices i64[134217728], and 2 are given; give all" {
+		t.Error(err)
+	}
+}
+
 func TestText(t *testing.T) {
 	transposed, err := ruletest.Tensor(t, "i32[[1,2,3],[4,5,6]]").Transpose(1, 0)
 	if err != nil {

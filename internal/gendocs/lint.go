@@ -23,7 +23,7 @@ or one that --runtime names. Otherwise it is a note: "--runtime tensorflow" turn
 - **note**: a run may show a difference.
 
 Findings of one cause are one line of text, which names the first gather and counts the others. Operators that gather and that no rule looks at
-(GatherBlockQuantized, ArrayFeatureExtractor, EmbeddingBag and EmbeddingSegmentsSum, and gathers of dequantised tables) are named as not judged. So are
+(ArrayFeatureExtractor, EmbeddingBag and EmbeddingSegmentsSum, and the values that gathers of dequantised tables give) are named as not judged. So are
 gathers whose indices are a constant that lint does not read, and those whose table is such a constant of 64-bit elements: it reads 64 MiB of them
 in all, the smallest first.
 

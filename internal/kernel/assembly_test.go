@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/garner-go/garner/internal/guard"
 	"github.com/garner-go/garner/internal/pages"
 )
 
@@ -125,12 +126,25 @@ func TestAssemblyIsTried(t *testing.T) {
 		}
 		for _, bits := range []int{4, 8} {
 			tried[nameOf(affineForm(bits))] = true
+			sum, _ := affineSumForm(bits)
+			tried[nameOf(sum)] = true
+			trySumAffine(t, form, bits)
 			tryAffine(t, form, bits)
 			for _, signed := range []bool{false, true} {
 				for _, half := range []bool{false, true} {
 					tried[nameOf(scaleForm(bits, signed, half))] = true
 					tryScale(t, form, Runs{Bits: bits, Signed: signed, Float16: half})
 				}
+			}
+		}
+		for _, n := range []Number{F32, F64} {
+			for _, of := range [][2]bool{{}, {true, false}, {false, true}} {
+				f, _ := bagsForm(n, of[0], of[1])
+				tried[nameOf(f)] = true
+			}
+			for _, reciprocal := range []bool{false, true} {
+				tried[nameOf(quotientForm(n == F64, reciprocal))] = true
+				tryDivide(t, form, n, reciprocal)
 			}
 		}
 		if form != forms[0] {
@@ -300,6 +314,22 @@ func putHalf(b []byte, v float32) {}
 
 func fma(a, b, c float32) float32 { return 0 }
 
+const affineAhead = 8
+
+func at32(b []byte) float32 { return 0 }
+
+func at64(b []byte) float64 { return 0 }
+
+func put32(b []byte, v float32) {}
+
+func put64(b []byte, v float64) {}
+
+const negative32, negative64 = 0, 0
+
+func fill32(b []byte, v float32) {}
+
+func fill64(b []byte, v float64) {}
+
 func factors(b []byte, j int) (s, t float32) { return 0, 0 }
 
 var _ = binary.LittleEndian
@@ -448,7 +478,7 @@ func TestValuesAreLookedAtOnce(t *testing.T) {
 					}
 				}
 			}()
-			src, dst := guarded(t, dim*4), make([]byte, n*4)
+			src, dst := guard.Bytes(t, dim*4), make([]byte, n*4)
 			v := Values{Bytes: Bytes(values), Width: width, Dim: dim}
 			c := Columns{Values: v, Tuples: 1, Wide: n, Stride: 1}
 			for end := time.Now().Add(20 * time.Millisecond); time.Now().Before(end); {
@@ -489,9 +519,6 @@ func tryDecode(t *testing.T, form string, kind Stored) {
 			for e := range size.elements {
 				v, factor := 0, float32(1)
 				switch kind {
-				case Halves:
-					copy(block, two)
-					v = 2
 				case Nibbles:
 					copy(block, one)
 					v = int(values[digit(block[2:], e%16*8+e/16*4, 4)])
@@ -524,7 +551,7 @@ func tryDecode(t *testing.T, form string, kind Stored) {
 		}
 		done := Decode(kind, values, got[:len(got)-64], src)
 		switch all := decodeForm(kind) != nil; {
-		case all && n-done > 15, all && n != done && kind != Halves, !all && done > 0:
+		case all && n != done, !all && done > 0:
 			t.Errorf("%s: kind %d: %d of %d blocks", form, kind, done, n)
 		}
 		to := done * size.elements * 4
@@ -537,25 +564,53 @@ func tryDecode(t *testing.T, form string, kind Stored) {
 	}
 }
 
-// tryAffine decodes up to 70 codes.
+// tryAffine decodes rows of up to 70 codes, of which one has a scale or a bias that is
+// not finite.
 func tryAffine(t *testing.T, form string, bits int) {
 	t.Helper()
-	const scale, bias = 0.1, -3.7 // neither has a short binary fraction
-	src := pattern(70)
+	const rows = 20
+	scales := map[int][2]string{ // 1.5 and -3.25, infinity and NaN
+		8: {"\x00\x00\xc0\x3f\x00\x00\x50\xc0", "\x00\x00\x80\xff\x01\x00\x80\x7f"},
+		4: {"\x00\x3e\x80\xc2", "\x00\xfc\x01\x7e"},
+	}[bits]
 	for n := range 70 {
-		got := make([]byte, 4*n+64)
-		done := Affine(got[:4*n], src, n, bits, scale, bias)
-		if want := n &^ 15; affineForm(bits) != nil && done != want || affineForm(bits) == nil && done != 0 {
-			t.Errorf("%s: %d of %d codes of %d bits", form, done, n, bits)
-		}
-		for i := range done {
-			want := float32(math.FMA(float64(digit(src, i*bits, bits)), float64(float32(scale)), float64(float32(bias))))
-			if v := single(got[4*i:]); v != want {
-				t.Errorf("%s: code %d of %d bits is %v, want %v", form, i, bits, v, want)
+		codes := (n*bits + 7) / 8
+		size := codes + bits
+		src, at := guard.Bytes(t, rows*size), make([]int64, rows+n%3)
+		copy(src, pattern(len(src)))
+		bad := n % (rows + 1)
+		for j := range rows {
+			tail := src[j*size+codes:]
+			copy(tail, scales[0])
+			if j == bad {
+				half := n % 2 * bits / 2
+				copy(tail[half:bits], scales[1][half:][:bits/2])
 			}
 		}
-		if slices.ContainsFunc(got[4*done:], func(b byte) bool { return b != 0 }) {
-			t.Errorf("%s: wrote behind %d codes of %d bits", form, done, bits)
+		for j := range at {
+			at[j] = int64((j * 7 % rows) * size)
+		}
+		want := slices.Index(at, int64(bad*size))
+		if want < 0 {
+			want = len(at)
+		}
+		if affineForm(bits) == nil || n < 16 {
+			want = 0
+		}
+		got := guard.Bytes(t, 4*n*len(at))
+		if done := Affine(got, src, at, n, bits); done != want {
+			t.Errorf("%s: %d of %d rows of %d codes of %d bits, want %d", form, done, len(at), n, bits, want)
+		}
+		for j := range at {
+			for i := range n {
+				v := float32(0)
+				if j < want && i < n&^15 {
+					v = float32(digit(src[at[j]:], i*bits, bits))*1.5 - 3.25
+				}
+				if got := single(got[4*(j*n+i):]); got != v {
+					t.Fatalf("%s: row %d, code %d of %d of %d bits is %v, want %v", form, j, i, n, bits, got, v)
+				}
+			}
 		}
 	}
 }

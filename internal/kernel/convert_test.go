@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"testing"
+
+	"github.com/garner-go/garner/internal/guard"
 )
 
 // codes returns every code of 16 bits.
@@ -54,7 +56,7 @@ func FuzzConvert(f *testing.F) {
 		n := int(count) % 5000
 		for c, width := range conversions {
 			c := Conversion(c)
-			src := guarded(t, n*width.from+r.IntN(width.from)) // bytes behind the last element are not read
+			src := guard.Bytes(t, n*width.from+r.IntN(width.from)) // bytes behind the last element are not read
 			for i := range src {
 				src[i] = byte(r.Uint32())
 			}
@@ -67,7 +69,7 @@ func FuzzConvert(f *testing.F) {
 			want := make([]byte, n*width.to)
 			ConvertGeneric(want, src, c)
 			each(t, func(t *testing.T, form string) {
-				got := guarded(t, n*width.to)
+				got := guard.Bytes(t, n*width.to)
 				Convert(got, src, c)
 				if !bytes.Equal(got, want) {
 					t.Errorf("%s: conversion %d of %d elements: differs from the definition", form, c, n)

@@ -12,8 +12,7 @@ type Stored uint8
 // The names are those of package codec's functions. Nibbles is the kinds of 32 codes
 // of 4 bits behind a scale of f16: the low halves of the bytes first.
 const (
-	Halves Stored = iota // f16, a block each
-	Nibbles
+	Nibbles Stored = iota
 	MXFP4
 	Q8_0
 	Q4_K
@@ -23,7 +22,7 @@ const (
 
 // stored has the elements and the bytes of a block.
 var stored = [...]struct{ elements, bytes int }{
-	Halves: {1, 2}, Nibbles: {32, 18}, MXFP4: {32, 17}, Q8_0: {32, 34}, Q4_K: {256, 144}, Q5_K: {256, 176}, Q6_K: {256, 210},
+	Nibbles: {32, 18}, MXFP4: {32, 17}, Q8_0: {32, 34}, Q4_K: {256, 144}, Q5_K: {256, 176}, Q6_K: {256, 210},
 }
 
 // powers has the scale of MXFP4 of each exponent.
@@ -39,9 +38,8 @@ var powers = func() (p [256]float32) {
 const decodedMost = 1 << 20
 
 // Decode writes the elements of the blocks in src to dst as f32, as far as a form in
-// assembly does so, and returns how many blocks those are: all, but for up to 15
-// Halves; 0 without such a form. values has the values of the codes of Nibbles and
-// MXFP4. Decode panics if dst is shorter than the elements.
+// assembly does so, and returns how many blocks those are: all, or 0 without such a
+// form. values has the values of the codes of Nibbles and MXFP4. Decode panics if dst is shorter than the elements.
 func Decode(kind Stored, values *[16]int8, dst, src []byte) (blocks int) {
 	f := decodeForm(kind)
 	if f == nil {
@@ -49,9 +47,6 @@ func Decode(kind Stored, values *[16]int8, dst, src []byte) (blocks int) {
 	}
 	size := stored[kind]
 	n := len(src) / size.bytes
-	if kind == Halves {
-		n &^= 15
-	}
 	out := 4 * size.elements
 	_ = dst[: n*out : n*out]
 	for blocks < n {
@@ -65,7 +60,7 @@ func Decode(kind Stored, values *[16]int8, dst, src []byte) (blocks int) {
 // decodeArgs are the arguments of a decodeFunc.
 type decodeArgs struct {
 	dst, src *byte
-	n        int           // blocks, 1 or more; of Halves a multiple of 16
+	n        int           // blocks, 1 or more
 	values   *[16]int8     // of the codes of Nibbles and MXFP4
 	powers   *[256]float32 // the scales of MXFP4 by their exponents
 }
@@ -75,31 +70,56 @@ type decodeFunc func(*decodeArgs)
 
 func (f decodeFunc) call(a *decodeArgs) { f(noescape(a)) }
 
-// Affine writes code·scale + bias, rounded once, for each code of bits bits, 8 or 4,
-// as f32, the first in the lowest bits of a byte, as far as a form in assembly does so. It returns how
-// many elements those are: all but the last 15 at most, or none. scale and bias are
-// finite. It panics if codes or dst is shorter than n elements.
-func Affine(dst, codes []byte, n, bits int, scale, bias float32) (done int) {
+// Affine decodes rows of FBGEMM, which lie at the given places of src: n codes of bits
+// bits, 8 or 4, the first in the lowest bits of a byte; then a scale and a bias, of f32
+// or, for codes of 4 bits, of f16. Of each row it writes the first n/16·16 elements as
+// f32, code·scale + bias rounded once, and the row after it goes 4n bytes behind. It
+// returns how many rows those are: those before the first whose scale or bias is not
+// finite, or none without a form in assembly. It panics if dst or src is shorter.
+func Affine(dst, src []byte, at []int64, n, bits int) (rows int) {
 	f := affineForm(bits)
-	if n &^= 15; f == nil || n == 0 {
+	if f == nil || n < 16 || len(at) == 0 {
 		return 0
 	}
-	_, _ = dst[:4*n:4*n], codes[:n*bits/8:n*bits/8]
-	f.call(&affineArgs{dst: &dst[0], src: &codes[0], n: n, scale: scale, bias: bias})
-	return n
+	codes, tail := (n*bits+7)/8, bits
+	last := int64(len(src) - codes - tail)
+	for _, at := range at {
+		if at < 0 || at > last {
+			panic("kernel: a row outside src")
+		}
+	}
+	_ = dst[:4*n*len(at)]
+	a := affineArgs{dst: &dst[0], src: &src[0], codes: codes, touched: min(codes+tail, affineTouched), n: n &^ 15, step: 4 * n}
+	for rows < len(at) {
+		a.dst, a.at, a.rows = &dst[4*n*rows], &at[rows], min(len(at)-rows, max(decodedMost/(4*n), 1))
+		done := f.call(&a)
+		if rows += done; done < a.rows {
+			break
+		}
+	}
+	return rows
 }
+
+const (
+	affineAhead   = 8       // the prefetch distance in rows
+	affineTouched = 1 << 10 // of a row up to so many bytes are prefetched; then the processor has found the sequence
+)
 
 // affineArgs are the arguments of an affineFunc.
 type affineArgs struct {
-	dst, src    *byte
-	n           int // elements, a positive multiple of 16
-	scale, bias float32
+	dst, src *byte
+	at       *int64 // where the rows lie in src
+	rows     int    // 1 or more
+	codes    int    // bytes of the codes of a row
+	touched  int    // bytes of a row that are prefetched
+	n        int    // elements of a row that are decoded, a positive multiple of 16
+	step     int    // bytes from one row in dst to the next
 }
 
 // An affineFunc is a form of Affine in assembly.
-type affineFunc func(*affineArgs)
+type affineFunc func(*affineArgs) int
 
-func (f affineFunc) call(a *affineArgs) { f(noescape(a)) }
+func (f affineFunc) call(a *affineArgs) int { return f(noescape(a)) }
 
 // Runs are runs of codes that share a scale and a zero point, for Scale.
 type Runs struct {

@@ -12,24 +12,6 @@ import "golang.org/x/sys/cpu"
 // of f16, and the fused multiply-add.
 var decodes = cpu.X86.HasF16C && cpu.X86.HasFMA
 
-// halvesAVX512 widens f16; n is a positive multiple of 16:
-//
-//	for i := range n {
-//		put(dst[4*i:], halfAt(src[2*i:]))
-//	}
-//
-//go:noescape
-func halvesAVX512(a *decodeArgs)
-
-// halvesAVX2 widens f16; n is a positive multiple of 16:
-//
-//	for i := range n {
-//		put(dst[4*i:], halfAt(src[2*i:]))
-//	}
-//
-//go:noescape
-func halvesAVX2(a *decodeArgs)
-
 // q8_0AVX512 decodes blocks of Q8_0:
 //
 //	for b := range n {
@@ -192,39 +174,71 @@ func q6_kAVX2(a *decodeArgs)
 
 // affine8AVX512 is Affine of codes of 8 bits:
 //
-//	for i := range n {
-//		put(dst[4*i:], fma(float32(src[i]), scale, bias))
+//	for j, row := range at[:rows] {
+//		prefetch(src, int(at[min(j+affineAhead, rows-1)]), touched)
+//		scale, bias := at32(src[int(row)+codes:]), at32(src[int(row)+codes+4:])
+//		if scale-scale != 0 || bias-bias != 0 {
+//			return j
+//		}
+//		for i := range n {
+//			put(dst[j*step+4*i:], fma(float32(src[int(row)+i]), scale, bias))
+//		}
 //	}
+//	return rows
 //
 //go:noescape
-func affine8AVX512(a *affineArgs)
+func affine8AVX512(a *affineArgs) (done int)
 
 // affine8AVX2 is Affine of codes of 8 bits:
 //
-//	for i := range n {
-//		put(dst[4*i:], fma(float32(src[i]), scale, bias))
+//	for j, row := range at[:rows] {
+//		prefetch(src, int(at[min(j+affineAhead, rows-1)]), touched)
+//		scale, bias := at32(src[int(row)+codes:]), at32(src[int(row)+codes+4:])
+//		if scale-scale != 0 || bias-bias != 0 {
+//			return j
+//		}
+//		for i := range n {
+//			put(dst[j*step+4*i:], fma(float32(src[int(row)+i]), scale, bias))
+//		}
 //	}
+//	return rows
 //
 //go:noescape
-func affine8AVX2(a *affineArgs)
+func affine8AVX2(a *affineArgs) (done int)
 
 // affine4AVX512 is Affine of codes of 4 bits:
 //
-//	for i := range n {
-//		put(dst[4*i:], fma(float32(src[i/2]>>(i%2*4)&15), scale, bias))
+//	for j, row := range at[:rows] {
+//		prefetch(src, int(at[min(j+affineAhead, rows-1)]), touched)
+//		scale, bias := halfAt(src[int(row)+codes:]), halfAt(src[int(row)+codes+2:])
+//		if scale-scale != 0 || bias-bias != 0 {
+//			return j
+//		}
+//		for i := range n {
+//			put(dst[j*step+4*i:], fma(float32(src[int(row)+i/2]>>(i%2*4)&15), scale, bias))
+//		}
 //	}
+//	return rows
 //
 //go:noescape
-func affine4AVX512(a *affineArgs)
+func affine4AVX512(a *affineArgs) (done int)
 
 // affine4AVX2 is Affine of codes of 4 bits:
 //
-//	for i := range n {
-//		put(dst[4*i:], fma(float32(src[i/2]>>(i%2*4)&15), scale, bias))
+//	for j, row := range at[:rows] {
+//		prefetch(src, int(at[min(j+affineAhead, rows-1)]), touched)
+//		scale, bias := halfAt(src[int(row)+codes:]), halfAt(src[int(row)+codes+2:])
+//		if scale-scale != 0 || bias-bias != 0 {
+//			return j
+//		}
+//		for i := range n {
+//			put(dst[j*step+4*i:], fma(float32(src[int(row)+i/2]>>(i%2*4)&15), scale, bias))
+//		}
 //	}
+//	return rows
 //
 //go:noescape
-func affine4AVX2(a *affineArgs)
+func affine4AVX2(a *affineArgs) (done int)
 
 // scale4AVX512 is Scale of codes of 4 bits:
 //
@@ -361,8 +375,6 @@ func widest[F any](avx2, avx512 F) (none F) {
 // decodeForm returns the form of Decode for a kind, or nil.
 func decodeForm(kind Stored) decodeFunc {
 	switch kind {
-	case Halves:
-		return widest[decodeFunc](halvesAVX2, halvesAVX512)
 	case Nibbles:
 		return widest[decodeFunc](nibblesAVX2, nibblesAVX512)
 	case MXFP4:

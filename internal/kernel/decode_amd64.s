@@ -83,34 +83,6 @@ GLOBL words<>(SB), RODATA|NOPTR, $36
 	VZEROUPPER; \
 	RET
 
-// func halvesAVX512(a *decodeArgs)
-TEXT ·halvesAVX512(SB), NOSPLIT, $0-8
-	DARGS
-loop:
-	VCVTPH2PS (SI), Z0
-	VMOVUPS Z0, (DI)
-	ADDQ $32, SI
-	ADDQ $64, DI
-	SUBQ $16, CX
-	JNZ loop
-	VZEROUPPER
-	RET
-
-// func halvesAVX2(a *decodeArgs)
-TEXT ·halvesAVX2(SB), NOSPLIT, $0-8
-	DARGS
-loop:
-	VCVTPH2PS (SI), Y0
-	VCVTPH2PS 16(SI), Y1
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y1, 32(DI)
-	ADDQ $32, SI
-	ADDQ $64, DI
-	SUBQ $16, CX
-	JNZ loop
-	VZEROUPPER
-	RET
-
 // func q8_0AVX512(a *decodeArgs)
 TEXT ·q8_0AVX512(SB), NOSPLIT, $0-8
 	DARGS
@@ -536,14 +508,72 @@ loop:
 	SIXES2(1, 24, 9)
 	NEXT(210, 256)
 
-// AARGS loads the arguments of Affine.
-#define AARGS(scale, bias) \
+// AARGS loads the arguments of Affine, and AROWS begins the loop over rows: it
+// prefetches a later row and goes on with one whose scale and bias, of the given bits at
+// SI+DX, have no exponent of all ones.
+//
+//	SI  the next codes       R9   where rows lie       R13  the start of src
+//	DI  the next elements    R10  the last row         R12  elements of a row to decode
+//	CX  remaining elements   R11  bytes of a row that  R15  from one row's elements to the next
+//	DX  bytes of codes            are prefetched       AX   the row
+#define AARGS \
 	MOVQ a+0(FP), AX; \
 	MOVQ affineArgs_dst(AX), DI; \
-	MOVQ affineArgs_src(AX), SI; \
-	MOVQ affineArgs_n(AX), CX; \
-	VBROADCASTSS affineArgs_scale(AX), scale; \
-	VBROADCASTSS affineArgs_bias(AX), bias
+	MOVQ affineArgs_src(AX), R13; \
+	MOVQ affineArgs_at(AX), R9; \
+	MOVQ affineArgs_rows(AX), R10; \
+	DECQ R10; \
+	MOVQ affineArgs_codes(AX), DX; \
+	MOVQ affineArgs_touched(AX), R11; \
+	MOVQ affineArgs_n(AX), R12; \
+	MOVQ affineArgs_step(AX), R15; \
+	XORL AX, AX
+
+#define AROWS \
+row: \
+	LEAQ const_affineAhead(AX), R8; \
+	CMPQ R8, R10; \
+	CMOVQGT R10, R8; \
+	MOVQ (R9)(R8*8), R8; \
+	ADDQ R13, R8; \
+	MOVQ R11, CX; \
+line: \
+	PREFETCHT0 -1(R8)(CX*1); \
+	SUBQ $64, CX; \
+	JGT line; \
+	PREFETCHT0 (R8); \
+	MOVQ (R9)(AX*8), SI; \
+	ADDQ R13, SI; \
+	MOVQ R12, CX
+
+#define FINITE8 \
+	MOVL (SI)(DX*1), BX; \
+	NOTL BX; \
+	TESTL $0x7f800000, BX; \
+	JEQ done; \
+	MOVL 4(SI)(DX*1), BX; \
+	NOTL BX; \
+	TESTL $0x7f800000, BX; \
+	JEQ done
+
+#define FINITE4 \
+	MOVL (SI)(DX*1), BX; \
+	NOTL BX; \
+	TESTL $0x7c00, BX; \
+	JEQ done; \
+	TESTL $0x7c000000, BX; \
+	JEQ done
+
+// AEND closes the loop over rows; AX is then how many those were.
+#define AEND \
+	LEAQ (R12*4), BX; \
+	SUBQ BX, DI; \
+	ADDQ R15, DI; \
+	INCQ AX; \
+	CMPQ AX, R10; \
+	JLE row; \
+done: \
+	VZEROUPPER
 
 // SIXTEEN closes a loop of 16 codes and returns.
 #define SIXTEEN(bytes, out, counter, label) \
@@ -552,21 +582,30 @@ loop:
 	SUBQ $16, counter; \
 	JNZ label
 
-// func affine8AVX512(a *affineArgs)
-TEXT ·affine8AVX512(SB), NOSPLIT, $0-8
-	AARGS(Z0, Z1)
+// func affine8AVX512(a *affineArgs) (done int)
+TEXT ·affine8AVX512(SB), NOSPLIT, $0-16
+	AARGS
+	AROWS
+	FINITE8
+	VBROADCASTSS (SI)(DX*1), Z0
+	VBROADCASTSS 4(SI)(DX*1), Z1
 loop:
 	VPMOVZXBD (SI), Z2
 	VCVTDQ2PS Z2, Z2
 	VFMADD213PS Z1, Z0, Z2
 	VMOVUPS Z2, (DI)
 	SIXTEEN(16, 64, CX, loop)
-	VZEROUPPER
+	AEND
+	MOVQ AX, done+8(FP)
 	RET
 
-// func affine8AVX2(a *affineArgs)
-TEXT ·affine8AVX2(SB), NOSPLIT, $0-8
-	AARGS(Y0, Y1)
+// func affine8AVX2(a *affineArgs) (done int)
+TEXT ·affine8AVX2(SB), NOSPLIT, $0-16
+	AARGS
+	AROWS
+	FINITE8
+	VBROADCASTSS (SI)(DX*1), Y0
+	VBROADCASTSS 4(SI)(DX*1), Y1
 loop:
 	VPMOVZXBD (SI), Y2
 	VPMOVZXBD 8(SI), Y3
@@ -577,7 +616,8 @@ loop:
 	VMOVUPS Y2, (DI)
 	VMOVUPS Y3, 32(DI)
 	SIXTEEN(16, 64, CX, loop)
-	VZEROUPPER
+	AEND
+	MOVQ AX, done+8(FP)
 	RET
 
 // LOOKUP512 sets Z2 to 16 elements by their codes of 4 bits, side by side in 8 bytes.
@@ -603,28 +643,43 @@ loop:
 	VPSLLD $28, to, to; \
 	VBLENDVPS to, Y5, Y4, to
 
-// func affine4AVX512(a *affineArgs)
-TEXT ·affine4AVX512(SB), NOSPLIT, $0-8
-	AARGS(Z2, Z1)
+// func affine4AVX512(a *affineArgs) (done int)
+TEXT ·affine4AVX512(SB), NOSPLIT, $0-16
+	AARGS
 	LOOKUPINIT512
-	VPMOVZXBD numbers<>(SB), Z0
-	VCVTDQ2PS Z0, Z0
-	VFMADD213PS Z1, Z2, Z0
+	VPMOVZXBD numbers<>(SB), Z29
+	VCVTDQ2PS Z29, Z29
+	AROWS
+	FINITE4
+	VPBROADCASTW (SI)(DX*1), Y0
+	VPBROADCASTW 2(SI)(DX*1), Y1
+	VCVTPH2PS Y0, Z0
+	VCVTPH2PS Y1, Z1
+	VFMADD213PS Z1, Z29, Z0
 loop:
 	LOOKUP512
 	VMOVUPS Z2, (DI)
 	SIXTEEN(8, 64, CX, loop)
-	VZEROUPPER
+	AEND
+	MOVQ AX, done+8(FP)
 	RET
 
-// func affine4AVX2(a *affineArgs)
-TEXT ·affine4AVX2(SB), NOSPLIT, $0-8
-	AARGS(Y2, Y3)
+// func affine4AVX2(a *affineArgs) (done int)
+TEXT ·affine4AVX2(SB), NOSPLIT, $0-16
+	AARGS
 	VMOVDQU eighths<>(SB), Y15
-	VPMOVZXBD numbers<>(SB), Y0
-	VPMOVZXBD numbers<>+8(SB), Y1
-	VCVTDQ2PS Y0, Y0
-	VCVTDQ2PS Y1, Y1
+	VPMOVZXBD numbers<>(SB), Y13
+	VPMOVZXBD numbers<>+8(SB), Y14
+	VCVTDQ2PS Y13, Y13
+	VCVTDQ2PS Y14, Y14
+	AROWS
+	FINITE4
+	VPBROADCASTW (SI)(DX*1), X2
+	VPBROADCASTW 2(SI)(DX*1), X3
+	VCVTPH2PS X2, Y2
+	VCVTPH2PS X3, Y3
+	VMOVAPS Y13, Y0
+	VMOVAPS Y14, Y1
 	VFMADD213PS Y3, Y2, Y0
 	VFMADD213PS Y3, Y2, Y1
 loop:
@@ -633,7 +688,8 @@ loop:
 	VMOVUPS Y6, (DI)
 	VMOVUPS Y7, 32(DI)
 	SIXTEEN(8, 64, CX, loop)
-	VZEROUPPER
+	AEND
+	MOVQ AX, done+8(FP)
 	RET
 
 // SARGS loads the arguments of Scale.

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 	"unsafe"
+
+	"github.com/garner-go/garner/internal/guard"
 )
 
 // sizes are slice lengths on both sides of every limit between two forms.
@@ -51,12 +53,12 @@ func FuzzRows(f *testing.F) {
 			gap = r.IntN(20)
 		}
 		bias := r.IntN(3) * elem
-		src := guarded(t, count*size+bias)
+		src := guard.Bytes(t, count*size+bias)
 		for i := range src {
 			src[i] = byte(r.Uint32())
 		}
 		m := Move{Step: size + gap, Bias: bias, Elem: elem, Size: size, Stream: r.IntN(2) == 0}
-		rows := unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(guarded(t, 8*n)))), n)
+		rows := unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(guard.Bytes(t, 8*n)))), n)
 		for j := range rows {
 			if rows[j] = int64(r.IntN(count) * size); filled && r.IntN(6) == 0 {
 				rows[j], m.Filled = -1, true
@@ -85,7 +87,7 @@ func FuzzRows(f *testing.F) {
 		want := bytes.Repeat([]byte{0x5a}, length)
 		RowsGeneric(want, src, rows, m, fill)
 		each(t, func(t *testing.T, form string) {
-			got := guarded(t, length)
+			got := guard.Bytes(t, length)
 			for i := range got {
 				got[i] = 0x5a
 			}
@@ -128,7 +130,7 @@ func FuzzElements(f *testing.F) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		size, width := 1<<r.IntN(4), 4<<r.IntN(2)
 		dim, n, fromEnd := r.IntN(50), r.IntN(80), r.IntN(2) == 0
-		src, values := guarded(t, dim*size), guarded(t, n*width)
+		src, values := guard.Bytes(t, dim*size), guard.Bytes(t, n*width)
 		for i := range src {
 			src[i] = byte(r.Uint32())
 		}
@@ -161,11 +163,11 @@ func FuzzElements(f *testing.F) {
 				moved++
 			}
 		}
-		more := guarded(t, (n+r.IntN(90))*width) // further values, for prefetches only
+		more := guard.Bytes(t, (n+r.IntN(90))*width) // further values, for prefetches only
 		copy(more, values)
 		for _, ahead := range []int{0, 1, 7, 64, 200} {
 			each(t, func(t *testing.T, form string) {
-				got := guarded(t, n*size)
+				got := guard.Bytes(t, n*size)
 				v := Values{Bytes: more, Width: width, Dim: dim, FromEnd: fromEnd, Ahead: ahead, Stream: seed%2 == 0}
 				if m := Elements(got, src, n, size, v); m != moved {
 					t.Errorf("%s: %d of %d moved, want %d", form, m, n, moved)
@@ -190,7 +192,7 @@ func FuzzSlices(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		size, dim, n, asked := 1+r.IntN(SlicesMost+3), r.IntN(50), r.IntN(80), max(0, r.IntN(90)-20)
-		src, values := guarded(t, dim*size), guarded(t, n*8)
+		src, values := guard.Bytes(t, dim*size), guard.Bytes(t, n*8)
 		for i := range src {
 			src[i] = byte(1 + r.IntN(255))
 		}
@@ -210,7 +212,7 @@ func FuzzSlices(f *testing.F) {
 			}
 		}
 		each(t, func(t *testing.T, form string) {
-			got, moved := guarded(t, n*size), inside
+			got, moved := guard.Bytes(t, n*size), inside
 			if m := Slices(got, src, n, size, Values{Bytes: values, Dim: dim, Ahead: asked}); m != moved {
 				t.Fatalf("%s: slices of %d bytes, %d ahead: %d of %d moved, want %d", form, size, asked, m, n, moved)
 			}
@@ -249,7 +251,7 @@ func FuzzColumns(f *testing.F) {
 		if tuples > 0 && n > 0 {
 			count = (tuples-1)*data + (max(0, dim-1)*stride+(n-1)*lane+1)*size
 		}
-		src, values := guarded(t, count), guarded(t, max(0, (tuples-1)*between+n)*width)
+		src, values := guard.Bytes(t, count), guard.Bytes(t, max(0, (tuples-1)*between+n)*width)
 		for i := range src {
 			src[i] = byte(r.Uint32())
 		}
@@ -292,7 +294,7 @@ func FuzzColumns(f *testing.F) {
 			}
 		}
 		each(t, func(t *testing.T, form string) {
-			got := guarded(t, len(want))
+			got := guard.Bytes(t, len(want))
 			c := Columns{
 				Values: Values{Bytes: values, Width: width, Dim: dim, FromEnd: fromEnd, Stream: r.IntN(2) == 0},
 				From:   between * width, To: gap, Data: data, Tuples: tuples, Wide: n, Stride: stride, Lane: lane,
@@ -332,7 +334,7 @@ func FuzzTuples(f *testing.F) {
 				axes[c] = Component{Dim: 1 << wide, Stride: r.Int64N(1 << (58 - wide))}
 			}
 		}
-		values := guarded(t, n*k*width)
+		values := guard.Bytes(t, n*k*width)
 		for i := range n * k {
 			v := int64(0)
 			if dim := axes[i%k].Dim; dim > 0 {
@@ -367,7 +369,7 @@ func FuzzTuples(f *testing.F) {
 		}
 		each(t, func(t *testing.T, form string) {
 			var got []int64
-			if b := guarded(t, 8*n); n > 0 {
+			if b := guard.Bytes(t, 8*n); n > 0 {
 				got = unsafe.Slice((*int64)(unsafe.Pointer(&b[0])), n)
 			}
 			if o := Tuples(got, values, width, 5000, 3, axes, p.FromEnd); o != outside || !slices.Equal(got, want) {
@@ -439,7 +441,7 @@ func FuzzResolve(f *testing.F) {
 				values[i] = v
 			}
 		}
-		src := guarded(t, (count*w.Bits+7)/8)
+		src := guard.Bytes(t, (count*w.Bits+7)/8)
 		for i, v := range values {
 			bits := new(big.Int).Mod(v, span).Uint64()
 			if w.Bits < 8 {
@@ -495,7 +497,7 @@ func FuzzBits(f *testing.F) {
 		size := r.IntN(60) * elem
 		count, n := 1+r.IntN(9), r.IntN(9)
 		lead, gap, bias := r.IntN(9)*elem, r.IntN(3)*elem, r.IntN(9)*elem
-		src := guarded(t, (count*size+bias+7)/8)
+		src := guard.Bytes(t, (count*size+bias+7)/8)
 		for i := range src {
 			src[i] = byte(r.Uint32())
 		}
@@ -507,7 +509,7 @@ func FuzzBits(f *testing.F) {
 		}
 		fill := byte(r.IntN(1 << elem))
 		length := (lead + n*(size+gap) + 7) / 8
-		got, want := guarded(t, length), make([]byte, length)
+		got, want := guard.Bytes(t, length), make([]byte, length)
 		for i := range got {
 			got[i] = byte(r.Uint32())
 		}

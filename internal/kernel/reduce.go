@@ -32,49 +32,245 @@ func (n Number) Size() int { return numberSizes[n] }
 var numberSizes = [...]int{U8: 1, U16: 2, U32: 4, U64: 8, I8: 1, I16: 2, I32: 4, I64: 8, F16: 2, BF16: 2, F32: 4, F64: 8}
 
 // Terms are rows of src that Reduce adds to dst, in order. Row j begins Rows[j]+Bias
-// bytes behind the start of src, a whole number of elements, and has as many elements
-// as dst.
+// bytes behind the start of src, a whole number of elements, and lies inside src.
 type Terms struct {
 	Rows    []int64 // none is negative, with Bias added
 	Weights []byte  // one element for each row, of the same type, adjacent and aligned; nil: none
-	Later   []int64 // rows to prefetch, one with each row, while there are some
-	Bias    int     // added to rows and to later ones
+	Ahead   int     // prefetch distance in rows; 0: none
+	Bias    int     // added to rows
 	Max     bool    // the greater element stays, instead of the sum; a NaN never replaces
 	Begin   bool    // dst holds nothing yet: the first row begins it
 	Zero    bool    // sums begin at +0, so that none is -0
 }
 
-// Reduce reduces rows of src into dst, whose elements are aligned:
+// Bags say which terms are reduced into which part of dst.
+type Bags struct {
+	Ends  []int64 // the first term of each bag, and the end of the last; none falls
+	First int64   // the term that Rows[0] is
+	Size  int     // bytes of a row and of its bag
+	Step  int     // bytes from one bag in dst to the next
+}
+
+// Reduce reduces rows of src, which have as many elements as dst, into dst, whose
+// elements are aligned:
 //
 //	dst[e] = dst[e] + Weights[j] · src[Rows[j]+e]     for each row j in turn
 //
 // A product is rounded before it is added, and each sum is rounded.
 func Reduce(dst, src []byte, n Number, t Terms) {
+	ends := [...]int64{0, int64(len(t.Rows))}
+	ReduceBags(dst, src, n, t, Bags{Ends: ends[:], Size: len(dst), Step: len(dst)})
+}
+
+// ReduceBags is Reduce for bag after bag. With Begin, a bag without terms is zeros.
+func ReduceBags(dst, src []byte, n Number, t Terms, b Bags) {
+	bags := len(b.Ends) - 1
+	if bags <= 0 || b.Size == 0 {
+		return
+	}
+	b.check(dst, len(t.Rows))
+	f, wide := bagsForm(n, t.Weights != nil, t.Max)
+	if f == nil {
+		for i := range bags {
+			reduceGeneric(dst[i*b.Step:i*b.Step+b.Size], src, n, t, int(b.Ends[i]-b.First), int(b.Ends[i+1]-b.First))
+		}
+		return
+	}
+	if len(t.Rows) == 0 && !t.Begin {
+		return
+	}
+	if t.Weights != nil {
+		_ = t.Weights[:len(t.Rows)*n.Size()]
+	}
+	var a bagsArgs
+	a.reduce(f, dst, src, t, b, n.Size(), wide)
+}
+
+// SumAffine is ReduceBags of rows of FBGEMM, which begin at t.Rows+t.Bias of src as
+// Affine reads them, without weights and Max. It returns false, and dst is any, where no
+// form in assembly does so, a row is no multiple of 16 elements, or a scale or a bias is
+// not finite, or too great.
+func SumAffine(dst, src []byte, bits int, t Terms, b Bags) bool {
+	f, wide := affineSumForm(bits)
+	if f == nil || len(b.Ends) < 2 || b.Size == 0 || b.Size%64 > 0 || t.Max || t.Weights != nil {
+		return false
+	}
+	b.check(dst, len(t.Rows))
+	a := bagsArgs{codes: b.Size * bits / 32}
+	last := len(src) - a.codes - bits
+	for _, row := range t.Rows {
+		if at := int(row) + t.Bias; at < 0 || at > last {
+			panic("kernel: a row outside src")
+		}
+	}
+	a.reduce(f, dst, src, t, b, 4, wide)
+	return a.odd == 0
+}
+
+// What the accumulators begin with: +0, or −0, which leaves a product as it is.
+var (
+	positive   [64]uint64
+	negative32 = filled(1<<31 | 1<<63)
+	negative64 = filled(1 << 63)
+)
+
+func filled(v uint64) (all [64]uint64) {
+	for i := range all {
+		all[i] = v
+	}
+	return all
+}
+
+// check panics where a bag is outside dst or an end is none of so many terms.
+func (b *Bags) check(dst []byte, terms int) {
+	last := b.First
+	for _, end := range b.Ends {
+		if end < last || end > b.First+int64(terms) {
+			panic("kernel: the end of a bag is no term")
+		}
+		last = end
+	}
+	_ = dst[(len(b.Ends)-2)*b.Step:][:b.Size]
+}
+
+// reduce calls a form whose accumulators have wide bytes, for elements of size bytes.
+func (a *bagsArgs) reduce(f bagsFunc, dst, src []byte, t Terms, b Bags, size, wide int) {
+	bags, begin, most := len(b.Ends)-1, 0, int64(stripsTerms+stripTerms)
+	switch {
+	case t.Begin && t.Zero && !t.Max:
+		begin = beginZero
+	case t.Begin:
+		begin = beginFirst
+	}
+	if b.Size <= wide {
+		most = math.MaxInt64
+	}
+	a.src, a.rows, a.weights = unsafe.SliceData(src), unsafe.SliceData(t.Rows), unsafe.SliceData(t.Weights)
+	a.first, a.last, a.ahead, a.bias, a.size, a.step = b.First, len(t.Rows)-1, t.Ahead, t.Bias, b.Size, b.Step
+	if t.Ahead == 0 {
+		a.ahead = -1
+	}
+	a.positive, a.negative = &positive[0], &negative32[0]
+	if size == 8 {
+		a.negative = &negative64[0]
+	}
+	a.strip = (b.Size-1)%wide + 1
+	a.mask = 1<<((a.strip/size-1)%(wide/8/size)+1) - 1
+	odd := 0
+	for i := 0; i < bags; {
+		n := 0
+		for i+n < bags && b.Ends[i+n+1]-b.Ends[i+n] <= most {
+			n++
+		}
+		if n > 0 {
+			a.dst, a.ends, a.bags, a.begin = &dst[i*b.Step], &b.Ends[i], n, begin
+			f.call(a)
+			odd |= a.odd
+			i += n
+			continue
+		}
+		for first, end := b.Ends[i], b.Ends[i+1]; first < end; {
+			piece := [...]int64{first, end}
+			if end-first > most {
+				piece[1] = first + stripsTerms
+			}
+			a.dst, a.ends, a.bags, a.begin = &dst[i*b.Step], &piece[0], 1, begin
+			if first > b.Ends[i] {
+				a.begin = 0
+			}
+			f.call(a)
+			odd |= a.odd
+			first = piece[1]
+		}
+		i++
+	}
+	a.odd = odd
+}
+
+const (
+	// The fewest terms of a bag with rows of several strips of which the next strip is
+	// prefetched.
+	stripTerms = 8
+
+	// The terms that pass through one strip before the next one: what is prefetched for
+	// that must stay in the first-level cache. At the end there are up to stripTerms more.
+	stripsTerms = 16
+)
+
+// bagsArgs are the arguments of a bagsFunc.
+type bagsArgs struct {
+	dst, src *byte
+	rows     *int64
+	weights  *byte  // one for each of rows
+	ends     *int64 // the first term of each bag, and the end of the last
+	bags     int    // 1 or more; the assembly counts them down
+	first    int64  // the term that is rows[0]
+	last     int    // of the rows that can be prefetched
+	ahead    int    // prefetch distance in rows; negative: none
+	bias     int    // bytes, added to rows
+	size     int    // bytes of a row and of a bag, 1 or more
+	step     int    // bytes from one bag in dst to the next
+	begin    int    // 0: dst is added to; or one of those below
+	strip    int    // bytes of the first strip of a bag: a remainder, or all accumulators
+	mask     int    // the lanes of its last accumulator, a bit each
+
+	positive, negative *uint64 // +0 and −0, as many as the accumulators have
+
+	codes int // bytes of the codes of a row of FBGEMM
+	odd   int // not 0 after rows of FBGEMM of which a scale or a bias is not finite
+}
+
+// What a bag begins with.
+const (
+	beginFirst = 1 // the first term; a bag without terms is zeros
+	beginZero  = 2 // +0
+)
+
+// A bagsFunc is a form of ReduceBags in assembly.
+type bagsFunc func(*bagsArgs)
+
+func (f bagsFunc) call(a *bagsArgs) { f(noescape(a)) }
+
+// reduceGeneric is the definition of Reduce, for the terms from … to-1 and one bag.
+// Where it begins a bag without terms, that is zeros.
+func reduceGeneric(dst, src []byte, n Number, t Terms, from, to int) {
+	if from == to && t.Begin {
+		clear(dst)
+		return
+	}
 	switch {
 	case n == F16:
-		reduceNarrow(dst, src, float.Float16, t)
+		reduceNarrow(dst, src, float.Float16, t, from, to)
 	case n == BF16:
-		reduceNarrow(dst, src, float.BFloat16, t)
+		reduceNarrow(dst, src, float.BFloat16, t, from, to)
 	case n == F32:
-		reduceAs[float32](dst, src, t)
+		reduceAs[float32](dst, src, t, from, to)
 	case n == F64:
-		reduceAs[float64](dst, src, t)
+		reduceAs[float64](dst, src, t, from, to)
 	case n == I8 && t.Max: // products wrap alike, signed or not
-		reduceAs[int8](dst, src, t)
+		reduceAs[int8](dst, src, t, from, to)
 	case n == I16 && t.Max:
-		reduceAs[int16](dst, src, t)
+		reduceAs[int16](dst, src, t, from, to)
 	case n == I32 && t.Max:
-		reduceAs[int32](dst, src, t)
+		reduceAs[int32](dst, src, t, from, to)
 	case n == I64 && t.Max:
-		reduceAs[int64](dst, src, t)
+		reduceAs[int64](dst, src, t, from, to)
 	case n == U8 || n == I8:
-		reduceAs[uint8](dst, src, t)
+		reduceAs[uint8](dst, src, t, from, to)
 	case n == U16 || n == I16:
-		reduceAs[uint16](dst, src, t)
+		reduceAs[uint16](dst, src, t, from, to)
 	case n == U32 || n == I32:
-		reduceAs[uint32](dst, src, t)
+		reduceAs[uint32](dst, src, t, from, to)
 	default:
-		reduceAs[uint64](dst, src, t)
+		reduceAs[uint64](dst, src, t, from, to)
+	}
+}
+
+// prefetch prefetches the row that is the prefetch distance behind row j.
+func (t *Terms) prefetch(src []byte, j, size int) {
+	if j += t.Ahead; t.Ahead > 0 && j < len(t.Rows) {
+		at := int(t.Rows[j]) + t.Bias
+		Prefetch(src[at : at+size])
 	}
 }
 
@@ -88,36 +284,38 @@ func view[T number](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(zero)))
 }
 
-func reduceAs[T number](dst, src []byte, t Terms) {
+// Floats returns bytes as the f32 that lie there, little-endian as the machine is that has
+// kernels, or nil where they are not aligned.
+func Floats(b []byte) []float32 {
+	if !Aligned(b, 4) {
+		return nil
+	}
+	return view[float32](b)
+}
+
+func reduceAs[T number](dst, src []byte, t Terms, first, end int) {
 	var zero T
 	size := int(unsafe.Sizeof(zero))
-	if len(dst) == 0 {
-		return
-	}
 	to, weights := view[T](dst), view[T](t.Weights)
 	begin, aligned := t.Begin, Aligned(src, size)
 	var copied [64]T
-	for j := 0; j < len(t.Rows); j++ {
-		row := t.Rows[j]
-		if j < len(t.Later) {
-			at := int(t.Later[j]) + t.Bias
-			Prefetch(src[at : at+len(dst)])
-		}
-		if aligned && weights == nil && !t.Max && !begin && j+4 <= len(t.Rows) {
+	for j := first; j < end; j++ {
+		t.prefetch(src, j, len(dst))
+		if aligned && weights == nil && !t.Max && !begin && j+4 <= end {
 			var four [4][]T
 			for i := range four {
 				at := int(t.Rows[j+i]) + t.Bias
 				four[i] = view[T](src[at : at+len(dst)])
-				if i > 0 && j+i < len(t.Later) {
-					at := int(t.Later[j+i]) + t.Bias
-					Prefetch(src[at : at+len(dst)])
+				if i > 0 {
+					t.prefetch(src, j+i, len(dst))
 				}
 			}
 			addFour(to, four[0], four[1], four[2], four[3])
 			j += 3
 			continue
 		}
-		from := src[int(row)+t.Bias : int(row)+t.Bias+len(dst)]
+		at := int(t.Rows[j]) + t.Bias
+		from := src[at : at+len(dst)]
 		var weight T
 		if weights != nil {
 			weight = weights[j]
@@ -191,15 +389,12 @@ func reduceRow[T number](dst, src []T, weighted bool, weight T, greater, begin, 
 }
 
 // reduceNarrow is Reduce for floats of 16 bits.
-func reduceNarrow(dst, src []byte, f *float.Format, t Terms) {
+func reduceNarrow(dst, src []byte, f *float.Format, t Terms, first, end int) {
 	to, weights := view[uint16](dst), view[uint16](t.Weights)
 	begin := t.Begin
-	for j, row := range t.Rows {
-		if j < len(t.Later) {
-			at := int(t.Later[j]) + t.Bias
-			Prefetch(src[at : at+len(dst)])
-		}
-		from := src[int(row)+t.Bias : int(row)+t.Bias+len(dst)]
+	for j := first; j < end; j++ {
+		t.prefetch(src, j, len(dst))
+		from := src[int(t.Rows[j])+t.Bias:][:len(dst)]
 		for e := range to {
 			v := uint64(from[2*e]) | uint64(from[2*e+1])<<8
 			if weights != nil {
@@ -286,10 +481,17 @@ func Divide(dst []byte, n Number, q Quotient) {
 }
 
 func divideFloats[T float32 | float64](dst []T, d T, q Quotient) {
-	if q.Reciprocal && !q.Weighted {
-		r := 1 / d
+	times := q.Reciprocal && !q.Weighted
+	if times {
+		d = 1 / d
+	}
+	if f, n := quotientForm(unsafe.Sizeof(d) == 8, times), len(dst)&^15; f != nil && n > 0 {
+		f.call(&quotientArgs{(*byte)(unsafe.Pointer(&dst[0])), (*byte)(unsafe.Pointer(noescape(&d))), n})
+		dst = dst[n:]
+	}
+	if times {
 		for e := range dst {
-			dst[e] *= r
+			dst[e] *= d
 		}
 		return
 	}
@@ -297,6 +499,17 @@ func divideFloats[T float32 | float64](dst []T, d T, q Quotient) {
 		dst[e] /= d
 	}
 }
+
+// quotientArgs are the arguments of a quotientFunc.
+type quotientArgs struct {
+	dst, by *byte
+	n       int // elements, a positive multiple of 16
+}
+
+// A quotientFunc divides elements by one, or multiplies them with it.
+type quotientFunc func(*quotientArgs)
+
+func (f quotientFunc) call(a *quotientArgs) { f(noescape(a)) }
 
 func divideNarrow(dst []uint16, f *float.Format, q Quotient) {
 	value := func(code uint64) float64 { return float64(f.Decode(code)) }

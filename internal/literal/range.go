@@ -1,6 +1,7 @@
 package literal
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -25,6 +26,19 @@ func Elements(text string) (n uint64, ok bool) {
 	}
 	r, err := parseRange(text)
 	return r.len(), err == nil
+}
+
+// First is the text of a range of the first n elements of a range that has more; ok is
+// false for other text.
+func First(text string, n int) (first string, ok bool) {
+	if !isRange(text) || n < 1 {
+		return "", false
+	}
+	r, err := parseRange(text)
+	if err != nil || r.len() <= uint64(n) {
+		return "", false
+	}
+	return fmt.Sprintf("%d:%d:%d", r.start, r.start+int64(n)*r.step, r.step), true // not beyond stop
 }
 
 // parseRange reads START:STOP or START:STOP:STEP.
@@ -79,7 +93,7 @@ func (r interval) len() uint64 {
 func (r interval) tensor(dtype garner.DType) (garner.Tensor, error) {
 	n := r.len()
 	if n > math.MaxInt/8 {
-		return garner.Tensor{}, garner.Errorf(garner.ErrShape, "the range has %d elements, more than memory can hold", n)
+		return garner.Tensor{}, garner.Errorf(garner.ErrShape, "the range has %d elements, more bytes than an int can count; write a shorter one", n)
 	}
 	if dtype == garner.Invalid {
 		dtype = garner.I64

@@ -90,3 +90,27 @@ func TestRange(t *testing.T) {
 		}
 	}
 }
+
+// TestFirst holds the first elements of a range.
+func TestFirst(t *testing.T) {
+	for _, tt := range []struct {
+		text  string
+		n     int
+		first string
+		ok    bool
+	}{
+		{"0:10", 3, "0:3:1", true},
+		{"5:-5:-3", 2, "5:-1:-3", true},
+		{"-9223372036854775808:9223372036854775807", 1, "-9223372036854775808:-9223372036854775807:1", true},
+		{"0:9223372036854775807:9223372036854775806", 1, "0:9223372036854775806:9223372036854775806", true},
+		{"0:3", 3, "", false},
+		{"0:3", 0, "", false},
+		{"3:0", 1, "", false},
+		{"[0,1]", 1, "", false},
+		{"0:x", 1, "", false},
+	} {
+		if first, ok := literal.First(tt.text, tt.n); first != tt.first || ok != tt.ok {
+			t.Errorf("%s of %d: %q, %t", tt.text, tt.n, first, ok)
+		}
+	}
+}

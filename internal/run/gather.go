@@ -63,66 +63,111 @@ func (r *runner) constantOf(n *model.Node, made garner.Tensor) *model.Constant {
 	return from.constant
 }
 
-// gather evaluates a gather.
-func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
-	operator, err := operators.Find(n.Operator, 0)
+// A gathering is a gather with the tensors that it takes.
+type gathering struct {
+	op      garner.Op
+	data    *value
+	indices garner.Tensor
+	further []garner.Tensor // the operands of the call behind the indices; the zero Tensor is one that is not given
+	known   bool            // the survey has the elements of the indices
+}
+
+// specs returns the specs of the further operands.
+func (g *gathering) specs() []garner.Spec {
+	list := make([]garner.Spec, len(g.further))
+	for i, t := range g.further {
+		if t.DType().Valid() {
+			list[i] = t.Spec()
+		}
+	}
+	return list
+}
+
+// prepare lowers the gather for the tensors that it takes.
+func (g *gathering) prepare() (*garner.Prepared, error) {
+	return garner.Prepare(g.op, g.data.tensor.Spec(), g.indices.Spec(), garner.Further(g.specs()...))
+}
+
+// operands evaluates what a gather takes.
+func (r *runner) operands(n *model.Node) (*gathering, error) {
+	call, err := callOf(n, r.given)
 	if err != nil {
-		return value{}, err
+		return nil, err
 	}
-	if len(n.Inputs) < 2 || n.Inputs[0] == nil || n.Inputs[1] == nil {
-		return value{}, garner.Errorf(garner.ErrAttribute, "%s takes data and indices; it has %d inputs", operator.Name, len(n.Inputs))
+	g := &gathering{}
+	if g.data, err = r.lazy(call.Inputs[0]); err != nil {
+		return nil, err
 	}
-	data, err := r.lazy(n.Inputs[0])
-	if err != nil {
-		return value{}, err
+	if g.indices, err = r.tensor(call.Inputs[1]); err != nil {
+		return nil, err
 	}
-	indices, err := r.tensor(n.Inputs[1])
-	if err != nil {
-		return value{}, err
-	}
-	known := !r.bare // the indices
-	var inputs []operators.Input
-	for _, v := range n.Inputs[2:] {
+	g.known = !r.bare
+	inputs := make([]operators.Input, len(call.Inputs)-2)
+	for i, v := range call.Inputs[2:] {
 		if v == nil {
-			return value{}, garner.Errorf(garner.ErrAttribute, "%s takes no empty input", operator.Name)
+			continue
 		}
 		t, err := r.tensor(v)
 		if err != nil {
-			return value{}, err
+			return nil, err
 		}
-		if r.values[v].bare {
-			return value{}, errLeft
+		if r.values[v].bare && call.Operator.Binds(i) {
+			return nil, errLeft
 		}
-		inputs = append(inputs, operators.Input{Spec: t.Spec(), Value: t})
+		inputs[i] = operators.Input{Spec: t.Spec(), Value: t}
 	}
-	op, err := operator.Bind(n.Attributes, inputs...)
+	for _, in := range call.Operator.Operands(inputs) {
+		g.further = append(g.further, in.Value)
+	}
+	if g.op, err = call.Operator.Bind(call.Attributes, inputs...); err != nil {
+		return nil, err
+	}
+	if len(g.further) > 0 {
+		// An operator that computes with data takes it as the model has it.
+		_, err = r.tensor(call.Inputs[0])
+	}
+	return g, err
+}
+
+// gather evaluates a gather.
+func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
+	g, err := r.operands(n)
 	if err != nil {
 		return value{}, err
 	}
+	data := g.data
 	if r.amend != nil {
-		if op, err = r.amend(Gather{n, op, data.dtype(), r.ofShapes(n)}); err != nil {
+		dtype := data.dtype()
+		if len(g.further) > 0 {
+			p, err := g.prepare()
+			if err != nil {
+				return value{}, err
+			}
+			dtype = p.Plan().DType // of the elements that are decoded
+		}
+		if g.op, err = r.amend(Gather{n, g.op, dtype, r.ofShapes(n)}); err != nil {
 			return value{}, err
 		}
 	}
-	first, err := castsFirst(op, data, indices)
+	first, err := castsFirst(g.op, data, g.indices)
 	if err != nil {
 		return value{}, err
 	}
 	if first {
-		if _, err := r.tensor(n.Inputs[0]); err != nil {
+		if _, err := r.tensor(r.nodes[n][0]); err != nil {
 			return value{}, err
 		}
 	}
 	r.bare = r.bare || data.bare
 	made := value{pending: data.pending, cast: data.cast}
-	prepared, err := garner.Prepare(op, data.tensor.Spec(), indices.Spec())
+	prepared, err := g.prepare()
 	if err != nil {
 		return value{}, err
 	}
 	plan := prepared.Plan()
 	looked := false
-	if known && (r.survey != nil || r.found.left[n]) && r.looksFirst(n, plan, indices) {
-		if err := r.look(ctx, n, plan, indices); err != nil {
+	if g.known && plan.Bag == nil && (r.survey != nil || r.found.left[n]) && r.looksFirst(n, plan, g.indices) {
+		if err := r.look(ctx, n, plan, g.indices); err != nil {
 			return value{}, err
 		}
 		looked = true
@@ -132,7 +177,7 @@ func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
 			return value{}, err
 		}
 	}
-	if ends := r.endsWanted(n.Outputs[0]); ends > 0 && plan.DType != garner.String {
+	if ends := r.endsWanted(n.Outputs[0]); ends > 0 && len(g.further) == 0 && plan.DType != garner.String {
 		if r.survey != nil {
 			r.bare = true
 			if !looked {
@@ -142,8 +187,11 @@ func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
 			return made, err
 		}
 		made.ends = true
-		made.tensor, err = r.gatherEnds(ctx, op, plan, data, indices, ends)
+		made.tensor, err = r.gatherEnds(ctx, g.op, plan, data, g.indices, ends)
 		return made, err
+	}
+	if plan.Bag != nil { // one row may be the sum of all
+		r.leave(Memory(g.indices.Spec()))
 	}
 	if made.tensor, err = r.new(plan.DType, plan.Out); err != nil {
 		return value{}, err
@@ -154,23 +202,47 @@ func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
 		}
 		return made, nil
 	}
-	if c := data.constant; c != nil && c.Size >= inFile {
-		array, err := r.arrays.open(c, data.tensor)
-		if err != nil {
-			return value{}, err
+	return made, r.move(ctx, g, prepared, made.tensor)
+}
+
+// move runs a gather into its result.
+func (r *runner) move(ctx context.Context, g *gathering, prepared *garner.Prepared, out garner.Tensor) error {
+	if data := g.data.tensor; prepared.Plan().Stored != nil && !data.Contiguous() { // a run would make a copy that is not counted
+		dense, err := r.clone(data)
+		if err != nil || r.bare {
+			return err
 		}
-		if !indices.Contiguous() { // package source would make a copy that is not counted
-			if indices, err = r.clone(indices); err != nil {
-				return value{}, err
-			}
+		g.data = &value{tensor: dense}
+		if prepared, err = g.prepare(); err != nil {
+			return err
 		}
-		o := source.Options{}
-		if free := r.memory - r.used; free < unbudgeted {
-			o.Memory = max(int64(free), 1<<20)
-		}
-		return made, source.GatherInto(ctx, op, array, source.Memory(indices), made.tensor, o)
 	}
-	return made, prepared.Run(ctx, data.tensor, indices, made.tensor)
+	c := g.data.constant
+	if c == nil || c.Size < inFile {
+		return prepared.Run(ctx, g.data.tensor, g.indices, out, g.further...)
+	}
+	array, err := r.arrays.open(c, g.data.tensor)
+	if err != nil {
+		return err
+	}
+	indices := g.indices
+	if !indices.Contiguous() { // package source would make a copy that is not counted
+		if indices, err = r.clone(indices); err != nil {
+			return err
+		}
+	}
+	o := source.Options{}
+	for _, t := range g.further {
+		var a source.Array // nil: not given
+		if t.DType().Valid() {
+			a = source.Memory(t)
+		}
+		o.Further = append(o.Further, a)
+	}
+	if free := r.memory - r.used; free < unbudgeted {
+		o.Memory = max(int64(free), 1<<20)
+	}
+	return source.GatherInto(ctx, g.op, array, source.Memory(indices), out, o)
 }
 
 // gatherEnds looks at all indices and gathers the ends of a result.
@@ -214,7 +286,7 @@ const inParts = 64 << 20
 // look returns the error of the first index that the plan refuses.
 func (r *runner) look(ctx context.Context, n *model.Node, plan *garner.Plan, indices garner.Tensor) error {
 	array, budget := source.Memory(indices), int64(0)
-	if c := r.values[n.Inputs[1]].constant; c != nil && c.Size > inParts {
+	if c := r.values[r.nodes[n][1]].constant; c != nil && c.Size > inParts {
 		file, err := r.arrays.open(c, indices)
 		if err != nil {
 			return err

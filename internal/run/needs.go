@@ -6,6 +6,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/operators"
 )
 
 // An Unsupported is a node that a wanted value needs and that this package does
@@ -60,6 +61,29 @@ func some(names []string) string {
 // Runs reports whether Values evaluates a node of the model.
 func Runs(m *model.Model, n *model.Node) bool { return n.IsGather() || evaluatorOf(m, n) != nil }
 
+// Reads lists the values that a node reads when given values stand for those of the
+// model: its inputs, or the operands of its gather, which takes rows of the constant of a
+// compressed table in place of the table. A value may be nil.
+func Reads(n *model.Node, given map[*model.Value]garner.Tensor) []*model.Value {
+	if n.IsGather() {
+		if c, err := callOf(n, given); err == nil {
+			return c.Inputs
+		}
+	}
+	return n.Inputs
+}
+
+// callOf returns the call of a gather.
+func callOf(n *model.Node, given map[*model.Value]garner.Tensor) (operators.Call, error) {
+	return operators.CallOf(n, func(v *model.Value) bool {
+		_, ok := given[v]
+		return ok
+	})
+}
+
+// A nodeSet is nodes that run, with the values that each reads.
+type nodeSet map[*model.Node][]*model.Value
+
 // Needs returns the values without a node or a constant, mostly inputs of the
 // graph, that the wanted values need and that are not given, in the order of a
 // depth-first search. An input with a default is not among them. A needed node
@@ -70,8 +94,8 @@ func Needs(m *model.Model, wanted []*model.Value, given map[*model.Value]garner.
 }
 
 // needs also returns the nodes that must run.
-func needs(m *model.Model, wanted []*model.Value, given map[*model.Value]garner.Tensor) (map[*model.Node]bool, []*model.Value, error) {
-	nodes := make(map[*model.Node]bool)
+func needs(m *model.Model, wanted []*model.Value, given map[*model.Value]garner.Tensor) (nodeSet, []*model.Value, error) {
+	nodes := make(nodeSet)
 	seen := make(map[*model.Value]bool)
 	var missing []*model.Value
 	// An explicit stack: a chain of a million nodes must not be a million calls
@@ -98,15 +122,15 @@ func needs(m *model.Model, wanted []*model.Value, given map[*model.Value]garner.
 			missing = append(missing, v)
 			continue
 		}
-		if !nodes[v.From] {
-			nodes[v.From] = true
-			push(v.From.Inputs)
+		if _, ok := nodes[v.From]; !ok {
+			nodes[v.From] = Reads(v.From, given)
+			push(nodes[v.From])
 		}
 	}
 	// Report the first in the order of the model, not of the search.
 	var bad *Unsupported
 	for n := range m.Nodes() {
-		if !nodes[n] || Runs(m, n) {
+		if _, ok := nodes[n]; !ok || Runs(m, n) {
 			continue
 		}
 		if bad == nil {
@@ -128,7 +152,7 @@ func runnable(m *model.Model, given map[*model.Value]garner.Tensor) (results, ga
 	stuck := make(map[*model.Value]bool)
 	for n := range m.Nodes() {
 		stops := !Runs(m, n)
-		for _, v := range n.Inputs {
+		for _, v := range Reads(n, given) {
 			stops = stops || v != nil && stuck[v]
 		}
 		for _, v := range n.Outputs {

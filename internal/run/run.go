@@ -76,31 +76,32 @@ func Values(ctx context.Context, m *model.Model, wanted []*model.Value, given ma
 	var held mapped.Holds
 	defer held.Release()
 	found := &findings{values: make(map[*model.Value]garner.Tensor), left: make(map[*model.Node]bool)}
-	var shapes map[*model.Value]origin
+	var shapes map[*model.Value]dependence
 	accepted := newAcceptance(wanted)
 	pass := func(survey *findings) ([]garner.Tensor, error) {
-		r := &runner{model: m, given: given, memory: memory, survey: survey, found: found, arrays: arrays, held: &held, accepted: accepted,
+		r := &runner{model: m, nodes: nodes, given: given, memory: memory, survey: survey, found: found, arrays: arrays, held: &held, accepted: accepted,
 			values: make(map[*model.Value]*value), uses: make(map[*model.Value]int)}
 		for _, o := range options {
 			o(r)
 		}
 		if r.amend != nil && shapes == nil {
-			shapes = origins(m, nodes, given)
+			shapes = dependences(m, nodes, given)
 		}
-		r.origins = shapes
-		return r.evaluate(ctx, wanted, nodes)
+		r.depends = shapes
+		return r.evaluate(ctx, wanted)
 	}
 	results, err := pass(found)
 	if err != errLeft {
 		return results, err
 	}
-	nodes = found.rest(wanted, given)
+	nodes = found.rest(nodes, wanted, given)
 	return pass(nil)
 }
 
 // A runner is one pass over the nodes.
 type runner struct {
 	model  *model.Model
+	nodes  nodeSet // that are evaluated
 	given  map[*model.Value]garner.Tensor
 	amend  func(Gather) (garner.Op, error) // nil: gathers keep their operators
 	accept func(int, garner.Spec) (int, error)
@@ -110,8 +111,8 @@ type runner struct {
 	arrays arrays
 	held   *mapped.Holds
 
-	origins  map[*model.Value]origin // of the values of nodes; nil where amend is
-	accepted *acceptance             // of both passes
+	depends  map[*model.Value]dependence // of the values of nodes; nil where amend is
+	accepted *acceptance                 // of both passes
 
 	values  map[*model.Value]*value
 	uses    map[*model.Value]int // how many nodes and results still read each value
@@ -161,12 +162,12 @@ func (v *value) dtypeOf(dtype garner.DType) garner.DType {
 
 // evaluate runs the nodes and returns the wanted values; errLeft from a survey that
 // does not have their elements.
-func (r *runner) evaluate(ctx context.Context, wanted []*model.Value, nodes map[*model.Node]bool) ([]garner.Tensor, error) {
+func (r *runner) evaluate(ctx context.Context, wanted []*model.Value) ([]garner.Tensor, error) {
 	for _, v := range wanted {
 		r.uses[v]++
 	}
-	for n := range nodes {
-		for _, v := range n.Inputs {
+	for _, reads := range r.nodes {
+		for _, v := range reads {
 			r.uses[v]++
 		}
 	}
@@ -176,7 +177,7 @@ func (r *runner) evaluate(ctx context.Context, wanted []*model.Value, nodes map[
 		}
 	}
 	for n := range r.model.Nodes() {
-		if !nodes[n] {
+		if _, ok := r.nodes[n]; !ok {
 			continue
 		}
 		if err := context.Cause(ctx); err != nil {
@@ -303,7 +304,7 @@ func (r *runner) node(ctx context.Context, n *model.Node) error {
 	made := &value{}
 	var err error
 	switch {
-	case slices.ContainsFunc(n.Inputs, func(v *model.Value) bool { return r.values[v] != nil && r.values[v].unknown }):
+	case slices.ContainsFunc(r.nodes[n], func(v *model.Value) bool { return r.values[v] != nil && r.values[v].unknown }):
 		err = errLeft
 	case n.IsGather():
 		*made, err = r.gather(ctx, n)
@@ -333,8 +334,8 @@ func (r *runner) node(ctx context.Context, n *model.Node) error {
 		return err
 	}
 	var first *value
-	if len(n.Inputs) > 0 {
-		first = r.values[n.Inputs[0]]
+	if reads := r.nodes[n]; len(reads) > 0 {
+		first = r.values[reads[0]]
 	}
 	r.settle(made, first)
 	if out := n.Outputs[0]; r.uses[out] > 0 {
@@ -342,7 +343,7 @@ func (r *runner) node(ctx context.Context, n *model.Node) error {
 	} else {
 		r.forget(made)
 	}
-	for _, v := range n.Inputs {
+	for _, v := range r.nodes[n] {
 		if r.uses[v]--; r.uses[v] == 0 && r.values[v] != nil {
 			r.forget(r.values[v])
 			delete(r.values, v)

@@ -77,21 +77,21 @@ func (r *runner) note(n *model.Node, made *value, err error) error {
 // shapeOnly reports whether a node has a stand-in among its inputs. Where its result
 // is none, the node read only the shape of that input.
 func (r *runner) shapeOnly(n *model.Node) bool {
-	return slices.ContainsFunc(n.Inputs, func(v *model.Value) bool {
+	return slices.ContainsFunc(r.nodes[n], func(v *model.Value) bool {
 		have := r.values[v]
 		return have != nil && have.bare
 	})
 }
 
-// rest lists the nodes that the run evaluates: those that may refuse elements of a
-// stand-in, and those that the wanted values need, as far as findings.values does not
-// have their results.
-func (f *findings) rest(wanted []*model.Value, given map[*model.Value]garner.Tensor) map[*model.Node]bool {
-	nodes := make(map[*model.Node]bool)
+// rest lists the nodes that the run evaluates, of those surveyed: those that may refuse
+// elements of a stand-in, and those that the wanted values need, as far as
+// findings.values does not have their results.
+func (f *findings) rest(surveyed nodeSet, wanted []*model.Value, given map[*model.Value]garner.Tensor) nodeSet {
+	nodes := make(nodeSet)
 	var left []*model.Node
 	push := func(n *model.Node) {
-		if n != nil && !nodes[n] {
-			nodes[n] = true
+		if _, ok := nodes[n]; n != nil && !ok {
+			nodes[n] = surveyed[n]
 			left = append(left, n)
 		}
 	}
@@ -115,7 +115,7 @@ func (f *findings) rest(wanted []*model.Value, given map[*model.Value]garner.Ten
 	for len(left) > 0 {
 		n := left[len(left)-1]
 		left = left[:len(left)-1]
-		need(n.Inputs)
+		need(nodes[n])
 	}
 	return nodes
 }

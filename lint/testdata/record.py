@@ -316,6 +316,31 @@ def evidence():
     table, two = f32(3, 2), i64(0, 2).reshape(2, 1)
     for name, shape in (("rank", None), ("length", [None, None])):
         yield "tuples-of-unknown-" + name, ["L.28"], "onnx.GatherND-13", Onnx([N("GatherND", ["d", "i"], ["y"])], [("d", table, [3, 2]), ("i", two, shape)]), table[[0, 2]]
+    none, most = np.array(0, np.int64), np.array(2, np.int64)
+    for name, nodes, constants, rows in (
+        ("cast", [N("Cast", ["i"], ["j"], to=T.INT64)], {}, [0, 2]),
+        ("clip", [N("Clip", ["i", "none", "most"], ["j"])], {"none": none, "most": most}, [0, 2]),
+        ("abs", [N("Abs", ["i"], ["j"])], {}, [0, 2]),
+        ("sum", [N("Add", ["i", "none"], ["j"])], {"none": none}, [0, 2]),
+        ("where", [N("Less", ["i", "none"], ["l"]), N("Add", ["i", "three"], ["p"]), N("Where", ["l", "p", "i"], ["j"])], {"none": none, "three": i64(3)}, [0, 2]),
+        ("transposes", [N("Transpose", ["i"], ["t"]), N("Transpose", ["t"], ["j"], perm=[1, 0])], {}, [0, 2]),
+        ("slice-of-rows", [N("Slice", ["i", "from", "to"], ["j"])], {"from": i64(0), "to": i64(1)}, [0]),
+        ("slice", [N("Slice", ["i", "from", "to", "axes"], ["j"])], {"from": i64(0), "to": i64(1), "axes": i64(-1)}, [0, 2]),
+        ("concat-of-rows", [N("Concat", ["i", "i"], ["j"], axis=0)], {}, [0, 2, 0, 2]),
+        ("tile", [N("Tile", ["i", "twice"], ["j"])], {"twice": i64(2, 1)}, [0, 2, 0, 2]),
+        ("split", [N("Split", ["i"], ["j", "k"], axis=0, num_outputs=2)], {}, [0]),
+        ("rest", [N("Reshape", ["i", "shape"], ["j"])], {"shape": i64(0, -1)}, [0, 2]),
+        ("gather", [N("Gather", ["i", "last"], ["j"])], {"last": i64(1)}, [2]),
+        ("expand", [N("Expand", ["i", "ones"], ["j"])], {"ones": i64(1, 1)}, [0, 2]),
+        ("pad", [N("Pad", ["i", "pads"], ["j"])], {"pads": i64(1, 0, 0, 0)}, [0, 0, 2]),
+        ("known-expand", [N("Slice", ["i", "from", "to", "axes"], ["t"]), N("Concat", ["t", "row"], ["j"], axis=0)], {"from": i64(0), "to": i64(1), "axes": i64(1), "row": i64(1).reshape(1, 1)}, [0, 2, 1]),
+        ("known-sum", [N("Concat", ["i", "row"], ["j"], axis=0)], {"row": i64(1).reshape(1, 1)}, [0, 2, 1]),
+        ("known-reshape", [N("Reshape", ["i", "shape"], ["j"])], {"shape": i64(-1, 1)}, [0, 2]),
+        ("known-unsqueeze", [N("Reshape", ["i", "flat"], ["t"]), N("Unsqueeze", ["t", "last"], ["j"])], {"flat": i64(-1), "last": i64(-1)}, [0, 2]),
+    ):
+        yield "tuples-behind-" + name, ["L.28"], "onnx.GatherND-13", Onnx(nodes + [N("GatherND", ["d", "j"], ["y"])], [("d", table, [3, 2]), ("i", two, [None, None])], constants), table[rows]
+    tiled = [N("Tile", ["i", "s"], ["j"]), N("Gather", ["d", "j"], ["y"])]
+    yield "unknown-rank-tiled", ["L.28"], "onnx.Gather-13", Onnx(tiled, [("d", table, [3, 2]), ("i", i64(2, 0), [2]), ("s", i64(1), [None])]), table[[2, 0]]
     five, pair = f32(5, 2), i64(4, 0)
     by_axis = {"1": opset1, "7": opset7, "8": opset8}
     for kind, op, make, i, want in (
@@ -328,6 +353,10 @@ def evidence():
     yield "unknown-rank-beside", ["L.28"], "onnx.Gather-13", Onnx([N("Gather", ["d", "i"], ["y"]), N("Relu", ["x"], ["z"])], [("d", five), ("i", pair), ("x", five, None)]), five[pair]
     shaped = [N("Reshape", ["i", "s"], ["j"]), N("Gather", ["d", "j"], ["y"])]
     yield "unknown-rank-computed", ["L.28"], "onnx.Gather-13", Onnx(shaped, [("d", five), ("i", pair), ("s", i64(1, 2), [None])]), five[pair.reshape(1, 2)]
+    one = np.zeros((1, 2), np.int64)
+    for op in ("Squeeze", "Unsqueeze"):
+        rows = f32(5, 2)[one[0]] if op == "Squeeze" else f32(5, 2)[one[None]]
+        yield f"unknown-rank-{op.lower()}d", ["L.28"], "onnx.Gather-13", Onnx([N(op, ["i", "s"], ["j"]), N("Gather", ["d", "j"], ["y"])], [("d", f32(5, 2), [5, 2]), ("i", one, [1, 2]), ("s", i64(0), [1])]), rows
     none, gather = i64().reshape(0), [N("Gather", ["d", "i"], ["y"])]
     hollow, scalar = np.zeros((1, 0, 3), np.float32), np.array(0, np.int64)
     yield "nothing-by-scalar", ["L.19"], "onnx.Gather-13", Onnx(gather, [("d", hollow), ("i", scalar)]), hollow[0]
@@ -338,6 +367,29 @@ def evidence():
     yield "nothing-of-the-last-row", ["L.19"], "onnx.Gather-13", Onnx([N("Gather", ["d", "i"], ["y"], axis=1)], [("d", np.zeros((4, 1, 0), np.float32))], {"i": np.array(-1, np.int64)}), np.zeros((4, 0), np.float32)
     yield "empty-indices", ["L.32"], "onnx.Gather-13", Onnx(gather, [("d", five)], {"i": none}), five[none]
     yield "empty-indices-cast", ["L.32"], "onnx.Gather-13", Onnx([N("Cast", ["i"], ["j"], to=T.INT64), N("Gather", ["d", "j"], ["y"])], [("d", five)], {"i": none.astype(np.int32)}), five[none]
+    for name, nodes, constants in (
+        ("abs", [N("Abs", ["i"], ["j"])], {}),
+        ("casts-of-abs", [N("Cast", ["i"], ["p"], to=T.INT32), N("Abs", ["p"], ["q"]), N("Cast", ["q"], ["j"], to=T.INT64)], {}),
+        ("sum", [N("Add", ["i", "one"], ["j"])], {"one": np.array(1, np.int64)}),
+        ("sum-of-vector", [N("Add", ["i", "one"], ["j"])], {"one": i64(1)}),
+        ("clip", [N("Clip", ["i", "zero", "one"], ["j"])], {"zero": np.array(0, np.int64), "one": np.array(1, np.int64)}),
+        ("where", [N("Where", ["true", "i", "one"], ["j"])], {"true": np.array(True), "one": np.array(1, np.int64)}),
+        ("transpose", [N("Transpose", ["i"], ["j"])], {}),
+        ("concat", [N("Concat", ["i"], ["j"], axis=0)], {}),
+        ("concat-of-two", [N("Concat", ["i", "i"], ["j"], axis=0)], {}),
+        ("reshape", [N("Reshape", ["i", "flat"], ["j"])], {"flat": i64(-1)}),
+        ("unsqueeze", [N("Unsqueeze", ["i", "first"], ["j"])], {"first": i64(0)}),
+        ("tile", [N("Tile", ["i", "twice"], ["j"])], {"twice": i64(2)}),
+        ("slice", [N("Slice", ["i", "from", "to"], ["j"])], {"from": i64(0), "to": i64(1)}),
+        ("squeeze", [N("Squeeze", ["i"], ["j"])], {}),
+        ("expand", [N("Expand", ["i", "ones"], ["j"])], {"ones": i64(1)}),
+        ("expand-to-nothing", [N("Expand", ["i", "shape"], ["j"])], {"shape": i64(0)}),
+        ("gather", [N("Gather", ["v", "i"], ["j"])], {"v": i64(1, 2)}),
+        ("transpose-by-order", [N("Transpose", ["i"], ["j"], perm=[0])], {}),
+        ("reshape-by-zero", [N("Reshape", ["i", "shape"], ["j"])], {"shape": i64(0, 3)}),
+    ):
+        want = five[none.reshape({"unsqueeze": (1, 0), "reshape-by-zero": (0, 3)}.get(name, 0))]
+        yield "empty-indices-behind-" + name, ["L.32"], "onnx.Gather-13", Onnx(nodes + [N("Gather", ["d", "j"], ["y"])], [("d", five)], {"i": none, **constants}), want
     yield "empty-indices-of-columns", ["L.32"], "onnx.Gather-13", Onnx([N("Gather", ["d", "i"], ["y"], axis=1)], [("d", five)], {"i": none}), five[:, none]
     yield "empty-data", ["L.32"], "onnx.Gather-13", Onnx(gather, [("i", i64(1, 2))], {"d": np.zeros((3, 0), np.float32)}), np.zeros((2, 0), np.float32)
     tuples = [N("GatherND", ["d", "i"], ["y"])]
@@ -357,10 +409,13 @@ def evidence():
     for b, op in ((7, opset7), (8, opset8)):
         for name, ds, is_, n, fixed in (
             ("only-row", (1, 1, 3), (1,), 1, None), ("only-row-by-constant", (1, 1, 3), (1,), 1, 0), ("only-row-of-two", (1, 1, 1, 3), (1, 1), 2, 0),
-            ("row-of-folded", (1, 3), (1, 2), 1, 1), ("row-of-rolled", (1, 3), (1, 2), 1, 1), *([("only-row-from-end", (1, 1, 3), (1,), 1, -1)] if b == 8 else []),
+            ("row-of-folded", (1, 3), (1, 2), 1, 1), ("row-of-rolled", (1, 3), (1, 2), 1, 1), ("row-of-sums", (1, 3), (1, 2), 1, 1), ("row-of-sums-of-integers", (1, 3), (1, 2), 1, 1), *([("only-row-from-end", (1, 1, 3), (1,), 1, -1)] if b == 8 else []),
         ):
             d, i = f32(*ds), np.full(is_, fixed or 0, np.int64)
             computed = {"row-of-folded": lambda d, op: op.add(d, op.constant(np.float32(0))), "row-of-rolled": lambda d, op: op.roll(d, op.constant(i64(3)), op.constant(i64(1)))}.get(name)
+            if name.startswith("row-of-sums"):
+                d = np.ones(ds, np.int64 if name.endswith("integers") else np.float32)
+                computed = lambda d, op: op.cum_sum(d, op.constant(np.array(0, np.int64)))
 
             def make(*p, op=op, n=n, d=d, i=i, fixed=fixed, computed=computed):
                 data = computed(op.constant(d), op) if computed else p[0]
@@ -418,6 +473,7 @@ def laws():
             ("ReverseSequence", [x, np.full(3, n, np.int64)], {}), ("DepthToSpace", [floats(1, 4, 1, 2)], {"blocksize": 2}), ("Tanh", [f], {}), ("Sigmoid", [f], {}), ("Softmax", [f], {}),
             ("ReduceProd", [x, i64(axis)], {}), ("Max", [f, floats(3)], {}), ("Min", [f, floats(n, 1), floats(3)], {}), ("Clip", [f, np.array(-1.5, np.float32), np.array(2, np.float32)], {}),
             ("NonMaxSuppression", [r.random((1, 6, 4)).astype(np.float32), r.random((1, 2, 6)).astype(np.float32), i64(4), np.array([0.5], np.float32)], {}),
+            *((op, [integers(0, 3).astype(to), i64(0)], {"keepdims": turn % 2}) for op in ("ReduceMax", "ReduceMin", "ReduceSum", "ReduceProd") for to in (np.int32, np.float32)[: 2 if op in ("ReduceSum", "ReduceProd") else 1]),
             ("Cast", [f], {"to": T.INT64}), ("Cast", [x], {"to": T.FLOAT16}), ("Identity", [x], {}), ("ArrayFeatureExtractor", [f, i64(2, 0)], {}),
         ]
 
@@ -440,7 +496,7 @@ def record_laws():
 
 def quantised():
     """A model of operators that lint does not judge, for the tests of the command."""
-    table = {"q": np.arange(128, dtype=np.uint8).reshape(8, 16), "s": np.ones((8, 1), np.float32), "x": f32(3, 8), "w": np.arange(16, dtype=np.int8).reshape(8, 2), "half": np.array(0.5, np.float32)}
+    table = {"q": np.arange(128, dtype=np.uint8).reshape(8, 16), "s": np.ones((8, 2), np.float32), "x": f32(3, 8), "w": np.arange(16, dtype=np.int8).reshape(8, 2), "half": np.array(0.5, np.float32)}
     nodes = [
         N("GatherBlockQuantized", ["q", "i", "s"], ["a"], name="blocks", domain="com.microsoft", block_size=16),
         N("GatherBlockQuantized", ["q", "i", "s"], ["b"], name="again", domain="com.microsoft", block_size=16),

@@ -1,6 +1,7 @@
 package modelproto_test
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,13 +14,20 @@ import (
 
 // oneNode is a model of one node, by hand: what is in a file, whatever the
 // package thinks of it.
-func oneNode(domain, op string, opset int) []byte {
+//
+// inputs are those behind data and indices.
+func oneNode(domain, op string, opset int, inputs ...string) []byte {
 	text := func(b []byte, field protowire.Number, s string) []byte {
 		return protowire.AppendString(protowire.AppendTag(b, field, protowire.BytesType), s)
 	}
 	var node, graph, imports, m []byte
-	node = text(text(text(text(text(node, 1, "d"), 1, "i"), 2, "o"), 4, op), 7, domain)
-	graph = text(text(text(text(graph, 1, string(node)), 11, "\x0a\x01d"), 11, "\x0a\x01i"), 12, "\x0a\x01o")
+	node = text(text(text(node, 2, "o"), 4, op), 7, domain)
+	for _, name := range append([]string{"d", "i"}, inputs...) {
+		if node = text(node, 1, name); name != "" {
+			graph = text(graph, 11, "\x0a\x01"+name)
+		}
+	}
+	graph = text(text(graph, 1, string(node)), 12, "\x0a\x01o")
 	imports = protowire.AppendVarint(protowire.AppendTag(text(imports, 1, domain), 2, protowire.VarintType), uint64(opset))
 	m = protowire.AppendVarint(protowire.AppendTag(m, 1, protowire.VarintType), 8)
 	return text(text(m, 7, string(graph)), 8, string(imports))
@@ -39,12 +47,9 @@ func TestEveryOperator(t *testing.T) {
 			}
 			domain = "com.microsoft"
 		}
-		if len(o.Further()) > 0 { // the model has the node, and no gather
-			m, err := modelproto.FromBytes(oneNode(domain, op, 1))
-			if err != nil || m.Graph.Nodes[0].IsGather() {
-				t.Errorf("%s: %v, or it is read as a gather", o.Name, err)
-			}
-			continue
+		var needed []string
+		for i := range o.Needs() {
+			needed = append(needed, string(rune('p'+i)))
 		}
 		since, err := strconv.Atoi(version)
 		if err != nil {
@@ -52,7 +57,7 @@ func TestEveryOperator(t *testing.T) {
 		}
 		found++
 		for opset := since; opset < 60; opset++ {
-			m, err := modelproto.FromBytes(oneNode(domain, op, opset))
+			m, err := modelproto.FromBytes(oneNode(domain, op, opset, needed...))
 			if err != nil {
 				t.Fatalf("%s of opset %d: %v", op, opset, err)
 			}
@@ -65,12 +70,50 @@ func TestEveryOperator(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		m, err := modelproto.FromBytes(oneNode(domain, op, since-1))
+		m, err := modelproto.FromBytes(oneNode(domain, op, since-1, needed...))
 		if err == nil && (since == 1 || m.Graph.Nodes[0].Operator == o.Name) {
 			t.Errorf("%s is found in opset %d", o.Name, since-1)
 		}
 	}
-	if found != 9 {
+	if found != 10 {
 		t.Errorf("%d operators", found)
+	}
+}
+
+// TestOptionalInputs holds which inputs a gather may leave out: those at the end, or by an
+// empty name.
+func TestOptionalInputs(t *testing.T) {
+	for _, tt := range []struct {
+		op     string
+		inputs []string
+		want   string // the inputs; or the error
+	}{
+		{"GatherBlockQuantized", []string{"s"}, "[d i s]"},
+		{"GatherBlockQuantized", []string{"s", ""}, "[d i s -]"},
+		{"GatherBlockQuantized", []string{"s", "z"}, "[d i s z]"},
+		{"GatherBlockQuantized", nil, `it has the inputs ["d" "i"] and the outputs ["o"]; com.microsoft.GatherBlockQuantized-1 has the inputs data, indices, scales and, optionally, zero_points, and one output`},
+		{"GatherBlockQuantized", []string{"", "z"}, `it has the inputs ["d" "i" "" "z"]`},
+		{"GatherBlockQuantized", []string{"s", "z", "t"}, `it has the inputs ["d" "i" "s" "z" "t"]`},
+		{"GatherND", []string{"s"}, "com.microsoft.GatherND-1 has two and one: data and indices, and the result"},
+	} {
+		m, err := modelproto.FromBytes(oneNode("com.microsoft", tt.op, 1, tt.inputs...))
+		if err != nil {
+			if !strings.HasPrefix(tt.want, "[") && strings.Contains(err.Error(), tt.want) {
+				continue
+			}
+			t.Errorf("%s %q: %v; want %s", tt.op, tt.inputs, err, tt.want)
+			continue
+		}
+		var got []string
+		for _, v := range m.Graph.Nodes[0].Inputs {
+			name := "-"
+			if v != nil {
+				name = v.Name
+			}
+			got = append(got, name)
+		}
+		if text := fmt.Sprint(got); text != tt.want || !m.Graph.Nodes[0].IsGather() {
+			t.Errorf("%s %q: %s; want %s", tt.op, tt.inputs, text, tt.want)
+		}
 	}
 }

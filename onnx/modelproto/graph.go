@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/onnx/modelproto/internal/onnxpb"
+	"github.com/garner-go/garner/operators"
 )
 
 // A scope is the scope of names of values: a graph, or one call of a function.
@@ -475,8 +477,8 @@ func (p *pending) read() error {
 		if err := p.scope.spend(size); err != nil {
 			return err
 		}
-		if len(p.Inputs) != 2 || p.Inputs[0] == nil || p.Inputs[1] == nil || len(p.Outputs) != 1 || p.Outputs[0] == nil {
-			return fmt.Errorf("it has the inputs %s and the outputs %s; %s has two and one: data and indices, and the result", some(p.proto.Input), some(p.proto.Output), p.Operator)
+		if err := p.complete(); err != nil {
+			return err
 		}
 	}
 	if len(p.proto.Attribute) > 0 {
@@ -496,6 +498,25 @@ func (p *pending) read() error {
 	}
 	link(p.Node)
 	return nil
+}
+
+// complete checks the number of a gather's inputs and outputs. An optional input may be
+// left out, with an empty name where others follow it.
+func (p *pending) complete() error {
+	operator, err := operators.Find(p.Operator, 0)
+	if err != nil {
+		return err
+	}
+	roles := append([]string{"data", "indices"}, operator.Inputs()...)
+	needs := 2 + operator.Needs()
+	if len(p.Inputs) <= len(roles) && operator.Complete(p.Inputs) == nil && len(p.Outputs) == 1 && p.Outputs[0] != nil {
+		return nil
+	}
+	text := "two and one: data and indices, and the result"
+	if len(roles) > 2 {
+		text = "the inputs " + strings.Join(roles[:needs], ", ") + " and, optionally, " + strings.Join(roles[needs:], ", ") + ", and one output"
+	}
+	return fmt.Errorf("it has the inputs %s and the outputs %s; %s has %s", some(p.proto.Input), some(p.proto.Output), p.Operator, text)
 }
 
 // some lists names for a message, the first eight.

@@ -16,11 +16,7 @@ func gathers(domain, op string) (name string, versions []operators.Operator) {
 	case "com.microsoft":
 		name = domain + "." + op
 	}
-	versions = operators.Versions(name)
-	if len(versions) > 0 && len(versions[0].Further()) > 0 {
-		versions = nil // such as gathers of quantised tables: see operators.RelatedOf
-	}
-	return name, versions
+	return name, operators.Versions(name)
 }
 
 // version finds which version of its operator a node means.

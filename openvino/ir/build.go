@@ -324,8 +324,13 @@ func (b *builder) node(l *layer, k *links, i int, values [][]output) (*model.Nod
 		if _, err := b.single(l); err != nil {
 			return nil, nil, err
 		}
-		if want := 2 + len(operator.Inputs()); len(in) != want {
-			return nil, nil, b.errorf(l.place, l, nil, "it has %d input ports; %s has %d", len(in), operator.Name, want)
+		least, most := 2+operator.Needs(), 2+len(operator.Inputs())
+		if len(in) < least || len(in) > most {
+			want := fmt.Sprint(least)
+			if most > least {
+				want += fmt.Sprintf(" to %d", most)
+			}
+			return nil, nil, b.errorf(l.place, l, nil, "it has %d input ports; %s has %s", len(in), operator.Name, want)
 		}
 		if err := b.infer(l, n, in, &outputs[0], k.live[i]); err != nil {
 			return nil, nil, err
@@ -399,7 +404,7 @@ func (b *builder) infer(l *layer, n *model.Node, in []output, out *output, live 
 	if err != nil {
 		return refused(err)
 	}
-	spec, err := operators.Infer(op, agreeing(operator.Kind, n, in[0].Spec, in[1].Spec), in[1].Spec)
+	spec, err := operators.Infer(op, agreeing(operator.Kind, n, in[0].Spec, in[1].Spec), in[1].Spec, operators.FurtherOf(operator, n)...)
 	if shape := (*garner.ShapeError)(nil); errors.As(err, &shape) && shape.Kind == garner.KindMismatch {
 		return nil // more elements than an int counts, in a file that need not hold them
 	}

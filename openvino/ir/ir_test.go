@@ -116,6 +116,20 @@ func TestDocumentation(t *testing.T) {
 		{`<layer id="1" type="Gather" ...>`, "0:6 12 10 24|1:15 4 20 28|2:|2:6 15 4 20 28 10 24",
 			`m.xml:3:32: "..." stands for attributes that are left out; write them, or take it out, or read the file with --lenient`,
 			"Gather_1 Gather-1 openvino.Gather-1 map[] Gather_1.0 [6,12,10,24], Gather_1.1 [15,4,20,28], Gather_1.2 [] -> Gather_1 [6,15,4,20,28,10,24]"},
+		{`<layer id="1" type="EmbeddingBagOffsetsSum" version="opset3">`, "0:5 2|1:4|2:3|9:3 2", "",
+			"EmbeddingBagOffsetsSum_1 EmbeddingBagOffsetsSum-3 openvino.EmbeddingBagOffsetsSum-3 map[] EmbeddingBagOffsetsSum_1.0 [5,2], EmbeddingBagOffsetsSum_1.1 [4], EmbeddingBagOffsetsSum_1.2 [3] -> EmbeddingBagOffsetsSum_1 [3,2]"},
+		{`<layer id="1" type="EmbeddingBagOffsetsSum" version="opset3">`, "0:5 2|1:4|2:3|3:|4:4|9:3 2", "",
+			"EmbeddingBagOffsetsSum_1 EmbeddingBagOffsetsSum-3 openvino.EmbeddingBagOffsetsSum-3 map[] EmbeddingBagOffsetsSum_1.0 [5,2], EmbeddingBagOffsetsSum_1.1 [4], EmbeddingBagOffsetsSum_1.2 [3], EmbeddingBagOffsetsSum_1.3 [], EmbeddingBagOffsetsSum_1.4 [4] -> EmbeddingBagOffsetsSum_1 [3,2]"},
+		{`<layer id="1" type="EmbeddingBagOffsets" version="opset15"><data reduction="MEAN"/>`, "0:5 2|1:4|2:3|3:|9:3 2", "",
+			"EmbeddingBagOffsets_1 EmbeddingBagOffsets-15 openvino.EmbeddingBagOffsets-15 map[reduction:mean] EmbeddingBagOffsets_1.0 [5,2], EmbeddingBagOffsets_1.1 [4], EmbeddingBagOffsets_1.2 [3], EmbeddingBagOffsets_1.3 [] -> EmbeddingBagOffsets_1 [3,2]"},
+		{`<layer id="1" type="EmbeddingBagPackedSum" version="opset3">`, "0:5 2|1:3 2|9:3 2", "",
+			"EmbeddingBagPackedSum_1 EmbeddingBagPackedSum-3 openvino.EmbeddingBagPackedSum-3 map[] EmbeddingBagPackedSum_1.0 [5,2], EmbeddingBagPackedSum_1.1 [3,2] -> EmbeddingBagPackedSum_1 [3,2]"},
+		{`<layer id="1" type="EmbeddingBagPacked" version="opset15"><data reduction="sum"/>`, "0:5 2|1:3 2|2:3 2|9:3 2", "",
+			"EmbeddingBagPacked_1 EmbeddingBagPacked-15 openvino.EmbeddingBagPacked-15 map[reduction:sum] EmbeddingBagPacked_1.0 [5,2], EmbeddingBagPacked_1.1 [3,2], EmbeddingBagPacked_1.2 [3,2] -> EmbeddingBagPacked_1 [3,2]"},
+		{`<layer id="1" type="EmbeddingSegmentsSum" version="opset3">`, "0:5 2|1:4|2:4|3:|9:3 2", "",
+			"EmbeddingSegmentsSum_1 EmbeddingSegmentsSum-3 openvino.EmbeddingSegmentsSum-3 map[] EmbeddingSegmentsSum_1.0 [5,2], EmbeddingSegmentsSum_1.1 [4], EmbeddingSegmentsSum_1.2 [4], EmbeddingSegmentsSum_1.3 [] -> EmbeddingSegmentsSum_1 [3,2]"},
+		{`<layer id="1" type="EmbeddingSegmentsSum" version="opset3">`, "0:5 2|1:4|2:4|3:|4:|5:4|9:3 2", "",
+			"EmbeddingSegmentsSum_1 EmbeddingSegmentsSum-3 openvino.EmbeddingSegmentsSum-3 map[] EmbeddingSegmentsSum_1.0 [5,2], EmbeddingSegmentsSum_1.1 [4], EmbeddingSegmentsSum_1.2 [4], EmbeddingSegmentsSum_1.3 [], EmbeddingSegmentsSum_1.4 [], EmbeddingSegmentsSum_1.5 [4] -> EmbeddingSegmentsSum_1 [3,2]"},
 		{`<layer id="1" type="Gather">`, "0:6 12|1:15|2:|2:6 15", `m.xml:3:2: layer "Gather_1" (Gather, id 1): it has no version`,
 			"Gather_1 Gather-1 openvino.Gather-1 map[] Gather_1.0 [6,12], Gather_1.1 [15], Gather_1.2 [] -> Gather_1 [6,15]"},
 	} {
@@ -1013,4 +1027,26 @@ func FuzzOpen(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestBagsRefused holds what a layer of a bag may not lack, and that the pattern
+// openvino.compressed-gather is no layer.
+func TestBagsRefused(t *testing.T) {
+	for _, tt := range []struct{ head, ports, want string }{
+		{`<layer id="1" type="EmbeddingBagOffsetsSum" version="opset3">`, "0:5 2|1:4|9:3 2", "it has 2 input ports; openvino.EmbeddingBagOffsetsSum-3 has 3 to 5"},
+		{`<layer id="1" type="EmbeddingBagPacked" version="opset15">`, "0:5 2|1:4 2|2:4 2|3:1|9:3 2", "it has 4 input ports; openvino.EmbeddingBagPacked-15 has 2 to 3"},
+		{`<layer id="1" type="EmbeddingSegmentsSum" version="opset3">`, "0:5 2|1:4|2:4|9:3 2", "it has 3 input ports; openvino.EmbeddingSegmentsSum-3 has 4 to 6"},
+		{`<layer id="1" type="EmbeddingBagPacked" version="opset14">`, "0:5 2|1:4 2|9:3 2", `it has version="opset14"; EmbeddingBagPacked is in opset15 to opset16`},
+		{`<layer id="1" type="compressed-gather" version="opset8">`, "0:5 2|1:4|2:5 1|9:4 2", ""},
+	} {
+		m, err := read(t, layer(tt.head, strings.Split(tt.ports, "|")...), ir.Options{})
+		switch {
+		case tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)):
+			t.Errorf("%s: %v; want %s", tt.head, err, tt.want)
+		case tt.want == "" && err != nil:
+			t.Errorf("%s: %v", tt.head, err)
+		case tt.want == "" && m.Graph.Nodes[0].IsGather():
+			t.Errorf("%s is read as a gather", tt.head)
+		}
+	}
 }

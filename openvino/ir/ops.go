@@ -23,10 +23,7 @@ var kinds = func() map[string]string {
 		m[strings.ToLower(kind)] = kind
 	}
 	for _, o := range operators.All() {
-		if len(o.Further()) > 0 {
-			continue // bags are no gathers of a model: see operators.RelatedOf
-		}
-		if name, ok := strings.CutPrefix(o.Name, dialect); ok {
+		if name, ok := strings.CutPrefix(o.Name, dialect); ok && o.Version() > 0 {
 			kind, _, _ := strings.Cut(name, "-")
 			m[strings.ToLower(kind)] = kind
 		}
@@ -73,7 +70,7 @@ func oneVersion(kind string) string {
 func (p *parser) operator(l *layer) (*operators.Operator, int, error) {
 	kind := kindOf(l)
 	versions := operators.Versions(dialect + kind)
-	if len(versions) == 0 || len(versions[0].Further()) > 0 {
+	if len(versions) == 0 || versions[0].Version() == 0 { // or it is the pattern of several layers: see operators.CallOf
 		return nil, l.opset, nil
 	}
 	first, n := versions[0].Version(), l.opset
@@ -101,8 +98,8 @@ var (
 	lists    = []string{"begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellipsis_mask"}
 )
 
-// attributes reads the attributes of a layer. Those of a gather are numbers; a
-// gather's unknown attributes are ignored, as OpenVINO does.
+// attributes reads the attributes of a layer. Those of a gather are numbers and words;
+// a gather's unknown attributes are ignored, as OpenVINO does.
 func (p *parser) attributes(l *layer, operator *operators.Operator) (map[string]any, error) {
 	if l.data == nil {
 		return nil, nil
@@ -112,6 +109,10 @@ func (p *parser) attributes(l *layer, operator *operators.Operator) (map[string]
 		for _, name := range operator.Attributes() {
 			text, ok := l.data.get(name)
 			if !ok {
+				continue
+			}
+			if len(operator.Values(name)) > 0 {
+				attributes[name] = strings.ToLower(text) // OpenVINO ignores the case of words
 				continue
 			}
 			n, ok := number(text, p.lenient)

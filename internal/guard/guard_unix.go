@@ -1,6 +1,8 @@
 //go:build unix
 
-package codec
+// Package guard gives tests memory beside pages without access, where a read or a write
+// too far faults.
+package guard
 
 import (
 	"os"
@@ -8,8 +10,9 @@ import (
 	"testing"
 )
 
-// guarded returns n bytes that end where a page without access begins.
-func guarded(t testing.TB, n int) []byte {
+// Bytes returns n zero bytes that end where a page without access begins, until the
+// test ends.
+func Bytes(t testing.TB, n int) []byte {
 	page := os.Getpagesize()
 	room := (n + page - 1) / page * page
 	b, err := syscall.Mmap(-1, 0, room+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)

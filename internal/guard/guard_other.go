@@ -1,0 +1,10 @@
+//go:build !unix
+
+// Package guard gives tests memory beside pages without access, where a read or a write
+// too far faults.
+package guard
+
+import "testing"
+
+// Bytes returns n zero bytes, without guard pages on this system.
+func Bytes(_ testing.TB, n int) []byte { return make([]byte, n) }

@@ -1,0 +1,571 @@
+package lint
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/operators"
+)
+
+// An extent is what OpenVINO infers of a dim before the first run: a number from 0 on,
+// or one of these.
+type extent int
+
+const (
+	openExtent    extent = -1 // only a run knows it: an input of the model leaves it open
+	unclearExtent extent = -2 // lint does not follow it
+	refusedExtent extent = -3 // the only one of a value that OpenVINO refuses to compute
+)
+
+// An inference finds the dims of the values of a model.
+type inference struct {
+	*linter
+	openvino bool // as OpenVINO infers them, whose reader of ONNX makes a scalar of a constant without elements
+	lists    map[*model.Value][]extent
+	seen     map[*model.Value]int32 // values that it has visited: see groups
+}
+
+func (l *linter) inference(openvino bool) *inference {
+	return &inference{l, openvino, map[*model.Value][]extent{}, map[*model.Value]int32{}}
+}
+
+// of gives the dims of a value; nil where lint does not know its rank. Of the
+// operators that stand before indices it follows those that keep a dim open, so a dim
+// is openExtent only where OpenVINO infers no more.
+func (f *inference) of(v *model.Value) ([]extent, error) {
+	err := groups(v, f.seen, f.reads, func(group []*model.Value) error {
+		if len(group) > 1 {
+			return nil // a loop, which may change them
+		}
+		list, err := f.infer(group[0])
+		if list != nil {
+			f.lists[group[0]] = list
+		}
+		return err
+	})
+	return f.lists[v], err
+}
+
+// reads lists the values whose dims infer needs.
+func (f *inference) reads(v *model.Value) []*model.Value {
+	switch {
+	case v.Constant != nil || f.inputs[v] || known(v) && !f.scalars():
+		return nil
+	case len(v.Takes) > 0:
+		return v.Takes
+	case v.From == nil || shapers(v.From) == nil:
+		return nil
+	}
+	return v.From.Inputs
+}
+
+// scalars reports whether a constant without elements counts as a scalar.
+func (f *inference) scalars() bool { return f.openvino && f.format == "ONNX" }
+
+// told gives the dims that the file says of a value, and another extent for those that it
+// leaves open.
+func told(v *model.Value, otherwise extent) []extent {
+	list := make([]extent, len(v.Spec.Dims))
+	for i, d := range v.Spec.Dims {
+		if list[i] = otherwise; d.Known() {
+			list[i] = extent(d.Min)
+		}
+	}
+	return list
+}
+
+// infer gives the dims of a value from those of what it reads.
+func (f *inference) infer(v *model.Value) ([]extent, error) {
+	var list []extent
+	switch {
+	case v.Constant != nil || f.inputs[v] || known(v) && !f.scalars():
+		if !v.Spec.Rank.Known() {
+			return nil, nil
+		}
+		if list = told(v, openExtent); v.Constant != nil && f.scalars() && slices.Contains(list, 0) {
+			list = []extent{}
+		}
+		return list, nil
+	case len(v.Takes) > 0:
+		list = f.joined(v.Takes)
+	case v.From != nil:
+		if shape := shapers(v.From); shape != nil {
+			if slices.ContainsFunc(v.From.Inputs, func(v *model.Value) bool { return isRefused(f.lists[v]) }) {
+				return []extent{refusedExtent}, nil
+			}
+			c := &operation{linter: f.linter, dims: f, node: v.From, result: v, output: slices.Index(v.From.Outputs[:min(len(v.From.Outputs), mostPositions)], v)}
+			if list = shape(c); c.err != nil || isRefused(list) {
+				return list, c.err
+			}
+		}
+	}
+	switch {
+	case !v.Spec.Rank.Known():
+	case list == nil:
+		list = told(v, unclearExtent)
+	case len(list) == len(v.Spec.Dims): // what the file says counts where nothing else is known
+		for i, e := range told(v, unclearExtent) {
+			if e >= 0 && list[i] < 0 {
+				list[i] = e
+			}
+		}
+	}
+	return list, nil
+}
+
+func isRefused(list []extent) bool { return len(list) == 1 && list[0] == refusedExtent }
+
+// refused is the dims of what needs an axis of a scalar that OpenVINO's reader of ONNX has
+// made; nil of any other.
+func (c *operation) refused(list []extent) []extent {
+	if list != nil && len(list) == 0 && c.dims.scalars() {
+		return []extent{refusedExtent}
+	}
+	return nil
+}
+
+// joined gives the dims of a value that may be any of several; nil unless they have one
+// rank.
+func (f *inference) joined(values []*model.Value) []extent {
+	list := slices.Clone(f.lists[values[0]])
+	for _, v := range values[1:] {
+		taken := f.lists[v]
+		if taken == nil || len(taken) != len(list) {
+			return nil
+		}
+		for i, e := range taken {
+			switch {
+			case e == openExtent || list[i] == openExtent:
+				list[i] = openExtent
+			case e != list[i]:
+				list[i] = unclearExtent
+			}
+		}
+	}
+	return list
+}
+
+// shapers gives the function of a node that infers the dims of its results; nil where lint has
+// none.
+func shapers(n *model.Node) func(c *operation) []extent {
+	if n.IsGather() {
+		return extentsOfGather
+	}
+	if n.Domain != "" || len(n.Graphs) > 0 {
+		return nil
+	}
+	if effect, _ := operators.EffectOf(n); effect == operators.Cast {
+		return extentsOfFirst
+	}
+	return shapersByName[n.Op]
+}
+
+// shapersByName are the operators whose results have dims of their inputs, by their names
+// in ONNX and in OpenVINO.
+var shapersByName = func() map[string]func(c *operation) []extent {
+	all := map[string]func(c *operation) []extent{
+		"Transpose": extentsOfTranspose, "Concat": extentsOfConcat, "Slice": extentsOfSlice, "Tile": extentsOfTile,
+		"Expand": extentsOfExpand, "Broadcast": extentsOfExpand, "Pad": extentsOfPad, "Flatten": extentsOfFlatten,
+		"Split": extentsOfSplit, "VariadicSplit": extentsOfSplit, "Unsqueeze": extentsOfUnsqueeze, "Squeeze": extentsOfSqueeze, "Reshape": extentsOfReshape,
+		"Where": extentsOfBroadcast, "Select": extentsOfBroadcast,
+	}
+	for _, op := range []string{
+		"Identity", "Abs", "Neg", "Negative", "Relu", "Floor", "Ceil", "Ceiling", "Round", "Sign", "Not", "LogicalNot", "BitwiseNot",
+		"Clip", "Clamp", "CumSum", "Trilu", "ReverseSequence", "Roll", "ScatterElements", "ScatterND", "ScatterUpdate", "ScatterElementsUpdate", "ScatterNDUpdate",
+	} {
+		all[op] = extentsOfFirst
+	}
+	for _, op := range []string{
+		"Add", "Sum", "Sub", "Subtract", "Mul", "Multiply", "Div", "Divide", "Mod", "FloorMod", "Min", "Minimum", "Max", "Maximum",
+		"BitwiseAnd", "BitwiseOr", "BitwiseXor", "And", "Or", "Xor", "LogicalAnd", "LogicalOr", "LogicalXor",
+		"Equal", "NotEqual", "Less", "LessOrEqual", "LessEqual", "Greater", "GreaterOrEqual", "GreaterEqual",
+	} {
+		all[op] = extentsOfBroadcast
+	}
+	return all
+}()
+
+// extents gives the dims of the i-th input; nil where they are not known.
+func (c *operation) extents(i int) []extent {
+	if i >= len(c.node.Inputs) || c.node.Inputs[i] == nil {
+		return nil
+	}
+	return slices.Clone(c.dims.lists[c.node.Inputs[i]])
+}
+
+func extentsOfFirst(c *operation) []extent { return c.extents(0) }
+
+// extentsOfBroadcast is the dims of operands that broadcast: a known one other than 1 is
+// that of the result.
+func extentsOfBroadcast(c *operation) []extent {
+	made := []extent{}
+	for i := range c.node.Inputs {
+		list := c.extents(i)
+		if list == nil {
+			return nil
+		}
+		made = broadcast(made, list)
+	}
+	return made
+}
+
+// broadcast gives the dims of two operands that broadcast. It may change the first.
+func broadcast(made, list []extent) []extent {
+	made = padded1(made, len(list))
+	for i, e := range list {
+		at := &made[len(made)-len(list)+i]
+		switch {
+		case *at == 1:
+			*at = e
+		case e == 1 || *at >= 0:
+		case e >= 0:
+			*at = e
+		default:
+			*at = min(*at, e) // unclear rather than open
+		}
+	}
+	return made
+}
+
+// padded1 puts ones before dims that are fewer than a rank.
+func padded1(list []extent, rank int) []extent {
+	return append(slices.Repeat([]extent{1}, max(rank-len(list), 0)), list...)
+}
+
+// extentsOfExpand is the dims of a value that is broadcast to a constant shape.
+func extentsOfExpand(c *operation) []extent {
+	list := c.extents(0)
+	shape, ok := c.list("shape", 1)
+	if how, text := c.node.Attributes["mode"].(string); !ok || list == nil || text && !strings.EqualFold(how, "bidirectional") && !strings.EqualFold(how, "numpy") {
+		return nil
+	}
+	to := make([]extent, len(shape))
+	for i, n := range shape {
+		if n < 0 || n > math.MaxInt32 {
+			return nil
+		}
+		to[i] = extent(n)
+	}
+	return broadcast(list, to)
+}
+
+// extentsOfPad keeps what is open.
+func extentsOfPad(c *operation) []extent {
+	list := c.extents(0)
+	for i, e := range list {
+		if e >= 0 {
+			list[i] = unclearExtent
+		}
+	}
+	return list
+}
+
+// extentsOfFlatten is the two dims of Flatten.
+func extentsOfFlatten(c *operation) []extent {
+	list := c.extents(0)
+	axis := c.number("axis", 1)
+	if none := c.refused(list); none != nil && axis != 0 {
+		return none
+	}
+	if axis < 0 {
+		axis += int64(len(list))
+	}
+	if list == nil || axis < 0 || axis > int64(len(list)) {
+		return nil
+	}
+	return []extent{volumeOf(list[:axis]), volumeOf(list[axis:])}
+}
+
+// volumeOf is the product of dims.
+func volumeOf(list []extent) extent {
+	n := extent(1)
+	for _, e := range list {
+		switch {
+		case n < 0 || e < 0:
+			n = min(n, e, openExtent) // unclear rather than open
+		case e > 0 && n > math.MaxInt32/e:
+			n = unclearExtent
+		default:
+			n *= e
+		}
+	}
+	if n < 0 && slices.Contains(list, 0) {
+		return unclearExtent
+	}
+	return n
+}
+
+func extentsOfTranspose(c *operation) []extent {
+	list := c.extents(0)
+	order, given := c.list("perm", 1)
+	if !given {
+		if len(c.node.Inputs) > 1 {
+			return unclear(len(list), list != nil)
+		}
+		slices.Reverse(list)
+		return list
+	}
+	made := make([]extent, len(order))
+	for i, from := range order {
+		if len(order) != len(list) || from < 0 || from >= int64(len(list)) {
+			return c.refused(list)
+		}
+		made[i] = list[from]
+	}
+	return made
+}
+
+// unclear is so many dims of which nothing is known; nil unless the rank is known.
+func unclear(rank int, known bool) []extent {
+	if !known {
+		return nil
+	}
+	return slices.Repeat([]extent{unclearExtent}, rank)
+}
+
+// axisOf counts an axis from 0; -1 where there is none such.
+func axisOf(axis int64, list []extent) int {
+	if axis < 0 {
+		axis += int64(len(list))
+	}
+	if axis < 0 || axis >= int64(len(list)) {
+		return -1
+	}
+	return int(axis)
+}
+
+// extentsOfConcat joins operands. OpenVINO's reader of ONNX leaves out those that it has
+// made scalars.
+func extentsOfConcat(c *operation) []extent {
+	var lists [][]extent
+	var made []extent
+	for i := range c.node.Inputs {
+		list := c.extents(i)
+		if c.refused(list) != nil {
+			continue
+		}
+		if lists = append(lists, list); made == nil {
+			made = slices.Clone(list)
+		}
+	}
+	if len(lists) == 0 {
+		return c.refused([]extent{})
+	}
+	axis := axisOf(c.number("axis", 1), made)
+	if axis < 0 {
+		return nil
+	}
+	total := extent(0)
+	for _, list := range lists {
+		if list == nil {
+			list = unclear(len(made), true)
+		}
+		if len(list) != len(made) {
+			return nil
+		}
+		for i, e := range list {
+			switch {
+			case i == axis && (e == openExtent || total == openExtent):
+				total = openExtent
+			case i == axis && (e == unclearExtent || total == unclearExtent):
+				total = unclearExtent
+			case i == axis:
+				total += e
+			case e >= 0: // of all operands
+				made[i] = e
+			case made[i] < 0:
+				made[i] = min(made[i], e)
+			}
+		}
+	}
+	made[axis] = total
+	return made
+}
+
+// extentsOfSlice keeps the dims that are not sliced. A part of an open dim is open, unless
+// it has no element.
+func extentsOfSlice(c *operation) []extent {
+	axesAt := 3
+	if c.format != "ONNX" {
+		axesAt = 4
+	}
+	list := c.extents(0)
+	if none := c.refused(list); none != nil {
+		return none
+	}
+	axes, ok := c.list("axes", axesAt)
+	if starts, given := c.list("starts", 1); !ok && given && len(c.node.Inputs) <= axesAt && c.node.Attributes["axes"] == nil {
+		for i := range starts {
+			axes = append(axes, int64(i))
+		}
+		ok = true
+	}
+	for i, e := range list {
+		sliced := !ok || slices.ContainsFunc(axes, func(a int64) bool { return axisOf(a, list) == i })
+		if sliced && e > 0 {
+			list[i] = unclearExtent
+		}
+	}
+	if ends, given := c.list("ends", 2); given && slices.Contains(ends, 0) {
+		return unclear(len(list), list != nil)
+	}
+	return list
+}
+
+func extentsOfTile(c *operation) []extent {
+	list := c.extents(0)
+	repeats, ok := c.list("repeats", 1)
+	if ok && list != nil {
+		list = padded1(list, len(repeats))
+	}
+	if ok && len(repeats) != len(list) {
+		return nil
+	}
+	for i, e := range list {
+		switch {
+		case !ok && e >= 0, ok && repeats[i] < 1:
+			list[i] = unclearExtent
+		case ok && e >= 0 && repeats[i] > math.MaxInt32/int64(max(e, 1)):
+			return nil
+		case ok && e >= 0:
+			list[i] *= extent(repeats[i])
+		}
+	}
+	return list
+}
+
+// extentsOfSplit keeps the dims off the axis. A part of an open dim is open, unless the
+// model says how long the parts are.
+func extentsOfSplit(c *operation) []extent {
+	list := c.extents(0)
+	axis, sizes, known := c.number("axis", 0), []int64(nil), false
+	if c.format == "ONNX" {
+		sizes, known = c.list("split", 1)
+	} else {
+		given, ok := c.list("axis", 1)
+		if !ok || len(given) != 1 {
+			return unclear(len(list), list != nil)
+		}
+		axis = given[0]
+		sizes, known = c.list("split_lengths", 2)
+	}
+	at := axisOf(axis, list)
+	switch {
+	case at < 0:
+		return nil
+	case known && c.output >= 0 && c.output < len(sizes) && sizes[c.output] >= 0 && sizes[c.output] < math.MaxInt32:
+		list[at] = extent(sizes[c.output])
+	case known || list[at] >= 0:
+		list[at] = unclearExtent
+	}
+	return list
+}
+
+func extentsOfUnsqueeze(c *operation) []extent {
+	list := c.extents(0)
+	axes, ok := c.list("axes", 1)
+	if !ok || list == nil {
+		return nil
+	}
+	made := unclear(len(list)+len(axes), true)
+	for _, a := range axes {
+		at := axisOf(a, made)
+		if at < 0 {
+			return nil
+		}
+		made[at] = 1
+	}
+	for i, e := range made {
+		if e != 1 && len(list) > 0 {
+			made[i], list = list[0], list[1:]
+		}
+	}
+	return made
+}
+
+func extentsOfSqueeze(c *operation) []extent {
+	list := c.extents(0)
+	axes, ok := c.list("axes", 1)
+	if every := len(c.node.Inputs) < 2 && c.node.Attributes["axes"] == nil; every {
+		for i, e := range list {
+			if e < 0 { // perhaps 1
+				return nil
+			}
+			if e == 1 {
+				axes = append(axes, int64(i))
+			}
+		}
+	} else if !ok {
+		return nil
+	}
+	if list == nil {
+		return nil
+	}
+	gone := map[int]bool{}
+	for _, a := range axes {
+		gone[axisOf(a, list)] = true
+	}
+	made := []extent{}
+	for i, e := range list {
+		if !gone[i] {
+			made = append(made, e)
+		}
+	}
+	return made
+}
+
+// extentsOfReshape is the dims of a constant shape: 0 takes that of the input, and -1 is
+// open where one of the others is.
+func extentsOfReshape(c *operation) []extent {
+	list := c.extents(0)
+	shape, ok := c.list("shape", 1)
+	if !ok || list == nil || c.number("allowzero", 0) != 0 {
+		return nil
+	}
+	if special, text := c.node.Attributes["special_zero"].(string); text && special == "false" {
+		return nil
+	}
+	made := make([]extent, len(shape))
+	rest, others := slices.Clone(list), extent(1) // what is left for -1, and what the numbers take of it
+	for i, n := range shape {
+		switch {
+		case n > 0 && n < math.MaxInt32/int64(others):
+			made[i] = extent(n)
+			others *= made[i]
+		case n == 0 && i < len(list):
+			made[i], rest[i] = list[i], 1
+		case n == 0 && c.refused(list) != nil:
+			return c.refused(list)
+		default:
+			made[i] = unclearExtent
+		}
+	}
+	if i := slices.Index(shape, -1); i >= 0 {
+		if made[i] = volumeOf(rest); made[i] >= 0 {
+			made[i] /= others
+		}
+	}
+	return made
+}
+
+// extentsOfGather is the dims of Gather along a constant axis.
+func extentsOfGather(c *operation) []extent {
+	data, indices := c.extents(0), c.extents(1)
+	if data == nil || indices == nil || !c.gathersAlong() || c.number("batch_dims", 0) != 0 {
+		return nil
+	}
+	axis := c.number("axis", 0)
+	if list, ok := c.list("axis", 2); ok && len(list) == 1 {
+		axis = list[0]
+	} else if len(c.node.Inputs) > 2 {
+		return nil
+	}
+	at := axisOf(axis, data)
+	if at < 0 {
+		return nil
+	}
+	made := append(make([]extent, 0, len(data)+len(indices)), data[:at]...)
+	return append(append(made, indices...), data[at+1:]...)
+}

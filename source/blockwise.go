@@ -1,0 +1,159 @@
+package source
+
+import (
+	"context"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/exec"
+)
+
+// A blockwise run fetches rows of a File with a codec as they are stored, and then decodes
+// each distinct one once, into its place in the result, on all cores. So a block of the
+// result has more rows than if they were decoded as they are read, and the disk waits for
+// the next one for less time. Rows are whole blocks of the codec.
+type blockwise struct {
+	raw    Array // the stored bytes, for callers that hold the File
+	codec  *Codec
+	block  int64 // bytes of a block in the array
+	stored int64 // and in the file
+	runner exec.Runner
+	first  []int // by the number of a distinct row: where it was decoded to
+}
+
+// newBlockwise is nil for an array without a codec, or whose slices are not whole blocks.
+func (g *gather) newBlockwise() *blockwise {
+	f, ok := g.data.(*File)
+	if !ok || f.codec == nil || g.plan.Slice == 0 || int64(g.plan.Slice)*int64(g.bits/8)%f.block != 0 {
+		return nil
+	}
+	return &blockwise{raw: fetches(f.raw(), g.o.Memory > 0, g.threads), codec: f.codec, block: f.block, stored: f.stored}
+}
+
+// raw returns the File of the stored bytes of f, row by row as f's are.
+func (f *File) raw() *File {
+	v := &File{files: f.files, of: f.opened(), block: 1, stored: 1}
+	if f.rowSize%f.block == 0 {
+		v.rowSize = f.rowSize / f.block * f.stored
+	}
+	for _, p := range f.parts {
+		p.from, p.to = v.size, v.size+(p.to-p.from)/f.block*f.stored
+		v.size = p.to
+		v.parts = append(v.parts, p)
+	}
+	v.spec = garner.SpecOf(garner.U8, int(v.size))
+	return v
+}
+
+// sizeOf returns the stored bytes of so many bytes of the array.
+func (b *blockwise) sizeOf(bytes int64) int64 { return bytes / b.block * b.stored }
+
+// move writes rows of size bytes to dst, one behind the other, on up to threads cores. A
+// negative row is the fill. done is false where a row is not whole blocks; rows are then
+// as they were.
+func (b *blockwise) move(ctx context.Context, f *fetcher, threads int, dst []byte, rows []int64, size int, fill []byte) (done bool, err error) {
+	if int64(size)%b.block != 0 {
+		return false, nil
+	}
+	for _, row := range rows {
+		if row >= 0 && row%b.block != 0 {
+			return false, nil
+		}
+	}
+	for i, row := range rows {
+		if row >= 0 {
+			rows[i] = b.sizeOf(row)
+		}
+	}
+	stored := int(b.sizeOf(int64(size)))
+	at, err := f.order.distinct(ctx, rows, stored)
+	if err != nil {
+		return false, err
+	}
+	b.first = b.first[:0]
+	for range at {
+		b.first = append(b.first, -1)
+	}
+	rest := false // rows that are fills, or are there already
+	for i, row := range rows {
+		if row >= 0 && b.first[int(row)/stored] < 0 {
+			b.first[int(row)/stored] = i
+		} else {
+			rest = true
+		}
+	}
+	if len(rows)*size <= exec.Tuned.AloneBytes {
+		threads = 1
+	}
+	unit := max(exec.Tuned.TileBytes/size, 1) // rows
+	if err := b.decode(ctx, f, threads, dst, at, size, stored, unit); err != nil || !rest {
+		return err == nil, err
+	}
+	how := b.runner.RunEach(ctx, (len(rows)+unit-1)/unit, threads, func(u int) {
+		for i := u * unit; i < min((u+1)*unit, len(rows)); i++ {
+			to := dst[i*size : (i+1)*size]
+			if rows[i] < 0 {
+				fillWith(to, fill)
+			} else if first := b.first[int(rows[i])/stored]; first != i {
+				copy(to, dst[first*size:])
+			}
+		}
+	})
+	if how == exec.Stopped {
+		return false, context.Cause(ctx)
+	}
+	return true, nil
+}
+
+// pieces is how many parts of the distinct rows of a block are read one after the other:
+// while one is read, the one before is decoded, for which the disk would wait otherwise.
+// leastPiece is the least number of rows of a part.
+const pieces, leastPiece = 4, 512
+
+// decode reads distinct rows, of which each has stored bytes from at on, and decodes them
+// to their first places, in units of so many rows.
+func (b *blockwise) decode(ctx context.Context, f *fetcher, threads int, dst []byte, at []int64, size, stored, unit int) error {
+	each := max((len(at)+pieces-1)/pieces, leastPiece)
+	stage, err := f.room(min(len(at), 2*each) * stored)
+	if err != nil {
+		return err
+	}
+	part := func(first int) []byte { // where the rows from first on are read to
+		from := first / each % 2 * each * stored
+		return stage[from : from+min(each, len(at)-first)*stored]
+	}
+	var reading chan error
+	read := func(first int) {
+		done := make(chan error, 1)
+		reading = done
+		rows := Rows{At: at[first:min(first+each, len(at))], Size: stored, Dst: part(first)}
+		go func() { done <- b.raw.Fetch(ctx, rows) }()
+	}
+	defer func() {
+		if reading != nil {
+			<-reading // also where the codec panics: the stage is read into
+		}
+	}()
+	if len(at) > 0 {
+		read(0)
+	}
+	for first := 0; first < len(at); first += each {
+		err := <-reading
+		if reading = nil; err != nil {
+			return err
+		}
+		if first+each < len(at) {
+			read(first + each)
+		}
+		src, n := part(first), min(each, len(at)-first)
+		how := b.runner.RunEach(ctx, (n+unit-1)/unit, threads, func(u int) {
+			for k := u * unit; k < min((u+1)*unit, n); k++ {
+				place := b.first[first+k]
+				b.codec.Decode(dst[place*size:(place+1)*size], src[k*stored:(k+1)*stored])
+			}
+		})
+		if how == exec.Stopped {
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
