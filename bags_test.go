@@ -240,13 +240,37 @@ func TestKeptBags(t *testing.T) {
 	}
 }
 
-// TestRegimeOfBags holds what a Prepared says of how it runs bags.
+// TestRegimeOfBags holds what a Prepared says of how it runs bags: the size of a row is
+// that of data, into however many chunks cores divide it, and batches have one too.
 func TestRegimeOfBags(t *testing.T) {
-	p, err := garner.Prepare(bagsOf{garner.Bag{EndsAt: -1, WeightsAt: -1}}, garner.SpecOf(garner.F32, 100, 16), garner.SpecOf(garner.I64, 3, 2), garner.Threads(2))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text := p.Regime().String(); !strings.HasPrefix(text, "rows of 64 bytes, reduced into bags · way reduced · Generic · data near · one core") {
-		t.Error(text)
+	even := bagsOf{garner.Bag{EndsAt: -1, WeightsAt: -1}}
+	ids, weights := garner.SpecOfDims(garner.I64, garner.AnyDim), garner.SpecOfDims(garner.F32, garner.AnyDim)
+	for name, c := range map[string]struct {
+		op            garner.Op
+		data, indices garner.Spec
+		more          []garner.Spec
+		threads       int
+		want          string
+	}{
+		"short rows": {even, garner.SpecOf(garner.F32, 100, 16), garner.SpecOf(garner.I64, 3, 2), nil, 2, "rows of 64 bytes, reduced into bags · way reduced · "},
+		"long rows":  {even, garner.SpecOf(garner.F32, 1000, 65536), garner.SpecOf(garner.I64, 1, 20), nil, 8, "rows of 262144 bytes, reduced into bags · way reduced · "},
+		"batches":    {even, garner.SpecOf(garner.F32, 100, 16), garner.SpecOfDims(garner.I64, garner.AnyDim, garner.Exactly(4)), nil, 2, "rows of 64 bytes, reduced into bags · way reduced · "},
+		"batches of any bags": {
+			bagsOf{garner.Bag{Ends: garner.Starts, WeightsAt: 1}}, garner.SpecOf(garner.F32, 100, 16), ids, []garner.Spec{ids, weights}, 2, "rows of 64 bytes, reduced into bags · way reduced · ",
+		},
+		"batches with bounds": {
+			bagsOf{garner.Bag{Ends: garner.Bounds, WeightsAt: -1}}, garner.SpecOf(garner.F64, 100, 16), ids, []garner.Spec{ids}, 2, "rows of 128 bytes, reduced into bags · way reduced · ",
+		},
+		"batches of segments": {
+			segmentsOf{garner.Bag{Ends: garner.Segments, WeightsAt: 1}}, garner.SpecOf(garner.F32, 100, 16), ids, []garner.Spec{ids, weights}, 2, "rows of 64 bytes, reduced into bags · way reduced · ",
+		},
+	} {
+		p, err := garner.Prepare(c.op, c.data, c.indices, garner.Threads(c.threads), garner.Further(c.more...))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if text := p.Regime().String(); !strings.HasPrefix(text, c.want) || strings.Contains(text, "Generic") {
+			t.Errorf("%s: %s", name, text)
+		}
 	}
 }

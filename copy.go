@@ -12,10 +12,7 @@ import (
 // of one dtype (ErrDType) and one shape (ErrShape). The elements of dst must
 // not overlap, and dst must not share memory with src (ErrOverlap). Volatile
 // memory that has vanished is an ErrFault.
-func Copy(dst, src Tensor) error { return copyContext(context.Background(), dst, src) }
-
-// copyContext is Copy with a context, which a run looks at.
-func copyContext(ctx context.Context, dst, src Tensor) error {
+func Copy(dst, src Tensor) error {
 	switch {
 	case dst.dtype != src.dtype || !dst.dtype.Valid():
 		return errorf(ErrDType, "%s cannot be copied into %s", src.dtype, dst.dtype)
@@ -27,7 +24,7 @@ func copyContext(ctx context.Context, dst, src Tensor) error {
 		return errorf(ErrOverlap, "the strides %v let elements overlap; copy into a tensor without", dst.strides)
 	}
 	if src.keeper != nil {
-		return src.Guard(func(held Tensor) error { return copyContext(ctx, dst, held) })
+		return src.Guard(func(held Tensor) error { return Copy(dst, held) })
 	}
 	loops := make([]exec.Loop, len(dst.shape))
 	for i, d := range dst.shape {
@@ -38,11 +35,8 @@ func copyContext(ctx context.Context, dst, src Tensor) error {
 	r := runners.Get().(*exec.Runner)
 	defer runners.Put(r)
 	r.Progress = nil
-	switch r.Run(ctx, exec.NewProgram(nest, &exec.Tuned, runtime.GOMAXPROCS(0)), &src.mem, &exec.Memory{}, &dst.mem) {
-	case exec.Vanished:
+	if r.Run(context.Background(), exec.NewProgram(nest, &exec.Tuned, runtime.GOMAXPROCS(0)), &src.mem, &exec.Memory{}, &dst.mem) == exec.Vanished {
 		return Vanished()
-	case exec.Stopped:
-		return context.Cause(ctx)
 	}
 	return nil
 }
@@ -52,12 +46,10 @@ var runners = sync.Pool{New: func() any { return new(exec.Runner) }}
 
 // Clone copies the elements into a new row-major tensor. Errors are those of
 // New and Copy.
-func (t Tensor) Clone() (Tensor, error) { return t.clone(context.Background()) }
-
-func (t Tensor) clone(ctx context.Context) (Tensor, error) {
+func (t Tensor) Clone() (Tensor, error) {
 	c, err := New(t.dtype, t.shape...)
 	if err != nil {
 		return Tensor{}, err
 	}
-	return c, copyContext(ctx, c, t)
+	return c, Copy(c, t)
 }

@@ -214,6 +214,9 @@ func lower(op Op, data, indices Spec, more []Spec, values []Tensor) (*Lowering, 
 	if l.err != nil {
 		return nil, Spec{}, l.err
 	}
+	if l.stored != nil {
+		l.stored.specs = l.stored.operands(placed([]Spec{data})[0], placed(l.more))
+	}
 	out, err := l.result()
 	return l, out, err
 }

@@ -14,6 +14,10 @@ import (
 func (l *Lowering) StoredBlocks(name string) *Lowering {
 	l.needBytes("GGUF")
 	kind, ok := codec.GGUF(name)
+	if name == "" {
+		l.FailAttribute("type is not given; it is a kind of GGUF that is decoded, and there are %s", codec.KindsOfGGUF())
+		return l
+	}
 	if !ok {
 		l.FailAttribute("type %q is no kind of GGUF that is decoded; there are %s", name, codec.KindsOfGGUF())
 		return l
@@ -46,6 +50,10 @@ func (l *Lowering) UnpackedRows(bits int) *Lowering { return l.storedRows(bits, 
 func (l *Lowering) storedRows(bits int, rows func(bits, columns int) (*codec.Codec, bool)) *Lowering {
 	l.needBytes("FBGEMM")
 	empty, ok := codec.Rows(bits, 0)
+	if bits == 0 {
+		l.FailAttribute("bits is 0 or not given; rows of FBGEMM have codes of 8, 4 or 2")
+		return l
+	}
 	if !ok {
 		l.FailAttribute("bits %d; rows of FBGEMM have codes of 8, 4 or 2", bits)
 		return l
@@ -135,7 +143,7 @@ type Codes struct {
 // that are no codes or no scales are an ErrDType, scales or zero points that do not fit
 // data an ErrShape that names the operand. c.Axis counts from the front, or is Unknown.
 func (l *Lowering) StoredCodes(c Codes) *Lowering {
-	scales, _ := l.Operand(c.Scales)
+	scales, hasScales := l.Operand(c.Scales)
 	var zeros Spec
 	hasZeros := false
 	if c.Zeros != "" {
@@ -145,29 +153,33 @@ func (l *Lowering) StoredCodes(c Codes) *Lowering {
 	if out == Invalid {
 		out = scales.DType
 	}
-	form := codec.Blocks{Zero: c.Zero}
-	form.Codes = l.number("data", l.data.DType, 8)
-	form.Scales = l.number(c.Scales, scales.DType, 32)
-	if hasZeros {
-		form.Zeros = l.number(c.Zeros, zeros.DType, 32)
-	}
+	blocks := codec.Blocks{Zero: c.Zero}
+	blocks.Codes = l.number("data", l.data.DType, 8)
 	switch scales.DType {
 	case F32, F16, BF16:
+		blocks.Scales, _ = codec.NumberOf(scales.DType.String())
+	case Invalid:
 	default:
 		l.FailDType("%s are %s; they must be f32, f16 or bf16", c.Scales, scales.DType)
+	}
+	if hasZeros {
+		blocks.Zeros = l.number(c.Zeros, zeros.DType, 32)
+	}
+	if !hasScales { // R.27
+		l.FailAttribute("the operator needs its operand %s", c.Scales)
 	}
 	if l.err != nil {
 		return l
 	}
-	form.Out, _ = codec.NumberOf(out.String())
+	blocks.Out, _ = codec.NumberOf(out.String())
 	defer func() { l.data.DType = out }()
 	name := fmt.Sprintf("%s, scaled by %s", l.data.DType, scales.DType)
 	each := 1 // codes of an element of data
 	if c.Bits > 0 && c.Bits < 8 {
 		each = 8 / c.Bits
-		form.Codes, _ = codec.NumberOf(fmt.Sprintf("u%d", c.Bits))
+		blocks.Codes, _ = codec.NumberOf(fmt.Sprintf("u%d", c.Bits))
 		if hasZeros {
-			form.Zeros = form.Codes
+			blocks.Zeros = blocks.Codes
 		}
 		name = fmt.Sprintf("u%d, scaled by %s", c.Bits, scales.DType)
 	}
@@ -188,24 +200,24 @@ func (l *Lowering) StoredCodes(c Codes) *Lowering {
 			return l
 		}
 	}
-	form.Axes = make([]codec.Axis, len(dims))
+	blocks.Axes = make([]codec.Axis, len(dims))
 	for k, d := range dims {
-		form.Axes[k] = codec.Axis{Extent: d.Min, Block: 1}
+		blocks.Axes[k] = codec.Axis{Extent: d.Min, Block: 1}
 		if k == c.Axis {
-			if form.Axes[k].Block = c.Block; c.Block == 0 {
-				form.Axes[k].Block = max(d.Min, 1)
+			if blocks.Axes[k].Block = c.Block; c.Block == 0 {
+				blocks.Axes[k].Block = max(d.Min, 1)
 			}
 		}
 	}
-	fits := c.fit(l, c.Scales, scales, dims, 1, func(k, stride int) { form.Axes[k].Scale = stride })
+	fits := c.fit(l, c.Scales, scales, dims, 1, func(k, stride int) { blocks.Axes[k].Scale = stride })
 	if hasZeros {
-		fits = c.fit(l, c.Zeros, zeros, dims, each, func(k, stride int) { form.Axes[k].Zero = stride }) && fits
+		fits = c.fit(l, c.Zeros, zeros, dims, each, func(k, stride int) { blocks.Axes[k].Zero = stride }) && fits
 	}
 	elements := SpecOfDims(out, dims...)
 	if _, known := elements.Shape(); !known || !fits {
 		l.store(nil, elements)
 	} else {
-		s := &Stored{name: name, decoder: codeDecoder{form}, scales: l.place(c.Scales), zeros: -1}
+		s := &Stored{name: name, decoder: codeDecoder{blocks}, scales: l.place(c.Scales), zeros: -1}
 		if hasZeros {
 			s.zeros = l.place(c.Zeros)
 		}

@@ -46,3 +46,15 @@ func operandAt(more []Tensor, at int) (t Tensor) {
 	}
 	return t
 }
+
+// placed returns tensors without memory of known specs.
+func placed(more []Spec) []Tensor {
+	all := make([]Tensor, len(more))
+	for i, s := range more {
+		if s.DType.Valid() {
+			shape, _ := s.Shape()
+			all[i] = Tensor{dtype: s.DType, shape: shape, strides: s.strides()}
+		}
+	}
+	return all
+}

@@ -152,3 +152,51 @@ func TestPreparedFurtherOperands(t *testing.T) {
 		t.Errorf("%v allocations a run", n)
 	}
 }
+
+// whole copies data: an Unindexed that decodes nothing.
+type whole struct{}
+
+func (whole) Lower(l *garner.Lowering) { l.Copy() }
+func (whole) Unindexed()               {}
+
+// TestUnindexed holds that every way to run takes an operator over data alone, and that
+// none takes indices (R.36).
+func TestUnindexed(t *testing.T) {
+	data := garner.Of([]int32{1, 2, 3, 4, 5, 6}, 2, 3)
+	turned, err := data.Transpose(1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	none, one := garner.Tensor{}, garner.Of([]int64{0})
+	for name, data := range map[string]garner.Tensor{"dense": data, "turned": turned} {
+		for name, op := range map[string]garner.Op{name: whole{}, name + ", with a policy": garner.WithOutside(whole{}, garner.Zero)} {
+			gathertest.Check(t, op, data, none, data)
+			if spec, err := garner.Infer(op, data.Spec(), garner.Spec{}); err != nil || spec.String() != garner.SpecOf(garner.I32, data.Shape()...).String() {
+				t.Errorf("%s: Infer gives %v, %v", name, spec, err)
+			}
+			p, err := garner.Prepare(op, data.Spec(), garner.Spec{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := garner.New(garner.I32, data.Shape()...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Run(t.Context(), data, none, out); err != nil || !gathertest.Equal(out, data) {
+				t.Errorf("%s: Run gives %v, %v", name, out, err)
+			}
+			if err := garner.RunAll(t.Context(), []garner.Call{{Prepared: p, Data: data, Out: out}}); err != nil {
+				t.Errorf("%s: RunAll: %v", name, err)
+			}
+			if err := p.Run(t.Context(), data, one, out); !errors.Is(err, garner.ErrAttribute) {
+				t.Errorf("%s, with indices: %v", name, err)
+			}
+			if err := p.Plan().Check(t.Context(), none); err != nil {
+				t.Errorf("%s: Check: %v", name, err)
+			}
+			if s, err := p.Plan().Survey(t.Context(), none); err != nil || s.Err() != nil {
+				t.Errorf("%s: Survey: %v, %v", name, s, err)
+			}
+		}
+	}
+}

@@ -25,7 +25,7 @@ func sharesMemory[A, B any](a []A, b []B) bool {
 // span returns the memory range of the elements of t; ok is false if it has
 // none.
 func (t *Tensor) span() (from, to uintptr, ok bool) {
-	if n, _ := t.shape.Len(); n == 0 {
+	if n, _ := t.shape.Len(); n == 0 || !t.dtype.Valid() {
 		return 0, 0, false
 	}
 	lo, hi, _ := t.extent()

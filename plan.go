@@ -265,3 +265,51 @@ func (p *Plan) InOrder() *Plan {
 	o.Loops = planLoops(exec.Join(execLoops(o.Loops)))
 	return &o
 }
+
+// takes checks that indices are those that the plan was made for. The zero Tensor is
+// those of an Unindexed.
+func (p *Plan) takes(indices Tensor) error {
+	if indices.dtype == Invalid && len(p.Axes) == 0 && len(p.Indices) == 0 {
+		return nil
+	}
+	if indices.dtype != p.IndexType {
+		return errorf(ErrDType, "indices are %s; the plan was made for %s", indices.dtype, p.IndexType)
+	}
+	if !indices.shape.Equal(p.Indices) {
+		return shapeError(KindMismatch, "indices are %s%s; the plan was made for %s%s", indices.dtype, indices.shape, p.IndexType, p.Indices)
+	}
+	return nil
+}
+
+// position returns the position that an index value means on an axis of extent
+// dim: the definition of the policies. It returns -1 for a row of zeros or the
+// fill; ok is false for a refused index.
+func (p *Plan) position(v Index, dim int) (at int, ok bool) {
+	negative := v.negative()
+	switch {
+	case !negative && v.Bits < uint64(dim):
+		return int(v.Bits), true
+	case negative && p.Negative == FromEnd && -v.Bits <= uint64(dim): // R.9
+		return int(int64(v.Bits) + int64(dim)), true
+	}
+	switch p.outside() {
+	case Zero, Fill:
+		return -1, true
+	case Clamp: // R.13
+		if dim > 0 { // R.15
+			if negative {
+				return 0, true
+			}
+			return dim - 1, true
+		}
+	case Wrap: // R.14
+		if dim > 0 { // R.15
+			if negative {
+				// -v.Bits is the distance below zero; -1 wraps to dim-1.
+				return (dim - int(-v.Bits%uint64(dim))) % dim, true
+			}
+			return int(v.Bits % uint64(dim)), true
+		}
+	}
+	return 0, false // R.10
+}

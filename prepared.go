@@ -57,7 +57,8 @@ type Prepared struct {
 	data, indices Spec
 	more          []Spec
 	values        []Tensor // of further operands, while Gather lowers; nil elsewhere
-	further       bool     // the operator takes further operands, makes bags or reads stored data
+	bare          bool     // the operator takes no indices
+	further       bool     // the operator takes further operands or no indices, makes bags or reads stored data
 	threads       int
 	progress      func(done, total int64)
 	tuning        exec.Tuning
@@ -74,7 +75,8 @@ type Prepared struct {
 // Dims of the indices may be unknown or ranges, as in i64[?] and i64[1..4096],
 // except the length of the tuples. The Prepared then serves every batch whose
 // dims the spec allows. A batch whose length differs from the previous run's
-// costs some 200 ns more. If op reads data as a vector, broadcasts, or moves a
+// costs some 200 ns more. Stored data that is a view is decoded from where it lies, and
+// what does not lie side by side of a row is copied for it. If op reads data as a vector, broadcasts, or moves a
 // window, such a batch is lowered anew, which allocates.
 //
 // A run is fastest with the strides in the specs; other strides cost as much as
@@ -97,7 +99,8 @@ func Prepare(op Op, data, indices Spec, options ...PrepareOption) (*Prepared, er
 	indices = p.lowered.given
 	p.indices = indices
 	p.values = nil
-	p.further = len(p.lowered.takes) > 0 || p.lowered.bag != nil || p.lowered.stored != nil
+	p.bare = !TakesIndices(op)
+	p.further = p.bare || len(p.lowered.takes) > 0 || p.lowered.bag != nil || p.lowered.stored != nil
 	shape, known := data.Shape()
 	if p.lowered.partial {
 		if p.lowered.open {
@@ -159,10 +162,13 @@ func (p *Prepared) Run(ctx context.Context, data, indices, out Tensor, more ...T
 		if err := p.takesMore(more, &out); err != nil {
 			return err
 		}
-		if p.lowered.bag != nil || p.lowered.stored != nil {
-			if indices.dtype == Invalid && !TakesIndices(p.op) {
-				indices = noIndices
+		if p.bare {
+			if indices.dtype != Invalid { // R.36
+				return errorf(ErrAttribute, "indices %s%s are given; the operator takes data alone", indices.dtype, indices.shape)
 			}
+			indices = noIndices
+		}
+		if p.lowered.bag != nil || p.lowered.stored != nil {
 			return p.runMore(ctx, &data, &indices, &out, more)
 		}
 	}
@@ -211,7 +217,7 @@ func (p *Prepared) takesMore(more []Tensor, out *Tensor) error {
 			return shapeError(KindMismatch, "%s is %s%s; the plan was prepared for %s", o.Name, t.dtype, t.shape, *s)
 		}
 		if overlap(t, *out) { // R.17
-			return sharedOutput()
+			return sharedOutput(o.Name)
 		}
 	}
 	return nil
@@ -221,10 +227,10 @@ func (p *Prepared) takesMore(more []Tensor, out *Tensor) error {
 func (p *Prepared) runProgram(ctx context.Context, f *program, data, indices, out *Tensor) error {
 	from, to := f.out.span(out)
 	if low, high := f.data.span(data); low < to && from < high { // R.17
-		return sharedOutput()
+		return sharedOutput("data")
 	}
 	if low, high := f.indices.span(indices); low < to && from < high { // R.17
-		return sharedOutput()
+		return sharedOutput("indices")
 	}
 	var how exec.Outcome
 	if f.Few() && p.progress == nil && !data.mem.Volatile && !indices.mem.Volatile {
@@ -267,8 +273,9 @@ func (p *Prepared) runKept(ctx context.Context, f *program, data, indices, out *
 	return err
 }
 
-func sharedOutput() error {
-	return errorf(ErrOverlap, "the output shares memory with an input; gather into memory of its own")
+// sharedOutput is the error of an output that shares memory with the operand of a name.
+func sharedOutput(name string) error {
+	return errorf(ErrOverlap, "the output shares memory with an input, %s; gather into memory of its own", name)
 }
 
 // explain returns the error of a run that did not succeed. For a refused index
@@ -290,7 +297,7 @@ func (p *Prepared) explain(ctx context.Context, how exec.Outcome, data, indices 
 			return err
 		}
 	}
-	if err := plan.checkAll(ctx, data, indices, more); err != nil || how == exec.Done {
+	if err := plan.check(ctx, indices, more); err != nil || how == exec.Done {
 		return err
 	}
 	return changedIndices()
@@ -404,18 +411,6 @@ func (f *program) setBags(p *Prepared, axes []exec.Axis, more []Tensor) {
 	}
 }
 
-// placed returns tensors without memory of known specs.
-func placed(more []Spec) []Tensor {
-	all := make([]Tensor, len(more))
-	for i, s := range more {
-		if s.DType.Valid() {
-			shape, _ := s.Shape()
-			all[i] = Tensor{dtype: s.DType, shape: shape, strides: s.strides()}
-		}
-	}
-	return all
-}
-
 // axes returns the memory of the program's axes, empty.
 func (f *program) axes() []exec.Axis {
 	if f.bags != nil {
@@ -453,13 +448,11 @@ func (p *Prepared) runMore(ctx context.Context, data, indices, out *Tensor, more
 		}
 	}
 	from, to := f.out.span(out)
-	for _, in := range [...]struct {
-		operand *operand
-		tensor  *Tensor
-	}{{&f.data, data}, {&f.indices, indices}} {
-		if low, high := in.operand.span(in.tensor); low < to && from < high { // R.17
-			return sharedOutput()
-		}
+	if low, high := f.data.span(data); low < to && from < high { // R.17
+		return sharedOutput("data")
+	}
+	if low, high := f.indices.span(indices); low < to && from < high { // R.17
+		return sharedOutput("indices")
 	}
 	b, stored := p.lowered.bag, p.lowered.stored
 	held := [...]Tensor{*data, *indices, {}, {}, {}, {}}
@@ -482,12 +475,14 @@ func (p *Prepared) runMore(ctx context.Context, data, indices, out *Tensor, more
 			held[i].release()
 		}
 	}()
-	memory, bytes := data.mem, exec.Stored{}
+	program, bags, memory, bytes := &f.Program, f.bags, data.mem, exec.Stored{}
 	if stored != nil {
+		operands := [3]Tensor{held[0], held[4], held[5]}
 		memory = exec.Memory{Volatile: data.mem.Volatile || held[4].mem.Volatile || held[5].mem.Volatile}
-		var err error
-		if bytes, err = bytesOf(ctx, [3]Tensor{held[0].KeptBy(nil), held[4].KeptBy(nil), held[5].KeptBy(nil)}); err != nil { // they are held
-			return err
+		if !dense(&operands, &bytes) {
+			v := vieweds.Get().(*viewed)
+			defer v.free()
+			program, bags = v.set(stored.decoder, &operands, program, bags, &bytes)
 		}
 	}
 	how := exec.Refused
@@ -496,9 +491,9 @@ func (p *Prepared) runMore(ctx context.Context, data, indices, out *Tensor, more
 		r := runners.Get().(*exec.Runner)
 		r.Progress, r.From = p.progress, bytes
 		if b != nil {
-			how = r.RunBags(ctx, f.bags, &memory, &held[1].mem, &held[2].mem, &held[3].mem, &out.mem)
+			how = r.RunBags(ctx, bags, &memory, &held[1].mem, &held[2].mem, &held[3].mem, &out.mem)
 		} else {
-			how = r.Run(ctx, &f.Program, &memory, &held[1].mem, &out.mem)
+			how = r.Run(ctx, program, &memory, &held[1].mem, &out.mem)
 		}
 		r.From = exec.Stored{}
 		runners.Put(r)

@@ -50,7 +50,7 @@ func checkedPlan(op Op, data, indices Tensor, more []Tensor) (p *Plan, elements,
 		return nil, data, indices, err
 	}
 	if data, indices, err = p.elements(data, indices, more); err == nil {
-		err = p.checkAll(context.Background(), data, indices, more)
+		err = p.check(context.Background(), indices, more)
 	}
 	return p, data, indices, err
 }

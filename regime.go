@@ -12,7 +12,7 @@ import (
 // A Regime describes how a Prepared runs on this machine: the choices made for
 // its sizes, dtypes and strides. No result depends on it.
 type Regime struct {
-	Kernel    string // the form of the kernels: AVX512VBMI, AVX512, AVX2, AMD64 or Generic
+	Kernel    string // the form of the kernels: AVX512VBMI, AVX512, AVX2, AMD64 or Generic; "" where rows are decoded or reduced, each kind by kernels of its own
 	Way       string // the way that rows are moved: near, ahead, direct, columns, strips and others, as docs/kernels.md lists them
 	SliceSize int    // size of one row in bytes; in bits for packed types, in strings for strings
 	Ahead     int    // prefetch distance in rows; 0: none
@@ -24,7 +24,8 @@ type Regime struct {
 
 // Regime returns how p runs operands of the strides that it was prepared for.
 // For a Prepared that serves batches, it describes the shortest batch that has
-// an index. It lowers that batch, which allocates.
+// an index, with further operands as long as that needs. It lowers that batch, which
+// allocates.
 func (p *Prepared) Regime() Regime {
 	f := p.fixed
 	if f == nil {
@@ -45,8 +46,8 @@ func (p *Prepared) Regime() Regime {
 // shortest returns the program of the shortest batch that has an index; nil if
 // there is none.
 func (p *Prepared) shortest() *program {
-	if p.lowered == nil || p.lowered.bag != nil {
-		return nil // the zero Prepared, or bags of which further operands are not known
+	if p.lowered == nil {
+		return nil // the zero Prepared
 	}
 	dims := slices.Clone(p.indices.Dims)
 	for _, l := range p.lowered.nest {
@@ -57,11 +58,39 @@ func (p *Prepared) shortest() *program {
 	for i, d := range dims {
 		dims[i] = Exactly(min(max(d.Min, 1), d.Max))
 	}
-	plan, err := NewPlan(p.op, p.data, SpecOfDims(p.indices.DType, dims...), p.more...)
+	more := slices.Clone(p.more)
+	for i := range more {
+		more[i].Dims = p.shortestOf(i, dims)
+	}
+	plan, err := NewPlan(p.op, p.data, SpecOfDims(p.indices.DType, dims...), more...)
 	if err != nil {
 		return nil
 	}
-	return &program{Program: *exec.NewProgram(plan.Nest(p.nest.Reach), &p.tuning, p.threads)}
+	if plan.Bag == nil {
+		return &program{Program: *exec.NewProgram(plan.Nest(p.nest.Reach), &p.tuning, p.threads)}
+	}
+	f := &program{walked: slices.Clone(plan.Loops)}
+	f.setBags(p, plan.Nest(p.nest.Reach).Axes, placed(more))
+	return f
+}
+
+// shortestOf returns the dims of a further operand for the shortest batch, whose indices
+// have these dims.
+func (p *Prepared) shortestOf(operand int, indices []Dim) []Dim {
+	dims := slices.Clone(p.more[operand].Dims)
+	for i, d := range dims {
+		least := 1
+		if b := p.lowered.bag; b != nil {
+			switch {
+			case operand == b.WeightsAt && i < len(indices), operand == b.EndsAt && b.Ends.segments() && i == 0:
+				least = indices[i].Min
+			case operand == b.EndsAt && b.Ends == Bounds, operand == b.EndsAt && b.Ends == SegmentRows:
+				least = 2 // one bag has two bounds; a row of a matrix has the bag and a place in it
+			}
+		}
+		dims[i] = Exactly(min(max(d.Min, least), d.Max))
+	}
+	return dims
 }
 
 // String returns the regime as a short phrase.
@@ -92,7 +121,10 @@ func (r Regime) String() string {
 	case way == exec.Strips.String():
 		what = "elements of " + size + ", in strips of columns through a buffer"
 	}
-	words := []string{what, "way " + r.Way, r.Kernel}
+	words := []string{what, "way " + r.Way}
+	if r.Kernel != "" {
+		words = append(words, r.Kernel)
+	}
 	if r.Shared {
 		words = append(words, "rows resolved once")
 	}

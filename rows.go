@@ -127,22 +127,30 @@ func (p *Plan) reaches(indices Tensor) error {
 	return nil
 }
 
-// Check returns the *IndexError that a gather would return, nil if every index
-// is accepted. It reads each index once, on all cores, in about half a nanosecond
-// each; if it finds a refused index, it then takes the time of Survey. Other
-// errors are those of Rows, and the context's cause.
-func (p *Plan) Check(ctx context.Context, indices Tensor) error {
-	if err := p.takes(indices); err != nil {
+// Check returns the error that a gather would return for its indices and the ends of
+// its bags: an *IndexError, or an ErrShape of ends that no bags can have; nil if all are
+// accepted. It reads each index once, on all cores, in about half a nanosecond
+// each; if it finds an index outside, it then takes the time of Survey. Other
+// errors are those of Rows and of Survey.
+//
+// more are the further operands of the call. Of bags without the operand of their ends,
+// Check looks at the indices alone.
+func (p *Plan) Check(ctx context.Context, indices Tensor, more ...Tensor) error {
+	b, err := p.bagsOf(indices, more)
+	if err != nil || len(p.Axes) == 0 {
 		return err
 	}
-	if len(p.Axes) == 0 || indices.Len() == 0 {
+	return b.guard(func(b *bags) error {
+		return b.checkWith(ctx, func() error { return b.checkIndices(ctx) })
+	})
+}
+
+// checkIndices returns the error of the first refused index, nil if there is none. The
+// memory of the operands is held.
+func (b *bags) checkIndices(ctx context.Context) error {
+	p, indices := b.Plan, b.indices
+	if indices.Len() == 0 {
 		return nil
-	}
-	if indices.keeper != nil {
-		return indices.Guard(func(held Tensor) error { return p.Check(ctx, held) })
-	}
-	if p.Bag != nil && p.Bag.SkipNegative {
-		return p.check(ctx, indices)
 	}
 	moving := *p.Terms()
 	terms := moving.Loops
@@ -154,7 +162,7 @@ func (p *Plan) Check(ctx context.Context, indices Tensor) error {
 		}
 	}
 	if _, ok := loopTurns(moving.Loops); !ok {
-		return p.check(ctx, indices) // the loops turn more often than there are indices
+		return b.firstRefused(ctx) // the loops turn more often than there are indices
 	}
 	if err := moving.reaches(indices); err != nil {
 		return err
@@ -172,7 +180,7 @@ func (p *Plan) Check(ctx context.Context, indices Tensor) error {
 	case exec.Stopped:
 		return context.Cause(ctx)
 	case exec.Refused:
-		if err := p.check(ctx, indices); err != nil {
+		if err := b.firstRefused(ctx); err != nil || p.Bag != nil && (p.Bag.SkipNegative || p.Bag.SkipWeightless) {
 			return err
 		}
 		return changedIndices()

@@ -28,8 +28,10 @@ func Lookup[T Element, I Integer](table []T, width int, ids []I, out []T) error 
 		return shapeError(KindMismatch, "a table of %d elements holds no whole number of rows of %d", len(table), width)
 	case len(out)%width != 0 || len(out)/width != len(ids):
 		return shapeError(KindMismatch, "%d ids ask for as many rows of %d elements, and out holds %d elements", len(ids), width, len(out))
-	case sharesMemory(out, table) || sharesMemory(out, ids): // R.17
-		return errorf(ErrOverlap, "the output shares memory with an input; look up into memory of its own")
+	case sharesMemory(out, table): // R.17
+		return errorf(ErrOverlap, "the output shares memory with an input, table; look up into memory of its own")
+	case sharesMemory(out, ids): // R.17
+		return errorf(ErrOverlap, "the output shares memory with an input, ids; look up into memory of its own")
 	}
 	rows := len(table) / width
 	size := DTypeOf[T]().Bits() / 8

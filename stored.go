@@ -1,7 +1,6 @@
 package garner
 
 import (
-	"context"
 	"sync"
 
 	"github.com/garner-go/garner/internal/codec"
@@ -14,16 +13,10 @@ import (
 type Stored struct {
 	name    string
 	decoder decoder
-	scales  int    // place among the further operands; -1: data holds them
-	zeros   int    // place of the zero points; -1: there are none
-	view    Tensor // the elements' dtype and shape, without memory
-}
-
-// A decoder decodes whole operands, and parts of them: codes, scales and zero points,
-// each from a byte of it on, with what Spans says of the elements.
-type decoder interface {
-	exec.Decoder
-	decodeParts(dst []byte, parts *exec.Stored, from *[3]int64, first, n int)
+	scales  int       // place among the further operands; -1: data holds them
+	zeros   int       // place of the zero points; -1: there are none
+	view    Tensor    // the elements' dtype and shape, without memory
+	specs   [3]Tensor // the dtypes and shapes of data, scales and zero points, without memory
 }
 
 // String names the form, such as "Q4_K" or "u4, scaled by f16".
@@ -201,46 +194,54 @@ func (d codeDecoder) Spans(first, n int) [3]exec.Span {
 	return [3]exec.Span{exec.Span(codes), exec.Span(scales), exec.Span(zeros)}
 }
 
-// bytesOf returns the bytes of data, of scales and of zero points. It copies those that
-// are not dense.
-func bytesOf(ctx context.Context, operands [3]Tensor) (from exec.Stored, err error) {
-	for i, t := range operands {
-		if !t.dtype.Valid() {
-			continue
-		}
-		if !t.Contiguous() || t.mem.Offset*t.dtype.Bits()%8 != 0 {
-			if t, err = t.clone(ctx); err != nil {
-				return from, err
-			}
-		}
-		if from[i], err = t.Bytes(); err != nil {
-			return from, err
-		}
+// Decode returns all elements of the data of a call, on one core: the definition of what
+// it holds. more are the further operands of the call. Errors are those of DecodePart.
+func (s *Stored) Decode(data Tensor, more ...Tensor) (Tensor, error) {
+	all, err := s.DecodePart(0, s.view.Len(), data, more...)
+	if err != nil {
+		return Tensor{}, err
 	}
-	return from, nil
+	return all.Reshape(s.view.shape...)
 }
 
-// Decode returns all elements of the data of a call, on one core: the definition of what
-// it holds. more are the further operands of the call. Errors are those of New, and
+// DecodePart returns n elements of the data of a call, from the first-th on in row-major
+// order, as a vector. It reads what is stored of these alone, on one core. Operands of
+// other dtypes or shapes than those that the plan was made for are an ErrDType or an
+// ErrShape, and so are elements that there are not. Errors are also those of New, and
 // ErrFault for Volatile operands.
-func (s *Stored) Decode(data Tensor, more ...Tensor) (Tensor, error) {
-	operands := [3]Tensor{data, operandAt(more, s.scales), operandAt(more, s.zeros)}
+func (s *Stored) DecodePart(first, n int, data Tensor, more ...Tensor) (Tensor, error) {
+	operands := s.operands(data, more)
 	for i, t := range operands {
-		if t.mem.Volatile {
-			var err error
-			if operands[i], err = t.Clone(); err != nil {
-				return Tensor{}, err
-			}
+		if want := s.specs[i]; t.dtype != want.dtype {
+			return Tensor{}, errorf(ErrDType, "an operand of stored data is %s; the plan was made for %s", t.dtype, want.dtype)
+		} else if !t.shape.Equal(want.shape) {
+			return Tensor{}, shapeError(KindMismatch, "an operand of stored data is %s%s; the plan was made for %s%s", t.dtype, t.shape, want.dtype, want.shape)
 		}
 	}
-	from, err := bytesOf(context.Background(), operands)
-	if err != nil {
-		return Tensor{}, err
+	if total := s.view.Len(); first < 0 || n < 0 || first > total || n > total-first {
+		return Tensor{}, shapeError(KindMismatch, "%d elements from element %d on; data holds %d", n, first, total)
 	}
-	out, err := New(s.view.dtype, s.view.shape...)
-	if err != nil {
-		return Tensor{}, err
+	out, err := New(s.view.dtype, n)
+	if err != nil || n == 0 {
+		return out, err
 	}
-	s.decoder.Decode(out.mem.Buf, &from, 0, out.Len())
-	return out, nil
+	var decode func(at int) error
+	decode = func(at int) error {
+		if at < len(operands) {
+			return operands[at].Guard(func(held Tensor) error {
+				operands[at] = held
+				return decode(at + 1)
+			})
+		}
+		v := views{decoder: s.decoder, operands: operands}
+		v.Decode(out.mem.Buf, nil, first, n)
+		return nil
+	}
+	return out, decode(0)
+}
+
+// operands returns the operands of a call that hold the elements; the zero Tensor for
+// those that the form does not have.
+func (s *Stored) operands(data Tensor, more []Tensor) [3]Tensor {
+	return [3]Tensor{data, operandAt(more, s.scales), operandAt(more, s.zeros)}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -201,8 +202,8 @@ func TestStoredOperandsAreKept(t *testing.T) {
 
 func TestStoredRegime(t *testing.T) {
 	for rows, want := range map[int]string{
-		10:   "rows of 1024 bytes, each decoded · way decoded · Generic · data near · one core",
-		9000: "rows of 1024 bytes, each decoded · way decoded · Generic · prefetched 42 rows ahead · one core",
+		10:   "rows of 1024 bytes, each decoded · way decoded · data near · one core",
+		9000: "rows of 1024 bytes, each decoded · way decoded · prefetched 42 rows ahead · one core",
 	} {
 		p, err := garner.Prepare(gguf.GetRows{Type: "Q4_K"}, garner.SpecOf(garner.U8, rows, 144), garner.SpecOf(garner.I64, 5), garner.Threads(1))
 		if err != nil {
@@ -226,7 +227,7 @@ func TestStoredRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	op, row := onnx.MicrosoftGatherBlockQuantized1{}, garner.Of([]int64{1}, 1)
-	if err := garner.GatherInto(ctx, op, codes, row, shared, scales); !errors.Is(err, garner.ErrOverlap) {
+	if err := garner.GatherInto(ctx, op, codes, row, shared, scales); !errors.Is(err, garner.ErrOverlap) || !strings.Contains(err.Error(), "shares memory with an input, scales;") {
 		t.Errorf("an output in the scales: %v", err)
 	}
 	other, _ := garner.New(garner.I4, 1, 2)
@@ -235,6 +236,27 @@ func TestStoredRefusals(t *testing.T) {
 	}
 	if _, err := garner.Prepare(op, codes.Spec(), row.Spec(), garner.Further(garner.SpecOfRank(garner.F32, garner.AnyDim))); !errors.Is(err, garner.ErrShape) {
 		t.Errorf("scales of unknown shape: %v", err)
+	}
+	// A missing scale is no dtype (R.27), unless data has a wrong one (R.6).
+	for name, c := range map[string]struct {
+		op      garner.Op
+		message string
+	}{
+		"GatherBlockQuantized": {op, "garner: the operator needs its operand scales, number 3"},
+		"compressed-gather":    {openvino.CompressedGather{}, "garner: the operator needs its operand scale, number 3"},
+	} {
+		if _, err := garner.Gather(c.op, codes, row); !errors.Is(err, garner.ErrAttribute) || err.Error() != c.message {
+			t.Errorf("%s without scales: %v", name, err)
+		}
+		if _, err := garner.Infer(c.op, garner.SpecOfDims(garner.I4, garner.AnyDim, garner.AnyDim), row.Spec()); !errors.Is(err, garner.ErrAttribute) || err.Error() != c.message {
+			t.Errorf("Infer of %s without scales: %v", name, err)
+		}
+		if _, err := garner.Gather(c.op, memory, row); !errors.Is(err, garner.ErrDType) {
+			t.Errorf("%s of f32 without scales: %v", name, err)
+		}
+		if _, err := garner.Gather(c.op, codes, row, garner.Of([]float64{1, 1}, 2, 1)); !errors.Is(err, garner.ErrDType) || !strings.HasSuffix(err.Error(), "are f64; they must be f32, f16 or bf16") {
+			t.Errorf("%s with scales of f64: %v", name, err)
+		}
 	}
 	stopped, stop := context.WithCancel(ctx)
 	stop()

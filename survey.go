@@ -8,7 +8,8 @@ import (
 type Meaning struct {
 	Value     Index
 	Component int  // its component in the tuple: it addresses the plan's Axes[Component]
-	At        int  // the position on the axis; -1 if the row is filled or the index refused
+	At        int  // the position on the axis; -1 if the row is filled, or the index left out or refused
+	LeftOut   bool // it is of a term of a bag that counts nowhere; it is then neither Outside nor Refused
 	Outside   bool // it is outside its axis, and the plan's Outside applies
 	Refused   bool // a gather fails with an IndexError
 }
@@ -19,15 +20,33 @@ type Survey struct {
 	FromEnd int         // negative indices that count from the end
 	Moved   int         // indices outside that Clamp or Wrap moves onto the axis
 	Filled  int         // indices outside whose rows are zeros or the fill
+	LeftOut int         // indices of terms of bags that count nowhere
 	Refused int         // indices outside that are an error
 	First   *IndexError // of the first refused index; nil if there is none
+	Bags    error       // of ends that no bags can have, or, where no index is refused, of the row of empty bags; nil if there is none
+}
+
+// Err returns the error that a gather of these indices returns; nil if it succeeds.
+func (s *Survey) Err() error {
+	switch {
+	case s.Bags != nil:
+		return s.Bags
+	case s.First != nil:
+		return s.First
+	}
+	return nil
 }
 
 // Meaning resolves the i-th index in row-major order by the definition of the
 // policies. indices must have the dtype and shape that the plan was made for;
 // others are an ErrDType or an ErrShape. An i outside indices is an ErrShape.
-func (p *Plan) Meaning(indices Tensor, i int) (Meaning, error) {
-	if err := p.takes(indices); err != nil {
+//
+// more are the further operands of the call, which decide what bags leave out; errors of
+// their dtypes and shapes are those of indices. Without the weights no term is left out
+// for its weight.
+func (p *Plan) Meaning(indices Tensor, i int, more ...Tensor) (Meaning, error) {
+	b, err := p.bagsOf(indices, more)
+	if err != nil {
 		return Meaning{}, err
 	}
 	if n := indices.Len(); i < 0 || i >= n || len(p.Axes) == 0 {
@@ -37,35 +56,53 @@ func (p *Plan) Meaning(indices Tensor, i int) (Meaning, error) {
 		return Meaning{}, err
 	}
 	var m Meaning
-	err := indices.guard(func() { m = p.meaning(&indices, i, i) })
+	err = b.guard(func(b *bags) error {
+		m = b.meaning(i, i)
+		return nil
+	})
 	return m, err
 }
 
-// Survey resolves every index and moves no row. Survey.First is the error that
+// Survey resolves every index and moves no row. Survey.Err is the error that
 // a gather would return, nil if it would succeed. Survey takes some 25 ns per
 // index, on one core. Errors are those of Meaning, and the context's cause.
-func (p *Plan) Survey(ctx context.Context, indices Tensor) (Survey, error) {
-	if err := p.takes(indices); err != nil || len(p.Axes) == 0 {
+//
+// more are the further operands of the call. Of bags without the operand of their ends,
+// Survey looks at the indices alone.
+func (p *Plan) Survey(ctx context.Context, indices Tensor, more ...Tensor) (s Survey, err error) {
+	b, err := p.bagsOf(indices, more)
+	if err != nil || len(p.Axes) == 0 {
 		return Survey{}, err
 	}
-	return p.survey(ctx, indices, 0)
+	err = b.guard(func(b *bags) error {
+		if s, err = b.survey(ctx, 0); err != nil || p.Bag == nil {
+			return err
+		}
+		if s.Bags, err = b.checkEnds(ctx); err == nil && s.Err() == nil {
+			s.Bags, err = b.checkEmpty(ctx)
+		}
+		return err
+	})
+	return s, err
 }
 
 // survey resolves part of the plan's indices: its first element is the
 // first-th.
-func (p *Plan) survey(ctx context.Context, indices Tensor, first int) (Survey, error) {
+func (p *bags) survey(ctx context.Context, first int) (Survey, error) {
 	if err := p.tuples(); err != nil {
 		return Survey{}, err
 	}
-	s := Survey{Indices: indices.Len()}
+	s := Survey{Indices: p.indices.Len()}
 	var stopped error
-	err := indices.guard(func() {
+	err := p.indices.guard(func() {
 		for i := range s.Indices {
 			if i%4096 == 0 && ctx.Err() != nil {
 				stopped = context.Cause(ctx)
 				return
 			}
-			switch m := p.meaning(&indices, i, first+i); {
+			switch m := p.meaning(i, first+i); {
+			case m.LeftOut:
+				s.LeftOut++
 			case m.Refused:
 				if s.Refused++; s.Refused == 1 {
 					s.First = p.refused(m, first+i)
@@ -88,16 +125,6 @@ func (p *Plan) survey(ctx context.Context, indices Tensor, first int) (Survey, e
 	return s, err
 }
 
-func (p *Plan) takes(indices Tensor) error {
-	if indices.dtype != p.IndexType {
-		return errorf(ErrDType, "indices are %s; the plan was made for %s", indices.dtype, p.IndexType)
-	}
-	if !indices.shape.Equal(p.Indices) {
-		return shapeError(KindMismatch, "indices are %s%s; the plan was made for %s%s", indices.dtype, indices.shape, p.IndexType, p.Indices)
-	}
-	return nil
-}
-
 // tuples checks that the tuples lie along a dim of Indices that is as long as they
 // are: in a plan that was written or changed by hand they need not.
 func (p *Plan) tuples() error {
@@ -109,18 +136,20 @@ func (p *Plan) tuples() error {
 
 // meaning resolves the i-th element of indices, which is the number-th of the
 // plan's.
-func (p *Plan) meaning(indices *Tensor, i, number int) Meaning {
-	m := Meaning{Component: p.componentOf(number), Value: indices.index(indices.position(i))}
+func (p *bags) meaning(i, number int) Meaning {
+	m := Meaning{Component: p.componentOf(number), Value: p.indices.index(p.indices.position(i))}
 	dim := p.Axes[m.Component].Dim
+	if p.leftOut(m.Value, number) {
+		m.At, m.LeftOut = -1, true
+		return m
+	}
 	var inside, ok bool
 	strictly := Plan{Negative: p.Negative, Outside: Error}
 	if m.At, inside = strictly.position(m.Value, dim); inside {
 		return m
 	}
 	m.Outside = true
-	if p.Bag != nil && p.Bag.SkipNegative && m.Value.negative() {
-		m.At = -1 // no row is read
-	} else if m.At, ok = p.position(m.Value, dim); !ok {
+	if m.At, ok = p.position(m.Value, dim); !ok {
 		m.At, m.Refused = -1, true
 	}
 	return m
@@ -139,18 +168,30 @@ func (p *Plan) refused(m Meaning, i int) *IndexError {
 	return e
 }
 
-// check returns the error of the first refused index in row-major order, nil if
-// there is none. It resolves index by index, which is slow, and defines which
-// indices are refused.
-func (p *Plan) check(ctx context.Context, indices Tensor) error {
-	s, err := p.Survey(ctx, indices)
+// check returns the error of what a run refuses, nil if there is nothing: first of the
+// ends of bags, then of the first index in row-major order, then of the row of empty
+// bags. It resolves index by index, which is slow, and defines which indices are
+// refused.
+func (p *Plan) check(ctx context.Context, indices Tensor, more []Tensor) error {
+	b, err := p.bagsOf(indices, more)
+	if err != nil || len(p.Axes) == 0 {
+		return err
+	}
+	return b.guard(func(b *bags) error { return b.check(ctx) })
+}
+
+// check is Plan.check of operands whose memory is held.
+func (b *bags) check(ctx context.Context) error {
+	return b.checkWith(ctx, func() error { return b.firstRefused(ctx) })
+}
+
+// firstRefused returns the error of the first refused index; nil if there is none.
+func (b *bags) firstRefused(ctx context.Context) error {
+	s, err := b.survey(ctx, 0)
 	if err != nil {
 		return err
 	}
-	if s.First != nil {
-		return s.First
-	}
-	return nil
+	return s.Err()
 }
 
 // componentOf returns the component that the i-th index in row-major order is
@@ -174,43 +215,11 @@ func (p *Plan) coordinates(i int) []int {
 	return c
 }
 
-// position returns the position that an index value means on an axis of extent
-// dim: the definition of the policies. It returns -1 for a row of zeros or the
-// fill; ok is false for a refused index.
-func (p *Plan) position(v Index, dim int) (at int, ok bool) {
-	negative := v.negative()
-	switch {
-	case !negative && v.Bits < uint64(dim):
-		return int(v.Bits), true
-	case negative && p.Negative == FromEnd && -v.Bits <= uint64(dim): // R.9
-		return int(int64(v.Bits) + int64(dim)), true
-	}
-	switch p.outside() {
-	case Zero, Fill:
-		return -1, true
-	case Clamp: // R.13
-		if dim > 0 { // R.15
-			if negative {
-				return 0, true
-			}
-			return dim - 1, true
-		}
-	case Wrap: // R.14
-		if dim > 0 { // R.15
-			if negative {
-				// -v.Bits is the distance below zero; -1 wraps to dim-1.
-				return (dim - int(-v.Bits%uint64(dim))) % dim, true
-			}
-			return int(v.Bits % uint64(dim)), true
-		}
-	}
-	return 0, false // R.10
-}
-
 // SurveyPart surveys a part of the indices: part holds consecutive ones in
 // row-major order, from the first-th on, in a tensor of any shape. The surveys
-// of all parts, added in order, equal Survey of the whole, including First.
-func (p *Plan) SurveyPart(ctx context.Context, part Tensor, first int) (Survey, error) {
+// of all parts, added in order, equal Survey of the whole, including First, but for what it
+// says of ends and of the row of empty bags. more are the whole further operands.
+func (p *Plan) SurveyPart(ctx context.Context, part Tensor, first int, more ...Tensor) (Survey, error) {
 	if part.dtype != p.IndexType {
 		return Survey{}, errorf(ErrDType, "indices are %s; the plan was made for %s", part.dtype, p.IndexType)
 	}
@@ -220,7 +229,16 @@ func (p *Plan) SurveyPart(ctx context.Context, part Tensor, first int) (Survey, 
 	if len(p.Axes) == 0 {
 		return Survey{}, nil
 	}
-	return p.survey(ctx, part, first)
+	b, err := p.furtherOf(part, more)
+	if err != nil {
+		return Survey{}, err
+	}
+	var s Survey
+	err = b.guard(func(b *bags) error {
+		s, err = b.survey(ctx, first)
+		return err
+	})
+	return s, err
 }
 
 // Add adds next, the survey of the part that follows.
@@ -230,7 +248,14 @@ func (s *Survey) Add(next Survey) {
 		copied := *next.First
 		first = &copied
 	}
-	*s = Survey{s.Indices + next.Indices, s.FromEnd + next.FromEnd, s.Moved + next.Moved, s.Filled + next.Filled, s.Refused + next.Refused, first}
+	bags := s.Bags
+	if bags == nil {
+		bags = next.Bags
+	}
+	*s = Survey{
+		Indices: s.Indices + next.Indices, FromEnd: s.FromEnd + next.FromEnd, Moved: s.Moved + next.Moved, Filled: s.Filled + next.Filled,
+		LeftOut: s.LeftOut + next.LeftOut, Refused: s.Refused + next.Refused, First: first, Bags: bags,
+	}
 	if first != nil { // R.8
 		first.Others, first.Total = s.Refused-1, s.Indices
 	}

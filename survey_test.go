@@ -3,8 +3,11 @@ package garner_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/openvino"
@@ -163,4 +166,166 @@ func places(p *garner.Plan) map[int][2]int {
 	}
 	walk(p.Loops, 0, 0, 0)
 	return m
+}
+
+// TestSurveyOfBags holds that Check and Survey say what a gather into bags does: of terms
+// that count nowhere (R.29), of ends (R.31, R.32) and of the row of empty bags (R.33).
+func TestSurveyOfBags(t *testing.T) {
+	data := garner.Of([]float32{1, 2, 3, 4}, 2, 2)
+	weights := func(w ...float32) garner.Tensor { return garner.Of(w, len(w)) }
+	ids := func(v ...int64) garner.Tensor { return garner.Of(v, len(v)) }
+	first := garner.Position{Given: true}
+	for name, c := range map[string]struct {
+		bag              garner.Bag
+		negative         garner.Negative
+		indices          garner.Tensor
+		ends, weights    garner.Tensor
+		leftOut, refused int
+		want             string
+	}{
+		"weightless":         {garner.Bag{Ends: garner.Starts, WeightsAt: 1, SkipWeightless: true}, garner.Reject, ids(0, 9, 1), ids(0, 2), weights(1, 0, 1), 1, 0, ""},
+		"one that counts":    {garner.Bag{Ends: garner.Starts, WeightsAt: 1, SkipWeightless: true}, garner.Reject, ids(0, 9, 1), ids(0, 2), weights(0, 1, 1), 1, 1, "indices[1] = 9 is outside axis 0 of data, which has 0…1"},
+		"no weights":         {garner.Bag{Ends: garner.Starts, WeightsAt: -1, SkipWeightless: true}, garner.Reject, ids(0, 1), ids(0, 2), garner.Tensor{}, 0, 0, ""},
+		"negative":           {garner.Bag{Ends: garner.Starts, WeightsAt: -1, SkipNegative: true}, garner.Reject, ids(0, -5, 1), ids(0, 2), garner.Tensor{}, 1, 0, ""},
+		"negative, from end": {garner.Bag{Ends: garner.Starts, WeightsAt: -1, SkipNegative: true}, garner.FromEnd, ids(0, -1, 1), ids(0, 2), garner.Tensor{}, 1, 0, ""},
+		"padding":            {garner.Bag{Ends: garner.Starts, WeightsAt: -1, Padding: garner.Position{Given: true, At: 1}}, garner.Reject, ids(0, 1, 1), ids(0, 2), garner.Tensor{}, 2, 0, ""},
+		"ends too far":       {garner.Bag{Ends: garner.Starts, WeightsAt: -1}, garner.Reject, ids(0, 9, 1), ids(0, 9), garner.Tensor{}, 0, 1, "ends[1] = 9 passes the end; there are 3 indices"},
+		"ends that fall":     {garner.Bag{Ends: garner.Bounds, WeightsAt: -1}, garner.Reject, ids(0, 1, 1), ids(0, 2, 1), garner.Tensor{}, 0, 0, "ends[2] = 1, and the one before is 2; they must not fall"},
+		"a bag outside":      {garner.Bag{Ends: garner.Segments, WeightsAt: -1}, garner.Reject, ids(0, 1, 1), ids(0, 1, 7), garner.Tensor{}, 0, 0, "ends[2] = 7 is outside the result, which has bags 0…3"},
+		"an empty bag":       {garner.Bag{Ends: garner.Segments, WeightsAt: -1, Empty: garner.Position{Given: true, At: 5}, EmptyName: "default", EmptyLate: true}, garner.Reject, ids(0, 1, 1), ids(0, 1, 3), garner.Tensor{}, 0, 0, "default = 5 is outside axis 0 of data, which has 0…1"},
+		"bags that are full": {garner.Bag{Ends: garner.Segments, WeightsAt: -1, Empty: first, EmptyLate: true}, garner.Reject, ids(0, 1, 1), ids(0, 1, 3), garner.Tensor{}, 0, 0, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var op garner.Op = bagsOf{c.bag}
+			if c.bag.Ends == garner.Segments {
+				op = segmentsOf{c.bag}
+			}
+			op = garner.WithNegative(op, c.negative)
+			more := []garner.Tensor{c.ends, c.weights}
+			_, want := garner.Gather(op, data, c.indices, more...)
+			if got := fmt.Sprint(want); c.want == "" && want != nil || c.want != "" && got != "garner: "+c.want {
+				t.Fatalf("a gather gives %v, want %q", want, c.want)
+			}
+			p, err := garner.Prepare(op, data.Spec(), c.indices.Spec(), garner.FurtherTensors(more...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan := p.Plan()
+			if err := plan.Check(t.Context(), c.indices, more...); fmt.Sprint(err) != fmt.Sprint(want) {
+				t.Errorf("Check gives %v, the gather %v", err, want)
+			}
+			s, err := plan.Survey(t.Context(), c.indices, more...)
+			if err != nil || fmt.Sprint(s.Err()) != fmt.Sprint(want) || s.LeftOut != c.leftOut || s.Refused != c.refused || s.Filled+s.FromEnd+s.Moved != 0 {
+				t.Errorf("Survey gives %+v, %v; the gather %v", s, err, want)
+			}
+			left := 0
+			for i := range c.indices.Len() {
+				m, err := plan.Meaning(c.indices, i, more...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if m.LeftOut {
+					left++
+					if m.At != -1 || m.Outside || m.Refused {
+						t.Errorf("index %d: %+v", i, m)
+					}
+				}
+			}
+			if left != c.leftOut {
+				t.Errorf("%d indices are left out, want %d", left, c.leftOut)
+			}
+			// Operands that the plan was not made for are refused.
+			for i, bad := range []garner.Tensor{garner.Of([]float32{1}, 1), garner.Of([]string{"a", "b", "c"}, 3), ids(1, 2, 3, 4, 5, 6, 7)} {
+				if c.bag.WeightsAt < 0 && i > 0 {
+					continue
+				}
+				others := []garner.Tensor{bad}
+				if i > 0 {
+					others = []garner.Tensor{{}, bad}
+				}
+				if _, err := plan.Survey(t.Context(), c.indices, others...); !errors.Is(err, garner.ErrShape) && !errors.Is(err, garner.ErrDType) {
+					t.Errorf("operands %v: %v", others, err)
+				}
+			}
+		})
+	}
+}
+
+// segmentsOf reduces rows of a matrix into four bags.
+type segmentsOf struct{ bag garner.Bag }
+
+func (segmentsOf) Operands() []garner.Operand { return bagsOf{}.Operands() }
+
+func (b segmentsOf) Lower(l *garner.Lowering) {
+	l.NeedNumbers(true)
+	l.NeedRanks(1, 1).Bags(b.bag, garner.Exactly(4)).Copy()
+}
+
+// TestChecksOfBagsStop holds that a context ends the checks of the ends of bags and the
+// search for an empty one, and that the latter is one pass.
+func TestChecksOfBagsStop(t *testing.T) {
+	const n = 1 << 20
+	segments := make([]int64, n)
+	for i := range segments {
+		segments[i] = int64(i)
+	}
+	data, indices := garner.Of(make([]float32, 4), 4, 1), garner.Of(make([]int8, n), n)
+	for name, c := range map[string]struct {
+		bag  garner.Bag
+		last int64 // the last segment
+		bags int
+	}{
+		"ends that fall": {garner.Bag{Ends: garner.Segments, WeightsAt: -1}, 0, n},
+		"ends outside":   {garner.Bag{Ends: garner.Segments, WeightsAt: -1}, n, n},
+		"no empty bag":   {garner.Bag{Ends: garner.Segments, WeightsAt: -1, Empty: garner.Position{Given: true, At: 9}, EmptyName: "default", EmptyLate: true}, n - 1, n},
+	} {
+		t.Run(name, func(t *testing.T) {
+			segments[n-1] = c.last
+			ends := garner.Of(segments, n)
+			op := countedOf{segmentsOf{c.bag}, c.bags}
+			p, err := garner.Prepare(op, data.Spec(), indices.Spec(), garner.FurtherTensors(ends))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for after := int64(0); after < 2000; after += 100 {
+				ctx := &lateContext{Context: t.Context(), after: after}
+				start := time.Now()
+				err := p.Plan().Check(ctx, indices, ends)
+				if ctx.asked.Load() < after {
+					if after == 0 || (err == nil) != (c.last == n-1) {
+						t.Errorf("after %d looks at the context: %v", ctx.asked.Load(), err)
+					}
+					break // the check ends sooner
+				}
+				if !errors.Is(err, context.Canceled) || time.Since(start) > 10*time.Second {
+					t.Errorf("cancelled after %d looks: %v", after, err)
+				}
+			}
+		})
+	}
+}
+
+// countedOf is segmentsOf into another number of bags.
+type countedOf struct {
+	segmentsOf
+	bags int
+}
+
+func (c countedOf) Lower(l *garner.Lowering) {
+	l.NeedNumbers(true)
+	l.NeedRanks(1, 1).Bags(c.bag, garner.Exactly(c.bags)).Copy()
+}
+
+// A lateContext is cancelled once its Err was called so many times.
+type lateContext struct {
+	context.Context
+	after int64
+	asked atomic.Int64
+}
+
+func (c *lateContext) Err() error {
+	if c.asked.Add(1) > c.after {
+		return context.Canceled
+	}
+	return nil
 }

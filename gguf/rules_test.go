@@ -15,7 +15,12 @@ func TestRulesOfGetRows(t *testing.T) {
 	ruletest.Run(t, []ruletest.Case{
 		{Rule: "GR.1", Op: gguf.GetRows{Type: "BF16"}, Data: "u8[[128,63]]", Indices: "[0]", Want: "f32[[1]]"},
 		{Rule: "GR.1", Op: gguf.GetRows{Type: "IQ2_S"}, Data: table, Indices: "[0]", Refuse: "attribute", Message: `type "IQ2_S" is no kind of GGUF that is decoded; there are F16, `},
-		{Rule: "GR.1", Op: gguf.GetRows{}, Data: table, Indices: "[0]", Refuse: "attribute", Message: `type "" is no kind`},
+		{Rule: "GR.1", Op: gguf.GetRows{}, Data: table, Indices: "[0]", Refuse: "attribute", Message: `type is not given; it is a kind of GGUF that is decoded`},
+
+		{Rule: "QB.1", Op: gguf.GetRows{Type: "F16"}, Data: table, Indices: "[1]", Want: "f32[[3,4]]"},
+		{Rule: "QB.1", Op: gguf.GetRows{Type: "Q1_0"}, Data: table, Indices: "[0]", Refuse: "attribute", Message: `type "Q1_0" is no kind of GGUF that is decoded`},
+		{Rule: "QB.1", Op: gguf.GetRows{Type: "Q8_K"}, Data: table, Indices: "[0]", Refuse: "attribute", Message: `type "Q8_K" is no kind of GGUF that is decoded`},
+		{Rule: "QB.1", Op: gguf.Dequantize{Type: "IQ3_S"}, Data: table, Refuse: "attribute", Message: `type "IQ3_S" is no kind of GGUF that is decoded`},
 
 		{Rule: "GR.2", Op: rows, Data: table, Indices: "[1]", Want: "f32[[3,4]]"},
 		{Rule: "GR.2", Op: rows, Data: "i8[[0,60]]", Indices: "[0]", Refuse: "dtype", Message: "data is i8; blocks of GGUF are bytes, u8"},

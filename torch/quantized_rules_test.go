@@ -15,7 +15,7 @@ func TestRulesOfQuantizedEmbedding(t *testing.T) {
 	ruletest.Run(t, []ruletest.Case{
 		{Rule: "RQ.1", Op: torch.QuantizedEmbedding{Bits: 4}, Data: "u8[[33,0,60,0,0]]", Indices: "[0]", Want: "f32[[1,2]]"},
 		{Rule: "RQ.1", Op: torch.QuantizedEmbedding{Bits: 2}, Data: byteRows, Indices: "[0]", Refuse: "attribute", Message: "bits 2; torch's quantized embedding takes 8 or 4"},
-		{Rule: "RQ.1", Op: torch.QuantizedEmbedding{}, Data: byteRows, Indices: "[0]", Refuse: "attribute", Message: "bits 0; rows of FBGEMM have codes of 8, 4 or 2"},
+		{Rule: "RQ.1", Op: torch.QuantizedEmbedding{}, Data: byteRows, Indices: "[0]", Refuse: "attribute", Message: "bits is 0 or not given; rows of FBGEMM have codes of 8, 4 or 2"},
 
 		{Rule: "RQ.2", Op: op, Data: byteRows, Indices: "[1]", Want: "f32[[7,9]]"},
 		{Rule: "RQ.2", Op: op, Data: "i8[[1]]", Indices: "[0]", Refuse: "dtype", Message: "data is i8; blocks of FBGEMM are bytes"},

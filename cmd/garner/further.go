@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/internal/literal"
 	"github.com/garner-go/garner/operators"
 	"github.com/garner-go/garner/source"
 	"github.com/spf13/cobra"
@@ -32,6 +34,8 @@ func (f *furtherFlags) texts(o operators.Operator) ([]string, error) {
 		switch {
 		case !found || name == "" || text == "":
 			return nil, wrong("--operand %s: write it as NAME=VALUE, for example --operand offsets=[0,2]", g)
+		case i < 0 && (slices.Contains(o.Inputs(), name) || slices.Contains(o.Attributes(), name)):
+			return nil, wrong("--operand %s: it is part of the operator, no operand of a call; give it as --attr %s=%s", name, name, text)
 		case len(names) == 0:
 			return nil, wrong("--operand %s: %s takes no operand beyond DATA and INDICES", name, o.Name)
 		case i < 0:
@@ -52,7 +56,8 @@ type further struct {
 
 // openFurther opens the operands that an operator takes after DATA and INDICES, those
 // that are given: as tensors, or in place, without reading elements, where that is
-// possible. A literal for an operand of DATA's type is of that type.
+// possible. A literal without a type is of DATA's for an operand of that type, and else f32
+// where it has fractions.
 func (p *program) openFurther(ctx context.Context, r *request, texts []string, data garner.DType, inPlace bool) error {
 	operands := garner.OperandsOf(r.op)
 	for i, text := range texts {
@@ -64,6 +69,9 @@ func (p *program) openFurther(ctx context.Context, r *request, texts []string, d
 		from := parseOperand(text)
 		switch from.kind {
 		case kindUnreadable:
+			if from.err == nil { // standard input is none either
+				return wrong("%s %q is neither a literal such as '[0, 2]' nor a file that garner reads: %s", role, from.text, files.Readable())
+			}
 			return unreadable(role, from)
 		case kindStdin:
 			return wrong("%s cannot be -; put it in a file, or write a literal such as [0,2]", role)
@@ -74,7 +82,8 @@ func (p *program) openFurther(ctx context.Context, r *request, texts []string, d
 			}
 		}
 		o := files.Options{}
-		if from.kind == kindLiteral && operands[i].Types == garner.DataType {
+		untyped := from.kind == kindLiteral && literal.DType(from.text) == garner.Invalid
+		if untyped && operands[i].Types == garner.DataType {
 			o.DType = data
 		}
 		if inPlace && from.kind == kindFile {
@@ -88,11 +97,29 @@ func (p *program) openFurther(ctx context.Context, r *request, texts []string, d
 			}
 		}
 		in, t, err := p.open(ctx, role, from, o, r.memory.left())
+		if err == nil && untyped && operands[i].Types == garner.AnyTypes && t.DType() == garner.F64 {
+			o.DType = garner.F32 // scales and weights of stored data, of which none is f64
+			in, t, err = p.open(ctx, role, from, o, r.memory.left())
+		}
 		if err != nil {
 			return err
 		}
 		r.memory.take(role, in)
 		r.further[i] = further{in, t}
+	}
+	return nil
+}
+
+// missing is the error of an operand that is not given, and how to give it.
+func (r *request) missing() error {
+	for i, o := range garner.OperandsOf(r.op) {
+		if !o.Optional && r.further[i].input == nil {
+			_, err := garner.Infer(r.op, r.data.Spec(), r.indicesTensor.Spec(), specsOf(r.more())...)
+			if errors.Is(err, garner.ErrAttribute) { // the operand's, which precedes those of attributes
+				return &usageError{message: fmt.Sprintf("%s; give it as --operand %s=VALUE", bare(err), o.Name), err: err}
+			}
+			return nil
+		}
 	}
 	return nil
 }

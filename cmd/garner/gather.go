@@ -315,6 +315,9 @@ func asked(kind operators.Kind, f *gatherFlags, args []string, checkOutput func(
 	if r.operator.Kind != kind {
 		return nil, rightCommand(r.operator, kind)
 	}
+	if _, err := f.further.texts(r.operator); err != nil {
+		return nil, err
+	}
 	if r.numbers, err = f.operator.numbers(); err != nil {
 		return nil, err
 	}
@@ -397,6 +400,9 @@ func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request) (
 	if err := p.openFurther(ctx, r, texts, r.data.Spec().DType, false); err != nil {
 		return err
 	}
+	if err := r.missing(); err != nil {
+		return err
+	}
 	r.op, err = f.policy.amend(r.op, resultType(r.op, r.data.Spec(), r.indicesTensor.Spec(), specsOf(r.more())))
 	return err
 }
@@ -450,9 +456,6 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 	if err := f.check(r.operands[0]); err != nil {
 		return err
 	}
-	if _, err := f.further.texts(r.operator); err != nil {
-		return err
-	}
 	pooled := len(r.operator.Further()) > 0 || decodes(r.op) // the result is of another shape or type
 	if f.streams(r.operands[0]) {
 		data, err := p.openInPlace(ctx, operandRoles[0], r.operands[0], f.data.options())
@@ -498,7 +501,12 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 		}
 	}
 	if !pooled {
-		if err := checkFirst(ctx, prepared.Plan(), data.Spec(), r.indexArray(), 0); err != nil {
+		if plan := prepared.Plan(); plan.Bag == nil {
+			err = checkFirst(ctx, plan, data.Spec(), r.indexArray(), 0)
+		} else if data.Len() == 0 { // a bag can leave out an index that is outside
+			err = plan.Check(ctx, indices, more...)
+		}
+		if err != nil {
 			return f.policy.remedy(err)
 		}
 	}

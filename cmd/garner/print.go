@@ -218,7 +218,7 @@ func (p *program) summarise(ctx context.Context, f *gatherFlags, r *request, pla
 		}
 	}
 	// What is wrong with the operands outranks where the result goes.
-	if err := plan.Check(ctx, r.indicesTensor); err != nil {
+	if err := plan.Check(ctx, r.indicesTensor, r.more()...); err != nil {
 		return false, f.policy.remedy(err)
 	}
 	if err := r.changed(); err != nil {

@@ -155,5 +155,5 @@ func (p *Bags) endCount() int {
 
 // Chosen returns how p runs.
 func (p *Bags) Chosen() Chosen {
-	return Chosen{Way: Reduced, Kernel: "Generic", Size: p.chunk * p.nest.elem(), Ahead: p.ahead, Threads: p.cores}
+	return Chosen{Way: Reduced, Size: p.nest.Slice * p.nest.elem(), Ahead: p.ahead, Threads: p.cores}
 }

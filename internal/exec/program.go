@@ -22,6 +22,10 @@ func NewProgram(n Nest, t *Tuning, threads int) *Program {
 	return p
 }
 
+// SetDecoder replaces the Decoder of a program that has one, for operands that lie
+// otherwise. The elements that it makes are the same.
+func (p *Program) SetDecoder(d Decoder) { p.nest.Decoder = d }
+
 // Axes returns the memory of p's axes, empty, for the next call of SetLoops.
 func (p *Program) Axes() []Axis { return p.nest.Axes[:0] }
 
@@ -84,7 +88,7 @@ func (p *Program) SetKnown(n, slice, bits, reach int, fill []byte, t *Tuning, th
 // and strides. No result depends on it.
 type Chosen struct {
 	Way     Way
-	Kernel  string // the form of the kernels: AVX512VBMI, AVX512, AVX2, AMD64 or Generic
+	Kernel  string // the form of the kernels: AVX512VBMI, AVX512, AVX2, AMD64 or Generic; "" of Decoded and Reduced, whose kernels differ by kind
 	Size    int    // size of one row in bytes; in bits for packed types, in strings for strings
 	Ahead   int    // prefetch distance in rows; 0: none
 	Stretch bool   // data is prefetched sequentially instead of row by row
@@ -101,8 +105,10 @@ func (p *Program) Chosen() Chosen {
 		Ahead: l.ahead, Stretch: l.way.linear(), Stream: l.stream, Shared: l.shared, Threads: p.cores,
 	}
 	switch l.way {
-	case Strings, Bits, Decoded:
+	case Strings, Bits:
 		c.Kernel = "Generic"
+	case Decoded:
+		c.Kernel = ""
 	case Strips:
 		c.Stream = l.columns.stream
 	case Columns:

@@ -20,40 +20,39 @@ type Subject struct {
 	Whole      garner.Spec     // of all indices, where Indices are the first of them, of which Text is made and no SVG; else zero
 	Further    []garner.Tensor // the operands that Op takes after the indices
 
-	stored garner.Spec // of data as given, if Data holds its decoded elements
-	bare   bool        // the operator takes no indices
+	stored *garner.Stored // how Data holds the elements that a plan reads; nil: as they are
+	bare   bool           // the operator takes no indices
+}
+
+// elements returns the dtype and the shape of the elements that a plan reads.
+func (s *Subject) elements() (garner.DType, garner.Shape) {
+	if s.stored == nil {
+		return s.Data.DType(), s.Data.Shape()
+	}
+	spec := s.stored.Elements()
+	shape, _ := spec.Shape()
+	return spec.DType, shape
 }
 
 // MostSurveyed is the most indices that an explanation looks at, which takes about 2 s.
 // A variable, so that a test can set a smaller one.
 var MostSurveyed = 1 << 26
 
-// mostDecoded is the most elements of stored data that are decoded to be shown.
-const mostDecoded = 1 << 24
-
-// decode makes Data the elements that a plan reads, and gives an operator that takes no
-// indices one that nothing reads.
-func (s *Subject) decode(plan *garner.Plan) error {
-	if s.bare = !garner.TakesIndices(s.Op); s.bare {
-		s.Indices = garner.Of([]int64{0})
+// element returns the text of an element, given its row-major position. Of stored data
+// it decodes that element alone.
+func (s *Subject) element(position int) (string, error) {
+	if s.stored == nil {
+		return s.Data.At(coordinates(s.Data.Shape(), position)...)
 	}
-	if plan.Stored == nil {
-		return nil
+	one, err := s.stored.DecodePart(position, 1, s.Data, s.Further...)
+	if err != nil {
+		return "", err
 	}
-	s.stored = s.Data.Spec()
-	if n := s.Data.Len(); n > mostDecoded {
-		return garner.Errorf(garner.ErrShape, "data %s is decoded whole to be shown, and has more than %d elements; give a part of it", s.stored, mostDecoded)
-	}
-	var err error
-	s.Data, err = plan.Stored.Decode(s.Data, s.Further...)
-	return err
+	return one.At(0)
 }
 
 // lower returns the plan of the gather, for operands of these specs.
 func (s *Subject) lower(data, indices garner.Spec) (*garner.Plan, error) {
-	if s.stored.DType.Valid() {
-		data = s.stored
-	}
 	if s.bare {
 		indices = garner.Spec{}
 	}
@@ -95,13 +94,13 @@ func (s *Subject) indicesLen() int {
 
 // surveyOf surveys the indices: of more than MostSurveyed the first ones in row-major order,
 // as many as are whole rows.
-func surveyOf(ctx context.Context, plan *garner.Plan, indices garner.Tensor) (garner.Survey, error) {
+func surveyOf(ctx context.Context, plan *garner.Plan, indices garner.Tensor, further []garner.Tensor) (garner.Survey, error) {
 	if n, _ := plan.Indices.Len(); indices.Len() == n && n <= MostSurveyed {
-		return plan.Survey(ctx, indices)
+		return plan.Survey(ctx, indices, further...)
 	}
 	part := indices
 	if indices.Len() <= MostSurveyed {
-		return plan.SurveyPart(ctx, part, 0)
+		return plan.SurveyPart(ctx, part, 0, further...)
 	}
 	for axis, rows := range indices.Shape() {
 		if rows == 1 {
@@ -116,7 +115,7 @@ func surveyOf(ctx context.Context, plan *garner.Plan, indices garner.Tensor) (ga
 			break
 		}
 	}
-	return plan.SurveyPart(ctx, part, 0)
+	return plan.SurveyPart(ctx, part, 0, further...)
 }
 
 // New lowers the gather and looks at the indices, at MostSurveyed of them. Of bags, it
@@ -124,13 +123,14 @@ func surveyOf(ctx context.Context, plan *garner.Plan, indices garner.Tensor) (ga
 // operator refuses is part of the explanation and no error. Errors are those of
 // garner.NewPlan and of reading, and the cause of the context.
 func New(ctx context.Context, s Subject) (*Explanation, error) {
+	if s.bare = !garner.TakesIndices(s.Op); s.bare {
+		s.Indices = garner.Of([]int64{0}) // nothing reads it
+	}
 	whole, err := s.lower(s.Data.Spec(), s.indicesSpec())
 	if err != nil {
 		return nil, err
 	}
-	if err := s.decode(whole); err != nil {
-		return nil, err
-	}
+	s.stored = whole.Stored
 	plan := whole.Terms()
 	e := &Explanation{Subject: s, whole: whole, plan: plan, loops: plan.Loops, slice: plan.Slice}
 	for n := len(e.loops); n > 0; n-- {
@@ -140,7 +140,7 @@ func New(ctx context.Context, s Subject) (*Explanation, error) {
 		}
 		e.loops, e.slice = e.loops[:n-1], e.slice*l.Extent
 	}
-	if e.survey, err = surveyOf(ctx, whole, s.Indices); err != nil {
+	if e.survey, err = surveyOf(ctx, whole, s.Indices, s.Further); err != nil {
 		return nil, err
 	}
 	return e, nil
@@ -183,4 +183,4 @@ func (e *Explanation) rows() int {
 }
 
 // fails reports whether the gather ends with an error.
-func (e *Explanation) fails() bool { return e.survey.Refused > 0 }
+func (e *Explanation) fails() bool { return e.survey.Err() != nil }

@@ -134,7 +134,8 @@ func (p *picture) follow() error {
 	for _, i := range positions(p.plan.Out, p.result.shown) {
 		drawn[i] = true
 	}
-	dataShape, indexShape := p.Data.Shape(), p.Indices.Shape()
+	_, dataShape := p.elements()
+	indexShape := p.Indices.Shape()
 	var wantedData, wantedIndices [][]int
 	for _, i := range elements {
 		s, err := p.tracer.source(i)
@@ -179,7 +180,8 @@ func (p *picture) follow() error {
 
 // measure computes the sizes of the cells and places the panels.
 func (p *picture) measure() error {
-	p.data.name, p.data.spec = "data", p.Data.DType().String()+p.Data.Shape().String()
+	dtype, shape := p.elements()
+	p.data.name, p.data.spec = "data", dtype.String()+shape.String()
 	p.indices.name, p.indices.spec = "indices", p.Indices.DType().String()+p.Indices.Shape().String()
 	p.result.name, p.result.spec = "result", p.plan.DType.String()+p.plan.Out.String()
 	if bag := p.whole.Bag; bag != nil {
@@ -197,7 +199,7 @@ func (p *picture) measure() error {
 		widest = max(widest, len([]rune(clip(text))))
 	}
 	for _, s := range p.sources {
-		if s.data < 0 {
+		if s.data == filled {
 			widest = max(widest, len([]rune(clip(p.fillText()))))
 			break
 		}
@@ -298,8 +300,6 @@ func (p *panel) at(t garner.Tensor, position int) (string, error) {
 	return t.At(coordinates(p.shape, position)...)
 }
 
-func (p *picture) element(position int) (string, error) { return p.data.at(p.Data, position) }
-
 // clip shortens a text to fit a cell.
 func clip(text string) string {
 	const most = 10
@@ -333,6 +333,8 @@ func (p *picture) note(i int) (string, error) {
 		return "", err
 	case m.Refused:
 		return "outside", nil
+	case m.LeftOut:
+		return "left out", nil
 	case m.Outside && m.At < 0 && p.plan.Outside == garner.Zero:
 		return "→ zero", nil
 	case m.Outside && m.At < 0:
@@ -418,8 +420,8 @@ func (p *picture) draw() error {
 		p.text(margin, margin+32+i*lineHeight, "a", line)
 	}
 	bottom += 32
-	if p.survey.First != nil {
-		for _, line := range wrap(bare(p.survey.First), width, noteSize) {
+	if err := p.survey.Err(); err != nil {
+		for _, line := range wrap(bare(err), width, noteSize) {
 			p.text(margin, bottom, "a b", line)
 			bottom += lineHeight
 		}
@@ -432,7 +434,8 @@ func (p *picture) draw() error {
 	p.b = bytes.Buffer{}
 	p.printf(`<?xml version="1.0" encoding="UTF-8"?>`)
 	p.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img">`, width, height, width, height)
-	p.printf(`<title>%s</title>`, escape(fmt.Sprintf("%s of data %s%s and indices %s%s", p.Name, p.Data.DType(), p.Data.Shape(), p.Indices.DType(), p.Indices.Shape())))
+	dtype, shape := p.elements()
+	p.printf(`<title>%s</title>`, escape(fmt.Sprintf("%s of data %s%s and indices %s%s", p.Name, dtype, shape, p.Indices.DType(), p.Indices.Shape())))
 	fmt.Fprintf(&p.b, style, ink, titleSize, noteSize, headingSize, markSize, markSize, pale, markSize, noteSize-1, pale, noteSize-1, bad, pale, ink)
 	p.printf(`<defs><pattern id="outside" width="6" height="6" patternUnits="userSpaceOnUse"><path d="M-1,1L1,-1M0,6L6,0M5,7L7,5" style="stroke:#999999"/></pattern></defs>`)
 	p.printf(`<rect width="%d" height="%d" style="fill:#ffffff;stroke:none"/>`, width, height)
@@ -570,7 +573,7 @@ func (p *picture) indexCells() error {
 		case m.Refused:
 			p.printf(`<rect x="%d" y="%d" width="%d" height="%d" style="fill:#ffffff;stroke:%s;stroke-width:2"/>`, r.x+1, r.y+1, r.w-2, r.h-2, bad)
 			class = "v b"
-		case m.Outside && m.At < 0:
+		case m.At < 0:
 			p.hatched(r)
 		case !ok || row < 0:
 			p.cell(r, nil)
@@ -581,7 +584,7 @@ func (p *picture) indexCells() error {
 		if note != "" {
 			at.h -= noteHeight
 		}
-		if m.Outside && m.At < 0 && !m.Refused {
+		if m.At < 0 && !m.Refused && len(p.plan.Axes) > 0 {
 			p.backing(at, text)
 		}
 		p.value(at, class, text)
@@ -640,6 +643,8 @@ func (p *picture) resultCells() error {
 		case s.data == refused:
 			p.printf(`<rect x="%d" y="%d" width="%d" height="%d" style="fill:#ffffff;stroke:%s;stroke-width:2"/>`, r.x+1, r.y+1, r.w-2, r.h-2, bad)
 			p.value(r, "v b", "×")
+		case s.data == leftOut:
+			p.hatched(r)
 		case s.data == filled:
 			p.hatched(r)
 			p.backing(r, p.fillText())
@@ -708,6 +713,9 @@ func (p *picture) legend(y, width int) int {
 			text = "outside: zeros"
 		}
 		item(p.hatched, text)
+	}
+	if p.survey.LeftOut > 0 {
+		item(p.hatched, "counts in no bag")
 	}
 	if p.survey.Refused > 0 {
 		item(plain("stroke-width:2;stroke:"+bad), "outside: refused")

@@ -41,13 +41,14 @@ func (e *Explanation) Text(color bool) string {
 		}
 	}
 	plan := e.plan
+	dtype, shape := e.elements()
 	fmt.Fprintf(&b, "%s   data %s%s   indices %s%s   ->   %s%s\n", p.paint(bold, terminal.Printable(e.Name)),
-		e.Data.DType(), e.Data.Shape(), e.Indices.DType(), e.indicesShape(), plan.DType, e.whole.Out)
+		dtype, shape, e.Indices.DType(), e.indicesShape(), plan.DType, e.whole.Out)
 	line("bags", e.bagsText())
 	line("loops", e.loopsText(p)+"     "+e.rowsText())
 	line("index", e.axesText())
-	if e.survey.First != nil {
-		line("wrong", p.paint(red, bare(e.survey.First)))
+	if err := e.survey.Err(); err != nil {
+		line("wrong", p.paint(red, bare(err)))
 	}
 	line("seen", e.surveyText(p))
 	line("moves", e.movesText())
@@ -165,7 +166,7 @@ func (e *Explanation) axesText() string {
 
 // reach returns the length of a window along a gathered axis.
 func (e *Explanation) reach(a garner.Axis) int {
-	shape := e.Data.Shape()
+	_, shape := e.elements()
 	if a.Number >= len(shape) {
 		return 1 // data of rank 0 counts as a vector of one
 	}
@@ -216,6 +217,7 @@ func (e *Explanation) surveyText(p painter) string {
 		moved = "count modulo the axis"
 	}
 	add(s.Moved, "is outside and "+strings.Replace(strings.Replace(moved, "mean ", "means ", 1), "count ", "counts ", 1), "are outside and "+moved, yellow)
+	add(s.LeftOut, "counts in no bag", "count in no bag", yellow)
 	add(s.Refused, "is refused: the gather fails", "are refused: the gather fails", red)
 	all := indicesCount(s.Indices)
 	if n := e.indicesLen(); n > MostSurveyed {
@@ -237,14 +239,16 @@ func indicesCount(n int) string {
 // movesText describes how much the gather reads and writes.
 func (e *Explanation) movesText() string {
 	n, _ := e.plan.Out.Len()
+	_, shape := e.elements()
+	held, _ := shape.Len()
 	if e.plan.DType == garner.String {
-		return fmt.Sprintf("%s of %d in data; reads %s of indices", count(n, "text"), e.Data.Len(), size(e.plan.IndexType, e.indicesLen()))
+		return fmt.Sprintf("%s of %d in data; reads %s of indices", count(n, "text"), held, size(e.plan.IndexType, e.indicesLen()))
 	}
 	if e.whole.Bag != nil {
 		bags, _ := e.whole.Out.Len()
 		return fmt.Sprintf("%s of terms, reduced to %s of the result; reads %s of indices", size(e.plan.DType, n), size(e.plan.DType, bags), size(e.plan.IndexType, e.indicesLen()))
 	}
-	return fmt.Sprintf("%s into the result, from data of %s; reads %s of indices", size(e.plan.DType, n), size(e.plan.DType, e.Data.Len()), size(e.plan.IndexType, e.indicesLen()))
+	return fmt.Sprintf("%s into the result, from data of %s; reads %s of indices", size(e.plan.DType, n), size(e.plan.DType, held), size(e.plan.IndexType, e.indicesLen()))
 }
 
 // viewText describes the memory layout of an operand that is not row-major and

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/gguf"
 	"github.com/garner-go/garner/internal/ruletest"
 	"github.com/garner-go/garner/internal/terminal"
 	"github.com/garner-go/garner/numpy"
@@ -192,5 +193,55 @@ func TestBags(t *testing.T) {
 		if svg, err := e.SVG(); err != nil || !bytes.Contains(svg, []byte("terms")) {
 			t.Errorf("%s, %v", svg, err)
 		}
+	}
+}
+
+// TestLeftOut holds that a term that counts nowhere is no wrong index, and that ends that
+// no bags can have are wrong.
+func TestLeftOut(t *testing.T) {
+	data := ruletest.Tensor(t, "f32[[1,2],[3,4]]")
+	safe := tensorflow.SafeEmbeddingLookupSparse{DenseShape: []int{2, 2}}
+	e, err := New(t.Context(), Subject{
+		Name: "safe", Op: safe, Data: data, Indices: ruletest.Tensor(t, "[0,9,1,-3]"),
+		Further: []garner.Tensor{ruletest.Tensor(t, "[[0,0],[0,1],[1,0],[1,1]]"), ruletest.Tensor(t, "f32[1,0,1,1]")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := e.Text(false); strings.Contains(text, "wrong") || !strings.Contains(text, "4 indices: 2 count in no bag\n") {
+		t.Errorf("it says\n%s", text)
+	}
+	if svg, err := e.SVG(); err != nil || !bytes.Contains(svg, []byte("counts in no bag")) || !bytes.Contains(svg, []byte("left out")) || bytes.Contains(svg, []byte("outside: ")) {
+		t.Errorf("%v; it draws\n%s", err, svg)
+	}
+	e, err = New(t.Context(), Subject{
+		Name: "bag", Op: torch.EmbeddingBag{Mode: "sum"}, Data: data, Indices: ruletest.Tensor(t, "[0,1,1]"),
+		Further: []garner.Tensor{ruletest.Tensor(t, "[0,9]")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := e.Text(false); !strings.Contains(text, "wrong   offsets[1] = 9 passes the end; there are 3 indices\n") {
+		t.Errorf("it says\n%s", text)
+	}
+	if svg, err := e.SVG(); err != nil || !bytes.Contains(svg, []byte("offsets[1] = 9 passes the end")) || !bytes.Contains(svg, []byte("no result")) {
+		t.Errorf("%v; it draws\n%s", err, svg)
+	}
+}
+
+// TestStoredTable explains a gather of a table that holds 272 million elements: it
+// decodes those alone that it shows.
+func TestStoredTable(t *testing.T) {
+	rows := 2_000_000
+	table, err := garner.FromStrided(garner.U8, make([]byte, 136), 0, []int{rows, 136}, []int{0, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := explained(t, "gguf.get_rows", gguf.GetRows{Type: "Q8_0"}, table, ruletest.Tensor(t, "[5,1999999]"))
+	if text := e.Text(false); !strings.Contains(text, "data f32[2000000,128]   indices i64[2]   ->   f32[2,128]\n") || !strings.Contains(text, "from data of 1024000000 bytes") {
+		t.Errorf("it says\n%s", text)
+	}
+	if svg, err := e.SVG(); err != nil || !bytes.Contains(svg, []byte("f32[2000000,128]")) || !bytes.Contains(svg, []byte(">1999999<")) {
+		t.Errorf("%v; it draws\n%s", err, svg)
 	}
 }

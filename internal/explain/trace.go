@@ -4,7 +4,7 @@ import "github.com/garner-go/garner"
 
 // A source says where an element of the result comes from.
 type source struct {
-	data  int // row-major position in data; filled or refused where there is none
+	data  int // row-major position in data; filled, refused or leftOut where there is none
 	row   int // number of the row of data; all elements that one tuple of one batch addresses share it
 	tuple int // row-major position in the indices of the first index of the tuple
 }
@@ -13,6 +13,7 @@ type source struct {
 const (
 	filled  = -1
 	refused = -2
+	leftOut = -3
 )
 
 // A tracer traces elements of the result back to data, by a plan for row-major
@@ -21,6 +22,7 @@ type tracer struct {
 	whole    *garner.Plan // with its bags
 	plan     *garner.Plan // of the terms of bags
 	indices  garner.Tensor
+	further  []garner.Tensor
 	meanings map[int]garner.Meaning // by position in the indices
 }
 
@@ -29,7 +31,7 @@ func newTracer(s Subject) (*tracer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tracer{whole, whole.Terms(), s.Indices, map[int]garner.Meaning{}}, nil
+	return &tracer{whole, whole.Terms(), s.Indices, s.Further, map[int]garner.Meaning{}}, nil
 }
 
 // meaning returns the plan's interpretation of an index, from a cache.
@@ -37,7 +39,7 @@ func (t *tracer) meaning(i int) (garner.Meaning, error) {
 	if m, ok := t.meanings[i]; ok {
 		return m, nil
 	}
-	m, err := t.whole.Meaning(t.indices, i)
+	m, err := t.whole.Meaning(t.indices, i, t.further...)
 	t.meanings[i] = m
 	return m, err
 }
@@ -63,7 +65,9 @@ func (t *tracer) source(out int) (source, error) {
 		}
 		switch {
 		case m.Refused:
-			state = refused
+			state = min(state, refused)
+		case m.LeftOut:
+			state = leftOut
 		case m.At < 0:
 			state = min(state, filled)
 		default:
@@ -79,7 +83,8 @@ func (t *tracer) source(out int) (source, error) {
 // batchDims returns how many leading dims of both operands, and of the result,
 // are batch dims; 0 where batch dims are elsewhere.
 func (t *tracer) batchDims(s Subject) (operands, result int) {
-	data, indices := s.Data.Shape().Strides(), s.Indices.Shape().Strides()
+	_, shape := s.elements()
+	data, indices := shape.Strides(), s.Indices.Shape().Strides()
 	b, product := 0, 1
 	for b < min(len(t.plan.Loops), len(data), len(indices)) {
 		l := t.plan.Loops[b]

@@ -83,6 +83,15 @@ func Parse(text string, dtype garner.DType) (garner.Tensor, error) {
 	return t, nil
 }
 
+// DType returns the dtype that a literal says; garner.Invalid where it says none. It
+// reads the first word alone.
+func DType(text string) garner.DType {
+	p := parser{text: text}
+	p.next()
+	d, _ := garner.ParseDType(identifier(text[p.pos:]))
+	return d
+}
+
 // Memory returns the most bytes that Parse takes for a text that is no range, beside
 // the text itself. It reads the text once.
 func Memory(text string) int64 {

@@ -331,3 +331,13 @@ func FuzzParse(f *testing.F) {
 		check(t, again, got)
 	})
 }
+
+func TestDType(t *testing.T) {
+	for text, want := range map[string]garner.DType{
+		"f32[1,2]": garner.F32, " u4 [1]": garner.U4, "i8(5)": garner.I8, "[1,2]": garner.Invalid, "2.5": garner.Invalid, "NaN": garner.Invalid, "": garner.Invalid, "0:4": garner.Invalid,
+	} {
+		if got := literal.DType(text); got != want {
+			t.Errorf("%q says %v, want %v", text, got, want)
+		}
+	}
+}
