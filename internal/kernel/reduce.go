@@ -2,6 +2,8 @@ package kernel
 
 import (
 	"math"
+	"runtime"
+	"sync"
 	"unsafe"
 
 	"github.com/garner-go/garner/internal/float"
@@ -70,6 +72,7 @@ type Bags struct {
 func Reduce(dst, src []byte, n Number, t Terms) {
 	ends := [...]int64{0, int64(len(t.Rows))}
 	ReduceBags(dst, src, n, t, Bags{Ends: noescape(&ends)[:], Size: len(dst), Step: len(dst)})
+	runtime.KeepAlive(&ends) // nothing else may take its place on the stack before
 }
 
 // ReduceBags is Reduce for bag after bag. With Begin, a bag without terms is zeros.
@@ -194,6 +197,7 @@ func (a *bagsArgs) reduce(f bagsFunc, dst, src []byte, t Terms, b Bags, size, wi
 			f.call(a)
 			odd |= a.odd
 			first = piece[1]
+			runtime.KeepAlive(&piece)
 		}
 		i++
 	}
@@ -404,8 +408,9 @@ func reduceRow[T number](dst, src []T, weighted bool, weight T, greater, begin, 
 // reduceNarrow is Reduce for floats of 16 bits, which c converts to f32: some terms of
 // some columns at a time.
 func reduceNarrow(dst, src []byte, c Conversion, t Terms, first, end int) {
-	const most, mostTerms = 1024, 16
-	rows, weights, places := noescape(new([most]float32)), noescape(new([mostTerms]float32)), noescape(new([mostTerms]int64))
+	const most, mostTerms = len(wideRows{}.rows), len(wideRows{}.places)
+	room := widened.Get().(*wideRows)
+	rows, weights, places := &room.rows, &room.weights, &room.places
 	for column := 0; column < len(dst)/4; {
 		n := min(len(dst)/4-column, 256)
 		each := min(most/n, mostTerms)
@@ -430,7 +435,18 @@ func reduceNarrow(dst, src []byte, c Conversion, t Terms, first, end int) {
 		}
 		column += n
 	}
+	widened.Put(room)
 }
+
+// wideRows are some terms of floats of 16 bits as f32.
+type wideRows struct {
+	rows    [1024]float32
+	weights [16]float32
+	places  [16]int64
+}
+
+// widened is the free list of them.
+var widened = sync.Pool{New: func() any { return new(wideRows) }}
 
 // Store ends a reduction: it writes what Reduce and Divide made, which may lie in dst, as
 // elements of n. Floats of 16 bits are rounded.
