@@ -76,7 +76,8 @@ func (f rowsFunc) call(a *rowsArgs) { f(noescape(a)) }
 // noescape returns p, hidden from escape analysis, so that *p stays on the stack:
 // the compiler moves what a function value gets to the heap. This is safe for the
 // forms: assembly keeps no pointer, and neither it nor its ABI wrapper, both
-// NOSPLIT, can move the stack.
+// NOSPLIT, can move the stack. Across other calls it is not: what it returns is a
+// number to the compiler, which stays as it is when the stack moves.
 //
 //go:nocheckptr
 func noescape[T any](p *T) *T { return (*T)(unsafe.Add(nil, uintptr(unsafe.Pointer(p)))) }

@@ -72,7 +72,7 @@ type Bags struct {
 func Reduce(dst, src []byte, n Number, t Terms) {
 	ends := [...]int64{0, int64(len(t.Rows))}
 	ReduceBags(dst, src, n, t, Bags{Ends: noescape(&ends)[:], Size: len(dst), Step: len(dst)})
-	runtime.KeepAlive(&ends) // nothing else may take its place on the stack before
+	runtime.KeepAlive(&ends) // of which the compiler sees no use since noescape
 }
 
 // ReduceBags is Reduce for bag after bag. With Begin, a bag without terms is zeros.

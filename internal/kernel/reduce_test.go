@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -274,4 +276,44 @@ func BenchmarkReduce(b *testing.B) {
 			}
 		}
 	}
+}
+
+// TestReduceMovesItsStack holds that Reduce reads and writes right where the stack grows
+// in the middle of it: on new goroutines, each a little deeper than the one before.
+func TestReduceMovesItsStack(t *testing.T) {
+	const n = 1
+	src := make([]byte, 0, 4*n)
+	for i := range 2 * n {
+		src = binary.LittleEndian.AppendUint16(src, 0x3f80+uint16(i)) // bf16, from 1 on
+	}
+	term := func(i int) float32 { return math.Float32frombits(uint32(binary.LittleEndian.Uint16(src[2*i:])) << 16) }
+	rows := []int64{0, 2 * n}
+	var want [n]float32
+	for i := range want {
+		want[i] = term(i) + term(n+i)
+	}
+	for depth := range 200 {
+		done := make(chan []float32)
+		go func() {
+			got := make([]float32, n)
+			deeper(depth, func() { Reduce(Bytes(got), src, BF16, Terms{Rows: rows, Begin: true}) })
+			done <- got
+		}()
+		if got := <-done; !slices.Equal(got, want[:]) {
+			t.Fatalf("depth %d: %v, want %v", depth, got, want)
+		}
+	}
+}
+
+// deeper calls f with that many more frames on the stack.
+//
+//go:noinline
+func deeper(frames int, f func()) {
+	var room [64]byte
+	if frames > 0 {
+		deeper(frames-1, f)
+	} else {
+		f()
+	}
+	runtime.KeepAlive(&room)
 }
