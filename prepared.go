@@ -3,6 +3,7 @@ package garner
 import (
 	"context"
 	"errors"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -139,7 +140,7 @@ func reach(shape Shape, dtype DType) int {
 	for _, d := range shape {
 		n *= max(d, 1)
 	}
-	return n * dtype.Bits() / 8
+	return int(min(int64(n)*int64(dtype.Bits())/8, math.MaxInt)) // an int of 32 bits does not count the bits
 }
 
 // Plan returns the plan that Run executes; where the last segment says how many bags there

@@ -174,7 +174,7 @@ func FromSlice[T Element](values []T, shape ...int) (Tensor, error) {
 	if strs, ok := any(values).([]string); ok {
 		t.mem.Strs = strs
 	} else if n > 0 {
-		t.mem.Buf = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), n*t.dtype.Bits()/8)
+		t.mem.Buf = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), n*(t.dtype.Bits()/8))
 	}
 	t.strides = t.shape.Strides()
 	return t, nil

@@ -75,9 +75,9 @@ func (t *Tensor) run() int {
 
 // elementsOf returns the elements of t that have the bytes s of a dense copy.
 func (t *Tensor) elementsOf(s exec.Span) (from, to int) {
-	bits := t.dtype.Bits()
+	bits := int64(t.dtype.Bits())
 	// The last byte of a packed type has room for more.
-	return int(s.From) * 8 / bits, min(int(s.To)*8/bits, t.Len())
+	return int(s.From * 8 / bits), min(int(s.To*8/bits), t.Len())
 }
 
 // inPlace returns where the bytes s of a dense copy of t lie in its memory; false unless
@@ -85,8 +85,8 @@ func (t *Tensor) elementsOf(s exec.Span) (from, to int) {
 func (t *Tensor) inPlace(s exec.Span) (at int, ok bool) {
 	from, to := t.elementsOf(s)
 	run := t.run()
-	at = t.position(from) * t.dtype.Bits()
-	return at / 8, to-from <= run-from%run && at%8 == 0
+	bit := int64(t.position(from)) * int64(t.dtype.Bits()) // an int of 32 bits does not count the bits of a table
+	return int(bit / 8), to-from <= run-from%run && bit%8 == 0
 }
 
 // part returns the bytes s of the elements of t, counted as a dense copy has them. Where
@@ -104,10 +104,10 @@ func (t *Tensor) part(s exec.Span, room *[]byte) []byte {
 	dst := (*room)[:size]
 	for i := from; i < to; {
 		n, at, put := min(run-i%run, to-i), t.position(i), i-from
-		if at*bits%8 == 0 && put*bits%8 == 0 {
+		if bit := int64(at) * int64(bits); bit%8 == 0 && put*bits%8 == 0 {
 			// The last byte of packed elements may hold others behind them, which the next
 			// run replaces.
-			copy(dst[put*bits/8:], t.mem.Buf[at*bits/8:(at*bits+n*bits+7)/8])
+			copy(dst[put*bits/8:], t.mem.Buf[bit/8:(bit+int64(n*bits)+7)/8])
 		} else {
 			for j := range n {
 				setPacked(dst, put+j, bits, packed(t.mem.Buf, at+j, bits))
@@ -126,11 +126,12 @@ func dense(operands *[3]Tensor, from *exec.Stored) bool {
 		if t.Len() == 0 || !t.dtype.Valid() {
 			continue
 		}
-		first := t.mem.Offset * t.dtype.Bits()
+		bits := int64(t.dtype.Bits())
+		first := int64(t.mem.Offset) * bits
 		if !t.Contiguous() || first%8 != 0 {
 			return false
 		}
-		from[i] = t.mem.Buf[first/8:][:(t.Len()*t.dtype.Bits()+7)/8]
+		from[i] = t.mem.Buf[first/8:][:(int64(t.Len())*bits+7)/8]
 	}
 	return true
 }
