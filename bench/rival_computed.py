@@ -514,7 +514,7 @@ def quantized_embedding(c):
     table = fbgemm(c, bits)
     if op == "torch.quantized_embedding_unpack":
         if bits == 8:  # RU.2
-            raw, last = c.case.data.array, table.shape[-1] // 8 * 8
+            raw, last = c.case.data.array.astype(np.uint8), table.shape[-1] // 8 * 8
             scale, bias = np.moveaxis(np.ascontiguousarray(raw[..., -8:]).view("<f4").astype(np.float64), -1, 0)
             table[..., last:] = raw[..., last:-8] * scale[..., None] + bias[..., None]
         return coded("f32", table)
