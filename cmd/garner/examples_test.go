@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -59,8 +60,8 @@ func TestExamples(t *testing.T) {
 // and holds what is printed against the lines behind it. Commands of one block run in one
 // folder.
 func TestReadmeCommands(t *testing.T) {
-	if _, err := exec.LookPath("sh"); err != nil {
-		t.Skip("the commands are for a shell of Unix, and there is none: ", err)
+	if runtime.GOOS == "windows" {
+		t.Skip("the commands are for a shell of Unix")
 	}
 	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
 	if err != nil {
