@@ -11,6 +11,9 @@ import (
 // budget returns the bytes that indices and rows may take.
 func (g *gather) budget() int64 {
 	budget := int64(unbudgeted)
+	if g.blockwise != nil {
+		budget = unbudgetedDecoded
+	}
 	if g.o.Memory > 0 {
 		budget = g.o.Memory
 		if g.o.Memory >= 4*readers*readBytes {

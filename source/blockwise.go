@@ -104,46 +104,50 @@ func (b *blockwise) move(ctx context.Context, f *fetcher, threads int, dst []byt
 	return true, nil
 }
 
-// pieces is how many parts of the distinct rows of a block are read one after the other:
-// while one is read, the one before is decoded, for which the disk would wait otherwise.
-// leastPiece is the least number of rows of a part.
-const pieces, leastPiece = 4, 512
+// pieces is how many parts the distinct rows of a block are read in, of which reading are
+// read side by side: where one ends, the disk has requests of the next, and the one before
+// is decoded meanwhile. leastPiece is the least number of rows of a part.
+const pieces, reading, leastPiece = 6, 2, 512
 
 // decode reads distinct rows, of which each has stored bytes from at on, and decodes them
 // to their first places, in units of so many rows.
 func (b *blockwise) decode(ctx context.Context, f *fetcher, threads int, dst []byte, at []int64, size, stored, unit int) error {
 	each := max((len(at)+pieces-1)/pieces, leastPiece)
-	stage, err := f.room(min(len(at), 2*each) * stored)
+	stage, err := f.room(min(len(at), (reading+1)*each) * stored)
 	if err != nil {
 		return err
 	}
 	part := func(first int) []byte { // where the rows from first on are read to
-		from := first / each % 2 * each * stored
+		from := first / each % (reading + 1) * each * stored
 		return stage[from : from+min(each, len(at)-first)*stored]
 	}
-	var reading chan error
+	var reads [reading]chan error // by the turn of a part; nil: none is under way
 	read := func(first int) {
+		if first >= len(at) {
+			return
+		}
 		done := make(chan error, 1)
-		reading = done
+		reads[first/each%reading] = done
 		rows := Rows{At: at[first:min(first+each, len(at))], Size: stored, Dst: part(first)}
 		go func() { done <- b.raw.Fetch(ctx, rows) }()
 	}
-	defer func() {
-		if reading != nil {
-			<-reading // also where the codec panics: the stage is read into
+	defer func() { // also where the codec panics: the stage is read into
+		for _, done := range reads {
+			if done != nil {
+				<-done
+			}
 		}
 	}()
-	if len(at) > 0 {
-		read(0)
+	for k := range reading {
+		read(k * each)
 	}
 	for first := 0; first < len(at); first += each {
-		err := <-reading
-		if reading = nil; err != nil {
+		turn := first / each % reading
+		err := <-reads[turn]
+		if reads[turn] = nil; err != nil {
 			return err
 		}
-		if first+each < len(at) {
-			read(first + each)
-		}
+		read(first + reading*each)
 		src, n := part(first), min(each, len(at)-first)
 		how := b.runner.RunEach(ctx, (n+unit-1)/unit, threads, func(u int) {
 			for k := u * unit; k < min((u+1)*unit, n); k++ {

@@ -98,7 +98,9 @@ func gatherHeld(ctx context.Context, h *mapped.Holds, op garner.Op, data, indice
 }
 
 // unbudgeted is the bytes that a run without a budget holds beside the indices.
-const unbudgeted = 96 << 20
+// unbudgetedDecoded is that of a blockwise run, whose rows are many times longer than what
+// is read for them: the disk waits at the end of each block.
+const unbudgeted, unbudgetedDecoded = 96 << 20, 192 << 20
 
 // gather is a run of Gather.
 type gather struct {

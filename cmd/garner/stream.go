@@ -31,8 +31,8 @@ const (
 	lasting = 64 << 20
 
 	// unbudgeted is the memory in bytes that lets a gather do without a budget of its
-	// own. Package source then takes up to 96 MiB beside the indices.
-	unbudgeted = 256 << 20
+	// own. Package source then takes up to 192 MiB beside the indices.
+	unbudgeted = 384 << 20
 )
 
 // streamFlags are the flags of a gather out of a file.
