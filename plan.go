@@ -129,6 +129,10 @@ func (p *Plan) outside() Outside {
 	return p.Outside
 }
 
+// Copies reports whether the elements of the result are elements of data, or the fill,
+// bit for bit: no Bag reduces rows, and no Stored is decoded.
+func (p *Plan) Copies() bool { return p.Bag == nil && p.Stored == nil }
+
 // Terms returns the plan of the rows that a plan of bags reduces, one row for each
 // index, in the order of the indices. Other plans are their own.
 func (p *Plan) Terms() *Plan {

@@ -59,7 +59,8 @@ type Prepared struct {
 	more          []Spec
 	values        []Tensor // of further operands, while Gather lowers; nil elsewhere
 	bare          bool     // the operator takes no indices
-	further       bool     // the operator takes further operands or no indices, makes bags or reads stored data
+	copies        bool     // the plan's Copies
+	simple        bool     // it copies, and a call is data, indices and an output alone
 	threads       int
 	progress      func(done, total int64)
 	tuning        exec.Tuning
@@ -101,7 +102,8 @@ func Prepare(op Op, data, indices Spec, options ...PrepareOption) (*Prepared, er
 	p.indices = indices
 	p.values = nil
 	p.bare = !TakesIndices(op)
-	p.further = p.bare || len(p.lowered.takes) > 0 || p.lowered.bag != nil || p.lowered.stored != nil
+	p.copies = (&Plan{Bag: p.lowered.bag, Stored: p.lowered.stored}).Copies()
+	p.simple = p.copies && !p.bare && len(p.lowered.takes) == 0
 	shape, known := data.Shape()
 	if p.lowered.partial {
 		if p.lowered.open {
@@ -159,7 +161,7 @@ func (p *Prepared) Plan() *Plan { return p.plan }
 // Any number of goroutines may run one Prepared at a time, each with its own
 // output.
 func (p *Prepared) Run(ctx context.Context, data, indices, out Tensor, more ...Tensor) error {
-	if (len(more) > 0 || p.further) && p.lowered != nil {
+	if (len(more) > 0 || !p.simple) && p.lowered != nil {
 		if err := p.takesMore(more, &out); err != nil {
 			return err
 		}
@@ -169,7 +171,7 @@ func (p *Prepared) Run(ctx context.Context, data, indices, out Tensor, more ...T
 			}
 			indices = noIndices
 		}
-		if p.lowered.bag != nil || p.lowered.stored != nil {
+		if !p.copies {
 			return p.runMore(ctx, &data, &indices, &out, more)
 		}
 	}

@@ -344,7 +344,7 @@ func (b *bags) reduceStage(ctx context.Context, dst []byte, n int) error {
 // inPlace reports whether bags, or stored elements, are made by one run over operands that
 // are all in memory, or in mapped files whose rows are in the page cache.
 func (g *gather) inPlace() bool {
-	if g.plan.Bag == nil && g.plan.Stored == nil {
+	if g.plan.Copies() {
 		return false
 	}
 	for _, a := range g.o.given(g.data, g.indices) {

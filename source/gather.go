@@ -157,7 +157,7 @@ func newGather(ctx context.Context, op garner.Op, data, indices Array, o Options
 	} else if o.Memory == 0 {
 		g.direct = newDirect(data)
 	}
-	if plan.Bag == nil && plan.Stored == nil {
+	if plan.Copies() {
 		g.blockwise = g.newBlockwise()
 	}
 	if g.dataBytes, err = sizeOf(g.stored.Spec()); err != nil {

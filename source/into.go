@@ -35,7 +35,7 @@ func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garn
 	_, dataHere := tensorOf(data)
 	_, indicesHere := tensorOf(indices)
 	here := o.Memory == 0 || inMemory(data) && inMemory(indices) // then no page is mapped
-	if g.inPlace() || g.plan.Bag == nil && g.plan.Stored == nil && here && dataHere && indicesHere && g.inCache() {
+	if g.inPlace() || g.plan.Copies() && here && dataHere && indicesHere && g.inCache() {
 		if o.Progress != nil {
 			o.Progress(0, g.size)
 		}

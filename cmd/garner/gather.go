@@ -376,7 +376,7 @@ func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request) (
 			r.operands[1].text, r.whole = first, spec
 		}
 		if long && r.ask != nil {
-			op, err := f.policy.amend(r.op, r.data.Spec().DType)
+			op, err := f.policy.amend(r.op, resultType(r.op, r.data.Spec(), spec, nil))
 			if err != nil {
 				return err
 			}
@@ -427,17 +427,6 @@ func specsOf(tensors []garner.Tensor) []garner.Spec {
 	return specs
 }
 
-// decodes reports whether an operator without further operands decodes the elements
-// that it gathers: its result is then of another type than data.
-func decodes(op garner.Op) bool {
-	indices := garner.Spec{}
-	if garner.TakesIndices(op) {
-		indices = garner.SpecOfRank(garner.I64, garner.AnyDim)
-	}
-	out, err := garner.Infer(op, garner.SpecOfRank(garner.U8, garner.AnyDim), indices)
-	return err == nil && out.DType != garner.U8
-}
-
 // gather runs one gather: block by block out of files if DATA and OUT allow it,
 // else in memory.
 func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlags, args []string) error {
@@ -456,7 +445,6 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 	if err := f.check(r.operands[0]); err != nil {
 		return err
 	}
-	pooled := len(r.operator.Further()) > 0 || decodes(r.op) // the result is of another shape or type
 	if f.streams(r.operands[0]) {
 		data, err := p.openInPlace(ctx, operandRoles[0], r.operands[0], f.data.options())
 		switch {
@@ -470,7 +458,7 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 		}
 	}
 	r.inPlace = f.out == ""
-	if !pooled { // the shape of another result follows from further operands
+	if len(r.operator.Further()) == 0 { // else the result's shape follows from operands that are not open yet
 		r.ask = func(plan *garner.Plan) error {
 			if f.out == "" && !f.all && lists(plan.Out) > printed {
 				_, err := p.long("the result", garner.SpecOf(plan.DType, plan.Out...), toOut)
@@ -484,33 +472,27 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 	}
 	defer r.close()
 	data, indices, more := r.dataTensor, r.indicesTensor, r.more()
-	if r.inPlace && (!pooled || data.DType() == garner.Invalid) {
-		if done, err := p.gatherPrinted(ctx, f, r, !pooled); done || err != nil {
-			return err
-		}
-	}
 	var meter *terminal.Meter
 	tell := func(done, _ int64) { meter.Set(volume(data.DType(), done)) }
-	prepared, err := garner.Prepare(r.op, data.Spec(), indices.Spec(), garner.Threads(int(f.threads.value)), garner.Progress(tell), garner.FurtherTensors(more...))
+	prepared, err := garner.Prepare(r.op, r.dataSpec(), indices.Spec(), garner.Threads(int(f.threads.value)), garner.Progress(tell), garner.FurtherTensors(more...))
 	if err != nil {
 		return err
 	}
-	if indices.Len() > fewIndices {
-		if err := room(prepared.Plan(), r.memory.left()); err != nil {
+	plan := prepared.Plan()
+	if r.inPlace {
+		if done, err := p.gatherPrinted(ctx, f, r, plan); done || err != nil {
 			return err
 		}
 	}
-	if !pooled {
-		if plan := prepared.Plan(); plan.Bag == nil {
-			err = checkFirst(ctx, plan, data.Spec(), r.indexArray(), 0)
-		} else if data.Len() == 0 { // a bag can leave out an index that is outside
-			err = plan.Check(ctx, indices, more...)
-		}
-		if err != nil {
-			return f.policy.remedy(err)
+	if indices.Len() > fewIndices {
+		if err := room(plan, r.memory.left()); err != nil {
+			return err
 		}
 	}
-	out, err := newResult(prepared.Plan(), r.memory.left())
+	if err := checkFirst(ctx, plan, data.Spec(), r.indexArray(), 0); err != nil {
+		return f.policy.remedy(err)
+	}
+	out, err := newResult(plan, r.memory.left())
 	if err != nil {
 		return err
 	}
@@ -545,10 +527,11 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 
 // checkFirst looks at the indices of a gather whose data has no element, before
 // memory or disk is taken for its result, which may have any size: no index is
-// inside. budget is the most bytes that it takes of the indices at a time; 0 is no budget.
+// inside. Bags can leave out such an index. budget is the most bytes that it takes of the
+// indices at a time; 0 is no budget.
 func checkFirst(ctx context.Context, plan *garner.Plan, data garner.Spec, indices source.Array, budget int64) error {
 	shape, _ := data.Shape()
-	if n, _ := shape.Len(); n > 0 {
+	if n, _ := shape.Len(); n > 0 || plan.Bag != nil || len(plan.Axes) == 0 {
 		return nil
 	}
 	if size, ok := indices.Spec().Bytes(); budget == 0 && (!ok || size > surveyed) {
@@ -573,6 +556,14 @@ const surveyed = 64 << 20
 // room for the result, in memory or on standard output: an index outside is the better
 // error, where it is found within some 25 ms.
 const fewIndices = 1 << 20
+
+// dataSpec returns the spec of DATA, which is perhaps left in its file.
+func (r *request) dataSpec() garner.Spec {
+	if r.dataTensor.DType() == garner.Invalid {
+		return r.data.Spec()
+	}
+	return r.dataTensor.Spec()
+}
 
 // indexArray returns the indices as an array, which is read in parts where it is in a
 // file.

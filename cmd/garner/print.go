@@ -164,31 +164,18 @@ func summed(dtype garner.DType, shape garner.Shape, part func(first, n int) (str
 }
 
 // gatherPrinted runs a gather whose result is printed, without what the result does
-// not need: of a long one, where it has parts, only the ends, and of DATA in a file only
-// rows. done is false where both operands are tensors and all of the result is wanted.
-func (p *program) gatherPrinted(ctx context.Context, f *gatherFlags, r *request, parts bool) (done bool, err error) {
-	data, inPlace := r.dataTensor.Spec(), r.dataTensor.DType() == garner.Invalid
-	if inPlace {
-		data = r.data.Spec()
-	}
-	more, _ := r.arrays()
-	var plan *garner.Plan
-	if parts {
-		plan, err = garner.NewPlan(r.op, data, r.indicesTensor.Spec())
-	} else {
-		plan, err = source.NewPlan(ctx, r.op, r.data.Array, r.indexArray(), more...)
-	}
-	if err != nil {
-		return false, err
-	}
-	if parts && lists(plan.Out) > printed && !f.all {
+// not need: of a long one that is copied, only the ends, and of DATA in a file only rows.
+// done is false where both operands are tensors and all of the result is wanted.
+func (p *program) gatherPrinted(ctx context.Context, f *gatherFlags, r *request, plan *garner.Plan) (done bool, err error) {
+	if plan.Copies() && lists(plan.Out) > printed && !f.all {
 		if done, err := p.summarise(ctx, f, r, plan); done || err != nil {
 			return done, err
 		}
 	}
-	if !inPlace {
+	if r.dataTensor.DType() != garner.Invalid {
 		return false, nil
 	}
+	more, _ := r.arrays()
 	out, err := newResult(plan, r.memory.left())
 	if err != nil {
 		return false, err

@@ -188,10 +188,8 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 	if err != nil {
 		return err
 	}
-	if plan.Bag == nil && garner.TakesIndices(r.op) {
-		if err := checkFirst(ctx, plan, data.Spec(), indices.Array, f.stream.memory.bytes); err != nil {
-			return f.policy.remedy(err)
-		}
+	if err := checkFirst(ctx, plan, data.Spec(), indices.Array, f.stream.memory.bytes); err != nil {
+		return f.policy.remedy(err)
 	}
 	o := source.Options{Threads: int(f.threads.value), Further: more}
 	if !f.stream.memory.given {
@@ -355,7 +353,7 @@ func (r *request) identity(plan *garner.Plan, data, indices string) []files.Fact
 		outside += "=" + plan.Fill.Text()
 	}
 	walk := fmt.Appendf(nil, "%v %v %d", plan.Loops, plan.Axes, plan.Slice)
-	if plan.Bag != nil || plan.Stored != nil { // what computes with elements is told by its attributes too
+	if !plan.Copies() { // what computes with elements is told by its attributes too
 		walk = fmt.Append(walk, r.operator.Name)
 		for _, name := range slices.Sorted(maps.Keys(r.numbers)) {
 			walk = fmt.Appendf(walk, " %s=%v", name, r.numbers[name])
