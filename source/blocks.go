@@ -60,7 +60,7 @@ func (g *gather) divide() error {
 	per := g.perByte()
 	ofRow := row + 3*sliceBytes
 	if g.blockwise != nil {
-		ofRow += 8 + g.blockwise.sizeOf(sliceBytes) - sliceBytes // the stage has them as they are stored
+		ofRow += 8 + g.blockwise.at(sliceBytes) - sliceBytes // the stage has them as they are stored
 	}
 	if ofRow <= budget {
 		rows := min(budget/ofRow, maxRows)
@@ -80,7 +80,7 @@ func (g *gather) divide() error {
 	g.row = make([]int64, g.rows)
 	g.fetcher.paged, g.fetcher.usual = true, g.block*int64(g.bits)/8
 	if g.blockwise != nil {
-		g.fetcher.usual = g.blockwise.sizeOf(g.fetcher.usual)
+		g.fetcher.usual = g.blockwise.at(g.fetcher.usual)
 	}
 	return nil
 }

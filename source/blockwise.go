@@ -5,6 +5,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/exec"
+	"github.com/garner-go/garner/internal/kernel"
 )
 
 // A blockwise run fetches rows of a File with a codec as they are stored, and then decodes
@@ -12,10 +13,8 @@ import (
 // result has more rows than if they were decoded as they are read, and the disk waits for
 // the next one for less time. Rows are whole blocks of the codec.
 type blockwise struct {
+	storage
 	raw    Array // the stored bytes, for callers that hold the File
-	codec  *Codec
-	block  int64 // bytes of a block in the array
-	stored int64 // and in the file
 	runner exec.Runner
 	first  []int // by the number of a distinct row: where it was decoded to
 }
@@ -26,26 +25,23 @@ func (g *gather) newBlockwise() *blockwise {
 	if !ok || f.codec == nil || g.plan.Slice == 0 || int64(g.plan.Slice)*int64(g.bits/8)%f.block != 0 {
 		return nil
 	}
-	return &blockwise{raw: fetches(f.raw(), g.o.Memory > 0, g.threads), codec: f.codec, block: f.block, stored: f.stored}
+	return &blockwise{storage: f.storage, raw: fetches(f.raw(), g.o.Memory > 0, g.threads)}
 }
 
 // raw returns the File of the stored bytes of f, row by row as f's are.
 func (f *File) raw() *File {
-	v := &File{files: f.files, of: f.opened(), block: 1, stored: 1}
+	v := &File{files: f.files, of: f.opened(), storage: storageOf(nil, garner.U8)}
 	if f.rowSize%f.block == 0 {
-		v.rowSize = f.rowSize / f.block * f.stored
+		v.rowSize = f.at(f.rowSize)
 	}
 	for _, p := range f.parts {
-		p.from, p.to = v.size, v.size+(p.to-p.from)/f.block*f.stored
+		p.from, p.to = v.size, v.size+f.at(p.to-p.from)
 		v.size = p.to
 		v.parts = append(v.parts, p)
 	}
 	v.spec = garner.SpecOf(garner.U8, int(v.size))
 	return v
 }
-
-// sizeOf returns the stored bytes of so many bytes of the array.
-func (b *blockwise) sizeOf(bytes int64) int64 { return bytes / b.block * b.stored }
 
 // move writes rows of size bytes to dst, one behind the other, on up to threads cores. A
 // negative row is the fill. done is false where a row is not whole blocks; rows are then
@@ -61,10 +57,10 @@ func (b *blockwise) move(ctx context.Context, f *fetcher, threads int, dst []byt
 	}
 	for i, row := range rows {
 		if row >= 0 {
-			rows[i] = b.sizeOf(row)
+			rows[i] = b.at(row)
 		}
 	}
-	stored := int(b.sizeOf(int64(size)))
+	stored := int(b.at(int64(size)))
 	at, err := f.order.distinct(ctx, rows, stored)
 	if err != nil {
 		return false, err
@@ -92,7 +88,7 @@ func (b *blockwise) move(ctx context.Context, f *fetcher, threads int, dst []byt
 		for i := u * unit; i < min((u+1)*unit, len(rows)); i++ {
 			to := dst[i*size : (i+1)*size]
 			if rows[i] < 0 {
-				fillWith(to, fill)
+				kernel.Repeat(to, fill)
 			} else if first := b.first[int(rows[i])/stored]; first != i {
 				copy(to, dst[first*size:])
 			}

@@ -98,13 +98,12 @@ func room(s *[]byte, n int) []byte {
 // are the blocks of f, or those of codec where f stores elements as they are.
 func (f *File) converted(spec garner.Spec, size int64, codec *Codec) *File {
 	v := &File{
-		spec: spec, size: size, rowSize: rowSize(spec, size), codec: codec,
-		block: int64(codec.Elements) * int64(spec.DType.Bits()/8), stored: int64(codec.Bytes),
+		spec: spec, size: size, rowSize: rowSize(spec, size), storage: storageOf(codec, spec.DType),
 		files: f.files, of: f.opened(), from: append(slices.Clone(f.from), f.spec.DType),
 	}
 	at := int64(0)
 	for _, p := range f.parts {
-		blocks := (p.to - p.from) / f.block * f.stored / v.stored
+		blocks := f.at(p.to-p.from) / v.stored
 		p.from, p.to = at, at+blocks*v.block
 		v.parts = append(v.parts, p)
 		at = p.to
@@ -127,16 +126,14 @@ func (f *File) ConvertedFrom() []garner.DType { return slices.Clone(f.from) }
 
 // A converted Array is the view of one that is no File.
 type converted struct {
-	of     Array
-	spec   garner.Spec
-	size   int64 // bytes of the array
-	codec  *Codec
-	block  int64 // bytes of a block of the codec
-	stored int64 // bytes of a block in of
+	storage // in of
+	of      Array
+	spec    garner.Spec
+	size    int64 // bytes of the array
 }
 
 func newConverted(of Array, spec garner.Spec, size int64, codec *Codec) *converted {
-	return &converted{of: of, spec: spec, size: size, codec: codec, block: int64(codec.Elements) * int64(spec.DType.Bits()/8), stored: int64(codec.Bytes)}
+	return &converted{storage: storageOf(codec, spec.DType), of: of, spec: spec, size: size}
 }
 
 // Spec returns the dtype that the elements are converted to, and the array's dims and
@@ -237,10 +234,10 @@ func (c *converted) fetchPart(ctx context.Context, reads Array, rows Rows, block
 	s := stages.Get().(*stage)
 	defer stages.Put(s)
 	size := int(blocks * c.stored)
-	last := (c.size+c.block-1)/c.block*c.stored - int64(size) // where the last such row begins
+	last := c.end(c.size) - int64(size) // where the last such row begins
 	s.at, s.places = s.at[:0], s.places[:0]
 	for _, row := range rows.At {
-		if at := min(row/c.block*c.stored, last); len(s.at) == 0 || s.at[len(s.at)-1] < at {
+		if at := min(c.at(row), last); len(s.at) == 0 || s.at[len(s.at)-1] < at {
 			s.at = append(s.at, at)
 		}
 		s.places = append(s.places, len(s.at)-1)
@@ -251,7 +248,7 @@ func (c *converted) fetchPart(ctx context.Context, reads Array, rows Rows, block
 	}
 	for i, row := range rows.At {
 		place := s.places[i]
-		src := b[place*size : (place+1)*size][row/c.block*c.stored-s.at[place]:]
+		src := b[place*size : (place+1)*size][c.at(row)-s.at[place]:]
 		c.decode(rows.Dst[i*rows.Size:(i+1)*rows.Size], src, row)
 	}
 	return nil
@@ -285,7 +282,7 @@ func (c *converted) fetchMemory(ctx context.Context, m *memory, rows Rows) error
 					since = piece
 				}
 				n := min(len(to), piece)
-				c.decode(to[:n], b[row/c.block*c.stored:], row)
+				c.decode(to[:n], b[c.at(row):], row)
 				to, row, since = to[n:], row+int64(n), since-n-64
 			}
 		}
@@ -294,14 +291,5 @@ func (c *converted) fetchMemory(ctx context.Context, m *memory, rows Rows) error
 	if err != nil {
 		return err
 	}
-	return m.check(c.storedTo(rows.At[len(rows.At)-1] + int64(rows.Size)))
-}
-
-// storedTo returns how many stored bytes have the bytes of the array before byte to.
-func (c *converted) storedTo(to int64) int { return int((to + c.block - 1) / c.block * c.stored) }
-
-// decode writes the bytes of the array from byte from on to dst. src has the stored
-// blocks from that byte's on.
-func (c *converted) decode(dst, src []byte, from int64) {
-	decode(c.codec, c.block, c.stored, dst, src, from)
+	return m.check(int(c.end(rows.At[len(rows.At)-1] + int64(rows.Size))))
 }

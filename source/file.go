@@ -48,13 +48,11 @@ type File struct {
 	spec    garner.Spec
 	size    int64 // bytes of the array in memory
 	rowSize int64 // bytes of a row along axis 0; 0 where such rows are not contiguous
-	codec   *Codec
-	block   int64 // bytes of a codec's block in memory; 1 without a codec
-	stored  int64 // bytes of a block in the file; 1 without a codec
-	parts   []part
-	files   []*handle
-	of      *File          // that a view shares its files with, see Convert; nil of a File that Open made
-	from    []garner.DType // that a view was converted from, the stored one first
+	storage
+	parts []part
+	files []*handle
+	of    *File          // that a view shares its files with, see Convert; nil of a File that Open made
+	from  []garner.DType // that a view was converted from, the stored one first
 
 	users mapped.Users // calls in progress; the last one after Close frees the rest
 
@@ -97,7 +95,7 @@ type handle struct {
 // A spec without such an array is an ErrDType or an ErrShape; a file that does
 // not fit it is a *ReadError. Open opens each path once and reads nothing.
 func Open(spec garner.Spec, codec *Codec, segments ...Segment) (*File, error) {
-	f := &File{spec: spec, codec: codec, block: 1, stored: 1}
+	f := &File{spec: spec}
 	var err error
 	if f.size, err = sizeOf(spec); err != nil {
 		return nil, err
@@ -113,8 +111,8 @@ func Open(spec garner.Spec, codec *Codec, segments ...Segment) (*File, error) {
 		if codec.Elements < 1 || codec.Bytes < 1 || codec.Decode == nil || codec.Elements > math.MaxInt32 || codec.Bytes > math.MaxInt32 {
 			return nil, garner.Errorf(nil, "a codec of %d elements in %d bytes; both must be 1 or more, and Decode be given", codec.Elements, codec.Bytes)
 		}
-		f.block, f.stored = int64(codec.Elements)*int64(spec.DType.Bits()/8), int64(codec.Bytes)
 	}
+	f.storage = storageOf(codec, spec.DType)
 	if err := f.open(segments); err != nil {
 		f.Close()
 		return nil, err
@@ -322,8 +320,12 @@ func (h *handle) mapping() *mapped.File {
 // or at which its codec's block begins.
 func (f *File) locate(at int64) (*handle, int64) {
 	p := &f.parts[f.partAt(at)]
-	return p.file, p.offset + (at-p.from)/f.block*f.stored
+	return p.file, f.offset(p, at)
 }
+
+// offset returns the offset in its file at which a byte of a part is stored, or at which
+// its codec's block begins.
+func (f *File) offset(p *part, at int64) int64 { return p.offset + f.at(at-p.from) }
 
 // partAt returns the number of the part that holds a byte of the array.
 func (f *File) partAt(at int64) int {

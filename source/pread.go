@@ -66,7 +66,7 @@ func (f *File) answer(rows Rows, r request, scratch []byte) error {
 	n := r.to - r.from
 	b := scratch[:n]
 	if f.codec != nil {
-		stored := scratch[n : n+n/f.block*f.stored]
+		stored := scratch[n : n+f.at(n)]
 		if err := f.readPart(r, stored); err != nil {
 			return err
 		}
@@ -129,7 +129,7 @@ func (f *File) scratch() []byte {
 	}
 	n := f.limit()
 	if f.codec != nil {
-		n += n / f.block * f.stored
+		n += f.at(n)
 	}
 	return make([]byte, n)
 }

@@ -151,5 +151,5 @@ func scatter(rows Rows, r request, b []byte) {
 // storedRange returns the offset in the part's file of a request's stored bytes,
 // and their number.
 func (f *File) storedRange(r request) (offset, n int64) {
-	return r.part.offset + (r.from-r.part.from)/f.block*f.stored, (r.to - r.from) / f.block * f.stored
+	return f.offset(r.part, r.from), f.at(r.to - r.from)
 }

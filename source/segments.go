@@ -12,7 +12,7 @@ import (
 func (f *File) Segments() []Segment {
 	list := make([]Segment, len(f.parts))
 	for i, p := range f.parts {
-		list[i] = Segment{Path: p.file.path, Offset: p.offset, Bytes: (p.to - p.from) / f.block * f.stored}
+		list[i] = Segment{Path: p.file.path, Offset: p.offset, Bytes: f.at(p.to - p.from)}
 	}
 	return list
 }

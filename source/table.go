@@ -11,7 +11,6 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/exec"
-	"github.com/garner-go/garner/internal/kernel"
 	"github.com/garner-go/garner/internal/mapped"
 )
 
@@ -29,7 +28,8 @@ type Table struct {
 	count int   // rows
 	size  int   // bytes of a row in memory
 
-	memory  []byte        // all rows as they are stored, where they are in memory
+	memory  []byte        // all rows, where they are in memory as an Array has them
+	from    storedRows    // the rows where they are stored, in mapped files or in memory that is converted
 	file    *File         // the mapped file; nil where rows must be read
 	plain   []byte        // all rows in the mapped file; nil with a codec or several segments
 	stored  int64         // bytes of a row in the file
@@ -78,7 +78,7 @@ func NewTable(a Array) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{array: a, reads: fetches(a, false, runtime.GOMAXPROCS(0))}
+	t := &Table{array: a, from: storedRows{storage: storageOf(nil, spec.DType)}, reads: fetches(a, false, runtime.GOMAXPROCS(0))}
 	if len(spec.Dims) > 0 && spec.Dims[0].Min > 0 {
 		t.count, t.size = spec.Dims[0].Min, int(rowSize(spec, size))
 	}
@@ -86,9 +86,7 @@ func NewTable(a Array) (*Table, error) {
 		return nil, garner.Errorf(garner.ErrShape, "%s with strides %v is no table: its rows along axis 0 are no pieces of whole bytes, one after the other; gather from it instead", spec, stridesOf(spec))
 	}
 	t.scratch.New = func() any {
-		b := &batch{place: uint(t.batches.Add(1))}
-		b.copyUnit = func(unit int) { t.copyRows(b, unit*b.unit, min((unit+1)*b.unit, len(b.rows))) }
-		return b
+		return &batch{place: uint(t.batches.Add(1)), placing: placing{from: &t.from, whole: int64(t.size)%t.from.block == 0, size: t.size}}
 	}
 	switch a := a.(type) {
 	case *memory:
@@ -96,7 +94,8 @@ func NewTable(a Array) (*Table, error) {
 		return t, err
 	case *converted:
 		if m, ok := a.of.(*memory); ok {
-			t.memory, err = m.bytes()
+			t.from.storage = a.storage
+			t.from.bytes, err = m.bytes()
 			return t, err
 		}
 	case *File:
@@ -112,11 +111,11 @@ func (t *Table) open(f *File) {
 		return
 	}
 	t.file, t.plain = f, f.view()
-	t.stored = int64(t.size) / f.block * f.stored
+	t.stored = f.at(int64(t.size))
 	pages := 0
 	for i := range f.parts {
 		p := &f.parts[i]
-		length := (p.to - p.from) / f.block * f.stored
+		length := f.at(p.to - p.from)
 		if p.offset+length > int64(p.file.mapping().Size()) {
 			t.file = nil // the file was cut short before it was mapped: a read reports it
 			return
@@ -128,6 +127,7 @@ func (t *Table) open(f *File) {
 		p := &f.parts[0]
 		t.only = p.file.mapping().Bytes()[p.offset : p.offset+int64(t.count)*t.stored]
 	}
+	t.from = storedRows{f.storage, f, t.only}
 	t.reads = fetching{f, true, runtime.GOMAXPROCS(0)}
 	t.seen = make([]uint64, (pages+63)/64)
 }
@@ -159,7 +159,7 @@ func Lookup[I garner.Integer](ctx context.Context, t *Table, ids []I, dst []byte
 	if !ok {
 		return errZeroTable()
 	}
-	b.rows, b.at = b.rows[:0], b.at[:0]
+	b.count, b.rows, b.at = len(ids), b.rows[:0], b.at[:0]
 	for i, id := range ids {
 		// A negative number is large once it is unsigned.
 		if uint64(id) >= uint64(t.count) {
@@ -235,16 +235,11 @@ func (t *Table) refused(first, total int, id func(int) (garner.Index, bool)) err
 
 // A batch is the memory of a Lookup.
 type batch struct {
-	rows   []int64 // where each begins in the array, in bytes
-	at     []int64 // where each is stored in only; none without it
+	placing
 	known  known
 	unseen []int // the numbers in rows of those that may not be in the page cache
 	uses   int   // how often the free list gave it out
 	place  uint  // where the calls that use it count: see mapped.Users
-
-	dst      []byte // of the rows that copyUnit copies
-	unit     int    // how many rows those are
-	copyUnit func(unit int)
 
 	ends  []int // the end of the last row in each part, as an offset in its file; 0 of parts without a row
 	parts []int // the parts with a row
@@ -284,7 +279,7 @@ func (t *Table) lookup(ctx context.Context, b *batch, dst []byte) error {
 			if err := t.copyAll(ctx, b, dst); err != nil {
 				return err
 			}
-			return m.check(a.storedTo(slices.Max(b.rows) + int64(t.size)))
+			return m.check(int(a.end(slices.Max(b.rows) + int64(t.size))))
 		}
 	}
 	return t.fetch(ctx, b, dst, nil)
@@ -374,10 +369,7 @@ func (t *Table) locate(row int64) (part int, offset int64, first, last int) {
 	if row+int64(t.size) > p.to {
 		return -1, 0, 0, 0
 	}
-	offset = p.offset + row - p.from
-	if f.codec != nil {
-		offset = p.offset + (row-p.from)/f.block*f.stored
-	}
+	offset = f.offset(p, row)
 	base := t.pages[part]
 	return part, offset, base + int(offset/pageBytes), base + int((offset+t.stored-1)/pageBytes)
 }
@@ -412,79 +404,18 @@ func (t *Table) mark(first, last int) {
 // copyAll copies or decodes the rows of b to dst, except those in b.unseen, on up to
 // all cores. It is an ErrFault where a page is gone.
 func (t *Table) copyAll(ctx context.Context, b *batch, dst []byte) error {
-	b.dst = dst
+	b.dst, b.done = dst, b.unseen
 	defer func() { b.dst = nil }()
 	if len(dst) <= exec.Tuned.AloneBytes {
-		return mapped.Guard(func() error { t.copyRows(b, 0, len(b.rows)); return nil })
+		return mapped.Guard(func() error { b.copy(0, b.count); return nil })
 	}
-	b.unit = max(exec.Tuned.TileBytes/t.size, 1)
-	switch b.known.runner.RunEach(ctx, (len(b.rows)+b.unit-1)/b.unit, runtime.GOMAXPROCS(0), b.copyUnit) {
+	switch b.run(ctx, &b.known.runner, runtime.GOMAXPROCS(0)) {
 	case exec.Stopped:
 		return context.Cause(ctx)
 	case exec.Vanished:
 		return garner.Vanished()
 	}
 	return nil
-}
-
-// copyRows copies or decodes the rows of b with the numbers first … last-1, except
-// those in b.unseen.
-func (t *Table) copyRows(b *batch, first, last int) {
-	next, _ := slices.BinarySearch(b.unseen, first)
-	for i := first; i < last; i++ {
-		if next < len(b.unseen) && b.unseen[next] == i {
-			next++ // look has read it
-			continue
-		}
-		if t.scattered() {
-			end := last
-			if next < len(b.unseen) {
-				end = min(end, b.unseen[next])
-			}
-			t.file.codec.Scattered(b.dst[i*t.size:end*t.size], t.only, b.at[i:end])
-			i = end - 1
-			continue
-		}
-		if later := i + aheadRows; later < last && t.stored <= aheadBytes {
-			kernel.Prefetch(t.source(b, later))
-		}
-		t.copyRow(b.dst[i*t.size:(i+1)*t.size], b, i)
-	}
-}
-
-// scattered reports whether the codec decodes rows from their places in only.
-func (t *Table) scattered() bool {
-	return t.only != nil && t.file.codec != nil && t.file.codec.Scattered != nil && t.stored == t.file.stored
-}
-
-// copyRow copies or decodes row i of b from the mapping, or from memory that is
-// converted.
-func (t *Table) copyRow(dst []byte, b *batch, i int) {
-	if c, ok := t.array.(*converted); ok {
-		c.decode(dst, t.memory[b.rows[i]/c.block*c.stored:], b.rows[i])
-		return
-	}
-	if c := t.file.codec; c != nil {
-		c.Decode(dst, t.source(b, i))
-		return
-	}
-	copy(dst, t.source(b, i))
-}
-
-// source returns the stored bytes of row i of b in the mapped file; nil where two parts
-// share it, and where the rows are in memory.
-func (t *Table) source(b *batch, i int) []byte {
-	if t.only != nil {
-		return t.only[b.at[i] : b.at[i]+t.stored]
-	}
-	if t.file == nil {
-		return nil
-	}
-	part, offset, _, _ := t.locate(b.rows[i])
-	if part < 0 {
-		return nil
-	}
-	return t.file.parts[part].file.mapping().Bytes()[offset : offset+t.stored]
 }
 
 // age clears 64 bits each forgetEach uses of a batch, and all bits after idle
