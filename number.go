@@ -51,6 +51,17 @@ var floatFormats = func() map[DType]*float.Format {
 	return formats
 }()
 
+// floatValues give the values of the codes of the floats of 16 bits and less.
+var floatValues = func() map[DType]func(code uint64) float32 {
+	values := map[DType]func(code uint64) float32{}
+	for _, d := range DTypes() {
+		if value := float.Values(d.String()); value != nil {
+			values[d] = value
+		}
+	}
+	return values
+}()
+
 // decodeFloat returns the value of the bits of any float type.
 func decodeFloat(d DType, code uint64) float64 {
 	switch d {
@@ -58,12 +69,8 @@ func decodeFloat(d DType, code uint64) float64 {
 		return math.Float64frombits(code)
 	case F32:
 		return float64(math.Float32frombits(uint32(code)))
-	case NF4:
-		return float64(float.NF4[code])
-	case F8E8M0:
-		return float.DecodeE8M0(code)
 	}
-	v := float64(floatFormats[d].Decode(code))
+	v := float64(floatValues[d](code))
 	if math.IsNaN(v) {
 		return math.NaN() // one NaN, whatever the payload
 	}

@@ -191,7 +191,7 @@ func (codeDecoder) Sum([]byte, *exec.Stored, kernel.Terms, kernel.Bags) bool { r
 // Spans returns the bytes of the codes, scales and zero points of some elements.
 func (d codeDecoder) Spans(first, n int) [3]exec.Span {
 	codes, scales, zeros := d.Blocks.Spans(first, n)
-	return [3]exec.Span{exec.Span(codes), exec.Span(scales), exec.Span(zeros)}
+	return [3]exec.Span{codes, scales, zeros}
 }
 
 // Decode returns all elements of the data of a call, on one core: the definition of what

@@ -304,7 +304,7 @@ func (p *program) bench(ctx context.Context, f *benchFlags, args []string) error
 	b := bencher{threads: runtime.GOMAXPROCS(0), fresh: f.output == "fresh"}
 	defer b.pool.Close()
 	if err := b.prepare(op, dataTensor, indicesTensor, r.more(), func(plan *garner.Plan) error {
-		return fits(plan, outputs, memory.left(), append(specsOf(r.more()), dataTensor.Spec(), indicesTensor.Spec())...)
+		return fits(plan, outputs, memory.left(), append(r.specs(), dataTensor.Spec(), indicesTensor.Spec())...)
 	}); err != nil {
 		return err
 	}

@@ -114,7 +114,7 @@ func (p *program) openFurther(ctx context.Context, r *request, texts []string, d
 func (r *request) missing() error {
 	for i, o := range garner.OperandsOf(r.op) {
 		if !o.Optional && r.further[i].input == nil {
-			_, err := garner.Infer(r.op, r.data.Spec(), r.indicesTensor.Spec(), specsOf(r.more())...)
+			_, err := garner.Infer(r.op, r.data.Spec(), r.indicesTensor.Spec(), r.specs()...)
 			if errors.Is(err, garner.ErrAttribute) { // the operand's, which precedes those of attributes
 				return &usageError{message: fmt.Sprintf("%s; give it as --operand %s=VALUE", bare(err), o.Name), err: err}
 			}
@@ -140,6 +140,17 @@ func (r *request) arrays() (more []source.Array, held int64) {
 		more = append(more, a)
 	}
 	return more, held
+}
+
+// specs returns the specs of the further operands; the zero Spec is one that is not given.
+func (r *request) specs() []garner.Spec {
+	specs := make([]garner.Spec, len(r.further))
+	for i, f := range r.further {
+		if f.input != nil {
+			specs[i] = f.input.Spec()
+		}
+	}
+	return specs
 }
 
 // more returns the further operands as a call takes them.

@@ -403,7 +403,7 @@ func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request) (
 	if err := r.missing(); err != nil {
 		return err
 	}
-	r.op, err = f.policy.amend(r.op, resultType(r.op, r.data.Spec(), r.indicesTensor.Spec(), specsOf(r.more())))
+	r.op, err = f.policy.amend(r.op, resultType(r.op, r.data.Spec(), r.indicesTensor.Spec(), r.specs()))
 	return err
 }
 
@@ -414,17 +414,6 @@ func resultType(op garner.Op, data, indices garner.Spec, more []garner.Spec) gar
 		return out.DType
 	}
 	return data.DType
-}
-
-// specsOf returns the specs of further operands.
-func specsOf(tensors []garner.Tensor) []garner.Spec {
-	specs := make([]garner.Spec, len(tensors))
-	for i, t := range tensors {
-		if t.DType().Valid() {
-			specs[i] = t.Spec()
-		}
-	}
-	return specs
 }
 
 // gather runs one gather: block by block out of files if DATA and OUT allow it,

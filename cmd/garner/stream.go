@@ -181,7 +181,7 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 	if err != nil {
 		return err
 	}
-	if r.op, err = f.policy.amend(r.op, resultType(r.op, data.Spec(), indices.Spec(), specsOfArrays(more))); err != nil {
+	if r.op, err = f.policy.amend(r.op, resultType(r.op, data.Spec(), indices.Spec(), r.specs())); err != nil {
 		return err
 	}
 	plan, err := source.NewPlan(ctx, r.op, data.Array, indices.Array, more...)
@@ -382,15 +382,4 @@ func (r *request) furtherFacts(more []source.Array) (facts []files.Fact, known b
 		facts = append(facts, files.Fact{What: "--operand " + operands[i].Name, Value: fact})
 	}
 	return facts, true, nil
-}
-
-// specsOfArrays returns the specs of further operands.
-func specsOfArrays(arrays []source.Array) []garner.Spec {
-	specs := make([]garner.Spec, len(arrays))
-	for i, a := range arrays {
-		if a != nil {
-			specs[i] = a.Spec()
-		}
-	}
-	return specs
 }

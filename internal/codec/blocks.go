@@ -36,8 +36,8 @@ type Part struct {
 	From  int64 // bytes of the operand before it
 }
 
-// A Span is a range of the bytes of an operand: From … To−1.
-type Span struct{ From, To int64 }
+// A Span is a range of the bytes of an operand.
+type Span = kernel.Span
 
 // Decode writes the elements first … first+n−1 of the table, row-major, to dst,
 // little-endian in b.Out. Each operand is given whole or as a part that holds what

@@ -32,8 +32,8 @@ const (
 	F32
 )
 
-// numbers has the name, the width in bits and, up to 8 bits, the value of a code of
-// each form.
+// numbers has the name and the width in bits of each form, and the value of a code of
+// the integers of up to 8 bits.
 var numbers = [...]struct {
 	name  string
 	bits  int
@@ -44,15 +44,15 @@ var numbers = [...]struct {
 	U2:         {"u2", 2, unsigned},
 	I4:         {"i4", 4, func(code uint64) float32 { return float32(int8(code<<4) >> 4) }},
 	U4:         {"u4", 4, unsigned},
-	NF4:        {"nf4", 4, func(code uint64) float32 { return float.NF4[code] }},
-	F4E2M1:     {"f4e2m1", 4, float.E2M1.Decode},
+	NF4:        {"nf4", 4, nil},
+	F4E2M1:     {"f4e2m1", 4, nil},
 	I8:         {"i8", 8, func(code uint64) float32 { return float32(int8(code)) }},
 	U8:         {"u8", 8, unsigned},
-	F8E4M3FN:   {"f8e4m3fn", 8, float.E4M3FN.Decode},
-	F8E5M2:     {"f8e5m2", 8, float.E5M2.Decode},
-	F8E4M3FNUZ: {"f8e4m3fnuz", 8, float.E4M3FNUZ.Decode},
-	F8E5M2FNUZ: {"f8e5m2fnuz", 8, float.E5M2FNUZ.Decode},
-	F8E8M0:     {"f8e8m0", 8, func(code uint64) float32 { return float32(float.DecodeE8M0(code)) }},
+	F8E4M3FN:   {"f8e4m3fn", 8, nil},
+	F8E5M2:     {"f8e5m2", 8, nil},
+	F8E4M3FNUZ: {"f8e4m3fnuz", 8, nil},
+	F8E5M2FNUZ: {"f8e5m2fnuz", 8, nil},
+	F8E8M0:     {"f8e8m0", 8, nil},
 	F16:        {"f16", 16, nil},
 	BF16:       {"bf16", 16, nil},
 	F32:        {"f32", 32, nil},
@@ -88,10 +88,15 @@ func (n Number) String() string {
 var values = sync.OnceValue(func() *[len(numbers) + 2][256]float32 {
 	v := new([len(numbers) + 2][256]float32)
 	for n, form := range numbers {
-		if form.value != nil {
-			for code := range uint64(1) << form.bits {
-				v[n][code] = form.value(code)
-			}
+		value := form.value
+		if value == nil {
+			value = float.Values(form.name)
+		}
+		if value == nil || form.bits > 8 {
+			continue
+		}
+		for code := range uint64(1) << form.bits {
+			v[n][code] = value(code)
 		}
 	}
 	for code, value := range float.NF4 {

@@ -131,11 +131,11 @@ func doublesTo(f *float.Format) func(dst, src []byte) {
 // byTable converts a dtype of 4 or 8 bits by the results of all bytes.
 func byTable(from, to garner.DType) func(dst, src []byte) {
 	var first, second [256]uint64 // the elements of a byte; those of 8 bits have no second
-	each := 8 / from.Bits()
+	each, value := 8/from.Bits(), float.Values(from.String())
 	for b := range uint64(256) {
-		first[b] = bitsOf(to, single(from, b&(1<<from.Bits()-1)))
+		first[b] = bitsOf(to, value(b&(1<<from.Bits()-1)))
 		if each == 2 {
-			second[b] = bitsOf(to, single(from, b>>4))
+			second[b] = bitsOf(to, value(b>>4))
 		}
 	}
 	switch size := each * to.Bits(); size {
@@ -198,24 +198,13 @@ func joined[T uint16 | uint32 | uint64](first, second *[256]uint64, shift int) *
 	return &table
 }
 
-// single returns the bits of the f32 that a code of 4 or 8 bits is.
-func single(from garner.DType, code uint64) uint32 {
-	switch from {
-	case garner.NF4:
-		return math.Float32bits(float.NF4[code])
-	case garner.F8E8M0:
-		return float.Single(math.Float64bits(float.DecodeE8M0(code)))
-	}
-	return math.Float32bits(float.Formats[from.String()].Decode(code))
-}
-
 // bitsOf returns the bits of an f32 in another dtype.
-func bitsOf(to garner.DType, single uint32) uint64 {
+func bitsOf(to garner.DType, v float32) uint64 {
 	switch to {
 	case garner.F32:
-		return uint64(single)
+		return uint64(math.Float32bits(v))
 	case garner.F64:
-		return float.Double(single)
+		return float.Double(math.Float32bits(v))
 	}
-	return float.Formats[to.String()].Round(math.Float32frombits(single))
+	return float.Formats[to.String()].Round(v)
 }

@@ -279,17 +279,8 @@ func (u *state) moveAcross(w *worker, shared []int64, from, to int) {
 // turn returns the offsets of a free turn in data and in the result, in
 // elements.
 func (u *state) turn(turn int) (data, out int) {
-	out = u.dst.Offset
-	free := u.program.nest.Free
-	rest := turn / u.program.choice.chunks
-	for i := len(free) - 1; i >= 0; i-- {
-		f := &free[i]
-		c := rest % f.Extent
-		rest /= f.Extent
-		data += c * f.Data
-		out += c * f.Out
-	}
-	return data, out
+	data, out = u.turnOf(turn / u.program.choice.chunks)
+	return data, out + u.dst.Offset
 }
 
 // moveRun moves evenly spaced rows. place, step, bias and size are in elements;

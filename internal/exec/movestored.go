@@ -21,14 +21,12 @@ func (u *state) decodeRun(rows, later []int64, filled bool, place, step, bias, n
 // decodeRow decodes one row, or the fill, from an element on.
 func (u *state) decodeRow(dst []byte, row int64, bias int) {
 	n := &u.program.nest
-	switch elem := n.elem(); {
-	case row >= 0:
-		n.Decoder.Decode(dst, &u.From, int(row)/elem+bias, len(dst)/elem)
-	case n.Fill == nil:
-		clear(dst)
-	default:
+	if row < 0 {
 		kernel.Repeat(dst, n.Fill)
+		return
 	}
+	elem := n.elem()
+	n.Decoder.Decode(dst, &u.From, int(row)/elem+bias, len(dst)/elem)
 }
 
 // prefetchStored prefetches what is stored of some elements, or the first of it: then the

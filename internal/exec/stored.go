@@ -6,8 +6,8 @@ import "github.com/garner-go/garner/internal/kernel"
 // them, each whole and dense. A Decoder knows how many there are.
 type Stored [3][]byte
 
-// A Span is a range of the bytes of an operand: From … To-1.
-type Span struct{ From, To int64 }
+// A Span is a range of the bytes of an operand.
+type Span = kernel.Span
 
 // A Decoder makes the elements of data out of what is stored. Elements count in
 // row-major order. Many goroutines call it at once.

@@ -206,3 +206,19 @@ func EncodeNF4(v float64, beside func(v float64) int) uint64 {
 	}
 	return code
 }
+
+// Values returns the function that gives the value of a code of a dtype of 16 bits or
+// fewer, by the name of the dtype; nil for one that is no such float. A NaN keeps its sign
+// and its payload and becomes quiet.
+func Values(name string) func(code uint64) float32 {
+	switch name {
+	case "nf4":
+		return func(code uint64) float32 { return NF4[code] }
+	case "f8e8m0":
+		return func(code uint64) float32 { return math.Float32frombits(Single(math.Float64bits(DecodeE8M0(code)))) }
+	}
+	if f := Formats[name]; f != nil {
+		return f.Decode
+	}
+	return nil
+}

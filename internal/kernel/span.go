@@ -1,0 +1,4 @@
+package kernel
+
+// A Span is a range of the bytes of an operand: From … To-1.
+type Span struct{ From, To int64 }
