@@ -70,7 +70,7 @@ func (p *Prepared) shortest() *program {
 		return &program{Program: *exec.NewProgram(plan.Nest(p.nest.Reach), &p.tuning, p.threads)}
 	}
 	f := &program{walked: slices.Clone(plan.Loops)}
-	f.setBags(p, plan.Nest(p.nest.Reach).Axes, placed(more))
+	p.setBags(f, plan.Nest(p.nest.Reach).Axes, placed(more))
 	return f
 }
 

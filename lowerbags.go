@@ -1,0 +1,208 @@
+package garner
+
+import (
+	"errors"
+	"math"
+	"slices"
+)
+
+// NeedNumbers checks that data has a dtype to calculate with: integers of a byte or
+// more, f16, bf16, f32 and f64; of these only floats, if integers is false. It
+// precedes all methods but Operand.
+func (l *Lowering) NeedNumbers(integers bool) {
+	d := l.data.DType // R.34
+	if _, ok := arithmetics[d]; ok && (integers || d.IsFloat()) || l.err != nil && errors.Is(l.err, ErrDType) {
+		return
+	}
+	want := "a float: f16, bf16, f32 or f64"
+	if integers {
+		want = "an integer of 8 bits or more, f16, bf16, f32 or f64"
+	}
+	l.err = errorf(ErrDType, "data is %s; the operator calculates, and data must be %s", d, want)
+}
+
+// Count returns a number of bags as a Dim; AnyDim if it is Unknown. A negative one is
+// an ErrAttribute.
+func (l *Lowering) Count(name string, n int) Dim {
+	switch {
+	case n == Unknown:
+		l.open = true
+		return AnyDim
+	case n < 0:
+		l.FailAttribute("%s %d; it may be 0 or more", name, n)
+		return AnyDim
+	}
+	return Exactly(n)
+}
+
+// Row returns a row of data, of axis 0, counted from the front; of a negative one
+// while the number of rows is unknown, Unknown. A row that data does not have is an
+// ErrAttribute.
+func (l *Lowering) Row(name string, row int) int {
+	if len(l.data.Dims) == 0 {
+		return row
+	}
+	d := l.data.Dims[0]
+	if row >= d.Max || row < -d.Max {
+		l.FailAttribute("%s %d of data %s; it may be %s", name, row, l.data, between(-d.Max, d.Max-1))
+	}
+	switch {
+	case row >= 0:
+		return row
+	case !d.Known():
+		return Unknown
+	}
+	return row + d.Min
+}
+
+// Bags spends the next axis of data as the gathered axis, and all axes of the indices
+// on bags. If b.Ends is Even these are two: the bags, and the terms of each. Else
+// there is one, the terms of all bags, and the operand b.EndsAt says where each of the count bags ends; an unknown count
+// is that of the operand's elements. The dims behind the gathered axis are the
+// columns: see Copy. Operands that do not fit are an ErrShape.
+//
+// If Ends is Segments or SegmentRows and count unknown, the result has as many bags as the last
+// segment says: Infer leaves them open, and each run reads the last segment.
+func (l *Lowering) Bags(b Bag, count Dim) *Lowering {
+	if l.err != nil {
+		return l
+	}
+	want := 1
+	if b.Ends == Even {
+		want = 2
+		l.count(1)
+	}
+	if both, ok := l.indices.Rank.intersect(Exactly(want)); !ok {
+		l.Fail(KindRank, "indices %s have rank %s; bags of them need %d", l.indices, l.indices.Rank, want)
+		return l
+	} else if both.Known() {
+		l.narrow(&l.indices, both)
+	}
+	l.Gather()
+	if b.WeightsAt >= 0 && l.more[b.WeightsAt].DType == Invalid {
+		b.WeightsAt = -1
+	}
+	l.bag = &b
+	if b.Reduction == SqrtN || b.Reduction == Mean && b.WeightsAt >= 0 {
+		l.NeedNumbers(false)
+	}
+	if b.WeightsAt >= 0 {
+		l.fits(b.WeightsAt, len(l.indices.Dims))
+	}
+	terms := nestLoop{extent: AnyDim, written: reduced}
+	switch b.Ends {
+	case Segments, SegmentRows:
+		l.fits(b.EndsAt, 1)
+		l.ended = !count.Known() && !l.open
+		l.odd = l.odd || !count.Known()
+		if l.ended && l.values != nil && l.values[b.EndsAt].dtype.Valid() && l.err == nil {
+			count = l.segments(b.EndsAt)
+		}
+	case Starts, ZeroStart, Bounds:
+		s := l.more[b.EndsAt]
+		if both, ok := s.Rank.intersect(Exactly(1)); !ok || !both.Known() {
+			l.Fail(KindRank, "%s %s have rank %s; they must be a vector", l.takes[b.EndsAt].Name, s, s.Rank)
+		} else if s.Rank.Known() {
+			count = s.Dims[0]
+			if b.Ends == Bounds {
+				if count.Max == 0 {
+					l.Fail(KindMismatch, "%s %s have no element; the last is the end of the last bag", l.takes[b.EndsAt].Name, s)
+					return l
+				}
+				if count.Min = max(count.Min-1, 0); count.Max != Unbounded {
+					count.Max--
+				}
+			}
+		}
+		l.odd = l.odd || !count.Known()
+	}
+	l.partial = l.partial || b.Ends != Even && !count.Known()
+	if l.idle() {
+		return l
+	}
+	if b.Ends == Even {
+		q, qs := l.indexAxis()
+		l.nest = append(l.nest, nestLoop{extent: q, index: qs, indexAxis: l.nextIndex})
+	} else {
+		l.nest = append(l.nest, nestLoop{extent: count})
+	}
+	terms.extent, terms.index = l.indexAxis()
+	terms.indexAxis = l.nextIndex
+	l.nest = append(l.nest, terms)
+	return l
+}
+
+// fits checks that the first dims of a further operand are those of the indices.
+// One of rank dims has no other.
+func (l *Lowering) fits(at, dims int) {
+	s, name := l.more[at], l.takes[at].Name
+	matrix, rank := l.bag.Ends == SegmentRows && at == l.bag.EndsAt, dims
+	if matrix {
+		rank = 2
+	}
+	if s.Rank.Max < rank || s.Rank.Min > rank { // R.35
+		l.Fail(KindMismatch, "%s %s have rank %s; of indices %s they must have %d", name, s, s.Rank, l.indices, rank)
+		return
+	}
+	if !s.Rank.Known() || !l.indices.Rank.Known() {
+		return
+	}
+	for i, q := range l.indices.Dims[:min(dims, len(l.indices.Dims))] {
+		if both, ok := q.intersect(s.Dims[i]); !ok { // R.35
+			l.Fail(KindMismatch, "dim %d is %s in %s %s and %s in indices %s; they must be equal", i, s.Dims[i], name, s, q, l.indices)
+			return
+		} else if !q.Known() {
+			l.indices.Dims = slices.Clone(l.indices.Dims)
+			l.indices.Dims[i] = both
+		}
+	}
+	if matrix && s.Dims[1].Max == 0 {
+		l.Fail(KindMismatch, "%s %s have no column; the first has the bags", name, s)
+	}
+}
+
+// mostBags is above the last segment of a result that has no number of bags: one that
+// no memory holds.
+const mostBags = 1 << 40
+
+// segments returns the number of bags that the last segment says.
+func (l *Lowering) segments(at int) Dim {
+	last, n, err := lastSegment(&l.values[at])
+	switch {
+	case err != nil:
+		l.err = err
+		return AnyDim
+	case n < 0: // R.32
+		l.Fail(KindMismatch, "%s end with %s; a result without a number of bags has fewer than 2^40", l.takes[at].Name, last)
+		return AnyDim
+	}
+	return Exactly(n)
+}
+
+// lastSegment returns the last of some segments, and how many bags it says: none where
+// it is negative, which is refused where the bags are; -1 for more than a result can have.
+func lastSegment(segments *Tensor) (last Index, bags int, err error) {
+	n := segments.Len()
+	if n == 0 {
+		return last, 0, nil
+	}
+	at := segments.position(n - n/segments.shape[0])
+	if segments.mem.Volatile {
+		last, err = volatileIndex(segments, at)
+	} else {
+		last = segments.index(at)
+	}
+	switch {
+	case err != nil || last.negative():
+		return last, 0, err
+	case last.Bits >= min(mostBags, math.MaxInt):
+		return last, -1, nil
+	}
+	return last, int(last.Bits) + 1, nil
+}
+
+// volatileIndex is index of memory that can vanish. It allocates.
+func volatileIndex(t *Tensor, at int) (v Index, err error) {
+	err = t.guard(func() { v = t.index(at) })
+	return v, err
+}
