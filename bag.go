@@ -14,8 +14,9 @@ package garner
 type Bag struct {
 	Reduction Reduction
 	Ends      Ends
-	EndsAt    int // the further operand that says where bags end, from 0; -1: none
-	WeightsAt int // the further operand with a weight for each index; -1: terms have none
+	EndsAt    Position // the further operand that says where bags end; none where Ends is Even
+	Column    bool     // that operand is a matrix, whose first column says it; else it is a vector
+	WeightsAt Position // the further operand with a weight for each index; none: terms have none
 
 	FromZero   bool // a sum begins at +0, so that it is never -0; else at its first term
 	Reciprocal bool // an unweighted Mean or SqrtN is a product with the rounded 1/n or 1/sqrt(n); else a quotient
@@ -25,16 +26,19 @@ type Bag struct {
 	SkipNegative   bool     // terms of negative indices are left out
 	SkipWeightless bool     // terms whose weight is not above 0 are left out
 
-	Empty     Position // the row that a bag without terms is; none: zeros
-	EmptyName string   // the operator's name of Empty
-	EmptyLate bool     // Empty is held against data only where a bag has no term
+	Empty      Position // the row that a bag without terms is; none: zeros
+	EmptyOnUse bool     // an Empty that data does not have is refused only where a bag has no term; else always
 }
 
-// A Position is a position on the gathered axis of data that may be missing.
+// A Position is a number that may be missing, from 0: of a row on the gathered axis of
+// data, or of an operand among the further ones.
 type Position struct {
 	Given bool
 	At    int
 }
+
+// PositionAt returns a Position that is given.
+func PositionAt(at int) Position { return Position{Given: true, At: at} }
 
 // A Reduction says what a bag makes of its terms.
 type Reduction uint8
@@ -60,13 +64,9 @@ func (r Reduction) String() string {
 type Ends uint8
 
 const (
-	Even        Ends = iota // there is none: each bag has as many terms, the indices' second dim
-	Starts                  // element b is the first term of bag b; the last bag ends with the indices
-	ZeroStart               // as Starts, and element 0 is 0
-	Bounds                  // as ZeroStart, and one more element is the end of the last bag
-	Segments                // element t is the bag of term t; they never fall
-	SegmentRows             // as Segments, of the first column of a matrix
+	Even      Ends = iota // there is none: each bag has as many terms, the indices' second dim
+	Starts                // element b is the first term of bag b; the last bag ends with the indices
+	ZeroStart             // as Starts, and element 0 is 0
+	Bounds                // as ZeroStart, and one more element is the end of the last bag
+	Segments              // element t is the bag of term t; they never fall
 )
-
-// segments reports whether each term has the number of its bag.
-func (e Ends) segments() bool { return e == Segments || e == SegmentRows }

@@ -44,7 +44,7 @@ func bagsAllocateNothing(t *testing.T, dtype garner.DType, threads int) {
 		return made
 	}
 	data := made(1000, 64)
-	p, err := garner.Prepare(bagsOf{garner.Bag{Ends: garner.ZeroStart, WeightsAt: 1}}, data.Spec(), garner.SpecOfDims(garner.I64, garner.AnyDim), garner.Threads(threads),
+	p, err := garner.Prepare(bagsOf{garner.Bag{Ends: garner.ZeroStart, EndsAt: garner.PositionAt(0), WeightsAt: garner.PositionAt(1)}}, data.Spec(), garner.SpecOfDims(garner.I64, garner.AnyDim), garner.Threads(threads),
 		garner.Further(garner.SpecOf(garner.I64, 512), garner.SpecOfDims(dtype, garner.AnyDim)))
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func (bagsOf) Operands() []garner.Operand {
 
 func (b bagsOf) Lower(l *garner.Lowering) {
 	l.NeedNumbers(true)
-	l.NeedRanks(1, 1).Bags(b.bag, garner.AnyDim).Copy()
+	l.NeedRanks(1, 1).Bags(b.bag, garner.AnyDim).NameEmpty("default").Copy()
 }
 
 // TestBagsOnAnyThreads holds that sums whose order shows are the same bits on any
@@ -95,7 +95,7 @@ func TestBagsOnAnyThreads(t *testing.T) {
 			ids[i] = r.Int64N(int64(tt.rows))
 		}
 		data, indices := garner.Of(values, tt.rows, tt.columns), garner.Of(ids, tt.bags, tt.terms)
-		op := bagsOf{garner.Bag{Reduction: garner.Mean, EndsAt: -1, WeightsAt: -1, Reciprocal: true}}
+		op := bagsOf{garner.Bag{Reduction: garner.Mean, Reciprocal: true}}
 		want, err := garner.Reference(op, data, indices)
 		if err != nil {
 			t.Fatal(err)
@@ -112,7 +112,7 @@ func TestBagsOnAnyThreads(t *testing.T) {
 // TestRunAll runs the bags of 26 tables in one call, without an allocation, and names
 // the call that fails.
 func TestRunAll(t *testing.T) {
-	op := bagsOf{garner.Bag{Ends: garner.ZeroStart, WeightsAt: 1}}
+	op := bagsOf{garner.Bag{Ends: garner.ZeroStart, EndsAt: garner.PositionAt(0), WeightsAt: garner.PositionAt(1)}}
 	calls, want := make([]garner.Call, 26), make([]garner.Tensor, 26)
 	for i := range calls {
 		rows, columns := 100+i, 16+i
@@ -211,7 +211,7 @@ func TestUnaligned(t *testing.T) {
 // TestKeptBags holds that a run of bags holds and checks the memory of every operand,
 // also where it is refused, and that it ends with what a Keeper says.
 func TestKeptBags(t *testing.T) {
-	op := bagsOf{garner.Bag{Ends: garner.Starts, WeightsAt: 1}}
+	op := bagsOf{garner.Bag{Ends: garner.Starts, EndsAt: garner.PositionAt(0), WeightsAt: garner.PositionAt(1)}}
 	operands := func(id int64) []garner.Tensor {
 		return []garner.Tensor{garner.Of([]float32{1, 2, 3}, 3), garner.Of([]int64{2, id}, 2), garner.Of([]int64{0, 1}, 2), garner.Of([]float32{1, 2}, 2)}
 	}
@@ -243,7 +243,7 @@ func TestKeptBags(t *testing.T) {
 // TestRegimeOfBags holds what a Prepared says of how it runs bags: the size of a row is
 // that of data, into however many chunks cores divide it, and batches have one too.
 func TestRegimeOfBags(t *testing.T) {
-	even := bagsOf{garner.Bag{EndsAt: -1, WeightsAt: -1}}
+	even := bagsOf{garner.Bag{}}
 	ids, weights := garner.SpecOfDims(garner.I64, garner.AnyDim), garner.SpecOfDims(garner.F32, garner.AnyDim)
 	for name, c := range map[string]struct {
 		op            garner.Op
@@ -256,13 +256,13 @@ func TestRegimeOfBags(t *testing.T) {
 		"long rows":  {even, garner.SpecOf(garner.F32, 1000, 65536), garner.SpecOf(garner.I64, 1, 20), nil, 8, "rows of 262144 bytes, reduced into bags · way reduced · "},
 		"batches":    {even, garner.SpecOf(garner.F32, 100, 16), garner.SpecOfDims(garner.I64, garner.AnyDim, garner.Exactly(4)), nil, 2, "rows of 64 bytes, reduced into bags · way reduced · "},
 		"batches of any bags": {
-			bagsOf{garner.Bag{Ends: garner.Starts, WeightsAt: 1}}, garner.SpecOf(garner.F32, 100, 16), ids, []garner.Spec{ids, weights}, 2, "rows of 64 bytes, reduced into bags · way reduced · ",
+			bagsOf{garner.Bag{Ends: garner.Starts, EndsAt: garner.PositionAt(0), WeightsAt: garner.PositionAt(1)}}, garner.SpecOf(garner.F32, 100, 16), ids, []garner.Spec{ids, weights}, 2, "rows of 64 bytes, reduced into bags · way reduced · ",
 		},
 		"batches with bounds": {
-			bagsOf{garner.Bag{Ends: garner.Bounds, WeightsAt: -1}}, garner.SpecOf(garner.F64, 100, 16), ids, []garner.Spec{ids}, 2, "rows of 128 bytes, reduced into bags · way reduced · ",
+			bagsOf{garner.Bag{Ends: garner.Bounds, EndsAt: garner.PositionAt(0)}}, garner.SpecOf(garner.F64, 100, 16), ids, []garner.Spec{ids}, 2, "rows of 128 bytes, reduced into bags · way reduced · ",
 		},
 		"batches of segments": {
-			segmentsOf{garner.Bag{Ends: garner.Segments, WeightsAt: 1}}, garner.SpecOf(garner.F32, 100, 16), ids, []garner.Spec{ids, weights}, 2, "rows of 64 bytes, reduced into bags · way reduced · ",
+			segmentsOf{garner.Bag{Ends: garner.Segments, EndsAt: garner.PositionAt(0), WeightsAt: garner.PositionAt(1)}}, garner.SpecOf(garner.F32, 100, 16), ids, []garner.Spec{ids, weights}, 2, "rows of 64 bytes, reduced into bags · way reduced · ",
 		},
 	} {
 		p, err := garner.Prepare(c.op, c.data, c.indices, garner.Threads(c.threads), garner.Further(c.more...))

@@ -1,6 +1,7 @@
 package garner
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -137,6 +138,7 @@ type Lowering struct {
 	nest          []nestLoop
 	axes          []Axis
 	bag           *Bag
+	emptyName     string   // what the operator calls bag.Empty
 	values        []Tensor // the further operands, where lower has them
 	joined        int      // how many dims of the result are factors of the dim before
 	component     int
@@ -938,7 +940,7 @@ func (l *Lowering) plan() (*Plan, error) {
 		DType: l.data.DType, IndexType: l.indices.DType,
 		Out: make(Shape, len(dims)), Indices: make(Shape, len(l.given.Dims)),
 		Loops: make([]Loop, len(l.nest)), Axes: l.axes, Slice: 1, Bag: l.bag,
-		Negative: l.negative, Outside: l.outside, Fill: l.fill, Stored: l.stored, operands: l.takes, lacking: l.lacking, component: l.component,
+		Negative: l.negative, Outside: l.outside, Fill: l.fill, Stored: l.stored, operands: l.takes, emptyName: cmp.Or(l.emptyName, "the row of empty bags"), lacking: l.lacking, component: l.component,
 	}
 	for i, d := range dims {
 		p.Out[i] = d.Min

@@ -61,7 +61,7 @@ func (l *Lowering) Row(name string, row int) int {
 // is that of the operand's elements. The dims behind the gathered axis are the
 // columns: see Copy. Operands that do not fit are an ErrShape.
 //
-// If Ends is Segments or SegmentRows and count unknown, the result has as many bags as the last
+// If Ends is Segments and count unknown, the result has as many bags as the last
 // segment says: Infer leaves them open, and each run reads the last segment.
 func (l *Lowering) Bags(b Bag, count Dim) *Lowering {
 	if l.err != nil {
@@ -79,34 +79,35 @@ func (l *Lowering) Bags(b Bag, count Dim) *Lowering {
 		l.narrow(&l.indices, both)
 	}
 	l.Gather()
-	if b.WeightsAt >= 0 && l.more[b.WeightsAt].DType == Invalid {
-		b.WeightsAt = -1
+	if b.WeightsAt.Given && l.more[b.WeightsAt.At].DType == Invalid {
+		b.WeightsAt = Position{}
 	}
 	l.bag = &b
-	if b.Reduction == SqrtN || b.Reduction == Mean && b.WeightsAt >= 0 {
+	if b.Reduction == SqrtN || b.Reduction == Mean && b.WeightsAt.Given {
 		l.NeedNumbers(false)
 	}
-	if b.WeightsAt >= 0 {
-		l.fits(b.WeightsAt, len(l.indices.Dims))
+	if b.WeightsAt.Given {
+		l.fits(b.WeightsAt.At, false)
 	}
+	ends := b.EndsAt.At
 	terms := nestLoop{extent: AnyDim, written: reduced}
 	switch b.Ends {
-	case Segments, SegmentRows:
-		l.fits(b.EndsAt, 1)
+	case Segments:
+		l.fits(ends, b.Column)
 		l.ended = !count.Known() && !l.open
 		l.odd = l.odd || !count.Known()
-		if l.ended && l.values != nil && l.values[b.EndsAt].dtype.Valid() && l.err == nil {
-			count = l.segments(b.EndsAt)
+		if l.ended && l.values != nil && l.values[ends].dtype.Valid() && l.err == nil {
+			count = l.segments(ends)
 		}
 	case Starts, ZeroStart, Bounds:
-		s := l.more[b.EndsAt]
+		s := l.more[ends]
 		if both, ok := s.Rank.intersect(Exactly(1)); !ok || !both.Known() {
-			l.Fail(KindRank, "%s %s have rank %s; they must be a vector", l.takes[b.EndsAt].Name, s, s.Rank)
+			l.Fail(KindRank, "%s %s have rank %s; they must be a vector", l.takes[ends].Name, s, s.Rank)
 		} else if s.Rank.Known() {
 			count = s.Dims[0]
 			if b.Ends == Bounds {
 				if count.Max == 0 {
-					l.Fail(KindMismatch, "%s %s have no element; the last is the end of the last bag", l.takes[b.EndsAt].Name, s)
+					l.Fail(KindMismatch, "%s %s have no element; the last is the end of the last bag", l.takes[ends].Name, s)
 					return l
 				}
 				if count.Min = max(count.Min-1, 0); count.Max != Unbounded {
@@ -132,12 +133,19 @@ func (l *Lowering) Bags(b Bag, count Dim) *Lowering {
 	return l
 }
 
-// fits checks that the first dims of a further operand are those of the indices.
-// One of rank dims has no other.
-func (l *Lowering) fits(at, dims int) {
-	s, name := l.more[at], l.takes[at].Name
-	matrix, rank := l.bag.Ends == SegmentRows && at == l.bag.EndsAt, dims
-	if matrix {
+// NameEmpty says what an operator calls the row of bags without terms, Bag.Empty, for the
+// error of one that data does not have.
+func (l *Lowering) NameEmpty(name string) *Lowering {
+	l.emptyName = name
+	return l
+}
+
+// fits checks that the dims of a further operand are those of the indices; of one whose
+// first column counts, that it is a matrix with as many rows as there are indices.
+func (l *Lowering) fits(at int, column bool) {
+	s, name, dims := l.more[at], l.takes[at].Name, len(l.indices.Dims)
+	rank := dims
+	if column {
 		rank = 2
 	}
 	if s.Rank.Max < rank || s.Rank.Min > rank { // R.35
@@ -156,7 +164,7 @@ func (l *Lowering) fits(at, dims int) {
 			l.indices.Dims[i] = both
 		}
 	}
-	if matrix && s.Dims[1].Max == 0 {
+	if column && s.Dims[1].Max == 0 {
 		l.Fail(KindMismatch, "%s %s have no column; the first has the bags", name, s)
 	}
 }

@@ -103,7 +103,7 @@ func (l *Lowering) blocks(name string, elements func(bytes Dim) (Dim, bool), kin
 		return l.store(nil, SpecOfDims(F32, dims...))
 	}
 	c, _ := kind(bytes.Min)
-	return l.store(&Stored{name: name, decoder: newBlockDecoder(c), scales: -1, zeros: -1}, SpecOfDims(F32, dims...))
+	return l.store(&Stored{name: name, decoder: newBlockDecoder(c)}, SpecOfDims(F32, dims...))
 }
 
 // store makes elements the data that the operator gathers from. s is nil while they are
@@ -217,7 +217,7 @@ func (l *Lowering) StoredCodes(c Codes) *Lowering {
 	if _, known := elements.Shape(); !known || !fits {
 		l.store(nil, elements)
 	} else {
-		s := &Stored{name: name, decoder: codeDecoder{blocks}, scales: l.place(c.Scales), zeros: -1}
+		s := &Stored{name: name, decoder: codeDecoder{blocks}, scales: l.place(c.Scales)}
 		if hasZeros {
 			s.zeros = l.place(c.Zeros)
 		}
@@ -242,9 +242,9 @@ func (l *Lowering) number(name string, d DType, most int) codec.Number {
 	return n
 }
 
-// place returns the place of a further operand.
-func (l *Lowering) place(name string) int {
-	return slices.IndexFunc(l.takes, func(o Operand) bool { return o.Name == name })
+// place returns the position of a further operand.
+func (l *Lowering) place(name string) Position {
+	return PositionAt(slices.IndexFunc(l.takes, func(o Operand) bool { return o.Name == name }))
 }
 
 // fit checks the dims of scales or zero points, of which each lie in an element of the

@@ -39,10 +39,10 @@ func specs(tensors []Tensor) []Spec {
 	return all
 }
 
-// operandAt returns a further operand; the zero Tensor for -1.
-func operandAt(more []Tensor, at int) (t Tensor) {
-	if at >= 0 && at < len(more) {
-		t = more[at]
+// operandAt returns a further operand; the zero Tensor for one that there is not.
+func operandAt(more []Tensor, at Position) (t Tensor) {
+	if at.Given && at.At < len(more) {
+		t = more[at.At]
 	}
 	return t
 }

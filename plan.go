@@ -116,6 +116,7 @@ type Plan struct {
 	Stored    *Stored // how data holds elements that a run decodes; nil: as they are. DType and rows are then those of the elements, which count in row-major order
 
 	operands  []Operand // what the operator takes after data and indices
+	emptyName string    // what the operator calls Bag.Empty
 	lacking   string    // the fill that DType lacks, if Outside is Error for that reason
 	component int       // the axis of the indices along which a tuple lies; -1: tuples of one component
 }

@@ -11,27 +11,30 @@ var numbers = map[DType]kernel.Number{
 	F16: kernel.F16, BF16: kernel.BF16, F32: kernel.F32, F64: kernel.F64,
 }
 
+// reductions has the reductions as internal/exec knows them.
+var reductions = [...]exec.Reduction{Sum: exec.Sum, Mean: exec.Mean, SqrtN: exec.SqrtN, Max: exec.Max}
+
 // exec returns the bags in the form that internal/exec runs: of data whose gathered
 // axis has dim positions, of the loops of a plan, and of further operands, of which
 // it reads shapes and strides.
 func (b *Bag) exec(dtype DType, dim int, loops []Loop, more []Tensor) exec.Bag {
 	e := exec.Bag{
-		Number: numbers[dtype], Reduction: exec.Reduction(b.Reduction), Zero: b.FromZero, Reciprocal: b.Reciprocal, Rounded: b.Rounded,
+		Number: numbers[dtype], Reduction: reductions[b.Reduction], Zero: b.FromZero, Reciprocal: b.Reciprocal, Rounded: b.Rounded,
 		Count: loops[0].Extent, Each: loops[1].Extent, Out: loops[0].Out,
 		Padding: -1, SkipNegative: b.SkipNegative, SkipWeightless: b.SkipWeightless, Empty: -1,
 	}
 	if b.Ends != Even {
-		ends := &more[b.EndsAt]
+		ends := &more[b.EndsAt.At]
 		e.Ends, e.Bounded, e.First = exec.Starts, b.Ends == Bounds, b.Ends == Bounds || b.Ends == ZeroStart
-		if b.Ends.segments() {
+		if b.Ends == Segments {
 			e.Ends = exec.Segments
 		}
 		e.Width = kernel.Width{Bits: ends.dtype.Bits(), Unsigned: ends.dtype.IsUnsigned()}
 		e.EndsStep = ends.strides[0]
 	}
-	if b.WeightsAt >= 0 {
+	if b.WeightsAt.Given {
 		e.Weighted = true
-		strides := more[b.WeightsAt].strides
+		strides := more[b.WeightsAt.At].strides
 		copy(e.Weights[2-len(strides):], strides)
 	}
 	if b.Padding.Given {
@@ -47,8 +50,8 @@ func (b *Bag) exec(dtype DType, dim int, loops []Loop, more []Tensor) exec.Bag {
 
 // alike reports whether the further operands of bags fit the indices.
 func (b *Bag) alike(indices *Tensor, more []Tensor) bool {
-	if b.WeightsAt >= 0 && !more[b.WeightsAt].shape.Equal(indices.shape) {
+	if b.WeightsAt.Given && !more[b.WeightsAt.At].shape.Equal(indices.shape) {
 		return false
 	}
-	return !b.Ends.segments() || more[b.EndsAt].shape[0] == indices.shape[0]
+	return b.Ends != Segments || more[b.EndsAt.At].shape[0] == indices.shape[0]
 }

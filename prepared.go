@@ -235,7 +235,7 @@ func (p *Prepared) takesBags(f *program, more []Tensor) bool {
 	if !p.lowered.ended {
 		return true
 	}
-	_, bags, err := lastSegment(&more[p.lowered.bag.EndsAt])
+	_, bags, err := lastSegment(&more[p.lowered.bag.EndsAt.At])
 	return err == nil && bags == f.walked[0].Extent
 }
 

@@ -81,10 +81,11 @@ func (p *Prepared) shortestOf(operand int, indices []Dim) []Dim {
 	for i, d := range dims {
 		least := 1
 		if b := p.lowered.bag; b != nil {
+			ends := PositionAt(operand) == b.EndsAt
 			switch {
-			case operand == b.WeightsAt && i < len(indices), operand == b.EndsAt && b.Ends.segments() && i == 0:
+			case PositionAt(operand) == b.WeightsAt && i < len(indices), ends && b.Ends == Segments && i == 0:
 				least = indices[i].Min
-			case operand == b.EndsAt && b.Ends == Bounds, operand == b.EndsAt && b.Ends == SegmentRows:
+			case ends && (b.Ends == Bounds || b.Column):
 				least = 2 // one bag has two bounds; a row of a matrix has the bag and a place in it
 			}
 		}

@@ -216,7 +216,7 @@ func (p *Prepared) runMore(ctx context.Context, data, indices, out *Tensor, more
 	}
 	how := exec.Refused
 	inside := b == nil || !b.Empty.Given || 0 <= b.Empty.At && b.Empty.At < p.lowered.axes[0].Dim
-	if inside || b.EmptyLate { // R.33
+	if inside || b.EmptyOnUse { // R.33
 		r := runners.Get().(*exec.Runner)
 		r.Progress, r.From = p.progress, bytes
 		if b != nil {

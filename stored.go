@@ -13,8 +13,8 @@ import (
 type Stored struct {
 	name    string
 	decoder decoder
-	scales  int       // place among the further operands; -1: data holds them
-	zeros   int       // place of the zero points; -1: there are none
+	scales  Position  // among the further operands; none: data holds them
+	zeros   Position  // of the zero points; none: there are none
 	view    Tensor    // the elements' dtype and shape, without memory
 	specs   [3]Tensor // the dtypes and shapes of data, scales and zero points, without memory
 }
@@ -22,9 +22,9 @@ type Stored struct {
 // String names the form, such as "Q4_K" or "u4, scaled by f16".
 func (s *Stored) String() string { return s.name }
 
-// Operands returns the places of the scales and of the zero points among the further
-// operands, from 0; -1: data holds them, or there are none.
-func (s *Stored) Operands() (scales, zeros int) { return s.scales, s.zeros }
+// Operands returns the positions of the scales and of the zero points among the further
+// operands; none where data holds them, or there are none.
+func (s *Stored) Operands() (scales, zeros Position) { return s.scales, s.zeros }
 
 // Elements returns the dtype and the shape of the elements, which count in row-major
 // order.

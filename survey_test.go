@@ -174,7 +174,7 @@ func TestSurveyOfBags(t *testing.T) {
 	data := garner.Of([]float32{1, 2, 3, 4}, 2, 2)
 	weights := func(w ...float32) garner.Tensor { return garner.Of(w, len(w)) }
 	ids := func(v ...int64) garner.Tensor { return garner.Of(v, len(v)) }
-	first := garner.Position{Given: true}
+	first := garner.PositionAt(0)
 	for name, c := range map[string]struct {
 		bag              garner.Bag
 		negative         garner.Negative
@@ -183,17 +183,17 @@ func TestSurveyOfBags(t *testing.T) {
 		leftOut, refused int
 		want             string
 	}{
-		"weightless":         {garner.Bag{Ends: garner.Starts, WeightsAt: 1, SkipWeightless: true}, garner.Reject, ids(0, 9, 1), ids(0, 2), weights(1, 0, 1), 1, 0, ""},
-		"one that counts":    {garner.Bag{Ends: garner.Starts, WeightsAt: 1, SkipWeightless: true}, garner.Reject, ids(0, 9, 1), ids(0, 2), weights(0, 1, 1), 1, 1, "indices[1] = 9 is outside axis 0 of data, which has 0…1"},
-		"no weights":         {garner.Bag{Ends: garner.Starts, WeightsAt: -1, SkipWeightless: true}, garner.Reject, ids(0, 1), ids(0, 2), garner.Tensor{}, 0, 0, ""},
-		"negative":           {garner.Bag{Ends: garner.Starts, WeightsAt: -1, SkipNegative: true}, garner.Reject, ids(0, -5, 1), ids(0, 2), garner.Tensor{}, 1, 0, ""},
-		"negative, from end": {garner.Bag{Ends: garner.Starts, WeightsAt: -1, SkipNegative: true}, garner.FromEnd, ids(0, -1, 1), ids(0, 2), garner.Tensor{}, 1, 0, ""},
-		"padding":            {garner.Bag{Ends: garner.Starts, WeightsAt: -1, Padding: garner.Position{Given: true, At: 1}}, garner.Reject, ids(0, 1, 1), ids(0, 2), garner.Tensor{}, 2, 0, ""},
-		"ends too far":       {garner.Bag{Ends: garner.Starts, WeightsAt: -1}, garner.Reject, ids(0, 9, 1), ids(0, 9), garner.Tensor{}, 0, 1, "ends[1] = 9 passes the end; there are 3 indices"},
-		"ends that fall":     {garner.Bag{Ends: garner.Bounds, WeightsAt: -1}, garner.Reject, ids(0, 1, 1), ids(0, 2, 1), garner.Tensor{}, 0, 0, "ends[2] = 1, and the one before is 2; they must not fall"},
-		"a bag outside":      {garner.Bag{Ends: garner.Segments, WeightsAt: -1}, garner.Reject, ids(0, 1, 1), ids(0, 1, 7), garner.Tensor{}, 0, 0, "ends[2] = 7 is outside the result, which has bags 0…3"},
-		"an empty bag":       {garner.Bag{Ends: garner.Segments, WeightsAt: -1, Empty: garner.Position{Given: true, At: 5}, EmptyName: "default", EmptyLate: true}, garner.Reject, ids(0, 1, 1), ids(0, 1, 3), garner.Tensor{}, 0, 0, "default = 5 is outside axis 0 of data, which has 0…1"},
-		"bags that are full": {garner.Bag{Ends: garner.Segments, WeightsAt: -1, Empty: first, EmptyLate: true}, garner.Reject, ids(0, 1, 1), ids(0, 1, 3), garner.Tensor{}, 0, 0, ""},
+		"weightless":         {garner.Bag{Ends: garner.Starts, EndsAt: garner.PositionAt(0), WeightsAt: garner.PositionAt(1), SkipWeightless: true}, garner.Reject, ids(0, 9, 1), ids(0, 2), weights(1, 0, 1), 1, 0, ""},
+		"one that counts":    {garner.Bag{Ends: garner.Starts, EndsAt: garner.PositionAt(0), WeightsAt: garner.PositionAt(1), SkipWeightless: true}, garner.Reject, ids(0, 9, 1), ids(0, 2), weights(0, 1, 1), 1, 1, "indices[1] = 9 is outside axis 0 of data, which has 0…1"},
+		"no weights":         {garner.Bag{Ends: garner.Starts, EndsAt: garner.PositionAt(0), SkipWeightless: true}, garner.Reject, ids(0, 1), ids(0, 2), garner.Tensor{}, 0, 0, ""},
+		"negative":           {garner.Bag{Ends: garner.Starts, EndsAt: garner.PositionAt(0), SkipNegative: true}, garner.Reject, ids(0, -5, 1), ids(0, 2), garner.Tensor{}, 1, 0, ""},
+		"negative, from end": {garner.Bag{Ends: garner.Starts, EndsAt: garner.PositionAt(0), SkipNegative: true}, garner.FromEnd, ids(0, -1, 1), ids(0, 2), garner.Tensor{}, 1, 0, ""},
+		"padding":            {garner.Bag{Ends: garner.Starts, EndsAt: garner.PositionAt(0), Padding: garner.PositionAt(1)}, garner.Reject, ids(0, 1, 1), ids(0, 2), garner.Tensor{}, 2, 0, ""},
+		"ends too far":       {garner.Bag{Ends: garner.Starts, EndsAt: garner.PositionAt(0)}, garner.Reject, ids(0, 9, 1), ids(0, 9), garner.Tensor{}, 0, 1, "ends[1] = 9 passes the end; there are 3 indices"},
+		"ends that fall":     {garner.Bag{Ends: garner.Bounds, EndsAt: garner.PositionAt(0)}, garner.Reject, ids(0, 1, 1), ids(0, 2, 1), garner.Tensor{}, 0, 0, "ends[2] = 1, and the one before is 2; they must not fall"},
+		"a bag outside":      {garner.Bag{Ends: garner.Segments, EndsAt: garner.PositionAt(0)}, garner.Reject, ids(0, 1, 1), ids(0, 1, 7), garner.Tensor{}, 0, 0, "ends[2] = 7 is outside the result, which has bags 0…3"},
+		"an empty bag":       {garner.Bag{Ends: garner.Segments, EndsAt: garner.PositionAt(0), Empty: garner.PositionAt(5), EmptyOnUse: true}, garner.Reject, ids(0, 1, 1), ids(0, 1, 3), garner.Tensor{}, 0, 0, "default = 5 is outside axis 0 of data, which has 0…1"},
+		"bags that are full": {garner.Bag{Ends: garner.Segments, EndsAt: garner.PositionAt(0), Empty: first, EmptyOnUse: true}, garner.Reject, ids(0, 1, 1), ids(0, 1, 3), garner.Tensor{}, 0, 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var op garner.Op = bagsOf{c.bag}
@@ -236,7 +236,7 @@ func TestSurveyOfBags(t *testing.T) {
 			}
 			// Operands that the plan was not made for are refused.
 			for i, bad := range []garner.Tensor{garner.Of([]float32{1}, 1), garner.Of([]string{"a", "b", "c"}, 3), ids(1, 2, 3, 4, 5, 6, 7)} {
-				if c.bag.WeightsAt < 0 && i > 0 {
+				if !c.bag.WeightsAt.Given && i > 0 {
 					continue
 				}
 				others := []garner.Tensor{bad}
@@ -258,7 +258,7 @@ func (segmentsOf) Operands() []garner.Operand { return bagsOf{}.Operands() }
 
 func (b segmentsOf) Lower(l *garner.Lowering) {
 	l.NeedNumbers(true)
-	l.NeedRanks(1, 1).Bags(b.bag, garner.Exactly(4)).Copy()
+	l.NeedRanks(1, 1).Bags(b.bag, garner.Exactly(4)).NameEmpty("default").Copy()
 }
 
 // TestChecksOfBagsStop holds that a context ends the checks of the ends of bags and the
@@ -275,9 +275,9 @@ func TestChecksOfBagsStop(t *testing.T) {
 		last int64 // the last segment
 		bags int
 	}{
-		"ends that fall": {garner.Bag{Ends: garner.Segments, WeightsAt: -1}, 0, n},
-		"ends outside":   {garner.Bag{Ends: garner.Segments, WeightsAt: -1}, n, n},
-		"no empty bag":   {garner.Bag{Ends: garner.Segments, WeightsAt: -1, Empty: garner.Position{Given: true, At: 9}, EmptyName: "default", EmptyLate: true}, n - 1, n},
+		"ends that fall": {garner.Bag{Ends: garner.Segments, EndsAt: garner.PositionAt(0)}, 0, n},
+		"ends outside":   {garner.Bag{Ends: garner.Segments, EndsAt: garner.PositionAt(0)}, n, n},
+		"no empty bag":   {garner.Bag{Ends: garner.Segments, EndsAt: garner.PositionAt(0), Empty: garner.PositionAt(9), EmptyOnUse: true}, n - 1, n},
 	} {
 		t.Run(name, func(t *testing.T) {
 			segments[n-1] = c.last

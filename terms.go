@@ -34,15 +34,15 @@ func (p *Plan) furtherOf(indices Tensor, more []Tensor) (*bags, error) {
 	}
 	b := p.ofBags(Tensor{}, indices, more)
 	if b.ends.dtype.Valid() {
-		name, rank, length := p.operands[p.Bag.EndsAt].Name, 1, b.count()
+		name, rank, length := p.operands[p.Bag.EndsAt.At].Name, 1, b.count()
 		switch p.Bag.Ends {
 		case Bounds:
 			length++
-		case SegmentRows:
-			rank = 2
-			fallthrough
 		case Segments:
 			length = b.terms()
+		}
+		if p.Bag.Column {
+			rank = 2
 		}
 		if !b.ends.dtype.IsInteger() { // R.26
 			return nil, errorf(ErrDType, "%s is %s; it must be an integer type, such as i64", name, b.ends.dtype)
@@ -52,7 +52,7 @@ func (p *Plan) furtherOf(indices Tensor, more []Tensor) (*bags, error) {
 		}
 	}
 	if b.weights.dtype.Valid() {
-		name := p.operands[p.Bag.WeightsAt].Name
+		name := p.operands[p.Bag.WeightsAt.At].Name
 		if !b.weights.dtype.IsFloat() && !b.weights.dtype.IsInteger() {
 			return nil, errorf(ErrDType, "%s is %s; weights are numbers", name, b.weights.dtype)
 		}
@@ -92,7 +92,7 @@ func (b *bags) between(bag int) (first, end int) {
 	case Even:
 		each := b.Loops[1].Extent
 		return bag * each, (bag + 1) * each
-	case Segments, SegmentRows:
+	case Segments:
 		from := func(bag int) int { return sort.Search(n, func(t int) bool { return b.end(t).Bits >= uint64(bag) }) }
 		return from(bag), from(bag + 1)
 	default:
@@ -112,7 +112,7 @@ func (b *bags) each(ctx context.Context, f func(first, end int) bool) error {
 		if bag%4096 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if b.Bag.Ends.segments() { // a search for each bag takes longer than one pass
+		if b.Bag.Ends == Segments { // a search for each bag takes longer than one pass
 			for first = end; end < b.terms() && b.end(end).Bits == uint64(bag); end++ {
 				if end%4096 == 0 && ctx.Err() != nil {
 					return context.Cause(ctx)
@@ -130,7 +130,7 @@ func (b *bags) each(ctx context.Context, f func(first, end int) bool) error {
 
 // endAt returns the position of element i of the ends in their operand.
 func (b *bags) endAt(i int) Shape {
-	if b.Bag.Ends == SegmentRows {
+	if b.Bag.Column {
 		return Shape{i, 0}
 	}
 	return Shape{i}
@@ -142,7 +142,7 @@ func (b *bags) checkEnds(ctx context.Context) (wrong, err error) {
 	if !b.ends.dtype.Valid() {
 		return nil, nil
 	}
-	n, name := b.terms(), b.operands[b.Bag.EndsAt].Name
+	n, name := b.terms(), b.operands[b.Bag.EndsAt.At].Name
 	stopped := func(i int) bool { return i%4096 == 0 && ctx.Err() != nil }
 	switch b.Bag.Ends {
 	case Starts, ZeroStart, Bounds: // R.31
@@ -164,7 +164,7 @@ func (b *bags) checkEnds(ctx context.Context) (wrong, err error) {
 			}
 			last = v
 		}
-	case Segments, SegmentRows: // R.32
+	case Segments: // R.32
 		for t := 1; t < n; t++ {
 			if stopped(t) {
 				return nil, context.Cause(ctx)
@@ -218,12 +218,12 @@ func (b *bags) checkEmpty(ctx context.Context) (wrong, err error) { // R.33
 	if !empty.Given || empty.At >= 0 && empty.At < axis.Dim {
 		return nil, nil
 	}
-	if b.Bag.EmptyLate {
+	if b.Bag.EmptyOnUse {
 		if empty, err := b.anyEmpty(ctx); err != nil || !empty {
 			return nil, err
 		}
 	}
-	return &IndexError{Operand: b.Bag.EmptyName, Value: Index{Bits: uint64(empty.At)}, Axis: axis.Number, Dim: axis.Dim, Total: 1}, nil
+	return &IndexError{Operand: b.emptyName, Value: Index{Bits: uint64(empty.At)}, Axis: axis.Number, Dim: axis.Dim, Total: 1}, nil
 }
 
 // anyEmpty reports whether a bag has no term.

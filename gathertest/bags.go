@@ -24,7 +24,7 @@ func (p pooled) Lower(l *garner.Lowering) {
 	if p.count >= 0 {
 		count = garner.Exactly(p.count)
 	}
-	l.NeedRanks(1, 1).Bags(p.bag, count).Copy()
+	l.NeedRanks(1, 1).Bags(p.bag, count).NameEmpty("empty").Copy()
 }
 
 var calculable = []garner.DType{
@@ -67,8 +67,11 @@ func some(r *rand.Rand, n int) int {
 func (c *Case) bags(r *rand.Rand, dtype garner.DType, rows int) pooled {
 	p := pooled{count: -1}
 	p.bag = garner.Bag{
-		Reduction: garner.Reduction(r.IntN(4)), Ends: garner.Ends(r.IntN(6)), WeightsAt: 1,
+		Reduction: garner.Reduction(r.IntN(4)), Ends: garner.Ends(r.IntN(6)), WeightsAt: garner.PositionAt(1),
 		FromZero: r.IntN(2) == 0, Reciprocal: r.IntN(2) == 0, Rounded: r.IntN(2) == 0, SkipNegative: r.IntN(6) == 0, SkipWeightless: r.IntN(6) == 0,
+	}
+	if p.bag.Ends > garner.Segments {
+		p.bag.Ends, p.bag.Column = garner.Segments, true
 	}
 	weighted := r.IntN(2) == 0
 	if !dtype.IsFloat() && (p.bag.Reduction == garner.SqrtN || p.bag.Reduction == garner.Mean) {
@@ -77,13 +80,14 @@ func (c *Case) bags(r *rand.Rand, dtype garner.DType, rows int) pooled {
 		}
 	}
 	position := func() garner.Position { return garner.Position{Given: r.IntN(3) == 0, At: r.IntN(rows + 1)} }
-	p.bag.Padding, p.bag.Empty, p.bag.EmptyLate, p.bag.EmptyName = position(), position(), r.IntN(2) == 0, "empty"
+	p.bag.Padding, p.bag.Empty, p.bag.EmptyOnUse = position(), position(), r.IntN(2) == 0
 
 	count, terms := some(r, 6), some(r, 12)
 	is := []int{terms}
 	if p.bag.Ends == garner.Even {
 		is = []int{count, some(r, 5)}
-		p.bag.EndsAt = -1
+	} else {
+		p.bag.EndsAt = garner.PositionAt(0)
 	}
 	it := garner.I64
 	if r.IntN(2) == 0 {
@@ -127,7 +131,7 @@ func ends(r *rand.Rand, p *pooled, count, terms int) garner.Tensor {
 	var list []int
 	shape := []int{count}
 	switch p.bag.Ends {
-	case garner.Segments, garner.SegmentRows:
+	case garner.Segments:
 		for range terms {
 			list = append(list, r.IntN(max(count, 1)))
 		}
@@ -154,7 +158,7 @@ func ends(r *rand.Rand, p *pooled, count, terms int) garner.Tensor {
 	if bad && len(list) > 0 {
 		list[r.IntN(len(list))] = r.IntN(terms+count+3) - 1
 	}
-	if p.bag.Ends == garner.SegmentRows {
+	if p.bag.Column {
 		shape = append(shape, 1+r.IntN(2))
 	}
 	types := []garner.DType{garner.I64, garner.I32, garner.U16, garner.I16}

@@ -14,8 +14,8 @@ var (
 func lowerBags(l *garner.Lowering, bag garner.Bag, defaultIndex *int, count garner.Dim) {
 	l.NeedNumbers(true)      // OBO.1, OBN.1, OBP.1, OBK.1, OBS.1
 	if defaultIndex != nil { // OBO.5, OBN.6, OBS.6
-		bag.Empty = garner.Position{Given: true, At: *defaultIndex}
-		bag.EmptyName = "default_index"
+		bag.Empty = garner.PositionAt(*defaultIndex)
+		l.NameEmpty("default_index")
 	}
 	l.NeedRanks(1, 0)         // OBO.2, OBN.3, OBP.2, OBK.3, OBS.2
 	l.Bags(bag, count)        // OBO.3, OBO.4, OBN.4, OBN.5, OBP.3, OBK.4, OBS.3, OBS.4: the rows and the bags

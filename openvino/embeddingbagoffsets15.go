@@ -23,6 +23,6 @@ func (EmbeddingBagOffsets15) Operands() []garner.Operand {
 
 // Lower spends the operands' axes; see garner.Op.
 func (e EmbeddingBagOffsets15) Lower(l *garner.Lowering) {
-	bag := garner.Bag{Reduction: reduce(l, e.Reduction), Ends: garner.Starts, EndsAt: 0, WeightsAt: 1} // OBN.2
+	bag := garner.Bag{Reduction: reduce(l, e.Reduction), Ends: garner.Starts, EndsAt: garner.PositionAt(0), WeightsAt: garner.PositionAt(1)} // OBN.2
 	lowerBags(l, bag, zeros(e.DefaultIndex), garner.AnyDim)
 }

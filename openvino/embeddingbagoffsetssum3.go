@@ -22,5 +22,5 @@ func (EmbeddingBagOffsetsSum3) Operands() []garner.Operand {
 
 // Lower spends the operands' axes; see garner.Op.
 func (e EmbeddingBagOffsetsSum3) Lower(l *garner.Lowering) {
-	lowerBags(l, garner.Bag{Ends: garner.Starts, EndsAt: 0, WeightsAt: 1}, zeros(e.DefaultIndex), garner.AnyDim)
+	lowerBags(l, garner.Bag{Ends: garner.Starts, EndsAt: garner.PositionAt(0), WeightsAt: garner.PositionAt(1)}, zeros(e.DefaultIndex), garner.AnyDim)
 }

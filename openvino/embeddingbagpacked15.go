@@ -19,6 +19,6 @@ func (EmbeddingBagPacked15) Operands() []garner.Operand { return []garner.Operan
 
 // Lower spends the operands' axes; see garner.Op.
 func (e EmbeddingBagPacked15) Lower(l *garner.Lowering) {
-	bag := garner.Bag{Reduction: reduce(l, e.Reduction), EndsAt: -1, WeightsAt: 0} // OBK.2
+	bag := garner.Bag{Reduction: reduce(l, e.Reduction), WeightsAt: garner.PositionAt(0)} // OBK.2
 	lowerBags(l, bag, nil, garner.AnyDim)
 }

@@ -15,5 +15,5 @@ func (EmbeddingBagPackedSum3) Operands() []garner.Operand { return []garner.Oper
 
 // Lower spends the operands' axes; see garner.Op.
 func (EmbeddingBagPackedSum3) Lower(l *garner.Lowering) {
-	lowerBags(l, garner.Bag{EndsAt: -1, WeightsAt: 0}, nil, garner.AnyDim)
+	lowerBags(l, garner.Bag{WeightsAt: garner.PositionAt(0)}, nil, garner.AnyDim)
 }

@@ -22,7 +22,7 @@ func (EmbeddingSegmentsSum3) Operands() []garner.Operand {
 
 // Lower spends the operands' axes; see garner.Op.
 func (e EmbeddingSegmentsSum3) Lower(l *garner.Lowering) {
-	bag := garner.Bag{Ends: garner.Segments, EndsAt: 0, WeightsAt: 1}
-	bag.EmptyLate = e.DefaultIndex != nil && *e.DefaultIndex == -1            // OBS.6
+	bag := garner.Bag{Ends: garner.Segments, EndsAt: garner.PositionAt(0), WeightsAt: garner.PositionAt(1)}
+	bag.EmptyOnUse = e.DefaultIndex != nil && *e.DefaultIndex == -1           // OBS.6
 	lowerBags(l, bag, e.DefaultIndex, l.Count("num_segments", e.NumSegments)) // OBS.5
 }

@@ -44,11 +44,11 @@ func (o *Options) given(data, indices Array) []Array {
 }
 
 // further returns a further operand of the call; nil for one that is not given.
-func (g *gather) further(at int) Array {
-	if at < 0 || at >= len(g.o.Further) {
+func (g *gather) further(at garner.Position) Array {
+	if !at.Given || at.At >= len(g.o.Further) {
 		return nil
 	}
-	return g.o.Further[at]
+	return g.o.Further[at.At]
 }
 
 // lower lowers op. It reads the operands that may say where bags end, on which the shape
@@ -142,11 +142,11 @@ func (g *gather) newBags(ctx context.Context) (*bags, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, at := range []int{g.plan.Bag.EndsAt, g.plan.Bag.WeightsAt} {
-		if at < 0 || g.whole[at].DType().Valid() {
+	for _, at := range []garner.Position{g.plan.Bag.EndsAt, g.plan.Bag.WeightsAt} {
+		if !at.Given || g.whole[at.At].DType().Valid() {
 			continue
 		}
-		if g.whole[at], err = g.hold(ctx, g.o.Further[at]); err != nil {
+		if g.whole[at.At], err = g.hold(ctx, g.o.Further[at.At]); err != nil {
 			return nil, err
 		}
 	}
@@ -210,7 +210,7 @@ func (b *bags) offset(column int) int {
 // both have terms of: dst holds its sum.
 func (b *bags) reduce(ctx context.Context, dst []byte, first, count, column, n int) error {
 	width, bias := b.bits/8, b.offset(column)
-	weighted := b.plan.Bag.WeightsAt >= 0
+	weighted := b.plan.Bag.WeightsAt.Given
 	quotient := b.plan.Bag.Reduction == garner.Mean || b.plan.Bag.Reduction == garner.SqrtN
 	bag := first
 	t, end := b.Bag(bag)
@@ -314,14 +314,14 @@ func (b *bags) reduceStage(ctx context.Context, dst []byte, n int) error {
 				clear(to)
 			case s.end > s.first:
 				terms := kernel.Terms{Rows: b.rows[s.first:s.end], Max: bag.Reduction == garner.Max, Begin: s.begin, Zero: bag.FromZero}
-				if bag.WeightsAt >= 0 {
+				if bag.WeightsAt.Given {
 					terms.Weights = b.weights[s.first*width : s.end*width]
 				}
 				kernel.Reduce(to, src, b.number, terms)
 			}
 			if s.last && s.terms > 0 && (bag.Reduction == garner.Mean || bag.Reduction == garner.SqrtN) {
 				kernel.Divide(to, b.number, kernel.Quotient{
-					Terms: s.terms, Weights: s.sum, Weighted: bag.WeightsAt >= 0, Root: bag.Reduction == garner.SqrtN, Reciprocal: bag.Reciprocal, Rounded: bag.Rounded,
+					Terms: s.terms, Weights: s.sum, Weighted: bag.WeightsAt.Given, Root: bag.Reduction == garner.SqrtN, Reciprocal: bag.Reciprocal, Rounded: bag.Rounded,
 				})
 			}
 			if wide == nil || &to[0] != &wide[0] {

@@ -26,8 +26,8 @@ func (s SafeEmbeddingLookupSparse) Lower(l *garner.Lowering) {
 	bag := garner.Bag{Reduction: combiner(l, s.Combiner), SkipNegative: true} // TSS.7
 	bag.SkipWeightless = bag.Reduction != garner.Sum                          // TSS.7
 	if s.DefaultID != nil {                                                   // TSS.8
-		bag.Empty = garner.Position{Given: true, At: *s.DefaultID}
-		bag.EmptyName, bag.EmptyLate = "default_id", true
+		bag.Empty, bag.EmptyOnUse = garner.PositionAt(*s.DefaultID), true
+		l.NameEmpty("default_id")
 	}
 	count := garner.Unknown
 	if len(s.DenseShape) > 0 { // TSS.4

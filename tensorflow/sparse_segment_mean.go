@@ -20,5 +20,5 @@ func (SparseSegmentMean) Operands() []garner.Operand { return segments() }
 
 // Lower spends the operands' axes; see garner.Op.
 func (s SparseSegmentMean) Lower(l *garner.Lowering) {
-	lowerSegments(l, garner.Bag{Reduction: garner.Mean, Ends: garner.Segments, WeightsAt: -1}, numSegments(l, s.NumSegments))
+	lowerSegments(l, garner.Bag{Reduction: garner.Mean, Ends: garner.Segments}, numSegments(l, s.NumSegments))
 }

@@ -20,5 +20,5 @@ func (SparseSegmentSqrtN) Operands() []garner.Operand { return segments() }
 
 // Lower spends the operands' axes; see garner.Op.
 func (s SparseSegmentSqrtN) Lower(l *garner.Lowering) {
-	lowerSegments(l, garner.Bag{Reduction: garner.SqrtN, Ends: garner.Segments, WeightsAt: -1}, numSegments(l, s.NumSegments))
+	lowerSegments(l, garner.Bag{Reduction: garner.SqrtN, Ends: garner.Segments}, numSegments(l, s.NumSegments))
 }

@@ -20,7 +20,7 @@ func (SparseSegmentSum) Operands() []garner.Operand { return segments() }
 
 // Lower spends the operands' axes; see garner.Op.
 func (s SparseSegmentSum) Lower(l *garner.Lowering) {
-	lowerSegments(l, garner.Bag{Reduction: garner.Sum, Ends: garner.Segments, WeightsAt: -1}, numSegments(l, s.NumSegments))
+	lowerSegments(l, garner.Bag{Reduction: garner.Sum, Ends: garner.Segments}, numSegments(l, s.NumSegments))
 }
 
 // segments are the operands of a reduction of segments beyond data and indices.

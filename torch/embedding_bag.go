@@ -27,9 +27,9 @@ func (EmbeddingBag) Operands() []garner.Operand {
 
 // Lower spends the operands' axes; see garner.Op.
 func (e EmbeddingBag) Lower(l *garner.Lowering) {
-	l.NeedNumbers(true)                                                        // REB.1
-	bag := garner.Bag{EndsAt: -1, WeightsAt: 1, FromZero: true, Rounded: true} // REB.7
-	switch e.Mode {                                                            // REB.2
+	l.NeedNumbers(true)                                                               // REB.1
+	bag := garner.Bag{WeightsAt: garner.PositionAt(1), FromZero: true, Rounded: true} // REB.7
+	switch e.Mode {                                                                   // REB.2
 	case "sum":
 	case "", "mean":
 		bag.Reduction = garner.Mean
@@ -42,13 +42,13 @@ func (e EmbeddingBag) Lower(l *garner.Lowering) {
 		l.FailAttribute("per_sample_weights go with the mode sum alone; the mode is %s", bag.Reduction)
 	}
 	if e.PaddingIdx != nil { // REB.4
-		bag.Padding = garner.Position{Given: true, At: l.Row("padding_idx", *e.PaddingIdx)}
+		bag.Padding = garner.PositionAt(l.Row("padding_idx", *e.PaddingIdx))
 	}
 	l.NeedRanks(2, 1) // REB.5
 	l.LimitRanks(2, 2)
 	if _, ok := l.Operand("offsets"); ok { // REB.6
 		l.LimitRanks(2, 1)
-		bag.EndsAt, bag.Ends = 0, garner.ZeroStart
+		bag.EndsAt, bag.Ends = garner.PositionAt(0), garner.ZeroStart
 		if e.IncludeLastOffset {
 			bag.Ends = garner.Bounds
 		}

@@ -66,10 +66,10 @@ func (p *program) places(ctx context.Context, f *probeFlags, file *source.File) 
 	}
 	names, operands := []string{"TABLE"}, []source.Array{file}
 	scales, zeros := plan.Stored.Operands()
-	for _, at := range []int{scales, zeros} {
+	for _, at := range []garner.Position{scales, zeros} {
 		name, a := "", source.Array(nil)
-		if at >= 0 {
-			name, a = o.Further()[at], more[at]
+		if at.Given {
+			name, a = o.Further()[at.At], more[at.At]
 		}
 		names, operands = append(names, name), append(operands, a)
 	}

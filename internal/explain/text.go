@@ -128,7 +128,7 @@ func (e *Explanation) bagsText() string {
 	default:
 		text += ", whose bag an operand says"
 	}
-	if bag.WeightsAt >= 0 {
+	if bag.WeightsAt.Given {
 		text += ", weighted"
 	}
 	return text + "; the loops are those of the terms"
