@@ -16,7 +16,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/gathertest"
@@ -361,32 +360,6 @@ func TestBagsFail(t *testing.T) {
 	closed.Close()
 	if err := Gather(t.Context(), bag, table, Memory(every(rows)), io.Discard, Options{Further: []Array{closed}}); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("closed offsets: %v", err)
-	}
-}
-
-// TestBagsCancel cancels a run of one long bag, whose reads take long.
-func TestBagsCancel(t *testing.T) {
-	const rows, columns = 3000, 100
-	noLeak(t)
-	file := floats(t, rows, columns, &faulty{slow: 2 * time.Millisecond})
-	cause := errors.New("enough")
-	best := time.Hour
-	for range 5 {
-		ctx, cancel := context.WithCancelCause(t.Context())
-		var when time.Time
-		timer := time.AfterFunc(5*time.Millisecond, func() {
-			when = time.Now()
-			cancel(cause)
-		})
-		err := Gather(ctx, torch.EmbeddingBag{Mode: "sum"}, file, Memory(every(rows)), io.Discard, Options{Memory: 200000, Further: []Array{Memory(garner.Of([]int64{0}, 1))}})
-		if timer.Stop() || err != cause {
-			t.Fatal(err)
-		}
-		best = min(best, time.Since(when))
-	}
-	// Other programs may delay a run, so that only the fastest counts.
-	if best > 10*time.Millisecond {
-		t.Errorf("it took %v to end", best)
 	}
 }
 

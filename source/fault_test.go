@@ -18,6 +18,7 @@ import (
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/mapped"
 	"github.com/garner-go/garner/onnx"
+	"github.com/garner-go/garner/torch"
 )
 
 // faulty is a file that fails.
@@ -286,10 +287,14 @@ func TestCancel(t *testing.T) {
 	noLeak(t)
 	file, _ := broken(t, rows, &faulty{slow: 2 * time.Millisecond})
 	real := stored(t, garner.Of(noise(rows*1000), rows, 1000))
+	table := floats(t, rows, 100, &faulty{slow: 2 * time.Millisecond})
 	cause := errors.New("enough")
 	for name, run := range map[string]func(ctx context.Context) error{
 		"Gather": func(ctx context.Context) error {
 			return Gather(ctx, onnx.Gather13{}, file, Memory(every(rows)), io.Discard, Options{Memory: 200000})
+		},
+		"one long bag": func(ctx context.Context) error {
+			return Gather(ctx, torch.EmbeddingBag{Mode: "sum"}, table, Memory(every(rows)), io.Discard, Options{Memory: 200000, Further: []Array{Memory(garner.Of([]int64{0}, 1))}})
 		},
 		"Fetch": func(ctx context.Context) error {
 			rows := Rows{Size: 10, Dst: make([]byte, 10*rows)}
