@@ -126,12 +126,12 @@ func TestRunAll(t *testing.T) {
 		for b := range offsets {
 			offsets[b] = int64(3 * b)
 		}
-		c := garner.Call{Data: garner.Of(values, rows, columns), Indices: garner.Of(ids, len(ids)), More: []garner.Tensor{garner.Of(offsets, 512)}}
+		c := garner.Call{Data: garner.Of(values, rows, columns), Indices: garner.Of(ids, len(ids)), Further: []garner.Tensor{garner.Of(offsets, 512)}}
 		var err error
-		if c.Prepared, err = garner.Prepare(op, c.Data.Spec(), c.Indices.Spec(), garner.Threads(1), garner.FurtherTensors(c.More...)); err != nil {
+		if c.Prepared, err = garner.Prepare(op, c.Data.Spec(), c.Indices.Spec(), garner.Threads(1), garner.FurtherTensors(c.Further...)); err != nil {
 			t.Fatal(err)
 		}
-		if want[i], err = garner.Reference(op, c.Data, c.Indices, c.More...); err != nil {
+		if want[i], err = garner.Reference(op, c.Data, c.Indices, c.Further...); err != nil {
 			t.Fatal(err)
 		}
 		if c.Out, err = garner.New(garner.F32, 512, columns); err != nil {

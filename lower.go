@@ -73,10 +73,10 @@ func (l *Lowering) indicesOf(op Op, given Spec) Spec {
 // NewPlan lowers op for operands whose dims are all known. A broken rule of the
 // operator's specification is an ErrDType, an ErrAttribute or an ErrShape,
 // checked in that order; the message names the remedy. NewPlan takes a few
-// microseconds and reads no element. more are the specs of the operator's further
-// operands, in its order; the zero Spec is one that is not given.
-func NewPlan(op Op, data, indices Spec, more ...Spec) (*Plan, error) {
-	l, _, err := lower(op, data, indices, more, nil)
+// microseconds and reads no element. further are the specs of the operands that the
+// operator takes behind the indices, in its order; the zero Spec is one that is not given.
+func NewPlan(op Op, data, indices Spec, further ...Spec) (*Plan, error) {
+	l, _, err := lower(op, data, indices, further, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -102,8 +102,8 @@ func unknownNumber() error {
 // Infer returns the dtype and shape of op's result, as far as the operands'
 // specs determine them. It reads no element. Its errors are those of NewPlan. A
 // rule that some value of an unknown dim satisfies counts as satisfied.
-func Infer(op Op, data, indices Spec, more ...Spec) (Spec, error) {
-	l, out, err := lower(op, data, indices, more, nil)
+func Infer(op Op, data, indices Spec, further ...Spec) (Spec, error) {
+	l, out, err := lower(op, data, indices, further, nil)
 	if err != nil {
 		return Spec{}, err
 	}
@@ -129,7 +129,7 @@ type Lowering struct {
 	data, indices Spec
 	given         Spec // the indices as the caller passed them
 	takes         []Operand
-	more          []Spec // of the further operands, as takes has them; the zero Spec is one that is not given
+	further       []Spec // of the operands behind the indices, as takes has them; the zero Spec is one that is not given
 	dataStride    []int  // nil where a dim is unknown
 	indexStride   []int
 	flat          []Part // the dims that FlattenData joined, if no single stride describes them
@@ -181,7 +181,7 @@ const (
 
 // lower runs op over the operands and returns what is known of the result.
 // values are the further operands; nil if they are not known.
-func lower(op Op, data, indices Spec, more []Spec, values []Tensor) (*Lowering, Spec, error) {
+func lower(op Op, data, indices Spec, further []Spec, values []Tensor) (*Lowering, Spec, error) {
 	l := &Lowering{data: data, values: values, component: -1}
 	if op == nil {
 		return nil, Spec{}, errorf(ErrAttribute, "there is no operator; name one, such as onnx.Gather13{}")
@@ -195,8 +195,8 @@ func lower(op Op, data, indices Spec, more []Spec, values []Tensor) (*Lowering, 
 	if !indices.DType.IsInteger() { // R.1
 		return nil, Spec{}, errorf(ErrDType, "indices are %s; they must be integers, such as i64", indices.DType)
 	}
-	if takes := OperandsOf(op); len(takes) > 0 || len(more) > 0 {
-		if err := l.operands(takes, more); err != nil {
+	if takes := OperandsOf(op); len(takes) > 0 || len(further) > 0 {
+		if err := l.operands(takes, further); err != nil {
 			return nil, Spec{}, err
 		}
 	}
@@ -216,7 +216,7 @@ func lower(op Op, data, indices Spec, more []Spec, values []Tensor) (*Lowering, 
 		return nil, Spec{}, l.err
 	}
 	if l.stored != nil {
-		l.stored.specs = l.stored.operands(placed([]Spec{data})[0], placed(l.more))
+		l.stored.specs = l.stored.operands(placed([]Spec{data})[0], placed(l.further))
 	}
 	out, err := l.result()
 	return l, out, err
@@ -224,11 +224,11 @@ func lower(op Op, data, indices Spec, more []Spec, values []Tensor) (*Lowering, 
 
 // operands checks the further operands against what the operator takes, and keeps
 // their specs.
-func (l *Lowering) operands(operands []Operand, more []Spec) error {
-	l.takes, l.more = operands, make([]Spec, len(operands))
-	copy(l.more, more)
+func (l *Lowering) operands(operands []Operand, further []Spec) error {
+	l.takes, l.further = operands, make([]Spec, len(operands))
+	copy(l.further, further)
 	for i, o := range operands { // R.26
-		switch given := l.more[i].DType; {
+		switch given := l.further[i].DType; {
 		case given == Invalid:
 		case o.Types == IntegerTypes && !given.IsInteger():
 			return errorf(ErrDType, "%s is %s; it must be an integer type, such as i64", o.Name, given)
@@ -236,15 +236,15 @@ func (l *Lowering) operands(operands []Operand, more []Spec) error {
 			return errorf(ErrDType, "%s is %s and data %s; they must be equal", o.Name, given, l.data.DType)
 		}
 	}
-	if n := len(trimmed(more)); n > len(operands) { // R.27
+	if n := len(trimmed(further)); n > len(operands) { // R.27
 		l.FailAttribute("the operator takes %d operands; %d were given", 2+len(operands), 2+n)
 	}
 	for i, o := range operands {
-		if !o.Optional && l.more[i].DType == Invalid { // R.27
+		if !o.Optional && l.further[i].DType == Invalid { // R.27
 			l.FailAttribute("the operator needs its operand %s, number %d", o.Name, 3+i)
 		}
 	}
-	for i, s := range l.more {
+	for i, s := range l.further {
 		if s.DType == Invalid || l.err != nil { // R.28
 			continue
 		}
@@ -317,7 +317,7 @@ func (l *Lowering) Operand(name string) (Spec, bool) {
 		l.FailAttribute("the operator declares no operand %s", name)
 		return Spec{}, false
 	}
-	return l.more[i], l.more[i].DType != Invalid
+	return l.further[i], l.further[i].DType != Invalid
 }
 
 // NeedRanks checks that data and indices have at least these ranks.

@@ -79,7 +79,7 @@ func (l *Lowering) Bags(b Bag, count Dim) *Lowering {
 		l.narrow(&l.indices, both)
 	}
 	l.Gather()
-	if b.WeightsAt.Given && l.more[b.WeightsAt.At].DType == Invalid {
+	if b.WeightsAt.Given && l.further[b.WeightsAt.At].DType == Invalid {
 		b.WeightsAt = Position{}
 	}
 	l.bag = &b
@@ -100,7 +100,7 @@ func (l *Lowering) Bags(b Bag, count Dim) *Lowering {
 			count = l.segments(ends)
 		}
 	case Starts, ZeroStart, Bounds:
-		s := l.more[ends]
+		s := l.further[ends]
 		if both, ok := s.Rank.intersect(Exactly(1)); !ok || !both.Known() {
 			l.Fail(KindRank, "%s %s have rank %s; they must be a vector", l.takes[ends].Name, s, s.Rank)
 		} else if s.Rank.Known() {
@@ -143,7 +143,7 @@ func (l *Lowering) NameEmpty(name string) *Lowering {
 // fits checks that the dims of a further operand are those of the indices; of one whose
 // first column counts, that it is a matrix with as many rows as there are indices.
 func (l *Lowering) fits(at int, column bool) {
-	s, name, dims := l.more[at], l.takes[at].Name, len(l.indices.Dims)
+	s, name, dims := l.further[at], l.takes[at].Name, len(l.indices.Dims)
 	rank := dims
 	if column {
 		rank = 2

@@ -350,9 +350,9 @@ func (l *Lowering) wholeStored(data Spec) error {
 	return nil
 }
 
-// elements returns what a plan's loops walk for data of a call: the elements that are
+// walked returns what a plan's loops walk for data of a call: the elements that are
 // decoded, which lie row-major, or data itself.
-func (l *Lowering) elements(data *Tensor) *Tensor {
+func (l *Lowering) walked(data *Tensor) *Tensor {
 	if l.stored != nil {
 		return &l.stored.view
 	}

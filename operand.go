@@ -18,11 +18,11 @@ const (
 )
 
 // trimmed returns specs without those at the end that are not given.
-func trimmed(more []Spec) []Spec {
-	for len(more) > 0 && more[len(more)-1].DType == Invalid { // R.28
-		more = more[:len(more)-1]
+func trimmed(further []Spec) []Spec {
+	for len(further) > 0 && further[len(further)-1].DType == Invalid { // R.28
+		further = further[:len(further)-1]
 	}
-	return more
+	return further
 }
 
 // specs returns the specs of tensors; the zero Tensor has the zero Spec.
@@ -40,17 +40,17 @@ func specs(tensors []Tensor) []Spec {
 }
 
 // operandAt returns a further operand; the zero Tensor for one that there is not.
-func operandAt(more []Tensor, at Position) (t Tensor) {
-	if at.Given && at.At < len(more) {
-		t = more[at.At]
+func operandAt(further []Tensor, at Position) (t Tensor) {
+	if at.Given && at.At < len(further) {
+		t = further[at.At]
 	}
 	return t
 }
 
 // placed returns tensors without memory of known specs.
-func placed(more []Spec) []Tensor {
-	all := make([]Tensor, len(more))
-	for i, s := range more {
+func placed(further []Spec) []Tensor {
+	all := make([]Tensor, len(further))
+	for i, s := range further {
 		if s.DType.Valid() {
 			shape, _ := s.Shape()
 			all[i] = Tensor{dtype: s.DType, shape: shape, strides: s.strides()}

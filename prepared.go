@@ -15,20 +15,20 @@ type PrepareOption func(*Prepared)
 
 // Further gives the specs of the operator's further operands, in its order; the
 // zero Spec is one that no run gives.
-func Further(more ...Spec) PrepareOption {
-	return func(p *Prepared) { p.more = more }
+func Further(specs ...Spec) PrepareOption {
+	return func(p *Prepared) { p.further = specs }
 }
 
 // FurtherTensors is Further for operands that are there: the number of bags can depend on
 // their elements.
-func FurtherTensors(more ...Tensor) PrepareOption {
-	return func(p *Prepared) { p.more, p.values = specs(more), more }
+func FurtherTensors(tensors ...Tensor) PrepareOption {
+	return func(p *Prepared) { p.further, p.values = specs(tensors), tensors }
 }
 
 // FurtherValues adds to Further those operands that are there; the zero Tensor is one
 // whose elements are not.
-func FurtherValues(more ...Tensor) PrepareOption {
-	return func(p *Prepared) { p.values = more }
+func FurtherValues(tensors ...Tensor) PrepareOption {
+	return func(p *Prepared) { p.values = tensors }
 }
 
 // Threads limits a run to n cores. The default, and the meaning of n < 1, is
@@ -54,7 +54,7 @@ func Progress(f func(done, total int64)) PrepareOption {
 type Prepared struct {
 	op            Op
 	data, indices Spec
-	more          []Spec
+	further       []Spec
 	values        []Tensor // of further operands, while Gather lowers; nil elsewhere
 	bare          bool     // the operator takes no indices
 	copies        bool     // the plan's Copies
@@ -93,7 +93,7 @@ func Prepare(op Op, data, indices Spec, options ...PrepareOption) (*Prepared, er
 	}
 	p.others.New = func() any { return new(program) }
 	var err error
-	if p.lowered, _, err = lower(op, data, indices, p.more, p.values); err != nil {
+	if p.lowered, _, err = lower(op, data, indices, p.further, p.values); err != nil {
 		return nil, err
 	}
 	indices = p.lowered.given
@@ -130,7 +130,7 @@ func Prepare(op Op, data, indices Spec, options ...PrepareOption) (*Prepared, er
 		return p, nil
 	}
 	p.fixed.walked = append(p.fixed.walked, p.plan.Loops...)
-	p.setBags(p.fixed, p.nest.Axes, placed(p.more))
+	p.setBags(p.fixed, p.nest.Axes, placed(p.further))
 	return p, nil
 }
 
@@ -150,7 +150,7 @@ func (p *Prepared) Plan() *Plan { return p.plan }
 
 // bind checks operands that the Prepared has no program for, and chooses f for
 // them. It allocates nothing if f served operands of these ranks before.
-func (p *Prepared) bind(f *program, data, indices, out *Tensor, more []Tensor) error {
+func (p *Prepared) bind(f *program, data, indices, out *Tensor, further []Tensor) error {
 	f.data.dtype = Invalid // takes reports false until bind has accepted all operands
 	for i, t := range [...]*Tensor{data, indices} {
 		s, name := &p.data, "data"
@@ -167,9 +167,9 @@ func (p *Prepared) bind(f *program, data, indices, out *Tensor, more []Tensor) e
 	if dtype := p.lowered.data.DType; out.dtype != dtype {
 		return errorf(ErrDType, "the output is %s; the result is %s", out.dtype, dtype)
 	}
-	axes, elements := f.axes(), p.lowered.elements(data)
-	if p.lowered.odd || p.lowered.bag != nil && !p.lowered.bag.alike(indices, more) || !p.lowered.walk(f, elements, indices, out) {
-		plan, err := p.lowerAnew(f, data, indices, out, more)
+	axes, elements := f.axes(), p.lowered.walked(data)
+	if p.lowered.odd || p.lowered.bag != nil && !p.lowered.bag.alike(indices, further) || !p.lowered.walk(f, elements, indices, out) {
+		plan, err := p.lowerAnew(f, data, indices, out, further)
 		if err != nil {
 			return err
 		}
@@ -190,7 +190,7 @@ func (p *Prepared) bind(f *program, data, indices, out *Tensor, more []Tensor) e
 		return errorf(ErrOverlap, "the output's strides %v let its own elements overlap; gather into a tensor without", out.strides)
 	}
 	if p.lowered.bag != nil {
-		p.setBags(f, axes, more)
+		p.setBags(f, axes, further)
 	} else {
 		f.setLoops()
 		f.SetLoops(&p.nest, axes, f.loops, 1, indices.Len() == 0, &p.tuning, p.threads)
@@ -203,7 +203,7 @@ func (p *Prepared) bind(f *program, data, indices, out *Tensor, more []Tensor) e
 
 // setBags makes f the program of the bags that it has walked, for further operands of
 // these shapes and strides. It keeps axes.
-func (p *Prepared) setBags(f *program, axes []exec.Axis, more []Tensor) {
+func (p *Prepared) setBags(f *program, axes []exec.Axis, further []Tensor) {
 	if f.bags == nil {
 		f.bags = new(exec.Bags)
 	}
@@ -212,13 +212,13 @@ func (p *Prepared) setBags(f *program, axes []exec.Axis, more []Tensor) {
 	if b.Ends != Even {
 		terms = f.loops[1:2]
 	}
-	f.bags.Set(&p.nest, axes, terms, f.loops[2:], b.exec(p.lowered.data.DType, p.lowered.axes[0].Dim, f.walked, more), &p.tuning, p.threads)
-	for len(f.more) < len(p.lowered.takes) {
-		f.more = append(f.more, operand{})
+	f.bags.Set(&p.nest, axes, terms, f.loops[2:], b.exec(p.lowered.data.DType, p.lowered.axes[0].Dim, f.walked, further), &p.tuning, p.threads)
+	for len(f.further) < len(p.lowered.takes) {
+		f.further = append(f.further, operand{})
 	}
-	for i := range f.more {
-		if i < len(more) && more[i].dtype.Valid() {
-			f.more[i].set(more[i].dtype, more[i].shape, more[i].strides)
+	for i := range f.further {
+		if i < len(further) && further[i].dtype.Valid() {
+			f.further[i].set(further[i].dtype, further[i].shape, further[i].strides)
 		}
 	}
 }
@@ -226,25 +226,25 @@ func (p *Prepared) setBags(f *program, axes []exec.Axis, more []Tensor) {
 // takesBags reports whether f, which takes the other operands, was chosen for the shapes
 // and strides of these further operands, which are as many and as given as those that p
 // was prepared for, and for as many bags as their last segment says.
-func (p *Prepared) takesBags(f *program, more []Tensor) bool {
-	for i := range f.more {
-		if i < len(more) && more[i].dtype.Valid() && !f.more[i].is(&more[i]) {
+func (p *Prepared) takesBags(f *program, further []Tensor) bool {
+	for i := range f.further {
+		if i < len(further) && further[i].dtype.Valid() && !f.further[i].is(&further[i]) {
 			return false
 		}
 	}
 	if !p.lowered.ended {
 		return true
 	}
-	_, bags, err := lastSegment(&more[p.lowered.bag.EndsAt.At])
+	_, bags, err := lastSegment(&further[p.lowered.bag.EndsAt.At])
 	return err == nil && bags == f.walked[0].Extent
 }
 
 // lowerAnew lowers the operator for operands of other shapes or strides.
-func (p *Prepared) lowerAnew(f *program, data, indices, out *Tensor, more []Tensor) (*Plan, error) {
+func (p *Prepared) lowerAnew(f *program, data, indices, out *Tensor, further []Tensor) (*Plan, error) {
 	plan, l := p.plan, p.lowered
 	if plan == nil || p.lowered.odd || p.lowered.bag != nil {
 		var err error
-		if l, _, err = lower(p.op, data.Spec(), indices.Spec(), p.specsOf(more), slices.Clone(more)); err != nil { // a clone keeps Run's more off the heap
+		if l, _, err = lower(p.op, data.Spec(), indices.Spec(), p.specsOf(further), slices.Clone(further)); err != nil { // a clone keeps Run's further off the heap
 			return nil, err
 		}
 		if plan, err = l.plan(); err != nil {
@@ -261,9 +261,9 @@ func (p *Prepared) lowerAnew(f *program, data, indices, out *Tensor, more []Tens
 
 // specsOf returns the specs of further operands; those that p was prepared for where
 // only they count.
-func (p *Prepared) specsOf(more []Tensor) []Spec {
-	if more == nil {
-		return p.more
+func (p *Prepared) specsOf(further []Tensor) []Spec {
+	if further == nil {
+		return p.further
 	}
-	return specs(more)
+	return specs(further)
 }

@@ -7,7 +7,7 @@ type program struct {
 	exec.Program
 	bags               *exec.Bags // instead of Program, of bags
 	data, indices, out operand
-	more               []operand // of bags
+	further            []operand // of bags
 	loops              []exec.Loop
 	walked             []Loop
 }

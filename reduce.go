@@ -141,11 +141,11 @@ func (b *bags) defineBags(dst Tensor, first int) {
 // themselves: it is the definition of what its terms are.
 type BagTerms struct{ of *bags }
 
-// BagTerms returns what reads these operands of a call: indices, and more, the further
-// operands, which keep their memory. Scales and zero points are not read, so that they may
+// BagTerms returns what reads these operands of a call: the indices and those behind
+// them, which keep their memory. Scales and zero points are not read, so that they may
 // be missing.
-func (p *Plan) BagTerms(indices Tensor, more ...Tensor) *BagTerms {
-	return &BagTerms{p.ofBags(Tensor{}, indices, more)}
+func (p *Plan) BagTerms(indices Tensor, further ...Tensor) *BagTerms {
+	return &BagTerms{p.ofBags(Tensor{}, indices, further)}
 }
 
 // Check returns the error of operands that a gather refuses, by the rules and in the order

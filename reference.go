@@ -6,8 +6,8 @@ import "context"
 // core: the definition that every executor is tested against. The result is new
 // and row-major. Errors are those of NewPlan, an *IndexError for a refused index,
 // and those of Guard.
-func Reference(op Op, data, indices Tensor, more ...Tensor) (Tensor, error) {
-	p, data, indices, err := checkedPlan(op, data, indices, more)
+func Reference(op Op, data, indices Tensor, further ...Tensor) (Tensor, error) {
+	p, data, indices, err := checkedPlan(op, data, indices, further)
 	if err != nil {
 		return Tensor{}, err
 	}
@@ -15,14 +15,14 @@ func Reference(op Op, data, indices Tensor, more ...Tensor) (Tensor, error) {
 	if err != nil {
 		return Tensor{}, err
 	}
-	return out, p.defineInto(out, data, indices, more, 0)
+	return out, p.defineInto(out, data, indices, further, 0)
 }
 
 // ReferenceParts is Reference for a result that need not fit in memory. part
 // returns n elements of the row-major result, from the first-th on, as a
 // vector. Elements that the result does not have are an ErrShape.
-func ReferenceParts(op Op, data, indices Tensor, more ...Tensor) (part func(first, n int) (Tensor, error), err error) {
-	p, data, indices, err := checkedPlan(op, data, indices, more)
+func ReferenceParts(op Op, data, indices Tensor, further ...Tensor) (part func(first, n int) (Tensor, error), err error) {
+	p, data, indices, err := checkedPlan(op, data, indices, further)
 	if err != nil {
 		return nil, err
 	}
@@ -35,48 +35,48 @@ func ReferenceParts(op Op, data, indices Tensor, more ...Tensor) (part func(firs
 		if err != nil {
 			return Tensor{}, err
 		}
-		return out, p.defineInto(out, data, indices, more, first)
+		return out, p.defineInto(out, data, indices, further, first)
 	}, nil
 }
 
 // checkedPlan lowers op and checks every index. It returns the operands that the plan
 // walks: data is decoded if it is stored in another form.
-func checkedPlan(op Op, data, indices Tensor, more []Tensor) (p *Plan, elements, checked Tensor, err error) {
-	l, _, err := lower(op, data.Spec(), indices.Spec(), specs(more), more)
+func checkedPlan(op Op, data, indices Tensor, further []Tensor) (p *Plan, elements, checked Tensor, err error) {
+	l, _, err := lower(op, data.Spec(), indices.Spec(), specs(further), further)
 	if err != nil {
 		return nil, data, indices, err
 	}
 	if p, err = l.needWhole(data.Spec(), indices.Spec()); err != nil {
 		return nil, data, indices, err
 	}
-	if data, indices, err = p.elements(data, indices, more); err == nil {
-		err = p.check(context.Background(), indices, more)
+	if data, indices, err = p.decoded(data, indices, further); err == nil {
+		err = p.check(context.Background(), indices, further)
 	}
 	return p, data, indices, err
 }
 
-// elements returns the data and the indices that the definition of a plan walks, given
+// decoded returns the data and the indices that the definition of a plan walks, given
 // those of a call.
-func (p *Plan) elements(data, indices Tensor, more []Tensor) (Tensor, Tensor, error) {
+func (p *Plan) decoded(data, indices Tensor, further []Tensor) (Tensor, Tensor, error) {
 	if len(p.Axes) == 0 && indices.dtype == Invalid {
 		indices = noIndices
 	}
 	if p.Stored == nil {
 		return data, indices, nil
 	}
-	data, err := p.Stored.Decode(data, more...)
+	data, err := p.Stored.Decode(data, further...)
 	return data, indices, err
 }
 
 // defineInto sets the elements of dst, which is new and row-major, to those of the
 // result from the first-th on. Errors are those of Guard.
-func (p *Plan) defineInto(dst, data, indices Tensor, more []Tensor, first int) error {
+func (p *Plan) defineInto(dst, data, indices Tensor, further []Tensor, first int) error {
 	n := dst.Len()
 	if n == 0 { // the loops of an empty result can turn 2^60 times
 		return nil
 	}
 	if p.Bag != nil {
-		return p.ofBags(data, indices, more).guard(func(b *bags) error {
+		return p.ofBags(data, indices, further).guard(func(b *bags) error {
 			b.defineBags(dst, first)
 			return nil
 		})

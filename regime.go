@@ -58,11 +58,11 @@ func (p *Prepared) shortest() *program {
 	for i, d := range dims {
 		dims[i] = Exactly(min(max(d.Min, 1), d.Max))
 	}
-	more := slices.Clone(p.more)
-	for i := range more {
-		more[i].Dims = p.shortestOf(i, dims)
+	further := slices.Clone(p.further)
+	for i := range further {
+		further[i].Dims = p.shortestOf(i, dims)
 	}
-	plan, err := NewPlan(p.op, p.data, SpecOfDims(p.indices.DType, dims...), more...)
+	plan, err := NewPlan(p.op, p.data, SpecOfDims(p.indices.DType, dims...), further...)
 	if err != nil {
 		return nil
 	}
@@ -70,14 +70,14 @@ func (p *Prepared) shortest() *program {
 		return &program{Program: *exec.NewProgram(plan.Nest(p.nest.Reach), &p.tuning, p.threads)}
 	}
 	f := &program{walked: slices.Clone(plan.Loops)}
-	p.setBags(f, plan.Nest(p.nest.Reach).Axes, placed(more))
+	p.setBags(f, plan.Nest(p.nest.Reach).Axes, placed(further))
 	return f
 }
 
 // shortestOf returns the dims of a further operand for the shortest batch, whose indices
 // have these dims.
 func (p *Prepared) shortestOf(operand int, indices []Dim) []Dim {
-	dims := slices.Clone(p.more[operand].Dims)
+	dims := slices.Clone(p.further[operand].Dims)
 	for i, d := range dims {
 		least := 1
 		if b := p.lowered.bag; b != nil {

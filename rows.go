@@ -133,10 +133,10 @@ func (p *Plan) reaches(indices Tensor) error {
 // each; if it finds an index outside, it then takes the time of Survey. Other
 // errors are those of Rows and of Survey.
 //
-// more are the further operands of the call. Of bags without the operand of their ends,
+// further are the operands of the call behind the indices. Of bags without the operand of their ends,
 // Check looks at the indices alone.
-func (p *Plan) Check(ctx context.Context, indices Tensor, more ...Tensor) error {
-	b, err := p.bagsOf(indices, more)
+func (p *Plan) Check(ctx context.Context, indices Tensor, further ...Tensor) error {
+	b, err := p.bagsOf(indices, further)
 	if err != nil || len(p.Axes) == 0 {
 		return err
 	}

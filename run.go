@@ -14,13 +14,13 @@ import (
 // context's cause. No work continues after Run returns. A helper goroutine that
 // the scheduler has not started by then exits without work.
 //
-// more are the further operands, of the specs that Further gave to Prepare.
+// further are the operands behind the indices, of the specs that Further gave to Prepare.
 //
 // Any number of goroutines may run one Prepared at a time, each with its own
 // output.
-func (p *Prepared) Run(ctx context.Context, data, indices, out Tensor, more ...Tensor) error {
-	if (len(more) > 0 || !p.simple) && p.lowered != nil {
-		if err := p.takesMore(more, &out); err != nil {
+func (p *Prepared) Run(ctx context.Context, data, indices, out Tensor, further ...Tensor) error {
+	if (len(further) > 0 || !p.simple) && p.lowered != nil {
+		if err := p.takesFurther(further, &out); err != nil {
 			return err
 		}
 		if p.bare {
@@ -30,7 +30,7 @@ func (p *Prepared) Run(ctx context.Context, data, indices, out Tensor, more ...T
 			indices = noIndices
 		}
 		if !p.copies {
-			return p.runMore(ctx, &data, &indices, &out, more)
+			return p.runComputed(ctx, &data, &indices, &out, further)
 		}
 	}
 	if f := p.fixed; f != nil && f.takes(&data, &indices, &out) {
@@ -49,18 +49,18 @@ func (p *Prepared) Run(ctx context.Context, data, indices, out Tensor, more ...T
 	return p.runProgram(ctx, f, &data, &indices, &out)
 }
 
-// takesMore checks further operands against those that p was prepared for, and
+// takesFurther checks further operands against those that p was prepared for, and
 // that none of them shares memory with out.
-func (p *Prepared) takesMore(more []Tensor, out *Tensor) error {
-	for i := len(p.lowered.takes); i < len(more); i++ {
-		if more[i].dtype.Valid() { // R.27
+func (p *Prepared) takesFurther(further []Tensor, out *Tensor) error {
+	for i := len(p.lowered.takes); i < len(further); i++ {
+		if further[i].dtype.Valid() { // R.27
 			return errorf(ErrAttribute, "the operator takes %d operands; %d were given", 2+len(p.lowered.takes), 3+i)
 		}
 	}
 	for i, o := range p.lowered.takes {
-		s, t := &p.lowered.more[i], Tensor{}
-		if i < len(more) {
-			t = more[i]
+		s, t := &p.lowered.further[i], Tensor{}
+		if i < len(further) {
+			t = further[i]
 		}
 		if t.dtype != s.DType {
 			switch {
@@ -141,7 +141,7 @@ func sharedOutput(name string) error {
 
 // explain returns the error of a run that did not succeed. For a refused index
 // it finds the first in row-major order.
-func (p *Prepared) explain(ctx context.Context, how exec.Outcome, data, indices Tensor, more []Tensor) error {
+func (p *Prepared) explain(ctx context.Context, how exec.Outcome, data, indices Tensor, further []Tensor) error {
 	switch how {
 	case exec.Vanished:
 		return Vanished()
@@ -150,7 +150,7 @@ func (p *Prepared) explain(ctx context.Context, how exec.Outcome, data, indices 
 	}
 	plan := p.plan
 	if plan == nil || p.lowered.ended { // other segments can say another number of bags
-		l, _, err := lower(p.op, data.Spec(), indices.Spec(), p.specsOf(more), slices.Clone(more))
+		l, _, err := lower(p.op, data.Spec(), indices.Spec(), p.specsOf(further), slices.Clone(further))
 		if err != nil {
 			return err
 		}
@@ -158,20 +158,20 @@ func (p *Prepared) explain(ctx context.Context, how exec.Outcome, data, indices 
 			return err
 		}
 	}
-	if err := plan.check(ctx, indices, more); err != nil || how == exec.Done {
+	if err := plan.check(ctx, indices, further); err != nil || how == exec.Done {
 		return err
 	}
 	return changedIndices()
 }
 
-// runMore is Run for bags, and for data that is decoded.
-func (p *Prepared) runMore(ctx context.Context, data, indices, out *Tensor, more []Tensor) error {
+// runComputed is Run for bags, and for data that is decoded.
+func (p *Prepared) runComputed(ctx context.Context, data, indices, out *Tensor, further []Tensor) error {
 	f := p.fixed
-	if f == nil || !f.takes(data, indices, out) || !p.takesBags(f, more) {
+	if f == nil || !f.takes(data, indices, out) || !p.takesBags(f, further) {
 		f = p.others.Get().(*program)
 		defer p.others.Put(f)
-		if !f.takes(data, indices, out) || !p.takesBags(f, more) {
-			if err := p.bind(f, data, indices, out, more); err != nil {
+		if !f.takes(data, indices, out) || !p.takesBags(f, further) {
+			if err := p.bind(f, data, indices, out, further); err != nil {
 				return err
 			}
 		}
@@ -186,10 +186,10 @@ func (p *Prepared) runMore(ctx context.Context, data, indices, out *Tensor, more
 	b, stored := p.lowered.bag, p.lowered.stored
 	held := [...]Tensor{*data, *indices, {}, {}, {}, {}}
 	if b != nil {
-		held[2], held[3] = operandAt(more, b.EndsAt), operandAt(more, b.WeightsAt)
+		held[2], held[3] = operandAt(further, b.EndsAt), operandAt(further, b.WeightsAt)
 	}
 	if stored != nil {
-		held[4], held[5] = operandAt(more, stored.scales), operandAt(more, stored.zeros)
+		held[4], held[5] = operandAt(further, stored.scales), operandAt(further, stored.zeros)
 	}
 	for i := range held {
 		if err := held[i].hold(); err != nil {
@@ -229,7 +229,7 @@ func (p *Prepared) runMore(ctx context.Context, data, indices, out *Tensor, more
 	}
 	var err error
 	if how != exec.Done || !inside && out.Len() == 0 { // then no bag was reduced, and none found empty
-		err = p.explain(ctx, how, *data, *indices, more)
+		err = p.explain(ctx, how, *data, *indices, further)
 	}
 	if err == nil || errors.Is(err, ErrIndex) || errors.Is(err, ErrShape) {
 		for i := len(held) - 1; i >= 0; i-- {

@@ -16,7 +16,7 @@ type Call struct {
 	Data     Tensor
 	Indices  Tensor
 	Out      Tensor
-	More     []Tensor // the further operands
+	Further  []Tensor // the operands behind the indices
 }
 
 // RunAll runs calls, such as the tables of a recommender, with the results that they
@@ -116,12 +116,12 @@ func (c *Call) work() int {
 // one of them writes to, or writes to memory that one uses.
 func (s *sharing) add(c *Call) bool {
 	reads := len(s.reads)
-	for i := range 2 + len(c.More) {
+	for i := range 2 + len(c.Further) {
 		t := &c.Data
 		if i == 1 {
 			t = &c.Indices
 		} else if i > 1 {
-			t = &c.More[i-2]
+			t = &c.Further[i-2]
 		}
 		from, to, any := t.span()
 		if !any {
@@ -233,7 +233,7 @@ func (s *sharing) runOne(i int) {
 }
 
 func (c *Call) run(ctx context.Context) error {
-	return c.Prepared.Run(ctx, c.Data, c.Indices, c.Out, c.More...)
+	return c.Prepared.Run(ctx, c.Data, c.Indices, c.Out, c.Further...)
 }
 
 // A callError is the error of one of several calls.

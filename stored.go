@@ -195,9 +195,9 @@ func (d codeDecoder) Spans(first, n int) [3]exec.Span {
 }
 
 // Decode returns all elements of the data of a call, on one core: the definition of what
-// it holds. more are the further operands of the call. Errors are those of DecodePart.
-func (s *Stored) Decode(data Tensor, more ...Tensor) (Tensor, error) {
-	all, err := s.DecodePart(0, s.view.Len(), data, more...)
+// it holds. further are the operands of the call behind the indices. Errors are those of DecodePart.
+func (s *Stored) Decode(data Tensor, further ...Tensor) (Tensor, error) {
+	all, err := s.DecodePart(0, s.view.Len(), data, further...)
 	if err != nil {
 		return Tensor{}, err
 	}
@@ -209,8 +209,8 @@ func (s *Stored) Decode(data Tensor, more ...Tensor) (Tensor, error) {
 // other dtypes or shapes than those that the plan was made for are an ErrDType or an
 // ErrShape, and so are elements that there are not. Errors are also those of New, and
 // ErrFault for Volatile operands.
-func (s *Stored) DecodePart(first, n int, data Tensor, more ...Tensor) (Tensor, error) {
-	operands := s.operands(data, more)
+func (s *Stored) DecodePart(first, n int, data Tensor, further ...Tensor) (Tensor, error) {
+	operands := s.operands(data, further)
 	for i, t := range operands {
 		if want := s.specs[i]; t.dtype != want.dtype {
 			return Tensor{}, errorf(ErrDType, "an operand of stored data is %s; the plan was made for %s", t.dtype, want.dtype)
@@ -242,6 +242,6 @@ func (s *Stored) DecodePart(first, n int, data Tensor, more ...Tensor) (Tensor, 
 
 // operands returns the operands of a call that hold the elements; the zero Tensor for
 // those that the form does not have.
-func (s *Stored) operands(data Tensor, more []Tensor) [3]Tensor {
-	return [3]Tensor{data, operandAt(more, s.scales), operandAt(more, s.zeros)}
+func (s *Stored) operands(data Tensor, further []Tensor) [3]Tensor {
+	return [3]Tensor{data, operandAt(further, s.scales), operandAt(further, s.zeros)}
 }

@@ -41,11 +41,11 @@ func (s *Survey) Err() error {
 // policies. indices must have the dtype and shape that the plan was made for;
 // others are an ErrDType or an ErrShape. An i outside indices is an ErrShape.
 //
-// more are the further operands of the call, which decide what bags leave out; errors of
+// further are the operands of the call behind the indices, which decide what bags leave out; errors of
 // their dtypes and shapes are those of indices. Without the weights no term is left out
 // for its weight.
-func (p *Plan) Meaning(indices Tensor, i int, more ...Tensor) (Meaning, error) {
-	b, err := p.bagsOf(indices, more)
+func (p *Plan) Meaning(indices Tensor, i int, further ...Tensor) (Meaning, error) {
+	b, err := p.bagsOf(indices, further)
 	if err != nil {
 		return Meaning{}, err
 	}
@@ -67,10 +67,10 @@ func (p *Plan) Meaning(indices Tensor, i int, more ...Tensor) (Meaning, error) {
 // a gather would return, nil if it would succeed. Survey takes some 25 ns per
 // index, on one core. Errors are those of Meaning, and the context's cause.
 //
-// more are the further operands of the call. Of bags without the operand of their ends,
+// further are the operands of the call behind the indices. Of bags without the operand of their ends,
 // Survey looks at the indices alone.
-func (p *Plan) Survey(ctx context.Context, indices Tensor, more ...Tensor) (s Survey, err error) {
-	b, err := p.bagsOf(indices, more)
+func (p *Plan) Survey(ctx context.Context, indices Tensor, further ...Tensor) (s Survey, err error) {
+	b, err := p.bagsOf(indices, further)
 	if err != nil || len(p.Axes) == 0 {
 		return Survey{}, err
 	}
@@ -172,8 +172,8 @@ func (p *Plan) refused(m Meaning, i int) *IndexError {
 // ends of bags, then of the first index in row-major order, then of the row of empty
 // bags. It resolves index by index, which is slow, and defines which indices are
 // refused.
-func (p *Plan) check(ctx context.Context, indices Tensor, more []Tensor) error {
-	b, err := p.bagsOf(indices, more)
+func (p *Plan) check(ctx context.Context, indices Tensor, further []Tensor) error {
+	b, err := p.bagsOf(indices, further)
 	if err != nil || len(p.Axes) == 0 {
 		return err
 	}
@@ -218,8 +218,8 @@ func (p *Plan) coordinates(i int) []int {
 // SurveyPart surveys a part of the indices: part holds consecutive ones in
 // row-major order, from the first-th on, in a tensor of any shape. The surveys
 // of all parts, added in order, equal Survey of the whole, including First, but for what it
-// says of ends and of the row of empty bags. more are the whole further operands.
-func (p *Plan) SurveyPart(ctx context.Context, part Tensor, first int, more ...Tensor) (Survey, error) {
+// says of ends and of the row of empty bags. further are the whole operands behind the indices.
+func (p *Plan) SurveyPart(ctx context.Context, part Tensor, first int, further ...Tensor) (Survey, error) {
 	if part.dtype != p.IndexType {
 		return Survey{}, errorf(ErrDType, "indices are %s; the plan was made for %s", part.dtype, p.IndexType)
 	}
@@ -229,7 +229,7 @@ func (p *Plan) SurveyPart(ctx context.Context, part Tensor, first int, more ...T
 	if len(p.Axes) == 0 {
 		return Survey{}, nil
 	}
-	b, err := p.furtherOf(part, more)
+	b, err := p.furtherOf(part, further)
 	if err != nil {
 		return Survey{}, err
 	}

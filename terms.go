@@ -14,25 +14,25 @@ type bags struct {
 }
 
 // ofBags returns the operands of p's bags.
-func (p *Plan) ofBags(data, indices Tensor, more []Tensor) *bags {
-	return &bags{p, data, indices, operandAt(more, p.Bag.EndsAt), operandAt(more, p.Bag.WeightsAt)}
+func (p *Plan) ofBags(data, indices Tensor, further []Tensor) *bags {
+	return &bags{p, data, indices, operandAt(further, p.Bag.EndsAt), operandAt(further, p.Bag.WeightsAt)}
 }
 
 // bagsOf returns the operands of p, without data, for checks of them. indices of another
 // dtype or shape than the plan's are an ErrDType or an ErrShape; so are ends and weights.
-func (p *Plan) bagsOf(indices Tensor, more []Tensor) (*bags, error) {
+func (p *Plan) bagsOf(indices Tensor, further []Tensor) (*bags, error) {
 	if err := p.takes(indices); err != nil {
 		return nil, err
 	}
-	return p.furtherOf(indices, more)
+	return p.furtherOf(indices, further)
 }
 
 // furtherOf is bagsOf of indices that are checked, or a part of them.
-func (p *Plan) furtherOf(indices Tensor, more []Tensor) (*bags, error) {
+func (p *Plan) furtherOf(indices Tensor, further []Tensor) (*bags, error) {
 	if p.Bag == nil {
 		return &bags{Plan: p, indices: indices}, nil
 	}
-	b := p.ofBags(Tensor{}, indices, more)
+	b := p.ofBags(Tensor{}, indices, further)
 	if b.ends.dtype.Valid() {
 		name, rank, length := p.operands[p.Bag.EndsAt.At].Name, 1, b.count()
 		switch p.Bag.Ends {

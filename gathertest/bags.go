@@ -8,17 +8,17 @@ import (
 	"github.com/garner-go/garner"
 )
 
-// pooled reduces rows along axis 0, with every choice of a Bag free.
-type pooled struct {
+// reduced reduces rows along axis 0, with every choice of a Bag free.
+type reduced struct {
 	bag   garner.Bag
 	count int // bags of segments; negative: the last segment tells
 }
 
 var operandsOfBags = []garner.Operand{{Name: "ends", Types: garner.IntegerTypes, Optional: true}, {Name: "weights", Types: garner.DataType, Optional: true}}
 
-func (pooled) Operands() []garner.Operand { return operandsOfBags }
+func (reduced) Operands() []garner.Operand { return operandsOfBags }
 
-func (p pooled) Lower(l *garner.Lowering) {
+func (p reduced) Lower(l *garner.Lowering) {
 	l.NeedNumbers(true)
 	count := garner.AnyDim
 	if p.count >= 0 {
@@ -64,8 +64,8 @@ func some(r *rand.Rand, n int) int {
 
 // bags adds random indices and the further operands of bags, of elements of a dtype in
 // so many rows, and returns their operator.
-func (c *Case) bags(r *rand.Rand, dtype garner.DType, rows int) pooled {
-	p := pooled{count: -1}
+func (c *Case) bags(r *rand.Rand, dtype garner.DType, rows int) reduced {
+	p := reduced{count: -1}
 	p.bag = garner.Bag{
 		Reduction: garner.Reduction(r.IntN(4)), Ends: garner.Ends(r.IntN(6)), WeightsAt: garner.PositionAt(1),
 		FromZero: r.IntN(2) == 0, Reciprocal: r.IntN(2) == 0, Rounded: r.IntN(2) == 0, SkipNegative: r.IntN(6) == 0, SkipWeightless: r.IntN(6) == 0,
@@ -94,13 +94,13 @@ func (c *Case) bags(r *rand.Rand, dtype garner.DType, rows int) pooled {
 		it = integers[r.IntN(len(integers))]
 	}
 	c.Indices = tensor(r, it, is)
-	c.More = make([]garner.Tensor, 2)
+	c.Further = make([]garner.Tensor, 2)
 	if weighted {
-		c.More[1] = tensor(r, dtype, is)
-		plain(r, c.More[1])
+		c.Further[1] = tensor(r, dtype, is)
+		plain(r, c.Further[1])
 	}
 	if p.bag.Ends != garner.Even {
-		c.More[0] = ends(r, &p, count, terms)
+		c.Further[0] = ends(r, &p, count, terms)
 	}
 	c.About += fmt.Sprintf("%+v", p)
 	return p
@@ -126,7 +126,7 @@ func plain(r *rand.Rand, t garner.Tensor) {
 }
 
 // ends returns the operand that says where bags end, mostly a right one.
-func ends(r *rand.Rand, p *pooled, count, terms int) garner.Tensor {
+func ends(r *rand.Rand, p *reduced, count, terms int) garner.Tensor {
 	bad := r.IntN(8) == 0
 	var list []int
 	shape := []int{count}

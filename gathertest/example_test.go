@@ -20,8 +20,8 @@ func ExampleRun() {
 // Random returns the gather of a seed, to inspect one that failed.
 func ExampleRandom() {
 	c := gathertest.Random(7)
-	out, err := garner.Reference(c.Op, c.Data, c.Indices, c.More...)
-	again, errAgain := garner.Gather(c.Op, c.Data, c.Indices, c.More...)
+	out, err := garner.Reference(c.Op, c.Data, c.Indices, c.Further...)
+	again, errAgain := garner.Gather(c.Op, c.Data, c.Indices, c.Further...)
 	fmt.Println(gathertest.Equal(out, again), fmt.Sprint(err) == fmt.Sprint(errAgain))
 	// Output: true true
 }

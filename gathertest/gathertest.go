@@ -179,7 +179,7 @@ func strided(t garner.Tensor) (garner.Tensor, error) {
 type Case struct {
 	Op            garner.Op
 	Data, Indices garner.Tensor   // the zero Tensor for the indices of an Unindexed
-	More          []garner.Tensor // further operands
+	Further       []garner.Tensor // the operands behind the indices
 	Computes      bool            // the result is calculated or decoded, so any NaN is as good as another
 	About         string
 
@@ -400,7 +400,7 @@ func (c *Case) policies(r *rand.Rand, dtype garner.DType) {
 func (c *Case) describe() {
 	c.About = fmt.Sprintf("%s data %v%v strides %v indices %v%v strides %v", c.About,
 		c.Data.DType(), c.Data.Shape(), c.Data.Strides(), c.Indices.DType(), c.Indices.Shape(), c.Indices.Strides())
-	for _, t := range c.More {
+	for _, t := range c.Further {
 		c.About += fmt.Sprintf(" and %v", t)
 	}
 }
@@ -614,8 +614,8 @@ func converted(t garner.Tensor, to garner.DType) (garner.Tensor, bool) {
 // same error. Where the case computes, any NaN is as good as another.
 func (c Case) Hold(t testing.TB, run Executor) {
 	t.Helper()
-	want, wantErr := garner.Reference(c.Op, c.Data, c.Indices, c.More...)
-	got, err := run(context.Background(), c.Op, c.Data, c.Indices, c.More...)
+	want, wantErr := garner.Reference(c.Op, c.Data, c.Indices, c.Further...)
+	got, err := run(context.Background(), c.Op, c.Data, c.Indices, c.Further...)
 	switch {
 	case (err == nil) != (wantErr == nil):
 		t.Errorf("seed %d: %s: error %v, the definition says %v", c.seed, c.About, err, wantErr)

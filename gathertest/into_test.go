@@ -14,11 +14,11 @@ import (
 func TestResultsIntoViews(t *testing.T) {
 	for seed := range uint64(3000) {
 		c := Random(2_000_000 + seed)
-		want, err := garner.Reference(c.Op, c.Data, c.Indices, c.More...)
+		want, err := garner.Reference(c.Op, c.Data, c.Indices, c.Further...)
 		if err != nil {
 			continue // Against covers refusals
 		}
-		p, err := garner.Prepare(c.Op, c.Data.Spec(), c.Indices.Spec(), garner.Further(specs(c.More)...))
+		p, err := garner.Prepare(c.Op, c.Data.Spec(), c.Indices.Spec(), garner.Further(specs(c.Further)...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -29,7 +29,7 @@ func TestResultsIntoViews(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		for turn, from := range []garner.Tensor{c.Data, data, c.Data} {
 			out := tensor(r, want.DType(), want.Shape())
-			if err := p.Run(context.Background(), from, c.Indices, out, c.More...); err != nil {
+			if err := p.Run(context.Background(), from, c.Indices, out, c.Further...); err != nil {
 				t.Fatalf("seed %d, turn %d: %s: %v", seed, turn, c.About, err)
 			}
 			if !Equal(out, want) && !(c.Computes && equalNumbers(out, want)) {

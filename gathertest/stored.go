@@ -20,7 +20,7 @@ type stored struct {
 type decoded struct{ stored }
 
 func (s stored) Operands() (all []garner.Operand) {
-	if _, ok := s.then.(pooled); ok {
+	if _, ok := s.then.(reduced); ok {
 		all = slices.Clone(operandsOfBags)
 		all[1].Types = garner.AnyTypes // data has codes, weights are elements
 	}
@@ -106,7 +106,7 @@ func RandomStored(seed uint64) Case {
 	terms := stored{s.kind, s.bits, s.codes, gather{axis: r.IntN(len(shape))}}
 	switch way := r.IntN(8); {
 	case way == 0:
-		c.More, c.Op = form, decoded{s}
+		c.Further, c.Op = form, decoded{s}
 		c.About += "whole"
 		c.describe()
 		return c
@@ -114,7 +114,7 @@ func RandomStored(seed uint64) Case {
 		terms.then = gather{}
 		p := c.bags(r, element, shape[0])
 		s.then = p
-		c.More = append(c.More, form...)
+		c.Further = append(c.Further, form...)
 	default:
 		s.then = terms.then
 		it := garner.I64
@@ -125,7 +125,7 @@ func RandomStored(seed uint64) Case {
 		for i := range is {
 			is[i] = r.IntN(9)
 		}
-		c.Indices, c.More = tensor(r, it, is), form
+		c.Indices, c.Further = tensor(r, it, is), form
 		c.About += fmt.Sprintf("%+v", s.then)
 	}
 	c.bare, c.Op = s, s

@@ -150,7 +150,7 @@ func (s stored) bagsOf(kind string, ids []int64) (*ask, error) {
 	calls := make([]garner.Call, s.tables)
 	for i := range calls {
 		n := bags * s.length
-		c := garner.Call{Indices: garner.Of(ids[i*n:(i+1)*n], n), More: []garner.Tensor{ends}}
+		c := garner.Call{Indices: garner.Of(ids[i*n:(i+1)*n], n), Further: []garner.Tensor{ends}}
 		if c.Data, err = garner.FromBytes(dtype, all[i*rows*size:(i+1)*rows*size], rows, width); err != nil {
 			return nil, err
 		}

@@ -17,14 +17,14 @@ var reductions = [...]exec.Reduction{Sum: exec.Sum, Mean: exec.Mean, SqrtN: exec
 // exec returns the bags in the form that internal/exec runs: of data whose gathered
 // axis has dim positions, of the loops of a plan, and of further operands, of which
 // it reads shapes and strides.
-func (b *Bag) exec(dtype DType, dim int, loops []Loop, more []Tensor) exec.Bag {
+func (b *Bag) exec(dtype DType, dim int, loops []Loop, further []Tensor) exec.Bag {
 	e := exec.Bag{
 		Number: numbers[dtype], Reduction: reductions[b.Reduction], Zero: b.FromZero, Reciprocal: b.Reciprocal, Rounded: b.Rounded,
 		Count: loops[0].Extent, Each: loops[1].Extent, Out: loops[0].Out,
 		Padding: -1, SkipNegative: b.SkipNegative, SkipWeightless: b.SkipWeightless, Empty: -1,
 	}
 	if b.Ends != Even {
-		ends := &more[b.EndsAt.At]
+		ends := &further[b.EndsAt.At]
 		e.Ends, e.Bounded, e.First = exec.Starts, b.Ends == Bounds, b.Ends == Bounds || b.Ends == ZeroStart
 		if b.Ends == Segments {
 			e.Ends = exec.Segments
@@ -34,7 +34,7 @@ func (b *Bag) exec(dtype DType, dim int, loops []Loop, more []Tensor) exec.Bag {
 	}
 	if b.WeightsAt.Given {
 		e.Weighted = true
-		strides := more[b.WeightsAt.At].strides
+		strides := further[b.WeightsAt.At].strides
 		copy(e.Weights[2-len(strides):], strides)
 	}
 	if b.Padding.Given {
@@ -49,9 +49,9 @@ func (b *Bag) exec(dtype DType, dim int, loops []Loop, more []Tensor) exec.Bag {
 }
 
 // alike reports whether the further operands of bags fit the indices.
-func (b *Bag) alike(indices *Tensor, more []Tensor) bool {
-	if b.WeightsAt.Given && !more[b.WeightsAt.At].shape.Equal(indices.shape) {
+func (b *Bag) alike(indices *Tensor, further []Tensor) bool {
+	if b.WeightsAt.Given && !further[b.WeightsAt.At].shape.Equal(indices.shape) {
 		return false
 	}
-	return b.Ends != Segments || more[b.EndsAt.At].shape[0] == indices.shape[0]
+	return b.Ends != Segments || further[b.EndsAt.At].shape[0] == indices.shape[0]
 }
