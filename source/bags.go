@@ -279,7 +279,7 @@ func (b *bags) reduceStage(ctx context.Context, dst []byte, n int) error {
 	}
 	fill := len(at) * size // the last row, of terms whose index is outside
 	if len(at) > 0 {
-		if err := b.stored.Fetch(ctx, Rows{At: at, Size: size, Dst: src[:fill]}); err != nil {
+		if err := b.elements.Fetch(ctx, Rows{At: at, Size: size, Dst: src[:fill]}); err != nil {
 			return err
 		}
 	}

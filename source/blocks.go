@@ -19,7 +19,7 @@ func (g *gather) budget() int64 {
 		if g.o.Memory >= 4*readers*readBytes {
 			budget -= readers * readBytes // scratch of the requests
 		}
-		if d, ok := g.stored.(*decoded); ok {
+		if d, ok := g.elements.(*decoded); ok {
 			budget -= d.most
 		}
 		budget = max(budget-g.held, 1)
@@ -352,7 +352,7 @@ func (g *gather) move(ctx context.Context, dst []byte, to int64, first, n int, f
 			return err
 		}
 	}
-	return g.fetcher.fetch(ctx, g.stored, g.threads, dst[to/8:], rows, int(size*width), int(width), filled > 0, g.fill)
+	return g.fetcher.fetch(ctx, g.elements, g.threads, dst[to/8:], rows, int(size*width), int(width), filled > 0, g.fill)
 }
 
 // moveBits is move for packed types: it fetches the bytes that hold a slice and
@@ -372,7 +372,7 @@ func (g *gather) moveBits(ctx context.Context, dst []byte, to int, rows []int64,
 			rows[i] = at
 		}
 	}
-	src, err := g.fetcher.fetchDistinct(ctx, g.stored, rows, int(n))
+	src, err := g.fetcher.fetchDistinct(ctx, g.elements, rows, int(n))
 	if err != nil {
 		return err
 	}

@@ -95,10 +95,10 @@ func (d *decoded) Fetch(ctx context.Context, rows Rows) error {
 	n := rows.Size / d.width
 	first := int(rows.At[0]) / d.width
 	piece := n
-	for piece > 1 && d.stored(first, piece) > d.most && d.stored(first, piece/2) < d.stored(first, piece) {
+	for piece > 1 && d.bytesOf(first, piece) > d.most && d.bytesOf(first, piece/2) < d.bytesOf(first, piece) {
 		piece /= 2
 	}
-	each := int(max(1, d.most/max(d.stored(first, piece), 1))) // rows
+	each := int(max(1, d.most/max(d.bytesOf(first, piece), 1))) // rows
 	for inside := 0; inside < n; inside += piece {
 		for i := 0; i < len(rows.At); i += each {
 			end := min(i+each, len(rows.At))
@@ -111,8 +111,8 @@ func (d *decoded) Fetch(ctx context.Context, rows Rows) error {
 	return nil
 }
 
-// stored returns how many bytes n elements from one on are stored in.
-func (d *decoded) stored(first, n int) (bytes int64) {
+// bytesOf returns how many bytes n elements from one on are stored in.
+func (d *decoded) bytesOf(first, n int) (bytes int64) {
 	for _, s := range d.form.Spans(first, n) {
 		bytes += s.To - s.From
 	}

@@ -107,7 +107,7 @@ type gather struct {
 	data, indices Array
 	o             Options
 	threads       int
-	stored        Array        // data, without mapping where there is a budget
+	elements      Array        // data, or what it decodes to; without mapping where there is a budget
 	plan          *garner.Plan // in the order of the result
 	bits          int          // of an element of data
 	fill          []byte       // one element, as the kernels take it
@@ -149,9 +149,9 @@ func newGather(ctx context.Context, op garner.Op, data, indices Array, o Options
 	var err error
 	plan := g.plan
 	g.bits = plan.DType.Bits()
-	g.stored = fetches(data, o.Memory > 0, g.threads)
+	g.elements = fetches(data, o.Memory > 0, g.threads)
 	if plan.Stored != nil {
-		if g.stored, err = g.newDecoded(ctx); err != nil {
+		if g.elements, err = g.newDecoded(ctx); err != nil {
 			return nil, err
 		}
 	} else if o.Memory == 0 {
@@ -160,7 +160,7 @@ func newGather(ctx context.Context, op garner.Op, data, indices Array, o Options
 	if plan.Copies() {
 		g.blockwise = g.newBlockwise()
 	}
-	if g.dataBytes, err = sizeOf(g.stored.Spec()); err != nil {
+	if g.dataBytes, err = sizeOf(g.elements.Spec()); err != nil {
 		return nil, err
 	}
 	n, _ := plan.Out.Len()
