@@ -53,6 +53,29 @@ func FuzzStored(f *testing.F) {
 	})
 }
 
+// TestCopies holds which plans copy: those that neither reduce rows nor decode them, with
+// indices or without.
+func TestCopies(t *testing.T) {
+	matrix, at := garner.SpecOf(garner.F32, 3, 2), garner.SpecOf(garner.I64, 2, 2)
+	for name, c := range map[string]struct {
+		op            garner.Op
+		data, indices garner.Spec
+		want          bool
+	}{
+		"rows":       {onnx.Gather13{}, matrix, at, true},
+		"data alone": {whole{}, matrix, garner.Spec{}, true},
+		"bags":       {torch.EmbeddingBag{}, matrix, at, false},
+		"blocks":     {gguf.GetRows{Type: "Q8_0"}, garner.SpecOf(garner.U8, 3, 34), at, false},
+		"all blocks": {gguf.Dequantize{Type: "Q8_0"}, garner.SpecOf(garner.U8, 3, 34), garner.Spec{}, false},
+		"both":       {torch.QuantizedEmbeddingBag{Bits: 8}, garner.SpecOf(garner.U8, 3, 10), at, false},
+	} {
+		plan, err := garner.NewPlan(c.op, c.data, c.indices)
+		if err != nil || plan.Copies() != c.want {
+			t.Errorf("%s: Copies is %t, %v; want %t", name, err == nil && plan.Copies(), err, c.want)
+		}
+	}
+}
+
 // TestStoredOfEverySize runs gathers that take several units, tiles and chunks, of near
 // and of far data, against the definition.
 func TestStoredOfEverySize(t *testing.T) {

@@ -261,6 +261,23 @@ func (b segmentsOf) Lower(l *garner.Lowering) {
 	l.NeedRanks(1, 1).Bags(b.bag, garner.Exactly(4)).NameEmpty("default").Copy()
 }
 
+// unnamed reduces rows, and has no name for the row of bags without terms.
+type unnamed struct{ bag garner.Bag }
+
+func (unnamed) Operands() []garner.Operand { return bagsOf{}.Operands() }
+
+func (u unnamed) Lower(l *garner.Lowering) { l.Bags(u.bag, garner.AnyDim).Copy() }
+
+// TestEmptyWithoutName holds that the error of an empty row says what it is where the
+// operator has no name for it (R.33).
+func TestEmptyWithoutName(t *testing.T) {
+	op := unnamed{garner.Bag{Ends: garner.Starts, EndsAt: garner.PositionAt(0), Empty: garner.PositionAt(5)}}
+	_, err := garner.Gather(op, garner.Of([]float32{1, 2}, 2, 1), garner.Of([]int64{0}, 1), garner.Of([]int64{0}, 1))
+	if want := "garner: the row of empty bags = 5 is outside axis 0 of data, which has 0…1"; !errors.Is(err, garner.ErrIndex) || err.Error() != want {
+		t.Errorf("%v, want %q", err, want)
+	}
+}
+
 // TestChecksOfBagsStop holds that a context ends the checks of the ends of bags and the
 // search for an empty one, and that the latter is one pass.
 func TestChecksOfBagsStop(t *testing.T) {

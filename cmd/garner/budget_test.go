@@ -83,6 +83,8 @@ func TestLongRanges(t *testing.T) {
 		{[]string{"gather", data, long, "--all"}, statusRefused, "the result u8[16000000,128] takes 1.9 GiB"},
 		{[]string{"gather", "[[1,2,3,4]]", long, "-o", out}, statusRefused, "the result i64[16000000,4] takes 488.3 MiB"},
 		{[]string{"bench", "gather", data, long}, statusRefused, "bench holds DATA, INDICES and the result u8[16000000,128] in memory"},
+		{[]string{"gather", data, long, "--as", "gguf.get_rows", "--attr", "type=F16", "--outside", "fill=0.5"}, statusUsage, "the result is f32[16000000,64]"},
+		{[]string{"gather", data, long, "--as", "gguf.get_rows", "--attr", "type=F16", "--all"}, statusRefused, "the result f32[16000000,64] takes 3.8 GiB"},
 		{[]string{"gather", "[[1,2]]", long, "--axis", "2"}, statusRefused, "axis 2 of data i64[1,2]"},
 	} {
 		func() {
