@@ -56,12 +56,16 @@ func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garn
 	} else if err == nil && g.plan.Bag != nil && !kernel.Aligned(b, bits/8) {
 		err = errors.ErrUnsupported // sums are made in their places
 	}
-	for _, a := range o.given(data, indices) {
+	names := []string{"data", "indices"}
+	for _, operand := range garner.OperandsOf(op) {
+		names = append(names, operand.Name)
+	}
+	for i, a := range append([]Array{data, indices}, o.Further...) {
 		if c, ok := a.(*converted); ok {
 			a = c.of
 		}
 		if v, ok := viewOf(a); err == nil && ok && mapped.Overlap(b, v) {
-			return garner.Errorf(garner.ErrOverlap, "the output shares memory with an input; gather into memory of its own")
+			return garner.Errorf(garner.ErrOverlap, "the output shares memory with an input, %s; gather into memory of its own", names[i])
 		}
 	}
 	if err == nil {

@@ -119,17 +119,32 @@ func (e *Explanation) bagsText() string {
 	if bag == nil {
 		return ""
 	}
-	text := fmt.Sprintf("%s of %s in all, each the %s of its terms", count(e.whole.Loops[0].Extent, "bag"), count(e.whole.Loops[1].Extent, "term"), bag.Reduction)
+	bags, terms := count(e.whole.Loops[0].Extent, "bag"), e.whole.Loops[1].Extent
+	text := ""
 	switch bag.Ends {
 	case garner.Even:
-		text = fmt.Sprintf("%s of %s, each the %s of its terms", count(e.whole.Loops[0].Extent, "bag"), count(e.whole.Loops[1].Extent, "term"), bag.Reduction)
+		text = fmt.Sprintf("%s of %s, each the %s of its terms", bags, count(terms, "term"), bag.Reduction)
 	case garner.Starts, garner.ZeroStart, garner.Bounds:
-		text += ", which begin where an operand says"
+		text = fmt.Sprintf("%s, each the %s of its terms, which begin where an operand says", bags, bag.Reduction)
 	default:
-		text += ", whose bag an operand says"
+		text = fmt.Sprintf("%s, each the %s of its terms, whose bag an operand says", bags, bag.Reduction)
 	}
 	if bag.WeightsAt.Given {
 		text += ", weighted"
+	}
+	if bag.Padding.Given {
+		text += fmt.Sprintf("; terms of row %d are left out", bag.Padding.At)
+	}
+	if bag.SkipNegative {
+		text += "; terms of negative indices are left out"
+	}
+	if bag.SkipWeightless && bag.WeightsAt.Given {
+		text += "; terms whose weight is not above 0 are left out"
+	}
+	if bag.Empty.Given {
+		text += fmt.Sprintf("; a bag without terms is row %d", bag.Empty.At)
+	} else {
+		text += "; a bag without terms is zeros"
 	}
 	return text + "; the loops are those of the terms"
 }

@@ -173,13 +173,20 @@ numpy.take   data i32[3,2]   indices i64[3]   ->   i32[3]
 
 // TestBags explains bags: the gather of their terms, and how they are reduced.
 func TestBags(t *testing.T) {
-	data, indices := ruletest.Tensor(t, "f32[[1,2],[3,4],[5,6]]"), ruletest.Tensor(t, "[2,-1,1]")
+	data, indices, segments := ruletest.Tensor(t, "f32[[1,2],[3,4],[5,6]]"), ruletest.Tensor(t, "[2,-1,1]"), ruletest.Tensor(t, "[[0],[0],[2]]")
+	one := 1
 	for want, s := range map[string]Subject{
-		"2 bags of 3 terms in all, each the mean of its terms, which begin where an operand says;": {
+		"2 bags, each the mean of its terms, which begin where an operand says; a bag without terms is zeros;": {
 			Op: garner.WithNegative(torch.EmbeddingBag{}, garner.FromEnd), Further: []garner.Tensor{ruletest.Tensor(t, "[0,2]")},
 		},
-		"3 bags of 3 terms in all, each the sum of its terms, whose bag an operand says, weighted;": {
-			Op: tensorflow.SafeEmbeddingLookupSparse{Combiner: "sum", DenseShape: []int{3, 1}}, Further: []garner.Tensor{ruletest.Tensor(t, "[[0],[0],[2]]"), ruletest.Tensor(t, "f32[1,1,1]")},
+		"2 bags, each the mean of its terms, which begin where an operand says; terms of row 1 are left out; a bag without terms is zeros;": {
+			Op: garner.WithNegative(torch.EmbeddingBag{PaddingIdx: &one}, garner.FromEnd), Further: []garner.Tensor{ruletest.Tensor(t, "[0,2]")},
+		},
+		"3 bags, each the sum of its terms, whose bag an operand says, weighted; terms of negative indices are left out; a bag without terms is zeros;": {
+			Op: tensorflow.SafeEmbeddingLookupSparse{Combiner: "sum", DenseShape: []int{3, 1}}, Further: []garner.Tensor{segments, ruletest.Tensor(t, "f32[1,1,1]")},
+		},
+		"3 bags, each the mean of its terms, whose bag an operand says, weighted; terms of negative indices are left out; terms whose weight is not above 0 are left out; a bag without terms is row 1;": {
+			Op: tensorflow.SafeEmbeddingLookupSparse{DefaultID: &one, DenseShape: []int{3, 1}}, Further: []garner.Tensor{segments, ruletest.Tensor(t, "f32[1,0,1]")},
 		},
 	} {
 		s.Name, s.Data, s.Indices = "bags", data, indices
