@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
 	"github.com/garner-go/garner/internal/limits"
-	"github.com/garner-go/garner/internal/literal"
 	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/internal/terminal"
 	"github.com/garner-go/garner/operators"
@@ -234,188 +232,6 @@ func (f *toFlag) convert(data *files.Input) error {
 	return nil
 }
 
-// A request is a gather from its command line to its opened operands: the
-// operator with its numbers and policies, DATA and INDICES.
-type request struct {
-	operator      operators.Operator
-	numbers       map[string]any // of the operator, by their names
-	op            garner.Op
-	operands      [2]operand   // DATA and INDICES
-	data, indices *files.Input // nil until they are opened as tensors
-
-	dataTensor, indicesTensor garner.Tensor
-	memory                    *budget
-
-	ask func(*garner.Plan) error // whether there is room, before a long range is made; may be nil
-
-	// most is how many INDICES are opened of a range that has more: the first of those
-	// that whole has. 0: all.
-	most  int
-	whole garner.Spec
-
-	further []further // as the operator has them
-
-	// inPlace leaves DATA in a file where it is neither in memory nor mapped as it is
-	// there, such as a quantised table. dataTensor is then no tensor.
-	inPlace bool
-}
-
-func (r *request) close() {
-	for _, in := range r.inputs() {
-		in.Close()
-	}
-}
-
-// inputs returns the operands that are opened.
-func (r *request) inputs() []*files.Input {
-	all := []*files.Input{r.data, r.indices}
-	for _, f := range r.further {
-		all = append(all, f.input)
-	}
-	return slices.DeleteFunc(all, func(in *files.Input) bool { return in == nil })
-}
-
-// paths returns the files of all operands.
-func (r *request) paths() []string {
-	var all []string
-	for _, in := range r.inputs() {
-		all = append(all, in.Paths...)
-	}
-	return all
-}
-
-// changed is the error of an operand whose file is no longer what it was when it
-// was opened.
-func (r *request) changed() error {
-	for _, in := range r.inputs() {
-		if err := in.Changed(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// request parses a command line and opens its operands as tensors; checkOutput
-// refuses an OUT. The caller closes the request, unless there is an error.
-func (p *program) request(ctx context.Context, kind operators.Kind, f *gatherFlags, args []string, checkOutput func(string) error) (*request, error) {
-	r, err := asked(kind, f, args, checkOutput)
-	if err != nil {
-		return nil, err
-	}
-	return r, p.openRequest(ctx, f, r)
-}
-
-// asked parses a command line and reports its mistakes before it opens any
-// file.
-func asked(kind operators.Kind, f *gatherFlags, args []string, checkOutput func(string) error) (r *request, err error) {
-	r = &request{memory: f.stream.memory.budget()}
-	if r.operator, err = f.operator.find(kind); err != nil {
-		return nil, err
-	}
-	if r.operator.Kind != kind {
-		return nil, rightCommand(r.operator, kind)
-	}
-	if _, err := f.further.texts(r.operator); err != nil {
-		return nil, err
-	}
-	if r.numbers, err = f.operator.numbers(); err != nil {
-		return nil, err
-	}
-	if r.op, err = r.operator.New(r.numbers); err != nil {
-		return nil, err
-	}
-	if f.threads.given && (f.threads.value < 1 || f.threads.value > 1<<16) {
-		return nil, wrong("--threads %d: give 1 or more; without it all cores are used", f.threads.value)
-	}
-	if f.out != "" {
-		if err := checkOutput(f.out); err != nil {
-			return nil, err
-		}
-	}
-	r.operands, err = parseOperands(args)
-	return r, err
-}
-
-// openRequest opens the operands as tensors, DATA perhaps in place.
-func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request) (err error) {
-	defer func() {
-		if err != nil {
-			r.close()
-		}
-	}()
-	if r.inPlace && r.operands[0].kind == kindFile {
-		r.data, err = p.openFile(ctx, operandRoles[0], r.operands[0].file, f.data.options(), r.memory.left())
-	} else {
-		r.data, r.dataTensor, err = p.open(ctx, operandRoles[0], r.operands[0], f.data.options(), r.memory.left())
-	}
-	if err != nil {
-		return err
-	}
-	r.memory.take(operandRoles[0], r.data)
-	was := r.data.Spec().DType
-	if err := f.to.convert(r.data); err != nil {
-		return err
-	}
-	if r.inPlace && r.operands[0].kind == kindFile {
-		r.dataTensor, _ = r.data.View()
-	} else if r.data, r.dataTensor, err = p.loaded(ctx, operandRoles[0], r.data, r.memory.left()); err != nil {
-		return err
-	}
-	if r.data.Spec().DType != was { // what it is converted from stays
-		r.memory.take(operandRoles[0], r.data)
-	}
-	if !garner.TakesIndices(r.op) {
-		r.indices = files.Hold(garner.Tensor{})
-	} else {
-		most := r.memory.left()
-		if r.most > 0 { // of a longer one, which is not made
-			most.Bytes = math.MaxInt64
-		}
-		spec, long := rangeSpec(r.operands[1], garner.DType(f.indices.dtype), most)
-		if first, ok := literal.First(r.operands[1].text, r.most); ok && long {
-			r.operands[1].text, r.whole = first, spec
-		}
-		if long && r.ask != nil {
-			op, err := f.policy.amend(r.op, resultType(r.op, r.data.Spec(), spec, nil))
-			if err != nil {
-				return err
-			}
-			plan, err := garner.NewPlan(op, r.data.Spec(), spec)
-			if err != nil {
-				return err
-			}
-			if err := r.ask(plan); err != nil {
-				return err
-			}
-		}
-		if r.indices, r.indicesTensor, err = p.open(ctx, operandRoles[1], r.operands[1], f.indices.options(), r.memory.left()); err != nil {
-			return err
-		}
-		r.memory.take(operandRoles[1], r.indices)
-	}
-	texts, err := f.further.texts(r.operator)
-	if err != nil {
-		return err
-	}
-	if err := p.openFurther(ctx, r, texts, r.data.Spec().DType, false); err != nil {
-		return err
-	}
-	if err := r.missing(); err != nil {
-		return err
-	}
-	r.op, err = f.policy.amend(r.op, resultType(r.op, r.data.Spec(), r.indicesTensor.Spec(), r.specs()))
-	return err
-}
-
-// resultType returns the dtype of a result, which a fill is of: that of data, unless the
-// operator decodes.
-func resultType(op garner.Op, data, indices garner.Spec, more []garner.Spec) garner.DType {
-	if out, err := garner.Infer(op, data, indices, more...); err == nil {
-		return out.DType
-	}
-	return data.DType
-}
-
 // gather runs one gather: block by block out of files if DATA and OUT allow it,
 // else in memory.
 func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlags, args []string) error {
@@ -545,23 +361,6 @@ const surveyed = 64 << 20
 // room for the result, in memory or on standard output: an index outside is the better
 // error, where it is found within some 25 ms.
 const fewIndices = 1 << 20
-
-// dataSpec returns the spec of DATA, which is perhaps left in its file.
-func (r *request) dataSpec() garner.Spec {
-	if r.dataTensor.DType() == garner.Invalid {
-		return r.data.Spec()
-	}
-	return r.dataTensor.Spec()
-}
-
-// indexArray returns the indices as an array, which is read in parts where it is in a
-// file.
-func (r *request) indexArray() source.Array {
-	if r.indices.Array != nil {
-		return r.indices.Array
-	}
-	return source.Memory(r.indicesTensor) // strings, which the plan refuses
-}
 
 // memory returns the most bytes of memory that this process can have.
 func memory() float64 { return float64(limits.Memory().Bytes) }

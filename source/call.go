@@ -1,0 +1,103 @@
+package source
+
+import (
+	"context"
+	"slices"
+
+	"github.com/garner-go/garner"
+)
+
+// NewPlan lowers op for arrays, with further as Options has them, and returns the plan in
+// the order of its result: see garner.Plan.InOrder. It reads the operands that say where
+// bags end, on which the shape of the result can depend, and no other. Errors are those
+// of garner.NewPlan and *ReadErrors.
+func NewPlan(ctx context.Context, op garner.Op, data, indices Array, further ...Array) (*garner.Plan, error) {
+	indices = indicesOf(op, indices)
+	g := &gather{data: data, indices: indices, o: Options{Further: further}, threads: 1}
+	h, err := held(g.o.given(data, indices)...)
+	if err != nil {
+		return nil, err
+	}
+	defer h.Release()
+	if err := g.lower(ctx, op); err != nil {
+		return nil, err
+	}
+	return g.plan, h.Check()
+}
+
+// indicesOf returns the indices of a call: of an operator that takes none they may be nil.
+func indicesOf(op garner.Op, indices Array) Array {
+	if indices == nil && !garner.TakesIndices(op) {
+		return Memory(garner.Tensor{})
+	}
+	return indices
+}
+
+// given returns the Arrays of a call.
+func (o *Options) given(data, indices Array) []Array {
+	return append([]Array{data, indices}, slices.DeleteFunc(slices.Clone(o.Further), func(a Array) bool { return a == nil })...)
+}
+
+// further returns a further operand of the call; nil for one that is not given.
+func (g *gather) further(at garner.Position) Array {
+	if !at.Given || at.At >= len(g.o.Further) {
+		return nil
+	}
+	return g.o.Further[at.At]
+}
+
+// lower lowers op. It reads the operands that may say where bags end, on which the shape
+// of the result can depend.
+func (g *gather) lower(ctx context.Context, op garner.Op) error {
+	data, indices := g.data.Spec(), g.indices.Spec()
+	if len(g.o.Further) == 0 {
+		plan, err := garner.NewPlan(op, data, indices)
+		if err != nil {
+			return err
+		}
+		g.plan = plan.InOrder()
+		return nil
+	}
+	operands := garner.OperandsOf(op)
+	specs, values := make([]garner.Spec, len(g.o.Further)), make([]garner.Tensor, len(g.o.Further))
+	g.whole = make([]garner.Tensor, len(g.o.Further))
+	for i, a := range g.o.Further {
+		if a == nil {
+			continue
+		}
+		specs[i] = a.Spec()
+		if i >= len(operands) || operands[i].Types != garner.IntegerTypes || !specs[i].DType.IsInteger() {
+			continue
+		}
+		here := false
+		if g.o.Memory == 0 || inMemory(a) {
+			values[i], here = tensorOf(a)
+		}
+		if !here {
+			var err error
+			if g.whole[i], err = g.hold(ctx, a); err != nil {
+				return err
+			}
+			values[i] = g.whole[i]
+		}
+	}
+	p, err := garner.Prepare(op, data, indices, garner.Threads(1), garner.Further(specs...), garner.FurtherValues(values...))
+	if err != nil {
+		return err
+	}
+	g.plan = p.Plan().InOrder()
+	return nil
+}
+
+// hold reads an operand into memory, for the whole run.
+func (g *gather) hold(ctx context.Context, a Array) (garner.Tensor, error) {
+	size, err := sizeOf(a.Spec())
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	if g.held += size; g.o.Memory > 0 && g.held > g.o.Memory/2 {
+		return garner.Tensor{}, garner.Errorf(nil, "the indices, ends and weights of bags, and operands that are not row-major, are held whole; they have %d bytes or more, and may take half of a budget, which is %d: gather fewer bags at a time, or give twice as much", g.held, g.o.Memory)
+	}
+	t, _, err := loaded(ctx, fetches(a, g.o.Memory > 0, g.threads))
+	return t, err
+}
