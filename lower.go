@@ -54,6 +54,17 @@ func TakesIndices(op Op) bool {
 	return !none
 }
 
+// Copies reports whether an operator copies elements of data, or the fill, bit for bit: it
+// neither reduces rows nor decodes stored elements. It asks Lower, and needs no operand.
+func Copies(op Op) bool {
+	l := &Lowering{data: SpecOfRank(U8, AnyDim), indices: SpecOfRank(I64, AnyDim), takes: OperandsOf(op), component: -1, partial: true}
+	l.given, l.further = l.indices, make([]Spec, len(l.takes))
+	if op != nil {
+		op.Lower(l)
+	}
+	return !l.computes
+}
+
 // noIndices stands for the indices of an Unindexed: a plan without gathered axes reads
 // none.
 var noIndices = Of([]int64{0})
@@ -146,6 +157,7 @@ type Lowering struct {
 	outside       Outside
 	fill          Tensor
 	stored        *Stored // how data holds the elements that are gathered; nil: as they are
+	computes      bool    // rows are reduced, or elements decoded
 	err           error
 	lacking       string // the fill that the dtype lacks, where Outside is Error for that reason
 	partial       bool   // a dim is unknown

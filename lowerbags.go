@@ -64,6 +64,7 @@ func (l *Lowering) Row(name string, row int) int {
 // If Ends is Segments and count unknown, the result has as many bags as the last
 // segment says: Infer leaves them open, and each run reads the last segment.
 func (l *Lowering) Bags(b Bag, count Dim) *Lowering {
+	l.computes = true
 	if l.err != nil {
 		return l
 	}

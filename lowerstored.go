@@ -12,6 +12,7 @@ import (
 // decoded is an ErrAttribute. From here on data is that of the elements, of f32. Data of
 // another dtype is an ErrDType, a part of a block an ErrShape.
 func (l *Lowering) StoredBlocks(name string) *Lowering {
+	l.computes = true
 	l.needBytes("GGUF")
 	kind, ok := codec.GGUF(name)
 	if name == "" {
@@ -48,6 +49,7 @@ func (l *Lowering) StoredRows(bits int) *Lowering { return l.storedRows(bits, co
 func (l *Lowering) UnpackedRows(bits int) *Lowering { return l.storedRows(bits, codec.Unpacked) }
 
 func (l *Lowering) storedRows(bits int, rows func(bits, columns int) (*codec.Codec, bool)) *Lowering {
+	l.computes = true
 	l.needBytes("FBGEMM")
 	empty, ok := codec.Rows(bits, 0)
 	if bits == 0 {
@@ -143,6 +145,7 @@ type Codes struct {
 // that are no codes or no scales are an ErrDType, scales or zero points that do not fit
 // data an ErrShape that names the operand. c.Axis counts from the front, or is Unknown.
 func (l *Lowering) StoredCodes(c Codes) *Lowering {
+	l.computes = true
 	scales, hasScales := l.Operand(c.Scales)
 	var zeros Spec
 	hasZeros := false

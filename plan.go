@@ -130,8 +130,7 @@ func (p *Plan) outside() Outside {
 	return p.Outside
 }
 
-// Copies reports whether the elements of the result are elements of data, or the fill,
-// bit for bit: no Bag reduces rows, and no Stored is decoded.
+// Copies is Copies of the plan's operator: no Bag reduces rows, and no Stored is decoded.
 func (p *Plan) Copies() bool { return p.Bag == nil && p.Stored == nil }
 
 // Terms returns the plan of the rows that a plan of bags reduces, one row for each

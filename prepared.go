@@ -57,8 +57,7 @@ type Prepared struct {
 	further       []Spec
 	values        []Tensor // of further operands, while Gather lowers; nil elsewhere
 	bare          bool     // the operator takes no indices
-	copies        bool     // the plan's Copies
-	simple        bool     // it copies, and a call is data, indices and an output alone
+	simple        bool     // the operator copies, and a call is data, indices and an output alone
 	threads       int
 	progress      func(done, total int64)
 	tuning        exec.Tuning
@@ -100,8 +99,7 @@ func Prepare(op Op, data, indices Spec, options ...PrepareOption) (*Prepared, er
 	p.indices = indices
 	p.values = nil
 	p.bare = !TakesIndices(op)
-	p.copies = (&Plan{Bag: p.lowered.bag, Stored: p.lowered.stored}).Copies()
-	p.simple = p.copies && !p.bare && len(p.lowered.takes) == 0
+	p.simple = !p.lowered.computes && !p.bare && len(p.lowered.takes) == 0
 	shape, known := data.Shape()
 	if p.lowered.partial {
 		if p.lowered.open {

@@ -29,7 +29,7 @@ func (p *Prepared) Run(ctx context.Context, data, indices, out Tensor, further .
 			}
 			indices = noIndices
 		}
-		if !p.copies {
+		if p.lowered.computes {
 			return p.runComputed(ctx, &data, &indices, &out, further)
 		}
 	}

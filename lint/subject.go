@@ -69,7 +69,7 @@ func hasAxis(o operators.Operator) bool { return slices.Contains(o.Inputs(), "ax
 
 // combines reports whether a gather computes its result of several operands: it decodes
 // its data, or adds up rows.
-func combines(o operators.Operator) bool { return len(o.Further()) > 0 }
+func combines(o operators.Operator) bool { return !garner.Copies(o.Zero) }
 
 // ofRules reports whether an error comes from an operator's rules, and not from
 // reading a constant.

@@ -387,3 +387,30 @@ func TestNew(t *testing.T) {
 		ruletest.Refused(t, err, "attribute", tt.message)
 	}
 }
+
+// TestCopies holds which operators compute what they give: those of bags and of stored
+// elements. A policy changes nothing.
+func TestCopies(t *testing.T) {
+	var computing []string
+	for _, o := range operators.All() {
+		copies := garner.Copies(o.Zero)
+		if garner.Copies(garner.WithNegative(o.Zero, garner.FromEnd)) != copies {
+			t.Errorf("%s: its policy changes whether it copies", o.Name)
+		}
+		if !copies {
+			computing = append(computing, o.Name)
+		} else if len(o.Further()) > 0 {
+			t.Errorf("%s copies, and takes %v", o.Name, o.Further())
+		}
+	}
+	slices.Sort(computing)
+	want := strings.Fields(`com.microsoft.GatherBlockQuantized-1 gguf.dequantize gguf.get_rows
+		openvino.EmbeddingBagOffsets-15 openvino.EmbeddingBagOffsetsSum-3 openvino.EmbeddingBagPacked-15 openvino.EmbeddingBagPackedSum-3
+		openvino.EmbeddingSegmentsSum-3 openvino.compressed-gather
+		tensorflow.embedding_lookup_sparse tensorflow.safe_embedding_lookup_sparse
+		tensorflow.sparse_segment_mean tensorflow.sparse_segment_sqrtn tensorflow.sparse_segment_sum
+		torch.embedding_bag torch.quantized_embedding torch.quantized_embedding_bag torch.quantized_embedding_unpack`)
+	if !slices.Equal(computing, want) {
+		t.Errorf("%v compute, want %v", computing, want)
+	}
+}
