@@ -62,9 +62,12 @@ func newBlockDecoder(kind *codec.Codec) *blockDecoder {
 		room := make([]byte, 4*kind.Elements)
 		return &room
 	}
-	d.at.New = func() any { return new([]int64) }
+	d.at.New = func() any { return new([placesAtOnce]int64) }
 	return d
 }
+
+// placesAtOnce is the number of blocks that are decoded at a time, each from its place.
+const placesAtOnce = 1024
 
 // Decode is decodeBlocks of whole data.
 func (d *blockDecoder) Decode(dst []byte, from *exec.Stored, first, n int) {
@@ -104,17 +107,31 @@ func (d *blockDecoder) decodeBlocks(dst, stored []byte, from, first, n int) {
 
 // DecodeRows decodes parts of blocks, where the codec does so from their places.
 func (d *blockDecoder) DecodeRows(dst []byte, from *exec.Stored, rows []int64, bias, n int) bool {
-	skip := bias / 4 % max(d.kind.Elements, 1)
-	if d.kind.Scattered == nil || n == 0 || n > d.kind.Elements-skip {
+	skip, ok := d.partAt(bias, n)
+	if d.kind.Scattered == nil || !ok {
 		return false
 	}
-	places := d.at.Get().(*[]int64)
+	places := d.at.Get().(*[placesAtOnce]int64)
 	defer d.at.Put(places)
-	if !d.blocksAt(places, rows, bias-4*skip) {
-		return false
+	for len(rows) > 0 {
+		at := places[:min(len(rows), placesAtOnce)]
+		if !d.blocksAt(at, rows, bias-4*skip) {
+			return false
+		}
+		d.kind.Scattered(dst, from[0], at, skip, n)
+		dst, rows = dst[4*n*len(at):], rows[len(at):]
 	}
-	d.kind.Scattered(dst, from[0], *places, skip, n)
 	return true
+}
+
+// partAt returns where n elements begin in a block, given how many bytes are before them.
+// ok is false where they are no part of one block, if that begins with a row.
+func (d *blockDecoder) partAt(bias, n int) (skip int, ok bool) {
+	if n == 0 {
+		return 0, false
+	}
+	skip = bias / 4 % d.kind.Elements
+	return skip, n <= d.kind.Elements-skip
 }
 
 // Summer returns d, if its codec sums blocks.
@@ -128,13 +145,13 @@ func (d *blockDecoder) Summer() exec.Summer {
 // Sum sums rows of whole data.
 func (d *blockDecoder) Sum(dst []byte, from *exec.Stored, t kernel.Terms, b kernel.Bags) {
 	first := t.Bias / 4
-	places := d.at.Get().(*[]int64)
+	places := d.at.Get().(*[placesAtOnce]int64)
 	defer d.at.Put(places)
-	if !d.blocksAt(places, t.Rows, t.Bias-first%d.kind.Elements*4) {
+	if len(t.Rows) > placesAtOnce || !d.blocksAt(places[:len(t.Rows)], t.Rows, t.Bias-first%d.kind.Elements*4) {
 		kernel.AddEach(dst, t, b, func(sums []byte, row int, weight float32) { d.addBlocks(sums, from[0], 0, row/4, weight) })
 		return
 	}
-	t.Rows, t.Bias = *places, 0
+	t.Rows, t.Bias = places[:len(t.Rows)], 0
 	d.sumParts(dst, from[0], t, b, first)
 }
 
@@ -163,14 +180,9 @@ func (d *blockDecoder) addBlocks(dst, stored []byte, from, first int, weight flo
 	}
 }
 
-// blocksAt sets places to where blocks lie, given how many bytes of elements are before
-// them. It returns false where one begins inside a block.
-func (d *blockDecoder) blocksAt(places *[]int64, rows []int64, bias int) bool {
-	if cap(*places) < len(rows) {
-		*places = make([]int64, len(rows))
-	}
-	at := (*places)[:len(rows)]
-	*places = at
+// blocksAt sets at to where blocks lie, given how many bytes of elements are before them.
+// It returns false where one begins inside a block.
+func (d *blockDecoder) blocksAt(at, rows []int64, bias int) bool {
 	size, stored := int64(4*d.kind.Elements), int64(d.kind.Bytes)
 	each := 1 / float64(size)
 	for j := range at {
