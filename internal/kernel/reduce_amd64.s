@@ -102,7 +102,7 @@ end: \
 // where that is the first term. All strips but the last prefetch the next strip of the
 // same row, and the last one the first of a later row: of one in the next bag, where
 // there are several strips.
-#define BAGS(width, shift, mask, ones, first, tenth, stored, on, back, finish) \
+#define BAGS(width, shift, mask, ones, first, tenth, stored, on, back) \
 	MOVQ a+0(FP), R8; \
 	MOVQ bagsArgs_dst(R8), DI; \
 	MOVQ bagsArgs_src(R8), SI; \
@@ -192,7 +192,6 @@ ended: \
 	ADDQ $8, R9; \
 	DECQ bagsArgs_bags(R8); \
 	JNE bag; \
-	finish; \
 	VZEROUPPER; \
 	RET
 
@@ -287,72 +286,72 @@ ended: \
 
 // func sum32AVX512(a *bagsArgs)
 TEXT ·sum32AVX512(SB), NOSPLIT, $0-8
-	BAGS(512, 6, MASK32Z, ONESZ, FIRST, bagsArgs_weights, SAME, NONE, NONE, NONE)
+	BAGS(512, 6, MASK32Z, ONESZ, FIRST, bagsArgs_weights, SAME, NONE, NONE)
 	STRIPSZ(LOAD32Z, LOADM32Z, ADD32Z, ADDM32Z, STORE32Z, STOREM32Z, NOWEIGHT)
 
 // func sum32AVX2(a *bagsArgs)
 TEXT ·sum32AVX2(SB), NOSPLIT, $0-8
-	BAGS(256, 5, MASK32Y, ONESY, FIRST, bagsArgs_weights, SAME, NONE, NONE, NONE)
+	BAGS(256, 5, MASK32Y, ONESY, FIRST, bagsArgs_weights, SAME, NONE, NONE)
 	STRIPSY(LOAD32Y, LOADM32Y, ADD32Y, ADDM32Y, STORE32Y, STOREM32Y, NOWEIGHT)
 
 // func sum64AVX512(a *bagsArgs)
 TEXT ·sum64AVX512(SB), NOSPLIT, $0-8
-	BAGS(512, 6, MASK64Z, ONESZ, FIRST, bagsArgs_weights, SAME, NONE, NONE, NONE)
+	BAGS(512, 6, MASK64Z, ONESZ, FIRST, bagsArgs_weights, SAME, NONE, NONE)
 	STRIPSZ(LOAD64Z, LOADM64Z, ADD64Z, ADDM64Z, STORE64Z, STOREM64Z, NOWEIGHT)
 
 // func sum64AVX2(a *bagsArgs)
 TEXT ·sum64AVX2(SB), NOSPLIT, $0-8
-	BAGS(256, 5, MASK64Y, ONESY, FIRST, bagsArgs_weights, SAME, NONE, NONE, NONE)
+	BAGS(256, 5, MASK64Y, ONESY, FIRST, bagsArgs_weights, SAME, NONE, NONE)
 	STRIPSY(LOAD64Y, LOADM64Y, ADD64Y, ADDM64Y, STORE64Y, STOREM64Y, NOWEIGHT)
 
 // func weigh32AVX512(a *bagsArgs)
 TEXT ·weigh32AVX512(SB), NOSPLIT, $0-8
-	BAGS(512, 6, MASK32Z, ONESZ, MINUS, bagsArgs_weights, SAME, NONE, NONE, NONE)
+	BAGS(512, 6, MASK32Z, ONESZ, MINUS, bagsArgs_weights, SAME, NONE, NONE)
 	STRIPSZ(LOAD32Z, LOADM32Z, WEIGH32Z, WEIGHM32Z, STORE32Z, STOREM32Z, WEIGHT32Z)
 
 // func weigh32AVX2(a *bagsArgs)
 TEXT ·weigh32AVX2(SB), NOSPLIT, $0-8
-	BAGS(256, 5, MASK32Y, ONESY, MINUS, bagsArgs_weights, SAME, NONE, NONE, NONE)
+	BAGS(256, 5, MASK32Y, ONESY, MINUS, bagsArgs_weights, SAME, NONE, NONE)
 	STRIPSY(LOAD32Y, LOADM32Y, WEIGH32Y, WEIGHM32Y, STORE32Y, STOREM32Y, WEIGHT32Y)
 
 // func fuse32AVX512(a *bagsArgs)
 TEXT ·fuse32AVX512(SB), NOSPLIT, $0-8
-	BAGS(512, 6, MASK32Z, ONESZ, MINUS, bagsArgs_weights, SAME, NONE, NONE, NONE)
+	BAGS(512, 6, MASK32Z, ONESZ, MINUS, bagsArgs_weights, SAME, NONE, NONE)
 	STRIPSZ(LOAD32Z, LOADM32Z, FUSE32Z, FUSEM32Z, STORE32Z, STOREM32Z, WEIGHT32Z)
 
 // func fuse32AVX2(a *bagsArgs)
 TEXT ·fuse32AVX2(SB), NOSPLIT, $0-8
-	BAGS(256, 5, MASK32Y, ONESY, MINUS, bagsArgs_weights, SAME, NONE, NONE, NONE)
+	BAGS(256, 5, MASK32Y, ONESY, MINUS, bagsArgs_weights, SAME, NONE, NONE)
 	STRIPSY(LOAD32Y, LOADM32Y, FUSE32Y, FUSEM32Y, STORE32Y, STOREM32Y, WEIGHT32Y)
 
 // func weigh64AVX512(a *bagsArgs)
 TEXT ·weigh64AVX512(SB), NOSPLIT, $0-8
-	BAGS(512, 6, MASK64Z, ONESZ, MINUS, bagsArgs_weights, SAME, NONE, NONE, NONE)
+	BAGS(512, 6, MASK64Z, ONESZ, MINUS, bagsArgs_weights, SAME, NONE, NONE)
 	STRIPSZ(LOAD64Z, LOADM64Z, WEIGH64Z, WEIGHM64Z, STORE64Z, STOREM64Z, WEIGHT64Z)
 
 // func weigh64AVX2(a *bagsArgs)
 TEXT ·weigh64AVX2(SB), NOSPLIT, $0-8
-	BAGS(256, 5, MASK64Y, ONESY, MINUS, bagsArgs_weights, SAME, NONE, NONE, NONE)
+	BAGS(256, 5, MASK64Y, ONESY, MINUS, bagsArgs_weights, SAME, NONE, NONE)
 	STRIPSY(LOAD64Y, LOADM64Y, WEIGH64Y, WEIGHM64Y, STORE64Y, STOREM64Y, WEIGHT64Y)
 
 // func max32AVX512(a *bagsArgs)
 TEXT ·max32AVX512(SB), NOSPLIT, $0-8
-	BAGS(512, 6, MASK32Z, ONESZ, FIRST, bagsArgs_weights, SAME, NONE, NONE, NONE)
+	BAGS(512, 6, MASK32Z, ONESZ, FIRST, bagsArgs_weights, SAME, NONE, NONE)
 	STRIPSZ(LOAD32Z, LOADM32Z, MAX32Z, MAXM32Z, STORE32Z, STOREM32Z, NOWEIGHT)
 
 // func max32AVX2(a *bagsArgs)
 TEXT ·max32AVX2(SB), NOSPLIT, $0-8
-	BAGS(256, 5, MASK32Y, ONESY, FIRST, bagsArgs_weights, SAME, NONE, NONE, NONE)
+	BAGS(256, 5, MASK32Y, ONESY, FIRST, bagsArgs_weights, SAME, NONE, NONE)
 	STRIPSY(LOAD32Y, LOADM32Y, MAX32Y, MAXM32Y, STORE32Y, STOREM32Y, NOWEIGHT)
 
 // func max64AVX512(a *bagsArgs)
 TEXT ·max64AVX512(SB), NOSPLIT, $0-8
-	BAGS(512, 6, MASK64Z, ONESZ, FIRST, bagsArgs_weights, SAME, NONE, NONE, NONE)
+	BAGS(512, 6, MASK64Z, ONESZ, FIRST, bagsArgs_weights, SAME, NONE, NONE)
 	STRIPSZ(LOAD64Z, LOADM64Z, MAX64Z, MAXM64Z, STORE64Z, STOREM64Z, NOWEIGHT)
 
 // func max64AVX2(a *bagsArgs)
 TEXT ·max64AVX2(SB), NOSPLIT, $0-8
-	BAGS(256, 5, MASK64Y, ONESY, FIRST, bagsArgs_weights, SAME, NONE, NONE, NONE)
+	BAGS(256, 5, MASK64Y, ONESY, FIRST, bagsArgs_weights, SAME, NONE, NONE)
 	STRIPSY(LOAD64Y, LOADM64Y, MAX64Y, MAXM64Y, STORE64Y, STOREM64Y, NOWEIGHT)
 
 // Rows of FBGEMM: codes, then a scale and a bias, of which each row has one for all codes.
@@ -440,70 +439,70 @@ GLOBL pair<>(SB), RODATA|NOPTR, $16
 
 // func affineSum8AVX512(a *bagsArgs)
 TEXT ·affineSum8AVX512(SB), NOSPLIT, $0-8
-	BAGS(512, 6, PARTZ, PARTZ, MINUS, bagsArgs_codes, STORED8, ON, BACK, NONE)
+	BAGS(512, 6, PARTZ, PARTZ, MINUS, bagsArgs_codes, STORED8, ON, BACK)
 	AFFINESZ(CODES1(8), CODES2(8), AFFINE8Z, AFFINEM8Z, SCALE8Z)
 
 // func affineSum8AVX2(a *bagsArgs)
 TEXT ·affineSum8AVX2(SB), NOSPLIT, $0-8
-	BAGS(256, 5, PARTY, PARTY, MINUS, bagsArgs_codes, STORED8, ON, BACK, NONE)
+	BAGS(256, 5, PARTY, PARTY, MINUS, bagsArgs_codes, STORED8, ON, BACK)
 	AFFINESY(CODES1(8), AFFINE8Y, SCALE8Y)
 
 // func affineWeigh8AVX512(a *bagsArgs)
 TEXT ·affineWeigh8AVX512(SB), NOSPLIT, $0-8
-	BAGS(512, 6, PARTZ, PARTZ, MINUS, bagsArgs_codes, STORED8, ON, BACK, NONE)
+	BAGS(512, 6, PARTZ, PARTZ, MINUS, bagsArgs_codes, STORED8, ON, BACK)
 	AFFINESZ(CODES1(8), CODES2(8), AFFINE8Z, AFFINEM8Z, WEIGHT8Z)
 
 // func affineWeigh8AVX2(a *bagsArgs)
 TEXT ·affineWeigh8AVX2(SB), NOSPLIT, $0-8
-	BAGS(256, 5, PARTY, PARTY, MINUS, bagsArgs_codes, STORED8, ON, BACK, NONE)
+	BAGS(256, 5, PARTY, PARTY, MINUS, bagsArgs_codes, STORED8, ON, BACK)
 	AFFINESY(CODES1(8), AFFINE8Y, WEIGHT8Y)
 
 // func affineSum4AVX512(a *bagsArgs)
 TEXT ·affineSum4AVX512(SB), NOSPLIT, $0-8
 	CODESZ(sixteen, nibble)
-	BAGS(512, 6, PARTZ, PARTZ, MINUS, bagsArgs_codes, STORED4, ON, BACK, NONE)
+	BAGS(512, 6, PARTZ, PARTZ, MINUS, bagsArgs_codes, STORED4, ON, BACK)
 	AFFINESZ(CODES1(4), CODES1(4), AFFINE4Z, AFFINEM4Z, SCALE4Z)
 
 // func affineSum4AVX2(a *bagsArgs)
 TEXT ·affineSum4AVX2(SB), NOSPLIT, $0-8
 	CODESY(15, nibble)
-	BAGS(256, 5, PARTY, PARTY, MINUS, bagsArgs_codes, STORED4, ON, BACK, NONE)
+	BAGS(256, 5, PARTY, PARTY, MINUS, bagsArgs_codes, STORED4, ON, BACK)
 	AFFINESY(CODES1(4), AFFINE4Y, SCALE4Y)
 
 // func affineWeigh4AVX512(a *bagsArgs)
 TEXT ·affineWeigh4AVX512(SB), NOSPLIT, $0-8
 	CODESZ(sixteen, nibble)
-	BAGS(512, 6, PARTZ, PARTZ, MINUS, bagsArgs_codes, STORED4, ON, BACK, NONE)
+	BAGS(512, 6, PARTZ, PARTZ, MINUS, bagsArgs_codes, STORED4, ON, BACK)
 	AFFINESZ(CODES1(4), CODES1(4), AFFINE4Z, AFFINEM4Z, WEIGHT4Z)
 
 // func affineWeigh4AVX2(a *bagsArgs)
 TEXT ·affineWeigh4AVX2(SB), NOSPLIT, $0-8
 	CODESY(15, nibble)
-	BAGS(256, 5, PARTY, PARTY, MINUS, bagsArgs_codes, STORED4, ON, BACK, NONE)
+	BAGS(256, 5, PARTY, PARTY, MINUS, bagsArgs_codes, STORED4, ON, BACK)
 	AFFINESY(CODES1(4), AFFINE4Y, WEIGHT4Y)
 
 // func affineSum2AVX512(a *bagsArgs)
 TEXT ·affineSum2AVX512(SB), NOSPLIT, $0-8
 	CODESZ(four, pair)
-	BAGS(512, 6, PARTZ, PARTZ, MINUS, bagsArgs_codes, STORED2, ON, BACK, NONE)
+	BAGS(512, 6, PARTZ, PARTZ, MINUS, bagsArgs_codes, STORED2, ON, BACK)
 	AFFINESZ(CODES1(4), CODES1(4), AFFINE2Z, AFFINE2Z, SCALE4Z)
 
 // func affineSum2AVX2(a *bagsArgs)
 TEXT ·affineSum2AVX2(SB), NOSPLIT, $0-8
 	CODESY(3, pair)
-	BAGS(256, 5, PARTY, PARTY, MINUS, bagsArgs_codes, STORED2, ON, BACK, NONE)
+	BAGS(256, 5, PARTY, PARTY, MINUS, bagsArgs_codes, STORED2, ON, BACK)
 	AFFINESY(CODES1(4), AFFINE2Y, SCALE4Y)
 
 // func affineWeigh2AVX512(a *bagsArgs)
 TEXT ·affineWeigh2AVX512(SB), NOSPLIT, $0-8
 	CODESZ(four, pair)
-	BAGS(512, 6, PARTZ, PARTZ, MINUS, bagsArgs_codes, STORED2, ON, BACK, NONE)
+	BAGS(512, 6, PARTZ, PARTZ, MINUS, bagsArgs_codes, STORED2, ON, BACK)
 	AFFINESZ(CODES1(4), CODES1(4), AFFINE2Z, AFFINE2Z, WEIGHT4Z)
 
 // func affineWeigh2AVX2(a *bagsArgs)
 TEXT ·affineWeigh2AVX2(SB), NOSPLIT, $0-8
 	CODESY(3, pair)
-	BAGS(256, 5, PARTY, PARTY, MINUS, bagsArgs_codes, STORED2, ON, BACK, NONE)
+	BAGS(256, 5, PARTY, PARTY, MINUS, bagsArgs_codes, STORED2, ON, BACK)
 	AFFINESY(CODES1(4), AFFINE2Y, WEIGHT4Y)
 
 // QUOTIENT divides or multiplies the elements at DI by one, a register at a time.
