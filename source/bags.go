@@ -171,7 +171,7 @@ func (g *gather) newBags(ctx context.Context) (*bags, error) {
 	g.block = min(g.block, g.total)
 	const perTerm = 2*16 + 2*8 + 8 + 80 // a sorter's keys and position, a row, a weight, a segment
 	size := width * int64(b.chunk+1)
-	if b.sums != nil {
+	if b.sums != nil && g.plan.Slice > 0 {
 		size = b.span(0, 1).Len() + b.span(0, b.chunk).Len()
 	}
 	b.most = int(min(max(budget/2/(perTerm+size), 1), maxRows))
