@@ -10,6 +10,7 @@ import (
 // definition of the reductions.
 type arithmetic struct {
 	add, mul, div func(a, b uint64) uint64
+	fma           func(a, b, c uint64) uint64 // a·b + c, rounded once; nil for integers
 	greater       func(a, b uint64) bool
 	of            func(n int) uint64    // a number of terms, rounded
 	sqrt          func(a uint64) uint64 // nil for integers
@@ -54,6 +55,7 @@ var floats32 = func() arithmetic {
 	return arithmetic{
 		add:     func(a, b uint64) uint64 { return code(value(a) + value(b)) },
 		mul:     func(a, b uint64) uint64 { return code(value(a) * value(b)) },
+		fma:     func(a, b, c uint64) uint64 { return code(float.FMA(value(a), value(b), value(c))) },
 		div:     func(a, b uint64) uint64 { return code(value(a) / value(b)) },
 		greater: func(a, b uint64) bool { return value(a) > value(b) },
 		of:      func(n int) uint64 { return code(float32(n)) },
@@ -62,8 +64,11 @@ var floats32 = func() arithmetic {
 }()
 
 var floats64 = arithmetic{
-	add:     func(a, b uint64) uint64 { return math.Float64bits(math.Float64frombits(a) + math.Float64frombits(b)) },
-	mul:     func(a, b uint64) uint64 { return math.Float64bits(math.Float64frombits(a) * math.Float64frombits(b)) },
+	add: func(a, b uint64) uint64 { return math.Float64bits(math.Float64frombits(a) + math.Float64frombits(b)) },
+	mul: func(a, b uint64) uint64 { return math.Float64bits(math.Float64frombits(a) * math.Float64frombits(b)) },
+	fma: func(a, b, c uint64) uint64 {
+		return math.Float64bits(math.FMA(math.Float64frombits(a), math.Float64frombits(b), math.Float64frombits(c)))
+	},
 	div:     func(a, b uint64) uint64 { return math.Float64bits(math.Float64frombits(a) / math.Float64frombits(b)) },
 	greater: func(a, b uint64) bool { return math.Float64frombits(a) > math.Float64frombits(b) },
 	of:      func(n int) uint64 { return math.Float64bits(float64(n)) },

@@ -9,7 +9,10 @@ package garner
 //	out[b] = reduce(w_t · row_t for every term t of bag b)
 //
 // A product is rounded before it is added, and each sum is rounded, to the dtype of
-// data; f16 and bf16 are reduced as f32, and the result is rounded. Integers wrap. A term that is left out counts nowhere; its index may be any.
+// data; f16 and bf16 are reduced as f32, and the result is rounded. With Fused a product
+// and its addition to a sum are rounded once, and a term of [Lowering.StoredRows] makes a
+// sum a into fma(scale·w, code, a + bias·w), where w is its weight, or 1. Integers wrap.
+// A term that is left out counts nowhere; its index may be any.
 // A quotient by weights whose sum is 0 is 0.
 type Bag struct {
 	Reduction Reduction
@@ -21,6 +24,8 @@ type Bag struct {
 	FromZero   bool // a sum begins at +0, so that it is never -0; else at its first term
 	Reciprocal bool // an unweighted Mean or SqrtN is a product with the rounded 1/n or 1/sqrt(n); else a quotient
 	Rounded    bool // a Mean or SqrtN of f16 and bf16 is of the sum rounded to them
+	Fused      bool // a product of floats and its addition are rounded once; concerns sums, and those that are divided
+	Away       bool // a sum of bf16 halfway between two is rounded away from 0, not to the even one
 
 	Padding        Position // terms of this row are left out
 	SkipNegative   bool     // terms of negative indices are left out

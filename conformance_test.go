@@ -26,7 +26,7 @@ func TestConformance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, family := range []string{"openvino", "openvino-ir", "onnx", "microsoft", "tensorflow", "numpy", "torch", "jax", "suites", "edges", "bags-openvino", "bags-tensorflow", "bags-torch", "quantised-gguf", "quantised-microsoft", "quantised-microsoftfp8", "quantised-openvino", "quantised-torch"} {
+	for _, family := range []string{"openvino", "openvino-ir", "onnx", "microsoft", "tensorflow", "numpy", "torch", "jax", "suites", "edges", "bags-openvino", "bags-tensorflow", "bags-torch", "quantised-gguf", "quantised-microsoft", "quantised-microsoftfp8", "quantised-openvino", "quantised-torch", "rounded-torch"} {
 		if name := filepath.Join("testdata", "conformance", family+".jsonl"); !slices.Contains(files, name) {
 			t.Errorf("%s is missing", name)
 		}

@@ -67,11 +67,11 @@ func (l *Lowering) storedRows(bits int, rows func(bits, columns int) (*codec.Cod
 			l.Fail(KindMismatch, "rows of data have %s bytes; the scale and the bias of a row alone take %d", bytes, tail) // R.37
 			return Dim{}, false
 		}
-		d := Dim{columns(max(bytes.Min, tail)), Unbounded}
-		if bytes.Max <= Unbounded/8 {
-			d.Max = columns(bytes.Max)
+		codes := Dim{max(bytes.Min, tail) - tail, bytes.Max}
+		if bytes.Max != Unbounded {
+			codes.Max -= tail
 		}
-		return d, true
+		return product([]Dim{codes, Exactly(8 / bits)})
 	}, func(bytes int) (*codec.Codec, bool) { return rows(bits, columns(bytes)) })
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/garner-go/garner/internal/float"
 	"github.com/garner-go/garner/internal/kernel"
 )
 
@@ -61,9 +62,26 @@ func (b *bags) reduce(terms []term, column int) uint64 {
 		}
 		return v
 	}
+	roundedSum := func(v uint64) uint64 {
+		if b.Bag.Away && b.DType == BF16 && b.Bag.Reduction != Max { // REB.7
+			return float.AwayFromZero(math.Float32frombits(uint32(v)))
+		}
+		return rounded(v)
+	}
 	weighted := b.weights.dtype.Valid()
+	fused := b.Bag.Fused && b.Bag.Reduction != Max && a.fma != nil
 	var sum uint64
 	for i, t := range terms { // R.29
+		if i == 0 && fused && !b.Bag.FromZero {
+			sum = 1 << (b.DType.Bits() - 1) // -0, which leaves the first term as it is
+			if narrow != nil {
+				sum = 1 << 31
+			}
+		}
+		if t.row >= 0 && b.stored != nil { // RQB.2
+			sum = b.stored.added(sum, t.row+column, t.weight, weighted)
+			continue
+		}
 		var v uint64
 		if t.row >= 0 {
 			v = b.data.bits(t.row + column)
@@ -71,6 +89,10 @@ func (b *bags) reduce(terms []term, column int) uint64 {
 			v = b.Fill.bits(b.Fill.mem.Offset)
 		}
 		v = wide(v)
+		if weighted && fused { // REB.7
+			sum = a.fma(v, wide(t.weight), sum)
+			continue
+		}
 		if weighted {
 			v = a.mul(v, wide(t.weight))
 		}
@@ -100,10 +122,10 @@ func (b *bags) reduce(terms []term, column int) uint64 {
 	case b.Bag.Reduction == SqrtN:
 		divisor = a.sqrt(divisor)
 	case b.Bag.Reduction != Mean:
-		return rounded(sum)
+		return roundedSum(sum)
 	}
 	if b.Bag.Rounded {
-		sum = wide(rounded(sum))
+		sum = wide(roundedSum(sum))
 	}
 	if divisor == 0 { // TES.5; a sum that begins at +0 is never -0
 		return 0
@@ -112,6 +134,12 @@ func (b *bags) reduce(terms []term, column int) uint64 {
 		return rounded(a.mul(sum, a.div(a.of(1), divisor)))
 	}
 	return rounded(a.div(sum, divisor))
+}
+
+// Sums reports whether an executor sums the stored rows of bags by Stored.SumParts,
+// instead of decoding them first.
+func (p *Plan) Sums() bool {
+	return p.Bag != nil && p.Stored != nil && p.Bag.Fused && p.Bag.Reduction != Max && p.DType == F32 && p.Stored.decoder.Summer() != nil
 }
 
 // defineBags sets the elements of dst, which is new and row-major, to those of the

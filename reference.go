@@ -7,7 +7,7 @@ import "context"
 // and row-major. Errors are those of NewPlan, an *IndexError for a refused index,
 // and those of Guard.
 func Reference(op Op, data, indices Tensor, further ...Tensor) (Tensor, error) {
-	p, data, indices, err := checkedPlan(op, data, indices, further)
+	p, elements, indices, err := checkedPlan(op, data, indices, further)
 	if err != nil {
 		return Tensor{}, err
 	}
@@ -15,14 +15,14 @@ func Reference(op Op, data, indices Tensor, further ...Tensor) (Tensor, error) {
 	if err != nil {
 		return Tensor{}, err
 	}
-	return out, p.defineInto(out, data, indices, further, 0)
+	return out, p.defineInto(out, elements, data, indices, further, 0)
 }
 
 // ReferenceParts is Reference for a result that need not fit in memory. part
 // returns n elements of the row-major result, from the first-th on, as a
 // vector. Elements that the result does not have are an ErrShape.
 func ReferenceParts(op Op, data, indices Tensor, further ...Tensor) (part func(first, n int) (Tensor, error), err error) {
-	p, data, indices, err := checkedPlan(op, data, indices, further)
+	p, elements, indices, err := checkedPlan(op, data, indices, further)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func ReferenceParts(op Op, data, indices Tensor, further ...Tensor) (part func(f
 		if err != nil {
 			return Tensor{}, err
 		}
-		return out, p.defineInto(out, data, indices, further, first)
+		return out, p.defineInto(out, elements, data, indices, further, first)
 	}, nil
 }
 
@@ -69,16 +69,27 @@ func (p *Plan) decoded(data, indices Tensor, further []Tensor) (Tensor, Tensor, 
 }
 
 // defineInto sets the elements of dst, which is new and row-major, to those of the
-// result from the first-th on. Errors are those of Guard.
-func (p *Plan) defineInto(dst, data, indices Tensor, further []Tensor, first int) error {
+// result from the first-th on. elements are those of data, decoded. Errors are those of
+// Guard.
+func (p *Plan) defineInto(dst, elements, data, indices Tensor, further []Tensor, first int) error {
 	n := dst.Len()
 	if n == 0 { // the loops of an empty result can turn 2^60 times
 		return nil
 	}
 	if p.Bag != nil {
-		return p.ofBags(data, indices, further).guard(func(b *bags) error {
-			b.defineBags(dst, first)
-			return nil
+		b := p.ofBags(elements, indices, further)
+		define := func() error {
+			return b.guard(func(b *bags) error {
+				b.defineBags(dst, first)
+				return nil
+			})
+		}
+		if !p.Sums() {
+			return define()
+		}
+		return p.Stored.held(data, further, func(v *views) error {
+			b.stored = v
+			return define()
 		})
 	}
 	// reach[at] is the distance between the first and the last element that the
@@ -88,7 +99,7 @@ func (p *Plan) defineInto(dst, data, indices Tensor, further []Tensor, first int
 	for at := len(p.Loops) - 1; at >= 0; at-- {
 		reach[at] = reach[at+1] + (p.Loops[at].Extent-1)*p.Loops[at].Out
 	}
-	return data.Guard(func(data Tensor) error {
+	return elements.Guard(func(data Tensor) error {
 		return indices.Guard(func(indices Tensor) error {
 			d := definition{Plan: p, dst: dst, data: data, indices: indices, first: first, end: first + n, reach: reach}
 			d.walk(0, 0, data.mem.Offset, indices.mem.Offset)

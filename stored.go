@@ -42,6 +42,13 @@ func (s *Stored) DecodeParts(dst []byte, parts *exec.Stored, from *[3]int64, fir
 	s.decoder.decodeParts(dst, parts, from, first, n)
 }
 
+// SumParts sums stored rows bag by bag, for this module's executors: the types of t and b
+// are internal. A row of t is where the bytes that Spans gives for its elements begin in
+// stored; the elements of one of them are first … It is for plans of which Sums is true.
+func (s *Stored) SumParts(dst, stored []byte, t kernel.Terms, b kernel.Bags, first int) {
+	s.decoder.Summer().(summer).sumParts(dst, stored, t, b, first)
+}
+
 // A blockDecoder decodes blocks that hold their own scales, which lie side by side.
 type blockDecoder struct {
 	kind *codec.Codec
@@ -127,20 +134,50 @@ func (d *blockDecoder) partAt(bias, n int) (skip int, ok bool) {
 	return skip, n <= d.kind.Elements-skip
 }
 
-// Sum sums parts of blocks, where the codec does so.
-func (d *blockDecoder) Sum(dst []byte, from *exec.Stored, t kernel.Terms, b kernel.Bags) bool {
-	skip, ok := d.partAt(t.Bias, b.Size/4)
-	if d.kind.Sum == nil || !ok || len(t.Rows) > placesAtOnce {
-		return false
+// Summer returns d, if its codec sums blocks.
+func (d *blockDecoder) Summer() exec.Summer {
+	if d.kind.Sum == nil {
+		return nil
 	}
+	return d
+}
+
+// Sum sums rows of whole data.
+func (d *blockDecoder) Sum(dst []byte, from *exec.Stored, t kernel.Terms, b kernel.Bags) {
+	first := t.Bias / 4
 	places := d.at.Get().(*[placesAtOnce]int64)
 	defer d.at.Put(places)
-	at := places[:len(t.Rows)]
-	if !d.blocksAt(at, t.Rows, t.Bias-4*skip) {
-		return false
+	if len(t.Rows) > placesAtOnce || !d.blocksAt(places[:len(t.Rows)], t.Rows, t.Bias-first%d.kind.Elements*4) {
+		kernel.AddEach(dst, t, b, func(sums []byte, row int, weight float32) { d.addBlocks(sums, from[0], 0, row/4, weight) })
+		return
 	}
-	t.Rows, t.Bias = at, 0
-	return d.kind.Sum(dst, from[0], t, b, skip)
+	t.Rows, t.Bias = places[:len(t.Rows)], 0
+	d.sumParts(dst, from[0], t, b, first)
+}
+
+func (d *blockDecoder) sumParts(dst, stored []byte, t kernel.Terms, b kernel.Bags, first int) {
+	skip := first % d.kind.Elements
+	if b.Size/4 <= d.kind.Elements-skip {
+		d.kind.Sum(dst, stored, t, b, skip)
+		return
+	}
+	kernel.AddEach(dst, t, b, func(sums []byte, row int, weight float32) { d.addBlocks(sums, stored[row:], 0, skip, weight) })
+}
+
+func (d *blockDecoder) addParts(dst []byte, parts *exec.Stored, from *[3]int64, first int, weight float32) {
+	d.addBlocks(dst, parts[0], int(from[0])/d.kind.Bytes, first, weight)
+}
+
+// addBlocks adds elements of one block after the other. stored begins with the block of
+// number from.
+func (d *blockDecoder) addBlocks(dst, stored []byte, from, first int, weight float32) {
+	each, size := d.kind.Elements, d.kind.Bytes
+	for len(dst) > 0 {
+		block, skip := first/each-from, first%each
+		n := min(len(dst)/4, each-skip)
+		d.kind.Add(dst[:4*n], stored[block*size:(block+1)*size], skip, weight)
+		dst, first = dst[4*n:], first+n
+	}
 }
 
 // blocksAt sets at to where blocks lie, given how many bytes of elements are before them.
@@ -185,8 +222,8 @@ func (d codeDecoder) decodeParts(dst []byte, parts *exec.Stored, from *[3]int64,
 // DecodeRows returns false.
 func (codeDecoder) DecodeRows([]byte, *exec.Stored, []int64, int, int) bool { return false }
 
-// Sum returns false.
-func (codeDecoder) Sum([]byte, *exec.Stored, kernel.Terms, kernel.Bags) bool { return false }
+// Summer returns nil.
+func (codeDecoder) Summer() exec.Summer { return nil }
 
 // Spans returns the bytes of the codes, scales and zero points of some elements.
 func (d codeDecoder) Spans(first, n int) [3]exec.Span {
@@ -210,8 +247,7 @@ func (s *Stored) Decode(data Tensor, further ...Tensor) (Tensor, error) {
 // ErrShape, and so are elements that there are not. Errors are also those of New, and
 // ErrFault for Volatile operands.
 func (s *Stored) DecodePart(first, n int, data Tensor, further ...Tensor) (Tensor, error) {
-	operands := s.operands(data, further)
-	for i, t := range operands {
+	for i, t := range s.operands(data, further) {
 		if want := s.specs[i]; t.dtype != want.dtype {
 			return Tensor{}, errorf(ErrDType, "an operand of stored data is %s; the plan was made for %s", t.dtype, want.dtype)
 		} else if !t.shape.Equal(want.shape) {
@@ -225,19 +261,26 @@ func (s *Stored) DecodePart(first, n int, data Tensor, further ...Tensor) (Tenso
 	if err != nil || n == 0 {
 		return out, err
 	}
-	var decode func(at int) error
-	decode = func(at int) error {
-		if at < len(operands) {
-			return operands[at].Guard(func(held Tensor) error {
-				operands[at] = held
-				return decode(at + 1)
-			})
-		}
-		v := views{decoder: s.decoder, operands: operands}
+	return out, s.held(data, further, func(v *views) error {
 		v.Decode(out.mem.Buf, nil, first, n)
 		return nil
+	})
+}
+
+// held calls look while the memory of the operands is held.
+func (s *Stored) held(data Tensor, more []Tensor, look func(v *views) error) error {
+	v := &views{decoder: s.decoder, operands: s.operands(data, more)}
+	var hold func(at int) error
+	hold = func(at int) error {
+		if at == len(v.operands) {
+			return look(v)
+		}
+		return v.operands[at].Guard(func(held Tensor) error {
+			v.operands[at] = held
+			return hold(at + 1)
+		})
 	}
-	return out, decode(0)
+	return hold(0)
 }
 
 // operands returns the operands of a call that hold the elements; the zero Tensor for

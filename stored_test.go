@@ -3,6 +3,8 @@ package garner_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -329,5 +331,37 @@ func TestPartsOfRows(t *testing.T) {
 		if a, b := least(short, op.op, op.more...), least(long, op.op, op.more...); b > 32*a*(long/short) {
 			t.Errorf("%s: %d columns take %v, and %d take %v", op.name, short, a, long, b)
 		}
+	}
+}
+
+// TestRowsOfManyBytes infers tables of FBGEMM without rows, or not in memory, whose rows have
+// more bytes than any memory: their columns are counted, or refused, and never wrap.
+func TestRowsOfManyBytes(t *testing.T) {
+	const most = math.MaxInt
+	for _, tt := range []struct {
+		bits, bytes int
+		want        string
+	}{
+		{2, most/4 + 4, fmt.Sprintf("f32[1,%d]", most/4*4)},
+		{2, most/4 + 5, "more elements than an int can count"},
+		{4, most/2 + 4, fmt.Sprintf("f32[1,%d]", most/2*2)},
+		{4, most/2 + 5, "more elements than an int can count"},
+		{8, most - 1, fmt.Sprintf("f32[1,%d]", most-9)},
+		{2, most - 1, "more elements than an int can count"},
+		{2, most/8 + 1, fmt.Sprintf("f32[1,%d]", (most/8-3)*4)},
+	} {
+		got := ""
+		if spec, err := garner.Infer(torch.QuantizedEmbeddingUnpack{Bits: tt.bits}, garner.SpecOf(garner.U8, 1, tt.bytes), garner.Spec{}); err != nil {
+			got = err.Error()
+		} else {
+			got = spec.String()
+		}
+		if !strings.Contains(got, tt.want) {
+			t.Errorf("rows of %d bytes, %d bits: %s; want %s", tt.bytes, tt.bits, got, tt.want)
+		}
+	}
+	out, err := garner.NewPlan(torch.QuantizedEmbedding{Bits: 4}, garner.SpecOf(garner.U8, 0, most/8+1), garner.SpecOf(garner.I64, 0))
+	if err != nil || !out.Out.Equal(garner.Shape{0, (most/8 - 3) * 2}) {
+		t.Errorf("a table without rows: %v, %v", out, err)
 	}
 }

@@ -11,11 +11,12 @@ type bags struct {
 	*Plan
 	data, indices Tensor // data is the zero Tensor while operands are only checked
 	ends, weights Tensor // the zero Tensor where there are none
+	stored        *views // of the definition: what adds the terms of a Summer; else nil
 }
 
 // ofBags returns the operands of p's bags.
 func (p *Plan) ofBags(data, indices Tensor, further []Tensor) *bags {
-	return &bags{p, data, indices, operandAt(further, p.Bag.EndsAt), operandAt(further, p.Bag.WeightsAt)}
+	return &bags{p, data, indices, operandAt(further, p.Bag.EndsAt), operandAt(further, p.Bag.WeightsAt), nil}
 }
 
 // bagsOf returns the operands of p, without data, for checks of them. indices of another
@@ -69,7 +70,7 @@ func (b *bags) guard(look func(b *bags) error) error {
 		return b.indices.Guard(func(indices Tensor) error {
 			return b.ends.Guard(func(ends Tensor) error {
 				return b.weights.Guard(func(weights Tensor) error {
-					return look(&bags{b.Plan, data, indices, ends, weights})
+					return look(&bags{b.Plan, data, indices, ends, weights, b.stored})
 				})
 			})
 		})

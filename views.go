@@ -1,6 +1,8 @@
 package garner
 
 import (
+	"encoding/binary"
+	"math"
 	"sync"
 
 	"github.com/garner-go/garner/internal/exec"
@@ -12,6 +14,18 @@ import (
 type decoder interface {
 	exec.Decoder
 	decodeParts(dst []byte, parts *exec.Stored, from *[3]int64, first, n int)
+}
+
+// A summer is what sums the rows of a decoder: whole operands, and parts of them.
+type summer interface {
+	exec.Summer
+
+	// addParts adds the elements from the first-th on, times a weight, to the sums of f32 in
+	// dst. It is the definition of Sum.
+	addParts(dst []byte, parts *exec.Stored, from *[3]int64, first int, weight float32)
+
+	// sumParts is Stored.SumParts.
+	sumParts(dst, stored []byte, t kernel.Terms, b kernel.Bags, first int)
 }
 
 // views decodes elements whose operands need not be dense. Of an operand it reads what
@@ -34,13 +48,24 @@ var parts = sync.Pool{New: func() any { return new(viewParts) }}
 
 // Decode decodes elements. It reads the operands instead of from.
 func (v *views) Decode(dst []byte, _ *exec.Stored, first, n int) {
+	p := v.read(first, n)
+	v.decoder.decodeParts(dst, &p.parts, &p.from, first, n)
+	p.free()
+}
+
+// read returns what is stored of n elements.
+func (v *views) read(first, n int) *viewParts {
 	p := parts.Get().(*viewParts)
 	for i, s := range v.decoder.Spans(first, n) {
 		if s.To > s.From {
 			p.parts[i], p.from[i] = v.operands[i].part(s, &p.room[i]), s.From
 		}
 	}
-	v.decoder.decodeParts(dst, &p.parts, &p.from, first, n)
+	return p
+}
+
+// free returns p to the free list.
+func (p *viewParts) free() {
 	p.parts, p.from = exec.Stored{}, [3]int64{}
 	parts.Put(p)
 }
@@ -61,8 +86,38 @@ func (v *views) Spans(first, n int) (spans [3]exec.Span) {
 // DecodeRows returns false.
 func (v *views) DecodeRows([]byte, *exec.Stored, []int64, int, int) bool { return false }
 
-// Sum returns false.
-func (v *views) Sum([]byte, *exec.Stored, kernel.Terms, kernel.Bags) bool { return false }
+// Summer returns v, if its decoder has one.
+func (v *views) Summer() exec.Summer {
+	if v.decoder.Summer() == nil {
+		return nil
+	}
+	return v
+}
+
+// Sum sums rows, one after the other. It reads the operands instead of from.
+func (v *views) Sum(dst []byte, _ *exec.Stored, t kernel.Terms, b kernel.Bags) {
+	kernel.AddEach(dst, t, b, func(sums []byte, row int, weight float32) { v.add(sums, row/4, weight) })
+}
+
+// add is addParts of the operands. The decoder has a summer.
+func (v *views) add(dst []byte, first int, weight float32) {
+	p := v.read(first, len(dst)/4)
+	v.decoder.Summer().(summer).addParts(dst, &p.parts, &p.from, first, weight)
+	p.free()
+}
+
+// added returns a sum of f32 and an element, times a weight if it is weighted; sums and
+// weights are their bits.
+func (v *views) added(sum uint64, at int, weight uint64, weighted bool) uint64 {
+	var one [4]byte
+	binary.LittleEndian.PutUint32(one[:], uint32(sum))
+	times := float32(1)
+	if weighted {
+		times = math.Float32frombits(uint32(weight))
+	}
+	v.add(one[:], at, times)
+	return uint64(binary.LittleEndian.Uint32(one[:]))
+}
 
 // run returns how many elements of t lie side by side, from each multiple of that number.
 func (t *Tensor) run() int {

@@ -71,6 +71,12 @@ def brain(a):
     return np.where(np.isnan(a), a, near).astype(np.float32)
 
 
+def away_from_zero(a):
+    """f32 values rounded to those of bf16, of two as near the one farther from 0."""
+    bits = a.astype(np.float32).view(np.uint32).astype(np.uint64)
+    return np.where(np.isnan(a), a, (bits + 0x8000 & 0xffff0000).astype(np.uint32).view(np.float32)).astype(np.float32)
+
+
 def half(a):
     """f32 values rounded to those of f16."""
     return a.astype(np.float16).astype(np.float32)
@@ -141,7 +147,7 @@ class Arithmetic:
 
 
 def rounded_once(a, b, c):
-    """a·b + c in f32, for an a of at most 8 bits: the product is exact in f64, and the sum is rounded to odd, then to f32."""
+    """a·b + c in f32: the product is exact in f64, and the sum is rounded to odd, then to f32."""
     p, c = a.astype(np.float64) * b.astype(np.float64), c.astype(np.float64)
     p, c = np.broadcast_arrays(p, c)
     s = p + c
@@ -189,9 +195,10 @@ def segmented(segments, n, count):
     return [[t for t in range(n) if ids[t] == b] for b in range(count)]
 
 
-def pool(c, table, bags, how, weights=None, from_zero=False, reciprocal=False, rounded=False, left_out=lambda t, row: False, empty=None, late=False):
+def pool(c, table, bags, how, weights=None, from_zero=False, reciprocal=False, rounded=False, left_out=lambda t, row: False, empty=None, late=False, add=None, away=False):
     """R.29, R.30, R.33: the rows of each bag, reduced. empty is the row of a bag without terms; late says that it is
-    looked at only where there is such a bag."""
+    looked at only where there is such a bag. add, if given, makes a sum, a row and a weight into the next sum. away says that
+    sums of bf16 halfway between two are rounded away from 0."""
     s, columns = table.shape[0], table.shape[1:]
     dtype = "f32" if table.dtype == np.float32 and c.case.data.dtype == "u8" else c.case.data.dtype
     calc = Arithmetic("f32" if dtype in ROUND else dtype)
@@ -211,6 +218,9 @@ def pool(c, table, bags, how, weights=None, from_zero=False, reciprocal=False, r
             continue
         total = None
         for t in terms:
+            if add is not None:
+                total = add(np.zeros(columns, np.float32) if total is None else total, ids[t], None if weights is None else weights[t])
+                continue
             row = table[ids[t]] if weights is None else calc.mul(table[ids[t]], weights[t])
             if total is None:
                 total = calc.add(row, calc.of(0)) if from_zero and how != "max" else row
@@ -219,7 +229,7 @@ def pool(c, table, bags, how, weights=None, from_zero=False, reciprocal=False, r
             else:
                 total = calc.add(total, row)
         if how in ("mean", "sqrtn"):
-            total = ROUND[dtype](total) if rounded and dtype in ROUND else total
+            total = (away_from_zero if away and dtype == "bf16" else ROUND[dtype])(total) if rounded and dtype in ROUND else total
             n = calc.of(len(terms))
             if weights is not None:
                 n = calc.of(0)
@@ -230,6 +240,8 @@ def pool(c, table, bags, how, weights=None, from_zero=False, reciprocal=False, r
                 total = calc.mul(total, calc.div(calc.of(1), n))
             else:
                 total = calc.div(total, n) if n else np.zeros_like(total)  # TES.5
+        elif away and dtype == "bf16" and how == "sum":
+            total = away_from_zero(total)
         out[b] = ROUND[dtype](total) if dtype in ROUND else total
     return coded(dtype, out)
 
@@ -260,7 +272,10 @@ def embedding_bag(c):
         need(-table.shape[0] <= padding < table.shape[0], "attribute")
         padding %= table.shape[0]
     bags = matrix_or_offsets(c, table, offsets, c.get("include_last_offset", False))
-    return pool(c, table, bags, how, weights, from_zero=True, rounded=True, left_out=lambda t, row: row == padding)
+    add = None
+    if padding is None and weights is not None and c.case.data.dtype in ("f32", "f16", "bf16"):  # REB.7
+        add = lambda total, row, weight: rounded_once(table[row], np.float32(weight), total)
+    return pool(c, table, bags, how, weights, from_zero=True, rounded=True, left_out=lambda t, row: row == padding, add=add, away=padding is None)  # REB.7
 
 
 def openvino_table(c, weights):
@@ -490,8 +505,8 @@ def gguf_rows(c):
     return Tensor("f32", along(coded("f32", table).array, c.ix, 0, 0, reader("reject", "error")))
 
 
-def fbgemm(c, bits):
-    """QB.6."""
+def fbgemm_parts(c, bits):
+    """The codes of rows of FBGEMM, and a scale and a bias of each row."""
     raw = stored_bytes(c)
     tail = 8 if bits == 8 else 4
     need(raw.shape[-1] >= tail, "shape-mismatch")
@@ -499,6 +514,12 @@ def fbgemm(c, bits):
     codes = np.stack([raw[..., :cut] >> shift & (1 << bits) - 1 for shift in range(0, 8, bits)], -1)
     codes = codes.reshape(raw.shape[:-1] + (cut * (8 // bits),))
     scale, bias = np.moveaxis(np.ascontiguousarray(raw[..., cut:]).view("<f4" if bits == 8 else "<f2").astype(np.float32), -1, 0)
+    return codes, scale, bias
+
+
+def fbgemm(c, bits):
+    """QB.6."""
+    codes, scale, bias = fbgemm_parts(c, bits)
     return rounded_once(codes, scale[..., None], bias[..., None])
 
 
@@ -521,7 +542,12 @@ def quantized_embedding(c):
     need(table.ndim == 2, "rank")
     if op == "torch.quantized_embedding_bag":
         bags = matrix_or_offsets(c, table, offsets, c.get("include_last_offset", False))
-        return pool(c, table, bags, "sum", weights, from_zero=True)
+        codes, scales, biases = fbgemm_parts(c, bits)
+
+        def add(total, row, weight):  # RQB.2
+            w = np.float32(1 if weight is None else weight)
+            return rounded_once(codes[row], scales[row] * w, total + biases[row] * w)
+        return pool(c, table, bags, "sum", weights, from_zero=True, add=add)
     return Tensor("f32", along(coded("f32", table).array, c.ix, 0, 0, reader("reject", "error")))
 
 

@@ -79,6 +79,7 @@ func (c *Case) bags(r *rand.Rand, dtype garner.DType, rows int) reduced {
 			p.bag.Reduction = garner.Sum
 		}
 	}
+	p.bag.Fused, p.bag.Away = r.IntN(2) == 0, r.IntN(2) == 0
 	position := func() garner.Position { return garner.Position{Given: r.IntN(3) == 0, At: r.IntN(rows + 1)} }
 	p.bag.Padding, p.bag.Empty, p.bag.EmptyOnUse = position(), position(), r.IntN(2) == 0
 

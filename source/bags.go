@@ -16,9 +16,11 @@ type bags struct {
 	*gather
 	*garner.BagTerms
 	number  kernel.Number
-	columns int // elements of a row of the result
-	chunk   int // elements of a row that are reduced at a time, at most the plan's Slice
-	most    int // terms, and bags, that are reduced at a time
+	sums    Array // of bytes: the rows as they are stored, which are summed without decoding them first; else nil
+	first   int   // with sums, the first element of the part of a row that is reduced, of some term
+	columns int   // elements of a row of the result
+	chunk   int   // elements of a row that are reduced at a time, at most the plan's Slice
+	most    int   // terms, and bags, that are reduced at a time
 
 	// Of the terms that are reduced.
 	rows     []int64 // where each begins in data, then where in the stage; in bytes
@@ -34,6 +36,7 @@ type segment struct {
 	first, end  int  // of the terms that are reduced
 	begin, last bool // the bag's first segment, and its last
 	row         bool // the bag has no term and is the row at first
+	element     int  // of which this is the first element
 	terms       int  // of the whole bag, in its last segment
 	sum         float64
 }
@@ -55,6 +58,9 @@ func (g *gather) newBags(ctx context.Context) (*bags, error) {
 	}
 	b := &bags{gather: g, BagTerms: g.plan.BagTerms(indices, g.whole...), columns: g.plan.Slice}
 	b.number = b.Number()
+	if g.plan.Sums() {
+		b.sums = g.stored.(*decoded).of[0]
+	}
 	for _, l := range g.plan.Loops[2:] {
 		b.columns *= l.Extent
 	}
@@ -66,8 +72,12 @@ func (g *gather) newBags(ctx context.Context) (*bags, error) {
 		g.block -= g.block % max(columns, 1)
 	}
 	g.block = min(g.block, g.total)
-	const perTerm = 2*16 + 2*8 + 8 + 72 // a sorter's keys and position, a row, a weight, a segment
-	b.most = int(min(max(budget/2/(perTerm+width*int64(b.chunk+1)), 1), maxRows))
+	const perTerm = 2*16 + 2*8 + 8 + 80 // a sorter's keys and position, a row, a weight, a segment
+	size := width * int64(b.chunk+1)
+	if b.sums != nil && g.plan.Slice > 0 {
+		size = b.span(0, 1).Len() + b.span(0, b.chunk).Len()
+	}
+	b.most = int(min(max(budget/2/(perTerm+size), 1), maxRows))
 	b.most = min(b.most, max(indices.Len(), 1))
 	b.rows, b.weights = make([]int64, 0, b.most), kernel.Bytes(make([]int64, b.most))[:0]
 	g.fetcher.paged, g.fetcher.usual = true, budget/2
@@ -131,10 +141,11 @@ func (b *bags) reduce(ctx context.Context, dst []byte, first, count, column, n i
 				if !counts {
 					continue
 				}
+				at := int64(-1)
 				if row >= 0 {
-					row = (row + bias) * width
+					at = b.place(row+bias, n)
 				}
-				b.rows = append(b.rows, int64(row))
+				b.rows = append(b.rows, at)
 				if weighted {
 					binary.LittleEndian.PutUint64(bits[:], weight)
 					b.weights = append(b.weights, bits[:width]...)
@@ -148,8 +159,8 @@ func (b *bags) reduce(ctx context.Context, dst []byte, first, count, column, n i
 			if t == end {
 				s.last, s.terms, s.sum = true, terms, sum
 				if row, given := b.Empty(); given && terms == 0 {
-					s.row = true
-					b.rows = append(b.rows, int64((row+bias)*width))
+					s.row, s.element = true, row+bias
+					b.rows = append(b.rows, b.place(s.element, n))
 					if weighted {
 						b.weights = append(b.weights, bits[:width]...) // of no use
 					}
@@ -168,21 +179,57 @@ func (b *bags) reduce(ctx context.Context, dst []byte, first, count, column, n i
 	return nil
 }
 
+// place returns where a row of n elements, from one on, begins in what is fetched, in bytes.
+func (b *bags) place(element, n int) int64 {
+	if b.sums == nil {
+		return int64(element) * int64(b.bits/8)
+	}
+	b.first = element
+	return b.span(element, n).From
+}
+
+// span returns the bytes of n stored elements.
+func (b *bags) span(first, n int) exec.Span { return b.plan.Stored.Spans(first, n)[0] }
+
+// sum is kernel.Reduce of stored rows. The row at fill is elements.
+func (b *bags) sum(dst, src []byte, t kernel.Terms, fill int64) {
+	rows, weights := t.Rows, t.Weights
+	for len(rows) > 0 {
+		n, filled := 1, rows[0] == fill
+		for n < len(rows) && (rows[n] == fill) == filled {
+			n++
+		}
+		if t.Rows, rows = rows[:n], rows[n:]; weights != nil {
+			t.Weights, weights = weights[:4*n], weights[4*n:]
+		}
+		if filled {
+			kernel.Reduce(dst, src, b.number, t)
+		} else {
+			b.plan.Stored.SumParts(dst, src, t, kernel.Bags{Ends: []int64{0, int64(n)}, Size: len(dst), Step: len(dst)}, b.first)
+		}
+		t.Begin = false
+	}
+}
+
 // reduceStage reads the rows of the terms, and reduces n columns of each segment.
 func (b *bags) reduceStage(ctx context.Context, dst []byte, n int) error {
 	width, bag := b.bits/8, b.plan.Bag
 	size := n * width
-	at, err := b.fetcher.order.distinct(ctx, b.rows, size)
+	each, from := size, b.stored // bytes of a row that is fetched, and where they are
+	if b.sums != nil {
+		each, from = int(b.span(b.first, n).Len()), b.sums
+	}
+	at, err := b.fetcher.order.distinct(ctx, b.rows, each)
 	if err != nil {
 		return err
 	}
-	src, err := b.fetcher.room((len(at) + 1) * size)
+	fill := len(at) * each // where the last row begins, that of terms whose index is outside
+	src, err := b.fetcher.room(fill + size)
 	if err != nil {
 		return err
 	}
-	fill := len(at) * size // the last row, of terms whose index is outside
 	if len(at) > 0 {
-		if err := b.elements.Fetch(ctx, Rows{At: at, Size: size, Dst: src[:fill]}); err != nil {
+		if err := from.Fetch(ctx, Rows{At: at, Size: each, Dst: src[:fill]}); err != nil {
 			return err
 		}
 	}
@@ -211,27 +258,34 @@ func (b *bags) reduceStage(ctx context.Context, dst []byte, n int) error {
 				}
 			}
 			switch {
+			case s.row && b.sums != nil:
+				parts := exec.Stored{src[b.rows[s.first]:][:each]}
+				b.plan.Stored.DecodeParts(to, &parts, &[3]int64{b.span(s.element, n).From}, s.element, n)
 			case s.row:
 				copy(to, src[b.rows[s.first]:])
 			case s.last && s.terms == 0:
 				clear(to)
 			case s.end > s.first:
-				terms := kernel.Terms{Rows: b.rows[s.first:s.end], Max: bag.Reduction == garner.Max, Begin: s.begin, Zero: bag.FromZero}
+				terms := kernel.Terms{Rows: b.rows[s.first:s.end], Max: bag.Reduction == garner.Max, Begin: s.begin, Zero: bag.FromZero, Fused: bag.Fused}
 				if bag.WeightsAt.Given {
 					terms.Weights = b.weights[s.first*width : s.end*width]
 				}
-				kernel.Reduce(to, src, b.number, terms)
+				if b.sums != nil {
+					b.sum(to, src, terms, int64(fill))
+				} else {
+					kernel.Reduce(to, src, b.number, terms)
+				}
 			}
 			if s.last && s.terms > 0 && (bag.Reduction == garner.Mean || bag.Reduction == garner.SqrtN) {
 				kernel.Divide(to, b.number, kernel.Quotient{
-					Terms: s.terms, Weights: s.sum, Weighted: bag.WeightsAt.Given, Root: bag.Reduction == garner.SqrtN, Reciprocal: bag.Reciprocal, Rounded: bag.Rounded,
+					Terms: s.terms, Weights: s.sum, Weighted: bag.WeightsAt.Given, Root: bag.Reduction == garner.SqrtN, Reciprocal: bag.Reciprocal, Rounded: bag.Rounded, Away: bag.Away,
 				})
 			}
 			if wide == nil || &to[0] != &wide[0] {
 				continue
 			}
 			if s.last {
-				kernel.Store(out, to, b.number)
+				kernel.Store(out, to, b.number, bag.Away && bag.Reduction == garner.Sum)
 			} else {
 				b.carried[1] = append(b.carried[1][:0], to...)
 			}

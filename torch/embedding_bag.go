@@ -44,6 +44,9 @@ func (e EmbeddingBag) Lower(l *garner.Lowering) {
 	if e.PaddingIdx != nil { // REB.4
 		bag.Padding = garner.PositionAt(l.Row("padding_idx", *e.PaddingIdx))
 	}
+	if e.PaddingIdx == nil { // REB.7
+		bag.Fused, bag.Away = l.Data().DType != garner.F64, true
+	}
 	l.NeedRanks(2, 1) // REB.5
 	l.LimitRanks(2, 2)
 	if _, ok := l.Operand("offsets"); ok { // REB.6

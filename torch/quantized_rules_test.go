@@ -38,6 +38,11 @@ func TestRulesOfQuantizedEmbeddingBag(t *testing.T) {
 		{Rule: "RQB.1", Op: torch.QuantizedEmbeddingBag{Bits: 3}, Data: byteRows, Indices: "[[0]]", Refuse: "attribute", Message: "bits 3; rows of FBGEMM"},
 
 		{Rule: "RQB.2", Op: op, Data: byteRows, Indices: "[[0,1],[1,1]]", Want: "f32[[7.5,10],[14,18]]"},
+		// Recorded with torch 2.15: sums of decoded rows are others.
+		{Rule: "RQB.2", Op: op, Data: "u8[[195,0,16,118,62,192,32,12,64],[207,0,66,227,63,128,67,144,63]]", Indices: "[[0,1]]", Want: "f32[[417.6926574707031]]"},
+		{Rule: "RQB.2", Op: op, Data: "u8[[195,0,16,118,62,192,32,12,64],[207,0,66,227,63,128,67,144,63]]", Indices: "[[0,1]]", More: []string{"", "f32[[1.611328125,1.22265625]]"}, Want: "f32[[529.7577514648438]]"},
+		{Rule: "RQB.2", Op: torch.QuantizedEmbeddingBag{Bits: 4}, Data: "u8[[99,176,31,255,76],[200,6,75,35,62]]", Indices: "[[0,1]]", More: []string{"", "f32[[0.513671875,0.384765625]]"}, Want: "f32[[54.105316162109375,75.73590087890625]]"},
+		{Rule: "RQB.2", Op: torch.QuantizedEmbeddingBag{Bits: 2}, Data: "u8[[239,18,56,150,45],[214,132,72,37,44]]", Indices: "[[0,1]]", More: []string{"", "f32[[1.86328125,0.904296875]]"}, Want: "f32[[19.39910125732422,11.232171058654785,10.284153938293457,27.56603240966797]]"},
 		{Rule: "RQB.2", Op: op, Data: "[[1]]", Indices: "[[0]]", Refuse: "dtype", Message: "data is i64; blocks of FBGEMM are bytes"},
 		{Rule: "RQB.2", Op: op, Data: "zeros u8[2,7]", Indices: "[[0]]", Refuse: "shape-mismatch", Message: "rows of data have 7 bytes"},
 

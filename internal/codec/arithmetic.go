@@ -53,30 +53,12 @@ func negative(v float32) float32 {
 	return -v
 }
 
-// fused returns code·scale + bias, rounded once. code is an integer of 8 bits or
-// fewer.
+// fused returns code·scale + bias, rounded once.
 func fused(code, scale, bias float32) float32 {
-	p := float64(code) * float64(scale) // exact: 8 + 24 bits
-	s := p + float64(bias)
-	if s != s {
-		return sum(product(code, scale), bias)
+	if v := float.FMA(code, scale, bias); v == v {
+		return v
 	}
-	// s is rounded to 53 bits. Rounding it again to 24 bits gives another number than
-	// rounding the exact sum only where s lies halfway between two f32 and is inexact.
-	// One more bit in the direction of the error decides. A subnormal sum is exact,
-	// because scale and bias are multiples of the least f32.
-	if bits := math.Float64bits(s); bits&(1<<29-1) == 1<<28 {
-		// The error of a sum of two, exactly (Knuth).
-		b := s - p
-		switch lost := (p - (s - b)) + (float64(bias) - b); {
-		case lost == 0:
-		case lost > 0 == (s > 0):
-			s = math.Float64frombits(bits + 1)
-		default:
-			s = math.Float64frombits(bits - 1)
-		}
-	}
-	return float32(s)
+	return sum(product(code, scale), bias)
 }
 
 // half reads an f16. A NaN keeps its payload and becomes quiet.

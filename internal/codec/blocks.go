@@ -219,5 +219,5 @@ func (b *Blocks) Spans(first, n int) (codes, scales, zeros Span) {
 // span returns the bytes of the values first … last of an operand.
 func span(n Number, first, last int64) Span {
 	bits := int64(n.Bits())
-	return Span{first * bits / 8, ((last+1)*bits + 7) / 8}
+	return Span{From: first * bits / 8, To: ((last+1)*bits + 7) / 8}
 }

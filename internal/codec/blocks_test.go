@@ -204,14 +204,14 @@ func TestSpans(t *testing.T) {
 		first, n             int
 		codes, scales, zeros Span
 	}{
-		{rows, 0, 17, Span{0, 9}, Span{0, 4}, Span{0, 1}},
-		{rows, 17, 17, Span{8, 17}, Span{4, 8}, Span{1, 2}},
-		{rows, 18, 3, Span{9, 11}, Span{4, 6}, Span{1, 2}},
-		{rows, 33, 1, Span{16, 17}, Span{6, 8}, Span{1, 2}},
-		{rows, 0, 51, Span{0, 26}, Span{0, 12}, Span{0, 3}},
+		{rows, 0, 17, Span{From: 0, To: 9}, Span{From: 0, To: 4}, Span{From: 0, To: 1}},
+		{rows, 17, 17, Span{From: 8, To: 17}, Span{From: 4, To: 8}, Span{From: 1, To: 2}},
+		{rows, 18, 3, Span{From: 9, To: 11}, Span{From: 4, To: 6}, Span{From: 1, To: 2}},
+		{rows, 33, 1, Span{From: 16, To: 17}, Span{From: 6, To: 8}, Span{From: 1, To: 2}},
+		{rows, 0, 51, Span{From: 0, To: 26}, Span{From: 0, To: 12}, Span{From: 0, To: 3}},
 		{rows, 51, 0, Span{}, Span{}, Span{}},
-		{inner, 4, 8, Span{4, 12}, Span{0, 16}, Span{0, 1}},
-		{inner, 13, 2, Span{13, 15}, Span{4, 12}, Span{0, 1}},
+		{inner, 4, 8, Span{From: 4, To: 12}, Span{From: 0, To: 16}, Span{From: 0, To: 1}},
+		{inner, 13, 2, Span{From: 13, To: 15}, Span{From: 4, To: 12}, Span{From: 0, To: 1}},
 	} {
 		codes, scales, zeros := tt.b.Spans(tt.first, tt.n)
 		if codes != tt.codes || scales != tt.scales || zeros != tt.zeros {
@@ -307,4 +307,4 @@ func TestSpansOfNothing(t *testing.T) {
 	}
 }
 
-func spansOf(codes, scales, zeros Span) [3]Span { return [3]Span{codes, scales, zeros} }
+func spansOf(codes, scales, zeros Span) [3]Span { return [3]Span{From: codes, To: scales, zeros} }

@@ -33,11 +33,14 @@ type Codec struct {
 	// than the part is long. It is nil where a part needs the decode of its block.
 	Scattered func(dst, src []byte, at []int64, first, n int)
 
-	// Sum adds parts of blocks as kernel.ReduceBags does their elements, from first on; a
-	// row of the terms is the place of a block in src. It returns false, and dst is any,
-	// where it does not: then they are to be decoded first. It is nil where no kind of
-	// terms is added so.
-	Sum func(dst, src []byte, t kernel.Terms, b kernel.Bags, first int) bool
+	// Add adds the elements of a block, from first on, times a weight, to the sums in dst,
+	// which are little-endian f32. It is the definition of Sum, and nil where blocks are
+	// decoded, and elements then added.
+	Add func(dst, block []byte, first int, weight float32)
+
+	// Sum adds parts of blocks as kernel.ReduceBags does rows, from element first on; a row
+	// of the terms is the place of a block in src. It is nil where Add is.
+	Sum func(dst, src []byte, t kernel.Terms, b kernel.Bags, first int)
 }
 
 // GGUF returns the codec of a kind of GGUF, by the name that the format gives it;

@@ -327,6 +327,75 @@ func testRows(t *testing.T) {
 	}
 }
 
+// TestSum holds sums of rows against their definition, one element after the other: of rows
+// and parts of them that begin at any column, with weights and without.
+func TestSum(t *testing.T) { each(t, testSum) }
+
+func testSum(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 29))
+		bits, columns, rows := []int{8, 4, 2}[r.IntN(3)], 1+r.IntN(150), 1+r.IntN(9)
+		c, _ := Rows(bits, columns)
+		src := make([]byte, rows*c.Bytes)
+		for i := range src {
+			src[i] = byte(r.Uint32())
+		}
+		for end := c.Bytes; end <= len(src); end += c.Bytes {
+			if bits == 8 {
+				put(src[end-8:], float32(r.NormFloat64()))
+				put(src[end-4:], float32(r.NormFloat64()))
+			} else {
+				binary.LittleEndian.PutUint16(src[end-4:], uint16(0x2c00+r.IntN(0x1800)))
+				binary.LittleEndian.PutUint16(src[end-2:], uint16(0xac00+r.IntN(0x1800)))
+			}
+		}
+		first := r.IntN(columns)
+		n, total := 1+r.IntN(columns-first), r.IntN(30)
+		terms := kernel.Terms{Rows: make([]int64, total), Begin: true, Zero: r.IntN(2) == 0}
+		weights := make([]float32, total)
+		for j := range weights {
+			terms.Rows[j], weights[j] = int64(r.IntN(rows)*c.Bytes), 1
+			if seed%2 == 0 {
+				weights[j] = float32(r.NormFloat64())
+			}
+		}
+		if seed%2 == 0 {
+			terms.Weights = kernel.Bytes(weights)
+		}
+		middle := int64(r.IntN(total + 1))
+		b := kernel.Bags{Ends: []int64{0, middle, int64(total)}, Size: 4 * n, Step: 4*n + 4}
+		got := kernel.Bytes(make([]float32, 2*n+1))
+		c.Sum(got, src, terms, b, first)
+		for bag := range 2 {
+			for e := range n {
+				want := float32(0)
+				if !terms.Zero && b.Ends[bag] < b.Ends[bag+1] {
+					want = math.Float32frombits(1 << 31)
+				}
+				for j := b.Ends[bag]; j < b.Ends[bag+1]; j++ {
+					row := src[terms.Rows[j]:][:c.Bytes]
+					code := row[(first+e)*bits/8] >> ((first + e) * bits % 8) & (1<<bits - 1)
+					number, width := half, 2
+					if bits == 8 {
+						number, width = single, 4
+					}
+					scale, bias := float32(number(row[c.Bytes-2*width:])*weights[j]), float32(number(row[c.Bytes-width:])*weights[j])
+					exact := new(big.Float).SetPrec(400).SetFloat64(float64(code) * float64(scale))
+					inner := float32(want + bias)
+					if exact.Add(exact, new(big.Float).SetFloat64(float64(inner))); exact.Sign() != 0 {
+						want, _ = exact.Float32()
+					} else {
+						want = float32(float64(code)*float64(scale) + float64(inner))
+					}
+				}
+				if have := single(got[bag*b.Step+4*e:]); math.Float32bits(have) != math.Float32bits(want) {
+					t.Fatalf("seed %d: element %d of bag %d of rows of %d bits is %v, want %v", seed, e, bag, bits, have, want)
+				}
+			}
+		}
+	}
+}
+
 // TestFused holds fused against exact arithmetic, where the exact sum lies halfway
 // between two f32, a little beside, or anywhere.
 func TestFused(t *testing.T) {

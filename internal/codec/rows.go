@@ -3,6 +3,7 @@ package codec
 import (
 	"strconv"
 
+	"github.com/garner-go/garner/internal/float"
 	"github.com/garner-go/garner/internal/kernel"
 )
 
@@ -13,7 +14,9 @@ import (
 // codes of another width.
 //
 // An element is code·scale + bias, rounded once (QB.6): torch 2.15 and FBGEMM compute
-// it with a fused multiply-add.
+// it with a fused multiply-add. A row times a weight makes a sum a into
+// fma(scale·weight, code, a + bias·weight), where the products and the inner sum are
+// rounded (RQB.2).
 func Rows(bits, columns int) (*Codec, bool) { return rows(bits, columns, columns) }
 
 // Unpacked is Rows as torch 2.15 unpacks a table: of codes of 8 bits, the columns from
@@ -41,11 +44,12 @@ func rows(bits, columns, double int) (*Codec, bool) {
 		codes++
 	}
 	mask, size := byte(1<<bits-1), codes+2*width
+	codeOf := func(row []byte, i int) float32 { return float32(row[i/each] >> (i % each * bits) & mask) }
 	one := func(dst, src []byte, from, to, first int) { // the elements from … to-1, where dst has those from first on
 		scale, bias := number(src[codes:]), number(src[codes+width:])
 		for i := from; i < to; i++ {
-			code := src[i/each] >> (i % each * bits) & mask
-			v := fused(float32(code), scale, bias)
+			code := codeOf(src, i)
+			v := fused(code, scale, bias)
 			if i >= double && v-v == 0 {
 				v = float32(float64(code)*float64(scale) + float64(bias)) // the product is exact
 			}
@@ -77,9 +81,20 @@ func rows(bits, columns, double int) (*Codec, bool) {
 			c.Scattered(dst, src, begin, 0, columns)
 		}
 	}
-	c.Sum = func(dst, src []byte, t kernel.Terms, b kernel.Bags, first int) bool {
+	c.Add = func(dst, row []byte, first int, weight float32) {
+		scale, bias := float32(number(row[codes:])*weight), float32(number(row[codes+width:])*weight)
+		for i := range len(dst) / 4 {
+			sum := dst[4*i:]
+			put(sum, float.FMA(codeOf(row, first+i), scale, float32(single(sum)+bias)))
+		}
+	}
+	c.Sum = func(dst, src []byte, t kernel.Terms, b kernel.Bags, first int) {
 		from := first / each
-		return first%each == 0 && kernel.SumAffine(dst, src[from:], bits, codes-from, t, b)
+		if first%each > 0 || len(t.Rows) == 0 || !kernel.SumAffine(dst, src[from:], bits, codes-from, t, b) {
+			kernel.AddEach(dst, t, b, func(sums []byte, row int, weight float32) {
+				c.Add(sums, src[row:row+size], first, weight)
+			})
+		}
 	}
 	return c, true
 }

@@ -31,6 +31,8 @@ type Bag struct {
 	Zero       bool // sums begin at +0
 	Reciprocal bool // an unweighted quotient is a product with the rounded reciprocal
 	Rounded    bool // a quotient is of the sum rounded to elements
+	Fused      bool // a product and its addition are rounded once, and a Summer sums stored rows
+	Away       bool // a sum of bf16 halfway between two is rounded away from 0
 
 	Ends     Ends
 	Bounded  bool // Starts has one element more, the end of the last bag
@@ -64,12 +66,12 @@ type Bags struct {
 	chunk int  // elements of a row that a unit reduces
 	parts int  // chunks of a row
 	units int
-	turns int  // of the loops between the pieces of a row that lie in one piece
-	piece int  // terms that are resolved at a time
-	ahead int  // prefetch distance, in terms
-	reach int  // bytes of a term, of all turns
-	room  int  // stored terms that are decoded at a time
-	sums  bool // the Decoder may sum stored terms by itself
+	turns int    // of the loops between the pieces of a row that lie in one piece
+	piece int    // terms that are resolved at a time
+	ahead int    // prefetch distance, in terms
+	reach int    // bytes of a term, of all turns
+	room  int    // stored terms that are decoded at a time
+	sum   Summer // of stored terms that are not decoded first; else nil
 }
 
 // Set makes p the program of bags: loops walk their terms in the order of the indices,
@@ -121,7 +123,7 @@ func (p *Bags) Set(of *Nest, axes []Axis, loops, columns []Loop, bag Bag, t *Tun
 	}
 	p.piece = min(t.TileRows, max(4*t.UnitBytes/max(p.chunk*size*p.turns, 1), 8))
 	p.room = min(p.piece, max(decodedBytes/max(p.chunk*size, 1), 1))
-	p.sums = n.Decoder != nil && bag.Number == kernel.F32 && bag.Reduction != Max && !bag.Weighted
+	p.setSummer()
 	p.ahead = 0
 	if n.Reach > t.NearBytes && p.units > 0 {
 		touched := p.chunk * size
@@ -133,6 +135,20 @@ func (p *Bags) Set(of *Nest, axes []Axis, loops, columns []Loop, bag Bag, t *Tun
 		}
 		p.ahead = min(max(t.AheadLines*64/max(touched, 1), 1), 32)
 	}
+}
+
+// setSummer sets what sums the terms.
+func (p *Bags) setSummer() {
+	p.sum = nil
+	if d := p.nest.Decoder; d != nil && p.bag.Fused && p.bag.Number == kernel.F32 && p.bag.Reduction != Max {
+		p.sum = d.Summer()
+	}
+}
+
+// SetDecoder is that of Program, and replaces the Summer too.
+func (p *Bags) SetDecoder(d Decoder) {
+	p.Program.SetDecoder(d)
+	p.setSummer()
 }
 
 // decodedBytes is the most room for decoded terms, unless one is larger: they are read

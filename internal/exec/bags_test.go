@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"sync/atomic"
@@ -123,6 +124,26 @@ func (a *arithmetic) add(x, y uint64) uint64 {
 	return a.wrap(x + y)
 }
 
+// fuse returns x·y + z, rounded once.
+func (a *arithmetic) fuse(x, y, z uint64) uint64 {
+	of := func(code uint64) *big.Float { return new(big.Float).SetPrec(4000).SetFloat64(a.value(code)) }
+	plain := a.value(x)*a.value(y) + a.value(z)
+	if math.IsInf(plain, 0) || plain != plain || math.IsInf(a.value(z), 0) {
+		return a.code(plain)
+	}
+	exact := of(x)
+	exact.Mul(exact, of(y)).Add(exact, of(z))
+	if exact.Sign() == 0 {
+		return a.code(plain)
+	}
+	if a.number == kernel.F64 {
+		v, _ := exact.Float64()
+		return math.Float64bits(v)
+	}
+	v, _ := exact.Float32()
+	return uint64(math.Float32bits(v))
+}
+
 func (a *arithmetic) multiply(x, y uint64) uint64 {
 	if a.float {
 		return a.code(a.value(x) * a.value(y))
@@ -205,6 +226,7 @@ func newBagTrial(r *rand.Rand, large bool) *bagTrial {
 	b := &x.bag
 	b.Number, b.Count, b.Each = x.number, some(most), some(most)
 	b.Zero, b.Reciprocal, b.Rounded, b.Weighted = r.IntN(2) == 0, r.IntN(2) == 0, r.IntN(2) == 0, r.IntN(2) == 0
+	b.Fused, b.Away = r.IntN(2) == 0, r.IntN(2) == 0
 	b.Reduction = Reduction(r.IntN(4))
 	if !x.float && (b.Reduction == SqrtN || b.Reduction == Mean && b.Weighted) {
 		b.Reduction = Sum
@@ -490,6 +512,12 @@ func (x *bagTrial) define(out Memory) (refused bool) {
 				}
 				return code
 			}
+			roundedSum := func(code uint64) uint64 {
+				if v := float32(x.value(code)); b.Away && elements.number == kernel.BF16 && b.Reduction != Max && v == v {
+					return uint64(math.Float32bits(v)+0x8000) >> 16
+				}
+				return rounded(code)
+			}
 			sum, weights := uint64(0), uint64(0)
 			for i, t := range terms {
 				v := uint64(0)
@@ -499,8 +527,10 @@ func (x *bagTrial) define(out Memory) (refused bool) {
 					v = elements.load(elements.nest.Fill, 0)
 				}
 				v, t.weight = wide(v), wide(t.weight)
-				square := t.weight
-				if b.Weighted {
+				square, fused := t.weight, b.Weighted && b.Fused && x.float && b.Reduction != Max && (i > 0 || b.Zero)
+				if fused {
+					sum = x.fuse(v, t.weight, sum)
+				} else if b.Weighted {
 					v = x.multiply(v, t.weight)
 				}
 				if b.Reduction == SqrtN {
@@ -508,6 +538,7 @@ func (x *bagTrial) define(out Memory) (refused bool) {
 				}
 				weights = x.add(weights, square)
 				switch {
+				case fused:
 				case b.Reduction == Max && (i == 0 || x.less(sum, v)), b.Reduction != Max && i == 0 && !b.Zero:
 					sum = v
 				case b.Reduction != Max:
@@ -516,7 +547,7 @@ func (x *bagTrial) define(out Memory) (refused bool) {
 			}
 			if b.Reduction == Mean || b.Reduction == SqrtN {
 				if b.Rounded {
-					sum = wide(rounded(sum))
+					sum = wide(roundedSum(sum))
 				}
 				by := x.of(len(terms))
 				if !x.float {
@@ -534,7 +565,12 @@ func (x *bagTrial) define(out Memory) (refused bool) {
 					sum = x.divide(sum, by)
 				}
 			}
-			elements.store(out.Buf, to, rounded(sum))
+			if b.Reduction == Sum {
+				sum = roundedSum(sum)
+			} else {
+				sum = rounded(sum)
+			}
+			elements.store(out.Buf, to, sum)
 		}
 	}
 	return false

@@ -121,7 +121,7 @@ func (u *state) reduceUnit(w *worker, unit int) {
 	part := terms{state: u, w: w, last: int(ends[n])}
 	width := min(p.chunk, p.nest.Slice-column)
 	for i := 0; i < n && !u.stopped(); {
-		done := u.reduceWhole(&part, first+i, ends[i:], column, width, p.sums)
+		done := u.reduceWhole(&part, first+i, ends[i:], column, width)
 		if done == 0 && !u.stopped() {
 			u.reduceBag(&part, first+i, int(ends[i]), int(ends[i+1]), column, width)
 			done = 1
@@ -132,9 +132,8 @@ func (u *state) reduceUnit(w *worker, unit int) {
 
 // reduceWhole reduces n columns, from one on, of as many bags as have all of their
 // terms resolved, and returns how many. ends has the first term of each bag of the unit
-// from one on. sums says that stored rows are summed without decoding them first, if the
-// Decoder does so.
-func (u *state) reduceWhole(part *terms, bag int, ends []int64, column, n int, sums bool) (bags int) {
+// from one on.
+func (u *state) reduceWhole(part *terms, bag int, ends []int64, column, n int) (bags int) {
 	p, b := u.bags, &u.bags.bag
 	size, from := p.resolver.elem, int(ends[0])
 	if p.skips || b.Out < 0 || b.Number.Wide() > size || !kernel.Aligned(u.dst.Buf, size) {
@@ -144,10 +143,9 @@ func (u *state) reduceWhole(part *terms, bag int, ends []int64, column, n int, s
 		return 0
 	}
 	end := part.end
-	sums = sums && !part.filled
-	if p.nest.Decoder != nil && !sums {
+	if p.nest.Decoder != nil && p.sum == nil {
 		end = min(end, from+p.room)
-	} else if part.filled && p.nest.Decoder == nil {
+	} else if part.filled {
 		return 0
 	}
 	for bags+1 < len(ends) && int(ends[bags+1]) <= end {
@@ -156,7 +154,7 @@ func (u *state) reduceWhole(part *terms, bag int, ends []int64, column, n int, s
 	if bags == 0 {
 		return 0
 	}
-	t := kernel.Terms{Rows: part.w.rows[from-part.first : end-part.first], Ahead: p.ahead, Max: b.Reduction == Max, Begin: true, Zero: b.Zero}
+	t := kernel.Terms{Rows: part.w.rows[from-part.first : end-part.first], Ahead: p.ahead, Max: b.Reduction == Max, Begin: true, Zero: b.Zero, Fused: b.Fused}
 	if b.Weighted {
 		t.Weights = part.weightsOf(from, end-from)
 	}
@@ -165,11 +163,9 @@ func (u *state) reduceWhole(part *terms, bag int, ends []int64, column, n int, s
 		bias, out := u.turnOf(turn)
 		t.Bias = (bias + column) * size
 		dst := u.dst.Buf[(u.dst.Offset+bag*b.Out+out+column)*size:]
-		if sums {
+		if p.sum != nil {
 			t.Rows = t.Rows[:int(ends[bags])-from]
-			if !p.nest.Decoder.Sum(dst, &u.From, t, to) {
-				return u.reduceWhole(part, bag, ends, column, n, false)
-			}
+			p.sum.Sum(dst, &u.From, t, to)
 		} else if p.nest.Decoder != nil {
 			t.Rows = t.Rows[:int(ends[bags])-from]
 			kernel.ReduceBags(dst, part.w.decoded, b.Number, u.decoded(part.w, t, n, part.filled), to)
@@ -203,7 +199,7 @@ func (u *state) reduceBag(part *terms, bag, first, end, column, n int) {
 		if p.strip(out) {
 			dst = part.w.strip[:n*b.Number.Wide()]
 		}
-		t := kernel.Terms{Ahead: p.ahead, Bias: (bias + column) * size, Max: b.Reduction == Max, Begin: true, Zero: b.Zero}
+		t := kernel.Terms{Ahead: p.ahead, Bias: (bias + column) * size, Max: b.Reduction == Max, Begin: true, Zero: b.Zero, Fused: b.Fused}
 		count, weights := 0, 0.0
 		for from := first; from < end; {
 			rows, weight, used, ok := part.take(from, end)
@@ -215,10 +211,10 @@ func (u *state) reduceBag(part *terms, bag, first, end, column, n int) {
 				continue
 			}
 			t.Rows, t.Weights = rows, weight
-			if p.nest.Decoder != nil {
+			if p.nest.Decoder != nil && p.sum == nil {
 				u.reduceStored(dst, part.w, t, part.filled)
 			} else {
-				u.reduce(dst, t, part.filled)
+				u.reduce(dst, part.w, t, part.filled)
 			}
 			t.Begin = false
 			count += len(rows)
@@ -244,10 +240,10 @@ func (u *state) finish(dst, reduced []byte, count int, weights float64, bias int
 	case count > 0:
 		if b.divides() {
 			kernel.Divide(reduced, b.Number, kernel.Quotient{
-				Terms: count, Weights: weights, Weighted: b.Weighted, Root: b.Reduction == SqrtN, Reciprocal: b.Reciprocal, Rounded: b.Rounded,
+				Terms: count, Weights: weights, Weighted: b.Weighted, Root: b.Reduction == SqrtN, Reciprocal: b.Reciprocal, Rounded: b.Rounded, Away: b.Away,
 			})
 		}
-		kernel.Store(dst, reduced, b.Number)
+		kernel.Store(dst, reduced, b.Number, b.Away && b.Reduction == Sum)
 	case b.Empty >= 0:
 		size := p.resolver.elem
 		at := (u.src.Offset+p.nest.Axes[0].Offset(b.Empty))*size + bias
@@ -299,11 +295,21 @@ func (u *state) decoded(w *worker, t kernel.Terms, n int, filled bool) kernel.Te
 	return t
 }
 
+// reduceRows is kernel.Reduce of rows, which are stored where there is a Summer.
+func (u *state) reduceRows(dst []byte, w *worker, t kernel.Terms) {
+	if u.bags.sum == nil {
+		kernel.Reduce(dst, u.src.Buf, u.bags.bag.Number, t)
+		return
+	}
+	w.whole = [2]int64{0, int64(len(t.Rows))}
+	u.bags.sum.Sum(dst, &u.From, t, kernel.Bags{Ends: w.whole[:], Size: len(dst), Step: len(dst)})
+}
+
 // reduce reduces rows, of which some may be the fill.
-func (u *state) reduce(dst []byte, t kernel.Terms, filled bool) {
+func (u *state) reduce(dst []byte, w *worker, t kernel.Terms, filled bool) {
 	n := u.bags.bag.Number
 	if !filled {
-		kernel.Reduce(dst, u.src.Buf, n, t)
+		u.reduceRows(dst, w, t)
 		return
 	}
 	one, size := t, n.Size()
@@ -317,15 +323,16 @@ func (u *state) reduce(dst []byte, t kernel.Terms, filled bool) {
 		}
 		if row >= 0 {
 			one.Rows, one.Bias = t.Rows[j:j+1], t.Bias
-			kernel.Reduce(dst, u.src.Buf, n, one)
+			u.reduceRows(dst, w, one)
 		} else {
-			one.Bias = 0
+			rest := one // what a Summer is given moves to the heap
+			rest.Bias = 0
 			most := len(fill) / size * n.Wide()
 			for at := 0; at < len(dst); at += most {
 				to := dst[at:min(at+most, len(dst))]
 				zero := [1]int64{}
-				one.Rows = zero[:]
-				kernel.Reduce(to, fill[:], n, one)
+				rest.Rows = zero[:]
+				kernel.Reduce(to, fill[:], n, rest)
 			}
 		}
 		one.Begin = false

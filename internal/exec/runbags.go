@@ -50,7 +50,7 @@ func (u *Runner) reserveBags() {
 		if need := p.chunk * p.bag.Number.Wide(); p.strip(u.dst.Buf) && len(w.strip) < need {
 			w.strip = kernel.Bytes(make([]int64, need/8+1))
 		}
-		if p.nest.Decoder != nil {
+		if p.nest.Decoder != nil && p.sum == nil {
 			if need := p.room * p.chunk * p.resolver.elem; len(w.decoded) < need {
 				w.decoded = kernel.Bytes(make([]int64, need/8+1))
 			}

@@ -32,10 +32,11 @@ type state struct {
 type worker struct {
 	rows, values []int64
 	strip        []byte
-	ends         []int64 // of bags
-	weights      []byte  // of terms
-	decoded      []byte  // the parts of stored rows that bags reduce
-	places       []int64 // where those lie
+	ends         []int64  // of bags
+	whole        [2]int64 // those of one bag
+	weights      []byte   // of terms
+	decoded      []byte   // the parts of stored rows that bags reduce
+	places       []int64  // where those lie
 }
 
 // stopped reports whether the run has ended early. It ends the run if the

@@ -22,10 +22,17 @@ type Decoder interface {
 	// as fast.
 	DecodeRows(dst []byte, from *Stored, rows []int64, bias, n int) bool
 
-	// Sum is kernel.ReduceBags of rows of f32, whose places count as those of DecodeRows. It
-	// returns false, and dst is any, where the rows have to be decoded first.
-	Sum(dst []byte, from *Stored, t kernel.Terms, b kernel.Bags) bool
-
 	// Spans returns the bytes of each operand that Decode of the same elements reads.
 	Spans(first, n int) [3]Span
+
+	// Summer returns what sums rows, or nil where sums are of decoded elements.
+	Summer() Summer
+}
+
+// A Summer sums rows that are not decoded first, so that its sums are rounded otherwise.
+// Many goroutines call it at once.
+type Summer interface {
+	// Sum is kernel.ReduceBags of rows of f32, whose places count as those of DecodeRows. It
+	// allocates nothing once calls have filled its free list.
+	Sum(dst []byte, from *Stored, t kernel.Terms, b kernel.Bags)
 }

@@ -50,11 +50,11 @@ func (m *masked) DecodeRows(dst []byte, from *Stored, rows []int64, bias, n int)
 	return true
 }
 
-// Sum sums an even number of rows.
-func (m *masked) Sum(dst []byte, from *Stored, t kernel.Terms, b kernel.Bags) bool {
-	if len(t.Rows)%2 > 0 || len(t.Rows) == 0 {
-		return false
-	}
+// Summer returns m.
+func (m *masked) Summer() Summer { return m }
+
+// Sum sums rows.
+func (m *masked) Sum(dst []byte, from *Stored, t kernel.Terms, b kernel.Bags) {
 	decoded := make([]byte, len(t.Rows)*b.Size)
 	places := make([]int64, len(t.Rows))
 	for j, row := range t.Rows {
@@ -63,7 +63,6 @@ func (m *masked) Sum(dst []byte, from *Stored, t kernel.Terms, b kernel.Bags) bo
 	}
 	t.Rows, t.Bias, t.Ahead = places, 0, 0
 	kernel.ReduceBags(dst, decoded, kernel.F32, t, b)
-	return true
 }
 
 func (m *masked) Spans(first, n int) [3]Span {

@@ -129,6 +129,37 @@ func (f *Format) Round(v float32) uint64 {
 	return sign | f.NaN | payload
 }
 
+// AwayFromZero returns the code of the bf16 nearest to v, of two as near the one farther
+// from 0. A NaN becomes quiet.
+func AwayFromZero(v float32) uint64 {
+	if v != v {
+		return BFloat16.Round(v)
+	}
+	return uint64(math.Float32bits(v)+1<<15) >> 16
+}
+
+// FMA returns a·b + c, rounded once, to the nearest, of two as near the even one.
+func FMA(a, b, c float32) float32 {
+	const low = mantissa64 - mantissa32   // bits that float32 has no room for
+	p := float64(float64(a) * float64(b)) // exact: 24 + 24 bits
+	s := float64(p + float64(c))
+	// s is rounded to 53 bits. Where it lies halfway between two float32, rounding it
+	// again can give another number than rounding the exact sum once. A sum that is
+	// rounded to odd does not lie there unless it is exact. Subnormals have fewer bits,
+	// so that others lie halfway too.
+	bits := math.Float64bits(s)
+	if exponent := int(bits >> mantissa64 & 0x7ff); bits&1 == 0 && (bits&(1<<low-1) == 1<<(low-1) || exponent <= bias64-bias32+1) {
+		t := s - p
+		switch lost := (p - (s - t)) + (float64(c) - t); { // exact (Knuth); NaN of infinities
+		case lost > 0 && s > 0, lost < 0 && s < 0:
+			bits++
+		case lost > 0, lost < 0:
+			bits--
+		}
+	}
+	return float32(math.Float64frombits(bits))
+}
+
 // Double returns the value of a float32, given and returned as its bits. A NaN
 // becomes quiet and keeps its sign and its payload, which a conversion of the
 // processor does not promise.

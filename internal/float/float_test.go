@@ -275,3 +275,79 @@ func TestDouble(t *testing.T) {
 		}
 	}
 }
+
+// fma is the definition of FMA for finite numbers: exact, then rounded once.
+func fma(a, b, c float32) float32 {
+	of := func(v float32) *big.Float { return new(big.Float).SetPrec(1000).SetFloat64(float64(v)) }
+	exact := of(a)
+	exact.Mul(exact, of(b)).Add(exact, of(c))
+	if exact.Sign() == 0 { // the sign of a sum of zeros
+		return float32(float64(a)*float64(b) + float64(c))
+	}
+	v, _ := exact.Float32()
+	return v
+}
+
+// FuzzFMA holds FMA against its definition: for numbers whose sum lies halfway between two
+// float32, or nearly, and for subnormal ones.
+func FuzzFMA(f *testing.F) {
+	for _, bits := range [][3]uint32{
+		{0x3f800001, 0x3f800001, 0x33800000}, {0x3f7fffff, 0x3f800001, 0xb3800000}, {0x00800001, 0x3f000000, 0x00000001},
+		{0x1a800001, 0x25800001, 0x00000000}, {0x1a800001, 0x25000001, 0x80000001}, {0x7f7fffff, 0x3f800001, 0x73000000}, {0x80000000, 0x3f800000, 0x00000000},
+		{0x7f800000, 0x00000000, 0x3f800000}, {0x7f7fffff, 0x7f7fffff, 0xff800000}, {0x7fc00000, 0x3f800000, 0x3f800000}, {0x7f7fffff, 0x40000000, 0xff7fffff},
+	} {
+		f.Add(bits[0], bits[1], bits[2], uint64(bits[0]))
+	}
+	f.Fuzz(func(t *testing.T, x, y, z uint32, seed uint64) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		for range 200 {
+			a, b, c := math.Float32frombits(x), math.Float32frombits(y), math.Float32frombits(z)
+			got := float.FMA(a, b, c)
+			if plain := float64(a)*float64(b) + float64(c); plain-plain != 0 {
+				if want := float32(plain); math.Float32bits(got) != math.Float32bits(want) && (got == got || want == want) {
+					t.Fatalf("FMA(%x, %x, %x) = %g, want %g", x, y, z, got, want)
+				}
+			} else if want := fma(a, b, c); math.Float32bits(got) != math.Float32bits(want) {
+				t.Fatalf("FMA(%x, %x, %x) = %g, want %g", x, y, z, got, want)
+			}
+			x, y = r.Uint32(), r.Uint32()
+			if r.IntN(2) == 0 { // few bits: a product near the middle of two numbers
+				x, y = x&^(1<<r.IntN(24)-1), y&^(1<<r.IntN(24)-1)
+			}
+			product := math.Float32bits(math.Float32frombits(x) * math.Float32frombits(y))
+			z = r.Uint32()
+			switch r.IntN(4) {
+			case 0: // as great as the product
+				z = product + uint32(r.IntN(7)) - 3 ^ uint32(r.IntN(2))<<31
+			case 1: // some bits less, or more
+				z = product - uint32(r.IntN(60)-30)<<23 ^ uint32(r.IntN(2))<<31
+			case 2: // subnormal sums
+				x, z = x&0x1fffffff, z&0x80ffffff
+			}
+		}
+	})
+}
+
+// TestAwayFromZero holds AwayFromZero against a search for the nearest code.
+func TestAwayFromZero(t *testing.T) {
+	for code := range uint64(0x7f80) {
+		low := math.Float32bits(float.BFloat16.Decode(code))
+		for _, bits := range []uint32{low, low + 1, low + 0x7fff, low + 0x8000, low + 0x8001, low + 0xffff} {
+			want := code
+			if bits-low >= 0x8000 {
+				want++
+			}
+			for _, sign := range []uint32{0, 1} {
+				if got := float.AwayFromZero(math.Float32frombits(bits | sign<<31)); got != want|uint64(sign)<<15 {
+					t.Fatalf("%x becomes %x, want %x", bits|sign<<31, got, want|uint64(sign)<<15)
+				}
+			}
+		}
+	}
+	if got := float.AwayFromZero(float32(math.NaN())); got != 0x7fc0 {
+		t.Errorf("NaN becomes %x", got)
+	}
+	if got := float.AwayFromZero(float32(math.Inf(-1))); got != 0xff80 {
+		t.Errorf("-Infinity becomes %x", got)
+	}
+}

@@ -126,9 +126,6 @@ func TestAssemblyIsTried(t *testing.T) {
 		}
 		for _, bits := range []int{4, 8} {
 			tried[nameOf(affineForm(bits))] = true
-			sum, _ := affineSumForm(bits)
-			tried[nameOf(sum)] = true
-			trySumAffine(t, form, bits)
 			tryAffine(t, form, bits)
 			for _, signed := range []bool{false, true} {
 				for _, half := range []bool{false, true} {
@@ -137,9 +134,16 @@ func TestAssemblyIsTried(t *testing.T) {
 				}
 			}
 		}
+		for _, bits := range []int{2, 4, 8} {
+			for _, weighted := range []bool{false, true} {
+				sum, _ := affineSumForm(bits, weighted)
+				tried[nameOf(sum)] = true
+				trySumAffine(t, form, bits, weighted)
+			}
+		}
 		for _, n := range []Number{F32, F64} {
-			for _, of := range [][2]bool{{}, {true, false}, {false, true}} {
-				f, _ := bagsForm(n, of[0], of[1])
+			for _, of := range [][3]bool{{}, {true, false, false}, {false, true, false}, {true, false, true}} {
+				f, _ := bagsForm(n, of[0], of[1], of[2])
 				tried[nameOf(f)] = true
 			}
 			for _, reciprocal := range []bool{false, true} {

@@ -30,9 +30,9 @@ func scaleForm(int, bool, bool) scaleFunc { return nil }
 
 func quotientForm(bool, bool) quotientFunc { return nil }
 
-func affineSumForm(int) (f bagsFunc, wide int) { return nil, 0 }
+func affineSumForm(int, bool) (f bagsFunc, wide int) { return nil, 0 }
 
-func bagsForm(Number, bool, bool) (f bagsFunc, wide int) { return nil, 0 }
+func bagsForm(n Number, weighted, greater, fused bool) (f bagsFunc, wide int) { return nil, 0 }
 
 // Prefetch does nothing: the generic form has no prefetch instruction.
 func Prefetch[T any]([]T) {}

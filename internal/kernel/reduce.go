@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"encoding/binary"
 	"math"
 	"runtime"
 	"sync"
@@ -52,6 +53,7 @@ type Terms struct {
 	Max     bool    // the greater element stays, instead of the sum; a NaN never replaces
 	Begin   bool    // dst holds nothing yet: the first row begins it
 	Zero    bool    // sums begin at +0, so that none is -0
+	Fused   bool    // a product of floats and its addition are rounded once
 }
 
 // Bags say which terms are reduced into which part of dst.
@@ -67,8 +69,8 @@ type Bags struct {
 //
 //	dst[e] = dst[e] + Weights[j] · src[Rows[j]+e]     for each row j in turn
 //
-// A product is rounded before it is added, and each sum is rounded. Of floats of 16 bits
-// dst holds f32, which Store rounds.
+// A product is rounded before it is added, unless t is Fused, and each sum is rounded. Of
+// floats of 16 bits dst holds f32, which Store rounds.
 func Reduce(dst, src []byte, n Number, t Terms) {
 	ends := [...]int64{0, int64(len(t.Rows))}
 	ReduceBags(dst, src, n, t, Bags{Ends: noescape(&ends)[:], Size: len(dst), Step: len(dst)})
@@ -82,7 +84,7 @@ func ReduceBags(dst, src []byte, n Number, t Terms, b Bags) {
 		return
 	}
 	b.check(dst, len(t.Rows))
-	f, wide := bagsForm(n, t.Weights != nil, t.Max)
+	f, wide := bagsForm(n, t.Weights != nil, t.Max, t.Fused)
 	if f == nil {
 		for i := range bags {
 			reduceGeneric(dst[i*b.Step:i*b.Step+b.Size], src, n, t, int(b.Ends[i]-b.First), int(b.Ends[i+1]-b.First))
@@ -99,28 +101,62 @@ func ReduceBags(dst, src []byte, n Number, t Terms, b Bags) {
 	a.reduce(f, dst, src, t, b, n.Size(), wide)
 }
 
-// SumAffine is ReduceBags of rows of FBGEMM, or parts of them, which begin at
-// t.Rows+t.Bias of src as Affine reads them, without weights and Max. It returns false, and dst is any, where no
-// form in assembly does so, a row is no multiple of 16 elements, or a scale or a bias is
-// not finite, or too great.
+// SumAffine sums bags of rows of FBGEMM, or of parts of them, which begin at t.Rows+t.Bias
+// of src: codes of bits bits, 8, 4 or 2, and tail bytes behind the first code a scale and
+// a bias, as Affine reads them. A row makes a sum a into
+//
+//	fma(scale · weight, code, a + bias · weight)
+//
+// where each product and the sum are rounded. Without weights they are the scale and the
+// bias themselves. It returns false, and does nothing, where no form in assembly does so.
 func SumAffine(dst, src []byte, bits, tail int, t Terms, b Bags) bool {
-	f, wide := affineSumForm(bits)
-	if f == nil || len(b.Ends) < 2 || b.Size == 0 || b.Size%64 > 0 || t.Max || t.Weights != nil {
+	f, wide := affineSumForm(bits, t.Weights != nil)
+	if f == nil {
 		return false
 	}
+	if len(b.Ends) < 2 || b.Size == 0 || len(t.Rows) == 0 && !t.Begin {
+		return true
+	}
 	b.check(dst, len(t.Rows))
-	if tail < b.Size*bits/32 {
+	if tail < (b.Size/4*bits+7)/8 {
 		panic("kernel: a scale among the codes")
 	}
-	a := bagsArgs{codes: tail}
-	last := len(src) - tail - bits
+	last := len(src) - tail - max(bits, 4)
 	for _, row := range t.Rows {
 		if at := int(row) + t.Bias; at < 0 || at > last {
 			panic("kernel: a row outside src")
 		}
 	}
+	if t.Weights != nil {
+		_ = t.Weights[:4*len(t.Rows)]
+	}
+	a := bagsArgs{codes: tail}
 	a.reduce(f, dst, src, t, b, 4, wide)
-	return a.odd == 0
+	return true
+}
+
+// AddEach is ReduceBags of terms that add adds to sums of f32, one after the other. row is
+// where a term begins, and weight is 1 where terms have none.
+func AddEach(dst []byte, t Terms, b Bags, add func(sums []byte, row int, weight float32)) {
+	weights := view[float32](t.Weights)
+	for i := range len(b.Ends) - 1 {
+		sums := dst[i*b.Step:][:b.Size]
+		first, end := int(b.Ends[i]-b.First), int(b.Ends[i+1]-b.First)
+		if t.Begin && (t.Zero || first == end) {
+			clear(sums)
+		} else if t.Begin {
+			for e := range view[uint32](sums) {
+				view[uint32](sums)[e] = 1 << 31
+			}
+		}
+		for j := first; j < end; j++ {
+			weight := float32(1)
+			if weights != nil {
+				weight = weights[j]
+			}
+			add(sums, int(t.Rows[j])+t.Bias, weight)
+		}
+	}
 }
 
 // What the accumulators begin with: +0, or −0, which leaves a product as it is.
@@ -172,7 +208,6 @@ func (a *bagsArgs) reduce(f bagsFunc, dst, src []byte, t Terms, b Bags, size, wi
 	}
 	a.strip = (b.Size-1)%wide + 1
 	a.mask = 1<<((a.strip/size-1)%(wide/8/size)+1) - 1
-	odd := 0
 	for i := 0; i < bags; {
 		n := 0
 		for i+n < bags && b.Ends[i+n+1]-b.Ends[i+n] <= most {
@@ -181,7 +216,6 @@ func (a *bagsArgs) reduce(f bagsFunc, dst, src []byte, t Terms, b Bags, size, wi
 		if n > 0 {
 			a.dst, a.ends, a.bags, a.begin = &dst[i*b.Step], &b.Ends[i], n, begin
 			f.call(a)
-			odd |= a.odd
 			i += n
 			continue
 		}
@@ -195,13 +229,11 @@ func (a *bagsArgs) reduce(f bagsFunc, dst, src []byte, t Terms, b Bags, size, wi
 				a.begin = 0
 			}
 			f.call(a)
-			odd |= a.odd
 			first = piece[1]
 			runtime.KeepAlive(&piece)
 		}
 		i++
 	}
-	a.odd = odd
 }
 
 const (
@@ -234,7 +266,6 @@ type bagsArgs struct {
 	positive, negative *uint64 // +0 and −0, as many as the accumulators have
 
 	codes int // bytes from the first code of a row of FBGEMM to its scale
-	odd   int // not 0 after rows of FBGEMM of which a scale or a bias is not finite
 }
 
 // What a bag begins with.
@@ -261,25 +292,25 @@ func reduceGeneric(dst, src []byte, n Number, t Terms, from, to int) {
 	case n == BF16:
 		reduceNarrow(dst, src, BF16ToF32, t, from, to)
 	case n == F32:
-		reduceAs[float32](dst, src, t, from, to)
+		reduceAs(dst, src, t, from, to, float.FMA)
 	case n == F64:
-		reduceAs[float64](dst, src, t, from, to)
+		reduceAs(dst, src, t, from, to, math.FMA)
 	case n == I8 && t.Max: // products wrap alike, signed or not
-		reduceAs[int8](dst, src, t, from, to)
+		reduceAs[int8](dst, src, t, from, to, nil)
 	case n == I16 && t.Max:
-		reduceAs[int16](dst, src, t, from, to)
+		reduceAs[int16](dst, src, t, from, to, nil)
 	case n == I32 && t.Max:
-		reduceAs[int32](dst, src, t, from, to)
+		reduceAs[int32](dst, src, t, from, to, nil)
 	case n == I64 && t.Max:
-		reduceAs[int64](dst, src, t, from, to)
+		reduceAs[int64](dst, src, t, from, to, nil)
 	case n == U8 || n == I8:
-		reduceAs[uint8](dst, src, t, from, to)
+		reduceAs[uint8](dst, src, t, from, to, nil)
 	case n == U16 || n == I16:
-		reduceAs[uint16](dst, src, t, from, to)
+		reduceAs[uint16](dst, src, t, from, to, nil)
 	case n == U32 || n == I32:
-		reduceAs[uint32](dst, src, t, from, to)
+		reduceAs[uint32](dst, src, t, from, to, nil)
 	default:
-		reduceAs[uint64](dst, src, t, from, to)
+		reduceAs[uint64](dst, src, t, from, to, nil)
 	}
 }
 
@@ -310,10 +341,14 @@ func Floats(b []byte) []float32 {
 	return view[float32](b)
 }
 
-func reduceAs[T number](dst, src []byte, t Terms, first, end int) {
+// reduceAs is reduceGeneric for one type of numbers; fma is nil for integers.
+func reduceAs[T number](dst, src []byte, t Terms, first, end int, fma func(a, b, c T) T) {
 	var zero T
 	size := int(unsafe.Sizeof(zero))
 	to, weights := view[T](dst), view[T](t.Weights)
+	if !t.Fused {
+		fma = nil
+	}
 	begin, aligned := t.Begin, Aligned(src, size)
 	var copied [64]T
 	for j := first; j < end; j++ {
@@ -338,12 +373,12 @@ func reduceAs[T number](dst, src []byte, t Terms, first, end int) {
 			weight = weights[j]
 		}
 		if aligned {
-			reduceRow(to, view[T](from), weights != nil, weight, t.Max, begin, t.Zero)
+			reduceRow(to, view[T](from), weights != nil, weight, t.Max, begin, t.Zero, fma)
 		} else {
 			for at := 0; at < len(to); at += len(copied) {
 				n := min(len(copied), len(to)-at)
 				copy(unsafe.Slice((*byte)(unsafe.Pointer(&copied)), n*size), from[at*size:(at+n)*size])
-				reduceRow(to[at:at+n], copied[:n], weights != nil, weight, t.Max, begin, t.Zero)
+				reduceRow(to[at:at+n], copied[:n], weights != nil, weight, t.Max, begin, t.Zero, fma)
 			}
 		}
 		begin = false
@@ -362,8 +397,8 @@ func addFour[T number](dst, a, b, c, d []T) {
 }
 
 // reduceRow reduces one row into dst. The conversions keep a product and a sum from
-// one rounding.
-func reduceRow[T number](dst, src []T, weighted bool, weight T, greater, begin, zero bool) {
+// one rounding, which fma makes where it is not nil.
+func reduceRow[T number](dst, src []T, weighted bool, weight T, greater, begin, zero bool, fma func(a, b, c T) T) {
 	src = src[:len(dst)]
 	switch {
 	case greater && weighted:
@@ -378,6 +413,17 @@ func reduceRow[T number](dst, src []T, weighted bool, weight T, greater, begin, 
 		for e, v := range src {
 			if v > dst[e] {
 				dst[e] = v
+			}
+		}
+	case weighted && fma != nil:
+		if begin && zero {
+			clear(dst)
+		}
+		for e, v := range src {
+			if begin && !zero {
+				dst[e] = T(v * weight)
+			} else {
+				dst[e] = fma(v, weight, dst[e])
 			}
 		}
 	case begin && weighted && zero:
@@ -415,7 +461,7 @@ func reduceNarrow(dst, src []byte, c Conversion, t Terms, first, end int) {
 		n := min(len(dst)/4-column, 256)
 		each := min(most/n, mostTerms)
 		Start(places[:each], 0, int64(4*n))
-		part := Terms{Max: t.Max, Begin: t.Begin, Zero: t.Zero}
+		part := Terms{Max: t.Max, Begin: t.Begin, Zero: t.Zero, Fused: t.Fused}
 		for j := first; j < end; j += each {
 			count := min(each, end-j)
 			for k := range count {
@@ -449,9 +495,14 @@ type wideRows struct {
 var widened = sync.Pool{New: func() any { return new(wideRows) }}
 
 // Store ends a reduction: it writes what Reduce and Divide made, which may lie in dst, as
-// elements of n. Floats of 16 bits are rounded.
-func Store(dst, reduced []byte, n Number) {
+// elements of n. Floats of 16 bits are rounded, those of bf16 as away says.
+func Store(dst, reduced []byte, n Number, away bool) {
 	switch {
+	case n == BF16 && away:
+		from := view[float32](reduced)
+		for e := range len(dst) / 2 {
+			binary.LittleEndian.PutUint16(dst[2*e:], uint16(float.AwayFromZero(from[e])))
+		}
 	case n == F16:
 		Convert(dst, reduced, F32ToF16)
 	case n == BF16:
@@ -462,13 +513,17 @@ func Store(dst, reduced []byte, n Number) {
 }
 
 // rounded rounds f32 to elements of n, and keeps them as f32.
-func rounded(sums []float32, n Number) {
+func rounded(sums []float32, n Number, away bool) {
 	f := float.Float16
 	if n == BF16 {
 		f = float.BFloat16
 	}
 	for e, v := range sums {
-		sums[e] = f.Decode(uint64(f.Round(v)))
+		if n == BF16 && away {
+			sums[e] = f.Decode(float.AwayFromZero(v))
+		} else {
+			sums[e] = f.Decode(f.Round(v))
+		}
 	}
 }
 
@@ -480,13 +535,14 @@ type Quotient struct {
 	Root       bool // the root of either
 	Reciprocal bool // without weights, a product with the rounded reciprocal
 	Rounded    bool // of the sum of floats of 16 bits, rounded to them
+	Away       bool // which rounds a sum of bf16 halfway between two away from 0
 }
 
 // Divide divides every element of dst, which is aligned and as Reduce made it. A quotient by 0 is 0, which only
 // weights make. Integers round toward zero; they have neither Weights nor Root.
 func Divide(dst []byte, n Number, q Quotient) {
 	if q.Rounded && n.Wide() > n.Size() {
-		rounded(view[float32](dst), n)
+		rounded(view[float32](dst), n, q.Away)
 	}
 	switch n {
 	case F16, BF16, F32:

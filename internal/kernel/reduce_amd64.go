@@ -136,6 +136,48 @@ func weigh32AVX512(a *bagsArgs)
 //go:noescape
 func weigh32AVX2(a *bagsArgs)
 
+// fuse32AVX512 sums bags of f32 with weights, where a product and its addition are rounded once:
+//
+//	for b := range bags {
+//		to := dst[b*step:][:size]
+//		if begin > 0 {
+//			clear(to)
+//		}
+//		for j := ends[b] - first; j < ends[b+1]-first; j++ {
+//			from := src[int(rows[j])+bias:]
+//			if begin == 1 && j == ends[b]-first {
+//				fill32(to, negative32)
+//			}
+//			for e := range size / 4 {
+//				put32(to[4*e:], fma(at32(from[4*e:]), at32(weights[4*j:]), at32(to[4*e:])))
+//			}
+//		}
+//	}
+//
+//go:noescape
+func fuse32AVX512(a *bagsArgs)
+
+// fuse32AVX2 sums bags of f32 with weights, where a product and its addition are rounded once:
+//
+//	for b := range bags {
+//		to := dst[b*step:][:size]
+//		if begin > 0 {
+//			clear(to)
+//		}
+//		for j := ends[b] - first; j < ends[b+1]-first; j++ {
+//			from := src[int(rows[j])+bias:]
+//			if begin == 1 && j == ends[b]-first {
+//				fill32(to, negative32)
+//			}
+//			for e := range size / 4 {
+//				put32(to[4*e:], fma(at32(from[4*e:]), at32(weights[4*j:]), at32(to[4*e:])))
+//			}
+//		}
+//	}
+//
+//go:noescape
+func fuse32AVX2(a *bagsArgs)
+
 // weigh64AVX512 sums bags of f64 with weights:
 //
 //	for b := range bags {
@@ -274,8 +316,7 @@ func max64AVX512(a *bagsArgs)
 //go:noescape
 func max64AVX2(a *bagsArgs)
 
-// affineSum8AVX512 sums bags of rows of FBGEMM of 8 bits, of a multiple of 16
-// codes:
+// affineSum8AVX512 sums bags of rows of FBGEMM of 8 bits:
 //
 //	for b := range bags {
 //		to := dst[b*step:][:size]
@@ -288,11 +329,8 @@ func max64AVX2(a *bagsArgs)
 //			}
 //			tail := src[int(rows[j])+bias+codes:]
 //			scale, shift := at32(tail), at32(tail[4:])
-//			if v := scale + shift; v-v != 0 {
-//				odd = 1
-//			}
 //			for e := range size / 4 {
-//				put32(to[4*e:], at32(to[4*e:])+fma(float32(src[int(rows[j])+bias+e]), scale, shift))
+//				put32(to[4*e:], fma(float32(src[int(rows[j])+bias+e]), scale, at32(to[4*e:])+shift))
 //			}
 //		}
 //	}
@@ -300,8 +338,7 @@ func max64AVX2(a *bagsArgs)
 //go:noescape
 func affineSum8AVX512(a *bagsArgs)
 
-// affineSum8AVX2 sums bags of rows of FBGEMM of 8 bits, of a multiple of 16
-// codes:
+// affineSum8AVX2 sums bags of rows of FBGEMM of 8 bits:
 //
 //	for b := range bags {
 //		to := dst[b*step:][:size]
@@ -314,11 +351,8 @@ func affineSum8AVX512(a *bagsArgs)
 //			}
 //			tail := src[int(rows[j])+bias+codes:]
 //			scale, shift := at32(tail), at32(tail[4:])
-//			if v := scale + shift; v-v != 0 {
-//				odd = 1
-//			}
 //			for e := range size / 4 {
-//				put32(to[4*e:], at32(to[4*e:])+fma(float32(src[int(rows[j])+bias+e]), scale, shift))
+//				put32(to[4*e:], fma(float32(src[int(rows[j])+bias+e]), scale, at32(to[4*e:])+shift))
 //			}
 //		}
 //	}
@@ -326,8 +360,53 @@ func affineSum8AVX512(a *bagsArgs)
 //go:noescape
 func affineSum8AVX2(a *bagsArgs)
 
-// affineSum4AVX512 sums bags of rows of FBGEMM of 4 bits, of a multiple of 16
-// codes:
+// affineWeigh8AVX512 sums bags of rows of FBGEMM of 8 bits, with weights:
+//
+//	for b := range bags {
+//		to := dst[b*step:][:size]
+//		if begin > 0 {
+//			clear(to)
+//		}
+//		for j := ends[b] - first; j < ends[b+1]-first; j++ {
+//			if begin == 1 && j == ends[b]-first {
+//				fill32(to, negative32)
+//			}
+//			tail := src[int(rows[j])+bias+codes:]
+//			weight := at32(weights[4*j:])
+//			scale, shift := float32(at32(tail)*weight), float32(at32(tail[4:])*weight)
+//			for e := range size / 4 {
+//				put32(to[4*e:], fma(float32(src[int(rows[j])+bias+e]), scale, at32(to[4*e:])+shift))
+//			}
+//		}
+//	}
+//
+//go:noescape
+func affineWeigh8AVX512(a *bagsArgs)
+
+// affineWeigh8AVX2 sums bags of rows of FBGEMM of 8 bits, with weights:
+//
+//	for b := range bags {
+//		to := dst[b*step:][:size]
+//		if begin > 0 {
+//			clear(to)
+//		}
+//		for j := ends[b] - first; j < ends[b+1]-first; j++ {
+//			if begin == 1 && j == ends[b]-first {
+//				fill32(to, negative32)
+//			}
+//			tail := src[int(rows[j])+bias+codes:]
+//			weight := at32(weights[4*j:])
+//			scale, shift := float32(at32(tail)*weight), float32(at32(tail[4:])*weight)
+//			for e := range size / 4 {
+//				put32(to[4*e:], fma(float32(src[int(rows[j])+bias+e]), scale, at32(to[4*e:])+shift))
+//			}
+//		}
+//	}
+//
+//go:noescape
+func affineWeigh8AVX2(a *bagsArgs)
+
+// affineSum4AVX512 sums bags of rows of FBGEMM of 4 bits:
 //
 //	for b := range bags {
 //		to := dst[b*step:][:size]
@@ -340,11 +419,8 @@ func affineSum8AVX2(a *bagsArgs)
 //			}
 //			tail := src[int(rows[j])+bias+codes:]
 //			scale, shift := halfAt(tail), halfAt(tail[2:])
-//			if v := scale + shift; v-v != 0 {
-//				odd = 1
-//			}
 //			for e := range size / 4 {
-//				put32(to[4*e:], at32(to[4*e:])+fma(float32(src[int(rows[j])+bias+e/2]>>(e%2*4)&15), scale, shift))
+//				put32(to[4*e:], fma(float32(src[int(rows[j])+bias+e/2]>>(e%2*4)&15), scale, at32(to[4*e:])+shift))
 //			}
 //		}
 //	}
@@ -352,8 +428,7 @@ func affineSum8AVX2(a *bagsArgs)
 //go:noescape
 func affineSum4AVX512(a *bagsArgs)
 
-// affineSum4AVX2 sums bags of rows of FBGEMM of 4 bits, of a multiple of 16
-// codes:
+// affineSum4AVX2 sums bags of rows of FBGEMM of 4 bits:
 //
 //	for b := range bags {
 //		to := dst[b*step:][:size]
@@ -366,17 +441,150 @@ func affineSum4AVX512(a *bagsArgs)
 //			}
 //			tail := src[int(rows[j])+bias+codes:]
 //			scale, shift := halfAt(tail), halfAt(tail[2:])
-//			if v := scale + shift; v-v != 0 {
-//				odd = 1
-//			}
 //			for e := range size / 4 {
-//				put32(to[4*e:], at32(to[4*e:])+fma(float32(src[int(rows[j])+bias+e/2]>>(e%2*4)&15), scale, shift))
+//				put32(to[4*e:], fma(float32(src[int(rows[j])+bias+e/2]>>(e%2*4)&15), scale, at32(to[4*e:])+shift))
 //			}
 //		}
 //	}
 //
 //go:noescape
 func affineSum4AVX2(a *bagsArgs)
+
+// affineWeigh4AVX512 sums bags of rows of FBGEMM of 4 bits, with weights:
+//
+//	for b := range bags {
+//		to := dst[b*step:][:size]
+//		if begin > 0 {
+//			clear(to)
+//		}
+//		for j := ends[b] - first; j < ends[b+1]-first; j++ {
+//			if begin == 1 && j == ends[b]-first {
+//				fill32(to, negative32)
+//			}
+//			tail := src[int(rows[j])+bias+codes:]
+//			weight := at32(weights[4*j:])
+//			scale, shift := float32(halfAt(tail)*weight), float32(halfAt(tail[2:])*weight)
+//			for e := range size / 4 {
+//				put32(to[4*e:], fma(float32(src[int(rows[j])+bias+e/2]>>(e%2*4)&15), scale, at32(to[4*e:])+shift))
+//			}
+//		}
+//	}
+//
+//go:noescape
+func affineWeigh4AVX512(a *bagsArgs)
+
+// affineWeigh4AVX2 sums bags of rows of FBGEMM of 4 bits, with weights:
+//
+//	for b := range bags {
+//		to := dst[b*step:][:size]
+//		if begin > 0 {
+//			clear(to)
+//		}
+//		for j := ends[b] - first; j < ends[b+1]-first; j++ {
+//			if begin == 1 && j == ends[b]-first {
+//				fill32(to, negative32)
+//			}
+//			tail := src[int(rows[j])+bias+codes:]
+//			weight := at32(weights[4*j:])
+//			scale, shift := float32(halfAt(tail)*weight), float32(halfAt(tail[2:])*weight)
+//			for e := range size / 4 {
+//				put32(to[4*e:], fma(float32(src[int(rows[j])+bias+e/2]>>(e%2*4)&15), scale, at32(to[4*e:])+shift))
+//			}
+//		}
+//	}
+//
+//go:noescape
+func affineWeigh4AVX2(a *bagsArgs)
+
+// affineSum2AVX512 sums bags of rows of FBGEMM of 2 bits:
+//
+//	for b := range bags {
+//		to := dst[b*step:][:size]
+//		if begin > 0 {
+//			clear(to)
+//		}
+//		for j := ends[b] - first; j < ends[b+1]-first; j++ {
+//			if begin == 1 && j == ends[b]-first {
+//				fill32(to, negative32)
+//			}
+//			tail := src[int(rows[j])+bias+codes:]
+//			scale, shift := halfAt(tail), halfAt(tail[2:])
+//			for e := range size / 4 {
+//				put32(to[4*e:], fma(float32(src[int(rows[j])+bias+e/4]>>(e%4*2)&3), scale, at32(to[4*e:])+shift))
+//			}
+//		}
+//	}
+//
+//go:noescape
+func affineSum2AVX512(a *bagsArgs)
+
+// affineSum2AVX2 sums bags of rows of FBGEMM of 2 bits:
+//
+//	for b := range bags {
+//		to := dst[b*step:][:size]
+//		if begin > 0 {
+//			clear(to)
+//		}
+//		for j := ends[b] - first; j < ends[b+1]-first; j++ {
+//			if begin == 1 && j == ends[b]-first {
+//				fill32(to, negative32)
+//			}
+//			tail := src[int(rows[j])+bias+codes:]
+//			scale, shift := halfAt(tail), halfAt(tail[2:])
+//			for e := range size / 4 {
+//				put32(to[4*e:], fma(float32(src[int(rows[j])+bias+e/4]>>(e%4*2)&3), scale, at32(to[4*e:])+shift))
+//			}
+//		}
+//	}
+//
+//go:noescape
+func affineSum2AVX2(a *bagsArgs)
+
+// affineWeigh2AVX512 sums bags of rows of FBGEMM of 2 bits, with weights:
+//
+//	for b := range bags {
+//		to := dst[b*step:][:size]
+//		if begin > 0 {
+//			clear(to)
+//		}
+//		for j := ends[b] - first; j < ends[b+1]-first; j++ {
+//			if begin == 1 && j == ends[b]-first {
+//				fill32(to, negative32)
+//			}
+//			tail := src[int(rows[j])+bias+codes:]
+//			weight := at32(weights[4*j:])
+//			scale, shift := float32(halfAt(tail)*weight), float32(halfAt(tail[2:])*weight)
+//			for e := range size / 4 {
+//				put32(to[4*e:], fma(float32(src[int(rows[j])+bias+e/4]>>(e%4*2)&3), scale, at32(to[4*e:])+shift))
+//			}
+//		}
+//	}
+//
+//go:noescape
+func affineWeigh2AVX512(a *bagsArgs)
+
+// affineWeigh2AVX2 sums bags of rows of FBGEMM of 2 bits, with weights:
+//
+//	for b := range bags {
+//		to := dst[b*step:][:size]
+//		if begin > 0 {
+//			clear(to)
+//		}
+//		for j := ends[b] - first; j < ends[b+1]-first; j++ {
+//			if begin == 1 && j == ends[b]-first {
+//				fill32(to, negative32)
+//			}
+//			tail := src[int(rows[j])+bias+codes:]
+//			weight := at32(weights[4*j:])
+//			scale, shift := float32(halfAt(tail)*weight), float32(halfAt(tail[2:])*weight)
+//			for e := range size / 4 {
+//				put32(to[4*e:], fma(float32(src[int(rows[j])+bias+e/4]>>(e%4*2)&3), scale, at32(to[4*e:])+shift))
+//			}
+//		}
+//	}
+//
+//go:noescape
+func affineWeigh2AVX2(a *bagsArgs)
 
 // divide32AVX512 divides f32 by one; n is a positive multiple of 16:
 //
@@ -452,12 +660,15 @@ func times64AVX2(a *quotientArgs)
 
 // bagsForm returns the form of Bags for numbers, and the bytes of its accumulators; or
 // nil.
-func bagsForm(n Number, weighted, greater bool) (f bagsFunc, wide int) {
-	if form < formAVX2 || n != F32 && n != F64 || weighted && greater {
+func bagsForm(n Number, weighted, greater, fused bool) (f bagsFunc, wide int) {
+	fused = fused && weighted
+	if form < formAVX2 || n != F32 && (n != F64 || fused) || weighted && greater || fused && form < formAVX512 && !decodes {
 		return nil, 0
 	}
 	at := 0
 	switch {
+	case fused:
+		at = 6
 	case weighted:
 		at = 1
 	case greater:
@@ -467,9 +678,9 @@ func bagsForm(n Number, weighted, greater bool) (f bagsFunc, wide int) {
 		at += 3
 	}
 	if form < formAVX512 {
-		return [...]bagsFunc{sum32AVX2, weigh32AVX2, max32AVX2, sum64AVX2, weigh64AVX2, max64AVX2}[at], 256
+		return [...]bagsFunc{sum32AVX2, weigh32AVX2, max32AVX2, sum64AVX2, weigh64AVX2, max64AVX2, fuse32AVX2}[at], 256
 	}
-	return [...]bagsFunc{sum32AVX512, weigh32AVX512, max32AVX512, sum64AVX512, weigh64AVX512, max64AVX512}[at], 512
+	return [...]bagsFunc{sum32AVX512, weigh32AVX512, max32AVX512, sum64AVX512, weigh64AVX512, max64AVX512, fuse32AVX512}[at], 512
 }
 
 // quotientForm returns the form that divides f32, or f64, by a number or multiplies them
@@ -493,16 +704,13 @@ func quotientForm(double, times bool) quotientFunc {
 
 // affineSumForm returns the form of SumAffine for codes of bits bits, and the bytes of its
 // accumulators; or nil.
-func affineSumForm(bits int) (f bagsFunc, wide int) {
-	switch {
-	case bits == 8 && form >= formAVX512:
-		return affineSum8AVX512, 512
-	case bits == 4 && form >= formAVX512:
-		return affineSum4AVX512, 512
-	case bits == 8:
-		return widest[bagsFunc](affineSum8AVX2, nil), 256
-	case bits == 4:
-		return widest[bagsFunc](affineSum4AVX2, nil), 256
+func affineSumForm(bits int, weighted bool) (f bagsFunc, wide int) {
+	at := bits / 4 // 2 bits, 4 and 8
+	if weighted {
+		at += 3
 	}
-	return nil, 0
+	if form < formAVX512 {
+		return widest([...]bagsFunc{affineSum2AVX2, affineSum4AVX2, affineSum8AVX2, affineWeigh2AVX2, affineWeigh4AVX2, affineWeigh8AVX2}[at], nil), 256
+	}
+	return [...]bagsFunc{affineSum2AVX512, affineSum4AVX512, affineSum8AVX512, affineWeigh2AVX512, affineWeigh4AVX512, affineWeigh8AVX512}[at], 512
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/garner-go/garner/internal/float"
 	"github.com/garner-go/garner/internal/guard"
 )
 
@@ -54,7 +55,7 @@ func bagsTrial(t *testing.T, seed uint64, n Number, elements int) {
 	if r.IntN(3) == 0 {
 		shift = 1 + r.IntN(15) // rows may lie at any byte
 	}
-	terms := Terms{Bias: shift, Max: r.IntN(3) == 0, Begin: r.IntN(3) > 0, Zero: r.IntN(2) == 0, Ahead: r.IntN(3) * r.IntN(20)}
+	terms := Terms{Bias: shift, Max: r.IntN(3) == 0, Begin: r.IntN(3) > 0, Zero: r.IntN(2) == 0, Ahead: r.IntN(3) * r.IntN(20), Fused: r.IntN(2) == 0}
 	b := Bags{Size: elements * size, First: int64(r.IntN(100))}
 	b.Step = b.Size + r.IntN(3)*size
 	ends := unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(guard.Bytes(t, 8*(bags+1))))), bags+1)
@@ -96,8 +97,8 @@ func bagsTrial(t *testing.T, seed uint64, n Number, elements int) {
 		copy(got, before)
 		ReduceBags(got, src, n, terms, b)
 		if !sameFloats(got, want, n) {
-			t.Errorf("%s: seed %d, %d bags of %d elements of %d bytes, max %t, begin %t, zero %t, weights %t: differs from the definition",
-				form, seed, bags, elements, size, terms.Max, terms.Begin, terms.Zero, terms.Weights != nil)
+			t.Errorf("%s: seed %d, %d bags of %d elements of %d bytes, max %t, begin %t, zero %t, weights %t, fused %t: differs from the definition",
+				form, seed, bags, elements, size, terms.Max, terms.Begin, terms.Zero, terms.Weights != nil, terms.Fused)
 		}
 		for i := range bags - 1 { // between two bags nothing is written
 			gap := got[i*b.Step+b.Size : (i+1)*b.Step]
@@ -143,33 +144,46 @@ func TestReduceRefusesEnds(t *testing.T) {
 	})
 }
 
-// trySumAffine holds SumAffine against rows that Affine decodes and ReduceBags adds, in
-// the same form. Rows lie at any byte, and end where src does, at a guard page.
-func trySumAffine(t *testing.T, form string, bits int) {
+// trySumAffine holds SumAffine against its formula, for rows and parts of rows of up to 70
+// codes and some more. Rows lie at any byte, and end where src does, at a guard page.
+func trySumAffine(t *testing.T, form string, bits int, weighted bool) {
 	t.Helper()
-	if f, _ := affineSumForm(bits); f == nil {
+	if f, _ := affineSumForm(bits, weighted); f == nil {
 		if SumAffine(make([]byte, 64), make([]byte, 64), bits, 16*bits/8, Terms{Rows: make([]int64, 1), Begin: true}, Bags{Ends: []int64{0, 1}, Size: 64, Step: 64}) {
 			t.Errorf("%s: codes of %d bits are added without a form", form, bits)
 		}
 		return
 	}
-	for n := 16; n <= 560; n += 16 {
+	columns := []int{100, 127, 128, 129, 191, 256, 257, 300, 385, 512, 560}
+	for n := range 70 {
+		columns = append(columns, n+1)
+	}
+	for _, n := range columns {
 		for seed := range uint64(4) {
 			r := rand.New(rand.NewPCG(seed, uint64(n)))
 			const count = 40
-			size := n*bits/8 + bits
+			number := func(at []byte) {
+				switch v := float32(r.NormFloat64()); {
+				case r.IntN(200) == 0 && bits == 8:
+					putFloat(at, F32, r)
+				case r.IntN(200) == 0:
+					binary.LittleEndian.PutUint16(at, uint16(r.Uint32()))
+				case bits == 8:
+					put(at, v)
+				default:
+					binary.LittleEndian.PutUint16(at, uint16(float.Float16.Round(v)))
+				}
+			}
+			skip := r.IntN(3) * 8 / bits // codes before the part
+			codes, wide := ((skip+n)*bits+7)/8+r.IntN(2)*3, max(bits, 4)/2
+			size := codes + 2*wide
 			src := guard.Bytes(t, count*size+1)[1:]
 			for i := range src {
 				src[i] = byte(r.Uint32())
 			}
 			for j := range count {
-				tail := src[j*size+n*bits/8:]
-				if bits == 8 {
-					put(tail, float32(r.NormFloat64()))
-					put(tail[4:], float32(r.NormFloat64()))
-				} else {
-					copy(tail, []byte{byte(r.Uint32()), 0x2c + byte(r.IntN(16)), byte(r.Uint32()), 0xac + byte(r.IntN(16))})
-				}
+				number(src[j*size+codes:])
+				number(src[j*size+codes+wide:])
 			}
 			total, b := 0, Bags{First: 3, Size: 4 * n, Step: 4*n + 64*r.IntN(2), Ends: []int64{3}}
 			for range 1 + r.IntN(5) {
@@ -178,39 +192,43 @@ func trySumAffine(t *testing.T, form string, bits int) {
 				}
 				b.Ends = append(b.Ends, int64(3+total))
 			}
-			terms := Terms{Begin: true, Zero: seed%2 == 0, Ahead: r.IntN(2) * 9, Rows: make([]int64, total)}
-			decoded, places := make([]byte, 4*n*count), make([]int64, count)
-			for j := range places {
-				places[j] = int64(j * size)
-			}
-			if Affine(decoded, src, places, n, n*bits/8, bits) != count {
-				t.Fatalf("%s: a row of %d bits is not finite", form, bits)
-			}
-			for j := range places {
-				places[j] = int64(j * 4 * n)
-			}
-			of := terms
-			of.Rows = make([]int64, total)
+			terms := Terms{Begin: r.IntN(4) > 0, Zero: seed%2 == 0, Ahead: r.IntN(2) * 9, Rows: make([]int64, total), Bias: skip * bits / 8}
 			for j := range terms.Rows {
-				row := r.IntN(count)
-				terms.Rows[j], of.Rows[j] = int64(row*size), places[row]
+				terms.Rows[j] = int64(r.IntN(count) * size)
+			}
+			if weighted {
+				terms.Weights = guard.Bytes(t, 4*total)
+				for j := range total {
+					putFloat(terms.Weights[4*j:], F32, r)
+				}
 			}
 			got := guard.Bytes(t, (len(b.Ends)-2)*b.Step+b.Size)
-			want := make([]byte, len(got))
-			if !SumAffine(got, src, bits, n*bits/8, terms, b) {
+			for at := 0; at < len(got); at += 4 {
+				put(got[at:], float32(r.NormFloat64()))
+			}
+			want := bytes.Clone(got)
+			AddEach(want, terms, b, func(sums []byte, row int, weight float32) {
+				tail := src[row+codes-terms.Bias:]
+				number := single
+				if bits < 8 {
+					number = func(b []byte) float32 { return float.Float16.Decode(uint64(binary.LittleEndian.Uint16(b))) }
+				}
+				scale, bias := float32(number(tail)*weight), float32(number(tail[wide:])*weight)
+				for e := range n {
+					put(sums[4*e:], float.FMA(float32(digit(src[row:], e*bits, bits)), scale, float32(single(sums[4*e:])+bias)))
+				}
+			})
+			if !SumAffine(got, src, bits, codes-terms.Bias, terms, b) {
 				t.Errorf("%s: rows of %d codes of %d bits are refused", form, n, bits)
 			}
-			ReduceBags(want, decoded, F32, of, b)
-			if !bytes.Equal(got, want) {
-				t.Errorf("%s: seed %d: bags of rows of %d codes of %d bits differ from those of decoded rows", form, seed, n, bits)
-			}
-			if total == 0 {
-				continue
-			}
-			bad := src[int(terms.Rows[r.IntN(total)])+n*bits/8:][r.IntN(2)*bits/2:]
-			copy(bad, map[int]string{8: "\x00\x00\xc0\x7f", 4: "\x00\xfc"}[bits])
-			if SumAffine(got, src, bits, n*bits/8, terms, b) {
-				t.Errorf("%s: a row of %d bits whose scale or bias is not finite is added", form, bits)
+			for i := range len(b.Ends) - 1 {
+				if !sameFloats(got[i*b.Step:][:b.Size], want[i*b.Step:][:b.Size], F32) {
+					t.Errorf("%s: seed %d: bags of rows of %d codes of %d bits, weights %t, begin %t: differs from the formula", form, seed, n, bits, weighted, terms.Begin)
+					break
+				}
+				if i > 0 && !bytes.Equal(got[i*b.Step-b.Step+b.Size:i*b.Step], want[i*b.Step-b.Step+b.Size:i*b.Step]) {
+					t.Errorf("%s: seed %d: wrote behind a bag of %d codes of %d bits", form, seed, n, bits)
+				}
 			}
 		}
 	}

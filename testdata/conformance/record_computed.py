@@ -5,7 +5,8 @@
         asks the runtime of each line again, and prints the lines that it answers otherwise than recorded;
         it ends with 1 where there is one
     record_computed.py --out FILE --only torch.embedding_bag,torch.quantized_embedding --cases 100 --seed 7
-        writes new lines: random cases, none of them twice
+        writes new lines: random cases, none of them twice. With --inexact floats are random numbers, whose sums show how each
+        step is rounded, and only lines that have a result are kept
 
 The Python that runs it has the peers of bench/requirements.txt; --tf-python is one that has TensorFlow. Cases, the
 definitions that a line is held against, and the calls of the runtimes are those of bench/rival.py. A line on which the
@@ -20,9 +21,10 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "bench"))
 
+import numpy as np  # noqa: E402: behind the path
 import rival_known as known  # noqa: E402: it lies in bench
 from rival_cases import Case, Maker, Refused, answer, dialect  # noqa: E402
-from rival_computed import INPUTS  # noqa: E402
+from rival_computed import INPUTS, ROUND, coded  # noqa: E402
 from rival_peers import OF_TENSORFLOW, Peer  # noqa: E402
 from rival_recorded import operator, tensor  # noqa: E402
 
@@ -86,6 +88,16 @@ def again(path, runtimes):
     return other
 
 
+def inexact(case, rng):
+    """The case with random numbers in place of its floats."""
+    def of(t):
+        if t is None or t.dtype not in ("f16", "bf16", "f32", "f64"):
+            return t
+        numbers = np.array([rng.gauss(0, 4) for _ in range(t.array.size)], np.float64).reshape(t.shape)
+        return coded(t.dtype, numbers if t.dtype == "f64" else ROUND.get(t.dtype, lambda v: v)(numbers.astype(np.float32)))
+    return Case(case.op, case.attributes, of(case.data), case.indices, [of(t) for t in case.extra])
+
+
 def record(a, runtimes):
     ops = a.only.split(",")
     unknown = [op for op in ops if op not in INPUTS]
@@ -96,7 +108,11 @@ def record(a, runtimes):
         for number in range(a.cases):
             rng = random.Random("%s:%d" % (a.seed, number))
             case = Maker(rng).case(rng.choice(ops))
+            if a.inexact:
+                case = inexact(case, rng)
             want, text = answer(case), case.text()
+            if a.inexact and isinstance(want, Refused):
+                continue
             got = runtimes.ask(case)
             if text in seen or "unasked" in got:
                 continue
@@ -120,6 +136,7 @@ def main():
     p.add_argument("--only", default=",".join(INPUTS))
     p.add_argument("--cases", type=int, default=100)
     p.add_argument("--seed", default="1")
+    p.add_argument("--inexact", action="store_true")
     p.add_argument("--tf-python", default=sys.executable)
     a = p.parse_args()
     if bool(a.again) == bool(a.out):
