@@ -3,6 +3,7 @@ package source
 import (
 	"context"
 	"errors"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -87,7 +88,7 @@ func NewTable(a Array) (*Table, error) {
 	}
 	t.scratch.New = func() any {
 		b := &batch{place: uint(t.batches.Add(1))}
-		b.copyUnit = func(unit int) { t.copyRows(b, unit*b.unit, min((unit+1)*b.unit, len(b.rows))) }
+		b.copyUnit = func(unit int) { t.copyRows(b, unit*b.unit, min((unit+1)*b.unit, b.count)) }
 		return b
 	}
 	switch a := a.(type) {
@@ -159,24 +160,42 @@ func Lookup[I garner.Integer](ctx context.Context, t *Table, ids []I, dst []byte
 	if !ok {
 		return errZeroTable()
 	}
-	b.rows, b.at = b.rows[:0], b.at[:0]
-	for i, id := range ids {
-		// A negative number is large once it is unsigned.
-		if uint64(id) >= uint64(t.count) {
-			t.scratch.Put(b)
-			return t.refused(i, len(ids), func(i int) (garner.Index, bool) {
-				id := ids[i]
-				return garner.Index{Bits: uint64(id), Unsigned: ^I(0) > 0}, uint64(id) >= uint64(t.count)
-			})
-		}
-		b.rows = append(b.rows, int64(id)*int64(t.size))
-		if t.only != nil {
-			b.at = append(b.at, int64(id)*t.stored)
-		}
+	b.count = len(ids)
+	to, each := &b.rows, int64(t.size)
+	if t.only != nil {
+		to, each = &b.at, t.stored
+	}
+	*to = slices.Grow((*to)[:0], len(ids))[:len(ids)]
+	if i := placeRows(*to, ids, t.count, each); i < len(ids) {
+		t.scratch.Put(b)
+		return t.refused(i, len(ids), func(i int) (garner.Index, bool) {
+			id := ids[i]
+			return garner.Index{Bits: uint64(id), Unsigned: ^I(0) > 0}, uint64(id) >= uint64(t.count)
+		})
 	}
 	err := t.lookup(ctx, b, dst)
 	t.scratch.Put(b)
 	return err
+}
+
+// placeRows sets at to each times the numbers of rows, up to the first that is not below
+// count, and returns how many those are.
+func placeRows[I garner.Integer](at []int64, ids []I, count int, each int64) int {
+	values := mapped.BytesOf(ids)
+	// A negative number is large once it is unsigned.
+	if width := len(values) / max(len(ids), 1); width == 8 || width == 4 && (^I(0) < 0 || count <= math.MaxInt32) {
+		axis := [...]kernel.Component{{Dim: int64(count), Stride: each}}
+		if kernel.Tuples(at, values, width, 0, 0, axis[:], false) == 0 {
+			return len(ids)
+		}
+	}
+	for i, id := range ids {
+		if uint64(id) >= uint64(count) {
+			return i
+		}
+		at[i] = int64(id) * each
+	}
+	return len(ids)
 }
 
 // LookupValues is Lookup into a slice of the table's element type, or of float32 from
@@ -235,8 +254,10 @@ func (t *Table) refused(first, total int, id func(int) (garner.Index, bool)) err
 
 // A batch is the memory of a Lookup.
 type batch struct {
-	rows   []int64 // where each begins in the array, in bytes
+	count  int     // rows
+	rows   []int64 // where each begins in the array, in bytes; with only, once spread has run
 	at     []int64 // where each is stored in only; none without it
+	last   int64   // the greatest of at, once sawOnly has run
 	known  known
 	unseen []int // the numbers in rows of those that may not be in the page cache
 	uses   int   // how often the free list gave it out
@@ -312,34 +333,51 @@ func (t *Table) lookupFile(ctx context.Context, f *File, b *batch, dst []byte) e
 // lookupMapped is lookup in mapped files.
 func (t *Table) lookupMapped(ctx context.Context, b *batch, dst []byte) error {
 	b.unseen = b.unseen[:0]
-	for i := range b.rows {
-		if !t.sawAll(b, i) {
-			b.unseen = append(b.unseen, i)
+	if t.only != nil {
+		t.sawOnly(b)
+	} else {
+		for i, row := range b.rows {
+			if !t.sawAll(row) {
+				b.unseen = append(b.unseen, i)
+			}
 		}
 	}
 	if len(b.unseen) > 0 {
+		t.spread(b)
 		if err := t.look(ctx, b, dst); err != nil {
 			return err
 		}
 	}
 	var err error
-	if t.plain != nil && len(b.unseen) == 0 && (len(b.rows) > copiedRows || len(dst) > exec.Tuned.AloneBytes) {
-		err = moveKnown(ctx, &b.known, runtime.GOMAXPROCS(0), dst, t.plain, 0, b.rows, t.size, 8, false, nil)
+	if t.plain != nil && len(b.unseen) == 0 && (b.count > copiedRows || len(dst) > exec.Tuned.AloneBytes) {
+		err = moveKnown(ctx, &b.known, runtime.GOMAXPROCS(0), dst, t.plain, 0, b.at, t.size, 8, false, nil)
 	} else {
 		err = t.copyAll(ctx, b, dst)
 	}
 	if errors.Is(err, garner.ErrFault) || err == nil && t.cut(b) {
 		// A read names the file and the row.
+		t.spread(b)
 		return t.fetch(ctx, b, dst, nil)
 	}
 	return err
 }
 
+// spread sets rows of b from at.
+func (t *Table) spread(b *batch) {
+	if t.only == nil {
+		return
+	}
+	b.rows = slices.Grow(b.rows[:0], b.count)[:b.count]
+	for i, at := range b.at {
+		b.rows[i] = at / t.stored * int64(t.size)
+	}
+}
+
 // cut reports whether a file ends before the last byte of a row of b.
 func (t *Table) cut(b *batch) bool {
-	if len(t.file.parts) == 1 {
-		_, offset, _, _ := t.locate(slices.Max(b.rows))
-		return t.file.parts[0].file.view.CheckTo(int(offset+t.stored)) != nil
+	if t.only != nil {
+		p := &t.file.parts[0]
+		return p.file.view.CheckTo(int(p.offset+b.last+t.stored)) != nil
 	}
 	if len(b.ends) == 0 {
 		b.ends = make([]int, len(t.file.parts))
@@ -382,24 +420,34 @@ func (t *Table) locate(row int64) (part int, offset int64, first, last int) {
 	return part, offset, base + int(offset/pageBytes), base + int((offset+t.stored-1)/pageBytes)
 }
 
-// sawAll reports whether every page of row i of b has its bit set.
-func (t *Table) sawAll(b *batch, i int) bool {
-	var first, last int
-	if t.only != nil {
-		offset := int(t.file.parts[0].offset + b.at[i])
-		first, last = t.pages[0]+offset/pageBytes, t.pages[0]+(offset+int(t.stored)-1)/pageBytes
-	} else {
-		part := 0
-		if part, _, first, last = t.locate(b.rows[i]); part < 0 {
-			return false
-		}
-	}
+// sawAll reports whether every page of a row has its bit set.
+func (t *Table) sawAll(row int64) bool {
+	part, _, first, last := t.locate(row)
+	return part >= 0 && t.saw(first, last)
+}
+
+// saw reports whether pages first … last have their bits set.
+func (t *Table) saw(first, last int) bool {
 	for page := first; page <= last; page++ {
 		if atomic.LoadUint64(&t.seen[page/64])>>(page%64)&1 == 0 {
 			return false
 		}
 	}
 	return true
+}
+
+// sawOnly appends to b.unseen the rows in only of which a page has no bit set.
+func (t *Table) sawOnly(b *batch) {
+	seen, before, last := t.seen, uint64(t.file.parts[0].offset%pageBytes), int64(0)
+	for i, at := range b.at {
+		last = max(last, at)
+		from := before + uint64(at)
+		first, end := from/pageBytes, (from+uint64(t.stored)-1)/pageBytes
+		if atomic.LoadUint64(&seen[first/64])>>(first%64)&1 == 0 || end > first && !t.saw(int(first+1), int(end)) {
+			b.unseen = append(b.unseen, i)
+		}
+	}
+	b.last = last
 }
 
 // mark sets the bits of pages first … last.
@@ -415,10 +463,14 @@ func (t *Table) copyAll(ctx context.Context, b *batch, dst []byte) error {
 	b.dst = dst
 	defer func() { b.dst = nil }()
 	if len(dst) <= exec.Tuned.AloneBytes {
-		return mapped.Guard(func() error { t.copyRows(b, 0, len(b.rows)); return nil })
+		return mapped.Guard(func() error { t.copyRows(b, 0, b.count); return nil })
 	}
-	b.unit = max(exec.Tuned.TileBytes/t.size, 1)
-	switch b.known.runner.RunEach(ctx, (len(b.rows)+b.unit-1)/b.unit, runtime.GOMAXPROCS(0), b.copyUnit) {
+	unit := exec.Tuned.TileBytes
+	if t.scattered() {
+		unit = min(exec.Tuned.UnitBytes, len(dst)/8) // the first rows of a unit are not prefetched
+	}
+	b.unit = max(unit/t.size, 1)
+	switch b.known.runner.RunEach(ctx, (b.count+b.unit-1)/b.unit, runtime.GOMAXPROCS(0), b.copyUnit) {
 	case exec.Stopped:
 		return context.Cause(ctx)
 	case exec.Vanished:

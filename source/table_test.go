@@ -393,3 +393,48 @@ func BenchmarkTableSmall(b *testing.B) {
 		}
 	}
 }
+
+// TestPlaceRows holds the places of rows, and the first number without one, of every
+// integer type: near both ends of the table, and of the type.
+func TestPlaceRows(t *testing.T) {
+	placeRowsOf[int8](t)
+	placeRowsOf[int16](t)
+	placeRowsOf[int32](t)
+	placeRowsOf[int64](t)
+	placeRowsOf[int](t)
+	placeRowsOf[uint8](t)
+	placeRowsOf[uint16](t)
+	placeRowsOf[uint32](t)
+	placeRowsOf[uint64](t)
+	placeRowsOf[uint](t)
+}
+
+func placeRowsOf[I garner.Integer](t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, count := range []int{0, 1, 100, math.MaxInt32, min(1<<33, math.MaxInt)} {
+		for n := range 40 {
+			ids := make([]I, n)
+			for i := range ids {
+				ids[i] = I(random.IntN(min(max(count, 1), 100)))
+			}
+			want := n
+			if count == 0 {
+				want = 0
+			} else if n > 2 {
+				ids[n/2] = []I{0, I(count - 1), I(count), ^I(0), ^I(0) << 7, ^I(0) ^ ^I(0)<<7}[n%6]
+				if id := ids[n/2]; id < 0 || uint64(id) >= uint64(count) {
+					want = n / 2
+				}
+			}
+			at := make([]int64, n)
+			if got := placeRows(at, ids, count, 24); got != want {
+				t.Errorf("%T: %d of %d numbers are rows of %d, want %d: %v", ids, got, n, count, want, ids)
+			}
+			for i, at := range at[:want] {
+				if at != 24*int64(ids[i]) {
+					t.Errorf("%T: row %d is at %d", ids, ids[i], at)
+				}
+			}
+		}
+	}
+}
