@@ -506,7 +506,7 @@ func (t *Table) copyRows(b *batch, first, last int) {
 
 // scattered reports whether the codec decodes rows from their places in only.
 func (t *Table) scattered() bool {
-	return t.only != nil && t.file.codec != nil && t.file.codec.Scattered != nil && t.stored == t.file.stored
+	return t.only != nil && t.file.codec != nil && t.file.codec.Scattered != nil
 }
 
 // copyRow copies or decodes row i of b from the mapping, or from memory that is

@@ -42,12 +42,22 @@ func tables(t testing.TB) (map[string]Array, []byte) {
 		t.Fatal(err)
 	}
 	path := write(t, "plain", append(noise(77), want...))
+	rows2 := *scaled // which decodes rows of two blocks from their places
+	rows2.Scattered = func(dst, src []byte, at []int64) {
+		if len(dst) != len(at)*size {
+			t.Errorf("%d rows into %d bytes", len(at), len(dst))
+		}
+		for i, at := range at {
+			scaled.Decode(dst[i*size:(i+1)*size], src[at:at+10])
+		}
+	}
 	return map[string]Array{
 		"memory": Memory(data),
 		"plain":  plain{Memory(data)},
 		"file":   open(t, spec, nil, Segment{path, 77, int64(len(want))}),
 		"cut":    open(t, spec, nil, cut(t, r, want, 4)...),
 		"codec":  open(t, spec, scaled, Segment{write(t, "scaled", packed), 0, int64(len(packed))}),
+		"rows":   open(t, spec, &rows2, Segment{write(t, "rows", append(noise(33), packed...)), 33, int64(len(packed))}),
 	}, want
 }
 

@@ -217,16 +217,16 @@ func (s stored) storedRows(ids []int64) (*ask, error) {
 	if !ok || s.columns%c.Elements > 0 {
 		return nil, fmt.Errorf("%s: no codec for rows of %d columns", s.kind, s.columns)
 	}
-	var whole func(dst, src []byte, at []int64)
-	if c.Scattered != nil {
-		whole = func(dst, src []byte, at []int64) { c.Scattered(dst, src, at, 0, c.Elements) }
+	var rows func(dst, src []byte, at []int64)
+	if c.DecodeRows != nil {
+		rows = func(dst, src []byte, at []int64) { c.DecodeRows(dst, src, at, s.columns/c.Elements) }
 	}
 	size := int64(s.columns / c.Elements * c.Bytes)
 	n := info.Size() / size
 	if n > math.MaxInt32 {
 		return nil, fmt.Errorf("%s: %d rows", s.path, n)
 	}
-	f, err := source.Open(garner.SpecOf(garner.F32, int(n), s.columns), &source.Codec{Elements: c.Elements, Bytes: c.Bytes, Decode: c.Decode, Scattered: whole}, source.Segment{Path: s.path, Bytes: n * size})
+	f, err := source.Open(garner.SpecOf(garner.F32, int(n), s.columns), &source.Codec{Elements: c.Elements, Bytes: c.Bytes, Decode: c.Decode, Scattered: rows}, source.Segment{Path: s.path, Bytes: n * size})
 	if err != nil {
 		return nil, err
 	}

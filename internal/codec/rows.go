@@ -77,6 +77,15 @@ func rows(bits, columns, double int) (*Codec, bool) {
 			c.Scattered(dst, src, begin, 0, columns)
 		}
 	}
+	c.DecodeRows = func(dst, src []byte, at []int64, blocks int) {
+		if blocks == 1 {
+			c.Scattered(dst, src, at, 0, columns)
+			return
+		}
+		for j, at := range at {
+			c.Decode(dst[4*columns*blocks*j:][:4*columns*blocks], src[at:][:blocks*size])
+		}
+	}
 	c.Sum = func(dst, src []byte, t kernel.Terms, b kernel.Bags, first int) bool {
 		from := first / each
 		return first%each == 0 && kernel.SumAffine(dst, src[from:], bits, codes-from, t, b)
