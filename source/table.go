@@ -57,6 +57,10 @@ const (
 	// 5): choosing how to move them takes 150 ns.
 	copiedRows = 8
 
+	// manyRows is of how many rows the last takes longer to find than the end of the file,
+	// which may take a system call.
+	manyRows = 1024
+
 	// lookEach is the time between two looks whether a file was written to. A look
 	// is a system call a file, of 180 ns (BenchmarkCheck, Zen 5, virtual machine), where
 	// a Lookup of a short row takes 250.
@@ -88,7 +92,7 @@ func NewTable(a Array) (*Table, error) {
 	}
 	t.scratch.New = func() any {
 		b := &batch{place: uint(t.batches.Add(1))}
-		b.copyUnit = func(unit int) { t.copyRows(b, unit*b.unit, min((unit+1)*b.unit, b.count)) }
+		b.copyUnit = func(unit int) { t.copyUnit(b, unit) }
 		return b
 	}
 	switch a := a.(type) {
@@ -257,7 +261,6 @@ type batch struct {
 	count  int     // rows
 	rows   []int64 // where each begins in the array, in bytes; with only, once spread has run
 	at     []int64 // where each is stored in only; none without it
-	last   int64   // the greatest of at, once sawOnly has run
 	known  known
 	unseen []int // the numbers in rows of those that may not be in the page cache
 	uses   int   // how often the free list gave it out
@@ -266,6 +269,8 @@ type batch struct {
 	dst      []byte // of the rows that copyUnit copies
 	unit     int    // how many rows those are
 	copyUnit func(unit int)
+	looks    bool   // copyUnit looks at the pages of its rows, and leaves a unit where one may not be in the page cache
+	late     []bool // whether it has left a unit; if there are any, only those are copied once looks is false
 
 	ends  []int // the end of the last row in each part, as an offset in its file; 0 of parts without a row
 	parts []int // the parts with a row
@@ -332,9 +337,32 @@ func (t *Table) lookupFile(ctx context.Context, f *File, b *batch, dst []byte) e
 
 // lookupMapped is lookup in mapped files.
 func (t *Table) lookupMapped(ctx context.Context, b *batch, dst []byte) error {
-	b.unseen = b.unseen[:0]
+	err := t.copyMapped(ctx, b, dst)
+	if errors.Is(err, garner.ErrFault) || err == nil && t.cut(b) {
+		// A read names the file and the row.
+		t.spread(b)
+		return t.fetch(ctx, b, dst, nil)
+	}
+	return err
+}
+
+// copyMapped copies or decodes the rows of b to dst, and reads those that are not in the
+// page cache. Where units of rows are decoded, each first looks at its pages, so that all
+// cores do.
+func (t *Table) copyMapped(ctx context.Context, b *batch, dst []byte) error {
+	b.unseen, b.late, b.looks = b.unseen[:0], b.late[:0], t.scattered() && len(dst) > exec.Tuned.AloneBytes
+	if b.looks {
+		if err := t.copyAll(ctx, b, dst); err != nil || !slices.Contains(b.late, true) {
+			return err
+		}
+		b.looks = false
+	}
 	if t.only != nil {
-		t.sawOnly(b)
+		for i := range b.at {
+			if !t.sawOnly(b.at[i : i+1]) {
+				b.unseen = append(b.unseen, i)
+			}
+		}
 	} else {
 		for i, row := range b.rows {
 			if !t.sawAll(row) {
@@ -348,18 +376,10 @@ func (t *Table) lookupMapped(ctx context.Context, b *batch, dst []byte) error {
 			return err
 		}
 	}
-	var err error
 	if t.plain != nil && len(b.unseen) == 0 && (b.count > copiedRows || len(dst) > exec.Tuned.AloneBytes) {
-		err = moveKnown(ctx, &b.known, runtime.GOMAXPROCS(0), dst, t.plain, 0, b.at, t.size, 8, false, nil)
-	} else {
-		err = t.copyAll(ctx, b, dst)
+		return moveKnown(ctx, &b.known, runtime.GOMAXPROCS(0), dst, t.plain, 0, b.at, t.size, 8, false, nil)
 	}
-	if errors.Is(err, garner.ErrFault) || err == nil && t.cut(b) {
-		// A read names the file and the row.
-		t.spread(b)
-		return t.fetch(ctx, b, dst, nil)
-	}
-	return err
+	return t.copyAll(ctx, b, dst)
 }
 
 // spread sets rows of b from at.
@@ -377,7 +397,10 @@ func (t *Table) spread(b *batch) {
 func (t *Table) cut(b *batch) bool {
 	if t.only != nil {
 		p := &t.file.parts[0]
-		return p.file.view.CheckTo(int(p.offset+b.last+t.stored)) != nil
+		if b.count > manyRows && p.file.view.CheckTo(int(p.offset)+len(t.only)) == nil {
+			return false
+		}
+		return p.file.view.CheckTo(int(p.offset+slices.Max(b.at)+t.stored)) != nil
 	}
 	if len(b.ends) == 0 {
 		b.ends = make([]int, len(t.file.parts))
@@ -436,18 +459,17 @@ func (t *Table) saw(first, last int) bool {
 	return true
 }
 
-// sawOnly appends to b.unseen the rows in only of which a page has no bit set.
-func (t *Table) sawOnly(b *batch) {
-	seen, before, last := t.seen, uint64(t.file.parts[0].offset%pageBytes), int64(0)
-	for i, at := range b.at {
-		last = max(last, at)
+// sawOnly reports whether every page of rows at these places in only has its bit set.
+func (t *Table) sawOnly(places []int64) bool {
+	seen, before := t.seen, uint64(t.file.parts[0].offset%pageBytes)
+	for _, at := range places {
 		from := before + uint64(at)
 		first, end := from/pageBytes, (from+uint64(t.stored)-1)/pageBytes
 		if atomic.LoadUint64(&seen[first/64])>>(first%64)&1 == 0 || end > first && !t.saw(int(first+1), int(end)) {
-			b.unseen = append(b.unseen, i)
+			return false
 		}
 	}
-	b.last = last
+	return true
 }
 
 // mark sets the bits of pages first … last.
@@ -470,13 +492,28 @@ func (t *Table) copyAll(ctx context.Context, b *batch, dst []byte) error {
 		unit = min(exec.Tuned.UnitBytes, len(dst)/8) // the first rows of a unit are not prefetched
 	}
 	b.unit = max(unit/t.size, 1)
-	switch b.known.runner.RunEach(ctx, (b.count+b.unit-1)/b.unit, runtime.GOMAXPROCS(0), b.copyUnit) {
+	units := (b.count + b.unit - 1) / b.unit
+	if b.looks {
+		b.late = slices.Grow(b.late, units)[:units]
+	}
+	switch b.known.runner.RunEach(ctx, units, runtime.GOMAXPROCS(0), b.copyUnit) {
 	case exec.Stopped:
 		return context.Cause(ctx)
 	case exec.Vanished:
 		return garner.Vanished()
 	}
 	return nil
+}
+
+// copyUnit is copyRows of a unit: see batch.
+func (t *Table) copyUnit(b *batch, unit int) {
+	first, last := unit*b.unit, min((unit+1)*b.unit, b.count)
+	if b.looks {
+		b.late[unit] = !t.sawOnly(b.at[first:last])
+	}
+	if len(b.late) == 0 || b.late[unit] != b.looks {
+		t.copyRows(b, first, last)
+	}
 }
 
 // copyRows copies or decodes the rows of b with the numbers first … last-1, except

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -246,8 +247,16 @@ func TestLookupMany(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for range 2 {
+		for round := range 4 {
 			clear(dst)
+			if round > 0 {
+				clear(table.seen) // all units leave their rows until the pages have been looked at
+			}
+			if f, ok := a.(*File); ok && round == 3 {
+				for _, h := range f.files {
+					mapped.Forget(h.file)
+				}
+			}
 			if err := Lookup(t.Context(), table, ids, dst); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -400,6 +409,53 @@ func BenchmarkTableSmall(b *testing.B) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// TestLookupLate holds that units of stored rows whose pages were not seen are decoded
+// after the others, and each row once.
+func TestLookupLate(t *testing.T) {
+	const rows, size, stored = 20000, 32, 10
+	packed := make([]byte, rows*stored)
+	for i := range packed {
+		packed[i] = byte(i * i >> 7)
+	}
+	want := make([]byte, rows*size)
+	scaled.Decode(want, packed)
+	var decoded atomic.Int64
+	codec := *scaled
+	codec.Scattered = func(dst, src []byte, at []int64) {
+		decoded.Add(int64(len(at)))
+		for i, at := range at {
+			scaled.Decode(dst[i*size:(i+1)*size], src[at:at+stored])
+		}
+	}
+	table, err := NewTable(open(t, garner.SpecOf(garner.F32, rows, size/4), &codec, Segment{write(t, "packed", packed), 0, int64(len(packed))}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := make([]int64, 3*rows)
+	for i := range ids {
+		ids[i] = int64(i / 3) // so that a unit reads few pages
+	}
+	dst := make([]byte, len(ids)*size)
+	for _, unseen := range []uint64{0, 1 << 2, 1<<3 | 1<<4 | 1<<40, math.MaxUint64} {
+		if unseen > 0 && table.seen != nil {
+			table.seen[0] &^= unseen
+		}
+		clear(dst)
+		decoded.Store(0)
+		if err := Lookup(t.Context(), table, ids, dst); err != nil {
+			t.Fatal(err)
+		}
+		for i, id := range ids {
+			if !bytes.Equal(dst[i*size:(i+1)*size], want[id*size:][:size]) {
+				t.Fatalf("unseen %x: row %d is another", unseen, id)
+			}
+		}
+		if n := decoded.Load(); table.seen != nil && unseen > 0 && n != int64(len(ids)) {
+			t.Errorf("unseen %x: %d of %d rows are decoded from their places", unseen, n, len(ids))
 		}
 	}
 }
