@@ -105,10 +105,12 @@ func (d *blockDecoder) decodeBlocks(dst, stored []byte, from, first, n int) {
 	}
 }
 
-// DecodeRows decodes parts of blocks, where the codec does so from their places.
+// DecodeRows decodes parts of blocks, or some whole blocks, where the codec does so from
+// their places.
 func (d *blockDecoder) DecodeRows(dst []byte, from *exec.Stored, rows []int64, bias, n int) bool {
 	skip, ok := d.partAt(bias, n)
-	if d.kind.Scattered == nil || !ok {
+	whole := d.kind.DecodeRows != nil && n > 0 && skip == 0 && n%d.kind.Elements == 0
+	if !whole && (d.kind.Scattered == nil || !ok) {
 		return false
 	}
 	places := d.at.Get().(*[placesAtOnce]int64)
@@ -118,7 +120,11 @@ func (d *blockDecoder) DecodeRows(dst []byte, from *exec.Stored, rows []int64, b
 		if !d.blocksAt(at, rows, bias-4*skip) {
 			return false
 		}
-		d.kind.Scattered(dst, from[0], at, skip, n)
+		if whole {
+			d.kind.DecodeRows(dst, from[0], at, n/d.kind.Elements)
+		} else {
+			d.kind.Scattered(dst, from[0], at, skip, n)
+		}
 		dst, rows = dst[4*n*len(at):], rows[len(at):]
 	}
 	return true
@@ -219,8 +225,10 @@ func (d codeDecoder) decodeParts(dst []byte, parts *exec.Stored, from *[3]int64,
 	d.Blocks.Decode(dst, part(0), part(1), part(2), first, n)
 }
 
-// DecodeRows returns false.
-func (codeDecoder) DecodeRows([]byte, *exec.Stored, []int64, int, int) bool { return false }
+// DecodeRows decodes rows of whole blocks.
+func (d codeDecoder) DecodeRows(dst []byte, from *exec.Stored, rows []int64, bias, n int) bool {
+	return d.Blocks.DecodeRows(dst, from[0], from[1], from[2], rows, bias, n)
+}
 
 // Summer returns nil.
 func (codeDecoder) Summer() exec.Summer { return nil }

@@ -15,9 +15,10 @@ Kinds and peers:
                                 IntNBitTableBatchedEmbeddingBagsCodegen, one call; garner: one RunAll
 
 A table has --mib MiB of codes, the tables of bags together four times as many. A call looks up rows of 2 Mi elements (8 MiB
-of f32). Each process has the tables in memory (garner: in the page cache) and asks for the same rows again and again; a round
-times garner and the peers one after the other, pinned to as many cores as threads. The times are the least of all rounds,
-which other work on the machine disturbs less than medians. `reused` is the peer's time over garner's into one output; the
+of f32). Each process has the tables in memory (garner: rows in the page cache, bags and int4 in huge pages, which NumPy
+gives the peers) and asks for the same rows again and again; a round times garner and the peers one after the other, pinned
+to as many cores as threads. The times are the least of all rounds, which other work on the machine disturbs less than medians.
+`reused` is the peer's time over garner's into one output; the
 peers but ggml allocate theirs, of which torch, ONNX Runtime and OpenVINO reuse the memory. `fresh` is the peer's time over
 garner's where each call allocates an output by make. `gbs` is the GB of f32 that garner makes in a second.
 

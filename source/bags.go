@@ -59,7 +59,7 @@ func (g *gather) newBags(ctx context.Context) (*bags, error) {
 	b := &bags{gather: g, BagTerms: g.plan.BagTerms(indices, g.whole...), columns: g.plan.Slice}
 	b.number = b.Number()
 	if g.plan.Sums() {
-		b.sums = g.stored.(*decoded).of[0]
+		b.sums = g.elements.(*decoded).of[0]
 	}
 	for _, l := range g.plan.Loops[2:] {
 		b.columns *= l.Extent
@@ -215,7 +215,7 @@ func (b *bags) sum(dst, src []byte, t kernel.Terms, fill int64) {
 func (b *bags) reduceStage(ctx context.Context, dst []byte, n int) error {
 	width, bag := b.bits/8, b.plan.Bag
 	size := n * width
-	each, from := size, b.stored // bytes of a row that is fetched, and where they are
+	each, from := size, b.elements // bytes of a row that is fetched, and where they are
 	if b.sums != nil {
 		each, from = int(b.span(b.first, n).Len()), b.sums
 	}

@@ -105,7 +105,7 @@ func TestBags(t *testing.T) {
 func TestRandomStored(t *testing.T) {
 	for seed := range uint64(600) {
 		c, budget := gathertest.RandomStored(seed), []int64{0, 300, 5000}[seed%3]
-		for _, x := range append(c.More, c.Data) {
+		for _, x := range append(c.Further, c.Data) {
 			if x.DType().Valid() && !x.Contiguous() {
 				budget = 0 // what is not row-major is held whole
 			}

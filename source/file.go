@@ -36,9 +36,9 @@ type Codec struct {
 	// Many goroutines call it at once.
 	Decode func(dst, src []byte)
 
-	// Scattered, which may be nil, is Decode of blocks that lie at the given places of
-	// src: their elements follow each other in dst. A Table uses it for rows of one block,
-	// where that is faster than to decode one after the other.
+	// Scattered, which may be nil, is Decode of rows that lie at the given places of src;
+	// their elements follow each other in dst, as many blocks of each row as fill it. A
+	// Table uses it where that is faster than to decode one row after the other.
 	Scattered func(dst, src []byte, at []int64)
 }
 

@@ -96,14 +96,29 @@ type placing struct {
 
 	unit     int // rows of a unit
 	copyUnit func(unit int)
+	leaves   func(unit, first, last int) bool // whether the unit of these rows stays as it is; nil: none does
+}
+
+// scattered reports whether the codec decodes rows from their places.
+func (p *placing) scattered() bool {
+	return p.from.codec != nil && p.from.codec.Scattered != nil && len(p.at) > 0
 }
 
 // run places the rows on up to threads cores.
 func (p *placing) run(ctx context.Context, runner *exec.Runner, threads int) exec.Outcome {
 	if p.copyUnit == nil {
-		p.copyUnit = func(unit int) { p.copy(unit*p.unit, min((unit+1)*p.unit, p.count)) }
+		p.copyUnit = func(unit int) {
+			first, last := unit*p.unit, min((unit+1)*p.unit, p.count)
+			if p.leaves == nil || !p.leaves(unit, first, last) {
+				p.copy(first, last)
+			}
+		}
 	}
-	p.unit = max(exec.Tuned.TileBytes/p.size, 1)
+	unit := exec.Tuned.TileBytes
+	if p.scattered() {
+		unit = min(exec.Tuned.UnitBytes, len(p.dst)/8) // the first rows of a unit are not prefetched
+	}
+	p.unit = max(unit/p.size, 1)
 	if len(p.dst) <= exec.Tuned.AloneBytes {
 		threads = 1
 	}
@@ -113,7 +128,7 @@ func (p *placing) run(ctx context.Context, runner *exec.Runner, threads int) exe
 // copy places the rows with the numbers first … last-1.
 func (p *placing) copy(first, last int) {
 	codec, size, stored := p.from.codec, p.size, int(p.from.end(int64(p.size)))
-	scattered := codec != nil && codec.Scattered != nil && len(p.at) > 0 && int64(stored) == p.from.stored
+	scattered := p.scattered()
 	done, _ := slices.BinarySearch(p.done, first)
 	for i := first; i < last; i++ {
 		if done < len(p.done) && p.done[done] == i {

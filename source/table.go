@@ -3,6 +3,7 @@ package source
 import (
 	"context"
 	"errors"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/exec"
+	"github.com/garner-go/garner/internal/kernel"
 	"github.com/garner-go/garner/internal/mapped"
 )
 
@@ -56,6 +58,10 @@ const (
 	// 5): choosing how to move them takes 150 ns.
 	copiedRows = 8
 
+	// manyRows is of how many rows the last takes longer to find than the end of the file,
+	// which may take a system call.
+	manyRows = 1024
+
 	// lookEach is the time between two looks whether a file was written to. A look
 	// is a system call a file, of 180 ns (BenchmarkCheck, Zen 5, virtual machine), where
 	// a Lookup of a short row takes 250.
@@ -86,7 +92,9 @@ func NewTable(a Array) (*Table, error) {
 		return nil, garner.Errorf(garner.ErrShape, "%s with strides %v is no table: its rows along axis 0 are no pieces of whole bytes, one after the other; gather from it instead", spec, stridesOf(spec))
 	}
 	t.scratch.New = func() any {
-		return &batch{place: uint(t.batches.Add(1)), placing: placing{from: &t.from, whole: int64(t.size)%t.from.block == 0, size: t.size}}
+		b := &batch{place: uint(t.batches.Add(1)), placing: placing{from: &t.from, whole: int64(t.size)%t.from.block == 0, size: t.size}}
+		b.leaves = func(unit, first, last int) bool { return t.leaves(b, unit, first, last) }
+		return b
 	}
 	switch a := a.(type) {
 	case *memory:
@@ -159,24 +167,42 @@ func Lookup[I garner.Integer](ctx context.Context, t *Table, ids []I, dst []byte
 	if !ok {
 		return errZeroTable()
 	}
-	b.count, b.rows, b.at = len(ids), b.rows[:0], b.at[:0]
-	for i, id := range ids {
-		// A negative number is large once it is unsigned.
-		if uint64(id) >= uint64(t.count) {
-			t.scratch.Put(b)
-			return t.refused(i, len(ids), func(i int) (garner.Index, bool) {
-				id := ids[i]
-				return garner.Index{Bits: uint64(id), Unsigned: ^I(0) > 0}, uint64(id) >= uint64(t.count)
-			})
-		}
-		b.rows = append(b.rows, int64(id)*int64(t.size))
-		if t.only != nil {
-			b.at = append(b.at, int64(id)*t.stored)
-		}
+	b.count = len(ids)
+	to, each := &b.rows, int64(t.size)
+	if t.only != nil {
+		to, each = &b.at, t.stored
+	}
+	*to = slices.Grow((*to)[:0], len(ids))[:len(ids)]
+	if i := placeRows(*to, ids, t.count, each); i < len(ids) {
+		t.scratch.Put(b)
+		return t.refused(i, len(ids), func(i int) (garner.Index, bool) {
+			id := ids[i]
+			return garner.Index{Bits: uint64(id), Unsigned: ^I(0) > 0}, uint64(id) >= uint64(t.count)
+		})
 	}
 	err := t.lookup(ctx, b, dst)
 	t.scratch.Put(b)
 	return err
+}
+
+// placeRows sets at to each times the numbers of rows, up to the first that is not below
+// count, and returns how many those are.
+func placeRows[I garner.Integer](at []int64, ids []I, count int, each int64) int {
+	values := mapped.BytesOf(ids)
+	// A negative number is large once it is unsigned.
+	if width := len(values) / max(len(ids), 1); width == 8 || width == 4 && (^I(0) < 0 || count <= math.MaxInt32) {
+		axis := [...]kernel.Component{{Dim: int64(count), Stride: each}}
+		if kernel.Tuples(at, values, width, 0, 0, axis[:], false) == 0 {
+			return len(ids)
+		}
+	}
+	for i, id := range ids {
+		if uint64(id) >= uint64(count) {
+			return i
+		}
+		at[i] = int64(id) * each
+	}
+	return len(ids)
 }
 
 // LookupValues is Lookup into a slice of the table's element type, or of float32 from
@@ -240,6 +266,9 @@ type batch struct {
 	unseen []int // the numbers in rows of those that may not be in the page cache
 	uses   int   // how often the free list gave it out
 	place  uint  // where the calls that use it count: see mapped.Users
+
+	looks bool   // a unit of rows looks at its pages, and is left where one may not be in the page cache
+	late  []bool // whether a unit was left; if any was, only those are copied once looks is false
 
 	ends  []int // the end of the last row in each part, as an offset in its file; 0 of parts without a row
 	parts []int // the parts with a row
@@ -306,35 +335,72 @@ func (t *Table) lookupFile(ctx context.Context, f *File, b *batch, dst []byte) e
 
 // lookupMapped is lookup in mapped files.
 func (t *Table) lookupMapped(ctx context.Context, b *batch, dst []byte) error {
-	b.unseen = b.unseen[:0]
-	for i := range b.rows {
-		if !t.sawAll(b, i) {
-			b.unseen = append(b.unseen, i)
-		}
-	}
-	if len(b.unseen) > 0 {
-		if err := t.look(ctx, b, dst); err != nil {
-			return err
-		}
-	}
-	var err error
-	if t.plain != nil && len(b.unseen) == 0 && (len(b.rows) > copiedRows || len(dst) > exec.Tuned.AloneBytes) {
-		err = moveKnown(ctx, &b.known, runtime.GOMAXPROCS(0), dst, t.plain, 0, b.rows, t.size, 8, false, nil)
-	} else {
-		err = t.copyAll(ctx, b, dst)
-	}
+	err := t.copyMapped(ctx, b, dst)
 	if errors.Is(err, garner.ErrFault) || err == nil && t.cut(b) {
 		// A read names the file and the row.
+		t.spread(b)
 		return t.fetch(ctx, b, dst, nil)
 	}
 	return err
 }
 
+// copyMapped copies or decodes the rows of b to dst, and reads those that are not in the
+// page cache. Where units of rows are decoded, each first looks at its pages, so that all
+// cores do.
+func (t *Table) copyMapped(ctx context.Context, b *batch, dst []byte) error {
+	b.unseen, b.late, b.looks = b.unseen[:0], b.late[:0], b.scattered() && len(dst) > exec.Tuned.AloneBytes
+	if b.looks {
+		b.late = slices.Grow(b.late, b.count)[:b.count] // a unit has one row or more
+		clear(b.late)
+		if err := t.copyAll(ctx, b, dst); err != nil || !slices.Contains(b.late, true) {
+			return err
+		}
+		b.looks = false
+	}
+	if t.only != nil {
+		for i := range b.at {
+			if !t.sawOnly(b.at[i : i+1]) {
+				b.unseen = append(b.unseen, i)
+			}
+		}
+	} else {
+		for i, row := range b.rows {
+			if !t.sawAll(row) {
+				b.unseen = append(b.unseen, i)
+			}
+		}
+	}
+	if len(b.unseen) > 0 {
+		t.spread(b)
+		if err := t.look(ctx, b, dst); err != nil {
+			return err
+		}
+	}
+	if t.plain != nil && len(b.unseen) == 0 && (b.count > copiedRows || len(dst) > exec.Tuned.AloneBytes) {
+		return moveKnown(ctx, &b.known, runtime.GOMAXPROCS(0), dst, t.plain, 0, b.at, t.size, 8, false, nil)
+	}
+	return t.copyAll(ctx, b, dst)
+}
+
+// spread sets rows of b from at.
+func (t *Table) spread(b *batch) {
+	if t.only == nil {
+		return
+	}
+	b.rows = slices.Grow(b.rows[:0], b.count)[:b.count]
+	for i, at := range b.at {
+		b.rows[i] = at / t.stored * int64(t.size)
+	}
+}
+
 // cut reports whether a file ends before the last byte of a row of b.
 func (t *Table) cut(b *batch) bool {
-	if len(t.file.parts) == 1 {
-		_, offset, _, _ := t.locate(slices.Max(b.rows))
-		return t.file.parts[0].file.view.CheckTo(int(offset+t.stored)) != nil
+	if t.only != nil {
+		p := &t.file.parts[0]
+		if b.count > manyRows && p.file.view.CheckTo(int(p.offset)+len(t.only)) == nil {
+			return false
+		}
+		return p.file.view.CheckTo(int(p.offset+slices.Max(b.at)+t.stored)) != nil
 	}
 	if len(b.ends) == 0 {
 		b.ends = make([]int, len(t.file.parts))
@@ -374,20 +440,29 @@ func (t *Table) locate(row int64) (part int, offset int64, first, last int) {
 	return part, offset, base + int(offset/pageBytes), base + int((offset+t.stored-1)/pageBytes)
 }
 
-// sawAll reports whether every page of row i of b has its bit set.
-func (t *Table) sawAll(b *batch, i int) bool {
-	var first, last int
-	if t.only != nil {
-		offset := int(t.file.parts[0].offset + b.at[i])
-		first, last = t.pages[0]+offset/pageBytes, t.pages[0]+(offset+int(t.stored)-1)/pageBytes
-	} else {
-		part := 0
-		if part, _, first, last = t.locate(b.rows[i]); part < 0 {
+// sawAll reports whether every page of a row has its bit set.
+func (t *Table) sawAll(row int64) bool {
+	part, _, first, last := t.locate(row)
+	return part >= 0 && t.saw(first, last)
+}
+
+// saw reports whether pages first … last have their bits set.
+func (t *Table) saw(first, last int) bool {
+	for page := first; page <= last; page++ {
+		if atomic.LoadUint64(&t.seen[page/64])>>(page%64)&1 == 0 {
 			return false
 		}
 	}
-	for page := first; page <= last; page++ {
-		if atomic.LoadUint64(&t.seen[page/64])>>(page%64)&1 == 0 {
+	return true
+}
+
+// sawOnly reports whether every page of rows at these places in only has its bit set.
+func (t *Table) sawOnly(places []int64) bool {
+	seen, before := t.seen, uint64(t.file.parts[0].offset%pageBytes)
+	for _, at := range places {
+		from := before + uint64(at)
+		first, end := from/pageBytes, (from+uint64(t.stored)-1)/pageBytes
+		if atomic.LoadUint64(&seen[first/64])>>(first%64)&1 == 0 || end > first && !t.saw(int(first+1), int(end)) {
 			return false
 		}
 	}
@@ -416,6 +491,14 @@ func (t *Table) copyAll(ctx context.Context, b *batch, dst []byte) error {
 		return garner.Vanished()
 	}
 	return nil
+}
+
+// leaves reports whether a unit of rows is left as it is: see batch.
+func (t *Table) leaves(b *batch, unit, first, last int) bool {
+	if b.looks {
+		b.late[unit] = !t.sawOnly(b.at[first:last])
+	}
+	return len(b.late) > 0 && b.late[unit] == b.looks
 }
 
 // age clears 64 bits each forgetEach uses of a batch, and all bits after idle

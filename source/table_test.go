@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -42,12 +43,22 @@ func tables(t testing.TB) (map[string]Array, []byte) {
 		t.Fatal(err)
 	}
 	path := write(t, "plain", append(noise(77), want...))
+	rows2 := *scaled // which decodes rows of two blocks from their places
+	rows2.Scattered = func(dst, src []byte, at []int64) {
+		if len(dst) != len(at)*size {
+			t.Errorf("%d rows into %d bytes", len(at), len(dst))
+		}
+		for i, at := range at {
+			scaled.Decode(dst[i*size:(i+1)*size], src[at:at+10])
+		}
+	}
 	return map[string]Array{
 		"memory": Memory(data),
 		"plain":  plain{Memory(data)},
 		"file":   open(t, spec, nil, Segment{path, 77, int64(len(want))}),
 		"cut":    open(t, spec, nil, cut(t, r, want, 4)...),
 		"codec":  open(t, spec, scaled, Segment{write(t, "scaled", packed), 0, int64(len(packed))}),
+		"rows":   open(t, spec, &rows2, Segment{write(t, "rows", append(noise(33), packed...)), 33, int64(len(packed))}),
 	}, want
 }
 
@@ -236,8 +247,16 @@ func TestLookupMany(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for range 2 {
+		for round := range 4 {
 			clear(dst)
+			if round > 0 {
+				clear(table.seen) // all units leave their rows until the pages have been looked at
+			}
+			if f, ok := a.(*File); ok && round == 3 {
+				for _, h := range f.files {
+					mapped.Forget(h.file)
+				}
+			}
 			if err := Lookup(t.Context(), table, ids, dst); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -390,6 +409,98 @@ func BenchmarkTableSmall(b *testing.B) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// TestLookupLate holds that units of stored rows whose pages were not seen are decoded
+// after the others, and each row once.
+func TestLookupLate(t *testing.T) {
+	const rows, size, stored = 20000, 32, 10
+	packed := make([]byte, rows*stored)
+	for i := range packed {
+		packed[i] = byte(i * i >> 7)
+	}
+	want := make([]byte, rows*size)
+	scaled.Decode(want, packed)
+	var decoded atomic.Int64
+	codec := *scaled
+	codec.Scattered = func(dst, src []byte, at []int64) {
+		decoded.Add(int64(len(at)))
+		for i, at := range at {
+			scaled.Decode(dst[i*size:(i+1)*size], src[at:at+stored])
+		}
+	}
+	table, err := NewTable(open(t, garner.SpecOf(garner.F32, rows, size/4), &codec, Segment{write(t, "packed", packed), 0, int64(len(packed))}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := make([]int64, 3*rows)
+	for i := range ids {
+		ids[i] = int64(i / 3) // so that a unit reads few pages
+	}
+	dst := make([]byte, len(ids)*size)
+	for _, unseen := range []uint64{0, 1 << 2, 1<<3 | 1<<4 | 1<<40, math.MaxUint64} {
+		if unseen > 0 && table.seen != nil {
+			table.seen[0] &^= unseen
+		}
+		clear(dst)
+		decoded.Store(0)
+		if err := Lookup(t.Context(), table, ids, dst); err != nil {
+			t.Fatal(err)
+		}
+		for i, id := range ids {
+			if !bytes.Equal(dst[i*size:(i+1)*size], want[id*size:][:size]) {
+				t.Fatalf("unseen %x: row %d is another", unseen, id)
+			}
+		}
+		if n := decoded.Load(); table.seen != nil && unseen > 0 && n != int64(len(ids)) {
+			t.Errorf("unseen %x: %d of %d rows are decoded from their places", unseen, n, len(ids))
+		}
+	}
+}
+
+// TestPlaceRows holds the places of rows, and the first number without one, of every
+// integer type: near both ends of the table, and of the type.
+func TestPlaceRows(t *testing.T) {
+	placeRowsOf[int8](t)
+	placeRowsOf[int16](t)
+	placeRowsOf[int32](t)
+	placeRowsOf[int64](t)
+	placeRowsOf[int](t)
+	placeRowsOf[uint8](t)
+	placeRowsOf[uint16](t)
+	placeRowsOf[uint32](t)
+	placeRowsOf[uint64](t)
+	placeRowsOf[uint](t)
+}
+
+func placeRowsOf[I garner.Integer](t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, count := range []int{0, 1, 100, math.MaxInt32, min(1<<33, math.MaxInt)} {
+		for n := range 40 {
+			ids := make([]I, n)
+			for i := range ids {
+				ids[i] = I(random.IntN(min(max(count, 1), 100)))
+			}
+			want := n
+			if count == 0 {
+				want = 0
+			} else if n > 2 {
+				ids[n/2] = []I{0, I(count - 1), I(count), ^I(0), ^I(0) << 7, ^I(0) ^ ^I(0)<<7}[n%6]
+				if id := ids[n/2]; id < 0 || uint64(id) >= uint64(count) {
+					want = n / 2
+				}
+			}
+			at := make([]int64, n)
+			if got := placeRows(at, ids, count, 24); got != want {
+				t.Errorf("%T: %d of %d numbers are rows of %d, want %d: %v", ids, got, n, count, want, ids)
+			}
+			for i, at := range at[:want] {
+				if at != 24*int64(ids[i]) {
+					t.Errorf("%T: row %d is at %d", ids, ids[i], at)
+				}
+			}
 		}
 	}
 }

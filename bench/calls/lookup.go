@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"math"
 	"os"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/garner-go/garner/files"
 	"github.com/garner-go/garner/internal/codec"
 	"github.com/garner-go/garner/internal/mapped"
+	"github.com/garner-go/garner/internal/pages"
 	"github.com/garner-go/garner/operators"
 	"github.com/garner-go/garner/source"
 )
@@ -113,6 +115,26 @@ func (s stored) ask(ids []int64) (*ask, error) {
 	return s.storedRows(ids)
 }
 
+// read reads the file into huge pages where the system has them, as NumPy, from which the
+// peers have their tables, does for arrays of 4 MiB and more. They stay until the program ends.
+func (s stored) read() ([]byte, error) {
+	f, err := os.Open(s.path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	all, err := pages.Alloc(int(info.Size()))
+	if err != nil {
+		return nil, err
+	}
+	_, err = io.ReadFull(f, all)
+	return all, err
+}
+
 // bagsOf adds bags, as many in each table, of rows of f32, or of rows8 or rows4 of
 // FBGEMM: all tables by one RunAll.
 func (s stored) bagsOf(kind string, ids []int64) (*ask, error) {
@@ -132,7 +154,7 @@ func (s stored) bagsOf(kind string, ids []int64) (*ask, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := os.ReadFile(s.path)
+	all, err := s.read()
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +197,7 @@ func (s stored) blocksOf(block string, ids []int64) (*ask, error) {
 	if err != nil || size < 16 || s.columns%size > 0 {
 		return nil, fmt.Errorf("%s: blocks of %q do not divide %d columns", s.kind, block, s.columns)
 	}
-	all, err := os.ReadFile(s.path)
+	all, err := s.read()
 	if err != nil {
 		return nil, err
 	}
@@ -217,16 +239,16 @@ func (s stored) storedRows(ids []int64) (*ask, error) {
 	if !ok || s.columns%c.Elements > 0 {
 		return nil, fmt.Errorf("%s: no codec for rows of %d columns", s.kind, s.columns)
 	}
-	var whole func(dst, src []byte, at []int64)
-	if c.Scattered != nil {
-		whole = func(dst, src []byte, at []int64) { c.Scattered(dst, src, at, 0, c.Elements) }
+	var rows func(dst, src []byte, at []int64)
+	if c.DecodeRows != nil {
+		rows = func(dst, src []byte, at []int64) { c.DecodeRows(dst, src, at, s.columns/c.Elements) }
 	}
 	size := int64(s.columns / c.Elements * c.Bytes)
 	n := info.Size() / size
 	if n > math.MaxInt32 {
 		return nil, fmt.Errorf("%s: %d rows", s.path, n)
 	}
-	f, err := source.Open(garner.SpecOf(garner.F32, int(n), s.columns), &source.Codec{Elements: c.Elements, Bytes: c.Bytes, Decode: c.Decode, Scattered: whole}, source.Segment{Path: s.path, Bytes: n * size})
+	f, err := source.Open(garner.SpecOf(garner.F32, int(n), s.columns), &source.Codec{Elements: c.Elements, Bytes: c.Bytes, Decode: c.Decode, Scattered: rows}, source.Segment{Path: s.path, Bytes: n * size})
 	if err != nil {
 		return nil, err
 	}

@@ -65,7 +65,13 @@ func dequantised(name string) kind {
 	if !ok {
 		panic("gguf: no codec " + name)
 	}
-	return kind{name, garner.F32, c.Elements, c.Bytes, &source.Codec{Elements: c.Elements, Bytes: c.Bytes, Decode: c.Decode}}
+	stored := &source.Codec{Elements: c.Elements, Bytes: c.Bytes, Decode: c.Decode}
+	if c.DecodeRows != nil {
+		stored.Scattered = func(dst, src []byte, at []int64) {
+			c.DecodeRows(dst, src, at, len(dst)/(4*c.Elements*max(len(at), 1)))
+		}
+	}
+	return kind{name, garner.F32, c.Elements, c.Bytes, stored}
 }
 
 // stored returns a kind of which only the blocks can be read.

@@ -1,6 +1,10 @@
 package codec
 
-import "github.com/garner-go/garner/internal/kernel"
+import (
+	"sync"
+
+	"github.com/garner-go/garner/internal/kernel"
+)
 
 // Blocks is a table whose codes, scales and zero points are three operands: those of
 // com.microsoft.GatherBlockQuantized, and of the pattern that OpenVINO compresses
@@ -80,8 +84,8 @@ const mostRuns = 64
 // mostRuns blocks where scales or zero points have to be converted. The arguments are
 // those of Decode.
 func (b *Blocks) runs(dst []byte, codes, scales, zeros Part, first, n int) int {
-	r := kernel.Runs{Bits: b.Codes.Bits(), Signed: b.Codes == I8, Float16: b.Out == F16}
-	if len(b.Axes) == 0 || n < 16 || r.Bits == 8 && b.Codes != I8 && b.Codes != U8 || b.Out == BF16 || !r.Fast() {
+	r, ok := b.kernel()
+	if len(b.Axes) == 0 || n < 16 || !ok {
 		return 0
 	}
 	a := &b.Axes[len(b.Axes)-1]
@@ -103,33 +107,181 @@ func (b *Blocks) runs(dst []byte, codes, scales, zeros Part, first, n int) int {
 	if count*r.Length == 0 || r.Length%16 > 0 || bit%8 > 0 || scaleStep > 1 || zeroStep > 1 {
 		return 0
 	}
-	r.Values = b.Codes.table(b.Scales)
+	r.Count, r.ScaleStep, r.ZeroStep = count, scaleStep, zeroStep
 	src := codes.Bytes[bit/8:]
 	scaleAt, zeroAt, _ := b.at(first)
 	if b.Scales == F32 && b.Zeros == None {
 		zero := [...]float32{b.Zero}
 		from := 4*scaleAt - scales.From
 		if r.Scales, r.Zeros = kernel.Floats(scales.Bytes[from:from+4*int64(1+(count-1)*scaleStep)]), zero[:]; r.Scales != nil {
-			kernel.Scale(dst, src, count, r)
+			kernel.Scale(dst, src, firstPlace, &r)
 			return count * r.Length
 		}
 	}
-	count = min(count, mostRuns)
-	b.scale(dst, src, count, r, scales, zeros, scaleAt, zeroAt, scaleStep, zeroStep)
-	return count * r.Length
+	r.Count = min(count, mostRuns)
+	b.scale(dst, src, r, scales, zeros, scaleAt, zeroAt)
+	return r.Count * r.Length
 }
 
-// scale decodes so many runs whose scales or zero points are first converted to f32.
-func (b *Blocks) scale(dst, src []byte, count int, r kernel.Runs, scales, zeros Part, scaleAt, zeroAt int64, scaleStep, zeroStep int) {
+// firstPlace is that of a row with which its operands begin.
+var firstPlace = []kernel.Place{{}}
+
+// kernel returns what package kernel needs to know of b, and whether it has a form for
+// such codes.
+func (b *Blocks) kernel() (r kernel.Runs, ok bool) {
+	r = kernel.Runs{Bits: b.Codes.Bits(), Signed: b.Codes == I8, Float16: b.Out == F16, Values: b.Codes.table(b.Scales)}
+	return r, (r.Bits < 8 || b.Codes == I8 || b.Codes == U8) && b.Out != BF16 && r.Fast()
+}
+
+// scale decodes runs whose scales or zero points are first converted to f32.
+func (b *Blocks) scale(dst, src []byte, r kernel.Runs, scales, zeros Part, scaleAt, zeroAt int64) {
 	var scale, zero [mostRuns]float32
-	r.Scales = b.Scales.some(scale[:], scales, scaleAt, 1+(count-1)*scaleStep)
+	r.Scales = b.Scales.some(scale[:], scales, scaleAt, 1+(r.Count-1)*r.ScaleStep)
 	if r.Zeros = zero[:1]; b.Zeros == None {
 		zero[0] = b.Zero
 	} else {
-		r.Zeros = b.Zeros.some(zero[:], zeros, zeroAt, 1+(count-1)*zeroStep)
+		r.Zeros = b.Zeros.some(zero[:], zeros, zeroAt, 1+(r.Count-1)*r.ZeroStep)
 	}
-	kernel.Scale(dst, src, count, r)
+	kernel.Scale(dst, src, firstPlace, &r)
 }
+
+// DecodeRows is Decode of n elements of each row, one row behind the other in dst, from
+// whole operands: row j begins with the element that lies rows[j]+bias bytes behind the
+// first, counted as elements lie in memory. It returns false, and dst is any, where it
+// has no faster way than Decode of each row: package kernel must have a form, the blocks
+// must follow each other as their scales and zero points do, and rows must be whole
+// blocks. It allocates nothing once calls have filled its free list.
+func (b *Blocks) DecodeRows(dst, codes, scales, zeros []byte, rows []int64, bias, n int) bool {
+	r, ok := b.kernel()
+	if !ok || n < 16 {
+		return false
+	}
+	block, inScales := dense(b.Axes, func(a *Axis) int { return a.Scale })
+	other, inZeros := 0, true
+	if b.Zeros != None {
+		other, inZeros = dense(b.Axes, func(a *Axis) int { return a.Zero })
+	}
+	if block > 0 {
+		r.ScaleStep = 1
+	}
+	if other > 0 {
+		r.ZeroStep = 1
+	}
+	switch {
+	case !inScales || !inZeros || block > 0 && other > 0 && block != other:
+		return false
+	case max(block, other) == 0: // all elements have one scale and one zero point
+		block = 16
+		r.Count, r.Length = 1, n
+	default:
+		block = max(block, other)
+		r.Count, r.Length = n/block, block
+	}
+	if n%block > 0 || r.Length%16 > 0 {
+		return false
+	}
+	room := placed.Get().(*places)
+	defer placed.Put(room)
+	width, perByte := int64(b.Out.Bits()/8), int64(8/r.Bits)
+	inPlace := func(number Number, operand []byte) []float32 {
+		if number != F32 {
+			return nil
+		}
+		return kernel.Floats(operand)
+	}
+	scalesOf, zerosOf := inPlace(b.Scales, scales), inPlace(b.Zeros, zeros)
+	if b.Zeros == None {
+		room.zeros[0] = b.Zero
+		zerosOf = room.zeros[:1]
+	}
+	eachScale, eachZero := 1+(r.Count-1)*r.ScaleStep, 1+(r.Count-1)*r.ZeroStep
+	r.Far, r.Scales, r.Zeros = true, scalesOf, zerosOf
+	most := len(room.places)
+	if scalesOf == nil {
+		most = min(most, len(room.scales)/eachScale)
+	}
+	if zerosOf == nil {
+		most = min(most, len(room.zeros)/eachZero)
+	}
+	if most == 0 {
+		return false
+	}
+	for len(rows) > 0 {
+		some := room.places[:min(len(rows), most)]
+		for j := range some {
+			first := (rows[j] + int64(bias)) / width
+			at := first / int64(block)
+			if at*int64(block) != first {
+				return false
+			}
+			some[j] = kernel.Place{Codes: first / perByte, Scale: at * int64(r.ScaleStep), Zero: at * int64(r.ZeroStep)}
+		}
+		if scalesOf == nil {
+			r.Scales = room.scales[:len(some)*eachScale]
+			b.Scales.convert(r.Scales, scales, some, eachScale, func(p *kernel.Place) *int64 { return &p.Scale })
+		}
+		if zerosOf == nil {
+			r.Zeros = room.zeros[:len(some)*eachZero]
+			b.Zeros.convert(r.Zeros, zeros, some, eachZero, func(p *kernel.Place) *int64 { return &p.Zero })
+		}
+		kernel.Scale(dst, codes, some, &r)
+		dst, rows = dst[len(some)*n*int(width):], rows[len(some):]
+	}
+	return true
+}
+
+// places are those of the rows that DecodeRows decodes at a time, and their scales and
+// zero points where these have to be converted.
+type places struct {
+	places        [512]kernel.Place
+	scales, zeros [1024]float32
+}
+
+// placed is the free list of them.
+var placed = sync.Pool{New: func() any { return new(places) }}
+
+// dense returns how many elements in turn share a value of an operand with these strides,
+// if the values follow each other as the elements do; 0 if all share one.
+func dense(axes []Axis, stride func(*Axis) int) (block int, ok bool) {
+	inner, values := 1, 1 // elements inside the axis, and their values
+	for k := len(axes) - 1; k >= 0; k-- {
+		a := &axes[k]
+		s := stride(a)
+		if a.Block >= a.Extent {
+			s = 0 // it has one value
+		}
+		switch {
+		case a.Extent == 1:
+		case s == 0 && block == 0:
+		case block == 0 && s == 1 && a.Extent%a.Block == 0:
+			block, values = inner*a.Block, a.Extent/a.Block
+		case block > 0 && s == values && a.Block == 1:
+			values *= a.Extent
+		default:
+			return 0, false
+		}
+		inner *= a.Extent
+	}
+	return block, true
+}
+
+// convert reads count values of an operand for each row to dst, and sets the places of
+// the rows' first values to those there.
+func (n Number) convert(dst []float32, operand []byte, rows []kernel.Place, count int, place func(*kernel.Place) *int64) {
+	width := int64(n.Bits())
+	for j := range rows {
+		if later := j + convertAhead; later < len(rows) {
+			from := *place(&rows[later]) * width / 8
+			kernel.Prefetch(operand[from : from+1])
+		}
+		at := place(&rows[j])
+		n.some(dst[j*count:], Part{Bytes: operand}, *at, count)
+		*at = int64(j * count)
+	}
+}
+
+// convertAhead is how many rows ahead a scale is prefetched while others are converted.
+const convertAhead = 16
 
 // some reads count values of an operand, from value at on, to the first places of dst,
 // and returns those.
@@ -148,9 +300,9 @@ func (n Number) some(dst []float32, p Part, at int64, count int) []float32 {
 			done = count
 		case I4, U4, I8, U8:
 			// A scale of 1 and a zero point of 0 leave a code as it is.
-			r := kernel.Runs{Bits: int(width), Signed: n == I8, Values: n.table(F32), Length: count &^ 15, Scales: []float32{1}, Zeros: []float32{0}}
+			r := kernel.Runs{Bits: int(width), Signed: n == I8, Values: n.table(F32), Count: 1, Length: count &^ 15, Scales: []float32{1}, Zeros: []float32{0}}
 			if r.Fast() {
-				kernel.Scale(to, from, 1, r)
+				kernel.Scale(to, from, firstPlace, &r)
 				done = r.Length
 			}
 		}

@@ -193,6 +193,135 @@ func FuzzBlocks(f *testing.F) {
 	})
 }
 
+// FuzzBlockRows holds rows that are decoded many at a time against Decode of each, from
+// operands at the end of a page. Rows are whole lines of some of the inner axes.
+func FuzzBlockRows(f *testing.F) {
+	for seed := range uint64(300) {
+		f.Add(seed, uint16(seed*7), uint16(seed*13))
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, rows, from uint16) { blockRows(t, seed, int(rows), int(from)) })
+}
+
+// blockRows reports whether a form decodes the rows many at a time.
+func blockRows(t *testing.T, seed uint64, count, from int) (fast bool) {
+	random := rand.New(rand.NewPCG(seed, 2))
+	tab := randomTable(random)
+	if random.IntN(2) == 0 { // values that follow each other as the elements do
+		scales, zeros := 1, 1
+		for k := len(tab.Axes) - 1; k >= 0; k-- {
+			a := &tab.Axes[k]
+			if k < len(tab.Axes)-1 {
+				a.Block = 1
+			} else if a.Extent = 16 * (1 + a.Extent%150); random.IntN(3) > 0 {
+				a.Block = 16
+			} else {
+				a.Block = a.Extent
+			}
+			a.Scale, a.Zero = scales, zeros
+			scales, zeros = scales*(a.Extent/a.Block), zeros*(a.Extent/a.Block)
+		}
+		tab.elements = 1
+		for _, a := range tab.Axes {
+			tab.elements *= a.Extent
+		}
+		fill := func(n Number, values int) []byte {
+			b := make([]byte, (values*n.Bits()+7)/8)
+			for i := range b {
+				b[i] = byte(random.Uint32())
+			}
+			specials(random, n, b)
+			return b
+		}
+		tab.codes, tab.scales, tab.zeros = fill(tab.Codes, tab.elements), fill(tab.Scales, scales), fill(tab.Zeros, zeros)
+	}
+	row := 1
+	for k := len(tab.Axes) - 1; k >= 0 && (row < 16 || from>>k&1 == 0); k-- {
+		row *= tab.Axes[k].Extent
+	}
+	n, width := row, tab.Out.Bits()/8
+	if from%5 == 0 {
+		n -= n / 16 * (from % 16) &^ 15
+	}
+	places, bias := make([]int64, 1+count%40), 0
+	if n < row && from%2 == 0 {
+		bias = (row - n) * width
+	}
+	var want []byte
+	for j := range places {
+		first := random.IntN(tab.elements/row) * row
+		places[j] = int64(first * width)
+		one := make([]byte, n*width)
+		tab.Decode(one, Part{Bytes: tab.codes}, Part{Bytes: tab.scales}, Part{Bytes: tab.zeros}, first+bias/width, n)
+		want = append(want, one...)
+	}
+	var operands [3][]byte
+	for k, b := range [3][]byte{tab.codes, tab.scales, tab.zeros} {
+		operands[k] = guard.Bytes(t, len(b))
+		copy(operands[k], b)
+	}
+	for _, form := range decoding() {
+		restore := kernel.Use(form)
+		got := guard.Bytes(t, len(want))
+		done := tab.DecodeRows(got, operands[0], operands[1], operands[2], places, bias, n)
+		restore()
+		if done && !bytes.Equal(got, want) {
+			t.Errorf("%+v: %d rows of %d elements in form %s are not those of Decode", *tab.Blocks, len(places), n, form)
+		}
+		fast = fast || done
+	}
+	return fast
+}
+
+// TestBlockRows holds that rows of the usual forms are decoded many at a time, that those
+// of others are not, and that half of random ones are.
+func TestBlockRows(t *testing.T) {
+	forms := len(decoding()) > 1
+	const rows, columns = 5, 128
+	table := func(block int, scales, zeros, out Number) *Blocks {
+		return &Blocks{Codes: U4, Scales: scales, Zeros: zeros, Out: out, Axes: []Axis{{Extent: rows, Block: 1, Scale: columns / block, Zero: columns / block}, {Extent: columns, Block: block, Scale: 1, Zero: 1}}}
+	}
+	groups := &Blocks{Codes: U8, Scales: F16, Zeros: U8, Out: F16, Axes: []Axis{{Extent: rows, Block: 1, Scale: 4, Zero: 4}, {Extent: 4, Block: 1, Scale: 1, Zero: 1}, {Extent: 32, Block: 1}}}
+	one := &Blocks{Codes: I8, Scales: F32, Out: F32, Axes: []Axis{{Extent: rows, Block: 1}, {Extent: columns, Block: 1}}}
+	byColumn := &Blocks{Codes: I8, Scales: F32, Out: F32, Axes: []Axis{{Extent: rows, Block: 1}, {Extent: columns, Block: 1, Scale: 1}}}
+	padded := table(32, F32, U4, F32)
+	padded.Axes[0].Zero++
+	for _, tt := range []struct {
+		b    *Blocks
+		n    int
+		fast bool
+	}{
+		{table(32, F32, None, F32), columns, true},
+		{table(128, F32, None, F32), columns, true},
+		{table(16, F32, None, F32), columns, true},
+		{table(32, F16, U4, F32), columns, true},
+		{table(64, BF16, U8, F16), columns, true},
+		{table(32, F32, F32, F32), columns, true},
+		{table(32, F32, None, F32), 32, true},
+		{groups, columns, true},
+		{one, columns, true},
+		{table(32, F32, None, F32), 48, false},
+		{table(32, F32, None, BF16), columns, false},
+		{byColumn, columns, false},
+		{padded, columns, false},
+	} {
+		scales := kernel.Bytes(make([]int64, 8*rows*columns))
+		dst := make([]byte, 2*tt.n*tt.b.Out.Bits()/8)
+		places := []int64{0, int64(3 * columns * tt.b.Out.Bits() / 8)}
+		if fast := tt.b.DecodeRows(dst, make([]byte, rows*columns), scales, scales, places, 0, tt.n); fast != (tt.fast && forms) {
+			t.Errorf("%+v: rows of %d elements are decoded many at a time: %v", *tt.b, tt.n, fast)
+		}
+	}
+	fast := 0
+	for seed := range uint64(300) {
+		if blockRows(t, seed, int(seed), int(seed*13)) {
+			fast++
+		}
+	}
+	if fast < 40 && forms {
+		t.Errorf("%d of 300 tables are decoded many rows at a time", fast)
+	}
+}
+
 // TestSpans holds that a row, and a run inside one, reads no more than its own bytes.
 func TestSpans(t *testing.T) {
 	// int4 [3,17] in blocks of 16, two scales and two zero points of 4 bits a row.
@@ -307,4 +436,4 @@ func TestSpansOfNothing(t *testing.T) {
 	}
 }
 
-func spansOf(codes, scales, zeros Span) [3]Span { return [3]Span{From: codes, To: scales, zeros} }
+func spansOf(codes, scales, zeros Span) [3]Span { return [3]Span{codes, scales, zeros} }

@@ -28,6 +28,11 @@ type Codec struct {
 	// elements. It allocates nothing, and many goroutines call it at once.
 	Decode func(dst, src []byte)
 
+	// DecodeRows is Decode of rows of so many blocks, which lie at the given places of src;
+	// their elements follow each other in dst. It is nil where it would be no faster than
+	// Decode of each.
+	DecodeRows func(dst, src []byte, at []int64, blocks int)
+
 	// Scattered writes the elements first … first+n-1 of each of the blocks that lie at the
 	// given places of src to dst, one part behind the other. It takes no longer for a part
 	// than the part is long. It is nil where a part needs the decode of its block.
@@ -96,15 +101,19 @@ func blocks(name string, elements, bytes int, block func(dst, src []byte)) *Code
 	}}
 }
 
-// fast gives a codec the kernels of a kind: they decode what they can. values has the
-// values of the codes, where the kind has a table of them.
+// fast gives a codec the kernels of a kind. values has the values of the codes, where the
+// kind has a table of them.
 func fast(c *Codec, kind kernel.Stored, values *[16]int8) *Codec {
 	definition := c.Decode
-	c.Decode = func(dst, src []byte) {
-		n := kernel.Decode(kind, values, dst, src)
-		if src = src[n*c.Bytes:]; len(src) > 0 {
-			definition(dst[4*n*c.Elements:], src)
+	c.DecodeRows = func(dst, src []byte, at []int64, blocks int) {
+		if kernel.Decode(kind, values, dst, src, at, blocks) {
+			return
+		}
+		row, out := blocks*c.Bytes, 4*blocks*c.Elements
+		for j, at := range at {
+			definition(dst[j*out:(j+1)*out], src[at:int(at)+row])
 		}
 	}
+	c.Decode = func(dst, src []byte) { c.DecodeRows(dst, src, begin, len(src)/c.Bytes) }
 	return c
 }

@@ -522,6 +522,22 @@ func FuzzDecode(f *testing.F) {
 				}
 			}
 		}
+		if each := 1 + len(pattern)%blocks; c.DecodeRows != nil {
+			at, want := make([]int64, 0, 3*blocks), []byte(nil)
+			for i := range 3 * blocks {
+				block := (i*2 + len(pattern)) % (blocks - each + 1)
+				at, want = append(at, int64(block*c.Bytes)), append(want, definition[block*c.Elements*4:][:each*c.Elements*4]...)
+			}
+			for _, form := range decoding() {
+				got := guard.Bytes(t, len(want))
+				restore := kernel.Use(form)
+				c.DecodeRows(got, src, at, each)
+				restore()
+				if !bytes.Equal(got, want) {
+					t.Errorf("%s: %s: rows of %d blocks from their places are not the definition of %x", c.Name, form, each, src)
+				}
+			}
+		}
 		if !bytes.Equal(src, before) {
 			t.Errorf("%s wrote to its blocks", c.Name)
 		}

@@ -81,6 +81,15 @@ func rows(bits, columns, double int) (*Codec, bool) {
 			c.Scattered(dst, src, begin, 0, columns)
 		}
 	}
+	c.DecodeRows = func(dst, src []byte, at []int64, blocks int) {
+		if blocks == 1 {
+			c.Scattered(dst, src, at, 0, columns)
+			return
+		}
+		for j, at := range at {
+			c.Decode(dst[4*columns*blocks*j:][:4*columns*blocks], src[at:][:blocks*size])
+		}
+	}
 	c.Add = func(dst, row []byte, first int, weight float32) {
 		scale, bias := float32(number(row[codes:])*weight), float32(number(row[codes+width:])*weight)
 		for i := range len(dst) / 4 {

@@ -66,7 +66,7 @@ func (m *masked) Sum(dst []byte, from *Stored, t kernel.Terms, b kernel.Bags) {
 }
 
 func (m *masked) Spans(first, n int) [3]Span {
-	return [3]Span{{int64(first * m.size), int64((first + n) * m.size)}, {}, {int64(first), int64(first + n)}}
+	return [3]Span{{From: int64(first * m.size), To: int64((first + n) * m.size)}, {}, {From: int64(first), To: int64(first + n)}}
 }
 
 // TestStored holds a gather of stored rows against the definition, with the thresholds

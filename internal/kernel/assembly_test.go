@@ -318,7 +318,9 @@ func putHalf(b []byte, v float32) {}
 
 func fma(a, b, c float32) float32 { return 0 }
 
-const affineAhead = 8
+type Place struct{ Codes, Scale, Zero int64 }
+
+func prefetchRow(row Place, codes, scales, zeros int) {}
 
 func at32(b []byte) float32 { return 0 }
 
@@ -553,17 +555,36 @@ func tryDecode(t *testing.T, form string, kind Stored) {
 				put(to[4*e:], float32(v)*factor)
 			}
 		}
-		done := Decode(kind, values, got[:len(got)-64], src)
-		switch all := decodeForm(kind) != nil; {
-		case all && n != done, !all && done > 0:
-			t.Errorf("%s: kind %d: %d of %d blocks", form, kind, done, n)
+		done := Decode(kind, values, got[:len(got)-64], src, []int64{0}, n)
+		if done != (decodeForm(kind) != nil) {
+			t.Errorf("%s: kind %d: %d blocks are decoded: %v", form, kind, n, done)
 		}
-		to := done * size.elements * 4
+		to := 0
+		if done {
+			to = n * size.elements * 4
+		}
 		if !bytes.Equal(got[:to], want[:to]) {
 			t.Errorf("%s: kind %d: %d blocks differ from the formula", form, kind, n)
 		}
 		if slices.ContainsFunc(got[to:], func(b byte) bool { return b != 0xa5 }) {
 			t.Errorf("%s: kind %d: wrote behind %d blocks", form, kind, n)
+		}
+		if each := n / 5; done && each > 0 && n < 100 { // the same blocks, as rows in another order
+			edge, at, row := guard.Bytes(t, each*5*size.bytes), []int64{}, each*size.elements*4
+			copy(edge, src)
+			got := guard.Bytes(t, 23*row)
+			for j := range 23 {
+				at = append(at, int64(j*3%5*each*size.bytes))
+			}
+			Decode(kind, values, got, edge, at, each)
+			for j := range at {
+				if from := j * 3 % 5 * row; !bytes.Equal(got[j*row:(j+1)*row], want[from:from+row]) {
+					t.Errorf("%s: kind %d: row %d of %d blocks is another", form, kind, j, each)
+				}
+			}
+			if !panics(func() { Decode(kind, values, got, edge, []int64{1}, 5*each) }) || !panics(func() { Decode(kind, values, got, edge, []int64{-1}, 1) }) {
+				t.Errorf("%s: kind %d: a row outside is accepted", form, kind)
+			}
 		}
 	}
 }
@@ -619,52 +640,136 @@ func tryAffine(t *testing.T, form string, bits int) {
 	}
 }
 
-// tryScale decodes three runs of 16, 48 or 64 codes, with a scale and a zero point of each
-// and of all.
+// tryScale decodes rows of one to three runs of 16 to 128 codes, with a scale and a zero
+// point of each run and of all, from places in any order.
 func tryScale(t *testing.T, form string, r Runs) {
 	t.Helper()
 	if !r.Fast() {
 		return
 	}
+	const rows = 21
 	values := new([256]float32)
 	for i := range values[:16] {
 		values[i] = float32(i*i - 20)
 	}
 	r.Values = values
-	src := pattern(200)
-	for _, r.Length = range []int{16, 48, 64} {
-		for _, r.Scales = range [][]float32{{0.5}, {1, -2, 0.25}} {
-			for _, r.Zeros = range [][]float32{{3}, {0, 8, -1}} {
-				got := make([]byte, 4*3*r.Length+64)
-				Scale(got, src, 3, r)
-				for i := range 3 * r.Length {
-					code := float32(digit(src, i*r.Bits, r.Bits))
-					if r.Bits == 4 {
-						code = values[int(code)]
-					} else if r.Signed {
-						code = float32(int8(code))
-					}
-					want := (code - r.Zeros[i/r.Length%len(r.Zeros)]) * r.Scales[i/r.Length%len(r.Scales)]
-					v := float32(0)
-					if !r.Float16 {
-						v = single(got[4*i:])
-					} else if h := binary.LittleEndian.Uint16(got[2*i:]); h&0x7fff > 0 {
-						v = math.Float32frombits(uint32(h&0x8000)<<16 | uint32(h&0x7fff)<<13 + 112<<23) // a normal f16
-					}
-					if v != want {
-						t.Fatalf("%s: %+v: code %d is %v, want %v", form, r, i, v, want)
-					}
+	floats := func(n int, value func(i int) float32) []float32 {
+		all := view[float32](guard.Bytes(t, 4*n))
+		for i := range all {
+			all[i] = value(i)
+		}
+		return all
+	}
+	width := 4
+	if r.Float16 {
+		width = 2
+	}
+	for seed, length := range []int{16, 48, 64, 80, 128} {
+		for _, r.Count = range []int{1, 3} {
+			r.Length, r.ScaleStep, r.ZeroStep, r.Far = length, seed%2, seed/2%2, seed != 2
+			size := r.Count * r.Length * r.Bits / 8
+			src := guard.Bytes(t, rows*size)
+			copy(src, pattern(len(src)))
+			eachScale, eachZero := 1+(r.Count-1)*r.ScaleStep, 1+(r.Count-1)*r.ZeroStep
+			r.Scales = floats(rows*eachScale, func(i int) float32 { return []float32{1, -2, 0.25}[i%3] })
+			r.Zeros = floats(rows*eachZero, func(i int) float32 { return float32(i%5) - 1 })
+			places := make([]Place, rows+3)
+			for j := range places {
+				at := int64(j * 8 % rows)
+				places[j] = Place{at * int64(size), at * int64(eachScale), (at + 1) % rows * int64(eachZero)}
+			}
+			got := guard.Bytes(t, len(places)*r.Count*r.Length*width)
+			Scale(got, src, places, &r)
+			for i := range len(places) * r.Count * r.Length {
+				p, e := places[i/r.Count/r.Length], i%(r.Count*r.Length)
+				code := float32(digit(src[p.Codes:], e*r.Bits, r.Bits))
+				if r.Bits == 4 {
+					code = values[int(code)]
+				} else if r.Signed {
+					code = float32(int8(code))
 				}
-				width := 4
-				if r.Float16 {
-					width = 2
+				run := e / r.Length
+				want := (code - r.Zeros[int(p.Zero)+run*r.ZeroStep]) * r.Scales[int(p.Scale)+run*r.ScaleStep]
+				v := float32(0)
+				if !r.Float16 {
+					v = single(got[4*i:])
+				} else if h := binary.LittleEndian.Uint16(got[2*i:]); h&0x7fff > 0 {
+					v = math.Float32frombits(uint32(h&0x8000)<<16 | uint32(h&0x7fff)<<13 + 112<<23) // a normal f16
 				}
-				if slices.ContainsFunc(got[3*r.Length*width:], func(b byte) bool { return b != 0 }) {
-					t.Errorf("%s: %+v: wrote behind the runs", form, r)
+				if v != want {
+					t.Fatalf("%s: %d runs of %d codes of %d bits, signed %v: code %d is %v, want %v", form, r.Count, r.Length, r.Bits, r.Signed, i, v, want)
+				}
+			}
+			for _, p := range []Place{{Codes: -1}, {Scale: -1}, {Zero: -1}, {Codes: int64(len(src)-size) + 1}, {Scale: int64(len(r.Scales)-eachScale) + 1}, {Zero: int64(len(r.Zeros)-eachZero) + 1}} {
+				if !panics(func() { Scale(got, src, []Place{{}, p}, &r) }) {
+					t.Errorf("%s: a row at %+v of %d codes is accepted", form, p, len(src)*8/r.Bits)
 				}
 			}
 		}
 	}
+}
+
+// TestLongRows decodes rows that take several calls of assembly.
+func TestLongRows(t *testing.T) {
+	each(t, func(t *testing.T, form string) {
+		for _, bits := range []int{8, 4} {
+			const n = decodedMost/4*2 + 37
+			size := (n*bits+7)/8 + bits
+			src := pattern(2 * size)
+			for j := range 2 {
+				tail := src[(j+1)*size-bits:]
+				if bits == 8 {
+					put(tail, 1.5)
+					put(tail[4:], float32(j))
+				} else {
+					copy(tail, "\x00\x3e\x00\x3c")
+				}
+			}
+			got := make([]byte, 2*4*n)
+			rows := Affine(got, src, []int64{int64(size), 0}, n, size-bits, bits)
+			if want := 2; affineForm(bits) != nil && rows != want {
+				t.Errorf("%s: %d of %d rows", form, rows, want)
+			}
+			for j := range rows {
+				bias := float32(1 - j)
+				if bits == 4 {
+					bias = 1
+				}
+				for i := range n &^ 15 {
+					if v, want := single(got[4*(j*n+i):]), float32(digit(src[(1-j)*size:], i*bits, bits))*1.5+bias; v != want {
+						t.Fatalf("%s: element %d of row %d of %d bits is %v, want %v", form, i, j, bits, v, want)
+					}
+				}
+			}
+			for _, length := range []int{decodedMost/4*2 + 48, decodedMost / 16} {
+				const count = 3
+				r := Runs{Bits: bits, Values: new([256]float32), Count: count, Length: length, Scales: []float32{0, 1, 2, 3, 4}, Zeros: []float32{0, 1}, ScaleStep: 1}
+				if !r.Fast() {
+					continue
+				}
+				for i := range r.Values {
+					r.Values[i] = float32(i)
+				}
+				codes := pattern((count*length + 16) * bits / 8)
+				got := make([]byte, 2*4*count*length)
+				Scale(got, codes, []Place{{0, 1, 1}, {int64(2 * bits), 2, 0}}, &r)
+				for i := range 2 * count * length {
+					j, e := i/(count*length), i%(count*length)
+					want := (float32(digit(codes, (e+16*j)*bits, bits)) - float32(1-j)) * float32(1+j+e/length)
+					if v := single(got[4*i:]); v != want {
+						t.Fatalf("%s: code %d of runs of %d of %d bits is %v, want %v", form, i, length, bits, v, want)
+					}
+				}
+			}
+		}
+	})
+}
+
+// panics reports whether a call panics.
+func panics(f func()) (did bool) {
+	defer func() { did = recover() != nil }()
+	f()
+	return false
 }
 
 // tryLoad widens 0 to 39 values, so that every remainder modulo 8 occurs.

@@ -14,10 +14,14 @@ var decodes = cpu.X86.HasF16C && cpu.X86.HasFMA
 
 // q8_0AVX512 decodes blocks of Q8_0:
 //
-//	for b := range n {
-//		d := halfAt(src[34*b:])
-//		for i, q := range src[34*b+2:][:32] {
-//			put(dst[128*b+4*i:], d*float32(int8(q)))
+//	for j, row := range at[:rows] {
+//		prefetch(src, int(at[min(j+ahead, rows-1)]), touched)
+//		dst, src := dst[128*n*j:], src[row:]
+//		for b := range n {
+//			d := halfAt(src[34*b:])
+//			for i, q := range src[34*b+2:][:32] {
+//				put(dst[128*b+4*i:], d*float32(int8(q)))
+//			}
 //		}
 //	}
 //
@@ -26,10 +30,14 @@ func q8_0AVX512(a *decodeArgs)
 
 // q8_0AVX2 decodes blocks of Q8_0:
 //
-//	for b := range n {
-//		d := halfAt(src[34*b:])
-//		for i, q := range src[34*b+2:][:32] {
-//			put(dst[128*b+4*i:], d*float32(int8(q)))
+//	for j, row := range at[:rows] {
+//		prefetch(src, int(at[min(j+ahead, rows-1)]), touched)
+//		dst, src := dst[128*n*j:], src[row:]
+//		for b := range n {
+//			d := halfAt(src[34*b:])
+//			for i, q := range src[34*b+2:][:32] {
+//				put(dst[128*b+4*i:], d*float32(int8(q)))
+//			}
 //		}
 //	}
 //
@@ -38,11 +46,15 @@ func q8_0AVX2(a *decodeArgs)
 
 // nibblesAVX512 decodes blocks of 32 codes of 4 bits behind a scale of f16:
 //
-//	for b := range n {
-//		d := halfAt(src[18*b:])
-//		for i, q := range src[18*b+2:][:16] {
-//			put(dst[128*b+4*i:], d*float32(values[0][q&15]))
-//			put(dst[128*b+4*(16+i):], d*float32(values[0][q>>4]))
+//	for j, row := range at[:rows] {
+//		prefetch(src, int(at[min(j+ahead, rows-1)]), touched)
+//		dst, src := dst[128*n*j:], src[row:]
+//		for b := range n {
+//			d := halfAt(src[18*b:])
+//			for i, q := range src[18*b+2:][:16] {
+//				put(dst[128*b+4*i:], d*float32(values[0][q&15]))
+//				put(dst[128*b+4*(16+i):], d*float32(values[0][q>>4]))
+//			}
 //		}
 //	}
 //
@@ -51,11 +63,15 @@ func nibblesAVX512(a *decodeArgs)
 
 // nibblesAVX2 decodes blocks of 32 codes of 4 bits behind a scale of f16:
 //
-//	for b := range n {
-//		d := halfAt(src[18*b:])
-//		for i, q := range src[18*b+2:][:16] {
-//			put(dst[128*b+4*i:], d*float32(values[0][q&15]))
-//			put(dst[128*b+4*(16+i):], d*float32(values[0][q>>4]))
+//	for j, row := range at[:rows] {
+//		prefetch(src, int(at[min(j+ahead, rows-1)]), touched)
+//		dst, src := dst[128*n*j:], src[row:]
+//		for b := range n {
+//			d := halfAt(src[18*b:])
+//			for i, q := range src[18*b+2:][:16] {
+//				put(dst[128*b+4*i:], d*float32(values[0][q&15]))
+//				put(dst[128*b+4*(16+i):], d*float32(values[0][q>>4]))
+//			}
 //		}
 //	}
 //
@@ -64,11 +80,15 @@ func nibblesAVX2(a *decodeArgs)
 
 // mxfp4AVX512 decodes blocks of MXFP4:
 //
-//	for b := range n {
-//		d := powers[0][src[17*b]]
-//		for i, q := range src[17*b+1:][:16] {
-//			put(dst[128*b+4*i:], d*float32(values[0][q&15]))
-//			put(dst[128*b+4*(16+i):], d*float32(values[0][q>>4]))
+//	for j, row := range at[:rows] {
+//		prefetch(src, int(at[min(j+ahead, rows-1)]), touched)
+//		dst, src := dst[128*n*j:], src[row:]
+//		for b := range n {
+//			d := powers[0][src[17*b]]
+//			for i, q := range src[17*b+1:][:16] {
+//				put(dst[128*b+4*i:], d*float32(values[0][q&15]))
+//				put(dst[128*b+4*(16+i):], d*float32(values[0][q>>4]))
+//			}
 //		}
 //	}
 //
@@ -77,11 +97,15 @@ func mxfp4AVX512(a *decodeArgs)
 
 // mxfp4AVX2 decodes blocks of MXFP4:
 //
-//	for b := range n {
-//		d := powers[0][src[17*b]]
-//		for i, q := range src[17*b+1:][:16] {
-//			put(dst[128*b+4*i:], d*float32(values[0][q&15]))
-//			put(dst[128*b+4*(16+i):], d*float32(values[0][q>>4]))
+//	for j, row := range at[:rows] {
+//		prefetch(src, int(at[min(j+ahead, rows-1)]), touched)
+//		dst, src := dst[128*n*j:], src[row:]
+//		for b := range n {
+//			d := powers[0][src[17*b]]
+//			for i, q := range src[17*b+1:][:16] {
+//				put(dst[128*b+4*i:], d*float32(values[0][q&15]))
+//				put(dst[128*b+4*(16+i):], d*float32(values[0][q>>4]))
+//			}
 //		}
 //	}
 //
@@ -90,12 +114,16 @@ func mxfp4AVX2(a *decodeArgs)
 
 // q4_kAVX512 decodes blocks of Q4_K:
 //
-//	for b := range n {
-//		d, m := halfAt(src[144*b:]), halfAt(src[144*b+2:])
-//		for e := range 256 {
-//			s, t := factors(src[144*b+4:], e/32)
-//			q := src[144*b+16+e/64*32+e%32] >> (e / 32 % 2 * 4) & 15
-//			put(dst[4*(256*b+e):], float32(float32(d*s)*float32(q))-float32(m*t))
+//	for j, row := range at[:rows] {
+//		prefetch(src, int(at[min(j+ahead, rows-1)]), touched)
+//		dst, src := dst[1024*n*j:], src[row:]
+//		for b := range n {
+//			d, m := halfAt(src[144*b:]), halfAt(src[144*b+2:])
+//			for e := range 256 {
+//				s, t := factors(src[144*b+4:], e/32)
+//				q := src[144*b+16+e/64*32+e%32] >> (e / 32 % 2 * 4) & 15
+//				put(dst[4*(256*b+e):], float32(float32(d*s)*float32(q))-float32(m*t))
+//			}
 //		}
 //	}
 //
@@ -104,12 +132,16 @@ func q4_kAVX512(a *decodeArgs)
 
 // q4_kAVX2 decodes blocks of Q4_K:
 //
-//	for b := range n {
-//		d, m := halfAt(src[144*b:]), halfAt(src[144*b+2:])
-//		for e := range 256 {
-//			s, t := factors(src[144*b+4:], e/32)
-//			q := src[144*b+16+e/64*32+e%32] >> (e / 32 % 2 * 4) & 15
-//			put(dst[4*(256*b+e):], float32(float32(d*s)*float32(q))-float32(m*t))
+//	for j, row := range at[:rows] {
+//		prefetch(src, int(at[min(j+ahead, rows-1)]), touched)
+//		dst, src := dst[1024*n*j:], src[row:]
+//		for b := range n {
+//			d, m := halfAt(src[144*b:]), halfAt(src[144*b+2:])
+//			for e := range 256 {
+//				s, t := factors(src[144*b+4:], e/32)
+//				q := src[144*b+16+e/64*32+e%32] >> (e / 32 % 2 * 4) & 15
+//				put(dst[4*(256*b+e):], float32(float32(d*s)*float32(q))-float32(m*t))
+//			}
 //		}
 //	}
 //
@@ -118,12 +150,16 @@ func q4_kAVX2(a *decodeArgs)
 
 // q5_kAVX512 decodes blocks of Q5_K:
 //
-//	for b := range n {
-//		d, m := halfAt(src[176*b:]), halfAt(src[176*b+2:])
-//		for e := range 256 {
-//			s, t := factors(src[176*b+4:], e/32)
-//			q := src[176*b+48+e/64*32+e%32]>>(e/32%2*4)&15 | src[176*b+16+e%32]>>(e/32)&1<<4
-//			put(dst[4*(256*b+e):], float32(float32(d*s)*float32(q))-float32(m*t))
+//	for j, row := range at[:rows] {
+//		prefetch(src, int(at[min(j+ahead, rows-1)]), touched)
+//		dst, src := dst[1024*n*j:], src[row:]
+//		for b := range n {
+//			d, m := halfAt(src[176*b:]), halfAt(src[176*b+2:])
+//			for e := range 256 {
+//				s, t := factors(src[176*b+4:], e/32)
+//				q := src[176*b+48+e/64*32+e%32]>>(e/32%2*4)&15 | src[176*b+16+e%32]>>(e/32)&1<<4
+//				put(dst[4*(256*b+e):], float32(float32(d*s)*float32(q))-float32(m*t))
+//			}
 //		}
 //	}
 //
@@ -132,12 +168,16 @@ func q5_kAVX512(a *decodeArgs)
 
 // q5_kAVX2 decodes blocks of Q5_K:
 //
-//	for b := range n {
-//		d, m := halfAt(src[176*b:]), halfAt(src[176*b+2:])
-//		for e := range 256 {
-//			s, t := factors(src[176*b+4:], e/32)
-//			q := src[176*b+48+e/64*32+e%32]>>(e/32%2*4)&15 | src[176*b+16+e%32]>>(e/32)&1<<4
-//			put(dst[4*(256*b+e):], float32(float32(d*s)*float32(q))-float32(m*t))
+//	for j, row := range at[:rows] {
+//		prefetch(src, int(at[min(j+ahead, rows-1)]), touched)
+//		dst, src := dst[1024*n*j:], src[row:]
+//		for b := range n {
+//			d, m := halfAt(src[176*b:]), halfAt(src[176*b+2:])
+//			for e := range 256 {
+//				s, t := factors(src[176*b+4:], e/32)
+//				q := src[176*b+48+e/64*32+e%32]>>(e/32%2*4)&15 | src[176*b+16+e%32]>>(e/32)&1<<4
+//				put(dst[4*(256*b+e):], float32(float32(d*s)*float32(q))-float32(m*t))
+//			}
 //		}
 //	}
 //
@@ -146,12 +186,16 @@ func q5_kAVX2(a *decodeArgs)
 
 // q6_kAVX512 decodes blocks of Q6_K:
 //
-//	for b := range n {
-//		d := halfAt(src[210*b+208:])
-//		for e := range 256 {
-//			s := float32(int8(src[210*b+192+e/16]))
-//			q := src[210*b+e/128*64+e%64]>>(e%128/64*4)&15 | src[210*b+128+e/128*32+e%32]>>(e%128/32*2)&3<<4
-//			put(dst[4*(256*b+e):], float32(d*s)*float32(int8(q)-32))
+//	for j, row := range at[:rows] {
+//		prefetch(src, int(at[min(j+ahead, rows-1)]), touched)
+//		dst, src := dst[1024*n*j:], src[row:]
+//		for b := range n {
+//			d := halfAt(src[210*b+208:])
+//			for e := range 256 {
+//				s := float32(int8(src[210*b+192+e/16]))
+//				q := src[210*b+e/128*64+e%64]>>(e%128/64*4)&15 | src[210*b+128+e/128*32+e%32]>>(e%128/32*2)&3<<4
+//				put(dst[4*(256*b+e):], float32(d*s)*float32(int8(q)-32))
+//			}
 //		}
 //	}
 //
@@ -160,12 +204,16 @@ func q6_kAVX512(a *decodeArgs)
 
 // q6_kAVX2 decodes blocks of Q6_K:
 //
-//	for b := range n {
-//		d := halfAt(src[210*b+208:])
-//		for e := range 256 {
-//			s := float32(int8(src[210*b+192+e/16]))
-//			q := src[210*b+e/128*64+e%64]>>(e%128/64*4)&15 | src[210*b+128+e/128*32+e%32]>>(e%128/32*2)&3<<4
-//			put(dst[4*(256*b+e):], float32(d*s)*float32(int8(q)-32))
+//	for j, row := range at[:rows] {
+//		prefetch(src, int(at[min(j+ahead, rows-1)]), touched)
+//		dst, src := dst[1024*n*j:], src[row:]
+//		for b := range n {
+//			d := halfAt(src[210*b+208:])
+//			for e := range 256 {
+//				s := float32(int8(src[210*b+192+e/16]))
+//				q := src[210*b+e/128*64+e%64]>>(e%128/64*4)&15 | src[210*b+128+e/128*32+e%32]>>(e%128/32*2)&3<<4
+//				put(dst[4*(256*b+e):], float32(d*s)*float32(int8(q)-32))
+//			}
 //		}
 //	}
 //
@@ -175,7 +223,7 @@ func q6_kAVX2(a *decodeArgs)
 // affine8AVX512 is Affine of codes of 8 bits:
 //
 //	for j, row := range at[:rows] {
-//		prefetch(src, int(at[min(j+affineAhead, rows-1)]), touched)
+//		prefetch(src, int(at[min(j+ahead, rows-1)]), touched)
 //		scale, bias := at32(src[int(row)+codes:]), at32(src[int(row)+codes+4:])
 //		if scale-scale != 0 || bias-bias != 0 {
 //			return j
@@ -192,7 +240,7 @@ func affine8AVX512(a *affineArgs) (done int)
 // affine8AVX2 is Affine of codes of 8 bits:
 //
 //	for j, row := range at[:rows] {
-//		prefetch(src, int(at[min(j+affineAhead, rows-1)]), touched)
+//		prefetch(src, int(at[min(j+ahead, rows-1)]), touched)
 //		scale, bias := at32(src[int(row)+codes:]), at32(src[int(row)+codes+4:])
 //		if scale-scale != 0 || bias-bias != 0 {
 //			return j
@@ -209,7 +257,7 @@ func affine8AVX2(a *affineArgs) (done int)
 // affine4AVX512 is Affine of codes of 4 bits:
 //
 //	for j, row := range at[:rows] {
-//		prefetch(src, int(at[min(j+affineAhead, rows-1)]), touched)
+//		prefetch(src, int(at[min(j+ahead, rows-1)]), touched)
 //		scale, bias := halfAt(src[int(row)+codes:]), halfAt(src[int(row)+codes+2:])
 //		if scale-scale != 0 || bias-bias != 0 {
 //			return j
@@ -226,7 +274,7 @@ func affine4AVX512(a *affineArgs) (done int)
 // affine4AVX2 is Affine of codes of 4 bits:
 //
 //	for j, row := range at[:rows] {
-//		prefetch(src, int(at[min(j+affineAhead, rows-1)]), touched)
+//		prefetch(src, int(at[min(j+ahead, rows-1)]), touched)
 //		scale, bias := halfAt(src[int(row)+codes:]), halfAt(src[int(row)+codes+2:])
 //		if scale-scale != 0 || bias-bias != 0 {
 //			return j
@@ -242,9 +290,12 @@ func affine4AVX2(a *affineArgs) (done int)
 
 // scale4AVX512 is Scale of codes of 4 bits:
 //
-//	for i := range runs * length {
-//		scale, zero := scales[i/length*scaleStep/4], zeros[i/length*zeroStep/4]
-//		put(dst[4*i:], (values[0][src[i/2]>>(i%2*4)&15]-zero)*scale)
+//	for j, row := range places[:rows] {
+//		prefetchRow(places[min(j+ahead, rows-1)], touched, scalesTouched, zerosTouched)
+//		for i := range runs * length {
+//			scale, zero := scales[int(row.Scale)+i/length*scaleStep/4], zeros[int(row.Zero)+i/length*zeroStep/4]
+//			put(dst[4*(j*runs*length+i):], (values[0][src[int(row.Codes)+i/2]>>(i%2*4)&15]-zero)*scale)
+//		}
 //	}
 //
 //go:noescape
@@ -252,9 +303,12 @@ func scale4AVX512(a *scaleArgs)
 
 // scale4AVX2 is Scale of codes of 4 bits:
 //
-//	for i := range runs * length {
-//		scale, zero := scales[i/length*scaleStep/4], zeros[i/length*zeroStep/4]
-//		put(dst[4*i:], (values[0][src[i/2]>>(i%2*4)&15]-zero)*scale)
+//	for j, row := range places[:rows] {
+//		prefetchRow(places[min(j+ahead, rows-1)], touched, scalesTouched, zerosTouched)
+//		for i := range runs * length {
+//			scale, zero := scales[int(row.Scale)+i/length*scaleStep/4], zeros[int(row.Zero)+i/length*zeroStep/4]
+//			put(dst[4*(j*runs*length+i):], (values[0][src[int(row.Codes)+i/2]>>(i%2*4)&15]-zero)*scale)
+//		}
 //	}
 //
 //go:noescape
@@ -262,9 +316,12 @@ func scale4AVX2(a *scaleArgs)
 
 // scaleI8AVX512 is Scale of signed codes of 8 bits:
 //
-//	for i := range runs * length {
-//		scale, zero := scales[i/length*scaleStep/4], zeros[i/length*zeroStep/4]
-//		put(dst[4*i:], (float32(int8(src[i]))-zero)*scale)
+//	for j, row := range places[:rows] {
+//		prefetchRow(places[min(j+ahead, rows-1)], touched, scalesTouched, zerosTouched)
+//		for i := range runs * length {
+//			scale, zero := scales[int(row.Scale)+i/length*scaleStep/4], zeros[int(row.Zero)+i/length*zeroStep/4]
+//			put(dst[4*(j*runs*length+i):], (float32(int8(src[int(row.Codes)+i]))-zero)*scale)
+//		}
 //	}
 //
 //go:noescape
@@ -272,9 +329,12 @@ func scaleI8AVX512(a *scaleArgs)
 
 // scaleI8AVX2 is Scale of signed codes of 8 bits:
 //
-//	for i := range runs * length {
-//		scale, zero := scales[i/length*scaleStep/4], zeros[i/length*zeroStep/4]
-//		put(dst[4*i:], (float32(int8(src[i]))-zero)*scale)
+//	for j, row := range places[:rows] {
+//		prefetchRow(places[min(j+ahead, rows-1)], touched, scalesTouched, zerosTouched)
+//		for i := range runs * length {
+//			scale, zero := scales[int(row.Scale)+i/length*scaleStep/4], zeros[int(row.Zero)+i/length*zeroStep/4]
+//			put(dst[4*(j*runs*length+i):], (float32(int8(src[int(row.Codes)+i]))-zero)*scale)
+//		}
 //	}
 //
 //go:noescape
@@ -282,9 +342,12 @@ func scaleI8AVX2(a *scaleArgs)
 
 // scaleU8AVX512 is Scale of unsigned codes of 8 bits:
 //
-//	for i := range runs * length {
-//		scale, zero := scales[i/length*scaleStep/4], zeros[i/length*zeroStep/4]
-//		put(dst[4*i:], (float32(src[i])-zero)*scale)
+//	for j, row := range places[:rows] {
+//		prefetchRow(places[min(j+ahead, rows-1)], touched, scalesTouched, zerosTouched)
+//		for i := range runs * length {
+//			scale, zero := scales[int(row.Scale)+i/length*scaleStep/4], zeros[int(row.Zero)+i/length*zeroStep/4]
+//			put(dst[4*(j*runs*length+i):], (float32(src[int(row.Codes)+i])-zero)*scale)
+//		}
 //	}
 //
 //go:noescape
@@ -292,9 +355,12 @@ func scaleU8AVX512(a *scaleArgs)
 
 // scaleU8AVX2 is Scale of unsigned codes of 8 bits:
 //
-//	for i := range runs * length {
-//		scale, zero := scales[i/length*scaleStep/4], zeros[i/length*zeroStep/4]
-//		put(dst[4*i:], (float32(src[i])-zero)*scale)
+//	for j, row := range places[:rows] {
+//		prefetchRow(places[min(j+ahead, rows-1)], touched, scalesTouched, zerosTouched)
+//		for i := range runs * length {
+//			scale, zero := scales[int(row.Scale)+i/length*scaleStep/4], zeros[int(row.Zero)+i/length*zeroStep/4]
+//			put(dst[4*(j*runs*length+i):], (float32(src[int(row.Codes)+i])-zero)*scale)
+//		}
 //	}
 //
 //go:noescape
@@ -302,9 +368,12 @@ func scaleU8AVX2(a *scaleArgs)
 
 // scale4HalfAVX512 is Scale of codes of 4 bits to f16:
 //
-//	for i := range runs * length {
-//		scale, zero := scales[i/length*scaleStep/4], zeros[i/length*zeroStep/4]
-//		putHalf(dst[2*i:], (values[0][src[i/2]>>(i%2*4)&15]-zero)*scale)
+//	for j, row := range places[:rows] {
+//		prefetchRow(places[min(j+ahead, rows-1)], touched, scalesTouched, zerosTouched)
+//		for i := range runs * length {
+//			scale, zero := scales[int(row.Scale)+i/length*scaleStep/4], zeros[int(row.Zero)+i/length*zeroStep/4]
+//			putHalf(dst[2*(j*runs*length+i):], (values[0][src[int(row.Codes)+i/2]>>(i%2*4)&15]-zero)*scale)
+//		}
 //	}
 //
 //go:noescape
@@ -312,9 +381,12 @@ func scale4HalfAVX512(a *scaleArgs)
 
 // scale4HalfAVX2 is Scale of codes of 4 bits to f16:
 //
-//	for i := range runs * length {
-//		scale, zero := scales[i/length*scaleStep/4], zeros[i/length*zeroStep/4]
-//		putHalf(dst[2*i:], (values[0][src[i/2]>>(i%2*4)&15]-zero)*scale)
+//	for j, row := range places[:rows] {
+//		prefetchRow(places[min(j+ahead, rows-1)], touched, scalesTouched, zerosTouched)
+//		for i := range runs * length {
+//			scale, zero := scales[int(row.Scale)+i/length*scaleStep/4], zeros[int(row.Zero)+i/length*zeroStep/4]
+//			putHalf(dst[2*(j*runs*length+i):], (values[0][src[int(row.Codes)+i/2]>>(i%2*4)&15]-zero)*scale)
+//		}
 //	}
 //
 //go:noescape
@@ -322,9 +394,12 @@ func scale4HalfAVX2(a *scaleArgs)
 
 // scaleI8HalfAVX512 is Scale of signed codes of 8 bits to f16:
 //
-//	for i := range runs * length {
-//		scale, zero := scales[i/length*scaleStep/4], zeros[i/length*zeroStep/4]
-//		putHalf(dst[2*i:], (float32(int8(src[i]))-zero)*scale)
+//	for j, row := range places[:rows] {
+//		prefetchRow(places[min(j+ahead, rows-1)], touched, scalesTouched, zerosTouched)
+//		for i := range runs * length {
+//			scale, zero := scales[int(row.Scale)+i/length*scaleStep/4], zeros[int(row.Zero)+i/length*zeroStep/4]
+//			putHalf(dst[2*(j*runs*length+i):], (float32(int8(src[int(row.Codes)+i]))-zero)*scale)
+//		}
 //	}
 //
 //go:noescape
@@ -332,9 +407,12 @@ func scaleI8HalfAVX512(a *scaleArgs)
 
 // scaleI8HalfAVX2 is Scale of signed codes of 8 bits to f16:
 //
-//	for i := range runs * length {
-//		scale, zero := scales[i/length*scaleStep/4], zeros[i/length*zeroStep/4]
-//		putHalf(dst[2*i:], (float32(int8(src[i]))-zero)*scale)
+//	for j, row := range places[:rows] {
+//		prefetchRow(places[min(j+ahead, rows-1)], touched, scalesTouched, zerosTouched)
+//		for i := range runs * length {
+//			scale, zero := scales[int(row.Scale)+i/length*scaleStep/4], zeros[int(row.Zero)+i/length*zeroStep/4]
+//			putHalf(dst[2*(j*runs*length+i):], (float32(int8(src[int(row.Codes)+i]))-zero)*scale)
+//		}
 //	}
 //
 //go:noescape
@@ -342,9 +420,12 @@ func scaleI8HalfAVX2(a *scaleArgs)
 
 // scaleU8HalfAVX512 is Scale of unsigned codes of 8 bits to f16:
 //
-//	for i := range runs * length {
-//		scale, zero := scales[i/length*scaleStep/4], zeros[i/length*zeroStep/4]
-//		putHalf(dst[2*i:], (float32(src[i])-zero)*scale)
+//	for j, row := range places[:rows] {
+//		prefetchRow(places[min(j+ahead, rows-1)], touched, scalesTouched, zerosTouched)
+//		for i := range runs * length {
+//			scale, zero := scales[int(row.Scale)+i/length*scaleStep/4], zeros[int(row.Zero)+i/length*zeroStep/4]
+//			putHalf(dst[2*(j*runs*length+i):], (float32(src[int(row.Codes)+i])-zero)*scale)
+//		}
 //	}
 //
 //go:noescape
@@ -352,9 +433,12 @@ func scaleU8HalfAVX512(a *scaleArgs)
 
 // scaleU8HalfAVX2 is Scale of unsigned codes of 8 bits to f16:
 //
-//	for i := range runs * length {
-//		scale, zero := scales[i/length*scaleStep/4], zeros[i/length*zeroStep/4]
-//		putHalf(dst[2*i:], (float32(src[i])-zero)*scale)
+//	for j, row := range places[:rows] {
+//		prefetchRow(places[min(j+ahead, rows-1)], touched, scalesTouched, zerosTouched)
+//		for i := range runs * length {
+//			scale, zero := scales[int(row.Scale)+i/length*scaleStep/4], zeros[int(row.Zero)+i/length*zeroStep/4]
+//			putHalf(dst[2*(j*runs*length+i):], (float32(src[int(row.Codes)+i])-zero)*scale)
+//		}
 //	}
 //
 //go:noescape

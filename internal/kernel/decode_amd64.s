@@ -11,6 +11,7 @@
 //	SI  next byte of src       Z16 … Z31  constants, or of the block
 //	CX  remaining blocks       R8         64 bytes of the frame, aligned: the products of a block's
 //	AX, BX, DX, R9             scratch         scale and minimum with the factors of its groups
+//	R15, R10  row, last row    R11, R13   where rows lie, the start of src
 //
 // With AVX2, Y9 … Y15 are the constants.
 
@@ -62,31 +63,62 @@ DATA words<>+28(SB)/4, $16
 DATA words<>+32(SB)/4, $32
 GLOBL words<>(SB), RODATA|NOPTR, $36
 
-// DARGS loads the arguments of Decode.
+// LINES prefetches the lines of so many bytes from at on.
+#define LINES(at, bytes, counter, label) \
+	MOVQ bytes, counter; \
+label: \
+	PREFETCHT0 -1(at)(counter*1); \
+	SUBQ $64, counter; \
+	JGT label; \
+	PREFETCHT0 (at)
+
+// DARGS loads the arguments of Decode, and BLOCKS begins the loops over rows and their
+// blocks: it prefetches a later row.
 #define DARGS \
 	MOVQ a+0(FP), AX; \
 	MOVQ decodeArgs_dst(AX), DI; \
-	MOVQ decodeArgs_src(AX), SI; \
-	MOVQ decodeArgs_n(AX), CX
+	MOVQ decodeArgs_src(AX), R13; \
+	MOVQ decodeArgs_at(AX), R11; \
+	MOVQ decodeArgs_rows(AX), R10; \
+	DECQ R10; \
+	XORL R15, R15
+
+#define BLOCKS \
+row: \
+	MOVQ a+0(FP), DX; \
+	MOVQ decodeArgs_ahead(DX), AX; \
+	ADDQ R15, AX; \
+	CMPQ AX, R10; \
+	CMOVQGT R10, AX; \
+	MOVQ (R11)(AX*8), AX; \
+	ADDQ R13, AX; \
+	LINES(AX, decodeArgs_touched(DX), CX, line); \
+	MOVQ (R11)(R15*8), SI; \
+	ADDQ R13, SI; \
+	MOVQ decodeArgs_n(DX), CX; \
+loop:
 
 // SCRATCH sets R8 to 64 aligned bytes of a frame of 120.
 #define SCRATCH \
 	LEAQ 63(SP), R8; \
 	ANDQ $-64, R8
 
-// NEXT closes the loop over blocks and returns.
+// NEXT closes the loops over blocks and rows and returns.
 #define NEXT(bytes, elements) \
 	ADDQ $bytes, SI; \
 	ADDQ $(4*elements), DI; \
 	DECQ CX; \
 	JNZ loop; \
+	INCQ R15; \
+	CMPQ R15, R10; \
+	JLE row; \
 	VZEROUPPER; \
 	RET
 
 // func q8_0AVX512(a *decodeArgs)
 TEXT ·q8_0AVX512(SB), NOSPLIT, $0-8
 	DARGS
-loop:
+	BLOCKS
 	VPBROADCASTW (SI), Y0
 	VCVTPH2PS Y0, Z0
 	VPMOVSXBD 2(SI), Z1
@@ -109,7 +141,7 @@ loop:
 // func q8_0AVX2(a *decodeArgs)
 TEXT ·q8_0AVX2(SB), NOSPLIT, $0-8
 	DARGS
-loop:
+	BLOCKS
 	VPBROADCASTW (SI), X0
 	VCVTPH2PS X0, Y0
 	SIGNED8(2(SI), 0)
@@ -144,7 +176,7 @@ loop:
 	MOVQ decodeArgs_powers(AX), R9; \
 	VPMOVSXBD (BX), Z31; \
 	VCVTDQ2PS Z31, Z31; \
-loop: \
+	BLOCKS; \
 	scale; \
 	VMULPS Z31, Z0, Z0; \
 	VPMOVZXBD at(SI), Z1; \
@@ -162,7 +194,7 @@ loop: \
 	MOVQ decodeArgs_powers(AX), R9; \
 	VMOVDQU (BX), X15; \
 	VPBROADCASTQ masks<>(SB), X14; \
-loop: \
+	BLOCKS; \
 	scale; \
 	VMOVDQU at(SI), X2; \
 	VPSRLW $4, X2, X3; \
@@ -268,7 +300,7 @@ TEXT ·q4_kAVX512(SB), NOSPLIT, $120-8
 	FACTORSINIT
 	VPMOVZXBD numbers<>(SB), Z31
 	VCVTDQ2PS Z31, Z31
-loop:
+	BLOCKS
 	PRODUCTS512
 	PAIR512(0)
 	PAIR512(1)
@@ -311,7 +343,7 @@ TEXT ·q4_kAVX2(SB), NOSPLIT, $120-8
 	SCRATCH
 	FACTORSINIT
 	VPBROADCASTD words<>(SB), Y10
-loop:
+	BLOCKS
 	PRODUCTS2
 	PAIR2(0)
 	PAIR2(1)
@@ -352,7 +384,7 @@ TEXT ·q5_kAVX512(SB), NOSPLIT, $120-8
 	VPADDD Z30, Z31, Z30
 	VCVTDQ2PS Z31, Z31
 	VCVTDQ2PS Z30, Z30
-loop:
+	BLOCKS
 	PRODUCTS512
 	VPMOVZXBD 16(SI), Z18
 	VPMOVZXBD 32(SI), Z19
@@ -395,7 +427,7 @@ TEXT ·q5_kAVX2(SB), NOSPLIT, $120-8
 	FACTORSINIT
 	VPBROADCASTD words<>(SB), Y10
 	VPBROADCASTD words<>+20(SB), Y9
-loop:
+	BLOCKS
 	PRODUCTS2
 	FIVEPAIR2(0)
 	FIVEPAIR2(1)
@@ -443,7 +475,7 @@ TEXT ·q6_kAVX512(SB), NOSPLIT, $120-8
 	VPBROADCASTD words<>+8(SB), Z28
 	VPBROADCASTD words<>+12(SB), Z27
 	VPBROADCASTD words<>+16(SB), Z26
-loop:
+	BLOCKS
 	VPMOVSXBD 192(SI), Z0
 	VCVTDQ2PS Z0, Z0
 	VPBROADCASTW 208(SI), Y1
@@ -487,7 +519,7 @@ TEXT ·q6_kAVX2(SB), NOSPLIT, $120-8
 	VPBROADCASTD words<>(SB), Y10
 	VPBROADCASTD words<>+24(SB), Y9
 	VPBROADCASTD words<>+32(SB), Y11
-loop:
+	BLOCKS
 	VPMOVSXBD 192(SI), Y0
 	VPMOVSXBD 200(SI), Y2
 	VCVTDQ2PS Y0, Y0
@@ -516,6 +548,7 @@ loop:
 //	DI  the next elements    R10  the last row         R12  elements of a row to decode
 //	CX  remaining elements   R11  bytes of a row that  R15  from one row's elements to the next
 //	DX  bytes of codes            are prefetched       AX   the row
+//	                         R8   the prefetch distance; in the loop the later row
 #define AARGS \
 	MOVQ a+0(FP), AX; \
 	MOVQ affineArgs_dst(AX), DI; \
@@ -531,17 +564,14 @@ loop:
 
 #define AROWS \
 row: \
-	LEAQ const_affineAhead(AX), R8; \
+	MOVQ a+0(FP), R8; \
+	MOVQ affineArgs_ahead(R8), R8; \
+	ADDQ AX, R8; \
 	CMPQ R8, R10; \
 	CMOVQGT R10, R8; \
 	MOVQ (R9)(R8*8), R8; \
 	ADDQ R13, R8; \
-	MOVQ R11, CX; \
-line: \
-	PREFETCHT0 -1(R8)(CX*1); \
-	SUBQ $64, CX; \
-	JGT line; \
-	PREFETCHT0 (R8); \
+	LINES(R8, R11, CX, line); \
 	MOVQ (R9)(AX*8), SI; \
 	ADDQ R13, SI; \
 	MOVQ R12, CX
@@ -564,8 +594,41 @@ line: \
 	TESTL $0x7c000000, BX; \
 	JEQ done
 
-// AEND closes the loop over rows; AX is then how many those were.
-#define AEND \
+// CODES decodes so many codes, a multiple of 16: one decodes 16 of them, which lie in so
+// many bytes, to out bytes.
+#define CODES(counter, one, bytes, out, four, few, loop, none) \
+	CMPQ counter, $64; \
+	JLT few; \
+four: \
+	one(0, 0); \
+	one(bytes, out); \
+	one((2*bytes), (2*out)); \
+	one((3*bytes), (3*out)); \
+	ADDQ $(4*bytes), SI; \
+	ADDQ $(4*out), DI; \
+	SUBQ $64, counter; \
+	CMPQ counter, $64; \
+	JGE four; \
+few: \
+	TESTQ counter, counter; \
+	JEQ none; \
+loop: \
+	one(0, 0); \
+	ADDQ $bytes, SI; \
+	ADDQ $out, DI; \
+	SUBQ $16, counter; \
+	JNZ loop; \
+none:
+
+// AFFINE is a form of Affine, whose result is then in AX. init loads constants, factors those of a row, and one
+// decodes 16 codes of so many bytes.
+#define AFFINE(init, finite, factors, one, bytes) \
+	AARGS; \
+	init; \
+	AROWS; \
+	finite; \
+	factors; \
+	CODES(CX, one, bytes, 64, four, few, loop, none); \
 	LEAQ (R12*4), BX; \
 	SUBQ BX, DI; \
 	ADDQ R15, DI; \
@@ -575,50 +638,13 @@ line: \
 done: \
 	VZEROUPPER
 
-// SIXTEEN closes a loop of 16 codes and returns.
-#define SIXTEEN(bytes, out, counter, label) \
-	ADDQ $bytes, SI; \
-	ADDQ $out, DI; \
-	SUBQ $16, counter; \
-	JNZ label
-
-// func affine8AVX512(a *affineArgs) (done int)
-TEXT ·affine8AVX512(SB), NOSPLIT, $0-16
-	AARGS
-	AROWS
-	FINITE8
-	VBROADCASTSS (SI)(DX*1), Z0
-	VBROADCASTSS 4(SI)(DX*1), Z1
-loop:
-	VPMOVZXBD (SI), Z2
-	VCVTDQ2PS Z2, Z2
-	VFMADD213PS Z1, Z0, Z2
-	VMOVUPS Z2, (DI)
-	SIXTEEN(16, 64, CX, loop)
-	AEND
-	MOVQ AX, done+8(FP)
-	RET
-
-// func affine8AVX2(a *affineArgs) (done int)
-TEXT ·affine8AVX2(SB), NOSPLIT, $0-16
-	AARGS
-	AROWS
-	FINITE8
-	VBROADCASTSS (SI)(DX*1), Y0
-	VBROADCASTSS 4(SI)(DX*1), Y1
-loop:
-	VPMOVZXBD (SI), Y2
-	VPMOVZXBD 8(SI), Y3
-	VCVTDQ2PS Y2, Y2
-	VCVTDQ2PS Y3, Y3
-	VFMADD213PS Y1, Y0, Y2
-	VFMADD213PS Y1, Y0, Y3
-	VMOVUPS Y2, (DI)
-	VMOVUPS Y3, 32(DI)
-	SIXTEEN(16, 64, CX, loop)
-	AEND
-	MOVQ AX, done+8(FP)
-	RET
+// Of 8 bits: Z0 and Z1 (Y0 and Y1) are the scale and the bias.
+#define NOTHING
+#define FACTORS8Z VBROADCASTSS (SI)(DX*1), Z0; VBROADCASTSS 4(SI)(DX*1), Z1
+#define FACTORS8Y VBROADCASTSS (SI)(DX*1), Y0; VBROADCASTSS 4(SI)(DX*1), Y1
+#define ONE8Z(from, to) VPMOVZXBD from(SI), Z2; VCVTDQ2PS Z2, Z2; VFMADD213PS Z1, Z0, Z2; VMOVUPS Z2, to(DI)
+#define HALF8Y(from, to) VPMOVZXBD from(SI), Y2; VCVTDQ2PS Y2, Y2; VFMADD213PS Y1, Y0, Y2; VMOVUPS Y2, to(DI)
+#define ONE8Y(from, to) HALF8Y(from, to); HALF8Y((from+8), (to+32))
 
 // LOOKUP512 sets Z2 to 16 elements by their codes of 4 bits, side by side in 8 bytes.
 // Z0 has the elements by their codes, Z30 eighths, K1 the upper 8 lanes.
@@ -627,14 +653,14 @@ loop:
 	MOVL $0xff00, BX; \
 	KMOVW BX, K1
 
-#define LOOKUP512 \
-	VPBROADCASTD (SI), Z2; \
-	VPBROADCASTD 4(SI), K1, Z2; \
+#define LOOKUP512(at) \
+	VPBROADCASTD at(SI), Z2; \
+	VPBROADCASTD (at+4)(SI), K1, Z2; \
 	VPSRLVD Z30, Z2, Z2; \
 	VPERMPS Z0, Z2, Z2
 
 // LOOKUP2 does so for 8 elements in 4 bytes. Y0 and Y1 have the elements of the codes
-// below 8, and of the others; bit 3 of a code selects.
+// below 8, and of the others; bit 3 of a code selects. Y15 has eighths.
 #define LOOKUP2(at, to) \
 	VPBROADCASTD at(SI), to; \
 	VPSRLVD Y15, to, to; \
@@ -643,203 +669,205 @@ loop:
 	VPSLLD $28, to, to; \
 	VBLENDVPS to, Y5, Y4, to
 
+#define INIT4Z \
+	LOOKUPINIT512; \
+	VPMOVZXBD numbers<>(SB), Z29; \
+	VCVTDQ2PS Z29, Z29
+
+#define FACTORS4Z \
+	VPBROADCASTW (SI)(DX*1), Y0; \
+	VPBROADCASTW 2(SI)(DX*1), Y1; \
+	VCVTPH2PS Y0, Z0; \
+	VCVTPH2PS Y1, Z1; \
+	VFMADD213PS Z1, Z29, Z0
+
+#define INIT4Y \
+	VMOVDQU eighths<>(SB), Y15; \
+	VPMOVZXBD numbers<>(SB), Y13; \
+	VPMOVZXBD numbers<>+8(SB), Y14; \
+	VCVTDQ2PS Y13, Y13; \
+	VCVTDQ2PS Y14, Y14
+
+#define FACTORS4Y \
+	VPBROADCASTW (SI)(DX*1), X2; \
+	VPBROADCASTW 2(SI)(DX*1), X3; \
+	VCVTPH2PS X2, Y2; \
+	VCVTPH2PS X3, Y3; \
+	VMOVAPS Y13, Y0; \
+	VMOVAPS Y14, Y1; \
+	VFMADD213PS Y3, Y2, Y0; \
+	VFMADD213PS Y3, Y2, Y1
+
+#define ONE4Z(from, to) LOOKUP512(from); VMOVUPS Z2, to(DI)
+#define ONE4Y(from, to) LOOKUP2(from, Y6); LOOKUP2((from+4), Y7); VMOVUPS Y6, to(DI); VMOVUPS Y7, (to+32)(DI)
+
+// func affine8AVX512(a *affineArgs) (done int)
+TEXT ·affine8AVX512(SB), NOSPLIT, $0-16
+	AFFINE(NOTHING, FINITE8, FACTORS8Z, ONE8Z, 16)
+	MOVQ AX, done+8(FP)
+	RET
+
+// func affine8AVX2(a *affineArgs) (done int)
+TEXT ·affine8AVX2(SB), NOSPLIT, $0-16
+	AFFINE(NOTHING, FINITE8, FACTORS8Y, ONE8Y, 16)
+	MOVQ AX, done+8(FP)
+	RET
+
 // func affine4AVX512(a *affineArgs) (done int)
 TEXT ·affine4AVX512(SB), NOSPLIT, $0-16
-	AARGS
-	LOOKUPINIT512
-	VPMOVZXBD numbers<>(SB), Z29
-	VCVTDQ2PS Z29, Z29
-	AROWS
-	FINITE4
-	VPBROADCASTW (SI)(DX*1), Y0
-	VPBROADCASTW 2(SI)(DX*1), Y1
-	VCVTPH2PS Y0, Z0
-	VCVTPH2PS Y1, Z1
-	VFMADD213PS Z1, Z29, Z0
-loop:
-	LOOKUP512
-	VMOVUPS Z2, (DI)
-	SIXTEEN(8, 64, CX, loop)
-	AEND
+	AFFINE(INIT4Z, FINITE4, FACTORS4Z, ONE4Z, 8)
 	MOVQ AX, done+8(FP)
 	RET
 
 // func affine4AVX2(a *affineArgs) (done int)
 TEXT ·affine4AVX2(SB), NOSPLIT, $0-16
-	AARGS
-	VMOVDQU eighths<>(SB), Y15
-	VPMOVZXBD numbers<>(SB), Y13
-	VPMOVZXBD numbers<>+8(SB), Y14
-	VCVTDQ2PS Y13, Y13
-	VCVTDQ2PS Y14, Y14
-	AROWS
-	FINITE4
-	VPBROADCASTW (SI)(DX*1), X2
-	VPBROADCASTW 2(SI)(DX*1), X3
-	VCVTPH2PS X2, Y2
-	VCVTPH2PS X3, Y3
-	VMOVAPS Y13, Y0
-	VMOVAPS Y14, Y1
-	VFMADD213PS Y3, Y2, Y0
-	VFMADD213PS Y3, Y2, Y1
-loop:
-	LOOKUP2(0, Y6)
-	LOOKUP2(4, Y7)
-	VMOVUPS Y6, (DI)
-	VMOVUPS Y7, 32(DI)
-	SIXTEEN(8, 64, CX, loop)
-	AEND
+	AFFINE(INIT4Y, FINITE4, FACTORS4Y, ONE4Y, 8)
 	MOVQ AX, done+8(FP)
 	RET
 
-// SARGS loads the arguments of Scale.
+// SCALE is a form of Scale. init loads constants, factors those of a run, and one
+// decodes 16 codes of so many bytes to out bytes. A row begins where its place says; a
+// later one is prefetched, unless that is of 0 bytes.
 //
-//	R10, R11  next scale and zero point    CX   remaining runs
-//	R12, R13  steps between them           R14  is the goroutine's: unused
-#define SARGS \
-	MOVQ a+0(FP), AX; \
-	MOVQ scaleArgs_dst(AX), DI; \
-	MOVQ scaleArgs_src(AX), SI; \
-	MOVQ scaleArgs_runs(AX), CX; \
-	MOVQ scaleArgs_length(AX), DX; \
-	MOVQ scaleArgs_scales(AX), R10; \
-	MOVQ scaleArgs_zeros(AX), R11; \
-	MOVQ scaleArgs_scaleStep(AX), R12; \
-	MOVQ scaleArgs_zeroStep(AX), R13; \
-	MOVQ scaleArgs_values(AX), R9
-
-// RUN closes the loop over runs and returns.
-#define RUN \
+//	R8  the arguments                    R9   the place of the row
+//	R10, R11  next scale and zero point  R15  that of the last row
+//	R12, R13  steps between them         CX   remaining runs; DX, AX  codes of one
+#define SCALE(init, factors, one, bytes, out) \
+	MOVQ a+0(FP), R8; \
+	MOVQ scaleArgs_dst(R8), DI; \
+	MOVQ scaleArgs_length(R8), DX; \
+	MOVQ scaleArgs_scaleStep(R8), R12; \
+	MOVQ scaleArgs_zeroStep(R8), R13; \
+	MOVQ scaleArgs_places(R8), R9; \
+	MOVQ scaleArgs_rows(R8), R15; \
+	LEAQ (R15)(R15*2), R15; \
+	LEAQ -Place__size(R9)(R15*8), R15; \
+	init; \
+row: \
+	MOVQ scaleArgs_ahead(R8), BX; \
+	LEAQ (BX)(BX*2), BX; \
+	LEAQ (R9)(BX*8), BX; \
+	CMPQ BX, R15; \
+	CMOVQGT R15, BX; \
+	CMPQ scaleArgs_touched(R8), $0; \
+	JEQ ready; \
+	MOVQ Place_Codes(BX), SI; \
+	ADDQ scaleArgs_src(R8), SI; \
+	LINES(SI, scaleArgs_touched(R8), CX, codes); \
+	MOVQ Place_Scale(BX), SI; \
+	SHLQ $2, SI; \
+	ADDQ scaleArgs_scales(R8), SI; \
+	LINES(SI, scaleArgs_scalesTouched(R8), CX, scales); \
+	MOVQ Place_Zero(BX), SI; \
+	SHLQ $2, SI; \
+	ADDQ scaleArgs_zeros(R8), SI; \
+	LINES(SI, scaleArgs_zerosTouched(R8), CX, zeros); \
+ready: \
+	MOVQ Place_Codes(R9), SI; \
+	ADDQ scaleArgs_src(R8), SI; \
+	MOVQ Place_Scale(R9), R10; \
+	SHLQ $2, R10; \
+	ADDQ scaleArgs_scales(R8), R10; \
+	MOVQ Place_Zero(R9), R11; \
+	SHLQ $2, R11; \
+	ADDQ scaleArgs_zeros(R8), R11; \
+	MOVQ scaleArgs_runs(R8), CX; \
+run: \
+	factors; \
+	MOVQ DX, AX; \
+	CODES(AX, one, bytes, out, four, few, loop, none); \
 	ADDQ R12, R10; \
 	ADDQ R13, R11; \
 	DECQ CX; \
 	JNZ run; \
+	ADDQ $Place__size, R9; \
+	CMPQ R9, R15; \
+	JLE row; \
 	VZEROUPPER; \
 	RET
 
-#define STORE512(z) VMOVUPS z, (DI)
-#define STOREHALF512(z) VCVTPS2PH $0, z, (DI)
+#define STORE512(to) VMOVUPS Z2, to(DI)
+#define STOREHALF512(to) VCVTPS2PH $0, Z2, to(DI)
 
-#define SCALE4AVX512(store, out) \
-	SARGS; \
-	LOOKUPINIT512; \
-	VMOVUPS (R9), Z31; \
-run: \
-	VSUBPS.BCST (R11), Z31, Z0; \
-	VMULPS.BCST (R10), Z0, Z0; \
-	MOVQ DX, AX; \
-loop: \
-	LOOKUP512; \
-	store(Z2); \
-	SIXTEEN(8, out, AX, loop); \
-	RUN
+// Codes of 4 bits: Z31 (Y14 and Y13) has the values of all, Z0 (Y0 and Y1) the elements.
+#define VALUES4Z LOOKUPINIT512; MOVQ scaleArgs_values(R8), AX; VMOVUPS (AX), Z31
+#define TABLE4Z VSUBPS.BCST (R11), Z31, Z0; VMULPS.BCST (R10), Z0, Z0
+#define SCALED4Z(from, to) LOOKUP512(from); STORE512(to)
+#define SCALEDHALF4Z(from, to) LOOKUP512(from); STOREHALF512(to)
 
-#define SCALE8AVX512(load, store, out) \
-	SARGS; \
-run: \
-	VBROADCASTSS (R11), Z0; \
-	VBROADCASTSS (R10), Z1; \
-	MOVQ DX, AX; \
-loop: \
-	load (SI), Z2; \
-	VCVTDQ2PS Z2, Z2; \
-	VSUBPS Z0, Z2, Z2; \
-	VMULPS Z1, Z2, Z2; \
-	store(Z2); \
-	SIXTEEN(16, out, AX, loop); \
-	RUN
+// Codes of 8 bits: Z0 and Z1 (Y0 and Y1) are the zero point and the scale.
+#define RUN8Z VBROADCASTSS (R11), Z0; VBROADCASTSS (R10), Z1
+#define SCALED8Z(load, from) load from(SI), Z2; VCVTDQ2PS Z2, Z2; VSUBPS Z0, Z2, Z2; VMULPS Z1, Z2, Z2
+#define SCALEDI8Z(from, to) SCALED8Z(VPMOVSXBD, from); STORE512(to)
+#define SCALEDU8Z(from, to) SCALED8Z(VPMOVZXBD, from); STORE512(to)
+#define SCALEDHALFI8Z(from, to) SCALED8Z(VPMOVSXBD, from); STOREHALF512(to)
+#define SCALEDHALFU8Z(from, to) SCALED8Z(VPMOVZXBD, from); STOREHALF512(to)
 
 // func scale4AVX512(a *scaleArgs)
 TEXT ·scale4AVX512(SB), NOSPLIT, $0-8
-	SCALE4AVX512(STORE512, 64)
+	SCALE(VALUES4Z, TABLE4Z, SCALED4Z, 8, 64)
 
 // func scale4HalfAVX512(a *scaleArgs)
 TEXT ·scale4HalfAVX512(SB), NOSPLIT, $0-8
-	SCALE4AVX512(STOREHALF512, 32)
+	SCALE(VALUES4Z, TABLE4Z, SCALEDHALF4Z, 8, 32)
 
 // func scaleI8AVX512(a *scaleArgs)
 TEXT ·scaleI8AVX512(SB), NOSPLIT, $0-8
-	SCALE8AVX512(VPMOVSXBD, STORE512, 64)
+	SCALE(NOTHING, RUN8Z, SCALEDI8Z, 16, 64)
 
 // func scaleI8HalfAVX512(a *scaleArgs)
 TEXT ·scaleI8HalfAVX512(SB), NOSPLIT, $0-8
-	SCALE8AVX512(VPMOVSXBD, STOREHALF512, 32)
+	SCALE(NOTHING, RUN8Z, SCALEDHALFI8Z, 16, 32)
 
 // func scaleU8AVX512(a *scaleArgs)
 TEXT ·scaleU8AVX512(SB), NOSPLIT, $0-8
-	SCALE8AVX512(VPMOVZXBD, STORE512, 64)
+	SCALE(NOTHING, RUN8Z, SCALEDU8Z, 16, 64)
 
 // func scaleU8HalfAVX512(a *scaleArgs)
 TEXT ·scaleU8HalfAVX512(SB), NOSPLIT, $0-8
-	SCALE8AVX512(VPMOVZXBD, STOREHALF512, 32)
+	SCALE(NOTHING, RUN8Z, SCALEDHALFU8Z, 16, 32)
 
-#define STORE2(a, b) \
-	VMOVUPS a, (DI); \
-	VMOVUPS b, 32(DI)
+#define STORE2(a, b, to) VMOVUPS a, to(DI); VMOVUPS b, (to+32)(DI)
+#define STOREHALF2(a, b, to) VCVTPS2PH $0, a, to(DI); VCVTPS2PH $0, b, (to+16)(DI)
 
-#define STOREHALF2(a, b) \
-	VCVTPS2PH $0, a, (DI); \
-	VCVTPS2PH $0, b, 16(DI)
-
-#define SCALE4AVX2(store, out) \
-	SARGS; \
-	VMOVDQU eighths<>(SB), Y15; \
-	VMOVUPS (R9), Y14; \
-	VMOVUPS 32(R9), Y13; \
-run: \
+#define VALUES4Y VMOVDQU eighths<>(SB), Y15; MOVQ scaleArgs_values(R8), AX; VMOVUPS (AX), Y14; VMOVUPS 32(AX), Y13
+#define TABLE4Y \
 	VBROADCASTSS (R11), Y2; \
 	VBROADCASTSS (R10), Y3; \
 	VSUBPS Y2, Y14, Y0; \
 	VSUBPS Y2, Y13, Y1; \
 	VMULPS Y3, Y0, Y0; \
-	VMULPS Y3, Y1, Y1; \
-	MOVQ DX, AX; \
-loop: \
-	LOOKUP2(0, Y6); \
-	LOOKUP2(4, Y7); \
-	store(Y6, Y7); \
-	SIXTEEN(8, out, AX, loop); \
-	RUN
+	VMULPS Y3, Y1, Y1
+#define SCALED4Y(from, to) LOOKUP2(from, Y6); LOOKUP2((from+4), Y7); STORE2(Y6, Y7, to)
+#define SCALEDHALF4Y(from, to) LOOKUP2(from, Y6); LOOKUP2((from+4), Y7); STOREHALF2(Y6, Y7, to)
 
-#define SCALE8AVX2(load, store, out) \
-	SARGS; \
-run: \
-	VBROADCASTSS (R11), Y0; \
-	VBROADCASTSS (R10), Y1; \
-	MOVQ DX, AX; \
-loop: \
-	load (SI), Y2; \
-	load 8(SI), Y3; \
-	VCVTDQ2PS Y2, Y2; \
-	VCVTDQ2PS Y3, Y3; \
-	VSUBPS Y0, Y2, Y2; \
-	VSUBPS Y0, Y3, Y3; \
-	VMULPS Y1, Y2, Y2; \
-	VMULPS Y1, Y3, Y3; \
-	store(Y2, Y3); \
-	SIXTEEN(16, out, AX, loop); \
-	RUN
+#define RUN8Y VBROADCASTSS (R11), Y0; VBROADCASTSS (R10), Y1
+#define SCALED8Y(load, from, y) load from(SI), y; VCVTDQ2PS y, y; VSUBPS Y0, y, y; VMULPS Y1, y, y
+#define SCALEDI8Y(from, to) SCALED8Y(VPMOVSXBD, from, Y2); SCALED8Y(VPMOVSXBD, (from+8), Y3); STORE2(Y2, Y3, to)
+#define SCALEDU8Y(from, to) SCALED8Y(VPMOVZXBD, from, Y2); SCALED8Y(VPMOVZXBD, (from+8), Y3); STORE2(Y2, Y3, to)
+#define SCALEDHALFI8Y(from, to) SCALED8Y(VPMOVSXBD, from, Y2); SCALED8Y(VPMOVSXBD, (from+8), Y3); STOREHALF2(Y2, Y3, to)
+#define SCALEDHALFU8Y(from, to) SCALED8Y(VPMOVZXBD, from, Y2); SCALED8Y(VPMOVZXBD, (from+8), Y3); STOREHALF2(Y2, Y3, to)
 
 // func scale4AVX2(a *scaleArgs)
 TEXT ·scale4AVX2(SB), NOSPLIT, $0-8
-	SCALE4AVX2(STORE2, 64)
+	SCALE(VALUES4Y, TABLE4Y, SCALED4Y, 8, 64)
 
 // func scale4HalfAVX2(a *scaleArgs)
 TEXT ·scale4HalfAVX2(SB), NOSPLIT, $0-8
-	SCALE4AVX2(STOREHALF2, 32)
+	SCALE(VALUES4Y, TABLE4Y, SCALEDHALF4Y, 8, 32)
 
 // func scaleI8AVX2(a *scaleArgs)
 TEXT ·scaleI8AVX2(SB), NOSPLIT, $0-8
-	SCALE8AVX2(VPMOVSXBD, STORE2, 64)
+	SCALE(NOTHING, RUN8Y, SCALEDI8Y, 16, 64)
 
 // func scaleI8HalfAVX2(a *scaleArgs)
 TEXT ·scaleI8HalfAVX2(SB), NOSPLIT, $0-8
-	SCALE8AVX2(VPMOVSXBD, STOREHALF2, 32)
+	SCALE(NOTHING, RUN8Y, SCALEDHALFI8Y, 16, 32)
 
 // func scaleU8AVX2(a *scaleArgs)
 TEXT ·scaleU8AVX2(SB), NOSPLIT, $0-8
-	SCALE8AVX2(VPMOVZXBD, STORE2, 64)
+	SCALE(NOTHING, RUN8Y, SCALEDU8Y, 16, 64)
 
 // func scaleU8HalfAVX2(a *scaleArgs)
 TEXT ·scaleU8HalfAVX2(SB), NOSPLIT, $0-8
-	SCALE8AVX2(VPMOVZXBD, STOREHALF2, 32)
+	SCALE(NOTHING, RUN8Y, SCALEDHALFU8Y, 16, 32)
