@@ -19,6 +19,7 @@ type subject struct {
 	op       garner.Op // nil where refused is not
 	refused  error     // why the operator refuses the node's attributes or axis
 
+	call          operators.Call
 	compressed    bool         // OpenVINO decodes rows of the constant that data is computed from
 	data, indices *model.Value // never nil; model.Unknown where the node lacks them
 	axis          int          // of Gather and GatherElements, counted from 0
@@ -36,7 +37,8 @@ func (l *linter) subject(n *model.Node) (*subject, error) {
 		return nil, s.refused
 	}
 	if call, err := operators.CallOf(n, nil); err == nil {
-		s.compressed = call.Operator.Name == compressedGather
+		// Of the others, OpenVINO computes the table.
+		s.call, s.compressed = call, n.Operator == "openvino.Gather-8" && call.Operator.Name == compressedGather && call.Attributes["batch_dims"] == nil
 	}
 	s.data, s.indices = input(n, 0), input(n, 1)
 	b, _ := n.Attributes["batch_dims"].(int64)
