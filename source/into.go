@@ -3,6 +3,7 @@ package source
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/kernel"
@@ -56,12 +57,17 @@ func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garn
 	} else if err == nil && g.plan.Bag != nil && !kernel.Aligned(b, bits/8) {
 		err = errors.ErrUnsupported // sums are made in their places
 	}
-	for _, a := range o.given(data, indices) {
+	operands := garner.OperandsOf(op)
+	for i, a := range slices.Concat([]Array{data, indices}, o.Further) {
 		if c, ok := a.(*converted); ok {
 			a = c.of
 		}
 		if v, ok := viewOf(a); err == nil && ok && mapped.Overlap(b, v) {
-			return garner.Errorf(garner.ErrOverlap, "the output shares memory with an input; gather into memory of its own")
+			name := [...]string{"data", "indices"}[min(i, 1)]
+			if i > 1 {
+				name = operands[i-2].Name
+			}
+			return garner.Errorf(garner.ErrOverlap, "the output shares memory with an input, %s; gather into memory of its own", name)
 		}
 	}
 	if err == nil {
