@@ -352,6 +352,9 @@ func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request) (
 		return err
 	}
 	r.memory.take(operandRoles[0], r.data)
+	if err := f.data.misread(r.operator, r.op, r.data.Spec()); err != nil {
+		return err
+	}
 	was := r.data.Spec().DType
 	if err := f.to.convert(r.data); err != nil {
 		return err
@@ -427,6 +430,10 @@ func specsOf(tensors []garner.Tensor) []garner.Spec {
 	return specs
 }
 
+// computes reports whether the result of an operator is of another shape or type than that
+// of a gather: it takes further operands, or decodes the elements that it gathers.
+func computes(o operators.Operator, op garner.Op) bool { return len(o.Further()) > 0 || decodes(op) }
+
 // decodes reports whether an operator without further operands decodes the elements
 // that it gathers: its result is then of another type than data.
 func decodes(op garner.Op) bool {
@@ -456,7 +463,7 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 	if err := f.check(r.operands[0]); err != nil {
 		return err
 	}
-	pooled := len(r.operator.Further()) > 0 || decodes(r.op) // the result is of another shape or type
+	pooled := computes(r.operator, r.op)
 	if f.streams(r.operands[0]) {
 		data, err := p.openInPlace(ctx, operandRoles[0], r.operands[0], f.data.options())
 		switch {
