@@ -215,7 +215,7 @@ func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
 			return value{}, err
 		}
 	}
-	if ends := r.endsWanted(n.Outputs[0]); ends > 0 && g.inParts(plan) {
+	if ends := r.endsWanted(n.Outputs[0], made.dtypeOf(plan.DType)); ends > 0 && g.inParts(plan) {
 		if r.survey != nil {
 			r.bare = true
 			if !looked {
