@@ -28,9 +28,9 @@ func (t Tensor) Keeper() Keeper { return t.keeper }
 
 // Guard calls look with t, and look reads the memory of held directly: the slices of
 // Bytes, Values and Rows. Guard holds the memory meanwhile, so that held has no
-// Keeper. It returns look's error; but an ErrFault where look met a page fault in
-// Volatile memory, the Keeper's error where Check finds that look may have seen
-// other bytes, or Hold's error, without a call of look. Of memory that is not
+// Keeper. It returns look's error; but the Keeper's error where Check finds that look
+// may have seen other bytes, an ErrFault where look met a page fault in other Volatile
+// memory, or Hold's error, without a call of look. Of memory that is not
 // Volatile it only calls look. A Guard covers the calling goroutine.
 func (t Tensor) Guard(look func(held Tensor) error) error {
 	if !t.mem.Volatile {
@@ -44,7 +44,7 @@ func (t Tensor) Guard(look func(held Tensor) error) error {
 	held.keeper = nil
 	var err error
 	if exec.Guard(func() { err = look(held) }) {
-		return Vanished()
+		err = Vanished() // the Keeper names what it keeps
 	}
 	if cut := t.check(); cut != nil {
 		return cut

@@ -123,13 +123,16 @@ func (p *Prepared) runKept(ctx context.Context, f *program, data, indices, out *
 	heldData, heldIndices := *data, *indices
 	heldData.keeper, heldIndices.keeper = nil, nil
 	err := p.runProgram(ctx, f, &heldData, &heldIndices, out)
-	if err == nil || errors.Is(err, ErrIndex) {
+	vanished := errors.Is(err, ErrFault)
+	if err == nil || vanished || errors.Is(err, ErrIndex) {
 		if cut := indices.check(); cut != nil {
 			return cut
 		}
 	}
-	if err == nil {
-		err = data.check()
+	if err == nil || vanished {
+		if cut := data.check(); cut != nil {
+			return cut
+		}
 	}
 	return err
 }
@@ -231,7 +234,7 @@ func (p *Prepared) runComputed(ctx context.Context, data, indices, out *Tensor, 
 	if how != exec.Done || !inside && out.Len() == 0 { // then no bag was reduced, and none found empty
 		err = p.explain(ctx, how, *data, *indices, further)
 	}
-	if err == nil || errors.Is(err, ErrIndex) || errors.Is(err, ErrShape) {
+	if err == nil || errors.Is(err, ErrIndex) || errors.Is(err, ErrShape) || errors.Is(err, ErrFault) {
 		for i := len(held) - 1; i >= 0; i-- {
 			if cut := held[i].check(); cut != nil {
 				return cut

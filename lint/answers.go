@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/garner-go/garner"
@@ -12,7 +13,7 @@ import (
 const compressedGather = "openvino.compressed-gather"
 
 // outsideAnswers are the recorded answers to an index outside its axis.
-var outsideAnswers = []Evidence{
+var outsideAnswers = append([]Evidence{
 	recorded("openvino.Gather-1", Zeros, "openvino-gather-1-past-end-as-run"),
 	recorded("openvino.Gather-7", Zeros, "openvino-gather-7-past-end-as-run"),
 	recorded("openvino.Gather-8", Zeros, "openvino-gather-8-past-end"),
@@ -48,11 +49,11 @@ var outsideAnswers = []Evidence{
 	recorded("webnn.gatherND", Clamps, "wpt-webnn-gather-nd-float32-2-d-input-and-2-d-out-of-bounds-indices"),
 	recorded("tflite.GATHER", Refuses, "lint-tflite-past-end"),
 	recorded("tflite.GATHER_ND", Refuses, "lint-tflite-tuples-past-end"),
-}
+}, ofBags("lint-bag-past-end-")...)
 
 // negativeAnswers are the recorded answers to an index from −s to −1, where s is
 // the length of its axis.
-var negativeAnswers = []Evidence{
+var negativeAnswers = append([]Evidence{
 	recorded("openvino.Gather-1", Zeros, "openvino-gather-1-negative-as-run"),
 	recorded("openvino.Gather-7", Zeros, "openvino-gather-7-negative-as-run"),
 	recorded("openvino.Gather-8", Counts, "openvino-gather-8-negative"),
@@ -84,6 +85,26 @@ var negativeAnswers = []Evidence{
 	recorded("webnn.gatherND", Counts, "wpt-webnn-gather-nd-float32-2-d-input-and-2-d-negative-indices"),
 	recorded("tflite.GATHER", Refuses, "lint-tflite-negative"),
 	recorded("tflite.GATHER_ND", Refuses, "lint-tflite-tuples-negative"),
+}, ofBags("lint-bag-negative-")...)
+
+// ofBags returns the recorded answers of OpenVINO's bags, whose cases begin alike.
+func ofBags(prefix string) []Evidence {
+	return slices.Concat(
+		haltsAt("openvino.EmbeddingBagOffsetsSum-3", prefix+"offsets-3"),
+		haltsAt("openvino.EmbeddingBagOffsets-15", prefix+"offsets-15"),
+		haltsAt("openvino.EmbeddingBagPackedSum-3", prefix+"packed-3"),
+		haltsAt("openvino.EmbeddingBagPacked-15", prefix+"packed-15"),
+		haltsAt("openvino.EmbeddingSegmentsSum-3", prefix+"segments-3"),
+	)
+}
+
+// haltsAt makes evidence from cases at which an operator of OpenVINO halts.
+func haltsAt(operator string, names ...string) []Evidence {
+	var list []Evidence
+	for _, name := range names {
+		list = append(list, recorded(operator, Halts, name))
+	}
+	return list
 }
 
 // countsFromEnd reports whether an operator's definition counts a negative index
@@ -115,8 +136,12 @@ func tuples(operator string) bool {
 	return err == nil && o.Kind == operators.GatherND
 }
 
-// noTuples reports the opposite of tuples.
-func noTuples(operator string) bool { return !tuples(operator) }
+// anyIndex reports whether OpenVINO may answer an index outside with memory that nobody
+// wrote: it is part of a tuple, or one of a bag.
+func anyIndex(operator string) bool { return tuples(operator) || bags(operator) }
+
+// notAnyIndex reports the opposite of anyIndex.
+func notAnyIndex(operator string) bool { return !anyIndex(operator) }
 
 // narrowed returns the recorded cases of a type that OpenVINO computes in 32
 // bits.

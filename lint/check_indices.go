@@ -127,11 +127,11 @@ func (s *subject) eachIndex(look func(index) bool) error {
 }
 
 func uncheckedTuples(r *Rule, s *subject) error {
-	return unchecked(r, s, s.operator.Kind == operators.GatherND)
+	return unchecked(r, s, anyIndex(s.operator.Name))
 }
 
 func uncheckedIndices(r *Rule, s *subject) error {
-	return unchecked(r, s, s.operator.Kind != operators.GatherND)
+	return unchecked(r, s, !anyIndex(s.operator.Name))
 }
 
 // unchecked finds indices that may be outside, as far as the model shows: nothing

@@ -114,6 +114,8 @@ const (
 	Shortens    Answer = "gives only the rows that there are"
 	Slices      Answer = "takes a slice whose end counts from the end: other rows, or none"
 	FirstSlice  Answer = "makes a scalar 0 of it, and takes the slice there"
+	Halts       Answer = "refuses it; on one thread it stops there without an error, and leaves the rest of the result as its memory was"
+	Sorts       Answer = "adds each term to its segment wherever it stands, and leaves out a term of no segment"
 	Spreads     Answer = "takes each batch of data for as many batches of the indices in a row"
 )
 

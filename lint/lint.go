@@ -101,7 +101,7 @@ type Unjudged struct {
 }
 
 // NotJudged lists the nodes of m that gather by an operator that lint has no rules
-// for, such as bags, the gathers whose table nodes dequantise, of which the rules judge
+// for, the gathers whose table nodes dequantise, of which the rules judge
 // the indices and not the values of the table, and the gathers whose indices, or whose
 // table of 64-bit elements, Model does not read because of their size.
 func NotJudged(m *model.Model) []Unjudged {
@@ -124,6 +124,10 @@ func NotJudged(m *model.Model) []Unjudged {
 		}
 		if c := constant(input(n, 1)); c != nil && !allowed.allows(c) {
 			list = append(list, Unjudged{n, n.Operator, fmt.Sprintf("its indices are %s so check that none is negative or outside where they are made", unreadText(c))})
+		}
+		ends, name := endsOf(n)
+		if c := constant(ends); c != nil && !allowed.allows(c) {
+			list = append(list, Unjudged{n, n.Operator, fmt.Sprintf("its %s are %s so check where they are made that none is negative, falls or is beyond the last", name, unreadText(c))})
 		}
 		if c := tableOf(n, constant); c != nil && !allowed.allows(c) {
 			list = append(list, Unjudged{n, n.Operator, fmt.Sprintf("its table is %s so check that 32 bits hold its values if OpenVINO runs the model", unreadText(c))})
@@ -204,6 +208,7 @@ type linter struct {
 	openInput *model.Value          // the first input of the model whose rank is unknown; nil without one
 	indices   map[any]*constantScan // index constants, as stored; nil before the first is needed
 	tables    map[any]*loss         // 64-bit tables that were read, as stored
+	ends      map[any]*endsScan     // ends of bags that were read, as stored
 	allowed   *allowance            // the constants to read
 	findings  []Finding
 
@@ -229,7 +234,7 @@ type linter struct {
 func newLinter(ctx context.Context, m *model.Model) *linter {
 	l := &linter{
 		ctx: ctx, model: m, format: m.Format, runtimes: AllRuntimes(), home: homes[m.Format], inputs: map[*model.Value]bool{},
-		tables: map[any]*loss{}, constant: constants(),
+		tables: map[any]*loss{}, ends: map[any]*endsScan{}, constant: constants(),
 		ranges: map[*model.Value]bounds{}, begun: map[*model.Value]int32{}, held: map[any]bounds{}, lists: map[*model.Constant][]int64{},
 		isFolded: map[*model.Value]bool{}, foldedSeen: map[*model.Value]int32{},
 		withoutRank: map[*model.Value]bool{}, ranked: map[*model.Value]int32{},

@@ -39,14 +39,15 @@ var rules = []Rule{
 		check:    constantOutside,
 	},
 	{
-		ID: "L.3", Severity: Warning, Title: "Tuples from an input are not checked",
-		About: "Finds GatherND whose indices may be outside as far as the model shows: they come from an input, or from an operator that may " +
+		ID: "L.3", Severity: Warning, Title: "Tuples, or indices of bags, from an input are not checked",
+		About: "Finds GatherND, and bags, whose indices may be outside as far as the model shows: they come from an input, or from an operator that may " +
 			"give anything, and nothing bounds them, or what bounds them is further than the axis. Bounds are intervals: Clip, Mod, ArgMax, a " +
 			"narrow type and the like make them, and arithmetic moves them. Positions that ArgMax, TopK or NonZero finds on an axis of unknown length " +
-			"are no finding: most models keep both lengths equal. OpenVINO does not check tuples: one outside reads memory beside data.",
+			"are no finding: most models keep both lengths equal. OpenVINO does not check tuples: one outside reads memory beside data. It refuses an index of a bag, but hides the " +
+			"error where it runs on one thread.",
 		Remedy:   "Clamp the indices in the model to the axes (Max and Min, Clip, Clamp), or check them before each run.",
 		Changes:  true,
-		Evidence: answersOf(outsideAnswers, tuples),
+		Evidence: answersOf(outsideAnswers, anyIndex),
 		check:    uncheckedTuples,
 	},
 	{
@@ -57,7 +58,7 @@ var rules = []Rule{
 			"OpenVINO cuts it to 32 bits before (`lint-vast-clip`, `lint-vast-clip-from-end`, `lint-vast-max-min`).",
 		Remedy:   "Clamp the indices in the model to the axis (Clip, Clamp), or check them before each run.",
 		Changes:  true,
-		Evidence: answersOf(outsideAnswers, noTuples),
+		Evidence: answersOf(outsideAnswers, notAnyIndex),
 		check:    uncheckedIndices,
 	},
 	{
@@ -501,6 +502,50 @@ var rules = []Rule{
 			recorded("openvino.GatherElements-6", Refuses, "lint-empty-data-of-elements").in(fromONNX),
 		},
 		check: emptyConstant,
+	},
+	{
+		ID: "L.33", Severity: Error, Title: "Bags end where they cannot",
+		About: "Looks at constant offsets and segment ids of OpenVINO's bags: offsets that are negative, fall, or pass the end of the indices, and segment ids that are negative, fall, or are " +
+			"no segment. The specifications require that neither falls. OpenVINO refuses such offsets in a run. It takes such segment ids, as a finding that is a warning says.",
+		Remedy: "Decide which indices belong to each bag, and correct the constant: offsets are in 0 … q and do not fall, where q is the number of indices; segment ids are below num_segments and do not fall.",
+		Evidence: slices.Concat(
+			haltsAt("openvino.EmbeddingBagOffsetsSum-3", "lint-bag-ends-fall-offsets-3", "lint-bag-ends-below-offsets-3", "lint-bag-ends-past-end-offsets-3"),
+			haltsAt("openvino.EmbeddingBagOffsets-15", "lint-bag-ends-fall-offsets-15", "lint-bag-ends-below-offsets-15", "lint-bag-ends-past-end-offsets-15"),
+			[]Evidence{
+				recorded("openvino.EmbeddingSegmentsSum-3", Sorts, "lint-bag-ends-fall-segments-3"),
+				recorded("openvino.EmbeddingSegmentsSum-3", Sorts, "lint-bag-ends-below-segments-3"),
+				recorded("openvino.EmbeddingSegmentsSum-3", Sorts, "lint-bag-ends-past-end-segments-3"),
+			},
+		),
+		check: misplacedEnds,
+	},
+	{
+		ID: "L.34", Severity: Warning, Title: "default_index is no row",
+		About: "Looks at constant default_index of OpenVINO's bags: one outside the table, and −1 at EmbeddingSegmentsSum, where it does not stand for zeros. " +
+			"OpenVINO looks at it where a bag has no indices (`lint-bag-default-unused-segments-3`).",
+		Remedy: "Decide what a bag without indices is: a row of the table, or zeros, for which default_index is left out.",
+		Evidence: slices.Concat(
+			haltsAt("openvino.EmbeddingBagOffsetsSum-3", "lint-bag-default-past-end-offsets-3", "lint-bag-default-below-offsets-3"),
+			haltsAt("openvino.EmbeddingBagOffsets-15", "lint-bag-default-past-end-offsets-15", "lint-bag-default-below-offsets-15"),
+			haltsAt("openvino.EmbeddingSegmentsSum-3", "lint-bag-default-past-end-segments-3", "lint-bag-default-below-segments-3", "lint-bag-default-none-segments-3"),
+		),
+		check: defaultOutside,
+	},
+	{
+		ID: "L.35", Severity: Error, Title: "A scale of a compressed table is repeated before an axis that it has",
+		About: "Finds Gather-8 without batch_dims of a table that Convert, Subtract and Multiply compute of a constant, where the scale or the zero point has the same element for several positions of an " +
+			"axis and others along a later axis: one for each column, or for each group of columns, of all rows. OpenVINO divides the position of a code by the number of codes for " +
+			"each scale. That is right for a scale of rows, of groups of rows, of all of the table and of each code. Behind Gather-1, Gather-7 and other gathers it computes the table.",
+		Remedy:  "Repeat the scale and the zero point in the constant itself, so that each has the dims of the codes.",
+		Changes: true,
+		Evidence: []Evidence{
+			recorded(compressedGather, ReadsOther, "lint-scale-of-matrix"),
+			recorded(compressedGather, ReadsOther, "lint-scale-of-vector"),
+			recorded(compressedGather, ReadsOther, "lint-scale-of-zero"),
+			recorded(compressedGather, ReadsOther, "lint-scale-of-zero-group"),
+			recorded(compressedGather, Ends, "lint-scale-of-group"),
+		},
+		check: repeatedScale,
 	},
 }
 

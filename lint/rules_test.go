@@ -177,9 +177,24 @@ func decoded() *model.Value {
 }
 
 // compressed is a table of OpenVINO that is computed from codes.
-func compressed() *model.Value {
-	codes := with(made("Convert", "f32[5,2]", held(garner.Of(make([]int8, 10), 5, 2))), map[string]any{"destination_type": "f32"})
-	return made("Multiply", "f32[5,2]", codes, held(garner.Of([]float32{1, 2, 3, 4, 5}, 5, 1)))
+func compressed() *model.Value { return scaled([]int{5, 2}, 5, 1) }
+
+// scaled is a table of codes of a shape with a scale of another.
+func scaled(shape []int, scale ...int) *model.Value {
+	spec := garner.SpecOf(garner.F32, shape...).String()
+	codes, _ := garner.New(garner.I8, shape...)
+	factor, _ := garner.New(garner.F32, scale...)
+	return made("Multiply", spec, with(made("Convert", spec, held(codes)), map[string]any{"destination_type": "f32"}), held(factor))
+}
+
+// flattened is a value of another shape.
+func flattened(v *model.Value, shape ...int64) *model.Value {
+	return made("Reshape", "f32[...]", v, i64([]int{len(shape)}, shape...))
+}
+
+// bagOf is a bag of OpenVINO of rows of five, with its inputs behind the indices.
+func bagOf(op string, indices *model.Value, further ...*model.Value) gather {
+	return gather{op: "openvino." + op, data: given("f32[5,2]"), indices: indices, further: further}
 }
 
 func batch(n int64) map[string]any { return map[string]any{"batch_dims": n} }
@@ -192,6 +207,7 @@ var tests = []struct {
 	none []gather
 }{
 	{"L.1", []meets{
+		{bagOf("EmbeddingBagOffsetsSum-3", i64([]int{3}, 0, -1, 4), given("i32[3]")), Error, "openvino", "indices[1] = -1 is negative: OpenVINO refuses it; on one thread it stops there"},
 		{gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: i64([]int{2, 2}, 0, 1, -1, -5)}, Note, "tensorflow torch",
 			"indices[1,0] = -1 is negative (and 1 more of 4): TensorFlow refuses it"},
 		{gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: i64(nil, -1)}, Note, "tensorflow torch", "indices = -1 is negative: TensorFlow refuses it, PyTorch refuses it"},
@@ -228,6 +244,8 @@ var tests = []struct {
 		{gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: made("Add", "i64[5]", counts(0, 5, 1), i64(nil, 3))}, Error, "openvino onnxruntime tensorflow torch jax webnn", "reach 7, which"},
 		{gather{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: made("Mul", "i64[2,2]", i64([]int{2, 2}, 0, 1, 4, 0), i64(nil, 2))}, Error, "openvino onnxruntime tensorflow webnn", "reach 8, which is outside axis 0 of data"},
 		{gather{op: "openvino.Gather-8", data: compressed(), indices: i64([]int{1}, 5)}, Error, "openvino onnxruntime tensorflow torch jax webnn", "OpenVINO leaves the result's memory as it was, ONNX Runtime"},
+		{bagOf("EmbeddingBagPackedSum-3", i64([]int{2, 2}, 0, 1, 5, 4)), Error, "openvino", "indices[1,0] = 5 is outside axis 0 of data, whose length is 5: OpenVINO refuses it; on one thread it stops there"},
+		{bagOf("EmbeddingBagOffsets-15", counts(0, 6, 1), given("i64[1]")), Error, "openvino", "reach 5, which is outside axis 0 of data"},
 		// Zeros are what the operator means.
 		{blocks(i64([]int{2}, 4, 5), blockSize(16)), Note, "onnxruntime", "indices[1] = 5 is outside axis 0 of data, whose length is 5: ONNX Runtime writes zeros"},
 		{blocks(i64([]int{2}, 31, 32), blockSize(16, "gather_axis", int64(-1))), Note, "onnxruntime", "indices[1] = 32 is outside axis 1 of data, whose length is 32: ONNX Runtime writes zeros"},
@@ -242,6 +260,9 @@ var tests = []struct {
 		{op: "onnx.GatherND-13", data: given("f32[5,9]"), indices: i64([]int{2, 0})},
 	}},
 	{"L.3", []meets{
+		{bagOf("EmbeddingBagOffsetsSum-3", given("i32[?]"), given("i32[3]")), Warning, "openvino", `the indices come from the input "in" and nothing bounds them; with one outside: OpenVINO refuses it; on one thread it stops there`},
+		{bagOf("EmbeddingBagPacked-15", clip("i32[?,2]", 0, 5)), Warning, "openvino", "the indices may be 0 to 5, and axis 0 of data has 5"},
+		{bagOf("EmbeddingSegmentsSum-3", clip("i32[?]", -1, 4), given("i32[?]"), i64(nil, 2)), Warning, "openvino", "the indices may be -1 to 4, and axis 0 of data has 5"},
 		{gather{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: given("i64[?,2]")}, Warning, "openvino onnxruntime tensorflow webnn",
 			`the indices come from the input "in" and nothing bounds them; with one outside: OpenVINO reads other memory`},
 		{gather{op: "openvino.GatherND-8", data: given("f32[5,2]"), indices: made("Concat", "i64[?,2]", made("Add", "i64[?,1]", i64(nil, 1), given("i64[?,1]")), bounded("i64[?,1]"))},
@@ -250,6 +271,7 @@ var tests = []struct {
 		{gather{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: with(made("Concat", "i64[?,2]", given("i64[?,1]"), bounded("i64[?,1]")), axis(-1))}, Warning, "openvino onnxruntime tensorflow webnn", `the input "in"`},
 		{gather{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: clip("i64[?,2]", 0, 4)}, Warning, "openvino onnxruntime tensorflow webnn", "the indices may be 0 to 4, and axis 1 of data has 2"},
 	}, []gather{
+		bagOf("EmbeddingSegmentsSum-3", clip("i32[?]", 0, 4), given("i32[?]"), i64(nil, 2)),
 		{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: bounded("i64[?,2]")},
 		{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: made("Min", "i64[?,2]", made("Max", "i64[?,2]", given("i64[?,2]"), i64([]int{1}, 0)), i64([]int{2}, 4, 1))},
 		{op: "onnx.GatherND-13", data: given("f32[2,5]"), indices: with(made("Concat", "i64[...]",
@@ -293,7 +315,8 @@ var tests = []struct {
 		// What is decoded is none of the codes.
 		{loose(made("Cast", "i64[?,?]", decoded())), Note, everywhere, "nothing bounds them"},
 	}, []gather{
-		loose(made("ReduceMax", "i64[]", clip("i64[?]", 0, 2))), // as long as a run has an element
+		bagOf("EmbeddingBagOffsetsSum-3", given("i32[?]"), given("i32[3]")), // L.3
+		loose(made("ReduceMax", "i64[]", clip("i64[?]", 0, 2))),             // as long as a run has an element
 		loose(made("ReduceMin", "i64[0]", clip("i64[0]", 0, 2))),
 		loose(clip("i64[?]", 0, 4)), loose(clip("i64[?]", -5, 4)),
 		blocks(clip("i64[?]", -5, 4), blockSize(16)),
@@ -597,6 +620,54 @@ var tests = []struct {
 		{op: "onnx.Gather-13", data: given("f32[3,4]"), indices: i64([]int{1}, 0)},
 		{op: "onnx.Gather-13", data: given("f32[3,4]"), indices: made("Expand", "i64[0]", i64([]int{0}), i64([]int{1}, 0))}, // L.19
 		{op: "openvino.Gather-8", data: given("f32[3,4]"), indices: i64([]int{0})},
+	}},
+	{"L.33", []meets{
+		{bagOf("EmbeddingBagOffsetsSum-3", given("i32[3]"), i64([]int{3}, 0, 2, 1)), Error, "openvino",
+			"offsets[2] = 1 falls: the one before is 2: OpenVINO refuses it; on one thread it stops there without an error, and leaves the rest of the result as its memory was"},
+		{bagOf("EmbeddingBagOffsets-15", bounded("i32[3]"), i64([]int{2}, 0, 4)), Error, "openvino", "offsets[1] = 4 passes the end: there are 3 indices"},
+		{bagOf("EmbeddingBagOffsets-15", bounded("i32[?]"), i64([]int{2}, -1, 4)), Error, "openvino", "offsets[0] = -1 is negative"},
+		{bagOf("EmbeddingBagOffsets-15", bounded("i32[3]"), held(garner.Of([]uint64{1 << 63}, 1))), Error, "openvino", "offsets[0] = 9223372036854775808 passes the end"},
+		{bagOf("EmbeddingSegmentsSum-3", given("i32[3]"), i64([]int{3}, 1, 0, 2), i64(nil, 3)), Warning, "openvino", "segment_ids[1] = 0 falls: the one before is 1: OpenVINO adds each term to its segment"},
+		{bagOf("EmbeddingSegmentsSum-3", given("i32[3]"), i64([]int{3}, 0, 1, 3), i64(nil, 3)), Warning, "openvino", "segment_ids[2] = 3 is no segment: there are 3"},
+		{bagOf("EmbeddingSegmentsSum-3", given("i32[3]"), i64([]int{3}, -1, 1, 3), given("i64[]")), Warning, "openvino", "segment_ids[0] = -1 is negative"},
+	}, []gather{
+		bagOf("EmbeddingBagOffsetsSum-3", given("i32[3]"), i64([]int{3}, 0, 2, 3)),
+		bagOf("EmbeddingBagOffsetsSum-3", given("i32[?]"), i64([]int{3}, 0, 2, 1<<40)),
+		bagOf("EmbeddingBagOffsetsSum-3", given("i32[3]"), given("i64[2]")),
+		bagOf("EmbeddingBagOffsetsSum-3", given("i32[3]"), made("Add", "i64[2]", i64([]int{2}, 2, 1), given("i64[2]"))),
+		bagOf("EmbeddingSegmentsSum-3", given("i32[3]"), i64([]int{3}, 0, 1, 1), i64(nil, 2)),
+		bagOf("EmbeddingSegmentsSum-3", given("i32[3]"), i64([]int{3}, 0, 1, 9), given("i64[]")),
+		bagOf("EmbeddingBagPackedSum-3", given("i32[3,1]")),
+		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: given("i32[3]")},
+	}},
+	{"L.34", []meets{
+		{bagOf("EmbeddingBagOffsetsSum-3", given("i32[3]"), given("i32[2]"), i64(nil, 5)), Warning, "openvino", "default_index = 5 is outside axis 0 of data, whose length is 5; where a bag has no indices: OpenVINO refuses it"},
+		{bagOf("EmbeddingBagOffsets-15", given("i32[3]"), given("i32[2]"), i64(nil, -2)), Warning, "openvino", "default_index = -2 is outside"},
+		{bagOf("EmbeddingSegmentsSum-3", given("i32[3]"), given("i32[3]"), i64(nil, 2), i64(nil, -1)), Warning, "openvino", "default_index = -1 is outside"},
+	}, []gather{
+		bagOf("EmbeddingBagOffsetsSum-3", given("i32[3]"), given("i32[2]"), i64(nil, -1)),
+		bagOf("EmbeddingBagOffsetsSum-3", given("i32[3]"), given("i32[2]"), i64(nil, 4)),
+		bagOf("EmbeddingBagOffsetsSum-3", given("i32[3]"), given("i32[2]"), given("i64[]")),
+		bagOf("EmbeddingBagOffsetsSum-3", given("i32[3]"), given("i32[2]")),
+		{op: "openvino.EmbeddingBagOffsetsSum-3", data: given("f32[?,2]"), indices: given("i32[3]"), further: []*model.Value{given("i32[2]"), i64(nil, 9)}},
+		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: given("i32[3]")},
+	}},
+	{"L.35", []meets{
+		{gather{op: "openvino.Gather-8", data: scaled([]int{5, 8}, 1, 8), indices: bounded("i32[2]")}, Error, "openvino",
+			"scale of the compressed table is f32[1,8] and its codes are i8[5,8]: each is of several positions along axis 0, and differs along axis 1: OpenVINO reads other memory, OpenVINO ends the process"},
+		{gather{op: "openvino.Gather-8", data: scaled([]int{5, 8}, 8), indices: bounded("i32[2]")}, Error, "openvino", "f32[8]"},
+		{gather{op: "openvino.Gather-8", data: flattened(scaled([]int{5, 2, 4}, 5, 1, 4), 5, 8), indices: bounded("i32[2]")}, Error, "openvino", "along axis 1, and differs along axis 2"},
+		{gather{op: "openvino.Gather-8", data: scaled([]int{5, 2, 4}, 2, 1), indices: bounded("i32[2]")}, Error, "openvino", "along axis 0, and differs along axis 1"},
+	}, []gather{
+		{op: "openvino.Gather-8", data: compressed(), indices: bounded("i32[2]")},
+		{op: "openvino.Gather-8", data: scaled([]int{5, 8}, 1), indices: bounded("i32[2]")},
+		{op: "openvino.Gather-8", data: scaled([]int{5, 8}, 5, 8), indices: bounded("i32[2]")},
+		{op: "openvino.Gather-8", data: scaled([]int{1, 8}, 1, 8), indices: bounded("i32[2]")},
+		{op: "openvino.Gather-8", data: flattened(scaled([]int{5, 2, 4}, 5, 2, 1), 5, 8), indices: bounded("i32[2]")},
+		{op: "openvino.Gather-8", data: flattened(scaled([]int{5, 8}, 1, 8), 10, 4), indices: bounded("i32[2]")},
+		{op: "openvino.Gather-7", data: scaled([]int{5, 8}, 1, 8), indices: bounded("i32[2]")},
+		{op: "openvino.Gather-8", data: scaled([]int{5, 2, 2, 2}, 1, 1, 1, 2), indices: bounded("i32[2]")},
+		bagOf("EmbeddingBagPackedSum-3", given("i32[3,1]")),
 	}},
 	{"L.30", []meets{
 		{gather{op: "tflite.GATHER", data: given("f32[5,2]"), indices: given("i32[3]")}, Warning, "litert openvino",

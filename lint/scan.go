@@ -70,8 +70,9 @@ type allowance struct {
 	reads map[any]bool // by stored
 }
 
-// allowanceOf allows the indices of the gathers of a model and their tables of 64-bit
-// elements, the smallest first, as long as all of them take no more than mostRead.
+// allowanceOf allows the indices of the gathers of a model, the ends of their bags, and
+// their tables of 64-bit elements, the smallest first, as long as all of them take no more
+// than mostRead.
 func allowanceOf(m *model.Model, constant func(*model.Value) *model.Constant) *allowance {
 	var direct []*model.Constant
 	for n := range m.Gathers() {
@@ -79,6 +80,10 @@ func allowanceOf(m *model.Model, constant func(*model.Value) *model.Constant) *a
 			direct = append(direct, c)
 		}
 		if c := tableOf(n, constant); c != nil {
+			direct = append(direct, c)
+		}
+		ends, _ := endsOf(n)
+		if c := constant(ends); c != nil {
 			direct = append(direct, c)
 		}
 	}

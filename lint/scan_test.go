@@ -191,3 +191,32 @@ func TestIntegers(t *testing.T) {
 		}
 	}
 }
+
+// TestEndsOfManyBags holds that the ends of bags are read once, where many bags have them,
+// and that those that are not read are named.
+func TestEndsOfManyBags(t *testing.T) {
+	offsets := make([]int32, 1<<20)
+	for i := range offsets {
+		offsets[i] = int32(i)
+	}
+	ends := held(garner.Of(offsets, len(offsets)))
+	m := bagOf("EmbeddingBagOffsetsSum-3", bounded("i32[99]"), ends).model()
+	for i := range 2000 {
+		n := bagOf("EmbeddingBagOffsetsSum-3", bounded(fmt.Sprintf("i32[%d]", 1<<20+i%2*(-100-i))), ends).model().Graph.Nodes
+		m.Graph.Nodes = append(m.Graph.Nodes, n...)
+	}
+	var all []Finding
+	if took := cputime.Of(func() { all = findings(t, m, "L.33", Options{}) }); took > 2*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if len(all) != 1001 || !strings.HasPrefix(all[0].Message, "offsets[100] = 100 passes the end: there are 99 indices") || !strings.HasPrefix(all[1].Message, "offsets[1048476] = 1048476 passes the end: there are 1048475 indices") {
+		t.Errorf("%d findings, %v", len(all), all[0].Message)
+	}
+	far := bagOf("EmbeddingBagOffsetsSum-3", bounded("i32[99]"), huge("i64[99999999]")).model()
+	if all := findings(t, far, "L.33", Options{}); len(all) != 0 {
+		t.Error(all[0].Message)
+	}
+	if list := NotJudged(far); len(list) != 1 || !strings.Contains(list[0].Why, `its offsets are the constant "huge", whose 762.9 MiB lint does not read, so check where they are made`) {
+		t.Errorf("%+v", list)
+	}
+}

@@ -19,6 +19,7 @@ type subject struct {
 	op       garner.Op // nil where refused is not
 	refused  error     // why the operator refuses the node's attributes or axis
 
+	call          operators.Call
 	compressed    bool         // OpenVINO decodes rows of the constant that data is computed from
 	data, indices *model.Value // never nil; model.Unknown where the node lacks them
 	axis          int          // of Gather and GatherElements, counted from 0
@@ -36,7 +37,7 @@ func (l *linter) subject(n *model.Node) (*subject, error) {
 		return nil, s.refused
 	}
 	if call, err := operators.CallOf(n, nil); err == nil {
-		s.compressed = call.Operator.Name == compressedGather
+		s.call, s.compressed = call, n.Operator == "openvino.Gather-8" && decodesRows(call)
 	}
 	s.data, s.indices = input(n, 0), input(n, 1)
 	b, _ := n.Attributes["batch_dims"].(int64)
@@ -62,6 +63,19 @@ func (l *linter) subject(n *model.Node) (*subject, error) {
 		s.axis = int(axis)
 	}
 	return s, nil
+}
+
+// decodesRows reports whether OpenVINO decodes the rows of a compressed table, given the
+// call of a Gather-8. It computes any other table before.
+func decodesRows(call operators.Call) bool {
+	if call.Operator.Name != compressedGather || call.Attributes["batch_dims"] != nil {
+		return false
+	}
+	rank := len(call.Inputs[0].Spec.Dims)
+	if shape, ok := call.Attributes["reshape"].([]int); ok {
+		return rank == 3 && len(shape) == 2
+	}
+	return rank <= 3
 }
 
 // hasAxis reports whether the input of an operator behind data and indices is the axis.

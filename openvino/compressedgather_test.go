@@ -35,5 +35,16 @@ func TestRulesOfCompressedGather(t *testing.T) {
 
 		{Rule: "OC.6", Op: op, Data: codes, Indices: "[-1,2,-3]", More: []string{scale}, Want: "f32[[6,30],[0,0],[0,0]]"},
 		{Rule: "OC.6", Op: op, Data: codes, Indices: "f32[0]", More: []string{scale}, Refuse: "dtype", Message: "indices are f32"},
+		{Rule: "OC.6", Op: openvino.CompressedGather{Version: 8}, Data: codes, Indices: "[-1]", More: []string{scale}, Want: "f32[[6,30]]"},
+		{Rule: "OC.6", Op: openvino.CompressedGather{Version: 7}, Data: codes, Indices: "[1]", More: []string{scale}, Want: "f32[[6,30]]"},
+		{Rule: "OC.6", Op: openvino.CompressedGather{Version: 7}, Data: codes, Indices: "[0,-1]", More: []string{scale}, Refuse: "index-out-of-range", Message: "indices[1] = -1"},
+		{Rule: "OC.6", Op: openvino.CompressedGather{Version: 1}, Data: codes, Indices: "[0,2]", More: []string{scale}, Refuse: "index-out-of-range", Message: "indices[1] = 2 is outside axis 0 of data, which has 0…1"},
+
+		{Rule: "OC.8", Op: openvino.CompressedGather{Axis: 1, BatchDims: 1}, Data: codes, Indices: "[[1,-2,7],[0,0,1]]", More: []string{scale}, Want: "f32[[1,0.5,0],[6,6,30]]"},
+		{Rule: "OC.8", Op: openvino.CompressedGather{Axis: 1, BatchDims: -1, Version: 7, Reshape: []int{2, 2, 1}}, Data: codes, Indices: "[[1],[0]]", More: []string{scale}, Want: "f32[[[1]],[[6]]]"},
+		{Rule: "OC.8", Op: openvino.CompressedGather{Axis: 1, BatchDims: 1}, Data: codes, Indices: "[[1]]", More: []string{scale}, Refuse: "batch-dims", Message: "batch"},
+		{Rule: "OC.8", Op: openvino.CompressedGather{BatchDims: 1}, Data: codes, Indices: "[[1]]", More: []string{scale}, Refuse: "batch-dims", Message: "batch"},
+		{Rule: "OC.8", Op: openvino.CompressedGather{Axis: 1, BatchDims: 1, Version: 1}, Data: codes, Indices: "[[1],[0]]", More: []string{scale}, Refuse: "attribute", Message: "batch_dims 1; version 1 has none"},
+		{Rule: "OC.8", Op: openvino.CompressedGather{Version: 2}, Data: codes, Indices: "[1]", More: []string{scale}, Refuse: "attribute", Message: "version 2; there are 1, 7 and 8"},
 	})
 }

@@ -2,21 +2,25 @@ package operators
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/mapped"
 	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/openvino"
 )
 
 // A Call says how a node of a model gathers: by which operator, and from which values.
 // It is what the node says, but for a gather of a compressed table of OpenVINO. That is
-// a chain of nodes that computes the table of a constant, and then Gather. Its Call is
-// openvino.compressed-gather of the constant, which decodes the rows alone.
+// a chain of nodes that computes the table of a constant, and then the gather. The Call
+// of a Gather is then openvino.compressed-gather of the constant, and that of another
+// operator has a Table. Either decodes the rows alone.
 type Call struct {
 	Operator   Operator
 	Attributes map[string]any
-	Inputs     []*model.Value // data, indices, and those of Operator.Inputs; nil for one that is left out
+	Inputs     []*model.Value       // data, indices, those of Operator.Inputs, and those of Table; nil for one that is left out
+	Table      *openvino.Compressed // how the operator's table is computed from data, without its Op; nil: data is the table
 }
 
 // CallOf gives the call of a node that is a gather. replaced, unless it is nil, reports
@@ -31,7 +35,7 @@ func CallOf(n *model.Node, replaced func(v *model.Value) bool) (Call, error) {
 	if err != nil {
 		return Call{}, model.AtNode(n, err)
 	}
-	if c, passed, ok := compressed(n); ok && (replaced == nil || !slices.ContainsFunc(passed, replaced)) {
+	if c, passed, ok := compressed(n, o); ok && (replaced == nil || !slices.ContainsFunc(passed, replaced)) {
 		return c, nil
 	}
 	return Call{Operator: o, Attributes: n.Attributes, Inputs: n.Inputs}, nil
@@ -40,13 +44,47 @@ func CallOf(n *model.Node, replaced func(v *model.Value) bool) (Call, error) {
 // Role names the i-th of Inputs: data, indices, axis.
 func (c Call) Role(i int) string {
 	roles := append([]string{"data", "indices"}, c.Operator.Inputs()...)
+	if c.Table != nil {
+		roles = append(roles, ofTable...)
+	}
 	if i < len(roles) {
 		return roles[i]
 	}
 	return ""
 }
 
-// compressedGather is the operator of a gather of a compressed table.
+// Bind makes the operator of Inputs behind data and indices, as [Operator.Bind] does.
+func (c Call) Bind(inputs ...Input) (garner.Op, error) {
+	own, _ := c.split(inputs)
+	op, err := c.Operator.Bind(c.Attributes, own...)
+	if err != nil || c.Table == nil {
+		return op, err
+	}
+	table := *c.Table
+	table.Op = op
+	return table, nil
+}
+
+// Operands picks, of Inputs behind data and indices, the further operands of the
+// operator that Bind makes, as [Operator.Operands] does.
+func (c Call) Operands(inputs []Input) []Input {
+	own, table := c.split(inputs)
+	return append(c.Operator.Operands(own), table...)
+}
+
+// split separates the inputs of Operator from those of Table.
+func (c Call) split(inputs []Input) (own, table []Input) {
+	if c.Table == nil {
+		return inputs, nil
+	}
+	n := len(c.Operator.places())
+	return inputs[:n:n], inputs[n:]
+}
+
+// ofTable are the inputs of a Table.
+var ofTable = []string{"scale", "zero_point"}
+
+// compressedGather is the operator of a Gather of a compressed table.
 var compressedGather = func() Operator {
 	o, err := Find("openvino.compressed-gather", 0)
 	if err != nil {
@@ -55,61 +93,56 @@ var compressedGather = func() Operator {
 	return o
 }()
 
-// compressed gives the call of a Gather-8 whose table is the chain Convert, Subtract,
-// Multiply, Reshape, Convert of a constant: OC.7. It gives false for any other node, and
-// where the chain computes another table than openvino.compressed-gather decodes.
-// passed are the values that the call does without.
-func compressed(n *model.Node) (made Call, passed []*model.Value, ok bool) {
-	if n.Operator != "openvino.Gather-8" || len(n.Inputs) != 3 {
+// compressed gives the call of a node of an operator of OpenVINO whose table is the chain
+// Convert, Subtract, Multiply, Reshape, Convert of a constant: OC.7. It gives false for any
+// other node, and where the chain computes another table than openvino.compressed-gather
+// decodes. passed are the values that the call does without.
+func compressed(n *model.Node, o Operator) (made Call, passed []*model.Value, ok bool) {
+	if !strings.HasPrefix(o.Name, "openvino.") {
 		return made, nil, false
 	}
-	if b, given := n.Attributes["batch_dims"]; given && b != int64(0) {
-		return made, nil, false
-	}
-	axis, ok := fewIntegers(n.Inputs[2])
-	if !ok || len(axis) != 1 {
-		return made, nil, false
-	}
-	c := chain{passed: []*model.Value{n.Inputs[2]}}
-	at, last := c.over(n.Inputs[0], "Convert")
-	at, reshape := c.over(at, "Reshape")
-	if last == nil {
-		at, last = c.over(at, "Convert") // before Reshape
-	}
-	product := c.node(at, "Multiply")
-	if product == nil {
-		return made, nil, false
-	}
-	t, ok := c.table(product.Inputs[0], product.Inputs[1])
+	c := chain{}
+	t, ok := c.over(n.Inputs[0])
 	if !ok {
-		if t, ok = c.table(product.Inputs[1], product.Inputs[0]); !ok {
-			return made, nil, false
-		}
+		return made, nil, false
 	}
-	out := t.computed
-	if last != nil {
-		if out = CastType(last); out != t.computed && out != garner.F32 && t.computed != garner.F32 {
-			return made, nil, false
-		}
-	}
-	made = Call{Operator: compressedGather, Attributes: map[string]any{"axis": axis[0], "output": out.String()},
-		Inputs: []*model.Value{t.codes, n.Inputs[1], t.scale}}
-	further := []garner.Spec{t.scale.Spec}
+	further := []*model.Value{t.scale}
 	if t.zero != nil {
-		made.Inputs, further = append(made.Inputs, t.zero), append(further, t.zero.Spec)
+		further = append(further, t.zero)
 	}
-	if reshape != nil {
-		dims, ok := c.reshape(reshape, t.codes.Spec.Dims)
-		if !ok {
+	if version, gathers := strings.CutPrefix(o.Name, "openvino.Gather-"); gathers {
+		if len(n.Inputs) != 3 {
 			return made, nil, false
 		}
-		made.Attributes["reshape"] = dims
+		axis, known := fewIntegers(n.Inputs[2])
+		if !known || len(axis) != 1 {
+			return made, nil, false
+		}
+		c.passed = append(c.passed, n.Inputs[2])
+		made = Call{Operator: compressedGather, Attributes: map[string]any{"axis": axis[0], "output": t.decoder.Output}, Inputs: append([]*model.Value{t.codes, n.Inputs[1]}, further...)}
+		if t.decoder.Reshape != nil {
+			made.Attributes["reshape"] = t.decoder.Reshape
+		}
+		if b, given := n.Attributes["batch_dims"]; given && b != int64(0) {
+			made.Attributes["batch_dims"] = b
+		}
+		if version != "8" {
+			made.Attributes["version"], _ = strconv.ParseInt(version, 10, 64)
+		}
+		op, err := made.Operator.Bind(made.Attributes)
+		if err == nil {
+			_, err = Infer(op, t.codes.Spec, n.Inputs[1].Spec, t.specs()...)
+		}
+		return made, c.passed, err == nil
 	}
-	op, err := compressedGather.Bind(made.Attributes)
-	if err == nil {
-		_, err = Infer(op, t.codes.Spec, n.Inputs[1].Spec, further...)
+	if len(n.Inputs) > 2+len(o.places()) {
+		return made, nil, false // which Bind refuses
 	}
-	return made, c.passed, err == nil
+	inputs := make([]*model.Value, 2+len(o.places()))
+	copy(inputs, n.Inputs)
+	inputs[0] = t.codes
+	table := t.decoder
+	return Call{Operator: o, Attributes: n.Attributes, Inputs: append(inputs, further...), Table: &table}, c.passed, true
 }
 
 // A chain follows the values that make a compressed table.
@@ -132,9 +165,9 @@ func (c *chain) node(v *model.Value, op string) *model.Node {
 	return v.From
 }
 
-// over gives the first input of the node that makes v, if it is of the operator, and the
+// behind gives the first input of the node that makes v, if it is of the operator, and the
 // node; else v.
-func (c *chain) over(v *model.Value, op string) (*model.Value, *model.Node) {
+func (c *chain) behind(v *model.Value, op string) (*model.Value, *model.Node) {
 	if n := c.node(v, op); n != nil {
 		return n.Inputs[0], n
 	}
@@ -143,8 +176,57 @@ func (c *chain) over(v *model.Value, op string) (*model.Value, *model.Node) {
 
 // A compressedTable is a table (codes - zero)·scale whose operands are constants.
 type compressedTable struct {
-	codes, scale, zero *model.Value // zero is nil where nothing is subtracted
-	computed           garner.DType // of the nodes that compute the table
+	codes, scale, zero *model.Value        // zero is nil where nothing is subtracted
+	computed           garner.DType        // of the nodes that compute the table
+	decoder            openvino.Compressed // without its Op
+}
+
+// specs gives those of the scale and the zero point.
+func (t *compressedTable) specs() []garner.Spec {
+	list := []garner.Spec{t.scale.Spec}
+	if t.zero != nil {
+		list = append(list, t.zero.Spec)
+	}
+	return list
+}
+
+// over finds the compressed table that a value is.
+func (c *chain) over(v *model.Value) (t compressedTable, ok bool) {
+	at, last := c.behind(v, "Convert")
+	at, reshape := c.behind(at, "Reshape")
+	if last == nil {
+		at, last = c.behind(at, "Convert") // before Reshape
+	}
+	product := c.node(at, "Multiply")
+	if product == nil {
+		return t, false
+	}
+	if t, ok = c.table(product.Inputs[0], product.Inputs[1]); !ok {
+		if t, ok = c.table(product.Inputs[1], product.Inputs[0]); !ok {
+			return t, false
+		}
+	}
+	out := t.computed
+	if last != nil {
+		if out = CastType(last); out != t.computed && out != garner.F32 && t.computed != garner.F32 {
+			return t, false
+		}
+	}
+	t.decoder = openvino.Compressed{Output: out.String()}
+	if reshape != nil {
+		dims, ok := c.reshape(reshape, t.codes.Spec.Dims)
+		if !ok {
+			return t, false
+		}
+		for _, d := range dims {
+			t.decoder.Reshape = append(t.decoder.Reshape, int(fit(d)))
+		}
+	}
+	// A row of any table is one that the decoder takes, or none is.
+	one := t.decoder
+	one.Op = openvino.Gather8{}
+	_, err := Infer(one, t.codes.Spec, garner.SpecOf(garner.I64), t.specs()...)
+	return t, err == nil
 }
 
 // table finds the operands of a product.

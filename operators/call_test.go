@@ -20,6 +20,7 @@ type parts struct {
 	subtract, multiply        map[string]any
 	reshape                   map[string]any
 	gather                    *model.Node // Gather-8 along axis 0 of the chain
+	indices                   garner.Spec // i32[?] where it is not given
 	passed                    []*model.Value
 }
 
@@ -60,13 +61,18 @@ func (p *parts) chain() *model.Node {
 		v = convert(p.out, v)
 	}
 	p.passed = append(p.passed, v)
-	indices := &model.Value{Name: "ids", Spec: garner.SpecOfDims(garner.I32, garner.AnyDim)}
+	indices := &model.Value{Name: "ids", Spec: p.indices}
+	if p.indices.DType == garner.Invalid {
+		indices.Spec = garner.SpecOfDims(garner.I32, garner.AnyDim)
+	}
 	n := &model.Node{Name: "g", Op: "Gather", Version: 8, Operator: "openvino.Gather-8", Inputs: []*model.Value{v, indices, constantOf(garner.Of([]int64{0}))}}
 	if p.gather != nil {
 		n.Operator = p.gather.Operator
 		n.Attributes = p.gather.Attributes
 		if len(p.gather.Inputs) > 0 {
 			n.Inputs[2] = p.gather.Inputs[0]
+		} else if o, err := Find(n.Operator, 0); err == nil && len(o.Inputs()) == 0 {
+			n.Inputs = n.Inputs[:2]
 		}
 	}
 	return n
@@ -87,6 +93,7 @@ func zeros(dtype garner.DType, shape ...int) *model.Value {
 
 // TestCompressed holds which chains are a compressed table. OC.7
 func TestCompressed(t *testing.T) {
+	bag := &model.Node{Operator: "openvino.EmbeddingBagOffsetsSum-3", Inputs: []*model.Value{{Spec: garner.SpecOf(garner.I64, 9)}}}
 	for want, changes := range map[string][]func(p *parts){
 		"data u8[4,2,3], scale f16[4,2,1], axis 0, output f16 -> f16[?,2,3]": {
 			func(p *parts) {},
@@ -124,6 +131,40 @@ func TestCompressed(t *testing.T) {
 		"data f8e4m3fn[4,2,3], scale f32[4,2,1], axis 0, output f16 -> f16[?,2,3]": {func(p *parts) {
 			p.codes, p.scale, p.computed, p.out = zeros(garner.F8E4M3FN, 4, 2, 3), zeros(garner.F32, 4, 2, 1), "f32", "f16"
 		}},
+		"data u8[4,2,3], scale f16[4,2,1], axis 0, output f16, version 7 -> f16[?,2,3]": {
+			func(p *parts) { p.gather = &model.Node{Operator: "openvino.Gather-7"} },
+		},
+		"data u8[4,2,3], scale f16[4,2,1], axis 1, output f16, version 1 -> f16[4,?,3]": {
+			func(p *parts) {
+				p.gather = &model.Node{Operator: "openvino.Gather-1", Inputs: []*model.Value{constantOf(garner.Of([]int64{1}))}}
+			},
+		},
+		"data u8[4,2,3], scale f16[4,2,1], axis 1, batch_dims 1, output f16 -> f16[4,3]": {
+			func(p *parts) {
+				p.gather = &model.Node{Operator: "openvino.Gather-8", Attributes: map[string]any{"batch_dims": int64(1)}, Inputs: []*model.Value{constantOf(garner.Of([]int64{1}))}}
+			},
+		},
+		"data u8[4,2,3], scale f16[4,2,1], axis 0, batch_dims -1, output f16, version 7, reshape [-1 3] -> f16[?,3]": {
+			func(p *parts) {
+				p.shape = constantOf(garner.Of([]int64{-1, 3}, 2))
+				p.gather = &model.Node{Operator: "openvino.Gather-7", Attributes: map[string]any{"batch_dims": int64(-1)}, Inputs: []*model.Value{constantOf(garner.Of([]int64{0}))}}
+			},
+		},
+		"openvino.EmbeddingBagOffsetsSum-3: data u8[4,2,3], offsets i64[9], scale f16[4,2,1] -> f16[9,2,3]": {
+			func(p *parts) { p.gather = bag },
+			func(p *parts) { p.swapped, p.gather = true, bag },
+		},
+		"openvino.EmbeddingBagOffsetsSum-3: data u8[4,2,3], offsets i64[9], scale f16[4,2,1], zero_point u8[1] -> f32[9,6]": {
+			func(p *parts) {
+				p.out, p.zero, p.gather = "f32", convert("f16", zeros(garner.U8, 1)), bag
+				p.shape = constantOf(garner.Of([]int64{4, -1}, 2))
+			},
+		},
+		"openvino.GatherND-8: data u8[4,2,3], scale f16[4,2,1] -> f16[2,3]": {
+			func(p *parts) {
+				p.gather, p.indices = &model.Node{Operator: "openvino.GatherND-8"}, garner.SpecOf(garner.I64, 1)
+			},
+		},
 		"as it is": {
 			func(p *parts) { p.codes = &model.Value{Spec: p.codes.Spec} },
 			func(p *parts) { p.scale = &model.Value{Spec: p.scale.Spec} },
@@ -145,11 +186,17 @@ func TestCompressed(t *testing.T) {
 			func(p *parts) { p.zero, p.subtract = zeros(garner.F16), map[string]any{"auto_broadcast": "none"} },
 			func(p *parts) { p.shape = &model.Value{Spec: garner.SpecOf(garner.I64, 2)} },
 			func(p *parts) { p.shape = constantOf(garner.Of([]int64{5, -1}, 2)) },
-			func(p *parts) { p.shape = constantOf(garner.Of([]int64{0, -1}, 2)) },    // of no elements
-			func(p *parts) { p.gather = &model.Node{Operator: "openvino.Gather-7"} }, // refuses a negative index
-			func(p *parts) {
+			func(p *parts) { p.shape = constantOf(garner.Of([]int64{0, -1}, 2)) }, // of no elements
+			func(p *parts) { // more batch dims than the axis has before it
 				p.gather = &model.Node{Operator: "openvino.Gather-8", Attributes: map[string]any{"batch_dims": int64(1)}}
 			},
+			func(p *parts) {
+				p.gather = &model.Node{Operator: "openvino.Gather-1", Attributes: map[string]any{"batch_dims": int64(1)}, Inputs: []*model.Value{constantOf(garner.Of([]int64{1}))}}
+			},
+			func(p *parts) { p.codes, p.gather = &model.Value{Spec: p.codes.Spec}, bag },
+			func(p *parts) { p.scale, p.gather = zeros(garner.F32, 4, 2, 1), bag },
+			func(p *parts) { p.scale, p.gather = zeros(garner.F16, 5, 2, 1), bag },
+			func(p *parts) { p.gather = &model.Node{Operator: "onnx.Gather-13"} }, // of another framework
 			func(p *parts) {
 				p.gather = &model.Node{Operator: "openvino.Gather-8", Inputs: []*model.Value{{Spec: garner.SpecOf(garner.I64)}}}
 			},
@@ -175,30 +222,39 @@ func callText(t *testing.T, n *model.Node, replaced func(*model.Value) bool) str
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Operator.Name == n.Operator {
+	if c.Operator.Name == n.Operator && c.Table == nil {
 		if !slices.Equal(c.Inputs, n.Inputs) {
 			t.Errorf("%v; the node has %v", c.Inputs, n.Inputs)
 		}
 		return "as it is"
 	}
 	var text []string
+	var inputs []Input
 	for i, v := range c.Inputs {
-		if i != 1 {
+		if i != 1 && v != nil {
 			text = append(text, c.Role(i)+" "+v.Spec.String())
 		}
+		if i > 1 && v == nil {
+			inputs = append(inputs, Input{})
+		} else if i > 1 {
+			inputs = append(inputs, Input{Spec: v.Spec})
+		}
 	}
-	for _, name := range []string{"axis", "output", "reshape"} {
+	for _, name := range []string{"axis", "batch_dims", "output", "version", "reshape"} {
 		if v, ok := c.Attributes[name]; ok {
 			text = append(text, fmt.Sprint(name, " ", v))
 		}
 	}
-	op, err := c.Operator.Bind(c.Attributes)
+	if c.Table != nil {
+		text[0] = c.Operator.Name + ": " + text[0]
+	}
+	op, err := c.Bind(inputs...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var more []garner.Spec
-	for _, v := range c.Inputs[2:] {
-		more = append(more, v.Spec)
+	for _, in := range c.Operands(inputs) {
+		more = append(more, in.Spec)
 	}
 	out, err := Infer(op, c.Inputs[0].Spec, c.Inputs[1].Spec, more...)
 	if err != nil {
@@ -209,13 +265,23 @@ func callText(t *testing.T, n *model.Node, replaced func(*model.Value) bool) str
 
 // TestReplaced holds that a chain of which the caller has a value is computed. OC.7
 func TestReplaced(t *testing.T) {
+	for _, gather := range []*model.Node{nil, {Operator: "openvino.EmbeddingBagOffsetsSum-3", Inputs: []*model.Value{{Spec: garner.SpecOf(garner.I64, 9)}}}} {
+		checkReplaced(t, gather)
+	}
+}
+
+func checkReplaced(t *testing.T, gather *model.Node) {
 	p := usual()
-	p.zero, p.shape = convert("f16", zeros(garner.U8)), constantOf(garner.Of([]int64{8, 3}, 2))
+	p.zero, p.shape, p.gather = convert("f16", zeros(garner.U8)), constantOf(garner.Of([]int64{8, 3}, 2)), gather
 	n := p.chain()
 	if got := callText(t, n, func(v *model.Value) bool { return v == n.Inputs[1] }); got == "as it is" {
 		t.Error("a chain whose indices are given is computed")
 	}
-	for _, v := range append(p.passed, p.zero, p.zero.From.Inputs[0], n.Inputs[2]) {
+	all := append(p.passed, p.zero, p.zero.From.Inputs[0])
+	if gather == nil {
+		all = append(all, n.Inputs[2]) // the axis
+	}
+	for _, v := range all {
 		if got := callText(t, n, func(other *model.Value) bool { return v == other }); got != "as it is" {
 			t.Errorf("with another value for %v: %s", v, got)
 		}

@@ -84,6 +84,12 @@ func (w words) stored(o operators.Operator) (s stored) {
 			s.attributes["axis"] = int64(off(0))
 		}
 		if w.IntN(3) == 0 {
+			s.attributes["version"] = int64(off([]int{1, 7, 8}[w.IntN(3)]))
+		}
+		if w.IntN(6) == 0 {
+			s.attributes["batch_dims"] = int64(off(0))
+		}
+		if w.IntN(3) == 0 {
 			s.attributes["output"] = w.pick("f32", "float16", "bf16")
 		}
 		if w.IntN(3) == 0 {

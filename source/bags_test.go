@@ -190,6 +190,10 @@ func storedCases(r *rand.Rand) []storedCase {
 		offsets[i+1] = int64(r.IntN(terms + 1))
 	}
 	slices.Sort(offsets)
+	batch := tensor(r, garner.I64, rows, 1)
+	for i := range batch.Len() {
+		_ = batch.SetText(i, fmt.Sprint(r.IntN(columns)))
+	}
 	return []storedCase{
 		{kind.Name, gguf.GetRows{Type: kind.Name}, blocks, ids(1+r.IntN(4), 1+r.IntN(9)), nil},
 		{kind.Name + " whole", gguf.Dequantize{Type: kind.Name}, blocks, garner.Tensor{}, nil},
@@ -197,6 +201,12 @@ func storedCases(r *rand.Rand) []storedCase {
 			[]garner.Tensor{finite(garner.F16, scales...), tensor(r, garner.U4, scales...)}},
 		{"compressed", openvino.CompressedGather{}, packed, ids(12), []garner.Tensor{finite(garner.F32, rows, 1), tensor(r, garner.U4, 1, 1)}},
 		{"columns", openvino.CompressedGather{Axis: 1}, turned, ids(5), []garner.Tensor{finite(garner.F32, 1, 1)}},
+		{"batches", openvino.CompressedGather{Axis: 1, BatchDims: 1, Version: 7, Output: "bf16", Reshape: []int{rows, -1, 1}}, packed, batch, []garner.Tensor{finite(garner.F16, 1, columns)}},
+		{"bags of compressed rows", openvino.Compressed{Op: openvino.EmbeddingBagOffsetsSum3{DefaultIndex: number(0)}, Output: "f16"}, packed, ids(terms),
+			[]garner.Tensor{garner.Of(offsets, bags), finite(garner.F16, terms), finite(garner.F32, rows, 1), tensor(r, garner.U4, 1, columns)}},
+		{"means of compressed rows", openvino.Compressed{Op: openvino.EmbeddingBagPacked15{Reduction: "mean"}, Reshape: []int{rows, 1, -1}}, packed, ids(3, 1+terms),
+			[]garner.Tensor{{}, finite(garner.F32, rows, columns)}},
+		{"tuples of compressed elements", openvino.Compressed{Op: openvino.GatherND8{BatchDims: 1}}, packed, batch, []garner.Tensor{finite(garner.BF16, 1)}},
 		{"rows", torch.QuantizedEmbedding{Bits: max(fbgemm, 4)}, tensor(r, garner.U8, rows, 12), ids(9), nil},
 		{"bags", torch.QuantizedEmbeddingBag{Bits: fbgemm}, table, ids(terms), []garner.Tensor{garner.Of(offsets, bags), finite(garner.F32, terms)}},
 	}

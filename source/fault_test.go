@@ -18,6 +18,7 @@ import (
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/mapped"
 	"github.com/garner-go/garner/onnx"
+	"github.com/garner-go/garner/openvino"
 	"github.com/garner-go/garner/torch"
 )
 
@@ -534,7 +535,7 @@ type panicking struct{}
 func (panicking) Write([]byte) (int, error) { panic("no more") }
 
 // TestGatherIntoOverlap holds that an output may be no part of its inputs, within a
-// budget as without.
+// budget as without, and that the error names the input.
 func TestGatherIntoOverlap(t *testing.T) {
 	values := noise(1000)
 	data, at := garner.Of(values, 100, 10), every(100)
@@ -546,8 +547,15 @@ func TestGatherIntoOverlap(t *testing.T) {
 		if err := GatherInto(t.Context(), onnx.Gather13{}, Memory(data), Memory(at), data, Options{Memory: memory}); !errors.Is(err, garner.ErrOverlap) || !strings.Contains(err.Error(), "an input, data;") {
 			t.Errorf("data, %d: %v", memory, err)
 		}
-		if err := GatherInto(t.Context(), onnx.Gather13{}, file, Memory(at), shared, Options{Memory: memory}); !errors.Is(err, garner.ErrOverlap) {
+		if err := GatherInto(t.Context(), onnx.Gather13{}, file, Memory(at), shared, Options{Memory: memory}); !errors.Is(err, garner.ErrOverlap) || !strings.Contains(err.Error(), "an input, indices;") {
 			t.Errorf("indices, %d: %v", memory, err)
+		}
+		floats := make([]float32, 200)
+		table := stored(t, garner.Of(floats, 100, 2))
+		out, weights := garner.Of(floats[:4], 2, 2), garner.Of(floats[2:102], 100)
+		o := Options{Memory: memory, Further: []Array{Memory(garner.Of([]int64{0, 50}, 2)), Memory(weights)}}
+		if err := GatherInto(t.Context(), openvino.EmbeddingBagOffsetsSum3{}, table, Memory(at), out, o); !errors.Is(err, garner.ErrOverlap) || !strings.Contains(err.Error(), "an input, per_sample_weights;") {
+			t.Errorf("weights, %d: %v", memory, err)
 		}
 	}
 }

@@ -277,6 +277,9 @@ func (p *program) bench(ctx context.Context, f *benchFlags, args []string) error
 	}
 	defer data.Close()
 	memory.take(operandRoles[0], data)
+	if err := f.data.misread(o, op, data.Spec()); err != nil {
+		return err
+	}
 	outputs := 1.0
 	if f.output == "fresh" {
 		outputs = 3

@@ -122,6 +122,7 @@ func TestExplainLong(t *testing.T) {
 		{[]string{"[1,2]", "0:1048576", "--outside", "zero"}, []string{"seen    1048576 indices: 1048574 are outside and read as zeros"}},
 		{[]string{"[1,2]", ids}, []string{"seen    the first 1048576 of 3145728 indices, all inside"}},
 		{[]string{"[1,2]", "0:2000000000", "--axis", "1"}, []string{"axis 1"}},
+		{[]string{"[1,2]", "0:2000000000", "--outside", "clamp", "-o", "-"}, []string{"<svg", "indices i64[2000000000]", ">1999999999<"}},
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

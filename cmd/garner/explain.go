@@ -80,9 +80,7 @@ func (p *program) explain(ctx context.Context, k gatherKind, f *gatherFlags, arg
 	if err != nil {
 		return err
 	}
-	if f.out == "" {
-		r.most = explain.MostSurveyed
-	}
+	r.most = explain.MostSurveyed
 	if err := p.openRequest(ctx, f, r); err != nil {
 		return err
 	}

@@ -34,9 +34,9 @@ A finding has the number of its rule, a severity, the place in the model, the be
 of each runtime, the remedy, and the evidence: a recorded answer in
 testdata/conformance or lint/testdata. Findings of one cause are one line, which counts
 the gathers. docs/lint.md lists all rules. Operators that gather and that no rule looks
-at, such as EmbeddingBag and ArrayFeatureExtractor, and gathers whose indices or whose
-table are a constant too large to be read, are named as not judged; they do not change
-the exit status. For a model without either lint prints nothing.
+at, such as ArrayFeatureExtractor, and gathers whose indices, ends of bags or table are a
+constant too large to be read, are named as not judged; they do not change the exit
+status. For a model without either lint prints nothing.
 
 Severities: error, a runtime refuses this model or answers differently; warning, it may
 do so for values that only a run knows; note, a run may show a difference. A finding

@@ -14,9 +14,9 @@ const modelHelp = `model prints one line per gather: its name, for "garner run -
 the version of the model's opset, and its attributes; its data and indices and their
 origin (a constant of the file, an input of the model, or a node); and its result. An
 unknown dim is ?, or the model's name for it. A chain of OpenVINO's that computes a table
-of a compressed constant, and its Gather, are one gather, openvino.compressed-gather. The
-list also has operators that gather and that garner does not run, such as
-ArrayFeatureExtractor.
+of a compressed constant, and its gather, are one: openvino.compressed-gather, or an
+operator with scale and zero_point. The list also has operators that gather and that
+garner does not run, such as ArrayFeatureExtractor.
 
 Constants are mapped, not read: a model larger than memory opens at once.
 

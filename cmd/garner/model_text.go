@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -100,7 +101,16 @@ func entryOf(n *model.Node) gatherEntry {
 		return gatherEntry{"", n.Attributes, n.Inputs, func(i int) string { return roleOf(n, i) }}
 	}
 	c := callOf(n)
-	return gatherEntry{c.Operator.Name, c.Attributes, c.Inputs, func(i int) string { return roleIn(c, i) }}
+	attributes := c.Attributes
+	if c.Table != nil {
+		if attributes = maps.Clone(attributes); attributes == nil {
+			attributes = make(map[string]any)
+		}
+		if attributes["output"] = c.Table.Output; c.Table.Reshape != nil {
+			attributes["reshape"] = c.Table.Reshape
+		}
+	}
+	return gatherEntry{c.Operator.Name, attributes, c.Inputs, func(i int) string { return roleIn(c, i) }}
 }
 
 // modelText is the list of a model's gathers, as model prints it.

@@ -19,6 +19,7 @@ import (
 	"github.com/garner-go/garner/internal/names"
 	"github.com/garner-go/garner/internal/terminal"
 	"github.com/garner-go/garner/internal/units"
+	"github.com/garner-go/garner/operators"
 	"github.com/spf13/cobra"
 )
 
@@ -190,6 +191,15 @@ func (a *arrayFlags) add(cmd *cobra.Command, prefix string) {
 
 func (a *arrayFlags) options() files.Options {
 	return files.Options{DType: garner.DType(a.dtype), Shape: a.shape, Offset: a.offset.value, Raw: a.raw}
+}
+
+// misread is the usage error of blocks that --raw reads as bytes, where an operator would
+// take the bytes for numbers, or for elements that are stored in another form.
+func (a *arrayFlags) misread(o operators.Operator, op garner.Op, data garner.Spec) error {
+	if !a.raw || data.DType != garner.U8 || strings.HasPrefix(o.Name, "gguf.") || garner.Copies(op) {
+		return nil
+	}
+	return wrong("--raw gives the bytes of DATA's blocks, and %s would compute with them as with numbers; leave --raw out, or decode the blocks by --as gguf.get_rows", o.Name)
 }
 
 // A shapeFlag is the value of a flag that gives extents.

@@ -130,6 +130,9 @@ func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request) (
 		return err
 	}
 	r.memory.take(operandRoles[0], r.data)
+	if err := f.data.misread(r.operator, r.op, r.data.Spec()); err != nil {
+		return err
+	}
 	was := r.data.Spec().DType
 	if err := f.to.convert(r.data); err != nil {
 		return err

@@ -144,6 +144,9 @@ func (p *program) openInPlace(ctx context.Context, role string, from operand, o 
 
 // stream gathers from DATA in a file and writes the result block by block.
 func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *files.Input) error {
+	if err := f.data.misread(r.operator, r.op, data.Spec()); err != nil {
+		return err
+	}
 	// Before INDICES are opened: a pipe may keep that waiting while DATA changes.
 	dataFact, dataKnown, err := files.Identify(data.Array)
 	if err != nil {

@@ -6,6 +6,7 @@ package explain
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/garner-go/garner"
 )
@@ -17,7 +18,7 @@ type Subject struct {
 	Op         garner.Op
 	Data       garner.Tensor
 	Indices    garner.Tensor
-	Whole      garner.Spec     // of all indices, where Indices are the first of them, of which Text is made and no SVG; else zero
+	Whole      garner.Spec     // of all indices, a range, where Indices are the first of them, two or more; else zero
 	Further    []garner.Tensor // the operands that Op takes after the indices
 
 	stored *garner.Stored // how Data holds the elements that a plan reads; nil: as they are
@@ -85,6 +86,35 @@ func (s *Subject) indicesSpec() garner.Spec {
 func (s *Subject) indicesShape() garner.Shape {
 	shape, _ := s.indicesSpec().Shape()
 	return shape
+}
+
+// index returns a tensor of the shape of all indices that has index i in its place.
+func (s *Subject) index(i int) (garner.Tensor, error) {
+	if !s.Whole.DType.Valid() {
+		return s.Indices, nil
+	}
+	first, err := s.Indices.Int(0)
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	second, err := s.Indices.Int(1)
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	at := int64(first.Bits) + int64(i)*int64(second.Bits-first.Bits)
+	one, err := garner.New(s.Whole.DType)
+	if err == nil {
+		err = one.SetText(0, strconv.FormatInt(at, 10))
+	}
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	b, err := one.Bytes()
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	shape := s.indicesShape()
+	return garner.FromStrided(s.Whole.DType, b, 0, shape, make([]int, len(shape))) // all elements lie in one place
 }
 
 func (s *Subject) indicesLen() int {

@@ -64,9 +64,6 @@ const scanned = 1 << 16
 // large tensors it draws some positions only. The same subject gives the same
 // bytes. Errors are those of reading the operands.
 func (e *Explanation) SVG() ([]byte, error) {
-	if e.Whole.DType.Valid() {
-		return nil, garner.Errorf(garner.ErrShape, "a picture is made of all indices %s, and %d are given; give all", e.Whole, e.Indices.Len())
-	}
 	t, err := newTracer(e.Subject)
 	if err != nil {
 		return nil, err
@@ -135,7 +132,7 @@ func (p *picture) follow() error {
 		drawn[i] = true
 	}
 	_, dataShape := p.elements()
-	indexShape := p.Indices.Shape()
+	indexShape := p.indicesShape()
 	var wantedData, wantedIndices [][]int
 	for _, i := range elements {
 		s, err := p.tracer.source(i)
@@ -148,7 +145,7 @@ func (p *picture) follow() error {
 				wantedIndices = append(wantedIndices, coordinates(indexShape, s.tuple))
 			}
 		}
-		if len(p.plan.Axes) > 0 || len(p.Indices.Shape()) > 0 {
+		if len(p.plan.Axes) > 0 || len(indexShape) > 0 {
 			p.tuples[s.tuple] = s.row
 		}
 		if s.data < 0 {
@@ -182,7 +179,7 @@ func (p *picture) follow() error {
 func (p *picture) measure() error {
 	dtype, shape := p.elements()
 	p.data.name, p.data.spec = "data", dtype.String()+shape.String()
-	p.indices.name, p.indices.spec = "indices", p.Indices.DType().String()+p.Indices.Shape().String()
+	p.indices.name, p.indices.spec = "indices", p.Indices.DType().String()+p.indicesShape().String()
 	p.result.name, p.result.spec = "result", p.plan.DType.String()+p.plan.Out.String()
 	if bag := p.whole.Bag; bag != nil {
 		p.result.name, p.result.spec = "terms", "by bag, "+bag.Reduction.String()+": "+p.plan.DType.String()+p.whole.Out.String()
@@ -210,7 +207,7 @@ func (p *picture) measure() error {
 
 	widest = 1
 	for _, i := range positions(p.indices.shape, p.indices.shown) {
-		text, err := p.indices.at(p.Indices, i)
+		text, err := p.indexText(i)
 		if err != nil {
 			return err
 		}
@@ -298,6 +295,15 @@ func (p *picture) down() {
 // at returns the text of the element of t that the panel draws for a position.
 func (p *panel) at(t garner.Tensor, position int) (string, error) {
 	return t.At(coordinates(p.shape, position)...)
+}
+
+// indexText returns the text of an index.
+func (p *picture) indexText(i int) (string, error) {
+	indices, err := p.index(i)
+	if err != nil {
+		return "", err
+	}
+	return p.indices.at(indices, i)
 }
 
 // clip shortens a text to fit a cell.
@@ -435,7 +441,7 @@ func (p *picture) draw() error {
 	p.printf(`<?xml version="1.0" encoding="UTF-8"?>`)
 	p.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img">`, width, height, width, height)
 	dtype, shape := p.elements()
-	p.printf(`<title>%s</title>`, escape(fmt.Sprintf("%s of data %s%s and indices %s%s", p.Name, dtype, shape, p.Indices.DType(), p.Indices.Shape())))
+	p.printf(`<title>%s</title>`, escape(fmt.Sprintf("%s of data %s%s and indices %s%s", p.Name, dtype, shape, p.Indices.DType(), p.indicesShape())))
 	fmt.Fprintf(&p.b, style, ink, titleSize, noteSize, headingSize, markSize, markSize, pale, markSize, noteSize-1, pale, noteSize-1, bad, pale, ink)
 	p.printf(`<defs><pattern id="outside" width="6" height="6" patternUnits="userSpaceOnUse"><path d="M-1,1L1,-1M0,6L6,0M5,7L7,5" style="stroke:#999999"/></pattern></defs>`)
 	p.printf(`<rect width="%d" height="%d" style="fill:#ffffff;stroke:none"/>`, width, height)
@@ -552,7 +558,7 @@ func (p *picture) indexCells() error {
 	boxes, first := map[int]rect{}, []int{}
 	for _, i := range p.indices.order {
 		r := p.indices.cells[i]
-		text, err := p.indices.at(p.Indices, i)
+		text, err := p.indexText(i)
 		if err != nil {
 			return err
 		}

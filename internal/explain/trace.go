@@ -21,17 +21,17 @@ const (
 type tracer struct {
 	whole    *garner.Plan // with its bags
 	plan     *garner.Plan // of the terms of bags
-	indices  garner.Tensor
+	subject  Subject
 	further  []garner.Tensor
 	meanings map[int]garner.Meaning // by position in the indices
 }
 
 func newTracer(s Subject) (*tracer, error) {
-	whole, err := s.lower(garner.SpecOf(s.Data.DType(), s.Data.Shape()...), garner.SpecOf(s.Indices.DType(), s.Indices.Shape()...))
+	whole, err := s.lower(garner.SpecOf(s.Data.DType(), s.Data.Shape()...), garner.SpecOf(s.Indices.DType(), s.indicesShape()...))
 	if err != nil {
 		return nil, err
 	}
-	return &tracer{whole, whole.Terms(), s.Indices, s.Further, map[int]garner.Meaning{}}, nil
+	return &tracer{whole, whole.Terms(), s, s.Further, map[int]garner.Meaning{}}, nil
 }
 
 // meaning returns the plan's interpretation of an index, from a cache.
@@ -39,7 +39,11 @@ func (t *tracer) meaning(i int) (garner.Meaning, error) {
 	if m, ok := t.meanings[i]; ok {
 		return m, nil
 	}
-	m, err := t.whole.Meaning(t.indices, i, t.further...)
+	indices, err := t.subject.index(i)
+	if err != nil {
+		return garner.Meaning{}, err
+	}
+	m, err := t.whole.Meaning(indices, i, t.further...)
 	t.meanings[i] = m
 	return m, err
 }
@@ -84,7 +88,7 @@ func (t *tracer) source(out int) (source, error) {
 // are batch dims; 0 where batch dims are elsewhere.
 func (t *tracer) batchDims(s Subject) (operands, result int) {
 	_, shape := s.elements()
-	data, indices := shape.Strides(), s.Indices.Shape().Strides()
+	data, indices := shape.Strides(), s.indicesShape().Strides()
 	b, product := 0, 1
 	for b < min(len(t.plan.Loops), len(data), len(indices)) {
 		l := t.plan.Loops[b]
@@ -98,7 +102,7 @@ func (t *tracer) batchDims(s Subject) (operands, result int) {
 	switch {
 	case b == 0:
 		return 0, 0
-	case len(out) >= b && out[:b].Equal(s.Indices.Shape()[:b]):
+	case len(out) >= b && out[:b].Equal(s.indicesShape()[:b]):
 		return b, b
 	case len(out) > 0 && out[0] == product:
 		return b, 1 // flattened to one dim

@@ -23,9 +23,9 @@ or one that --runtime names. Otherwise it is a note: "--runtime tensorflow" turn
 - **note**: a run may show a difference.
 
 Findings of one cause are one line of text, which names the first gather and counts the others. Operators that gather and that no rule looks at
-(ArrayFeatureExtractor, EmbeddingBag and EmbeddingSegmentsSum, and the values that gathers of dequantised tables give) are named as not judged. So are
-gathers whose indices are a constant that lint does not read, and those whose table is such a constant of 64-bit elements: it reads 64 MiB of them
-in all, the smallest first.
+(ArrayFeatureExtractor, PyTorch's EmbeddingBag in an ONNX file, and the values that gathers of dequantised tables give) are named as not judged. So are
+gathers whose indices, or the ends of whose bags, are a constant that lint does not read, and those whose table is such a constant of 64-bit elements:
+it reads 64 MiB of them in all, the smallest first.
 
 Evidence names a case in [testdata/conformance](../testdata/conformance), or, where the name begins with "lint-", in
 [lint/testdata](../lint/testdata/recorded.jsonl), which holds the answer of the runtime itself. Names that begin alike stand behind what they share.
@@ -70,11 +70,18 @@ func lintPage() []byte {
 		var rows []row
 		for _, group := range groupByAnswer(own) {
 			e := group[0]
-			made := row{"`" + e.Operator + "`", e.Who() + " " + string(e.Answer), cell(group)}
-			if i := slices.IndexFunc(rows, func(r row) bool { return r.answer == made.answer && r.evidence == made.evidence }); i >= 0 {
-				rows[i].operators += ", " + made.operators
-			} else {
+			made := row{"`" + e.Operator + "`", e.Who() + " " + string(e.Answer), cell(group), group}
+			i := slices.IndexFunc(rows, func(r row) bool {
+				return r.answer == made.answer && (r.evidence == made.evidence || alike(r.group, group))
+			})
+			if i < 0 {
 				rows = append(rows, made)
+				continue
+			}
+			rows[i].operators += ", " + made.operators
+			if rows[i].evidence != made.evidence {
+				rows[i].group = slices.Concat(rows[i].group, group)
+				rows[i].evidence = cell(rows[i].group)
 			}
 		}
 		for _, r := range rows {
@@ -95,8 +102,24 @@ func lintPage() []byte {
 	return b.Bytes()
 }
 
-// A row is a row of the table of a rule: operators with one answer and one evidence.
-type row struct{ operators, answer, evidence string }
+// A row is a row of the table of a rule: operators with one answer, and the evidence.
+type row struct {
+	operators, answer, evidence string
+	group                       []lint.Evidence
+}
+
+// alike reports whether the names of all cases of two groups begin alike, also within the
+// name of the operator, so that one cell lists them.
+func alike(a, b []lint.Evidence) bool {
+	const least = 14 // bytes: more than a dialect
+	shared := a[0].Case
+	for _, e := range slices.Concat(a, b) {
+		for !strings.HasPrefix(e.Case, shared) {
+			shared = shared[:len(shared)-1]
+		}
+	}
+	return len(shared) >= least
+}
 
 // groupByAnswer groups evidence by operator and answer.
 func groupByAnswer(evidence []lint.Evidence) [][]lint.Evidence {

@@ -3,6 +3,7 @@ package run
 import (
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/operators"
 )
 
 // An acceptance is what the option Accept has answered.
@@ -51,9 +52,33 @@ func (r *runner) asks(v *model.Value) bool {
 	return r.accept != nil && len(numbers) > 0 && !r.accepted.asked[numbers[0]]
 }
 
-// endsWanted returns how many elements of either end of a value are wanted where nothing
-// else of it is; 0 where all are.
-func (r *runner) endsWanted(v *model.Value) int {
+// endsWanted returns how many elements of either end of a value of a dtype are wanted where
+// nothing else of it is; 0 where all are. So it is of a wanted value, and of one that is
+// made into a wanted value by nodes that change its shape alone, or that cast it and refuse
+// no element.
+func (r *runner) endsWanted(v *model.Value, dtype garner.DType) int {
+	for {
+		n, reader := r.endsAccepted(v), r.readers[v]
+		if n > 0 || r.uses[v] != 1 || reader == nil {
+			return n
+		}
+		effect, inputs := operators.EffectOf(reader)
+		if effect == operators.Opaque || effect > operators.Cast || inputs[0] != v {
+			return 0
+		}
+		if effect == operators.Cast {
+			to := operators.CastType(reader)
+			if !to.IsFloat() && (dtype.IsFloat() || !to.IsInteger()) {
+				return 0
+			}
+			dtype = to
+		}
+		v = reader.Outputs[0]
+	}
+}
+
+// endsAccepted is endsWanted of a wanted value.
+func (r *runner) endsAccepted(v *model.Value) int {
 	numbers := r.accepted.numbers[v]
 	if len(numbers) == 0 || r.uses[v] > len(numbers) {
 		return 0
@@ -67,4 +92,24 @@ func (r *runner) endsWanted(v *model.Value) int {
 		most = n
 	}
 	return most
+}
+
+// endsOfNode makes the ends of the result of a node whose input is the ends of a value, all
+// that is wanted of it; see endsWanted.
+func (r *runner) endsOfNode(n *model.Node) (made value, ok bool, err error) {
+	effect, inputs := operators.EffectOf(n)
+	if len(inputs) == 0 || r.values[inputs[0]] == nil || !r.values[inputs[0]].ends {
+		return value{}, false, nil
+	}
+	made = *r.values[inputs[0]]
+	made.views = nil
+	if effect == operators.Cast {
+		if made.tensor, err = r.tensor(inputs[0]); err != nil {
+			return value{}, true, err
+		}
+		if made.pending, made.cast = operators.CastType(n), n; made.pending == made.tensor.DType() {
+			made.pending, made.cast = garner.Invalid, nil
+		}
+	}
+	return made, true, nil
 }

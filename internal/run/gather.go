@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/convert"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/operators"
 	"github.com/garner-go/garner/source"
@@ -85,7 +86,11 @@ func (g *gathering) specs() []garner.Spec {
 
 // prepare lowers the gather for the tensors that it takes.
 func (g *gathering) prepare() (*garner.Prepared, error) {
-	return garner.Prepare(g.op, g.data.tensor.Spec(), g.indices.Spec(), garner.Further(g.specs()...))
+	data := g.data.tensor.Spec()
+	if g.computes() {
+		data.DType = g.data.dtype()
+	}
+	return garner.Prepare(g.op, data, g.indices.Spec(), garner.Further(g.specs()...))
 }
 
 // operands evaluates what a gather takes.
@@ -116,18 +121,48 @@ func (r *runner) operands(n *model.Node) (*gathering, error) {
 		}
 		inputs[i] = operators.Input{Spec: t.Spec(), Value: t}
 	}
-	for _, in := range call.Operator.Operands(inputs) {
+	for _, in := range call.Operands(inputs) {
 		g.further = append(g.further, in.Value)
 	}
-	if g.op, err = call.Operator.Bind(call.Attributes, inputs...); err != nil {
+	if g.op, err = call.Bind(inputs...); err != nil {
 		return nil, err
 	}
-	if len(g.further) > 0 {
+	if g.computes() && !r.converts(g) {
 		// An operator that computes with data takes it as the model has it.
 		_, err = r.tensor(call.Inputs[0])
 	}
 	return g, err
 }
+
+// computes reports whether the gather computes with the elements of data, so that a
+// pending cast precedes it.
+func (g *gathering) computes() bool { return len(g.further) > 0 }
+
+// converts reports whether the rows of data are cast as the gather reads them, and not
+// the whole of it before: where source.Convert does what the cast does, the whole is
+// large, and the budget of package source has room for the operands that it holds.
+func (r *runner) converts(g *gathering) bool {
+	from, to, shape := g.data.tensor.DType(), g.data.pending, g.data.tensor.Shape()
+	if _, ok := convert.Between(from, to); !ok || from == garner.F64 && to != garner.F32 { // see castFloats
+		return false
+	}
+	large := Memory(garner.SpecOf(to, shape...)) >= inFile
+	return large && (g.held() <= r.budget()/4 || !r.suffices(to, shape))
+}
+
+// held returns the bytes of the operands beside data.
+func (g *gathering) held() float64 {
+	size := Memory(g.indices.Spec())
+	for _, t := range g.further {
+		if t.DType().Valid() {
+			size += Memory(t.Spec())
+		}
+	}
+	return size
+}
+
+// budget returns the bytes that a run of package source may hold.
+func (r *runner) budget() float64 { return max(r.memory-r.used, 1<<20) }
 
 // gather evaluates a gather.
 func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
@@ -138,7 +173,7 @@ func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
 	data := g.data
 	if r.amend != nil {
 		dtype := data.dtype()
-		if len(g.further) > 0 {
+		if g.computes() {
 			p, err := g.prepare()
 			if err != nil {
 				return value{}, err
@@ -149,17 +184,20 @@ func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
 			return value{}, err
 		}
 	}
-	first, err := castsFirst(g.op, data, g.indices)
-	if err != nil {
-		return value{}, err
-	}
-	if first {
-		if _, err := r.tensor(r.nodes[n][0]); err != nil {
+	var made value
+	if !g.computes() {
+		first, err := castsFirst(g.op, data, g.indices)
+		if err != nil {
 			return value{}, err
 		}
+		if first {
+			if _, err := r.tensor(r.nodes[n][0]); err != nil {
+				return value{}, err
+			}
+		}
+		made.pending, made.cast = data.pending, data.cast
 	}
 	r.bare = r.bare || data.bare
-	made := value{pending: data.pending, cast: data.cast}
 	prepared, err := g.prepare()
 	if err != nil {
 		return value{}, err
@@ -177,7 +215,7 @@ func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
 			return value{}, err
 		}
 	}
-	if ends := r.endsWanted(n.Outputs[0]); ends > 0 && len(g.further) == 0 && plan.DType != garner.String {
+	if ends := r.endsWanted(n.Outputs[0], made.dtypeOf(plan.DType)); ends > 0 && g.inParts(plan) {
 		if r.survey != nil {
 			r.bare = true
 			if !looked {
@@ -187,7 +225,7 @@ func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
 			return made, err
 		}
 		made.ends = true
-		made.tensor, err = r.gatherEnds(ctx, g.op, plan, data, g.indices, ends)
+		made.tensor, err = r.gatherEnds(ctx, g, plan, ends)
 		return made, err
 	}
 	if plan.Bag != nil { // one row may be the sum of all
@@ -207,21 +245,21 @@ func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
 
 // move runs a gather into its result.
 func (r *runner) move(ctx context.Context, g *gathering, prepared *garner.Prepared, out garner.Tensor) error {
-	if data := g.data.tensor; prepared.Plan().Stored != nil && !data.Contiguous() { // a run would make a copy that is not counted
+	if data := g.data.tensor; (prepared.Plan().Stored != nil || g.casts()) && !data.Contiguous() { // a run would make a copy that is not counted
 		dense, err := r.clone(data)
 		if err != nil || r.bare {
 			return err
 		}
-		g.data = &value{tensor: dense}
+		g.data = &value{tensor: dense, pending: g.data.pending}
 		if prepared, err = g.prepare(); err != nil {
 			return err
 		}
 	}
 	c := g.data.constant
-	if c == nil || c.Size < inFile {
+	if !g.casts() && (c == nil || c.Size < inFile || prepared.Plan().Bag != nil && g.held() > r.budget()/4) {
 		return prepared.Run(ctx, g.data.tensor, g.indices, out, g.further...)
 	}
-	array, err := r.arrays.open(c, g.data.tensor)
+	array, err := r.array(g)
 	if err != nil {
 		return err
 	}
@@ -231,32 +269,64 @@ func (r *runner) move(ctx context.Context, g *gathering, prepared *garner.Prepar
 			return err
 		}
 	}
-	o := source.Options{}
+	o := source.Options{Further: g.arrays()}
+	if r.memory-r.used < unbudgeted {
+		o.Memory = int64(r.budget())
+	}
+	return source.GatherInto(ctx, g.op, array, source.Memory(indices), out, o)
+}
+
+// casts reports whether the rows of data are cast as the gather reads them; see converts.
+func (g *gathering) casts() bool { return g.computes() && g.data.pending != garner.Invalid }
+
+// array returns the data of a gather: in its file, or in memory.
+func (r *runner) array(g *gathering) (source.Array, error) {
+	array := source.Memory(g.data.tensor)
+	if c := g.data.constant; c != nil && c.Size >= inFile {
+		file, err := r.arrays.open(c, g.data.tensor)
+		if err != nil {
+			return nil, err
+		}
+		array = file
+	}
+	if g.casts() {
+		return source.Convert(array, g.data.pending)
+	}
+	return array, nil
+}
+
+// arrays returns the further operands.
+func (g *gathering) arrays() []source.Array {
+	var list []source.Array
 	for _, t := range g.further {
 		var a source.Array // nil: not given
 		if t.DType().Valid() {
 			a = source.Memory(t)
 		}
-		o.Further = append(o.Further, a)
+		list = append(list, a)
 	}
-	if free := r.memory - r.used; free < unbudgeted {
-		o.Memory = max(int64(free), 1<<20)
+	return list
+}
+
+// inParts reports whether Part gathers a part of a result and copies no operand.
+func (g *gathering) inParts(plan *garner.Plan) bool {
+	switch {
+	case plan.DType == garner.String:
+		return false
+	case (plan.Stored != nil || g.casts()) && !g.data.tensor.Contiguous():
+		return false
 	}
-	return source.GatherInto(ctx, g.op, array, source.Memory(indices), out, o)
+	return plan.Bag == nil || 4*g.held() <= partMemory
 }
 
 // gatherEnds looks at all indices and gathers the ends of a result.
-func (r *runner) gatherEnds(ctx context.Context, op garner.Op, plan *garner.Plan, data *value, indices garner.Tensor, n int) (garner.Tensor, error) {
-	if err := plan.Check(ctx, indices); err != nil {
+func (r *runner) gatherEnds(ctx context.Context, g *gathering, plan *garner.Plan, n int) (garner.Tensor, error) {
+	if err := plan.Check(ctx, g.indices, g.further...); err != nil {
 		return garner.Tensor{}, err
 	}
-	array := source.Memory(data.tensor)
-	if c := data.constant; c != nil && c.Size >= inFile {
-		file, err := r.arrays.open(c, data.tensor)
-		if err != nil {
-			return garner.Tensor{}, err
-		}
-		array = file
+	array, err := r.array(g)
+	if err != nil {
+		return garner.Tensor{}, err
 	}
 	total, _ := plan.Out.Len()
 	made, err := garner.New(plan.DType, 2*n)
@@ -264,7 +334,7 @@ func (r *runner) gatherEnds(ctx context.Context, op garner.Op, plan *garner.Plan
 		return garner.Tensor{}, err
 	}
 	for i, first := range []int{0, total - n} {
-		part, err := Part(ctx, op, array, source.Memory(indices), plan.DType, first, n)
+		part, err := Part(ctx, g.op, array, source.Memory(g.indices), plan.DType, first, n, g.arrays()...)
 		if err != nil {
 			return garner.Tensor{}, err
 		}

@@ -49,9 +49,9 @@ const partMemory = 1 << 20
 var errEnough = errors.New("garner: the rest of the result is not wanted")
 
 // Part gathers n elements of a result of a dtype in row-major order, from first on, in
-// rank 1. It reads the rows that these need, and little more. Errors are those of
+// rank 1. further are the operands behind the indices. It reads the rows that these need, and little more. Errors are those of
 // source.Gather.
-func Part(ctx context.Context, op garner.Op, data, indices source.Array, dtype garner.DType, first, n int) (garner.Tensor, error) {
+func Part(ctx context.Context, op garner.Op, data, indices source.Array, dtype garner.DType, first, n int, further ...source.Array) (garner.Tensor, error) {
 	bits := dtype.Bits()
 	skip := 0 // elements of the same byte before the first
 	if bits < 8 {
@@ -66,7 +66,7 @@ func Part(ctx context.Context, op garner.Op, data, indices source.Array, dtype g
 		return garner.Tensor{}, err
 	}
 	part := &partWriter{left: b}
-	err = source.Gather(ctx, op, data, indices, part, source.Options{Memory: partMemory, From: int64(first-skip)/8*int64(bits) + int64(first-skip)%8*int64(bits)/8})
+	err = source.Gather(ctx, op, data, indices, part, source.Options{Memory: partMemory, Further: further, From: int64(first-skip)/8*int64(bits) + int64(first-skip)%8*int64(bits)/8})
 	if err != nil && !errors.Is(err, errEnough) {
 		return garner.Tensor{}, err
 	}

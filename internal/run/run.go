@@ -80,7 +80,7 @@ func Values(ctx context.Context, m *model.Model, wanted []*model.Value, given ma
 	accepted := newAcceptance(wanted)
 	pass := func(survey *findings) ([]garner.Tensor, error) {
 		r := &runner{model: m, nodes: nodes, given: given, memory: memory, survey: survey, found: found, arrays: arrays, held: &held, accepted: accepted,
-			values: make(map[*model.Value]*value), uses: make(map[*model.Value]int)}
+			values: make(map[*model.Value]*value), uses: make(map[*model.Value]int), readers: make(map[*model.Value]*model.Node)}
 		for _, o := range options {
 			o(r)
 		}
@@ -115,9 +115,10 @@ type runner struct {
 	accepted *acceptance                 // of both passes
 
 	values  map[*model.Value]*value
-	uses    map[*model.Value]int // how many nodes and results still read each value
-	used    float64              // bytes that tensors take
-	garbage float64              // bytes of tensors that are dropped and perhaps not collected
+	uses    map[*model.Value]int         // how many nodes and results still read each value
+	readers map[*model.Value]*model.Node // one of the nodes that read each value
+	used    float64                      // bytes that tensors take
+	garbage float64                      // bytes of tensors that are dropped and perhaps not collected
 
 	// Of the node that is evaluated:
 	fresh   []*allocation // what it made
@@ -166,9 +167,10 @@ func (r *runner) evaluate(ctx context.Context, wanted []*model.Value) ([]garner.
 	for _, v := range wanted {
 		r.uses[v]++
 	}
-	for _, reads := range r.nodes {
+	for n, reads := range r.nodes {
 		for _, v := range reads {
 			r.uses[v]++
+			r.readers[v] = n
 		}
 	}
 	if r.survey == nil {
@@ -205,12 +207,22 @@ func (r *runner) evaluate(ctx context.Context, wanted []*model.Value) ([]garner.
 			if err == nil && !have.unknown {
 				err = r.shaped(v, have.dtype(), have.tensor.Shape())
 			}
+			if n := r.accepted.ends[i]; err == nil && n > 0 && !have.ends && !have.bare && !have.unknown {
+				// Something else made the value; a pending cast of floats to integers may
+				// refuse any element.
+				if to := have.pending; to != garner.Invalid && !(have.tensor.DType().IsFloat() && !to.IsFloat()) {
+					if results[i], err = endsOf(have.tensor, n); err == nil {
+						results[i], err = r.cast(results[i], to)
+					}
+					return err
+				}
+				if results[i], err = r.tensor(v); err == nil {
+					results[i], err = endsOf(results[i], n)
+				}
+				return err
+			}
 			if err == nil {
 				results[i], err = r.tensor(v)
-			}
-			if n := r.accepted.ends[i]; err == nil && n > 0 && !have.ends && !r.bare {
-				// Something else made the value.
-				results[i], err = endsOf(results[i], n)
 			}
 			return err
 		})
@@ -313,6 +325,10 @@ func (r *runner) node(ctx context.Context, n *model.Node) error {
 			if err := r.rehearse(n); err != nil {
 				return err
 			}
+		}
+		var ends bool
+		if *made, ends, err = r.endsOfNode(n); ends {
+			break
 		}
 		c := &call{runner: r, node: n}
 		made.tensor, err = evaluatorOf(r.model, n)(c)

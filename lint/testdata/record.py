@@ -26,7 +26,7 @@ import onnxruntime
 import openvino as ov
 from onnx import TensorProto as T
 from onnx import helper, numpy_helper
-from openvino import opset1, opset5, opset6, opset7, opset8
+from openvino import opset1, opset3, opset5, opset6, opset7, opset8, opset15
 
 LEVELS = {
     "no optimisation": onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL,
@@ -115,6 +115,39 @@ class Ir:
         return compiled(ov.Model([self.make(*p)], p, "m"), {n: v for n, v, *_ in self.inputs})
 
 
+class Bags(Ir):
+    """Bags of OpenVINO, which also run on one thread, into memory of 77s: it hides the errors of other threads."""
+
+    def runs(self):
+        yield from super().runs()
+        yield "openvino " + ov.__version__.split("-")[0] + " CPU", "one thread", "static dims", self.alone
+
+    def alone(self):
+        p = [opset8.parameter(list(v.shape), v.dtype) for _, v in self.inputs]
+        c = ov.Core().compile_model(ov.Model([self.make(*p)], p, "m"), "CPU", {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1})
+        q, made = c.create_infer_request(), np.full(list(c.outputs[0].shape), 77, np.float32)
+        q.set_output_tensor(ov.Tensor(made, shared_memory=True))
+        q.infer({n: v for n, (_, v) in enumerate(self.inputs)})
+        return made
+
+
+def bag(name, offsets=(0, 2), segments=(0, 0, 2), default=None, at=(0, 1, 2)):
+    """Makes a bag of an operator of the rows at, with the ends that it has."""
+    const = lambda v: opset8.constant(np.array(v, np.int32))
+    more = {} if default is None else {"default_index": const(default)}
+    if name.startswith("packed"):
+        at = [at]
+    make = {
+        "offsets-3": lambda d, i: opset3.embedding_bag_offsets_sum(d, i, const(offsets), **more),
+        "offsets-15": lambda d, i: opset15.embedding_bag_offsets(d, i, const(offsets), reduction="sum", **more),
+        "packed-3": lambda d, i: opset3.embedding_bag_packed_sum(d, i),
+        "packed-15": lambda d, i: opset15.embedding_bag_packed(d, i, reduction="sum"),
+        "segments-3": lambda d, i: opset3.embedding_segments_sum(d, i, const(segments), const(3), **more),
+    }[name]
+    op = {"offsets-3": "EmbeddingBagOffsetsSum-3", "offsets-15": "EmbeddingBagOffsets-15", "packed-3": "EmbeddingBagPackedSum-3", "packed-15": "EmbeddingBagPacked-15", "segments-3": "EmbeddingSegmentsSum-3"}[name]
+    return "openvino." + op, Bags(make, [("d", f32(5, 2)), ("i", np.array(at, np.int32))])
+
+
 class TFLite:
     """A model that make_tflite.py made, with what LiteRT answers; or a case of TensorFlow's own."""
 
@@ -190,8 +223,25 @@ def record(to, name, rules, op, model, want, remedy):
         print(name, "does not hold:", *wrong, sep="\n    ")
 
 
+def compressed(name, codes, scale, zero=None):
+    """Rows of a table that OpenVINO decodes, and what they are."""
+    def make(i):
+        v = opset1.convert(opset8.constant(codes), "f32")
+        if zero is not None:
+            v = opset1.subtract(v, opset1.convert(opset8.constant(zero.astype(np.uint8)), "f32"))
+        v = opset1.multiply(v, opset8.constant(scale.astype(np.float32)))
+        if codes.ndim > 2:
+            v = opset1.reshape(v, opset8.constant(i64(5, 8)), False)
+        return opset8.gather(v, i, opset8.constant(np.array(0, np.int64)))
+
+    want = ((codes.astype(np.float32) - (0 if zero is None else zero)) * scale).astype(np.float32).reshape(5, 8)[[4, 0]]
+    return "scale-of-" + name, ["L.35"], "openvino.compressed-gather", Ir(make, [("i", np.array([4, 0], np.int32))]), want
+
+
 def remedies():
     """(name, rules, operator, model, what it must give)"""
+    each = np.arange(1, 41, dtype=np.uint8).reshape(5, 8)
+    yield compressed("each", each, each % 8 + 1, each % 8)
     table, rows = f32(5, 2), i64(0, 4, -1)
     at = np.where(rows < 0, rows + 5, rows)
     yield "positions-from-the-start", ["L.1"], "onnx.Gather-13", Onnx([N("Gather", ["d", "i"], ["y"])], [("d", table)], {"i": at}), table[rows]
@@ -442,6 +492,24 @@ def evidence():
     big, small = f32(3, 4), np.array([[0, 2], [1, 0]], np.int64)
     yield "smaller-elements", ["L.21"], "onnx.GatherElements-13", Onnx([N("GatherElements", ["d", "i"], ["y"])], [("d", big), ("i", small)]), np.take_along_axis(big[:, :2], small, 0)
     yield "sliced-elements", ["L.21"], "onnx.GatherElements-13", Onnx([N("Slice", ["d", "from", "to", "axes"], ["a"]), N("GatherElements", ["a", "i"], ["y"])], [("d", big), ("i", small)], {"from": i64(0), "to": i64(2), "axes": i64(1)}), np.take_along_axis(big[:, :2], small, 0)
+    for name in ("offsets-3", "offsets-15", "packed-3", "packed-15", "segments-3"):
+        yield "bag-past-end-" + name, ["L.2", "L.3"], *bag(name, at=(0, 5, 1)), None
+        yield "bag-negative-" + name, ["L.1"], *bag(name, at=(0, -1, 1)), None
+        if not name.startswith("packed"):
+            for which, default in (("past-end", 5), ("below", -2), *([("none", -1)] if name == "segments-3" else [])):
+                yield f"bag-default-{which}-{name}", ["L.34"], *bag(name, offsets=(0, 2, 2), default=default), None
+        if name.startswith("offsets"):
+            for which, offsets in (("fall", (0, 2, 1)), ("below", (-1, 1)), ("past-end", (0, 4))):
+                yield f"bag-ends-{which}-{name}", ["L.33"], *bag(name, offsets=offsets), None
+    for which, segments, want in (("fall", (1, 0, 2), [1, 0, 2]), ("below", (-1, 0, 1), [1, 2, None]), ("past-end", (0, 1, 3), [0, 1, None])):
+        yield f"bag-ends-{which}-segments-3", ["L.33"], *bag("segments-3", segments=segments, default=4), f32(5, 2)[[4 if n is None else n for n in want]]
+    yield "bag-default-unused-segments-3", ["L.34"], *bag("segments-3", segments=(0, 1, 2), default=7), f32(3, 2)
+    flat, columns = np.arange(1, 41, dtype=np.uint8).reshape(5, 8), np.arange(1, 9)
+    for name, scale, zero in (
+        ("matrix", columns.reshape(1, 8), None), ("vector", columns, None), ("zero", np.ones((5, 1)), columns.reshape(1, 8)), ("row", columns[:5].reshape(5, 1), None),
+        ("group", columns[:2].reshape(1, 2, 1), None), ("zero-group", np.ones((5, 2, 1)), columns[:2].reshape(1, 2, 1)), ("row-group", np.arange(10).reshape(5, 2, 1), None),
+    ):
+        yield compressed(name, flat.reshape(5, 2, 4) if name.endswith("group") else flat, scale, zero)
     five = f32(5, 2)
     for name, op in (("tflite", "tflite.GATHER"), ("tflite-tuples", "tflite.GATHER_ND")):
         yield name + "-negative", ["L.1", "L.30"], op, TFLite(f"lint-{name}-negative"), five[[0, 4, 4]]

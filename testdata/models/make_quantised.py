@@ -15,7 +15,7 @@ import onnx
 import onnxruntime
 import openvino as ov
 from onnx import TensorProto, helper
-from openvino import opset1, opset3, opset8, opset15
+from openvino import opset1, opset3, opset5, opset6, opset7, opset8, opset15
 
 seed, where = (int(sys.argv[1]), sys.argv[2]) if len(sys.argv) > 2 else (1, os.path.dirname(os.path.abspath(__file__)))
 os.chdir(where)
@@ -192,6 +192,44 @@ def bags():
     save(results, list(p.values()), "bags", inputs)
 
 
+def compressed_others():
+    """The other gathers, and bags, of such tables: OpenVINO computes these tables."""
+    inputs = {
+        "ids": np.array([3, 0, 1, 1, 2], np.int64), "matrix": np.array([[3, 0], [1, 2]], np.int32), "offsets": np.array([0, 2, 2], np.int64),
+        "segments": np.array([0, 0, 2, 2, 3], np.int64), "weights": rng.standard_normal(5).astype(np.float32), "batch": np.array([[1, 0, 2]] * 4, np.int64),
+    }
+    p = {name: parameter(name, value, static=True) for name, value in inputs.items()}
+    i, m, o, s, w, b = p.values()
+    at = lambda n: opset1.constant(np.array(n, np.int64))
+    gathers = [
+        lambda v: opset1.gather(v, i, at(0)), lambda v: opset7.gather(v, m, at(0)), lambda v: opset1.gather(v, i, at(1)), lambda v: opset7.gather(v, i, at(-1)),
+        lambda v: opset7.gather(v, b, at(1), 1), lambda v: opset8.gather(v, b, at(1), -1), lambda v: opset8.gather_nd(v, m), lambda v: opset5.gather_nd(v, m, 0),
+        lambda v: opset6.gather_elements(v, b, 1),
+        lambda v: opset3.embedding_bag_offsets_sum(v, i, o, at(1), w), lambda v: opset15.embedding_bag_offsets(v, i, o, at(1), reduction="mean"),
+        lambda v: opset3.embedding_bag_packed_sum(v, m), lambda v: opset15.embedding_bag_packed(v, m, reduction="mean"), lambda v: opset3.embedding_segments_sum(v, i, s, at(4), at(2), w),
+    ]
+    results = []
+    for n in range(4 * len(gathers)):
+        kind = list(widths)[n % len(widths)]
+        grouped, computed = n % 3 == 1, ["f32", "f16"][n // 2 % 2]
+        groups, per = int(rng.integers(1, 4)), int(rng.choice([4, 8, 16]))
+        shape = [4, groups, per] if grouped else [4, groups * per]
+        across = [4, groups, 1] if grouped else [[4, 1], [1], [1, groups * per], []][n % 4]
+        v = opset1.convert(table_of(kind, shape), computed)
+        if n % 5 < 3 and not kind.startswith(("f8", "nf")):
+            zeros = constant(kind, across, packed(rng.integers(0, 1 << widths[kind], across), widths[kind]))
+            v = opset1.subtract(v, opset1.convert(zeros, computed))
+        scale = constant(computed, across, scale_of(across, floats[computed]).tobytes())
+        v = opset1.multiply(v, scale) if n % 7 else opset1.multiply(scale, v)
+        if grouped:
+            v = opset1.reshape(v, at([4, -1]), False)
+        gather = gathers[n % len(gathers)]
+        v = opset1.convert(v, "f32") if computed == "f16" else v
+        results.append(gather(v))
+    save(results, list(p.values()), "compressed_others", inputs)
+
+
 blocks()
 compressed()
 bags()
+compressed_others()
