@@ -952,13 +952,16 @@ func (l *Lowering) plan() (*Plan, error) {
 		DType: l.data.DType, IndexType: l.indices.DType,
 		Out: make(Shape, len(dims)), Indices: make(Shape, len(l.given.Dims)),
 		Loops: make([]Loop, len(l.nest)), Axes: l.axes, Slice: 1, Bag: l.bag,
-		Negative: l.negative, Outside: l.outside, Fill: l.fill, Stored: l.stored, operands: l.takes, emptyName: cmp.Or(l.emptyName, "the row of empty bags"), lacking: l.lacking, component: l.component,
+		Negative: l.negative, Outside: l.outside, Fill: l.fill, Stored: l.stored, operands: l.takes, emptyName: cmp.Or(l.emptyName, "the row of empty bags"), lacking: l.lacking, component: l.component, indexStrides: l.given.Strides,
 	}
 	for i, d := range dims {
 		p.Out[i] = d.Min
 	}
 	for i, d := range l.given.Dims {
 		p.Indices[i] = d.Min
+	}
+	if p.indexStrides == nil {
+		p.indexStrides = p.Indices.Strides()
 	}
 	n, ok := p.Out.Len()
 	if ok && p.DType != String {

@@ -115,10 +115,11 @@ type Plan struct {
 	Fill      Tensor  // a scalar of DType, if Outside is Fill
 	Stored    *Stored // how data holds elements that a run decodes; nil: as they are. DType and rows are then those of the elements, which count in row-major order
 
-	operands  []Operand // what the operator takes after data and indices
-	emptyName string    // what the operator calls Bag.Empty
-	lacking   string    // the fill that DType lacks, if Outside is Error for that reason
-	component int       // the axis of the indices along which a tuple lies; -1: tuples of one component
+	operands     []Operand // what the operator takes after data and indices
+	emptyName    string    // what the operator calls Bag.Empty
+	lacking      string    // the fill that DType lacks, if Outside is Error for that reason
+	component    int       // the axis of the indices along which a tuple lies; -1: tuples of one component
+	indexStrides []int     // of the indices that Loops walk; nil of a plan that no Lowering made
 }
 
 // outside returns the policy that applies: Error replaces Zero if the dtype has

@@ -130,8 +130,9 @@ func (p *Plan) reaches(indices Tensor) error {
 // Check returns the error that a gather would return for its indices and the ends of
 // its bags: an *IndexError, or an ErrShape of ends that no bags can have; nil if all are
 // accepted. It reads each index once, on all cores, in about half a nanosecond
-// each; if it finds an index outside, it then takes the time of Survey. Other
-// errors are those of Rows and of Survey.
+// each; if it finds an index outside, or if the indices have other strides than those the
+// plan was made for, it takes the time of Survey. Other errors are those of Rows and of
+// Survey.
 //
 // further are the operands of the call behind the indices. Of bags without the operand of their ends,
 // Check looks at the indices alone.
@@ -161,8 +162,8 @@ func (b *bags) checkIndices(ctx context.Context) error {
 			moving.Loops = append(moving.Loops, l)
 		}
 	}
-	if _, ok := loopTurns(moving.Loops); !ok {
-		return b.firstRefused(ctx) // the loops turn more often than there are indices
+	if _, ok := loopTurns(moving.Loops); !ok || p.indexStrides != nil && !slices.Equal(p.indexStrides, indices.strides) {
+		return b.firstRefused(ctx) // the loops turn more often than there are indices, or would walk beside them
 	}
 	if err := moving.reaches(indices); err != nil {
 		return err

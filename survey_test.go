@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/onnx"
 	"github.com/garner-go/garner/openvino"
 	"github.com/garner-go/garner/stablehlo"
 	"github.com/garner-go/garner/strict"
+	"github.com/garner-go/garner/torch"
 )
 
 // TestSurvey holds the counts of Survey against the result of a gather.
@@ -345,4 +347,40 @@ func (c *lateContext) Err() error {
 		return context.Canceled
 	}
 	return nil
+}
+
+// TestCheckOfOtherStrides holds that Check looks at the indices it is given, whatever
+// strides the plan was made for: parts of wider indices, and columns of them.
+func TestCheckOfOtherStrides(t *testing.T) {
+	data := garner.Of(make([]float32, 10), 5, 2)
+	for name, values := range map[string][]int64{
+		"outside in the part":       {0, 1, 2, 3, 4, 0, 99, 98},
+		"outside beside the part":   {0, 1, 2, 3, 77, 78, 0, 4},
+		"outside in the first rows": {0, 1, 99, 3, 4, 0, 1, 2},
+	} {
+		wide := garner.Of(values, 2, 4)
+		part, err := wide.Slice(1, 2, 4, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		turned, err := garner.Of(values[4:], 2, 2).Transpose(1, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, indices := range []garner.Tensor{part, turned} {
+			for _, op := range []garner.Op{onnx.Gather13{}, torch.EmbeddingBag{Mode: "sum"}} {
+				p, err := garner.NewPlan(op, data.Spec(), garner.SpecOf(garner.I64, 2, 2))
+				if err != nil {
+					t.Fatal(err)
+				}
+				s, err := p.Survey(t.Context(), indices)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got, want := p.Check(t.Context(), indices), s.Err(); fmt.Sprint(got) != fmt.Sprint(want) {
+					t.Errorf("%s, %T, strides %v: Check: %v; Survey: %v", name, op, indices.Strides(), got, want)
+				}
+			}
+		}
+	}
 }

@@ -24,7 +24,7 @@ the colour of its row of data. "-o -" writes the picture alone to standard outpu
 tensors are drawn in part.
 
 Exit status: 0 explained, also if an index is outside and the gather would fail,
-which the explanation says; 1 DATA or INDICES were refused, or a file could
+which the explanation says if it is one of those looked at; 1 DATA or INDICES were refused, or a file could
 not be read or written; 2 the command was wrong; 130 interrupted.
 
 Words are coloured on a terminal, unless NO_COLOR is set.`

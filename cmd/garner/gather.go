@@ -99,10 +99,11 @@ the even one. A fill is one of that type.
 
 When Ctrl-C, kill -9 or a power loss interrupts a run whose OUT has 64 MiB or more,
 or a run with --memory, the same command with --resume continues it; --resume is
-safe on a first run too. --resume is refused if DATA, INDICES or a flag has changed. An
-unfinished run leaves .garner-OUT.part and .garner-OUT.resume beside OUT. --resume
-compares what is kept with its checksums first; without --resume the command starts
-anew. OUT must be none of the files of DATA, INDICES and the models they are part of.
+safe on a first run too. --resume is refused if DATA, INDICES, a further operand or
+what the flags mean has changed. An unfinished run leaves .garner-OUT.part and
+.garner-OUT.resume beside OUT. --resume compares what is kept with its checksums
+first; without --resume the command starts anew. OUT must be none of the files of
+DATA, INDICES, further operands and the models they are part of.
 
 Exit status: 0 done; 1 DATA, INDICES or an index was refused, or a file could not
 be read or written; 2 the command was wrong, also an unknown operator or attribute;

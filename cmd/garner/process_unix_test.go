@@ -512,6 +512,27 @@ func TestNamedPipes(t *testing.T) {
 	}
 }
 
+// TestRunReadsAPipeOnce gives a model bytes without a type, as bf16 is saved, by a pipe that
+// has a name: its writer comes once.
+func TestRunReadsAPipeOnce(t *testing.T) {
+	dir := t.TempDir()
+	graph := joined(onnxNode("Gather", "d j", "y"), field(11, onnxValue("d", 16, "n")), field(11, onnxValue("j", 7, "m")), field(12, onnxValue("y", 16)))
+	m := joined(field(1, 8), field(7, graph), field(8, joined(field(1, ""), field(2, 13))))
+	writeFile(t, filepath.Join(dir, "m.onnx"), m)
+	header := "{'descr': '|V2', 'fortran_order': False, 'shape': (2,), }"
+	header += strings.Repeat(" ", 117-len(header)) + "\n"
+	bf16 := "\x93NUMPY\x01\x00" + string([]byte{byte(len(header)), 0}) + header + "\x80\x3f\x00\x40" // 1, 2
+	if err := syscall.Mkfifo(filepath.Join(dir, "d.npy"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	p := start(t, dir, func(c *exec.Cmd) { c.Stdout = &out }, "run", "m.onnx", "--input", "d=d.npy", "--input", "j=i64[1,0,1]")
+	go os.WriteFile(filepath.Join(dir, "d.npy"), []byte(bf16), 0)
+	if got := p.status(t); got != statusDone || !strings.Contains(out.String(), "[2.0, 1.0, 2.0]") {
+		t.Errorf("status %d: %s%s", got, out.String(), p.stderr.String())
+	}
+}
+
 // TestNoC holds that the command links no C library where README's tag is given: one that
 // does, does not start under some limits of the address space.
 func TestNoC(t *testing.T) {

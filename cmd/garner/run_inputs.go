@@ -80,7 +80,7 @@ func (r *modelRun) inputs(ctx context.Context, named []namedInput) error {
 		v := targets[i]
 		opened, t, err := r.open(ctx, in, v.Spec.DType)
 		var other *files.DTypeError
-		if errors.As(err, &other) && in.value.kind == kindStdin { // where the model asks for the dtype, and no flag
+		if errors.As(err, &other) && in.readOnce() { // where the model asks for the dtype, and no flag
 			return about("--input "+in.name+": ", garner.Errorf(err, "%s is %s (%s); the model wants %s", plain(v.Name), other.DType, other.Descr, v.Type()))
 		}
 		if err != nil {
@@ -104,13 +104,16 @@ func (r *modelRun) inputs(ctx context.Context, named []namedInput) error {
 	return nil
 }
 
-// open opens an input. A literal and standard input take the model's dtype. A file
-// has its own, which Check compares with the model's; one that does not say its
-// dtype takes the model's.
+// readOnce reports whether an input is gone when it has been read.
+func (in namedInput) readOnce() bool { return pipeOf(in.value) != nil || in.value.kind == kindStdin }
+
+// open opens an input. A literal and a pipe take the model's dtype. A file has its own,
+// which Check compares with the model's; one that does not say its dtype takes the
+// model's.
 func (r *modelRun) open(ctx context.Context, in namedInput, dtype garner.DType) (*files.Input, garner.Tensor, error) {
 	role, typed := "--input "+in.name, files.Options{DType: dtype}
 	most := r.memory.left()
-	if in.value.kind != kindFile {
+	if in.value.kind != kindFile || in.readOnce() {
 		return r.program.open(ctx, role, in.value, typed, most)
 	}
 	opened, t, err := r.program.open(ctx, role, in.value, files.Options{}, most)

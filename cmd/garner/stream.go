@@ -355,19 +355,48 @@ func (r *request) identity(plan *garner.Plan, data, indices string) []files.Fact
 	if plan.Outside == garner.Fill {
 		outside += "=" + plan.Fill.Text()
 	}
-	walk := fmt.Appendf(nil, "%v %v %d", plan.Loops, plan.Axes, plan.Slice)
-	if !plan.Copies() { // what computes with elements is told by its attributes too
-		walk = fmt.Append(walk, r.operator.Name)
-		for _, name := range slices.Sorted(maps.Keys(r.numbers)) {
-			walk = fmt.Appendf(walk, " %s=%v", name, r.numbers[name])
-		}
-	}
-	sum := sha256.Sum256(walk)
-	return []files.Fact{
-		{What: "the operator", Value: fmt.Sprintf("a gather along axis %s with negative %s and outside %s, its loops %x", strings.Join(numbers, ","), plan.Negative, outside, sum[:8])},
+	facts := []files.Fact{
+		{What: "the operator", Value: fmt.Sprintf("a gather along axis %s with negative %s and outside %s, its loops %s",
+			strings.Join(numbers, ","), plan.Negative, outside, hashed(plan.Loops, plan.Axes, plan.Slice))},
 		{What: "DATA", Value: data},
 		{What: "INDICES", Value: indices},
 	}
+	if plan.Bag != nil {
+		facts = append(facts, files.Fact{What: "what becomes of bags", Value: bagText(plan.Bag)})
+	}
+	if plan.Stored != nil { // how it decodes is told by the attributes too
+		form := plan.Stored.String()
+		for _, name := range slices.Sorted(maps.Keys(r.numbers)) {
+			form += fmt.Sprintf(" %s=%v", name, r.numbers[name])
+		}
+		facts = append(facts, files.Fact{What: "the form of stored elements", Value: form})
+	}
+	return facts
+}
+
+// hashed is a short text that differs where values do.
+func hashed(values ...any) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%+v", values))
+	return fmt.Sprintf("%x", sum[:8])
+}
+
+// bagText tells how the terms of bags are reduced. Two bags have one text only where they
+// mean the same.
+func bagText(b *garner.Bag) string {
+	words := []string{b.Reduction.String()}
+	if b.Padding.Given {
+		words = append(words, fmt.Sprintf("without row %d", b.Padding.At))
+	}
+	if b.SkipNegative {
+		words = append(words, "without negative indices")
+	}
+	if b.SkipWeightless {
+		words = append(words, "without terms of no weight")
+	}
+	if b.Empty.Given {
+		words = append(words, fmt.Sprintf("row %d for an empty bag", b.Empty.At))
+	}
+	return strings.Join(words, ", ") + "; " + hashed(*b)
 }
 
 // furtherFacts lists the further operands that a result depends on; known is false where
