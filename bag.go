@@ -35,14 +35,14 @@ type Bag struct {
 	EmptyOnUse bool     // an Empty that data does not have is refused only where a bag has no term; else always
 }
 
-// A Position is a number that may be missing, from 0: of a row on the gathered axis of
-// data, or of an operand among the further ones.
+// A Position is a position that may be missing: of a row on the gathered axis of data, or
+// of an operand among the further ones, from 0.
 type Position struct {
 	Given bool
 	At    int
 }
 
-// PositionAt returns a Position that is given.
+// PositionAt returns the Position at.
 func PositionAt(at int) Position { return Position{Given: true, At: at} }
 
 // A Reduction says what a bag makes of its terms.

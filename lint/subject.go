@@ -83,7 +83,7 @@ func hasAxis(o operators.Operator) bool { return slices.Contains(o.Inputs(), "ax
 
 // combines reports whether a gather computes its result of several operands: it decodes
 // its data, or adds up rows.
-func combines(o operators.Operator) bool { return !garner.Copies(o.Zero) }
+func combines(o operators.Operator) bool { return len(o.Further()) > 0 }
 
 // ofRules reports whether an error comes from an operator's rules, and not from
 // reading a constant.
