@@ -41,6 +41,7 @@ type viewParts struct {
 	parts exec.Stored
 	from  [3]int64 // bytes of each operand before its part
 	room  [3][]byte
+	rows  []int64 // where rows lie, for Sum
 }
 
 // parts is the free list of them.
@@ -94,8 +95,25 @@ func (v *views) Summer() exec.Summer {
 	return v
 }
 
-// Sum sums rows, one after the other. It reads the operands instead of from.
+// Sum sums rows, in place where all of them lie side by side, such as in every second row
+// of a table, else one after the other. It reads the operands instead of from.
 func (v *views) Sum(dst []byte, _ *exec.Stored, t kernel.Terms, b kernel.Bags) {
+	p := parts.Get().(*viewParts)
+	defer p.free()
+	p.rows = p.rows[:0]
+	for _, row := range t.Rows {
+		at, ok := v.operands[0].inPlace(v.decoder.Spans((int(row)+t.Bias)/4, b.Size/4)[0])
+		if !ok {
+			break
+		}
+		p.rows = append(p.rows, int64(at))
+	}
+	if n := len(p.rows); n > 0 && n == len(t.Rows) {
+		first := (int(t.Rows[0]) + t.Bias) / 4
+		t.Rows, t.Bias = p.rows, 0
+		v.decoder.Summer().(summer).sumParts(dst, v.operands[0].mem.Buf, t, b, first)
+		return
+	}
 	kernel.AddEach(dst, t, b, func(sums []byte, row int, weight float32) { v.add(sums, row/4, weight) })
 }
 
