@@ -274,3 +274,89 @@ func TestRegimeOfBags(t *testing.T) {
 		}
 	}
 }
+
+// ownBag is an operator of another author: it names no type of its operands, and data may
+// be blocks of GGUF.
+type ownBag struct {
+	stored string
+	bag    garner.Bag
+}
+
+func (ownBag) Operands() []garner.Operand {
+	return []garner.Operand{{Name: "ends", Optional: true}, {Name: "weights", Optional: true}}
+}
+
+func (o ownBag) Lower(l *garner.Lowering) {
+	if o.stored != "" {
+		l.StoredBlocks(o.stored)
+	}
+	l.NeedRanks(1, 1).Bags(o.bag, garner.AnyDim).Copy()
+}
+
+// TestBagsHoldTheirOperands holds that the dtypes of the ends, of the weights and of data
+// are checked for any operator, also one that does not check them itself (R.31, R.34, R.35).
+func TestBagsHoldTheirOperands(t *testing.T) {
+	half := garner.Of([]byte{0, 0x3c, 0, 0x40, 0, 0x42, 0, 0x44}, 2, 4) // 1, 2 and 3, 4 of f16
+	plain := garner.Of([]float32{1, 2, 3, 4}, 2, 2)
+	ids, ends, one := garner.Of([]int64{0, 1, 1}, 3), garner.Of([]int64{0, 2}, 2), garner.Of([]float32{1, 10, 100}, 3)
+	starts, rows := garner.Bag{Ends: garner.Starts, WeightsAt: 1}, garner.Bag{Ends: garner.Segments, WeightsAt: 1}
+	want := garner.Of([]float32{31, 42, 300, 400}, 2, 2)
+	for _, c := range []struct {
+		op   garner.Op
+		data garner.Tensor
+	}{{ownBag{"", starts}, plain}, {ownBag{"F16", starts}, half}} {
+		gathertest.Check(t, c.op, c.data, ids, want, ends, one)
+		for _, weights := range []garner.Tensor{
+			garner.Of([]float64{1, 10, 100}, 3), garner.Of([]int64{1, 10, 100}, 3), garner.Of([]byte{1, 10, 100}, 3),
+			garner.Of([]string{"a", "b", "c"}, 3), garner.Of([]bool{true, false, true}, 3), garner.Of([]garner.Float16{1, 2, 3}, 3),
+		} {
+			message := gathertest.CheckError(t, c.op, c.data, ids, garner.ErrDType, ends, weights)
+			if !strings.Contains(message, "weights is "+weights.DType().String()+" and the elements of data f32") {
+				t.Errorf("weights of %s: %s", weights.DType(), message)
+			}
+			for name, lower := range map[string]func() error{
+				"Infer": func() error {
+					_, err := garner.Infer(c.op, garner.SpecOfRank(c.data.DType(), garner.AnyDim), garner.SpecOfRank(garner.I64, garner.AnyDim), ends.Spec(), weights.Spec())
+					return err
+				},
+				"Prepare": func() error {
+					unknown := garner.SpecOfDims(garner.I64, garner.AnyDim)
+					_, err := garner.Prepare(c.op, c.data.Spec(), unknown, garner.Further(unknown, garner.SpecOfDims(weights.DType(), garner.AnyDim)))
+					return err
+				},
+				"a wrong shape": func() error { // R.6
+					_, err := garner.NewPlan(c.op, c.data.Spec(), garner.SpecOf(garner.I64), ends.Spec(), weights.Spec())
+					return err
+				},
+			} {
+				if err := lower(); !errors.Is(err, garner.ErrDType) || err.Error() != message {
+					t.Errorf("%s with weights of %s: %v", name, weights.DType(), err)
+				}
+			}
+		}
+		for _, ends := range []garner.Tensor{garner.Of([]bool{false, true}, 2), garner.Of([]float32{0, 2}, 2), garner.Of([]string{"a", "b"}, 2)} {
+			message := gathertest.CheckError(t, c.op, c.data, ids, garner.ErrDType, ends, one)
+			if !strings.Contains(message, "ends is "+ends.DType().String()+"; it must be an integer type") {
+				t.Errorf("ends of %s: %s", ends.DType(), message)
+			}
+		}
+		message := gathertest.CheckError(t, c.op, c.data, ids, garner.ErrAttribute, garner.Tensor{}, one) // R.27
+		if !strings.Contains(message, "needs its operand ends, number 3") {
+			t.Error("without ends:", message)
+		}
+	}
+	segments := garner.Of([]bool{false, false, true}, 3)
+	gathertest.CheckError(t, ownBag{"", rows}, plain, ids, garner.ErrDType, segments)
+	for _, data := range []garner.Tensor{garner.Of([]string{"a", "b"}, 2, 1), garner.Of([]bool{true, false}, 2, 1), garner.Of([]garner.Float8E5M2{1, 2}, 2, 1)} {
+		if message := gathertest.CheckError(t, ownBag{"", starts}, data, ids, garner.ErrDType, ends); !strings.Contains(message, "data is "+data.DType().String()+"; the operator calculates") { // R.34
+			t.Errorf("data of %s: %s", data.DType(), message)
+		}
+	}
+	for _, at := range []garner.Bag{{Ends: garner.Starts, EndsAt: 2, WeightsAt: -1}, {Ends: garner.Starts, EndsAt: -1, WeightsAt: -1}, {WeightsAt: 2}} {
+		if message := gathertest.CheckError(t, ownBag{"", at}, plain, ids, garner.ErrAttribute, ends); !strings.Contains(message, "declares 2 further operands") {
+			t.Errorf("%+v: %s", at, message)
+		}
+	}
+	// Bags of equal length have no ends, whatever the operand of number 0.
+	gathertest.Check(t, ownBag{"", garner.Bag{WeightsAt: -1}}, plain, garner.Of([]int64{0, 1}, 1, 2), garner.Of([]float32{4, 6}, 1, 2), garner.Of([]string{"a"}, 1))
+}

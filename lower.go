@@ -230,7 +230,7 @@ func (l *Lowering) operands(operands []Operand, more []Spec) error {
 		switch given := l.more[i].DType; {
 		case given == Invalid:
 		case o.Types == IntegerTypes && !given.IsInteger():
-			return errorf(ErrDType, "%s is %s; it must be an integer type, such as i64", o.Name, given)
+			return noInteger(o.Name, given)
 		case o.Types == DataType && given != l.data.DType:
 			return errorf(ErrDType, "%s is %s and data %s; they must be equal", o.Name, given, l.data.DType)
 		}
@@ -240,7 +240,7 @@ func (l *Lowering) operands(operands []Operand, more []Spec) error {
 	}
 	for i, o := range operands {
 		if !o.Optional && l.more[i].DType == Invalid { // R.27
-			l.FailAttribute("the operator needs its operand %s, number %d", o.Name, 3+i)
+			l.lacks(i)
 		}
 	}
 	for i, s := range l.more {
@@ -252,6 +252,16 @@ func (l *Lowering) operands(operands []Operand, more []Spec) error {
 		}
 	}
 	return nil
+}
+
+// noInteger is the error of an operand that must be of an integer type.
+func noInteger(name string, given DType) error {
+	return errorf(ErrDType, "%s is %s; it must be an integer type, such as i64", name, given)
+}
+
+// lacks records that a further operand is not given.
+func (l *Lowering) lacks(at int) {
+	l.FailAttribute("the operator needs its operand %s, number %d", l.takes[at].Name, 3+at)
 }
 
 // measure checks the size of an operand and returns its strides, nil if one of its
@@ -297,8 +307,13 @@ func (l *Lowering) FailAttribute(format string, args ...any) {
 // FailDType records an ErrDType, unless one is recorded already: errors of dtypes
 // precede all others.
 func (l *Lowering) FailDType(format string, args ...any) {
+	l.failDType(errorf(ErrDType, format, args...))
+}
+
+// failDType is FailDType of an error.
+func (l *Lowering) failDType(err error) {
 	if l.err == nil || !errors.Is(l.err, ErrDType) { // R.6
-		l.err = errorf(ErrDType, format, args...)
+		l.err = err
 	}
 }
 
@@ -600,7 +615,7 @@ func (l *Lowering) Tuples() *Lowering {
 // precedes all methods but Operand.
 func (l *Lowering) NeedNumbers(integers bool) {
 	d := l.data.DType // R.34
-	if _, ok := arithmetics[d]; ok && (integers || d.IsFloat()) || l.err != nil && errors.Is(l.err, ErrDType) {
+	if _, ok := arithmetics[d]; ok && (integers || d.IsFloat()) || d == Invalid || l.err != nil && errors.Is(l.err, ErrDType) {
 		return
 	}
 	want := "a float: f16, bf16, f32 or f64"
@@ -648,11 +663,14 @@ func (l *Lowering) Row(name string, row int) int {
 // on bags. If b.Ends is Even these are two: the bags, and the terms of each. Else
 // there is one, the terms of all bags, and the operand b.EndsAt says where each of the count bags ends; an unknown count
 // is that of the operand's elements. The dims behind the gathered axis are the
-// columns: see Copy. Operands that do not fit are an ErrShape.
+// columns: see Copy. Operands that do not fit are an ErrShape. Data that does not
+// calculate, ends that are no integers and weights of another dtype than the elements of
+// data are an ErrDType, whatever Operands says of them.
 //
 // If Ends is Segments or SegmentRows and count unknown, the result has as many bags as the last
 // segment says: Infer leaves them open, and each run reads the last segment.
 func (l *Lowering) Bags(b Bag, count Dim) *Lowering {
+	l.needBag(&b)
 	if l.err != nil {
 		return l
 	}
@@ -668,13 +686,7 @@ func (l *Lowering) Bags(b Bag, count Dim) *Lowering {
 		l.narrow(&l.indices, both)
 	}
 	l.Gather()
-	if b.WeightsAt >= 0 && l.more[b.WeightsAt].DType == Invalid {
-		b.WeightsAt = -1
-	}
 	l.bag = &b
-	if b.Reduction == SqrtN || b.Reduction == Mean && b.WeightsAt >= 0 {
-		l.NeedNumbers(false)
-	}
 	if b.WeightsAt >= 0 {
 		l.fits(b.WeightsAt, len(l.indices.Dims))
 	}
@@ -719,6 +731,37 @@ func (l *Lowering) Bags(b Bag, count Dim) *Lowering {
 	terms.indexAxis = l.nextIndex
 	l.nest = append(l.nest, terms)
 	return l
+}
+
+// needBag checks the dtypes of data and of the operands of bags. It leaves out the
+// operands that b does not have.
+func (l *Lowering) needBag(b *Bag) {
+	if b.Ends == Even {
+		b.EndsAt = -1
+	}
+	for _, at := range [...]int{b.EndsAt, b.WeightsAt} {
+		if at >= len(l.more) || at < 0 && at == b.EndsAt && b.Ends != Even {
+			l.FailAttribute("the operator declares %d further operands; its bags read number %d of them", len(l.more), at+1)
+			return
+		}
+	}
+	if b.WeightsAt >= 0 && l.more[b.WeightsAt].DType == Invalid {
+		b.WeightsAt = -1
+	}
+	l.NeedNumbers(b.Reduction != SqrtN && (b.Reduction != Mean || b.WeightsAt < 0))
+	if b.EndsAt >= 0 {
+		switch name, d := l.takes[b.EndsAt].Name, l.more[b.EndsAt].DType; {
+		case d == Invalid: // R.27
+			l.lacks(b.EndsAt)
+		case !d.IsInteger(): // R.31, R.32
+			l.failDType(noInteger(name, d))
+		}
+	}
+	if b.WeightsAt >= 0 && l.data.DType != Invalid {
+		if name, d := l.takes[b.WeightsAt].Name, l.more[b.WeightsAt].DType; d != l.data.DType { // R.35
+			l.FailDType("%s is %s and the elements of data %s; they must be equal", name, d, l.data.DType)
+		}
+	}
 }
 
 // fits checks that the first dims of a further operand are those of the indices.

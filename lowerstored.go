@@ -168,12 +168,13 @@ func (l *Lowering) StoredCodes(c Codes) *Lowering {
 	if !hasScales { // R.27
 		l.FailAttribute("the operator needs its operand %s", c.Scales)
 	}
+	codes := l.data.DType
+	defer func() { l.data.DType = out }() // Invalid where neither the scales nor c say it
 	if l.err != nil {
 		return l
 	}
 	blocks.Out, _ = codec.NumberOf(out.String())
-	defer func() { l.data.DType = out }()
-	name := fmt.Sprintf("%s, scaled by %s", l.data.DType, scales.DType)
+	name := fmt.Sprintf("%s, scaled by %s", codes, scales.DType)
 	each := 1 // codes of an element of data
 	if c.Bits > 0 && c.Bits < 8 {
 		each = 8 / c.Bits

@@ -12,9 +12,9 @@ type Operand struct {
 type OperandTypes uint8
 
 const (
-	AnyTypes     OperandTypes = iota // any; Lower may refuse some
+	AnyTypes     OperandTypes = iota // any, but for what Lower refuses: Bags and StoredCodes know what theirs may be
 	IntegerTypes                     // any integer type, packed ones too
-	DataType                         // the dtype of data
+	DataType                         // the dtype of data, as the caller passes it: of codes, not of the elements that they stand for
 )
 
 // trimmed returns specs without those at the end that are not given.

@@ -547,3 +547,35 @@ func allocatedBytes(f func()) uint64 {
 	runtime.ReadMemStats(&after)
 	return after.TotalAlloc - before.TotalAlloc
 }
+
+// anyTypes is an operator of another author, whose operands may have any type.
+type anyTypes struct{ ends garner.Ends }
+
+func (anyTypes) Operands() []garner.Operand {
+	return []garner.Operand{{Name: "ends"}, {Name: "weights", Optional: true}}
+}
+
+func (o anyTypes) Lower(l *garner.Lowering) {
+	l.NeedRanks(1, 1).Bags(garner.Bag{Ends: o.ends, WeightsAt: 1}, garner.AnyDim).Copy()
+}
+
+// TestBagsOfAnyTypes holds that the operands of bags are those that bags take, whatever
+// the operator says of them (R.31, R.32, R.35).
+func TestBagsOfAnyTypes(t *testing.T) {
+	ways(t, func(t *testing.T, make func(garner.Tensor) Array, budget int64, whole bool) {
+		run := cold(t, make, budget, whole)
+		data, ids := garner.Of([]float32{1, 2, 3, 4}, 2, 2), garner.Of([]int64{0, 1, 1}, 3)
+		segments, one := garner.Of([]int64{0, 0, 2}, 3), garner.Of([]float32{1, 10, 100}, 3)
+		got, err := run(t.Context(), anyTypes{garner.Segments}, data, ids, segments, one)
+		if want := garner.Of([]float32{31, 42, 0, 0, 300, 400}, 3, 2); err != nil || !gathertest.Equal(got, want) {
+			t.Errorf("segments: %v, %v", got, err)
+		}
+		for _, more := range [][]garner.Tensor{
+			{segments, garner.Of([]float64{1, 10, 100}, 3)}, {segments, garner.Of([]byte{1, 10, 100}, 3)}, {garner.Of([]bool{false, false, true}, 3)},
+		} {
+			if _, err := run(t.Context(), anyTypes{garner.Segments}, data, ids, more...); !errors.Is(err, garner.ErrDType) {
+				t.Errorf("operand of %s: %v", more[len(more)-1].DType(), err)
+			}
+		}
+	})
+}
