@@ -9,6 +9,9 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/gathertest"
+	"github.com/garner-go/garner/openvino"
+	"github.com/garner-go/garner/tensorflow"
+	"github.com/garner-go/garner/torch"
 )
 
 func FuzzBags(f *testing.F) {
@@ -299,12 +302,12 @@ func TestBagsHoldTheirOperands(t *testing.T) {
 	half := garner.Of([]byte{0, 0x3c, 0, 0x40, 0, 0x42, 0, 0x44}, 2, 4) // 1, 2 and 3, 4 of f16
 	plain := garner.Of([]float32{1, 2, 3, 4}, 2, 2)
 	ids, ends, one := garner.Of([]int64{0, 1, 1}, 3), garner.Of([]int64{0, 2}, 2), garner.Of([]float32{1, 10, 100}, 3)
-	starts, rows := garner.Bag{Ends: garner.Starts, WeightsAt: 1}, garner.Bag{Ends: garner.Segments, WeightsAt: 1}
+	offsets, numbers := garner.Bag{Ends: garner.Starts, WeightsAt: 1}, garner.Bag{Ends: garner.Segments, WeightsAt: 1}
 	want := garner.Of([]float32{31, 42, 300, 400}, 2, 2)
 	for _, c := range []struct {
 		op   garner.Op
 		data garner.Tensor
-	}{{ownBag{"", starts}, plain}, {ownBag{"F16", starts}, half}} {
+	}{{ownBag{"", offsets}, plain}, {ownBag{"F16", offsets}, half}} {
 		gathertest.Check(t, c.op, c.data, ids, want, ends, one)
 		for _, weights := range []garner.Tensor{
 			garner.Of([]float64{1, 10, 100}, 3), garner.Of([]int64{1, 10, 100}, 3), garner.Of([]byte{1, 10, 100}, 3),
@@ -346,9 +349,9 @@ func TestBagsHoldTheirOperands(t *testing.T) {
 		}
 	}
 	segments := garner.Of([]bool{false, false, true}, 3)
-	gathertest.CheckError(t, ownBag{"", rows}, plain, ids, garner.ErrDType, segments)
+	gathertest.CheckError(t, ownBag{"", numbers}, plain, ids, garner.ErrDType, segments)
 	for _, data := range []garner.Tensor{garner.Of([]string{"a", "b"}, 2, 1), garner.Of([]bool{true, false}, 2, 1), garner.Of([]garner.Float8E5M2{1, 2}, 2, 1)} {
-		if message := gathertest.CheckError(t, ownBag{"", starts}, data, ids, garner.ErrDType, ends); !strings.Contains(message, "data is "+data.DType().String()+"; the operator calculates") { // R.34
+		if message := gathertest.CheckError(t, ownBag{"", offsets}, data, ids, garner.ErrDType, ends); !strings.Contains(message, "data is "+data.DType().String()+"; the operator calculates") { // R.34
 			t.Errorf("data of %s: %s", data.DType(), message)
 		}
 	}
@@ -359,4 +362,167 @@ func TestBagsHoldTheirOperands(t *testing.T) {
 	}
 	// Bags of equal length have no ends, whatever the operand of number 0.
 	gathertest.Check(t, ownBag{"", garner.Bag{WeightsAt: -1}}, plain, garner.Of([]int64{0, 1}, 1, 2), garner.Of([]float32{4, 6}, 1, 2), garner.Of([]string{"a"}, 1))
+}
+
+// TestAnyNumberOfBagsAllocatesNothing holds that runs of one Prepared whose numbers of
+// indices and of bags differ from one to the next allocate nothing, each by itself and
+// in RunAll, and that each is right.
+func TestAnyNumberOfBagsAllocatesNothing(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector empties free lists")
+	}
+	rows, segments := garner.SpecOfDims(garner.I64, garner.AnyDim), garner.SpecOfDims(garner.I64, garner.AnyDim, garner.Exactly(2))
+	weights := garner.SpecOfDims(garner.F32, garner.AnyDim)
+	values, bytes := make([]float32, 1000*64), make([]byte, 1000*72)
+	for i := range values {
+		values[i] = float32(i%91) / 7
+	}
+	for i := range bytes {
+		bytes[i] = byte(i % 60)
+	}
+	floats, fbgemm, blocks := garner.Of(values, 1000, 64), garner.Of(bytes, 1000, 72), garner.Of(bytes[:1000*68], 1000, 68)
+	for name, c := range map[string]struct {
+		op   garner.Op
+		data garner.Tensor
+		more []garner.Spec
+		ends func(bags, each int) []int64 // nil: a segment for each term
+	}{
+		"EmbeddingBag":           {torch.EmbeddingBag{Mode: "sum"}, floats, []garner.Spec{rows}, starts},
+		"EmbeddingBag, weighted": {torch.EmbeddingBag{Mode: "sum"}, floats, []garner.Spec{rows, weights}, starts},
+		"EmbeddingBag, the end":  {torch.EmbeddingBag{IncludeLastOffset: true}, floats, []garner.Spec{rows}, func(bags, each int) []int64 { return append(starts(bags, each), int64(bags*each)) }},
+		"QuantizedEmbeddingBag":  {torch.QuantizedEmbeddingBag{Bits: 8}, fbgemm, []garner.Spec{rows, weights}, starts},
+		"Q8_0":                   {ownBag{"Q8_0", garner.Bag{Ends: garner.Starts, WeightsAt: 1}}, blocks, []garner.Spec{rows}, starts},
+		"EmbeddingBagOffsetsSum": {openvino.EmbeddingBagOffsetsSum3{}, floats, []garner.Spec{rows, weights}, starts},
+		"SparseSegmentSum":       {tensorflow.SparseSegmentSum{}, floats, []garner.Spec{rows}, nil},
+		"embedding_lookup":       {tensorflow.EmbeddingLookupSparse{}, floats, []garner.Spec{segments, weights}, nil},
+		"safe_embedding_lookup":  {tensorflow.SafeEmbeddingLookupSparse{DenseShape: []int{16, 9}}, floats, []garner.Spec{segments}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := garner.Prepare(c.op, c.data.Spec(), rows, garner.Further(c.more...), garner.Threads(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			call := func(p *garner.Prepared, bags, each int) garner.Call {
+				ids, factors, ends := make([]int64, bags*each), make([]float32, bags*each), []int64(nil)
+				for i := range ids {
+					ids[i], factors[i] = int64(i*37%1000), float32(i%5)
+				}
+				of := garner.Call{Prepared: p, Data: c.data, Indices: garner.Of(ids, len(ids))}
+				switch {
+				case c.ends != nil:
+					ends = c.ends(bags, each)
+					of.More = []garner.Tensor{garner.Of(ends, len(ends))}
+				case len(c.more[0].Dims) == 2:
+					for i := range ids {
+						ends = append(ends, int64(i/each), int64(i%each))
+					}
+					of.More = []garner.Tensor{garner.Of(ends, len(ids), 2)}
+				default:
+					for i := range ids {
+						ends = append(ends, int64(i/each))
+					}
+					of.More = []garner.Tensor{garner.Of(ends, len(ids))}
+				}
+				if len(c.more) > 1 {
+					of.More = append(of.More, garner.Of(factors, len(factors)))
+				}
+				want, err := garner.Reference(c.op, of.Data, of.Indices, of.More...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if of.Out, err = garner.New(want.DType(), want.Shape()...); err != nil {
+					t.Fatal(err)
+				}
+				if err := p.Run(t.Context(), of.Data, of.Indices, of.Out, of.More...); err != nil || !gathertest.Equal(of.Out, want) {
+					t.Fatalf("%d bags of %d: %v", bags, each, err)
+				}
+				short, err := of.Out.Slice(0, 0, want.Shape()[0]-1, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := p.Run(t.Context(), of.Data, of.Indices, short, of.More...); !errors.Is(err, garner.ErrShape) {
+					t.Errorf("an output with a bag less: %v", err)
+				}
+				return of
+			}
+			sizes := [][2]int{{16, 2}, {16, 3}, {9, 3}}
+			runs, all := []garner.Call{}, [][]garner.Call{make([]garner.Call, 26), make([]garner.Call, 26)}
+			for _, s := range sizes {
+				runs = append(runs, call(p, s[0], s[1]))
+			}
+			for i := range 26 {
+				own, err := garner.Prepare(c.op, c.data.Spec(), rows, garner.Further(c.more...), garner.Threads(1))
+				if err != nil {
+					t.Fatal(err)
+				}
+				all[0][i], all[1][i] = call(own, sizes[i%3][0], sizes[i%3][1]), call(own, sizes[(i+1)%3][0], sizes[(i+1)%3][1])
+			}
+			if n := testing.AllocsPerRun(50, func() {
+				for i := range runs {
+					r := &runs[i]
+					if err := p.Run(t.Context(), r.Data, r.Indices, r.Out, r.More...); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}); n != 0 {
+				t.Errorf("%v allocations in runs of %v", n, sizes)
+			}
+			if n := testing.AllocsPerRun(20, func() {
+				for _, calls := range all {
+					if err := garner.RunAll(t.Context(), calls); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}); n != 0 {
+				t.Errorf("%v allocations in two of RunAll", n)
+			}
+		})
+	}
+}
+
+// starts returns the first index of each of some bags.
+func starts(bags, each int) []int64 {
+	all := make([]int64, bags)
+	for b := range all {
+		all[b] = int64(b * each)
+	}
+	return all
+}
+
+// TestEndsOfAnyRank holds what a Prepared refuses where it was prepared for ends of any
+// rank and any dims.
+func TestEndsOfAnyRank(t *testing.T) {
+	data, ids, out := garner.Of(make([]float32, 20), 10, 2), garner.Of([]int64{1, 2, 3}, 3), garner.Of(make([]float32, 6), 3, 2)
+	any, none := garner.SpecOfRank(garner.I64, garner.AnyDim), garner.Of([]int64{}, 0)
+	for name, c := range map[string]struct {
+		op    garner.Op
+		right garner.Tensor
+		wrong []garner.Tensor
+	}{
+		"offsets":  {openvino.EmbeddingBagOffsetsSum3{}, garner.Of([]int64{0, 1, 2}, 3), []garner.Tensor{garner.Of([]int64{0}), garner.Of([]int64{0, 1, 2}, 3, 1), none}},
+		"the end":  {torch.EmbeddingBag{IncludeLastOffset: true}, garner.Of([]int64{0, 1, 2, 3}, 4), []garner.Tensor{garner.Of([]int64{0}), garner.Of([]int64{0, 1, 2, 3}, 4, 1), none}},
+		"segments": {tensorflow.SparseSegmentSum{}, garner.Of([]int64{0, 1, 2}, 3), []garner.Tensor{garner.Of([]int64{2}), garner.Of([]int64{0, 1, 2}, 3, 1), none, garner.Of([]int64{0, 2}, 2)}},
+		"rows": {tensorflow.EmbeddingLookupSparse{}, garner.Of([]int64{0, 1, 2}, 3, 1), []garner.Tensor{
+			garner.Of([]int64{2}), garner.Of([]int64{0, 1, 2}, 3), garner.Of([]int64{}, 3, 0), garner.Of([]int64{}, 0, 1), garner.Of([]int64{0, 2}, 2, 1),
+		}},
+		"rows of a number": {tensorflow.SafeEmbeddingLookupSparse{DenseShape: []int{3, 1}}, garner.Of([]int64{0, 1, 2}, 3, 1), []garner.Tensor{
+			garner.Of([]int64{2}), garner.Of([]int64{0, 1, 2}, 3), garner.Of([]int64{}, 3, 0), garner.Of([]int64{}, 0, 1), garner.Of([]int64{0, 2}, 2, 1),
+		}},
+	} {
+		p, err := garner.Prepare(c.op, data.Spec(), garner.SpecOfDims(garner.I64, garner.AnyDim), garner.Further(any))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		for _, ends := range append([]garner.Tensor{c.right}, c.wrong...) {
+			want, refused := garner.Reference(c.op, data, ids, ends)
+			switch err := p.Run(t.Context(), data, ids, out, ends); {
+			case refused == nil && want.Shape()[0] == 3:
+				if err != nil || !gathertest.Equal(out, want) {
+					t.Errorf("%s %v: %v", name, ends, err)
+				}
+			case !errors.Is(err, garner.ErrShape):
+				t.Errorf("%s %v: %v, and the definition: %v", name, ends.Spec(), err, refused)
+			}
+		}
+	}
 }

@@ -150,7 +150,7 @@ type Lowering struct {
 	partial       bool   // a dim is unknown
 	open          bool   // a number of the operator is unknown
 	ended         bool   // the last segment says how many bags there are
-	odd           bool   // some loop or gathered axis differs from every axis of the operands as passed
+	odd           bool   // some loop or gathered axis differs from every axis of the operands as passed, and is no number of bags
 	scalar        bool   // data whose rank is unknown counts as a vector if it is a scalar
 	vague         bool   // the axis, the batch dims or the length of the tuples are unknown
 	whole         bool   // also while axes are only counted, nest holds every dim of the result; without one, its rank is that of the indices
@@ -166,6 +166,7 @@ type nestLoop struct {
 	// The axes of the operands that the loop walks, counted from 1; 0 means none.
 	dataAxis, indexAxis int
 	within              bool // the extent is that of the indices; data's may be larger
+	counted             bool // the extent is what the ends of bags say: see Bag.count
 }
 
 // written says how a loop appears in the result's shape.
@@ -690,12 +691,12 @@ func (l *Lowering) Bags(b Bag, count Dim) *Lowering {
 	if b.WeightsAt >= 0 {
 		l.fits(b.WeightsAt, len(l.indices.Dims))
 	}
-	terms := nestLoop{extent: AnyDim, written: reduced}
+	terms, counted := nestLoop{extent: AnyDim, written: reduced}, false
 	switch b.Ends {
 	case Segments, SegmentRows:
 		l.fits(b.EndsAt, 1)
 		l.ended = !count.Known() && !l.open
-		l.odd = l.odd || !count.Known()
+		counted = l.ended
 		if l.ended && l.values != nil && l.values[b.EndsAt].dtype.Valid() && l.err == nil {
 			count = l.segments(b.EndsAt)
 		}
@@ -715,7 +716,7 @@ func (l *Lowering) Bags(b Bag, count Dim) *Lowering {
 				}
 			}
 		}
-		l.odd = l.odd || !count.Known()
+		counted = !count.Known()
 	}
 	l.partial = l.partial || b.Ends != Even && !count.Known()
 	if l.idle() {
@@ -725,7 +726,7 @@ func (l *Lowering) Bags(b Bag, count Dim) *Lowering {
 		q, qs := l.indexAxis()
 		l.nest = append(l.nest, nestLoop{extent: q, index: qs, indexAxis: l.nextIndex})
 	} else {
-		l.nest = append(l.nest, nestLoop{extent: count})
+		l.nest = append(l.nest, nestLoop{extent: count, counted: counted})
 	}
 	terms.extent, terms.index = l.indexAxis()
 	terms.indexAxis = l.nextIndex

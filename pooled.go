@@ -45,10 +45,35 @@ func (b *Bag) exec(dtype DType, dim int, loops []Loop, more []Tensor) exec.Bag {
 	return e
 }
 
+// count returns the number of bags that the operand of their ends gives, of a call that
+// gives no other; false if it gives none.
+func (b *Bag) count(more []Tensor) (bags int, ok bool) {
+	ends := &more[b.EndsAt]
+	switch b.Ends {
+	case Bounds:
+		bags = ends.shape[0] - 1
+	case Segments, SegmentRows:
+		var err error
+		if _, bags, err = lastSegment(ends); err != nil {
+			return 0, false
+		}
+	default:
+		bags = ends.shape[0]
+	}
+	return bags, bags >= 0
+}
+
 // alike reports whether the further operands of bags fit the indices.
 func (b *Bag) alike(indices *Tensor, more []Tensor) bool {
 	if b.WeightsAt >= 0 && !more[b.WeightsAt].shape.Equal(indices.shape) {
 		return false
 	}
-	return !b.Ends.segments() || more[b.EndsAt].shape[0] == indices.shape[0]
+	if b.Ends == Even {
+		return true
+	}
+	ends, rank := more[b.EndsAt].shape, 1
+	if b.Ends == SegmentRows {
+		rank = 2
+	}
+	return len(ends) == rank && (rank < 2 || ends[1] > 0) && (!b.Ends.segments() || ends[0] == indices.shape[0])
 }

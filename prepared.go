@@ -76,9 +76,12 @@ type Prepared struct {
 // Dims of the indices may be unknown or ranges, as in i64[?] and i64[1..4096],
 // except the length of the tuples. The Prepared then serves every batch whose
 // dims the spec allows. A batch whose length differs from the previous run's
-// costs some 200 ns more. Stored data that is a view is decoded from where it lies, and
-// what does not lie side by side of a row is copied for it. If op reads data as a vector, broadcasts, or moves a
-// window, such a batch is lowered anew, which allocates.
+// costs some 200 ns more. If op reads data as a vector, broadcasts, or moves a window,
+// such a batch is lowered anew, which allocates. The dims of further operands may be
+// unknown or ranges too, as the number of bags that offsets of i64[?] give.
+//
+// Stored data that is a view is decoded from where it lies, and what does not lie side by
+// side of a row is copied for it.
 //
 // A run is fastest with the strides in the specs; other strides cost as much as
 // another length. A run usually takes scratch of about 16 KiB per core, and 8
@@ -349,7 +352,7 @@ func (p *Prepared) bind(f *program, data, indices, out *Tensor, more []Tensor) e
 		return errorf(ErrDType, "the output is %s; the result is %s", out.dtype, dtype)
 	}
 	axes, elements := f.axes(), p.lowered.elements(data)
-	if p.lowered.odd || p.lowered.bag != nil && !p.lowered.bag.alike(indices, more) || !p.lowered.walk(f, elements, indices, out) {
+	if p.lowered.odd || p.lowered.bag != nil && !p.lowered.bag.alike(indices, more) || !p.lowered.walk(f, elements, indices, out, more) {
 		plan, err := p.lowerAnew(f, data, indices, out, more)
 		if err != nil {
 			return err
@@ -432,8 +435,8 @@ func (p *Prepared) takesBags(f *program, more []Tensor) bool {
 	if !p.lowered.ended {
 		return true
 	}
-	_, bags, err := lastSegment(&more[p.lowered.bag.EndsAt])
-	return err == nil && bags == f.walked[0].Extent
+	bags, ok := p.lowered.bag.count(more)
+	return ok && bags == f.walked[0].Extent
 }
 
 // runMore is Run for bags, and for data that is decoded.
@@ -536,7 +539,7 @@ func (p *Prepared) lowerAnew(f *program, data, indices, out *Tensor, more []Tens
 // walk sets f's loops from the extents and strides of the operands. It returns
 // false if they break a rule or do not fit out; lowerAnew then returns the
 // error.
-func (l *Lowering) walk(f *program, data, indices, out *Tensor) bool {
+func (l *Lowering) walk(f *program, data, indices, out *Tensor, more []Tensor) bool {
 	loops := f.walked[:0]
 	at, extent := 0, 1
 	for i := range l.nest {
@@ -551,6 +554,12 @@ func (l *Lowering) walk(f *program, data, indices, out *Tensor) bool {
 				return false
 			}
 			loop.Extent, loop.Index = d, indices.strides[n.indexAxis-1]
+		}
+		if n.counted {
+			var ok bool
+			if loop.Extent, ok = l.bag.count(more); !ok {
+				return false
+			}
 		}
 		loops = append(loops, loop)
 		// The loop is a dim of the result, alone or as a factor.
