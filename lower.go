@@ -255,11 +255,6 @@ func (l *Lowering) operands(operands []Operand, more []Spec) error {
 	return nil
 }
 
-// noInteger is the error of an operand that must be of an integer type.
-func noInteger(name string, given DType) error {
-	return errorf(ErrDType, "%s is %s; it must be an integer type, such as i64", name, given)
-}
-
 // lacks records that a further operand is not given.
 func (l *Lowering) lacks(at int) {
 	l.FailAttribute("the operator needs its operand %s, number %d", l.takes[at].Name, 3+at)

@@ -103,7 +103,7 @@ func (l *Lowering) blocks(name string, elements func(bytes Dim) (Dim, bool), kin
 		return l.store(nil, SpecOfDims(F32, dims...))
 	}
 	c, _ := kind(bytes.Min)
-	return l.store(&Stored{name: name, decoder: newBlockDecoder(c), scales: -1, zeros: -1}, SpecOfDims(F32, dims...))
+	return l.store(&Stored{name: name, decoder: newBlockDecoder(c, 4), scales: -1, zeros: -1}, SpecOfDims(F32, dims...))
 }
 
 // store makes elements the data that the operator gathers from. s is nil while they are

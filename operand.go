@@ -17,6 +17,11 @@ const (
 	DataType                         // the dtype of data, as the caller passes it: of codes, not of the elements that they stand for
 )
 
+// noInteger is the error of an operand that must be of an integer type.
+func noInteger(name string, given DType) error {
+	return errorf(ErrDType, "%s is %s; it must be an integer type, such as i64", name, given)
+}
+
 // trimmed returns specs without those at the end that are not given.
 func trimmed(more []Spec) []Spec {
 	for len(more) > 0 && more[len(more)-1].DType == Invalid { // R.28

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/garner-go/garner/internal/codec"
 	"github.com/garner-go/garner/internal/exec"
 )
 
@@ -49,6 +50,17 @@ func Progress(f func(done, total int64)) PrepareOption {
 	return func(p *Prepared) { p.progress = f }
 }
 
+// Blocks says that a run takes, as data, a vector of u8 with the blocks that hold the
+// elements of the spec that Prepare is given, in the order of its strides, which leave no
+// gaps. A block holds so many elements in so many bytes; the last may hold more than there
+// are. decode writes the elements of whole blocks to dst, little-endian; it allocates
+// nothing, and many goroutines call it at once. Prepare refuses elements narrower than a
+// byte, strings, and an operator that stores data in a form of its own (ErrDType); strides
+// with gaps, and a data spec whose dims are not all known (ErrShape).
+func Blocks(elements, bytes int, decode func(dst, src []byte)) PrepareOption {
+	return func(p *Prepared) { p.blocks = &codec.Codec{Elements: elements, Bytes: bytes, Decode: decode} }
+}
+
 // A Prepared is an operator that was lowered once, to be run many times. It is
 // safe for concurrent use: every run takes its scratch from a free list. Once
 // runs of a size have filled that list, further ones allocate nothing, on one
@@ -63,6 +75,8 @@ type Prepared struct {
 	threads       int
 	progress      func(done, total int64)
 	tuning        exec.Tuning
+	blocks        *codec.Codec // of data; nil: runs take the elements
+	elements      Spec         // that blocks hold
 
 	lowered *Lowering
 	nest    exec.Nest // its element size, policies and fill serve every program
@@ -100,6 +114,11 @@ func Prepare(op Op, data, indices Spec, options ...PrepareOption) (*Prepared, er
 	if p.lowered, _, err = lower(op, data, indices, p.more, p.values); err != nil {
 		return nil, err
 	}
+	if p.blocks != nil {
+		if err := p.store(data); err != nil {
+			return nil, err
+		}
+	}
 	indices = p.lowered.given
 	p.indices = indices
 	p.values = nil
@@ -124,7 +143,8 @@ func Prepare(op Op, data, indices Spec, options ...PrepareOption) (*Prepared, er
 	}
 	p.nest = p.plan.Nest(reach(shape, data.DType))
 	p.fixed = new(program)
-	p.fixed.data.set(data.DType, shape, p.data.strides())
+	in, _ := p.data.Shape()
+	p.fixed.data.set(p.data.DType, in, p.data.strides())
 	at, _ := indices.Shape()
 	p.fixed.indices.set(indices.DType, at, p.indices.strides())
 	p.fixed.out.set(p.plan.DType, p.plan.Out, p.plan.Out.Strides())
@@ -135,6 +155,44 @@ func Prepare(op Op, data, indices Spec, options ...PrepareOption) (*Prepared, er
 	p.fixed.walked = append(p.fixed.walked, p.plan.Loops...)
 	p.fixed.setBags(p, p.nest.Axes, placed(p.more))
 	return p, nil
+}
+
+// store makes data of runs the blocks of the elements of a spec.
+func (p *Prepared) store(elements Spec) error {
+	c := p.blocks
+	shape, known := elements.Shape()
+	switch {
+	case c.Elements < 1 || c.Bytes < 1 || c.Decode == nil:
+		return errorf(ErrAttribute, "blocks of %d elements in %d bytes; both are 1 or more, and decode is given", c.Elements, c.Bytes)
+	case elements.DType == String || elements.DType.Packed():
+		return errorf(ErrDType, "data is %s; blocks hold elements of a byte or more", elements.DType)
+	case p.lowered.stored != nil || p.lowered.data.DType != elements.DType:
+		return errorf(ErrDType, "the operator decodes data %s by itself; blocks hold elements that it takes as they are", elements)
+	case !known:
+		return shapeError(KindRank, "blocks of data need every dim of it, and it is %s", elements)
+	}
+	s := &Stored{name: "blocks", decoder: newBlockDecoder(c, elements.DType.Bits()/8), scales: -1, zeros: -1}
+	s.view = Tensor{dtype: elements.DType, shape: shape, strides: elements.strides()}
+	n := s.view.Len()
+	if low, high, fits := s.view.extent(); n > 0 && (!fits || low != 0 || high != n-1 || !apart(&s.view)) {
+		return shapeError(KindMismatch, "strides %v of data %s leave gaps or share elements; blocks hold each once", s.view.strides, elements)
+	}
+	bytes, ok := mul(Exactly(n).parts(c.Elements).Min, c.Bytes)
+	if !ok {
+		return shapeError(KindMismatch, "blocks of data %s have more bytes than an int can count", elements)
+	}
+	p.elements, p.data = elements, SpecOf(U8, bytes)
+	s.specs = s.operands(placed([]Spec{p.data})[0], nil)
+	p.lowered.stored = s
+	return nil
+}
+
+// specOf returns the spec that an operator is lowered for, given data of a run.
+func (p *Prepared) specOf(data *Tensor) Spec {
+	if p.blocks != nil {
+		return p.elements
+	}
+	return data.Spec()
 }
 
 // reach returns about how many bytes of data a plan can read.
@@ -293,11 +351,11 @@ func (p *Prepared) explain(ctx context.Context, how exec.Outcome, data, indices 
 	}
 	plan := p.plan
 	if plan == nil || p.lowered.ended { // other segments can say another number of bags
-		l, _, err := lower(p.op, data.Spec(), indices.Spec(), p.specsOf(more), slices.Clone(more))
+		l, _, err := lower(p.op, p.specOf(&data), indices.Spec(), p.specsOf(more), slices.Clone(more))
 		if err != nil {
 			return err
 		}
-		if plan, err = l.needWhole(data.Spec(), indices.Spec()); err != nil {
+		if plan, err = l.needWhole(p.specOf(&data), indices.Spec()); err != nil {
 			return err
 		}
 	}
@@ -521,7 +579,7 @@ func (p *Prepared) lowerAnew(f *program, data, indices, out *Tensor, more []Tens
 	plan, l := p.plan, p.lowered
 	if plan == nil || p.lowered.odd || p.lowered.bag != nil {
 		var err error
-		if l, _, err = lower(p.op, data.Spec(), indices.Spec(), p.specsOf(more), slices.Clone(more)); err != nil { // a clone keeps Run's more off the heap
+		if l, _, err = lower(p.op, p.specOf(data), indices.Spec(), p.specsOf(more), slices.Clone(more)); err != nil { // a clone keeps Run's more off the heap
 			return nil, err
 		}
 		if plan, err = l.plan(); err != nil {
