@@ -48,10 +48,35 @@ func (b *Bag) exec(dtype DType, dim int, loops []Loop, further []Tensor) exec.Ba
 	return e
 }
 
+// count returns the number of bags that the operand of their ends gives, of a call that
+// gives no other; false if it gives none.
+func (b *Bag) count(further []Tensor) (bags int, ok bool) {
+	ends := &further[b.EndsAt.At]
+	switch b.Ends {
+	case Bounds:
+		bags = ends.shape[0] - 1
+	case Segments:
+		var err error
+		if _, bags, err = lastSegment(ends); err != nil {
+			return 0, false
+		}
+	default:
+		bags = ends.shape[0]
+	}
+	return bags, bags >= 0
+}
+
 // alike reports whether the further operands of bags fit the indices.
 func (b *Bag) alike(indices *Tensor, further []Tensor) bool {
 	if b.WeightsAt.Given && !further[b.WeightsAt.At].shape.Equal(indices.shape) {
 		return false
 	}
-	return b.Ends != Segments || further[b.EndsAt.At].shape[0] == indices.shape[0]
+	if b.Ends == Even {
+		return true
+	}
+	ends, rank := further[b.EndsAt.At].shape, 1
+	if b.Column {
+		rank = 2
+	}
+	return len(ends) == rank && (rank < 2 || ends[1] > 0) && (b.Ends != Segments || ends[0] == indices.shape[0])
 }

@@ -58,9 +58,17 @@ func prepared(options ...garner.PrepareOption) gathertest.Executor {
 	}
 }
 
-// batches prepares for indices of which no dim is known, where the operator can
-// be lowered so, and runs twice: for the first time, and again.
+// batches prepares for indices and further operands of which no dim is known, where the
+// operator can be lowered so, and runs twice: for the first time, and again.
 func batches(options ...garner.PrepareOption) gathertest.Executor {
+	return func(ctx context.Context, op garner.Op, data, indices garner.Tensor, more ...garner.Tensor) (garner.Tensor, error) {
+		return batchesOf(data.Spec(), data, options...)(ctx, op, data, indices, more...)
+	}
+}
+
+// batchesOf is batches of data that is prepared for by a spec, and passed to a run in
+// another form.
+func batchesOf(spec garner.Spec, in garner.Tensor, options ...garner.PrepareOption) gathertest.Executor {
 	return func(ctx context.Context, op garner.Op, data, indices garner.Tensor, more ...garner.Tensor) (garner.Tensor, error) {
 		var dtype garner.DType
 		var shape garner.Shape
@@ -74,14 +82,23 @@ func batches(options ...garner.PrepareOption) gathertest.Executor {
 			return garner.Tensor{}, err
 		}
 		dims := slices.Repeat([]garner.Dim{garner.AnyDim}, indices.Rank())
-		p, err := garner.Prepare(op, data.Spec(), garner.SpecOfDims(indices.DType(), dims...), with(options, more)...)
+		unknown := specsOf(more)
+		for i, s := range unknown {
+			if s.DType.Valid() {
+				unknown[i] = garner.SpecOfDims(s.DType, slices.Repeat([]garner.Dim{garner.AnyDim}, s.Rank.Min)...)
+			}
+		}
+		p, err := garner.Prepare(op, spec, garner.SpecOfDims(indices.DType(), dims...), append(slices.Clone(options), garner.Further(unknown...))...)
+		if err != nil {
+			p, err = garner.Prepare(op, spec, garner.SpecOfDims(indices.DType(), dims...), with(options, more)...)
+		}
 		if err != nil && len(dims) > 0 { // the tuples lie along the last dim
 			last := len(dims) - 1
 			dims[last] = garner.Exactly(indices.Shape()[last])
-			p, err = garner.Prepare(op, data.Spec(), garner.SpecOfDims(indices.DType(), dims...), with(options, more)...)
+			p, err = garner.Prepare(op, spec, garner.SpecOfDims(indices.DType(), dims...), with(options, more)...)
 		}
 		if err != nil {
-			p, err = garner.Prepare(op, data.Spec(), indices.Spec(), with(options, more)...)
+			p, err = garner.Prepare(op, spec, indices.Spec(), with(options, more)...)
 		}
 		if err != nil {
 			return garner.Tensor{}, err
@@ -90,14 +107,14 @@ func batches(options ...garner.PrepareOption) gathertest.Executor {
 		if err != nil {
 			return garner.Tensor{}, err
 		}
-		if err := p.Run(ctx, data, indices, out, more...); err != nil {
+		if err := p.Run(ctx, in, indices, out, more...); err != nil {
 			return garner.Tensor{}, err
 		}
 		out, err = garner.New(dtype, shape...)
 		if err != nil {
 			return garner.Tensor{}, err
 		}
-		return out, p.Run(ctx, data, indices, out, more...)
+		return out, p.Run(ctx, in, indices, out, more...)
 	}
 }
 

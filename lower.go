@@ -163,7 +163,7 @@ type Lowering struct {
 	partial       bool   // a dim is unknown
 	open          bool   // a number of the operator is unknown
 	ended         bool   // the last segment says how many bags there are
-	odd           bool   // some loop or gathered axis differs from every axis of the operands as passed
+	odd           bool   // some loop or gathered axis differs from every axis of the operands as passed, and is no number of bags
 	scalar        bool   // data whose rank is unknown counts as a vector if it is a scalar
 	vague         bool   // the axis, the batch dims or the length of the tuples are unknown
 	whole         bool   // also while axes are only counted, nest holds every dim of the result; without one, its rank is that of the indices
@@ -179,6 +179,7 @@ type nestLoop struct {
 	// The axes of the operands that the loop walks, counted from 1; 0 means none.
 	dataAxis, indexAxis int
 	within              bool // the extent is that of the indices; data's may be larger
+	counted             bool // the extent is what the ends of bags say: see Bag.count
 }
 
 // written says how a loop appears in the result's shape.
@@ -243,7 +244,7 @@ func (l *Lowering) operands(operands []Operand, further []Spec) error {
 		switch given := l.further[i].DType; {
 		case given == Invalid:
 		case o.Types == IntegerTypes && !given.IsInteger():
-			return errorf(ErrDType, "%s is %s; it must be an integer type, such as i64", o.Name, given)
+			return noInteger(o.Name, given)
 		case o.Types == DataType && given != l.data.DType:
 			return errorf(ErrDType, "%s is %s and data %s; they must be equal", o.Name, given, l.data.DType)
 		}
@@ -253,7 +254,7 @@ func (l *Lowering) operands(operands []Operand, further []Spec) error {
 	}
 	for i, o := range operands {
 		if !o.Optional && l.further[i].DType == Invalid { // R.27
-			l.FailAttribute("the operator needs its operand %s, number %d", o.Name, 3+i)
+			l.lacks(i)
 		}
 	}
 	for i, s := range l.further {
@@ -265,6 +266,11 @@ func (l *Lowering) operands(operands []Operand, further []Spec) error {
 		}
 	}
 	return nil
+}
+
+// lacks records that a further operand is not given.
+func (l *Lowering) lacks(at int) {
+	l.FailAttribute("the operator needs its operand %s, number %d", l.takes[at].Name, 3+at)
 }
 
 // measure checks the size of an operand and returns its strides, nil if one of its
@@ -310,8 +316,13 @@ func (l *Lowering) FailAttribute(format string, args ...any) {
 // FailDType records an ErrDType, unless one is recorded already: errors of dtypes
 // precede all others.
 func (l *Lowering) FailDType(format string, args ...any) {
+	l.failDType(errorf(ErrDType, format, args...))
+}
+
+// failDType is FailDType of an error.
+func (l *Lowering) failDType(err error) {
 	if l.err == nil || !errors.Is(l.err, ErrDType) { // R.6
-		l.err = errorf(ErrDType, format, args...)
+		l.err = err
 	}
 }
 

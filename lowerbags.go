@@ -11,7 +11,7 @@ import (
 // precedes all methods but Operand.
 func (l *Lowering) NeedNumbers(integers bool) {
 	d := l.data.DType // R.34
-	if _, ok := arithmetics[d]; ok && (integers || d.IsFloat()) || l.err != nil && errors.Is(l.err, ErrDType) {
+	if _, ok := arithmetics[d]; ok && (integers || d.IsFloat()) || d == Invalid || l.err != nil && errors.Is(l.err, ErrDType) {
 		return
 	}
 	want := "a float: f16, bf16, f32 or f64"
@@ -59,12 +59,15 @@ func (l *Lowering) Row(name string, row int) int {
 // on bags. If b.Ends is Even these are two: the bags, and the terms of each. Else
 // there is one, the terms of all bags, and the operand b.EndsAt says where each of the count bags ends; an unknown count
 // is that of the operand's elements. The dims behind the gathered axis are the
-// columns: see Copy. Operands that do not fit are an ErrShape.
+// columns: see Copy. Operands that do not fit are an ErrShape. Data that does not
+// calculate, ends that are no integers and weights of another dtype than the elements of
+// data are an ErrDType, whatever Operands says of them.
 //
 // If Ends is Segments and count unknown, the result has as many bags as the last
 // segment says: Infer leaves them open, and each run reads the last segment.
 func (l *Lowering) Bags(b Bag, count Dim) *Lowering {
 	l.computes = true
+	l.needBag(&b)
 	if l.err != nil {
 		return l
 	}
@@ -80,23 +83,17 @@ func (l *Lowering) Bags(b Bag, count Dim) *Lowering {
 		l.narrow(&l.indices, both)
 	}
 	l.Gather()
-	if b.WeightsAt.Given && l.further[b.WeightsAt.At].DType == Invalid {
-		b.WeightsAt = Position{}
-	}
 	l.bag = &b
-	if b.Reduction == SqrtN || b.Reduction == Mean && b.WeightsAt.Given {
-		l.NeedNumbers(false)
-	}
 	if b.WeightsAt.Given {
 		l.fits(b.WeightsAt.At, false)
 	}
 	ends := b.EndsAt.At
-	terms := nestLoop{extent: AnyDim, written: reduced}
+	terms, counted := nestLoop{extent: AnyDim, written: reduced}, false
 	switch b.Ends {
 	case Segments:
 		l.fits(ends, b.Column)
 		l.ended = !count.Known() && !l.open
-		l.odd = l.odd || !count.Known()
+		counted = l.ended
 		if l.ended && l.values != nil && l.values[ends].dtype.Valid() && l.err == nil {
 			count = l.segments(ends)
 		}
@@ -116,7 +113,7 @@ func (l *Lowering) Bags(b Bag, count Dim) *Lowering {
 				}
 			}
 		}
-		l.odd = l.odd || !count.Known()
+		counted = !count.Known()
 	}
 	l.partial = l.partial || b.Ends != Even && !count.Known()
 	if l.idle() {
@@ -126,12 +123,47 @@ func (l *Lowering) Bags(b Bag, count Dim) *Lowering {
 		q, qs := l.indexAxis()
 		l.nest = append(l.nest, nestLoop{extent: q, index: qs, indexAxis: l.nextIndex})
 	} else {
-		l.nest = append(l.nest, nestLoop{extent: count})
+		l.nest = append(l.nest, nestLoop{extent: count, counted: counted})
 	}
 	terms.extent, terms.index = l.indexAxis()
 	terms.indexAxis = l.nextIndex
 	l.nest = append(l.nest, terms)
 	return l
+}
+
+// needBag checks the dtypes of data and of the operands of bags. It leaves out the
+// operands that b does not have.
+func (l *Lowering) needBag(b *Bag) {
+	if b.Ends == Even {
+		b.EndsAt = Position{}
+	}
+	if !b.EndsAt.Given && b.Ends != Even {
+		l.FailAttribute("the operator declares %d further operands, and none for the ends of bags", len(l.further))
+		return
+	}
+	for _, at := range [...]Position{b.EndsAt, b.WeightsAt} {
+		if at.Given && (at.At < 0 || at.At >= len(l.further)) {
+			l.FailAttribute("the operator declares %d further operands; its bags read number %d of them", len(l.further), at.At+1)
+			return
+		}
+	}
+	if b.WeightsAt.Given && l.further[b.WeightsAt.At].DType == Invalid {
+		b.WeightsAt = Position{}
+	}
+	l.NeedNumbers(b.Reduction != SqrtN && (b.Reduction != Mean || !b.WeightsAt.Given))
+	if b.EndsAt.Given {
+		switch name, d := l.takes[b.EndsAt.At].Name, l.further[b.EndsAt.At].DType; {
+		case d == Invalid: // R.27
+			l.lacks(b.EndsAt.At)
+		case !d.IsInteger(): // R.31, R.32
+			l.failDType(noInteger(name, d))
+		}
+	}
+	if b.WeightsAt.Given && l.data.DType != Invalid {
+		if name, d := l.takes[b.WeightsAt.At].Name, l.further[b.WeightsAt.At].DType; d != l.data.DType { // R.35
+			l.FailDType("%s is %s and the elements of data %s; they must be equal", name, d, l.data.DType)
+		}
+	}
 }
 
 // NameEmpty says what an operator calls the row of bags without terms, Bag.Empty, for the

@@ -105,7 +105,7 @@ func (l *Lowering) blocks(name string, elements func(bytes Dim) (Dim, bool), kin
 		return l.store(nil, SpecOfDims(F32, dims...))
 	}
 	c, _ := kind(bytes.Min)
-	return l.store(&Stored{name: name, decoder: newBlockDecoder(c)}, SpecOfDims(F32, dims...))
+	return l.store(&Stored{name: name, decoder: newBlockDecoder(c, 4)}, SpecOfDims(F32, dims...))
 }
 
 // store makes elements the data that the operator gathers from. s is nil while they are
@@ -171,12 +171,13 @@ func (l *Lowering) StoredCodes(c Codes) *Lowering {
 	if !hasScales { // R.27
 		l.FailAttribute("the operator needs its operand %s", c.Scales)
 	}
+	codes := l.data.DType
+	defer func() { l.data.DType = out }() // Invalid where neither the scales nor c say it
 	if l.err != nil {
 		return l
 	}
 	blocks.Out, _ = codec.NumberOf(out.String())
-	defer func() { l.data.DType = out }()
-	name := fmt.Sprintf("%s, scaled by %s", l.data.DType, scales.DType)
+	name := fmt.Sprintf("%s, scaled by %s", codes, scales.DType)
 	each := 1 // codes of an element of data
 	if c.Bits > 0 && c.Bits < 8 {
 		each = 8 / c.Bits

@@ -12,10 +12,15 @@ type Operand struct {
 type OperandTypes uint8
 
 const (
-	AnyTypes     OperandTypes = iota // any; Lower may refuse some
+	AnyTypes     OperandTypes = iota // any, but for what Lower refuses: Bags and StoredCodes know what theirs may be
 	IntegerTypes                     // any integer type, packed ones too
-	DataType                         // the dtype of data
+	DataType                         // the dtype of data, as the caller passes it: of codes, not of the elements that they stand for
 )
+
+// noInteger is the error of an operand that must be of an integer type.
+func noInteger(name string, given DType) error {
+	return errorf(ErrDType, "%s is %s; it must be an integer type, such as i64", name, given)
+}
 
 // trimmed returns specs without those at the end that are not given.
 func trimmed(further []Spec) []Spec {

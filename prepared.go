@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/garner-go/garner/internal/codec"
 	"github.com/garner-go/garner/internal/exec"
 )
 
@@ -47,6 +48,17 @@ func Progress(f func(done, total int64)) PrepareOption {
 	return func(p *Prepared) { p.progress = f }
 }
 
+// Blocks says that a run takes, as data, a vector of u8 with the blocks that hold the
+// elements of the spec that Prepare is given, in the order of its strides, which leave no
+// gaps. A block holds so many elements in so many bytes; the last may hold more than there
+// are. decode writes the elements of whole blocks to dst, little-endian; it allocates
+// nothing, and many goroutines call it at once. Prepare refuses elements narrower than a
+// byte, strings, and an operator that stores data in a form of its own (ErrDType); strides
+// with gaps, and a data spec whose dims are not all known (ErrShape).
+func Blocks(elements, bytes int, decode func(dst, src []byte)) PrepareOption {
+	return func(p *Prepared) { p.blocks = &codec.Codec{Elements: elements, Bytes: bytes, Decode: decode} }
+}
+
 // A Prepared is an operator that was lowered once, to be run many times. It is
 // safe for concurrent use: every run takes its scratch from a free list. Once
 // runs of a size have filled that list, further ones allocate nothing, on one
@@ -61,6 +73,8 @@ type Prepared struct {
 	threads       int
 	progress      func(done, total int64)
 	tuning        exec.Tuning
+	blocks        *codec.Codec // of data; nil: runs take the elements
+	elements      Spec         // that blocks hold
 
 	lowered *Lowering
 	nest    exec.Nest // its element size, policies and fill serve every program
@@ -74,9 +88,12 @@ type Prepared struct {
 // Dims of the indices may be unknown or ranges, as in i64[?] and i64[1..4096],
 // except the length of the tuples. The Prepared then serves every batch whose
 // dims the spec allows. A batch whose length differs from the previous run's
-// costs some 200 ns more. Stored data that is a view is decoded from where it lies, and
-// what does not lie side by side of a row is copied for it. If op reads data as a vector, broadcasts, or moves a
-// window, such a batch is lowered anew, which allocates.
+// costs some 200 ns more. If op reads data as a vector, broadcasts, or moves a window,
+// such a batch is lowered anew, which allocates. The dims of further operands may be
+// unknown or ranges too, as the number of bags that offsets of i64[?] give.
+//
+// Stored data that is a view is decoded from where it lies, and what does not lie side by
+// side of a row is copied for it.
 //
 // A run is fastest with the strides in the specs; other strides cost as much as
 // another length. A run usually takes scratch of about 16 KiB per core, and 8
@@ -94,6 +111,11 @@ func Prepare(op Op, data, indices Spec, options ...PrepareOption) (*Prepared, er
 	var err error
 	if p.lowered, _, err = lower(op, data, indices, p.further, p.values); err != nil {
 		return nil, err
+	}
+	if p.blocks != nil {
+		if err := p.store(data); err != nil {
+			return nil, err
+		}
 	}
 	indices = p.lowered.given
 	p.indices = indices
@@ -119,7 +141,8 @@ func Prepare(op Op, data, indices Spec, options ...PrepareOption) (*Prepared, er
 	}
 	p.nest = p.plan.Nest(reach(shape, data.DType))
 	p.fixed = new(program)
-	p.fixed.data.set(data.DType, shape, p.data.strides())
+	in, _ := p.data.Shape()
+	p.fixed.data.set(p.data.DType, in, p.data.strides())
 	at, _ := indices.Shape()
 	p.fixed.indices.set(indices.DType, at, p.indices.strides())
 	p.fixed.out.set(p.plan.DType, p.plan.Out, p.plan.Out.Strides())
@@ -130,6 +153,44 @@ func Prepare(op Op, data, indices Spec, options ...PrepareOption) (*Prepared, er
 	p.fixed.walked = append(p.fixed.walked, p.plan.Loops...)
 	p.setBags(p.fixed, p.nest.Axes, placed(p.further))
 	return p, nil
+}
+
+// store makes data of runs the blocks of the elements of a spec.
+func (p *Prepared) store(elements Spec) error {
+	c := p.blocks
+	shape, known := elements.Shape()
+	switch {
+	case c.Elements < 1 || c.Bytes < 1 || c.Decode == nil:
+		return errorf(ErrAttribute, "blocks of %d elements in %d bytes; both are 1 or more, and decode is given", c.Elements, c.Bytes)
+	case elements.DType == String || elements.DType.Packed():
+		return errorf(ErrDType, "data is %s; blocks hold elements of a byte or more", elements.DType)
+	case p.lowered.stored != nil || p.lowered.data.DType != elements.DType:
+		return errorf(ErrDType, "the operator decodes data %s by itself; blocks hold elements that it takes as they are", elements)
+	case !known:
+		return shapeError(KindRank, "blocks of data need every dim of it, and it is %s", elements)
+	}
+	s := &Stored{name: "blocks", decoder: newBlockDecoder(c, elements.DType.Bits()/8)}
+	s.view = Tensor{dtype: elements.DType, shape: shape, strides: elements.strides()}
+	n := s.view.Len()
+	if low, high, fits := s.view.extent(); n > 0 && (!fits || low != 0 || high != n-1 || !apart(&s.view)) {
+		return shapeError(KindMismatch, "strides %v of data %s leave gaps or share elements; blocks hold each once", s.view.strides, elements)
+	}
+	bytes, ok := mul(Exactly(n).parts(c.Elements).Min, c.Bytes)
+	if !ok {
+		return shapeError(KindMismatch, "blocks of data %s have more bytes than an int can count", elements)
+	}
+	p.elements, p.data = elements, SpecOf(U8, bytes)
+	s.specs = s.operands(placed([]Spec{p.data})[0], nil)
+	p.lowered.stored, p.lowered.computes = s, true
+	return nil
+}
+
+// specOf returns the spec that an operator is lowered for, given data of a run.
+func (p *Prepared) specOf(data *Tensor) Spec {
+	if p.blocks != nil {
+		return p.elements
+	}
+	return data.Spec()
 }
 
 // reach returns about how many bytes of data a plan can read.
@@ -166,7 +227,7 @@ func (p *Prepared) bind(f *program, data, indices, out *Tensor, further []Tensor
 		return errorf(ErrDType, "the output is %s; the result is %s", out.dtype, dtype)
 	}
 	axes, elements := f.axes(), p.lowered.walked(data)
-	if p.lowered.odd || p.lowered.bag != nil && !p.lowered.bag.alike(indices, further) || !p.lowered.walk(f, elements, indices, out) {
+	if p.lowered.odd || p.lowered.bag != nil && !p.lowered.bag.alike(indices, further) || !p.lowered.walk(f, elements, indices, out, further) {
 		plan, err := p.lowerAnew(f, data, indices, out, further)
 		if err != nil {
 			return err
@@ -233,8 +294,8 @@ func (p *Prepared) takesBags(f *program, further []Tensor) bool {
 	if !p.lowered.ended {
 		return true
 	}
-	_, bags, err := lastSegment(&further[p.lowered.bag.EndsAt.At])
-	return err == nil && bags == f.walked[0].Extent
+	bags, ok := p.lowered.bag.count(further)
+	return ok && bags == f.walked[0].Extent
 }
 
 // lowerAnew lowers the operator for operands of other shapes or strides.
@@ -242,7 +303,7 @@ func (p *Prepared) lowerAnew(f *program, data, indices, out *Tensor, further []T
 	plan, l := p.plan, p.lowered
 	if plan == nil || p.lowered.odd || p.lowered.bag != nil {
 		var err error
-		if l, _, err = lower(p.op, data.Spec(), indices.Spec(), p.specsOf(further), slices.Clone(further)); err != nil { // a clone keeps Run's further off the heap
+		if l, _, err = lower(p.op, p.specOf(data), indices.Spec(), p.specsOf(further), slices.Clone(further)); err != nil { // a clone keeps Run's further off the heap
 			return nil, err
 		}
 		if plan, err = l.plan(); err != nil {

@@ -37,7 +37,7 @@ func (f *program) axes() []exec.Axis {
 // walk sets f's loops from the extents and strides of the operands. It returns
 // false if they break a rule or do not fit out; lowerAnew then returns the
 // error.
-func (l *Lowering) walk(f *program, data, indices, out *Tensor) bool {
+func (l *Lowering) walk(f *program, data, indices, out *Tensor, further []Tensor) bool {
 	loops := f.walked[:0]
 	at, extent := 0, 1
 	for i := range l.nest {
@@ -52,6 +52,12 @@ func (l *Lowering) walk(f *program, data, indices, out *Tensor) bool {
 				return false
 			}
 			loop.Extent, loop.Index = d, indices.strides[n.indexAxis-1]
+		}
+		if n.counted {
+			var ok bool
+			if loop.Extent, ok = l.bag.count(further); !ok {
+				return false
+			}
 		}
 		loops = append(loops, loop)
 		// The loop is a dim of the result, alone or as a factor.

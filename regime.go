@@ -62,10 +62,15 @@ func (p *Prepared) shortest() *program {
 	for i := range further {
 		further[i].Dims = p.shortestOf(i, dims)
 	}
-	plan, err := NewPlan(p.op, p.data, SpecOfDims(p.indices.DType, dims...), further...)
+	data := p.data
+	if p.blocks != nil {
+		data = p.elements
+	}
+	plan, err := NewPlan(p.op, data, SpecOfDims(p.indices.DType, dims...), further...)
 	if err != nil {
 		return nil
 	}
+	plan.Stored = p.lowered.stored
 	if plan.Bag == nil {
 		return &program{Program: *exec.NewProgram(plan.Nest(p.nest.Reach), &p.tuning, p.threads)}
 	}

@@ -153,11 +153,11 @@ func (p *Prepared) explain(ctx context.Context, how exec.Outcome, data, indices 
 	}
 	plan := p.plan
 	if plan == nil || p.lowered.ended { // other segments can say another number of bags
-		l, _, err := lower(p.op, data.Spec(), indices.Spec(), p.specsOf(further), slices.Clone(further))
+		l, _, err := lower(p.op, p.specOf(&data), indices.Spec(), p.specsOf(further), slices.Clone(further))
 		if err != nil {
 			return err
 		}
-		if plan, err = l.needWhole(data.Spec(), indices.Spec()); err != nil {
+		if plan, err = l.needWhole(p.specOf(&data), indices.Spec()); err != nil {
 			return err
 		}
 	}

@@ -51,15 +51,16 @@ func (s *Stored) SumParts(dst, stored []byte, t kernel.Terms, b kernel.Bags, fir
 
 // A blockDecoder decodes blocks that hold their own scales, which lie side by side.
 type blockDecoder struct {
-	kind *codec.Codec
-	room sync.Pool // free list of room for one block's elements
-	at   sync.Pool // free list of places of blocks
+	kind  *codec.Codec
+	width int       // bytes of an element: 4, but of a kind that Blocks gives
+	room  sync.Pool // free list of room for one block's elements
+	at    sync.Pool // free list of places of blocks
 }
 
-func newBlockDecoder(kind *codec.Codec) *blockDecoder {
-	d := &blockDecoder{kind: kind}
+func newBlockDecoder(kind *codec.Codec, width int) *blockDecoder {
+	d := &blockDecoder{kind: kind, width: width}
 	d.room.New = func() any {
-		room := make([]byte, 4*kind.Elements)
+		room := make([]byte, width*kind.Elements)
 		return &room
 	}
 	d.at.New = func() any { return new([placesAtOnce]int64) }
@@ -84,24 +85,24 @@ var firstBlock = []int64{0}
 // decodeBlocks decodes whole blocks into their places. A block that is needed in part is
 // decoded in part, or into room of its own. stored begins with the block of number from.
 func (d *blockDecoder) decodeBlocks(dst, stored []byte, from, first, n int) {
-	each, size := d.kind.Elements, d.kind.Bytes
+	each, size, width := d.kind.Elements, d.kind.Bytes, d.width
 	for n > 0 {
 		block, skip := first/each-from, first%each
 		count := n / each * each
 		if skip == 0 && count > 0 {
-			d.kind.Decode(dst[:4*count], stored[block*size:(block+count/each)*size])
+			d.kind.Decode(dst[:width*count], stored[block*size:(block+count/each)*size])
 		} else {
 			count = min(n, each-skip)
 			if one := stored[block*size : (block+1)*size]; d.kind.Scattered != nil {
-				d.kind.Scattered(dst[:4*count], one, firstBlock, skip, count)
+				d.kind.Scattered(dst[:width*count], one, firstBlock, skip, count)
 			} else {
 				room := d.room.Get().(*[]byte)
 				d.kind.Decode(*room, one)
-				copy(dst, (*room)[4*skip:4*(skip+count)])
+				copy(dst, (*room)[width*skip:width*(skip+count)])
 				d.room.Put(room)
 			}
 		}
-		dst, first, n = dst[4*count:], first+count, n-count
+		dst, first, n = dst[width*count:], first+count, n-count
 	}
 }
 

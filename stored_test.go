@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -363,5 +364,98 @@ func TestRowsOfManyBytes(t *testing.T) {
 	out, err := garner.NewPlan(torch.QuantizedEmbedding{Bits: 4}, garner.SpecOf(garner.U8, 0, most/8+1), garner.SpecOf(garner.I64, 0))
 	if err != nil || !out.Out.Equal(garner.Shape{0, (most/8 - 3) * 2}) {
 		t.Errorf("a table without rows: %v, %v", out, err)
+	}
+}
+
+// reversed runs over blocks of the elements of data, each in the opposite order of its
+// bytes and the last block filled up, and prepares for indices of any batch if it can.
+func reversed(elements int, options ...garner.PrepareOption) gathertest.Executor {
+	return func(ctx context.Context, op garner.Op, data, indices garner.Tensor, further ...garner.Tensor) (garner.Tensor, error) {
+		spec, width := data.Spec(), data.DType().Bits()/8
+		if data.DType() == garner.String || data.DType().Packed() || !garner.TakesIndices(op) {
+			return garner.GatherContext(ctx, op, data, indices, further...)
+		}
+		if p, err := garner.Prepare(op, spec, indices.Spec(), garner.FurtherTensors(further...)); err == nil && p.Plan().Stored != nil {
+			return garner.GatherContext(ctx, op, data, indices, further...)
+		}
+		dense, err := data.Clone()
+		if err != nil {
+			return garner.Tensor{}, err
+		}
+		bytes, err := dense.Bytes()
+		if err != nil {
+			return garner.Tensor{}, err
+		}
+		swap := func(dst, src []byte) {
+			for i := 0; i < len(src); i += elements * width {
+				copy(dst[i:i+elements*width], src[i:])
+				slices.Reverse(dst[i : i+elements*width])
+			}
+		}
+		stored := make([]byte, (dense.Len()+elements-1)/elements*elements*width)
+		swap(stored, append(slices.Clone(bytes), make([]byte, len(stored)-len(bytes))...))
+		return batchesOf(garner.SpecOf(data.DType(), data.Shape()...), garner.Of(stored, len(stored)),
+			append(slices.Clone(options), garner.Blocks(elements, elements*width, swap))...)(ctx, op, data, indices, further...)
+	}
+}
+
+// TestBlocks holds runs over blocks that a caller decodes against the definition of the
+// same elements: of any operator, any dtype and any policy.
+func TestBlocks(t *testing.T) {
+	for _, elements := range []int{1, 3, 32} {
+		run := reversed(elements, garner.Threads(2))
+		for seed := range uint64(100) {
+			gathertest.RandomBags(seed).Hold(t, run)
+			gathertest.Random(seed).Hold(t, run)
+		}
+	}
+	// Elements that are stored in another order of the dims.
+	swap := func(dst, src []byte) {
+		for i := range src {
+			dst[i] = src[i^1]
+		}
+	}
+	spec := garner.SpecOf(garner.I16, 2, 3)
+	spec.Strides = []int{1, 2}
+	columns := garner.Of([]byte{0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6}, 12)
+	at, out := garner.Of([]int64{1, 0}, 2), garner.Of(make([]int16, 6), 2, 3)
+	p, err := garner.Prepare(onnx.Gather13{}, spec, at.Spec(), garner.Blocks(1, 2, swap))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Run(t.Context(), columns, at, out); err != nil || out.Text() != "[[2, 4, 6], [1, 3, 5]]" {
+		t.Errorf("columns: %v, %v", out, err)
+	}
+	if err := p.Run(t.Context(), columns, garner.Of([]int64{1, 2}, 2), out); !errors.Is(err, garner.ErrIndex) {
+		t.Errorf("an index outside: %v", err)
+	}
+	if err := p.Run(t.Context(), garner.Of(make([]int16, 6), 2, 3), at, out); !errors.Is(err, garner.ErrDType) {
+		t.Errorf("elements instead of blocks: %v", err)
+	}
+	if err := p.Run(t.Context(), garner.Of(make([]byte, 11), 11), at, out); !errors.Is(err, garner.ErrShape) {
+		t.Errorf("too few bytes: %v", err)
+	}
+	shared, gaps := garner.SpecOf(garner.I16, 2, 2, 2), garner.SpecOf(garner.I16, 2, 3)
+	shared.Strides, gaps.Strides = []int{1, 1, 5}, []int{4, 1}
+	for name, tt := range map[string]struct {
+		op     garner.Op
+		spec   garner.Spec
+		blocks garner.PrepareOption
+		class  error
+	}{
+		"no elements": {onnx.Gather13{}, spec, garner.Blocks(0, 2, swap), garner.ErrAttribute},
+		"no bytes":    {onnx.Gather13{}, spec, garner.Blocks(1, 0, swap), garner.ErrAttribute},
+		"no decoder":  {onnx.Gather13{}, spec, garner.Blocks(1, 2, nil), garner.ErrAttribute},
+		"strings":     {onnx.Gather13{}, garner.SpecOf(garner.String, 2), garner.Blocks(1, 2, swap), garner.ErrDType},
+		"packed":      {onnx.Gather13{}, garner.SpecOf(garner.U4, 2), garner.Blocks(1, 2, swap), garner.ErrDType},
+		"stored":      {gguf.GetRows{Type: "Q8_0"}, garner.SpecOf(garner.U8, 2, 34), garner.Blocks(1, 2, swap), garner.ErrDType},
+		"shared":      {onnx.Gather13{}, shared, garner.Blocks(1, 2, swap), garner.ErrShape},
+		"gaps":        {onnx.Gather13{}, gaps, garner.Blocks(1, 2, swap), garner.ErrShape},
+		"unknown":     {onnx.Gather13{}, garner.SpecOfDims(garner.I16, garner.AnyDim), garner.Blocks(1, 2, swap), garner.ErrShape},
+		"too many":    {onnx.Gather13{}, garner.SpecOf(garner.U8, 1<<40), garner.Blocks(1, 1<<40, swap), garner.ErrShape},
+	} {
+		if _, err := garner.Prepare(tt.op, tt.spec, at.Spec(), tt.blocks); !errors.Is(err, tt.class) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -46,7 +46,7 @@ func (p *Plan) furtherOf(indices Tensor, further []Tensor) (*bags, error) {
 			rank = 2
 		}
 		if !b.ends.dtype.IsInteger() { // R.26
-			return nil, errorf(ErrDType, "%s is %s; it must be an integer type, such as i64", name, b.ends.dtype)
+			return nil, noInteger(name, b.ends.dtype)
 		}
 		if len(b.ends.shape) != rank || b.ends.shape[0] != length || rank == 2 && b.ends.shape[1] == 0 {
 			return nil, shapeError(KindMismatch, "%s is %s%s; the plan was made for rank %d and %d elements along axis 0", name, b.ends.dtype, b.ends.shape, rank, length)
@@ -54,8 +54,8 @@ func (p *Plan) furtherOf(indices Tensor, further []Tensor) (*bags, error) {
 	}
 	if b.weights.dtype.Valid() {
 		name := p.operands[p.Bag.WeightsAt.At].Name
-		if !b.weights.dtype.IsFloat() && !b.weights.dtype.IsInteger() {
-			return nil, errorf(ErrDType, "%s is %s; weights are numbers", name, b.weights.dtype)
+		if b.weights.dtype != p.DType { // R.35
+			return nil, errorf(ErrDType, "%s is %s; the plan was made for %s", name, b.weights.dtype, p.DType)
 		}
 		if !b.weights.shape.Equal(p.Indices) { // R.35
 			return nil, shapeError(KindMismatch, "%s is %s%s; the plan was made for the shape of the indices, %s", name, b.weights.dtype, b.weights.shape, p.Indices)

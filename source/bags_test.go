@@ -21,6 +21,7 @@ import (
 	"github.com/garner-go/garner/gathertest"
 	"github.com/garner-go/garner/gguf"
 	"github.com/garner-go/garner/internal/codec"
+	"github.com/garner-go/garner/internal/kernel"
 	"github.com/garner-go/garner/onnx"
 	"github.com/garner-go/garner/openvino"
 	"github.com/garner-go/garner/torch"
@@ -543,4 +544,160 @@ func allocatedBytes(f func()) uint64 {
 	f()
 	runtime.ReadMemStats(&after)
 	return after.TotalAlloc - before.TotalAlloc
+}
+
+// anyTypes is an operator of another author, whose operands may have any type.
+type anyTypes struct{ ends garner.Ends }
+
+func (anyTypes) Operands() []garner.Operand {
+	return []garner.Operand{{Name: "ends"}, {Name: "weights", Optional: true}}
+}
+
+func (o anyTypes) Lower(l *garner.Lowering) {
+	l.NeedRanks(1, 1).Bags(garner.Bag{Ends: o.ends, EndsAt: garner.PositionAt(0), WeightsAt: garner.PositionAt(1)}, garner.AnyDim).Copy()
+}
+
+// TestBagsOfAnyTypes holds that the operands of bags are those that bags take, whatever
+// the operator says of them (R.31, R.32, R.35).
+func TestBagsOfAnyTypes(t *testing.T) {
+	ways(t, func(t *testing.T, make func(garner.Tensor) Array, budget int64, whole bool) {
+		run := cold(t, make, budget, whole)
+		data, ids := garner.Of([]float32{1, 2, 3, 4}, 2, 2), garner.Of([]int64{0, 1, 1}, 3)
+		segments, one := garner.Of([]int64{0, 0, 2}, 3), garner.Of([]float32{1, 10, 100}, 3)
+		got, err := run(t.Context(), anyTypes{garner.Segments}, data, ids, segments, one)
+		if want := garner.Of([]float32{31, 42, 0, 0, 300, 400}, 3, 2); err != nil || !gathertest.Equal(got, want) {
+			t.Errorf("segments: %v, %v", got, err)
+		}
+		for _, more := range [][]garner.Tensor{
+			{segments, garner.Of([]float64{1, 10, 100}, 3)}, {segments, garner.Of([]byte{1, 10, 100}, 3)}, {garner.Of([]bool{false, false, true}, 3)},
+		} {
+			if _, err := run(t.Context(), anyTypes{garner.Segments}, data, ids, more...); !errors.Is(err, garner.ErrDType) {
+				t.Errorf("operand of %s: %v", more[len(more)-1].DType(), err)
+			}
+		}
+	})
+}
+
+// TestBagsOfDecodedRows holds that bags over rows that a codec decodes, of a mapped file
+// whose pages are in the page cache or of memory, are one run of the engine; and that
+// they are right, also where the rows are read.
+func TestBagsOfDecodedRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 27))
+	const rows, bags, each = 300, 4, 16
+	kind, _ := codec.GGUF("Q4_K")
+	blocks := make([]byte, rows*2*kind.Bytes)
+	for i := range blocks {
+		blocks[i] = byte(r.Uint32())
+	}
+	for at := 0; at < len(blocks); at += kind.Bytes { // scales of finite numbers
+		copy(blocks[at:], []byte{0x11, 0x2c, 0x22, 0x2a})
+	}
+	decoded := make([]float32, rows*2*kind.Elements)
+	kind.Decode(kernel.Bytes(decoded), blocks)
+	halves := tensor(r, garner.F16, rows, 64)
+	for i := range halves.Len() {
+		_ = halves.SetText(i, fmt.Sprint(float64(r.IntN(64)-32)/16))
+	}
+	big := slices.Clone(bytesOf(t, halves))
+	for i := 0; i < len(big); i += 2 {
+		big[i], big[i+1] = big[i+1], big[i]
+	}
+	columns := halves.Spec()
+	columns.Strides = []int{1, rows}
+	byColumns, err := garner.FromStrided(garner.F16, bytesOf(t, halves), 0, garner.Shape{rows, 64}, []int{1, rows})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids, offsets, weights := make([]int64, bags*each), make([]int64, bags), make([]float32, bags*each)
+	for i := range ids {
+		ids[i], weights[i] = r.Int64N(rows), float32(r.IntN(8))/4
+	}
+	for b := range offsets {
+		offsets[b] = int64(b * each)
+	}
+	file := func(b []byte, spec garner.Spec, c *Codec) Array {
+		path := write(t, "table", append([]byte("head"), b...))
+		return open(t, spec, c, Segment{path, 4, int64(len(b))})
+	}
+	quantised := garner.Of(decoded, rows, 2*kind.Elements)
+	widened, err := garner.New(garner.F32, rows, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range widened.Len() {
+		v, err := halves.Float64(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = widened.SetText(i, fmt.Sprint(v))
+	}
+	for name, c := range map[string]struct {
+		data  Array
+		equal garner.Tensor
+		more  []garner.Tensor
+	}{
+		"Q4_K":             {file(blocks, quantised.Spec(), &Codec{Elements: kind.Elements, Bytes: kind.Bytes, Decode: kind.Decode}), quantised, []garner.Tensor{garner.Of(offsets, bags), garner.Of(weights, len(weights))}},
+		"big-endian":       {file(big, halves.Spec(), swapped), halves, []garner.Tensor{garner.Of(offsets, bags)}},
+		"columns":          {file(big, columns, swapped), byColumns, []garner.Tensor{garner.Of(offsets, bags)}},
+		"converted file":   {mustConvert(t, file(bytesOf(t, halves), halves.Spec(), nil), garner.F32), widened, []garner.Tensor{garner.Of(offsets, bags)}},
+		"converted memory": {mustConvert(t, Memory(halves), garner.F32), widened, []garner.Tensor{garner.Of(offsets, bags), garner.Of(weights, len(weights))}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			op, at := torch.EmbeddingBag{Mode: "sum"}, garner.Of(ids, len(ids))
+			want, err := garner.Reference(op, c.equal, at, c.more...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, budget := range []int64{0, 1 << 20} {
+				o := Options{Memory: budget}
+				for _, x := range c.more {
+					o.Further = append(o.Further, Memory(x))
+				}
+				g, err := newGather(t.Context(), op, c.data, Memory(at), o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, mapped := c.data.(*File); g.inPlace() != (budget == 0) && (mapped || budget == 0) {
+					t.Errorf("budget %d: in place is %v", budget, g.inPlace())
+				}
+				g.free()
+				out, err := garner.New(want.DType(), want.Shape()...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := GatherInto(t.Context(), op, c.data, Memory(at), out, o); err != nil || !gathertest.Equal(out, want) {
+					t.Errorf("budget %d, into memory: %v", budget, err)
+				}
+				var written bytes.Buffer
+				if err := Gather(t.Context(), op, c.data, Memory(at), &written, o); err != nil || !bytes.Equal(written.Bytes(), bytesOf(t, want)) {
+					t.Errorf("budget %d: %v", budget, err)
+				}
+				bad := Memory(garner.Of([]int64{0, 1, rows}, 3))
+				var outside *garner.IndexError
+				o.Further = []Array{Memory(garner.Of([]int64{0}, 1))}
+				if err := Gather(t.Context(), op, c.data, bad, io.Discard, o); !errors.As(err, &outside) || outside.Value.Bits != rows {
+					t.Errorf("budget %d, an index outside: %v", budget, err)
+				}
+			}
+			f, ok := c.data.(*File)
+			if !ok {
+				return
+			}
+			if err := os.Truncate(f.files[0].path, 1000); err != nil {
+				mayNotChange(t, err)
+			}
+			out, err := garner.New(want.DType(), want.Shape()...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := Options{}
+			for _, x := range c.more {
+				o.Further = append(o.Further, Memory(x))
+			}
+			var lost *ReadError
+			if err := GatherInto(t.Context(), op, f, Memory(at), out, o); !errors.As(err, &lost) || lost.Path != f.files[0].path {
+				t.Errorf("a file cut short: %v", err)
+			}
+		})
+	}
 }

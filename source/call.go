@@ -62,31 +62,45 @@ func (g *gather) lower(ctx context.Context, op garner.Op) error {
 	specs, values := make([]garner.Spec, len(g.o.Further)), make([]garner.Tensor, len(g.o.Further))
 	g.whole = make([]garner.Tensor, len(g.o.Further))
 	for i, a := range g.o.Further {
-		if a == nil {
-			continue
+		if a != nil {
+			specs[i] = a.Spec()
 		}
-		specs[i] = a.Spec()
-		if i >= len(operands) || operands[i].Types != garner.IntegerTypes || !specs[i].DType.IsInteger() {
-			continue
-		}
-		here := false
-		if g.o.Memory == 0 || inMemory(a) {
-			values[i], here = tensorOf(a)
-		}
-		if !here {
+	}
+	// An operator that does not say which operands are integers may have any say where bags end.
+	for _, types := range [...]garner.OperandTypes{garner.IntegerTypes, garner.AnyTypes} {
+		for i, a := range g.o.Further {
+			if a == nil || i >= len(operands) || operands[i].Types != types || !specs[i].DType.IsInteger() {
+				continue
+			}
 			var err error
-			if g.whole[i], err = g.hold(ctx, a); err != nil {
+			if values[i], err = g.valuesOf(ctx, i); err != nil {
 				return err
 			}
-			values[i] = g.whole[i]
+		}
+		p, err := garner.Prepare(op, data, indices, garner.Threads(1), garner.Further(specs...), garner.FurtherValues(values...))
+		if err != nil {
+			return err
+		}
+		if plan := p.Plan(); plan != nil {
+			g.plan = plan.InOrder()
+			return nil
 		}
 	}
-	p, err := garner.Prepare(op, data, indices, garner.Threads(1), garner.Further(specs...), garner.FurtherValues(values...))
-	if err != nil {
-		return err
+	_, err := garner.NewPlan(op, data, indices, specs...)
+	return err
+}
+
+// valuesOf returns a further operand with its elements. It holds those that a budget does
+// not let a mapping have.
+func (g *gather) valuesOf(ctx context.Context, at int) (t garner.Tensor, err error) {
+	a := g.o.Further[at]
+	if g.o.Memory == 0 || inMemory(a) {
+		if t, here := tensorOf(a); here {
+			return t, nil
+		}
 	}
-	g.plan = p.Plan().InOrder()
-	return nil
+	g.whole[at], err = g.hold(ctx, a)
+	return g.whole[at], err
 }
 
 // hold reads an operand into memory, for the whole run.

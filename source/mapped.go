@@ -12,15 +12,24 @@ import (
 // view returns the array's bytes in the mapped file. It is nil where a codec
 // stores them or segments divide them.
 func (f *File) view() []byte {
-	if f.codec != nil || len(f.parts) != 1 || !f.real() {
+	if f.codec != nil {
+		return nil
+	}
+	return f.storedView()
+}
+
+// storedView returns the bytes in the mapped file that store the array. It is nil where
+// segments divide them.
+func (f *File) storedView() []byte {
+	if len(f.parts) != 1 || !f.real() {
 		return nil
 	}
 	p := f.parts[0]
-	m := p.file.mapping()
-	if m == nil || int64(m.Size()) < p.offset+f.size {
+	m, n := p.file.mapping(), (p.to-p.from)/f.block*f.stored
+	if m == nil || int64(m.Size()) < p.offset+n {
 		return nil
 	}
-	return m.Bytes()[p.offset : p.offset+f.size]
+	return m.Bytes()[p.offset : p.offset+n]
 }
 
 // willNeed asks the kernel to begin reading the pages of all rows. It is false

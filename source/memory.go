@@ -202,6 +202,27 @@ func tensorOf(a Array) (garner.Tensor, bool) {
 	return garner.Tensor{}, false
 }
 
+// blocksOf returns the blocks of an array whose elements a codec decodes, as a vector of
+// bytes without a Keeper, where they are in memory or lie side by side in a mapped file;
+// see viewOf.
+func blocksOf(a Array) (blocks garner.Tensor, codec *Codec, ok bool) {
+	var b []byte
+	switch a := a.(type) {
+	case *converted:
+		m, ok := a.of.(*memory)
+		if !ok {
+			return blocks, nil, false
+		}
+		b, codec = m.view(), a.codec
+	case *File:
+		b, codec = a.storedView(), a.codec
+	}
+	if b == nil || codec == nil {
+		return blocks, nil, false
+	}
+	return garner.Of(b, len(b)).Volatile(), codec, true
+}
+
 // held keeps arrays open and mapped, so that a call that has begun ends as if Close
 // came after it. Check is the error of the first array that is no longer what it was
 // when it was opened. Arrays of other packages hold their memory in their Fetch. It is

@@ -15,8 +15,12 @@ func (g *gather) inPlace() bool {
 	if g.plan.Copies() {
 		return false
 	}
-	for _, a := range g.o.given(g.data, g.indices) {
-		if _, ok := tensorOf(a); !ok || g.o.Memory > 0 && !inMemory(a) {
+	for i, a := range g.o.given(g.data, g.indices) {
+		_, ok := tensorOf(a)
+		if i == 0 && !ok && g.plan.Stored == nil {
+			_, _, ok = blocksOf(a) // bags decode their terms
+		}
+		if !ok || g.o.Memory > 0 && !inMemory(a) {
 			return false
 		}
 	}
@@ -59,7 +63,13 @@ func (g *gather) cached() bool {
 // runWhole makes the whole result in one run, and calls told, which may be nil, with the
 // bytes of it that are made. out is the result; the zero Tensor makes one.
 func (g *gather) runWhole(ctx context.Context, op garner.Op, out garner.Tensor, told func(done, total int64)) (garner.Tensor, error) {
-	data, _ := tensorOf(g.data)
+	data, ok := tensorOf(g.data)
+	spec := data.Spec()
+	var codec *Codec
+	if !ok {
+		spec = g.data.Spec()
+		data, codec, _ = blocksOf(g.data)
+	}
 	var indices garner.Tensor
 	if garner.TakesIndices(op) {
 		indices, _ = tensorOf(g.indices)
@@ -74,7 +84,10 @@ func (g *gather) runWhole(ctx context.Context, op garner.Op, out garner.Tensor, 
 	if told != nil {
 		options = append(options, garner.Progress(func(done, _ int64) { told(done*int64(g.bits)/8, g.size) }))
 	}
-	p, err := garner.Prepare(op, data.Spec(), indices.Spec(), options...)
+	if codec != nil {
+		options = append(options, garner.Blocks(codec.Elements, codec.Bytes, codec.Decode))
+	}
+	p, err := garner.Prepare(op, spec, indices.Spec(), options...)
 	if err != nil {
 		return out, err
 	}

@@ -24,10 +24,7 @@ func (QuantizedEmbeddingBag) Operands() []garner.Operand {
 
 // Lower spends the operands' axes; see garner.Op.
 func (q QuantizedEmbeddingBag) Lower(l *garner.Lowering) {
-	if w, weighted := l.Operand("per_sample_weights"); weighted && w.DType != garner.F32 { // RQB.3
-		l.FailDType("per_sample_weights are %s; they must be f32, as the rows are", w.DType)
-	}
 	l.StoredRows(q.Bits) // RQB.1, RQB.2
-	// RQB.4, RQB.5, RQB.6
+	// RQB.3, RQB.4, RQB.5, RQB.6
 	EmbeddingBag{Mode: "sum", IncludeLastOffset: q.IncludeLastOffset}.Lower(l)
 }

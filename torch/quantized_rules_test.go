@@ -47,7 +47,7 @@ func TestRulesOfQuantizedEmbeddingBag(t *testing.T) {
 		{Rule: "RQB.2", Op: op, Data: "zeros u8[2,7]", Indices: "[[0]]", Refuse: "shape-mismatch", Message: "rows of data have 7 bytes"},
 
 		{Rule: "RQB.3", Op: op, Data: byteRows, Indices: "[[0,1]]", More: []string{"", "f32[[2,0.5]]"}, Want: "f32[[4.5,6.5]]"},
-		{Rule: "RQB.3", Op: op, Data: byteRows, Indices: "[[0,1]]", More: []string{"", "u8[[2,1]]"}, Refuse: "dtype", Message: "per_sample_weights are u8; they must be f32"},
+		{Rule: "RQB.3", Op: op, Data: byteRows, Indices: "[[0,1]]", More: []string{"", "u8[[2,1]]"}, Refuse: "dtype", Message: "per_sample_weights is u8 and the elements of data f32; they must be equal"},
 		{Rule: "RQB.3", Op: op, Data: byteRows, Indices: "[[0,1]]", More: []string{"", "f32[[2]]"}, Refuse: "shape-mismatch", Message: "per_sample_weights"},
 
 		{Rule: "RQB.4", Op: op, Data: byteRows, Indices: "[[1]]", Want: "f32[[7,9]]"},
