@@ -12,6 +12,9 @@ func (t Tensor) Volatile() Tensor {
 	return t
 }
 
+// CanVanish reports whether t is marked as memory that can vanish: see Volatile and KeptBy.
+func (t Tensor) CanVanish() bool { return t.mem.Volatile }
+
 // KeptBy returns t marked as Volatile memory that k keeps. Every function of this
 // package that reads elements of the tensor, or of a view of it, holds the memory
 // while it reads, and checks it before it answers. Bytes, Values and Rows give the

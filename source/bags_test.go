@@ -24,6 +24,7 @@ import (
 	"github.com/garner-go/garner/internal/kernel"
 	"github.com/garner-go/garner/onnx"
 	"github.com/garner-go/garner/openvino"
+	"github.com/garner-go/garner/tensorflow"
 	"github.com/garner-go/garner/torch"
 )
 
@@ -410,9 +411,43 @@ func TestBagsOfSmallBudgets(t *testing.T) {
 			t.Errorf("a budget of %d: %v", budget, err)
 		}
 	}
-	err = Gather(t.Context(), op, stored(t, table), Memory(ids), io.Discard, Options{Memory: 79000, Further: []Array{Memory(offsets)}})
-	if err == nil || !strings.Contains(err.Error(), "held whole") || strings.Contains(err.Error(), "--") {
-		t.Error(err)
+	// What the caller has in memory takes nothing of the budget.
+	for _, further := range [][]Array{{Memory(offsets)}, {stored(t, offsets)}} {
+		var out bytes.Buffer
+		if err := Gather(t.Context(), op, stored(t, table), Memory(ids), &out, Options{Memory: 3000, Further: further}); err != nil || !bytes.Equal(out.Bytes(), bytesOf(t, want)) {
+			t.Errorf("indices in memory and a budget of 3000: %v", err)
+		}
+	}
+	// Memory that can vanish is copied.
+	ids, offsets = ids.Volatile(), offsets.Volatile()
+	weights := tensor(r, garner.I32, len(list))
+	for name, c := range map[string]struct {
+		op            garner.Op
+		indices       Array
+		further       []Array
+		enough, small int64
+	}{
+		"files":    {op, stored(t, ids), []Array{stored(t, offsets)}, 2 * (40000 + 32), 79000},
+		"vanish":   {op, Memory(ids), []Array{Memory(offsets)}, 2 * (40000 + 32), 30000},
+		"offsets":  {op, Memory(garner.Of(list, len(list))), []Array{stored(t, offsets), stored(t, weights)}, 2 * (80000 + 32), 50},
+		"weights":  {op, stored(t, ids), []Array{stored(t, offsets), stored(t, weights)}, 2 * (40000 + 80000 + 32), 100000},
+		"segments": {tensorflow.SparseSegmentSum{}, stored(t, ids), []Array{stored(t, garner.Of(make([]int16, len(list)), len(list)))}, 2 * 80000, 30000},
+	} {
+		more := int64(0)
+		for _, budget := range []int64{c.small, c.enough - 1} {
+			err := Gather(t.Context(), c.op, stored(t, table), c.indices, io.Discard, Options{Memory: budget, Further: c.further})
+			if err == nil || !strings.Contains(err.Error(), "held whole") || strings.Contains(err.Error(), "--") {
+				t.Errorf("%s, a budget of %d: %v", name, budget, err)
+				continue
+			}
+			_, tail, _ := strings.Cut(err.Error(), "or give ")
+			if _, err := fmt.Sscanf(tail, "%d bytes more", &more); err != nil || budget+more != c.enough {
+				t.Errorf("%s, a budget of %d: %s", name, budget, tail)
+			}
+			if err := Gather(t.Context(), c.op, stored(t, table), c.indices, io.Discard, Options{Memory: budget + more, Further: c.further}); err != nil {
+				t.Errorf("%s, with as much as the message says: %v", name, err)
+			}
+		}
 	}
 }
 

@@ -66,17 +66,10 @@ func (g *gather) lower(ctx context.Context, op garner.Op) error {
 			specs[i] = a.Spec()
 		}
 	}
-	// An operator that does not say which operands are integers may have any say where bags end.
-	for _, types := range [...]garner.OperandTypes{garner.IntegerTypes, garner.AnyTypes} {
-		for i, a := range g.o.Further {
-			if a == nil || i >= len(operands) || operands[i].Types != types || !specs[i].DType.IsInteger() {
-				continue
-			}
-			var err error
-			if values[i], err = g.valuesOf(ctx, i); err != nil {
-				return err
-			}
-		}
+	// Only of bags that the last segment counts, the plan needs the elements of an operand. An
+	// operator that does not say which operands are integers may have any tell.
+	tells := [...]garner.OperandTypes{garner.IntegerTypes, garner.AnyTypes}
+	for read := 0; ; read++ {
 		p, err := garner.Prepare(op, data, indices, garner.Threads(1), garner.Further(specs...), garner.FurtherValues(values...))
 		if err != nil {
 			return err
@@ -85,9 +78,19 @@ func (g *gather) lower(ctx context.Context, op garner.Op) error {
 			g.plan = plan.InOrder()
 			return nil
 		}
+		if read == len(tells) {
+			_, err := garner.NewPlan(op, data, indices, specs...)
+			return err
+		}
+		for i, a := range g.o.Further {
+			if a == nil || i >= len(operands) || operands[i].Types != tells[read] || !specs[i].DType.IsInteger() {
+				continue
+			}
+			if values[i], err = g.valuesOf(ctx, i); err != nil {
+				return err
+			}
+		}
 	}
-	_, err := garner.NewPlan(op, data, indices, specs...)
-	return err
 }
 
 // valuesOf returns a further operand with its elements. It holds those that a budget does
@@ -103,15 +106,54 @@ func (g *gather) valuesOf(ctx context.Context, at int) (t garner.Tensor, err err
 	return g.whole[at], err
 }
 
-// hold reads an operand into memory, for the whole run.
+// hold returns an operand in memory, for the whole run: it reads one that the caller does
+// not have there.
 func (g *gather) hold(ctx context.Context, a Array) (garner.Tensor, error) {
+	if inCaller(a) {
+		return a.(*memory).tensor, nil
+	}
 	size, err := sizeOf(a.Spec())
 	if err != nil {
 		return garner.Tensor{}, err
 	}
 	if g.held += size; g.o.Memory > 0 && g.held > g.o.Memory/2 {
-		return garner.Tensor{}, garner.Errorf(nil, "the indices, ends and weights of bags, and operands that are not row-major, are held whole; they have %d bytes or more, and may take half of a budget, which is %d: gather fewer bags at a time, or give twice as much", g.held, g.o.Memory)
+		all := max(g.heldWhole(), g.held)
+		return garner.Tensor{}, garner.Errorf(nil, "the indices, ends and weights of bags, and operands that are not row-major, are held whole: %d bytes, where half of the budget has room for %d; gather fewer bags at a time, or give %d bytes more", all, g.o.Memory/2, 2*all-g.o.Memory)
 	}
 	t, _, err := loaded(ctx, fetches(a, g.o.Memory > 0, g.threads))
 	return t, err
+}
+
+// inCaller reports whether an operand is in memory of the caller that stays as it is.
+func inCaller(a Array) bool {
+	m, ok := a.(*memory)
+	return ok && !m.sparse && !m.tensor.CanVanish()
+}
+
+// heldWhole returns the bytes of all operands that hold reads; while the plan is not known,
+// of all but data.
+func (g *gather) heldWhole() (bytes int64) {
+	count := func(a Array) {
+		if a != nil && !inCaller(a) {
+			size, _ := sizeOf(a.Spec())
+			bytes += size
+		}
+	}
+	if g.plan == nil || g.plan.Bag != nil {
+		count(g.indices)
+	}
+	for at, a := range g.o.Further {
+		if g.plan == nil || g.plan.Bag != nil && (garner.PositionAt(at) == g.plan.Bag.EndsAt || garner.PositionAt(at) == g.plan.Bag.WeightsAt) {
+			count(a)
+		}
+	}
+	if g.plan != nil && g.plan.Stored != nil {
+		scales, zeros := g.plan.Stored.Operands()
+		for _, a := range [...]Array{g.data, g.further(scales), g.further(zeros)} {
+			if a != nil && !rowMajor(a.Spec()) {
+				count(a)
+			}
+		}
+	}
+	return bytes
 }

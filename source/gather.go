@@ -47,8 +47,8 @@ type Options struct {
 // garner.Gather in either case.
 //
 // Bags are reduced, and stored elements decoded, from the rows of a block. The indices of
-// bags, their ends and their weights are held whole: those of more than half of the
-// budget are refused. A bag may have more terms, and a row more bytes, than the budget.
+// bags, their ends and their weights are held whole: those that are not in memory, and have
+// more than half of the budget, are refused. A bag may have more terms, and a row more bytes, than the budget.
 //
 // Errors are those of garner.NewPlan, a *garner.IndexError, a *ReadError, and
 // out's. A file that changed during the run is an ErrChanged at the end, and the
