@@ -96,13 +96,29 @@ func NewPlan(op Op, data, indices Spec, further ...Spec) (*Plan, error) {
 
 // needWhole returns the plan of operands whose dims are all known.
 func (l *Lowering) needWhole(data, indices Spec) (*Plan, error) {
-	if l.open { // R.24
-		return nil, unknownNumber()
-	}
-	if l.partial { // R.24
-		return nil, shapeError(KindRank, "a plan needs every dim of data %s and of indices %s; Infer does without", data, indices)
+	if l.open || l.partial { // R.24
+		return nil, l.unknown(data, indices)
 	}
 	return l.plan()
+}
+
+// unknown is the error of a plan of operands that are known in part: it names them.
+func (l *Lowering) unknown(data, indices Spec) error {
+	if l.open {
+		return unknownNumber()
+	}
+	_, dataKnown := data.Shape()
+	if _, ok := l.given.Shape(); ok && dataKnown {
+		for i, s := range l.more {
+			if _, ok := s.Shape(); !ok && s.DType != Invalid {
+				return shapeError(KindRank, "a plan needs every dim of %s %s; Infer does without", l.takes[i].Name, s)
+			}
+		}
+		if l.ended {
+			return shapeError(KindRank, "the last element of %s, which is not known here, says how many bags there are; Prepare with FurtherTensors, or give the operator their number if it takes one; Infer does without", l.takes[l.bag.EndsAt].Name)
+		}
+	}
+	return shapeError(KindRank, "a plan needs every dim of data %s and of indices %s; Infer does without", data, indices)
 }
 
 // unknownNumber is the error of an operator one of whose numbers is Unknown.

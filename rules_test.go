@@ -343,5 +343,16 @@ func TestInferenceRules(t *testing.T) {
 		ruletest.Refused(t, err, "rank", "needs every dim of data f32[?,3] and of indices i64[2]; Infer does without")
 		_, err = garner.Prepare(strict.Gather{}, known, garner.SpecOfRank(garner.I64, garner.AnyDim))
 		ruletest.Refused(t, err, "rank", "needs every dim")
+		// What is not known is named: an operand, or the number of bags.
+		_, err = garner.NewPlan(openvino.EmbeddingBagOffsetsSum3{}, known, at, garner.SpecOfDims(garner.I64, garner.AnyDim))
+		ruletest.Refused(t, err, "rank", "a plan needs every dim of offsets i64[?]; Infer does without")
+		for _, op := range []garner.Op{tensorflow.SparseSegmentSum{}, tensorflow.SparseSegmentMean{}, tensorflow.SparseSegmentSqrtN{}} {
+			_, err = garner.NewPlan(op, known, at, at)
+			ruletest.Refused(t, err, "rank", "the last element of segment_ids, which is not known here, says how many bags there are; Prepare with FurtherTensors")
+		}
+		_, err = garner.NewPlan(tensorflow.EmbeddingLookupSparse{}, known, at, garner.SpecOf(garner.I64, 2, 1))
+		ruletest.Refused(t, err, "rank", "the last element of ids_indices")
+		_, err = garner.NewPlan(tensorflow.EmbeddingLookupSparse{}, unknown, at, garner.SpecOf(garner.I64, 2, 1))
+		ruletest.Refused(t, err, "rank", "needs every dim of data f32[?,3]")
 	})
 }

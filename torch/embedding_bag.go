@@ -50,6 +50,9 @@ func (e EmbeddingBag) Lower(l *garner.Lowering) {
 	l.NeedRanks(2, 1) // REB.5
 	l.LimitRanks(2, 2)
 	if _, ok := l.Operand("offsets"); ok { // REB.6
+		if l.Indices().Rank.Min > 1 {
+			l.Fail(garner.KindRank, "indices %s have rank 2 and offsets are given; leave them out, since each row is a bag, or give a vector of indices", l.Indices())
+		}
 		l.LimitRanks(2, 1)
 		bag.EndsAt, bag.Ends = garner.PositionAt(0), garner.ZeroStart
 		if e.IncludeLastOffset {

@@ -32,7 +32,7 @@ func TestRulesOfEmbeddingBag(t *testing.T) {
 
 		{Rule: "REB.6", Op: torch.EmbeddingBag{Mode: "sum", IncludeLastOffset: true}, Data: table, Indices: "[2,0,1]", More: []string{"i32[0,1,2]"}, Want: "f32[[5,6],[1,2]]"},
 		{Rule: "REB.6", Op: sum, Data: table, Indices: "[2,0]", Refuse: "rank", Message: "offsets are not given"},
-		{Rule: "REB.6", Op: sum, Data: table, Indices: "[[2,0]]", More: []string{"[0]"}, Refuse: "rank", Message: "indices i64[1,2] have rank 2"},
+		{Rule: "REB.6", Op: sum, Data: table, Indices: "[[2,0]]", More: []string{"[0]"}, Refuse: "rank", Message: "indices i64[1,2] have rank 2 and offsets are given; leave them out"},
 		{Rule: "REB.6", Op: sum, Data: table, Indices: "[2,0]", More: []string{"[1]"}, Refuse: "shape-mismatch", Message: "offsets[0] = 1; the first bag must begin at 0"},
 		{Rule: "REB.6", Op: torch.EmbeddingBag{IncludeLastOffset: true}, Data: table, Indices: "[2,0]", More: []string{"zeros i64[0]"}, Refuse: "shape-mismatch", Message: "have no element"},
 
