@@ -271,7 +271,14 @@ func (p *program) bench(ctx context.Context, f *benchFlags, args []string) error
 		return err
 	}
 	memory := (&sizeFlag{}).budget()
-	data, dataTensor, err := p.open(ctx, operandRoles[0], f.operands[0], f.data.options(), memory.left())
+	r := &request{operator: o, numbers: values, op: op, memory: memory}
+	defer r.close()
+	options, err := r.dataOptions(ctx, f.operands[0], f.data.options())
+	if err != nil {
+		return err
+	}
+	op = r.op
+	data, dataTensor, err := p.open(ctx, operandRoles[0], f.operands[0], options, memory.left())
 	if err != nil {
 		return err
 	}
@@ -296,8 +303,6 @@ func (p *program) bench(ctx context.Context, f *benchFlags, args []string) error
 	}
 	defer indices.Close()
 	memory.take(operandRoles[1], indices)
-	r := &request{operator: o, op: op, memory: memory}
-	defer r.close()
 	if err := p.openFurther(ctx, r, texts, dataTensor.DType(), false); err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ const gatherHelp = `DATA and INDICES are literals or files:
   FILE.safetensors#NAME     the tensor NAME; MODEL.safetensors.index.json#NAME finds
                             it in any of the model's files
   FILE.gguf#NAME            the tensor NAME; quantised ones as f32, or as blocks with
-                            --raw
+                            --raw and for --as gguf.get_rows and gguf.dequantize
   FILE.onnx#NAME            the constant NAME of a model; also FILE.xml#NAME
                             #NAME may be omitted if a file holds one array
   FILE.raw, FILE.bin        elements without a header: give --dtype, --shape, --offset
@@ -240,8 +240,9 @@ type request struct {
 	operator      operators.Operator
 	numbers       map[string]any // of the operator, by their names
 	op            garner.Op
-	operands      [2]operand   // DATA and INDICES
-	data, indices *files.Input // nil until they are opened as tensors
+	operands      [2]operand    // DATA and INDICES
+	options       files.Options // of DATA
+	data, indices *files.Input  // nil until they are opened as tensors
 
 	dataTensor, indicesTensor garner.Tensor
 	memory                    *budget
@@ -298,7 +299,7 @@ func (r *request) changed() error {
 // request parses a command line and opens its operands as tensors; checkOutput
 // refuses an OUT. The caller closes the request, unless there is an error.
 func (p *program) request(ctx context.Context, kind operators.Kind, f *gatherFlags, args []string, checkOutput func(string) error) (*request, error) {
-	r, err := asked(kind, f, args, checkOutput)
+	r, err := asked(ctx, kind, f, args, checkOutput)
 	if err != nil {
 		return nil, err
 	}
@@ -306,8 +307,8 @@ func (p *program) request(ctx context.Context, kind operators.Kind, f *gatherFla
 }
 
 // asked parses a command line and reports its mistakes before it opens any
-// file.
-func asked(kind operators.Kind, f *gatherFlags, args []string, checkOutput func(string) error) (r *request, err error) {
+// file; of a .gguf it reads the header where the operator takes its blocks.
+func asked(ctx context.Context, kind operators.Kind, f *gatherFlags, args []string, checkOutput func(string) error) (r *request, err error) {
 	r = &request{memory: f.stream.memory.budget()}
 	if r.operator, err = f.operator.find(kind); err != nil {
 		return nil, err
@@ -332,7 +333,10 @@ func asked(kind operators.Kind, f *gatherFlags, args []string, checkOutput func(
 			return nil, err
 		}
 	}
-	r.operands, err = parseOperands(args)
+	if r.operands, err = parseOperands(args); err != nil {
+		return nil, err
+	}
+	r.options, err = r.dataOptions(ctx, r.operands[0], f.data.options())
 	return r, err
 }
 
@@ -344,9 +348,9 @@ func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request) (
 		}
 	}()
 	if r.inPlace && r.operands[0].kind == kindFile {
-		r.data, err = p.openFile(ctx, operandRoles[0], r.operands[0].file, f.data.options(), r.memory.left())
+		r.data, err = p.openFile(ctx, operandRoles[0], r.operands[0].file, r.options, r.memory.left())
 	} else {
-		r.data, r.dataTensor, err = p.open(ctx, operandRoles[0], r.operands[0], f.data.options(), r.memory.left())
+		r.data, r.dataTensor, err = p.open(ctx, operandRoles[0], r.operands[0], r.options, r.memory.left())
 	}
 	if err != nil {
 		return err
@@ -449,7 +453,7 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 	if f.all && f.out != "" {
 		return wrong("--all prints the result and -o %s writes it; give one of them", f.out)
 	}
-	r, err := asked(kind, f, args, func(out string) error { return p.checkOutput(out, f.name) })
+	r, err := asked(ctx, kind, f, args, func(out string) error { return p.checkOutput(out, f.name) })
 	if err != nil {
 		return err
 	}
@@ -458,7 +462,7 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 	}
 	pooled := len(r.operator.Further()) > 0 || decodes(r.op) // the result is of another shape or type
 	if f.streams(r.operands[0]) {
-		data, err := p.openInPlace(ctx, operandRoles[0], r.operands[0], f.data.options())
+		data, err := p.openInPlace(ctx, operandRoles[0], r.operands[0], r.options)
 		switch {
 		case err == nil:
 			defer data.Close()

@@ -24,9 +24,8 @@ type probedPlace struct {
 // placesProbed is how many rows are looked at.
 const placesProbed = 256
 
-// places returns what a row of the elements of --as is read from: codes, scales and zero
-// points. It is nil without --as.
-func (p *program) places(ctx context.Context, f *probeFlags, file *source.File) ([]probedPlace, error) {
+// request returns the request of --as, whose DATA is TABLE; nil without --as.
+func (f *probeFlags) request() (*request, error) {
 	if f.operator.as == "" {
 		if len(f.further.given)+len(f.operator.attributes) > 0 {
 			return nil, wrong("--operand and --attr are of the operator of --as; name it")
@@ -41,14 +40,25 @@ func (p *program) places(ctx context.Context, f *probeFlags, file *source.File) 
 	if err != nil {
 		return nil, err
 	}
-	r := &request{operator: o, memory: (&sizeFlag{}).budget()}
-	defer r.close()
+	r := &request{operator: o, numbers: values, memory: (&sizeFlag{}).budget()}
 	if r.op, err = o.New(values); err != nil {
 		return nil, err
 	}
 	if !garner.TakesIndices(r.op) {
 		return nil, wrong("--as %s takes no INDICES; name an operator that gathers", o.Name)
 	}
+	_, err = f.further.texts(o)
+	return r, err
+}
+
+// places returns what a row of the elements that a request decodes is read from: codes,
+// scales and zero points. It is nil without a request.
+func (p *program) places(ctx context.Context, f *probeFlags, r *request, file *source.File) ([]probedPlace, error) {
+	if r == nil {
+		return nil, nil
+	}
+	defer r.close()
+	o := r.operator
 	texts, err := f.further.texts(o)
 	if err != nil {
 		return nil, err

@@ -428,6 +428,40 @@ func TestKindsOfCodec(t *testing.T) {
 	}
 }
 
+// TestBlocks (GR.2) holds that Blocks reads every kind that is decoded as its bytes, of
+// F16 little-endian whatever the file is, and no other.
+func TestBlocks(t *testing.T) {
+	for _, name := range []string{"real.gguf", "big.gguf"} {
+		f := must(Open(filepath.Join("testdata", name)))
+		for _, tensor := range f.Tensors() {
+			a, err := f.Array(tensor.Name, Options{Blocks: true})
+			if err != nil {
+				t.Errorf("%s: %v", tensor.Name, err)
+				continue
+			}
+			c, decoded := codec.GGUF(tensor.Kind)
+			switch spec := a.Spec(); {
+			case !decoded && tensor.DType != garner.Invalid:
+				if spec.DType != tensor.DType {
+					t.Errorf("%s is read as %s", tensor.Name, spec)
+				}
+			case spec.DType != garner.U8:
+				t.Errorf("%s is read as %s", tensor.Name, spec)
+			case decoded:
+				blocks := must(layout.Read(t.Context(), a))
+				got := make([]byte, 4*len(bytesOf(blocks))/c.Bytes*c.Elements)
+				c.Decode(got, bytesOf(blocks))
+				numbers := must(f.Array(tensor.Name, Options{}))
+				if want := bytesOf(must(layout.Read(t.Context(), must(source.Convert(numbers, garner.F32))))); !bytes.Equal(got, want) {
+					t.Errorf("%s: %s: blocks decode to other numbers", name, tensor.Name)
+				}
+				numbers.Close()
+			}
+			a.Close()
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	files, err := filepath.Glob(filepath.Join("testdata", "*.gguf"))
 	if err != nil || len(files) < 7 {

@@ -36,6 +36,12 @@ var kinds = func() map[uint32]kind {
 	return all
 }()
 
+// decoded reports whether package codec decodes a kind.
+func decoded(name string) bool {
+	_, ok := codec.GGUF(name)
+	return ok
+}
+
 // plain returns a kind whose blocks are elements.
 func plain(name string, dtype garner.DType) kind {
 	return kind{name, dtype, 1, dtype.Bits() / 8, nil}
