@@ -266,7 +266,7 @@ func (p *program) bench(ctx context.Context, f *benchFlags, args []string) error
 			values[name] = n.value
 		}
 	}
-	op, err := o.New(values)
+	op, err := newOperator(o, values)
 	if err != nil {
 		return err
 	}
@@ -303,13 +303,13 @@ func (p *program) bench(ctx context.Context, f *benchFlags, args []string) error
 	}
 	defer indices.Close()
 	memory.take(operandRoles[1], indices)
-	if err := p.openFurther(ctx, r, texts, dataTensor.DType(), false); err != nil {
+	if err := p.openFurther(ctx, r, texts, dataTensor.Spec(), indicesTensor.Spec(), false); err != nil {
 		return err
 	}
 	b := bencher{threads: runtime.GOMAXPROCS(0), fresh: f.output == "fresh"}
 	defer b.pool.Close()
 	if err := b.prepare(op, dataTensor, indicesTensor, r.more(), func(plan *garner.Plan) error {
-		return fits(plan, outputs, memory.left(), append(specsOf(r.more()), dataTensor.Spec(), indicesTensor.Spec())...)
+		return fits(plan, outputs, memory.left(), append(r.specs(), dataTensor.Spec(), indicesTensor.Spec())...)
 	}); err != nil {
 		return err
 	}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
@@ -140,7 +142,7 @@ func (p *program) gatherCommand(k gatherKind) *cobra.Command {
 	f.add(cmd, k)
 	flags := cmd.Flags()
 	flags.StringVarP(&f.out, "output", "o", "", "write the result to `OUT`: a .npy, .npz, .safetensors, .gguf or .raw file, or - for npy on standard output")
-	flags.Var(&f.to, "to", "convert DATA of any float type to `TYPE`: f32, f16, bf16 or f64 (default: as it is)")
+	flags.Var(&f.to, "to", "convert DATA of any float type to `TYPE`: f32, f16, bf16 or f64; NAME=TYPE converts a further operand (default: as they are)")
 	complete(cmd, "to", toTypes...)
 	flags.BoolVar(&f.all, "all", false, allUsage)
 	flags.StringVar(&f.name, "name", "", "the result's `NAME` in a .npz (default arr_0), .safetensors or .gguf file (default output)")
@@ -211,14 +213,45 @@ func (d *dtypeFlag) Set(text string) error {
 
 func (d *dtypeFlag) Type() string { return "TYPE" }
 
-// A toFlag is the value of --to: a dtype that source.Convert converts to.
-type toFlag struct{ dtypeFlag }
+// A toFlag is the value of --to: a dtype that source.Convert converts DATA to, and those
+// of further operands by their names.
+type toFlag struct {
+	dtypeFlag
+	operands map[string]garner.DType
+}
 
 var toTypes = []string{"f32", "f16", "bf16", "f64"}
 
 func (f *toFlag) Set(text string) error {
-	if err := f.dtypeFlag.Set(text); err != nil || !slices.Contains(toTypes, f.String()) {
-		return errors.New("give f32, f16, bf16 or f64")
+	name, dtype, operand := strings.Cut(text, "=")
+	if !operand {
+		dtype = text
+	}
+	var to dtypeFlag
+	if err := to.Set(dtype); err != nil || !slices.Contains(toTypes, to.String()) {
+		return errors.New("give f32, f16, bf16 or f64, or NAME= and one of them for a further operand")
+	}
+	switch {
+	case !operand:
+		f.dtypeFlag = to
+	case f.operands == nil:
+		f.operands = map[string]garner.DType{name: garner.DType(to)}
+	default:
+		f.operands[name] = garner.DType(to)
+	}
+	return nil
+}
+
+// check refuses the names of operands that an operator does not take.
+func (f *toFlag) check(o operators.Operator) error {
+	for _, name := range slices.Sorted(maps.Keys(f.operands)) {
+		switch takes := o.Further(); {
+		case slices.Contains(takes, name):
+		case len(takes) == 0:
+			return wrong("--to %s=%s: %s takes no operand beyond DATA and INDICES", name, f.operands[name], o.Name)
+		default:
+			return wrong("--to %s=%s: %s takes %s", name, f.operands[name], o.Name, strings.Join(takes, ", "))
+		}
 	}
 	return nil
 }
@@ -255,6 +288,9 @@ type request struct {
 	whole garner.Spec
 
 	further []further // as the operator has them
+
+	to       map[string]garner.DType // what further operands are converted to
+	converts bool                    // the command has --to
 
 	// inPlace leaves DATA in a file where it is neither in memory nor mapped as it is
 	// there, such as a quantised table. dataTensor is then no tensor.
@@ -319,10 +355,14 @@ func asked(ctx context.Context, kind operators.Kind, f *gatherFlags, args []stri
 	if _, err := f.further.texts(r.operator); err != nil {
 		return nil, err
 	}
+	if err := f.to.check(r.operator); err != nil {
+		return nil, err
+	}
+	r.to = f.to.operands
 	if r.numbers, err = f.operator.numbers(); err != nil {
 		return nil, err
 	}
-	if r.op, err = r.operator.New(r.numbers); err != nil {
+	if r.op, err = newOperator(r.operator, r.numbers); err != nil {
 		return nil, err
 	}
 	if f.threads.given && (f.threads.value < 1 || f.threads.value > 1<<16) {
@@ -401,13 +441,17 @@ func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request) (
 	if err != nil {
 		return err
 	}
-	if err := p.openFurther(ctx, r, texts, r.data.Spec().DType, false); err != nil {
+	data, indices := r.data.Spec(), garner.Spec{}
+	if garner.TakesIndices(r.op) {
+		indices = r.indicesTensor.Spec()
+	}
+	if err := p.openFurther(ctx, r, texts, data, indices, false); err != nil {
 		return err
 	}
-	if err := r.missing(); err != nil {
+	if err := r.refused(data, indices); err != nil {
 		return err
 	}
-	r.op, err = f.policy.amend(r.op, resultType(r.op, r.data.Spec(), r.indicesTensor.Spec(), specsOf(r.more())))
+	r.op, err = f.policy.amend(r.op, resultType(r.op, data, indices, r.specs()))
 	return err
 }
 
@@ -418,17 +462,6 @@ func resultType(op garner.Op, data, indices garner.Spec, more []garner.Spec) gar
 		return out.DType
 	}
 	return data.DType
-}
-
-// specsOf returns the specs of further operands.
-func specsOf(tensors []garner.Tensor) []garner.Spec {
-	specs := make([]garner.Spec, len(tensors))
-	for i, t := range tensors {
-		if t.DType().Valid() {
-			specs[i] = t.Spec()
-		}
-	}
-	return specs
 }
 
 // decodes reports whether an operator without further operands decodes the elements
@@ -457,6 +490,7 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 	if err != nil {
 		return err
 	}
+	r.converts = true
 	if err := f.check(r.operands[0]); err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func (f *probeFlags) request() (*request, error) {
 		return nil, err
 	}
 	r := &request{operator: o, numbers: values, memory: (&sizeFlag{}).budget()}
-	if r.op, err = o.New(values); err != nil {
+	if r.op, err = newOperator(o, values); err != nil {
 		return nil, err
 	}
 	if !garner.TakesIndices(r.op) {
@@ -63,13 +63,21 @@ func (p *program) places(ctx context.Context, f *probeFlags, r *request, file *s
 	if err != nil {
 		return nil, err
 	}
-	if err := p.openFurther(ctx, r, texts, file.Spec().DType, true); err != nil {
+	one := garner.Of([]int64{0}, 1)
+	if err := p.openFurther(ctx, r, texts, file.Spec(), one.Spec(), true); err != nil {
+		return nil, err
+	}
+	if err := r.missing(file.Spec(), one.Spec()); err != nil {
 		return nil, err
 	}
 	more, _ := r.arrays()
-	plan, err := source.NewPlan(ctx, r.op, file, source.Memory(garner.Of([]int64{0}, 1)), more...)
+	plan, err := source.NewPlan(ctx, r.op, file, source.Memory(one), more...)
 	if err != nil {
-		return nil, err
+		one = garner.Of([]int64{0}, 1, 1) // a bag, of an operator that takes a matrix of them
+		var also error
+		if plan, also = source.NewPlan(ctx, r.op, file, source.Memory(one), more...); also != nil {
+			return nil, err
+		}
 	}
 	if plan.Stored == nil {
 		return nil, wrong("--as %s gathers elements as they are stored; name an operator that decodes them, such as gguf.get_rows", o.Name)
@@ -83,11 +91,12 @@ func (p *program) places(ctx context.Context, f *probeFlags, r *request, file *s
 		}
 		names, operands = append(names, name), append(operands, a)
 	}
-	return placesOf(plan, names, operands)
+	return placesOf(plan, one.Shape(), names, operands)
 }
 
-// placesOf looks where random rows of a plan of stored elements lie.
-func placesOf(plan *garner.Plan, names []string, operands []source.Array) (places []probedPlace, err error) {
+// placesOf looks where random rows of a plan of stored elements lie, whose indices are one
+// of this shape.
+func placesOf(plan *garner.Plan, one garner.Shape, names []string, operands []source.Array) (places []probedPlace, err error) {
 	terms := plan.Terms()
 	extents := garner.Shape{}
 	for _, l := range terms.Loops {
@@ -102,7 +111,7 @@ func placesOf(plan *garner.Plan, names []string, operands []source.Array) (place
 		if dim == 0 {
 			break
 		}
-		if _, err := terms.Rows(rows, garner.Of([]int64{random.Int64N(int64(dim))}, 1), 0); err != nil {
+		if _, err := terms.Rows(rows, garner.Of([]int64{random.Int64N(int64(dim))}, one...), 0); err != nil {
 			return nil, err
 		}
 		for k, a := range operands {

@@ -172,7 +172,14 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 		return err
 	}
 	defer r.close() // the further operands
-	if err := p.openFurther(ctx, r, texts, data.Spec().DType, true); err != nil {
+	indicesSpec := garner.Spec{}
+	if garner.TakesIndices(r.op) {
+		indicesSpec = indices.Spec()
+	}
+	if err := p.openFurther(ctx, r, texts, data.Spec(), indicesSpec, true); err != nil {
+		return err
+	}
+	if err := r.refused(data.Spec(), indicesSpec); err != nil {
 		return err
 	}
 	more, further := r.arrays()
@@ -181,7 +188,7 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 	if err != nil {
 		return err
 	}
-	if r.op, err = f.policy.amend(r.op, resultType(r.op, data.Spec(), indices.Spec(), specsOfArrays(more))); err != nil {
+	if r.op, err = f.policy.amend(r.op, resultType(r.op, data.Spec(), indices.Spec(), r.specs())); err != nil {
 		return err
 	}
 	plan, err := source.NewPlan(ctx, r.op, data.Array, indices.Array, more...)
@@ -384,15 +391,4 @@ func (r *request) furtherFacts(more []source.Array) (facts []files.Fact, known b
 		facts = append(facts, files.Fact{What: "--operand " + operands[i].Name, Value: fact})
 	}
 	return facts, true, nil
-}
-
-// specsOfArrays returns the specs of further operands.
-func specsOfArrays(arrays []source.Array) []garner.Spec {
-	specs := make([]garner.Spec, len(arrays))
-	for i, a := range arrays {
-		if a != nil {
-			specs[i] = a.Spec()
-		}
-	}
-	return specs
 }
