@@ -207,7 +207,15 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 		}
 	} else {
 		o.Memory = f.stream.memory.bytes - held
-		if err := f.stream.beside(r.operands[1], held); err != nil {
+		what := operandRoles[1] + " " + brief(r.operands[1].text)
+		if further > held/100 { // less is not worth a word
+			what = strings.Join(r.memory.of, " and ")
+		}
+		remedy := intoFile
+		if plan.Bag != nil {
+			remedy = "give more: the operator makes bags, and all that says what is in them is held whole"
+		}
+		if err := f.stream.beside(what, held, remedy); err != nil {
 			return err
 		}
 	}
@@ -301,13 +309,14 @@ func (p *program) openIndices(ctx context.Context, f *gatherFlags, r *request) (
 			return in, 0, err
 		}
 	}
+	role := operandRoles[1] + " " + brief(from.text)
 	if size, ok := rangeBytes(from.text, garner.DType(f.indices.dtype)); ok && from.kind == kindLiteral {
-		if err := f.stream.beside(from, int64(min(size, 1<<62))); err != nil { // before the range is made
+		if err := f.stream.beside(role, int64(min(size, 1<<62)), intoFile); err != nil { // before the range is made
 			return nil, 0, err
 		}
 	}
 	if size, ok := p.headerBytes(ctx, from, f.indices.options()); ok {
-		if err := f.stream.beside(from, size); err != nil { // before it is inflated
+		if err := f.stream.beside(role, size, intoFile); err != nil { // before it is inflated
 			return nil, 0, err
 		}
 	}
@@ -340,13 +349,15 @@ func (p *program) headerBytes(ctx context.Context, from operand, o files.Options
 	return 0, false
 }
 
-// beside refuses indices that take so much memory that --memory leaves too little.
-func (f *streamFlags) beside(indices operand, held int64) error {
+// intoFile says what to do about an operand that is held whole.
+const intoFile = "put them into a .npy file, of which a part is read at a time unless the operator makes bags, or give more"
+
+// beside refuses operands that take so much memory that --memory leaves too little.
+func (f *streamFlags) beside(what string, held int64, remedy string) error {
 	if !f.memory.given || held <= f.memory.bytes/2 {
 		return nil
 	}
-	return garner.Errorf(nil, "INDICES %s take %s of memory, and --memory %s leaves too little beside them; put them into a .npy file, of which a part is read at a time, or give more",
-		brief(indices.text), units.Bytes(held), f.memory.text)
+	return garner.Errorf(nil, "%s take %s of memory, and --memory %s leaves too little beside them; %s", what, units.Bytes(held), f.memory.text, remedy)
 }
 
 // identity lists everything that a result depends on, beside its dtype and shape. The
@@ -361,16 +372,17 @@ func (r *request) identity(plan *garner.Plan, data, indices string) []files.Fact
 	if plan.Outside == garner.Fill {
 		outside += "=" + plan.Fill.Text()
 	}
-	walk := fmt.Appendf(nil, "%v %v %d", plan.Loops, plan.Axes, plan.Slice)
+	walk, operator := fmt.Appendf(nil, "%v %v %d", plan.Loops, plan.Axes, plan.Slice), ""
 	if plan.Bag != nil || plan.Stored != nil { // what computes with elements is told by its attributes too
-		walk = fmt.Append(walk, r.operator.Name)
+		operator = r.operator.Name
 		for _, name := range slices.Sorted(maps.Keys(r.numbers)) {
-			walk = fmt.Appendf(walk, " %s=%v", name, r.numbers[name])
+			operator += fmt.Sprintf(" %s=%v", name, r.numbers[name])
 		}
+		operator += ", "
 	}
 	sum := sha256.Sum256(walk)
 	return []files.Fact{
-		{What: "the operator", Value: fmt.Sprintf("a gather along axis %s with negative %s and outside %s, its loops %x", strings.Join(numbers, ","), plan.Negative, outside, sum[:8])},
+		{What: "the operator", Value: fmt.Sprintf("%sa gather along axis %s with negative %s and outside %s, its loops %x", operator, strings.Join(numbers, ","), plan.Negative, outside, sum[:8])},
 		{What: "DATA", Value: data},
 		{What: "INDICES", Value: indices},
 	}
