@@ -109,13 +109,13 @@ func (l *Lowering) unknown(data, indices Spec) error {
 	}
 	_, dataKnown := data.Shape()
 	if _, ok := l.given.Shape(); ok && dataKnown {
-		for i, s := range l.more {
+		for i, s := range l.further {
 			if _, ok := s.Shape(); !ok && s.DType != Invalid {
 				return shapeError(KindRank, "a plan needs every dim of %s %s; Infer does without", l.takes[i].Name, s)
 			}
 		}
 		if l.ended {
-			return shapeError(KindRank, "the last element of %s, which is not known here, says how many bags there are; Prepare with FurtherTensors, or give the operator their number if it takes one; Infer does without", l.takes[l.bag.EndsAt].Name)
+			return shapeError(KindRank, "the last element of %s, which is not known here, says how many bags there are; Prepare with FurtherTensors, or give the operator their number if it takes one; Infer does without", l.takes[l.bag.EndsAt.At].Name)
 		}
 	}
 	return shapeError(KindRank, "a plan needs every dim of data %s and of indices %s; Infer does without", data, indices)

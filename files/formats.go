@@ -183,7 +183,7 @@ func ggufLayout(path, name string, o Options) (layout.Array, error) {
 	if err != nil {
 		return layout.Array{}, err
 	}
-	return f.Layout(name, gguf.Options{Raw: o.Raw})
+	return f.Layout(name, gguf.Options{Raw: o.Raw, Blocks: o.Blocks})
 }
 
 func ggufList(path string, o Options) ([]Info, error) {
@@ -195,7 +195,7 @@ func ggufList(path string, o Options) ([]Info, error) {
 	for _, t := range f.Tensors() {
 		a := Info{Name: t.Name, Kind: t.Kind, DType: t.DType, Shape: t.Shape, Bytes: t.Bytes, Path: t.Path}
 		// What one would get.
-		if at, err := f.Layout(t.Name, gguf.Options{Raw: o.Raw}); err == nil {
+		if at, err := f.Layout(t.Name, gguf.Options{Raw: o.Raw, Blocks: o.Blocks}); err == nil {
 			a.DType = at.Spec.DType
 			a.Shape, _ = at.Spec.Shape()
 		} else if _, err := f.Layout(t.Name, gguf.Options{Raw: true}); err == nil {

@@ -43,6 +43,7 @@ type Options struct {
 	Shape  []int        // of a file without a header, with one AnyExtent at most; nil: one dimension of AnyExtent
 	Offset int64        // bytes before the first element of such a file; default 0
 	Raw    bool         // read quantised tensors as blocks of u8 instead of dequantising them to f32
+	Blocks bool         // read tensors of the kinds of GGUF as the blocks of u8 that gguf.GetRows takes: as Raw, and those of F16 and BF16 too
 
 	// InPlace refuses, as an ErrMemory, an array that can only be read whole.
 	InPlace bool
@@ -64,7 +65,7 @@ func (o Options) check(f Format, operand string) error {
 		return garner.Errorf(garner.ErrAttribute, "%s is a pipe or a device, of which .npy and text are read; --shape and --offset are for files without a header: save the elements as FILE.raw", operand)
 	case (o.Shape != nil || o.Offset != 0) && !f.Headerless:
 		return garner.Errorf(garner.ErrAttribute, "%s says itself what its shape is and where it begins; --shape and --offset are for files without a header, .raw and .bin", operand)
-	case o.Raw && !f.Quantised:
+	case (o.Raw || o.Blocks) && !f.Quantised:
 		return garner.Errorf(garner.ErrAttribute, "%s has no quantised blocks; --raw is for those of .gguf", operand)
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/codec"
 )
 
 // stored is an operator over stored data: then gathers or reduces the elements.
@@ -55,13 +56,8 @@ func (d decoded) Lower(l *garner.Lowering) {
 func (decoded) Unindexed() {}
 
 var (
-	kindsOfGGUF = []struct {
-		name            string
-		elements, bytes int // of a block
-	}{
-		{"F16", 1, 2}, {"BF16", 1, 2}, {"Q4_0", 32, 18}, {"Q4_1", 32, 20}, {"Q5_0", 32, 22}, {"Q5_1", 32, 24}, {"Q8_0", 32, 34}, {"Q2_K", 256, 84}, {"Q3_K", 256, 110},
-		{"Q4_K", 256, 144}, {"Q5_K", 256, 176}, {"Q6_K", 256, 210}, {"IQ4_NL", 32, 18}, {"IQ4_XS", 256, 136}, {"TQ1_0", 256, 54}, {"TQ2_0", 256, 66}, {"MXFP4", 32, 17}, {"NVFP4", 64, 36},
-	}
+	// kindsOfGGUF are the kinds that are decoded.
+	kindsOfGGUF  = slices.DeleteFunc(codec.AllOfGGUF(), func(c *codec.Codec) bool { return c.Decode == nil })
 	typesOfCodes = []garner.DType{
 		garner.U8, garner.I8, garner.U4, garner.I4, garner.U2, garner.I2, garner.NF4, garner.F4E2M1, garner.F8E4M3FN, garner.F8E5M2, garner.F8E4M3FNUZ, garner.F8E5M2FNUZ,
 	}
@@ -82,10 +78,10 @@ func RandomStored(seed uint64) Case {
 	switch r.IntN(3) {
 	case 0:
 		kind := kindsOfGGUF[r.IntN(len(kindsOfGGUF))]
-		blocks := r.IntN(1 + 700/kind.elements)
-		shape = append(lead(r), blocks*kind.elements)
-		c.Data = tensor(r, garner.U8, append(slices.Clone(shape[:len(shape)-1]), blocks*kind.bytes))
-		s.kind, c.About = kind.name, kind.name
+		blocks := r.IntN(1 + 700/kind.Elements)
+		shape = append(lead(r), blocks*kind.Elements)
+		c.Data = tensor(r, garner.U8, append(slices.Clone(shape[:len(shape)-1]), blocks*kind.Bytes))
+		s.kind, c.About = kind.Name, kind.Name
 	case 1:
 		s.bits = []int{8, 4, 2}[r.IntN(3)]
 		bytes, tail := some(r, 12), 4

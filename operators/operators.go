@@ -16,6 +16,7 @@ package operators
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -252,16 +253,35 @@ func Parse(name string, values map[string]any) (garner.Op, error) {
 	return o.New(values)
 }
 
-// suggest ends the message about an unknown operator: the known name that is
-// nearest, the newest of several.
+// suggest ends the message about an unknown operator: of the operators of that name in
+// other dialects or versions, else of all, the known name that is nearest, the newest of
+// several. A name without a dialect is compared with names without theirs, and several
+// dialects may have it.
 func suggest(name string) string {
-	best, at := len(name)/2+1, ""
-	for _, o := range table {
-		if d := names.Distance(strings.ToLower(name), strings.ToLower(o.Name)); d <= best {
-			best, at = d, o.Name
+	bare := func(name string) string { // without dialect and version
+		base, _ := split(name)
+		return strings.ToLower(base[strings.LastIndexByte(base, '.')+1:])
+	}
+	dialect := func(name string) string { return name[:max(strings.LastIndexByte(name, '.'), 0)] }
+	near := func(o Operator) int { return names.Distance(strings.ToLower(name), strings.ToLower(o.Name)) }
+	if dialect(name) == "" {
+		near = func(o Operator) int { return names.Distance(bare(name), bare(o.Name)) }
+	}
+	among, best := table, len(name)/2+1
+	if same := slices.DeleteFunc(slices.Clone(table), func(o Operator) bool { return bare(o.Name) != bare(name) }); len(same) > 0 {
+		among, best = same, math.MaxInt
+	}
+	at, several := "", false // several: dialects have it
+	for _, o := range among {
+		switch d := near(o); {
+		case d < best || at == "" && d == best:
+			best, at, several = d, o.Name, false
+		case d == best:
+			several = several || dialect(o.Name) != dialect(at)
+			at = o.Name
 		}
 	}
-	if at == "" {
+	if at == "" || several && dialect(name) == "" {
 		return `; "garner ops" lists them`
 	}
 	return fmt.Sprintf("; did you mean %s?", at)

@@ -266,12 +266,19 @@ func (p *program) bench(ctx context.Context, f *benchFlags, args []string) error
 			values[name] = n.value
 		}
 	}
-	op, err := o.New(values)
+	op, err := newOperator(o, values)
 	if err != nil {
 		return err
 	}
 	memory := (&sizeFlag{}).budget()
-	data, dataTensor, err := p.open(ctx, operandRoles[0], f.operands[0], f.data.options(), memory.left())
+	r := &request{operator: o, numbers: values, op: op, memory: memory}
+	defer r.close()
+	options, err := r.dataOptions(ctx, f.operands[0], f.data.options())
+	if err != nil {
+		return err
+	}
+	op = r.op
+	data, dataTensor, err := p.open(ctx, operandRoles[0], f.operands[0], options, memory.left())
 	if err != nil {
 		return err
 	}
@@ -299,9 +306,7 @@ func (p *program) bench(ctx context.Context, f *benchFlags, args []string) error
 	}
 	defer indices.Close()
 	memory.take(operandRoles[1], indices)
-	r := &request{operator: o, op: op, memory: memory}
-	defer r.close()
-	if err := p.openFurther(ctx, r, texts, dataTensor.DType(), false); err != nil {
+	if err := p.openFurther(ctx, r, texts, dataTensor.Spec(), indicesTensor.Spec(), false); err != nil {
 		return err
 	}
 	b := bencher{threads: runtime.GOMAXPROCS(0), fresh: f.output == "fresh"}

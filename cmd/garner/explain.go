@@ -76,7 +76,7 @@ func checkPicture(out string) error {
 }
 
 func (p *program) explain(ctx context.Context, k gatherKind, f *gatherFlags, args []string) error {
-	r, err := asked(k.kind, f, args, checkPicture)
+	r, err := asked(ctx, k.kind, f, args, checkPicture)
 	if err != nil {
 		return err
 	}

@@ -56,65 +56,189 @@ type further struct {
 
 // openFurther opens the operands that an operator takes after DATA and INDICES, those
 // that are given: as tensors, or in place, without reading elements, where that is
-// possible. A literal without a type is of DATA's for an operand of that type, and else f32
-// where it has fractions.
-func (p *program) openFurther(ctx context.Context, r *request, texts []string, data garner.DType, inPlace bool) error {
+// possible. A literal without a type is of DATA's for an operand of that type, and else of
+// one that the operator takes.
+func (p *program) openFurther(ctx context.Context, r *request, texts []string, data, indices garner.Spec, inPlace bool) error {
 	operands := garner.OperandsOf(r.op)
+	r.further = make([]further, len(texts))
+	given := make([]operand, len(texts))
+	var untyped []int // literals of which DATA says no type
 	for i, text := range texts {
-		r.further = append(r.further, further{})
-		if text == "" {
+		to, converts := r.to[operands[i].Name]
+		switch {
+		case text == "" && converts:
+			return wrong("--to %s=%s: the operand is not given; add --operand %s=VALUE", operands[i].Name, to, operands[i].Name)
+		case text == "":
 			continue
 		}
-		role := "--operand " + operands[i].Name
+		role := furtherRole(operands[i])
 		from := parseOperand(text)
-		switch from.kind {
-		case kindUnreadable:
-			if from.err == nil { // standard input is none either
-				return wrong("%s %q is neither a literal such as '[0, 2]' nor a file that garner reads: %s", role, from.text, files.Readable())
-			}
-			return unreadable(role, from)
-		case kindStdin:
-			return wrong("%s cannot be -; put it in a file, or write a literal such as [0,2]", role)
+		if err := r.checkFurther(role, from, given[:i], operands); err != nil {
+			return err
 		}
-		for j, other := range r.operands {
-			if onePipe(other, from) {
-				return readOnce(operandRoles[j], other, role, from)
-			}
-		}
+		given[i] = from
 		o := files.Options{}
-		untyped := from.kind == kindLiteral && literal.DType(from.text) == garner.Invalid
-		if untyped && operands[i].Types == garner.DataType {
-			o.DType = data
+		if from.kind == kindLiteral && literal.DType(from.text) == garner.Invalid && !converts {
+			switch operands[i].Types {
+			case garner.DataType:
+				o.DType = data.DType
+			case garner.AnyTypes:
+				untyped = append(untyped, i)
+			}
 		}
 		if inPlace && from.kind == kindFile {
 			in, err := p.openInPlace(ctx, role, from, o)
+			if err == nil && converts {
+				err = in.Convert(to)
+			}
 			if err == nil {
 				r.further[i] = further{input: in}
 				continue
 			}
 			if !errors.Is(err, files.ErrMemory) {
-				return err
+				return named(role, err)
 			}
 		}
 		in, t, err := p.open(ctx, role, from, o, r.memory.left())
-		if err == nil && untyped && operands[i].Types == garner.AnyTypes && t.DType() == garner.F64 {
-			o.DType = garner.F32 // scales and weights of stored data, of which none is f64
-			in, t, err = p.open(ctx, role, from, o, r.memory.left())
+		if err == nil && converts {
+			if err = in.Convert(to); err == nil {
+				if in, t, err = p.loaded(ctx, role, in, r.memory.left()); err == nil {
+					in.Array = source.Memory(t)
+				}
+			}
 		}
 		if err != nil {
-			return err
+			return named(role, err)
 		}
-		r.memory.take(role, in)
 		r.further[i] = further{in, t}
+	}
+	if len(untyped) > 0 {
+		r.settle(given, untyped, data, indices)
+	}
+	for i, f := range r.further {
+		if f.tensor.DType() != garner.Invalid {
+			r.memory.take(furtherRole(operands[i]), f.input)
+		}
+	}
+	return nil
+}
+
+// furtherRole is how messages name a further operand.
+func furtherRole(o garner.Operand) string { return "--operand " + o.Name }
+
+// named is an error that begins with the role of an operand.
+func named(role string, err error) error {
+	if strings.HasPrefix(bare(err), role) {
+		return err
+	}
+	return about(role+": ", err)
+}
+
+// checkFurther refuses what cannot be a further operand beside those before it.
+func (r *request) checkFurther(role string, from operand, before []operand, operands []garner.Operand) error {
+	switch {
+	case from.kind == kindUnreadable && from.err != nil:
+		return unreadable(role, from)
+	case from.kind == kindUnreadable: // standard input is none either
+		return wrong("%s %q is neither a literal such as '[0, 2]' nor a file that garner reads: %s", role, from.text, files.Readable())
+	case from.kind == kindStdin:
+		return wrong("%s cannot be -; put it in a file, or write a literal such as [0,2]", role)
+	case from.kind == kindFile && from.file.NeedsName():
+		return nameless(role, from)
+	}
+	for j, other := range r.operands {
+		if onePipe(other, from) {
+			return readOnce(operandRoles[j], other, role, from)
+		}
+	}
+	for j, other := range before {
+		if onePipe(other, from) {
+			return readOnce(furtherRole(operands[j]), other, role, from)
+		}
+	}
+	return nil
+}
+
+// settle gives the literals at the given places a type that the operator takes: the one
+// that is written, else that of DATA, else f32. Where it takes none of them, they stay as
+// they are written, and settle returns false. f32 counts as written where f64 is, which
+// no scale and no weight of stored data is.
+func (r *request) settle(given []operand, untyped []int, data, indices garner.Spec) bool {
+	if len(untyped) == 0 {
+		_, err := garner.Infer(r.op, data, indices, r.specs()...)
+		return !errors.Is(err, garner.ErrDType)
+	}
+	at := untyped[0]
+	written := r.further[at]
+	if written.tensor.DType() == garner.F64 {
+		if f, ok := retyped(given[at], garner.F32); ok {
+			written = f
+		}
+	}
+	candidates := []further{written}
+	for _, d := range []garner.DType{data.DType, garner.F32} {
+		if f, ok := retyped(given[at], d); ok && d != written.tensor.DType() {
+			candidates = append(candidates, f)
+		}
+	}
+	for _, c := range candidates {
+		r.further[at] = c
+		if r.settle(given, untyped[1:], data, indices) {
+			return true
+		}
+	}
+	r.further[at] = written
+	return false
+}
+
+// retyped returns a literal of a type; false where the type lacks one of its elements.
+func retyped(from operand, dtype garner.DType) (further, bool) {
+	t, err := literal.Parse(from.text, dtype)
+	return further{files.Hold(t), t}, err == nil
+}
+
+// convertible adds to the error of an operand whose float type the operator does not take
+// the flag that converts it.
+func (r *request) convertible(err error, data, indices garner.Spec) error {
+	if !r.converts || !errors.Is(err, garner.ErrDType) {
+		return err
+	}
+	operands := garner.OperandsOf(r.op)
+	specs := r.specs()
+	for i, s := range specs {
+		for _, to := range []garner.DType{data.DType, garner.F32} {
+			if !s.DType.IsFloat() || s.DType == to || !slices.Contains(toTypes, to.String()) {
+				continue
+			}
+			specs[i].DType = to
+			if _, other := garner.Infer(r.op, data, indices, specs...); !errors.Is(other, garner.ErrDType) {
+				return &toldError{fmt.Sprintf("%s; --to %s=%s converts it", err, operands[i].Name, to), err}
+			}
+		}
+		specs[i] = s
+	}
+	return err
+}
+
+// refused is the error of further operands that are missing, or of a float type that the
+// operator does not take, with what to do.
+func (r *request) refused(data, indices garner.Spec) error {
+	if err := r.missing(data, indices); err != nil {
+		return err
+	}
+	if _, err := garner.Infer(r.op, data, indices, r.specs()...); err != nil && len(r.further) > 0 {
+		if told := r.convertible(err, data, indices); told != err {
+			return told
+		}
 	}
 	return nil
 }
 
 // missing is the error of an operand that is not given, and how to give it.
-func (r *request) missing() error {
+func (r *request) missing(data, indices garner.Spec) error {
 	for i, o := range garner.OperandsOf(r.op) {
 		if !o.Optional && r.further[i].input == nil {
-			_, err := garner.Infer(r.op, r.data.Spec(), r.indicesTensor.Spec(), r.specs()...)
+			_, err := garner.Infer(r.op, data, indices, r.specs()...)
 			if errors.Is(err, garner.ErrAttribute) { // the operand's, which precedes those of attributes
 				return &usageError{message: fmt.Sprintf("%s; give it as --operand %s=VALUE", bare(err), o.Name), err: err}
 			}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
@@ -69,7 +71,7 @@ const gatherHelp = `DATA and INDICES are literals or files:
   FILE.safetensors#NAME     the tensor NAME; MODEL.safetensors.index.json#NAME finds
                             it in any of the model's files
   FILE.gguf#NAME            the tensor NAME; quantised ones as f32, or as blocks with
-                            --raw
+                            --raw and for --as gguf.get_rows and gguf.dequantize
   FILE.onnx#NAME            the constant NAME of a model; also FILE.xml#NAME
                             #NAME may be omitted if a file holds one array
   FILE.raw, FILE.bin        elements without a header: give --dtype, --shape, --offset
@@ -139,7 +141,7 @@ func (p *program) gatherCommand(k gatherKind) *cobra.Command {
 	f.add(cmd, k)
 	flags := cmd.Flags()
 	flags.StringVarP(&f.out, "output", "o", "", "write the result to `OUT`: a .npy, .npz, .safetensors, .gguf or .raw file, or - for npy on standard output")
-	flags.Var(&f.to, "to", "convert DATA of any float type to `TYPE`: f32, f16, bf16 or f64 (default: as it is)")
+	flags.Var(&f.to, "to", "convert DATA of any float type to `TYPE`: f32, f16, bf16 or f64; NAME=TYPE converts a further operand (default: as they are)")
 	complete(cmd, "to", toTypes...)
 	flags.BoolVar(&f.all, "all", false, allUsage)
 	flags.StringVar(&f.name, "name", "", "the result's `NAME` in a .npz (default arr_0), .safetensors or .gguf file (default output)")
@@ -210,14 +212,45 @@ func (d *dtypeFlag) Set(text string) error {
 
 func (d *dtypeFlag) Type() string { return "TYPE" }
 
-// A toFlag is the value of --to: a dtype that source.Convert converts to.
-type toFlag struct{ dtypeFlag }
+// A toFlag is the value of --to: a dtype that source.Convert converts DATA to, and those
+// of further operands by their names.
+type toFlag struct {
+	dtypeFlag
+	operands map[string]garner.DType
+}
 
 var toTypes = []string{"f32", "f16", "bf16", "f64"}
 
 func (f *toFlag) Set(text string) error {
-	if err := f.dtypeFlag.Set(text); err != nil || !slices.Contains(toTypes, f.String()) {
-		return errors.New("give f32, f16, bf16 or f64")
+	name, dtype, operand := strings.Cut(text, "=")
+	if !operand {
+		dtype = text
+	}
+	var to dtypeFlag
+	if err := to.Set(dtype); err != nil || !slices.Contains(toTypes, to.String()) {
+		return errors.New("give f32, f16, bf16 or f64, or NAME= and one of them for a further operand")
+	}
+	switch {
+	case !operand:
+		f.dtypeFlag = to
+	case f.operands == nil:
+		f.operands = map[string]garner.DType{name: garner.DType(to)}
+	default:
+		f.operands[name] = garner.DType(to)
+	}
+	return nil
+}
+
+// check refuses the names of operands that an operator does not take.
+func (f *toFlag) check(o operators.Operator) error {
+	for _, name := range slices.Sorted(maps.Keys(f.operands)) {
+		switch takes := o.Further(); {
+		case slices.Contains(takes, name):
+		case len(takes) == 0:
+			return wrong("--to %s=%s: %s takes no operand beyond DATA and INDICES", name, f.operands[name], o.Name)
+		default:
+			return wrong("--to %s=%s: %s takes %s", name, f.operands[name], o.Name, strings.Join(takes, ", "))
+		}
 	}
 	return nil
 }
@@ -244,15 +277,16 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 	if f.all && f.out != "" {
 		return wrong("--all prints the result and -o %s writes it; give one of them", f.out)
 	}
-	r, err := asked(kind, f, args, func(out string) error { return p.checkOutput(out, f.name) })
+	r, err := asked(ctx, kind, f, args, func(out string) error { return p.checkOutput(out, f.name) })
 	if err != nil {
 		return err
 	}
+	r.converts = true
 	if err := f.check(r.operands[0]); err != nil {
 		return err
 	}
 	if f.streams(r.operands[0]) {
-		data, err := p.openInPlace(ctx, operandRoles[0], r.operands[0], f.data.options())
+		data, err := p.openInPlace(ctx, operandRoles[0], r.operands[0], r.options)
 		switch {
 		case err == nil:
 			defer data.Close()

@@ -90,14 +90,19 @@ func parseOperands(args []string) (operands [2]operand, err error) {
 			return operands, wrong("%s is empty; give a literal such as '[1, 2]', a file, or - for standard input", role)
 		case o.kind == kindUnreadable:
 			return operands, unreadable(role, o)
-		case o.kind != kindFile || !o.file.NeedsName():
-		case o.file.Path != o.text:
-			return operands, wrong("%s %s names no tensor; put its name after the #", role, o.text)
-		default:
-			return operands, wrong("%s %s names no tensor: write %s#NAME%s", role, o.text, o.text, tensorsOf(o.file))
+		case o.kind == kindFile && o.file.NeedsName():
+			return operands, nameless(role, o)
 		}
 	}
 	return operands, nil
+}
+
+// nameless is the error of an operand that names a file of several tensors alone.
+func nameless(role string, o operand) error {
+	if o.file.Path != o.text {
+		return wrong("%s %s names no tensor; put its name after the #", role, o.text)
+	}
+	return wrong("%s %s names no tensor: write %s#NAME%s", role, o.text, o.text, tensorsOf(o.file))
 }
 
 // onePipe reports whether two operands name one pipe, such as - and /dev/stdin: the second

@@ -135,6 +135,18 @@ func (f *operatorFlags) numbers() (map[string]any, error) {
 	return values, nil
 }
 
+// newOperator makes an operator of its values by name. The error of an input that is not
+// given says how to give it.
+func newOperator(o operators.Operator, values map[string]any) (garner.Op, error) {
+	op, err := o.New(values)
+	for _, name := range o.Inputs() {
+		if err != nil && strings.HasSuffix(err.Error(), " needs its input "+name) {
+			return nil, &usageError{message: fmt.Sprintf("%s; give it as --attr %s=VALUE", bare(err), name), err: err}
+		}
+	}
+	return op, err
+}
+
 // attribute parses the value of an attribute.
 func attribute(text string) (any, error) {
 	trimmed := strings.TrimSpace(text)

@@ -150,6 +150,9 @@ func (p *program) policies(o operators.Operator) ([]string, error) {
 // policy returns the policies in the plan of the operator's example, with one
 // attribute set to a word.
 func (p *program) policy(o operators.Operator, attribute, word string) (string, error) {
+	if !garner.TakesIndices(o.Zero) {
+		return "none: it decodes all of data", nil
+	}
 	command, _, _ := strings.Cut(o.Example, "   # ")
 	args, err := shellWords(command)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/operators"
 )
 
@@ -39,7 +40,11 @@ func TestOpsExamples(t *testing.T) {
 				t.Errorf("drawn, it is %s", got)
 			}
 			described := run("ops", o.Name)
-			for _, want := range []string{o.Spec, o.Shape, o.Types, line, "negative: "} {
+			policies := "negative: "
+			if !garner.TakesIndices(o.Zero) {
+				policies = "none: it decodes all of data"
+			}
+			for _, want := range []string{o.Spec, o.Shape, o.Types, line, policies} {
 				if want == "" || !strings.Contains(described, want) {
 					t.Errorf("ops does not say %q: %s", want, described)
 				}

@@ -257,6 +257,13 @@ const (
 )
 
 func (p *program) probe(ctx context.Context, f *probeFlags, table files.Operand, o files.Options) error {
+	as, err := f.request()
+	if err == nil && as != nil {
+		o, err = as.dataOptions(ctx, operand{kind: kindFile, text: table.String(), file: table}, o)
+	}
+	if err != nil {
+		return err
+	}
 	o.InPlace = true
 	open := func() (*source.File, error) {
 		opened, err := table.Open(ctx, o)
@@ -292,8 +299,7 @@ func (p *program) probe(ctx context.Context, f *probeFlags, table files.Operand,
 		Table: table.String(), DType: spec.DType.String(), Shape: append([]int{}, shapeOf(spec)...), Rows: r.count, RowBytes: r.rowBytes, ReadBytes: r.size,
 		Bytes: r.stored, Files: len(r.parts), Machine: machine(), Threads: runtime.GOMAXPROCS(0),
 	}
-	var err error
-	if found.Places, err = p.places(ctx, f, r.file); err != nil {
+	if found.Places, err = p.places(ctx, f, as, r.file); err != nil {
 		return err
 	}
 	found.Warning = apart(found.Places)

@@ -24,9 +24,8 @@ type probedPlace struct {
 // placesProbed is how many rows are looked at.
 const placesProbed = 256
 
-// places returns what a row of the elements of --as is read from: codes, scales and zero
-// points. It is nil without --as.
-func (p *program) places(ctx context.Context, f *probeFlags, file *source.File) ([]probedPlace, error) {
+// request returns the request of --as, whose DATA is TABLE; nil without --as.
+func (f *probeFlags) request() (*request, error) {
 	if f.operator.as == "" {
 		if len(f.further.given)+len(f.operator.attributes) > 0 {
 			return nil, wrong("--operand and --attr are of the operator of --as; name it")
@@ -41,25 +40,44 @@ func (p *program) places(ctx context.Context, f *probeFlags, file *source.File) 
 	if err != nil {
 		return nil, err
 	}
-	r := &request{operator: o, memory: (&sizeFlag{}).budget()}
-	defer r.close()
-	if r.op, err = o.New(values); err != nil {
+	r := &request{operator: o, numbers: values, memory: (&sizeFlag{}).budget()}
+	if r.op, err = newOperator(o, values); err != nil {
 		return nil, err
 	}
 	if !garner.TakesIndices(r.op) {
 		return nil, wrong("--as %s takes no INDICES; name an operator that gathers", o.Name)
 	}
+	_, err = f.further.texts(o)
+	return r, err
+}
+
+// places returns what a row of the elements that a request decodes is read from: codes,
+// scales and zero points. It is nil without a request.
+func (p *program) places(ctx context.Context, f *probeFlags, r *request, file *source.File) ([]probedPlace, error) {
+	if r == nil {
+		return nil, nil
+	}
+	defer r.close()
+	o := r.operator
 	texts, err := f.further.texts(o)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.openFurther(ctx, r, texts, file.Spec().DType, true); err != nil {
+	one := garner.Of([]int64{0}, 1)
+	if err := p.openFurther(ctx, r, texts, file.Spec(), one.Spec(), true); err != nil {
+		return nil, err
+	}
+	if err := r.missing(file.Spec(), one.Spec()); err != nil {
 		return nil, err
 	}
 	more, _ := r.arrays()
-	plan, err := source.NewPlan(ctx, r.op, file, source.Memory(garner.Of([]int64{0}, 1)), more...)
+	plan, err := source.NewPlan(ctx, r.op, file, source.Memory(one), more...)
 	if err != nil {
-		return nil, err
+		one = garner.Of([]int64{0}, 1, 1) // a bag, of an operator that takes a matrix of them
+		var also error
+		if plan, also = source.NewPlan(ctx, r.op, file, source.Memory(one), more...); also != nil {
+			return nil, err
+		}
 	}
 	if plan.Stored == nil {
 		return nil, wrong("--as %s gathers elements as they are stored; name an operator that decodes them, such as gguf.get_rows", o.Name)
@@ -73,11 +91,12 @@ func (p *program) places(ctx context.Context, f *probeFlags, file *source.File) 
 		}
 		names, operands = append(names, name), append(operands, a)
 	}
-	return placesOf(plan, names, operands)
+	return placesOf(plan, one.Shape(), names, operands)
 }
 
-// placesOf looks where random rows of a plan of stored elements lie.
-func placesOf(plan *garner.Plan, names []string, operands []source.Array) (places []probedPlace, err error) {
+// placesOf looks where random rows of a plan of stored elements lie, whose indices are one
+// of this shape.
+func placesOf(plan *garner.Plan, one garner.Shape, names []string, operands []source.Array) (places []probedPlace, err error) {
 	terms := plan.Terms()
 	extents := garner.Shape{}
 	for _, l := range terms.Loops {
@@ -92,7 +111,7 @@ func placesOf(plan *garner.Plan, names []string, operands []source.Array) (place
 		if dim == 0 {
 			break
 		}
-		if _, err := terms.Rows(rows, garner.Of([]int64{random.Int64N(int64(dim))}, 1), 0); err != nil {
+		if _, err := terms.Rows(rows, garner.Of([]int64{random.Int64N(int64(dim))}, one...), 0); err != nil {
 			return nil, err
 		}
 		for k, a := range operands {

@@ -18,8 +18,9 @@ type request struct {
 	operator      operators.Operator
 	numbers       map[string]any // of the operator, by their names
 	op            garner.Op
-	operands      [2]operand   // DATA and INDICES
-	data, indices *files.Input // nil until they are opened as tensors
+	operands      [2]operand    // DATA and INDICES
+	options       files.Options // of DATA
+	data, indices *files.Input  // nil until they are opened as tensors
 
 	dataTensor, indicesTensor garner.Tensor
 	memory                    *budget
@@ -32,6 +33,9 @@ type request struct {
 	whole garner.Spec
 
 	further []further // as the operator has them
+
+	to       map[string]garner.DType // what further operands are converted to
+	converts bool                    // the command has --to
 
 	// inPlace leaves DATA in a file where it is neither in memory nor mapped as it is
 	// there, such as a quantised table. dataTensor is then no tensor.
@@ -76,7 +80,7 @@ func (r *request) changed() error {
 // request parses a command line and opens its operands as tensors; checkOutput
 // refuses an OUT. The caller closes the request, unless there is an error.
 func (p *program) request(ctx context.Context, kind operators.Kind, f *gatherFlags, args []string, checkOutput func(string) error) (*request, error) {
-	r, err := asked(kind, f, args, checkOutput)
+	r, err := asked(ctx, kind, f, args, checkOutput)
 	if err != nil {
 		return nil, err
 	}
@@ -84,8 +88,8 @@ func (p *program) request(ctx context.Context, kind operators.Kind, f *gatherFla
 }
 
 // asked parses a command line and reports its mistakes before it opens any
-// file.
-func asked(kind operators.Kind, f *gatherFlags, args []string, checkOutput func(string) error) (r *request, err error) {
+// file; of a .gguf it reads the header where the operator takes its blocks.
+func asked(ctx context.Context, kind operators.Kind, f *gatherFlags, args []string, checkOutput func(string) error) (r *request, err error) {
 	r = &request{memory: f.stream.memory.budget()}
 	if r.operator, err = f.operator.find(kind); err != nil {
 		return nil, err
@@ -96,10 +100,14 @@ func asked(kind operators.Kind, f *gatherFlags, args []string, checkOutput func(
 	if _, err := f.further.texts(r.operator); err != nil {
 		return nil, err
 	}
+	if err := f.to.check(r.operator); err != nil {
+		return nil, err
+	}
+	r.to = f.to.operands
 	if r.numbers, err = f.operator.numbers(); err != nil {
 		return nil, err
 	}
-	if r.op, err = r.operator.New(r.numbers); err != nil {
+	if r.op, err = newOperator(r.operator, r.numbers); err != nil {
 		return nil, err
 	}
 	if f.threads.given && (f.threads.value < 1 || f.threads.value > 1<<16) {
@@ -110,7 +118,10 @@ func asked(kind operators.Kind, f *gatherFlags, args []string, checkOutput func(
 			return nil, err
 		}
 	}
-	r.operands, err = parseOperands(args)
+	if r.operands, err = parseOperands(args); err != nil {
+		return nil, err
+	}
+	r.options, err = r.dataOptions(ctx, r.operands[0], f.data.options())
 	return r, err
 }
 
@@ -122,9 +133,9 @@ func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request) (
 		}
 	}()
 	if r.inPlace && r.operands[0].kind == kindFile {
-		r.data, err = p.openFile(ctx, operandRoles[0], r.operands[0].file, f.data.options(), r.memory.left())
+		r.data, err = p.openFile(ctx, operandRoles[0], r.operands[0].file, r.options, r.memory.left())
 	} else {
-		r.data, r.dataTensor, err = p.open(ctx, operandRoles[0], r.operands[0], f.data.options(), r.memory.left())
+		r.data, r.dataTensor, err = p.open(ctx, operandRoles[0], r.operands[0], r.options, r.memory.left())
 	}
 	if err != nil {
 		return err
@@ -178,13 +189,17 @@ func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request) (
 	if err != nil {
 		return err
 	}
-	if err := p.openFurther(ctx, r, texts, r.data.Spec().DType, false); err != nil {
+	data, indices := r.data.Spec(), garner.Spec{}
+	if garner.TakesIndices(r.op) {
+		indices = r.indicesTensor.Spec()
+	}
+	if err := p.openFurther(ctx, r, texts, data, indices, false); err != nil {
 		return err
 	}
-	if err := r.missing(); err != nil {
+	if err := r.refused(data, indices); err != nil {
 		return err
 	}
-	r.op, err = f.policy.amend(r.op, resultType(r.op, r.data.Spec(), r.indicesTensor.Spec(), r.specs()))
+	r.op, err = f.policy.amend(r.op, resultType(r.op, data, indices, r.specs()))
 	return err
 }
 

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"errors"
+	"strings"
+
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/operators"
 	"github.com/spf13/cobra"
@@ -26,7 +29,8 @@ Exit status: 0 done; 1 the shapes were refused; 2 the command was wrong.`,
 		Example: `  garner shape --as openvino.GatherND-8 --data 'f32[1000,256,10,15]' --indices 'i64[25,?,3]'   # f32[25,?,15]
   garner shape --as openvino.GatherND-5 --data 'f32[30,2,100,35]' --indices 'i32[30,2,3,1]' --batch-dims 2   # f32[60,3,35]
   garner shape --as onnx.Gather-13 --data 'f32[?,1..8]' --indices 'i64[4]' --axis -1   # f32[?,4]
-  garner shape --as openvino.Gather-8 --data 'f32[2,3]' --indices 'i64[4]' --axis '?'   # f32[?,?]`,
+  garner shape --as openvino.Gather-8 --data 'f32[2,3]' --indices 'i64[4]' --axis '?'   # f32[?,?]
+  garner shape --as torch.embedding_bag --data 'f32[9,4]' --indices 'i64[?]' --operand 'offsets=i64[3]'   # f32[3,4]`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usage(cmd, "shape takes no arguments beside its flags; %q was given", args[0])
@@ -78,7 +82,7 @@ func (p *program) shape(cmd *cobra.Command, f *shapeFlags) error {
 	if err != nil {
 		return err
 	}
-	op, err := o.New(numbers)
+	op, err := newOperator(o, numbers)
 	if err != nil {
 		return err
 	}
@@ -91,8 +95,13 @@ func (p *program) shape(cmd *cobra.Command, f *shapeFlags) error {
 		if text == "" {
 			continue
 		}
-		if more[i], err = garner.ParseSpec(text); err != nil {
-			return wrong("--operand %s: %s", o.Further()[i], bare(err))
+		if strings.HasPrefix(text, "[") {
+			err = errors.New("it has no type")
+		} else {
+			more[i], err = garner.ParseSpec(text)
+		}
+		if err != nil {
+			return wrong("--operand %s=%s: %s; write a type and its dims, for example --operand %s=i64[3]", o.Further()[i], text, bare(err), o.Further()[i])
 		}
 	}
 	out, err := garner.Infer(op, specs[0], specs[1], more...)

@@ -175,7 +175,14 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 		return err
 	}
 	defer r.close() // the further operands
-	if err := p.openFurther(ctx, r, texts, data.Spec().DType, true); err != nil {
+	indicesSpec := garner.Spec{}
+	if garner.TakesIndices(r.op) {
+		indicesSpec = indices.Spec()
+	}
+	if err := p.openFurther(ctx, r, texts, data.Spec(), indicesSpec, true); err != nil {
+		return err
+	}
+	if err := r.refused(data.Spec(), indicesSpec); err != nil {
 		return err
 	}
 	more, further := r.arrays()
@@ -201,7 +208,15 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 		}
 	} else {
 		o.Memory = f.stream.memory.bytes - held
-		if err := f.stream.beside(r.operands[1], held); err != nil {
+		what := operandRoles[1] + " " + brief(r.operands[1].text)
+		if further > held/100 { // less is not worth a word
+			what = strings.Join(r.memory.of, " and ")
+		}
+		remedy := intoFile
+		if plan.Bag != nil {
+			remedy = "give more: the operator makes bags, and all that says what is in them is held whole"
+		}
+		if err := f.stream.beside(what, held, remedy); err != nil {
 			return err
 		}
 	}
@@ -295,13 +310,14 @@ func (p *program) openIndices(ctx context.Context, f *gatherFlags, r *request) (
 			return in, 0, err
 		}
 	}
+	role := operandRoles[1] + " " + brief(from.text)
 	if size, ok := rangeBytes(from.text, garner.DType(f.indices.dtype)); ok && from.kind == kindLiteral {
-		if err := f.stream.beside(from, int64(min(size, 1<<62))); err != nil { // before the range is made
+		if err := f.stream.beside(role, int64(min(size, 1<<62)), intoFile); err != nil { // before the range is made
 			return nil, 0, err
 		}
 	}
 	if size, ok := p.headerBytes(ctx, from, f.indices.options()); ok {
-		if err := f.stream.beside(from, size); err != nil { // before it is inflated
+		if err := f.stream.beside(role, size, intoFile); err != nil { // before it is inflated
 			return nil, 0, err
 		}
 	}
@@ -334,13 +350,15 @@ func (p *program) headerBytes(ctx context.Context, from operand, o files.Options
 	return 0, false
 }
 
-// beside refuses indices that take so much memory that --memory leaves too little.
-func (f *streamFlags) beside(indices operand, held int64) error {
+// intoFile says what to do about an operand that is held whole.
+const intoFile = "put them into a .npy file, of which a part is read at a time unless the operator makes bags, or give more"
+
+// beside refuses operands that take so much memory that --memory leaves too little.
+func (f *streamFlags) beside(what string, held int64, remedy string) error {
 	if !f.memory.given || held <= f.memory.bytes/2 {
 		return nil
 	}
-	return garner.Errorf(nil, "INDICES %s take %s of memory, and --memory %s leaves too little beside them; put them into a .npy file, of which a part is read at a time, or give more",
-		brief(indices.text), units.Bytes(held), f.memory.text)
+	return garner.Errorf(nil, "%s take %s of memory, and --memory %s leaves too little beside them; %s", what, units.Bytes(held), f.memory.text, remedy)
 }
 
 // identity lists everything that a result depends on, beside its dtype and shape. The

@@ -162,7 +162,7 @@ func TestTextMemory(t *testing.T) {
 		want  string
 		most  int // MiB
 	}{
-		{"lines", "1\n", []string{"-", "-o", "out.npy", "--memory", "16M"}, 0, "INDICES: the text: line 1048577: the text has more than 1048576 integers, and reading them takes more than the 16 MiB that are allowed; put them into a .npy file, of which a part is read at a time; --memory 16M allows 16 MiB", 64},
+		{"lines", "1\n", []string{"-", "-o", "out.npy", "--memory", "16M"}, 0, "INDICES: the text: line 1048577: the text has more than 1048576 integers, and reading them takes more than the 16 MiB that are allowed; put them into a .npy file, which takes less memory than text; --memory 16M allows 16 MiB", 64},
 		{"one line", "1, ", []string{"-", "-o", "out.npy", "--memory", "16M"}, 0, "line 1: the text has more than 1048576 integers", 64},
 		{"a literal", "[[[1, 1, 1", []string{"-", "-o", "out.npy", "--memory", "16M"}, 0, "the literal takes 16.1 MiB of memory while it is read, and 16 MiB are allowed", 80},
 		{"a file of lines", "", []string{"ids.csv", "-o", "out.npy", "--memory", "16M"}, 0, "ids.csv: line 1048577: the text has more than 1048576 integers", 64},

@@ -58,6 +58,11 @@ type Options struct {
 	// Raw reads a quantised tensor as its blocks: u8, with the bytes of a row as the
 	// last extent. Other tensors are read as without it.
 	Raw bool
+
+	// Blocks reads a tensor of each kind that gguf.GetRows decodes as that operator takes
+	// it: as Raw, and one of F16 or BF16, whose blocks are elements, as u8 too. A quantised
+	// tensor of a big-endian file is refused, unless Raw is set.
+	Blocks bool
 }
 
 // Open reads the header of a file, and those of all files of a split model if path
@@ -223,13 +228,24 @@ func (t *Tensor) layout(o Options) (layout.Array, error) {
 	switch {
 	case !ok:
 		return layout.Array{}, garner.Errorf(garner.ErrDType, "it is of %s, which neither garner nor the reference knows; convert the model again with a recent llama.cpp, to F16 or Q8_0", t.Kind)
+	case k.block == 1 && o.Blocks && decoded(k.name):
+		shape := slices.Clone(t.Shape)
+		if len(shape) == 0 {
+			shape = garner.Shape{1}
+		}
+		shape[len(shape)-1] *= k.bytes
+		array := layout.Array{Spec: garner.SpecOf(garner.U8, shape...)}
+		if t.big { // the blocks are of little-endian numbers
+			array.Codec = &source.Codec{Elements: k.bytes, Bytes: k.bytes, Decode: layout.Swap(k.dtype).Decode}
+		}
+		return array, nil
 	case k.block == 1:
 		array := layout.Array{Spec: garner.SpecOf(k.dtype, t.Shape...)}
 		if t.big {
 			array.Codec = layout.Swap(k.dtype)
 		}
 		return array, nil
-	case o.Raw:
+	case o.Raw || o.Blocks && !t.big:
 		shape := slices.Clone(t.Shape)
 		last := len(shape) - 1
 		shape[last] = shape[last] / k.block * k.bytes

@@ -17,6 +17,7 @@ import (
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/format/layout"
 	"github.com/garner-go/garner/format/npz"
+	"github.com/garner-go/garner/internal/codec"
 	"github.com/garner-go/garner/source"
 )
 
@@ -402,6 +403,65 @@ func TestTruncated(t *testing.T) {
 }
 
 // FuzzParse parses any bytes. Accepted tensors lie inside the file and can be opened.
+// TestKindsOfCodec (QB.1) holds that files know each kind of package codec, and read as
+// f32 what it decodes.
+func TestKindsOfCodec(t *testing.T) {
+	for _, c := range codec.AllOfGGUF() {
+		h, err := parsed(begin(3, 1, 0).tensor("a", c.Number, 0, uint64(2*c.Elements), 3).data(6 * c.Bytes))
+		if err != nil {
+			t.Errorf("%s: %v", c.Name, err)
+			continue
+		}
+		want := garner.Invalid
+		switch {
+		case c.Elements == 1:
+			want = map[string]garner.DType{"F16": garner.F16, "BF16": garner.BF16}[c.Name]
+		case c.Decode != nil:
+			want = garner.F32
+		}
+		if a := h.tensors[0]; a.Kind != c.Name || a.DType != want || a.Bytes != int64(6*c.Bytes) {
+			t.Errorf("%s: a file has %s of %s in %d bytes, want %s in %d", c.Name, a.Kind, a.DType, a.Bytes, want, 6*c.Bytes)
+		}
+		if at, err := h.tensors[0].layout(Options{}); (err == nil) != (c.Decode != nil) || err == nil && at.Spec.DType != want {
+			t.Errorf("%s is read as %s, %v; want %s", c.Name, at.Spec, err, want)
+		}
+	}
+}
+
+// TestBlocks (GR.2) holds that Blocks reads every kind that is decoded as its bytes, of
+// F16 little-endian whatever the file is, and no other.
+func TestBlocks(t *testing.T) {
+	for _, name := range []string{"real.gguf", "big.gguf"} {
+		f := must(Open(filepath.Join("testdata", name)))
+		for _, tensor := range f.Tensors() {
+			a, err := f.Array(tensor.Name, Options{Blocks: true})
+			if err != nil {
+				t.Errorf("%s: %v", tensor.Name, err)
+				continue
+			}
+			c, decoded := codec.GGUF(tensor.Kind)
+			switch spec := a.Spec(); {
+			case !decoded && tensor.DType != garner.Invalid:
+				if spec.DType != tensor.DType {
+					t.Errorf("%s is read as %s", tensor.Name, spec)
+				}
+			case spec.DType != garner.U8:
+				t.Errorf("%s is read as %s", tensor.Name, spec)
+			case decoded:
+				blocks := must(layout.Read(t.Context(), a))
+				got := make([]byte, 4*len(bytesOf(blocks))/c.Bytes*c.Elements)
+				c.Decode(got, bytesOf(blocks))
+				numbers := must(f.Array(tensor.Name, Options{}))
+				if want := bytesOf(must(layout.Read(t.Context(), must(source.Convert(numbers, garner.F32))))); !bytes.Equal(got, want) {
+					t.Errorf("%s: %s: blocks decode to other numbers", name, tensor.Name)
+				}
+				numbers.Close()
+			}
+			a.Close()
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	files, err := filepath.Glob(filepath.Join("testdata", "*.gguf"))
 	if err != nil || len(files) < 7 {

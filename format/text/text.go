@@ -301,7 +301,7 @@ func (p *parser) noInteger(word []byte) error {
 // add appends an integer, unless the integers then take too much memory.
 func (p *parser) add(v int64) error {
 	if p.count == p.most {
-		return garner.Errorf(layout.ErrTooLarge, "line %d: the text has more than %s, and reading them takes more than the %s that are allowed; put them into a .npy file, of which a part is read at a time",
+		return garner.Errorf(layout.ErrTooLarge, "line %d: the text has more than %s, and reading them takes more than the %s that are allowed; put them into a .npy file, which takes less memory than text",
 			p.number, count(p.most), units.Bytes(p.memory))
 	}
 	last := len(p.pieces) - 1

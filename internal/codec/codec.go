@@ -12,6 +12,7 @@
 package codec
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/garner-go/garner/internal/kernel"
@@ -20,12 +21,14 @@ import (
 // A Codec is a kind of block. It stores Elements numbers in Bytes bytes.
 type Codec struct {
 	Name     string
-	Elements int // of a block
-	Bytes    int // of a block
+	Number   uint32 // of a kind of GGUF, in the format
+	Elements int    // of a block
+	Bytes    int    // of a block
 
 	// Decode writes the elements of whole blocks to dst as little-endian f32. src
 	// holds the blocks, a multiple of Bytes; dst has 4 bytes for each of their
-	// elements. It allocates nothing, and many goroutines call it at once.
+	// elements. It allocates nothing, and many goroutines call it at once. It is nil for a
+	// kind of GGUF that is read as bytes alone.
 	Decode func(dst, src []byte)
 
 	// DecodeRows is Decode of rows of so many blocks, which lie at the given places of src;
@@ -49,8 +52,7 @@ type Codec struct {
 }
 
 // GGUF returns the codec of a kind of GGUF, by the name that the format gives it;
-// false for a name without one. Adding a kind is one entry of this table, and its
-// function in gguf.go.
+// false for a name without one.
 func GGUF(name string) (*Codec, bool) {
 	for _, c := range gguf {
 		if c.Name == name {
@@ -69,36 +71,62 @@ func KindsOfGGUF() string {
 	return strings.Join(names, ", ")
 }
 
+// AllOfGGUF lists the kinds of GGUF that have blocks, also those that GGUF does not
+// take: their Decode is nil.
+func AllOfGGUF() []*Codec { return slices.Clone(kinds) }
+
 // gguf lists the kinds that are read as numbers (QB.1).
-var gguf = []*Codec{
-	{Name: "F16", Elements: 1, Bytes: 2, Decode: func(dst, src []byte) { kernel.Convert(dst, src, kernel.F16ToF32) }},
-	{Name: "BF16", Elements: 1, Bytes: 2, Decode: bf16},
-	fast(blocks("Q4_0", 32, 18, q4_0), kernel.Nibbles, &lessEight),
-	blocks("Q4_1", 32, 20, q4_1),
-	blocks("Q5_0", 32, 22, q5_0),
-	blocks("Q5_1", 32, 24, q5_1),
-	fast(blocks("Q8_0", 32, 34, q8_0), kernel.Q8_0, nil),
-	blocks("Q2_K", 256, 84, q2_k),
-	blocks("Q3_K", 256, 110, q3_k),
-	fast(blocks("Q4_K", 256, 144, q4_k), kernel.Q4_K, nil),
-	fast(blocks("Q5_K", 256, 176, q5_k), kernel.Q5_K, nil),
-	fast(blocks("Q6_K", 256, 210, q6_k), kernel.Q6_K, nil),
-	fast(blocks("IQ4_NL", 32, 18, iq4_nl), kernel.Nibbles, &iq4),
-	blocks("IQ4_XS", 256, 136, iq4_xs),
-	blocks("TQ1_0", 256, 54, tq1_0),
-	blocks("TQ2_0", 256, 66, tq2_0),
-	fast(blocks("MXFP4", 32, 17, mxfp4), kernel.MXFP4, &twiceE2M1),
-	blocks("NVFP4", 64, 36, nvfp4),
+var gguf = slices.DeleteFunc(AllOfGGUF(), func(c *Codec) bool { return c.Decode == nil })
+
+// kinds lists the kinds of the reference (gguf 0.19.0, GGML_QUANT_SIZES) that have
+// blocks. The last of them are read as bytes alone. To add a kind, or to read one as
+// numbers, give an entry its function in gguf.go: the operators, the files and the random
+// gathers of gathertest take the kinds from here.
+var kinds = []*Codec{
+	{Name: "F16", Number: 1, Elements: 1, Bytes: 2, Decode: func(dst, src []byte) { kernel.Convert(dst, src, kernel.F16ToF32) }},
+	{Name: "BF16", Number: 30, Elements: 1, Bytes: 2, Decode: bf16},
+	fast(blocks(2, "Q4_0", 32, 18, q4_0), kernel.Nibbles, &lessEight),
+	blocks(3, "Q4_1", 32, 20, q4_1),
+	blocks(6, "Q5_0", 32, 22, q5_0),
+	blocks(7, "Q5_1", 32, 24, q5_1),
+	fast(blocks(8, "Q8_0", 32, 34, q8_0), kernel.Q8_0, nil),
+	blocks(10, "Q2_K", 256, 84, q2_k),
+	blocks(11, "Q3_K", 256, 110, q3_k),
+	fast(blocks(12, "Q4_K", 256, 144, q4_k), kernel.Q4_K, nil),
+	fast(blocks(13, "Q5_K", 256, 176, q5_k), kernel.Q5_K, nil),
+	fast(blocks(14, "Q6_K", 256, 210, q6_k), kernel.Q6_K, nil),
+	fast(blocks(20, "IQ4_NL", 32, 18, iq4_nl), kernel.Nibbles, &iq4),
+	blocks(23, "IQ4_XS", 256, 136, iq4_xs),
+	blocks(34, "TQ1_0", 256, 54, tq1_0),
+	blocks(35, "TQ2_0", 256, 66, tq2_0),
+	fast(blocks(39, "MXFP4", 32, 17, mxfp4), kernel.MXFP4, &twiceE2M1),
+	blocks(40, "NVFP4", 64, 36, nvfp4),
+
+	blocks(9, "Q8_1", 32, 40, nil),
+	blocks(15, "Q8_K", 256, 292, nil),
+	blocks(16, "IQ2_XXS", 256, 66, nil),
+	blocks(17, "IQ2_XS", 256, 74, nil),
+	blocks(18, "IQ3_XXS", 256, 98, nil),
+	blocks(19, "IQ1_S", 256, 50, nil),
+	blocks(21, "IQ3_S", 256, 110, nil),
+	blocks(22, "IQ2_S", 256, 82, nil),
+	blocks(29, "IQ1_M", 256, 56, nil),
+	blocks(41, "Q1_0", 128, 18, nil),
 }
 
 // blocks returns the codec of a kind, given the function that decodes one block of
-// it: src has the block's bytes, dst 4 bytes for each of its elements.
-func blocks(name string, elements, bytes int, block func(dst, src []byte)) *Codec {
-	return &Codec{Name: name, Elements: elements, Bytes: bytes, Decode: func(dst, src []byte) {
-		for ; len(src) > 0; dst, src = dst[4*elements:], src[bytes:] {
-			block(dst[:4*elements], src[:bytes])
+// it: src has the block's bytes, dst 4 bytes for each of its elements. Without a
+// function the codec decodes nothing.
+func blocks(number uint32, name string, elements, bytes int, block func(dst, src []byte)) *Codec {
+	c := &Codec{Name: name, Number: number, Elements: elements, Bytes: bytes}
+	if block != nil {
+		c.Decode = func(dst, src []byte) {
+			for ; len(src) > 0; dst, src = dst[4*elements:], src[bytes:] {
+				block(dst[:4*elements], src[:bytes])
+			}
 		}
-	}}
+	}
+	return c
 }
 
 // fast gives a codec the kernels of a kind. values has the values of the codes, where the

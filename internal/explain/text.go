@@ -41,9 +41,11 @@ func (e *Explanation) Text(color bool) string {
 		}
 	}
 	plan := e.plan
-	dtype, shape := e.elements()
-	fmt.Fprintf(&b, "%s   data %s%s   indices %s%s   ->   %s%s\n", p.paint(bold, terminal.Printable(e.Name)),
-		dtype, shape, e.Indices.DType(), e.indicesShape(), plan.DType, e.whole.Out)
+	fmt.Fprintf(&b, "%s   data %s%s   ", p.paint(bold, terminal.Printable(e.Name)), e.Data.DType(), e.Data.Shape())
+	if !e.bare {
+		fmt.Fprintf(&b, "indices %s%s   ", e.Indices.DType(), e.indicesShape())
+	}
+	fmt.Fprintf(&b, "->   %s%s\n", plan.DType, e.whole.Out)
 	line("bags", e.bagsText())
 	line("loops", e.loopsText(p)+"     "+e.rowsText())
 	line("index", e.axesText())
@@ -53,7 +55,8 @@ func (e *Explanation) Text(color bool) string {
 	line("seen", e.surveyText(p))
 	line("moves", e.movesText())
 	if e.whole.Stored != nil {
-		line("stored", "data holds "+e.whole.Stored.String()+", which is decoded")
+		dtype, shape := e.elements()
+		line("stored", fmt.Sprintf("data holds %s, which is decoded to %s%s", e.whole.Stored, dtype, shape))
 	}
 	line("view", viewText("data", e.Data))
 	line("view", viewText("indices", e.Indices))
@@ -153,7 +156,10 @@ func (e *Explanation) bagsText() string {
 // bounds.
 func (e *Explanation) axesText() string {
 	plan := e.plan
-	if len(plan.Axes) == 0 {
+	switch {
+	case e.bare:
+		return "none: data is taken whole"
+	case len(plan.Axes) == 0:
 		return "none: a tuple of no components takes the whole of data, or of its batch"
 	}
 	var words []string
@@ -254,16 +260,19 @@ func indicesCount(n int) string {
 // movesText describes how much the gather reads and writes.
 func (e *Explanation) movesText() string {
 	n, _ := e.plan.Out.Len()
-	_, shape := e.elements()
-	held, _ := shape.Len()
+	held := e.Data.Len()
+	reads := ""
+	if !e.bare {
+		reads = fmt.Sprintf("; reads %s of indices", size(e.plan.IndexType, e.indicesLen()))
+	}
 	if e.plan.DType == garner.String {
-		return fmt.Sprintf("%s of %d in data; reads %s of indices", count(n, "text"), held, size(e.plan.IndexType, e.indicesLen()))
+		return fmt.Sprintf("%s of %d in data%s", count(n, "text"), held, reads)
 	}
 	if e.whole.Bag != nil {
 		bags, _ := e.whole.Out.Len()
-		return fmt.Sprintf("%s of terms, reduced to %s of the result; reads %s of indices", size(e.plan.DType, n), size(e.plan.DType, bags), size(e.plan.IndexType, e.indicesLen()))
+		return fmt.Sprintf("%s of terms, reduced to %s of the result%s", size(e.plan.DType, n), size(e.plan.DType, bags), reads)
 	}
-	return fmt.Sprintf("%s into the result, from data of %s; reads %s of indices", size(e.plan.DType, n), size(e.plan.DType, held), size(e.plan.IndexType, e.indicesLen()))
+	return fmt.Sprintf("%s into the result, from data of %s%s", size(e.plan.DType, n), size(e.Data.DType(), held), reads)
 }
 
 // viewText describes the memory layout of an operand that is not row-major and

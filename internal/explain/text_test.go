@@ -265,7 +265,7 @@ func TestStoredTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := explained(t, "gguf.get_rows", gguf.GetRows{Type: "Q8_0"}, table, ruletest.Tensor(t, "[5,1999999]"))
-	if text := e.Text(false); !strings.Contains(text, "data f32[2000000,128]   indices i64[2]   ->   f32[2,128]\n") || !strings.Contains(text, "from data of 1024000000 bytes") {
+	if text := e.Text(false); !strings.Contains(text, "data u8[2000000,136]   indices i64[2]   ->   f32[2,128]\n") || !strings.Contains(text, "from data of 272000000 bytes") {
 		t.Errorf("it says\n%s", text)
 	}
 	if svg, err := e.SVG(); err != nil || !bytes.Contains(svg, []byte("f32[2000000,128]")) || !bytes.Contains(svg, []byte(">1999999<")) {

@@ -17,7 +17,7 @@ var imports = map[string][]string{
 	"":                 {"internal/codec", "internal/exec", "internal/float", "internal/kernel", "internal/pages"},
 	"internal/convert": {"", "internal/float", "internal/kernel"},
 	"dialects":         {""},
-	"gathertest":       {"", "internal/convert"},
+	"gathertest":       {"", "internal/codec", "internal/convert"},
 	"source":           {"", "internal/convert", "internal/exec", "internal/kernel", "internal/mapped", "internal/pages", "internal/ring"},
 	"model":            {"", "source", "internal/mapped", "internal/names"},
 }
