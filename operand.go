@@ -14,7 +14,7 @@ type OperandTypes uint8
 const (
 	AnyTypes     OperandTypes = iota // any; Lower may refuse some
 	IntegerTypes                     // any integer type, packed ones too
-	DataType                         // the dtype of data
+	DataType                         // the dtype of data as the caller gives it: u8 of blocks, not f32
 )
 
 // trimmed returns specs without those at the end that are not given.
