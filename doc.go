@@ -20,6 +20,10 @@
 //     memory, [Gather] runs an operator over it, and [Prepare] checks and plans a
 //     gather that runs many times. A [Prepared] allocates nothing and is safe for
 //     concurrent use.
+//   - Bags and stored data: operators that reduce rows, or decode them, are run in
+//     the same way. What they take after the indices, such as the offsets of bags or
+//     the scales of codes, are the last arguments of [Gather] and [Prepared.Run], and
+//     [Further] gives Prepare their specs. [RunAll] runs one Prepared for each table.
 //   - Go slices: [Lookup] copies rows of one []T into another, and [Rows],
 //     [ToRows] and [FromRows] convert between slices and tensors.
 //   - Files: files.Open opens an array of any format without reading it, and
@@ -29,7 +33,7 @@
 //     lint reports those that other runtimes answer differently.
 //
 // The operators are types of the dialect packages openvino, onnx, tensorflow,
-// numpy, torch, webnn, tflite, stablehlo and jax. Package strict has garner's
+// numpy, torch, webnn, tflite, stablehlo, jax and gguf. Package strict has garner's
 // own, which refuse every index outside. operators.Parse finds an operator by
 // its name, such as "onnx.Gather-13".
 package garner

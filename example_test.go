@@ -9,6 +9,7 @@ import (
 	"github.com/garner-go/garner/onnx"
 	"github.com/garner-go/garner/openvino"
 	"github.com/garner-go/garner/strict"
+	"github.com/garner-go/garner/torch"
 )
 
 func Example() {
@@ -115,4 +116,47 @@ func ExampleWithFill() {
 	at := garner.Of([]int64{1, 7}, 2)
 	fmt.Println(garner.Gather(garner.WithFill(strict.Gather{}, garner.Of([]string{"none"})), data, at))
 	// Output: string[2] ["bee", "none"] <nil>
+}
+
+// A Prepared of bags: Further gives the specs of the operands behind the indices, of
+// which any run has as many as it needs.
+func ExampleFurther() {
+	weight := garner.Of([]float32{1, 2, 3, 4, 5, 6}, 3, 2)
+	some := garner.SpecOfDims(garner.I64, garner.AnyDim)
+	bags, err := garner.Prepare(torch.EmbeddingBag{Mode: "sum"}, weight.Spec(), some, garner.Further(some))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	at, offsets := garner.Of([]int64{2, 0, 1}, 3), garner.Of([]int64{0, 2}, 2)
+	out := garner.Of(make([]float32, 4), 2, 2)
+	err = bags.Run(context.Background(), weight, at, out, offsets)
+	fmt.Println(out, err)
+	// Output: f32[2,2] [[6.0, 8.0], [3.0, 4.0]] <nil>
+}
+
+// The tables of a recommender, each with its bags, in one call.
+func ExampleRunAll() {
+	some := garner.SpecOfDims(garner.I64, garner.AnyDim)
+	features := garner.Of(make([]float32, 4), 1, 4) // each table has two columns
+	var calls []garner.Call
+	for i, weight := range []garner.Tensor{garner.Of([]float32{1, 2, 3, 4}, 2, 2), garner.Of([]float32{5, 6, 7, 8}, 2, 2)} {
+		bags, err := garner.Prepare(torch.EmbeddingBag{Mode: "sum"}, weight.Spec(), some, garner.Further(some))
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		out, err := features.Slice(1, 2*i, 2*i+2, 1)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		calls = append(calls, garner.Call{
+			Prepared: bags, Data: weight, Indices: garner.Of([]int64{0, 1}, 2), Out: out,
+			Further: []garner.Tensor{garner.Of([]int64{0}, 1)},
+		})
+	}
+	err := garner.RunAll(context.Background(), calls)
+	fmt.Println(features, err)
+	// Output: f32[1,4] [[4.0, 6.0, 12.0, 14.0]] <nil>
 }

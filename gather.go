@@ -2,8 +2,8 @@ package garner
 
 import "context"
 
-// Gather runs op on all cores and returns a new row-major tensor of data's
-// dtype, with the shape that Infer returns. data and indices may be any views;
+// Gather runs op on all cores and returns a new row-major tensor of the dtype and
+// the shape that Infer returns. data and indices may be any views;
 // Gather only reads them. further are the operands of op behind the indices, in its
 // order, such as the offsets of bags; the zero Tensor is one that is not given.
 //
@@ -40,7 +40,7 @@ func GatherContext(ctx context.Context, op Op, data, indices Tensor, further ...
 
 // GatherInto is GatherContext with an output of the caller's. out must have the
 // dtype and shape that Infer returns. It may be any view whose elements do not
-// overlap, and must not share memory with data or indices (ErrOverlap). After
+// overlap, and must not share memory with an operand (ErrOverlap). After
 // an error its contents are unspecified. No memory outside the view changes.
 func GatherInto(ctx context.Context, op Op, data, indices, out Tensor, further ...Tensor) error {
 	p, err := Prepare(op, data.Spec(), indices.Spec(), Further(specs(further)...))

@@ -14,7 +14,7 @@ type OperandTypes uint8
 const (
 	AnyTypes     OperandTypes = iota // any, but for what Lower refuses: Bags and StoredCodes know what theirs may be
 	IntegerTypes                     // any integer type, packed ones too
-	DataType                         // the dtype of data, as the caller passes it: of codes, not of the elements that they stand for
+	DataType                         // the dtype of data as the caller gives it: u8 of blocks, not f32
 )
 
 // noInteger is the error of an operand that must be of an integer type.

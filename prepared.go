@@ -26,8 +26,8 @@ func FurtherTensors(tensors ...Tensor) PrepareOption {
 	return func(p *Prepared) { p.further, p.values = specs(tensors), tensors }
 }
 
-// FurtherValues adds to Further those operands that are there; the zero Tensor is one
-// whose elements are not.
+// FurtherValues adds to Further the elements of those operands that are known before a
+// run. The zero Tensor stands for an operand whose elements are not.
 func FurtherValues(tensors ...Tensor) PrepareOption {
 	return func(p *Prepared) { p.values = tensors }
 }
@@ -89,11 +89,11 @@ type Prepared struct {
 // except the length of the tuples. The Prepared then serves every batch whose
 // dims the spec allows. A batch whose length differs from the previous run's
 // costs some 200 ns more. If op reads data as a vector, broadcasts, or moves a window,
-// such a batch is lowered anew, which allocates. The dims of further operands may be
-// unknown or ranges too, as the number of bags that offsets of i64[?] give.
+// a batch of another length is lowered anew, which allocates. The dims of further
+// operands may be unknown or ranges too, as the number of bags that offsets of i64[?] give.
 //
-// Stored data that is a view is decoded from where it lies, and what does not lie side by
-// side of a row is copied for it.
+// Stored data that is a view is decoded where it lies. What is stored of a row and does
+// not lie side by side is copied first.
 //
 // A run is fastest with the strides in the specs; other strides cost as much as
 // another length. A run usually takes scratch of about 16 KiB per core, and 8

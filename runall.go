@@ -19,8 +19,8 @@ type Call struct {
 	Further  []Tensor // the operands behind the indices
 }
 
-// RunAll runs calls, such as the tables of a recommender, with the results that they
-// have one after the other. Calls none of which writes to memory of another share the
+// RunAll runs calls, such as the tables of a recommender. The results are those of the
+// same runs one after the other. Calls none of which writes to memory of another share the
 // cores of their Prepareds: each goroutine takes the next call; those with Progress run
 // alone. RunAll ends with the first error, which names the call by its number, from 0,
 // and wraps that of Prepared.Run; calls after it may have run. It allocates nothing where

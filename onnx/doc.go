@@ -1,6 +1,8 @@
 // Package onnx implements every version of ONNX's gathers: Gather,
-// GatherElements, GatherND, and GatherND of the domain com.microsoft.
+// GatherElements, GatherND, and of the domain com.microsoft GatherND and
+// GatherBlockQuantized, whose data are codes with scales and zero points.
 //
-// The operators take data of any dtype and indices of any integer dtype, also
-// where the specification lists fewer.
+// Gathers take data of any dtype, and all operators indices of any integer dtype, also
+// where the specification lists fewer. Codes are i4, u4, u8 of 8, 4 or 2 bits, f8 or
+// f4e2m1.
 package onnx

@@ -10,7 +10,7 @@ import (
 )
 
 // GatherInto is Gather into memory. out has the dtype and shape that garner.Infer
-// gives, and must not share memory with data or indices. Where there is no budget,
+// gives, and must not share memory with an operand. Where there is no budget,
 // and data and indices are in memory or in a mapped file whose rows are in the page
 // cache, it runs garner.GatherInto; else it reads rows as Gather does. It ignores
 // From. Errors are those of Gather, and those of garner.GatherInto for out.

@@ -2,7 +2,8 @@ package tensorflow
 
 import "github.com/garner-go/garner"
 
-// SparseSegmentSqrtN is the function tf.sparse.segment_sqrtn: sums of rows, divided by the root of their number of data.
+// SparseSegmentSqrtN is the function tf.sparse.segment_sqrtn: sums of rows of data, divided by the square root of
+// their number.
 // segment_ids has the bag of each index, and never falls.
 //
 //	output[b, …] = 1/√n Σ data[indices[i], …]   for each i with segment_ids[i] = b

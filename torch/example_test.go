@@ -34,3 +34,11 @@ func ExampleIndexSelect() {
 	// i64[1] [6] <nil>
 	// garner: indices[0] = -1 is outside axis 1 of data, which has 0…2
 }
+
+// Bags [2, 0] and [1]: the offsets are a further operand, behind the indices.
+func ExampleEmbeddingBag() {
+	weight := garner.Of([]float32{1, 2, 3, 4, 5, 6}, 3, 2)
+	at, offsets := garner.Of([]int64{2, 0, 1}, 3), garner.Of([]int64{0, 2}, 2)
+	fmt.Println(garner.Gather(torch.EmbeddingBag{Mode: "sum"}, weight, at, offsets))
+	// Output: f32[2,2] [[6.0, 8.0], [3.0, 4.0]] <nil>
+}

@@ -33,21 +33,3 @@ func TestMemoryOfBags(t *testing.T) {
 		}
 	}
 }
-
-// TestIdentityNamesAttributes holds that --resume names the operator and the attributes of
-// what computes with elements, which its loops do not tell.
-func TestIdentityNamesAttributes(t *testing.T) {
-	f := &gatherFlags{}
-	f.operator.as, f.operator.attributes = "torch.embedding_bag", []string{"mode=sum"}
-	r, err := asked(t.Context(), "gather", f, []string{"table.npy", "ids.npy"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan, err := garner.NewPlan(r.op, garner.SpecOf(garner.F32, 4, 2), garner.SpecOf(garner.I64, 3), garner.SpecOf(garner.I64, 2))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if operator := r.identity(plan, "", "")[0].Value; !strings.HasPrefix(operator, "torch.embedding_bag mode=sum, a gather along axis 0 with negative reject") {
-		t.Error(operator)
-	}
-}

@@ -41,6 +41,8 @@ var gatherKinds = []gatherKind{
   garner gather arrays.npz#table arrays.npz#ids -o rows.safetensors --name rows
   garner gather data.npy ids.npy -o rows.npy --memory 512M
   garner gather 'f8e4m3fn[0.5,448]' '[1]' --to f32                # [448.0]
+  garner gather 'f32[[1,2],[3,4],[5,6]]' '[2,0,1]' --as torch.embedding_bag --operand offsets=[0,2] --attr mode=sum   # [[6.0, 8.0], [3.0, 4.0]]
+  garner gather 'u8[[1,2],[3,4]]' '[1]' --as openvino.compressed-gather --operand scale=0.5   # [[1.5, 2.0]]
   cat ids.npy | garner gather data.npy - -o - > rows.npy`,
 	},
 	{
@@ -80,7 +82,13 @@ const gatherHelp = `DATA and INDICES are literals or files:
                             between them, which give rank 2; or a literal
   -                         npy or text on standard input
 A file of no such extension, such as /dev/fd/63, is known by its first bytes. INDICES
-may have any integer type.
+may have any integer type. gguf.dequantize and torch.quantized_embedding_unpack decode
+all of DATA: leave INDICES out.
+
+Some operators of gather take further operands: the offsets, segments and weights of
+bags, the scales and zero points of codes. Give each as --operand NAME=VALUE, where
+VALUE is a literal or a file as above; "garner ops OP" names them. A literal without a
+type has the type that the operator takes.
 
 Without -o the command prints a result of up to 1000 elements as nested lists, which
 are a literal that garner reads again; --dtype gives it its type back. Nested lists do
@@ -92,12 +100,12 @@ of -o appears whole or not at all.
 DATA in a file, INDICES and the result of -o may each be larger than memory: garner
 reads only the rows that the indices name and writes the result block by block.
 --memory SIZE limits the memory held at a time, mapped pages of files included.
-INDICES that can only be read whole, such as text, may take half of it. It does not
-change the result.
+INDICES that can only be read whole, such as text, may take half of it; so may all
+INDICES and operands of bags, which are held whole. It does not change the result.
 
 --to f32, f16, bf16 or f64 converts DATA of any float type, quantised ones too, as its
 rows are read. What the type does not have rounds to the nearest value, of two as near
-the even one. A fill is one of that type.
+the even one. A fill is one of that type. --to NAME=f32 converts a further operand.
 
 When Ctrl-C, kill -9 or a power loss interrupts a run whose OUT has 64 MiB or more,
 or a run with --memory, the same command with --resume continues it; --resume is

@@ -199,7 +199,7 @@ type policyFlags struct {
 
 func (f *policyFlags) add(cmd *cobra.Command) {
 	cmd.Flags().Var(policyFlag{&f.negative, "reject|from-end", f.setNegative}, "negative", "the policy for negative indices (default: the operator's)")
-	cmd.Flags().Var(policyFlag{&f.outside, "error|zero|clamp|wrap|fill=V", f.setOutside}, "outside", "the policy for indices outside their axis (default: the operator's); V is of data's dtype")
+	cmd.Flags().Var(policyFlag{&f.outside, "error|zero|clamp|wrap|fill=V", f.setOutside}, "outside", "the policy for indices outside their axis (default: the operator's); V is of the result's dtype")
 	complete(cmd, "negative", "reject", "from-end")
 	complete(cmd, "outside", "error", "zero", "clamp", "wrap", "fill=")
 }
