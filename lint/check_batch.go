@@ -217,10 +217,13 @@ func (l *linter) ranks(v *model.Value) (open bool, from []*model.Value) {
 		return l.inputs[v], nil
 	}
 	n := v.From
+	if !isFirst(v) { // it has the rank of the first
+		return false, n.Outputs[:1]
+	}
 	if at, ok := rankOperands[n.Op]; ok && at < len(n.Inputs) && n.Op != "Squeeze" && n.Op != "Unsqueeze" && n.Op != "Tile" {
 		return false, nil // the length of that operand is the rank
 	}
-	_, bounded := stepOf(n)
+	_, bounded := stepOf(v)
 	switch {
 	case n.Op == "Squeeze" && len(n.Inputs) < 2 && n.Attributes["axes"] == nil && input(n, 0).Spec.Rank.Known():
 		return !known(input(n, 0)), nil

@@ -126,6 +126,9 @@ func foldedFrom(v *model.Value) []*model.Value {
 	if v.Constant != nil || v.From == nil {
 		return nil
 	}
+	if !isFirst(v) { // it is folded with the first
+		return v.From.Outputs[:1]
+	}
 	switch n := v.From; n.Op {
 	case "GatherND", "GatherElements", "ReverseSequence", "Roll", "Bucketize", "BitwiseAnd", "BitwiseOr", "BitwiseXor",
 		"HardSigmoid", "IsNaN", "IsInf", "NonMaxSuppression":
@@ -136,7 +139,7 @@ func foldedFrom(v *model.Value) []*model.Value {
 		}
 		return n.Inputs
 	default:
-		if _, ok := stepOf(n); !ok {
+		if _, ok := stepOf(v); !ok {
 			return nil
 		}
 		return n.Inputs

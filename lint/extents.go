@@ -1,10 +1,12 @@
 package lint
 
 import (
+	"encoding/binary"
 	"math"
 	"slices"
 	"strings"
 
+	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/operators"
 )
@@ -22,16 +24,52 @@ const (
 // An inference finds the dims of the values of a model.
 type inference struct {
 	*linter
-	openvino bool // as OpenVINO infers them, whose reader of ONNX makes a scalar of a constant without elements
-	lists    map[*model.Value][]extent
-	seen     map[*model.Value]int32 // values that it has visited: see groups
+	openvino bool                    // as OpenVINO infers them, whose reader of ONNX makes a scalar of a constant without elements
+	packed   map[*model.Value]string // the dims that it has found, as varints: there is a list for each value of a model
+	seen     map[*model.Value]int32  // values that it has visited: see groups
 }
 
 func (l *linter) inference(openvino bool) *inference {
-	return &inference{l, openvino, map[*model.Value][]extent{}, map[*model.Value]int32{}}
+	return &inference{l, openvino, map[*model.Value]string{}, map[*model.Value]int32{}}
 }
 
-// of gives the dims of a value; nil where lint does not know its rank. Of the
+// keep stores the dims of a value. A value and the first that it reads mostly have the same,
+// which are then stored once, and so are those that both inferences find.
+func (f *inference) keep(v *model.Value, list []extent) {
+	var space [garner.MaxRank * binary.MaxVarintLen64]byte
+	packed := space[:0]
+	for _, e := range list {
+		packed = binary.AppendVarint(packed, int64(e))
+	}
+	if from := f.reads(v); len(from) > 0 && from[0] != nil {
+		if same, ok := f.packed[from[0]]; ok && same == string(packed) {
+			f.packed[v] = same
+			return
+		}
+	}
+	if same, ok := f.inferred.packed[v]; ok && same == string(packed) {
+		f.packed[v] = same
+		return
+	}
+	f.packed[v] = string(packed)
+}
+
+// list gives the dims that keep has stored, for the caller to change; nil where there are none.
+func (f *inference) list(v *model.Value) []extent {
+	packed, ok := f.packed[v]
+	if !ok {
+		return nil
+	}
+	list := make([]extent, 0, len(packed))
+	for at := []byte(packed); len(at) > 0; {
+		e, n := binary.Varint(at)
+		list, at = append(list, extent(e)), at[n:]
+	}
+	return list
+}
+
+// of gives the dims of a value; nil where lint does not know its rank, or where it is above
+// garner.MaxRank. Of the
 // operators that stand before indices it follows those that keep a dim open, so a dim
 // is openExtent only where OpenVINO infers no more.
 func (f *inference) of(v *model.Value) ([]extent, error) {
@@ -40,23 +78,27 @@ func (f *inference) of(v *model.Value) ([]extent, error) {
 			return nil // a loop, which may change them
 		}
 		list, err := f.infer(group[0])
-		if list != nil {
-			f.lists[group[0]] = list
+		if list != nil && len(list) <= garner.MaxRank {
+			f.keep(group[0], list)
 		}
 		return err
 	})
-	return f.lists[v], err
+	return f.list(v), err
 }
 
-// reads lists the values whose dims infer needs.
+// reads lists the values whose dims infer needs: of a result behind the first, such as the
+// second part of Split, the first input alone.
 func (f *inference) reads(v *model.Value) []*model.Value {
 	switch {
 	case v.Constant != nil || f.inputs[v] || known(v) && !f.scalars():
 		return nil
 	case len(v.Takes) > 0:
 		return v.Takes
-	case v.From == nil || shapers(v.From) == nil:
+	case v.From == nil || shaperOf(v) == nil:
 		return nil
+	}
+	if !isFirst(v) {
+		return v.From.Inputs[:min(len(v.From.Inputs), 1)]
 	}
 	return v.From.Inputs
 }
@@ -91,8 +133,8 @@ func (f *inference) infer(v *model.Value) ([]extent, error) {
 	case len(v.Takes) > 0:
 		list = f.joined(v.Takes)
 	case v.From != nil:
-		if shape := shapers(v.From); shape != nil {
-			if slices.ContainsFunc(v.From.Inputs, func(v *model.Value) bool { return isRefused(f.lists[v]) }) {
+		if shape := shaperOf(v); shape != nil {
+			if slices.ContainsFunc(f.reads(v), func(v *model.Value) bool { return f.packed[v] == packedRefused }) {
 				return []extent{refusedExtent}, nil
 			}
 			c := &operation{linter: f.linter, dims: f, node: v.From, result: v, output: slices.Index(v.From.Outputs[:min(len(v.From.Outputs), mostPositions)], v)}
@@ -103,6 +145,7 @@ func (f *inference) infer(v *model.Value) ([]extent, error) {
 	}
 	switch {
 	case !v.Spec.Rank.Known():
+	case list == nil && len(v.Spec.Dims) > garner.MaxRank:
 	case list == nil:
 		list = told(v, unclearExtent)
 	case len(list) == len(v.Spec.Dims): // what the file says counts where nothing else is known
@@ -117,6 +160,8 @@ func (f *inference) infer(v *model.Value) ([]extent, error) {
 
 func isRefused(list []extent) bool { return len(list) == 1 && list[0] == refusedExtent }
 
+var packedRefused = string(binary.AppendVarint(nil, int64(refusedExtent)))
+
 // refused is the dims of what needs an axis of a scalar that OpenVINO's reader of ONNX has
 // made; nil of any other.
 func (c *operation) refused(list []extent) []extent {
@@ -129,9 +174,9 @@ func (c *operation) refused(list []extent) []extent {
 // joined gives the dims of a value that may be any of several; nil unless they have one
 // rank.
 func (f *inference) joined(values []*model.Value) []extent {
-	list := slices.Clone(f.lists[values[0]])
+	list := f.list(values[0])
 	for _, v := range values[1:] {
-		taken := f.lists[v]
+		taken := f.list(v)
 		if taken == nil || len(taken) != len(list) {
 			return nil
 		}
@@ -147,9 +192,13 @@ func (f *inference) joined(values []*model.Value) []extent {
 	return list
 }
 
-// shapers gives the function of a node that infers the dims of its results; nil where lint has
-// none.
-func shapers(n *model.Node) func(c *operation) []extent {
+// shaperOf gives the function of the node that makes a value, by which it infers the value's
+// dims; nil where lint has none.
+func shaperOf(v *model.Value) func(c *operation) []extent {
+	n := v.From
+	if !isFirst(v) && n.Op != "Split" && n.Op != "VariadicSplit" {
+		return nil
+	}
 	if n.IsGather() {
 		return extentsOfGather
 	}
@@ -192,7 +241,13 @@ func (c *operation) extents(i int) []extent {
 	if i >= len(c.node.Inputs) || c.node.Inputs[i] == nil {
 		return nil
 	}
-	return slices.Clone(c.dims.lists[c.node.Inputs[i]])
+	return c.dims.list(c.node.Inputs[i])
+}
+
+// short is list for as many integers as a tensor has dims; an attribute may have more.
+func (c *operation) short(name string, i int) ([]int64, bool) {
+	list, ok := c.list(name, i)
+	return list, ok && len(list) <= garner.MaxRank
 }
 
 func extentsOfFirst(c *operation) []extent { return c.extents(0) }
@@ -237,7 +292,7 @@ func padded1(list []extent, rank int) []extent {
 // extentsOfExpand is the dims of a value that is broadcast to a constant shape.
 func extentsOfExpand(c *operation) []extent {
 	list := c.extents(0)
-	shape, ok := c.list("shape", 1)
+	shape, ok := c.short("shape", 1)
 	if how, text := c.node.Attributes["mode"].(string); !ok || list == nil || text && !strings.EqualFold(how, "bidirectional") && !strings.EqualFold(how, "numpy") {
 		return nil
 	}
@@ -299,7 +354,7 @@ func volumeOf(list []extent) extent {
 
 func extentsOfTranspose(c *operation) []extent {
 	list := c.extents(0)
-	order, given := c.list("perm", 1)
+	order, given := c.short("perm", 1)
 	if !given {
 		if len(c.node.Inputs) > 1 {
 			return unclear(len(list), list != nil)
@@ -339,49 +394,59 @@ func axisOf(axis int64, list []extent) int {
 // extentsOfConcat joins operands. OpenVINO's reader of ONNX leaves out those that it has
 // made scalars.
 func extentsOfConcat(c *operation) []extent {
-	var lists [][]extent
 	var made []extent
+	axis, scalars := -1, 0
 	for i := range c.node.Inputs {
-		list := c.extents(i)
-		if c.refused(list) != nil {
-			continue
-		}
-		if lists = append(lists, list); made == nil {
-			made = slices.Clone(list)
-		}
-	}
-	if len(lists) == 0 {
-		return c.refused([]extent{})
-	}
-	axis := axisOf(c.number("axis", 1), made)
-	if axis < 0 {
-		return nil
-	}
-	total := extent(0)
-	for _, list := range lists {
-		if list == nil {
-			list = unclear(len(made), true)
-		}
-		if len(list) != len(made) {
-			return nil
-		}
-		for i, e := range list {
-			switch {
-			case i == axis && (e == openExtent || total == openExtent):
-				total = openExtent
-			case i == axis && (e == unclearExtent || total == unclearExtent):
-				total = unclearExtent
-			case i == axis:
-				total += e
-			case e >= 0: // of all operands
-				made[i] = e
-			case made[i] < 0:
-				made[i] = min(made[i], e)
+		switch list := c.extents(i); {
+		case c.refused(list) != nil:
+			scalars++
+		case made == nil:
+			if axis, made = axisOf(c.number("axis", 1), list), list; axis < 0 && list != nil {
+				return nil
 			}
+		case list != nil && len(list) != len(made):
+			return nil
+		default:
+			joinAlong(axis, made, list)
 		}
 	}
-	made[axis] = total
+	switch {
+	case made == nil && scalars == len(c.node.Inputs):
+		return c.refused([]extent{})
+	case made != nil && c.extents(0) == nil:
+		joinAlong(axis, made, nil)
+	}
 	return made
+}
+
+// joinAlong makes the dims of an operand of Concat those of the operand and of another; nil are
+// dims that are not known.
+func joinAlong(axis int, made, other []extent) {
+	for i := range made {
+		e := unclearExtent
+		if other != nil {
+			e = other[i]
+		}
+		switch {
+		case i == axis:
+			made[i] = sumOf(made[i], e)
+		case e >= 0: // of all operands
+			made[i] = e
+		case made[i] < 0:
+			made[i] = min(made[i], e)
+		}
+	}
+}
+
+// sumOf is the sum of two dims: open if one of them is.
+func sumOf(a, b extent) extent {
+	switch {
+	case a == openExtent || b == openExtent:
+		return openExtent
+	case a < 0 || b < 0 || a > math.MaxInt32-b:
+		return unclearExtent
+	}
+	return a + b
 }
 
 // extentsOfSlice keeps the dims that are not sliced. A part of an open dim is open, unless
@@ -395,8 +460,8 @@ func extentsOfSlice(c *operation) []extent {
 	if none := c.refused(list); none != nil {
 		return none
 	}
-	axes, ok := c.list("axes", axesAt)
-	if starts, given := c.list("starts", 1); !ok && given && len(c.node.Inputs) <= axesAt && c.node.Attributes["axes"] == nil {
+	axes, ok := c.short("axes", axesAt)
+	if starts, given := c.short("starts", 1); !ok && given && len(c.node.Inputs) <= axesAt && c.node.Attributes["axes"] == nil {
 		for i := range starts {
 			axes = append(axes, int64(i))
 		}
@@ -408,7 +473,7 @@ func extentsOfSlice(c *operation) []extent {
 			list[i] = unclearExtent
 		}
 	}
-	if ends, given := c.list("ends", 2); given && slices.Contains(ends, 0) {
+	if ends, given := c.short("ends", 2); given && slices.Contains(ends, 0) {
 		return unclear(len(list), list != nil)
 	}
 	return list
@@ -416,7 +481,7 @@ func extentsOfSlice(c *operation) []extent {
 
 func extentsOfTile(c *operation) []extent {
 	list := c.extents(0)
-	repeats, ok := c.list("repeats", 1)
+	repeats, ok := c.short("repeats", 1)
 	if ok && list != nil {
 		list = padded1(list, len(repeats))
 	}
@@ -465,7 +530,7 @@ func extentsOfSplit(c *operation) []extent {
 
 func extentsOfUnsqueeze(c *operation) []extent {
 	list := c.extents(0)
-	axes, ok := c.list("axes", 1)
+	axes, ok := c.short("axes", 1)
 	if !ok || list == nil {
 		return nil
 	}
@@ -487,7 +552,7 @@ func extentsOfUnsqueeze(c *operation) []extent {
 
 func extentsOfSqueeze(c *operation) []extent {
 	list := c.extents(0)
-	axes, ok := c.list("axes", 1)
+	axes, ok := c.short("axes", 1)
 	if every := len(c.node.Inputs) < 2 && c.node.Attributes["axes"] == nil; every {
 		for i, e := range list {
 			if e < 0 { // perhaps 1
@@ -520,7 +585,7 @@ func extentsOfSqueeze(c *operation) []extent {
 // open where one of the others is.
 func extentsOfReshape(c *operation) []extent {
 	list := c.extents(0)
-	shape, ok := c.list("shape", 1)
+	shape, ok := c.short("shape", 1)
 	if !ok || list == nil || c.number("allowzero", 0) != 0 {
 		return nil
 	}

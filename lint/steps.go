@@ -68,8 +68,13 @@ func (s step) reads(n *model.Node) []*model.Value {
 	return list
 }
 
-// stepOf finds the step of a node; false where its results may be anything.
-func stepOf(n *model.Node) (step, bool) {
+// isFirst reports whether a value is the first result of its node. Of the others, nothing asks
+// for all inputs of the node, so that many results of many inputs cost no more than both.
+func isFirst(v *model.Value) bool { return len(v.From.Outputs) == 0 || v.From.Outputs[0] == v }
+
+// stepOf finds the step of the node that makes a value; false where the value may be anything.
+func stepOf(v *model.Value) (step, bool) {
+	n := v.From
 	if n.IsGather() {
 		if o, err := operators.Find(n.Operator, 0); err != nil || combines(o) {
 			return step{}, false
@@ -88,7 +93,7 @@ func stepOf(n *model.Node) (step, bool) {
 		return of(transposed, 0), true
 	}
 	s, ok := steps[n.Op]
-	return s, ok
+	return s, ok && (s.operands != nil || isFirst(v)) // what needs all inputs has one result
 }
 
 // input gives the bounds of the i-th input; false where the node lacks it.

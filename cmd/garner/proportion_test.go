@@ -201,6 +201,44 @@ func costlyONNX(size int) map[string][]byte {
 			}), last)),
 	}
 	at := "i"
+	// Each list has as many dims as lint allows, or would have more.
+	axes := func(n int) []byte {
+		list := make([]byte, n)
+		for i := range list {
+			list[i] = byte(i)
+		}
+		return field(5, joined(field(1, "axes"), field(20, 7), field(8, list)))
+	}
+	constant := field(5, joined(field(1, 60), field(2, 7), field(8, "sixty"), field(9, slices.Concat(slices.Collect(func(yield func([]byte) bool) {
+		for i := range 60 {
+			if !yield([]byte{byte(i), 0, 0, 0, 0, 0, 0, 0}) {
+				return
+			}
+		}
+	})...))))
+	steps := func(size int, before []byte, first string, node func(from, to string) []byte) []byte {
+		from := first
+		nodes := filled(size, func(i int) []byte {
+			at := from
+			from = fmt.Sprint("r", i)
+			return node(at, from)
+		})
+		return onnxModel(joined(before, nodes, onnxNode("GatherND", "x "+from, "y")))
+	}
+	pairs := field(11, onnxValue("p", 7, 2, 2))
+	deep := joined(field(5, joined(field(2, 1), field(8, "one"), field(2, 7), field(9, []byte{1, 0, 0, 0, 0, 0, 0, 0}))), onnxNode("Unsqueeze", "i", "deep", axes(garner.MaxRank-1)))
+	all["gathers that double a rank"] = steps(size, pairs, "p", func(from, to string) []byte { return onnxNode("Gather", from+" "+from, to) })
+	all["gathers that raise a rank"] = steps(size, pairs, "p", func(from, to string) []byte { return onnxNode("Gather", from+" p", to) })
+	all["gathers of ranks by constants"] = steps(size, constant, "i", func(from, to string) []byte { return onnxNode("Unsqueeze", from+" sixty", to) })
+	all["gathers of the greatest rank"] = steps(size, deep, "deep", func(from, to string) []byte { return onnxNode("Abs", from, to) })
+	all["gathers of dims that differ"] = steps(size, deep, "deep", func(from, to string) []byte {
+		return onnxNode("Concat", from+" deep", to, field(5, joined(field(1, "axis"), field(20, 2), field(3, 0))))
+	})
+	many := filled(size/2, func(i int) []byte { return field(2, fmt.Sprint("o", i)) })
+	n := bytes.Count(many, []byte("o"))
+	all["gathers of results of many inputs"] = onnxModel(joined(field(1, joined(bytes.Repeat(field(1, "i"), n), many, field(4, "Add"))), filled(size/2, func(i int) []byte {
+		return onnxNode("GatherND", fmt.Sprint("x o", i%n), fmt.Sprint("g", i))
+	}), last))
 	all["gathers at the end of diamonds"] = onnxModel(joined(filled(size/2, func(i int) []byte {
 		from := at
 		at = fmt.Sprint("a", i)
