@@ -51,14 +51,15 @@ func combiner(l *garner.Lowering, name string) garner.Reduction {
 // lowerSparse is the lowering that both lookups share.
 func lowerSparse(l *garner.Lowering, bag garner.Bag, count garner.Dim) {
 	bag.Ends, bag.Column, bag.WeightsAt = garner.Segments, true, garner.PositionAt(1) // TES.4, TSS.4
+	_, bag.FromZero = l.Operand("weights")
 	lowerSegments(l, bag, count)
 }
 
 // lowerSegments is the lowering that all bags of TensorFlow share: operand 0 has the
-// bag of each index. Sums begin at 0; a mean of no weights is a product with 1/n.
+// bag of each index. A mean of no weights is a product with 1/n.
 func lowerSegments(l *garner.Lowering, bag garner.Bag, count garner.Dim) {
 	l.NeedNumbers(true) // TES.1, TSS.1, TSG.1, TSM.1, TSQ.1
-	bag.EndsAt, bag.FromZero, bag.Reciprocal = garner.PositionAt(0), true, true
+	bag.EndsAt, bag.Reciprocal = garner.PositionAt(0), true
 	l.NeedRanks(1, 1)         // TES.3, TSS.3, TSG.2, TSM.2, TSQ.2
 	l.Bags(bag, count)        // TES.4, TES.5, TSS.4, TSS.5, TSG.3, TSM.3, TSQ.3: the rows and the bags
 	l.Copy()                  // the columns
