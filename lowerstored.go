@@ -3,6 +3,7 @@ package garner
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/garner-go/garner/internal/codec"
 )
@@ -163,7 +164,7 @@ func (l *Lowering) StoredCodes(c Codes) *Lowering {
 		blocks.Scales, _ = codec.NumberOf(scales.DType.String())
 	case Invalid:
 	default:
-		l.FailDType("%s are %s; they must be f32, f16 or bf16", c.Scales, scales.DType)
+		l.FailDType("%s must be f32, f16 or bf16, not %s", c.Scales, scales.DType)
 	}
 	if hasZeros {
 		blocks.Zeros = l.number(c.Zeros, zeros.DType, 32)
@@ -241,7 +242,13 @@ func (l *Lowering) StoredCodes(c Codes) *Lowering {
 func (l *Lowering) number(name string, d DType, most int) codec.Number {
 	n, ok := codec.NumberOf(d.String())
 	if !ok || d.Bits() > most {
-		l.FailDType("%s is %s; that is no type of codes, scales or zero points", name, d)
+		var takes []string
+		for _, t := range DTypes() {
+			if _, ok := codec.NumberOf(t.String()); ok && t.Bits() <= most {
+				takes = append(takes, t.String())
+			}
+		}
+		l.FailDType("%s must be one of %s, not %s", name, strings.Join(takes, ", "), d)
 	}
 	return n
 }

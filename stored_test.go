@@ -280,7 +280,7 @@ func TestStoredRefusals(t *testing.T) {
 		if _, err := garner.Gather(c.op, memory, row); !errors.Is(err, garner.ErrDType) {
 			t.Errorf("%s of f32 without scales: %v", name, err)
 		}
-		if _, err := garner.Gather(c.op, codes, row, garner.Of([]float64{1, 1}, 2, 1)); !errors.Is(err, garner.ErrDType) || !strings.HasSuffix(err.Error(), "are f64; they must be f32, f16 or bf16") {
+		if _, err := garner.Gather(c.op, codes, row, garner.Of([]float64{1, 1}, 2, 1)); !errors.Is(err, garner.ErrDType) || !strings.HasSuffix(err.Error(), "must be f32, f16 or bf16, not f64") {
 			t.Errorf("%s with scales of f64: %v", name, err)
 		}
 	}

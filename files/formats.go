@@ -199,7 +199,7 @@ func ggufList(path string, o Options) ([]Info, error) {
 			a.DType = at.Spec.DType
 			a.Shape, _ = at.Spec.Shape()
 		} else if _, err := f.Layout(t.Name, gguf.Options{Raw: true}); err == nil {
-			a.DType, a.Note = garner.Invalid, "only with --raw"
+			a.DType, a.Note = garner.Invalid, "only with Options.Raw"
 		} else {
 			a.DType, a.Note = garner.Invalid, "not read"
 		}
@@ -226,7 +226,7 @@ func rawList(path string, o Options) ([]Info, error) {
 	a := Info{DType: asked.DType, Bytes: at.Segments[0].Bytes, Path: path}
 	a.Shape, _ = at.Spec.Shape()
 	if o.DType == garner.Invalid {
-		a.Note = "bytes; say what they are with --dtype, --shape and --offset"
+		a.Note = "bytes; say what they are with Options.DType, Options.Shape and Options.Offset"
 	}
 	return []Info{a}, nil
 }

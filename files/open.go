@@ -62,11 +62,11 @@ type Options struct {
 func (o Options) check(f Format, operand string) error {
 	switch {
 	case (o.Shape != nil || o.Offset != 0) && f.Name == stream.Name:
-		return garner.Errorf(garner.ErrAttribute, "%s is a pipe or a device, of which .npy and text are read; --shape and --offset are for files without a header: save the elements as FILE.raw", operand)
+		return garner.Errorf(garner.ErrAttribute, "%s is a pipe or a device, of which .npy and text are read; Options.Shape and Options.Offset are for files without a header: save the elements as FILE.raw", operand)
 	case (o.Shape != nil || o.Offset != 0) && !f.Headerless:
-		return garner.Errorf(garner.ErrAttribute, "%s says itself what its shape is and where it begins; --shape and --offset are for files without a header, .raw and .bin", operand)
+		return garner.Errorf(garner.ErrAttribute, "%s says itself what its shape is and where it begins; Options.Shape and Options.Offset are for files without a header, .raw and .bin", operand)
 	case (o.Raw || o.Blocks) && !f.Quantised:
-		return garner.Errorf(garner.ErrAttribute, "%s has no quantised blocks; --raw is for those of .gguf", operand)
+		return garner.Errorf(garner.ErrAttribute, "%s has no quantised blocks; Options.Raw is for those of .gguf", operand)
 	}
 	return nil
 }

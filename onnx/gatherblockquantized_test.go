@@ -14,7 +14,7 @@ func TestRulesOfGatherBlockQuantized(t *testing.T) {
 	ruletest.Run(t, []ruletest.Case{
 		{Rule: "MB.1", Op: op, Data: codes, Indices: "[1]", More: []string{"f16[[0.5],[2]]"}, Want: "f16[[6,-8]]"},
 		{Rule: "MB.1", Op: op, Data: "i8[[1]]", Indices: "[0]", More: []string{scales}, Refuse: "dtype", Message: "data is i8; it may be i4, u4, u8, a type of f8 or f4e2m1"},
-		{Rule: "MB.1", Op: op, Data: codes, Indices: "[0]", More: []string{"f64[[1],[2]]"}, Refuse: "dtype", Message: "scales are f64; they must be f32, f16 or bf16"},
+		{Rule: "MB.1", Op: op, Data: codes, Indices: "[0]", More: []string{"f64[[1],[2]]"}, Refuse: "dtype", Message: "scales must be f32, f16 or bf16, not f64"},
 
 		{Rule: "MB.2", Op: onnx.MicrosoftGatherBlockQuantized1{Bits: n(2)}, Data: "u8[[228]]", Indices: "[0]", More: []string{"f32[[1]]"}, Want: "f32[[-2,-1,0,1]]"},
 		{Rule: "MB.2", Op: op, Data: "u8[[33],[67]]", Indices: "[1]", More: []string{scales, "u8[[1],[2]]"}, Want: "f32[[2,4]]"},

@@ -16,8 +16,8 @@ func TestRulesOfCompressedGather(t *testing.T) {
 		{Rule: "OC.1", Op: openvino.CompressedGather{Output: "i32"}, Data: codes, Indices: "[1]", More: []string{scale}, Refuse: "attribute", Message: `output "i32"; it may be f32, f16 or bf16`},
 
 		{Rule: "OC.2", Op: op, Data: "f8e4m3fn[[1],[2]]", Indices: "[1]", More: []string{"f16[[0.5],[2]]"}, Want: "f16[[4]]"},
-		{Rule: "OC.2", Op: op, Data: "i16[[1]]", Indices: "[0]", More: []string{scale}, Refuse: "dtype", Message: "data is i16; that is no type of codes"},
-		{Rule: "OC.2", Op: op, Data: codes, Indices: "[0]", More: []string{"i8[[1],[2]]"}, Refuse: "dtype", Message: "scale are i8; they must be f32, f16 or bf16"},
+		{Rule: "OC.2", Op: op, Data: "i16[[1]]", Indices: "[0]", More: []string{scale}, Refuse: "dtype", Message: "data must be one of i2, u2, i4, u4, nf4, f4e2m1, i8, u8, "},
+		{Rule: "OC.2", Op: op, Data: codes, Indices: "[0]", More: []string{"i8[[1],[2]]"}, Refuse: "dtype", Message: "scale must be f32, f16 or bf16, not i8"},
 
 		{Rule: "OC.3", Op: op, Data: codes, Indices: "[1,0]", More: []string{scale, "u4(1)"}, Want: "f32[[4,28],[0,0.5]]"},
 		{Rule: "OC.3", Op: op, Data: codes, Indices: "[1,0]", More: []string{"f32[2,10]", "u4[[1],[3]]"}, Want: "f32[[0,120],[0,10]]"},

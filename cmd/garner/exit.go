@@ -112,7 +112,7 @@ func (p *program) report(err error) int {
 		status = statusUsage
 	}
 	p.shown.Load().Stop() // otherwise the message would follow it on one line
-	message, more := bare(err), ""
+	message, more := optionFlags.Replace(bare(err)), ""
 	if u != nil {
 		message, more = strings.TrimSuffix(message, u.more()), u.more()
 	}

@@ -143,6 +143,8 @@ func (r *request) checkFurther(role string, from operand, before []operand, oper
 		return wrong("%s %q is neither a literal such as '[0, 2]' nor a file that garner reads: %s", role, from.text, files.Readable())
 	case from.kind == kindStdin:
 		return wrong("%s cannot be -; put it in a file, or write a literal such as [0,2]", role)
+	case from.kind == kindFile && from.file.Format.Headerless:
+		return wrong("%s %s does not say what its bytes are, and no flag says it of an operand; save it as a .npy file", role, from.text)
 	case from.kind == kindFile && from.file.NeedsName():
 		return nameless(role, from)
 	}

@@ -99,7 +99,7 @@ func (p *program) info(ctx context.Context, f *infoFlags, text string) error {
 	l := listing{File: from.Path, Format: from.Format.Name, Arrays: []listedArray{}}
 	unknown := 0
 	for _, a := range arrays {
-		e := listedArray{Name: a.Name, Kind: a.Kind, Shape: a.Shape, Bytes: a.Bytes, File: a.Path, Note: a.Note}
+		e := listedArray{Name: a.Name, Kind: a.Kind, Shape: a.Shape, Bytes: a.Bytes, File: a.Path, Note: optionFlags.Replace(a.Note)}
 		if a.DType != garner.Invalid {
 			e.DType = a.DType.String()
 		}

@@ -366,7 +366,13 @@ func spaceOf(spec garner.Spec) float64 {
 	return float64(volume(spec.DType, int64(n)))
 }
 
-var indicesFlags = strings.NewReplacer("--dtype", "--indices-dtype", "--shape", "--indices-shape", "--offset", "--indices-offset")
+// optionFlags has the flags of DATA for the options of package files, which its messages
+// name; indicesFlags has those of INDICES.
+var (
+	optionFlags  = strings.NewReplacer("Options.DType", "--dtype", "Options.Shape", "--shape", "Options.Offset", "--offset", "Options.Raw", "--raw", "Options.Lenient", "--lenient")
+	indicesFlags = strings.NewReplacer("--dtype", "--indices-dtype", "--shape", "--indices-shape", "--offset", "--indices-offset",
+		"Options.DType", "--indices-dtype", "Options.Shape", "--indices-shape", "Options.Offset", "--indices-offset")
+)
 
 // ofRole names the flags of INDICES where an error names those of DATA.
 func ofRole(role string, err error) error {

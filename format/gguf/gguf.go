@@ -251,9 +251,9 @@ func (t *Tensor) layout(o Options) (layout.Array, error) {
 		shape[last] = shape[last] / k.block * k.bytes
 		return layout.Array{Spec: garner.SpecOf(garner.U8, shape...)}, nil
 	case k.codec == nil:
-		return layout.Array{}, garner.Errorf(garner.ErrDType, "it is quantised as %s, which garner does not dequantise; read its blocks as bytes (--raw), or convert the model with llama-quantize to F16, Q8_0 or Q4_K", k.name)
+		return layout.Array{}, garner.Errorf(garner.ErrDType, "it is quantised as %s, which garner does not dequantise; read its blocks as bytes (Options.Raw), or convert the model with llama-quantize to F16, Q8_0 or Q4_K", k.name)
 	case t.big:
-		return layout.Array{}, garner.Errorf(garner.ErrDType, "it is quantised as %s in a big-endian file, where writers differ in how the scales stand; convert the file with gguf-convert-endian FILE little, or read its blocks as bytes (--raw)", k.name)
+		return layout.Array{}, garner.Errorf(garner.ErrDType, "it is quantised as %s in a big-endian file, where writers differ in how the scales stand; convert the file with gguf-convert-endian FILE little, or read its blocks as bytes (Options.Raw)", k.name)
 	}
 	return layout.Array{Spec: garner.SpecOf(garner.F32, t.Shape...), Codec: k.codec}, nil
 }

@@ -98,7 +98,7 @@ func TestReal(t *testing.T) {
 			}
 		} else {
 			_, err := f.Array(tensor.Name, Options{})
-			refused(t, err, garner.ErrDType, "real.gguf: tensor ", tensor.Kind, "--raw")
+			refused(t, err, garner.ErrDType, "real.gguf: tensor ", tensor.Kind, "Options.Raw")
 			if tensor.DType != garner.Invalid {
 				t.Errorf("%s is listed as %s", tensor.Name, tensor.DType)
 			}
@@ -319,7 +319,7 @@ func TestSmall(t *testing.T) {
 	m.u32(3).u64(1).u64(0).tensor("q", 8, 0, 32)
 	f = save(m.data(34))
 	_, err = f.Array("q", Options{})
-	refused(t, err, garner.ErrDType, `tensor "q": it is quantised as Q8_0 in a big-endian file`, "--raw")
+	refused(t, err, garner.ErrDType, `tensor "q": it is quantised as Q8_0 in a big-endian file`, "Options.Raw")
 	if _, err := OpenArray(path, "q", Options{Raw: true}); err != nil {
 		t.Error(err)
 	}

@@ -57,7 +57,7 @@ func ExampleRead() {
 	t, err := npy.Read(bytes.NewReader(saved), npy.Options{DType: garner.BF16})
 	fmt.Println(t, err)
 	// Output:
-	// garner: the npy stream: its dtype "|V2" does not say what its bytes mean; give the dtype (--dtype bf16, f8e4m3fn, i4 …)
+	// garner: the npy stream: its dtype "|V2" does not say what its bytes mean; give the dtype (Options.DType bf16, f8e4m3fn, i4 …)
 	// bf16[2] [1.0, 2.0] <nil>
 }
 

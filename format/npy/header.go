@@ -191,7 +191,7 @@ func (h *header) dtype(asked garner.DType) (garner.DType, error) {
 	if !ok {
 		switch {
 		case asked == garner.Invalid:
-			return d, garner.Errorf(garner.ErrDType, "its dtype %q does not say what its bytes mean; give the dtype (--dtype bf16, f8e4m3fn, i4 …)", h.descr)
+			return d, garner.Errorf(garner.ErrDType, "its dtype %q does not say what its bytes mean; give the dtype (Options.DType bf16, f8e4m3fn, i4 …)", h.descr)
 		case asked == garner.String || !asked.Valid() || (asked.Bits()+7)/8 != h.size:
 			return d, garner.Errorf(garner.ErrDType, "its elements are of %d bytes (%s) and cannot be %s; give a dtype of that width", h.size, h.descr, asked)
 		}

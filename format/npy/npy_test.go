@@ -370,7 +370,7 @@ func TestDTypeOption(t *testing.T) {
 		{"'|i1'", "(8,)", garner.I4, "it holds i8 (|i1), not i4"},
 		{"'|S1'", "(8,)", garner.U8, "it holds string (|S1), not u8"},
 		{"'|S1'", "(8,)", garner.String, ""},
-		{"'|V1'", "(8,)", garner.Invalid, `its dtype "|V1" does not say what its bytes mean; give the dtype (--dtype bf16`},
+		{"'|V1'", "(8,)", garner.Invalid, `its dtype "|V1" does not say what its bytes mean; give the dtype (Options.DType bf16`},
 		{"'|V1'", "(8,)", garner.BF16, "its elements are of 1 bytes (|V1) and cannot be bf16; give a dtype of that width"},
 		{"'|V2'", "(4,)", garner.I4, "its elements are of 2 bytes (|V2) and cannot be i4"},
 		{"'|V2'", "(4,)", garner.String, "cannot be string"},

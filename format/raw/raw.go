@@ -105,11 +105,11 @@ func (o Options) spec(size int64) (garner.Spec, int64, error) {
 	width := uint64(o.DType.Bits())
 	switch {
 	case o.DType == garner.Invalid:
-		return bad(garner.ErrDType, "it does not say what its bytes are; give the dtype (--dtype f32)")
+		return bad(garner.ErrDType, "it does not say what its bytes are; give the dtype (Options.DType f32)")
 	case width == 0:
-		return bad(garner.ErrDType, "a file without a header cannot hold %s; give the dtype of its numbers (--dtype f32)", o.DType)
+		return bad(garner.ErrDType, "a file without a header cannot hold %s; give the dtype of its numbers (Options.DType f32)", o.DType)
 	case o.Offset < 0:
-		return bad(ErrFormat, "the offset %d is negative; give the bytes before the first element (--offset N)", o.Offset)
+		return bad(ErrFormat, "the offset %d is negative; give the bytes before the first element (Options.Offset)", o.Offset)
 	case o.Offset > size:
 		return bad(ErrFormat, "it has %d bytes, fewer than the offset %d", size, o.Offset)
 	}
@@ -138,7 +138,7 @@ func (o Options) spec(size int64) (garner.Spec, int64, error) {
 		}
 		var high uint64
 		if high, bitsOfOne = bits.Mul64(bitsOfOne, uint64(d)); high != 0 {
-			return bad(garner.ErrShape, "%s%s has more bytes than can be counted; check the shape (--shape)", o.DType, extents(shape))
+			return bad(garner.ErrShape, "%s%s has more bytes than can be counted; check the shape (Options.Shape)", o.DType, extents(shape))
 		}
 	}
 	if empty {
@@ -151,7 +151,7 @@ func (o Options) spec(size int64) (garner.Spec, int64, error) {
 		n := uint64(0)
 		switch {
 		case bitsOfOne == 0 && have > 0, bitsOfOne > 0 && 8*have%bitsOfOne != 0:
-			return bad(ErrFormat, "its %d bytes%s are no whole number of %s%s, %s each; check the dtype, the shape and the offset (--dtype, --shape, --offset)",
+			return bad(ErrFormat, "its %d bytes%s are no whole number of %s%s, %s each; check the dtype, the shape and the offset (Options.DType, Options.Shape, Options.Offset)",
 				have, o.behind(), o.DType, extents(slices.Delete(slices.Clone(shape), open, open+1)), size8(bitsOfOne))
 		case bitsOfOne > 0:
 			n = 8 * have / bitsOfOne
@@ -164,7 +164,7 @@ func (o Options) spec(size int64) (garner.Spec, int64, error) {
 	}
 	want := bitsOfOne/8 + (bitsOfOne%8+7)/8
 	if want != have {
-		return bad(ErrFormat, "it has %d bytes%s, and %s%s takes %d; check the dtype, the shape and the offset (--dtype, --shape, --offset), or leave one extent to the file's size (--shape with ?)",
+		return bad(ErrFormat, "it has %d bytes%s, and %s%s takes %d; check the dtype, the shape and the offset (Options.DType, Options.Shape, Options.Offset), or leave one extent to the file's size (Options.Shape with ?)",
 			have, o.behind(), o.DType, extents(shape), want)
 	}
 	return garner.SpecOf(o.DType, shape...), int64(have), nil

@@ -115,7 +115,7 @@ func TestSpec(t *testing.T) {
 		{Options{garner.U4, []int{3}, 0}, 2, "u4[3]", nil, ""},
 		{Options{garner.U1, nil, 0}, 2, "u1[16]", nil, ""},
 		{Options{garner.I8, []int{0, math.MaxInt}, 0}, 0, "", nil, ""},
-		{Options{}, 24, "", garner.ErrDType, "it does not say what its bytes are; give the dtype (--dtype f32)"},
+		{Options{}, 24, "", garner.ErrDType, "it does not say what its bytes are; give the dtype (Options.DType f32)"},
 		{Options{garner.String, nil, 0}, 24, "", garner.ErrDType, "cannot hold string"},
 		{Options{garner.F32, nil, -1}, 24, "", ErrFormat, "the offset -1 is negative"},
 		{Options{garner.F32, nil, 25}, 24, "", ErrFormat, "it has 24 bytes, fewer than the offset 25"},

@@ -230,7 +230,7 @@ func (p *parser) orLenient() string {
 	if p.lenient {
 		return ""
 	}
-	return ", or read the file with --lenient"
+	return ", or read the file with Options.Lenient"
 }
 
 // child gives the next child of an element; false after the last. It skips text
