@@ -127,10 +127,9 @@ func lowBatch(r *Rule, s *subject) error {
 
 // loneBatch finds Gather with batch dims whose dims before the axis are all 1.
 func loneBatch(r *Rule, s *subject) error {
-	data, okData := s.data.Spec.Shape()
-	indices, okIndices := s.indices.Spec.Shape()
-	if s.operator.Kind != operators.Gather || s.batch < 1 || !s.axisKnown || !okData || !okIndices || s.refused != nil || s.axis >= len(data) || s.batch > min(s.axis, len(indices)) {
-		return nil
+	data, indices, err := s.staticShapes()
+	if err != nil || s.operator.Kind != operators.Gather || s.batch < 1 || !s.axisKnown || data == nil || indices == nil || s.refused != nil || s.axis >= len(data) || s.batch > min(s.axis, len(indices)) {
+		return err
 	}
 	isNot1 := func(n int) bool { return n != 1 }
 	if slices.ContainsFunc(data[:s.axis], isNot1) || slices.ContainsFunc(indices[:s.batch], isNot1) {
@@ -139,7 +138,7 @@ func loneBatch(r *Rule, s *subject) error {
 	if replaced, err := s.replacedGather(data, indices); replaced || err != nil {
 		return err
 	}
-	s.find(r, s.answers(r), "batch_dims is %d and the axis is %d, data is %s and the indices are %s", s.batch, s.axis, s.data.Type(), s.indices.Type())
+	s.find(r, s.answers(r), "batch_dims is %d and the axis is %d, data is %s and the indices are %s", s.batch, s.axis, typeIn(s.data, data), typeIn(s.indices, indices))
 	return nil
 }
 
@@ -154,7 +153,7 @@ func unknownRanks(r *Rule, s *subject) error {
 		}
 	}
 	var tuples []extent
-	if s.operator.Kind == operators.GatherND && !s.k().Known() {
+	if s.operator.Kind == operators.GatherND {
 		var err error
 		if tuples, err = s.inferred.of(s.indices); err != nil {
 			return err

@@ -90,7 +90,7 @@ func (f *inference) of(v *model.Value) ([]extent, error) {
 // second part of Split, the first input alone.
 func (f *inference) reads(v *model.Value) []*model.Value {
 	switch {
-	case v.Constant != nil || f.inputs[v] || known(v) && !f.scalars():
+	case f.told(v):
 		return nil
 	case len(v.Takes) > 0:
 		return v.Takes
@@ -105,6 +105,12 @@ func (f *inference) reads(v *model.Value) []*model.Value {
 
 // scalars reports whether a constant without elements counts as a scalar.
 func (f *inference) scalars() bool { return f.openvino && f.format == "ONNX" }
+
+// told reports whether a value has the dims that the file says, and no others. OpenVINO has
+// written into its IR what it infers of each value, and its reader of ONNX infers that anew.
+func (f *inference) told(v *model.Value) bool {
+	return v.Constant != nil || f.inputs[v] || known(v) && !f.scalars() || f.format == "OpenVINO IR" && v.Spec.Rank.Known()
+}
 
 // told gives the dims that the file says of a value, and another extent for those that it
 // leaves open.
@@ -122,7 +128,7 @@ func told(v *model.Value, otherwise extent) []extent {
 func (f *inference) infer(v *model.Value) ([]extent, error) {
 	var list []extent
 	switch {
-	case v.Constant != nil || f.inputs[v] || known(v) && !f.scalars():
+	case f.told(v):
 		if !v.Spec.Rank.Known() {
 			return nil, nil
 		}
@@ -148,9 +154,9 @@ func (f *inference) infer(v *model.Value) ([]extent, error) {
 	case list == nil && len(v.Spec.Dims) > garner.MaxRank:
 	case list == nil:
 		list = told(v, unclearExtent)
-	case len(list) == len(v.Spec.Dims): // what the file says counts where nothing else is known
+	case len(list) == len(v.Spec.Dims):
 		for i, e := range told(v, unclearExtent) {
-			if e >= 0 && list[i] < 0 {
+			if e >= 0 && (list[i] == unclearExtent || list[i] == openExtent && !f.openvino) { // which OpenVINO leaves open
 				list[i] = e
 			}
 		}
@@ -169,6 +175,15 @@ func (c *operation) refused(list []extent) []extent {
 		return []extent{refusedExtent}
 	}
 	return nil
+}
+
+// never is the dims of what does not fit the dims of its operands. Of a valid model, those are of a scalar
+// that OpenVINO's reader of ONNX has made; else nil.
+func (c *operation) never(list []extent) []extent {
+	if list == nil || !c.dims.scalars() {
+		return nil
+	}
+	return []extent{refusedExtent}
 }
 
 // joined gives the dims of a value that may be any of several; nil unless they have one
@@ -196,7 +211,7 @@ func (f *inference) joined(values []*model.Value) []extent {
 // dims; nil where lint has none.
 func shaperOf(v *model.Value) func(c *operation) []extent {
 	n := v.From
-	if !isFirst(v) && n.Op != "Split" && n.Op != "VariadicSplit" {
+	if !isFirst(v) && n.Op != "Split" && n.Op != "VariadicSplit" && n.Op != "TopK" {
 		return nil
 	}
 	if n.IsGather() {
@@ -218,21 +233,25 @@ var shapersByName = func() map[string]func(c *operation) []extent {
 		"Transpose": extentsOfTranspose, "Concat": extentsOfConcat, "Slice": extentsOfSlice, "Tile": extentsOfTile,
 		"Expand": extentsOfExpand, "Broadcast": extentsOfExpand, "Pad": extentsOfPad, "Flatten": extentsOfFlatten,
 		"Split": extentsOfSplit, "VariadicSplit": extentsOfSplit, "Unsqueeze": extentsOfUnsqueeze, "Squeeze": extentsOfSqueeze, "Reshape": extentsOfReshape,
-		"Where": extentsOfBroadcast, "Select": extentsOfBroadcast,
+		"CumSum": extentsOfCumSum, "Where": extentsOfBroadcast, "Select": extentsOfBroadcast,
 	}
 	for _, op := range []string{
 		"Identity", "Abs", "Neg", "Negative", "Relu", "Floor", "Ceil", "Ceiling", "Round", "Sign", "Not", "LogicalNot", "BitwiseNot",
-		"Clip", "Clamp", "CumSum", "Trilu", "ReverseSequence", "Roll", "ScatterElements", "ScatterND", "ScatterUpdate", "ScatterElementsUpdate", "ScatterNDUpdate",
+		"ReLU", "Sqrt", "Exp", "Log", "Sigmoid", "HardSigmoid", "Softmax", "SoftMax", "Tanh", "Erf", "Sin", "Cos", "Clip", "Clamp", "Trilu", "ReverseSequence", "Roll", "ScatterElements", "ScatterND", "ScatterUpdate", "ScatterElementsUpdate", "ScatterNDUpdate",
 	} {
 		all[op] = extentsOfFirst
 	}
 	for _, op := range []string{
-		"Add", "Sum", "Sub", "Subtract", "Mul", "Multiply", "Div", "Divide", "Mod", "FloorMod", "Min", "Minimum", "Max", "Maximum",
+		"Add", "Sum", "Sub", "Subtract", "Mul", "Multiply", "Div", "Divide", "Mod", "FloorMod", "Pow", "Power", "SquaredDifference", "Min", "Minimum", "Max", "Maximum",
 		"BitwiseAnd", "BitwiseOr", "BitwiseXor", "And", "Or", "Xor", "LogicalAnd", "LogicalOr", "LogicalXor",
 		"Equal", "NotEqual", "Less", "LessOrEqual", "LessEqual", "Greater", "GreaterOrEqual", "GreaterEqual",
 	} {
 		all[op] = extentsOfBroadcast
 	}
+	for _, op := range []string{"ReduceSum", "ReduceMean", "ReduceProd", "ReduceMax", "ReduceMin", "ReduceL1", "ReduceL2"} {
+		all[op] = extentsOfReduce
+	}
+	all["ArgMax"], all["ArgMin"], all["TopK"], all["Compress"] = extentsOfArgMax, extentsOfArgMax, extentsOfTopK, extentsOfCompress
 	return all
 }()
 
@@ -306,13 +325,35 @@ func extentsOfExpand(c *operation) []extent {
 	return broadcast(list, to)
 }
 
-// extentsOfPad keeps what is open.
+// extentsOfPad adds what constants say, and keeps what is open.
 func extentsOfPad(c *operation) []extent {
 	list := c.extents(0)
+	if none := c.refused(list); none != nil {
+		return none
+	}
+	pads, ok := c.list("pads", 1)
+	ok = ok && c.format == "ONNX" && len(c.node.Inputs) < 4 && len(pads) == 2*len(list)
 	for i, e := range list {
-		if e >= 0 {
+		switch {
+		case ok && e >= 0 && max(pads[i], -pads[i], pads[i+len(list)], -pads[i+len(list)], int64(e)) < math.MaxInt32/4:
+			list[i] = max(e+extent(pads[i]+pads[i+len(list)]), unclearExtent)
+			if list[i] < 0 {
+				list[i] = unclearExtent
+			}
+		case e >= 0:
 			list[i] = unclearExtent
 		}
+	}
+	return list
+}
+
+// extentsOfCumSum is the dims of its input. OpenVINO takes the first axis of a scalar.
+func extentsOfCumSum(c *operation) []extent {
+	list := c.extents(0)
+	if axis, ok := c.short("axis", 1); c.refused(list) != nil && (!ok || len(axis) != 1) {
+		return nil
+	} else if c.refused(list) != nil && axis[0] != 0 && axis[0] != -1 {
+		return c.refused(list)
 	}
 	return list
 }
@@ -330,7 +371,11 @@ func extentsOfFlatten(c *operation) []extent {
 	if list == nil || axis < 0 || axis > int64(len(list)) {
 		return nil
 	}
-	return []extent{volumeOf(list[:axis]), volumeOf(list[axis:])}
+	made := []extent{volumeOf(list[:axis]), volumeOf(list[axis:])}
+	if int(axis) == len(list) && made[0] < 0 {
+		made[1] = made[0] // OpenVINO infers no 1
+	}
+	return made
 }
 
 // volumeOf is the product of dims.
@@ -365,7 +410,7 @@ func extentsOfTranspose(c *operation) []extent {
 	made := make([]extent, len(order))
 	for i, from := range order {
 		if len(order) != len(list) || from < 0 || from >= int64(len(list)) {
-			return c.refused(list)
+			return c.never(list)
 		}
 		made[i] = list[from]
 	}
@@ -402,10 +447,10 @@ func extentsOfConcat(c *operation) []extent {
 			scalars++
 		case made == nil:
 			if axis, made = axisOf(c.number("axis", 1), list), list; axis < 0 && list != nil {
-				return nil
+				return c.never(list)
 			}
 		case list != nil && len(list) != len(made):
-			return nil
+			return c.never(list)
 		default:
 			joinAlong(axis, made, list)
 		}
@@ -490,7 +535,7 @@ func extentsOfTile(c *operation) []extent {
 	}
 	for i, e := range list {
 		switch {
-		case !ok && e >= 0, ok && repeats[i] < 1:
+		case !ok && e >= 0, ok && repeats[i] < 0, ok && e < 0 && repeats[i] == 0:
 			list[i] = unclearExtent
 		case ok && e >= 0 && repeats[i] > math.MaxInt32/int64(max(e, 1)):
 			return nil
@@ -519,7 +564,7 @@ func extentsOfSplit(c *operation) []extent {
 	at := axisOf(axis, list)
 	switch {
 	case at < 0:
-		return nil
+		return c.never(list)
 	case known && c.output >= 0 && c.output < len(sizes) && sizes[c.output] >= 0 && sizes[c.output] < math.MaxInt32:
 		list[at] = extent(sizes[c.output])
 	case known || list[at] >= 0:
@@ -570,7 +615,11 @@ func extentsOfSqueeze(c *operation) []extent {
 	}
 	gone := map[int]bool{}
 	for _, a := range axes {
-		gone[axisOf(a, list)] = true
+		at := axisOf(a, list)
+		if first := a == 0 || a == -1; at < 0 && !(len(list) == 0 && first) { // a scalar has a first axis here
+			return c.never(list)
+		}
+		gone[at] = true
 	}
 	made := []extent{}
 	for i, e := range list {
@@ -586,10 +635,16 @@ func extentsOfSqueeze(c *operation) []extent {
 func extentsOfReshape(c *operation) []extent {
 	list := c.extents(0)
 	shape, ok := c.short("shape", 1)
-	if !ok || list == nil || c.number("allowzero", 0) != 0 {
+	if !ok || list == nil {
 		return nil
 	}
-	if special, text := c.node.Attributes["special_zero"].(string); text && special == "false" {
+	if c.number("allowzero", 0) != 0 && slices.Contains(shape, 0) {
+		if one := volumeOf(list); one > 0 && c.dims.scalars() {
+			return c.never(list) // of elements, none is made
+		}
+		return nil
+	}
+	if special, given := c.node.Attributes["special_zero"].(bool); given && !special {
 		return nil
 	}
 	made := make([]extent, len(shape))
@@ -609,15 +664,94 @@ func extentsOfReshape(c *operation) []extent {
 	}
 	if i := slices.Index(shape, -1); i >= 0 {
 		if made[i] = volumeOf(rest); made[i] >= 0 {
+			if made[i]%others != 0 {
+				return c.never(list)
+			}
 			made[i] /= others
+		}
+	} else if all, wanted := volumeOf(list), volumeOf(made); all >= 0 && wanted >= 0 && all != wanted {
+		return c.never(list)
+	}
+	return made
+}
+
+// extentsOfReduce is the dims without those along axes, or with 1 in their places.
+func extentsOfReduce(c *operation) []extent {
+	axes, ok := c.short("axes", 1)
+	every := len(c.node.Inputs) < 2 && c.node.Attributes["axes"] == nil
+	if c.format != "ONNX" || !ok && !every || len(axes) == 0 && c.number("noop_with_empty_axes", 0) != 0 {
+		return nil
+	}
+	return c.reduced(axes)
+}
+
+// extentsOfArgMax is ArgMax and ArgMin of ONNX.
+func extentsOfArgMax(c *operation) []extent { return c.reduced([]int64{c.number("axis", 0)}) }
+
+// reduced is the dims of the first input without those along axes, or all, and with 1 in their
+// places where the node keeps them.
+func (c *operation) reduced(axes []int64) []extent {
+	list := c.extents(0)
+	if list == nil {
+		return nil
+	}
+	gone := make([]bool, len(list))
+	for _, a := range axes {
+		at := axisOf(a, list)
+		if at < 0 {
+			return nil
+		}
+		gone[at] = true
+	}
+	made := []extent{}
+	for i, e := range list {
+		switch {
+		case !gone[i] && len(axes) > 0:
+			made = append(made, e)
+		case c.number("keepdims", 1) != 0:
+			made = append(made, 1)
 		}
 	}
 	return made
 }
 
+// extentsOfTopK is the dims of ONNX's TopK, both of whose results have as many along the axis
+// as a constant says.
+func extentsOfTopK(c *operation) []extent {
+	list := c.extents(0)
+	at := axisOf(c.number("axis", -1), list)
+	if at < 0 || c.format != "ONNX" {
+		return nil
+	}
+	list[at] = unclearExtent
+	if k, ok := c.short("k", 1); ok && len(k) == 1 && k[0] >= 0 && k[0] < math.MaxInt32 {
+		list[at] = extent(k[0])
+	}
+	return list
+}
+
+// extentsOfCompress keeps the dims off the axis.
+func extentsOfCompress(c *operation) []extent {
+	list := c.extents(0)
+	at := axisOf(c.number("axis", 0), list)
+	if at < 0 || c.node.Attributes["axis"] == nil {
+		return nil
+	}
+	list[at] = unclearExtent
+	return list
+}
+
 // extentsOfGather is the dims of Gather along a constant axis.
 func extentsOfGather(c *operation) []extent {
 	data, indices := c.extents(0), c.extents(1)
+	if o, err := operators.Find(c.node.Operator, 0); err == nil && o.Kind == operators.Elements {
+		for i, e := range indices {
+			if e < 0 && (len(data) != len(indices) || data[i] != e) { // perhaps that of data
+				indices[i] = unclearExtent
+			}
+		}
+		return indices
+	}
 	if data == nil || indices == nil || !c.gathersAlong() || c.number("batch_dims", 0) != 0 {
 		return nil
 	}
@@ -629,7 +763,7 @@ func extentsOfGather(c *operation) []extent {
 	}
 	at := axisOf(axis, data)
 	if at < 0 {
-		return nil
+		return c.never(data)
 	}
 	made := append(make([]extent, 0, len(data)+len(indices)), data[:at]...)
 	return append(append(made, indices...), data[at+1:]...)
