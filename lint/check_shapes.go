@@ -121,58 +121,6 @@ func (s *subject) replacedGather(data, indices garner.Shape) (bool, error) {
 	return fixedData && data[s.axis] == 1 && slices.Equal(of, garner.Shape{1}), nil // data itself
 }
 
-// folded reports whether OpenVINO computes a value before the first run, because it
-// depends on constants and on known shapes alone.
-func (l *linter) folded(v *model.Value) bool {
-	_ = groups(v, l.foldedSeen, foldedFrom, func(group []*model.Value) error { // which has no error
-		for _, v := range group {
-			from := foldedFrom(v)
-			l.isFolded[v] = v.Constant != nil || l.knownShape(v) || len(from) > 0 && !slices.ContainsFunc(from, func(v *model.Value) bool { return v != nil && !l.isFolded[v] })
-		}
-		return nil
-	})
-	return l.isFolded[v]
-}
-
-// knownShape reports whether a value is the shape of one whose dims OpenVINO infers.
-func (l *linter) knownShape(v *model.Value) bool {
-	if v.From == nil || v.From.Domain != "" {
-		return false
-	}
-	switch v.From.Op {
-	case "Shape", "ShapeOf", "Size":
-		list, err := l.inferred.of(input(v.From, 0))
-		return err == nil && list != nil && !slices.ContainsFunc(list, func(e extent) bool { return e < 0 })
-	}
-	return false
-}
-
-// foldedFrom lists what must be folded so that OpenVINO folds a value; nothing where it
-// does not. Of the operators that lint bounds, it has no folding for some.
-func foldedFrom(v *model.Value) []*model.Value {
-	if v.Constant != nil || v.From == nil {
-		return nil
-	}
-	if !isFirst(v) { // it is folded with the first
-		return v.From.Outputs[:1]
-	}
-	switch n := v.From; n.Op {
-	case "GatherND", "GatherElements", "ReverseSequence", "Roll", "Bucketize", "BitwiseAnd", "BitwiseOr", "BitwiseXor",
-		"HardSigmoid", "IsNaN", "IsInf", "NonMaxSuppression":
-		return nil
-	case "CumSum": // it has one for floats
-		if !v.Spec.DType.IsFloat() && !input(n, 0).Spec.DType.IsFloat() {
-			return nil
-		}
-		return n.Inputs
-	default:
-		if _, ok := stepOf(v); !ok {
-			return nil
-		}
-		return n.Inputs
-	}
-}
-
 // madeOfNothing reports whether OpenVINO has elements of a value of which ONNX has none,
 // and gives the dims that OpenVINO infers of it: its reader of ONNX makes a scalar of a
 // constant without elements, and computes with that, or refuses to.
