@@ -152,14 +152,14 @@ func unknownRanks(r *Rule, s *subject) error {
 			return nil
 		}
 	}
-	var tuples []extent
+	var tuples []inferredDim
 	if s.operator.Kind == operators.GatherND {
 		var err error
 		if tuples, err = s.inferred.of(s.indices); err != nil {
 			return err
 		}
 	}
-	if n := len(tuples); n > 0 && tuples[n-1] == openExtent {
+	if n := len(tuples); n > 0 && tuples[n-1] == openDim {
 		s.find(r, s.answers(r), "the indices are %s, so that the length of a tuple is not known", s.indices.Type())
 	} else if s.openInput != nil {
 		s.find(r, s.answers(r), "the rank of %s of the model is not known", s.comesFrom(s.openInput))
@@ -201,7 +201,7 @@ func (l *linter) ranks(v *model.Value) (open bool, from []*model.Value) {
 			switch length, err := l.inferred.of(n.Inputs[at]); {
 			case n.Op == "Squeeze", n.Op == "Unsqueeze", !v.Spec.Rank.Known() && len(dims) == 1 && !dims[0].Known():
 				return true, nil
-			case err == nil && len(length) == 1 && length[0] == openExtent:
+			case err == nil && len(length) == 1 && length[0] == openDim:
 				return true, nil // whatever the file says of the rank: OpenVINO infers it
 			}
 		}

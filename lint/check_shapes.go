@@ -124,7 +124,7 @@ func (s *subject) replacedGather(data, indices garner.Shape) (bool, error) {
 // madeOfNothing reports whether OpenVINO has elements of a value of which ONNX has none,
 // and gives the dims that OpenVINO infers of it: its reader of ONNX makes a scalar of a
 // constant without elements, and computes with that, or refuses to.
-func (s *subject) madeOfNothing(v *model.Value) (inferred []extent, made bool, err error) {
+func (s *subject) madeOfNothing(v *model.Value) (inferred []inferredDim, made bool, err error) {
 	if s.format != "ONNX" {
 		return nil, false, nil
 	}
@@ -133,8 +133,8 @@ func (s *subject) madeOfNothing(v *model.Value) (inferred []extent, made bool, e
 		return nil, false, err
 	}
 	inferred, err = s.inferred.of(v)
-	none := slices.ContainsFunc(inferred, func(e extent) bool { return e <= 0 })
-	return inferred, isRefused(inferred) || inferred != nil && !none, err
+	none := slices.ContainsFunc(inferred, func(e inferredDim) bool { return e <= 0 })
+	return inferred, isUnread(inferred) || inferred != nil && !none, err
 }
 
 // emptyConstant finds data and indices that are a constant without elements, or are
@@ -176,11 +176,11 @@ func emptyConstant(r *Rule, s *subject) error {
 
 // fits reports whether OpenVINO takes data and indices of these dims; known is false where
 // lint cannot tell.
-func (s *subject) fits(data, indices []extent) (fits, known bool) {
-	if isRefused(data) || isRefused(indices) {
+func (s *subject) fits(data, indices []inferredDim) (fits, known bool) {
+	if isUnread(data) || isUnread(indices) {
 		return false, true
 	}
-	scalar := func(list []extent) bool { return list != nil && len(list) == 0 }
+	scalar := func(list []inferredDim) bool { return list != nil && len(list) == 0 }
 	switch kind := s.operator.Kind; {
 	case scalar(data), scalar(indices) && kind != operators.Gather:
 		return false, true
@@ -198,9 +198,9 @@ func (s *subject) fits(data, indices []extent) (fits, known bool) {
 	}
 	for i, e := range indices {
 		switch {
-		case e == unclearExtent || data[i] == unclearExtent:
+		case e == unclearDim || data[i] == unclearDim:
 			return false, false
-		case e == openExtent || data[i] == openExtent:
+		case e == openDim || data[i] == openDim:
 		case !s.axisKnown || i != s.axis && e != data[i]:
 			return false, s.axisKnown
 		}
@@ -210,7 +210,7 @@ func (s *subject) fits(data, indices []extent) (fits, known bool) {
 
 // takesNone reports whether a gather of data and indices of these dims, which fit, has no
 // element.
-func (s *subject) takesNone(data, indices []extent) bool {
+func (s *subject) takesNone(data, indices []inferredDim) bool {
 	switch s.operator.Kind {
 	case operators.Gather:
 		axis, _ := s.node.Attributes["axis"].(int64)

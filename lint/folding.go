@@ -71,7 +71,7 @@ func (l *linter) knownShape(v *model.Value) bool {
 	switch v.From.Op {
 	case "Shape", "ShapeOf", "Size":
 		list, err := l.inferred.of(input(v.From, 0))
-		return err == nil && list != nil && !slices.ContainsFunc(list, func(e extent) bool { return e < 0 })
+		return err == nil && list != nil && !slices.ContainsFunc(list, func(e inferredDim) bool { return e < 0 })
 	}
 	return false
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/garner-go/garner/operators"
 )
 
-// An extent is what OpenVINO infers of a dim before the first run: a number from 0 on,
+// An inferredDim is what OpenVINO infers of a dim before the first run: a number from 0 on,
 // or one of these.
-type extent int
+type inferredDim int
 
 const (
-	openExtent    extent = -1 // only a run knows it: an input of the model leaves it open
-	unclearExtent extent = -2 // lint does not follow it
-	refusedExtent extent = -3 // the only one of a value that OpenVINO refuses to compute
+	openDim    inferredDim = -1 // only a run knows it: an input of the model leaves it open
+	unclearDim inferredDim = -2 // lint does not follow it
+	unreadDim  inferredDim = -3 // the one dim of a value whose node OpenVINO does not read, so that it refuses the model
 )
 
 // An inference finds the dims of the values of a model.
@@ -35,7 +35,7 @@ func (l *linter) inference(openvino bool) *inference {
 
 // keep stores the dims of a value. A value and the first that it reads mostly have the same,
 // which are then stored once, and so are those that both inferences find.
-func (f *inference) keep(v *model.Value, list []extent) {
+func (f *inference) keep(v *model.Value, list []inferredDim) {
 	var space [garner.MaxRank * binary.MaxVarintLen64]byte
 	packed := space[:0]
 	for _, e := range list {
@@ -55,24 +55,23 @@ func (f *inference) keep(v *model.Value, list []extent) {
 }
 
 // list gives the dims that keep has stored, for the caller to change; nil where there are none.
-func (f *inference) list(v *model.Value) []extent {
+func (f *inference) list(v *model.Value) []inferredDim {
 	packed, ok := f.packed[v]
 	if !ok {
 		return nil
 	}
-	list := make([]extent, 0, len(packed))
+	list := make([]inferredDim, 0, len(packed))
 	for at := []byte(packed); len(at) > 0; {
 		e, n := binary.Varint(at)
-		list, at = append(list, extent(e)), at[n:]
+		list, at = append(list, inferredDim(e)), at[n:]
 	}
 	return list
 }
 
 // of gives the dims of a value; nil where lint does not know its rank, or where it is above
-// garner.MaxRank. Of the
-// operators that stand before indices it follows those that keep a dim open, so a dim
-// is openExtent only where OpenVINO infers no more.
-func (f *inference) of(v *model.Value) ([]extent, error) {
+// garner.MaxRank. Of the operators that stand before indices it follows those that keep a
+// dim open, so a dim is openDim only where OpenVINO infers no more.
+func (f *inference) of(v *model.Value) ([]inferredDim, error) {
 	err := groups(v, f.seen, f.reads, func(group []*model.Value) error {
 		if len(group) > 1 {
 			return nil // a loop, which may change them
@@ -103,7 +102,8 @@ func (f *inference) reads(v *model.Value) []*model.Value {
 	return v.From.Inputs
 }
 
-// scalars reports whether a constant without elements counts as a scalar.
+// scalars reports whether the dims are those that OpenVINO's reader of ONNX infers, which makes
+// a scalar of a constant without elements.
 func (f *inference) scalars() bool { return f.openvino && f.format == "ONNX" }
 
 // told reports whether a value has the dims that the file says, and no others. OpenVINO has
@@ -112,39 +112,39 @@ func (f *inference) told(v *model.Value) bool {
 	return v.Constant != nil || f.inputs[v] || known(v) && !f.scalars() || f.format == "OpenVINO IR" && v.Spec.Rank.Known()
 }
 
-// told gives the dims that the file says of a value, and another extent for those that it
+// told gives the dims that the file says of a value, and another dim for those that it
 // leaves open.
-func told(v *model.Value, otherwise extent) []extent {
-	list := make([]extent, len(v.Spec.Dims))
+func told(v *model.Value, otherwise inferredDim) []inferredDim {
+	list := make([]inferredDim, len(v.Spec.Dims))
 	for i, d := range v.Spec.Dims {
 		if list[i] = otherwise; d.Known() {
-			list[i] = extent(d.Min)
+			list[i] = inferredDim(d.Min)
 		}
 	}
 	return list
 }
 
 // infer gives the dims of a value from those of what it reads.
-func (f *inference) infer(v *model.Value) ([]extent, error) {
-	var list []extent
+func (f *inference) infer(v *model.Value) ([]inferredDim, error) {
+	var list []inferredDim
 	switch {
 	case f.told(v):
 		if !v.Spec.Rank.Known() {
 			return nil, nil
 		}
-		if list = told(v, openExtent); v.Constant != nil && f.scalars() && slices.Contains(list, 0) {
-			list = []extent{}
+		if list = told(v, openDim); v.Constant != nil && f.scalars() && slices.Contains(list, 0) {
+			list = []inferredDim{}
 		}
 		return list, nil
 	case len(v.Takes) > 0:
 		list = f.joined(v.Takes)
 	case v.From != nil:
 		if shape := shaperOf(v); shape != nil {
-			if slices.ContainsFunc(f.reads(v), func(v *model.Value) bool { return f.packed[v] == packedRefused }) {
-				return []extent{refusedExtent}, nil
+			if slices.ContainsFunc(f.reads(v), func(v *model.Value) bool { return f.packed[v] == packedUnread }) {
+				return []inferredDim{unreadDim}, nil
 			}
 			c := &operation{linter: f.linter, dims: f, node: v.From, result: v, output: slices.Index(v.From.Outputs[:min(len(v.From.Outputs), mostPositions)], v)}
-			if list = shape(c); c.err != nil || isRefused(list) {
+			if list = shape(c); c.err != nil || isUnread(list) {
 				return list, c.err
 			}
 		}
@@ -153,10 +153,10 @@ func (f *inference) infer(v *model.Value) ([]extent, error) {
 	case !v.Spec.Rank.Known():
 	case list == nil && len(v.Spec.Dims) > garner.MaxRank:
 	case list == nil:
-		list = told(v, unclearExtent)
+		list = told(v, unclearDim)
 	case len(list) == len(v.Spec.Dims):
-		for i, e := range told(v, unclearExtent) {
-			if e >= 0 && (list[i] == unclearExtent || list[i] == openExtent && !f.openvino) { // which OpenVINO leaves open
+		for i, e := range told(v, unclearDim) {
+			if e >= 0 && (list[i] == unclearDim || list[i] == openDim && !f.openvino) { // which OpenVINO leaves open
 				list[i] = e
 			}
 		}
@@ -164,31 +164,31 @@ func (f *inference) infer(v *model.Value) ([]extent, error) {
 	return list, nil
 }
 
-func isRefused(list []extent) bool { return len(list) == 1 && list[0] == refusedExtent }
+func isUnread(list []inferredDim) bool { return len(list) == 1 && list[0] == unreadDim }
 
-var packedRefused = string(binary.AppendVarint(nil, int64(refusedExtent)))
+var packedUnread = string(binary.AppendVarint(nil, int64(unreadDim)))
 
-// refused is the dims of what needs an axis of a scalar that OpenVINO's reader of ONNX has
-// made; nil of any other.
-func (c *operation) refused(list []extent) []extent {
+// unread is the dims of what needs an axis, where its operand is a scalar that OpenVINO's
+// reader of ONNX has made; nil where it is not.
+func (c *operation) unread(list []inferredDim) []inferredDim {
 	if list != nil && len(list) == 0 && c.dims.scalars() {
-		return []extent{refusedExtent}
+		return []inferredDim{unreadDim}
 	}
 	return nil
 }
 
-// never is the dims of what does not fit the dims of its operands. Of a valid model, those are of a scalar
-// that OpenVINO's reader of ONNX has made; else nil.
-func (c *operation) never(list []extent) []extent {
+// never is the dims of a result whose operands do not fit each other. In a valid model, one of
+// them comes from a scalar that OpenVINO's reader of ONNX has made; nil in other formats.
+func (c *operation) never(list []inferredDim) []inferredDim {
 	if list == nil || !c.dims.scalars() {
 		return nil
 	}
-	return []extent{refusedExtent}
+	return []inferredDim{unreadDim}
 }
 
 // joined gives the dims of a value that may be any of several; nil unless they have one
 // rank.
-func (f *inference) joined(values []*model.Value) []extent {
+func (f *inference) joined(values []*model.Value) []inferredDim {
 	list := f.list(values[0])
 	for _, v := range values[1:] {
 		taken := f.list(v)
@@ -197,10 +197,10 @@ func (f *inference) joined(values []*model.Value) []extent {
 		}
 		for i, e := range taken {
 			switch {
-			case e == openExtent || list[i] == openExtent:
-				list[i] = openExtent
+			case e == openDim || list[i] == openDim:
+				list[i] = openDim
 			case e != list[i]:
-				list[i] = unclearExtent
+				list[i] = unclearDim
 			}
 		}
 	}
@@ -209,54 +209,54 @@ func (f *inference) joined(values []*model.Value) []extent {
 
 // shaperOf gives the function of the node that makes a value, by which it infers the value's
 // dims; nil where lint has none.
-func shaperOf(v *model.Value) func(c *operation) []extent {
+func shaperOf(v *model.Value) func(c *operation) []inferredDim {
 	n := v.From
 	if !isFirst(v) && n.Op != "Split" && n.Op != "VariadicSplit" && n.Op != "TopK" {
 		return nil
 	}
 	if n.IsGather() {
-		return extentsOfGather
+		return dimsOfGather
 	}
 	if n.Domain != "" || len(n.Graphs) > 0 {
 		return nil
 	}
 	if effect, _ := operators.EffectOf(n); effect == operators.Cast {
-		return extentsOfFirst
+		return dimsOfFirst
 	}
 	return shapersByName[n.Op]
 }
 
 // shapersByName are the operators whose results have dims of their inputs, by their names
 // in ONNX and in OpenVINO.
-var shapersByName = func() map[string]func(c *operation) []extent {
-	all := map[string]func(c *operation) []extent{
-		"Transpose": extentsOfTranspose, "Concat": extentsOfConcat, "Slice": extentsOfSlice, "Tile": extentsOfTile,
-		"Expand": extentsOfExpand, "Broadcast": extentsOfExpand, "Pad": extentsOfPad, "Flatten": extentsOfFlatten,
-		"Split": extentsOfSplit, "VariadicSplit": extentsOfSplit, "Unsqueeze": extentsOfUnsqueeze, "Squeeze": extentsOfSqueeze, "Reshape": extentsOfReshape,
-		"CumSum": extentsOfCumSum, "Where": extentsOfBroadcast, "Select": extentsOfBroadcast,
+var shapersByName = func() map[string]func(c *operation) []inferredDim {
+	all := map[string]func(c *operation) []inferredDim{
+		"Transpose": dimsOfTranspose, "Concat": dimsOfConcat, "Slice": dimsOfSlice, "Tile": dimsOfTile,
+		"Expand": dimsOfExpand, "Broadcast": dimsOfExpand, "Pad": dimsOfPad, "Flatten": dimsOfFlatten,
+		"Split": dimsOfSplit, "VariadicSplit": dimsOfSplit, "Unsqueeze": dimsOfUnsqueeze, "Squeeze": dimsOfSqueeze, "Reshape": dimsOfReshape,
+		"CumSum": dimsOfCumSum, "Where": dimsOfBroadcast, "Select": dimsOfBroadcast,
 	}
 	for _, op := range []string{
 		"Identity", "Abs", "Neg", "Negative", "Relu", "Floor", "Ceil", "Ceiling", "Round", "Sign", "Not", "LogicalNot", "BitwiseNot",
 		"ReLU", "Sqrt", "Exp", "Log", "Sigmoid", "HardSigmoid", "Softmax", "SoftMax", "Tanh", "Erf", "Sin", "Cos", "Clip", "Clamp", "Trilu", "ReverseSequence", "Roll", "ScatterElements", "ScatterND", "ScatterUpdate", "ScatterElementsUpdate", "ScatterNDUpdate",
 	} {
-		all[op] = extentsOfFirst
+		all[op] = dimsOfFirst
 	}
 	for _, op := range []string{
 		"Add", "Sum", "Sub", "Subtract", "Mul", "Multiply", "Div", "Divide", "Mod", "FloorMod", "Pow", "Power", "SquaredDifference", "Min", "Minimum", "Max", "Maximum",
 		"BitwiseAnd", "BitwiseOr", "BitwiseXor", "And", "Or", "Xor", "LogicalAnd", "LogicalOr", "LogicalXor",
 		"Equal", "NotEqual", "Less", "LessOrEqual", "LessEqual", "Greater", "GreaterOrEqual", "GreaterEqual",
 	} {
-		all[op] = extentsOfBroadcast
+		all[op] = dimsOfBroadcast
 	}
 	for _, op := range []string{"ReduceSum", "ReduceMean", "ReduceProd", "ReduceMax", "ReduceMin", "ReduceL1", "ReduceL2"} {
-		all[op] = extentsOfReduce
+		all[op] = dimsOfReduce
 	}
-	all["ArgMax"], all["ArgMin"], all["TopK"], all["Compress"] = extentsOfArgMax, extentsOfArgMax, extentsOfTopK, extentsOfCompress
+	all["ArgMax"], all["ArgMin"], all["TopK"], all["Compress"] = dimsOfArgMax, dimsOfArgMax, dimsOfTopK, dimsOfCompress
 	return all
 }()
 
-// extents gives the dims of the i-th input; nil where they are not known.
-func (c *operation) extents(i int) []extent {
+// dimsOf gives the dims of the i-th input; nil where they are not known.
+func (c *operation) dimsOf(i int) []inferredDim {
 	if i >= len(c.node.Inputs) || c.node.Inputs[i] == nil {
 		return nil
 	}
@@ -269,14 +269,14 @@ func (c *operation) short(name string, i int) ([]int64, bool) {
 	return list, ok && len(list) <= garner.MaxRank
 }
 
-func extentsOfFirst(c *operation) []extent { return c.extents(0) }
+func dimsOfFirst(c *operation) []inferredDim { return c.dimsOf(0) }
 
-// extentsOfBroadcast is the dims of operands that broadcast: a known one other than 1 is
+// dimsOfBroadcast is the dims of operands that broadcast: a known one other than 1 is
 // that of the result.
-func extentsOfBroadcast(c *operation) []extent {
-	made := []extent{}
+func dimsOfBroadcast(c *operation) []inferredDim {
+	made := []inferredDim{}
 	for i := range c.node.Inputs {
-		list := c.extents(i)
+		list := c.dimsOf(i)
 		if list == nil {
 			return nil
 		}
@@ -286,7 +286,7 @@ func extentsOfBroadcast(c *operation) []extent {
 }
 
 // broadcast gives the dims of two operands that broadcast. It may change the first.
-func broadcast(made, list []extent) []extent {
+func broadcast(made, list []inferredDim) []inferredDim {
 	made = padded1(made, len(list))
 	for i, e := range list {
 		at := &made[len(made)-len(list)+i]
@@ -304,31 +304,31 @@ func broadcast(made, list []extent) []extent {
 }
 
 // padded1 puts ones before dims that are fewer than a rank.
-func padded1(list []extent, rank int) []extent {
-	return append(slices.Repeat([]extent{1}, max(rank-len(list), 0)), list...)
+func padded1(list []inferredDim, rank int) []inferredDim {
+	return append(slices.Repeat([]inferredDim{1}, max(rank-len(list), 0)), list...)
 }
 
-// extentsOfExpand is the dims of a value that is broadcast to a constant shape.
-func extentsOfExpand(c *operation) []extent {
-	list := c.extents(0)
+// dimsOfExpand is the dims of a value that is broadcast to a constant shape.
+func dimsOfExpand(c *operation) []inferredDim {
+	list := c.dimsOf(0)
 	shape, ok := c.short("shape", 1)
 	if how, text := c.node.Attributes["mode"].(string); !ok || list == nil || text && !strings.EqualFold(how, "bidirectional") && !strings.EqualFold(how, "numpy") {
 		return nil
 	}
-	to := make([]extent, len(shape))
+	to := make([]inferredDim, len(shape))
 	for i, n := range shape {
 		if n < 0 || n > math.MaxInt32 {
 			return nil
 		}
-		to[i] = extent(n)
+		to[i] = inferredDim(n)
 	}
 	return broadcast(list, to)
 }
 
-// extentsOfPad adds what constants say, and keeps what is open.
-func extentsOfPad(c *operation) []extent {
-	list := c.extents(0)
-	if none := c.refused(list); none != nil {
+// dimsOfPad adds what constants say, and keeps what is open.
+func dimsOfPad(c *operation) []inferredDim {
+	list := c.dimsOf(0)
+	if none := c.unread(list); none != nil {
 		return none
 	}
 	pads, ok := c.list("pads", 1)
@@ -336,33 +336,33 @@ func extentsOfPad(c *operation) []extent {
 	for i, e := range list {
 		switch {
 		case ok && e >= 0 && max(pads[i], -pads[i], pads[i+len(list)], -pads[i+len(list)], int64(e)) < math.MaxInt32/4:
-			list[i] = max(e+extent(pads[i]+pads[i+len(list)]), unclearExtent)
+			list[i] = max(e+inferredDim(pads[i]+pads[i+len(list)]), unclearDim)
 			if list[i] < 0 {
-				list[i] = unclearExtent
+				list[i] = unclearDim
 			}
 		case e >= 0:
-			list[i] = unclearExtent
+			list[i] = unclearDim
 		}
 	}
 	return list
 }
 
-// extentsOfCumSum is the dims of its input. OpenVINO takes the first axis of a scalar.
-func extentsOfCumSum(c *operation) []extent {
-	list := c.extents(0)
-	if axis, ok := c.short("axis", 1); c.refused(list) != nil && (!ok || len(axis) != 1) {
+// dimsOfCumSum is the dims of its input. OpenVINO takes the first axis of a scalar.
+func dimsOfCumSum(c *operation) []inferredDim {
+	list := c.dimsOf(0)
+	if axis, ok := c.short("axis", 1); c.unread(list) != nil && (!ok || len(axis) != 1) {
 		return nil
-	} else if c.refused(list) != nil && axis[0] != 0 && axis[0] != -1 {
-		return c.refused(list)
+	} else if c.unread(list) != nil && axis[0] != 0 && axis[0] != -1 {
+		return c.unread(list)
 	}
 	return list
 }
 
-// extentsOfFlatten is the two dims of Flatten.
-func extentsOfFlatten(c *operation) []extent {
-	list := c.extents(0)
+// dimsOfFlatten is the two dims of Flatten.
+func dimsOfFlatten(c *operation) []inferredDim {
+	list := c.dimsOf(0)
 	axis := c.number("axis", 1)
-	if none := c.refused(list); none != nil && axis != 0 {
+	if none := c.unread(list); none != nil && axis != 0 {
 		return none
 	}
 	if axis < 0 {
@@ -371,7 +371,7 @@ func extentsOfFlatten(c *operation) []extent {
 	if list == nil || axis < 0 || axis > int64(len(list)) {
 		return nil
 	}
-	made := []extent{volumeOf(list[:axis]), volumeOf(list[axis:])}
+	made := []inferredDim{volumeOf(list[:axis]), volumeOf(list[axis:])}
 	if int(axis) == len(list) && made[0] < 0 {
 		made[1] = made[0] // OpenVINO infers no 1
 	}
@@ -379,26 +379,26 @@ func extentsOfFlatten(c *operation) []extent {
 }
 
 // volumeOf is the product of dims.
-func volumeOf(list []extent) extent {
-	n := extent(1)
+func volumeOf(list []inferredDim) inferredDim {
+	n := inferredDim(1)
 	for _, e := range list {
 		switch {
 		case n < 0 || e < 0:
-			n = min(n, e, openExtent) // unclear rather than open
+			n = min(n, e, openDim) // unclear rather than open
 		case e > 0 && n > math.MaxInt32/e:
-			n = unclearExtent
+			n = unclearDim
 		default:
 			n *= e
 		}
 	}
 	if n < 0 && slices.Contains(list, 0) {
-		return unclearExtent
+		return unclearDim
 	}
 	return n
 }
 
-func extentsOfTranspose(c *operation) []extent {
-	list := c.extents(0)
+func dimsOfTranspose(c *operation) []inferredDim {
+	list := c.dimsOf(0)
 	order, given := c.short("perm", 1)
 	if !given {
 		if len(c.node.Inputs) > 1 {
@@ -407,7 +407,7 @@ func extentsOfTranspose(c *operation) []extent {
 		slices.Reverse(list)
 		return list
 	}
-	made := make([]extent, len(order))
+	made := make([]inferredDim, len(order))
 	for i, from := range order {
 		if len(order) != len(list) || from < 0 || from >= int64(len(list)) {
 			return c.never(list)
@@ -418,15 +418,15 @@ func extentsOfTranspose(c *operation) []extent {
 }
 
 // unclear is so many dims of which nothing is known; nil unless the rank is known.
-func unclear(rank int, known bool) []extent {
+func unclear(rank int, known bool) []inferredDim {
 	if !known {
 		return nil
 	}
-	return slices.Repeat([]extent{unclearExtent}, rank)
+	return slices.Repeat([]inferredDim{unclearDim}, rank)
 }
 
 // axisOf counts an axis from 0; -1 where there is none such.
-func axisOf(axis int64, list []extent) int {
+func axisOf(axis int64, list []inferredDim) int {
 	if axis < 0 {
 		axis += int64(len(list))
 	}
@@ -436,14 +436,14 @@ func axisOf(axis int64, list []extent) int {
 	return int(axis)
 }
 
-// extentsOfConcat joins operands. OpenVINO's reader of ONNX leaves out those that it has
+// dimsOfConcat joins operands. OpenVINO's reader of ONNX leaves out those that it has
 // made scalars.
-func extentsOfConcat(c *operation) []extent {
-	var made []extent
+func dimsOfConcat(c *operation) []inferredDim {
+	var made []inferredDim
 	axis, scalars := -1, 0
 	for i := range c.node.Inputs {
-		switch list := c.extents(i); {
-		case c.refused(list) != nil:
+		switch list := c.dimsOf(i); {
+		case c.unread(list) != nil:
 			scalars++
 		case made == nil:
 			if axis, made = axisOf(c.number("axis", 1), list), list; axis < 0 && list != nil {
@@ -457,8 +457,8 @@ func extentsOfConcat(c *operation) []extent {
 	}
 	switch {
 	case made == nil && scalars == len(c.node.Inputs):
-		return c.refused([]extent{})
-	case made != nil && c.extents(0) == nil:
+		return c.unread([]inferredDim{})
+	case made != nil && c.dimsOf(0) == nil:
 		joinAlong(axis, made, nil)
 	}
 	return made
@@ -466,9 +466,9 @@ func extentsOfConcat(c *operation) []extent {
 
 // joinAlong makes the dims of an operand of Concat those of the operand and of another; nil are
 // dims that are not known.
-func joinAlong(axis int, made, other []extent) {
+func joinAlong(axis int, made, other []inferredDim) {
 	for i := range made {
-		e := unclearExtent
+		e := unclearDim
 		if other != nil {
 			e = other[i]
 		}
@@ -484,25 +484,25 @@ func joinAlong(axis int, made, other []extent) {
 }
 
 // sumOf is the sum of two dims: open if one of them is.
-func sumOf(a, b extent) extent {
+func sumOf(a, b inferredDim) inferredDim {
 	switch {
-	case a == openExtent || b == openExtent:
-		return openExtent
+	case a == openDim || b == openDim:
+		return openDim
 	case a < 0 || b < 0 || a > math.MaxInt32-b:
-		return unclearExtent
+		return unclearDim
 	}
 	return a + b
 }
 
-// extentsOfSlice keeps the dims that are not sliced. A part of an open dim is open, unless
+// dimsOfSlice keeps the dims that are not sliced. A part of an open dim is open, unless
 // it has no element.
-func extentsOfSlice(c *operation) []extent {
+func dimsOfSlice(c *operation) []inferredDim {
 	axesAt := 3
 	if c.format != "ONNX" {
 		axesAt = 4
 	}
-	list := c.extents(0)
-	if none := c.refused(list); none != nil {
+	list := c.dimsOf(0)
+	if none := c.unread(list); none != nil {
 		return none
 	}
 	axes, ok := c.short("axes", axesAt)
@@ -515,7 +515,7 @@ func extentsOfSlice(c *operation) []extent {
 	for i, e := range list {
 		sliced := !ok || slices.ContainsFunc(axes, func(a int64) bool { return axisOf(a, list) == i })
 		if sliced && e > 0 {
-			list[i] = unclearExtent
+			list[i] = unclearDim
 		}
 	}
 	if ends, given := c.short("ends", 2); given && slices.Contains(ends, 0) {
@@ -524,8 +524,8 @@ func extentsOfSlice(c *operation) []extent {
 	return list
 }
 
-func extentsOfTile(c *operation) []extent {
-	list := c.extents(0)
+func dimsOfTile(c *operation) []inferredDim {
+	list := c.dimsOf(0)
 	repeats, ok := c.short("repeats", 1)
 	if ok && list != nil {
 		list = padded1(list, len(repeats))
@@ -536,20 +536,20 @@ func extentsOfTile(c *operation) []extent {
 	for i, e := range list {
 		switch {
 		case !ok && e >= 0, ok && repeats[i] < 0, ok && e < 0 && repeats[i] == 0:
-			list[i] = unclearExtent
+			list[i] = unclearDim
 		case ok && e >= 0 && repeats[i] > math.MaxInt32/int64(max(e, 1)):
 			return nil
 		case ok && e >= 0:
-			list[i] *= extent(repeats[i])
+			list[i] *= inferredDim(repeats[i])
 		}
 	}
 	return list
 }
 
-// extentsOfSplit keeps the dims off the axis. A part of an open dim is open, unless the
+// dimsOfSplit keeps the dims off the axis. A part of an open dim is open, unless the
 // model says how long the parts are.
-func extentsOfSplit(c *operation) []extent {
-	list := c.extents(0)
+func dimsOfSplit(c *operation) []inferredDim {
+	list := c.dimsOf(0)
 	axis, sizes, known := c.number("axis", 0), []int64(nil), false
 	if c.format == "ONNX" {
 		sizes, known = c.list("split", 1)
@@ -566,15 +566,15 @@ func extentsOfSplit(c *operation) []extent {
 	case at < 0:
 		return c.never(list)
 	case known && c.output >= 0 && c.output < len(sizes) && sizes[c.output] >= 0 && sizes[c.output] < math.MaxInt32:
-		list[at] = extent(sizes[c.output])
+		list[at] = inferredDim(sizes[c.output])
 	case known || list[at] >= 0:
-		list[at] = unclearExtent
+		list[at] = unclearDim
 	}
 	return list
 }
 
-func extentsOfUnsqueeze(c *operation) []extent {
-	list := c.extents(0)
+func dimsOfUnsqueeze(c *operation) []inferredDim {
+	list := c.dimsOf(0)
 	axes, ok := c.short("axes", 1)
 	if !ok || list == nil {
 		return nil
@@ -595,8 +595,8 @@ func extentsOfUnsqueeze(c *operation) []extent {
 	return made
 }
 
-func extentsOfSqueeze(c *operation) []extent {
-	list := c.extents(0)
+func dimsOfSqueeze(c *operation) []inferredDim {
+	list := c.dimsOf(0)
 	axes, ok := c.short("axes", 1)
 	if every := len(c.node.Inputs) < 2 && c.node.Attributes["axes"] == nil; every {
 		for i, e := range list {
@@ -621,7 +621,7 @@ func extentsOfSqueeze(c *operation) []extent {
 		}
 		gone[at] = true
 	}
-	made := []extent{}
+	made := []inferredDim{}
 	for i, e := range list {
 		if !gone[i] {
 			made = append(made, e)
@@ -630,10 +630,10 @@ func extentsOfSqueeze(c *operation) []extent {
 	return made
 }
 
-// extentsOfReshape is the dims of a constant shape: 0 takes that of the input, and -1 is
+// dimsOfReshape is the dims of a constant shape: 0 takes that of the input, and -1 is
 // open where one of the others is.
-func extentsOfReshape(c *operation) []extent {
-	list := c.extents(0)
+func dimsOfReshape(c *operation) []inferredDim {
+	list := c.dimsOf(0)
 	shape, ok := c.short("shape", 1)
 	if !ok || list == nil {
 		return nil
@@ -647,19 +647,19 @@ func extentsOfReshape(c *operation) []extent {
 	if special, given := c.node.Attributes["special_zero"].(bool); given && !special {
 		return nil
 	}
-	made := make([]extent, len(shape))
-	rest, others := slices.Clone(list), extent(1) // what is left for -1, and what the numbers take of it
+	made := make([]inferredDim, len(shape))
+	rest, others := slices.Clone(list), inferredDim(1) // what is left for -1, and what the numbers take of it
 	for i, n := range shape {
 		switch {
 		case n > 0 && n < math.MaxInt32/int64(others):
-			made[i] = extent(n)
+			made[i] = inferredDim(n)
 			others *= made[i]
 		case n == 0 && i < len(list):
 			made[i], rest[i] = list[i], 1
-		case n == 0 && c.refused(list) != nil:
-			return c.refused(list)
+		case n == 0 && c.unread(list) != nil:
+			return c.unread(list)
 		default:
-			made[i] = unclearExtent
+			made[i] = unclearDim
 		}
 	}
 	if i := slices.Index(shape, -1); i >= 0 {
@@ -675,8 +675,8 @@ func extentsOfReshape(c *operation) []extent {
 	return made
 }
 
-// extentsOfReduce is the dims without those along axes, or with 1 in their places.
-func extentsOfReduce(c *operation) []extent {
+// dimsOfReduce is the dims without those along axes, or with 1 in their places.
+func dimsOfReduce(c *operation) []inferredDim {
 	axes, ok := c.short("axes", 1)
 	every := len(c.node.Inputs) < 2 && c.node.Attributes["axes"] == nil
 	if c.format != "ONNX" || !ok && !every || len(axes) == 0 && c.number("noop_with_empty_axes", 0) != 0 {
@@ -685,13 +685,13 @@ func extentsOfReduce(c *operation) []extent {
 	return c.reduced(axes)
 }
 
-// extentsOfArgMax is ArgMax and ArgMin of ONNX.
-func extentsOfArgMax(c *operation) []extent { return c.reduced([]int64{c.number("axis", 0)}) }
+// dimsOfArgMax is ArgMax and ArgMin of ONNX.
+func dimsOfArgMax(c *operation) []inferredDim { return c.reduced([]int64{c.number("axis", 0)}) }
 
 // reduced is the dims of the first input without those along axes, or all, and with 1 in their
 // places where the node keeps them.
-func (c *operation) reduced(axes []int64) []extent {
-	list := c.extents(0)
+func (c *operation) reduced(axes []int64) []inferredDim {
+	list := c.dimsOf(0)
 	if list == nil {
 		return nil
 	}
@@ -703,7 +703,7 @@ func (c *operation) reduced(axes []int64) []extent {
 		}
 		gone[at] = true
 	}
-	made := []extent{}
+	made := []inferredDim{}
 	for i, e := range list {
 		switch {
 		case !gone[i] && len(axes) > 0:
@@ -715,39 +715,39 @@ func (c *operation) reduced(axes []int64) []extent {
 	return made
 }
 
-// extentsOfTopK is the dims of ONNX's TopK, both of whose results have as many along the axis
+// dimsOfTopK is the dims of ONNX's TopK, both of whose results have as many along the axis
 // as a constant says.
-func extentsOfTopK(c *operation) []extent {
-	list := c.extents(0)
+func dimsOfTopK(c *operation) []inferredDim {
+	list := c.dimsOf(0)
 	at := axisOf(c.number("axis", -1), list)
 	if at < 0 || c.format != "ONNX" {
 		return nil
 	}
-	list[at] = unclearExtent
+	list[at] = unclearDim
 	if k, ok := c.short("k", 1); ok && len(k) == 1 && k[0] >= 0 && k[0] < math.MaxInt32 {
-		list[at] = extent(k[0])
+		list[at] = inferredDim(k[0])
 	}
 	return list
 }
 
-// extentsOfCompress keeps the dims off the axis.
-func extentsOfCompress(c *operation) []extent {
-	list := c.extents(0)
+// dimsOfCompress keeps the dims off the axis.
+func dimsOfCompress(c *operation) []inferredDim {
+	list := c.dimsOf(0)
 	at := axisOf(c.number("axis", 0), list)
 	if at < 0 || c.node.Attributes["axis"] == nil {
 		return nil
 	}
-	list[at] = unclearExtent
+	list[at] = unclearDim
 	return list
 }
 
-// extentsOfGather is the dims of Gather along a constant axis.
-func extentsOfGather(c *operation) []extent {
-	data, indices := c.extents(0), c.extents(1)
+// dimsOfGather is the dims of Gather along a constant axis.
+func dimsOfGather(c *operation) []inferredDim {
+	data, indices := c.dimsOf(0), c.dimsOf(1)
 	if o, err := operators.Find(c.node.Operator, 0); err == nil && o.Kind == operators.Elements {
 		for i, e := range indices {
 			if e < 0 && (len(data) != len(indices) || data[i] != e) { // perhaps that of data
-				indices[i] = unclearExtent
+				indices[i] = unclearDim
 			}
 		}
 		return indices
@@ -765,6 +765,6 @@ func extentsOfGather(c *operation) []extent {
 	if at < 0 {
 		return c.never(data)
 	}
-	made := append(make([]extent, 0, len(data)+len(indices)), data[:at]...)
+	made := append(make([]inferredDim, 0, len(data)+len(indices)), data[:at]...)
 	return append(append(made, indices...), data[at+1:]...)
 }
