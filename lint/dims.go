@@ -567,7 +567,7 @@ func dimsOfSplit(c *operation) []inferredDim {
 		return c.never(list)
 	case known && c.output >= 0 && c.output < len(sizes) && sizes[c.output] >= 0 && sizes[c.output] < math.MaxInt32:
 		list[at] = inferredDim(sizes[c.output])
-	case known || list[at] >= 0:
+	case known || list[at] > 0: // of none, each part has none
 		list[at] = unclearDim
 	}
 	return list
@@ -639,10 +639,16 @@ func dimsOfReshape(c *operation) []inferredDim {
 		return nil
 	}
 	if c.number("allowzero", 0) != 0 && slices.Contains(shape, 0) {
-		if one := volumeOf(list); one > 0 && c.dims.scalars() {
+		if volumeOf(list) > 0 {
 			return c.never(list) // of elements, none is made
 		}
-		return nil
+		made := unclear(len(shape), true)
+		for i, n := range shape {
+			if n >= 0 && n <= math.MaxInt32 {
+				made[i] = inferredDim(n)
+			}
+		}
+		return made
 	}
 	if special, given := c.node.Attributes["special_zero"].(bool); given && !special {
 		return nil
