@@ -127,10 +127,9 @@ func lowBatch(r *Rule, s *subject) error {
 
 // loneBatch finds Gather with batch dims whose dims before the axis are all 1.
 func loneBatch(r *Rule, s *subject) error {
-	data, okData := s.data.Spec.Shape()
-	indices, okIndices := s.indices.Spec.Shape()
-	if s.operator.Kind != operators.Gather || s.batch < 1 || !s.axisKnown || !okData || !okIndices || s.refused != nil || s.axis >= len(data) || s.batch > min(s.axis, len(indices)) {
-		return nil
+	data, indices, err := s.staticShapes()
+	if err != nil || s.operator.Kind != operators.Gather || s.batch < 1 || !s.axisKnown || data == nil || indices == nil || s.refused != nil || s.axis >= len(data) || s.batch > min(s.axis, len(indices)) {
+		return err
 	}
 	isNot1 := func(n int) bool { return n != 1 }
 	if slices.ContainsFunc(data[:s.axis], isNot1) || slices.ContainsFunc(indices[:s.batch], isNot1) {
@@ -139,7 +138,7 @@ func loneBatch(r *Rule, s *subject) error {
 	if replaced, err := s.replacedGather(data, indices); replaced || err != nil {
 		return err
 	}
-	s.find(r, s.answers(r), "batch_dims is %d and the axis is %d, data is %s and the indices are %s", s.batch, s.axis, s.data.Type(), s.indices.Type())
+	s.find(r, s.answers(r), "batch_dims is %d and the axis is %d, data is %s and the indices are %s", s.batch, s.axis, typeIn(s.data, data), typeIn(s.indices, indices))
 	return nil
 }
 
@@ -153,14 +152,14 @@ func unknownRanks(r *Rule, s *subject) error {
 			return nil
 		}
 	}
-	var tuples []extent
-	if s.operator.Kind == operators.GatherND && !s.k().Known() {
+	var tuples []inferredDim
+	if s.operator.Kind == operators.GatherND {
 		var err error
 		if tuples, err = s.inferred.of(s.indices); err != nil {
 			return err
 		}
 	}
-	if n := len(tuples); n > 0 && tuples[n-1] == openExtent {
+	if n := len(tuples); n > 0 && tuples[n-1] == openDim {
 		s.find(r, s.answers(r), "the indices are %s, so that the length of a tuple is not known", s.indices.Type())
 	} else if s.openInput != nil {
 		s.find(r, s.answers(r), "the rank of %s of the model is not known", s.comesFrom(s.openInput))
@@ -202,7 +201,7 @@ func (l *linter) ranks(v *model.Value) (open bool, from []*model.Value) {
 			switch length, err := l.inferred.of(n.Inputs[at]); {
 			case n.Op == "Squeeze", n.Op == "Unsqueeze", !v.Spec.Rank.Known() && len(dims) == 1 && !dims[0].Known():
 				return true, nil
-			case err == nil && len(length) == 1 && length[0] == openExtent:
+			case err == nil && len(length) == 1 && length[0] == openDim:
 				return true, nil // whatever the file says of the rank: OpenVINO infers it
 			}
 		}

@@ -39,7 +39,8 @@ func repeatedScalar(r *Rule, s *subject) error {
 }
 
 func emptyTuples(r *Rule, s *subject) error {
-	if s.operator.Kind != operators.GatherND || s.k() != garner.Exactly(0) || s.emptyTuplesOfScalar() {
+	none := slices.Contains(slices.Concat(s.data.Spec.Dims, s.indices.Spec.Dims[:max(len(s.indices.Spec.Dims)-1, 0)]), garner.Exactly(0)) // there is no element to write
+	if s.operator.Kind != operators.GatherND || s.k() != garner.Exactly(0) || s.emptyTuplesOfScalar() || none {
 		return nil
 	}
 	_, made, err := s.madeOfNothing(s.indices)
@@ -50,10 +51,9 @@ func emptyTuples(r *Rule, s *subject) error {
 }
 
 func emptyGather(r *Rule, s *subject) error {
-	data, okData := s.data.Spec.Shape()
-	indices, okIndices := s.indices.Spec.Shape()
-	if s.operator.Kind != operators.Gather || !okData || !okIndices || !s.axisKnown || s.refused != nil {
-		return nil
+	data, indices, err := s.staticShapes()
+	if s.operator.Kind != operators.Gather || data == nil || indices == nil || !s.axisKnown || s.refused != nil {
+		return err
 	}
 	b := s.batch
 	if b < 0 || b > s.axis || b > len(indices) || s.axis >= len(data) {
@@ -65,19 +65,45 @@ func emptyGather(r *Rule, s *subject) error {
 	if replaced, err := s.replacedGather(data, indices); replaced || err != nil {
 		return err
 	}
-	s.find(r, s.answers(r), "data is %s and the indices are %s, so that the result has no element", s.data.Type(), s.indices.Type())
+	s.find(r, s.answers(r), "data is %s and the indices are %s, so that the result has no element", typeIn(s.data, data), typeIn(s.indices, indices))
 	return nil
+}
+
+// staticShapes gives the shapes of data and of the indices where OpenVINO infers every dim; nil
+// where it does not.
+func (s *subject) staticShapes() (data, indices garner.Shape, err error) {
+	for i, v := range []*model.Value{s.data, s.indices} {
+		list, failed := s.inferred.of(v)
+		if list == nil || failed != nil {
+			return nil, nil, failed
+		}
+		shape := make(garner.Shape, len(list))
+		for j, e := range list {
+			if shape[j] = int(e); e < 0 {
+				return nil, nil, nil
+			}
+		}
+		if i == 0 {
+			data = shape
+		} else {
+			indices = shape
+		}
+	}
+	return data, indices, nil
+}
+
+// typeIn is the type of a value of a shape that the file may not say.
+func typeIn(v *model.Value, shape garner.Shape) string {
+	if known(v) {
+		return v.Type()
+	}
+	return garner.SpecOf(v.Spec.DType, shape...).String()
 }
 
 // replacedGather reports whether OpenVINO runs no Gather for one of static shapes: it
 // takes a view or a Squeeze of data in its place, or computes the constant that it
-// gives. In a model of ONNX a constant without elements is another matter, rule L.32.
+// gives.
 func (s *subject) replacedGather(data, indices garner.Shape) (bool, error) {
-	for _, v := range []*model.Value{s.data, s.indices} {
-		if _, made, err := s.madeOfNothing(v); made || err != nil {
-			return made, err
-		}
-	}
 	fixedIndices, fixedData := s.folded(s.indices), s.folded(s.data)
 	isNot1 := func(n int) bool { return n != 1 }
 	of := indices[s.batch:]
@@ -95,89 +121,49 @@ func (s *subject) replacedGather(data, indices garner.Shape) (bool, error) {
 	return fixedData && data[s.axis] == 1 && slices.Equal(of, garner.Shape{1}), nil // data itself
 }
 
-// folded reports whether OpenVINO computes a value before the first run, because it
-// depends on constants and on known shapes alone.
-func (l *linter) folded(v *model.Value) bool {
-	_ = groups(v, l.foldedSeen, foldedFrom, func(group []*model.Value) error { // which has no error
-		for _, v := range group {
-			from := foldedFrom(v)
-			l.isFolded[v] = v.Constant != nil || knownShape(v) || len(from) > 0 && !slices.ContainsFunc(from, func(v *model.Value) bool { return v != nil && !l.isFolded[v] })
-		}
-		return nil
-	})
-	return l.isFolded[v]
-}
-
-// knownShape reports whether a value is the shape of one whose dims are known.
-func knownShape(v *model.Value) bool {
-	if v.From == nil || v.From.Domain != "" {
-		return false
-	}
-	switch v.From.Op {
-	case "Shape", "ShapeOf", "Size":
-		return known(input(v.From, 0))
-	}
-	return false
-}
-
-// foldedFrom lists what must be folded so that OpenVINO folds a value; nothing where it
-// does not. Of the operators that lint bounds, it has no folding for some.
-func foldedFrom(v *model.Value) []*model.Value {
-	if v.Constant != nil || v.From == nil {
-		return nil
-	}
-	if !isFirst(v) { // it is folded with the first
-		return v.From.Outputs[:1]
-	}
-	switch n := v.From; n.Op {
-	case "GatherND", "GatherElements", "ReverseSequence", "Roll", "Bucketize", "BitwiseAnd", "BitwiseOr", "BitwiseXor",
-		"HardSigmoid", "IsNaN", "IsInf", "NonMaxSuppression":
-		return nil
-	case "CumSum": // it has one for floats
-		if !v.Spec.DType.IsFloat() && !input(n, 0).Spec.DType.IsFloat() {
-			return nil
-		}
-		return n.Inputs
-	default:
-		if _, ok := stepOf(v); !ok {
-			return nil
-		}
-		return n.Inputs
-	}
-}
-
 // madeOfNothing reports whether OpenVINO has elements of a value of which ONNX has none,
-// and how many dims it gives them: its reader of ONNX makes a scalar of a constant without
-// elements, and computes with that. The rank is -1 where it refuses to.
-func (s *subject) madeOfNothing(v *model.Value) (rank int, made bool, err error) {
+// and gives the dims that OpenVINO infers of it: its reader of ONNX makes a scalar of a
+// constant without elements, and computes with that, or refuses to.
+func (s *subject) madeOfNothing(v *model.Value) (inferred []inferredDim, made bool, err error) {
 	if s.format != "ONNX" {
-		return 0, false, nil
+		return nil, false, nil
 	}
 	wanted, err := s.declared.of(v)
 	if err != nil || !slices.Contains(wanted, 0) {
-		return 0, false, err
+		return nil, false, err
 	}
-	inferred, err := s.inferred.of(v)
-	if isRefused(inferred) {
-		return -1, true, err
-	}
-	none := slices.ContainsFunc(inferred, func(e extent) bool { return e <= 0 })
-	return len(inferred), inferred != nil && !none, err
+	inferred, err = s.inferred.of(v)
+	none := slices.ContainsFunc(inferred, func(e inferredDim) bool { return e <= 0 })
+	return inferred, isUnread(inferred) || inferred != nil && !none, err
 }
 
 // emptyConstant finds data and indices that are a constant without elements, or are
 // computed from one.
 func emptyConstant(r *Rule, s *subject) error {
-	answer, what, v := Refuses, "data is", s.data
-	rank, made, err := s.madeOfNothing(v)
-	if err == nil && !(made && rank <= 0) {
-		what, v = "the indices are", s.indices
-		if rank, made, err = s.madeOfNothing(v); s.operator.Kind == operators.Gather && rank >= 0 {
-			answer, rank = FirstSlice, 0 // by a vector of one element too
-		}
-	}
-	if !made || rank > 0 || err != nil {
+	what, v := "data is", s.data
+	data, made, err := s.madeOfNothing(v)
+	if err != nil {
 		return err
+	}
+	indices, madeIndices, err := s.madeOfNothing(s.indices)
+	switch {
+	case err != nil || !made && !madeIndices:
+		return err
+	case !made:
+		what, v = "the indices are", s.indices
+		data, err = s.inferred.of(s.data)
+	case !madeIndices:
+		indices, err = s.inferred.of(s.indices)
+	}
+	if err != nil {
+		return err
+	}
+	answer := GivesElements
+	switch fits, known := s.fits(data, indices); {
+	case known && !fits:
+		answer = Refuses
+	case !known || s.takesNone(data, indices):
+		return nil
 	}
 	how := ""
 	if s.constant(v) == nil {
@@ -186,6 +172,56 @@ func emptyConstant(r *Rule, s *subject) error {
 	evidence := slices.DeleteFunc(slices.Clone(s.answers(r)), func(e Evidence) bool { return e.Answer != answer })
 	s.find(r, evidence, "%s %s, %sa constant without elements", what, v.Type(), how)
 	return nil
+}
+
+// fits reports whether OpenVINO takes data and indices of these dims; known is false where
+// lint cannot tell.
+func (s *subject) fits(data, indices []inferredDim) (fits, known bool) {
+	if isUnread(data) || isUnread(indices) {
+		return false, true
+	}
+	scalar := func(list []inferredDim) bool { return list != nil && len(list) == 0 }
+	switch kind := s.operator.Kind; {
+	case scalar(data), scalar(indices) && kind != operators.Gather:
+		return false, true
+	case data == nil || indices == nil:
+		return false, false
+	case kind == operators.Gather:
+		axis, given := s.node.Attributes["axis"].(int64)
+		return axisOf(axis, data) >= 0, given || s.node.Attributes["axis"] == nil
+	case kind == operators.GatherND:
+		k := indices[len(indices)-1]
+		return int(k) <= len(data)-s.batch, k >= 0 && s.batch == 0
+	}
+	if len(data) != len(indices) {
+		return false, true
+	}
+	for i, e := range indices {
+		switch {
+		case e == unclearDim || data[i] == unclearDim:
+			return false, false
+		case e == openDim || data[i] == openDim:
+		case !s.axisKnown || i != s.axis && e != data[i]:
+			return false, s.axisKnown
+		}
+	}
+	return true, true
+}
+
+// takesNone reports whether a gather of data and indices of these dims, which fit, has no
+// element.
+func (s *subject) takesNone(data, indices []inferredDim) bool {
+	switch s.operator.Kind {
+	case operators.Gather:
+		axis, _ := s.node.Attributes["axis"].(int64)
+		data = slices.Delete(slices.Clone(data), axisOf(axis, data), axisOf(axis, data)+1)
+	case operators.GatherND:
+		n := len(indices) - 1
+		data, indices = data[indices[n]:], indices[:n]
+	default:
+		data = nil
+	}
+	return slices.Contains(data, 0) || slices.Contains(indices, 0)
 }
 
 func computedAxis(r *Rule, s *subject) error {

@@ -163,7 +163,7 @@ func (c record) shows(e Evidence) error {
 			}
 		case Spreads:
 			ok = r.Output != nil && !equal
-		case Slices, FirstSlice:
+		case Slices, GivesElements:
 			ok = r.Output != nil && !equal
 		case Shortens:
 			ok = r.Output != nil && r.Output.Shape[0] < c.Want.Shape[0]
@@ -278,7 +278,7 @@ func TestEvidence(t *testing.T) {
 			}
 		}
 	}
-	for _, a := range []Answer{Takes, Refuses, Counts, Zeros, Fills, Clamps, ReadsOther, LeavesUnset, Narrows, Misplaces, Ends, Cuts, Stretches, Repeats, Flattens, Keeps, Shortens, Slices, FirstSlice, Halts, Sorts, Spreads} {
+	for _, a := range []Answer{Takes, Refuses, Counts, Zeros, Fills, Clamps, ReadsOther, LeavesUnset, Narrows, Misplaces, Ends, Cuts, Stretches, Repeats, Flattens, Keeps, Shortens, Slices, GivesElements, Halts, Sorts, Spreads} {
 		if answers[a] == 0 {
 			t.Errorf("no rule says that a runtime %s", a)
 		}

@@ -253,7 +253,7 @@ var rules = []Rule{
 	{
 		ID: "L.18", Severity: Error, Title: "Tuples are empty",
 		About: "Finds GatherND whose indices have a last dim of 0. Each tuple then addresses all of data, or all of its batch. OpenVINO writes " +
-			"nothing: the result is what its memory held before.",
+			"nothing: the result, unless it has no element, is what its memory held before.",
 		Remedy:  "Replace the node by a broadcast of data.",
 		Changes: true,
 		Evidence: []Evidence{
@@ -269,9 +269,9 @@ var rules = []Rule{
 	},
 	{
 		ID: "L.19", Severity: Error, Title: "The result of Gather is empty",
-		About: "Finds Gather of static shapes whose result is empty because there are no indices or a dim of data is 0. OpenVINO's CPU plugin " +
+		About: "Finds Gather of shapes that OpenVINO infers, whose result is empty because there are no indices or a dim of data is 0. OpenVINO's CPU plugin " +
 			"then divides by zero. With dynamic dims it does not, nor where the batch dims alone are empty; nor for one constant index where all dims before the axis are 1, " +
-			"for the only row of an axis by the constant 0 without batch dims or with one, and where it computes the result itself, because the operands are constants.",
+			"for the only row of an axis by the constant 0 without batch dims or with one, and where it computes the result itself, because the operands are constants. Where it reads an ONNX file by its path, it takes an input of shape [0] for a constant too; from memory it does not.",
 		Remedy:  "Decide whether the model needs the node, and remove it; or declare the dims of its operands as dynamic.",
 		Changes: true,
 		Evidence: []Evidence{
@@ -489,12 +489,16 @@ var rules = []Rule{
 	{
 		ID: "L.32", Severity: Error, Title: "A constant has no element",
 		About: "Finds gathers of an ONNX model whose data or indices are a constant with a dim of 0, also behind casts, arithmetic and changes of shape. OpenVINO's reader of ONNX makes a scalar 0 of such a constant. Gather by it takes " +
-			"the first slice, where ONNX gives a result without elements; other gathers, and those of such data, are refused.",
+			"the first slice, where ONNX gives a result without elements; so do gathers by what has elements then, and of such data. Other gathers are refused. The rule is silent where only a run knows a dim behind the constant, and behind operators whose dims lint does not infer.",
 		Remedy: "Decide whether the model needs the node, whose result has no element or which reads none, and remove it.",
 		Evidence: []Evidence{
-			recorded("openvino.Gather-8", FirstSlice, "lint-empty-indices").in(fromONNX),
-			recorded("openvino.Gather-8", FirstSlice, "lint-empty-indices-cast").in(fromONNX),
-			recorded("openvino.Gather-8", FirstSlice, "lint-empty-indices-of-columns").in(fromONNX),
+			recorded("openvino.Gather-8", GivesElements, "lint-empty-indices").in(fromONNX),
+			recorded("openvino.Gather-8", GivesElements, "lint-empty-indices-cast").in(fromONNX),
+			recorded("openvino.Gather-8", GivesElements, "lint-empty-indices-of-columns").in(fromONNX),
+			recorded("openvino.Gather-8", GivesElements, "lint-empty-data-unsqueezed").in(fromONNX),
+			recorded("openvino.GatherND-8", GivesElements, "lint-empty-data-of-tuples-in-sum").in(fromONNX),
+			recorded("openvino.GatherND-8", GivesElements, "lint-empty-tuples-in-sum").in(fromONNX),
+			recorded("openvino.GatherElements-6", GivesElements, "lint-empty-elements-in-sum").in(fromONNX),
 			recorded("openvino.Gather-8", Refuses, "lint-empty-data").in(fromONNX),
 			recorded("openvino.GatherND-8", Refuses, "lint-empty-tuples").in(fromONNX),
 			recorded("openvino.GatherND-8", Refuses, "lint-empty-data-of-tuples").in(fromONNX),

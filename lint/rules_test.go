@@ -607,9 +607,9 @@ var tests = []struct {
 	}},
 	{"L.32", []meets{
 		{gather{op: "onnx.Gather-13", data: given("f32[3,4]"), indices: i64([]int{0})}, Error, "openvino",
-			"the indices are i64[0], a constant without elements: OpenVINO (reading ONNX) makes a scalar 0 of it, and takes the slice there"},
+			"the indices are i64[0], a constant without elements: OpenVINO (reading ONNX) makes a scalar 0 of it, and gives elements where there are none"},
 		{gather{op: "onnx.Gather-13", data: i64([]int{3, 0}), indices: bounded("i64[2]")}, Error, "openvino", "data is i64[3,0], a constant without elements: OpenVINO (reading ONNX) refuses it"},
-		{gather{op: "onnx.Gather-13", data: given("f32[3,4]"), indices: made("Cast", "i64[0]", held(garner.Of([]int32{}, 0)))}, Error, "openvino", "takes the slice there"},
+		{gather{op: "onnx.Gather-13", data: given("f32[3,4]"), indices: made("Cast", "i64[0]", held(garner.Of([]int32{}, 0)))}, Error, "openvino", "gives elements where there are none"},
 		{gather{op: "onnx.GatherND-13", data: given("f32[3,4]"), indices: i64([]int{2, 0})}, Error, "openvino", "refuses it"},
 		{gather{op: "onnx.Gather-13", data: given("f32[3,4]"), indices: made("Reshape", "i64[0,3]", i64([]int{0}), i64([]int{2}, 0, 3))}, Error, "openvino", "a constant without elements: OpenVINO (reading ONNX) refuses it"},
 		{gather{op: "onnx.GatherND-13", data: given("f32[3,4]"), indices: made("Add", "i64[2,0]", i64([]int{2, 0}), i64(nil, 1))}, Error, "openvino", "the indices are i64[2,0], computed from a constant without elements: OpenVINO (reading ONNX) refuses it"},
@@ -778,6 +778,8 @@ func TestEnding(t *testing.T) {
 		"nothing-of-empty-batch-of-rows":         batches("8", "f32[0,2,3]", bounded("i64[0,1]"), 1, 1),
 		"nothing-of-row-of-a-batch":              batches("8", "f32[2,1,0]", zeros, 1, 1),
 		"nothing-of-row-of-two-batches":          batches("8", "f32[2,1,1,0]", i64([]int{2, 1}, 0, 0), 2, 2),
+		"nothing-of-constant":                    rows("f32[5,2]", given("i64[0]")),
+		"nothing-by-empty-tuples":                {op: "openvino.GatherND-8", data: given("f32[5,2]"), indices: given("i64[0,0]")},
 		"batch-of-one-only-row-from-end-8":       batches("8", "f32[1,1,3]", i64([]int{1}, -1), 1, 1),
 	}
 	for _, op := range []string{"7", "8"} {
@@ -796,6 +798,9 @@ func TestEnding(t *testing.T) {
 			all["batch-of-one-row-of-"+name+"-"+op] = sums
 		}
 	}
+	constant := all["nothing-of-constant"]
+	constant.data = held(garner.Of(make([]float32, 10), 5, 2))
+	all["nothing-of-constant"] = constant
 	own, held := records(t), 0
 	for name, c := range own {
 		name = strings.TrimPrefix(name, "lint-")

@@ -10,20 +10,20 @@ import (
 
 // arithmeticSteps are the operators that compute.
 var arithmeticSteps = map[string]step{
-	"Add": ofAll(folded(sum)), "Sum": ofAll(folded(sum)),
-	"Sub": ofAll(folded(difference)), "Subtract": ofAll(folded(difference)),
-	"Mul": ofAll(folded(product)), "Multiply": ofAll(folded(product)),
-	"Div": ofAll(folded(truncatedQuotient)), "Divide": ofAll(divided),
-	"Mod": ofAll(modulo), "FloorMod": ofAll(folded(remainder)),
-	"Min": ofAll(folded(ofAnyType(least))), "Minimum": ofAll(folded(ofAnyType(least))),
-	"Max": ofAll(folded(ofAnyType(most))), "Maximum": ofAll(folded(ofAnyType(most))),
+	"Add": ofAll(leftToRight(sum)), "Sum": ofAll(leftToRight(sum)),
+	"Sub": ofAll(leftToRight(difference)), "Subtract": ofAll(leftToRight(difference)),
+	"Mul": ofAll(leftToRight(product)), "Multiply": ofAll(leftToRight(product)),
+	"Div": ofAll(leftToRight(truncatedQuotient)), "Divide": ofAll(divided),
+	"Mod": ofAll(modulo), "FloorMod": ofAll(leftToRight(remainder)),
+	"Min": ofAll(leftToRight(ofAnyType(least))), "Minimum": ofAll(leftToRight(ofAnyType(least))),
+	"Max": ofAll(leftToRight(ofAnyType(most))), "Maximum": ofAll(leftToRight(ofAnyType(most))),
 	"Clip": ofAll(clipped), "Clamp": ofAll(clipped),
-	"BitwiseAnd": ofAll(folded(bitwise(true))),
-	"BitwiseOr":  ofAll(folded(bitwise(false))), "BitwiseXor": ofAll(folded(bitwise(false))),
+	"BitwiseAnd": ofAll(leftToRight(bitwise(true))),
+	"BitwiseOr":  ofAll(leftToRight(bitwise(false))), "BitwiseXor": ofAll(leftToRight(bitwise(false))),
 
 	"Neg": of(unary(negative), 0), "Negative": of(unary(negative), 0),
-	"Abs":   of(unary(absolute), 0),
-	"Relu":  of(unary(func(_ garner.DType, x interval) interval { return most(x, number(0)) }), 0),
+	"Abs":  of(unary(absolute), 0),
+	"Relu": of(unary(rectified), 0), "ReLU": of(unary(rectified), 0), // of OpenVINO
 	"Floor": of(unary(rounded(math.Floor)), 0),
 	"Ceil":  of(unary(rounded(math.Ceil)), 0), "Ceiling": of(unary(rounded(math.Ceil)), 0),
 	"Round": of(toNearest, 0),
@@ -48,8 +48,8 @@ func unary(f func(d garner.DType, x interval) interval) func(c *operation) bound
 	}
 }
 
-// folded makes the bounds of a function of all operands, from left to right.
-func folded(f func(d garner.DType, x, y interval) interval) func(c *operation) bounds {
+// leftToRight makes the bounds of a function of all operands, from left to right.
+func leftToRight(f func(d garner.DType, x, y interval) interval) func(c *operation) bounds {
 	return func(c *operation) bounds {
 		made, ok := c.input(0)
 		for i := 1; ok && i < len(c.node.Inputs); i++ {
@@ -73,6 +73,8 @@ func ofAnyType(f func(x, y interval) interval) func(d garner.DType, x, y interva
 func negative(d garner.DType, x interval) interval {
 	return fit(d, interval{end{-x.high.at, x.high.why}, end{-x.low.at, x.low.why}, x.exact})
 }
+
+func rectified(_ garner.DType, x interval) interval { return most(x, number(0)) }
 
 func rounded(f func(float64) float64) func(d garner.DType, x interval) interval {
 	return func(_ garner.DType, x interval) interval {
@@ -100,7 +102,7 @@ func truncatedQuotient(d garner.DType, x, y interval) interval { return quotient
 // divided is OpenVINO's Divide, which rounds down unless the model says otherwise;
 // its CPU plugin truncates always.
 func divided(c *operation) bounds {
-	return folded(func(d garner.DType, x, y interval) interval {
+	return leftToRight(func(d garner.DType, x, y interval) interval {
 		i := union(quotient(d, x, y, math.Floor), quotient(d, x, y, math.Trunc))
 		i.exact = i.exact && i.point()
 		return i
@@ -111,9 +113,9 @@ func divided(c *operation) bounds {
 // OpenVINO with that of the dividend.
 func modulo(c *operation) bounds {
 	if c.format != "ONNX" || c.number("fmod", 0) != 0 {
-		return folded(truncatedRemainder)(c)
+		return leftToRight(truncatedRemainder)(c)
 	}
-	return folded(remainder)(c)
+	return leftToRight(remainder)(c)
 }
 
 // clipped is Clip with its bounds as inputs or attributes, and Clamp.

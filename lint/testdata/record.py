@@ -446,6 +446,11 @@ def evidence():
     yield "empty-tuples", ["L.32"], "onnx.GatherND-13", Onnx(tuples, [("d", five)], {"i": none.reshape(0, 1)}), five[none]
     yield "empty-data-of-tuples", ["L.32"], "onnx.GatherND-13", Onnx(tuples, [("i", i64(1).reshape(1, 1))], {"d": np.zeros((3, 0), np.float32)}), np.zeros((1, 0), np.float32)
     elements = [N("GatherElements", ["d", "i"], ["y"])]
+    sums = lambda what: [N("Add", ["nothing", "some"], [what])]
+    yield "empty-data-unsqueezed", ["L.32"], "onnx.Gather-13", Onnx([N("Unsqueeze", ["nothing", "first"], ["d"]), *gather], [("i", i64(0))], {"nothing": np.zeros(0, np.float32), "first": i64(0)}), np.zeros((1, 0), np.float32)
+    yield "empty-data-of-tuples-in-sum", ["L.32"], "onnx.GatherND-13", Onnx(sums("d") + tuples, [("i", i64(0, 2).reshape(2, 1), [2, 1])], {"nothing": np.zeros((3, 0), np.float32), "some": f32(3, 1)}), np.zeros((2, 0), np.float32)
+    yield "empty-tuples-in-sum", ["L.32"], "onnx.GatherND-13", Onnx(sums("i") + tuples, [("d", five)], {"nothing": none.reshape(0, 1), "some": i64(1).reshape(1, 1)}), five[none]
+    yield "empty-elements-in-sum", ["L.32"], "onnx.GatherElements-13", Onnx(sums("i") + [N("GatherElements", ["d", "i"], ["y"])], [("d", five)], {"nothing": none.reshape(0, 2), "some": i64(1, 1).reshape(1, 2)}), np.zeros((0, 2), np.float32)
     yield "empty-elements", ["L.32"], "onnx.GatherElements-13", Onnx(elements, [("d", five)], {"i": none.reshape(0, 2)}), np.zeros((0, 2), np.float32)
     yield "empty-data-of-elements", ["L.32"], "onnx.GatherElements-13", Onnx(elements, [("i", none.reshape(2, 0))], {"d": np.zeros((3, 0), np.float32)}), np.zeros((2, 0), np.float32)
     d, i = f32(1, 1, 2), i64(1, 0).reshape(1, 2)
@@ -479,6 +484,8 @@ def evidence():
         d, i = np.zeros(ds, np.float32), np.zeros(is_, np.int64)
         make = lambda *p, n=n, b=b, i=i: opset8.gather(p[0], opset8.constant(i) if len(p) < 2 else p[1], opset8.constant(np.array(n, np.int64)), b)
         yield "nothing-of-" + name, ["L.19"], "openvino.Gather-8", Ir(make, [("d", d), *([] if fixed else [("i", i)])]), np.zeros(ds[:n] + is_[b:] + ds[n + 1:], np.float32)
+    yield "nothing-of-constant", ["L.19"], "onnx.Gather-13", Onnx(gather, [("i", i64())], {"d": five}), np.zeros((0, 2), np.float32)  # right, if OpenVINO reads a file by its path
+    yield "nothing-by-empty-tuples", ["L.18"], "openvino.GatherND-8", Ir(lambda d, i: opset8.gather_nd(d, i, 0), [("d", five), ("i", i64().reshape(0, 0))]), np.zeros((0, 5, 2), np.float32)
     tuples = [N("GatherND", ["d", "i"], ["y"], batch_dims=-1)]
     for b in (12, 13):
         yield f"negative-batch-dims-{b}", ["L.24"], f"onnx.GatherND-{b}", Onnx(tuples, [("d", f32(3), [3]), ("i", i64(), [0])], opset=b), None
