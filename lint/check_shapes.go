@@ -39,9 +39,14 @@ func repeatedScalar(r *Rule, s *subject) error {
 }
 
 func emptyTuples(r *Rule, s *subject) error {
-	none := slices.Contains(slices.Concat(s.data.Spec.Dims, s.indices.Spec.Dims[:max(len(s.indices.Spec.Dims)-1, 0)]), garner.Exactly(0)) // there is no element to write
-	if s.operator.Kind != operators.GatherND || s.k() != garner.Exactly(0) || s.emptyTuplesOfScalar() || none {
-		return nil
+	indices, err := s.declared.of(s.indices)
+	n := len(indices) - 1
+	if s.operator.Kind != operators.GatherND || err != nil || n < 0 || indices[n] != 0 || s.emptyTuplesOfScalar() {
+		return err
+	}
+	data, err := s.declared.of(s.data)
+	if err != nil || slices.Contains(indices[:n], 0) || slices.Contains(data, 0) { // there is no element to write
+		return err
 	}
 	_, made, err := s.madeOfNothing(s.indices)
 	if !made && err == nil {

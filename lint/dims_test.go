@@ -205,3 +205,30 @@ func TestComputedOfNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestAsInferred holds that the rules ask what OpenVINO infers, where the file says nothing of a
+// value or more than that. OpenVINO 2026.4.1 ended or refused, or ran, as is wanted here.
+func TestAsInferred(t *testing.T) {
+	row := map[string]any{"axis": int64(0)}
+	for i, tt := range []struct {
+		rule string
+		gather
+		found bool
+	}{
+		{"L.19", gather{op: "onnx.Gather-13", data: given("f32[3,2]"), indices: untold("Abs", given("i64[0]"))}, true},
+		{"L.19", gather{op: "onnx.Gather-13", data: untold("Relu", given("f32[3,0]")), indices: given("i64[2]")}, true},
+		{"L.19", gather{op: "onnx.Gather-13", data: given("f32[3,3,3]"), indices: made("Add", "i64[2,0]", i64([]int{2, 0}), given("i64[?,0]"))}, false},
+		{"L.28", gather{op: "onnx.GatherND-13", data: given("f32[3,2]"), indices: made("Abs", "i64[2,1]", given("i64[?,?]"))}, true},
+		{"L.28", gather{op: "onnx.GatherND-13", data: given("f32[3,2]"), indices: made("Abs", "i64[2,1]", given("i64[?,1]"))}, false},
+		{"L.28", gather{op: "openvino.GatherND-8", data: given("f32[3,2]"), indices: made("TopK", "i64[1,?]", given("i64[?,?]"))}, true}, // which the port of an IR says
+		{"L.18", gather{op: "onnx.GatherND-13", data: given("f32[3,2]"), indices: untold("Abs", given("i64[2,0]"))}, true},
+		{"L.18", gather{op: "onnx.GatherND-13", data: given("f32[3,2]"), indices: given("i64[0,0]")}, false},
+		{"L.32", gather{op: "onnx.Gather-13", data: untold("Add", i64([]int{3, 0}), given("i64[3,1]")), indices: i64([]int{2}, 0, 2)}, true},
+		{"L.32", gather{op: "onnx.Gather-13", data: untold("Add", i64([]int{3, 0}), given("i64[3,1]")), indices: given("i64[0]")}, false},
+		{"L.32", gather{op: "onnx.GatherElements-13", data: given("f32[3,2]"), indices: untold("Add", i64([]int{0, 2}), i64([]int{1, 2}, 1, 1)), attributes: row}, true},
+	} {
+		if found := len(findings(t, tt.model(), tt.rule, Options{})) > 0; found != tt.found {
+			t.Errorf("%d: %s found %t", i, tt.rule, found)
+		}
+	}
+}

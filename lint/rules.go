@@ -416,7 +416,7 @@ var rules = []Rule{
 		ID: "L.28", Severity: Error, Title: "A rank is unknown",
 		About: "Finds gathers of data or indices whose rank only a run knows (an input of the model leaves it open, or a shape of unknown length gives it), " +
 			"GatherND of indices whose last dim, the length of a tuple, an input leaves open, also behind operators that keep it open, and every gather of a model that has an input of unknown rank. " +
-			"OpenVINO reads such a model. Its CPU plugin refuses to compile one in which an input, or the result of any operator, has an unknown rank.",
+			"OpenVINO reads such a model. Its CPU plugin refuses to compile one in which an input, or the result of any operator, has an unknown rank. The rule does not follow dims that the elements of Shape give, or MatMul.",
 		Remedy:  "Decide which rank the input has, and declare it, for tuples with its last dim; the others may stay unknown.",
 		Changes: true,
 		Evidence: []Evidence{
@@ -444,7 +444,7 @@ var rules = []Rule{
 	{
 		ID: "L.29", Severity: Error, Title: "Batch dims of 1 end at the axis",
 		About: "Finds Gather-7 and Gather-8 of static shapes with batch_dims where the dims before the axis are all 1: data [1,2] and indices [1,2] with batch_dims and axis 1. The " +
-			"operands are valid, and OpenVINO's CPU plugin reads other memory, which mostly ends the process. With dynamic dims it does not, nor where it runs no Gather, as for the only row in L.19.",
+			"operands are valid, and OpenVINO's CPU plugin reads other memory, which mostly ends the process. With dynamic dims it does not, nor where it runs no Gather, as for the only row in L.19. It folds operators of constants by their dtype (lint/testdata/folds.jsonl); the rule does not follow that it leaves out a product with 1.",
 		Remedy:  "Squeeze the batch dims out of data and the indices, gather without batch_dims, and put the dims back with Unsqueeze; or declare a dim as dynamic.",
 		Changes: true,
 		Evidence: []Evidence{
