@@ -96,7 +96,7 @@ func (a *Axis) offset(at int) int {
 //	for every position c of Loops, outermost first:
 //	    i_j = indices[c·Index + Axes[j].Index]      for each gathered axis j
 //	    row = c·Data + Σ_j i_j·Axes[j].Data
-//	    out[c·Out : c·Out+Slice] = data[row : row+Slice]     (reduced, where there is a Bag)
+//	    out[c·Out : c·Out+Slice] = data[row : row+Slice]     (reduced as Bag says, where there is one)
 //
 // Strides are in elements. Data and Index strides are those of the operands
 // that the plan was made for; Out strides are those of a row-major result. A

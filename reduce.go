@@ -127,7 +127,7 @@ func (b *bags) reduce(terms []term, column int) uint64 {
 	if b.Bag.Rounded {
 		sum = wide(roundedSum(sum))
 	}
-	if divisor == 0 { // TES.5; a sum that begins at +0 is never -0
+	if divisor == 0 { // TES.5: a quotient by weights whose sum is 0
 		return 0
 	}
 	if b.Bag.Reciprocal && !weighted && b.DType.IsFloat() {

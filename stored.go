@@ -43,8 +43,9 @@ func (s *Stored) DecodeParts(dst []byte, parts *exec.Stored, from *[3]int64, fir
 }
 
 // SumParts sums stored rows bag by bag, for this module's executors: the types of t and b
-// are internal. A row of t is where the bytes that Spans gives for its elements begin in
-// stored; the elements of one of them are first … It is for plans of which Sums is true.
+// are internal. t.Rows says where the bytes of each row begin in stored, those that Spans
+// gives; first is the number of the first element of any of them, as all begin at the same
+// place of a block. It is for plans of which Sums is true.
 func (s *Stored) SumParts(dst, stored []byte, t kernel.Terms, b kernel.Bags, first int) {
 	s.decoder.Summer().(summer).sumParts(dst, stored, t, b, first)
 }
@@ -52,7 +53,7 @@ func (s *Stored) SumParts(dst, stored []byte, t kernel.Terms, b kernel.Bags, fir
 // A blockDecoder decodes blocks that hold their own scales, which lie side by side.
 type blockDecoder struct {
 	kind  *codec.Codec
-	width int       // bytes of an element: 4, but of a kind that Blocks gives
+	width int       // bytes of an element: 4, or those of the dtype that Blocks was given
 	room  sync.Pool // free list of room for one block's elements
 	at    sync.Pool // free list of places of blocks
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/garner-go/garner/operators"
 )
 
-// An inferredDim is what OpenVINO infers of a dim before the first run: a number from 0 on,
-// or one of these.
+// An inferredDim is what an inference finds of a dim before the first run: a number from 0
+// on, or one of these.
 type inferredDim int
 
 const (
@@ -70,7 +70,7 @@ func (f *inference) list(v *model.Value) []inferredDim {
 
 // of gives the dims of a value; nil where lint does not know its rank, or where it is above
 // garner.MaxRank. Of the operators that stand before indices it follows those that keep a
-// dim open, so a dim is openDim only where OpenVINO infers no more.
+// dim open, so that the inference of OpenVINO has openDim only where OpenVINO infers no more.
 func (f *inference) of(v *model.Value) ([]inferredDim, error) {
 	err := groups(v, f.seen, f.reads, func(group []*model.Value) error {
 		if len(group) > 1 {

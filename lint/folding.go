@@ -21,9 +21,9 @@ func exceptBytesAndBool(d garner.DType) bool {
 	return exceptBytes(d) && d != garner.Bool
 }
 
-// foldables are the operators that OpenVINO does not fold of every dtype, and those of no
-// bounds, by their names in ONNX and in OpenVINO: measured, in testdata/folds.jsonl. It folds
-// any other operator that lint bounds.
+// foldables are the operators that OpenVINO folds of some dtypes alone, and those that lint
+// does not bound, by their names in ONNX and in OpenVINO: measured, in testdata/folds.jsonl.
+// OpenVINO folds any other operator that lint bounds.
 var foldables = func() map[string]foldable {
 	all := map[string]foldable{}
 	for _, group := range []struct {

@@ -12,10 +12,10 @@ import (
 )
 
 // A Call says how a node of a model gathers: by which operator, and from which values.
-// It is what the node says, but for a gather of a compressed table of OpenVINO. That is
-// a chain of nodes that computes the table of a constant, and then the gather. The Call
-// of a Gather is then openvino.compressed-gather of the constant, and that of another
-// operator has a Table. Either decodes the rows alone.
+// It is what the node says, unless OpenVINO's chain of nodes computes the table of a
+// constant before it: a compressed table. A Gather of one is openvino.compressed-gather of
+// the constant, and the Call of another operator has a Table. Both decode only the rows
+// that they take.
 type Call struct {
 	Operator   Operator
 	Attributes map[string]any

@@ -66,8 +66,8 @@ func (g *gather) lower(ctx context.Context, op garner.Op) error {
 			specs[i] = a.Spec()
 		}
 	}
-	// Only of bags that the last segment counts, the plan needs the elements of an operand. An
-	// operator that does not say which operands are integers may have any tell.
+	// A plan needs elements only where the last segment says the number of bags. Operands of
+	// AnyTypes may be segments too.
 	tells := [...]garner.OperandTypes{garner.IntegerTypes, garner.AnyTypes}
 	for read := 0; ; read++ {
 		p, err := garner.Prepare(op, data, indices, garner.Threads(1), garner.Further(specs...), garner.FurtherValues(values...))

@@ -97,7 +97,8 @@ func gatherHeld(ctx context.Context, h *mapped.Holds, op garner.Op, data, indice
 	return h.Check()
 }
 
-// unbudgeted is the bytes that a run without a budget holds beside the indices.
+// unbudgeted is the bytes that a run without a budget holds beside the indices, unless it
+// makes the result in one piece (wholeBytes).
 // unbudgetedDecoded is that of a blockwise run, whose rows are many times longer than what
 // is read for them: the disk waits at the end of each block.
 const unbudgeted, unbudgetedDecoded = 96 << 20, 192 << 20
@@ -109,7 +110,7 @@ type gather struct {
 	threads       int
 	elements      Array        // data, or what it decodes to; without mapping where there is a budget
 	plan          *garner.Plan // in the order of the result
-	bits          int          // of an element of data
+	bits          int          // of an element of the result
 	fill          []byte       // one element, as the kernels take it
 	total         int64        // elements of the result
 	size          int64        // bytes of the result

@@ -10,10 +10,9 @@ import (
 )
 
 // GatherInto is Gather into memory. out has the dtype and shape that garner.Infer
-// gives, and must not share memory with an operand. Where there is no budget,
-// and data and indices are in memory or in a mapped file whose rows are in the page
-// cache, it runs garner.GatherInto; else it reads rows as Gather does. It ignores
-// From. Errors are those of Gather, and those of garner.GatherInto for out.
+// gives, and must not share memory with an operand. Where all operands are in memory, or
+// without a budget in mapped files whose rows are in the page cache, it is one run of the
+// engine; else it reads rows as Gather does. It ignores From. Errors are those of Gather, and those of garner.GatherInto for out.
 func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garner.Tensor, o Options) error {
 	o.From, indices = 0, indicesOf(op, indices)
 	h, err := held(o.given(data, indices)...)

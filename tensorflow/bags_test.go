@@ -158,7 +158,7 @@ func TestBagsOfAHostileSegment(t *testing.T) { // R.32
 }
 
 // TestBagsWithoutACount holds what follows where only the last segment tells the
-// number of bags: Infer leaves it open, and a Prepared takes it from the output.
+// number of bags: Infer leaves it open, and a Prepared reads the last segment in each run.
 func TestBagsWithoutACount(t *testing.T) { // TSG.4, TSM.4, TSQ.4
 	data, indices, segments := ruletest.Tensor(t, "f32[[5],[6]]"), ruletest.Tensor(t, "[1,0]"), ruletest.Tensor(t, "[0,2]")
 	for _, op := range []garner.Op{tensorflow.SparseSegmentSum{}, tensorflow.SparseSegmentMean{}, tensorflow.SparseSegmentSqrtN{}} {

@@ -295,7 +295,8 @@ func (u *state) decoded(w *worker, t kernel.Terms, n int, filled bool) kernel.Te
 	return t
 }
 
-// reduceRows is kernel.Reduce of rows, which are stored where there is a Summer.
+// reduceRows is kernel.Reduce of rows. Where there is a Summer they are stored ones, and it
+// sums them.
 func (u *state) reduceRows(dst []byte, w *worker, t kernel.Terms) {
 	if u.bags.sum == nil {
 		kernel.Reduce(dst, u.src.Buf, u.bags.bag.Number, t)
@@ -360,8 +361,8 @@ type terms struct {
 	last       int // the end of the unit's terms
 	first, end int
 	filled     bool // some are the fill
-	kept       int  // of terms that can be left out: those of the last call
-	from, upTo int  // that call
+	kept       int  // terms that the last call of choose kept
+	from, upTo int  // the terms of that call
 }
 
 // resolve resolves the terms from one on, as many as there is room for. It returns false
