@@ -84,6 +84,9 @@ func (l *Lowering) Bags(b Bag, count Dim) *Lowering {
 	}
 	l.Gather()
 	l.bag = &b
+	if s := l.stored; s != nil && len(l.axes) > 0 && !s.beginsBlocks(l.axes[len(l.axes)-1]) {
+		s.decoder = unsummed{s.decoder}
+	}
 	if b.WeightsAt.Given {
 		l.fits(b.WeightsAt.At, false)
 	}
@@ -224,7 +227,7 @@ func (l *Lowering) segments(at int) Dim {
 // it is negative, which is refused where the bags are; -1 for more than a result can have.
 func lastSegment(segments *Tensor) (last Index, bags int, err error) {
 	n := segments.Len()
-	if n == 0 {
+	if n == 0 || len(segments.shape) == 0 { // the second is refused where shapes are
 		return last, 0, nil
 	}
 	at := segments.position(n - n/segments.shape[0])

@@ -160,8 +160,8 @@ func (p *Prepared) store(elements Spec) error {
 	c := p.blocks
 	shape, known := elements.Shape()
 	switch {
-	case c.Elements < 1 || c.Bytes < 1 || c.Decode == nil:
-		return errorf(ErrAttribute, "blocks of %d elements in %d bytes; both are 1 or more, and decode is given", c.Elements, c.Bytes)
+	case c.Elements < 1 || c.Bytes < 1 || c.Decode == nil || c.Elements > math.MaxInt32 || c.Bytes > math.MaxInt32:
+		return errorf(ErrAttribute, "blocks of %d elements in %d bytes; both are in 1 … 2^31-1, and decode is given", c.Elements, c.Bytes)
 	case elements.DType == String || elements.DType.Packed():
 		return errorf(ErrDType, "data is %s; blocks hold elements of a byte or more", elements.DType)
 	case p.lowered.stored != nil || p.lowered.data.DType != elements.DType:

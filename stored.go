@@ -207,12 +207,25 @@ func (d *blockDecoder) blocksAt(at, rows []int64, bias int) bool {
 
 // Spans returns the bytes of the blocks of some elements.
 func (d *blockDecoder) Spans(first, n int) (spans [3]exec.Span) {
-	if n > 0 {
+	if n > 0 && d.kind.Elements > 0 {
 		each, size := d.kind.Elements, d.kind.Bytes
 		spans[0] = exec.Span{From: int64(first/each) * int64(size), To: (int64((first+n-1)/each) + 1) * int64(size)}
 	}
 	return spans
 }
+
+// beginsBlocks reports whether each position of an axis is a whole number of blocks from
+// the one before, so that rows of all positions begin at the same place of a block.
+func (s *Stored) beginsBlocks(axis Axis) bool {
+	d, ok := s.decoder.(*blockDecoder)
+	return !ok || d.kind.Elements > 0 && len(axis.Parts) == 0 && axis.Data%d.kind.Elements == 0
+}
+
+// unsummed is a decoder whose rows are decoded before they are summed.
+type unsummed struct{ decoder }
+
+// Summer returns nil.
+func (unsummed) Summer() exec.Summer { return nil }
 
 // A codeDecoder decodes codes whose scales and zero points are operands.
 type codeDecoder struct{ codec.Blocks }

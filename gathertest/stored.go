@@ -133,10 +133,10 @@ func RandomStored(seed uint64) Case {
 
 // lead returns the dims of stored data before its last.
 func lead(r *rand.Rand) (dims []int) {
-	for range 1 + r.IntN(2) {
+	for range r.IntN(5) / 2 {
 		dims = append(dims, 1+r.IntN(6))
 	}
-	if r.IntN(20) == 0 {
+	if r.IntN(20) == 0 && len(dims) > 0 {
 		dims[0] = 0
 	}
 	return dims

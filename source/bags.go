@@ -223,13 +223,13 @@ func (b *bags) reduceStage(ctx context.Context, dst []byte, n int) error {
 	if err != nil {
 		return err
 	}
-	fill := len(at) * each // where the last row begins, that of terms whose index is outside
+	fill := (len(at)*each + 7) &^ 7 // where the last row begins, that of terms whose index is outside; aligned for its elements
 	src, err := b.fetcher.room(fill + size)
 	if err != nil {
 		return err
 	}
 	if len(at) > 0 {
-		if err := from.Fetch(ctx, Rows{At: at, Size: each, Dst: src[:fill]}); err != nil {
+		if err := from.Fetch(ctx, Rows{At: at, Size: each, Dst: src[:len(at)*each]}); err != nil {
 			return err
 		}
 	}

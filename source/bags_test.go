@@ -451,6 +451,70 @@ func TestBagsOfSmallBudgets(t *testing.T) {
 	}
 }
 
+// TestCopiesAreCounted holds that stored data in memory which a run has to copy, because it
+// is not row-major, is counted against the budget.
+func TestCopiesAreCounted(t *testing.T) {
+	rows := garner.Of(make([]byte, 1<<20), 1<<6, 1<<14)
+	table, err := rows.Transpose(1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := Memory(garner.Of([]int64{5, 3}, 2))
+	took := allocatedBytes(func() {
+		err = Gather(t.Context(), torch.QuantizedEmbedding{Bits: 8}, Memory(table), ids, io.Discard, Options{Memory: 1 << 18})
+	})
+	if err == nil || !strings.Contains(err.Error(), "held whole: 1048576 bytes, where half of the budget has room for 131072; gather fewer bags at a time, or give 1835008 bytes more") || took > 1<<19 {
+		t.Errorf("%v; %d bytes were allocated", err, took)
+	}
+	if err := Gather(t.Context(), torch.QuantizedEmbedding{Bits: 8}, Memory(table), ids, io.Discard, Options{Memory: 1<<18 + 1835008}); err != nil {
+		t.Error(err)
+	}
+}
+
+// sumsOfRows sums rows of FBGEMM, of data as a vector where it is flat.
+type sumsOfRows struct{ flat bool }
+
+func (s sumsOfRows) Lower(l *garner.Lowering) {
+	l.StoredRows(8)
+	if s.flat {
+		l.FlattenData()
+	}
+	l.Bags(garner.Bag{Fused: true, FromZero: true}, garner.AnyDim).Copy()
+}
+
+// TestSumsInsideBlocks holds sums of stored elements that begin at different places of
+// their blocks.
+func TestSumsInsideBlocks(t *testing.T) {
+	row := []byte{1, 2, 3, 4, 0, 0, 0x80, 0x3f, 0, 0, 0, 0} // four codes, scale 1, bias 0
+	wide := garner.Of(slices.Concat(row, make([]byte, 4), row, make([]byte, 4)), 2, 16)
+	view, err := wide.Slice(1, 0, 12, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		op   garner.Op
+		data garner.Tensor
+		ids  []int64
+		want string
+	}{
+		"a row":  {sumsOfRows{}, garner.Of(row, 12), []int64{1, 2}, "[5.0]"},
+		"a view": {sumsOfRows{flat: true}, view, []int64{1, 6}, "[5.0]"},
+	} {
+		ids := garner.Of(tt.ids, 1, 2)
+		if got, err := garner.Gather(tt.op, tt.data, ids); err != nil || got.Text() != tt.want {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+		if got, err := garner.Reference(tt.op, tt.data, ids); err != nil || got.Text() != tt.want {
+			t.Errorf("%s, the definition: %v, %v", name, got, err)
+		}
+		for _, budget := range []int64{0, 4000} {
+			if got, err := cold(t, func(x garner.Tensor) Array { return stored(t, x) }, budget, true)(t.Context(), tt.op, tt.data, ids); err != nil || got.Text() != tt.want {
+				t.Errorf("%s, a file, budget %d: %v, %v", name, budget, got, err)
+			}
+		}
+	}
+}
+
 // TestWithoutIndices gathers by operators that take no indices.
 func TestWithoutIndices(t *testing.T) {
 	codes := tensor(rand.New(rand.NewPCG(17, 12)), garner.U8, 30, 34)

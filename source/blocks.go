@@ -18,6 +18,9 @@ func (g *gather) budget() int64 {
 		budget = g.o.Memory
 		if g.o.Memory >= 4*readers*readBytes {
 			budget -= readers * readBytes // scratch of the requests
+			if g.blockwise != nil {
+				budget -= (reading - 1) * readers * readBytes
+			}
 		}
 		if d, ok := g.elements.(*decoded); ok {
 			budget -= d.most

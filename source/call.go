@@ -112,16 +112,38 @@ func (g *gather) hold(ctx context.Context, a Array) (garner.Tensor, error) {
 	if inCaller(a) {
 		return a.(*memory).tensor, nil
 	}
-	size, err := sizeOf(a.Spec())
-	if err != nil {
+	if err := g.count(a); err != nil {
 		return garner.Tensor{}, err
-	}
-	if g.held += size; g.o.Memory > 0 && g.held > g.o.Memory/2 {
-		all := max(g.heldWhole(), g.held)
-		return garner.Tensor{}, garner.Errorf(nil, "the indices, ends and weights of bags, and operands that are not row-major, are held whole: %d bytes, where half of the budget has room for %d; gather fewer bags at a time, or give %d bytes more", all, g.o.Memory/2, 2*all-g.o.Memory)
 	}
 	t, _, err := loaded(ctx, fetches(a, g.o.Memory > 0, g.threads))
 	return t, err
+}
+
+// copied is hold of an operand that the run has row-major, in memory of its own.
+func (g *gather) copied(ctx context.Context, a Array) (garner.Tensor, error) {
+	if inCaller(a) {
+		if err := g.count(a); err != nil {
+			return garner.Tensor{}, err
+		}
+	}
+	t, err := g.hold(ctx, a)
+	if err != nil {
+		return t, err
+	}
+	return t.Clone()
+}
+
+// count counts an operand that the run holds, within half of the budget.
+func (g *gather) count(a Array) error {
+	size, err := sizeOf(a.Spec())
+	if err != nil {
+		return err
+	}
+	if g.held += size; g.o.Memory > 0 && g.held > g.o.Memory/2 {
+		all := max(g.heldWhole(), g.held)
+		return garner.Errorf(nil, "the indices, ends and weights of bags, and operands that are not row-major, are held whole: %d bytes, where half of the budget has room for %d; gather fewer bags at a time, or give %d bytes more", all, g.o.Memory/2, 2*all-g.o.Memory)
+	}
+	return nil
 }
 
 // inCaller reports whether an operand is in memory of the caller that stays as it is.
@@ -150,8 +172,9 @@ func (g *gather) heldWhole() (bytes int64) {
 	if g.plan != nil && g.plan.Stored != nil {
 		scales, zeros := g.plan.Stored.Operands()
 		for _, a := range [...]Array{g.data, g.further(scales), g.further(zeros)} {
-			if a != nil && !rowMajor(a.Spec()) {
-				count(a)
+			if a != nil && !rowMajor(a.Spec()) { // which is copied
+				size, _ := sizeOf(a.Spec())
+				bytes += size
 			}
 		}
 	}

@@ -46,11 +46,8 @@ func (g *gather) newDecoded(ctx context.Context) (*decoded, error) {
 			continue
 		}
 		if !rowMajor(a.Spec()) {
-			t, err := g.hold(ctx, a)
+			t, err := g.copied(ctx, a)
 			if err != nil {
-				return nil, err
-			}
-			if t, err = t.Clone(); err != nil {
 				return nil, err
 			}
 			a = Memory(t)

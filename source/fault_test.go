@@ -247,6 +247,18 @@ func TestWays(t *testing.T) {
 	if w := file.Way(Rows{}); w == Auto {
 		t.Error("Auto is no way")
 	}
+	// With one io_uring for two reads side by side.
+	if slices.Contains(file.Ways(), Ring) {
+		one := open(t, garner.SpecOf(garner.U8, 100, 1<<12), nil, Segment{path, 0, 100 << 12})
+		ring := one.ring()
+		one.noRing = true
+		clear(rows.Dst)
+		if err := one.fetchBy(t.Context(), Auto, rows, 1); err != nil {
+			t.Errorf("the ring is in use: %v", err)
+		}
+		holds(t, "the ring is in use", rows, noise(100<<12))
+		one.putRing(ring)
+	}
 	// Without io_uring, as in many containers.
 	without := open(t, garner.SpecOf(garner.U8, 100, 1<<12), nil, Segment{path, 0, 100 << 12})
 	without.noRing = true

@@ -105,7 +105,8 @@ func (f *File) fetchBy(ctx context.Context, way Way, rows Rows, threads int) err
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if way == Auto {
+	chosen := way == Auto
+	if chosen {
 		way = f.choose(rows, true)
 	}
 	none := garner.Errorf(errors.ErrUnsupported, "this system does not read %s by way of %s", f.parts[0].file.path, way)
@@ -126,7 +127,9 @@ func (f *File) fetchBy(ctx context.Context, way Way, rows Rows, threads int) err
 		return f.fetchPread(ctx, rows, readers)
 	case Ring:
 		r := f.ring()
-		if r == nil {
+		if r == nil && chosen { // another Fetch has the only one
+			return f.fetchPread(ctx, rows, readers)
+		} else if r == nil {
 			return none
 		}
 		return f.fetchRing(ctx, rows, r)
@@ -147,7 +150,9 @@ func (f *File) fetchUnmapped(ctx context.Context, rows Rows, threads int) error 
 	}
 	switch f.choose(rows, false) {
 	case Ring:
-		return f.fetchBy(ctx, Ring, rows, threads)
+		if r := f.ring(); r != nil { // else another Fetch has the only one
+			return f.fetchRing(ctx, rows, r)
+		}
 	case Mapped:
 		// Every page is in the page cache: more threads than cores would only wait.
 		return f.fetchPread(ctx, rows, threads)

@@ -63,7 +63,7 @@ func (r *runner) endsWanted(v *model.Value, dtype garner.DType) int {
 			return n
 		}
 		effect, inputs := operators.EffectOf(reader)
-		if effect == operators.Opaque || effect > operators.Cast || inputs[0] != v {
+		if effect == operators.Opaque || effect > operators.Cast || len(inputs) == 0 || inputs[0] != v {
 			return 0
 		}
 		if effect == operators.Cast {

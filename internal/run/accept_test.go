@@ -268,3 +268,16 @@ func TestLargeIndices(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestWithoutAFirstInput holds that a node behind a gather that lacks its first input is
+// refused.
+func TestWithoutAFirstInput(t *testing.T) {
+	for _, op := range []string{"Reshape", "Squeeze", "Unsqueeze", "CastLike"} {
+		gather := node("onnx.Gather-13", 13, nil, garner.Of([]int64{1, 2}, 2), garner.Of([]int64{1}, 1))
+		behind := node(op, 15, nil, nil, gather.Outputs[0])
+		_, err := run.Values(t.Context(), of("ONNX", gather, behind), []*model.Value{behind.Outputs[0]}, nil, 1<<20)
+		if err == nil || !strings.Contains(err.Error(), "needs an input 0") {
+			t.Errorf("%s: %v", op, err)
+		}
+	}
+}
