@@ -84,7 +84,7 @@ func (l *Lowering) Bags(b Bag, count Dim) *Lowering {
 	}
 	l.Gather()
 	l.bag = &b
-	if s := l.stored; s != nil && len(l.axes) > 0 && !s.beginsBlocks(l.axes[len(l.axes)-1]) {
+	if s := l.stored; s != nil && len(l.axes) > 0 && !beginsBlocks(s, l.axes[len(l.axes)-1]) {
 		s.decoder = unsummed{s.decoder}
 	}
 	if b.WeightsAt.Given {
@@ -132,6 +132,13 @@ func (l *Lowering) Bags(b Bag, count Dim) *Lowering {
 	terms.indexAxis = l.nextIndex
 	l.nest = append(l.nest, terms)
 	return l
+}
+
+// beginsBlocks reports whether each position of an axis is a whole number of blocks from
+// the one before, so that rows of all positions begin at the same place of a block.
+func beginsBlocks(s *Stored, axis Axis) bool {
+	d, ok := s.decoder.(*blockDecoder)
+	return !ok || d.kind.Elements > 0 && len(axis.Parts) == 0 && axis.Data%d.kind.Elements == 0
 }
 
 // needBag checks the dtypes of data and of the operands of bags. It leaves out the

@@ -214,13 +214,6 @@ func (d *blockDecoder) Spans(first, n int) (spans [3]exec.Span) {
 	return spans
 }
 
-// beginsBlocks reports whether each position of an axis is a whole number of blocks from
-// the one before, so that rows of all positions begin at the same place of a block.
-func (s *Stored) beginsBlocks(axis Axis) bool {
-	d, ok := s.decoder.(*blockDecoder)
-	return !ok || d.kind.Elements > 0 && len(axis.Parts) == 0 && axis.Data%d.kind.Elements == 0
-}
-
 // unsummed is a decoder whose rows are decoded before they are summed.
 type unsummed struct{ decoder }
 
