@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/guard"
 	"github.com/garner-go/garner/internal/mapped"
 )
 
@@ -78,6 +79,7 @@ func TestElementAccess(t *testing.T) {
 
 // TestVolatileElements looks at elements of a file that was cut short.
 func TestVolatileElements(t *testing.T) {
+	guard.Faults(t)
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows keeps a mapped file from being cut short")
 	}

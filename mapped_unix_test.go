@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/guard"
 	"github.com/garner-go/garner/strict"
 )
 
@@ -96,6 +97,7 @@ func u4(t *testing.T, v int) garner.Tensor {
 
 // A file that is cut short under a run is an error, not a signal.
 func TestVolatile(t *testing.T) {
+	guard.Faults(t)
 	const n = 64 << 20
 	f, b := mapSparse(t, n)
 	data, err := garner.FromBytes(garner.F32, b, n/64, 16)

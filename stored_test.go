@@ -48,6 +48,7 @@ func randomRows(n, rows int) garner.Tensor {
 
 func FuzzStored(f *testing.F) {
 	f.Add(uint64(1))
+	f.Add(uint64(306)) // bags, all empty, of blocks that have no elements
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		c := gathertest.RandomStored(seed)
 		c.Hold(t, garner.GatherContext)

@@ -21,6 +21,7 @@ import (
 	"github.com/garner-go/garner/gathertest"
 	"github.com/garner-go/garner/gguf"
 	"github.com/garner-go/garner/internal/codec"
+	"github.com/garner-go/garner/internal/guard"
 	"github.com/garner-go/garner/internal/kernel"
 	"github.com/garner-go/garner/onnx"
 	"github.com/garner-go/garner/openvino"
@@ -681,6 +682,7 @@ func TestBagsOfAnyTypes(t *testing.T) {
 // whose pages are in the page cache or of memory, are one run of the engine; and that
 // they are right, also where the rows are read.
 func TestBagsOfDecodedRows(t *testing.T) {
+	guard.Faults(t)
 	r := rand.New(rand.NewPCG(15, 27))
 	const rows, bags, each = 300, 4, 16
 	kind, _ := codec.GGUF("Q4_K")

@@ -22,6 +22,7 @@ import (
 	"github.com/garner-go/garner/gathertest"
 	"github.com/garner-go/garner/internal/convert"
 	"github.com/garner-go/garner/internal/exec"
+	"github.com/garner-go/garner/internal/guard"
 	"github.com/garner-go/garner/internal/mapped"
 	"github.com/garner-go/garner/onnx"
 )
@@ -495,6 +496,7 @@ func TestConvertCloseWhileRead(t *testing.T) {
 // TestConvertCut cuts a file short under its converted views: a row behind the cut is
 // an ErrFault, never zeros, and names the file and the row; so is memory.
 func TestConvertCut(t *testing.T) {
+	guard.Faults(t)
 	const rows, width = 700, 50
 	b := bytes.Repeat([]byte{0, 0x3c}, rows*width) // ones
 	spec := garner.SpecOf(garner.F16, rows, width)

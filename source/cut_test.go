@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/guard"
 	"github.com/garner-go/garner/onnx"
 	"github.com/garner-go/garner/strict"
 )
@@ -17,6 +18,7 @@ import (
 // what wants bytes behind the cut is an ErrFault, in every way of reading, wherever in
 // the file the cut is; and what wants none gives the right bytes.
 func TestCutInsideAPage(t *testing.T) {
+	guard.Faults(t)
 	const rows, size = 700, 100 // 17 pages and 368 bytes
 	want := bytes.Repeat([]byte{7}, rows*size)
 	spec := garner.SpecOf(garner.U8, rows, size)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/guard"
 	"github.com/garner-go/garner/internal/mapped"
 	"github.com/garner-go/garner/onnx"
 	"github.com/garner-go/garner/openvino"
@@ -149,6 +150,7 @@ func TestShortReads(t *testing.T) {
 // TestChangesWhileRead changes a file after the first block, as another program
 // may.
 func TestChangesWhileRead(t *testing.T) {
+	guard.Faults(t)
 	const rows = 70000 // several blocks, warm ones too
 	for name, tt := range map[string]struct {
 		change func(path string) error
@@ -199,6 +201,7 @@ func mayNotChange(t *testing.T, err error) {
 
 // TestIndicesChange truncates the file of the indices after the first block.
 func TestIndicesChange(t *testing.T) {
+	guard.Faults(t)
 	const n = 40000
 	for _, memory := range []int64{0, 50000} {
 		noLeak(t)
@@ -222,6 +225,7 @@ func TestIndicesChange(t *testing.T) {
 
 // TestWays reads a file in every way, before and after it is truncated and closed.
 func TestWays(t *testing.T) {
+	guard.Faults(t)
 	path := write(t, "table", noise(100<<12))
 	file := open(t, garner.SpecOf(garner.U8, 100, 1<<12), nil, Segment{path, 0, 100 << 12})
 	rows := Rows{At: []int64{0, 50 << 12, 99 << 12}, Size: 1 << 12, Dst: make([]byte, 3<<12)}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/guard"
 	"github.com/garner-go/garner/internal/mapped"
 )
 
@@ -173,6 +174,7 @@ func TestLookupRefuses(t *testing.T) {
 
 // TestLookupCutShort truncates a table's file while it is open.
 func TestLookupCutShort(t *testing.T) {
+	guard.Faults(t)
 	path := write(t, "table", noise(100*4096))
 	f := open(t, garner.SpecOf(garner.U8, 100, 4096), nil, Segment{path, 0, 100 * 4096})
 	table, err := NewTable(f)

@@ -11,12 +11,14 @@ import (
 	"testing"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/guard"
 	"github.com/garner-go/garner/onnx"
 )
 
 // TestVolatileMemory gathers from, and by, a tensor of a mapping of the caller's
 // whose file was cut short: an ErrFault, not the end of the process.
 func TestVolatileMemory(t *testing.T) {
+	guard.Faults(t)
 	f, err := os.Create(filepath.Join(t.TempDir(), "gone"))
 	if err != nil {
 		t.Fatal(err)

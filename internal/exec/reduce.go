@@ -163,14 +163,15 @@ func (u *state) reduceWhole(part *terms, bag int, ends []int64, column, n int) (
 		bias, out := u.turnOf(turn)
 		t.Bias = (bias + column) * size
 		dst := u.dst.Buf[(u.dst.Offset+bag*b.Out+out+column)*size:]
-		if p.sum != nil {
-			t.Rows = t.Rows[:int(ends[bags])-from]
-			p.sum.Sum(dst, &u.From, t, to)
-		} else if p.nest.Decoder != nil {
-			t.Rows = t.Rows[:int(ends[bags])-from]
-			kernel.ReduceBags(dst, part.w.decoded, b.Number, u.decoded(part.w, t, n, part.filled), to)
-		} else {
+		switch used := int(ends[bags]) - from; {
+		case p.nest.Decoder == nil || used == 0: // of stored data without elements only empty bags come here
 			kernel.ReduceBags(dst, u.src.Buf, b.Number, t, to)
+		case p.sum != nil:
+			t.Rows = t.Rows[:used]
+			p.sum.Sum(dst, &u.From, t, to)
+		default:
+			t.Rows = t.Rows[:used]
+			kernel.ReduceBags(dst, part.w.decoded, b.Number, u.decoded(part.w, t, n, part.filled), to)
 		}
 		if b.Empty == -1 && !b.divides() {
 			continue // the kernel has zeroed bags without terms

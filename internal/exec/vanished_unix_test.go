@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/garner-go/garner/internal/guard"
 	"github.com/garner-go/garner/internal/kernel"
 )
 
@@ -38,6 +39,7 @@ func unmapped(t *testing.T) []byte {
 // TestVanished holds that a page fault over volatile memory ends a run, a look at
 // it, and nothing else.
 func TestVanished(t *testing.T) {
+	guard.Faults(t)
 	gone := unmapped(t)
 	n := Nest{Bits: 8, Width: kernel.Width{Bits: 64}, Axes: []Axis{{Dim: len(gone), Data: 1}}, Reach: len(gone)}
 	n.Walk([]Loop{{Extent: 3, Index: 1, Out: 1}}, 1)
@@ -67,6 +69,7 @@ func TestVanished(t *testing.T) {
 
 // TestBagsVanish holds that a page fault ends bags, whichever operand is gone.
 func TestBagsVanish(t *testing.T) {
+	guard.Faults(t)
 	gone := &Memory{Buf: unmapped(t), Volatile: true}
 	for threads := 1; threads <= 3; threads++ {
 		for operand := range 4 {

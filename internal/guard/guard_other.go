@@ -8,3 +8,6 @@ import "testing"
 
 // Bytes returns n zero bytes, without guard pages on this system.
 func Bytes(_ testing.TB, n int) []byte { return make([]byte, n) }
+
+// Faults returns: this system keeps a mapped file from being cut short, or none is mapped.
+func Faults(testing.TB) {}

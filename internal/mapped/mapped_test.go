@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/guard"
 )
 
 func TestOpen(t *testing.T) {
@@ -112,6 +113,7 @@ func TestLarge(t *testing.T) {
 
 // TestGuard truncates a file while it is read.
 func TestGuard(t *testing.T) {
+	guard.Faults(t)
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows keeps a mapped file from being cut short")
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/guard"
 )
 
 // TestUsers holds that the resource is freed once, after the last call, whether Close
@@ -92,6 +93,7 @@ func mapNew(t testing.TB, size int) (*File, string) {
 // TestCheck cuts a file at every place that differs, and holds that Check finds
 // exactly the reads that reach behind the cut.
 func TestCheck(t *testing.T) {
+	guard.Faults(t)
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows keeps a mapped file from being cut short")
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/guard"
 	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/model"
 )
@@ -244,6 +245,7 @@ func TestRandomOfCompressed(t *testing.T) {
 // TestCutTable cuts the file of the constants that a bag reads, in place and row by row:
 // the error names the file.
 func TestCutTable(t *testing.T) {
+	guard.Faults(t)
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows keeps a file that is mapped from being cut short")
 	}
