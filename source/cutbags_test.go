@@ -9,12 +9,14 @@ import (
 	"testing"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/guard"
 	"github.com/garner-go/garner/openvino"
 )
 
 // TestCutOperands cuts the file of each operand of bags, of stored data and of a gather:
 // the error names the file.
 func TestCutOperands(t *testing.T) {
+	guard.Faults(t)
 	const rows, columns, terms = 3000, 8, 4000
 	numbers := func(n int, shape ...int) garner.Tensor {
 		list := make([]float32, n)

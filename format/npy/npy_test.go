@@ -21,6 +21,7 @@ import (
 	"testing/iotest"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/guard"
 	"github.com/garner-go/garner/strict"
 )
 
@@ -413,6 +414,7 @@ func TestOpenFails(t *testing.T) {
 
 // TestTruncated truncates a mapped file.
 func TestTruncated(t *testing.T) {
+	guard.Faults(t)
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows keeps a mapped file from being cut short")
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/cputime"
+	"github.com/garner-go/garner/internal/guard"
 	"github.com/garner-go/garner/strict"
 )
 
@@ -463,6 +464,7 @@ func TestWriteFails(t *testing.T) {
 
 // TestTruncated truncates a mapped file.
 func TestTruncated(t *testing.T) {
+	guard.Faults(t)
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows keeps a mapped file from being cut short")
 	}
