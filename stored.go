@@ -42,6 +42,17 @@ func (s *Stored) DecodeParts(dst []byte, parts *exec.Stored, from *[3]int64, fir
 	s.decoder.decodeParts(dst, parts, from, first, n)
 }
 
+// Blocks returns the codec of data of blocks that hold their own scales and lie side by
+// side: a block holds so many elements in so many bytes, and decode writes the elements of
+// whole blocks to dst, as that of the option Blocks does. decode is nil where the scales
+// are an operand.
+func (s *Stored) Blocks() (elements, bytes int, decode func(dst, src []byte)) {
+	if c := s.decoder.block(); c != nil {
+		return c.Elements, c.Bytes, c.Decode
+	}
+	return 0, 0, nil
+}
+
 // SumParts sums stored rows bag by bag, for this module's executors: the types of t and b
 // are internal. t.Rows says where the bytes of each row begin in stored, those that Spans
 // gives; first is the number of the first element of any of them, as all begin at the same
@@ -79,6 +90,8 @@ func (d *blockDecoder) Decode(dst []byte, from *exec.Stored, first, n int) {
 func (d *blockDecoder) decodeParts(dst []byte, parts *exec.Stored, from *[3]int64, first, n int) {
 	d.decodeBlocks(dst, parts[0], int(from[0])/d.kind.Bytes, first, n)
 }
+
+func (d *blockDecoder) block() *codec.Codec { return d.kind }
 
 // firstBlock is the place of the only block.
 var firstBlock = []int64{0}
@@ -232,6 +245,8 @@ func (d codeDecoder) decodeParts(dst []byte, parts *exec.Stored, from *[3]int64,
 	part := func(k int) codec.Part { return codec.Part{Bytes: parts[k], From: from[k]} }
 	d.Blocks.Decode(dst, part(0), part(1), part(2), first, n)
 }
+
+func (d codeDecoder) block() *codec.Codec { return nil }
 
 // DecodeRows decodes rows of whole blocks.
 func (d codeDecoder) DecodeRows(dst []byte, from *exec.Stored, rows []int64, bias, n int) bool {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/garner-go/garner/internal/codec"
 	"github.com/garner-go/garner/internal/exec"
 	"github.com/garner-go/garner/internal/kernel"
 )
@@ -14,6 +15,9 @@ import (
 type decoder interface {
 	exec.Decoder
 	decodeParts(dst []byte, parts *exec.Stored, from *[3]int64, first, n int)
+
+	// block is the codec of blocks that hold their own scales; nil of another form.
+	block() *codec.Codec
 }
 
 // A summer is what sums the rows of a decoder: whole operands, and parts of them.

@@ -16,14 +16,16 @@ func (g *gather) budget() int64 {
 	}
 	if g.o.Memory > 0 {
 		budget = g.o.Memory
-		if g.o.Memory >= 4*readers*readBytes {
-			budget -= readers * readBytes // scratch of the requests
-			if g.blockwise != nil {
-				budget -= (reading - 1) * readers * readBytes
-			}
+		sides := 1 // Fetches side by side
+		if g.blockwise != nil {
+			sides = reading
 		}
 		if d, ok := g.elements.(*decoded); ok {
 			budget -= d.most
+			sides = max(sides, d.operands())
+		}
+		if g.o.Memory >= 4*readers*readBytes {
+			budget -= int64(sides) * readers * readBytes // scratch of the requests
 		}
 		budget = max(budget-g.held, 1)
 	}

@@ -8,24 +8,35 @@ import (
 	"github.com/garner-go/garner/internal/kernel"
 )
 
-// A blockwise run fetches rows of a File with a codec as they are stored, and then decodes
-// each distinct one once, into its place in the result, on all cores. So a block of the
-// result has more rows than if they were decoded as they are read, and the disk waits for
-// the next one for less time. Rows are whole blocks of the codec.
+// A blockwise run fetches rows as they are stored, of a File with a codec or of stored data
+// whose blocks hold their own scales. It decodes each distinct one once, into its place in
+// the result, on all cores. So a block of the result has more rows than if they were decoded
+// as they are read, and the disk waits for the next one for less time. Rows are whole blocks.
 type blockwise struct {
 	storage
-	raw    Array // the stored bytes, for callers that hold the File
+	raw    Array // the stored bytes, for callers that hold the array
 	runner exec.Runner
 	first  []int // by the number of a distinct row: where it was decoded to
 }
 
-// newBlockwise is nil for an array without a codec, or whose slices are not whole blocks.
+// newBlockwise is nil for an array without blocks, or whose slices are not whole blocks.
 func (g *gather) newBlockwise() *blockwise {
-	f, ok := g.data.(*File)
-	if !ok || f.codec == nil || g.plan.Slice == 0 || int64(g.plan.Slice)*int64(g.bits/8)%f.block != 0 {
+	b := &blockwise{}
+	if d, ok := g.elements.(*decoded); ok {
+		elements, bytes, decode := d.form.Blocks()
+		if decode == nil || elements == 0 {
+			return nil
+		}
+		b.storage, b.raw = storageOf(&Codec{Elements: elements, Bytes: bytes, Decode: decode}, d.spec.DType), d.of[0]
+	} else if f, ok := g.data.(*File); ok && f.codec != nil {
+		b.storage, b.raw = f.storage, fetches(f.raw(), g.o.Memory > 0, g.threads)
+	} else {
 		return nil
 	}
-	return &blockwise{storage: f.storage, raw: fetches(f.raw(), g.o.Memory > 0, g.threads)}
+	if g.plan.Slice == 0 || int64(g.plan.Slice)*int64(g.bits/8)%b.block != 0 {
+		return nil
+	}
+	return b
 }
 
 // raw returns the File of the stored bytes of f, row by row as f's are.
@@ -117,6 +128,7 @@ func (b *blockwise) decode(ctx context.Context, f *fetcher, threads int, dst []b
 		from := first / each % (reading + 1) * each * stored
 		return stage[from : from+min(each, len(at)-first)*stored]
 	}
+	var panics exec.Panics        // of the Array
 	var reads [reading]chan error // by the turn of a part; nil: none is under way
 	read := func(first int) {
 		if first >= len(at) {
@@ -125,7 +137,11 @@ func (b *blockwise) decode(ctx context.Context, f *fetcher, threads int, dst []b
 		done := make(chan error, 1)
 		reads[first/each%reading] = done
 		rows := Rows{At: at[first:min(first+each, len(at))], Size: stored, Dst: part(first)}
-		go func() { done <- b.raw.Fetch(ctx, rows) }()
+		go func() {
+			err := errPanicked
+			defer func() { done <- err }()
+			panics.Run(func() { err = b.raw.Fetch(ctx, rows) })
+		}()
 	}
 	defer func() { // also where the codec panics: the stage is read into
 		for _, done := range reads {
@@ -133,6 +149,7 @@ func (b *blockwise) decode(ctx context.Context, f *fetcher, threads int, dst []b
 				<-done
 			}
 		}
+		panics.Rethrow()
 	}()
 	for k := range reading {
 		read(k * each)

@@ -402,6 +402,17 @@ func TestGoexit(t *testing.T) {
 			return Gather(t.Context(), onnx.Gather13{}, f, Memory(every(rows)), io.Discard, Options{})
 		},
 	}
+	// Stored rows, and scales that lie apart, are fetched on goroutines of their own.
+	leave := func(context.Context, int, Rows) error { runtime.Goexit(); return nil }
+	for name, c := range storedTables(t, 3000) {
+		calls[name] = func() error {
+			return Gather(t.Context(), c.op, &watched{Array: Memory(c.data), before: leave}, Memory(every(3000)), io.Discard, Options{})
+		}
+	}
+	op, operands, indices, _ := scaledRows(t, func(_ context.Context, _, _ int) error { runtime.Goexit(); return nil })
+	calls["scales"] = func() error {
+		return Gather(t.Context(), op, operands[0], Memory(indices), io.Discard, Options{Further: operands[1:]})
+	}
 	for _, way := range f.Ways() {
 		calls[way.String()] = func() error { return f.FetchBy(t.Context(), way, whole) }
 	}

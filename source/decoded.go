@@ -1,7 +1,9 @@
 package source
 
 import (
+	"cmp"
 	"context"
+	"sync"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/exec"
@@ -31,14 +33,10 @@ type decoded struct {
 // row-major are read whole.
 func (g *gather) newDecoded(ctx context.Context) (*decoded, error) {
 	form := g.plan.Stored
-	d := &decoded{form: form, spec: form.Elements(), threads: g.threads, most: decodedBytes}
+	d := &decoded{form: form, spec: form.Elements(), size: g.dataBytes, threads: g.threads, most: decodedBytes}
 	d.width = d.spec.DType.Bits() / 8
 	if g.o.Memory > 0 {
 		d.most = min(d.most, max(g.o.Memory/8, 1))
-	}
-	var err error
-	if d.size, err = sizeOf(d.spec); err != nil {
-		return nil, err
 	}
 	scales, zeros := form.Operands()
 	for i, a := range [...]Array{g.data, g.further(scales), g.further(zeros)} {
@@ -52,6 +50,7 @@ func (g *gather) newDecoded(ctx context.Context) (*decoded, error) {
 			}
 			a = Memory(t)
 		}
+		var err error
 		if d.sizes[i], err = sizeOf(a.Spec()); err != nil {
 			return nil, err
 		}
@@ -108,6 +107,16 @@ func (d *decoded) Fetch(ctx context.Context, rows Rows) error {
 	return nil
 }
 
+// operands returns the number of operands that hold the elements.
+func (d *decoded) operands() (n int) {
+	for _, a := range d.of {
+		if a != nil {
+			n++
+		}
+	}
+	return n
+}
+
 // bytesOf returns how many bytes n elements from one on are stored in.
 func (d *decoded) bytesOf(first, n int) (bytes int64) {
 	for _, s := range d.form.Spans(first, n) {
@@ -129,20 +138,8 @@ func (d *decoded) fetchPart(ctx context.Context, rows Rows, inside, n int) error
 			size[k] = max(size[k], s.To-s.From)
 		}
 	}
-	for k, a := range d.of {
-		if a == nil || size[k] == 0 {
-			continue
-		}
-		d.at[k] = d.at[k][:0]
-		for i, from := range d.from[k] {
-			from = min(from, d.sizes[k]-size[k]) // a row at the end may be stored in fewer bytes than others
-			d.from[k][i] = from
-			d.at[k] = append(d.at[k], from)
-		}
-		var err error
-		if d.src[k], err = d.fetchers[k].fetchDistinct(ctx, a, d.at[k], int(size[k])); err != nil {
-			return err
-		}
+	if err := d.fetchOperands(ctx, size); err != nil {
+		return err
 	}
 	unit := max(exec.Tuned.TileBytes/(n*d.width), 1) // rows
 	threads := d.threads
@@ -167,4 +164,39 @@ func (d *decoded) fetchPart(ctx context.Context, rows Rows, inside, n int) error
 		return context.Cause(ctx)
 	}
 	return nil
+}
+
+// fetchOperands fetches the bytes of rows, of so many in each operand, side by side. An
+// error cancels the operands behind; it is that of the first operand that has one.
+func (d *decoded) fetchOperands(ctx context.Context, size [3]int64) error {
+	var wait sync.WaitGroup
+	var panics exec.Panics // of an Array
+	var errs [3]error
+	for k, a := range d.of {
+		if a == nil || size[k] == 0 {
+			continue
+		}
+		d.at[k] = d.at[k][:0]
+		for i, from := range d.from[k] {
+			from = min(from, d.sizes[k]-size[k]) // a row at the end may be stored in fewer bytes than others
+			d.from[k][i] = from
+			d.at[k] = append(d.at[k], from)
+		}
+		own := ctx
+		behind, cancel := context.WithCancelCause(own)
+		defer cancel(nil)
+		wait.Go(func() {
+			errs[k] = errPanicked
+			defer func() {
+				if errs[k] != nil {
+					cancel(errs[k])
+				}
+			}()
+			panics.Run(func() { d.src[k], errs[k] = d.fetchers[k].fetchDistinct(own, a, d.at[k], int(size[k])) })
+		})
+		ctx = behind
+	}
+	wait.Wait()
+	panics.Rethrow()
+	return cmp.Or(errs[:]...)
 }

@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"sync"
 
@@ -104,6 +105,10 @@ func (f *fetcher) fetchDistinct(ctx context.Context, a Array, rows []int64, size
 	}
 	return src, a.Fetch(ctx, Rows{At: at, Size: size, Dst: src})
 }
+
+// errPanicked ends the work on rows whose Fetch, on another goroutine, did not return.
+// That of the caller panics in its place.
+var errPanicked = errors.New("a Fetch panicked")
 
 // room returns n bytes of stage.
 func (f *fetcher) room(n int) ([]byte, error) {

@@ -108,13 +108,13 @@ type gather struct {
 	data, indices Array
 	o             Options
 	threads       int
-	elements      Array        // data, or what it decodes to; without mapping where there is a budget
+	elements      Array        // data, or what it decodes to, from begin on; without mapping where there is a budget
 	plan          *garner.Plan // in the order of the result
 	bits          int          // of an element of the result
 	fill          []byte       // one element, as the kernels take it
 	total         int64        // elements of the result
 	size          int64        // bytes of the result
-	dataBytes     int64
+	dataBytes     int64        // of the elements
 
 	indicesFit bool // the budget holds every index
 	resolver   *Resolver
@@ -150,18 +150,11 @@ func newGather(ctx context.Context, op garner.Op, data, indices Array, o Options
 	var err error
 	plan := g.plan
 	g.bits = plan.DType.Bits()
-	g.elements = fetches(data, o.Memory > 0, g.threads)
+	elements := data.Spec()
 	if plan.Stored != nil {
-		if g.elements, err = g.newDecoded(ctx); err != nil {
-			return nil, err
-		}
-	} else if o.Memory == 0 {
-		g.direct = newDirect(data)
+		elements = plan.Stored.Elements()
 	}
-	if plan.Copies() {
-		g.blockwise = g.newBlockwise()
-	}
-	if g.dataBytes, err = sizeOf(g.elements.Spec()); err != nil {
+	if g.dataBytes, err = sizeOf(elements); err != nil {
 		return nil, err
 	}
 	n, _ := plan.Out.Len()
@@ -180,14 +173,23 @@ func newGather(ctx context.Context, op garner.Op, data, indices Array, o Options
 	return g, nil
 }
 
-// begin divides the budget and checks the indices.
+// begin makes what reads the elements, divides the budget and checks the indices.
 func (g *gather) begin(ctx context.Context) (err error) {
+	g.elements = fetches(g.data, g.o.Memory > 0, g.threads)
+	if g.plan.Stored != nil {
+		if g.elements, err = g.newDecoded(ctx); err != nil {
+			return err
+		}
+	} else if g.o.Memory == 0 {
+		g.direct = newDirect(g.data)
+	}
 	if g.plan.Bag != nil {
 		if g.bags, err = g.newBags(ctx); err != nil {
 			return err
 		}
 		return g.bags.Check(ctx)
 	}
+	g.blockwise = g.newBlockwise()
 	if err := g.divide(); err != nil {
 		return err
 	}
