@@ -71,8 +71,6 @@ func fault(b []byte) (told, faulted bool) {
 			_, told = r.(interface{ Addr() uintptr })
 		}
 	}()
-	read = b[0]
+	runtime.KeepAlive(b[0])
 	return
 }
-
-var read byte // keeps the load
