@@ -214,12 +214,6 @@ func (d *blockDecoder) Spans(first, n int) (spans [3]exec.Span) {
 	return spans
 }
 
-// unsummed is a decoder whose rows are decoded before they are summed.
-type unsummed struct{ decoder }
-
-// Summer returns nil.
-func (unsummed) Summer() exec.Summer { return nil }
-
 // A codeDecoder decodes codes whose scales and zero points are operands.
 type codeDecoder struct{ codec.Blocks }
 
