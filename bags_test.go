@@ -76,7 +76,7 @@ func bagsAllocateNothing(t *testing.T, dtype garner.DType, threads int) {
 type bagsOf struct{ bag garner.Bag }
 
 func (bagsOf) Operands() []garner.Operand {
-	return []garner.Operand{{Name: "ends", Types: garner.IntegerTypes, Optional: true}, {Name: "weights", Types: garner.DataType, Optional: true}}
+	return []garner.Operand{{Name: "ends", Types: garner.IntegerTypes, Optional: true}, {Name: "weights", Types: garner.ElementType, Optional: true}}
 }
 
 func (b bagsOf) Lower(l *garner.Lowering) {

@@ -23,7 +23,6 @@ type decoded struct{ stored }
 func (s stored) Operands() (all []garner.Operand) {
 	if _, ok := s.then.(reduced); ok {
 		all = slices.Clone(operandsOfBags)
-		all[1].Types = garner.AnyTypes // data has codes, weights are elements
 	}
 	if s.codes != nil {
 		all = append(all, garner.Operand{Name: "scales"}, garner.Operand{Name: "zeros", Optional: true})
