@@ -33,6 +33,8 @@ type Bag struct {
 
 	Empty      Position // the row that a bag without terms is; none: zeros
 	EmptyOnUse bool     // an Empty that data does not have is refused only where a bag has no term; else always
+
+	summed bool // rows are summed as they are stored: Lowering.Bags decides
 }
 
 // A Position is a position that may be missing: of a row on the gathered axis of data, or

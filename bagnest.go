@@ -19,7 +19,7 @@ var reductions = [...]exec.Reduction{Sum: exec.Sum, Mean: exec.Mean, SqrtN: exec
 // it reads shapes and strides.
 func (b *Bag) exec(dtype DType, dim int, loops []Loop, further []Tensor) exec.Bag {
 	e := exec.Bag{
-		Number: numbers[dtype], Reduction: reductions[b.Reduction], Zero: b.FromZero, Reciprocal: b.Reciprocal, Rounded: b.Rounded, Fused: b.Fused, Away: b.Away,
+		Number: numbers[dtype], Reduction: reductions[b.Reduction], Zero: b.FromZero, Reciprocal: b.Reciprocal, Rounded: b.Rounded, Fused: b.Fused, Away: b.Away, Summed: b.summed,
 		Count: loops[0].Extent, Each: loops[1].Extent, Out: loops[0].Out,
 		Padding: -1, SkipNegative: b.SkipNegative, SkipWeightless: b.SkipWeightless, Empty: -1,
 	}

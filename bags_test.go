@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,7 +77,7 @@ func bagsAllocateNothing(t *testing.T, dtype garner.DType, threads int) {
 type bagsOf struct{ bag garner.Bag }
 
 func (bagsOf) Operands() []garner.Operand {
-	return []garner.Operand{{Name: "ends", Types: garner.IntegerTypes, Optional: true}, {Name: "weights", Types: garner.DataType, Optional: true}}
+	return []garner.Operand{{Name: "ends", Types: garner.IntegerTypes, Optional: true}, {Name: "weights", Types: garner.ElementType, Optional: true}}
 }
 
 func (b bagsOf) Lower(l *garner.Lowering) {
@@ -524,5 +525,32 @@ func TestEndsOfAnyRank(t *testing.T) {
 				t.Errorf("%s %v: %v, and the definition: %v", name, ends.Spec(), err, refused)
 			}
 		}
+	}
+}
+
+// TestDTypesOfBags holds that the engine and the definition calculate with the same dtypes,
+// and that every other is refused (R.34).
+func TestDTypesOfBags(t *testing.T) {
+	floats := []garner.DType{garner.F16, garner.BF16, garner.F32, garner.F64}
+	ids := garner.Of([]int64{0, 1, 1}, 1, 3)
+	for _, d := range garner.DTypes() {
+		data, err := garner.New(d, 2, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Contains(floats, d) && (!d.IsInteger() || d.Packed()) {
+			gathertest.CheckError(t, ownBag{}, data, ids, garner.ErrDType)
+			continue
+		}
+		want, err := garner.New(d, 1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range []error{data.SetText(0, "3"), data.SetText(1, "2"), want.SetText(0, "7")} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		gathertest.Check(t, ownBag{}, data, ids, want)
 	}
 }

@@ -84,9 +84,7 @@ func (l *Lowering) Bags(b Bag, count Dim) *Lowering {
 	}
 	l.Gather()
 	l.bag = &b
-	if s := l.stored; s != nil && len(l.axes) > 0 && !beginsBlocks(s, l.axes[len(l.axes)-1]) {
-		s.decoder = unsummed{s.decoder}
-	}
+	b.summed = l.sumsStored(&b)
 	if b.WeightsAt.Given {
 		l.fits(b.WeightsAt.At, false)
 	}
@@ -134,11 +132,16 @@ func (l *Lowering) Bags(b Bag, count Dim) *Lowering {
 	return l
 }
 
-// beginsBlocks reports whether each position of an axis is a whole number of blocks from
-// the one before, so that rows of all positions begin at the same place of a block.
-func beginsBlocks(s *Stored, axis Axis) bool {
-	d, ok := s.decoder.(*blockDecoder)
-	return !ok || d.kind.Elements > 0 && len(axis.Parts) == 0 && axis.Data%d.kind.Elements == 0
+// sumsStored reports whether bags sum rows as they are stored, instead of decoding them
+// first. Rows of all positions must begin at the same place of a block: each position of
+// the axis is a whole number of blocks from the one before.
+func (l *Lowering) sumsStored(b *Bag) bool {
+	if l.stored == nil || len(l.axes) == 0 || !b.Fused || b.Reduction == Max {
+		return false
+	}
+	d, ok := l.stored.decoder.(*blockDecoder)
+	axis := l.axes[len(l.axes)-1]
+	return ok && d.Summer() != nil && d.kind.Elements > 0 && len(axis.Parts) == 0 && axis.Data%d.kind.Elements == 0
 }
 
 // needBag checks the dtypes of data and of the operands of bags. It leaves out the

@@ -15,6 +15,7 @@ const (
 	AnyTypes     OperandTypes = iota // any, but for what Lower refuses: Bags and StoredCodes know what theirs may be
 	IntegerTypes                     // any integer type, packed ones too
 	DataType                         // the dtype of data as the caller gives it: u8 of blocks, not f32
+	ElementType                      // the dtype of data's elements, of stored data that of the decoded ones; Bags refuses weights of another
 )
 
 // noInteger is the error of an operand that must be of an integer type.

@@ -139,7 +139,7 @@ func (b *bags) reduce(terms []term, column int) uint64 {
 // Sums reports whether an executor sums the stored rows of bags by Stored.SumParts,
 // instead of decoding them first.
 func (p *Plan) Sums() bool {
-	return p.Bag != nil && p.Stored != nil && p.Bag.Fused && p.Bag.Reduction != Max && p.DType == F32 && p.Stored.decoder.Summer() != nil
+	return p.Bag != nil && p.Bag.summed
 }
 
 // defineBags sets the elements of dst, which is new and row-major, to those of the

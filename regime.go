@@ -15,7 +15,7 @@ type Regime struct {
 	Kernel    string // the form of the kernels: AVX512VBMI, AVX512, AVX2, AMD64 or Generic; "" where rows are decoded or reduced, each kind by kernels of its own
 	Way       string // the way that rows are moved: near, ahead, direct, columns, strips and others, as docs/kernels.md lists them
 	SliceSize int    // size of one row in bytes; in bits for packed types, in strings for strings
-	Ahead     int    // prefetch distance in rows; 0: none
+	Ahead     int    // prefetch distance in rows; 0: none. Kernels that decode many rows in a call have one of their own
 	Straight  bool   // data is prefetched sequentially instead of row by row
 	Stream    bool   // stores to the result are non-temporal
 	Shared    bool   // the rows of all tuples are resolved before any row moves
@@ -135,6 +135,7 @@ func (r Regime) String() string {
 		words = append(words, "rows resolved once")
 	}
 	switch {
+	case r.Ahead == 0 && r.Way == exec.Decoded.String(): // far, where rows are short
 	case r.Ahead == 0:
 		words = append(words, "data near")
 	case r.Straight:

@@ -86,12 +86,8 @@ func (p *Prepared) takesFurther(further []Tensor, out *Tensor) error {
 
 // runProgram runs a program of the operands, with scratch from the free list.
 func (p *Prepared) runProgram(ctx context.Context, f *program, data, indices, out *Tensor) error {
-	from, to := f.out.span(out)
-	if low, high := f.data.span(data); low < to && from < high { // R.17
-		return sharedOutput("data")
-	}
-	if low, high := f.indices.span(indices); low < to && from < high { // R.17
-		return sharedOutput("indices")
+	if err := f.outputApart(data, indices, out); err != nil {
+		return err
 	}
 	var how exec.Outcome
 	if f.Few() && p.progress == nil && !data.mem.Volatile && !indices.mem.Volatile {
@@ -110,31 +106,67 @@ func (p *Prepared) runProgram(ctx context.Context, f *program, data, indices, ou
 	return p.explain(ctx, how, *data, *indices, nil)
 }
 
+// outputApart is the error of an output that shares memory with data or the indices.
+func (f *program) outputApart(data, indices, out *Tensor) error {
+	from, to := f.out.span(out)
+	if low, high := f.data.span(data); low < to && from < high { // R.17
+		return sharedOutput("data")
+	}
+	if low, high := f.indices.span(indices); low < to && from < high { // R.17
+		return sharedOutput("indices")
+	}
+	return nil
+}
+
 // runKept is runProgram for operands that Keepers keep.
 func (p *Prepared) runKept(ctx context.Context, f *program, data, indices, out *Tensor) error {
-	if err := data.hold(); err != nil {
+	held := [...]Tensor{*data, *indices}
+	if err := holdAll(held[:]); err != nil {
 		return err
 	}
-	defer data.release()
-	if err := indices.hold(); err != nil {
-		return err
-	}
-	defer indices.release()
+	defer releaseAll(held[:])
 	heldData, heldIndices := *data, *indices
 	heldData.keeper, heldIndices.keeper = nil, nil
 	err := p.runProgram(ctx, f, &heldData, &heldIndices, out)
-	vanished := errors.Is(err, ErrFault)
-	if err == nil || vanished || errors.Is(err, ErrIndex) {
-		if cut := indices.check(); cut != nil {
-			return cut
-		}
+	var cut error
+	switch {
+	case err == nil || errors.Is(err, ErrFault):
+		cut = checkAll(held[:])
+	case errors.Is(err, ErrIndex):
+		cut = checkAll(held[1:])
 	}
-	if err == nil || vanished {
-		if cut := data.check(); cut != nil {
-			return cut
-		}
+	if cut != nil {
+		return cut
 	}
 	return err
+}
+
+// holdAll holds the memory of tensors; on an error, of none.
+func holdAll(tensors []Tensor) error {
+	for i := range tensors {
+		if err := tensors[i].hold(); err != nil {
+			releaseAll(tensors[:i])
+			return err
+		}
+	}
+	return nil
+}
+
+// releaseAll releases what holdAll holds.
+func releaseAll(tensors []Tensor) {
+	for i := range tensors {
+		tensors[i].release()
+	}
+}
+
+// checkAll checks the memory of tensors, of the last one first.
+func checkAll(tensors []Tensor) error {
+	for i := len(tensors) - 1; i >= 0; i-- {
+		if cut := tensors[i].check(); cut != nil {
+			return cut
+		}
+	}
+	return nil
 }
 
 // sharedOutput is the error of an output that shares memory with the operand of a name.
@@ -179,12 +211,8 @@ func (p *Prepared) runComputed(ctx context.Context, data, indices, out *Tensor, 
 			}
 		}
 	}
-	from, to := f.out.span(out)
-	if low, high := f.data.span(data); low < to && from < high { // R.17
-		return sharedOutput("data")
-	}
-	if low, high := f.indices.span(indices); low < to && from < high { // R.17
-		return sharedOutput("indices")
+	if err := f.outputApart(data, indices, out); err != nil {
+		return err
 	}
 	b, stored := p.lowered.bag, p.lowered.stored
 	held := [...]Tensor{*data, *indices, {}, {}, {}, {}}
@@ -194,19 +222,10 @@ func (p *Prepared) runComputed(ctx context.Context, data, indices, out *Tensor, 
 	if stored != nil {
 		held[4], held[5] = operandAt(further, stored.scales), operandAt(further, stored.zeros)
 	}
-	for i := range held {
-		if err := held[i].hold(); err != nil {
-			for j := range i {
-				held[j].release()
-			}
-			return err
-		}
+	if err := holdAll(held[:]); err != nil {
+		return err
 	}
-	defer func() {
-		for i := range held {
-			held[i].release()
-		}
-	}()
+	defer releaseAll(held[:])
 	program, bags, memory, bytes := &f.Program, f.bags, data.mem, exec.Stored{}
 	if stored != nil {
 		operands := [3]Tensor{held[0], held[4], held[5]}
@@ -235,10 +254,8 @@ func (p *Prepared) runComputed(ctx context.Context, data, indices, out *Tensor, 
 		err = p.explain(ctx, how, *data, *indices, further)
 	}
 	if err == nil || errors.Is(err, ErrIndex) || errors.Is(err, ErrShape) || errors.Is(err, ErrFault) {
-		for i := len(held) - 1; i >= 0; i-- {
-			if cut := held[i].check(); cut != nil {
-				return cut
-			}
+		if cut := checkAll(held[:]); cut != nil {
+			return cut
 		}
 	}
 	return err

@@ -229,7 +229,7 @@ func TestStoredOperandsAreKept(t *testing.T) {
 
 func TestStoredRegime(t *testing.T) {
 	for rows, want := range map[int]string{
-		10:   "rows of 1024 bytes, each decoded · way decoded · data near · one core",
+		10:   "rows of 1024 bytes, each decoded · way decoded · one core",
 		9000: "rows of 1024 bytes, each decoded · way decoded · prefetched 42 rows ahead · one core",
 	} {
 		p, err := garner.Prepare(gguf.GetRows{Type: "Q4_K"}, garner.SpecOf(garner.U8, rows, 144), garner.SpecOf(garner.I64, 5), garner.Threads(1))

@@ -5,32 +5,9 @@ import (
 	"math"
 	"sync"
 
-	"github.com/garner-go/garner/internal/codec"
 	"github.com/garner-go/garner/internal/exec"
 	"github.com/garner-go/garner/internal/kernel"
 )
-
-// A decoder decodes whole operands, and parts of them: codes, scales and zero points,
-// each from a byte of it on, with what Spans says of the elements.
-type decoder interface {
-	exec.Decoder
-	decodeParts(dst []byte, parts *exec.Stored, from *[3]int64, first, n int)
-
-	// block is the codec of blocks that hold their own scales; nil of another form.
-	block() *codec.Codec
-}
-
-// A summer is what sums the rows of a decoder: whole operands, and parts of them.
-type summer interface {
-	exec.Summer
-
-	// addParts adds the elements from the first-th on, times a weight, to the sums of f32 in
-	// dst. It is the definition of Sum.
-	addParts(dst []byte, parts *exec.Stored, from *[3]int64, first int, weight float32)
-
-	// sumParts is Stored.SumParts.
-	sumParts(dst, stored []byte, t kernel.Terms, b kernel.Bags, first int)
-}
 
 // views decodes elements whose operands need not be dense. Of an operand it reads what
 // is stored of the wanted elements: in place where that lies side by side, such as in
@@ -100,7 +77,8 @@ func (v *views) Summer() exec.Summer {
 }
 
 // Sum sums rows, in place where all of them lie side by side, such as in every second row
-// of a table, else one after the other. It reads the operands instead of from.
+// of a table, else one after the other. Rows begin at the same place of a block, as
+// Lowering.sumsStored asks. It reads the operands instead of from.
 func (v *views) Sum(dst []byte, _ *exec.Stored, t kernel.Terms, b kernel.Bags) {
 	p := parts.Get().(*viewParts)
 	defer p.free()

@@ -14,7 +14,7 @@ type reduced struct {
 	count int // bags of segments; negative: the last segment tells
 }
 
-var operandsOfBags = []garner.Operand{{Name: "ends", Types: garner.IntegerTypes, Optional: true}, {Name: "weights", Types: garner.DataType, Optional: true}}
+var operandsOfBags = []garner.Operand{{Name: "ends", Types: garner.IntegerTypes, Optional: true}, {Name: "weights", Types: garner.ElementType, Optional: true}}
 
 func (reduced) Operands() []garner.Operand { return operandsOfBags }
 

@@ -11,10 +11,11 @@ import (
 
 // stored is an operator over stored data: then gathers or reduces the elements.
 type stored struct {
-	kind  string        // blocks of a kind of GGUF
-	bits  int           // rows of FBGEMM
-	codes *garner.Codes // codes whose scales and zero points are operands
-	then  garner.Op
+	kind     string        // blocks of a kind of GGUF
+	bits     int           // rows of FBGEMM
+	unpacked bool          // rounded as torch's unpack does
+	codes    *garner.Codes // codes whose scales and zero points are operands
+	then     garner.Op
 }
 
 // decoded decodes stored data whole.
@@ -23,7 +24,6 @@ type decoded struct{ stored }
 func (s stored) Operands() (all []garner.Operand) {
 	if _, ok := s.then.(reduced); ok {
 		all = slices.Clone(operandsOfBags)
-		all[1].Types = garner.AnyTypes // data has codes, weights are elements
 	}
 	if s.codes != nil {
 		all = append(all, garner.Operand{Name: "scales"}, garner.Operand{Name: "zeros", Optional: true})
@@ -36,6 +36,8 @@ func (s stored) decode(l *garner.Lowering) {
 	switch {
 	case s.codes != nil:
 		l.StoredCodes(*s.codes)
+	case s.unpacked:
+		l.UnpackedRows(s.bits)
 	case s.bits > 0:
 		l.StoredRows(s.bits)
 	default:
@@ -83,14 +85,14 @@ func RandomStored(seed uint64) Case {
 		c.Data = tensor(r, garner.U8, append(slices.Clone(shape[:len(shape)-1]), blocks*kind.Bytes))
 		s.kind, c.About = kind.Name, kind.Name
 	case 1:
-		s.bits = []int{8, 4, 2}[r.IntN(3)]
+		s.bits, s.unpacked = []int{8, 4, 2}[r.IntN(3)], r.IntN(2) == 0
 		bytes, tail := some(r, 12), 4
 		if s.bits == 8 {
 			tail = 8
 		}
 		shape = append(lead(r), bytes*8/s.bits)
 		c.Data = tensor(r, garner.U8, append(slices.Clone(shape[:len(shape)-1]), bytes+tail))
-		c.About = fmt.Sprintf("rows of %d bits", s.bits)
+		c.About = fmt.Sprintf("rows of %d bits, unpacked %t", s.bits, s.unpacked)
 	default:
 		shape = append(lead(r), some(r, 12))
 		s.codes = &garner.Codes{Scales: "scales", Zeros: "zeros"}
@@ -99,7 +101,8 @@ func RandomStored(seed uint64) Case {
 	}
 	c.About = fmt.Sprintf("%s, elements %v, ", c.About, shape)
 
-	terms := stored{s.kind, s.bits, s.codes, gather{axis: r.IntN(len(shape))}}
+	terms := s
+	terms.then = gather{axis: r.IntN(len(shape))}
 	switch way := r.IntN(8); {
 	case way == 0:
 		c.Further, c.Op = form, decoded{s}

@@ -112,9 +112,9 @@ func (f *inference) told(v *model.Value) bool {
 	return v.Constant != nil || f.inputs[v] || known(v) && !f.scalars() || f.format == "OpenVINO IR" && v.Spec.Rank.Known()
 }
 
-// told gives the dims that the file says of a value, and another dim for those that it
+// declaredDims gives the dims that the file says of a value, and another dim for those that it
 // leaves open.
-func told(v *model.Value, otherwise inferredDim) []inferredDim {
+func declaredDims(v *model.Value, otherwise inferredDim) []inferredDim {
 	list := make([]inferredDim, len(v.Spec.Dims))
 	for i, d := range v.Spec.Dims {
 		if list[i] = otherwise; d.Known() {
@@ -132,7 +132,7 @@ func (f *inference) infer(v *model.Value) ([]inferredDim, error) {
 		if !v.Spec.Rank.Known() {
 			return nil, nil
 		}
-		if list = told(v, openDim); v.Constant != nil && f.scalars() && slices.Contains(list, 0) {
+		if list = declaredDims(v, openDim); v.Constant != nil && f.scalars() && slices.Contains(list, 0) {
 			list = []inferredDim{}
 		}
 		return list, nil
@@ -153,9 +153,9 @@ func (f *inference) infer(v *model.Value) ([]inferredDim, error) {
 	case !v.Spec.Rank.Known():
 	case list == nil && len(v.Spec.Dims) > garner.MaxRank:
 	case list == nil:
-		list = told(v, unclearDim)
+		list = declaredDims(v, unclearDim)
 	case len(list) == len(v.Spec.Dims):
-		for i, e := range told(v, unclearDim) {
+		for i, e := range declaredDims(v, unclearDim) {
 			if e >= 0 && (list[i] == unclearDim || list[i] == openDim && !f.openvino) { // which OpenVINO leaves open
 				list[i] = e
 			}

@@ -23,13 +23,7 @@ var compressedOperands = []garner.Operand{{Name: "scale"}, {Name: "zero_point", 
 
 // Operands returns those of the operator, scale and zero_point; see garner.Operander.
 func (c Compressed) Operands() []garner.Operand {
-	own := slices.Clone(garner.OperandsOf(c.Op))
-	for i := range own {
-		if own[i].Types == garner.DataType {
-			own[i].Types = garner.AnyTypes // Lower compares it with the table, of which data has the codes
-		}
-	}
-	return append(own, compressedOperands...)
+	return slices.Concat(garner.OperandsOf(c.Op), compressedOperands)
 }
 
 // Lower spends the operands' axes; see garner.Op.
@@ -43,11 +37,6 @@ func (c Compressed) Lower(l *garner.Lowering) {
 		}
 	} else if scale, given := l.Operand("scale"); given {
 		out = scale.DType
-	}
-	for _, o := range garner.OperandsOf(c.Op) {
-		if s, given := l.Operand(o.Name); given && o.Types == garner.DataType && s.DType != out { // R.26
-			l.FailDType("%s is %s and the table %s; they must be equal", o.Name, s.DType, out)
-		}
 	}
 	// OC.2, OC.3, OC.4
 	l.StoredCodes(garner.Codes{Scales: "scale", Zeros: "zero_point", DType: out, Shape: c.Reshape, Axis: -1})

@@ -6,7 +6,7 @@ import "github.com/garner-go/garner"
 var (
 	offsets          = garner.Operand{Name: "offsets", Types: garner.IntegerTypes}
 	segmentIDs       = garner.Operand{Name: "segment_ids", Types: garner.IntegerTypes}
-	perSampleWeights = garner.Operand{Name: "per_sample_weights", Types: garner.DataType, Optional: true}
+	perSampleWeights = garner.Operand{Name: "per_sample_weights", Types: garner.ElementType, Optional: true}
 )
 
 // lowerBags is the lowering that all bags of OpenVINO share. The first term begins

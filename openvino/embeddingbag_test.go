@@ -33,7 +33,7 @@ func offsetRules(prefix string, op func(defaultIndex *int) garner.Op) []ruletest
 		{Rule: "OBO.4 OBN.5", Op: op(row(0)), Data: table, Indices: "[0,2,3,4]", More: []string{"[0,2,2]", "f32[0.5,0.5,0.5,0.5]"}, Want: "f32[[-1.05,-1.2],[-0.2,-0.6],[-0.099999994,0.4]]"},
 		{Rule: "OBO.4 OBN.5", Op: op(nil), Data: "f32[[-0.0]]", Indices: "[0]", More: []string{"[0]"}, Want: "f32[[-0.0]]"},
 		{Rule: "OBO.4 OBN.5", Op: op(nil), Data: table, Indices: "[0,1]", More: []string{"[0]", "f32[1,2,3]"}, Refuse: "shape-mismatch", Message: "per_sample_weights"},
-		{Rule: "OBO.4 OBN.5", Op: op(nil), Data: table, Indices: "[0,1]", More: []string{"[0]", "[1,2]"}, Refuse: "dtype", Message: "per_sample_weights is i64 and data f32"},
+		{Rule: "OBO.4 OBN.5", Op: op(nil), Data: table, Indices: "[0,1]", More: []string{"[0]", "[1,2]"}, Refuse: "dtype", Message: "per_sample_weights is i64 and the elements of data f32"},
 
 		{Rule: "OBO.5 OBN.6", Op: op(row(-1)), Data: "[5,7]", Indices: "[0]", More: []string{"[0,1]"}, Want: "[5,0]"},
 		{Rule: "OBO.5 OBN.6", Op: op(row(2)), Data: "[5,7]", Indices: "[0]", More: []string{"[0]"}, Refuse: "index-out-of-range", Message: "default_index = 2 is outside axis 0 of data, which has 0…1"},

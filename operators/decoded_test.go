@@ -34,4 +34,12 @@ func TestInferOfStored(t *testing.T) {
 			t.Errorf("%T: %v, %v; want %s", c.op, got, err, c.want)
 		}
 	}
+	// Weights of an unknown dtype have that of the elements.
+	op := openvino.Compressed{Op: openvino.EmbeddingBagPackedSum3{}}
+	untyped := garner.SpecOf(garner.F16, 2, 3)
+	untyped.DType = garner.Invalid
+	got, err := operators.Infer(op, garner.SpecOf(garner.U8, 10, 128), garner.SpecOf(garner.I64, 2, 3), untyped, garner.SpecOf(garner.F16, 10, 1))
+	if want := "f16[2,128]"; err != nil || got.String() != want {
+		t.Errorf("%v, %v; want %s", got, err, want)
+	}
 }

@@ -107,7 +107,8 @@ func typed(s garner.Spec, dtype garner.DType) garner.Spec {
 // zero Spec is one that is not given.
 func Infer(op garner.Op, data, indices garner.Spec, more ...garner.Spec) (garner.Spec, error) {
 	unknown := data.DType == garner.Invalid
-	own := slices.Clone(more)
+	data, indices = typed(data, garner.U8), typed(indices, garner.I64)
+	own, untyped := slices.Clone(more), []int(nil) // the second: those of the elements' dtype
 	for i, o := range garner.OperandsOf(op) {
 		given := i < len(own) && !(Input{Spec: own[i]}).absent()
 		switch {
@@ -117,12 +118,28 @@ func Infer(op garner.Op, data, indices garner.Spec, more ...garner.Spec) (garner
 		case o.Types == garner.IntegerTypes:
 			own[i] = typed(own[i], garner.I64)
 		case o.Types == garner.DataType:
-			own[i] = typed(own[i], typed(data, garner.U8).DType)
-		case own[i].DType == garner.Invalid:
+			own[i] = typed(own[i], data.DType)
+		case own[i].DType != garner.Invalid:
+		case o.Types == garner.ElementType:
+			untyped = append(untyped, i)
+		default:
 			own[i].DType, unknown = garner.F32, true
 		}
 	}
-	result, err := garner.Infer(op, typed(data, garner.U8), typed(indices, garner.I64), own...)
+	if len(untyped) > 0 {
+		without := slices.Clone(own)
+		for _, i := range untyped {
+			without[i] = garner.Spec{}
+		}
+		elements, err := garner.Infer(op, data, indices, without...)
+		if err != nil {
+			return elements, err
+		}
+		for _, i := range untyped {
+			own[i].DType = elements.DType
+		}
+	}
+	result, err := garner.Infer(op, data, indices, own...)
 	if err == nil && unknown {
 		result.DType = garner.Invalid
 	}

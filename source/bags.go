@@ -17,7 +17,7 @@ type bags struct {
 	*garner.BagTerms
 	number  kernel.Number
 	sums    Array // of bytes: the rows as they are stored, which are summed without decoding them first; else nil
-	first   int   // with sums, the first element of the part of a row that is reduced, of some term
+	element int   // with sums, the first element of the part of a row that is reduced, of some term
 	columns int   // elements of a row of the result
 	chunk   int   // elements of a row that are reduced at a time, at most the plan's Slice
 	most    int   // terms, and bags, that are reduced at a time
@@ -184,7 +184,7 @@ func (b *bags) place(element, n int) int64 {
 	if b.sums == nil {
 		return int64(element) * int64(b.bits/8)
 	}
-	b.first = element
+	b.element = element
 	return b.span(element, n).From
 }
 
@@ -205,7 +205,7 @@ func (b *bags) sum(dst, src []byte, t kernel.Terms, fill int64) {
 		if filled {
 			kernel.Reduce(dst, src, b.number, t)
 		} else {
-			b.plan.Stored.SumParts(dst, src, t, kernel.Bags{Ends: []int64{0, int64(n)}, Size: len(dst), Step: len(dst)}, b.first)
+			b.plan.Stored.SumParts(dst, src, t, kernel.Bags{Ends: []int64{0, int64(n)}, Size: len(dst), Step: len(dst)}, b.element)
 		}
 		t.Begin = false
 	}
@@ -217,7 +217,7 @@ func (b *bags) reduceStage(ctx context.Context, dst []byte, n int) error {
 	size := n * width
 	each, from := size, b.elements // bytes of a row that is fetched, and where they are
 	if b.sums != nil {
-		each, from = int(b.span(b.first, n).Len()), b.sums
+		each, from = int(b.span(b.element, n).Len()), b.sums
 	}
 	at, err := b.fetcher.order.distinct(ctx, b.rows, each)
 	if err != nil {

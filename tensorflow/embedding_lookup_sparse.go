@@ -30,7 +30,7 @@ func (e EmbeddingLookupSparse) Lower(l *garner.Lowering) {
 func sparse() []garner.Operand {
 	return []garner.Operand{
 		{Name: "ids_indices", Types: garner.IntegerTypes},
-		{Name: "weights", Types: garner.DataType, Optional: true},
+		{Name: "weights", Types: garner.ElementType, Optional: true},
 	}
 }
 

@@ -21,7 +21,7 @@ type EmbeddingBag struct {
 func (EmbeddingBag) Operands() []garner.Operand {
 	return []garner.Operand{
 		{Name: "offsets", Types: garner.IntegerTypes, Optional: true},
-		{Name: "per_sample_weights", Types: garner.DataType, Optional: true},
+		{Name: "per_sample_weights", Types: garner.ElementType, Optional: true},
 	}
 }
 

@@ -15,12 +15,7 @@ type QuantizedEmbeddingBag struct {
 }
 
 // Operands returns offsets and per_sample_weights.
-func (QuantizedEmbeddingBag) Operands() []garner.Operand {
-	return []garner.Operand{
-		{Name: "offsets", Types: garner.IntegerTypes, Optional: true},
-		{Name: "per_sample_weights", Optional: true},
-	}
-}
+func (QuantizedEmbeddingBag) Operands() []garner.Operand { return EmbeddingBag{}.Operands() }
 
 // Lower spends the operands' axes; see garner.Op.
 func (q QuantizedEmbeddingBag) Lower(l *garner.Lowering) {

@@ -82,7 +82,7 @@ func (p *program) openFurther(ctx context.Context, r *request, texts []string, d
 			switch operands[i].Types {
 			case garner.DataType:
 				o.DType = data.DType
-			case garner.AnyTypes:
+			case garner.AnyTypes, garner.ElementType:
 				untyped = append(untyped, i)
 			}
 		}

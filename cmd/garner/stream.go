@@ -31,7 +31,8 @@ const (
 	lasting = 64 << 20
 
 	// unbudgeted is the memory in bytes that lets a gather do without a budget of its
-	// own. Package source then takes up to 192 MiB beside the indices.
+	// own. Package source then takes up to 192 MiB beside the indices, or holds a result of up
+	// to 256 MiB whole.
 	unbudgeted = 384 << 20
 )
 

@@ -31,8 +31,9 @@ type Bag struct {
 	Zero       bool // sums begin at +0
 	Reciprocal bool // an unweighted quotient is a product with the rounded reciprocal
 	Rounded    bool // a quotient is of the sum rounded to elements
-	Fused      bool // a product and its addition are rounded once, and a Summer sums stored rows
+	Fused      bool // a product and its addition are rounded once
 	Away       bool // a sum of bf16 halfway between two is rounded away from 0
+	Summed     bool // the Decoder's Summer sums rows, which are not decoded first
 
 	Ends     Ends
 	Bounded  bool // Starts has one element more, the end of the last bag
@@ -71,7 +72,7 @@ type Bags struct {
 	ahead int    // prefetch distance, in terms
 	reach int    // bytes of a term, of all turns
 	room  int    // stored terms that are decoded at a time
-	sum   Summer // of stored terms that are not decoded first; else nil
+	sum   Summer // of Summed; else nil
 }
 
 // Set makes p the program of bags: loops walk their terms in the order of the indices,
@@ -140,8 +141,8 @@ func (p *Bags) Set(of *Nest, axes []Axis, loops, columns []Loop, bag Bag, t *Tun
 // setSummer sets what sums the terms.
 func (p *Bags) setSummer() {
 	p.sum = nil
-	if d := p.nest.Decoder; d != nil && p.bag.Fused && p.bag.Number == kernel.F32 && p.bag.Reduction != Max {
-		p.sum = d.Summer()
+	if p.bag.Summed {
+		p.sum = p.nest.Decoder.Summer()
 	}
 }
 

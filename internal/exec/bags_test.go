@@ -228,6 +228,7 @@ func newBagTrial(r *rand.Rand, large bool) *bagTrial {
 	b.Zero, b.Reciprocal, b.Rounded, b.Weighted = r.IntN(2) == 0, r.IntN(2) == 0, r.IntN(2) == 0, r.IntN(2) == 0
 	b.Fused, b.Away = r.IntN(2) == 0, r.IntN(2) == 0
 	b.Reduction = Reduction(r.IntN(4))
+	b.Summed = x.stored && b.Number == kernel.F32 && b.Reduction != Max && r.IntN(2) == 0
 	if !x.float && (b.Reduction == SqrtN || b.Reduction == Mean && b.Weighted) {
 		b.Reduction = Sum
 	}

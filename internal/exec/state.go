@@ -33,7 +33,7 @@ type worker struct {
 	rows, values []int64
 	strip        []byte
 	ends         []int64  // of bags
-	whole        [2]int64 // those of one bag
+	whole        [2]int64 // the ends of one bag, for reduceRows
 	weights      []byte   // of terms
 	decoded      []byte   // the parts of stored rows that bags reduce
 	places       []int64  // where those lie

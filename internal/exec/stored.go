@@ -25,7 +25,7 @@ type Decoder interface {
 	// Spans returns the bytes of each operand that Decode of the same elements reads.
 	Spans(first, n int) [3]Span
 
-	// Summer returns what sums rows, or nil where sums are of decoded elements.
+	// Summer returns what sums rows, or nil where rows can only be decoded first.
 	Summer() Summer
 }
 

@@ -71,6 +71,10 @@ type gathering struct {
 	indices garner.Tensor
 	further []garner.Tensor // the operands of the call behind the indices; the zero Tensor is one that is not given
 	known   bool            // the survey has the elements of the indices
+
+	// computes says that the operator computes with the elements of data, so that a pending
+	// cast precedes it.
+	computes bool
 }
 
 // specs returns the specs of the further operands.
@@ -87,7 +91,7 @@ func (g *gathering) specs() []garner.Spec {
 // prepare lowers the gather for the tensors that it takes.
 func (g *gathering) prepare() (*garner.Prepared, error) {
 	data := g.data.tensor.Spec()
-	if g.computes() {
+	if g.computes {
 		data.DType = g.data.dtype()
 	}
 	return garner.Prepare(g.op, data, g.indices.Spec(), garner.Further(g.specs()...))
@@ -127,16 +131,13 @@ func (r *runner) operands(n *model.Node) (*gathering, error) {
 	if g.op, err = call.Bind(inputs...); err != nil {
 		return nil, err
 	}
-	if g.computes() && !r.converts(g) {
+	g.computes = !garner.Copies(g.op)
+	if g.computes && !r.converts(g) {
 		// An operator that computes with data takes it as the model has it.
 		_, err = r.tensor(call.Inputs[0])
 	}
 	return g, err
 }
-
-// computes reports whether the gather computes with the elements of data, so that a
-// pending cast precedes it.
-func (g *gathering) computes() bool { return len(g.further) > 0 }
 
 // converts reports whether the rows of data are cast as the gather reads them, and not
 // the whole of it before: where source.Convert does what the cast does, the whole is
@@ -173,7 +174,7 @@ func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
 	data := g.data
 	if r.amend != nil {
 		dtype := data.dtype()
-		if g.computes() {
+		if g.computes {
 			p, err := g.prepare()
 			if err != nil {
 				return value{}, err
@@ -185,7 +186,7 @@ func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
 		}
 	}
 	var made value
-	if !g.computes() {
+	if !g.computes {
 		first, err := castsFirst(g.op, data, g.indices)
 		if err != nil {
 			return value{}, err
@@ -277,7 +278,7 @@ func (r *runner) move(ctx context.Context, g *gathering, prepared *garner.Prepar
 }
 
 // casts reports whether the rows of data are cast as the gather reads them; see converts.
-func (g *gathering) casts() bool { return g.computes() && g.data.pending != garner.Invalid }
+func (g *gathering) casts() bool { return g.computes && g.data.pending != garner.Invalid }
 
 // array returns the data of a gather: in its file, or in memory.
 func (r *runner) array(g *gathering) (source.Array, error) {
