@@ -330,7 +330,7 @@ def lookup_sparse(c):
     more = named(c.case)
     weights, where = more.get("weights"), whole(more["ids_indices"])
     how = c.word("combiner", ("mean", "sum", "sqrtn"))
-    calculates(c, weights, float_only=how == "sqrtn" or how == "mean" and weights is not None)
+    calculates(c, weights, float_only=how == "sqrtn")
     c.check()
     table = numbers(c.case.data)
     need(table.ndim >= 1 and c.ix.ndim == 1 and where.ndim == 2, "rank")
