@@ -163,7 +163,7 @@ func (l *Lowering) needBag(b *Bag) {
 	if b.WeightsAt.Given && l.further[b.WeightsAt.At].DType == Invalid {
 		b.WeightsAt = Position{}
 	}
-	l.NeedNumbers(b.Reduction != SqrtN && (b.Reduction != Mean || !b.WeightsAt.Given))
+	l.NeedNumbers(b.Reduction != SqrtN)
 	if b.EndsAt.Given {
 		switch name, d := l.takes[b.EndsAt.At].Name, l.further[b.EndsAt.At].DType; {
 		case d == Invalid: // R.27

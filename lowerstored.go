@@ -17,12 +17,10 @@ func (l *Lowering) StoredBlocks(name string) *Lowering {
 	l.needBytes("GGUF")
 	kind, ok := codec.GGUF(name)
 	if name == "" {
-		l.FailAttribute("type is not given; it is a kind of GGUF that is decoded, and there are %s", codec.KindsOfGGUF())
-		return l
+		return l.noBlocks("type is not given; it is a kind of GGUF that is decoded, and there are %s", codec.KindsOfGGUF())
 	}
 	if !ok {
-		l.FailAttribute("type %q is no kind of GGUF that is decoded; there are %s", name, codec.KindsOfGGUF())
-		return l
+		return l.noBlocks("type %q is no kind of GGUF that is decoded; there are %s", name, codec.KindsOfGGUF())
 	}
 	return l.blocks(kind.Name, func(bytes Dim) (Dim, bool) {
 		blocks := Dim{(bytes.Min + kind.Bytes - 1) / kind.Bytes, bytes.Max}
@@ -54,12 +52,10 @@ func (l *Lowering) storedRows(bits int, rows func(bits, columns int) (*codec.Cod
 	l.needBytes("FBGEMM")
 	empty, ok := codec.Rows(bits, 0)
 	if bits == 0 {
-		l.FailAttribute("bits is 0 or not given; rows of FBGEMM have codes of 8, 4 or 2")
-		return l
+		return l.noBlocks("bits is 0 or not given; rows of FBGEMM have codes of 8, 4 or 2")
 	}
 	if !ok {
-		l.FailAttribute("bits %d; rows of FBGEMM have codes of 8, 4 or 2", bits)
-		return l
+		return l.noBlocks("bits %d; rows of FBGEMM have codes of 8, 4 or 2", bits)
 	}
 	tail := empty.Bytes
 	columns := func(bytes int) int { return (bytes - tail) * (8 / bits) }
@@ -74,6 +70,14 @@ func (l *Lowering) storedRows(bits int, rows func(bits, columns int) (*codec.Cod
 		}
 		return product([]Dim{codes, Exactly(8 / bits)})
 	}, func(bytes int) (*codec.Codec, bool) { return rows(bits, columns(bytes)) })
+}
+
+// noBlocks records the ErrAttribute of blocks that there are none of. Data is still that
+// of the elements, so that no operand is compared with the bytes.
+func (l *Lowering) noBlocks(format string, args ...any) *Lowering {
+	l.FailAttribute(format, args...)
+	l.data.DType = F32
+	return l
 }
 
 // needBytes checks that data, which holds blocks, is u8.

@@ -117,6 +117,9 @@ func (b *bags) reduce(terms []term, column int) uint64 {
 			}
 			divisor = a.add(divisor, w)
 		}
+		if b.DType.IsInteger() && !b.DType.IsUnsigned() {
+			divisor = uint64(signed(b.DType, divisor))
+		}
 	}
 	switch {
 	case b.Bag.Reduction == SqrtN:

@@ -330,7 +330,7 @@ def lookup_sparse(c):
     more = named(c.case)
     weights, where = more.get("weights"), whole(more["ids_indices"])
     how = c.word("combiner", ("mean", "sum", "sqrtn"))
-    calculates(c, weights, float_only=how == "sqrtn" or how == "mean" and weights is not None)
+    calculates(c, weights, float_only=how == "sqrtn")
     c.check()
     table = numbers(c.case.data)
     need(table.ndim >= 1 and c.ix.ndim == 1 and where.ndim == 2, "rank")
@@ -341,7 +341,7 @@ def lookup_sparse(c):
     bags = segmented(where[:, 0], c.ix.size, count)
     light = numbers(weights).ravel() if weights is not None and how != "sum" else None
     left_out = lambda t, row: safe and (row < 0 or light is not None and t < len(light) and not light[t] > 0)
-    return pool(c, table, bags, how, weights, True, True, False, left_out, c.get("default_id"), late=True)
+    return pool(c, table, bags, how, weights, weights is not None, True, False, left_out, c.get("default_id"), late=True)
 
 
 @define("tensorflow.sparse_segment_sum")
@@ -357,7 +357,7 @@ def sparse_segment(c):
     if "num_segments" in more:
         count = int(whole(more["num_segments"]))
         need(count >= 0, "attribute")
-    return pool(c, table, segmented(segments, c.ix.size, count), how, None, True, True)
+    return pool(c, table, segmented(segments, c.ix.size, count), how, None, False, True)
 
 
 # ---------------------------------------------------------------- stored elements

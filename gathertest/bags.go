@@ -74,10 +74,8 @@ func (c *Case) bags(r *rand.Rand, dtype garner.DType, rows int) reduced {
 		p.bag.Ends, p.bag.Column = garner.Segments, true
 	}
 	weighted := r.IntN(2) == 0
-	if !dtype.IsFloat() && (p.bag.Reduction == garner.SqrtN || p.bag.Reduction == garner.Mean) {
-		if weighted = false; p.bag.Reduction == garner.SqrtN {
-			p.bag.Reduction = garner.Sum
-		}
+	if !dtype.IsFloat() && p.bag.Reduction == garner.SqrtN {
+		p.bag.Reduction = garner.Sum
 	}
 	p.bag.Fused, p.bag.Away = r.IntN(2) == 0, r.IntN(2) == 0
 	position := func() garner.Position { return garner.Position{Given: r.IntN(3) == 0, At: r.IntN(rows + 1)} }

@@ -33,12 +33,12 @@ type bags struct {
 // A segment is consecutive terms of one bag.
 type segment struct {
 	bag         int
-	first, end  int  // of the terms that are reduced
-	begin, last bool // the bag's first segment, and its last
-	row         bool // the bag has no term and is the row at first
-	element     int  // of which this is the first element
-	terms       int  // of the whole bag, in its last segment
-	sum         float64
+	first, end  int    // of the terms that are reduced
+	begin, last bool   // the bag's first segment, and its last
+	row         bool   // the bag has no term and is the row at first
+	element     int    // of which this is the first element
+	terms       int    // of the whole bag, in its last segment
+	sum         uint64 // of its weights, as AddWeights gives
 }
 
 // newBags reads the operands of bags, and divides the budget: an eighth for each of two
@@ -127,7 +127,7 @@ func (b *bags) reduce(ctx context.Context, dst []byte, first, count, column, n i
 	quotient := b.plan.Bag.Reduction == garner.Mean || b.plan.Bag.Reduction == garner.SqrtN
 	bag := first
 	t, end := b.Bag(bag)
-	terms, sum := 0, 0.0 // of bag, so far
+	terms, sum := 0, uint64(0) // of bag, so far
 	var bits [8]byte
 	for bag < first+count {
 		b.rows, b.weights, b.segments = b.rows[:0], b.weights[:0], b.segments[:0]

@@ -17,7 +17,8 @@ func lookupRules(prefix string, op func(combiner string) garner.Op) []ruletest.C
 	return ruletest.Of(prefix, []ruletest.Case{
 		{Rule: "TES.1 TSS.1", Op: op("sum"), Data: "i32[[1],[2]]", Indices: "[0,1]", More: []string{"[[0,0],[0,1]]"}, Want: "i32[[3]]"},
 		{Rule: "TES.1 TSS.1", Op: op("sqrtn"), Data: "i32[[1],[2]]", Indices: "[0,1]", More: []string{"[[0,0],[0,1]]"}, Refuse: "dtype", Message: "data must be a float"},
-		{Rule: "TES.1 TSS.1", Op: op("mean"), Data: "i32[[1],[2]]", Indices: "[0]", More: []string{"[[0,0]]", "i32[0]"}, Refuse: "dtype", Message: "data must be a float"},
+		{Rule: "TES.1 TSS.1", Op: op("sqrtn"), Data: "i32[[1],[2]]", Indices: "[0]", More: []string{"[[0,0]]", "i32[1]"}, Refuse: "dtype", Message: "data must be a float"},
+		{Rule: "TES.1 TSS.1", Op: op("mean"), Data: "i32[[1,5],[-3,-7]]", Indices: "[0,1]", More: []string{"[[0,0],[0,1]]", "i32[2,3]"}, Want: "i32[[-1,-2]]"},
 
 		{Rule: "TES.2 TSS.2", Op: op(""), Data: table, Indices: "[0,1]", More: []string{"[[0,0],[0,1]]"}, Want: "f32[[2,3]]"},
 		{Rule: "TES.2 TSS.2", Op: op("max"), Data: table, Indices: "[0,1]", More: []string{"[[0,0],[0,1]]"}, Refuse: "attribute", Message: `combiner "max"; there are sum, mean and sqrtn`},
@@ -54,6 +55,11 @@ func lookupRules(prefix string, op func(combiner string) garner.Op) []ruletest.C
 func TestRulesOfEmbeddingLookupSparse(t *testing.T) {
 	op := func(combiner string) garner.Op { return tensorflow.EmbeddingLookupSparse{Combiner: combiner} }
 	cases := append(lookupRules("TES", op), []ruletest.Case{
+		// TensorFlow 2.21's answers: products, sums and sums of weights wrap.
+		{Rule: "TES.5", Op: op("mean"), Data: "i8[[1,5],[-30,-70],[-9,4]]", Indices: "[0,1,2,1,0]", More: []string{"[[0,0],[0,1],[1,0],[2,0],[2,1]]", "i8[100,3,100,100,100]"}, Want: "i8[[0,0],[1,-1],[1,1]]"},
+		{Rule: "TES.5", Op: op("mean"), Data: "i64[[1,5],[-3,-7],[-9,4]]", Indices: "[0,1,2,1,0]", More: []string{"[[0,0],[0,1],[1,0],[2,0],[2,1]]", "[2,3,2,1,-4]"}, Want: "[[-1,-2],[-9,4],[2,9]]"},
+		{Rule: "TES.5", Op: op("mean"), Data: "i16[[1,5],[-3,-7],[-9,4]]", Indices: "[0,1,2,1,0]", More: []string{"[[0,0],[0,1],[1,0],[2,0],[2,1]]", "i16[2,3,2,1,-1]"}, Want: "i16[[-1,-2],[-9,4],[0,0]]"},
+		{Rule: "TES.5", Op: op("mean"), Data: "u8[[1,5],[3,7],[9,4]]", Indices: "[0,1,2,1,0]", More: []string{"[[0,0],[0,1],[1,0],[2,0],[2,1]]", "u8[200,100,2,0,0]"}, Want: "u8[[5,3],[9,4],[0,0]]"},
 		{Rule: "TES.6", Op: op("sum"), Data: "f64[5,7]", Indices: "[-1]", More: []string{"[[0,0]]"}, Refuse: "index-out-of-range", Message: "indices[0] = -1"},
 	}...)
 	runOpen(t, cases)

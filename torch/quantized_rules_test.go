@@ -35,6 +35,7 @@ func TestRulesOfQuantizedEmbeddingBag(t *testing.T) {
 	op := torch.QuantizedEmbeddingBag{Bits: 8}
 	ruletest.Run(t, []ruletest.Case{
 		{Rule: "RQB.1", Op: torch.QuantizedEmbeddingBag{Bits: 2}, Data: "u8[[228,0,60,0,0]]", Indices: "[[0,0]]", Want: "f32[[0,2,4,6]]"},
+		{Rule: "RQB.1", Op: torch.QuantizedEmbeddingBag{}, Data: byteRows, Indices: "[0]", More: []string{"[0]", "f32[1]"}, Refuse: "attribute", Message: "bits is 0 or not given"},
 		{Rule: "RQB.1", Op: torch.QuantizedEmbeddingBag{Bits: 3}, Data: byteRows, Indices: "[[0]]", Refuse: "attribute", Message: "bits 3; rows of FBGEMM"},
 
 		{Rule: "RQB.2", Op: op, Data: byteRows, Indices: "[[0,1],[1,1]]", Want: "f32[[7.5,10],[14,18]]"},

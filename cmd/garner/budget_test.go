@@ -88,6 +88,10 @@ func TestLongRanges(t *testing.T) {
 		{[]string{"gather", halves, long, "--as", "gguf.get_rows", "--attr", "type=F16", "--outside", "fill=0.5"}, statusUsage, "the result is f32[16000000,32]"},
 		{[]string{"gather", halves, long, "--as", "gguf.get_rows", "--attr", "type=F16", "--all"}, statusRefused, "the result f32[16000000,32] takes 1.9 GiB"},
 		{[]string{"gather", "[[1,2]]", long, "--axis", "2"}, statusRefused, "axis 2 of data i64[1,2]"},
+		{[]string{"explain", "gather", "[[1,2]]", long, "--axis", "2"}, statusRefused, "axis 2 of data i64[1,2]"},
+		{[]string{"explain", "gather", "[[1,2]]", long, "--as", "torch.embedding_bag", "--attr", "mode=most", "--operand", "offsets=[0]"}, statusUsage, "mode \"most\"; there are sum, mean and max"},
+		{[]string{"gather", "f32[[1,2]]", long, "--as", "torch.embedding_bag", "--attr", "mode=sum", "--operand", "per_sample_weights=[1]", "--operand", "offsets=[0]"}, statusRefused, "dim 0 is 1 in per_sample_weights"},
+		{[]string{"explain", "gather", "[[1,2]]", long, "--as", "tensorflow.sparse_segment_sum"}, statusUsage, "segment_ids"},
 	} {
 		func() {
 			defer func(before func() limits.Bound) { memoryBound = before }(memoryBound)

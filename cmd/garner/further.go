@@ -126,6 +126,9 @@ func (p *program) openFurther(ctx context.Context, r *request, texts []string, d
 // furtherRole is how messages name a further operand.
 func furtherRole(o garner.Operand) string { return "--operand " + o.Name }
 
+// isFurther reports whether a role is of a further operand.
+func isFurther(role string) bool { return strings.HasPrefix(role, "--operand ") }
+
 // named is an error that begins with the role of an operand.
 func named(role string, err error) error {
 	if strings.HasPrefix(bare(err), role) {

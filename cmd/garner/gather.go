@@ -249,8 +249,12 @@ func (f *toFlag) Set(text string) error {
 	return nil
 }
 
-// check refuses the names of operands that an operator does not take.
+// check refuses the names of operands that an operator does not take, and a conversion of
+// blocks of a .gguf.
 func (f *toFlag) check(o operators.Operator) error {
+	if f.String() != "" && strings.HasPrefix(o.Name, "gguf.") {
+		return wrong("--to %s: %s takes the blocks of DATA, which are bytes, and its result is f32; without --as the numbers of a .gguf are converted", f, o.Name)
+	}
 	for _, name := range slices.Sorted(maps.Keys(f.operands)) {
 		switch takes := o.Further(); {
 		case slices.Contains(takes, name):

@@ -18,6 +18,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -303,8 +304,20 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usage(cmd, "%v", err)
 }
 
-// nearFlag suggests a flag that begins like a mistyped one.
+// nearFlag suggests what takes a flag that cmd lacks: one of its own commands, or the
+// command of another kind of gather. Else it suggests a flag that begins like a mistyped one.
 func nearFlag(cmd *cobra.Command, name string) string {
+	others := cmd.Commands()
+	if slices.Contains(kindNames(), cmd.Name()) {
+		others = cmd.Parent().Commands()
+	}
+	for _, kind := range kindNames() {
+		for _, other := range others {
+			if other.Name() == kind && cmd.Flags().Lookup(name) == nil && other.Flags().Lookup(name) != nil {
+				return fmt.Sprintf("; %q takes it", other.CommandPath())
+			}
+		}
+	}
 	meant, most := "", 1
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		same := 0

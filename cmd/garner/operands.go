@@ -259,8 +259,8 @@ func (p *program) open(ctx context.Context, role string, from operand, o files.O
 		return p.loaded(ctx, role, in, most)
 	case kindLiteral:
 		if size, ok := rangeBytes(from.text, o.DType); ok && size > float64(most.Bytes) {
-			return nil, garner.Tensor{}, garner.Errorf(garner.ErrShape, "%s %s takes %s in memory, and %s; gather a part of the range at a time",
-				role, strings.TrimSpace(from.text), inMemory(size), most)
+			return nil, garner.Tensor{}, garner.Errorf(garner.ErrShape, "%s %s takes %s in memory, and %s; %s",
+				role, strings.TrimSpace(from.text), inMemory(size), most, shorter(role))
 		}
 		t, err := literal.Parse(from.text, o.DType)
 		if err != nil {
@@ -273,6 +273,14 @@ func (p *program) open(ctx context.Context, role string, from operand, o files.O
 		return nil, garner.Tensor{}, err
 	}
 	return p.loaded(ctx, role, in, most)
+}
+
+// shorter says what to do about a range that is too long.
+func shorter(role string) string {
+	if isFurther(role) {
+		return "give a shorter one"
+	}
+	return "gather a part of the range at a time"
 }
 
 // inMemory is a number of bytes, of which GiB is the largest unit.
@@ -374,8 +382,12 @@ var (
 		"Options.DType", "--indices-dtype", "Options.Shape", "--indices-shape", "Options.Offset", "--indices-offset")
 )
 
-// ofRole names the flags of INDICES where an error names those of DATA.
+// ofRole names the flags of INDICES where an error names those of DATA. No flag is of a
+// further operand.
 func ofRole(role string, err error) error {
+	if said, _, found := strings.Cut(err.Error(), "; give the dtype ("); found && isFurther(role) {
+		return &toldError{said + ", and no flag says it of an operand; save it with a dtype of .npy, or as .safetensors", err}
+	}
 	if told := indicesFlags.Replace(err.Error()); role == operandRoles[1] && told != err.Error() {
 		return &toldError{told, err}
 	}

@@ -180,27 +180,42 @@ func (p *program) openRequest(ctx context.Context, f *gatherFlags, r *request) (
 				return err
 			}
 		}
+		if long && r.ask == nil { // a refused plan makes no long range
+			if err := p.openMore(ctx, f, r, r.data.Spec(), spec); err != nil {
+				return err
+			}
+			if _, err := garner.Infer(r.op, r.data.Spec(), spec, r.specs()...); err != nil {
+				return err
+			}
+		}
 		if r.indices, r.indicesTensor, err = p.open(ctx, operandRoles[1], r.operands[1], f.indices.options(), r.memory.left()); err != nil {
 			return err
 		}
 		r.memory.take(operandRoles[1], r.indices)
 	}
-	texts, err := f.further.texts(r.operator)
-	if err != nil {
-		return err
-	}
 	data, indices := r.data.Spec(), garner.Spec{}
 	if garner.TakesIndices(r.op) {
 		indices = r.indicesTensor.Spec()
 	}
-	if err := p.openFurther(ctx, r, texts, data, indices, false); err != nil {
-		return err
-	}
-	if err := r.refused(data, indices); err != nil {
-		return err
+	if r.further == nil {
+		if err := p.openMore(ctx, f, r, data, indices); err != nil {
+			return err
+		}
 	}
 	r.op, err = f.policy.amend(r.op, resultType(r.op, data, indices, r.specs()))
 	return err
+}
+
+// openMore opens the further operands, and refuses those that do not fit.
+func (p *program) openMore(ctx context.Context, f *gatherFlags, r *request, data, indices garner.Spec) error {
+	texts, err := f.further.texts(r.operator)
+	if err != nil {
+		return err
+	}
+	if err := p.openFurther(ctx, r, texts, data, indices, false); err != nil {
+		return err
+	}
+	return r.refused(data, indices)
 }
 
 // resultType returns the dtype of a result, which a fill is of: that of data, unless the

@@ -156,7 +156,8 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 	if f.stream.memory.given {
 		defer limitHeap(f.stream.memory.bytes)()
 	}
-	indices, held, err := p.openIndices(ctx, f, r)
+	defer r.close() // the further operands
+	indices, held, err := p.openIndices(ctx, f, r, data.Spec())
 	if err != nil {
 		return err
 	}
@@ -175,7 +176,6 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 	if err != nil {
 		return err
 	}
-	defer r.close() // the further operands
 	indicesSpec := garner.Spec{}
 	if garner.TakesIndices(r.op) {
 		indicesSpec = indices.Spec()
@@ -215,7 +215,7 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 		}
 		remedy := intoFile
 		if plan.Bag != nil {
-			remedy = "give more: the operator makes bags, and all that says what is in them is held whole"
+			remedy = giveMemory
 		}
 		if err := f.stream.beside(what, held, remedy); err != nil {
 			return err
@@ -301,7 +301,7 @@ func limitHeap(budget int64) (restore func()) {
 
 // openIndices opens the INDICES of a stream, in place where possible. held is how
 // many bytes of memory they take.
-func (p *program) openIndices(ctx context.Context, f *gatherFlags, r *request) (in *files.Input, held int64, err error) {
+func (p *program) openIndices(ctx context.Context, f *gatherFlags, r *request, data garner.Spec) (in *files.Input, held int64, err error) {
 	if !garner.TakesIndices(r.op) {
 		return files.Hold(garner.Tensor{}), 0, nil
 	}
@@ -312,14 +312,11 @@ func (p *program) openIndices(ctx context.Context, f *gatherFlags, r *request) (
 		}
 	}
 	role := operandRoles[1] + " " + brief(from.text)
-	if size, ok := rangeBytes(from.text, garner.DType(f.indices.dtype)); ok && from.kind == kindLiteral {
-		if err := f.stream.beside(role, int64(min(size, 1<<62)), intoFile); err != nil { // before the range is made
-			return nil, 0, err
-		}
-	}
-	if size, ok := p.headerBytes(ctx, from, f.indices.options()); ok {
-		if err := f.stream.beside(role, size, intoFile); err != nil { // before it is inflated
-			return nil, 0, err
+	spec, known := p.headerSpec(ctx, from, f.indices.options()) // before it is inflated, or the range made
+	if known {
+		size := int64(min(spaceOf(spec), 1<<62))
+		if err := f.stream.beside(role, size, intoFile); err != nil {
+			return nil, 0, f.stream.beside(role, size, p.wholeIndices(ctx, f, r, data, spec))
 		}
 	}
 	in, t, err := p.open(ctx, operandRoles[1], from, f.indices.options(), r.memory.left())
@@ -332,27 +329,46 @@ func (p *program) openIndices(ctx context.Context, f *gatherFlags, r *request) (
 	return in, volume(t.DType(), int64(t.Len())), nil
 }
 
-// headerBytes is how many bytes an array takes in memory by its header, of which no
-// element is read; false where none says it.
-func (p *program) headerBytes(ctx context.Context, from operand, o files.Options) (int64, bool) {
+// headerSpec is the spec of a range, or of an array by its header, of which no element is
+// read; false where none says it.
+func (p *program) headerSpec(ctx context.Context, from operand, o files.Options) (garner.Spec, bool) {
+	if spec, ok := rangeSpec(from, o.DType, limits.Bound{Bytes: math.MaxInt64}); ok {
+		return spec, true
+	}
 	if from.kind != kindFile || from.file.Format.Layout == nil || from.file.IsURL() || from.file.IsPattern() {
-		return 0, false
+		return garner.Spec{}, false
 	}
 	list, err := from.file.List(ctx, o)
 	if err != nil {
-		return 0, false // opening it says more
+		return garner.Spec{}, false // opening it says more
 	}
 	for _, a := range list {
 		if (a.Name == from.file.Name || len(list) == 1) && a.DType != garner.Invalid {
-			size := spaceOf(garner.SpecOf(a.DType, a.Shape...))
-			return int64(min(size, 1<<62)), size > 0
+			return garner.SpecOf(a.DType, a.Shape...), true
 		}
 	}
-	return 0, false
+	return garner.Spec{}, false
 }
 
-// intoFile says what to do about an operand that is held whole.
-const intoFile = "put them into a .npy file, of which a part is read at a time unless the operator makes bags, or give more"
+// What to do about an operand that is held whole.
+const (
+	intoFile   = "put them into a .npy file, of which a part is read at a time, or give more"
+	giveMemory = "give more: the operator makes bags, and all that says what is in them is held whole"
+)
+
+// wholeIndices says what to do about INDICES of a spec that are too large to hold: intoFile,
+// unless the operator makes bags of them.
+func (p *program) wholeIndices(ctx context.Context, f *gatherFlags, r *request, data, indices garner.Spec) string {
+	texts, err := f.further.texts(r.operator)
+	if err == nil {
+		err = p.openFurther(ctx, r, texts, data, indices, true)
+	}
+	plan, refused := garner.NewPlan(r.op, data, indices, r.specs()...)
+	if err != nil || refused != nil || plan.Bag != nil { // only plans of bags need elements of operands
+		return giveMemory
+	}
+	return intoFile
+}
 
 // beside refuses operands that take so much memory that --memory leaves too little.
 func (f *streamFlags) beside(what string, held int64, remedy string) error {

@@ -83,7 +83,7 @@ var gguf = slices.DeleteFunc(AllOfGGUF(), func(c *Codec) bool { return c.Decode 
 // numbers, give an entry its function in gguf.go: the operators, the files and the random
 // gathers of gathertest take the kinds from here.
 var kinds = []*Codec{
-	{Name: "F16", Number: 1, Elements: 1, Bytes: 2, Decode: func(dst, src []byte) { kernel.Convert(dst, src, kernel.F16ToF32) }},
+	{Name: "F16", Number: 1, Elements: 1, Bytes: 2, Decode: func(dst, src []byte) { kernel.Convert(dst, src, kernel.F16BitsToF32) }},
 	{Name: "BF16", Number: 30, Elements: 1, Bytes: 2, Decode: bf16},
 	fast(blocks(2, "Q4_0", 32, 18, q4_0), kernel.Nibbles, &lessEight),
 	blocks(3, "Q4_1", 32, 20, q4_1),

@@ -438,6 +438,34 @@ func TestFused(t *testing.T) {
 	}
 }
 
+// TestEveryNaN (QB.3) holds that the NaNs of F16 and BF16 keep every bit, signalling ones too.
+func TestEveryNaN(t *testing.T) { each(t, testEveryNaN) }
+
+func testEveryNaN(t *testing.T) {
+	for _, kind := range []struct {
+		name     string
+		infinity uint32 // the bits of +∞
+		shift    int
+	}{{"F16", 0x7c00, 13}, {"BF16", 0x7f80, 16}} {
+		c, _ := GGUF(kind.name)
+		var src []byte
+		var want []uint32
+		for h := range uint32(1 << 16) {
+			if h&0x7fff > kind.infinity {
+				src = binary.LittleEndian.AppendUint16(src, uint16(h))
+				want = append(want, h>>15<<31|0x7f800000|(h&0x7fff-kind.infinity)<<kind.shift)
+			}
+		}
+		dst := make([]byte, 2*len(src))
+		c.Decode(dst, src)
+		for i, bits := range want {
+			if got := binary.LittleEndian.Uint32(dst[4*i:]); got != bits {
+				t.Fatalf("%s: %#x is %#x, want %#x", kind.name, src[2*i:][:2], got, bits)
+			}
+		}
+	}
+}
+
 // TestNaN holds which NaN an operation gives.
 func TestNaN(t *testing.T) {
 	f := math.Float32frombits

@@ -153,7 +153,7 @@ func (a *arithmetic) multiply(x, y uint64) uint64 {
 
 func (a *arithmetic) divide(x, y uint64) uint64 {
 	switch {
-	case a.float && a.value(y) == 0:
+	case a.float && a.value(y) == 0 || !a.float && y == 0:
 		return 0
 	case a.float:
 		return a.code(a.value(x) / a.value(y))
@@ -229,7 +229,7 @@ func newBagTrial(r *rand.Rand, large bool) *bagTrial {
 	b.Fused, b.Away = r.IntN(2) == 0, r.IntN(2) == 0
 	b.Reduction = Reduction(r.IntN(4))
 	b.Summed = x.stored && b.Number == kernel.F32 && b.Reduction != Max && r.IntN(2) == 0
-	if !x.float && (b.Reduction == SqrtN || b.Reduction == Mean && b.Weighted) {
+	if !x.float && b.Reduction == SqrtN {
 		b.Reduction = Sum
 	}
 	b.Ends = Ends(r.IntN(3))
@@ -556,6 +556,9 @@ func (x *bagTrial) define(out Memory) (refused bool) {
 				}
 				if b.Weighted {
 					by = weights
+				}
+				if b.Weighted && x.signed {
+					by = uint64(x.signedValue(by))
 				}
 				if b.Reduction == SqrtN {
 					by = x.code(math.Sqrt(x.value(by)))

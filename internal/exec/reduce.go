@@ -177,7 +177,7 @@ func (u *state) reduceWhole(part *terms, bag int, ends []int64, column, n int) (
 			continue // the kernel has zeroed bags without terms
 		}
 		for i := range bags {
-			first, last, weights := int(ends[i])-from, int(ends[i+1])-from, 0.0
+			first, last, weights := int(ends[i])-from, int(ends[i+1])-from, uint64(0)
 			if b.divides() && b.Weighted {
 				weights = kernel.AddWeights(0, t.Weights[first*size:last*size], b.Number, b.Reduction == SqrtN)
 			}
@@ -201,7 +201,7 @@ func (u *state) reduceBag(part *terms, bag, first, end, column, n int) {
 			dst = part.w.strip[:n*b.Number.Wide()]
 		}
 		t := kernel.Terms{Ahead: p.ahead, Bias: (bias + column) * size, Max: b.Reduction == Max, Begin: true, Zero: b.Zero, Fused: b.Fused}
-		count, weights := 0, 0.0
+		count, weights := 0, uint64(0)
 		for from := first; from < end; {
 			rows, weight, used, ok := part.take(from, end)
 			if !ok {
@@ -235,7 +235,7 @@ func (p *Bags) strip(out []byte) bool {
 
 // finish sets dst to what reduced holds of count terms, a sum divided, or to a bag without
 // terms. weights is the sum of AddWeights. bias is that of a row, in bytes.
-func (u *state) finish(dst, reduced []byte, count int, weights float64, bias int) {
+func (u *state) finish(dst, reduced []byte, count int, weights uint64, bias int) {
 	p, b := u.bags, &u.bags.bag
 	switch {
 	case count > 0:

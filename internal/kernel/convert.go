@@ -13,14 +13,15 @@ type Conversion uint8
 
 // The conversions that have a form in assembly.
 const (
-	F16ToF32 Conversion = iota
+	F16ToF32     Conversion = iota
+	F16BitsToF32            // a signalling NaN stays one, as NumPy converts it
 	BF16ToF32
 	F32ToF16 // to the nearest value, of two as near the even one
 	F32ToBF16
 )
 
 // conversions has the bytes of an element before and after each conversion.
-var conversions = [...]struct{ from, to int }{F16ToF32: {2, 4}, BF16ToF32: {2, 4}, F32ToF16: {4, 2}, F32ToBF16: {4, 2}}
+var conversions = [...]struct{ from, to int }{F16ToF32: {2, 4}, F16BitsToF32: {2, 4}, BF16ToF32: {2, 4}, F32ToF16: {4, 2}, F32ToBF16: {4, 2}}
 
 const (
 	// convertTurn is the number of elements that a turn of the assembly converts.
@@ -56,12 +57,16 @@ func Convert(dst, src []byte, c Conversion) {
 	}
 }
 
-// ConvertGeneric is the definition of Convert. A NaN becomes quiet, and keeps its
-// sign and what fits of its payload.
+// ConvertGeneric is the definition of Convert. A NaN keeps its sign and what fits of its
+// payload; it becomes quiet, but by F16BitsToF32.
 func ConvertGeneric(dst, src []byte, c Conversion) {
 	switch c {
 	case F16ToF32:
 		convertToSingle(dst, src, float.Float16)
+	case F16BitsToF32:
+		for i := range len(src) / 2 {
+			binary.LittleEndian.PutUint32(dst[4*i:], f16Bits(binary.LittleEndian.Uint16(src[2*i:])))
+		}
 	case BF16ToF32:
 		convertToSingle(dst, src, float.BFloat16)
 	case F32ToF16:
@@ -69,6 +74,15 @@ func ConvertGeneric(dst, src []byte, c Conversion) {
 	case F32ToBF16:
 		convertFromSingle(dst, src, float.BFloat16)
 	}
+}
+
+// f16Bits returns the bits of the f32 that an f16 is; those of a signalling NaN are of one.
+func f16Bits(h uint16) uint32 {
+	bits := math.Float32bits(float.Float16.Decode(uint64(h)))
+	if h&0x7fff > 0x7c00 {
+		bits ^= uint32(^h&0x200) << 13 // Decode has set the quiet bit
+	}
+	return bits
 }
 
 func convertToSingle(dst, src []byte, f *float.Format) {

@@ -39,6 +39,51 @@ loop:
 	VMOVDQU32 Z0, (DI)
 	NEXT(32, 64)
 
+// BROADCAST fills a register with a constant of 32 bits.
+#define BROADCAST(value, x, y) \
+	MOVL         $value, AX; \
+	VMOVD        AX, x; \
+	VPBROADCASTD x, y
+
+// func f16BitsToF32AVX2(dst, src *byte, n int)
+TEXT ·f16BitsToF32AVX2(SB), NOSPLIT, $0-24
+	ARGS
+	BROADCAST(0x400000, X15, Y15) // the quiet bit
+
+loop:
+	VCVTPH2PS (SI), Y0
+	VCVTPH2PS 16(SI), Y1
+	VPMOVZXWD (SI), Y2
+	VPMOVZXWD 16(SI), Y3
+	VPSLLD    $13, Y2, Y2
+	VPSLLD    $13, Y3, Y3
+	VCMPPS    $3, Y0, Y0, Y4 // NaNs
+	VCMPPS    $3, Y1, Y1, Y5
+	VPANDN    Y15, Y2, Y2    // the quiet bit, where the f16 lacks it
+	VPANDN    Y15, Y3, Y3
+	VPAND     Y4, Y2, Y2
+	VPAND     Y5, Y3, Y3
+	VPXOR     Y2, Y0, Y0
+	VPXOR     Y3, Y1, Y1
+	VMOVDQU   Y0, (DI)
+	VMOVDQU   Y1, 32(DI)
+	NEXT(32, 64)
+
+// func f16BitsToF32AVX512(dst, src *byte, n int)
+TEXT ·f16BitsToF32AVX512(SB), NOSPLIT, $0-24
+	ARGS
+	BROADCAST(0x400000, X15, Z15) // the quiet bit
+
+loop:
+	VCVTPH2PS (SI), Z0
+	VPMOVZXWD (SI), Z1
+	VPSLLD    $13, Z1, Z1
+	VCMPPS    $3, Z0, Z0, K1 // NaNs
+	VPANDND   Z15, Z1, Z1    // the quiet bit, where the f16 lacks it
+	VPXORD    Z1, Z0, K1, Z0
+	VMOVDQU32 Z0, (DI)
+	NEXT(32, 64)
+
 // func f32ToF16AVX2(dst, src *byte, n int)
 TEXT ·f32ToF16AVX2(SB), NOSPLIT, $0-24
 	ARGS
@@ -61,12 +106,6 @@ loop:
 	VCVTPS2PH $0, Z0, Y0 // to the nearest, ties to even
 	VMOVDQU   Y0, (DI)
 	NEXT(64, 32)
-
-// BROADCAST fills a register with a constant of 32 bits.
-#define BROADCAST(value, x, y) \
-	MOVL         $value, AX; \
-	VMOVD        AX, x; \
-	VPBROADCASTD x, y
 
 // QUIET16 loads 16 elements of bf16 and makes NaNs quiet. Y13 is the magnitude's
 // bits, Y14 that of Infinity, Y15 the quiet bit; 16 bits each.

@@ -89,7 +89,7 @@ func FuzzConvert(f *testing.F) {
 func TestConvertLong(t *testing.T) {
 	src := bytes.Repeat(codes(), 5)[:2*(2*convertMost+21)]
 	want, got := make([]byte, 2*len(src)), make([]byte, 2*len(src))
-	for _, c := range []Conversion{F16ToF32, BF16ToF32} {
+	for _, c := range []Conversion{F16ToF32, F16BitsToF32, BF16ToF32} {
 		ConvertGeneric(want, src, c)
 		each(t, func(t *testing.T, form string) {
 			clear(got)
@@ -122,7 +122,7 @@ func TestConvertRefuses(t *testing.T) {
 }
 
 func BenchmarkConvert(b *testing.B) {
-	for c, name := range []string{"f16-f32", "bf16-f32", "f32-f16", "f32-bf16"} {
+	for c, name := range []string{"f16-f32", "f16-f32-bits", "bf16-f32", "f32-f16", "f32-bf16"} {
 		width := conversions[c]
 		for _, n := range []int{64, 256, 1024, 4096} {
 			src, dst := make([]byte, n*width.from), make([]byte, n*width.to)

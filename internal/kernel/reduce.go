@@ -530,7 +530,7 @@ func rounded(sums []float32, n Number, away bool) {
 // A Quotient ends a mean: by what a sum is divided.
 type Quotient struct {
 	Terms      int
-	Weights    float64 // the sum that AddWeights gave, instead of Terms
+	Weights    uint64 // the sum that AddWeights gave, instead of Terms
 	Weighted   bool
 	Root       bool // the root of either
 	Reciprocal bool // without weights, a product with the rounded reciprocal
@@ -539,7 +539,7 @@ type Quotient struct {
 }
 
 // Divide divides every element of dst, which is aligned and as Reduce made it. A quotient by 0 is 0, which only
-// weights make. Integers round toward zero; they have neither Weights nor Root.
+// weights make. Integers round toward zero; they have no Root.
 func Divide(dst []byte, n Number, q Quotient) {
 	if q.Rounded && n.Wide() > n.Size() {
 		rounded(view[float32](dst), n, q.Away)
@@ -548,7 +548,7 @@ func Divide(dst []byte, n Number, q Quotient) {
 	case F16, BF16, F32:
 		d := float32(q.Terms)
 		if q.Weighted {
-			d = float32(q.Weights)
+			d = float32(math.Float64frombits(q.Weights))
 		}
 		if q.Root {
 			d = float32(math.Sqrt(float64(d)))
@@ -557,28 +557,28 @@ func Divide(dst []byte, n Number, q Quotient) {
 	case F64:
 		d := float64(q.Terms)
 		if q.Weighted {
-			d = q.Weights
+			d = math.Float64frombits(q.Weights)
 		}
 		if q.Root {
 			d = math.Sqrt(d)
 		}
 		divideFloats(view[float64](dst), d, q)
 	case I8:
-		divideIntegers(view[int8](dst), int64(q.Terms))
+		divideIntegers[int8, int64](dst, q)
 	case I16:
-		divideIntegers(view[int16](dst), int64(q.Terms))
+		divideIntegers[int16, int64](dst, q)
 	case I32:
-		divideIntegers(view[int32](dst), int64(q.Terms))
+		divideIntegers[int32, int64](dst, q)
 	case I64:
-		divideIntegers(view[int64](dst), int64(q.Terms))
+		divideIntegers[int64, int64](dst, q)
 	case U8:
-		divideIntegers(view[uint8](dst), uint64(q.Terms))
+		divideIntegers[uint8, uint64](dst, q)
 	case U16:
-		divideIntegers(view[uint16](dst), uint64(q.Terms))
+		divideIntegers[uint16, uint64](dst, q)
 	case U32:
-		divideIntegers(view[uint32](dst), uint64(q.Terms))
+		divideIntegers[uint32, uint64](dst, q)
 	default:
-		divideIntegers(view[uint64](dst), uint64(q.Terms))
+		divideIntegers[uint64, uint64](dst, q)
 	}
 }
 
@@ -617,14 +617,47 @@ type quotientFunc func(*quotientArgs)
 
 func (f quotientFunc) call(a *quotientArgs) { f(noescape(a)) }
 
-func divideIntegers[T number, W int64 | uint64](dst []T, d W) {
-	for e, v := range dst {
-		dst[e] = T(W(v) / d)
+// divideIntegers divides by the terms, or by weights whose sum is a T.
+func divideIntegers[T number, W int64 | uint64](dst []byte, q Quotient) {
+	d := W(q.Terms)
+	if q.Weighted {
+		d = W(T(q.Weights))
+	}
+	if d == 0 { // TES.5
+		clear(dst)
+		return
+	}
+	elements := view[T](dst)
+	for e, v := range elements {
+		elements[e] = T(W(v) / d)
 	}
 }
 
-// AddWeights adds weights, or their squares, to a sum, each rounded as Reduce rounds. They are floats, adjacent and aligned.
-func AddWeights(sum float64, weights []byte, n Number, squared bool) float64 {
+// AddWeights adds weights, which are adjacent and aligned, to a sum: the bits of an f64
+// for floats, and an integer modulo 2^64 for integers. With squared it adds the squares of
+// floats. Each product and each sum of floats is rounded as Reduce rounds.
+func AddWeights(sum uint64, weights []byte, n Number, squared bool) uint64 {
+	switch n {
+	case I8, U8:
+		return addIntegers[uint8](sum, weights)
+	case I16, U16:
+		return addIntegers[uint16](sum, weights)
+	case I32, U32:
+		return addIntegers[uint32](sum, weights)
+	case I64, U64:
+		return addIntegers[uint64](sum, weights)
+	}
+	return math.Float64bits(addFloats(math.Float64frombits(sum), weights, n, squared))
+}
+
+func addIntegers[T uint8 | uint16 | uint32 | uint64](sum uint64, weights []byte) uint64 {
+	for _, w := range view[T](weights) {
+		sum += uint64(w)
+	}
+	return sum
+}
+
+func addFloats(sum float64, weights []byte, n Number, squared bool) float64 {
 	switch n {
 	case F32:
 		s := float32(sum)
@@ -651,7 +684,7 @@ func AddWeights(sum float64, weights []byte, n Number, squared bool) float64 {
 	for len(weights) > 0 {
 		some := wide[:min(len(weights)/2, len(wide))]
 		Convert(Bytes(some), weights[:2*len(some)], c)
-		sum, weights = AddWeights(sum, Bytes(some), F32, squared), weights[2*len(some):]
+		sum, weights = addFloats(sum, Bytes(some), F32, squared), weights[2*len(some):]
 	}
 	return sum
 }
