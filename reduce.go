@@ -133,6 +133,18 @@ func (b *bags) reduce(terms []term, column int) uint64 {
 	if divisor == 0 { // TES.5: a quotient by weights whose sum is 0
 		return 0
 	}
+	switch {
+	case weighted && b.DType == I64: // TES.5
+		if q := float64(int64(sum)) / float64(int64(divisor)); q < 1<<63 {
+			return uint64(int64(q))
+		}
+		return 1 << 63
+	case weighted && b.DType == U64: // TES.5
+		if q := float64(sum) / float64(divisor); q < 1<<64 {
+			return uint64(q)
+		}
+		return 1 << 63
+	}
 	if b.Bag.Reciprocal && !weighted && b.DType.IsFloat() {
 		return rounded(a.mul(sum, a.div(a.of(1), divisor)))
 	}

@@ -53,9 +53,9 @@ func (g *gather) divide() error {
 		g.indicesFit = mapped || size <= 4*unbudgeted
 	}
 	budget = min(budget, mostBudget)
-	// A row takes its position, a key and a position of the sorter, its bytes in
+	// A row takes its position, two keys and a position of the sorter, its bytes in
 	// the fetcher's stage, and its bytes in two blocks of the result.
-	row := int64(8 + 16 + 8)
+	row := int64(8 + 2*16 + 8)
 	slice := int64(g.plan.Slice)
 	sliceBytes := (slice*int64(g.bits)+7)/8 + 1
 	if !g.indicesFit {

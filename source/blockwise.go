@@ -116,8 +116,16 @@ func (b *blockwise) move(ctx context.Context, f *fetcher, threads int, dst []byt
 // is decoded meanwhile. leastPiece is the least number of rows of a part.
 const pieces, reading, leastPiece = 6, 2, 512
 
+// A partRead is a read of a part.
+type partRead struct {
+	done   chan struct{}
+	err    error
+	panics exec.Panics // of the Array
+}
+
 // decode reads distinct rows, of which each has stored bytes from at on, and decodes them
-// to their first places, in units of so many rows.
+// to their first places, in units of so many rows. The error is that of the first part that
+// has one, and ends the reads of those behind.
 func (b *blockwise) decode(ctx context.Context, f *fetcher, threads int, dst []byte, at []int64, size, stored, unit int) error {
 	each := max((len(at)+pieces-1)/pieces, leastPiece)
 	stage, err := f.room(min(len(at), (reading+1)*each) * stored)
@@ -128,37 +136,38 @@ func (b *blockwise) decode(ctx context.Context, f *fetcher, threads int, dst []b
 		from := first / each % (reading + 1) * each * stored
 		return stage[from : from+min(each, len(at)-first)*stored]
 	}
-	var panics exec.Panics        // of the Array
-	var reads [reading]chan error // by the turn of a part; nil: none is under way
+	ctx, cancel := context.WithCancel(ctx)
+	var reads [reading]*partRead // by the turn of a part; nil: none is under way
 	read := func(first int) {
 		if first >= len(at) {
 			return
 		}
-		done := make(chan error, 1)
-		reads[first/each%reading] = done
+		r := &partRead{done: make(chan struct{})}
+		reads[first/each%reading] = r
 		rows := Rows{At: at[first:min(first+each, len(at))], Size: stored, Dst: part(first)}
 		go func() {
-			err := errPanicked
-			defer func() { done <- err }()
-			panics.Run(func() { err = b.raw.Fetch(ctx, rows) })
+			defer close(r.done)
+			r.panics.Run(func() { r.err = b.raw.Fetch(ctx, rows) })
 		}()
 	}
 	defer func() { // also where the codec panics: the stage is read into
-		for _, done := range reads {
-			if done != nil {
-				<-done
+		cancel()
+		for _, r := range reads {
+			if r != nil {
+				<-r.done
 			}
 		}
-		panics.Rethrow()
 	}()
 	for k := range reading {
 		read(k * each)
 	}
 	for first := 0; first < len(at); first += each {
 		turn := first / each % reading
-		err := <-reads[turn]
-		if reads[turn] = nil; err != nil {
-			return err
+		r := reads[turn]
+		<-r.done
+		reads[turn] = nil
+		if r.panics.Rethrow(); r.err != nil {
+			return r.err
 		}
 		read(first + reading*each)
 		src, n := part(first), min(each, len(at)-first)

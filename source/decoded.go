@@ -1,7 +1,6 @@
 package source
 
 import (
-	"cmp"
 	"context"
 	"sync"
 
@@ -94,7 +93,8 @@ func (d *decoded) Fetch(ctx context.Context, rows Rows) error {
 	for piece > 1 && d.bytesOf(first, piece) > d.most && d.bytesOf(first, piece/2) < d.bytesOf(first, piece) {
 		piece /= 2
 	}
-	each := int(max(1, d.most/max(d.bytesOf(first, piece), 1))) // rows
+	const perOperand = 2*8 + 2*16 + 8                                                    // the place and the begin of a row, a sorter's keys and position
+	each := int(max(1, d.most/(d.bytesOf(first, piece)+int64(perOperand*d.operands())))) // rows
 	for inside := 0; inside < n; inside += piece {
 		for i := 0; i < len(rows.At); i += each {
 			end := min(i+each, len(rows.At))
@@ -167,10 +167,11 @@ func (d *decoded) fetchPart(ctx context.Context, rows Rows, inside, n int) error
 }
 
 // fetchOperands fetches the bytes of rows, of so many in each operand, side by side. An
-// error cancels the operands behind; it is that of the first operand that has one.
+// error cancels the operands behind; it is that of the first operand that has one, and so is
+// a panic.
 func (d *decoded) fetchOperands(ctx context.Context, size [3]int64) error {
 	var wait sync.WaitGroup
-	var panics exec.Panics // of an Array
+	var panics [3]exec.Panics // of the Arrays
 	var errs [3]error
 	for k, a := range d.of {
 		if a == nil || size[k] == 0 {
@@ -192,11 +193,15 @@ func (d *decoded) fetchOperands(ctx context.Context, size [3]int64) error {
 					cancel(errs[k])
 				}
 			}()
-			panics.Run(func() { d.src[k], errs[k] = d.fetchers[k].fetchDistinct(own, a, d.at[k], int(size[k])) })
+			panics[k].Run(func() { d.src[k], errs[k] = d.fetchers[k].fetchDistinct(own, a, d.at[k], int(size[k])) })
 		})
 		ctx = behind
 	}
 	wait.Wait()
-	panics.Rethrow()
-	return cmp.Or(errs[:]...)
+	for k := range errs {
+		if panics[k].Rethrow(); errs[k] != nil {
+			return errs[k]
+		}
+	}
+	return nil
 }

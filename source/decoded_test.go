@@ -15,6 +15,7 @@ import (
 	"github.com/garner-go/garner/gathertest"
 	"github.com/garner-go/garner/gguf"
 	"github.com/garner-go/garner/onnx"
+	"github.com/garner-go/garner/openvino"
 	"github.com/garner-go/garner/torch"
 )
 
@@ -145,9 +146,14 @@ func TestStoredRowsFail(t *testing.T) {
 			} {
 				noLeak(t)
 				ctx, cancel := context.WithCancelCause(limited(t))
-				data := &watched{Array: Memory(c.data), before: func(ctx context.Context, call int, _ Rows) error {
-					if call == n {
+				size, _ := sizeOf(c.data.Spec())
+				data := &watched{Array: Memory(c.data), before: func(ctx context.Context, _ int, r Rows) error {
+					switch part := int(r.At[0]*pieces/size) + 1; {
+					case part == n:
 						return fail(cancel, ctx)
+					case part > n: // is ended by the one before
+						<-ctx.Done()
+						return ctx.Err()
 					}
 					return nil
 				}}
@@ -308,5 +314,24 @@ func TestViewsAreNotCopied(t *testing.T) {
 				t.Errorf("budget %d, into memory %v: %v; %d bytes were allocated, of a table of %d", budget, whole, err, took, 1<<6*n)
 			}
 		}
+	}
+}
+
+// TestShortStoredRowsKeepTheBudget holds that what a run allocates for rows of a few stored
+// bytes, their places and keys of each operand among it, stays within the budget.
+func TestShortStoredRowsKeepTheBudget(t *testing.T) {
+	const n, budget = 1 << 21, 16 << 20
+	r := rand.New(rand.NewPCG(3, 4))
+	ids := make([]int64, n)
+	for i := range ids {
+		ids[i] = r.Int64N(n)
+	}
+	codes, scales, at := garner.Of(make([]byte, n), n, 1), garner.Of(make([]float32, n), n, 1), garner.Of(ids, n)
+	var err error
+	took := allocatedBytes(func() {
+		err = Gather(t.Context(), openvino.CompressedGather{}, plain{Memory(codes)}, plain{Memory(at)}, io.Discard, Options{Memory: budget, Further: []Array{plain{Memory(scales)}, nil}})
+	})
+	if err != nil || took > budget {
+		t.Errorf("%d bytes were allocated, %v", took, err)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -16,6 +17,7 @@ import (
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
 	"github.com/garner-go/garner/internal/limits"
+	"github.com/garner-go/garner/internal/literal"
 	"github.com/garner-go/garner/internal/terminal"
 	"github.com/garner-go/garner/internal/units"
 	"github.com/garner-go/garner/source"
@@ -153,6 +155,9 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 	if err != nil {
 		return err
 	}
+	if err := f.to.convert(data); err != nil {
+		return err
+	}
 	if f.stream.memory.given {
 		defer limitHeap(f.stream.memory.bytes)()
 	}
@@ -168,9 +173,6 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *request, data *
 		if indicesFact, indicesKnown, err = files.Identify(indices.Array); err != nil {
 			return err
 		}
-	}
-	if err := f.to.convert(data); err != nil {
-		return err
 	}
 	texts, err := f.further.texts(r.operator)
 	if err != nil {
@@ -312,12 +314,13 @@ func (p *program) openIndices(ctx context.Context, f *gatherFlags, r *request, d
 		}
 	}
 	role := operandRoles[1] + " " + brief(from.text)
-	spec, known := p.headerSpec(ctx, from, f.indices.options()) // before it is inflated, or the range made
-	if known {
-		size := int64(min(spaceOf(spec), 1<<62))
-		if err := f.stream.beside(role, size, intoFile); err != nil {
-			return nil, 0, f.stream.beside(role, size, p.wholeIndices(ctx, f, r, data, spec))
+	// Before it is inflated, or the range made.
+	if spec, size := p.headerSpec(ctx, from, f.indices.options()); f.stream.beside(role, size, "") != nil {
+		remedy, err := p.wholeIndices(ctx, f, r, data, spec)
+		if err == nil {
+			err = f.stream.beside(role, size, remedy)
 		}
+		return nil, 0, err
 	}
 	in, t, err := p.open(ctx, operandRoles[1], from, f.indices.options(), r.memory.left())
 	if err != nil {
@@ -330,24 +333,30 @@ func (p *program) openIndices(ctx context.Context, f *gatherFlags, r *request, d
 }
 
 // headerSpec is the spec of a range, or of an array by its header, of which no element is
-// read; false where none says it.
-func (p *program) headerSpec(ctx context.Context, from operand, o files.Options) (garner.Spec, bool) {
-	if spec, ok := rangeSpec(from, o.DType, limits.Bound{Bytes: math.MaxInt64}); ok {
-		return spec, true
+// read, and its bytes in memory; 0 where none says it.
+func (p *program) headerSpec(ctx context.Context, from operand, o files.Options) (garner.Spec, int64) {
+	if n, ok := literal.Elements(from.text); ok && from.kind == kindLiteral {
+		spec := garner.SpecOf(cmp.Or(o.DType, garner.I64), -1) // an int may not hold the length
+		if n <= math.MaxInt {
+			spec = garner.SpecOf(spec.DType, int(n))
+		}
+		size, _ := rangeBytes(from.text, spec.DType)
+		return spec, int64(min(size, 1<<62))
 	}
 	if from.kind != kindFile || from.file.Format.Layout == nil || from.file.IsURL() || from.file.IsPattern() {
-		return garner.Spec{}, false
+		return garner.Spec{}, 0
 	}
 	list, err := from.file.List(ctx, o)
 	if err != nil {
-		return garner.Spec{}, false // opening it says more
+		return garner.Spec{}, 0 // opening it says more
 	}
 	for _, a := range list {
 		if (a.Name == from.file.Name || len(list) == 1) && a.DType != garner.Invalid {
-			return garner.SpecOf(a.DType, a.Shape...), true
+			spec := garner.SpecOf(a.DType, a.Shape...)
+			return spec, int64(min(spaceOf(spec), 1<<62))
 		}
 	}
-	return garner.Spec{}, false
+	return garner.Spec{}, 0
 }
 
 // What to do about an operand that is held whole.
@@ -357,17 +366,30 @@ const (
 )
 
 // wholeIndices says what to do about INDICES of a spec that are too large to hold: intoFile,
-// unless the operator makes bags of them.
-func (p *program) wholeIndices(ctx context.Context, f *gatherFlags, r *request, data, indices garner.Spec) string {
+// unless the operator makes bags of them. Its error is that of a gather that is refused,
+// however much memory it has.
+func (p *program) wholeIndices(ctx context.Context, f *gatherFlags, r *request, data, indices garner.Spec) (string, error) {
 	texts, err := f.further.texts(r.operator)
 	if err == nil {
 		err = p.openFurther(ctx, r, texts, data, indices, true)
 	}
-	plan, refused := garner.NewPlan(r.op, data, indices, r.specs()...)
-	if err != nil || refused != nil || plan.Bag != nil { // only plans of bags need elements of operands
-		return giveMemory
+	if err == nil {
+		err = r.refused(data, indices)
 	}
-	return intoFile
+	if err == nil {
+		_, err = garner.Infer(r.op, data, indices, r.specs()...)
+	}
+	if err != nil {
+		return "", err
+	}
+	if garner.Copies(r.op) {
+		return intoFile, nil
+	}
+	plan, err := garner.NewPlan(r.op, data, indices, r.specs()...)
+	if err != nil || plan.Bag != nil { // only plans of bags need elements of operands, which Infer does without
+		return giveMemory, nil
+	}
+	return intoFile, nil
 }
 
 // beside refuses operands that take so much memory that --memory leaves too little.

@@ -163,6 +163,22 @@ func (a *arithmetic) divide(x, y uint64) uint64 {
 	return x / y
 }
 
+// throughFloat divides integers of 64 bits as f64, and cuts the quotient.
+func (a *arithmetic) throughFloat(x, y uint64) uint64 {
+	most, v := math.Ldexp(1, 64), float64(x)/float64(y)
+	if a.signed {
+		most, v = math.Ldexp(1, 63), float64(int64(x))/float64(int64(y))
+	}
+	exact, _ := big.NewFloat(math.Trunc(v)).Int(nil)
+	switch {
+	case v >= most:
+		return 1 << 63
+	case exact.Sign() < 0:
+		return -exact.Neg(exact).Uint64()
+	}
+	return exact.Uint64()
+}
+
 func (a *arithmetic) less(x, y uint64) bool {
 	switch {
 	case a.float:
@@ -565,6 +581,8 @@ func (x *bagTrial) define(out Memory) (refused bool) {
 				}
 				if x.float && b.Reciprocal && !b.Weighted {
 					sum = x.multiply(sum, x.divide(x.of(1), by))
+				} else if b.Weighted && !x.float && x.bits == 64 && by != 0 {
+					sum = x.throughFloat(sum, by)
 				} else {
 					sum = x.divide(sum, by)
 				}

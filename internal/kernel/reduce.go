@@ -628,9 +628,28 @@ func divideIntegers[T number, W int64 | uint64](dst []byte, q Quotient) {
 		return
 	}
 	elements := view[T](dst)
+	if q.Weighted && unsafe.Sizeof(d) == unsafe.Sizeof(elements[0]) {
+		for e, v := range elements {
+			elements[e] = T(throughFloat(W(v), d))
+		}
+		return
+	}
 	for e, v := range elements {
 		elements[e] = T(W(v) / d)
 	}
+}
+
+// throughFloat is a quotient of f64, cut to an integer: TES.5. What W does not hold is the
+// least int64, or 2^63.
+func throughFloat[W int64 | uint64](v, d W) W {
+	q, most := float64(v)/float64(d), float64(1<<63)
+	if W(0)-1 > 0 {
+		most *= 2
+	}
+	if q >= most {
+		return W(1) << 63
+	}
+	return W(q)
 }
 
 // AddWeights adds weights, which are adjacent and aligned, to a sum: the bits of an f64
