@@ -118,6 +118,13 @@ def towards_zero(a, b):
     return q if (a < 0) == (b < 0) else -q
 
 
+def through_float(dtype, a, b):
+    """A quotient of integers of 64 bits as f64, cut: what the dtype does not hold is what x86 makes of it."""
+    q = int(float(a) / float(b))
+    low, high = LIMITS[dtype]
+    return q if q <= high else low if low < 0 else 1 << 63
+
+
 class Arithmetic:
     """Sums, products and quotients of arrays of one dtype, each rounded once; integers wrap."""
 
@@ -238,6 +245,8 @@ def pool(c, table, bags, how, weights=None, from_zero=False, reciprocal=False, r
             n = calc.sqrt(n) if how == "sqrtn" else n
             if reciprocal and weights is None and not calc.integer:
                 total = calc.mul(total, calc.div(calc.of(1), n))
+            elif weights is not None and dtype in ("i64", "u64") and n:
+                total = np.frompyfunc(lambda v: through_float(dtype, v, n), 1, 1)(total)  # TES.5
             else:
                 total = calc.div(total, n) if n else np.zeros_like(total)  # TES.5
         elif away and dtype == "bf16" and how == "sum":
