@@ -336,8 +336,8 @@ func (p *program) openIndices(ctx context.Context, f *gatherFlags, r *request, d
 // read, and its bytes in memory; 0 where none says it.
 func (p *program) headerSpec(ctx context.Context, from operand, o files.Options) (garner.Spec, int64) {
 	if n, ok := literal.Elements(from.text); ok && from.kind == kindLiteral {
-		spec := garner.SpecOf(cmp.Or(o.DType, garner.I64), -1) // an int may not hold the length
-		if n <= math.MaxInt {
+		spec := garner.SpecOfDims(cmp.Or(o.DType, garner.I64), garner.Dim{Max: garner.Unbounded})
+		if n <= math.MaxInt { // else no int holds the length
 			spec = garner.SpecOf(spec.DType, int(n))
 		}
 		size, _ := rangeBytes(from.text, spec.DType)
@@ -384,6 +384,9 @@ func (p *program) wholeIndices(ctx context.Context, f *gatherFlags, r *request, 
 	}
 	if garner.Copies(r.op) {
 		return intoFile, nil
+	}
+	if _, known := indices.Shape(); !known {
+		indices = garner.SpecOf(indices.DType, 1) // a plan needs a length
 	}
 	plan, err := garner.NewPlan(r.op, data, indices, r.specs()...)
 	if err != nil || plan.Bag != nil { // only plans of bags need elements of operands, which Infer does without
