@@ -196,6 +196,26 @@ func (p *Plan) BagTerms(indices Tensor, further ...Tensor) *BagTerms {
 // empty bags. It takes some 25 ns an index, on one core.
 func (b *BagTerms) Check(ctx context.Context) error { return b.of.check(ctx) }
 
+// CheckBags is Check for executors that share the bags: of the indices it looks at those
+// of bags first … end-1 alone. The error of a refused one is that of Check.
+func (b *BagTerms) CheckBags(ctx context.Context, first, end int) error {
+	return b.of.checkWith(ctx, func() error {
+		for bag := first; bag < end; bag++ {
+			t, last := b.of.between(bag)
+			for ; t < last; t++ {
+				if t%4096 == 0 && ctx.Err() != nil {
+					return context.Cause(ctx)
+				}
+				v := b.of.valueOf(t)
+				if _, ok := b.of.position(v, b.of.Axes[0].Dim); !ok && !b.of.leftOut(v, t) {
+					return b.of.firstRefused(ctx)
+				}
+			}
+		}
+		return nil
+	})
+}
+
 // Bag returns the terms of a bag: those from first on, and before end. The ends must
 // have passed Check.
 func (b *BagTerms) Bag(bag int) (first, end int) { return b.of.between(bag) }

@@ -44,7 +44,8 @@ func (g *gather) divide() error {
 	}
 	budget := g.budget()
 	if g.o.Memory > 0 {
-		g.indicesFit = size <= budget/4
+		// A piece reads its own indices alone.
+		g.indicesFit = size <= budget/4 && (!g.piece() || inMemory(g.indices))
 		if g.indicesFit {
 			budget -= size
 		}
@@ -77,9 +78,10 @@ func (g *gather) divide() error {
 		// A block is a part of a slice; it ends at a whole byte.
 		g.block = max((budget-row)/3*8/int64(g.bits)/per*per, per)
 	}
-	g.block = min(g.block, (g.total+per-1)/per*per)
-	g.rows = int(min(g.block/max(slice, 1)+2, g.total/max(slice, 1)+2, maxRows))
-	if g.total == 0 {
+	made := g.end - g.first
+	g.block = min(g.block, (made+per-1)/per*per)
+	g.rows = int(min(g.block/max(slice, 1)+2, made/max(slice, 1)+2, maxRows))
+	if made == 0 {
 		return nil
 	}
 	g.row = make([]int64, g.rows)
@@ -102,13 +104,13 @@ func (g *gather) heat() {
 	}
 	g.warmBlock = max(size*8/int64(g.bits)/slice, 1) * slice
 	if indexBytes := int64(len(g.resolver.bytes)); g.size <= wholeBytes && g.warm.inOnePiece(indexBytes, g.size) {
-		g.warmBlock = g.total
+		g.warmBlock = g.end - g.first
 	}
 	if slice > g.block || g.o.Memory > 0 {
 		g.warmBlock = min(g.warmBlock, g.block) // a long slice is divided, and a budget kept
 	}
-	g.warmBlock = min((g.warmBlock+per-1)/per*per, (g.total+per-1)/per*per)
-	g.lastWarm = g.hot(0, samples)
+	g.warmBlock = min((g.warmBlock+per-1)/per*per, (g.end-g.first+per-1)/per*per)
+	g.lastWarm = g.hot(g.first, samples)
 }
 
 // perByte is the number of elements of a byte, 1 where an element is longer.
@@ -131,13 +133,13 @@ func (g *gather) hot(at int64, places int) bool {
 	}
 	slice := int64(g.plan.Slice)
 	first := at / slice
-	last := (min(at+g.warmBlock, g.total) + slice - 1) / slice
+	last := (min(at+g.warmBlock, g.end) + slice - 1) / slice
 	return g.warm.resident(f, int(first), int(last-first), int(slice), places)
 }
 
 // allocate allocates the buffers of blocks, outside the heap.
 func (g *gather) allocate() (err error) {
-	if g.total == 0 {
+	if g.first == g.end {
 		return nil
 	}
 	block := g.block
@@ -145,7 +147,7 @@ func (g *gather) allocate() (err error) {
 		block = max(block, g.warmBlock)
 	}
 	for i := range g.buffers {
-		if int64(i)*block >= g.total {
+		if int64(i)*block >= g.end-g.first {
 			break
 		}
 		if g.buffers[i], err = g.take(int(block*int64(g.bits)/8 + 1)); err != nil {
@@ -180,9 +182,6 @@ func (g *gather) run(ctx context.Context, out io.Writer) error {
 		return nil
 	}
 	per := g.perByte()
-	first := done * 8 / int64(g.bits) / per * per // the element that holds byte From
-	skip := done - first*int64(g.bits)/8
-
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	free, full := make(chan []byte, len(g.buffers)), make(chan block)
@@ -200,14 +199,14 @@ func (g *gather) run(ctx context.Context, out io.Writer) error {
 	var panics exec.Panics // of an Array or a codec
 	produce := func() {
 		var end int64
-		for at := first; at < g.total; at = end {
+		for at := g.first; at < g.end; at = end {
 			// A small block behind a warm one is looked at in a few places.
 			places := samples
 			if g.lastWarm && g.warmBlock*int64(g.bits)/8 < warmBytes/8 {
 				places = fewSamples
 			}
-			if end = min(at+g.block, g.total); g.lastWarm && at == first || g.hot(at, places) {
-				g.lastWarm, end = true, min(at+g.warmBlock, g.total)
+			if end = min(at+g.block, g.end); g.lastWarm && at == g.first || g.hot(at, places) {
+				g.lastWarm, end = true, min(at+g.warmBlock, g.end)
 			} else {
 				g.lastWarm = false
 			}
@@ -226,8 +225,8 @@ func (g *gather) run(ctx context.Context, out io.Writer) error {
 				return
 			}
 			b := block{buffer[:n], buffer}
-			if at == first {
-				b.bytes = b.bytes[skip:]
+			if at == g.first {
+				b.bytes = b.bytes[g.skip:]
 			}
 			select {
 			case full <- b:

@@ -31,6 +31,15 @@ type Options struct {
 	// This run writes the bytes behind them.
 	From int64
 
+	// To is the number of bytes of the result behind which the run ends, for executors
+	// that share the work in pieces; 0 is its end. It is of whole elements, and the bytes
+	// that Progress counts to.
+	To int64
+
+	// Part is the part of the result that the run makes. From, To, Progress and the bytes
+	// written are then those of the part.
+	Part Part
+
 	// Further are the operands that op takes after the indices, in its order; nil is
 	// one that is not given. Scales and zero points are read row by row, as data is.
 	Further []Array
@@ -75,7 +84,7 @@ func gatherHeld(ctx context.Context, h *mapped.Holds, op garner.Op, data, indice
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if g.inPlace() && g.size <= wholeBytes && (o.Memory == 0 || g.size <= o.Memory/2) {
+	if !g.piece() && g.inPlace() && g.size <= wholeBytes && (o.Memory == 0 || g.size <= o.Memory/2) {
 		done, err := g.writeWhole(ctx, op, out)
 		if err == nil {
 			err = h.Check()
@@ -112,8 +121,9 @@ type gather struct {
 	plan          *garner.Plan // in the order of the result
 	bits          int          // of an element of the result
 	fill          []byte       // one element, as the kernels take it
-	total         int64        // elements of the result
-	size          int64        // bytes of the result
+	first, end    int64        // the elements of the result that the run makes: those from the one on that holds byte From
+	skip          int64        // bytes of them before byte From
+	size          int64        // bytes of the result, or of its part, as far as the run goes
 	dataBytes     int64        // of the elements
 
 	indicesFit bool // the budget holds every index
@@ -158,13 +168,27 @@ func newGather(ctx context.Context, op garner.Op, data, indices Array, o Options
 		return nil, err
 	}
 	n, _ := plan.Out.Len()
-	g.total = int64(n)
-	if g.size, err = sizeOf(garner.SpecOf(plan.DType, n)); err != nil {
+	if g.first, g.end, err = o.Part.elements(plan.Out); err != nil {
 		return nil, err
+	}
+	if _, err = sizeOf(garner.SpecOf(plan.DType, n)); err != nil {
+		return nil, err
+	}
+	if g.size, err = sizeOf(garner.SpecOf(plan.DType, int(g.end-g.first))); err != nil {
+		return nil, err
+	}
+	if o.To != 0 {
+		if o.To < 0 || o.To > g.size || o.To*8%int64(g.bits) != 0 {
+			return nil, garner.Errorf(nil, "the run ends behind byte %d of the result, which takes %d in elements of %d bits", o.To, g.size, g.bits)
+		}
+		g.size, g.end = o.To, min(g.end, g.first+o.To*8/int64(g.bits)) // the last byte may have fewer elements
 	}
 	if o.From < 0 || o.From > g.size {
 		return nil, garner.Errorf(nil, "%d bytes of the result are there already, which takes %d; begin from 0", o.From, g.size)
 	}
+	per := g.perByte()
+	begun := min(o.From*8/int64(g.bits)/per*per, g.end-g.first) // the last byte may have fewer elements
+	g.first, g.skip = g.first+begun, o.From-begun*int64(g.bits)/8
 	if plan.Outside == garner.Fill {
 		if g.fill, err = fillBytes(plan.Fill); err != nil {
 			return nil, err
@@ -187,6 +211,9 @@ func (g *gather) begin(ctx context.Context) (err error) {
 		if g.bags, err = g.newBags(ctx); err != nil {
 			return err
 		}
+		if columns := int64(g.bags.columns); g.piece() && columns > 0 && g.first < g.end {
+			return g.bags.CheckBags(ctx, int(g.first/columns), int((g.end+columns-1)/columns))
+		}
 		return g.bags.Check(ctx)
 	}
 	g.blockwise = g.newBlockwise()
@@ -195,6 +222,9 @@ func (g *gather) begin(ctx context.Context) (err error) {
 	}
 	return g.check(ctx)
 }
+
+// piece reports whether the run makes a piece of the result: its part, or as far as To.
+func (g *gather) piece() bool { return !g.o.Part.whole() || g.o.To != 0 }
 
 // fillBytes returns a scalar as the kernels take it: little-endian, a packed type
 // in the low bits.
@@ -212,7 +242,7 @@ func (g *gather) check(ctx context.Context) error {
 	g.resolver = newResolver(g.plan, g.indices, g.o.Memory > 0, g.rows)
 	g.resolver.fetches = fetches(g.indices, g.o.Memory > 0, g.threads)
 	if !g.indicesFit {
-		if g.total == 0 {
+		if n, _ := g.plan.Out.Len(); n == 0 {
 			return g.resolver.check(ctx) // R.7
 		}
 		return nil
@@ -225,8 +255,11 @@ func (g *gather) check(ctx context.Context) error {
 			return err
 		}
 	}
-	if g.heat(); g.lastWarm && g.warmBlock >= g.total && g.o.From == 0 {
+	if g.heat(); g.lastWarm && g.warmBlock >= g.end-g.first && g.o.From == 0 {
 		return nil // one block holds the result, and is checked before it is written
+	}
+	if n, _ := g.plan.Out.Len(); n > 0 && g.piece() {
+		return nil // its blocks are checked: the other pieces check theirs
 	}
 	return g.resolver.check(ctx)
 }

@@ -12,9 +12,9 @@ import (
 // GatherInto is Gather into memory. out has the dtype and shape that garner.Infer
 // gives, and must not share memory with an operand. Where all operands are in memory, or
 // without a budget in mapped files whose rows are in the page cache, it is one run of the
-// engine; else it reads rows as Gather does. It ignores From. Errors are those of Gather, and those of garner.GatherInto for out.
+// engine; else it reads rows as Gather does. It ignores From, To and Part. Errors are those of Gather, and those of garner.GatherInto for out.
 func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garner.Tensor, o Options) error {
-	o.From, indices = 0, indicesOf(op, indices)
+	o.From, o.To, o.Part, indices = 0, 0, Part{}, indicesOf(op, indices)
 	h, err := held(o.given(data, indices)...)
 	if err != nil {
 		return err
@@ -96,13 +96,13 @@ func (g *gather) all(ctx context.Context, h *mapped.Holds, b []byte) error {
 		if g.o.Progress != nil {
 			g.o.Progress(bytes(at), g.size)
 		}
-		if at == g.total {
+		if at == g.end {
 			return h.Check()
 		}
 		if at > 0 {
 			g.lastWarm = g.hot(at, samples)
 		}
-		end := min(at+g.block, g.total)
+		end := min(at+g.block, g.end)
 		if err := g.make(ctx, b[bytes(at):bytes(end)], at, end); err != nil {
 			return err
 		}
@@ -119,7 +119,7 @@ func (g *gather) inCache() bool {
 	if g.warm = g.newWarm(); g.warm == nil {
 		return inMemory(g.data)
 	}
-	g.warmBlock = g.total
+	g.warmBlock = g.end
 	// Fewer looks at small results: each takes a microsecond.
 	return g.hot(0, int(min(max(g.size>>19, 2*fewSamples), samples)))
 }

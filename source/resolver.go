@@ -347,11 +347,36 @@ func (r *Resolver) survey(ctx context.Context) (garner.Survey, error) {
 		s, err := r.plan.Survey(ctx, r.tensor)
 		return s, r.vanished(err)
 	}
-	shape := r.plan.Indices
-	total, _ := shape.Len()
-	if total == 0 || len(r.axes) == 0 {
+	total, _ := r.plan.Indices.Len()
+	return r.surveyPart(ctx, 0, total)
+}
+
+// SurveyPart surveys n indices from the first-th on in row-major order, for executors that
+// share the work: the surveys of all parts, added in order, equal Survey. It reads these
+// indices alone. Indices that there are not are an ErrShape; other errors are those of
+// Survey.
+func (r *Resolver) SurveyPart(ctx context.Context, first, n int) (garner.Survey, error) {
+	if total, _ := r.plan.Indices.Len(); first < 0 || n < 0 || first > total-n {
+		return garner.Survey{}, garner.Errorf(garner.ErrShape, "there are no %d indices from the %d-th on: the indices %s are %d", n, first, r.plan.Indices, total)
+	}
+	h, err := held(r.indices)
+	if err != nil {
+		return garner.Survey{}, err
+	}
+	defer h.Release()
+	s, err := r.surveyPart(ctx, first, n)
+	if cut := r.cut(err); cut != nil {
+		return garner.Survey{}, cut
+	}
+	return s, err
+}
+
+// surveyPart is SurveyPart for callers that hold the indices, and check them afterwards.
+func (r *Resolver) surveyPart(ctx context.Context, first, n int) (garner.Survey, error) {
+	if n == 0 || len(r.axes) == 0 {
 		return garner.Survey{}, nil
 	}
+	shape := r.plan.Indices
 	loops := make([]garner.Loop, len(shape))
 	for i, stride := range stridesOf(r.indices.Spec()) {
 		loops[i] = garner.Loop{Extent: shape[i], Index: stride}
@@ -359,8 +384,7 @@ func (r *Resolver) survey(ctx context.Context) (garner.Survey, error) {
 	scratch := r.scratch.Get().(*indexScratch)
 	defer r.scratch.Put(scratch)
 	var all garner.Survey
-	first := 0
-	for b := range boxes(loops, 0, total, r.most) {
+	for b := range boxes(loops, first, n, r.most) {
 		part, err := r.read(ctx, scratch, b, []int{0})
 		if err != nil {
 			return garner.Survey{}, err

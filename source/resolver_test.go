@@ -63,6 +63,29 @@ func resolves(t *testing.T, r *rand.Rand, about string, plan *garner.Plan, indic
 	if got, err := resolver.Survey(t.Context()); err != nil || !reflect.DeepEqual(got, want) {
 		t.Fatalf("%s: survey %+v, %v, want %+v", about, got, err, want)
 	}
+	var parts garner.Survey
+	for first := 0; first < at.Len() || first == 0; {
+		n := r.IntN(at.Len() - first + 1)
+		if len(plan.Axes) == 0 {
+			n = at.Len() - first
+		}
+		part, err := resolver.SurveyPart(t.Context(), first, n)
+		if err != nil {
+			t.Fatalf("%s: indices %d … %d: %v", about, first, first+n-1, err)
+		}
+		parts.Add(part)
+		if first += n; at.Len() == 0 {
+			break
+		}
+	}
+	if !reflect.DeepEqual(parts, want) {
+		t.Fatalf("%s: parts %+v, want %+v", about, parts, want)
+	}
+	for _, bad := range [][2]int{{-1, 1}, {0, -1}, {0, at.Len() + 1}, {at.Len() + 1, 0}} {
+		if _, err := resolver.SurveyPart(t.Context(), bad[0], bad[1]); !errors.Is(err, garner.ErrShape) {
+			t.Fatalf("%s: %d indices from the %d-th on: %v", about, bad[1], bad[0], err)
+		}
+	}
 	total, _ := rowsOf(plan)
 	for range 3 {
 		first := r.IntN(total + 1)

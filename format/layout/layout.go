@@ -110,7 +110,7 @@ func Join(arrays []Array) (Array, error) {
 		}
 		count, _ := dims.Len()
 		switch {
-		case count > 1 && !rowMajor(dims, a.Spec.Strides):
+		case !a.RowMajor():
 			return bad(garner.ErrShape, " in Fortran order, in which its rows do not stand behind those of another; save it in C order")
 		case i < len(arrays)-1 && a.Spec.DType.Packed() && count%(8/a.Spec.DType.Bits()) != 0:
 			return bad(garner.ErrShape, ", which ends inside a byte; only the last array may")
@@ -139,12 +139,15 @@ func (a Array) name() string {
 	return a.Segments[0].Path
 }
 
-func rowMajor(shape garner.Shape, strides []int) bool {
-	if strides == nil {
+// RowMajor reports whether the elements are stored in row-major order.
+func (a Array) RowMajor() bool {
+	shape, _ := a.Spec.Shape()
+	count, _ := shape.Len()
+	if count <= 1 || a.Spec.Strides == nil {
 		return true
 	}
 	for i, s := range shape.Strides() {
-		if shape[i] > 1 && strides[i] != s {
+		if shape[i] > 1 && a.Spec.Strides[i] != s {
 			return false
 		}
 	}

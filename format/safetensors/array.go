@@ -1,7 +1,6 @@
 package safetensors
 
 import (
-	"encoding/json"
 	"io"
 	"io/fs"
 	"os"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/format/layout"
+	"github.com/garner-go/garner/internal/jsonfile"
 	"github.com/garner-go/garner/internal/names"
 	"github.com/garner-go/garner/source"
 )
@@ -313,17 +313,16 @@ func (ix *index) read(r io.Reader, size int64) error {
 	if size > maxIndex {
 		return formatError("it has %d bytes, and an index of up to %d is read; it is no index of tensors", size, maxIndex)
 	}
-	p := parser{json.NewDecoder(r)}
-	p.UseNumber()
+	p := jsonfile.New(r, "it", ErrFormat)
 	seen := map[string]bool{}
-	err := p.object("the index", seen, func(key string) error {
+	err := p.Object("the index", seen, func(key string) error {
 		if key != "weight_map" {
-			return p.skip()
+			return p.Skip()
 		}
-		return p.object(key, map[string]bool{}, func(name string) error {
+		return p.Object(key, map[string]bool{}, func(name string) error {
 			token, err := p.Token()
 			if err != nil {
-				return p.spoilt(err)
+				return p.Spoilt(err)
 			}
 			shard, ok := token.(string)
 			if !ok {
@@ -340,8 +339,8 @@ func (ix *index) read(r io.Reader, size int64) error {
 	if err != nil {
 		return err
 	}
-	if _, err := p.Token(); err != io.EOF {
-		return formatError("it goes on after its closing }; it is spoilt, save it again")
+	if err := p.End(); err != nil {
+		return err
 	}
 	if !seen["weight_map"] {
 		return formatError("it has no weight_map, which says what is in which file; it is no index of tensors")

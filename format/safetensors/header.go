@@ -4,16 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
-	"io"
 	"math"
 	"math/bits"
 	"slices"
-	"strconv"
 	"unicode/utf8"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/jsonfile"
 	"github.com/garner-go/garner/internal/names"
 )
 
@@ -108,10 +106,9 @@ func parseHeader(text []byte, size uint64) (entries []entry, metadata map[string
 	if !utf8.Valid(text) {
 		return nil, nil, formatError("its header is not UTF-8; it is spoilt, save it again")
 	}
-	p := parser{json.NewDecoder(bytes.NewReader(text))}
-	p.UseNumber()
+	p := parser{jsonfile.New(bytes.NewReader(text), "its header", ErrFormat)}
 	seen := make(map[string]bool)
-	err = p.object("the header", seen, func(key string) error {
+	err = p.Object("the header", seen, func(key string) error {
 		if key == metadataKey {
 			metadata, err = p.metadata()
 			return err
@@ -123,8 +120,8 @@ func parseHeader(text []byte, size uint64) (entries []entry, metadata map[string
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, err := p.Token(); err != io.EOF {
-		return nil, nil, formatError("its header goes on after its closing }; it is spoilt, save it again")
+	if err := p.End(); err != nil {
+		return nil, nil, err
 	}
 	slices.SortFunc(entries, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end), cmp.Compare(a.name, b.name))
@@ -160,66 +157,23 @@ func contiguous(entries []entry, size uint64) error {
 	return nil
 }
 
-// A parser reads the header token by token, because decoding into a map would lose
-// duplicate keys.
-type parser struct{ *json.Decoder }
-
-func (p parser) spoilt(err error) error {
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return formatError("its header ends inside its JSON; it is spoilt, save it again")
-	}
-	return formatError("its header is no JSON after %d bytes: %v; it is spoilt, save it again", p.InputOffset(), err)
-}
-
-// object reads an object and calls value to read the value of each key. It records
-// the keys in seen.
-func (p parser) object(what string, seen map[string]bool, value func(key string) error) error {
-	token, err := p.Token()
-	if err != nil {
-		return p.spoilt(err)
-	}
-	return p.members(token, what, seen, value)
-}
-
-// members reads the rest of an object after its first token.
-func (p parser) members(token json.Token, what string, seen map[string]bool, value func(key string) error) error {
-	if token != json.Delim('{') {
-		return formatError("%s is %.100v instead of an object; it is spoilt, save it again", what, token)
-	}
-	for p.More() {
-		token, err := p.Token()
-		if err != nil {
-			return p.spoilt(err)
-		}
-		key := token.(string) // the decoder accepts only strings as keys
-		if seen[key] {
-			return formatError("%s has the key %s twice; the format does not allow that: save it again", what, names.Quote(key))
-		}
-		seen[key] = true
-		if err := value(key); err != nil {
-			return err
-		}
-	}
-	if _, err := p.Token(); err != nil {
-		return p.spoilt(err)
-	}
-	return nil
-}
+// A parser reads the header.
+type parser struct{ jsonfile.Parser }
 
 // metadata reads the file's strings; null means none.
 func (p parser) metadata() (map[string]string, error) {
 	token, err := p.Token()
 	if err != nil {
-		return nil, p.spoilt(err)
+		return nil, p.Spoilt(err)
 	}
 	if token == nil {
 		return nil, nil
 	}
 	metadata := make(map[string]string)
-	return metadata, p.members(token, metadataKey, make(map[string]bool), func(key string) error {
+	return metadata, p.Members(token, metadataKey, make(map[string]bool), func(key string) error {
 		token, err := p.Token()
 		if err != nil {
-			return p.spoilt(err)
+			return p.Spoilt(err)
 		}
 		s, ok := token.(string)
 		if !ok {
@@ -237,20 +191,15 @@ func (p parser) entry(name string) (entry, error) {
 	what := "tensor " + names.Quote(name)
 	seen := make(map[string]bool, 3)
 	var offsets []uint64
-	err := p.object(what, seen, func(key string) (err error) {
+	err := p.Object(what, seen, func(key string) (err error) {
 		switch key {
 		case "dtype":
-			token, err := p.Token()
-			if err != nil {
-				return p.spoilt(err)
-			}
-			var ok bool
-			if e.dtype, ok = token.(string); !ok {
-				return formatError("%s has the dtype %.100v instead of a string; it is spoilt, save it again", what, token)
+			if e.dtype, err = p.Text(what, key); err != nil {
+				return err
 			}
 		case "shape":
 			var dims []uint64
-			if dims, err = p.numbers(what, key); err != nil {
+			if dims, err = p.Numbers(what, key); err != nil {
 				return err
 			}
 			e.shape = make([]int, len(dims))
@@ -261,7 +210,7 @@ func (p parser) entry(name string) (entry, error) {
 				e.shape[i] = int(d)
 			}
 		case "data_offsets":
-			if offsets, err = p.numbers(what, key); err != nil {
+			if offsets, err = p.Numbers(what, key); err != nil {
 				return err
 			}
 			if len(offsets) != 2 || offsets[0] > offsets[1] {
@@ -269,7 +218,7 @@ func (p parser) entry(name string) (entry, error) {
 			}
 			e.begin, e.end = offsets[0], offsets[1]
 		default:
-			return p.skip()
+			return p.Skip()
 		}
 		return nil
 	})
@@ -310,58 +259,4 @@ func (e *entry) checkLength(what string) error {
 		return formatError("%s is %s%s, %d bytes, but has the data_offsets [%d,%d], %d bytes; it is spoilt, save it again", what, e.dtype, garner.Shape(e.shape), total/8, e.begin, e.end, e.end-e.begin)
 	}
 	return nil
-}
-
-// numbers reads an array of unsigned integers.
-func (p parser) numbers(what, key string) ([]uint64, error) {
-	token, err := p.Token()
-	if err != nil {
-		return nil, p.spoilt(err)
-	}
-	if token != json.Delim('[') {
-		return nil, formatError("%s has the %s %.100v instead of an array; it is spoilt, save it again", what, key, token)
-	}
-	var numbers []uint64
-	for p.More() {
-		token, err := p.Token()
-		if err != nil {
-			return nil, p.spoilt(err)
-		}
-		number, _ := token.(json.Number)
-		n, err := strconv.ParseUint(string(number), 10, 64)
-		if err != nil {
-			return nil, formatError("%s has %.100v in its %s, where integers of 0 or more stand; it is spoilt, save it again", what, token, key)
-		}
-		if numbers = append(numbers, n); len(numbers) > garner.MaxRank {
-			return nil, formatError("%s has more than %d numbers in its %s, the most that garner reads; reshape it", what, garner.MaxRank, key)
-		}
-	}
-	if _, err := p.Token(); err != nil {
-		return nil, p.spoilt(err)
-	}
-	return numbers, nil
-}
-
-// maxDepth limits the nesting of a skipped value, to bound the decoder's stack.
-const maxDepth = 128
-
-// skip reads any value.
-func (p parser) skip() error {
-	for depth := 0; ; {
-		token, err := p.Token()
-		if err != nil {
-			return p.spoilt(err)
-		}
-		switch token {
-		case json.Delim('{'), json.Delim('['):
-			if depth++; depth > maxDepth {
-				return formatError("its header nests deeper than %d; it is spoilt, save it again", maxDepth)
-			}
-		case json.Delim('}'), json.Delim(']'):
-			depth--
-		}
-		if depth == 0 {
-			return nil
-		}
-	}
 }
