@@ -8,6 +8,7 @@
 //	model.onnx#embedding.weight                a constant of a model
 //	model.safetensors.index.json#embeddings    the index of a model's files
 //	part-*.npy                                 files joined along axis 0, part-2 before part-10
+//	rows/ or rows/manifest.json                shards of one array, see package format/shards
 //	table.bin                                  elements alone; [Options] say what they are
 //	ids.txt                                    integers as text
 //	s3://bucket/table.npy                      a URL, once a scheme is registered

@@ -3,6 +3,7 @@ package files
 import (
 	"context"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +18,7 @@ type Format struct {
 	Name       string   // such as "npy"
 	Extensions []string // of its files: lower case, with the dot; messages name the first
 	Indexes    []string // extensions of files that say where the arrays of a model are: read, never written
+	Folder     string   // name of the file that makes the folder around it an array: FOLDER means FOLDER/Folder
 	Named      bool     // a file has several arrays: FILE#NAME
 	Sole       bool     // Layout and Open take "" as the name of the only array of a file
 	Headerless bool     // a file does not say what it has: it needs Options.DType, and takes Shape and Offset
@@ -87,16 +89,22 @@ var registry = struct {
 	sync.RWMutex
 	formats []Format
 	schemes []Scheme
-}{formats: builtin}
+}{}
+
+// Not as the value that registry begins with: one format, of shards, looks up the others.
+func init() { registry.formats = builtin }
 
 // Register adds a format; call it from an init function. It panics if the format
-// lacks a name, an extension or a way to read, and if its name or one of its
-// extensions is registered already. It is safe for concurrent use.
+// lacks a name, an extension or a way to read, and if its name, its folder's file or
+// one of its extensions is registered already. It is safe for concurrent use.
 func Register(f Format) {
 	registry.Lock()
 	defer registry.Unlock()
 	if f.Name == "" || len(f.Extensions) == 0 || f.Layout == nil && f.Open == nil || f.List == nil {
 		panic("files: a format needs a Name, Extensions, Layout or Open, and List")
+	}
+	if f.Folder != "" && (!filepath.IsLocal(f.Folder) || filepath.Base(f.Folder) != f.Folder) {
+		panic("files: format " + f.Name + ": " + f.Folder + " is no name of a file in a folder")
 	}
 	for i, e := range f.all() {
 		if len(e) < 2 || e[0] != '.' || e != strings.ToLower(e) || strings.Contains(e, "#") {
@@ -109,6 +117,9 @@ func Register(f Format) {
 	for _, other := range registry.formats {
 		if other.Name == f.Name {
 			panic("files: format " + f.Name + " is registered twice")
+		}
+		if f.Folder != "" && other.Folder == f.Folder {
+			panic("files: format " + f.Name + ": a folder with " + f.Folder + " belongs to format " + other.Name)
 		}
 		for _, e := range f.all() {
 			if slices.Contains(other.all(), e) {
@@ -218,7 +229,7 @@ func OutputFormat(path string) (Format, error) {
 	return f, nil
 }
 
-// Readable lists the files that are read, for messages: ".npy, .npz#NAME, ...".
+// Readable lists the files and folders that are read, for messages: ".npy, .npz#NAME, ...".
 func Readable() string {
 	var all []string
 	for _, f := range formats() {
@@ -227,6 +238,9 @@ func Readable() string {
 				e += "#NAME"
 			}
 			all = append(all, e)
+		}
+		if f.Folder != "" {
+			all = append(all, "a folder with "+f.Folder)
 		}
 	}
 	return strings.Join(all, ", ")

@@ -17,6 +17,7 @@ import (
 	"github.com/garner-go/garner/format/npz"
 	"github.com/garner-go/garner/format/raw"
 	"github.com/garner-go/garner/format/safetensors"
+	"github.com/garner-go/garner/format/shards"
 	"github.com/garner-go/garner/format/text"
 	"github.com/garner-go/garner/internal/names"
 )
@@ -32,6 +33,7 @@ var builtin = []Format{
 	{Name: "onnx", Extensions: []string{".onnx"}, Named: true, Open: constantOpen, List: constantList, Files: constantFiles},
 	{Name: "openvino", Extensions: []string{".xml"}, Named: true, Open: constantOpen, List: constantList, Files: constantFiles},
 	{Name: "text", Extensions: []string{".txt", ".csv"}, Begins: text.Is, Open: textOpen, List: textList},
+	{Name: "shards", Extensions: []string{".json"}, Folder: shards.ManifestName, Layout: shardsLayout, List: shardsList, Files: shardsFiles},
 }
 
 // begins tells files by their first bytes.

@@ -26,11 +26,12 @@ type Operand struct {
 	scheme *Scheme
 }
 
-// Parse parses an operand: FILE, FILE#NAME, a pattern of either, or a URL of a
-// registered scheme. The extension of FILE tells its format; a file that has none
+// Parse parses an operand: FILE, FILE#NAME, a pattern of either, a folder, or a URL of
+// a registered scheme. The extension of FILE tells its format; a file that has none
 // that is known, such as /dev/fd/63, is opened for its first bytes, which tell it,
-// and no other is. The bytes of a named pipe tell its format, unless that has names. An operand of no format, and a URL of no registered scheme, are a
-// garner.ErrAttribute.
+// and no other is. The bytes of a named pipe tell its format, unless that has names.
+// A folder is of the format whose Format.Folder is in it, and Path is that file. An
+// operand of no format, and a URL of no registered scheme, are a garner.ErrAttribute.
 func Parse(text string) (Operand, error) {
 	if s := schemeOf(text); s != nil {
 		url, name, _ := strings.Cut(text, "#")
@@ -68,10 +69,17 @@ func Parse(text string) (Operand, error) {
 	}
 	if format, path, name, ok := beginning(text); ok {
 		if name != "" && !format.Named {
-			return Operand{}, garner.Errorf(garner.ErrAttribute, "%s: a pipe holds one array, which has no name; leave #%s out", text, name)
+			what := "a pipe"
+			if format.Folder != "" {
+				what = "a folder"
+			}
+			return Operand{}, garner.Errorf(garner.ErrAttribute, "%s: %s holds one array, which has no name; leave #%s out", text, what, name)
 		}
 		p.Format, p.Path, p.Name = format, path, name
 		return p, nil
+	}
+	if err := noArray(text); err != nil {
+		return Operand{}, err
 	}
 	if text == "" {
 		return Operand{}, unknownError{garner.Errorf(garner.ErrAttribute, "the name of a file is empty (\"\"); name what garner reads: %s", Readable())}
@@ -121,8 +129,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// beginning finds the format of a file, FILE or FILE#NAME, by its first bytes. ok is
-// false where there is no such file, or they are of no format.
+// beginning finds the format of a file, FILE or FILE#NAME, by its first bytes, and that
+// of a folder by the files in it. ok is false where there is none, or it is of no format.
 func beginning(text string) (format Format, path, name string, ok bool) {
 	path = text
 	info, err := os.Stat(path)
@@ -134,6 +142,11 @@ func beginning(text string) (format Format, path, name string, ok bool) {
 	}
 	switch {
 	case info.IsDir():
+		for _, f := range formats() {
+			if file := filepath.Join(path, f.Folder); f.Folder != "" && exists(file) {
+				return f, file, name, true
+			}
+		}
 		return format, path, name, false
 	case !info.Mode().IsRegular():
 		return stream, path, name, true
@@ -152,6 +165,21 @@ func beginning(text string) (format Format, path, name string, ok bool) {
 		}
 	}
 	return format, path, name, false
+}
+
+// noArray is the error of a folder that no file makes an array; nil for what is no
+// folder.
+func noArray(text string) error {
+	if info, err := os.Stat(text); err != nil || !info.IsDir() {
+		return nil
+	}
+	var all []string
+	for _, f := range formats() {
+		if f.Folder != "" {
+			all = append(all, f.Folder)
+		}
+	}
+	return unknownError{garner.Errorf(garner.ErrAttribute, "%s is a folder without %s, by which a folder is an array; name a file, or wait for the job that writes the folder", text, strings.Join(all, " or "))}
 }
 
 // lowerASCII is a text of the same length with the letters A to Z in lower case.
@@ -195,17 +223,21 @@ func (p Operand) NeedsName() bool {
 	return p.text != p.Path || !p.Format.Sole && p.sole(Options{}) == ""
 }
 
-// sole is the name of the only array that the file has; "" where it has
-// others, or cannot be read.
-func (p Operand) sole(o Options) string {
-	if p.IsPattern() {
+// sole is the name of the only array that the file has, or each file of a pattern; "" where
+// one has others, or cannot be read.
+func (p Operand) sole(o Options) (name string) {
+	paths, err := p.files()
+	if err != nil {
 		return ""
 	}
-	list, err := p.Format.List(p.Path, o)
-	if err != nil || len(list) != 1 {
-		return ""
+	for i, path := range paths {
+		list, err := p.Format.List(path, o)
+		if err != nil || len(list) != 1 || i > 0 && list[0].Name != name {
+			return ""
+		}
+		name = list[0].Name
 	}
-	return list[0].Name
+	return name
 }
 
 // files lists the files that the path means, those of a pattern in numeric
@@ -266,6 +298,13 @@ func (p Operand) Open(ctx context.Context, o Options) (*Input, error) {
 		if errors.Is(err, layout.ErrMemory) && len(paths) == 1 && p.Format.Open != nil && !o.InPlace {
 			return p.Format.Open(ctx, path, name, o)
 		}
+		if len(paths) == 1 && o.isSpread(err) {
+			s, err := openSpread(path, o)
+			if err != nil {
+				return nil, err
+			}
+			return &Input{Array: s, Paths: paths}, nil
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -284,9 +323,13 @@ func (p Operand) Open(ctx context.Context, o Options) (*Input, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &Input{Array: file, Paths: paths}
+	in, listed := &Input{Array: file, Paths: paths}, map[string]bool{}
+	for _, path := range paths {
+		listed[path] = true
+	}
 	for _, s := range joined.Segments {
-		if !slices.Contains(in.Paths, s.Path) {
+		if !listed[s.Path] {
+			listed[s.Path] = true
 			in.Paths = append(in.Paths, s.Path)
 		}
 	}
@@ -302,6 +345,9 @@ func (p Operand) name(o Options) (string, error) {
 		return garner.Errorf(garner.ErrAttribute, "%s names no array: write %s#NAME%s", p.text, p.Path, has)
 	}
 	if p.IsPattern() {
+		if name := p.sole(o); name != "" {
+			return name, nil
+		}
 		return "", bad("")
 	}
 	list, err := p.Format.List(p.Path, o)

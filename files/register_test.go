@@ -175,6 +175,8 @@ func TestRegisterTwice(t *testing.T) {
 		"extension .npy belongs to format npy":                        func() { Register(with(func(f *Format) { f.Indexes = []string{".npy"} })) },
 		"extension .other is given twice":                             func() { Register(with(func(f *Format) { f.Indexes = []string{".other"} })) },
 		".CSV is no extension":                                        func() { Register(with(func(f *Format) { f.Extensions = []string{".CSV"} })) },
+		"a folder with manifest.json belongs to format shards":        func() { Register(with(func(f *Format) { f.Folder = "manifest.json" })) },
+		"a/b is no name of a file in a folder":                        func() { Register(with(func(f *Format) { f.Folder = "a/b" })) },
 		"csv is no extension":                                         func() { Register(with(func(f *Format) { f.Extensions = []string{"csv"} })) },
 		"a format needs a Name, Extensions, Layout or Open, and List": func() { Register(with(func(f *Format) { f.Open = nil })) },
 		"scheme toy is registered twice":                              func() { RegisterScheme(Scheme{Name: "toy", Open: open}) },
