@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/cmdline"
 	"github.com/garner-go/garner/internal/limits"
 	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/internal/units"
@@ -54,16 +55,16 @@ not be read or written; 2 the command was wrong; 130 interrupted.`
 
 // benchFlags are the flags of bench.
 type benchFlags struct {
-	operator            operatorFlags // without axis and batch dims
-	further             furtherFlags
-	axis, batchDims     number
-	data, indices       arrayFlags
-	threads             number
+	operator            cmdline.OperatorFlags // without axis and batch dims
+	further             cmdline.FurtherFlags
+	axis, batchDims     cmdline.Number
+	data, indices       cmdline.ArrayFlags
+	threads             cmdline.Number
 	seconds             seconds
 	output              string
 	limits, json, suite bool
 	picture             string
-	operands            [2]operand // DATA and INDICES; unset with suite
+	operands            [2]cmdline.Operand // DATA and INDICES; unset with suite
 }
 
 func (p *program) benchCommand() *cobra.Command {
@@ -81,8 +82,8 @@ func (p *program) benchCommand() *cobra.Command {
 			if err := f.check(cmd, args); err != nil {
 				return err
 			}
-			if f.threads.given {
-				runtime.GOMAXPROCS(int(f.threads.value))
+			if f.threads.Given {
+				runtime.GOMAXPROCS(int(f.threads.Value))
 			}
 			if f.suite {
 				return p.benchSuite(cmd.Context(), f)
@@ -91,15 +92,15 @@ func (p *program) benchCommand() *cobra.Command {
 		},
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
-				return kindNames(), cobra.ShellCompDirectiveNoFileComp
+				return cmdline.CommandNames(), cobra.ShellCompDirectiveNoFileComp
 			}
-			return completeOperand(cmd, args[1:], typed)
+			return cmdline.CompleteOperand(cmd, args[1:], typed)
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	f.operator.add(cmd, " (default garner's own)", operators.Gather, operators.GatherND, operators.Elements)
-	f.further.add(cmd, "FILE|LITERAL", "offsets=[0,2]")
+	f.operator.Add(cmd, " (default garner's own)", operators.Gather, operators.GatherND, operators.Elements)
+	f.further.Add(cmd, "FILE|LITERAL", "offsets=[0,2]")
 	flags.Var(&f.axis, "axis", "the axis of DATA; negative from the end (default 0)")
 	flags.Var(&f.batchDims, "batch-dims", "how many leading dims DATA and INDICES share (default 0)")
 	flags.Var(&f.threads, "threads", "use exactly `N` cores (default all)")
@@ -109,9 +110,9 @@ func (p *program) benchCommand() *cobra.Command {
 	flags.BoolVar(&f.limits, "limits", false, "measure the machine's limits with --json too")
 	flags.BoolVar(&f.suite, "suite", false, "measure all row sizes instead of one gather")
 	flags.StringVarP(&f.picture, "picture", "o", "", "draw the suite into `SUITE`: a .svg file, or - for standard output")
-	complete(cmd, "output", "reuse", "fresh")
-	f.data.add(cmd, "")
-	f.indices.add(cmd, "indices-")
+	cmdline.Complete(cmd, "output", "reuse", "fresh")
+	f.data.Add(cmd, "")
+	f.indices.Add(cmd, "indices-")
 	return cmd
 }
 
@@ -145,50 +146,42 @@ func (s seconds) or(otherwise seconds) time.Duration {
 	return time.Duration(float64(s) * float64(time.Second))
 }
 
-func kindNames() []string {
-	var names []string
-	for _, k := range gatherKinds {
-		names = append(names, string(k.kind))
-	}
-	return names
-}
-
 // check refuses an invalid command line before anything is opened.
 func (f *benchFlags) check(cmd *cobra.Command, args []string) error {
-	if f.threads.given && (f.threads.value < 1 || f.threads.value > 1<<10) {
-		return wrong("--threads %d: give 1 to 1024; without it all cores are used", f.threads.value)
+	if f.threads.Given && (f.threads.Value < 1 || f.threads.Value > 1<<10) {
+		return cmdline.Wrong("--threads %d: give 1 to 1024; without it all cores are used", f.threads.Value)
 	}
 	if f.output != "reuse" && f.output != "fresh" {
-		return wrong("--output %q: give reuse or fresh", f.output)
+		return cmdline.Wrong("--output %q: give reuse or fresh", f.output)
 	}
 	if f.suite {
 		switch {
 		case len(args) > 0:
-			return usage(cmd, "bench --suite makes its own operands; %q was given", args[0])
+			return cmdline.Usage(cmd, "bench --suite makes its own operands; %q was given", args[0])
 		case slices.ContainsFunc([]string{"as", "opset", "attr", "operand", "axis", "batch-dims", "dtype", "shape", "offset", "raw", "indices-dtype", "indices-shape", "indices-offset", "output"}, cmd.Flags().Changed):
-			return usage(cmd, "bench --suite makes its own operands and reuses its output; it takes --threads, --seconds, --json and -o")
+			return cmdline.Usage(cmd, "bench --suite makes its own operands and reuses its output; it takes --threads, --seconds, --json and -o")
 		case f.json && f.picture == "-":
-			return wrong("--json and -o - both write to standard output; give -o a file")
+			return cmdline.Wrong("--json and -o - both write to standard output; give -o a file")
 		case f.picture != "" && f.picture != "-" && f.picture != os.DevNull && !strings.EqualFold(filepath.Ext(f.picture), ".svg"):
-			return wrong("-o %s: bench draws .svg files, and svg to standard output for -o -", f.picture)
+			return cmdline.Wrong("-o %s: bench draws .svg files, and svg to standard output for -o -", f.picture)
 		}
 		return nil
 	}
 	if f.picture != "" {
-		return usage(cmd, "-o is for the picture of bench --suite; for whether the output is a new one there is --output")
+		return cmdline.Usage(cmd, "-o is for the picture of bench --suite; for whether the output is a new one there is --output")
 	}
 	if len(args) == 0 {
-		return usage(cmd, "bench takes gather, gathernd or elements, then DATA and INDICES; or --suite")
+		return cmdline.Usage(cmd, "bench takes gather, gathernd or elements, then DATA and INDICES; or --suite")
 	}
-	if name := args[0]; !slices.Contains(kindNames(), name) {
+	if name := args[0]; !slices.Contains(cmdline.CommandNames(), name) {
 		meant := ""
 		for _, near := range cmd.Root().SuggestionsFor(name) {
-			if slices.Contains(kindNames(), near) {
+			if slices.Contains(cmdline.CommandNames(), near) {
 				meant = "; did you mean " + near + "?"
 				break
 			}
 		}
-		return usage(cmd, "bench takes gather, gathernd or elements, not %q%s", name, meant)
+		return cmdline.Usage(cmd, "bench takes gather, gathernd or elements, not %q%s", name, meant)
 	}
 	if n := len(args) - 1; n != 2 {
 		given := fmt.Sprintf("%d were given", n)
@@ -198,10 +191,10 @@ func (f *benchFlags) check(cmd *cobra.Command, args []string) error {
 		case n > 2:
 			given += "; put a literal in quotes, such as '[[1, 2], [3, 4]]'"
 		}
-		return usage(cmd, "bench %s takes DATA and INDICES; %s", args[0], given)
+		return cmdline.Usage(cmd, "bench %s takes DATA and INDICES; %s", args[0], given)
 	}
 	var err error
-	f.operands, err = parseOperands(args[1:])
+	f.operands, err = cmdline.ParseOperands(args[1:])
 	return err
 }
 
@@ -243,76 +236,76 @@ type shares struct {
 }
 
 func (p *program) bench(ctx context.Context, f *benchFlags, args []string) error {
-	o, err := f.operator.find(operators.Kind(args[0]))
+	o, err := f.operator.Find(operators.Kind(args[0]))
 	if err != nil {
 		return err
 	}
 	switch {
 	case o.Kind != operators.Kind(args[0]):
-		return rightCommand(o, operators.Kind(args[0]))
+		return cmdline.RightCommand(p.Name, o, operators.Kind(args[0]))
 	case !garner.TakesIndices(o.Zero):
-		return wrong("%s takes no INDICES; bench times gathers", o.Name)
+		return cmdline.Wrong("%s takes no INDICES; bench times gathers", o.Name)
 	}
-	values, err := f.operator.numbers()
+	values, err := f.operator.Numbers()
 	if err != nil {
 		return err
 	}
-	texts, err := f.further.texts(o)
+	texts, err := f.further.Texts(o)
 	if err != nil {
 		return err
 	}
-	for name, n := range map[string]number{"axis": f.axis, "batch_dims": f.batchDims} {
-		if n.given && slices.Contains(o.Attributes(), name) {
-			values[name] = n.value
+	for name, n := range map[string]cmdline.Number{"axis": f.axis, "batch_dims": f.batchDims} {
+		if n.Given && slices.Contains(o.Attributes(), name) {
+			values[name] = n.Value
 		}
 	}
-	op, err := newOperator(o, values)
+	op, err := cmdline.NewOperator(o, values)
 	if err != nil {
 		return err
 	}
-	memory := (&sizeFlag{}).budget()
-	r := &request{operator: o, numbers: values, op: op, memory: memory}
-	defer r.close()
-	options, err := r.dataOptions(ctx, f.operands[0], f.data.options())
+	memory := (&cmdline.SizeFlag{}).Budget()
+	r := &cmdline.Request{Operator: o, Numbers: values, Op: op, Memory: memory}
+	defer r.Close()
+	options, err := r.DataOptions(ctx, f.operands[0], f.data.Options())
 	if err != nil {
 		return err
 	}
-	op = r.op
-	data, dataTensor, err := p.open(ctx, operandRoles[0], f.operands[0], options, memory.left())
+	op = r.Op
+	data, dataTensor, err := p.Open(ctx, cmdline.OperandRoles[0], f.operands[0], options, memory.Left())
 	if err != nil {
 		return err
 	}
 	defer data.Close()
-	memory.take(operandRoles[0], data)
-	if err := f.data.misread(o, op, data.Spec()); err != nil {
+	memory.Take(cmdline.OperandRoles[0], data)
+	if err := f.data.Misread(o, op, data.Spec()); err != nil {
 		return err
 	}
 	outputs := 1.0
 	if f.output == "fresh" {
 		outputs = 3
 	}
-	if spec, ok := rangeSpec(f.operands[1], garner.DType(f.indices.dtype), memory.left()); ok && len(o.Further()) == 0 { // before it is made
+	if spec, ok := cmdline.RangeSpec(f.operands[1], garner.DType(f.indices.DType), memory.Left()); ok && len(o.Further()) == 0 { // before it is made
 		plan, err := garner.NewPlan(op, dataTensor.Spec(), spec)
 		if err != nil {
 			return err
 		}
-		if err := fits(plan, outputs, memory.left(), dataTensor.Spec(), spec); err != nil {
+		if err := fits(plan, outputs, memory.Left(), dataTensor.Spec(), spec); err != nil {
 			return err
 		}
 	}
-	indices, indicesTensor, err := p.open(ctx, operandRoles[1], f.operands[1], f.indices.options(), memory.left())
+	indices, indicesTensor, err := p.Open(ctx, cmdline.OperandRoles[1], f.operands[1], f.indices.Options(), memory.Left())
 	if err != nil {
 		return err
 	}
 	defer indices.Close()
-	memory.take(operandRoles[1], indices)
-	if err := p.openFurther(ctx, r, texts, dataTensor.Spec(), indicesTensor.Spec(), false); err != nil {
+	memory.Take(cmdline.OperandRoles[1], indices)
+	if err := p.OpenFurther(ctx, r, texts, dataTensor.Spec(), indicesTensor.Spec(), false); err != nil {
 		return err
 	}
 	b := bencher{threads: runtime.GOMAXPROCS(0), fresh: f.output == "fresh"}
 	defer b.pool.Close()
-	if err := b.prepare(op, dataTensor, indicesTensor, r.more(), func(plan *garner.Plan) error {
-		return fits(plan, outputs, memory.left(), append(r.specs(), dataTensor.Spec(), indicesTensor.Spec())...)
+	if err := b.prepare(op, dataTensor, indicesTensor, r.More(), func(plan *garner.Plan) error {
+		return fits(plan, outputs, memory.Left(), append(r.Specs(), dataTensor.Spec(), indicesTensor.Spec())...)
 	}); err != nil {
 		return err
 	}
@@ -320,7 +313,7 @@ func (p *program) bench(ctx context.Context, f *benchFlags, args []string) error
 	if err != nil {
 		return err
 	}
-	if t.Op, t.Output = args[0], f.output; f.operator.as != "" {
+	if t.Op, t.Output = args[0], f.output; f.operator.As != "" {
 		t.Op = o.Name
 	}
 	if t.CRC32, err = checksum(b.out); err != nil {
@@ -453,7 +446,7 @@ func (b *bencher) time(ctx context.Context, spend time.Duration) (*timing, error
 		Runs: len(times), ClockNS: clock,
 		// A time below the cost of the clock is below its resolution.
 		MedianNS: max(times[len(times)/2]-clock, 1), MinNS: max(times[0]-clock, 1),
-		OutputShape: append([]int{}, b.out.Shape()...), OutputBytes: volume(b.out.DType(), int64(b.out.Len())),
+		OutputShape: append([]int{}, b.out.Shape()...), OutputBytes: cmdline.Volume(b.out.DType(), int64(b.out.Len())),
 		Kernel: r.Kernel, Regime: r.String(), Threads: b.threads, ThreadsUsed: r.Threads,
 	}
 	if n := b.out.Len(); n > 0 {

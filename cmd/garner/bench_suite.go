@@ -74,7 +74,7 @@ func (p *program) benchSuite(ctx context.Context, f *benchFlags) error {
 		defer to.abort()
 	}
 	s := &suite{Machine: machine(), Kernel: kernel.Form(), Threads: runtime.GOMAXPROCS(0)}
-	meter := p.meter("measuring", int64(len(suiteTables)*len(suiteRows)))
+	meter := p.Meter("measuring", int64(len(suiteTables)*len(suiteRows)))
 	defer meter.Stop()
 	b := bencher{threads: s.Threads}
 	defer b.pool.Close()

@@ -11,37 +11,38 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/internal/cmdline"
 	"github.com/garner-go/garner/internal/explain"
 	"github.com/garner-go/garner/internal/limits"
 )
 
 // TestBudget holds that inputs share one budget: what one takes, others lack.
 func TestBudget(t *testing.T) {
-	b := &budget{most: limits.Bound{Bytes: 1000, By: "the control group allows"}}
-	if got := b.left(); got != b.most {
+	b := &cmdline.Budget{Most: limits.Bound{Bytes: 1000, By: "the control group allows"}}
+	if got := b.Left(); got != b.Most {
 		t.Errorf("%+v", got)
 	}
-	b.take("DATA", files.Hold(garner.Of(make([]uint8, 5), 5)))
-	if got := b.left(); got.Bytes != 995 || got.By != "the control group allows" {
+	b.Take("DATA", files.Hold(garner.Of(make([]uint8, 5), 5)))
+	if got := b.Left(); got.Bytes != 995 || got.By != "the control group allows" {
 		t.Errorf("%+v", got)
 	}
-	b.take("INDICES", files.Hold(garner.Of(make([]int64, 75), 75)))
-	if got := b.left().String(); got != "beside the 605 B of DATA and INDICES the control group allows 395 B" {
+	b.Take("INDICES", files.Hold(garner.Of(make([]int64, 75), 75)))
+	if got := b.Left().String(); got != "beside the 605 B of DATA and INDICES the control group allows 395 B" {
 		t.Error(got)
 	}
-	b.take("INDICES", files.Hold(garner.Of(make([]int64, 75), 75)))
-	if got := b.left(); got.Bytes != 1 {
+	b.Take("INDICES", files.Hold(garner.Of(make([]int64, 75), 75)))
+	if got := b.Left(); got.Bytes != 1 {
 		t.Errorf("%+v", got)
 	}
-	if got := b.all(); got.Bytes != 1000 {
+	if got := b.All(); got.Bytes != 1000 {
 		t.Errorf("%+v", got)
 	}
 }
 
 // TestTogether holds that the commands ask for DATA, INDICES and the result together.
 func TestTogether(t *testing.T) {
-	defer func(before func() limits.Bound) { memoryBound = before }(memoryBound)
-	memoryBound = func() limits.Bound { return limits.Bound{Bytes: 12 << 20, By: "the control group allows"} }
+	defer func(before func() limits.Bound) { cmdline.MemoryBound = before }(cmdline.MemoryBound)
+	cmdline.MemoryBound = func() limits.Bound { return limits.Bound{Bytes: 12 << 20, By: "the control group allows"} }
 	out := filepath.Join(t.TempDir(), "x.npy")
 	const mega = "0:1000000" // 7.6 MiB
 	beside := "INDICES 0:1000000 takes 7.6 MiB in memory, and beside the 7.6 MiB of DATA the control group allows 4.4 MiB"
@@ -59,7 +60,7 @@ func TestTogether(t *testing.T) {
 		{[]string{"gather", "0:700000", "0:500000", "-o", out}, "the result i64[500000] takes 3.8 MiB, and beside the 9.2 MiB of DATA and INDICES the control group allows 2.8 MiB of memory"},
 	} {
 		status, _, stderr := garnerRun(tt.args...)
-		if tt.want == "" && status != statusDone || tt.want != "" && (status != statusRefused || !strings.Contains(stderr, tt.want)) {
+		if tt.want == "" && status != cmdline.StatusDone || tt.want != "" && (status != cmdline.StatusRefused || !strings.Contains(stderr, tt.want)) {
 			t.Errorf("%q: status %d: %s; want %q", tt.args, status, stderr, tt.want)
 		}
 	}
@@ -79,23 +80,23 @@ func TestLongRanges(t *testing.T) {
 		status int
 		want   string
 	}{
-		{[]string{"gather", "[1,2]", long}, statusUsage, "the result is i64[16000000], 16000000 elements; outside a terminal more than 1000 are printed only if that is asked for"},
-		{[]string{"gather", data, long}, statusUsage, "the result is u8[16000000,128]"},
-		{[]string{"elements", "[1,2]", "0:16000000:1", "--indices-dtype", "i32"}, statusUsage, "the result is i64[16000000]"},
-		{[]string{"gather", data, long, "--all"}, statusRefused, "the result u8[16000000,128] takes 1.9 GiB"},
-		{[]string{"gather", "[[1,2,3,4]]", long, "-o", out}, statusRefused, "the result i64[16000000,4] takes 488.3 MiB"},
-		{[]string{"bench", "gather", data, long}, statusRefused, "bench holds DATA, INDICES and the result u8[16000000,128] in memory"},
-		{[]string{"gather", halves, long, "--as", "gguf.get_rows", "--attr", "type=F16", "--outside", "fill=0.5"}, statusUsage, "the result is f32[16000000,32]"},
-		{[]string{"gather", halves, long, "--as", "gguf.get_rows", "--attr", "type=F16", "--all"}, statusRefused, "the result f32[16000000,32] takes 1.9 GiB"},
-		{[]string{"gather", "[[1,2]]", long, "--axis", "2"}, statusRefused, "axis 2 of data i64[1,2]"},
-		{[]string{"explain", "gather", "[[1,2]]", long, "--axis", "2"}, statusRefused, "axis 2 of data i64[1,2]"},
-		{[]string{"explain", "gather", "[[1,2]]", long, "--as", "torch.embedding_bag", "--attr", "mode=most", "--operand", "offsets=[0]"}, statusUsage, "mode \"most\"; there are sum, mean and max"},
-		{[]string{"gather", "f32[[1,2]]", long, "--as", "torch.embedding_bag", "--attr", "mode=sum", "--operand", "per_sample_weights=[1]", "--operand", "offsets=[0]"}, statusRefused, "dim 0 is 1 in per_sample_weights"},
-		{[]string{"explain", "gather", "[[1,2]]", long, "--as", "tensorflow.sparse_segment_sum"}, statusUsage, "segment_ids"},
+		{[]string{"gather", "[1,2]", long}, cmdline.StatusUsage, "the result is i64[16000000], 16000000 elements; outside a terminal more than 1000 are printed only if that is asked for"},
+		{[]string{"gather", data, long}, cmdline.StatusUsage, "the result is u8[16000000,128]"},
+		{[]string{"elements", "[1,2]", "0:16000000:1", "--indices-dtype", "i32"}, cmdline.StatusUsage, "the result is i64[16000000]"},
+		{[]string{"gather", data, long, "--all"}, cmdline.StatusRefused, "the result u8[16000000,128] takes 1.9 GiB"},
+		{[]string{"gather", "[[1,2,3,4]]", long, "-o", out}, cmdline.StatusRefused, "the result i64[16000000,4] takes 488.3 MiB"},
+		{[]string{"bench", "gather", data, long}, cmdline.StatusRefused, "bench holds DATA, INDICES and the result u8[16000000,128] in memory"},
+		{[]string{"gather", halves, long, "--as", "gguf.get_rows", "--attr", "type=F16", "--outside", "fill=0.5"}, cmdline.StatusUsage, "the result is f32[16000000,32]"},
+		{[]string{"gather", halves, long, "--as", "gguf.get_rows", "--attr", "type=F16", "--all"}, cmdline.StatusRefused, "the result f32[16000000,32] takes 1.9 GiB"},
+		{[]string{"gather", "[[1,2]]", long, "--axis", "2"}, cmdline.StatusRefused, "axis 2 of data i64[1,2]"},
+		{[]string{"explain", "gather", "[[1,2]]", long, "--axis", "2"}, cmdline.StatusRefused, "axis 2 of data i64[1,2]"},
+		{[]string{"explain", "gather", "[[1,2]]", long, "--as", "torch.embedding_bag", "--attr", "mode=most", "--operand", "offsets=[0]"}, cmdline.StatusUsage, "mode \"most\"; there are sum, mean and max"},
+		{[]string{"gather", "f32[[1,2]]", long, "--as", "torch.embedding_bag", "--attr", "mode=sum", "--operand", "per_sample_weights=[1]", "--operand", "offsets=[0]"}, cmdline.StatusRefused, "dim 0 is 1 in per_sample_weights"},
+		{[]string{"explain", "gather", "[[1,2]]", long, "--as", "tensorflow.sparse_segment_sum"}, cmdline.StatusUsage, "segment_ids"},
 	} {
 		func() {
-			defer func(before func() limits.Bound) { memoryBound = before }(memoryBound)
-			memoryBound = func() limits.Bound { return limits.Bound{Bytes: 200 << 20, By: "the control group allows"} }
+			defer func(before func() limits.Bound) { cmdline.MemoryBound = before }(cmdline.MemoryBound)
+			cmdline.MemoryBound = func() limits.Bound { return limits.Bound{Bytes: 200 << 20, By: "the control group allows"} }
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			status, _, stderr := garnerRun(tt.args...)
@@ -113,8 +114,8 @@ func TestLongRanges(t *testing.T) {
 // TestExplainLong holds that explain makes and looks at a part of many indices, and says
 // of how many.
 func TestExplainLong(t *testing.T) {
-	defer func(before func() limits.Bound, most int) { memoryBound, explain.MostSurveyed = before, most }(memoryBound, explain.MostSurveyed)
-	memoryBound = func() limits.Bound { return limits.Bound{Bytes: 200 << 20, By: "the control group allows"} }
+	defer func(before func() limits.Bound, most int) { cmdline.MemoryBound, explain.MostSurveyed = before, most }(cmdline.MemoryBound, explain.MostSurveyed)
+	cmdline.MemoryBound = func() limits.Bound { return limits.Bound{Bytes: 200 << 20, By: "the control group allows"} }
 	explain.MostSurveyed = 1 << 20
 	ids := filepath.Join(t.TempDir(), "ids.npy")
 	writeNpy(t, ids, garner.Of(append(make([]uint8, 3<<20-1), 9), 3, 1<<20))
@@ -147,8 +148,8 @@ func TestExplainLong(t *testing.T) {
 
 // TestBlocks holds how much of little memory the blocks of a gather take.
 func TestBlocks(t *testing.T) {
-	for left, want := range map[int64]int64{1 << 40: 0, unbudgeted: 0, unbudgeted - 4: unbudgeted/4 - 1, 100 << 20: 25 << 20, 1 << 20: leastMemory, 1: leastMemory} {
-		if got := blocks(limits.Bound{Bytes: left}); got != want {
+	for left, want := range map[int64]int64{1 << 40: 0, cmdline.Unbudgeted: 0, cmdline.Unbudgeted - 4: cmdline.Unbudgeted/4 - 1, 100 << 20: 25 << 20, 1 << 20: cmdline.LeastMemory, 1: cmdline.LeastMemory} {
+		if got := cmdline.Blocks(limits.Bound{Bytes: left}); got != want {
 			t.Errorf("%d B leave %d; want %d", left, got, want)
 		}
 	}
@@ -158,9 +159,9 @@ func TestBlocks(t *testing.T) {
 func TestNoMemory(t *testing.T) {
 	var stderr bytes.Buffer
 	p := newProgram(nil, &bytes.Buffer{}, &stderr)
-	status := p.report(garner.Errorf(syscall.ENOMEM, "a.npy: cannot allocate memory"))
-	p.stderr.Flush()
-	if got := stderr.String(); status != statusRefused || !strings.HasPrefix(got, "garner: a.npy: cannot allocate memory; ") || !strings.HasSuffix(got, "iB\n") {
+	status := p.Report(garner.Errorf(syscall.ENOMEM, "a.npy: cannot allocate memory"))
+	p.Stderr.Flush()
+	if got := stderr.String(); status != cmdline.StatusRefused || !strings.HasPrefix(got, "garner: a.npy: cannot allocate memory; ") || !strings.HasSuffix(got, "iB\n") {
 		t.Error(status, got)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/garner-go/garner/format/gguf"
 	"github.com/garner-go/garner/format/npz"
 	"github.com/garner-go/garner/format/safetensors"
+	"github.com/garner-go/garner/internal/cmdline"
 	"github.com/garner-go/garner/internal/terminal"
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -43,7 +44,7 @@ func hostileRun(t *testing.T, args ...string) string {
 	status, stdout, stderr := garnerRun(args...)
 	harmless(t, fmt.Sprintf("%q prints", args), stdout)
 	harmless(t, fmt.Sprintf("%q says", args), stderr)
-	if status != statusDone {
+	if status != cmdline.StatusDone {
 		if err := refusal(stderr); err != nil {
 			t.Errorf("%q: %v", args, err)
 		}
@@ -192,7 +193,7 @@ func TestBinaryUntouched(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if status, out, message := garnerRun("gather", path, "0:10", "-o", "-"); status != statusDone || out != string(want) {
+	if status, out, message := garnerRun("gather", path, "0:10", "-o", "-"); status != cmdline.StatusDone || out != string(want) {
 		t.Errorf("status %d, %q, %s; want %q", status, out, message, want)
 	}
 	// Its text is quoted: a string as JSON has it, and no name is offered to a shell

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -138,6 +139,9 @@ func exampleFiles(t *testing.T) string {
 	}
 	writeNpy(t, filepath.Join(dir, "data.npy"), data)
 	writeNpy(t, filepath.Join(dir, "ids.npy"), garner.Of([]int64{1, 0}, 2))
+	for k := 1; k <= 4; k++ {
+		writeNpy(t, filepath.Join(dir, fmt.Sprintf("rows-%d-of-4.npy", k)), data)
+	}
 	writeNpy(t, filepath.Join(dir, "at.npy"), garner.Of([]int64{0, 1, 2, 2, 1, 0}, 2, 3, 1))
 	var b bytes.Buffer
 	if err := safetensors.Write(&b, []safetensors.Named{{Name: "embeddings.weight", Tensor: data}}, nil); err != nil {

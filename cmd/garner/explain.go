@@ -2,14 +2,13 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
+	"github.com/garner-go/garner/internal/cmdline"
 	"github.com/garner-go/garner/internal/explain"
 	"github.com/garner-go/garner/internal/terminal"
 	"github.com/spf13/cobra"
@@ -42,25 +41,25 @@ func (p *program) explainCommand() *cobra.Command {
 		Args: cobra.ArbitraryArgs, // RunE has a better message
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage(cmd, "explain takes gather, gathernd or elements, not %q", args[0])
+				return cmdline.Usage(cmd, "explain takes gather, gathernd or elements, not %q", args[0])
 			}
-			return usage(cmd, "explain takes gather, gathernd or elements, then DATA and INDICES")
+			return cmdline.Usage(cmd, "explain takes gather, gathernd or elements, then DATA and INDICES")
 		},
 	}
-	for _, k := range gatherKinds {
+	for _, k := range cmdline.Commands {
 		f := &gatherFlags{}
 		sub := &cobra.Command{
-			Use:               string(k.kind) + " DATA INDICES",
+			Use:               string(k.Kind) + " DATA INDICES",
 			Short:             short,
 			Long:              explainHelp,
-			Example:           "  garner explain " + string(k.kind) + " data.npy at.npy -o plan.svg",
-			Args:              twoOperands,
-			ValidArgsFunction: completeOperand,
+			Example:           "  garner explain " + string(k.Kind) + " data.npy at.npy -o plan.svg",
+			Args:              cmdline.TwoOperands,
+			ValidArgsFunction: cmdline.CompleteOperand,
 			RunE: func(cmd *cobra.Command, args []string) error {
 				return p.explain(cmd.Context(), k, f, args)
 			},
 		}
-		f.add(sub, k)
+		f.Add(sub, k)
 		sub.Flags().StringVarP(&f.out, "output", "o", "", "also draw the plan into `PLAN`: a .svg file, or - for standard output")
 		cmd.AddCommand(sub)
 	}
@@ -72,27 +71,27 @@ func checkPicture(out string) error {
 	if out == "-" || out == os.DevNull || strings.EqualFold(filepath.Ext(out), ".svg") {
 		return nil
 	}
-	return wrong("-o %s: explain draws .svg files, and svg to standard output for -o -; what a gather makes is written by garner gather, gathernd or elements", out)
+	return cmdline.Wrong("-o %s: explain draws .svg files, and svg to standard output for -o -; what a gather makes is written by garner gather, gathernd or elements", out)
 }
 
-func (p *program) explain(ctx context.Context, k gatherKind, f *gatherFlags, args []string) error {
-	r, err := asked(ctx, k.kind, f, args, checkPicture)
+func (p *program) explain(ctx context.Context, k cmdline.Command, f *gatherFlags, args []string) error {
+	r, err := p.askedOf(ctx, k.Kind, f, args, checkPicture)
 	if err != nil {
 		return err
 	}
-	r.most = explain.MostSurveyed
-	if err := p.openRequest(ctx, f, r); err != nil {
+	r.Most = explain.MostSurveyed
+	if err := p.OpenRequest(ctx, &f.Flags, r); err != nil {
 		return err
 	}
-	defer r.close()
+	defer r.Close()
 	e, err := explain.New(ctx, explain.Subject{
-		Name: r.operator.Name, Attributes: r.given(), Op: r.op, Data: r.dataTensor, Indices: r.indicesTensor, Whole: r.whole, Further: r.more(),
+		Name: r.Operator.Name, Attributes: r.Given(), Op: r.Op, Data: r.DataTensor, Indices: r.IndicesTensor, Whole: r.Whole, Further: r.More(),
 	})
 	if err != nil {
 		return err
 	}
 	if f.out != "" {
-		to, err := p.createText(f.out, r.paths()...)
+		to, err := p.createText(f.out, r.Paths()...)
 		if err != nil {
 			return err
 		}
@@ -105,37 +104,13 @@ func (p *program) explain(ctx context.Context, k gatherKind, f *gatherFlags, arg
 			return err
 		}
 	}
-	if colored(p.stdout) {
-		_, err := io.WriteString(terminal.Raw(p.stdout), e.Text(true)) // whose escapes are the program's own
-		return notPrinted(err)
+	if colored(p.Stdout) {
+		_, err := io.WriteString(terminal.Raw(p.Stdout), e.Text(true)) // whose escapes are the program's own
+		return cmdline.NotPrinted(err)
 	}
 	to := p.printer()
 	to.printf("%s", e.Text(false))
 	return to.flush()
-}
-
-// given returns the attributes and inputs given to the operator, in its own order,
-// each as "axis=1".
-func (r *request) given() []string {
-	names := make([]string, 0, len(r.numbers))
-	for name := range r.numbers {
-		names = append(names, name)
-	}
-	order := slices.Concat(r.operator.Inputs(), r.operator.Attributes())
-	slices.SortFunc(names, func(a, b string) int {
-		if i, j := slices.Index(order, a), slices.Index(order, b); i != j {
-			return i - j
-		}
-		return strings.Compare(a, b)
-	})
-	for i, name := range names {
-		value := fmt.Sprint(r.numbers[name])
-		if _, list := r.numbers[name].([]int64); list {
-			value = strings.ReplaceAll(value, " ", ",")
-		}
-		names[i] = name + "=" + value
-	}
-	return names
 }
 
 // colored reports whether w is a terminal that shows colours and NO_COLOR is unset.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/cmdline"
 )
 
 // TestMemoryOfBags holds what is said where INDICES or an operand that is read whole
@@ -28,7 +29,7 @@ func TestMemoryOfBags(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		args := append([]string{"gather"}, strings.Fields(tt.args)...)
 		status := newProgram(bytes.NewReader(ids), &stdout, &stderr).run(context.Background(), append(args, "-o", "out.npy", "--memory", "2M"))
-		if status != statusRefused || !strings.HasPrefix(stderr.String(), tt.want) {
+		if status != cmdline.StatusRefused || !strings.HasPrefix(stderr.String(), tt.want) {
 			t.Errorf("%s: status %d, %s", tt.args, status, stderr.String())
 		}
 	}

@@ -11,13 +11,14 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/internal/cmdline"
 	"github.com/garner-go/garner/internal/terminal"
 	"github.com/spf13/cobra"
 )
 
 // infoFlags are the flags of info.
 type infoFlags struct {
-	array arrayFlags
+	array cmdline.ArrayFlags
 	json  bool
 }
 
@@ -31,7 +32,8 @@ such as 'part-*.npy' of several; FILE#NAME is one of its arrays. A file of anoth
 extension, or of none, is known by its first bytes; - is npy or text on standard input.
 info reads only headers, and text and standard input whole. It lists all files of a
 sharded model: MODEL.safetensors.index.json, or any file such as
-MODEL-00001-of-00003.gguf. Of a .onnx or .xml model it lists the constants.
+MODEL-00001-of-00003.gguf. Of a .onnx or .xml model it lists the constants; of a folder
+of shards, or its manifest.json, the array that they make, and it opens no shard.
 
 DTYPE is the type that a gather reads, "-" if it refuses; KIND is the file's name of
 the type, such as Q8_0, which is read as f32. BYTES is the size of the elements in the
@@ -44,7 +46,7 @@ Exit status: 0 done; 1 FILE could not be read, or is corrupt; 2 the command was 
   garner info 'shards/part-*.npy'`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usage(cmd, "info takes one FILE; %d were given; put a pattern of several in quotes", len(args))
+				return cmdline.Usage(cmd, "info takes one FILE; %d were given; put a pattern of several in quotes", len(args))
 			}
 			return nil
 		},
@@ -52,11 +54,11 @@ Exit status: 0 done; 1 FILE could not be read, or is corrupt; 2 the command was 
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return completeOperand(cmd, nil, typed)
+			return cmdline.CompleteOperand(cmd, nil, typed)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return p.info(cmd.Context(), f, args[0]) },
 	}
-	f.array.add(cmd, "")
+	f.array.Add(cmd, "")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON object")
 	return cmd
 }
@@ -86,7 +88,7 @@ func (p *program) info(ctx context.Context, f *infoFlags, text string) error {
 	if err != nil {
 		return err
 	}
-	o, name := f.array.options(), from.Name
+	o, name := f.array.Options(), from.Name
 	if name != "" {
 		arrays = slices.DeleteFunc(arrays, func(a files.Info) bool { return a.Name != name })
 		if len(arrays) == 0 {
@@ -99,7 +101,7 @@ func (p *program) info(ctx context.Context, f *infoFlags, text string) error {
 	l := listing{File: from.Path, Format: from.Format.Name, Arrays: []listedArray{}}
 	unknown := 0
 	for _, a := range arrays {
-		e := listedArray{Name: a.Name, Kind: a.Kind, Shape: a.Shape, Bytes: a.Bytes, File: a.Path, Note: optionFlags.Replace(a.Note)}
+		e := listedArray{Name: a.Name, Kind: a.Kind, Shape: a.Shape, Bytes: a.Bytes, File: a.Path, Note: cmdline.OptionFlags.Replace(a.Note)}
 		if a.DType != garner.Invalid {
 			e.DType = a.DType.String()
 		}
@@ -149,7 +151,7 @@ func (p *program) info(ctx context.Context, f *infoFlags, text string) error {
 		row(printable(a.File), a.Note, orDash(printable(a.Name)), orDash(a.DType), orDash(printable(a.Kind)), shape, size)
 	}
 	if err := table.Flush(); err != nil {
-		return notPrinted(err)
+		return cmdline.NotPrinted(err)
 	}
 	plural := "s"
 	if len(l.Arrays) == 1 {
@@ -173,9 +175,9 @@ func (p *program) info(ctx context.Context, f *infoFlags, text string) error {
 // listed lists the arrays of FILE. That of standard input is read whole, as text is.
 func (p *program) listed(ctx context.Context, f *infoFlags, text string) (files.Operand, []files.Info, error) {
 	const role = "FILE"
-	o, most := f.array.options(), memoryBound()
+	o, most := f.array.Options(), cmdline.MemoryBound()
 	if text == "-" {
-		in, t, err := p.open(ctx, role, parseOperand(text), o, most)
+		in, t, err := p.Open(ctx, role, cmdline.ParseOperand(text), o, most)
 		if err != nil {
 			return files.Operand{}, nil, err
 		}
@@ -186,14 +188,14 @@ func (p *program) listed(ctx context.Context, f *infoFlags, text string) (files.
 	from, err := files.Parse(text)
 	switch {
 	case errors.Is(err, files.ErrUnknown):
-		return from, nil, wrong("%q is no file that garner reads: %s, or - for standard input", text, files.Readable())
+		return from, nil, cmdline.Wrong("%q is no file that garner reads: %s, or - for standard input", text, files.Readable())
 	case err != nil:
-		return from, nil, about(role+" ", err)
+		return from, nil, cmdline.About(role+" ", err)
 	}
 	o.Memory = max(most.Bytes, 1)
 	arrays, err := from.List(ctx, o)
 	if err != nil {
-		return from, nil, notOpened(role, from, tooLarge(err, most))
+		return from, nil, cmdline.NotOpened(role, from, cmdline.TooLarge(err, most))
 	}
 	return from, arrays, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/internal/cmdline"
 	"github.com/garner-go/garner/lint"
 	"github.com/spf13/cobra"
 )
@@ -50,7 +51,7 @@ MODEL could not be read; 2 the command was wrong; 130 interrupted.`,
   garner lint testdata/onnx/gather_13_string/model.onnx --fail-on never --format sarif`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usage(cmd, "lint takes one MODEL; %d were given", len(args))
+				return cmdline.Usage(cmd, "lint takes one MODEL; %d were given", len(args))
 			}
 			return nil
 		},
@@ -93,7 +94,7 @@ func (p *program) lint(cmd *cobra.Command, path string, f lintFlags) error {
 		for name := range strings.SplitSeq(f.runtime, ",") {
 			r := lint.Runtime(strings.ToLower(strings.TrimSpace(name)))
 			if !slices.Contains(lint.AllRuntimes(), r) {
-				return usage(cmd, "--runtime %q: no runtime %q; there are %s", f.runtime, name, runtimeNames())
+				return cmdline.Usage(cmd, "--runtime %q: no runtime %q; there are %s", f.runtime, name, runtimeNames())
 			}
 			options.Runtimes = append(options.Runtimes, r)
 		}
@@ -102,11 +103,11 @@ func (p *program) lint(cmd *cobra.Command, path string, f lintFlags) error {
 	if f.failOn != never {
 		var err error
 		if least, err = lint.ParseSeverity(f.failOn); err != nil {
-			return usage(cmd, "--fail-on %q: it is error, warning, note or never", f.failOn)
+			return cmdline.Usage(cmd, "--fail-on %q: it is error, warning, note or never", f.failOn)
 		}
 	}
 	if !slices.Contains(lintFormats, f.format) {
-		return usage(cmd, "--format %q: it is text, json or sarif", f.format)
+		return cmdline.Usage(cmd, "--format %q: it is text, json or sarif", f.format)
 	}
 	report, err := p.judge(cmd.Context(), path, options, f.lenient)
 	if err != nil {
@@ -122,7 +123,7 @@ func (p *program) lint(cmd *cobra.Command, path string, f lintFlags) error {
 		err = report.WriteText(to.buf)
 	}
 	if err != nil {
-		return notPrinted(err)
+		return cmdline.NotPrinted(err)
 	}
 	if err := to.flush(); err != nil {
 		return err
@@ -145,5 +146,5 @@ func (p *program) judge(ctx context.Context, path string, o lint.Options, lenien
 	if err := errors.Join(err, m.Close()); err != nil {
 		return nil, err
 	}
-	return &lint.Report{Model: m, Version: version(), Findings: findings, Unjudged: lint.NotJudged(m)}, nil
+	return &lint.Report{Model: m, Version: cmdline.Version(), Findings: findings, Unjudged: lint.NotJudged(m)}, nil
 }

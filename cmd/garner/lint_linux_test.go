@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/garner-go/garner/internal/cmdline"
 )
 
 // external encodes a TensorProto i64 whose elements are in table.bin.
@@ -121,7 +123,7 @@ func TestLintCost(t *testing.T) {
 				}
 			}, "lint", "--fail-on", "never", tt.name)
 			peak := watch(p.cmd.Process.Pid)
-			if got := p.status(t); got != statusDone || strings.Count(out.String(), unread) != tt.count || tt.count > 0 && !strings.Contains(out.String(), tt.want) {
+			if got := p.status(t); got != cmdline.StatusDone || strings.Count(out.String(), unread) != tt.count || tt.count > 0 && !strings.Contains(out.String(), tt.want) {
 				t.Errorf("status %d: %s%.1000s; want %s", got, p.stderr.String(), out.String(), tt.want)
 			}
 			used := p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
@@ -159,7 +161,7 @@ func TestNoAddressSpace(t *testing.T) {
 		{[]string{"explain", "gather", "big.raw", "[1,2]", "--dtype", "u8", "--shape", "8589934592"}, "MiB; raise that limit, as with ulimit -v"},
 	} {
 		p := start(t, dir, func(c *exec.Cmd) { limited(t, c, 2048) }, tt.args...)
-		if got, message := p.status(t), p.stderr.String(); got != statusRefused || !strings.Contains(message, tt.want) || refusal(message) != nil {
+		if got, message := p.status(t), p.stderr.String(); got != cmdline.StatusRefused || !strings.Contains(message, tt.want) || refusal(message) != nil {
 			t.Errorf("%q: status %d: %s; want %s", tt.args, got, message, tt.want)
 		}
 	}

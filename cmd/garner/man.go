@@ -8,6 +8,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/internal/cmdline"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -24,7 +25,7 @@ Exit status: 0 done; 1 a page could not be written; 2 the command was wrong.`,
 		Example: "  garner man share/man/man1",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usage(cmd, "man takes one DIR; %d were given", len(args))
+				return cmdline.Usage(cmd, "man takes one DIR; %d were given", len(args))
 			}
 			return nil
 		},
@@ -34,10 +35,10 @@ Exit status: 0 done; 1 a page could not be written; 2 the command was wrong.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := args[0]
 			if err := files.NoOutputURL(dir); err != nil {
-				return about("DIR ", err)
+				return cmdline.About("DIR ", err)
 			}
 			if err := os.MkdirAll(dir, 0o777); err != nil {
-				return garner.Errorf(err, "cannot make the folder %s: %v; name another", dir, reason(err))
+				return garner.Errorf(err, "cannot make the folder %s: %v; name another", dir, cmdline.Reason(err))
 			}
 			for _, about := range documented(cmd.Root()) {
 				to, err := p.createText(filepath.Join(dir, pageName(about)+".1"))

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/garner-go/garner/internal/cmdline"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -20,7 +21,7 @@ var unroff = strings.NewReplacer(`\e`, `\`, `\-`, "-", `\(ga`, "`", `\(ha`, "^",
 func TestMan(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "share", "man1")
 	for range 2 { // the second run replaces the pages
-		if status, stdout, stderr := garnerRun("man", dir); status != statusDone || stdout+stderr != "" {
+		if status, stdout, stderr := garnerRun("man", dir); status != cmdline.StatusDone || stdout+stderr != "" {
 			t.Fatalf("status %d, %s%s", status, stdout, stderr)
 		}
 	}
@@ -83,13 +84,13 @@ func TestMan(t *testing.T) {
 		t.Errorf("%v, %s", err, page)
 	}
 	for _, args := range [][]string{{"man"}, {"man", dir, dir}} {
-		if status, _, stderr := garnerRun(args...); status != statusUsage || !strings.HasPrefix(stderr, "garner: man takes one DIR; ") {
+		if status, _, stderr := garnerRun(args...); status != cmdline.StatusUsage || !strings.HasPrefix(stderr, "garner: man takes one DIR; ") {
 			t.Errorf("%q: status %d, %s", args, status, stderr)
 		}
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	writeFile(t, file, nil)
-	if status, _, stderr := garnerRun("man", filepath.Join(file, "man1")); status != statusRefused || !strings.HasPrefix(stderr, "garner: cannot make the folder ") {
+	if status, _, stderr := garnerRun("man", filepath.Join(file, "man1")); status != cmdline.StatusRefused || !strings.HasPrefix(stderr, "garner: cannot make the folder ") {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 }

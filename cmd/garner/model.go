@@ -5,6 +5,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/internal/cmdline"
 	"github.com/garner-go/garner/internal/terminal"
 	"github.com/garner-go/garner/model"
 	"github.com/spf13/cobra"
@@ -78,11 +79,11 @@ func (p *program) modelCommand() *cobra.Command {
 func (p *program) model(cmd *cobra.Command, f *modelFlags, path string) error {
 	switch {
 	case f.extract == "" && f.out != "":
-		return usage(cmd, "-o is the file of --extract NODE; the list goes to standard output")
+		return cmdline.Usage(cmd, "-o is the file of --extract NODE; the list goes to standard output")
 	case f.extract != "" && f.out == "":
-		return usage(cmd, "--extract needs -o: the .npy, .npz or .safetensors file to write")
+		return cmdline.Usage(cmd, "--extract needs -o: the .npy, .npz or .safetensors file to write")
 	case f.extract != "" && f.json:
-		return usage(cmd, "--extract writes a table and --json prints the list; give one of them")
+		return cmdline.Usage(cmd, "--extract writes a table and --json prints the list; give one of them")
 	}
 	if f.extract != "" {
 		if err := p.checkOutput(f.out, ""); err != nil {
@@ -101,7 +102,7 @@ func (p *program) model(cmd *cobra.Command, f *modelFlags, path string) error {
 	to := p.printer()
 	if f.json {
 		if err := writeModelJSON(terminal.NewJSON(to.buf), m); err != nil {
-			return notPrinted(err)
+			return cmdline.NotPrinted(err)
 		}
 		return to.flush()
 	}
@@ -117,7 +118,7 @@ func (p *program) extract(ctx context.Context, m *model.Model, f *modelFlags) er
 	}
 	data, ok := dataOf(n)
 	if !ok {
-		return wrong("--extract %s: it is a %s and no gather; \"garner model %s\" lists those", f.extract, n.Op, m.Path)
+		return cmdline.Wrong("--extract %s: it is a %s and no gather; \"garner model %s\" lists those", f.extract, n.Op, m.Path)
 	}
 	if data == nil {
 		return garner.Errorf(nil, "--extract %s: the node leaves its data out", f.extract)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/internal/cmdline"
 	"github.com/garner-go/garner/model"
 	"github.com/spf13/cobra"
 )
@@ -22,7 +23,7 @@ func oneModel(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		return nil
 	}
-	return usage(cmd, "%s takes one MODEL, %s; %d were given", cmd.Name(), modelFiles(), len(args))
+	return cmdline.Usage(cmd, "%s takes one MODEL, %s; %d were given", cmd.Name(), modelFiles(), len(args))
 }
 
 // modelFiles lists the files that are models, for a message.
@@ -48,14 +49,14 @@ func completeModel(_ *cobra.Command, args []string, _ string) ([]string, cobra.S
 // openModel opens MODEL. An extension of no model format is a usage error.
 func openModel(path string, lenient bool) (*model.Model, error) {
 	if err := files.NoURL(path); err != nil {
-		return nil, about("MODEL ", err)
+		return nil, cmdline.About("MODEL ", err)
 	}
 	extension := strings.ToLower(filepath.Ext(path))
 	if !slices.ContainsFunc(files.ModelFormats(), func(f files.ModelFormat) bool { return f.Extension == extension }) {
 		if info, err := os.Stat(path); path == "-" || err == nil && !info.IsDir() && !info.Mode().IsRegular() {
-			return nil, wrong("MODEL %s is a stream, and models are read from files; save it, and name %s", path, modelFiles())
+			return nil, cmdline.Wrong("MODEL %s is a stream, and models are read from files; save it, and name %s", path, modelFiles())
 		}
-		return nil, wrong("MODEL %q is no model that garner reads: %s", path, modelFiles())
+		return nil, cmdline.Wrong("MODEL %q is no model that garner reads: %s", path, modelFiles())
 	}
 	m, err := files.OpenModel(path, files.ModelOptions{Lenient: lenient})
 	return m, ofModel(err)
@@ -73,7 +74,7 @@ func limitJudged(path string) (restore func()) {
 	if info, err := os.Stat(path); err == nil {
 		size = info.Size()
 	}
-	return limitHeap(judgedHeap * (1 + min(size, 1<<40)>>20))
+	return cmdline.LimitHeap(judgedHeap * (1 + min(size, 1<<40)>>20))
 }
 
 // ofModel keeps an attribute error of a model from being taken for a usage error

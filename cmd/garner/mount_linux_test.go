@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/cmdline"
 )
 
 // insideVariable marks a test process that runs in its own mount namespace.
@@ -100,8 +101,8 @@ func TestFullDisk(t *testing.T) {
 	for _, out := range []string{"old.npy", "new.npy"} {
 		p := start(t, dir, nil, "gather", data, ids, "-o", out)
 		want := "garner: cannot write " + out + ": no space left on device; make room on the disk, or write to another one\n"
-		if got := p.status(t); got != statusRefused || p.stderr.String() != want {
-			t.Errorf("status %d, %q; want %d, %q", got, p.stderr.String(), statusRefused, want)
+		if got := p.status(t); got != cmdline.StatusRefused || p.stderr.String() != want {
+			t.Errorf("status %d, %q; want %d, %q", got, p.stderr.String(), cmdline.StatusRefused, want)
 		}
 		nothingLeft(t, dir, "old.npy")
 		if b, err := os.ReadFile(filepath.Join(dir, "old.npy")); err != nil || string(b) != "as it was" {
@@ -110,7 +111,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	// A result that fits is still written.
 	p := start(t, dir, nil, "gather", data, "[0]", "-o", "new.npy")
-	if got := p.status(t); got != statusDone {
+	if got := p.status(t); got != cmdline.StatusDone {
 		t.Errorf("status %d: %s", got, p.stderr.String())
 	}
 	nothingLeft(t, dir, "old.npy", "new.npy")
@@ -128,14 +129,14 @@ func TestReadOnlyMount(t *testing.T) {
 	for _, out := range []string{"old.npy", "new.npy"} {
 		p := start(t, dir, nil, "gather", "data.npy", "[0]", "-o", out)
 		got, message := p.status(t), p.stderr.String()
-		if want := "garner: cannot write " + out + ": read-only file system; "; got != statusRefused || !strings.HasPrefix(message, want) || refusal(message) != nil {
-			t.Errorf("status %d, %q; want %d, %q…", got, message, statusRefused, want)
+		if want := "garner: cannot write " + out + ": read-only file system; "; got != cmdline.StatusRefused || !strings.HasPrefix(message, want) || refusal(message) != nil {
+			t.Errorf("status %d, %q; want %d, %q…", got, message, cmdline.StatusRefused, want)
 		}
 		nothingLeft(t, dir, "old.npy", "data.npy")
 	}
 	// Reading from the mount works.
 	p := start(t, dir, nil, "gather", "data.npy", "[2]")
-	if got := p.status(t); got != statusDone {
+	if got := p.status(t); got != cmdline.StatusDone {
 		t.Errorf("status %d: %s", got, p.stderr.String())
 	}
 }

@@ -10,29 +10,30 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/internal/cmdline"
 )
 
 func TestParseOperand(t *testing.T) {
-	for text, want := range map[string]operandKind{
-		"-":            kindStdin,
-		"[1, 2]":       kindLiteral,
-		"-1":           kindLiteral,
-		" -1":          kindLiteral,
-		"f32(2)":       kindLiteral,
-		"a.npy":        kindFile,
-		"a.gguf#b":     kindFile,
-		"part-*.npy":   kindFile,
-		"a.csv":        kindFile,
-		"a.parquet":    kindUnreadable,
-		"0:10:2":       kindLiteral,
-		"-5:0":         kindLiteral,
-		"a.npy#b":      kindUnreadable,
-		"none://a.npy": kindUnreadable,
-		"none://a":     kindUnreadable,
-		"":             kindUnreadable,
+	for text, want := range map[string]cmdline.OperandKind{
+		"-":            cmdline.KindStdin,
+		"[1, 2]":       cmdline.KindLiteral,
+		"-1":           cmdline.KindLiteral,
+		" -1":          cmdline.KindLiteral,
+		"f32(2)":       cmdline.KindLiteral,
+		"a.npy":        cmdline.KindFile,
+		"a.gguf#b":     cmdline.KindFile,
+		"part-*.npy":   cmdline.KindFile,
+		"a.csv":        cmdline.KindFile,
+		"a.parquet":    cmdline.KindUnreadable,
+		"0:10:2":       cmdline.KindLiteral,
+		"-5:0":         cmdline.KindLiteral,
+		"a.npy#b":      cmdline.KindUnreadable,
+		"none://a.npy": cmdline.KindUnreadable,
+		"none://a":     cmdline.KindUnreadable,
+		"":             cmdline.KindUnreadable,
 	} {
-		if got := parseOperand(text); got.kind != want || got.text != text || want == kindFile && got.file.String() != text {
-			t.Errorf("%q is of kind %d; want %d", text, got.kind, want)
+		if got := cmdline.ParseOperand(text); got.Kind != want || got.Text != text || want == cmdline.KindFile && got.File.String() != text {
+			t.Errorf("%q is of kind %d; want %d", text, got.Kind, want)
 		}
 	}
 }
@@ -58,16 +59,16 @@ func TestURL(t *testing.T) {
 		stdout string
 		stderr string
 	}{
-		{[]string{"gather", "test://table", "[2, 0]"}, statusDone, "[[5, 6], [1, 2]]\n", ""},
-		{[]string{"gather", "test://table", "[2, 0]", "-o", out}, statusDone, "", ""},
-		{[]string{"gather", out, "[0]"}, statusDone, "[[5, 6]]\n", ""},
-		{[]string{"gather", "test://table", "[1]", "-o", out, "--memory", "1M"}, statusDone, "", ""},
-		{[]string{"gather", out, "[0]"}, statusDone, "[[3, 4]]\n", ""},
-		{[]string{"gather", "[1, 2]", "[1]", "-o", "test://out.npy"}, statusDone, "", ""},
-		{[]string{"gather", "test://none", "[1]"}, statusRefused, "", "garner: there is no object test://none\n"},
-		{[]string{"probe", "test://table"}, statusRefused, "", "garner: TABLE test://table can only be read whole"},
-		{[]string{"info", "test://table"}, statusUsage, "", "garner: test://table cannot be listed"},
-		{[]string{"gather", out, "[0]", "-o", "test://out.npy", "--resume"}, statusUsage, "", "garner: --resume: test://out.npy is no file on a disk, and what went into it is gone; name a file with -o OUT\n"},
+		{[]string{"gather", "test://table", "[2, 0]"}, cmdline.StatusDone, "[[5, 6], [1, 2]]\n", ""},
+		{[]string{"gather", "test://table", "[2, 0]", "-o", out}, cmdline.StatusDone, "", ""},
+		{[]string{"gather", out, "[0]"}, cmdline.StatusDone, "[[5, 6]]\n", ""},
+		{[]string{"gather", "test://table", "[1]", "-o", out, "--memory", "1M"}, cmdline.StatusDone, "", ""},
+		{[]string{"gather", out, "[0]"}, cmdline.StatusDone, "[[3, 4]]\n", ""},
+		{[]string{"gather", "[1, 2]", "[1]", "-o", "test://out.npy"}, cmdline.StatusDone, "", ""},
+		{[]string{"gather", "test://none", "[1]"}, cmdline.StatusRefused, "", "garner: there is no object test://none\n"},
+		{[]string{"probe", "test://table"}, cmdline.StatusRefused, "", "garner: TABLE test://table can only be read whole"},
+		{[]string{"info", "test://table"}, cmdline.StatusUsage, "", "garner: test://table cannot be listed"},
+		{[]string{"gather", out, "[0]", "-o", "test://out.npy", "--resume"}, cmdline.StatusUsage, "", "garner: --resume: test://out.npy is no file on a disk, and what went into it is gone; name a file with -o OUT\n"},
 	} {
 		var stdout, stderr bytes.Buffer
 		p := newProgram(strings.NewReader(""), &stdout, &stderr)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/cmdline"
 	"github.com/garner-go/garner/operators"
 	"github.com/spf13/cobra"
 )
@@ -28,7 +29,7 @@ Exit status: 0 done; 2 there is no operator of that name.`,
   garner ops elements`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usage(cmd, "ops takes one NAME or none; %d were given", len(args))
+				return cmdline.Usage(cmd, "ops takes one NAME or none; %d were given", len(args))
 			}
 			return nil
 		},
@@ -158,24 +159,27 @@ func (p *program) policy(o operators.Operator, attribute, word string) (string, 
 	if err != nil {
 		return "", err
 	}
-	f := &gatherFlags{}
-	i := slices.IndexFunc(gatherKinds, func(k gatherKind) bool { return k.kind == o.Kind })
+	f := &cmdline.Flags{}
+	i := slices.IndexFunc(cmdline.Commands, func(k cmdline.Command) bool { return k.Kind == o.Kind })
 	cmd := &cobra.Command{}
-	f.add(cmd, gatherKinds[i])
+	f.Add(cmd, cmdline.Commands[i])
 	if err := cmd.ParseFlags(args); err != nil {
 		return "", err
 	}
-	f.operator.as = o.Name
+	f.Operator.As = o.Name
 	if attribute != "" {
-		f.operator.attributes = slices.DeleteFunc(f.operator.attributes, func(a string) bool { return strings.HasPrefix(a, attribute+"=") })
-		f.operator.attributes = append(f.operator.attributes, attribute+"="+word)
+		f.Operator.Attributes = slices.DeleteFunc(f.Operator.Attributes, func(a string) bool { return strings.HasPrefix(a, attribute+"=") })
+		f.Operator.Attributes = append(f.Operator.Attributes, attribute+"="+word)
 	}
-	r, err := p.request(cmd.Context(), o.Kind, f, cmd.Flags().Args(), nil)
+	r, err := p.Ask(cmd.Context(), o.Kind, f, cmd.Flags().Args(), (&cmdline.SizeFlag{}).Budget(), nil)
+	if err == nil {
+		err = p.OpenRequest(cmd.Context(), f, r)
+	}
 	if err != nil {
 		return "", err
 	}
-	defer r.close()
-	prepared, err := garner.Prepare(r.op, r.dataTensor.Spec(), r.indicesTensor.Spec(), garner.FurtherTensors(r.more()...))
+	defer r.Close()
+	prepared, err := garner.Prepare(r.Op, r.DataTensor.Spec(), r.IndicesTensor.Spec(), garner.FurtherTensors(r.More()...))
 	if err != nil {
 		return "", err
 	}

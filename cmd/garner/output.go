@@ -13,6 +13,7 @@ import (
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
 	"github.com/garner-go/garner/internal/atomicfile"
+	"github.com/garner-go/garner/internal/cmdline"
 	"github.com/garner-go/garner/internal/terminal"
 )
 
@@ -20,23 +21,23 @@ import (
 // its bytes, and a name that the format cannot store, before any work. "" means that OUT or the name
 // is not given.
 func (p *program) checkOutput(out, name string) error {
-	if out == "-" && terminal.Is(p.stdout) {
-		return wrong("-o -: standard output is a terminal, and npy is no text; redirect it or pipe it into a program, or leave -o out, and the result is printed")
+	if out == "-" && terminal.Is(p.Stdout) {
+		return cmdline.Wrong("-o -: standard output is a terminal, and npy is no text; redirect it or pipe it into a program, or leave -o out, and the result is printed")
 	}
 	format, ok := formatOf(out)
 	if ok {
 		if name != "" && !format.Named {
-			return wrong("--name %s: only in .npz, .safetensors and .gguf files has a result a name; write one of them with -o", name)
+			return cmdline.Wrong("--name %s: only in .npz, .safetensors and .gguf files has a result a name; write one of them with -o", name)
 		}
 		return nil
 	}
 	if path, name, ok := strings.Cut(out, "#"); ok {
-		return wrong("-o %s: give the name apart from the file's, -o %s --name %s", out, path, name)
+		return cmdline.Wrong("-o %s: give the name apart from the file's, -o %s --name %s", out, path, name)
 	}
 	if err := files.NoOutputURL(out); err != nil {
-		return about("-o ", err)
+		return cmdline.About("-o ", err)
 	}
-	return wrong("-o %s: garner writes %s files, and npy to standard output for -o -", out, files.Writable())
+	return cmdline.Wrong("-o %s: garner writes %s files, and npy to standard output for -o -", out, files.Writable())
 }
 
 // formatOf is the format of an OUT.
@@ -61,7 +62,7 @@ func (p *program) create(ctx context.Context, out string, spec garner.Spec, o fi
 	o.Format = format.Name
 	to := &output{program: p}
 	if out == "-" {
-		if to.Writer, err = files.NewWriter(ctx, stdoutWriter{terminal.Raw(p.stdout)}, spec, o); err == nil {
+		if to.Writer, err = files.NewWriter(ctx, stdoutWriter{terminal.Raw(p.Stdout)}, spec, o); err == nil {
 			err = p.notInput(o.Inputs)
 		}
 		return to, err
@@ -104,7 +105,7 @@ func (s stdoutWriter) Write(b []byte) (int, error) {
 
 // notInput refuses standard output that is redirected to an input.
 func (p *program) notInput(inputs []string) error {
-	stdout, ok := terminal.Raw(p.stdout).(*os.File)
+	stdout, ok := terminal.Raw(p.Stdout).(*os.File)
 	if !ok {
 		return nil
 	}
@@ -128,7 +129,7 @@ type sink struct {
 func (p *program) createText(out string, inputs ...string) (*sink, error) {
 	s := &sink{program: p}
 	if err := files.NoOutputURL(out); err != nil {
-		return nil, about("-o ", err)
+		return nil, cmdline.About("-o ", err)
 	}
 	if out == "-" {
 		return s, p.notInput(inputs)
@@ -146,8 +147,8 @@ func (p *program) createText(out string, inputs ...string) (*sink, error) {
 func (s *sink) write(text []byte) error {
 	defer s.abort()
 	if s.file == nil {
-		_, err := s.program.stdout.Write(text)
-		return notPrinted(err)
+		_, err := s.program.Stdout.Write(text)
+		return cmdline.NotPrinted(err)
 	}
 	if _, err := s.file.Write(text); err != nil {
 		return err
@@ -166,42 +167,19 @@ func (s *sink) abort() {
 // notWritten words the error of an array on standard output.
 func notWritten(err error) error {
 	switch {
-	case err == nil, errors.Is(err, errInterrupted), errors.Is(err, garner.ErrDType), errors.Is(err, garner.ErrFault):
+	case err == nil, errors.Is(err, cmdline.ErrInterrupted), errors.Is(err, garner.ErrDType), errors.Is(err, garner.ErrFault):
 		return err
-	case brokenPipe(err):
+	case cmdline.BrokenPipe(err):
 		return garner.Errorf(err, "standard output was closed before the whole array was written; let its reader read it all")
 	}
-	return garner.Errorf(err, "cannot write standard output: %v; make room there, or name a file with -o", reason(err))
-}
-
-// notPrinted words the error of a text on standard output. A reader that closes it
-// early, such as head, is an errReaderGone, which is not reported.
-func notPrinted(err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case brokenPipe(err):
-		return errReaderGone
-	}
-	return garner.Errorf(err, "cannot write standard output: %v; make room there", reason(err))
-}
-
-// reason returns the innermost error: the operating system's text.
-func reason(err error) error {
-	for {
-		inner := errors.Unwrap(err)
-		if inner == nil {
-			return err
-		}
-		err = inner
-	}
+	return garner.Errorf(err, "cannot write standard output: %v; make room there, or name a file with -o", cmdline.Reason(err))
 }
 
 // printJSON prints a value as one line.
 func (p *program) printJSON(v any) error {
 	to := p.printer()
 	if err := to.json().Encode(v); err != nil {
-		return notPrinted(err)
+		return cmdline.NotPrinted(err)
 	}
 	return to.flush()
 }
@@ -211,7 +189,7 @@ type printer struct {
 	buf *bufio.Writer
 }
 
-func (p *program) printer() printer { return printer{bufio.NewWriter(p.stdout)} }
+func (p *program) printer() printer { return printer{bufio.NewWriter(p.Stdout)} }
 
 func (p printer) printf(format string, args ...any) { fmt.Fprintf(p.buf, format, args...) }
 
@@ -222,20 +200,4 @@ func (p printer) json() *json.Encoder {
 	return e
 }
 
-func (p printer) flush() error { return notPrinted(p.buf.Flush()) }
-
-// A contextReader reads until its context ends.
-type contextReader struct {
-	ctx   context.Context
-	r     io.Reader
-	meter *terminal.Meter
-}
-
-func (r contextReader) Read(b []byte) (int, error) {
-	if r.ctx.Err() != nil {
-		return 0, context.Cause(r.ctx)
-	}
-	n, err := r.r.Read(b)
-	r.meter.Add(int64(n))
-	return n, err
-}
+func (p printer) flush() error { return cmdline.NotPrinted(p.buf.Flush()) }

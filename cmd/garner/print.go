@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/cmdline"
 	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/internal/terminal"
 	"github.com/garner-go/garner/source"
@@ -39,14 +40,14 @@ func (p *program) long(name string, spec garner.Spec, files string) (bool, error
 	if lists(shape) <= printed {
 		return false, nil
 	}
-	if terminal.Is(p.stdout) {
+	if terminal.Is(p.Stdout) {
 		return true, nil
 	}
 	much := fmt.Sprintf("more than %d empty lists", printed)
 	if n, _ := shape.Len(); n > 0 {
 		much = fmt.Sprintf("%d elements", n)
 	}
-	return true, wrong("%s is %s%s, %s; outside a terminal more than %d are printed only if that is asked for: --all prints all, %s",
+	return true, cmdline.Wrong("%s is %s%s, %s; outside a terminal more than %d are printed only if that is asked for: --all prints all, %s",
 		name, spec.DType, shape, much, printed, files)
 }
 
@@ -92,7 +93,7 @@ func writeLists(to *bufio.Writer, t garner.Tensor) error {
 		t, err := t.Clone()
 		if err == nil {
 			_, err = to.WriteString(t.Text())
-			err = notPrinted(err)
+			err = cmdline.NotPrinted(err)
 		}
 		return err
 	}
@@ -121,10 +122,10 @@ func writeLists(to *bufio.Writer, t garner.Tensor) error {
 		}
 		text := part.Text()
 		if _, err := to.WriteString(text[1 : len(text)-1]); err != nil {
-			return notPrinted(err)
+			return cmdline.NotPrinted(err)
 		}
 	}
-	return notPrinted(to.WriteByte(']'))
+	return cmdline.NotPrinted(to.WriteByte(']'))
 }
 
 // summary is a large tensor's dtype, shape, first and last elements.
@@ -166,27 +167,27 @@ func summed(dtype garner.DType, shape garner.Shape, part func(first, n int) (str
 // gatherPrinted runs a gather whose result is printed, without what the result does
 // not need: of a long one that is copied, only the ends, and of DATA in a file only rows.
 // done is false where both operands are tensors and all of the result is wanted.
-func (p *program) gatherPrinted(ctx context.Context, f *gatherFlags, r *request, plan *garner.Plan) (done bool, err error) {
+func (p *program) gatherPrinted(ctx context.Context, f *gatherFlags, r *cmdline.Request, plan *garner.Plan) (done bool, err error) {
 	if plan.Copies() && lists(plan.Out) > printed && !f.all {
 		if done, err := p.summarise(ctx, f, r, plan); done || err != nil {
 			return done, err
 		}
 	}
-	if r.dataTensor.DType() != garner.Invalid {
+	if r.DataTensor.DType() != garner.Invalid {
 		return false, nil
 	}
-	more, _ := r.arrays()
-	out, err := newResult(plan, r.memory.left())
+	more, _ := r.Arrays()
+	out, err := newResult(plan, r.Memory.Left())
 	if err != nil {
 		return false, err
 	}
-	meter := p.meter("gathering", volume(out.DType(), int64(out.Len())))
-	err = source.GatherInto(ctx, r.op, r.data.Array, r.indexArray(), out, source.Options{
-		Threads: int(f.threads.value), Further: more, Progress: func(done, _ int64) { meter.Set(done) },
+	meter := p.Meter("gathering", cmdline.Volume(out.DType(), int64(out.Len())))
+	err = source.GatherInto(ctx, r.Op, r.Data.Array, r.IndexArray(), out, source.Options{
+		Threads: int(f.threads.Value), Further: more, Progress: func(done, _ int64) { meter.Set(done) },
 	})
 	meter.Stop()
 	if err != nil {
-		return false, f.policy.remedy(err)
+		return false, f.Policy.Remedy(err)
 	}
 	return true, p.print(out, f.all)
 }
@@ -194,32 +195,32 @@ func (p *program) gatherPrinted(ctx context.Context, f *gatherFlags, r *request,
 // summarise prints the summary of a gather whose result is long. It looks at every
 // index, and reads the rows of the shown elements alone. Strings have no rows that
 // could be read alone; done is then false.
-func (p *program) summarise(ctx context.Context, f *gatherFlags, r *request, plan *garner.Plan) (done bool, err error) {
+func (p *program) summarise(ctx context.Context, f *gatherFlags, r *cmdline.Request, plan *garner.Plan) (done bool, err error) {
 	long := func() error {
 		_, err := p.long("the result", garner.SpecOf(plan.DType, plan.Out...), toOut)
 		return err
 	}
-	if r.indicesTensor.Len() > fewIndices {
+	if r.IndicesTensor.Len() > cmdline.FewIndices {
 		if err := long(); err != nil {
 			return false, err
 		}
 	}
 	// What is wrong with the operands outranks where the result goes.
-	if err := plan.Check(ctx, r.indicesTensor, r.more()...); err != nil {
-		return false, f.policy.remedy(err)
+	if err := plan.Check(ctx, r.IndicesTensor, r.More()...); err != nil {
+		return false, f.Policy.Remedy(err)
 	}
-	if err := r.changed(); err != nil {
+	if err := r.Changed(); err != nil {
 		return false, err
 	}
 	if err := long(); err != nil || plan.DType == garner.String {
 		return false, err
 	}
 	text, err := summed(plan.DType, plan.Out, func(first, n int) (string, error) {
-		t, err := run.Part(ctx, r.op, r.data.Array, r.indices.Array, plan.DType, first, n)
+		t, err := run.Part(ctx, r.Op, r.Data.Array, r.Indices.Array, plan.DType, first, n)
 		return t.Text(), err
 	})
 	if err == nil {
-		err = r.changed()
+		err = r.Changed()
 	}
 	if err != nil {
 		return false, err

@@ -15,6 +15,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/format/npy"
+	"github.com/garner-go/garner/internal/cmdline"
 )
 
 // onConsole runs garner in dir with its standard output on a terminal, and returns
@@ -71,13 +72,13 @@ func TestSummary(t *testing.T) {
 	writeNpy(t, filepath.Join(dir, "ids.npy"), garner.Of(ids, len(ids)))
 	status, shows := onConsole(t, dir, nil, "gather", "data.npy", "ids.npy")
 	want := fmt.Sprintf("u8[%d,4096], %d elements\n", n, int64(n)*width) + "first [1, 2, 0, 0, 0]\nlast  [0, 0, 0, 0, 255]\n\"-o FILE.npy\" writes them all, and \"--all\" prints them\n"
-	if status != statusDone || shows != want {
+	if status != cmdline.StatusDone || shows != want {
 		t.Errorf("status %d, %q; want %q", status, shows, want)
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	screen := newConsole(t)
-	if status := newProgram(nil, screen.tty, screen.tty).run(t.Context(), []string{"gather", filepath.Join(dir, "data.npy"), filepath.Join(dir, "ids.npy")}); status != statusDone {
+	if status := newProgram(nil, screen.tty, screen.tty).run(t.Context(), []string{"gather", filepath.Join(dir, "data.npy"), filepath.Join(dir, "ids.npy")}); status != cmdline.StatusDone {
 		t.Errorf("status %d, %q", status, screen.String())
 	}
 	runtime.ReadMemStats(&after)
@@ -88,7 +89,7 @@ func TestSummary(t *testing.T) {
 	// Every index is looked at all the same.
 	ids[n/2] = rows
 	writeNpy(t, filepath.Join(dir, "ids.npy"), garner.Of(ids, len(ids)))
-	if status, shows := onConsole(t, dir, nil, "gather", "data.npy", "ids.npy"); status != statusRefused || !strings.Contains(shows, fmt.Sprintf("indices[%d] = 1024 is outside axis 0", n/2)) {
+	if status, shows := onConsole(t, dir, nil, "gather", "data.npy", "ids.npy"); status != cmdline.StatusRefused || !strings.Contains(shows, fmt.Sprintf("indices[%d] = 1024 is outside axis 0", n/2)) {
 		t.Errorf("status %d, %q", status, shows)
 	}
 }
@@ -118,7 +119,7 @@ func TestSummaryEnds(t *testing.T) {
 		}
 		args := []string{"gather", d.String() + x.Text(), "0:401:1", "--outside", "wrap"}
 		status, whole := onConsole(t, dir, nil, append(args, "--all")...)
-		if status != statusDone {
+		if status != cmdline.StatusDone {
 			t.Fatal(d, whole)
 		}
 		words := strings.Split(strings.Trim(whole, "[]\n"), ", ")
@@ -129,7 +130,7 @@ func TestSummaryEnds(t *testing.T) {
 			t.Fatalf("%s: %d elements", d, len(words))
 		}
 		want := fmt.Sprintf("%s[401,7], 2807 elements\nfirst [%s]\nlast  [%s]\n", d, strings.Join(words[:5], ", "), strings.Join(words[2802:], ", "))
-		if status, shows := onConsole(t, dir, nil, args...); status != statusDone || !strings.HasPrefix(shows, want) {
+		if status, shows := onConsole(t, dir, nil, args...); status != cmdline.StatusDone || !strings.HasPrefix(shows, want) {
 			t.Errorf("%s: status %d, %q; want %q", d, status, shows, want)
 		}
 	}
@@ -146,20 +147,20 @@ func TestConsole(t *testing.T) {
 		{"model", "nosuch.onnx", "--extract", "n", "-o", "-"},
 	} {
 		status, shows := onConsole(t, dir, nil, args...)
-		if want := "garner: -o -: standard output is a terminal, and npy is no text; "; status != statusUsage || !strings.HasPrefix(shows, want) {
+		if want := "garner: -o -: standard output is a terminal, and npy is no text; "; status != cmdline.StatusUsage || !strings.HasPrefix(shows, want) {
 			t.Errorf("%q: status %d, %q; want %q", args, status, shows, want)
 		}
 	}
 	// A picture is text.
-	if status, shows := onConsole(t, dir, nil, "explain", "gather", "data.npy", "[0]", "-o", "-"); status != statusDone || !strings.Contains(shows, "<svg") {
+	if status, shows := onConsole(t, dir, nil, "explain", "gather", "data.npy", "[0]", "-o", "-"); status != cmdline.StatusDone || !strings.Contains(shows, "<svg") {
 		t.Errorf("status %d, %.100q", status, shows)
 	}
-	if status, shows := onConsole(t, dir, nil, "gather", "data.npy", "[1]"); status != statusDone || shows != "[2]\n" {
+	if status, shows := onConsole(t, dir, nil, "gather", "data.npy", "[1]"); status != cmdline.StatusDone || shows != "[2]\n" {
 		t.Errorf("status %d, %q", status, shows)
 	}
 	// Colours are the program's own.
 	colours := func(c *exec.Cmd) { c.Env = append(os.Environ(), "TERM=xterm", "NO_COLOR=") }
-	if status, shows := onConsole(t, dir, colours, "explain", "gather", "data.npy", "[0]"); status != statusDone || !strings.HasPrefix(shows, "\x1b[1mgarner.Gather\x1b[0m   data i64[2]") {
+	if status, shows := onConsole(t, dir, colours, "explain", "gather", "data.npy", "[0]"); status != cmdline.StatusDone || !strings.HasPrefix(shows, "\x1b[1mgarner.Gather\x1b[0m   data i64[2]") {
 		t.Errorf("status %d, %q", status, shows)
 	}
 
@@ -176,7 +177,7 @@ func TestConsole(t *testing.T) {
 			role = "DATA"
 		}
 		want := "garner: " + role + ": reading what you type: integers, or a literal; Ctrl-D on a line of its own ends it\n"
-		if got := p.status(t); got != statusDone || p.stderr.String() != want {
+		if got := p.status(t); got != cmdline.StatusDone || p.stderr.String() != want {
 			t.Errorf("%q: status %d, %q; want %q", args, got, p.stderr.String(), want)
 		}
 		if want := map[string]string{"INDICES": "[2, 1]\n", "DATA": "[0, 1]\n"}[role]; stdout.String() != want {
@@ -185,7 +186,7 @@ func TestConsole(t *testing.T) {
 	}
 	// A pipe is not.
 	p := start(t, dir, func(c *exec.Cmd) { c.Stdin = strings.NewReader("1") }, "gather", "data.npy", "-")
-	if got := p.status(t); got != statusDone || p.stderr.Len() > 0 {
+	if got := p.status(t); got != cmdline.StatusDone || p.stderr.Len() > 0 {
 		t.Errorf("status %d, %q", got, p.stderr.String())
 	}
 }

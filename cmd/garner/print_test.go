@@ -8,12 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/cmdline"
 	"github.com/garner-go/garner/internal/literal"
 )
 
@@ -49,7 +49,7 @@ func TestPaste(t *testing.T) {
 		want := ""
 		for range 2 {
 			status, out, message := garnerRun("gather", text, "[0,1]", "--dtype", d.String())
-			if status != statusDone {
+			if status != cmdline.StatusDone {
 				t.Fatalf("%s %s: status %d: %s", d, text, status, message)
 			}
 			if want != "" && out != want {
@@ -105,7 +105,7 @@ func TestPrintedWhole(t *testing.T) {
 			}
 			writeFile(t, path, []byte(text))
 			status, out, message := garnerRun(args...)
-			if status != statusDone || out != x.Text()+"\n" {
+			if status != cmdline.StatusDone || out != x.Text()+"\n" {
 				t.Fatalf("%s%s: status %d, %.200q, %s; want %.200q", d, shape, status, out, message, x.Text())
 			}
 			again, err := literal.Parse(out, d)
@@ -115,7 +115,7 @@ func TestPrintedWhole(t *testing.T) {
 			// Above 1000 elements it is refused without --all, and nothing is printed.
 			if lists(shape) > printed {
 				status, out, message := garnerRun(args[:len(args)-1]...)
-				if status != statusUsage || out != "" || !strings.Contains(message, "--all prints all, -o - writes npy, and -o OUT a file") {
+				if status != cmdline.StatusUsage || out != "" || !strings.Contains(message, "--all prints all, -o - writes npy, and -o OUT a file") {
 					t.Errorf("%s%s: status %d, %.100q, %s", d, shape, status, out, message)
 				}
 			}
@@ -130,25 +130,6 @@ func bitsOf(t *testing.T, x garner.Tensor) []byte {
 		t.Fatal(err)
 	}
 	return b
-}
-
-func TestBuildVersion(t *testing.T) {
-	setting := func(revision, modified string) []debug.BuildSetting {
-		return []debug.BuildSetting{{Key: "vcs.revision", Value: revision}, {Key: "vcs.modified", Value: modified}}
-	}
-	for _, tt := range []struct {
-		info debug.BuildInfo
-		want string
-	}{
-		{debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}}, "v1.2.3"},
-		{debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}, "(devel)"},
-		{debug.BuildInfo{Settings: setting("0123456789abcdef", "false")}, "(devel) 0123456789ab"},
-		{debug.BuildInfo{Settings: setting("0123456789abcdef", "true")}, "(devel) 0123456789ab+dirty"},
-	} {
-		if got := buildVersion(&tt.info); got != tt.want {
-			t.Errorf("%+v: %q; want %q", tt.info, got, tt.want)
-		}
-	}
 }
 
 // TestPrintedRows prints a row of a table that is not mapped, because its numbers are
@@ -182,11 +163,11 @@ func TestPrintedRows(t *testing.T) {
 		if !strings.Contains(tt.args, "nd") {
 			args = append(args, "--all")
 		}
-		if status, out, message := garnerRun(args...); status != statusDone || !strings.HasPrefix(out, tt.want) {
+		if status, out, message := garnerRun(args...); status != cmdline.StatusDone || !strings.HasPrefix(out, tt.want) {
 			t.Errorf("%s: status %d, %.40q, %s", tt.args, status, out, message)
 		}
 	}
-	if status, _, message := garnerRun("gather", path, "[7,40000]", "--all"); status != statusRefused || !strings.Contains(message, "indices[1] = 40000 is outside axis 0") {
+	if status, _, message := garnerRun("gather", path, "[7,40000]", "--all"); status != cmdline.StatusRefused || !strings.Contains(message, "indices[1] = 40000 is outside axis 0") {
 		t.Errorf("status %d, %s", status, message)
 	}
 	runtime.ReadMemStats(&after)

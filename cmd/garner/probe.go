@@ -14,6 +14,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/internal/cmdline"
 	"github.com/garner-go/garner/internal/terminal"
 	"github.com/garner-go/garner/internal/units"
 	"github.com/garner-go/garner/operators"
@@ -72,15 +73,15 @@ was wrong; 130 interrupted.`
 
 // probeFlags are the flags of probe.
 type probeFlags struct {
-	operator operatorFlags // without axis and batch dims
-	further  furtherFlags
+	operator cmdline.OperatorFlags // without axis and batch dims
+	further  cmdline.FurtherFlags
 	rows     rowCounts
 	seconds  seconds
 	json     bool
 	picture  string
-	dtype    dtypeFlag
+	dtype    cmdline.DTypeFlag
 	shape    string
-	offset   number
+	offset   cmdline.Number
 	raw      bool
 }
 
@@ -137,7 +138,7 @@ func (p *program) probeCommand() *cobra.Command {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return completeOperand(cmd, args, typed)
+			return cmdline.CompleteOperand(cmd, args, typed)
 		},
 	}
 	f.rows = rowCounts{1, 16, 256, 4096}
@@ -151,13 +152,13 @@ func (p *program) probeCommand() *cobra.Command {
 	flags.StringVar(&f.shape, "shape", "", "the `DIMS` of a file without a header, such as 1000,256; one may be ?")
 	flags.Var(&f.offset, "offset", "bytes before the first element of such a file (default 0)")
 	flags.BoolVar(&f.raw, "raw", false, "read the blocks of quantised rows of a .gguf instead of their numbers")
-	f.operator.add(cmd, ", that decodes the rows of TABLE (default: they are read as they are)", operators.Gather)
-	f.further.add(cmd, "FILE", "scales=scales.npy")
+	f.operator.Add(cmd, ", that decodes the rows of TABLE (default: they are read as they are)", operators.Gather)
+	f.further.Add(cmd, "FILE", "scales=scales.npy")
 	var dtypes []string
 	for _, d := range garner.DTypes() {
 		dtypes = append(dtypes, d.String())
 	}
-	complete(cmd, "dtype", dtypes...)
+	cmdline.Complete(cmd, "dtype", dtypes...)
 	return cmd
 }
 
@@ -166,30 +167,30 @@ func (p *program) probeCommand() *cobra.Command {
 func (f *probeFlags) check(cmd *cobra.Command, args []string) (table files.Operand, o files.Options, err error) {
 	switch {
 	case len(args) == 0:
-		return table, o, usage(cmd, "probe takes a TABLE: a file such as table.npy, or model.gguf#NAME")
+		return table, o, cmdline.Usage(cmd, "probe takes a TABLE: a file such as table.npy, or model.gguf#NAME")
 	case len(args) > 1:
-		return table, o, usage(cmd, "probe takes one TABLE; %d were given", len(args))
+		return table, o, cmdline.Usage(cmd, "probe takes one TABLE; %d were given", len(args))
 	}
-	from := parseOperand(args[0])
-	table = from.file
+	from := cmdline.ParseOperand(args[0])
+	table = from.File
 	switch {
-	case from.kind == kindStdin:
-		return table, o, wrong("TABLE - is standard input, of which no row can be read twice; name a file")
+	case from.Kind == cmdline.KindStdin:
+		return table, o, cmdline.Wrong("TABLE - is standard input, of which no row can be read twice; name a file")
 	case f.json && f.picture == "-":
-		return table, o, wrong("--json and -o - both write to standard output; give -o a file")
+		return table, o, cmdline.Wrong("--json and -o - both write to standard output; give -o a file")
 	case f.picture != "" && f.picture != "-" && f.picture != os.DevNull && !strings.EqualFold(filepath.Ext(f.picture), ".svg"):
-		return table, o, wrong("-o %s: probe draws .svg files, and svg to standard output for -o -", f.picture)
-	case from.err != nil:
-		return table, o, about("TABLE ", from.err)
-	case from.kind != kindFile:
-		return table, o, wrong("TABLE %q is no file that garner reads: %s", args[0], files.Readable())
+		return table, o, cmdline.Wrong("-o %s: probe draws .svg files, and svg to standard output for -o -", f.picture)
+	case from.Err != nil:
+		return table, o, cmdline.About("TABLE ", from.Err)
+	case from.Kind != cmdline.KindFile:
+		return table, o, cmdline.Wrong("TABLE %q is no file that garner reads: %s", args[0], files.Readable())
 	case table.NeedsName():
-		return table, o, wrong("TABLE %s names no tensor: write %s#NAME; \"garner info %s\" lists what it has", args[0], table.Path, table.Path)
+		return table, o, cmdline.Wrong("TABLE %s names no tensor: write %s#NAME; \"garner info %s\" lists what it has", args[0], table.Path, table.Path)
 	}
-	o = files.Options{DType: garner.DType(f.dtype), Offset: f.offset.value, Raw: f.raw}
+	o = files.Options{DType: garner.DType(f.dtype), Offset: f.offset.Value, Raw: f.raw}
 	if f.shape != "" {
 		if o.Shape, err = files.ParseShape(f.shape); err != nil {
-			return table, o, wrong("--shape: %s", bare(err))
+			return table, o, cmdline.Wrong("--shape: %s", cmdline.Bare(err))
 		}
 	}
 	return table, o, nil
@@ -259,7 +260,7 @@ const (
 func (p *program) probe(ctx context.Context, f *probeFlags, table files.Operand, o files.Options) error {
 	as, err := f.request()
 	if err == nil && as != nil {
-		o, err = as.dataOptions(ctx, operand{kind: kindFile, text: table.String(), file: table}, o)
+		o, err = as.DataOptions(ctx, cmdline.Operand{Kind: cmdline.KindFile, Text: table.String(), File: table}, o)
 	}
 	if err != nil {
 		return err
@@ -268,7 +269,7 @@ func (p *program) probe(ctx context.Context, f *probeFlags, table files.Operand,
 	open := func() (*source.File, error) {
 		opened, err := table.Open(ctx, o)
 		if err != nil && !errors.Is(err, files.ErrMemory) {
-			return nil, notOpened("TABLE", table, err)
+			return nil, cmdline.NotOpened("TABLE", table, err)
 		}
 		var file *source.File
 		if err == nil {
@@ -303,7 +304,7 @@ func (p *program) probe(ctx context.Context, f *probeFlags, table files.Operand,
 		return err
 	}
 	found.Warning = apart(found.Places)
-	meter := p.meter("probing", r.spend.Milliseconds())
+	meter := p.Meter("probing", r.spend.Milliseconds())
 	err = r.run(ctx, found, f.rows, meter.Set)
 	meter.Stop()
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/cmdline"
 	"github.com/garner-go/garner/internal/exec"
 	"github.com/garner-go/garner/internal/units"
 	"github.com/garner-go/garner/operators"
@@ -25,62 +26,62 @@ type probedPlace struct {
 const placesProbed = 256
 
 // request returns the request of --as, whose DATA is TABLE; nil without --as.
-func (f *probeFlags) request() (*request, error) {
-	if f.operator.as == "" {
-		if len(f.further.given)+len(f.operator.attributes) > 0 {
-			return nil, wrong("--operand and --attr are of the operator of --as; name it")
+func (f *probeFlags) request() (*cmdline.Request, error) {
+	if f.operator.As == "" {
+		if len(f.further.Given)+len(f.operator.Attributes) > 0 {
+			return nil, cmdline.Wrong("--operand and --attr are of the operator of --as; name it")
 		}
 		return nil, nil
 	}
-	o, err := f.operator.find(operators.Gather)
+	o, err := f.operator.Find(operators.Gather)
 	if err != nil {
 		return nil, err
 	}
-	values, err := f.operator.numbers()
+	values, err := f.operator.Numbers()
 	if err != nil {
 		return nil, err
 	}
-	r := &request{operator: o, numbers: values, memory: (&sizeFlag{}).budget()}
-	if r.op, err = newOperator(o, values); err != nil {
+	r := &cmdline.Request{Operator: o, Numbers: values, Memory: (&cmdline.SizeFlag{}).Budget()}
+	if r.Op, err = cmdline.NewOperator(o, values); err != nil {
 		return nil, err
 	}
-	if !garner.TakesIndices(r.op) {
-		return nil, wrong("--as %s takes no INDICES; name an operator that gathers", o.Name)
+	if !garner.TakesIndices(r.Op) {
+		return nil, cmdline.Wrong("--as %s takes no INDICES; name an operator that gathers", o.Name)
 	}
-	_, err = f.further.texts(o)
+	_, err = f.further.Texts(o)
 	return r, err
 }
 
 // places returns what a row of the elements that a request decodes is read from: codes,
 // scales and zero points. It is nil without a request.
-func (p *program) places(ctx context.Context, f *probeFlags, r *request, file *source.File) ([]probedPlace, error) {
+func (p *program) places(ctx context.Context, f *probeFlags, r *cmdline.Request, file *source.File) ([]probedPlace, error) {
 	if r == nil {
 		return nil, nil
 	}
-	defer r.close()
-	o := r.operator
-	texts, err := f.further.texts(o)
+	defer r.Close()
+	o := r.Operator
+	texts, err := f.further.Texts(o)
 	if err != nil {
 		return nil, err
 	}
 	one := garner.Of([]int64{0}, 1)
-	if err := p.openFurther(ctx, r, texts, file.Spec(), one.Spec(), true); err != nil {
+	if err := p.OpenFurther(ctx, r, texts, file.Spec(), one.Spec(), true); err != nil {
 		return nil, err
 	}
-	if err := r.missing(file.Spec(), one.Spec()); err != nil {
+	if err := r.Missing(file.Spec(), one.Spec()); err != nil {
 		return nil, err
 	}
-	more, _ := r.arrays()
-	plan, err := source.NewPlan(ctx, r.op, file, source.Memory(one), more...)
+	more, _ := r.Arrays()
+	plan, err := source.NewPlan(ctx, r.Op, file, source.Memory(one), more...)
 	if err != nil {
 		one = garner.Of([]int64{0}, 1, 1) // a bag, of an operator that takes a matrix of them
 		var also error
-		if plan, also = source.NewPlan(ctx, r.op, file, source.Memory(one), more...); also != nil {
+		if plan, also = source.NewPlan(ctx, r.Op, file, source.Memory(one), more...); also != nil {
 			return nil, err
 		}
 	}
 	if plan.Stored == nil {
-		return nil, wrong("--as %s gathers elements as they are stored; name an operator that decodes them, such as gguf.get_rows", o.Name)
+		return nil, cmdline.Wrong("--as %s gathers elements as they are stored; name an operator that decodes them, such as gguf.get_rows", o.Name)
 	}
 	names, operands := []string{"TABLE"}, []source.Array{file}
 	scales, zeros := plan.Stored.Operands()

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/cmdline"
 	"github.com/garner-go/garner/source"
 )
 
@@ -255,12 +256,12 @@ func TestProbeGivesUp(t *testing.T) {
 		t.Error(spent, err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(errInterrupted)
-	if _, err := r.timed(ctx, source.Pread, []int{1}, time.Second); !errors.Is(err, errInterrupted) {
+	cancel(cmdline.ErrInterrupted)
+	if _, err := r.timed(ctx, source.Pread, []int{1}, time.Second); !errors.Is(err, cmdline.ErrInterrupted) {
 		t.Error(err)
 	}
 	found := &probed{Rows: r.count, RowBytes: r.rowBytes, ReadBytes: r.size, Bytes: r.stored}
-	if err := r.run(ctx, found, []int{1}, func(int64) {}); !errors.Is(err, errInterrupted) {
+	if err := r.run(ctx, found, []int{1}, func(int64) {}); !errors.Is(err, cmdline.ErrInterrupted) {
 		t.Error(err)
 	}
 }

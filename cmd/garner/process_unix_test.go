@@ -18,6 +18,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/format/npy"
+	"github.com/garner-go/garner/internal/cmdline"
 )
 
 // patience is when a process that does nothing counts as hung. It is far beyond what a
@@ -116,11 +117,11 @@ func TestInterrupt(t *testing.T) {
 					t.Fatal(err)
 				}
 				got := p.status(t)
-				if got == statusDone {
+				if got == cmdline.StatusDone {
 					continue // the run ended before the signal
 				}
-				if want := "garner: interrupted; no file was written\n"; got != statusInterrupted || p.stderr.String() != want {
-					t.Errorf("status %d, %q; want %d, %q", got, p.stderr.String(), statusInterrupted, want)
+				if want := "garner: interrupted; no file was written\n"; got != cmdline.StatusInterrupted || p.stderr.String() != want {
+					t.Errorf("status %d, %q; want %d, %q", got, p.stderr.String(), cmdline.StatusInterrupted, want)
 				}
 				if b, err := os.ReadFile(filepath.Join(dir, "out.npy")); err != nil || string(b) != "as it was" {
 					t.Errorf("the output has changed: %v", err)
@@ -148,7 +149,7 @@ func begun(t *testing.T, p *process, dir string) bool {
 			}
 		}
 		if len(p.ended) > 0 {
-			if got := p.status(t); got != statusDone {
+			if got := p.status(t); got != cmdline.StatusDone {
 				t.Fatalf("status %d: %s", got, p.stderr.String())
 			}
 			return false
@@ -179,8 +180,8 @@ func TestInterruptBlocked(t *testing.T) {
 		if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
 			t.Fatal(err)
 		}
-		if got := p.status(t); got != statusInterrupted {
-			t.Errorf("status %d; want %d", got, statusInterrupted)
+		if got := p.status(t); got != cmdline.StatusInterrupted {
+			t.Errorf("status %d; want %d", got, cmdline.StatusInterrupted)
 		}
 		if want := "garner: interrupted; no file was written\n"; p.stderr.String() != want {
 			t.Errorf("it says %q; want %q", p.stderr.String(), want)
@@ -280,8 +281,8 @@ func TestClosedPipe(t *testing.T) {
 			}
 			p := start(t, in, func(c *exec.Cmd) { c.Stdout = w }, tt.args...)
 			w.Close()
-			if got := p.status(t); got != statusRefused || p.stderr.String() != tt.message {
-				t.Errorf("status %d, %q; want %d, %q", got, p.stderr.String(), statusRefused, tt.message)
+			if got := p.status(t); got != cmdline.StatusRefused || p.stderr.String() != tt.message {
+				t.Errorf("status %d, %q; want %d, %q", got, p.stderr.String(), cmdline.StatusRefused, tt.message)
 			}
 		})
 	}
@@ -296,7 +297,7 @@ func TestClosedPipe(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Close()
-		if got := p.status(t); got != statusRefused || !strings.Contains(p.stderr.String(), "let its reader read it all") {
+		if got := p.status(t); got != cmdline.StatusRefused || !strings.Contains(p.stderr.String(), "let its reader read it all") {
 			t.Errorf("status %d, %q", got, p.stderr.String())
 		}
 	})
@@ -314,7 +315,7 @@ func TestClosedPipe(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Close()
-		if got := p.status(t); got != statusRefused || !strings.Contains(p.stderr.String(), "cannot write fifo.npy: broken pipe; let the reader") {
+		if got := p.status(t); got != cmdline.StatusRefused || !strings.Contains(p.stderr.String(), "cannot write fifo.npy: broken pipe; let the reader") {
 			t.Errorf("status %d, %q", got, p.stderr.String())
 		}
 	})
@@ -333,7 +334,7 @@ func TestRedirected(t *testing.T) {
 		}
 		p := start(t, dir, func(c *exec.Cmd) { c.Stdout = w }, "gather", "data.npy", "[2,0]", "-o", "-")
 		w.Close()
-		if got := p.status(t); got != statusDone {
+		if got := p.status(t); got != cmdline.StatusDone {
 			t.Fatalf("status %d: %s", got, p.stderr.String())
 		}
 		f, err := npy.Open(filepath.Join(dir, "out.npy"), npy.Options{})
@@ -357,7 +358,7 @@ func TestRedirected(t *testing.T) {
 		}
 		p := start(t, dir, func(c *exec.Cmd) { c.Stdout = w }, "gather", "data.npy", "[0]", "-o", "-")
 		w.Close()
-		if got := p.status(t); got != statusRefused || !strings.Contains(p.stderr.String(), "standard output is the input data.npy") {
+		if got := p.status(t); got != cmdline.StatusRefused || !strings.Contains(p.stderr.String(), "standard output is the input data.npy") {
 			t.Errorf("status %d, %q", got, p.stderr.String())
 		}
 		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
@@ -379,12 +380,12 @@ func TestRedirected(t *testing.T) {
 		}
 		defer w.Close()
 		p := start(t, dir, func(c *exec.Cmd) { c.Stdout = w }, "gather", first+"#embed", "[0]", "-o", "-")
-		if got := p.status(t); got != statusRefused || !strings.Contains(p.stderr.String(), "standard output is the input "+second) {
+		if got := p.status(t); got != cmdline.StatusRefused || !strings.Contains(p.stderr.String(), "standard output is the input "+second) {
 			t.Errorf("status %d, %q", got, p.stderr.String())
 		}
 	})
 	t.Run("output is standard input", func(t *testing.T) {
-		if _, err := os.Stat(stdinPath); err != nil {
+		if _, err := os.Stat(cmdline.StdinPath); err != nil {
 			t.Skip("this system has no name for standard input: ", err)
 		}
 		r, err := os.Open(filepath.Join(dir, "data.npy"))
@@ -393,7 +394,7 @@ func TestRedirected(t *testing.T) {
 		}
 		defer r.Close()
 		p := start(t, dir, func(c *exec.Cmd) { c.Stdin = r }, "gather", "-", "[0]", "-o", "data.npy")
-		if got := p.status(t); got != statusRefused || !strings.Contains(p.stderr.String(), "cannot write data.npy: it is the input /dev/stdin") {
+		if got := p.status(t); got != cmdline.StatusRefused || !strings.Contains(p.stderr.String(), "cannot write data.npy: it is the input /dev/stdin") {
 			t.Errorf("status %d, %q", got, p.stderr.String())
 		}
 	})
@@ -444,7 +445,7 @@ func TestTruncated(t *testing.T) {
 			stdin.Close()
 			got := p.status(t)
 			message := p.stderr.String()
-			if err := refusal(message); got != statusRefused || err != nil || !strings.Contains(message, "cut short") {
+			if err := refusal(message); got != cmdline.StatusRefused || err != nil || !strings.Contains(message, "cut short") {
 				t.Errorf("cut to %d, -o %q: status %d, %q (%v)", to, out, got, message, err)
 			}
 			nothingLeft(t, dir, "data.npy")
@@ -469,8 +470,8 @@ func TestFullDevice(t *testing.T) {
 		{[]string{"gather", "--help"}, "garner: cannot write standard output: no space left on device; make room there\n"},
 	} {
 		p := start(t, t.TempDir(), func(c *exec.Cmd) { c.Stdout = full }, tt.args...)
-		if got := p.status(t); got != statusRefused || p.stderr.String() != tt.message {
-			t.Errorf("%v: status %d, %q; want %d, %q", tt.args, got, p.stderr.String(), statusRefused, tt.message)
+		if got := p.status(t); got != cmdline.StatusRefused || p.stderr.String() != tt.message {
+			t.Errorf("%v: status %d, %q; want %d, %q", tt.args, got, p.stderr.String(), cmdline.StatusRefused, tt.message)
 		}
 	}
 }
@@ -491,11 +492,11 @@ func TestNamedPipes(t *testing.T) {
 		status     int
 		want       string
 	}{
-		{"t.txt", "1\n0\n", nil, statusDone, "[6, 5]\n"},
-		{"n.npy", string(npy), nil, statusDone, "[6, 5]\n"},
-		{"n.csv", string(npy), nil, statusDone, "[6, 5]\n"},
-		{"r.raw", "", []string{"--indices-dtype", "i8", "--indices-shape", "?"}, statusUsage, "r.raw is a pipe or a device, of which .npy and text are read; --indices-shape and --indices-offset are for files without a header: save the elements as FILE.raw"},
-		{"z.npz#a", "", nil, statusRefused, "z.npz is a pipe, which cannot be mapped; copy it to a file"},
+		{"t.txt", "1\n0\n", nil, cmdline.StatusDone, "[6, 5]\n"},
+		{"n.npy", string(npy), nil, cmdline.StatusDone, "[6, 5]\n"},
+		{"n.csv", string(npy), nil, cmdline.StatusDone, "[6, 5]\n"},
+		{"r.raw", "", []string{"--indices-dtype", "i8", "--indices-shape", "?"}, cmdline.StatusUsage, "r.raw is a pipe or a device, of which .npy and text are read; --indices-shape and --indices-offset are for files without a header: save the elements as FILE.raw"},
+		{"z.npz#a", "", nil, cmdline.StatusRefused, "z.npz is a pipe, which cannot be mapped; copy it to a file"},
 	} {
 		file, _, _ := strings.Cut(tt.name, "#")
 		if err := syscall.Mkfifo(filepath.Join(dir, file), 0o600); err != nil {
@@ -528,7 +529,7 @@ func TestRunReadsAPipeOnce(t *testing.T) {
 	var out bytes.Buffer
 	p := start(t, dir, func(c *exec.Cmd) { c.Stdout = &out }, "run", "m.onnx", "--input", "d=d.npy", "--input", "j=i64[1,0,1]")
 	go os.WriteFile(filepath.Join(dir, "d.npy"), []byte(bf16), 0)
-	if got := p.status(t); got != statusDone || !strings.Contains(out.String(), "[2.0, 1.0, 2.0]") {
+	if got := p.status(t); got != cmdline.StatusDone || !strings.Contains(out.String(), "[2.0, 1.0, 2.0]") {
 		t.Errorf("status %d: %s%s", got, out.String(), p.stderr.String())
 	}
 }

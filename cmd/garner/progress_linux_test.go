@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/cmdline"
 	"golang.org/x/sys/unix"
 )
 
@@ -122,14 +123,14 @@ func TestProgress(t *testing.T) {
 				if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil {
 					t.Fatal(err)
 				}
-				if got := p.status(t); got != statusInterrupted {
+				if got := p.status(t); got != cmdline.StatusInterrupted {
 					t.Errorf("status %d", got)
 				}
 			} else {
 				if n, err := io.Copy(io.Discard, stdout); err != nil || n != 4<<20+128 {
 					t.Errorf("%d bytes, %v", n, err)
 				}
-				if got := p.status(t); got != statusDone {
+				if got := p.status(t); got != cmdline.StatusDone {
 					t.Errorf("status %d", got)
 				}
 			}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/format/npy"
-	"github.com/garner-go/garner/internal/terminal"
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
@@ -374,7 +373,7 @@ func TestModelsInProportion(t *testing.T) {
 						t.Fatal(err)
 					}
 					var stderr strings.Builder
-					p := &program{stdin: strings.NewReader(""), stdout: terminal.NewText(io.Discard), stderr: terminal.NewText(&stderr)}
+					p := newProgram(strings.NewReader(""), io.Discard, &stderr)
 					bytes, took := allocated(func() { p.run(t.Context(), append(args, path)) })
 					t.Logf("%v: %d bytes, %d MiB, %v %.250s", args, len(b), bytes>>20, took, stderr.String())
 					return bytes
@@ -416,7 +415,7 @@ func TestEmptyData(t *testing.T) {
 		{"elements", narrow, "[[0,1,0]]"},
 	} {
 		var stderr strings.Builder
-		p := &program{stdin: strings.NewReader(""), stdout: terminal.NewText(io.Discard), stderr: terminal.NewText(&stderr)}
+		p := newProgram(strings.NewReader(""), io.Discard, &stderr)
 		status := 0
 		took, _ := allocated(func() { status = p.run(t.Context(), args) })
 		if status != 1 || !strings.Contains(stderr.String(), "= 0 is outside axis 0 of data, which is empty") || took > 16<<20 {
@@ -464,7 +463,7 @@ func TestBagsInProportion(t *testing.T) {
 		{append([]string{quantised, "[2,39999,9]", "--to", "f64"}, weighted...), printed("15.0", "0.0")},
 	} {
 		var stdout, stderr strings.Builder
-		p := &program{stdin: strings.NewReader(""), stdout: terminal.NewText(&stdout), stderr: terminal.NewText(&stderr)}
+		p := newProgram(strings.NewReader(""), &stdout, &stderr)
 		status := 0
 		took, _ := allocated(func() { status = p.run(t.Context(), append([]string{"gather"}, tt.args...)) })
 		if got := strings.ReplaceAll(stdout.String(), "\n ", " "); status != 0 || got != tt.want || took > 4<<20 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/internal/cmdline"
 	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/model"
 	"github.com/spf13/cobra"
@@ -60,8 +61,8 @@ interrupted.`
 type runFlags struct {
 	inputs, results []string
 	node, out       string
-	policy          policyFlags
-	memory          sizeFlag
+	policy          cmdline.PolicyFlags
+	memory          cmdline.SizeFlag
 	all, lenient    bool
 }
 
@@ -88,7 +89,7 @@ func (p *program) runCommand() *cobra.Command {
 	flags.StringArrayVar(&f.results, "result", nil, "compute the result, or any other value, `NAME` (default all results)")
 	flags.StringVar(&f.node, "node", "", "run the gather `NODE` alone")
 	flags.StringVarP(&f.out, "output", "o", "", "write the results to `DIR`, which is created if necessary")
-	f.policy.add(cmd)
+	f.policy.Add(cmd)
 	flags.Var(&f.memory, "memory", "refuse tensors that together take more than `SIZE`, such as 512M or 2G (default: what the process may have)")
 	flags.BoolVar(&f.all, "all", false, allUsage)
 	addLenient(cmd, &f.lenient)
@@ -98,10 +99,10 @@ func (p *program) runCommand() *cobra.Command {
 func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
 	ctx := cmd.Context()
 	if f.node != "" && len(f.results) > 0 {
-		return usage(cmd, "--node has one result, its own; leave --result out")
+		return cmdline.Usage(cmd, "--node has one result, its own; leave --result out")
 	}
 	if f.all && f.out != "" {
-		return wrong("--all prints the results and -o %s writes them; give one of them", f.out)
+		return cmdline.Wrong("--all prints the results and -o %s writes them; give one of them", f.out)
 	}
 	named, err := checkInputs(cmd, f.inputs)
 	if err != nil {
@@ -112,14 +113,14 @@ func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
 		return err
 	}
 	defer m.Close()
-	r := &modelRun{program: p, cmd: cmd, model: m, given: make(map[*model.Value]garner.Tensor), memory: f.memory.budget()}
+	r := &modelRun{program: p, cmd: cmd, model: m, given: make(map[*model.Value]garner.Tensor), memory: f.memory.Budget()}
 	defer r.close()
 	if f.node != "" {
 		if r.node, err = m.Find(f.node); err != nil {
 			return err
 		}
 		if !r.node.IsGather() {
-			return wrong("--node %s: it is a %s and no gather; \"garner model %s\" lists those", f.node, r.node.Op, path)
+			return cmdline.Wrong("--node %s: it is a %s and no gather; \"garner model %s\" lists those", f.node, r.node.Op, path)
 		}
 	}
 	goals, err := r.goals(f.results)
@@ -146,27 +147,27 @@ func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
 	}
 	if f.out != "" {
 		if err := files.NoOutputURL(f.out); err != nil {
-			return about("-o ", err)
+			return cmdline.About("-o ", err)
 		}
 		info, err := os.Stat(f.out)
 		if _, file := formatOf(f.out); err != nil && file {
-			return wrong("-o %s: run writes every result to a .npy file in a folder; name the folder, such as -o results", f.out)
+			return cmdline.Wrong("-o %s: run writes every result to a .npy file in a folder; name the folder, such as -o results", f.out)
 		}
 		if err == nil && !info.IsDir() {
-			return wrong("-o %s: it is a file; results go to a folder", f.out)
+			return cmdline.Wrong("-o %s: it is a file; results go to a folder", f.out)
 		}
 	}
-	most := r.memory.all()
-	if f.memory.given {
-		defer limitHeap(f.memory.bytes - r.memory.taken)()
+	most := r.memory.All()
+	if f.memory.Given {
+		defer cmdline.LimitHeap(f.memory.Bytes - r.memory.Taken)()
 	}
-	options := []run.Option{run.Beside(float64(r.memory.taken))}
-	if f.policy.given() {
+	options := []run.Option{run.Beside(float64(r.memory.Taken))}
+	if f.policy.Given() {
 		options = append(options, run.Amend(func(g run.Gather) (garner.Op, error) {
 			if g.OfShapes && g.Node != r.node {
 				return g.Op, nil
 			}
-			return f.policy.amendAll(g.Op, g.DType)
+			return f.policy.AmendAll(g.Op, g.DType)
 		}))
 	}
 	long := make([]garner.Spec, len(goals)) // of the results that are shown in part
@@ -200,7 +201,7 @@ type modelRun struct {
 	node    *model.Node // of --node; nil: the whole model runs
 	given   map[*model.Value]garner.Tensor
 	opened  []*files.Input
-	memory  *budget
+	memory  *cmdline.Budget
 }
 
 func (r *modelRun) close() {
@@ -250,13 +251,13 @@ func (r *modelRun) missing(values []*model.Value) error {
 	if r.node != nil {
 		what = "node " + plain(r.node.Name)
 	}
-	return usage(r.cmd, "%s needs %s", what, text)
+	return cmdline.Usage(r.cmd, "%s needs %s", what, text)
 }
 
 // remedy adds to an error the flags that avoid it: to that of an unsupported node,
 // of an index that another policy accepts, and of too little memory.
 func (r *modelRun) remedy(f *runFlags, err error) error {
-	var flag *usageError
+	var flag *cmdline.UsageError
 	if errors.As(err, &flag) { // a fill that is no number of a gather's type
 		return err
 	}
@@ -267,17 +268,17 @@ func (r *modelRun) remedy(f *runFlags, err error) error {
 	switch {
 	case errors.As(err, &bad):
 	case errors.As(err, &index) && index.Hint == "":
-		hint = "; " + f.policy.hint(index)
-	case errors.As(err, &large) && f.memory.given && r.memory.most.Bytes == f.memory.bytes:
-		hint = "; --memory " + f.memory.text + " is the limit"
+		hint = "; " + f.policy.Hint(index)
+	case errors.As(err, &large) && f.memory.Given && r.memory.Most.Bytes == f.memory.Bytes:
+		hint = "; --memory " + f.memory.Text + " is the limit"
 	case errors.As(err, &large):
-		hint = "; " + r.memory.most.String()
+		hint = "; " + r.memory.Most.String()
 	}
 	if bad == nil {
 		if hint == "" {
 			return ofModel(err)
 		}
-		return &toldError{err.Error() + hint, ofModel(err)}
+		return cmdline.Told(err.Error()+hint, ofModel(err))
 	}
 	if len(bad.Results) > 0 {
 		hint += "; ask for those with --result NAME"
@@ -286,5 +287,5 @@ func (r *modelRun) remedy(f *runFlags, err error) error {
 	if len(bad.Node.Outputs) > 0 && bad.Node.Outputs[0] != nil {
 		hint += fmt.Sprintf(", and --input %s=FILE stands for what this node makes", plain(bad.Node.Outputs[0].Name))
 	}
-	return &toldError{err.Error() + hint, ofModel(err)}
+	return cmdline.Told(err.Error()+hint, ofModel(err))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/internal/cmdline"
 	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/model"
 	"github.com/spf13/cobra"
@@ -16,7 +17,7 @@ import (
 // A namedInput is one --input.
 type namedInput struct {
 	name  string
-	value operand
+	value cmdline.Operand
 }
 
 // checkInputs parses the --input flags, as far as that needs no model.
@@ -27,27 +28,27 @@ func checkInputs(cmd *cobra.Command, list []string) ([]namedInput, error) {
 		// The first = ends the name: files contain = more often than names.
 		name, file, ok := strings.Cut(text, "=")
 		if !ok || name == "" || file == "" {
-			return nil, usage(cmd, "--input %s: write it as NAME=FILE, for example --input ids=ids.npy", text)
+			return nil, cmdline.Usage(cmd, "--input %s: write it as NAME=FILE, for example --input ids=ids.npy", text)
 		}
 		if slices.ContainsFunc(named, func(n namedInput) bool { return n.name == name }) {
-			return nil, wrong("--input %s is given twice; give it once", name)
+			return nil, cmdline.Wrong("--input %s is given twice; give it once", name)
 		}
-		in := namedInput{name, parseOperand(file)}
+		in := namedInput{name, cmdline.ParseOperand(file)}
 		if err := in.check(); err != nil {
 			return nil, err
 		}
-		if in.value.kind == kindStdin {
+		if in.value.Kind == cmdline.KindStdin {
 			streams++
 		}
 		for _, other := range named {
-			if onePipe(in.value, other.value) && (in.value.kind != kindStdin || other.value.kind != kindStdin) {
-				return nil, readOnce("--input "+other.name+":", other.value, "--input "+in.name+":", in.value)
+			if cmdline.OnePipe(in.value, other.value) && (in.value.Kind != cmdline.KindStdin || other.value.Kind != cmdline.KindStdin) {
+				return nil, cmdline.ReadOnce("--input "+other.name+":", other.value, "--input "+in.name+":", in.value)
 			}
 		}
 		named = append(named, in)
 	}
 	if streams > 1 {
-		return nil, wrong("%d inputs cannot be -, there is one standard input; put all but one in files", streams)
+		return nil, cmdline.Wrong("%d inputs cannot be -, there is one standard input; put all but one in files", streams)
 	}
 	return named, nil
 }
@@ -55,10 +56,10 @@ func checkInputs(cmd *cobra.Command, list []string) ([]namedInput, error) {
 // check refuses what cannot be an input, before anything is opened.
 func (in namedInput) check() error {
 	switch v := in.value; {
-	case v.kind == kindUnreadable:
-		return unreadable("--input "+in.name+":", v)
-	case v.kind == kindFile && v.file.NeedsName():
-		return wrong("--input %s: %s names no tensor; put its name after a #%s", in.name, v.text, tensorsOf(v.file))
+	case v.Kind == cmdline.KindUnreadable:
+		return cmdline.Unreadable("--input "+in.name+":", v)
+	case v.Kind == cmdline.KindFile && v.File.NeedsName():
+		return cmdline.Wrong("--input %s: %s names no tensor; put its name after a #%s", in.name, v.Text, cmdline.TensorsOf(v.File))
 	}
 	return nil
 }
@@ -72,7 +73,7 @@ func (r *modelRun) inputs(ctx context.Context, named []namedInput) error {
 			return err
 		}
 		if at := slices.Index(targets, v); at >= 0 {
-			return wrong("--input %s and --input %s are the same value; give one of them", named[at].name, in.name)
+			return cmdline.Wrong("--input %s and --input %s are the same value; give one of them", named[at].name, in.name)
 		}
 		targets[i] = v
 	}
@@ -81,13 +82,13 @@ func (r *modelRun) inputs(ctx context.Context, named []namedInput) error {
 		opened, t, err := r.open(ctx, in, v.Spec.DType)
 		var other *files.DTypeError
 		if errors.As(err, &other) && in.readOnce() { // where the model asks for the dtype, and no flag
-			return about("--input "+in.name+": ", garner.Errorf(err, "%s is %s (%s); the model wants %s", plain(v.Name), other.DType, other.Descr, v.Type()))
+			return cmdline.About("--input "+in.name+": ", garner.Errorf(err, "%s is %s (%s); the model wants %s", plain(v.Name), other.DType, other.Descr, v.Type()))
 		}
 		if err != nil {
 			return err
 		}
 		r.opened = append(r.opened, opened)
-		r.memory.take("other inputs", opened)
+		r.memory.Take("other inputs", opened)
 		expected := *v
 		if v.From != nil || v.Constant != nil && !slices.Contains(r.model.Graph.Inputs, v) {
 			// A value that stands for a node's result may have another shape.
@@ -97,7 +98,7 @@ func (r *modelRun) inputs(ctx context.Context, named []namedInput) error {
 			expected.Spec.DType = garner.Invalid // a gather takes indices of any integer type
 		}
 		if err := run.Check(&expected, t); err != nil {
-			return about("--input "+in.name+": ", err)
+			return cmdline.About("--input "+in.name+": ", err)
 		}
 		r.given[v] = t
 	}
@@ -105,20 +106,22 @@ func (r *modelRun) inputs(ctx context.Context, named []namedInput) error {
 }
 
 // readOnce reports whether an input is gone when it has been read.
-func (in namedInput) readOnce() bool { return pipeOf(in.value) != nil || in.value.kind == kindStdin }
+func (in namedInput) readOnce() bool {
+	return cmdline.PipeOf(in.value) != nil || in.value.Kind == cmdline.KindStdin
+}
 
 // open opens an input. A literal and a pipe take the model's dtype. A file has its own,
 // which Check compares with the model's; one that does not say its dtype takes the
 // model's.
 func (r *modelRun) open(ctx context.Context, in namedInput, dtype garner.DType) (*files.Input, garner.Tensor, error) {
 	role, typed := "--input "+in.name, files.Options{DType: dtype}
-	most := r.memory.left()
-	if in.value.kind != kindFile || in.readOnce() {
-		return r.program.open(ctx, role, in.value, typed, most)
+	most := r.memory.Left()
+	if in.value.Kind != cmdline.KindFile || in.readOnce() {
+		return r.program.Open(ctx, role, in.value, typed, most)
 	}
-	opened, t, err := r.program.open(ctx, role, in.value, files.Options{}, most)
+	opened, t, err := r.program.Open(ctx, role, in.value, files.Options{}, most)
 	if errors.Is(err, garner.ErrDType) && dtype != garner.Invalid {
-		if opened, t, also := r.program.open(ctx, role, in.value, typed, most); also == nil { // bytes without a type, as bf16 is saved
+		if opened, t, also := r.program.Open(ctx, role, in.value, typed, most); also == nil { // bytes without a type, as bf16 is saved
 			return opened, t, nil
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/cmdline"
 )
 
 // doubled is a model of OpenVINO IR that broadcasts x to the shape s and adds the
@@ -89,7 +90,7 @@ func TestRunMemory(t *testing.T) {
 	const budget = 300
 	p := start(t, dir, nil, append(args, "--memory", fmt.Sprint(budget, "M"))...)
 	peak := watch(p.cmd.Process.Pid)
-	if got := p.status(t); got != statusDone {
+	if got := p.status(t); got != cmdline.StatusDone {
 		t.Fatalf("status %d: %s", got, p.stderr.String())
 	}
 	if most := peak(); most == 0 || most > budget+64 && !raceEnabled {
@@ -97,7 +98,7 @@ func TestRunMemory(t *testing.T) {
 	}
 	p = start(t, dir, nil, append(args, "--memory", "200M")...)
 	peak = watch(p.cmd.Process.Pid)
-	if got := p.status(t); got != statusRefused || !strings.Contains(p.stderr.String(), `node "add4"`) || !strings.Contains(p.stderr.String(), "a tensor i64[16777216] takes 128 MiB beside the 128 MiB in use, and there are 200 MiB for all; give less at a time; --memory 200M is the limit") {
+	if got := p.status(t); got != cmdline.StatusRefused || !strings.Contains(p.stderr.String(), `node "add4"`) || !strings.Contains(p.stderr.String(), "a tensor i64[16777216] takes 128 MiB beside the 128 MiB in use, and there are 200 MiB for all; give less at a time; --memory 200M is the limit") {
 		t.Errorf("status %d: %s", got, p.stderr.String())
 	}
 	if used := p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime(); used > 2*time.Second {
@@ -122,7 +123,7 @@ func TestPrintedMemory(t *testing.T) {
 	defer out.Close()
 	p := start(t, dir, func(c *exec.Cmd) { c.Stdout = out }, "run", "doubled.xml", "--input", "parameter0=[7]", "--input", "parameter1=[8388608]", "--result", "add3", "--all", "--memory", "70M")
 	peak := watch(p.cmd.Process.Pid)
-	if got := p.status(t); got != statusDone {
+	if got := p.status(t); got != cmdline.StatusDone {
 		t.Fatalf("status %d: %s", got, p.stderr.String())
 	}
 	if most := peak(); most == 0 || most > 70+40 && !raceEnabled {
@@ -145,7 +146,7 @@ func TestRunAsksFirst(t *testing.T) {
 	args := []string{"run", "doubled.xml", "--input", "parameter0=[0]", "--input", "parameter1=[67108864]", "--result", "add5"} // 512 MiB each
 	p := start(t, dir, nil, args...)
 	peak := watch(p.cmd.Process.Pid)
-	if got, message := p.status(t), p.stderr.String(); got != statusUsage || !strings.HasPrefix(message, "garner: result add5 is i64[67108864], 67108864 elements; outside a terminal more than 1000 are printed only if that is asked for") {
+	if got, message := p.status(t), p.stderr.String(); got != cmdline.StatusUsage || !strings.HasPrefix(message, "garner: result add5 is i64[67108864], 67108864 elements; outside a terminal more than 1000 are printed only if that is asked for") {
 		t.Errorf("status %d: %s", got, message)
 	}
 	if most := peak(); most > 100 && !raceEnabled {
@@ -173,7 +174,7 @@ func TestRunAsksFirst(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "rows.xml"), []byte(rowsModel))
 	status, shows := onConsole(t, dir, nil, "run", "rows.xml", "--input", "data=rows.npy", "--input", "at=ids.npy", "--input", "axis=[0]", "--memory", "64M")
 	want := "rows = u8[262144,4096], 1073741824 elements\nfirst [0, 1, 2, 3, 4]\nlast  [9, 3, 4, 5, 6]\n\"-o DIR\" writes them all, and \"--all\" prints them\n"
-	if status != statusDone || shows != want {
+	if status != cmdline.StatusDone || shows != want {
 		t.Errorf("status %d, %q; want %q", status, shows, want)
 	}
 }
@@ -214,13 +215,13 @@ func TestSparseIndices(t *testing.T) {
 		status int
 		want   string
 	}{
-		{[]string{"gather", "data.npy", "rows.xml#at"}, statusUsage, "the result is u8[1073741824,2]"},
-		{[]string{"gather", "[[1,2],[3,4]]", "rows.xml#at"}, statusUsage, "the result is i64[1073741824,2]"},
-		{[]string{"gathernd", "[[1,2],[3,4]]", "rows.xml#at"}, statusRefused, "garner: "},
-		{[]string{"run", "rows.xml", "--input", "data=[[1,2],[3,4]]", "--input", "axis=[0]"}, statusUsage, "result rows is u8[1073741824,2]"},
-		{[]string{"run", "rows.xml", "--input", "data=[[1,2],[3,4]]", "--input", "axis=[0]", "--memory", "64M", "-o", "out"}, statusRefused, "a tensor u8[1073741824,2] takes 2 GiB"},
-		{[]string{"model", "rows.xml"}, statusDone, ""},
-		{[]string{"info", "rows.xml"}, statusDone, ""},
+		{[]string{"gather", "data.npy", "rows.xml#at"}, cmdline.StatusUsage, "the result is u8[1073741824,2]"},
+		{[]string{"gather", "[[1,2],[3,4]]", "rows.xml#at"}, cmdline.StatusUsage, "the result is i64[1073741824,2]"},
+		{[]string{"gathernd", "[[1,2],[3,4]]", "rows.xml#at"}, cmdline.StatusRefused, "garner: "},
+		{[]string{"run", "rows.xml", "--input", "data=[[1,2],[3,4]]", "--input", "axis=[0]"}, cmdline.StatusUsage, "result rows is u8[1073741824,2]"},
+		{[]string{"run", "rows.xml", "--input", "data=[[1,2],[3,4]]", "--input", "axis=[0]", "--memory", "64M", "-o", "out"}, cmdline.StatusRefused, "a tensor u8[1073741824,2] takes 2 GiB"},
+		{[]string{"model", "rows.xml"}, cmdline.StatusDone, ""},
+		{[]string{"info", "rows.xml"}, cmdline.StatusDone, ""},
 	} {
 		p := start(t, dir, nil, tt.args...)
 		peak := watch(p.cmd.Process.Pid)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/cmdline"
 	"github.com/garner-go/garner/model"
 )
 
@@ -74,9 +75,9 @@ func (r *modelRun) value(flag, name string) (*model.Value, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return nil, wrong("%s %s: the model has no such value; %s", flag, name, r.names(flag))
+		return nil, cmdline.Wrong("%s %s: the model has no such value; %s", flag, name, r.names(flag))
 	default:
-		return nil, wrong("%s %s: %d values of the model have that name; give another name of the one that you mean, or --node", flag, name, len(found))
+		return nil, cmdline.Wrong("%s %s: %d values of the model have that name; give another name of the one that you mean, or --node", flag, name, len(found))
 	}
 }
 
@@ -134,7 +135,7 @@ func (r *modelRun) goals(results []string) ([]wanted, error) {
 	}
 	for _, name := range results {
 		if slices.ContainsFunc(goals, func(g wanted) bool { return g.name == name }) {
-			return nil, wrong("--result %s is given twice; give it once", name)
+			return nil, cmdline.Wrong("--result %s is given twice; give it once", name)
 		}
 		at := slices.IndexFunc(r.model.Graph.Outputs, func(o model.Result) bool { return o.Name == name })
 		if at >= 0 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/internal/cmdline"
 )
 
 // printResults prints results, each as NAME = LITERAL.
@@ -56,7 +57,7 @@ func fileNames(goals []wanted) ([]string, error) {
 		names[i] = fileName(g.name) + ".npy"
 		folded := strings.ToLower(names[i])
 		if other, ok := taken[folded]; ok {
-			return nil, wrong("results %s and %s would both be the file %s; ask for one at a time with --result", plain(other), plain(g.name), names[i])
+			return nil, cmdline.Wrong("results %s and %s would both be the file %s; ask for one at a time with --result", plain(other), plain(g.name), names[i])
 		}
 		taken[folded] = g.name
 	}
@@ -94,7 +95,7 @@ func onDiskSize(t garner.Tensor) int64 {
 	if t.DType() == garner.String {
 		return 0
 	}
-	return volume(t.DType(), int64(t.Len()))
+	return cmdline.Volume(t.DType(), int64(t.Len()))
 }
 
 // write writes all results under temporary names, and then renames them all.
@@ -111,7 +112,7 @@ func (r *modelRun) write(ctx context.Context, dir string, goals []wanted, names 
 			}
 		}()
 	} else if !errors.Is(err, os.ErrExist) {
-		return garner.Errorf(err, "cannot make the folder %s: %v; make the one around it, or name another", dir, reason(err))
+		return garner.Errorf(err, "cannot make the folder %s: %v; make the one around it, or name another", dir, cmdline.Reason(err))
 	}
 	p.unfinished.Store(true)
 	defer p.unfinished.Store(false)
@@ -119,7 +120,7 @@ func (r *modelRun) write(ctx context.Context, dir string, goals []wanted, names 
 	for _, t := range tensors {
 		total += onDiskSize(t)
 	}
-	meter := p.meter("writing", total)
+	meter := p.Meter("writing", total)
 	defer meter.Stop()
 	writers := make([]*files.Writer, len(tensors))
 	before := int64(0) // bytes of the finished files
@@ -130,7 +131,7 @@ func (r *modelRun) write(ctx context.Context, dir string, goals []wanted, names 
 		}
 		defer writers[i].Abort()
 		if err := writers[i].Put(t); err != nil {
-			return about("result "+plain(goals[i].name)+": ", err)
+			return cmdline.About("result "+plain(goals[i].name)+": ", err)
 		}
 		before += onDiskSize(t)
 	}
@@ -143,7 +144,7 @@ func (r *modelRun) write(ctx context.Context, dir string, goals []wanted, names 
 		}
 		if names[i] != goals[i].name+".npy" {
 			meter.Stop()
-			fmt.Fprintf(p.stderr, "result %s is in %s\n", plain(goals[i].name), names[i])
+			fmt.Fprintf(p.Stderr, "result %s is in %s\n", plain(goals[i].name), names[i])
 		}
 	}
 	return nil

@@ -5,20 +5,21 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/cmdline"
 	"github.com/garner-go/garner/operators"
 	"github.com/spf13/cobra"
 )
 
 // shapeFlags are the flags of shape.
 type shapeFlags struct {
-	operator      operatorFlags
-	further       furtherFlags
+	operator      cmdline.OperatorFlags
+	further       cmdline.FurtherFlags
 	data, indices string
 }
 
 func (p *program) shapeCommand() *cobra.Command {
 	f := &shapeFlags{}
-	f.operator.axis.question = true
+	f.operator.Axis.Question = true
 	cmd := &cobra.Command{
 		Use:   "shape --as OP --data SPEC --indices SPEC",
 		Short: "Infer the type and shape of an operator's output from specs, without data",
@@ -33,7 +34,7 @@ Exit status: 0 done; 1 the shapes were refused; 2 the command was wrong.`,
   garner shape --as torch.embedding_bag --data 'f32[9,4]' --indices 'i64[?]' --operand 'offsets=i64[3]'   # f32[3,4]`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage(cmd, "shape takes no arguments beside its flags; %q was given", args[0])
+				return cmdline.Usage(cmd, "shape takes no arguments beside its flags; %q was given", args[0])
 			}
 			return nil
 		},
@@ -42,24 +43,24 @@ Exit status: 0 done; 1 the shapes were refused; 2 the command was wrong.`,
 			return p.shape(cmd, f)
 		},
 	}
-	f.operator.add(cmd, "", operators.Gather, operators.GatherND, operators.Elements)
-	f.further.add(cmd, "SPEC", "'offsets=i64[3]'")
+	f.operator.Add(cmd, "", operators.Gather, operators.GatherND, operators.Elements)
+	f.further.Add(cmd, "SPEC", "'offsets=i64[3]'")
 	flags := cmd.Flags()
 	flags.StringVar(&f.data, "data", "", "type and shape of data, a `SPEC`")
 	flags.StringVar(&f.indices, "indices", "", "type and shape of indices, a `SPEC`; none of an operator that takes data alone")
-	flags.Var(&f.operator.axis, "axis", "the axis of data; ? if unknown (default 0)")
-	flags.Var(&f.operator.batchDims, "batch-dims", "how many leading dims data and indices share (default 0)")
+	flags.Var(&f.operator.Axis, "axis", "the axis of data; ? if unknown (default 0)")
+	flags.Var(&f.operator.BatchDims, "batch-dims", "how many leading dims data and indices share (default 0)")
 	for _, name := range []string{"data", "indices", "axis", "batch-dims"} {
-		complete(cmd, name)
+		cmdline.Complete(cmd, name)
 	}
 	return cmd
 }
 
 func (p *program) shape(cmd *cobra.Command, f *shapeFlags) error {
-	if f.operator.as == "" {
-		return usage(cmd, "shape needs an operator: --as onnx.Gather-13, for example")
+	if f.operator.As == "" {
+		return cmdline.Usage(cmd, "shape needs an operator: --as onnx.Gather-13, for example")
 	}
-	o, err := f.operator.find("")
+	o, err := f.operator.Find("")
 	if err != nil {
 		return err
 	}
@@ -67,26 +68,26 @@ func (p *program) shape(cmd *cobra.Command, f *shapeFlags) error {
 	for i, s := range []struct{ flag, text string }{{"data", f.data}, {"indices", f.indices}} {
 		if i == 1 && !garner.TakesIndices(o.Zero) {
 			if s.text != "" {
-				return wrong("--indices: %s takes data alone; leave it out", o.Name)
+				return cmdline.Wrong("--indices: %s takes data alone; leave it out", o.Name)
 			}
 			continue
 		}
 		if s.text == "" {
-			return usage(cmd, "shape needs --%s, for example --%s '%s'", s.flag, s.flag, [...]string{"f32[2,?]", "i64[3]"}[i])
+			return cmdline.Usage(cmd, "shape needs --%s, for example --%s '%s'", s.flag, s.flag, [...]string{"f32[2,?]", "i64[3]"}[i])
 		}
 		if specs[i], err = garner.ParseSpec(s.text); err != nil {
-			return wrong("--%s: %s", s.flag, bare(err))
+			return cmdline.Wrong("--%s: %s", s.flag, cmdline.Bare(err))
 		}
 	}
-	numbers, err := f.operator.numbers()
+	numbers, err := f.operator.Numbers()
 	if err != nil {
 		return err
 	}
-	op, err := newOperator(o, numbers)
+	op, err := cmdline.NewOperator(o, numbers)
 	if err != nil {
 		return err
 	}
-	texts, err := f.further.texts(o)
+	texts, err := f.further.Texts(o)
 	if err != nil {
 		return err
 	}
@@ -101,7 +102,7 @@ func (p *program) shape(cmd *cobra.Command, f *shapeFlags) error {
 			more[i], err = garner.ParseSpec(text)
 		}
 		if err != nil {
-			return wrong("--operand %s=%s: %s; write a type and its dims, for example --operand %s=i64[3]", o.Further()[i], text, bare(err), o.Further()[i])
+			return cmdline.Wrong("--operand %s=%s: %s; write a type and its dims, for example --operand %s=i64[3]", o.Further()[i], text, cmdline.Bare(err), o.Further()[i])
 		}
 	}
 	out, err := garner.Infer(op, specs[0], specs[1], more...)

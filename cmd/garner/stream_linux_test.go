@@ -15,6 +15,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/format/npy"
+	"github.com/garner-go/garner/internal/cmdline"
 )
 
 // TestMemory gathers all rows of a table four times as large as the budget, in
@@ -78,7 +79,7 @@ func TestMemory(t *testing.T) {
 					t.Fatalf("row %d is %d, want %d", i, got, id)
 				}
 			}
-			if got := p.status(t); got != statusDone {
+			if got := p.status(t); got != cmdline.StatusDone {
 				t.Errorf("status %d: %s", got, p.stderr.String())
 			}
 		})
@@ -124,7 +125,7 @@ func TestStreamToFullDisk(t *testing.T) {
 		for _, out := range []string{"old.npy", "new.npy"} {
 			p := start(t, dir, nil, append([]string{"gather", data, "-o", out}, args...)...)
 			got, message := p.status(t), p.stderr.String()
-			if got != statusRefused || !strings.HasPrefix(message, "garner: cannot write "+out+": it takes ") || !strings.HasSuffix(message, "; make room on the disk, or write to another one\n") || refusal(message) != nil {
+			if got != cmdline.StatusRefused || !strings.HasPrefix(message, "garner: cannot write "+out+": it takes ") || !strings.HasSuffix(message, "; make room on the disk, or write to another one\n") || refusal(message) != nil {
 				t.Errorf("status %d, %q", got, message)
 			}
 			nothingLeft(t, dir, "old.npy")
@@ -135,7 +136,7 @@ func TestStreamToFullDisk(t *testing.T) {
 	}
 	// A result that fits is written, in space allocated before the work.
 	p := start(t, dir, nil, "gather", data, "[0,0]", "-o", "new.npy", "--memory", "2M")
-	if got := p.status(t); got != statusDone {
+	if got := p.status(t); got != cmdline.StatusDone {
 		t.Errorf("status %d: %s", got, p.stderr.String())
 	}
 	nothingLeft(t, dir, "old.npy", "new.npy")
@@ -201,7 +202,7 @@ func TestTextMemory(t *testing.T) {
 				}
 			}
 			w.Close()
-			if got, message := p.status(t), p.stderr.String(); got != statusRefused || !strings.Contains(message, tt.want) || refusal(message) != nil {
+			if got, message := p.status(t), p.stderr.String(); got != cmdline.StatusRefused || !strings.Contains(message, tt.want) || refusal(message) != nil {
 				t.Errorf("status %d: %.2000s; want %s", got, message, tt.want)
 			}
 			if got := most(); got > tt.most && !raceEnabled {
@@ -230,7 +231,7 @@ func TestCompressedMemory(t *testing.T) {
 	} {
 		p := start(t, dir, nil, tt.args...)
 		most := watch(p.cmd.Process.Pid)
-		if got, message := p.status(t), p.stderr.String(); got != statusRefused || !strings.Contains(message, tt.want) {
+		if got, message := p.status(t), p.stderr.String(); got != cmdline.StatusRefused || !strings.Contains(message, tt.want) {
 			t.Errorf("%q: status %d: %s; want %s", tt.args, got, message, tt.want)
 		}
 		if got := most(); got > 100 && !raceEnabled {

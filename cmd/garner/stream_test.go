@@ -6,6 +6,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/internal/cmdline"
 	"github.com/garner-go/garner/operators"
 )
 
@@ -26,7 +27,7 @@ func TestIdentityOfBags(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return (&request{op: op, operator: o, numbers: attributes}).identity(p, "a", "b")
+		return (&cmdline.Request{Op: op, Operator: o, Numbers: attributes}).Identity(p, "a", "b")
 	}
 	told := func(of []files.Fact) (text string) {
 		for _, f := range of {

@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/format/npy"
+	"github.com/garner-go/garner/internal/cmdline"
 )
 
 // A large gather has a result so large that a test can interrupt the run in its
@@ -98,7 +100,7 @@ func (l *large) noted(t *testing.T, p *process) bool {
 			return true
 		}
 		if len(p.ended) > 0 {
-			if got := p.status(t); got != statusDone {
+			if got := p.status(t); got != cmdline.StatusDone {
 				t.Fatalf("status %d: %s", got, p.stderr.String())
 			}
 			return false
@@ -136,7 +138,7 @@ func caught(t *testing.T, prepare func(*large), then func(*large, *process), arg
 func (l *large) refused(t *testing.T, message string, args ...string) {
 	t.Helper()
 	p := start(t, l.dir, nil, args...)
-	if got := p.status(t); got != statusRefused || !strings.Contains(p.stderr.String(), message) || refusal(p.stderr.String()) != nil {
+	if got := p.status(t); got != cmdline.StatusRefused || !strings.Contains(p.stderr.String(), message) || refusal(p.stderr.String()) != nil {
 		t.Errorf("%q: status %d, %q; want %q", args, got, p.stderr.String(), message)
 	}
 }
@@ -197,7 +199,7 @@ func TestResumeAfterKill(t *testing.T) {
 	}
 	part.Close()
 	p := start(t, l.dir, nil, again("data.npy", "ids.npy", "--memory", "16M", "--threads", "1", "--axis", "-2", "--negative", "reject", "--outside", "error", "--batch-dims", "0")...)
-	if got := p.status(t); got != statusDone || p.stderr.Len() > 0 {
+	if got := p.status(t); got != cmdline.StatusDone || p.stderr.Len() > 0 {
 		t.Fatalf("status %d: %s", got, p.stderr.String())
 	}
 	l.holds(t)
@@ -237,7 +239,7 @@ func TestResumeKills(t *testing.T) {
 	args := []string{"gather", "data.npy", "ids.npy", "-o", "out.npy", "--memory", "8M", "--resume"}
 	out := filepath.Join(l.dir, "out.npy")
 	from := time.Now()
-	if p := start(t, l.dir, nil, args...); p.status(t) != statusDone {
+	if p := start(t, l.dir, nil, args...); p.status(t) != cmdline.StatusDone {
 		t.Fatal(p.stderr.String())
 	}
 	usual := time.Since(from)
@@ -249,7 +251,7 @@ func TestResumeKills(t *testing.T) {
 			p := start(t, l.dir, nil, args...)
 			time.Sleep(time.Duration(r.Int64N(int64(usual) * 9 / 8)))
 			p.cmd.Process.Kill()
-			if got := p.status(t); got == statusDone {
+			if got := p.status(t); got == cmdline.StatusDone {
 				if !strings.Contains(p.stderr.String(), "nothing of out.npy to go on with") {
 					resumed++
 				}
@@ -283,7 +285,7 @@ func TestResumeAfterInterrupt(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, message := p.status(t), p.stderr.String()
-		if got != statusInterrupted || !strings.HasPrefix(message, "garner: interrupted; ") || !strings.HasSuffix(message, " of out.npy are kept, and the same command with --resume goes on\n") {
+		if got != cmdline.StatusInterrupted || !strings.HasPrefix(message, "garner: interrupted; ") || !strings.HasSuffix(message, " of out.npy are kept, and the same command with --resume goes on\n") {
 			t.Errorf("status %d, %q", got, message)
 		}
 	})
@@ -297,7 +299,7 @@ func TestResumeAfterInterrupt(t *testing.T) {
 
 	// Without --resume the run starts anew and reports that.
 	p := start(t, l.dir, nil, "gather", "data.npy", "ids.npy", "-o", "out.npy")
-	if got := p.status(t); got != statusDone {
+	if got := p.status(t); got != cmdline.StatusDone {
 		t.Fatalf("status %d: %s", got, p.stderr.String())
 	}
 	if want := "garner: what an interrupted run had written of out.npy is thrown away, and this one starts anew; --resume would have gone on\n"; p.stderr.String() != want {
@@ -318,7 +320,7 @@ func TestChanged(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, message := p.status(t), p.stderr.String()
-		if want := "garner: data.npy cannot be read: the file was written to while it was read; run again on one that is left alone\n"; got != statusRefused || message != want {
+		if want := "garner: data.npy cannot be read: the file was written to while it was read; run again on one that is left alone\n"; got != cmdline.StatusRefused || message != want {
 			t.Errorf("status %d, %q; want %q", got, message, want)
 		}
 	})
@@ -350,7 +352,7 @@ func TestPrintedChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Close()
-	if got, message := p.status(t), p.stderr.String(); got != statusRefused || !strings.Contains(message, "data.npy cannot be read: the file was cut short") {
+	if got, message := p.status(t), p.stderr.String(); got != cmdline.StatusRefused || !strings.Contains(message, "data.npy cannot be read: the file was cut short") {
 		t.Errorf("status %d, %q", got, message)
 	}
 }
@@ -373,8 +375,51 @@ func TestInterruptNothing(t *testing.T) {
 	if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := p.status(t), "garner: interrupted; no file was written\n"; got != statusInterrupted || p.stderr.String() != want {
+	if got, want := p.status(t), "garner: interrupted; no file was written\n"; got != cmdline.StatusInterrupted || p.stderr.String() != want {
 		t.Errorf("status %d, %q; want %q", got, p.stderr.String(), want)
 	}
 	nothingLeft(t, dir, "data.npy")
+}
+
+// TestPartKills kills the runs of parts at random moments, and starts each again with
+// --resume until it succeeds: the parts, joined, are the result, and nothing stands beside
+// them.
+func TestPartKills(t *testing.T) {
+	const parts, kills = 2, 4
+	l := newLarge(t, 9<<8)
+	r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 18))
+	args := func(part int) []string {
+		return []string{"gather", "data.npy", "ids.npy", "-o", fmt.Sprintf("part-%d-of-{parts}.npy", part), "--part", fmt.Sprintf("%d/%d", part, parts), "--memory", "8M", "--resume"}
+	}
+	from := time.Now()
+	if p := start(t, l.dir, nil, args(1)...); p.status(t) != cmdline.StatusDone {
+		t.Fatal(p.stderr.String())
+	}
+	usual := time.Since(from)
+	files := []string{"data.npy", "ids.npy"}
+	for part := 1; part <= parts; part++ {
+		name := fmt.Sprintf("part-%d-of-%d.npy", part, parts)
+		files = append(files, name)
+		os.Remove(filepath.Join(l.dir, name))
+		for killed := 0; ; killed++ {
+			p := start(t, l.dir, nil, args(part)...)
+			if killed < kills {
+				time.Sleep(time.Duration(r.Int64N(int64(usual))))
+				p.cmd.Process.Kill()
+			}
+			got := p.status(t)
+			if got == cmdline.StatusDone && killed >= kills {
+				break
+			}
+			if got != -1 && got != cmdline.StatusDone {
+				t.Fatalf("part %d after %d kills: status %d, %s", part, killed, got, p.stderr.String())
+			}
+		}
+	}
+	nothingLeft(t, l.dir, files...)
+	p := start(t, l.dir, nil, "join", "part-*-of-2.npy", "-o", "out.npy")
+	if got := p.status(t); got != cmdline.StatusDone {
+		t.Fatalf("status %d: %s", got, p.stderr.String())
+	}
+	l.holds(t)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/internal/cmdline"
 	"github.com/garner-go/garner/internal/corpus"
 	"github.com/garner-go/garner/internal/terminal"
 	"github.com/spf13/cobra"
@@ -33,7 +34,7 @@ command was wrong; 130 interrupted.`,
   garner verify testdata/onnx --json`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage(cmd, "verify takes one PATH or more: .jsonl files, or folders")
+				return cmdline.Usage(cmd, "verify takes one PATH or more: .jsonl files, or folders")
 			}
 			return nil
 		},
@@ -58,12 +59,12 @@ type tally struct {
 func (p *program) verify(ctx context.Context, paths []string, asJSON bool) error {
 	for _, path := range paths {
 		if err := files.NoURL(path); err != nil {
-			return about("PATH ", err)
+			return cmdline.About("PATH ", err)
 		}
 	}
 	cases, err := corpus.Open(paths...)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = garner.Errorf(err, "%s; check its name", bare(err))
+		err = garner.Errorf(err, "%s; check its name", cmdline.Bare(err))
 	}
 	if err != nil {
 		return err
@@ -92,12 +93,12 @@ func (p *program) verify(ctx context.Context, paths []string, asJSON bool) error
 		}
 		// Print each verdict at once, and stop if the reader closed the pipe.
 		if err = errors.Join(err, to.buf.Flush()); err != nil {
-			return notPrinted(err)
+			return cmdline.NotPrinted(err)
 		}
 	}
 	if asJSON {
 		if err := lines.Encode(sum); err != nil {
-			return notPrinted(err)
+			return cmdline.NotPrinted(err)
 		}
 	} else {
 		to.printf("%d passed, %d failed, %d skipped\n", sum.Passed, sum.Failed, sum.Skipped)

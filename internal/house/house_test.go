@@ -35,16 +35,17 @@ var layers = [][]string{
 	{""},                                                    // package garner: the plan
 	{"internal/convert"},                                    // from one float dtype to another
 	{"dialects", "gathertest", "internal/explain", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped", "internal/names", "internal/ring"},
-	{"source", "internal/resumable", "onnx/modelproto/internal/onnxpb"}, // arrays larger than memory, and the files that they are written to; what protoc made
+	{"source", "internal/jsonfile", "internal/resumable", "onnx/modelproto/internal/onnxpb"}, // arrays larger than memory, and the files that they are written to; what protoc made
 	{"model"},          // nodes, values, constants
 	{"internal/trail"}, // from a value to its origin
 	{"operators"},      // the only package that knows every dialect
 	{"openvino/ir", "onnx/modelproto", "lint", "internal/run"}, // files of models; models judged and run
 	{"format/layout"}, // what the file formats have in common
-	{"format/npy", "format/raw", "format/safetensors", "format/text", "internal/ruletest"},
+	{"format/npy", "format/raw", "format/safetensors", "format/shards", "format/text", "internal/ruletest"},
 	{"format/gguf", "format/npz"}, // data as in raw files, members that are npy files
 	{"files"},                     // the only package that knows every file format
 	{"internal/corpus", "internal/house", "internal/gendocs"},
+	{"internal/cmdline"}, // the command line of a gather, for any program
 	{"cmd/garner", "bench/calls"},
 }
 

@@ -36,8 +36,8 @@ type Meter struct {
 	shown    int // characters on the line
 }
 
-// NewMeter starts a Meter for work of total bytes, 0 where the number is not
-// known. It returns nil where w is no terminal. End every Meter with Stop.
+// NewMeter starts a Meter for work of total bytes: 0 where the number is not
+// known, and -1 for work that does not count bytes, of which it shows the name alone. It returns nil where w is no terminal. End every Meter with Stop.
 func NewMeter(w io.Writer, what string, total int64) *Meter {
 	columns, ok := Width(w)
 	if !ok {
@@ -117,6 +117,9 @@ func (m *Meter) write(text string) {
 
 // line returns the text of the line. The bytes before are a part of those done.
 func line(what string, before, done, total int64, took time.Duration) string {
+	if total < 0 {
+		return what
+	}
 	rate := float64(max(done-before, 0)) / took.Seconds()
 	var b strings.Builder
 	b.WriteString(what)

@@ -24,6 +24,7 @@ func TestLine(t *testing.T) {
 		{0, 2 << 30, 2 << 30, 4 * time.Second, "gathering  100 %  2.0 of 2.0 GiB  512.0 MiB/s  0 s left"},
 		{0, 3 << 30, 2 << 30, 4 * time.Second, "gathering  100 %  2.0 of 2.0 GiB  768.0 MiB/s  0 s left"}, // total left out a header
 		{0, 3 << 20, 0, 3 * time.Second, "gathering  3.0 MiB  1.0 MiB/s"},
+		{0, 3 << 20, -1, 3 * time.Second, "gathering"},
 		{0, 1 << 62, 1<<63 - 1, 3 * time.Second, "gathering  50 %  4194304.0 of 8388608.0 TiB  1398101.3 TiB/s  3 s left"},
 		// What an earlier run did is done, and says nothing of this run's rate.
 		{1 << 30, 3 << 29, 2 << 30, 4 * time.Second, "gathering  75 %  1.5 of 2.0 GiB  128.0 MiB/s  4 s left"},
