@@ -1,0 +1,92 @@
+package beam
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/garner-go/garner/beam/internal/wire"
+)
+
+// An extent is bytes from … to-1 of an array.
+type extent struct{ from, to int64 }
+
+// disjoint sorts extents, and joins those that overlap. It reuses their memory. Those that
+// only touch stay apart, so that equal rows stay equally long.
+func disjoint(all []extent) []extent {
+	slices.SortFunc(all, func(a, b extent) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
+	kept := all[:0]
+	for _, e := range all {
+		if n := len(kept); n > 0 && (e.from < kept[n-1].to || e == kept[n-1]) {
+			kept[n-1].to = max(kept[n-1].to, e.to)
+			continue
+		}
+		kept = append(kept, e)
+	}
+	return kept
+}
+
+// cut cuts extents at multiples of limit from their beginning, and where end says that a
+// range of the array ends which holds a byte: no piece is longer, or goes beyond.
+func cut(all []extent, limit int64, end func(at int64) int64) []extent {
+	if !slices.ContainsFunc(all, func(e extent) bool { return e.to-e.from > limit || e.to > end(e.from) }) {
+		return all
+	}
+	var pieces []extent
+	for _, e := range all {
+		for e.from < e.to {
+			to := min(e.to, e.from+limit, end(e.from))
+			pieces = append(pieces, extent{e.from, to})
+			e.from = to
+		}
+	}
+	return pieces
+}
+
+// rows groups ascending extents by their length, as a Fetch and a message take them.
+func rows(all []extent) []wire.Rows {
+	bySize := make(map[int64][]int64)
+	for _, e := range all {
+		bySize[e.to-e.from] = append(bySize[e.to-e.from], e.from)
+	}
+	var groups []wire.Rows
+	for size, at := range bySize {
+		groups = append(groups, wire.Rows{Size: int(size), At: at})
+	}
+	slices.SortFunc(groups, func(a, b wire.Rows) int { return cmp.Compare(a.Size, b.Size) })
+	return groups
+}
+
+// A held is the bytes of extents of an array, which ascend and do not overlap.
+type held struct {
+	extents []extent
+	at      []int64 // where the bytes of each begin in bytes
+	bytes   []byte
+}
+
+// hold returns room for the bytes of disjoint extents. Those that touch are joined, so
+// that a row of several pieces lies in one piece; the bytes that touch do so in memory too.
+func hold(all []extent) *held {
+	h := &held{}
+	n := int64(0)
+	for _, e := range all {
+		if last := len(h.extents) - 1; last >= 0 && h.extents[last].to == e.from {
+			h.extents[last].to = e.to
+		} else {
+			h.extents, h.at = append(h.extents, e), append(h.at, n)
+		}
+		n += e.to - e.from
+	}
+	h.bytes = make([]byte, n)
+	return h
+}
+
+// row returns where bytes at … at+size-1 of the array are held; nil if they are not.
+func (h *held) row(at, size int64) []byte {
+	i := sort.Search(len(h.extents), func(i int) bool { return h.extents[i].from > at }) - 1
+	if i < 0 || at+size > h.extents[i].to {
+		return nil
+	}
+	from := h.at[i] + at - h.extents[i].from
+	return h.bytes[from : from+size : from+size]
+}

@@ -1,0 +1,274 @@
+package beam
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	pipepb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/pipeline_v1"
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/beam/flink"
+	"github.com/garner-go/garner/beam/jobs"
+	"github.com/garner-go/garner/beam/worker"
+	"github.com/garner-go/garner/format/shards"
+	"github.com/garner-go/garner/internal/names"
+)
+
+// Run runs a job, and returns when its result is whole or refused. A job whose result is in
+// its folder already is done at once; one that an earlier run has begun goes on: shards that
+// are whole stay. A refused index is a *garner.IndexError, the one of garner.Gather, and
+// nothing is written then. When ctx ends, Run cancels the job; what is whole stays.
+//
+// Errors are also those of Check and CheckOut, of the operands, files.ErrKept where the
+// folder has shards of another job, and the engine's.
+func Run(ctx context.Context, job Job, runner Runner) error {
+	r, err := Start(ctx, job, runner)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if err := r.Wait(ctx, nil); err == nil || ctx.Err() == nil {
+		return err
+	}
+	if err := r.Cancel(context.WithoutCancel(ctx)); err != nil {
+		return errors.Join(context.Cause(ctx), err)
+	}
+	return context.Cause(ctx)
+}
+
+// A Running job is one that an engine has taken.
+type Running struct {
+	ID     string // the engine's; "" where the result was in the folder already
+	Shards int64  // of the result
+	Bytes  int64  // of its elements
+
+	out  string
+	text string // the task
+
+	mu      sync.Mutex
+	ended   bool // and Wait has said so, with
+	outcome error
+	client  *jobs.Client
+	onFlink bool
+	flink   *flink.Client // nil with other runners, and where its REST API is not known
+}
+
+// initialised calls beam.Init, which may be called once.
+var initialised = sync.OnceFunc(func() {
+	if !beam.Initialized() {
+		beam.Init()
+	}
+})
+
+// Start begins a job. The caller closes it. Errors are those of Run that come before a
+// worker begins.
+func Start(ctx context.Context, job Job, runner Runner) (*Running, error) {
+	if err := runner.Check(); err != nil {
+		return nil, err
+	}
+	t, err := prepare(ctx, job, runner.Workers)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.reachable(runner); err != nil {
+		t.leave()
+		return nil, err
+	}
+	return t.start(ctx, runner)
+}
+
+// reachable refuses shards that no worker of a runner can read: those of Prism are this process.
+func (t *task) reachable(runner Runner) error {
+	if runner.Name == Flink {
+		return nil
+	}
+	for _, s := range t.elsewhere {
+		if !s.Local() {
+			return garner.Errorf(shards.ErrWorker, "shard %s can be read on worker %s alone, and the only worker of %s is this process, %s; run on an engine whose workers have these names",
+				names.Quote(s.File), names.Quote(s.Worker), Prism, names.Quote(shards.Worker()))
+		}
+	}
+	return nil
+}
+
+// start gives a task to an engine.
+func (t *task) start(ctx context.Context, runner Runner) (*Running, error) {
+	r := &Running{onFlink: runner.Name == Flink, Shards: t.Shards, out: t.Out, Bytes: (t.Elements*int64(t.DType.Bits()) + 7) / 8}
+	if t.done {
+		return r, nil
+	}
+	initialised()
+	env, err := r.connect(ctx, runner)
+	if err != nil {
+		t.leave()
+		return nil, err
+	}
+	p, s := beam.NewPipelineWithRoot()
+	if r.text, err = t.build(s); err == nil {
+		submit := ctx
+		if runner.Name != Flink {
+			submit = context.WithoutCancel(ctx)
+		}
+		r.ID, err = r.client.Submit(submit, p, env, jobs.Options{Name: jobTitle(t.Out), Parallelism: runner.Workers})
+	}
+	if err != nil {
+		t.leave()
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// jobTitle is the name of a job as engines show it. They send it in headers and put it
+// into ids, so it has letters, digits and hyphens alone.
+func jobTitle(out string) string {
+	return "garner-" + strings.Map(func(r rune) rune {
+		switch {
+		case r >= '0' && r <= '9', r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z':
+			return r
+		}
+		return '-'
+	}, filepath.Base(out))
+}
+
+// connect finds the engine, and says where its workers are.
+func (r *Running) connect(ctx context.Context, runner Runner) (env *pipepb.Environment, err error) {
+	if runner.Name != Flink {
+		// Prism ends this process where its own context ends in the middle of a job.
+		r.client, env, err = jobs.Prism(context.WithoutCancel(ctx))
+		return env, err
+	}
+	if runner.Image != "" {
+		env, err = worker.Docker(runner.Image)
+	} else {
+		command := runner.Worker
+		if command == "" {
+			if command, err = os.Executable(); err != nil {
+				return nil, err
+			}
+		}
+		env, err = worker.Process(command, nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if runner.Flink != "" {
+		if r.flink, err = flink.New(runner.Flink); err != nil {
+			return nil, err
+		}
+	}
+	r.client, err = jobs.Dial(ctx, runner.Endpoint)
+	return env, err
+}
+
+// Wait waits until the job has ended, and returns nil where its result is whole. It calls
+// message, where that is not nil, with what the engine tells. When ctx ends, Wait returns its
+// cause and the job goes on.
+func (r *Running) Wait(ctx context.Context, message func(text string)) error {
+	if r.client == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended {
+		return r.outcome
+	}
+	// A deadline that travels ends the engine's answers a moment before ctx does.
+	plain, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, cancel)()
+	if err := r.client.Wait(plain, r.ID, message); err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return fmt.Errorf("garner-beam: %w", err)
+	}
+	r.outcome, r.ended = Outcome(r.out), true
+	return r.outcome
+}
+
+// Cancel cancels the job and waits until it has ended. What is whole stays in its folder,
+// and the same job goes on with it.
+func (r *Running) Cancel(ctx context.Context) error {
+	if r.client == nil {
+		return nil
+	}
+	if r.flink != nil {
+		if err := flink.Cancel(ctx, r.client, r.flink, r.ID); err != nil {
+			return err
+		}
+	} else if _, err := r.client.Cancel(ctx, r.ID); err != nil || r.onFlink {
+		return err // without its REST API it may run on
+	}
+	if records, err := os.ReadDir(filepath.Join(workFolder(r.out), shardsName)); err == nil && len(records) > 0 {
+		return nil
+	}
+	if parts, err := filepath.Glob(filepath.Join(pattern(r.out), "part-*")); err != nil || len(parts) > 0 {
+		return err
+	}
+	return takeAway(r.out) // nothing is made that another run could go on with
+}
+
+// Close ends the connection to the engine. A job of Flink goes on; one of Prism ends.
+func (r *Running) Close() error {
+	if r.client == nil {
+		return nil
+	}
+	err := r.client.Close()
+	forget(r.text)
+	return err
+}
+
+// Counts are how far a job is, as its engine counts. Work that an engine repeats counts
+// again.
+type Counts struct {
+	RequestElements, RequestBytes         int64 // of rows, as they travel to the workers that read them
+	RowElements, RowPayload, RowPositions int64 // the rows as they travel on: messages, bytes of rows, other bytes
+	RowsWanted, BytesWanted, BytesRead    int64 // distinct rows of each shard, and their bytes; bytes of tables
+	ShardsWritten, ShardsKept, BytesMade  int64 // BytesMade: of the files of both
+}
+
+// Counts asks the engine how far the job is. Flink answers while a job runs only where the
+// address of its REST API is known.
+func (r *Running) Counts(ctx context.Context) (c Counts, err error) {
+	if r.client == nil {
+		return c, nil
+	}
+	var all []jobs.Counter
+	if r.flink != nil {
+		job, err := r.flink.Find(ctx, r.ID)
+		if errors.Is(err, flink.ErrUnknown) { // it has not begun
+			return c, nil
+		}
+		if err != nil {
+			return c, err
+		}
+		all, err = r.flink.Counters(ctx, job.ID)
+		if err != nil {
+			return c, err
+		}
+	} else if all, err = r.client.Counters(ctx, r.ID); err != nil {
+		return c, err
+	}
+	for _, counter := range all {
+		if at := c.of(counter.Name); counter.Namespace == counters && at != nil {
+			*at = counter.Value
+		}
+	}
+	return c, nil
+}
+
+// of returns the field of a counter; nil of one that is not ours.
+func (c *Counts) of(name string) *int64 {
+	return map[string]*int64{
+		"request_elements": &c.RequestElements, "request_bytes": &c.RequestBytes,
+		"row_elements": &c.RowElements, "row_payload": &c.RowPayload, "row_positions": &c.RowPositions,
+		"rows_wanted": &c.RowsWanted, "bytes_wanted": &c.BytesWanted, "bytes_read": &c.BytesRead,
+		"shards_written": &c.ShardsWritten, "shards_kept": &c.ShardsKept, "bytes_made": &c.BytesMade,
+	}[name]
+}

@@ -1,0 +1,394 @@
+package beam
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/beam/internal/wire"
+	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/format/shards"
+	"github.com/garner-go/garner/source"
+)
+
+func init() {
+	register.DoFn3x0[context.Context, []byte, func(int64)](&numbersFn{})
+	register.DoFn1x0[int64](&serveFn{})
+	register.DoFn3x1[context.Context, int64, func(string), error](&checkFn{})
+	register.DoFn4x1[context.Context, int, func(*string) bool, func(string), error](&decideFn{})
+	register.DoFn5x1[context.Context, int64, func(*string) bool, func(int64, []byte), func(string), error](&wantFn{})
+	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func(int64, []byte), error](&fetchFn{})
+	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func(string), error](&writeFn{})
+	register.DoFn3x1[context.Context, int, func(*string) bool, error](&finishFn{})
+	register.Emitter1[int64]()
+	register.Emitter1[string]()
+	register.Emitter2[int64, []byte]()
+	register.Iter1[string]()
+	register.Iter1[[]byte]()
+}
+
+// What the stages count, as the engine reports it.
+const counters = "garner"
+
+var (
+	requestElements = beam.NewCounter(counters, "request_elements")
+	requestBytes    = beam.NewCounter(counters, "request_bytes")
+	rowElements     = beam.NewCounter(counters, "row_elements")
+	rowPayload      = beam.NewCounter(counters, "row_payload")
+	rowPositions    = beam.NewCounter(counters, "row_positions")
+	rowsWanted      = beam.NewCounter(counters, "rows_wanted")
+	bytesWanted     = beam.NewCounter(counters, "bytes_wanted")
+	bytesRead       = beam.NewCounter(counters, "bytes_read")
+	shardsWritten   = beam.NewCounter(counters, "shards_written")
+	shardsKept      = beam.NewCounter(counters, "shards_kept")
+	bytesMade       = beam.NewCounter(counters, "bytes_made")
+)
+
+// A stage is what all stages share: the task, and its operands while the stage runs.
+type stage struct {
+	Task string
+
+	o *opened
+}
+
+func (s *stage) Setup(ctx context.Context) (err error) {
+	s.o, err = acquire(ctx, s.Task)
+	return err
+}
+
+func (s *stage) Teardown() error {
+	if s.o != nil {
+		release(s.Task)
+		s.o = nil
+	}
+	return nil
+}
+
+// numbersFn emits 0 … N-1.
+type numbersFn struct{ N int64 }
+
+func (f *numbersFn) ProcessElement(_ context.Context, _ []byte, emit func(int64)) {
+	for n := range f.N {
+		emit(n)
+	}
+}
+
+// serveFn has every worker open the task, so that it serves its shards to the others.
+type serveFn struct{ stage }
+
+// serveElements is enough for each worker to get one of them.
+const serveElements = 1 << 10
+
+func (f *serveFn) ProcessElement(int64) {}
+
+// checkFn surveys a block of indices.
+type checkFn struct{ stage }
+
+// A surveyed block is what checkFn found.
+type surveyed struct {
+	Block  int64
+	Survey garner.Survey
+}
+
+func (f *checkFn) ProcessElement(ctx context.Context, block int64, emit func(string)) error {
+	r, err := f.o.resolver()
+	if err != nil {
+		return err
+	}
+	total, _ := f.o.Plan.Indices.Len()
+	first := int(block * f.o.Block)
+	s, err := r.SurveyPart(ctx, first, min(int(f.o.Block), total-first))
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(surveyed{block, s})
+	if err != nil {
+		return err
+	}
+	emit(string(text))
+	return nil
+}
+
+// decideFn adds the surveys in the order of the indices, and emits the refusal where an
+// index is refused. It is the job's result, and no error: an engine would try again.
+type decideFn struct{ stage }
+
+func (f *decideFn) ProcessElement(_ context.Context, _ int, surveys func(*string) bool, emit func(string)) error {
+	var all []surveyed
+	for text := ""; surveys(&text); {
+		var s surveyed
+		if err := json.Unmarshal([]byte(text), &s); err != nil {
+			return err
+		}
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b surveyed) int { return int(a.Block - b.Block) })
+	var sum garner.Survey
+	for _, s := range all {
+		sum.Add(s.Survey)
+	}
+	if sum.First == nil {
+		return nil
+	}
+	text, err := json.Marshal(refusal{sum.First})
+	if err != nil {
+		return err
+	}
+	if err := putFile(filepath.Join(workFolder(f.o.Out), refusedName), text); err != nil {
+		return err
+	}
+	emit(string(text))
+	return nil
+}
+
+// wantFn finds out which rows a shard needs, and asks for them. It leaves out a shard that
+// an earlier run has put in place, and makes one that needs none.
+type wantFn struct{ stage }
+
+func (f *wantFn) ProcessElement(ctx context.Context, shard int64, refused func(*string) bool, ask func(int64, []byte), whole func(string)) error {
+	if text := ""; refused(&text) {
+		return nil
+	}
+	if done, ok, err := f.o.kept(ctx, shard); err != nil {
+		return err
+	} else if ok {
+		shardsKept.Inc(ctx, 1)
+		whole(done)
+		return nil
+	}
+	recorders := make([]*recorder, len(f.o.tables))
+	err := f.o.run(ctx, shard, func(i int, spec garner.Spec) source.Array {
+		recorders[i] = &recorder{spec: spec}
+		return recorders[i]
+	}, io.Discard)
+	if err != nil {
+		return err
+	}
+	asked := false
+	for i, r := range recorders {
+		if r == nil {
+			continue
+		}
+		for _, rows := range rows(cut(r.extents(), pieceBytes, f.o.endOf)) {
+			for number, part := range rows.Units(f.o.Unit) {
+				unit := wire.Unit{Operand: i, Number: number}
+				b := wire.Request{Shard: shard, Rows: part}.Append(nil, number*f.o.Unit)
+				requestElements.Inc(ctx, 1)
+				requestBytes.Inc(ctx, int64(len(b)))
+				rowsWanted.Inc(ctx, int64(len(part.At)))
+				bytesWanted.Inc(ctx, int64(len(part.At))*int64(part.Size))
+				ask(unit.Key(), b)
+				asked = true
+			}
+		}
+	}
+	if asked {
+		return nil
+	}
+	done, err := f.o.write(ctx, shard, make([][]wire.Piece, len(f.o.tables)))
+	if err == nil {
+		whole(done)
+	}
+	return err
+}
+
+// pieceBytes is about the most bytes of rows in a message: engines hold several at once,
+// and refuse those that exceed their buffers.
+const pieceBytes = 1 << 20
+
+// endOf returns where the range of a table ends whose bytes are asked for together.
+func (t *task) endOf(at int64) int64 { return (at/t.Unit + 1) * t.Unit }
+
+// fetchFn reads the rows of a unit of a table that any shard wants, each once, and sends
+// each shard those that it wants.
+type fetchFn struct{ stage }
+
+func (f *fetchFn) ProcessElement(ctx context.Context, key int64, requests func(*[]byte) bool, emit func(int64, []byte)) error {
+	unit, err := wire.UnitOf(key)
+	if err != nil {
+		return err
+	}
+	if unit.Operand >= len(f.o.tables) || f.o.tables[unit.Operand] == nil {
+		return fmt.Errorf("garner-beam: rows of operand %d, which the job has not; run one build of garner-beam on all workers", unit.Operand)
+	}
+	table := f.o.tables[unit.Operand]
+	end := f.o.Tables[unit.Operand].Bytes
+	if unit.Number > end/f.o.Unit {
+		return fmt.Errorf("garner-beam: unit %d of a table of %d bytes; run one build of garner-beam on all workers", unit.Number, end)
+	}
+	base := unit.Number * f.o.Unit
+	var all []extent
+	most := 0
+	var kept [][]byte // the requests, which take few bytes a row
+	for b := []byte(nil); requests(&b); b = nil {
+		kept = append(kept, b)
+		q, err := wire.ParseRequest(b, base, end)
+		if err != nil {
+			return err
+		}
+		if q.Rows.Size < 1 || q.Rows.Size > pieceBytes || q.Shard >= f.o.Shards {
+			return fmt.Errorf("garner-beam: shard %d of %d asks for rows of %d bytes; run one build of garner-beam on all workers", q.Shard, f.o.Shards, q.Rows.Size)
+		}
+		for _, at := range q.Rows.At {
+			all = append(all, extent{at, at + int64(q.Rows.Size)})
+		}
+		if len(all) > max(most, distinctAt) { // repeats of many shards
+			all = disjoint(all)
+			most = 2 * len(all)
+		}
+	}
+	held, err := fetch(ctx, table, disjoint(all))
+	if err != nil {
+		return err
+	}
+	bytesRead.Inc(ctx, int64(len(held.bytes)))
+	for _, b := range kept {
+		q, err := wire.ParseRequest(b, base, end)
+		if err != nil {
+			return err
+		}
+		each := max(1, pieceBytes/max(q.Rows.Size, 1))
+		for at := range slices.Chunk(q.Rows.At, each) {
+			p := wire.Piece{Operand: unit.Operand, Rows: wire.Rows{Size: q.Rows.Size, At: at}, Data: make([]byte, 0, len(at)*q.Rows.Size)}
+			for _, from := range at {
+				p.Data = append(p.Data, held.row(from, int64(q.Rows.Size))...)
+			}
+			b := p.Append(nil)
+			rowElements.Inc(ctx, 1)
+			rowPayload.Inc(ctx, int64(len(p.Data)))
+			rowPositions.Inc(ctx, int64(len(b)-len(p.Data)))
+			emit(q.Shard, b)
+		}
+	}
+	return f.o.Changed()
+}
+
+// writeFn makes a shard from the rows that arrived for it.
+type writeFn struct{ stage }
+
+func (f *writeFn) ProcessElement(ctx context.Context, shard int64, arrived func(*[]byte) bool, emit func(string)) error {
+	if shard < 0 || shard >= f.o.Shards {
+		return fmt.Errorf("garner-beam: shard %d of %d; run one build of garner-beam on all workers", shard, f.o.Shards)
+	}
+	pieces := make([][]wire.Piece, len(f.o.tables))
+	for b := []byte(nil); arrived(&b); b = nil {
+		p, err := wire.ParsePiece(b, func(operand int) int64 {
+			if operand >= len(f.o.tables) || f.o.tables[operand] == nil {
+				return -1
+			}
+			return f.o.Tables[operand].Bytes
+		})
+		if err != nil {
+			return err
+		}
+		pieces[p.Operand] = append(pieces[p.Operand], p)
+	}
+	done, err := f.o.write(ctx, shard, pieces)
+	if err == nil {
+		emit(done)
+	}
+	return err
+}
+
+// write makes a shard from pieces of each table.
+func (o *opened) write(ctx context.Context, shard int64, pieces [][]wire.Piece) (done string, err error) {
+	path := filepath.Join(o.Out, o.file(shard))
+	out, err := files.Create(ctx, path, garner.SpecOf(o.DType, o.shardShape(shard)...), files.CreateOptions{})
+	if err != nil {
+		return "", err
+	}
+	defer out.Abort()
+	err = o.run(ctx, shard, func(i int, spec garner.Spec) source.Array { return newSparse(spec, pieces[i]) }, out)
+	if err != nil {
+		return "", err
+	}
+	if err := o.Changed(); err != nil {
+		return "", err
+	}
+	if err := out.Commit(); err != nil {
+		return "", err
+	}
+	text, n, err := sum(ctx, shard, path)
+	if err == nil {
+		err = putFile(o.record(shard), text)
+	}
+	if err != nil {
+		return "", err
+	}
+	bytesMade.Inc(ctx, n)
+	shardsWritten.Inc(ctx, 1)
+	return string(text), nil
+}
+
+// A shardFile is what the manifest says of a shard.
+type shardFile struct {
+	Shard  int64
+	Bytes  int64
+	SHA256 string
+}
+
+// sum reads a shard's file, and returns what the manifest says of it.
+func sum(ctx context.Context, shard int64, path string) (text []byte, bytes int64, err error) {
+	bytes, sha, err := shards.Sum(ctx, path)
+	if err != nil {
+		return nil, 0, err
+	}
+	text, err = json.Marshal(shardFile{shard, bytes, sha})
+	return text, bytes, err
+}
+
+// kept reports whether a shard is in place as its record says. One that was damaged, or whose
+// writer did not come to the record, is made again.
+func (o *opened) kept(ctx context.Context, shard int64) (text string, ok bool, err error) {
+	record, err := os.ReadFile(o.record(shard))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, err
+	}
+	is, n, err := sum(ctx, shard, filepath.Join(o.Out, o.file(shard)))
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || err == nil && string(is) != string(record):
+		return "", false, nil
+	case err != nil:
+		return "", false, err
+	}
+	bytesMade.Inc(ctx, n)
+	return string(is), true, nil
+}
+
+// finishFn writes the manifest when every shard is in place, takes away what the job has
+// no more use for, and says at last that the result is there.
+type finishFn struct{ stage }
+
+func (f *finishFn) ProcessElement(ctx context.Context, _ int, done func(*string) bool) error {
+	all := make([]shardFile, f.o.Shards)
+	n := int64(0)
+	for text := ""; done(&text); {
+		var s shardFile
+		if err := json.Unmarshal([]byte(text), &s); err != nil {
+			return err
+		}
+		if s.Shard < 0 || s.Shard >= f.o.Shards {
+			return fmt.Errorf("garner-beam: shard %d of %d; run one build of garner-beam on all workers", s.Shard, f.o.Shards)
+		}
+		if all[s.Shard].SHA256 == "" {
+			n++
+		}
+		all[s.Shard] = s
+	}
+	if n != f.o.Shards {
+		return fmt.Errorf("garner-beam: %d of %d shards are in place; run the job again, which makes the others", n, f.o.Shards)
+	}
+	return f.o.finish(all)
+}
