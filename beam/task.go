@@ -129,8 +129,8 @@ func openTask(ctx context.Context, text string) (*opened, error) {
 }
 
 // open opens the operands.
-func (t *task) open(ctx context.Context) (o *opened, err error) {
-	o = &opened{task: t}
+func (t *task) open(ctx context.Context) (_ *opened, err error) {
+	o := &opened{task: t}
 	if o.Opened, err = t.Gather.OpenElsewhere(ctx, t.ask); err != nil {
 		return nil, err
 	}
