@@ -225,10 +225,7 @@ func (o *opened) same() error {
 // run makes a shard of the result from tables that stand in for the operands.
 func (o *opened) run(ctx context.Context, shard int64, table func(i int, spec garner.Spec) source.Array, to io.Writer) error {
 	first, end := o.shard(shard)
-	options := source.Options{Memory: o.Memory, Threads: 1, Further: append([]source.Array(nil), o.Further...)}
-	if bits := int64(o.DType.Bits()); o.Elements > 0 {
-		options.From, options.To = first*bits/8, (end*bits+7)/8
-	}
+	options := source.Options{Memory: o.Memory, Threads: 1, Range: &source.Range{First: first, End: end}, Further: append([]source.Array(nil), o.Further...)}
 	data := table(0, o.Data.Spec())
 	for i, a := range o.tables {
 		if i > 0 && a != nil {
