@@ -67,38 +67,38 @@ type Job struct {
 
 // Names of runners.
 const (
-	Prism = "prism" // in this process
-	Flink = "flink" // by a Beam job server
+	PrismRunner = "prism" // in this process
+	FlinkRunner = "flink" // by a Beam job server
 )
 
 // A Runner runs the pipeline of a Job. The zero Runner is Prism on all cores.
 type Runner struct {
-	Name     string // Prism or Flink; "" is Prism
-	Endpoint string // HOST:PORT of the job server; "" with Prism
-	Workers  int    // how many work at a time; 0 is the runner's default
-	Flink    string // HOST:PORT of Flink's REST API, for what the job server does not tell, and to cancel; "": it is not asked
-	Worker   string // the path of this program on the workers; "": where it runs here
-	Image    string // a container image whose entry point is a worker, instead of Worker
+	Name      string // PrismRunner or FlinkRunner; "" is PrismRunner
+	Endpoint  string // HOST:PORT of the job server; "" with Prism
+	Workers   int    // how many work at a time; 0 is the runner's default
+	FlinkREST string // HOST:PORT of Flink's REST API, for what the job server does not tell, and to cancel; "": it is not asked
+	Worker    string // the path of this program on the workers; "": where it runs here
+	Image     string // a container image whose entry point is a worker, instead of Worker
 }
 
 // Check returns what is wrong with a runner: a garner.ErrAttribute.
 func (r Runner) Check() error {
 	wrong := func(format string, args ...any) error { return garner.Errorf(garner.ErrAttribute, format, args...) }
 	switch {
-	case r.Name != "" && r.Name != Prism && r.Name != Flink:
-		return wrong("no runner %q; give %s or %s", r.Name, Prism, Flink)
+	case r.Name != "" && r.Name != PrismRunner && r.Name != FlinkRunner:
+		return wrong("no runner %q; give %s or %s", r.Name, PrismRunner, FlinkRunner)
 	case r.Workers < 0 || r.Workers > 1<<16:
 		return wrong("%d workers; give 1 to %d, or 0 for the runner's default", r.Workers, 1<<16)
-	case r.Name == Flink && r.Endpoint == "":
-		return wrong("%s needs the endpoint of a Beam job server, HOST:PORT; the port is most often 8099", Flink)
-	case r.Name == Flink:
+	case r.Name == FlinkRunner && r.Endpoint == "":
+		return wrong("%s needs the endpoint of a Beam job server, HOST:PORT; the port is most often 8099", FlinkRunner)
+	case r.Name == FlinkRunner:
 		if host, port, err := net.SplitHostPort(r.Endpoint); err != nil || host == "" || port == "" {
 			return wrong("endpoint %q; give the HOST:PORT of a Beam job server, such as localhost:8099", r.Endpoint)
 		}
 	case r.Endpoint != "":
-		return wrong("%s runs in this process and has no endpoint; choose another runner, or give none", Prism)
-	case r.Flink != "" || r.Worker != "" || r.Image != "":
-		return wrong("%s runs in this process: it has no REST API, and its workers neither path nor image; choose another runner, or give none", Prism)
+		return wrong("%s runs in this process and has no endpoint; choose another runner, or give none", PrismRunner)
+	case r.FlinkREST != "" || r.Worker != "" || r.Image != "":
+		return wrong("%s runs in this process: it has no REST API, and its workers neither path nor image; choose another runner, or give none", PrismRunner)
 	}
 	return nil
 }

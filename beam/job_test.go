@@ -162,12 +162,12 @@ func TestRunner(t *testing.T) {
 		want   string
 	}{
 		{Runner{}, ""},
-		{Runner{Name: Prism, Workers: 7}, ""},
-		{Runner{Name: Flink, Endpoint: "localhost:8099", Flink: "localhost:8081", Worker: "/opt/garner-beam"}, ""},
+		{Runner{Name: PrismRunner, Workers: 7}, ""},
+		{Runner{Name: FlinkRunner, Endpoint: "localhost:8099", FlinkREST: "localhost:8081", Worker: "/opt/garner-beam"}, ""},
 		{Runner{Name: "spark"}, `no runner "spark"; give prism or flink`},
-		{Runner{Name: Flink}, "needs the endpoint"},
-		{Runner{Name: Flink, Endpoint: "localhost"}, `endpoint "localhost"; give the HOST:PORT`},
-		{Runner{Name: Flink, Endpoint: ":8099"}, "give the HOST:PORT"},
+		{Runner{Name: FlinkRunner}, "needs the endpoint"},
+		{Runner{Name: FlinkRunner, Endpoint: "localhost"}, `endpoint "localhost"; give the HOST:PORT`},
+		{Runner{Name: FlinkRunner, Endpoint: ":8099"}, "give the HOST:PORT"},
 		{Runner{Endpoint: "localhost:8099"}, "has no endpoint"},
 		{Runner{Worker: "/opt/garner-beam"}, "neither path nor image"},
 		{Runner{Workers: -1}, "-1 workers"},

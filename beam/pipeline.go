@@ -38,7 +38,7 @@ func (t *task) build(s beam.Scope) (task string, err error) {
 	s = s.Scope("garner")
 	of := stage{Task: string(text)}
 
-	if t.Spread {
+	if t.Serve {
 		beam.ParDo0(s.Scope("serve"), &serveFn{of}, numbers(s.Scope("workers"), serveElements))
 	}
 	surveys := beam.ParDo(s.Scope("check"), &checkFn{of}, numbers(s.Scope("blocks"), t.Blocks))

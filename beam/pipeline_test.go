@@ -482,7 +482,7 @@ func TestLargeBags(t *testing.T) {
 	job.Further = map[string]Operand{"offsets": {Text: keep(t, filepath.Join(dir, "ends.npy"), garner.Of(ends, bags))}}
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	if _, err := Start(ctx, job, Runner{Name: Flink, Endpoint: "127.0.0.1:1"}); err == nil {
+	if _, err := Start(ctx, job, Runner{Name: FlinkRunner, Endpoint: "127.0.0.1:1"}); err == nil {
 		t.Error("an engine that is not there takes the job")
 	}
 	if _, err := os.Stat(job.Out); !errors.Is(err, os.ErrNotExist) {
