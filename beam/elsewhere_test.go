@@ -131,7 +131,7 @@ func TestElsewhere(t *testing.T) {
 	dir, table := spread(t)
 	at := garner.Of(ids(5000, 0, 3000), 5000)
 	op := Description{Operator: "onnx.Gather-13", Data: Operand{Text: dir}, Indices: Operand{Text: keep(t, filepath.Join(t.TempDir(), "ids.npy"), at)}}
-	if _, err := op.Open(t.Context()); !errors.Is(err, shards.ErrNode) {
+	if _, err := op.line().Open(t.Context()); !errors.Is(err, shards.ErrNode) {
 		t.Errorf("a table of other nodes opens: %v", err)
 	}
 	for name, to := range map[string]string{"as they are": "", "converted": "f16"} {
@@ -159,7 +159,7 @@ func TestElsewhere(t *testing.T) {
 				}
 			}
 			var want bytes.Buffer
-			o, err := Description{Operator: "onnx.Gather-13", Data: Operand{Text: "[1]"}, Indices: Operand{Text: "[0]"}}.Open(t.Context())
+			o, err := Description{Operator: "onnx.Gather-13", Data: Operand{Text: "[1]"}, Indices: Operand{Text: "[0]"}}.line().Open(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}

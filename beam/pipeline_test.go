@@ -68,7 +68,7 @@ func ids(n int, low, high int64) []int64 {
 // gathered is the result of a job as the library gathers it.
 func gathered(t *testing.T, job Job) (garner.Spec, []byte, error) {
 	t.Helper()
-	o, err := job.Open(t.Context())
+	o, err := job.line().Open(t.Context())
 	if err != nil {
 		return garner.Spec{}, nil, err
 	}

@@ -33,7 +33,7 @@ func prepare(ctx context.Context, job Job, workers int) (*task, error) {
 	if job.ShardBytes == 0 {
 		job.ShardBytes = DefaultShardBytes
 	}
-	t := &task{Gather: job.Description, Out: filepath.Clean(job.Out), Memory: job.Memory}
+	t := &task{Gather: job.line(), Out: filepath.Clean(job.Out), Memory: job.Memory}
 	if t.Memory == 0 {
 		t.Memory = memoryBytes
 	}

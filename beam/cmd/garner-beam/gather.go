@@ -114,9 +114,11 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 		return err
 	}
 	job := beam.Job{ShardBytes: f.shard.Bytes, Memory: f.memory.Bytes}
-	if job.Description, err = r.Describe(&f.Flags); err != nil {
+	line, err := r.Describe(&f.Flags)
+	if err != nil {
 		return err
 	}
+	job.Description = described(line)
 	if job.Out, err = filepath.Abs(f.out); err != nil {
 		return cmdline.About("-o ", err)
 	}
@@ -139,6 +141,18 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 		return p.leave(f, started.ID)
 	}
 	return f.Policy.Remedy(p.follow(ctx, f, started))
+}
+
+// described is a command line as package beam takes it.
+func described(line cmdline.Description) beam.Description {
+	d := beam.Description{
+		Operator: line.Operator, Attributes: beam.Attributes(line.Attributes), Negative: line.Negative, Outside: line.Outside,
+		Data: beam.Operand(line.Data), Indices: beam.Operand(line.Indices), Further: make(map[string]beam.Operand),
+	}
+	for name, o := range line.Further {
+		d.Further[name] = beam.Operand(o)
+	}
+	return d
 }
 
 // on is the runner that the flags name.
