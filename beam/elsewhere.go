@@ -185,8 +185,16 @@ const askBytes = 8 << 20
 // patience is how long a worker on the node of a shard may take to begin.
 const patience = 2 * time.Minute
 
+// An asker asks the nodes of a task for rows of their shards.
+type asker struct {
+	*task
+
+	mu      sync.Mutex
+	answers map[string]string // the address at which each node has answered, until it does not
+}
+
 // ask reads rows of a shard on the node that has it.
-func (t *task) ask(ctx context.Context, m *shards.Manifest, shard int, rows source.Rows) error {
+func (t *asker) ask(ctx context.Context, m *shards.Manifest, shard int, rows source.Rows) error {
 	is := m.Shards[shard]
 	each := max(1, askBytes/max(rows.Size, 1))
 	for i := 0; i < len(rows.At); i += each {
@@ -199,8 +207,15 @@ func (t *task) ask(ctx context.Context, m *shards.Manifest, shard int, rows sour
 	return nil
 }
 
-// askFrom asks each process that runs on its node, until one answers.
-func (t *task) askFrom(ctx context.Context, is shards.Shard, shard int, rows, dst []byte) error {
+// askFrom asks where its node has answered before, and else each process that runs there, until
+// one answers.
+func (t *asker) askFrom(ctx context.Context, is shards.Shard, shard int, rows, dst []byte) error {
+	t.mu.Lock()
+	known := t.answers[is.Node]
+	t.mu.Unlock()
+	if known != "" && t.askAt(ctx, known, is.Node, shard, rows, dst) == nil {
+		return nil
+	}
 	var last error
 	refused := (*refusedRows)(nil)
 	for begun := time.Now(); ; {
@@ -216,6 +231,12 @@ func (t *task) askFrom(ctx context.Context, is shards.Shard, shard int, rows, ds
 			}
 			for _, address := range p.Addresses {
 				if last = t.askAt(ctx, address, is.Node, shard, rows, dst); last == nil {
+					t.mu.Lock()
+					defer t.mu.Unlock()
+					if t.answers == nil {
+						t.answers = make(map[string]string)
+					}
+					t.answers[is.Node] = address
 					return nil
 				}
 				if errors.As(last, &refused) {

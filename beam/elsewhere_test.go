@@ -213,7 +213,7 @@ func TestElsewhereMissing(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := of.ask(ctx, m, 1, source.Rows{At: []int64{0}, Size: 4, Dst: make([]byte, 4)}); err == nil {
+	if err := (&asker{task: of}).ask(ctx, m, 1, source.Rows{At: []int64{0}, Size: 4, Dst: make([]byte, 4)}); err == nil {
 		t.Error("a cancelled question is answered")
 	}
 
@@ -325,12 +325,63 @@ func TestLyingPeer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = of.ask(t.Context(), m, 1, source.Rows{At: []int64{0}, Size: 64, Dst: make([]byte, 64)})
+			err = (&asker{task: of}).ask(t.Context(), m, 1, source.Rows{At: []int64{0}, Size: 64, Dst: make([]byte, 64)})
 			if err == nil || strings.Contains(err.Error(), "\x1b") {
 				t.Errorf("%v", err)
 			}
 		})
 	}
+}
+
+// TestAskedAgain holds that a node is looked up once, and again when it no longer answers.
+func TestAskedAgain(t *testing.T) {
+	t.Setenv("GARNER_NODE", "a")
+	dir, _ := spread(t)
+	job := Job{Out: filepath.Join(t.TempDir(), "rows")}
+	job.Operator, job.Data.Text, job.Indices.Text = "onnx.Gather-13", dir, "[0, 1500]"
+	of, err := prepare(t.Context(), job, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of.Patience = 300 * time.Millisecond
+	m, err := shards.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin := func(says byte) *httptest.Server {
+		peer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			b := bytes.Repeat([]byte{says}, 64)
+			w.Header().Set(proofHeader, proof(of.Token, []byte("answer"), []byte(r.Header.Get(proofHeader)), b))
+			w.Header().Set("Content-Length", "64")
+			w.Write(b)
+		}))
+		b, err := json.Marshal(post{"b", []string{strings.TrimPrefix(peer.URL, "http://")}})
+		if err == nil {
+			err = putFile(filepath.Join(postsFolder(of.Out), "peer"), b)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return peer
+	}
+	a := &asker{task: of}
+	asked := func(what string, want byte) {
+		t.Helper()
+		row := source.Rows{At: []int64{0}, Size: 64, Dst: make([]byte, 64)}
+		if err := a.ask(t.Context(), m, 1, row); err != nil || row.Dst[0] != want {
+			t.Errorf("%s: %d, %v; want %d", what, row.Dst[0], err, want)
+		}
+	}
+	first := begin(1)
+	asked("a node that nobody has asked", 1)
+	if err := os.RemoveAll(postsFolder(of.Out)); err != nil {
+		t.Fatal(err)
+	}
+	asked("a node that has answered", 1)
+	second := begin(2)
+	defer second.Close()
+	first.Close()
+	asked("a node that is at another address", 2)
 }
 
 // TestChangedBetween holds that workers which find other files than the driver say so.

@@ -131,7 +131,7 @@ func openTask(ctx context.Context, text string) (*opened, error) {
 // open opens the operands.
 func (t *task) open(ctx context.Context) (_ *opened, err error) {
 	o := &opened{task: t}
-	if o.Opened, err = t.Gather.OpenElsewhere(ctx, t.ask); err != nil {
+	if o.Opened, err = t.Gather.OpenElsewhere(ctx, (&asker{task: t}).ask); err != nil {
 		return nil, err
 	}
 	defer func() {
