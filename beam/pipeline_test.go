@@ -14,7 +14,9 @@ import (
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/passert"
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/beam/internal/wire"
 	"github.com/garner-go/garner/files"
@@ -613,20 +615,44 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestBuild holds that a job of a pipeline of one's own runs, and that one whose result is
-// there adds nothing that fails.
+// textOf opens the result of a job as one who goes on with it.
+func textOf(ctx context.Context, out string) (string, error) {
+	rows, closeRows, err := files.Tensor(ctx, out, files.Options{})
+	if err != nil {
+		return "", err
+	}
+	defer closeRows()
+	return rows.Text(), nil
+}
+
+func init() { register.Function2x2(textOf) }
+
+// build runs a job in a pipeline of one's own, in which its result must have some text; none
+// where that is nil.
+func build(t *testing.T, job Job, text ...any) {
+	t.Helper()
+	initialised()
+	p, s := beam.NewPipelineWithRoot()
+	done, err := Build(t.Context(), s, job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if texts := beam.ParDo(s, textOf, done); text == nil {
+		passert.Empty(s, texts)
+	} else {
+		passert.Equals(s, texts, text...)
+	}
+	if _, err := prism.Execute(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestBuild holds that a job of a pipeline of one's own runs, that what depends on it finds its
+// result, and that one whose result is there already does so too.
 func TestBuild(t *testing.T) {
-	job := Job{Out: filepath.Join(t.TempDir(), "rows")}
-	job.Operator, job.Data.Text, job.Indices.Text = "onnx.Gather-13", "[[1, 2], [3, 4], [5, 6]]", "[2, 0]"
+	job := jobOf(filepath.Join(t.TempDir(), "rows"))
 	for range 2 {
-		initialised()
-		p, s := beam.NewPipelineWithRoot()
-		if err := Build(s, job); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := prism.Execute(t.Context(), p); err != nil {
-			t.Fatal(err)
-		}
+		build(t, job, "[3]")
 		if err := Outcome(job.Out); err != nil {
 			t.Fatal(err)
 		}
@@ -639,8 +665,106 @@ func TestBuild(t *testing.T) {
 	} {
 		other := job
 		change(&other)
-		if err := Build(beam.Scope{}, other); !errors.Is(err, garner.ErrAttribute) {
+		if _, err := Build(t.Context(), beam.Scope{}, other); !errors.Is(err, garner.ErrAttribute) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	job.Data.Text, job.Out = save(t, filepath.Join(t.TempDir(), "table.npy"), garner.F32, 3), filepath.Join(t.TempDir(), "rows")
+	if _, err := Build(ctx, beam.Scope{}, job); !errors.Is(err, context.Canceled) {
+		t.Errorf("a context that has ended: %v", err)
+	}
+}
+
+// TestOutcome holds that a refusal is told as often as it is asked for, and gives way to the
+// next job.
+func TestOutcome(t *testing.T) {
+	job := jobOf(filepath.Join(t.TempDir(), "rows"))
+	bad := job
+	bad.Indices.Text = "[2, 3]"
+	for range 2 {
+		build(t, bad)
+		for range 2 {
+			if err := Outcome(job.Out); !errors.Is(err, garner.ErrIndex) {
+				t.Errorf("%v", err)
+			}
+		}
+	}
+	build(t, job, "[3]")
+	if err := Outcome(job.Out); err != nil {
+		t.Error(err)
+	}
+	folder(t, job.Out)
+
+	// A folder that the refused job has made is the next one's to take away.
+	job.Out += "2"
+	bad.Out = job.Out
+	build(t, bad)
+	bad.Indices.Text = "[7]"
+	if err := Run(t.Context(), bad, Runner{}); !errors.Is(err, garner.ErrIndex) {
+		t.Error(err)
+	}
+	if _, err := os.Stat(job.Out); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("something is left: %v", err)
+	}
+	if err := Outcome(job.Out); err == nil || errors.Is(err, garner.ErrIndex) {
+		t.Errorf("a folder that is not there: %v", err)
+	}
+}
+
+// TestTwoDrivers holds that all drivers of one job end well, at the same time and where one
+// fails when another has made the result.
+func TestTwoDrivers(t *testing.T) {
+	dir := t.TempDir()
+	job := Job{ShardBytes: 1 << 20}
+	job.Operator, job.Data.Text = "onnx.Gather-13", save(t, filepath.Join(dir, "table.npy"), garner.F32, 1000, 256)
+	job.Indices.Text = keep(t, filepath.Join(dir, "ids.npy"), garner.Of(ids(8000, 0, 1000), 8000))
+	_, want, err := gathered(t, job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	holds := func() {
+		t.Helper()
+		if _, got := folder(t, job.Out); !bytes.Equal(got, want) {
+			t.Error("other bytes")
+		}
+	}
+	for turn := range 4 {
+		job.Out = filepath.Join(dir, fmt.Sprint("rows-", turn))
+		drivers := make(chan error)
+		for range 3 {
+			go func() { drivers <- Run(t.Context(), job, Runner{}) }()
+			time.Sleep(time.Duration(turn*20) * time.Millisecond)
+		}
+		for range 3 {
+			if err := <-drivers; err != nil {
+				t.Error(err)
+			}
+		}
+		holds()
+	}
+
+	job.Out = filepath.Join(dir, "rows")
+	late, err := prepare(t.Context(), job, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Run(t.Context(), job, Runner{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(job.Indices.Text, time.Time{}, time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	write(t, late.record(0), "of a driver that is late")
+	r, err := late.start(t.Context(), Runner{}) // its workers refuse other indices
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	failed := false
+	if err := r.Wait(t.Context(), func(text string) { failed = failed || strings.Contains(text, "FAILED") }); err != nil || !failed {
+		t.Errorf("%v, failed: %v", err, failed)
+	}
+	holds()
 }

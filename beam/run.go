@@ -109,7 +109,7 @@ func (t *task) start(ctx context.Context, runner Runner) (*Running, error) {
 		return nil, err
 	}
 	p, s := beam.NewPipelineWithRoot()
-	if r.text, err = t.build(s); err == nil {
+	if r.text, _, err = t.build(s); err == nil {
 		submit := ctx
 		if runner.Name != FlinkRunner {
 			submit = context.WithoutCancel(ctx)
@@ -182,13 +182,23 @@ func (r *Running) Wait(ctx context.Context, message func(text string)) error {
 	plain, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	defer context.AfterFunc(ctx, cancel)()
-	if err := r.client.Wait(plain, r.ID, message); err != nil {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		return fmt.Errorf("garner-beam: %w", err)
+	err := r.client.Wait(plain, r.ID, message)
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
-	r.outcome, r.ended = Outcome(r.out), true
+	outcome := Outcome(r.out)
+	switch {
+	case err != nil && outcome != nil:
+		return fmt.Errorf("garner-beam: %w", err)
+	case err != nil: // another driver of the job has made the result
+		_ = sweep(r.out) // of what this one has made meanwhile; the result is whole all the same
+	}
+	r.outcome, r.ended = outcome, true
+	if refused := (*garner.IndexError)(nil); errors.As(outcome, &refused) {
+		if err := takeAway(r.out); err != nil {
+			r.outcome = errors.Join(outcome, err)
+		}
+	}
 	return r.outcome
 }
 
