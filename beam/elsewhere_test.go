@@ -180,8 +180,7 @@ func TestElsewhereMissing(t *testing.T) {
 	t.Setenv("GARNER_NODE", "a")
 	t.Setenv(AddressVariable, "127.0.0.1")
 	dir, _ := spread(t)
-	job := Job{Out: filepath.Join(t.TempDir(), "rows")}
-	job.Operator, job.Data.Text, job.Indices.Text = "onnx.Gather-13", dir, "[0, 1500]"
+	job := jobOn(t, dir, "[0, 1500]")
 	of, err := prepare(t.Context(), job, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -265,8 +264,7 @@ func TestElsewhereMissing(t *testing.T) {
 func TestElsewhereOnPrism(t *testing.T) {
 	t.Setenv("GARNER_NODE", "a")
 	dir, _ := spread(t)
-	job := Job{Out: filepath.Join(t.TempDir(), "rows")}
-	job.Operator, job.Data.Text, job.Indices.Text = "onnx.Gather-13", dir, "[0, 1500]"
+	job := jobOn(t, dir, "[0, 1500]")
 	if err := Run(t.Context(), job, Runner{}); !errors.Is(err, shards.ErrNode) {
 		t.Error(err)
 	}
@@ -280,8 +278,7 @@ func TestElsewhereOnPrism(t *testing.T) {
 func TestLyingPeer(t *testing.T) {
 	t.Setenv("GARNER_NODE", "a")
 	dir, _ := spread(t)
-	job := Job{Out: filepath.Join(t.TempDir(), "rows")}
-	job.Operator, job.Data.Text, job.Indices.Text = "onnx.Gather-13", dir, "[0, 1500]"
+	job := jobOn(t, dir, "[0, 1500]")
 	of, err := prepare(t.Context(), job, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -337,8 +334,7 @@ func TestLyingPeer(t *testing.T) {
 func TestAskedAgain(t *testing.T) {
 	t.Setenv("GARNER_NODE", "a")
 	dir, _ := spread(t)
-	job := Job{Out: filepath.Join(t.TempDir(), "rows")}
-	job.Operator, job.Data.Text, job.Indices.Text = "onnx.Gather-13", dir, "[0, 1500]"
+	job := jobOn(t, dir, "[0, 1500]")
 	of, err := prepare(t.Context(), job, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -388,8 +384,7 @@ func TestAskedAgain(t *testing.T) {
 func TestChangedBetween(t *testing.T) {
 	dir := t.TempDir()
 	table := save(t, filepath.Join(dir, "table.npy"), garner.F32, 100, 4)
-	job := Job{Out: filepath.Join(dir, "rows")}
-	job.Operator, job.Data.Text, job.Indices.Text = "onnx.Gather-13", table, "[0, 50]"
+	job := jobOn(t, table, "[0, 50]")
 	of, err := prepare(t.Context(), job, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -67,6 +67,37 @@ func ids(n int, low, high int64) []int64 {
 	return all
 }
 
+// jobOn is a job that gathers rows of data into a folder that is not there yet.
+func jobOn(t *testing.T, data, indices string) Job {
+	t.Helper()
+	return Job{
+		Description: Description{Operator: "onnx.Gather-13", Data: Operand{Text: data}, Indices: Operand{Text: indices}},
+		Out:         filepath.Join(t.TempDir(), "rows"),
+	}
+}
+
+// jobOfRows is a job of n random rows of a random table, in shards of 1 MiB.
+func jobOfRows(t *testing.T, d garner.DType, rows, columns, n int) Job {
+	t.Helper()
+	dir := t.TempDir()
+	job := jobOn(t, save(t, filepath.Join(dir, "table.npy"), d, rows, columns),
+		keep(t, filepath.Join(dir, "ids.npy"), garner.Of(ids(n, 0, int64(rows)), n)))
+	job.ShardBytes = 1 << 20
+	return job
+}
+
+// hasResult holds that the folder of a job has the bytes that the library gathers.
+func hasResult(t *testing.T, job Job) {
+	t.Helper()
+	wantSpec, want, err := gathered(t, job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if spec, got := folder(t, job.Out); spec.String() != wantSpec.String() || !bytes.Equal(got, want) {
+		t.Errorf("%s has %s of %d bytes, want %s of %d, and the same", job.Out, spec, len(got), wantSpec, len(want))
+	}
+}
+
 // gathered is the result of a job as the library gathers it.
 func gathered(t *testing.T, job Job) (garner.Spec, []byte, error) {
 	t.Helper()
@@ -182,17 +213,10 @@ func TestRun(t *testing.T) {
 	for name, gather := range jobs {
 		t.Run(name, func(t *testing.T) {
 			job := Job{Description: gather, Out: filepath.Join(t.TempDir(), "rows"), ShardBytes: 1 << 20}
-			wantSpec, want, err := gathered(t, job)
-			if err != nil {
-				t.Fatal(err)
-			}
 			if err := Run(t.Context(), job, Runner{}); err != nil {
 				t.Fatal(err)
 			}
-			spec, got := folder(t, job.Out)
-			if spec.String() != wantSpec.String() || !bytes.Equal(got, want) {
-				t.Errorf("%s of %d bytes, want %s of %d, and the same", spec, len(got), wantSpec, len(want))
-			}
+			hasResult(t, job)
 		})
 	}
 }
@@ -212,10 +236,9 @@ func TestRefused(t *testing.T) {
 	table := save(t, filepath.Join(dir, "table.npy"), garner.F32, 1000, 4)
 	bad := ids(5000, 0, 1000)
 	bad[3111], bad[3112], bad[4999] = 1000, -1001, 5000
-	job := Job{Description: Description{Operator: "onnx.Gather-13", Data: Operand{Text: table}, Indices: Operand{Text: keep(t, filepath.Join(dir, "ids.npy"), garner.Of(bad, 50, 100))}}}
+	job := jobOn(t, table, keep(t, filepath.Join(dir, "ids.npy"), garner.Of(bad, 50, 100)))
 	_, _, want := gathered(t, job)
 	for _, workers := range []int{1, 2, 7} {
-		job.Out = filepath.Join(dir, "rows")
 		err := Run(t.Context(), job, Runner{Workers: workers})
 		var is *garner.IndexError
 		if !errors.As(err, &is) || err.Error() != want.Error() || is.Position[0] != 31 {
@@ -235,10 +258,8 @@ func TestTooManyShards(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	job := Job{Out: filepath.Join(dir, "rows"), ShardBytes: 1 << 20}
-	job.Operator, job.Attributes = "numpy.take", Attributes{"axis": int64(0)}
-	job.Data.Text = save(t, filepath.Join(dir, "row.npy"), garner.U8, 1, 1<<20)
-	job.Indices.Text = keep(t, filepath.Join(dir, "at.npy"), at)
+	job := jobOn(t, save(t, filepath.Join(dir, "row.npy"), garner.U8, 1, 1<<20), keep(t, filepath.Join(dir, "at.npy"), at))
+	job.ShardBytes = 1 << 20
 	if _, err := Start(t.Context(), job, Runner{}); !errors.Is(err, garner.ErrShape) {
 		t.Errorf("%d shards: %v", shards.MaxShards+1, err)
 	}
@@ -250,14 +271,7 @@ func TestTooManyShards(t *testing.T) {
 // TestKept holds that a job which is run again keeps the shards that are whole, and makes
 // those that are missing, damaged or without a record.
 func TestKept(t *testing.T) {
-	dir := t.TempDir()
-	job := Job{Out: filepath.Join(dir, "rows"), ShardBytes: 1 << 20}
-	job.Operator, job.Data.Text = "onnx.Gather-13", save(t, filepath.Join(dir, "table.npy"), garner.F32, 1000, 256)
-	job.Indices.Text = keep(t, filepath.Join(dir, "ids.npy"), garner.Of(ids(8000, 0, 1000), 8000))
-	_, want, err := gathered(t, job)
-	if err != nil {
-		t.Fatal(err)
-	}
+	job := jobOfRows(t, garner.F32, 1000, 256, 8000)
 	of, err := prepare(t.Context(), job, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -316,9 +330,7 @@ func TestKept(t *testing.T) {
 	if err != nil || c.ShardsKept != 3 || c.ShardsWritten != 5 {
 		t.Errorf("%d shards were kept and %d written, want 3 and 5; %v", c.ShardsKept, c.ShardsWritten, err)
 	}
-	if _, got := folder(t, job.Out); !bytes.Equal(got, want) {
-		t.Error("other bytes")
-	}
+	hasResult(t, job)
 
 	// Again, it is done; of other operands, it is refused.
 	again, err := Start(t.Context(), job, Runner{})
@@ -335,19 +347,12 @@ func TestKept(t *testing.T) {
 			t.Errorf("other %s: %v", what, err)
 		}
 	}
-	if _, got := folder(t, job.Out); !bytes.Equal(got, want) {
-		t.Error("a job that is refused changed the folder")
-	}
+	hasResult(t, job)
 }
 
 // TestProgressCounts holds what an engine counts against what a job has made.
 func TestProgressCounts(t *testing.T) {
-	dir := t.TempDir()
-	job := Job{ShardBytes: 1 << 20, Out: filepath.Join(dir, "rows"), Description: Description{
-		Operator: "onnx.Gather-13",
-		Data:     Operand{Text: save(t, filepath.Join(dir, "table.npy"), garner.F32, 5000, 16)},
-		Indices:  Operand{Text: keep(t, filepath.Join(dir, "ids.npy"), garner.Of(ids(40_000, 0, 5000), 40_000))},
-	}}
+	job := jobOfRows(t, garner.F32, 5000, 16, 40_000)
 	for _, again := range []bool{false, true} {
 		r, err := Start(t.Context(), job, Runner{})
 		if err != nil {
@@ -379,20 +384,15 @@ func TestProgressCounts(t *testing.T) {
 // TestFolder holds what becomes of a folder that a job finds, and of one that it leaves.
 func TestFolder(t *testing.T) {
 	dir := t.TempDir()
-	job := Job{Out: filepath.Join(dir, "größe 1"), ShardBytes: 1 << 20}
-	job.Operator, job.Data.Text = "onnx.Gather-13", save(t, filepath.Join(dir, "table.npy"), garner.F32, 1000, 256)
-	job.Indices.Text = keep(t, filepath.Join(dir, "ids.npy"), garner.Of(ids(3000, 0, 1000), 3000))
-	_, want, err := gathered(t, job)
-	if err != nil {
-		t.Fatal(err)
-	}
+	job := jobOfRows(t, garner.F32, 1000, 256, 3000)
+	job.Out = filepath.Join(dir, "größe 1")
 	holds := func(what string) {
 		t.Helper()
 		if err := Run(t.Context(), job, Runner{}); err != nil {
 			t.Errorf("%s: %v", what, err)
-		} else if _, got := folder(t, job.Out); !bytes.Equal(got, want) {
-			t.Errorf("%s: other bytes", what)
+			return
 		}
+		hasResult(t, job)
 	}
 	holds("new")
 	do := func(errs ...error) {
@@ -477,10 +477,8 @@ func TestLargeBags(t *testing.T) {
 	for i := range ends {
 		ends[i] = int64(i * (n / bags))
 	}
-	job := Job{Out: filepath.Join(dir, "sums")}
+	job := jobOn(t, save(t, filepath.Join(dir, "table.npy"), garner.F32, 1000, 2), keep(t, filepath.Join(dir, "at.npy"), garner.Of(at, n)))
 	job.Operator, job.Attributes = "torch.embedding_bag", Attributes{"mode": "sum"}
-	job.Data.Text = save(t, filepath.Join(dir, "table.npy"), garner.F32, 1000, 2)
-	job.Indices.Text = keep(t, filepath.Join(dir, "at.npy"), garner.Of(at, n))
 	job.Further = map[string]Operand{"offsets": {Text: keep(t, filepath.Join(dir, "ends.npy"), garner.Of(ends, bags))}}
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
@@ -490,16 +488,10 @@ func TestLargeBags(t *testing.T) {
 	if _, err := os.Stat(job.Out); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("something is left: %v", err)
 	}
-	_, want, err := gathered(t, job)
-	if err != nil {
-		t.Fatal(err)
-	}
 	if err := Run(t.Context(), job, Runner{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, got := folder(t, job.Out); !bytes.Equal(got, want) {
-		t.Error("other bytes")
-	}
+	hasResult(t, job)
 }
 
 // TestOpenEnds holds that a context which ends while operands are opened is an error.
@@ -572,34 +564,18 @@ func TestShortRows(t *testing.T) {
 	dir := t.TempDir()
 	n := 4 << 20
 	at := garner.Of(ids(n, 0, 8<<20), n)
-	job := Job{Out: filepath.Join(dir, "rows")}
-	job.Operator, job.Attributes = "numpy.take", Attributes{"axis": int64(0)}
-	job.Data.Text = save(t, filepath.Join(dir, "table.npy"), garner.U8, 8<<20)
-	job.Indices.Text = keep(t, filepath.Join(dir, "at.npy"), at)
-	_, want, err := gathered(t, job)
-	if err != nil {
-		t.Fatal(err)
-	}
+	job := jobOn(t, save(t, filepath.Join(dir, "table.npy"), garner.U8, 8<<20), keep(t, filepath.Join(dir, "at.npy"), at))
 	begun := time.Now()
 	if err := Run(t.Context(), job, Runner{}); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%d rows of a byte: %v", n, time.Since(begun))
-	if _, got := folder(t, job.Out); !bytes.Equal(got, want) {
-		t.Error("other bytes")
-	}
+	hasResult(t, job)
 }
 
 // TestEnds holds that a Run whose context ends returns its cause, and the same job goes on.
 func TestEnds(t *testing.T) {
-	dir := t.TempDir()
-	job := Job{Out: filepath.Join(dir, "rows"), ShardBytes: 1 << 20}
-	job.Operator, job.Data.Text = "onnx.Gather-13", save(t, filepath.Join(dir, "table.npy"), garner.F32, 20_000, 256)
-	job.Indices.Text = keep(t, filepath.Join(dir, "ids.npy"), garner.Of(ids(50_000, 0, 20_000), 50_000))
-	_, want, err := gathered(t, job)
-	if err != nil {
-		t.Fatal(err)
-	}
+	job := jobOfRows(t, garner.F32, 20_000, 256, 50_000)
 	for _, after := range []time.Duration{50 * time.Millisecond, 200 * time.Millisecond} {
 		ctx, cancel := context.WithTimeout(t.Context(), after)
 		if err := Run(ctx, job, Runner{}); err != nil && !errors.Is(err, context.DeadlineExceeded) {
@@ -610,9 +586,7 @@ func TestEnds(t *testing.T) {
 	if err := Run(t.Context(), job, Runner{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, got := folder(t, job.Out); !bytes.Equal(got, want) {
-		t.Error("other bytes")
-	}
+	hasResult(t, job)
 }
 
 // textOf opens the result of a job as one who goes on with it.
@@ -717,19 +691,7 @@ func TestOutcome(t *testing.T) {
 // fails when another has made the result.
 func TestTwoDrivers(t *testing.T) {
 	dir := t.TempDir()
-	job := Job{ShardBytes: 1 << 20}
-	job.Operator, job.Data.Text = "onnx.Gather-13", save(t, filepath.Join(dir, "table.npy"), garner.F32, 1000, 256)
-	job.Indices.Text = keep(t, filepath.Join(dir, "ids.npy"), garner.Of(ids(8000, 0, 1000), 8000))
-	_, want, err := gathered(t, job)
-	if err != nil {
-		t.Fatal(err)
-	}
-	holds := func() {
-		t.Helper()
-		if _, got := folder(t, job.Out); !bytes.Equal(got, want) {
-			t.Error("other bytes")
-		}
-	}
+	job := jobOfRows(t, garner.F32, 1000, 256, 8000)
 	for turn := range 4 {
 		job.Out = filepath.Join(dir, fmt.Sprint("rows-", turn))
 		drivers := make(chan error)
@@ -742,7 +704,7 @@ func TestTwoDrivers(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		holds()
+		hasResult(t, job)
 	}
 
 	job.Out = filepath.Join(dir, "rows")
@@ -766,5 +728,5 @@ func TestTwoDrivers(t *testing.T) {
 	if err := r.Wait(t.Context(), func(text string) { failed = failed || strings.Contains(text, "FAILED") }); err != nil || !failed {
 		t.Errorf("%v, failed: %v", err, failed)
 	}
-	holds()
+	hasResult(t, job)
 }
