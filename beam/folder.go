@@ -327,9 +327,21 @@ func Outcome(out string) error {
 	if _, err := os.Stat(filepath.Join(out, shards.SuccessName)); err == nil {
 		return nil
 	}
+	refused := refusedIn(out)
+	if refused == nil {
+		return fmt.Errorf("garner-beam: the pipeline has ended, and %s has neither its result nor a refusal; look at the engine's log, and see that all workers share the folder", out)
+	}
+	if err := takeAway(out); err != nil {
+		return err
+	}
+	return refused
+}
+
+// refusedIn returns the index that the job of a folder has refused; nil where there is none.
+func refusedIn(out string) error {
 	b, err := os.ReadFile(filepath.Join(workFolder(out), refusedName))
 	if err != nil {
-		return fmt.Errorf("garner-beam: the pipeline has ended, and %s has neither its result nor a refusal; look at the engine's log, and see that all workers share the folder", out)
+		return nil
 	}
 	var r refusal
 	if err := json.Unmarshal(b, &r); err != nil {

@@ -58,6 +58,8 @@ func prepare(ctx context.Context, job Job, workers int) (*task, error) {
 			total := int64(n)
 			t.Block = max(min(total/int64(max(workers, 1))+1, blockIndices), 1)
 			t.Blocks = (total + t.Block - 1) / t.Block
+			size, _ := o.Indices.Spec().Bytes()
+			t.measure.Indices, t.measure.IndicesBytes = total, size
 		}
 	}
 	if t.Shards > shards.MaxShards {
@@ -81,7 +83,10 @@ func prepare(ctx context.Context, job Job, workers int) (*task, error) {
 		request = 2 * derivedRows // whose positions are left out
 	}
 	t.Unit = wire.UnitBytes(t.Tables[0].Bytes, rows, request)
-	t.done, err = t.begin()
+	t.measure.Out, t.measure.Shards, t.measure.Bytes = t.Out, t.Shards, (t.Elements*int64(t.DType.Bits())+7)/8
+	if t.done, err = t.begin(); err == nil && !t.done {
+		err = t.fresh()
+	}
 	return t, err
 }
 

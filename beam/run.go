@@ -2,6 +2,7 @@ package beam
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -48,6 +49,7 @@ type Running struct {
 	Bytes  int64  // of its elements
 
 	out  string
+	size measure
 	text string // the task
 
 	mu      sync.Mutex
@@ -98,7 +100,7 @@ func (t *task) reachable(runner Runner) error {
 
 // start gives a task to an engine.
 func (t *task) start(ctx context.Context, runner Runner) (*Running, error) {
-	r := &Running{onFlink: runner.Name == FlinkRunner, Shards: t.Shards, out: t.Out, Bytes: (t.Elements*int64(t.DType.Bits()) + 7) / 8}
+	r := &Running{onFlink: runner.Name == FlinkRunner, Shards: t.Shards, Bytes: t.measure.Bytes, out: t.Out, size: t.measure}
 	if t.done {
 		return r, nil
 	}
@@ -114,7 +116,10 @@ func (t *task) start(ctx context.Context, runner Runner) (*Running, error) {
 		if runner.Name != FlinkRunner {
 			submit = context.WithoutCancel(ctx)
 		}
-		r.ID, err = r.client.Submit(submit, p, env, jobs.Options{Name: jobTitle(t.Out), Parallelism: runner.Workers})
+		var shown []byte
+		if shown, err = json.Marshal(r.size); err == nil {
+			r.ID, err = r.client.Submit(submit, p, env, jobs.Options{Name: jobTitle(t.Out), Parallelism: runner.Workers, Display: map[string]string{label: string(shown)}})
+		}
 	}
 	if err != nil {
 		t.leave()
@@ -159,6 +164,9 @@ func (r *Running) connect(ctx context.Context, runner Runner) (env *pipepb.Envir
 	}
 	if runner.FlinkREST != "" {
 		if r.flink, err = flink.New(runner.FlinkREST); err != nil {
+			return nil, err
+		}
+		if _, err = r.flink.Jobs(ctx); err != nil { // before a job runs that it cannot cancel
 			return nil, err
 		}
 	}
@@ -237,6 +245,7 @@ func (r *Running) Close() error {
 // Counts are how far a job is, as its engine counts. Work that an engine repeats counts
 // again.
 type Counts struct {
+	IndicesChecked, ShardsFound          int64 // ShardsFound: whose rows are known, without those kept
 	RequestElements, RequestBytes        int64 // of rows, as they travel to the workers that read them
 	RowElements, RowPayload, RowHeads    int64 // the rows as they travel on: messages, bytes of rows, all other bytes
 	RowsWanted, BytesWanted, BytesRead   int64 // distinct rows of each shard, and their bytes; bytes of tables
@@ -246,36 +255,38 @@ type Counts struct {
 // Counts asks the engine how far the job is. Flink answers while a job runs only where the
 // address of its REST API is known.
 func (r *Running) Counts(ctx context.Context) (c Counts, err error) {
-	if r.client == nil {
-		return c, nil
-	}
-	var all []jobs.Counter
-	if r.flink != nil {
-		job, err := r.flink.Find(ctx, r.ID)
-		if errors.Is(err, flink.ErrUnknown) { // it has not begun
-			return c, nil
-		}
-		if err != nil {
-			return c, err
-		}
-		all, err = r.flink.Counters(ctx, job.ID)
-		if err != nil {
-			return c, err
-		}
-	} else if all, err = r.client.Counters(ctx, r.ID); err != nil {
-		return c, err
-	}
+	all, err := r.Counters(ctx)
 	for _, counter := range all {
 		if at := c.of(counter.Name); counter.Namespace == counters && at != nil {
 			*at = counter.Value
 		}
 	}
-	return c, nil
+	return c, err
+}
+
+// Counters returns what Counts has, as a list, and the counters of other stages of its pipeline.
+func (r *Running) Counters(ctx context.Context) ([]jobs.Counter, error) {
+	switch {
+	case r.flink != nil:
+	case r.client != nil:
+		return r.client.Counters(ctx, r.ID)
+	default:
+		return nil, nil // it was done before
+	}
+	job, err := r.flink.Find(ctx, r.ID)
+	if errors.Is(err, flink.ErrUnknown) { // it has not begun
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.flink.Counters(ctx, job.ID)
 }
 
 // of returns the field of a counter; nil of one that is not ours.
 func (c *Counts) of(name string) *int64 {
 	return map[string]*int64{
+		"indices_checked": &c.IndicesChecked, "shards_found": &c.ShardsFound,
 		"request_elements": &c.RequestElements, "request_bytes": &c.RequestBytes,
 		"row_elements": &c.RowElements, "row_payload": &c.RowPayload, "row_heads": &c.RowHeads,
 		"rows_wanted": &c.RowsWanted, "bytes_wanted": &c.BytesWanted, "bytes_read": &c.BytesRead,

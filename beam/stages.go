@@ -40,6 +40,8 @@ func init() {
 const counters = "garner"
 
 var (
+	indicesChecked  = beam.NewCounter(counters, "indices_checked")
+	shardsFound     = beam.NewCounter(counters, "shards_found")
 	requestElements = beam.NewCounter(counters, "request_elements")
 	requestBytes    = beam.NewCounter(counters, "request_bytes")
 	rowElements     = beam.NewCounter(counters, "row_elements")
@@ -67,6 +69,7 @@ func (s *stage) Setup(ctx context.Context) (err error) {
 
 func (s *stage) Teardown() error {
 	if s.o != nil {
+		s.end()
 		release(s.Task)
 		s.o = nil
 	}
@@ -106,10 +109,12 @@ func (f *checkFn) ProcessElement(ctx context.Context, block int64, emit func(str
 	}
 	total, _ := f.o.Plan.Indices.Len()
 	first := int(block * f.o.Block)
-	s, err := r.SurveyPart(ctx, first, min(int(f.o.Block), total-first))
+	n := min(int(f.o.Block), total-first)
+	s, err := r.SurveyPart(ctx, first, n)
 	if err != nil {
 		return err
 	}
+	indicesChecked.Inc(ctx, int64(n))
 	text, err := json.Marshal(surveyed{block, s})
 	if err != nil {
 		return err
@@ -169,6 +174,7 @@ func (f *wantFn) ProcessElement(ctx context.Context, shard int64, refused func(*
 	if err != nil {
 		return err
 	}
+	shardsFound.Inc(ctx, 1)
 	if len(parts) == 0 {
 		done, err := f.o.write(ctx, shard, nil)
 		if err == nil {

@@ -35,7 +35,8 @@ type task struct {
 	Token    string           // of a task that they serve
 	Patience time.Duration    // with nodes of shards where no worker answers
 
-	done      bool           // the folder has the result
+	done      bool // the folder has the result
+	measure   measure
 	elsewhere []shards.Shard // of DATA, of which other nodes have some
 	claimed   bool           // this driver has begun the folder
 	unknown   bool           // what an operand holds cannot be told from what it held: no other run goes on with this one's shards
@@ -103,6 +104,7 @@ type opened struct {
 	tables []source.Array // whose rows travel: data, scales, zero points; nil: there is none
 	at     [3]garner.Position
 
+	tally    tally
 	found    []operandOf // the files of the operands, as they were opened
 	resolver func() (*source.Resolver, error)
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -22,6 +23,7 @@ import (
 
 const (
 	answer  = 30 * time.Second // for one question
+	reach   = 5 * time.Second  // for a host to answer that a port is there
 	poll    = 200 * time.Millisecond
 	largest = 64 << 20 // bytes of an answer: a job of many stages and tasks has a few megabytes
 )
@@ -42,7 +44,9 @@ func New(address string) (*Client, error) {
 	if err != nil || base.Host == "" {
 		return nil, fmt.Errorf("flink: %q is no address of a REST API; it is HOST:PORT, such as localhost:8081, or a URL", address)
 	}
-	return &Client{base: base, http: http.Client{Timeout: answer}}, nil
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.DialContext = (&net.Dialer{Timeout: reach}).DialContext
+	return &Client{base: base, http: http.Client{Timeout: answer, Transport: transport}}, nil
 }
 
 // ErrUnknown is the error for a job that the cluster does not know.
@@ -58,7 +62,14 @@ func (c *Client) ask(ctx context.Context, method, query string, v any, path ...s
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
-		return fmt.Errorf("flink: %w", err)
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
+		var failed *url.Error
+		if errors.As(err, &failed) {
+			err = failed.Err
+		}
+		return fmt.Errorf("flink: no REST API of Flink answers at %s: %w; start Flink, or give its HOST:PORT", c.base.Host, err)
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(response.Body, largest+1))

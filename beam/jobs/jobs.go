@@ -17,6 +17,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -31,13 +35,21 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/runnerlib"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
 	"github.com/garner-go/garner"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
 )
 
+// reach is how long a host may take to answer that a port is there.
+var reach = 5 * time.Second
+
+// proxyOf is the proxy that the environment names for an address.
+var proxyOf = http.ProxyFromEnvironment
+
 const (
-	answer = 30 * time.Second       // for a job service to take a connection
+	answer = 30 * time.Second       // for a job service that is there to begin to talk
 	poll   = 200 * time.Millisecond // between two questions for a state
 	linger = 5 * time.Second        // for the message of a job that has failed
 )
@@ -48,14 +60,36 @@ type Client struct {
 	close   func() error
 }
 
-// Dial connects to the job service at an endpoint, HOST:PORT. It waits up to 30
-// seconds for an answer.
+// Dial connects to the job service at an endpoint, HOST:PORT. A connection that is refused
+// is an error at once, and a host that does not answer is one after 5 seconds. A service
+// that has the connection may take 30 seconds before it talks.
 func Dial(ctx context.Context, endpoint string) (*Client, error) {
-	conn, err := grpcx.Dial(ctx, endpoint, answer)
+	err := probe(ctx, endpoint)
+	var conn *grpc.ClientConn
+	if err == nil {
+		conn, err = grpcx.Dial(ctx, endpoint, answer)
+	}
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		return nil, cause
+	}
 	if err != nil {
 		return nil, garner.Errorf(err, "no job service of Beam answers at %s: %s; start one, or give its HOST:PORT", endpoint, reason(err))
 	}
 	return &Client{service: jobpb.NewJobServiceClient(conn), close: conn.Close}, nil
+}
+
+// probe makes a connection and ends it: gRPC tries again until its time is over, also where nobody
+// listens. Behind a proxy, only gRPC knows how to connect.
+func probe(ctx context.Context, endpoint string) error {
+	proxy, err := proxyOf(&http.Request{URL: &url.URL{Scheme: "https", Host: endpoint}})
+	if proxy != nil || err != nil {
+		return nil
+	}
+	conn, err := (&net.Dialer{Timeout: reach}).DialContext(ctx, "tcp", endpoint)
+	if err != nil {
+		return err
+	}
+	return conn.Close()
 }
 
 // reason is an error of Beam on one line.
@@ -91,6 +125,7 @@ type Options struct {
 	Name        string // as the engine shows it; Flink's job has it too
 	Parallelism int    // of each stage; 0 is the engine's own
 	Experiments []string
+	Display     map[string]string // what Client.Display returns to whoever asks
 }
 
 // Submit starts a job and returns its id. The environment says where the
@@ -106,6 +141,13 @@ func (c *Client) Submit(ctx context.Context, p *beam.Pipeline, env *pipepb.Envir
 	pipeline, err := graphx.Marshal(edges, &graphx.Options{Environment: env})
 	if err != nil {
 		return "", fmt.Errorf("jobs: pipeline: %w", err)
+	}
+	for _, key := range slices.Sorted(maps.Keys(o.Display)) {
+		payload, err := proto.Marshal(&pipepb.LabelledPayload{Label: key, Key: key, Value: &pipepb.LabelledPayload_StringValue{StringValue: o.Display[key]}})
+		if err != nil {
+			return "", fmt.Errorf("jobs: pipeline: %w", err)
+		}
+		pipeline.DisplayData = append(pipeline.DisplayData, &pipepb.DisplayData{Urn: labelled, Payload: payload})
 	}
 	parallelism := o.Parallelism
 	if parallelism == 0 {
@@ -156,13 +198,38 @@ func (c *Client) List(ctx context.Context) ([]Job, error) {
 // State returns the state of a job.
 func (c *Client) State(ctx context.Context, id string) (State, error) {
 	got, err := c.service.GetState(ctx, &jobpb.GetJobStateRequest{JobId: id})
-	if status.Code(err) == codes.NotFound || err != nil && strings.Contains(err.Error(), "not found") { // as Flink's job server says it, and as Prism does
-		return 0, fmt.Errorf("job %s: %w; it forgets its jobs when it is restarted", id, ErrUnknown)
-	}
 	if err != nil {
-		return 0, fmt.Errorf("job %s: %w", id, err)
+		return 0, missing(id, err)
 	}
 	return got.GetState(), nil
+}
+
+// missing is the error of a question for a job.
+func missing(id string, err error) error {
+	if status.Code(err) == codes.NotFound || strings.Contains(err.Error(), "not found") { // as Flink's job server says it, and as Prism does
+		return fmt.Errorf("job %s: %w; it forgets its jobs when it is restarted", id, ErrUnknown)
+	}
+	return fmt.Errorf("job %s: %w", id, err)
+}
+
+// labelled says of display data that it is a LabelledPayload.
+const labelled = "beam:display_data:labelled:v1"
+
+// Display returns what the driver of a job displays of it, by key: Options.Display of
+// Submit, or what another driver displays as strings.
+func (c *Client) Display(ctx context.Context, id string) (map[string]string, error) {
+	got, err := c.service.GetPipeline(ctx, &jobpb.GetJobPipelineRequest{JobId: id})
+	if err != nil {
+		return nil, missing(id, err)
+	}
+	shown := make(map[string]string)
+	for _, d := range got.GetPipeline().GetDisplayData() {
+		var is pipepb.LabelledPayload
+		if d.GetUrn() == labelled && proto.Unmarshal(d.GetPayload(), &is) == nil {
+			shown[is.GetKey()] = is.GetStringValue()
+		}
+	}
+	return shown, nil
 }
 
 // ErrUnknown is the error for a job that a service does not know.

@@ -16,6 +16,7 @@ import (
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/format/npy"
 	"github.com/garner-go/garner/internal/cmdline"
+	"github.com/garner-go/garner/internal/linuxtest"
 )
 
 // onConsole runs garner in dir with its standard output on a terminal, and returns
@@ -25,16 +26,16 @@ func onConsole(t *testing.T, dir string, prepare func(*exec.Cmd), args ...string
 	if emulated {
 		t.Skip("an emulator knows too little of terminals")
 	}
-	screen := newConsole(t)
+	screen := linuxtest.NewScreen(t, 0)
 	p := start(t, dir, func(c *exec.Cmd) {
-		c.Stdout = screen.tty
+		c.Stdout = screen.TTY
 		if prepare != nil {
 			prepare(c)
 		}
 	}, args...)
 	status = p.status(t)
 	const end = "the end of the test"
-	fmt.Fprint(screen.tty, end)
+	fmt.Fprint(screen.TTY, end)
 	for deadline := time.Now().Add(patience); !strings.HasSuffix(screen.String(), end); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("the terminal shows %q", screen.String())
@@ -77,8 +78,8 @@ func TestSummary(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	screen := newConsole(t)
-	if status := newProgram(nil, screen.tty, screen.tty).run(t.Context(), []string{"gather", filepath.Join(dir, "data.npy"), filepath.Join(dir, "ids.npy")}); status != cmdline.StatusDone {
+	screen := linuxtest.NewScreen(t, 0)
+	if status := newProgram(nil, screen.TTY, screen.TTY).run(t.Context(), []string{"gather", filepath.Join(dir, "data.npy"), filepath.Join(dir, "ids.npy")}); status != cmdline.StatusDone {
 		t.Errorf("status %d, %q", status, screen.String())
 	}
 	runtime.ReadMemStats(&after)
@@ -166,12 +167,10 @@ func TestConsole(t *testing.T) {
 
 	// A terminal is told that it is waited for.
 	for _, args := range [][]string{{"gather", "data.npy", "-"}, {"gather", "-", "[1, 0]"}} {
-		keys := newConsole(t)
+		keys := linuxtest.NewScreen(t, 0)
 		var stdout bytes.Buffer
-		p := start(t, dir, func(c *exec.Cmd) { c.Stdin, c.Stdout = keys.tty, &stdout }, args...)
-		if _, err := keys.other.WriteString("1\n0\n\x04"); err != nil {
-			t.Fatal(err)
-		}
+		p := start(t, dir, func(c *exec.Cmd) { c.Stdin, c.Stdout = keys.TTY, &stdout }, args...)
+		keys.Type(t, "1\n0\n\x04")
 		role := "INDICES"
 		if args[1] == "-" {
 			role = "DATA"

@@ -1,77 +1,19 @@
 package main
 
 import (
-	"bytes"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/cmdline"
-	"golang.org/x/sys/unix"
+	"github.com/garner-go/garner/internal/linuxtest"
 )
-
-// A console is a pseudo-terminal, and the text written to it.
-type console struct {
-	tty   *os.File
-	other *os.File // what is written to it is typed
-	mu    sync.Mutex
-	text  bytes.Buffer
-}
-
-func newConsole(t *testing.T) *console {
-	t.Helper()
-	other, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Skip("this system lends no terminals: ", err)
-	}
-	fd := int(other.Fd())
-	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
-	if err == nil {
-		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &console{other: other}
-	if c.tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
-		t.Fatal(err)
-	}
-	read := make(chan struct{})
-	go func() {
-		defer close(read)
-		b := make([]byte, 4096)
-		for {
-			n, err := other.Read(b)
-			c.mu.Lock()
-			c.text.Write(b[:n])
-			c.mu.Unlock()
-			if err != nil {
-				return
-			}
-		}
-	}()
-	t.Cleanup(func() {
-		c.tty.Close() // ends the read
-		<-read
-		other.Close()
-	})
-	return c
-}
-
-func (c *console) String() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.text.String()
-}
 
 // TestProgress runs gathers with a slow reader: a terminal shows a progress
 // line, which disappears when the run ends or is interrupted; another standard
@@ -99,23 +41,18 @@ func TestProgress(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			screen := newConsole(t)
+			screen := linuxtest.NewScreen(t, 0)
 			stdout, w, err := os.Pipe()
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer stdout.Close()
 			p := start(t, dir, func(cmd *exec.Cmd) {
-				cmd.Stdout, cmd.Stderr, cmd.Env = w, screen.tty, append(os.Environ(), tt.env)
+				cmd.Stdout, cmd.Stderr, cmd.Env = w, screen.TTY, append(os.Environ(), tt.env)
 			}, "gather", "row.npy", "ids.npy", "-o", "-")
 			w.Close()
-			line := regexp.MustCompile(`\rgathering +[0-9]+ %  [0-3]\.[0-9] of 4\.0 MiB  `)
 			if tt.shows {
-				for deadline := time.Now().Add(patience); !line.MatchString(screen.String()); time.Sleep(time.Millisecond) {
-					if time.Now().After(deadline) {
-						t.Fatalf("the terminal shows %q", screen.String())
-					}
-				}
+				screen.Shows(t, `\rgathering +[0-9]+ %  [0-3]\.[0-9] of 4\.0 MiB  `)
 			} else {
 				time.Sleep(2500 * time.Millisecond)
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/format/npy"
 	"github.com/garner-go/garner/internal/cmdline"
+	"github.com/garner-go/garner/internal/linuxtest"
 )
 
 // TestMemory gathers all rows of a table four times as large as the budget, in
@@ -106,7 +107,7 @@ func peak(t *testing.T, pid int) int64 {
 // TestStreamToFullDisk writes results out of files to a disk without room:
 // garner reports it before the work and leaves no file.
 func TestStreamToFullDisk(t *testing.T) {
-	if !withMounts(t) {
+	if !linuxtest.MayMount(t) {
 		return
 	}
 	inputs := t.TempDir()
@@ -118,7 +119,7 @@ func TestStreamToFullDisk(t *testing.T) {
 	writeNpy(t, data, row)
 	writeNpy(t, ids, garner.Of(make([]int64, 8), 8))
 	writeNpy(t, many, garner.Of(make([]int64, 80), 80))
-	dir := mount(t, 0, "size=4m", func(dir string) {
+	dir := linuxtest.Mount(t, 0, "size=4m", func(dir string) {
 		writeFile(t, filepath.Join(dir, "old.npy"), []byte("as it was"))
 	})
 	for _, args := range [][]string{{ids, "--memory", "2M"}, {many}} {

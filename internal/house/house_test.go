@@ -26,14 +26,14 @@ const module = "github.com/garner-go/garner"
 // layers lists the packages from the bottom up. A package imports only packages
 // of lower layers, so a dialect imports no other dialect and no executor.
 var layers = [][]string{
-	{"internal/cputime", "internal/guard"},                  // processor time, and memory beside pages without access: for tests
-	{"internal/float"},                                      // bits of narrow floats
+	{"internal/cputime", "internal/guard", "internal/linuxtest"}, // processor time, memory beside pages without access, terminals and mounts: for tests
+	{"internal/float"}, // bits of narrow floats
 	{"internal/kernel", "internal/pages", "internal/units"}, // bytes and numbers: nothing of tensors below this line
-	{"internal/codec"},                                      // stored blocks to floats: nothing of tensors
-	{"internal/limits", "internal/terminal"},                // measured by both; terminals
-	{"internal/exec"},                                       // a nest of loops over memory: no operator, no tensor, no error text
-	{""},                                                    // package garner: the plan
-	{"internal/convert"},                                    // from one float dtype to another
+	{"internal/codec"},                       // stored blocks to floats: nothing of tensors
+	{"internal/limits", "internal/terminal"}, // measured by both; terminals
+	{"internal/exec"},                        // a nest of loops over memory: no operator, no tensor, no error text
+	{""},                                     // package garner: the plan
+	{"internal/convert"},                     // from one float dtype to another
 	{"dialects", "gathertest", "internal/explain", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped", "internal/names", "internal/ring"},
 	{"source", "internal/jsonfile", "internal/resumable", "onnx/modelproto/internal/onnxpb"}, // arrays larger than memory, and the files that they are written to; what protoc made
 	{"model"},          // nodes, values, constants

@@ -132,7 +132,7 @@ func line(what string, before, done, total int64, took time.Duration) string {
 	}
 	b.WriteString("  " + amount(rate) + "/s")
 	if total > 0 && rate > 0 {
-		b.WriteString("  " + left(float64(total-done)/rate) + " left")
+		b.WriteString("  " + units.Seconds(float64(total-done)/rate) + " left")
 	}
 	return b.String()
 }
@@ -145,15 +145,3 @@ func amount(bytes float64) string {
 
 // unitOf is the unit of a number of bytes, KiB at least.
 func unitOf(bytes float64) units.Unit { return units.Of(max(bytes, units.KiB.Bytes)) }
-
-// left formats a remaining time.
-func left(seconds float64) string {
-	switch {
-	case seconds < 100:
-		return fmt.Sprintf("%.0f s", seconds)
-	case seconds < 100*60:
-		return fmt.Sprintf("%.0f min", seconds/60)
-	default:
-		return fmt.Sprintf("%.0f h", seconds/3600)
-	}
-}

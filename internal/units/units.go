@@ -1,4 +1,4 @@
-// Package units writes numbers of bytes for people.
+// Package units writes numbers of bytes, and times, for people.
 package units
 
 import (
@@ -40,3 +40,15 @@ func (u Unit) Text(bytes float64) string {
 
 // Bytes is a number of bytes in its own unit: "24 B", "1.5 MiB".
 func Bytes(n int64) string { return Of(float64(n)).Text(float64(n)) }
+
+// Seconds is a time in a unit that leaves it two digits, or hours: "12 s", "3 min", "583 h".
+func Seconds(seconds float64) string {
+	switch {
+	case seconds < 100:
+		return fmt.Sprintf("%.0f s", seconds)
+	case seconds < 100*60:
+		return fmt.Sprintf("%.0f min", seconds/60)
+	default:
+		return fmt.Sprintf("%.0f h", seconds/3600)
+	}
+}

@@ -32,3 +32,11 @@ func TestBytes(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestSeconds(t *testing.T) {
+	for n, want := range map[float64]string{0: "0 s", 0.4: "0 s", 99: "99 s", 100: "2 min", 5999: "100 min", 6000: "2 h", 2.1e6: "583 h"} {
+		if got := Seconds(n); got != want {
+			t.Errorf("%v: %s, want %s", n, got, want)
+		}
+	}
+}

@@ -7,27 +7,16 @@ import (
 	"testing"
 
 	"github.com/garner-go/garner/internal/cmdline"
+	"github.com/garner-go/garner/internal/linuxtest"
 )
-
-// mount mounts a file system in memory, or skips the test.
-func mount(t *testing.T, flags uintptr, options string) string {
-	t.Helper()
-	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", flags, options); err != nil {
-		t.Skip("this test needs a mounted file system, and nobody but root may mount one: ", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, 0); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
-}
 
 // TestFullDisk runs a job on a disk that is full in the middle. With more room the same
 // command goes on.
 func TestFullDisk(t *testing.T) {
-	dir, disk := inputs(t), mount(t, 0, "size=8m")
+	if !linuxtest.MayMount(t) {
+		return
+	}
+	dir, disk := inputs(t), linuxtest.Mount(t, 0, "size=8m", nil)
 	out := filepath.Join(disk, "rows")
 	args := []string{"gather", "table.npy", "ids.npy", "-o", out, "--shard", "1M"}
 	p := start(t, dir, nil, args...)
@@ -53,7 +42,10 @@ func TestFullDisk(t *testing.T) {
 
 // TestReadOnlyFolder runs jobs whose folder cannot be written.
 func TestReadOnlyFolder(t *testing.T) {
-	dir, disk := inputs(t), mount(t, syscall.MS_RDONLY, "size=1m")
+	if !linuxtest.MayMount(t) {
+		return
+	}
+	dir, disk := inputs(t), linuxtest.Mount(t, syscall.MS_RDONLY, "size=1m", nil)
 	for _, out := range []string{disk, filepath.Join(disk, "rows")} {
 		p := start(t, dir, nil, "gather", "table.npy", "ids.npy", "-o", out)
 		want := regexp.MustCompile(`^garner-beam: [^\n]*read-only file system[^\n]*\n$`)

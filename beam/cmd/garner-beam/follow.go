@@ -33,6 +33,7 @@ type following struct {
 	mu     sync.Mutex
 	meter  *terminal.Meter
 	stage  string // that the meter shows
+	total  int64  // of the meter
 	asking bool   // a question is on the terminal, and nothing else is written
 	held   []string
 }
@@ -49,9 +50,6 @@ func (p *program) follow(ctx context.Context, flags *gatherFlags, job *beam.Runn
 		if flags.runner == beam.FlinkRunner {
 			message = f.tell
 			f.tell(fmt.Sprintf("job %s: %d shards, %s", job.ID, job.Shards, units.Bytes(job.Bytes)))
-			if flags.flink == "" {
-				f.tell("without --flink HOST:8081 nobody tells how far it is")
-			}
 		}
 		go func() {
 			defer close(shown)
@@ -75,60 +73,50 @@ func (p *program) follow(ctx context.Context, flags *gatherFlags, job *beam.Runn
 
 // watch shows how far the job is until ctx ends.
 func (f *following) watch(ctx context.Context) {
-	var before int64 // bytes of shards of an earlier run
-	tick := time.NewTicker(look)
-	defer tick.Stop()
-	stage, done, total := "1/4 checking indices", int64(0), int64(-1)
+	number, begun := 0, beam.Stage{Name: "checking indices", Total: -1}
 	for {
-		f.show(stage, done, total, before)
+		f.show(number, begun)
+		asked := time.Now()
+		// An engine that does not answer now may answer later, and Wait tells why it does not.
+		if all, err := f.job.Progress(ctx); err == nil {
+			// The last step of a job takes away what its workers tell.
+			if n, stage := current(all); n >= number && stage.State != beam.Waiting {
+				number, begun = n, stage
+			}
+		}
+		// A folder of many workers takes its time.
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
-		}
-		// An engine that does not answer now may answer later, and Wait tells why it does not.
-		c, err := f.job.Counts(ctx)
-		if err != nil {
-			continue
-		}
-		if c.ShardsWritten == 0 {
-			before = c.BytesMade
-		}
-		if what, bytes, of := stageOf(c, f.job); what != "" {
-			stage, done, total = what, bytes, of
+		case <-time.After(max(look, 10*time.Since(asked))):
 		}
 	}
 }
 
-// stageOf tells which stage of a job counts, and how many bytes of how many it has done: 0
-// where their number is not known. It is "" before the indices are checked.
-func stageOf(c beam.Counts, job *beam.Running) (what string, done, total int64) {
-	switch {
-	case c.ShardsWritten > 0, c.RowPayload > 0 && c.RowPayload >= c.BytesWanted:
-		return fmt.Sprintf("4/4 writing %d shards", job.Shards), c.BytesMade, job.Bytes
-	case c.RowPayload > 0:
-		return fmt.Sprintf("3/4 reading %d rows", c.RowsWanted), c.RowPayload, c.BytesWanted
-	case c.RowsWanted > 0 || c.ShardsKept > 0:
-		return "2/4 finding rows", c.BytesWanted, 0
+// current is the first stage of a job that is not done, or the last.
+func current(all []beam.Stage) (number int, stage beam.Stage) {
+	for number, stage = range all {
+		if stage.State != beam.Done {
+			break
+		}
 	}
-	return "", 0, 0
+	return number, stage
 }
 
-// show shows a stage. before are the bytes that an earlier run has made.
-func (f *following) show(stage string, done, total, before int64) {
+// show shows a stage.
+func (f *following) show(number int, stage beam.Stage) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.asking {
 		return
 	}
-	if stage != f.stage {
+	name := fmt.Sprintf("%d/4 %s", number+1, stage.Name)
+	if name != f.stage || stage.Total != f.total {
 		f.meter.Stop()
-		f.meter, f.stage = f.Meter(stage, total), stage
-		if strings.HasPrefix(stage, "4/4") {
-			f.meter.From(before)
-		}
+		f.meter, f.stage, f.total = f.Meter(name, stage.Total), name, stage.Total
+		f.meter.From(stage.Before)
 	}
-	f.meter.Set(done)
+	f.meter.Set(stage.Done)
 }
 
 // tell writes what an engine says, one line, above the meter.

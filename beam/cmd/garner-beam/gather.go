@@ -47,7 +47,7 @@ All indices are checked before any row is written. The error of a bad one is tha
 job server at --endpoint, and waits for its end; --detach prints the id of the job and
 leaves it running. The workers start --worker, a path of garner-beam that is the same
 build on each machine, or a container of --image. --flink is the REST API of Flink
-itself: only it tells how far a job is, and cancels one that runs.
+itself: only it cancels a job that runs.
 
 On a terminal the command shows how far the job is, and Ctrl-C asks whether the job is to
 be cancelled. Without a terminal Ctrl-C cancels it, as SIGTERM and SIGHUP do always. What

@@ -82,15 +82,26 @@ func TestCommandLines(t *testing.T) {
 	}
 }
 
-// TestNoEngine asks an endpoint where nobody listens.
+// TestNoEngine asks an endpoint, and a REST API, where nobody listens: the error comes at once.
 func TestNoEngine(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for _, line := range []string{"status --endpoint localhost:1", "gather [1] [0] -o rows --runner flink --endpoint localhost:1"} {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
+	service := `^garner-beam: no job service of Beam answers at localhost:1: [^\\\n]+ refused[^\\\n]*; start one, or give its HOST:PORT\n$`
+	rest := `^garner-beam: flink: no REST API of Flink answers at localhost:1: [^\\\n]+ refused[^\\\n]*; start Flink, or give its HOST:PORT\n$`
+	for line, want := range map[string]string{
+		"status --endpoint localhost:1":                                                         service,
+		"gather [1] [0] -o rows --runner flink --endpoint localhost:1":                          service,
+		"gather [1] [0] -o rows --runner flink --endpoint " + engine() + " --flink localhost:1": rest,
+	} {
 		var stdout, stderr bytes.Buffer
-		status := newProgram(nil, &stdout, &stderr).run(ctx, strings.Split(line, " "))
-		want := regexp.MustCompile(`^garner-beam: no job service of Beam answers at localhost:1: [^\\\n]+; start one, or give its HOST:PORT\n$`)
+		begun := time.Now()
+		status := newProgram(nil, &stdout, &stderr).run(t.Context(), strings.Split(line, " "))
+		if took := time.Since(begun); took > 10*time.Second { // gRPC alone takes 30
+			t.Errorf("%q takes %v", line, took)
+		}
+		want := regexp.MustCompile(want)
+		if _, err := os.Stat("rows"); err == nil {
+			t.Errorf("%q leaves the folder", line)
+		}
 		if status != cmdline.StatusRefused || !want.MatchString(stderr.String()) || stdout.Len() > 0 {
 			t.Errorf("%q: %d, %q, %q", line, status, stdout.String(), stderr.String())
 		}

@@ -25,6 +25,7 @@ import (
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
 	"github.com/garner-go/garner/format/shards"
+	"github.com/garner-go/garner/internal/cmdline"
 	"github.com/rogpeppe/go-internal/testscript"
 	"google.golang.org/grpc"
 )
@@ -62,6 +63,11 @@ func TestScripts(t *testing.T) {
 			"ended":  ended,
 			"engine": func(ts *testscript.TestScript, _ bool, _ []string) { ts.Setenv("ENGINE", engine()) },
 			"exits":  exits,
+			"refused": func(ts *testscript.TestScript, _ bool, args []string) {
+				if err := waited(ts, args[0]); !exited(err, cmdline.StatusRefused) {
+					ts.Fatalf("%v; the job was to refuse an index", err)
+				}
+			},
 			"refuse": refuse,
 			"same": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Check(same(ts.MkAbs(args[0]), ts.MkAbs(args[1])))
@@ -243,16 +249,24 @@ func refuse(ts *testscript.TestScript, _ bool, args []string) {
 //
 //	ended FILE
 func ended(ts *testscript.TestScript, _ bool, args []string) {
-	id := strings.TrimSpace(ts.ReadFile(args[0]))
+	ts.Check(waited(ts, args[0]))
+}
+
+// waited returns the error of status for the job whose id is in a file, once it has ended.
+func waited(ts *testscript.TestScript, file string) error {
+	id := strings.TrimSpace(ts.ReadFile(file))
 	for until := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
 		err := ts.Exec("garner-beam", "status", id, "--endpoint", ts.Getenv("ENGINE"))
-		var status *exec.ExitError
-		if errors.As(err, &status) && status.ExitCode() == statusRunning && time.Now().Before(until) {
-			continue
+		if !exited(err, statusRunning) || time.Now().After(until) {
+			return err
 		}
-		ts.Check(err)
-		return
 	}
+}
+
+// exited reports whether a command has ended with a status.
+func exited(err error, status int) bool {
+	var exit *exec.ExitError
+	return errors.As(err, &exit) && exit.ExitCode() == status
 }
 
 // TestImage runs the entry point of the Dockerfile as an engine does, where none answers.
