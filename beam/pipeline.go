@@ -5,12 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 )
-
-func init() {
-	register.DoFn4x1[context.Context, int, func(*string) bool, func(string), error](&doneFn{})
-}
 
 // Build adds a job to a pipeline. It opens the operands here, once, to plan the job and to
 // refuse what no worker could do, and begins the folder; the workers open the operands again.
@@ -57,19 +52,8 @@ func (t *task) build(s beam.Scope) (task string, done beam.PCollection, err erro
 	written := beam.ParDo(s.Scope("write"), &writeFn{of}, beam.GroupByKey(s, rows))
 
 	placed := beam.Flatten(s, whole, written)
-	done = beam.ParDo(s.Scope("finish"), &doneFn{finishFn{of}}, beam.GroupByKey(s, beam.AddFixedKey(s, placed)))
+	done = beam.ParDo(s.Scope("finish"), &finishFn{of}, beam.GroupByKey(s, beam.AddFixedKey(s, placed)))
 	return of.Task, done, nil
-}
-
-// doneFn is finishFn, and then tells those behind the job where its result is.
-type doneFn struct{ finishFn }
-
-func (f *doneFn) ProcessElement(ctx context.Context, key int, placed func(*string) bool, emit func(string)) error {
-	if err := f.finishFn.ProcessElement(ctx, key, placed); err != nil {
-		return err
-	}
-	emit(f.o.Out)
-	return nil
 }
 
 // numbers are 0 … n-1, on all workers.

@@ -2,6 +2,8 @@ package beam
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +19,7 @@ import (
 	"github.com/garner-go/garner/beam/internal/wire"
 	"github.com/garner-go/garner/files"
 	"github.com/garner-go/garner/format/shards"
+	"github.com/garner-go/garner/internal/atomicfile"
 	"github.com/garner-go/garner/source"
 )
 
@@ -28,7 +31,7 @@ func init() {
 	register.DoFn5x1[context.Context, int64, func(*string) bool, func(int64, []byte), func(string), error](&wantFn{})
 	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func(int64, []byte), error](&fetchFn{})
 	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func(string), error](&writeFn{})
-	register.DoFn3x1[context.Context, int, func(*string) bool, error](&finishFn{})
+	register.DoFn4x1[context.Context, int, func(*string) bool, func(string), error](&finishFn{})
 	register.Emitter1[int64]()
 	register.Emitter1[string]()
 	register.Emitter2[int64, []byte]()
@@ -390,11 +393,21 @@ func (o *opened) write(ctx context.Context, shard int64, pieces []wire.Piece) (d
 		return "", err
 	}
 	path := filepath.Join(o.Out, o.file(shard))
-	out, err := files.Create(ctx, path, garner.SpecOf(o.DType, o.shardShape(shard)...), files.CreateOptions{})
+	format, err := files.OutputFormat(path)
 	if err != nil {
 		return "", err
 	}
-	defer out.Abort()
+	file, err := atomicfile.Create(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Abort()
+	// The sum is of what is written, not of what a disk made of it.
+	sha := sha256.New()
+	out, err := files.NewWriter(ctx, io.MultiWriter(file, sha), garner.SpecOf(o.DType, o.shardShape(shard)...), files.CreateOptions{Format: format.Name})
+	if err != nil {
+		return "", err
+	}
 	err = o.run(ctx, shard, func(i int, spec garner.Spec) source.Array { return newSparse(spec, placed[i]) }, out)
 	if err != nil {
 		return "", err
@@ -405,7 +418,11 @@ func (o *opened) write(ctx context.Context, shard int64, pieces []wire.Piece) (d
 	if err := out.Commit(); err != nil {
 		return "", err
 	}
-	text, n, err := sum(ctx, shard, path)
+	if err := file.Commit(); err != nil {
+		return "", err
+	}
+	n := out.Size()
+	text, err := json.Marshal(shardFile{shard, n, hex.EncodeToString(sha.Sum(nil))})
 	if err == nil {
 		err = putFile(o.record(shard), text)
 	}
@@ -491,7 +508,7 @@ func (o *opened) kept(ctx context.Context, shard int64) (text string, ok bool, e
 // no more use for, and says at last that the result is there.
 type finishFn struct{ stage }
 
-func (f *finishFn) ProcessElement(ctx context.Context, _ int, done func(*string) bool) error {
+func (f *finishFn) ProcessElement(ctx context.Context, _ int, done func(*string) bool, emit func(string)) error {
 	all := make([]shardFile, f.o.Shards)
 	n := int64(0)
 	for text := ""; done(&text); {
@@ -510,5 +527,9 @@ func (f *finishFn) ProcessElement(ctx context.Context, _ int, done func(*string)
 	if n != f.o.Shards {
 		return fmt.Errorf("garner-beam: %d of %d shards are in place; run the job again, which makes the others", n, f.o.Shards)
 	}
-	return f.o.finish(all)
+	if err := f.o.finish(all); err != nil {
+		return err
+	}
+	emit(f.o.Out)
+	return nil
 }
