@@ -6,7 +6,7 @@ const typing = 150; // milliseconds without a key before a call is asked
 const patience = 30000; // milliseconds for an answer, before the worker is started anew
 const largestFile = 200e6; // bytes
 const longestLink = 30000; // characters of a fragment
-const process = document.querySelector("meta[name=garner-answers]").content === "process";
+const process = document.querySelector("meta[name=garner]").content === "process";
 
 const at = (id) => document.getElementById(id);
 
@@ -135,7 +135,7 @@ const integer = /^[-+]?[0-9]{1,15}$/;
 const empty = () => ({
   data: "", data_dtype: "", indices: "", indices_dtype: "", axis: "", batch_dims: "",
   operands: new Map(), // by operand: the text of a literal
-  attributes: new Map(), // by operator, or "*": a Map by attribute of JSON values
+  attributes: new Map(), // by operator, or "*": a Map by attribute of JSON values; an empty one asks the operator
   operator: "", language: "python", picture: false,
 });
 
@@ -155,6 +155,7 @@ function fragment(s) {
   for (const key of texts) if (s[key] !== "") add(key, s[key]);
   for (const [name, text] of s.operands) add("operand:" + name, text);
   for (const [operator, values] of s.attributes) {
+    if (values.size === 0) add("ask:" + operator, "1");
     for (const [name, value] of values) add(`attribute:${operator}:${name}`, JSON.stringify(value));
   }
   if (s.operator) add("operator", s.operator);
@@ -205,6 +206,8 @@ function parse(text) {
       s.picture = value === "1";
     } else if (key.startsWith("operand:") && key.length > 8) {
       s.operands.set(key.slice(8), value);
+    } else if (key.startsWith("ask:") && key.length > 4) {
+      if (!s.attributes.has(key.slice(4))) s.attributes.set(key.slice(4), new Map());
     } else if (/^attribute:[^:]+:[^:]+$/.test(key)) {
       const [, operator, name] = key.split(":");
       let json;
@@ -368,6 +371,7 @@ let timer = 0;
 // changed asks for the answers to the call once it stands still.
 function changed(wait) {
   clearTimeout(timer);
+  busy(true);
   timer = setTimeout(() => {
     remember();
     for (const key of ["axis", "batch_dims"]) {
@@ -383,7 +387,6 @@ function changed(wait) {
       show(null);
       return;
     }
-    document.body.classList.add("asking");
     askAnswers(() => ask({ ask: "answers", call: call() }));
   }, wait);
 }
@@ -392,14 +395,18 @@ function changed(wait) {
 // call, and look so.
 function settle(words) {
   at("status").textContent = words;
-  document.body.classList.remove("asking");
+  busy(false);
   document.body.classList.add("stale");
+}
+
+function busy(is) {
+  at("groups").setAttribute("aria-busy", String(is));
 }
 
 // ---------------------------------------------------------------- the answers
 
 const askAnswers = latest((reply) => {
-  document.body.classList.remove("asking");
+  busy(false);
   at("status").classList.remove("complaint");
   if (reply.error !== undefined && !reply.groups) {
     complain(reply.error, reply.where);
@@ -548,6 +555,7 @@ function showAnswer() {
     at("operator-answer").replaceChildren(
       value(found.group, found.entry.error), found.group.error ? "" : element("p", { class: "type" }, typeOf(found.group)));
   }
+  at("ask-it").hidden = found?.why === undefined || !["bag", "stored", "window"].includes(o.kind) || state.attributes.has(o.name);
   at("operator-recorded").replaceChildren(...(found?.entry?.recorded ?? []).map((r) => recording(r, true)));
 }
 
@@ -629,7 +637,7 @@ function attributeFields(o) {
 const svgSpace = "http://www.w3.org/2000/svg";
 const knownElements = new Set(["svg", "title", "defs", "pattern", "g", "rect", "path", "line", "circle", "text", "tspan"]);
 const knownAttributes = new Set(["x", "y", "dx", "dy", "width", "height", "rx", "ry", "r", "cx", "cy", "x1", "y1", "x2", "y2", "d", "viewBox",
-  "fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "fill-opacity", "font-family", "font-size", "font-weight", "font-style",
+  "fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "fill-opacity", "stroke-opacity", "font-family", "font-size", "font-weight", "font-style",
   "text-anchor", "dominant-baseline", "transform", "class", "id", "patternUnits"]);
 
 // adopt copies a picture into the document: the elements and attributes that are
@@ -667,7 +675,7 @@ const askPicture = latest((reply) => {
   svg.setAttribute("role", "group");
   svg.setAttribute("aria-label", parsed.querySelector("title")?.textContent ?? "picture");
   at("drawing").replaceChildren(svg);
-  cells(svg);
+  cells(svg, reply.cells ?? {});
 }, (words) => {
   at("drawing").replaceChildren(element("p", { class: "error" }, words));
 });
@@ -691,51 +699,42 @@ function undraw() {
 }
 
 // cells makes the cells of a picture answer to the pointer and to arrow keys.
-function cells(svg) {
-  const all = [...svg.querySelectorAll("rect.cell")];
-  const by = new Map(all.map((c) => [c.dataset.tensor + "@" + c.dataset.at, c]));
-  const result = all.filter((c) => c.dataset.tensor === "result");
-  const name = (tensor, place) => (place === "" ? tensor : `${tensor}[${place}]`);
-  const sourcesOf = (c) => {
-    const list = (c.dataset.index === undefined ? [] : c.dataset.index.split(" ").map((i) => ["indices", i]));
-    if (c.dataset.from !== undefined) list.push(["data", c.dataset.from]);
-    return list;
-  };
-  const withValue = ([tensor, place]) => {
-    const c = by.get(tensor + "@" + place);
-    return name(tensor, place) + (c?.dataset.value !== undefined ? " = " + c.dataset.value : "");
-  };
-  const sentence = (c) => {
-    const own = withValue([c.dataset.tensor, c.dataset.at]);
-    if (c.dataset.tensor === "result") {
-      const indices = sourcesOf(c).filter(([t]) => t === "indices"), data = sourcesOf(c).filter(([t]) => t === "data");
-      return own + (indices.length ? ", asked for by " + indices.map(withValue).join(" and ") : "")
-        + (data.length ? ", read from " + data.map(withValue).join("") : "")
-        + (c.dataset.note ? ", " + c.dataset.note : data.length ? "" : ", read from nothing");
+// about has, for the name of a cell, where it is, its text in words, and the
+// names of the cells that it comes from or goes to.
+function cells(svg, about) {
+  const covers = new Map(); // by name: a transparent rectangle over the cell
+  for (const g of svg.querySelectorAll("g[data-cell]")) {
+    const name = g.dataset.cell, told = about[name];
+    if (!told || covers.has(name)) continue;
+    let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
+    for (const r of g.querySelectorAll("rect")) {
+      const [x, y, w, h] = ["x", "y", "width", "height"].map((a) => Number(r.getAttribute(a)));
+      [left, top, right, bottom] = [Math.min(left, x), Math.min(top, y), Math.max(right, x + w), Math.max(bottom, y + h)];
     }
-    const readers = readersOf(c).map((r) => name("result", r.dataset.at));
-    const some = readers.length > 8 ? readers.slice(0, 8).join(", ") + ` and ${readers.length - 8} more` : readers.join(", ");
-    return own + (c.dataset.note ? ", " + c.dataset.note : "") + (c.dataset.tensor === "data"
-      ? readers.length ? ", read by " + some : ", read by nothing that is drawn"
-      : readers.length ? ", asks for " + some : ", asks for nothing that is drawn");
-  };
-  const readersOf = (c) => result.filter((r) => sourcesOf(r).some(([t, place]) => t === c.dataset.tensor && place === c.dataset.at));
+    if (!(right > left && bottom > top)) continue;
+    const cover = document.createElementNS(svgSpace, "rect");
+    for (const [key, v] of Object.entries({ x: left, y: top, width: right - left, height: bottom - top, class: "cell" })) cover.setAttribute(key, v);
+    cover.dataset.name = name;
+    covers.set(name, cover);
+  }
+  svg.append(...covers.values());
+  const number = (c) => Number(c.dataset.name.slice(1));
+  const result = [...covers.values()].filter((c) => c.dataset.name.startsWith("r")).sort((a, b) => number(a) - number(b));
   const light = (c) => {
-    for (const other of all) other.classList.remove("lit", "self");
+    for (const other of covers.values()) other.classList.remove("lit", "self");
     if (!c) return;
-    c.classList.add("lit", "self");
-    const related = c.dataset.tensor === "result" ? sourcesOf(c).map(([t, place]) => by.get(t + "@" + place)) : readersOf(c);
-    for (const r of related) if (r) r.classList.add("lit");
-    at("cell").textContent = sentence(c);
+    c.classList.add("self");
+    const told = about[c.dataset.name];
+    for (const name of told.related ?? []) covers.get(name)?.classList.add("lit");
+    at("cell").textContent = told.text;
   };
   for (const c of result) {
     c.setAttribute("role", "img");
     c.setAttribute("tabindex", "-1");
-    c.setAttribute("aria-label", sentence(c));
+    c.setAttribute("aria-label", about[c.dataset.name].text);
   }
-  const first = result[0] ?? null;
-  if (first) first.setAttribute("tabindex", "0");
-  at("cell-hint").hidden = all.length === 0;
+  if (result.length) result[0].setAttribute("tabindex", "0");
+  at("cell-hint").hidden = covers.size === 0;
   const cellOf = (event) => (event.target instanceof Element && event.target.classList.contains("cell") ? event.target : null);
   svg.addEventListener("pointerover", (event) => {
     const c = cellOf(event);
@@ -744,17 +743,20 @@ function cells(svg) {
   svg.addEventListener("pointerleave", () => light(result.includes(document.activeElement) ? document.activeElement : null));
   svg.addEventListener("focusin", (event) => light(cellOf(event)));
   svg.addEventListener("focusout", () => light(null));
-  const middle = (c) => ({ x: Number(c.getAttribute("x")) + Number(c.getAttribute("width")) / 2, y: Number(c.getAttribute("y")) + Number(c.getAttribute("height")) / 2 });
+  const middle = (c) => {
+    const [x, y, w, h] = ["x", "y", "width", "height"].map((a) => Number(c.getAttribute(a)));
+    return { x: x + w / 2, y: y + h / 2 };
+  };
   svg.addEventListener("keydown", (event) => {
     const here = result.indexOf(document.activeElement);
     if (here < 0) return;
-    const from = middle(result[here]);
     const direction = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] }[event.key];
     let to = null;
     if (event.key === "Home") to = result[0];
     else if (event.key === "End") to = result.at(-1);
     else if (direction) {
       // The nearest cell in that direction, straight ahead before aside.
+      const from = middle(result[here]);
       let best = Infinity;
       for (const c of result) {
         const m = middle(c), ahead = (m.x - from.x) * direction[0] + (m.y - from.y) * direction[1];
@@ -902,6 +904,11 @@ function listen() {
   at("operator-close").addEventListener("click", close);
   at("operator").addEventListener("keydown", (event) => {
     if (event.key === "Escape") close();
+  });
+  at("ask-it").addEventListener("click", () => {
+    state.attributes.set(state.operator, new Map());
+    at("operator-name").focus({ preventScroll: true }); // the button goes
+    changed(0);
   });
   at("draw").addEventListener("click", () => {
     state.picture = !state.picture;
