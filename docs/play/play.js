@@ -75,6 +75,7 @@ function restart() {
 function broken(words) {
   at("status").textContent = "garner could not be loaded: " + words;
   at("status").classList.add("complaint");
+  busy(false);
   for (const waiting of asked.values()) {
     clearTimeout(waiting.timer);
     waiting.reject(new Error(words));
@@ -474,11 +475,22 @@ function groupElement(group, i) {
   return element("article", { class: group.error ? "group refused" : "group", "aria-labelledby": id },
     element("h3", { id }, element("span", { class: "n" }, n),
       element("span", { class: "type" }, group.error ? "refused" : typeOf(group))),
-    value(group),
-    element("ul", { class: "operators" }, ...group.operators.map((entry) => element("li", {},
-      operatorButton(entry.name),
-      group.error && entry.error && entry.error !== group.error ? element("p", { class: "own" }, entry.error) : null,
-      ...(entry.recorded ?? []).map((r) => recording(r, false))))));
+    value(group), ...byWords(group));
+}
+
+// byWords lists the operators of a group; of errors, those with the same words
+// together.
+function byWords(group) {
+  const lists = new Map();
+  for (const entry of group.operators) {
+    const words = group.error && entry.error && entry.error !== group.error ? entry.error : "";
+    if (!lists.has(words)) lists.set(words, []);
+    lists.get(words).push(entry);
+  }
+  return [...lists].map(([words, entries]) => element("div", { class: "said" },
+    words ? element("p", { class: "own" }, words) : null,
+    element("ul", { class: "operators" }, ...entries.map((entry) => element("li", {},
+      operatorButton(entry.name), ...(entry.recorded ?? []).map((r) => recording(r, false)))))));
 }
 
 function operatorButton(name) {
