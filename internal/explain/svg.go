@@ -606,7 +606,7 @@ func (p *picture) value(r rect, id, class, text string) {
 		mark = ` data-cell="` + id + `"`
 	}
 	if short != text {
-		title = "<title>" + escape(text) + "</title>"
+		title = "<title>" + escape(clipTo(text, 1000)) + "</title>"
 	}
 	fmt.Fprintf(p.into(class), "<text x=\"%d\" y=\"%d\"%s>%s%s</text>\n", r.midX(), r.midY()+4, mark, title, escape(short))
 }

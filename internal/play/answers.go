@@ -8,13 +8,14 @@ import (
 	"slices"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/play/recorded"
 )
 
 // Answers are what the operators answer to a call.
 type Answers struct {
-	Groups   []Group    `json:"groups"`    // of equal answers, the largest first, else in the order of "garner ops"
-	NotAsked []NotAsked `json:"not_asked"` // operators that cannot take these operands
-	Kind     string     `json:"kind"`      // of the first operator asked: see Answered.Kind
+	Groups   []Group       `json:"groups"`    // of equal answers, the largest first, else in the order of "garner ops"
+	NotAsked []NotAsked    `json:"not_asked"` // operators that cannot take these operands
+	Kind     recorded.Kind `json:"kind"`      // of the first operator asked: see Answered.Kind
 }
 
 // A Group is the operators with one answer: equal values, dtype and shape, or an error of
@@ -33,10 +34,10 @@ type Group struct {
 
 // An Answered is one operator of a group.
 type Answered struct {
-	Name     string   `json:"name"`
-	Error    string   `json:"error,omitempty"` // in its own words
-	Kind     string   `json:"kind"`            // of its worst index: "inside", "negative" (-dim … -1), "below", "past the end"
-	Recorded []answer `json:"recorded"`        // what its runtime answered to calls of this kind
+	Name     string            `json:"name"`
+	Error    string            `json:"error,omitempty"` // in its own words
+	Kind     recorded.Kind     `json:"kind,omitempty"`  // of its worst index; "" where the operator looks at none
+	Recorded []recorded.Answer `json:"recorded"`        // what its runtime answered to calls of this kind
 }
 
 // A NotAsked is an operator that cannot take the operands of a call, or that needs others.
@@ -57,7 +58,7 @@ func Answer(c Call) (*Answers, error) {
 	for _, e := range catalog() {
 		b, err := t.bind(e)
 		if err == nil {
-			err = a.add(b)
+			err = a.add(t, b)
 		}
 		if err == nil {
 			continue
@@ -85,24 +86,24 @@ func unfit(err error) bool {
 }
 
 // add asks an operator and adds its answer to the group that gives the same.
-func (a *Answers) add(b *binding) error {
+func (a *Answers) add(t *typed, b *binding) error {
 	prepared, err := b.prepare()
 	if err != nil {
 		if unfit(err) {
 			return notAsked(bare(err))
 		}
-		a.put(nil, err, Answered{Name: b.Name, Error: bare(err), Recorded: []answer{}})
+		a.put(nil, err, Answered{Name: b.Name, Error: bare(err), Recorded: []recorded.Answer{}})
 		return nil
 	}
 	plan := prepared.Plan()
 	if err := affordable(plan); err != nil {
 		return err
 	}
-	kind, recorded, err := recordedOf(b, plan)
+	kind, answers, err := t.recordedOf(b, plan)
 	if err != nil {
 		return err
 	}
-	answered := Answered{Name: b.Name, Kind: kind, Recorded: recorded}
+	answered := Answered{Name: b.Name, Kind: kind, Recorded: answers}
 	if a.Kind == "" {
 		a.Kind = kind
 	}
@@ -125,16 +126,25 @@ func affordable(plan *garner.Plan) error {
 	if !ok || n > MostElements {
 		return notAsked(fmt.Sprintf("its result %s has more than %d elements", plan.Out, MostElements))
 	}
-	lists := 1
-	for _, d := range plan.Out {
-		if lists *= max(d, 1); lists > mostLists {
-			return notAsked(fmt.Sprintf("its result %s has more than %d empty lists", plan.Out, mostLists))
-		}
+	if lists(plan.Out) > mostLists {
+		return notAsked(fmt.Sprintf("its result %s has more than %d empty lists", plan.Out, mostLists))
 	}
 	if terms, ok := plan.Terms().Out.Len(); !ok || terms > mostTerms {
 		return notAsked(fmt.Sprintf("its bags have more than %d elements together", mostTerms))
 	}
 	return nil
+}
+
+// lists is how many lists and elements the text of a shape has, counted up to one more
+// than mostLists: a shape without elements can have any number of lists.
+func lists(shape garner.Shape) int {
+	n := 1
+	for _, d := range shape {
+		if n *= max(d, 1); n > mostLists || d == 0 {
+			break
+		}
+	}
+	return min(n, mostLists+1)
 }
 
 // put adds an operator to the group that has its result, or its class of error.
@@ -153,7 +163,7 @@ func (a *Answers) put(out *garner.Tensor, err error, answered Answered) {
 	g := Group{Shape: garner.Shape{}, Error: words, Class: class, Operators: []Answered{answered}}
 	if err == nil {
 		g.tensor, g.DType = *out, out.DType().String()
-		g.Shape = append(g.Shape, out.Shape()...)
+		g.Shape = shapeOf(out.Shape())
 		g.Values, g.Cut = text(*out, mostText)
 	}
 	a.Groups = append(a.Groups, g)

@@ -72,6 +72,8 @@ type question struct {
 var questions = map[string]question{
 	"operators": {answer: func(*request) (any, error) { return Operators(), nil }},
 	"answers":   {call: true, answer: func(r *request) (any, error) { return Answer(*r.Call) }},
+	"picture":   {call: true, operator: true, answer: func(r *request) (any, error) { return Draw(*r.Call, r.Operator) }},
+	"code":      {call: true, operator: true, answer: func(r *request) (any, error) { return Write(*r.Call, r.Operator, r.Language) }},
 }
 
 // Ask answers a request in JSON with JSON. It always answers: a request that is none, or
@@ -100,11 +102,13 @@ func Ask(asked []byte) (answer []byte) {
 
 // encode writes a value that encoding/json takes.
 func encode(v any) []byte {
-	b, err := json.Marshal(v)
-	if err != nil {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // an SVG would be twice as long
+	if err := e.Encode(v); err != nil {
 		panic(err) // Ask recovers
 	}
-	return b
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
 func ask(asked []byte) (any, error) {

@@ -1,46 +1,45 @@
 package play
 
 import (
-	"slices"
+	"fmt"
+	"strings"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/play/recorded"
 )
 
-// An answer is a recorded answer, as JSON.
-type answer any
-
-// kinds of a call, from the best index to the worst.
-var kinds = []string{"inside", "negative", "below", "past the end"}
-
-// recordedOf gives the kind of a call, and what the operator's runtime answered to such.
-func recordedOf(b *binding, plan *garner.Plan) (kind string, list []answer, err error) {
-	kind = kinds[0]
-	if len(plan.Axes) == 0 {
-		return kind, []answer{}, nil
+// recordedOf gives the kind of a call to an operator, and what the operator's runtime
+// answered to such calls.
+func (t *typed) recordedOf(b *binding, plan *garner.Plan) (recorded.Kind, []recorded.Answer, error) {
+	kind, err := t.kindOf(b, plan)
+	if err != nil {
+		return "", nil, err
 	}
-	for i := range b.indices.Len() {
-		m, err := plan.Meaning(b.indices, i, b.more...)
-		if err != nil {
-			return "", nil, err
-		}
-		if !m.LeftOut {
-			if k := kindOf(m.Value, int64(plan.Axes[m.Component].Dim)); slices.Index(kinds, k) > slices.Index(kinds, kind) {
-				kind = k
-			}
+	list := []recorded.Answer{}
+	for _, a := range recorded.Of(b.Name, kind) {
+		if a.Fits(b.values, b.data.DType(), b.indices.DType()) {
+			list = append(list, a)
 		}
 	}
-	return kind, []answer{}, nil
+	return kind, list, nil
 }
 
-func kindOf(v garner.Index, dim int64) string {
-	n := int64(v.Bits)
-	switch {
-	case v.Unsigned && n < 0, n >= dim:
-		return kinds[3]
-	case n >= 0:
-		return kinds[0]
-	case n >= -dim:
-		return kinds[1]
+// kindOf is recorded.KindOf. It looks once at the indices for all plans that read them
+// alike, which takes the time of one large call to one operator instead of all.
+func (t *typed) kindOf(b *binding, plan *garner.Plan) (recorded.Kind, error) {
+	if plan.Bag != nil {
+		return recorded.KindOf(plan, b.indices, b.more...)
 	}
-	return kinds[2]
+	var alike strings.Builder
+	for _, a := range plan.Axes {
+		fmt.Fprintln(&alike, a.Dim, a.Index)
+	}
+	if kind, ok := t.kinds[alike.String()]; ok {
+		return kind, nil
+	}
+	kind, err := recorded.KindOf(plan, b.indices, b.more...)
+	if err == nil {
+		t.kinds[alike.String()] = kind
+	}
+	return kind, err
 }
