@@ -44,7 +44,9 @@ var layers = [][]string{
 	{"format/npy", "format/raw", "format/safetensors", "format/shards", "format/text", "internal/ruletest"},
 	{"format/gguf", "format/npz"}, // data as in raw files, members that are npy files
 	{"files"},                     // the only package that knows every file format
-	{"internal/corpus", "internal/house", "internal/gendocs"},
+	{"internal/play/recorded", "internal/play/code"}, // what runtimes answered, and calls as code
+	{"internal/corpus", "internal/house"},
+	{"internal/gendocs", "internal/genrecorded"},
 	{"internal/cmdline"}, // the command line of a gather, for any program
 	{"cmd/garner", "bench/calls"},
 }
