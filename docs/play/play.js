@@ -324,7 +324,8 @@ function dtypes(list) {
   }
 }
 
-// take takes an example's call; the chosen operator stays.
+// take takes an example's call; the chosen operator stays. entry makes it an entry of
+// the history: a person chose it.
 function take(c, entry) {
   const s = empty();
   for (const key of texts) s[key] = c[key] === null || c[key] === undefined ? "" : String(c[key]);
@@ -336,7 +337,7 @@ function take(c, entry) {
   s.language = state.language;
   s.picture = state.picture;
   state = s;
-  say(at("link-complaint"), "");
+  if (entry) say(at("link-complaint"), "");
   remember(entry);
   fill();
   showOperator();
@@ -373,23 +374,27 @@ let timer = 0;
 function changed(wait) {
   clearTimeout(timer);
   busy(true);
-  timer = setTimeout(() => {
-    remember();
-    for (const key of ["axis", "batch_dims"]) {
-      if (state[key].trim() !== "" && !integer.test(state[key].trim())) {
-        complain(`${key === "axis" ? "axis" : "batch dims"}: an integer such as 0 or −1, or nothing`.replace("−", "-"), key);
-        settle("No answers: the call is not complete.");
-        return;
-      }
-    }
-    if (state.data.trim() === "" && state.indices.trim() === "") {
-      complain("", "");
-      settle("Type data and indices, or choose an example.");
-      show(null);
+  timer = setTimeout(question, wait);
+}
+
+// question asks for the answers to the call as it is.
+function question() {
+  remember();
+  for (const key of ["axis", "batch_dims"]) {
+    if (state[key].trim() !== "" && !integer.test(state[key].trim())) {
+      complain(`${key === "axis" ? "axis" : "batch dims"}: an integer such as 0 or -1, or nothing`, key);
+      settle("No answers: the call is not complete.");
       return;
     }
-    askAnswers(() => ask({ ask: "answers", call: call() }));
-  }, wait);
+  }
+  if (state.data.trim() === "" && state.indices.trim() === "") {
+    complain("", "");
+    settle("Type data and indices, or choose an example.");
+    show(null);
+    return;
+  }
+  const own = call(); // as it is now, not when the request's turn comes
+  askAnswers(() => ask({ ask: "answers", call: own }));
 }
 
 // settle ends a question that has no answers: those on the page are of an older
@@ -453,8 +458,13 @@ function show(reply) {
     const again = [...document.querySelectorAll("button[data-operator]")].find((b) => b.dataset.operator === focused);
     if (again) again.focus({ preventScroll: true });
   }
-  showAnswer();
   mark();
+  refresh();
+}
+
+// refresh shows what follows from the answers for the chosen operator.
+function refresh() {
+  showAnswer();
   if (state.picture) draw();
   else undraw();
   code();
@@ -538,10 +548,7 @@ function choose(name, focus) {
   state.operator = name;
   remember();
   showOperator();
-  showAnswer();
-  if (state.picture) draw();
-  else undraw();
-  code();
+  refresh();
   if (focus && name) {
     at("operator-name").focus({ preventScroll: true });
     const box = at("operator").getBoundingClientRect();
@@ -884,12 +891,23 @@ function openFile(file) {
 
 // --------------------------------------------------------------------- events
 
+let complaints = []; // about the link
+
 function load() {
-  const { s, complaints } = parse(location.hash);
-  state = s;
-  if (operators.length && s.operator && !find(s.operator)) complaints.push(`there is no operator “${s.operator.slice(0, 60)}”`);
-  say(at("link-complaint"), complaints.length ? "This link is not understood in part: " + complaints.slice(0, 5).join("; ") + (complaints.length > 5 ? `; and ${complaints.length - 5} more` : "") + "." : "");
+  const parsed = parse(location.hash);
+  state = parsed.s;
+  complaints = parsed.complaints;
+  known();
   fill();
+}
+
+// known shows what needs the operators, and complains of a link that names none of
+// them. It waits until they are told.
+function known() {
+  if (operators.length && state.operator && !find(state.operator)) complaints.push(`there is no operator “${state.operator.slice(0, 60)}”`);
+  const more = complaints.length - 5;
+  say(at("link-complaint"), complaints.length
+    ? "This link is not understood in part: " + complaints.slice(0, 5).join("; ") + (more > 0 ? `; and ${more} more` : "") + "." : "");
   showOperator();
 }
 
@@ -988,6 +1006,8 @@ async function run() {
   load();
   listen();
   start();
+  const linked = state.data !== "" || state.indices !== "";
+  if (linked) question(); // the answers come before what the page knows of operators
   let told;
   try {
     told = await ask({ ask: "operators" });
@@ -999,19 +1019,14 @@ async function run() {
   dtypes(told.dtypes ?? []);
   operandFields();
   examples(told.examples ?? []);
-  if (location.hash.length < 2 && told.examples?.length && state.data === "" && state.indices === "") {
+  if (!linked && state.data === "" && state.indices === "" && told.examples?.length) {
     take(told.examples[0].call, false); // an empty page says little
     return;
   }
-  // What was typed while garner was loading stays.
-  const typedSince = state;
-  load();
-  if (texts.some((key) => typedSince[key] !== state[key])) {
-    state = typedSince;
-    fill();
-    showOperator();
-  }
-  changed(0);
+  fill();
+  known();
+  if (!linked && !timer) question();
+  refresh();
 }
 
 run();

@@ -159,8 +159,14 @@ func TestBadLiterals(t *testing.T) {
 	})
 }
 
-// TestBadLinks opens links that no page wrote.
+// TestBadLinks opens links that no page wrote, in the tab of the one before, which
+// loads nothing anew.
 func TestBadLinks(t *testing.T) {
+	p := static.open(t, "data=[1]&indices=[0]")
+	follow := func(link string) {
+		p.do(chromedp.Evaluate[chromedp.Void](`document.getElementById("groups").setAttribute("aria-busy", "true"); location.hash = ` + quoted(link)))
+		p.settled()
+	}
 	good := "data=[1,2,3]&indices=[0,-1]"
 	for _, tt := range []struct{ link, want string }{
 		{good + "&axis=banana", "axis=“banana” is no integer"},
@@ -176,7 +182,7 @@ func TestBadLinks(t *testing.T) {
 		{good + "&__proto__=1", "“__proto__” is unknown"},
 		{good + "&%3Cimg%20src=x%20onerror=alert(1)%3E=1", "“<img src” is unknown"},
 	} {
-		p := static.open(t, tt.link)
+		follow(tt.link)
 		if got := p.text("#link-complaint"); !strings.Contains(got, tt.want) {
 			t.Errorf("%s: says %q, want %q", tt.link, got, tt.want)
 		}
@@ -188,7 +194,7 @@ func TestBadLinks(t *testing.T) {
 		good + "&attribute:__proto__:polluted=1", good + "&attribute:nobody.Nothing:x=1", good + "&operand:__proto__=[1]",
 		good + "&data_dtype=f99", good + "&operand:toString=[1]",
 	} {
-		p := static.open(t, link)
+		follow(link)
 		if c := p.complaints(); len(c) != 1 {
 			t.Errorf("%s: complaints %q, want one, of garner", link, c)
 		}
@@ -196,7 +202,11 @@ func TestBadLinks(t *testing.T) {
 			t.Errorf("%s changed Object.prototype", link)
 		}
 	}
-	p := static.open(t, "data="+strings.Repeat("[", 100_000))
+	p = static.open(t, "axis=x")
+	if c := p.complaints(); len(c) != 1 || len(p.answers()) == 0 {
+		t.Errorf("a bad link without a call: complaints %q and %d answers, want the link's and an example's", c, len(p.answers()))
+	}
+	p = static.open(t, "data="+strings.Repeat("[", 100_000))
 	if c := p.complaints(); len(c) != 1 {
 		t.Errorf("a long link: complaints %q", c)
 	}
@@ -225,7 +235,7 @@ func TestStale(t *testing.T) {
 			under++
 			most = max(most, under)
 			mu.Unlock()
-			time.Sleep(time.Second) // several calls are typed meanwhile
+			time.Sleep(2 * time.Second) // several calls are typed meanwhile
 			mu.Lock()
 			under--
 			mu.Unlock()
@@ -239,7 +249,7 @@ func TestStale(t *testing.T) {
 		if (seen.at(-1) !== v) seen.push(v);
 	}).observe(document.getElementById("groups"), { childList: true })`))
 	for _, text := range []string{"second", "third", "fourth", "last"} {
-		p.set("data", text)
+		p.do(chromedp.Evaluate[chromedp.Void](`data.value = ` + quoted(text) + `; data.dispatchEvent(new Event("input"))`))
 		time.Sleep(300 * time.Millisecond) // longer than typing waits for
 	}
 	p.settled()
