@@ -90,6 +90,14 @@ const (
 	NoEmpty  = "no empty operands" // the runtime refuses operands without elements
 )
 
+// Conditions in words.
+const (
+	WithoutElements = "operands without elements"
+	WithoutTerms    = "tuples without components, or bags without terms"
+	Signalling      = "signalling NaNs"
+	Beyond32        = "numbers of more than 32 bits"
+)
+
 // words are the classes as a predicate of the runtime.
 var words = map[string]string{
 	Row:      "gives the row",
@@ -187,7 +195,7 @@ func (a Answer) when() string {
 	return strings.Join(parts, "; ")
 }
 
-// A Row of the table, in the file: an answer without what follows from the rest of it.
+// An Entry is a line of the file: an answer without what follows from the rest of it.
 type Entry struct {
 	Operator string `json:"operator"`
 	Kind     Kind   `json:"kind"`
