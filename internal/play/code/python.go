@@ -126,11 +126,8 @@ func (w *writer) element(d garner.DType, text string) string {
 	case d == garner.Bool:
 		return strings.ToUpper(text[:1]) + text[1:]
 	case d.IsComplex():
-		at := len(text) - 2 // the sign between the parts is the last one of no exponent
-		for text[at] != '+' && text[at] != '-' || text[at-1] == 'e' {
-			at--
-		}
-		return "complex(" + float(text[:at]) + ", " + float(strings.TrimSuffix(strings.TrimPrefix(text[at:], "+"), "i")) + ")"
+		re, im := parts(text)
+		return "complex(" + float(re) + ", " + float(im) + ")"
 	case d.IsFloat():
 		return float(text)
 	}
