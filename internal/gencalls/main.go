@@ -93,7 +93,7 @@ func holds(where string, c calls.Call) bool {
 	switch where {
 	case recorded.WithoutElements, recorded.WithoutTerms:
 		return empty
-	case "a vector of up to 64 integers":
+	case recorded.ShortVector:
 		return c.Call.Data.Rank() == 1 && c.Call.Data.Len() <= 64 && c.Call.Data.DType().IsInteger()
 	}
 	return true

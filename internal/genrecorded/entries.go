@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,6 +23,11 @@ func entriesOf(folder string) ([]recorded.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Those of corner cases show what others do not, and come last.
+	slices.SortStableFunc(recordings, func(a, b corpus.Recording) int {
+		corner := func(r corpus.Recording) int { return cmp.Compare(r.File, "edges.jsonl") }
+		return cmp.Compare(1-corner(a)*corner(a), 1-corner(b)*corner(b))
+	})
 	disputed, err := os.ReadFile(filepath.Join(folder, "..", "disputed.txt"))
 	if err != nil {
 		return nil, err
@@ -43,8 +49,8 @@ func entriesOf(folder string) ([]recorded.Entry, error) {
 		all = add(all, f)
 	}
 	all = slices.DeleteFunc(all, func(f *found) bool {
-		return strings.HasSuffix(f.Runtime, "tests") && slices.ContainsFunc(all, func(g *found) bool {
-			return g.Operator == f.Operator && g.Kind == f.Kind && !strings.HasSuffix(g.Runtime, "tests")
+		return strings.HasSuffix(f.Runtime, "test suite") && slices.ContainsFunc(all, func(g *found) bool {
+			return g.Operator == f.Operator && g.Kind == f.Kind && !strings.HasSuffix(g.Runtime, "test suite")
 		})
 	})
 	order := map[string]int{}
@@ -131,9 +137,7 @@ func read(r corpus.Recording) []*found {
 		return nil
 	}
 	values := map[string]any{}
-	for name, v := range r.Attributes {
-		values[name] = v
-	}
+	maps.Copy(values, r.Attributes)
 	var list []*found
 	for _, run := range r.Runs {
 		f := &found{Entry: recorded.Entry{Operator: r.Operator.Name, Kind: kind}}
@@ -193,7 +197,7 @@ func runtimeName(source string) string {
 		first, _, _ := strings.Cut(source, " ")
 		for _, name := range []string{first, parts[0] + "/" + parts[1]} {
 			if of := suites[name]; of != "" {
-				return of + "'s published tests"
+				return of + "'s test suite"
 			}
 		}
 	}

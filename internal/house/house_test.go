@@ -45,8 +45,9 @@ var layers = [][]string{
 	{"format/gguf", "format/npz"}, // data as in raw files, members that are npy files
 	{"files"},                     // the only package that knows every file format
 	{"internal/play/recorded", "internal/play/code"}, // what runtimes answered, and calls as code
+	{"internal/play", "internal/play/calls"},         // answers for a page; calls to try
 	{"internal/corpus", "internal/house"},
-	{"internal/gendocs", "internal/genrecorded"},
+	{"internal/gendocs", "internal/genrecorded", "internal/gencalls"},
 	{"internal/cmdline"}, // the command line of a gather, for any program
 	{"cmd/garner", "bench/calls"},
 }

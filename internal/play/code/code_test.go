@@ -270,7 +270,7 @@ func TestTypes(t *testing.T) {
 			t.Errorf("%s: %s, %v", d, text, err)
 		}
 		text, err = code.Of(o, c, code.Go)
-		if err != nil || !strings.Contains(text, "data := garner.Of([]") && !strings.Contains(text, "garner.FromBytes(garner."+fmt.Sprintf("%s", strings.ToUpper(d.String()))+",") {
+		if err != nil || !strings.Contains(text, "data := garner.Of([]") && !strings.Contains(text, "garner.FromBytes(garner."+strings.ToUpper(d.String())+",") {
 			t.Errorf("%s: %s, %v", d, text, err)
 		}
 	}
