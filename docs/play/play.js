@@ -75,6 +75,7 @@ function restart() {
 function broken(words) {
   at("status").textContent = "garner could not be loaded: " + words;
   at("status").classList.add("complaint");
+  busy(false);
   for (const waiting of asked.values()) {
     clearTimeout(waiting.timer);
     waiting.reject(new Error(words));
@@ -323,7 +324,8 @@ function dtypes(list) {
   }
 }
 
-// take takes an example's call; the chosen operator stays.
+// take takes an example's call; the chosen operator stays. entry makes it an entry of
+// the history: a person chose it.
 function take(c, entry) {
   const s = empty();
   for (const key of texts) s[key] = c[key] === null || c[key] === undefined ? "" : String(c[key]);
@@ -335,7 +337,7 @@ function take(c, entry) {
   s.language = state.language;
   s.picture = state.picture;
   state = s;
-  say(at("link-complaint"), "");
+  if (entry) say(at("link-complaint"), "");
   remember(entry);
   fill();
   showOperator();
@@ -372,23 +374,27 @@ let timer = 0;
 function changed(wait) {
   clearTimeout(timer);
   busy(true);
-  timer = setTimeout(() => {
-    remember();
-    for (const key of ["axis", "batch_dims"]) {
-      if (state[key].trim() !== "" && !integer.test(state[key].trim())) {
-        complain(`${key === "axis" ? "axis" : "batch dims"}: an integer such as 0 or −1, or nothing`.replace("−", "-"), key);
-        settle("No answers: the call is not complete.");
-        return;
-      }
-    }
-    if (state.data.trim() === "" && state.indices.trim() === "") {
-      complain("", "");
-      settle("Type data and indices, or choose an example.");
-      show(null);
+  timer = setTimeout(question, wait);
+}
+
+// question asks for the answers to the call as it is.
+function question() {
+  remember();
+  for (const key of ["axis", "batch_dims"]) {
+    if (state[key].trim() !== "" && !integer.test(state[key].trim())) {
+      complain(`${key === "axis" ? "axis" : "batch dims"}: an integer such as 0 or -1, or nothing`, key);
+      settle("No answers: the call is not complete.");
       return;
     }
-    askAnswers(() => ask({ ask: "answers", call: call() }));
-  }, wait);
+  }
+  if (state.data.trim() === "" && state.indices.trim() === "") {
+    complain("", "");
+    settle("Type data and indices, or choose an example.");
+    show(null);
+    return;
+  }
+  const own = call(); // as it is now, not when the request's turn comes
+  askAnswers(() => ask({ ask: "answers", call: own }));
 }
 
 // settle ends a question that has no answers: those on the page are of an older
@@ -416,6 +422,7 @@ const askAnswers = latest((reply) => {
   complain("", "");
   document.body.classList.remove("stale");
   show(reply);
+  performance.mark("answer"); // what the browser tests, and a profile, measure to
 }, (words) => {
   settle("No answers: " + words);
   at("status").classList.add("complaint");
@@ -451,8 +458,13 @@ function show(reply) {
     const again = [...document.querySelectorAll("button[data-operator]")].find((b) => b.dataset.operator === focused);
     if (again) again.focus({ preventScroll: true });
   }
-  showAnswer();
   mark();
+  refresh();
+}
+
+// refresh shows what follows from the answers for the chosen operator.
+function refresh() {
+  showAnswer();
   if (state.picture) draw();
   else undraw();
   code();
@@ -464,7 +476,7 @@ const typeOf = (group) => (group.dtype ?? "") + "[" + (group.shape ?? []).join("
 function value(group, words) {
   if (group.error) return element("p", { class: "error" }, words || group.error);
   const long = group.values.length > 300;
-  return element("pre", { class: "value", tabindex: long && "0", role: long && "region", "aria-label": long && "values" },
+  return element("pre", { class: "value", tabindex: long && "0", role: long && "group", "aria-label": long && "values" },
     group.values + (group.cut ? " (the first of them)" : ""));
 }
 
@@ -474,11 +486,22 @@ function groupElement(group, i) {
   return element("article", { class: group.error ? "group refused" : "group", "aria-labelledby": id },
     element("h3", { id }, element("span", { class: "n" }, n),
       element("span", { class: "type" }, group.error ? "refused" : typeOf(group))),
-    value(group),
-    element("ul", { class: "operators" }, ...group.operators.map((entry) => element("li", {},
-      operatorButton(entry.name),
-      group.error && entry.error && entry.error !== group.error ? element("p", { class: "own" }, entry.error) : null,
-      ...(entry.recorded ?? []).map((r) => recording(r, false))))));
+    value(group), ...byWords(group));
+}
+
+// byWords lists the operators of a group; of errors, those with the same words
+// together.
+function byWords(group) {
+  const lists = new Map();
+  for (const entry of group.operators) {
+    const words = group.error && entry.error && entry.error !== group.error ? entry.error : "";
+    if (!lists.has(words)) lists.set(words, []);
+    lists.get(words).push(entry);
+  }
+  return [...lists].map(([words, entries]) => element("div", { class: "said" },
+    words ? element("p", { class: "own" }, words) : null,
+    element("ul", { class: "operators" }, ...entries.map((entry) => element("li", {},
+      operatorButton(entry.name), ...recordings(entry.recorded ?? []))))));
 }
 
 function operatorButton(name) {
@@ -487,16 +510,27 @@ function operatorButton(name) {
   return button;
 }
 
-// recording shows what a framework itself answered; whole also says where that
-// is recorded.
-function recording(r, whole) {
+const tag = () => element("span", { class: "tag" }, "recorded");
+
+// recordings shows what a framework itself answered, in short: what holds always
+// (of one way of running at least), then the answers of special cases.
+function recordings(list) {
+  const always = list.filter((r) => !r.when), special = list.filter((r) => r.when);
+  if (always.length === 0 && special.length) always.push(special.shift());
+  const rest = [...new Set(special.map((r) => r.answer))].filter((a) => always.length !== 1 || a !== always[0].answer);
+  return always.map((r, i) => element("p", { class: r.follows ? "recording" : "recording differs" },
+    tag(), " ", r.runtime, ": ", element("b", {}, r.answer), r.when ? ` (${r.when})` : null,
+    r.follows ? null : element("span", { class: "against" }, ", against its spec"),
+    i === always.length - 1 && rest.length ? `; in special cases: ${rest.join(", ")}` : null));
+}
+
+// recording shows all of one recording.
+function recording(r) {
   return element("p", { class: r.follows ? "recording" : "recording differs" },
-    element("span", { class: "tag" }, "recorded"), " ",
-    element("span", { class: "runtime" }, r.runtime), ": ", element("b", {}, r.answer),
-    r.when ? ` (${r.when})` : null,
-    r.follows ? null : element("span", { class: "against" }, whole ? ", against its own specification" : ", against its spec"),
-    whole && r.text ? element("span", {}, ". ", r.text) : null,
-    whole && r.case ? element("span", { class: "case" }, " Recording ", r.case) : null);
+    tag(), " ", r.runtime, ": ", element("b", {}, r.answer), r.when ? ` (${r.when})` : null,
+    r.follows ? null : element("span", { class: "against" }, ", against its own specification"),
+    r.text ? ": " + r.text : null,
+    r.case ? element("span", { class: "case" }, " · recording ", r.case) : null);
 }
 
 // --------------------------------------------------------------- one operator
@@ -514,10 +548,7 @@ function choose(name, focus) {
   state.operator = name;
   remember();
   showOperator();
-  showAnswer();
-  if (state.picture) draw();
-  else undraw();
-  code();
+  refresh();
   if (focus && name) {
     at("operator-name").focus({ preventScroll: true });
     const box = at("operator").getBoundingClientRect();
@@ -556,7 +587,7 @@ function showAnswer() {
       value(found.group, found.entry.error), found.group.error ? "" : element("p", { class: "type" }, typeOf(found.group)));
   }
   at("ask-it").hidden = found?.why === undefined || !["bag", "stored", "window"].includes(o.kind) || state.attributes.has(o.name);
-  at("operator-recorded").replaceChildren(...(found?.entry?.recorded ?? []).map((r) => recording(r, true)));
+  at("operator-recorded").replaceChildren(...(found?.entry?.recorded ?? []).map(recording));
 }
 
 // typed gives the JSON value of what was typed for an attribute; undefined where
@@ -674,8 +705,9 @@ const askPicture = latest((reply) => {
   }
   svg.setAttribute("role", "group");
   svg.setAttribute("aria-label", parsed.querySelector("title")?.textContent ?? "picture");
-  at("drawing").replaceChildren(svg);
-  cells(svg, reply.cells ?? {});
+  const paper = element("div", {}, svg);
+  at("drawing").replaceChildren(paper);
+  cells(paper, svg, reply.cells ?? {});
 }, (words) => {
   at("drawing").replaceChildren(element("p", { class: "error" }, words));
 });
@@ -700,8 +732,9 @@ function undraw() {
 
 // cells makes the cells of a picture answer to the pointer and to arrow keys.
 // about has, for the name of a cell, where it is, its text in words, and the
-// names of the cells that it comes from or goes to.
-function cells(svg, about) {
+// names of the cells that it comes from or goes to. paper, around the picture,
+// listens: an <svg> that listens to the focus would take it.
+function cells(paper, svg, about) {
   const covers = new Map(); // by name: a transparent rectangle over the cell
   for (const g of svg.querySelectorAll("g[data-cell]")) {
     const name = g.dataset.cell, told = about[name];
@@ -736,18 +769,18 @@ function cells(svg, about) {
   if (result.length) result[0].setAttribute("tabindex", "0");
   at("cell-hint").hidden = covers.size === 0;
   const cellOf = (event) => (event.target instanceof Element && event.target.classList.contains("cell") ? event.target : null);
-  svg.addEventListener("pointerover", (event) => {
+  paper.addEventListener("pointerover", (event) => {
     const c = cellOf(event);
     if (c) light(c);
   });
-  svg.addEventListener("pointerleave", () => light(result.includes(document.activeElement) ? document.activeElement : null));
-  svg.addEventListener("focusin", (event) => light(cellOf(event)));
-  svg.addEventListener("focusout", () => light(null));
+  paper.addEventListener("pointerleave", () => light(result.includes(document.activeElement) ? document.activeElement : null));
+  paper.addEventListener("focusin", (event) => light(cellOf(event)));
+  paper.addEventListener("focusout", () => light(null));
   const middle = (c) => {
     const [x, y, w, h] = ["x", "y", "width", "height"].map((a) => Number(c.getAttribute(a)));
     return { x: x + w / 2, y: y + h / 2 };
   };
-  svg.addEventListener("keydown", (event) => {
+  paper.addEventListener("keydown", (event) => {
     const here = result.indexOf(document.activeElement);
     if (here < 0) return;
     const direction = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] }[event.key];
@@ -829,6 +862,7 @@ const askFile = latest(({ name, reply }) => {
   at("opened-title").textContent = name;
   const parts = [];
   if (reply.error) parts.push(element("p", { class: "error" }, reply.error));
+  if (reply.note) parts.push(element("p", { class: "hint" }, reply.note));
   if (reply.kind === "model") {
     parts.push(reply.gathers?.length ? table(count(reply.gathers.length, "gather", "gathers"), reply.gathers) : element("p", {}, "The model has no gather."));
     parts.push(reply.findings?.length ? table(count(reply.findings.length, "finding", "findings") + " of lint", reply.findings) : element("p", {}, "lint finds nothing to say."));
@@ -836,6 +870,7 @@ const askFile = latest(({ name, reply }) => {
   if (reply.kind === "tensors") {
     parts.push(reply.tensors?.length ? table(count(reply.tensors.length, "tensor", "tensors"), reply.tensors) : element("p", {}, "The file has no tensor."));
   }
+  if (reply.more) parts.push(element("p", { class: "hint" }, `${reply.more} more are not listed.`));
   at("opened-content").replaceChildren(...parts);
 }, (words) => {
   at("opened-content").replaceChildren(element("p", { class: "error" }, words));
@@ -856,12 +891,23 @@ function openFile(file) {
 
 // --------------------------------------------------------------------- events
 
+let complaints = []; // about the link
+
 function load() {
-  const { s, complaints } = parse(location.hash);
-  state = s;
-  if (operators.length && s.operator && !find(s.operator)) complaints.push(`there is no operator “${s.operator.slice(0, 60)}”`);
-  say(at("link-complaint"), complaints.length ? "This link is not understood in part: " + complaints.slice(0, 5).join("; ") + (complaints.length > 5 ? `; and ${complaints.length - 5} more` : "") + "." : "");
+  const parsed = parse(location.hash);
+  state = parsed.s;
+  complaints = parsed.complaints;
+  known();
   fill();
+}
+
+// known shows what needs the operators, and complains of a link that names none of
+// them. It waits until they are told.
+function known() {
+  if (operators.length && state.operator && !find(state.operator)) complaints.push(`there is no operator “${state.operator.slice(0, 60)}”`);
+  const more = complaints.length - 5;
+  say(at("link-complaint"), complaints.length
+    ? "This link is not understood in part: " + complaints.slice(0, 5).join("; ") + (more > 0 ? `; and ${more} more` : "") + "." : "");
   showOperator();
 }
 
@@ -960,6 +1006,8 @@ async function run() {
   load();
   listen();
   start();
+  const linked = state.data !== "" || state.indices !== "";
+  if (linked) question(); // the answers come before what the page knows of operators
   let told;
   try {
     told = await ask({ ask: "operators" });
@@ -971,19 +1019,14 @@ async function run() {
   dtypes(told.dtypes ?? []);
   operandFields();
   examples(told.examples ?? []);
-  if (location.hash.length < 2 && told.examples?.length && state.data === "" && state.indices === "") {
+  if (!linked && state.data === "" && state.indices === "" && told.examples?.length) {
     take(told.examples[0].call, false); // an empty page says little
     return;
   }
-  // What was typed while garner was loading stays.
-  const typedSince = state;
-  load();
-  if (texts.some((key) => typedSince[key] !== state[key])) {
-    state = typedSince;
-    fill();
-    showOperator();
-  }
-  changed(0);
+  fill();
+  known();
+  if (!linked && !timer) question();
+  refresh();
 }
 
 run();

@@ -11,9 +11,10 @@ let ended = false;
 let answerer = null; // a promise of {ask(text), open(file)}, each a promise of JSON
 
 async function wasm() {
+  const coming = fetch("garner.wasm");
   importScripts("wasm_exec.js");
   const go = new Go();
-  const response = await fetch("garner.wasm");
+  const response = await coming;
   if (!response.ok) throw new Error(`garner.wasm: the server answered ${response.status}`);
   // Only a response of this type can be compiled while it arrives.
   const typed = (response.headers.get("Content-Type") || "").startsWith("application/wasm");

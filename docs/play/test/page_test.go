@@ -170,7 +170,7 @@ func (p *page) complaints() []string {
 func (p *page) answers() map[string]string {
 	p.Helper()
 	return evaluate[map[string]string](p, `Object.fromEntries([...document.querySelectorAll(".group")].flatMap((g) => {
-		const value = g.querySelector("pre.value"), own = (li) => li.querySelector(".own")?.textContent;
+		const value = g.querySelector("pre.value"), own = (li) => li.closest(".said").querySelector(".own")?.textContent;
 		return [...g.querySelectorAll(".operators > li")].map((li) => [li.querySelector("button").textContent,
 			value ? value.textContent : "refused: " + (own(li) ?? g.querySelector(".error").textContent)]);
 	}))`)
