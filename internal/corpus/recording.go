@@ -16,6 +16,7 @@ import (
 // case's expectation too.
 type Recording struct {
 	Name       string
+	File       string // of the corpus, without its folder
 	Source     string // the runtime with its version, or the published test
 	Note       string
 	Operator   operators.Operator
@@ -63,7 +64,7 @@ func Recordings(path string) ([]Recording, error) {
 			if err != nil {
 				return nil, fmt.Errorf("garner: %s: %s: %w", name, r.Name, err)
 			}
-			if ok {
+			if r.File = filepath.Base(name); ok {
 				all = append(all, r)
 			}
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/garner-go/garner/internal/play/calls"
 	"github.com/garner-go/garner/internal/play/code"
 	"github.com/garner-go/garner/internal/play/recorded"
+	"github.com/garner-go/garner/operators"
 )
 
 func main() {
@@ -86,6 +87,32 @@ func write(to *json.Encoder, language string) error {
 	return nil
 }
 
+// holds reports whether a condition in words holds for a call, as far as its operands tell.
+func holds(where string, c calls.Call) bool {
+	empty := c.Call.Data.Len() == 0 || c.Call.Indices.DType().Valid() && c.Call.Indices.Len() == 0
+	switch where {
+	case recorded.WithoutElements, recorded.WithoutTerms:
+		return empty
+	case recorded.ShortVector:
+		return c.Call.Data.Rank() == 1 && c.Call.Data.Len() <= 64 && c.Call.Data.DType().IsInteger()
+	}
+	return true
+}
+
+// answersOf gives the recorded answers of all versions of an operator to calls inside: a
+// type that was not asked of one lacks in the others too.
+func answersOf(o operators.Operator, kind recorded.Kind) []recorded.Answer {
+	list := recorded.Of(o.Name, kind)
+	if name, _, ok := strings.Cut(o.Name, "-"); ok && kind == recorded.Inside {
+		for _, other := range operators.Versions(name) {
+			if other.Name != o.Name {
+				list = append(list, recorded.Of(other.Name, kind)...)
+			}
+		}
+	}
+	return list
+}
+
 func answerOf(t garner.Tensor) (*answer, error) {
 	a := &answer{DType: t.DType().String(), Shape: t.Shape(), Values: []string{}}
 	if t.DType() == garner.String {
@@ -110,13 +137,13 @@ func departures(c calls.Call) ([]known, error) {
 	if err != nil {
 		return nil, err
 	}
-	kinds := []recorded.Kind{recorded.Inside}
-	if c.Kind != recorded.Inside {
-		kinds = append(kinds, c.Kind)
+	kinds := []recorded.Kind{c.Kind, recorded.Inside}
+	if c.Kind == recorded.Inside {
+		kinds = kinds[:1]
 	}
 	for _, kind := range kinds {
-		for _, a := range recorded.Of(c.Operator.Name, kind) {
-			if !a.Fits(c.Call.Values, c.Call.Data.DType(), c.Call.Indices.DType()) || a.Follows || a.Run != "" {
+		for _, a := range answersOf(c.Operator, kind) {
+			if !a.Fits(c.Call.Values, c.Call.Data.DType(), c.Call.Indices.DType()) || a.Follows || a.Run != "" || !holds(a.Where, c) {
 				continue
 			}
 			k := known{Answer: a}

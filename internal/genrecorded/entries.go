@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,6 +23,11 @@ func entriesOf(folder string) ([]recorded.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Those of corner cases show what others do not, and come last.
+	slices.SortStableFunc(recordings, func(a, b corpus.Recording) int {
+		corner := func(r corpus.Recording) int { return cmp.Compare(r.File, "edges.jsonl") }
+		return cmp.Compare(1-corner(a)*corner(a), 1-corner(b)*corner(b))
+	})
 	disputed, err := os.ReadFile(filepath.Join(folder, "..", "disputed.txt"))
 	if err != nil {
 		return nil, err
@@ -31,7 +37,7 @@ func entriesOf(folder string) ([]recorded.Entry, error) {
 		if strings.Contains(string(disputed), " "+r.Name+" | ") { // all are of NaNs, which a gather must not change
 			f := &found{Entry: recorded.Entry{Operator: r.Operator.Name, Kind: recorded.Inside}}
 			f.Runtime, f.Case, f.Data = runtimeName(r.Source), r.Name, []string{r.Data.DType().String()}
-			f.Answer.Answer, f.Where = recorded.Rounded, signalling
+			f.Answer.Answer, f.Where = recorded.Rounded, recorded.Signalling
 			all = add(all, f)
 			continue
 		}
@@ -43,8 +49,8 @@ func entriesOf(folder string) ([]recorded.Entry, error) {
 		all = add(all, f)
 	}
 	all = slices.DeleteFunc(all, func(f *found) bool {
-		return strings.HasSuffix(f.Runtime, "tests") && slices.ContainsFunc(all, func(g *found) bool {
-			return g.Operator == f.Operator && g.Kind == f.Kind && !strings.HasSuffix(g.Runtime, "tests")
+		return strings.HasSuffix(f.Runtime, "test suite") && slices.ContainsFunc(all, func(g *found) bool {
+			return g.Operator == f.Operator && g.Kind == f.Kind && !strings.HasSuffix(g.Runtime, "test suite")
 		})
 	})
 	order := map[string]int{}
@@ -131,9 +137,7 @@ func read(r corpus.Recording) []*found {
 		return nil
 	}
 	values := map[string]any{}
-	for name, v := range r.Attributes {
-		values[name] = v
-	}
+	maps.Copy(values, r.Attributes)
 	var list []*found
 	for _, run := range r.Runs {
 		f := &found{Entry: recorded.Entry{Operator: r.Operator.Name, Kind: kind}}
@@ -167,7 +171,7 @@ func ofNote(r corpus.Recording, kind recorded.Kind) *found {
 	wrong, _, cut := strings.Cut(r.Note, " gives the wrong result shown as observed")
 	switch {
 	case ok && strings.Contains(text, "process ended"):
-		f.Answer.Answer, f.Where = recorded.Ends, withoutElements
+		f.Answer.Answer, f.Where = recorded.Ends, recorded.WithoutElements
 	case ok && strings.Contains(text, "MLDataType"):
 		f.Answer.Answer = recorded.NoTypes
 		f.types(r)
@@ -193,7 +197,7 @@ func runtimeName(source string) string {
 		first, _, _ := strings.Cut(source, " ")
 		for _, name := range []string{first, parts[0] + "/" + parts[1]} {
 			if of := suites[name]; of != "" {
-				return of + "'s published tests"
+				return of + "'s test suite"
 			}
 		}
 	}
@@ -230,12 +234,6 @@ func planOf(r corpus.Recording) (*garner.Plan, error) {
 	return p.Plan(), nil
 }
 
-// Conditions in words.
-const (
-	withoutElements = "operands without elements"
-	signalling      = "signalling NaNs"
-)
-
 // judge sets the class of an answer; false where it says nothing of indices or types.
 func (f *found) judge(r corpus.Recording, plan *garner.Plan, run corpus.Run) bool {
 	empty := r.Data.Len() == 0 || r.Indices.DType().Valid() && r.Indices.Len() == 0
@@ -243,7 +241,7 @@ func (f *found) judge(r corpus.Recording, plan *garner.Plan, run corpus.Run) boo
 		empty = true
 	}
 	if empty {
-		f.Where = withoutElements
+		f.Where = recorded.WithoutElements
 	}
 	switch {
 	case run.Undefined || run.Output.DType() == garner.Invalid && run.Error == "":
@@ -288,9 +286,9 @@ func (f *found) undefined(r corpus.Recording, note string) bool {
 	case has("process ended"):
 		f.Answer.Answer = recorded.Ends
 	case has("32 bits"), has("quiets"):
-		f.Answer.Answer, f.Where = recorded.Rounded, "numbers of more than 32 bits"
+		f.Answer.Answer, f.Where = recorded.Rounded, recorded.Beyond32
 		if has("quiets") {
-			f.Where = signalling
+			f.Where = recorded.Signalling
 		}
 		f.Data = []string{r.Data.DType().String()}
 	case has("narrower than a byte"):
@@ -299,7 +297,7 @@ func (f *found) undefined(r corpus.Recording, note string) bool {
 	case has("outside the operator's definition"):
 		return false
 	case f.Kind == recorded.Inside && (has("tuples are empty") || has("nobody wrote")):
-		f.Answer.Answer, f.Where = recorded.Garbage, "tuples without components, or bags without terms"
+		f.Answer.Answer, f.Where = recorded.Garbage, recorded.WithoutTerms
 	case f.Kind == recorded.Inside:
 		return false
 	default:

@@ -197,14 +197,6 @@ func (c *Call) answer() error {
 		return err
 	}
 	c.Want, c.Err = garner.Gather(op, c.Call.Data, c.Call.Indices, c.Call.Operands...)
-	specs := []garner.Spec{}
-	for _, t := range c.Call.Operands {
-		if t.DType().Valid() {
-			specs = append(specs, t.Spec())
-		} else {
-			specs = append(specs, garner.Spec{})
-		}
-	}
 	c.Kind = recorded.Inside
 	var at garner.Spec
 	if c.Call.Indices.DType().Valid() {

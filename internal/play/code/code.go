@@ -219,6 +219,15 @@ func (w *writer) elements(t garner.Tensor) []string {
 	return list
 }
 
+// parts gives the two parts of the text of a complex number.
+func parts(text string) (re, im string) {
+	at := len(text) - 2 // the sign between them is the last one of no exponent
+	for text[at] != '+' && text[at] != '-' || text[at-1] == 'e' {
+		at--
+	}
+	return text[:at], strings.TrimSuffix(strings.TrimPrefix(text[at:], "+"), "i")
+}
+
 // bytes gives the elements of a tensor in memory.
 func (w *writer) bytes(t garner.Tensor) []byte {
 	b, err := t.Bytes()

@@ -110,8 +110,12 @@ func (w *writer) goTensor(name string, t garner.Tensor) {
 			if i > 0 {
 				b.WriteString(", ")
 			}
-			if t.DType() == garner.String {
+			switch d := t.DType(); {
+			case d == garner.String:
 				e = strconv.QuoteToASCII(e)
+			case d.IsComplex():
+				re, im := parts(e)
+				e = "complex(" + re + ", " + im + ")"
 			}
 			b.WriteString(e)
 		}

@@ -39,6 +39,12 @@ func (w *writer) onnx() {
 		}
 	}
 	of := w.call.Data.DType()
+	if of.IsComplex() {
+		w.fail("ONNX Runtime has no complex numbers")
+	}
+	if domain != "" && w.number("batch_dims") != 0 {
+		w.fail("ONNX Runtime's %s has no attribute batch_dims, although its page sets it", w.op.Name)
+	}
 	if scales := w.operand("scales"); scales != nil {
 		of = scales.DType()
 	}

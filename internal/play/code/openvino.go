@@ -75,6 +75,9 @@ func (w *writer) openvino() {
 		more += ", default_index=" + index(v.value)
 	}
 	if w.operand("per_sample_weights") != nil {
+		if more == "" && !strings.Contains(name, "Packed") {
+			more = ", default_index=" + index(-1) // the weights follow it; -1 means that there is none
+		}
 		more += ", per_sample_weights=per_sample_weights_in"
 	}
 	reduction := ""

@@ -44,7 +44,23 @@ func (w *writer) python() {
 	case write == nil:
 		w.fail("no Python is known for %s", w.op.Name)
 	}
+	w.specified()
 	write(w)
+}
+
+// specified refuses types that the operator's own specification does not list: garner takes
+// more than the frameworks do.
+func (w *writer) specified() {
+	ofData, ofIndices, _ := strings.Cut(w.op.Types, "indices ")
+	if d := w.call.Data.DType(); strings.Contains(ofData, " but ") {
+		packed, f8 := d != garner.String && d.Bits() < 8, d.IsFloat() && d.Bits() == 8
+		if packed || f8 || d == garner.BF16 && strings.Contains(ofData, "bf16") {
+			w.fail("%s does not take data of %s; its specification: %s", w.op.Name, d, w.op.Types)
+		}
+	}
+	if d := w.call.Indices.DType(); d.Valid() && !strings.Contains(ofIndices, "any integer") && !slices.Contains(strings.FieldsFunc(ofIndices, func(r rune) bool { return r == ' ' || r == ',' }), d.String()) {
+		w.fail("%s does not take indices of %s; its specification: %s", w.op.Name, d, w.op.Types)
+	}
 }
 
 // function gives the name of the operator without its dialect and version.
@@ -110,11 +126,8 @@ func (w *writer) element(d garner.DType, text string) string {
 	case d == garner.Bool:
 		return strings.ToUpper(text[:1]) + text[1:]
 	case d.IsComplex():
-		at := len(text) - 2 // the sign between the parts is the last one of no exponent
-		for text[at] != '+' && text[at] != '-' || text[at-1] == 'e' {
-			at--
-		}
-		return "complex(" + float(text[:at]) + ", " + float(strings.TrimSuffix(strings.TrimPrefix(text[at:], "+"), "i")) + ")"
+		re, im := parts(text)
+		return "complex(" + float(re) + ", " + float(im) + ")"
 	case d.IsFloat():
 		return float(text)
 	}
@@ -275,6 +288,9 @@ func (w *writer) torch() {
 	case "gather", "index_select":
 		call = fmt.Sprintf("torch.%s(data, %d, indices%s)", name, w.number("dim"), w.keywords("sparse_grad"))
 	case "take":
+		if d := w.call.Data.DType(); d.IsFloat() && d.Bits() == 8 || d.IsUnsigned() && d.Bits() > 8 {
+			w.fail("PyTorch's take has no kernel for %s", d)
+		}
 		call = "torch.take(data, indices)"
 	case "take_along_dim":
 		call = "torch.take_along_dim(data, indices" + w.keywords("dim") + ")"
@@ -328,7 +344,11 @@ func (w *writer) jax() {
 		if v := w.attribute("index_vector_dim"); v.value != nil && v.value.(int) != w.call.Indices.Rank()-1 {
 			w.fail("jax.lax.gather takes the last dim of the indices as the index vector, not dim %d", v.value)
 		}
-		w.jaxWindows("jnp.asarray(indices)", w.integers("start_indices_batching_dims"), w.keywords("mode", "unique_indices", "indices_are_sorted")+w.fillValue())
+		mode := w.word("mode")
+		if mode == "" {
+			mode = "fill" // JAX 0.10.2 leaves indices outside open where there is no mode
+		}
+		w.jaxWindows("jnp.asarray(indices)", w.integers("start_indices_batching_dims"), ", mode="+w.quoted(mode)+w.keywords("unique_indices", "indices_are_sorted")+w.fillValue())
 		return
 	}
 	names := []string{"axis", "mode", "unique_indices", "indices_are_sorted", "wrap_negative_indices"}

@@ -2,6 +2,7 @@ package code
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/garner-go/garner"
@@ -10,8 +11,8 @@ import (
 // tensors turns the arrays of NumPy into tensors of TensorFlow.
 func (w *writer) tensors() {
 	for _, t := range append([]operand{{"data", w.call.Data}, {"indices", w.call.Indices}}, w.operands...) {
-		if t.tensor.DType().Bits() < 8 && t.tensor.DType() != garner.String && t.tensor.DType() != garner.I4 && t.tensor.DType() != garner.U4 {
-			w.fail("TensorFlow has no type for %s of %s", t.name, t.tensor.DType())
+		if t.tensor.DType().Bits() < 8 && t.tensor.DType() != garner.String {
+			w.fail("TensorFlow gathers no %s of %s", t.name, t.tensor.DType())
 		}
 	}
 	w.arrays()
@@ -66,9 +67,18 @@ func (w *writer) printTensor(array string) {
 	w.line("print(result.dtype.name, tuple(result.shape), %s.tolist())", array)
 }
 
+// tfliteTypes are the types of data that TensorFlow's converter makes gathers of.
+var tfliteTypes = []garner.DType{garner.Bool, garner.I8, garner.I16, garner.I32, garner.I64, garner.U8, garner.F32, garner.String}
+
 // tflite writes a function of TensorFlow that is converted to one operator and
 // interpreted.
 func (w *writer) tflite() {
+	if !slices.Contains(tfliteTypes, w.call.Data.DType()) {
+		w.fail("TensorFlow's converter makes no %s of %s", w.op.Name, w.call.Data.DType())
+	}
+	if w.call.Data.Len() == 0 || w.call.Indices.Len() == 0 {
+		w.fail("TFLite's interpreter takes no tensor without elements")
+	}
 	w.imports("import tensorflow as tf")
 	w.tensors()
 	body := "tf.gather_nd(data, indices)"

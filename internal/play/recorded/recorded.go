@@ -12,6 +12,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -90,6 +91,15 @@ const (
 	NoEmpty  = "no empty operands" // the runtime refuses operands without elements
 )
 
+// Conditions in words.
+const (
+	WithoutElements = "operands without elements"
+	WithoutTerms    = "tuples without components, or bags without terms"
+	Signalling      = "signalling NaNs"
+	Beyond32        = "numbers of more than 32 bits"
+	ShortVector     = "a vector of up to 64 integers"
+)
+
 // words are the classes as a predicate of the runtime.
 var words = map[string]string{
 	Row:      "gives the row",
@@ -125,28 +135,27 @@ type Answer struct {
 	Indices    []string          `json:"indices,omitempty"`    // dtypes of indices that it holds for; none: any
 	Run        string            `json:"run,omitempty"`        // the way of running, where it is not the usual one
 	Where      string            `json:"where,omitempty"`      // a condition in words
+
+	operator string
 }
 
-// modes are the attributes on which answers depend, each with its default.
-var modes = map[string]string{"mode": "", "bad_indices_policy": "DEFAULT", "wrap_negative_indices": "true"}
-
-// defaults are the words that mean what an attribute is where it is not given.
-var defaults = map[string][]string{"mode": {"raise", "fill", ""}}
+// modes are the attributes on which answers depend, each with its words for the default.
+var modes = map[string][]string{"mode": {"", "raise", "fill"}, "bad_indices_policy": {"", "DEFAULT"}, "wrap_negative_indices": {"true"}}
 
 // ModesOf gives the attributes of a call on which recorded answers depend, without those
-// that are at their defaults. operator is its name: modes of bags reduce, and count nothing.
+// that are at their defaults. operator is its name: the modes of bags say how they reduce,
+// and torch.take_along_dim without a dim is an operator of its own.
 func ModesOf(operator string, values map[string]any) map[string]string {
 	set := map[string]string{}
-	if strings.Contains(operator, "embedding_bag") {
+	if operator == "torch.take_along_dim" && values["dim"] == nil && values["axis"] == nil {
+		set["dim"] = "none"
+	}
+	if strings.HasSuffix(operator, "embedding_bag") {
 		return set
 	}
-	for name, otherwise := range modes {
-		v, ok := values[name]
-		if !ok || v == nil {
-			continue
-		}
-		if text := fmt.Sprint(v); text != otherwise && !slices.Contains(defaults[name], text) {
-			set[name] = text
+	for name, defaults := range modes {
+		if v := values[name]; v != nil && !slices.Contains(defaults, fmt.Sprint(v)) {
+			set[name] = fmt.Sprint(v)
 		}
 	}
 	return set
@@ -156,10 +165,11 @@ func ModesOf(operator string, values map[string]any) map[string]string {
 // operators.Operator.New takes them, and these dtypes. What When says beyond that, a way of
 // running or a condition in words, it leaves to the reader.
 func (a Answer) Fits(values map[string]any, data, indices garner.DType) bool {
-	for name := range modes {
-		if a.Attributes[name] != ModesOf("", values)[name] {
-			return false
-		}
+	fraction := data.IsFloat() || data.IsComplex()
+	switch {
+	case !maps.Equal(a.Attributes, ModesOf(a.operator, values)),
+		a.Answer == NaN && !fraction, a.Answer == Fill && fraction, a.Where == ShortVector && !data.IsInteger():
+		return false
 	}
 	has := func(list []string, d garner.DType) bool { return len(list) == 0 || slices.Contains(list, d.String()) }
 	return has(a.Data, data) && has(a.Indices, indices)
@@ -168,10 +178,8 @@ func (a Answer) Fits(values map[string]any, data, indices garner.DType) bool {
 // when says the conditions in words.
 func (a Answer) when() string {
 	var parts []string
-	for _, name := range []string{"bad_indices_policy", "mode", "wrap_negative_indices"} {
-		if v, ok := a.Attributes[name]; ok {
-			parts = append(parts, name+"="+v)
-		}
+	for _, name := range slices.Sorted(maps.Keys(a.Attributes)) {
+		parts = append(parts, name+"="+a.Attributes[name])
 	}
 	if len(a.Data) > 0 {
 		parts = append(parts, "data "+strings.Join(a.Data, ", "))
@@ -187,7 +195,7 @@ func (a Answer) when() string {
 	return strings.Join(parts, "; ")
 }
 
-// A Row of the table, in the file: an answer without what follows from the rest of it.
+// An Entry is a line of the file: an answer without what follows from the rest of it.
 type Entry struct {
 	Operator string `json:"operator"`
 	Kind     Kind   `json:"kind"`
@@ -206,7 +214,7 @@ var table = sync.OnceValue(func() map[string]map[Kind][]Answer {
 	all := map[string]map[Kind][]Answer{}
 	for _, e := range entries {
 		a := e.Answer
-		a.Text, a.When = words[a.Answer], a.when()
+		a.Text, a.When, a.operator = words[a.Answer], a.when(), e.Operator
 		if all[e.Operator] == nil {
 			all[e.Operator] = map[Kind][]Answer{}
 		}
