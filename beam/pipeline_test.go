@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -269,24 +269,19 @@ func TestKept(t *testing.T) {
 	}
 	defer o.Close()
 	for shard := range of.Shards - 1 { // as a driver leaves them that is killed before the end
-		recorded := &recorder{spec: o.Data.Spec()}
-		if err := o.run(t.Context(), shard, func(int, garner.Spec) source.Array { return recorded }, io.Discard); err != nil {
-			t.Fatal(err)
-		}
-		all := recorded.extents()
-		h, err := fetch(t.Context(), o.Data, all)
+		parts, err := o.wanted(t.Context(), shard)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var pieces []wire.Piece
-		for _, r := range rows(all) {
-			p := wire.Piece{Rows: r}
-			for _, at := range r.At {
-				p.Data = append(p.Data, h.row(at, int64(r.Size))...)
+		for _, p := range parts {
+			piece := wire.Piece{Unit: p.unit, Size: p.rows.Size, Check: p.rows.Check(), Data: make([]byte, p.bytes())}
+			if err := o.Data.Fetch(t.Context(), source.Rows{At: p.rows.At, Size: p.rows.Size, Dst: piece.Data}); err != nil {
+				t.Fatal(err)
 			}
-			pieces = append(pieces, p)
+			pieces = append(pieces, piece)
 		}
-		if _, err := o.write(t.Context(), shard, [][]wire.Piece{pieces, nil, nil}); err != nil {
+		if _, err := o.write(t.Context(), shard, pieces); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -502,6 +497,71 @@ func TestLargeBags(t *testing.T) {
 	}
 	if _, got := folder(t, job.Out); !bytes.Equal(got, want) {
 		t.Error("other bytes")
+	}
+}
+
+// TestOpenEnds holds that a context which ends while operands are opened is an error.
+func TestOpenEnds(t *testing.T) {
+	dir := t.TempDir()
+	job := Job{Out: filepath.Join(dir, "sums")}
+	job.Operator, job.Attributes = "torch.embedding_bag", Attributes{"mode": "sum"}
+	job.Data.Text = "[[1, 2], [3, 4]]"
+	job.Indices.Text = keep(t, filepath.Join(dir, "at.npy"), garner.Of([]int64{0, 1}, 2))
+	job.Further = map[string]Operand{"offsets": {Text: "[0]"}}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cause := errors.New("the test ends it")
+	cancel(cause)
+	if err := Run(ctx, job, Runner{}); !errors.Is(err, cause) && !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Stat(job.Out); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("something is left: %v", err)
+	}
+}
+
+// TestOtherRows holds that rows which a shard did not ask for are never put in place.
+func TestOtherRows(t *testing.T) {
+	job := Job{Out: filepath.Join(t.TempDir(), "rows")}
+	job.Operator, job.Data.Text, job.Indices.Text = "onnx.Gather-13", "[[1, 2], [3, 4], [5, 6]]", "[2, 0]"
+	of, err := prepare(t.Context(), job, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := of.open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	parts, err := o.wanted(t.Context(), 0)
+	if err != nil || len(parts) != 1 || len(parts[0].rows.At) != 2 {
+		t.Fatalf("%+v, %v", parts, err)
+	}
+	size := parts[0].rows.Size
+	good := wire.Piece{Size: size, Check: parts[0].rows.Check(), Data: make([]byte, 2*size)}
+	for what, change := range map[string]func(p *wire.Piece){
+		"another check":   func(p *wire.Piece) { p.Check++ },
+		"another unit":    func(p *wire.Piece) { p.Unit.Number = 1 },
+		"another operand": func(p *wire.Piece) { p.Unit.Operand = 5 },
+		"another size":    func(p *wire.Piece) { p.Size = 1 },
+		"rows behind":     func(p *wire.Piece) { p.First = 1 },
+	} {
+		p := good
+		change(&p)
+		if _, err := o.write(t.Context(), 0, []wire.Piece{p}); err == nil || !strings.Contains(err.Error(), "shard 0 asked for other rows") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, err := o.write(t.Context(), 0, []wire.Piece{{Size: size, Check: good.Check, Data: good.Data[:size]}}); err == nil || !strings.Contains(err.Error(), "did not arrive") {
+		t.Errorf("one row of two: %v", err)
+	}
+	f := fetchFn{stage{o: o}}
+	b := wire.Request{Derived: true, Rows: wire.Rows{Size: size}}.Append(nil, 0)
+	if q, err := f.request(t.Context(), wire.Unit{}, b, o.Tables[0].Bytes); err != nil || !slices.Equal(q.Rows.At, parts[0].rows.At) {
+		t.Errorf("derived rows are %v, %v", q.Rows.At, err)
+	}
+	b = wire.Request{Derived: true, Rows: wire.Rows{Size: size + 1}}.Append(nil, 0)
+	if _, err := f.request(t.Context(), wire.Unit{}, b, o.Tables[0].Bytes); err == nil || !strings.Contains(err.Error(), "asked for other rows") {
+		t.Errorf("derived rows that are not wanted: %v", err)
 	}
 }
 

@@ -227,10 +227,10 @@ func (r *Running) Close() error {
 // Counts are how far a job is, as its engine counts. Work that an engine repeats counts
 // again.
 type Counts struct {
-	RequestElements, RequestBytes         int64 // of rows, as they travel to the workers that read them
-	RowElements, RowPayload, RowPositions int64 // the rows as they travel on: messages, bytes of rows, other bytes
-	RowsWanted, BytesWanted, BytesRead    int64 // distinct rows of each shard, and their bytes; bytes of tables
-	ShardsWritten, ShardsKept, BytesMade  int64 // BytesMade: of the files of both
+	RequestElements, RequestBytes        int64 // of rows, as they travel to the workers that read them
+	RowElements, RowPayload, RowHeads    int64 // the rows as they travel on: messages, bytes of rows, all other bytes
+	RowsWanted, BytesWanted, BytesRead   int64 // distinct rows of each shard, and their bytes; bytes of tables
+	ShardsWritten, ShardsKept, BytesMade int64 // BytesMade: of the files of both
 }
 
 // Counts asks the engine how far the job is. Flink answers while a job runs only where the
@@ -267,7 +267,7 @@ func (r *Running) Counts(ctx context.Context) (c Counts, err error) {
 func (c *Counts) of(name string) *int64 {
 	return map[string]*int64{
 		"request_elements": &c.RequestElements, "request_bytes": &c.RequestBytes,
-		"row_elements": &c.RowElements, "row_payload": &c.RowPayload, "row_positions": &c.RowPositions,
+		"row_elements": &c.RowElements, "row_payload": &c.RowPayload, "row_heads": &c.RowHeads,
 		"rows_wanted": &c.RowsWanted, "bytes_wanted": &c.BytesWanted, "bytes_read": &c.BytesRead,
 		"shards_written": &c.ShardsWritten, "shards_kept": &c.ShardsKept, "bytes_made": &c.BytesMade,
 	}[name]

@@ -162,6 +162,7 @@ def is_answer(want, got):
     return None
 
 
+BROKEN = re.compile(r"(Name|Syntax|Indentation|Attribute|Import|ModuleNotFound)Error\b")  # not what a framework refuses a call with
 FAILURES = ("error", "no such types", "no empty operands")   # classes of recorded answers that are errors
 ANY = ("garbage", "another answer", "converted", "cut")      # those whose elements are no rule's
 
@@ -169,6 +170,8 @@ ANY = ("garbage", "another answer", "converted", "cut")      # those whose eleme
 def verdict(call, got):
     """None for garner's answer, the recorded departure that the answer is, or a complaint."""
     failed = got.get("error") or got.get("crash")
+    if BROKEN.match(got.get("error", "")):
+        return "the text is broken: %s" % failed
     if call.get("error"):
         complaint = None if got.get("error") else "it should fail: %s" % call["error"]
     elif failed:
