@@ -1,11 +1,9 @@
 package beam
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/garner-go/garner"
@@ -15,18 +13,14 @@ import (
 // TestCounts holds that a run moves what the simulation says, within 10 %, and little more
 // than the rows that are distinct in each shard, and 8 bytes an index.
 func TestCounts(t *testing.T) {
-	dir := t.TempDir()
 	for _, j := range []scale.Job{
 		{Indices: 10_000, Table: 40_000, Row: 256, Shard: 1 << 20},
 		{Indices: 100_000, Table: 400_000, Row: 256, Shard: 4 << 20},
 		{Indices: 1_000_000, Table: 2_000_000, Row: 32, Shard: 16 << 20},
 	} {
 		t.Run(fmt.Sprint(j.Indices), func(t *testing.T) {
-			table := save(t, filepath.Join(dir, fmt.Sprintf("table-%d.npy", j.Indices)), garner.U8, int(j.Table), int(j.Row))
-			at := ids(int(j.Indices), 0, j.Table)
-			job := Job{Out: filepath.Join(dir, fmt.Sprintf("rows-%d", j.Indices)), ShardBytes: j.Shard}
-			job.Operator, job.Data.Text = "onnx.Gather-13", table
-			job.Indices.Text = keep(t, filepath.Join(dir, fmt.Sprintf("ids-%d.npy", j.Indices)), garner.Of(at, len(at)))
+			job := jobOfRows(t, garner.U8, int(j.Table), int(j.Row), int(j.Indices))
+			job.ShardBytes = j.Shard
 			r, err := Start(t.Context(), job, Runner{})
 			if err != nil {
 				t.Fatal(err)
@@ -39,7 +33,7 @@ func TestCounts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := scale.Exact(j, at)
+			want, err := scale.Exact(j, ids(int(j.Indices), 0, j.Table))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -73,7 +67,6 @@ func TestCounts(t *testing.T) {
 // TestFewIndices holds that positions do not cost more than they may where one index stands
 // for many short rows: they repeat, or a worker finds them by a run of its own.
 func TestFewIndices(t *testing.T) {
-	dir := t.TempDir()
 	for _, c := range []struct {
 		name          string
 		dtype         garner.DType
@@ -90,16 +83,10 @@ func TestFewIndices(t *testing.T) {
 		{"rows of a byte", garner.U8, 1 << 22, 1, 1 << 20, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			name := strings.ReplaceAll(c.name, " ", "-")
+			dir := t.TempDir()
 			at := ids(c.indices, 0, int64([]int{c.rows, c.columns}[c.axis]))
-			job := Job{Out: filepath.Join(dir, name)}
-			job.Operator, job.Attributes = "onnx.Gather-13", Attributes{"axis": c.axis}
-			job.Data.Text = save(t, filepath.Join(dir, name+"-table.npy"), c.dtype, c.rows, c.columns)
-			job.Indices.Text = keep(t, filepath.Join(dir, name+".npy"), garner.Of(at, len(at)))
-			_, want, err := gathered(t, job)
-			if err != nil {
-				t.Fatal(err)
-			}
+			job := jobOn(t, save(t, filepath.Join(dir, "table.npy"), c.dtype, c.rows, c.columns), keep(t, filepath.Join(dir, "ids.npy"), garner.Of(at, len(at))))
+			job.Attributes = Attributes{"axis": c.axis}
 			r, err := Start(t.Context(), job, Runner{})
 			if err != nil {
 				t.Fatal(err)
@@ -112,9 +99,7 @@ func TestFewIndices(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, got := folder(t, job.Out); !bytes.Equal(got, want) {
-				t.Error("other bytes")
-			}
+			hasResult(t, job)
 			const keys = 3 // bytes of a message's key, as a varint
 			moved := is.RequestBytes + is.RowPayload + is.RowHeads + keys*(is.RequestElements+is.RowElements)
 			least := is.BytesWanted + 8*int64(c.indices)

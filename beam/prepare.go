@@ -33,7 +33,7 @@ func prepare(ctx context.Context, job Job, workers int) (*task, error) {
 	if job.ShardBytes == 0 {
 		job.ShardBytes = DefaultShardBytes
 	}
-	t := &task{Gather: job.Description, Out: filepath.Clean(job.Out), Memory: job.Memory}
+	t := &task{Gather: job.line(), Out: filepath.Clean(job.Out), Memory: job.Memory}
 	if t.Memory == 0 {
 		t.Memory = memoryBytes
 	}
@@ -68,7 +68,7 @@ func prepare(ctx context.Context, job Job, workers int) (*task, error) {
 	if err := o.Changed(); err != nil {
 		return nil, err
 	}
-	if t.Spread = o.Opened.Spread != nil; t.Spread {
+	if t.Serve = o.Opened.Spread != nil; t.Serve {
 		t.Token, t.Patience, t.elsewhere = newToken(), patience, o.Opened.Spread.Manifest.Shards
 	}
 	rows := min(t.PerShard, t.Elements) / int64(max(o.Plan.Slice, 1))
