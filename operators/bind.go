@@ -194,6 +194,37 @@ func (o Operator) Default(attribute string) string {
 	return ""
 }
 
+// TypeOf gives the type of an attribute, or of an input that Bind stores: "int", "ints",
+// "bool" or "string", and its default: an int, a bool, or nil where it is none or follows
+// from other values. The type of a name that the operator lacks is "".
+func (o Operator) TypeOf(name string) (kind string, otherwise any) {
+	value := reflect.ValueOf(o.Zero)
+	for _, f := range fields(o.Zero) {
+		if f.name != name {
+			continue
+		}
+		at := value.Field(f.index)
+		t := at.Type()
+		if t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+		switch t.Kind() {
+		case reflect.Slice:
+			return "ints", nil
+		case reflect.String:
+			return "string", nil
+		}
+		if at.Kind() != reflect.Pointer && !f.needed {
+			otherwise = at.Interface()
+		}
+		if n, err := strconv.Atoi(f.otherwise); err == nil {
+			otherwise = n
+		}
+		return t.Kind().String(), otherwise
+	}
+	return "", nil
+}
+
 // Bind makes the operator of its attributes by name and of its inputs beyond data
 // and indices by position, which is how models write them; [Operator.New] takes
 // both by name.

@@ -43,3 +43,31 @@ func TestNewOfJSON(t *testing.T) {
 		t.Errorf("axis and dim: %v, %v", op, err)
 	}
 }
+
+// TestTypeOf holds the types of attributes and inputs, and their defaults.
+func TestTypeOf(t *testing.T) {
+	for _, tt := range []struct {
+		operator, name, kind string
+		otherwise            any
+	}{
+		{"onnx.Gather-13", "axis", "int", 0},
+		{"openvino.Gather-8", "axis", "int", 0},
+		{"numpy.take", "axis", "int", nil},
+		{"numpy.take_along_axis", "axis", "int", -1},
+		{"numpy.take", "mode", "string", nil},
+		{"torch.gather", "sparse_grad", "bool", false},
+		{"jax.numpy.take_along_axis", "wrap_negative_indices", "bool", nil},
+		{"stablehlo.dynamic_gather", "slice_sizes", "ints", nil},
+		{"openvino.EmbeddingSegmentsSum-3", "num_segments", "int", nil},
+		{"openvino.EmbeddingSegmentsSum-3", "segment_ids", "", nil},
+		{"onnx.Gather-13", "mode", "", nil},
+	} {
+		o, err := Find(tt.operator, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kind, otherwise := o.TypeOf(tt.name); kind != tt.kind || otherwise != tt.otherwise {
+			t.Errorf("%s's %s is %q, %v; want %q, %v", tt.operator, tt.name, kind, otherwise, tt.kind, tt.otherwise)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"fmt"
@@ -36,6 +37,11 @@ func TestExamples(t *testing.T) {
 		for line := range strings.Lines(example) {
 			line = strings.TrimSpace(line)
 			command, want, _ := strings.Cut(line, "   # ")
+			examples++
+			if name == "play" {
+				t.Run(name+"/"+command, func(t *testing.T) { playExample(t, command) })
+				continue
+			}
 			t.Run(name+"/"+command, func(t *testing.T) {
 				sh := exec.Command("sh", "-c", command)
 				sh.Dir = exampleFiles(t)
@@ -49,11 +55,40 @@ func TestExamples(t *testing.T) {
 					t.Errorf("prints %s; the example says %s", got, want)
 				}
 			})
-			examples++
 		}
 	}
 	if examples < 20 {
 		t.Errorf("only %d examples were found", examples)
+	}
+}
+
+// playExample types an example that runs until it is interrupted: it prints its address.
+// Its port is a free one, and there is no browser that it could open.
+func playExample(t *testing.T, command string) {
+	garner, err := exec.LookPath("garner")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(sh, "-c", "exec "+strings.ReplaceAll(command, ":8080", ":0"))
+	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(garner), "DISPLAY=", "WAYLAND_DISPLAY=", "BROWSER=")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	cmd.Process.Kill()
+	cmd.Wait() // it was killed
+	if err != nil || !strings.HasPrefix(line, "garner play: http://") {
+		t.Errorf("prints %q, %v: %s", line, err, stderr.String())
 	}
 }
 

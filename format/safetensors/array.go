@@ -91,18 +91,33 @@ func listFile(path string, header *layout.Header) (*Listing, error) {
 	}
 	defer header.Close()
 	l := &Listing{path: path, byName: map[string]int{}}
-	start, entries, err := readEntries(header, header.Size())
+	list, err := Describe(header, header.Size())
 	if err != nil {
 		return nil, names.Error(path, err)
 	}
-	for _, e := range entries {
-		t := Tensor{Name: e.name, Kind: e.dtype, Shape: e.shape, Path: path, At: start + int64(e.begin), Bytes: int64(e.end - e.begin), header: header}
-		if i, ok := byName[e.dtype]; ok {
-			t.DType = dtypes[i].dtype
-		}
+	for _, t := range list {
+		t.Path, t.header = path, header
 		l.add(t)
 	}
 	return l, nil
+}
+
+// Describe reads the header at the beginning of a file of size bytes, and returns the
+// tensors in the order of their bytes. They have no Path. A violation of the format is an
+// ErrFormat.
+func Describe(r io.Reader, size int64) ([]Tensor, error) {
+	start, entries, err := readEntries(r, size)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Tensor, len(entries))
+	for n, e := range entries {
+		list[n] = Tensor{Name: e.name, Kind: e.dtype, Shape: e.shape, At: start + int64(e.begin), Bytes: int64(e.end - e.begin)}
+		if i, ok := byName[e.dtype]; ok {
+			list[n].DType = dtypes[i].dtype
+		}
+	}
+	return list, nil
 }
 
 // readEntries reads the header of a file of size bytes, and returns the offset of

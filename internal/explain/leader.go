@@ -115,11 +115,11 @@ func (p *picture) drawLeader(l leader) {
 		"L" + p.point(l.from.edge, l.from.across) +
 		"C" + p.point(l.from.edge+bend, l.from.across) + " " + p.point(edge-bend, l.to.across) + " " + p.point(edge, l.to.across) +
 		"L" + p.point(end, l.to.across)
-	fmt.Fprintf(&p.lines, "<path d=\"%s\" style=\"stroke:#ffffff;stroke-width:3;stroke-opacity:0.8\"/>\n", path)
-	fmt.Fprintf(&p.lines, "<path d=\"%s\" style=\"stroke-width:1.2\"/>\n", path)
+	fmt.Fprintf(&p.lines, "<path d=\"%s\" stroke=\"#ffffff\" stroke-width=\"3\" stroke-opacity=\"0.8\"/>\n", path)
+	fmt.Fprintf(&p.lines, "<path d=\"%s\" stroke-width=\"1.2\"/>\n", path)
 	tip := end + sign
 	corners := []string{p.point(tip, l.to.across), p.point(tip-sign*long, l.to.across-half/2), p.point(tip-sign*long, l.to.across+half/2)}
-	fmt.Fprintf(&p.lines, "<path d=\"M%sz\" style=\"fill:%s;stroke:none\"/>\n", strings.Join(corners, "L"), ink)
+	fmt.Fprintf(&p.lines, "<path d=\"M%sz\" fill=\"%s\" stroke=\"none\"/>\n", strings.Join(corners, "L"), ink)
 }
 
 func (p *picture) point(along, across int) string {

@@ -50,9 +50,12 @@ type picture struct {
 	notes   bool           // indices have a small line of text below them
 	top     int            // y of the panels
 
-	b     bytes.Buffer // the cells
-	lines bytes.Buffer // leaders, drawn over the cells
-	texts bytes.Buffer // texts, drawn over both
+	b     bytes.Buffer             // the cells
+	lines bytes.Buffer             // leaders, drawn over the cells
+	texts map[string]*bytes.Buffer // texts by their classes, drawn over both
+	order []string                 // the classes of texts
+
+	marked bool // cells say which they are, for a page
 }
 
 // scanned is the largest result, in elements, whose every element is traced
@@ -64,13 +67,22 @@ const scanned = 1 << 16
 // large tensors it draws some positions only. The same subject gives the same
 // bytes. Errors are those of reading the operands.
 func (e *Explanation) SVG() ([]byte, error) {
+	p, err := e.picture(false)
+	if err != nil {
+		return nil, err
+	}
+	return p.b.Bytes(), nil
+}
+
+// picture draws the explanation. marked says whether cells have the attribute data-cell.
+func (e *Explanation) picture(marked bool) (*picture, error) {
 	t, err := newTracer(e.Subject)
 	if err != nil {
 		return nil, err
 	}
 	p := &picture{
-		Explanation: e, tracer: t,
-		sources: map[int]source{}, tuples: map[int]int{}, readers: map[int][]int{}, color: map[int]int{},
+		Explanation: e, tracer: t, marked: marked,
+		sources: map[int]source{}, tuples: map[int]int{}, readers: map[int][]int{}, color: map[int]int{}, texts: map[string]*bytes.Buffer{},
 	}
 	p.plan = t.plan
 	if err := p.follow(); err != nil {
@@ -79,10 +91,7 @@ func (e *Explanation) SVG() ([]byte, error) {
 	if err := p.measure(); err != nil {
 		return nil, err
 	}
-	if err := p.draw(); err != nil {
-		return nil, err
-	}
-	return p.b.Bytes(), nil
+	return p, p.draw()
 }
 
 // positions returns the row-major positions of a shape of which the shown
@@ -362,33 +371,83 @@ func escape(text string) string {
 
 func (p *picture) printf(format string, args ...any) { fmt.Fprintf(&p.b, format+"\n", args...) }
 
+// into returns where the texts of classes are written.
+func (p *picture) into(classes string) *bytes.Buffer {
+	b, ok := p.texts[classes]
+	if !ok {
+		b = &bytes.Buffer{}
+		p.texts[classes] = b
+		p.order = append(p.order, classes)
+	}
+	return b
+}
+
 // text writes a text at a baseline. Its class says whether x is its start or
 // its middle.
 func (p *picture) text(x, y int, class, text string) {
-	fmt.Fprintf(&p.texts, "<text x=\"%d\" y=\"%d\" class=\"%s\">%s</text>\n", x, y, class, escape(text))
+	fmt.Fprintf(p.into(class), "<text x=\"%d\" y=\"%d\">%s</text>\n", x, y, escape(text))
 }
 
 // pair writes two texts one after the other, whatever the width of the font.
 func (p *picture) pair(x, y int, class, text, then, after string) {
-	fmt.Fprintf(&p.texts, "<text x=\"%d\" y=\"%d\"><tspan class=\"%s\">%s</tspan><tspan dx=\"10\" class=\"%s\">%s</tspan></text>\n", x, y, class, escape(text), then, escape(after))
+	fmt.Fprintf(p.into(""), "<text x=\"%d\" y=\"%d\"><tspan %s>%s</tspan><tspan dx=\"10\" %s>%s</tspan></text>\n",
+		x, y, presentation(class), escape(text), presentation(then), escape(after))
 }
 
-const style = `<style>
-text{font-family:Helvetica,Arial,"DejaVu Sans",sans-serif;fill:%s}
-.t{font-size:%dpx;font-weight:bold}
-.a{font-size:%dpx}
-.h{font-size:%dpx;font-weight:bold}
-.v{font-family:Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:12px;text-anchor:middle}
-.n{font-size:%dpx;text-anchor:middle}
-.k{font-size:%dpx;text-anchor:middle;fill:%s}
-.s{font-size:%dpx;text-anchor:middle;font-weight:bold}
-.l{font-size:%dpx;fill:%s}
-.d{font-size:%dpx;font-weight:bold}
-.b{fill:%s;font-weight:bold}
-text .g,.g{fill:%s}
-rect,path{fill:none;stroke:%s;stroke-width:1}
-</style>
-`
+// A look is the presentation attributes of a text.
+type look struct {
+	mono, bold, middle bool
+	size               int
+	fill               string // "": the colour of all texts
+}
+
+// looks are those of the classes of texts. A text of two classes has the attributes of
+// both. There is no style sheet, so that a page whose policy forbids one can show the
+// picture; its own sheet goes before the attributes.
+var looks = map[string]look{
+	"t": {size: titleSize, bold: true},
+	"a": {size: noteSize},
+	"h": {size: headingSize, bold: true},
+	"v": {size: 12, mono: true, middle: true},
+	"n": {size: markSize, middle: true},
+	"k": {size: markSize, middle: true, fill: pale},
+	"s": {size: markSize, middle: true, bold: true},
+	"l": {size: noteSize - 1, fill: pale},
+	"d": {size: noteSize - 1, bold: true},
+	"b": {bold: true, fill: bad},
+	"g": {fill: pale},
+}
+
+// presentation returns the attributes of classes, which are separated by spaces.
+func presentation(classes string) string {
+	var all look
+	for class := range strings.FieldsSeq(classes) {
+		l := looks[class]
+		all.mono, all.bold, all.middle = all.mono || l.mono, all.bold || l.bold, all.middle || l.middle
+		all.size = max(all.size, l.size)
+		if l.fill != "" {
+			all.fill = l.fill
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `class="%s"`, classes)
+	if all.mono {
+		b.WriteString(` font-family="Menlo,Consolas,'DejaVu Sans Mono',monospace"`)
+	}
+	if all.size > 0 {
+		fmt.Fprintf(&b, ` font-size="%d"`, all.size)
+	}
+	if all.bold {
+		b.WriteString(` font-weight="bold"`)
+	}
+	if all.middle {
+		b.WriteString(` text-anchor="middle"`)
+	}
+	if all.fill != "" {
+		fmt.Fprintf(&b, ` fill="%s"`, all.fill)
+	}
+	return b.String()
+}
 
 // draw writes the picture.
 func (p *picture) draw() error {
@@ -442,12 +501,23 @@ func (p *picture) draw() error {
 	p.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img">`, width, height, width, height)
 	dtype, shape := p.elements()
 	p.printf(`<title>%s</title>`, escape(fmt.Sprintf("%s of data %s%s and indices %s%s", p.Name, dtype, shape, p.Indices.DType(), p.indicesShape())))
-	fmt.Fprintf(&p.b, style, ink, titleSize, noteSize, headingSize, markSize, markSize, pale, markSize, noteSize-1, pale, noteSize-1, bad, pale, ink)
-	p.printf(`<defs><pattern id="outside" width="6" height="6" patternUnits="userSpaceOnUse"><path d="M-1,1L1,-1M0,6L6,0M5,7L7,5" style="stroke:#999999"/></pattern></defs>`)
-	p.printf(`<rect width="%d" height="%d" style="fill:#ffffff;stroke:none"/>`, width, height)
+	p.printf(`<defs><pattern id="outside" width="6" height="6" patternUnits="userSpaceOnUse"><path d="M-1,1L1,-1M0,6L6,0M5,7L7,5" fill="none" stroke="#999999"/></pattern></defs>`)
+	p.printf(`<rect width="%d" height="%d" fill="#ffffff" stroke="none"/>`, width, height)
+	p.printf(`<g fill="none" stroke="%s">`, ink)
 	p.b.Write(cells.Bytes())
 	p.b.Write(p.lines.Bytes())
-	p.b.Write(p.texts.Bytes())
+	p.printf("</g>")
+	p.printf(`<g font-family="Helvetica,Arial,'DejaVu Sans',sans-serif" fill="%s">`, ink)
+	for _, class := range p.order {
+		if class != "" {
+			p.printf("<g %s>", presentation(class))
+		}
+		p.b.Write(p.texts[class].Bytes())
+		if class != "" {
+			p.printf("</g>")
+		}
+	}
+	p.printf("</g>")
 	p.printf(`</svg>`)
 	return nil
 }
@@ -468,7 +538,7 @@ func (p *picture) frame(of *panel) {
 		p.text(of.area.x, of.area.y+of.area.h-9, "l", "no elements")
 	}
 	for _, f := range of.frames() {
-		p.printf(`<rect x="%d" y="%d" width="%d" height="%d" rx="4" style="stroke:%s;stroke-dasharray:4 3"/>`, f.x, f.y, f.w, f.h, pale)
+		p.printf(`<rect x="%d" y="%d" width="%d" height="%d" rx="4" stroke="%s" stroke-dasharray="4 3"/>`, f.x, f.y, f.w, f.h, pale)
 	}
 	for _, m := range of.marks {
 		switch {
@@ -511,31 +581,47 @@ func (p *picture) fill(row int) string {
 func (p *picture) cell(r rect, rows []int) {
 	switch len(rows) {
 	case 0:
-		p.printf(`<rect x="%d" y="%d" width="%d" height="%d" style="fill:%s"/>`, r.x, r.y, r.w, r.h, nothing)
+		p.printf(`<rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`, r.x, r.y, r.w, r.h, nothing)
 	case 1:
-		p.printf(`<rect x="%d" y="%d" width="%d" height="%d" style="fill:%s"/>`, r.x, r.y, r.w, r.h, p.fill(rows[0]))
+		p.printf(`<rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`, r.x, r.y, r.w, r.h, p.fill(rows[0]))
 	default:
 		for i, row := range rows {
 			from, to := r.x+r.w*i/len(rows), r.x+r.w*(i+1)/len(rows)
-			p.printf(`<rect x="%d" y="%d" width="%d" height="%d" style="fill:%s;stroke:none"/>`, from, r.y, to-from, r.h, p.fill(row))
+			p.printf(`<rect x="%d" y="%d" width="%d" height="%d" fill="%s" stroke="none"/>`, from, r.y, to-from, r.h, p.fill(row))
 		}
 		p.printf(`<rect x="%d" y="%d" width="%d" height="%d"/>`, r.x, r.y, r.w, r.h)
 	}
 	if len(rows) == 1 {
 		// Dots tell rows of the same colour apart.
 		for i := range min(p.color[rows[0]]/len(colors), 4) {
-			p.printf(`<rect x="%d" y="%d" width="3" height="3" style="fill:%s;stroke:none"/>`, r.x+3+5*i, r.y+3, ink)
+			p.printf(`<rect x="%d" y="%d" width="3" height="3" fill="%s" stroke="none"/>`, r.x+3+5*i, r.y+3, ink)
 		}
 	}
 }
 
-func (p *picture) value(r rect, class, text string) {
-	short := clip(text)
-	if short == text {
-		p.text(r.midX(), r.midY()+4, class, text)
-		return
+// value writes the text of a cell.
+func (p *picture) value(r rect, id, class, text string) {
+	mark, title, short := "", "", clip(text)
+	if p.marked {
+		mark = ` data-cell="` + id + `"`
 	}
-	fmt.Fprintf(&p.texts, "<text x=\"%d\" y=\"%d\" class=\"%s\"><title>%s</title>%s</text>\n", r.midX(), r.midY()+4, class, escape(text), escape(short))
+	if short != text {
+		title = "<title>" + escape(clipTo(text, 1000)) + "</title>"
+	}
+	fmt.Fprintf(p.into(class), "<text x=\"%d\" y=\"%d\"%s>%s%s</text>\n", r.midX(), r.midY()+4, mark, title, escape(short))
+}
+
+// begin and end enclose the shapes of a cell.
+func (p *picture) begin(id string) {
+	if p.marked {
+		p.printf(`<g data-cell="%s">`, id)
+	}
+}
+
+func (p *picture) end() {
+	if p.marked {
+		p.printf("</g>")
+	}
 }
 
 func (p *picture) dataCells() error {
@@ -548,8 +634,11 @@ func (p *picture) dataCells() error {
 		if len(p.readers[i]) == 0 {
 			class, p.unread = "v g", true
 		}
+		id := cellID(inData, i)
+		p.begin(id)
 		p.cell(p.data.cells[i], p.readers[i])
-		p.value(p.data.cells[i], class, text)
+		p.end()
+		p.value(p.data.cells[i], id, class, text)
 	}
 	return nil
 }
@@ -575,9 +664,11 @@ func (p *picture) indexCells() error {
 				return err
 			}
 		}
+		id := cellID(inIndices, i)
+		p.begin(id)
 		switch {
 		case m.Refused:
-			p.printf(`<rect x="%d" y="%d" width="%d" height="%d" style="fill:#ffffff;stroke:%s;stroke-width:2"/>`, r.x+1, r.y+1, r.w-2, r.h-2, bad)
+			p.printf(`<rect x="%d" y="%d" width="%d" height="%d" fill="#ffffff" stroke="%s" stroke-width="2"/>`, r.x+1, r.y+1, r.w-2, r.h-2, bad)
 			class = "v b"
 		case m.At < 0:
 			p.hatched(r)
@@ -586,6 +677,7 @@ func (p *picture) indexCells() error {
 		default:
 			p.cell(r, []int{row})
 		}
+		p.end()
 		at := r
 		if note != "" {
 			at.h -= noteHeight
@@ -593,14 +685,14 @@ func (p *picture) indexCells() error {
 		if m.At < 0 && !m.Refused && len(p.plan.Axes) > 0 {
 			p.backing(at, text)
 		}
-		p.value(at, class, text)
+		p.value(at, id, class, text)
 		if note != "" {
 			kind := "n"
 			if m.Refused {
 				kind = "n b"
 			} else if m.At < 0 {
 				w := textWidth(note, markSize)
-				p.printf(`<rect x="%d" y="%d" width="%d" height="11" style="fill:#ffffff;stroke:none"/>`, r.midX()-w/2, r.y+r.h-14, w)
+				p.printf(`<rect x="%d" y="%d" width="%d" height="11" fill="#ffffff" stroke="none"/>`, r.midX()-w/2, r.y+r.h-14, w)
 			}
 			p.text(r.midX(), r.y+r.h-5, kind, note)
 		}
@@ -612,7 +704,7 @@ func (p *picture) indexCells() error {
 	if len(p.plan.Axes) > 1 {
 		for _, tuple := range first {
 			r := boxes[tuple]
-			p.printf(`<rect x="%d" y="%d" width="%d" height="%d" rx="2" style="stroke-width:2"/>`, r.x, r.y, r.w, r.h)
+			p.printf(`<rect x="%d" y="%d" width="%d" height="%d" rx="2" stroke-width="2"/>`, r.x, r.y, r.w, r.h)
 		}
 	}
 	return nil
@@ -632,36 +724,41 @@ func (p *picture) tupleOf(i int) int {
 }
 
 func (p *picture) hatched(r rect) {
-	p.printf(`<rect x="%d" y="%d" width="%d" height="%d" style="fill:#ffffff"/>`, r.x, r.y, r.w, r.h)
-	p.printf(`<rect x="%d" y="%d" width="%d" height="%d" style="fill:url(#outside)"/>`, r.x, r.y, r.w, r.h)
+	p.printf(`<rect x="%d" y="%d" width="%d" height="%d" fill="#ffffff"/>`, r.x, r.y, r.w, r.h)
+	p.printf(`<rect x="%d" y="%d" width="%d" height="%d" fill="url(#outside)"/>`, r.x, r.y, r.w, r.h)
 }
 
 // backing draws a background that keeps a text on hatching legible.
 func (p *picture) backing(r rect, text string) {
 	w := int(float64(len([]rune(clip(text))))*charWidth) + 4
-	p.printf(`<rect x="%d" y="%d" width="%d" height="15" style="fill:#ffffff;stroke:none"/>`, r.midX()-w/2, r.midY()-8, w)
+	p.printf(`<rect x="%d" y="%d" width="%d" height="15" fill="#ffffff" stroke="none"/>`, r.midX()-w/2, r.midY()-8, w)
 }
 
 func (p *picture) resultCells() error {
 	for _, i := range p.result.order {
-		r, s := p.result.cells[i], p.sources[i]
+		r, s, id := p.result.cells[i], p.sources[i], cellID(inResult, i)
+		class, text := "v", ""
+		p.begin(id)
 		switch {
 		case s.data == refused:
-			p.printf(`<rect x="%d" y="%d" width="%d" height="%d" style="fill:#ffffff;stroke:%s;stroke-width:2"/>`, r.x+1, r.y+1, r.w-2, r.h-2, bad)
-			p.value(r, "v b", "×")
+			p.printf(`<rect x="%d" y="%d" width="%d" height="%d" fill="#ffffff" stroke="%s" stroke-width="2"/>`, r.x+1, r.y+1, r.w-2, r.h-2, bad)
+			class, text = "v b", "×"
 		case s.data == leftOut:
 			p.hatched(r)
 		case s.data == filled:
+			text = p.fillText()
 			p.hatched(r)
-			p.backing(r, p.fillText())
-			p.value(r, "v", p.fillText())
+			p.backing(r, text)
 		default:
-			text, err := p.element(s.data)
-			if err != nil {
+			var err error
+			if text, err = p.element(s.data); err != nil {
 				return err
 			}
 			p.cell(r, []int{s.row})
-			p.value(r, "v", text)
+		}
+		p.end()
+		if text != "" {
+			p.value(r, id, class, text)
 		}
 	}
 	return nil
@@ -680,9 +777,9 @@ func (p *picture) legend(y, width int) int {
 		p.text(x+26, y, "l", text)
 		x += w
 	}
-	plain := func(style string) func(rect) {
+	plain := func(attributes string) func(rect) {
 		return func(r rect) {
-			p.printf(`<rect x="%d" y="%d" width="%d" height="%d" style="%s"/>`, r.x, r.y, r.w, r.h, style)
+			p.printf(`<rect x="%d" y="%d" width="%d" height="%d" %s/>`, r.x, r.y, r.w, r.h, attributes)
 		}
 	}
 	if len(p.color) > 0 {
@@ -694,21 +791,21 @@ func (p *picture) legend(y, width int) int {
 			text = "same colour: same element of data"
 		}
 		item(func(r rect) {
-			p.printf(`<rect x="%d" y="%d" width="10" height="%d" style="fill:%s"/>`, r.x-2, r.y, r.h, colors[0])
-			p.printf(`<rect x="%d" y="%d" width="10" height="%d" style="fill:%s"/>`, r.x+8, r.y, r.h, colors[1])
+			p.printf(`<rect x="%d" y="%d" width="10" height="%d" fill="%s"/>`, r.x-2, r.y, r.h, colors[0])
+			p.printf(`<rect x="%d" y="%d" width="10" height="%d" fill="%s"/>`, r.x+8, r.y, r.h, colors[1])
 		}, text)
 	}
 	for _, i := range positions(p.data.shape, p.data.shown) {
 		if len(p.readers[i]) == 0 {
-			item(plain("fill:#ffffff"), "not read")
+			item(plain(`fill="#ffffff"`), "not read")
 			break
 		}
 	}
 	if p.data.batch > 0 {
-		item(plain("stroke-dasharray:4 3;stroke:"+pale), "one batch")
+		item(plain(`stroke-dasharray="4 3" stroke="`+pale+`"`), "one batch")
 	}
 	if len(p.plan.Axes) > 1 {
-		item(plain("stroke-width:2"), "one index tuple")
+		item(plain(`stroke-width="2"`), "one index tuple")
 	}
 	if p.survey.FromEnd+p.survey.Moved > 0 {
 		item(func(r rect) { p.text(r.midX(), r.y+11, "n", "→ 1") }, "the position that an index means")
@@ -724,7 +821,7 @@ func (p *picture) legend(y, width int) int {
 		item(p.hatched, "counts in no bag")
 	}
 	if p.survey.Refused > 0 {
-		item(plain("stroke-width:2;stroke:"+bad), "outside: refused")
+		item(plain(`stroke-width="2" stroke="`+bad+`"`), "outside: refused")
 	}
 	return y
 }

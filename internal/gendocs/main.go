@@ -1,7 +1,7 @@
 // Command gendocs writes docs/operators.md and its pictures: the examples of
 // the operators' specifications, each with data, indices, the result and a
 // picture of which cell goes where. It also writes docs/lint.md: the rules of
-// package lint.
+// package lint; and docs/answers.md: calls that frameworks answer differently.
 //
 //	go generate ./internal/gendocs
 package main
@@ -98,7 +98,9 @@ func documents() (map[string][]byte, error) {
 	}
 	files["operators.md"] = page.Bytes()
 	files["lint.md"] = lintPage()
-	return files, nil
+	var err error
+	files["answers.md"], err = answersPage()
+	return files, err
 }
 
 // document returns an example as a part of the page, and its picture.

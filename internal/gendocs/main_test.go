@@ -42,8 +42,8 @@ func TestDocuments(t *testing.T) {
 			t.Errorf("operators.md shows %s, which there is not", link[1])
 		}
 	}
-	if len(files) != 38 {
-		t.Errorf("%d files, not two pages and 36 pictures", len(files))
+	if len(files) != 39 {
+		t.Errorf("%d files, not three pages and 36 pictures", len(files))
 	}
 }
 

@@ -10,8 +10,9 @@ import (
 )
 
 // TestFormatsStayBehindFiles holds that package files is the only package that
-// imports format/*, apart from the formats themselves, tests and benchmarks. A
-// program that needs one format imports it directly and links no other.
+// imports format/*, apart from the formats themselves, tests and benchmarks, and from the
+// two formats that the page reads. A program that needs one format imports it directly and
+// links no other.
 func TestFormatsStayBehindFiles(t *testing.T) {
 	importers := 0
 	for _, s := range sources(t) {
@@ -24,6 +25,8 @@ func TestFormatsStayBehindFiles(t *testing.T) {
 			case !strings.HasPrefix(name, module+"/format/"):
 			case s.pkg() == "files":
 				importers++
+			case s.pkg() == "internal/play" && (path.Base(name) == "npy" || path.Base(name) == "safetensors"):
+				// It is sent to browsers: 3.0 MB by gzip, and with all formats 3.6, above the limit of genplay.
 			default:
 				t.Errorf("%s imports %s; use package files", s.name, name)
 			}

@@ -44,7 +44,11 @@ var layers = [][]string{
 	{"format/npy", "format/raw", "format/safetensors", "format/shards", "format/text", "internal/ruletest"},
 	{"format/gguf", "format/npz"}, // data as in raw files, members that are npy files
 	{"files"},                     // the only package that knows every file format
-	{"internal/corpus", "internal/house", "internal/gendocs"},
+	{"internal/play/recorded", "internal/play/code"}, // what runtimes answered, and calls as code
+	{"internal/play", "internal/play/calls"},         // questions of a page, in JSON; calls to try
+	{"internal/play/wasm", "docs/play"},              // garner for the page; the page
+	{"internal/corpus", "internal/house"},
+	{"internal/gendocs", "internal/genrecorded", "internal/gencalls", "internal/genplay"},
 	{"internal/cmdline"}, // the command line of a gather, for any program
 	{"cmd/garner", "bench/calls"},
 }

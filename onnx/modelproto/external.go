@@ -174,6 +174,10 @@ func (r *reader) external(t *onnxpb.TensorProto, name string, dtype garner.DType
 		return nil, errors.New("its elements are in another file that is not named; set location in external_data")
 	case length != size:
 		return nil, fmt.Errorf("it has %d bytes in %.200q by its own account; %s%s takes %d", length, location, dtype, shape, size)
+	case r.alone:
+		c := r.unreadable(name, garner.SpecOf(dtype, shape...), "its elements are in another file, %.200q, which is not at hand", location)
+		r.absent[c] = true
+		return c, nil
 	case r.folder == nil:
 		return nil, fmt.Errorf("its elements are in another file, %.200q, which is not read here; open the model by its path", location)
 	}

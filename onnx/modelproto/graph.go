@@ -144,7 +144,11 @@ func (s *scope) initializers(g *onnxpb.GraphProto) error {
 			return errors.New("an initializer has no name; name it")
 		}
 		c, err := make()
-		if err == nil {
+		switch {
+		case err != nil:
+		case s.absent[c]:
+			err = s.define(name, &model.Value{Name: name, Spec: c.Spec})
+		default:
 			err = s.hold(name, &model.Value{Name: name, Spec: c.Spec, Constant: c})
 		}
 		if err != nil {

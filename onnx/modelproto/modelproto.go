@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"github.com/garner-go/garner/internal/mapped"
 	"github.com/garner-go/garner/model"
@@ -35,6 +36,8 @@ type reader struct {
 	elements  []elements   // where the elements of each TensorProto are, by the number that strip gives it
 	irVersion int64
 	functions map[function]*declared
+	alone     bool                     // the other files of the model are not at hand
+	absent    map[*model.Constant]bool // those whose elements are in one of them
 	budget
 }
 
@@ -67,6 +70,18 @@ func Open(path string) (*model.Model, error) {
 // model views b, which must not change. A tensor in another file is an error.
 func FromBytes(b []byte) (*model.Model, error) {
 	m, err := new(reader).read(b)
+	if err != nil {
+		return nil, model.InFile("", err)
+	}
+	return m, nil
+}
+
+// FromBytesAlone is FromBytes of a model whose other files are not at hand, such as one
+// that a browser was given: an initializer whose elements are in another file is a
+// value of known type, like an input, and no constant. Files of the model names the files
+// that are wanted, as the model does.
+func FromBytesAlone(b []byte) (*model.Model, error) {
+	m, err := (&reader{alone: true, absent: map[*model.Constant]bool{}}).read(b)
 	if err != nil {
 		return nil, model.InFile("", err)
 	}
@@ -106,6 +121,10 @@ func (r *reader) read(b []byte) (*model.Model, error) {
 		return nil, err
 	}
 	m := &model.Model{Path: r.path, Format: "ONNX", Producer: producer(&p), Opsets: opsets, Graph: g}
+	if r.alone && len(r.absent) > 0 {
+		m.Files = slices.Sorted(slices.Values(s.locations))
+		m.Files = slices.Compact(m.Files)
+	}
 	if r.folder != nil {
 		m.Files = append([]string{r.path}, r.folder.names(s.locations)...)
 	}

@@ -232,6 +232,9 @@ func (b *builder) constantValue(l *layer) (*model.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	if b.weights.alone {
+		return value(l, o, garner.SpecOf(c.dtype, c.shape...)), nil
+	}
 	held, err := b.weights.hold(b.parser, l, c)
 	if err != nil {
 		return nil, err

@@ -98,6 +98,7 @@ type weights struct {
 	path  string // "" for memory
 	bytes []byte
 	file  *mapped.File
+	alone bool // they are not at hand
 }
 
 func (w *weights) close() error {

@@ -48,6 +48,10 @@ type Options struct {
 	// "..." for omitted attributes, numbers with a plus sign, and layers without a
 	// version, which get the first opset that has them.
 	Lenient bool
+
+	// Alone reads a model without its .bin: a constant is a value of known type, like an
+	// input, and its elements are not known.
+	Alone bool
 }
 
 // Open reads a model and infers the results of its gathers. Its constants are in
@@ -62,13 +66,13 @@ func Open(path string, o Options) (*model.Model, error) {
 		return nil, err
 	}
 	defer file.Close()
-	return read(path, file, &weights{path: strings.TrimSuffix(path, filepath.Ext(path)) + ".bin"}, o)
+	return read(path, file, &weights{path: strings.TrimSuffix(path, filepath.Ext(path)) + ".bin", alone: o.Alone}, o)
 }
 
 // Read is Open for a model in memory: the text of the .xml and the bytes of the
 // .bin, which the model keeps. Messages use name as the path.
 func Read(name string, xml io.Reader, bin []byte, o Options) (*model.Model, error) {
-	return read(name, xml, &weights{bytes: bin}, o)
+	return read(name, xml, &weights{bytes: bin, alone: o.Alone}, o)
 }
 
 func read(path string, xml io.Reader, w *weights, o Options) (*model.Model, error) {

@@ -1,0 +1,304 @@
+package test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+// TestLinks opens links, and compares what some operators answer. Both sites
+// must show the same.
+func TestLinks(t *testing.T) {
+	for _, tt := range []struct {
+		name, link string
+		want       map[string]string // by operator; "" is one that is not asked
+	}{
+		{"past the end", fragment("data", "[1,2,3]", "indices", "[0,-1,7]"), map[string]string{
+			"openvino.Gather-8": "[1, 3, 0]",
+			"webnn.gather":      "[1, 3, 3]",
+			"onnx.Gather-13":    "refused: indices[2] = 7 is outside axis 0 of data, which has -3…2",
+			"numpy.take":        "refused: indices[2] = 7 is outside data, taken flat, which has -3…2",
+			"stablehlo.gather":  "",
+		}},
+		{"columns", fragment("data", "[[1,2,3],[4,5,6]]", "indices", "[2,0]", "axis", "1"), map[string]string{
+			"onnx.Gather-13":    "[[3, 1], [6, 4]]",
+			"torch.take":        "",
+			"tensorflow.Gather": "",
+		}},
+		{"types", fragment("data", "[1,2,3]", "data_dtype", "f16", "indices", "[0,-4]", "indices_dtype", "i32"), map[string]string{
+			"openvino.Gather-8": "[1.0, 0.0]",
+		}},
+		{"attributes", fragment("data", "[1,2,3,4]", "indices", "[[1],[9]]",
+			"attribute:stablehlo.gather:offset_dims", "[1]", "attribute:stablehlo.gather:start_index_map", "[0]",
+			"attribute:stablehlo.gather:index_vector_dim", "1", "attribute:stablehlo.gather:slice_sizes", "[2]"), map[string]string{
+			"stablehlo.gather": "[[2, 3], [3, 4]]",
+			"jax.lax.gather":   "",
+		}},
+		{"operands", fragment("data", "f32[[1,2],[3,4],[5,6]]", "indices", "[2,0,1]", "operand:offsets", "[0,2]",
+			"attribute:torch.embedding_bag:mode", `"sum"`), map[string]string{
+			"torch.embedding_bag":               "[[6.0, 8.0], [3.0, 4.0]]",
+			"openvino.EmbeddingBagOffsetsSum-3": "[[6.0, 8.0], [3.0, 4.0]]",
+			"onnx.Gather-13":                    "",
+		}},
+		{"words", fragment("data", `["red","日本","a<b"]`, "indices", "[2,1]"), map[string]string{
+			"onnx.Gather-13": `["a<b", "日本"]`,
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			shown := map[string]string{}
+			both(t, func(t *testing.T, s site) {
+				p := s.open(t, tt.link)
+				if c := p.complaints(); len(c) > 0 {
+					t.Errorf("complaints: %q", c)
+				}
+				got := p.answers()
+				for name, want := range tt.want {
+					if got[name] != want {
+						t.Errorf("%s answers %q, want %q", name, got[name], want)
+					}
+				}
+				if len(got) == 0 {
+					t.Error("no answers")
+				}
+				shown[s.name] = p.text("#answers")
+			})
+			if shown[static.name] != shown[served.name] {
+				t.Errorf("the sites differ:\n%s\n%s", shown[static.name], shown[served.name])
+			}
+		})
+	}
+}
+
+// TestEmptyLink holds that a page without a call shows an example.
+func TestEmptyLink(t *testing.T) {
+	both(t, func(t *testing.T, s site) {
+		p := s.open(t, "")
+		if len(p.answers()) == 0 || !strings.Contains(evaluate[string](p, "location.hash"), "data=") {
+			t.Errorf("no example: %q at %q", p.text("#status"), evaluate[string](p, "location.hash"))
+		}
+	})
+}
+
+// TestTyping types a call, and opens the link that the address then is.
+func TestTyping(t *testing.T) {
+	both(t, func(t *testing.T, s site) {
+		p := s.open(t, "")
+		p.set("data", "[[1,2],[3,4]]")
+		p.set("indices", "[-1, 0]")
+		p.set("axis", "1")
+		p.settled()
+		if got, want := p.answers()["numpy.take"], "[[2, 1], [4, 3]]"; got != want {
+			t.Errorf("numpy.take answers %q, want %q", got, want)
+		}
+		hash := evaluate[string](p, "location.hash")
+		if want := "#data=[[1,2],[3,4]]&indices=[-1,%200]&axis=1"; hash != want {
+			t.Errorf("the address has %q, want %q", hash, want)
+		}
+		again := s.open(t, strings.TrimPrefix(hash, "#"))
+		if one, two := p.text("#answers"), again.text("#answers"); one != two {
+			t.Errorf("the link shows something else:\n%s\n%s", one, two)
+		}
+		p.set("axis", "")
+		p.settled()
+		if got, want := p.answers()["onnx.Gather-13"], "[[3, 4], [1, 2]]"; got != want {
+			t.Errorf("without an axis onnx.Gather-13 answers %q, want %q", got, want)
+		}
+	})
+}
+
+// TestHistory goes back from one example to the one before.
+func TestHistory(t *testing.T) {
+	p := static.open(t, "")
+	first := p.text("#answers")
+	p.click("#examples button:nth-child(5)")
+	p.settled()
+	if p.text("#answers") == first {
+		t.Fatal("another example shows the same")
+	}
+	p.do(chromedp.Evaluate[chromedp.Void](`history.back()`))
+	p.wait(`document.getElementById("answers").textContent === ` + quoted(first))
+}
+
+// TestBadLiterals types what is none. The words stand at the field, and what was
+// answered before is pale, not gone.
+func TestBadLiterals(t *testing.T) {
+	both(t, func(t *testing.T, s site) {
+		p := s.open(t, fragment("data", "[1,2,3]", "indices", "[0]"))
+		before := p.answers()
+		for _, bad := range []struct{ field, text string }{
+			{"data", "[1,2"}, {"data", "[[1],[2,3]]"}, {"data", "f99[1]"}, {"data", "<b>1</b>"}, {"data", "0:999999999"},
+			{"data", strings.Repeat("[", 70)}, {"indices", "[0.5]"}, {"indices", "["}, {"indices", "[99999999999999999999]"},
+			{"axis", "one"}, {"axis", "1.5"}, {"batch_dims", "1e3"}, {"batch_dims", "-"},
+		} {
+			was := evaluate[string](p, fmt.Sprintf(`document.getElementById(%s).value`, quoted(bad.field)))
+			p.set(bad.field, bad.text)
+			p.settled()
+			own := p.text("#" + bad.field + "-complaint")
+			if c := p.complaints(); len(c) != 1 || own == "" || c[0] != own {
+				t.Errorf("%s %.20q: complaints %q, at the field %q", bad.field, bad.text, c, own)
+			}
+			if !evaluate[bool](p, fmt.Sprintf(`document.getElementById(%s).getAttribute("aria-invalid") === "true" && document.body.classList.contains("stale")`, quoted(bad.field))) {
+				t.Errorf("%s %.20q: the field or the old answers are not marked", bad.field, bad.text)
+			}
+			if got := p.answers(); !maps.Equal(got, before) {
+				t.Errorf("%s %.20q: the old answers are gone", bad.field, bad.text)
+			}
+			p.set(bad.field, was)
+			p.settled()
+			if c := p.complaints(); len(c) > 0 || evaluate[bool](p, `Boolean(document.querySelector("[aria-invalid], .stale"))`) {
+				t.Errorf("%s %.20q: after it, complaints %q", bad.field, bad.text, c)
+			}
+		}
+	})
+}
+
+// TestBadLinks opens links that no page wrote, in the tab of the one before, which
+// loads nothing anew.
+func TestBadLinks(t *testing.T) {
+	p := static.open(t, "data=[1]&indices=[0]")
+	follow := func(link string) {
+		p.do(chromedp.Evaluate[chromedp.Void](`document.getElementById("groups").setAttribute("aria-busy", "true"); location.hash = ` + quoted(link)))
+		p.settled()
+	}
+	good := "data=[1,2,3]&indices=[0,-1]"
+	for _, tt := range []struct{ link, want string }{
+		{good + "&axis=banana", "axis=“banana” is no integer"},
+		{good + "&nonsense=1", "“nonsense” is unknown"},
+		{good + "&axis", "“axis” has no value"},
+		{good + "&axis=%ZZ", "not encoded"},
+		{good + "&operand:x=%ff", "not encoded"},
+		{good + "&data=[9]", "is there twice"},
+		{good + "&language=cobol", "is none of python"},
+		{good + "&operator=onnx.Gather-99", "there is no operator “onnx.Gather-99”"},
+		{good + "&attribute:numpy.take:mode={}", "is no attribute’s value"},
+		{good + "&attribute:numpy.take:mode=[[1]]", "is no attribute’s value"},
+		{good + "&__proto__=1", "“__proto__” is unknown"},
+		{good + "&%3Cimg%20src=x%20onerror=alert(1)%3E=1", "“<img src” is unknown"},
+	} {
+		follow(tt.link)
+		if got := p.text("#link-complaint"); !strings.Contains(got, tt.want) {
+			t.Errorf("%s: says %q, want %q", tt.link, got, tt.want)
+		}
+		if got := p.answers()["numpy.take"]; got != "[1, 3]" {
+			t.Errorf("%s: numpy.take answers %q", tt.link, got)
+		}
+	}
+	for _, link := range []string{
+		good + "&attribute:__proto__:polluted=1", good + "&attribute:nobody.Nothing:x=1", good + "&operand:__proto__=[1]",
+		good + "&data_dtype=f99", good + "&operand:toString=[1]",
+	} {
+		follow(link)
+		if c := p.complaints(); len(c) != 1 {
+			t.Errorf("%s: complaints %q, want one, of garner", link, c)
+		}
+		if evaluate[bool](p, `({}).polluted !== undefined`) {
+			t.Errorf("%s changed Object.prototype", link)
+		}
+	}
+	p = static.open(t, "axis=x")
+	if c := p.complaints(); len(c) != 1 || len(p.answers()) == 0 {
+		t.Errorf("a bad link without a call: complaints %q and %d answers, want the link's and an example's", c, len(p.answers()))
+	}
+	p = static.open(t, "data="+strings.Repeat("[", 100_000))
+	if c := p.complaints(); len(c) != 1 {
+		t.Errorf("a long link: complaints %q", c)
+	}
+}
+
+// TestStale holds that an answer which comes late is not shown, and that one
+// request is under way at most.
+func TestStale(t *testing.T) {
+	var mu sync.Mutex
+	var asked []string
+	under, most := 0, 0
+	s := answering(t, func(_ string, body []byte) (int, string) {
+		var r struct {
+			Ask  string
+			Call struct{ Data string }
+		}
+		if err := json.Unmarshal(body, &r); err != nil {
+			t.Error(err)
+		}
+		switch r.Ask {
+		case "operators":
+			return 200, `{"operators":[{"name":"a.b","kind":"gather"}],"dtypes":[],"examples":[]}`
+		case "answers":
+			mu.Lock()
+			asked = append(asked, r.Call.Data)
+			under++
+			most = max(most, under)
+			mu.Unlock()
+			time.Sleep(2 * time.Second) // several calls are typed meanwhile
+			mu.Lock()
+			under--
+			mu.Unlock()
+			return 200, fmt.Sprintf(`{"groups":[{"shape":[1],"dtype":"i64","values":%q,"error":"","operators":[{"name":"a.b"}]}],"kind":"inside"}`, r.Call.Data)
+		}
+		return 200, `{"error":"not here"}`
+	})
+	p := s.open(t, "data=first&indices=0")
+	p.do(chromedp.Evaluate[chromedp.Void](`window.seen = []; new MutationObserver(() => {
+		const v = document.querySelector("pre.value")?.textContent;
+		if (seen.at(-1) !== v) seen.push(v);
+	}).observe(document.getElementById("groups"), { childList: true })`))
+	for _, text := range []string{"second", "third", "fourth", "last"} {
+		p.do(chromedp.Evaluate[chromedp.Void](`data.value = ` + quoted(text) + `; data.dispatchEvent(new Event("input"))`))
+		time.Sleep(300 * time.Millisecond) // longer than typing waits for
+	}
+	p.settled()
+	if seen := evaluate[[]string](p, `seen`); !slices.Equal(seen, []string{"last"}) {
+		t.Errorf("shown after the first: %q, want the last alone", seen)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if !slices.Equal(asked, []string{"first", "second", "last"}) {
+		t.Errorf("asked %q, want first, second, last", asked)
+	}
+	if most != 1 {
+		t.Errorf("%d requests were under way at once", most)
+	}
+}
+
+// TestFailures holds what the page says where nothing answers as it should.
+func TestFailures(t *testing.T) {
+	good := `{"operators":[],"dtypes":["f32"],"examples":[]}`
+	for _, tt := range []struct {
+		name   string
+		status int
+		reply  string
+		want   string
+	}{
+		{"refused", 403, "Origin is not mine", "Origin is not mine"},
+		{"no JSON", 200, "<html>", "the answer is not JSON"},
+		{"nothing", 500, "", "garner play answered 500"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := answering(t, func(_ string, body []byte) (int, string) {
+				if strings.Contains(string(body), `"operators"`) && !strings.Contains(string(body), `"call"`) {
+					return 200, good
+				}
+				return tt.status, tt.reply
+			})
+			p := s.open(t, "data=[1]&indices=[0]")
+			p.forgive("Failed to load resource")
+			if got := p.text("#status"); !strings.Contains(got, tt.want) {
+				t.Errorf("says %q, want %q", got, tt.want)
+			}
+		})
+	}
+	t.Run("nothing at all", func(t *testing.T) {
+		s := answering(t, func(string, []byte) (int, string) { return 404, "gone" })
+		p := s.open(t, "")
+		p.forgive("Failed to load resource")
+		if got := p.text("#status"); !strings.Contains(got, "could not be loaded") {
+			t.Errorf("says %q", got)
+		}
+	})
+}

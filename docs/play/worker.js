@@ -1,0 +1,76 @@
+// The worker that answers. It keeps garner as WebAssembly, or posts to the
+// process that served the page; the page does not see a difference.
+//
+// The page sends {start: "wasm" | "process"} once, then {id, ask: JSON} and
+// {id, open: File}. The worker sends {ready: true} or {broken: words} once, and
+// for each id {id, reply: JSON} or {id, failed: words, ended}; ended says that
+// garner has ended and this worker is of no more use.
+"use strict";
+
+let ended = false;
+let answerer = null; // a promise of {ask(text), open(file)}, each a promise of JSON
+
+async function wasm() {
+  const coming = fetch("garner.wasm");
+  importScripts("wasm_exec.js");
+  const go = new Go();
+  const response = await coming;
+  if (!response.ok) throw new Error(`garner.wasm: the server answered ${response.status}`);
+  // Only a response of this type can be compiled while it arrives.
+  const typed = (response.headers.get("Content-Type") || "").startsWith("application/wasm");
+  const { instance } = typed
+    ? await WebAssembly.instantiateStreaming(response, go.importObject)
+    : await WebAssembly.instantiate(await response.arrayBuffer(), go.importObject);
+  go.run(instance).finally(() => { ended = true; });
+  if (typeof self.garnerAsk !== "function") throw new Error("garner.wasm does not offer garnerAsk");
+  const alive = () => { if (ended) throw new Error("garner ended; out of memory?"); };
+  return {
+    async ask(text) {
+      alive();
+      return self.garnerAsk(text);
+    },
+    async open(file) {
+      const bytes = new Uint8Array(await file.arrayBuffer());
+      alive();
+      return self.garnerOpen(bytes, file.name);
+    },
+  };
+}
+
+async function process() {
+  const post = async (path, type, body) => {
+    let response;
+    try {
+      response = await fetch(path, { method: "POST", headers: { "Content-Type": type }, body });
+    } catch {
+      throw new Error("garner play does not answer; start it again and reload this page");
+    }
+    const text = await response.text();
+    if (!response.ok) throw new Error(text.trim() || `garner play answered ${response.status}`);
+    return text;
+  };
+  return {
+    ask: (text) => post("ask", "application/json", text),
+    open: (file) => post("open?name=" + encodeURIComponent(file.name), "application/octet-stream", file),
+  };
+}
+
+self.onmessage = async ({ data: message }) => {
+  if (message.start) {
+    answerer = message.start === "process" ? process() : wasm();
+    try {
+      await answerer;
+      self.postMessage({ ready: true });
+    } catch (error) {
+      self.postMessage({ broken: String(error.message || error) });
+    }
+    return;
+  }
+  try {
+    const to = await answerer;
+    const reply = await ("open" in message ? to.open(message.open) : to.ask(message.ask));
+    self.postMessage({ id: message.id, reply });
+  } catch (error) {
+    self.postMessage({ id: message.id, failed: String(error.message || error), ended });
+  }
+};

@@ -1,0 +1,576 @@
+package play
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/play/recorded"
+	"github.com/garner-go/garner/operators"
+)
+
+// asks sends a question and decodes the answer.
+func asks[T any](t *testing.T, question string, call Call, more ...string) T {
+	t.Helper()
+	r := map[string]any{"ask": question, "call": call}
+	for i := 0; i < len(more); i += 2 {
+		r[more[i]] = more[i+1]
+	}
+	b, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answer T
+	if got := Ask(b); json.Unmarshal(got, &answer) != nil || bytes.HasPrefix(got, []byte(`{"error"`)) {
+		t.Fatalf("%s\ngives %s", b, got)
+	}
+	return answer
+}
+
+// lines are the groups of an answer, each "3 i64[2] [1, 3]: first second".
+func lines(a Answers) []string {
+	var list []string
+	for _, g := range a.Groups {
+		var names []string
+		for _, o := range g.Operators {
+			names = append(names, o.Name)
+		}
+		what := g.DType + g.Shape.String() + " " + g.Values
+		if g.Error != "" {
+			what = g.Class
+		}
+		list = append(list, fmt.Sprintf("%d %s: %s", len(names), what, strings.Join(names, " ")))
+	}
+	return list
+}
+
+// TestAnswers compares whole tables.
+func TestAnswers(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		call Call
+		kind recorded.Kind
+		want []string
+	}{
+		{"past the end", Call{Data: "f32[1,2,3]", Indices: "[0,-1,7]"}, recorded.PastEnd, []string{
+			"21 index-out-of-range: garner.Gather garner.GatherElements openvino.Gather-1 openvino.Gather-7 openvino.GatherElements-6 onnx.Gather-1 onnx.Gather-11 onnx.Gather-13 onnx.GatherElements-11 onnx.GatherElements-13 tensorflow.Gather tensorflow.GatherV2 tensorflow.gather tensorflow.batch_gather numpy.take numpy.take_along_axis torch.gather torch.index_select torch.take torch.take_along_dim tflite.GATHER",
+			"2 f32[3] [1.0, 3.0, 3.0]: webnn.gather webnn.gatherElements",
+			"2 f32[3] [1.0, 3.0, NaN]: jax.numpy.take jax.numpy.take_along_axis",
+			"1 f32[3] [1.0, 3.0, 0.0]: openvino.Gather-8",
+		}},
+		{"axis 1 of three", Call{Data: "[[1,2,3],[4,5,6]]", Indices: "i32[2,0]", Axis: number(-1)}, recorded.Inside, []string{
+			"14 i64[2,2] [[3, 1], [6, 4]]: garner.Gather openvino.Gather-1 openvino.Gather-7 openvino.Gather-8 onnx.Gather-1 onnx.Gather-11 onnx.Gather-13 tensorflow.GatherV2 tensorflow.gather numpy.take torch.index_select webnn.gather tflite.GATHER jax.numpy.take",
+		}},
+		{"a mode for all", Call{Data: "[1,2,3]", Indices: "[7]", Axis: number(0), Attributes: map[string]map[string]any{"*": {"mode": "clip"}}}, recorded.PastEnd, []string{
+			"30 index-out-of-range: garner.Gather garner.GatherND garner.GatherElements openvino.Gather-1 openvino.Gather-7 openvino.GatherND-5 openvino.GatherND-8 openvino.GatherElements-6 onnx.Gather-1 onnx.Gather-11 onnx.Gather-13 onnx.GatherElements-11 onnx.GatherElements-13 onnx.GatherND-11 onnx.GatherND-12 onnx.GatherND-13 com.microsoft.GatherND-1 tensorflow.GatherNd tensorflow.gather_nd tensorflow.Gather tensorflow.GatherV2 tensorflow.gather tensorflow.batch_gather numpy.take_along_axis torch.gather torch.index_select torch.take torch.take_along_dim tflite.GATHER tflite.GATHER_ND",
+			"5 i64[1] [3]: numpy.take webnn.gather webnn.gatherElements jax.numpy.take jax.numpy.take_along_axis",
+			"1 i64[1] [0]: openvino.Gather-8",
+			"1 i64[] 3: webnn.gatherND",
+		}},
+		{"batch_dims", Call{Data: "[[1,2,3],[4,5,6]]", Indices: "[[2],[0]]", BatchDims: number(1), Axis: number(1)}, recorded.Inside, []string{
+			"7 i64[2,1] [[3], [4]]: garner.Gather openvino.Gather-7 openvino.Gather-8 tensorflow.GatherV2 tensorflow.gather tensorflow.batch_gather tflite.GATHER",
+		}},
+		{"without indices", Call{Data: "u8[[0,60],[0,64]]", Attributes: map[string]map[string]any{"*": {"type": "F16"}}}, recorded.Inside, []string{
+			"1 f32[2,1] [[1.0], [2.0]]: gguf.dequantize",
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			a := asks[Answers](t, "answers", tt.call)
+			if got := lines(a); !slices.Equal(got, tt.want) || a.Kind != tt.kind {
+				t.Errorf("kind %s, groups\n%s\nwant %s,\n%s", a.Kind, strings.Join(got, "\n"), tt.kind, strings.Join(tt.want, "\n"))
+			}
+			asked := len(a.NotAsked)
+			for _, g := range a.Groups {
+				asked += len(g.Operators)
+			}
+			if all := len(operators.All()); asked != all {
+				t.Errorf("%d operators are told of, of %d", asked, all)
+			}
+		})
+	}
+}
+
+// exampleOf is the example of an operator as a call, and what it prints.
+func exampleOf(t *testing.T, o operators.Operator) (c Call, prints string) {
+	t.Helper()
+	command, prints, ok := strings.Cut(o.Example, "   # ")
+	if !ok {
+		t.Fatalf("the example %s prints nothing", o.Example)
+	}
+	own := map[string]any{}
+	c.Attributes = map[string]map[string]any{o.Name: own}
+	var operands []string
+	words := strings.Fields(strings.ReplaceAll(command, "'", " "))
+	for i := 0; i < len(words); i++ {
+		switch words[i] {
+		case "--axis", "--batch-dims":
+			n, err := strconv.ParseInt(words[i+1], 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if words[i] == "--axis" {
+				c.Axis = &n
+			} else {
+				c.BatchDims = &n
+			}
+			i++
+		case "--attr", "--operand":
+			name, value, _ := strings.Cut(words[i+1], "=")
+			if words[i] == "--operand" {
+				c.Operands = map[string]string{name: value}
+			} else if json.Unmarshal([]byte(value), new(any)) == nil {
+				own[name] = json.RawMessage(value)
+			} else {
+				own[name] = value
+			}
+			i++
+		default:
+			operands = append(operands, words[i])
+		}
+	}
+	if c.Data = operands[0]; len(operands) > 1 {
+		c.Indices = operands[1]
+	}
+	return c, prints
+}
+
+// TestExamples asks each operator its own example: it is asked, answers what the command
+// prints, is drawn, and is written as a command line.
+func TestExamples(t *testing.T) {
+	for _, o := range operators.All() {
+		t.Run(o.Name, func(t *testing.T) {
+			call, prints := exampleOf(t, o)
+			a := asks[Answers](t, "answers", call)
+			found := false
+			for _, g := range a.Groups {
+				if slices.ContainsFunc(g.Operators, func(x Answered) bool { return x.Name == o.Name }) {
+					if found = true; g.Values != prints || g.Error != "" {
+						t.Errorf("it answers %s%s, and the example prints %s", g.Values, g.Error, prints)
+					}
+				}
+			}
+			if !found {
+				t.Errorf("it is not asked: %v", a.NotAsked)
+			}
+			p := asks[Picture](t, "picture", call, "operator", o.Name)
+			if !strings.Contains(p.SVG, `data-cell="r0"`) || strings.Contains(p.SVG, "style") || !strings.Contains(p.Text, o.Name) || p.Cells["r0"].At == "" {
+				t.Errorf("its picture is %s\n%s\n%v", p.SVG, p.Text, p.Cells)
+			}
+			c := asks[Code](t, "code", call, "operator", o.Name, "language", "garner")
+			if !strings.HasPrefix(c.Code, "garner "+string(o.Kind)+" ") {
+				t.Errorf("the command line is %s", c.Code)
+			}
+		})
+	}
+}
+
+// TestPageExamples asks the examples of the page: each is answered by several operators.
+func TestPageExamples(t *testing.T) {
+	titles := map[string]bool{}
+	for _, e := range asks[Catalog](t, "operators", Call{}).Examples {
+		a := asks[Answers](t, "answers", e.Call)
+		asked := 0
+		for _, g := range a.Groups {
+			asked += len(g.Operators)
+		}
+		if asked < 2 || titles[e.Title] || e.Title == "" {
+			t.Errorf("%s: %d operators", e.Title, asked)
+		}
+		titles[e.Title] = true
+	}
+	if len(titles) < 10 {
+		t.Errorf("%d examples", len(titles))
+	}
+}
+
+// TestCatalog holds what a page builds its forms of.
+func TestCatalog(t *testing.T) {
+	c := asks[Catalog](t, "operators", Call{})
+	if len(c.Operators) != len(operators.All()) || len(c.DTypes) != len(garner.DTypes()) {
+		t.Errorf("%d operators, %d types", len(c.Operators), len(c.DTypes))
+	}
+	kinds := map[string]int{}
+	for i, o := range operators.All() {
+		info := c.Operators[i]
+		kinds[info.Kind]++
+		if info.Name != o.Name || !strings.HasPrefix(info.Name, info.Dialect+".") || info.Page != o.Spec {
+			t.Errorf("%s is %+v", o.Name, info)
+		}
+		for _, a := range info.Attributes {
+			if !slices.Contains([]string{"int", "ints", "bool", "string"}, a.Type) {
+				t.Errorf("%s's %s is of type %q", o.Name, a.Name, a.Type)
+			}
+		}
+		for _, name := range o.Further() {
+			if likeness(name) < 0 {
+				t.Errorf("%s's operand %s is in no row of alike", o.Name, name)
+			}
+		}
+	}
+	for kind, n := range map[string]int{"bag": 11, "stored": 7, "window": 3} {
+		if kinds[kind] != n {
+			t.Errorf("%d operators of kind %s, not %d", kinds[kind], kind, n)
+		}
+	}
+	find := func(operator, name string) AttributeInfo {
+		for _, o := range c.Operators {
+			for _, a := range o.Attributes {
+				if o.Name == operator && a.Name == name {
+					return a
+				}
+			}
+		}
+		t.Fatalf("%s has no %s", operator, name)
+		return AttributeInfo{}
+	}
+	for _, tt := range []struct {
+		operator, name, kind string
+		otherwise            any
+		values               int
+	}{
+		{"onnx.Gather-13", "axis", "int", 0.0, 0},
+		{"openvino.Gather-8", "axis", "int", 0.0, 0},
+		{"numpy.take_along_axis", "axis", "int", -1.0, 0},
+		{"numpy.take", "axis", "int", nil, 0},
+		{"numpy.take", "mode", "string", nil, 3},
+		{"torch.gather", "sparse_grad", "bool", false, 0},
+		{"stablehlo.gather", "slice_sizes", "ints", nil, 0},
+		{"openvino.EmbeddingSegmentsSum-3", "num_segments", "int", nil, 0},
+	} {
+		if a := find(tt.operator, tt.name); a.Type != tt.kind || a.Default != tt.otherwise || len(a.Values) != tt.values {
+			t.Errorf("%s's %s is %+v", tt.operator, tt.name, a)
+		}
+	}
+}
+
+// TestAxes holds that the operators which have no attribute for it gather along the axis
+// that place compares with the call's.
+func TestAxes(t *testing.T) {
+	for _, call := range []Call{
+		{Data: "[1,2,3]", Indices: "[0,1]"},
+		{Data: "[[1,2],[3,4]]", Indices: "[1,0]"},
+		{Data: "[[1,2],[3,4]]", Indices: "[[1,0],[0,1]]"},
+		{Data: "[[[1],[2]],[[3],[4]]]", Indices: "[[1,0],[0,1]]"},
+	} {
+		read, err := call.read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range catalog() {
+			if e.axis != "" || e.Kind == "window" {
+				continue
+			}
+			b, err := read.bind(e)
+			if err != nil {
+				continue
+			}
+			p, err := b.prepare()
+			if err != nil {
+				continue
+			}
+			want := int64(p.Plan().Axes[0].Number)
+			if want < 0 && read.data.Rank() == 1 {
+				want = 0
+			}
+			if want < 0 {
+				want = -2
+			}
+			if got := read.fixedAxis(e); got != want {
+				t.Errorf("%s of data %s and indices %s gathers along axis %d, not %d", e.Name, read.data.Spec(), read.indices.Spec(), want, got)
+			}
+		}
+	}
+}
+
+// TestNotAsked holds why operators are not asked.
+func TestNotAsked(t *testing.T) {
+	for _, tt := range []struct {
+		call      Call
+		name, why string
+	}{
+		{Call{Data: "[1,2,3]", Indices: "[0]"}, "stablehlo.gather", "needs attributes of its own, such as slice_sizes"},
+		{Call{Data: "[1,2,3]", Indices: "[0]"}, "torch.embedding_bag", "needs operands or attributes of its own, such as offsets"},
+		{Call{Data: "[1,2,3]", Indices: "[0]"}, "gguf.get_rows", "needs operands or attributes of its own, such as type"},
+		{Call{Data: "[1,2,3]", Indices: "[0]"}, "torch.embedding", "data i64[3] has rank 1; the operator needs 2 or more"},
+		{Call{Data: "[1,2,3]", Indices: "[0]"}, "gguf.dequantize", "takes no indices: it decodes all of data"},
+		{Call{Data: "u8[1,2]", Attributes: map[string]map[string]any{"*": {"type": "F16"}}}, "onnx.Gather-13", "needs indices"},
+		{Call{Data: "[[1,2],[3,4]]", Indices: "[0]", Axis: number(1)}, "torch.embedding", "takes no axis; its own is 0"},
+		{Call{Data: "[[1,2],[3,4]]", Indices: "[0]", Axis: number(0)}, "torch.take", "takes no axis; its own is data, taken flat"},
+		{Call{Data: "[[1,2],[3,4]]", Indices: "[0]", BatchDims: number(1)}, "onnx.Gather-13", "takes no batch_dims; its own are 0"},
+		{Call{Data: "[[1,2],[3,4]]", Indices: "[0]", Operands: map[string]string{"offsets": "[0]"}}, "onnx.Gather-13", "takes no offsets"},
+		{Call{Data: "f32[[1,2],[3,4]]", Indices: "[0]", Operands: map[string]string{"segment_ids": "[0]"}}, "openvino.EmbeddingSegmentsSum-3", "needs its input num_segments"},
+		{Call{Data: "f32[[1,2],[3,4]]", Indices: "[0]", Operands: map[string]string{"weights": "[1]"}}, "tensorflow.embedding_lookup_sparse", "needs its input dense_shape"},
+		{Call{Data: "f32[[1,2],[3,4]]", Indices: "[0]", Attributes: map[string]map[string]any{"openvino.EmbeddingBagOffsets-15": {}}}, "openvino.EmbeddingBagOffsets-15", "needs its operand offsets"},
+		{Call{Data: "[1,2,3]", Indices: "[0]", Attributes: map[string]map[string]any{"*": {"mode": "raise"}}}, "jax.numpy.take", `mode "raise"; there are fill, clip, promise_in_bounds and wrap`},
+	} {
+		a := asks[Answers](t, "answers", tt.call)
+		i := slices.IndexFunc(a.NotAsked, func(n NotAsked) bool { return n.Name == tt.name })
+		if i < 0 {
+			t.Errorf("%s is asked of %+v", tt.name, tt.call)
+		} else if a.NotAsked[i].Why != tt.why {
+			t.Errorf("%s %s; want %s", tt.name, a.NotAsked[i].Why, tt.why)
+		}
+	}
+}
+
+// TestRefused holds the words for wrong requests, and which part of the call they name.
+func TestRefused(t *testing.T) {
+	many := strings.TrimSuffix(strings.Repeat("0,", MostElements+1), ",")
+	deep := strings.Repeat("[", 70) + strings.Repeat("]", 70)
+	for _, tt := range []struct{ request, where, says string }{
+		{``, "", "not JSON of a known form"},
+		{`[]`, "", "cannot be a JSON array"},
+		{`{"ask":"answers"}`, "", "the request has no call"},
+		{`{"ask":"guess"}`, "", `there is no question "guess"`},
+		{`{"ask":"operators"} {}`, "", "text follows the request"},
+		{`{"ask":"answers","call":{"data":"[1]","indices":"[0]","colour":"red"}}`, "", `unknown field "colour"`},
+		{`{"ask":"answers","call":{"data":[1],"indices":"[0]"}}`, "data", "cannot be a JSON array"},
+		{`{"ask":"answers","call":{"data":"[1","indices":"[0]"}}`, "data", "the [ of column 1 is not closed"},
+		{`{"ask":"answers","call":{"data":"","indices":"[0]"}}`, "data", "there is no value"},
+		{`{"ask":"answers","call":{"data":"[1]","indices":"[[0],1]"}}`, "indices", "column 6"},
+		{`{"ask":"answers","call":{"data":"[1]","indices":"[0.5]"}}`, "indices", "must be of an integer type"},
+		{`{"ask":"answers","call":{"data":"[300]","data_dtype":"u8","indices":"[0]"}}`, "data", "column 2"},
+		{`{"ask":"answers","call":{"data":"[3]","data_dtype":"u9","indices":"[0]"}}`, "data", "u9"},
+		{`{"ask":"answers","call":{"data":"f32[3]","data_dtype":"u8","indices":"[0]"}}`, "data", "leave one of them out"},
+		{`{"ask":"answers","call":{"data":"[3]","indices":"[0]","indices_dtype":"f32"}}`, "indices", "must be of an integer type"},
+		{`{"ask":"answers","call":{"data":"[1]","indices":"[0]","axis":1.5}}`, "axis", "give an integer"},
+		{`{"ask":"answers","call":{"data":"[1]","indices":"[0]","axis":"1"}}`, "axis", "give an integer"},
+		{`{"ask":"answers","call":{"data":"[1]","indices":"[0]","batch_dims":99999999999999999999}}`, "batch_dims", "give an integer"},
+		{`{"ask":"answers","call":{"data":"[1]","indices":"[0]","attributes":{"onnx.Gather-99":{}}}}`, "attributes", "onnx.Gather-13"},
+		{`{"ask":"answers","call":{"data":"[1]","indices":"[0]","attributes":{"onnx.Gather":{}}}}`, "attributes", "such as onnx.Gather-13"},
+		{`{"ask":"answers","call":{"data":"[1]","indices":"[0]","attributes":{"onnx.Gather-13":{"mode":"clip"}}}}`, "attributes", `onnx.Gather-13 has no attribute "mode"; it has axis`},
+		{`{"ask":"answers","call":{"data":"[1]","indices":"[0]","attributes":{"*":{"colour":"red"}}}}`, "attributes", `no operator has an attribute "colour"`},
+		{`{"ask":"answers","call":{"data":"[1]","indices":"[0]","attributes":{"*":{"axis":{"a":1}}}}}`, "attributes", "axis: a value is an integer"},
+		{`{"ask":"answers","call":{"data":"[1]","indices":"[0]","attributes":{"*":{"slice_sizes":["a"]}}}}`, "attributes", "a list holds integers alone"},
+		{`{"ask":"answers","call":{"data":"[1]","indices":"[0]","attributes":{"*":{"slice_sizes":[` + many + `]}}}}`, "attributes", "a list of 65537 numbers; there may be 64"},
+		{`{"ask":"answers","call":{"data":"[1]","indices":"[0]","operands":{"colour":"[1]"}}}`, "operands", `there is no operand "colour"`},
+		{`{"ask":"answers","call":{"data":"[1]","indices":"[0]","operands":{"offsets":"[1"}}}`, "operands.offsets", "is not closed"},
+		{`{"ask":"answers","call":{"data":"[` + many + `]","indices":"[0]"}}`, "data", "more than 65536 elements together"},
+		{`{"ask":"answers","call":{"data":"0:40000","indices":"0:40000"}}`, "indices", "more than 65536 elements together"},
+		{`{"ask":"answers","call":{"data":"0:9223372036854775807","indices":"[0]"}}`, "data", "more than 65536 elements together"},
+		{`{"ask":"answers","call":{"data":"` + deep + `","indices":"[0]"}}`, "data", "deeper than 64"},
+		{`{"ask":"answers","call":{"data":"[1]","indices":"[0]"}}` + strings.Repeat(" ", MostBytes), "", "there may be 4194304"},
+		{`{"ask":"picture","call":{"data":"[1]","indices":"[0]"}}`, "", "the request has no operator"},
+		{`{"ask":"picture","operator":"onnx.Gather","call":{"data":"[1]","indices":"[0]"}}`, "", "no operator onnx.Gather"},
+		{`{"ask":"picture","operator":"<script>","call":{"data":"[1]","indices":"[0]"}}`, "", "no operator <script>"},
+		{`{"ask":"picture","operator":"torch.embedding","call":{"data":"[1]","indices":"[0]"}}`, "", "torch.embedding: data i64[1] has rank 1"},
+		{`{"ask":"picture","operator":"onnx.Gather-13","call":{"data":"[1]","indices":"[0]","axis":5}}`, "", "onnx.Gather-13: axis 5"},
+		{`{"ask":"code","operator":"onnx.Gather-13","language":"cobol","call":{"data":"[1]","indices":"[0]"}}`, "", `no language "cobol"`},
+		{`{"ask":"code","operator":"webnn.gather","language":"python","call":{"data":"[1]","indices":"[0]"}}`, "", "no Python"},
+	} {
+		var r Refusal
+		if got := Ask([]byte(tt.request)); json.Unmarshal(got, &r) != nil || r.Where != tt.where || !strings.Contains(r.Message, tt.says) || len(got) > 1000 {
+			t.Errorf("%.200s\ngives %.500s; want where %q, %q", tt.request, got, tt.where, tt.says)
+		}
+	}
+}
+
+// TestLimits holds that small operands cannot ask for much.
+func TestLimits(t *testing.T) {
+	why := func(call Call, name string) string {
+		for _, n := range asks[Answers](t, "answers", call).NotAsked {
+			if n.Name == name {
+				return n.Why
+			}
+		}
+		return "it is asked"
+	}
+	lists := "[" + strings.TrimSuffix(strings.Repeat("[],", 20000), ",") + "]"
+	row := "f32[[" + strings.TrimSuffix(strings.Repeat("1,", 2000), ",") + "]]"
+	for _, tt := range []struct {
+		call       Call
+		name, says string
+	}{
+		{Call{Data: "[[1,2,3]]", Indices: "i8[" + strings.TrimSuffix(strings.Repeat("0,", 30000), ",") + "]", Axis: number(0)}, "onnx.Gather-13", "has more than 65536 elements"},
+		{Call{Data: lists, Indices: lists, Axis: number(1)}, "onnx.Gather-13", "has more than 65536 empty lists"},
+		{Call{Data: row, Indices: "i8[" + strings.TrimSuffix(strings.Repeat("0,", 600), ",") + "]", Operands: map[string]string{"offsets": "[0]"}}, "openvino.EmbeddingBagOffsetsSum-3", "have more than 1048576 elements together"},
+		{Call{Data: "f32[[1]]", Indices: "[0]", Operands: map[string]string{"segment_ids": "[0]"}, Attributes: map[string]map[string]any{"*": {"num_segments": 1 << 40}}}, "openvino.EmbeddingSegmentsSum-3", "has more than 65536 elements"},
+	} {
+		if got := why(tt.call, tt.name); !strings.Contains(got, tt.says) {
+			t.Errorf("%s: %s; want %s", tt.name, got, tt.says)
+		}
+	}
+
+	// A text that is repeated is not printed as often.
+	long := strings.Repeat("long ", 100000)
+	call := Call{Data: `["` + long + `"]`, Indices: "[" + strings.TrimSuffix(strings.Repeat("0,", 5000), ",") + "]"}
+	b, err := json.Marshal(map[string]any{"ask": "answers", "call": call})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := Ask(b); len(got) > 20*mostText || !bytes.Contains(got, []byte(`"cut":true`)) {
+		t.Errorf("an answer of %d bytes: %.200s", len(got), got)
+	}
+	if p := asks[Picture](t, "picture", call, "operator", "onnx.Gather-13"); len(p.SVG) > 1<<20 {
+		t.Errorf("a picture of %d bytes", len(p.SVG))
+	}
+}
+
+// TestCut cuts texts between characters.
+func TestCut(t *testing.T) {
+	for most := range 12 {
+		got, cut := text(garner.Of([]string{"äöü"}, 1), most)
+		whole := `["äöü"]`
+		if want := len(whole) > most; cut != want || !strings.HasPrefix(whole, strings.TrimSuffix(got, "…")) || strings.ContainsRune(got, '�') {
+			t.Errorf("cut at %d it is %s, %t", most, got, cut)
+		}
+	}
+}
+
+// TestSame compares results.
+func TestSame(t *testing.T) {
+	nan, other := garner.Of([]uint32{0x7fc00000, 0}, 2), garner.Of([]uint32{0xffc00001, 0}, 2)
+	float := func(u garner.Tensor) garner.Tensor {
+		b, err := u.Bytes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := garner.FromBytes(garner.F32, b, u.Shape()...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	for i, tt := range []struct {
+		a, b garner.Tensor
+		want bool
+	}{
+		{garner.Of([]int64{1, 2}, 2), garner.Of([]int64{1, 2}, 2), true},
+		{garner.Of([]int64{1, 2}, 2), garner.Of([]int64{1, 2}, 2, 1), false},
+		{garner.Of([]int64{1, 2}, 2), garner.Of([]uint64{1, 2}, 2), false},
+		{garner.Of([]int64{1, 2}, 2), garner.Of([]int64{1, 3}, 2), false},
+		{garner.Of([]string{"a", "b"}, 2), garner.Of([]string{"a", "b"}, 2), true},
+		{garner.Of([]string{"a", "b"}, 2), garner.Of([]string{"a", "c"}, 2), false},
+		{float(nan), float(other), true},
+		{nan, other, false},
+		{garner.Of([]float32{0, 1}, 2), garner.Of([]float32{float32(math.Copysign(0, -1)), 1}, 2), false},
+	} {
+		if same(tt.a, tt.b) != tt.want {
+			t.Errorf("%d: %s and %s are the same: %t", i, tt.a, tt.b, !tt.want)
+		}
+	}
+}
+
+// TestRecorded holds that what a runtime answered stands beside its operator, for calls of
+// the same kind alone.
+func TestRecorded(t *testing.T) {
+	of := func(call Call, name string) []recorded.Answer {
+		for _, g := range asks[Answers](t, "answers", call).Groups {
+			for _, o := range g.Operators {
+				if o.Name == name {
+					return o.Recorded
+				}
+			}
+		}
+		t.Fatalf("%s is not asked", name)
+		return nil
+	}
+	negative := of(Call{Data: "f32[1,2,3]", Indices: "[0,-1]"}, "openvino.Gather-7")
+	if i := slices.IndexFunc(negative, func(a recorded.Answer) bool { return a.Answer == recorded.Zero && !a.Follows }); i < 0 {
+		t.Errorf("OpenVINO's zeros for -1 are not told: %v", negative)
+	}
+	for _, a := range of(Call{Data: "f32[1,2,3]", Indices: "[0,1]"}, "openvino.Gather-7") {
+		if a.Answer == recorded.Zero {
+			t.Errorf("of indices inside it is told that %+v", a)
+		}
+	}
+}
+
+// TestOpen describes files of every format that it takes.
+func TestOpen(t *testing.T) {
+	read := func(name string) []byte {
+		b, err := os.ReadFile(filepath.Join("../..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	for _, tt := range []struct {
+		name, kind, has string
+		note            string
+	}{
+		{"testdata/models/bert.onnx", "model", `"name":"node_embedding","at":"graph.node[4]","operator":"onnx.Gather-13","attributes":"axis=0","inputs":"data: tok.weight f32[50,8], a constant; indices: ids i64[s23,s22]"`, ""},
+		{"testdata/models/bert.onnx", "model", `"rule":"L.27","title":"Positions are counted past a table","severity":"warning","node":"node_embedding_1"`, ""},
+		{"testdata/models/half.xml", "model", `"operator":"openvino.Gather-8","attributes":"batch_dims=0","inputs":"data: self.emb.weight f16[40,8]; indices: __module.emb/aten::embedding/Convert i32[?,?]; axis: `, "constants are in the .bin"},
+		{"onnx/modelproto/testdata/torch_embedding_external.onnx", "model", `"inputs":"data: words.weight f32[50,8]; indices: input_ids i64[2,3]"`, "such as torch_embedding_external.data"},
+	} {
+		var f File
+		got := Open(read(tt.name), "x/"+filepath.Base(tt.name))
+		if err := json.Unmarshal(got, &f); err != nil || f.Kind != tt.kind || !bytes.Contains(got, []byte(tt.has)) || (f.Note == "") != (tt.note == "") || !strings.Contains(f.Note, tt.note) {
+			t.Errorf("%s: %v, %s", tt.name, err, got)
+		}
+	}
+}
+
+// TestOpenRefused holds the words for files that are none.
+func TestOpenRefused(t *testing.T) {
+	for _, tt := range []struct{ name, bytes, says string }{
+		{"a.txt", "[1]", "a.txt is no file that this page reads"},
+		{"a", "[1]", "a is no file that this page reads"},
+		{"<b>\u202e.exe", "x", `"<b>\u202e.exe" is no file that this page reads`},
+		{"a.onnx", "", "a.onnx is empty"},
+		{"a.onnx", "nothing", ""},
+		{"a.XML", "<html></html>", ""},
+		{"a.npy", "\x93NUMPY\x01\x00\x05\x00{'a':", ""},
+		{"a.safetensors", "\xff\xff\xff\xff\xff\xff\xff\x7f{}", ""},
+	} {
+		var r Refusal
+		if got := Open([]byte(tt.bytes), tt.name); json.Unmarshal(got, &r) != nil || r.Message == "" || !strings.Contains(r.Message, tt.says) || strings.HasPrefix(r.Message, "garner") {
+			t.Errorf("%s: %s; want %q", tt.name, got, tt.says)
+		}
+	}
+}
+
+// FuzzAsk holds that every request has an answer in JSON, the same each time, that is no
+// fault of garner's.
+func FuzzAsk(f *testing.F) {
+	for _, e := range examples {
+		for _, more := range []string{`"answers"`, `"picture","operator":"onnx.Gather-13"`, `"code","language":"go","operator":"torch.embedding_bag"`} {
+			b, err := json.Marshal(e.Call)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add([]byte(`{"ask":` + more + `,"call":` + string(b) + `}`))
+		}
+	}
+	f.Add([]byte(`{"ask":"operators"}`))
+	f.Fuzz(func(t *testing.T, request []byte) {
+		if len(request) > 1<<12 {
+			return
+		}
+		got := Ask(request)
+		if !json.Valid(got) || bytes.HasPrefix(got, []byte(`{"error":"garner has a fault`)) {
+			t.Errorf("%s\ngives %s", request, got)
+		}
+		if again := Ask(request); !bytes.Equal(got, again) {
+			t.Errorf("%s\ngives %s\nand then %s", request, got, again)
+		}
+	})
+}
+
+// FuzzOpen holds that every file has an answer in JSON that is no fault of garner's.
+func FuzzOpen(f *testing.F) {
+	for i, name := range []string{"onnx/gather_13_table/model.onnx", "models/half.xml"} {
+		b, err := os.ReadFile("../../testdata/" + name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b, uint8(i))
+	}
+	f.Add([]byte("\x93NUMPY\x01\x00v\x00{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }                                                          \n\x00\x00\x80?\x00\x00\x00@"), uint8(2))
+	f.Add([]byte("\x40\x00\x00\x00\x00\x00\x00\x00"+`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}          `+"\x00\x00\x80?"), uint8(3))
+	f.Fuzz(func(t *testing.T, b []byte, kind uint8) {
+		name := []string{"a.onnx", "a.xml", "a.npy", "a.safetensors"}[kind%4]
+		if got := Open(b, name); !json.Valid(got) || bytes.HasPrefix(got, []byte(`{"error":"garner has a fault`)) {
+			t.Errorf("%s gives %s", name, got)
+		}
+	})
+}
