@@ -399,9 +399,10 @@ function question() {
 // settle ends a question that has no answers: those on the page are of an older
 // call, and look so.
 function settle(words) {
-  at("status").textContent = words;
+  const old = at("groups").childElementCount > 0 && (state.data.trim() !== "" || state.indices.trim() !== "");
+  at("status").textContent = words + (old ? " Below are those to the call before." : "");
   busy(false);
-  document.body.classList.add("stale");
+  document.body.classList.toggle("stale", old);
 }
 
 function busy(is) {
