@@ -26,12 +26,12 @@ import (
 	"github.com/garner-go/garner/source"
 )
 
-// Beam places the stages of a pipeline where it likes. Shards that one worker alone can
-// read are read there all the same: each worker of such a job serves the rows of its own
+// Beam places the stages of a pipeline where it likes. Shards that one node alone has
+// are read there all the same: each worker of such a job serves the rows of its node's
 // shards to the others, by HTTP, and writes its address into OUT/_garner/workers.
 
 // AddressVariable is the environment variable that names the host, or the address, at which
-// a worker serves rows of its shards: the only one that it listens on. Without it, it listens on all.
+// a worker serves rows of its node's shards: the only one that it listens on. Without it, it listens on all.
 const AddressVariable = "GARNER_ADDRESS"
 
 // newToken returns a secret of a task: who does not have it gets no row.
@@ -79,13 +79,13 @@ func addresses(at net.Addr) []string {
 
 // A post is where a worker serves rows, as it tells the others.
 type post struct {
-	Worker    string
+	Node      string
 	Addresses []string
 }
 
 func postsFolder(out string) string { return filepath.Join(workFolder(out), "workers") }
 
-// serve lets others read the shards of this worker.
+// serve lets others read the shards of this node.
 func (o *opened) serve() error {
 	s, err := serving()
 	if err != nil {
@@ -94,11 +94,11 @@ func (o *opened) serve() error {
 	s.mu.Lock()
 	s.tasks[o.Token] = o
 	s.mu.Unlock()
-	b, err := json.Marshal(post{shards.Worker(), s.addresses})
+	b, err := json.Marshal(post{shards.Node(), s.addresses})
 	if err != nil {
 		return err
 	}
-	name := sha256.Sum256([]byte(shards.Worker()))
+	name := sha256.Sum256([]byte(shards.Node()))
 	return putFile(filepath.Join(postsFolder(o.Out), fmt.Sprintf("%x-%d", name[:8], os.Getpid())), b)
 }
 
@@ -114,9 +114,9 @@ func (o *opened) stop() {
 // Headers of a request for rows, and of the answer. Who asks and who answers prove that
 // they have the secret of the task, which does not travel.
 const (
-	proofHeader  = "Garner-Proof"
-	workerHeader = "Garner-Worker"
-	shardHeader  = "Garner-Shard"
+	proofHeader = "Garner-Proof"
+	nodeHeader  = "Garner-Node"
+	shardHeader = "Garner-Shard"
 )
 
 // proof proves that somebody who has the secret of a task says this.
@@ -130,11 +130,11 @@ func proof(token string, says ...[]byte) string {
 }
 
 // asks is what the proof of a request is of.
-func asks(worker, shard string, rows []byte) [][]byte {
-	return [][]byte{[]byte("ask"), []byte(worker), []byte(shard), rows}
+func asks(node, shard string, rows []byte) [][]byte {
+	return [][]byte{[]byte("ask"), []byte(node), []byte(shard), rows}
 }
 
-// ServeHTTP answers a request for rows of a shard of this worker: their bytes.
+// ServeHTTP answers a request for rows of a shard of this node: their bytes.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	refuse := func(status int, format string, args ...any) {
 		http.Error(w, fmt.Sprintf(format, args...), status)
@@ -148,19 +148,19 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var o *opened
 	s.mu.Lock()
 	for token, task := range s.tasks {
-		want := proof(token, asks(r.Header.Get(workerHeader), r.Header.Get(shardHeader), b)...)
+		want := proof(token, asks(r.Header.Get(nodeHeader), r.Header.Get(shardHeader), b)...)
 		if hmac.Equal([]byte(want), []byte(asked)) {
 			o = task
 		}
 	}
 	s.mu.Unlock()
-	if o == nil || r.Method != http.MethodPost || r.URL.Path != "/rows" || r.Header.Get(workerHeader) != shards.Worker() {
+	if o == nil || r.Method != http.MethodPost || r.URL.Path != "/rows" || r.Header.Get(nodeHeader) != shards.Node() {
 		refuse(http.StatusNotFound, "no such rows here")
 		return
 	}
 	shard, err := strconv.Atoi(r.Header.Get(shardHeader))
 	if err != nil || shard < 0 || shard >= len(o.Opened.Spread.Manifest.Shards) || !o.Opened.Spread.Manifest.Shards[shard].Local() {
-		refuse(http.StatusBadRequest, "shard %q is not of worker %s", r.Header.Get(shardHeader), shards.Worker())
+		refuse(http.StatusBadRequest, "shard %q is not of node %s", r.Header.Get(shardHeader), shards.Node())
 		return
 	}
 	size, _ := o.Opened.Spread.Manifest.ShardSpec(shard).Bytes()
@@ -182,11 +182,19 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // askBytes is about the most bytes of rows that are asked for at a time.
 const askBytes = 8 << 20
 
-// patience is how long a worker of a shard may take to begin.
+// patience is how long a worker on the node of a shard may take to begin.
 const patience = 2 * time.Minute
 
-// ask reads rows of a shard on the worker that can.
-func (t *task) ask(ctx context.Context, m *shards.Manifest, shard int, rows source.Rows) error {
+// An asker asks the nodes of a task for rows of their shards.
+type asker struct {
+	*task
+
+	mu      sync.Mutex
+	answers map[string]string // the address at which each node has answered, until it does not
+}
+
+// ask reads rows of a shard on the node that has it.
+func (t *asker) ask(ctx context.Context, m *shards.Manifest, shard int, rows source.Rows) error {
 	is := m.Shards[shard]
 	each := max(1, askBytes/max(rows.Size, 1))
 	for i := 0; i < len(rows.At); i += each {
@@ -199,8 +207,15 @@ func (t *task) ask(ctx context.Context, m *shards.Manifest, shard int, rows sour
 	return nil
 }
 
-// askFrom asks each process that has the worker's name, until one answers.
-func (t *task) askFrom(ctx context.Context, is shards.Shard, shard int, rows, dst []byte) error {
+// askFrom asks where its node has answered before, and else each process that runs there, until
+// one answers.
+func (t *asker) askFrom(ctx context.Context, is shards.Shard, shard int, rows, dst []byte) error {
+	t.mu.Lock()
+	known := t.answers[is.Node]
+	t.mu.Unlock()
+	if known != "" && t.askAt(ctx, known, is.Node, shard, rows, dst) == nil {
+		return nil
+	}
 	var last error
 	refused := (*refusedRows)(nil)
 	for begun := time.Now(); ; {
@@ -211,11 +226,17 @@ func (t *task) askFrom(ctx context.Context, is shards.Shard, shard int, rows, ds
 		for _, e := range entries {
 			var p post
 			b, err := os.ReadFile(filepath.Join(postsFolder(t.Out), e.Name()))
-			if err != nil || json.Unmarshal(b, &p) != nil || p.Worker != is.Worker {
+			if err != nil || json.Unmarshal(b, &p) != nil || p.Node != is.Node {
 				continue
 			}
 			for _, address := range p.Addresses {
-				if last = t.askAt(ctx, address, is.Worker, shard, rows, dst); last == nil {
+				if last = t.askAt(ctx, address, is.Node, shard, rows, dst); last == nil {
+					t.mu.Lock()
+					defer t.mu.Unlock()
+					if t.answers == nil {
+						t.answers = make(map[string]string)
+					}
+					t.answers[is.Node] = address
 					return nil
 				}
 				if errors.As(last, &refused) {
@@ -224,14 +245,14 @@ func (t *task) askFrom(ctx context.Context, is shards.Shard, shard int, rows, ds
 			}
 		}
 		if refused != nil {
-			return fmt.Errorf("garner-beam: shard %s on worker %s: %w", names.Quote(is.File), names.Quote(is.Worker), refused)
+			return fmt.Errorf("garner-beam: shard %s on node %s: %w", names.Quote(is.File), names.Quote(is.Node), refused)
 		}
 		if time.Since(begun) > t.Patience {
 			why := ""
 			if last != nil {
 				why = fmt.Sprintf(" (%v)", last)
 			}
-			return garner.Errorf(shards.ErrWorker, "shard %s can be read on worker %s alone, and no worker of that name answers%s; start one with GARNER_WORKER=%s, or give the job more workers", names.Quote(is.File), names.Quote(is.Worker), why, is.Worker)
+			return garner.Errorf(shards.ErrNode, "shard %s can be read on node %s alone, and no worker there answers%s; start one with GARNER_NODE=%s, or give the job more workers", names.Quote(is.File), names.Quote(is.Node), why, is.Node)
 		}
 		select {
 		case <-ctx.Done():
@@ -256,16 +277,16 @@ var peers = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-func (t *task) askAt(ctx context.Context, address, worker string, shard int, rows, dst []byte) error {
+func (t *task) askAt(ctx context.Context, address, node string, shard int, rows, dst []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, t.Patience)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+address+"/rows", bytes.NewReader(rows))
 	if err != nil {
 		return err
 	}
-	asked := proof(t.Token, asks(worker, strconv.Itoa(shard), rows)...)
+	asked := proof(t.Token, asks(node, strconv.Itoa(shard), rows)...)
 	r.Header.Set(proofHeader, asked)
-	r.Header.Set(workerHeader, worker)
+	r.Header.Set(nodeHeader, node)
 	r.Header.Set(shardHeader, strconv.Itoa(shard))
 	answer, err := peers.Do(r)
 	if err != nil {

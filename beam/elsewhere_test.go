@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 	io.Copy(io.Discard, rest)
 }
 
-// other starts a worker of another name, which serves a task until the test ends.
+// other starts a worker on another node, which serves a task until the test ends.
 func other(t *testing.T, name string, of *task) {
 	t.Helper()
 	text, err := json.Marshal(of)
@@ -57,7 +57,7 @@ func other(t *testing.T, name string, of *task) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), serveVariable+"=1", "GARNER_WORKER="+name)
+	cmd.Env = append(os.Environ(), serveVariable+"=1", "GARNER_NODE="+name)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func other(t *testing.T, name string, of *task) {
 	}
 }
 
-// spread writes a table of three shards, of which two are read by other workers alone, and
+// spread writes a table of three shards, of which two other nodes alone have, and
 // returns its folder and the whole table. Rows lie across the ends of shards.
 func spread(t *testing.T) (dir string, table garner.Tensor) {
 	t.Helper()
@@ -98,21 +98,21 @@ func spread(t *testing.T) (dir string, table garner.Tensor) {
 	m := &shards.Manifest{DType: garner.F32, Shape: garner.Shape{3000, 16}}
 	first := 0
 	for i, n := range []int{16_005, 17_000, 14_995} {
-		worker := []string{"a", "b", ""}[i]
+		node := []string{"a", "b", ""}[i]
 		name := fmt.Sprintf("shard-%d.npy", i)
-		if worker == "b" {
+		if node == "b" {
 			name = filepath.Join(t.TempDir(), name) // a disk of its own
 		}
 		part := garner.Of(values[first:first+n], n)
 		if err := files.Save(t.Context(), filepath.Join(dir, filepath.Base(name)), part, files.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		if worker == "b" {
+		if node == "b" {
 			if err := os.Rename(filepath.Join(dir, filepath.Base(name)), name); err != nil {
 				t.Fatal(err)
 			}
 		}
-		m.Shards = append(m.Shards, shards.Shard{File: filepath.ToSlash(name), Elements: int64(n), Worker: worker})
+		m.Shards = append(m.Shards, shards.Shard{File: filepath.ToSlash(name), Elements: int64(n), Node: node})
 		first += n
 	}
 	if err := shards.Write(dir, m); err != nil {
@@ -124,15 +124,15 @@ func spread(t *testing.T) (dir string, table garner.Tensor) {
 	return dir, x
 }
 
-// TestElsewhere holds that shards which one worker alone can read are read there.
+// TestElsewhere holds that shards which one node alone has are read there.
 func TestElsewhere(t *testing.T) {
-	t.Setenv("GARNER_WORKER", "a")
+	t.Setenv("GARNER_NODE", "a")
 	t.Setenv(AddressVariable, "127.0.0.1")
 	dir, table := spread(t)
 	at := garner.Of(ids(5000, 0, 3000), 5000)
 	op := Description{Operator: "onnx.Gather-13", Data: Operand{Text: dir}, Indices: Operand{Text: keep(t, filepath.Join(t.TempDir(), "ids.npy"), at)}}
-	if _, err := op.Open(t.Context()); !errors.Is(err, shards.ErrWorker) {
-		t.Errorf("a table of other workers opens: %v", err)
+	if _, err := op.line().Open(t.Context()); !errors.Is(err, shards.ErrNode) {
+		t.Errorf("a table of other nodes opens: %v", err)
 	}
 	for name, to := range map[string]string{"as they are": "", "converted": "f16"} {
 		t.Run(name, func(t *testing.T) {
@@ -159,7 +159,7 @@ func TestElsewhere(t *testing.T) {
 				}
 			}
 			var want bytes.Buffer
-			o, err := Description{Operator: "onnx.Gather-13", Data: Operand{Text: "[1]"}, Indices: Operand{Text: "[0]"}}.Open(t.Context())
+			o, err := Description{Operator: "onnx.Gather-13", Data: Operand{Text: "[1]"}, Indices: Operand{Text: "[0]"}}.line().Open(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -174,14 +174,13 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
-// TestElsewhereMissing holds what is said of a worker that takes no part, of a shard that
-// its worker lacks, and of those who ask without a right.
+// TestElsewhereMissing holds what is said of a node that takes no part, of a shard that
+// its node lacks, and of those who ask without a right.
 func TestElsewhereMissing(t *testing.T) {
-	t.Setenv("GARNER_WORKER", "a")
+	t.Setenv("GARNER_NODE", "a")
 	t.Setenv(AddressVariable, "127.0.0.1")
 	dir, _ := spread(t)
-	job := Job{Out: filepath.Join(t.TempDir(), "rows")}
-	job.Operator, job.Data.Text, job.Indices.Text = "onnx.Gather-13", dir, "[0, 1500]"
+	job := jobOn(t, dir, "[0, 1500]")
 	of, err := prepare(t.Context(), job, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -193,7 +192,7 @@ func TestElsewhereMissing(t *testing.T) {
 	}
 	defer o.Close()
 	row := source.Rows{At: []int64{1500 * 64}, Size: 64, Dst: make([]byte, 64)}
-	if err := o.Data.Fetch(t.Context(), row); !errors.Is(err, shards.ErrWorker) || !strings.Contains(err.Error(), `no worker of that name answers; start one with GARNER_WORKER=b`) {
+	if err := o.Data.Fetch(t.Context(), row); !errors.Is(err, shards.ErrNode) || !strings.Contains(err.Error(), `no worker there answers; start one with GARNER_NODE=b`) {
 		t.Errorf("no worker b: %v", err)
 	}
 	other(t, "b", of)
@@ -213,7 +212,7 @@ func TestElsewhereMissing(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := of.ask(ctx, m, 1, source.Rows{At: []int64{0}, Size: 4, Dst: make([]byte, 4)}); err == nil {
+	if err := (&asker{task: of}).ask(ctx, m, 1, source.Rows{At: []int64{0}, Size: 4, Dst: make([]byte, 4)}); err == nil {
 		t.Error("a cancelled question is answered")
 	}
 
@@ -226,8 +225,8 @@ func TestElsewhereMissing(t *testing.T) {
 	}
 	defer o.stop()
 	for _, tt := range []struct {
-		token, worker, shard, body string
-		status                     int
+		token, node, shard, body string
+		status                   int
 	}{
 		{of.Token, "a", "0", "\x08\x01\x00", http.StatusOK},
 		{"", "a", "0", "\x08\x01\x00", http.StatusNotFound},
@@ -245,8 +244,8 @@ func TestElsewhereMissing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Header.Set(proofHeader, proof(tt.token, asks(tt.worker, tt.shard, []byte(tt.body))...))
-		r.Header.Set(workerHeader, tt.worker)
+		r.Header.Set(proofHeader, proof(tt.token, asks(tt.node, tt.shard, []byte(tt.body))...))
+		r.Header.Set(nodeHeader, tt.node)
 		r.Header.Set(shardHeader, tt.shard)
 		answer, err := peers.Do(r)
 		if err != nil {
@@ -260,14 +259,13 @@ func TestElsewhereMissing(t *testing.T) {
 	}
 }
 
-// TestElsewhereOnPrism holds that a job whose shards no worker of Prism reads is refused at
+// TestElsewhereOnPrism holds that a job whose shards the node of Prism has not is refused at
 // once, and leaves nothing.
 func TestElsewhereOnPrism(t *testing.T) {
-	t.Setenv("GARNER_WORKER", "a")
+	t.Setenv("GARNER_NODE", "a")
 	dir, _ := spread(t)
-	job := Job{Out: filepath.Join(t.TempDir(), "rows")}
-	job.Operator, job.Data.Text, job.Indices.Text = "onnx.Gather-13", dir, "[0, 1500]"
-	if err := Run(t.Context(), job, Runner{}); !errors.Is(err, shards.ErrWorker) {
+	job := jobOn(t, dir, "[0, 1500]")
+	if err := Run(t.Context(), job, Runner{}); !errors.Is(err, shards.ErrNode) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(job.Out); !errors.Is(err, os.ErrNotExist) {
@@ -278,10 +276,9 @@ func TestElsewhereOnPrism(t *testing.T) {
 // TestLyingPeer holds that what answers at the address of a worker, and is none, neither gets
 // the job's secret passed on nor gives rows of another length, and does not hang the job.
 func TestLyingPeer(t *testing.T) {
-	t.Setenv("GARNER_WORKER", "a")
+	t.Setenv("GARNER_NODE", "a")
 	dir, _ := spread(t)
-	job := Job{Out: filepath.Join(t.TempDir(), "rows")}
-	job.Operator, job.Data.Text, job.Indices.Text = "onnx.Gather-13", dir, "[0, 1500]"
+	job := jobOn(t, dir, "[0, 1500]")
 	of, err := prepare(t.Context(), job, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -325,7 +322,7 @@ func TestLyingPeer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = of.ask(t.Context(), m, 1, source.Rows{At: []int64{0}, Size: 64, Dst: make([]byte, 64)})
+			err = (&asker{task: of}).ask(t.Context(), m, 1, source.Rows{At: []int64{0}, Size: 64, Dst: make([]byte, 64)})
 			if err == nil || strings.Contains(err.Error(), "\x1b") {
 				t.Errorf("%v", err)
 			}
@@ -333,12 +330,61 @@ func TestLyingPeer(t *testing.T) {
 	}
 }
 
+// TestAskedAgain holds that a node is looked up once, and again when it no longer answers.
+func TestAskedAgain(t *testing.T) {
+	t.Setenv("GARNER_NODE", "a")
+	dir, _ := spread(t)
+	job := jobOn(t, dir, "[0, 1500]")
+	of, err := prepare(t.Context(), job, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of.Patience = 300 * time.Millisecond
+	m, err := shards.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin := func(says byte) *httptest.Server {
+		peer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			b := bytes.Repeat([]byte{says}, 64)
+			w.Header().Set(proofHeader, proof(of.Token, []byte("answer"), []byte(r.Header.Get(proofHeader)), b))
+			w.Header().Set("Content-Length", "64")
+			w.Write(b)
+		}))
+		b, err := json.Marshal(post{"b", []string{strings.TrimPrefix(peer.URL, "http://")}})
+		if err == nil {
+			err = putFile(filepath.Join(postsFolder(of.Out), "peer"), b)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return peer
+	}
+	a := &asker{task: of}
+	asked := func(what string, want byte) {
+		t.Helper()
+		row := source.Rows{At: []int64{0}, Size: 64, Dst: make([]byte, 64)}
+		if err := a.ask(t.Context(), m, 1, row); err != nil || row.Dst[0] != want {
+			t.Errorf("%s: %d, %v; want %d", what, row.Dst[0], err, want)
+		}
+	}
+	first := begin(1)
+	asked("a node that nobody has asked", 1)
+	if err := os.RemoveAll(postsFolder(of.Out)); err != nil {
+		t.Fatal(err)
+	}
+	asked("a node that has answered", 1)
+	second := begin(2)
+	defer second.Close()
+	first.Close()
+	asked("a node that is at another address", 2)
+}
+
 // TestChangedBetween holds that workers which find other files than the driver say so.
 func TestChangedBetween(t *testing.T) {
 	dir := t.TempDir()
 	table := save(t, filepath.Join(dir, "table.npy"), garner.F32, 100, 4)
-	job := Job{Out: filepath.Join(dir, "rows")}
-	job.Operator, job.Data.Text, job.Indices.Text = "onnx.Gather-13", table, "[0, 50]"
+	job := jobOn(t, table, "[0, 50]")
 	of, err := prepare(t.Context(), job, 1)
 	if err != nil {
 		t.Fatal(err)

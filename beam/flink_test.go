@@ -40,11 +40,11 @@ func init() {
 // onFlink is the cluster of beam/test-flink.
 func onFlink(t *testing.T) (Runner, *flink.Client) {
 	t.Helper()
-	r := Runner{Name: Flink, Endpoint: os.Getenv("BEAM_ENDPOINT"), Flink: os.Getenv("FLINK_REST"), Workers: 4}
-	if r.Endpoint == "" || r.Flink == "" {
+	r := Runner{Name: FlinkRunner, Endpoint: os.Getenv("BEAM_ENDPOINT"), FlinkREST: os.Getenv("FLINK_REST"), Workers: 4}
+	if r.Endpoint == "" || r.FlinkREST == "" {
 		t.Fatal("BEAM_ENDPOINT or FLINK_REST is not set: run beam/test-flink")
 	}
-	cluster, err := flink.New(r.Flink)
+	cluster, err := flink.New(r.FlinkREST)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,14 +286,14 @@ func TestFlink(t *testing.T) {
 			}
 		}
 	})
-	t.Run("elsewhere", func(t *testing.T) { // shards that only one worker reads
+	t.Run("elsewhere", func(t *testing.T) { // shards that only one node has
 		dir, table := spread(t)
 		m, err := shards.Read(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range m.Shards {
-			m.Shards[i].Worker = map[string]string{"a": "worker-1", "b": "worker-2"}[m.Shards[i].Worker]
+			m.Shards[i].Node = map[string]string{"a": "worker-1", "b": "worker-2"}[m.Shards[i].Node]
 		}
 		if err := shards.Write(dir, m); err != nil {
 			t.Fatal(err)

@@ -21,9 +21,12 @@ import (
 //
 //	begin   makes the folder, and in it _garner/job.json, which says whose shards it has
 //	write   puts part-… in place, then _garner/shards/N, which says what its file is
-//	finish  writes manifest.json, takes away _garner, and writes _SUCCESS
+//	decide  writes _garner/refused.json instead, where an index is refused
+//	finish  writes manifest.json, then _SUCCESS, and takes away _garner
 //
-// A kill between any two steps leaves what the next run of the job goes on with.
+// A kill between any two steps leaves what the next run of the job goes on with. Several
+// drivers may run one job: all write the same bytes, and nobody takes away what another needs
+// before _SUCCESS says that the result is there. A refusal stays until the next run begins.
 
 // workName is the folder in OUT of what a job needs until it is done.
 const workName = "_garner"
@@ -66,22 +69,27 @@ func (t *task) begin() (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	was, err := os.ReadFile(filepath.Join(workFolder(t.Out), jobName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	begun := err == nil
+	if _, err := os.Stat(filepath.Join(workFolder(t.Out), refusedName)); err == nil && string(was) != id {
+		if err := takeAway(t.Out); err != nil { // nothing was made
+			return false, err
+		}
+		begun = false
+	}
 	made := true
 	if err := os.Mkdir(t.Out, 0o777); errors.Is(err, fs.ErrExist) {
 		made = false
 	} else if err != nil {
 		return false, err
 	}
-	was, err := os.ReadFile(filepath.Join(workFolder(t.Out), jobName))
-	switch {
-	case err == nil:
-		return false, t.goOn(id, string(was))
-	case !errors.Is(err, fs.ErrNotExist):
-		return false, err
-	}
-
 	m, read := shards.Read(t.Out)
 	switch {
+	case begun && read != nil:
+		return false, t.goOn(id, string(was))
 	case read == nil || errors.Is(read, shards.ErrUnfinished) && m != nil:
 		if same, err := t.made(m); err != nil {
 			return false, err
@@ -89,6 +97,7 @@ func (t *task) begin() (done bool, err error) {
 			return false, garner.Errorf(files.ErrKept, "%s has the result of another job, or its operands have changed since; remove it, or give another folder", t.Out)
 		}
 		if read == nil && whole(t.Out, m) {
+			_ = sweep(t.Out) // where finish was killed; the result is whole all the same
 			return true, nil
 		}
 		if err := t.reopen(m); err != nil {
@@ -275,8 +284,7 @@ func putFile(path string, b []byte) error {
 	return f.Commit()
 }
 
-// finish writes the manifest, sweeps what runs that were killed have left, and says that
-// the result is there.
+// finish writes the manifest, says that the result is there, and sweeps.
 func (t *task) finish(all []shardFile) error {
 	m := *t.Manifest
 	m.Shards = t.files()
@@ -286,29 +294,35 @@ func (t *task) finish(all []shardFile) error {
 	if err := shards.Write(t.Out, &m); err != nil {
 		return err
 	}
-	entries, err := os.ReadDir(t.Out)
+	if err := shards.Finish(t.Out); err != nil {
+		return err
+	}
+	return sweep(t.Out)
+}
+
+// sweep takes away what a job whose result is there has no more use for, and what writers that
+// were killed have left.
+func sweep(out string) error {
+	entries, err := os.ReadDir(out)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
 		if left.MatchString(e.Name()) && strings.HasPrefix(e.Name(), ".") {
-			if err := os.Remove(filepath.Join(t.Out, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := os.Remove(filepath.Join(out, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 		}
 	}
-	if err := os.RemoveAll(workFolder(t.Out)); err != nil {
-		return err
-	}
-	return shards.Finish(t.Out)
+	return os.RemoveAll(workFolder(out))
 }
 
 // A refusal is the result of a job whose indices are refused.
 type refusal struct{ Index *garner.IndexError }
 
-// Outcome says how a pipeline that has ended left the folder of a job: nil where the result
-// is whole, and a *garner.IndexError where an index was refused. Nothing is written then, and
-// Outcome takes away what is left, and the folder where the job has made it.
+// Outcome says how a pipeline that has ended, by an error too, left the folder of a job: nil
+// where the result is whole, and a *garner.IndexError where an index was refused, and no row is
+// written. It changes nothing: the refusal stays in the folder until the next job begins there.
 func Outcome(out string) error {
 	if _, err := os.Stat(filepath.Join(out, shards.SuccessName)); err == nil {
 		return nil
@@ -319,9 +333,6 @@ func Outcome(out string) error {
 	}
 	var r refusal
 	if err := json.Unmarshal(b, &r); err != nil {
-		return err
-	}
-	if err := takeAway(out); err != nil {
 		return err
 	}
 	return r.Index

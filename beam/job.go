@@ -20,29 +20,53 @@ import (
 	"github.com/garner-go/garner/internal/cmdline"
 )
 
-// A Description says what is gathered. Its fields are those of the command line:
-//
-//	Operator           string              // a name that "garner ops" lists, such as openvino.Gather-8
-//	Attributes         Attributes          // of the operator
-//	Negative, Outside  string              // its policies, as --negative and --outside have them; "" is its own
-//	Data, Indices      Operand             // Indices is zero where the operator takes data alone
-//	Further            map[string]Operand  // by their names, such as offsets
-//
-// It has a form in JSON.
-type Description = cmdline.Description
+// A Description says what is gathered, as the command line of garner does. It has a form in
+// JSON.
+type Description struct {
+	Operator   string             `json:"operator"`             // a name that "garner ops" lists, such as openvino.Gather-8
+	Attributes Attributes         `json:"attributes,omitempty"` // of the operator
+	Negative   string             `json:"negative,omitempty"`   // its policy, as --negative has it; "" is the operator's own
+	Outside    string             `json:"outside,omitempty"`    // its policy, as --outside has it, such as fill=0; "" is the operator's own
+	Data       Operand            `json:"data"`
+	Indices    Operand            `json:"indices,omitzero"`  // zero where the operator takes data alone
+	Further    map[string]Operand `json:"further,omitempty"` // by their names, such as offsets
+}
 
-// An Operand is a literal, a range, or an array in files, which every worker opens. Its fields are
-//
-//	Text    string        // what the command line has, with an absolute path
-//	DType   string        // of a file that does not say it, such as f32
-//	Shape   garner.Shape  // of such a file; -1 is an open dim
-//	Offset  int64         // bytes before its first element
-//	Raw     bool          // quantised blocks as bytes; of Data alone
-//	To      string        // the float dtype that elements are converted to; never of Indices
-type Operand = cmdline.Described
+// An Operand is a literal, a range, or an array in files, which every worker opens. DType, Shape
+// and Offset are of files that do not say what they have, such as .raw; further operands have
+// none of them.
+type Operand struct {
+	Text   string       `json:"text"`             // what the command line has, with an absolute path
+	DType  string       `json:"dtype,omitempty"`  // such as f32; "" is the operand's own
+	Shape  garner.Shape `json:"shape,omitzero"`   // -1 is an open dim
+	Offset int64        `json:"offset,omitempty"` // bytes before its first element
+	Raw    bool         `json:"raw,omitempty"`    // quantised blocks as bytes; of Data alone
+	To     string       `json:"to,omitempty"`     // the float dtype that elements are converted to; never of Indices
+}
 
 // Attributes are the attributes of a Description by name: int64, []int64, bool, string or nil.
-type Attributes = cmdline.Attributes
+// JSON keeps these types.
+type Attributes map[string]any
+
+// UnmarshalJSON reads integers exactly. A number that is no int64 is an error.
+func (a *Attributes) UnmarshalJSON(text []byte) error {
+	return (*cmdline.Attributes)(a).UnmarshalJSON(text)
+}
+
+// line is the description as workers open it.
+func (d Description) line() cmdline.Description {
+	line := cmdline.Description{
+		Operator: d.Operator, Attributes: cmdline.Attributes(d.Attributes), Negative: d.Negative, Outside: d.Outside,
+		Data: cmdline.Described(d.Data), Indices: cmdline.Described(d.Indices),
+	}
+	for name, o := range d.Further {
+		if line.Further == nil {
+			line.Further = make(map[string]cmdline.Described)
+		}
+		line.Further[name] = cmdline.Described(o)
+	}
+	return line
+}
 
 const (
 	// MostShardBytes is the largest size in bytes of a shard of the result. Flink's sort buffer
@@ -67,38 +91,38 @@ type Job struct {
 
 // Names of runners.
 const (
-	Prism = "prism" // in this process
-	Flink = "flink" // by a Beam job server
+	PrismRunner = "prism" // in this process
+	FlinkRunner = "flink" // by a Beam job server
 )
 
 // A Runner runs the pipeline of a Job. The zero Runner is Prism on all cores.
 type Runner struct {
-	Name     string // Prism or Flink; "" is Prism
-	Endpoint string // HOST:PORT of the job server; "" with Prism
-	Workers  int    // how many work at a time; 0 is the runner's default
-	Flink    string // HOST:PORT of Flink's REST API, for what the job server does not tell, and to cancel; "": it is not asked
-	Worker   string // the path of this program on the workers; "": where it runs here
-	Image    string // a container image whose entry point is a worker, instead of Worker
+	Name      string // PrismRunner or FlinkRunner; "" is PrismRunner
+	Endpoint  string // HOST:PORT of the job server; "" with Prism
+	Workers   int    // how many work at a time; 0 is the runner's default
+	FlinkREST string // HOST:PORT of Flink's REST API, for what the job server does not tell, and to cancel; "": it is not asked
+	Worker    string // the path of this program on the workers; "": where it runs here
+	Image     string // a container image whose entry point is a worker, instead of Worker
 }
 
 // Check returns what is wrong with a runner: a garner.ErrAttribute.
 func (r Runner) Check() error {
 	wrong := func(format string, args ...any) error { return garner.Errorf(garner.ErrAttribute, format, args...) }
 	switch {
-	case r.Name != "" && r.Name != Prism && r.Name != Flink:
-		return wrong("no runner %q; give %s or %s", r.Name, Prism, Flink)
+	case r.Name != "" && r.Name != PrismRunner && r.Name != FlinkRunner:
+		return wrong("no runner %q; give %s or %s", r.Name, PrismRunner, FlinkRunner)
 	case r.Workers < 0 || r.Workers > 1<<16:
 		return wrong("%d workers; give 1 to %d, or 0 for the runner's default", r.Workers, 1<<16)
-	case r.Name == Flink && r.Endpoint == "":
-		return wrong("%s needs the endpoint of a Beam job server, HOST:PORT; the port is most often 8099", Flink)
-	case r.Name == Flink:
+	case r.Name == FlinkRunner && r.Endpoint == "":
+		return wrong("%s needs the endpoint of a Beam job server, HOST:PORT; the port is most often 8099", FlinkRunner)
+	case r.Name == FlinkRunner:
 		if host, port, err := net.SplitHostPort(r.Endpoint); err != nil || host == "" || port == "" {
 			return wrong("endpoint %q; give the HOST:PORT of a Beam job server, such as localhost:8099", r.Endpoint)
 		}
 	case r.Endpoint != "":
-		return wrong("%s runs in this process and has no endpoint; choose another runner, or give none", Prism)
-	case r.Flink != "" || r.Worker != "" || r.Image != "":
-		return wrong("%s runs in this process: it has no REST API, and its workers neither path nor image; choose another runner, or give none", Prism)
+		return wrong("%s runs in this process and has no endpoint; choose another runner, or give none", PrismRunner)
+	case r.FlinkREST != "" || r.Worker != "" || r.Image != "":
+		return wrong("%s runs in this process: it has no REST API, and its workers neither path nor image; choose another runner, or give none", PrismRunner)
 	}
 	return nil
 }

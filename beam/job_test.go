@@ -44,6 +44,30 @@ func TestJobIsJSON(t *testing.T) {
 	}
 }
 
+// TestDescription holds that workers open what a Job describes, field by field.
+func TestDescription(t *testing.T) {
+	o := Operand{Text: "/t.raw", DType: "u8", Shape: garner.Shape{2, -1}, Offset: 7, Raw: true, To: "f16"}
+	d := Description{Operator: "garner.Gather", Attributes: Attributes{"axis": int64(1), "list": []int64{}, "none": nil}, Negative: "reject", Outside: "fill=1",
+		Data: o, Indices: Operand{Text: "[1]"}, Further: map[string]Operand{"offsets": o}}
+	for at, v := range []any{d, o} {
+		for i, v := 0, reflect.ValueOf(v); i < v.NumField(); i++ {
+			if v.Field(i).IsZero() {
+				t.Errorf("type %d: this test leaves out %s", at, v.Type().Field(i).Name)
+			}
+		}
+	}
+	want, err := json.Marshal(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if is, err := json.Marshal(d.line()); err != nil || string(is) != string(want) {
+		t.Errorf("%s, %v; want %s", is, err, want)
+	}
+	if a, b := reflect.TypeFor[Description]().NumField(), reflect.TypeFor[cmdline.Description]().NumField(); a != b {
+		t.Errorf("%d fields, and a command line has %d", a, b)
+	}
+}
+
 func TestOut(t *testing.T) {
 	ours, other := `{"garner": 1, "operator": {"name": "numpy.take"}}`, `{"garner": 1, "shards": []}`
 	for _, tt := range []struct {
@@ -143,7 +167,7 @@ func TestJobCheck(t *testing.T) {
 		err := j.Check()
 		if err == nil {
 			var o *cmdline.Opened
-			if o, err = j.Open(t.Context()); err == nil {
+			if o, err = j.line().Open(t.Context()); err == nil {
 				err = o.Close()
 			}
 		}
@@ -162,12 +186,12 @@ func TestRunner(t *testing.T) {
 		want   string
 	}{
 		{Runner{}, ""},
-		{Runner{Name: Prism, Workers: 7}, ""},
-		{Runner{Name: Flink, Endpoint: "localhost:8099", Flink: "localhost:8081", Worker: "/opt/garner-beam"}, ""},
+		{Runner{Name: PrismRunner, Workers: 7}, ""},
+		{Runner{Name: FlinkRunner, Endpoint: "localhost:8099", FlinkREST: "localhost:8081", Worker: "/opt/garner-beam"}, ""},
 		{Runner{Name: "spark"}, `no runner "spark"; give prism or flink`},
-		{Runner{Name: Flink}, "needs the endpoint"},
-		{Runner{Name: Flink, Endpoint: "localhost"}, `endpoint "localhost"; give the HOST:PORT`},
-		{Runner{Name: Flink, Endpoint: ":8099"}, "give the HOST:PORT"},
+		{Runner{Name: FlinkRunner}, "needs the endpoint"},
+		{Runner{Name: FlinkRunner, Endpoint: "localhost"}, `endpoint "localhost"; give the HOST:PORT`},
+		{Runner{Name: FlinkRunner, Endpoint: ":8099"}, "give the HOST:PORT"},
 		{Runner{Endpoint: "localhost:8099"}, "has no endpoint"},
 		{Runner{Worker: "/opt/garner-beam"}, "neither path nor image"},
 		{Runner{Workers: -1}, "-1 workers"},

@@ -5,16 +5,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/passert"
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/beam/internal/wire"
 	"github.com/garner-go/garner/files"
@@ -65,10 +67,41 @@ func ids(n int, low, high int64) []int64 {
 	return all
 }
 
+// jobOn is a job that gathers rows of data into a folder that is not there yet.
+func jobOn(t *testing.T, data, indices string) Job {
+	t.Helper()
+	return Job{
+		Description: Description{Operator: "onnx.Gather-13", Data: Operand{Text: data}, Indices: Operand{Text: indices}},
+		Out:         filepath.Join(t.TempDir(), "rows"),
+	}
+}
+
+// jobOfRows is a job of n random rows of a random table, in shards of 1 MiB.
+func jobOfRows(t *testing.T, d garner.DType, rows, columns, n int) Job {
+	t.Helper()
+	dir := t.TempDir()
+	job := jobOn(t, save(t, filepath.Join(dir, "table.npy"), d, rows, columns),
+		keep(t, filepath.Join(dir, "ids.npy"), garner.Of(ids(n, 0, int64(rows)), n)))
+	job.ShardBytes = 1 << 20
+	return job
+}
+
+// hasResult holds that the folder of a job has the bytes that the library gathers.
+func hasResult(t *testing.T, job Job) {
+	t.Helper()
+	wantSpec, want, err := gathered(t, job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if spec, got := folder(t, job.Out); spec.String() != wantSpec.String() || !bytes.Equal(got, want) {
+		t.Errorf("%s has %s of %d bytes, want %s of %d, and the same", job.Out, spec, len(got), wantSpec, len(want))
+	}
+}
+
 // gathered is the result of a job as the library gathers it.
 func gathered(t *testing.T, job Job) (garner.Spec, []byte, error) {
 	t.Helper()
-	o, err := job.Open(t.Context())
+	o, err := job.line().Open(t.Context())
 	if err != nil {
 		return garner.Spec{}, nil, err
 	}
@@ -180,17 +213,10 @@ func TestRun(t *testing.T) {
 	for name, gather := range jobs {
 		t.Run(name, func(t *testing.T) {
 			job := Job{Description: gather, Out: filepath.Join(t.TempDir(), "rows"), ShardBytes: 1 << 20}
-			wantSpec, want, err := gathered(t, job)
-			if err != nil {
-				t.Fatal(err)
-			}
 			if err := Run(t.Context(), job, Runner{}); err != nil {
 				t.Fatal(err)
 			}
-			spec, got := folder(t, job.Out)
-			if spec.String() != wantSpec.String() || !bytes.Equal(got, want) {
-				t.Errorf("%s of %d bytes, want %s of %d, and the same", spec, len(got), wantSpec, len(want))
-			}
+			hasResult(t, job)
 		})
 	}
 }
@@ -210,10 +236,9 @@ func TestRefused(t *testing.T) {
 	table := save(t, filepath.Join(dir, "table.npy"), garner.F32, 1000, 4)
 	bad := ids(5000, 0, 1000)
 	bad[3111], bad[3112], bad[4999] = 1000, -1001, 5000
-	job := Job{Description: Description{Operator: "onnx.Gather-13", Data: Operand{Text: table}, Indices: Operand{Text: keep(t, filepath.Join(dir, "ids.npy"), garner.Of(bad, 50, 100))}}}
+	job := jobOn(t, table, keep(t, filepath.Join(dir, "ids.npy"), garner.Of(bad, 50, 100)))
 	_, _, want := gathered(t, job)
 	for _, workers := range []int{1, 2, 7} {
-		job.Out = filepath.Join(dir, "rows")
 		err := Run(t.Context(), job, Runner{Workers: workers})
 		var is *garner.IndexError
 		if !errors.As(err, &is) || err.Error() != want.Error() || is.Position[0] != 31 {
@@ -233,10 +258,8 @@ func TestTooManyShards(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	job := Job{Out: filepath.Join(dir, "rows"), ShardBytes: 1 << 20}
-	job.Operator, job.Attributes = "numpy.take", Attributes{"axis": int64(0)}
-	job.Data.Text = save(t, filepath.Join(dir, "row.npy"), garner.U8, 1, 1<<20)
-	job.Indices.Text = keep(t, filepath.Join(dir, "at.npy"), at)
+	job := jobOn(t, save(t, filepath.Join(dir, "row.npy"), garner.U8, 1, 1<<20), keep(t, filepath.Join(dir, "at.npy"), at))
+	job.ShardBytes = 1 << 20
 	if _, err := Start(t.Context(), job, Runner{}); !errors.Is(err, garner.ErrShape) {
 		t.Errorf("%d shards: %v", shards.MaxShards+1, err)
 	}
@@ -248,14 +271,7 @@ func TestTooManyShards(t *testing.T) {
 // TestKept holds that a job which is run again keeps the shards that are whole, and makes
 // those that are missing, damaged or without a record.
 func TestKept(t *testing.T) {
-	dir := t.TempDir()
-	job := Job{Out: filepath.Join(dir, "rows"), ShardBytes: 1 << 20}
-	job.Operator, job.Data.Text = "onnx.Gather-13", save(t, filepath.Join(dir, "table.npy"), garner.F32, 1000, 256)
-	job.Indices.Text = keep(t, filepath.Join(dir, "ids.npy"), garner.Of(ids(8000, 0, 1000), 8000))
-	_, want, err := gathered(t, job)
-	if err != nil {
-		t.Fatal(err)
-	}
+	job := jobOfRows(t, garner.F32, 1000, 256, 8000)
 	of, err := prepare(t.Context(), job, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -269,24 +285,19 @@ func TestKept(t *testing.T) {
 	}
 	defer o.Close()
 	for shard := range of.Shards - 1 { // as a driver leaves them that is killed before the end
-		recorded := &recorder{spec: o.Data.Spec()}
-		if err := o.run(t.Context(), shard, func(int, garner.Spec) source.Array { return recorded }, io.Discard); err != nil {
-			t.Fatal(err)
-		}
-		all := recorded.extents()
-		h, err := fetch(t.Context(), o.Data, all)
+		parts, err := o.wanted(t.Context(), shard)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var pieces []wire.Piece
-		for _, r := range rows(all) {
-			p := wire.Piece{Rows: r}
-			for _, at := range r.At {
-				p.Data = append(p.Data, h.row(at, int64(r.Size))...)
+		for _, p := range parts {
+			piece := wire.Piece{Unit: p.unit, Size: p.rows.Size, Check: p.rows.Check(), Data: make([]byte, p.bytes())}
+			if err := o.Data.Fetch(t.Context(), source.Rows{At: p.rows.At, Size: p.rows.Size, Dst: piece.Data}); err != nil {
+				t.Fatal(err)
 			}
-			pieces = append(pieces, p)
+			pieces = append(pieces, piece)
 		}
-		if _, err := o.write(t.Context(), shard, [][]wire.Piece{pieces, nil, nil}); err != nil {
+		if _, err := o.write(t.Context(), shard, pieces); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -319,9 +330,7 @@ func TestKept(t *testing.T) {
 	if err != nil || c.ShardsKept != 3 || c.ShardsWritten != 5 {
 		t.Errorf("%d shards were kept and %d written, want 3 and 5; %v", c.ShardsKept, c.ShardsWritten, err)
 	}
-	if _, got := folder(t, job.Out); !bytes.Equal(got, want) {
-		t.Error("other bytes")
-	}
+	hasResult(t, job)
 
 	// Again, it is done; of other operands, it is refused.
 	again, err := Start(t.Context(), job, Runner{})
@@ -338,19 +347,12 @@ func TestKept(t *testing.T) {
 			t.Errorf("other %s: %v", what, err)
 		}
 	}
-	if _, got := folder(t, job.Out); !bytes.Equal(got, want) {
-		t.Error("a job that is refused changed the folder")
-	}
+	hasResult(t, job)
 }
 
 // TestProgressCounts holds what an engine counts against what a job has made.
 func TestProgressCounts(t *testing.T) {
-	dir := t.TempDir()
-	job := Job{ShardBytes: 1 << 20, Out: filepath.Join(dir, "rows"), Description: Description{
-		Operator: "onnx.Gather-13",
-		Data:     Operand{Text: save(t, filepath.Join(dir, "table.npy"), garner.F32, 5000, 16)},
-		Indices:  Operand{Text: keep(t, filepath.Join(dir, "ids.npy"), garner.Of(ids(40_000, 0, 5000), 40_000))},
-	}}
+	job := jobOfRows(t, garner.F32, 5000, 16, 40_000)
 	for _, again := range []bool{false, true} {
 		r, err := Start(t.Context(), job, Runner{})
 		if err != nil {
@@ -382,20 +384,15 @@ func TestProgressCounts(t *testing.T) {
 // TestFolder holds what becomes of a folder that a job finds, and of one that it leaves.
 func TestFolder(t *testing.T) {
 	dir := t.TempDir()
-	job := Job{Out: filepath.Join(dir, "größe 1"), ShardBytes: 1 << 20}
-	job.Operator, job.Data.Text = "onnx.Gather-13", save(t, filepath.Join(dir, "table.npy"), garner.F32, 1000, 256)
-	job.Indices.Text = keep(t, filepath.Join(dir, "ids.npy"), garner.Of(ids(3000, 0, 1000), 3000))
-	_, want, err := gathered(t, job)
-	if err != nil {
-		t.Fatal(err)
-	}
+	job := jobOfRows(t, garner.F32, 1000, 256, 3000)
+	job.Out = filepath.Join(dir, "größe 1")
 	holds := func(what string) {
 		t.Helper()
 		if err := Run(t.Context(), job, Runner{}); err != nil {
 			t.Errorf("%s: %v", what, err)
-		} else if _, got := folder(t, job.Out); !bytes.Equal(got, want) {
-			t.Errorf("%s: other bytes", what)
+			return
 		}
+		hasResult(t, job)
 	}
 	holds("new")
 	do := func(errs ...error) {
@@ -480,28 +477,85 @@ func TestLargeBags(t *testing.T) {
 	for i := range ends {
 		ends[i] = int64(i * (n / bags))
 	}
-	job := Job{Out: filepath.Join(dir, "sums")}
+	job := jobOn(t, save(t, filepath.Join(dir, "table.npy"), garner.F32, 1000, 2), keep(t, filepath.Join(dir, "at.npy"), garner.Of(at, n)))
 	job.Operator, job.Attributes = "torch.embedding_bag", Attributes{"mode": "sum"}
-	job.Data.Text = save(t, filepath.Join(dir, "table.npy"), garner.F32, 1000, 2)
-	job.Indices.Text = keep(t, filepath.Join(dir, "at.npy"), garner.Of(at, n))
 	job.Further = map[string]Operand{"offsets": {Text: keep(t, filepath.Join(dir, "ends.npy"), garner.Of(ends, bags))}}
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	if _, err := Start(ctx, job, Runner{Name: Flink, Endpoint: "127.0.0.1:1"}); err == nil {
+	if _, err := Start(ctx, job, Runner{Name: FlinkRunner, Endpoint: "127.0.0.1:1"}); err == nil {
 		t.Error("an engine that is not there takes the job")
 	}
 	if _, err := os.Stat(job.Out); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("something is left: %v", err)
 	}
-	_, want, err := gathered(t, job)
-	if err != nil {
-		t.Fatal(err)
-	}
 	if err := Run(t.Context(), job, Runner{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, got := folder(t, job.Out); !bytes.Equal(got, want) {
-		t.Error("other bytes")
+	hasResult(t, job)
+}
+
+// TestOpenEnds holds that a context which ends while operands are opened is an error.
+func TestOpenEnds(t *testing.T) {
+	dir := t.TempDir()
+	job := Job{Out: filepath.Join(dir, "sums")}
+	job.Operator, job.Attributes = "torch.embedding_bag", Attributes{"mode": "sum"}
+	job.Data.Text = "[[1, 2], [3, 4]]"
+	job.Indices.Text = keep(t, filepath.Join(dir, "at.npy"), garner.Of([]int64{0, 1}, 2))
+	job.Further = map[string]Operand{"offsets": {Text: "[0]"}}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cause := errors.New("the test ends it")
+	cancel(cause)
+	if err := Run(ctx, job, Runner{}); !errors.Is(err, cause) && !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Stat(job.Out); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("something is left: %v", err)
+	}
+}
+
+// TestOtherRows holds that rows which a shard did not ask for are never put in place.
+func TestOtherRows(t *testing.T) {
+	job := Job{Out: filepath.Join(t.TempDir(), "rows")}
+	job.Operator, job.Data.Text, job.Indices.Text = "onnx.Gather-13", "[[1, 2], [3, 4], [5, 6]]", "[2, 0]"
+	of, err := prepare(t.Context(), job, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := of.open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	parts, err := o.wanted(t.Context(), 0)
+	if err != nil || len(parts) != 1 || len(parts[0].rows.At) != 2 {
+		t.Fatalf("%+v, %v", parts, err)
+	}
+	size := parts[0].rows.Size
+	good := wire.Piece{Size: size, Check: parts[0].rows.Check(), Data: make([]byte, 2*size)}
+	for what, change := range map[string]func(p *wire.Piece){
+		"another check":   func(p *wire.Piece) { p.Check++ },
+		"another unit":    func(p *wire.Piece) { p.Unit.Number = 1 },
+		"another operand": func(p *wire.Piece) { p.Unit.Operand = 5 },
+		"another size":    func(p *wire.Piece) { p.Size = 1 },
+		"rows behind":     func(p *wire.Piece) { p.First = 1 },
+	} {
+		p := good
+		change(&p)
+		if _, err := o.write(t.Context(), 0, []wire.Piece{p}); err == nil || !strings.Contains(err.Error(), "shard 0 asked for other rows") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, err := o.write(t.Context(), 0, []wire.Piece{{Size: size, Check: good.Check, Data: good.Data[:size]}}); err == nil || !strings.Contains(err.Error(), "did not arrive") {
+		t.Errorf("one row of two: %v", err)
+	}
+	f := fetchFn{stage{o: o}}
+	b := wire.Request{Derived: true, Rows: wire.Rows{Size: size}}.Append(nil, 0)
+	if q, err := f.request(t.Context(), wire.Unit{}, b, o.Tables[0].Bytes); err != nil || !slices.Equal(q.Rows.At, parts[0].rows.At) {
+		t.Errorf("derived rows are %v, %v", q.Rows.At, err)
+	}
+	b = wire.Request{Derived: true, Rows: wire.Rows{Size: size + 1}}.Append(nil, 0)
+	if _, err := f.request(t.Context(), wire.Unit{}, b, o.Tables[0].Bytes); err == nil || !strings.Contains(err.Error(), "asked for other rows") {
+		t.Errorf("derived rows that are not wanted: %v", err)
 	}
 }
 
@@ -510,34 +564,18 @@ func TestShortRows(t *testing.T) {
 	dir := t.TempDir()
 	n := 4 << 20
 	at := garner.Of(ids(n, 0, 8<<20), n)
-	job := Job{Out: filepath.Join(dir, "rows")}
-	job.Operator, job.Attributes = "numpy.take", Attributes{"axis": int64(0)}
-	job.Data.Text = save(t, filepath.Join(dir, "table.npy"), garner.U8, 8<<20)
-	job.Indices.Text = keep(t, filepath.Join(dir, "at.npy"), at)
-	_, want, err := gathered(t, job)
-	if err != nil {
-		t.Fatal(err)
-	}
+	job := jobOn(t, save(t, filepath.Join(dir, "table.npy"), garner.U8, 8<<20), keep(t, filepath.Join(dir, "at.npy"), at))
 	begun := time.Now()
 	if err := Run(t.Context(), job, Runner{}); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%d rows of a byte: %v", n, time.Since(begun))
-	if _, got := folder(t, job.Out); !bytes.Equal(got, want) {
-		t.Error("other bytes")
-	}
+	hasResult(t, job)
 }
 
 // TestEnds holds that a Run whose context ends returns its cause, and the same job goes on.
 func TestEnds(t *testing.T) {
-	dir := t.TempDir()
-	job := Job{Out: filepath.Join(dir, "rows"), ShardBytes: 1 << 20}
-	job.Operator, job.Data.Text = "onnx.Gather-13", save(t, filepath.Join(dir, "table.npy"), garner.F32, 20_000, 256)
-	job.Indices.Text = keep(t, filepath.Join(dir, "ids.npy"), garner.Of(ids(50_000, 0, 20_000), 50_000))
-	_, want, err := gathered(t, job)
-	if err != nil {
-		t.Fatal(err)
-	}
+	job := jobOfRows(t, garner.F32, 20_000, 256, 50_000)
 	for _, after := range []time.Duration{50 * time.Millisecond, 200 * time.Millisecond} {
 		ctx, cancel := context.WithTimeout(t.Context(), after)
 		if err := Run(ctx, job, Runner{}); err != nil && !errors.Is(err, context.DeadlineExceeded) {
@@ -548,25 +586,47 @@ func TestEnds(t *testing.T) {
 	if err := Run(t.Context(), job, Runner{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, got := folder(t, job.Out); !bytes.Equal(got, want) {
-		t.Error("other bytes")
+	hasResult(t, job)
+}
+
+// textOf opens the result of a job as one who goes on with it.
+func textOf(ctx context.Context, out string) (string, error) {
+	rows, closeRows, err := files.Tensor(ctx, out, files.Options{})
+	if err != nil {
+		return "", err
+	}
+	defer closeRows()
+	return rows.Text(), nil
+}
+
+func init() { register.Function2x2(textOf) }
+
+// build runs a job in a pipeline of one's own, in which its result must have some text; none
+// where that is nil.
+func build(t *testing.T, job Job, text ...any) {
+	t.Helper()
+	initialised()
+	p, s := beam.NewPipelineWithRoot()
+	done, err := Build(t.Context(), s, job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if texts := beam.ParDo(s, textOf, done); text == nil {
+		passert.Empty(s, texts)
+	} else {
+		passert.Equals(s, texts, text...)
+	}
+	if _, err := prism.Execute(t.Context(), p); err != nil {
+		t.Fatal(err)
 	}
 }
 
-// TestBuild holds that a job of a pipeline of one's own runs, and that one whose result is
-// there adds nothing that fails.
+// TestBuild holds that a job of a pipeline of one's own runs, that what depends on it finds its
+// result, and that one whose result is there already does so too.
 func TestBuild(t *testing.T) {
-	job := Job{Out: filepath.Join(t.TempDir(), "rows")}
-	job.Operator, job.Data.Text, job.Indices.Text = "onnx.Gather-13", "[[1, 2], [3, 4], [5, 6]]", "[2, 0]"
+	job := jobOf(filepath.Join(t.TempDir(), "rows"))
 	for range 2 {
-		initialised()
-		p, s := beam.NewPipelineWithRoot()
-		if err := Build(s, job); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := prism.Execute(t.Context(), p); err != nil {
-			t.Fatal(err)
-		}
+		build(t, job, "[3]")
 		if err := Outcome(job.Out); err != nil {
 			t.Fatal(err)
 		}
@@ -579,8 +639,94 @@ func TestBuild(t *testing.T) {
 	} {
 		other := job
 		change(&other)
-		if err := Build(beam.Scope{}, other); !errors.Is(err, garner.ErrAttribute) {
+		if _, err := Build(t.Context(), beam.Scope{}, other); !errors.Is(err, garner.ErrAttribute) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	job.Data.Text, job.Out = save(t, filepath.Join(t.TempDir(), "table.npy"), garner.F32, 3), filepath.Join(t.TempDir(), "rows")
+	if _, err := Build(ctx, beam.Scope{}, job); !errors.Is(err, context.Canceled) {
+		t.Errorf("a context that has ended: %v", err)
+	}
+}
+
+// TestOutcome holds that a refusal is told as often as it is asked for, and gives way to the
+// next job.
+func TestOutcome(t *testing.T) {
+	job := jobOf(filepath.Join(t.TempDir(), "rows"))
+	bad := job
+	bad.Indices.Text = "[2, 3]"
+	for range 2 {
+		build(t, bad)
+		for range 2 {
+			if err := Outcome(job.Out); !errors.Is(err, garner.ErrIndex) {
+				t.Errorf("%v", err)
+			}
+		}
+	}
+	build(t, job, "[3]")
+	if err := Outcome(job.Out); err != nil {
+		t.Error(err)
+	}
+	folder(t, job.Out)
+
+	// A folder that the refused job has made is the next one's to take away.
+	job.Out += "2"
+	bad.Out = job.Out
+	build(t, bad)
+	bad.Indices.Text = "[7]"
+	if err := Run(t.Context(), bad, Runner{}); !errors.Is(err, garner.ErrIndex) {
+		t.Error(err)
+	}
+	if _, err := os.Stat(job.Out); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("something is left: %v", err)
+	}
+	if err := Outcome(job.Out); err == nil || errors.Is(err, garner.ErrIndex) {
+		t.Errorf("a folder that is not there: %v", err)
+	}
+}
+
+// TestTwoDrivers holds that all drivers of one job end well, at the same time and where one
+// fails when another has made the result.
+func TestTwoDrivers(t *testing.T) {
+	dir := t.TempDir()
+	job := jobOfRows(t, garner.F32, 1000, 256, 8000)
+	for turn := range 4 {
+		job.Out = filepath.Join(dir, fmt.Sprint("rows-", turn))
+		drivers := make(chan error)
+		for range 3 {
+			go func() { drivers <- Run(t.Context(), job, Runner{}) }()
+			time.Sleep(time.Duration(turn*20) * time.Millisecond)
+		}
+		for range 3 {
+			if err := <-drivers; err != nil {
+				t.Error(err)
+			}
+		}
+		hasResult(t, job)
+	}
+
+	job.Out = filepath.Join(dir, "rows")
+	late, err := prepare(t.Context(), job, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Run(t.Context(), job, Runner{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(job.Indices.Text, time.Time{}, time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	write(t, late.record(0), "of a driver that is late")
+	r, err := late.start(t.Context(), Runner{}) // its workers refuse other indices
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	failed := false
+	if err := r.Wait(t.Context(), func(text string) { failed = failed || strings.Contains(text, "FAILED") }); err != nil || !failed {
+		t.Errorf("%v, failed: %v", err, failed)
+	}
+	hasResult(t, job)
 }

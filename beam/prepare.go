@@ -18,6 +18,9 @@ const memoryBytes = 128 << 20
 // rowsPerShard is the most rows of a shard. It is a multiple of the elements of a byte.
 const rowsPerShard = 1 << 20
 
+// positionBytes is what the position of a row that is far from others takes in a request.
+const positionBytes = 3
+
 // blockIndices is the most indices that are checked at a time.
 const blockIndices = 1 << 20
 
@@ -30,7 +33,7 @@ func prepare(ctx context.Context, job Job, workers int) (*task, error) {
 	if job.ShardBytes == 0 {
 		job.ShardBytes = DefaultShardBytes
 	}
-	t := &task{Gather: job.Description, Out: filepath.Clean(job.Out), Memory: job.Memory}
+	t := &task{Gather: job.line(), Out: filepath.Clean(job.Out), Memory: job.Memory}
 	if t.Memory == 0 {
 		t.Memory = memoryBytes
 	}
@@ -65,7 +68,7 @@ func prepare(ctx context.Context, job Job, workers int) (*task, error) {
 	if err := o.Changed(); err != nil {
 		return nil, err
 	}
-	if t.Spread = o.Opened.Spread != nil; t.Spread {
+	if t.Serve = o.Opened.Spread != nil; t.Serve {
 		t.Token, t.Patience, t.elsewhere = newToken(), patience, o.Opened.Spread.Manifest.Shards
 	}
 	rows := min(t.PerShard, t.Elements) / int64(max(o.Plan.Slice, 1))
@@ -73,7 +76,11 @@ func prepare(ctx context.Context, job Job, workers int) (*task, error) {
 		n, _ := o.Plan.Indices.Len()
 		rows = int64(n) / t.Shards
 	}
-	t.Unit = wire.UnitBytes(t.Tables[0].Bytes, rows)
+	request, shardBytes := int64(wire.RequestRows), rows*int64(o.Plan.Slice)*int64(t.DType.Bits())/8
+	if rows > 0 && (o.perShard()+shardBytes/positionsShare)/rows < positionBytes {
+		request = 2 * derivedRows // whose positions are left out
+	}
+	t.Unit = wire.UnitBytes(t.Tables[0].Bytes, rows, request)
 	t.done, err = t.begin()
 	return t, err
 }

@@ -84,13 +84,13 @@ func Start(ctx context.Context, job Job, runner Runner) (*Running, error) {
 
 // reachable refuses shards that no worker of a runner can read: those of Prism are this process.
 func (t *task) reachable(runner Runner) error {
-	if runner.Name == Flink {
+	if runner.Name == FlinkRunner {
 		return nil
 	}
 	for _, s := range t.elsewhere {
 		if !s.Local() {
-			return garner.Errorf(shards.ErrWorker, "shard %s can be read on worker %s alone, and the only worker of %s is this process, %s; run on an engine whose workers have these names",
-				names.Quote(s.File), names.Quote(s.Worker), Prism, names.Quote(shards.Worker()))
+			return garner.Errorf(shards.ErrNode, "shard %s can be read on node %s alone, and the only worker of %s is this process, on %s; run on an engine whose workers run on these nodes",
+				names.Quote(s.File), names.Quote(s.Node), PrismRunner, names.Quote(shards.Node()))
 		}
 	}
 	return nil
@@ -98,7 +98,7 @@ func (t *task) reachable(runner Runner) error {
 
 // start gives a task to an engine.
 func (t *task) start(ctx context.Context, runner Runner) (*Running, error) {
-	r := &Running{onFlink: runner.Name == Flink, Shards: t.Shards, out: t.Out, Bytes: (t.Elements*int64(t.DType.Bits()) + 7) / 8}
+	r := &Running{onFlink: runner.Name == FlinkRunner, Shards: t.Shards, out: t.Out, Bytes: (t.Elements*int64(t.DType.Bits()) + 7) / 8}
 	if t.done {
 		return r, nil
 	}
@@ -109,9 +109,9 @@ func (t *task) start(ctx context.Context, runner Runner) (*Running, error) {
 		return nil, err
 	}
 	p, s := beam.NewPipelineWithRoot()
-	if r.text, err = t.build(s); err == nil {
+	if r.text, _, err = t.build(s); err == nil {
 		submit := ctx
-		if runner.Name != Flink {
+		if runner.Name != FlinkRunner {
 			submit = context.WithoutCancel(ctx)
 		}
 		r.ID, err = r.client.Submit(submit, p, env, jobs.Options{Name: jobTitle(t.Out), Parallelism: runner.Workers})
@@ -138,7 +138,7 @@ func jobTitle(out string) string {
 
 // connect finds the engine, and says where its workers are.
 func (r *Running) connect(ctx context.Context, runner Runner) (env *pipepb.Environment, err error) {
-	if runner.Name != Flink {
+	if runner.Name != FlinkRunner {
 		// Prism ends this process where its own context ends in the middle of a job.
 		r.client, env, err = jobs.Prism(context.WithoutCancel(ctx))
 		return env, err
@@ -157,8 +157,8 @@ func (r *Running) connect(ctx context.Context, runner Runner) (env *pipepb.Envir
 	if err != nil {
 		return nil, err
 	}
-	if runner.Flink != "" {
-		if r.flink, err = flink.New(runner.Flink); err != nil {
+	if runner.FlinkREST != "" {
+		if r.flink, err = flink.New(runner.FlinkREST); err != nil {
 			return nil, err
 		}
 	}
@@ -182,13 +182,23 @@ func (r *Running) Wait(ctx context.Context, message func(text string)) error {
 	plain, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	defer context.AfterFunc(ctx, cancel)()
-	if err := r.client.Wait(plain, r.ID, message); err != nil {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		return fmt.Errorf("garner-beam: %w", err)
+	err := r.client.Wait(plain, r.ID, message)
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
-	r.outcome, r.ended = Outcome(r.out), true
+	outcome := Outcome(r.out)
+	switch {
+	case err != nil && outcome != nil:
+		return fmt.Errorf("garner-beam: %w", err)
+	case err != nil: // another driver of the job has made the result
+		_ = sweep(r.out) // of what this one has made meanwhile; the result is whole all the same
+	}
+	r.outcome, r.ended = outcome, true
+	if refused := (*garner.IndexError)(nil); errors.As(outcome, &refused) {
+		if err := takeAway(r.out); err != nil {
+			r.outcome = errors.Join(outcome, err)
+		}
+	}
 	return r.outcome
 }
 
@@ -227,10 +237,10 @@ func (r *Running) Close() error {
 // Counts are how far a job is, as its engine counts. Work that an engine repeats counts
 // again.
 type Counts struct {
-	RequestElements, RequestBytes         int64 // of rows, as they travel to the workers that read them
-	RowElements, RowPayload, RowPositions int64 // the rows as they travel on: messages, bytes of rows, other bytes
-	RowsWanted, BytesWanted, BytesRead    int64 // distinct rows of each shard, and their bytes; bytes of tables
-	ShardsWritten, ShardsKept, BytesMade  int64 // BytesMade: of the files of both
+	RequestElements, RequestBytes        int64 // of rows, as they travel to the workers that read them
+	RowElements, RowPayload, RowHeads    int64 // the rows as they travel on: messages, bytes of rows, all other bytes
+	RowsWanted, BytesWanted, BytesRead   int64 // distinct rows of each shard, and their bytes; bytes of tables
+	ShardsWritten, ShardsKept, BytesMade int64 // BytesMade: of the files of both
 }
 
 // Counts asks the engine how far the job is. Flink answers while a job runs only where the
@@ -267,7 +277,7 @@ func (r *Running) Counts(ctx context.Context) (c Counts, err error) {
 func (c *Counts) of(name string) *int64 {
 	return map[string]*int64{
 		"request_elements": &c.RequestElements, "request_bytes": &c.RequestBytes,
-		"row_elements": &c.RowElements, "row_payload": &c.RowPayload, "row_positions": &c.RowPositions,
+		"row_elements": &c.RowElements, "row_payload": &c.RowPayload, "row_heads": &c.RowHeads,
 		"rows_wanted": &c.RowsWanted, "bytes_wanted": &c.BytesWanted, "bytes_read": &c.BytesRead,
 		"shards_written": &c.ShardsWritten, "shards_kept": &c.ShardsKept, "bytes_made": &c.BytesMade,
 	}[name]

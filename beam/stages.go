@@ -44,7 +44,7 @@ var (
 	requestBytes    = beam.NewCounter(counters, "request_bytes")
 	rowElements     = beam.NewCounter(counters, "row_elements")
 	rowPayload      = beam.NewCounter(counters, "row_payload")
-	rowPositions    = beam.NewCounter(counters, "row_positions")
+	rowHeads        = beam.NewCounter(counters, "row_heads")
 	rowsWanted      = beam.NewCounter(counters, "rows_wanted")
 	bytesWanted     = beam.NewCounter(counters, "bytes_wanted")
 	bytesRead       = beam.NewCounter(counters, "bytes_read")
@@ -165,45 +165,98 @@ func (f *wantFn) ProcessElement(ctx context.Context, shard int64, refused func(*
 		whole(done)
 		return nil
 	}
-	recorders := make([]*recorder, len(f.o.tables))
-	err := f.o.run(ctx, shard, func(i int, spec garner.Spec) source.Array {
+	parts, err := f.o.wanted(ctx, shard)
+	if err != nil {
+		return err
+	}
+	if len(parts) == 0 {
+		done, err := f.o.write(ctx, shard, nil)
+		if err == nil {
+			whole(done)
+		}
+		return err
+	}
+	for i, b := range f.o.requests(shard, parts) {
+		p := parts[i]
+		requestElements.Inc(ctx, 1)
+		requestBytes.Inc(ctx, int64(len(b)))
+		rowsWanted.Inc(ctx, int64(len(p.rows.At)))
+		bytesWanted.Inc(ctx, p.bytes())
+		ask(p.unit.Key(), b)
+	}
+	return nil
+}
+
+// A part is the rows of one size that a shard wants of a unit of a table.
+type part struct {
+	unit wire.Unit
+	rows wire.Rows
+}
+
+func (p part) bytes() int64 { return int64(len(p.rows.At)) * int64(p.rows.Size) }
+
+// wanted returns what a shard wants, by running it over tables that record what is fetched.
+// It says the same to whoever asks, since the run depends on the task and the indices alone.
+func (o *opened) wanted(ctx context.Context, shard int64) ([]part, error) {
+	recorders := make([]*recorder, len(o.tables))
+	err := o.run(ctx, shard, func(i int, spec garner.Spec) source.Array {
 		recorders[i] = &recorder{spec: spec}
 		return recorders[i]
 	}, io.Discard)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	asked := false
+	var parts []part
 	for i, r := range recorders {
 		if r == nil {
 			continue
 		}
-		for _, rows := range rows(cut(r.extents(), pieceBytes, f.o.endOf)) {
-			for number, part := range rows.Units(f.o.Unit) {
-				unit := wire.Unit{Operand: i, Number: number}
-				b := wire.Request{Shard: shard, Rows: part}.Append(nil, number*f.o.Unit)
-				requestElements.Inc(ctx, 1)
-				requestBytes.Inc(ctx, int64(len(b)))
-				rowsWanted.Inc(ctx, int64(len(part.At)))
-				bytesWanted.Inc(ctx, int64(len(part.At))*int64(part.Size))
-				ask(unit.Key(), b)
-				asked = true
+		for _, rows := range rows(cut(r.extents(), wire.PieceBytes, o.endOf)) {
+			for number, of := range rows.Units(o.Unit) {
+				parts = append(parts, part{wire.Unit{Operand: i, Number: number}, of})
 			}
 		}
 	}
-	if asked {
-		return nil
-	}
-	done, err := f.o.write(ctx, shard, make([][]wire.Piece, len(f.o.tables)))
-	if err == nil {
-		whole(done)
-	}
-	return err
+	return parts, nil
 }
 
-// pieceBytes is about the most bytes of rows in a message: engines hold several at once,
-// and refuse those that exceed their buffers.
-const pieceBytes = 1 << 20
+// derivedRows is the least rows of a request at which another run of the shard costs less
+// than the positions: some 50 ns for each row of the shard, of which there are 2²⁰ at most.
+const derivedRows = 1 << 15
+
+// requests returns the message of each part. Positions are paid for by the indices where each
+// names a row or two. Where an index stands for many short rows they are compressed, or left
+// out for the reader to find by a run of its own.
+func (o *opened) requests(shard int64, parts []part) [][]byte {
+	all := make([][]byte, len(parts))
+	sum, payload := int64(0), int64(0)
+	message := func(p part, derived bool, form func(wire.Request, []byte, int64) []byte) []byte {
+		return form(wire.Request{Shard: shard, Rows: p.rows, Derived: derived}, nil, p.unit.Number*o.Unit)
+	}
+	for i, p := range parts {
+		all[i] = message(p, false, wire.Request.Append)
+		sum, payload = sum+int64(len(all[i])), payload+p.bytes()
+	}
+	if sum <= payload/positionsShare+o.perShard() {
+		return all
+	}
+	for i, p := range parts {
+		if all[i] = message(p, false, wire.Request.AppendPacked); int64(len(all[i])) > p.bytes()/positionsShare && len(p.rows.At) >= derivedRows {
+			all[i] = message(p, true, wire.Request.Append)
+		}
+	}
+	return all
+}
+
+// positionsShare is the part of the bytes of rows that their positions may have in addition
+// to the bytes of the indices: a 32nd.
+const positionsShare = 32
+
+// perShard returns the bytes of the indices, of 8 bytes each, over the shards.
+func (o *opened) perShard() int64 {
+	n, _ := o.Plan.Indices.Len()
+	return 8 * int64(n) / max(o.Shards, 1)
+}
 
 // endOf returns where the range of a table ends whose bytes are asked for together.
 func (t *task) endOf(at int64) int64 { return (at/t.Unit + 1) * t.Unit }
@@ -225,18 +278,14 @@ func (f *fetchFn) ProcessElement(ctx context.Context, key int64, requests func(*
 	if unit.Number > end/f.o.Unit {
 		return fmt.Errorf("garner-beam: unit %d of a table of %d bytes; run one build of garner-beam on all workers", unit.Number, end)
 	}
-	base := unit.Number * f.o.Unit
 	var all []extent
 	most := 0
 	var kept [][]byte // the requests, which take few bytes a row
 	for b := []byte(nil); requests(&b); b = nil {
 		kept = append(kept, b)
-		q, err := wire.ParseRequest(b, base, end)
+		q, err := f.request(ctx, unit, b, end)
 		if err != nil {
 			return err
-		}
-		if q.Rows.Size < 1 || q.Rows.Size > pieceBytes || q.Shard >= f.o.Shards {
-			return fmt.Errorf("garner-beam: shard %d of %d asks for rows of %d bytes; run one build of garner-beam on all workers", q.Shard, f.o.Shards, q.Rows.Size)
 		}
 		for _, at := range q.Rows.At {
 			all = append(all, extent{at, at + int64(q.Rows.Size)})
@@ -252,24 +301,58 @@ func (f *fetchFn) ProcessElement(ctx context.Context, key int64, requests func(*
 	}
 	bytesRead.Inc(ctx, int64(len(held.bytes)))
 	for _, b := range kept {
-		q, err := wire.ParseRequest(b, base, end)
+		q, err := f.request(ctx, unit, b, end)
 		if err != nil {
 			return err
 		}
-		each := max(1, pieceBytes/max(q.Rows.Size, 1))
-		for at := range slices.Chunk(q.Rows.At, each) {
-			p := wire.Piece{Operand: unit.Operand, Rows: wire.Rows{Size: q.Rows.Size, At: at}, Data: make([]byte, 0, len(at)*q.Rows.Size)}
+		p := wire.Piece{Unit: unit, Size: q.Rows.Size, Check: q.Rows.Check()}
+		for at := range slices.Chunk(q.Rows.At, wire.PerPiece(p.Size)) {
+			p.Data = p.Data[:0]
 			for _, from := range at {
-				p.Data = append(p.Data, held.row(from, int64(q.Rows.Size))...)
+				p.Data = append(p.Data, held.row(from, int64(p.Size))...)
 			}
 			b := p.Append(nil)
+			p.First += len(at)
 			rowElements.Inc(ctx, 1)
 			rowPayload.Inc(ctx, int64(len(p.Data)))
-			rowPositions.Inc(ctx, int64(len(b)-len(p.Data)))
+			rowHeads.Inc(ctx, int64(len(b)-len(p.Data)))
 			emit(q.Shard, b)
 		}
 	}
 	return f.o.Changed()
+}
+
+// request returns a request for rows of a unit of a table of end bytes, with its rows.
+func (f *fetchFn) request(ctx context.Context, unit wire.Unit, b []byte, end int64) (wire.Request, error) {
+	q, err := wire.ParseRequest(b, unit.Number*f.o.Unit, end)
+	if err != nil {
+		return q, err
+	}
+	if q.Rows.Size < 1 || q.Rows.Size > wire.PieceBytes || q.Shard >= f.o.Shards {
+		return q, fmt.Errorf("garner-beam: shard %d of %d asks for rows of %d bytes; run one build of garner-beam on all workers", q.Shard, f.o.Shards, q.Rows.Size)
+	}
+	if !q.Derived {
+		return q, nil
+	}
+	parts, err := f.o.wanted(ctx, q.Shard)
+	if err != nil {
+		return q, err
+	}
+	for _, p := range parts {
+		if p.unit == unit && p.rows.Size == q.Rows.Size {
+			q.Rows = p.rows
+			return q, nil
+		}
+	}
+	return q, f.o.other(q.Shard)
+}
+
+// other is the error of a shard that wanted other rows before.
+func (o *opened) other(shard int64) error {
+	if err := o.Changed(); err != nil {
+		return err
+	}
+	return fmt.Errorf("garner-beam: shard %d asked for other rows than it does now; the indices have changed since they were read first, or the workers run different builds: run the job again", shard)
 }
 
 // writeFn makes a shard from the rows that arrived for it.
@@ -279,18 +362,13 @@ func (f *writeFn) ProcessElement(ctx context.Context, shard int64, arrived func(
 	if shard < 0 || shard >= f.o.Shards {
 		return fmt.Errorf("garner-beam: shard %d of %d; run one build of garner-beam on all workers", shard, f.o.Shards)
 	}
-	pieces := make([][]wire.Piece, len(f.o.tables))
+	var pieces []wire.Piece
 	for b := []byte(nil); arrived(&b); b = nil {
-		p, err := wire.ParsePiece(b, func(operand int) int64 {
-			if operand >= len(f.o.tables) || f.o.tables[operand] == nil {
-				return -1
-			}
-			return f.o.Tables[operand].Bytes
-		})
+		p, err := wire.ParsePiece(b)
 		if err != nil {
 			return err
 		}
-		pieces[p.Operand] = append(pieces[p.Operand], p)
+		pieces = append(pieces, p)
 	}
 	done, err := f.o.write(ctx, shard, pieces)
 	if err == nil {
@@ -299,15 +377,19 @@ func (f *writeFn) ProcessElement(ctx context.Context, shard int64, arrived func(
 	return err
 }
 
-// write makes a shard from pieces of each table.
-func (o *opened) write(ctx context.Context, shard int64, pieces [][]wire.Piece) (done string, err error) {
+// write makes a shard from the pieces that arrived for it.
+func (o *opened) write(ctx context.Context, shard int64, pieces []wire.Piece) (done string, err error) {
+	placed, err := o.place(ctx, shard, pieces)
+	if err != nil {
+		return "", err
+	}
 	path := filepath.Join(o.Out, o.file(shard))
 	out, err := files.Create(ctx, path, garner.SpecOf(o.DType, o.shardShape(shard)...), files.CreateOptions{})
 	if err != nil {
 		return "", err
 	}
 	defer out.Abort()
-	err = o.run(ctx, shard, func(i int, spec garner.Spec) source.Array { return newSparse(spec, pieces[i]) }, out)
+	err = o.run(ctx, shard, func(i int, spec garner.Spec) source.Array { return newSparse(spec, placed[i]) }, out)
 	if err != nil {
 		return "", err
 	}
@@ -327,6 +409,38 @@ func (o *opened) write(ctx context.Context, shard int64, pieces [][]wire.Piece) 
 	bytesMade.Inc(ctx, n)
 	shardsWritten.Inc(ctx, 1)
 	return string(text), nil
+}
+
+// place finds out where the rows of each table lie that arrived for a shard.
+func (o *opened) place(ctx context.Context, shard int64, pieces []wire.Piece) ([][]placed, error) {
+	all := make([][]placed, len(o.tables))
+	if len(pieces) == 0 {
+		return all, nil
+	}
+	parts, err := o.wanted(ctx, shard)
+	if err != nil {
+		return nil, err
+	}
+	type key struct {
+		unit wire.Unit
+		size int
+	}
+	of := make(map[key]part, len(parts))
+	check := make(map[key]uint32, len(parts))
+	for _, p := range parts {
+		k := key{p.unit, p.rows.Size}
+		of[k], check[k] = p, p.rows.Check()
+	}
+	for _, p := range pieces {
+		k := key{p.Unit, p.Size}
+		wanted, ok := of[k]
+		end := p.First + len(p.Data)/p.Size
+		if !ok || p.Check != check[k] || end > len(wanted.rows.At) {
+			return nil, o.other(shard)
+		}
+		all[p.Unit.Operand] = append(all[p.Unit.Operand], placed{wire.Rows{Size: p.Size, At: wanted.rows.At[p.First:end]}, p.Data})
+	}
+	return all, nil
 }
 
 // A shardFile is what the manifest says of a shard.

@@ -58,18 +58,24 @@ type sparse struct {
 	held *held
 }
 
-// newSparse puts the pieces of a table in their places. The same bytes may arrive twice.
-func newSparse(spec garner.Spec, pieces []wire.Piece) *sparse {
+// A placed is rows that arrived.
+type placed struct {
+	rows wire.Rows
+	data []byte // of the rows, in their order
+}
+
+// newSparse puts the rows of a table in their places. The same bytes may arrive twice.
+func newSparse(spec garner.Spec, pieces []placed) *sparse {
 	var all []extent
 	for _, p := range pieces {
-		for _, at := range p.Rows.At {
-			all = append(all, extent{at, at + int64(p.Rows.Size)})
+		for _, at := range p.rows.At {
+			all = append(all, extent{at, at + int64(p.rows.Size)})
 		}
 	}
 	s := &sparse{spec: spec, held: hold(disjoint(all))}
 	for _, p := range pieces {
-		for i, at := range p.Rows.At {
-			copy(s.held.row(at, int64(p.Rows.Size)), p.Data[i*p.Rows.Size:])
+		for i, at := range p.rows.At {
+			copy(s.held.row(at, int64(p.rows.Size)), p.data[i*p.rows.Size:])
 		}
 	}
 	return s

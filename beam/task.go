@@ -31,12 +31,12 @@ type task struct {
 	Tables   []tableOf
 	Operands []operandOf
 	Manifest *shards.Manifest // without its shards
-	Spread   bool             // other workers than the driver read shards of DATA: see elsewhere.go
-	Token    string           // of a spread task
-	Patience time.Duration    // with workers of shards that do not answer
+	Serve    bool             // workers serve shards of DATA to each other: see elsewhere.go
+	Token    string           // of a task that they serve
+	Patience time.Duration    // with nodes of shards where no worker answers
 
 	done      bool           // the folder has the result
-	elsewhere []shards.Shard // of DATA, of which other workers read some
+	elsewhere []shards.Shard // of DATA, of which other nodes have some
 	claimed   bool           // this driver has begun the folder
 	unknown   bool           // what an operand holds cannot be told from what it held: no other run goes on with this one's shards
 }
@@ -115,7 +115,7 @@ func openTask(ctx context.Context, text string) (*opened, error) {
 	}
 	o, err := t.open(ctx)
 	if err == nil {
-		if err = o.same(); err == nil && t.Spread {
+		if err = o.same(); err == nil && t.Serve {
 			err = o.serve()
 		}
 		if err != nil {
@@ -131,7 +131,7 @@ func openTask(ctx context.Context, text string) (*opened, error) {
 // open opens the operands.
 func (t *task) open(ctx context.Context) (_ *opened, err error) {
 	o := &opened{task: t}
-	if o.Opened, err = t.Gather.OpenElsewhere(ctx, t.ask); err != nil {
+	if o.Opened, err = t.Gather.OpenElsewhere(ctx, (&asker{task: t}).ask); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -225,10 +225,7 @@ func (o *opened) same() error {
 // run makes a shard of the result from tables that stand in for the operands.
 func (o *opened) run(ctx context.Context, shard int64, table func(i int, spec garner.Spec) source.Array, to io.Writer) error {
 	first, end := o.shard(shard)
-	options := source.Options{Memory: o.Memory, Threads: 1, Further: append([]source.Array(nil), o.Further...)}
-	if bits := int64(o.DType.Bits()); o.Elements > 0 {
-		options.From, options.To = first*bits/8, (end*bits+7)/8
-	}
+	options := source.Options{Memory: o.Memory, Threads: 1, Range: &source.Range{First: first, End: end}, Further: append([]source.Array(nil), o.Further...)}
 	data := table(0, o.Data.Spec())
 	for i, a := range o.tables {
 		if i > 0 && a != nil {
@@ -266,7 +263,7 @@ func acquire(ctx context.Context, text string) (*opened, error) {
 	s.users++
 	tasks.Unlock()
 	o, err := s.get()
-	if err == nil && o.task.Spread {
+	if err == nil && o.task.Serve {
 		// It serves others, also between its own stages: until the process ends, or the
 		// job that runs in it.
 		tasks.Lock()
@@ -310,7 +307,7 @@ func release(text string) {
 	delete(tasks.open, text)
 	tasks.Unlock()
 	if o, err := s.get(); err == nil {
-		if o.task.Spread {
+		if o.task.Serve {
 			o.stop()
 		}
 		o.Close()

@@ -14,6 +14,7 @@ import (
 	"github.com/garner-go/garner/internal/atomicfile"
 	"github.com/garner-go/garner/internal/mapped"
 	"github.com/garner-go/garner/internal/resumable"
+	"github.com/garner-go/garner/source"
 )
 
 // ErrNoResume is the class of results that no later run can continue: they are not
@@ -263,7 +264,11 @@ func (w *Writer) createParts(place atomicfile.Place) (err error) {
 		return err
 	}
 	at := int64(0)
-	if w.from = min(max(w.parts.At()-form.At(0), 0)/(form.At(1)-form.At(0)), w.size); w.from > 0 {
+	w.from = min(max(w.parts.At()-form.At(0), 0)/(form.At(1)-form.At(0)), w.size)
+	if width := int64(w.spec.DType.Bits() / 8); width > 1 {
+		w.from -= w.from % width // a run goes on with an element
+	}
+	if w.from > 0 {
 		at = form.At(w.from)
 		if w.elements, err = form.Resume(&w.to, w.from); err != nil {
 			w.parts.Abort()
@@ -275,9 +280,21 @@ func (w *Writer) createParts(place atomicfile.Place) (err error) {
 	return nil
 }
 
-// From is how many bytes of the elements an earlier run has written; the first
-// Write continues behind them. Pass it as source.Options.From.
+// From is how many bytes of the elements an earlier run has written, whole elements; the
+// first Write continues behind them.
 func (w *Writer) From() int64 { return w.from }
+
+// Rest returns the elements that the first Write continues with up to the last one: of a
+// gather whose result the file is, the source.Options.Range. It is zero where the Writer
+// has no spec.
+func (w *Writer) Rest() source.Range {
+	shape, ok := w.spec.Shape()
+	if bits := w.spec.DType.Bits(); ok && bits > 0 {
+		n, _ := shape.Len()
+		return source.Range{First: min(w.from*8/int64(bits), int64(n)), End: int64(n)}
+	}
+	return source.Range{}
+}
 
 // Size is how many bytes the file will have; 0 where that is not known.
 func (w *Writer) Size() int64 { return w.whole }

@@ -220,8 +220,12 @@ func TestResume(t *testing.T) {
 					t.Errorf("%s: of %d bytes", file, total)
 				}
 			}}))
-			if w.Resumed() != (kept > 0) || w.From() > int64(n) || kept > 0 && n > 0 && w.From() == 0 {
+			bits := x.DType().Bits()
+			if w.Resumed() != (kept > 0) || w.From() > int64(n) || kept > 0 && n >= max(bits/8, 1) && w.From() == 0 {
 				t.Errorf("%s after %d bytes: it goes on from %d, %d were kept", file, n, w.From(), kept)
+			}
+			if rest := w.Rest(); rest.End != int64(x.Len()) || rest.First != min(w.From()*8/int64(bits), rest.End) || w.From()*8%int64(bits) != 0 {
+				t.Errorf("%s after %d bytes: from byte %d it goes on with elements %+v", file, n, w.From(), rest)
 			}
 			from := w.From()
 			if from < int64(len(elements)) {

@@ -138,11 +138,11 @@ func ExampleCreate_resume() {
 		log.Fatal(err)
 	}
 	defer again.Abort()
-	fmt.Println("resumed:", again.Resumed(), "from byte", again.From())
+	fmt.Println("resumed:", again.Resumed(), "with", again.Rest()) // a gather's source.Options.Range
 	again.Write([]byte{3, 4})
 	fmt.Println(again.Commit())
 	// Output:
-	// resumed: true from byte 2
+	// resumed: true with {2 4}
 	// <nil>
 }
 

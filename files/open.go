@@ -45,8 +45,8 @@ type Options struct {
 	Raw    bool         // read quantised tensors as blocks of u8 instead of dequantising them to f32
 	Blocks bool         // read tensors of the kinds of GGUF as the blocks of u8 that gguf.GetRows takes: as Raw, and those of F16 and BF16 too
 
-	// Elsewhere is asked for rows of shards that other workers read. The array of a manifest with
-	// such shards is then a *Spread. nil: it is a shards.ErrWorker.
+	// Elsewhere is asked for rows of shards that other nodes have. The array of a manifest with
+	// such shards is then a *Spread. nil: it is a shards.ErrNode.
 	Elsewhere Elsewhere
 
 	// InPlace refuses, as an ErrMemory, an array that can only be read whole.

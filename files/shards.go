@@ -92,7 +92,7 @@ func OpenShard(ctx context.Context, m *shards.Manifest, i int) (Array, error) {
 	return a.Open()
 }
 
-// shardsList reads the manifest alone: its shards may lie on other workers.
+// shardsList reads the manifest alone: its shards may lie on other nodes.
 func shardsList(path string, o Options) ([]Info, error) {
 	m, err := shards.Read(path)
 	if err != nil {
@@ -106,14 +106,14 @@ func shardsList(path string, o Options) ([]Info, error) {
 	a.Bytes, _ = m.Spec().Bytes()
 	for _, s := range m.Shards {
 		if !s.Local() {
-			a.Note = fmt.Sprintf("shard %s is read on worker %s alone", names.Quote(s.File), names.Quote(s.Worker))
+			a.Note = fmt.Sprintf("shard %s is read on node %s alone", names.Quote(s.File), names.Quote(s.Node))
 			break
 		}
 	}
 	return []Info{a}, nil
 }
 
-// shardsFiles lists a manifest and those of its shards that this worker reads.
+// shardsFiles lists a manifest and those of its shards that this node has.
 func shardsFiles(path string) []string {
 	all := []string{path}
 	m, err := shards.Read(path)

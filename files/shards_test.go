@@ -255,8 +255,8 @@ func TestShardsRefused(t *testing.T) {
 			save(t, dir+"/two.safetensors", must(os.ReadFile("two.safetensors")))
 			m.Shards[0].File, m.Shards[0].Bytes = "two.safetensors", 0
 		}, garner.ErrAttribute, "names no array"},
-		{"worker", func(dir string, m *shards.Manifest) { m.Shards[1].Worker = "node7" },
-			shards.ErrWorker, `worker/manifest.json: its shard "part-00002-of-00002.npy" can be read on worker "node7" alone, and this is "node8"`},
+		{"node", func(dir string, m *shards.Manifest) { m.Shards[1].Node = "node7" },
+			shards.ErrNode, `node/manifest.json: its shard "part-00002-of-00002.npy" can be read on node "node7" alone, and this is "node8"`},
 		{"unfinished", func(dir string, m *shards.Manifest) { os.Remove(dir + "/_SUCCESS") },
 			shards.ErrUnfinished, "unfinished/manifest.json: its folder has no file _SUCCESS"},
 		{"fortran", func(dir string, m *shards.Manifest) {
@@ -267,7 +267,7 @@ func TestShardsRefused(t *testing.T) {
 			m.Shards[0].File, m.Shards[0].Bytes = "f.npy", 0
 		}, garner.ErrShape, `its shard "f.npy" is in Fortran order; save it in C order`},
 	} {
-		t.Setenv("GARNER_WORKER", "node8")
+		t.Setenv("GARNER_NODE", "node8")
 		m := shardsOf(t, tt.what, x, []int{6, 6})
 		if err := Save(t.Context(), filepath.Join(tt.what, "o.safetensors"), of(garner.I32, 6), CreateOptions{}); err != nil {
 			t.Fatal(err)
@@ -287,16 +287,16 @@ func TestShardsRefused(t *testing.T) {
 			t.Errorf("%v is about an option that was not given", err)
 		}
 	}
-	// Where the worker is another, the manifest lists the array all the same.
-	list, err := List(t.Context(), "worker", Options{})
-	if want := `[{ 2 shards f32 [4,3] 48 worker/manifest.json shard "part-00002-of-00002.npy" is read on worker "node7" alone}]`; err != nil || fmt.Sprint(list) != want {
+	// Where the node is another, the manifest lists the array all the same.
+	list, err := List(t.Context(), "node", Options{})
+	if want := `[{ 2 shards f32 [4,3] 48 node/manifest.json shard "part-00002-of-00002.npy" is read on node "node7" alone}]`; err != nil || fmt.Sprint(list) != want {
 		t.Errorf("%v, %v; want %s", list, err, want)
 	}
-	if got := FilesOf("worker"); len(got) != 3 {
+	if got := FilesOf("node"); len(got) != 3 {
 		t.Errorf("%q", got)
 	}
-	m := must(shards.Read("worker"))
-	if _, err := OpenShard(t.Context(), m, 1); !errors.Is(err, shards.ErrWorker) {
+	m := must(shards.Read("node"))
+	if _, err := OpenShard(t.Context(), m, 1); !errors.Is(err, shards.ErrNode) {
 		t.Error(err)
 	}
 	must(OpenShard(t.Context(), m, 0)).Close()
@@ -305,21 +305,21 @@ func TestShardsRefused(t *testing.T) {
 	if _, err := OpenShard(canceled, m, 0); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	t.Setenv("GARNER_WORKER", "node7")
-	must(Open(t.Context(), "worker", Options{})).Close()
+	t.Setenv("GARNER_NODE", "node7")
+	must(Open(t.Context(), "node", Options{})).Close()
 
 	// Packed values that are a byte each in their file are read whole, and no shard is.
 	shardsOf(t, "packed", of(garner.U4, 8), []int{4, 4}, "a.npy")
 	_, err = Open(t.Context(), "packed", Options{})
 	refused(t, err, ErrMemory, "packed/manifest.json: packed/a.npy")
 	// Options that a manifest has no use for.
-	_, err = Open(t.Context(), "worker", Options{Shape: []int{2}})
+	_, err = Open(t.Context(), "node", Options{Shape: []int{2}})
 	refused(t, err, garner.ErrAttribute, "says itself what its shape is")
-	_, err = Open(t.Context(), "worker", Options{Raw: true})
+	_, err = Open(t.Context(), "node", Options{Raw: true})
 	refused(t, err, garner.ErrAttribute, "has no quantised blocks")
-	_, err = Open(t.Context(), "worker", Options{DType: garner.I32})
+	_, err = Open(t.Context(), "node", Options{DType: garner.I32})
 	refused(t, err, garner.ErrDType, "is f32 itself")
-	must(Open(t.Context(), "worker", Options{DType: garner.F32})).Close()
+	must(Open(t.Context(), "node", Options{DType: garner.F32})).Close()
 
 	// Folders that are no array, and names in one.
 	if err := os.Mkdir("empty", 0o777); err != nil {
@@ -332,8 +332,8 @@ func TestShardsRefused(t *testing.T) {
 		}
 		refused(t, err, garner.ErrAttribute, "garner: "+text+" is a folder without manifest.json, by which a folder is an array; name a file, or wait for the job that writes the folder")
 	}
-	_, err = Parse("worker#a")
-	refused(t, err, garner.ErrAttribute, "worker#a: a folder holds one array, which has no name; leave #a out")
+	_, err = Parse("node#a")
+	refused(t, err, garner.ErrAttribute, "node#a: a folder holds one array, which has no name; leave #a out")
 	_, err = Open(t.Context(), "nosuch/manifest.json", Options{})
 	refused(t, err, fs.ErrNotExist, "there is no file nosuch/manifest.json")
 	_, err = OutputFormat("rows.json")

@@ -18,29 +18,29 @@ import (
 	"github.com/garner-go/garner/source"
 )
 
-// Elsewhere fetches rows of a shard of a manifest that another worker reads. Their
+// Elsewhere fetches rows of a shard of a manifest that another node has. Their
 // positions count from the shard's first byte. Many goroutines call it at once.
 type Elsewhere func(ctx context.Context, m *shards.Manifest, shard int, rows source.Rows) error
 
-// A Spread is the array of a manifest some of whose shards other workers read; see
-// Options.Elsewhere. It reads rows of this worker's shards, and asks for those of others.
+// A Spread is the array of a manifest some of whose shards other nodes have; see
+// Options.Elsewhere. It reads rows of this node's shards, and asks for those of others.
 type Spread struct {
 	Manifest *shards.Manifest
 
 	spec      garner.Spec
 	ends      []int64 // the byte behind each shard, from the array's first
 	elsewhere func(ctx context.Context, shard int, rows source.Rows) error
-	open      []func() (Array, error) // of the shards that this worker reads
+	open      []func() (Array, error) // of the shards that this node has
 
 	mu     sync.Mutex
 	opened []Array
 	closed bool
 }
 
-// isSpread reports whether an error says that another worker reads a shard, and that the
+// isSpread reports whether an error says that another node has a shard, and that the
 // caller knows how to ask it.
 func (o Options) isSpread(err error) bool {
-	return o.Elsewhere != nil && errors.Is(err, shards.ErrWorker)
+	return o.Elsewhere != nil && errors.Is(err, shards.ErrNode)
 }
 
 // openSpread opens the array of a manifest. It opens a shard when a row of it is read.
@@ -139,7 +139,7 @@ func (s *Spread) FetchShard(ctx context.Context, shard int, rows source.Rows) er
 
 var errClosed = garner.Errorf(fs.ErrClosed, "the array is closed")
 
-// Changed is the error of a shard of this worker that is no longer what it was when it
+// Changed is the error of a shard of this node that is no longer what it was when it
 // was opened; see source.File.Changed.
 func (s *Spread) Changed() error {
 	s.mu.Lock()
@@ -167,7 +167,7 @@ func (s *Spread) Close() error {
 }
 
 // identity differs between manifests that say different things, and between states of the
-// shards that this worker reads.
+// shards that this node has.
 func (s *Spread) identity() (string, error) {
 	is := *s.Manifest
 	is.Path = ""

@@ -18,10 +18,10 @@ import (
 )
 
 // spreadTable writes an array of shards of random lengths, every third of which another
-// worker reads. elsewhere gives rows of those, and counts how often it is asked.
+// node has. elsewhere gives rows of those, and counts how often it is asked.
 func spreadTable(t *testing.T, r *rand.Rand, dtype garner.DType, shape ...int) (dir string, whole []byte, elsewhere func(context.Context, *shards.Manifest, int, source.Rows) error, asked *int) {
 	t.Helper()
-	t.Setenv("GARNER_WORKER", "here")
+	t.Setenv("GARNER_NODE", "here")
 	dir = t.TempDir()
 	x, err := garner.New(dtype, shape...)
 	if err != nil {
@@ -42,7 +42,7 @@ func spreadTable(t *testing.T, r *rand.Rand, dtype garner.DType, shape ...int) (
 		from, to := first*dtype.Bits()/8, ((first+n)*dtype.Bits()+7)/8
 		s := shards.Shard{File: name, Elements: int64(n)}
 		if len(m.Shards)%3 == 1 {
-			s.Worker = "there"
+			s.Node = "there"
 		} else if err := os.WriteFile(filepath.Join(dir, name), whole[from:to], 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +57,7 @@ func spreadTable(t *testing.T, r *rand.Rand, dtype garner.DType, shape ...int) (
 	asked = new(int)
 	return dir, whole, func(_ context.Context, m *shards.Manifest, shard int, rows source.Rows) error {
 		*asked++
-		if m.Shards[shard].Worker != "there" {
+		if m.Shards[shard].Node != "there" {
 			return fmt.Errorf("shard %d is here", shard)
 		}
 		for i, at := range rows.At {
@@ -75,7 +75,7 @@ func TestSpread(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 29))
 			dtype := []garner.DType{garner.F32, garner.U8, garner.U4, garner.I64}[r.IntN(4)]
 			dir, whole, elsewhere, asked := spreadTable(t, r, dtype, 20+r.IntN(30), 10+r.IntN(9))
-			if _, err := files.Open(t.Context(), dir, files.Options{}); !errors.Is(err, shards.ErrWorker) {
+			if _, err := files.Open(t.Context(), dir, files.Options{}); !errors.Is(err, shards.ErrNode) {
 				t.Fatalf("it opens whole: %v", err)
 			}
 			a, err := files.Open(t.Context(), dir, files.Options{Elsewhere: elsewhere})
@@ -144,7 +144,7 @@ func TestSpreadRefused(t *testing.T) {
 	gone := errors.New("it is gone")
 	failing := open(files.Options{Elsewhere: func(context.Context, *shards.Manifest, int, source.Rows) error { return gone }})
 	if err := fetch(failing, 0, len(whole)); !errors.Is(err, gone) {
-		t.Errorf("a worker that is gone: %v", err)
+		t.Errorf("a node that is gone: %v", err)
 	}
 
 	missing := open(files.Options{Elsewhere: elsewhere})

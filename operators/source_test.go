@@ -100,11 +100,13 @@ func throwAtSource(t *testing.T, seed uint64) (name string, ran bool) {
 	budgets := []int64{0, 1, 1 + w.Int64N(300), 1 + w.Int64N(5000)}
 	for _, budget := range budgets {
 		var out bytes.Buffer
-		from := int64(0)
+		o, from := source.Options{Memory: budget}, 0
 		if wantErr == nil {
-			from = w.Int64N(int64(len(all0)) + 1)
+			per := max(1, 8/want.DType().Bits()) // elements that begin with a byte
+			first := w.IntN(want.Len()/per+1) * per
+			o.Range, from = &source.Range{First: int64(first), End: int64(want.Len())}, first*want.DType().Bits()/8
 		}
-		err := source.Gather(t.Context(), op, d, i, &out, source.Options{Memory: budget, From: from})
+		err := source.Gather(t.Context(), op, d, i, &out, o)
 		switch {
 		case wantErr != nil:
 			if err == nil || err.Error() != wantErr.Error() {

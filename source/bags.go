@@ -71,7 +71,7 @@ func (g *gather) newBags(ctx context.Context) (*bags, error) {
 	if columns := int64(b.columns); g.block > columns {
 		g.block -= g.block % max(columns, 1)
 	}
-	g.block = min(g.block, g.end-g.first)
+	g.block = min(g.block, g.End-g.First)
 	const perTerm = 2*16 + 2*8 + 8 + 80 // a sorter's keys and position, a row, a weight, a segment
 	size := width * int64(b.chunk+1)
 	if b.sums != nil && g.plan.Slice > 0 {

@@ -78,7 +78,7 @@ func (g *gather) divide() error {
 		// A block is a part of a slice; it ends at a whole byte.
 		g.block = max((budget-row)/3*8/int64(g.bits)/per*per, per)
 	}
-	made := g.end - g.first
+	made := g.End - g.First
 	g.block = min(g.block, (made+per-1)/per*per)
 	g.rows = int(min(g.block/max(slice, 1)+2, made/max(slice, 1)+2, maxRows))
 	if made == 0 {
@@ -104,13 +104,13 @@ func (g *gather) heat() {
 	}
 	g.warmBlock = max(size*8/int64(g.bits)/slice, 1) * slice
 	if indexBytes := int64(len(g.resolver.bytes)); g.size <= wholeBytes && g.warm.inOnePiece(indexBytes, g.size) {
-		g.warmBlock = g.end - g.first
+		g.warmBlock = g.End - g.First
 	}
 	if slice > g.block || g.o.Memory > 0 {
 		g.warmBlock = min(g.warmBlock, g.block) // a long slice is divided, and a budget kept
 	}
-	g.warmBlock = min((g.warmBlock+per-1)/per*per, (g.end-g.first+per-1)/per*per)
-	g.lastWarm = g.hot(g.first, samples)
+	g.warmBlock = min((g.warmBlock+per-1)/per*per, (g.End-g.First+per-1)/per*per)
+	g.lastWarm = g.hot(g.First, samples)
 }
 
 // perByte is the number of elements of a byte, 1 where an element is longer.
@@ -133,13 +133,13 @@ func (g *gather) hot(at int64, places int) bool {
 	}
 	slice := int64(g.plan.Slice)
 	first := at / slice
-	last := (min(at+g.warmBlock, g.end) + slice - 1) / slice
+	last := (min(at+g.warmBlock, g.End) + slice - 1) / slice
 	return g.warm.resident(f, int(first), int(last-first), int(slice), places)
 }
 
 // allocate allocates the buffers of blocks, outside the heap.
 func (g *gather) allocate() (err error) {
-	if g.first == g.end {
+	if g.First == g.End {
 		return nil
 	}
 	block := g.block
@@ -147,7 +147,7 @@ func (g *gather) allocate() (err error) {
 		block = max(block, g.warmBlock)
 	}
 	for i := range g.buffers {
-		if int64(i)*block >= g.end-g.first {
+		if int64(i)*block >= g.End-g.First {
 			break
 		}
 		if g.buffers[i], err = g.take(int(block*int64(g.bits)/8 + 1)); err != nil {
@@ -174,7 +174,7 @@ type block struct {
 
 // run makes a block while it writes the one before.
 func (g *gather) run(ctx context.Context, out io.Writer) error {
-	done := g.o.From
+	done := int64(0)
 	if g.o.Progress != nil {
 		g.o.Progress(done, g.size)
 	}
@@ -199,14 +199,14 @@ func (g *gather) run(ctx context.Context, out io.Writer) error {
 	var panics exec.Panics // of an Array or a codec
 	produce := func() {
 		var end int64
-		for at := g.first; at < g.end; at = end {
+		for at := g.First; at < g.End; at = end {
 			// A small block behind a warm one is looked at in a few places.
 			places := samples
 			if g.lastWarm && g.warmBlock*int64(g.bits)/8 < warmBytes/8 {
 				places = fewSamples
 			}
-			if end = min(at+g.block, g.end); g.lastWarm && at == g.first || g.hot(at, places) {
-				g.lastWarm, end = true, min(at+g.warmBlock, g.end)
+			if end = min(at+g.block, g.End); g.lastWarm && at == g.First || g.hot(at, places) {
+				g.lastWarm, end = true, min(at+g.warmBlock, g.End)
 			} else {
 				g.lastWarm = false
 			}
@@ -224,12 +224,8 @@ func (g *gather) run(ctx context.Context, out io.Writer) error {
 				cancel(err)
 				return
 			}
-			b := block{buffer[:n], buffer}
-			if at == g.first {
-				b.bytes = b.bytes[g.skip:]
-			}
 			select {
-			case full <- b:
+			case full <- block{buffer[:n], buffer}:
 			case <-ctx.Done():
 				return
 			}

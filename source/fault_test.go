@@ -395,11 +395,12 @@ func TestGatherRefuses(t *testing.T) {
 	for name, err := range map[string]struct{ got, want error }{
 		"strings":  {Gather(t.Context(), onnx.Gather13{}, strs, at, io.Discard, Options{}), garner.ErrDType},
 		"axis":     {Gather(t.Context(), onnx.Gather13{Axis: 2}, data, at, io.Discard, Options{}), garner.ErrShape},
-		"From":     {Gather(t.Context(), onnx.Gather13{}, data, at, io.Discard, Options{From: 21}), nil},
-		"negative": {Gather(t.Context(), onnx.Gather13{}, data, at, io.Discard, Options{From: -1}), nil},
+		"range":    {Gather(t.Context(), onnx.Gather13{}, data, at, io.Discard, Options{Range: &Range{0, 21}}), garner.ErrShape},
+		"negative": {Gather(t.Context(), onnx.Gather13{}, data, at, io.Discard, Options{Range: &Range{-1, 4}}), garner.ErrShape},
 		"done":     {Gather(ctx, onnx.Gather13{}, data, at, io.Discard, Options{}), cause},
 		"out":      {GatherInto(t.Context(), onnx.Gather13{}, data, at, other, Options{}), garner.ErrShape},
 		"dtype":    {GatherInto(t.Context(), onnx.Gather13{}, data, at, garner.Of([]int8{1}, 1), Options{}), garner.ErrDType},
+		"into":     {GatherInto(t.Context(), onnx.Gather13{}, data, at, out, Options{Range: &Range{0, 19}}), garner.ErrShape},
 		"op":       {GatherInto(t.Context(), onnx.Gather13{Axis: 3}, data, at, out, Options{}), garner.ErrShape},
 	} {
 		if err.got == nil || err.want != nil && !errors.Is(err.got, err.want) || err.want != cause && !strings.HasPrefix(err.got.Error(), "garner: ") {

@@ -22,23 +22,16 @@ type Options struct {
 	// Threads is the number of cores that copy. GOMAXPROCS where it is 0 or less.
 	Threads int
 
-	// Progress receives the bytes of the result that are written, From included,
-	// and the bytes of the whole result, before the first block and after each. A
-	// GatherInto that is one run calls it during the run.
+	// Progress receives the bytes that are written and those that the run writes,
+	// before the first block and after each. A GatherInto that is one run calls it
+	// during the run.
 	Progress func(done, total int64)
 
-	// From is the number of bytes of the result that an earlier run has written.
-	// This run writes the bytes behind them.
-	From int64
-
-	// To is the number of bytes of the result behind which the run ends, for executors
-	// that share the work in pieces; 0 is its end. It is of whole elements, and the bytes
-	// that Progress counts to.
-	To int64
-
-	// Part is the part of the result that the run makes. From, To, Progress and the bytes
-	// written are then those of the part.
-	Part Part
+	// Range is what the run makes of the result; nil is all of it. So runs share a
+	// result, and one goes on behind what another has written. A run of less than the
+	// result looks at the indices that it needs; where it refuses one, it looks at all,
+	// and its error is that of the whole.
+	Range *Range
 
 	// Further are the operands that op takes after the indices, in its order; nil is
 	// one that is not given. Scales and zero points are read row by row, as data is.
@@ -121,9 +114,8 @@ type gather struct {
 	plan          *garner.Plan // in the order of the result
 	bits          int          // of an element of the result
 	fill          []byte       // one element, as the kernels take it
-	first, end    int64        // the elements of the result that the run makes: those from the one on that holds byte From
-	skip          int64        // bytes of them before byte From
-	size          int64        // bytes of the result, or of its part, as far as the run goes
+	Range                      // of the result that the run makes
+	size          int64        // bytes of the range
 	dataBytes     int64        // of the elements
 
 	indicesFit bool // the budget holds every index
@@ -168,27 +160,19 @@ func newGather(ctx context.Context, op garner.Op, data, indices Array, o Options
 		return nil, err
 	}
 	n, _ := plan.Out.Len()
-	if g.first, g.end, err = o.Part.elements(plan.Out); err != nil {
-		return nil, err
-	}
 	if _, err = sizeOf(garner.SpecOf(plan.DType, n)); err != nil {
 		return nil, err
 	}
-	if g.size, err = sizeOf(garner.SpecOf(plan.DType, int(g.end-g.first))); err != nil {
+	g.Range = Range{0, int64(n)}
+	if o.Range != nil {
+		if r := *o.Range; r.First < 0 || r.First > r.End || r.End > int64(n) {
+			return nil, garner.Errorf(garner.ErrShape, "a range from element %d up to %d of a result of %d elements; give 0 ≤ First ≤ End ≤ %d", r.First, r.End, n, n)
+		}
+		g.Range = *o.Range
+	}
+	if g.size, err = sizeOf(garner.SpecOf(plan.DType, int(g.End-g.First))); err != nil {
 		return nil, err
 	}
-	if o.To != 0 {
-		if o.To < 0 || o.To > g.size || o.To*8%int64(g.bits) != 0 {
-			return nil, garner.Errorf(nil, "the run ends behind byte %d of the result, which takes %d in elements of %d bits", o.To, g.size, g.bits)
-		}
-		g.size, g.end = o.To, min(g.end, g.first+o.To*8/int64(g.bits)) // the last byte may have fewer elements
-	}
-	if o.From < 0 || o.From > g.size {
-		return nil, garner.Errorf(nil, "%d bytes of the result are there already, which takes %d; begin from 0", o.From, g.size)
-	}
-	per := g.perByte()
-	begun := min(o.From*8/int64(g.bits)/per*per, g.end-g.first) // the last byte may have fewer elements
-	g.first, g.skip = g.first+begun, o.From-begun*int64(g.bits)/8
 	if plan.Outside == garner.Fill {
 		if g.fill, err = fillBytes(plan.Fill); err != nil {
 			return nil, err
@@ -211,8 +195,8 @@ func (g *gather) begin(ctx context.Context) (err error) {
 		if g.bags, err = g.newBags(ctx); err != nil {
 			return err
 		}
-		if columns := int64(g.bags.columns); g.piece() && columns > 0 && g.first < g.end {
-			return g.bags.CheckBags(ctx, int(g.first/columns), int((g.end+columns-1)/columns))
+		if columns := int64(g.bags.columns); g.piece() && columns > 0 && g.First < g.End {
+			return g.bags.CheckBags(ctx, int(g.First/columns), int((g.End+columns-1)/columns))
 		}
 		return g.bags.Check(ctx)
 	}
@@ -223,8 +207,11 @@ func (g *gather) begin(ctx context.Context) (err error) {
 	return g.check(ctx)
 }
 
-// piece reports whether the run makes a piece of the result: its part, or as far as To.
-func (g *gather) piece() bool { return !g.o.Part.whole() || g.o.To != 0 }
+// piece reports whether the run makes less than the result.
+func (g *gather) piece() bool {
+	n, _ := g.plan.Out.Len()
+	return g.End-g.First < int64(n)
+}
 
 // fillBytes returns a scalar as the kernels take it: little-endian, a packed type
 // in the low bits.
@@ -255,10 +242,10 @@ func (g *gather) check(ctx context.Context) error {
 			return err
 		}
 	}
-	if g.heat(); g.lastWarm && g.warmBlock >= g.end-g.first && g.o.From == 0 {
-		return nil // one block holds the result, and is checked before it is written
+	if g.heat(); g.lastWarm && g.warmBlock >= g.End-g.First {
+		return nil // one block holds the range, and is checked before it is written
 	}
-	if n, _ := g.plan.Out.Len(); n > 0 && g.piece() {
+	if g.piece() {
 		return nil // its blocks are checked: the other pieces check theirs
 	}
 	return g.resolver.check(ctx)

@@ -12,9 +12,10 @@ import (
 // GatherInto is Gather into memory. out has the dtype and shape that garner.Infer
 // gives, and must not share memory with an operand. Where all operands are in memory, or
 // without a budget in mapped files whose rows are in the page cache, it is one run of the
-// engine; else it reads rows as Gather does. It ignores From, To and Part. Errors are those of Gather, and those of garner.GatherInto for out.
+// engine; else it reads rows as Gather does. Errors are those of Gather, and those of
+// garner.GatherInto for out; a Range of less than the result is a garner.ErrShape.
 func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garner.Tensor, o Options) error {
-	o.From, o.To, o.Part, indices = 0, 0, Part{}, indicesOf(op, indices)
+	indices = indicesOf(op, indices)
 	h, err := held(o.given(data, indices)...)
 	if err != nil {
 		return err
@@ -26,6 +27,8 @@ func GatherInto(ctx context.Context, op garner.Op, data, indices Array, out garn
 	}
 	defer g.free()
 	switch {
+	case g.piece():
+		return garner.Errorf(garner.ErrShape, "elements %d up to %d of %s%s are no whole output; leave Range out, or write them with Gather", g.First, g.End, g.plan.DType, g.plan.Out)
 	case out.DType() != g.plan.DType:
 		return garner.Errorf(garner.ErrDType, "the output is %s; the result is %s", out.DType(), g.plan.DType)
 	case !out.Shape().Equal(g.plan.Out):
@@ -96,13 +99,13 @@ func (g *gather) all(ctx context.Context, h *mapped.Holds, b []byte) error {
 		if g.o.Progress != nil {
 			g.o.Progress(bytes(at), g.size)
 		}
-		if at == g.end {
+		if at == g.End {
 			return h.Check()
 		}
 		if at > 0 {
 			g.lastWarm = g.hot(at, samples)
 		}
-		end := min(at+g.block, g.end)
+		end := min(at+g.block, g.End)
 		if err := g.make(ctx, b[bytes(at):bytes(end)], at, end); err != nil {
 			return err
 		}
@@ -119,7 +122,7 @@ func (g *gather) inCache() bool {
 	if g.warm = g.newWarm(); g.warm == nil {
 		return inMemory(g.data)
 	}
-	g.warmBlock = g.end
+	g.warmBlock = g.End
 	// Fewer looks at small results: each takes a microsecond.
 	return g.hot(0, int(min(max(g.size>>19, 2*fewSamples), samples)))
 }

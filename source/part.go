@@ -7,6 +7,10 @@ import (
 	"github.com/garner-go/garner"
 )
 
+// A Range is elements First … End-1 of a result, row-major. What is written of packed
+// types begins with a byte, wherever the range does.
+type Range struct{ First, End int64 }
+
 // A Part is one of several parts of a result, for runs that share the work: part Number of
 // Of, counted from 1. The parts are contiguous ranges of the result's first axis that differ
 // by one element of it at most, and those of a first axis shorter than Of are empty. One
@@ -17,8 +21,8 @@ type Part struct{ Number, Of int }
 // whole reports whether there is no other part.
 func (p Part) whole() bool { return p.Of <= 1 }
 
-// Range returns the elements first … end-1 of an axis of n elements that the part has.
-func (p Part) Range(n int) (first, end int) {
+// axis returns the elements first … end-1 of an axis of n elements that the part has.
+func (p Part) axis(n int) (first, end int) {
 	if p.whole() {
 		return 0, n
 	}
@@ -41,24 +45,24 @@ func (p Part) Shape(of garner.Shape) (garner.Shape, error) {
 	case len(of) == 0:
 		return nil, garner.Errorf(garner.ErrShape, "part %d of %d of a result without axes; parts are ranges of the first axis", p.Number, p.Of)
 	}
-	first, end := p.Range(of[0])
+	first, end := p.axis(of[0])
 	shape := slices.Clone(of)
 	shape[0] = end - first
 	return shape, nil
 }
 
-// elements returns the range of the elements of a result that the part has.
-func (p Part) elements(of garner.Shape) (first, end int64, err error) {
+// Range returns the elements of a result that the part has, as Options takes them. Errors
+// are those of Shape.
+func (p Part) Range(of garner.Shape) (Range, error) {
 	shape, err := p.Shape(of)
 	if err != nil {
-		return 0, 0, err
+		return Range{}, err
 	}
 	n, _ := shape.Len()
-	if !p.whole() {
-		from, _ := p.Range(of[0])
-		if shape[0] > 0 {
-			first = int64(from) * int64(n/shape[0])
-		}
+	first := int64(0)
+	if !p.whole() && shape[0] > 0 {
+		from, _ := p.axis(of[0])
+		first = int64(from) * int64(n/shape[0])
 	}
-	return first, first + int64(n), nil
+	return Range{first, first + int64(n)}, nil
 }

@@ -25,7 +25,7 @@ func TestPartRange(t *testing.T) {
 				if of == 0 {
 					p = Part{}
 				}
-				first, end := p.Range(n)
+				first, end := p.axis(n)
 				if first != last || end < first {
 					t.Fatalf("part %d of %d of %d elements is %d … %d behind %d", number, of, n, first, end, last)
 				}
@@ -45,18 +45,28 @@ func TestPartRange(t *testing.T) {
 func TestPartRefused(t *testing.T) {
 	data := garner.Of([]float32{1, 2, 3}, 3)
 	for _, p := range []Part{{0, 2}, {3, 2}, {-1, 2}, {1, 0}, {0, 1}, {2, 1}, {1, -1}} {
-		if err := Gather(t.Context(), onnx.Gather13{}, Memory(data), Memory(garner.Of([]int64{1}, 1)), new(bytes.Buffer), Options{Part: p}); !errors.Is(err, garner.ErrShape) {
-			t.Errorf("%v: %v", p, err)
+		if r, err := p.Range(garner.Shape{1}); !errors.Is(err, garner.ErrShape) {
+			t.Errorf("%v: %v, %v", p, r, err)
 		}
 	}
-	for _, o := range []Options{{To: -1}, {To: 3}, {To: 9}, {From: 8, To: 4}} {
-		if err := Gather(t.Context(), onnx.Gather13{}, Memory(data), Memory(garner.Of([]int64{1, 2}, 2)), new(bytes.Buffer), o); err == nil {
-			t.Errorf("%+v is no error", o)
+	for _, r := range []Range{{-1, 2}, {0, 3}, {2, 1}, {3, 3}} {
+		if err := Gather(t.Context(), onnx.Gather13{}, Memory(data), Memory(garner.Of([]int64{1, 2}, 2)), new(bytes.Buffer), Options{Range: &r}); !errors.Is(err, garner.ErrShape) {
+			t.Errorf("%+v: %v", r, err)
 		}
 	}
-	if err := Gather(t.Context(), onnx.Gather13{}, Memory(data), Memory(garner.Of([]int64{1})), new(bytes.Buffer), Options{Part: Part{1, 2}}); !errors.Is(err, garner.ErrShape) {
-		t.Errorf("a result without axes: %v", err)
+	if r, err := (Part{1, 2}).Range(nil); !errors.Is(err, garner.ErrShape) {
+		t.Errorf("a result without axes: %v, %v", r, err)
 	}
+}
+
+// elementsOf returns elements of so many bits as Gather writes a range of them.
+func elementsOf(all []byte, bits int, r Range) []byte {
+	first, end := int(r.First)*bits, int(r.End)*bits
+	out := make([]byte, (end-first+7)/8)
+	for i := range end - first {
+		out[i/8] |= all[(first+i)/8] >> ((first + i) % 8) & 1 << (i % 8)
+	}
+	return out
 }
 
 // inParts returns an executor that joins so many parts, each of which is begun twice.
@@ -89,11 +99,16 @@ func inParts(t testing.TB, make func(garner.Tensor) Array, budget int64, of int,
 		}
 		var bad error
 		for number := 1; number <= of; number++ {
-			o.Part, o.From = Part{number, of}, 0
-			shape, err := o.Part.Shape(plan.Out)
+			p := Part{number, of}
+			shape, err := p.Shape(plan.Out)
 			if err != nil {
 				return out, err
 			}
+			whole, err := p.Range(plan.Out)
+			if err != nil {
+				return out, err
+			}
+			o.Range = &whole
 			var written bytes.Buffer
 			if err := Gather(ctx, op, rows, at, &written, o); err != nil {
 				if bad == nil {
@@ -103,30 +118,16 @@ func inParts(t testing.TB, make func(garner.Tensor) Array, budget int64, of int,
 				}
 				continue
 			}
-			o.From = r.Int64N(int64(written.Len()) + 1)
-			var rest bytes.Buffer
-			if err := Gather(ctx, op, rows, at, &rest, o); err != nil {
-				return out, err
-			}
-			if !bytes.Equal(rest.Bytes(), written.Bytes()[o.From:]) {
-				t.Fatalf("%d of %d from byte %d: %x, want the end of %x", number, of, o.From, rest.Bytes(), written.Bytes())
-			}
-			n, _ := shape.Len()
-			if bits := plan.DType.Bits(); n*bits >= max(bits, 8) { // a piece of whole elements and bytes
-				whole, unit := int64(n*bits/8), int64(max(bits/8, 1))
-				o.To = (r.Int64N(whole/unit) + 1) * unit
-				if r.IntN(4) == 0 {
-					o.To = int64(written.Len())
-				}
-				o.From = r.Int64N(o.To + 1)
+			first := r.Int64N(whole.End - whole.First + 1)
+			for _, some := range []Range{{first, whole.End - whole.First}, {first, first + r.Int64N(whole.End-whole.First-first+1)}} {
+				o.Range = &Range{whole.First + some.First, whole.First + some.End}
 				var piece bytes.Buffer
 				if err := Gather(ctx, op, rows, at, &piece, o); err != nil {
 					return out, err
 				}
-				if !bytes.Equal(piece.Bytes(), written.Bytes()[o.From:o.To]) {
-					t.Fatalf("%d of %d, bytes %d to %d: %x, want those of %x", number, of, o.From, o.To, piece.Bytes(), written.Bytes())
+				if want := elementsOf(written.Bytes(), plan.DType.Bits(), some); !bytes.Equal(piece.Bytes(), want) {
+					t.Fatalf("%d of %d, %+v: %x, want %x of %x", number, of, some, piece.Bytes(), want, written.Bytes())
 				}
-				o.To = 0
 			}
 			part, err := garner.FromBytes(plan.DType, written.Bytes(), shape...)
 			if err != nil {
@@ -134,7 +135,7 @@ func inParts(t testing.TB, make func(garner.Tensor) Array, budget int64, of int,
 			}
 			place := out
 			if len(shape) > 0 {
-				first, end := o.Part.Range(plan.Out[0])
+				first, end := p.axis(plan.Out[0])
 				if place, err = out.Slice(0, first, end, 1); err != nil {
 					return out, err
 				}

@@ -53,7 +53,7 @@ func (g *gather) newWarm() *warm {
 		return nil
 	}
 	data, ok := viewOf(g.data)
-	if !ok || g.resolver.bytes == nil || g.first == g.end || g.plan.Slice == 0 {
+	if !ok || g.resolver.bytes == nil || g.First == g.End || g.plan.Slice == 0 {
 		return nil
 	}
 	w := &warm{plan: g.plan, threads: g.threads, nest: g.plan.Nest(int(g.dataBytes))}

@@ -111,9 +111,9 @@ func (g *gather) writeWhole(ctx context.Context, op garner.Op, to io.Writer) (do
 		return true, err
 	}
 	if g.o.Progress != nil {
-		g.o.Progress(g.o.From, g.size)
+		g.o.Progress(0, g.size)
 	}
-	if b = b[g.o.From:]; len(b) > 0 {
+	if len(b) > 0 {
 		if n, err := to.Write(b); err != nil {
 			return true, err
 		} else if n < len(b) {

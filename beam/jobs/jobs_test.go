@@ -74,7 +74,7 @@ func (a *add) ProcessElement(ctx context.Context, group int, values func(*int) b
 		return "", errors.New("a sum below zero")
 	}
 	name := filepath.Join(a.Dir, fmt.Sprintf("group-%d", group))
-	return name, os.WriteFile(name, fmt.Appendf(nil, "%d %s", sum, os.Getenv("GARNER_WORKER")), 0o666)
+	return name, os.WriteFile(name, fmt.Appendf(nil, "%d %s", sum, os.Getenv("GARNER_NODE")), 0o666)
 }
 
 // sums is a pipeline of one Impulse, two ParDos and a GroupByKey.

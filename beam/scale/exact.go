@@ -28,7 +28,7 @@ func Exact(j Job, at []int64) (Counts, error) {
 	for first := int64(0); first < j.Indices; first += j.shardRows() {
 		rows := wire.Rows{Size: int(j.Row), At: positions(at[first:min(first+j.shardRows(), j.Indices)], j.Row)}
 		shard := c.Shards
-		group := Group{Elements: 1}
+		var group Group
 		for number, wanted := range rows.Units(j.unit()) {
 			n := int64(len(wanted.At))
 			message = wire.Request{Shard: shard, Rows: wanted}.Append(message[:0], number*j.unit())
@@ -45,22 +45,21 @@ func Exact(j Job, at []int64) (Counts, error) {
 			g.Rows += n
 			g.Bytes += int64(len(message))
 
-			for piece := range wanted.Pieces(nil, MaxPiece) {
-				message = wire.Piece{Rows: piece}.Append(message[:0])
-				payload := int64(len(piece.At)) * j.Row
+			each := int64(wire.PerPiece(int(j.Row)))
+			for from := int64(0); from < n; from += each {
+				rows := min(each, n-from)
+				message = wire.Piece{Unit: wire.Unit{Number: number}, Size: int(j.Row), First: int(from)}.Append(message[:0])
 				c.RowElements++
-				c.RowPayload += payload
-				c.RowPositions += int64(len(message))
+				c.RowPayload += rows * j.Row
+				c.RowHeads += int64(len(message))
 				c.RowKeys += varint(shard)
 				group.Elements++
-				group.Rows += int64(len(piece.At))
-				group.Bytes += int64(len(message)) + payload
+				group.Rows += rows
+				group.Bytes += int64(len(message)) + rows*j.Row
 			}
 		}
 		group.Distinct = group.Rows
 		c.LargestShard.cover(group)
-		c.EmptyElements++
-		c.EmptyKeys += varint(shard)
 		c.Shards++
 	}
 	all := wire.Rows{Size: int(j.Row), At: positions(at, j.Row)}

@@ -18,24 +18,23 @@ func TestExactCounts(t *testing.T) {
 	}
 	want := Counts{
 		Shards: 3, Units: 3,
-		// Rows 0 and 9, row 1, row 5: shard, size, number of rows, position.
-		RequestElements: 4, RequestRows: 4, RequestBytes: 16, RequestKeys: 4,
-		// Operand, size, number of rows, position.
-		RowElements: 4, RowPayload: 16, RowPositions: 16, RowKeys: 4,
-		EmptyElements: 3, EmptyKeys: 3,
+		// Rows 0 and 9, row 1, row 5: shard, form, size, number of rows, position.
+		RequestElements: 4, RequestRows: 4, RequestBytes: 20, RequestKeys: 4,
+		// Unit, size, number of the row, and 4 bytes of a check.
+		RowElements: 4, RowPayload: 16, RowHeads: 28, RowKeys: 4,
 		// Rows 0 and 1 share a read.
 		Fetched: 4, Reads: 3, ReadBytes: 16,
-		LargestUnit:  Group{Elements: 2, Rows: 2, Distinct: 2, Bytes: 8},
-		LargestShard: Group{Elements: 3, Rows: 2, Distinct: 2, Bytes: 16},
+		LargestUnit:  Group{Elements: 2, Rows: 2, Distinct: 2, Bytes: 10},
+		LargestShard: Group{Elements: 2, Rows: 2, Distinct: 2, Bytes: 22},
 	}
 	if got != want {
 		t.Errorf("%+v, want\n%+v", got, want)
 	}
 	requests, rows := got.Shuffled(10)
-	if requests != 16+4+40 || rows != 16+16+4+3+70 {
+	if requests != 20+4+40 || rows != 16+28+4+40 {
 		t.Errorf("shuffled %d and %d", requests, rows)
 	}
-	if fetch, write := got.FetchMemory(j, 10), got.WriteMemory(j, 10); fetch != 8+20+2*12+MaxPiece || write != 16+30+2*8+12 {
+	if fetch, write := got.FetchMemory(j, 10), got.WriteMemory(j, 10); fetch != 10+20+2*12+MaxPiece || write != 22+20+2*8+12 {
 		t.Errorf("memory %d and %d", fetch, write)
 	}
 }

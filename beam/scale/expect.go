@@ -149,17 +149,17 @@ type model struct {
 // A want is what one shard wants of a range of rows that lies in one unit, or a
 // sum of such.
 type want struct {
-	requests  float64 // elements: of one range, the probability that the shard wants any of its rows
-	rows      float64
-	variance  float64 // of rows
-	bytes     float64 // of the requests
-	pieces    float64
-	positions float64 // bytes of the pieces without their rows
+	requests float64 // elements: of one range, the probability that the shard wants any of its rows
+	rows     float64
+	variance float64 // of rows
+	bytes    float64 // of the requests
+	pieces   float64
+	heads    float64 // bytes of the pieces without their rows
 }
 
 func (w *want) add(n float64, v want) {
 	w.requests, w.rows, w.variance, w.bytes = w.requests+n*v.requests, w.rows+n*v.rows, w.variance+n*v.variance, w.bytes+n*v.bytes
-	w.pieces, w.positions = w.pieces+n*v.pieces, w.positions+n*v.positions
+	w.pieces, w.heads = w.pieces+n*v.pieces, w.heads+n*v.heads
 }
 
 // random sums a job whose every shard names rows of the whole table.
@@ -204,8 +204,8 @@ func (m *model) sorted() {
 	m.add(0, length, n, w)
 	// A range that is cut, between two shards or two units, has an element more.
 	if cuts := min(m.units, m.shards) - 1; cuts > 0 {
-		head := float64(varint(2*m.job.Row+1) + varint(int64(w.rows)))
-		m.add(0, 0, cuts, want{requests: w.requests, bytes: w.requests * (head + meanVarint(m.shards, 1)), pieces: w.requests, positions: w.requests * (head + 1)})
+		head := float64(1 + varint(2*m.job.Row+1) + varint(int64(w.rows)))
+		m.add(0, 0, cuts, want{requests: w.requests, bytes: w.requests * (head + meanVarint(m.shards, 1)), pieces: w.requests, heads: w.requests * m.head(0, meanVarint(m.units, 8))})
 	}
 	var unit want
 	unit.add(1/(m.table/m.unit), m.sum)
@@ -247,18 +247,20 @@ func (m *model) want(r rate, a, b float64) want {
 		return min(w.requests, 0.5*math.Erfc((k-0.5-w.rows)/math.Sqrt(2*w.variance+1e-9)))
 	}
 	// A position takes one byte, and one more for each 7 bits of the rows before
-	// it that are not wanted. Those of pieces begin with a position in the array.
-	request, piece := w.rows, w.rows
+	// it that are not wanted.
+	request := w.rows
 	for gap := 128.0; gap < b-a; gap *= 128 {
-		far := r.far(a, b, gap)
-		request += far
-		piece += far - (math.Exp(-r.between(a, a+gap)) - math.Exp(-r.between(a, b)))
+		request += r.far(a, b, gap)
 	}
 	count := w.requests // bytes of the number of rows
 	for k := 128.0; k <= b-a; k *= 128 {
 		count += atLeast(k)
 	}
-	w.pieces = w.requests
+	key := meanVarint(m.units, 8)
+	if r.exponent > 0 {
+		key = float64(varint(int64(a/m.unit) * 8))
+	}
+	w.pieces, w.heads = w.requests, w.requests*m.head(0, key)
 	most := max(1, math.Floor(MaxPiece/float64(m.job.Row)))
 	for k := most; k < b-a; k += most {
 		more := atLeast(k + 1)
@@ -266,15 +268,17 @@ func (m *model) want(r rate, a, b float64) want {
 			break
 		}
 		w.pieces += more
+		w.heads += more * m.head(k, key)
 	}
-	first := meanVarint(m.table, 1)
-	if r.exponent > 0 {
-		first = float64(varint(int64((a + b) / 2)))
-	}
-	size := float64(varint(2*m.job.Row + 1))
+	size := float64(1 + varint(2*m.job.Row+1)) // and a form
 	w.bytes = request + count + w.requests*(size+meanVarint(m.shards, 1))
-	w.positions = piece + count + w.pieces*(size+first)
 	return w
+}
+
+// head returns the bytes of a piece without its rows, the first of which has a number, from a
+// unit whose key has some bytes.
+func (m *model) head(first, key float64) float64 {
+	return key + float64(varint(m.job.Row)+varint(int64(first))) + 4
 }
 
 // add adds n ranges like the rows a … b−1, of which all shards together want w.
@@ -350,13 +354,12 @@ func (m *model) counts() Counts {
 	return Counts{
 		Shards: int64(m.shards), Units: int64(m.units),
 		RequestElements: whole(m.sum.requests), RequestRows: whole(m.sum.rows), RequestBytes: whole(m.sum.bytes), RequestKeys: whole(m.keys),
-		RowElements: whole(m.sum.pieces), RowPayload: whole(m.sum.rows) * m.job.Row, RowPositions: whole(m.sum.positions), RowKeys: whole(m.rowKeys),
-		EmptyElements: int64(m.shards), EmptyKeys: whole(m.shards * meanVarint(m.shards, 1)),
+		RowElements: whole(m.sum.pieces), RowPayload: whole(m.sum.rows) * m.job.Row, RowHeads: whole(m.sum.heads), RowKeys: whole(m.rowKeys),
 		Fetched: whole(m.fetched), Reads: whole(m.reads), ReadBytes: whole(m.readBytes),
 		LargestUnit: m.largestUnit,
 		LargestShard: Group{
-			Elements: whole(m.largest.pieces) + 1, Rows: rows, Distinct: rows,
-			Bytes: rows*m.job.Row + whole(m.largest.positions),
+			Elements: whole(m.largest.pieces), Rows: rows, Distinct: rows,
+			Bytes: rows*m.job.Row + whole(m.largest.heads),
 		},
 	}
 }

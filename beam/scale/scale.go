@@ -17,7 +17,7 @@ import (
 
 const (
 	// MaxPiece is the most bytes of rows in one element, unless one row is longer.
-	MaxPiece = 1 << 20
+	MaxPiece = wire.PieceBytes
 
 	defaultShard = 16 << 20
 
@@ -48,7 +48,7 @@ func (j Job) shard() int64 {
 
 func (j Job) unit() int64 {
 	if j.Unit == 0 {
-		return wire.UnitBytes(j.Table*j.Row, min(j.Indices, j.shardRows()))
+		return wire.UnitBytes(j.Table*j.Row, min(j.Indices, j.shardRows()), wire.RequestRows)
 	}
 	return j.Unit
 }
@@ -85,13 +85,10 @@ type Counts struct {
 	RequestBytes    int64 // their messages
 	RequestKeys     int64 // their keys, as varints
 
-	RowElements  int64 // from fetch to write: pieces of rows
-	RowPayload   int64 // their rows
-	RowPositions int64 // all other bytes of their messages
-	RowKeys      int64 // their keys, as varints
-
-	EmptyElements int64 // from want to write: one for each shard
-	EmptyKeys     int64 // their keys, as varints
+	RowElements int64 // from fetch to write: pieces of rows
+	RowPayload  int64 // their rows
+	RowHeads    int64 // all other bytes of their messages
+	RowKeys     int64 // their keys, as varints
 
 	Fetched   int64 // rows that are fetched: those that are distinct within a unit
 	Reads     int64 // requests to the disks, of 128 KiB at most
@@ -120,7 +117,7 @@ func (g *Group) cover(h Group) {
 // frame bytes for each element.
 func (c Counts) Shuffled(frame int64) (requests, rows int64) {
 	requests = c.RequestBytes + c.RequestKeys + frame*c.RequestElements
-	rows = c.RowPayload + c.RowPositions + c.RowKeys + c.EmptyKeys + frame*(c.RowElements+c.EmptyElements)
+	rows = c.RowPayload + c.RowHeads + c.RowKeys + frame*c.RowElements
 	return requests, rows
 }
 

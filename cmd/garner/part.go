@@ -59,11 +59,12 @@ func (f *partFlag) fill(out string) (string, error) {
 	return strings.NewReplacer(partHole, strconv.Itoa(f.Number), partsHole, strconv.Itoa(f.Of)).Replace(out), nil
 }
 
-// spec is the spec of the part of a plan's result.
-func (f *partFlag) spec(plan *garner.Plan) (garner.Spec, error) {
+// of returns the part of a plan's result.
+func (f *partFlag) of(plan *garner.Plan) (garner.Spec, source.Range, error) {
 	shape, err := f.Shape(plan.Out)
 	if err != nil {
-		return garner.Spec{}, cmdline.About("--part "+f.String()+": ", err)
+		return garner.Spec{}, source.Range{}, cmdline.About("--part "+f.String()+": ", err)
 	}
-	return garner.SpecOf(plan.DType, shape...), nil
+	elements, err := f.Range(plan.Out)
+	return garner.SpecOf(plan.DType, shape...), elements, err
 }

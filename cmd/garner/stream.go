@@ -75,7 +75,7 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *cmdline.Request
 	if err := checkFirst(ctx, plan, r.Data.Spec(), r.Indices.Array, f.stream.memory.Bytes); err != nil {
 		return f.Policy.Remedy(err)
 	}
-	o := source.Options{Threads: int(f.threads.Value), Further: a.Further, Part: f.stream.part.Part}
+	o := source.Options{Threads: int(f.threads.Value), Further: a.Further}
 	if !f.stream.memory.Given {
 		if o.Memory = cmdline.Blocks(r.Memory.Left()); o.Memory > 0 {
 			defer cmdline.LimitHeap(o.Memory)()
@@ -110,7 +110,7 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *cmdline.Request
 	if !f.stream.memory.Given && !f.stream.resume {
 		create.ResumeFrom = lasting
 	}
-	spec, err := f.stream.part.spec(plan)
+	spec, part, err := f.stream.part.of(plan)
 	if err != nil {
 		return err
 	}
@@ -146,10 +146,10 @@ func (p *program) stream(ctx context.Context, f *gatherFlags, r *cmdline.Request
 	case to.Discarded():
 		fmt.Fprintf(p.Stderr, "garner: what an interrupted run had written of %s is thrown away, and this one starts anew; --resume would have gone on\n", f.out)
 	}
-	o.From = to.From()
+	o.Range = &source.Range{First: part.First + to.Rest().First, End: part.End}
 	meter := p.Meter("gathering", int64(cmdline.SpaceOf(spec)))
-	meter.From(o.From)
-	o.Progress = func(done, _ int64) { meter.Set(done) }
+	meter.From(to.From())
+	o.Progress = func(done, _ int64) { meter.Set(to.From() + done) }
 	err = source.Gather(ctx, r.Op, r.Data.Array, r.Indices.Array, to, o)
 	if err == nil {
 		err = context.Cause(ctx)

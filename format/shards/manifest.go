@@ -208,8 +208,8 @@ func (p parser) shards() (all []Shard, err error) {
 				s.Bytes, err = p.Count(what, key)
 			case "sha256":
 				s.SHA256, err = p.Text(what, key)
-			case "worker":
-				s.Worker, err = p.Text(what, key)
+			case "node":
+				s.Node, err = p.Text(what, key)
 			default:
 				err = p.Skip()
 			}

@@ -14,17 +14,17 @@
 //	 "inputs": [{"operand": "data", "text": "table.npy", "identity": "…"}],
 //	 "shards": [
 //	  {"file": "part-00001-of-00002.npy", "elements": 32000000, "bytes": 128000128, "sha256": "…"},
-//	  {"file": "/disk3/rest.npy", "elements": 32000000, "worker": "node7"}
+//	  {"file": "/disk3/rest.npy", "elements": 32000000, "node": "node7"}
 //	 ]}
 //
 // It may be written by hand: "operator", "inputs", "bytes" and "sha256" may be absent.
 // A shard's file has one array, of the manifest's dtype, any shape and as many
 // elements as "elements" says; a file without a header (.raw) holds them alone. Its
-// name is a path below the manifest's folder, with slashes. A shard with "worker" can
-// be read on that worker alone, where its path may be absolute.
+// name is a path below the manifest's folder, with slashes. A shard with "node" can
+// be read on the machine of that name alone, where its path may be absolute.
 //
 // Read reads the manifest alone and opens no shard, so that a program can plan a
-// gather from a table whose shards other workers read. Package files opens the shards
+// gather from a table whose shards other machines hold. Package files opens the shards
 // as one array.
 package shards
 
@@ -55,11 +55,11 @@ const (
 
 // Classes of errors. An ErrFormat is a manifest that is damaged or contradicts itself,
 // or a shard that is not the one that it describes; an ErrUnfinished one without
-// SuccessName beside it; an ErrWorker a shard that another worker can read.
+// SuccessName beside it; an ErrNode a shard that another node can read.
 var (
 	ErrFormat     = errors.New("manifest of shards")
 	ErrUnfinished = errors.New("unfinished folder of shards")
-	ErrWorker     = errors.New("shard of another worker")
+	ErrNode       = errors.New("shard of another node")
 )
 
 func formatError(format string, args ...any) error {
@@ -95,11 +95,11 @@ type Input struct {
 
 // A Shard is a file of some elements of an array.
 type Shard struct {
-	File     string `json:"file"`             // path from the manifest's folder, with slashes; with a Worker it may be absolute
+	File     string `json:"file"`             // path from the manifest's folder, with slashes; with a Node it may be absolute
 	Elements int64  `json:"elements"`         // of the array that it holds
 	Bytes    int64  `json:"bytes,omitempty"`  // of the file; 0 where they are not known
 	SHA256   string `json:"sha256,omitempty"` // of the file, 64 hexadecimal digits; "" where it is not known
-	Worker   string `json:"worker,omitempty"` // the only worker that can read it; "" where all can
+	Node     string `json:"node,omitempty"`   // the name of the only machine that can read it; "" where all can
 }
 
 // Spec returns the dtype and the shape of the whole array.
@@ -122,7 +122,7 @@ const (
 	maxInputs   = 1000
 	maxUnknown  = 1000    // keys of the object
 	maxOperator = 1 << 20 // bytes of its text
-	maxName     = 4096    // bytes of a path or the name of a worker
+	maxName     = 4096    // bytes of a path or the name of a node
 )
 
 // Check returns the ErrFormat with which Read and Write would refuse the manifest, or
@@ -150,14 +150,14 @@ func (m *Manifest) Check() error {
 		return formatError("it has %d inputs, and up to %d are read", len(m.Inputs), maxInputs)
 	}
 	left := int64(total)
-	type place struct{ worker, file string }
+	type place struct{ node, file string }
 	seen := make(map[place]bool, len(m.Shards))
 	for i, s := range m.Shards {
 		what := "its shard " + names.Quote(s.File)
 		if err := s.check(what); err != nil {
 			return err
 		}
-		at := place{s.Worker, path.Clean(s.File)}
+		at := place{s.Node, path.Clean(s.File)}
 		switch {
 		case seen[at]:
 			return formatError("%s is listed twice; list each file once", what)
@@ -186,16 +186,16 @@ func (s Shard) check(what string) error {
 		return formatError("%s has %d elements in %d bytes; neither can be below 0", what, s.Elements, s.Bytes)
 	case !printable(s.File) || s.File == "":
 		return formatError("%s has no name of up to %d printable characters; rename it", what, maxName)
-	case !printable(s.Worker):
-		return formatError("%s has a worker, %s, whose name is not printable; rename it", what, names.Quote(s.Worker))
+	case !printable(s.Node):
+		return formatError("%s has a node, %s, whose name is not printable; rename it", what, names.Quote(s.Node))
 	case s.SHA256 != "" && (len(s.SHA256) != 2*sha256.Size || strings.Trim(s.SHA256, "0123456789abcdef") != ""):
 		return formatError("%s has the sha256 %s, which is not of %d hexadecimal digits in lower case; leave it out, or correct it", what, names.Quote(s.SHA256), 2*sha256.Size)
-	case s.Worker != "" && path.IsAbs(s.File) && path.Clean(s.File) == s.File:
+	case s.Node != "" && path.IsAbs(s.File) && path.Clean(s.File) == s.File:
 		return nil
-	case s.Worker != "" && path.IsAbs(s.File):
+	case s.Node != "" && path.IsAbs(s.File):
 		return formatError("%s is an absolute path with . or .. or // in it; write it without", what)
 	case !filepath.IsLocal(local) || strings.ContainsAny(s.File, "\\:") || path.Clean(s.File) == ".":
-		return formatError("%s is not in the manifest's own folder; copy it there, or give its worker, where its path may be absolute", what)
+		return formatError("%s is not in the manifest's own folder; copy it there, or give its node, where its path may be absolute", what)
 	}
 	return nil
 }
@@ -205,15 +205,15 @@ func printable(name string) bool {
 	return len(name) <= maxName && !strings.ContainsFunc(name, func(r rune) bool { return r == unicode.ReplacementChar || !unicode.IsPrint(r) })
 }
 
-// Worker returns the name of this worker: the environment variable GARNER_WORKER, or
-// the machine's host name.
-func Worker() string {
+// Node returns the name of the machine, or container, on which this process runs, as manifests
+// have it: the environment variable GARNER_NODE, or the host name.
+func Node() string {
 	host, _ := os.Hostname()
-	return cmp.Or(os.Getenv("GARNER_WORKER"), host)
+	return cmp.Or(os.Getenv("GARNER_NODE"), host)
 }
 
-// Local reports whether this worker can read the shard.
-func (s Shard) Local() bool { return s.Worker == "" || s.Worker == Worker() }
+// Local reports whether this node can read the shard.
+func (s Shard) Local() bool { return s.Node == "" || s.Node == Node() }
 
 // Path returns the path of a shard of a manifest in dir. It looks at no file.
 func (s Shard) Path(dir string) string {
@@ -224,7 +224,7 @@ func (s Shard) Path(dir string) string {
 }
 
 // Find returns Path, and looks whether the file is there with the bytes that the
-// manifest says, and in dir, links resolved; it reads nothing. Errors: ErrWorker,
+// manifest says, and in dir, links resolved; it reads nothing. Errors: ErrNode,
 // fs.ErrNotExist, ErrFormat; all name the shard.
 func (s Shard) Find(dir string) (string, error) {
 	what, at := "its shard "+names.Quote(s.File), s.Path(dir)
@@ -232,7 +232,7 @@ func (s Shard) Find(dir string) (string, error) {
 		return "", err
 	}
 	if !s.Local() {
-		return "", garner.Errorf(ErrWorker, "%s can be read on worker %s alone, and this is %s; read it there, or name this one with the environment variable GARNER_WORKER", what, names.Quote(s.Worker), names.Quote(Worker()))
+		return "", garner.Errorf(ErrNode, "%s can be read on node %s alone, and this is %s; read it there, or name this one with the environment variable GARNER_NODE", what, names.Quote(s.Node), names.Quote(Node()))
 	}
 	info, err := s.stat(dir)
 	switch {

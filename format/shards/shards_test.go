@@ -54,7 +54,7 @@ var whole = `{"garner": 1, "dtype": "f32", "shape": [5, 2],
  "inputs": [{"operand": "data", "text": "a<b>.npy", "identity": "f32[9,2] in a.npy"}, {"operand": "indices", "text": "-", "identity": ""}],
  "shards": [
   {"file": "part-00001-of-00002.npy", "elements": 6, "bytes": 152, "sha256": "` + sum + `"},
-  {"file": "/disk3/rest.npy", "elements": 4, "worker": "node7"}
+  {"file": "/disk3/rest.npy", "elements": 4, "node": "node7"}
  ]}
 `
 
@@ -94,11 +94,11 @@ func TestRead(t *testing.T) {
 		t.Errorf("%s; want %s", got, whole)
 	}
 	for text, want := range map[string]string{
-		`{"garner":1,"dtype":"float32","shape":[],"shards":[{"elements":1,"file":"a/b.npy","more":{"x":[]}}],"else":null}`:                               "f32[]",
-		`{"shards":[],"shape":[0,9],"dtype":"u4","garner":1}`:                                                                                            "u4[0,9]",
-		`{"garner":1,"dtype":"u4","shape":[3],"shards":[{"file":"a.raw","elements":2},{"file":"b.raw","elements":1}]}`:                                   "u4[3]",
-		`{"garner":1,"dtype":"u1","shape":[9],"shards":[{"file":"a.raw","elements":0},{"file":"b.raw","elements":9}]}`:                                   "u1[9]",
-		`{"garner":1,"dtype":"u8","shape":[2],"operator":null,"shards":[{"file":"a","elements":1,"worker":"x"},{"file":"a","elements":1,"worker":"y"}]}`: "u8[2]",
+		`{"garner":1,"dtype":"float32","shape":[],"shards":[{"elements":1,"file":"a/b.npy","more":{"x":[]}}],"else":null}`:                           "f32[]",
+		`{"shards":[],"shape":[0,9],"dtype":"u4","garner":1}`:                                                                                        "u4[0,9]",
+		`{"garner":1,"dtype":"u4","shape":[3],"shards":[{"file":"a.raw","elements":2},{"file":"b.raw","elements":1}]}`:                               "u4[3]",
+		`{"garner":1,"dtype":"u1","shape":[9],"shards":[{"file":"a.raw","elements":0},{"file":"b.raw","elements":9}]}`:                               "u1[9]",
+		`{"garner":1,"dtype":"u8","shape":[2],"operator":null,"shards":[{"file":"a","elements":1,"node":"x"},{"file":"a","elements":1,"node":"y"}]}`: "u8[2]",
 	} {
 		if m, err := decode(text); err != nil || m.Spec().String() != want {
 			t.Errorf("%s: %v, %v; want %s", text, m, err, want)
@@ -164,7 +164,7 @@ func TestRefused(t *testing.T) {
 		line(`{"file":"a","elements":9223372036854775807},{"file":"b","elements":9223372036854775807}`):        "there are more elements than the 2",
 		line(`{"file":"a","elements":1},{"file":"a","elements":1}`):                                            `its shard "a" is listed twice`,
 		line(`{"file":"a","elements":1},{"file":"./a","elements":1}`):                                          `its shard "./a" is listed twice`,
-		line(`{"file":"a","elements":1,"worker":"w"},{"file":"b/../a","elements":1,"worker":"w"}`):             "is listed twice",
+		line(`{"file":"a","elements":1,"node":"w"},{"file":"b/../a","elements":1,"node":"w"}`):                 "is listed twice",
 		`{"garner":1,"dtype":"u4","shape":[2],"shards":[{"file":"a","elements":1},{"file":"b","elements":1}]}`: `its shard "a" has 1 elements of u4 and ends inside a byte`,
 		line(`{"file":"","elements":2}`):                                                                       "has no name of up to 4096 printable characters",
 		line(`{"file":"a\n","elements":2}`):                                                                    `its shard "a\n" has no name`,
@@ -173,17 +173,17 @@ func TestRefused(t *testing.T) {
 		line(`{"file":"a\u202e","elements":2}`):                                                                "printable characters",
 		line("{\"file\":\"a\xff\",\"elements\":2}"):                                                            "printable characters",
 		line(`{"file":"` + long + `","elements":2}`):                                                           "has no name of up to 4096",
-		line(`{"file":"a","elements":2,"worker":"w\u0007"}`):                                                   `has a worker, "w\a", whose name is not printable`,
-		line(`{"file":"/a","elements":2}`):                                                                     `its shard "/a" is not in the manifest's own folder; copy it there, or give its worker`,
+		line(`{"file":"a","elements":2,"node":"w\u0007"}`):                                                     `has a node, "w\a", whose name is not printable`,
+		line(`{"file":"/a","elements":2}`):                                                                     `its shard "/a" is not in the manifest's own folder; copy it there, or give its node`,
 		line(`{"file":"../a","elements":2}`):                                                                   "is not in the manifest's own folder",
 		line(`{"file":"b/../../a","elements":2}`):                                                              "is not in the manifest's own folder",
 		line(`{"file":".","elements":2}`):                                                                      "is not in the manifest's own folder",
 		line(`{"file":"b\\a","elements":2}`):                                                                   "is not in the manifest's own folder",
 		line(`{"file":"C:a","elements":2}`):                                                                    "is not in the manifest's own folder",
 		line(`{"file":"s3://b/a.npy","elements":2}`):                                                           "is not in the manifest's own folder",
-		line(`{"file":"../a","elements":2,"worker":"w"}`):                                                      "is not in the manifest's own folder",
-		line(`{"file":"/b/../a","elements":2,"worker":"w"}`):                                                   "is an absolute path with . or .. or // in it",
-		line(`{"file":"//a","elements":2,"worker":"w"}`):                                                       "is an absolute path with . or .. or // in it",
+		line(`{"file":"../a","elements":2,"node":"w"}`):                                                        "is not in the manifest's own folder",
+		line(`{"file":"/b/../a","elements":2,"node":"w"}`):                                                     "is an absolute path with . or .. or // in it",
+		line(`{"file":"//a","elements":2,"node":"w"}`):                                                         "is an absolute path with . or .. or // in it",
 		line(`{"file":"a","elements":2,"sha256":"` + sum[1:] + `"}`):                                           "which is not of 64 hexadecimal digits",
 		line(`{"file":"a","elements":2,"sha256":"` + sum[1:] + `A"}`):                                          "which is not of 64 hexadecimal digits",
 	} {
@@ -246,7 +246,7 @@ func TestProportion(t *testing.T) {
 	}
 }
 
-// TestFind looks at shards that are there, that are not, and that other workers read.
+// TestFind looks at shards that are there, that are not, and that other nodes have.
 func TestFind(t *testing.T) {
 	dir, far := t.TempDir(), t.TempDir()
 	ctx := context.Background()
@@ -256,10 +256,10 @@ func TestFind(t *testing.T) {
 	if bytes != 8 || hash != "ef797c8118f02dfb649607dd5d3f8c7623048c9c063d532cc95c5ed7a898a64f" || err != nil {
 		t.Errorf("%d %s %v", bytes, hash, err)
 	}
-	t.Setenv("GARNER_WORKER", "node7")
+	t.Setenv("GARNER_NODE", "node7")
 	for _, s := range []Shard{
-		{File: "a.npy"}, {File: "a.npy", Bytes: 8, SHA256: hash}, {File: "a.npy", Worker: "node7"},
-		{File: filepath.ToSlash(filepath.Join(far, "b.npy")), Worker: "node7", Bytes: 8, SHA256: hash},
+		{File: "a.npy"}, {File: "a.npy", Bytes: 8, SHA256: hash}, {File: "a.npy", Node: "node7"},
+		{File: filepath.ToSlash(filepath.Join(far, "b.npy")), Node: "node7", Bytes: 8, SHA256: hash},
 	} {
 		if runtime.GOOS == "windows" && s.File != "a.npy" {
 			continue
@@ -280,16 +280,16 @@ func TestFind(t *testing.T) {
 	refused(t, err, fs.ErrNotExist, `its shard "c/d.npy" is not there; copy it to `+filepath.Join(dir, "c", "d.npy"))
 	_, err = Shard{File: "../a.npy"}.Find(dir)
 	refused(t, err, ErrFormat, "is not in the manifest's own folder")
-	_, err = Shard{File: "/a.npy", Worker: "node8"}.Find(dir)
-	refused(t, err, ErrWorker, `its shard "/a.npy" can be read on worker "node8" alone, and this is "node7"`)
+	_, err = Shard{File: "/a.npy", Node: "node8"}.Find(dir)
+	refused(t, err, ErrNode, `its shard "/a.npy" can be read on node "node8" alone, and this is "node7"`)
 	canceled, cancel := context.WithCancelCause(ctx)
 	cancel(fs.ErrInvalid)
 	if err := (Shard{File: "a.npy", SHA256: sum}).Verify(canceled, dir); err != fs.ErrInvalid {
 		t.Error(err)
 	}
-	t.Setenv("GARNER_WORKER", "")
-	if host := must(os.Hostname()); Worker() != host {
-		t.Errorf("%s, want %s", Worker(), host)
+	t.Setenv("GARNER_NODE", "")
+	if host := must(os.Hostname()); Node() != host {
+		t.Errorf("%s, want %s", Node(), host)
 	}
 	if os.Symlink(filepath.Join(far, "b.npy"), filepath.Join(dir, "link.npy")) != nil || os.Symlink("a.npy", filepath.Join(dir, "inner.npy")) != nil {
 		t.Skip("no links on this system")
@@ -322,7 +322,7 @@ func TestFileName(t *testing.T) {
 // FuzzRead holds that a manifest that is read is written and read again as the same.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(whole))
-	f.Add([]byte(line(`{"file":"a","elements":1},{"file":"b/c","elements":1,"worker":"w","bytes":7}`)))
+	f.Add([]byte(line(`{"file":"a","elements":1},{"file":"b/c","elements":1,"node":"w","bytes":7}`)))
 	f.Add([]byte(`{"shards":[],"shape":[0,9],"dtype":"u4","garner":1,"x":[{}]}`))
 	f.Add([]byte(`{"garner":2}`))
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -46,7 +46,7 @@ func (p *program) follow(ctx context.Context, flags *gatherFlags, job *beam.Runn
 	shown := make(chan struct{})
 	watching, stop := context.WithCancel(ctx)
 	if terminal.Is(p.Stderr) {
-		if flags.runner == beam.Flink {
+		if flags.runner == beam.FlinkRunner {
 			message = f.tell
 			f.tell(fmt.Sprintf("job %s: %d shards, %s", job.ID, job.Shards, units.Bytes(job.Bytes)))
 			if flags.flink == "" {
@@ -170,7 +170,7 @@ func (f *following) ask() error {
 	f.hide()
 	f.asking = true
 	question := "\nThe job runs in this process and ends with it. Cancel it? y cancels; anything else goes on: "
-	if f.flags.runner == beam.Flink {
+	if f.flags.runner == beam.FlinkRunner {
 		question = fmt.Sprintf("\nCancel job %s? y cancels; d leaves it running and ends this command; anything else waits on: ", f.job.ID)
 	}
 	fmt.Fprint(f.Stderr, question)
@@ -187,7 +187,7 @@ func (f *following) ask() error {
 	switch {
 	case strings.HasPrefix(answer, "y"):
 		return cmdline.ErrInterrupted
-	case strings.HasPrefix(answer, "d") && f.flags.runner == beam.Flink:
+	case strings.HasPrefix(answer, "d") && f.flags.runner == beam.FlinkRunner:
 		return errLeft
 	}
 	return nil
@@ -207,7 +207,7 @@ func (f *following) cancel(ctx context.Context) error {
 	switch err := f.job.Cancel(ctx); {
 	case err != nil:
 		text = fmt.Sprintf("interrupted; job %s is perhaps not cancelled: %s", f.job.ID, cmdline.Bare(err))
-	case f.flags.runner == beam.Flink && f.flags.flink == "":
+	case f.flags.runner == beam.FlinkRunner && f.flags.flink == "":
 		text += fmt.Sprintf("; the job server calls job %s cancelled, and Flink may run it to its end: only its REST API cancels it, which --flink names", f.job.ID)
 	}
 	return cmdline.Interrupted(text)

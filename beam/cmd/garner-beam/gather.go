@@ -90,8 +90,8 @@ func (p *program) gatherCommand(k cmdline.Command) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVarP(&f.out, "output", "o", "", "write the result into the folder `DIR`, which is created if necessary")
 	f.AddTo(cmd)
-	flags.StringVar(&f.runner, "runner", beam.Prism, "run on `prism|flink`: in this process, or by a Beam job server for Flink")
-	cmdline.Complete(cmd, "runner", beam.Prism, beam.Flink)
+	flags.StringVar(&f.runner, "runner", beam.PrismRunner, "run on `prism|flink`: in this process, or by a Beam job server for Flink")
+	cmdline.Complete(cmd, "runner", beam.PrismRunner, beam.FlinkRunner)
 	flags.StringVar(&f.endpoint, "endpoint", "", "the job server of --runner flink, `HOST:PORT`; the port is most often 8099")
 	cmdline.Complete(cmd, "endpoint")
 	flags.StringVar(&f.flink, "flink", "", "the REST API of the Flink of --runner flink, `HOST:PORT`; the port is most often 8081")
@@ -114,9 +114,11 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 		return err
 	}
 	job := beam.Job{ShardBytes: f.shard.Bytes, Memory: f.memory.Bytes}
-	if job.Description, err = r.Describe(&f.Flags); err != nil {
+	line, err := r.Describe(&f.Flags)
+	if err != nil {
 		return err
 	}
+	job.Description = described(line)
 	if job.Out, err = filepath.Abs(f.out); err != nil {
 		return cmdline.About("-o ", err)
 	}
@@ -141,9 +143,21 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 	return f.Policy.Remedy(p.follow(ctx, f, started))
 }
 
+// described is a command line as package beam takes it.
+func described(line cmdline.Description) beam.Description {
+	d := beam.Description{
+		Operator: line.Operator, Attributes: beam.Attributes(line.Attributes), Negative: line.Negative, Outside: line.Outside,
+		Data: beam.Operand(line.Data), Indices: beam.Operand(line.Indices), Further: make(map[string]beam.Operand),
+	}
+	for name, o := range line.Further {
+		d.Further[name] = beam.Operand(o)
+	}
+	return d
+}
+
 // on is the runner that the flags name.
 func (f *gatherFlags) on() beam.Runner {
-	return beam.Runner{Name: f.runner, Endpoint: f.endpoint, Flink: f.flink, Worker: f.worker, Image: f.image, Workers: int(f.workers.Value)}
+	return beam.Runner{Name: f.runner, Endpoint: f.endpoint, FlinkREST: f.flink, Worker: f.worker, Image: f.image, Workers: int(f.workers.Value)}
 }
 
 // check refuses flags before any operand is looked at.
@@ -164,7 +178,7 @@ func (f *gatherFlags) check(runner beam.Runner) error {
 		return cmdline.About("--runner "+f.runner+": ", err)
 	}
 	switch {
-	case f.detach && runner.Name != beam.Flink:
+	case f.detach && runner.Name != beam.FlinkRunner:
 		return cmdline.Wrong("--runner %s: %[1]s runs in this process, and the job ends with it; leave --detach out", f.runner)
 	case f.worker != "" && f.image != "":
 		return cmdline.Wrong("--worker and --image both say what the workers are; give one of them")

@@ -3,13 +3,20 @@
 // by a shard of the result. The pipeline sends these bytes and package scale
 // counts them, so both use the functions here.
 //
+// Positions of rows travel once, in requests: who gets the rows knows what was
+// asked for, because a run of the shard over a table that only records says it again.
+//
 // A message is bytes of another process, so every Parse checks every number. It
-// allocates at most eight times the bytes of the message.
+// allocates at most eight times the bytes of the message, or of what it unpacks to.
 package wire
 
 import (
+	"bytes"
+	"compress/flate"
 	"encoding/binary"
 	"fmt"
+	"hash/crc32"
+	"io"
 	"iter"
 	"math"
 	"slices"
@@ -138,44 +145,43 @@ func (r Rows) Units(bytes int64) iter.Seq2[int64, Rows] {
 	}
 }
 
-// Pieces cuts rows, and their payload, into runs whose payload has at most limit
-// bytes; a longer row is a run of its own. They share the memory of r and data.
-// data may be nil where only the rows are of interest: it is nil in each run then.
-func (r Rows) Pieces(data []byte, limit int) iter.Seq2[Rows, []byte] {
-	return func(yield func(Rows, []byte) bool) {
-		n := len(r.At)
-		if r.Size > 0 {
-			n = max(1, limit/r.Size)
+// Check returns a number that other positions hardly have.
+func (r Rows) Check() uint32 {
+	sum := uint32(0)
+	var b [8 << 9]byte
+	for at := range slices.Chunk(r.At, len(b)/8) {
+		for i, at := range at {
+			binary.LittleEndian.PutUint64(b[8*i:], uint64(at))
 		}
-		for first := 0; first < len(r.At); first += n {
-			last := min(first+n, len(r.At))
-			var payload []byte
-			if data != nil {
-				payload = data[first*r.Size : last*r.Size]
-			}
-			if !yield(Rows{r.Size, r.At[first:last]}, payload) {
-				return
-			}
-			if last == len(r.At) {
-				return
-			}
-		}
+		sum = crc32.Update(sum, castagnoli, b[:8*len(at)])
 	}
+	return sum
 }
 
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// PieceBytes is the most bytes of rows in a piece, unless one row is longer: engines hold
+// several messages at once, and refuse those that exceed their buffers.
+const PieceBytes = 1 << 20
+
+// PerPiece returns the rows of a piece, whose rows have the given size, which is not 0.
+func PerPiece(size int) int { return max(1, PieceBytes/size) }
+
 const (
-	minUnit     = 16 << 20
-	maxUnit     = 256 << 20
-	requestRows = 16
+	minUnit = 16 << 20
+	maxUnit = 256 << 20
+
+	// RequestRows is the least rows of a request, in the mean. Requests of fewer rows are
+	// mostly the engine's frames around them.
+	RequestRows = 16
 )
 
 // UnitBytes returns the bytes of a unit of an array of the given bytes, of which
 // each shard wants that many rows: the least power of two from 16 MiB to 256 MiB
-// at which a request has 16 rows in the mean. Requests of fewer rows are mostly
-// the engine's frames around them; larger units take more memory to fetch.
-func UnitBytes(array, rows int64) int64 {
+// at which a request has so many rows in the mean. Larger units take more memory to fetch.
+func UnitBytes(array, rows, request int64) int64 {
 	unit := int64(minUnit)
-	for unit < maxUnit && unit/requestRows < array/max(1, rows) {
+	for unit < maxUnit && unit/request < array/max(1, rows) {
 		unit *= 2
 	}
 	return unit
@@ -208,15 +214,69 @@ func UnitOf(key int64) (Unit, error) {
 	return Unit{int(key % maxOperands), key / maxOperands}, nil
 }
 
-// A Request names the rows of one unit that one shard of the result wants.
+// A Request names the rows of one unit that one shard of the result wants: those of one size.
 type Request struct {
 	Shard int64 // the shard's number, from 0
 	Rows  Rows
+
+	// Derived says that Rows.At is left out. A run of the shard says which rows of Rows.Size it
+	// wants of the unit.
+	Derived bool
 }
+
+// requests are written as
+//
+//	uvarint  the shard
+//	byte     a form
+//	form 0   the rows
+//	form 1   uvarint, the bytes of the rows as form 0 has them, and these by RFC 1951
+//	form 2   uvarint, the size of the rows
+const (
+	formPlain = iota
+	formPacked
+	formDerived
+)
+
+// unpackedBytes is the most bytes of rows that are packed.
+const unpackedBytes = 4 << 20
 
 // Append appends the request to b. base is the first byte of the unit.
 func (q Request) Append(b []byte, base int64) []byte {
-	return q.Rows.Append(binary.AppendUvarint(b, uint64(q.Shard)), base)
+	b = binary.AppendUvarint(b, uint64(q.Shard))
+	if q.Derived {
+		return binary.AppendUvarint(append(b, formDerived), uint64(q.Rows.Size))
+	}
+	return q.Rows.Append(append(b, formPlain), base)
+}
+
+// AppendPacked appends the request to b with its positions compressed, which repeat where one
+// index stands for many rows. It falls back to Append where that is not shorter.
+func (q Request) AppendPacked(b []byte, base int64) []byte {
+	first := len(b)
+	b = q.Append(b, base)
+	if q.Derived {
+		return b
+	}
+	head := first + len(binary.AppendUvarint(nil, uint64(q.Shard)))
+	rows := b[head+1:]
+	if len(rows) > unpackedBytes {
+		return b
+	}
+	packed := bytes.NewBuffer(binary.AppendUvarint([]byte{formPacked}, uint64(len(rows))))
+	w, err := flate.NewWriter(packed, flate.BestSpeed)
+	if err == nil {
+		_, err = w.Write(rows)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil { // a buffer takes everything
+		panic(err)
+	}
+	if packed.Len() < len(b)-head {
+		b = append(b[:head], packed.Bytes()...)
+	}
+	return b
 }
 
 // ParseRequest returns the request that is all of b. Its rows lie in bytes
@@ -228,6 +288,30 @@ func ParseRequest(b []byte, base, end int64) (Request, error) {
 	if p.err == nil && shard > math.MaxInt64 {
 		p.fail("shard %d", shard)
 	}
+	if p.err == nil && len(p.left) == 0 {
+		p.fail("a message ends in the form of a request")
+	}
+	if p.err != nil {
+		return Request{}, p.err
+	}
+	form := p.left[0]
+	p.left = p.left[1:]
+	switch form {
+	case formPlain:
+	case formPacked:
+		p.unpack()
+	case formDerived:
+		size := p.uvarint("the size of rows")
+		if p.err == nil && size > math.MaxInt {
+			p.fail("rows of %d bytes", size)
+		}
+		if p.err == nil && len(p.left) > 0 {
+			p.fail("%d bytes behind a request of derived rows", len(p.left))
+		}
+		return Request{int64(shard), Rows{Size: int(size)}, true}, p.err
+	default:
+		p.fail("a request of form %d", form)
+	}
 	if p.err != nil {
 		return Request{}, p.err
 	}
@@ -238,50 +322,80 @@ func ParseRequest(b []byte, base, end int64) (Request, error) {
 	if len(left) > 0 {
 		return Request{}, fmt.Errorf("wire: %d bytes behind a request of %d rows; %s", len(left), len(rows.At), remedy)
 	}
-	return Request{int64(shard), rows}, nil
+	return Request{int64(shard), rows, false}, nil
 }
 
-// A Piece has rows of one operand, with their bytes. Its key is the shard that
-// wants them. The zero Piece is an empty message, which has no rows.
+// unpack replaces what is left by what it was compressed from.
+func (p *parser) unpack() {
+	n := p.uvarint("the bytes of compressed rows")
+	if p.err == nil && n > unpackedBytes {
+		p.fail("%d bytes of compressed rows", n)
+	}
+	if p.err != nil {
+		return
+	}
+	from := bytes.NewReader(p.left)
+	rows := make([]byte, n)
+	r := flate.NewReader(from)
+	if _, err := io.ReadFull(r, rows); err != nil {
+		p.fail("compressed rows: %v", err)
+		return
+	}
+	if more, err := r.Read(make([]byte, 1)); more > 0 || err != io.EOF || from.Len() > 0 {
+		p.fail("compressed rows have more than %d bytes", n)
+		return
+	}
+	p.left = rows
+}
+
+// A Piece has the bytes of successive rows of one request. Its key is the shard that wants
+// them.
 type Piece struct {
-	Operand int
-	Rows    Rows
-	Data    []byte // the rows in their order
+	Unit  Unit
+	Size  int    // bytes of a row
+	First int    // the number of the first of these rows in the request
+	Check uint32 // of all rows of the request
+	Data  []byte // the rows in their order
 }
 
 // Append appends the piece to b.
 func (p Piece) Append(b []byte) []byte {
-	if p.Operand == 0 && len(p.Rows.At) == 0 {
-		return b
-	}
-	b = binary.AppendUvarint(b, uint64(p.Operand))
-	return append(p.Rows.Append(b, 0), p.Data...)
+	b = binary.AppendUvarint(b, uint64(p.Unit.Key()))
+	b = binary.AppendUvarint(b, uint64(p.Size))
+	b = binary.AppendUvarint(b, uint64(p.First))
+	b = binary.LittleEndian.AppendUint32(b, p.Check)
+	return append(b, p.Data...)
 }
 
-// ParsePiece returns the piece that is all of b. Its Data is memory of b. Its
-// rows lie in the first end(Operand) bytes of the operand's array: others, and
-// operands for which end is negative, are an error.
-func ParsePiece(b []byte, end func(operand int) int64) (Piece, error) {
-	if len(b) == 0 {
-		return Piece{}, nil
+// ParsePiece returns the piece that is all of b. Its Data is memory of b, and has one row at
+// least.
+func ParsePiece(b []byte) (Piece, error) {
+	q := parser{left: b}
+	key := q.uvarint("the key of a unit")
+	size := q.uvarint("the size of rows")
+	first := q.uvarint("the number of a row")
+	if q.err == nil && len(q.left) < 4 {
+		q.fail("a message ends in the check of its rows")
 	}
-	p := parser{left: b}
-	operand := p.uvarint("the number of an operand")
-	if p.err == nil && (operand >= maxOperands || end(int(operand)) < 0) {
-		p.fail("operand %d", operand)
+	if q.err != nil {
+		return Piece{}, q.err
 	}
-	if p.err != nil {
-		return Piece{}, p.err
+	p := Piece{Check: binary.LittleEndian.Uint32(q.left), Data: q.left[4:]}
+	n := uint64(len(p.Data))
+	switch {
+	case key > math.MaxInt64:
+		q.fail("the key of a unit is %d", key)
+	case size == 0 || n == 0 || n%size != 0:
+		q.fail("%d bytes of rows of %d", n, size)
+	case first > math.MaxInt-n:
+		q.fail("row %d", first)
 	}
-	rows, data, err := ParseRows(p.left, 0, end(int(operand)))
-	if err != nil {
-		return Piece{}, err
+	if q.err != nil {
+		return Piece{}, q.err
 	}
-	n := len(rows.At)
-	if n > 0 && rows.Size > len(data)/n || n*rows.Size != len(data) {
-		return Piece{}, fmt.Errorf("wire: %d bytes with %d rows of %d; %s", len(data), n, rows.Size, remedy)
-	}
-	return Piece{int(operand), rows, data}, nil
+	p.Unit, _ = UnitOf(int64(key))
+	p.Size, p.First = int(size), int(first)
+	return p, nil
 }
 
 // remedy says what helps where a message is not what Append writes.

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"compress/flate"
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
@@ -57,21 +58,73 @@ func TestMessagesComeBack(t *testing.T) {
 		if err != nil || !equal(got, r) || string(left) != "behind" {
 			t.Fatalf("%+v from %d: %+v, %q behind, %v", r, base, got, left, err)
 		}
-		q := Request{rng.Int64(), r}
-		if got, err := ParseRequest(q.Append(nil, base), base, end); err != nil || got.Shard != q.Shard || !equal(got.Rows, r) {
+		q := Request{Shard: rng.Int64(), Rows: r}
+		for form, b := range [][]byte{q.Append(nil, base), q.AppendPacked([]byte("before"), base)[6:]} {
+			if got, err := ParseRequest(b, base, end); err != nil || got.Shard != q.Shard || got.Derived || !equal(got.Rows, r) {
+				t.Fatalf("form %d, %+v: %+v, %v", form, q, got, err)
+			}
+		}
+		q.Rows.At, q.Derived = nil, true
+		if got, err := ParseRequest(q.Append(nil, base), base, end); err != nil || got.Shard != q.Shard || !got.Derived || !equal(got.Rows, q.Rows) {
 			t.Fatalf("%+v: %+v, %v", q, got, err)
 		}
-		p := Piece{rng.IntN(maxOperands), r, make([]byte, r.Size*len(r.At))}
+		p := Piece{Unit{rng.IntN(maxOperands), rng.Int64N(1 << 40)}, r.Size + 1, rng.IntN(1 << 30), rng.Uint32(), make([]byte, (r.Size+1)*(1+len(r.At)))}
 		for i := range p.Data {
 			p.Data[i] = byte(rng.Uint32())
 		}
-		if len(r.At) == 0 {
-			p = Piece{} // a shard that wants nothing
+		got2, err := ParsePiece(append([]byte(nil), p.Append(nil)...))
+		if err != nil || !samePiece(got2, p) {
+			t.Fatalf("%+v: %+v, %v", p, got2, err)
 		}
-		if got, err := ParsePiece(p.Append(nil), func(int) int64 { return end }); err != nil ||
-			got.Operand != p.Operand || !equal(got.Rows, p.Rows) || !bytes.Equal(got.Data, p.Data) {
-			t.Fatalf("%+v: %+v, %v", p, got, err)
+	}
+}
+
+func samePiece(a, b Piece) bool {
+	return a.Unit == b.Unit && a.Size == b.Size && a.First == b.First && a.Check == b.Check && bytes.Equal(a.Data, b.Data)
+}
+
+// TestPacked holds that positions that repeat take few bytes, that those that do not are left as
+// they are, and that what unpacks to more than it may is refused.
+func TestPacked(t *testing.T) {
+	at := make([]int64, 0, 1<<20)
+	for row := range int64(1 << 10) {
+		for column := range int64(1 << 10) {
+			at = append(at, row<<13+column*8+column*column%8)
 		}
+	}
+	q := Request{Shard: 7, Rows: Rows{1, at}}
+	plain, packed := q.Append(nil, 0), q.AppendPacked(nil, 0)
+	if len(packed) > len(plain)/64 {
+		t.Errorf("%d bytes of %d", len(packed), len(plain))
+	}
+	if got, err := ParseRequest(packed, 0, 1<<40); err != nil || !equal(got.Rows, q.Rows) {
+		t.Errorf("%d rows come back: %v", len(got.Rows.At), err)
+	}
+	q.Rows.At = []int64{3, 700, 1 << 20}
+	if plain, packed := q.Append(nil, 0), q.AppendPacked(nil, 0); !bytes.Equal(plain, packed) {
+		t.Errorf("%d bytes are packed as %d", len(plain), len(packed))
+	}
+	large := make([]int64, 3<<20)
+	for i := range large {
+		large[i] = int64(i) << 8
+	}
+	if b := (Request{Rows: Rows{1, large}}).AppendPacked(nil, 0); b[1] != formPlain {
+		t.Error("more is packed than a reader takes")
+	}
+}
+
+// TestCheck holds that other rows have another check.
+func TestCheck(t *testing.T) {
+	seen := make(map[uint32]bool)
+	at := []int64{}
+	for i := range 2000 {
+		at = append(at, int64(3*i))
+		seen[Rows{1, at}.Check()] = true
+		at[i/2]++
+		seen[Rows{1, at}.Check()] = true
+	}
+	if len(seen) != 4000 {
+		t.Errorf("%d checks of 4000", len(seen))
 	}
 }
 
@@ -127,21 +180,52 @@ func TestDamagedMessages(t *testing.T) {
 	if _, _, err := ParseRows(u(0, 2, math.MaxInt64, 0), 0, math.MaxInt64); err == nil || !strings.Contains(err.Error(), "behind byte 9223372036854775807") {
 		t.Errorf("a row behind the last: %v", err)
 	}
-	if _, err := ParseRequest(u(math.MaxUint64, 8, 0), base, end); err == nil || !strings.Contains(err.Error(), "shard 18446744073709551615") {
-		t.Errorf("a shard of 64 bits: %v", err)
+	packed := func(rows []byte, n uint64) []byte {
+		var out bytes.Buffer
+		w, _ := flate.NewWriter(&out, flate.BestSpeed)
+		w.Write(rows)
+		w.Close()
+		return append(u(3, formPacked, n), out.Bytes()...)
 	}
-	if _, err := ParseRequest(u(3, 8, 0, 5), base, end); err == nil || !strings.Contains(err.Error(), "1 bytes behind a request of 0 rows") {
-		t.Errorf("bytes behind a request: %v", err)
-	}
-	two := func(operand int) int64 { return []int64{end, end, -1, -1, -1, -1, -1, -1}[operand] }
-	for _, operand := range []uint64{2, maxOperands, math.MaxUint64} {
-		if _, err := ParsePiece(u(operand, 8, 0), two); err == nil || !strings.Contains(err.Error(), ": operand ") {
-			t.Errorf("operand %d: %v", operand, err)
+	for _, c := range []struct {
+		b    []byte
+		want string
+	}{
+		{u(math.MaxUint64, formPlain, 8, 0), "shard 18446744073709551615"},
+		{u(3), "ends in the form"},
+		{u(3, 9, 8, 0), "form 9"},
+		{u(3, formPlain, 8, 0, 5), "1 bytes behind a request of 0 rows"},
+		{u(3, formDerived), "ends in the size of rows"},
+		{u(3, formDerived, math.MaxUint64), "rows of 18446744073709551615 bytes"},
+		{u(3, formDerived, 8, 0), "1 bytes behind a request of derived rows"},
+		{u(3, formPacked), "ends in the bytes of compressed rows"},
+		{u(3, formPacked, unpackedBytes+1), "4194305 bytes of compressed rows"},
+		{u(3, formPacked, 3, 0xff), "compressed rows: "},
+		{packed(u(8, 1, 0), 4), "compressed rows: unexpected EOF"},
+		{packed(u(8, 1, 0), 2), "more than 2 bytes"},
+		{append(packed(u(8, 1, 0), 3), 0), "more than 3 bytes"},
+		{packed(make([]byte, 8<<20), unpackedBytes), "more than 4194304 bytes"},
+		{packed(u(8, 1, 997), 4), "outside bytes 100…1099"},
+	} {
+		_, err := ParseRequest(c.b, base, end)
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "one build") {
+			t.Errorf("%.20x: %v, want %q", c.b, err, c.want)
 		}
 	}
-	for _, data := range []int{0, 3, 5, 8} {
-		if _, err := ParsePiece(append(u(0, 8, 1, 0), make([]byte, data)...), two); err == nil || !strings.Contains(err.Error(), "with 1 rows of 4") {
-			t.Errorf("%d bytes for a row of 4: %v", data, err)
+	for _, c := range []struct {
+		b    []byte
+		want string
+	}{
+		{nil, "ends in the key"},
+		{u(0, 4, 0, 1, 1, 1), "ends in the check"},
+		{u(math.MaxUint64, 4, 0, 1, 1, 1, 1, 1, 1, 1, 1), "the key of a unit is 18446744073709551615"},
+		{u(0, 4, 0, 1, 1, 1, 1), "0 bytes of rows of 4"},
+		{u(0, 4, 0, 1, 1, 1, 1, 1, 1, 1), "3 bytes of rows of 4"},
+		{u(0, 0, 0, 1, 1, 1, 1, 1), "1 bytes of rows of 0"},
+		{u(0, 1, math.MaxInt64, 1, 1, 1, 1, 1), "row 9223372036854775807"},
+	} {
+		if _, err := ParsePiece(c.b); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "one build") {
+			t.Errorf("% x: %v, want %q", c.b, err, c.want)
 		}
 	}
 	if _, err := UnitOf(-1); err == nil {
@@ -150,15 +234,16 @@ func TestDamagedMessages(t *testing.T) {
 }
 
 func TestUnitBytes(t *testing.T) {
-	for _, c := range []struct{ array, rows, want int64 }{
-		{0, 0, 16 << 20},
-		{4_000_000 * 256, 131072, 16 << 20},
-		{1 << 40, 1 << 20, 16 << 20},
-		{1<<40 + 1<<20, 1 << 20, 32 << 20},
-		{10_000_000_000 * 256, 131072, 256 << 20},
-		{math.MaxInt64, 0, 256 << 20},
+	for _, c := range []struct{ array, rows, request, want int64 }{
+		{0, 0, RequestRows, 16 << 20},
+		{4_000_000 * 256, 131072, RequestRows, 16 << 20},
+		{1 << 40, 1 << 20, RequestRows, 16 << 20},
+		{1<<40 + 1<<20, 1 << 20, RequestRows, 32 << 20},
+		{10_000_000_000 * 256, 131072, RequestRows, 256 << 20},
+		{math.MaxInt64, 0, RequestRows, 256 << 20},
+		{1 << 30, 1 << 20, 1 << 15, 32 << 20},
 	} {
-		if got := UnitBytes(c.array, c.rows); got != c.want {
+		if got := UnitBytes(c.array, c.rows, c.request); got != c.want {
 			t.Errorf("%d bytes, %d rows: %d, want %d", c.array, c.rows, got, c.want)
 		}
 	}
@@ -211,31 +296,13 @@ func TestCuts(t *testing.T) {
 	if !slices.Equal(units, []int64{0, 1, 2, 3}) || !slices.Equal(at, r.At) {
 		t.Errorf("units %d of rows at %d", units, at)
 	}
-	data := []byte("aaabbbcccdddeeefffggg")
-	for limit, want := range map[int]int{1: 7, 3: 7, 5: 7, 6: 4, 8: 4, 20: 2, 21: 1, 1 << 20: 1} {
-		var at []int64
-		var b []byte
-		pieces := 0
-		for rows, piece := range r.Pieces(data, limit) {
-			if len(piece) != 3*len(rows.At) || len(piece) > max(3, limit) {
-				t.Errorf("limit %d: %d rows, %q", limit, len(rows.At), piece)
-			}
-			at, b, pieces = append(at, rows.At...), append(b, piece...), pieces+1
-		}
-		if pieces != want || !slices.Equal(at, r.At) || !bytes.Equal(b, data) {
-			t.Errorf("limit %d: %d pieces, want %d; rows at %d, %q", limit, pieces, want, at, b)
-		}
-	}
-	for rows, piece := range r.Pieces(nil, 6) {
-		if piece != nil || len(rows.At) > 2 {
-			t.Errorf("without payload: %d rows, %q", len(rows.At), piece)
-		}
-	}
 	for range (Rows{Size: 3}).Units(10) {
 		t.Error("no rows have a unit")
 	}
-	for range (Rows{Size: 3}).Pieces(nil, 10) {
-		t.Error("no rows have a piece")
+	for size, want := range map[int]int{1: PieceBytes, 3: PieceBytes / 3, PieceBytes: 1, PieceBytes + 1: 1} {
+		if got := PerPiece(size); got != want {
+			t.Errorf("%d rows of %d bytes are a piece, want %d", got, size, want)
+		}
 	}
 }
 
@@ -243,8 +310,10 @@ func TestCuts(t *testing.T) {
 // what Append writes for it.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte{0x81, 4, 3, 0, 0, 2}, int64(1024), int64(1<<20))
-	f.Add([]byte{5, 8, 3, 0, 3, 4}, int64(0), int64(100))
-	f.Add([]byte{0, 9, 2, 0, 1, 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'}, int64(0), int64(math.MaxInt64))
+	f.Add([]byte{5, 0, 8, 3, 0, 3, 4}, int64(0), int64(100))
+	f.Add((Request{Shard: 5, Rows: Rows{1, []int64{0, 3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 33, 36, 39}}}).AppendPacked(nil, 0), int64(0), int64(100))
+	f.Add([]byte{5, 2, 8}, int64(0), int64(100))
+	f.Add([]byte{0, 4, 2, 0, 1, 0, 0, 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'}, int64(0), int64(math.MaxInt64))
 	f.Fuzz(func(t *testing.T, b []byte, base, end int64) {
 		base, end = max(base, 0), max(end, 0)
 		hold := func(r Rows, base int64) {
@@ -264,20 +333,18 @@ func FuzzParse(f *testing.F) {
 		}
 		if q, err := ParseRequest(b, base, end); err == nil {
 			hold(q.Rows, base)
-			if again, err := ParseRequest(q.Append(nil, base), base, end); err != nil || again.Shard != q.Shard || !equal(again.Rows, q.Rows) {
-				t.Fatalf("%+v again: %+v, %v", q, again, err)
+			for _, b := range [][]byte{q.Append(nil, base), q.AppendPacked(nil, base)} {
+				if again, err := ParseRequest(b, base, end); err != nil || again.Shard != q.Shard || again.Derived != q.Derived || !equal(again.Rows, q.Rows) {
+					t.Fatalf("%+v again: %+v, %v", q, again, err)
+				}
 			}
 		}
-		ends := func(int) int64 { return end }
-		if p, err := ParsePiece(b, ends); err == nil {
-			hold(p.Rows, 0)
-			if len(p.Data) != p.Rows.Size*len(p.Rows.At) {
+		if p, err := ParsePiece(b); err == nil {
+			if len(p.Data) == 0 || len(p.Data)%p.Size != 0 {
 				t.Fatalf("%+v", p)
 			}
-			if len(p.Rows.At) > 0 {
-				if again, err := ParsePiece(p.Append(nil), ends); err != nil || again.Operand != p.Operand || !equal(again.Rows, p.Rows) || !bytes.Equal(again.Data, p.Data) {
-					t.Fatalf("%+v again: %+v, %v", p, again, err)
-				}
+			if again, err := ParsePiece(p.Append(nil)); err != nil || !samePiece(again, p) {
+				t.Fatalf("%+v again: %+v, %v", p, again, err)
 			}
 		}
 	})

@@ -26,7 +26,7 @@ func TestPlan(t *testing.T) {
 		want []string // in what is printed, or in the error
 	}{
 		{"--indices 1000000000 --table 10000000000", []string{"| expected |", "| requests: elements | 145 M |", "| read, a disk | 21.7 GB |"}},
-		{"--indices 1000000000 --table 10000000000 --unit 16777216 --workers 10", []string{"| rows in a request | 1.23 |", "| shuffled, a worker | 31.4 GB |"}},
+		{"--indices 1000000000 --table 10000000000 --unit 16777216 --workers 10", []string{"| rows in a request | 1.23 |", "| shuffled, a worker | 31.5 GB |"}},
 		{"--indices 1000000 --zipf 1 --scattered", []string{"| shards of the result | 16 |"}},
 		{"--table 1000 --row 10 --ids " + ids, []string{"| counted |", "| rows: payload | 20 B |"}},
 		{"--table 999 --ids " + ids, []string{"index 3 is 999, outside 0…998"}},
