@@ -28,28 +28,28 @@ function say(e, text) {
 
 // ---------------------------------------------------------------- the worker
 
-const asked = new Map(); // by number: {resolve, reject, timer}
+const asked = new Map(); // by number: {resolve, reject, timer, message}
 let number = 0;
 let worker = null;
-let worked = false; // whether this worker has answered; one that never did is not started again
+let ready = false; // whether this worker has loaded garner; one that cannot is not started again
 
 function start() {
-  worked = false;
+  ready = false;
   worker = new Worker("worker.js");
   const own = worker;
   worker.onmessage = ({ data: message }) => {
     if (own !== worker) return;
     if (message.broken !== undefined) return broken(message.broken);
+    if (message.ready) ready = true;
     const waiting = asked.get(message.id);
     if (!waiting) return;
     asked.delete(message.id);
     clearTimeout(waiting.timer);
     if (message.failed !== undefined) {
       waiting.reject(new Error(message.failed));
-      if (message.ended && worked) restart();
+      if (message.ended && ready) restart();
       return;
     }
-    worked = true;
     try {
       waiting.resolve(JSON.parse(message.reply));
     } catch {
@@ -62,14 +62,13 @@ function start() {
   worker.postMessage({ start: process ? "process" : "wasm" });
 }
 
+// restart puts a new worker in the place of one that has ended or takes too long.
+// Requests that it has not answered go to the new one; that which ended it is no
+// longer among them.
 function restart() {
   worker.terminate();
-  for (const waiting of asked.values()) {
-    clearTimeout(waiting.timer);
-    waiting.reject(new Error("garner was started anew"));
-  }
-  asked.clear();
   start();
+  for (const waiting of asked.values()) worker.postMessage(waiting.message);
 }
 
 function broken(words) {
@@ -91,7 +90,7 @@ function send(message, limit) {
       reject(new Error(`no answer within ${limit / 1000} s; garner was started anew`));
       restart();
     }, limit);
-    asked.set(id, { resolve, reject, timer });
+    asked.set(id, { resolve, reject, timer, message: { id, ...message } });
     worker.postMessage({ id, ...message });
   });
 }
@@ -400,9 +399,10 @@ function question() {
 // settle ends a question that has no answers: those on the page are of an older
 // call, and look so.
 function settle(words) {
-  at("status").textContent = words;
+  const old = at("groups").childElementCount > 0 && (state.data.trim() !== "" || state.indices.trim() !== "");
+  at("status").textContent = words + (old ? " Below are those to the call before." : "");
   busy(false);
-  document.body.classList.add("stale");
+  document.body.classList.toggle("stale", old);
 }
 
 function busy(is) {

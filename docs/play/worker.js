@@ -23,17 +23,21 @@ async function wasm() {
     : await WebAssembly.instantiate(await response.arrayBuffer(), go.importObject);
   go.run(instance).finally(() => { ended = true; });
   if (typeof self.garnerAsk !== "function") throw new Error("garner.wasm does not offer garnerAsk");
-  const alive = () => { if (ended) throw new Error("garner ended; out of memory?"); };
+  // garner answers every call with a text. One that throws, or returns none, has
+  // ended: out of memory, or by a fault.
+  const call = (f, ...values) => {
+    try {
+      const reply = ended ? undefined : f(...values);
+      if (typeof reply === "string") return reply;
+      throw new Error("garner has ended; the call may need more memory than this browser gives");
+    } catch (error) {
+      ended = true;
+      throw error;
+    }
+  };
   return {
-    async ask(text) {
-      alive();
-      return self.garnerAsk(text);
-    },
-    async open(file) {
-      const bytes = new Uint8Array(await file.arrayBuffer());
-      alive();
-      return self.garnerOpen(bytes, file.name);
-    },
+    ask: async (text) => call(self.garnerAsk, text),
+    open: async (file) => call(self.garnerOpen, new Uint8Array(await file.arrayBuffer()), file.name),
   };
 }
 

@@ -45,6 +45,13 @@ func TestAxe(t *testing.T) {
 	}{
 		{"example", "", true, nothing},
 		{"refused", fragment("data", "[1", "indices", "[0]"), false, nothing},
+		{"stale", fragment("data", "[1]", "indices", "[0]"), true, func(p *page) {
+			p.set("data", "[1")
+			p.settled()
+			if !evaluate[bool](p, `document.body.classList.contains("stale")`) {
+				p.Error("the old answers are not marked")
+			}
+		}},
 		{"bad link", "axis=x&data=[1]&indices=[7]", false, nothing},
 		{"operator", fragment("data", "[[1,2],[3,4],[5,6]]", "indices", "[0,-1,3]", "operator", "numpy.take", "picture", "1"), true, func(p *page) {
 			p.wait(`document.querySelector("#drawing .cell") && !document.getElementById("code").hidden`)

@@ -3,7 +3,10 @@ package test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -301,4 +304,52 @@ func TestFailures(t *testing.T) {
 			t.Errorf("says %q", got)
 		}
 	})
+}
+
+// TestEnded holds that the page starts garner anew where WebAssembly has ended, as
+// it does without memory. A small script stands for garner.
+func TestEnded(t *testing.T) {
+	files := http.FileServer(http.Dir(".."))
+	host := httptest.NewServer(headers(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/wasm_exec.js":
+			w.Header().Set("Content-Type", "text/javascript")
+			io.WriteString(w, `class Go {
+				importObject = {};
+				run() {
+					return new Promise((end) => {
+						self.garnerAsk = (text) => {
+							const r = JSON.parse(text);
+							if (r.ask === "operators") return '{"operators":[],"dtypes":[],"examples":[]}';
+							if (r.call.data === "end") return end();
+							if (r.call.data === "trap") throw new Error("no memory is left");
+							return JSON.stringify({ groups: [{ values: r.call.data, error: "", shape: [], dtype: "i64", operators: [{ name: "a.b" }] }] });
+						};
+					});
+				}
+			}`)
+		case "/garner.wasm":
+			w.Header().Set("Content-Type", "application/wasm")
+			io.WriteString(w, "\x00asm\x01\x00\x00\x00")
+		default:
+			files.ServeHTTP(w, r)
+		}
+	})))
+	defer host.Close()
+	p := site{"ended", host.URL + "/"}.open(t, "data=trap&indices=0")
+	if got := p.text("#status"); !strings.Contains(got, "no memory is left") {
+		t.Errorf("of a link that ends it the page says %q", got)
+	}
+	for data, want := range map[string]string{"end": "garner has ended", "trap": "no memory is left"} {
+		p.do(chromedp.Evaluate[chromedp.Void](`document.getElementById("data").value = ` + quoted(data) + `; document.getElementById("data").dispatchEvent(new Event("input"))`))
+		p.settled()
+		if got := p.text("#status"); !strings.Contains(got, want) {
+			t.Errorf("the page says %q", got)
+		}
+		p.set("data", "[2]")
+		p.settled()
+		if got := p.answers()["a.b"]; got != "[2]" {
+			t.Errorf("after that it answers %q", got)
+		}
+	}
 }

@@ -67,7 +67,9 @@ func (s site) tab(t *testing.T) *page {
 		}
 		cancel()
 	})
-	p.do(chromedp.Steps())
+	if err := chromedp.Do(p.ctx); err != nil { // opens the tab, which lives as long as this context
+		t.Fatal(err)
+	}
 	return p
 }
 
@@ -106,9 +108,6 @@ func (p *page) do(actions ...chromedp.Action[chromedp.Void]) {
 	p.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, time.Minute)
 	defer cancel()
-	if len(p.errors) == 0 && ctx.Err() == nil && chromedp.FromContext(p.ctx).Target == nil {
-		ctx = p.ctx // the tab lives as long as the context that opens it
-	}
 	if err := chromedp.Do(ctx, actions...); err != nil {
 		p.Fatal(err)
 	}

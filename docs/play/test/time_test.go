@@ -21,6 +21,9 @@ func TestTimes(t *testing.T) {
 		}
 		p.do(chromedp.Evaluate[chromedp.Void](`window.long = []; new PerformanceObserver((l) => long.push(...l.getEntries().map((e) => e.duration)))
 			.observe({ type: "longtask", buffered: false })`))
+		p.do(chromedp.Evaluate[chromedp.Void](`setTimeout(() => { for (const from = performance.now(); performance.now() < from + 80;); })`))
+		p.wait(`long.length > 0`) // it does see a task of 80 ms
+		p.do(chromedp.Evaluate[chromedp.Void](`long.length = 0`))
 		for _, call := range [][2]string{{"[[1,2],[3,4],[5,6]]", "[2,0,-1]"}, {"0:65000", "0:500"}, {"[1,2,3,4]", "[0,1,7]"}} {
 			p.set("data", call[0])
 			p.set("indices", call[1])
