@@ -331,9 +331,6 @@ func Outcome(out string) error {
 	if refused == nil {
 		return fmt.Errorf("garner-beam: the pipeline has ended, and %s has neither its result nor a refusal; look at the engine's log, and see that all workers share the folder", out)
 	}
-	if err := takeAway(out); err != nil {
-		return err
-	}
 	return refused
 }
 
