@@ -103,8 +103,16 @@ func TestStages(t *testing.T) {
 func TestTally(t *testing.T) {
 	out := t.TempDir()
 	work := &task{Out: out}
-	if err := os.MkdirAll(filepath.Join(progressFolder(out), "of an earlier run"), 0o777); err != nil {
-		t.Fatal(err)
+	for range 2 { // where there is no folder, and where an earlier run has left a file
+		if err := work.fresh(); err != nil {
+			t.Fatal(err)
+		}
+		if k, err := readTallies(out); err != nil || k != (known{}) {
+			t.Fatalf("%+v, %v", k, err)
+		}
+		if err := os.WriteFile(filepath.Join(progressFolder(out), "earlier"), []byte(`{"Counts":{"indices_checked":9}}`), 0o666); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := work.fresh(); err != nil {
 		t.Fatal(err)

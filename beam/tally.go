@@ -16,7 +16,7 @@ import (
 // So each worker keeps a file in the job's folder of what it has counted, also in the bundles
 // that run: Progress adds these files.
 
-// progressName is the folder of these files. The driver makes it anew, and the job's last
+// progressName is the folder of these files. The driver empties it, and the job's last
 // step removes it with all that is in _garner.
 const progressName = "progress"
 
@@ -25,12 +25,18 @@ func progressFolder(out string) string { return filepath.Join(workFolder(out), p
 // tallyTick is the time between two looks of a worker at its counters.
 const tallyTick = time.Second
 
-// fresh makes the folder of the workers' files, and takes away those of an earlier run.
+// fresh makes the folder of the workers' files, and takes away those of an earlier run. Workers of
+// another driver that runs the job now write theirs again, with all that they have counted.
 func (t *task) fresh() error {
-	if err := os.RemoveAll(progressFolder(t.Out)); err != nil {
+	folder := progressFolder(t.Out)
+	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err
 	}
-	return os.MkdirAll(progressFolder(t.Out), 0o777)
+	entries, err := os.ReadDir(folder)
+	for _, e := range entries {
+		os.Remove(filepath.Join(folder, e.Name())) // one that stays makes the progress wrong, and no result
+	}
+	return err
 }
 
 // tallied is the content of a worker's file.
