@@ -25,6 +25,7 @@ const (
 	answer  = 30 * time.Second // for one question
 	reach   = 5 * time.Second  // for a host to answer that a port is there
 	poll    = 200 * time.Millisecond
+	settle  = 5 * time.Second // for a job server to hand over a job that it was to cancel
 	largest = 64 << 20 // bytes of an answer: a job of many stages and tasks has a few megabytes
 )
 
@@ -229,14 +230,22 @@ func (c *Client) Cancel(ctx context.Context, id string) (State, error) {
 
 // Cancel cancels a job of Beam's job server on Flink, and waits until Flink has
 // ended it; ctx limits how long. The job server alone does not do it: it stops
-// to wait for a job without streams, which runs on.
+// to wait for a job without streams, which runs on. A job that Flink does not know is waited
+// for some seconds, in which a job server may still be handing it over.
 func Cancel(ctx context.Context, service *jobs.Client, cluster *Client, beam string) error {
 	if _, err := service.Cancel(ctx, beam); err != nil {
 		return err
 	}
 	job, err := cluster.Find(ctx, beam)
-	if errors.Is(err, ErrUnknown) {
-		return nil // its jars were not uploaded yet, and are not any more
+	for from := time.Now(); errors.Is(err, ErrUnknown); job, err = cluster.Find(ctx, beam) {
+		if time.Since(from) > settle {
+			return nil // its jars were not uploaded, and are not any more
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w; the job may still begin in Flink", context.Cause(ctx))
+		case <-time.After(poll):
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("%w; the job may go on in Flink", err)
