@@ -26,7 +26,7 @@ const (
 	reach   = 5 * time.Second  // for a host to answer that a port is there
 	poll    = 200 * time.Millisecond
 	settle  = 5 * time.Second // for a job server to hand over a job that it was to cancel
-	largest = 64 << 20 // bytes of an answer: a job of many stages and tasks has a few megabytes
+	largest = 64 << 20        // bytes of an answer: a job of many stages and tasks has a few megabytes
 )
 
 // A Client talks to one cluster. It is safe for concurrent use.
