@@ -26,7 +26,9 @@ import (
 //
 // A kill between any two steps leaves what the next run of the job goes on with. Several
 // drivers may run one job: all write the same bytes, and nobody takes away what another needs
-// before _SUCCESS says that the result is there. A refusal stays until the next run begins.
+// before _SUCCESS says that the result is there. Each Run has a file in _garner/drivers, and a
+// refusal of its own; where nothing was made, the last that leaves takes the folder away. The refusal
+// of a pipeline that Build makes stays until the next run begins.
 
 // workName is the folder in OUT of what a job needs until it is done.
 const workName = "_garner"
@@ -36,6 +38,7 @@ const (
 	madeName    = "made"         // the job has made OUT, and takes it away where an index is refused
 	refusedName = "refused.json" // the index that is refused
 	shardsName  = "shards"       // the folder of what is known of each shard in place
+	driversName = "drivers"      // the folder of a file for each driver that works on the job
 )
 
 func workFolder(out string) string { return filepath.Join(out, workName) }
@@ -65,31 +68,127 @@ func (t *task) identity() (string, error) {
 
 // begin makes the folder ready for the job. done is true where it has the result.
 func (t *task) begin() (done bool, err error) {
+	for range beginTries {
+		var made bool
+		if done, made, err = t.enter(); err != nil || done {
+			quit(t.Out, t.Driver, made)
+			return done, err
+		}
+		if t.Driver == "" {
+			return false, nil
+		}
+		if _, err := os.Stat(driverFile(t.Out, t.Driver)); err == nil {
+			return false, nil
+		}
+	}
+	return false, garner.Errorf(files.ErrKept, "%s: other drivers of the job have ended there just now; run this one again", t.Out)
+}
+
+// beginTries is how often a driver begins whose folder another one, that was the last to
+// leave, takes away at that moment.
+const beginTries = 8
+
+func driverFile(out, driver string) string {
+	return filepath.Join(workFolder(out), driversName, driver)
+}
+
+// refusedFile is where a driver's job says which index it has refused.
+func refusedFile(out, driver string) string {
+	name := refusedName
+	if driver != "" {
+		name = "refused-" + driver + ".json"
+	}
+	return filepath.Join(workFolder(out), name)
+}
+
+// quit takes back a driver's file, and its folders where they have nothing else.
+func quit(out, driver string, made bool) {
+	if driver == "" {
+		return
+	}
+	_ = os.Remove(driverFile(out, driver))
+	_ = os.Remove(filepath.Join(workFolder(out), driversName))
+	_ = os.Remove(workFolder(out))
+	if made {
+		_ = os.Remove(out)
+	}
+}
+
+// alone reports whether no other driver works in a folder.
+func alone(out, driver string) bool {
+	entries, err := os.ReadDir(filepath.Join(workFolder(out), driversName))
+	for _, e := range entries {
+		if e.Name() != driver {
+			return false
+		}
+	}
+	return err == nil || errors.Is(err, fs.ErrNotExist)
+}
+
+// enter is one try of begin. made is true where it has made the job's folder.
+func (t *task) enter() (done, made bool, err error) {
 	id, err := t.identity()
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
-	was, err := os.ReadFile(filepath.Join(workFolder(t.Out), jobName))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, err
-	}
-	begun := err == nil
-	if _, err := os.Stat(filepath.Join(workFolder(t.Out), refusedName)); err == nil && string(was) != id {
-		if err := takeAway(t.Out); err != nil { // nothing was made
-			return false, err
-		}
-		begun = false
-	}
-	made := true
+	made = true
 	if err := os.Mkdir(t.Out, 0o777); errors.Is(err, fs.ErrExist) {
 		made = false
 	} else if err != nil {
-		return false, err
+		return false, false, err
 	}
+	if t.Driver != "" {
+		if err := os.MkdirAll(filepath.Join(workFolder(t.Out), driversName), 0o777); err != nil {
+			return false, made, err
+		}
+		if err := os.WriteFile(driverFile(t.Out, t.Driver), nil, 0o666); err != nil {
+			return false, made, err
+		}
+	}
+	was, err := os.ReadFile(filepath.Join(workFolder(t.Out), jobName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, made, err
+	}
+	begun := err == nil
+	if begun && string(was) != id && refusedIn(t.Out) != nil && alone(t.Out, t.Driver) { // nothing was made
+		if err := t.forgive(jobName); err != nil {
+			return false, made, err
+		}
+		begun = false
+	}
+	done, err = t.look(id, string(was), begun, made)
+	return done, made, err
+}
+
+// forgive removes the refusals of earlier runs, and other files of the work folder.
+func (t *task) forgive(others ...string) error {
+	for _, path := range append(refusals(t.Out), refusedFile(t.Out, "")) {
+		driver := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), "refused-"), ".json")
+		if _, err := os.Stat(driverFile(t.Out, driver)); err == nil {
+			continue // it has not read it yet
+		}
+		others = append(others, filepath.Base(path))
+	}
+	for _, name := range others {
+		if err := os.Remove(filepath.Join(workFolder(t.Out), name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// refusals are the files of refusals in a folder.
+func refusals(out string) []string {
+	all, _ := filepath.Glob(filepath.Join(pattern(workFolder(out)), "refused*.json"))
+	return all
+}
+
+// look decides by what is in the folder whether the job begins, goes on or is done.
+func (t *task) look(id, was string, begun, made bool) (done bool, err error) {
 	m, read := shards.Read(t.Out)
 	switch {
 	case begun && read != nil:
-		return false, t.goOn(id, string(was))
+		return false, t.goOn(id, was)
 	case read == nil || errors.Is(read, shards.ErrUnfinished) && m != nil:
 		if same, err := t.made(m); err != nil {
 			return false, err
@@ -132,10 +231,7 @@ func (t *task) goOn(id, was string) error {
 	if was != id {
 		return garner.Errorf(files.ErrKept, "%s has shards of another job, or its operands have changed since; remove it, or give another folder", t.Out)
 	}
-	if err := os.Remove(filepath.Join(workFolder(t.Out), refusedName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return t.forgive()
 }
 
 // claim says whose shards the folder has, unless another driver has done so meanwhile.
@@ -161,36 +257,49 @@ func (t *task) claim(id string) error {
 		}
 		return t.goOn(id, string(was))
 	}
-	t.claimed = err == nil
 	if err != nil { // a file system without links
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if err != nil {
 			return garner.Errorf(files.ErrKept, "%s: another job has begun there at the same time (%v); run this one again", t.Out, err)
 		}
-		t.claimed = true
 		_, err = f.WriteString(id)
 		return errors.Join(err, f.Sync(), f.Close())
 	}
 	return nil
 }
 
-// leave takes back what begin made, for a job that no engine took.
-func (t *task) leave() {
-	if !t.claimed {
-		return
+// leave ends the work of a driver in a folder. The last one takes the folder away where
+// nothing is made that another run could go on with: the work folder, and the job's where the job has
+// made it and nothing else is in it.
+func leave(out, driver string) error {
+	if driver == "" {
+		return nil
 	}
-	if entries, err := os.ReadDir(filepath.Join(workFolder(t.Out), shardsName)); err == nil && len(entries) > 0 {
-		return // records of a result that is not whole
+	for _, path := range []string{refusedFile(out, driver), driverFile(out, driver)} {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
-	takeAway(t.Out)
-}
-
-// takeAway removes the work folder, and the job's folder where the job has made it and
-// nothing else is in it.
-func takeAway(out string) error {
-	_, err := os.Stat(filepath.Join(workFolder(out), madeName))
+	if records, err := os.ReadDir(filepath.Join(workFolder(out), shardsName)); err == nil && len(records) > 0 {
+		return nil
+	}
+	if parts, err := filepath.Glob(filepath.Join(pattern(out), "part-*")); err != nil || len(parts) > 0 {
+		return err
+	}
+	if err := os.Remove(filepath.Join(workFolder(out), driversName)); err != nil {
+		return nil // others work there
+	}
+	// It goes in one step: a driver that begins now finds all of it, or nothing.
+	away := workFolder(out) + "-" + newToken()[:8]
+	if err := os.Rename(workFolder(out), away); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	_, err := os.Stat(filepath.Join(away, madeName))
 	made := err == nil
-	if err := os.RemoveAll(workFolder(out)); err != nil {
+	if err := os.RemoveAll(away); err != nil {
 		return err
 	}
 	if made {
@@ -308,8 +417,8 @@ func sweep(out string) error {
 		return err
 	}
 	for _, e := range entries {
-		if left.MatchString(e.Name()) && strings.HasPrefix(e.Name(), ".") {
-			if err := os.Remove(filepath.Join(out, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if left.MatchString(e.Name()) && (strings.HasPrefix(e.Name(), ".") || strings.HasPrefix(e.Name(), workName+"-")) {
+			if err := os.RemoveAll(filepath.Join(out, e.Name())); err != nil {
 				return err
 			}
 		}
@@ -323,20 +432,31 @@ type refusal struct{ Index *garner.IndexError }
 // Outcome says how a pipeline that has ended, by an error too, left the folder of a job: nil
 // where the result is whole, and a *garner.IndexError where an index was refused, and no row is
 // written. It changes nothing: the refusal stays in the folder until the next job begins there.
-func Outcome(out string) error {
+func Outcome(out string) error { return outcome(out, refusedIn(out)) }
+
+func outcome(out string, refused error) error {
 	if _, err := os.Stat(filepath.Join(out, shards.SuccessName)); err == nil {
 		return nil
 	}
-	refused := refusedIn(out)
 	if refused == nil {
 		return fmt.Errorf("garner-beam: the pipeline has ended, and %s has neither its result nor a refusal; look at the engine's log, and see that all workers share the folder", out)
 	}
 	return refused
 }
 
-// refusedIn returns the index that the job of a folder has refused; nil where there is none.
+// refusedIn returns the index that a job of a folder has refused; nil where there is none.
 func refusedIn(out string) error {
-	b, err := os.ReadFile(filepath.Join(workFolder(out), refusedName))
+	for _, path := range refusals(out) {
+		if err := refusalOf(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refusalOf returns the index that a file says was refused; nil where there is no file.
+func refusalOf(path string) error {
+	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/garner-go/garner"
@@ -156,7 +157,7 @@ func (j Job) texts() []string {
 }
 
 // left matches what a run writes into its folder.
-var left = regexp.MustCompile(`^(part-\d{5,}-of-\d{5,}\.[a-z]+|manifest\.json|_SUCCESS|_garner|\.garner-[0-9a-f]{8}\.tmp)$`)
+var left = regexp.MustCompile(`^(part-\d{5,}-of-\d{5,}\.[a-z]+|manifest\.json|_SUCCESS|_garner(-[0-9a-f]{8})?|\.garner-[0-9a-f]{8}\.tmp)$`)
 
 // CheckOut refuses the folder of a job's result where it is no folder, has other files than
 // an earlier run has left, or has a file of an operand. The error is a garner.ErrAttribute.
@@ -188,7 +189,7 @@ func (j Job) CheckOut() error {
 	}
 	other, more := "", 0
 	for _, e := range entries {
-		if left.MatchString(e.Name()) && e.IsDir() == (e.Name() == "_garner") && (e.Name() != "manifest.json" || made(filepath.Join(out, e.Name()))) {
+		if left.MatchString(e.Name()) && e.IsDir() == strings.HasPrefix(e.Name(), workName) && (e.Name() != "manifest.json" || made(filepath.Join(out, e.Name()))) {
 			continue
 		}
 		if other == "" {

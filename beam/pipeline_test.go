@@ -707,6 +707,43 @@ func TestTwoDrivers(t *testing.T) {
 		hasResult(t, job)
 	}
 
+	// All tell the index that is refused, and the last takes the folder away.
+	bad := job
+	bad.Indices.Text = keep(t, filepath.Join(dir, "bad.npy"), garner.Of(append(ids(8000, 0, 1000), 1000), 8001))
+	for turn := range 6 {
+		bad.Out = filepath.Join(dir, fmt.Sprint("refused-", turn))
+		drivers := make(chan error)
+		for range 3 {
+			go func() { drivers <- Run(t.Context(), bad, Runner{}) }()
+			time.Sleep(time.Duration(turn*10) * time.Millisecond)
+		}
+		for range 3 {
+			if err := <-drivers; !errors.Is(err, garner.ErrIndex) {
+				t.Errorf("turn %d: %v", turn, err)
+			}
+		}
+		if _, err := os.Stat(bad.Out); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("turn %d: something is left: %v", turn, err)
+		}
+	}
+
+	// One that ends early takes nothing from another.
+	for turn := range 6 {
+		job.Out = filepath.Join(dir, fmt.Sprint("cancelled-", turn))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(20*(turn+1))*time.Millisecond)
+		first := make(chan error)
+		go func() { first <- Run(ctx, job, Runner{}) }()
+		time.Sleep(time.Duration(turn*10) * time.Millisecond)
+		if err := Run(t.Context(), job, Runner{}); err != nil {
+			t.Errorf("turn %d: %v", turn, err)
+		}
+		if err := <-first; err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("turn %d: %v", turn, err)
+		}
+		cancel()
+		hasResult(t, job)
+	}
+
 	job.Out = filepath.Join(dir, "rows")
 	late, err := prepare(t.Context(), job, 1)
 	if err != nil {

@@ -27,13 +27,18 @@ const blockIndices = 1 << 20
 // prepare opens the operands, plans the job and makes its folder ready. The task is
 // done where the folder has the result already. Each of the workers gets indices to check.
 func prepare(ctx context.Context, job Job, workers int) (*task, error) {
+	return prepareAs(ctx, job, workers, "")
+}
+
+// prepareAs is prepare for a driver that leaves the folder when its job has ended.
+func prepareAs(ctx context.Context, job Job, workers int, driver string) (*task, error) {
 	if err := job.Check(); err != nil {
 		return nil, err
 	}
 	if job.ShardBytes == 0 {
 		job.ShardBytes = DefaultShardBytes
 	}
-	t := &task{Gather: job.line(), Out: filepath.Clean(job.Out), Memory: job.Memory}
+	t := &task{Driver: driver, Gather: job.line(), Out: filepath.Clean(job.Out), Memory: job.Memory}
 	if t.Memory == 0 {
 		t.Memory = memoryBytes
 	}

@@ -48,9 +48,10 @@ type Running struct {
 	Shards int64  // of the result
 	Bytes  int64  // of its elements
 
-	out  string
-	size measure
-	text string // the task
+	out    string
+	driver string
+	size   measure
+	text   string // the task
 
 	mu      sync.Mutex
 	ended   bool // and Wait has said so, with
@@ -73,12 +74,12 @@ func Start(ctx context.Context, job Job, runner Runner) (*Running, error) {
 	if err := runner.Check(); err != nil {
 		return nil, err
 	}
-	t, err := prepare(ctx, job, runner.Workers)
+	t, err := prepareAs(ctx, job, runner.Workers, newToken())
 	if err != nil {
 		return nil, err
 	}
 	if err := t.reachable(runner); err != nil {
-		t.leave()
+		_ = leave(t.Out, t.Driver)
 		return nil, err
 	}
 	return t.start(ctx, runner)
@@ -100,14 +101,14 @@ func (t *task) reachable(runner Runner) error {
 
 // start gives a task to an engine.
 func (t *task) start(ctx context.Context, runner Runner) (*Running, error) {
-	r := &Running{onFlink: runner.Name == FlinkRunner, Shards: t.Shards, Bytes: t.measure.Bytes, out: t.Out, size: t.measure}
+	r := &Running{onFlink: runner.Name == FlinkRunner, Shards: t.Shards, Bytes: t.measure.Bytes, out: t.Out, driver: t.Driver, size: t.measure}
 	if t.done {
 		return r, nil
 	}
 	initialised()
 	env, err := r.connect(ctx, runner)
 	if err != nil {
-		t.leave()
+		_ = leave(t.Out, t.Driver)
 		return nil, err
 	}
 	p, s := beam.NewPipelineWithRoot()
@@ -122,7 +123,7 @@ func (t *task) start(ctx context.Context, runner Runner) (*Running, error) {
 		}
 	}
 	if err != nil {
-		t.leave()
+		_ = leave(t.Out, t.Driver)
 		r.Close()
 		return nil, err
 	}
@@ -194,16 +195,16 @@ func (r *Running) Wait(ctx context.Context, message func(text string)) error {
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	outcome := Outcome(r.out)
+	outcome := outcome(r.out, refusalOf(refusedFile(r.out, r.driver)))
 	switch {
 	case err != nil && outcome != nil:
-		return fmt.Errorf("garner-beam: %w", err)
+		return errors.Join(fmt.Errorf("garner-beam: %w", err), leave(r.out, r.driver))
 	case err != nil: // another driver of the job has made the result
 		_ = sweep(r.out) // of what this one has made meanwhile; the result is whole all the same
 	}
 	r.outcome, r.ended = outcome, true
-	if refused := (*garner.IndexError)(nil); errors.As(outcome, &refused) {
-		if err := takeAway(r.out); err != nil {
+	if outcome != nil {
+		if err := leave(r.out, r.driver); err != nil {
 			r.outcome = errors.Join(outcome, err)
 		}
 	}
@@ -223,13 +224,7 @@ func (r *Running) Cancel(ctx context.Context) error {
 	} else if _, err := r.client.Cancel(ctx, r.ID); err != nil || r.onFlink {
 		return err // without its REST API it may run on
 	}
-	if records, err := os.ReadDir(filepath.Join(workFolder(r.out), shardsName)); err == nil && len(records) > 0 {
-		return nil
-	}
-	if parts, err := filepath.Glob(filepath.Join(pattern(r.out), "part-*")); err != nil || len(parts) > 0 {
-		return err
-	}
-	return takeAway(r.out) // nothing is made that another run could go on with
+	return leave(r.out, r.driver)
 }
 
 // Close ends the connection to the engine. A job of Flink goes on; one of Prism ends.

@@ -151,7 +151,7 @@ func (f *decideFn) ProcessElement(_ context.Context, _ int, surveys func(*string
 	if err != nil {
 		return err
 	}
-	if err := putFile(filepath.Join(workFolder(f.o.Out), refusedName), text); err != nil {
+	if err := putFile(refusedFile(f.o.Out, f.o.Driver), text); err != nil {
 		return err
 	}
 	emit(string(text))

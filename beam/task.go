@@ -18,6 +18,7 @@ import (
 type task struct {
 	Gather   cmdline.Description
 	Out      string       // the folder
+	Driver   string       // whose pipeline it is; "" of one that Build made
 	Memory   int64        // of one shard's run
 	DType    garner.DType // of the result
 	Shape    garner.Shape // of the result
@@ -38,7 +39,6 @@ type task struct {
 	done      bool // the folder has the result
 	measure   measure
 	elsewhere []shards.Shard // of DATA, of which other nodes have some
-	claimed   bool           // this driver has begun the folder
 	unknown   bool           // what an operand holds cannot be told from what it held: no other run goes on with this one's shards
 }
 
