@@ -107,7 +107,9 @@ func quit(out, driver string, made bool) {
 		return
 	}
 	_ = os.Remove(driverFile(out, driver))
-	_ = os.Remove(filepath.Join(workFolder(out), driversName))
+	if os.Remove(filepath.Join(workFolder(out), driversName)) == nil && made {
+		_ = os.Remove(filepath.Join(workFolder(out), madeName))
+	}
 	_ = os.Remove(workFolder(out))
 	if made {
 		_ = os.Remove(out)
@@ -145,6 +147,11 @@ func (t *task) enter() (done, made bool, err error) {
 			return false, made, err
 		}
 	}
+	if made {
+		if err := putFile(filepath.Join(workFolder(t.Out), madeName), nil); err != nil {
+			return false, made, err
+		}
+	}
 	was, err := os.ReadFile(filepath.Join(workFolder(t.Out), jobName))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, made, err
@@ -156,7 +163,7 @@ func (t *task) enter() (done, made bool, err error) {
 		}
 		begun = false
 	}
-	done, err = t.look(id, string(was), begun, made)
+	done, err = t.look(id, string(was), begun)
 	return done, made, err
 }
 
@@ -184,7 +191,7 @@ func refusals(out string) []string {
 }
 
 // look decides by what is in the folder whether the job begins, goes on or is done.
-func (t *task) look(id, was string, begun, made bool) (done bool, err error) {
+func (t *task) look(id, was string, begun bool) (done bool, err error) {
 	m, read := shards.Read(t.Out)
 	switch {
 	case begun && read != nil:
@@ -211,11 +218,6 @@ func (t *task) look(id, was string, begun, made bool) (done bool, err error) {
 		}
 		if len(parts) > 0 {
 			return false, garner.Errorf(files.ErrKept, "%s has %s, and nothing says which job has made it; remove it, or give another folder", t.Out, filepath.Base(parts[0]))
-		}
-	}
-	if made {
-		if err := putFile(filepath.Join(workFolder(t.Out), madeName), nil); err != nil {
-			return false, err
 		}
 	}
 	return false, t.claim(id)

@@ -30,8 +30,6 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/graphx"
 	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
 	pipepb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/pipeline_v1"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/extworker"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/runnerlib"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
 	"github.com/garner-go/garner"
@@ -95,26 +93,6 @@ func probe(ctx context.Context, endpoint string) error {
 // reason is an error of Beam on one line.
 func reason(err error) string {
 	return strings.ReplaceAll(err.Error(), "\n\tcaused by:\n", ": ")
-}
-
-// Prism starts Beam's Prism in this process, and a server of workers that are
-// goroutines of this process: the environment is for Submit. Close ends the
-// workers.
-func Prism(ctx context.Context) (*Client, *pipepb.Environment, error) {
-	service, err := prism.CreateJobServer(ctx, prism.Options{})
-	if err != nil {
-		return nil, nil, fmt.Errorf("prism: %w", err)
-	}
-	workers, err := extworker.StartLoopback(ctx, 0)
-	if err != nil {
-		return nil, nil, fmt.Errorf("prism: workers: %w", err)
-	}
-	env, err := graphx.CreateEnvironment(ctx, graphx.URNEnvExternal, workers.EnvironmentConfig)
-	if err != nil {
-		return nil, nil, fmt.Errorf("prism: %w", errors.Join(err, workers.Stop(ctx)))
-	}
-	env.Dependencies = nil
-	return &Client{service: service, close: func() error { return workers.Stop(context.WithoutCancel(ctx)) }}, env, nil
 }
 
 // Close ends the connection. Jobs go on, except those of Prism in this process.
