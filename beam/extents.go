@@ -26,6 +26,70 @@ func disjoint(all []extent) []extent {
 	return kept
 }
 
+// A union is what several requests want of a unit of an array, each byte once.
+type union struct {
+	base, array int64 // where the unit begins, and the bytes of the array
+	all         []extent
+	most        int      // of them, from which on repeats are worth a search
+	blocks      []uint64 // a bit for each block of the unit that is wanted; nil: all says what
+}
+
+// Many rows that are shorter than an extent takes are wanted by blocks, as long as a page of a disk, so
+// that a unit takes little more memory than its bytes.
+const (
+	blockBytes = 4 << 10
+	shortRow   = 16
+)
+
+func (u *union) add(r wire.Rows) {
+	if u.blocks == nil && r.Size < shortRow && len(u.all)+len(r.At) > distinctAt {
+		for _, e := range u.all {
+			u.mark(e)
+		}
+		u.all = nil
+		if u.blocks == nil {
+			u.blocks = make([]uint64, 1)
+		}
+	}
+	for _, at := range r.At {
+		e := extent{at, at + int64(r.Size)}
+		if u.blocks != nil {
+			u.mark(e)
+			continue
+		}
+		u.all = append(u.all, e)
+	}
+	if len(u.all) > max(u.most, distinctAt) { // repeats of many shards
+		u.all = disjoint(u.all)
+		u.most = 2 * len(u.all)
+	}
+}
+
+// mark marks the blocks of an extent.
+func (u *union) mark(e extent) {
+	for k := (e.from - u.base) / blockBytes; k <= (e.to-1-u.base)/blockBytes; k++ {
+		for int(k/64) >= len(u.blocks) {
+			u.blocks = append(u.blocks, 0)
+		}
+		u.blocks[k/64] |= 1 << (k % 64)
+	}
+}
+
+// extents returns what is wanted: extents that ascend and do not overlap.
+func (u *union) extents() []extent {
+	if u.blocks == nil {
+		return disjoint(u.all)
+	}
+	var all []extent
+	for k := range int64(len(u.blocks)) * 64 {
+		if u.blocks[k/64]>>(k%64)&1 == 1 {
+			from := u.base + k*blockBytes
+			all = append(all, extent{from, min(from+blockBytes, u.array)})
+		}
+	}
+	return all
+}
+
 // cut cuts extents at multiples of limit from their beginning, and where end says that a
 // range of the array ends which holds a byte: no piece is longer, or goes beyond.
 func cut(all []extent, limit int64, end func(at int64) int64) []extent {

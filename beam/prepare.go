@@ -85,7 +85,7 @@ func prepareAs(ctx context.Context, job Job, workers int, driver string) (*task,
 	}
 	request, shardBytes := int64(wire.RequestRows), rows*int64(o.Plan.Slice)*int64(t.DType.Bits())/8
 	if rows > 0 && (o.perShard()+shardBytes/positionsShare)/rows < positionBytes {
-		request = 2 * derivedRows // whose positions are left out
+		request = 8 * derivedRows // whose positions are left out: some five of them a shard
 	}
 	t.Unit = wire.UnitBytes(t.Tables[0].Bytes, rows, request)
 	t.measure.Out, t.measure.Shards, t.measure.Bytes = t.Out, t.Shards, (t.Elements*int64(t.DType.Bits())+7)/8

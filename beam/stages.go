@@ -287,24 +287,21 @@ func (f *fetchFn) ProcessElement(ctx context.Context, key int64, requests func(*
 	if unit.Number > end/f.o.Unit {
 		return fmt.Errorf("garner-beam: unit %d of a table of %d bytes; run one build of garner-beam on all workers", unit.Number, end)
 	}
-	var all []extent
-	most := 0
+	wanted := &union{base: unit.Number * f.o.Unit, array: end}
 	var kept [][]byte // the requests, which take few bytes a row
 	for b := []byte(nil); requests(&b); b = nil {
-		kept = append(kept, b)
 		q, err := f.request(ctx, unit, b, end)
 		if err != nil {
 			return err
 		}
-		for _, at := range q.Rows.At {
-			all = append(all, extent{at, at + int64(q.Rows.Size)})
+		if q.Derived { // so that the shard does not run again
+			q.Derived = false
+			b = q.Append(nil, wanted.base)
 		}
-		if len(all) > max(most, distinctAt) { // repeats of many shards
-			all = disjoint(all)
-			most = 2 * len(all)
-		}
+		kept = append(kept, b)
+		wanted.add(q.Rows)
 	}
-	held, err := fetch(ctx, table, disjoint(all))
+	held, err := fetch(ctx, table, wanted.extents())
 	if err != nil {
 		return err
 	}
