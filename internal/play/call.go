@@ -10,6 +10,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/literal"
+	"github.com/garner-go/garner/internal/play/code"
 	"github.com/garner-go/garner/internal/play/recorded"
 	"github.com/garner-go/garner/operators"
 )
@@ -186,6 +187,11 @@ type binding struct {
 	more          []garner.Tensor // as Operator.Further has them
 }
 
+// call is the binding as package code takes it.
+func (b *binding) call() code.Call {
+	return code.Call{Data: b.data, Indices: b.indices, Values: b.values, Operands: b.more}
+}
+
 // notAsked is the reason why an operator has no answer to a call.
 type notAsked string
 
@@ -341,7 +347,7 @@ func (t *typed) settle(b *binding, operands []garner.Operand) {
 // them.
 func (t *typed) settleRest(b *binding, operands []garner.Operand, untyped []int) bool {
 	if len(untyped) == 0 {
-		_, err := garner.Infer(b.op, b.data.Spec(), spec(b.indices), b.specs()...)
+		_, err := garner.Infer(b.op, b.data.Spec(), b.indices.Spec(), b.specs()...)
 		return !errors.Is(err, garner.ErrDType)
 	}
 	at := untyped[0]
@@ -367,18 +373,10 @@ func (t *typed) settleRest(b *binding, operands []garner.Operand, untyped []int)
 	return false
 }
 
-// spec is the spec of a tensor; the zero Spec of the zero Tensor.
-func spec(t garner.Tensor) garner.Spec {
-	if !t.DType().Valid() {
-		return garner.Spec{}
-	}
-	return t.Spec()
-}
-
 func (b *binding) specs() []garner.Spec {
 	list := make([]garner.Spec, len(b.more))
 	for i, t := range b.more {
-		list[i] = spec(t)
+		list[i] = t.Spec()
 	}
 	return list
 }

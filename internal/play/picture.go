@@ -56,7 +56,7 @@ func Write(c Call, operator, language string) (*Code, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := code.Of(b.Operator, code.Call{Data: b.data, Indices: b.indices, Values: b.values, Operands: b.more}, language)
+	text, err := code.Of(b.Operator, b.call(), language)
 	if err != nil {
 		return nil, refusal("", err)
 	}

@@ -8,11 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/play/calls"
 	"github.com/garner-go/garner/internal/play/recorded"
 	"github.com/garner-go/garner/operators"
 )
@@ -101,45 +101,11 @@ func TestAnswers(t *testing.T) {
 // exampleOf is the example of an operator as a call, and what it prints.
 func exampleOf(t *testing.T, o operators.Operator) (c Call, prints string) {
 	t.Helper()
-	command, prints, ok := strings.Cut(o.Example, "   # ")
-	if !ok {
-		t.Fatalf("the example %s prints nothing", o.Example)
+	l, prints, err := calls.Example(o)
+	if err != nil {
+		t.Fatal(err)
 	}
-	own := map[string]any{}
-	c.Attributes = map[string]map[string]any{o.Name: own}
-	var operands []string
-	words := strings.Fields(strings.ReplaceAll(command, "'", " "))
-	for i := 0; i < len(words); i++ {
-		switch words[i] {
-		case "--axis", "--batch-dims":
-			n, err := strconv.ParseInt(words[i+1], 10, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if words[i] == "--axis" {
-				c.Axis = &n
-			} else {
-				c.BatchDims = &n
-			}
-			i++
-		case "--attr", "--operand":
-			name, value, _ := strings.Cut(words[i+1], "=")
-			if words[i] == "--operand" {
-				c.Operands = map[string]string{name: value}
-			} else if json.Unmarshal([]byte(value), new(any)) == nil {
-				own[name] = json.RawMessage(value)
-			} else {
-				own[name] = value
-			}
-			i++
-		default:
-			operands = append(operands, words[i])
-		}
-	}
-	if c.Data = operands[0]; len(operands) > 1 {
-		c.Indices = operands[1]
-	}
-	return c, prints
+	return Call{Data: l.Data, Indices: l.Indices, Attributes: map[string]map[string]any{o.Name: l.Values}, Operands: l.Operands}, prints
 }
 
 // TestExamples asks each operator its own example: it is asked, answers what the command

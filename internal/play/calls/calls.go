@@ -3,6 +3,7 @@
 package calls
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -102,7 +103,11 @@ type Call struct {
 func All() ([]Call, error) {
 	var all []Call
 	for _, o := range operators.All() {
-		c, err := example(o)
+		l, _, err := Example(o)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", o.Name, err)
+		}
+		c, err := form{title: "its example", data: l.Data, indices: l.Indices, values: l.Values, operands: l.Operands}.call(o)
 		if err != nil {
 			return nil, fmt.Errorf("%s: its example: %w", o.Name, err)
 		}
@@ -198,11 +203,7 @@ func (c *Call) answer() error {
 	}
 	c.Want, c.Err = garner.Gather(op, c.Call.Data, c.Call.Indices, c.Call.Operands...)
 	c.Kind = recorded.Inside
-	var at garner.Spec
-	if c.Call.Indices.DType().Valid() {
-		at = c.Call.Indices.Spec()
-	}
-	if p, err := garner.Prepare(op, c.Call.Data.Spec(), at, garner.Threads(1), garner.FurtherTensors(c.Call.Operands...)); err == nil && p.Plan() != nil {
+	if p, err := c.Call.Prepare(op); err == nil && p.Plan() != nil {
 		if c.Kind, err = recorded.KindOf(p.Plan(), c.Call.Indices, c.Call.Operands...); err != nil {
 			return err
 		}
@@ -210,55 +211,57 @@ func (c *Call) answer() error {
 	return nil
 }
 
-// example is the call of an operator's own example, which is a part of a command line.
-func example(o operators.Operator) (Call, error) {
-	text, _, _ := strings.Cut(o.Example, "   # ")
-	f := form{title: "its example", values: values{}, operands: map[string]string{}}
-	words, err := split(text)
-	if err != nil {
-		return Call{}, err
-	}
-	for i := 0; i < len(words); i++ {
-		switch word := words[i]; word {
-		case "--axis", "--batch-dims":
-			i++
-			n, err := strconv.Atoi(words[i])
-			if err != nil {
-				return Call{}, err
-			}
-			name, _ := nameOf(o, strings.ReplaceAll(word[2:], "-", "_"))
-			f.values[name] = n
-		case "--attr":
-			i++
-			name, v, _ := strings.Cut(words[i], "=")
-			f.values[name] = valueOf(v)
-		case "--operand":
-			i++
-			name, v, _ := strings.Cut(words[i], "=")
-			f.operands[name] = v
-		default:
-			if f.data == "" {
-				f.data = word
-			} else {
-				f.indices = word
-			}
-		}
-	}
-	return f.call(o)
+// A Line is a call as a command line has it: literals, and values by their names.
+type Line struct {
+	Data, Indices string // Indices are "" where there are none
+	Values        map[string]any
+	Operands      map[string]string
 }
 
-// valueOf reads the value of an attribute.
+// Example reads an operator's own example, which is a part of a command line: the call,
+// and what it prints.
+func Example(o operators.Operator) (l Line, prints string, err error) {
+	text, prints, ok := strings.Cut(o.Example, "   # ")
+	if !ok {
+		return l, "", fmt.Errorf("the example %s says not what it prints", o.Example)
+	}
+	l.Values, l.Operands = values{}, map[string]string{}
+	words, err := split(text)
+	for i := 0; i < len(words) && err == nil; i++ {
+		switch word := words[i]; {
+		case strings.HasPrefix(word, "--") && i+1 == len(words):
+			err = fmt.Errorf("nothing follows %s in %s", word, text)
+		case word == "--axis", word == "--batch-dims":
+			i++
+			name, _ := nameOf(o, strings.ReplaceAll(word[2:], "-", "_"))
+			l.Values[name], err = strconv.Atoi(words[i])
+		case word == "--attr":
+			i++
+			name, v, _ := strings.Cut(words[i], "=")
+			l.Values[name] = valueOf(v)
+		case word == "--operand":
+			i++
+			name, v, _ := strings.Cut(words[i], "=")
+			l.Operands[name] = v
+		case l.Data == "":
+			l.Data = word
+		case l.Indices == "":
+			l.Indices = word
+		default:
+			err = fmt.Errorf("%s is one operand too many in %s", word, text)
+		}
+	}
+	return l, prints, err
+}
+
+// valueOf reads the value of an attribute: an integer, a list of them, or text.
 func valueOf(text string) any {
 	if n, err := strconv.Atoi(text); err == nil {
 		return n
 	}
-	if list, ok := strings.CutPrefix(text, "["); ok {
-		var numbers []int
-		for _, word := range strings.Split(strings.TrimSuffix(list, "]"), ",") {
-			n, _ := strconv.Atoi(word)
-			numbers = append(numbers, n)
-		}
-		return numbers
+	var list []int
+	if strings.HasPrefix(text, "[") && json.Unmarshal([]byte(text), &list) == nil {
+		return list
 	}
 	return text
 }

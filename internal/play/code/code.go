@@ -35,6 +35,11 @@ type Call struct {
 	Operands []garner.Tensor // in the order of operators.Operator.Further; a zero Tensor is left out
 }
 
+// Prepare lowers an operator for the call, on one core.
+func (c Call) Prepare(op garner.Op) (*garner.Prepared, error) {
+	return garner.Prepare(op, c.Data.Spec(), c.Indices.Spec(), garner.Threads(1), garner.FurtherTensors(c.Operands...))
+}
+
 // Of returns a call as a text in one of Languages. It fails, in words, where a language or
 // a framework has no way to say the call: no such function, type or shape. The text can
 // fail itself, as the call does. It takes time and memory in proportion to the operands.
