@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/literal"
@@ -170,8 +171,12 @@ func tensor(where, text, dtype string, left *int) (garner.Tensor, error) {
 }
 
 // clip shortens a text for a message.
-func clip(text string) string {
-	const most = 40
+func clip(text string) string { return clipTo(text, 40) }
+
+func clipTo(text string, most int) string {
+	if len(text) > most*utf8.UTFMax {
+		text = text[:most*utf8.UTFMax] // what is clipped in any case is not decoded
+	}
 	if r := []rune(text); len(r) > most {
 		return string(r[:most]) + "…"
 	}
@@ -322,9 +327,10 @@ func (t *typed) fixedBatch(e *entry) int64 {
 	return 0
 }
 
-// settle gives operands whose literals say no type one that the operator takes: as it is
-// written, else that of data, else f32. f32 counts as written where f64 is. It is what the
-// command does with the literals of --operand.
+// settle gives operands whose literals say no type one that the operator takes. Integers
+// beside the indices are of their type, as OpenVINO wants them; others are as written, else
+// of data's type, else f32. f32 counts as written where f64 is. It is what the command does
+// with the literals of --operand.
 func (t *typed) settle(b *binding, operands []garner.Operand) {
 	var untyped []int
 	for i, o := range operands {
@@ -334,6 +340,10 @@ func (t *typed) settle(b *binding, operands []garner.Operand) {
 		switch o.Types {
 		case garner.DataType:
 			if as, err := literal.Parse(t.Operands[o.Name], b.data.DType()); err == nil {
+				b.more[i] = as
+			}
+		case garner.IntegerTypes:
+			if as, err := literal.Parse(t.Operands[o.Name], b.indices.DType()); err == nil {
 				b.more[i] = as
 			}
 		case garner.AnyTypes, garner.ElementType:

@@ -469,7 +469,7 @@ func TestOpen(t *testing.T) {
 		{"onnx/modelproto/testdata/torch_embedding_external.onnx", "model", `"inputs":"data: words.weight f32[50,8]; indices: input_ids i64[2,3]"`, "such as torch_embedding_external.data"},
 	} {
 		var f File
-		got := Open(read(tt.name), "x/"+filepath.Base(tt.name))
+		got := Open(t.Context(), read(tt.name), "x/"+filepath.Base(tt.name))
 		if err := json.Unmarshal(got, &f); err != nil || f.Kind != tt.kind || !bytes.Contains(got, []byte(tt.has)) || (f.Note == "") != (tt.note == "") || !strings.Contains(f.Note, tt.note) {
 			t.Errorf("%s: %v, %s", tt.name, err, got)
 		}
@@ -489,7 +489,7 @@ func TestOpenRefused(t *testing.T) {
 		{"a.safetensors", "\xff\xff\xff\xff\xff\xff\xff\x7f{}", ""},
 	} {
 		var r Refusal
-		if got := Open([]byte(tt.bytes), tt.name); json.Unmarshal(got, &r) != nil || r.Message == "" || !strings.Contains(r.Message, tt.says) || strings.HasPrefix(r.Message, "garner") {
+		if got := Open(t.Context(), []byte(tt.bytes), tt.name); json.Unmarshal(got, &r) != nil || r.Message == "" || !strings.Contains(r.Message, tt.says) || strings.HasPrefix(r.Message, "garner") {
 			t.Errorf("%s: %s; want %q", tt.name, got, tt.says)
 		}
 	}
@@ -535,7 +535,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add([]byte("\x40\x00\x00\x00\x00\x00\x00\x00"+`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}          `+"\x00\x00\x80?"), uint8(3))
 	f.Fuzz(func(t *testing.T, b []byte, kind uint8) {
 		name := []string{"a.onnx", "a.xml", "a.npy", "a.safetensors"}[kind%4]
-		if got := Open(b, name); !json.Valid(got) || bytes.HasPrefix(got, []byte(`{"error":"garner has a fault`)) {
+		if got := Open(t.Context(), b, name); !json.Valid(got) || bytes.HasPrefix(got, []byte(`{"error":"garner has a fault`)) {
 			t.Errorf("%s gives %s", name, got)
 		}
 	})
