@@ -3,6 +3,8 @@
 package calls
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -37,6 +39,7 @@ var forms = []form{
 	{title: "an index below", kind: operators.Gather, data: "f32[[1,2],[3,4],[5,6]]", indices: "[0,-4]"},
 	{title: "columns", kind: operators.Gather, data: "i32[[1,2],[3,4],[5,6]]", indices: "i64[1,1]", values: values{"axis": -1}},
 	{title: "a scalar index", kind: operators.Gather, data: "[7,8,9]", indices: "i64(1)"},
+	{title: "a scalar index of strings", kind: operators.Gather, data: `["a","b"]`, indices: "i64(1)"},
 	{title: "a matrix of indices", kind: operators.Gather, data: "f32[[1,2],[3,4],[5,6]]", indices: "i32[[2,0],[1,1]]"},
 	{title: "batches", kind: operators.Gather, data: "f32[[1,2],[3,4]]", indices: "[[1],[0]]", values: values{"axis": 1, "batch_dims": 1}},
 	{title: "no index", kind: operators.Gather, data: "f32[[1,2],[3,4]]", indices: "[]"},
@@ -58,6 +61,8 @@ var forms = []form{
 	{title: "mode clip", only: "numpy.take jax.numpy.take", data: "f32[1,2,3]", indices: "[3,-1,5]", values: values{"mode": "clip", "axis": 0}},
 	{title: "a fill value", only: "jax.numpy.take", data: "i32[1,2,3]", indices: "[0,5]", values: values{"fill_value": 7}},
 	{title: "bad indices ignored", only: "tensorflow.GatherNd tensorflow.gather_nd", data: "f32[1,2,3]", indices: "[[0],[5]]", values: values{"bad_indices_policy": "IGNORE"}},
+	{title: "more than is printed unasked", only: "numpy.take", data: "0:1001", indices: "0:1001", values: values{"axis": 0}},
+	{title: "more lists than are printed unasked", only: "numpy.take", data: "f32[" + strings.Repeat("[],", literal.Printed) + "[]]", indices: "0:1001", values: values{"axis": 0}},
 	{title: "windows", only: "stablehlo.gather jax.lax.gather", data: "f32[1,2,3,4]", indices: "[[1],[2]]", values: values{"offset_dims": []int{1}, "start_index_map": []int{0}, "index_vector_dim": 1, "slice_sizes": []int{2}}},
 	{title: "windows past the end", only: "stablehlo.gather jax.lax.gather", data: "f32[1,2,3,4]", indices: "[[0],[3]]", values: values{"offset_dims": []int{1}, "start_index_map": []int{0}, "index_vector_dim": 1, "slice_sizes": []int{2}}},
 	{title: "windows of a matrix, clipped", only: "jax.lax.gather", data: "f32[[1,2,3],[4,5,6]]", indices: "[[0,9]]",
@@ -71,10 +76,16 @@ var forms = []form{
 		values: values{"default_index": 1}, operands: map[string]string{"offsets": "[0,0,2]"}},
 	{title: "the greatest of bags", only: "torch.embedding_bag", data: "f32[[1,2],[3,4],[5,6]]", indices: "[2,0,1]",
 		values: values{"mode": "max", "include_last_offset": true, "padding_idx": 0}, operands: map[string]string{"offsets": "[0,2,3]"}},
+	{title: "bags of narrow indices", only: "openvino.EmbeddingBagOffsetsSum-3 openvino.EmbeddingBagOffsets-15", data: "f32[[1,2],[3,4],[5,6]]", indices: "i32[2,0,1]",
+		operands: map[string]string{"offsets": "i32[0,2]"}},
 	{title: "a bag past the end", only: "torch.embedding_bag openvino.EmbeddingBagOffsets-15", data: "f32[[1,2],[3,4]]", indices: "[2,0,1]",
 		values: values{"mode": "sum"}, operands: map[string]string{"offsets": "[0,2]"}},
 	{title: "weighted lookups", only: "tensorflow.embedding_lookup_sparse tensorflow.safe_embedding_lookup_sparse", data: "f32[[1,2],[3,4],[5,6]]", indices: "[2,0,1]",
 		values: values{"combiner": "mean", "dense_shape": []int{2, 2}}, operands: map[string]string{"ids_indices": "[[0,0],[0,1],[1,0]]", "weights": "f32[3,1,0.5]"}},
+	{title: "lookups of narrow ids", only: "tensorflow.embedding_lookup_sparse tensorflow.safe_embedding_lookup_sparse", data: "f32[[1,2],[3,4],[5,6]]", indices: "i32[2,0,1]",
+		values: values{"combiner": "sum", "dense_shape": []int{2, 2}}, operands: map[string]string{"ids_indices": "i32[[0,0],[0,1],[1,0]]"}},
+	{title: "segments of narrow indices", only: "openvino.EmbeddingSegmentsSum-3 tensorflow.sparse_segment_sum torch.embedding_bag", data: "f32[[1,2],[3,4],[5,6]]", indices: "i32[2,0,1]",
+		values: values{"num_segments": 2, "mode": "sum"}, operands: map[string]string{"segment_ids": "i32[0,0,1]", "offsets": "i32[0,2]"}},
 	{title: "blocks with zero points", only: "com.microsoft.GatherBlockQuantized-1", data: "u4[[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,0],[3,15,0,1,3,15,0,1,3,15,0,1,3,15,0,1]]", indices: "[1,0]",
 		values: values{"block_size": 16, "quantize_axis": 1}, operands: map[string]string{"scales": "f32[[0.5],[2]]", "zero_points": "u4[[8],[7]]"}},
 	{title: "a compressed table with zero points", only: "openvino.compressed-gather", data: "u8[[1,2],[3,15]]", indices: "[1,0]",
@@ -138,6 +149,17 @@ func All() ([]Call, error) {
 		}
 	}
 	return all, nil
+}
+
+// Receipt names a text of the call beside garner's answer to it: what was run under this
+// name was this text, and was compared with this answer.
+func (c Call) Receipt(text string) string {
+	answer := "an error"
+	if c.Err == nil {
+		answer = c.Want.DType().String() + c.Want.Shape().String() + c.Want.Text()
+	}
+	sum := sha256.Sum256([]byte(text + "\x00" + answer))
+	return hex.EncodeToString(sum[:8])
 }
 
 // fits reports whether an operator is one that the form is for.

@@ -3,7 +3,8 @@
 //
 // Every text is complete: it has its imports, the operands with their types, and prints the
 // result. It is made of parsed tensors and of attributes that the operator took, never of
-// what a user typed; strings are quoted for the language, with all but ASCII escaped.
+// what a user typed; strings are quoted for the language. Python and Go have all but ASCII
+// escaped, a command line what a terminal does not show as it is.
 package code
 
 import (
