@@ -38,9 +38,7 @@ func specs(tensors []Tensor) []Spec {
 	}
 	all := make([]Spec, len(tensors))
 	for i, t := range tensors {
-		if t.dtype.Valid() {
-			all[i] = t.Spec()
-		}
+		all[i] = t.Spec()
 	}
 	return all
 }

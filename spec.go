@@ -96,8 +96,11 @@ func SpecOfRank(dtype DType, rank Dim) Spec {
 	return Spec{DType: dtype, Rank: rank}
 }
 
-// Spec returns the dtype, shape and strides of t.
+// Spec returns the dtype, shape and strides of t. The zero Tensor has the zero Spec.
 func (t Tensor) Spec() Spec {
+	if t.dtype == Invalid {
+		return Spec{}
+	}
 	s := SpecOf(t.dtype, t.shape...)
 	s.Strides = t.strides
 	return s

@@ -204,3 +204,11 @@ func FuzzParseSpec(f *testing.F) {
 		}
 	})
 }
+
+// TestSpecOfNothing holds that the zero Tensor, which stands for an operand that is left
+// out, has the Spec that does.
+func TestSpecOfNothing(t *testing.T) {
+	if s := (garner.Tensor{}).Spec(); s.DType != garner.Invalid || s.Dims != nil || s.Rank != (garner.Spec{}).Rank || s.Strides != nil {
+		t.Errorf("the zero Tensor has the Spec %#v", s)
+	}
+}

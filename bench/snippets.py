@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs calls as Python in their own frameworks, and compares what they print with garner's answers.
 
-    snippets.py [--peers numpy,onnx] [--tf-python PYTHON] [--calls FILE] [--only torch.gather]
+    snippets.py [--peers numpy,onnx] [--tf-python PYTHON] [--calls FILE] [--only torch.gather] [--write]
 
 The calls and texts are those of `go run ./internal/gencalls`. Each text runs in a process of its
 own, forked from one that has the framework loaded. What it prints must be garner's answer, in type,
@@ -9,10 +9,15 @@ shape and elements, and where garner refuses the call it must fail. Where the fr
 answer otherwise (internal/play/recorded), its answer must be the recorded one: such calls are counted
 and listed under their recordings. The exit status is 1 if any other answer differs, or if a peer that
 --peers names cannot be loaded.
+
+--write keeps what was run in snippets.json, the receipts of these peers: their versions, and for each
+text, by its hash and that of garner's answer, "agreed" or the recording that it differs as. A test of
+internal/play/code wants a receipt for each text, in the versions of requirements.txt.
 """
 import argparse
 import contextlib
 import importlib
+import importlib.metadata
 import io
 import json
 import math
@@ -27,6 +32,7 @@ import traceback
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LONGEST = 60  # seconds that a text may take
+RECEIPTS = os.path.join(ROOT, "bench", "snippets.json")
 
 # Each peer: the modules that its texts import, and the dialects that are written for it.
 PEERS = {
@@ -61,6 +67,15 @@ def run_text(text, out):
     os._exit(0)
 
 
+def version(module):
+    """The version of the package of a module, without what says how it was built."""
+    name = {"tensorflow": "tensorflow-cpu"}.get(module, module)
+    try:
+        return importlib.metadata.version(name).partition("+")[0]
+    except importlib.metadata.PackageNotFoundError:  # a module of another package, or another package of the same module
+        return getattr(sys.modules[module], "__version__", "").partition("+")[0]
+
+
 def worker(peer):
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -68,11 +83,13 @@ def worker(peer):
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
     try:
-        versions = {name: getattr(importlib.import_module(name), "__version__", "") for name in PEERS[peer][0]}
+        for name in PEERS[peer][0]:
+            importlib.import_module(name)
+        versions = {name: version(name) for name in PEERS[peer][0]}
     except ImportError as e:
         answers.write(json.dumps({"missing": str(e)}) + "\n")
         return
-    answers.write(json.dumps({"versions": {n: v for n, v in versions.items() if v}}) + "\n")
+    answers.write(json.dumps({"versions": {n: v for n, v in versions.items() if "." not in n}}) + "\n")
     for line in sys.stdin:
         read, write = os.pipe()
         pid = os.fork()
@@ -110,8 +127,10 @@ def parsed(printed):
         raise ValueError("it printed %r" % printed[-200:])
     known = {"nan": math.nan, "inf": math.inf, "__builtins__": {}, "True": True, "False": False}
     name = m[1].split(".")[-1]
-    values = eval(m[3], known)  # printed by this test's own texts
-    return "string" if name.startswith("<U") else NAMES.get(name, name), list(eval(m[2], known)), flat(values)
+    dtype = "string" if name.startswith("<U") else NAMES.get(name, name)
+    if dtype == "string" and m[2] == "()" and not m[3].startswith("b'"):
+        return dtype, [], [m[3]]  # print shows one string as it is
+    return dtype, list(eval(m[2], known)), flat(eval(m[3], known))  # printed by this test's own texts
 
 
 def number(text):
@@ -212,6 +231,7 @@ def main():
     p.add_argument("--tf-python", default=sys.executable, help="the Python that has TensorFlow (default this one)")
     p.add_argument("--calls", help="the output of gencalls (default: run it, with Go)")
     p.add_argument("--only", default="", help="only these operators or titles, separated by commas")
+    p.add_argument("--write", action="store_true", help="keep the receipts, if no answer differs")
     p.add_argument("--worker", help=argparse.SUPPRESS)
     a = p.parse_args()
     if a.worker:
@@ -223,6 +243,9 @@ def main():
         lines = subprocess.run(["go", "run", "./internal/gencalls"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
     calls = [json.loads(line) for line in lines.splitlines()]
     only = [w for w in a.only.split(",") if w]
+    if only and a.write:
+        sys.exit("snippets.py: --write needs all calls of a peer; leave --only out")
+    receipts = {}
     if only:
         calls = [c for c in calls if c["operator"] in only or c["title"] in only]
     bad, ran = 0, 0
@@ -236,6 +259,7 @@ def main():
             bad += 1
             continue
         agreed, unsaid, known = 0, 0, {}
+        receipts[name] = {"versions": peer.hello["versions"], "texts": {}}
         for call in mine:
             if "unsaid" in call:
                 unsaid += 1
@@ -244,7 +268,9 @@ def main():
             v = verdict(call, peer.ask(call["text"]))
             if v is None:
                 agreed += 1
+                receipts[name]["texts"][call["receipt"]] = "agreed"
             elif isinstance(v, dict):
+                receipts[name]["texts"][call["receipt"]] = v["case"]
                 known.setdefault((call["operator"], v["answer"], v["case"]), []).append(call["title"])
             else:
                 bad += 1
@@ -257,7 +283,17 @@ def main():
     print("%d texts ran, %d differ" % (ran, bad))
     if not ran:
         print("no text ran: --only names no call of these peers")
-    return 1 if bad or not ran else 0
+    if bad or not ran:
+        return 1
+    if a.write:
+        kept = {}
+        if os.path.exists(RECEIPTS):
+            with open(RECEIPTS, encoding="utf-8") as f:
+                kept = json.load(f)
+        with open(RECEIPTS, "w", encoding="utf-8") as f:
+            json.dump({**kept, **receipts}, f, indent=1, sort_keys=True)
+            f.write("\n")
+    return 0
 
 
 if __name__ == "__main__":

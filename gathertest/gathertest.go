@@ -145,9 +145,7 @@ func forms() map[string]Executor {
 func specs(more []garner.Tensor) []garner.Spec {
 	all := make([]garner.Spec, len(more))
 	for i, t := range more {
-		if t.DType().Valid() {
-			all[i] = t.Spec()
-		}
+		all[i] = t.Spec()
 	}
 	return all
 }

@@ -97,7 +97,7 @@ func TestRulesOfTakeAlongAxis(t *testing.T) {
 
 		{Rule: "JA.5", Op: jax.NumpyTakeAlongAxis{Axis: at(1), FillValue: "9"}, Data: data, Indices: "[[3],[-4]]", Want: "[[9],[9]]"},
 		{Rule: "JA.5", Op: jax.NumpyTakeAlongAxis{Axis: at(1), Mode: "clip"}, Data: data, Indices: "[[3],[-4]]", Want: "[[3],[4]]"},
-		{Rule: "JA.5", Op: jax.NumpyTakeAlongAxis{Axis: at(1), Mode: "wrap"}, Data: data, Indices: "[[3],[-4]]", Want: "[[1],[6]]"},
+		{Rule: "JA.5", Op: jax.NumpyTakeAlongAxis{Axis: at(1), Mode: "wrap"}, Data: data, Indices: "[[3],[-4]]", Refuse: "attribute", Message: `mode "wrap"; there are fill, clip and promise_in_bounds`},
 		{Rule: "JA.5", Op: jax.NumpyTakeAlongAxis{Mode: "raise"}, Data: data, Indices: "[0]", Refuse: "attribute", Message: `mode "raise"`},
 
 		{Rule: "JA.6", Op: jax.NumpyTakeAlongAxis{Axis: at(0), Mode: "promise_in_bounds"}, Data: "[10,20,30]", Indices: "[-1,-3,-4,3]", Want: "[10,10,10,30]"},

@@ -14,10 +14,10 @@ import "github.com/garner-go/garner"
 //
 // Spec: https://docs.jax.dev/en/latest/_autosummary/jax.numpy.take_along_axis.html
 type NumpyTakeAlongAxis struct {
-	Axis                *int   `attr:"axis" default:"-1"`                              // -r … r-1; nil: data is flattened
-	Mode                string `attr:"mode" values:"fill,clip,promise_in_bounds,wrap"` // "" or fill: an index outside is filled; clip, promise_in_bounds: the nearest end; wrap: modulo
-	FillValue           string `attr:"fill_value"`                                     // a value of data's dtype, as text; "": JAX's default, see the package comment
-	WrapNegativeIndices *bool  `attr:"wrap_negative_indices" values:"true,false"`      // true: negatives count from the end; false: they are outside; nil: true, except with promise_in_bounds
+	Axis                *int   `attr:"axis" default:"-1"`                         // -r … r-1; nil: data is flattened
+	Mode                string `attr:"mode" values:"fill,clip,promise_in_bounds"` // "" or fill: an index outside is filled; clip, promise_in_bounds: the nearest end
+	FillValue           string `attr:"fill_value"`                                // a value of data's dtype, as text; "": JAX's default, see the package comment
+	WrapNegativeIndices *bool  `attr:"wrap_negative_indices" values:"true,false"` // true: negatives count from the end; false: they are outside; nil: true, except with promise_in_bounds
 }
 
 // Lower spends the operands' axes; see garner.Op.
@@ -27,10 +27,8 @@ func (t NumpyTakeAlongAxis) Lower(l *garner.Lowering) {
 		fill(l, t.FillValue)
 	case "clip", "promise_in_bounds":
 		l.Outside(garner.Clamp)
-	case "wrap":
-		l.Outside(garner.Wrap)
 	default:
-		l.FailAttribute("mode %q; there are fill, clip, promise_in_bounds and wrap", t.Mode)
+		l.FailAttribute("mode %q; there are fill, clip and promise_in_bounds", t.Mode)
 	}
 	wrap := t.Mode != "promise_in_bounds" // JA.6
 	if t.WrapNegativeIndices != nil {

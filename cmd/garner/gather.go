@@ -8,6 +8,7 @@ import (
 	"github.com/garner-go/garner/files"
 	"github.com/garner-go/garner/internal/cmdline"
 	"github.com/garner-go/garner/internal/limits"
+	"github.com/garner-go/garner/internal/literal"
 	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/internal/terminal"
 	"github.com/garner-go/garner/operators"
@@ -154,7 +155,7 @@ func (p *program) gather(ctx context.Context, kind operators.Kind, f *gatherFlag
 	r.InPlace = f.out == ""
 	if len(r.Operator.Further()) == 0 { // else the result's shape follows from operands that are not open yet
 		r.Ask = func(plan *garner.Plan) error {
-			if f.out == "" && !f.all && lists(plan.Out) > printed {
+			if f.out == "" && !f.all && literal.Lists(plan.Out, printed) > printed {
 				_, err := p.long("the result", garner.SpecOf(plan.DType, plan.Out...), toOut)
 				return err // a terminal shows the ends alone
 			}

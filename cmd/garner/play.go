@@ -104,15 +104,7 @@ func (p *program) play(ctx context.Context, f *playFlags) error {
 		return garner.Errorf(err, "cannot listen on %s: %v; name another port, or 0 for a free one", address, cmdline.Reason(err))
 	}
 	defer listener.Close()
-	server := &http.Server{
-		Handler:           newPage(listener.Addr().String()),
-		ReadHeaderTimeout: 10 * time.Second,
-		ReadTimeout:       2 * time.Minute, // a file of 200 MB, from this machine
-		IdleTimeout:       5 * time.Minute,
-		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          log.New(io.Discard, "", 0), // of clients that hang up
-		BaseContext:       func(net.Listener) context.Context { return ctx },
-	}
+	server := newServer(ctx, listener.Addr().String())
 	url := "http://" + listener.Addr().String() + "/"
 	to := p.printer()
 	to.printf("garner play: %s (Ctrl-C ends it)\n", url)
@@ -137,6 +129,21 @@ func (p *program) play(ctx context.Context, f *playFlags) error {
 			server.Close()
 			return cmdline.Interrupted("garner: interrupted; the page is served no more")
 		}
+	}
+}
+
+// newServer returns the server of the page that listens on an address of this machine.
+func newServer(ctx context.Context, address string) *http.Server {
+	return &http.Server{
+		Handler:           newPage(address),
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       fileTime,
+		IdleTimeout:       5 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          log.New(io.Discard, "", 0), // of clients that hang up
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+
+		DisableGeneralOptionsHandler: true, // OPTIONS * is refused as the rest is
 	}
 }
 

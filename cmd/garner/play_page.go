@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	files "github.com/garner-go/garner/docs/play"
 	"github.com/garner-go/garner/internal/play"
@@ -20,9 +22,39 @@ import (
 // A page serves the page of docs/play and answers its questions. It refuses what does not
 // come from that page.
 type page struct {
-	hosts  []string          // by which a browser on this machine reaches it
-	files  map[string]served // by their paths
-	answer chan struct{}     // has one element while no question is answered
+	hosts []string          // by which a browser on this machine reaches it
+	files map[string]served // by their paths
+	posts map[string]*post  // by their paths
+}
+
+// A post is a kind of question, which comes as the body of a POST.
+type post struct {
+	kind   string        // its Content-Type
+	most   int64         // bytes of it
+	read   time.Duration // in which it has to come
+	write  time.Duration // in which the reply has to be taken
+	answer func(r *http.Request, b []byte) []byte
+
+	// Questions of one kind are answered one after the other, so that they have the memory
+	// of one. turn has an element while none is.
+	turn chan struct{}
+}
+
+// Times that a client has: it may be slow, but it does not stay for ever.
+const (
+	readTime  = 10 * time.Second // of a question
+	fileTime  = 2 * time.Minute  // of 200 MB, from this machine
+	writeTime = 30 * time.Second // of a reply, which is less than a file
+)
+
+// headers are those of every reply.
+var headers = map[string]string{
+	"Content-Security-Policy":      files.Policy,
+	"X-Content-Type-Options":       "nosniff",
+	"Referrer-Policy":              "no-referrer",
+	"Cross-Origin-Resource-Policy": "same-origin",
+	"Cross-Origin-Opener-Policy":   "same-origin",
+	"Cache-Control":                "no-store",
 }
 
 // A served is a file of the page.
@@ -38,8 +70,16 @@ var kinds = map[string]string{
 
 // newPage returns the page that listens on an address of this machine.
 func newPage(address string) *page {
-	p := &page{files: map[string]served{}, answer: make(chan struct{}, 1)}
-	p.answer <- struct{}{}
+	p := &page{files: map[string]served{}, posts: map[string]*post{
+		"/ask": {kind: "application/json", most: play.MostBytes, read: readTime, write: writeTime, answer: func(_ *http.Request, b []byte) []byte { return play.Ask(b) }},
+		"/open": {kind: "application/octet-stream", most: play.MostFile, read: fileTime, write: writeTime, answer: func(r *http.Request, b []byte) []byte {
+			return play.Open(r.Context(), b, r.URL.Query().Get("name"))
+		}},
+	}}
+	for _, q := range p.posts {
+		q.turn = make(chan struct{}, 1)
+		q.turn <- struct{}{}
+	}
 	if host, port, err := net.SplitHostPort(address); err == nil {
 		for _, name := range []string{host, "localhost"} {
 			with := net.JoinHostPort(name, port)
@@ -66,12 +106,9 @@ func newPage(address string) *page {
 // ServeHTTP serves a file of the page, or answers POST /ask and POST /open?name=NAME.
 func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
-	header.Set("Content-Security-Policy", files.Policy)
-	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("Referrer-Policy", "no-referrer")
-	header.Set("Cross-Origin-Resource-Policy", "same-origin")
-	header.Set("Cross-Origin-Opener-Policy", "same-origin")
-	header.Set("Cache-Control", "no-store")
+	for name, value := range headers {
+		header.Set(name, value)
+	}
 	// A page of another site reaches this one by a name that it has made lead here, or
 	// asks across sites: the Host is then another, or the Origin is.
 	origin, given := r.Header["Origin"]
@@ -83,12 +120,8 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuseRequest(w, http.StatusForbidden, "garner play answers its own page alone")
 		return
 	}
-	switch r.URL.Path {
-	case "/ask":
-		p.post(w, r, "application/json", play.MostBytes, play.Ask)
-		return
-	case "/open":
-		p.post(w, r, "application/octet-stream", play.MostFile, func(b []byte) []byte { return play.Open(b, r.URL.Query().Get("name")) })
+	if q, ok := p.posts[r.URL.Path]; ok {
+		q.serve(w, r)
 		return
 	}
 	f, ok := p.files[r.URL.Path]
@@ -102,14 +135,15 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		header.Set("Content-Type", f.kind)
 		header.Set("Content-Length", strconv.Itoa(len(f.bytes)))
 		if r.Method == http.MethodGet {
+			within(w, writeTime)
 			w.Write(f.bytes) // an error is the browser's, which has gone
 		}
 	}
 }
 
-// post answers the body of a POST, of a type and of up to most bytes. Questions are
-// answered one after the other, so that they have the memory of one.
-func (p *page) post(w http.ResponseWriter, r *http.Request, kind string, most int64, answer func(b []byte) []byte) {
+// serve answers a question. A client that is slow to send it or to read the reply takes no
+// turn meanwhile; but a file does while it comes, because of its memory.
+func (q *post) serve(w http.ResponseWriter, r *http.Request) {
 	given, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	site := r.Header.Get("Sec-Fetch-Site")
 	switch {
@@ -120,33 +154,68 @@ func (p *page) post(w http.ResponseWriter, r *http.Request, kind string, most in
 	case site != "" && site != "same-origin":
 		refuseRequest(w, http.StatusForbidden, "garner play answers its own page alone")
 		return
-	case err != nil || given != kind:
-		refuseRequest(w, http.StatusUnsupportedMediaType, "the Content-Type must be %s", kind)
+	case err != nil || given != q.kind:
+		refuseRequest(w, http.StatusUnsupportedMediaType, "the Content-Type must be %s", q.kind)
 		return
-	case r.ContentLength > most:
-		refuseRequest(w, http.StatusRequestEntityTooLarge, "there are %d bytes; there may be %d", r.ContentLength, most)
-		return
-	}
-	select {
-	case <-p.answer:
-		defer func() { p.answer <- struct{}{} }()
-	case <-r.Context().Done():
+	case r.ContentLength > q.most:
+		refuseRequest(w, http.StatusRequestEntityTooLarge, "there are %d bytes; there may be %d", r.ContentLength, q.most)
 		return
 	}
-	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
-	if err != nil {
-		refuseRequest(w, http.StatusRequestEntityTooLarge, "the bytes could not be read, up to %d: %v", most, err)
+	reply := q.reply(w, r)
+	if reply == nil {
 		return
 	}
-	reply := answer(b)
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(reply)))
+	within(w, q.write)
 	w.Write(reply) // an error is the browser's, which has gone
+}
+
+// reply reads a question and answers it; nil where that failed, and was refused.
+func (q *post) reply(w http.ResponseWriter, r *http.Request) []byte {
+	var held bool
+	wait := func() bool { // for the turn, which reply gives back
+		select {
+		case <-q.turn:
+			held = true
+		case <-r.Context().Done():
+		}
+		return held
+	}
+	defer func() {
+		if held {
+			q.turn <- struct{}{}
+		}
+	}()
+	large := q.most > play.MostBytes && (r.ContentLength < 0 || r.ContentLength > play.MostBytes)
+	if large && !wait() {
+		return nil
+	}
+	http.NewResponseController(w).SetReadDeadline(time.Now().Add(q.read)) // fails for what is no connection
+	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, q.most))
+	if err != nil {
+		status := http.StatusBadRequest
+		if _, much := errors.AsType[*http.MaxBytesError](err); much {
+			status = http.StatusRequestEntityTooLarge
+		}
+		refuseRequest(w, status, "the bytes could not be read, up to %d within %v: %v", q.most, q.read, err)
+		return nil
+	}
+	if !large && !wait() {
+		return nil
+	}
+	return q.answer(r, b)
+}
+
+// within gives a client so much time from now to read what is written.
+func within(w http.ResponseWriter, d time.Duration) {
+	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(d)) // fails for what is no connection
 }
 
 // refuseRequest answers with a status and why.
 func refuseRequest(w http.ResponseWriter, status int, format string, args ...any) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	within(w, writeTime)
 	w.WriteHeader(status)
 	fmt.Fprintf(w, format+"\n", args...)
 }

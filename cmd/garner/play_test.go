@@ -3,13 +3,20 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
+	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	files "github.com/garner-go/garner/docs/play"
 	"github.com/garner-go/garner/internal/cmdline"
@@ -171,6 +178,184 @@ func TestPlayRefuses(t *testing.T) {
 		if response, body := askedOf(t, page(func(r *http.Request) { r.Host = host })); response.StatusCode != http.StatusOK {
 			t.Errorf("%s: %s, %s", host, response.Status, body)
 		}
+	}
+}
+
+// TestPlayHeaders holds what every reply tells the browser beside its type and length.
+func TestPlayHeaders(t *testing.T) {
+	want := map[string]string{
+		"Content-Security-Policy": files.Policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+		"Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin", "Cache-Control": "no-store",
+	}
+	for _, r := range []*http.Request{
+		request("GET", "/", "", nil), request("GET", "/play.js", "", nil), request("GET", "/no", "", nil),
+		request("POST", "/ask", "application/json", strings.NewReader(`{"ask":"operators"}`)), request("POST", "/ask", "text/plain", nil),
+	} {
+		response, _ := askedOf(t, r)
+		got := map[string]string{}
+		for name := range response.Header {
+			if name != "Content-Type" && name != "Content-Length" {
+				got[name] = response.Header.Get(name)
+			}
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("%s %s: %v; want %v", r.Method, r.URL, got, want)
+		}
+	}
+}
+
+// startServer starts the server of garner play, with the page changed.
+func startServer(t *testing.T, change func(p *page)) (address string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := newServer(t.Context(), listener.Addr().String())
+	change(server.Handler.(*page))
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	t.Cleanup(func() {
+		server.Close()
+		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
+	})
+	return listener.Addr().String()
+}
+
+// sends writes a request, or a part of one, onto a connection that the test leaves open.
+func sends(t *testing.T, address, text string) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	if _, err := io.WriteString(c, text); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// soon is when a test gives up.
+const soon = time.Minute
+
+// TestPlaySlow holds that a client which sends or reads slowly, and a file, keep no
+// question of another.
+func TestPlaySlow(t *testing.T) {
+	post := func(path, kind, host string, length int, body string) string {
+		return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", path, host, kind, length, body)
+	}
+	const long = 64 << 20 // more than the buffers of a connection take
+	for name, tt := range map[string]struct {
+		path, kind string
+		length     int
+		body       string
+	}{
+		"half a question":  {"/ask", "application/json", 100, "{"},
+		"half a file":      {"/open?name=a.npy", "application/octet-stream", play.MostFile, "x"},
+		"half a small one": {"/open?name=a.npy", "application/octet-stream", 100, "x"},
+		"an unread reply":  {"/ask", "application/json", 4, "long"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			address := startServer(t, func(p *page) {
+				for _, q := range p.posts {
+					q.read, q.write = time.Hour, time.Hour // the slow one stays longer than the test
+				}
+				p.posts["/ask"].answer = func(_ *http.Request, b []byte) []byte {
+					if string(b) == "long" {
+						return make([]byte, long)
+					}
+					return play.Ask(b)
+				}
+			})
+			c := sends(t, address, post(tt.path, tt.kind, address, tt.length, tt.body))
+			if tt.length == len(tt.body) { // it is answered
+				if _, err := io.ReadFull(c, make([]byte, 1)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			client := http.Client{Timeout: soon}
+			for range 2 { // the second one is after the slow one, whenever that came
+				response, err := client.Post("http://"+address+"/ask", "application/json", strings.NewReader(`{"ask":"operators"}`))
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, err = io.Copy(io.Discard, response.Body)
+				response.Body.Close()
+				if err != nil || response.StatusCode != http.StatusOK {
+					t.Errorf("%s, %v", response.Status, err)
+				}
+				time.Sleep(50 * time.Millisecond)
+			}
+		})
+	}
+	// Both are given up in the end.
+	address := startServer(t, func(p *page) { p.posts["/ask"].read = 10 * time.Millisecond })
+	c := sends(t, address, post("/ask", "application/json", address, 100, "{"))
+	if b, err := io.ReadAll(c); err != nil || !strings.HasPrefix(string(b), "HTTP/1.1 400 ") || !strings.Contains(string(b), "could not be read, up to 4194304 within 10ms") {
+		t.Errorf("half a question: %q, %v", b, err)
+	}
+	address = startServer(t, func(p *page) {
+		p.posts["/ask"].write = 10 * time.Millisecond
+		p.posts["/ask"].answer = func(*http.Request, []byte) []byte { return make([]byte, long) }
+	})
+	c = sends(t, address, post("/ask", "application/json", address, 1, "{"))
+	time.Sleep(200 * time.Millisecond)
+	if n, _ := io.Copy(io.Discard, c); n > long { // an error says the same: the connection is reset
+		t.Errorf("a reply that was not read is whole")
+	}
+	c = sends(t, address, "OPTIONS * HTTP/1.1\r\nHost: other.example\r\nConnection: close\r\n\r\n")
+	if b, err := io.ReadAll(c); err != nil || !strings.HasPrefix(string(b), "HTTP/1.1 403 ") {
+		t.Errorf("a question of what the server can: %q, %v", b, err)
+	}
+}
+
+// TestPlayTurns holds that questions are answered one at a time, a file beside them, and
+// that the answer to a client which leaves ends.
+func TestPlayTurns(t *testing.T) {
+	var now, most atomic.Int32
+	left := make(chan struct{})
+	began := make(chan struct{}, 1)
+	address := startServer(t, func(p *page) {
+		p.posts["/ask"].answer = func(*http.Request, []byte) []byte {
+			if n := now.Add(1); n > most.Load() {
+				most.Store(n)
+			}
+			time.Sleep(5 * time.Millisecond)
+			now.Add(-1)
+			return []byte("{}")
+		}
+		p.posts["/open"].answer = func(r *http.Request, _ []byte) []byte {
+			began <- struct{}{}
+			<-r.Context().Done()
+			close(left)
+			return []byte("{}")
+		}
+	})
+	c := sends(t, address, "POST /open?name=a.npy HTTP/1.1\r\nHost: "+address+"\r\nContent-Type: application/octet-stream\r\nContent-Length: 1\r\n\r\nx")
+	<-began
+	var asked sync.WaitGroup
+	for range 8 {
+		asked.Go(func() {
+			response, err := http.Post("http://"+address+"/ask", "application/json", strings.NewReader("{}"))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			response.Body.Close()
+		})
+	}
+	asked.Wait()
+	if n := most.Load(); n != 1 {
+		t.Errorf("%d questions are answered at once", n)
+	}
+	c.Close()
+	select {
+	case <-left:
+	case <-time.After(soon):
+		t.Error("a file is looked at although nobody waits for it")
 	}
 }
 

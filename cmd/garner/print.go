@@ -8,19 +8,18 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/cmdline"
+	"github.com/garner-go/garner/internal/literal"
 	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/internal/terminal"
 	"github.com/garner-go/garner/source"
 )
 
-const (
-	// printed is the largest number of elements, or empty lists, of a result that
-	// is printed without --all.
-	printed = 1000
+// printed is the largest number of elements, or empty lists, of a result that is printed
+// without --all.
+const printed = literal.Printed
 
-	// shown is the number of elements at either end of a result that a summary has.
-	shown = 5
-)
+// shown is the number of elements at either end of a result that a summary has.
+const shown = 5
 
 // How a result is written instead of printed, for messages.
 const (
@@ -37,7 +36,7 @@ const allUsage = "print the result whole, however large it is"
 // files says how it is written into files instead.
 func (p *program) long(name string, spec garner.Spec, files string) (bool, error) {
 	shape, _ := spec.Shape()
-	if lists(shape) <= printed {
+	if literal.Lists(shape, printed) <= printed {
 		return false, nil
 	}
 	if terminal.Is(p.Stdout) {
@@ -49,21 +48,6 @@ func (p *program) long(name string, spec garner.Spec, files string) (bool, error
 	}
 	return true, cmdline.Wrong("%s is %s%s, %s; outside a terminal more than %d are printed only if that is asked for: --all prints all, %s",
 		name, spec.DType, shape, much, printed, files)
-}
-
-// lists is how many elements, or empty lists, the text of a tensor of a shape has;
-// printed+1 stands for all larger numbers.
-func lists(shape garner.Shape) int {
-	n := 1
-	for _, d := range shape {
-		if d == 0 {
-			break
-		}
-		if n = min(n, printed+1) * min(d, printed+1); n > printed {
-			return printed + 1
-		}
-	}
-	return n
 }
 
 // print prints a result: as nested lists, or as a summary where it is long and
@@ -89,7 +73,7 @@ func (p *program) print(t garner.Tensor, all bool) error {
 // writeLists writes a tensor as nested lists, as Tensor.Text makes them, a part at
 // a time. It copies each part, because a mapped file may be cut short meanwhile.
 func writeLists(to *bufio.Writer, t garner.Tensor) error {
-	if lists(t.Shape()) <= printed {
+	if literal.Lists(t.Shape(), printed) <= printed {
 		t, err := t.Clone()
 		if err == nil {
 			_, err = to.WriteString(t.Text())
@@ -98,7 +82,7 @@ func writeLists(to *bufio.Writer, t garner.Tensor) error {
 		return err
 	}
 	rows, rest := t.Shape()[0], t.Shape()[1:]
-	step := max(1, printed/lists(rest))
+	step := max(1, printed/literal.Lists(rest, printed))
 	to.WriteByte('[')
 	for at := 0; at < rows; at += step {
 		if at > 0 {
@@ -108,7 +92,7 @@ func writeLists(to *bufio.Writer, t garner.Tensor) error {
 		if err != nil {
 			return err
 		}
-		if lists(part.Shape()) > printed { // one row
+		if literal.Lists(part.Shape(), printed) > printed { // one row
 			if part, err = part.Reshape(rest...); err == nil {
 				err = writeLists(to, part)
 			}
@@ -168,7 +152,7 @@ func summed(dtype garner.DType, shape garner.Shape, part func(first, n int) (str
 // not need: of a long one that is copied, only the ends, and of DATA in a file only rows.
 // done is false where both operands are tensors and all of the result is wanted.
 func (p *program) gatherPrinted(ctx context.Context, f *gatherFlags, r *cmdline.Request, plan *garner.Plan) (done bool, err error) {
-	if plan.Copies() && lists(plan.Out) > printed && !f.all {
+	if plan.Copies() && literal.Lists(plan.Out, printed) > printed && !f.all {
 		if done, err := p.summarise(ctx, f, r, plan); done || err != nil {
 			return done, err
 		}

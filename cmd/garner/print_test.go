@@ -113,7 +113,7 @@ func TestPrintedWhole(t *testing.T) {
 				t.Errorf("%s%s comes back as %s, %v", d, shape, again, err)
 			}
 			// Above 1000 elements it is refused without --all, and nothing is printed.
-			if lists(shape) > printed {
+			if literal.Lists(shape, printed) > printed {
 				status, out, message := garnerRun(args[:len(args)-1]...)
 				if status != cmdline.StatusUsage || out != "" || !strings.Contains(message, "--all prints all, -o - writes npy, and -o OUT a file") {
 					t.Errorf("%s%s: status %d, %.100q, %s", d, shape, status, out, message)

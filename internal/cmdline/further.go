@@ -57,8 +57,8 @@ type further struct {
 
 // OpenFurther opens the operands that an operator takes after DATA and INDICES, those
 // that are given: as tensors, or in place, without reading elements, where that is
-// possible. A literal without a type is of DATA's for an operand of that type, and else of
-// one that the operator takes.
+// possible. A literal without a type is of DATA's for an operand of that type, of that of
+// INDICES for one of integers, where it holds them, and else of one that the operator takes.
 func (p *Console) OpenFurther(ctx context.Context, r *Request, texts []string, data, indices garner.Spec, inPlace bool) error {
 	operands := garner.OperandsOf(r.Op)
 	r.further = make([]further, len(texts))
@@ -83,6 +83,10 @@ func (p *Console) OpenFurther(ctx context.Context, r *Request, texts []string, d
 			switch operands[i].Types {
 			case garner.DataType:
 				o.DType = data.DType
+			case garner.IntegerTypes:
+				if _, ok := retyped(from, indices.DType); ok {
+					o.DType = indices.DType
+				}
 			case garner.AnyTypes, garner.ElementType:
 				untyped = append(untyped, i)
 			}

@@ -41,7 +41,8 @@ type line struct {
 	Title    string  `json:"title"`
 	Operator string  `json:"operator"`
 	Text     string  `json:"text,omitempty"`
-	Unsaid   string  `json:"unsaid,omitempty"` // why there is no text
+	Receipt  string  `json:"receipt,omitempty"` // of the text
+	Unsaid   string  `json:"unsaid,omitempty"`  // why there is no text
 	Kind     string  `json:"kind"`
 	Want     *answer `json:"want,omitempty"`  // garner's result
 	Error    string  `json:"error,omitempty"` // or its refusal
@@ -71,6 +72,8 @@ func write(to *json.Encoder, language string) error {
 		text, err := code.Of(c.Operator, c.Call, language)
 		if l.Text = text; err != nil {
 			l.Unsaid = err.Error()
+		} else {
+			l.Receipt = c.Receipt(text)
 		}
 		if l.Error = ""; c.Err != nil {
 			l.Error = c.Err.Error()

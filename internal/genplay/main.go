@@ -57,8 +57,13 @@ func generate(folder string) error {
 		return err
 	}
 	fmt.Printf("%s: %d bytes, %d by gzip\n", wasm, size, sent)
+	return fits(wasm, sent)
+}
+
+// fits refuses a file that is larger by gzip than the limit.
+func fits(path string, sent int64) error {
 	if sent > most {
-		return fmt.Errorf("%s has %d bytes by gzip; there may be %d", wasm, sent, most)
+		return fmt.Errorf("%s has %d bytes by gzip; there may be %d", path, sent, most)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/literal"
 	"github.com/garner-go/garner/internal/play/recorded"
 )
 
@@ -73,10 +74,8 @@ func Answer(c Call) (*Answers, error) {
 	return a, nil
 }
 
-// prepare lowers an operator, on one core.
-func (b *binding) prepare() (*garner.Prepared, error) {
-	return garner.Prepare(b.op, b.data.Spec(), spec(b.indices), garner.FurtherTensors(b.more...), garner.Threads(1))
-}
+// prepare lowers an operator.
+func (b *binding) prepare() (*garner.Prepared, error) { return b.call().Prepare(b.op) }
 
 // unfit reports whether an error says that the operands are none of the operator's, and
 // is no answer to them.
@@ -126,25 +125,13 @@ func affordable(plan *garner.Plan) error {
 	if !ok || n > MostElements {
 		return notAsked(fmt.Sprintf("its result %s has more than %d elements", plan.Out, MostElements))
 	}
-	if lists(plan.Out) > mostLists {
+	if literal.Lists(plan.Out, mostLists) > mostLists {
 		return notAsked(fmt.Sprintf("its result %s has more than %d empty lists", plan.Out, mostLists))
 	}
 	if terms, ok := plan.Terms().Out.Len(); !ok || terms > mostTerms {
 		return notAsked(fmt.Sprintf("its bags have more than %d elements together", mostTerms))
 	}
 	return nil
-}
-
-// lists is how many lists and elements the text of a shape has, counted up to one more
-// than mostLists: a shape without elements can have any number of lists.
-func lists(shape garner.Shape) int {
-	n := 1
-	for _, d := range shape {
-		if n *= max(d, 1); n > mostLists || d == 0 {
-			break
-		}
-	}
-	return min(n, mostLists+1)
 }
 
 // put adds an operator to the group that has its result, or its class of error.

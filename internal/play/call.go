@@ -7,9 +7,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/literal"
+	"github.com/garner-go/garner/internal/play/code"
 	"github.com/garner-go/garner/internal/play/recorded"
 	"github.com/garner-go/garner/operators"
 )
@@ -169,8 +171,12 @@ func tensor(where, text, dtype string, left *int) (garner.Tensor, error) {
 }
 
 // clip shortens a text for a message.
-func clip(text string) string {
-	const most = 40
+func clip(text string) string { return clipTo(text, 40) }
+
+func clipTo(text string, most int) string {
+	if len(text) > most*utf8.UTFMax {
+		text = text[:most*utf8.UTFMax] // what is clipped in any case is not decoded
+	}
 	if r := []rune(text); len(r) > most {
 		return string(r[:most]) + "…"
 	}
@@ -184,6 +190,11 @@ type binding struct {
 	values        map[string]any
 	data, indices garner.Tensor
 	more          []garner.Tensor // as Operator.Further has them
+}
+
+// call is the binding as package code takes it.
+func (b *binding) call() code.Call {
+	return code.Call{Data: b.data, Indices: b.indices, Values: b.values, Operands: b.more}
 }
 
 // notAsked is the reason why an operator has no answer to a call.
@@ -316,9 +327,10 @@ func (t *typed) fixedBatch(e *entry) int64 {
 	return 0
 }
 
-// settle gives operands whose literals say no type one that the operator takes: as it is
-// written, else that of data, else f32. f32 counts as written where f64 is. It is what the
-// command does with the literals of --operand.
+// settle gives operands whose literals say no type one that the operator takes. Integers
+// beside the indices are of their type, as OpenVINO wants them; others are as written, else
+// of data's type, else f32. f32 counts as written where f64 is. It is what the command does
+// with the literals of --operand.
 func (t *typed) settle(b *binding, operands []garner.Operand) {
 	var untyped []int
 	for i, o := range operands {
@@ -328,6 +340,10 @@ func (t *typed) settle(b *binding, operands []garner.Operand) {
 		switch o.Types {
 		case garner.DataType:
 			if as, err := literal.Parse(t.Operands[o.Name], b.data.DType()); err == nil {
+				b.more[i] = as
+			}
+		case garner.IntegerTypes:
+			if as, err := literal.Parse(t.Operands[o.Name], b.indices.DType()); err == nil {
 				b.more[i] = as
 			}
 		case garner.AnyTypes, garner.ElementType:
@@ -341,7 +357,7 @@ func (t *typed) settle(b *binding, operands []garner.Operand) {
 // them.
 func (t *typed) settleRest(b *binding, operands []garner.Operand, untyped []int) bool {
 	if len(untyped) == 0 {
-		_, err := garner.Infer(b.op, b.data.Spec(), spec(b.indices), b.specs()...)
+		_, err := garner.Infer(b.op, b.data.Spec(), b.indices.Spec(), b.specs()...)
 		return !errors.Is(err, garner.ErrDType)
 	}
 	at := untyped[0]
@@ -367,18 +383,10 @@ func (t *typed) settleRest(b *binding, operands []garner.Operand, untyped []int)
 	return false
 }
 
-// spec is the spec of a tensor; the zero Spec of the zero Tensor.
-func spec(t garner.Tensor) garner.Spec {
-	if !t.DType().Valid() {
-		return garner.Spec{}
-	}
-	return t.Spec()
-}
-
 func (b *binding) specs() []garner.Spec {
 	list := make([]garner.Spec, len(b.more))
 	for i, t := range b.more {
-		list[i] = spec(t)
+		list[i] = t.Spec()
 	}
 	return list
 }

@@ -14,6 +14,15 @@ type Catalog struct {
 	Operators []OperatorInfo `json:"operators"` // in the order of "garner ops"
 	DTypes    []string       `json:"dtypes"`
 	Examples  []Example      `json:"examples"`
+	Limits    Limits         `json:"limits"`
+}
+
+// Limits are what a page need not ask, because it is refused.
+type Limits struct {
+	Request  int `json:"request"`  // bytes of a request
+	Elements int `json:"elements"` // of all literals of a call together
+	Numbers  int `json:"numbers"`  // of an attribute that is a list
+	File     int `json:"file"`     // bytes of a file
 }
 
 // An OperatorInfo describes an operator to a page.
@@ -32,6 +41,10 @@ type AttributeInfo struct {
 	Type    string   `json:"type"`    // int, ints, bool or string
 	Default any      `json:"default"` // null where it is none, or follows from others
 	Values  []string `json:"values"`  // the words that it may be; empty where it is no choice of words
+
+	// StandsFor is the part of a call that gives it its value for every operator: axis or
+	// batch_dims; "" for an attribute of its own.
+	StandsFor string `json:"stands_for,omitempty"`
 }
 
 // An OperandInfo describes an operand beyond data and indices.
@@ -101,7 +114,7 @@ func (e *entry) such() string {
 
 // Operators describes every operator.
 func Operators() *Catalog {
-	c := &Catalog{Examples: examples}
+	c := &Catalog{Examples: examples, Limits: Limits{MostBytes, MostElements, mostNumbers, MostFile}}
 	for _, e := range catalog() {
 		info := OperatorInfo{
 			Name: e.Name, Dialect: e.Name[:strings.LastIndexByte(e.Name, '.')], Kind: e.Kind, Page: e.Spec,
@@ -112,6 +125,12 @@ func Operators() *Catalog {
 			a := AttributeInfo{Name: name, Type: kind, Default: zero, Values: e.Values(name)}
 			if a.Values == nil {
 				a.Values = []string{}
+			}
+			switch name {
+			case e.axis:
+				a.StandsFor = "axis"
+			case "batch_dims":
+				a.StandsFor = "batch_dims"
 			}
 			info.Attributes = append(info.Attributes, a)
 		}

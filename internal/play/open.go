@@ -3,9 +3,11 @@ package play
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/garner-go/garner"
@@ -22,8 +24,14 @@ import (
 // MostFile is the largest file that Open takes, in bytes.
 const MostFile = 200 << 20
 
-// mostListed is how many gathers, findings or tensors of a file are told.
-const mostListed = 2000
+// Limits of what is in a file. They bound the time, which is not its size: elements take
+// none, but a description of 16 MiB takes some seconds, and so do 20,000 gathers.
+const (
+	mostListed    = 2000     // gathers, findings or tensors that are told
+	mostDescribed = 16 << 20 // bytes of an .xml, or of the header of a .safetensors
+	mostLinted    = 20_000   // gathers of a model that lint looks at
+	mostType      = 200      // characters of a value's type, whose dims have names
+)
 
 // A File is what a file holds: a model's gathers with what lint finds, or tensors.
 type File struct {
@@ -62,33 +70,36 @@ type Tensor struct {
 	Name   string       `json:"name"`
 	DType  string       `json:"dtype"`
 	Shape  garner.Shape `json:"shape"`
-	Bytes  int64        `json:"bytes"`
+	Bytes  *int64       `json:"bytes,omitempty"`  // nil for strings, whose elements have no size
 	Values string       `json:"values,omitempty"` // of an .npy, the first of them
 }
 
 // openers read files by the ends of their names.
-var openers = map[string]func(b []byte) (*File, error){
+var openers = map[string]func(ctx context.Context, b []byte) (*File, error){
 	".onnx": openONNX, ".xml": openIR, ".npy": openNPY, ".safetensors": openSafetensors,
 }
 
 // Open describes a file, given its bytes and its name, as JSON of a [File]; or
 // {"error":"words"}, also for a file that is none of its format. It never panics. It reads
-// nothing but the bytes, which it may keep until it returns. Memory is some times that of
-// the file.
-func Open(b []byte, name string) (answer []byte) {
+// nothing but the bytes, which it may keep until it returns. Where the context ends while
+// a model's findings are looked for, the answer is an error.
+//
+// Memory is some times that of the file: of an array of strings of one byte 25 times, of a
+// model without weights up to 60 times, which is where its reader refuses it.
+func Open(ctx context.Context, b []byte, name string) (answer []byte) {
 	defer func() {
 		if r := recover(); r != nil {
 			answer = encode(&Refusal{Message: fmt.Sprintf("garner has a fault: %v; please report it with this file", r)})
 		}
 	}()
-	f, err := open(b, name)
+	f, err := open(ctx, b, name)
 	if err != nil {
 		return encode(refusal("", err))
 	}
 	return encode(f)
 }
 
-func open(b []byte, name string) (*File, error) {
+func open(ctx context.Context, b []byte, name string) (*File, error) {
 	read, ok := openers[strings.ToLower(path.Ext(name))]
 	switch {
 	case !ok:
@@ -98,10 +109,10 @@ func open(b []byte, name string) (*File, error) {
 	case len(b) == 0:
 		return nil, refuse("", "%s is empty", names.Plain(name))
 	}
-	return read(b)
+	return read(ctx, b)
 }
 
-func openONNX(b []byte) (*File, error) {
+func openONNX(ctx context.Context, b []byte) (*File, error) {
 	m, err := modelproto.FromBytesAlone(b)
 	if err != nil {
 		return nil, err
@@ -110,21 +121,28 @@ func openONNX(b []byte) (*File, error) {
 	if len(m.Files) > 0 {
 		note = fmt.Sprintf("constants in other files, such as %s, are not known here, and findings that follow from them are missing; \"garner lint\" reads them", names.Plain(m.Files[0]))
 	}
-	return describe(m, note)
+	return describe(ctx, m, note)
 }
 
-func openIR(b []byte) (*File, error) {
+func openIR(ctx context.Context, b []byte) (*File, error) {
+	if len(b) > mostDescribed {
+		return nil, refuse("", "the .xml has %d bytes; this page looks at up to %d. \"garner lint\" reads all", len(b), mostDescribed)
+	}
 	m, err := ir.Read("the .xml", bytes.NewReader(b), nil, ir.Options{Lenient: true, Alone: true})
 	if err != nil {
 		return nil, err
 	}
-	return describe(m, "constants are in the .bin, which is not read here: an axis, indices or tables that are constants are not known, and findings that follow from them are missing; \"garner lint\" reads both files")
+	return describe(ctx, m, "constants are in the .bin, which is not read here: an axis, indices or tables that are constants are not known, and findings that follow from them are missing; \"garner lint\" reads both files")
 }
 
 // describe lists the gathers and the findings of a model, and closes it.
-func describe(m *model.Model, note string) (*File, error) {
+func describe(ctx context.Context, m *model.Model, note string) (*File, error) {
 	defer m.Close()
 	f := &File{Kind: "model", Note: note, Gathers: []Gather{}, Findings: []Finding{}}
+	gathers := 0
+	for range m.Gathers() {
+		gathers++
+	}
 	for n := range m.Nodes() {
 		related, ok := operators.RelatedOf(n)
 		if !ok && !n.IsGather() {
@@ -136,7 +154,11 @@ func describe(m *model.Model, note string) (*File, error) {
 		}
 		f.Gathers = append(f.Gathers, gatherOf(n, related))
 	}
-	findings, err := lint.Model(context.Background(), m, lint.Options{})
+	if gathers > mostLinted {
+		f.Note = strings.TrimPrefix(f.Note+"; findings are left out: the model has "+strconv.Itoa(gathers)+" gathers; \"garner lint\" looks at all", "; ")
+		return f, nil
+	}
+	findings, err := lint.Model(ctx, m, lint.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -208,28 +230,36 @@ func gatherOf(n *model.Node, related operators.Related) Gather {
 
 // described is a value's name and type.
 func described(v *model.Value) string {
-	text := names.Plain(v.Name) + " " + v.Type()
+	text := names.Plain(v.Name) + " " + clipTo(v.Type(), mostType)
 	if v.Constant != nil {
 		text += ", a constant"
 	}
 	return text
 }
 
-func openNPY(b []byte) (*File, error) {
+func openNPY(_ context.Context, b []byte) (*File, error) {
 	f, _, err := npy.FromBytes(b, npy.Options{Memory: MostFile * 2})
 	if err != nil {
 		return nil, err
 	}
 	t := f.Tensor()
-	n, _ := t.Spec().Bytes()
+	var size *int64
+	if n, ok := t.Spec().Bytes(); ok {
+		size = &n
+	}
 	values := ""
 	if t.Len() > 0 {
 		values, _ = text(t, mostText)
 	}
-	return &File{Kind: "tensors", Tensors: []Tensor{{"", t.DType().String(), shapeOf(t.Shape()), n, values}}}, nil
+	return &File{Kind: "tensors", Tensors: []Tensor{{"", t.DType().String(), shapeOf(t.Shape()), size, values}}}, nil
 }
 
-func openSafetensors(b []byte) (*File, error) {
+func openSafetensors(_ context.Context, b []byte) (*File, error) {
+	if len(b) >= 8 {
+		if n := binary.LittleEndian.Uint64(b); n > mostDescribed && n <= uint64(len(b)) {
+			return nil, refuse("", "the header has %d bytes; this page looks at up to %d. \"garner info\" reads all", n, mostDescribed)
+		}
+	}
 	list, err := safetensors.Describe(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
 		return nil, err
@@ -244,7 +274,7 @@ func openSafetensors(b []byte) (*File, error) {
 		if t.DType == garner.Invalid {
 			dtype = clip(t.Kind)
 		}
-		f.Tensors = append(f.Tensors, Tensor{Name: names.Plain(t.Name), DType: dtype, Shape: shapeOf(t.Shape), Bytes: t.Bytes})
+		f.Tensors = append(f.Tensors, Tensor{Name: names.Plain(t.Name), DType: dtype, Shape: shapeOf(t.Shape), Bytes: &t.Bytes})
 	}
 	return f, nil
 }

@@ -3,8 +3,10 @@ package play
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/explain"
 	"github.com/garner-go/garner/internal/play/code"
 )
@@ -31,7 +33,7 @@ func Draw(c Call, operator string) (*Picture, error) {
 		return nil, refuse("", "%s: %s", operator, bare(err))
 	}
 	e, err := explain.New(context.Background(), explain.Subject{
-		Name: b.Name, Attributes: b.given(), Op: b.op, Data: b.data, Indices: b.indices, Further: b.more,
+		Name: b.Name, Attributes: b.given(), Op: b.op, Data: shortened(b.data), Indices: b.indices, Further: b.more,
 	})
 	if err != nil {
 		return nil, refusal("", err)
@@ -41,6 +43,23 @@ func Draw(c Call, operator string) (*Picture, error) {
 		return nil, refusal("", err)
 	}
 	return &Picture{string(svg), e.Text(false), cells}, nil
+}
+
+// shortened is a tensor whose strings are cut to what a picture could show of them: it would
+// quote the whole of one for each place that shows its beginning.
+func shortened(t garner.Tensor) garner.Tensor {
+	if t.DType() != garner.String {
+		return t
+	}
+	values, err := garner.Values[string](t)
+	if err != nil {
+		return t // explain says why
+	}
+	values = slices.Clone(values)
+	for i, s := range values {
+		values[i] = s[:min(len(s), mostText)]
+	}
+	return garner.Of(values, t.Shape()...)
 }
 
 // Code is a call as code.
@@ -56,7 +75,7 @@ func Write(c Call, operator, language string) (*Code, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := code.Of(b.Operator, code.Call{Data: b.data, Indices: b.indices, Values: b.values, Operands: b.more}, language)
+	text, err := code.Of(b.Operator, b.call(), language)
 	if err != nil {
 		return nil, refusal("", err)
 	}

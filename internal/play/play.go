@@ -85,8 +85,7 @@ var questions = map[string]question{
 //	{"ask":"code","call":CALL,"operator":NAME,"language":L}  the call as code
 //
 // CALL is a [Call]. An answer takes time in proportion to the operands, which are limited:
-// within a second on any machine for the largest, some milliseconds for those that a
-// person types.
+// about a second for the largest, some milliseconds for those that a person types.
 func Ask(asked []byte) (answer []byte) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -2,18 +2,22 @@ package play
 
 import (
 	"bytes"
+	"context"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/play/calls"
 	"github.com/garner-go/garner/internal/play/recorded"
+	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/operators"
 )
 
@@ -101,45 +105,11 @@ func TestAnswers(t *testing.T) {
 // exampleOf is the example of an operator as a call, and what it prints.
 func exampleOf(t *testing.T, o operators.Operator) (c Call, prints string) {
 	t.Helper()
-	command, prints, ok := strings.Cut(o.Example, "   # ")
-	if !ok {
-		t.Fatalf("the example %s prints nothing", o.Example)
+	l, prints, err := calls.Example(o)
+	if err != nil {
+		t.Fatal(err)
 	}
-	own := map[string]any{}
-	c.Attributes = map[string]map[string]any{o.Name: own}
-	var operands []string
-	words := strings.Fields(strings.ReplaceAll(command, "'", " "))
-	for i := 0; i < len(words); i++ {
-		switch words[i] {
-		case "--axis", "--batch-dims":
-			n, err := strconv.ParseInt(words[i+1], 10, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if words[i] == "--axis" {
-				c.Axis = &n
-			} else {
-				c.BatchDims = &n
-			}
-			i++
-		case "--attr", "--operand":
-			name, value, _ := strings.Cut(words[i+1], "=")
-			if words[i] == "--operand" {
-				c.Operands = map[string]string{name: value}
-			} else if json.Unmarshal([]byte(value), new(any)) == nil {
-				own[name] = json.RawMessage(value)
-			} else {
-				own[name] = value
-			}
-			i++
-		default:
-			operands = append(operands, words[i])
-		}
-	}
-	if c.Data = operands[0]; len(operands) > 1 {
-		c.Indices = operands[1]
-	}
-	return c, prints
+	return Call{Data: l.Data, Indices: l.Indices, Attributes: map[string]map[string]any{o.Name: l.Values}, Operands: l.Operands}, prints
 }
 
 // TestExamples asks each operator its own example: it is asked, answers what the command
@@ -220,6 +190,9 @@ func TestCatalog(t *testing.T) {
 			t.Errorf("%d operators of kind %s, not %d", kinds[kind], kind, n)
 		}
 	}
+	if c.Limits != (Limits{4194304, 65536, 64, 209715200}) {
+		t.Errorf("the limits are %+v", c.Limits)
+	}
 	find := func(operator, name string) AttributeInfo {
 		for _, o := range c.Operators {
 			for _, a := range o.Attributes {
@@ -230,6 +203,15 @@ func TestCatalog(t *testing.T) {
 		}
 		t.Fatalf("%s has no %s", operator, name)
 		return AttributeInfo{}
+	}
+	for name, want := range map[string]string{
+		"onnx.Gather-13 axis": "axis", "torch.gather dim": "axis", "torch.gather sparse_grad": "", "openvino.Gather-8 batch_dims": "batch_dims", "openvino.Gather-8 axis": "axis",
+		"com.microsoft.GatherBlockQuantized-1 gather_axis": "axis", "com.microsoft.GatherBlockQuantized-1 quantize_axis": "",
+	} {
+		operator, attribute, _ := strings.Cut(name, " ")
+		if got := find(operator, attribute).StandsFor; got != want {
+			t.Errorf("%s stands for %q, not %q", name, got, want)
+		}
 	}
 	for _, tt := range []struct {
 		operator, name, kind string
@@ -392,7 +374,7 @@ func TestLimits(t *testing.T) {
 		{Call{Data: "[[1,2,3]]", Indices: "i8[" + strings.TrimSuffix(strings.Repeat("0,", 30000), ",") + "]", Axis: number(0)}, "onnx.Gather-13", "has more than 65536 elements"},
 		{Call{Data: lists, Indices: lists, Axis: number(1)}, "onnx.Gather-13", "has more than 65536 empty lists"},
 		{Call{Data: row, Indices: "i8[" + strings.TrimSuffix(strings.Repeat("0,", 600), ",") + "]", Operands: map[string]string{"offsets": "[0]"}}, "openvino.EmbeddingBagOffsetsSum-3", "have more than 1048576 elements together"},
-		{Call{Data: "f32[[1]]", Indices: "[0]", Operands: map[string]string{"segment_ids": "[0]"}, Attributes: map[string]map[string]any{"*": {"num_segments": 1 << 40}}}, "openvino.EmbeddingSegmentsSum-3", "has more than 65536 elements"},
+		{Call{Data: "f32[[1]]", Indices: "[0]", Operands: map[string]string{"segment_ids": "[0]"}, Attributes: map[string]map[string]any{"*": {"num_segments": 1 << 20}}}, "openvino.EmbeddingSegmentsSum-3", "has more than 65536 elements"},
 	} {
 		if got := why(tt.call, tt.name); !strings.Contains(got, tt.says) {
 			t.Errorf("%s: %s; want %s", tt.name, got, tt.says)
@@ -411,6 +393,66 @@ func TestLimits(t *testing.T) {
 	}
 	if p := asks[Picture](t, "picture", call, "operator", "onnx.Gather-13"); len(p.SVG) > 1<<20 {
 		t.Errorf("a picture of %d bytes", len(p.SVG))
+	}
+}
+
+// TestKinds holds the kind of each operator's own indices, and with it what is told as
+// recorded, where operators see the same indices on different axes: two see data flat.
+func TestKinds(t *testing.T) {
+	a := asks[Answers](t, "answers", Call{Data: "f32[[1,2],[3,4]]", Indices: "i64[3]"})
+	got := map[string]recorded.Kind{}
+	for _, g := range a.Groups {
+		for _, o := range g.Operators {
+			got[o.Name] = o.Kind
+		}
+	}
+	for name, want := range map[string]recorded.Kind{
+		"onnx.Gather-13": recorded.PastEnd, "numpy.take": recorded.Inside, "torch.take": recorded.Inside, "torch.index_select": recorded.PastEnd, "webnn.gather": recorded.PastEnd,
+	} {
+		if got[name] != want {
+			t.Errorf("the index of %s is %q, not %q", name, got[name], want)
+		}
+	}
+}
+
+// TestSettled holds the types of operands whose literals say none.
+func TestSettled(t *testing.T) {
+	bag := func(indices, offsets string) Call {
+		return Call{Data: "f32[[1,2],[3,4],[5,6]]", Indices: indices, Operands: map[string]string{"offsets": offsets, "per_sample_weights": "[2,1,0.5]"}}
+	}
+	const name = "openvino.EmbeddingBagOffsetsSum-3"
+	for _, tt := range []struct {
+		call Call
+		says string
+	}{
+		{bag("i32[2,0,1]", "[0,2]"), "'offsets=i32[0, 2]' --operand 'per_sample_weights=f32["},
+		{bag("[2,0,1]", "[0,2]"), "'offsets=i64[0, 2]'"},
+		{bag("i32[2,0,1]", "i64[0,2]"), "'offsets=i64[0, 2]'"},
+		{bag("i8[2,0,1]", "[0,300]"), "'offsets=i64[0, 300]'"}, // which i8 has not
+	} {
+		if c := asks[Code](t, "code", tt.call, "operator", name, "language", "garner"); !strings.Contains(c.Code, tt.says) {
+			t.Errorf("%+v is %s; want %s", tt.call, c.Code, tt.says)
+		}
+	}
+}
+
+// TestDrawLimits holds that a picture, too, is refused what is too much, and that it takes
+// no time for what it does not show.
+func TestDrawLimits(t *testing.T) {
+	call := Call{Data: "[[1,2,3]]", Indices: "i8[" + strings.TrimSuffix(strings.Repeat("0,", 30000), ",") + "]", Axis: number(0)}
+	if _, err := Draw(call, "onnx.Gather-13"); err == nil || !strings.Contains(err.Error(), "has more than 65536 elements") {
+		t.Errorf("a result of 90000 elements is drawn: %v", err)
+	}
+	long := strings.Repeat("ä", 1<<20)
+	p, err := Draw(Call{Data: `["` + long + `"]`, Indices: "[0]"}, "onnx.Gather-13")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !regexp.MustCompile(`<title>("|&#34;|&quot;)` + long[:2*998] + `…</title>`).MatchString(p.SVG) {
+		t.Errorf("the beginning of a long text is not its title: %.3000s", p.SVG)
+	}
+	if got := shortened(garner.Of([]string{long, "b"}, 2, 1)); got.Shape().String() != "[2,1]" || len(got.Text()) > 2*mostText {
+		t.Errorf("a text of %d bytes is left of one of %d, of shape %s", len(got.Text()), len(long), got.Shape())
 	}
 }
 
@@ -503,10 +545,115 @@ func TestOpen(t *testing.T) {
 		{"onnx/modelproto/testdata/torch_embedding_external.onnx", "model", `"inputs":"data: words.weight f32[50,8]; indices: input_ids i64[2,3]"`, "such as torch_embedding_external.data"},
 	} {
 		var f File
-		got := Open(read(tt.name), "x/"+filepath.Base(tt.name))
+		got := Open(t.Context(), read(tt.name), "x/"+filepath.Base(tt.name))
 		if err := json.Unmarshal(got, &f); err != nil || f.Kind != tt.kind || !bytes.Contains(got, []byte(tt.has)) || (f.Note == "") != (tt.note == "") || !strings.Contains(f.Note, tt.note) {
 			t.Errorf("%s: %v, %s", tt.name, err, got)
 		}
+	}
+}
+
+// safetensorsOf is a file of n empty tensors, whose names are of some length.
+func safetensorsOf(n, length int) []byte {
+	var b bytes.Buffer
+	for i := range n {
+		fmt.Fprintf(&b, `,"%0*d":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}`, length, i)
+	}
+	b.WriteByte('}')
+	b.Bytes()[0] = '{'
+	return append(binary.LittleEndian.AppendUint64(nil, uint64(b.Len())), b.Bytes()...)
+}
+
+// irOf is a model of n gathers in OpenVINO's format.
+func irOf(n int) []byte {
+	var b bytes.Buffer
+	b.WriteString(`<net name="m" version="11"><layers>` +
+		`<layer id="0" name="data" type="Parameter" version="opset1"><data shape="3,3" element_type="f32"/><output><port id="0" precision="FP32"><dim>3</dim><dim>3</dim></port></output></layer>` +
+		`<layer id="1" name="i" type="Parameter" version="opset1"><data shape="3" element_type="i64"/><output><port id="0" precision="I64"><dim>3</dim></port></output></layer>` +
+		`<layer id="2" name="axis" type="Parameter" version="opset1"><data shape="" element_type="i64"/><output><port id="0" precision="I64"></port></output></layer>`)
+	for i := range n {
+		fmt.Fprintf(&b, `<layer id="%d" name="g%d" type="Gather" version="opset8"><data batch_dims="0"/><input><port id="0"><dim>3</dim><dim>3</dim></port><port id="1"><dim>3</dim></port><port id="2"></port></input>`+
+			`<output><port id="3" precision="FP32"><dim>3</dim><dim>3</dim></port></output></layer>`, i+3, i)
+	}
+	b.WriteString(`</layers><edges>`)
+	for i := range n {
+		for port := range 3 {
+			fmt.Fprintf(&b, `<edge from-layer="%d" from-port="0" to-layer="%d" to-port="%d"/>`, port, i+3, port)
+		}
+	}
+	b.WriteString(`</edges></net>`)
+	return b.Bytes()
+}
+
+// opened opens a file that is none of the refused ones.
+func opened(t *testing.T, b []byte, name string) File {
+	t.Helper()
+	var f File
+	if got := Open(t.Context(), b, name); json.Unmarshal(got, &f) != nil || f.Kind == "" {
+		t.Fatalf("%s: %.300s", name, got)
+	}
+	return f
+}
+
+// TestOpenMuch holds what is told of files that have much, and what is refused.
+func TestOpenMuch(t *testing.T) {
+	if f := opened(t, safetensorsOf(mostListed+5, 4), "a.safetensors"); len(f.Tensors) != mostListed || f.More != 5 || f.Tensors[7].Name != "0007" || f.Tensors[7].Bytes == nil {
+		t.Errorf("%d tensors, %d more", len(f.Tensors), f.More)
+	}
+	f := opened(t, irOf(mostListed+5), "a.xml")
+	findings := len(f.Findings) + f.More - 5 // as many of each gather, which are alike
+	if len(f.Gathers) != mostListed || len(f.Findings) != mostListed || findings == mostListed || findings%(mostListed+5) != 0 {
+		t.Errorf("%d gathers, %d findings, %d more", len(f.Gathers), len(f.Findings), f.More)
+	}
+	f = opened(t, irOf(mostLinted+1), "a.xml")
+	if len(f.Findings) != 0 || f.More != mostLinted+1-mostListed || !strings.Contains(f.Note, "findings are left out: the model has 20001 gathers") {
+		t.Errorf("%d findings, %d more: %s", len(f.Findings), f.More, f.Note)
+	}
+	header := append(binary.LittleEndian.AppendUint64(nil, mostDescribed+1), bytes.Repeat([]byte(" "), mostDescribed+1)...)
+	for name, tt := range map[string]struct {
+		bytes []byte
+		says  string
+	}{
+		"a.safetensors": {header, "the header has 16777217 bytes; this page looks at up to 16777216"},
+		"a.xml":         {header[7:], "the .xml has 16777218 bytes; this page looks at up to 16777216"},
+	} {
+		var r Refusal
+		if got := Open(t.Context(), tt.bytes, name); json.Unmarshal(got, &r) != nil || !strings.Contains(r.Message, tt.says) {
+			t.Errorf("%s: %.300s; want %s", name, got, tt.says)
+		}
+	}
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if got := Open(gone, irOf(1), "a.xml"); string(got) != `{"error":"context canceled"}` {
+		t.Errorf("for nobody: %s", got)
+	}
+}
+
+// TestOpenTypes holds that a model's types are shortened, and that strings have no size.
+func TestOpenTypes(t *testing.T) {
+	long := &model.Value{Name: "v", Spec: garner.SpecOfDims(garner.F32, slices.Repeat([]garner.Dim{garner.Exactly(1234567)}, 64)...)}
+	if got := described(long); len(got) > mostType+10 || !strings.HasSuffix(got, "…") || !strings.HasPrefix(got, "v f32[1234567,") {
+		t.Errorf("%d bytes: %s", len(got), got)
+	}
+	header := "{'descr': '<U1', 'fortran_order': False, 'shape': (2,), }"
+	header += strings.Repeat(" ", 118-1-len(header)) + "\n"
+	f := opened(t, []byte("\x93NUMPY\x01\x00v\x00"+header+"a\x00\x00\x00b\x00\x00\x00"), "a.npy")
+	if len(f.Tensors) != 1 || f.Tensors[0].Bytes != nil || f.Tensors[0].DType != "string" || f.Tensors[0].Values != `["a", "b"]` {
+		t.Errorf("%+v", f)
+	}
+}
+
+// TestFaults holds that a fault of garner's is an answer too.
+func TestFaults(t *testing.T) {
+	old := questions["operators"]
+	defer func() { questions["operators"] = old }()
+	questions["operators"] = question{answer: func(*request) (any, error) { panic("of the test") }}
+	if got := string(Ask([]byte(`{"ask":"operators"}`))); got != `{"error":"garner has a fault: of the test; please report it with this call"}` {
+		t.Errorf("%s", got)
+	}
+	openers[".zz"] = func(context.Context, []byte) (*File, error) { panic("of the test") }
+	defer delete(openers, ".zz")
+	if got := string(Open(t.Context(), []byte("x"), "a.zz")); got != `{"error":"garner has a fault: of the test; please report it with this file"}` {
+		t.Errorf("%s", got)
 	}
 }
 
@@ -523,7 +670,7 @@ func TestOpenRefused(t *testing.T) {
 		{"a.safetensors", "\xff\xff\xff\xff\xff\xff\xff\x7f{}", ""},
 	} {
 		var r Refusal
-		if got := Open([]byte(tt.bytes), tt.name); json.Unmarshal(got, &r) != nil || r.Message == "" || !strings.Contains(r.Message, tt.says) || strings.HasPrefix(r.Message, "garner") {
+		if got := Open(t.Context(), []byte(tt.bytes), tt.name); json.Unmarshal(got, &r) != nil || r.Message == "" || !strings.Contains(r.Message, tt.says) || strings.HasPrefix(r.Message, "garner") {
 			t.Errorf("%s: %s; want %q", tt.name, got, tt.says)
 		}
 	}
@@ -569,7 +716,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add([]byte("\x40\x00\x00\x00\x00\x00\x00\x00"+`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}          `+"\x00\x00\x80?"), uint8(3))
 	f.Fuzz(func(t *testing.T, b []byte, kind uint8) {
 		name := []string{"a.onnx", "a.xml", "a.npy", "a.safetensors"}[kind%4]
-		if got := Open(b, name); !json.Valid(got) || bytes.HasPrefix(got, []byte(`{"error":"garner has a fault`)) {
+		if got := Open(t.Context(), b, name); !json.Valid(got) || bytes.HasPrefix(got, []byte(`{"error":"garner has a fault`)) {
 			t.Errorf("%s gives %s", name, got)
 		}
 	})

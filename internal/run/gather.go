@@ -81,9 +81,7 @@ type gathering struct {
 func (g *gathering) specs() []garner.Spec {
 	list := make([]garner.Spec, len(g.further))
 	for i, t := range g.further {
-		if t.DType().Valid() {
-			list[i] = t.Spec()
-		}
+		list[i] = t.Spec()
 	}
 	return list
 }

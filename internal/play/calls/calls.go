@@ -3,6 +3,9 @@
 package calls
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -36,6 +39,7 @@ var forms = []form{
 	{title: "an index below", kind: operators.Gather, data: "f32[[1,2],[3,4],[5,6]]", indices: "[0,-4]"},
 	{title: "columns", kind: operators.Gather, data: "i32[[1,2],[3,4],[5,6]]", indices: "i64[1,1]", values: values{"axis": -1}},
 	{title: "a scalar index", kind: operators.Gather, data: "[7,8,9]", indices: "i64(1)"},
+	{title: "a scalar index of strings", kind: operators.Gather, data: `["a","b"]`, indices: "i64(1)"},
 	{title: "a matrix of indices", kind: operators.Gather, data: "f32[[1,2],[3,4],[5,6]]", indices: "i32[[2,0],[1,1]]"},
 	{title: "batches", kind: operators.Gather, data: "f32[[1,2],[3,4]]", indices: "[[1],[0]]", values: values{"axis": 1, "batch_dims": 1}},
 	{title: "no index", kind: operators.Gather, data: "f32[[1,2],[3,4]]", indices: "[]"},
@@ -57,6 +61,8 @@ var forms = []form{
 	{title: "mode clip", only: "numpy.take jax.numpy.take", data: "f32[1,2,3]", indices: "[3,-1,5]", values: values{"mode": "clip", "axis": 0}},
 	{title: "a fill value", only: "jax.numpy.take", data: "i32[1,2,3]", indices: "[0,5]", values: values{"fill_value": 7}},
 	{title: "bad indices ignored", only: "tensorflow.GatherNd tensorflow.gather_nd", data: "f32[1,2,3]", indices: "[[0],[5]]", values: values{"bad_indices_policy": "IGNORE"}},
+	{title: "more than is printed unasked", only: "numpy.take", data: "0:1001", indices: "0:1001", values: values{"axis": 0}},
+	{title: "more lists than are printed unasked", only: "numpy.take", data: "f32[" + strings.Repeat("[],", literal.Printed) + "[]]", indices: "0:1001", values: values{"axis": 0}},
 	{title: "windows", only: "stablehlo.gather jax.lax.gather", data: "f32[1,2,3,4]", indices: "[[1],[2]]", values: values{"offset_dims": []int{1}, "start_index_map": []int{0}, "index_vector_dim": 1, "slice_sizes": []int{2}}},
 	{title: "windows past the end", only: "stablehlo.gather jax.lax.gather", data: "f32[1,2,3,4]", indices: "[[0],[3]]", values: values{"offset_dims": []int{1}, "start_index_map": []int{0}, "index_vector_dim": 1, "slice_sizes": []int{2}}},
 	{title: "windows of a matrix, clipped", only: "jax.lax.gather", data: "f32[[1,2,3],[4,5,6]]", indices: "[[0,9]]",
@@ -70,10 +76,16 @@ var forms = []form{
 		values: values{"default_index": 1}, operands: map[string]string{"offsets": "[0,0,2]"}},
 	{title: "the greatest of bags", only: "torch.embedding_bag", data: "f32[[1,2],[3,4],[5,6]]", indices: "[2,0,1]",
 		values: values{"mode": "max", "include_last_offset": true, "padding_idx": 0}, operands: map[string]string{"offsets": "[0,2,3]"}},
+	{title: "bags of narrow indices", only: "openvino.EmbeddingBagOffsetsSum-3 openvino.EmbeddingBagOffsets-15", data: "f32[[1,2],[3,4],[5,6]]", indices: "i32[2,0,1]",
+		operands: map[string]string{"offsets": "i32[0,2]"}},
 	{title: "a bag past the end", only: "torch.embedding_bag openvino.EmbeddingBagOffsets-15", data: "f32[[1,2],[3,4]]", indices: "[2,0,1]",
 		values: values{"mode": "sum"}, operands: map[string]string{"offsets": "[0,2]"}},
 	{title: "weighted lookups", only: "tensorflow.embedding_lookup_sparse tensorflow.safe_embedding_lookup_sparse", data: "f32[[1,2],[3,4],[5,6]]", indices: "[2,0,1]",
 		values: values{"combiner": "mean", "dense_shape": []int{2, 2}}, operands: map[string]string{"ids_indices": "[[0,0],[0,1],[1,0]]", "weights": "f32[3,1,0.5]"}},
+	{title: "lookups of narrow ids", only: "tensorflow.embedding_lookup_sparse tensorflow.safe_embedding_lookup_sparse", data: "f32[[1,2],[3,4],[5,6]]", indices: "i32[2,0,1]",
+		values: values{"combiner": "sum", "dense_shape": []int{2, 2}}, operands: map[string]string{"ids_indices": "i32[[0,0],[0,1],[1,0]]"}},
+	{title: "segments of narrow indices", only: "openvino.EmbeddingSegmentsSum-3 tensorflow.sparse_segment_sum torch.embedding_bag", data: "f32[[1,2],[3,4],[5,6]]", indices: "i32[2,0,1]",
+		values: values{"num_segments": 2, "mode": "sum"}, operands: map[string]string{"segment_ids": "i32[0,0,1]", "offsets": "i32[0,2]"}},
 	{title: "blocks with zero points", only: "com.microsoft.GatherBlockQuantized-1", data: "u4[[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,0],[3,15,0,1,3,15,0,1,3,15,0,1,3,15,0,1]]", indices: "[1,0]",
 		values: values{"block_size": 16, "quantize_axis": 1}, operands: map[string]string{"scales": "f32[[0.5],[2]]", "zero_points": "u4[[8],[7]]"}},
 	{title: "a compressed table with zero points", only: "openvino.compressed-gather", data: "u8[[1,2],[3,15]]", indices: "[1,0]",
@@ -102,7 +114,11 @@ type Call struct {
 func All() ([]Call, error) {
 	var all []Call
 	for _, o := range operators.All() {
-		c, err := example(o)
+		l, _, err := Example(o)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", o.Name, err)
+		}
+		c, err := form{title: "its example", data: l.Data, indices: l.Indices, values: l.Values, operands: l.Operands}.call(o)
 		if err != nil {
 			return nil, fmt.Errorf("%s: its example: %w", o.Name, err)
 		}
@@ -133,6 +149,17 @@ func All() ([]Call, error) {
 		}
 	}
 	return all, nil
+}
+
+// Receipt names a text of the call beside garner's answer to it: what was run under this
+// name was this text, and was compared with this answer.
+func (c Call) Receipt(text string) string {
+	answer := "an error"
+	if c.Err == nil {
+		answer = c.Want.DType().String() + c.Want.Shape().String() + c.Want.Text()
+	}
+	sum := sha256.Sum256([]byte(text + "\x00" + answer))
+	return hex.EncodeToString(sum[:8])
 }
 
 // fits reports whether an operator is one that the form is for.
@@ -198,11 +225,7 @@ func (c *Call) answer() error {
 	}
 	c.Want, c.Err = garner.Gather(op, c.Call.Data, c.Call.Indices, c.Call.Operands...)
 	c.Kind = recorded.Inside
-	var at garner.Spec
-	if c.Call.Indices.DType().Valid() {
-		at = c.Call.Indices.Spec()
-	}
-	if p, err := garner.Prepare(op, c.Call.Data.Spec(), at, garner.Threads(1), garner.FurtherTensors(c.Call.Operands...)); err == nil && p.Plan() != nil {
+	if p, err := c.Call.Prepare(op); err == nil && p.Plan() != nil {
 		if c.Kind, err = recorded.KindOf(p.Plan(), c.Call.Indices, c.Call.Operands...); err != nil {
 			return err
 		}
@@ -210,55 +233,57 @@ func (c *Call) answer() error {
 	return nil
 }
 
-// example is the call of an operator's own example, which is a part of a command line.
-func example(o operators.Operator) (Call, error) {
-	text, _, _ := strings.Cut(o.Example, "   # ")
-	f := form{title: "its example", values: values{}, operands: map[string]string{}}
-	words, err := split(text)
-	if err != nil {
-		return Call{}, err
-	}
-	for i := 0; i < len(words); i++ {
-		switch word := words[i]; word {
-		case "--axis", "--batch-dims":
-			i++
-			n, err := strconv.Atoi(words[i])
-			if err != nil {
-				return Call{}, err
-			}
-			name, _ := nameOf(o, strings.ReplaceAll(word[2:], "-", "_"))
-			f.values[name] = n
-		case "--attr":
-			i++
-			name, v, _ := strings.Cut(words[i], "=")
-			f.values[name] = valueOf(v)
-		case "--operand":
-			i++
-			name, v, _ := strings.Cut(words[i], "=")
-			f.operands[name] = v
-		default:
-			if f.data == "" {
-				f.data = word
-			} else {
-				f.indices = word
-			}
-		}
-	}
-	return f.call(o)
+// A Line is a call as a command line has it: literals, and values by their names.
+type Line struct {
+	Data, Indices string // Indices are "" where there are none
+	Values        map[string]any
+	Operands      map[string]string
 }
 
-// valueOf reads the value of an attribute.
+// Example reads an operator's own example, which is a part of a command line: the call,
+// and what it prints.
+func Example(o operators.Operator) (l Line, prints string, err error) {
+	text, prints, ok := strings.Cut(o.Example, "   # ")
+	if !ok {
+		return l, "", fmt.Errorf("the example %s says not what it prints", o.Example)
+	}
+	l.Values, l.Operands = values{}, map[string]string{}
+	words, err := split(text)
+	for i := 0; i < len(words) && err == nil; i++ {
+		switch word := words[i]; {
+		case strings.HasPrefix(word, "--") && i+1 == len(words):
+			err = fmt.Errorf("nothing follows %s in %s", word, text)
+		case word == "--axis", word == "--batch-dims":
+			i++
+			name, _ := nameOf(o, strings.ReplaceAll(word[2:], "-", "_"))
+			l.Values[name], err = strconv.Atoi(words[i])
+		case word == "--attr":
+			i++
+			name, v, _ := strings.Cut(words[i], "=")
+			l.Values[name] = valueOf(v)
+		case word == "--operand":
+			i++
+			name, v, _ := strings.Cut(words[i], "=")
+			l.Operands[name] = v
+		case l.Data == "":
+			l.Data = word
+		case l.Indices == "":
+			l.Indices = word
+		default:
+			err = fmt.Errorf("%s is one operand too many in %s", word, text)
+		}
+	}
+	return l, prints, err
+}
+
+// valueOf reads the value of an attribute: an integer, a list of them, or text.
 func valueOf(text string) any {
 	if n, err := strconv.Atoi(text); err == nil {
 		return n
 	}
-	if list, ok := strings.CutPrefix(text, "["); ok {
-		var numbers []int
-		for _, word := range strings.Split(strings.TrimSuffix(list, "]"), ",") {
-			n, _ := strconv.Atoi(word)
-			numbers = append(numbers, n)
-		}
-		return numbers
+	var list []int
+	if strings.HasPrefix(text, "[") && json.Unmarshal([]byte(text), &list) == nil {
+		return list
 	}
 	return text
 }

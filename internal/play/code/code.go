@@ -3,7 +3,8 @@
 //
 // Every text is complete: it has its imports, the operands with their types, and prints the
 // result. It is made of parsed tensors and of attributes that the operator took, never of
-// what a user typed; strings are quoted for the language, with all but ASCII escaped.
+// what a user typed; strings are quoted for the language. Python and Go have all but ASCII
+// escaped, a command line what a terminal does not show as it is.
 package code
 
 import (
@@ -33,6 +34,11 @@ type Call struct {
 	Indices  garner.Tensor   // the zero Tensor where the operator takes none
 	Values   map[string]any  // attributes and inputs by name, the axis too, as operators.Operator.New takes them
 	Operands []garner.Tensor // in the order of operators.Operator.Further; a zero Tensor is left out
+}
+
+// Prepare lowers an operator for the call, on one core.
+func (c Call) Prepare(op garner.Op) (*garner.Prepared, error) {
+	return garner.Prepare(op, c.Data.Spec(), c.Indices.Spec(), garner.Threads(1), garner.FurtherTensors(c.Operands...))
 }
 
 // Of returns a call as a text in one of Languages. It fails, in words, where a language or

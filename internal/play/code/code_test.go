@@ -2,15 +2,20 @@ package code_test
 
 import (
 	"fmt"
+	"go/parser"
+	"go/token"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/literal"
 	"github.com/garner-go/garner/internal/play/calls"
 	"github.com/garner-go/garner/internal/play/code"
 	"github.com/garner-go/garner/operators"
@@ -52,8 +57,24 @@ func run(t *testing.T, folder, name string, args ...string) (stdout, stderr stri
 	return out.String(), said.String(), err != nil
 }
 
+// ownMachine skips a test of processes that are the same whatever this test was built for:
+// the go command builds them for its own machine.
+func ownMachine(t *testing.T) {
+	t.Helper()
+	out, said, failed := run(t, ".", "go", "env", "GOHOSTARCH")
+	switch {
+	case failed:
+		t.Fatal(said)
+	case raceDetector:
+		t.Skip("the race detector sees nothing of other processes; runs without it have this test")
+	case strings.TrimSpace(out) != runtime.GOARCH:
+		t.Skipf("this test is built for %s, and its processes for %s, whose own run has them", runtime.GOARCH, strings.TrimSpace(out))
+	}
+}
+
 // TestGo compiles and runs calls as programs of Go.
 func TestGo(t *testing.T) {
+	ownMachine(t)
 	root, err := filepath.Abs("../../..")
 	if err != nil {
 		t.Fatal(err)
@@ -132,6 +153,7 @@ func TestCommand(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("there is no sh, for which the commands are quoted")
 	}
+	ownMachine(t)
 	bin := t.TempDir()
 	if _, said, failed := run(t, "../../..", "go", "build", "-o", bin+string(filepath.Separator), "./cmd/garner"); failed {
 		t.Fatal(said)
@@ -245,6 +267,79 @@ func TestRefused(t *testing.T) {
 		}
 		if text, err := code.Of(o, tt.call, tt.language); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s in %s: %q, %v; want %q", tt.operator, tt.language, text, err, tt.want)
+		}
+	}
+}
+
+// TestUnsaid holds for which calls of which dialects there is no Python, and that the
+// message says why.
+func TestUnsaid(t *testing.T) {
+	reasons := map[string]string{ // dialects by words of the message
+		"JAX has no strings":                  "jax.numpy",
+		"ONNX Runtime has no complex numbers": "onnx",
+		"has no attribute batch_dims":         "com.microsoft",
+		"OpenVINO has no complex numbers":     "openvino",
+		"PyTorch has no type for data of":     "torch",
+		"a packed object":                     "torch",
+		"PyTorch's take has no kernel for":    "torch",
+		"takes no tensor without elements":    "tflite",
+		"TensorFlow gathers no data of":       "tensorflow",
+		"TensorFlow's converter makes no":     "tflite",
+		"WebNN is an interface of browsers":   "webnn",
+		"is an operator of this module":       "garner",
+		"is a function of ggml":               "gguf",
+		"does not take data of":               "onnx",
+		"does not take indices of":            "onnx tensorflow tflite torch",
+	}
+	all, err := calls.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]map[string]bool{}
+	for _, c := range all {
+		_, err := code.Of(c.Operator, c.Call, code.Python)
+		if err == nil {
+			continue
+		}
+		known := false
+		for words := range reasons {
+			if strings.Contains(err.Error(), words) {
+				if known = true; got[words] == nil {
+					got[words] = map[string]bool{}
+				}
+				got[words][c.Operator.Name[:strings.LastIndexByte(c.Operator.Name, '.')]] = true
+			}
+		}
+		if !known {
+			t.Errorf("%s, %s: %v", c.Operator.Name, c.Title, err)
+		}
+	}
+	for words, want := range reasons {
+		if dialects := strings.Join(slices.Sorted(maps.Keys(got[words])), " "); dialects != want {
+			t.Errorf("%q is said of %s, not of %s", words, dialects, want)
+		}
+	}
+}
+
+// TestWhole writes every call in Go and as a command, of which TestGo and TestCommand run
+// some.
+func TestWhole(t *testing.T) {
+	all, err := calls.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range all {
+		text, err := code.Of(c.Operator, c.Call, code.Go)
+		if _, wrong := parser.ParseFile(token.NewFileSet(), "", text, parser.AllErrors); err != nil || wrong != nil {
+			t.Errorf("%s, %s: %v, %v", c.Operator.Name, c.Title, err, wrong)
+		}
+		text, err = code.Of(c.Operator, c.Call, code.Garner)
+		if err != nil || !strings.HasPrefix(text, "garner "+string(c.Operator.Kind)+" ") || !strings.Contains(text, " --as "+c.Operator.Name) {
+			t.Errorf("%s, %s: %v, %s", c.Operator.Name, c.Title, err, text)
+		}
+		long := c.Err == nil && literal.Lists(c.Want.Shape(), literal.Printed) > literal.Printed
+		if strings.HasSuffix(text, " --all\n") != long {
+			t.Errorf("%s, %s: a result of shape %v, and the command is %s", c.Operator.Name, c.Title, c.Want.Shape(), text)
 		}
 	}
 }

@@ -6,10 +6,8 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/literal"
 )
-
-// mostPrinted is how many elements the command prints without --all.
-const mostPrinted = 1000
 
 // command writes a command line of garner.
 func (w *writer) command() {
@@ -64,25 +62,10 @@ func (w *writer) needed(name string) bool {
 	return given && slices.Contains(w.op.Inputs(), name)
 }
 
-// long reports whether the result may have more elements than the command prints.
+// long reports whether the command prints the result only if it is asked for all.
 func (w *writer) long() bool {
-	specs := make([]garner.Spec, len(w.call.Operands))
-	for i, t := range w.call.Operands {
-		if t.DType().Valid() {
-			specs[i] = t.Spec()
-		}
-	}
-	var at garner.Spec
-	if w.call.Indices.DType().Valid() {
-		at = w.call.Indices.Spec()
-	}
-	spec, err := garner.Infer(w.bound, w.call.Data.Spec(), at, specs...)
-	if err != nil {
-		return false
-	}
-	shape, known := spec.Shape()
-	n, ok := shape.Len()
-	return !known || !ok || n > mostPrinted
+	p, err := w.call.Prepare(w.bound)
+	return err == nil && literal.Lists(p.Plan().Out, literal.Printed) > literal.Printed
 }
 
 // literal gives a tensor as a literal of garner with its type.

@@ -237,7 +237,11 @@ func (w *writer) print() {
 func (w *writer) numpy() {
 	w.imports()
 	w.arrays()
-	w.line("result = np.%s(data, indices%s)", w.function(), w.keywords("axis", "mode"))
+	call := fmt.Sprintf("np.%s(data, indices%s)", w.function(), w.keywords("axis", "mode"))
+	if w.call.Data.DType() == garner.String {
+		call = "np.asarray(" + call + ", dtype=object)" // NumPy gives one string as itself
+	}
+	w.line("result = %s", call)
 	w.print()
 }
 

@@ -42,10 +42,14 @@ func (w *writer) tensorflow() {
 		name = map[string]string{"sum": "sum", "mean": "mean", "sqrtn": "sqrt_n"}[name[strings.LastIndexByte(name, '_')+1:]]
 		call = fmt.Sprintf("tf.sparse.segment_%s(data, indices, %s%s)", name, more("segment_ids"), w.keywords("num_segments"))
 	case "embedding_lookup_sparse", "safe_embedding_lookup_sparse":
-		w.line("ids = tf.SparseTensor(%s, indices, %s)", more("ids_indices"), w.value(w.integers("dense_shape")))
+		at := more("ids_indices")
+		if w.operand(at).DType() != garner.I64 {
+			at += ".astype(np.int64)" // a SparseTensor has no other
+		}
+		w.line("ids = tf.SparseTensor(%s, indices, %s)", at, w.value(w.integers("dense_shape")))
 		weights := "None"
 		if w.operand("weights") != nil {
-			w.line("sparse_weights = tf.SparseTensor(ids_indices, weights, %s)", w.value(w.integers("dense_shape")))
+			w.line("sparse_weights = tf.SparseTensor(%s, weights, %s)", at, w.value(w.integers("dense_shape")))
 			weights = "sparse_weights"
 		}
 		call = fmt.Sprintf("tf.nn.%s(data, ids, %s%s)", name, weights, w.keywords("combiner"))

@@ -10,6 +10,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"syscall/js"
@@ -35,7 +36,7 @@ func main() {
 		}
 		b := make([]byte, n)
 		js.CopyBytesToGo(b, args[0])
-		return string(play.Open(b, args[1].String()))
+		return string(play.Open(context.Background(), b, args[1].String()))
 	}))
 	select {} // the functions answer until the page is closed
 }
