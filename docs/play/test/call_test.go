@@ -70,7 +70,7 @@ func TestLinks(t *testing.T) {
 				if len(got) == 0 {
 					t.Error("no answers")
 				}
-				shown[s.name] = p.text("#answers")
+				shown[s.name] = p.shown()
 			})
 			if shown[static.name] != shown[served.name] {
 				t.Errorf("the sites differ:\n%s\n%s", shown[static.name], shown[served.name])
@@ -101,11 +101,11 @@ func TestTyping(t *testing.T) {
 			t.Errorf("numpy.take answers %q, want %q", got, want)
 		}
 		hash := evaluate[string](p, "location.hash")
-		if want := "#data=[[1,2],[3,4]]&indices=[-1,%200]&axis=1"; hash != want {
+		if want := "#data=[[1,2],[3,4]]&indices=[-1,%200]&axis=1&form=gather"; hash != want {
 			t.Errorf("the address has %q, want %q", hash, want)
 		}
 		again := s.open(t, strings.TrimPrefix(hash, "#"))
-		if one, two := p.text("#answers"), again.text("#answers"); one != two {
+		if one, two := p.shown(), again.shown(); one != two {
 			t.Errorf("the link shows something else:\n%s\n%s", one, two)
 		}
 		p.set("axis", "")
