@@ -64,7 +64,7 @@ func TestAxe(t *testing.T) {
 		}},
 		{"model", "", true, func(p *page) {
 			p.drop(root + "/lint/testdata/quantised.onnx")
-			p.wait(`document.querySelector("#opened-content table")`)
+			p.wait(`document.querySelector("#opened-content .items")`)
 		}},
 	}
 	for _, name := range []string{"light", "dark"} {
