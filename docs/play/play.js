@@ -626,7 +626,7 @@ function recordings(list) {
     return element("p", { class: all ? "recording differs" : "recording" }, tag(), " ", runtime, " ",
       ...own.flatMap((r, i) => [i > 0 ? "; " : null, element("span", { class: !all && !r.follows && "differs" },
         r.when ? r.when + ": " : null, element("b", {}, r.text || r.answer),
-        r.follows ? null : element("span", { class: "against" }, ", against its spec"))]));
+        r.follows || (all && i < own.length - 1) ? null : element("span", { class: "against" }, all && i > 0 ? ", all against its spec" : ", against its spec"))]));
   });
 }
 
@@ -963,11 +963,20 @@ function table(caption, rows) {
     rows.length > 1000 ? element("p", { class: "hint" }, `${rows.length - 1000} more are not shown.`) : null);
 }
 
-// items lists objects one below the other, as wide as the screen is.
+// items lists objects one below the other, as wide as the screen is: the first of them,
+// and the others when they are asked for.
 function items(title, rows, item) {
-  return [element("h3", {}, title),
-    element("ul", { class: "items", tabindex: "0", "aria-label": title }, ...rows.slice(0, 1000).map((row) => element("li", {}, ...item(row)))),
-    rows.length > 1000 ? element("p", { class: "hint" }, `${rows.length - 1000} more are not shown.`) : null];
+  const some = 20, most = 2000; // garner tells no more
+  const list = element("ul", { class: "items" });
+  const add = (from, to) => list.append(...rows.slice(from, to).map((row) => element("li", { tabindex: "-1" }, ...item(row).filter((e) => e))));
+  add(0, some);
+  const more = rows.length > some ? element("button", { type: "button" }, `Show ${rows.length - some} more`) : null;
+  more?.addEventListener("click", () => {
+    add(some, most);
+    more.remove();
+    list.children[some].focus();
+  });
+  return [element("h3", {}, title), list, more];
 }
 
 const line = (name, ...texts) => {
@@ -1155,7 +1164,7 @@ async function run() {
   at("where").textContent = process
     ? "Answered by garner play, a process on this machine. Nothing leaves it."
     : "Answered in this browser. Nothing that you type or open leaves it.";
-  say(at("link-note"), process ? `A link opens on any machine where garner play listens on ${location.host}.` : "");
+  say(at("link-note"), process ? `The link opens wherever garner play listens on ${location.host}.` : "");
   if (process) at("copy-link").setAttribute("aria-describedby", "link-note");
   load();
   listen();

@@ -176,19 +176,22 @@ func TestRecorded(t *testing.T) {
 			{"runtime":"one 1.0","answer":"the row","text":"gives the row","follows":true,"case":"c2"},
 			{"runtime":"two 2.0","answer":"the row","text":"gives the row","follows":true,"case":"c3"},
 			{"runtime":"two 2.0","answer":"the row","text":"gives the row","follows":true,"case":"c4"},
-			{"runtime":"three 3.0","answer":"0","text":"writes zeros","follows":false,"case":"c5"}]}]}]}`
+			{"runtime":"three 3.0","answer":"0","text":"writes zeros","follows":false,"case":"c5"},
+			{"runtime":"four 4.0","answer":"0","text":"writes zeros","follows":false,"case":"c6"},
+			{"runtime":"four 4.0","answer":"ends","text":"ends the process","follows":false,"when":"on one thread","case":"c7"}]}]}]}`
 	})
 	p := s.open(t, "data=[1]&indices=[0]&operator=a.b")
-	p.wait(`document.querySelectorAll("#operator-recorded .recording").length === 5`)
+	p.wait(`document.querySelectorAll("#operator-recorded .recording").length === 7`)
 	want := []string{
 		"recorded one 1.0 gives the row; data string: keeps some, against its spec",
 		"recorded two 2.0 gives the row",
 		"recorded three 3.0 writes zeros, against its spec",
+		"recorded four 4.0 writes zeros; on one thread: ends the process, all against its spec",
 	}
 	if got := evaluate[[]string](p, `[...document.querySelectorAll("#groups .recording")].map((r) => r.textContent)`); !slices.Equal(got, want) {
 		t.Errorf("recorded: %q, want %q", got, want)
 	}
-	want = []string{"data string: keeps some, against its spec", want[2]}
+	want = []string{"data string: keeps some, against its spec", want[2], want[3]}
 	if got := evaluate[[]string](p, `[...document.querySelectorAll("#groups .differs")].map((r) => r.textContent)`); !slices.Equal(got, want) {
 		t.Errorf("marked as against its specification: %q, want %q", got, want)
 	}

@@ -101,6 +101,31 @@ func TestFindings(t *testing.T) {
 			p.picture(filepath.Join(t.ArtifactDir(), "findings.png"), false)
 		})
 	}
+	var findings []string
+	for i := range 45 {
+		findings = append(findings, fmt.Sprintf(`{"rule":"L.1","title":"rule","severity":"error","node":"n%d","message":"m%d"}`, i, i))
+	}
+	s := answering(t, func(path string, body []byte) (int, string) {
+		if path == "/open" {
+			return 200, `{"kind":"model","findings":[` + strings.Join(findings, ",") + `]}`
+		}
+		return 200, echo(body)
+	})
+	p := s.open(t, "data=[1]&indices=[0]")
+	p.drop("../index.html")
+	shows := func(want int) {
+		t.Helper()
+		p.wait(`document.querySelector("#opened .severity")`)
+		if n := evaluate[int](p, `document.querySelectorAll("#opened .severity").length`); n != want {
+			t.Errorf("%d findings are shown, want %d", n, want)
+		}
+	}
+	shows(20)
+	p.click("#opened-content button")
+	shows(45)
+	if got := p.focus(); !strings.Contains(got, "m20") {
+		t.Errorf("then the focus is on %q", got)
+	}
 }
 
 // TestSlowFile holds that calls are answered while a file is read, however long that takes,
