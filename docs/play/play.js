@@ -535,7 +535,7 @@ function showGroups() {
   }
   at("forms").hidden = all.length === 0 || (several < 2 && !state.form);
   say(at("form-note"), all.length && state.form ? forms.get(state.form)[1] : "");
-  if (shownReply) {
+  if (shownReply && !document.body.classList.contains("stale")) {
     const kind = groups.flatMap((g) => g.operators).find((o) => o.kind)?.kind ?? "";
     const worst = { inside: "all indices are inside", negative: "an index is negative", below: "an index is below the axis", "past the end": "an index is past the end" }[kind] ?? "";
     const n = groups.reduce((sum, g) => sum + g.operators.length, 0);

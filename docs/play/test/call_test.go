@@ -125,8 +125,28 @@ func TestForms(t *testing.T) {
 		if got["onnx.GatherElements-13"] == "" || got["onnx.Gather-13"] != "" || !slices.IsSorted(sizes()) || evaluate[string](p, `document.activeElement.dataset.form`) != "elements" {
 			t.Errorf("elements shows %v, groups of %v, the focus is on %s", got, sizes(), p.focus())
 		}
+		p.set("data", "[1")
+		p.settled()
+		p.click("#forms [data-form='']")
+		if got := p.text("#status"); !strings.HasPrefix(got, "No answers") {
+			t.Errorf("of the answers to an older call it says %q", got)
+		}
 	})
-	p := static.open(t, "data=[1,2,3]&indices=[0]&form=nothing")
+	p := static.open(t, "")
+	p.wait(`document.querySelectorAll("#examples button").length > 0`)
+	forms := map[string]bool{}
+	for i := range evaluate[int](p, `document.querySelectorAll("#examples button").length`) {
+		p.click(fmt.Sprintf("#examples button:nth-child(%d)", i+1))
+		p.settled()
+		forms[evaluate[string](p, `document.querySelector("#forms [aria-pressed=true]").dataset.form`)] = true
+		if len(p.answers()) == 0 {
+			t.Errorf("example %d: %s", i+1, p.text("#status"))
+		}
+	}
+	if want := evaluate[int](p, `document.querySelectorAll("#forms button").length - 1`); len(forms) != want || forms[""] {
+		t.Errorf("the examples are of the forms %v, want one of %d at least", forms, want)
+	}
+	p = static.open(t, "data=[1,2,3]&indices=[0]&form=nothing")
 	if got := p.text("#link-complaint"); !strings.Contains(got, "form=“nothing” is none of gather, gathernd") || len(p.answers()) == 0 {
 		t.Errorf("of a form that is none the page says %q, with %d answers", got, len(p.answers()))
 	}
