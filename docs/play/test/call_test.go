@@ -146,6 +146,17 @@ func TestForms(t *testing.T) {
 	if want := evaluate[int](p, `document.querySelectorAll("#forms button").length - 1`); len(forms) != want || forms[""] {
 		t.Errorf("the examples are of the forms %v, want one of %d at least", forms, want)
 	}
+	two := answering(t, func(_ string, body []byte) (int, string) {
+		if !strings.Contains(string(body), `"ask":"answers"`) {
+			return 200, echo(body)
+		}
+		return 200, `{"groups":[
+			{"shape":[],"dtype":"i64","values":"1","error":"","operators":[{"name":"a","form":"gather"},{"name":"b","form":"elements"},{"name":"c","form":"elements"}]},
+			{"shape":[],"dtype":"i64","values":"2","error":"","operators":[{"name":"d","form":"gather"},{"name":"e","form":"gather"}]}]}`
+	})
+	if got := two.open(t, "data=[1]&indices=[0]&form=gather").text("#groups pre.value"); got != "2" {
+		t.Errorf("of one operator with 1 and two with 2 the page shows %s first", got)
+	}
 	p = static.open(t, "data=[1,2,3]&indices=[0]&form=nothing")
 	if got := p.text("#link-complaint"); !strings.Contains(got, "form=“nothing” is none of gather, gathernd") || len(p.answers()) == 0 {
 		t.Errorf("of a form that is none the page says %q, with %d answers", got, len(p.answers()))
