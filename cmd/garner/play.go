@@ -30,15 +30,24 @@ play prints the address of the page, opens the browser there, and answers until 
 interrupted by Ctrl-C. It listens on this machine alone, answers no other page, reads
 no file but those that are dropped on the page, and asks no other machine for anything.
 
+The address of the page has the call in it. Its port is always the same, so a bookmark,
+or the link of someone who uses play too, opens the call again while play runs. Where
+that port is in use, play takes a free one and says so.
+
 --listen is ADDRESS:PORT of this machine, such as 127.0.0.1:8080 or [::1]:8080; port 0
-is a free one.
+is a free one. A port that is named here and in use is an error.
 
 Exit status: 1 the address is in use or cannot be listened on; 2 the command was wrong;
 130 interrupted, which ends it.`
 
+// usual is where play listens: a port of its own below those that systems give to
+// connections, so that the addresses of calls stay true.
+const usual = "127.0.0.1:4276" // GARN on a telephone's keys
+
 // playFlags are the flags of play.
 type playFlags struct {
 	listen    string
+	given     bool // whether the user said where to listen
 	noBrowser bool
 }
 
@@ -57,11 +66,14 @@ func (p *program) playCommand() *cobra.Command {
 			return nil
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return p.play(cmd.Context(), f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.given = cmd.Flags().Changed("listen")
+			return p.play(cmd.Context(), f)
+		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "listen on `ADDRESS:PORT` of this machine")
+	flags.StringVar(&f.listen, "listen", usual, "listen on `ADDRESS:PORT` of this machine")
 	cmdline.Complete(cmd, "listen")
 	flags.BoolVar(&f.noBrowser, "no-browser", false, "open no browser")
 	return cmd
@@ -93,15 +105,37 @@ func loopback(text string) (netip.AddrPort, error) {
 	return netip.AddrPortFrom(address, uint16(n)), nil
 }
 
+// listenOn listens on an address. If it cannot, and may take another port, it says so on
+// messages and takes a free one.
+func listenOn(ctx context.Context, address netip.AddrPort, other bool, messages io.Writer) (net.Listener, error) {
+	listen := func(address netip.AddrPort) (net.Listener, error) {
+		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address.String())
+		if err != nil {
+			return nil, garner.Errorf(err, "cannot listen on %s: %v; name another port, or 0 for a free one", address, cmdline.Reason(err))
+		}
+		return l, nil
+	}
+	l, err := listen(address)
+	if err == nil || !other {
+		return l, err
+	}
+	free, freeErr := listen(netip.AddrPortFrom(address.Addr(), 0))
+	if freeErr != nil {
+		return nil, err
+	}
+	fmt.Fprintf(messages, "garner: cannot listen on %s, the usual address: %v; the page has a free port, and links to it hold until it ends\n", address, cmdline.Reason(err))
+	return free, nil
+}
+
 // play serves the page until the context ends.
 func (p *program) play(ctx context.Context, f *playFlags) error {
 	address, err := loopback(f.listen)
 	if err != nil {
 		return err
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address.String())
+	listener, err := listenOn(ctx, address, !f.given, p.Stderr)
 	if err != nil {
-		return garner.Errorf(err, "cannot listen on %s: %v; name another port, or 0 for a free one", address, cmdline.Reason(err))
+		return err
 	}
 	defer listener.Close()
 	server := newServer(ctx, listener.Addr().String())

@@ -65,7 +65,7 @@ func interrupts(t *testing.T, p *process, signal syscall.Signal, messages io.Rea
 func TestPlay(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
-			p, url, messages := playing(t, nil, "--no-browser")
+			p, url, messages := playing(t, nil, "--no-browser", "--listen", "127.0.0.1:0")
 			response, err := http.Get(url)
 			if err != nil {
 				t.Fatal(err)
@@ -91,6 +91,26 @@ func TestPlay(t *testing.T) {
 			}
 			interrupts(t, p, signal, messages)
 		})
+	}
+}
+
+// TestPlayUsualAddress holds that garner play listens where it always does, and elsewhere,
+// with a word, where another has that port.
+func TestPlayUsualAddress(t *testing.T) {
+	if held, err := net.Listen("tcp", usual); err == nil { // else another process holds it, which is as good
+		defer held.Close()
+	}
+	p, url, messages := playing(t, nil, "--no-browser")
+	if address := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/"); address == usual || !strings.HasPrefix(address, "127.0.0.1:") {
+		t.Errorf("with its port in use it listens on %s", address)
+	}
+	want := "garner: cannot listen on " + usual + ", the usual address: address already in use; the page has a free port, and links to it hold until it ends\n"
+	if said, err := messages.ReadString('\n'); err != nil || said != want {
+		t.Errorf("it says %q, %v; want %q", said, err, want)
+	}
+	interrupts(t, p, syscall.SIGTERM, messages)
+	if status, stdout, stderr := garnerRun("play", "--no-browser", "--listen", usual); status != cmdline.StatusRefused || stdout != "" {
+		t.Errorf("named on the command line: status %d, %s%s", status, stdout, stderr)
 	}
 }
 
@@ -124,7 +144,7 @@ func TestPlayBrowses(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Setenv("PATH", tt.path)
-			p, url, messages := playing(t, []string{"DISPLAY=" + tt.display, "WAYLAND_DISPLAY=", "BROWSER="})
+			p, url, messages := playing(t, []string{"DISPLAY=" + tt.display, "WAYLAND_DISPLAY=", "BROWSER="}, "--listen", "127.0.0.1:0")
 			if tt.says == "" {
 				deadline := time.Now().Add(patience)
 				for {

@@ -3,9 +3,11 @@
 // document as text nodes; no string is ever read as HTML.
 
 const typing = 150; // milliseconds without a key before a call is asked
+const slow = 1000; // milliseconds for an answer, before the page says that it waits
 const patience = 30000; // milliseconds for an answer, before the worker is started anew
 const largestFile = 200e6; // bytes
-const longestLink = 30000; // characters of a fragment
+const longestLink = 30000; // characters of a fragment that this page writes
+const longestRead = 2 * longestLink; // and of one that it reads: others may encode more
 const process = document.querySelector("meta[name=garner]").content === "process";
 
 const at = (id) => document.getElementById(id);
@@ -28,74 +30,100 @@ function say(e, text) {
 
 // ---------------------------------------------------------------- the worker
 
-const asked = new Map(); // by number: {resolve, reject, timer, message}
-let number = 0;
-let worker = null;
-let ready = false; // whether this worker has loaded garner; one that cannot is not started again
+// A Garner is a worker that answers, and what was asked of it. lost is called with
+// words when it cannot be loaded.
+class Garner {
+  #asked = new Map(); // by number: {resolve, reject, timer, message}
+  #number = 0;
+  #worker = null;
+  #ready = false; // whether this worker has loaded garner; one that cannot is not started again
+  #lost;
 
-function start() {
-  ready = false;
-  worker = new Worker("worker.js");
-  const own = worker;
-  worker.onmessage = ({ data: message }) => {
-    if (own !== worker) return;
-    if (message.broken !== undefined) return broken(message.broken);
-    if (message.ready) ready = true;
-    const waiting = asked.get(message.id);
-    if (!waiting) return;
-    asked.delete(message.id);
-    clearTimeout(waiting.timer);
-    if (message.failed !== undefined) {
-      waiting.reject(new Error(message.failed));
-      if (message.ended && ready) restart();
-      return;
+  constructor(lost) {
+    this.#lost = lost;
+    this.#start();
+  }
+
+  #start() {
+    this.#ready = false;
+    const worker = this.#worker = new Worker("worker.js");
+    worker.onmessage = ({ data: message }) => {
+      if (worker !== this.#worker) return;
+      if (message.broken !== undefined) return this.fail(message.broken);
+      if (message.ready) this.#ready = true;
+      const waiting = this.#asked.get(message.id);
+      if (!waiting) return;
+      this.#asked.delete(message.id);
+      clearTimeout(waiting.timer);
+      if (message.failed !== undefined) {
+        waiting.reject(new Error(message.failed));
+        if (message.ended && this.#ready) this.#restart();
+        return;
+      }
+      try {
+        waiting.resolve(JSON.parse(message.reply));
+      } catch {
+        waiting.reject(new Error("the answer is not JSON"));
+      }
+    };
+    worker.onerror = (event) => {
+      if (worker === this.#worker) this.fail(event.message || "the worker could not be loaded");
+    };
+    worker.postMessage({ start: process ? "process" : "wasm" });
+  }
+
+  // #restart puts a new worker in the place of one that has ended or takes too long.
+  // Requests that it has not answered go to the new one; that which ended it is no
+  // longer among them.
+  #restart() {
+    this.#worker.terminate();
+    this.#start();
+    for (const waiting of this.#asked.values()) this.#worker.postMessage(waiting.message);
+  }
+
+  // fail rejects what waits: this garner is lost.
+  fail(words) {
+    this.#lost(words);
+    for (const waiting of this.#asked.values()) {
+      clearTimeout(waiting.timer);
+      waiting.reject(new Error(words));
     }
-    try {
-      waiting.resolve(JSON.parse(message.reply));
-    } catch {
-      waiting.reject(new Error("the answer is not JSON"));
-    }
-  };
-  worker.onerror = (event) => {
-    if (own === worker) broken(event.message || "the worker could not be loaded");
-  };
-  worker.postMessage({ start: process ? "process" : "wasm" });
+    this.#asked.clear();
+  }
+
+  // end stops the worker, whatever it does. What it was asked is never answered.
+  end() {
+    this.#worker.terminate();
+    for (const waiting of this.#asked.values()) clearTimeout(waiting.timer);
+    this.#asked.clear();
+  }
+
+  // send asks, and waits for limit milliseconds, or for ever where it is 0.
+  send(message, limit) {
+    const id = ++this.#number;
+    return new Promise((resolve, reject) => {
+      const timer = limit && setTimeout(() => {
+        this.#asked.delete(id);
+        reject(new Error(`no answer within ${limit / 1000} s; ask again, or ask for less`));
+        this.#restart();
+      }, limit);
+      this.#asked.set(id, { resolve, reject, timer, message: { id, ...message } });
+      this.#worker.postMessage({ id, ...message });
+    });
+  }
 }
 
-// restart puts a new worker in the place of one that has ended or takes too long.
-// Requests that it has not answered go to the new one; that which ended it is no
-// longer among them.
-function restart() {
-  worker.terminate();
-  start();
-  for (const waiting of asked.values()) worker.postMessage(waiting.message);
-}
+let garner = null; // answers all but files
+let lost = ""; // why it does not
 
 function broken(words) {
+  lost = words;
+  busy(false);
   at("status").textContent = "garner could not be loaded: " + words;
   at("status").classList.add("complaint");
-  busy(false);
-  for (const waiting of asked.values()) {
-    clearTimeout(waiting.timer);
-    waiting.reject(new Error(words));
-  }
-  asked.clear();
 }
 
-function send(message, limit) {
-  const id = ++number;
-  return new Promise((resolve, reject) => {
-    const timer = limit && setTimeout(() => {
-      asked.delete(id);
-      reject(new Error(`no answer within ${limit / 1000} s; garner was started anew`));
-      restart();
-    }, limit);
-    asked.set(id, { resolve, reject, timer, message: { id, ...message } });
-    worker.postMessage({ id, ...message });
-  });
-}
-
-const ask = (request) => send({ ask: JSON.stringify(request) }, patience);
+const ask = (request) => garner.send({ ask: JSON.stringify(request) }, patience);
 
 // latest gives a function that asks with one request under way at most: while it
 // is, only the newest of the others waits. Its answer goes to show; an answer
@@ -130,12 +158,21 @@ function latest(show, fail) {
 
 const texts = ["data", "data_dtype", "indices", "indices_dtype", "axis", "batch_dims"];
 const languages = ["python", "go", "garner"];
+const forms = new Map([
+  ["gather", ["Slices", "Each index takes a slice of data, as Gather and take do."]],
+  ["gathernd", ["Tuples", "Each tuple of indices takes one slice or element, as GatherND does."]],
+  ["elements", ["Elements", "Each index takes one element, as GatherElements and take_along_axis do."]],
+  ["bag", ["Bags", "The slices of each bag are reduced to one, as embedding_bag does."]],
+  ["stored", ["Quantised", "The numbers of quantised data are what is taken."]],
+  ["window", ["Windows", "Each index takes a window of a size of its own, as the gather of StableHLO does."]],
+]);
 const integer = /^[-+]?[0-9]{1,15}$/;
 
 const empty = () => ({
   data: "", data_dtype: "", indices: "", indices_dtype: "", axis: "", batch_dims: "",
   operands: new Map(), // by operand: the text of a literal
   attributes: new Map(), // by operator, or "*": a Map by attribute of JSON values; an empty one asks the operator
+  form: "", // of the operators that are shown; "": all
   operator: "", language: "python", picture: false,
 });
 
@@ -149,8 +186,12 @@ const readable = (text) => encodeURIComponent(text)
   .replace(/%(5B|5D|2C|3A|2F)/g, (code) => decodeURIComponent(code))
   .replace(/[()'*!]/g, (c) => "%" + c.charCodeAt(0).toString(16).toUpperCase());
 
+// An empty fragment stands for one that is too long: large texts are not encoded to no end.
 function fragment(s) {
   const parts = [];
+  let length = 0;
+  for (const text of [...texts.map((key) => s[key]), ...s.operands.values()]) length += text.length;
+  if (length > longestLink) return "";
   const add = (key, value) => parts.push(readable(key) + "=" + readable(value));
   for (const key of texts) if (s[key] !== "") add(key, s[key]);
   for (const [name, text] of s.operands) add("operand:" + name, text);
@@ -158,21 +199,28 @@ function fragment(s) {
     if (values.size === 0) add("ask:" + operator, "1");
     for (const [name, value] of values) add(`attribute:${operator}:${name}`, JSON.stringify(value));
   }
+  if (s.form) add("form", s.form);
   if (s.operator) add("operator", s.operator);
   if (s.operator && s.language !== "python") add("language", s.language);
   if (s.operator && s.picture) add("picture", "1");
-  return parts.join("&");
+  const text = parts.join("&");
+  return text.length > longestLink ? "" : text;
 }
 
-// simple reports whether a JSON value can be an attribute's.
-const simple = (value) => value === null || ["string", "number", "boolean"].includes(typeof value)
-  || (Array.isArray(value) && value.length <= 100 && value.every(Number.isSafeInteger));
+// simple reports whether a JSON value can be an attribute's: a number must be the one
+// that text has, which JavaScript cannot hold of large integers.
+function simple(value, text) {
+  if (typeof value === "number") return Number.isFinite(value) && (!/^\s*-?[0-9]+\s*$/.test(text) || BigInt(text) === BigInt(value));
+  return value === null || ["string", "boolean"].includes(typeof value)
+    || (Array.isArray(value) && value.length <= 100 && value.every(Number.isSafeInteger));
+}
 
 // parse reads a fragment. It never throws: what it does not understand is left
 // out, and complaints says so.
 function parse(text) {
   const s = empty(), complaints = [], seen = new Set();
   const short = (t) => (t.length > 40 ? t.slice(0, 40) + "…" : t);
+  if (text.length > longestRead) return { s, complaints: [`it has ${text.length} characters; there may be ${longestRead}`] };
   for (const part of text.replace(/^#/, "").split("&")) {
     if (part === "") continue;
     const equals = part.indexOf("=");
@@ -197,6 +245,9 @@ function parse(text) {
       complaints.push(`${key}=“${short(value)}” is no integer`);
     } else if (texts.includes(key)) {
       s[key] = value;
+    } else if (key === "form") {
+      if (forms.has(value)) s.form = value;
+      else complaints.push(`form=“${short(value)}” is none of ${[...forms.keys()].join(", ")}`);
     } else if (key === "operator") {
       s.operator = value;
     } else if (key === "language") {
@@ -216,7 +267,7 @@ function parse(text) {
       } catch {
         json = undefined;
       }
-      if (json === undefined || !simple(json)) {
+      if (json === undefined || !simple(json, value)) {
         complaints.push(`${short(key)}=“${short(value)}” is no attribute’s value`);
         continue;
       }
@@ -233,7 +284,7 @@ function parse(text) {
 // unless one is wanted.
 function remember(entry = false) {
   const text = fragment(state);
-  const url = location.pathname + location.search + (text && text.length <= longestLink ? "#" + text : "");
+  const url = location.pathname + location.search + (text ? "#" + text : "");
   if (url === location.pathname + location.search + location.hash) return;
   try {
     history[entry ? "pushState" : "replaceState"](null, "", url);
@@ -272,7 +323,6 @@ function fill() {
     }
     if (field.value !== state[key]) field.value = state[key];
   }
-  for (const name of state.operands.keys()) if (operators.length && !operandInputs.has(name)) operandField(name, []);
   for (const [name, input] of operandInputs) {
     const text = state.operands.get(name) ?? "";
     if (input.value !== text) input.value = text;
@@ -300,7 +350,7 @@ function operandField(name, users) {
   operandInputs.set(name, input);
   at("operand-fields").append(element("div", { class: "field" },
     element("label", { for: id }, name), input,
-    element("p", { class: "hint", id: id + "-hint" }, users.length ? "of " + users.join(", ") : "of no operator"),
+    element("p", { class: "hint", id: id + "-hint" }, "of " + users.join(", ")),
     element("p", { class: "complaint", id: id + "-complaint", hidden: true })));
 }
 
@@ -323,21 +373,21 @@ function dtypes(list) {
   }
 }
 
-// take takes an example's call; the chosen operator stays. entry makes it an entry of
-// the history: a person chose it.
-function take(c, entry) {
+// take takes an example, as a new entry of the history; the chosen operator stays.
+function take({ call: c, form }) {
   const s = empty();
   for (const key of texts) s[key] = c[key] === null || c[key] === undefined ? "" : String(c[key]);
   for (const [name, text] of Object.entries(c.operands ?? {})) s.operands.set(name, text);
   for (const [operator, values] of Object.entries(c.attributes ?? {})) {
     s.attributes.set(operator, new Map(Object.entries(values)));
   }
+  s.form = forms.has(form) ? form : "";
   s.operator = state.operator;
   s.language = state.language;
   s.picture = state.picture;
   state = s;
-  if (entry) say(at("link-complaint"), "");
-  remember(entry);
+  say(at("link-complaint"), "");
+  remember(true);
   fill();
   showOperator();
   changed(0);
@@ -346,7 +396,7 @@ function take(c, entry) {
 function examples(list) {
   for (const example of list) {
     const button = element("button", { type: "button" }, example.title);
-    button.addEventListener("click", () => take(example.call, true));
+    button.addEventListener("click", () => take(example));
     at("examples").append(button);
   }
   at("examples-field").hidden = list.length === 0;
@@ -378,6 +428,7 @@ function changed(wait) {
 
 // question asks for the answers to the call as it is.
 function question() {
+  busy(true);
   remember();
   for (const key of ["axis", "batch_dims"]) {
     if (state[key].trim() !== "" && !integer.test(state[key].trim())) {
@@ -405,8 +456,18 @@ function settle(words) {
   document.body.classList.toggle("stale", old);
 }
 
+let waits = 0;
+
+// busy says whether an answer is to come; after a while, in words: the answers on the
+// page are those to an older call.
 function busy(is) {
+  clearTimeout(waits);
   at("groups").setAttribute("aria-busy", String(is));
+  if (is) waits = setTimeout(() => {
+    if (at("groups").childElementCount === 0) return;
+    at("status").textContent = "Asking … Below are the answers to the call before.";
+    document.body.classList.add("stale");
+  }, slow + typing);
 }
 
 // ---------------------------------------------------------------- the answers
@@ -424,18 +485,20 @@ const askAnswers = latest((reply) => {
   show(reply);
   performance.mark("answer"); // what the browser tests, and a profile, measure to
 }, (words) => {
+  if (lost) return broken(lost);
   settle("No answers: " + words);
   at("status").classList.add("complaint");
 });
 
 const count = (n, one, many) => `${n} ${n === 1 ? one : many}`;
 
+let shownReply = null; // what was answered last
+
 function show(reply) {
-  const groups = reply?.groups ?? [], others = reply?.not_asked ?? [];
-  const focused = document.activeElement?.dataset?.operator;
+  shownReply = reply;
+  const others = reply?.not_asked ?? [];
   answers = new Map();
-  for (const group of groups) for (const entry of group.operators) answers.set(entry.name, { group, entry });
-  at("groups").replaceChildren(...groups.map(groupElement));
+  for (const group of reply?.groups ?? []) for (const entry of group.operators) answers.set(entry.name, { group, entry });
   at("not-asked").hidden = others.length === 0;
   at("not-asked-title").textContent = count(others.length, "operator was not asked", "operators were not asked");
   const reasons = new Map();
@@ -447,19 +510,55 @@ function show(reply) {
   at("not-asked-list").replaceChildren(...[...reasons].map(([why, names]) => element("div", { class: "reason" },
     element("p", {}, why),
     element("ul", { class: "operators" }, ...names.map((name) => element("li", {}, operatorButton(name)))))));
+  showGroups();
+  refresh();
+}
+
+// showGroups shows the answers of the operators of the chosen form.
+function showGroups() {
+  const all = (shownReply?.groups ?? []).flatMap((g) => g.operators);
+  const groups = (shownReply?.groups ?? [])
+    .map((g) => ({ ...g, operators: g.operators.filter((o) => !state.form || o.form === state.form) }))
+    .filter((g) => g.operators.length)
+    .sort((a, b) => b.operators.length - a.operators.length);
+  const focused = document.activeElement?.dataset?.operator;
+  at("groups").replaceChildren(...groups.map(groupElement));
   at("legend").hidden = !groups.some((g) => g.operators.some((o) => o.recorded?.length));
-  if (reply) {
+  const number = (form) => all.filter((o) => !form || o.form === form).length;
+  let several = 0;
+  for (const button of at("forms").children) {
+    const form = button.dataset.form, n = number(form);
+    button.textContent = `${form ? forms.get(form)[0] : "All"} ${n}`;
+    button.setAttribute("aria-pressed", String(form === state.form));
+    button.hidden = n === 0 && form !== state.form;
+    if (form && !button.hidden) several++;
+  }
+  at("forms").hidden = all.length === 0 || (several < 2 && !state.form);
+  say(at("form-note"), all.length && state.form ? forms.get(state.form)[1] : "");
+  if (shownReply && !document.body.classList.contains("stale")) {
+    const kind = groups.flatMap((g) => g.operators).find((o) => o.kind)?.kind ?? "";
+    const worst = { inside: "all indices are inside", negative: "an index is negative", below: "an index is below the axis", "past the end": "an index is past the end" }[kind] ?? "";
     const n = groups.reduce((sum, g) => sum + g.operators.length, 0);
-    const worst = { inside: "all indices are inside", negative: "an index is negative", below: "an index is below the axis", "past the end": "an index is past the end" }[reply.kind] ?? "";
-    at("status").textContent = count(groups.length, "answer", "different answers") + " from " + count(n, "operator", "operators")
-      + (worst ? ": " + worst : "") + ".";
+    at("status").textContent = n === 0 && all.length ? "No operator of this kind takes this call."
+      : count(groups.length, "answer", "different answers") + " from " + count(n, "operator", "operators") + (worst ? ": " + worst : "") + ".";
   }
   if (focused) {
     const again = [...document.querySelectorAll("button[data-operator]")].find((b) => b.dataset.operator === focused);
     if (again) again.focus({ preventScroll: true });
   }
   mark();
-  refresh();
+}
+
+function formButtons() {
+  for (const form of ["", ...forms.keys()]) {
+    const button = element("button", { type: "button", "data-form": form });
+    button.addEventListener("click", () => {
+      state.form = form;
+      remember();
+      showGroups();
+    });
+    at("forms").append(button);
+  }
 }
 
 // refresh shows what follows from the answers for the chosen operator.
@@ -512,24 +611,30 @@ function operatorButton(name) {
 
 const tag = () => element("span", { class: "tag" }, "recorded");
 
-// recordings shows what a framework itself answered, in short: what holds always
-// (of one way of running at least), then the answers of special cases.
+// recordings shows what a framework itself answered, in short: a line for each runtime,
+// with what holds always before its special cases.
 function recordings(list) {
-  const always = list.filter((r) => !r.when), special = list.filter((r) => r.when);
-  if (always.length === 0 && special.length) always.push(special.shift());
-  const rest = [...new Set(special.map((r) => r.answer))].filter((a) => always.length !== 1 || a !== always[0].answer);
-  return always.map((r, i) => element("p", { class: r.follows ? "recording" : "recording differs" },
-    tag(), " ", r.runtime, ": ", element("b", {}, r.answer), r.when ? ` (${r.when})` : null,
-    r.follows ? null : element("span", { class: "against" }, ", against its spec"),
-    i === always.length - 1 && rest.length ? `; in special cases: ${rest.join(", ")}` : null));
+  const runtimes = new Map();
+  for (const r of list) {
+    if (!runtimes.has(r.runtime)) runtimes.set(r.runtime, []);
+    const own = runtimes.get(r.runtime);
+    if (!own.some((o) => o.when === r.when && o.text === r.text && o.follows === r.follows)) own.push(r);
+  }
+  return [...runtimes].map(([runtime, own]) => {
+    own.sort((a, b) => Boolean(a.when) - Boolean(b.when));
+    const all = own.every((r) => !r.follows);
+    return element("p", { class: all ? "recording differs" : "recording" }, tag(), " ", runtime, " ",
+      ...own.flatMap((r, i) => [i > 0 ? "; " : null, element("span", { class: !all && !r.follows && "differs" },
+        r.when ? r.when + ": " : null, element("b", {}, r.text || r.answer),
+        r.follows || (all && i < own.length - 1) ? null : element("span", { class: "against" }, all && i > 0 ? ", all against its spec" : ", against its spec"))]));
+  });
 }
 
 // recording shows all of one recording.
 function recording(r) {
   return element("p", { class: r.follows ? "recording" : "recording differs" },
-    tag(), " ", r.runtime, ": ", element("b", {}, r.answer), r.when ? ` (${r.when})` : null,
+    tag(), " ", r.runtime, " ", element("b", {}, r.text || r.answer), r.when ? ` (${r.when})` : null,
     r.follows ? null : element("span", { class: "against" }, ", against its own specification"),
-    r.text ? ": " + r.text : null,
     r.case ? element("span", { class: "case" }, " · recording ", r.case) : null);
 }
 
@@ -620,7 +725,7 @@ function standing(a) {
   if (key && state[key] !== "") return "the call’s: " + state[key];
   if (a.needed) return "needed";
   const text = a.default === null ? "" : shown(a.default);
-  return text ? "default: " + text : "default";
+  return text ? "default: " + text : "not given";
 }
 
 function attributeFields(o) {
@@ -858,35 +963,77 @@ function table(caption, rows) {
     rows.length > 1000 ? element("p", { class: "hint" }, `${rows.length - 1000} more are not shown.`) : null);
 }
 
-const askFile = latest(({ name, reply }) => {
-  at("opened-title").textContent = name;
+// items lists objects one below the other, as wide as the screen is: the first of them,
+// and the others when they are asked for.
+function items(title, rows, item) {
+  const some = 20, most = 2000; // garner tells no more
+  const list = element("ul", { class: "items" });
+  const add = (from, to) => list.append(...rows.slice(from, to).map((row) => element("li", { tabindex: "-1" }, ...item(row).filter((e) => e))));
+  add(0, some);
+  const more = rows.length > some ? element("button", { type: "button" }, `Show ${rows.length - some} more`) : null;
+  more?.addEventListener("click", () => {
+    add(some, most);
+    more.remove();
+    list.children[some].focus();
+  });
+  return [element("h3", {}, title), list, more];
+}
+
+const line = (name, ...texts) => {
+  const parts = texts.filter((t) => t);
+  return parts.length ? element("p", { class: name }, parts.join(" · ")) : null;
+};
+
+const gatherItem = (g) => [
+  line("name", g.name, g.operator), line("", g.attributes), line("", g.inputs), line("", g.result && "result: " + g.result), line("hint", g.at)];
+
+const findingItem = (f) => [
+  element("p", {}, element("span", { class: ["error", "warning"].includes(f.severity) ? "severity " + f.severity : "severity" }, f.severity ?? ""), " ", f.message ?? ""),
+  line("", f.remedy && "Remedy: " + f.remedy), line("hint", `${f.rule ?? ""} ${f.title ?? ""}`.trim(), f.node, f.at, f.runtimes)];
+
+function showFile(reply) {
   const parts = [];
   if (reply.error) parts.push(element("p", { class: "error" }, reply.error));
   if (reply.note) parts.push(element("p", { class: "hint" }, reply.note));
   if (reply.kind === "model") {
-    parts.push(reply.gathers?.length ? table(count(reply.gathers.length, "gather", "gathers"), reply.gathers) : element("p", {}, "The model has no gather."));
-    parts.push(reply.findings?.length ? table(count(reply.findings.length, "finding", "findings") + " of lint", reply.findings) : element("p", {}, "lint finds nothing to say."));
+    const { findings = [], gathers = [] } = reply;
+    parts.push(...(findings.length ? items(count(findings.length, "finding", "findings") + " of lint", findings, findingItem) : [element("p", {}, "lint finds nothing to say.")]));
+    parts.push(...(gathers.length ? items(count(gathers.length, "gather", "gathers"), gathers, gatherItem) : [element("p", {}, "The model has no gather.")]));
   }
   if (reply.kind === "tensors") {
     parts.push(reply.tensors?.length ? table(count(reply.tensors.length, "tensor", "tensors"), reply.tensors) : element("p", {}, "The file has no tensor."));
   }
   if (reply.more) parts.push(element("p", { class: "hint" }, `${reply.more} more are not listed.`));
-  at("opened-content").replaceChildren(...parts);
-}, (words) => {
-  at("opened-content").replaceChildren(element("p", { class: "error" }, words));
-});
+  at("opened-content").replaceChildren(...parts.filter((p) => p));
+}
+
+let reader = null; // a garner of its own for the file that is read: it may take long, and answers do not wait for it
 
 function openFile(file) {
+  closeFile();
   at("opened").hidden = false;
   at("opened-title").textContent = file.name;
-  at("opened-title").focus();
+  at("opened-title").focus({ preventScroll: true });
+  at("opened").scrollIntoView({ block: "start" });
+  const failed = (words) => at("opened-content").replaceChildren(element("p", { class: "error" }, words));
   if (file.size > largestFile) {
-    at("opened-content").replaceChildren(element("p", { class: "error" },
-      `The file has ${(file.size / 1e6).toFixed(0)} MB; this page opens at most ${largestFile / 1e6}. Use the command: garner lint, garner info.`));
+    failed(`The file has ${(file.size / 1e6).toFixed(0)} MB; this page opens at most ${largestFile / 1e6}. Use the command: garner lint, garner info.`);
     return;
   }
-  at("opened-content").replaceChildren(element("p", {}, "Reading …"));
-  askFile(async () => ({ name: file.name, reply: await send({ open: file }, 0) }));
+  at("opened-content").replaceChildren(element("p", {}, "Reading … Closing the file stops it."));
+  const own = reader = new Garner(() => {});
+  own.send({ open: file }, 0).then(showFile, (error) => failed(error.message)).finally(() => {
+    own.end(); // with the memory that the file took
+    if (reader === own) reader = null;
+  });
+}
+
+// closeFile forgets the file, and stops reading it.
+function closeFile() {
+  reader?.end();
+  reader = null;
+  at("opened").hidden = true;
+  at("opened-content").replaceChildren();
 }
 
 // --------------------------------------------------------------------- events
@@ -894,17 +1041,30 @@ function openFile(file) {
 let complaints = []; // about the link
 
 function load() {
-  const parsed = parse(location.hash);
-  state = parsed.s;
-  complaints = parsed.complaints;
+  ({ s: state, complaints } = parse(location.hash));
   known();
   fill();
 }
 
+// first puts the page's own example into a page whose link has no call. The page has it
+// so that it need not wait for the examples of garner.
+function first() {
+  const { s } = parse(document.querySelector("meta[name=example]").content);
+  const { operator, language, picture } = state;
+  state = { ...s, operator, language, picture };
+  fill();
+}
+
 // known shows what needs the operators, and complains of a link that names none of
-// them. It waits until they are told.
+// them, or an operand that none has: that is taken out of the call. It waits until they
+// are told.
 function known() {
   if (operators.length && state.operator && !find(state.operator)) complaints.push(`there is no operator “${state.operator.slice(0, 60)}”`);
+  for (const name of operators.length ? [...state.operands.keys()] : []) {
+    if (operandInputs.has(name)) continue;
+    complaints.push(`no operator has an operand “${name.slice(0, 60)}”`);
+    state.operands.delete(name);
+  }
   const more = complaints.length - 5;
   say(at("link-complaint"), complaints.length
     ? "This link is not understood in part: " + complaints.slice(0, 5).join("; ") + (more > 0 ? `; and ${more} more` : "") + "." : "");
@@ -937,7 +1097,7 @@ function listen() {
     clearTimeout(timer);
     remember();
     changed(0);
-    if (fragment(state).length > longestLink) {
+    if (fragment(state) === "") {
       at("status").textContent = "The call is too large for a link.";
       return;
     }
@@ -975,8 +1135,7 @@ function listen() {
     at("file").value = ""; // the same file may be chosen again
   });
   at("opened-close").addEventListener("click", () => {
-    at("opened").hidden = true;
-    at("opened-content").replaceChildren();
+    closeFile();
     at("file").focus();
   });
   const files = (event) => event.dataTransfer && [...event.dataTransfer.types].includes("Files");
@@ -997,35 +1156,37 @@ function listen() {
 }
 
 async function run() {
+  at("unserved").remove();
+  at("status").textContent = "Loading garner …";
   at("file-note").textContent = process
     ? "Or drop it anywhere. Up to 200 MB; it goes to the garner process on this machine that serves this page, and nowhere else."
     : "Or drop it anywhere. Up to 200 MB; it stays in this browser.";
   at("where").textContent = process
     ? "Answered by garner play, a process on this machine. Nothing leaves it."
     : "Answered in this browser. Nothing that you type or open leaves it.";
+  say(at("link-note"), process ? `The link opens wherever garner play listens on ${location.host}.` : "");
+  if (process) at("copy-link").setAttribute("aria-describedby", "link-note");
   load();
   listen();
-  start();
-  const linked = state.data !== "" || state.indices !== "";
-  if (linked) question(); // the answers come before what the page knows of operators
+  formButtons();
+  garner = new Garner(broken);
+  if (state.data === "" && state.indices === "") first(); // an empty page says little
+  question(); // the answers come before what the page knows of operators
   let told;
   try {
     told = await ask({ ask: "operators" });
   } catch (error) {
-    broken(error.message);
+    garner.fail(error.message);
     return;
   }
   operators = told.operators ?? [];
   dtypes(told.dtypes ?? []);
   operandFields();
   examples(told.examples ?? []);
-  if (!linked && state.data === "" && state.indices === "" && told.examples?.length) {
-    take(told.examples[0].call, false); // an empty page says little
-    return;
-  }
-  fill();
+  const operands = state.operands.size;
   known();
-  if (!linked && !timer) question();
+  fill();
+  if (state.operands.size !== operands) question();
   refresh();
 }
 

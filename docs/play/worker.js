@@ -11,11 +11,17 @@ let ended = false;
 let answerer = null; // a promise of {ask(text), open(file)}, each a promise of JSON
 
 async function wasm() {
-  const coming = fetch("garner.wasm");
-  importScripts("wasm_exec.js");
+  const made = "go generate ./docs/play makes it";
+  const coming = fetch("garner.wasm").catch(() => { throw new Error("garner.wasm: the server does not answer; reload this page"); });
+  const [response] = await Promise.all([coming, (async () => {
+    try {
+      importScripts("wasm_exec.js");
+    } catch {
+      throw new Error(`wasm_exec.js cannot be loaded; ${made}`);
+    }
+  })()]);
+  if (!response.ok) throw new Error(`garner.wasm: the server answered ${response.status}; ${made}`);
   const go = new Go();
-  const response = await coming;
-  if (!response.ok) throw new Error(`garner.wasm: the server answered ${response.status}`);
   // Only a response of this type can be compiled while it arrives.
   const typed = (response.headers.get("Content-Type") || "").startsWith("application/wasm");
   const { instance } = typed

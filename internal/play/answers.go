@@ -36,6 +36,7 @@ type Group struct {
 // An Answered is one operator of a group.
 type Answered struct {
 	Name     string            `json:"name"`
+	Form     string            `json:"form"`            // OperatorInfo.Kind
 	Error    string            `json:"error,omitempty"` // in its own words
 	Kind     recorded.Kind     `json:"kind,omitempty"`  // of its worst index; "" where the operator looks at none
 	Recorded []recorded.Answer `json:"recorded"`        // what its runtime answered to calls of this kind
@@ -91,7 +92,7 @@ func (a *Answers) add(t *typed, b *binding) error {
 		if unfit(err) {
 			return notAsked(bare(err))
 		}
-		a.put(nil, err, Answered{Name: b.Name, Error: bare(err), Recorded: []recorded.Answer{}})
+		a.put(nil, err, Answered{Name: b.Name, Form: b.Kind, Error: bare(err), Recorded: []recorded.Answer{}})
 		return nil
 	}
 	plan := prepared.Plan()
@@ -102,7 +103,7 @@ func (a *Answers) add(t *typed, b *binding) error {
 	if err != nil {
 		return err
 	}
-	answered := Answered{Name: b.Name, Kind: kind, Recorded: answers}
+	answered := Answered{Name: b.Name, Form: b.Kind, Kind: kind, Recorded: answers}
 	if a.Kind == "" {
 		a.Kind = kind
 	}

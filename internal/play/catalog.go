@@ -56,6 +56,7 @@ type OperandInfo struct {
 // An Example is a call to try.
 type Example struct {
 	Title string `json:"title"`
+	Form  string `json:"form"` // OperatorInfo.Kind of the operators that it is about
 	Call  Call   `json:"call"`
 }
 
@@ -149,24 +150,24 @@ func number(n int64) *int64 { return &n }
 
 // examples are the calls that a page offers.
 var examples = []Example{
-	{"−1: the last, or an error?", Call{Data: "[1,2,3]", Indices: "[0,-1]"}},
-	{"An index past the end", Call{Data: "[1,2,3]", Indices: "[0,-1,7]"}},
-	{"An index below −dim", Call{Data: "f32[1,2,3]", Indices: "[0,-4]"}},
-	{"Rows, axis 0", Call{Data: "[[1,2],[3,4],[5,6]]", Indices: "[2,0]", Axis: number(0)}},
-	{"Columns, axis 1", Call{Data: "[[1,2,3],[4,5,6]]", Indices: "[2,0]", Axis: number(1)}},
-	{"batch_dims: each row its own indices", Call{Data: "[[1,2,3],[4,5,6]]", Indices: "[[2,0],[1,1]]", Axis: number(1), BatchDims: number(1)}},
-	{"A tuple of two indices", Call{Data: "[[1,2],[3,4]]", Indices: "[[0,0],[1,-1]]"}},
-	{"Tuples, batch_dims 1", Call{Data: "[[[1,2],[3,4]],[[5,6],[7,8]]]", Indices: "[[1],[0]]", BatchDims: number(1)}},
-	{"Elements: one index for each", Call{Data: "[[1,2],[3,4]]", Indices: "[[0,0],[1,0]]", Axis: number(1)}},
-	{"A window of two", Call{Data: "[1,2,3,4]", Indices: "[[1],[9]]", Attributes: windows()}},
-	{"Text", Call{Data: `["red","green","blue"]`, Indices: "[2,0]"}},
-	{"Bags: rows, added up", Call{Data: "f32[[1,2],[3,4],[5,6]]", Indices: "[2,0,1]", Operands: map[string]string{
+	{"−1: the last, or an error?", "gather", Call{Data: "[1,2,3]", Indices: "[0,-1]"}},
+	{"An index past the end", "gather", Call{Data: "[1,2,3]", Indices: "[0,-1,7]"}},
+	{"An index below −dim", "gather", Call{Data: "f32[1,2,3]", Indices: "[0,-4]"}},
+	{"Rows, axis 0", "gather", Call{Data: "[[1,2],[3,4],[5,6]]", Indices: "[2,0]", Axis: number(0)}},
+	{"Columns, axis 1", "gather", Call{Data: "[[1,2,3],[4,5,6]]", Indices: "[2,0]", Axis: number(1)}},
+	{"batch_dims: each row its own indices", "gather", Call{Data: "[[1,2,3],[4,5,6]]", Indices: "[[2,0],[1,1]]", Axis: number(1), BatchDims: number(1)}},
+	{"A tuple of two indices", "gathernd", Call{Data: "[[1,2],[3,4]]", Indices: "[[0,0],[1,-1]]"}},
+	{"Tuples, batch_dims 1", "gathernd", Call{Data: "[[[1,2],[3,4]],[[5,6],[7,8]]]", Indices: "[[1],[0]]", BatchDims: number(1)}},
+	{"Elements: one index for each", "elements", Call{Data: "[[1,2],[3,4]]", Indices: "[[0,0],[1,0]]", Axis: number(1)}},
+	{"A window of two", "window", Call{Data: "[1,2,3,4]", Indices: "[[1],[9]]", Attributes: windows()}},
+	{"Text", "gather", Call{Data: `["red","green","blue"]`, Indices: "[2,0]"}},
+	{"Bags: rows, added up", "bag", Call{Data: "f32[[1,2],[3,4],[5,6]]", Indices: "[2,0,1]", Operands: map[string]string{
 		"offsets": "[0,2]", "segment_ids": "[0,0,1]", "ids_indices": "[[0,0],[0,1],[1,0]]",
 	}, Attributes: map[string]map[string]any{
 		everyOperator: {"num_segments": 2, "dense_shape": []any{2, 2}}, "torch.embedding_bag": {"mode": "sum"},
 		"tensorflow.embedding_lookup_sparse": {"combiner": "sum"}, "tensorflow.safe_embedding_lookup_sparse": {"combiner": "sum"},
 	}}},
-	{"A table of 4 bits, with scales", Call{Data: "u4[[1,2],[3,15]]", Indices: "[1,0]", Operands: map[string]string{"scale": "f32[[0.5],[2]]", "scales": "f32[[0.5],[2]]"}}},
+	{"A table of 4 bits, with scales", "stored", Call{Data: "u4[[1,2],[3,15]]", Indices: "[1,0]", Operands: map[string]string{"scale": "f32[[0.5],[2]]", "scales": "f32[[0.5],[2]]"}}},
 }
 
 // windows are the attributes of the operators of windows, for windows of two elements of

@@ -64,7 +64,7 @@ func TestAxe(t *testing.T) {
 		}},
 		{"model", "", true, func(p *page) {
 			p.drop(root + "/lint/testdata/quantised.onnx")
-			p.wait(`document.querySelector("#opened-content table")`)
+			p.wait(`document.querySelector("#opened-content .items")`)
 		}},
 	}
 	for _, name := range []string{"light", "dark"} {
@@ -238,6 +238,11 @@ func TestCopy(t *testing.T) {
 		p.wait(`document.getElementById("copy-link").textContent === "Link copied"`)
 		if got, want := clipboard(), evaluate[string](p, "location.href"); got != want || !strings.Contains(got, "operator=numpy.take") {
 			t.Errorf("copied %q, want %q", got, want)
+		}
+		// A link to this machine is one for those who run garner play, too.
+		note := map[string]string{static.name: "", served.name: "The link opens wherever garner play listens on " + strings.TrimSuffix(strings.TrimPrefix(s.url, "http://"), "/") + "."}[s.name]
+		if got := p.text("#link-note"); got != note || evaluate[bool](p, `document.getElementById("link-note").checkVisibility()`) != (note != "") {
+			t.Errorf("of links it says %q, want %q", got, note)
 		}
 		p.do(permission("clipboard-write", cdpbrowser.PermissionSettingDenied))
 		p.click("#copy-code")

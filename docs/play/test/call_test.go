@@ -3,10 +3,10 @@ package test
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -70,7 +70,7 @@ func TestLinks(t *testing.T) {
 				if len(got) == 0 {
 					t.Error("no answers")
 				}
-				shown[s.name] = p.text("#answers")
+				shown[s.name] = p.shown()
 			})
 			if shown[static.name] != shown[served.name] {
 				t.Errorf("the sites differ:\n%s\n%s", shown[static.name], shown[served.name])
@@ -89,6 +89,212 @@ func TestEmptyLink(t *testing.T) {
 	})
 }
 
+// TestForms holds that an example shows the operators that it is about, that the others are
+// one click away, and that a link has the choice.
+func TestForms(t *testing.T) {
+	both(t, func(t *testing.T, s site) {
+		p := s.open(t, "")
+		p.wait(`document.querySelectorAll("#examples button").length > 0`)
+		p.do(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll("#examples button")].find((b) => b.textContent === "A tuple of two indices").click()`))
+		p.settled()
+		tuples := p.answers()
+		for name := range tuples {
+			if !strings.Contains(strings.ToLower(name), "gathernd") && !strings.Contains(strings.ToLower(name), "gather_nd") {
+				t.Errorf("an example of tuples shows %s", name)
+			}
+		}
+		if want := fmt.Sprintf(" from %d operators: an index is negative.", len(tuples)); len(tuples) == 0 || !strings.HasSuffix(p.text("#status"), want) {
+			t.Errorf("the page says %q, want %q", p.text("#status"), want)
+		}
+		link := strings.TrimPrefix(evaluate[string](p, "location.hash"), "#")
+		if got := s.open(t, link).answers(); !maps.Equal(got, tuples) {
+			t.Errorf("the link %s shows %v, want %v", link, got, tuples)
+		}
+		sizes := func() []int {
+			return evaluate[[]int](p, `[...document.querySelectorAll(".group")].map((g) => -g.querySelectorAll(".operators > li").length)`)
+		}
+		p.click("#forms [data-form='']")
+		if got := p.answers(); len(got) <= len(tuples) || got["onnx.Gather-13"] == "" {
+			t.Errorf("all operators are %v", got)
+		}
+		if strings.Contains(evaluate[string](p, "location.hash"), "form=") || !slices.IsSorted(sizes()) {
+			t.Errorf("all operators at %s, groups of %v", evaluate[string](p, "location.hash"), sizes())
+		}
+		p.click("#forms [data-form=elements]")
+		got := p.answers()
+		if got["onnx.GatherElements-13"] == "" || got["onnx.Gather-13"] != "" || !slices.IsSorted(sizes()) || evaluate[string](p, `document.activeElement.dataset.form`) != "elements" {
+			t.Errorf("elements shows %v, groups of %v, the focus is on %s", got, sizes(), p.focus())
+		}
+		p.set("data", "[1")
+		p.settled()
+		p.click("#forms [data-form='']")
+		if got := p.text("#status"); !strings.HasPrefix(got, "No answers") {
+			t.Errorf("of the answers to an older call it says %q", got)
+		}
+	})
+	p := static.open(t, "")
+	p.wait(`document.querySelectorAll("#examples button").length > 0`)
+	forms := map[string]bool{}
+	for i := range evaluate[int](p, `document.querySelectorAll("#examples button").length`) {
+		p.click(fmt.Sprintf("#examples button:nth-child(%d)", i+1))
+		p.settled()
+		forms[evaluate[string](p, `document.querySelector("#forms [aria-pressed=true]").dataset.form`)] = true
+		if len(p.answers()) == 0 {
+			t.Errorf("example %d: %s", i+1, p.text("#status"))
+		}
+	}
+	if want := evaluate[int](p, `document.querySelectorAll("#forms button").length - 1`); len(forms) != want || forms[""] {
+		t.Errorf("the examples are of the forms %v, want one of %d at least", forms, want)
+	}
+	two := answering(t, func(_ string, body []byte) (int, string) {
+		if !strings.Contains(string(body), `"ask":"answers"`) {
+			return 200, echo(body)
+		}
+		return 200, `{"groups":[
+			{"shape":[],"dtype":"i64","values":"1","error":"","operators":[{"name":"a","form":"gather"},{"name":"b","form":"elements"},{"name":"c","form":"elements"}]},
+			{"shape":[],"dtype":"i64","values":"2","error":"","operators":[{"name":"d","form":"gather"},{"name":"e","form":"gather"}]}]}`
+	})
+	if got := two.open(t, "data=[1]&indices=[0]&form=gather").text("#groups pre.value"); got != "2" {
+		t.Errorf("of one operator with 1 and two with 2 the page shows %s first", got)
+	}
+	p = static.open(t, "data=[1,2,3]&indices=[0]&form=nothing")
+	if got := p.text("#link-complaint"); !strings.Contains(got, "form=“nothing” is none of gather, gathernd") || len(p.answers()) == 0 {
+		t.Errorf("of a form that is none the page says %q, with %d answers", got, len(p.answers()))
+	}
+	p = static.open(t, "data=[1,2,3]&indices=[0,1]&form=gathernd")
+	if got := p.text("#status"); got != "No operator of this kind takes this call." || !evaluate[bool](p, `document.querySelector("#forms [data-form='']").checkVisibility()`) {
+		t.Errorf("with no operator to show the page says %q", got)
+	}
+}
+
+// TestFirst holds that a page without a call shows its first answers before garner has told
+// its operators, and that the call is garner's first example.
+func TestFirst(t *testing.T) {
+	tell := make(chan struct{})
+	s := answering(t, func(_ string, body []byte) (int, string) {
+		if !strings.Contains(string(body), `"call"`) {
+			<-tell
+		}
+		return 200, echo(body)
+	})
+	p := s.open(t, "")
+	if got := p.answers()["a.b"]; got != "[1,2,3]" {
+		t.Errorf("without the operators it answers %q", got)
+	}
+	close(tell)
+
+	p = static.open(t, "")
+	first := evaluate[string](p, "location.hash")
+	p.wait(`document.querySelectorAll("#examples button").length > 1`)
+	for _, i := range []int{2, 1} {
+		p.click(fmt.Sprintf("#examples button:nth-child(%d)", i))
+		p.settled()
+	}
+	if got := evaluate[string](p, "location.hash"); got != first {
+		t.Errorf("the page begins with %s; the first example is %s", first, got)
+	}
+}
+
+// TestRecorded holds that each recorded answer stands at its own runtime, in words, with
+// its condition, and says whether it is against the specification.
+func TestRecorded(t *testing.T) {
+	s := answering(t, func(_ string, body []byte) (int, string) {
+		if !strings.Contains(string(body), `"ask":"answers"`) {
+			return 200, echo(body)
+		}
+		return 200, `{"groups":[{"shape":[1],"dtype":"i64","values":"[1]","error":"","operators":[{"name":"a.b","form":"gather","kind":"inside","recorded":[
+			{"runtime":"one 1.0","answer":"cut","text":"keeps some","follows":false,"when":"data string","case":"c1"},
+			{"runtime":"one 1.0","answer":"the row","text":"gives the row","follows":true,"case":"c2"},
+			{"runtime":"two 2.0","answer":"the row","text":"gives the row","follows":true,"case":"c3"},
+			{"runtime":"two 2.0","answer":"the row","text":"gives the row","follows":true,"case":"c4"},
+			{"runtime":"three 3.0","answer":"0","text":"writes zeros","follows":false,"case":"c5"},
+			{"runtime":"four 4.0","answer":"0","text":"writes zeros","follows":false,"case":"c6"},
+			{"runtime":"four 4.0","answer":"ends","text":"ends the process","follows":false,"when":"on one thread","case":"c7"}]}]}]}`
+	})
+	p := s.open(t, "data=[1]&indices=[0]&operator=a.b")
+	p.wait(`document.querySelectorAll("#operator-recorded .recording").length === 7`)
+	want := []string{
+		"recorded one 1.0 gives the row; data string: keeps some, against its spec",
+		"recorded two 2.0 gives the row",
+		"recorded three 3.0 writes zeros, against its spec",
+		"recorded four 4.0 writes zeros; on one thread: ends the process, all against its spec",
+	}
+	if got := evaluate[[]string](p, `[...document.querySelectorAll("#groups .recording")].map((r) => r.textContent)`); !slices.Equal(got, want) {
+		t.Errorf("recorded: %q, want %q", got, want)
+	}
+	want = []string{"data string: keeps some, against its spec", want[2], want[3]}
+	if got := evaluate[[]string](p, `[...document.querySelectorAll("#groups .differs")].map((r) => r.textContent)`); !slices.Equal(got, want) {
+		t.Errorf("marked as against its specification: %q, want %q", got, want)
+	}
+	if got := p.text("#operator-recorded"); !strings.Contains(got, "one 1.0 keeps some (data string), against its own specification · recording c1") {
+		t.Errorf("the operator's recordings are %q", got)
+	}
+}
+
+// TestSlowAnswer holds that the answers to an older call are not taken for those to the
+// call on the page while that waits.
+func TestSlowAnswer(t *testing.T) {
+	answer := make(chan struct{})
+	s := answering(t, func(_ string, body []byte) (int, string) {
+		if strings.Contains(string(body), `"ask":"answers"`) && strings.Contains(string(body), `"slow"`) {
+			<-answer
+		}
+		return 200, echo(body)
+	})
+	p := s.open(t, "data=fast&indices=[0]")
+	p.set("data", "slow")
+	p.wait(`document.body.classList.contains("stale") && document.getElementById("status").textContent.startsWith("Asking")`)
+	if got := p.answers()["a.b"]; got != "fast" {
+		t.Errorf("meanwhile the page shows %q", got)
+	}
+	close(answer)
+	p.settled()
+	if got := p.answers()["a.b"]; got != "slow" || evaluate[bool](p, `document.body.classList.contains("stale")`) || strings.HasPrefix(p.text("#status"), "Asking") {
+		t.Errorf("then it shows %q, and says %q", got, p.text("#status"))
+	}
+}
+
+// TestUnserved holds what a page says that nothing can answer: opened as a file, and on a
+// host without what go generate makes.
+func TestUnserved(t *testing.T) {
+	file, err := filepath.Abs("../index.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := static.tab(t)
+	p.forgive("") // the browser says what it refuses
+	p.do(chromedp.Navigate("file://" + file))
+	p.wait(`getComputedStyle(document.getElementById("unserved")).visibility === "visible"`)
+	if got := p.complaints(); len(got) != 1 || !strings.Contains(got[0], "needs a web server") || !strings.Contains(got[0], "garner play") || p.text("#status") != "" {
+		t.Errorf("as a file the page says %q, %q", got, p.text("#status"))
+	}
+	both(t, func(t *testing.T, s site) {
+		p := s.open(t, "")
+		if evaluate[bool](p, `document.getElementById("unserved") !== null`) {
+			t.Error("a page that is served says that it is not")
+		}
+	})
+	files := http.FileServer(http.Dir(".."))
+	for missing, want := range map[string]string{
+		"/wasm_exec.js": "wasm_exec.js cannot be loaded; go generate ./docs/play makes it",
+		"/garner.wasm":  "garner.wasm: the server answered 404; go generate ./docs/play makes it",
+	} {
+		host := httptest.NewServer(headers(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == missing {
+				http.NotFound(w, r)
+				return
+			}
+			files.ServeHTTP(w, r)
+		})))
+		p := site{"missing", host.URL + "/"}.open(t, "")
+		p.forgive("Failed to load resource")
+		if got := p.text("#status"); got != "garner could not be loaded: "+want {
+			t.Errorf("without %s the page says %q", missing, got)
+		}
+		host.Close()
+	}
+}
+
 // TestTyping types a call, and opens the link that the address then is.
 func TestTyping(t *testing.T) {
 	both(t, func(t *testing.T, s site) {
@@ -101,11 +307,11 @@ func TestTyping(t *testing.T) {
 			t.Errorf("numpy.take answers %q, want %q", got, want)
 		}
 		hash := evaluate[string](p, "location.hash")
-		if want := "#data=[[1,2],[3,4]]&indices=[-1,%200]&axis=1"; hash != want {
+		if want := "#data=[[1,2],[3,4]]&indices=[-1,%200]&axis=1&form=gather"; hash != want {
 			t.Errorf("the address has %q, want %q", hash, want)
 		}
 		again := s.open(t, strings.TrimPrefix(hash, "#"))
-		if one, two := p.text("#answers"), again.text("#answers"); one != two {
+		if one, two := p.shown(), again.shown(); one != two {
 			t.Errorf("the link shows something else:\n%s\n%s", one, two)
 		}
 		p.set("axis", "")
@@ -182,6 +388,10 @@ func TestBadLinks(t *testing.T) {
 		{good + "&operator=onnx.Gather-99", "there is no operator “onnx.Gather-99”"},
 		{good + "&attribute:numpy.take:mode={}", "is no attribute’s value"},
 		{good + "&attribute:numpy.take:mode=[[1]]", "is no attribute’s value"},
+		{good + "&attribute:onnx.Gather-13:axis=9007199254740993", "is no attribute’s value"},
+		{good + "&attribute:onnx.Gather-13:axis=1e400", "is no attribute’s value"},
+		{good + "&operand:toString=[1]", "no operator has an operand “toString”"},
+		{good + "&operand:__proto__=[1]", "no operator has an operand “__proto__”"},
 		{good + "&__proto__=1", "“__proto__” is unknown"},
 		{good + "&%3Cimg%20src=x%20onerror=alert(1)%3E=1", "“<img src” is unknown"},
 	} {
@@ -194,8 +404,8 @@ func TestBadLinks(t *testing.T) {
 		}
 	}
 	for _, link := range []string{
-		good + "&attribute:__proto__:polluted=1", good + "&attribute:nobody.Nothing:x=1", good + "&operand:__proto__=[1]",
-		good + "&data_dtype=f99", good + "&operand:toString=[1]",
+		good + "&attribute:__proto__:polluted=1", good + "&attribute:nobody.Nothing:x=1",
+		good + "&data_dtype=f99",
 	} {
 		follow(link)
 		if c := p.complaints(); len(c) != 1 {
@@ -209,9 +419,24 @@ func TestBadLinks(t *testing.T) {
 	if c := p.complaints(); len(c) != 1 || len(p.answers()) == 0 {
 		t.Errorf("a bad link without a call: complaints %q and %d answers, want the link's and an example's", c, len(p.answers()))
 	}
-	p = static.open(t, "data="+strings.Repeat("[", 100_000))
-	if c := p.complaints(); len(c) != 1 {
-		t.Errorf("a long link: complaints %q", c)
+	var many strings.Builder
+	for i := range 2500 {
+		fmt.Fprintf(&many, "&operand:n%d=1", i)
+	}
+	for _, tt := range []struct{ link, want string }{
+		{"data=" + strings.Repeat("[", 100_000), "it has 100006 characters; there may be 60000"},
+		{"data=" + strings.Repeat("%0A", 500_000) + "1&indices=[0]", "characters; there may be 60000"},
+		{good + many.String(), "no operator has an operand “n0”"},
+	} {
+		p = static.open(t, tt.link)
+		p.wait(`document.querySelectorAll("#examples button").length > 0`)
+		if c := p.complaints(); len(c) != 1 || !strings.Contains(c[0], tt.want) {
+			t.Errorf("a long link: complaints %.300q, want %q", c, tt.want)
+		}
+		p.wait(`document.querySelectorAll(".group").length > 0`) // those to the example, or to what is left of the call
+		if n := evaluate[int](p, `document.querySelectorAll("#operand-fields input").length`); n > 100 {
+			t.Errorf("the link has made %d fields", n)
+		}
 	}
 }
 
@@ -242,7 +467,7 @@ func TestStale(t *testing.T) {
 			mu.Lock()
 			under--
 			mu.Unlock()
-			return 200, fmt.Sprintf(`{"groups":[{"shape":[1],"dtype":"i64","values":%q,"error":"","operators":[{"name":"a.b"}]}],"kind":"inside"}`, r.Call.Data)
+			return 200, fmt.Sprintf(`{"groups":[{"shape":[1],"dtype":"i64","values":%q,"error":"","operators":[{"name":"a.b","form":"gather","kind":"inside"}]}],"kind":"inside"}`, r.Call.Data)
 		}
 		return 200, `{"error":"not here"}`
 	})
@@ -309,34 +534,13 @@ func TestFailures(t *testing.T) {
 // TestEnded holds that the page starts garner anew where WebAssembly has ended, as
 // it does without memory. A small script stands for garner.
 func TestEnded(t *testing.T) {
-	files := http.FileServer(http.Dir(".."))
-	host := httptest.NewServer(headers(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch r.URL.Path {
-		case "/wasm_exec.js":
-			w.Header().Set("Content-Type", "text/javascript")
-			io.WriteString(w, `class Go {
-				importObject = {};
-				run() {
-					return new Promise((end) => {
-						self.garnerAsk = (text) => {
-							const r = JSON.parse(text);
-							if (r.ask === "operators") return '{"operators":[],"dtypes":[],"examples":[]}';
-							if (r.call.data === "end") return end();
-							if (r.call.data === "trap") throw new Error("no memory is left");
-							return JSON.stringify({ groups: [{ values: r.call.data, error: "", shape: [], dtype: "i64", operators: [{ name: "a.b" }] }] });
-						};
-					});
-				}
-			}`)
-		case "/garner.wasm":
-			w.Header().Set("Content-Type", "application/wasm")
-			io.WriteString(w, "\x00asm\x01\x00\x00\x00")
-		default:
-			files.ServeHTTP(w, r)
-		}
-	})))
-	defer host.Close()
-	p := site{"ended", host.URL + "/"}.open(t, "data=trap&indices=0")
+	p := standing(t, `self.garnerAsk = (text) => {
+		const r = JSON.parse(text);
+		if (r.ask === "operators") return '{"operators":[],"dtypes":[],"examples":[]}';
+		if (r.call.data === "end") return end();
+		if (r.call.data === "trap") throw new Error("no memory is left");
+		return JSON.stringify({ groups: [{ values: r.call.data, error: "", shape: [], dtype: "i64", operators: [{ name: "a.b" }] }] });
+	};`).open(t, "data=trap&indices=0")
 	if got := p.text("#status"); !strings.Contains(got, "no memory is left") {
 		t.Errorf("of a link that ends it the page says %q", got)
 	}

@@ -90,7 +90,11 @@ func TestHostileAnswers(t *testing.T) {
 		"picture": `{"svg":` + quoted(svg) + `,"text":` + q + `,"cells":{"r0":{"at":` + q + `,"text":` + q + `,"related":[` + q + `]}}}`,
 		"code":    `{"code":` + q + `}`,
 	}
-	s := answering(t, func(_ string, body []byte) (int, string) {
+	s := answering(t, func(path string, body []byte) (int, string) {
+		if path == "/open" {
+			return 200, `{"kind":"model","note":` + q + `,"gathers":[{"name":` + q + `,"at":` + q + `,"operator":` + q + `,"attributes":` + q + `,"inputs":` + q + `,"result":` + q + `}],` +
+				`"findings":[{"rule":` + q + `,"title":` + q + `,"severity":` + q + `,"node":` + q + `,"at":` + q + `,"message":` + q + `,"remedy":` + q + `,"runtimes":` + q + `}]}`
+		}
 		for name, reply := range replies {
 			if strings.Contains(string(body), `{"ask":"`+name+`"`) {
 				return 200, reply
@@ -114,6 +118,11 @@ func TestHostileAnswers(t *testing.T) {
 	}
 	if evaluate[bool](p, `Boolean(document.querySelector("#operator-about a"))`) {
 		t.Error("javascript: became a link")
+	}
+	p.drop("../index.html")
+	p.wait(`document.querySelector("#opened-content .items")`)
+	if got, want := strings.Count(p.text("#opened-content"), tags), 15; got != want {
+		t.Errorf("the file's texts are shown %d times, want %d", got, want)
 	}
 	p.do(chromedp.Focus(chromedp.CSS("#drawing .cell[tabindex='0']")))
 	if got := p.text("#cell"); got != tags {

@@ -175,6 +175,12 @@ func (p *page) answers() map[string]string {
 	}))`)
 }
 
+// shown is what the page shows of the answers.
+func (p *page) shown() string {
+	p.Helper()
+	return p.text("#status") + "\n" + p.text("#groups") + "\n" + p.text("#not-asked")
+}
+
 // set types a text into an empty field, after what is in it is selected.
 func (p *page) set(field, text string) {
 	p.Helper()

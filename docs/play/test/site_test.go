@@ -3,6 +3,7 @@ package test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -152,6 +153,16 @@ func both(t *testing.T, test func(t *testing.T, s site)) {
 // place of garner play.
 func answering(t *testing.T, answer func(path string, body []byte) (status int, reply string)) site {
 	t.Helper()
+	return replying(t, func(w http.ResponseWriter, r *http.Request, body []byte) {
+		status, reply := answer(r.URL.Path, body)
+		w.WriteHeader(status)
+		io.WriteString(w, reply)
+	})
+}
+
+// replying is answering with the whole request and reply.
+func replying(t *testing.T, reply func(w http.ResponseWriter, r *http.Request, body []byte)) site {
+	t.Helper()
 	files := http.FileServer(http.Dir(".."))
 	host := httptest.NewServer(headers(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
@@ -159,9 +170,7 @@ func answering(t *testing.T, answer func(path string, body []byte) (status int, 
 			if err != nil {
 				t.Error(err)
 			}
-			status, reply := answer(r.URL.Path, body)
-			w.WriteHeader(status)
-			io.WriteString(w, reply)
+			reply(w, r, body)
 			return
 		}
 		if r.URL.Path != "/" {
@@ -177,6 +186,38 @@ func answering(t *testing.T, answer func(path string, body []byte) (status int, 
 	})))
 	t.Cleanup(host.Close)
 	return site{"answering", host.URL + "/"}
+}
+
+// echo answers a question of the page: every call with its data, as the values of a.b.
+func echo(body []byte) string {
+	var r struct {
+		Call *struct{ Data string }
+	}
+	if err := json.Unmarshal(body, &r); err != nil || r.Call == nil {
+		return `{"operators":[{"name":"a.b","kind":"gather"}],"dtypes":[],"examples":[]}`
+	}
+	return fmt.Sprintf(`{"groups":[{"shape":[1],"dtype":"i64","values":%q,"error":"","operators":[{"name":"a.b","form":"gather","kind":"inside"}]}],"kind":"inside"}`, r.Call.Data)
+}
+
+// standing serves the page as a static host does, with a script in the place of garner. It
+// is the body of a function whose argument end tells that garner has ended.
+func standing(t *testing.T, script string) site {
+	t.Helper()
+	files := http.FileServer(http.Dir(".."))
+	host := httptest.NewServer(headers(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/wasm_exec.js":
+			w.Header().Set("Content-Type", "text/javascript")
+			io.WriteString(w, "class Go { importObject = {}; run() { return new Promise((end) => {\n"+script+"\n}); } }")
+		case "/garner.wasm":
+			w.Header().Set("Content-Type", "application/wasm")
+			io.WriteString(w, "\x00asm\x01\x00\x00\x00")
+		default:
+			files.ServeHTTP(w, r)
+		}
+	})))
+	t.Cleanup(host.Close)
+	return site{"standing", host.URL + "/"}
 }
 
 // TestPolicy holds that the page, this host and garner play have one policy, and
