@@ -50,17 +50,32 @@ func writeGrid(to *json.Encoder) error {
 			}
 			a.Inputs = append(a.Inputs, *in)
 		}
+		further := 0
 		for i, name := range c.Operator.Inputs() {
-			if !c.Operator.Binds(i) {
-				continue
+			var in *input
+			switch v := c.Call.Values[name]; {
+			case !c.Operator.Binds(i):
+				if t := c.Call.Operands[further]; t.DType().Valid() {
+					if in, err = inputOf(t); err != nil {
+						return err
+					}
+				}
+				further++
+			case v == nil && i < c.Operator.Needs():
+				in, bound[name] = &input{"i64", []int{}, []any{0}}, true
+			default:
+				bound[name] = true
+				if list, ok := v.([]int); ok {
+					in = &input{"i64", []int{len(list)}, []any{}}
+					for _, n := range list {
+						in.Values = append(in.Values, n)
+					}
+				} else if v != nil {
+					in = &input{"i64", []int{}, []any{v}}
+				}
 			}
-			bound[name] = true
-			v := c.Call.Values[name]
-			if v == nil && i < c.Operator.Needs() {
-				v = 0
-			}
-			if v != nil {
-				a.Inputs = append(a.Inputs, input{"i64", []int{}, []any{v}})
+			if in != nil {
+				a.Inputs = append(a.Inputs, *in)
 			}
 		}
 		for name, v := range c.Call.Values {

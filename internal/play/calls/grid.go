@@ -3,6 +3,7 @@ package calls
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/garner-go/garner"
@@ -55,6 +56,32 @@ var shapes = []shape{
 	{"an index of no data", operators.Gather, "[]", "[0]", nil, false},
 	{"rows without elements", operators.Gather, "[[],[],[]]", "[0,%d]", values{"axis": 0}, false},
 }
+
+// bags are gathers into two bags.
+var bags = func() []form {
+	const data, indices = "f32[[1,2],[3,4],[5,6]]", "[2,0,%d]"
+	list := []form{
+		{only: "openvino.EmbeddingBagOffsetsSum-3 openvino.EmbeddingBagOffsets-15", data: data, indices: indices},
+		{only: "openvino.EmbeddingSegmentsSum-3", data: data, indices: indices, values: values{"num_segments": 2}},
+		{only: "openvino.EmbeddingBagPackedSum-3 openvino.EmbeddingBagPacked-15", data: data, indices: "[[2,0],[1,%d]]"},
+		{only: "tensorflow.sparse_segment_sum tensorflow.sparse_segment_mean tensorflow.sparse_segment_sqrtn", data: data, indices: indices},
+		{only: "tensorflow.sparse_segment_sum tensorflow.sparse_segment_mean tensorflow.sparse_segment_sqrtn", data: data, indices: indices, values: values{"num_segments": 2}},
+	}
+	for _, v := range []string{"sum", "mean", "sqrtn"} {
+		list = append(list, form{only: "tensorflow.embedding_lookup_sparse tensorflow.safe_embedding_lookup_sparse", data: data, indices: indices, values: values{"combiner": v, "dense_shape": []int{2, 2}}})
+	}
+	for _, v := range []string{"sum", "mean", "max"} {
+		list = append(list, form{only: "torch.embedding_bag", data: data, indices: indices, values: values{"mode": v}})
+	}
+	for _, v := range []string{"sum", "mean"} {
+		list = append(list, form{only: "openvino.EmbeddingBagOffsets-15", data: data, indices: indices, values: values{"reduction": v}})
+		list = append(list, form{only: "openvino.EmbeddingBagPacked-15", data: data, indices: "[[2,0],[1,%d]]", values: values{"reduction": v}})
+	}
+	return list
+}()
+
+// bagOperands are the literals of what says where bags end, without their types.
+var bagOperands = map[string]string{"offsets": "[0,2]", "segment_ids": "[0,0,1]", "ids_indices": "[[0,0],[0,1],[1,0]]"}
 
 // gridTypes are the dtypes of data.
 var gridTypes = []string{"f32", "i64", "f64", "i32", "f16", "u8", "bool", "string"}
@@ -125,6 +152,42 @@ func Grid() ([]Call, error) {
 									all = append(all, c)
 								}
 							}
+						}
+					}
+				}
+			}
+		}
+	}
+	for _, b := range bags {
+		for _, index := range []string{"i64", "i32"} {
+			for reach, of := range asked {
+				list := of.indices
+				if strings.HasPrefix(b.only, "openvino.") {
+					list = askedOpenVINO[reach]
+				}
+				for _, n := range list {
+					b := b
+					b.indices = index + fmt.Sprintf(b.indices, n)
+					b.operands = map[string]string{}
+					for name, text := range bagOperands {
+						b.operands[name] = index + text
+					}
+					for _, o := range operators.All() {
+						if !slices.Contains(strings.Fields(b.only), o.Name) {
+							continue
+						}
+						c, err := b.call(o)
+						if err != nil {
+							return nil, fmt.Errorf("%s: %w", o.Name, err)
+						}
+						c.Title = fmt.Sprintf("bags by %s", b.indices)
+						for _, name := range []string{"mode", "combiner", "reduction", "num_segments"} {
+							if v := b.values[name]; v != nil {
+								c.Title += fmt.Sprintf(" %s=%v", name, v)
+							}
+						}
+						if c.Err == nil || errors.Is(c.Err, garner.ErrIndex) {
+							all = append(all, c)
 						}
 					}
 				}

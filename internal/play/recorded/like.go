@@ -78,7 +78,7 @@ type Like struct {
 	Reach      Reach
 	Indices    string            // their dtype
 	Further    string            // the dtypes of the further operands, with commas; "" for one that is not given
-	Ranks      string            // of data and of indices, and how many dims are batches: "2 1 0"
+	Ranks      string            // of data and of indices, how many dims are batches, and how long a tuple is where indices are tuples: "2 1 0"
 	Attributes map[string]string // those that are not at their defaults
 	Where      []string          // the circumstances that hold
 }
@@ -92,6 +92,9 @@ func (l Like) Equal(other Like) bool {
 // LikeOf decides everything that an answer depends on.
 func LikeOf(c Call, reach Reach) Like {
 	l := Like{Operator: c.Operator.Name, Reach: reach, Ranks: fmt.Sprint(c.Data.Rank(), c.rank(), c.batch()), Attributes: c.attributes()}
+	if s := c.Indices.Shape(); c.Operator.Kind == operators.GatherND && len(s) > 0 {
+		l.Ranks += fmt.Sprint(" ", s[len(s)-1])
+	}
 	if d := c.Indices.DType(); d.Valid() {
 		l.Indices = d.String()
 	}
@@ -198,6 +201,7 @@ var circumstances = []struct {
 		s := c.Indices.Shape()
 		return c.Operator.Kind == operators.GatherND && len(s) > 0 && s[len(s)-1] == 0
 	}},
+	{"one bag", "openvino.", func(c Call) bool { return c.Plan.Bag != nil && len(c.Plan.Out) > 0 && c.Plan.Out[0] == 1 }},
 	{"a bag without terms", "", func(c Call) bool { empty, _, _ := c.bags(); return empty }},
 	{"a last bag without terms", "", func(c Call) bool { _, last, _ := c.bags(); return last }},
 	{"indices of no bag", "", func(c Call) bool { _, _, rest := c.bags(); return rest }},
@@ -211,6 +215,7 @@ var circumstances = []struct {
 	{ShortVector, "openvino.Gather-", func(c Call) bool {
 		return c.Data.Rank() == 1 && c.Data.Len() <= 64 && c.Data.DType().IsInteger()
 	}},
+	{"an index far outside", "openvino.", func(c Call) bool { return c.far() }},
 	{"numbers of more than 32 bits", "openvino.", func(c Call) bool { return beyond32(c.Data) }},
 	{"signalling NaNs", "openvino.", func(c Call) bool { return signalling(c.Data) }},
 	{"signalling NaNs", "jax.", func(c Call) bool { return signalling(c.Data) }},
@@ -231,6 +236,20 @@ func (c Call) slice() int {
 		n *= d
 	}
 	return n
+}
+
+// far reports whether an index is so far outside that memory there may be none of the
+// process.
+func (c Call) far() bool {
+	most := int64(10_000)
+	for _, d := range c.Data.Shape() {
+		most = max(most, int64(d)+10_000)
+	}
+	if !c.Indices.DType().Valid() {
+		return false
+	}
+	numbers, err := integers(c.Indices)
+	return err == nil && slices.ContainsFunc(numbers, func(n int64) bool { return n > most || n < -most })
 }
 
 // bags reports whether a bag has no terms, whether the last one has none, and whether some

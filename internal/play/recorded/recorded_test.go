@@ -124,6 +124,9 @@ func TestWhere(t *testing.T) {
 		{"openvino.Gather-8", nil, "i32[" + strings.Repeat("1,", 64) + "1]", "[0]", nil, ""},
 		{"openvino.Gather-8", nil, "f32[1,2]", "[0]", nil, ""},
 		{"onnx.Gather-13", nil, "i32[1,2]", "[0]", nil, ""},
+		{"openvino.GatherND-8", nil, "f32[1,2]", "[[10003]]", nil, "an index far outside"},
+		{"openvino.GatherND-8", nil, "f32[1,2]", "[[-10003]]", nil, "an index far outside"},
+		{"openvino.GatherND-8", nil, "f32[1,2]", "i32[[10002]]", nil, ""},
 		{"openvino.GatherND-8", nil, "[2147483648]", "[[0]]", nil, "numbers of more than 32 bits"},
 		{"openvino.GatherND-8", nil, "[2147483647]", "[[0]]", nil, ""},
 		{"openvino.GatherND-8", nil, "f64[0.1]", "[[0]]", nil, "numbers of more than 32 bits"},
@@ -135,6 +138,7 @@ func TestWhere(t *testing.T) {
 		{"torch.embedding_bag", values{"mode": "sum"}, "f32[[1],[2]]", "[0,1]", []string{"[0,2]"}, "a bag without terms;a last bag without terms"},
 		{"torch.embedding_bag", values{"mode": "sum", "include_last_offset": true}, "f32[[1],[2]]", "[0,1]", []string{"[0,1]"}, "indices of no bag"},
 		{"openvino.EmbeddingSegmentsSum-3", values{"num_segments": 2}, "f32[[1],[2]]", "[0,1]", []string{"[0,1]"}, ""},
+		{"openvino.EmbeddingSegmentsSum-3", values{"num_segments": 1}, "f32[[1],[2]]", "[0,1]", []string{"[0,0]"}, "one bag"},
 		{"openvino.EmbeddingSegmentsSum-3", values{"num_segments": 2}, "f32[[1],[2]]", "[0,1]", []string{"[1,1]"}, "a bag without terms"},
 		{"openvino.EmbeddingSegmentsSum-3", values{"num_segments": 3}, "f32[[1],[2]]", "[0,1]", []string{"[0,1]"}, "a bag without terms;a last bag without terms"},
 	} {
