@@ -428,9 +428,12 @@ func join(all []told) []recorded.Entry {
 		if !ok {
 			i = len(entries)
 			at[k] = i
-			entries = append(entries, recorded.Entry{Like: t.Like, Runtime: t.runtime, Class: t.class, Follows: t.follows, Run: t.run, Case: t.name})
+			entries = append(entries, recorded.Entry{Like: t.Like, Runtime: t.runtime, Class: t.class, Follows: t.follows, Run: t.run})
 		}
-		entries[i].Data = append(entries[i].Data, t.data)
+		if at, has := slices.BinarySearch(entries[i].Data, t.data); !has {
+			entries[i].Data = slices.Insert(entries[i].Data, at, t.data)
+			entries[i].Cases = slices.Insert(entries[i].Cases, at, t.name)
+		}
 	}
 	slices.SortStableFunc(entries, func(a, b recorded.Entry) int {
 		return cmp.Or(
@@ -442,8 +445,5 @@ func join(all []told) []recorded.Entry {
 			cmp.Compare(a.Run, b.Run),
 		)
 	})
-	for i := range entries {
-		slices.Sort(entries[i].Data)
-	}
 	return entries
 }

@@ -532,7 +532,7 @@ func TestRecorded(t *testing.T) {
 	}
 	for _, e := range recorded.Entries() {
 		if e.Run != "" && !slices.Contains(ways, e.Run) {
-			t.Errorf("%s: %q is no way of running that this test knows", e.Case, e.Run)
+			t.Errorf("%s: %q is no way of running that this test knows", e.Cases[0], e.Run)
 		}
 	}
 }

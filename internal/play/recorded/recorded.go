@@ -82,11 +82,17 @@ type Entry struct {
 	Runtime string
 	Class   string
 	Follows bool
-	Run     string // the way of running, where it is not the usual one: Answer.When
-	Case    string
+	Run     string   // the way of running, where it is not the usual one: Answer.When
+	Cases   []string // the recording of each of Data
 }
 
-// Text is the line of an entry. A field that is the same as in the line before it, whose
+// caseOf is the name that a recording has in the grid of calls if first is that of the same
+// call with data of another dtype.
+func caseOf(first, dtype, other string) string {
+	return strings.Replace(first, "-of-"+dtype+"-by-", "-of-"+other+"-by-", 1)
+}
+
+// Text is the line of an entry. A case that caseOf names is not written. A field that is the same as in the line before it, whose
 // fields are before, is written as a quotation mark.
 func (e Entry) Text(before []string) (line string, fields []string) {
 	attributes := make([]string, 0, len(e.Attributes))
@@ -97,9 +103,15 @@ func (e Entry) Text(before []string) (line string, fields []string) {
 	if e.Follows {
 		follows = "follows"
 	}
+	cases := slices.Clone(e.Cases)
+	for i := 1; i < len(cases); i++ {
+		if cases[i] == caseOf(e.Cases[0], e.Data[0], e.Data[i]) {
+			cases[i] = ""
+		}
+	}
 	fields = []string{
 		e.Operator, string(e.Reach), e.Runtime, e.Run, e.Class, follows, strings.Join(attributes, ";"), strings.Join(e.Where, ";"),
-		e.Further, e.Indices, strings.Join(e.Data, ","), e.Ranks, e.Case,
+		e.Further, e.Indices, strings.Join(e.Data, ","), e.Ranks, strings.Join(cases, ","),
 	}
 	short := slices.Clone(fields)
 	for i := range short {
@@ -128,7 +140,12 @@ func entryOf(line string, fields []string) Entry {
 		Like: Like{
 			Operator: fields[0], Reach: Reach(fields[1]), Where: split(fields[7], ";"), Further: fields[8], Indices: fields[9], Ranks: fields[11],
 		},
-		Runtime: fields[2], Run: fields[3], Class: fields[4], Follows: fields[5] == "follows", Data: split(fields[10], ","), Case: fields[12],
+		Runtime: fields[2], Run: fields[3], Class: fields[4], Follows: fields[5] == "follows", Data: split(fields[10], ","), Cases: strings.Split(fields[12], ","),
+	}
+	for i := 1; i < len(e.Cases); i++ {
+		if e.Cases[i] == "" {
+			e.Cases[i] = caseOf(e.Cases[0], e.Data[0], e.Data[i])
+		}
 	}
 	for _, text := range split(fields[6], ";") {
 		name, v, _ := strings.Cut(text, "=")
@@ -177,8 +194,8 @@ func Of(c Call, reach Reach) []Answer {
 	like, data := LikeOf(c, reach), c.Data.DType().String()
 	var list []Answer
 	for _, e := range entries {
-		if e.Like.Equal(like) && slices.Contains(e.Data, data) {
-			list = append(list, Answer{Runtime: e.Runtime, Class: e.Class, Text: words[e.Class], Follows: e.Follows, Case: e.Case, When: e.Run})
+		if i := slices.Index(e.Data, data); i >= 0 && e.Like.Equal(like) {
+			list = append(list, Answer{Runtime: e.Runtime, Class: e.Class, Text: words[e.Class], Follows: e.Follows, Case: e.Cases[i], When: e.Run})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Answer) int { return min(len(a.When), 1) - min(len(b.When), 1) })

@@ -166,7 +166,7 @@ func TestWhere(t *testing.T) {
 	for _, e := range recorded.Entries() {
 		for _, name := range e.Where {
 			if !seen[name] {
-				t.Errorf("%s: %q is no circumstance that this test knows", e.Case, name)
+				t.Errorf("%s: %q is no circumstance that this test knows", e.Cases[0], name)
 			}
 		}
 	}
@@ -219,7 +219,7 @@ func TestOf(t *testing.T) {
 	count := 0
 	for _, e := range recorded.Entries() {
 		count++
-		if e.Case == "" || e.Runtime == "" || len(e.Data) == 0 || strings.Contains(e.Runtime, "/") {
+		if slices.Contains(e.Cases, "") || e.Runtime == "" || len(e.Data) == 0 || len(e.Cases) != len(e.Data) || strings.Contains(e.Runtime, "/") {
 			t.Errorf("%+v", e)
 		}
 	}
