@@ -35,7 +35,8 @@ type Run struct {
 	Departs   bool   // whether the answer is not what the specification says
 	Error     string
 	Output    garner.Tensor // the zero Tensor where there is none
-	Undefined bool          // the answer depends on more than the case
+	Undefined bool          // the answer depends on more than the case; Note says how
+	Unread    bool          // there is a result, and no elements of it: a checksum, or such as are no numbers of the type
 	Note      string
 }
 
@@ -93,7 +94,7 @@ func (s said) read(c *Case) (Run, error) {
 	}
 	t, err := parseTensor(s.Outputs[0], outputFields)
 	if err != nil || !t.given() {
-		r.Undefined = true // a checksum, or elements that are no numbers of the type
+		r.Unread = true
 		return r, nil
 	}
 	t.codes = t.dtype == garner.NF4 && c.Op == compressed
@@ -169,4 +170,16 @@ func recording(line []byte) (r Recording, ok bool, err error) {
 		r.Runs = append(r.Runs, run)
 	}
 	return r, true, nil
+}
+
+// Tensor reads a tensor as the corpora write it, with all its elements.
+func Tensor(text []byte) (garner.Tensor, error) {
+	t, err := parseTensor(text, outputFields)
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	if !t.given() {
+		return garner.Tensor{}, fmt.Errorf("a tensor without elements that can be read: %s", text)
+	}
+	return t.tensor()
 }

@@ -3,6 +3,7 @@
 // instead. bench/snippets.py runs them.
 //
 //	go run ./internal/gencalls [LANGUAGE]      python, go or garner; default python
+//	go run ./internal/gencalls grid            the calls that testdata/conformance/record_calls.py records
 package main
 
 import (
@@ -17,7 +18,6 @@ import (
 	"github.com/garner-go/garner/internal/play/calls"
 	"github.com/garner-go/garner/internal/play/code"
 	"github.com/garner-go/garner/internal/play/recorded"
-	"github.com/garner-go/garner/operators"
 )
 
 func main() {
@@ -26,7 +26,12 @@ func main() {
 		language = os.Args[1]
 	}
 	out := bufio.NewWriter(os.Stdout)
-	err := write(json.NewEncoder(out), language)
+	var err error
+	if language == "grid" {
+		err = writeGrid(json.NewEncoder(out))
+	} else {
+		err = write(json.NewEncoder(out), language)
+	}
 	if err == nil {
 		err = out.Flush()
 	}
@@ -68,7 +73,7 @@ func write(to *json.Encoder, language string) error {
 		return err
 	}
 	for _, c := range list {
-		l := line{Title: c.Title, Operator: c.Operator.Name, Kind: string(c.Kind)}
+		l := line{Title: c.Title, Operator: c.Operator.Name, Kind: string(c.Reach)}
 		text, err := code.Of(c.Operator, c.Call, language)
 		if l.Text = text; err != nil {
 			l.Unsaid = err.Error()
@@ -90,32 +95,6 @@ func write(to *json.Encoder, language string) error {
 	return nil
 }
 
-// holds reports whether a condition in words holds for a call, as far as its operands tell.
-func holds(where string, c calls.Call) bool {
-	empty := c.Call.Data.Len() == 0 || c.Call.Indices.DType().Valid() && c.Call.Indices.Len() == 0
-	switch where {
-	case recorded.WithoutElements, recorded.WithoutTerms:
-		return empty
-	case recorded.ShortVector:
-		return c.Call.Data.Rank() == 1 && c.Call.Data.Len() <= 64 && c.Call.Data.DType().IsInteger()
-	}
-	return true
-}
-
-// answersOf gives the recorded answers of all versions of an operator to calls inside: a
-// type that was not asked of one lacks in the others too.
-func answersOf(o operators.Operator, kind recorded.Kind) []recorded.Answer {
-	list := recorded.Of(o.Name, kind)
-	if name, _, ok := strings.Cut(o.Name, "-"); ok && kind == recorded.Inside {
-		for _, other := range operators.Versions(name) {
-			if other.Name != o.Name {
-				list = append(list, recorded.Of(other.Name, kind)...)
-			}
-		}
-	}
-	return list
-}
-
 func answerOf(t garner.Tensor) (*answer, error) {
 	a := &answer{DType: t.DType().String(), Shape: t.Shape(), Values: []string{}}
 	if t.DType() == garner.String {
@@ -132,51 +111,45 @@ func answerOf(t garner.Tensor) (*answer, error) {
 	return a, err
 }
 
-// departures lists the recorded answers of the runtime to calls of this kind, and to calls
-// inside, which tell what types it lacks.
+// departures lists the recorded answers of the runtime to such a call that are not what its
+// specification says.
 func departures(c calls.Call) ([]known, error) {
-	var list []known
 	op, err := c.Operator.New(c.Call.Values)
-	if err != nil {
+	if err != nil || c.Plan == nil {
 		return nil, err
 	}
-	kinds := []recorded.Kind{c.Kind, recorded.Inside}
-	if c.Kind == recorded.Inside {
-		kinds = kinds[:1]
-	}
-	for _, kind := range kinds {
-		for _, a := range answersOf(c.Operator, kind) {
-			if !a.Fits(c.Call.Values, c.Call.Data.DType(), c.Call.Indices.DType()) || a.Follows || a.Run != "" || !holds(a.Where, c) {
+	var list []known
+	for _, a := range recorded.Of(c.Recorded(), c.Reach) {
+		if a.Follows || a.When != "" {
+			continue
+		}
+		k := known{Answer: a}
+		made := op
+		switch a.Class {
+		case recorded.FromEnd:
+			made = garner.WithNegative(op, garner.FromEnd)
+		case recorded.Zero:
+			made = garner.WithOutside(op, garner.Zero)
+		case recorded.LastRow, recorded.FirstRow:
+			made = garner.WithOutside(op, garner.Clamp)
+		case recorded.Wrapped:
+			made = garner.WithOutside(garner.WithNegative(op, garner.FromEnd), garner.Wrap)
+		default:
+			made = nil
+		}
+		if made != nil {
+			out, err := garner.Gather(made, c.Call.Data, c.Call.Indices, c.Call.Operands...)
+			if errors.Is(err, garner.ErrIndex) {
 				continue
 			}
-			k := known{Answer: a}
-			made := op
-			switch a.Answer {
-			case recorded.FromEnd:
-				made = garner.WithNegative(op, garner.FromEnd)
-			case recorded.Zero:
-				made = garner.WithOutside(op, garner.Zero)
-			case recorded.LastRow, recorded.FirstRow:
-				made = garner.WithOutside(op, garner.Clamp)
-			case recorded.Wrapped:
-				made = garner.WithOutside(garner.WithNegative(op, garner.FromEnd), garner.Wrap)
-			default:
-				made = nil
+			if err != nil {
+				return nil, err
 			}
-			if made != nil {
-				out, err := garner.Gather(made, c.Call.Data, c.Call.Indices, c.Call.Operands...)
-				if errors.Is(err, garner.ErrIndex) {
-					continue
-				}
-				if err != nil {
-					return nil, err
-				}
-				if k.Want, err = answerOf(out); err != nil {
-					return nil, err
-				}
+			if k.Want, err = answerOf(out); err != nil {
+				return nil, err
 			}
-			list = append(list, k)
 		}
+		list = append(list, k)
 	}
 	return list, nil
 }

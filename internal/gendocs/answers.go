@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner/internal/play"
-	"github.com/garner-go/garner/internal/play/recorded"
 	"github.com/garner-go/garner/operators"
 )
 
@@ -16,8 +15,9 @@ const answersHead = `# Which answer does each framework give?
 Ten calls that frameworks answer differently. Every table has the operators of one kind that can take the operands, grouped by what they answer; that is
 what each operator's specification says, and garner's answer. Beside it stands what the framework itself answered when such a call was recorded: its
 version, and the name of the recording in [testdata/conformance](../testdata/conformance), or, where it begins with "lint-", in
-[lint/testdata](../lint/testdata). **Differs** marks an answer that is not what the operator's own specification says. A condition in parentheses
-says for which types or ways of running it holds. An operator without a recording of such a call has none.
+[lint/testdata](../lint/testdata). Such a call has the same types, ranks, batch dims and attributes; only its numbers differ. **Differs** marks an answer
+that is not what the operator's own specification says. Parentheses name a way of running that is not the usual one. An operator of which no such call
+was recorded has none.
 
 "garner play" and the page [play](play/) answer any other call. "go generate ./internal/gendocs" writes this page, and a test holds that it is up to date.
 [rules.md](rules.md) has what each operator accepts and refuses.
@@ -37,7 +37,7 @@ var questions = []question{
 	{"An index past the end", "There are three rows, and the index is 3.", operators.Gather, play.Call{Data: "f32[[1,2],[3,4],[5,6]]", Indices: "[0,3]", Axis: integer(0)}},
 	{"An index below the first", "There are three rows, and the index is −4.", operators.Gather, play.Call{Data: "f32[[1,2],[3,4],[5,6]]", Indices: "[0,-4]", Axis: integer(0)}},
 	{"An index past the end of a short vector of integers", "Shape computations in models are such gathers.", operators.Gather, play.Call{Data: "[1,2,3]", Indices: "[0,7]", Axis: integer(0)}},
-	{"batch_dims", "Each row of data has its own row of indices. The recordings here are of calls without batches; the corpora have those with batches too.", operators.Gather, play.Call{Data: "f32[[1,2,3],[4,5,6]]", Indices: "[[2,0],[1,1]]", Axis: integer(1), BatchDims: integer(1)}},
+	{"batch_dims", "Each row of data has its own row of indices.", operators.Gather, play.Call{Data: "f32[[1,2,3],[4,5,6]]", Indices: "[[2,0],[1,1]]", Axis: integer(1), BatchDims: integer(1)}},
 	{"−1 in a tuple", "GatherND's indices address one element each.", operators.GatherND, play.Call{Data: "f32[[1,2],[3,4]]", Indices: "[[0,1],[1,-1]]"}},
 	{"A tuple past the end", "The second tuple would be inside the memory of data, and is outside its second dim.", operators.GatherND, play.Call{Data: "f32[[1,2],[3,4]]", Indices: "[[0,1],[0,2]]"}},
 	{"−1 for each element", "GatherElements has one index for each element of the result.", operators.Elements, play.Call{Data: "f32[[1,2],[3,4]]", Indices: "[[1,-1],[0,0]]", Axis: integer(1)}},
@@ -107,9 +107,6 @@ func rowsOf(g play.Group, kind operators.Kind) []row {
 		}
 		t := &told{names: []string{"`" + o.Name + "`"}}
 		for _, a := range o.Recorded {
-			if a.Where == recorded.WithoutElements || a.Where == recorded.WithoutTerms {
-				continue // of other calls than this one
-			}
 			text := a.Runtime + " " + a.Text
 			if a.When != "" {
 				text += " (" + a.When + ")"

@@ -3,7 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"maps"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,203 +12,308 @@ import (
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/corpus"
 	"github.com/garner-go/garner/internal/play/recorded"
-	"github.com/garner-go/garner/lint"
 	"github.com/garner-go/garner/operators"
 )
 
-// entriesOf gives the entries of the recordings of a folder, and of the evidence of lint
-// beyond them, sorted by operator, kind, and how special their conditions are.
-func entriesOf(folder string) ([]recorded.Entry, error) {
+// A told is what one run of a recording answered.
+type told struct {
+	recorded.Like
+	data    string // its dtype
+	runtime string
+	run     string // the way of running; "" for the usual one
+	class   string
+	follows bool
+	name    string // of the recording
+}
+
+// entriesOf gives the entries of the recordings of a folder and of those of lint, sorted
+// by operator, reach and way of running. An error names the recording that it is of.
+func entriesOf(folder, lintFolder string) ([]recorded.Entry, error) {
+	all, err := toldOf(folder, lintFolder)
+	if err != nil {
+		return nil, err
+	}
+	all, err = settle(all)
+	if err != nil {
+		return nil, err
+	}
+	return join(all), nil
+}
+
+// toldOf reads the runs of all recordings that answer something about indices or types.
+func toldOf(folder, lintFolder string) ([]told, error) {
+	of, err := ofLint(lintFolder)
+	if err != nil {
+		return nil, err
+	}
 	recordings, err := corpus.Recordings(folder)
 	if err != nil {
 		return nil, err
 	}
-	// Those of corner cases show what others do not, and come last.
+	// An answer is told by the recording that asks for it first, and by the grid last.
 	slices.SortStableFunc(recordings, func(a, b corpus.Recording) int {
-		corner := func(r corpus.Recording) int { return cmp.Compare(r.File, "edges.jsonl") }
-		return cmp.Compare(1-corner(a)*corner(a), 1-corner(b)*corner(b))
+		last := func(r corpus.Recording) int {
+			if strings.Contains(r.Name, "-random-") {
+				return 2
+			}
+			return slices.Index([]string{"edges.jsonl", "calls.jsonl"}, r.File)
+		}
+		return cmp.Compare(last(a), last(b))
 	})
-	disputed, err := os.ReadFile(filepath.Join(folder, "..", "disputed.txt"))
+	disputed, err := disputedIn(filepath.Join(folder, "..", "disputed.txt"))
 	if err != nil {
 		return nil, err
 	}
-	var all []*found
+	var all []told
 	for _, r := range recordings {
-		if strings.Contains(string(disputed), " "+r.Name+" | ") { // all are of NaNs, which a gather must not change
-			f := &found{Entry: recorded.Entry{Operator: r.Operator.Name, Kind: recorded.Inside}}
-			f.Runtime, f.Case, f.Data = runtimeName(r.Source), r.Name, []string{r.Data.DType().String()}
-			f.Answer.Answer, f.Where = recorded.Rounded, recorded.Signalling
-			all = add(all, f)
-			continue
+		list, err := read(r, disputed[r.Name])
+		if err != nil {
+			return nil, fmt.Errorf("garner: %s: %s: %w", r.File, r.Name, err)
 		}
-		for _, f := range read(r) {
-			all = add(all, f)
-		}
+		all = append(all, list...)
 	}
-	for _, f := range ofLint() {
-		all = add(all, f)
+	all = append(all, of...)
+	// A published test is no run: it stands for a runtime of which there is no recording.
+	suite := func(t told) bool { return strings.HasSuffix(t.runtime, "test suite") }
+	ran := map[string]bool{}
+	for _, t := range all {
+		ran[t.Operator] = ran[t.Operator] || !suite(t)
 	}
-	all = slices.DeleteFunc(all, func(f *found) bool {
-		return strings.HasSuffix(f.Runtime, "test suite") && slices.ContainsFunc(all, func(g *found) bool {
-			return g.Operator == f.Operator && g.Kind == f.Kind && !strings.HasSuffix(g.Runtime, "test suite")
-		})
-	})
-	order := map[string]int{}
-	for i, o := range operators.All() {
-		order[o.Name] = i
-	}
-	kinds := []recorded.Kind{recorded.Inside, recorded.Negative, recorded.Below, recorded.PastEnd}
-	slices.SortStableFunc(all, func(a, b *found) int {
-		return cmp.Or(
-			cmp.Compare(order[a.Operator], order[b.Operator]),
-			cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind)),
-			cmp.Compare(len(a.Attributes), len(b.Attributes)),
-			cmp.Compare(a.special(), b.special()),
-			cmp.Compare(b.count, a.count),
-		)
-	})
-	entries := make([]recorded.Entry, len(all))
-	for i, f := range all {
-		entries[i] = f.Entry
-	}
-	return entries, nil
+	return slices.DeleteFunc(all, func(t told) bool { return suite(t) && ran[t.Operator] }), nil
 }
 
-// A found is an entry in the making.
-type found struct {
-	recorded.Entry
-	count     int  // recordings that show it
-	ambiguous bool // several classes fit the recording
-}
-
-// special counts the conditions of an entry.
-func (f *found) special() int {
-	n := len(f.Data) + len(f.Indices)
-	if f.Run != "" {
-		n++
-	}
-	if f.Where != "" {
-		n++
-	}
-	return n
-}
-
-// add joins an entry to those that say the same of other types.
-func add(all []*found, f *found) []*found {
-	for _, g := range all {
-		same := g.Operator == f.Operator && g.Kind == f.Kind && g.Runtime == f.Runtime && g.Answer.Answer == f.Answer.Answer && g.Follows == f.Follows &&
-			g.Run == f.Run && g.Where == f.Where && len(g.Attributes) == len(f.Attributes) && (len(g.Data) > 0) == (len(f.Data) > 0) && (len(g.Indices) > 0) == (len(f.Indices) > 0)
-		for name, v := range f.Attributes {
-			same = same && g.Attributes[name] == v
-		}
-		if !same {
-			continue
-		}
-		g.Data, g.Indices = union(g.Data, f.Data), union(g.Indices, f.Indices)
-		if g.count++; g.ambiguous && !f.ambiguous {
-			g.Case, g.ambiguous = f.Case, false
-		}
-		return all
-	}
-	f.count = 1
-	return append(all, f)
-}
-
-func union(a, b []string) []string {
-	for _, s := range b {
-		if !slices.Contains(a, s) {
-			a = append(a, s)
-		}
-	}
-	return a
-}
-
-// read gives the entries of a recording.
-func read(r corpus.Recording) []*found {
-	if strings.Contains(r.Name, "-random-") { // they mix what the others ask one by one
-		return nil
-	}
-	plan, err := planOf(r)
+// disputedIn reads the names of the lines whose recorded answer is no answer of a gather,
+// and what is wrong with it.
+func disputedIn(file string) (map[string]string, error) {
+	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil // a call that breaks a rule of types, shapes or attributes says nothing of indices
+		return nil, err
 	}
-	kind, err := recorded.KindOf(plan, r.Indices, r.Further...)
-	if err != nil || kind == recorded.Inside && r.Error != "" {
-		return nil
+	all := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		fields := strings.Split(line, " | ")
+		if len(fields) != 3 || strings.HasPrefix(line, "#") {
+			continue
+		}
+		_, name, _ := strings.Cut(fields[0], " ")
+		if !strings.Contains(fields[1], "other NaNs of signalling ones") {
+			return nil, fmt.Errorf("garner: %s: %s: say in genrecorded what its evidence means: %s", file, name, fields[1])
+		}
+		all[name] = recorded.Rounded
 	}
-	values := map[string]any{}
-	maps.Copy(values, r.Attributes)
-	var list []*found
+	return all, nil
+}
+
+// read gives what the runs of a recording answered. class is that of a disputed one.
+func read(r corpus.Recording, class string) ([]told, error) {
+	plan, err := planOf(r)
+	if err != nil || strings.Contains(r.Name, "-axis-dtype-") { // the type of an axis is no part of a call
+		return nil, nil // a call that breaks a rule of types, shapes or attributes says nothing of indices
+	}
+	reach, err := recorded.ReachOf(plan, r.Indices, r.Further...)
+	if err != nil || reach == recorded.Inside && r.Error != "" {
+		return nil, nil
+	}
+	like := recorded.LikeOf(recorded.Call{Operator: r.Operator, Values: r.Attributes, Plan: plan, Data: r.Data, Indices: r.Indices, Further: r.Further}, reach)
+	t := told{Like: like, data: r.Data.DType().String(), name: r.Name}
+	if class != "" {
+		t.runtime, t.class = runtimeName(r.Source), class
+		return []told{t}, nil
+	}
+	var list []told
 	for _, run := range r.Runs {
-		f := &found{Entry: recorded.Entry{Operator: r.Operator.Name, Kind: kind}}
-		f.Runtime, f.Case, f.Follows, f.Run = r.Source, r.Name, !run.Departs, run.Way
-		if before, way, ok := strings.Cut(f.Runtime, ", "); ok {
-			f.Runtime, f.Run = before, way
+		source, way := r.Source, run.Way
+		if before, after, ok := strings.Cut(source, ", "); ok {
+			source, way = before, after
 		}
 		if strings.HasPrefix(run.Way, "onnx ") { // another runtime
-			f.Runtime, f.Run = run.Way, ""
+			source, way = run.Way, ""
 		}
-		f.Runtime = runtimeName(f.Runtime)
-		if set := recorded.ModesOf(r.Operator.Name, values); len(set) > 0 {
-			f.Attributes = set
+		t := t
+		t.runtime, t.run, t.follows = runtimeName(source), way, !run.Departs
+		if t.class, err = judge(r, reach, plan, run); err != nil {
+			return nil, err
 		}
-		if f.judge(r, plan, run) {
-			list = append(list, f)
+		if t.class != "" {
+			list = append(list, t)
 		}
 	}
-	if f := ofNote(r, kind); f != nil {
-		list = append(list, f)
+	source, class, err := ofNote(r.Note)
+	if err != nil {
+		return nil, err
+	}
+	if class != "" {
+		t.runtime, t.class = runtimeName(source), class
+		list = append(list, t)
+	}
+	return list, nil
+}
+
+// A meaning is what words in a note mean; the class "" is none of a gather.
+type meaning struct{ words, class string }
+
+// ofNotes are the notes of answers that no result or error says.
+var ofNotes = []meaning{
+	{"process ended by signal", recorded.Ends},
+	{"computes this element type in 32 bits", recorded.Rounded},
+	{"quiets signalling NaN", recorded.Rounded},
+	{"mis-addresses elements narrower than a byte", recorded.Garbage},
+	{"outside the operator's definition", ""},
+	{"the peer leaves the output memory as it was", recorded.Garbage},
+	{"memory nobody wrote", recorded.Garbage},
+	{"what came out depends on memory outside the case", recorded.Garbage},
+	{"reads other memory", recorded.Garbage},
+	{"the result depends on other memory or is cut short", recorded.Garbage},
+	{"given as memory that is no row", recorded.Garbage},
+}
+
+// ofUsual are the notes of what the usual run of a runtime did where a line has the answer
+// of another way of running.
+var ofUsual = []meaning{
+	{"process ended by signal", recorded.Ends},
+	{"MLDataType for: tensor(", recorded.NoTypes},
+	{"batchDims <= axis' failed", ""},   // the axis was an input of the model,
+	{"[EliminateGather] END: node", ""}, // which is no part of a call
+}
+
+func means(list []meaning, note string) (string, error) {
+	for _, m := range list {
+		if strings.Contains(note, m.words) {
+			return m.class, nil
+		}
+	}
+	return "", fmt.Errorf("say in genrecorded what this note means: %q", note)
+}
+
+// ofNote gives the runtime and the class that a line's note tells; "" where it tells
+// nothing beyond the line.
+func ofNote(note string) (source, class string, err error) {
+	if before, text, ok := strings.Cut(note, ", usual run: "); ok {
+		class, err = means(ofUsual, text)
+		return before, class, err
+	}
+	if before, _, ok := strings.Cut(note, " gives the wrong result shown as observed"); ok {
+		return before, recorded.Cut, nil
+	}
+	return "", "", nil
+}
+
+// judge gives the class of an answer; "" where it says nothing of indices or types.
+func judge(r corpus.Recording, reach recorded.Reach, plan *garner.Plan, run corpus.Run) (string, error) {
+	n, known := plan.Out.Len()
+	empty := r.Data.Len() == 0 || r.Indices.DType().Valid() && r.Indices.Len() == 0 || known && n == 0
+	switch {
+	case run.Undefined:
+		return means(ofNotes, run.Note)
+	case run.Error == "dtype":
+		return recorded.NoTypes, nil
+	case run.Error != "" && reach == recorded.Inside && empty:
+		return recorded.NoEmpty, nil
+	case run.Error != "":
+		return recorded.Refused, nil
+	case run.Unread || run.Output.DType() == garner.Invalid:
+		return "", nil
+	}
+	switch fitting := classes(r, reach, plan, run.Output); {
+	case len(fitting) == 1:
+		return fitting[0], nil
+	case len(fitting) == 0 && cut(r, run.Output):
+		return recorded.Cut, nil
+	case len(fitting) == 0 && run.Departs && reach != recorded.Inside && strings.HasPrefix(r.Operator.Name, "openvino."):
+		return recorded.Garbage, nil // it checks no index, and no rule gives these elements
+	case len(fitting) == 0 && run.Departs:
+		return recorded.Other, nil
+	}
+	return "", nil // several fit, or only by elements that the specification leaves open
+}
+
+// classes gives the classes that the result fits, garner's own answer first.
+func classes(r corpus.Recording, reach recorded.Reach, plan *garner.Plan, got garner.Tensor) []string {
+	var list []string
+	fits := func(class string, op garner.Op) {
+		out, err := garner.Gather(op, r.Data, r.Indices, r.Further...)
+		if err == nil && equal(out, got) && !slices.Contains(list, class) {
+			list = append(list, class)
+		}
+	}
+	if reach == recorded.Inside {
+		fits(recorded.Row, r.Op)
+		return list
+	}
+	if got.Len() == 0 {
+		return nil // no element tells a class from another
+	}
+	if plan.Bag != nil || plan.Stored != nil {
+		fits(own(plan, reach), r.Op)
+	}
+	nearest := recorded.LastRow
+	if reach != recorded.PastEnd {
+		nearest = recorded.FirstRow
+	}
+	for _, negative := range []garner.Negative{garner.FromEnd, garner.Reject} {
+		op := garner.WithNegative(r.Op, negative)
+		if reach == recorded.Negative && negative == garner.FromEnd {
+			fits(recorded.FromEnd, garner.WithOutside(op, garner.Error))
+			if len(list) > 0 && list[len(list)-1] == recorded.FromEnd {
+				return list // so does the index modulo the axis
+			}
+			continue
+		}
+		fits(recorded.Zero, garner.WithOutside(op, garner.Zero))
+		fits(nearest, garner.WithOutside(op, garner.Clamp))
+		fits(recorded.Wrapped, garner.WithOutside(op, garner.Wrap))
+		if plan.Outside == garner.Fill {
+			class := recorded.Fill
+			if nan(plan.Fill) {
+				class = recorded.NaN
+			}
+			fits(class, garner.WithNegative(r.Op, negative))
+		}
 	}
 	return list
 }
 
-// ofNote gives the entry of a line whose note says what the usual run of its runtime
-// did, where the line itself has the answer of another one.
-func ofNote(r corpus.Recording, kind recorded.Kind) *found {
-	f := &found{Entry: recorded.Entry{Operator: r.Operator.Name, Kind: kind}}
-	f.Case = r.Name
-	runtime, text, ok := strings.Cut(r.Note, ", usual run: ")
-	wrong, _, cut := strings.Cut(r.Note, " gives the wrong result shown as observed")
+// cut reports whether a result is garner's but for strings that are empty.
+func cut(r corpus.Recording, got garner.Tensor) bool {
+	want, err := garner.Gather(r.Op, r.Data, r.Indices, r.Further...)
+	if err != nil || got.DType() != garner.String || want.DType() != garner.String || !want.Shape().Equal(got.Shape()) {
+		return false
+	}
+	a, errA := garner.Values[string](want)
+	b, errB := garner.Values[string](got)
+	for i := range a {
+		if i < len(b) && a[i] != b[i] && b[i] != "" {
+			return false
+		}
+	}
+	return errA == nil && errB == nil
+}
+
+// nan reports whether a scalar is NaN.
+func nan(t garner.Tensor) bool { return strings.Contains(t.Text(), "NaN") }
+
+// own is the class of garner's own answer of a plan that computes.
+func own(plan *garner.Plan, reach recorded.Reach) string {
 	switch {
-	case ok && strings.Contains(text, "process ended"):
-		f.Answer.Answer, f.Where = recorded.Ends, recorded.WithoutElements
-	case ok && strings.Contains(text, "MLDataType"):
-		f.Answer.Answer = recorded.NoTypes
-		f.types(r)
-	case cut:
-		runtime, f.Answer.Answer = wrong, recorded.Cut
-		f.types(r)
-	default:
-		return nil
+	case plan.Bag != nil && plan.Bag.SkipNegative && reach != recorded.PastEnd:
+		return recorded.LeftOut
+	case reach == recorded.Negative && plan.Negative == garner.FromEnd:
+		return recorded.FromEnd
 	}
-	f.Runtime = runtimeName(runtime)
-	return f
+	return recorded.Zero
 }
 
-// suites are whose published tests a source names.
-var suites = map[string]string{
-	"openvino": "OpenVINO", "onnx/onnx": "ONNX", "google-ai-edge/LiteRT": "LiteRT", "openxla/stablehlo": "StableHLO", "jax-ml/jax": "JAX",
-	"tensorflow": "XLA", "tensorflow/python": "TensorFlow", "tensorflow/core": "TensorFlow", "web-platform-tests": "Web Platform",
-}
-
-// runtimeName gives the name, the version and the device of a recording's source.
-func runtimeName(source string) string {
-	if parts := strings.SplitN(source, "/", 3); len(parts) > 1 {
-		first, _, _ := strings.Cut(source, " ")
-		for _, name := range []string{first, parts[0] + "/" + parts[1]} {
-			if of := suites[name]; of != "" {
-				return of + "'s test suite"
-			}
+// equal compares the elements of two tensors, all NaNs alike.
+func equal(a, b garner.Tensor) bool {
+	if a.DType() != b.DType() || !a.Shape().Equal(b.Shape()) {
+		return false
+	}
+	if x, err := a.Bytes(); err == nil {
+		if y, err := b.Bytes(); err == nil && bytes.Equal(x, y) {
+			return true
 		}
 	}
-	source = strings.TrimSuffix(source, " (x64 on)")
-	switch name, _, _ := strings.Cut(source, " "); name {
-	case "openvino", "torch", "jax", "tensorflow", "onnxruntime": // those of edges.jsonl do not say it
-		if !strings.HasSuffix(source, " CPU") {
-			source += " CPU"
-		}
-	}
-	return source
+	return a.Text() == b.Text()
 }
 
 func planOf(r corpus.Recording) (*garner.Plan, error) {
@@ -234,221 +339,111 @@ func planOf(r corpus.Recording) (*garner.Plan, error) {
 	return p.Plan(), nil
 }
 
-// judge sets the class of an answer; false where it says nothing of indices or types.
-func (f *found) judge(r corpus.Recording, plan *garner.Plan, run corpus.Run) bool {
-	empty := r.Data.Len() == 0 || r.Indices.DType().Valid() && r.Indices.Len() == 0
-	if n, ok := plan.Out.Len(); ok && n == 0 {
-		empty = true
-	}
-	if empty {
-		f.Where = recorded.WithoutElements
-	}
-	switch {
-	case run.Undefined || run.Output.DType() == garner.Invalid && run.Error == "":
-		return f.undefined(r, run.Note)
-	case run.Error == "index-out-of-range" && f.Kind != recorded.Inside:
-		f.Answer.Answer = recorded.Refused
-		return true
-	case run.Error == "dtype":
-		if f.Kind != recorded.Inside {
-			return false
-		}
-		f.Answer.Answer, f.Where = recorded.NoTypes, ""
-		f.types(r)
-		return !slices.Equal(f.Data, []string{"f32"}) // of those it is another operand's type
-	case run.Error != "":
-		f.Answer.Answer = recorded.Refused
-		if f.Kind == recorded.Inside && empty {
-			f.Answer.Answer, f.Where = recorded.NoEmpty, ""
-			return f.Run == "" // ways of running have rules of shapes of their own
-		}
-		return f.Kind != recorded.Inside && !empty
-	}
-	if empty {
-		return false // no element tells a class from another
-	}
-	fitting := f.classes(r, plan, run.Output)
-	if len(fitting) == 1 && fitting[0] == recorded.Row && f.Run != "" {
-		return false
-	}
-	if len(fitting) == 0 {
-		f.Answer.Answer = recorded.Other
-		return run.Departs
-	}
-	f.Answer.Answer, f.ambiguous = fitting[0], len(fitting) > 1
-	return !f.ambiguous
+// suites are whose published tests a source names.
+var suites = map[string]string{
+	"openvino": "OpenVINO", "onnx/onnx": "ONNX", "onnxruntime/test": "ONNX Runtime", "google-ai-edge/LiteRT": "LiteRT", "openxla/stablehlo": "StableHLO",
+	"jax-ml/jax": "JAX", "tensorflow": "XLA", "tensorflow/python": "TensorFlow", "tensorflow/core": "TensorFlow", "web-platform-tests": "Web Platform",
 }
 
-// undefined classes what was not recorded as a result.
-func (f *found) undefined(r corpus.Recording, note string) bool {
-	has := func(s string) bool { return strings.Contains(note, s) }
-	switch {
-	case has("process ended"):
-		f.Answer.Answer = recorded.Ends
-	case has("32 bits"), has("quiets"):
-		f.Answer.Answer, f.Where = recorded.Rounded, recorded.Beyond32
-		if has("quiets") {
-			f.Where = recorded.Signalling
-		}
-		f.Data = []string{r.Data.DType().String()}
-	case has("narrower than a byte"):
-		f.Answer.Answer = recorded.Garbage
-		f.types(r)
-	case has("outside the operator's definition"):
-		return false
-	case f.Kind == recorded.Inside && (has("tuples are empty") || has("nobody wrote")):
-		f.Answer.Answer, f.Where = recorded.Garbage, recorded.WithoutTerms
-	case f.Kind == recorded.Inside:
-		return false
-	default:
-		f.Answer.Answer = recorded.Garbage
-	}
-	return true
-}
-
-// types sets the dtype that the answer depends on: that of the indices where the
-// operator's page does not list it or they are no i32 and i64, else that of data.
-func (f *found) types(r corpus.Recording) {
-	_, listed, _ := strings.Cut(r.Operator.Types, "indices ")
-	name := r.Indices.DType().String()
-	usual := name == "i64" || name == "i32" && !strings.HasSuffix(listed, "i64") || name == "i32" && strings.Contains(listed, "i32")
-	if strings.Contains(r.Name, "-indices-") || !usual && r.Indices.DType().Valid() {
-		f.Indices = []string{name}
-		return
-	}
-	f.Data = []string{r.Data.DType().String()}
-}
-
-// classes gives the classes that the result fits, garner's own answer first.
-func (f *found) classes(r corpus.Recording, plan *garner.Plan, got garner.Tensor) []string {
-	var list []string
-	fits := func(class string, op garner.Op) {
-		out, err := garner.Gather(op, r.Data, r.Indices, r.Further...)
-		if err == nil && equal(out, got) && !slices.Contains(list, class) {
-			list = append(list, class)
-		}
-	}
-	if f.Kind == recorded.Inside {
-		fits(recorded.Row, r.Op)
-		return list
-	}
-	if plan.Bag != nil || plan.Stored != nil {
-		fits(own(plan, f.Kind, r.Indices), r.Op)
-	}
-	nearest := recorded.LastRow
-	if f.Kind != recorded.PastEnd {
-		nearest = recorded.FirstRow
-	}
-	for _, negative := range []garner.Negative{garner.FromEnd, garner.Reject} {
-		op := garner.WithNegative(r.Op, negative)
-		if f.Kind == recorded.Negative && negative == garner.FromEnd {
-			fits(recorded.FromEnd, garner.WithOutside(op, garner.Error))
-			if len(list) > 0 && list[len(list)-1] == recorded.FromEnd {
-				return list // so does the index modulo the axis
+// runtimeName gives the name, the version and the device of a recording's source.
+func runtimeName(source string) string {
+	if parts := strings.SplitN(source, "/", 3); len(parts) > 1 {
+		first, _, _ := strings.Cut(source, " ")
+		for _, name := range []string{first, parts[0] + "/" + parts[1]} {
+			if of := suites[name]; of != "" {
+				return of + "'s test suite"
 			}
-			continue
-		}
-		fits(recorded.Zero, garner.WithOutside(op, garner.Zero))
-		fits(nearest, garner.WithOutside(op, garner.Clamp))
-		fits(recorded.Wrapped, garner.WithOutside(op, garner.Wrap))
-		if plan.Outside == garner.Fill {
-			class := recorded.Fill
-			if d := plan.DType; d.IsFloat() || d.IsComplex() {
-				class = recorded.NaN
-			}
-			fits(class, garner.WithNegative(r.Op, negative))
 		}
 	}
-	return list
-}
-
-// own is the class of garner's own answer of a plan that computes.
-func own(plan *garner.Plan, kind recorded.Kind, indices garner.Tensor) string {
-	switch {
-	case plan.Bag != nil && plan.Bag.SkipNegative && kind != recorded.PastEnd:
-		return recorded.LeftOut
-	case kind == recorded.Negative && plan.Negative == garner.FromEnd:
-		return recorded.FromEnd
-	}
-	return recorded.Zero
-}
-
-// equal compares the elements of two tensors, all NaNs alike.
-func equal(a, b garner.Tensor) bool {
-	if a.DType() != b.DType() || !a.Shape().Equal(b.Shape()) {
-		return false
-	}
-	if x, err := a.Bytes(); err == nil {
-		if y, err := b.Bytes(); err == nil && bytes.Equal(x, y) {
-			return true
+	source = strings.TrimSuffix(source, " (x64 on)")
+	switch name, _, _ := strings.Cut(source, " "); name {
+	case "openvino", "torch", "jax", "tensorflow", "onnxruntime": // those of edges.jsonl do not say it
+		if !strings.HasSuffix(source, " CPU") {
+			source += " CPU"
 		}
 	}
-	return a.Text() == b.Text()
+	return source
 }
 
-// lintClasses are the answers that the rules of lint know by the classes of the table.
-var lintClasses = map[lint.Answer]string{
-	lint.Refuses: recorded.Refused, lint.Counts: recorded.FromEnd, lint.Zeros: recorded.Zero, lint.Fills: recorded.NaN,
-	lint.ReadsOther: recorded.Garbage, lint.LeavesUnset: recorded.Garbage, lint.Halts: recorded.Refused, lint.Ends: recorded.Ends,
-}
-
-// ofLint gives the answers to negative indices and to those past the end that lint has
-// recordings of its own for, and those of other ways of running.
-func ofLint() []*found {
-	var list []*found
-	for _, r := range lint.Rules() {
-		kind := map[string]recorded.Kind{"L.1": recorded.Negative, "L.2": recorded.PastEnd}[r.ID]
-		if kind == "" {
-			continue
+// settle leaves one answer of a runtime to calls that are alike, by each way of running.
+// Where memory that is no row, or that nobody wrote, happened to look like another answer,
+// or the process ended, those answers are left. Other recordings that contradict each other
+// are an error: package recorded has to know what they differ in.
+func settle(all []told) ([]told, error) {
+	wild := map[string]bool{} // calls that a runtime answers with memory, by any way of running
+	by := map[string][]told{}
+	var keys []string
+	call := func(t told) string {
+		if slices.Contains(t.Where, recorded.ShortVector) {
+			return fmt.Sprint(t.Operator, t.Reach, t.Attributes, t.Where, t.runtime) // of any integers, and whatever the way of running
 		}
-		for _, e := range r.Evidence {
-			if !strings.HasPrefix(e.Case, "lint-") {
-				continue
-			}
-			class, ok := lintClasses[e.Answer]
-			if e.Answer == lint.Clamps {
-				class, ok = recorded.LastRow, true
-			}
-			if !ok {
-				continue
-			}
-			f := &found{Entry: recorded.Entry{Operator: e.Operator, Kind: kind}}
-			f.Runtime, f.Case, f.Where = e.Runtime().Recorded(), e.Case, e.Run
-			f.Answer.Answer, f.Follows = class, follows(e.Operator, kind, class)
-			if e.Answer == lint.Halts {
-				f.Where = "on several threads"
-				one := *f
-				one.Where, one.Answer.Answer, one.Follows = "on one thread", recorded.Garbage, false
-				list = append(list, &one)
-			}
-			list = append(list, f)
-		}
+		return fmt.Sprint(t.Like, t.data, t.runtime)
 	}
-	return list
+	for _, t := range all {
+		k := fmt.Sprint(t.Like, " ", t.data, " ", t.runtime, "; ", t.run)
+		if by[k] == nil {
+			keys = append(keys, k)
+		}
+		if !slices.ContainsFunc(by[k], func(u told) bool { return u.class == t.class && u.follows == t.follows }) {
+			by[k] = append(by[k], t)
+		}
+		wild[call(t)] = wild[call(t)] || t.class == recorded.Garbage
+	}
+	var settled []told
+	var errs []string
+	for _, k := range keys {
+		list := by[k]
+		if wild[call(list[0])] || slices.ContainsFunc(list, func(t told) bool { return t.class == recorded.Ends }) {
+			luck := func(t told) bool {
+				return t.class != recorded.Garbage && t.class != recorded.Ends && t.class != recorded.Refused && (len(list) > 1 || t.class == recorded.Zero)
+			}
+			list = slices.DeleteFunc(list, luck)
+		} else if len(list) > 1 {
+			text := k + ":"
+			for _, t := range list {
+				text += fmt.Sprintf(" %s, which follows: %v (%s)", t.class, t.follows, t.name)
+			}
+			errs = append(errs, text)
+		}
+		settled = append(settled, list...)
+	}
+	if len(errs) > 0 {
+		return nil, fmt.Errorf("garner: recordings of calls that are alike have different answers; say in package recorded what they differ in:\n%s", strings.Join(errs, "\n"))
+	}
+	return settled, nil
 }
 
-// follows reports whether a class is what an operator's definition says.
-func follows(operator string, kind recorded.Kind, class string) bool {
-	o, err := operators.Find(operator, 0)
-	if err != nil {
-		return false
+// join makes entries: one of the answers that differ in the dtype of data alone.
+func join(all []told) []recorded.Entry {
+	order := map[string]int{}
+	for i, o := range operators.All() {
+		order[o.Name] = i
 	}
-	d := garner.SpecOf(garner.F32, 3, 3)
-	at := garner.SpecOf(garner.I64, 1, 1)
-	if o.Kind == operators.Gather {
-		at = garner.SpecOf(garner.I64, 1)
+	reaches := []recorded.Reach{recorded.Inside, recorded.Negative, recorded.Below, recorded.PastEnd}
+	var entries []recorded.Entry
+	at := map[string]int{}
+	for _, t := range all {
+		k := fmt.Sprint(t.Like, t.runtime, t.run, t.class, t.follows)
+		i, ok := at[k]
+		if !ok {
+			i = len(entries)
+			at[k] = i
+			entries = append(entries, recorded.Entry{Like: t.Like, Runtime: t.runtime, Class: t.class, Follows: t.follows, Run: t.run})
+		}
+		if at, has := slices.BinarySearch(entries[i].Data, t.data); !has {
+			entries[i].Data = slices.Insert(entries[i].Data, at, t.data)
+			entries[i].Cases = slices.Insert(entries[i].Cases, at, t.name)
+		}
 	}
-	p, err := garner.NewPlan(o.Zero, d, at)
-	if err != nil { // a bag: all refuse
-		return class == recorded.Refused
-	}
-	switch {
-	case kind == recorded.Negative && p.Negative == garner.FromEnd:
-		return class == recorded.FromEnd
-	case p.Outside == garner.Error:
-		return class == recorded.Refused
-	case p.Outside == garner.Zero:
-		return class == recorded.Zero
-	}
-	return class == recorded.LastRow
+	slices.SortStableFunc(entries, func(a, b recorded.Entry) int {
+		return cmp.Or(
+			cmp.Compare(order[a.Operator], order[b.Operator]),
+			cmp.Compare(slices.Index(reaches, a.Reach), slices.Index(reaches, b.Reach)),
+			cmp.Compare(len(a.Attributes), len(b.Attributes)),
+			cmp.Compare(len(a.Where), len(b.Where)),
+			cmp.Compare(a.Runtime, b.Runtime),
+			cmp.Compare(a.Run, b.Run),
+		)
+	})
+	return entries
 }

@@ -1,4 +1,4 @@
-// Command genrecorded writes internal/play/recorded/answers.json: what the runtimes
+// Command genrecorded writes internal/play/recorded/answers.tsv: what the runtimes
 // answered, by operator and kind of index, from the recordings.
 //
 //	go generate ./internal/play/recorded
@@ -6,7 +6,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -15,17 +14,13 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "garner: genrecorded takes the folder of the recordings and the file to write")
+	if len(os.Args) != 4 {
+		fmt.Fprintln(os.Stderr, "garner: genrecorded takes the folder of the recordings, that of the recordings of lint, and the file to write")
 		os.Exit(2)
 	}
-	entries, err := entriesOf(os.Args[1])
-	var file []byte
+	entries, err := entriesOf(os.Args[1], os.Args[2])
 	if err == nil {
-		file, err = text(entries)
-	}
-	if err == nil {
-		err = os.WriteFile(os.Args[2], file, 0o666)
+		err = os.WriteFile(os.Args[3], text(entries), 0o666)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "garner: "+strings.TrimPrefix(err.Error(), "garner: "))
@@ -33,22 +28,14 @@ func main() {
 	}
 }
 
-// text gives the file: a list, an entry a line.
-func text(entries []recorded.Entry) ([]byte, error) {
-	b := bytes.NewBufferString("[\n")
-	for i, e := range entries {
-		line, err := json.Marshal(e)
-		if err != nil {
-			return nil, err
-		}
-		// What follows from the rest of a line is not written.
-		line = bytes.Replace(line, []byte(`"text":"",`), nil, 1)
-		b.Write(line)
-		if i < len(entries)-1 {
-			b.WriteByte(',')
-		}
-		b.WriteByte('\n')
+// text gives the file: an entry a line.
+func text(entries []recorded.Entry) []byte {
+	var b bytes.Buffer
+	var before []string
+	for _, e := range entries {
+		var line string
+		line, before = e.Text(before)
+		b.WriteString(line)
 	}
-	b.WriteString("]\n")
-	return b.Bytes(), nil
+	return b.Bytes()
 }

@@ -14,9 +14,9 @@ import (
 
 // Answers are what the operators answer to a call.
 type Answers struct {
-	Groups   []Group       `json:"groups"`    // of equal answers, the largest first, else in the order of "garner ops"
-	NotAsked []NotAsked    `json:"not_asked"` // operators that cannot take these operands
-	Kind     recorded.Kind `json:"kind"`      // of the first operator asked: see Answered.Kind
+	Groups   []Group        `json:"groups"`    // of equal answers, the largest first, else in the order of "garner ops"
+	NotAsked []NotAsked     `json:"not_asked"` // operators that cannot take these operands
+	Kind     recorded.Reach `json:"kind"`      // of the first operator asked: see Answered.Kind
 }
 
 // A Group is the operators with one answer: equal values, dtype and shape, or an error of
@@ -38,7 +38,7 @@ type Answered struct {
 	Name     string            `json:"name"`
 	Form     string            `json:"form"`            // OperatorInfo.Kind
 	Error    string            `json:"error,omitempty"` // in its own words
-	Kind     recorded.Kind     `json:"kind,omitempty"`  // of its worst index; "" where the operator looks at none
+	Kind     recorded.Reach    `json:"kind,omitempty"`  // of its worst index; "" where the operator looks at none
 	Recorded []recorded.Answer `json:"recorded"`        // what its runtime answered to calls of this kind
 }
 

@@ -58,14 +58,14 @@ type typed struct {
 	Call
 	data, indices garner.Tensor // indices are the zero Tensor where none are given
 	operands      map[string]garner.Tensor
-	untyped       map[string]bool          // operands whose text says no type
-	kinds         map[string]recorded.Kind // of the indices, by the axes that plans gather
+	untyped       map[string]bool           // operands whose text says no type
+	reaches       map[string]recorded.Reach // of the indices, by the axes that plans gather
 }
 
 // read reads the literals of a call, and checks what does not depend on the operator.
 // Every error is a *Refusal.
 func (c Call) read() (*typed, error) {
-	t := &typed{Call: c, operands: map[string]garner.Tensor{}, untyped: map[string]bool{}, kinds: map[string]recorded.Kind{}}
+	t := &typed{Call: c, operands: map[string]garner.Tensor{}, untyped: map[string]bool{}, reaches: map[string]recorded.Reach{}}
 	left := MostElements
 	var err error
 	if t.data, err = tensor("data", c.Data, c.DataDType, &left); err != nil {

@@ -61,7 +61,7 @@ func TestAnswers(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		call Call
-		kind recorded.Kind
+		kind recorded.Reach
 		want []string
 	}{
 		{"past the end", Call{Data: "f32[1,2,3]", Indices: "[0,-1,7]"}, recorded.PastEnd, []string{
@@ -400,13 +400,13 @@ func TestLimits(t *testing.T) {
 // recorded, where operators see the same indices on different axes: two see data flat.
 func TestKinds(t *testing.T) {
 	a := asks[Answers](t, "answers", Call{Data: "f32[[1,2],[3,4]]", Indices: "i64[3]"})
-	got := map[string]recorded.Kind{}
+	got := map[string]recorded.Reach{}
 	for _, g := range a.Groups {
 		for _, o := range g.Operators {
 			got[o.Name] = o.Kind
 		}
 	}
-	for name, want := range map[string]recorded.Kind{
+	for name, want := range map[string]recorded.Reach{
 		"onnx.Gather-13": recorded.PastEnd, "numpy.take": recorded.Inside, "torch.take": recorded.Inside, "torch.index_select": recorded.PastEnd, "webnn.gather": recorded.PastEnd,
 	} {
 		if got[name] != want {
@@ -501,6 +501,9 @@ func TestSame(t *testing.T) {
 	}
 }
 
+// ways are all ways of running that an answer may name: what no call says.
+var ways = []string{"dynamic dimensions", "on one thread", "tf.function, XLA", "tf.function, unknown shapes"}
+
 // TestRecorded holds that what a runtime answered stands beside its operator, for calls of
 // the same kind alone.
 func TestRecorded(t *testing.T) {
@@ -515,13 +518,63 @@ func TestRecorded(t *testing.T) {
 		t.Fatalf("%s is not asked", name)
 		return nil
 	}
-	negative := of(Call{Data: "f32[1,2,3]", Indices: "[0,-1]"}, "openvino.Gather-7")
-	if i := slices.IndexFunc(negative, func(a recorded.Answer) bool { return a.Answer == recorded.Zero && !a.Follows }); i < 0 {
-		t.Errorf("OpenVINO's zeros for -1 are not told: %v", negative)
+	batches := func(data, indices string) Call {
+		return Call{Data: data, Indices: indices, Axis: number(1), BatchDims: number(1)}
 	}
-	for _, a := range of(Call{Data: "f32[1,2,3]", Indices: "[0,1]"}, "openvino.Gather-7") {
-		if a.Answer == recorded.Zero {
-			t.Errorf("of indices inside it is told that %+v", a)
+	bags := func(data, offsets string) Call {
+		return Call{Data: data, Indices: "[2,0,1]", Operands: map[string]string{"offsets": offsets}, Attributes: map[string]map[string]any{"torch.embedding_bag": {"mode": "sum"}}}
+	}
+	fill := Call{Data: "f32[1,2,3]", Indices: "[0,7]", Axis: number(0), Attributes: map[string]map[string]any{"jax.numpy.take": {"fill_value": json.Number("7")}}}
+	for _, tt := range []struct {
+		call     Call
+		operator string
+		want     string // the classes of the usual way of running, with commas
+	}{
+		{Call{Data: "f32[1,2,3]", Indices: "[0,-1]"}, "openvino.Gather-7", "0 against its specification"},
+		{Call{Data: "f32[1,2,3]", Indices: "[0,1]"}, "openvino.Gather-7", "the row"},
+		{batches("f32[[1,2]]", "[[0,1]]"), "openvino.Gather-8", "ends the process against its specification"},
+		{batches("f32[[1,2,3],[4,5,6]]", "[[0,1],[1,1]]"), "openvino.Gather-8", "the row"},
+		{Call{Data: "[1,2,3]", Indices: "[0,7]"}, "openvino.Gather-8", "garbage against its specification"},
+		{Call{Data: "[1,2,3]", Indices: "[0,1000000]"}, "openvino.Gather-8", "ends the process against its specification"},
+		{Call{Data: "f32[1,2,3]", Indices: "[0,7]"}, "openvino.Gather-8", "0"},
+		{Call{Data: "[5,6,7]", Indices: "[-4,-5,-9]"}, "openvino.Gather-8", "garbage against its specification"},
+		{Call{Data: "f32[1,2,3]", Indices: "[0,7]", Axis: number(0)}, "jax.numpy.take", "NaN"},
+		{Call{Data: "[1,2,3]", Indices: "[0,7]", Axis: number(0)}, "jax.numpy.take", "fill value"},
+		{fill, "jax.numpy.take", ""},
+		{Call{Data: "f32[[1,2],[3,4]]", Indices: "[[0,1],[1,0]]"}, "onnx.GatherND-11", "the row"},
+		{Call{Data: "f32[[1,2],[3,4]]", Indices: "[[0,1],[1,0]]"}, "tensorflow.GatherNd", "the row"},
+		{Call{Data: `["red","green","blue"]`, Indices: "[2,0]"}, "torch.index_select", ""},
+		{Call{Data: `["red","green","blue"]`, Indices: "[2,0]"}, "jax.numpy.take", ""},
+		{Call{Data: `["red","green","blue"]`, Indices: "[2,0]"}, "onnx.Gather-13", "the row"},
+		{Call{Data: `[["a","b"],["c","d"]]`, Indices: "[0,1]"}, "onnx.Gather-13", "cut against its specification"},
+		{Call{Data: "f32[[1,2],[3,4],[5,6]]", Indices: "u8[2,0]"}, "onnx.Gather-13", "no such types against its specification"},
+		{Call{Data: "i4[1,2,3]", Indices: "[1,0]"}, "numpy.take", ""},
+		{Call{Data: "u4[[1,2],[3,15]]", Indices: "[1,0]", Operands: map[string]string{"scales": "f32[[0.5],[2]]"}}, "com.microsoft.GatherBlockQuantized-1", ""},
+		{bags("[[1,2],[3,4],[5,6]]", "[0,2]"), "torch.embedding_bag", ""}, // of i64
+		{bags("f32[[1,2],[3,4],[5,6]]", "[0,2]"), "openvino.EmbeddingBagOffsetsSum-3", "the row"},
+		{bags("f32[[1,2],[3,4],[5,6]]", "[0,3]"), "openvino.EmbeddingBagOffsetsSum-3", ""}, // its last bag is empty
+	} {
+		var classes []string
+		for _, a := range of(tt.call, tt.operator) {
+			class := a.Class
+			if !a.Follows {
+				class += " against its specification"
+			}
+			if a.When == "" && !strings.HasPrefix(a.Runtime, "onnx ") && !slices.Contains(classes, class) {
+				classes = append(classes, class)
+			}
+			if a.When != "" && !slices.Contains(ways, a.When) {
+				t.Errorf("%s of %s at %s: %q is no way of running", tt.operator, tt.call.Data, tt.call.Indices, a.When)
+			}
+		}
+		slices.Sort(classes)
+		if got := strings.Join(classes, ", "); got != tt.want {
+			t.Errorf("%s of %s at %s: %q; want %q", tt.operator, tt.call.Data, tt.call.Indices, got, tt.want)
+		}
+	}
+	for _, e := range recorded.Entries() {
+		if e.Run != "" && !slices.Contains(ways, e.Run) {
+			t.Errorf("%s: %q is no way of running that this test knows", e.Cases[0], e.Run)
 		}
 	}
 }

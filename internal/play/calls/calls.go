@@ -104,9 +104,15 @@ type Call struct {
 	Title    string
 	Operator operators.Operator
 	Call     code.Call
-	Kind     recorded.Kind
+	Reach    recorded.Reach
 	Want     garner.Tensor // the zero Tensor where Err says more
 	Err      error         // garner's refusal
+	Plan     *garner.Plan  // nil where the operands have none
+}
+
+// Recorded is the call as package recorded takes it.
+func (c Call) Recorded() recorded.Call {
+	return recorded.Call{Operator: c.Operator, Values: c.Call.Values, Plan: c.Plan, Data: c.Call.Data, Indices: c.Call.Indices, Further: c.Call.Operands}
 }
 
 // All lists the calls: each operator's own example, and the forms with each operator that
@@ -140,7 +146,7 @@ func All() ([]Call, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s, %s: %w", f.title, o.Name, err)
 			}
-			if c.Err == nil || c.Kind != recorded.Inside { // a call of other shapes is no call of this operator
+			if c.Err == nil || c.Reach != recorded.Inside { // a call of other shapes is no call of this operator
 				all = append(all, c)
 			}
 		}
@@ -224,9 +230,10 @@ func (c *Call) answer() error {
 		return err
 	}
 	c.Want, c.Err = garner.Gather(op, c.Call.Data, c.Call.Indices, c.Call.Operands...)
-	c.Kind = recorded.Inside
+	c.Reach = recorded.Inside
 	if p, err := c.Call.Prepare(op); err == nil && p.Plan() != nil {
-		if c.Kind, err = recorded.KindOf(p.Plan(), c.Call.Indices, c.Call.Operands...); err != nil {
+		c.Plan = p.Plan()
+		if c.Reach, err = recorded.ReachOf(p.Plan(), c.Call.Indices, c.Call.Operands...); err != nil {
 			return err
 		}
 	}

@@ -17,9 +17,9 @@ func TestAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	operator, kind, at, dtype, title := map[string]bool{}, map[operators.Kind]bool{}, map[recorded.Kind]bool{}, map[garner.DType]bool{}, map[string]bool{}
+	operator, kind, at, dtype, title := map[string]bool{}, map[operators.Kind]bool{}, map[recorded.Reach]bool{}, map[garner.DType]bool{}, map[string]bool{}
 	for _, c := range all {
-		operator[c.Operator.Name], kind[c.Operator.Kind], at[c.Kind], dtype[c.Call.Data.DType()], title[c.Title] = true, true, true, true, true
+		operator[c.Operator.Name], kind[c.Operator.Kind], at[c.Reach], dtype[c.Call.Data.DType()], title[c.Title] = true, true, true, true, true
 		if c.Err != nil && !errors.Is(c.Err, garner.ErrIndex) {
 			t.Errorf("%s, %s: %v", c.Operator.Name, c.Title, c.Err)
 		}

@@ -1,74 +1,26 @@
-// Package recorded tells what real runtimes answered, by operator and by the kind of
-// the indices: an error, zeros, the nearest row, other memory. Its table is made of
-// the recordings in testdata/conformance and of those that the rules of lint rest on,
-// and is small enough to be part of a page.
+// Package recorded tells what real runtimes answered to a call like the one that is
+// asked about: an error, zeros, the nearest row, other memory. Its table is made of the
+// recordings in testdata/conformance and in lint/testdata, and is small enough to be part
+// of a page.
 //
-//	for _, a := range recorded.Of("openvino.Gather-7", recorded.PastEnd) {
+// An answer is told of a call only if a call was recorded that is like it in all that
+// [Like] names: no type, rank or attribute is inferred from another. A call of which no
+// like was recorded has no answer.
+//
+//	for _, a := range recorded.Of(call, recorded.PastEnd) {
 //		fmt.Println(a.Runtime, a.Text) // openvino 2026.4.1 CPU writes zeros
 //	}
 package recorded
 
 import (
 	_ "embed"
-	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/garner-go/garner"
 )
 
-//go:generate go run ../../genrecorded ../../../testdata/conformance answers.json
-
-// A Kind says where the indices of a call point, by the worst of them.
-type Kind string
-
-// The kinds, from the best to the worst, for an axis of dim positions.
-const (
-	Inside   Kind = "inside"       // each is one of 0 … dim-1, or there are none
-	Negative Kind = "negative"     // one is from -dim to -1
-	Below    Kind = "below"        // one is less than -dim
-	PastEnd  Kind = "past the end" // one is dim or more
-)
-
-var kinds = []Kind{Inside, Negative, Below, PastEnd}
-
-// KindOf gives the kind of a call: the plan of its operator, its indices, and its further
-// operands, which tell the terms of bags that count nowhere. A plan without indices is
-// Inside. It takes some 100 ns an index. Errors are those of [garner.Plan.Meaning].
-func KindOf(p *garner.Plan, indices garner.Tensor, further ...garner.Tensor) (Kind, error) {
-	if len(p.Axes) == 0 {
-		return Inside, nil
-	}
-	worst := 0
-	for i := range indices.Len() {
-		m, err := p.Meaning(indices, i, further...)
-		if err != nil {
-			return "", err
-		}
-		if m.LeftOut {
-			continue
-		}
-		worst = max(worst, slices.Index(kinds, kindOf(m.Value, p.Axes[m.Component].Dim)))
-	}
-	return kinds[worst], nil
-}
-
-// kindOf gives the kind of one index on an axis of dim positions.
-func kindOf(v garner.Index, dim int) Kind {
-	n := int64(v.Bits)
-	switch {
-	case v.Unsigned && n < 0, n >= int64(dim):
-		return PastEnd
-	case n >= 0:
-		return Inside
-	case n >= -int64(dim):
-		return Negative
-	}
-	return Below
-}
+//go:generate go run ../../genrecorded ../../../testdata/conformance ../../../lint/testdata answers.tsv
 
 // Classes of answers.
 const (
@@ -77,7 +29,7 @@ const (
 	Refused  = "error"             // an error
 	Zero     = "0"                 // the row is zeros
 	NaN      = "NaN"               // the row is NaN
-	Fill     = "fill value"        // the row is the fill of the type: of integers the least, of unsigned ones the greatest
+	Fill     = "fill value"        // the row is the fill of the type, or the one that is given
 	LastRow  = "last row"          // the nearest row, for an index past the end
 	FirstRow = "first row"         // the nearest row, for one below
 	Wrapped  = "wrapped"           // the index modulo the axis
@@ -91,15 +43,6 @@ const (
 	NoEmpty  = "no empty operands" // the runtime refuses operands without elements
 )
 
-// Conditions in words.
-const (
-	WithoutElements = "operands without elements"
-	WithoutTerms    = "tuples without components, or bags without terms"
-	Signalling      = "signalling NaNs"
-	Beyond32        = "numbers of more than 32 bits"
-	ShortVector     = "a vector of up to 64 integers"
-)
-
 // words are the classes as a predicate of the runtime.
 var words = map[string]string{
 	Row:      "gives the row",
@@ -107,7 +50,7 @@ var words = map[string]string{
 	Refused:  "refuses it",
 	Zero:     "writes zeros",
 	NaN:      "writes NaN",
-	Fill:     "writes the fill value of the type",
+	Fill:     "writes the fill value",
 	LastRow:  "takes the last row",
 	FirstRow: "takes the first row",
 	Wrapped:  "takes the index modulo the axis",
@@ -121,109 +64,140 @@ var words = map[string]string{
 	NoEmpty:  "refuses operands without elements",
 }
 
-// An Answer is what a runtime answered to calls of one kind.
+// An Answer is what a runtime answered to a call.
 type Answer struct {
 	Runtime string `json:"runtime"` // its name, version and device
-	Answer  string `json:"answer"`  // its class, one of the constants
+	Class   string `json:"answer"`  // one of the constants
 	Text    string `json:"text"`    // the class as a predicate: "writes zeros"
 	Follows bool   `json:"follows"` // whether that is what the operator's specification says
-	Case    string `json:"case"`    // one recording that shows it
+	Case    string `json:"case"`    // the recording of such a call
 	When    string `json:"when,omitempty"`
-
-	Attributes map[string]string `json:"attributes,omitempty"` // attributes that it holds for; those not named have their defaults
-	Data       []string          `json:"data,omitempty"`       // dtypes of data that it holds for; none: any
-	Indices    []string          `json:"indices,omitempty"`    // dtypes of indices that it holds for; none: any
-	Run        string            `json:"run,omitempty"`        // the way of running, where it is not the usual one
-	Where      string            `json:"where,omitempty"`      // a condition in words
-
-	operator string
 }
 
-// modes are the attributes on which answers depend, each with its words for the default.
-var modes = map[string][]string{"mode": {"", "raise", "fill"}, "bad_indices_policy": {"", "DEFAULT"}, "wrap_negative_indices": {"true"}}
-
-// ModesOf gives the attributes of a call on which recorded answers depend, without those
-// that are at their defaults. operator is its name: the modes of bags say how they reduce,
-// and torch.take_along_dim without a dim is an operator of its own.
-func ModesOf(operator string, values map[string]any) map[string]string {
-	set := map[string]string{}
-	if operator == "torch.take_along_dim" && values["dim"] == nil && values["axis"] == nil {
-		set["dim"] = "none"
-	}
-	if strings.HasSuffix(operator, "embedding_bag") {
-		return set
-	}
-	for name, defaults := range modes {
-		if v := values[name]; v != nil && !slices.Contains(defaults, fmt.Sprint(v)) {
-			set[name] = fmt.Sprint(v)
-		}
-	}
-	return set
-}
-
-// Fits reports whether the answer holds for a call with these values, as
-// operators.Operator.New takes them, and these dtypes. What When says beyond that, a way of
-// running or a condition in words, it leaves to the reader.
-func (a Answer) Fits(values map[string]any, data, indices garner.DType) bool {
-	fraction := data.IsFloat() || data.IsComplex()
-	switch {
-	case !maps.Equal(a.Attributes, ModesOf(a.operator, values)),
-		a.Answer == NaN && !fraction, a.Answer == Fill && fraction, a.Where == ShortVector && !data.IsInteger():
-		return false
-	}
-	has := func(list []string, d garner.DType) bool { return len(list) == 0 || slices.Contains(list, d.String()) }
-	return has(a.Data, data) && has(a.Indices, indices)
-}
-
-// when says the conditions in words.
-func (a Answer) when() string {
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(a.Attributes)) {
-		parts = append(parts, name+"="+a.Attributes[name])
-	}
-	if len(a.Data) > 0 {
-		parts = append(parts, "data "+strings.Join(a.Data, ", "))
-	}
-	if len(a.Indices) > 0 {
-		parts = append(parts, "indices "+strings.Join(a.Indices, ", "))
-	}
-	for _, text := range []string{a.Run, a.Where} {
-		if text != "" {
-			parts = append(parts, text)
-		}
-	}
-	return strings.Join(parts, "; ")
-}
-
-// An Entry is a line of the file: an answer without what follows from the rest of it.
+// An Entry is a line of the file: an answer to calls that are alike but for the dtype of
+// data.
 type Entry struct {
-	Operator string `json:"operator"`
-	Kind     Kind   `json:"kind"`
-	Answer
+	Like
+	Data    []string // its dtypes
+	Runtime string
+	Class   string
+	Follows bool
+	Run     string   // the way of running, where it is not the usual one: Answer.When
+	Cases   []string // the recording of each of Data
 }
 
-//go:embed answers.json
-var file []byte
+// caseOf is the name that a recording has in the grid of calls if first is that of the same
+// call with data of another dtype.
+func caseOf(first, dtype, other string) string {
+	return strings.Replace(first, "-of-"+dtype+"-by-", "-of-"+other+"-by-", 1)
+}
 
-// table has the answers by operator and kind.
-var table = sync.OnceValue(func() map[string]map[Kind][]Answer {
-	var entries []Entry
-	if err := json.Unmarshal(file, &entries); err != nil {
-		panic("recorded: answers.json: " + err.Error()) // a test reads it
+// Text is the line of an entry. A case that caseOf names is not written. A field that is the same as in the line before it, whose
+// fields are before, is written as a quotation mark.
+func (e Entry) Text(before []string) (line string, fields []string) {
+	attributes := make([]string, 0, len(e.Attributes))
+	for _, name := range slices.Sorted(maps.Keys(e.Attributes)) {
+		attributes = append(attributes, name+"="+e.Attributes[name])
 	}
-	all := map[string]map[Kind][]Answer{}
-	for _, e := range entries {
-		a := e.Answer
-		a.Text, a.When, a.operator = words[a.Answer], a.when(), e.Operator
-		if all[e.Operator] == nil {
-			all[e.Operator] = map[Kind][]Answer{}
+	follows := "departs"
+	if e.Follows {
+		follows = "follows"
+	}
+	cases := slices.Clone(e.Cases)
+	for i := 1; i < len(cases); i++ {
+		if cases[i] == caseOf(e.Cases[0], e.Data[0], e.Data[i]) {
+			cases[i] = ""
 		}
-		all[e.Operator][e.Kind] = append(all[e.Operator][e.Kind], a)
+	}
+	fields = []string{
+		e.Operator, string(e.Reach), e.Runtime, e.Run, e.Class, follows, strings.Join(attributes, ";"), strings.Join(e.Where, ";"),
+		e.Further, e.Indices, strings.Join(e.Data, ","), e.Ranks, strings.Join(cases, ","),
+	}
+	short := slices.Clone(fields)
+	for i := range short {
+		if i < len(before) && short[i] == before[i] && short[i] != "" {
+			short[i] = `"`
+		}
+	}
+	return strings.Join(short, "\t") + "\n", fields
+}
+
+// entryOf reads a line that Text wrote; fields are those of the line before, and become
+// those of this one.
+func entryOf(line string, fields []string) Entry {
+	for i, text := range strings.Split(line, "\t") {
+		if text != `"` {
+			fields[i] = text
+		}
+	}
+	split := func(text, by string) []string {
+		if text == "" {
+			return nil
+		}
+		return strings.Split(text, by)
+	}
+	e := Entry{
+		Like: Like{
+			Operator: fields[0], Reach: Reach(fields[1]), Where: split(fields[7], ";"), Further: fields[8], Indices: fields[9], Ranks: fields[11],
+		},
+		Runtime: fields[2], Run: fields[3], Class: fields[4], Follows: fields[5] == "follows", Data: split(fields[10], ","), Cases: strings.Split(fields[12], ","),
+	}
+	for i := 1; i < len(e.Cases); i++ {
+		if e.Cases[i] == "" {
+			e.Cases[i] = caseOf(e.Cases[0], e.Data[0], e.Data[i])
+		}
+	}
+	for _, text := range split(fields[6], ";") {
+		name, v, _ := strings.Cut(text, "=")
+		if e.Attributes == nil {
+			e.Attributes = map[string]string{}
+		}
+		e.Attributes[name] = v
+	}
+	return e
+}
+
+// columns is how many fields a line of the file has.
+const columns = 13
+
+//go:embed answers.tsv
+var file string
+
+// Entries gives the whole table, in the order of the file. The caller must not change it.
+var Entries = sync.OnceValue(func() []Entry {
+	var all []Entry
+	fields := make([]string, columns)
+	for line := range strings.Lines(file) {
+		all = append(all, entryOf(strings.TrimSuffix(line, "\n"), fields))
 	}
 	return all
 })
 
-// Of gives the recorded answers of the runtimes of an operator to calls of a kind, those
-// without a condition first; none where nothing is recorded. The caller may change the
-// slice.
-func Of(operator string, kind Kind) []Answer { return slices.Clone(table()[operator][kind]) }
+// table has the entries by operator and reach.
+var table = sync.OnceValue(func() map[[2]string][]Entry {
+	all := map[[2]string][]Entry{}
+	for _, e := range Entries() {
+		key := [2]string{e.Operator, string(e.Reach)}
+		all[key] = append(all[key], e)
+	}
+	return all
+})
+
+// Of gives the recorded answers to calls like this one, whose indices reach so far: those
+// of the usual way of running first. There is none where no such call was recorded. It
+// looks once at the elements of data and of the further operands.
+func Of(c Call, reach Reach) []Answer {
+	entries := table()[[2]string{c.Operator.Name, string(reach)}]
+	if len(entries) == 0 {
+		return nil
+	}
+	like, data := LikeOf(c, reach), c.Data.DType().String()
+	var list []Answer
+	for _, e := range entries {
+		if i := slices.Index(e.Data, data); i >= 0 && e.Like.Equal(like) {
+			list = append(list, Answer{Runtime: e.Runtime, Class: e.Class, Text: words[e.Class], Follows: e.Follows, Case: e.Cases[i], When: e.Run})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Answer) int { return min(len(a.When), 1) - min(len(b.When), 1) })
+	return list
+}
