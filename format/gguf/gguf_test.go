@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -243,6 +244,7 @@ func TestRefused(t *testing.T) {
 		"extent":           {begin(3, 1, 0).tensor("a", 0, 0, 1<<63).data(99), `tensor "a" has an extent of 9223372036854775808`},
 		"extents":          {begin(3, 1, 0).tensor("a", 0, 0, 1<<30, 1<<30, 1<<30).data(99), `tensor "a" is F32[1073741824,1073741824,1073741824], more bytes than can be counted`},
 		"extents of bytes": {begin(3, 1, 0).tensor("a", 28, 0, 1<<30, 1<<30, 2).data(99), `tensor "a" is F64[2,1073741824,1073741824], more bytes than can be counted`},
+		"row of bytes":     {begin(3, 1, 0).tensor("a", 0, 0, math.MaxInt, 0).data(99), "more bytes than can be counted"},
 		"offset":           {begin(3, 1, 0).tensor("a", 0, 1<<63, 1).data(99), `tensor "a" begins at byte 9223372036854775808`},
 		"offset unaligned": {begin(3, 1, 0).tensor("a", 0, 16, 1).data(99), `tensor "a" begins at byte 16 of the data, and the alignment is 32`},
 		"offset of empty":  {begin(3, 1, 0).tensor("a", 0, 16, 0).data(99), `tensor "a" begins at byte 16`},

@@ -421,7 +421,8 @@ func (r *reader) entry(name string) (t Tensor, err error) {
 	}
 	count, ok := t.Shape.Len()
 	high, low := bits.Mul64(uint64(count)/uint64(k.block), uint64(k.bytes))
-	if !ok || high != 0 || low > math.MaxInt64 {
+	long := rank > 0 && t.Shape[rank-1]/k.block > math.MaxInt/k.bytes // a row, where another extent is 0
+	if !ok || high != 0 || low > math.MaxInt64 || long {
 		return t, formatError("%s is %s%s, more bytes than can be counted; it is spoilt, convert the model again", what, k.name, t.Shape)
 	}
 	t.Bytes = int64(low)
