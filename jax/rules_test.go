@@ -69,7 +69,7 @@ func TestRulesOfTake(t *testing.T) {
 
 		{Rule: "JT.4", Op: jax.NumpyTake{Axis: at(1), FillValue: "9"}, Data: data, Indices: "[-1,3,-4]", Want: "[[3,9,9],[6,9,9]]"},
 		{Rule: "JT.4", Op: jax.NumpyTake{Axis: at(1), Mode: "clip"}, Data: data, Indices: "[-1,3]", Want: "[[1,3],[4,6]]"},
-		{Rule: "JT.4", Op: jax.NumpyTake{Axis: at(1), Mode: "promise_in_bounds"}, Data: data, Indices: "[-1,3]", Want: "[[1,3],[4,6]]"},
+		{Rule: "JT.4", Op: jax.NumpyTake{Axis: at(1), Mode: "promise_in_bounds"}, Data: data, Indices: "[0]", Refuse: "attribute", Message: `mode "promise_in_bounds"; there are fill, clip and wrap`},
 		{Rule: "JT.4", Op: jax.NumpyTake{Axis: at(1), Mode: "wrap"}, Data: data, Indices: "[-1,3]", Want: "[[3,1],[6,4]]"},
 		{Rule: "JT.4", Op: jax.NumpyTake{Mode: "raise"}, Data: data, Indices: "[0]", Refuse: "attribute", Message: `mode "raise"`},
 

@@ -11,11 +11,11 @@ import "github.com/garner-go/garner"
 //
 // Spec: https://docs.jax.dev/en/latest/_autosummary/jax.numpy.take.html
 type NumpyTake struct {
-	Axis             *int   `attr:"axis"`                                           // -r … r-1; nil: data is flattened
-	Mode             string `attr:"mode" values:"fill,clip,promise_in_bounds,wrap"` // "" or fill: negatives count from the end, an index outside is filled; wrap: modulo; clip, promise_in_bounds: the nearest end, 0 for negatives
-	FillValue        string `attr:"fill_value"`                                     // a value of data's dtype, as text; "": JAX's default, see the package comment
-	UniqueIndices    bool   `attr:"unique_indices"`                                 // ignored: no promise is needed
-	IndicesAreSorted bool   `attr:"indices_are_sorted"`                             // ignored: no promise is needed
+	Axis             *int   `attr:"axis"`                         // -r … r-1; nil: data is flattened
+	Mode             string `attr:"mode" values:"fill,clip,wrap"` // "" or fill: negatives count from the end, an index outside is filled; wrap: modulo; clip: the nearest end, 0 for negatives
+	FillValue        string `attr:"fill_value"`                   // a value of data's dtype, as text; "": JAX's default, see the package comment
+	UniqueIndices    bool   `attr:"unique_indices"`               // ignored: no promise is needed
+	IndicesAreSorted bool   `attr:"indices_are_sorted"`           // ignored: no promise is needed
 }
 
 // Lower spends the operands' axes; see garner.Op.
@@ -24,12 +24,12 @@ func (t NumpyTake) Lower(l *garner.Lowering) {
 	case "", "fill":
 		l.Negative(garner.FromEnd)
 		fill(l, t.FillValue)
-	case "clip", "promise_in_bounds":
+	case "clip":
 		l.Outside(garner.Clamp)
 	case "wrap":
 		l.Outside(garner.Wrap)
 	default:
-		l.FailAttribute("mode %q; there are fill, clip, promise_in_bounds and wrap", t.Mode)
+		l.FailAttribute("mode %q; there are fill, clip and wrap", t.Mode)
 	}
 	axis := 0
 	if t.Axis == nil {

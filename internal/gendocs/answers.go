@@ -15,9 +15,10 @@ const answersHead = `# Which answer does each framework give?
 Ten calls that frameworks answer differently. Every table has the operators of one kind that can take the operands, grouped by what they answer; that is
 what each operator's specification says, and garner's answer. Beside it stands what the framework itself answered when such a call was recorded: its
 version, and the name of the recording in [testdata/conformance](../testdata/conformance), or, where it begins with "lint-", in
-[lint/testdata](../lint/testdata). Such a call has the same types, ranks, batch dims and attributes; only its numbers differ. **Differs** marks an answer
-that is not what the operator's own specification says. Parentheses name a way of running that is not the usual one. An operator of which no such call
-was recorded has none.
+[lint/testdata](../lint/testdata). Such a call has the same types, ranks, batch dims and attributes; its numbers, the lengths of its dims and the
+place of its axis may differ. JAX ran with types of 64 bits ("x64 on"), which it has only where they are asked for. **Differs** marks an answer that is
+not what the operator's own specification says. Parentheses name a way of running that is not the usual one. An operator of which no such call was
+recorded has none.
 
 "garner play" and the page [play](play/) answer any other call. "go generate ./internal/gendocs" writes this page, and a test holds that it is up to date.
 [rules.md](rules.md) has what each operator accepts and refuses.

@@ -204,7 +204,11 @@ func judge(r corpus.Recording, reach recorded.Reach, plan *garner.Plan, run corp
 	empty := r.Data.Len() == 0 || r.Indices.DType().Valid() && r.Indices.Len() == 0 || known && n == 0
 	switch {
 	case run.Undefined:
-		return means(ofNotes, run.Note)
+		class, err := means(ofNotes, run.Note)
+		if class == recorded.Garbage && plan.Bag != nil && reach != recorded.Inside && strings.HasPrefix(r.Operator.Name, "openvino.") {
+			class = recorded.Other // the terms before the index, and not memory
+		}
+		return class, err
 	case run.Error == "dtype":
 		return recorded.NoTypes, nil
 	case run.Error != "" && reach == recorded.Inside && empty:
@@ -219,7 +223,7 @@ func judge(r corpus.Recording, reach recorded.Reach, plan *garner.Plan, run corp
 		return fitting[0], nil
 	case len(fitting) == 0 && cut(r, run.Output):
 		return recorded.Cut, nil
-	case len(fitting) == 0 && run.Departs && reach != recorded.Inside && strings.HasPrefix(r.Operator.Name, "openvino."):
+	case len(fitting) == 0 && run.Departs && reach != recorded.Inside && strings.HasPrefix(r.Operator.Name, "openvino.") && plan.Bag == nil:
 		return recorded.Garbage, nil // it checks no index, and no rule gives these elements
 	case len(fitting) == 0 && run.Departs:
 		return recorded.Other, nil
@@ -355,14 +359,34 @@ func runtimeName(source string) string {
 			}
 		}
 	}
-	source = strings.TrimSuffix(source, " (x64 on)")
-	switch name, _, _ := strings.Cut(source, " "); name {
+	const wide = " (x64 on)" // without it JAX has no types of 64 bits
+	name, _, _ := strings.Cut(source, " ")
+	source = strings.TrimSuffix(source, wide)
+	switch name {
 	case "openvino", "torch", "jax", "tensorflow", "onnxruntime": // those of edges.jsonl do not say it
 		if !strings.HasSuffix(source, " CPU") {
 			source += " CPU"
 		}
 	}
+	if name == "jax" {
+		source += wide
+	}
 	return source
+}
+
+// unchecked reports whether a runtime reads memory at an index like those of t, so that
+// no run tells anything of the next. OpenVINO's GatherND does, and its Gather of vectors
+// of integers, which it computes as it does shapes.
+func unchecked(t told) bool {
+	switch {
+	case !strings.HasPrefix(t.runtime, "openvino ") || t.class == recorded.NoTypes || t.class == recorded.Refused:
+		return false
+	case strings.HasPrefix(t.Operator, "openvino.GatherND-"):
+		return t.Reach == recorded.Below || t.Reach == recorded.PastEnd // negatives count from the end
+	case slices.Contains(t.Where, recorded.ShortVector):
+		return t.Reach != recorded.Inside && t.class != recorded.FromEnd
+	}
+	return false
 }
 
 // settle leaves one answer of a runtime to calls that are alike, by each way of running.
@@ -373,13 +397,11 @@ func settle(all []told) ([]told, error) {
 	wild := map[string]bool{} // calls that a runtime answers with memory, by any way of running
 	by := map[string][]told{}
 	var keys []string
-	call := func(t told) string {
-		if slices.Contains(t.Where, recorded.ShortVector) {
-			return fmt.Sprint(t.Operator, t.Reach, t.Attributes, t.Where, t.runtime) // of any integers, and whatever the way of running
-		}
-		return fmt.Sprint(t.Like, t.data, t.runtime)
-	}
+	call := func(t told) string { return fmt.Sprint(t.Like, t.data, t.runtime) }
 	for _, t := range all {
+		if unchecked(t) {
+			t.class, t.follows = recorded.Memory, false
+		}
 		k := fmt.Sprint(t.Like, " ", t.data, " ", t.runtime, "; ", t.run)
 		if by[k] == nil {
 			keys = append(keys, k)
@@ -393,12 +415,19 @@ func settle(all []told) ([]told, error) {
 	var errs []string
 	for _, k := range keys {
 		list := by[k]
-		if wild[call(list[0])] || slices.ContainsFunc(list, func(t told) bool { return t.class == recorded.Ends }) {
-			luck := func(t told) bool {
+		has := func(class string) bool {
+			return slices.ContainsFunc(list, func(t told) bool { return t.class == class })
+		}
+		switch {
+		case len(list) == 2 && has(recorded.Refused) && has(recorded.Other) && strings.HasPrefix(list[0].Operator, "openvino.EmbeddingBag"):
+			list = list[:1]
+			list[0].class, list[0].follows = recorded.Varies, false
+		case wild[call(list[0])] || has(recorded.Ends):
+			list = slices.DeleteFunc(list, func(t told) bool { // luck
 				return t.class != recorded.Garbage && t.class != recorded.Ends && t.class != recorded.Refused && (len(list) > 1 || t.class == recorded.Zero)
-			}
-			list = slices.DeleteFunc(list, luck)
-		} else if len(list) > 1 {
+			})
+		}
+		if has(recorded.Garbage) && has(recorded.Refused) || len(list) > 1 && !has(recorded.Garbage) && !has(recorded.Ends) {
 			text := k + ":"
 			for _, t := range list {
 				text += fmt.Sprintf(" %s, which follows: %v (%s)", t.class, t.follows, t.name)

@@ -112,6 +112,9 @@ func (a *Answers) add(t *typed, b *binding) error {
 		err = prepared.Run(context.Background(), b.data, b.indices, out, b.more...)
 	}
 	if err != nil {
+		if !errors.Is(err, garner.ErrIndex) { // of a further operand, which no recording is looked up by
+			answered.Recorded = []recorded.Answer{}
+		}
 		answered.Error = bare(err)
 		a.put(nil, err, answered)
 		return nil

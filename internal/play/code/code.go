@@ -8,6 +8,7 @@
 package code
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -56,6 +57,9 @@ func Of(op operators.Operator, call Call, language string) (text string, err err
 		return "", garner.Errorf(garner.ErrAttribute, "%s takes indices: %v; given: %v", op.Name, garner.TakesIndices(op.Zero), call.Indices.DType().Valid())
 	case len(call.Operands) > len(op.Further()):
 		return "", garner.Errorf(garner.ErrAttribute, "%s takes %d operands after the indices; %d were given", op.Name, len(op.Further()), len(call.Operands))
+	}
+	if _, err := call.Prepare(bound); errors.Is(err, garner.ErrAttribute) {
+		return "", err // no framework's, and garner's neither
 	}
 	w := writer{op: op, call: call, bound: bound, attributes: attributesOf(bound)}
 	for i, t := range call.Operands {

@@ -58,6 +58,16 @@ func (w *writer) specified() {
 			w.fail("%s does not take data of %s; its specification: %s", w.op.Name, d, w.op.Types)
 		}
 	}
+	if d := w.call.Data.DType(); strings.Contains(ofData, "a float") && !d.IsFloat() {
+		w.fail("%s does not take data of %s; its specification: %s", w.op.Name, d, w.op.Types)
+	}
+	if strings.HasPrefix(w.op.Name, "openvino.Embedding") {
+		for _, name := range []string{"offsets", "segment_ids"} {
+			if o := w.operand(name); o != nil && o.DType() != w.call.Indices.DType() {
+				w.fail("%s takes %s of the type of the indices alone, which are %s", w.op.Name, name, w.call.Indices.DType())
+			}
+		}
+	}
 	if d := w.call.Indices.DType(); d.Valid() && !strings.Contains(ofIndices, "any integer") && !slices.Contains(strings.FieldsFunc(ofIndices, func(r rune) bool { return r == ' ' || r == ',' }), d.String()) {
 		w.fail("%s does not take indices of %s; its specification: %s", w.op.Name, d, w.op.Types)
 	}

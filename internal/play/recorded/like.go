@@ -72,7 +72,7 @@ type Call struct {
 
 // A Like is all of a call that an answer is recorded for, but the dtype of data: calls
 // whose Likes are equal differ in the sizes of dims, the values of elements, and the
-// position of the axis alone.
+// position of the axis alone, but for what circumstances say of these.
 type Like struct {
 	Operator   string
 	Reach      Reach
@@ -120,12 +120,19 @@ func (c Call) rank() int {
 	return c.Indices.Rank()
 }
 
+// number gives the value of an attribute, or of an operand that is read as one.
+func (c Call) number(name string) (n int, given bool) {
+	v := c.Values[name]
+	if p, ok := v.(*int); ok && p != nil {
+		v = *p
+	}
+	n, err := strconv.Atoi(fmt.Sprint(v))
+	return n, err == nil
+}
+
 // batch gives how many dims are batches by an attribute.
 func (c Call) batch() int {
-	n, err := strconv.Atoi(fmt.Sprint(c.Values["batch_dims"]))
-	if err != nil {
-		return 0
-	}
+	n, _ := c.number("batch_dims")
 	if n < 0 {
 		n += c.rank()
 	}
@@ -154,7 +161,7 @@ func (c Call) attributes() map[string]string {
 		_, otherwise := c.Operator.TypeOf(name)
 		if slices.Contains(axes, name) {
 			if given && v == nil || !given && otherwise == nil {
-				if c.Data.Rank() != 1 {
+				if c.Data.Rank() != 1 || c.Operator.Kind == operators.Elements { // a runtime checks elements of flat data by other rules than those of axis 0
 					set[name] = "none" // data is taken flat
 				}
 			}
@@ -201,17 +208,30 @@ var circumstances = []struct {
 		s := c.Indices.Shape()
 		return c.Operator.Kind == operators.GatherND && len(s) > 0 && s[len(s)-1] == 0
 	}},
-	{"one bag", "openvino.", func(c Call) bool { return c.Plan.Bag != nil && len(c.Plan.Out) > 0 && c.Plan.Out[0] == 1 }},
 	{"a bag without terms", "", func(c Call) bool { empty, _, _ := c.bags(); return empty }},
 	{"a last bag without terms", "", func(c Call) bool { _, last, _ := c.bags(); return last }},
 	{"indices of no bag", "", func(c Call) bool { _, _, rest := c.bags(); return rest }},
-	{"a batch of one", "openvino.", func(c Call) bool {
-		n, batch := 1, min(c.batch(), c.Data.Rank())
-		for _, d := range c.Data.Shape()[:max(batch, 0)] {
+	{"a default index", "openvino.Embedding", func(c Call) bool { n, given := c.number("default_index"); return given && n >= 0 }},
+	{"a negative default index", "openvino.Embedding", func(c Call) bool { n, given := c.number("default_index"); return given && n < 0 }},
+	{"a batch of one", "openvino.", func(c Call) bool { // all dims before the axis
+		n := 1
+		for _, d := range c.Data.Shape()[:max(c.last(), 0)] {
 			n *= d
 		}
-		return batch > 0 && n == 1
+		return c.batch() > 0 && n == 1
 	}},
+	{"an axis behind others", "openvino.", func(c Call) bool { return c.batch() > 0 && c.last() > c.batch() }},
+	{"a negative axis", "onnx.", func(c Call) bool { n, given := c.number("axis"); return given && n < 0 }},
+	{"indices that are shorter than data", "onnx.GatherElements-", func(c Call) bool {
+		data, at := c.Data.Shape(), c.Indices.Shape()
+		for i := range min(len(data), len(at)) {
+			if i != c.last() && at[i] < data[i] {
+				return true
+			}
+		}
+		return false
+	}},
+	{"an index of more than 32 bits", "", func(c Call) bool { return c.Wide() }},
 	{ShortVector, "openvino.Gather-", func(c Call) bool {
 		return c.Data.Rank() == 1 && c.Data.Len() <= 64 && c.Data.DType().IsInteger()
 	}},
@@ -222,13 +242,18 @@ var circumstances = []struct {
 	{"slices of several strings", "", func(c Call) bool { return c.Data.DType() == garner.String && c.slice() > 1 }},
 }
 
-// slice gives how many elements of data lie behind the last gathered axis.
-func (c Call) slice() int {
+// last gives the last axis of data that is gathered; -1 where there is none.
+func (c Call) last() int {
 	last := -1
 	for _, a := range c.Plan.Axes {
 		last = max(last, a.Number)
 	}
-	n := 1
+	return last
+}
+
+// slice gives how many elements of data lie behind the last gathered axis.
+func (c Call) slice() int {
+	last, n := c.last(), 1
 	if last < 0 || c.Operator.Kind == operators.Elements {
 		return n
 	}
@@ -236,6 +261,23 @@ func (c Call) slice() int {
 		n *= d
 	}
 	return n
+}
+
+// Wide reports whether an index is none of i32, so that a runtime which computes with
+// those takes it for another.
+func (c Call) Wide() bool {
+	switch c.Indices.DType() {
+	case garner.I64:
+		values, err := garner.Values[int64](c.Indices)
+		return err == nil && slices.ContainsFunc(values, func(v int64) bool { return int64(int32(v)) != v })
+	case garner.U64:
+		values, err := garner.Values[uint64](c.Indices)
+		return err == nil && slices.ContainsFunc(values, func(v uint64) bool { return v > math.MaxInt32 })
+	case garner.U32:
+		values, err := garner.Values[uint32](c.Indices)
+		return err == nil && slices.ContainsFunc(values, func(v uint32) bool { return v > math.MaxInt32 })
+	}
+	return false
 }
 
 // far reports whether an index is so far outside that memory there may be none of the

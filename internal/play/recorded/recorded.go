@@ -34,6 +34,8 @@ const (
 	FirstRow = "first row"         // the nearest row, for one below
 	Wrapped  = "wrapped"           // the index modulo the axis
 	Garbage  = "garbage"           // memory of no row, or memory that nobody wrote
+	Memory   = "other memory"      // as Garbage, and the run that was recorded tells nothing of the next: no row, zeros or no answer
+	Varies   = "varies"            // Refused or Other, by which of its threads meets the index
 	Ends     = "ends the process"  // no answer
 	LeftOut  = "left out"          // the index counts nowhere
 	Other    = "another answer"    // none of these
@@ -55,6 +57,8 @@ var words = map[string]string{
 	FirstRow: "takes the first row",
 	Wrapped:  "takes the index modulo the axis",
 	Garbage:  "gives memory that is no row, or that nobody wrote",
+	Memory:   "reads other memory: any values, also zeros, or the process ends",
+	Varies:   "refuses it or gives another answer, as its threads meet it",
 	Ends:     "ends the process",
 	LeftOut:  "leaves it out",
 	Other:    "gives another answer",
