@@ -38,12 +38,16 @@ type post struct {
 	// Questions of one kind are answered one after the other, so that they have the memory
 	// of one. turn has an element while none is.
 	turn chan struct{}
+	// A large one is held in memory while it comes; memory has an element while none is.
+	memory chan struct{}
+	idle   time.Duration // that a client may send nothing
 }
 
 // Times that a client has: it may be slow, but it does not stay for ever.
 const (
 	readTime  = 10 * time.Second // of a question
 	fileTime  = 2 * time.Minute  // of 200 MB, from this machine
+	idleTime  = 10 * time.Second // between two bytes of either
 	writeTime = 30 * time.Second // of a reply, which is less than a file
 )
 
@@ -77,8 +81,10 @@ func newPage(address string) *page {
 		}},
 	}}
 	for _, q := range p.posts {
-		q.turn = make(chan struct{}, 1)
+		q.idle = idleTime
+		q.turn, q.memory = make(chan struct{}, 1), make(chan struct{}, 1)
 		q.turn <- struct{}{}
+		q.memory <- struct{}{}
 	}
 	if host, port, err := net.SplitHostPort(address); err == nil {
 		for _, name := range []string{host, "localhost"} {
@@ -142,7 +148,7 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // serve answers a question. A client that is slow to send it or to read the reply takes no
-// turn meanwhile; but a file does while it comes, because of its memory.
+// turn meanwhile; a large file takes that of memory, which only other large ones wait for.
 func (q *post) serve(w http.ResponseWriter, r *http.Request) {
 	given, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	site := r.Header.Get("Sec-Fetch-Site")
@@ -173,38 +179,56 @@ func (q *post) serve(w http.ResponseWriter, r *http.Request) {
 
 // reply reads a question and answers it; nil where that failed, and was refused.
 func (q *post) reply(w http.ResponseWriter, r *http.Request) []byte {
-	var held bool
-	wait := func() bool { // for the turn, which reply gives back
+	var held []chan struct{}
+	wait := func(turn chan struct{}) bool { // for a turn, which reply gives back
 		select {
-		case <-q.turn:
-			held = true
+		case <-turn:
+			held = append(held, turn)
+			return true
 		case <-r.Context().Done():
+			return false
 		}
-		return held
 	}
 	defer func() {
-		if held {
-			q.turn <- struct{}{}
+		for _, turn := range held {
+			turn <- struct{}{}
 		}
 	}()
-	large := q.most > play.MostBytes && (r.ContentLength < 0 || r.ContentLength > play.MostBytes)
-	if large && !wait() {
+	if large := q.most > play.MostBytes && (r.ContentLength < 0 || r.ContentLength > play.MostBytes); large && !wait(q.memory) {
 		return nil
 	}
-	http.NewResponseController(w).SetReadDeadline(time.Now().Add(q.read)) // fails for what is no connection
-	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, q.most))
+	body := steady{http.MaxBytesReader(w, r.Body, q.most), http.NewResponseController(w), q.idle, time.Now().Add(q.read)}
+	b, err := io.ReadAll(body)
 	if err != nil {
 		status := http.StatusBadRequest
 		if _, much := errors.AsType[*http.MaxBytesError](err); much {
 			status = http.StatusRequestEntityTooLarge
 		}
-		refuseRequest(w, status, "the bytes could not be read, up to %d within %v: %v", q.most, q.read, err)
+		refuseRequest(w, status, "the bytes could not be read, up to %d within %v, and some of them every %v: %v", q.most, q.read, q.idle, err)
 		return nil
 	}
-	if !large && !wait() {
+	if !wait(q.turn) {
 		return nil
 	}
 	return q.answer(r, b)
+}
+
+// A steady reads what a client sends, which may be slow, but neither stops nor takes for ever.
+type steady struct {
+	io.Reader
+	connection *http.ResponseController
+	idle       time.Duration // without a byte
+	until      time.Time
+}
+
+// Read reads up to the end of its time.
+func (s steady) Read(b []byte) (int, error) {
+	end := time.Now().Add(s.idle)
+	if s.until.Before(end) {
+		end = s.until
+	}
+	s.connection.SetReadDeadline(end) // fails for what is no connection
+	return s.Reader.Read(b)
 }
 
 // within gives a client so much time from now to read what is written.

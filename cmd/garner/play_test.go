@@ -291,10 +291,35 @@ func TestPlaySlow(t *testing.T) {
 			}
 		})
 	}
+	// Half a large file keeps no small one; another large one waits until it is given up.
+	address := startServer(t, func(p *page) { p.posts["/open"].read = time.Hour })
+	sends(t, address, post("/open?name=a.npy", "application/octet-stream", address, play.MostFile, "x"))
+	time.Sleep(50 * time.Millisecond)
+	opens := func(address string, size int) string {
+		client := http.Client{Timeout: soon}
+		response, err := client.Post("http://"+address+"/open?name=a.npy", "application/octet-stream", bytes.NewReader(make([]byte, size)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		return response.Status
+	}
+	if got := opens(address, 1000); got != "200 OK" {
+		t.Errorf("a small file beside half a large one: %s", got)
+	}
+	address = startServer(t, func(p *page) { p.posts["/open"].read, p.posts["/open"].idle = time.Hour, 100*time.Millisecond })
+	c := sends(t, address, post("/open?name=a.npy", "application/octet-stream", address, play.MostFile, "x"))
+	time.Sleep(50 * time.Millisecond)
+	if got := opens(address, play.MostBytes+1); got != "200 OK" {
+		t.Errorf("a large file behind half a one: %s", got)
+	}
+	if b, err := io.ReadAll(c); err != nil || !strings.HasPrefix(string(b), "HTTP/1.1 400 ") {
+		t.Errorf("half a large file: %q, %v", b, err)
+	}
 	// Both are given up in the end.
-	address := startServer(t, func(p *page) { p.posts["/ask"].read = 10 * time.Millisecond })
-	c := sends(t, address, post("/ask", "application/json", address, 100, "{"))
-	if b, err := io.ReadAll(c); err != nil || !strings.HasPrefix(string(b), "HTTP/1.1 400 ") || !strings.Contains(string(b), "could not be read, up to 4194304 within 10ms") {
+	address = startServer(t, func(p *page) { p.posts["/ask"].read = 10 * time.Millisecond })
+	c = sends(t, address, post("/ask", "application/json", address, 100, "{"))
+	if b, err := io.ReadAll(c); err != nil || !strings.HasPrefix(string(b), "HTTP/1.1 400 ") || !strings.Contains(string(b), "could not be read, up to 4194304 within 10ms, and some of them every ") {
 		t.Errorf("half a question: %q, %v", b, err)
 	}
 	address = startServer(t, func(p *page) {

@@ -5,7 +5,7 @@
 const typing = 150; // milliseconds without a key before a call is asked
 const slow = 1000; // milliseconds for an answer, before the page says that it waits
 const patience = 30000; // milliseconds for an answer, before the worker is started anew
-const largestFile = 200e6; // bytes
+let largestFile = Infinity; // bytes, as garner tells
 const longestLink = 30000; // characters of a fragment that this page writes
 const longestRead = 2 * longestLink; // and of one that it reads: others may encode more
 const process = document.querySelector("meta[name=garner]").content === "process";
@@ -207,10 +207,10 @@ function fragment(s) {
   return text.length > longestLink ? "" : text;
 }
 
-// simple reports whether a JSON value can be an attribute's: a number must be the one
-// that text has, which JavaScript cannot hold of large integers.
-function simple(value, text) {
-  if (typeof value === "number") return Number.isFinite(value) && (!/^\s*-?[0-9]+\s*$/.test(text) || BigInt(text) === BigInt(value));
+// simple reports whether a JSON value can be an attribute's: an integer must be one that
+// JavaScript holds, however it is written.
+function simple(value) {
+  if (typeof value === "number") return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
   return value === null || ["string", "boolean"].includes(typeof value)
     || (Array.isArray(value) && value.length <= 100 && value.every(Number.isSafeInteger));
 }
@@ -267,7 +267,7 @@ function parse(text) {
       } catch {
         json = undefined;
       }
-      if (json === undefined || !simple(json, value)) {
+      if (json === undefined || !simple(json)) {
         complaints.push(`${short(key)}=“${short(value)}” is no attribute’s value`);
         continue;
       }
@@ -1017,7 +1017,7 @@ function openFile(file) {
   at("opened").scrollIntoView({ block: "start" });
   const failed = (words) => at("opened-content").replaceChildren(element("p", { class: "error" }, words));
   if (file.size > largestFile) {
-    failed(`The file has ${(file.size / 1e6).toFixed(0)} MB; this page opens at most ${largestFile / 1e6}. Use the command: garner lint, garner info.`);
+    failed(`The file has ${(file.size / 1e6).toFixed(0)} MB; this page opens at most ${(largestFile / 1e6).toFixed(0)}. Use the command: garner lint, garner info.`);
     return;
   }
   at("opened-content").replaceChildren(element("p", {}, "Reading … Closing the file stops it."));
@@ -1180,6 +1180,7 @@ async function run() {
     return;
   }
   operators = told.operators ?? [];
+  largestFile = told.limits?.file ?? largestFile;
   dtypes(told.dtypes ?? []);
   operandFields();
   examples(told.examples ?? []);

@@ -27,7 +27,7 @@ SOURCES = {"numpy": ("numpy", "numpy %s"), "onnx": ("onnxruntime", "onnxruntime 
 CLASSES = [
     ("index-out-of-range", ["out of bounds", "out of range", "out-of-bounds", "not in [", "does not index into", "indices element out of data bounds", "index error",
                             "invalid index", "cannot do a non-empty take", "has_only_positive", "Out of bounds", "could not be validated", "gather index out of",
-                            "Input index", "non-empty take", "idx=", "out of data bounds"]),
+                            "Input index", "non-empty take", "idx=", "found idx to be", "i < index_size", "from an empty tensor", "out of data bounds"]),
     ("attribute", ["Invalid mode", "Unknown gather mode"]),
     ("dtype", ["NOT_IMPLEMENTED", "not implemented for", "Unsupported", "unsupported", "must be of int32 or int64", "Expected dtype", "dtype", "tensor(", "must have type",
                "integer", "data type", "element type", "No OpKernel", "Value for attr", "Could not find device", "is not one of the allowed", "does not support", "not supported by gather"]),

@@ -389,6 +389,8 @@ func TestBadLinks(t *testing.T) {
 		{good + "&attribute:numpy.take:mode={}", "is no attribute’s value"},
 		{good + "&attribute:numpy.take:mode=[[1]]", "is no attribute’s value"},
 		{good + "&attribute:onnx.Gather-13:axis=9007199254740993", "is no attribute’s value"},
+		{good + "&attribute:onnx.Gather-13:axis=9007199254740993.0", "is no attribute’s value"},
+		{good + "&attribute:onnx.Gather-13:axis=9.007199254740993e15", "is no attribute’s value"},
 		{good + "&attribute:onnx.Gather-13:axis=1e400", "is no attribute’s value"},
 		{good + "&operand:toString=[1]", "no operator has an operand “toString”"},
 		{good + "&operand:__proto__=[1]", "no operator has an operand “__proto__”"},

@@ -195,11 +195,11 @@ func TestBadFiles(t *testing.T) {
 		if err := os.WriteFile(large, nil, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Truncate(large, 200_000_001); err != nil {
+		if err := os.Truncate(large, 209_715_201); err != nil {
 			t.Fatal(err)
 		}
 		p.drop(large)
-		p.wait(`document.getElementById("opened-content").textContent.includes("at most 200")`)
+		p.wait(`document.getElementById("opened-content").textContent.includes("at most 210")`)
 		p.set("indices", "[0,0]")
 		p.settled()
 		if got := p.answers()["onnx.Gather-13"]; got != "[1, 1]" {

@@ -90,14 +90,18 @@ var gridTypes = []string{"f32", "i64", "f64", "i32", "f16", "u8", "bool", "strin
 // OpenVINO are more, because what it reads there is not the same each time.
 var asked = []struct {
 	name    string
-	indices []int
-}{{"inside", []int{2}}, {"negative", []int{-1}}, {"below", []int{-4}}, {"past the end", []int{7}}}
+	indices []int64
+}{{"inside", []int64{2}}, {"negative", []int64{-1}}, {"below", []int64{-4}}, {"past the end", []int64{7}}}
 
-var askedOpenVINO = [][]int{{2}, {-1, -3}, {-4, -30, -1000}, {7, 50, 1000000}}
+var askedOpenVINO = [][]int64{{2}, {-1, -3}, {-4, -30, -1000}, {7, 50, 1000000}}
+
+// askedWide are those whose low 32 bits are an index inside, by reach: what a runtime that
+// computes with 32 bits takes them for. They are asked of f32 alone.
+var askedWide = [][]int64{nil, nil, {-1<<32 + 1}, {1<<32 + 1}}
 
 // askedShort are those of OpenVINO's gathers of a few integers, which it computes with its
 // shapes: what memory it reads there is luck.
-var askedShort = [][]int{{2}, {-1, -2, -3}, {-4, -5, -9, -20, -30, -1000}, {7, 3, 9, 20, 50, 1000, 20000, 1000000}}
+var askedShort = [][]int64{{2}, {-1, -2, -3}, {-4, -5, -9, -20, -30, -1000}, {7, 3, 9, 20, 50, 1000, 20000, 1000000}}
 
 // Grid lists the calls that testdata/conformance/record_calls.py asks the runtimes: every
 // operator without further operands, with data of each type and operands of each rank, by
@@ -124,6 +128,9 @@ func Grid() ([]Call, error) {
 							list = askedShort[reach]
 						}
 					}
+					if dtype == "f32" {
+						list = slices.Concat(list, askedWide[reach])
+					}
 					for _, n := range list {
 						indices := s.indices
 						if strings.Contains(indices, "%d") {
@@ -132,14 +139,19 @@ func Grid() ([]Call, error) {
 							continue
 						}
 						types := []string{"i64"}
-						if dtype == "f32" || strings.HasPrefix(o.Name, "tensorflow.") && dtype == "i64" {
+						wide := slices.Contains(askedWide[reach], n)
+						if !wide && (dtype == "f32" || strings.HasPrefix(o.Name, "tensorflow.") && dtype == "i64") {
 							types = append(types, "i32")
 						}
 						if s.all && dtype == "f32" && reach == 0 {
 							types = append(types, "u8", "i8", "u32")
 						}
 						for _, index := range types {
-							for _, attributes := range modesOf(o, dtype, reach) {
+							modes := modesOf(o, dtype, index, reach)
+							if wide {
+								modes = modes[:1]
+							}
+							for _, attributes := range modes {
 								c, err := s.call(o, dtype, index+indices, attributes)
 								if err != nil {
 									return nil, fmt.Errorf("%s, %s: %w", o.Name, s.name, err)
@@ -164,6 +176,9 @@ func Grid() ([]Call, error) {
 				list := of.indices
 				if strings.HasPrefix(b.only, "openvino.") {
 					list = askedOpenVINO[reach]
+				}
+				if index == "i64" {
+					list = slices.Concat(list, askedWide[reach])
 				}
 				for _, n := range list {
 					b := b
@@ -198,9 +213,9 @@ func Grid() ([]Call, error) {
 }
 
 // modesOf gives the sets of attributes that an operator is asked with.
-func modesOf(o operators.Operator, dtype string, reach int) []values {
+func modesOf(o operators.Operator, dtype, index string, reach int) []values {
 	list := []values{nil}
-	if reach == 0 || dtype != "f32" && dtype != "i64" {
+	if dtype != "f32" && (reach == 0 || dtype != "i64") || reach == 0 && index != "i64" {
 		return list
 	}
 	for _, name := range []string{"mode", "bad_indices_policy"} {

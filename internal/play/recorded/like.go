@@ -231,7 +231,7 @@ var circumstances = []struct {
 		}
 		return false
 	}},
-	{"an index of more than 32 bits", "", func(c Call) bool { return c.Wide() }},
+	{"an index of more than 32 bits", "", func(c Call) bool { return Wide(c.Indices) }},
 	{ShortVector, "openvino.Gather-", func(c Call) bool {
 		return c.Data.Rank() == 1 && c.Data.Len() <= 64 && c.Data.DType().IsInteger()
 	}},
@@ -265,16 +265,16 @@ func (c Call) slice() int {
 
 // Wide reports whether an index is none of i32, so that a runtime which computes with
 // those takes it for another.
-func (c Call) Wide() bool {
-	switch c.Indices.DType() {
+func Wide(indices garner.Tensor) bool {
+	switch indices.DType() {
 	case garner.I64:
-		values, err := garner.Values[int64](c.Indices)
+		values, err := garner.Values[int64](indices)
 		return err == nil && slices.ContainsFunc(values, func(v int64) bool { return int64(int32(v)) != v })
 	case garner.U64:
-		values, err := garner.Values[uint64](c.Indices)
+		values, err := garner.Values[uint64](indices)
 		return err == nil && slices.ContainsFunc(values, func(v uint64) bool { return v > math.MaxInt32 })
 	case garner.U32:
-		values, err := garner.Values[uint32](c.Indices)
+		values, err := garner.Values[uint32](indices)
 		return err == nil && slices.ContainsFunc(values, func(v uint32) bool { return v > math.MaxInt32 })
 	}
 	return false

@@ -33,6 +33,7 @@ const (
 	LastRow  = "last row"          // the nearest row, for an index past the end
 	FirstRow = "first row"         // the nearest row, for one below
 	Wrapped  = "wrapped"           // the index modulo the axis
+	Low32    = "low 32 bits"       // the row that the index's low 32 bits name
 	Garbage  = "garbage"           // memory of no row, or memory that nobody wrote
 	Memory   = "other memory"      // as Garbage, and the run that was recorded tells nothing of the next: no row, zeros or no answer
 	Varies   = "varies"            // Refused or Other, by which of its threads meets the index
@@ -56,6 +57,7 @@ var words = map[string]string{
 	LastRow:  "takes the last row",
 	FirstRow: "takes the first row",
 	Wrapped:  "takes the index modulo the axis",
+	Low32:    "reads the low 32 bits of the index alone",
 	Garbage:  "gives memory that is no row, or that nobody wrote",
 	Memory:   "reads other memory: any values, also zeros, or the process ends",
 	Varies:   "refuses it or gives another answer, as its threads meet it",
