@@ -432,10 +432,10 @@ func TestBadLinks(t *testing.T) {
 	} {
 		p = static.open(t, tt.link)
 		p.wait(`document.querySelectorAll("#examples button").length > 0`)
+		p.wait(`document.querySelectorAll(".group").length > 0`) // those to the example, or to what is left of the call; before, garner refused it whole
 		if c := p.complaints(); len(c) != 1 || !strings.Contains(c[0], tt.want) {
 			t.Errorf("a long link: complaints %.300q, want %q", c, tt.want)
 		}
-		p.wait(`document.querySelectorAll(".group").length > 0`) // those to the example, or to what is left of the call
 		if n := evaluate[int](p, `document.querySelectorAll("#operand-fields input").length`); n > 100 {
 			t.Errorf("the link has made %d fields", n)
 		}
