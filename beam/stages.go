@@ -415,15 +415,17 @@ func (o *opened) write(ctx context.Context, shard int64, pieces []wire.Piece) (d
 	if err := out.Commit(); err != nil {
 		return "", err
 	}
-	if err := file.Commit(); err != nil {
-		return "", err
-	}
 	n := out.Size()
 	text, err := json.Marshal(shardFile{shard, n, hex.EncodeToString(sha.Sum(nil))})
-	if err == nil {
-		err = putFile(o.record(shard), text)
-	}
 	if err != nil {
+		return "", err
+	}
+	// The record comes first: where the run ends between the two, it is of no file, and is
+	// taken for none. A file without a record would be made again.
+	if err := putFile(o.record(shard), text); err != nil {
+		return "", err
+	}
+	if err := file.Commit(); err != nil {
 		return "", err
 	}
 	bytesMade.Inc(ctx, n)
