@@ -600,7 +600,7 @@ function byWords(group) {
   return [...lists].map(([words, entries]) => element("div", { class: "said" },
     words ? element("p", { class: "own" }, words) : null,
     element("ul", { class: "operators" }, ...entries.map((entry) => element("li", {},
-      operatorButton(entry.name), ...recordings(entry.recorded ?? []))))));
+      operatorButton(entry.name), entry.beyond ? element("p", { class: "beyond" }, "types beyond its specification") : null, ...recordings(entry.recorded ?? []))))));
 }
 
 function operatorButton(name) {
@@ -689,7 +689,8 @@ function showAnswer() {
   else if (found.why !== undefined) at("operator-answer").replaceChildren(element("p", { class: "hint" }, "Not asked: " + found.why));
   else {
     at("operator-answer").replaceChildren(
-      value(found.group, found.entry.error), found.group.error ? "" : element("p", { class: "type" }, typeOf(found.group)));
+      value(found.group, found.entry.error), found.group.error ? "" : element("p", { class: "type" }, typeOf(found.group)),
+      found.entry.beyond ? element("p", { class: "hint" }, `Garner’s answer alone: ${found.entry.beyond}.`) : "");
   }
   at("ask-it").hidden = found?.why === undefined || !["bag", "stored", "window"].includes(o.kind) || state.attributes.has(o.name);
   at("operator-recorded").replaceChildren(...(found?.entry?.recorded ?? []).map(recording));

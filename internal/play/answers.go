@@ -9,6 +9,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/literal"
+	"github.com/garner-go/garner/internal/play/code"
 	"github.com/garner-go/garner/internal/play/recorded"
 )
 
@@ -36,10 +37,11 @@ type Group struct {
 // An Answered is one operator of a group.
 type Answered struct {
 	Name     string            `json:"name"`
-	Form     string            `json:"form"`            // OperatorInfo.Kind
-	Error    string            `json:"error,omitempty"` // in its own words
-	Kind     recorded.Reach    `json:"kind,omitempty"`  // of its worst index; "" where the operator looks at none
-	Recorded []recorded.Answer `json:"recorded"`        // what its runtime answered to calls of this kind
+	Form     string            `json:"form"`             // OperatorInfo.Kind
+	Error    string            `json:"error,omitempty"`  // in its own words
+	Kind     recorded.Reach    `json:"kind,omitempty"`   // of its worst index; "" where the operator looks at none
+	Beyond   string            `json:"beyond,omitempty"` // which types of the call its specification has not: the answer is garner's alone
+	Recorded []recorded.Answer `json:"recorded"`         // what its runtime answered to calls of this kind
 }
 
 // A NotAsked is an operator that cannot take the operands of a call, or that needs others.
@@ -103,7 +105,12 @@ func (a *Answers) add(t *typed, b *binding) error {
 	if err != nil {
 		return err
 	}
-	answered := Answered{Name: b.Name, Form: b.Kind, Kind: kind, Recorded: answers}
+	answered := Answered{Name: b.Name, Form: b.Kind, Kind: kind, Beyond: code.Beyond(b.Operator, b.call()), Recorded: answers}
+	for i, r := range answers {
+		if answered.Beyond != "" && (r.Class == recorded.NoTypes || r.Class == recorded.Refused) {
+			answers[i].Follows = true // the specification refuses them too
+		}
+	}
 	if a.Kind == "" {
 		a.Kind = kind
 	}

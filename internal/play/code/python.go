@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/operators"
 )
 
 // numpyTypes are the dtypes of NumPy, and of the package ml_dtypes.
@@ -48,29 +49,41 @@ func (w *writer) python() {
 	write(w)
 }
 
-// specified refuses types that the operator's own specification does not list: garner takes
-// more than the frameworks do.
+// specified refuses types that the operator's own specification does not list.
 func (w *writer) specified() {
-	ofData, ofIndices, _ := strings.Cut(w.op.Types, "indices ")
-	if d := w.call.Data.DType(); strings.Contains(ofData, " but ") {
+	if words := Beyond(w.op, w.call); words != "" {
+		w.fail("%s", words)
+	}
+}
+
+// Beyond says in words which types of a call are not of those that the operator's own
+// specification lists: garner takes more than the frameworks do. It is empty where all are.
+func Beyond(op operators.Operator, call Call) string {
+	ofData, ofIndices, _ := strings.Cut(op.Types, "indices ")
+	no := func(what string, d garner.DType) string {
+		return fmt.Sprintf("%s does not take %s of %s; its specification: %s", op.Name, what, d, op.Types)
+	}
+	d, index := call.Data.DType(), call.Indices.DType()
+	if strings.Contains(ofData, " but ") {
 		packed, f8 := d != garner.String && d.Bits() < 8, d.IsFloat() && d.Bits() == 8
 		if packed || f8 || d == garner.BF16 && strings.Contains(ofData, "bf16") {
-			w.fail("%s does not take data of %s; its specification: %s", w.op.Name, d, w.op.Types)
+			return no("data", d)
 		}
 	}
-	if d := w.call.Data.DType(); strings.Contains(ofData, "a float") && !d.IsFloat() {
-		w.fail("%s does not take data of %s; its specification: %s", w.op.Name, d, w.op.Types)
+	if strings.Contains(ofData, "a float") && !d.IsFloat() {
+		return no("data", d)
 	}
-	if strings.HasPrefix(w.op.Name, "openvino.Embedding") {
-		for _, name := range []string{"offsets", "segment_ids"} {
-			if o := w.operand(name); o != nil && o.DType() != w.call.Indices.DType() {
-				w.fail("%s takes %s of the type of the indices alone, which are %s", w.op.Name, name, w.call.Indices.DType())
+	if index.Valid() && !strings.Contains(ofIndices, "any integer") && !slices.Contains(strings.FieldsFunc(ofIndices, func(r rune) bool { return r == ' ' || r == ',' }), index.String()) {
+		return no("indices", index)
+	}
+	if strings.HasPrefix(op.Name, "openvino.Embedding") { // T_IND is one type
+		for i, name := range op.Further() {
+			if (name == "offsets" || name == "segment_ids") && i < len(call.Operands) && call.Operands[i].DType().Valid() && call.Operands[i].DType() != index {
+				return fmt.Sprintf("%s takes %s of the type of the indices alone, which are %s", op.Name, name, index)
 			}
 		}
 	}
-	if d := w.call.Indices.DType(); d.Valid() && !strings.Contains(ofIndices, "any integer") && !slices.Contains(strings.FieldsFunc(ofIndices, func(r rune) bool { return r == ' ' || r == ',' }), d.String()) {
-		w.fail("%s does not take indices of %s; its specification: %s", w.op.Name, d, w.op.Types)
-	}
+	return ""
 }
 
 // function gives the name of the operator without its dialect and version.

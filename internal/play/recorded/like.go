@@ -231,6 +231,7 @@ var circumstances = []struct {
 		}
 		return false
 	}},
+	{"indices on both sides", "", func(c Call) bool { return c.bothSides() }},
 	{"an index of more than 32 bits", "", func(c Call) bool { return Wide(c.Indices) }},
 	{ShortVector, "openvino.Gather-", func(c Call) bool {
 		return c.Data.Rank() == 1 && c.Data.Len() <= 64 && c.Data.DType().IsInteger()
@@ -278,6 +279,26 @@ func Wide(indices garner.Tensor) bool {
 		return err == nil && slices.ContainsFunc(values, func(v uint32) bool { return v > math.MaxInt32 })
 	}
 	return false
+}
+
+// bothSides reports whether indices are outside below and past the end: the reach is that
+// of the worst, and an answer to one is none to the other.
+func (c Call) bothSides() bool {
+	if len(c.Plan.Axes) == 0 {
+		return false
+	}
+	var below, past bool
+	for i := range c.Indices.Len() {
+		m, err := c.Plan.Meaning(c.Indices, i, c.Further...)
+		if err != nil {
+			return false
+		}
+		if !m.LeftOut {
+			reach := reachOf(m.Value, c.Plan.Axes[m.Component].Dim)
+			below, past = below || reach == Below, past || reach == PastEnd
+		}
+	}
+	return below && past
 }
 
 // far reports whether an index is so far outside that memory there may be none of the
