@@ -170,7 +170,7 @@ func (c Call) attributes() map[string]string {
 		if !given || slices.Contains(harmless, name) {
 			continue
 		}
-		if text := plain(v); text != plain(otherwise) {
+		if text := plain(v); text != plain(otherwise) && text != c.usual(name) {
 			set[name] = text
 		}
 	}
@@ -178,6 +178,21 @@ func (c Call) attributes() map[string]string {
 		return nil
 	}
 	return set
+}
+
+// usuals are the values of attributes that say what is meant without them, where that is
+// not the zero value: of which operators, how their names begin.
+var usuals = []struct{ operators, name, value string }{
+	{"numpy.", "mode", "raise"}, {"jax.", "mode", "fill"}, {"torch.", "mode", "mean"}, {"tensorflow.", "combiner", "mean"}, {"openvino.", "reduction", "sum"},
+}
+
+func (c Call) usual(name string) string {
+	for _, u := range usuals {
+		if u.name == name && strings.HasPrefix(c.Operator.Name, u.operators) {
+			return u.value
+		}
+	}
+	return ""
 }
 
 // plain is the text of an attribute's value: a nil is what it is not to be given.

@@ -200,6 +200,7 @@ func TestLike(t *testing.T) {
 	one := like("jax.numpy.take", values{"axis": 0}, "f32[[1,2],[3,4]]", "[0,7]")
 	for _, other := range []recorded.Like{
 		like("jax.numpy.take", values{"axis": 1}, "f32[[1,2,3],[3,4,5]]", "[9]"),
+		like("jax.numpy.take", values{"axis": 0, "mode": "fill"}, "f64[[1,2],[3,4]]", "[2]"),
 		like("jax.numpy.take", values{"axis": 0, "mode": nil, "fill_value": nil}, "f64[[1,2],[3,4]]", "[2]"),
 	} {
 		if !one.Equal(other) {
