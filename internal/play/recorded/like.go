@@ -122,11 +122,7 @@ func (c Call) rank() int {
 
 // number gives the value of an attribute, or of an operand that is read as one.
 func (c Call) number(name string) (n int, given bool) {
-	v := c.Values[name]
-	if p, ok := v.(*int); ok && p != nil {
-		v = *p
-	}
-	n, err := strconv.Atoi(fmt.Sprint(v))
+	n, err := strconv.Atoi(fmt.Sprint(c.Values[name]))
 	return n, err == nil
 }
 

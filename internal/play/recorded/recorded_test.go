@@ -3,6 +3,7 @@ package recorded_test
 import (
 	"encoding/json"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -260,5 +261,23 @@ func TestOf(t *testing.T) {
 		if got := recorded.Of(callOf(t, "numpy.take", map[string]any{"axis": 0}, data, "[0,7]")); len(got) != 0 {
 			t.Errorf("numpy.take of %s was never recorded: %v", data, got)
 		}
+	}
+}
+
+// TestText holds that entries are written as they are read.
+func TestText(t *testing.T) {
+	want, err := os.ReadFile("answers.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	var line string
+	var before []string
+	for _, e := range recorded.Entries() {
+		line, before = e.Text(before)
+		got.WriteString(line)
+	}
+	if got.String() != string(want) {
+		t.Error("the entries are written otherwise than they are read")
 	}
 }
