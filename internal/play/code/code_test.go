@@ -259,6 +259,11 @@ func TestRefused(t *testing.T) {
 		{"onnx.Gather-13", code.Go, code.Call{Data: f32, Indices: at, Operands: []garner.Tensor{at}}, "0 operands"},
 		{"onnx.Gather-13", code.Go, code.Call{Data: f32, Indices: at, Values: map[string]any{"mode": "clip"}}, "no attribute mode"},
 		{"onnx.Gather-13", "fortran", code.Call{Data: f32, Indices: at}, `no language "fortran"`},
+		{"jax.numpy.take_along_axis", code.Python, code.Call{Data: f32, Indices: at, Values: map[string]any{"mode": "wrap"}}, `mode "wrap"; there are`},
+		{"jax.numpy.take", code.Go, code.Call{Data: f32, Indices: at, Values: map[string]any{"mode": "promise_in_bounds"}}, `mode "promise_in_bounds"; there are`},
+		{"jax.numpy.take", code.Garner, code.Call{Data: f32, Indices: at, Values: map[string]any{"mode": "raise"}}, `mode "raise"; there are`},
+		{"torch.embedding_bag", code.Python, code.Call{Data: garner.Of([]int64{1, 2}, 2, 1), Indices: at, Values: map[string]any{"mode": "sum"}, Operands: []garner.Tensor{at}}, "data of i64"},
+		{"openvino.EmbeddingBagOffsetsSum-3", code.Python, code.Call{Data: garner.Of([]float32{1, 2}, 2, 1), Indices: at, Operands: []garner.Tensor{garner.Of([]int32{0}, 1)}}, "of the type of the indices alone"},
 		{"stablehlo.gather", code.Python, code.Call{Data: f32, Indices: at, Values: map[string]any{"index_vector_dim": 5}}, "index_vector_dim 5"},
 	} {
 		o, err := operators.Find(tt.operator, 0)
