@@ -51,7 +51,11 @@ func TestTerminal(t *testing.T) {
 				if err := os.WriteFile(begins, nil, 0o666); err != nil {
 					t.Fatal(err)
 				}
-				waitFor(t, "result", func() bool { _, done := placed(out); return done })
+				waitFor(t, "result", func() bool { // and the end of the job, whose command may be gone
+					_, done := placed(out)
+					_, err := os.Stat(filepath.Join(out, "_garner"))
+					return done && os.IsNotExist(err)
+				})
 			}
 			if got := p.status(); got != tt.status {
 				t.Errorf("status %d, want %d; the terminal shows %q", got, tt.status, s)
