@@ -559,3 +559,22 @@ func TestEnded(t *testing.T) {
 		}
 	}
 }
+
+// TestBeyond holds that an answer to types which the operator's specification has not is
+// told as garner's alone.
+func TestBeyond(t *testing.T) {
+	p := static.open(t, fragment("data", "[1,2,3]", "indices", "u8[0]", "operator", "onnx.Gather-13"))
+	const mark = "types beyond its specification"
+	of := func(name string) string {
+		return evaluate[string](p, `document.querySelector('[data-operator="`+name+`"]').closest("li").textContent`)
+	}
+	if got := of("onnx.Gather-13"); !strings.Contains(got, mark) {
+		t.Errorf("onnx.Gather-13 by u8: %q", got)
+	}
+	if got := of("numpy.take"); strings.Contains(got, mark) {
+		t.Errorf("numpy.take by u8: %q", got)
+	}
+	if got := p.text("#operator-answer"); !strings.Contains(got, "Garner’s answer alone: onnx.Gather-13 does not take indices of u8") {
+		t.Errorf("the answer of onnx.Gather-13 by u8: %q", got)
+	}
+}
