@@ -9,7 +9,9 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,7 +43,8 @@ func write(folder string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Join(folder, "pictures"), 0o777); err != nil {
+	// The folder itself has to be there: a word that is none would become one.
+	if err := os.Mkdir(filepath.Join(folder, "pictures"), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	old, err := filepath.Glob(filepath.Join(folder, "pictures", "*.svg"))
