@@ -630,12 +630,12 @@ def stablehlo_gather(c):
     return windows(c.d, c.ix, c.case.attributes, c.get("index_vector_dim", 0), sizes, False, c.reader("reject", "clamp"))
 
 
-JAX_MODES = ("fill", "clip", "promise_in_bounds", "wrap")
+JAX_MODES = {"jax.lax.gather": ("fill", "clip", "promise_in_bounds"), "jax.numpy.take": ("fill", "clip", "wrap"), "jax.numpy.take_along_axis": ("fill", "clip", "promise_in_bounds")}
 
 
 @define("jax.lax.gather", knows=WINDOW + ("mode", "fill_value", "unique_indices"))
 def jax_lax_gather(c):
-    mode = c.word("mode", JAX_MODES[:3])
+    mode = c.word("mode", JAX_MODES["jax.lax.gather"])
     if mode == "fill":
         c.jax_fill()
     else:
@@ -650,7 +650,7 @@ def jax_lax_gather(c):
 
 @define("jax.numpy.take", knows=("axis", "mode", "fill_value", "unique_indices", "indices_are_sorted"))
 def jax_numpy_take(c):
-    mode = c.word("mode", JAX_MODES)
+    mode = c.word("mode", JAX_MODES["jax.numpy.take"])
     if mode == "fill":
         c.jax_fill()
     else:
@@ -668,14 +668,14 @@ def jax_numpy_take(c):
 
 @define("jax.numpy.take_along_axis", knows=("axis", "mode", "fill_value", "wrap_negative_indices"))
 def jax_numpy_take_along_axis(c):
-    mode = c.word("mode", JAX_MODES)
+    mode = c.word("mode", JAX_MODES["jax.numpy.take_along_axis"])
     if mode == "fill":
         c.jax_fill()
     else:
         c.zeros()
     c.check()
     wraps = c.get("wrap_negative_indices", mode != "promise_in_bounds")
-    at = c.reader("from-end" if wraps else "reject", {"fill": "fill", "wrap": "wrap"}.get(mode, "clamp"))
+    at = c.reader("from-end" if wraps else "reject", "fill" if mode == "fill" else "clamp")
     if c.said("axis") and c.get("axis") is None:
         return flat_elements(c, at)
     return broadcast_elements(c.d, c.ix, c.get("axis", -1), at)
@@ -1030,7 +1030,7 @@ class Maker:
             a["mode"] = rng.choice(["raise", "wrap", "clip"])
         elif dialect(op) == "jax":
             if self.chance(0.8):
-                a["mode"] = rng.choice(["fill", "clip", "promise_in_bounds"] + ([] if op == "jax.lax.gather" else ["wrap"]))
+                a["mode"] = rng.choice(["promise_in_bounds", "wrap"] if wrong and self.chance(0.1) else JAX_MODES[op])
             if op == "jax.numpy.take_along_axis" and self.chance(0.25):
                 a["wrap_negative_indices"] = rng.choice([True, False])
             if a.get("mode", "fill") == "fill" and self.chance(0.3):
