@@ -1,0 +1,153 @@
+package main
+
+/*
+#include <stdlib.h>
+#include <string.h>
+#include "garner.h"
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"unsafe"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/source"
+)
+
+// An argumentError is a mistake in how the library is called.
+type argumentError struct{ text string }
+
+func (e *argumentError) Error() string { return e.text }
+
+func argumentf(format string, args ...any) error {
+	return &argumentError{"garner: " + fmt.Sprintf(format, args...)}
+}
+
+// A panicError is a panic that was recovered.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string {
+	return fmt.Sprintf("garner: a mistake in garner, please report it: %v\n%s", e.value, e.stack)
+}
+
+var errCancelled = errors.New("garner: cancelled")
+
+// A told is an error that waits for garner_error_read.
+type told struct{ err error }
+
+// tell returns the number of an error, 0 for none.
+func tell(err error) C.int64_t {
+	if err == nil {
+		return 0
+	}
+	return C.int64_t(put(told{err}))
+}
+
+// safely calls f, and returns its error, or its panic as one.
+func safely(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = &panicError{r, debug.Stack()}
+		}
+	}()
+	return f()
+}
+
+//export garner_free
+func garner_free(text *C.char) { C.free(unsafe.Pointer(text)) }
+
+//export garner_error_read
+func garner_error_read(number C.int64_t, to *C.garner_error) C.int32_t {
+	e, ok := drop(int64(number)).(told)
+	if !ok || to == nil {
+		return -1
+	}
+	err := e.err
+	*to = C.garner_error{error_class: classOf(err), text: C.CString(err.Error())}
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		to.error_number = C.int32_t(errno)
+	} else if errors.Is(err, fs.ErrNotExist) {
+		to.error_number = C.int32_t(syscall.ENOENT)
+	}
+	var read *source.ReadError
+	var path *fs.PathError
+	var of *model.Error
+	switch {
+	case errors.As(err, &read) && read.Path != "":
+		to.path = C.CString(read.Path)
+	case errors.As(err, &path) && path.Path != "":
+		to.path = C.CString(path.Path)
+	case errors.As(err, &of) && of.Path != "":
+		to.path = C.CString(of.Path)
+	}
+	var shape *garner.ShapeError
+	if errors.As(err, &shape) {
+		for i := 0; i < len(shape.Kind) && i < len(to.kind)-1; i++ {
+			to.kind[i] = C.char(shape.Kind[i])
+		}
+	}
+	var bad *garner.IndexError
+	if errors.As(err, &bad) {
+		to.rank = C.int32_t(min(len(bad.Position), len(to.position)))
+		for i, p := range bad.Position[:to.rank] {
+			to.position[i] = C.int64_t(p)
+		}
+		to.value, to.axis, to.dim = C.uint64_t(bad.Value.Bits), C.int64_t(bad.Axis), C.int64_t(bad.Dim)
+		if bad.Value.Unsigned {
+			to.value_unsigned = 1
+		}
+	}
+	return 0
+}
+
+// classOf returns the class of an error.
+func classOf(err error) C.int32_t {
+	var argument *argumentError
+	var panicked *panicError
+	var errno syscall.Errno
+	switch {
+	case errors.As(err, &panicked):
+		return C.GARNER_INTERNAL
+	case errors.As(err, &argument):
+		return C.GARNER_ARGUMENT
+	case errors.Is(err, errCancelled):
+		return C.GARNER_CANCELLED
+	case errors.Is(err, garner.ErrFault):
+		return C.GARNER_FAULT
+	case errors.Is(err, source.ErrChanged):
+		return C.GARNER_CHANGED
+	case errors.Is(err, fs.ErrClosed):
+		return C.GARNER_CLOSED
+	case errors.Is(err, files.ErrKept), errors.Is(err, files.ErrNoResume):
+		return C.GARNER_KEPT
+	case errors.Is(err, garner.ErrIndex):
+		return C.GARNER_INDEX
+	case errors.Is(err, garner.ErrOverlap):
+		return C.GARNER_OVERLAP
+	case errors.Is(err, fs.ErrNotExist), errors.As(err, &errno):
+		return C.GARNER_SYSTEM
+	case errors.Is(err, garner.ErrDType):
+		return C.GARNER_DTYPE
+	case errors.Is(err, garner.ErrAttribute):
+		return C.GARNER_ATTRIBUTE
+	case errors.Is(err, garner.ErrShape):
+		return C.GARNER_SHAPE
+	}
+	var read *source.ReadError
+	if errors.As(err, &read) || strings.Contains(err.Error(), "unexpected EOF") {
+		return C.GARNER_SYSTEM
+	}
+	return C.GARNER_OTHER
+}

@@ -1,0 +1,132 @@
+/* garner.h: the C interface of the gather engine.
+ *
+ * Calls return 0, or the number of an error that garner_error_read tells, once. Handles are positive integers,
+ * 0 is none. Every function may be called from any thread, and none keeps memory of the caller beyond the call, or,
+ * of a call with a job, beyond the garner_job_wait that says it is done.
+ *
+ * A process that forks must not use the library in the child: load another copy of it there.
+ */
+#ifndef GARNER_H
+#define GARNER_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The number of this interface. garner_abi returns that of the library; they must be equal. */
+#define GARNER_ABI 1
+
+/* Tensors are laid out as DLPack 1.1 has them. */
+#ifndef DLPACK_DLPACK_H_
+typedef struct {
+	int32_t device_type; /* 1: memory of the CPU, the only one that is taken */
+	int32_t device_id;
+} DLDevice;
+
+typedef struct {
+	uint8_t code; /* 0 int, 1 uint, 2 float, 4 bfloat, 5 complex, 6 bool, 10 f8e4m3fn, 11 f8e4m3fnuz, 12 f8e5m2, 13 f8e5m2fnuz, 14 f8e8m0fnu, 17 f4e2m1fn */
+	uint8_t bits;
+	uint16_t lanes; /* 1 */
+} DLDataType;
+
+typedef struct {
+	void *data;
+	DLDevice device;
+	int32_t ndim;
+	DLDataType dtype;
+	int64_t *shape;
+	int64_t *strides; /* in elements; NULL: row-major */
+	uint64_t byte_offset;
+} DLTensor;
+#endif
+
+#define GARNER_MAX_RANK 64
+
+/* The classes of errors. */
+enum {
+	GARNER_OTHER = 1,      /* none of those below */
+	GARNER_DTYPE = 2,      /* an element type that the operator does not take */
+	GARNER_ATTRIBUTE = 3,  /* an unknown operator, attribute or value of one */
+	GARNER_SHAPE = 4,      /* ranks, axes and extents; kind says which */
+	GARNER_INDEX = 5,      /* an index outside its axis: position, value, axis, dim */
+	GARNER_OVERLAP = 6,    /* the output shares memory with an operand */
+	GARNER_FAULT = 7,      /* memory vanished: its file was cut short */
+	GARNER_CHANGED = 8,    /* a file changed since it was opened */
+	GARNER_SYSTEM = 9,     /* the system refused; error_number is errno, or 0 */
+	GARNER_CLOSED = 10,    /* what was asked of is closed */
+	GARNER_CANCELLED = 11, /* garner_job_cancel was called */
+	GARNER_KEPT = 12,      /* what an earlier run left cannot be continued */
+	GARNER_INTERNAL = 13,  /* a mistake in garner; the text has the stack */
+	GARNER_ARGUMENT = 14   /* a handle that is none, a null pointer, text that is no JSON */
+};
+
+typedef struct {
+	int32_t error_class;
+	int32_t error_number;
+	int32_t rank; /* of position */
+	int32_t value_unsigned;
+	int64_t position[GARNER_MAX_RANK]; /* of the index in the indices */
+	uint64_t value;                    /* of the index, in two's complement */
+	int64_t axis;                      /* that it addresses; -1: data is flattened; -2: the bags of the result */
+	int64_t dim;                       /* length of that axis, in elements */
+	char kind[24];                     /* of a shape error: rank, axis-out-of-range, batch-dims, shape-mismatch */
+	char *text;                        /* free it with garner_free */
+	char *path;                        /* of the file, or NULL; free it with garner_free */
+} garner_error;
+
+typedef struct {
+	int64_t handle;
+	int32_t rank;
+	DLDataType dtype;
+	int64_t shape[GARNER_MAX_RANK];
+} garner_prepared;
+
+extern int32_t garner_abi(void);
+
+/* garner_free frees text that the library returned. */
+extern void garner_free(char *text);
+
+/* garner_error_read tells an error and forgets it. It returns 0, or -1 for a number that is no error. */
+extern int32_t garner_error_read(int64_t number, garner_error *to);
+
+/* garner_prepare lowers an operator for operands: data, indices and the further ones, NULL for one that is not given.
+ * op is JSON: {"name": "onnx.Gather-13", "values": {"axis": 0}, "negative": "", "outside": "", "fill": ""}. The result
+ * has a handle, for garner_run and garner_release, and the type and the shape of the output. Only operands on which the
+ * shape depends, such as offsets, need their memory. */
+extern int64_t garner_prepare(char *op, int64_t length, DLTensor **operands, int32_t count, int32_t threads, garner_prepared *to);
+
+/* garner_run runs it over memory of the layouts that it was prepared for; further may be NULL where there are none. out
+ * is row-major. With a job it returns at once. */
+extern int64_t garner_run(int64_t prepared, void *data, void *indices, void *out, void **further, int64_t job);
+
+/* garner_open opens a table: {"file": "model.gguf#token_embd.weight", "dtype": "", "shape": [], "offset": 0, "raw": false, "to": "", "pread": false}.
+ * text is its type, shape, rows and row_bytes as JSON. */
+extern int64_t garner_open(char *request, int64_t length, int64_t *table, char **text);
+
+/* garner_lookup copies rows by their numbers, integers of any type, to out, which has exactly their bytes. */
+extern int64_t garner_lookup(int64_t table, void *ids, int64_t count, DLDataType *type, void *out, int64_t bytes, int64_t job);
+
+/* garner_lookup64 is garner_lookup of int64 numbers without a job. */
+extern int64_t garner_lookup64(int64_t table, void *ids, int64_t count, void *out, int64_t bytes);
+
+/* garner_release closes and forgets what a handle stands for: of garner_prepare, garner_open, garner_job. Calls that
+ * use it end first. */
+extern void garner_release(int64_t handle);
+
+/* garner_call asks a question in JSON and answers in JSON; operands are those that "explain" takes. */
+extern int64_t garner_call(char *request, int64_t length, DLTensor **operands, int32_t count, int64_t job, char **text);
+
+/* A job is a call that runs while its caller does something else. garner_job makes one for one call.
+ * garner_job_wait waits for at most so many milliseconds: it returns 0 while the call runs, 1 once it is done, with the
+ * number of its error or 0, and, of a garner_call, its text, which may be NULL where nothing wants it. */
+extern int64_t garner_job(void);
+extern int32_t garner_job_wait(int64_t job, int32_t milliseconds, int64_t *error, char **text);
+extern void garner_job_cancel(int64_t job);
+extern void garner_job_progress(int64_t job, int64_t *done, int64_t *total);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,102 @@
+package main
+
+/*
+#include "garner.h"
+*/
+import "C"
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+// A job is a call that runs on a goroutine of its own.
+type job struct {
+	ctx         context.Context
+	cancel      context.CancelCauseFunc
+	started     atomic.Bool
+	ended       chan struct{} // closed once text and err are set
+	text        string
+	err         error
+	done, total atomic.Int64
+}
+
+// begin runs f: at once and to its end where there is no job, else on a goroutine. text gets
+// the answer of a call without a job.
+func begin(number C.int64_t, text **C.char, f func(context.Context, *job) (string, error)) C.int64_t {
+	if number == 0 {
+		return tell(safely(func() error {
+			if err := guard(); err != nil {
+				return err
+			}
+			answer, err := f(context.Background(), nil)
+			if err == nil && text != nil {
+				*text = C.CString(answer)
+			}
+			return err
+		}))
+	}
+	j, err := get[*job](int64(number))
+	if err == nil && j.started.Swap(true) {
+		err = argumentf("job %d has a call; make one job for each", number)
+	}
+	if err == nil {
+		err = guard()
+	}
+	if err != nil {
+		return tell(err)
+	}
+	go func() {
+		defer close(j.ended)
+		j.err = safely(func() (err error) {
+			j.text, err = f(j.ctx, j)
+			return err
+		})
+	}()
+	return 0
+}
+
+//export garner_job
+func garner_job() C.int64_t {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	return C.int64_t(put(&job{ctx: ctx, cancel: cancel, ended: make(chan struct{})}))
+}
+
+//export garner_job_wait
+func garner_job_wait(number C.int64_t, milliseconds C.int32_t, failed *C.int64_t, text **C.char) C.int32_t {
+	j, err := get[*job](int64(number))
+	if err == nil && !j.started.Load() {
+		err = argumentf("job %d has no call", number)
+	}
+	if err != nil {
+		*failed = tell(err)
+		return 1
+	}
+	timer := time.NewTimer(time.Duration(milliseconds) * time.Millisecond)
+	defer timer.Stop()
+	select {
+	case <-j.ended:
+	case <-timer.C:
+		return 0
+	}
+	*failed = tell(j.err)
+	if j.err == nil && text != nil {
+		*text = C.CString(j.text)
+	}
+	return 1
+}
+
+//export garner_job_cancel
+func garner_job_cancel(number C.int64_t) {
+	if j, err := get[*job](int64(number)); err == nil {
+		j.cancel(errCancelled)
+	}
+}
+
+//export garner_job_progress
+func garner_job_progress(number C.int64_t, done, total *C.int64_t) {
+	if j, err := get[*job](int64(number)); err == nil {
+		*done, *total = C.int64_t(j.done.Load()), C.int64_t(j.total.Load())
+	}
+}

@@ -1,0 +1,52 @@
+//go:build linux && (amd64 || arm64)
+
+package main
+
+/*
+#include <stdint.h>
+extern int garner_signals_begin(void);
+extern int garner_signals_keep(void);
+extern uintptr_t garner_signals_kept(void);
+*/
+import "C"
+
+import (
+	"sync"
+	"syscall"
+	"unsafe"
+)
+
+// guards says that a page fault in a mapped file becomes an error whatever the process does
+// with signals: guard puts Go's handlers back.
+const guards = true
+
+// signalsMutex is held while handlers change.
+var signalsMutex sync.Mutex
+
+// ours is where the handlers begin that were found in place before: Go's, or those of
+// signals_linux.c.
+var ours = func() [2]uintptr {
+	C.garner_signals_begin()
+	return [2]uintptr{handlerOf(syscall.SIGBUS), uintptr(C.garner_signals_kept())}
+}()
+
+// handlerOf asks the system for the handler of a signal.
+func handlerOf(s syscall.Signal) uintptr {
+	var action [8]uintptr // the kernel's struct sigaction, whose first word is the handler
+	syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(s), 0, uintptr(unsafe.Pointer(&action)), 8, 0, 0)
+	return action[0]
+}
+
+// guard lets page faults of Go code reach Go where another, such as Python's faulthandler, has
+// taken the signal since the last call. It costs a system call, of some 100 ns.
+func guard() error {
+	if h := handlerOf(syscall.SIGBUS); h == ours[0] || h == ours[1] {
+		return nil
+	}
+	signalsMutex.Lock()
+	defer signalsMutex.Unlock()
+	if C.garner_signals_keep() != 0 {
+		return argumentf("the system does not let garner handle SIGBUS; open the table with pread")
+	}
+	return nil
+}

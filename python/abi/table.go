@@ -1,0 +1,173 @@
+package main
+
+/*
+#include "garner.h"
+*/
+import "C"
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"unsafe"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/source"
+)
+
+// A location is a file with an array as JSON names it.
+type location struct {
+	File   string `json:"file"`
+	DType  string `json:"dtype"`  // of a file that does not say it
+	Shape  []int  `json:"shape"`  // of such a file, -1 once for what its size tells
+	Offset int64  `json:"offset"` // of its first element, in bytes
+	Raw    bool   `json:"raw"`    // blocks of a quantised array as bytes
+	To     string `json:"to"`     // the float type to convert to
+	Pread  bool   `json:"pread"`  // read by system calls, map nothing
+}
+
+func (l *location) options() (o files.Options, err error) {
+	o = files.Options{Shape: l.Shape, Offset: l.Offset, Raw: l.Raw}
+	if l.DType != "" {
+		o.DType, err = garner.ParseDType(l.DType)
+	}
+	return o, err
+}
+
+// open opens the array.
+func (l *location) open(ctx context.Context) (files.Array, error) {
+	o, err := l.options()
+	if err != nil {
+		return nil, err
+	}
+	to := garner.Invalid
+	if l.To != "" {
+		if to, err = garner.ParseDType(l.To); err != nil {
+			return nil, err
+		}
+	}
+	a, err := files.Open(ctx, l.File, o)
+	if err != nil || to == garner.Invalid {
+		return a, err
+	}
+	c, err := source.Convert(a, to)
+	if err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	return closing{c, a}, nil
+}
+
+// A closing is an Array with the Close of another, over the same files.
+type closing struct {
+	source.Array
+	of files.Array
+}
+
+func (c closing) Close() error { return c.of.Close() }
+
+// arrayOf returns the Array that package source reads in its fastest ways.
+func arrayOf(a files.Array) source.Array {
+	if c, ok := a.(closing); ok {
+		return c.Array
+	}
+	return a
+}
+
+// An unmapped is a File that is read by system calls, so that no page of it can fault.
+type unmapped struct{ *source.File }
+
+func (u unmapped) Fetch(ctx context.Context, rows source.Rows) error {
+	return u.FetchBy(ctx, source.Pread, rows)
+}
+
+type table struct {
+	*source.Table
+	array files.Array
+}
+
+func (t *table) Close() error { return t.array.Close() }
+
+//export garner_open
+func garner_open(request *C.char, length C.int64_t, handle *C.int64_t, text **C.char) C.int64_t {
+	return begin(0, text, func(ctx context.Context, _ *job) (string, error) {
+		var l location
+		if err := unmarshal(unsafe.Slice((*byte)(unsafe.Pointer(request)), length), &l); err != nil {
+			return "", err
+		}
+		a, err := l.open(ctx)
+		if err != nil {
+			return "", err
+		}
+		of := arrayOf(a)
+		if f, ok := of.(*source.File); ok && (l.Pread || !guards) {
+			of = struct{ source.Array }{unmapped{f}}
+		}
+		t, err := source.NewTable(of)
+		if err != nil {
+			return "", errors.Join(err, a.Close())
+		}
+		spec := a.Spec()
+		shape, _ := spec.Shape()
+		if shape == nil {
+			shape = garner.Shape{}
+		}
+		b, err := json.Marshal(map[string]any{
+			"dtype": spec.DType.String(), "bits": spec.DType.Bits(), "shape": shape, "rows": t.Len(), "row_bytes": t.RowBytes(),
+		})
+		*handle = C.int64_t(put(&table{t, a}))
+		return string(b), err
+	})
+}
+
+//export garner_lookup64
+func garner_lookup64(number C.int64_t, ids unsafe.Pointer, count C.int64_t, out unsafe.Pointer, bytes C.int64_t) C.int64_t {
+	return tell(safely(func() error {
+		t, err := get[*table](int64(number))
+		if err == nil {
+			err = guard()
+		}
+		if err != nil {
+			return err
+		}
+		return source.Lookup(context.Background(), t.Table, unsafe.Slice((*int64)(ids), count), unsafe.Slice((*byte)(out), bytes))
+	}))
+}
+
+//export garner_lookup
+func garner_lookup(number C.int64_t, ids unsafe.Pointer, count C.int64_t, dtype *C.DLDataType, out unsafe.Pointer, bytes, in C.int64_t) C.int64_t {
+	t, err := get[*table](int64(number))
+	if err != nil {
+		return tell(err)
+	}
+	d, err := typeOf(*dtype)
+	if err != nil {
+		return tell(err)
+	}
+	return begin(in, nil, func(ctx context.Context, _ *job) (string, error) {
+		dst, n := unsafe.Slice((*byte)(out), bytes), int(count)
+		switch d {
+		case garner.I64:
+			return "", lookup[int64](ctx, t, ids, n, dst)
+		case garner.I32:
+			return "", lookup[int32](ctx, t, ids, n, dst)
+		case garner.I16:
+			return "", lookup[int16](ctx, t, ids, n, dst)
+		case garner.I8:
+			return "", lookup[int8](ctx, t, ids, n, dst)
+		case garner.U64:
+			return "", lookup[uint64](ctx, t, ids, n, dst)
+		case garner.U32:
+			return "", lookup[uint32](ctx, t, ids, n, dst)
+		case garner.U16:
+			return "", lookup[uint16](ctx, t, ids, n, dst)
+		case garner.U8:
+			return "", lookup[uint8](ctx, t, ids, n, dst)
+		}
+		return "", garner.Errorf(garner.ErrDType, "numbers of rows of %s; give integers of 8 to 64 bits", d)
+	})
+}
+
+func lookup[I garner.Integer](ctx context.Context, t *table, ids unsafe.Pointer, n int, dst []byte) error {
+	return source.Lookup(ctx, t.Table, unsafe.Slice((*I)(ids), n), dst)
+}
