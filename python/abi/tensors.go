@@ -16,9 +16,9 @@ type dlType struct{ code, bits uint8 }
 
 // The codes of DLPack.
 const (
-	dlInt, dlUInt, dlFloat, dlBfloat, dlComplex, dlBool  = 0, 1, 2, 4, 5, 6
+	dlInt, dlUInt, dlFloat, dlBfloat, dlComplex, dlBool = 0, 1, 2, 4, 5, 6
 	dlE4M3FN, dlE4M3FNUZ, dlE5M2, dlE5M2FNUZ, dlE8M0FNU = 10, 11, 12, 13, 14
-	dlE2M1FN                                             = 17
+	dlE2M1FN                                            = 17
 )
 
 // dlTypes has the types that garner and DLPack both have.

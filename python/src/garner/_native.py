@@ -1,0 +1,250 @@
+"""The shared library: loaded by the first call, again in a forked child, and its errors."""
+
+from __future__ import annotations
+
+import builtins
+import errno
+import json
+import os
+import re
+import sys
+import sysconfig
+import threading
+from pathlib import Path
+from typing import Any, NoReturn
+
+import cffi
+
+HERE = Path(__file__).parent
+ABI = 1
+POLL = 25  # milliseconds between two looks at Python's signals in a long call
+
+ffi: Any = cffi.FFI()
+NULL: Any = ffi.NULL
+
+
+class Error(Exception):
+    """The base of all errors of garner.
+
+    The messages begin with "garner: " and say what was found, where, and what to do.
+    """
+
+
+class DTypeError(Error, TypeError):
+    """An element type that an operator, a file or a conversion does not take."""
+
+
+class OperatorError(Error, ValueError):
+    """An unknown operator or attribute, or a value that an attribute does not take."""
+
+
+class ShapeError(Error, ValueError):
+    """Ranks, axes or extents that do not fit.
+
+    Attributes
+    ----------
+    kind : str
+        ``rank``, ``axis-out-of-range``, ``batch-dims``, ``shape-mismatch``, or empty.
+    """
+
+    kind: str = ""
+
+
+class OverlapError(Error, ValueError):
+    """The output shares memory with an operand."""
+
+
+class ClosedError(Error, ValueError):
+    """A table that was closed."""
+
+
+class FileError(Error, OSError):
+    """A file that cannot be read or written, or that changed or was cut short while it was open."""
+
+
+class InternalError(Error, RuntimeError):
+    """A mistake in garner. The message has the stack of the engine."""
+
+
+class IndexError(Error, builtins.IndexError):
+    """An index outside its axis: the first in row-major order.
+
+    Attributes
+    ----------
+    position : tuple of int
+        Coordinates of the index in the indices.
+    value : int
+        The index.
+    axis : int
+        The axis of the data that it addresses; -1 where the data is flattened, -2 for the bags of a result.
+    dim : int
+        The length of that axis, in elements.
+    """
+
+    position: tuple[int, ...] = ()
+    value: int = 0
+    axis: int = 0
+    dim: int = 0
+
+
+# As GARNER_… of garner.h.
+_CLASSES: dict[int, type[Error]] = {
+    1: Error, 2: DTypeError, 3: OperatorError, 4: ShapeError, 5: IndexError, 6: OverlapError, 7: FileError, 8: FileError,
+    9: FileError, 10: ClosedError, 11: Error, 12: FileError, 13: InternalError, 14: Error,
+}  # fmt: skip
+
+lib: Any = None
+generation = 0  # of the library: a forked child loads another, which knows none of the handles
+_forked = False
+_loading = threading.Lock()
+
+
+def _declare() -> None:
+    text = (HERE / "garner.h").read_text(encoding="ascii")
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    text = re.sub(r"#ifdef __cplusplus.*?#endif", "", text, flags=re.S)
+    text = text.replace("[GARNER_MAX_RANK]", "[64]")
+    ffi.cdef(re.sub(r"^#.*$", "", text, flags=re.M))
+
+
+def _path() -> Path:
+    if "musl" in (sysconfig.get_config_var("HOST_GNU_TYPE") or "") or "musl" in (sysconfig.get_config_var("SOABI") or ""):
+        raise ImportError("garner: this Python is of musl, whose dynamic loader has no room for Go's libraries; use an image of glibc, such as debian or python:slim")
+    for name in ("libgarner.so", "libgarner.dylib", "garner.dll"):
+        if (HERE / name).exists():
+            return HERE / name
+    raise ImportError(f"garner: {HERE} has no libgarner; install a wheel, or the sdist where Go and a C compiler are")
+
+
+def load() -> Any:
+    """Return the library, which the first call loads, and the first one in a forked child."""
+    global lib
+    if lib is not None:
+        return lib
+    with _loading:
+        if lib is not None:
+            return lib
+        path = _path()
+        if not hasattr(ffi, "_garner_declared"):
+            _declare()
+            ffi._garner_declared = True
+        if _forked:
+            # Go's runtime does not survive a fork: its threads are gone. A copy in a file of
+            # its own is another library to the loader, with a runtime of its own.
+            if not hasattr(os, "memfd_create"):
+                raise Error('garner: this process is a fork of one that used garner, which this system cannot load anew; use multiprocessing\'s start method "spawn"')
+            fd = os.memfd_create("libgarner.so", os.MFD_CLOEXEC)
+            try:
+                with open(fd, "wb", closefd=False) as to:
+                    to.write(path.read_bytes())
+                loaded = ffi.dlopen(f"/proc/self/fd/{fd}")
+            finally:
+                os.close(fd)
+        else:
+            loaded = ffi.dlopen(str(path))
+        found = loaded.garner_abi()
+        if found != ABI:
+            raise ImportError(f"garner: {path} has interface {found}, this package needs {ABI}: reinstall it")
+        lib = loaded
+    return lib
+
+
+def _after_fork() -> None:
+    global lib, generation, _forked, _loading
+    _loading = threading.Lock()
+    generation += 1
+    if lib is not None:
+        lib, _forked = None, True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def text(chars: Any) -> str:
+    """Return the text that the library returned, and free it."""
+    if chars == NULL:
+        return ""
+    s: str = ffi.string(chars).decode("utf-8", "replace")
+    load().garner_free(chars)
+    return s
+
+
+def error(number: int) -> Error:
+    """Return the error of a number as an exception."""
+    e = ffi.new("garner_error *")
+    if load().garner_error_read(number, e) != 0:
+        return InternalError(f"garner: there is no error {number}")
+    message, path = text(e.text), text(e.path)
+    kind = _CLASSES.get(e.error_class, Error)
+    if kind is FileError:
+        system = e.error_number
+        if system == errno.ENOENT:
+            return _NotFound(system, message, path or None)
+        return FileError(system, message, path or None) if system else FileError(message)
+    x = kind(message)
+    if isinstance(x, IndexError):
+        x.position = tuple(e.position[0 : e.rank])
+        x.value = e.value if e.value_unsigned or e.value < 1 << 63 else e.value - (1 << 64)
+        x.axis, x.dim = e.axis, e.dim
+    if isinstance(x, ShapeError):
+        x.kind = ffi.string(e.kind).decode()
+    return x
+
+
+class _NotFound(FileError, FileNotFoundError):
+    pass
+
+
+_NotFound.__name__ = _NotFound.__qualname__ = "FileNotFoundError"
+
+
+def fail(number: int) -> NoReturn:
+    raise error(number) from None
+
+
+def wait(job: int, progress: Any = None) -> str:
+    """Wait for a job, and return its text. An exception, as of a signal, ends the job first."""
+    library = load()
+    failed, answer = ffi.new("int64_t *"), ffi.new("char **")
+    try:
+        try:
+            while not library.garner_job_wait(job, POLL, failed, answer):
+                if progress is not None:
+                    progress()
+        except BaseException:
+            library.garner_job_cancel(job)
+            while not library.garner_job_wait(job, 1000, failed, answer):
+                pass
+            if failed[0]:
+                error(failed[0])  # forgets it
+            text(answer[0])
+            raise
+    finally:
+        library.garner_release(job)
+    if failed[0]:
+        fail(failed[0])
+    return text(answer[0])
+
+
+def ask(question: dict[str, Any], operands: Any = (), job: bool = False, progress: Any = None) -> Any:
+    """Ask a question of garner_call, and return its answer."""
+    library = load()
+    request = json.dumps(question).encode()
+    given = ffi.new("DLTensor *[]", list(operands)) if operands else NULL
+    answer = ffi.new("char **")
+    number = library.garner_job() if job else 0
+    failed = library.garner_call(request, len(request), given, len(operands), number, answer)
+    if failed:
+        if job:
+            library.garner_release(number)
+        fail(failed)
+    if job:
+        watch = None if progress is None else (lambda: progress(number))
+        return json.loads(wait(number, watch))
+    return json.loads(text(answer[0]))
+
+
+def alive() -> bool:
+    """Report whether the library can still be called: not while the interpreter ends."""
+    return lib is not None and not sys.is_finalizing()

@@ -1,0 +1,523 @@
+"""Operators over arrays in memory."""
+
+from __future__ import annotations
+
+import builtins
+import json
+from functools import lru_cache
+from typing import Any, Literal, Sequence
+
+import numpy as np
+
+from . import _native, _views
+from ._native import NULL, DTypeError, Error, OperatorError, ShapeError, ffi
+
+# Results of up to so many elements are numpy's: a call of it costs less than one of the library.
+SMALL = 65_536
+LONG = 1 << 20  # bytes of a result from which a run can be ended by a signal
+_MOST = 256  # prepared operators that are kept
+
+_take = np.ndarray.take
+_take_along_axis = np.take_along_axis
+_ndarray = np.ndarray
+
+
+@lru_cache(maxsize=None)
+def describe(operator: str) -> dict[str, Any]:
+    """Return what the engine says of an operator."""
+    d: dict[str, Any] = _native.ask({"do": "operator", "op": {"name": operator}})
+    return d
+
+
+def operators() -> list[str]:
+    """Return the names of all operators.
+
+    Returns
+    -------
+    list of str
+        Such as ``"onnx.Gather-13"``, dialect by dialect.
+
+    Examples
+    --------
+    >>> "numpy.take" in garner.operators()
+    True
+    """
+    return [o["name"] for o in _native.ask({"do": "operators"})]
+
+
+def _plain(name: str, value: Any) -> Any:
+    """Return an attribute as JSON has it."""
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, np.bool_):
+        return bool(value)
+    if isinstance(value, (list, tuple)):
+        return [_plain(name, v) for v in value]
+    try:
+        return value.__index__()
+    except AttributeError:
+        pass
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    raise OperatorError(f"garner: {name}={value!r}; an attribute is an integer, a list of them, a bool, a string or None")
+
+
+def operation(
+    operator: str, axis: int | None, negative: str | None, outside: Any, values: dict[str, Any], names: Sequence[str]
+) -> tuple[dict[str, Any], list[Any]]:
+    """Return an operation as JSON has it, and the further operands, by position."""
+    further = [values.pop(name, None) for name in names]
+    while further and further[-1] is None:
+        further.pop()
+    attributes = {k: _plain(k, v) for k, v in values.items()}
+    if axis is not None:
+        attributes["axis"] = _plain("axis", axis)
+    op: dict[str, Any] = {"name": operator, "values": attributes}
+    if negative is not None:
+        op["negative"] = negative
+    if outside is not None:
+        if not isinstance(outside, str):
+            op["outside"], op["fill"] = "fill", str(outside.item() if hasattr(outside, "item") else outside)
+        elif outside.startswith("fill="):
+            op["outside"], op["fill"] = "fill", outside[5:]
+        else:
+            op["outside"] = outside
+    return op, further
+
+
+def gather(
+    operator: str, data: Any, indices: Any = None, *, axis: int | None = None, out: Any = None,
+    negative: Literal["reject", "from-end"] | None = None, outside: Any = None, threads: int = 0, **values: Any,
+) -> Any:  # fmt: skip
+    """Run any operator by its name.
+
+    Parameters
+    ----------
+    operator : str
+        A name of `operators`, such as ``"openvino.Gather-8"``; without a version it is the newest.
+    data : array_like
+        The table: an array of NumPy, PyTorch or JAX, or anything with DLPack or the buffer protocol, which is not copied.
+    indices : array_like of integers
+        The indices, of any shape that the operator takes. None for operators that decode all of `data`.
+    axis : int, optional
+        The gathered axis. The default is the operator's.
+    out : array, optional
+        A row-major array of the result's type and shape, which shares no memory with an operand.
+    negative : {"reject", "from-end"}, optional
+        What a negative index means. The default is the operator's.
+    outside : {"error", "zero", "clamp", "wrap"}, "fill=VALUE" or a number, optional
+        What an index outside its axis means. The default is the operator's.
+    threads : int, optional
+        The most cores that the call takes; 0 is all.
+    **values
+        The operator's attributes and further operands by their names, such as ``batch_dims=1`` or ``offsets=ends``.
+
+    Returns
+    -------
+    array
+        Of the kind of `data`: tensor in, tensor out. It is `out` where that is given.
+
+    Raises
+    ------
+    garner.IndexError
+        An index outside its axis, where the operator refuses those.
+    garner.ShapeError, garner.DTypeError, garner.OperatorError, garner.OverlapError
+        A call that the operator does not take.
+
+    Examples
+    --------
+    >>> garner.gather("openvino.Gather-8", np.array([10, 20, 30]), [0, -1, 7])
+    array([10, 30,  0])
+    >>> garner.gather("onnx.Gather-13", np.array([10, 20, 30]), [0, 7])
+    Traceback (most recent call last):
+    garner.IndexError: garner: indices[1] = 7 is outside axis 0 of length 3 (-3 … 2)
+    """
+    d = describe(operator)
+    if values.get("max_norm") is not None and operator.startswith("torch."):
+        raise OperatorError("garner: max_norm changes the rows of the table, which no gather does; renormalise them first")
+    op, further = operation(operator, axis, negative, outside, values, [n for n in d["further"] if n not in d["attributes"]])
+    if indices is None and d["takes_indices"]:
+        raise OperatorError(f"garner: {operator} takes indices")
+    of = _views.view(data)
+    ids = None if indices is None else _views.view(_integers(indices))
+    more = [None if f is None else _views.view(f) for f in further]
+    if of.moved and (more or op.get("outside") == "fill"):
+        raise DTypeError(f"garner: {operator} over elements of {of.dtype}, which garner moves and cannot calculate with")
+    prepared = _views.Prepared(json.dumps(op).encode(), [of, ids, *more], threads)
+    kind = of.dtype if prepared.code == of.code else _views.NAMES[prepared.code]
+    if out is None:
+        out = of.empty(prepared.shape, kind)
+        result = _views.view(out)
+    else:
+        result = _views.view(out)
+        made = out if result.owner is out or not isinstance(out, np.ndarray) else None
+        if made is None and result.pointer != _views.pointer(np.asarray(out)):
+            raise ShapeError("garner: out must be a row-major array of native elements")
+        if result.shape != prepared.shape:
+            raise ShapeError(f"garner: out has shape {list(result.shape)}, the result {list(prepared.shape)}")
+        if result.code != prepared.code:
+            raise DTypeError(f"garner: out has elements of {result.dtype}, the result of {kind}")
+        if result.strides != _row_major(result.shape) and 0 not in result.shape:
+            raise ShapeError("garner: out is not row-major; gather into a new array and copy it")
+        if isinstance(out, np.ndarray) and not out.flags.writeable:
+            raise ShapeError("garner: out is read-only")
+    size = prepared.code[1] // 8
+    for n in prepared.shape:
+        size *= n
+    prepared.run(of.pointer, NULL if ids is None else ids.pointer, result.pointer, [NULL if m is None else m.pointer for m in more], size >= LONG)
+    return of.back(out)
+
+
+def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+    strides, n = [], 1
+    for extent in reversed(shape):
+        strides.append(n)
+        n *= extent
+    return tuple(reversed(strides))
+
+
+def _integers(indices: Any) -> Any:
+    """Return indices as an array: an empty list has integers."""
+    if isinstance(indices, (list, tuple)):
+        a = np.asarray(indices)
+        return a.astype(np.int64) if a.size == 0 and a.dtype == np.float64 else a
+    return indices
+
+
+_kept: dict[Any, tuple[_views.Prepared, np.dtype[Any]]] = {}
+
+
+def _address(a: Any) -> Any:
+    try:
+        return ffi.from_buffer(a)
+    except (TypeError, ValueError, BufferError):
+        return _views.pointer(a)
+
+
+def _run(name: str, a: Any, indices: Any, axis: int | None, mode: str | None, out: Any) -> Any:
+    """Run take or take_along_axis of NumPy by the library."""
+    key = (_native.generation, name, a.dtype, a.shape, a.strides, indices.dtype, indices.shape, indices.strides, axis, mode)
+    found = _kept.get(key)
+    if found is None:
+        values: dict[str, Any] = {"axis": axis}
+        if mode is not None:
+            values["mode"] = mode
+        prepared = _views.Prepared(json.dumps({"name": name, "values": values}).encode(), [_views.view(a), _views.view(indices)])
+        while len(_kept) >= _MOST:
+            _kept.pop(next(iter(_kept)), None)
+        _kept[key] = found = prepared, a.dtype
+    prepared, dtype = found
+    if out is None:
+        out = np.empty(prepared.shape, dtype)
+    elif out.shape != prepared.shape:
+        raise ShapeError(f"garner: out has shape {list(out.shape)}, the result {list(prepared.shape)}")
+    prepared.run(_address(a), _address(indices), _address(out), None, out.nbytes >= LONG)
+    return out
+
+
+def _ours(a: Any, indices: Any, out: Any) -> bool:
+    """Report whether the library moves these: plain arrays, integers, an output as the result has it."""
+    if type(a) is not _ndarray or type(indices) is not _ndarray or indices.dtype.kind not in "iu" or a.dtype.hasobject:
+        return False
+    size = a.dtype.itemsize
+    if size not in _views._WIDTHS or not indices.dtype.isnative or indices.dtype == np.uint64:
+        return False
+    if a.ndim == 0 or indices.ndim == 0 and a.ndim == 1 or any(s % size for s in a.strides) or a.dtype.kind in "SUV":
+        return False
+    if out is None:
+        return True
+    return type(out) is _ndarray and out.dtype == a.dtype and bool(out.flags.c_contiguous) and bool(out.flags.writeable)
+
+
+def take(
+    a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: Literal["raise", "wrap", "clip"] = "raise"
+) -> Any:
+    """Take elements along an axis, as `numpy.take` does.
+
+    Results of up to 65,536 elements, scalars, strings, objects, subclasses of ndarray and whatever NumPy converts first are
+    NumPy's own: below that size a call of it costs less than one of garner. Larger ones run on all cores, and a
+    signal such as that of Ctrl-C ends them.
+
+    Parameters
+    ----------
+    a : array_like
+        The table, of any shape.
+    indices : array_like of integers
+        Positions along `axis`.
+    axis : int, optional
+        The axis; None takes from the flattened array.
+    out : ndarray, optional
+        An array for the result, of its shape.
+    mode : {"raise", "wrap", "clip"}
+        What an index outside means, as in NumPy.
+
+    Returns
+    -------
+    array
+        Of shape ``a.shape[:axis] + indices.shape + a.shape[axis+1:]``, of the kind of `a`.
+
+    Raises
+    ------
+    garner.IndexError
+        An index outside, with ``.position``, ``.value``, ``.axis`` and ``.dim``.
+
+    Examples
+    --------
+    >>> garner.take([10, 20, 30], [2, -1])
+    array([30, 30])
+    """
+    try:
+        if type(a) is _ndarray and type(indices) is _ndarray:
+            n = indices.size
+            if axis is not None and n <= SMALL:
+                n *= a.size // (a.shape[axis] or 1)
+            if n <= SMALL:
+                return _take(a, indices, axis, out, mode)
+            if _ours(a, indices, out) and (axis is None or type(axis) is int):
+                return _run("numpy.take", a, indices, axis, mode, out)
+            return _take(a, indices, axis, out, mode)
+    except builtins.IndexError as e:
+        if isinstance(e, _native.IndexError):
+            raise
+        _explain(e, "numpy.take", a, indices, axis, mode)
+        raise
+    except (ShapeError, DTypeError, OperatorError):
+        return _take(a, indices, axis, out, mode)
+    if _views.foreign(a) or out is not None and not isinstance(out, _ndarray):
+        values: dict[str, Any] = {"axis": axis, "mode": mode}
+        return gather("numpy.take", a, indices, out=out, **values)
+    if type(a) is not _ndarray and isinstance(a, _ndarray) or type(indices) is not _ndarray and isinstance(indices, _ndarray):
+        return _numpy_take(a, indices, axis, out, mode)
+    return take_plain(a, indices, axis, out, mode)
+
+
+_numpy_take = np.take
+
+
+def take_plain(a: Any, indices: Any, axis: Any, out: Any, mode: Any) -> Any:
+    """Take from what NumPy makes an array of."""
+    if not isinstance(a, (_ndarray, list, tuple, int, float, complex, np.generic)):
+        return _numpy_take(a, indices, axis, out, mode)
+    array, ids = np.asarray(a), np.asarray(indices)
+    if type(array) is _ndarray and type(ids) is _ndarray and ids.dtype.kind in "iu":
+        return take(array, ids, axis, out, mode)
+    return _numpy_take(a, indices, axis, out, mode)
+
+
+def _explain(e: builtins.IndexError, name: str, a: Any, indices: Any, axis: Any, mode: Any) -> None:
+    """Raise garner's error for NumPy's, where garner refuses the call too."""
+    try:
+        if _ours(a, np.atleast_1d(indices), None):
+            _run(name, a, np.atleast_1d(indices), axis, mode, None)
+    except _native.IndexError as told:
+        raise told from None
+    except Error:
+        pass
+
+
+def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
+    """Take one element per index along an axis, as `numpy.take_along_axis` does.
+
+    Results of up to 65,536 elements, subclasses, strings and objects are NumPy's own.
+
+    Parameters
+    ----------
+    arr : array_like
+        The source.
+    indices : array_like of integers
+        Of the rank of `arr`; extents off the axis equal those of `arr`, or are 1.
+    axis : int or None
+        The axis; None flattens `arr`.
+
+    Returns
+    -------
+    array
+        Of the shape of `indices`, broadcast to `arr` off the axis, of the kind of `arr`.
+
+    Raises
+    ------
+    garner.IndexError
+        An index outside.
+
+    Examples
+    --------
+    >>> garner.take_along_axis(np.array([[1, 2], [3, 4]]), np.array([[0], [1]]), axis=1)
+    array([[1],
+           [4]])
+    """
+    if _views.foreign(arr):
+        return gather("numpy.take_along_axis", arr, indices, **{"axis": axis})  # type: ignore[arg-type]
+    try:
+        if type(arr) is _ndarray and type(indices) is _ndarray and indices.size > SMALL and _ours(arr, indices, None):
+            return _run("numpy.take_along_axis", arr, indices, axis, None, None)
+    except (ShapeError, DTypeError, OperatorError):
+        pass
+    try:
+        return _take_along_axis(arr, indices, axis)
+    except builtins.IndexError as e:
+        if type(arr) is _ndarray and type(indices) is _ndarray and indices.ndim == arr.ndim:
+            _explain(e, "numpy.take_along_axis", arr, indices, axis, None)
+        raise
+
+
+def gather_nd(params: Any, indices: Any, batch_dims: int = 0, out: Any = None) -> Any:
+    """Take slices at index tuples, as ``tf.gather_nd`` does.
+
+    Parameters
+    ----------
+    params : array_like
+        The table.
+    indices : array_like of integers
+        Tuples along the last axis, each of which addresses the axes of `params` after the first `batch_dims`.
+    batch_dims : int
+        How many leading axes both operands share.
+    out : array, optional
+        A row-major array for the result.
+
+    Returns
+    -------
+    array
+        Of shape ``indices.shape[:-1] + params.shape[batch_dims + indices.shape[-1]:]``.
+
+    Raises
+    ------
+    garner.IndexError
+        An index that is negative or outside its axis.
+
+    Examples
+    --------
+    >>> garner.gather_nd(np.array([[1, 2], [3, 4]]), [[0, 0], [1, 0]])
+    array([1, 3])
+    """
+    return gather("tensorflow.gather_nd", params, indices, out=out, batch_dims=batch_dims)
+
+
+def embedding(weight: Any, input: Any, padding_idx: int | None = None, max_norm: float | None = None, out: Any = None) -> Any:
+    """Take rows of an embedding, as ``torch.nn.functional.embedding`` does.
+
+    Parameters
+    ----------
+    weight : array_like
+        The table, of shape [rows, width].
+    input : array_like of integers
+        Row numbers, of any shape.
+    padding_idx : int, optional
+        Taken for its callers: it affects the gradient alone.
+    max_norm : None
+        Refused: it changes the table.
+    out : array, optional
+        A row-major array for the result.
+
+    Returns
+    -------
+    array
+        Of shape ``input.shape + [width]``, of the kind of `weight`.
+
+    Raises
+    ------
+    garner.IndexError
+        A number that is negative or not below the number of rows.
+
+    Examples
+    --------
+    >>> garner.embedding(np.array([[1.0, 2.0], [3.0, 4.0]]), [1, 1])
+    array([[3., 4.],
+           [3., 4.]])
+    """
+    return gather("torch.embedding", weight, input, out=out, padding_idx=padding_idx, max_norm=max_norm)
+
+
+def embedding_bag(
+    input: Any, weight: Any, offsets: Any = None, mode: Literal["sum", "mean", "max"] = "mean", per_sample_weights: Any = None,
+    include_last_offset: bool = False, padding_idx: int | None = None, max_norm: float | None = None, out: Any = None,
+) -> Any:  # fmt: skip
+    """Reduce bags of rows of an embedding, as ``torch.nn.functional.embedding_bag`` does.
+
+    Parameters
+    ----------
+    input : array_like of integers
+        Row numbers: a matrix of one bag a row, or a vector of which `offsets` says where each bag begins.
+    weight : array_like
+        The table, of shape [rows, width].
+    offsets : array_like of integers, optional
+        The first term of each bag.
+    mode : {"sum", "mean", "max"}
+        What is made of the terms.
+    per_sample_weights : array_like, optional
+        A factor for each term, of the type of `weight`.
+    include_last_offset : bool
+        Whether `offsets` has the end of the last bag too.
+    padding_idx : int, optional
+        Terms of this row are left out.
+    max_norm : None
+        Refused: it changes the table.
+    out : array, optional
+        A row-major array for the result.
+
+    Returns
+    -------
+    array
+        Of shape [bags, width], of the kind of `weight`.
+
+    Raises
+    ------
+    garner.IndexError
+        A number that is negative or not below the number of rows.
+
+    Examples
+    --------
+    >>> garner.embedding_bag([0, 1, 1], np.array([[1.0, 2.0], [3.0, 4.0]]), [0, 1], mode="sum")
+    array([[1., 2.],
+           [6., 8.]])
+    """
+    return gather(
+        "torch.embedding_bag", weight, input, out=out, mode=mode, offsets=offsets, per_sample_weights=per_sample_weights,
+        include_last_offset=include_last_offset, padding_idx=padding_idx, max_norm=max_norm,
+    )  # fmt: skip
+
+
+def answers(data: Any, indices: Any, *, axis: int | None = None, **values: Any) -> dict[str, Any]:
+    """Ask every operator what it answers to the same operands.
+
+    Operators that do not take these operands, by their types, their ranks or what they need besides, are left out.
+
+    Parameters
+    ----------
+    data, indices : array_like
+        As `gather` takes them.
+    axis : int, optional
+        For the operators that have an axis.
+    **values
+        Attributes, for the operators that have them.
+
+    Returns
+    -------
+    dict of str to array or garner.Error
+        The result of each operator by its name, or the error by which it refuses the call.
+
+    Examples
+    --------
+    >>> a = garner.answers(np.array([1, 2, 3]), np.array([0, -1, 7]))
+    >>> a["openvino.Gather-8"]
+    array([1, 3, 0])
+    >>> a["onnx.Gather-13"].value
+    7
+    """
+    found: dict[str, Any] = {}
+    for d in _native.ask({"do": "operators"}):
+        if not d["takes_indices"]:
+            continue
+        names = set(d["attributes"]) | set(d["inputs"]) | set(d["further"])
+        given = {k: v for k, v in values.items() if k in names}
+        if axis is not None and ("axis" in names or "dim" in names):
+            given["axis"] = axis
+        try:
+            found[d["name"]] = gather(d["name"], data, indices, **given)
+        except (DTypeError, OperatorError):
+            continue
+        except ShapeError as e:
+            if e.kind not in ("rank", ""):
+                found[d["name"]] = e
+        except _native.IndexError as e:
+            found[d["name"]] = e
+    return found

@@ -1,0 +1,303 @@
+"""Tables in files."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from types import TracebackType
+from typing import Any, Sequence
+
+import numpy as np
+
+from . import _native, _views
+from ._native import ClosedError, DTypeError, ShapeError, ffi
+
+_ndarray = np.ndarray
+_int64 = np.dtype(np.int64)
+_LONG = 1 << 18  # bytes of a result from which a lookup can be ended by a signal
+
+
+class Table:
+    """Rows of an array in a file, by their numbers.
+
+    Nothing is read before a row is asked for. Rows that are in the page cache are copied from the mapped file; the others
+    of a batch are read together, each once. Any number of threads may use one Table. In a process that was forked from
+    the one that made it, and by pickle, it opens its file again.
+
+    Parameters
+    ----------
+    file : str or os.PathLike
+        ``FILE`` or ``FILE#NAME``: .npy, .npz, .safetensors, .gguf, .onnx, .xml, .raw, .bin, a pattern such as ``part-*.npy``
+        whose files are joined along axis 0, or a folder of shards.
+    dtype : str, optional
+        The type of the elements of a file that does not say it, such as ``"f32"``.
+    shape : sequence of int, optional
+        The shape of such an array, -1 once for what the size of the file tells.
+    offset : int, optional
+        The bytes before the first element of such a file.
+    raw : bool, optional
+        Read blocks of quantised tensors as bytes instead of dequantising them to f32.
+    to : {"f32", "f16", "bf16", "f64"}, optional
+        Convert floats as they are read.
+    pread : bool, optional
+        Read by system calls and map nothing. A lookup of warm rows then takes some times as long.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    dtype : numpy.dtype
+    row_bytes : int
+        Bytes of a row.
+
+    Raises
+    ------
+    FileNotFoundError, garner.FileError
+        No such file or array, or one that cannot be read.
+    garner.ShapeError
+        An array without rows of whole bytes.
+
+    Examples
+    --------
+    >>> t = garner.Table(path)
+    >>> t.shape, len(t), t[[2, 0]].tolist()
+    ((4, 2), 4, [[4.0, 5.0], [0.0, 1.0]])
+    >>> t.close()
+    """
+
+    __slots__ = (
+        "_request", "_handle", "_generation", "_closed", "_tail", "_row", "_cffi_lookup", "shape", "dtype", "row_bytes", "_rows", "__weakref__",
+    )  # fmt: skip
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    row_bytes: int
+
+    def __init__(
+        self, file: str | os.PathLike[str], *, dtype: str | None = None, shape: Sequence[int] | None = None, offset: int = 0,
+        raw: bool = False, to: str | None = None, pread: bool = False,
+    ) -> None:  # fmt: skip
+        self._request = locate(file, dtype=dtype, shape=shape, offset=offset, raw=raw, to=to, pread=pread)
+        self._closed = False
+        self._handle = 0
+        self._generation = -1
+        self._open()
+
+    def _open(self) -> None:
+        library = _native.load()
+        request = json.dumps(self._request).encode()
+        handle, text = ffi.new("int64_t *"), ffi.new("char **")
+        failed = library.garner_open(request, len(request), handle, text)
+        if failed:
+            _native.fail(failed)
+        told = json.loads(_native.text(text[0]))
+        if told["bits"] < 8:
+            library.garner_release(handle[0])
+            raise DTypeError(f"garner: a table of {told['dtype']}, which NumPy cannot hold; gather from it with gather_file, or read it with raw=True")
+        self._handle, self._generation = handle[0], _native.generation
+        self._cffi_lookup = library.garner_lookup64
+        self.dtype, self.shape, self.row_bytes = _views.numpy_dtype(told["dtype"]), tuple(told["shape"]), told["row_bytes"]
+        self._tail, self._rows = self.shape[1:], told["rows"]
+
+    def _ready(self) -> int:
+        """Return the handle, of this process."""
+        if self._closed:
+            raise ClosedError("garner: the table is closed")
+        if self._generation != _native.generation:
+            self._open()
+        return self._handle
+
+    def lookup(self, ids: Any, out: Any = None) -> Any:
+        """Return rows by their numbers, strictly: a negative number is refused.
+
+        Parameters
+        ----------
+        ids : array_like of integers
+            Row numbers, of any shape. A tensor of PyTorch gives one back.
+        out : ndarray, optional
+            A row-major array of the result's type and shape.
+
+        Returns
+        -------
+        array
+            Of shape ``ids.shape + table.shape[1:]``.
+
+        Raises
+        ------
+        garner.IndexError
+            A number that is negative or not below ``len(table)``; nothing is read then.
+        OSError
+            A file that changed, or was cut short, since it was opened.
+        garner.ClosedError
+            The table is closed.
+        """
+        if type(ids) is _ndarray and ids.dtype is _int64 and type(out) is _ndarray and out.dtype == self.dtype and out.nbytes < _LONG:
+            if self._generation == _native.generation and out.shape == ids.shape + self._tail and out.flags.c_contiguous:
+                try:
+                    failed = self._cffi_lookup(self._handle, ffi.from_buffer(ids), ids.size, ffi.from_buffer(out, True), out.nbytes)
+                except (TypeError, ValueError, BufferError):
+                    pass  # strided or read-only
+                else:
+                    if failed:
+                        if self._closed:
+                            self._ready()
+                        _native.fail(failed)
+                    return out
+        return self._lookup(ids, out)
+
+    def _lookup(self, ids: Any, out: Any) -> Any:
+        handle = self._ready()
+        back = None
+        if not isinstance(ids, _ndarray) and hasattr(ids, "__dlpack__"):
+            v = _views.view(ids)
+            back = v
+            a = np.asarray(v.owner)
+        else:
+            a = np.asarray(ids)
+        if a.size == 0 and a.dtype == np.float64 and not isinstance(ids, _ndarray):
+            a = a.astype(np.int64)
+        if a.dtype.kind not in "iu":
+            raise DTypeError(f"garner: numbers of rows of {a.dtype}; give integers")
+        shape = a.shape + self._tail
+        a = np.ascontiguousarray(a, a.dtype.newbyteorder("="))
+        tensor = None
+        if out is None:
+            if back is not None and type(back.owner).__module__.startswith("torch"):
+                import torch
+
+                tensor = back.empty(shape, _name(self.dtype))
+                view = tensor if tensor.dtype not in _bits(torch) else tensor.view(_bits(torch)[tensor.dtype])
+                made = view.numpy()
+            else:
+                made = np.empty(shape, self.dtype)
+        else:
+            made = np.asarray(out) if not _views.foreign(out) else _views.view(out).owner
+            if not isinstance(made, _ndarray):
+                made = made.numpy()
+            if made.shape != shape:
+                raise ShapeError(f"garner: out has shape {list(made.shape)}, the result {list(shape)}")
+            if made.dtype != self.dtype:
+                raise DTypeError(f"garner: out has elements of {made.dtype}, the table of {self.dtype}")
+            if not made.flags.c_contiguous or not made.flags.writeable or not isinstance(out, _ndarray) and not _views.foreign(out):
+                raise ShapeError("garner: out must be a row-major array that can be written to")
+        code = ffi.new("DLDataType *")
+        (code.code, code.bits), code.lanes = _views.code_of(a.dtype)[0], 1
+        library = _native.load()
+        long = made.nbytes >= _LONG
+        job = library.garner_job() if long else 0
+        failed = library.garner_lookup(handle, _views.pointer(a), a.size, code, _views.pointer(made), made.nbytes, job)
+        if failed:
+            if job:
+                library.garner_release(job)
+            _native.fail(failed)
+        if job:
+            _native.wait(job)
+        if tensor is not None:
+            return tensor
+        if out is not None:
+            return out
+        return made if back is None else back.back(made)
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return rows as an array of NumPy does: by a number, a slice, numbers or a mask; negative ones count from the end."""
+        if isinstance(key, tuple):
+            if not key:
+                raise ShapeError("garner: a table takes one index, of rows; index the result for columns")
+            rows = self[key[0]]
+            first = () if isinstance(key[0], (int, np.integer)) else (slice(None),)
+            if any(not isinstance(k, (int, slice, np.integer)) for k in key[1:]):
+                raise ShapeError("garner: a table takes numbers of rows, and slices or numbers of columns; index the result for others")
+            return rows[first + key[1:]]
+        if isinstance(key, slice):
+            return self.lookup(np.arange(self._rows, dtype=np.int64)[key])
+        if isinstance(key, (int, np.integer)) and not isinstance(key, bool):
+            return self[np.array([key])][0]
+        if not isinstance(key, _ndarray) and _views.foreign(key):
+            ids = key
+            if bool((ids < 0).any()):
+                ids = key + (key < 0) * self._rows
+        else:
+            a = np.asarray(key)
+            if a.dtype == np.bool_:
+                if a.shape != (self._rows,):
+                    raise ShapeError(f"garner: a mask of shape {list(a.shape)} for {self._rows} rows")
+                a = np.flatnonzero(a)
+            elif a.size == 0 and a.dtype == np.float64:
+                a = a.astype(np.int64)
+            ids = a
+            if a.dtype.kind == "i" and a.size and a.min() < 0:
+                wide = a.astype(np.int64)
+                ids = np.where(wide < 0, wide + self._rows, wide)
+        try:
+            return self.lookup(ids)
+        except _native.IndexError as e:
+            if e.value < 0:
+                e.value -= self._rows
+                e.args = (f"garner: ids{list(e.position)} = {e.value} is outside the table's {self._rows} rows (-{self._rows} … {self._rows - 1})",)
+            raise
+
+    def __len__(self) -> int:
+        return int(self._rows)
+
+    @property
+    def closed(self) -> bool:
+        """Whether the table is closed."""
+        return self._closed
+
+    def close(self) -> None:
+        """Close the file. Lookups of other threads that have begun end first; later ones are a ClosedError."""
+        if not self._closed:
+            self._closed = True
+            self._release()
+
+    def _release(self) -> None:
+        if self._handle and self._generation == _native.generation and _native.alive():
+            _native.lib.garner_release(self._handle)
+
+    def __del__(self) -> None:
+        if not getattr(self, "_closed", True):
+            self._release()
+
+    def __enter__(self) -> Table:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<garner.Table {self._request['file']} {self.dtype} {list(self.shape)}{' closed' if self._closed else ''}>"
+
+    def __reduce__(self) -> Any:
+        return _again, (self._request,)
+
+
+def _again(request: dict[str, Any]) -> Table:
+    o = dict(request)
+    return Table(o.pop("file"), **o)
+
+
+def _name(dtype: np.dtype[Any]) -> str:
+    return _views._OF_NUMPY[dtype.name]
+
+
+def _bits(torch: Any) -> Any:
+    """Types of PyTorch that its numpy() refuses, each with one of the same width."""
+    names = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu")
+    found = {getattr(torch, n): torch.uint8 for n in names if hasattr(torch, n)}
+    found[torch.bfloat16] = torch.int16
+    return found
+
+
+def locate(
+    file: str | os.PathLike[str], *, dtype: str | None = None, shape: Sequence[int] | None = None, offset: int = 0,
+    raw: bool = False, to: str | None = None, pread: bool = False,
+) -> dict[str, Any]:  # fmt: skip
+    """Return a file and its options as JSON has them."""
+    at: dict[str, Any] = {"file": os.fspath(file)}
+    for name, value in (("dtype", dtype), ("shape", shape), ("offset", offset), ("raw", raw), ("to", to), ("pread", pread)):
+        if value:
+            at[name] = [int(n) for n in value] if name == "shape" else value
+    return at
+
+
+assert sys.byteorder == "little", "garner: arrays are little-endian; this machine is not"

@@ -1,0 +1,195 @@
+"""Arrays of every kind as the library sees them: a pointer, a shape, strides and a type."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Callable
+
+import numpy as np
+
+from . import _native
+from ._native import DTypeError, OperatorError, ffi
+
+# The code and the bits of DLPack's types.
+CODES: dict[str, tuple[int, int]] = {
+    "bool": (6, 8), "i8": (0, 8), "i16": (0, 16), "i32": (0, 32), "i64": (0, 64), "u8": (1, 8), "u16": (1, 16), "u32": (1, 32), "u64": (1, 64),
+    "f16": (2, 16), "bf16": (4, 16), "f32": (2, 32), "f64": (2, 64), "complex64": (5, 64), "complex128": (5, 128),
+    "f8e4m3fn": (10, 8), "f8e4m3fnuz": (11, 8), "f8e5m2": (12, 8), "f8e5m2fnuz": (13, 8), "f8e8m0": (14, 8),
+    "u1": (1, 1), "i2": (0, 2), "u2": (1, 2), "i4": (0, 4), "u4": (1, 4), "f4e2m1": (17, 4),
+}  # fmt: skip
+NAMES = {code: name for name, code in CODES.items()}
+_NUMPY = {
+    "bool": "bool", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
+    "f16": "float16", "f32": "float32", "f64": "float64", "complex64": "complex64", "complex128": "complex128",
+}  # fmt: skip
+_ML = {
+    "bf16": "bfloat16", "f8e4m3fn": "float8_e4m3fn", "f8e4m3fnuz": "float8_e4m3fnuz", "f8e5m2": "float8_e5m2", "f8e5m2fnuz": "float8_e5m2fnuz",
+    "f8e8m0": "float8_e8m0fnu", "u2": "uint2", "i2": "int2", "i4": "int4", "u4": "uint4", "f4e2m1": "float4_e2m1fn",
+}  # fmt: skip
+_OF_NUMPY = {v: k for k, v in {**_NUMPY, **_ML}.items()}
+_NARROW = {"int4", "uint4", "int2", "uint2", "float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn"}  # of ml_dtypes, a byte each
+_WIDTHS = {1: (1, 8), 2: (1, 16), 4: (1, 32), 8: (1, 64), 16: (5, 128)}
+_TORCH = {
+    "bool": "bool", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64",
+    "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64", "complex64": "complex64", "complex128": "complex128",
+    "float8_e4m3fn": "f8e4m3fn", "float8_e4m3fnuz": "f8e4m3fnuz", "float8_e5m2": "f8e5m2", "float8_e5m2fnuz": "f8e5m2fnuz", "float8_e8m0fnu": "f8e8m0",
+    "complex32": "u32",
+}  # fmt: skip
+
+
+def numpy_dtype(name: str) -> np.dtype[Any]:
+    """Return NumPy's dtype of a type of garner; of those that NumPy lacks, that of ml_dtypes."""
+    if name in _NUMPY:
+        return np.dtype(_NUMPY[name])
+    if name in _ML:
+        try:
+            import ml_dtypes
+        except ImportError:
+            raise DTypeError(f"garner: NumPy has no {name}; install ml_dtypes, or convert with to=\"f32\"") from None
+        return np.dtype(getattr(ml_dtypes, _ML[name]))
+    raise DTypeError(f"garner: NumPy has no {name}")
+
+
+class View:
+    """An operand: where its elements lie, and what makes a result of its kind."""
+
+    __slots__ = ("owner", "pointer", "shape", "strides", "code", "moved", "dtype", "empty", "back")
+
+    def __init__(
+        self, owner: Any, pointer: Any, shape: tuple[int, ...], strides: tuple[int, ...], code: tuple[int, int], moved: bool, dtype: Any,
+        empty: Callable[[tuple[int, ...], Any], Any], back: Callable[[Any], Any],
+    ) -> None:  # fmt: skip
+        self.owner, self.pointer, self.shape, self.strides = owner, pointer, shape, strides
+        self.code, self.moved, self.dtype, self.empty, self.back = code, moved, dtype, empty, back
+
+
+def code_of(dtype: np.dtype[Any]) -> tuple[tuple[int, int], bool]:
+    """Return DLPack's type of a dtype, and whether it only has the same width."""
+    name = dtype.name
+    if dtype.kind in "OSUT" or dtype.hasobject:
+        raise DTypeError(f"garner: an array of {dtype}; give numbers, and take strings and objects by numpy.take")
+    if name in _OF_NUMPY and name not in _NARROW and dtype.isnative:
+        return CODES[_OF_NUMPY[name]], False
+    if dtype.itemsize in _WIDTHS:
+        return _WIDTHS[dtype.itemsize], True
+    raise DTypeError(f"garner: an array of {dtype}, whose elements have {dtype.itemsize} bytes; there are types of 1, 2, 4, 8 and 16")
+
+
+def _empty(shape: tuple[int, ...], dtype: Any) -> Any:
+    return np.empty(shape, numpy_dtype(dtype) if isinstance(dtype, str) else dtype)
+
+
+def _same(x: Any) -> Any:
+    return x
+
+
+def pointer(a: np.ndarray[Any, Any]) -> Any:
+    """Return the address of an array's first element."""
+    return ffi.cast("void *", a.__array_interface__["data"][0])
+
+
+def _of_numpy(a: np.ndarray[Any, Any], back: Callable[[Any], Any]) -> View:
+    if not a.dtype.isnative and a.dtype.kind in "iufcb":
+        a = a.astype(a.dtype.newbyteorder("="))
+    code, moved = code_of(a.dtype)
+    size = a.dtype.itemsize
+    if any(s % size for s in a.strides):
+        a = np.ascontiguousarray(a)
+    return View(a, pointer(a), a.shape, tuple(s // size for s in a.strides), code, moved, a.dtype, _empty, back)
+
+
+def _of_torch(t: Any) -> View:
+    import torch
+
+    for what, found in (
+        ("is not on the CPU", t.device.type != "cpu"), ("is not strided", t.layout != torch.strided), ("is quantised", t.is_quantized),
+        ("is conjugated by a bit", t.is_conj()), ("is negated by a bit", t.is_neg()), ("requires grad", t.requires_grad),
+    ):  # fmt: skip
+        if found:
+            remedy = {"requires grad": "detach()", "is not on the CPU": "cpu()", "is not strided": "to_dense()"}.get(what, "clone it plain: resolve_conj(), resolve_neg() or dequantize()")
+            raise OperatorError(f"garner: a tensor of torch {what}; {remedy} it first")
+    name = str(t.dtype).removeprefix("torch.")
+    if name not in _TORCH:
+        raise DTypeError(f"garner: a tensor of torch.{name}, which garner lacks")
+    known = _TORCH[name]
+
+    def empty(shape: tuple[int, ...], dtype: Any) -> Any:
+        if isinstance(dtype, str):
+            dtype = next(getattr(torch, k) for k, v in _TORCH.items() if v == dtype)
+        return torch.empty(shape, dtype=dtype)
+
+    return View(t, ffi.cast("void *", t.data_ptr()), tuple(t.shape), tuple(t.stride()), CODES[known], name == "complex32", t.dtype, empty, _same)
+
+
+def view(x: Any) -> View:
+    """Return the view of anything that is an array, without a copy where it has memory."""
+    if isinstance(x, np.ndarray):
+        return _of_numpy(np.asarray(x), _same)
+    module = type(x).__module__.partition(".")[0]
+    if module == "torch" and "torch" in sys.modules and isinstance(x, sys.modules["torch"].Tensor):
+        return _of_torch(x)
+    if module in ("jax", "jaxlib"):
+        import jax.numpy as jnp
+
+        return _of_numpy(np.asarray(x), jnp.asarray)
+    if hasattr(x, "__dlpack__"):
+        names = getattr(x, "__array_namespace__", None)
+        make = getattr(names(), "from_dlpack", None) if names else None
+        return _of_numpy(np.from_dlpack(x), make or _same)
+    try:
+        return _of_numpy(np.asarray(memoryview(x)), _same)
+    except TypeError:
+        return _of_numpy(np.asarray(x), _same)
+
+
+def tensor(v: View) -> tuple[Any, Any]:
+    """Return a DLTensor of a view, and what must live as long."""
+    t = ffi.new("DLTensor *")
+    shape, strides = ffi.new("int64_t[]", v.shape), ffi.new("int64_t[]", v.strides)
+    t.data, t.ndim, t.shape, t.strides = v.pointer, len(v.shape), shape, strides
+    t.device.device_type = 1
+    t.dtype.code, t.dtype.bits, t.dtype.lanes = v.code[0], v.code[1], 1
+    return t, (shape, strides)
+
+
+class Prepared:
+    """An operator that was lowered for operands of known layouts; it is released with its last user."""
+
+    __slots__ = ("handle", "generation", "shape", "code", "dtype")
+
+    def __init__(self, request: bytes, operands: list[View | None], threads: int = 0) -> None:
+        library = _native.load()
+        tensors = [None if v is None else tensor(v) for v in operands]
+        given = ffi.new("DLTensor *[]", [_native.NULL if t is None else t[0] for t in tensors])
+        out = ffi.new("garner_prepared *")
+        failed = library.garner_prepare(request, len(request), given, len(operands), threads, out)
+        if failed:
+            _native.fail(failed)
+        self.handle, self.generation = out.handle, _native.generation
+        self.shape = tuple(out.shape[0 : out.rank])
+        self.code = (out.dtype.code, out.dtype.bits)
+
+    def __del__(self) -> None:
+        if getattr(self, "handle", 0) and self.generation == _native.generation and _native.alive():
+            _native.lib.garner_release(self.handle)
+
+    def run(self, data: Any, indices: Any, out: Any, further: Any = None, long: bool = False) -> None:
+        """Run it over the memory at these addresses; a long run can be ended by a signal."""
+        library = _native.load()
+        more = _native.NULL if not further else ffi.new("void *[]", further)
+        if not long:
+            failed = library.garner_run(self.handle, data, indices, out, more, 0)
+            if failed:
+                _native.fail(failed)
+            return
+        job = library.garner_job()
+        failed = library.garner_run(self.handle, data, indices, out, more, job)
+        if failed:
+            library.garner_release(job)
+            _native.fail(failed)
+        _native.wait(job)
+
+
+def foreign(x: Any) -> bool:
+    """Report whether an array is of another library than NumPy."""
+    return not isinstance(x, np.ndarray) and hasattr(x, "__dlpack__")
