@@ -119,9 +119,12 @@ func (q *question) answer(ctx context.Context, j *job, operands []garner.Tensor)
 func described(o operators.Operator) any {
 	return map[string]any{
 		"name": o.Name, "kind": string(o.Kind), "spec": o.Spec, "shape": o.Shape,
-		"attributes": o.Attributes(), "inputs": o.Inputs(), "further": o.Further(), "takes_indices": garner.TakesIndices(o.Zero),
+		"attributes": listOf(o.Attributes()), "inputs": listOf(o.Inputs()), "further": listOf(o.Further()), "takes_indices": garner.TakesIndices(o.Zero),
 	}
 }
+
+// listOf is a list that JSON has as one, also where it is empty.
+func listOf(names []string) []string { return append([]string{}, names...) }
 
 func (q *question) info(ctx context.Context) (any, error) {
 	o, err := q.options()

@@ -89,7 +89,7 @@ def _bytes(size: int | str | None) -> int:
 
 
 def gather_file(
-    data: str | os.PathLike[str], indices: str | os.PathLike[str], out: str | os.PathLike[str], *, operator: str = "strict.Gather",
+    data: str | os.PathLike[str], indices: str | os.PathLike[str], out: str | os.PathLike[str], *, operator: str = "garner.Gather",
     axis: int | None = None, memory: int | str | None = None, resume: bool = False, progress: bool | Callable[[int, int], None] = False,
     name: str | None = None, to: str | None = None, negative: Literal["reject", "from-end"] | None = None, outside: Any = None,
     threads: int = 0, **values: Any,

@@ -130,10 +130,10 @@ def gather(
     array([10, 30,  0])
     >>> garner.gather("onnx.Gather-13", np.array([10, 20, 30]), [0, 7])
     Traceback (most recent call last):
-    garner.IndexError: garner: indices[1] = 7 is outside axis 0 of length 3 (-3 … 2)
+    garner.IndexError: garner: indices[1] = 7 is outside axis 0 of data, which has -3…2
     """
     d = describe(operator)
-    if values.get("max_norm") is not None and operator.startswith("torch."):
+    if values.pop("max_norm", None) is not None:
         raise OperatorError("garner: max_norm changes the rows of the table, which no gather does; renormalise them first")
     op, further = operation(operator, axis, negative, outside, values, [n for n in d["further"] if n not in d["attributes"]])
     if indices is None and d["takes_indices"]:
@@ -505,8 +505,8 @@ def answers(data: Any, indices: Any, *, axis: int | None = None, **values: Any) 
     """
     found: dict[str, Any] = {}
     for d in _native.ask({"do": "operators"}):
-        if not d["takes_indices"]:
-            continue
+        if not d["takes_indices"] or "offset_dims" in d["attributes"] and "offset_dims" not in values:
+            continue  # windows need their dimension numbers
         names = set(d["attributes"]) | set(d["inputs"]) | set(d["further"])
         given = {k: v for k, v in values.items() if k in names}
         if axis is not None and ("axis" in names or "dim" in names):
