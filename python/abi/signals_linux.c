@@ -58,7 +58,7 @@ static void on_fault(int number, siginfo_t *info, void *context) {
 	}
 }
 
-int garner_signals_begin(void) {
+__attribute__((visibility("hidden"))) int garner_signals_begin(void) {
 	for (int i = 0; i < SIGNALS; i++)
 		if (sigaction(numbers[i], NULL, &go[i]) != 0)
 			return -1;
@@ -67,7 +67,7 @@ int garner_signals_begin(void) {
 }
 
 // garner_signals_keep puts on_fault in front of handlers that are neither Go's nor it.
-int garner_signals_keep(void) {
+__attribute__((visibility("hidden"))) int garner_signals_keep(void) {
 	for (int i = 0; i < SIGNALS; i++) {
 		struct sigaction now, mine;
 		if (sigaction(numbers[i], NULL, &now) != 0)
@@ -84,5 +84,5 @@ int garner_signals_keep(void) {
 	return 0;
 }
 
-uintptr_t garner_signals_kept(void) { return (uintptr_t)on_fault; }
+__attribute__((visibility("hidden"))) uintptr_t garner_signals_kept(void) { return (uintptr_t)on_fault; }
 #endif

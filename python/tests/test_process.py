@@ -1,0 +1,228 @@
+"""What processes do: fork, spawn, threads, signals, faulthandler. Each runs in a process of its own, with an end."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+HEAD = """
+import faulthandler, gc, multiprocessing, os, signal, sys, threading, time
+import numpy as np
+import garner
+path = sys.argv[1]
+values = np.load(path, mmap_mode="r")
+faulthandler.dump_traceback_later(90, exit=True)
+
+def check(t=None):
+    t = t or garner.Table(path)
+    ids = np.random.default_rng().integers(0, len(values), 40)
+    assert (t[ids] == values[ids]).all()
+    big = np.random.default_rng().integers(0, len(values), 3000)
+    assert (garner.take(np.asarray(values), big, 0) == values[big]).all()
+    return 7
+
+class Set:
+    def __init__(self): self.table = garner.Table(path)
+    def __len__(self): return 200
+    def __getitem__(self, i): return self.table[i]
+"""
+
+
+def run(code: str, path: Path, status: int = 0) -> str:
+    script = textwrap.dedent(HEAD) + textwrap.dedent(code)
+    done = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True, timeout=150)
+    assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
+    return done.stdout
+
+
+@pytest.mark.parametrize("turn", range(4))
+def test_fork(npy: Path, turn: int) -> None:
+    run(
+        """
+        t = garner.Table(path)
+        check(t)
+        stop = []
+        busy = [threading.Thread(target=lambda: [check(t) for _ in iter(lambda: not stop, False)]) for _ in range(2)]
+        for b in busy: b.start()
+        for _ in range(6):
+            pid = os.fork()
+            if pid == 0:
+                faulthandler.cancel_dump_traceback_later()
+                signal.alarm(40)
+                ok = 1
+                try:
+                    ok = 0 if check(t) == check() == 7 else 1
+                    inner = os.fork()
+                    if inner == 0:
+                        signal.alarm(40)
+                        os._exit(0 if check(t) == 7 else 1)
+                    ok = ok or os.waitpid(inner, 0)[1]
+                finally:
+                    os._exit(ok)
+            assert os.waitpid(pid, 0)[1] == 0
+        stop.append(1)
+        for b in busy: b.join()
+        """,
+        npy,
+    )
+
+
+@pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
+def test_multiprocessing(npy: Path, tmp_path: Path, method: str) -> None:
+    script = tmp_path / "main.py"
+    script.write_text(
+        textwrap.dedent(HEAD)
+        + textwrap.dedent(f"""
+        def work(i):
+            return check(shared) + check()
+
+        shared = garner.Table(path)
+        if __name__ == "__main__":
+            check(shared)
+            with multiprocessing.get_context("{method}").Pool(3) as p:
+                assert p.map_async(work, range(12)).get(60) == [14] * 12
+        """)
+    )
+    subprocess.run([sys.executable, str(script), str(npy)], check=True, timeout=120)
+
+
+@pytest.mark.parametrize("when", ["before", "after", "between", "never"])
+def test_a_file_cut_short_is_an_error(npy: Path, tmp_path: Path, when: str) -> None:
+    copy = tmp_path / "copy.npy"
+    copy.write_bytes(npy.read_bytes())
+    run(
+        f"""
+        when = "{when}"
+        if when == "before": faulthandler.enable()
+        t = garner.Table(path)
+        ids = np.arange(15000, 15016)
+        t[ids]
+        if when == "between":
+            faulthandler.enable(); t[ids]; faulthandler.disable(); faulthandler.enable()
+        if when == "after": faulthandler.enable()
+        os.truncate(path, 4096)
+        try:
+            t[ids]
+        except OSError as e:
+            print("refused", e)
+        else:
+            raise SystemExit("read")
+        a = np.memmap(path, mode="r", dtype="u1")
+        os.truncate(path, 0)
+        try:
+            garner.gather("onnx.Gather-13", a, [4000, 0])
+        except OSError as e:
+            print("refused", e)
+        else:
+            raise SystemExit("read")
+        """,
+        copy,
+    )
+
+
+def test_faults_of_others_are_theirs(npy: Path) -> None:
+    script = textwrap.dedent(HEAD) + "t = garner.Table(path); t[[1]]; faulthandler.enable(); t[[1]]; faulthandler._sigsegv()"
+    done = subprocess.run([sys.executable, "-c", script, str(npy)], capture_output=True, text=True, timeout=60)
+    assert done.returncode < 0 and "Segmentation fault" in done.stderr and "most recent call first" in done.stderr
+
+
+@pytest.mark.parametrize("how", ["take", "lookup", "file"])
+def test_interrupt(npy: Path, tmp_path: Path, how: str) -> None:
+    out = run(
+        f"""
+        import _thread
+        how, out = "{how}", "{tmp_path}/out.npy"
+        a = np.ones((200, 1 << 20), np.uint8)
+        ids = np.zeros(4000, int)  # 4 GB of result
+        np.save("{tmp_path}/ids.npy", np.random.default_rng(0).integers(0, len(values), 4_000_000))
+        check()
+        sent = []
+        def send():
+            time.sleep(0.3)
+            sent.append(time.perf_counter())
+            os.kill(os.getpid(), signal.SIGINT)
+        faulthandler.cancel_dump_traceback_later()
+        threading.Thread(target=send).start()
+        try:
+            if how == "take": garner.take(a, ids, 0)
+            if how == "lookup": garner.Table(path).lookup(np.random.default_rng(0).integers(0, len(values), 4_000_000))
+            if how == "file": garner.gather_file(path, "{tmp_path}/ids.npy", out)
+        except KeyboardInterrupt:
+            took = time.perf_counter() - sent[0]
+            print(took)
+            assert not os.path.exists(out)
+        else:
+            raise SystemExit("it ended before the signal")
+        check()
+        """,
+        npy,
+    )
+    assert float(out) < 0.1
+
+
+def test_a_handler_that_raises_and_one_that_does_not(npy: Path) -> None:
+    run(
+        """
+        a, ids = np.ones((200, 1 << 20), np.uint8), np.zeros(1500, int)
+        ticks = []
+        signal.signal(signal.SIGALRM, lambda *x: ticks.append(1))
+        signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
+        assert garner.take(a, ids, 0).min() == 1
+        assert ticks
+        def fail(*x): raise RuntimeError("in the middle")
+        signal.signal(signal.SIGALRM, fail)
+        try:
+            while True: garner.take(a, ids, 0)
+        except RuntimeError as e:
+            assert str(e) == "in the middle"
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        check()
+        """,
+        npy,
+    )
+
+
+def test_the_gil_is_released(npy: Path) -> None:
+    run(
+        """
+        a, ids = np.ones((200, 1 << 20), np.uint8), np.zeros(1500, int)
+        seen, done = [], []
+        def count():
+            while not done:
+                seen.append(1); time.sleep(0.001)
+        x = threading.Thread(target=count); x.start()
+        time.sleep(0.05); before = len(seen)
+        garner.take(a, ids, 0)
+        during = len(seen) - before
+        done.append(1); x.join()
+        assert during > 10, during
+        """,
+        npy,
+    )
+
+
+@pytest.mark.parametrize("other", ["torch", "jax", "onnxruntime"])
+@pytest.mark.parametrize("first", [True, False])
+def test_beside(npy: Path, other: str, first: bool) -> None:
+    pytest.importorskip(other)
+    lines = [f"import {other}", "check()"]
+    run("\n".join(lines if first else lines[::-1]) + "\ncheck()\n", npy)
+
+
+def test_a_data_loader(npy: Path) -> None:
+    pytest.importorskip("torch")
+    run(
+        """
+        import torch
+        torch.set_num_threads(1)
+        s = Set()
+        check(s.table)
+        got = torch.cat(list(torch.utils.data.DataLoader(s, batch_size=10, num_workers=3, timeout=60)))
+        assert (got.numpy() == values[:200]).all()
+        """,
+        npy,
+    )
