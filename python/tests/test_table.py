@@ -19,7 +19,7 @@ def test_rows(npy: Path, values: Any, pread: bool) -> None:
     with garner.Table(npy, pread=pread) as t:
         assert t.shape == values.shape and t.dtype == values.dtype and len(t) == len(values) and t.row_bytes == 1024
         for key in ([5, -1], 3, -2, np.int8(4), slice(2, 9, 2), slice(None, None, -7000), [[1, 2], [3, 4]], [], np.array([7], np.uint16)):
-            got, want = t[key], values[np.asarray(key, int) if key == [] else key]
+            got, want = t[key], values[np.zeros(0, int) if isinstance(key, list) and not key else key]
             assert got.shape == want.shape and (got == want).all()
         mask = np.zeros(len(values), bool)
         mask[[4, 9]] = True

@@ -220,7 +220,7 @@ def _ours(a: Any, indices: Any, out: Any) -> bool:
     if type(a) is not _ndarray or type(indices) is not _ndarray or indices.dtype.kind not in "iu" or a.dtype.hasobject:
         return False
     size = a.dtype.itemsize
-    if size not in _views._WIDTHS or not indices.dtype.isnative or indices.dtype == np.uint64:
+    if size not in _views._WIDTHS or not a.dtype.isnative or not indices.dtype.isnative or indices.dtype == np.uint64:
         return False
     if a.ndim == 0 or indices.ndim == 0 and a.ndim == 1 or any(s % size for s in a.strides) or a.dtype.kind in "SUV":
         return False
