@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 from pathlib import Path
 
 import pytest
+
+LIMIT = 60  # seconds of a process
 
 HEAD = """
 import faulthandler, gc, multiprocessing, os, signal, sys, threading, time
@@ -15,7 +20,7 @@ import numpy as np
 import garner
 path = sys.argv[1]
 values = np.load(path, mmap_mode="r")
-faulthandler.dump_traceback_later(90, exit=True)
+faulthandler.dump_traceback_later(50, exit=True)
 
 def check(t=None):
     t = t or garner.Table(path)
@@ -34,9 +39,28 @@ class Set:
 
 def run(code: str, path: Path, status: int = 0) -> str:
     script = textwrap.dedent(HEAD) + textwrap.dedent(code)
-    done = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True, timeout=150)
-    assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
-    return done.stdout
+    got, out, err = ended([sys.executable, "-c", script, str(path)])
+    assert got == status, (got, out, err)
+    return out
+
+
+def ended(command: list[str]) -> tuple[int, str, str]:
+    """Run a command, and end it and its children after LIMIT: files in place of pipes, which a child would hold open."""
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        p = subprocess.Popen(command, stdout=out, stderr=err, start_new_session=True)
+        try:
+            status = p.wait(LIMIT)
+        except subprocess.TimeoutExpired:
+            status = 124
+        finally:
+            try:
+                os.killpg(p.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            p.wait()
+        out.seek(0)
+        err.seek(0)
+        return status, out.read(), err.read()
 
 
 @pytest.mark.parametrize("turn", range(4))
@@ -51,14 +75,13 @@ def test_fork(npy: Path, turn: int) -> None:
         for _ in range(6):
             pid = os.fork()
             if pid == 0:
-                faulthandler.cancel_dump_traceback_later()
-                signal.alarm(40)
+                signal.alarm(30)  # not faulthandler's watchdog, whose lock a fork leaves taken
                 ok = 1
                 try:
                     ok = 0 if check(t) == check() == 7 else 1
                     inner = os.fork()
                     if inner == 0:
-                        signal.alarm(40)
+                        signal.alarm(30)
                         os._exit(0 if check(t) == 7 else 1)
                     ok = ok or os.waitpid(inner, 0)[1]
                 finally:
@@ -87,7 +110,8 @@ def test_multiprocessing(npy: Path, tmp_path: Path, method: str) -> None:
                 assert p.map_async(work, range(12)).get(60) == [14] * 12
         """)
     )
-    subprocess.run([sys.executable, str(script), str(npy)], check=True, timeout=120)
+    status, out, err = ended([sys.executable, str(script), str(npy)])
+    assert status == 0, (status, out, err)
 
 
 @pytest.mark.parametrize("when", ["before", "after", "between", "never"])
@@ -126,8 +150,8 @@ def test_a_file_cut_short_is_an_error(npy: Path, tmp_path: Path, when: str) -> N
 
 def test_faults_of_others_are_theirs(npy: Path) -> None:
     script = textwrap.dedent(HEAD) + "t = garner.Table(path); t[[1]]; faulthandler.enable(); t[[1]]; faulthandler._sigsegv()"
-    done = subprocess.run([sys.executable, "-c", script, str(npy)], capture_output=True, text=True, timeout=60)
-    assert done.returncode < 0 and "Segmentation fault" in done.stderr and "most recent call first" in done.stderr
+    status, _, err = ended([sys.executable, "-c", script, str(npy)])
+    assert status < 0 and "Segmentation fault" in err and "most recent call first" in err
 
 
 @pytest.mark.parametrize("how", ["take", "lookup", "file"])
