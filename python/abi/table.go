@@ -169,5 +169,28 @@ func garner_lookup(number C.int64_t, ids unsafe.Pointer, count C.int64_t, dtype 
 }
 
 func lookup[I garner.Integer](ctx context.Context, t *table, ids unsafe.Pointer, n int, dst []byte) error {
-	return source.Lookup(ctx, t.Table, unsafe.Slice((*I)(ids), n), dst)
+	all, size := unsafe.Slice((*I)(ids), n), t.RowBytes()
+	if ctx.Done() == nil || size == 0 || len(dst) != n*size {
+		return source.Lookup(ctx, t.Table, all, dst)
+	}
+	// In pieces, because copies of warm rows do not look at the context.
+	each := max(pieceBytes/size, 1)
+	for from := 0; from < n; from += each {
+		to := min(from+each, n)
+		err := context.Cause(ctx)
+		if err == nil {
+			err = source.Lookup(ctx, t.Table, all[from:to], dst[from*size:to*size])
+		}
+		var bad *garner.IndexError
+		if errors.As(err, &bad) && len(bad.Position) == 1 {
+			bad.Position = []int{from + bad.Position[0]}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
+
+// pieceBytes is about how much a lookup of a job copies between two looks at its context.
+const pieceBytes = 16 << 20

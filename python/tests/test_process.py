@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-LIMIT = 60  # seconds of a process
+LIMIT = 25  # seconds of a process
 
 HEAD = """
 import faulthandler, gc, multiprocessing, os, signal, sys, threading, time

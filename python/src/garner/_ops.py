@@ -14,6 +14,7 @@ from ._native import NULL, DTypeError, Error, OperatorError, ShapeError, ffi
 
 # Results of up to so many elements are numpy's: a call of it costs less than one of the library.
 SMALL = 65_536
+NEW = 1 << 20  # the same where the result is a new array, whose memory numpy keeps for the next
 LONG = 1 << 20  # bytes of a result from which a run can be ended by a signal
 _MOST = 256  # prepared operators that are kept
 
@@ -234,7 +235,7 @@ def take(
 ) -> Any:
     """Take elements along an axis, as `numpy.take` does.
 
-    Results of up to 65,536 elements, scalars, strings, objects, subclasses of ndarray and whatever NumPy converts first are
+    Results of up to 65,536 elements, or of up to 1,048,576 without `out`, scalars, strings, objects, subclasses of ndarray and whatever NumPy converts first are
     NumPy's own: below that size a call of it costs less than one of garner. Larger ones run on all cores, and a
     signal such as that of Ctrl-C ends them.
 
@@ -271,7 +272,7 @@ def take(
             n = indices.size
             if axis is not None and n <= SMALL:
                 n *= a.size // (a.shape[axis] or 1)
-            if n <= SMALL:
+            if n <= SMALL or out is None and 0 <= SMALL and n <= NEW:
                 return _take(a, indices, axis, out, mode)
             if _ours(a, indices, out) and (axis is None or type(axis) is int):
                 return _run("numpy.take", a, indices, axis, mode, out)

@@ -134,7 +134,7 @@ class Table:
         if type(ids) is _ndarray and ids.dtype is _int64 and type(out) is _ndarray and out.dtype == self.dtype and out.nbytes < _LONG:
             if self._generation == _native.generation and out.shape == ids.shape + self._tail and out.flags.c_contiguous:
                 try:
-                    failed = self._cffi_lookup(self._handle, ffi.from_buffer(ids), ids.size, ffi.from_buffer(out, True), out.nbytes)
+                    failed = self._cffi_lookup(self._handle, ffi.from_buffer(ids), ids.size, ffi.from_buffer(out, require_writable=True), out.nbytes)
                 except (TypeError, ValueError, BufferError):
                     pass  # strided or read-only
                 else:
@@ -294,7 +294,8 @@ def locate(
 ) -> dict[str, Any]:  # fmt: skip
     """Return a file and its options as JSON has them."""
     at: dict[str, Any] = {"file": os.fspath(file)}
-    for name, value in (("dtype", dtype), ("shape", shape), ("offset", offset), ("raw", raw), ("to", to), ("pread", pread)):
+    given: list[tuple[str, Any]] = [("dtype", dtype), ("shape", shape), ("offset", offset), ("raw", raw), ("to", to), ("pread", pread)]
+    for name, value in given:
         if value:
             at[name] = [int(n) for n in value] if name == "shape" else value
     return at

@@ -46,7 +46,8 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
             import ml_dtypes
         except ImportError:
             raise DTypeError(f"garner: NumPy has no {name}; install ml_dtypes, or convert with to=\"f32\"") from None
-        return np.dtype(getattr(ml_dtypes, _ML[name]))
+        found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, _ML[name]))
+        return found
     raise DTypeError(f"garner: NumPy has no {name}")
 
 
