@@ -56,7 +56,7 @@ enum {
 	GARNER_CHANGED = 8,    /* a file changed since it was opened */
 	GARNER_SYSTEM = 9,     /* the system refused; error_number is errno, or 0 */
 	GARNER_CLOSED = 10,    /* what was asked of is closed */
-	GARNER_CANCELLED = 11, /* garner_job_cancel was called */
+	GARNER_CANCELLED = 11, /* garner_job_cancel was called, or a look ended the run */
 	GARNER_KEPT = 12,      /* what an earlier run left cannot be continued */
 	GARNER_INTERNAL = 13,  /* a mistake in garner; the text has the stack */
 	GARNER_ARGUMENT = 14   /* a handle that is none, a null pointer, text that is no JSON */
@@ -94,12 +94,16 @@ extern int32_t garner_error_read(int64_t number, garner_error *to);
 /* garner_prepare lowers an operator for operands: data, indices and the further ones, NULL for one that is not given.
  * op is JSON: {"name": "onnx.Gather-13", "values": {"axis": 0}, "negative": "", "outside": "", "fill": ""}. The result
  * has a handle, for garner_run and garner_release, and the type and the shape of the output. Only operands on which the
- * shape depends, such as offsets, need their memory. */
+ * shape depends, such as offsets, need their memory. threads is the most cores of a run; 0: one for a run below about
+ * half a millisecond, else all. */
 extern int64_t garner_prepare(char *op, int64_t length, DLTensor **operands, int32_t count, int32_t threads, garner_prepared *to);
 
+/* A garner_look is called by the thread that called garner_run, each 25 ms; what it returns but 0 ends the run. */
+typedef int32_t (*garner_look)(void);
+
 /* garner_run runs it over memory of the layouts that it was prepared for; further may be NULL where there are none. out
- * is row-major. With a job it returns at once. */
-extern int64_t garner_run(int64_t prepared, void *data, void *indices, void *out, void **further, int64_t job);
+ * is row-major. look may be NULL. */
+extern int64_t garner_run(int64_t prepared, void *data, void *indices, void *out, void **further, garner_look look);
 
 /* garner_open opens a table: {"file": "model.gguf#token_embd.weight", "dtype": "", "shape": [], "offset": 0, "raw": false, "to": "", "pread": false}.
  * text is its type, shape, rows and row_bytes as JSON. */

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import builtins
 import json
+import threading
 from functools import lru_cache
 from typing import Any, Literal, Sequence
 
 import numpy as np
 
 from . import _native, _views
-from ._native import NULL, DTypeError, Error, OperatorError, ShapeError, ffi
+from ._native import NULL, DTypeError, Error, OperatorError, OverlapError, ShapeError, ffi
 
 # Results of up to so many elements are numpy's: a call of it costs less than one of the library.
 SMALL = 65_536
-NEW = 1 << 20  # the same where the result is a new array, whose memory numpy keeps for the next
-LONG = 1 << 20  # bytes of a result from which a run can be ended by a signal
 _MOST = 256  # prepared operators that are kept
 
 _take = np.ndarray.take
 _take_along_axis = np.take_along_axis
 _ndarray = np.ndarray
+_empty = np.empty
 
 
 @lru_cache(maxsize=None)
@@ -162,10 +162,7 @@ def gather(
             raise ShapeError("garner: out is not row-major; gather into a new array and copy it")
         if isinstance(out, np.ndarray) and not out.flags.writeable:
             raise ShapeError("garner: out is read-only")
-    size = prepared.code[1] // 8
-    for n in prepared.shape:
-        size *= n
-    prepared.run(of.pointer, NULL if ids is None else ids.pointer, result.pointer, [NULL if m is None else m.pointer for m in more], size >= LONG)
+    prepared.run(of.pointer, NULL if ids is None else ids.pointer, result.pointer, [NULL if m is None else m.pointer for m in more])
     return of.back(out)
 
 
@@ -185,49 +182,73 @@ def _integers(indices: Any) -> Any:
     return indices
 
 
-_kept: dict[Any, tuple[_views.Prepared, np.dtype[Any]]] = {}
+# By the layouts of the operands and the arguments; False where the call is numpy's.
+_kept: dict[Any, _views.Prepared | Literal[False]] = {}
+_from_buffer = ffi.from_buffer
+_get_ident = threading.get_ident
 
 
 def _address(a: Any) -> Any:
     try:
-        return ffi.from_buffer(a)
+        return _from_buffer(a)
     except (TypeError, ValueError, BufferError):
-        return _views.pointer(a)
+        return _views.pointer(a)  # strides, or a type that the buffer protocol lacks
+
+
+def _prepared(key: Any, name: str, a: Any, indices: Any, axis: Any, mode: Any) -> _views.Prepared | None:
+    """Return what runs these, from _kept if it is there; None where they are numpy's."""
+    found = _kept.get(key)
+    if found is None or found and found.generation != _native.generation:
+        found = False
+        if _ours(a, indices) and (axis is None or type(axis) is int):
+            values: dict[str, Any] = {"axis": axis}
+            if mode is not None:
+                values["mode"] = mode
+            try:
+                found = _views.Prepared(json.dumps({"name": name, "values": values}).encode(), [_views.view(a), _views.view(indices)])
+            except (ShapeError, DTypeError, OperatorError):
+                pass  # numpy has words for it, or does it
+        while len(_kept) >= _MOST:
+            _kept.pop(next(iter(_kept), None), None)
+        _kept[key] = found
+    return found or None
 
 
 def _run(name: str, a: Any, indices: Any, axis: int | None, mode: str | None, out: Any) -> Any:
-    """Run take or take_along_axis of NumPy by the library."""
-    key = (_native.generation, name, a.dtype, a.shape, a.strides, indices.dtype, indices.shape, indices.strides, axis, mode)
-    found = _kept.get(key)
-    if found is None:
-        values: dict[str, Any] = {"axis": axis}
-        if mode is not None:
-            values["mode"] = mode
-        prepared = _views.Prepared(json.dumps({"name": name, "values": values}).encode(), [_views.view(a), _views.view(indices)])
-        while len(_kept) >= _MOST:
-            _kept.pop(next(iter(_kept)), None)
-        _kept[key] = found = prepared, a.dtype
-    prepared, dtype = found
+    """Run take or take_along_axis of NumPy by the library; NotImplemented where the call is numpy's."""
+    key = (a.dtype, a.shape, a.strides, indices.dtype, indices.shape, indices.strides, axis, mode, name)
+    prepared = _kept.get(key)
+    if not prepared or prepared.generation != _native.generation:
+        prepared = _prepared(key, name, a, indices, axis, mode)
+        if prepared is None:
+            return NotImplemented
     if out is None:
-        out = np.empty(prepared.shape, dtype)
-    elif out.shape != prepared.shape:
-        raise ShapeError(f"garner: out has shape {list(out.shape)}, the result {list(prepared.shape)}")
-    prepared.run(_address(a), _address(indices), _address(out), None, out.nbytes >= LONG)
+        out = _empty(prepared.shape, a.dtype)
+        to = _address(out)
+    else:
+        if type(out) is not _ndarray or out.shape != prepared.shape or out.dtype != a.dtype:
+            return NotImplemented
+        try:
+            to = _from_buffer(out, require_writable=True)
+        except (TypeError, ValueError, BufferError):
+            if not out.flags.c_contiguous or not out.flags.writeable:
+                return NotImplemented
+            to = _views.pointer(out)
+    look = _native._look if _get_ident() == _native._main else NULL
+    failed = _native.lib.garner_run(prepared.handle, _address(a), _address(indices), to, NULL, look)
+    if failed:
+        _native.fail(failed)
     return out
 
 
-def _ours(a: Any, indices: Any, out: Any) -> bool:
-    """Report whether the library moves these: plain arrays, integers, an output as the result has it."""
-    if type(a) is not _ndarray or type(indices) is not _ndarray or indices.dtype.kind not in "iu" or a.dtype.hasobject:
+def _ours(a: Any, indices: Any) -> bool:
+    """Report whether the library moves these: plain arrays of native elements, and integers."""
+    if indices.dtype.kind not in "iu" or a.dtype.hasobject:
         return False
     size = a.dtype.itemsize
     if size not in _views._WIDTHS or not a.dtype.isnative or not indices.dtype.isnative or indices.dtype == np.uint64:
         return False
-    if a.ndim == 0 or indices.ndim == 0 and a.ndim == 1 or any(s % size for s in a.strides) or a.dtype.kind in "SUV":
-        return False
-    if out is None:
-        return True
-    return type(out) is _ndarray and out.dtype == a.dtype and bool(out.flags.c_contiguous) and bool(out.flags.writeable)
+    return not (a.ndim == 0 or indices.ndim == 0 and a.ndim == 1 or any(s % size for s in a.strides) or a.dtype.kind in "SUVT")
 
 
 def take(
@@ -235,9 +256,9 @@ def take(
 ) -> Any:
     """Take elements along an axis, as `numpy.take` does.
 
-    Results of up to 65,536 elements, or of up to 1,048,576 without `out`, scalars, strings, objects, subclasses of ndarray and whatever NumPy converts first are
-    NumPy's own: below that size a call of it costs less than one of garner. Larger ones run on all cores, and a
-    signal such as that of Ctrl-C ends them.
+    Results of up to 65,536 elements, scalars, strings, objects, subclasses of ndarray and whatever NumPy converts first
+    are NumPy's own: below that size a call of it costs less than one of garner. Larger ones run on all cores once they
+    take longer than about half a millisecond, and a signal such as that of Ctrl-C ends them.
 
     Parameters
     ----------
@@ -272,17 +293,17 @@ def take(
             n = indices.size
             if axis is not None and n <= SMALL:
                 n *= a.size // (a.shape[axis] or 1)
-            if n <= SMALL or out is None and 0 <= SMALL and n <= NEW:
-                return _take(a, indices, axis, out, mode)
-            if _ours(a, indices, out) and (axis is None or type(axis) is int):
-                return _run("numpy.take", a, indices, axis, mode, out)
+            if n > SMALL:
+                result = _run("numpy.take", a, indices, axis, mode, out)
+                if result is not NotImplemented:
+                    return result
             return _take(a, indices, axis, out, mode)
     except builtins.IndexError as e:
         if isinstance(e, _native.IndexError):
             raise
         _explain(e, "numpy.take", a, indices, axis, mode)
         raise
-    except (ShapeError, DTypeError, OperatorError):
+    except OverlapError:
         return _take(a, indices, axis, out, mode)
     if _views.foreign(a) or out is not None and not isinstance(out, _ndarray):
         values: dict[str, Any] = {"axis": axis, "mode": mode}
@@ -308,8 +329,7 @@ def take_plain(a: Any, indices: Any, axis: Any, out: Any, mode: Any) -> Any:
 def _explain(e: builtins.IndexError, name: str, a: Any, indices: Any, axis: Any, mode: Any) -> None:
     """Raise garner's error for NumPy's, where garner refuses the call too."""
     try:
-        if _ours(a, np.atleast_1d(indices), None):
-            _run(name, a, np.atleast_1d(indices), axis, mode, None)
+        _run(name, a, np.atleast_1d(indices), axis, mode, None)
     except _native.IndexError as told:
         raise told from None
     except Error:
@@ -348,11 +368,10 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     """
     if _views.foreign(arr):
         return gather("numpy.take_along_axis", arr, indices, **{"axis": axis})  # type: ignore[arg-type]
-    try:
-        if type(arr) is _ndarray and type(indices) is _ndarray and indices.size > SMALL and _ours(arr, indices, None):
-            return _run("numpy.take_along_axis", arr, indices, axis, None, None)
-    except (ShapeError, DTypeError, OperatorError):
-        pass
+    if type(arr) is _ndarray and type(indices) is _ndarray and indices.size > SMALL:
+        result = _run("numpy.take_along_axis", arr, indices, axis, None, None)
+        if result is not NotImplemented:
+            return result
     try:
         return _take_along_axis(arr, indices, axis)
     except builtins.IndexError as e:

@@ -174,21 +174,13 @@ class Prepared:
         if getattr(self, "handle", 0) and self.generation == _native.generation and _native.alive():
             _native.lib.garner_release(self.handle)
 
-    def run(self, data: Any, indices: Any, out: Any, further: Any = None, long: bool = False) -> None:
-        """Run it over the memory at these addresses; a long run can be ended by a signal."""
+    def run(self, data: Any, indices: Any, out: Any, further: Any = None) -> None:
+        """Run it over the memory at these addresses; in the main thread a signal ends a long run."""
         library = _native.load()
         more = _native.NULL if not further else ffi.new("void *[]", further)
-        if not long:
-            failed = library.garner_run(self.handle, data, indices, out, more, 0)
-            if failed:
-                _native.fail(failed)
-            return
-        job = library.garner_job()
-        failed = library.garner_run(self.handle, data, indices, out, more, job)
+        failed = library.garner_run(self.handle, data, indices, out, more, _native.looking())
         if failed:
-            library.garner_release(job)
             _native.fail(failed)
-        _native.wait(job)
 
 
 def foreign(x: Any) -> bool:
