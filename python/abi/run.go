@@ -118,7 +118,7 @@ func garner_prepare(op *C.char, length C.int64_t, operands **C.DLTensor, count, 
 			return err
 		}
 		plan := p.p.Plan()
-		if plan != nil && plan.Bag == nil && threads == 0 && threadsOf(plan, p.data.end-p.data.first) == 1 {
+		if plan != nil && plan.Bag == nil && threads == 0 && threadsOf(p.p, p.data.end-p.data.first) == 1 {
 			if p.p, err = garner.Prepare(bound, specs[0], specs[1], append(options, garner.Threads(1))...); err != nil {
 				return err
 			}
@@ -139,10 +139,10 @@ func garner_prepare(op *C.char, length C.int64_t, operands **C.DLTensor, count, 
 }
 
 //export garner_run
-func garner_run(number C.int64_t, data, indices, out unsafe.Pointer, further *unsafe.Pointer, look C.garner_look) C.int64_t {
+func garner_run(number C.int64_t, data, indices, out unsafe.Pointer, further *unsafe.Pointer, look C.garner_look, mapped C.int32_t) C.int64_t {
 	return tell(safely(func() error {
 		p, err := get[*prepared](int64(number))
-		if err == nil {
+		if err == nil && mapped != 0 {
 			err = guard()
 		}
 		if err != nil {
@@ -188,19 +188,31 @@ func (p *prepared) run(ctx context.Context, data, indices, out unsafe.Pointer, f
 	return p.p.Run(ctx, d, i, o, more...)
 }
 
+// runKnown is garner_run without further operands for arrays.c; -1 where the handle was released.
+//
+//export runKnown
+func runKnown(number C.int64_t, data, indices, out unsafe.Pointer, look C.garner_look, mapped C.int32_t) C.int64_t {
+	if _, err := get[*prepared](int64(number)); err != nil {
+		return -1
+	}
+	return garner_run(number, data, indices, out, nil, look, mapped)
+}
+
 // aloneTime is the estimate, in nanoseconds, of the longest run that takes one core: a thread
 // of C that wakes others waits some 50 µs for them.
 const aloneTime = 500_000
 
-// threadsOf returns the cores for a run of a plan over so many bytes of data: one where it is
-// short, which 0 does not say.
-func threadsOf(plan *garner.Plan, data int) int {
-	n, _ := plan.Out.Len()
-	rows := n / max(plan.Slice, 1)
+// threadsOf returns the cores for a run over so many bytes of data: one where it is short,
+// which 0 does not say.
+func threadsOf(p *garner.Prepared, data int) int {
+	r := p.Regime()
+	n, _ := p.Plan().Out.Len()
+	bytes := n * p.Plan().DType.Bits() / 8
+	rows := bytes / max(r.SliceSize, 1)
 	if data > farBytes {
 		rows *= 4
 	}
-	if rows+n*plan.DType.Bits()/8/32 < aloneTime {
+	if rows+bytes/32 < aloneTime {
 		return 1
 	}
 	return 0

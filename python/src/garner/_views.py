@@ -178,7 +178,7 @@ class Prepared:
         """Run it over the memory at these addresses; in the main thread a signal ends a long run."""
         library = _native.load()
         more = _native.NULL if not further else ffi.new("void *[]", further)
-        failed = library.garner_run(self.handle, data, indices, out, more, _native.looking())
+        failed = library.garner_run(self.handle, data, indices, out, more, _native.looking(), 1)
         if failed:
             _native.fail(failed)
 
