@@ -34,6 +34,10 @@ static struct {
 } known[SLOTS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+int64_t garner_run(int64_t prepared, void *data, void *indices, void *out, void **further, garner_look look, int32_t mapped) {
+	return runPrepared(prepared, data, indices, out, further, look, mapped, (uint64_t)pthread_self());
+}
+
 static array *at(int64_t object, int64_t head) { return (array *)(uintptr_t)(object + head); }
 
 // layout_of returns -1 for arrays that are no known call's.
@@ -85,7 +89,7 @@ int64_t garner_arrays(int64_t call, int64_t head, int64_t data, int64_t indices,
 	if (prepared == 0)
 		return -1;
 	int32_t may = mapped(arrays[0], head) || mapped(arrays[1], head);
-	return runKnown(prepared, arrays[0]->data, arrays[1]->data, arrays[2]->data, look, may);
+	return runKnown(prepared, arrays[0]->data, arrays[1]->data, arrays[2]->data, look, may, (uint64_t)pthread_self());
 }
 
 void garner_arrays_know(int64_t call, int64_t head, int64_t data, int64_t indices, int64_t out, int64_t prepared) {

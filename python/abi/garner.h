@@ -95,7 +95,7 @@ extern int32_t garner_error_read(int64_t number, garner_error *to);
  * op is JSON: {"name": "onnx.Gather-13", "values": {"axis": 0}, "negative": "", "outside": "", "fill": ""}. The result
  * has a handle, for garner_run and garner_release, and the type and the shape of the output. Only operands on which the
  * shape depends, such as offsets, need their memory. threads is the most cores of a run; 0: one for a run below about
- * half a millisecond, else all. */
+ * a millisecond, else all. */
 extern int64_t garner_prepare(char *op, int64_t length, DLTensor **operands, int32_t count, int32_t threads, garner_prepared *to);
 
 /* A garner_look is called by the thread that called garner_run, each 25 ms; what it returns but 0 ends the run. */

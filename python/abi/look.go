@@ -24,28 +24,37 @@ const lookEvery = 25 * time.Millisecond
 type looking struct {
 	look    C.garner_look
 	thread  C.uint64_t
-	begun   time.Time
-	last    atomic.Int64 // look, in nanoseconds since begun
+	asked   atomic.Int32 // until it is quiet
+	last    atomic.Int64 // look, in nanoseconds since loaded; 0: none
 	stopped atomic.Bool
 }
 
-func newLooking(look C.garner_look) *looking {
-	return &looking{look: look, thread: C.garner_thread(), begun: time.Now()}
-}
+// quiet is how often a looking is asked before it reads the clock.
+const quiet = 8
+
+var loaded = time.Now()
 
 func (l *looking) Err() error {
 	if l.stopped.Load() {
 		return errCancelled
 	}
-	now := int64(time.Since(l.begun))
-	if now-l.last.Load() < int64(lookEvery) || C.garner_thread() != l.thread {
+	if l.asked.Load() < quiet {
+		l.asked.Add(1)
+		return nil
+	}
+	now, last := int64(time.Since(loaded)), l.last.Load()
+	if last == 0 {
+		l.last.Store(now)
+		return nil
+	}
+	if now-last < int64(lookEvery) || C.garner_thread() != l.thread {
 		return nil
 	}
 	if C.garner_look_now(l.look) != 0 {
 		l.stopped.Store(true)
 		return errCancelled
 	}
-	l.last.Store(int64(time.Since(l.begun)))
+	l.last.Store(int64(time.Since(loaded)))
 	return nil
 }
 

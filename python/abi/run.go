@@ -138,8 +138,10 @@ func garner_prepare(op *C.char, length C.int64_t, operands **C.DLTensor, count, 
 	}))
 }
 
-//export garner_run
-func garner_run(number C.int64_t, data, indices, out unsafe.Pointer, further *unsafe.Pointer, look C.garner_look, mapped C.int32_t) C.int64_t {
+// runPrepared is garner_run on a thread of C.
+//
+//export runPrepared
+func runPrepared(number C.int64_t, data, indices, out unsafe.Pointer, further *unsafe.Pointer, look C.garner_look, mapped C.int32_t, thread C.uint64_t) C.int64_t {
 	return tell(safely(func() error {
 		p, err := get[*prepared](int64(number))
 		if err == nil && mapped != 0 {
@@ -157,7 +159,7 @@ func garner_run(number C.int64_t, data, indices, out unsafe.Pointer, further *un
 		}
 		ctx := context.Background()
 		if look != nil {
-			ctx = newLooking(look)
+			ctx = &looking{look: look, thread: thread}
 		}
 		return p.run(ctx, data, indices, out, given)
 	}))
@@ -191,16 +193,16 @@ func (p *prepared) run(ctx context.Context, data, indices, out unsafe.Pointer, f
 // runKnown is garner_run without further operands for arrays.c; -1 where the handle was released.
 //
 //export runKnown
-func runKnown(number C.int64_t, data, indices, out unsafe.Pointer, look C.garner_look, mapped C.int32_t) C.int64_t {
+func runKnown(number C.int64_t, data, indices, out unsafe.Pointer, look C.garner_look, mapped C.int32_t, thread C.uint64_t) C.int64_t {
 	if _, err := get[*prepared](int64(number)); err != nil {
 		return -1
 	}
-	return garner_run(number, data, indices, out, nil, look, mapped)
+	return runPrepared(number, data, indices, out, nil, look, mapped, thread)
 }
 
 // aloneTime is the estimate, in nanoseconds, of the longest run that takes one core: a thread
 // of C that wakes others waits some 50 µs for them.
-const aloneTime = 500_000
+const aloneTime = 1_000_000
 
 // threadsOf returns the cores for a run over so many bytes of data: one where it is short,
 // which 0 does not say.

@@ -297,7 +297,7 @@ def take(
 
     Results of up to 65,536 elements, scalars, strings, objects, subclasses of ndarray and whatever NumPy converts first
     are NumPy's own: below that size a call of it costs less than one of garner. Larger ones run on all cores once they
-    take longer than about half a millisecond, and a signal such as that of Ctrl-C ends them.
+    take longer than about a millisecond, and a signal such as that of Ctrl-C ends them.
 
     Parameters
     ----------
