@@ -132,7 +132,9 @@ extern int64_t garner_call(char *request, int64_t length, DLTensor **operands, i
 
 /* A job is a call that runs while its caller does something else. garner_job makes one for one call.
  * garner_job_wait waits for at most so many milliseconds: it returns 0 while the call runs, 1 once it is done, with the
- * number of its error or 0, and, of a garner_call, its text, which may be NULL where nothing wants it. */
+ * number of its error or 0, and, of a garner_call, its text, which may be NULL where nothing wants it; -1 where there is an
+ * error, and no place for it. A cancelled job is done soon, with an error of class GARNER_CANCELLED, or, where it was done
+ * first, as if nothing had been cancelled. garner_job returns 0 where there is none to be had. */
 extern int64_t garner_job(void);
 extern int32_t garner_job_wait(int64_t job, int32_t milliseconds, int64_t *error, char **text);
 extern void garner_job_cancel(int64_t job);

@@ -81,9 +81,16 @@ type prepared struct {
 
 //export garner_prepare
 func garner_prepare(op *C.char, length C.int64_t, operands **C.DLTensor, count, threads C.int32_t, to *C.garner_prepared) C.int64_t {
-	return tell(safely(func() error {
+	return tell(safely("garner_prepare", func() error {
 		var o operation
-		if err := unmarshal(unsafe.Slice((*byte)(unsafe.Pointer(op)), length), &o); err != nil {
+		if to == nil {
+			return argumentf("garner_prepare has no place for its result")
+		}
+		text, err := memory("a request", (*byte)(unsafe.Pointer(op)), length)
+		if err == nil {
+			err = unmarshal(text, &o)
+		}
+		if err != nil {
 			return err
 		}
 		list, err := listed(operands, count)
@@ -142,7 +149,7 @@ func garner_prepare(op *C.char, length C.int64_t, operands **C.DLTensor, count, 
 //
 //export runPrepared
 func runPrepared(number C.int64_t, data, indices, out unsafe.Pointer, further *unsafe.Pointer, look C.garner_look, mapped C.int32_t, thread C.uint64_t) C.int64_t {
-	return tell(safely(func() error {
+	return tell(safely("garner_run", func() error {
 		p, err := get[*prepared](int64(number))
 		if err == nil && mapped != 0 {
 			err = guard()
@@ -225,7 +232,7 @@ const farBytes = 32 << 20
 
 //export garner_release
 func garner_release(handle C.int64_t) {
-	safely(func() error {
+	safely("garner_release", func() error {
 		release(int64(handle))
 		return nil
 	})
