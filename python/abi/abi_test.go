@@ -213,15 +213,15 @@ func TestPanics(t *testing.T) {
 	var text *_Ctype_char
 	var prepared _Ctype_garner_prepared
 	i64 := _Ctype_DLDataType{code: 0, bits: 64, lanes: 1}
-	job := garner_job()
-	if failed := garner_call(asked, n, nil, 0, job, nil); failed != 0 {
+	number := garner_job()
+	if failed := garner_call(asked, n, nil, 0, number, nil); failed != 0 {
 		t.Fatal(read(t, failed))
 	}
-	j, err := get[*job](int64(job))
+	of, err := get[*job](int64(number))
 	if err != nil {
 		t.Fatal(err)
 	}
-	<-j.ended // it reads hook
+	<-of.ended // it reads hook
 	calls := map[string]func() _Ctype_int64_t{
 		"garner_prepare":  func() _Ctype_int64_t { return garner_prepare(asked, n, nil, 0, 0, &prepared) },
 		"garner_run":      func() _Ctype_int64_t { return runPrepared(1, nil, nil, nil, nil, nil, 1, 0) },
@@ -230,7 +230,7 @@ func TestPanics(t *testing.T) {
 		"garner_lookup":   func() _Ctype_int64_t { return garner_lookup(table, nil, 0, &i64, nil, 0, 0) },
 		"garner_call":     func() _Ctype_int64_t { return garner_call(asked, n, nil, 0, 0, &text) },
 		"garner_job_wait": func() _Ctype_int64_t {
-			if got := garner_job_wait(job, 1000, &failed, &text); got != 1 {
+			if got := garner_job_wait(number, 1000, &failed, &text); got != 1 {
 				t.Errorf("garner_job_wait: %d", got)
 			}
 			return failed
@@ -247,9 +247,9 @@ func TestPanics(t *testing.T) {
 		},
 		"garner_release":    func() _Ctype_int64_t { garner_release(987); return garner_lookup64(table, nil, 0, nil, 0) },
 		"garner_free":       func() _Ctype_int64_t { garner_free(nil); return garner_lookup64(table, nil, 0, nil, 0) },
-		"garner_job_cancel": func() _Ctype_int64_t { garner_job_cancel(job); return garner_lookup64(table, nil, 0, nil, 0) },
+		"garner_job_cancel": func() _Ctype_int64_t { garner_job_cancel(number); return garner_lookup64(table, nil, 0, nil, 0) },
 		"garner_job_progress": func() _Ctype_int64_t {
-			garner_job_progress(job, nil, nil)
+			garner_job_progress(number, nil, nil)
 			return garner_lookup64(table, nil, 0, nil, 0)
 		},
 		"garner_job": func() _Ctype_int64_t {
@@ -262,9 +262,9 @@ func TestPanics(t *testing.T) {
 	for name, call := range calls {
 		t.Run(name, func(t *testing.T) {
 			hook = func(string) { panic("provoked") }
-			number := call()
+			failure := call()
 			hook = nil
-			want(t, number, internalClass, "provoked")
+			want(t, failure, internalClass, "provoked")
 		})
 	}
 	hook = func(export string) {
@@ -272,7 +272,7 @@ func TestPanics(t *testing.T) {
 			panic("provoked in a goroutine")
 		}
 	}
-	job = garner_job() // a call of a job panics on a goroutine of its own
+	job := garner_job() // a call of a job panics on a goroutine of its own
 	if failed := garner_call(asked, n, nil, 0, 0, nil); failed != 0 {
 		want(t, failed, internalClass, "provoked")
 	}
@@ -284,6 +284,7 @@ func TestPanics(t *testing.T) {
 	hook = nil
 	want(t, failed, internalClass, "provoked in a goroutine")
 	garner_release(job)
+	garner_release(number)
 	garner_release(table)
 	text2, err := os.ReadFile("garner.h")
 	if err != nil {

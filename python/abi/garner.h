@@ -114,7 +114,8 @@ extern int64_t garner_arrays(int64_t call, int64_t head, int64_t data, int64_t i
 extern void garner_arrays_know(int64_t call, int64_t head, int64_t data, int64_t indices, int64_t out, int64_t prepared);
 
 /* garner_open opens a table: {"file": "model.gguf#token_embd.weight", "dtype": "", "shape": [], "offset": 0, "raw": false, "to": "", "pread": false}.
- * text is its type, shape, rows and row_bytes as JSON. */
+ * text is its type, bits, shape, rows and row_bytes as JSON. Strings are read whole: text then has them too, each as base64
+ * of its bytes, and table is 0. */
 extern int64_t garner_open(char *request, int64_t length, int64_t *table, char **text);
 
 /* garner_lookup copies rows by their numbers, integers of any type, to out, which has exactly their bytes. */

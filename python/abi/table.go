@@ -103,6 +103,11 @@ func garner_open(request *C.char, length C.int64_t, handle *C.int64_t, text **C.
 			return "", err
 		}
 		a, err := l.open(ctx)
+		if errors.Is(err, garner.ErrDType) && l.To == "" {
+			if text, ok, of := l.strings(ctx); ok || of != nil {
+				return text, of
+			}
+		}
 		if err != nil {
 			return "", err
 		}
@@ -125,6 +130,36 @@ func garner_open(request *C.char, length C.int64_t, handle *C.int64_t, text **C.
 		*handle = C.int64_t(put(&table{t, a}))
 		return string(b), err
 	})
+}
+
+// strings reads a table of strings whole: as JSON, like that of other tables, and each string as base64 of
+// its bytes, row-major. It returns false where the array is none.
+func (l *location) strings(ctx context.Context) (text string, ok bool, err error) {
+	o, err := l.options()
+	if err != nil {
+		return "", false, nil // what open says
+	}
+	t, end, err := files.Tensor(ctx, l.File, o)
+	if err != nil {
+		return "", false, nil
+	}
+	defer end()
+	if t.DType() != garner.String {
+		return "", false, nil
+	}
+	if t.Rank() == 0 {
+		return "", true, garner.Errorf(garner.ErrShape, "a string, which is no table: it has no rows")
+	}
+	values, err := garner.Values[string](t)
+	if err != nil {
+		return "", true, err
+	}
+	all := make([][]byte, len(values))
+	for i, s := range values {
+		all[i] = []byte(s)
+	}
+	b, err := json.Marshal(map[string]any{"dtype": "string", "bits": 0, "shape": t.Shape(), "rows": t.Shape()[0], "row_bytes": 0, "strings": all})
+	return string(b), true, err
 }
 
 //export garner_lookup64

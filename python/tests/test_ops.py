@@ -193,6 +193,6 @@ def test_many_calls_keep_no_memory(npy: Any) -> None:
 def test_an_unknown_handle_is_an_error() -> None:
     library = _native.load()
     with pytest.raises(garner.Error, match="handle"):
-        _native.fail(library.garner_run(987_654_321, _native.NULL, _native.NULL, _native.NULL, _native.NULL, 0))
+        _native.fail(library.garner_run(987_654_321, _native.NULL, _native.NULL, _native.NULL, _native.NULL, _native.NULL, 0))
     library.garner_release(987_654_321)
     assert library.garner_error_read(987_654_321, _native.ffi.new("garner_error *")) == -1
