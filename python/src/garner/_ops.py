@@ -327,6 +327,7 @@ def take(
     >>> garner.take([10, 20, 30], [2, -1])
     array([30, 30])
     """
+    again = False
     try:
         if type(a) is _ndarray and type(indices) is _ndarray:
             n = indices.size
@@ -356,9 +357,11 @@ def take(
         if isinstance(e, _native.IndexError):
             raise
         _explain(e, "numpy.take", a, indices, axis, mode)
-        raise
+        again = True
     except OverlapError:
-        return _take(a, indices, axis, out, mode)
+        again = True
+    if again:
+        return _take(a, indices, axis, out, mode)  # in its words
     if _views.foreign(a) or out is not None and not isinstance(out, _ndarray):
         values: dict[str, Any] = {"axis": axis, "mode": mode}
         return gather("numpy.take", a, indices, out=out, **values)
