@@ -10,7 +10,7 @@ from typing import Any, Literal, Sequence
 import numpy as np
 
 from . import _native, _views
-from ._native import NULL, DTypeError, Error, OperatorError, ShapeError, ffi
+from ._native import NULL, DTypeError, Error, OperatorError, OverlapError, ShapeError, ffi
 
 # Results of up to so many elements are numpy's: a call of it costs less than one of the library.
 SMALL = 65_536
@@ -282,7 +282,7 @@ def take(
             raise
         _explain(e, "numpy.take", a, indices, axis, mode)
         raise
-    except (ShapeError, DTypeError, OperatorError):
+    except (ShapeError, DTypeError, OperatorError, OverlapError):  # out of a's own memory is numpy's, which copies first
         return _take(a, indices, axis, out, mode)
     if _views.foreign(a) or out is not None and not isinstance(out, _ndarray):
         values: dict[str, Any] = {"axis": axis, "mode": mode}
