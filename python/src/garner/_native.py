@@ -93,10 +93,14 @@ _CLASSES: dict[int, type[Error]] = {
     9: FileError, 10: ClosedError, 11: Error, 12: FileError, 13: InternalError, 14: Error,
 }  # fmt: skip
 
+# Every type that the package makes; load says why.
+_TYPES = ("void *", "void *[]", "char **", "int64_t *", "int64_t[]", "DLDataType *", "DLTensor *", "DLTensor *[]", "garner_error *", "garner_prepared *")
+
 lib: Any = None
 generation = 0  # of the library: a forked child loads another, which knows none of the handles
+_begun = False  # whether the loader has been asked: from then on a forked child has a runtime without threads
 _forked = False
-_loading = threading.Lock()
+_loading = threading.RLock()  # held by a fork too; of the same thread where a handler of a signal forks
 
 
 def _declare() -> None:
@@ -118,7 +122,7 @@ def _path() -> Path:
 
 def load() -> Any:
     """Return the library, which the first call loads, and the first one in a forked child."""
-    global lib
+    global lib, _begun
     if lib is not None:
         return lib
     with _loading:
@@ -128,6 +132,7 @@ def load() -> Any:
         if not hasattr(ffi, "_garner_declared"):
             _declare()
             ffi._garner_declared = True
+        _begun = True
         if _forked:
             # Go's runtime does not survive a fork: its threads are gone. A copy in a file of
             # its own is another library to the loader, with a runtime of its own.
@@ -137,7 +142,8 @@ def load() -> Any:
             try:
                 with open(fd, "wb", closefd=False) as to:
                     to.write(path.read_bytes())
-                loaded = ffi.dlopen(f"/proc/self/fd/{fd}")
+                # The loader knows a library again by its path, and the number may be that of a copy of a parent.
+                loaded = ffi.dlopen(f"/proc/self/fd/{'./' * generation}{fd}")
             finally:
                 os.close(fd)
         else:
@@ -145,20 +151,34 @@ def load() -> Any:
         found = loaded.garner_abi()
         if found != ABI:
             raise ImportError(f"garner: {path} has interface {found}, this package needs {ABI}: reinstall it")
+        # cffi reads a type or a function at its first use, under a lock of its own, which a thread
+        # may hold when another forks. After these reads none is left.
+        for kind in _TYPES:
+            ffi.typeof(kind)
+        for name in dir(loaded):
+            getattr(loaded, name)
         lib = loaded
     return lib
 
 
+def _before_fork() -> None:
+    _loading.acquire()
+
+
+def _after_fork_in_parent() -> None:
+    _loading.release()
+
+
 def _after_fork() -> None:
     global lib, generation, _forked, _loading
-    _loading = threading.Lock()
+    _loading = threading.RLock()
     generation += 1
-    if lib is not None:
+    if _begun:
         lib, _forked = None, True
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork)
 
 
 def text(chars: Any) -> str:
