@@ -42,11 +42,15 @@ func drop(h int64) any {
 	return v
 }
 
-// release forgets a handle, and closes what it stood for.
+// release forgets a handle, and closes what it stood for. A job is cancelled, and has ended
+// when release returns: its memory may then be freed.
 func release(h int64) {
 	switch v := drop(h).(type) {
 	case *job:
 		v.cancel(errCancelled)
+		if v.started.Swap(true) {
+			<-v.ended
+		}
 	case io.Closer:
 		v.Close()
 	}

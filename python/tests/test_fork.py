@@ -218,18 +218,18 @@ def test_signals_of_children(npy: Path) -> None:
             try: pipe()
             except BrokenPipeError: return
             raise SystemExit("no BrokenPipeError")
-        def plain(): signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        def unignored(): plain('SIGPIPE')
         def interrupt():
             try: os.kill(os.getpid(), signal.SIGINT); time.sleep(5)
             except KeyboardInterrupt: return
             raise SystemExit("no KeyboardInterrupt")
-        def sent(n): return lambda: (os.kill(os.getpid(), n), time.sleep(5))
+        def sent(n): return lambda: (signal.signal(n, signal.SIG_DFL), os.kill(os.getpid(), n), time.sleep(5))
         def quiet(): faulthandler.enable(open(os.devnull, "w"))
         def both(*fs): return lambda: [f() for f in fs]
         nothing = lambda: None
         for first in (nothing, check):
             for f, want in (
-                (broken, 0), (both(first, plain, pipe), signal.SIGPIPE), (both(plain, first, pipe), signal.SIGPIPE),
+                (broken, 0), (both(first, unignored, pipe), signal.SIGPIPE), (both(unignored, first, pipe), signal.SIGPIPE),
                 (lambda: ctypes.string_at(0), signal.SIGSEGV), (both(quiet, first, lambda: ctypes.string_at(0)), signal.SIGSEGV),
                 (both(first, quiet, lambda: ctypes.string_at(0)), signal.SIGSEGV), (interrupt, 0), (os.abort, signal.SIGABRT),
                 *((sent(n), n) for n in (signal.SIGFPE, signal.SIGBUS, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP, signal.SIGUSR1)),

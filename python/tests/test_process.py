@@ -23,6 +23,11 @@ path = sys.argv[1]
 values = np.load(path, mmap_mode="r")
 faulthandler.dump_traceback_later(100, exit=True)
 
+def plain(name):  # a shell's job in the background inherits that some are ignored
+    signal.signal(getattr(signal, name), signal.SIG_DFL) if name != "SIGKILL" else None
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 def check(t=None):
     t = t or garner.Table(path)
     ids = np.random.default_rng().integers(0, len(values), 40)

@@ -228,20 +228,11 @@ def wait(job: int, progress: Any = None) -> str:
     library = load()
     failed, answer = ffi.new("int64_t *"), ffi.new("char **")
     try:
-        try:
-            while not library.garner_job_wait(job, POLL, failed, answer):
-                if progress is not None:
-                    progress()
-        except BaseException:
-            library.garner_job_cancel(job)
-            while not library.garner_job_wait(job, 1000, failed, answer):
-                pass
-            if failed[0]:
-                error(failed[0])  # forgets it
-            text(answer[0])
-            raise
+        while not library.garner_job_wait(job, POLL, failed, answer):
+            if progress is not None:
+                progress()
     finally:
-        library.garner_release(job)
+        library.garner_release(job)  # in one call, which no signal's handler cuts in two: the memory of the job may be freed then
     if failed[0]:
         fail(failed[0])
     return text(answer[0])
@@ -254,14 +245,16 @@ def ask(question: dict[str, Any], operands: Any = (), job: bool = False, progres
     given = ffi.new("DLTensor *[]", list(operands)) if operands else NULL
     answer = ffi.new("char **")
     number = library.garner_job() if job else 0
-    failed = library.garner_call(request, len(request), given, len(operands), number, answer)
-    if failed:
+    try:
+        failed = library.garner_call(request, len(request), given, len(operands), number, answer)
+        if failed:
+            fail(failed)
+        if job:
+            watch = None if progress is None else (lambda: progress(number))
+            return json.loads(wait(number, watch))
+    finally:
         if job:
             library.garner_release(number)
-        fail(failed)
-    if job:
-        watch = None if progress is None else (lambda: progress(number))
-        return json.loads(wait(number, watch))
     return json.loads(text(answer[0]))
 
 

@@ -160,7 +160,7 @@ def gather(
             raise DTypeError(f"garner: out has elements of {result.dtype}, the result of {kind}")
         if result.strides != _row_major(result.shape) and 0 not in result.shape:
             raise ShapeError("garner: out is not row-major; gather into a new array and copy it")
-        if isinstance(out, np.ndarray) and not out.flags.writeable:
+        if isinstance(result.owner, np.ndarray) and not result.owner.flags.writeable:  # also bytes, and what JAX has
             raise ShapeError("garner: out is read-only")
     size = prepared.code[1] // 8
     for n in prepared.shape:
@@ -224,6 +224,8 @@ def _ours(a: Any, indices: Any, out: Any) -> bool:
     if size not in _views._WIDTHS or not a.dtype.isnative or not indices.dtype.isnative or indices.dtype == np.uint64:
         return False
     if a.ndim == 0 or indices.ndim == 0 and a.ndim == 1 or any(s % size for s in a.strides) or a.dtype.kind in "SUV":
+        return False
+    if any(s % indices.dtype.itemsize for s in indices.strides):
         return False
     if out is None:
         return True

@@ -185,13 +185,15 @@ class Table:
         library = _native.load()
         long = made.nbytes >= _LONG
         job = library.garner_job() if long else 0
-        failed = library.garner_lookup(handle, _views.pointer(a), a.size, code, _views.pointer(made), made.nbytes, job)
-        if failed:
+        try:
+            failed = library.garner_lookup(handle, _views.pointer(a), a.size, code, _views.pointer(made), made.nbytes, job)
+            if failed:
+                _native.fail(failed)
             if job:
-                library.garner_release(job)
-            _native.fail(failed)
-        if job:
-            _native.wait(job)
+                _native.wait(job)
+        finally:
+            if job:
+                library.garner_release(job)  # before `made` is freed, wherever a signal's handler raised
         if tensor is not None:
             return tensor
         if out is not None:

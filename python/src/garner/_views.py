@@ -184,11 +184,13 @@ class Prepared:
                 _native.fail(failed)
             return
         job = library.garner_job()
-        failed = library.garner_run(self.handle, data, indices, out, more, job)
-        if failed:
+        try:
+            failed = library.garner_run(self.handle, data, indices, out, more, job)
+            if failed:
+                _native.fail(failed)
+            _native.wait(job)
+        finally:
             library.garner_release(job)
-            _native.fail(failed)
-        _native.wait(job)
 
 
 def foreign(x: Any) -> bool:
