@@ -2,39 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-import pytest
 from test_process import run
-
-import garner
-from garner import _native, _views
-
-
-@pytest.mark.parametrize("turn", range(5))
-def test_a_released_job_has_ended(npy: Path, values: Any, turn: int) -> None:
-    library = _native.load()
-    ids = np.random.default_rng(turn).integers(0, len(values), 200_000)
-    out = np.zeros((len(ids), 256), np.float32)
-    code = _native.ffi.new("DLDataType *", {"code": 0, "bits": 64, "lanes": 1})
-    with garner.Table(npy) as t:
-        job = library.garner_job()
-        assert library.garner_lookup(t._ready(), _views.pointer(ids), ids.size, code, _views.pointer(out), out.nbytes, job) == 0
-        time.sleep(0.002 * turn)
-        library.garner_release(job)
-        before = out.copy()
-        time.sleep(0.2)
-        assert (out == before).all(), "it still wrote"
-        library.garner_release(job)  # a second time is nothing
-        idle = library.garner_job()
-        library.garner_release(idle)
-        # a job that was released takes no call
-        with pytest.raises(garner.Error, match="handle|job"):
-            _native.fail(library.garner_lookup(t._ready(), _views.pointer(ids), ids.size, code, _views.pointer(out), out.nbytes, idle))
-        assert (t.lookup(ids[:1000]) == values[ids[:1000]]).all()
 
 
 def test_many_interrupts(npy: Path) -> None:
