@@ -32,6 +32,8 @@ def why(a: Any, indices: Any, out: Any) -> str:
         return "indices are of a subclass of ndarray"
     if a.dtype.hasobject or a.dtype.kind in "OSUTV":
         return "a has objects, text or records"
+    if a.dtype.itemsize > 16:
+        return "elements of a have more than 16 bytes"
     if not a.dtype.isnative:
         return "a has another byte order"
     try:
@@ -42,9 +44,11 @@ def why(a: Any, indices: Any, out: Any) -> str:
         return "indices are bool, float, text or uint64"
     if a.ndim == 0 or i.ndim == 0 and a.ndim == 1:
         return "a or the result is a scalar"
+    if any(s % x.dtype.itemsize for x in (a, i) for s in x.strides):
+        return "strides are of part elements"
     if out is not None:
         return "out is of another type or layout than the result"
-    return "other"
+    return f"no reason: {a.dtype} {a.shape} {a.strides}, {i.dtype} {i.shape}"
 
 
 def replace() -> None:
@@ -66,6 +70,8 @@ def replace() -> None:
     def count(name: str, before: int, a: Any, indices: Any, out: Any) -> None:
         if runs[0] > before:
             answered[name] += 1
+        elif sys.exc_info()[0] is not None:
+            left["the call is an error, which NumPy words"] += 1
         else:
             left[why(a, indices, out)] += 1
 
