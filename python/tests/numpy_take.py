@@ -105,7 +105,7 @@ def replace() -> None:
         finally:
             count("ndarray.take", before, self, indices, out)
 
-    _ops._run = counted
+    setattr(_ops, "_run", counted)
     assert _ops._take is old_method and _ops._numpy_take is old_take  # garner's ways back to NumPy
     for module in list(sys.modules.values()):
         if getattr(module, "__name__", "").partition(".")[0] == "numpy":

@@ -99,9 +99,8 @@ def test_explain_as_html() -> None:
 
 
 def model(folder: Path, node: str, indices: Any, **attributes: Any) -> Path:
-    helper = pytest.importorskip("onnx.helper", reason="onnx makes the models of this test")
-    import onnx
-
+    onnx = pytest.importorskip("onnx", reason="onnx makes the models of this test")
+    helper = onnx.helper
     ids = onnx.numpy_helper.from_array(np.array(indices, np.int64), "i")
     graph = helper.make_graph(
         [helper.make_node("Gather", ["d", "i"], ["o"], name=node, **attributes)], "g", [helper.make_tensor_value_info("d", 1, [3, 4])],

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import garner
-from garner import _ops, _views
+from garner import _native, _ops, _views
 
 rng = np.random.default_rng(11)
 ROWS, WIDTH = 4096, 256
@@ -69,7 +69,7 @@ def jax_of(a: Any) -> Any:
 
 
 def address(x: Any) -> int:
-    return int(_views.ffi.cast("intptr_t", x))
+    return int(_native.ffi.cast("intptr_t", x))
 
 
 # What makes an array of 8 MiB of another kind, and where its memory is.
