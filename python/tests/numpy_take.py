@@ -59,16 +59,23 @@ def replace() -> None:
     for name in ("SMALL", "NEW"):
         if hasattr(_ops, name):
             setattr(_ops, name, -1)  # garner answers what it can
-    run, take, along = _ops._run, _ops.take, _ops.take_along_axis
-    old_take, old_along = np.take, np.take_along_axis
-    runs = [0]
+    take, along = _ops.take, _ops.take_along_axis
+    old_take, old_along, old_method = np.take, np.take_along_axis, np.ndarray.take
+    assert _ops._take is old_method and _ops._numpy_take is old_take and _ops._take_along_axis is old_along
+    numpys = [0]  # calls of NumPy by garner
 
-    def counted(*given: Any) -> Any:
-        runs[0] += 1
-        return run(*given)
+    def back(f: Any) -> Any:
+        def call(*given: Any, **named: Any) -> Any:
+            numpys[0] += 1
+            return f(*given, **named)
+
+        return call
+
+    for name in ("_take", "_numpy_take", "_take_along_axis"):
+        setattr(_ops, name, back(getattr(_ops, name)))
 
     def count(name: str, before: int, a: Any, indices: Any, out: Any) -> None:
-        if runs[0] > before:
+        if numpys[0] == before:
             answered[name] += 1
         elif sys.exc_info()[0] is not None:
             left["the call is an error, which NumPy words"] += 1
@@ -77,7 +84,7 @@ def replace() -> None:
 
     @functools.wraps(old_take)
     def np_take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise") -> Any:
-        before = runs[0]
+        before = numpys[0]
         try:
             return take(a, indices, axis, out, mode)
         finally:
@@ -85,28 +92,23 @@ def replace() -> None:
 
     @functools.wraps(old_along)
     def np_along(arr: Any, indices: Any, axis: Any = -1) -> Any:
-        before = runs[0]
+        before = numpys[0]
         try:
             return along(arr, indices, axis)
         finally:
             count("np.take_along_axis", before, arr, indices, None)
 
-    old_method = np.ndarray.take
-
     @functools.wraps(old_method)
     def method(self: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise") -> Any:
-        if sys._getframe(1).f_globals.get("__name__", "").startswith("garner."):
-            return old_method(self, indices, axis, out, mode)  # already counted
-        before = runs[0]
+        if type(self) is not np.ndarray:
+            left[why(self, indices, out)] += 1
+            return old_method(self, indices, axis, out, mode)
+        before = numpys[0]
         try:
-            if type(self) is not np.ndarray:
-                return old_method(self, indices, axis, out, mode)
             return take(self, indices, axis, out, mode)
         finally:
             count("ndarray.take", before, self, indices, out)
 
-    setattr(_ops, "_run", counted)
-    assert _ops._take is old_method and _ops._numpy_take is old_take  # garner's ways back to NumPy
     for module in list(sys.modules.values()):
         if getattr(module, "__name__", "").partition(".")[0] == "numpy":
             for old, new in ((old_take, np_take), (old_along, np_along)):
@@ -114,9 +116,8 @@ def replace() -> None:
                     setattr(module, name, new)
     gc.get_referents(np.ndarray.__dict__)[0]["take"] = method
     ctypes.pythonapi.PyType_Modified(ctypes.py_object(np.ndarray))
-    before = runs[0]
-    assert np.arange(3).take([1]).tolist() == [1] and runs[0] == before + 1, "ndarray.take is still NumPy's"
-    assert np.take(np.arange(3), np.array([1])).tolist() == [1] and np.take is np_take
+    assert np.arange(3).take([1]).tolist() == [1] and answered == {"ndarray.take": 1}, "ndarray.take is still NumPy's"
+    assert np.take(np.arange(3), np.array([1])).tolist() == [1] and answered["np.take"] == 1, "np.take is still NumPy's"
     answered.clear()
     left.clear()
 
