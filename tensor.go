@@ -234,6 +234,21 @@ func FromStrided(dtype DType, b []byte, offset int, shape, strides []int) (Tenso
 	return t, nil
 }
 
+// Over returns t with other memory, of as many bytes, in place of its own. It allocates
+// nothing, and a Prepared that has run t knows the shape and the strides again. Memory of
+// another length is an ErrShape, a tensor of strings an ErrDType. What KeptBy says of the
+// memory is left behind, what Volatile says is not.
+func (t Tensor) Over(b []byte) (Tensor, error) {
+	if t.dtype == String {
+		return Tensor{}, errorf(ErrDType, "a tensor of %s cannot be made from bytes", t.dtype)
+	}
+	if len(b) != len(t.mem.Buf) {
+		return Tensor{}, shapeError(KindMismatch, "%d bytes for a tensor over %d", len(b), len(t.mem.Buf))
+	}
+	t.mem.Buf, t.keeper = b, nil
+	return t, nil
+}
+
 // New returns a new row-major tensor of zeros, or of empty strings.
 func New(dtype DType, shape ...int) (Tensor, error) {
 	t := Tensor{dtype: dtype, shape: slices.Clone(Shape(shape))}

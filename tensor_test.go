@@ -221,6 +221,28 @@ func TestFromBytes(t *testing.T) {
 	}
 }
 
+func TestOver(t *testing.T) {
+	x, err := garner.FromStrided(garner.I8, []byte{1, 2, 3, 4}, 3, []int{2}, []int{-2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := []byte{5, 6, 7, 8}
+	y, err := x.Volatile().Over(b)
+	if err != nil || y.Text() != "[8, 6]" || !y.CanVanish() || y.Offset() != 3 {
+		t.Errorf("%s, %v", y.Text(), err)
+	}
+	if b[3] = 9; y.Text() != "[9, 6]" || x.Text() != "[4, 2]" {
+		t.Errorf("%s over the memory that was given, %s over its own", y.Text(), x.Text())
+	}
+	if _, err := x.Over(b[:3]); !errors.Is(err, garner.ErrShape) {
+		t.Errorf("3 bytes for 4: %v", err)
+	}
+	words := garner.Of([]string{"a"}, 1)
+	if _, err := words.Over(nil); !errors.Is(err, garner.ErrDType) {
+		t.Errorf("strings: %v", err)
+	}
+}
+
 func TestFromStrided(t *testing.T) {
 	b := []byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}
 	for _, tt := range []struct {

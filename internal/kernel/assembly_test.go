@@ -58,6 +58,37 @@ func nameOf(function any) string {
 	return strings.TrimSuffix(name[strings.LastIndexByte(name, '.')+1:], ".abi0")
 }
 
+// TestRowsAtPlaces compares the forms of long slices, in large results and small ones, with the
+// generic one, at every alignment of dst.
+func TestRowsAtPlaces(t *testing.T) {
+	src := make([]byte, 3<<20)
+	for i := range src {
+		src[i] = byte(i*7 + i>>8)
+	}
+	each(t, func(t *testing.T, form string) {
+		for _, size := range []int{2048, 2111, 2112, 2175, 4096, 5000, 8256} {
+			for _, result := range []int{64 << 10, 2 << 20} {
+				rows := make([]int64, (result-64)/size)
+				for j := range rows {
+					rows[j] = int64(j * 7919 % (len(src) - size))
+				}
+				for at := range 65 {
+					if result > 1<<20 && at%13 != 0 {
+						continue
+					}
+					got, want := make([]byte, result), make([]byte, result)
+					m := Move{At: at, Step: size, Size: size, Elem: 1}
+					Rows(got, src, rows, m, nil)
+					RowsGeneric(want, src, rows, m, nil)
+					if !bytes.Equal(got, want) {
+						t.Fatalf("%s: slices of %d at %d of %d bytes differ from the definition", form, size, at, result)
+					}
+				}
+			}
+		}
+	})
+}
+
 // TestAssemblyIsTried compares every form with the generic one, on memory whose
 // alignment lets every form run, and checks that each assembly function is
 // selected for some size. The fuzz tests would not run a function that no size
@@ -67,7 +98,7 @@ func TestAssemblyIsTried(t *testing.T) {
 	each(t, func(t *testing.T, form string) {
 		for _, size := range sizes[1:] {
 			move, ahead := rowsForm(size)
-			for _, f := range []rowsFunc{move, ahead, streamForm(size, size, true), streamForm(size, size, false)} {
+			for _, f := range []rowsFunc{move, ahead, streamForm(size, size, true), streamForm(size, size, false), bytesForm(size, 1<<20)} {
 				tried[nameOf(f)] = true
 			}
 			for _, m := range []Move{{}, {Stream: true}} {

@@ -48,8 +48,12 @@ type fileGather struct {
 func garner_call(request *C.char, length C.int64_t, operands **C.DLTensor, count C.int32_t, in C.int64_t, text **C.char) C.int64_t {
 	var q question
 	var tensors []garner.Tensor
-	if err := safely(func() error {
-		if err := unmarshal(unsafe.Slice((*byte)(unsafe.Pointer(request)), length), &q); err != nil {
+	if err := safely("garner_call", func() error {
+		asked, err := memory("a request", (*byte)(unsafe.Pointer(request)), length)
+		if err == nil {
+			err = unmarshal(asked, &q)
+		}
+		if err != nil {
 			return err
 		}
 		list, err := listed(operands, count)
@@ -64,7 +68,7 @@ func garner_call(request *C.char, length C.int64_t, operands **C.DLTensor, count
 	}); err != nil {
 		return tell(err)
 	}
-	return begin(in, text, func(ctx context.Context, j *job) (string, error) {
+	return begin("garner_call", in, text, func(ctx context.Context, j *job) (string, error) {
 		answer, err := q.answer(ctx, j, tensors)
 		if err != nil {
 			return "", err

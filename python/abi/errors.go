@@ -54,26 +54,58 @@ func tell(err error) C.int64_t {
 	return C.int64_t(put(told{err}))
 }
 
-// safely calls f, and returns its error, or its panic as one.
-func safely(f func() error) (err error) {
+// hook gets the name of an export that is called. It is nil but in tests, which let it panic.
+var hook func(export string)
+
+// safely calls f for an export, and returns its error, or its panic as one.
+func safely(export string, f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = &panicError{r, debug.Stack()}
 		}
 	}()
+	if hook != nil {
+		hook(export)
+	}
 	return f()
 }
 
+// memory returns n elements at p; an error where that is no memory.
+func memory[T any](what string, p *T, n C.int64_t) ([]T, error) {
+	switch {
+	case n < 0 || n > 1<<48/C.int64_t(max(unsafe.Sizeof(*p), 1)):
+		return nil, argumentf("%s of %d elements", what, n)
+	case n > 0 && p == nil:
+		return nil, argumentf("%s of %d elements has no memory", what, n)
+	}
+	return unsafe.Slice(p, n), nil
+}
+
 //export garner_free
-func garner_free(text *C.char) { C.free(unsafe.Pointer(text)) }
+func garner_free(text *C.char) {
+	safely("garner_free", func() error {
+		C.free(unsafe.Pointer(text))
+		return nil
+	})
+}
 
 //export garner_error_read
 func garner_error_read(number C.int64_t, to *C.garner_error) C.int32_t {
-	e, ok := drop(int64(number)).(told)
-	if !ok || to == nil {
+	if to == nil {
 		return -1
 	}
-	err := e.err
+	v, ok := drop(int64(number), isError)
+	if !ok {
+		return -1
+	}
+	if err := safely("garner_error_read", func() error { return describe(v.(told).err, to) }); err != nil {
+		*to = C.garner_error{error_class: C.GARNER_INTERNAL, text: C.CString(err.Error())}
+	}
+	return 0
+}
+
+// describe puts an error into words for C.
+func describe(err error, to *C.garner_error) error {
 	*to = C.garner_error{error_class: classOf(err), text: C.CString(err.Error())}
 	var errno syscall.Errno
 	if errors.As(err, &errno) {
@@ -109,7 +141,7 @@ func garner_error_read(number C.int64_t, to *C.garner_error) C.int32_t {
 			to.value_unsigned = 1
 		}
 	}
-	return 0
+	return nil
 }
 
 // classOf returns the class of an error.

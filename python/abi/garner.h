@@ -56,7 +56,7 @@ enum {
 	GARNER_CHANGED = 8,    /* a file changed since it was opened */
 	GARNER_SYSTEM = 9,     /* the system refused; error_number is errno, or 0 */
 	GARNER_CLOSED = 10,    /* what was asked of is closed */
-	GARNER_CANCELLED = 11, /* garner_job_cancel was called */
+	GARNER_CANCELLED = 11, /* garner_job_cancel was called, or a look ended the run */
 	GARNER_KEPT = 12,      /* what an earlier run left cannot be continued */
 	GARNER_INTERNAL = 13,  /* a mistake in garner; the text has the stack */
 	GARNER_ARGUMENT = 14   /* a handle that is none, a null pointer, text that is no JSON */
@@ -94,15 +94,28 @@ extern int32_t garner_error_read(int64_t number, garner_error *to);
 /* garner_prepare lowers an operator for operands: data, indices and the further ones, NULL for one that is not given.
  * op is JSON: {"name": "onnx.Gather-13", "values": {"axis": 0}, "negative": "", "outside": "", "fill": ""}. The result
  * has a handle, for garner_run and garner_release, and the type and the shape of the output. Only operands on which the
- * shape depends, such as offsets, need their memory. */
+ * shape depends, such as offsets, need their memory. threads is the most cores of a run; 0: one for a run below about
+ * a millisecond, else all. */
 extern int64_t garner_prepare(char *op, int64_t length, DLTensor **operands, int32_t count, int32_t threads, garner_prepared *to);
 
+/* A garner_look is called by the thread that called garner_run, each 25 ms; what it returns but 0 ends the run. */
+typedef int32_t (*garner_look)(void);
+
 /* garner_run runs it over memory of the layouts that it was prepared for; further may be NULL where there are none. out
- * is row-major. With a job it returns at once. */
-extern int64_t garner_run(int64_t prepared, void *data, void *indices, void *out, void **further, int64_t job);
+ * is row-major. look may be NULL. mapped is 0 where no operand is memory of a mapped file: that spares the system call
+ * that sees to it that a file which is cut short is an error. */
+extern int64_t garner_run(int64_t prepared, void *data, void *indices, void *out, void **further, garner_look look, int32_t mapped);
+
+/* garner_arrays is garner_run of data, indices and out that are arrays of NumPy: their addresses as Python's id tells them,
+ * and head, the bytes of the head of an object. call is any number that the caller gives an operator with its attributes.
+ * It returns -1, and runs nothing, where garner_arrays_know has not told it, of arrays of the same dtypes and layouts, what
+ * to run, or what it told was released. The dtypes must stay alive as long as the library. */
+extern int64_t garner_arrays(int64_t call, int64_t head, int64_t data, int64_t indices, int64_t out, garner_look look);
+extern void garner_arrays_know(int64_t call, int64_t head, int64_t data, int64_t indices, int64_t out, int64_t prepared);
 
 /* garner_open opens a table: {"file": "model.gguf#token_embd.weight", "dtype": "", "shape": [], "offset": 0, "raw": false, "to": "", "pread": false}.
- * text is its type, shape, rows and row_bytes as JSON. */
+ * text is its type, bits, shape, rows and row_bytes as JSON. Strings are read whole: text then has them too, each as base64
+ * of its bytes, and table is 0. */
 extern int64_t garner_open(char *request, int64_t length, int64_t *table, char **text);
 
 /* garner_lookup copies rows by their numbers, integers of any type, to out, which has exactly their bytes. */
@@ -120,7 +133,9 @@ extern int64_t garner_call(char *request, int64_t length, DLTensor **operands, i
 
 /* A job is a call that runs while its caller does something else. garner_job makes one for one call.
  * garner_job_wait waits for at most so many milliseconds: it returns 0 while the call runs, 1 once it is done, with the
- * number of its error or 0, and, of a garner_call, its text, which may be NULL where nothing wants it. */
+ * number of its error or 0, and, of a garner_call, its text, which may be NULL where nothing wants it; -1 where there is an
+ * error, and no place for it. A cancelled job is done soon, with an error of class GARNER_CANCELLED, or, where it was done
+ * first, as if nothing had been cancelled. garner_job returns 0 where there is none to be had. */
 extern int64_t garner_job(void);
 extern int32_t garner_job_wait(int64_t job, int32_t milliseconds, int64_t *error, char **text);
 extern void garner_job_cancel(int64_t job);

@@ -33,19 +33,29 @@ func get[T any](h int64) (T, error) {
 	return v, nil
 }
 
-// drop forgets a handle, and returns its value.
-func drop(h int64) any {
+// drop forgets a handle, and returns its value; false, and nothing is forgotten, where none is known or of
+// another kind.
+func drop(h int64, kind func(any) bool) (any, bool) {
 	handles.Lock()
 	defer handles.Unlock()
-	v := handles.by[h]
-	delete(handles.by, h)
-	return v
+	v, ok := handles.by[h]
+	if ok = ok && kind(v); ok {
+		delete(handles.by, h)
+	}
+	return v, ok
 }
 
-// release forgets a handle, and closes what it stood for. A job is cancelled, and has ended
-// when release returns: its memory may then be freed.
+// isError reports whether a value waits for garner_error_read.
+func isError(v any) bool { _, ok := v.(told); return ok }
+
+// release forgets a handle, and closes what it stood for. A job is cancelled, and has ended when
+// release returns: its memory may then be freed. The number of an error is no handle.
 func release(h int64) {
-	switch v := drop(h).(type) {
+	v, ok := drop(h, func(v any) bool { return !isError(v) })
+	if !ok {
+		return
+	}
+	switch v := v.(type) {
 	case *job:
 		v.cancel(errCancelled)
 		if v.started.Swap(true) {

@@ -24,9 +24,9 @@ type job struct {
 
 // begin runs f: at once and to its end where there is no job, else on a goroutine. text gets
 // the answer of a call without a job.
-func begin(number C.int64_t, text **C.char, f func(context.Context, *job) (string, error)) C.int64_t {
+func begin(export string, number C.int64_t, text **C.char, f func(context.Context, *job) (string, error)) C.int64_t {
 	if number == 0 {
-		return tell(safely(func() error {
+		return tell(safely(export, func() error {
 			if err := guard(); err != nil {
 				return err
 			}
@@ -51,7 +51,7 @@ func begin(number C.int64_t, text **C.char, f func(context.Context, *job) (strin
 	}
 	go func() {
 		defer close(j.ended)
-		j.err = safely(func() (err error) {
+		j.err = safely(export, func() (err error) {
 			j.text, err = f(j.ctx, j)
 			return err
 		})
@@ -60,45 +60,73 @@ func begin(number C.int64_t, text **C.char, f func(context.Context, *job) (strin
 }
 
 //export garner_job
-func garner_job() C.int64_t {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	return C.int64_t(put(&job{ctx: ctx, cancel: cancel, ended: make(chan struct{})}))
+func garner_job() (number C.int64_t) {
+	safely("garner_job", func() error {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		number = C.int64_t(put(&job{ctx: ctx, cancel: cancel, ended: make(chan struct{})}))
+		return nil
+	})
+	return number
 }
 
 //export garner_job_wait
-func garner_job_wait(number C.int64_t, milliseconds C.int32_t, failed *C.int64_t, text **C.char) C.int32_t {
-	j, err := get[*job](int64(number))
-	if err == nil && !j.started.Load() {
-		err = argumentf("job %d has no call", number)
-	}
-	if err != nil {
+func garner_job_wait(number C.int64_t, milliseconds C.int32_t, failed *C.int64_t, text **C.char) (done C.int32_t) {
+	err := safely("garner_job_wait", func() (err error) {
+		done, err = wait(number, milliseconds, text)
+		return err
+	})
+	switch {
+	case err != nil && failed == nil:
+		return -1
+	case err != nil:
 		*failed = tell(err)
 		return 1
+	case done == 1 && failed != nil:
+		*failed = 0
+	}
+	return done
+}
+
+// wait returns 1, or the error of the job, once it is done.
+func wait(number C.int64_t, milliseconds C.int32_t, text **C.char) (C.int32_t, error) {
+	j, err := get[*job](int64(number))
+	if err != nil {
+		return 0, err
+	}
+	if !j.started.Load() {
+		return 0, argumentf("job %d has no call", number)
 	}
 	timer := time.NewTimer(time.Duration(milliseconds) * time.Millisecond)
 	defer timer.Stop()
 	select {
 	case <-j.ended:
 	case <-timer.C:
-		return 0
+		return 0, nil
 	}
-	*failed = tell(j.err)
 	if j.err == nil && text != nil {
 		*text = C.CString(j.text)
 	}
-	return 1
+	return 1, j.err
 }
 
 //export garner_job_cancel
 func garner_job_cancel(number C.int64_t) {
-	if j, err := get[*job](int64(number)); err == nil {
-		j.cancel(errCancelled)
-	}
+	safely("garner_job_cancel", func() error {
+		j, err := get[*job](int64(number))
+		if err == nil {
+			j.cancel(errCancelled)
+		}
+		return err
+	})
 }
 
 //export garner_job_progress
 func garner_job_progress(number C.int64_t, done, total *C.int64_t) {
-	if j, err := get[*job](int64(number)); err == nil {
-		*done, *total = C.int64_t(j.done.Load()), C.int64_t(j.total.Load())
-	}
+	safely("garner_job_progress", func() error {
+		j, err := get[*job](int64(number))
+		if err == nil && done != nil && total != nil {
+			*done, *total = C.int64_t(j.done.Load()), C.int64_t(j.total.Load())
+		}
+		return err
+	})
 }

@@ -12,7 +12,7 @@ func TestReleaseWaitsForTheJob(t *testing.T) {
 	var ended atomic.Bool
 	n := garner_job()
 	running := make(chan struct{})
-	if failed := begin(n, nil, func(ctx context.Context, _ *job) (string, error) {
+	if failed := begin("test", n, nil, func(ctx context.Context, _ *job) (string, error) {
 		close(running)
 		<-ctx.Done()
 		time.Sleep(50 * time.Millisecond) // a block that is on its way
@@ -26,7 +26,7 @@ func TestReleaseWaitsForTheJob(t *testing.T) {
 	if !ended.Load() {
 		t.Error("garner_release returned while the job ran")
 	}
-	if failed := begin(n, nil, func(context.Context, *job) (string, error) { return "", nil }); failed == 0 {
+	if failed := begin("test", n, nil, func(context.Context, *job) (string, error) { return "", nil }); failed == 0 {
 		t.Error("a released job took a call")
 	}
 	garner_release(n)
@@ -36,7 +36,7 @@ func TestReleaseWaitsForTheJob(t *testing.T) {
 func TestReleaseOfOtherJobs(t *testing.T) {
 	garner_release(garner_job())
 	n := garner_job()
-	begin(n, nil, func(context.Context, *job) (string, error) { panic("in a job") })
+	begin("test", n, nil, func(context.Context, *job) (string, error) { panic("in a job") })
 	j, err := get[*job](int64(n))
 	if err != nil {
 		t.Fatal(err)

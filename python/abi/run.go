@@ -74,17 +74,23 @@ func (o *operation) op() (operators.Operator, garner.Op, error) {
 
 // A prepared is an operator for operands of known layouts.
 type prepared struct {
-	p             *garner.Prepared
-	data, indices view
-	further       []view
-	out           view
+	p                  *garner.Prepared
+	data, indices, out known
+	further            []view
 }
 
 //export garner_prepare
 func garner_prepare(op *C.char, length C.int64_t, operands **C.DLTensor, count, threads C.int32_t, to *C.garner_prepared) C.int64_t {
-	return tell(safely(func() error {
+	return tell(safely("garner_prepare", func() error {
 		var o operation
-		if err := unmarshal(unsafe.Slice((*byte)(unsafe.Pointer(op)), length), &o); err != nil {
+		if to == nil {
+			return argumentf("garner_prepare has no place for its result")
+		}
+		text, err := memory("a request", (*byte)(unsafe.Pointer(op)), length)
+		if err == nil {
+			err = unmarshal(text, &o)
+		}
+		if err != nil {
 			return err
 		}
 		list, err := listed(operands, count)
@@ -99,7 +105,7 @@ func garner_prepare(op *C.char, length C.int64_t, operands **C.DLTensor, count, 
 			return err
 		}
 		p := &prepared{}
-		views := []*view{&p.data, &p.indices}
+		views := []*view{&p.data.view, &p.indices.view}
 		p.further = make([]view, len(list)-2)
 		for i := range p.further {
 			views = append(views, &p.further[i])
@@ -111,18 +117,23 @@ func garner_prepare(op *C.char, length C.int64_t, operands **C.DLTensor, count, 
 			}
 			specs[i] = views[i].spec()
 		}
-		options := []garner.PrepareOption{garner.Threads(int(threads))}
+		var options []garner.PrepareOption
 		if len(p.further) > 0 {
 			options = append(options, garner.Further(specs[2:]...), garner.FurtherValues(values[2:]...))
 		}
-		if p.p, err = garner.Prepare(bound, specs[0], specs[1], options...); err != nil {
+		if p.p, err = garner.Prepare(bound, specs[0], specs[1], append(options, garner.Threads(int(threads)))...); err != nil {
 			return err
 		}
 		plan := p.p.Plan()
+		if plan != nil && plan.Bag == nil && threads == 0 && threadsOf(p.p, p.data.end-p.data.first) == 1 {
+			if p.p, err = garner.Prepare(bound, specs[0], specs[1], append(options, garner.Threads(1))...); err != nil {
+				return err
+			}
+		}
 		if plan == nil {
 			return garner.Errorf(garner.ErrShape, "the shape of the result is not known before a run; give operands with memory")
 		}
-		p.out = view{given: true, dtype: plan.DType, shape: plan.Out, strides: plan.Out.Strides()}
+		p.out.view = view{given: true, dtype: plan.DType, shape: plan.Out, strides: plan.Out.Strides()}
 		n, _ := plan.Out.Len()
 		p.out.end = (n*plan.DType.Bits() + 7) / 8
 		to.rank, to.dtype = C.int32_t(len(plan.Out)), dlOf(plan.DType)
@@ -134,22 +145,31 @@ func garner_prepare(op *C.char, length C.int64_t, operands **C.DLTensor, count, 
 	}))
 }
 
-//export garner_run
-func garner_run(number C.int64_t, data, indices, out unsafe.Pointer, further *unsafe.Pointer, in C.int64_t) C.int64_t {
-	var given []unsafe.Pointer
-	p, err := get[*prepared](int64(number))
-	if err != nil {
-		return tell(err)
-	}
-	if len(p.further) > 0 {
-		if further == nil {
-			return tell(argumentf("the call takes %d further operands", len(p.further)))
+// runPrepared is garner_run on a thread of C.
+//
+//export runPrepared
+func runPrepared(number C.int64_t, data, indices, out unsafe.Pointer, further *unsafe.Pointer, look C.garner_look, mapped C.int32_t, thread C.uint64_t) C.int64_t {
+	return tell(safely("garner_run", func() error {
+		p, err := get[*prepared](int64(number))
+		if err == nil && mapped != 0 {
+			err = guard()
 		}
-		given = append(given, unsafe.Slice(further, len(p.further))...)
-	}
-	return begin(in, nil, func(ctx context.Context, _ *job) (string, error) {
-		return "", p.run(ctx, data, indices, out, given)
-	})
+		if err != nil {
+			return err
+		}
+		var given []unsafe.Pointer
+		if len(p.further) > 0 {
+			if further == nil {
+				return argumentf("the call takes %d further operands", len(p.further))
+			}
+			given = unsafe.Slice(further, len(p.further))
+		}
+		ctx := context.Background()
+		if look != nil {
+			ctx = &looking{look: look, thread: thread}
+		}
+		return p.run(ctx, data, indices, out, given)
+	}))
 }
 
 func (p *prepared) run(ctx context.Context, data, indices, out unsafe.Pointer, further []unsafe.Pointer) error {
@@ -165,20 +185,54 @@ func (p *prepared) run(ctx context.Context, data, indices, out unsafe.Pointer, f
 	if err != nil {
 		return err
 	}
-	var more []garner.Tensor
-	for k := range p.further {
-		t, err := p.further[k].at(further[k])
-		if err != nil {
+	if len(further) == 0 {
+		return p.p.Run(ctx, d, i, o)
+	}
+	more := make([]garner.Tensor, len(further))
+	for k := range more {
+		if more[k], err = p.further[k].at(further[k]); err != nil {
 			return err
 		}
-		more = append(more, t)
 	}
 	return p.p.Run(ctx, d, i, o, more...)
 }
 
+// runKnown is garner_run without further operands for arrays.c; -1 where the handle was released.
+//
+//export runKnown
+func runKnown(number C.int64_t, data, indices, out unsafe.Pointer, look C.garner_look, mapped C.int32_t, thread C.uint64_t) C.int64_t {
+	if _, err := get[*prepared](int64(number)); err != nil {
+		return -1
+	}
+	return runPrepared(number, data, indices, out, nil, look, mapped, thread)
+}
+
+// aloneTime is the estimate, in nanoseconds, of the longest run that takes one core: a thread
+// of C that wakes others waits some 50 µs for them.
+const aloneTime = 1_000_000
+
+// threadsOf returns the cores for a run over so many bytes of data: one where it is short,
+// which 0 does not say.
+func threadsOf(p *garner.Prepared, data int) int {
+	r := p.Regime()
+	n, _ := p.Plan().Out.Len()
+	bytes := n * p.Plan().DType.Bits() / 8
+	rows := bytes / max(r.SliceSize, 1)
+	if data > farBytes {
+		rows *= 4
+	}
+	if rows+bytes/32 < aloneTime {
+		return 1
+	}
+	return 0
+}
+
+// farBytes is the size from which data counts as beyond the caches.
+const farBytes = 32 << 20
+
 //export garner_release
 func garner_release(handle C.int64_t) {
-	safely(func() error {
+	safely("garner_release", func() error {
 		release(int64(handle))
 		return nil
 	})

@@ -90,12 +90,24 @@ func (t *table) Close() error { return t.array.Close() }
 
 //export garner_open
 func garner_open(request *C.char, length C.int64_t, handle *C.int64_t, text **C.char) C.int64_t {
-	return begin(0, text, func(ctx context.Context, _ *job) (string, error) {
+	return begin("garner_open", 0, text, func(ctx context.Context, _ *job) (string, error) {
 		var l location
-		if err := unmarshal(unsafe.Slice((*byte)(unsafe.Pointer(request)), length), &l); err != nil {
+		if handle == nil {
+			return "", argumentf("garner_open has no place for its handle")
+		}
+		asked, err := memory("a request", (*byte)(unsafe.Pointer(request)), length)
+		if err == nil {
+			err = unmarshal(asked, &l)
+		}
+		if err != nil {
 			return "", err
 		}
 		a, err := l.open(ctx)
+		if errors.Is(err, garner.ErrDType) && l.To == "" {
+			if text, ok, of := l.strings(ctx); ok || of != nil {
+				return text, of
+			}
+		}
 		if err != nil {
 			return "", err
 		}
@@ -120,9 +132,39 @@ func garner_open(request *C.char, length C.int64_t, handle *C.int64_t, text **C.
 	})
 }
 
+// strings reads a table of strings whole: as JSON, like that of other tables, and each string as base64 of
+// its bytes, row-major. It returns false where the array is none.
+func (l *location) strings(ctx context.Context) (text string, ok bool, err error) {
+	o, err := l.options()
+	if err != nil {
+		return "", false, nil // what open says
+	}
+	t, end, err := files.Tensor(ctx, l.File, o)
+	if err != nil {
+		return "", false, nil
+	}
+	defer end()
+	if t.DType() != garner.String {
+		return "", false, nil
+	}
+	if t.Rank() == 0 {
+		return "", true, garner.Errorf(garner.ErrShape, "a string, which is no table: it has no rows")
+	}
+	values, err := garner.Values[string](t)
+	if err != nil {
+		return "", true, err
+	}
+	all := make([][]byte, len(values))
+	for i, s := range values {
+		all[i] = []byte(s)
+	}
+	b, err := json.Marshal(map[string]any{"dtype": "string", "bits": 0, "shape": t.Shape(), "rows": t.Shape()[0], "row_bytes": 0, "strings": all})
+	return string(b), true, err
+}
+
 //export garner_lookup64
 func garner_lookup64(number C.int64_t, ids unsafe.Pointer, count C.int64_t, out unsafe.Pointer, bytes C.int64_t) C.int64_t {
-	return tell(safely(func() error {
+	return tell(safely("garner_lookup64", func() error {
 		t, err := get[*table](int64(number))
 		if err == nil {
 			err = guard()
@@ -130,7 +172,15 @@ func garner_lookup64(number C.int64_t, ids unsafe.Pointer, count C.int64_t, out 
 		if err != nil {
 			return err
 		}
-		return source.Lookup(context.Background(), t.Table, unsafe.Slice((*int64)(ids), count), unsafe.Slice((*byte)(out), bytes))
+		rows, err := memory("a list of rows", (*int64)(ids), count)
+		if err != nil {
+			return err
+		}
+		dst, err := memory("a result", (*byte)(out), bytes)
+		if err != nil {
+			return err
+		}
+		return source.Lookup(context.Background(), t.Table, rows, dst)
 	}))
 }
 
@@ -140,12 +190,22 @@ func garner_lookup(number C.int64_t, ids unsafe.Pointer, count C.int64_t, dtype 
 	if err != nil {
 		return tell(err)
 	}
+	if dtype == nil {
+		return tell(argumentf("the numbers of rows have no type"))
+	}
 	d, err := typeOf(*dtype)
 	if err != nil {
 		return tell(err)
 	}
-	return begin(in, nil, func(ctx context.Context, _ *job) (string, error) {
-		dst, n := unsafe.Slice((*byte)(out), bytes), int(count)
+	dst, err := memory("a result", (*byte)(out), bytes)
+	if err == nil && (count < 0 || count > 1<<45 || count > 0 && ids == nil) {
+		err = argumentf("a list of %d rows at %x", count, uintptr(ids))
+	}
+	if err != nil {
+		return tell(err)
+	}
+	return begin("garner_lookup", in, nil, func(ctx context.Context, _ *job) (string, error) {
+		n := int(count)
 		switch d {
 		case garner.I64:
 			return "", lookup[int64](ctx, t, ids, n, dst)

@@ -6,6 +6,7 @@ package main
 import "C"
 
 import (
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/garner-go/garner"
@@ -126,21 +127,51 @@ func (v *view) spec() garner.Spec {
 	return s
 }
 
+// bytes returns the memory of a view whose first element lies at p.
+func (v *view) bytes(p unsafe.Pointer) ([]byte, error) {
+	if v.end <= v.first {
+		return nil, nil
+	}
+	if p == nil {
+		return nil, argumentf("an operand of %d bytes has no memory", v.end-v.first)
+	}
+	return unsafe.Slice((*byte)(unsafe.Add(p, v.first)), v.end-v.first), nil
+}
+
 // at returns the tensor of a view whose first element lies at p. It is volatile, so that a page
 // of a file that is gone is an error.
 func (v *view) at(p unsafe.Pointer) (garner.Tensor, error) {
 	if !v.given {
 		return garner.Tensor{}, nil
 	}
-	if p == nil && v.end > v.first {
-		return garner.Tensor{}, argumentf("an operand of %d bytes has no memory", v.end-v.first)
-	}
-	var b []byte
-	if v.end > v.first {
-		b = unsafe.Slice((*byte)(unsafe.Add(p, v.first)), v.end-v.first)
+	b, err := v.bytes(p)
+	if err != nil {
+		return garner.Tensor{}, err
 	}
 	t, err := garner.FromStrided(v.dtype, b, v.offset, v.shape, v.strides)
 	return t.Volatile(), err
+}
+
+// A known is a view whose tensors share their shape and strides, which a Prepared then need
+// not compare.
+type known struct {
+	view
+	seen atomic.Pointer[garner.Tensor]
+}
+
+func (k *known) at(p unsafe.Pointer) (garner.Tensor, error) {
+	if t := k.seen.Load(); t != nil {
+		b, err := k.view.bytes(p)
+		if err != nil {
+			return garner.Tensor{}, err
+		}
+		return t.Over(b)
+	}
+	t, err := k.view.at(p)
+	if err == nil && k.given {
+		k.seen.CompareAndSwap(nil, &t)
+	}
+	return t, err
 }
 
 // tensorAt returns the tensor that a DLTensor describes, and its view.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import array
 import gc
+import subprocess
+import sys
 import threading
 from typing import Any
 
@@ -54,6 +56,79 @@ def test_large_take_is_the_librarys(monkeypatch: pytest.MonkeyPatch) -> None:
     a, i = rng.random((1000, 64)), rng.integers(0, 1000, 20_000)
     assert (garner.take(a, i, 0) == a[i]).all()
     assert called
+
+
+def test_known_layouts_are_read_where_they_lie(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second call over arrays of the same layouts does not ask Python for them."""
+    a, i = rng.random((700, 64)), rng.integers(-700, 700, 5000)
+    want = a[i]
+    assert (garner.take(a, i, 0) == want).all()
+    called: list[Any] = []
+    run = _ops._run
+    monkeypatch.setattr(_ops, "_run", lambda *x: called.append(x) or run(*x))
+    assert (garner.take(a, i, 0) == want).all() and not called
+    out = np.empty_like(want)
+    assert garner.take(a, i, 0, out) is out and (out == want).all() and not called
+    other = rng.random((700, 64))
+    assert (garner.take(other, i, 0) == other[i]).all() and not called
+    assert (garner.take(a, i, -2) == want).all() and (garner.take(a, i, axis=-2) == want).all() and len(called) == 1
+    with pytest.raises(garner.IndexError) as e:
+        garner.take(a, i + 700, 0)
+    assert e.value.value == (i + 700)[e.value.position] >= 700
+    called.clear()
+    # Other layouts of the same shapes, and outputs that are none.
+    for x, k, o, mode in (
+        (a.T.copy().T, i, None, "raise"), (a.astype("f4"), i, None, "raise"), (a, i.astype("i4"), None, "raise"), (a, i, None, "wrap"),
+        (a, np.repeat(i, 2)[::2], None, "raise"), (a.view("M8[s]"), i, None, "raise"), (a, i, np.empty((64, 5000)).T, "raise"),
+        (a, i, np.empty((5000, 64), "f4"), "raise"),
+    ):  # fmt: skip
+        called.clear()
+        try:
+            expected = np.take(x, k, 0, None if o is None else o.copy(), mode)
+        except TypeError:
+            with pytest.raises(TypeError):
+                garner.take(x, k, 0, o, mode)
+            continue
+        got = garner.take(x, k, 0, o, mode)
+        assert got.dtype == expected.dtype and got.tobytes() == expected.tobytes() and called
+    fixed = np.empty_like(want)
+    fixed.flags.writeable = False
+    with pytest.raises(ValueError):
+        garner.take(a, i, 0, fixed)
+    with pytest.raises(ValueError):
+        garner.take(a, i, 0, np.empty((5000, 63)))
+    with pytest.raises(TypeError):
+        garner.take(a, i, 1.5)
+    with pytest.raises(ValueError):
+        garner.take(a, i, 9)
+    assert garner.take(a, i, None).shape == (5000,)
+
+
+def test_a_table_beside_the_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    both = np.arange(200_000.0)
+    i = np.arange(80_000)
+    for turn in range(2):
+        assert (garner.take(both, i, out=both[:80_000]) == np.arange(80_000)).all(), turn  # as numpy.take has it
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_take_of_a_file_cut_short(tmp_path: Any, when: str) -> None:
+    code = f"""
+import faulthandler, os, sys
+import numpy as np, garner
+path = sys.argv[1]
+np.arange(300_000.0).tofile(path)
+if "{when}" == "before": faulthandler.enable()
+a, i = np.asarray(np.memmap(path, dtype="f8", mode="r")), np.arange(100_000) + 200_000
+for turn in range(3): assert garner.take(a, i)[-1] == 299_999
+faulthandler.enable()
+os.truncate(path, 4096)
+for turn in range(3):
+    try: garner.take(a, i)
+    except OSError as e: print("refused")
+"""
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "t.bin")], capture_output=True, text=True, timeout=100)
+    assert done.stdout.split() == ["refused"] * 3, (done.returncode, done.stderr)
 
 
 def test_take_along_axis(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,34 +240,118 @@ def resident() -> int:
         return int(f.read().split()[1]) * 4096
 
 
-def test_many_calls_keep_no_memory(npy: Any) -> None:
+def test_many_calls_keep_no_memory(npy: Any, tmp_path: Any) -> None:
     a, i = np.arange(1000.0), np.array([1, 5, 900])
-    bad = np.array([1, 5000])
+    big, wide = rng.random(100_000), np.arange(70_000)
+    bad, wrong = np.array([1, 5000]), np.arange(70_000) + 90_000
     out = np.empty((2, 256), np.float32)
-    ids = np.array([3, 4])
+    ids, many = np.array([3, 4]), np.arange(600) % 100
+    calls = 0
     with garner.Table(npy) as t:
 
         def round_of(n: int) -> None:
+            nonlocal calls
             for k in range(n):
                 garner.gather("onnx.Gather-13", a, i)
                 t.lookup(ids, out)
+                t.lookup(ids)
+                calls += 3
                 if k % 4 == 0:
-                    try:
-                        garner.gather("onnx.Gather-13", a, bad)
-                    except IndexError:
-                        pass
+                    for call in (lambda: garner.gather("onnx.Gather-13", a, bad), lambda: t.lookup([99_999]), lambda: garner.gather("onnx.Gathre", a, i)):
+                        with pytest.raises(garner.Error):
+                            call()
+                    calls += 3
+                if k % 50 == 0:
+                    t.lookup(many)  # by a job
+                    garner.take(big, wide[: 65_537 + k % 4000])  # by ever other prepared operators
+                    with pytest.raises(garner.IndexError):
+                        garner.take(big, wrong)
+                    with pytest.raises(KeyboardInterrupt):
+                        interrupted(t, many)
+                    garner.Table(npy).close()
+                    calls += 5
 
-        round_of(5_000)
+        round_of(4_000)
         gc.collect()
         before = resident()
-        round_of(50_000)  # 112,500 calls
+        round_of(26_000)
         gc.collect()
+        assert calls > 100_000
+        print(calls, "calls,", resident() - before, "bytes more")
         assert resident() - before < 16 << 20
+        assert len(_ops._kept) <= _ops._MOST
+
+
+def interrupted(t: Any, ids: Any) -> None:
+    """Look rows up by a job that an exception ends."""
+    library, out = _native.load(), np.empty((len(ids), 256), np.float32)
+    code = _native.ffi.new("DLDataType *", {"code": 0, "bits": 64, "lanes": 1})
+    job = library.garner_job()
+    assert library.garner_lookup(t._handle, _ops._address(ids), len(ids), code, _ops._address(out), out.nbytes, job) == 0
+
+    def progress() -> None:
+        raise KeyboardInterrupt
+
+    _native.wait(job, progress)
+    raise KeyboardInterrupt  # it was done first
+
+
+def test_a_signal_ends_a_long_take() -> None:
+    """It prints how long that took; the alarm of each test is the only limit."""
+    code = """
+import os, signal, sys, threading, time
+import numpy as np, garner
+a, ids = np.ones((200, 1 << 20), np.uint8), np.zeros(3000, int)
+task = f"/proc/self/task/{os.getpid()}/schedstat"
+def waited(): return int(open(task).read().split()[1]) / 1e6 if os.path.exists(task) else 0
+def send():
+    time.sleep(0.2)
+    sent.append((time.perf_counter(), waited()))
+    os.kill(os.getpid(), signal.SIGINT)
+for turn in range(3):
+    sent = []
+    other = threading.Thread(target=send)
+    other.start()
+    try:
+        while True: garner.take(a, ids, 0)
+    except KeyboardInterrupt:
+        took = (time.perf_counter() - sent[0][0]) * 1e3
+        print(f"ended {took:.0f} ms after the signal, {waited() - sent[0][1]:.0f} ms of them without a core")
+    other.join()
+assert garner.take(a, ids[:1], 0).min() == 1
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=150)
+    assert done.returncode == 0 and done.stdout.count("ended") == 3, (done.returncode, done.stdout, done.stderr)
+    print(done.stdout)
+
+
+def test_a_handler_that_calls_the_library() -> None:
+    """A handler that runs in the middle of a run takes too, and what it raises comes out of the outer run."""
+    code = """
+import signal
+import numpy as np, garner
+a, ids = np.ones((200, 1 << 20), np.uint8), np.zeros(1000, int)
+seen = []
+def handler(*x):
+    seen.append(garner.take(np.arange(100_000.0), np.arange(70_000)).sum())
+    try: garner.take(np.arange(10.0), np.full(70_000, 10))
+    except IndexError: seen.append(None)
+    if len(seen) > 4: raise LookupError("in the middle")
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+signal.signal(signal.SIGALRM, handler)
+signal.setitimer(signal.ITIMER_REAL, 0.05)
+try:
+    while True: garner.take(a, ids, 0)
+except LookupError as e:
+    print(e, len(seen), garner._native._raised)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=150)
+    assert done.stdout == "in the middle 6 []\n", (done.returncode, done.stdout, done.stderr)
 
 
 def test_an_unknown_handle_is_an_error() -> None:
     library = _native.load()
     with pytest.raises(garner.Error, match="handle"):
-        _native.fail(library.garner_run(987_654_321, _native.NULL, _native.NULL, _native.NULL, _native.NULL, 0))
+        _native.fail(library.garner_run(987_654_321, _native.NULL, _native.NULL, _native.NULL, _native.NULL, _native.NULL, 0))
     library.garner_release(987_654_321)
     assert library.garner_error_read(987_654_321, _native.ffi.new("garner_error *")) == -1

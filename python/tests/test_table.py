@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,67 @@ def test_formats(tmp_path: Path, values: Any) -> None:
     with garner.Table(tmp_path / "part-1.npy", to="f16") as half:
         assert half.dtype == np.float16 and (half[[5]] == few[[5]].astype("f2")).all()
     assert [a.name for a in garner.info(tmp_path / "a.npz")] == ["x"]
+
+
+@pytest.mark.parametrize(("name", "of", "bits"), [("i4", "int4", 4), ("u4", "uint4", 4), ("i2", "int2", 2), ("u2", "uint2", 2), ("u1", "uint1", 1), ("f4e2m1", "float4_e2m1fn", 4)])
+def test_elements_narrower_than_a_byte(tmp_path: Path, name: str, of: str, bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    import ml_dtypes
+
+    want = np.random.default_rng(bits).integers(0, 1 << bits, (50, 16), dtype=np.uint8)
+    packed = np.zeros((50, 16 * bits // 8), np.uint8)
+    for k in range(8 // bits):
+        packed |= want[:, k :: 8 // bits] << (bits * k)
+    path = tmp_path / "t.bin"
+    packed.tofile(path)
+    with garner.Table(path, dtype=name, shape=(-1, 16)) as t:
+        assert t.dtype == np.dtype(getattr(ml_dtypes, of)) and t.shape == (50, 16)
+        for key in ([3, -1, 0], 7, slice(2, 40, 9), [[1, 2], [3, 4]]):
+            got = t[key]
+            assert got.dtype == t.dtype and (got.view(np.uint8) == want[key]).all()
+        ids, out = np.array([[4, 9]]), np.zeros((1, 2, 16), t.dtype)
+        assert t.lookup(ids, out) is out and (out.view(np.uint8) == want[ids]).all()
+        for bad in (np.zeros((2, 16), t.dtype), np.zeros((1, 2, 16), np.uint8)):
+            with pytest.raises(garner.ShapeError, match="out"):
+                t.lookup(ids, bad)
+        with pytest.raises(garner.IndexError):
+            t.lookup([50])
+        again = garner.gather("onnx.Gather-13", got, [1, -2, 0])  # in and out again
+        assert again.dtype == t.dtype and (again.view(np.uint8) == got.view(np.uint8)[[1, -2, 0]]).all()
+    monkeypatch.setitem(sys.modules, "ml_dtypes", None)
+    with pytest.raises(garner.DTypeError, match="install ml_dtypes"):
+        garner.Table(path, dtype=name, shape=(-1, 16))
+
+
+def test_types_that_no_array_has(tmp_path: Path) -> None:
+    (tmp_path / "t.bin").write_bytes(bytes(range(48)))
+    with pytest.raises(garner.DTypeError, match='nf4; convert it with to="f32"'):
+        garner.Table(tmp_path / "t.bin", dtype="nf4", shape=(-1, 16))
+    with garner.Table(tmp_path / "t.bin", dtype="nf4", shape=(-1, 16), to="f32") as t:
+        assert t.dtype == np.float32 and t[[0]][0, 1] == -1
+    with pytest.raises(garner.ShapeError, match="gather from it"):
+        garner.Table(tmp_path / "t.bin", dtype="i4", shape=(32, 3))  # rows end inside bytes
+
+
+def test_strings(tmp_path: Path) -> None:
+    words = np.array([["ab", "ü"], ["c", ""], ["xyz", "q"]])
+    np.save(tmp_path / "s.npy", words)
+    with garner.Table(tmp_path / "s.npy") as t:
+        assert t.dtype == object and t.shape == (3, 2) and len(t) == 3
+        for key in ([2, -1, 0], 1, slice(1, None), np.array([True, False, True])):
+            assert (t[key] == words.astype(object)[key]).all()
+        out = np.empty((2, 2), object)
+        assert t.lookup(np.array([1, 0]), out) is out and out.tolist() == [["c", ""], ["ab", "ü"]]
+        with pytest.raises(garner.IndexError) as e:
+            t.lookup([[0], [-1]])
+        assert (e.value.position, e.value.value, e.value.axis, e.value.dim) == ((1, 0), -1, 0, 3)
+        got = pickle.loads(pickle.dumps(t))
+        assert got[0].tolist() == ["ab", "ü"]
+        got.close()
+    with pytest.raises(garner.ClosedError):
+        t.lookup([0])
+    np.save(tmp_path / "b.npy", np.array([b"a\xff", b"c"]))
+    with garner.Table(tmp_path / "b.npy") as t:
+        assert t[0].encode("utf-8", "surrogateescape") == b"a\xff"
 
 
 def test_threads(npy: Path, values: Any) -> None:

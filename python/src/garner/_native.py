@@ -17,7 +17,7 @@ import cffi
 
 HERE = Path(__file__).parent
 ABI = 1
-POLL = 25  # milliseconds between two looks at Python's signals in a long call
+POLL = 25  # milliseconds between two looks at Python's signals in a job
 
 ffi: Any = cffi.FFI()
 NULL: Any = ffi.NULL
@@ -66,6 +66,10 @@ class InternalError(Error, RuntimeError):
     """A mistake in garner. The message has the stack of the engine."""
 
 
+class Cancelled(Error):
+    """A run that a signal or `wait` ended; callers see the signal's exception."""
+
+
 class IndexError(Error, builtins.IndexError):
     """An index outside its axis: the first in row-major order.
 
@@ -90,7 +94,7 @@ class IndexError(Error, builtins.IndexError):
 # As GARNER_… of garner.h.
 _CLASSES: dict[int, type[Error]] = {
     1: Error, 2: DTypeError, 3: OperatorError, 4: ShapeError, 5: IndexError, 6: OverlapError, 7: FileError, 8: FileError,
-    9: FileError, 10: ClosedError, 11: Error, 12: FileError, 13: InternalError, 14: Error,
+    9: FileError, 10: ClosedError, 11: Cancelled, 12: FileError, 13: InternalError, 14: Error,
 }  # fmt: skip
 
 # Every type that the package makes; load says why.
@@ -122,16 +126,16 @@ def _path() -> Path:
 
 def load() -> Any:
     """Return the library, which the first call loads, and the first one in a forked child."""
-    global lib, _begun
+    global lib, _begun, _look
     if lib is not None:
         return lib
     with _loading:
         if lib is not None:
             return lib
         path = _path()
-        if not hasattr(ffi, "_garner_declared"):
+        if _look is None:
             _declare()
-            ffi._garner_declared = True
+            _look = ffi.callback("int32_t(void)", _signals, error=1, onerror=_keep)
         _begun = True
         if _forked:
             # Go's runtime does not survive a fork: its threads are gone. A copy in a file of
@@ -170,8 +174,9 @@ def _after_fork_in_parent() -> None:
 
 
 def _after_fork() -> None:
-    global lib, generation, _forked, _loading
-    _loading = threading.RLock()
+    global lib, generation, _forked, _loading, _main
+    _loading, _main = threading.RLock(), threading.get_ident()
+    _raised.clear()
     generation += 1
     if _begun:
         lib, _forked = None, True
@@ -220,7 +225,32 @@ _NotFound.__name__ = _NotFound.__qualname__ = "FileNotFoundError"
 
 
 def fail(number: int) -> NoReturn:
-    raise error(number) from None
+    """Raise the error of a number, or what a signal's handler raised, which ended the run."""
+    e = error(number)
+    if _raised and isinstance(e, Cancelled):
+        raise _raised.pop()
+    raise e from None
+
+
+_raised: list[BaseException] = []  # by handlers of signals, each in a run that has not returned
+_look: Any = None
+_main = threading.main_thread().ident
+
+
+def _signals() -> int:
+    for _ in "ab":  # the interpreter runs handlers of signals at the end of each turn
+        pass
+    return 0
+
+
+def _keep(kind: Any, e: BaseException, trace: Any) -> int:
+    _raised.append(e)
+    return 1
+
+
+def looking() -> Any:
+    """Return the function by which a run of this thread lets handlers of signals run; NULL but in the main thread."""
+    return _look if threading.get_ident() == _main else NULL
 
 
 def wait(job: int, progress: Any = None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import json
+import threading
 from functools import lru_cache
 from typing import Any, Literal, Sequence
 
@@ -14,13 +15,12 @@ from ._native import NULL, DTypeError, Error, OperatorError, OverlapError, Shape
 
 # Results of up to so many elements are numpy's: a call of it costs less than one of the library.
 SMALL = 65_536
-NEW = 1 << 20  # the same where the result is a new array, whose memory numpy keeps for the next
-LONG = 1 << 20  # bytes of a result from which a run can be ended by a signal
 _MOST = 256  # prepared operators that are kept
 
 _take = np.ndarray.take
 _take_along_axis = np.take_along_axis
 _ndarray = np.ndarray
+_empty = np.empty
 
 
 @lru_cache(maxsize=None)
@@ -162,10 +162,7 @@ def gather(
             raise ShapeError("garner: out is not row-major; gather into a new array and copy it")
         if isinstance(result.owner, np.ndarray) and not result.owner.flags.writeable:  # also bytes, and what JAX has
             raise ShapeError("garner: out is read-only")
-    size = prepared.code[1] // 8
-    for n in prepared.shape:
-        size *= n
-    prepared.run(of.pointer, NULL if ids is None else ids.pointer, result.pointer, [NULL if m is None else m.pointer for m in more], size >= LONG)
+    prepared.run(of.pointer, NULL if ids is None else ids.pointer, result.pointer, [NULL if m is None else m.pointer for m in more])
     return of.back(out)
 
 
@@ -185,51 +182,114 @@ def _integers(indices: Any) -> Any:
     return indices
 
 
-_kept: dict[Any, tuple[_views.Prepared, np.dtype[Any]]] = {}
+# By the layouts of the operands and the arguments; False where the call is numpy's.
+_kept: dict[Any, _views.Prepared | Literal[False]] = {}
+_from_buffer = ffi.from_buffer
+_get_ident = threading.get_ident
 
 
 def _address(a: Any) -> Any:
     try:
-        return ffi.from_buffer(a)
+        return _from_buffer(a)
     except (TypeError, ValueError, BufferError):
-        return _views.pointer(a)
+        return _views.pointer(a)  # strides, or a type that the buffer protocol lacks
+
+
+def _prepared(key: Any, name: str, a: Any, indices: Any, axis: Any, mode: Any) -> _views.Prepared | None:
+    """Return what runs these, from _kept if it is there; None where they are numpy's."""
+    found = _kept.get(key)
+    if found is None or found and found.generation != _native.generation:
+        found = False
+        if _ours(a, indices) and (axis is None or type(axis) is int):
+            values: dict[str, Any] = {"axis": axis}
+            if mode is not None:
+                values["mode"] = mode
+            try:
+                found = _views.Prepared(json.dumps({"name": name, "values": values}).encode(), [_views.view(a), _views.view(indices)])
+            except (ShapeError, DTypeError, OperatorError):
+                pass  # numpy has words for it, or does it
+        while len(_kept) >= _MOST:
+            _kept.pop(next(iter(_kept), None), None)
+        _kept[key] = found
+    return found or None
 
 
 def _run(name: str, a: Any, indices: Any, axis: int | None, mode: str | None, out: Any) -> Any:
-    """Run take or take_along_axis of NumPy by the library."""
-    key = (_native.generation, name, a.dtype, a.shape, a.strides, indices.dtype, indices.shape, indices.strides, axis, mode)
-    found = _kept.get(key)
-    if found is None:
-        values: dict[str, Any] = {"axis": axis}
-        if mode is not None:
-            values["mode"] = mode
-        prepared = _views.Prepared(json.dumps({"name": name, "values": values}).encode(), [_views.view(a), _views.view(indices)])
-        while len(_kept) >= _MOST:
-            _kept.pop(next(iter(_kept)), None)
-        _kept[key] = found = prepared, a.dtype
-    prepared, dtype = found
+    """Run take or take_along_axis of NumPy by the library; NotImplemented where the call is numpy's."""
+    key = (a.dtype, a.shape, a.strides, indices.dtype, indices.shape, indices.strides, axis, mode, name)
+    prepared = _kept.get(key)
+    if not prepared or prepared.generation != _native.generation:
+        prepared = _prepared(key, name, a, indices, axis, mode)
+        if prepared is None:
+            return NotImplemented
     if out is None:
-        out = np.empty(prepared.shape, dtype)
-    elif out.shape != prepared.shape:
-        raise ShapeError(f"garner: out has shape {list(out.shape)}, the result {list(prepared.shape)}")
-    prepared.run(_address(a), _address(indices), _address(out), None, out.nbytes >= LONG)
+        out = _empty(prepared.shape, a.dtype)
+        to = _address(out)
+    else:
+        if type(out) is not _ndarray or out.shape != prepared.shape or out.dtype != a.dtype:
+            return NotImplemented
+        try:
+            to = _from_buffer(out, require_writable=True)
+        except (TypeError, ValueError, BufferError):
+            if not out.flags.c_contiguous or not out.flags.writeable:
+                return NotImplemented
+            to = _views.pointer(out)
+    failed = _native.lib.garner_run(prepared.handle, _address(a), _address(indices), to, NULL, _native.looking(), 1)
+    if failed:
+        _native.fail(failed)
+    _know(prepared, name, a, indices, axis, mode, out)
     return out
 
 
-def _ours(a: Any, indices: Any, out: Any) -> bool:
-    """Report whether the library moves these: plain arrays, integers, an output as the result has it."""
-    if type(a) is not _ndarray or type(indices) is not _ndarray or indices.dtype.kind not in "iu" or a.dtype.hasobject:
+# Calls that garner_arrays knows by a number, from the name and the arguments.
+_calls: dict[Any, int] = {}
+_along: dict[Any, int] = {}
+_dtypes: dict[int, Any] = {}  # those that it has seen, which live as long
+_HEAD = object.__basicsize__
+
+
+def _read(a: Any) -> bool:
+    """Report whether an array lies in memory as arrays.c has it."""
+    words = ffi.cast("int64_t *", id(a) + _HEAD)
+    interface = a.__array_interface__
+    return bool(
+        words[0] == interface["data"][0] and words[1] & 0xFFFFFFFF == a.ndim and words[5] == id(a.dtype)
+        and words[4] == (0 if a.base is None else id(a.base)) and words[6] & 0xFFFFFFFF == a.flags.num
+        and tuple(ffi.cast("int64_t *", words[2])[0 : a.ndim]) == a.shape and tuple(ffi.cast("int64_t *", words[3])[0 : a.ndim]) == a.strides
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def _readable() -> bool:
+    """Report whether this NumPy's arrays lie in memory as arrays.c has them."""
+    if np.ndarray.__basicsize__ < _HEAD + 56 or ffi.sizeof("void *") != 8:
+        return False
+    plain = np.arange(24, dtype=np.int16).reshape(2, 3, 4)
+    fixed = np.ones(3)
+    fixed.flags.writeable = False
+    return all(_read(x) for x in (plain, plain.base, plain[:, ::2, ::-1], plain.T, np.zeros(5, np.float32), np.zeros((2, 1), "?"), fixed))
+
+
+def _know(prepared: _views.Prepared, name: str, a: Any, indices: Any, axis: Any, mode: Any, out: Any) -> None:
+    """Let the next call over arrays of these layouts run without a look at them in Python."""
+    calls = _calls if mode is not None else _along
+    if not (a.dtype.isbuiltin == 1 and indices.dtype.isbuiltin == 1 and len(_dtypes) < 64 and len(calls) < 256 and _readable()):
+        return
+    _dtypes[id(a.dtype)], _dtypes[id(indices.dtype)] = a.dtype, indices.dtype
+    call = calls.setdefault((axis, mode) if mode is not None else axis, 2 * len(calls) + (mode is not None))
+    _native.lib.garner_arrays_know(call, _HEAD, id(a), id(indices), id(out), prepared.handle)
+
+
+def _ours(a: Any, indices: Any) -> bool:
+    """Report whether the library moves these: plain arrays of native elements, and integers."""
+    if indices.dtype.kind not in "iu" or a.dtype.hasobject:
         return False
     size = a.dtype.itemsize
     if size not in _views._WIDTHS or not a.dtype.isnative or not indices.dtype.isnative or indices.dtype == np.uint64:
         return False
-    if a.ndim == 0 or indices.ndim == 0 and a.ndim == 1 or any(s % size for s in a.strides) or a.dtype.kind in "SUV":
+    if a.ndim == 0 or indices.ndim == 0 and a.ndim == 1 or a.dtype.kind in "SUVT":
         return False
-    if any(s % indices.dtype.itemsize for s in indices.strides):
-        return False
-    if out is None:
-        return True
-    return type(out) is _ndarray and out.dtype == a.dtype and bool(out.flags.c_contiguous) and bool(out.flags.writeable)
+    return not (any(s % size for s in a.strides) or any(s % indices.dtype.itemsize for s in indices.strides))
 
 
 def take(
@@ -237,9 +297,9 @@ def take(
 ) -> Any:
     """Take elements along an axis, as `numpy.take` does.
 
-    Results of up to 65,536 elements, or of up to 1,048,576 without `out`, scalars, strings, objects, subclasses of ndarray and whatever NumPy converts first are
-    NumPy's own: below that size a call of it costs less than one of garner. Larger ones run on all cores, and a
-    signal such as that of Ctrl-C ends them.
+    Results of up to 65,536 elements, scalars, strings, objects, subclasses of ndarray and whatever NumPy converts first
+    are NumPy's own: below that size a call of it costs less than one of garner. Larger ones run on all cores once they
+    take longer than about a millisecond, and a signal such as that of Ctrl-C ends them.
 
     Parameters
     ----------
@@ -269,23 +329,41 @@ def take(
     >>> garner.take([10, 20, 30], [2, -1])
     array([30, 30])
     """
+    again = False
     try:
         if type(a) is _ndarray and type(indices) is _ndarray:
             n = indices.size
             if axis is not None and n <= SMALL:
                 n *= a.size // (a.shape[axis] or 1)
-            if n <= SMALL or out is None and 0 <= SMALL and n <= NEW:
-                return _take(a, indices, axis, out, mode)
-            if _ours(a, indices, out) and (axis is None or type(axis) is int):
-                return _run("numpy.take", a, indices, axis, mode, out)
+            if n > SMALL:
+                call = _calls.get((axis, mode))
+                if call is not None and (out is None or type(out) is _ndarray):
+                    made = out
+                    if axis is None:
+                        made = _empty(indices.shape, a.dtype) if out is None else out
+                    elif out is None:
+                        shape = a.shape
+                        behind = axis + 1
+                        made = _empty(shape[:axis] + indices.shape + (shape[behind:] if behind else ()), a.dtype)
+                    look = _native._look if _get_ident() == _native._main else NULL
+                    failed = _native.load().garner_arrays(call, _HEAD, id(a), id(indices), id(made), look)
+                    if failed == 0:
+                        return made
+                    if failed > 0:
+                        _native.fail(failed)
+                result = _run("numpy.take", a, indices, axis, mode, out)
+                if result is not NotImplemented:
+                    return result
             return _take(a, indices, axis, out, mode)
     except builtins.IndexError as e:
         if isinstance(e, _native.IndexError):
             raise
         _explain(e, "numpy.take", a, indices, axis, mode)
-        raise
-    except (ShapeError, DTypeError, OperatorError, OverlapError):  # out of a's own memory is numpy's, which copies first
-        return _take(a, indices, axis, out, mode)
+        again = True
+    except OverlapError:  # out of a's own memory is numpy's, which copies first
+        again = True
+    if again:
+        return _take(a, indices, axis, out, mode)  # in its words
     if _views.foreign(a) or out is not None and not isinstance(out, _ndarray):
         values: dict[str, Any] = {"axis": axis, "mode": mode}
         return gather("numpy.take", a, indices, out=out, **values)
@@ -310,8 +388,7 @@ def take_plain(a: Any, indices: Any, axis: Any, out: Any, mode: Any) -> Any:
 def _explain(e: builtins.IndexError, name: str, a: Any, indices: Any, axis: Any, mode: Any) -> None:
     """Raise garner's error for NumPy's, where garner refuses the call too."""
     try:
-        if _ours(a, np.atleast_1d(indices), None):
-            _run(name, a, np.atleast_1d(indices), axis, mode, None)
+        _run(name, a, np.atleast_1d(indices), axis, mode, None)
     except _native.IndexError as told:
         raise told from None
     except Error:
@@ -350,11 +427,18 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     """
     if _views.foreign(arr):
         return gather("numpy.take_along_axis", arr, indices, **{"axis": axis})  # type: ignore[arg-type]
-    try:
-        if type(arr) is _ndarray and type(indices) is _ndarray and indices.size > SMALL and _ours(arr, indices, None):
-            return _run("numpy.take_along_axis", arr, indices, axis, None, None)
-    except (ShapeError, DTypeError, OperatorError):
-        pass
+    if type(arr) is _ndarray and type(indices) is _ndarray and indices.size > SMALL:
+        call = _along.get(axis)
+        if call is not None and (axis is None or arr.ndim == indices.ndim):
+            made = _empty(indices.shape, arr.dtype)  # another shape, of a broadcast, is not known
+            failed = _native.load().garner_arrays(call, _HEAD, id(arr), id(indices), id(made), _native.looking())
+            if failed == 0:
+                return made
+            if failed > 0:
+                _native.fail(failed)
+        result = _run("numpy.take_along_axis", arr, indices, axis, None, None)
+        if result is not NotImplemented:
+            return result
     try:
         return _take_along_axis(arr, indices, axis)
     except builtins.IndexError as e:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import sys
@@ -24,6 +25,10 @@ class Table:
     Nothing is read before a row is asked for. Rows that are in the page cache are copied from the mapped file; the others
     of a batch are read together, each once. Any number of threads may use one Table. In a process that was forked from
     the one that made it, and by pickle, it opens its file again.
+
+    Elements that NumPy lacks have the types of ml_dtypes, and those narrower than a byte (i4, u4, i2, u2, u1, f4e2m1) a
+    byte each, as there. Of nf4 there is none: convert it with ``to="f32"``. Strings are read whole, into an array of
+    objects: each a str, bytes that are no UTF-8 as ``surrogateescape`` has them, which NumPy's StringDType cannot hold.
 
     Parameters
     ----------
@@ -66,7 +71,7 @@ class Table:
     """
 
     __slots__ = (
-        "_request", "_handle", "_generation", "_closed", "_tail", "_row", "_cffi_lookup", "shape", "dtype", "row_bytes", "_rows", "__weakref__",
+        "_request", "_handle", "_generation", "_closed", "_tail", "_row", "_cffi_lookup", "shape", "dtype", "row_bytes", "_rows", "_bits", "_strings", "__weakref__",
     )  # fmt: skip
 
     shape: tuple[int, ...]
@@ -91,13 +96,22 @@ class Table:
         if failed:
             _native.fail(failed)
         told = json.loads(_native.text(text[0]))
-        if told["bits"] < 8:
-            library.garner_release(handle[0])
-            raise DTypeError(f"garner: a table of {told['dtype']}, which NumPy cannot hold; gather from it with gather_file, or read it with raw=True")
         self._handle, self._generation = handle[0], _native.generation
         self._cffi_lookup = library.garner_lookup64
-        self.dtype, self.shape, self.row_bytes = _views.numpy_dtype(told["dtype"]), tuple(told["shape"]), told["row_bytes"]
+        self.shape, self.row_bytes, self._bits = tuple(told["shape"]), told["row_bytes"], told["bits"]
         self._tail, self._rows = self.shape[1:], told["rows"]
+        self._strings = None
+        if self._bits == 0:
+            found = np.empty(len(told["strings"]), object)
+            found[:] = [base64.b64decode(s).decode("utf-8", "surrogateescape") for s in told["strings"]]
+            self._strings = found.reshape(self.shape)
+            self.dtype = found.dtype
+            return
+        try:
+            self.dtype = _views.numpy_dtype(told["dtype"])
+        except DTypeError:
+            self.close()
+            raise
 
     def _ready(self) -> int:
         """Return the handle, of this process."""
@@ -131,7 +145,7 @@ class Table:
         garner.ClosedError
             The table is closed.
         """
-        if type(ids) is _ndarray and ids.dtype is _int64 and type(out) is _ndarray and out.dtype == self.dtype and out.nbytes < _LONG:
+        if type(ids) is _ndarray and ids.dtype is _int64 and type(out) is _ndarray and out.dtype == self.dtype and out.nbytes < _LONG and self._bits >= 8:
             if self._generation == _native.generation and out.shape == ids.shape + self._tail and out.flags.c_contiguous:
                 try:
                     failed = self._cffi_lookup(self._handle, ffi.from_buffer(ids), ids.size, ffi.from_buffer(out, require_writable=True), out.nbytes)
@@ -146,7 +160,7 @@ class Table:
         return self._lookup(ids, out)
 
     def _lookup(self, ids: Any, out: Any) -> Any:
-        handle = self._ready()
+        self._ready()
         back = None
         if not isinstance(ids, _ndarray) and hasattr(ids, "__dlpack__"):
             v = _views.view(ids)
@@ -159,6 +173,8 @@ class Table:
         if a.dtype.kind not in "iu":
             raise DTypeError(f"garner: numbers of rows of {a.dtype}; give integers")
         shape = a.shape + self._tail
+        if self._bits < 8:
+            return self._unpacked(a, out, back)
         a = np.ascontiguousarray(a, a.dtype.newbyteorder("="))
         tensor = None
         if out is None:
@@ -180,13 +196,21 @@ class Table:
                 raise DTypeError(f"garner: out has elements of {made.dtype}, the table of {self.dtype}")
             if not made.flags.c_contiguous or not made.flags.writeable or not isinstance(out, _ndarray) and not _views.foreign(out):
                 raise ShapeError("garner: out must be a row-major array that can be written to")
+        self._fetch(a, made)
+        if tensor is not None:
+            return tensor
+        if out is not None:
+            return out
+        return made if back is None else back.back(made)
+
+    def _fetch(self, ids: Any, made: Any) -> None:
+        """Copy the bytes of rows; a long lookup can be ended by a signal."""
         code = ffi.new("DLDataType *")
-        (code.code, code.bits), code.lanes = _views.code_of(a.dtype)[0], 1
+        (code.code, code.bits), code.lanes = _views.code_of(ids.dtype)[0], 1
         library = _native.load()
-        long = made.nbytes >= _LONG
-        job = library.garner_job() if long else 0
+        job = library.garner_job() if made.nbytes >= _LONG else 0
         try:
-            failed = library.garner_lookup(handle, _views.pointer(a), a.size, code, _views.pointer(made), made.nbytes, job)
+            failed = library.garner_lookup(self._handle, _views.pointer(ids), ids.size, code, _views.pointer(made), made.nbytes, job)
             if failed:
                 _native.fail(failed)
             if job:
@@ -194,11 +218,37 @@ class Table:
         finally:
             if job:
                 library.garner_release(job)  # before `made` is freed, wherever a signal's handler raised
-        if tensor is not None:
-            return tensor
-        if out is not None:
-            return out
-        return made if back is None else back.back(made)
+
+    def _unpacked(self, ids: Any, out: Any, back: Any) -> Any:
+        """Return rows of strings, or of elements narrower than a byte, which get one each."""
+        shape = ids.shape + self._tail
+        if back is not None and type(back.owner).__module__.startswith("torch"):
+            raise DTypeError(f"garner: a table of {self.dtype}, which torch lacks; give the numbers as an array of NumPy")
+        if out is not None and (type(out) is not _ndarray or out.shape != shape or out.dtype != self.dtype):
+            raise ShapeError(f"garner: out must be an array of NumPy of {self.dtype} and of shape {list(shape)}")
+        if self._strings is not None:
+            outside = (ids < 0) | (ids >= self._rows)
+            if outside.any():
+                at = tuple(int(n) for n in np.argwhere(outside)[0])
+                value = int(ids[at])
+                e = _native.IndexError(f"garner: ids{list(at)} = {value} is outside the table's {self._rows} rows (0 … {self._rows - 1})")
+                e.position, e.value, e.axis, e.dim = at, value, 0, self._rows
+                raise e
+            made = self._strings[ids]
+        else:
+            packed = np.empty((ids.size, self.row_bytes), np.uint8)
+            a = np.ascontiguousarray(ids, ids.dtype.newbyteorder("="))
+            self._fetch(a, packed)
+            each = 8 // self._bits
+            wide = np.empty((ids.size, self.row_bytes, each), np.uint8)
+            for k in range(each):
+                np.right_shift(packed, self._bits * k, out=wide[:, :, k])
+            wide &= (1 << self._bits) - 1
+            made = wide.reshape(shape).view(self.dtype)
+        if out is None:
+            return made
+        out[...] = made
+        return out
 
     def __getitem__(self, key: Any) -> Any:
         """Return rows as an array of NumPy does: by a number, a slice, numbers or a mask; negative ones count from the end."""

@@ -24,10 +24,10 @@ _NUMPY = {
 }  # fmt: skip
 _ML = {
     "bf16": "bfloat16", "f8e4m3fn": "float8_e4m3fn", "f8e4m3fnuz": "float8_e4m3fnuz", "f8e5m2": "float8_e5m2", "f8e5m2fnuz": "float8_e5m2fnuz",
-    "f8e8m0": "float8_e8m0fnu", "u2": "uint2", "i2": "int2", "i4": "int4", "u4": "uint4", "f4e2m1": "float4_e2m1fn",
+    "f8e8m0": "float8_e8m0fnu", "u1": "uint1", "u2": "uint2", "i2": "int2", "i4": "int4", "u4": "uint4", "f4e2m1": "float4_e2m1fn",
 }  # fmt: skip
 _OF_NUMPY = {v: k for k, v in {**_NUMPY, **_ML}.items()}
-_NARROW = {"int4", "uint4", "int2", "uint2", "float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn"}  # of ml_dtypes, a byte each
+_NARROW = {"uint1", "int4", "uint4", "int2", "uint2", "float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn"}  # of ml_dtypes, a byte each
 _WIDTHS = {1: (1, 8), 2: (1, 16), 4: (1, 32), 8: (1, 64), 16: (5, 128)}
 _TORCH = {
     "bool": "bool", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64",
@@ -45,10 +45,13 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
         try:
             import ml_dtypes
         except ImportError:
-            raise DTypeError(f"garner: NumPy has no {name}; install ml_dtypes, or convert with to=\"f32\"") from None
+            other = ", or convert it with to=\"f32\"" if "f" in name else ""
+            raise DTypeError(f"garner: NumPy has no {name}; install ml_dtypes{other}") from None
+        if not hasattr(ml_dtypes, _ML[name]):
+            raise DTypeError(f"garner: this ml_dtypes has no {_ML[name]}; install a newer one")
         found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, _ML[name]))
         return found
-    raise DTypeError(f"garner: NumPy has no {name}")
+    raise DTypeError(f"garner: neither NumPy nor ml_dtypes has {name}; convert it with to=\"f32\"")
 
 
 class View:
@@ -174,23 +177,13 @@ class Prepared:
         if getattr(self, "handle", 0) and self.generation == _native.generation and _native.alive():
             _native.lib.garner_release(self.handle)
 
-    def run(self, data: Any, indices: Any, out: Any, further: Any = None, long: bool = False) -> None:
-        """Run it over the memory at these addresses; a long run can be ended by a signal."""
+    def run(self, data: Any, indices: Any, out: Any, further: Any = None) -> None:
+        """Run it over the memory at these addresses; in the main thread a signal ends a long run."""
         library = _native.load()
         more = _native.NULL if not further else ffi.new("void *[]", further)
-        if not long:
-            failed = library.garner_run(self.handle, data, indices, out, more, 0)
-            if failed:
-                _native.fail(failed)
-            return
-        job = library.garner_job()
-        try:
-            failed = library.garner_run(self.handle, data, indices, out, more, job)
-            if failed:
-                _native.fail(failed)
-            _native.wait(job)
-        finally:
-            library.garner_release(job)
+        failed = library.garner_run(self.handle, data, indices, out, more, _native.looking(), 1)
+        if failed:
+            _native.fail(failed)
 
 
 def foreign(x: Any) -> bool:

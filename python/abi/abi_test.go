@@ -1,0 +1,340 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/numpy"
+)
+
+// The classes of garner.h that tests expect.
+const (
+	indexClass     = 5
+	closedClass    = 10
+	cancelledClass = 11
+	internalClass  = 13
+	argumentClass  = 14
+)
+
+// read reads the error of a number, once.
+func read(t *testing.T, number _Ctype_int64_t) (class int, text string) {
+	t.Helper()
+	var e _Ctype_garner_error
+	if got := garner_error_read(number, &e); got != 0 {
+		t.Fatalf("error %d is none: %d", number, got)
+	}
+	defer garner_free(e.text)
+	defer garner_free(e.path)
+	if again := garner_error_read(number, &e); again != -1 {
+		t.Errorf("error %d is told twice: %d", number, again)
+	}
+	return int(e.error_class), goText(e.text)
+}
+
+// want reads the error of a number, and compares its class, and a word of its text.
+func want(t *testing.T, number _Ctype_int64_t, class int, word string) {
+	t.Helper()
+	if number == 0 {
+		t.Errorf("no error; want class %d, %q", class, word)
+		return
+	}
+	if got, text := read(t, number); got != class || !strings.Contains(text, word) {
+		t.Errorf("class %d, %q; want class %d and %q", got, text, class, word)
+	}
+}
+
+// goText returns text of C.
+func goText(p *_Ctype_char) string {
+	var b []byte
+	for p != nil && *p != 0 {
+		b = append(b, byte(*p))
+		p = (*_Ctype_char)(unsafe.Add(unsafe.Pointer(p), 1))
+	}
+	return string(b)
+}
+
+// knownHandles returns how many handles there are.
+func knownHandles() int {
+	handles.RLock()
+	defer handles.RUnlock()
+	return len(handles.by)
+}
+
+// chars returns text as C takes it.
+func chars(text string) (*_Ctype_char, _Ctype_int64_t) {
+	b := []byte(text)
+	return (*_Ctype_char)(unsafe.Pointer(unsafe.SliceData(b))), _Ctype_int64_t(len(b))
+}
+
+// opened opens a table of four rows of two bytes.
+func opened(t *testing.T) _Ctype_int64_t {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "t.bin")
+	if err := os.WriteFile(path, []byte("abcdefgh"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var table _Ctype_int64_t
+	var text *_Ctype_char
+	request, n := chars(`{"file": "` + path + `", "dtype": "u8", "shape": [-1, 2]}`)
+	if failed := garner_open(request, n, &table, &text); failed != 0 {
+		_, words := read(t, failed)
+		t.Fatal(words)
+	}
+	garner_free(text)
+	return table
+}
+
+func TestNullPointersAndLengths(t *testing.T) {
+	before := knownHandles()
+	table := opened(t)
+	ids, out := []int64{3, 0}, make([]byte, 4)
+	at, to := unsafe.Pointer(&ids[0]), unsafe.Pointer(&out[0])
+	i64 := _Ctype_DLDataType{code: 0, bits: 64, lanes: 1}
+	want(t, garner_lookup64(table, nil, 2, to, 4), argumentClass, "no memory")
+	want(t, garner_lookup64(table, at, -1, to, 4), argumentClass, "-1")
+	want(t, garner_lookup64(table, at, 2, nil, 4), argumentClass, "no memory")
+	want(t, garner_lookup64(table, at, 2, to, -4), argumentClass, "-4")
+	want(t, garner_lookup64(table, at, 1<<62, to, 4), argumentClass, "elements")
+	want(t, garner_lookup(table, at, 2, nil, to, 4, 0), argumentClass, "type")
+	want(t, garner_lookup(table, nil, 2, &i64, to, 4, 0), argumentClass, "2 rows")
+	want(t, garner_lookup(table, at, -2, &i64, to, 4, 0), argumentClass, "-2 rows")
+	want(t, garner_lookup(table, at, 2, &i64, to, 4, 987), argumentClass, "handle 987")
+	if failed := garner_lookup(table, at, 2, &i64, to, 4, 0); failed != 0 || string(out) != "ghab" {
+		t.Errorf("%d, %q", failed, out)
+	}
+	ids[1] = 4
+	want(t, garner_lookup64(table, at, 2, to, 4), indexClass, "4")
+
+	var prepared _Ctype_garner_prepared
+	var text *_Ctype_char
+	op, n := chars(`{"name": "numpy.take"}`)
+	want(t, garner_prepare(nil, n, nil, 0, 0, &prepared), argumentClass, "no memory")
+	want(t, garner_prepare(op, -1, nil, 0, 0, &prepared), argumentClass, "-1")
+	want(t, garner_prepare(op, n, nil, 0, 0, nil), argumentClass, "no place")
+	want(t, garner_prepare(op, n, nil, 2, 0, &prepared), argumentClass, "2 operands")
+	want(t, garner_prepare(op, n, nil, -2, 0, &prepared), argumentClass, "-2 operands")
+	want(t, garner_prepare(op, n, nil, 0, 0, &prepared), argumentClass, "0 operands")
+	want(t, garner_prepare(op, n-1, nil, 0, 0, &prepared), argumentClass, "JSON")
+	want(t, garner_open(op, n, nil, &text), argumentClass, "no place")
+	want(t, garner_open(nil, n, &table, &text), argumentClass, "no memory")
+	want(t, garner_call(nil, 5, nil, 0, 0, &text), argumentClass, "no memory")
+	want(t, garner_call(op, -5, nil, 0, 0, &text), argumentClass, "-5")
+	want(t, garner_call(op, n, nil, 1<<30, 0, &text), argumentClass, "")
+	garner_free(nil)
+	if got := garner_error_read(1, nil); got != -1 {
+		t.Errorf("an error without a place: %d", got)
+	}
+	garner_release(table)
+	if after := knownHandles(); after != before {
+		t.Errorf("%d handles, and %d after", before, after)
+	}
+}
+
+func TestHandles(t *testing.T) {
+	table := opened(t)
+	for _, number := range []_Ctype_int64_t{0, -1, 1 << 40, table} { // a table is no Prepared
+		want(t, runPrepared(number, nil, nil, nil, nil, nil, 0, 0), argumentClass, "handle")
+	}
+	failed := garner_lookup64(0, nil, 0, nil, 0)
+	garner_release(failed) // the number of an error is no handle
+	want(t, failed, argumentClass, "handle 0")
+	garner_release(table)
+	garner_release(table)
+	garner_release(-5)
+	want(t, garner_lookup64(table, nil, 0, nil, 0), argumentClass, "released")
+	var e _Ctype_garner_error
+	if got := garner_error_read(opened(t), &e); got != -1 {
+		t.Errorf("a table is read as an error: %d", got)
+	}
+}
+
+func TestJobs(t *testing.T) {
+	before := knownHandles()
+	var failed, done, total _Ctype_int64_t
+	var text *_Ctype_char
+	if got := garner_job_wait(987, 0, &failed, &text); got != 1 {
+		t.Errorf("a wait on no job: %d", got)
+	}
+	want(t, failed, argumentClass, "handle 987")
+	if got := garner_job_wait(987, 0, nil, nil); got != -1 {
+		t.Errorf("a wait on no job without a place: %d", got)
+	}
+	garner_job_cancel(987)
+	garner_job_progress(987, &done, &total)
+
+	job := garner_job()
+	if got := garner_job_wait(job, 0, &failed, &text); got != 1 {
+		t.Errorf("a wait on a job without a call: %d", got)
+	}
+	want(t, failed, argumentClass, "no call")
+	garner_job_progress(job, nil, nil)
+	question, n := chars(`{"do": "operators"}`)
+	if failed := garner_call(question, n, nil, 0, job, nil); failed != 0 {
+		t.Fatal(read(t, failed))
+	}
+	want(t, garner_call(question, n, nil, 0, job, nil), argumentClass, "one job for each")
+	for garner_job_wait(job, 1000, &failed, &text) == 0 {
+	}
+	if failed != 0 || !strings.Contains(goText(text), "numpy.take") {
+		t.Errorf("%d, %q", failed, goText(text))
+	}
+	garner_free(text)
+	garner_release(job)
+
+	table := opened(t)
+	ids, out, i64 := []int64{0}, make([]byte, 2), _Ctype_DLDataType{code: 0, bits: 64, lanes: 1}
+	job = garner_job()
+	garner_job_cancel(job) // before its call
+	if failed := garner_lookup(table, unsafe.Pointer(&ids[0]), 1, &i64, unsafe.Pointer(&out[0]), 2, job); failed != 0 {
+		t.Fatal(read(t, failed))
+	}
+	for garner_job_wait(job, 1000, &failed, nil) == 0 {
+	}
+	want(t, failed, cancelledClass, "cancelled")
+	garner_release(job)
+	garner_job_cancel(job)
+	garner_release(table)
+	if after := knownHandles(); after != before {
+		t.Errorf("%d handles, and %d after", before, after)
+	}
+}
+
+// TestPanics lets every export panic, and wants an error of it, or an answer.
+func TestPanics(t *testing.T) {
+	table, question, n := opened(t), `{"do": "operators"}`, _Ctype_int64_t(0)
+	asked, n := chars(question)
+	var handle, failed _Ctype_int64_t
+	var text *_Ctype_char
+	var prepared _Ctype_garner_prepared
+	i64 := _Ctype_DLDataType{code: 0, bits: 64, lanes: 1}
+	number := garner_job()
+	if failed := garner_call(asked, n, nil, 0, number, nil); failed != 0 {
+		t.Fatal(read(t, failed))
+	}
+	of, err := get[*job](int64(number))
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-of.ended // it reads hook
+	calls := map[string]func() _Ctype_int64_t{
+		"garner_prepare":  func() _Ctype_int64_t { return garner_prepare(asked, n, nil, 0, 0, &prepared) },
+		"garner_run":      func() _Ctype_int64_t { return runPrepared(1, nil, nil, nil, nil, nil, 1, 0) },
+		"garner_open":     func() _Ctype_int64_t { return garner_open(asked, n, &handle, &text) },
+		"garner_lookup64": func() _Ctype_int64_t { return garner_lookup64(table, nil, 0, nil, 0) },
+		"garner_lookup":   func() _Ctype_int64_t { return garner_lookup(table, nil, 0, &i64, nil, 0, 0) },
+		"garner_call":     func() _Ctype_int64_t { return garner_call(asked, n, nil, 0, 0, &text) },
+		"garner_job_wait": func() _Ctype_int64_t {
+			if got := garner_job_wait(number, 1000, &failed, &text); got != 1 {
+				t.Errorf("garner_job_wait: %d", got)
+			}
+			return failed
+		},
+		"garner_error_read": func() _Ctype_int64_t {
+			hook = nil
+			number := garner_lookup64(0, nil, 0, nil, 0)
+			hook = func(string) { panic("provoked") }
+			var e _Ctype_garner_error
+			if got := garner_error_read(number, &e); got != 0 || e.error_class != internalClass {
+				t.Errorf("garner_error_read: %d, class %d", got, e.error_class)
+			}
+			return garner_lookup64(table, nil, 0, nil, 0)
+		},
+		"garner_release":    func() _Ctype_int64_t { garner_release(987); return garner_lookup64(table, nil, 0, nil, 0) },
+		"garner_free":       func() _Ctype_int64_t { garner_free(nil); return garner_lookup64(table, nil, 0, nil, 0) },
+		"garner_job_cancel": func() _Ctype_int64_t { garner_job_cancel(number); return garner_lookup64(table, nil, 0, nil, 0) },
+		"garner_job_progress": func() _Ctype_int64_t {
+			garner_job_progress(number, nil, nil)
+			return garner_lookup64(table, nil, 0, nil, 0)
+		},
+		"garner_job": func() _Ctype_int64_t {
+			if got := garner_job(); got != 0 {
+				t.Errorf("garner_job: %d", got)
+			}
+			return garner_lookup64(table, nil, 0, nil, 0)
+		},
+	}
+	for name, call := range calls {
+		t.Run(name, func(t *testing.T) {
+			hook = func(string) { panic("provoked") }
+			failure := call()
+			hook = nil
+			want(t, failure, internalClass, "provoked")
+		})
+	}
+	hook = func(export string) {
+		if export == "garner_call" || export == "garner_lookup" {
+			panic("provoked in a goroutine")
+		}
+	}
+	job := garner_job() // a call of a job panics on a goroutine of its own
+	if failed := garner_call(asked, n, nil, 0, 0, nil); failed != 0 {
+		want(t, failed, internalClass, "provoked")
+	}
+	if failed := garner_lookup(table, nil, 0, &i64, nil, 0, job); failed != 0 {
+		t.Fatal(read(t, failed))
+	}
+	for garner_job_wait(job, 1000, &failed, nil) == 0 {
+	}
+	hook = nil
+	want(t, failed, internalClass, "provoked in a goroutine")
+	garner_release(job)
+	garner_release(number)
+	garner_release(table)
+	text2, err := os.ReadFile("garner.h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.SplitSeq(string(text2), "\n") {
+		if !strings.HasPrefix(line, "extern ") || strings.Contains(line, `"C"`) {
+			continue
+		}
+		name := line[strings.Index(line, "garner_"):strings.IndexByte(line, '(')]
+		if calls[name] == nil && name != "garner_abi" && !strings.HasPrefix(name, "garner_arrays") { // which calls what garner_run does
+			t.Errorf("no panic is provoked in %s", name)
+		}
+	}
+}
+
+// TestThreadsOnOneHandle runs one Prepared and one table by many goroutines, while others make and release.
+func TestThreadsOnOneHandle(t *testing.T) {
+	table := opened(t)
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			out, ids := make([]byte, 4), []int64{1, 3}
+			for range 500 {
+				if failed := garner_lookup64(table, unsafe.Pointer(&ids[0]), 2, unsafe.Pointer(&out[0]), 4); failed != 0 || string(out) != "cdgh" {
+					t.Errorf("%d, %q", failed, out)
+					return
+				}
+				garner_release(garner_job())
+			}
+		})
+	}
+	group.Wait()
+	garner_release(table)
+}
+
+func BenchmarkRun(b *testing.B) {
+	data, ids, out := make([]byte, 1000*16), make([]int64, 16), make([]byte, 16*16)
+	zero := 0
+	p := &prepared{}
+	p.data.view = view{given: true, dtype: garner.I8, shape: []int{1000, 16}, strides: []int{16, 1}, end: len(data)}
+	p.indices.view = view{given: true, dtype: garner.I64, shape: []int{16}, strides: []int{1}, end: 128}
+	p.out.view = view{given: true, dtype: garner.I8, shape: []int{16, 16}, strides: []int{16, 1}, end: len(out)}
+	var err error
+	if p.p, err = garner.Prepare(numpy.Take{Axis: &zero}, p.data.spec(), p.indices.spec(), garner.Threads(1)); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if err := p.run(context.Background(), unsafe.Pointer(&data[0]), unsafe.Pointer(&ids[0]), unsafe.Pointer(&out[0]), nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
