@@ -125,7 +125,7 @@ extern int64_t garner_lookup(int64_t table, void *ids, int64_t count, DLDataType
 extern int64_t garner_lookup64(int64_t table, void *ids, int64_t count, void *out, int64_t bytes);
 
 /* garner_release closes and forgets what a handle stands for: of garner_prepare, garner_open, garner_job. Calls that
- * use it end first. */
+ * use it end first. A job is cancelled, and has ended when this returns: the memory of its operands may be freed then. */
 extern void garner_release(int64_t handle);
 
 /* garner_call asks a question in JSON and answers in JSON; operands are those that "explain" takes. */

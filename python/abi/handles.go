@@ -48,7 +48,8 @@ func drop(h int64, kind func(any) bool) (any, bool) {
 // isError reports whether a value waits for garner_error_read.
 func isError(v any) bool { _, ok := v.(told); return ok }
 
-// release forgets a handle, and closes what it stood for. The number of an error is no handle.
+// release forgets a handle, and closes what it stood for. A job is cancelled, and has ended when
+// release returns: its memory may then be freed. The number of an error is no handle.
 func release(h int64) {
 	v, ok := drop(h, func(v any) bool { return !isError(v) })
 	if !ok {
@@ -57,6 +58,9 @@ func release(h int64) {
 	switch v := v.(type) {
 	case *job:
 		v.cancel(errCancelled)
+		if v.started.Swap(true) {
+			<-v.ended
+		}
 	case io.Closer:
 		v.Close()
 	}

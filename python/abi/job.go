@@ -41,10 +41,12 @@ func begin(export string, number C.int64_t, text **C.char, f func(context.Contex
 	if err == nil && j.started.Swap(true) {
 		err = argumentf("job %d has a call; make one job for each", number)
 	}
-	if err == nil {
-		err = guard()
-	}
 	if err != nil {
+		return tell(err)
+	}
+	if err = guard(); err != nil {
+		j.err = err
+		close(j.ended)
 		return tell(err)
 	}
 	go func() {

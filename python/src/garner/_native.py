@@ -97,10 +97,14 @@ _CLASSES: dict[int, type[Error]] = {
     9: FileError, 10: ClosedError, 11: Cancelled, 12: FileError, 13: InternalError, 14: Error,
 }  # fmt: skip
 
+# Every type that the package makes; load says why.
+_TYPES = ("void *", "void *[]", "char **", "int64_t *", "int64_t[]", "DLDataType *", "DLTensor *", "DLTensor *[]", "garner_error *", "garner_prepared *")
+
 lib: Any = None
 generation = 0  # of the library: a forked child loads another, which knows none of the handles
+_begun = False  # whether the loader has been asked: from then on a forked child has a runtime without threads
 _forked = False
-_loading = threading.Lock()
+_loading = threading.RLock()  # held by a fork too; of the same thread where a handler of a signal forks
 
 
 def _declare() -> None:
@@ -122,7 +126,7 @@ def _path() -> Path:
 
 def load() -> Any:
     """Return the library, which the first call loads, and the first one in a forked child."""
-    global lib, _look
+    global lib, _begun, _look
     if lib is not None:
         return lib
     with _loading:
@@ -132,6 +136,7 @@ def load() -> Any:
         if _look is None:
             _declare()
             _look = ffi.callback("int32_t(void)", _signals, error=1, onerror=_keep)
+        _begun = True
         if _forked:
             # Go's runtime does not survive a fork: its threads are gone. A copy in a file of
             # its own is another library to the loader, with a runtime of its own.
@@ -141,7 +146,8 @@ def load() -> Any:
             try:
                 with open(fd, "wb", closefd=False) as to:
                     to.write(path.read_bytes())
-                loaded = ffi.dlopen(f"/proc/self/fd/{fd}")
+                # The loader knows a library again by its path, and the number may be that of a copy of a parent.
+                loaded = ffi.dlopen(f"/proc/self/fd/{'./' * generation}{fd}")
             finally:
                 os.close(fd)
         else:
@@ -149,21 +155,35 @@ def load() -> Any:
         found = loaded.garner_abi()
         if found != ABI:
             raise ImportError(f"garner: {path} has interface {found}, this package needs {ABI}: reinstall it")
+        # cffi reads a type or a function at its first use, under a lock of its own, which a thread
+        # may hold when another forks. After these reads none is left.
+        for kind in _TYPES:
+            ffi.typeof(kind)
+        for name in dir(loaded):
+            getattr(loaded, name)
         lib = loaded
     return lib
 
 
+def _before_fork() -> None:
+    _loading.acquire()
+
+
+def _after_fork_in_parent() -> None:
+    _loading.release()
+
+
 def _after_fork() -> None:
     global lib, generation, _forked, _loading, _main
-    _loading, _main = threading.Lock(), threading.get_ident()
+    _loading, _main = threading.RLock(), threading.get_ident()
     _raised.clear()
     generation += 1
-    if lib is not None:
+    if _begun:
         lib, _forked = None, True
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork)
 
 
 def text(chars: Any) -> str:
@@ -238,20 +258,11 @@ def wait(job: int, progress: Any = None) -> str:
     library = load()
     failed, answer = ffi.new("int64_t *"), ffi.new("char **")
     try:
-        try:
-            while not library.garner_job_wait(job, POLL, failed, answer):
-                if progress is not None:
-                    progress()
-        except BaseException:
-            library.garner_job_cancel(job)
-            while not library.garner_job_wait(job, 1000, failed, answer):
-                pass
-            if failed[0]:
-                error(failed[0])  # forgets it
-            text(answer[0])
-            raise
+        while not library.garner_job_wait(job, POLL, failed, answer):
+            if progress is not None:
+                progress()
     finally:
-        library.garner_release(job)
+        library.garner_release(job)  # in one call, which no signal's handler cuts in two: the memory of the job may be freed then
     if failed[0]:
         fail(failed[0])
     return text(answer[0])
@@ -264,14 +275,16 @@ def ask(question: dict[str, Any], operands: Any = (), job: bool = False, progres
     given = ffi.new("DLTensor *[]", list(operands)) if operands else NULL
     answer = ffi.new("char **")
     number = library.garner_job() if job else 0
-    failed = library.garner_call(request, len(request), given, len(operands), number, answer)
-    if failed:
+    try:
+        failed = library.garner_call(request, len(request), given, len(operands), number, answer)
+        if failed:
+            fail(failed)
+        if job:
+            watch = None if progress is None else (lambda: progress(number))
+            return json.loads(wait(number, watch))
+    finally:
         if job:
             library.garner_release(number)
-        fail(failed)
-    if job:
-        watch = None if progress is None else (lambda: progress(number))
-        return json.loads(wait(number, watch))
     return json.loads(text(answer[0]))
 
 

@@ -161,7 +161,7 @@ def gather(
             raise DTypeError(f"garner: out has elements of {result.dtype}, the result of {kind}")
         if result.strides != _row_major(result.shape) and 0 not in result.shape:
             raise ShapeError("garner: out is not row-major; gather into a new array and copy it")
-        if isinstance(out, np.ndarray) and not out.flags.writeable:
+        if isinstance(result.owner, np.ndarray) and not result.owner.flags.writeable:  # also bytes, and what JAX has
             raise ShapeError("garner: out is read-only")
     prepared.run(of.pointer, NULL if ids is None else ids.pointer, result.pointer, [NULL if m is None else m.pointer for m in more])
     return of.back(out)
@@ -288,7 +288,9 @@ def _ours(a: Any, indices: Any) -> bool:
     size = a.dtype.itemsize
     if size not in _views._WIDTHS or not a.dtype.isnative or not indices.dtype.isnative or indices.dtype == np.uint64:
         return False
-    return not (a.ndim == 0 or indices.ndim == 0 and a.ndim == 1 or any(s % size for s in a.strides) or a.dtype.kind in "SUVT")
+    if a.ndim == 0 or indices.ndim == 0 and a.ndim == 1 or a.dtype.kind in "SUVT":
+        return False
+    return not (any(s % size for s in a.strides) or any(s % indices.dtype.itemsize for s in indices.strides))
 
 
 def take(
@@ -362,7 +364,7 @@ def take(
             raise
         _explain(e, "numpy.take", a, indices, axis, mode)
         again = True
-    except OverlapError:
+    except OverlapError:  # out of a's own memory is numpy's, which copies first
         again = True
     if again:
         return _take(a, indices, axis, out, mode)  # in its words

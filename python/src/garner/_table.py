@@ -209,13 +209,15 @@ class Table:
         (code.code, code.bits), code.lanes = _views.code_of(ids.dtype)[0], 1
         library = _native.load()
         job = library.garner_job() if made.nbytes >= _LONG else 0
-        failed = library.garner_lookup(self._handle, _views.pointer(ids), ids.size, code, _views.pointer(made), made.nbytes, job)
-        if failed:
+        try:
+            failed = library.garner_lookup(self._handle, _views.pointer(ids), ids.size, code, _views.pointer(made), made.nbytes, job)
+            if failed:
+                _native.fail(failed)
             if job:
-                library.garner_release(job)
-            _native.fail(failed)
-        if job:
-            _native.wait(job)
+                _native.wait(job)
+        finally:
+            if job:
+                library.garner_release(job)  # before `made` is freed, wherever a signal's handler raised
 
     def _unpacked(self, ids: Any, out: Any, back: Any) -> Any:
         """Return rows of strings, or of elements narrower than a byte, which get one each."""
