@@ -12,10 +12,11 @@ from test_process import run
 TURNS = int(os.environ.get("GARNER_FORK_TURNS", "2"))  # of the tests that a race may fail
 
 FORK = textwrap.dedent("""
-def forked(f, *given, limit=20):
+def forked(f, *given, limit=60):
     pid = os.fork()
     if pid == 0:
-        signal.alarm(limit)  # not faulthandler's watchdog, whose lock a fork leaves taken
+        faulthandler.register(signal.SIGALRM, chain=True)  # not its watchdog, whose lock a fork leaves taken
+        signal.alarm(limit)
         status = 1
         try:
             f(*given)
@@ -185,7 +186,7 @@ def test_while_jobs_run(npy: Path, turn: int) -> None:
             check()
             assert garner.take(a, ids, 0).min() == 1
             x = threading.Thread(target=check); x.start(); x.join()
-        for _ in range(8): assert forked(child) == 0
+        for _ in range(4): assert forked(child) == 0
         stop.append(1)
         for x in threads: x.join()
         """,
