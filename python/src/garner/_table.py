@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from types import TracebackType
-from typing import Any, Sequence
+from typing import Any, NoReturn, Sequence
 
 import numpy as np
 
@@ -141,7 +141,7 @@ class Table:
                     if failed:
                         if self._closed:
                             self._ready()
-                        _native.fail(failed)
+                        _fail(failed, ids.shape)
                     return out
         return self._lookup(ids, out)
 
@@ -189,9 +189,12 @@ class Table:
         if failed:
             if job:
                 library.garner_release(job)
-            _native.fail(failed)
+            _fail(failed, a.shape)
         if job:
-            _native.wait(job)
+            try:
+                _native.wait(job)
+            except _native.IndexError as e:
+                raise _placed(e, a.shape) from None
         if tensor is not None:
             return tensor
         if out is not None:
@@ -233,7 +236,7 @@ class Table:
         except _native.IndexError as e:
             if e.value < 0:
                 e.value -= self._rows
-                e.args = (f"garner: ids{list(e.position)} = {e.value} is outside the table's {self._rows} rows (-{self._rows} … {self._rows - 1})",)
+                e.args = (f"garner: ids[{','.join(map(str, e.position))}] = {e.value} is outside the table's {self._rows} rows (-{self._rows} … {self._rows - 1})",)
             raise
 
     def __len__(self) -> int:
@@ -269,6 +272,20 @@ class Table:
 
     def __reduce__(self) -> Any:
         return _again, (self._request,)
+
+
+def _fail(number: int, shape: tuple[int, ...]) -> NoReturn:
+    e = _native.error(number)
+    raise (_placed(e, shape) if isinstance(e, _native.IndexError) else e) from None
+
+
+def _placed(e: _native.IndexError, shape: tuple[int, ...]) -> _native.IndexError:
+    """Put the place of an index among numbers of a shape, which the library has as a list."""
+    if len(e.position) == 1 and len(shape) > 1:
+        flat = e.position[0]
+        e.position = tuple(int(n) for n in np.unravel_index(flat, shape))
+        e.args = (str(e).replace(f"indices[{flat}]", f"indices[{','.join(map(str, e.position))}]", 1),)
+    return e
 
 
 def _again(request: dict[str, Any]) -> Table:
