@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from test_readme import beside
 
 HERE = Path(__file__).parent.parent
 NOTEBOOK = HERE / "notebook.ipynb"
@@ -41,9 +42,7 @@ def outputs(notebook: Any) -> list[Any]:
 def test_the_notebook(tmp_path: Path) -> None:
     for name in ("nbclient", "ipykernel"):
         pytest.importorskip(name, reason=f"{name} is not installed")
-    model = HERE / "beside" / Path(MODEL).name
-    if not model.exists():
-        model = HERE.parent / MODEL
+    model = beside(Path(MODEL).name)
     (tmp_path / MODEL).parent.mkdir(parents=True)
     shutil.copy(model, tmp_path / MODEL)
     (tmp_path / "python").mkdir()

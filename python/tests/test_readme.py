@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import os
 import re
 import shutil
 from pathlib import Path
@@ -24,7 +25,10 @@ SAMPLES = {
 def beside(name: str) -> Path:
     """Return a file of the repository: where the script python/test puts it, or in the tree."""
     at = HERE / "beside" / name
-    return at if at.exists() else HERE.parent / SAMPLES[name]
+    at = at if at.exists() else HERE.parent / SAMPLES[name]
+    if not at.exists() and not os.environ.get("GARNER_INSTALLED"):
+        pytest.skip(f"no {name} here: an sdist has none")
+    return at
 
 
 @pytest.fixture
