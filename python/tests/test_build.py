@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
-import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -32,7 +32,7 @@ def test_musl(hook: Any, monkeypatch: pytest.MonkeyPatch, variable: str) -> None
 
 
 def test_windows(hook: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(hook.module, "sys", SimpleNamespace(platform="win32"))
     with pytest.raises(SystemExit, match="Windows; use WSL"):
         hook.library(FILE.parent, {})
 
