@@ -22,6 +22,10 @@ static void succeeds(int line, int64_t number) {
 	}
 }
 
+static int64_t run(garner_prepared *prepared, void *data, void *ids, void *out) {
+	return garner_run(prepared->handle, data, ids, out, NULL, 0);
+}
+
 int main(void) {
 	float data[6] = {1, 2, 3, 4, 5, 6}, out[6] = {9, 9, 9, 9, 9, 9};
 	const float want[6] = {5, 6, 0, 0, 1, 2};
@@ -44,20 +48,12 @@ int main(void) {
 
 	succeeds(__LINE__, garner_prepare(gather8, (int64_t)strlen(gather8), operands, 2, 0, &zeros));
 	HOLDS(zeros.rank == 2 && zeros.shape[0] == 3 && zeros.shape[1] == 2 && zeros.dtype.bits == 32);
-	succeeds(__LINE__, garner_run(zeros.handle, data, ids, out, NULL, 0));
+	succeeds(__LINE__, run(&zeros, data, ids, out));
 	HOLDS(memcmp(out, want, sizeof want) == 0);
-
-	int64_t job = garner_job(), failed = -1;
-	memset(out, 0, sizeof out);
-	succeeds(__LINE__, garner_run(zeros.handle, data, ids, out, NULL, job));
-	while (!garner_job_wait(job, 1000, &failed, NULL)) {
-	}
-	garner_release(job);
-	HOLDS(failed == 0 && memcmp(out, want, sizeof want) == 0);
 	garner_release(zeros.handle);
 
 	succeeds(__LINE__, garner_prepare(gather13, (int64_t)strlen(gather13), operands, 2, 0, &strict));
-	HOLDS(garner_error_read(garner_run(strict.handle, data, ids, out, NULL, 0), &e) == 0);
+	HOLDS(garner_error_read(run(&strict, data, ids, out), &e) == 0);
 	HOLDS(e.error_class == GARNER_INDEX && e.rank == 1 && e.position[0] == 1 && e.value == 7 && e.axis == 0 && e.dim == 3);
 	printf("%s\n", e.text);
 	garner_free(e.text);
@@ -74,6 +70,15 @@ int main(void) {
 	float two[4], of[4] = {5, 6, 1, 2};
 	succeeds(__LINE__, garner_lookup64(table, rows, 2, two, sizeof two));
 	HOLDS(memcmp(two, of, sizeof of) == 0);
+
+	int64_t job = garner_job(), failed = -1;
+	memset(two, 0, sizeof two);
+	succeeds(__LINE__, garner_lookup(table, rows, 2, &tensors[1].dtype, two, sizeof two, job));
+	while (!garner_job_wait(job, 1000, &failed, NULL)) {
+	}
+	garner_release(job);
+	HOLDS(failed == 0 && memcmp(two, of, sizeof of) == 0);
+
 	rows[1] = 3;
 	HOLDS(garner_error_read(garner_lookup64(table, rows, 2, two, sizeof two), &e) == 0 && e.error_class == GARNER_INDEX);
 	garner_free(e.text);
