@@ -143,7 +143,10 @@ class Table:
                             self._ready()
                         _fail(failed, ids.shape)
                     return out
-        return self._lookup(ids, out)
+        try:
+            return self._lookup(ids, out)
+        except _native.IndexError as e:
+            raise _placed(e, tuple(np.shape(ids))) from None
 
     def _lookup(self, ids: Any, out: Any) -> Any:
         handle = self._ready()
@@ -189,12 +192,9 @@ class Table:
         if failed:
             if job:
                 library.garner_release(job)
-            _fail(failed, a.shape)
+            _native.fail(failed)
         if job:
-            try:
-                _native.wait(job)
-            except _native.IndexError as e:
-                raise _placed(e, a.shape) from None
+            _native.wait(job)
         if tensor is not None:
             return tensor
         if out is not None:
