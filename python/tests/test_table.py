@@ -39,6 +39,16 @@ def test_refusals(npy: Path) -> None:
     with pytest.raises(garner.IndexError) as e:
         t.lookup([[0, -1]])
     assert (e.value.value, e.value.dim) == (-1, 20_000)
+    batch = np.arange(6000).reshape(3, 50, 40)
+    batch[2, 7, 1] = 20_000
+    for ids, out in ((batch, None), (batch[2, 7:9, :3], None), (batch[2, 7:9, :3].copy(), np.empty((2, 3, 256), np.float32))):
+        with pytest.raises(garner.IndexError) as e:
+            t.lookup(ids, out)
+        at = (2, 7, 1) if ids.ndim == 3 else (0, 1)
+        assert e.value.position == at and f"indices[{','.join(map(str, at))}] = 20000 is outside" in str(e.value)
+    with pytest.raises(garner.IndexError) as e:
+        t[[[0, 1], [2, -20_001]]]
+    assert e.value.position == (1, 1) and "ids[1,1] = -20001" in str(e.value)
     with pytest.raises(garner.IndexError) as e:
         t[[0, -20_001]]
     assert e.value.value == -20_001 and "-20001" in str(e.value)
@@ -192,5 +202,5 @@ def test_gather_file(tmp_path: Path, npy: Path, values: Any) -> None:
     with pytest.raises(garner.OperatorError, match="memory"):
         garner.gather_file(npy, tmp_path / "ids.npy", out, memory="much")
     with pytest.raises(KeyError):
-        garner.gather_file(npy, tmp_path / "ids.npy", tmp_path / "none.npy", memory="1M", progress=lambda d, t: {}[1])
+        garner.gather_file(npy, tmp_path / "ids.npy", tmp_path / "none.npy", memory="1M", progress=lambda d, t: dict[int, None]()[1])
     assert not (tmp_path / "none.npy").exists()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 import re
 from dataclasses import dataclass, field
@@ -241,9 +240,6 @@ class Explanation:
 
     def _repr_svg_(self) -> str:
         return self.svg
-
-    def _repr_html_(self) -> str:
-        return f"{self.svg[self.svg.index('<svg') :]}<pre>{html.escape(self.text)}</pre>"
 
 
 def explain(operator: str, data: Any, indices: Any, *, axis: int | None = None, negative: str | None = None, outside: Any = None, **values: Any) -> Explanation:

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from types import TracebackType
-from typing import Any, Sequence
+from typing import Any, NoReturn, Sequence
 
 import numpy as np
 
@@ -155,9 +155,12 @@ class Table:
                     if failed:
                         if self._closed:
                             self._ready()
-                        _native.fail(failed)
+                        _fail(failed, ids.shape)
                     return out
-        return self._lookup(ids, out)
+        try:
+            return self._lookup(ids, out)
+        except _native.IndexError as e:
+            raise _placed(e, tuple(np.shape(ids))) from None
 
     def _lookup(self, ids: Any, out: Any) -> Any:
         self._ready()
@@ -285,7 +288,7 @@ class Table:
         except _native.IndexError as e:
             if e.value < 0:
                 e.value -= self._rows
-                e.args = (f"garner: ids{list(e.position)} = {e.value} is outside the table's {self._rows} rows (-{self._rows} … {self._rows - 1})",)
+                e.args = (f"garner: ids[{','.join(map(str, e.position))}] = {e.value} is outside the table's {self._rows} rows (-{self._rows} … {self._rows - 1})",)
             raise
 
     def __len__(self) -> int:
@@ -321,6 +324,20 @@ class Table:
 
     def __reduce__(self) -> Any:
         return _again, (self._request,)
+
+
+def _fail(number: int, shape: tuple[int, ...]) -> NoReturn:
+    e = _native.error(number)
+    raise (_placed(e, shape) if isinstance(e, _native.IndexError) else e) from None
+
+
+def _placed(e: _native.IndexError, shape: tuple[int, ...]) -> _native.IndexError:
+    """Put the place of an index among numbers of a shape, which the library has as a list."""
+    if len(e.position) == 1 and len(shape) > 1:
+        flat = e.position[0]
+        e.position = tuple(int(n) for n in np.unravel_index(flat, shape))
+        e.args = (str(e).replace(f"indices[{flat}]", f"indices[{','.join(map(str, e.position))}]", 1),)
+    return e
 
 
 def _again(request: dict[str, Any]) -> Table:
