@@ -265,10 +265,12 @@ def explain(operator: str, data: Any, indices: Any, *, axis: int | None = None, 
     >>> "<svg" in e.svg
     True
     """
-    op, further = _ops.operation(operator, axis, negative, outside, values, _ops.describe(operator)["further"])
-    views = [_views.view(x) for x in (data, _ops._integers(indices), *further)]
-    tensors = [_views.tensor(v) for v in views]
-    answer = _native.ask({"do": "explain", "op": op}, [t[0] for t in tensors])
+    d = _ops.describe(operator)
+    names = [n for n in d["further"] if n not in d["attributes"]]
+    op, further = _ops.operation(operator, axis, negative, outside, values, names)
+    views = [_views.view(data), *(None if x is None else _views.operand(n, x) for n, x in zip(("indices", *names), (indices, *further)))]
+    tensors = [None if v is None else _views.tensor(v) for v in views]
+    answer = _native.ask({"do": "explain", "op": op}, [_native.NULL if t is None else t[0] for t in tensors])
     return Explanation(answer["text"], answer["svg"])
 
 

@@ -137,12 +137,13 @@ def gather(
     d = describe(operator)
     if values.pop("max_norm", None) is not None:
         raise OperatorError("garner: max_norm changes the rows of the table, which no gather does; renormalise them first")
-    op, further = operation(operator, axis, negative, outside, values, [n for n in d["further"] if n not in d["attributes"]])
+    names = [n for n in d["further"] if n not in d["attributes"]]
+    op, further = operation(operator, axis, negative, outside, values, names)
     if indices is None and d["takes_indices"]:
         raise OperatorError(f"garner: {operator} takes indices")
     of = _views.view(data)
-    ids = None if indices is None else _views.view(_integers(indices))
-    more = [None if f is None else _views.view(f) for f in further]
+    ids = None if indices is None else _views.operand("indices", indices)
+    more = [None if f is None else _views.operand(n, f) for n, f in zip(names, further)]
     if of.moved and (more or op.get("outside") == "fill"):
         raise DTypeError(f"garner: {operator} over elements of {of.dtype}, which garner moves and cannot calculate with")
     prepared = _views.Prepared(json.dumps(op).encode(), [of, ids, *more], threads)
@@ -173,14 +174,6 @@ def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
         strides.append(n)
         n *= extent
     return tuple(reversed(strides))
-
-
-def _integers(indices: Any) -> Any:
-    """Return indices as an array: an empty list has integers."""
-    if isinstance(indices, (list, tuple)):
-        a = np.asarray(indices)
-        return a.astype(np.int64) if a.size == 0 and a.dtype == np.float64 else a
-    return indices
 
 
 # By the layouts of the operands and the arguments; False where the call is numpy's.

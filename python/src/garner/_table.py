@@ -157,24 +157,19 @@ class Table:
                             self._ready()
                         _fail(failed, ids.shape)
                     return out
-        try:
-            return self._lookup(ids, out)
-        except _native.IndexError as e:
-            raise _placed(e, tuple(np.shape(ids))) from None
+        a, back = _views.integers("numbers of rows", ids)
+        if a.dtype.kind == "b":
+            raise DTypeError("garner: numbers of rows of bool; give integers, or the mask to table[mask]")
+        return self._found(a, out, back)
 
-    def _lookup(self, ids: Any, out: Any) -> Any:
+    def _found(self, a: Any, out: Any, back: Any) -> Any:
+        try:
+            return self._lookup(a, out, back)
+        except _native.IndexError as e:
+            raise _placed(e, a.shape) from None
+
+    def _lookup(self, a: Any, out: Any, back: Any) -> Any:
         self._ready()
-        back = None
-        if not isinstance(ids, _ndarray) and hasattr(ids, "__dlpack__"):
-            v = _views.view(ids)
-            back = v
-            a = np.asarray(v.owner)
-        else:
-            a = np.asarray(ids)
-        if a.size == 0 and a.dtype == np.float64 and not isinstance(ids, _ndarray):
-            a = a.astype(np.int64)
-        if a.dtype.kind not in "iu":
-            raise DTypeError(f"garner: numbers of rows of {a.dtype}; give integers")
         shape = a.shape + self._tail
         if self._bits < 8:
             return self._unpacked(a, out, back)
@@ -190,7 +185,7 @@ class Table:
             else:
                 made = np.empty(shape, self.dtype)
         else:
-            made = np.asarray(out) if not _views.foreign(out) else _views.view(out).owner
+            made = _views.view(out).owner if _views.foreign(out) else _views.plain(out) if isinstance(out, _ndarray) else np.asarray(out)
             if not isinstance(made, _ndarray):
                 made = made.numpy()
             if made.shape != shape:
@@ -263,28 +258,23 @@ class Table:
             if any(not isinstance(k, (int, slice, np.integer)) for k in key[1:]):
                 raise ShapeError("garner: a table takes numbers of rows, and slices or numbers of columns; index the result for others")
             return rows[first + key[1:]]
+        self._ready()
         if isinstance(key, slice):
-            return self.lookup(np.arange(self._rows, dtype=np.int64)[key])
-        if isinstance(key, (int, np.integer)) and not isinstance(key, bool):
+            return self.lookup(np.arange(*key.indices(self._rows), dtype=np.int64))
+        if isinstance(key, (bool, np.bool_)):
+            raise DTypeError("garner: a bool is no number of a row; give an integer, or a mask of all rows")
+        if isinstance(key, (int, np.integer)):
             return self[np.array([key])][0]
-        if not isinstance(key, _ndarray) and _views.foreign(key):
-            ids = key
-            if bool((ids < 0).any()):
-                ids = key + (key < 0) * self._rows
-        else:
-            a = np.asarray(key)
-            if a.dtype == np.bool_:
-                if a.shape != (self._rows,):
-                    raise ShapeError(f"garner: a mask of shape {list(a.shape)} for {self._rows} rows")
-                a = np.flatnonzero(a)
-            elif a.size == 0 and a.dtype == np.float64:
-                a = a.astype(np.int64)
-            ids = a
-            if a.dtype.kind == "i" and a.size and a.min() < 0:
-                wide = a.astype(np.int64)
-                ids = np.where(wide < 0, wide + self._rows, wide)
+        a, back = _views.integers("numbers of rows", key)
+        if a.dtype.kind == "b":
+            if a.shape != (self._rows,):
+                raise ShapeError(f"garner: a mask of shape {list(a.shape)} for {self._rows} rows")
+            a = np.flatnonzero(a)
+        elif a.dtype.kind == "i" and a.size and a.min() < 0:
+            wide = a.astype(np.int64)  # of a narrow type the sum would wrap
+            a = np.where(wide < 0, wide + self._rows, wide)
         try:
-            return self.lookup(ids)
+            return self._found(a, None, back)
         except _native.IndexError as e:
             if e.value < 0:
                 e.value -= self._rows

@@ -28,6 +28,7 @@ _ML = {
 }  # fmt: skip
 _OF_NUMPY = {v: k for k, v in {**_NUMPY, **_ML}.items()}
 _NARROW = {"uint1", "int4", "uint4", "int2", "uint2", "float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn"}  # of ml_dtypes, a byte each
+_WIDER = {"int2": np.int8, "int4": np.int8, "uint1": np.uint8, "uint2": np.uint8, "uint4": np.uint8}
 _WIDTHS = {1: (1, 8), 2: (1, 16), 4: (1, 32), 8: (1, 64), 16: (5, 128)}
 _TORCH = {
     "bool": "bool", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64",
@@ -125,10 +126,17 @@ def _of_torch(t: Any) -> View:
     return View(t, ffi.cast("void *", t.data_ptr()), tuple(t.shape), tuple(t.stride()), CODES[known], name == "complex32", t.dtype, empty, _same)
 
 
+def plain(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return an array of a subclass as one of NumPy's own, where that says the same."""
+    if type(x) is not np.ndarray and getattr(type(x), "mask", None) is not None:
+        raise DTypeError(f"garner: a {type(x).__name__}, whose mask no gather sees; give its filled() or compressed() values, or take by numpy.take")
+    return np.asarray(x)
+
+
 def view(x: Any) -> View:
     """Return the view of anything that is an array, without a copy where it has memory."""
     if isinstance(x, np.ndarray):
-        return _of_numpy(np.asarray(x), _same)
+        return _of_numpy(plain(x), _same)
     module = type(x).__module__.partition(".")[0]
     if module == "torch" and "torch" in sys.modules and isinstance(x, sys.modules["torch"].Tensor):
         return _of_torch(x)
@@ -144,6 +152,32 @@ def view(x: Any) -> View:
         return _of_numpy(np.asarray(memoryview(x)), _same)
     except TypeError:
         return _of_numpy(np.asarray(x), _same)
+
+
+def operand(role: str, x: Any) -> View:
+    """Return the view of an operand that is calculated with, and not only moved: indices, offsets, weights."""
+    if isinstance(x, (list, tuple)):
+        a = np.asarray(x)
+        x = a.astype(np.int64) if a.size == 0 and a.dtype == np.float64 else a  # an empty list has integers
+    v = view(x)
+    if isinstance(v.owner, np.ndarray) and v.owner.dtype.name in _WIDER:
+        return _of_numpy(v.owner.astype(_WIDER[v.owner.dtype.name]), v.back)
+    if v.moved:
+        raise DTypeError(f"garner: {role} of {v.dtype}, which garner moves and cannot calculate with; give integers, or for weights floats")
+    return v
+
+
+def integers(role: str, x: Any) -> tuple[np.ndarray[Any, Any], View | None]:
+    """Return numbers or a mask of any library as NumPy has them, without a copy where it has memory, and what makes a result of their kind."""
+    if type(x) is np.ndarray and x.dtype.kind in "iub":
+        return x, None
+    if isinstance(x, (int, np.integer)):
+        return np.asarray(x), None
+    v = operand(role, x)
+    a = v.owner if isinstance(v.owner, np.ndarray) else v.owner.numpy()
+    if a.dtype.kind not in "iub":
+        raise DTypeError(f"garner: {role} of {a.dtype}; give integers")
+    return a, v if foreign(x) else None
 
 
 def tensor(v: View) -> tuple[Any, Any]:

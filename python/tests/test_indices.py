@@ -1,0 +1,136 @@
+"""Numbers of rows and indices of every library and type."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any, Callable
+
+import numpy as np
+import pytest
+
+import garner
+
+ROWS = 300
+LIBRARIES = ("numpy", "torch", "jax", "dlpack")
+
+
+class Producer:
+    """An array of a library that NumPy does not know."""
+
+    def __init__(self, a: Any) -> None:
+        self.a = a
+
+    def __dlpack__(self, **values: Any) -> Any:
+        return self.a.__dlpack__(**values)
+
+    def __dlpack_device__(self) -> Any:
+        return self.a.__dlpack_device__()
+
+
+def of(library: str) -> Callable[[Any], Any]:
+    if library == "torch":
+        torch = pytest.importorskip("torch")
+        return lambda a: torch.from_numpy(a.copy())
+    if library == "jax":
+        jax = pytest.importorskip("jax")
+        jax.config.update("jax_enable_x64", True)
+        return lambda a: jax.numpy.asarray(a)
+    return Producer if library == "dlpack" else lambda a: a
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("indices") / "t.npy"
+    np.save(path, np.arange(2 * ROWS).reshape(ROWS, 2))
+    return path
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_negatives_and_masks_are_numpys(table: Path, library: str) -> None:
+    make, want = of(library), np.load(table)
+    with garner.Table(table) as t:
+        for name in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"):
+            low = max(np.iinfo(name).min, -ROWS)
+            top = min(np.iinfo(name).max, ROWS - 1)
+            for list_ in ([low, top, 0], [0 if name[0] == "u" else -1, 2], [[1], [top]], []):
+                ids = np.array(list_, name)
+                assert (np.asarray(t[make(ids)]) == want[ids]).all(), (name, list_)
+            with pytest.raises(garner.IndexError) as e:
+                t[make(np.array([[0, np.iinfo(name).max]], name))] if top == ROWS - 1 else t.lookup(make(np.array([[0, low]], name))) if low < 0 else t[[[0, ROWS]]]
+            assert e.value.position == (0, 1)
+        mask = want[:, 0] % 7 == 3
+        assert (np.asarray(t[make(mask)]) == want[mask]).all()
+        with pytest.raises(garner.ShapeError, match="mask"):
+            t[make(mask[1:])]
+        for strict in (make(mask), make(np.array([0.5]))):
+            with pytest.raises(garner.DTypeError, match="integers"):
+                t.lookup(strict)
+        with pytest.raises(garner.DTypeError, match="bool"):
+            t[True]
+
+
+@pytest.mark.parametrize("name", ["int4", "uint4", "int2", "uint2"])
+def test_numbers_narrower_than_a_byte_are_widened_by_value(table: Path, name: str) -> None:
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    data = np.arange(20)
+    ids = np.array([-1, -2] if name[0] == "i" else [3, 1]).astype(getattr(ml_dtypes, name))
+    want = ids.astype(np.int64)
+    assert (garner.gather("onnx.Gather", data, ids) == data[want]).all()
+    with garner.Table(table) as t:
+        assert (t[ids] == np.load(table)[want]).all()
+    assert "%d" % want[0] in garner.explain("onnx.Gather", data, ids).text
+
+
+def wrong() -> list[Any]:
+    found = [np.array([1], "m8[s]"), np.array([1], "M8[s]"), np.array([(0, 1)], "u2,u2"), np.zeros(1, "V4"), np.array(["1"]), np.array([1], object)]
+    if "ml_dtypes" in sys.modules or pytest.importorskip("ml_dtypes"):
+        import ml_dtypes
+
+        found += [np.array([1.5], ml_dtypes.float6_e2m3fn), np.array([1.5], ml_dtypes.float4_e2m1fn)]
+    return found
+
+
+def test_what_is_no_integer_is_no_index(table: Path) -> None:
+    data = np.arange(20.0)
+    with garner.Table(table) as t:
+        for bad in wrong():
+            calls: list[Callable[[], Any]] = [
+                lambda: garner.gather("onnx.Gather", data, bad), lambda: garner.explain("onnx.Gather", data, bad), lambda: t.lookup(bad), lambda: t[bad],
+                lambda: garner.embedding_bag([0, 1], data.reshape(-1, 1), offsets=bad),
+                lambda: garner.embedding_bag([0, 1], data.reshape(-1, 1), offsets=[0], per_sample_weights=bad, mode="sum"),
+                lambda: garner.explain("torch.embedding_bag", data.reshape(-1, 1), [0, 1], offsets=bad),
+            ]  # fmt: skip
+            for call in calls:
+                with pytest.raises(garner.DTypeError):
+                    call()
+    assert garner.gather("onnx.Gather", np.array([3, 4], "M8[s]"), [1]).dtype == "M8[s]"  # data is only moved
+
+
+def test_half_complex_indices_of_torch() -> None:
+    torch = pytest.importorskip("torch")
+    with pytest.raises(garner.DTypeError, match="complex32"):
+        garner.gather("torch.index_select", torch.arange(5), torch.zeros(1).to(torch.complex32))
+
+
+def test_a_masked_array_is_refused_by_name(table: Path) -> None:
+    m = np.ma.array([[1.0, 2.0], [3.0, -9999.0]], mask=[[0, 0], [0, 1]])
+    ids = np.ma.array([0, 1], mask=[0, 1])
+    out = np.ma.zeros((1, 2))
+    with garner.Table(table) as t:
+        calls: list[Callable[[], Any]] = [
+            lambda: garner.gather("numpy.take", m, [1], axis=0), lambda: garner.embedding(m, [1]), lambda: garner.gather("onnx.Gather", m.data, ids),
+            lambda: garner.gather("onnx.Gather", m.data, [1], out=out), lambda: t[ids], lambda: t.lookup(ids), lambda: t.lookup([1], np.ma.zeros((1, 2), int)),
+        ]  # fmt: skip
+        for call in calls:
+            with pytest.raises(garner.DTypeError, match="mask"):
+                call()
+    taken = garner.take(m, [1], axis=0)  # NumPy's, which keeps the mask
+    assert taken.mask.tolist() == [[False, True]]
+    assert (garner.gather("onnx.Gather", m.data.view(np.recarray), [1]) == m.data[[1]]).all()
+
+
+def test_explain_takes_operands_that_are_not_given() -> None:
+    weights = np.array([[0.5, 2.0]])
+    e = garner.explain("torch.embedding_bag", np.arange(8.0).reshape(4, 2), np.array([[1, 2]]), per_sample_weights=weights, mode="sum")
+    assert "f64[1,2]" in e.text
