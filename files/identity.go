@@ -21,6 +21,9 @@ import (
 // one of its files is written to, moved, or given another mode. ok is false for other arrays, such as those of a URL, and
 // for nil.
 func Identify(a source.Array) (fact string, ok bool, err error) {
+	if h, ok := a.(*held); ok {
+		a = h.Array
+	}
 	if file, inFiles := a.(*source.File); inFiles {
 		fact, err = identifyFile(file)
 		return fact, true, err

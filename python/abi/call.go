@@ -236,7 +236,7 @@ func (g *fileGather) run(ctx context.Context, j *job, o *operation, op garner.Op
 			arrays = append(arrays, nil)
 			continue
 		}
-		a, err := l.open(ctx)
+		a, _, err := l.open(ctx)
 		if err != nil {
 			return nil, err
 		}

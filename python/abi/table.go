@@ -7,8 +7,10 @@ import "C"
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"unsafe"
 
 	"github.com/garner-go/garner"
@@ -25,6 +27,8 @@ type location struct {
 	Raw    bool   `json:"raw"`    // blocks of a quantised array as bytes
 	To     string `json:"to"`     // the float type to convert to
 	Pread  bool   `json:"pread"`  // read by system calls, map nothing
+
+	Identity string `json:"identity"` // what an earlier opening told; "" for none
 }
 
 func (l *location) options() (o files.Options, err error) {
@@ -35,8 +39,34 @@ func (l *location) options() (o files.Options, err error) {
 	return o, err
 }
 
-// open opens the array.
-func (l *location) open(ctx context.Context) (files.Array, error) {
+// open opens the array, and tells its identity, "" where it has none. It is an
+// source.ErrChanged where the location has another.
+func (l *location) open(ctx context.Context) (a files.Array, identity string, err error) {
+	if a, err = l.opened(ctx); err != nil {
+		return nil, "", err
+	}
+	identity, ok, err := files.Identify(arrayOf(a))
+	if !ok {
+		identity = a.Spec().String()
+	}
+	if err == nil {
+		err = l.same(identity)
+	}
+	if err != nil {
+		return nil, "", errors.Join(err, a.Close())
+	}
+	return a, identity, nil
+}
+
+// same is an error where an earlier opening told another identity.
+func (l *location) same(identity string) error {
+	if l.Identity == "" || l.Identity == identity {
+		return nil
+	}
+	return garner.Errorf(source.ErrChanged, "%s is another file than the one that was opened first, or was written to since; open it anew (now %s; then %s)", l.File, identity, l.Identity)
+}
+
+func (l *location) opened(ctx context.Context) (files.Array, error) {
 	o, err := l.options()
 	if err != nil {
 		return nil, err
@@ -102,7 +132,7 @@ func garner_open(request *C.char, length C.int64_t, handle *C.int64_t, text **C.
 		if err != nil {
 			return "", err
 		}
-		a, err := l.open(ctx)
+		a, identity, err := l.open(ctx)
 		if errors.Is(err, garner.ErrDType) && l.To == "" {
 			if text, ok, of := l.strings(ctx); ok || of != nil {
 				return text, of
@@ -125,7 +155,7 @@ func garner_open(request *C.char, length C.int64_t, handle *C.int64_t, text **C.
 			shape = garner.Shape{}
 		}
 		b, err := json.Marshal(map[string]any{
-			"dtype": spec.DType.String(), "bits": spec.DType.Bits(), "shape": shape, "rows": t.Len(), "row_bytes": t.RowBytes(),
+			"dtype": spec.DType.String(), "bits": spec.DType.Bits(), "shape": shape, "rows": t.Len(), "row_bytes": t.RowBytes(), "identity": identity,
 		})
 		*handle = C.int64_t(put(&table{t, a}))
 		return string(b), err
@@ -158,7 +188,15 @@ func (l *location) strings(ctx context.Context) (text string, ok bool, err error
 	for i, s := range values {
 		all[i] = []byte(s)
 	}
-	b, err := json.Marshal(map[string]any{"dtype": "string", "bits": 0, "shape": t.Shape(), "rows": t.Shape()[0], "row_bytes": 0, "strings": all})
+	sum := sha256.New()
+	for _, s := range values {
+		fmt.Fprintf(sum, "%d %s", len(s), s)
+	}
+	identity := fmt.Sprintf("%s with SHA-256 %x", t.Spec(), sum.Sum(nil))
+	if err := l.same(identity); err != nil {
+		return "", true, err
+	}
+	b, err := json.Marshal(map[string]any{"identity": identity, "dtype": "string", "bits": 0, "shape": t.Shape(), "rows": t.Shape()[0], "row_bytes": 0, "strings": all})
 	return string(b), true, err
 }
 

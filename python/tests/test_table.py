@@ -204,3 +204,72 @@ def test_gather_file(tmp_path: Path, npy: Path, values: Any) -> None:
     with pytest.raises(KeyError):
         garner.gather_file(npy, tmp_path / "ids.npy", tmp_path / "none.npy", memory="1M", progress=lambda d, t: dict[int, None]()[1])
     assert not (tmp_path / "none.npy").exists()
+
+
+def ended(child: int) -> int:
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def in_a_fork(work: Any) -> None:
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            work()
+            code = 0
+        except BaseException:
+            import traceback
+
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    assert ended(child) == 0
+
+
+@pytest.fixture
+def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Two folders, each with its e.npy, of 10 and 20 rows, and the working folder the first one."""
+    for name, rows in (("a", 10), ("b", 20)):
+        (tmp_path / name).mkdir()
+        np.save(tmp_path / name / "e.npy", np.arange(2.0 * rows).reshape(rows, 2) * (1 if rows == 10 else -1))
+        np.save(tmp_path / name / "s.npy", np.array([name, "z"]))
+    monkeypatch.chdir(tmp_path / "a")
+    return tmp_path
+
+
+def test_a_table_of_another_folder_is_the_same(two: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("e.npy", "e*.npy", "s.npy"):
+        with garner.Table(name) as t:
+            want, told = t[[1, -1]], pickle.dumps(t)
+
+            def work() -> None:
+                os.chdir(two / "b")
+                assert np.array_equal(t[[1, -1]], want) and len(t) == t.shape[0]
+                with pickle.loads(told) as u:
+                    assert np.array_equal(u[[1, -1]], want) and u.shape == t.shape
+
+            in_a_fork(work)
+
+
+def test_a_table_whose_file_is_another_one_is_an_error(two: Path) -> None:
+    for name in ("e.npy", "s.npy"):
+        with garner.Table(name) as t:
+            first, told = t[-1], pickle.dumps(t)
+            os.replace(two / "b" / name, name)
+            assert np.array_equal(t[-1], first)  # as it was opened
+
+            def work() -> None:
+                if name == "e.npy":
+                    for call in (lambda: t[-1], lambda: t[:], lambda: t[np.ones(20, bool)], lambda: t.lookup([0])):
+                        with pytest.raises(garner.FileError, match="another file"):
+                            call()
+                    assert t.shape == (10, 2) and len(t) == 10
+                else:
+                    assert t[0] == "a"  # strings are in memory
+                with pytest.raises(garner.FileError, match="another file"):
+                    pickle.loads(told)
+                os.remove(name)
+                with pytest.raises(FileNotFoundError):
+                    pickle.loads(told)
+
+            in_a_fork(work)

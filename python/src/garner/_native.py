@@ -165,6 +165,11 @@ def load() -> Any:
     return lib
 
 
+def loading() -> Any:
+    """Return the lock that a fork holds too."""
+    return _loading
+
+
 def _before_fork() -> None:
     _loading.acquire()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import sys
 from types import TracebackType
 from typing import Any, NoReturn, Sequence
@@ -24,7 +25,8 @@ class Table:
 
     Nothing is read before a row is asked for. Rows that are in the page cache are copied from the mapped file; the others
     of a batch are read together, each once. Any number of threads may use one Table. In a process that was forked from
-    the one that made it, and by pickle, it opens its file again.
+    the one that made it, and by pickle, it opens its file again, wherever that process works: by its absolute path.
+    A file that is then another one, or was written to or moved since, is a FileError.
 
     Elements that NumPy lacks have the types of ml_dtypes, and those narrower than a byte (i4, u4, i2, u2, u1, f4e2m1) a
     byte each, as there. Of nf4 there is none: convert it with ``to="f32"``. Strings are read whole, into an array of
@@ -82,10 +84,15 @@ class Table:
         self, file: str | os.PathLike[str], *, dtype: str | None = None, shape: Sequence[int] | None = None, offset: int = 0,
         raw: bool = False, to: str | None = None, pread: bool = False,
     ) -> None:  # fmt: skip
-        self._request = locate(file, dtype=dtype, shape=shape, offset=offset, raw=raw, to=to, pread=pread)
+        request = locate(file, dtype=dtype, shape=shape, offset=offset, raw=raw, to=to, pread=pread)
+        self._begin({**request, "file": _absolute(request["file"])})  # it may be opened again in another folder
+
+    def _begin(self, request: dict[str, Any]) -> None:
+        self._request = request
         self._closed = False
         self._handle = 0
         self._generation = -1
+        self._strings = None
         self._open()
 
     def _open(self) -> None:
@@ -96,11 +103,11 @@ class Table:
         if failed:
             _native.fail(failed)
         told = json.loads(_native.text(text[0]))
+        self._request["identity"] = told["identity"]
         self._handle, self._generation = handle[0], _native.generation
         self._cffi_lookup = library.garner_lookup64
         self.shape, self.row_bytes, self._bits = tuple(told["shape"]), told["row_bytes"], told["bits"]
         self._tail, self._rows = self.shape[1:], told["rows"]
-        self._strings = None
         if self._bits == 0:
             found = np.empty(len(told["strings"]), object)
             found[:] = [base64.b64decode(s).decode("utf-8", "surrogateescape") for s in told["strings"]]
@@ -117,8 +124,10 @@ class Table:
         """Return the handle, of this process."""
         if self._closed:
             raise ClosedError("garner: the table is closed")
-        if self._generation != _native.generation:
-            self._open()
+        if self._generation != _native.generation and self._strings is None:
+            with _native.loading():
+                if self._generation != _native.generation:
+                    self._open()
         return self._handle
 
     def lookup(self, ids: Any, out: Any = None) -> Any:
@@ -331,8 +340,19 @@ def _placed(e: _native.IndexError, shape: tuple[int, ...]) -> _native.IndexError
 
 
 def _again(request: dict[str, Any]) -> Table:
-    o = dict(request)
-    return Table(o.pop("file"), **o)
+    table = Table.__new__(Table)
+    table._begin(dict(request))
+    return table
+
+
+def _absolute(file: str) -> str:
+    """Return a name of a file from any folder. It is not made shorter, because a NAME may be part of it."""
+    if not file or os.path.isabs(file) or "://" in file:
+        return file
+    folder = os.getcwd()
+    if re.search(r"[*?[\\]", folder) and re.search(r"[*?[]", file):
+        return file  # a pattern, in which the folder's name would be one
+    return os.path.join(folder, file)
 
 
 def _name(dtype: np.dtype[Any]) -> str:
