@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import inspect
+import multiprocessing
+import pickle
 import re
 from typing import Any
 
 import pytest
 
 import garner
+from garner import _native
 
 FUNCTIONS = [(n, getattr(garner, n)) for n in garner.__all__ if inspect.isfunction(getattr(garner, n))]
 METHODS = [("Table", garner.Table), ("Table.lookup", garner.Table.lookup)]
@@ -58,3 +62,43 @@ def test_attributes(name: str, thing: Any) -> None:
         assert listed == list(fields)
     else:
         assert all(a in thing.__annotations__ for a in listed)
+
+
+def test_no_name_hides_one_of_python() -> None:
+    import builtins
+
+    assert not set(garner.__all__) & set(dir(builtins))
+    assert garner.IndexError is not builtins.IndexError and garner.FileNotFoundError is not builtins.FileNotFoundError
+
+
+def raised() -> list[garner.Error]:
+    found: list[garner.Error] = []
+    for kind in {*_native._CLASSES.values(), garner.FileNotFoundError}:
+        e = kind("garner: words")
+        if isinstance(e, garner.IndexError):
+            e.position, e.value, e.axis, e.dim = (1, 2), 7, 0, 5
+        if isinstance(e, garner.ShapeError):
+            e.kind = "rank"
+        found.append(e)
+    return [*found, garner.FileNotFoundError(2, "garner: no such file", "/a"), garner.FileError(5, "garner: it cannot be read", "/a")]
+
+
+def test_each_error_is_public_and_travels() -> None:
+    for e in raised():
+        kind = type(e)
+        assert kind.__module__ == "garner" and getattr(garner, kind.__name__) is kind and kind.__qualname__ == kind.__name__
+        again = pickle.loads(pickle.dumps(e))
+        assert type(again) is kind and str(again) == str(e) and again.args == e.args and vars(again) == vars(e)
+        if isinstance(e, OSError) and isinstance(again, OSError):
+            assert (again.errno, again.filename) == (e.errno, e.filename)
+
+
+def _table(path: str) -> object:
+    return garner.Table(path)
+
+
+def test_a_missing_file_of_a_worker_is_an_error_here() -> None:
+    for method in ("fork", "spawn"):
+        with multiprocessing.get_context(method).Pool(1) as pool, pytest.raises(garner.FileNotFoundError) as e:
+            pool.apply_async(_table, ("/nowhere/at/all.npy",)).get(60)
+        assert e.value.errno == errno.ENOENT and e.value.filename == "/nowhere/at/all.npy"

@@ -257,3 +257,60 @@ def test_a_data_loader(npy: Path) -> None:
         """,
         npy,
     )
+
+
+def test_handlers_that_use_garner_while_the_library_is_loaded(npy: Path) -> None:
+    """A handler may come anywhere in the first call, also where cffi holds its lock."""
+    for call in ("garner.operators()", "garner.take(big, ids, 0)"):
+        run(
+            f"""
+            from garner import _native
+            big, ids = np.ones((3000, 64)), np.zeros(2000, int)
+            answered, depth, steps = [], 0, 0
+            def handler(*given):
+                global depth
+                depth += 1
+                answered.append({call})
+                depth -= 1
+            signal.signal(signal.SIGALRM, handler)
+            def each(frame, event, what):
+                global steps
+                steps += 1
+                if depth == 0 and steps % 5 == 0 and _native.lib is None: signal.raise_signal(signal.SIGALRM)
+            sys.setprofile(each)
+            {call}
+            sys.setprofile(None)
+            assert answered, steps
+            """,
+            npy,
+        )
+    for pause in (0.002, 0.005, 0.01, 0.02, 0.03, 0.05):
+        run(
+            f"""
+            answered = []
+            signal.signal(signal.SIGALRM, lambda *given: answered.append(garner.operators()))
+            signal.setitimer(signal.ITIMER_REAL, {pause})
+            garner.operators()
+            while not answered: time.sleep(0.01)
+            """,
+            npy,
+        )
+
+
+def test_a_handler_that_raises_while_the_library_is_loaded(npy: Path) -> None:
+    run(
+        """
+        from garner import _native
+        path_of = _native._path
+        def slow():
+            os.kill(os.getpid(), signal.SIGINT); time.sleep(0.3)
+            return path_of()
+        _native._path = slow
+        try: garner.operators()
+        except KeyboardInterrupt: pass
+        else: raise SystemExit("answered")
+        _native._path = path_of
+        check()
+        """,
+        npy,
+    )

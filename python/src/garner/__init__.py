@@ -8,18 +8,19 @@ The library is loaded by the first call. Sizes are in bytes where their names sa
 """
 
 from ._files import Array, Explanation, Finding, explain, gather_file, infer, info, lint
-from ._native import ClosedError, DTypeError, Error, FileError, IndexError, InternalError, OperatorError, OverlapError, ShapeError
+from ._native import Cancelled, ClosedError, DTypeError, Error, FileError, InternalError, OperatorError, OverlapError, ShapeError
+from ._native import FileNotFoundError as FileNotFoundError, IndexError as IndexError  # not in __all__: they would hide Python's
 from ._ops import answers, embedding, embedding_bag, gather, gather_nd, operators, take, take_along_axis
 from ._table import Table
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "Array", "ClosedError", "DTypeError", "Error", "Explanation", "FileError", "Finding", "IndexError", "InternalError", "OperatorError",
+    "Array", "Cancelled", "ClosedError", "DTypeError", "Error", "Explanation", "FileError", "Finding", "InternalError", "OperatorError",
     "OverlapError", "ShapeError", "Table", "answers", "embedding", "embedding_bag", "explain", "gather", "gather_file", "gather_nd",
     "infer", "info", "lint", "operators", "take", "take_along_axis",
 ]  # fmt: skip
 
-for _error in (ClosedError, DTypeError, Error, FileError, IndexError, InternalError, OperatorError, OverlapError, ShapeError):
+for _error in (Cancelled, ClosedError, DTypeError, Error, FileError, FileNotFoundError, IndexError, InternalError, OperatorError, OverlapError, ShapeError):
     _error.__module__ = __name__
 del _error

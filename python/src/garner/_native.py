@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import builtins
 import errno
 import json
@@ -20,6 +21,7 @@ ABI = 1
 POLL = 25  # milliseconds between two looks at Python's signals in a job
 
 ffi: Any = cffi.FFI()
+ffi.typeof("void *")  # what views take before the library is loaded; see load
 NULL: Any = ffi.NULL
 
 
@@ -62,12 +64,16 @@ class FileError(Error, OSError):
     """A file that cannot be read or written, or that changed or was cut short while it was open."""
 
 
+class FileNotFoundError(FileError, builtins.FileNotFoundError):
+    """No such file."""
+
+
 class InternalError(Error, RuntimeError):
     """A mistake in garner. The message has the stack of the engine."""
 
 
 class Cancelled(Error):
-    """A run that a signal or `wait` ended; callers see the signal's exception."""
+    """A run that was ended; callers see the exception of the signal's handler that ended it."""
 
 
 class IndexError(Error, builtins.IndexError):
@@ -104,7 +110,7 @@ lib: Any = None
 generation = 0  # of the library: a forked child loads another, which knows none of the handles
 _begun = False  # whether the loader has been asked: from then on a forked child has a runtime without threads
 _forked = False
-_loading = threading.RLock()  # held by a fork too; of the same thread where a handler of a signal forks
+_loading = threading.RLock()  # held by a fork too
 
 
 def _declare() -> None:
@@ -125,10 +131,44 @@ def _path() -> Path:
 
 
 def load() -> Any:
-    """Return the library, which the first call loads, and the first one in a forked child."""
-    global lib, _begun, _look
+    """Return the library, which the first call loads, and the first one in a forked child.
+
+    The main thread lets another one load: its own work may be cut in two by a handler of a signal, which may then wait for
+    ever for a lock of cffi that is taken below it.
+    """
     if lib is not None:
         return lib
+    if threading.get_ident() != _main:
+        return _load()
+    told: list[BaseException] = []
+    done = _thread.allocate_lock()  # no Event, and no Thread: their locks are of Python too
+    done.acquire()
+
+    def work() -> None:
+        with _loading:  # until it is done: a handler may fork, and its child waits for no thread that it lacks
+            try:
+                _load()
+            except BaseException as e:
+                told.append(e)
+            finally:
+                done.release()
+
+    mine = generation
+    try:
+        _thread.start_new_thread(work, ())
+    except RuntimeError:  # the interpreter ends
+        return _load()
+    while not done.acquire(timeout=0.05) and generation == mine:
+        pass
+    if generation != mine:
+        return load()
+    if told:
+        raise told[0]
+    return lib
+
+
+def _load() -> Any:
+    global lib, _begun, _look
     with _loading:
         if lib is not None:
             return lib
@@ -210,7 +250,7 @@ def error(number: int) -> Error:
     if kind is FileError:
         system = e.error_number
         if system == errno.ENOENT:
-            return _NotFound(system, message, path or None)
+            return FileNotFoundError(system, message, path or None)
         return FileError(system, message, path or None) if system else FileError(message)
     x = kind(message)
     if isinstance(x, IndexError):
@@ -220,13 +260,6 @@ def error(number: int) -> Error:
     if isinstance(x, ShapeError):
         x.kind = ffi.string(e.kind).decode()
     return x
-
-
-class _NotFound(FileError, FileNotFoundError):
-    pass
-
-
-_NotFound.__name__ = _NotFound.__qualname__ = "FileNotFoundError"
 
 
 def fail(number: int) -> NoReturn:
