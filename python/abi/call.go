@@ -137,7 +137,7 @@ func (q *question) info(ctx context.Context) (any, error) {
 	}
 	list, err := files.List(ctx, q.File, o)
 	if err != nil {
-		return nil, err
+		return nil, inFile(q.File, err)
 	}
 	arrays := []any{}
 	for _, a := range list {
@@ -204,7 +204,7 @@ func (q *question) lint(ctx context.Context) (any, error) {
 	}
 	m, err := files.OpenModel(q.File, files.ModelOptions{})
 	if err != nil {
-		return nil, err
+		return nil, inFile(q.File, err)
 	}
 	defer m.Close()
 	found, err := lint.Model(ctx, m, o)
@@ -262,7 +262,12 @@ func (g *fileGather) run(ctx context.Context, j *job, o *operation, op garner.Op
 	}
 	to, err := files.Create(ctx, g.Out, spec, create)
 	if err != nil {
-		return nil, err
+		return nil, &fileError{error: err, path: g.Out}
+	}
+	size, _ := garner.Shape(plan.Out).Len()
+	size = (size*plan.DType.Bits() + 7) / 8
+	if j != nil {
+		j.total.Store(int64(size)) // known to who looks before the first piece
 	}
 	defer to.Abort() // nothing after Commit and Keep
 	options := source.Options{Memory: g.Memory, Threads: g.Threads, Further: further}
@@ -284,7 +289,7 @@ func (g *fileGather) run(ctx context.Context, j *job, o *operation, op garner.Op
 	if errors.Is(err, errCancelled) {
 		to.Keep()
 	}
-	return map[string]any{"spec": spec.String(), "resumed": to.Resumed()}, err
+	return map[string]any{"spec": spec.String(), "resumed": to.Resumed(), "bytes": size}, err
 }
 
 func operandName(i int) string {

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -18,6 +19,13 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/format/gguf"
+	"github.com/garner-go/garner/format/npy"
+	"github.com/garner-go/garner/format/npz"
+	"github.com/garner-go/garner/format/raw"
+	"github.com/garner-go/garner/format/safetensors"
+	"github.com/garner-go/garner/format/shards"
+	textfile "github.com/garner-go/garner/format/text"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/source"
 )
@@ -40,6 +48,45 @@ type panicError struct {
 func (e *panicError) Error() string {
 	return fmt.Sprintf("garner: a mistake in garner, please report it: %v\n%s", e.value, e.stack)
 }
+
+// A fileError is what opening a file said: that it is not there, is damaged, is of another format than its
+// name says, or has no such array.
+type fileError struct {
+	error
+	path    string
+	missing bool // there is no such file, or none that a pattern names
+	format  bool // the error is of the file's format, whatever else it is
+}
+
+func (e *fileError) Unwrap() error { return e.error }
+
+// inFile is an error of a file that was named by text; nil for nil.
+func inFile(text string, err error) error {
+	if err == nil {
+		return nil
+	}
+	e := &fileError{error: err, path: text}
+	if p, of := files.Parse(text); of == nil {
+		e.path = p.Path
+	} else if path, _, _ := strings.Cut(text, "#"); path != "" {
+		e.path = path
+	}
+	for _, format := range []error{npy.ErrFormat, npz.ErrFormat, safetensors.ErrFormat, gguf.ErrFormat, raw.ErrFormat, shards.ErrFormat, textfile.ErrFormat, files.ErrUnknown} {
+		e.format = e.format || errors.Is(err, format)
+	}
+	_, stat := os.Stat(e.path)
+	switch pattern := strings.ContainsAny(e.path, "*?["); {
+	case e.path == "" || isURL(text):
+	case errors.Is(err, fs.ErrNotExist):
+		e.missing = stat != nil
+	case errors.Is(stat, fs.ErrNotExist) && !pattern && (e.format || errors.Is(err, garner.ErrAttribute)):
+		e.missing = true
+		e.error = garner.Errorf(fs.ErrNotExist, "there is no file %s; check its name", e.path)
+	}
+	return e
+}
+
+func isURL(text string) bool { return strings.Contains(text, "://") }
 
 var errCancelled = errors.New("garner: cancelled")
 
@@ -110,12 +157,13 @@ func describe(err error, to *C.garner_error) error {
 	var errno syscall.Errno
 	if errors.As(err, &errno) {
 		to.error_number = C.int32_t(errno)
-	} else if errors.Is(err, fs.ErrNotExist) {
+	} else if errors.Is(err, fs.ErrNotExist) && to.error_class == C.GARNER_SYSTEM {
 		to.error_number = C.int32_t(syscall.ENOENT)
 	}
 	var read *source.ReadError
 	var path *fs.PathError
 	var of *model.Error
+	var file *fileError
 	switch {
 	case errors.As(err, &read) && read.Path != "":
 		to.path = C.CString(read.Path)
@@ -123,6 +171,8 @@ func describe(err error, to *C.garner_error) error {
 		to.path = C.CString(path.Path)
 	case errors.As(err, &of) && of.Path != "":
 		to.path = C.CString(of.Path)
+	case errors.As(err, &file):
+		to.path = C.CString(file.path)
 	}
 	var shape *garner.ShapeError
 	if errors.As(err, &shape) {
@@ -149,6 +199,9 @@ func classOf(err error) C.int32_t {
 	var argument *argumentError
 	var panicked *panicError
 	var errno syscall.Errno
+	var path *fs.PathError
+	var file *fileError
+	isFile := errors.As(err, &file)
 	switch {
 	case errors.As(err, &panicked):
 		return C.GARNER_INTERNAL
@@ -168,8 +221,10 @@ func classOf(err error) C.int32_t {
 		return C.GARNER_INDEX
 	case errors.Is(err, garner.ErrOverlap):
 		return C.GARNER_OVERLAP
-	case errors.Is(err, fs.ErrNotExist), errors.As(err, &errno):
+	case errors.As(err, &errno), errors.As(err, &path), errors.Is(err, fs.ErrNotExist) && (!isFile || file.missing):
 		return C.GARNER_SYSTEM
+	case isFile && (file.format || !errors.Is(err, garner.ErrDType) && !errors.Is(err, garner.ErrShape) && !strings.Contains(err.Error(), "Options.")):
+		return C.GARNER_FORMAT
 	case errors.Is(err, garner.ErrDType):
 		return C.GARNER_DTYPE
 	case errors.Is(err, garner.ErrAttribute):

@@ -59,7 +59,8 @@ enum {
 	GARNER_CANCELLED = 11, /* garner_job_cancel was called, or a look ended the run */
 	GARNER_KEPT = 12,      /* what an earlier run left cannot be continued */
 	GARNER_INTERNAL = 13,  /* a mistake in garner; the text has the stack */
-	GARNER_ARGUMENT = 14   /* a handle that is none, a null pointer, text that is no JSON */
+	GARNER_ARGUMENT = 14,  /* a handle that is none, a null pointer, text that is no JSON */
+	GARNER_FORMAT = 15     /* a file that is damaged, of no known format, or has no such array */
 };
 
 typedef struct {

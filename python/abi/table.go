@@ -78,8 +78,11 @@ func (l *location) opened(ctx context.Context) (files.Array, error) {
 		}
 	}
 	a, err := files.Open(ctx, l.File, o)
-	if err != nil || to == garner.Invalid {
-		return a, err
+	if err != nil {
+		return nil, inFile(l.File, err)
+	}
+	if to == garner.Invalid {
+		return a, nil
 	}
 	c, err := source.Convert(a, to)
 	if err != nil {

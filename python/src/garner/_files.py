@@ -7,9 +7,11 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Callable, Literal, Sequence
 
+from numpy.typing import DTypeLike
+
 from . import _native, _ops, _views
 from ._native import OperatorError, ffi
-from ._table import locate
+from ._table import Table, locate
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Array:
     note: str = ""
 
 
-def info(file: str | os.PathLike[str], *, dtype: str | None = None, shape: Sequence[int] | None = None, offset: int = 0, raw: bool = False) -> list[Array]:
+def info(file: str | os.PathLike[str], *, dtype: DTypeLike | None = None, shape: Sequence[int] | None = None, offset: int = 0, raw: bool = False) -> list[Array]:
     """List the arrays of a file, of the files of a pattern or of a model. Headers alone are read.
 
     Parameters
@@ -72,11 +74,13 @@ def info(file: str | os.PathLike[str], *, dtype: str | None = None, shape: Seque
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
-def _bytes(size: int | str | None) -> int:
+def _bytes(size: Any) -> int:
     if size is None:
         return 0
-    if isinstance(size, int):
-        n = size
+    if isinstance(size, float) and size.is_integer() or hasattr(size, "__index__"):
+        n = int(size)
+    elif not isinstance(size, str):
+        raise OperatorError(f'garner: memory={size!r}; give bytes, or text such as "512M" or "2G"')
     else:
         m = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", size.strip(), re.I)
         if not m:
@@ -88,7 +92,7 @@ def _bytes(size: int | str | None) -> int:
 
 
 def gather_file(
-    data: str | os.PathLike[str], indices: str | os.PathLike[str], out: str | os.PathLike[str], *, operator: str = "garner.Gather",
+    data: str | os.PathLike[str] | Table, indices: str | os.PathLike[str] | Table, out: str | os.PathLike[str], *, operator: str = "garner.Gather",
     axis: int | None = None, memory: int | str | None = None, resume: bool = False, progress: bool | Callable[[int, int], None] = False,
     name: str | None = None, to: str | None = None, negative: Literal["reject", "from-end"] | None = None, outside: Any = None,
     threads: int = 0, **values: Any,
@@ -100,8 +104,8 @@ def gather_file(
 
     Parameters
     ----------
-    data, indices : str or os.PathLike
-        Files as `Table` takes them.
+    data, indices : str, os.PathLike or Table
+        Files, or Tables over those that need ``dtype=``, ``shape=``, ``offset=`` or ``raw=``.
     out : str or os.PathLike
         The result: a .npy, .npz, .safetensors, .gguf or .raw file.
     operator : str
@@ -123,7 +127,7 @@ def gather_file(
     threads : int
         The most cores; 0 is all.
     **values
-        The operator's attributes, and its further operands as files.
+        The operator's attributes, and its further operands as files or Tables.
 
     Returns
     -------
@@ -147,10 +151,11 @@ def gather_file(
     """
     d = _ops.describe(operator)
     op, further = _ops.operation(operator, axis, negative, outside, values, d["further"])
+    given = [{"file": ""} if f is None else locate(f, role=n) for n, f in zip(d["further"], further)]
     request = {
         "do": "gather_file", "op": op,
         "gather": {
-            "data": locate(data, to=to), "indices": locate(indices), "further": [locate(f or "") for f in further], "out": os.fspath(out),
+            "data": locate(data, to=to, role="data"), "indices": locate(indices, role="indices"), "further": given, "out": locate(out, role="out")["file"],
             "name": name or "", "memory": _bytes(memory), "threads": threads, "resume": resume,
         },
     }  # fmt: skip
@@ -176,7 +181,8 @@ def gather_file(
     try:
         answer = _native.ask(request, job=True, progress=told)
         if callable(progress):
-            progress(total[0], total[0])
+            size = answer["bytes"]
+            progress(size, size)
         elif bar is not None and bar.total:
             bar.update(bar.total - bar.n)
     finally:
@@ -216,8 +222,14 @@ def infer(operator: str, data: str, indices: str = "", *, axis: int | None = Non
     'f32[8,4]'
     """
     op, further = _ops.operation(operator, axis, None, None, values, _ops.describe(operator)["further"])
-    answer: str = _native.ask({"do": "infer", "op": op, "specs": [data, indices, *(f or "" for f in further)]})
+    answer: str = _native.ask({"do": "infer", "op": op, "specs": [_spec("data", data), _spec("indices", indices), *(_spec("operand", f) for f in further)]})
     return answer
+
+
+def _spec(role: str, spec: Any) -> str:
+    if spec is not None and not isinstance(spec, str):
+        raise OperatorError(f'garner: {role}={type(spec).__name__}; infer takes types as text, such as "f32[2,?,4]"')
+    return spec or ""
 
 
 @dataclass(frozen=True)
@@ -327,5 +339,5 @@ def lint(model: str | os.PathLike[str], *, runtimes: Sequence[str] = ()) -> list
     FileNotFoundError, garner.Error
         No such file, or one that is no model.
     """
-    answer = _native.ask({"do": "lint", "file": os.fspath(model), "runtimes": list(runtimes)}, job=True)
+    answer = _native.ask({"do": "lint", "file": locate(model, role="model")["file"], "runtimes": [runtimes] if isinstance(runtimes, str) else list(runtimes)}, job=True)
     return [Finding(**{**f, "runtimes": tuple(f["runtimes"])}) for f in answer["findings"]]

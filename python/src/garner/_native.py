@@ -100,7 +100,7 @@ class IndexError(Error, builtins.IndexError):
 # As GARNER_… of garner.h.
 _CLASSES: dict[int, type[Error]] = {
     1: Error, 2: DTypeError, 3: OperatorError, 4: ShapeError, 5: IndexError, 6: OverlapError, 7: FileError, 8: FileError,
-    9: FileError, 10: ClosedError, 11: Cancelled, 12: FileError, 13: InternalError, 14: Error,
+    9: FileError, 10: ClosedError, 11: Cancelled, 12: FileError, 13: InternalError, 14: Error, 15: FileError,
 }  # fmt: skip
 
 # Every type that the package makes; load says why.
@@ -240,12 +240,29 @@ def text(chars: Any) -> str:
     return s
 
 
+# What the engine calls by names of Go, or of the command, and Python by its own.
+_WORDS = [
+    (re.compile(r"Options\.DType (\w+)"), r'dtype="\1"'), (re.compile(r"Options\.Shape with \?"), "shape= with -1"), (re.compile(r"Options\.Raw\b"), "raw=True"),
+    (re.compile(r"Options\.(DType|Shape|Offset|Memory|Threads|Name|Resume)\b"), lambda m: m[1].lower() + "="),
+    (re.compile(r'"garner ops" lists them'), "garner.operators() lists them"), (re.compile(r"read it with files\.Tensor"), "convert it"),
+    (re.compile(r"\(--(\w+)"), r"(\1="),
+]  # fmt: skip
+
+
+def _worded(message: str) -> str:
+    for pattern, words in _WORDS:
+        message = pattern.sub(words, message)  # type: ignore[arg-type]
+    return message
+
+
 def error(number: int) -> Error:
     """Return the error of a number as an exception."""
     e = ffi.new("garner_error *")
     if load().garner_error_read(number, e) != 0:
         return InternalError(f"garner: there is no error {number}")
-    message, path = text(e.text), text(e.path)
+    message, path = _worded(text(e.text)), text(e.path)
+    if e.error_class == 12:
+        message += "; resume=False begins anew"
     kind = _CLASSES.get(e.error_class, Error)
     if kind is FileError:
         system = e.error_number

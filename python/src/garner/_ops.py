@@ -27,6 +27,8 @@ _empty = np.empty
 @lru_cache(maxsize=None)
 def describe(operator: str) -> dict[str, Any]:
     """Return what the engine says of an operator."""
+    if not isinstance(operator, str):
+        raise OperatorError(f"garner: operator {operator!r}; give a name, of those of garner.operators()")
     d: dict[str, Any] = _native.ask({"do": "operator", "op": {"name": operator}})
     return d
 
@@ -76,6 +78,8 @@ def operation(
         attributes["axis"] = _plain("axis", axis)
     op: dict[str, Any] = {"name": operator, "values": attributes}
     if negative is not None:
+        if not isinstance(negative, str):
+            raise OperatorError(f'garner: negative={negative!r}; give "reject" or "from-end"')
         op["negative"] = negative
     if outside is not None:
         if not isinstance(outside, str):

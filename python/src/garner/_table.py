@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import operator
 import os
 import re
 import sys
@@ -11,9 +12,10 @@ from types import TracebackType
 from typing import Any, NoReturn, Sequence
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from . import _native, _views
-from ._native import ClosedError, DTypeError, ShapeError, ffi
+from ._native import ClosedError, DTypeError, OperatorError, ShapeError, ffi
 
 _ndarray = np.ndarray
 _int64 = np.dtype(np.int64)
@@ -37,15 +39,15 @@ class Table:
     file : str or os.PathLike
         ``FILE`` or ``FILE#NAME``: .npy, .npz, .safetensors, .gguf, .onnx, .xml, .raw, .bin, a pattern such as ``part-*.npy``
         whose files are joined along axis 0, or a folder of shards.
-    dtype : str, optional
-        The type of the elements of a file that does not say it, such as ``"f32"``.
+    dtype : str or dtype, optional
+        The type of the elements of a file that does not say it, such as ``"f32"`` or ``np.float32``. Text is a name of garner: ``"i8"`` has 8 bits.
     shape : sequence of int, optional
         The shape of such an array, -1 once for what the size of the file tells.
     offset : int, optional
         The bytes before the first element of such a file.
     raw : bool, optional
         Read blocks of quantised tensors as bytes instead of dequantising them to f32.
-    to : {"f32", "f16", "bf16", "f64"}, optional
+    to : {"f32", "f16", "bf16", "f64"} or dtype, optional
         Convert floats as they are read.
     pread : bool, optional
         Read by system calls and map nothing. A lookup of warm rows then takes some times as long.
@@ -81,8 +83,8 @@ class Table:
     row_bytes: int
 
     def __init__(
-        self, file: str | os.PathLike[str], *, dtype: str | None = None, shape: Sequence[int] | None = None, offset: int = 0,
-        raw: bool = False, to: str | None = None, pread: bool = False,
+        self, file: str | os.PathLike[str], *, dtype: DTypeLike | None = None, shape: Sequence[int] | None = None, offset: int = 0,
+        raw: bool = False, to: DTypeLike | None = None, pread: bool = False,
     ) -> None:  # fmt: skip
         request = locate(file, dtype=dtype, shape=shape, offset=offset, raw=raw, to=to, pread=pread)
         self._begin({**request, "file": _absolute(request["file"])})  # it may be opened again in another folder
@@ -368,16 +370,29 @@ def _bits(torch: Any) -> Any:
 
 
 def locate(
-    file: str | os.PathLike[str], *, dtype: str | None = None, shape: Sequence[int] | None = None, offset: int = 0,
-    raw: bool = False, to: str | None = None, pread: bool = False,
+    file: str | os.PathLike[str] | Table, *, dtype: Any = None, shape: Sequence[int] | None = None, offset: int = 0,
+    raw: bool = False, to: Any = None, pread: bool = False, role: str = "file",
 ) -> dict[str, Any]:  # fmt: skip
     """Return a file and its options as JSON has them."""
-    at: dict[str, Any] = {"file": os.fspath(file)}
-    given: list[tuple[str, Any]] = [("dtype", dtype), ("shape", shape), ("offset", offset), ("raw", raw), ("to", to), ("pread", pread)]
-    for name, value in given:
-        if value:
-            at[name] = [int(n) for n in value] if name == "shape" else value
-    return at
+    if isinstance(file, Table):
+        file._ready()
+        return {**file._request, **({"to": _views.name_of("to", to)} if to is not None else {})}
+    try:
+        path = os.fsdecode(file)
+    except TypeError:
+        raise DTypeError(f"garner: {role} is of {type(file).__name__}; give the name of a file, as text or a path") from None
+    if not path or "\0" in path:
+        raise OperatorError(f"garner: {role} is {path!r}, which is no name of a file")
+    at: dict[str, Any] = {"file": path}
+    if dtype is not None:
+        at["dtype"] = _views.name_of("dtype", dtype)
+    if shape is not None:
+        at["shape"] = [operator.index(n) for n in shape]
+    if to is not None:
+        at["to"] = _views.name_of("to", to)
+    if offset:
+        at["offset"] = operator.index(offset)
+    return {**at, **{k: True for k, v in (("raw", raw), ("pread", pread)) if v}}
 
 
 assert sys.byteorder == "little", "garner: arrays are little-endian; this machine is not"

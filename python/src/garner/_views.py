@@ -55,6 +55,21 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
     raise DTypeError(f"garner: neither NumPy nor ml_dtypes has {name}; convert it with to=\"f32\"")
 
 
+def name_of(role: str, dtype: Any) -> str:
+    """Return garner's name of a type: text as it is, but for NumPy's long names."""
+    if isinstance(dtype, str):
+        return _OF_NUMPY.get(dtype, dtype)
+    name = str(dtype).removeprefix("torch.") if type(dtype).__module__.partition(".")[0] == "torch" else ""
+    try:
+        found = np.dtype(dtype) if not name else None
+    except TypeError:
+        raise DTypeError(f'garner: {role}={dtype!r}; give the name of a type, such as "f32", or a dtype') from None
+    name = name if found is None else found.name if found.isnative else ""
+    if name not in _OF_NUMPY:
+        raise DTypeError(f"garner: {role}={dtype!r}, a type that garner lacks")
+    return _OF_NUMPY[name]
+
+
 class View:
     """An operand: where its elements lie, and what makes a result of its kind."""
 
