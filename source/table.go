@@ -160,7 +160,7 @@ func (t *Table) RowBytes() int { return t.size }
 // Any number of goroutines may call Lookup at once. Where all rows are in the page
 // cache it takes some 100 ns and the time of the copies, and allocates nothing.
 func Lookup[I garner.Integer](ctx context.Context, t *Table, ids []I, dst []byte) error {
-	if n := len(ids); n > 0 && len(dst)/n != t.size || n*t.size != len(dst) {
+	if n := len(ids); (n > 0 && len(dst)/n != t.size || n*t.size != len(dst)) && (n == 0 || t.count > 0) {
 		return garner.Errorf(garner.ErrShape, "%d rows of %d bytes into %d bytes; the destination must hold them exactly", n, t.size, len(dst))
 	}
 	b, ok := t.scratch.Get().(*batch)

@@ -314,3 +314,26 @@ def test_a_handler_that_raises_while_the_library_is_loaded(npy: Path) -> None:
         """,
         npy,
     )
+
+
+def test_a_limit_of_address_space_is_an_error(npy: Path) -> None:
+    run(
+        """
+        import resource
+        def limit(mebibytes): resource.setrlimit(resource.RLIMIT_AS, (mebibytes << 20, resource.RLIM_INFINITY))
+        limit(1200)
+        try: garner.operators()
+        except garner.Error as e: assert "1200 MiB" in str(e), e
+        else: raise SystemExit("answered")
+        limit(2600)
+        garner.operators()  # it is asked again
+        pid = os.fork()
+        if pid == 0:
+            status = 1
+            try: garner.operators()
+            except garner.Error as e: status = 0 if "spawn" in str(e) else 2
+            finally: os._exit(status)
+        assert os.waitpid(pid, 0)[1] == 0
+        """,
+        npy,
+    )

@@ -273,3 +273,30 @@ def test_a_table_whose_file_is_another_one_is_an_error(two: Path) -> None:
                     pickle.loads(told)
 
             in_a_fork(work)
+
+
+def test_an_empty_table(tmp_path: Path) -> None:
+    np.save(tmp_path / "e.npy", np.zeros((0, 4)))
+    with garner.Table(tmp_path / "e.npy") as t:
+        assert len(t) == 0 and list(t) == [] and t[:].shape == t[[]].shape == t[np.zeros(0, bool)].shape == (0, 4)
+        for call in (lambda: t[0], lambda: t[-1], lambda: t.lookup([0]), lambda: t.lookup(np.array([0]), np.zeros((1, 4)))):
+            with pytest.raises(garner.IndexError) as e:
+                call()
+            assert e.value.dim == 0
+
+
+def test_nothing_grows_with_the_rows_of_a_table(tmp_path: Path) -> None:
+    import tracemalloc
+
+    with open(tmp_path / "t.raw", "wb") as f:
+        f.truncate(10**9)
+    with garner.Table(tmp_path / "t.raw", dtype="u8", shape=(-1, 1)) as t:
+        t[:1]
+        tracemalloc.start()
+        try:
+            for key in (slice(5), slice(None, 2, -300_000_000), slice(-3, None), [0, -1], 7, -7):
+                assert not t[key].any()
+            assert len(t[-3:]) == 3 and t[999_999_998:].shape == (2, 1) and t[5:5].shape == (0, 1)
+            assert tracemalloc.get_traced_memory()[1] < 1 << 20
+        finally:
+            tracemalloc.stop()

@@ -127,6 +127,7 @@ class Table:
         if self._closed:
             raise ClosedError("garner: the table is closed")
         if self._generation != _native.generation and self._strings is None:
+            _native.load()  # which another thread may do, that waits for the lock
             with _native.loading():
                 if self._generation != _native.generation:
                     self._open()
