@@ -114,8 +114,8 @@ def test_half_complex_indices_of_torch() -> None:
 
 
 def test_a_masked_array_is_refused_by_name(table: Path) -> None:
-    m = np.ma.array([[1.0, 2.0], [3.0, -9999.0]], mask=[[0, 0], [0, 1]])
-    ids = np.ma.array([0, 1], mask=[0, 1])
+    m = np.ma.array([[1.0, 2.0], [3.0, -9999.0]], mask=[[False, False], [False, True]])
+    ids = np.ma.array([0, 1], mask=[False, True])
     out = np.ma.zeros((1, 2))
     with garner.Table(table) as t:
         calls: list[Callable[[], Any]] = [

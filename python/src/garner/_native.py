@@ -12,7 +12,7 @@ import sys
 import sysconfig
 import threading
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Callable, NoReturn
 
 import cffi
 
@@ -270,7 +270,7 @@ def text(chars: Any) -> str:
 
 
 # What the engine calls by names of Go, or of the command, and Python by its own.
-_WORDS = [
+_WORDS: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
     (re.compile(r"Options\.DType (\w+)"), r'dtype="\1"'), (re.compile(r"Options\.Shape with \?"), "shape= with -1"), (re.compile(r"Options\.Raw\b"), "raw=True"),
     (re.compile(r"Options\.(DType|Shape|Offset|Memory|Threads|Name|Resume)\b"), lambda m: m[1].lower() + "="),
     (re.compile(r'"garner ops" lists them'), "garner.operators() lists them"), (re.compile(r"read it with files\.Tensor"), "convert it"),
@@ -280,7 +280,7 @@ _WORDS = [
 
 def _worded(message: str) -> str:
     for pattern, words in _WORDS:
-        message = pattern.sub(words, message)  # type: ignore[arg-type]
+        message = pattern.sub(words, message)
     return message
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import builtins
 import json
 import threading
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal, Sequence
+from typing import Any, Literal, Sequence, overload
 
 import numpy as np
 
@@ -33,20 +34,72 @@ def describe(operator: str) -> dict[str, Any]:
     return d
 
 
-def operators() -> list[str]:
-    """Return the names of all operators.
+@dataclass(frozen=True)
+class Operator:
+    """What an operator takes.
+
+    Attributes
+    ----------
+    name : str
+    spec : str
+        Where it is specified.
+    shape : str
+        The shape of its result, in words.
+    attributes : tuple of str
+        Keywords of `gather` that are attributes.
+    inputs : tuple of str
+        Keywords that its framework gives as inputs of the call, such as an axis.
+    further : tuple of str
+        Keywords that are arrays, beside data and indices.
+    takes_indices : bool
+    """
+
+    name: str
+    spec: str
+    shape: str
+    attributes: tuple[str, ...]
+    inputs: tuple[str, ...]
+    further: tuple[str, ...]
+    takes_indices: bool
+
+
+@overload
+def operators() -> list[str]: ...
+
+
+@overload
+def operators(name: str) -> Operator: ...
+
+
+def operators(name: str | None = None) -> list[str] | Operator:
+    """Return the names of all operators, or what one of them takes.
+
+    Parameters
+    ----------
+    name : str, optional
+        One of the names; without its version it is the newest.
 
     Returns
     -------
-    list of str
-        Such as ``"onnx.Gather-13"``, dialect by dialect.
+    list of str or Operator
+        Names such as ``"onnx.Gather-13"``, dialect by dialect.
+
+    Raises
+    ------
+    garner.OperatorError
+        There is no operator of this name.
 
     Examples
     --------
     >>> "numpy.take" in garner.operators()
     True
+    >>> garner.operators("onnx.Gather").attributes
+    ('axis',)
     """
-    return [o["name"] for o in _native.ask({"do": "operators"})]
+    if name is None:
+        return [o["name"] for o in _native.ask({"do": "operators"})]
+    d = describe(name)
+    return Operator(d["name"], d["spec"], d["shape"], tuple(d["attributes"]), tuple(d["inputs"]), tuple(d["further"]), d["takes_indices"])
 
 
 def _plain(name: str, value: Any) -> Any:
@@ -152,6 +205,7 @@ def gather(
         raise DTypeError(f"garner: {operator} over elements of {of.dtype}, which garner moves and cannot calculate with")
     prepared = _views.Prepared(json.dumps(op).encode(), [of, ids, *more], threads)
     kind = of.dtype if prepared.code == of.code else _views.NAMES[prepared.code]
+    given = out
     if out is None:
         out = of.empty(prepared.shape, kind)
         result = _views.view(out)
@@ -169,7 +223,7 @@ def gather(
         if isinstance(result.owner, np.ndarray) and not result.owner.flags.writeable:  # also bytes, and what JAX has
             raise ShapeError("garner: out is read-only")
     prepared.run(of.pointer, NULL if ids is None else ids.pointer, result.pointer, [NULL if m is None else m.pointer for m in more])
-    return of.back(out)
+    return of.back(out) if given is None else given
 
 
 def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -583,6 +637,11 @@ def answers(data: Any, indices: Any, *, axis: int | None = None, **values: Any) 
     dict of str to array or garner.Error
         The result of each operator by its name, or the error by which it refuses the call.
 
+    Raises
+    ------
+    garner.OperatorError
+        No operator takes these operands, or none has one of the attributes.
+
     Examples
     --------
     >>> a = garner.answers(np.array([1, 2, 3]), np.array([0, -1, 7]))
@@ -592,7 +651,12 @@ def answers(data: Any, indices: Any, *, axis: int | None = None, **values: Any) 
     7
     """
     found: dict[str, Any] = {}
-    for d in _native.ask({"do": "operators"}):
+    all_ = _native.ask({"do": "operators"})
+    unknown = set(values) - {n for d in all_ for part in ("attributes", "inputs", "further") for n in d[part]}
+    if unknown:
+        raise OperatorError(f"garner: {', '.join(sorted(unknown))}: no operator has it; garner.operators(NAME) tells what one takes")
+    refused = ""
+    for d in all_:
         if not d["takes_indices"] or "offset_dims" in d["attributes"] and "offset_dims" not in values:
             continue  # windows need their dimension numbers
         names = set(d["attributes"]) | set(d["inputs"]) | set(d["further"])
@@ -601,11 +665,15 @@ def answers(data: Any, indices: Any, *, axis: int | None = None, **values: Any) 
             given["axis"] = axis
         try:
             found[d["name"]] = gather(d["name"], data, indices, **given)
-        except (DTypeError, OperatorError):
-            continue
+        except (DTypeError, OperatorError) as e:
+            refused = refused or f"{d['name']}: {e}"
         except ShapeError as e:
             if e.kind not in ("rank", ""):
                 found[d["name"]] = e
+            else:
+                refused = refused or f"{d['name']}: {e}"
         except _native.IndexError as e:
             found[d["name"]] = e
+    if not found:
+        raise OperatorError(f"garner: no operator takes these operands; {refused}")
     return found

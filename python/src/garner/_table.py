@@ -8,15 +8,17 @@ import operator
 import os
 import re
 import sys
-from types import TracebackType
-from typing import Any, NoReturn, Sequence
+from types import EllipsisType, TracebackType
+from typing import Any, Iterator, NoReturn, Sequence, TypeVar, Union, overload
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
 from . import _native, _views
 from ._native import ClosedError, DTypeError, OperatorError, ShapeError, ffi
 
+_Numbers = Union[NDArray[Any], Sequence[int], Sequence[Sequence[int]]]  # those of which rows come as NumPy's
+_Out = TypeVar("_Out", bound=object)
 _ndarray = np.ndarray
 _int64 = np.dtype(np.int64)
 _LONG = 1 << 18  # bytes of a result from which a lookup can be ended by a signal
@@ -56,6 +58,8 @@ class Table:
     ----------
     shape : tuple of int
     dtype : numpy.dtype
+        A DTypeError where NumPy has none without ml_dtypes, which is not installed. PyTorch's tensors may have it.
+    ndim : int
     row_bytes : int
         Bytes of a row.
 
@@ -75,12 +79,12 @@ class Table:
     """
 
     __slots__ = (
-        "_request", "_handle", "_generation", "_closed", "_tail", "_row", "_cffi_lookup", "shape", "dtype", "row_bytes", "_rows", "_bits", "_strings", "__weakref__",
+        "_request", "_handle", "_generation", "_closed", "_tail", "_row", "_cffi_lookup", "shape", "_dtype", "_name", "_plain", "row_bytes", "_rows", "_bits", "_strings", "__weakref__",
     )  # fmt: skip
 
     shape: tuple[int, ...]
-    dtype: np.dtype[Any]
     row_bytes: int
+    _dtype: np.dtype[Any] | None  # None where NumPy lacks it, and torch has it
 
     def __init__(
         self, file: str | os.PathLike[str], *, dtype: DTypeLike | None = None, shape: Sequence[int] | None = None, offset: int = 0,
@@ -94,7 +98,7 @@ class Table:
         self._closed = False
         self._handle = 0
         self._generation = -1
-        self._strings = None
+        self._strings: NDArray[Any] | None = None
         self._open()
 
     def _open(self) -> None:
@@ -114,13 +118,28 @@ class Table:
             found = np.empty(len(told["strings"]), object)
             found[:] = [base64.b64decode(s).decode("utf-8", "surrogateescape") for s in told["strings"]]
             self._strings = found.reshape(self.shape)
-            self.dtype = found.dtype
+            self._dtype, self._name, self._plain = found.dtype, told["dtype"], False
             return
+        self._name, self._dtype = told["dtype"], None
         try:
-            self.dtype = _views.numpy_dtype(told["dtype"])
+            self._dtype = _views.numpy_dtype(self._name)
         except DTypeError:
-            self.close()
-            raise
+            if self._bits < 8 or self._name not in _views._TORCH.values():
+                self.close()
+                raise
+        self._plain = self._bits >= 8 and self._dtype is not None
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """NumPy's type of the elements."""
+        if self._dtype is None:
+            return _views.numpy_dtype(self._name)
+        return self._dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
 
     def _ready(self) -> int:
         """Return the handle, of this process."""
@@ -132,6 +151,15 @@ class Table:
                 if self._generation != _native.generation:
                     self._open()
         return self._handle
+
+    @overload
+    def lookup(self, ids: _Numbers, out: None = None) -> NDArray[Any]: ...
+
+    @overload
+    def lookup(self, ids: Any, out: _Out) -> _Out: ...
+
+    @overload
+    def lookup(self, ids: Any, out: None = None) -> Any: ...
 
     def lookup(self, ids: Any, out: Any = None) -> Any:
         """Return rows by their numbers, strictly: a negative number is refused.
@@ -157,7 +185,7 @@ class Table:
         garner.ClosedError
             The table is closed.
         """
-        if type(ids) is _ndarray and ids.dtype is _int64 and type(out) is _ndarray and out.dtype == self.dtype and out.nbytes < _LONG and self._bits >= 8:
+        if type(ids) is _ndarray and ids.dtype is _int64 and type(out) is _ndarray and self._plain and out.dtype == self._dtype and out.nbytes < _LONG:
             if self._generation == _native.generation and out.shape == ids.shape + self._tail and out.flags.c_contiguous:
                 try:
                     failed = self._cffi_lookup(self._handle, ffi.from_buffer(ids), ids.size, ffi.from_buffer(out, require_writable=True), out.nbytes)
@@ -188,22 +216,22 @@ class Table:
         a = np.ascontiguousarray(a, a.dtype.newbyteorder("="))
         tensor = None
         if out is None:
-            if back is not None and type(back.owner).__module__.startswith("torch"):
-                import torch
-
-                tensor = back.empty(shape, _name(self.dtype))
-                view = tensor if tensor.dtype not in _bits(torch) else tensor.view(_bits(torch)[tensor.dtype])
-                made = view.numpy()
+            if back is not None and _views.is_torch(back.owner):
+                tensor = back.empty(shape, self._name)
+                made = _memory(tensor)
             else:
                 made = np.empty(shape, self.dtype)
         else:
-            made = _views.view(out).owner if _views.foreign(out) else _views.plain(out) if isinstance(out, _ndarray) else np.asarray(out)
-            if not isinstance(made, _ndarray):
-                made = made.numpy()
+            if _views.is_torch(out):
+                v = _views.view(out)
+                kind, fits, made = v.dtype, v.code == _views.CODES[self._name] and not v.moved, _memory(out)
+            else:
+                made = _views.view(out).owner if _views.foreign(out) else _views.plain(out) if isinstance(out, _ndarray) else np.asarray(out)
+                kind, fits = made.dtype, made.dtype == self.dtype
             if made.shape != shape:
                 raise ShapeError(f"garner: out has shape {list(made.shape)}, the result {list(shape)}")
-            if made.dtype != self.dtype:
-                raise DTypeError(f"garner: out has elements of {made.dtype}, the table of {self.dtype}")
+            if not fits:
+                raise DTypeError(f"garner: out has elements of {kind}, the table of {self._name}")
             if not made.flags.c_contiguous or not made.flags.writeable or not isinstance(out, _ndarray) and not _views.foreign(out):
                 raise ShapeError("garner: out must be a row-major array that can be written to")
         self._fetch(a, made)
@@ -232,7 +260,7 @@ class Table:
     def _unpacked(self, ids: Any, out: Any, back: Any) -> Any:
         """Return rows of strings, or of elements narrower than a byte, which get one each."""
         shape = ids.shape + self._tail
-        if back is not None and type(back.owner).__module__.startswith("torch"):
+        if back is not None and _views.is_torch(back.owner):
             raise DTypeError(f"garner: a table of {self.dtype}, which torch lacks; give the numbers as an array of NumPy")
         if out is not None and (type(out) is not _ndarray or out.shape != shape or out.dtype != self.dtype):
             raise ShapeError(f"garner: out must be an array of NumPy of {self.dtype} and of shape {list(shape)}")
@@ -260,16 +288,27 @@ class Table:
         out[...] = made
         return out
 
+    @overload
+    def __getitem__(self, key: slice | _Numbers | EllipsisType) -> NDArray[Any]: ...
+
+    @overload
+    def __getitem__(self, key: Any) -> Any: ...
+
     def __getitem__(self, key: Any) -> Any:
         """Return rows as an array of NumPy does: by a number, a slice, numbers or a mask; negative ones count from the end."""
+        if key is Ellipsis:
+            return self[:]
         if isinstance(key, tuple):
             if not key:
                 raise ShapeError("garner: a table takes one index, of rows; index the result for columns")
-            rows = self[key[0]]
-            first = () if isinstance(key[0], (int, np.integer)) else (slice(None),)
-            if any(not isinstance(k, (int, slice, np.integer)) for k in key[1:]):
+            dots = [n for n, k in enumerate(key) if k is Ellipsis]
+            if len(dots) == 1:
+                key = key[: dots[0]] + (slice(None),) * (self.ndim - len(key) + 1) + key[dots[0] + 1 :]
+            first, plain = key[:1], (int, slice, np.integer)
+            if not all(isinstance(k, plain) or isinstance(k, (list, _ndarray)) and isinstance(first[0], slice) for k in key[1:]):
                 raise ShapeError("garner: a table takes numbers of rows, and slices or numbers of columns; index the result for others")
-            return rows[first + key[1:]]
+            rows = self[first[0]]
+            return rows[(() if isinstance(first[0], (int, np.integer)) else (slice(None),)) + key[1:]]
         self._ready()
         if isinstance(key, slice):
             return self.lookup(np.arange(*key.indices(self._rows), dtype=np.int64))
@@ -292,6 +331,16 @@ class Table:
                 e.value -= self._rows
                 e.args = (f"garner: ids[{','.join(map(str, e.position))}] = {e.value} is outside the table's {self._rows} rows (-{self._rows} … {self._rows - 1})",)
             raise
+
+    def __iter__(self) -> Iterator[Any]:
+        each = (1 << 20) // max(self.row_bytes, 1) + 1
+        for at in range(0, len(self), each):
+            yield from self[at : at + each]
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy is False:
+            raise OperatorError("garner: the rows of a table are copied; leave copy out")
+        return np.asarray(self[:], dtype)
 
     def __len__(self) -> int:
         return int(self._rows)
@@ -322,7 +371,7 @@ class Table:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<garner.Table {self._request['file']} {self.dtype} {list(self.shape)}{' closed' if self._closed else ''}>"
+        return f"<garner.Table {self._request['file']} {self._dtype or self._name} {list(self.shape)}{' closed' if self._closed else ''}>"
 
     def __reduce__(self) -> Any:
         return _again, (self._request,)
@@ -358,8 +407,12 @@ def _absolute(file: str) -> str:
     return os.path.join(folder, file)
 
 
-def _name(dtype: np.dtype[Any]) -> str:
-    return _views._OF_NUMPY[dtype.name]
+def _memory(tensor: Any) -> Any:
+    """Return the memory of a tensor of PyTorch as an array of NumPy, of the same width where NumPy lacks its type."""
+    import torch
+
+    bits = _bits(torch)
+    return (tensor.view(bits[tensor.dtype]) if tensor.dtype in bits else tensor).numpy()
 
 
 def _bits(torch: Any) -> Any:

@@ -141,6 +141,11 @@ def _of_torch(t: Any) -> View:
     return View(t, ffi.cast("void *", t.data_ptr()), tuple(t.shape), tuple(t.stride()), CODES[known], name == "complex32", t.dtype, empty, _same)
 
 
+def is_torch(x: Any) -> bool:
+    """Report whether x is a tensor of PyTorch."""
+    return "torch" in sys.modules and isinstance(x, sys.modules["torch"].Tensor)
+
+
 def plain(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Return an array of a subclass as one of NumPy's own, where that says the same."""
     if type(x) is not np.ndarray and getattr(type(x), "mask", None) is not None:
