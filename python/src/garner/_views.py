@@ -189,10 +189,11 @@ def operand(role: str, x: Any) -> View:
 
 def integers(role: str, x: Any) -> tuple[np.ndarray[Any, Any], View | None]:
     """Return numbers or a mask of any library as NumPy has them, without a copy where it has memory, and what makes a result of their kind."""
+    if isinstance(x, (int, np.integer, list, tuple)):
+        x = np.asarray(x)
+        x = x.astype(np.int64) if x.size == 0 and x.dtype == np.float64 else x  # an empty list has integers
     if type(x) is np.ndarray and x.dtype.kind in "iub":
         return x, None
-    if isinstance(x, (int, np.integer)):
-        return np.asarray(x), None
     v = operand(role, x)
     a = v.owner if isinstance(v.owner, np.ndarray) else v.owner.numpy()
     if a.dtype.kind not in "iub":
