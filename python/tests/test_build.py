@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -48,3 +49,10 @@ def test_a_target_that_is_none(hook: Any, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("shutil.which", lambda name: "go")
     with pytest.raises(SystemExit, match="give x86_64 or aarch64"):
         hook.library(FILE.parent, {"artifacts": []})
+
+
+def test_nothing_that_a_build_makes_is_in_git() -> None:
+    if not (FILE.parent.parent / ".git").exists():
+        pytest.skip("no checkout")
+    kept = subprocess.run(["git", "ls-files", "src/garner"], cwd=FILE.parent, capture_output=True, text=True, check=True).stdout.split()
+    assert {Path(name).suffix for name in kept} == {".py", ".typed"}
