@@ -181,7 +181,7 @@ class Table:
         garner.IndexError
             A number that is negative or not below ``len(table)``; nothing is read then.
         OSError
-            A file that changed, or was cut short, since it was opened.
+            A file that was cut short, or written to some 10 ms ago or earlier, since it was opened; with ``pread=True`` only one cut short.
         garner.ClosedError
             The table is closed.
         """
