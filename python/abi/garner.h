@@ -106,13 +106,6 @@ typedef int32_t (*garner_look)(void);
  * that sees to it that a file which is cut short is an error. */
 extern int64_t garner_run(int64_t prepared, void *data, void *indices, void *out, void **further, garner_look look, int32_t mapped);
 
-/* garner_arrays is garner_run of data, indices and out that are arrays of NumPy: their addresses as Python's id tells them,
- * and head, the bytes of the head of an object. call is any number that the caller gives an operator with its attributes.
- * It returns -1, and runs nothing, where garner_arrays_know has not told it, of arrays of the same dtypes and layouts, what
- * to run, or what it told was released. The dtypes must stay alive as long as the library. */
-extern int64_t garner_arrays(int64_t call, int64_t head, int64_t data, int64_t indices, int64_t out, garner_look look);
-extern void garner_arrays_know(int64_t call, int64_t head, int64_t data, int64_t indices, int64_t out, int64_t prepared);
-
 /* garner_open opens a table: {"file": "model.gguf#token_embd.weight", "dtype": "", "shape": [], "offset": 0, "raw": false, "to": "", "pread": false}.
  * text is its type, bits, shape, rows and row_bytes as JSON. Strings are read whole: text then has them too, each as base64
  * of its bytes, and table is 0. */

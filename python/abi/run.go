@@ -197,16 +197,6 @@ func (p *prepared) run(ctx context.Context, data, indices, out unsafe.Pointer, f
 	return p.p.Run(ctx, d, i, o, more...)
 }
 
-// runKnown is garner_run without further operands for arrays.c; -1 where the handle was released.
-//
-//export runKnown
-func runKnown(number C.int64_t, data, indices, out unsafe.Pointer, look C.garner_look, mapped C.int32_t, thread C.uint64_t) C.int64_t {
-	if _, err := get[*prepared](int64(number)); err != nil {
-		return -1
-	}
-	return runPrepared(number, data, indices, out, nil, look, mapped, thread)
-}
-
 // aloneTime is the estimate, in nanoseconds, of the longest run that takes one core: a thread
 // of C that wakes others waits some 50 µs for them.
 const aloneTime = 1_000_000

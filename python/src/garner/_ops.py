@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import json
-import threading
 from functools import lru_cache
 from typing import Any, Literal, Sequence
 
@@ -186,7 +185,6 @@ def _integers(indices: Any) -> Any:
 # By the layouts of the operands and the arguments; False where the call is numpy's.
 _kept: dict[Any, _views.Prepared | Literal[False]] = {}
 _from_buffer = ffi.from_buffer
-_get_ident = threading.get_ident
 
 
 def _address(a: Any) -> Any:
@@ -238,47 +236,7 @@ def _run(name: str, a: Any, indices: Any, axis: int | None, mode: str | None, ou
     failed = _native.lib.garner_run(prepared.handle, _address(a), _address(indices), to, NULL, _native.looking(), 1)
     if failed:
         _native.fail(failed)
-    _know(prepared, name, a, indices, axis, mode, out)
     return out
-
-
-# Calls that garner_arrays knows by a number, from the name and the arguments.
-_calls: dict[Any, int] = {}
-_along: dict[Any, int] = {}
-_dtypes: dict[int, Any] = {}  # those that it has seen, which live as long
-_HEAD = object.__basicsize__
-
-
-def _read(a: Any) -> bool:
-    """Report whether an array lies in memory as arrays.c has it."""
-    words = ffi.cast("int64_t *", id(a) + _HEAD)
-    interface = a.__array_interface__
-    return bool(
-        words[0] == interface["data"][0] and words[1] & 0xFFFFFFFF == a.ndim and words[5] == id(a.dtype)
-        and words[4] == (0 if a.base is None else id(a.base)) and words[6] & 0xFFFFFFFF == a.flags.num
-        and tuple(ffi.cast("int64_t *", words[2])[0 : a.ndim]) == a.shape and tuple(ffi.cast("int64_t *", words[3])[0 : a.ndim]) == a.strides
-    )  # fmt: skip
-
-
-@lru_cache(maxsize=1)
-def _readable() -> bool:
-    """Report whether this NumPy's arrays lie in memory as arrays.c has them."""
-    if np.ndarray.__basicsize__ < _HEAD + 56 or ffi.sizeof("void *") != 8:
-        return False
-    plain = np.arange(24, dtype=np.int16).reshape(2, 3, 4)
-    fixed = np.ones(3)
-    fixed.flags.writeable = False
-    return all(_read(x) for x in (plain, plain.base, plain[:, ::2, ::-1], plain.T, np.zeros(5, np.float32), np.zeros((2, 1), "?"), fixed))
-
-
-def _know(prepared: _views.Prepared, name: str, a: Any, indices: Any, axis: Any, mode: Any, out: Any) -> None:
-    """Let the next call over arrays of these layouts run without a look at them in Python."""
-    calls = _calls if mode is not None else _along
-    if not (a.dtype.isbuiltin == 1 and indices.dtype.isbuiltin == 1 and len(_dtypes) < 64 and len(calls) < 256 and _readable()):
-        return
-    _dtypes[id(a.dtype)], _dtypes[id(indices.dtype)] = a.dtype, indices.dtype
-    call = calls.setdefault((axis, mode) if mode is not None else axis, 2 * len(calls) + (mode is not None))
-    _native.lib.garner_arrays_know(call, _HEAD, id(a), id(indices), id(out), prepared.handle)
 
 
 def _ours(a: Any, indices: Any) -> bool:
@@ -340,21 +298,6 @@ def take(
             if axis is not None and n <= SMALL:
                 n *= a.size // (a.shape[axis] or 1)
             if n > SMALL:
-                call = _calls.get((axis, mode))
-                if call is not None and (out is None or type(out) is _ndarray):
-                    made = out
-                    if axis is None:
-                        made = _empty(indices.shape, a.dtype) if out is None else out
-                    elif out is None:
-                        shape = a.shape
-                        behind = axis + 1
-                        made = _empty(shape[:axis] + indices.shape + (shape[behind:] if behind else ()), a.dtype)
-                    look = _native._look if _get_ident() == _native._main else NULL
-                    failed = _native.load().garner_arrays(call, _HEAD, id(a), id(indices), id(made), look)
-                    if failed == 0:
-                        return made
-                    if failed > 0:
-                        _native.fail(failed)
                 result = _run("numpy.take", a, indices, axis, mode, out)
                 if result is not NotImplemented:
                     return result
@@ -432,14 +375,6 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     if _views.foreign(arr):
         return gather("numpy.take_along_axis", arr, indices, **{"axis": axis})  # type: ignore[arg-type]
     if type(arr) is _ndarray and type(indices) is _ndarray and indices.size > SMALL:
-        call = _along.get(axis)
-        if call is not None and (axis is None or arr.ndim == indices.ndim):
-            made = _empty(indices.shape, arr.dtype)  # another shape, of a broadcast, is not known
-            failed = _native.load().garner_arrays(call, _HEAD, id(arr), id(indices), id(made), _native.looking())
-            if failed == 0:
-                return made
-            if failed > 0:
-                _native.fail(failed)
         result = _run("numpy.take_along_axis", arr, indices, axis, None, None)
         if result is not NotImplemented:
             return result
