@@ -117,11 +117,7 @@ func cut(n *Nest, t *Tuning, threads int, columnar bool) choice {
 	if l.alone {
 		used = 1
 	}
-	near := t.NearBytes
-	if bytes >= longBytes {
-		near = max(near, t.StayBytes)
-	}
-	far := bitsOf >= 8 && !n.Empty && n.Reach > near
+	far := bitsOf >= 8 && !n.Empty && n.Reach > t.NearBytes
 	if far {
 		touched, under := (bytes+63)&^63, t.AheadLines // bytes of the cache lines that a row touches
 		if bytes%64 != 0 && 64%bytes != 0 {
@@ -172,11 +168,6 @@ func cut(n *Nest, t *Tuning, threads int, columnar bool) choice {
 	l.store(n, t, threads, size, bytes)
 	return l
 }
-
-// longBytes is the size from which the lines of a slice that lie in the last-level cache are
-// not prefetched: the processor does so itself. With prefetches, slices of 8 KiB of 1 MiB of data took 1.4
-// times as long as without (k rows of f64[128,1024] into 8 MB, Zen 4).
-const longBytes = 2048
 
 // store chooses the stores of a result of size bytes. They are non-temporal if
 // the result is too large to stay in the caches. The threshold is half for long
