@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import garner
-from garner import _native, _ops
+from garner import _native, _ops, _views
 
 rng = np.random.default_rng(3)
 
@@ -312,7 +312,7 @@ def interrupted(t: Any, ids: Any) -> None:
     library, out = _native.load(), np.empty((len(ids), 256), np.float32)
     code = _native.ffi.new("DLDataType *", {"code": 0, "bits": 64, "lanes": 1})
     job = library.garner_job()
-    assert library.garner_lookup(t._handle, _ops._address(ids), len(ids), code, _ops._address(out), out.nbytes, job) == 0
+    assert library.garner_lookup(t._handle, _views.pointer(ids), len(ids), code, _views.pointer(out), out.nbytes, job) == 0
 
     def progress() -> None:
         raise KeyboardInterrupt
@@ -377,6 +377,6 @@ except LookupError as e:
 def test_an_unknown_handle_is_an_error() -> None:
     library = _native.load()
     with pytest.raises(garner.Error, match="handle"):
-        _native.fail(library.garner_run(987_654_321, _native.NULL, _native.NULL, _native.NULL, _native.NULL, _native.NULL, 0))
+        _native.fail(library.garner_run(987_654_321, _native.NULL, _native.NULL, _native.NULL, _native.NULL, _native.NULL, _native.NULL, 0))
     library.garner_release(987_654_321)
     assert library.garner_error_read(987_654_321, _native.ffi.new("garner_error *")) == -1

@@ -19,6 +19,7 @@ PACKAGE = Path(garner.__file__).parent
 CALLS = {
     "garner_prepare": "garner.gather('onnx.Gather-13', [1], [0])",
     "garner_run": "garner.gather('onnx.Gather-13', [1], [0])",
+    "garner_shape": "[garner.gather('onnx.Gather-13', [1, 2], np.arange(n) % 2) for n in (1, 2)]",
     "garner_open": "garner.Table(path)",
     "garner_lookup64": "t.lookup(np.array([1]), np.empty((1, 256), np.float32))",
     "garner_lookup": "t.lookup([1])",

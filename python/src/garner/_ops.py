@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import builtins
+import itertools
 import json
+import os
+import threading
 from functools import lru_cache
+from operator import index as operator_index
 from typing import Any, Literal, Sequence
 
 import numpy as np
@@ -27,6 +31,7 @@ _empty = np.empty
 def describe(operator: str) -> dict[str, Any]:
     """Return what the engine says of an operator."""
     d: dict[str, Any] = _native.ask({"do": "operator", "op": {"name": operator}})
+    d["operands"] = tuple(n for n in d["further"] if n not in d["attributes"])  # behind the indices
     return d
 
 
@@ -86,6 +91,16 @@ def operation(
     return op, further
 
 
+_PLAIN = frozenset({int, str, bool, type(None)})
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _request(operator: str, axis: int | None, negative: str | None, outside: Any, **values: Any) -> tuple[bytes, bool]:
+    """Return an operation as garner_prepare takes it, and whether it fills."""
+    op, _ = operation(operator, axis, negative, outside, values, ())
+    return json.dumps(op).encode(), op.get("outside") == "fill"
+
+
 def gather(
     operator: str, data: Any, indices: Any = None, *, axis: int | None = None, out: Any = None,
     negative: Literal["reject", "from-end"] | None = None, outside: Any = None, threads: int = 0, **values: Any,
@@ -134,40 +149,60 @@ def gather(
     garner.IndexError: garner: indices[1] = 7 is outside axis 0 of data, which has -3…2
     """
     d = describe(operator)
-    if values.pop("max_norm", None) is not None:
+    if values and values.pop("max_norm", None) is not None:
         raise OperatorError("garner: max_norm changes the rows of the table, which no gather does; renormalise them first")
-    op, further = operation(operator, axis, negative, outside, values, [n for n in d["further"] if n not in d["attributes"]])
+    further = [values.pop(name, None) for name in d["operands"]]
+    while further and further[-1] is None:
+        further.pop()
+    if type(axis) in _PLAIN and (outside is None or type(outside) is str) and _PLAIN.issuperset(map(type, values.values())):
+        request, fills = _request(operator, axis, negative, outside, **values)
+    else:
+        request, fills = _request.__wrapped__(operator, axis, negative, outside, **values)
     if indices is None and d["takes_indices"]:
         raise OperatorError(f"garner: {operator} takes indices")
     of = _views.view(data)
     ids = None if indices is None else _views.view(_integers(indices))
-    more = [None if f is None else _views.view(f) for f in further]
-    if of.moved and (more or op.get("outside") == "fill"):
+    if of.moved and (further or fills):
         raise DTypeError(f"garner: {operator} over elements of {of.dtype}, which garner moves and cannot calculate with")
-    prepared = _views.Prepared(json.dumps(op).encode(), [of, ids, *more], threads)
-    kind = of.dtype if prepared.code == of.code else _views.NAMES[prepared.code]
-    if out is None:
-        out = of.empty(prepared.shape, kind)
-        result = _views.view(out)
+    if further or ids is None:
+        more = [None if f is None else _views.view(f) for f in further]
+        prepared = _views.Prepared(request, [of, ids, *more], threads)
+        shape, layout = prepared.shape, NULL
+        others = ffi.new("void *[]", [NULL if m is None else m.pointer for m in more]) if more else NULL
     else:
-        result = _views.view(out)
-        made = out if result.owner is out or not isinstance(out, np.ndarray) else None
-        if made is None and result.pointer != _views.pointer(np.asarray(out)):
-            raise ShapeError("garner: out must be a row-major array of native elements")
-        if result.shape != prepared.shape:
-            raise ShapeError(f"garner: out has shape {list(result.shape)}, the result {list(prepared.shape)}")
-        if result.code != prepared.code:
-            raise DTypeError(f"garner: out has elements of {result.dtype}, the result of {kind}")
-        if result.strides != _row_major(result.shape) and 0 not in result.shape:
-            raise ShapeError("garner: out is not row-major; gather into a new array and copy it")
-        if isinstance(result.owner, np.ndarray) and not result.owner.flags.writeable:  # also bytes, and what JAX has
-            raise ShapeError("garner: out is read-only")
-    prepared.run(of.pointer, NULL if ids is None else ids.pointer, result.pointer, [NULL if m is None else m.pointer for m in more])
-    return of.back(out)
+        prepared = _kept_for(request, of, ids, threads)
+        shape, others = prepared.shape_of(ids.shape), NULL
+        layout = ids.shape + ids.strides + shape
+    if out is None:
+        made = of.empty(shape, of.dtype if prepared.code == of.code else _views.NAMES[prepared.code])
+        result, flags = _views.view(made), 1
+    else:
+        result, flags = _output(out, shape, prepared.code, of), 3
+    library = _native.load()
+    failed = library.garner_run(prepared.handle, of.pointer, NULL if ids is None else ids.pointer, layout, result.pointer, others, _native.looking(), flags)
+    if failed:
+        _native.fail(failed)
+    return of.back(made) if out is None else out
 
 
-def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
-    strides, n = [], 1
+def _output(out: Any, shape: tuple[int, ...], code: tuple[int, int], of: _views.View) -> _views.View:
+    """Return the view of an output, once it is one."""
+    result = _views.view(out)
+    if result.owner is not out and isinstance(out, np.ndarray) and result.pointer != _views.pointer(np.asarray(out)):
+        raise ShapeError("garner: out must be a row-major array of native elements")
+    if result.shape != shape:
+        raise ShapeError(f"garner: out has shape {list(result.shape)}, the result {list(shape)}")
+    if result.code != code:
+        raise DTypeError(f"garner: out has elements of {result.dtype}, the result of {of.dtype if code == of.code else _views.NAMES[code]}")
+    if result.strides != _row_major(shape, result.size) and 0 not in shape:
+        raise ShapeError("garner: out is not row-major; gather into a new array and copy it")
+    if isinstance(result.owner, np.ndarray) and not result.owner.flags.writeable:  # also bytes, and what JAX has
+        raise ShapeError("garner: out is read-only")
+    return result
+
+
+def _row_major(shape: tuple[int, ...], size: int) -> tuple[int, ...]:
+    strides, n = [], size
     for extent in reversed(shape):
         strides.append(n)
         n *= extent
@@ -182,50 +217,108 @@ def _integers(indices: Any) -> Any:
     return indices
 
 
-# By the layouts of the operands and the arguments; False where the call is numpy's.
-_kept: dict[Any, _views.Prepared | Literal[False]] = {}
+# What runs an operator, by its name and attributes, the types of data and indices, data's layout and the rank of the
+# indices: one serves indices of all lengths. It is changed under _keeping, and read without.
+_kept: dict[Any, _views.Prepared] = {}
+_keeping = threading.Lock()
+_turns = itertools.count(1)
+_serves: dict[Any, int] = {}  # of operators whose indices keep some extents, as Prepared.serves has it
 _from_buffer = ffi.from_buffer
 
 
-def _address(a: Any) -> Any:
-    try:
-        return _from_buffer(a)
-    except (TypeError, ValueError, BufferError):
-        return _views.pointer(a)  # strides, or a type that the buffer protocol lacks
+def _after_fork() -> None:
+    global _keeping
+    _keeping = threading.Lock()
 
 
-def _prepared(key: Any, name: str, a: Any, indices: Any, axis: Any, mode: Any) -> _views.Prepared | None:
-    """Return what runs these, from _kept if it is there; None where they are numpy's."""
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def _keep(key: Any, prepared: _views.Prepared) -> None:
+    """Keep it, in the place of those that were not used for the longest time."""
+    prepared.used = next(_turns)
+    dropped = []
+    with _keeping:
+        if len(_kept) >= _MOST:
+            oldest = sorted(_kept.items(), key=lambda item: item[1].used)[: _MOST // 4]
+            dropped = [_kept.pop(k) for k, _ in oldest]
+        _kept[key] = prepared
+    del dropped  # and released, without the lock
+
+
+def _kept_for(request: bytes, of: _views.View, ids: _views.View, threads: int) -> _views.Prepared:
+    """Return what runs a request over these, from _kept if it is there."""
+    rank = len(ids.shape)
+    family = (request, rank)
+    key: Any = (request, threads, of.code, of.shape, of.strides, ids.code, rank)
+    serves = _serves.get(family, 2)
+    if serves < 2:
+        key += ids.shape[-1:] if serves else ids.shape
     found = _kept.get(key)
-    if found is None or found and found.generation != _native.generation:
-        found = False
-        if _ours(a, indices) and (axis is None or type(axis) is int):
-            values: dict[str, Any] = {"axis": axis}
-            if mode is not None:
-                values["mode"] = mode
-            try:
-                found = _views.Prepared(json.dumps({"name": name, "values": values}).encode(), [_views.view(a), _views.view(indices)])
-            except (ShapeError, DTypeError, OperatorError):
-                pass  # numpy has words for it, or does it
-        while len(_kept) >= _MOST:
-            _kept.pop(next(iter(_kept), None), None)
-        _kept[key] = found
-    return found or None
+    if found is not None and found.generation == _native.generation:
+        found.used = next(_turns)
+        return found
+    made = _views.Prepared(request, [of, ids], threads)
+    if made.serves < serves:
+        with _keeping:
+            if len(_serves) >= 4 * _MOST:
+                _serves.clear()
+            _serves[family] = made.serves
+        key = key[:7] + (ids.shape[-1:] if made.serves else ids.shape)
+    _keep(key, made)
+    return made
+
+
+def _prepare(key: Any, name: str, a: Any, indices: Any, axis: Any, mode: Any) -> _views.Prepared | None:
+    """Return what runs these; None where they are numpy's."""
+    if not _ours(a, indices):
+        return None
+    values: dict[str, Any] = {"axis": axis}
+    if mode is not None:
+        values["mode"] = mode
+    try:
+        made = _views.Prepared(json.dumps({"name": name, "values": values}).encode(), [_views.view(a), _views.view(indices)])
+    except (ShapeError, DTypeError, OperatorError):
+        return None  # numpy has words for it, or does it
+    if made.serves < 2:
+        return None
+    if mode is not None and axis is not None:
+        made.before, made.after = a.shape[:axis], a.shape[axis % a.ndim + 1 :]
+    _keep(key, made)
+    return made
 
 
 def _run(name: str, a: Any, indices: Any, axis: int | None, mode: str | None, out: Any) -> Any:
     """Run take or take_along_axis of NumPy by the library; NotImplemented where the call is numpy's."""
-    key = (a.dtype, a.shape, a.strides, indices.dtype, indices.shape, indices.strides, axis, mode, name)
+    if axis.__class__ is not int and axis is not None:
+        if isinstance(axis, (bool, np.bool_)) or not hasattr(axis, "__index__"):
+            return NotImplemented
+        axis = operator_index(axis)
+    if mode.__class__ is not str and mode is not None:
+        return NotImplemented
+    dtype, shape = a.dtype, indices.shape
+    key = (name, axis, mode, dtype, a.shape, a.strides, indices.dtype, len(shape))
     prepared = _kept.get(key)
-    if not prepared or prepared.generation != _native.generation:
-        prepared = _prepared(key, name, a, indices, axis, mode)
+    if prepared is None or prepared.generation != _native.generation:
+        prepared = _prepare(key, name, a, indices, axis, mode)
         if prepared is None:
             return NotImplemented
-    if out is None:
-        out = _empty(prepared.shape, a.dtype)
-        to = _address(out)
     else:
-        if type(out) is not _ndarray or out.shape != prepared.shape or out.dtype != a.dtype:
+        prepared.used = next(_turns)
+    if mode is not None:
+        made = prepared.before + shape + prepared.after
+    else:
+        try:
+            made = prepared.shape_of(shape)
+        except ShapeError:
+            return NotImplemented
+    flags = 0 if _allocated(a) and _allocated(indices) else 1
+    if out is None:
+        out = _empty(made, dtype)
+        to = _from_buffer(out)
+    else:
+        if type(out) is not _ndarray or out.shape != made or out.dtype != dtype:
             return NotImplemented
         try:
             to = _from_buffer(out, require_writable=True)
@@ -233,10 +326,29 @@ def _run(name: str, a: Any, indices: Any, axis: int | None, mode: str | None, ou
             if not out.flags.c_contiguous or not out.flags.writeable:
                 return NotImplemented
             to = _views.pointer(out)
-    failed = _native.lib.garner_run(prepared.handle, _address(a), _address(indices), to, NULL, _native.looking(), 1)
+        if mode == "raise":
+            flags |= 2  # as numpy has it, which buffers: a bad index leaves out as it was
+    try:
+        of = _from_buffer(a)
+    except (TypeError, ValueError, BufferError):
+        of = _views.pointer(a)  # strides, or a type that the buffer protocol lacks
+    try:
+        ids = _from_buffer(indices)
+    except (TypeError, ValueError, BufferError):
+        size = indices.itemsize
+        if any(s % size for s in indices.strides):
+            return NotImplemented
+        ids = _views.pointer(indices)
+    failed = _native.lib.garner_run(prepared.handle, of, ids, shape + indices.strides + made, to, NULL, _native.looking(), flags)
     if failed:
         _native.fail(failed)
     return out
+
+
+def _allocated(a: Any) -> bool:
+    """Report whether NumPy allocated an array's memory: it is then of no mapped file."""
+    base = a.base
+    return base is None or type(base) is _ndarray and base.base is None
 
 
 def _ours(a: Any, indices: Any) -> bool:
