@@ -99,6 +99,118 @@ def test_layouts_in_turn() -> None:
     assert garner.take(a, i, None).shape == (5000,)
 
 
+@pytest.fixture
+def prepared(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Return a list that grows with each operator that is prepared; nothing is kept of tests before."""
+    made: list[Any] = []
+    begin = _views.Prepared.__init__
+
+    def counted(self: Any, request: bytes, *x: Any) -> None:
+        made.append(request)
+        begin(self, request, *x)
+
+    monkeypatch.setattr(_views.Prepared, "__init__", counted)
+    monkeypatch.setattr(_ops, "_kept", {})
+    monkeypatch.setattr(_ops, "_serves", {})
+    return made
+
+
+def test_one_prepared_serves_every_length(prepared: list[Any]) -> None:
+    a, along = rng.random((300, 64)), rng.integers(0, 300, (4000, 64))
+    for n in range(1030, 1090):
+        i = rng.integers(-300, 300, n)
+        assert (garner.take(a, i, 0) == a[i]).all()
+    assert len(prepared) == 1
+    for n in range(2, 60, 3):
+        i = rng.integers(0, 300, (n, 50))
+        assert (garner.take(a, i[:, ::2], 0) == a[i[:, ::2]]).all() and (garner.take(a, i.T, np.int32(-2)) == a[i.T]).all()
+    assert len(prepared) == 3  # of another rank; of another axis
+    for n in range(1100, 1130):
+        assert (garner.take_along_axis(a, along[:n], 0) == np.take_along_axis(a, along[:n], 0)).all()
+    assert len(prepared) == 4
+    for call in (lambda i: garner.embedding(a, i), lambda i: garner.gather("onnx.Gather-13", a, i, axis=0), lambda i: garner.gather_nd(a, i[:, None])):
+        prepared.clear()
+        for n in (*range(1, 40), 3, 1, 0):
+            i = rng.integers(0, 300, n)
+            got = call(i)
+            assert got.shape == (n, 64) and (got == a[i]).all()
+        assert len(prepared) <= 2  # gather_nd finds once that its tuples keep their length
+    prepared.clear()
+    tuples = rng.integers(0, 64, (30, 2))
+    for n in range(1, 30):
+        assert (garner.gather_nd(a, tuples[:n]) == a[tuple(tuples[:n].T)]).all()
+    assert len(prepared) == 1  # of tuples of another length
+
+
+def test_those_used_last_are_kept(prepared: list[Any]) -> None:
+    a, i = rng.random((9, 5)), np.array([1, 2])
+    for n in range(3 * _ops._MOST):
+        garner.embedding(a, i)
+        garner.embedding(np.empty((n + 10, 5)), i)
+    assert len(prepared) == 3 * _ops._MOST + 1 and len(_ops._kept) <= _ops._MOST
+
+
+def test_what_a_call_is_known_by(prepared: list[Any]) -> None:
+    """Values that Python takes for equal are none."""
+    a, i = rng.random((4, 5)), np.array([0, 1])
+    assert (garner.gather("onnx.Gather-13", a, i, axis=1) == a[:, i]).all()
+    with pytest.raises(garner.OperatorError):
+        garner.gather("onnx.Gather-13", a, i, axis=True)
+    with pytest.raises(garner.OperatorError):
+        garner.gather("onnx.Gather-13", a, i, axis=1.0)  # type: ignore[arg-type]
+    outside = np.array([9, 0])
+    for fill in (0.0, -0.0, 0.0):
+        got = garner.gather("garner.Gather", a[:, 0].copy(), outside, outside=fill)
+        assert got[0] == 0 and np.signbit(got[0]) == np.signbit(fill)
+    big, many = rng.random((50, 700)), np.arange(2000) % 50
+    prepared.clear()
+    for axis in (np.int64(0), 0, np.int64(0)):
+        assert (garner.take(big, many, axis) == big[many]).all() and len(prepared) == 1
+    with pytest.raises(TypeError):
+        garner.take(big, many, 0.0)
+
+
+@pytest.mark.parametrize("rows", [1, 40])
+def test_a_bad_index_leaves_out_as_it_was(rows: int) -> None:
+    a = rng.random((1000, rows))
+    i = rng.integers(0, 1000, 70_000)
+    i[69_000] = 1000
+    out = np.full((70_000, rows), -7.0)
+    for call in (lambda: garner.take(a, i, 0, out), lambda: garner.gather("onnx.Gather-13", a, i, out=out), lambda: garner.embedding(a, i, out=out)):
+        for _ in range(2):
+            with pytest.raises(garner.IndexError) as e:
+                call()
+            assert e.value.position == (69_000,) and (out == -7).all()
+    i[69_000] = 0
+    assert garner.take(a, i, 0, out) is out and (out == a[i]).all()
+    assert garner.gather("onnx.Gather-13", a, i, out=out) is out
+
+
+def test_threads_that_share_what_is_kept(prepared: list[Any]) -> None:
+    tables = [rng.random((50 + n, 4)) for n in range(2 * _ops._MOST)]
+    wrong: list[Any] = []
+
+    def go(seed: int) -> None:
+        own = np.random.default_rng(seed)
+        for _ in range(600):
+            a, axis = tables[own.integers(0, len(tables))], int(own.integers(0, 2))
+            i = own.integers(0, 4, own.integers(1, 9))
+            if not np.array_equal(garner.gather("onnx.Gather-13", a, i, axis=axis), a[i] if axis == 0 else a[:, i]):
+                wrong.append((a.shape, axis))
+
+    threads = [threading.Thread(target=go, args=(n,)) for n in range(6)]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not wrong and len(_ops._kept) <= _ops._MOST
+
+
 def test_outputs_whose_dtypes_die() -> None:
     """A dtype of an unpickled array is no singleton: another may have its address after it, and a row of another size."""
     code = """
