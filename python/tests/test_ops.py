@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import threading
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 import pytest
@@ -71,12 +71,13 @@ def test_layouts_in_turn() -> None:
     with pytest.raises(garner.IndexError) as e:
         garner.take(a, i + 700, 0)
     assert e.value.value == (i + 700)[e.value.position] >= 700
-    for x, k, o, mode in (
+    cases: tuple[tuple[Any, Any, Any, Any], ...] = (
         (a, i, None, "raise"), (a, i, np.empty_like(want), "raise"), (a.T.copy().T, i, None, "raise"), (a.astype("f4"), i, None, "raise"),
         (a, i.astype("i4"), None, "raise"), (a, i, None, "wrap"), (a, np.repeat(i, 2)[::2], None, "raise"), (a.view("M8[s]"), i, None, "raise"),
         (a, i, np.empty((64, 5000)).T, "raise"), (a, i, np.empty((5000, 64), "f4"), "raise"), (a[::2], i // 2, None, "raise"), (a, i[:4000], None, "raise"),
         (a, i.reshape(50, 100), None, "raise"), (a, i.reshape(100, 50)[:, ::2], None, "raise"), (a, i.reshape(100, 50).T, None, "raise"),
-    ) * 2:  # fmt: skip
+    )  # fmt: skip
+    for x, k, o, mode in cases * 2:
         garner.take(a, i, 0)
         try:
             expected = np.take(x, k, 0, None if o is None else o.copy(), mode)
@@ -93,7 +94,7 @@ def test_layouts_in_turn() -> None:
     with pytest.raises(ValueError):
         garner.take(a, i, 0, np.empty((5000, 63)))
     with pytest.raises(TypeError):
-        garner.take(a, i, 1.5)
+        garner.take(a, i, 1.5)  # type: ignore[arg-type]
     with pytest.raises(ValueError):
         garner.take(a, i, 9)
     assert garner.take(a, i, None).shape == (5000,)
@@ -128,7 +129,10 @@ def test_one_prepared_serves_every_length(prepared: list[Any]) -> None:
     for n in range(1100, 1130):
         assert (garner.take_along_axis(a, along[:n], 0) == np.take_along_axis(a, along[:n], 0)).all()
     assert len(prepared) == 4
-    for call in (lambda i: garner.embedding(a, i), lambda i: garner.gather("onnx.Gather-13", a, i, axis=0), lambda i: garner.gather_nd(a, i[:, None])):
+    calls: tuple[Callable[[Any], Any], ...] = (
+        lambda i: garner.embedding(a, i), lambda i: garner.gather("onnx.Gather-13", a, i, axis=0), lambda i: garner.gather_nd(a, i[:, None]),
+    )  # fmt: skip
+    for call in calls:
         prepared.clear()
         for n in (*range(1, 40), 3, 1, 0):
             i = rng.integers(0, 300, n)
@@ -150,6 +154,15 @@ def test_those_used_last_are_kept(prepared: list[Any]) -> None:
     assert len(prepared) == 3 * _ops._MOST + 1 and len(_ops._kept) <= _ops._MOST
 
 
+def test_a_handler_gathers_while_something_is_kept(prepared: list[Any]) -> None:
+    for n in range(_ops._MOST - 1):
+        garner.embedding(np.empty((n + 10, 5)), np.array([1]))
+    with _ops._keeping:  # where a signal may come
+        assert (garner.gather("onnx.Gather-13", np.arange(9), np.array([4])) == 4).all()
+        assert (garner.gather("onnx.Gather-13", np.arange(8), np.array([4])) == 4).all()
+    assert len(prepared) == _ops._MOST + 1 > len(_ops._kept)
+
+
 def test_what_a_call_is_known_by(prepared: list[Any]) -> None:
     """Values that Python takes for equal are none."""
     a, i = rng.random((4, 5)), np.array([0, 1])
@@ -167,7 +180,7 @@ def test_what_a_call_is_known_by(prepared: list[Any]) -> None:
     for axis in (np.int64(0), 0, np.int64(0)):
         assert (garner.take(big, many, axis) == big[many]).all() and len(prepared) == 1
     with pytest.raises(TypeError):
-        garner.take(big, many, 0.0)
+        garner.take(big, many, 0.0)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("rows", [1, 40])
@@ -176,7 +189,10 @@ def test_a_bad_index_leaves_out_as_it_was(rows: int) -> None:
     i = rng.integers(0, 1000, 70_000)
     i[69_000] = 1000
     out = np.full((70_000, rows), -7.0)
-    for call in (lambda: garner.take(a, i, 0, out), lambda: garner.gather("onnx.Gather-13", a, i, out=out), lambda: garner.embedding(a, i, out=out)):
+    calls: tuple[Callable[[], Any], ...] = (
+        lambda: garner.take(a, i, 0, out), lambda: garner.gather("onnx.Gather-13", a, i, out=out), lambda: garner.embedding(a, i, out=out),
+    )  # fmt: skip
+    for call in calls:
         for _ in range(2):
             with pytest.raises(garner.IndexError) as e:
                 call()
@@ -394,7 +410,10 @@ def test_many_calls_keep_no_memory(npy: Any, tmp_path: Any) -> None:
                 t.lookup(ids)
                 calls += 3
                 if k % 4 == 0:
-                    for call in (lambda: garner.gather("onnx.Gather-13", a, bad), lambda: t.lookup([99_999]), lambda: garner.gather("onnx.Gathre", a, i)):
+                    refused: tuple[Callable[[], Any], ...] = (
+                        lambda: garner.gather("onnx.Gather-13", a, bad), lambda: t.lookup([99_999]), lambda: garner.gather("onnx.Gathre", a, i),
+                    )  # fmt: skip
+                    for call in refused:
                         with pytest.raises(garner.Error):
                             call()
                     calls += 3

@@ -224,7 +224,7 @@ def _integers(indices: Any) -> Any:
 # What runs an operator, by its name and attributes, the types of data and indices, data's layout and the rank of the
 # indices: one serves indices of all lengths. It is changed under _keeping, and read without.
 _kept: dict[Any, _views.Prepared] = {}
-_keeping = threading.Lock()
+_keeping = threading.RLock()  # a handler of a signal may gather while its thread holds it
 _turns = itertools.count(1)
 _serves: dict[Any, int] = {}  # of operators whose indices keep some extents, as Prepared.serves has it
 _from_buffer = ffi.from_buffer
@@ -232,7 +232,7 @@ _from_buffer = ffi.from_buffer
 
 def _after_fork() -> None:
     global _keeping
-    _keeping = threading.Lock()
+    _keeping = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):
@@ -246,7 +246,7 @@ def _keep(key: Any, prepared: _views.Prepared) -> None:
     with _keeping:
         if len(_kept) >= _MOST:
             oldest = sorted(_kept.items(), key=lambda item: item[1].used)[: _MOST // 4]
-            dropped = [_kept.pop(k) for k, _ in oldest]
+            dropped = [_kept.pop(k, None) for k, _ in oldest]
         _kept[key] = prepared
     del dropped  # and released, without the lock
 
