@@ -56,6 +56,7 @@ const prefetchedElements = 16
 func decoded(n *Nest, t *Tuning, threads int) choice {
 	quick := *t
 	quick.AloneBytes /= 4 // to decode an element takes several times as long as to copy it
+	quick.AloneTime /= 4
 	l := cut(n, &quick, threads, true)
 	l.index = n.Index
 	if l.way != Nothing {
@@ -108,7 +109,7 @@ func cut(n *Nest, t *Tuning, threads int, columnar bool) choice {
 	l.even, l.step = evenly(n.Index, n.Slice)
 
 	size := product(max(total, 1), max(l.free, 1), bytes) // bytes of the result
-	l.alone = threads == 1 || size <= t.AloneBytes && total <= t.SharedRows
+	l.alone = threads == 1 || size <= t.AloneBytes && total <= t.SharedRows || t.short(n.Reach, product(max(total, 1), max(l.free, 1)), size)
 	if bitsOf > 0 && bitsOf < 8 {
 		// No two units may write into one byte of the result.
 		l.alone = l.alone || l.free > 1 || !l.even || l.step != n.Slice
@@ -117,11 +118,7 @@ func cut(n *Nest, t *Tuning, threads int, columnar bool) choice {
 	if l.alone {
 		used = 1
 	}
-	near := t.NearBytes
-	if bytes >= longBytes {
-		near = max(near, t.StayBytes)
-	}
-	far := bitsOf >= 8 && !n.Empty && n.Reach > near
+	far := bitsOf >= 8 && !n.Empty && n.Reach > t.NearBytes
 	if far {
 		touched, under := (bytes+63)&^63, t.AheadLines // bytes of the cache lines that a row touches
 		if bytes%64 != 0 && 64%bytes != 0 {
@@ -173,10 +170,22 @@ func cut(n *Nest, t *Tuning, threads int, columnar bool) choice {
 	return l
 }
 
-// longBytes is the size from which the lines of a slice that lie in the last-level cache are
-// not prefetched: the processor does so itself. With prefetches, slices of 8 KiB of 1 MiB of data took 1.4
-// times as long as without (k rows of f64[128,1024] into 8 MB, Zen 4).
-const longBytes = 2048
+// short reports whether a run is estimated to take no longer than AloneTime: rows of data that
+// so many bytes hold, into a result of size bytes. A row and 32 bytes of it take a nanosecond
+// where data is near, two where it is in the last-level cache, six beyond it (one core of a Zen 4).
+func (t *Tuning) short(reach, rows, size int) bool {
+	if t.AloneTime == 0 {
+		return false
+	}
+	each := 1
+	switch {
+	case reach > t.StayBytes:
+		each = 6
+	case reach > t.NearBytes:
+		each = 2
+	}
+	return rows <= t.AloneTime/each && size/32 <= t.AloneTime/each-rows
+}
 
 // store chooses the stores of a result of size bytes. They are non-temporal if
 // the result is too large to stay in the caches. The threshold is half for long

@@ -167,3 +167,38 @@ func TestRunKnown(t *testing.T) {
 		}
 	}
 }
+
+// TestShortRuns holds that AloneTime keeps on one core what is estimated to take no longer, by the
+// place of data, and that 0 keeps nothing.
+func TestShortRuns(t *testing.T) {
+	const mib = 1 << 20
+	waking := Tuned
+	waking.AloneTime = 1_000_000
+	elements := func(reach, n int) Nest {
+		return nestOf(reach, []Axis{{Dim: reach / 4, Data: 1}}, 1, Loop{Extent: n, Index: 1, Out: 1})
+	}
+	rows := func(reach, n int) Nest {
+		return nestOf(reach, []Axis{{Dim: reach / 4096, Data: 1024}}, 1024, Loop{Extent: n, Index: 1, Out: 1024})
+	}
+	for _, tt := range []struct {
+		name  string
+		nest  Nest
+		alone bool
+	}{
+		{"near elements", elements(mib/4, 800_000), true},
+		{"more of them", elements(mib/4, 900_000), false},
+		{"elements in the last-level cache", elements(4*mib, 400_000), true},
+		{"more of those", elements(4*mib, 500_000), false},
+		{"far elements", elements(27*mib, 140_000), true},
+		{"more of those, which are on all cores", elements(27*mib, 170_000), false},
+		{"long rows", rows(mib/4, 7_000), true},
+		{"more of those", rows(mib/4, 8_000), false},
+		{"more than an int of 32 bits", elements(mib/4, 1<<31-1), false},
+	} {
+		for _, tuned := range []Tuning{waking, Tuned} {
+			if got, want := choose(&tt.nest, &tuned, 2, nil).alone, tt.alone && tuned.AloneTime > 0; got != want {
+				t.Errorf("%s, AloneTime %d: alone %t; want %t", tt.name, tuned.AloneTime, got, want)
+			}
+		}
+	}
+}

@@ -11,6 +11,7 @@ type Tuning struct {
 	UnitTiles   int // most tiles per unit
 	SharedRows  int // most tuples that are resolved before any row moves, if several turns use their rows
 	AloneBytes  int // largest result that runs on the caller's goroutine alone
+	AloneTime   int // longest run on the caller's goroutine alone, by estimate, in nanoseconds; 0: AloneBytes alone decides
 	NearBytes   int // largest data that counts as near, that is in the caches: it is not prefetched
 	StayBytes   int // largest data that stays in the last-level cache if non-temporal stores bypass it
 	AheadLines  int // prefetch distance in cache lines; three quarters of it for rows of eight lines or more

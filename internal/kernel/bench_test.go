@@ -3,10 +3,12 @@ package kernel
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/garner-go/garner/internal/pages"
@@ -122,6 +124,51 @@ func BenchmarkRows(b *testing.B) {
 					}
 					moveBlocks(b, benchMemory()[:table.bytes], size, ahead, false, make([]byte, benchRows*size))
 				})
+			}
+		}
+	}
+}
+
+// benchPlaces are the places of src and dst in a page. A processor can be many times slower
+// at a few of them: by the address of a file, the header of which is padded to 8 bytes, by the
+// 16 bytes in front of a large allocation of C.
+var benchPlaces = []int{0, 8, 16, 64, 2064}
+
+// placed returns n bytes that begin at a place in a page.
+func placed(b []byte, n, place int) []byte {
+	from := (place - int(uintptr(unsafe.Pointer(unsafe.SliceData(b))))) & 4095
+	return b[from:][:n]
+}
+
+// BenchmarkRowsPlaces moves long slices between all pairs of places. Measure a kernel for them by
+// it; a mean over places hides one that is slow.
+func BenchmarkRowsPlaces(b *testing.B) {
+	memory := benchMemory()
+	for _, c := range []struct{ size, table, result int }{
+		{2048, 1 << 20, 4 << 20}, {4096, 256 << 10, 256 << 10}, {4096, 1 << 20, 4 << 20}, {4100, 1 << 20, 4 << 20}, {8192, 4 << 20, 8 << 20}, {4096, 64 << 20, 4 << 20},
+	} {
+		rows := randomOffsets(c.result/c.size, c.size, c.table)
+		out := make([]byte, c.result+8192)
+		for _, ahead := range []int{0, aheadRows(c.size)} {
+			for _, from := range benchPlaces {
+				for _, to := range benchPlaces {
+					b.Run(fmt.Sprintf("size=%d/table=%d/result=%d/ahead=%d/src=%d/dst=%d", c.size, c.table, c.result, ahead, from, to), func(b *testing.B) {
+						src, dst := placed(memory, c.table, from), placed(out, c.result, to)
+						n := c.result / c.size
+						m := Move{Step: c.size, Size: c.size, Elem: 1}
+						if ahead > 0 {
+							m.Ahead.Rows = rows[ahead:][:n]
+						}
+						least := time.Duration(math.MaxInt64)
+						b.SetBytes(int64(n * c.size))
+						for b.Loop() {
+							begun := time.Now()
+							Rows(dst, src, rows[:n], m, nil)
+							least = min(least, time.Since(begun))
+						}
+						b.ReportMetric(float64(least.Nanoseconds())/float64(n), "least-ns/row")
+					})
+				}
 			}
 		}
 	}

@@ -41,9 +41,6 @@ func Rows(dst, src []byte, rows []int64, m Move, fill []byte) {
 	last := m.At + (len(rows)-1)*m.Step
 	_, _ = dst[min(m.At, last):][:m.Size], dst[max(m.At, last):][:m.Size]
 	move, ahead := rowsForm(m.Size)
-	if bytes := bytesForm(m.Size, len(dst)); bytes != nil {
-		move = bytes
-	}
 	switch {
 	case move != nil && !m.Filled:
 		rowsFast(dst, src, rows, m, move, ahead)

@@ -230,16 +230,6 @@ func rows64AheadAVX2(a *rowsArgs)
 //go:noescape
 func rows64AVX512(a *rowsArgs)
 
-// rowsBytes moves slices of any size by the processor's move of bytes, which does not read
-// the lines that it overwrites:
-//
-//	for j, row := range rows {
-//		copy(dst[at+j*step:][:size], src[int(row)+bias:])
-//	}
-//
-//go:noescape
-func rowsBytes(a *rowsArgs)
-
 // rows64AheadAVX512 is rows64AVX512 with a prefetch of later slices. In slices of 512
 // bytes and more it prefetches most lines a second time, shortly before their turn:
 //
@@ -854,17 +844,6 @@ func rowsForm(size int) (move, ahead rowsFunc) {
 		return rows64AVX2, rows64AheadAVX2
 	}
 	return rows64AVX512, rows64AheadAVX512
-}
-
-// bytesForm returns the form of Rows without prefetching for slices of size bytes into a
-// result of so many, or nil where that of rowsForm is faster: a start costs some 30 cycles, and
-// lines that the second-level cache holds are read quickly. Slices of 4 KiB took 0.9 of the
-// time in a result of 4 MB, and 1.25 of it in one of 256 KB (Zen 4).
-func bytesForm(size, result int) rowsFunc {
-	if form < formAVX2 || !cpu.X86.HasERMS || size < 2048 || result < 1<<20 {
-		return nil
-	}
-	return rowsBytes
 }
 
 // streamForm returns the form of Rows with non-temporal stores for slices of size

@@ -428,8 +428,7 @@ TEXT ·slices65AheadAVX2(SB), NOSPLIT, $0-16
 // in a loop over the blocks of a slice would train it to fetch memory behind the
 // slice. So below 2048 bytes each block has its own load instruction: 16, 8, 4, 2
 // and 1 blocks, by the bits of the size. In longer slices the useless lines are
-// few and the useful ones many, so a loop moves two blocks per iteration. It stores
-// to whole lines: in front of them it moves the first 64 bytes, behind them the last.
+// few and the useful ones many, so a loop moves two blocks per iteration.
 //
 // R12 is the number of bytes of the slice that are moved, R13 of those that remain.
 // LINE(at) moves the block at offset at + R12.
@@ -470,29 +469,6 @@ none:
 	CMPQ  R8, $2048; \
 	JLT   fit16; \
 	MOVQ  R8, R13; \
-	TESTQ $63, DI; \
-	JZ    whole64; \
-	LINE(0); \
-	MOVQ  DI, R12; \
-	NEGQ  R12; \
-	ANDQ  $63, R12; \
-	SUBQ  R12, R13; \
-	AGAIN(1, long64); \
-	SOON(0); \
-	SOON(64); \
-	LINES2(LINE); \
-	ADDQ  $128, R12; \
-	SUBQ  $128, R13; \
-	CMPQ  R13, $128; \
-	JGE   long64; \
-	CMPQ  R13, $64; \
-	JLT   tail64; \
-	LINE(0); \
-tail64: \
-	LEAQ  -64(R8), R12; \
-	LINE(0); \
-	JMP   fit0; \
-whole64: \
 	AGAIN(1, long); \
 	SOON(0); \
 	SOON(64); \
@@ -630,24 +606,6 @@ TEXT ·rows64AheadAVX2(SB), NOSPLIT, $0-8
 // func rows64AVX512(a *rowsArgs)
 TEXT ·rows64AVX512(SB), NOSPLIT, $0-8
 	SLICES(FOUND, LINEZ, ASKNONE, NOTSOON)
-
-// func rowsBytes(a *rowsArgs)
-TEXT ·rowsBytes(SB), NOSPLIT, $0-8
-	ARGS
-
-bytes:
-	FOUND
-	MOVQ SI, R12
-	MOVQ CX, R13
-	MOVQ DI, R15
-	MOVQ AX, SI
-	MOVQ R8, CX
-	REP; MOVSB
-	MOVQ R12, SI
-	MOVQ R13, CX
-	MOVQ R15, DI
-	STEP(bytes)
-	RET
 
 // func rows64AheadAVX512(a *rowsArgs)
 TEXT ·rows64AheadAVX512(SB), NOSPLIT, $0-8

@@ -6,8 +6,6 @@ var forms = []string{"Generic"}
 
 func rowsForm(int) (move, ahead rowsFunc) { return nil, nil }
 
-func bytesForm(int, int) rowsFunc { return nil }
-
 func streamForm(int, int, bool) rowsFunc { return nil }
 
 func elementsForm(int, int) (move, ahead elementsFunc) { return nil, nil }

@@ -82,6 +82,7 @@ typedef struct {
 	int32_t rank;
 	DLDataType dtype;
 	int64_t shape[GARNER_MAX_RANK];
+	int32_t serves; /* extents of the indices that a run may change: 0 none, 1 all but the last, 2 all */
 } garner_prepared;
 
 extern int32_t garner_abi(void);
@@ -95,24 +96,28 @@ extern int32_t garner_error_read(int64_t number, garner_error *to);
 /* garner_prepare lowers an operator for operands: data, indices and the further ones, NULL for one that is not given.
  * op is JSON: {"name": "onnx.Gather-13", "values": {"axis": 0}, "negative": "", "outside": "", "fill": ""}. The result
  * has a handle, for garner_run and garner_release, and the type and the shape of the output. Only operands on which the
- * shape depends, such as offsets, need their memory. threads is the most cores of a run; 0: one for a run below about
- * a millisecond, else all. */
+ * shape depends, such as offsets, need their memory. threads is the most cores of a run; 0: all, of runs that take about
+ * a millisecond and longer. */
 extern int64_t garner_prepare(char *op, int64_t length, DLTensor **operands, int32_t count, int32_t threads, garner_prepared *to);
+
+/* garner_shape writes the extents of the output for indices of these extents, as many as at garner_prepare: shape has room for
+ * as many as garner_prepare told. */
+extern int64_t garner_shape(int64_t prepared, int64_t *extents, int64_t *shape);
 
 /* A garner_look is called by the thread that called garner_run, each 25 ms; what it returns but 0 ends the run. */
 typedef int32_t (*garner_look)(void);
 
-/* garner_run runs it over memory of the layouts that it was prepared for; further may be NULL where there are none. out
- * is row-major. look may be NULL. mapped is 0 where no operand is memory of a mapped file: that spares the system call
- * that sees to it that a file which is cut short is an error. */
-extern int64_t garner_run(int64_t prepared, void *data, void *indices, void *out, void **further, garner_look look, int32_t mapped);
+/* What a run minds. */
+enum {
+	GARNER_MAPPED = 1, /* an operand may be memory of a mapped file: the run sees to it, by a system call, that a file which is cut short is an error */
+	GARNER_WHOLE = 2   /* the indices are looked at first: where one is refused, nothing is written */
+};
 
-/* garner_arrays is garner_run of data, indices and out that are arrays of NumPy: their addresses as Python's id tells them,
- * and head, the bytes of the head of an object. call is any number that the caller gives an operator with its attributes.
- * It returns -1, and runs nothing, where garner_arrays_know has not told it, of arrays of the same dtypes and layouts, what
- * to run, or what it told was released. The dtypes must stay alive as long as the library. */
-extern int64_t garner_arrays(int64_t call, int64_t head, int64_t data, int64_t indices, int64_t out, garner_look look);
-extern void garner_arrays_know(int64_t call, int64_t head, int64_t data, int64_t indices, int64_t out, int64_t prepared);
+/* garner_run runs it over memory of the types that it was prepared for; further may be NULL where there are none. out
+ * is row-major. layout has, one behind the other, the extents of the indices, their strides in bytes, and the extents of out, which a
+ * run compares with those of the result before it writes; NULL: those of garner_prepare. look may be NULL. flags is a sum
+ * of the above. */
+extern int64_t garner_run(int64_t prepared, void *data, void *indices, int64_t *layout, void *out, void **further, garner_look look, int32_t flags);
 
 /* garner_open opens a table: {"file": "model.gguf#token_embd.weight", "dtype": "", "shape": [], "offset": 0, "raw": false, "to": "", "pread": false}.
  * text is its type, bits, shape, rows and row_bytes as JSON. Strings are read whole: text then has them too, each as base64

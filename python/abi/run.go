@@ -9,6 +9,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"slices"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/garner-go/garner"
@@ -72,11 +75,31 @@ func (o *operation) op() (operators.Operator, garner.Op, error) {
 	return of, op, nil
 }
 
-// A prepared is an operator for operands of known layouts.
+// A prepared is an operator for data of one layout, and, as serves says, for indices of many.
 type prepared struct {
-	p                  *garner.Prepared
-	data, indices, out known
-	further            []view
+	p       *garner.Prepared
+	op      garner.Op
+	data    known
+	indices view // as they were at garner_prepare
+	out     view
+	further []view
+	serves  int
+	last    atomic.Pointer[layout] // of the last run
+}
+
+// The extents of the indices that runs may change.
+const (
+	servesNone  = 0
+	servesFirst = 1 // all but the last
+	servesAll   = 2
+)
+
+// A layout is what a run knows by the numbers of garner_run. It is immutable.
+type layout struct {
+	numbers            []C.int64_t
+	indices, out       view
+	indicesOf, outputs garner.Tensor // over the memory of the run that made it
+	plan               *garner.Plan  // for GARNER_WHOLE; nil: not asked for yet
 }
 
 //export garner_prepare
@@ -100,12 +123,11 @@ func garner_prepare(op *C.char, length C.int64_t, operands **C.DLTensor, count, 
 		if len(list) < 2 {
 			return argumentf("%d operands; give data and indices, which may be NULL", count)
 		}
-		_, bound, err := o.op()
-		if err != nil {
+		p := &prepared{}
+		if _, p.op, err = o.op(); err != nil {
 			return err
 		}
-		p := &prepared{}
-		views := []*view{&p.data.view, &p.indices.view}
+		views := []*view{&p.data.view, &p.indices}
 		p.further = make([]view, len(list)-2)
 		for i := range p.further {
 			views = append(views, &p.further[i])
@@ -117,26 +139,27 @@ func garner_prepare(op *C.char, length C.int64_t, operands **C.DLTensor, count, 
 			}
 			specs[i] = views[i].spec()
 		}
-		var options []garner.PrepareOption
-		if len(p.further) > 0 {
+		options := []garner.PrepareOption{garner.Threads(int(threads))}
+		var plan *garner.Plan
+		if len(p.further) > 0 || !p.indices.given {
 			options = append(options, garner.Further(specs[2:]...), garner.FurtherValues(values[2:]...))
-		}
-		if p.p, err = garner.Prepare(bound, specs[0], specs[1], append(options, garner.Threads(int(threads)))...); err != nil {
-			return err
-		}
-		plan := p.p.Plan()
-		if plan != nil && plan.Bag == nil && threads == 0 && threadsOf(p.p, p.data.end-p.data.first) == 1 {
-			if p.p, err = garner.Prepare(bound, specs[0], specs[1], append(options, garner.Threads(1))...); err != nil {
+			if p.p, err = garner.Prepare(p.op, specs[0], specs[1], options...); err != nil {
+				return err
+			}
+			plan = p.p.Plan()
+		} else {
+			if plan, err = garner.NewPlan(p.op, specs[0], specs[1]); err != nil {
+				return err
+			}
+			if err = p.prepare(specs, options); err != nil {
 				return err
 			}
 		}
 		if plan == nil {
 			return garner.Errorf(garner.ErrShape, "the shape of the result is not known before a run; give operands with memory")
 		}
-		p.out.view = view{given: true, dtype: plan.DType, shape: plan.Out, strides: plan.Out.Strides()}
-		n, _ := plan.Out.Len()
-		p.out.end = (n*plan.DType.Bits() + 7) / 8
-		to.rank, to.dtype = C.int32_t(len(plan.Out)), dlOf(plan.DType)
+		p.out = rowMajor(plan.DType, plan.Out)
+		to.rank, to.dtype, to.serves = C.int32_t(len(plan.Out)), dlOf(plan.DType), C.int32_t(p.serves)
 		for i, n := range plan.Out {
 			to.shape[i] = C.int64_t(n)
 		}
@@ -145,13 +168,76 @@ func garner_prepare(op *C.char, length C.int64_t, operands **C.DLTensor, count, 
 	}))
 }
 
+// prepare prepares for indices of as many extents as the operator leaves open.
+func (p *prepared) prepare(specs []garner.Spec, options []garner.PrepareOption) (err error) {
+	dims := slices.Repeat([]garner.Dim{garner.AnyDim}, len(p.indices.shape))
+	for p.serves = servesAll; p.serves > servesNone; p.serves-- {
+		if p.serves == servesFirst && len(dims) > 0 {
+			dims[len(dims)-1] = garner.Exactly(p.indices.shape[len(dims)-1])
+		}
+		if p.p, err = garner.Prepare(p.op, specs[0], garner.SpecOfDims(p.indices.dtype, dims...), options...); err == nil {
+			return nil
+		}
+	}
+	p.p, err = garner.Prepare(p.op, specs[0], specs[1], options...)
+	return err
+}
+
+// rowMajor returns the view of a row-major array.
+func rowMajor(dtype garner.DType, shape garner.Shape) view {
+	n, _ := shape.Len()
+	return view{given: true, dtype: dtype, shape: shape, strides: shape.Strides(), end: (n*dtype.Bits() + 7) / 8}
+}
+
+//export garner_shape
+func garner_shape(number C.int64_t, extents, shape *C.int64_t) C.int64_t {
+	return tell(safely("garner_shape", func() error {
+		p, err := get[*prepared](int64(number))
+		if err != nil {
+			return err
+		}
+		rank := len(p.indices.shape)
+		if rank > 0 && extents == nil || len(p.out.shape) > 0 && shape == nil {
+			return argumentf("garner_shape takes %d extents, and has no place for them or for its result", rank)
+		}
+		of := p.indices.spec()
+		for i, n := range unsafe.Slice(extents, rank) {
+			if n < 0 {
+				return garner.Errorf(garner.ErrShape, "indices of %d in dim %d", n, i)
+			}
+			of.Dims[i] = garner.Exactly(int(n))
+		}
+		of.Strides = nil
+		plan, err := p.planOf(of)
+		if err != nil {
+			return err
+		}
+		for i, n := range plan.Out {
+			unsafe.Slice(shape, len(plan.Out))[i] = C.int64_t(n)
+		}
+		return nil
+	}))
+}
+
+// planOf returns the plan for indices of a spec.
+func (p *prepared) planOf(indices garner.Spec) (*garner.Plan, error) {
+	if len(p.further) > 0 {
+		return nil, argumentf("the operator was prepared with further operands, for one layout")
+	}
+	plan, err := garner.NewPlan(p.op, p.data.spec(), indices)
+	if err == nil && len(plan.Out) != len(p.out.shape) {
+		err = argumentf("the result has rank %d, and %d at garner_prepare", len(plan.Out), len(p.out.shape))
+	}
+	return plan, err
+}
+
 // runPrepared is garner_run on a thread of C.
 //
 //export runPrepared
-func runPrepared(number C.int64_t, data, indices, out unsafe.Pointer, further *unsafe.Pointer, look C.garner_look, mapped C.int32_t, thread C.uint64_t) C.int64_t {
+func runPrepared(number C.int64_t, data, indices unsafe.Pointer, numbers *C.int64_t, out unsafe.Pointer, further *unsafe.Pointer, look C.garner_look, flags C.int32_t, thread C.uint64_t) C.int64_t {
 	return tell(safely("garner_run", func() error {
 		p, err := get[*prepared](int64(number))
-		if err == nil && mapped != 0 {
+		if err == nil && flags&C.GARNER_MAPPED != 0 {
 			err = guard()
 		}
 		if err != nil {
@@ -168,67 +254,120 @@ func runPrepared(number C.int64_t, data, indices, out unsafe.Pointer, further *u
 		if look != nil {
 			ctx = &looking{look: look, thread: thread}
 		}
-		return p.run(ctx, data, indices, out, given)
+		return p.run(ctx, data, indices, p.numbers(numbers), out, given, flags&C.GARNER_WHOLE != 0)
 	}))
 }
 
-func (p *prepared) run(ctx context.Context, data, indices, out unsafe.Pointer, further []unsafe.Pointer) error {
+// numbers returns the layout of a call as a slice; nil for that of garner_prepare.
+func (p *prepared) numbers(at *C.int64_t) []C.int64_t {
+	if at == nil {
+		return nil
+	}
+	return unsafe.Slice(at, 2*len(p.indices.shape)+len(p.out.shape))
+}
+
+// layout returns that of a run, with tensors over its memory.
+func (p *prepared) layout(numbers []C.int64_t, indices, out unsafe.Pointer) (l *layout, i, o garner.Tensor, err error) {
+	if l = p.last.Load(); l != nil && slices.Equal(l.numbers, numbers) {
+		b, err := l.indices.bytes(indices)
+		if err != nil {
+			return l, i, o, err
+		}
+		to, err := l.out.bytes(out)
+		if err != nil {
+			return l, i, o, err
+		}
+		if l.indices.given {
+			if i, err = l.indicesOf.Over(b); err != nil {
+				return l, i, o, err
+			}
+		}
+		o, err = l.outputs.Over(to)
+		return l, i, o, err
+	}
+	l = &layout{numbers: slices.Clone(numbers), indices: p.indices, out: p.out}
+	if numbers != nil {
+		rank, size := len(p.indices.shape), C.int64_t(max(p.indices.dtype.Bits()/8, 1))
+		l.indices.shape, l.indices.strides = make([]int, rank), make([]int, rank)
+		for k := range rank {
+			by := numbers[rank+k]
+			if numbers[k] <= 1 {
+				by = 0 // whatever it is, no element lies so far away
+			}
+			if by%size != 0 {
+				return l, i, o, argumentf("the indices have a stride of %d bytes, and elements of %d", by, size)
+			}
+			l.indices.shape[k], l.indices.strides[k] = int(numbers[k]), int(by/size)
+		}
+		if l.indices.given {
+			if err := l.indices.measure(); err != nil {
+				return l, i, o, err
+			}
+		}
+		shape := make(garner.Shape, len(p.out.shape))
+		for k := range shape {
+			shape[k] = int(numbers[2*rank+k])
+		}
+		if _, ok := shape.Len(); !ok {
+			return l, i, o, garner.Errorf(garner.ErrShape, "an output of shape %v: its extents are negative, or have no product", shape)
+		}
+		l.out = rowMajor(p.out.dtype, shape)
+	}
+	if l.indicesOf, err = l.indices.at(indices); err != nil {
+		return l, i, o, err
+	}
+	if l.outputs, err = l.out.at(out); err != nil {
+		return l, i, o, err
+	}
+	p.last.Store(l)
+	return l, l.indicesOf, l.outputs, nil
+}
+
+func (p *prepared) run(ctx context.Context, data, indices unsafe.Pointer, numbers []C.int64_t, out unsafe.Pointer, further []unsafe.Pointer, whole bool) error {
 	d, err := p.data.at(data)
 	if err != nil {
 		return err
 	}
-	i, err := p.indices.at(indices)
+	l, i, o, err := p.layout(numbers, indices, out)
 	if err != nil {
 		return err
 	}
-	o, err := p.out.at(out)
-	if err != nil {
-		return err
+	var more []garner.Tensor
+	if len(further) > 0 {
+		more = make([]garner.Tensor, len(further))
+		for k := range more {
+			if more[k], err = p.further[k].at(further[k]); err != nil {
+				return err
+			}
+		}
 	}
-	if len(further) == 0 {
-		return p.p.Run(ctx, d, i, o)
-	}
-	more := make([]garner.Tensor, len(further))
-	for k := range more {
-		if more[k], err = p.further[k].at(further[k]); err != nil {
+	if whole && l.indices.given {
+		if err := p.check(ctx, l, i, more); err != nil {
 			return err
 		}
 	}
 	return p.p.Run(ctx, d, i, o, more...)
 }
 
-// runKnown is garner_run without further operands for arrays.c; -1 where the handle was released.
-//
-//export runKnown
-func runKnown(number C.int64_t, data, indices, out unsafe.Pointer, look C.garner_look, mapped C.int32_t, thread C.uint64_t) C.int64_t {
-	if _, err := get[*prepared](int64(number)); err != nil {
-		return -1
+// check returns the error of an index that the run will refuse.
+func (p *prepared) check(ctx context.Context, l *layout, indices garner.Tensor, further []garner.Tensor) error {
+	plan := l.plan
+	if plan == nil {
+		if plan = p.p.Plan(); plan == nil {
+			var err error
+			if plan, err = p.planOf(indices.Spec()); err != nil {
+				return err
+			}
+		}
+		known := *l
+		known.plan = plan
+		p.last.CompareAndSwap(l, &known)
 	}
-	return runPrepared(number, data, indices, out, nil, look, mapped, thread)
+	if err := plan.Check(ctx, indices, further...); errors.Is(err, garner.ErrIndex) || errors.Is(err, garner.ErrFault) {
+		return err
+	}
+	return nil // the run has its own words for the rest
 }
-
-// aloneTime is the estimate, in nanoseconds, of the longest run that takes one core: a thread
-// of C that wakes others waits some 50 µs for them.
-const aloneTime = 1_000_000
-
-// threadsOf returns the cores for a run over so many bytes of data: one where it is short,
-// which 0 does not say.
-func threadsOf(p *garner.Prepared, data int) int {
-	r := p.Regime()
-	n, _ := p.Plan().Out.Len()
-	bytes := n * p.Plan().DType.Bits() / 8
-	rows := bytes / max(r.SliceSize, 1)
-	if data > farBytes {
-		rows *= 4
-	}
-	if rows+bytes/32 < aloneTime {
-		return 1
-	}
-	return 0
-}
-
-// farBytes is the size from which data counts as beyond the caches.
-const farBytes = 32 << 20
 
 //export garner_release
 func garner_release(handle C.int64_t) {

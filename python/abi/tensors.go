@@ -87,9 +87,8 @@ func viewOf(t *C.DLTensor) (v view, err error) {
 	for i, n := range unsafe.Slice((*int64)(t.shape), rank) {
 		v.shape[i] = int(n)
 	}
-	elements, ok := garner.Shape(v.shape).Len()
-	if !ok {
-		return v, garner.Errorf(garner.ErrShape, "a tensor of shape %v: its extents are negative, or have no product", garner.Shape(v.shape))
+	if _, ok := garner.Shape(v.shape).Len(); !ok { // Strides takes no others
+		return v, v.noShape()
 	}
 	if t.strides != nil {
 		v.strides = make([]int, rank)
@@ -98,6 +97,19 @@ func viewOf(t *C.DLTensor) (v view, err error) {
 		}
 	} else {
 		v.strides = garner.Shape(v.shape).Strides()
+	}
+	return v, v.measure()
+}
+
+func (v *view) noShape() error {
+	return garner.Errorf(garner.ErrShape, "a tensor of shape %v: its extents are negative, or have no product", garner.Shape(v.shape))
+}
+
+// measure finds how far the elements of a view reach.
+func (v *view) measure() error {
+	elements, ok := garner.Shape(v.shape).Len()
+	if !ok {
+		return v.noShape()
 	}
 	low, high := 0, 0 // in elements
 	if elements > 0 {
@@ -112,10 +124,10 @@ func viewOf(t *C.DLTensor) (v view, err error) {
 	}
 	bits := v.dtype.Bits()
 	if bits < 8 && low < 0 {
-		return v, garner.Errorf(garner.ErrShape, "a view of %s with negative strides; copy it first", v.dtype)
+		return garner.Errorf(garner.ErrShape, "a view of %s with negative strides; copy it first", v.dtype)
 	}
 	v.offset, v.first, v.end = -low, low*bits/8, (high*bits+7)/8
-	return v, nil
+	return nil
 }
 
 func (v *view) spec() garner.Spec {

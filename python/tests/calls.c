@@ -23,7 +23,7 @@ static void succeeds(int line, int64_t number) {
 }
 
 static int64_t run(garner_prepared *prepared, void *data, void *ids, void *out) {
-	return garner_run(prepared->handle, data, ids, out, NULL, NULL, 0);
+	return garner_run(prepared->handle, data, ids, NULL, out, NULL, NULL, 0);
 }
 
 int main(void) {

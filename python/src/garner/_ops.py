@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import builtins
+import itertools
 import json
+import os
 import threading
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import index as operator_index
 from typing import Any, Literal, Sequence, overload
 
 import numpy as np
@@ -31,6 +34,7 @@ def describe(operator: str) -> dict[str, Any]:
     if not isinstance(operator, str):
         raise OperatorError(f"garner: operator {operator!r}; give a name, of those of garner.operators()")
     d: dict[str, Any] = _native.ask({"do": "operator", "op": {"name": operator}})
+    d["operands"] = tuple(n for n in d["further"] if n not in d["attributes"])  # behind the indices
     return d
 
 
@@ -144,11 +148,25 @@ def operation(
     return op, further
 
 
+_PLAIN = frozenset({int, str, bool, type(None)})
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _request(operator: str, axis: int | None, negative: str | None, outside: Any, **values: Any) -> tuple[bytes, bool]:
+    """Return an operation as garner_prepare takes it, and whether it fills."""
+    op, _ = operation(operator, axis, negative, outside, values, ())
+    return json.dumps(op).encode(), op.get("outside") == "fill"
+
+
 def gather(
     operator: str, data: Any, indices: Any = None, *, axis: int | None = None, out: Any = None,
     negative: Literal["reject", "from-end"] | None = None, outside: Any = None, threads: int = 0, **values: Any,
 ) -> Any:  # fmt: skip
     """Run any operator by its name.
+
+    A call over arrays of NumPy costs some 7 µs, and some 40 µs at the first one for an operator with its attributes and a shape and strides of `data`, or, of an
+    operator of tuples, another length of these. The last 256 are kept. Calls with further operands, such as offsets, are prepared anew, which costs
+    those 40 µs each time. For a few rows `numpy.take` and torch's own functions are therefore faster.
 
     Parameters
     ----------
@@ -161,7 +179,7 @@ def gather(
     axis : int, optional
         The gathered axis. The default is the operator's.
     out : array, optional
-        A row-major array of the result's type and shape, which shares no memory with an operand.
+        A row-major array of the result's type and shape, which shares no memory with an operand. An index that is refused leaves it as it was.
     negative : {"reject", "from-end"}, optional
         What a negative index means. The default is the operator's.
     outside : {"error", "zero", "clamp", "wrap"}, "fill=VALUE" or a number, optional
@@ -192,93 +210,168 @@ def gather(
     garner.IndexError: garner: indices[1] = 7 is outside axis 0 of data, which has -3…2
     """
     d = describe(operator)
-    if values.pop("max_norm", None) is not None:
+    if values and values.pop("max_norm", None) is not None:
         raise OperatorError("garner: max_norm changes the rows of the table, which no gather does; renormalise them first")
-    names = [n for n in d["further"] if n not in d["attributes"]]
-    op, further = operation(operator, axis, negative, outside, values, names)
+    further = [values.pop(name, None) for name in d["operands"]]
+    while further and further[-1] is None:
+        further.pop()
+    if type(axis) in _PLAIN and (outside is None or type(outside) is str) and _PLAIN.issuperset(map(type, values.values())):
+        request, fills = _request(operator, axis, negative, outside, **values)
+    else:
+        request, fills = _request.__wrapped__(operator, axis, negative, outside, **values)
     if indices is None and d["takes_indices"]:
         raise OperatorError(f"garner: {operator} takes indices")
     of = _views.view(data)
     ids = None if indices is None else _views.operand("indices", indices)
-    more = [None if f is None else _views.operand(n, f) for n, f in zip(names, further)]
-    if of.moved and (more or op.get("outside") == "fill"):
+    if of.moved and (further or fills):
         raise DTypeError(f"garner: {operator} over elements of {of.dtype}, which garner moves and cannot calculate with")
-    prepared = _views.Prepared(json.dumps(op).encode(), [of, ids, *more], threads)
-    kind = of.dtype if prepared.code == of.code else _views.NAMES[prepared.code]
-    given = out
-    if out is None:
-        out = of.empty(prepared.shape, kind)
-        result = _views.view(out)
+    if further or ids is None:
+        more = [None if f is None else _views.operand(n, f) for n, f in zip(d["operands"], further)]
+        prepared = _views.Prepared(request, [of, ids, *more], threads)
+        shape, layout = prepared.shape, NULL
+        others = ffi.new("void *[]", [NULL if m is None else m.pointer for m in more]) if more else NULL
     else:
-        result = _views.view(out)
-        made = out if result.owner is out or not isinstance(out, np.ndarray) else None
-        if made is None and result.pointer != _views.pointer(np.asarray(out)):
-            raise ShapeError("garner: out must be a row-major array of native elements")
-        if result.shape != prepared.shape:
-            raise ShapeError(f"garner: out has shape {list(result.shape)}, the result {list(prepared.shape)}")
-        if result.code != prepared.code:
-            raise DTypeError(f"garner: out has elements of {result.dtype}, the result of {kind}")
-        if result.strides != _row_major(result.shape) and 0 not in result.shape:
-            raise ShapeError("garner: out is not row-major; gather into a new array and copy it")
-        if isinstance(result.owner, np.ndarray) and not result.owner.flags.writeable:  # also bytes, and what JAX has
-            raise ShapeError("garner: out is read-only")
-    prepared.run(of.pointer, NULL if ids is None else ids.pointer, result.pointer, [NULL if m is None else m.pointer for m in more])
-    return of.back(out) if given is None else given
+        prepared = _kept_for(request, of, ids, threads)
+        shape, others = prepared.shape_of(ids.shape), NULL
+        layout = ids.shape + ids.strides + shape
+    if out is None:
+        made = of.empty(shape, of.dtype if prepared.code == of.code else _views.NAMES[prepared.code])
+        result, flags = _views.view(made), 1
+    else:
+        result, flags = _output(out, shape, prepared.code, of), 3
+    library = _native.load()
+    failed = library.garner_run(prepared.handle, of.pointer, NULL if ids is None else ids.pointer, layout, result.pointer, others, _native.looking(), flags)
+    if failed:
+        _native.fail(failed)
+    return of.back(made) if out is None else out
 
 
-def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
-    strides, n = [], 1
+def _output(out: Any, shape: tuple[int, ...], code: tuple[int, int], of: _views.View) -> _views.View:
+    """Return the view of an output, once it is one."""
+    result = _views.view(out)
+    if result.owner is not out and isinstance(out, np.ndarray) and result.pointer != _views.pointer(np.asarray(out)):
+        raise ShapeError("garner: out must be a row-major array of native elements")
+    if result.shape != shape:
+        raise ShapeError(f"garner: out has shape {list(result.shape)}, the result {list(shape)}")
+    if result.code != code:
+        raise DTypeError(f"garner: out has elements of {result.dtype}, the result of {of.dtype if code == of.code else _views.NAMES[code]}")
+    if result.strides != _row_major(shape, result.size) and 0 not in shape:
+        raise ShapeError("garner: out is not row-major; gather into a new array and copy it")
+    if isinstance(result.owner, np.ndarray) and not result.owner.flags.writeable:  # also bytes, and what JAX has
+        raise ShapeError("garner: out is read-only")
+    return result
+
+
+def _row_major(shape: tuple[int, ...], size: int) -> tuple[int, ...]:
+    strides, n = [], size
     for extent in reversed(shape):
         strides.append(n)
         n *= extent
     return tuple(reversed(strides))
 
 
-# By the layouts of the operands and the arguments; False where the call is numpy's.
-_kept: dict[Any, _views.Prepared | Literal[False]] = {}
+# What runs an operator, by its name and attributes, the types of data and indices, data's layout and the rank of the
+# indices: one serves indices of all lengths. It is changed under _keeping, and read without.
+_kept: dict[Any, _views.Prepared] = {}
+_keeping = threading.RLock()  # a handler of a signal may gather while its thread holds it
+_turns = itertools.count(1)
+_serves: dict[Any, int] = {}  # of operators whose indices keep some extents, as Prepared.serves has it
 _from_buffer = ffi.from_buffer
-_get_ident = threading.get_ident
 
 
-def _address(a: Any) -> Any:
-    try:
-        return _from_buffer(a)
-    except (TypeError, ValueError, BufferError):
-        return _views.pointer(a)  # strides, or a type that the buffer protocol lacks
+def _after_fork() -> None:
+    global _keeping
+    _keeping = threading.RLock()
 
 
-def _prepared(key: Any, name: str, a: Any, indices: Any, axis: Any, mode: Any) -> _views.Prepared | None:
-    """Return what runs these, from _kept if it is there; None where they are numpy's."""
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def _keep(key: Any, prepared: _views.Prepared) -> None:
+    """Keep it, in the place of those that were not used for the longest time."""
+    prepared.used = next(_turns)
+    dropped = []
+    with _keeping:
+        if len(_kept) >= _MOST:
+            oldest = sorted(_kept.items(), key=lambda item: item[1].used)[: _MOST // 4]
+            dropped = [_kept.pop(k, None) for k, _ in oldest]
+        _kept[key] = prepared
+    del dropped  # and released, without the lock
+
+
+def _kept_for(request: bytes, of: _views.View, ids: _views.View, threads: int) -> _views.Prepared:
+    """Return what runs a request over these, from _kept if it is there."""
+    rank = len(ids.shape)
+    family = (request, rank)
+    key: Any = (request, threads, of.code, of.shape, of.strides, ids.code, rank)
+    serves = _serves.get(family, 2)
+    if serves < 2:
+        key += ids.shape[-1:] if serves else ids.shape
     found = _kept.get(key)
-    if found is None or found and found.generation != _native.generation:
-        found = False
-        if _ours(a, indices) and (axis is None or type(axis) is int):
-            values: dict[str, Any] = {"axis": axis}
-            if mode is not None:
-                values["mode"] = mode
-            try:
-                found = _views.Prepared(json.dumps({"name": name, "values": values}).encode(), [_views.view(a), _views.view(indices)])
-            except (ShapeError, DTypeError, OperatorError):
-                pass  # numpy has words for it, or does it
-        while len(_kept) >= _MOST:
-            _kept.pop(next(iter(_kept), None), None)
-        _kept[key] = found
-    return found or None
+    if found is not None and found.generation == _native.generation:
+        found.used = next(_turns)
+        return found
+    made = _views.Prepared(request, [of, ids], threads)
+    if made.serves < serves:
+        with _keeping:
+            if len(_serves) >= 4 * _MOST:
+                _serves.clear()
+            _serves[family] = made.serves
+        key = key[:7] + (ids.shape[-1:] if made.serves else ids.shape)
+    _keep(key, made)
+    return made
+
+
+def _prepare(key: Any, name: str, a: Any, indices: Any, axis: Any, mode: Any) -> _views.Prepared | None:
+    """Return what runs these; None where they are numpy's."""
+    if not _ours(a, indices):
+        return None
+    values: dict[str, Any] = {"axis": axis}
+    if mode is not None:
+        values["mode"] = mode
+    try:
+        made = _views.Prepared(json.dumps({"name": name, "values": values}).encode(), [_views.view(a), _views.view(indices)])
+    except (ShapeError, DTypeError, OperatorError):
+        return None  # numpy has words for it, or does it
+    if made.serves < 2:
+        return None
+    if mode is not None and axis is not None:
+        made.before, made.after = a.shape[:axis], a.shape[axis % a.ndim + 1 :]
+    _keep(key, made)
+    return made
 
 
 def _run(name: str, a: Any, indices: Any, axis: int | None, mode: str | None, out: Any) -> Any:
     """Run take or take_along_axis of NumPy by the library; NotImplemented where the call is numpy's."""
-    key = (a.dtype, a.shape, a.strides, indices.dtype, indices.shape, indices.strides, axis, mode, name)
+    if axis.__class__ is not int and axis is not None:
+        if isinstance(axis, (bool, np.bool_)) or not hasattr(axis, "__index__"):
+            return NotImplemented
+        axis = operator_index(axis)
+    if mode.__class__ is not str and mode is not None:
+        return NotImplemented
+    dtype, shape = a.dtype, indices.shape
+    key = (name, axis, mode, dtype, a.shape, a.strides, indices.dtype, len(shape))
     prepared = _kept.get(key)
-    if not prepared or prepared.generation != _native.generation:
-        prepared = _prepared(key, name, a, indices, axis, mode)
+    if prepared is None or prepared.generation != _native.generation:
+        prepared = _prepare(key, name, a, indices, axis, mode)
         if prepared is None:
             return NotImplemented
-    if out is None:
-        out = _empty(prepared.shape, a.dtype)
-        to = _address(out)
     else:
-        if type(out) is not _ndarray or out.shape != prepared.shape or out.dtype != a.dtype:
+        prepared.used = next(_turns)
+    if mode is not None:
+        made = prepared.before + shape + prepared.after
+    else:
+        try:
+            made = prepared.shape_of(shape)
+        except ShapeError:
+            return NotImplemented
+    flags = 0 if _allocated(a) and _allocated(indices) else 1
+    if out is None:
+        out = _empty(made, dtype)
+        to = _from_buffer(out)
+    else:
+        if type(out) is not _ndarray or out.shape != made or out.dtype != dtype:
             return NotImplemented
         try:
             to = _from_buffer(out, require_writable=True)
@@ -286,50 +379,29 @@ def _run(name: str, a: Any, indices: Any, axis: int | None, mode: str | None, ou
             if not out.flags.c_contiguous or not out.flags.writeable:
                 return NotImplemented
             to = _views.pointer(out)
-    failed = _native.lib.garner_run(prepared.handle, _address(a), _address(indices), to, NULL, _native.looking(), 1)
+        if mode == "raise":
+            flags |= 2  # as numpy has it, which buffers: a bad index leaves out as it was
+    try:
+        of = _from_buffer(a)
+    except (TypeError, ValueError, BufferError):
+        of = _views.pointer(a)  # strides, or a type that the buffer protocol lacks
+    try:
+        ids = _from_buffer(indices)
+    except (TypeError, ValueError, BufferError):
+        size = indices.itemsize
+        if any(s % size for s in indices.strides):
+            return NotImplemented
+        ids = _views.pointer(indices)
+    failed = _native.lib.garner_run(prepared.handle, of, ids, shape + indices.strides + made, to, NULL, _native.looking(), flags)
     if failed:
         _native.fail(failed)
-    _know(prepared, name, a, indices, axis, mode, out)
     return out
 
 
-# Calls that garner_arrays knows by a number, from the name and the arguments.
-_calls: dict[Any, int] = {}
-_along: dict[Any, int] = {}
-_dtypes: dict[int, Any] = {}  # those that it has seen, which live as long
-_HEAD = object.__basicsize__
-
-
-def _read(a: Any) -> bool:
-    """Report whether an array lies in memory as arrays.c has it."""
-    words = ffi.cast("int64_t *", id(a) + _HEAD)
-    interface = a.__array_interface__
-    return bool(
-        words[0] == interface["data"][0] and words[1] & 0xFFFFFFFF == a.ndim and words[5] == id(a.dtype)
-        and words[4] == (0 if a.base is None else id(a.base)) and words[6] & 0xFFFFFFFF == a.flags.num
-        and tuple(ffi.cast("int64_t *", words[2])[0 : a.ndim]) == a.shape and tuple(ffi.cast("int64_t *", words[3])[0 : a.ndim]) == a.strides
-    )  # fmt: skip
-
-
-@lru_cache(maxsize=1)
-def _readable() -> bool:
-    """Report whether this NumPy's arrays lie in memory as arrays.c has them."""
-    if np.ndarray.__basicsize__ < _HEAD + 56 or ffi.sizeof("void *") != 8:
-        return False
-    plain = np.arange(24, dtype=np.int16).reshape(2, 3, 4)
-    fixed = np.ones(3)
-    fixed.flags.writeable = False
-    return all(_read(x) for x in (plain, plain.base, plain[:, ::2, ::-1], plain.T, np.zeros(5, np.float32), np.zeros((2, 1), "?"), fixed))
-
-
-def _know(prepared: _views.Prepared, name: str, a: Any, indices: Any, axis: Any, mode: Any, out: Any) -> None:
-    """Let the next call over arrays of these layouts run without a look at them in Python."""
-    calls = _calls if mode is not None else _along
-    if not (a.dtype.isbuiltin == 1 and indices.dtype.isbuiltin == 1 and len(_dtypes) < 64 and len(calls) < 256 and _readable()):
-        return
-    _dtypes[id(a.dtype)], _dtypes[id(indices.dtype)] = a.dtype, indices.dtype
-    call = calls.setdefault((axis, mode) if mode is not None else axis, 2 * len(calls) + (mode is not None))
-    _native.lib.garner_arrays_know(call, _HEAD, id(a), id(indices), id(out), prepared.handle)
+def _allocated(a: Any) -> bool:
+    """Report whether NumPy allocated an array's memory: it is then of no mapped file."""
+    base = a.base
+    return base is None or type(base) is _ndarray and base.base is None
 
 
 def _ours(a: Any, indices: Any) -> bool:
@@ -353,8 +425,11 @@ def take(
     are NumPy's own: below that size a call of it costs less than one of garner. Larger ones run on all cores once they
     take longer than about a millisecond, and a signal such as that of Ctrl-C ends them.
 
-    A call of garner costs some 2 µs more than one of NumPy. So a result that NumPy makes in less than some 20 µs, of 65,537
-    elements of a byte or in long rows, takes 1.1 to 1.6 times as long as by `numpy.take`; docs/kernels.md has the figures.
+    A call of garner costs some 3 µs more than one of NumPy, and some 40 µs at the first one for a shape and strides of `a`, whatever the
+    number of indices. So results of 65,537 elements of one to four bytes take 1.1 to 2.1 times as long as by `numpy.take`, of 1,000,000
+    elements 0.6 to 1.4 times; docs/kernels.md has the figures.
+
+    With `out` and the mode raise, the indices are looked at first, in about a third of a nanosecond each: a bad one leaves `out` as it was.
 
     Parameters
     ----------
@@ -365,7 +440,7 @@ def take(
     axis : int, optional
         The axis; None takes from the flattened array.
     out : ndarray, optional
-        An array for the result, of its shape.
+        An array for the result, of its shape. A bad index leaves it as it was.
     mode : {"raise", "wrap", "clip"}
         What an index outside means, as in NumPy.
 
@@ -391,21 +466,6 @@ def take(
             if axis is not None and n <= SMALL:
                 n *= a.size // (a.shape[axis] or 1)
             if n > SMALL:
-                call = _calls.get((axis, mode))
-                if call is not None and (out is None or type(out) is _ndarray):
-                    made = out
-                    if axis is None:
-                        made = _empty(indices.shape, a.dtype) if out is None else out
-                    elif out is None:
-                        shape = a.shape
-                        behind = axis + 1
-                        made = _empty(shape[:axis] + indices.shape + (shape[behind:] if behind else ()), a.dtype)
-                    look = _native._look if _get_ident() == _native._main else NULL
-                    failed = _native.load().garner_arrays(call, _HEAD, id(a), id(indices), id(made), look)
-                    if failed == 0:
-                        return made
-                    if failed > 0:
-                        _native.fail(failed)
                 result = _run("numpy.take", a, indices, axis, mode, out)
                 if result is not NotImplemented:
                     return result
@@ -453,7 +513,7 @@ def _explain(e: builtins.IndexError, name: str, a: Any, indices: Any, axis: Any,
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     """Take one element per index along an axis, as `numpy.take_along_axis` does.
 
-    Results of up to 65,536 elements, subclasses, strings and objects are NumPy's own.
+    Results of up to 65,536 elements, subclasses, strings and objects are NumPy's own. A call of garner costs as much as one of `take`.
 
     Parameters
     ----------
@@ -483,14 +543,6 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     if _views.foreign(arr):
         return gather("numpy.take_along_axis", arr, indices, **{"axis": axis})  # type: ignore[arg-type]
     if type(arr) is _ndarray and type(indices) is _ndarray and indices.size > SMALL:
-        call = _along.get(axis)
-        if call is not None and (axis is None or arr.ndim == indices.ndim):
-            made = _empty(indices.shape, arr.dtype)  # another shape, of a broadcast, is not known
-            failed = _native.load().garner_arrays(call, _HEAD, id(arr), id(indices), id(made), _native.looking())
-            if failed == 0:
-                return made
-            if failed > 0:
-                _native.fail(failed)
         result = _run("numpy.take_along_axis", arr, indices, axis, None, None)
         if result is not NotImplemented:
             return result

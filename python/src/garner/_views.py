@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import lru_cache
 from typing import Any, Callable
 
 import numpy as np
@@ -55,6 +56,9 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
     raise DTypeError(f"garner: neither NumPy nor ml_dtypes has {name}; convert it with to=\"f32\"")
 
 
+_from_buffer = ffi.from_buffer
+
+
 def name_of(role: str, dtype: Any) -> str:
     """Return garner's name of a type: text as it is, but for NumPy's long names."""
     if isinstance(dtype, str):
@@ -73,16 +77,17 @@ def name_of(role: str, dtype: Any) -> str:
 class View:
     """An operand: where its elements lie, and what makes a result of its kind."""
 
-    __slots__ = ("owner", "pointer", "shape", "strides", "code", "moved", "dtype", "empty", "back")
+    __slots__ = ("owner", "pointer", "shape", "strides", "size", "code", "moved", "dtype", "empty", "back")
 
     def __init__(
-        self, owner: Any, pointer: Any, shape: tuple[int, ...], strides: tuple[int, ...], code: tuple[int, int], moved: bool, dtype: Any,
+        self, owner: Any, pointer: Any, shape: tuple[int, ...], strides: tuple[int, ...], size: int, code: tuple[int, int], moved: bool, dtype: Any,
         empty: Callable[[tuple[int, ...], Any], Any], back: Callable[[Any], Any],
     ) -> None:  # fmt: skip
-        self.owner, self.pointer, self.shape, self.strides = owner, pointer, shape, strides
+        self.owner, self.pointer, self.shape, self.strides, self.size = owner, pointer, shape, strides, size  # strides and size in bytes
         self.code, self.moved, self.dtype, self.empty, self.back = code, moved, dtype, empty, back
 
 
+@lru_cache(maxsize=256)
 def code_of(dtype: np.dtype[Any]) -> tuple[tuple[int, int], bool]:
     """Return DLPack's type of a dtype, and whether it only has the same width."""
     name = dtype.name
@@ -109,13 +114,19 @@ def pointer(a: np.ndarray[Any, Any]) -> Any:
 
 
 def _of_numpy(a: np.ndarray[Any, Any], back: Callable[[Any], Any]) -> View:
-    if not a.dtype.isnative and a.dtype.kind in "iufcb":
-        a = a.astype(a.dtype.newbyteorder("="))
-    code, moved = code_of(a.dtype)
-    size = a.dtype.itemsize
-    if any(s % size for s in a.strides):
-        a = np.ascontiguousarray(a)
-    return View(a, pointer(a), a.shape, tuple(s // size for s in a.strides), code, moved, a.dtype, _empty, back)
+    dtype = a.dtype
+    if not dtype.isnative and dtype.kind in "iufcb":
+        a = a.astype(dtype.newbyteorder("="))
+        dtype = a.dtype
+    code, moved = code_of(dtype)
+    size = dtype.itemsize
+    try:
+        at = _from_buffer(a)
+    except (TypeError, ValueError, BufferError):
+        if any(s % size for s in a.strides):
+            a = np.ascontiguousarray(a)
+        at = pointer(a)
+    return View(a, at, a.shape, a.strides, size, code, moved, dtype, _empty, back)
 
 
 def _of_torch(t: Any) -> View:
@@ -138,7 +149,10 @@ def _of_torch(t: Any) -> View:
             dtype = next(getattr(torch, k) for k, v in _TORCH.items() if v == dtype)
         return torch.empty(shape, dtype=dtype)
 
-    return View(t, ffi.cast("void *", t.data_ptr()), tuple(t.shape), tuple(t.stride()), CODES[known], name == "complex32", t.dtype, empty, _same)
+    size = t.element_size()
+    return View(
+        t, ffi.cast("void *", t.data_ptr()), tuple(t.shape), tuple([s * size for s in t.stride()]), size, CODES[known], name == "complex32", t.dtype, empty, _same
+    )  # fmt: skip
 
 
 def is_torch(x: Any) -> bool:
@@ -204,7 +218,7 @@ def integers(role: str, x: Any) -> tuple[np.ndarray[Any, Any], View | None]:
 def tensor(v: View) -> tuple[Any, Any]:
     """Return a DLTensor of a view, and what must live as long."""
     t = ffi.new("DLTensor *")
-    shape, strides = ffi.new("int64_t[]", v.shape), ffi.new("int64_t[]", v.strides)
+    shape, strides = ffi.new("int64_t[]", v.shape), ffi.new("int64_t[]", [s // v.size for s in v.strides])
     t.data, t.ndim, t.shape, t.strides = v.pointer, len(v.shape), shape, strides
     t.device.device_type = 1
     t.dtype.code, t.dtype.bits, t.dtype.lanes = v.code[0], v.code[1], 1
@@ -212,9 +226,12 @@ def tensor(v: View) -> tuple[Any, Any]:
 
 
 class Prepared:
-    """An operator that was lowered for operands of known layouts; it is released with its last user."""
+    """An operator that was lowered for data of one layout; it is released with its last user.
 
-    __slots__ = ("handle", "generation", "shape", "code", "dtype")
+    `serves` says of which extents the indices of a run may be: 2 any, 1 all but the last, 0 those that it was lowered for.
+    """
+
+    __slots__ = ("handle", "generation", "shape", "code", "serves", "before", "after", "used", "last")
 
     def __init__(self, request: bytes, operands: list[View | None], threads: int = 0) -> None:
         library = _native.load()
@@ -226,19 +243,28 @@ class Prepared:
             _native.fail(failed)
         self.handle, self.generation = out.handle, _native.generation
         self.shape = tuple(out.shape[0 : out.rank])
-        self.code = (out.dtype.code, out.dtype.bits)
+        self.code, self.serves = (out.dtype.code, out.dtype.bits), out.serves
+        self.before: tuple[int, ...] = ()  # of the shape of a take's result
+        self.after: tuple[int, ...] = ()
+        self.used = 0  # when, by the counter of the cache that has it
+        self.last = (None if operands[1] is None else operands[1].shape, self.shape)
 
     def __del__(self) -> None:
         if getattr(self, "handle", 0) and self.generation == _native.generation and _native.alive():
             _native.lib.garner_release(self.handle)
 
-    def run(self, data: Any, indices: Any, out: Any, further: Any = None) -> None:
-        """Run it over the memory at these addresses; in the main thread a signal ends a long run."""
-        library = _native.load()
-        more = _native.NULL if not further else ffi.new("void *[]", further)
-        failed = library.garner_run(self.handle, data, indices, out, more, _native.looking(), 1)
+    def shape_of(self, extents: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the shape of the result for indices of these extents."""
+        known, shape = self.last
+        if known == extents:
+            return shape
+        to = ffi.new("int64_t[]", max(len(self.shape), 1))
+        failed = _native.load().garner_shape(self.handle, extents, to)
         if failed:
             _native.fail(failed)
+        shape = tuple(to[0 : len(self.shape)])
+        self.last = (extents, shape)  # in one step, for other threads
+        return shape
 
 
 def foreign(x: Any) -> bool:
