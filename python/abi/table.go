@@ -218,6 +218,9 @@ func garner_lookup64(number C.int64_t, ids unsafe.Pointer, count C.int64_t, out 
 			return err
 		}
 		dst, err := memory("a result", (*byte)(out), bytes)
+		if err == nil {
+			err = apart(ids, len(rows)*8, out, len(dst))
+		}
 		if err != nil {
 			return err
 		}
@@ -241,6 +244,9 @@ func garner_lookup(number C.int64_t, ids unsafe.Pointer, count C.int64_t, dtype 
 	dst, err := memory("a result", (*byte)(out), bytes)
 	if err == nil && (count < 0 || count > 1<<45 || count > 0 && ids == nil) {
 		err = argumentf("a list of %d rows at %x", count, uintptr(ids))
+	}
+	if err == nil {
+		err = apart(ids, int(count)*d.Bits()/8, out, len(dst))
 	}
 	if err != nil {
 		return tell(err)
@@ -274,8 +280,14 @@ func lookup[I garner.Integer](ctx context.Context, t *table, ids unsafe.Pointer,
 	if ctx.Done() == nil || size == 0 || len(dst) != n*size {
 		return source.Lookup(ctx, t.Table, all, dst)
 	}
-	// In pieces, because copies of warm rows do not look at the context.
+	// In pieces, because copies of warm rows do not look at the context. Before the first of them all numbers are looked at:
+	// where one has no row, no row is read.
 	each := max(pieceBytes/size, 1)
+	if n > each {
+		if err := outside(all, t.Len()); err != nil {
+			return err
+		}
+	}
 	for from := 0; from < n; from += each {
 		to := min(from+each, n)
 		err := context.Cause(ctx)
@@ -289,6 +301,34 @@ func lookup[I garner.Integer](ctx context.Context, t *table, ids unsafe.Pointer,
 		if err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// outside is the error of numbers of which one has no row.
+func outside[I garner.Integer](all []I, rows int) error {
+	var bad *garner.IndexError
+	for i, id := range all {
+		if uint64(id) < uint64(rows) {
+			continue
+		}
+		if bad != nil {
+			bad.Others++
+			continue
+		}
+		bad = &garner.IndexError{Position: []int{i}, Value: garner.Index{Bits: uint64(id), Unsigned: ^I(0) > 0}, Dim: rows, Total: len(all)}
+	}
+	if bad != nil {
+		return bad
+	}
+	return nil
+}
+
+// apart is an error where a result shares memory with the numbers of its rows.
+func apart(ids unsafe.Pointer, length int, out unsafe.Pointer, bytes int) error {
+	from, to := uintptr(ids), uintptr(out)
+	if length > 0 && bytes > 0 && from < to+uintptr(bytes) && to < from+uintptr(length) {
+		return garner.Errorf(garner.ErrOverlap, "the rows would be written over the numbers that ask for them; give out memory of its own")
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from . import _native, _views
-from ._native import ClosedError, DTypeError, OperatorError, ShapeError, ffi
+from ._native import ClosedError, DTypeError, OperatorError, OverlapError, ShapeError, ffi
 
 _Numbers = Union[NDArray[Any], Sequence[int], Sequence[Sequence[int]]]  # those of which rows come as NumPy's
 _Out = TypeVar("_Out", bound=object)
@@ -179,7 +179,9 @@ class Table:
         Raises
         ------
         garner.IndexError
-            A number that is negative or not below ``len(table)``; nothing is read then.
+            A number that is negative or not below ``len(table)``; no row is read then, and `out` is as it was.
+        garner.OverlapError
+            `out` shares memory with `ids`.
         OSError
             A file that was cut short, or written to some 10 ms ago or earlier, since it was opened; with ``pread=True`` only one cut short.
         garner.ClosedError
@@ -213,7 +215,7 @@ class Table:
         shape = a.shape + self._tail
         if self._bits < 8:
             return self._unpacked(a, out, back)
-        a = np.ascontiguousarray(a, a.dtype.newbyteorder("="))
+        given, a = a, np.ascontiguousarray(a, a.dtype.newbyteorder("="))
         tensor = None
         if out is None:
             if back is not None and _views.is_torch(back.owner):
@@ -234,6 +236,7 @@ class Table:
                 raise DTypeError(f"garner: out has elements of {kind}, the table of {self._name}")
             if not made.flags.c_contiguous or not made.flags.writeable or not isinstance(out, _ndarray) and not _views.foreign(out):
                 raise ShapeError("garner: out must be a row-major array that can be written to")
+            _apart(given, made)
         self._fetch(a, made)
         if tensor is not None:
             return tensor
@@ -264,6 +267,8 @@ class Table:
             raise DTypeError(f"garner: a table of {self.dtype}, which torch lacks; give the numbers as an array of NumPy")
         if out is not None and (type(out) is not _ndarray or out.shape != shape or out.dtype != self.dtype):
             raise ShapeError(f"garner: out must be an array of NumPy of {self.dtype} and of shape {list(shape)}")
+        if out is not None:
+            _apart(ids, out)
         if self._strings is not None:
             outside = (ids < 0) | (ids >= self._rows)
             if outside.any():
@@ -375,6 +380,12 @@ class Table:
 
     def __reduce__(self) -> Any:
         return _again, (self._request,)
+
+
+def _apart(ids: Any, out: Any) -> None:
+    """Refuse an out that shares memory with the numbers; the library sees a copy of those that are strided."""
+    if np.may_share_memory(ids, out):
+        raise OverlapError("garner: the rows would be written over the numbers that ask for them; give out memory of its own")
 
 
 def _fail(number: int, shape: tuple[int, ...]) -> NoReturn:

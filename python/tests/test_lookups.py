@@ -1,0 +1,69 @@
+"""Lookups into memory of the caller, and beside a close."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import garner
+
+ROWS = 3_000_000  # 24 MB of a result: more than the library copies in one piece
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    path = tmp_path_factory.mktemp("lookups") / "rows.npy"
+    np.save(path, np.random.default_rng(3).permutation(ROWS))
+    with garner.Table(path) as t:
+        yield t
+
+
+@pytest.mark.parametrize("count", [9, 30_000, ROWS])
+@pytest.mark.parametrize("by", [0, 7, -5, "half", "last"])
+@pytest.mark.parametrize("how", ["plain", "strided", "int8"])
+def test_an_out_over_its_numbers_is_refused(rows: Any, count: int, by: Any, how: str) -> None:
+    shift = {"half": count // 2, "last": count - 1}.get(by, by)
+    memory = np.zeros(2 * count + 20, np.int64)
+    out = memory[5 + shift : 5 + shift + count]
+    if how == "plain":
+        ids = memory[5 : 5 + count]
+    elif how == "strided":
+        ids = memory[5 : 5 + count].view(np.int32)[::2]
+    else:
+        ids = memory[5 : 5 + count].view(np.int8)[-count:]
+    if how == "int8" and not np.may_share_memory(ids, out):
+        out = memory[5 : 5 + count]
+    with pytest.raises(garner.OverlapError, match="memory of its own"):
+        rows.lookup(ids, out)
+    assert not memory.any()
+
+
+def test_an_out_beside_its_numbers_is_none_over_them(rows: Any) -> None:
+    for count in (0, 9, ROWS // 2):
+        memory = np.zeros(2 * count, np.int64)
+        assert rows.lookup(memory[:count], memory[count:]) is not None
+        memory[count:] = 1
+        assert rows.lookup(memory[count:], memory[:count]) is not None
+
+
+def test_an_out_of_narrow_elements_over_its_numbers(tmp_path: Path) -> None:
+    pytest.importorskip("ml_dtypes")
+    path = tmp_path / "t.bin"
+    path.write_bytes(bytes(range(16)))
+    memory = np.zeros(64, np.int8)
+    with garner.Table(path, dtype="i4", shape=[-1, 2]) as t, pytest.raises(garner.OverlapError):
+        t.lookup(memory[:4], memory[2:10].view(t.dtype).reshape(4, 2))
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.int32])
+def test_no_row_is_read_where_a_number_has_none(rows: Any, dtype: Any) -> None:
+    ids = np.arange(ROWS, dtype=dtype)
+    ids[-1], ids[-3] = ROWS, -1
+    out = np.full(ROWS, -7)
+    with pytest.raises(garner.IndexError, match=f"1 more of {ROWS}") as e:
+        rows.lookup(ids, out)
+    assert (e.value.position, e.value.value, e.value.axis, e.value.dim) == ((ROWS - 3,), -1, 0, ROWS)
+    assert (out == -7).all()
