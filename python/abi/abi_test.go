@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 // The classes of garner.h that tests expect.
 const (
+	otherClass     = 1
 	indexClass     = 5
 	closedClass    = 10
 	cancelledClass = 11
@@ -147,7 +149,12 @@ func TestHandles(t *testing.T) {
 	garner_release(table)
 	garner_release(table)
 	garner_release(-5)
-	want(t, garner_lookup64(table, nil, 0, nil, 0), argumentClass, "released")
+	i64 := _Ctype_DLDataType{code: 0, bits: 64, lanes: 1}
+	want(t, garner_lookup64(table, nil, 0, nil, 0), closedClass, "the table is closed")
+	want(t, garner_lookup(table, nil, 0, &i64, nil, 0, 0), closedClass, "the table is closed")
+	want(t, runPrepared(table, nil, nil, nil, nil, nil, 0, 0), closedClass, "was released")
+	want(t, garner_lookup64(table+1000, nil, 0, nil, 0), argumentClass, "handle")
+	want(t, tell(errors.New("a\x00b")), otherClass, `a\x00b`)
 	var e _Ctype_garner_error
 	if got := garner_error_read(opened(t), &e); got != -1 {
 		t.Errorf("a table is read as an error: %d", got)

@@ -55,7 +55,7 @@ enum {
 	GARNER_FAULT = 7,      /* memory vanished: its file was cut short */
 	GARNER_CHANGED = 8,    /* a file changed since it was opened */
 	GARNER_SYSTEM = 9,     /* the system refused; error_number is errno, or 0 */
-	GARNER_CLOSED = 10,    /* what was asked of is closed */
+	GARNER_CLOSED = 10,    /* what was asked of is closed, or its handle was released */
 	GARNER_CANCELLED = 11, /* garner_job_cancel was called, or a look ended the run */
 	GARNER_KEPT = 12,      /* what an earlier run left cannot be continued */
 	GARNER_INTERNAL = 13,  /* a mistake in garner; the text has the stack */

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import pickle
+import sys
+import threading
+import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 import pytest
 
 import garner
+from garner import _native
 
 ROWS = 3_000_000  # 24 MB of a result: more than the library copies in one piece
 
@@ -67,3 +72,78 @@ def test_no_row_is_read_where_a_number_has_none(rows: Any, dtype: Any) -> None:
         rows.lookup(ids, out)
     assert (e.value.position, e.value.value, e.value.axis, e.value.dim) == ((ROWS - 3,), -1, 0, ROWS)
     assert (out == -7).all()
+
+
+def ways(t: garner.Table) -> list[Callable[[], Any]]:
+    ids, long = np.arange(4), np.arange(ROWS // 2)
+    out = np.empty(4, np.int64)
+    return [lambda: t.lookup(ids, out), lambda: t.lookup(ids), lambda: t.lookup(ids[::2]), lambda: t[ids], lambda: t[1], lambda: t.lookup(long), lambda: t.lookup(long[::-1])]
+
+
+def test_a_table_that_is_closed_in_the_middle_of_a_lookup(rows: Any) -> None:
+    """The handle goes between the look whether the table is closed, and the lookup."""
+    t = pickle.loads(pickle.dumps(rows))
+    _native.load().garner_release(t._handle)
+    for way in ways(t):
+        with pytest.raises(garner.ClosedError, match="table is closed"):
+            way()
+    t.close()
+    for way in ways(t):
+        with pytest.raises(garner.ClosedError, match="table is closed"):
+            way()
+
+
+def test_close_beside_lookups(rows: Any) -> None:
+    box, seen, ended = [pickle.loads(pickle.dumps(rows))], [0, 0], threading.Event()
+    wrong: list[BaseException] = []
+
+    def look(k: int) -> None:
+        while not ended.is_set():
+            try:
+                ways(box[0])[k]()
+                seen[0] += 1
+            except garner.ClosedError:
+                seen[1] += 1
+            except BaseException as e:
+                wrong.append(e)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        threads = [threading.Thread(target=look, args=(k,)) for k in (0, 1, 3, 5)]
+        for x in threads:
+            x.start()
+        for _ in range(40):
+            old, box[0] = box[0], pickle.loads(pickle.dumps(rows))
+            old.close()
+            time.sleep(0.001)
+        ended.set()
+        for x in threads:
+            x.join()
+    finally:
+        sys.setswitchinterval(before)
+        ended.set()
+    box[0].close()
+    assert not wrong and seen[0] > 0, (wrong[:3], seen)
+
+
+def test_refused_lookups_leave_nothing(rows: Any) -> None:
+    """An error waits in the library until its number is read."""
+    t = pickle.loads(pickle.dumps(rows))
+    look = ways(t)[0]
+    t.close()
+
+    def refuse() -> None:
+        for _ in range(60_000):
+            try:
+                look()
+            except garner.ClosedError:
+                pass
+
+    def resident() -> int:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+    refuse()
+    before = resident()
+    refuse()
+    assert resident() - before < 3 << 20  # it was 9 MB

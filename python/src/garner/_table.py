@@ -195,8 +195,6 @@ class Table:
                     pass  # strided or read-only
                 else:
                     if failed:
-                        if self._closed:
-                            self._ready()
                         _fail(failed, ids.shape)
                     return out
         a, back = _views.integers("numbers of rows", ids)
