@@ -4,6 +4,8 @@
  * 0 is none. Every function may be called from any thread, and none keeps memory of the caller beyond the call, or,
  * of a call with a job, beyond the garner_job_wait that says it is done.
  *
+ * A path in JSON may be any bytes: one that is no UTF-8 is a surrogate on its own, \udc80 ... \udcff.
+ *
  * A process that forks must not use the library in the child: load another copy of it there.
  */
 #ifndef GARNER_H

@@ -20,7 +20,7 @@ import (
 
 // A location is a file with an array as JSON names it.
 type location struct {
-	File   string `json:"file"`
+	File   path   `json:"file"`
 	DType  string `json:"dtype"`  // of a file that does not say it
 	Shape  []int  `json:"shape"`  // of such a file, -1 once for what its size tells
 	Offset int64  `json:"offset"` // of its first element, in bytes
@@ -77,9 +77,9 @@ func (l *location) opened(ctx context.Context) (files.Array, error) {
 			return nil, err
 		}
 	}
-	a, err := files.Open(ctx, l.File, o)
+	a, err := files.Open(ctx, string(l.File), o)
 	if err != nil {
-		return nil, inFile(l.File, err)
+		return nil, inFile(string(l.File), err)
 	}
 	if to == garner.Invalid {
 		return a, nil
@@ -172,7 +172,7 @@ func (l *location) strings(ctx context.Context) (text string, ok bool, err error
 	if err != nil {
 		return "", false, nil // what open says
 	}
-	t, end, err := files.Tensor(ctx, l.File, o)
+	t, end, err := files.Tensor(ctx, string(l.File), o)
 	if err != nil {
 		return "", false, nil
 	}

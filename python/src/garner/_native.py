@@ -260,11 +260,16 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork)
 
 
-def text(chars: Any) -> str:
+def path(name: Any) -> str:
+    """Return the name of a file as JSON has it: its bytes as UTF-8, and those that are none as surrogates."""
+    return os.fsencode(name).decode("utf-8", "surrogateescape")
+
+
+def text(chars: Any, errors: str = "replace") -> str:
     """Return the text that the library returned, and free it."""
     if chars == NULL:
         return ""
-    s: str = ffi.string(chars).decode("utf-8", "replace")
+    s: str = ffi.string(chars).decode("utf-8", errors)
     load().garner_free(chars)
     return s
 
@@ -289,7 +294,7 @@ def error(number: int) -> Error:
     e = ffi.new("garner_error *")
     if load().garner_error_read(number, e) != 0:
         return InternalError(f"garner: there is no error {number}")
-    message, path = _worded(text(e.text)), text(e.path)
+    message, path = _worded(text(e.text)), text(e.path, "surrogateescape")
     if e.error_class == 12:
         message += "; resume=False begins anew"
     kind = _CLASSES.get(e.error_class, Error)

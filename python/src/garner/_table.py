@@ -38,7 +38,7 @@ class Table:
 
     Parameters
     ----------
-    file : str or os.PathLike
+    file : str, bytes or os.PathLike
         ``FILE`` or ``FILE#NAME``: .npy, .npz, .safetensors, .gguf, .onnx, .xml, .raw, .bin, a pattern such as ``part-*.npy``
         whose files are joined along axis 0, or a folder of shards.
     dtype : str or dtype, optional
@@ -87,7 +87,7 @@ class Table:
     _dtype: np.dtype[Any] | None  # None where NumPy lacks it, and torch has it
 
     def __init__(
-        self, file: str | os.PathLike[str], *, dtype: DTypeLike | None = None, shape: Sequence[int] | None = None, offset: int = 0,
+        self, file: str | bytes | os.PathLike[Any], *, dtype: DTypeLike | None = None, shape: Sequence[int] | None = None, offset: int = 0,
         raw: bool = False, to: DTypeLike | None = None, pread: bool = False,
     ) -> None:  # fmt: skip
         request = locate(file, dtype=dtype, shape=shape, offset=offset, raw=raw, to=to, pread=pread)
@@ -433,7 +433,7 @@ def _bits(torch: Any) -> Any:
 
 
 def locate(
-    file: str | os.PathLike[str] | Table, *, dtype: Any = None, shape: Sequence[int] | None = None, offset: int = 0,
+    file: str | bytes | os.PathLike[Any] | Table, *, dtype: Any = None, shape: Sequence[int] | None = None, offset: int = 0,
     raw: bool = False, to: Any = None, pread: bool = False, role: str = "file",
 ) -> dict[str, Any]:  # fmt: skip
     """Return a file and its options as JSON has them."""
@@ -441,7 +441,7 @@ def locate(
         file._ready()
         return {**file._request, **({"to": _views.name_of("to", to)} if to is not None else {})}
     try:
-        path = os.fsdecode(file)
+        path = _native.path(file)
     except TypeError:
         raise DTypeError(f"garner: {role} is of {type(file).__name__}; give the name of a file, as text or a path") from None
     if not path or "\0" in path:
