@@ -210,7 +210,7 @@ def gather(
         out = of.empty(prepared.shape, kind)
         result = _views.view(out)
     else:
-        result = _views.view(out)
+        result = _views.result(out)
         made = out if result.owner is out or not isinstance(out, np.ndarray) else None
         if made is None and result.pointer != _views.pointer(np.asarray(out)):
             raise ShapeError("garner: out must be a row-major array of native elements")

@@ -174,6 +174,16 @@ def view(x: Any) -> View:
         return _of_numpy(np.asarray(x), _same)
 
 
+def result(out: Any) -> View:
+    """Return the view of what a result is written to: an array, a tensor, or what gives its memory by the buffer protocol."""
+    if isinstance(out, np.ndarray) or foreign(out):
+        return view(out)
+    try:
+        return _of_numpy(np.asarray(memoryview(out)), _same)
+    except TypeError:
+        raise DTypeError(f"garner: out is a {type(out).__name__}, which has no memory that a result could be written to; give an array") from None
+
+
 def operand(role: str, x: Any) -> View:
     """Return the view of an operand that is calculated with, and not only moved: indices, offsets, weights."""
     if isinstance(x, (list, tuple)):
