@@ -68,7 +68,8 @@ func garner_call(request *C.char, length C.int64_t, operands **C.DLTensor, count
 	}); err != nil {
 		return tell(err)
 	}
-	return begin("garner_call", in, text, func(ctx context.Context, j *job) (string, error) {
+	alone := len(tensors) == 0 && q.Do != "gather_file"
+	return start("garner_call", in, text, alone, func(ctx context.Context, j *job) (string, error) {
 		answer, err := q.answer(ctx, j, tensors)
 		if err != nil {
 			return "", err
@@ -137,7 +138,7 @@ func (q *question) info(ctx context.Context) (any, error) {
 	}
 	list, err := files.List(ctx, string(q.File), o)
 	if err != nil {
-		return nil, inFile(q.File, err)
+		return nil, inFile(string(q.File), err)
 	}
 	arrays := []any{}
 	for _, a := range list {
@@ -204,7 +205,7 @@ func (q *question) lint(ctx context.Context) (any, error) {
 	}
 	m, err := files.OpenModel(string(q.File), files.ModelOptions{})
 	if err != nil {
-		return nil, inFile(q.File, err)
+		return nil, inFile(string(q.File), err)
 	}
 	defer m.Close()
 	found, err := lint.Model(ctx, m, o)
@@ -262,7 +263,7 @@ func (g *fileGather) run(ctx context.Context, j *job, o *operation, op garner.Op
 	}
 	to, err := files.Create(ctx, string(g.Out), spec, create)
 	if err != nil {
-		return nil, &fileError{error: err, path: g.Out}
+		return nil, &fileError{error: err, path: string(g.Out)}
 	}
 	size, _ := garner.Shape(plan.Out).Len()
 	size = (size*plan.DType.Bits() + 7) / 8

@@ -118,8 +118,9 @@ extern void garner_arrays_know(int64_t call, int64_t head, int64_t data, int64_t
 
 /* garner_open opens a table: {"file": "model.gguf#token_embd.weight", "dtype": "", "shape": [], "offset": 0, "raw": false, "to": "", "pread": false}.
  * text is its type, bits, shape, rows and row_bytes as JSON. Strings are read whole: text then has them too, each as base64
- * of its bytes, and table is 0. */
-extern int64_t garner_open(char *request, int64_t length, int64_t *table, char **text);
+ * of its bytes, and table is 0. Of a call with a job the text of
+ * garner_job_wait has the handle, as "table", and table may be NULL. */
+extern int64_t garner_open(char *request, int64_t length, int64_t job, int64_t *table, char **text);
 
 /* garner_lookup copies rows by their numbers, integers of any type, to out, which has exactly their bytes. */
 extern int64_t garner_lookup(int64_t table, void *ids, int64_t count, DLDataType *type, void *out, int64_t bytes, int64_t job);
@@ -128,7 +129,8 @@ extern int64_t garner_lookup(int64_t table, void *ids, int64_t count, DLDataType
 extern int64_t garner_lookup64(int64_t table, void *ids, int64_t count, void *out, int64_t bytes);
 
 /* garner_release closes and forgets what a handle stands for: of garner_prepare, garner_open, garner_job. Calls that
- * use it end first. A job is cancelled, and has ended when this returns: the memory of its operands may be freed then. */
+ * use it end first. A job is cancelled, and has ended when this returns: the memory of its operands may be freed then. One
+ * that has none, of garner_open or of a question without operands, ends by itself: a file system may keep it for long. */
 extern void garner_release(int64_t handle);
 
 /* garner_call asks a question in JSON and answers in JSON; operands are those that "explain" takes. */

@@ -65,7 +65,7 @@ func drop(h int64, kind func(any) bool) (any, bool) {
 func isError(v any) bool { _, ok := v.(told); return ok }
 
 // release forgets a handle, and closes what it stood for. A job is cancelled, and has ended when
-// release returns: its memory may then be freed. The number of an error is no handle.
+// release returns, or has no memory of the caller: that may then be freed. The number of an error is no handle.
 func release(h int64) {
 	v, ok := drop(h, func(v any) bool { return !isError(v) })
 	if !ok {
@@ -74,9 +74,10 @@ func release(h int64) {
 	switch v := v.(type) {
 	case *job:
 		v.cancel(errCancelled)
-		if v.started.Swap(true) {
+		if v.started.Swap(true) && !v.isAlone() {
 			<-v.ended
 		}
+		v.leave()
 	case io.Closer:
 		v.Close()
 	}

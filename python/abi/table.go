@@ -122,19 +122,21 @@ type table struct {
 func (t *table) Close() error { return t.array.Close() }
 
 //export garner_open
-func garner_open(request *C.char, length C.int64_t, handle *C.int64_t, text **C.char) C.int64_t {
-	return begin("garner_open", 0, text, func(ctx context.Context, _ *job) (string, error) {
-		var l location
-		if handle == nil {
-			return "", argumentf("garner_open has no place for its handle")
+func garner_open(request *C.char, length, in C.int64_t, handle *C.int64_t, text **C.char) C.int64_t {
+	var l location
+	if err := safely("garner_open", func() error {
+		if handle == nil && in == 0 {
+			return argumentf("garner_open has no place for its handle")
 		}
 		asked, err := memory("a request", (*byte)(unsafe.Pointer(request)), length)
-		if err == nil {
-			err = unmarshal(asked, &l)
-		}
 		if err != nil {
-			return "", err
+			return err
 		}
+		return unmarshal(asked, &l)
+	}); err != nil {
+		return tell(err)
+	}
+	return start("garner_open", in, text, true, func(ctx context.Context, j *job) (string, error) {
 		a, identity, err := l.open(ctx)
 		if errors.Is(err, garner.ErrDType) && l.To == "" {
 			if text, ok, of := l.strings(ctx); ok || of != nil {
@@ -157,10 +159,16 @@ func garner_open(request *C.char, length C.int64_t, handle *C.int64_t, text **C.
 		if shape == nil {
 			shape = garner.Shape{}
 		}
+		number := put(&table{t, a})
 		b, err := json.Marshal(map[string]any{
+			"table": number,
 			"dtype": spec.DType.String(), "bits": spec.DType.Bits(), "shape": shape, "rows": t.Len(), "row_bytes": t.RowBytes(), "identity": identity,
 		})
-		*handle = C.int64_t(put(&table{t, a}))
+		if j != nil {
+			j.opened(number)
+		} else {
+			*handle = C.int64_t(number)
+		}
 		return string(b), err
 	})
 }
@@ -199,7 +207,7 @@ func (l *location) strings(ctx context.Context) (text string, ok bool, err error
 	if err := l.same(identity); err != nil {
 		return "", true, err
 	}
-	b, err := json.Marshal(map[string]any{"identity": identity, "dtype": "string", "bits": 0, "shape": t.Shape(), "rows": t.Shape()[0], "row_bytes": 0, "strings": all})
+	b, err := json.Marshal(map[string]any{"table": 0, "identity": identity, "dtype": "string", "bits": 0, "shape": t.Shape(), "rows": t.Shape()[0], "row_bytes": 0, "strings": all})
 	return string(b), true, err
 }
 

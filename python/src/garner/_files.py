@@ -67,7 +67,7 @@ def info(file: str | bytes | os.PathLike[Any], *, dtype: DTypeLike | None = None
     >>> [(a.dtype, a.shape) for a in garner.info(path)]
     [('f32', (4, 2))]
     """
-    found = _native.ask({"do": "info", **locate(file, dtype=dtype, shape=shape, offset=offset, raw=raw)})
+    found = _native.ask({"do": "info", **locate(file, dtype=dtype, shape=shape, offset=offset, raw=raw)}, job=True)
     return [Array(**{**a, "shape": None if a["shape"] is None else tuple(a["shape"])}) for a in found]
 
 
@@ -222,7 +222,7 @@ def infer(operator: str, data: str, indices: str = "", *, axis: int | None = Non
     'f32[8,4]'
     """
     op, further = _ops.operation(operator, axis, None, None, values, _ops.describe(operator)["further"])
-    answer: str = _native.ask({"do": "infer", "op": op, "specs": [_spec("data", data), _spec("indices", indices), *(_spec("operand", f) for f in further)]})
+    answer: str = _native.ask({"do": "infer", "op": op, "specs": [_spec("data", data), _spec("indices", indices), *(_spec("operand", f) for f in further)]}, job=True)
     return answer
 
 
@@ -282,7 +282,7 @@ def explain(operator: str, data: Any, indices: Any, *, axis: int | None = None, 
     op, further = _ops.operation(operator, axis, negative, outside, values, names)
     views = [_views.view(data), *(None if x is None else _views.operand(n, x) for n, x in zip(("indices", *names), (indices, *further)))]
     tensors = [None if v is None else _views.tensor(v) for v in views]
-    answer = _native.ask({"do": "explain", "op": op}, [_native.NULL if t is None else t[0] for t in tensors])
+    answer = _native.ask({"do": "explain", "op": op}, [_native.NULL if t is None else t[0] for t in tensors], job=True)
     return Explanation(answer["text"], answer["svg"])
 
 

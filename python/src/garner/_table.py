@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import operator
 import os
 import re
@@ -103,14 +102,9 @@ class Table:
 
     def _open(self) -> None:
         library = _native.load()
-        request = json.dumps(self._request).encode()
-        handle, text = ffi.new("int64_t *"), ffi.new("char **")
-        failed = library.garner_open(request, len(request), handle, text)
-        if failed:
-            _native.fail(failed)
-        told = json.loads(_native.text(text[0]))
+        told = _native.opened(self._request)
         self._request["identity"] = told["identity"]
-        self._handle, self._generation = handle[0], _native.generation
+        self._handle, self._generation = told["table"], _native.generation
         self._cffi_lookup = library.garner_lookup64
         self.shape, self.row_bytes, self._bits = tuple(told["shape"]), told["row_bytes"], told["bits"]
         self._tail, self._rows = self.shape[1:], told["rows"]
@@ -246,7 +240,7 @@ class Table:
         """Copy the bytes of rows; a long lookup can be ended by a signal."""
         code = ffi.new("DLDataType *")
         (code.code, code.bits), code.lanes = _views.code_of(ids.dtype)[0], 1
-        library = _native.load()
+        library, begun = _native.load(), _native.generation
         job = library.garner_job() if made.nbytes >= _LONG else 0
         try:
             failed = library.garner_lookup(self._handle, _views.pointer(ids), ids.size, code, _views.pointer(made), made.nbytes, job)
@@ -256,7 +250,7 @@ class Table:
                 _native.wait(job)
         finally:
             if job:
-                library.garner_release(job)  # before `made` is freed, wherever a signal's handler raised
+                _native.release(job, begun)  # before `made` is freed, wherever a signal's handler raised
 
     def _unpacked(self, ids: Any, out: Any, back: Any) -> Any:
         """Return rows of strings, or of elements narrower than a byte, which get one each."""
