@@ -83,19 +83,19 @@ def test_a_handler_that_forks_and_comes_back_in_a_run(npy: Path) -> None:
     """The child cannot end the run: it says so and exits. One that does not come back is not touched."""
     out = run(
         """
-        a, ids = np.ones((200, 1 << 20), np.uint8), np.zeros(1500, int)
+        a, ids = np.ones((20, 1 << 20), np.uint8), np.zeros(400, int)
         garner.take(a, ids[:9], 0)
         me, children, back = os.getpid(), [], True
         def fork(*given):
             pid = os.fork()
             if pid: children.append(pid)
-            elif back: signal.alarm(60)
+            elif back: signal.signal(signal.SIGALRM, signal.SIG_DFL); signal.alarm(20)
             else: os._exit(9)
         signal.signal(signal.SIGALRM, fork)
         for back in (True, False):
             count = len(children)
             while len(children) == count:
-                signal.setitimer(signal.ITIMER_REAL, 0.1)
+                signal.setitimer(signal.ITIMER_REAL, 0.03)
                 assert garner.take(a, ids, 0).min() == 1
                 signal.setitimer(signal.ITIMER_REAL, 0)
                 if os.getpid() != me: os._exit(1)  # forked outside the run
@@ -117,19 +117,19 @@ def test_exceptions_of_handlers_do_not_stay(npy: Path) -> None:
         def error(number):
             e = real(number)
             raise Ended("second")
-        a, ids = np.ones((200, 1 << 20), np.uint8), np.zeros(1500, int)
+        a, ids = np.ones((20, 1 << 20), np.uint8), np.zeros(400, int)
         garner.take(a, ids[:9], 0)
         def end(*given): raise Ended("first")
         signal.signal(signal.SIGALRM, end)
         _native.error = error
         for turn in range(3):
-            signal.setitimer(signal.ITIMER_REAL, 0.05)
+            signal.setitimer(signal.ITIMER_REAL, 0.02)
             try: garner.take(a, ids, 0)
             except Ended as e: assert str(e) in ("first", "second")
             assert not _native._raised, _native._raised
         _native.error = real
         assert issubclass(garner.IndexError, IndexError)
-        try: garner.take(a, np.full(70000, 300), 0)
+        try: garner.gather("onnx.Gather-13", a, [300])
         except IndexError: pass
         else: raise SystemExit("no error")
         """,

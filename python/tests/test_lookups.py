@@ -33,6 +33,7 @@ def test_an_out_over_its_numbers_is_refused(rows: Any, count: int, by: Any, how:
     shift = {"half": count // 2, "last": count - 1}.get(by, by)
     memory = np.zeros(2 * count + 20, np.int64)
     out = memory[5 + shift : 5 + shift + count]
+    ids: Any
     if how == "plain":
         ids = memory[5 : 5 + count]
     elif how == "strided":

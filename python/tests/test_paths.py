@@ -44,11 +44,11 @@ def test_a_file_that_is_not_there_is_named_as_it_was(tmp_path: Path) -> None:
             garner.lint(tmp_path / name)
 
 
-def test_a_nul_is_refused_by_name(tmp_path: Path) -> None:
+def test_a_nul_is_refused(tmp_path: Path) -> None:
     np.save(tmp_path / "t.npy", np.arange(3))
     for given in (f"{tmp_path}/t.npy\0x", os.fsencode(f"{tmp_path}/t.npy\0x")):
         for call in (garner.Table, garner.info, garner.lint):
-            with pytest.raises(ValueError, match="NUL"):
+            with pytest.raises(ValueError, match="no name of a file"):
                 call(given)
     with pytest.raises(TypeError):
         garner.Table(3)  # type: ignore[arg-type]
