@@ -325,13 +325,11 @@ def fail(number: int) -> NoReturn:
 
 _raised: list[BaseException] = []  # by handlers of signals, each in a run that has not returned
 _look: Any = None
-_looked = 0  # the generation in which the last look began
+_looked = 0  # the generation in which the last run of the main thread began
 _main = threading.main_thread().ident
 
 
 def _signals() -> int:
-    global _looked
-    _looked = generation
     for _ in "ab":  # the interpreter runs handlers of signals at the end of each turn
         pass
     _forked_within()
@@ -353,7 +351,11 @@ def _forked_within() -> None:
 
 def looking() -> Any:
     """Return the function by which a run of this thread lets handlers of signals run; NULL but in the main thread."""
-    return _look if threading.get_ident() == _main else NULL
+    global _looked
+    if threading.get_ident() != _main:
+        return NULL
+    _looked = generation
+    return _look
 
 
 def wait(job: int, progress: Any = None) -> str:
