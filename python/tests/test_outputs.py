@@ -53,3 +53,9 @@ def test_what_has_memory_is_written_to() -> None:
         garner.gather("numpy.take", data.astype(np.uint8), [3, 1], out=b"ab")
     with pytest.raises(garner.ShapeError):
         garner.gather("numpy.take", data.astype(np.uint8), [3, 1], out=part[::2])
+
+
+def test_a_fill_may_be_a_bool() -> None:
+    for value in (True, False, np.True_, np.False_):
+        got = garner.gather("numpy.take", np.array([not value]), [0, 9], outside=value)
+        assert got.tolist() == [not value, bool(value)]
