@@ -60,9 +60,9 @@ def test_a_tensor_beyond_its_storage_is_refused() -> None:
     x, short, none = torch.arange(10.0), torch.zeros(1000), torch.zeros(3)
     short.untyped_storage().resize_(16)
     none.untyped_storage().resize_(0)
-    for call in (lambda: garner.gather("torch.index_select", short, torch.tensor([999]), dim=0), lambda: garner.gather("torch.index_select", x, torch.tensor([1, 2, 3]), dim=0, out=none)):
+    for data, ids, out in ((short, [999], None), (x, [1, 2, 3], none)):
         with pytest.raises(garner.ShapeError, match="resized"):
-            call()
+            garner.gather("torch.index_select", data, torch.tensor(ids), dim=0, out=out)
     empty = torch.zeros(0, 4)
     empty.untyped_storage().resize_(0)
     assert garner.gather("torch.index_select", empty.T, torch.tensor([1]), dim=0).shape == (1, 0)
