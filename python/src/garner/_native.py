@@ -385,12 +385,13 @@ def opened(request: dict[str, Any]) -> dict[str, Any]:
     """Open a table, and return what the library tells of it."""
     library, begun = load(), generation
     asked = json.dumps(request).encode()
+    handle, answer = ffi.new("int64_t *"), ffi.new("char **")
     job = library.garner_job()
     try:
-        failed = library.garner_open(asked, len(asked), job, NULL, NULL)
+        failed = library.garner_open(asked, len(asked), job, handle, answer)
         if failed:
             fail(failed)
-        told: dict[str, Any] = json.loads(wait(job))
+        told: dict[str, Any] = json.loads(wait(job) if job else text(answer[0]))
         return told
     finally:
         release(job, begun)
@@ -407,11 +408,11 @@ def ask(question: dict[str, Any], operands: Any = (), job: bool = False, progres
         failed = library.garner_call(request, len(request), given, len(operands), number, answer)
         if failed:
             fail(failed)
-        if job:
+        if number:
             watch = None if progress is None else (lambda: progress(number))
             return json.loads(wait(number, watch))
     finally:
-        if job:
+        if number:
             release(number, begun)
     return json.loads(text(answer[0]))
 
