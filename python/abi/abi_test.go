@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 // The classes of garner.h that tests expect.
 const (
+	otherClass     = 1
 	indexClass     = 5
 	closedClass    = 10
 	cancelledClass = 11
@@ -85,7 +87,7 @@ func opened(t *testing.T) _Ctype_int64_t {
 	var table _Ctype_int64_t
 	var text *_Ctype_char
 	request, n := chars(`{"file": "` + path + `", "dtype": "u8", "shape": [-1, 2]}`)
-	if failed := garner_open(request, n, &table, &text); failed != 0 {
+	if failed := garner_open(request, n, 0, &table, &text); failed != 0 {
 		_, words := read(t, failed)
 		t.Fatal(words)
 	}
@@ -124,8 +126,8 @@ func TestNullPointersAndLengths(t *testing.T) {
 	want(t, garner_prepare(op, n, nil, -2, 0, &prepared), argumentClass, "-2 operands")
 	want(t, garner_prepare(op, n, nil, 0, 0, &prepared), argumentClass, "0 operands")
 	want(t, garner_prepare(op, n-1, nil, 0, 0, &prepared), argumentClass, "JSON")
-	want(t, garner_open(op, n, nil, &text), argumentClass, "no place")
-	want(t, garner_open(nil, n, &table, &text), argumentClass, "no memory")
+	want(t, garner_open(op, n, 0, nil, &text), argumentClass, "no place")
+	want(t, garner_open(nil, n, 0, &table, &text), argumentClass, "no memory")
 	want(t, garner_call(nil, 5, nil, 0, 0, &text), argumentClass, "no memory")
 	want(t, garner_call(op, -5, nil, 0, 0, &text), argumentClass, "-5")
 	want(t, garner_call(op, n, nil, 1<<30, 0, &text), argumentClass, "")
@@ -150,7 +152,12 @@ func TestHandles(t *testing.T) {
 	garner_release(table)
 	garner_release(table)
 	garner_release(-5)
-	want(t, garner_lookup64(table, nil, 0, nil, 0), argumentClass, "released")
+	i64 := _Ctype_DLDataType{code: 0, bits: 64, lanes: 1}
+	want(t, garner_lookup64(table, nil, 0, nil, 0), closedClass, "the table is closed")
+	want(t, garner_lookup(table, nil, 0, &i64, nil, 0, 0), closedClass, "the table is closed")
+	want(t, runPrepared(table, nil, nil, nil, nil, nil, 0, 0), closedClass, "was released")
+	want(t, garner_lookup64(table+1000, nil, 0, nil, 0), argumentClass, "handle")
+	want(t, tell(errors.New("a\x00b")), otherClass, `a\x00b`)
 	var e _Ctype_garner_error
 	if got := garner_error_read(opened(t), &e); got != -1 {
 		t.Errorf("a table is read as an error: %d", got)
@@ -229,7 +236,7 @@ func TestPanics(t *testing.T) {
 		"garner_prepare":  func() _Ctype_int64_t { return garner_prepare(asked, n, nil, 0, 0, &prepared) },
 		"garner_run":      func() _Ctype_int64_t { return runPrepared(1, nil, nil, nil, nil, nil, nil, 1, 0) },
 		"garner_shape":    func() _Ctype_int64_t { return garner_shape(1, nil, nil) },
-		"garner_open":     func() _Ctype_int64_t { return garner_open(asked, n, &handle, &text) },
+		"garner_open":     func() _Ctype_int64_t { return garner_open(asked, n, 0, &handle, &text) },
 		"garner_lookup64": func() _Ctype_int64_t { return garner_lookup64(table, nil, 0, nil, 0) },
 		"garner_lookup":   func() _Ctype_int64_t { return garner_lookup(table, nil, 0, &i64, nil, 0, 0) },
 		"garner_call":     func() _Ctype_int64_t { return garner_call(asked, n, nil, 0, 0, &text) },

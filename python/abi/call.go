@@ -37,7 +37,7 @@ type fileGather struct {
 	Data    location   `json:"data"`
 	Indices location   `json:"indices"`
 	Further []location `json:"further"` // "" for one that is not given
-	Out     string     `json:"out"`
+	Out     path       `json:"out"`
 	Name    string     `json:"name"`
 	Memory  int64      `json:"memory"`
 	Threads int        `json:"threads"`
@@ -68,7 +68,8 @@ func garner_call(request *C.char, length C.int64_t, operands **C.DLTensor, count
 	}); err != nil {
 		return tell(err)
 	}
-	return begin("garner_call", in, text, func(ctx context.Context, j *job) (string, error) {
+	alone := len(tensors) == 0 && q.Do != "gather_file"
+	return start("garner_call", in, text, alone, func(ctx context.Context, j *job) (string, error) {
 		answer, err := q.answer(ctx, j, tensors)
 		if err != nil {
 			return "", err
@@ -135,9 +136,9 @@ func (q *question) info(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := files.List(ctx, q.File, o)
+	list, err := files.List(ctx, string(q.File), o)
 	if err != nil {
-		return nil, inFile(q.File, err)
+		return nil, inFile(string(q.File), err)
 	}
 	arrays := []any{}
 	for _, a := range list {
@@ -202,9 +203,9 @@ func (q *question) lint(ctx context.Context) (any, error) {
 		}
 		o.Runtimes = append(o.Runtimes, r)
 	}
-	m, err := files.OpenModel(q.File, files.ModelOptions{})
+	m, err := files.OpenModel(string(q.File), files.ModelOptions{})
 	if err != nil {
-		return nil, inFile(q.File, err)
+		return nil, inFile(string(q.File), err)
 	}
 	defer m.Close()
 	found, err := lint.Model(ctx, m, o)
@@ -248,7 +249,7 @@ func (g *fileGather) run(ctx context.Context, j *job, o *operation, op garner.Op
 		}
 		known = known && ok
 		facts = append(facts, files.Fact{What: operandName(i), Value: fmt.Sprintf("%s %s to %q raw %t", fact, a.Spec(), l.To, l.Raw)})
-		arrays, inputs = append(arrays, of), append(inputs, l.File)
+		arrays, inputs = append(arrays, of), append(inputs, string(l.File))
 	}
 	further := arrays[2:]
 	plan, err := source.NewPlan(ctx, op, arrays[0], arrays[1], further...)
@@ -260,9 +261,9 @@ func (g *fileGather) run(ctx context.Context, j *job, o *operation, op garner.Op
 	if known {
 		create.Identity = facts
 	}
-	to, err := files.Create(ctx, g.Out, spec, create)
+	to, err := files.Create(ctx, string(g.Out), spec, create)
 	if err != nil {
-		return nil, &fileError{error: err, path: g.Out}
+		return nil, &fileError{error: err, path: string(g.Out)}
 	}
 	size, _ := garner.Shape(plan.Out).Len()
 	size = (size*plan.DType.Bits() + 7) / 8

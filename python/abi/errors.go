@@ -146,14 +146,14 @@ func garner_error_read(number C.int64_t, to *C.garner_error) C.int32_t {
 		return -1
 	}
 	if err := safely("garner_error_read", func() error { return describe(v.(told).err, to) }); err != nil {
-		*to = C.garner_error{error_class: C.GARNER_INTERNAL, text: C.CString(err.Error())}
+		*to = C.garner_error{error_class: C.GARNER_INTERNAL, text: C.CString(words(err))}
 	}
 	return 0
 }
 
 // describe puts an error into words for C.
 func describe(err error, to *C.garner_error) error {
-	*to = C.garner_error{error_class: classOf(err), text: C.CString(err.Error())}
+	*to = C.garner_error{error_class: classOf(err), text: C.CString(words(err))}
 	var errno syscall.Errno
 	if errors.As(err, &errno) {
 		to.error_number = C.int32_t(errno)
@@ -193,6 +193,9 @@ func describe(err error, to *C.garner_error) error {
 	}
 	return nil
 }
+
+// words returns the text of an error, which has no NUL: C ends there.
+func words(err error) string { return strings.ReplaceAll(err.Error(), "\x00", `\x00`) }
 
 // classOf returns the class of an error.
 func classOf(err error) C.int32_t {

@@ -4,6 +4,8 @@
  * 0 is none. Every function may be called from any thread, and none keeps memory of the caller beyond the call, or,
  * of a call with a job, beyond the garner_job_wait that says it is done.
  *
+ * A path in JSON may be any bytes: one that is no UTF-8 is a surrogate on its own, \udc80 ... \udcff.
+ *
  * A process that forks must not use the library in the child: load another copy of it there.
  */
 #ifndef GARNER_H
@@ -55,7 +57,7 @@ enum {
 	GARNER_FAULT = 7,      /* memory vanished: its file was cut short */
 	GARNER_CHANGED = 8,    /* a file changed since it was opened */
 	GARNER_SYSTEM = 9,     /* the system refused; error_number is errno, or 0 */
-	GARNER_CLOSED = 10,    /* what was asked of is closed */
+	GARNER_CLOSED = 10,    /* what was asked of is closed, or its handle was released */
 	GARNER_CANCELLED = 11, /* garner_job_cancel was called, or a look ended the run */
 	GARNER_KEPT = 12,      /* what an earlier run left cannot be continued */
 	GARNER_INTERNAL = 13,  /* a mistake in garner; the text has the stack */
@@ -121,8 +123,9 @@ extern int64_t garner_run(int64_t prepared, void *data, void *indices, int64_t *
 
 /* garner_open opens a table: {"file": "model.gguf#token_embd.weight", "dtype": "", "shape": [], "offset": 0, "raw": false, "to": "", "pread": false}.
  * text is its type, bits, shape, rows and row_bytes as JSON. Strings are read whole: text then has them too, each as base64
- * of its bytes, and table is 0. */
-extern int64_t garner_open(char *request, int64_t length, int64_t *table, char **text);
+ * of its bytes, and table is 0. Of a call with a job the text of
+ * garner_job_wait has the handle, as "table", and table may be NULL. */
+extern int64_t garner_open(char *request, int64_t length, int64_t job, int64_t *table, char **text);
 
 /* garner_lookup copies rows by their numbers, integers of any type, to out, which has exactly their bytes. */
 extern int64_t garner_lookup(int64_t table, void *ids, int64_t count, DLDataType *type, void *out, int64_t bytes, int64_t job);
@@ -131,7 +134,8 @@ extern int64_t garner_lookup(int64_t table, void *ids, int64_t count, DLDataType
 extern int64_t garner_lookup64(int64_t table, void *ids, int64_t count, void *out, int64_t bytes);
 
 /* garner_release closes and forgets what a handle stands for: of garner_prepare, garner_open, garner_job. Calls that
- * use it end first. A job is cancelled, and has ended when this returns: the memory of its operands may be freed then. */
+ * use it end first. A job is cancelled, and has ended when this returns: the memory of its operands may be freed then. One
+ * that has none, of garner_open or of a question without operands, ends by itself: a file system may keep it for long. */
 extern void garner_release(int64_t handle);
 
 /* garner_call asks a question in JSON and answers in JSON; operands are those that "explain" takes. */

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"io"
+	"io/fs"
 	"sync"
 )
 
@@ -21,17 +23,31 @@ func put(v any) int64 {
 	return handles.last
 }
 
-// get returns the value of a handle; an error of class GARNER_ARGUMENT where it has none of
-// the type.
+// get returns the value of a handle. It is an error of class GARNER_CLOSED where the handle was released, and of
+// GARNER_ARGUMENT where it is another's, or none was ever given.
 func get[T any](h int64) (T, error) {
 	handles.RLock()
-	v, ok := handles.by[h].(T)
+	found, known := handles.by[h]
+	given := h > 0 && h <= handles.last
 	handles.RUnlock()
-	if !ok {
-		return v, argumentf("handle %d is none of a %T, or was released", h, v)
+	v, ok := found.(T)
+	switch {
+	case ok:
+		return v, nil
+	case known || !given:
+		return v, argumentf("handle %d is none of a %T", h, v)
 	}
-	return v, nil
+	if _, ok := any(v).(*table); ok {
+		return v, closedError("garner: the table is closed")
+	}
+	return v, closedError(fmt.Sprintf("garner: handle %d was released", h))
 }
+
+// A closedError is an fs.ErrClosed in other words.
+type closedError string
+
+func (e closedError) Error() string      { return string(e) }
+func (closedError) Is(target error) bool { return target == fs.ErrClosed }
 
 // drop forgets a handle, and returns its value; false, and nothing is forgotten, where none is known or of
 // another kind.
@@ -49,7 +65,7 @@ func drop(h int64, kind func(any) bool) (any, bool) {
 func isError(v any) bool { _, ok := v.(told); return ok }
 
 // release forgets a handle, and closes what it stood for. A job is cancelled, and has ended when
-// release returns: its memory may then be freed. The number of an error is no handle.
+// release returns, or has no memory of the caller: that may then be freed. The number of an error is no handle.
 func release(h int64) {
 	v, ok := drop(h, func(v any) bool { return !isError(v) })
 	if !ok {
@@ -58,9 +74,10 @@ func release(h int64) {
 	switch v := v.(type) {
 	case *job:
 		v.cancel(errCancelled)
-		if v.started.Swap(true) {
+		if v.started.Swap(true) && !v.isAlone() {
 			<-v.ended
 		}
+		v.leave()
 	case io.Closer:
 		v.Close()
 	}

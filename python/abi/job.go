@@ -7,6 +7,7 @@ import "C"
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -20,11 +21,54 @@ type job struct {
 	text        string
 	err         error
 	done, total atomic.Int64
+
+	alone bool // its call reads and writes no memory of the caller: garner_release need not wait for its end
+	mutex sync.Mutex
+	table int64 // that it opened, until garner_job_wait tells it
+	left  bool  // released: nobody will ask for the table
+}
+
+// opened keeps the table that the call opened for the caller, and closes it where the caller has gone.
+func (j *job) opened(number int64) {
+	j.mutex.Lock()
+	defer j.mutex.Unlock()
+	if j.table = number; j.left {
+		release(number)
+	}
+}
+
+func (j *job) isAlone() bool {
+	j.mutex.Lock()
+	defer j.mutex.Unlock()
+	return j.alone
+}
+
+// taken gives the table to the caller.
+func (j *job) taken() {
+	j.mutex.Lock()
+	j.table = 0
+	j.mutex.Unlock()
+}
+
+// leave closes a table that nobody asked for.
+func (j *job) leave() {
+	j.mutex.Lock()
+	defer j.mutex.Unlock()
+	j.left = true
+	if j.table != 0 {
+		release(j.table)
+		j.table = 0
+	}
 }
 
 // begin runs f: at once and to its end where there is no job, else on a goroutine. text gets
 // the answer of a call without a job.
 func begin(export string, number C.int64_t, text **C.char, f func(context.Context, *job) (string, error)) C.int64_t {
+	return start(export, number, text, false, f)
+}
+
+// start is begin; alone says that f reads and writes no memory of the caller.
+func start(export string, number C.int64_t, text **C.char, alone bool, f func(context.Context, *job) (string, error)) C.int64_t {
 	if number == 0 {
 		return tell(safely(export, func() error {
 			if err := guard(); err != nil {
@@ -49,6 +93,9 @@ func begin(export string, number C.int64_t, text **C.char, f func(context.Contex
 		close(j.ended)
 		return tell(err)
 	}
+	j.mutex.Lock()
+	j.alone = alone
+	j.mutex.Unlock()
 	go func() {
 		defer close(j.ended)
 		j.err = safely(export, func() (err error) {
@@ -105,6 +152,7 @@ func wait(number C.int64_t, milliseconds C.int32_t, text **C.char) (C.int32_t, e
 	}
 	if j.err == nil && text != nil {
 		*text = C.CString(j.text)
+		j.taken()
 	}
 	return 1, j.err
 }

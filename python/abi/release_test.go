@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -46,4 +49,60 @@ func TestReleaseOfOtherJobs(t *testing.T) {
 		t.Error("the panic is no error")
 	}
 	garner_release(n)
+}
+
+// An open that the system does not end is left behind, and its table is closed when it does end.
+func TestReleaseOfAnOpenThatWaits(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "waits.npy")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Skipf("no FIFO here: %v", err)
+	}
+	before := knownHandles()
+	request, length := chars(`{"file": "` + path + `"}`)
+	n := garner_job()
+	j, err := get[*job](int64(n))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if failed := garner_open(request, length, n, nil, nil); failed != 0 {
+		t.Fatal(read(t, failed))
+	}
+	var failed _Ctype_int64_t
+	if got := garner_job_wait(n, 10, &failed, nil); got != 0 {
+		t.Fatalf("an open of a FIFO without a writer is done: %d", got)
+	}
+	garner_release(n) // returns
+	w, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	<-j.ended
+	if after := knownHandles(); after != before {
+		t.Errorf("%d handles before, %d after", before, after)
+	}
+}
+
+// A table that was opened for a caller who is gone is closed, whichever comes first.
+func TestTablesThatNobodyTakes(t *testing.T) {
+	for _, first := range []string{"open", "release"} {
+		table := opened(t)
+		j := &job{}
+		if first == "open" {
+			j.opened(int64(table))
+			j.leave()
+		} else {
+			j.leave()
+			j.opened(int64(table))
+		}
+		want(t, garner_lookup64(table, nil, 0, nil, 0), closedClass, "closed")
+	}
+	table, j := opened(t), &job{}
+	j.opened(int64(table))
+	j.taken()
+	j.leave()
+	if failed := garner_lookup64(table, nil, 0, nil, 0); failed != 0 {
+		t.Error(read(t, failed))
+	}
+	garner_release(table)
 }

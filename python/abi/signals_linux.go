@@ -6,11 +6,12 @@ package main
 #include <stdint.h>
 extern int garner_signals_begin(void);
 extern int garner_signals_keep(void);
-extern uintptr_t garner_signals_kept(void);
+extern uintptr_t garner_signals_slot(int k);
 */
 import "C"
 
 import (
+	"slices"
 	"sync"
 	"syscall"
 	"unsafe"
@@ -23,11 +24,17 @@ const guards = true
 // signalsMutex is held while handlers change.
 var signalsMutex sync.Mutex
 
-// ours is where the handlers begin that were found in place before: Go's, or those of
-// signals_linux.c.
-var ours = func() [2]uintptr {
+// ours is where the handlers of signals_linux.c begin, which it puts in front of Go's.
+var ours = func() (found []uintptr) {
 	C.garner_signals_begin()
-	return [2]uintptr{handlerOf(syscall.SIGBUS), uintptr(C.garner_signals_kept())}
+	found = append(found, handlerOf(syscall.SIGBUS)) // the first of them, or Go's
+	for k := 0; ; k++ {
+		f := uintptr(C.garner_signals_slot(C.int(k)))
+		if f == 0 {
+			return found
+		}
+		found = append(found, f)
+	}
 }()
 
 // handlerOf asks the system for the handler of a signal.
@@ -40,7 +47,7 @@ func handlerOf(s syscall.Signal) uintptr {
 // guard lets page faults of Go code reach Go where another, such as Python's faulthandler, has
 // taken the signal since the last call. It costs a system call, of some 100 ns.
 func guard() error {
-	if h := handlerOf(syscall.SIGBUS); h == ours[0] || h == ours[1] {
+	if h := handlerOf(syscall.SIGBUS); slices.Contains(ours, h) {
 		return nil
 	}
 	signalsMutex.Lock()

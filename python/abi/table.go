@@ -20,7 +20,7 @@ import (
 
 // A location is a file with an array as JSON names it.
 type location struct {
-	File   string `json:"file"`
+	File   path   `json:"file"`
 	DType  string `json:"dtype"`  // of a file that does not say it
 	Shape  []int  `json:"shape"`  // of such a file, -1 once for what its size tells
 	Offset int64  `json:"offset"` // of its first element, in bytes
@@ -77,9 +77,9 @@ func (l *location) opened(ctx context.Context) (files.Array, error) {
 			return nil, err
 		}
 	}
-	a, err := files.Open(ctx, l.File, o)
+	a, err := files.Open(ctx, string(l.File), o)
 	if err != nil {
-		return nil, inFile(l.File, err)
+		return nil, inFile(string(l.File), err)
 	}
 	if to == garner.Invalid {
 		return a, nil
@@ -122,19 +122,21 @@ type table struct {
 func (t *table) Close() error { return t.array.Close() }
 
 //export garner_open
-func garner_open(request *C.char, length C.int64_t, handle *C.int64_t, text **C.char) C.int64_t {
-	return begin("garner_open", 0, text, func(ctx context.Context, _ *job) (string, error) {
-		var l location
-		if handle == nil {
-			return "", argumentf("garner_open has no place for its handle")
+func garner_open(request *C.char, length, in C.int64_t, handle *C.int64_t, text **C.char) C.int64_t {
+	var l location
+	if err := safely("garner_open", func() error {
+		if handle == nil && in == 0 {
+			return argumentf("garner_open has no place for its handle")
 		}
 		asked, err := memory("a request", (*byte)(unsafe.Pointer(request)), length)
-		if err == nil {
-			err = unmarshal(asked, &l)
-		}
 		if err != nil {
-			return "", err
+			return err
 		}
+		return unmarshal(asked, &l)
+	}); err != nil {
+		return tell(err)
+	}
+	return start("garner_open", in, text, true, func(ctx context.Context, j *job) (string, error) {
 		a, identity, err := l.open(ctx)
 		if errors.Is(err, garner.ErrDType) && l.To == "" {
 			if text, ok, of := l.strings(ctx); ok || of != nil {
@@ -157,10 +159,16 @@ func garner_open(request *C.char, length C.int64_t, handle *C.int64_t, text **C.
 		if shape == nil {
 			shape = garner.Shape{}
 		}
+		number := put(&table{t, a})
 		b, err := json.Marshal(map[string]any{
+			"table": number,
 			"dtype": spec.DType.String(), "bits": spec.DType.Bits(), "shape": shape, "rows": t.Len(), "row_bytes": t.RowBytes(), "identity": identity,
 		})
-		*handle = C.int64_t(put(&table{t, a}))
+		if j != nil {
+			j.opened(number)
+		} else {
+			*handle = C.int64_t(number)
+		}
 		return string(b), err
 	})
 }
@@ -172,7 +180,7 @@ func (l *location) strings(ctx context.Context) (text string, ok bool, err error
 	if err != nil {
 		return "", false, nil // what open says
 	}
-	t, end, err := files.Tensor(ctx, l.File, o)
+	t, end, err := files.Tensor(ctx, string(l.File), o)
 	if err != nil {
 		return "", false, nil
 	}
@@ -199,7 +207,7 @@ func (l *location) strings(ctx context.Context) (text string, ok bool, err error
 	if err := l.same(identity); err != nil {
 		return "", true, err
 	}
-	b, err := json.Marshal(map[string]any{"identity": identity, "dtype": "string", "bits": 0, "shape": t.Shape(), "rows": t.Shape()[0], "row_bytes": 0, "strings": all})
+	b, err := json.Marshal(map[string]any{"table": 0, "identity": identity, "dtype": "string", "bits": 0, "shape": t.Shape(), "rows": t.Shape()[0], "row_bytes": 0, "strings": all})
 	return string(b), true, err
 }
 
@@ -218,6 +226,9 @@ func garner_lookup64(number C.int64_t, ids unsafe.Pointer, count C.int64_t, out 
 			return err
 		}
 		dst, err := memory("a result", (*byte)(out), bytes)
+		if err == nil {
+			err = apart(ids, len(rows)*8, out, len(dst))
+		}
 		if err != nil {
 			return err
 		}
@@ -241,6 +252,9 @@ func garner_lookup(number C.int64_t, ids unsafe.Pointer, count C.int64_t, dtype 
 	dst, err := memory("a result", (*byte)(out), bytes)
 	if err == nil && (count < 0 || count > 1<<45 || count > 0 && ids == nil) {
 		err = argumentf("a list of %d rows at %x", count, uintptr(ids))
+	}
+	if err == nil {
+		err = apart(ids, int(count)*d.Bits()/8, out, len(dst))
 	}
 	if err != nil {
 		return tell(err)
@@ -274,8 +288,14 @@ func lookup[I garner.Integer](ctx context.Context, t *table, ids unsafe.Pointer,
 	if ctx.Done() == nil || size == 0 || len(dst) != n*size {
 		return source.Lookup(ctx, t.Table, all, dst)
 	}
-	// In pieces, because copies of warm rows do not look at the context.
+	// In pieces, because copies of warm rows do not look at the context. Before the first of them all numbers are looked at:
+	// where one has no row, no row is read.
 	each := max(pieceBytes/size, 1)
+	if n > each {
+		if err := outside(all, t.Len()); err != nil {
+			return err
+		}
+	}
 	for from := 0; from < n; from += each {
 		to := min(from+each, n)
 		err := context.Cause(ctx)
@@ -289,6 +309,34 @@ func lookup[I garner.Integer](ctx context.Context, t *table, ids unsafe.Pointer,
 		if err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// outside is the error of numbers of which one has no row.
+func outside[I garner.Integer](all []I, rows int) error {
+	var bad *garner.IndexError
+	for i, id := range all {
+		if uint64(id) < uint64(rows) {
+			continue
+		}
+		if bad != nil {
+			bad.Others++
+			continue
+		}
+		bad = &garner.IndexError{Position: []int{i}, Value: garner.Index{Bits: uint64(id), Unsigned: ^I(0) > 0}, Dim: rows, Total: len(all)}
+	}
+	if bad != nil {
+		return bad
+	}
+	return nil
+}
+
+// apart is an error where a result shares memory with the numbers of its rows.
+func apart(ids unsafe.Pointer, length int, out unsafe.Pointer, bytes int) error {
+	from, to := uintptr(ids), uintptr(out)
+	if length > 0 && bytes > 0 && from < to+uintptr(bytes) && to < from+uintptr(length) {
+		return garner.Errorf(garner.ErrOverlap, "the rows would be written over the numbers that ask for them; give out memory of its own")
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ int main(void) {
 	HOLDS(f != NULL && fwrite(data, sizeof data, 1, f) == 1 && fclose(f) == 0);
 	char request[] = "{\"file\": \"calls.raw\", \"dtype\": \"f32\", \"shape\": [-1, 2]}", *text = NULL;
 	int64_t table = 0, rows[2] = {2, 0};
-	succeeds(__LINE__, garner_open(request, (int64_t)strlen(request), &table, &text));
+	succeeds(__LINE__, garner_open(request, (int64_t)strlen(request), 0, &table, &text));
 	printf("%s\n", text);
 	garner_free(text);
 	float two[4], of[4] = {5, 6, 1, 2};

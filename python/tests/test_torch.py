@@ -54,3 +54,15 @@ def test_table_of_bfloat16(tmp_path: Path) -> None:
     (tmp_path / "a.bin").write_bytes(a.view(torch.int16).numpy().tobytes())
     with garner.Table(tmp_path / "a.bin", dtype="bf16", shape=(5, 8)) as t:
         assert torch.equal(t[torch.tensor([4, 1])], a[[4, 1]])
+
+
+def test_a_tensor_beyond_its_storage_is_refused() -> None:
+    x, short, none = torch.arange(10.0), torch.zeros(1000), torch.zeros(3)
+    short.untyped_storage().resize_(16)
+    none.untyped_storage().resize_(0)
+    for data, ids, out in ((short, [999], None), (x, [1, 2, 3], none)):
+        with pytest.raises(garner.ShapeError, match="resized"):
+            garner.gather("torch.index_select", data, torch.tensor(ids), dim=0, out=out)
+    empty = torch.zeros(0, 4)
+    empty.untyped_storage().resize_(0)
+    assert garner.gather("torch.index_select", empty.T, torch.tensor([1]), dim=0).shape == (1, 0)

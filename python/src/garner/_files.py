@@ -43,7 +43,7 @@ class Array:
     note: str = ""
 
 
-def info(file: str | os.PathLike[str], *, dtype: DTypeLike | None = None, shape: Sequence[int] | None = None, offset: int = 0, raw: bool = False) -> list[Array]:
+def info(file: str | bytes | os.PathLike[Any], *, dtype: DTypeLike | None = None, shape: Sequence[int] | None = None, offset: int = 0, raw: bool = False) -> list[Array]:
     """List the arrays of a file, of the files of a pattern or of a model. Headers alone are read.
 
     Parameters
@@ -67,7 +67,7 @@ def info(file: str | os.PathLike[str], *, dtype: DTypeLike | None = None, shape:
     >>> [(a.dtype, a.shape) for a in garner.info(path)]
     [('f32', (4, 2))]
     """
-    found = _native.ask({"do": "info", **locate(file, dtype=dtype, shape=shape, offset=offset, raw=raw)})
+    found = _native.ask({"do": "info", **locate(file, dtype=dtype, shape=shape, offset=offset, raw=raw)}, job=True)
     return [Array(**{**a, "shape": None if a["shape"] is None else tuple(a["shape"])}) for a in found]
 
 
@@ -92,7 +92,7 @@ def _bytes(size: Any) -> int:
 
 
 def gather_file(
-    data: str | os.PathLike[str] | Table, indices: str | os.PathLike[str] | Table, out: str | os.PathLike[str], *, operator: str = "garner.Gather",
+    data: str | bytes | os.PathLike[Any] | Table, indices: str | bytes | os.PathLike[Any] | Table, out: str | bytes | os.PathLike[Any], *, operator: str = "garner.Gather",
     axis: int | None = None, memory: int | str | None = None, resume: bool = False, progress: bool | Callable[[int, int], None] = False,
     name: str | None = None, to: str | None = None, negative: Literal["reject", "from-end"] | None = None, outside: Any = None,
     threads: int = 0, **values: Any,
@@ -166,7 +166,7 @@ def gather_file(
         except ImportError:
             pass
         else:
-            bar = tqdm.tqdm(total=0, unit="B", unit_scale=True, desc=os.path.basename(os.fspath(out)))
+            bar = tqdm.tqdm(total=0, unit="B", unit_scale=True, desc=os.path.basename(_native.path(out)))
     done, total = ffi.new("int64_t *"), ffi.new("int64_t *")
     if bar is not None or callable(progress):
 
@@ -222,7 +222,7 @@ def infer(operator: str, data: str, indices: str = "", *, axis: int | None = Non
     'f32[8,4]'
     """
     op, further = _ops.operation(operator, axis, None, None, values, _ops.describe(operator)["further"])
-    answer: str = _native.ask({"do": "infer", "op": op, "specs": [_spec("data", data), _spec("indices", indices), *(_spec("operand", f) for f in further)]})
+    answer: str = _native.ask({"do": "infer", "op": op, "specs": [_spec("data", data), _spec("indices", indices), *(_spec("operand", f) for f in further)]}, job=True)
     return answer
 
 
@@ -282,7 +282,7 @@ def explain(operator: str, data: Any, indices: Any, *, axis: int | None = None, 
     op, further = _ops.operation(operator, axis, negative, outside, values, names)
     views = [_views.view(data), *(None if x is None else _views.operand(n, x) for n, x in zip(("indices", *names), (indices, *further)))]
     tensors = [None if v is None else _views.tensor(v) for v in views]
-    answer = _native.ask({"do": "explain", "op": op}, [_native.NULL if t is None else t[0] for t in tensors])
+    answer = _native.ask({"do": "explain", "op": op}, [_native.NULL if t is None else t[0] for t in tensors], job=True)
     return Explanation(answer["text"], answer["svg"])
 
 
@@ -319,7 +319,7 @@ class Finding:
         return f"{self.severity} {self.rule}: {self.node} ({self.operator}): {self.message}"
 
 
-def lint(model: str | os.PathLike[str], *, runtimes: Sequence[str] = ()) -> list[Finding]:
+def lint(model: str | bytes | os.PathLike[Any], *, runtimes: Sequence[str] = ()) -> list[Finding]:
     """Find the gathers of a model that another runtime refuses or answers differently.
 
     Parameters

@@ -260,11 +260,16 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork)
 
 
-def text(chars: Any) -> str:
+def path(name: Any) -> str:
+    """Return the name of a file as JSON has it: its bytes as UTF-8, and those that are none as surrogates."""
+    return os.fsencode(name).decode("utf-8", "surrogateescape")
+
+
+def text(chars: Any, errors: str = "replace") -> str:
     """Return the text that the library returned, and free it."""
     if chars == NULL:
         return ""
-    s: str = ffi.string(chars).decode("utf-8", "replace")
+    s: str = ffi.string(chars).decode("utf-8", errors)
     load().garner_free(chars)
     return s
 
@@ -289,7 +294,7 @@ def error(number: int) -> Error:
     e = ffi.new("garner_error *")
     if load().garner_error_read(number, e) != 0:
         return InternalError(f"garner: there is no error {number}")
-    message, path = _worded(text(e.text)), text(e.path)
+    message, path = _worded(text(e.text)), text(e.path, "surrogateescape")
     if e.error_class == 12:
         message += "; resume=False begins anew"
     kind = _CLASSES.get(e.error_class, Error)
@@ -310,51 +315,91 @@ def error(number: int) -> Error:
 
 def fail(number: int) -> NoReturn:
     """Raise the error of a number, or what a signal's handler raised, which ended the run."""
+    # First of all: a handler that raises here must not leave it, with its frames, for ever.
+    raised = _raised.pop() if _raised and threading.get_ident() == _main else None
     e = error(number)
-    if _raised and isinstance(e, Cancelled):
-        raise _raised.pop()
+    if raised is not None:
+        raise raised
     raise e from None
 
 
 _raised: list[BaseException] = []  # by handlers of signals, each in a run that has not returned
 _look: Any = None
+_looked = 0  # the generation in which the last run of the main thread began
 _main = threading.main_thread().ident
 
 
 def _signals() -> int:
     for _ in "ab":  # the interpreter runs handlers of signals at the end of each turn
         pass
+    _forked_within()
     return 0
 
 
 def _keep(kind: Any, e: BaseException, trace: Any) -> int:
+    _forked_within()
     _raised.append(e)
     return 1
 
 
+def _forked_within() -> None:
+    """End a child that a handler forked in the middle of a run: none of the threads that would end the run is in it."""
+    if _looked != generation:
+        os.write(2, b"garner: a handler of a signal forked during a call and came back in the child, which cannot end that call: it exits\n")
+        os._exit(70)
+
+
 def looking() -> Any:
     """Return the function by which a run of this thread lets handlers of signals run; NULL but in the main thread."""
-    return _look if threading.get_ident() == _main else NULL
+    global _looked
+    if threading.get_ident() != _main:
+        return NULL
+    _looked = generation
+    return _look
 
 
 def wait(job: int, progress: Any = None) -> str:
     """Wait for a job, and return its text. An exception, as of a signal, ends the job first."""
-    library = load()
+    library, begun = load(), generation
     failed, answer = ffi.new("int64_t *"), ffi.new("char **")
     try:
         while not library.garner_job_wait(job, POLL, failed, answer):
+            if begun != generation:
+                raise Error("garner: a handler of a signal forked during a call and came back in the child, which cannot end that call")
             if progress is not None:
                 progress()
     finally:
-        library.garner_release(job)  # in one call, which no signal's handler cuts in two: the memory of the job may be freed then
+        release(job, begun)  # in one call, which no signal's handler cuts in two: the memory of the job may be freed then
     if failed[0]:
         fail(failed[0])
     return text(answer[0])
 
 
+def release(job: int, begun: int) -> None:
+    """Release a job of a generation; a child that was forked since has no thread that could end it."""
+    if begun == generation:
+        lib.garner_release(job)
+
+
+def opened(request: dict[str, Any]) -> dict[str, Any]:
+    """Open a table, and return what the library tells of it."""
+    library, begun = load(), generation
+    asked = json.dumps(request).encode()
+    handle, answer = ffi.new("int64_t *"), ffi.new("char **")
+    job = library.garner_job()
+    try:
+        failed = library.garner_open(asked, len(asked), job, handle, answer)
+        if failed:
+            fail(failed)
+        told: dict[str, Any] = json.loads(wait(job) if job else text(answer[0]))
+        return told
+    finally:
+        release(job, begun)
+
+
 def ask(question: dict[str, Any], operands: Any = (), job: bool = False, progress: Any = None) -> Any:
     """Ask a question of garner_call, and return its answer."""
-    library = load()
+    library, begun = load(), generation
     request = json.dumps(question).encode()
     given = ffi.new("DLTensor *[]", list(operands)) if operands else NULL
     answer = ffi.new("char **")
@@ -363,12 +408,12 @@ def ask(question: dict[str, Any], operands: Any = (), job: bool = False, progres
         failed = library.garner_call(request, len(request), given, len(operands), number, answer)
         if failed:
             fail(failed)
-        if job:
+        if number:
             watch = None if progress is None else (lambda: progress(number))
             return json.loads(wait(number, watch))
     finally:
-        if job:
-            library.garner_release(number)
+        if number:
+            release(number, begun)
     return json.loads(text(answer[0]))
 
 

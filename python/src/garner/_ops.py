@@ -123,6 +123,13 @@ def _plain(name: str, value: Any) -> Any:
     raise OperatorError(f"garner: {name}={value!r}; an attribute is an integer, a list of them, a bool, a string or None")
 
 
+def _fill(value: Any) -> str:
+    """Return a value as the text of a fill."""
+    if hasattr(value, "item"):
+        value = value.item()
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def operation(
     operator: str, axis: int | None, negative: str | None, outside: Any, values: dict[str, Any], names: Sequence[str]
 ) -> tuple[dict[str, Any], list[Any]]:
@@ -140,7 +147,7 @@ def operation(
         op["negative"] = negative
     if outside is not None:
         if not isinstance(outside, str):
-            op["outside"], op["fill"] = "fill", str(outside.item() if hasattr(outside, "item") else outside)
+            op["outside"], op["fill"] = "fill", _fill(outside)
         elif outside.startswith("fill="):
             op["outside"], op["fill"] = "fill", outside[5:]
         else:
@@ -248,7 +255,7 @@ def gather(
 
 def _output(out: Any, shape: tuple[int, ...], code: tuple[int, int], of: _views.View) -> _views.View:
     """Return the view of an output, once it is one."""
-    result = _views.view(out)
+    result = _views.result(out)
     if result.owner is not out and isinstance(out, np.ndarray) and result.pointer != _views.pointer(np.asarray(out)):
         raise ShapeError("garner: out must be a row-major array of native elements")
     if result.shape != shape:

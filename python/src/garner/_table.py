@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import operator
 import os
 import re
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from . import _native, _views
-from ._native import ClosedError, DTypeError, OperatorError, ShapeError, ffi
+from ._native import ClosedError, DTypeError, OperatorError, OverlapError, ShapeError, ffi
 
 _Numbers = Union[NDArray[Any], Sequence[int], Sequence[Sequence[int]]]  # those of which rows come as NumPy's
 _Out = TypeVar("_Out", bound=object)
@@ -38,7 +37,7 @@ class Table:
 
     Parameters
     ----------
-    file : str or os.PathLike
+    file : str, bytes or os.PathLike
         ``FILE`` or ``FILE#NAME``: .npy, .npz, .safetensors, .gguf, .onnx, .xml, .raw, .bin, a pattern such as ``part-*.npy``
         whose files are joined along axis 0, or a folder of shards.
     dtype : str or dtype, optional
@@ -87,7 +86,7 @@ class Table:
     _dtype: np.dtype[Any] | None  # None where NumPy lacks it, and torch has it
 
     def __init__(
-        self, file: str | os.PathLike[str], *, dtype: DTypeLike | None = None, shape: Sequence[int] | None = None, offset: int = 0,
+        self, file: str | bytes | os.PathLike[Any], *, dtype: DTypeLike | None = None, shape: Sequence[int] | None = None, offset: int = 0,
         raw: bool = False, to: DTypeLike | None = None, pread: bool = False,
     ) -> None:  # fmt: skip
         request = locate(file, dtype=dtype, shape=shape, offset=offset, raw=raw, to=to, pread=pread)
@@ -103,14 +102,9 @@ class Table:
 
     def _open(self) -> None:
         library = _native.load()
-        request = json.dumps(self._request).encode()
-        handle, text = ffi.new("int64_t *"), ffi.new("char **")
-        failed = library.garner_open(request, len(request), handle, text)
-        if failed:
-            _native.fail(failed)
-        told = json.loads(_native.text(text[0]))
+        told = _native.opened(self._request)
         self._request["identity"] = told["identity"]
-        self._handle, self._generation = handle[0], _native.generation
+        self._handle, self._generation = told["table"], _native.generation
         self._cffi_lookup = library.garner_lookup64
         self.shape, self.row_bytes, self._bits = tuple(told["shape"]), told["row_bytes"], told["bits"]
         self._tail, self._rows = self.shape[1:], told["rows"]
@@ -179,7 +173,9 @@ class Table:
         Raises
         ------
         garner.IndexError
-            A number that is negative or not below ``len(table)``; nothing is read then.
+            A number that is negative or not below ``len(table)``; no row is read then, and `out` is as it was.
+        garner.OverlapError
+            `out` shares memory with `ids`.
         OSError
             A file that was cut short, or written to some 10 ms ago or earlier, since it was opened; with ``pread=True`` only one cut short.
         garner.ClosedError
@@ -193,8 +189,6 @@ class Table:
                     pass  # strided or read-only
                 else:
                     if failed:
-                        if self._closed:
-                            self._ready()
                         _fail(failed, ids.shape)
                     return out
         a, back = _views.integers("numbers of rows", ids)
@@ -213,7 +207,7 @@ class Table:
         shape = a.shape + self._tail
         if self._bits < 8:
             return self._unpacked(a, out, back)
-        a = np.ascontiguousarray(a, a.dtype.newbyteorder("="))
+        given, a = a, np.ascontiguousarray(a, a.dtype.newbyteorder("="))
         tensor = None
         if out is None:
             if back is not None and _views.is_torch(back.owner):
@@ -234,6 +228,7 @@ class Table:
                 raise DTypeError(f"garner: out has elements of {kind}, the table of {self._name}")
             if not made.flags.c_contiguous or not made.flags.writeable or not isinstance(out, _ndarray) and not _views.foreign(out):
                 raise ShapeError("garner: out must be a row-major array that can be written to")
+            _apart(given, made)
         self._fetch(a, made)
         if tensor is not None:
             return tensor
@@ -245,7 +240,7 @@ class Table:
         """Copy the bytes of rows; a long lookup can be ended by a signal."""
         code = ffi.new("DLDataType *")
         (code.code, code.bits), code.lanes = _views.code_of(ids.dtype)[0], 1
-        library = _native.load()
+        library, begun = _native.load(), _native.generation
         job = library.garner_job() if made.nbytes >= _LONG else 0
         try:
             failed = library.garner_lookup(self._handle, _views.pointer(ids), ids.size, code, _views.pointer(made), made.nbytes, job)
@@ -255,7 +250,7 @@ class Table:
                 _native.wait(job)
         finally:
             if job:
-                library.garner_release(job)  # before `made` is freed, wherever a signal's handler raised
+                _native.release(job, begun)  # before `made` is freed, wherever a signal's handler raised
 
     def _unpacked(self, ids: Any, out: Any, back: Any) -> Any:
         """Return rows of strings, or of elements narrower than a byte, which get one each."""
@@ -264,6 +259,8 @@ class Table:
             raise DTypeError(f"garner: a table of {self.dtype}, which torch lacks; give the numbers as an array of NumPy")
         if out is not None and (type(out) is not _ndarray or out.shape != shape or out.dtype != self.dtype):
             raise ShapeError(f"garner: out must be an array of NumPy of {self.dtype} and of shape {list(shape)}")
+        if out is not None:
+            _apart(ids, out)
         if self._strings is not None:
             outside = (ids < 0) | (ids >= self._rows)
             if outside.any():
@@ -377,6 +374,12 @@ class Table:
         return _again, (self._request,)
 
 
+def _apart(ids: Any, out: Any) -> None:
+    """Refuse an out that shares memory with the numbers; the library sees a copy of those that are strided."""
+    if np.may_share_memory(ids, out):
+        raise OverlapError("garner: the rows would be written over the numbers that ask for them; give out memory of its own")
+
+
 def _fail(number: int, shape: tuple[int, ...]) -> NoReturn:
     e = _native.error(number)
     raise (_placed(e, shape) if isinstance(e, _native.IndexError) else e) from None
@@ -424,7 +427,7 @@ def _bits(torch: Any) -> Any:
 
 
 def locate(
-    file: str | os.PathLike[str] | Table, *, dtype: Any = None, shape: Sequence[int] | None = None, offset: int = 0,
+    file: str | bytes | os.PathLike[Any] | Table, *, dtype: Any = None, shape: Sequence[int] | None = None, offset: int = 0,
     raw: bool = False, to: Any = None, pread: bool = False, role: str = "file",
 ) -> dict[str, Any]:  # fmt: skip
     """Return a file and its options as JSON has them."""
@@ -432,7 +435,7 @@ def locate(
         file._ready()
         return {**file._request, **({"to": _views.name_of("to", to)} if to is not None else {})}
     try:
-        path = os.fsdecode(file)
+        path = _native.path(file)
     except TypeError:
         raise DTypeError(f"garner: {role} is of {type(file).__name__}; give the name of a file, as text or a path") from None
     if not path or "\0" in path:

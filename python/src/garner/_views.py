@@ -9,7 +9,7 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _native
-from ._native import DTypeError, OperatorError, ffi
+from ._native import DTypeError, OperatorError, ShapeError, ffi
 
 # The code and the bits of DLPack's types.
 CODES: dict[str, tuple[int, int]] = {
@@ -139,6 +139,9 @@ def _of_torch(t: Any) -> View:
         if found:
             remedy = {"requires grad": "detach()", "is not on the CPU": "cpu()", "is not strided": "to_dense()"}.get(what, "clone it plain: resolve_conj(), resolve_neg() or dequantize()")
             raise OperatorError(f"garner: a tensor of torch {what}; {remedy} it first")
+    end = (t.storage_offset() + sum((n - 1) * by for n, by in zip(t.shape, t.stride())) + 1) * t.element_size() if t.numel() else 0
+    if end > t.untyped_storage().nbytes():
+        raise ShapeError(f"garner: a tensor of torch whose elements end at byte {end} of a storage of {t.untyped_storage().nbytes()}; it was resized")
     name = str(t.dtype).removeprefix("torch.")
     if name not in _TORCH:
         raise DTypeError(f"garner: a tensor of torch.{name}, which garner lacks")
@@ -186,6 +189,16 @@ def view(x: Any) -> View:
         return _of_numpy(np.asarray(memoryview(x)), _same)
     except TypeError:
         return _of_numpy(np.asarray(x), _same)
+
+
+def result(out: Any) -> View:
+    """Return the view of what a result is written to: an array, a tensor, or what gives its memory by the buffer protocol."""
+    if isinstance(out, np.ndarray) or foreign(out):
+        return view(out)
+    try:
+        return _of_numpy(np.asarray(memoryview(out)), _same)
+    except TypeError:
+        raise DTypeError(f"garner: out is a {type(out).__name__}, which has no memory that a result could be written to; give an array") from None
 
 
 def operand(role: str, x: Any) -> View:

@@ -1,0 +1,150 @@
+"""Lookups into memory of the caller, and beside a close."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any, Callable
+
+import numpy as np
+import pytest
+
+import garner
+from garner import _native
+
+ROWS = 3_000_000  # 24 MB of a result: more than the library copies in one piece
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    path = tmp_path_factory.mktemp("lookups") / "rows.npy"
+    np.save(path, np.random.default_rng(3).permutation(ROWS))
+    with garner.Table(path) as t:
+        yield t
+
+
+@pytest.mark.parametrize("count", [9, 30_000, ROWS])
+@pytest.mark.parametrize("by", [0, 7, -5, "half", "last"])
+@pytest.mark.parametrize("how", ["plain", "strided", "int8"])
+def test_an_out_over_its_numbers_is_refused(rows: Any, count: int, by: Any, how: str) -> None:
+    shift = {"half": count // 2, "last": count - 1}.get(by, by)
+    memory = np.zeros(2 * count + 20, np.int64)
+    out = memory[5 + shift : 5 + shift + count]
+    ids: Any
+    if how == "plain":
+        ids = memory[5 : 5 + count]
+    elif how == "strided":
+        ids = memory[5 : 5 + count].view(np.int32)[::2]
+    else:
+        ids = memory[5 : 5 + count].view(np.int8)[-count:]
+    if how == "int8" and not np.may_share_memory(ids, out):
+        out = memory[5 : 5 + count]
+    with pytest.raises(garner.OverlapError, match="memory of its own"):
+        rows.lookup(ids, out)
+    assert not memory.any()
+
+
+def test_an_out_beside_its_numbers_is_none_over_them(rows: Any) -> None:
+    for count in (0, 9, ROWS // 2):
+        memory = np.zeros(2 * count, np.int64)
+        assert rows.lookup(memory[:count], memory[count:]) is not None
+        memory[count:] = 1
+        assert rows.lookup(memory[count:], memory[:count]) is not None
+
+
+def test_an_out_of_narrow_elements_over_its_numbers(tmp_path: Path) -> None:
+    pytest.importorskip("ml_dtypes")
+    path = tmp_path / "t.bin"
+    path.write_bytes(bytes(range(16)))
+    memory = np.zeros(64, np.int8)
+    with garner.Table(path, dtype="i4", shape=[-1, 2]) as t, pytest.raises(garner.OverlapError):
+        t.lookup(memory[:4], memory[2:10].view(t.dtype).reshape(4, 2))
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.int32])
+def test_no_row_is_read_where_a_number_has_none(rows: Any, dtype: Any) -> None:
+    ids = np.arange(ROWS, dtype=dtype)
+    ids[-1], ids[-3] = ROWS, -1
+    out = np.full(ROWS, -7)
+    with pytest.raises(garner.IndexError, match=f"1 more of {ROWS}") as e:
+        rows.lookup(ids, out)
+    assert (e.value.position, e.value.value, e.value.axis, e.value.dim) == ((ROWS - 3,), -1, 0, ROWS)
+    assert (out == -7).all()
+
+
+def ways(t: garner.Table) -> list[Callable[[], Any]]:
+    ids, long = np.arange(4), np.arange(ROWS // 2)
+    out = np.empty(4, np.int64)
+    return [lambda: t.lookup(ids, out), lambda: t.lookup(ids), lambda: t.lookup(ids[::2]), lambda: t[ids], lambda: t[1], lambda: t.lookup(long), lambda: t.lookup(long[::-1])]
+
+
+def test_a_table_that_is_closed_in_the_middle_of_a_lookup(rows: Any) -> None:
+    """The handle goes between the look whether the table is closed, and the lookup."""
+    t = pickle.loads(pickle.dumps(rows))
+    _native.load().garner_release(t._handle)
+    for way in ways(t):
+        with pytest.raises(garner.ClosedError, match="table is closed"):
+            way()
+    t.close()
+    for way in ways(t):
+        with pytest.raises(garner.ClosedError, match="table is closed"):
+            way()
+
+
+def test_close_beside_lookups(rows: Any) -> None:
+    box, seen, ended = [pickle.loads(pickle.dumps(rows))], [0, 0], threading.Event()
+    wrong: list[BaseException] = []
+
+    def look(k: int) -> None:
+        while not ended.is_set():
+            try:
+                ways(box[0])[k]()
+                seen[0] += 1
+            except garner.ClosedError:
+                seen[1] += 1
+            except BaseException as e:
+                wrong.append(e)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        threads = [threading.Thread(target=look, args=(k,)) for k in (0, 1, 3, 5)]
+        for x in threads:
+            x.start()
+        for _ in range(40):
+            old, box[0] = box[0], pickle.loads(pickle.dumps(rows))
+            old.close()
+            time.sleep(0.001)
+        ended.set()
+        for x in threads:
+            x.join()
+    finally:
+        sys.setswitchinterval(before)
+        ended.set()
+    box[0].close()
+    assert not wrong and seen[0] > 0, (wrong[:3], seen)
+
+
+def test_refused_lookups_leave_nothing(rows: Any) -> None:
+    """An error waits in the library until its number is read."""
+    t = pickle.loads(pickle.dumps(rows))
+    look = ways(t)[0]
+    t.close()
+
+    def refuse() -> None:
+        for _ in range(60_000):
+            try:
+                look()
+            except garner.ClosedError:
+                pass
+
+    def resident() -> int:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+    refuse()
+    before = resident()
+    refuse()
+    assert resident() - before < 3 << 20  # it was 9 MB
