@@ -129,33 +129,40 @@ def _of_numpy(a: np.ndarray[Any, Any], back: Callable[[Any], Any]) -> View:
     return View(a, at, a.shape, a.strides, size, code, moved, dtype, _empty, back)
 
 
-def _of_torch(t: Any) -> View:
+def _empty_of_torch(shape: tuple[int, ...], dtype: Any) -> Any:
     import torch
 
-    for what, found in (
-        ("is not on the CPU", t.device.type != "cpu"), ("is not strided", t.layout != torch.strided), ("is quantised", t.is_quantized),
-        ("is conjugated by a bit", t.is_conj()), ("is negated by a bit", t.is_neg()), ("requires grad", t.requires_grad),
-    ):  # fmt: skip
-        if found:
-            remedy = {"requires grad": "detach()", "is not on the CPU": "cpu()", "is not strided": "to_dense()"}.get(what, "clone it plain: resolve_conj(), resolve_neg() or dequantize()")
-            raise OperatorError(f"garner: a tensor of torch {what}; {remedy} it first")
-    end = (t.storage_offset() + sum((n - 1) * by for n, by in zip(t.shape, t.stride())) + 1) * t.element_size() if t.numel() else 0
-    if end > t.untyped_storage().nbytes():
-        raise ShapeError(f"garner: a tensor of torch whose elements end at byte {end} of a storage of {t.untyped_storage().nbytes()}; it was resized")
-    name = str(t.dtype).removeprefix("torch.")
+    if isinstance(dtype, str):
+        dtype = next(getattr(torch, k) for k, v in _TORCH.items() if v == dtype)
+    return torch.empty(shape, dtype=dtype)
+
+
+@lru_cache(maxsize=64)
+def _code_of_torch(dtype: Any) -> tuple[tuple[int, int], bool]:
+    name = str(dtype).removeprefix("torch.")
     if name not in _TORCH:
         raise DTypeError(f"garner: a tensor of torch.{name}, which garner lacks")
-    known = _TORCH[name]
+    return CODES[_TORCH[name]], name == "complex32"
 
-    def empty(shape: tuple[int, ...], dtype: Any) -> Any:
-        if isinstance(dtype, str):
-            dtype = next(getattr(torch, k) for k, v in _TORCH.items() if v == dtype)
-        return torch.empty(shape, dtype=dtype)
 
-    size = t.element_size()
-    return View(
-        t, ffi.cast("void *", t.data_ptr()), tuple(t.shape), tuple([s * size for s in t.stride()]), size, CODES[known], name == "complex32", t.dtype, empty, _same
-    )  # fmt: skip
+def _of_torch(t: Any) -> View:
+    torch = sys.modules["torch"]
+    if t.requires_grad or t.device.type != "cpu" or t.layout is not torch.strided or t.is_quantized or t.is_conj() or t.is_neg():
+        for what, found in (
+            ("is not on the CPU", t.device.type != "cpu"), ("is not strided", t.layout != torch.strided), ("is quantised", t.is_quantized),
+            ("is conjugated by a bit", t.is_conj()), ("is negated by a bit", t.is_neg()), ("requires grad", t.requires_grad),
+        ):  # fmt: skip
+            if found:
+                remedy = {"requires grad": "detach()", "is not on the CPU": "cpu()", "is not strided": "to_dense()"}.get(what, "clone it plain: resolve_conj(), resolve_neg() or dequantize()")
+                raise OperatorError(f"garner: a tensor of torch {what}; {remedy} it first")
+    code, moved = _code_of_torch(t.dtype)
+    size, shape = t.element_size(), tuple(t.shape)
+    strides = tuple([s * size for s in t.stride()])
+    if 0 not in shape:
+        end = t.storage_offset() * size + sum([(n - 1) * by for n, by in zip(shape, strides)]) + size
+        if end > t.untyped_storage().nbytes():
+            raise ShapeError(f"garner: a tensor of torch whose elements end at byte {end} of a storage of {t.untyped_storage().nbytes()}; it was resized")
+    return View(t, ffi.cast("void *", t.data_ptr()), shape, strides, size, code, moved, t.dtype, _empty_of_torch, _same)
 
 
 def is_torch(x: Any) -> bool:
@@ -175,7 +182,7 @@ def view(x: Any) -> View:
     if isinstance(x, np.ndarray):
         return _of_numpy(plain(x), _same)
     module = type(x).__module__.partition(".")[0]
-    if module == "torch" and "torch" in sys.modules and isinstance(x, sys.modules["torch"].Tensor):
+    if is_torch(x):
         return _of_torch(x)
     if module in ("jax", "jaxlib"):
         import jax.numpy as jnp
