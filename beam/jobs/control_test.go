@@ -63,9 +63,13 @@ func TestControlStream(t *testing.T) {
 		}
 		var last atomic.Bool
 		go func() {
-			time.Sleep(100 * time.Millisecond) // the end waits meanwhile
-			s.SendMsg(answered("3"))           // of no bundle
-			s.SendMsg(answered("1"))           // of one that has been answered
+			for ended := false; !ended; time.Sleep(time.Millisecond) {
+				s.mu.Lock()
+				ended = s.ended
+				s.mu.Unlock()
+			}
+			s.SendMsg(answered("3")) // of no bundle
+			s.SendMsg(answered("1")) // of one that has been answered
 			time.Sleep(100 * time.Millisecond)
 			last.Store(true)
 			s.SendMsg(answered("2"))
