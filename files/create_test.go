@@ -277,15 +277,20 @@ func TestResumeWhole(t *testing.T) {
 		part, journal := filepath.Join(dir, ".garner-"+file+".part"), filepath.Join(dir, ".garner-"+file+".resume")
 		o := CreateOptions{Identity: []Fact{{"the table", "v1"}}, Resume: true}
 		elements := bytesOf(x)
-		w := must(Create(t.Context(), path, x.Spec(), o))
-		must(w.Write(elements))
-		if err := w.end(); err != nil {
-			t.Fatal(err)
+		var w *Writer
+		var noted []byte
+		for bytes.Count(noted, []byte("\n")) != 2 { // a machine that halts for a second makes a line of the header too
+			os.Remove(journal)
+			w = must(Create(t.Context(), path, x.Spec(), o))
+			must(w.Write(elements))
+			if err := w.end(); err != nil {
+				t.Fatal(err)
+			}
+			if kept := w.Keep(); kept != w.Size() {
+				t.Fatalf("%s: %d bytes are kept", file, kept)
+			}
+			noted = must(os.ReadFile(journal))
 		}
-		if kept := w.Keep(); kept != w.Size() {
-			t.Fatalf("%s: %d bytes are kept", file, kept)
-		}
-		noted := must(os.ReadFile(journal))
 		if err := os.Rename(part, path); err != nil {
 			t.Fatal(err)
 		}

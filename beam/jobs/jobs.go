@@ -65,7 +65,7 @@ func Dial(ctx context.Context, endpoint string) (*Client, error) {
 	err := probe(ctx, endpoint)
 	var conn *grpc.ClientConn
 	if err == nil {
-		conn, err = grpcx.Dial(ctx, endpoint, answer)
+		conn, err = grpcx.DefaultDial(ctx, endpoint, answer)
 	}
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		return nil, cause

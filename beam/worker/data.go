@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"time"
 
 	fnpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/fnexecution_v1"
+	"github.com/garner-go/garner/beam/internal/dial"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/connectivity"
-	"google.golang.org/grpc/credentials/insecure"
 )
 
 // stall is how long the engine may take no output of a bundle. Beam's runners in Java hold 100
@@ -30,32 +28,12 @@ var errStall = fmt.Errorf("the engine has taken no output of a bundle for %v; Be
 // stream takes no more output: Beam's Go side may then wait for ever, and the bundle never ends.
 func dialer(stall time.Duration, broken func(error)) func(ctx context.Context, endpoint string, timeout time.Duration) (*grpc.ClientConn, error) {
 	return func(ctx context.Context, endpoint string, timeout time.Duration) (*grpc.ClientConn, error) {
-		conn, err := grpc.NewClient("passthrough:///"+endpoint,
-			grpc.WithTransportCredentials(insecure.NewCredentials()),
-			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32)),
-			grpc.WithStreamInterceptor(func(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, call grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
-				stream, err := call(ctx, desc, conn, method, opts...)
-				if err != nil || method != dataMethod {
-					return stream, err
-				}
-				return &dataStream{stream, stall, broken, map[string]*output{}}, nil
-			}))
-		if err != nil {
-			return nil, err
-		}
-		ctx, cancel := context.WithTimeout(ctx, timeout)
-		defer cancel()
-		conn.Connect()
-		for state := conn.GetState(); state != connectivity.Ready; state = conn.GetState() {
-			if state == connectivity.Idle {
-				conn.Connect()
+		return dial.Dial(ctx, endpoint, timeout, func(method string, s grpc.ClientStream) grpc.ClientStream {
+			if method != dataMethod {
+				return s
 			}
-			if !conn.WaitForStateChange(ctx, state) {
-				conn.Close()
-				return nil, fmt.Errorf("cannot connect to %s: %w", endpoint, ctx.Err())
-			}
-		}
-		return conn, nil
+			return &dataStream{s, stall, broken, map[string]*output{}}
+		})
 	}
 }
 

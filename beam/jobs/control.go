@@ -1,0 +1,93 @@
+package jobs
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	fnpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/fnexecution_v1"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
+	"github.com/garner-go/garner/beam/internal/dial"
+	"google.golang.org/grpc"
+)
+
+// controlMethod is the call by which an engine gives a worker its bundles.
+var controlMethod = "/" + fnpb.BeamFnControl_ServiceDesc.ServiceName + "/Control"
+
+// held is how long the end of a control stream waits for the bundles of its worker.
+const held = 30 * time.Second
+
+// The workers of Prism are goroutines of this process, and connect by this variable.
+func init() { grpcx.Dial = dialHeld }
+
+func dialHeld(ctx context.Context, endpoint string, timeout time.Duration) (*grpc.ClientConn, error) {
+	return dial.Dial(ctx, endpoint, timeout, func(method string, s grpc.ClientStream) grpc.ClientStream {
+		if method != controlMethod {
+			return s
+		}
+		return newControlStream(s, held)
+	})
+}
+
+// A controlStream ends for its worker when the bundles that came by it have been answered, or after
+// a while. Beam 2.77.0 closes the channel of a worker's answers as soon as the stream ends, and a
+// bundle that ends in that moment sends to a closed channel: the process panics.
+type controlStream struct {
+	grpc.ClientStream
+	held time.Duration
+
+	mu      sync.Mutex
+	running map[string]bool // bundles by the ids of their instructions
+	ended   bool
+	idle    chan struct{} // closed when no bundle is left behind the end
+}
+
+func newControlStream(s grpc.ClientStream, held time.Duration) *controlStream {
+	return &controlStream{ClientStream: s, held: held, running: map[string]bool{}, idle: make(chan struct{})}
+}
+
+func (s *controlStream) RecvMsg(m any) error {
+	err := s.ClientStream.RecvMsg(m)
+	s.mu.Lock()
+	if err == nil {
+		if q, ok := m.(*fnpb.InstructionRequest); ok && q.GetProcessBundle() != nil {
+			s.running[q.GetInstructionId()] = true
+		}
+		s.mu.Unlock()
+		return nil
+	}
+	wait := len(s.running) > 0 && !s.ended
+	s.ended = true
+	s.mu.Unlock()
+	if wait {
+		timer := time.NewTimer(s.held)
+		defer timer.Stop()
+		select {
+		case <-s.idle:
+		case <-timer.C:
+		}
+	}
+	return err
+}
+
+// SendMsg sends an answer, which nobody waits for once the stream has ended.
+func (s *controlStream) SendMsg(m any) error {
+	s.mu.Lock()
+	ended := s.ended
+	s.mu.Unlock()
+	var err error
+	if !ended {
+		err = s.ClientStream.SendMsg(m)
+	}
+	if a, ok := m.(*fnpb.InstructionResponse); ok {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.running[a.GetInstructionId()] {
+			delete(s.running, a.GetInstructionId())
+			if s.ended && len(s.running) == 0 {
+				close(s.idle)
+			}
+		}
+	}
+	return err
+}
