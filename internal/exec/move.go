@@ -174,10 +174,15 @@ func (u *state) moveDirect(w *worker, first, end int) bool {
 				// and moves on from a value that stops the kernel and may count from the end.
 				if !close || !l.past {
 					moved = kernel.Slices(dst, src, count, slice*size, v)
+					if moved < count && r.policy.Outside >= kernel.Clamp {
+						moved = u.moveSettled(w, dst, src, place, moved, count, v)
+					}
 				}
 			} else if moved = kernel.Elements(dst, src, count, size, v); moved < count && r.policy.Outside == kernel.Error {
 				u.refuse()
 				return
+			} else if moved < count && r.policy.Outside >= kernel.Clamp {
+				moved = u.moveSettled(w, dst, src, place, moved, count, v)
 			}
 			u.moveTuples(w, first+at+from+moved, first+at+from+count)
 			if linear {
@@ -186,6 +191,43 @@ func (u *state) moveDirect(w *worker, first, end int) bool {
 		}
 	})
 	return true
+}
+
+// settleBurst is how many values are settled at once: 8 KiB stay in the first-level
+// cache.
+const settleBurst = 1024
+
+// moveSettled moves a piece of moveDirect on from its first index outside, under a
+// policy that gives each index a position: it settles the values in the first-level
+// cache, so that the kernels do not stop. It returns count.
+func (u *state) moveSettled(w *worker, dst, src []byte, place, moved, count int, v kernel.Values) int {
+	p := u.program
+	r, bytes := &p.resolver, p.nest.Slice*p.resolver.elem
+	v.Width, v.FromEnd = 8, false
+	direct := r.width == kernel.Width{Bits: 64} && kernel.Aligned(u.at.Buf, 8)
+	if len(w.values) <= 2*v.Ahead {
+		v.Ahead = 0
+	}
+	burst := min(len(w.values)-v.Ahead, settleBurst)
+	for moved < count {
+		n := min(burst, count-moved)
+		values := w.values[:min(n+v.Ahead, count-moved)]
+		from := values
+		if direct {
+			from = kernel.Integers(u.at.Buf[(place+moved)*8:], len(values))
+		} else {
+			kernel.Load(values, u.at.Buf, place+moved, 1, r.width, int64(v.Dim))
+		}
+		kernel.Settle(values, from, int64(v.Dim), r.policy)
+		v.Bytes = kernel.Bytes(values)
+		if p.nest.single() {
+			kernel.Elements(dst[moved*bytes:], src, n, bytes, v)
+		} else {
+			kernel.Slices(dst[moved*bytes:], src, n, bytes, v)
+		}
+		moved += n
+	}
+	return count
 }
 
 // moveGroup moves a tile of shared rows for a group of free turns.
