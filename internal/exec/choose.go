@@ -273,7 +273,8 @@ func evenly(loops []Loop, slice int) (bool, int) {
 
 // direct reports whether a kernel can gather elements, or short slices, straight
 // from their indices: one gathered axis, along which slices are
-// adjacent, contiguous indices and contiguous results.
+// adjacent, contiguous results, and indices that are contiguous or lie in long runs of
+// one step, which are loaded side by side first.
 func (n *Nest) direct() bool {
 	if len(n.Axes) != 1 || len(n.Axes[0].Parts) > 0 || n.Width.Bits < 8 || len(n.Index) == 0 || len(n.Free) > 0 || n.Bits < 8 {
 		return false
@@ -283,8 +284,12 @@ func (n *Nest) direct() bool {
 	}
 	l, axis := n.Index[len(n.Index)-1], &n.Axes[0]
 	return axis.Dim > 0 && // an empty axis has no first position to address
-		l.Data == 0 && l.Index == 1 && l.Out == n.Slice && axis.Data == n.Slice
+		l.Data == 0 && (l.Index == 1 || l.Extent >= steppedFrom) && l.Out == n.Slice && axis.Data == n.Slice
 }
+
+// steppedFrom is the shortest run of indices of another step than 1 for which a call of
+// a kernel of elements is worth loading them.
+const steppedFrom = 32
 
 // single reports whether a row is one element that kernel.Elements can move; other
 // short rows are slices.

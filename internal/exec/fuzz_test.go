@@ -315,3 +315,50 @@ func TestThreadsAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// TestSteppedIndices holds that indices of any step are gathered as they are defined:
+// in runs on both sides of steppedFrom, of every width, under every policy.
+func TestSteppedIndices(t *testing.T) {
+	var u Runner
+	var p Program
+	direct := 0
+	for seed := range uint64(400) {
+		r := rand.New(rand.NewPCG(seed, 23))
+		step, n, dim := []int{2, 3, 7, -1, -2}[r.IntN(5)], steppedFrom-2+r.IntN(40)*r.IntN(4), 1+r.IntN(40)
+		x := trial{slice: []int{1, 1, 3}[r.IntN(3)], bits: []int{8, 16, 32, 64}[r.IntN(4)], axes: []Axis{{Dim: dim}}}
+		x.width = []kernel.Width{{Bits: 8}, {Bits: 32}, {Bits: 32, Unsigned: true}, {Bits: 64}, {Bits: 16, Unsigned: true}}[r.IntN(5)]
+		x.policy = kernel.Policy{FromEnd: r.IntN(2) == 0, Outside: kernel.Outside(r.IntN(4))}
+		x.axes[0].Data, x.size = x.slice, 2*n*x.slice
+		length := n * max(step, -step)
+		x.loops = []Loop{{Extent: 2, Index: length, Out: n * x.slice}, {Extent: n, Index: step, Out: x.slice}}
+		x.data, x.out, x.fill = memoryOf(r, dim*x.slice, x.bits), memoryOf(r, x.size, x.bits), make([]byte, x.bits/8)
+		if step < 0 {
+			x.indices.Offset = length - 1
+		}
+		rare := []int{0, 3, 100}[r.IntN(3)]
+		for range 2 * length {
+			v := int64(r.IntN(dim))
+			if rare > 0 && r.IntN(rare) == 0 && x.policy.Outside != kernel.Error {
+				v += int64(r.IntN(7*dim)) - int64(3*dim)
+			}
+			x.indices.Buf = binary.LittleEndian.AppendUint64(x.indices.Buf, uint64(v))[:len(x.indices.Buf)+x.width.Bits/8]
+		}
+		want := Memory{Buf: slices.Clone(x.out.Buf)}
+		if x.define(want) {
+			t.Fatal("an index is refused")
+		}
+		for i, tuning := range tunings {
+			got := Memory{Buf: slices.Clone(x.out.Buf)}
+			p.SetLoops(&Nest{Bits: x.bits, Width: x.width, Policy: x.policy, Fill: x.fill, Reach: len(x.data.Buf)}, x.axes, x.loops, x.slice, false, &tuning, 1+int(seed%2))
+			if how := u.Run(t.Context(), &p, &x.data, &x.indices, &got); how != Done || !slices.Equal(got.Buf, want.Buf) {
+				t.Fatalf("seed %d, tuning %d, %s: outcome %d, or the result is wrong: step %d, %d of %d, %+v, %+v", seed, i, p.choice.way, how, step, n, dim, x.width, x.policy)
+			}
+			if p.choice.way.direct() {
+				direct++
+			}
+		}
+	}
+	if direct < 400 {
+		t.Errorf("%d runs straight from their indices", direct)
+	}
+}

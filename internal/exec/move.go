@@ -152,11 +152,11 @@ func (u *state) moveDirect(w *worker, first, end int) bool {
 			if u.stopped() {
 				return
 			}
-			count, place := min(piece, run-from), u.at.Offset+index+from
+			count, place := min(piece, run-from), u.at.Offset+index+from*inner.Index
 			values := w.values[:min(count, len(w.values))]
 			if loaded {
 				values = w.values[:min(count+extra, run-from)]
-				kernel.Load(values, u.at.Buf, place, 1, r.width, int64(v.Dim))
+				kernel.Load(values, u.at.Buf, place, inner.Index, r.width, int64(v.Dim))
 				v.Bytes = kernel.Bytes(values)
 			} else {
 				v.Bytes = u.at.Buf[place*width : (place+run-from)*width]
@@ -175,14 +175,14 @@ func (u *state) moveDirect(w *worker, first, end int) bool {
 				if !close || !l.past {
 					moved = kernel.Slices(dst, src, count, slice*size, v)
 					if moved < count && r.policy.Outside >= kernel.Clamp {
-						moved = u.moveSettled(w, dst, src, place, moved, count, v)
+						moved = u.moveSettled(w, dst, src, place, inner.Index, moved, count, v)
 					}
 				}
 			} else if moved = kernel.Elements(dst, src, count, size, v); moved < count && r.policy.Outside == kernel.Error {
 				u.refuse()
 				return
 			} else if moved < count && r.policy.Outside >= kernel.Clamp {
-				moved = u.moveSettled(w, dst, src, place, moved, count, v)
+				moved = u.moveSettled(w, dst, src, place, inner.Index, moved, count, v)
 			}
 			u.moveTuples(w, first+at+from+moved, first+at+from+count)
 			if linear {
@@ -199,12 +199,13 @@ const settleBurst = 1024
 
 // moveSettled moves a piece of moveDirect on from its first index outside, under a
 // policy that gives each index a position: it settles the values in the first-level
-// cache, so that the kernels do not stop. It returns count.
-func (u *state) moveSettled(w *worker, dst, src []byte, place, moved, count int, v kernel.Values) int {
+// cache, so that the kernels do not stop. place is the piece's first index, step the
+// distance between two. It returns count.
+func (u *state) moveSettled(w *worker, dst, src []byte, place, step, moved, count int, v kernel.Values) int {
 	p := u.program
 	r, bytes := &p.resolver, p.nest.Slice*p.resolver.elem
 	v.Width, v.FromEnd = 8, false
-	direct := r.width == kernel.Width{Bits: 64} && kernel.Aligned(u.at.Buf, 8)
+	direct := step == 1 && r.width == kernel.Width{Bits: 64} && kernel.Aligned(u.at.Buf, 8)
 	if len(w.values) <= 2*v.Ahead {
 		v.Ahead = 0
 	}
@@ -216,7 +217,7 @@ func (u *state) moveSettled(w *worker, dst, src []byte, place, moved, count int,
 		if direct {
 			from = kernel.Integers(u.at.Buf[(place+moved)*8:], len(values))
 		} else {
-			kernel.Load(values, u.at.Buf, place+moved, 1, r.width, int64(v.Dim))
+			kernel.Load(values, u.at.Buf, place+moved*step, step, r.width, int64(v.Dim))
 		}
 		kernel.Settle(values, from, int64(v.Dim), r.policy)
 		v.Bytes = kernel.Bytes(values)
