@@ -362,3 +362,50 @@ func TestSteppedIndices(t *testing.T) {
 		t.Errorf("%d runs straight from their indices", direct)
 	}
 }
+
+// TestFoldedTurns holds that turns which share few indices are gathered as they are
+// defined where many move at once: at every remainder, with axes that overlap, and
+// under every policy.
+func TestFoldedTurns(t *testing.T) {
+	var u Runner
+	var p Program
+	folded := 0
+	for seed := range uint64(400) {
+		r := rand.New(rand.NewPCG(seed, 29))
+		n, dim, turns := 2+r.IntN(8), 1+r.IntN(9), 1+r.IntN(900)
+		apart := dim + r.IntN(3)
+		if r.IntN(4) == 0 {
+			apart = 1 + r.IntN(dim) // overlapping windows
+		}
+		x := trial{slice: 1, bits: []int{8, 16, 32, 64}[r.IntN(4)], axes: []Axis{{Dim: dim, Data: 1}}, width: kernel.Width{Bits: []int{8, 32, 64}[r.IntN(3)]}}
+		x.policy = kernel.Policy{FromEnd: r.IntN(2) == 0, Outside: kernel.Outside(r.IntN(4))}
+		x.loops = []Loop{{Extent: 2, Data: turns*apart + dim, Out: turns * n}, {Extent: turns, Data: apart, Out: n}, {Extent: n, Index: 1, Out: 1}}
+		x.size = 2 * turns * n
+		x.data, x.out, x.fill = memoryOf(r, 2*(turns*apart+dim), x.bits), memoryOf(r, x.size+3, x.bits), make([]byte, x.bits/8)
+		x.out.Offset = r.IntN(4)
+		for range n {
+			v := int64(r.IntN(dim))
+			if r.IntN(4) == 0 && x.policy.Outside != kernel.Error {
+				v = int64(r.IntN(7*dim)) - int64(3*dim)
+			}
+			x.indices.Buf = binary.LittleEndian.AppendUint64(x.indices.Buf, uint64(v))[:len(x.indices.Buf)+x.width.Bits/8]
+		}
+		want := Memory{Buf: slices.Clone(x.out.Buf), Offset: x.out.Offset}
+		if x.define(want) {
+			t.Fatal("an index is refused")
+		}
+		for i, tuning := range tunings {
+			got := Memory{Buf: slices.Clone(x.out.Buf), Offset: x.out.Offset}
+			p.SetLoops(&Nest{Bits: x.bits, Width: x.width, Policy: x.policy, Fill: x.fill, Reach: len(x.data.Buf)}, x.axes, x.loops, 1, false, &tuning, 1+int(seed%2))
+			if how := u.Run(t.Context(), &p, &x.data, &x.indices, &got); how != Done || !slices.Equal(got.Buf, want.Buf) {
+				t.Fatalf("seed %d, tuning %d, %s: outcome %d, or the result is wrong: %+v of %d, %+v", seed, i, p.choice.way, how, x.loops, dim, x.policy)
+			}
+			if p.choice.way == Columns && p.choice.columns.fold > 0 && !u.outside.Load() {
+				folded++
+			}
+		}
+	}
+	if folded < 200 {
+		t.Errorf("%d runs folded their turns", folded)
+	}
+}
