@@ -70,7 +70,7 @@ func (u *state) moveColumns(w *worker, unit int) {
 
 // fold makes the positions of many turns out of the shared ones of one turn. They count
 // elements of data from the first turn's.
-func (u *Runner) fold() {
+func (u *state) fold() {
 	c := &u.program.choice.columns
 	n := c.fold * c.wide
 	if len(u.folded) < n {
