@@ -143,11 +143,16 @@ func cut(n *Nest, t *Tuning, threads int, columnar bool) choice {
 	default:
 		l.way = Ahead
 	}
-	if l.across(n, t, total) {
+	beside := l.beside(n, t, total)
+	if beside || l.across(n, t, total) {
 		l.way, l.ahead = Across, 0
 		// What a run reads stays near until the next tuple reads beside it.
 		inner := n.Free[len(n.Free)-1]
 		l.run = min(t.TileRows, inner.Extent, max(16, t.UnitBytes/max(1, max(inner.Data, -inner.Data)*n.elem())))
+		if beside {
+			l.tile = min(l.tile, max(8, t.UnitBytes/(bytes*l.run)&^7))
+			l.tiles, l.group = (total+l.tile-1)/l.tile, min(l.free, max(l.run, t.UnitBytes/(bytes*l.tile)))
+		}
 	}
 	l.straighten(n, t, total, columnar)
 	if l.way == TurningLinear && l.tiles > 1 {
@@ -223,6 +228,25 @@ func (l *choice) across(n *Nest, t *Tuning, total int) bool {
 	}
 	inner := n.Free[len(n.Free)-1]
 	return inner.Extent >= min(acrossTurns, 4*t.TileRows)
+}
+
+// besideBytes is the longest row that moves across where the turns of a tuple lie side
+// by side in the result, besideApart how many bytes they may lie apart in data: from one
+// line each, in transposed data, rows are faster in the order of the turns.
+const (
+	besideBytes = 16
+	besideApart = 64
+)
+
+// beside reports whether the innermost free loop walks n's short rows side by side in
+// the result, and the tuples do not: the elements of data have a step. A turn of all
+// tuples would write each row to a line of its own.
+func (l *choice) beside(n *Nest, t *Tuning, total int) bool {
+	if n.Known || !l.shared || l.chunks > 1 || n.Bits < 8 || n.Empty || len(n.Free) == 0 || n.Slice*n.elem() > besideBytes {
+		return false
+	}
+	inner := n.Free[len(n.Free)-1]
+	return inner.Out == n.Slice && max(inner.Data, -inner.Data)*n.elem() <= besideApart && inner.Extent >= min(acrossTurns, 4*t.TileRows)
 }
 
 // straighten makes a way linear if a tile, or a turn, reads most lines of a

@@ -409,3 +409,48 @@ func TestFoldedTurns(t *testing.T) {
 		t.Errorf("%d runs folded their turns", folded)
 	}
 }
+
+// TestSteppedData holds that data whose elements have a step is gathered as it is
+// defined: tuples of every count, turns on both sides of acrossTurns, steps of both signs.
+func TestSteppedData(t *testing.T) {
+	var u Runner
+	var p Program
+	across := 0
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 31))
+		n, dim, turns, step := 1+r.IntN(300), 1+r.IntN(20), acrossTurns-2+r.IntN(90), []int{2, 3, 9, -1, -2}[r.IntN(5)]
+		row := turns * max(step, -step)
+		x := trial{slice: 1, bits: []int{8, 16, 32, 64, 128}[r.IntN(5)], axes: []Axis{{Dim: dim, Data: row}}, width: kernel.Width{Bits: []int{8, 32, 64}[r.IntN(3)]}}
+		x.policy = kernel.Policy{FromEnd: r.IntN(2) == 0, Outside: kernel.Outside(r.IntN(4))}
+		x.loops = []Loop{{Extent: n, Index: 1, Out: turns}, {Extent: turns, Data: step, Out: 1}}
+		x.size = turns * n
+		x.data, x.out, x.fill = memoryOf(r, dim*row, x.bits), memoryOf(r, x.size+3, x.bits), make([]byte, x.bits/8)
+		if x.out.Offset = r.IntN(4); step < 0 {
+			x.data.Offset = row - 1
+		}
+		for range n {
+			v := int64(r.IntN(dim))
+			if r.IntN(9) == 0 && x.policy.Outside != kernel.Error {
+				v = int64(r.IntN(5*dim)) - int64(2*dim)
+			}
+			x.indices.Buf = binary.LittleEndian.AppendUint64(x.indices.Buf, uint64(v))[:len(x.indices.Buf)+x.width.Bits/8]
+		}
+		want := Memory{Buf: slices.Clone(x.out.Buf), Offset: x.out.Offset}
+		if x.define(want) {
+			t.Fatal("an index is refused")
+		}
+		for i, tuning := range tunings {
+			got := Memory{Buf: slices.Clone(x.out.Buf), Offset: x.out.Offset}
+			p.SetLoops(&Nest{Bits: x.bits, Width: x.width, Policy: x.policy, Fill: x.fill, Reach: len(x.data.Buf)}, x.axes, x.loops, 1, false, &tuning, 1+int(seed%2))
+			if how := u.Run(t.Context(), &p, &x.data, &x.indices, &got); how != Done || !slices.Equal(got.Buf, want.Buf) {
+				t.Fatalf("seed %d, tuning %d, %s: outcome %d, or the result is wrong: %+v of %d, %+v", seed, i, p.choice.way, how, x.loops, dim, x.policy)
+			}
+			if p.choice.way == Across && n > acrossTuples {
+				across++
+			}
+		}
+	}
+	if across < 200 {
+		t.Errorf("%d runs across", across)
+	}
+}

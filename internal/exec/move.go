@@ -240,7 +240,7 @@ func (u *state) moveGroup(w *worker, unit int) {
 	last := min(first+l.tile, total)
 	rows := u.shared[first:last]
 	if u.way == Across {
-		u.moveAcross(w, rows, from, min(from+l.group, l.free))
+		u.moveAcross(w, rows, first, from, min(from+l.group, l.free))
 		return
 	}
 	var later []int64
@@ -290,8 +290,9 @@ func (u *state) move(rows, later []int64, filled bool, first, from, to int) {
 }
 
 // moveAcross moves each tuple's row for the free turns from … to-1, in runs of the
-// innermost free loop: their rows are evenly spaced in data and in the result.
-func (u *state) moveAcross(w *worker, shared []int64, from, to int) {
+// innermost free loop: their rows are evenly spaced in data and in the result. shared
+// holds the rows of the tuples from first on.
+func (u *state) moveAcross(w *worker, shared []int64, first, from, to int) {
 	p := u.program
 	l, elem := &p.choice, p.resolver.elem
 	inner := p.nest.Free[len(p.nest.Free)-1]
@@ -302,7 +303,7 @@ func (u *state) moveAcross(w *worker, shared []int64, from, to int) {
 		n := min(to-from, inner.Extent-from%inner.Extent, l.run)
 		bias, out := u.turn(from)
 		m := kernel.Move{Step: inner.Out * elem, Size: p.nest.Slice * elem, Elem: elem, Filled: u.outside.Load(), Stream: l.stream}
-		walk(l.index, 0, len(shared), func(at, run, place, _, _ int, tuples Loop) {
+		walk(l.index, first, len(shared), func(at, run, place, _, _ int, tuples Loop) {
 			for j, row := range shared[at : at+run] {
 				rows, step := w.rows[:n], int64(inner.Data*elem)
 				if row >= 0 {
