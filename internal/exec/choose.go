@@ -144,11 +144,16 @@ func cut(n *Nest, t *Tuning, threads int, columnar bool) choice {
 	default:
 		l.way = Ahead
 	}
-	if l.across(n, t, total) {
+	beside := l.beside(n, t, total)
+	if beside || l.across(n, t, total) {
 		l.way, l.ahead = Across, 0
 		// What a run reads stays near until the next tuple reads beside it.
 		inner := n.Free[len(n.Free)-1]
 		l.run = min(t.TileRows, inner.Extent, max(16, t.UnitBytes/max(1, max(inner.Data, -inner.Data)*n.elem())))
+		if beside {
+			l.tile = min(l.tile, max(8, t.UnitBytes/(bytes*l.run)&^7))
+			l.tiles, l.group = (total+l.tile-1)/l.tile, min(l.free, max(l.run, t.UnitBytes/(bytes*l.tile)))
+		}
 	}
 	l.straighten(n, t, total, columnar)
 	if l.way == TurningLinear && l.tiles > 1 {
@@ -243,6 +248,25 @@ func (l *choice) across(n *Nest, t *Tuning, total int) bool {
 	return inner.Extent >= min(acrossTurns, 4*t.TileRows)
 }
 
+// besideBytes is the longest row that moves across where the turns of a tuple lie side
+// by side in the result, besideApart how many bytes they may lie apart in data: from one
+// line each, in transposed data, rows are faster in the order of the turns.
+const (
+	besideBytes = 16
+	besideApart = 64
+)
+
+// beside reports whether the innermost free loop walks n's short rows side by side in
+// the result, and the tuples do not: the elements of data have a step. A turn of all
+// tuples would write each row to a line of its own.
+func (l *choice) beside(n *Nest, t *Tuning, total int) bool {
+	if n.Known || !l.shared || l.chunks > 1 || n.Bits < 8 || n.Empty || len(n.Free) == 0 || n.Slice*n.elem() > besideBytes {
+		return false
+	}
+	inner := n.Free[len(n.Free)-1]
+	return inner.Out == n.Slice && max(inner.Data, -inner.Data)*n.elem() <= besideApart && inner.Extent >= min(acrossTurns, 4*t.TileRows)
+}
+
 // straighten makes a way linear if a tile, or a turn, reads most lines of a
 // stretch of data: memory delivers sequential lines faster than scattered ones.
 func (l *choice) straighten(n *Nest, t *Tuning, total int, columnar bool) {
@@ -291,7 +315,8 @@ func evenly(loops []Loop, slice int) (bool, int) {
 
 // direct reports whether a kernel can gather elements, or short slices, straight
 // from their indices: one gathered axis, along which slices are
-// adjacent, contiguous indices and contiguous results.
+// adjacent, contiguous results, and indices that are contiguous or lie in long runs of
+// one step, which are loaded side by side first.
 func (n *Nest) direct() bool {
 	if len(n.Axes) != 1 || len(n.Axes[0].Parts) > 0 || n.Width.Bits < 8 || len(n.Index) == 0 || len(n.Free) > 0 || n.Bits < 8 {
 		return false
@@ -301,8 +326,12 @@ func (n *Nest) direct() bool {
 	}
 	l, axis := n.Index[len(n.Index)-1], &n.Axes[0]
 	return axis.Dim > 0 && // an empty axis has no first position to address
-		l.Data == 0 && l.Index == 1 && l.Out == n.Slice && axis.Data == n.Slice
+		l.Data == 0 && (l.Index == 1 || l.Extent >= steppedFrom) && l.Out == n.Slice && axis.Data == n.Slice
 }
+
+// steppedFrom is the shortest run of indices of another step than 1 for which a call of
+// a kernel of elements is worth loading them.
+const steppedFrom = 32
 
 // single reports whether a row is one element that kernel.Elements can move; other
 // short rows are slices.

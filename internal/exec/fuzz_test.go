@@ -315,3 +315,142 @@ func TestThreadsAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// TestSteppedIndices holds that indices of any step are gathered as they are defined:
+// in runs on both sides of steppedFrom, of every width, under every policy.
+func TestSteppedIndices(t *testing.T) {
+	var u Runner
+	var p Program
+	direct := 0
+	for seed := range uint64(400) {
+		r := rand.New(rand.NewPCG(seed, 23))
+		step, n, dim := []int{2, 3, 7, -1, -2}[r.IntN(5)], steppedFrom-2+r.IntN(40)*r.IntN(4), 1+r.IntN(40)
+		x := trial{slice: []int{1, 1, 3}[r.IntN(3)], bits: []int{8, 16, 32, 64}[r.IntN(4)], axes: []Axis{{Dim: dim}}}
+		x.width = []kernel.Width{{Bits: 8}, {Bits: 32}, {Bits: 32, Unsigned: true}, {Bits: 64}, {Bits: 16, Unsigned: true}}[r.IntN(5)]
+		x.policy = kernel.Policy{FromEnd: r.IntN(2) == 0, Outside: kernel.Outside(r.IntN(4))}
+		x.axes[0].Data, x.size = x.slice, 2*n*x.slice
+		length := n * max(step, -step)
+		x.loops = []Loop{{Extent: 2, Index: length, Out: n * x.slice}, {Extent: n, Index: step, Out: x.slice}}
+		x.data, x.out, x.fill = memoryOf(r, dim*x.slice, x.bits), memoryOf(r, x.size, x.bits), make([]byte, x.bits/8)
+		if step < 0 {
+			x.indices.Offset = length - 1
+		}
+		rare := []int{0, 3, 100}[r.IntN(3)]
+		for range 2 * length {
+			v := int64(r.IntN(dim))
+			if rare > 0 && r.IntN(rare) == 0 && x.policy.Outside != kernel.Error {
+				v += int64(r.IntN(7*dim)) - int64(3*dim)
+			}
+			x.indices.Buf = binary.LittleEndian.AppendUint64(x.indices.Buf, uint64(v))[:len(x.indices.Buf)+x.width.Bits/8]
+		}
+		want := Memory{Buf: slices.Clone(x.out.Buf)}
+		if x.define(want) {
+			t.Fatal("an index is refused")
+		}
+		for i, tuning := range tunings {
+			got := Memory{Buf: slices.Clone(x.out.Buf)}
+			p.SetLoops(&Nest{Bits: x.bits, Width: x.width, Policy: x.policy, Fill: x.fill, Reach: len(x.data.Buf)}, x.axes, x.loops, x.slice, false, &tuning, 1+int(seed%2))
+			if how := u.Run(t.Context(), &p, &x.data, &x.indices, &got); how != Done || !slices.Equal(got.Buf, want.Buf) {
+				t.Fatalf("seed %d, tuning %d, %s: outcome %d, or the result is wrong: step %d, %d of %d, %+v, %+v", seed, i, p.choice.way, how, step, n, dim, x.width, x.policy)
+			}
+			if p.choice.way.direct() {
+				direct++
+			}
+		}
+	}
+	if direct < 400 {
+		t.Errorf("%d runs straight from their indices", direct)
+	}
+}
+
+// TestFoldedTurns holds that turns which share few indices are gathered as they are
+// defined where many move at once: at every remainder, with axes that overlap, and
+// under every policy.
+func TestFoldedTurns(t *testing.T) {
+	var u Runner
+	var p Program
+	folded := 0
+	for seed := range uint64(400) {
+		r := rand.New(rand.NewPCG(seed, 29))
+		n, dim, turns := 2+r.IntN(8), 1+r.IntN(9), 1+r.IntN(900)
+		apart := dim + r.IntN(3)
+		if r.IntN(4) == 0 {
+			apart = 1 + r.IntN(dim) // overlapping windows
+		}
+		x := trial{slice: 1, bits: []int{8, 16, 32, 64}[r.IntN(4)], axes: []Axis{{Dim: dim, Data: 1}}, width: kernel.Width{Bits: []int{8, 32, 64}[r.IntN(3)]}}
+		x.policy = kernel.Policy{FromEnd: r.IntN(2) == 0, Outside: kernel.Outside(r.IntN(4))}
+		x.loops = []Loop{{Extent: 2, Data: turns*apart + dim, Out: turns * n}, {Extent: turns, Data: apart, Out: n}, {Extent: n, Index: 1, Out: 1}}
+		x.size = 2 * turns * n
+		x.data, x.out, x.fill = memoryOf(r, 2*(turns*apart+dim), x.bits), memoryOf(r, x.size+3, x.bits), make([]byte, x.bits/8)
+		x.out.Offset = r.IntN(4)
+		for range n {
+			v := int64(r.IntN(dim))
+			if r.IntN(4) == 0 && x.policy.Outside != kernel.Error {
+				v = int64(r.IntN(7*dim)) - int64(3*dim)
+			}
+			x.indices.Buf = binary.LittleEndian.AppendUint64(x.indices.Buf, uint64(v))[:len(x.indices.Buf)+x.width.Bits/8]
+		}
+		want := Memory{Buf: slices.Clone(x.out.Buf), Offset: x.out.Offset}
+		if x.define(want) {
+			t.Fatal("an index is refused")
+		}
+		for i, tuning := range tunings {
+			got := Memory{Buf: slices.Clone(x.out.Buf), Offset: x.out.Offset}
+			p.SetLoops(&Nest{Bits: x.bits, Width: x.width, Policy: x.policy, Fill: x.fill, Reach: len(x.data.Buf)}, x.axes, x.loops, 1, false, &tuning, 1+int(seed%2))
+			if how := u.Run(t.Context(), &p, &x.data, &x.indices, &got); how != Done || !slices.Equal(got.Buf, want.Buf) {
+				t.Fatalf("seed %d, tuning %d, %s: outcome %d, or the result is wrong: %+v of %d, %+v", seed, i, p.choice.way, how, x.loops, dim, x.policy)
+			}
+			if p.choice.way == Columns && p.choice.columns.fold > 0 && !u.outside.Load() {
+				folded++
+			}
+		}
+	}
+	if folded < 200 {
+		t.Errorf("%d runs folded their turns", folded)
+	}
+}
+
+// TestSteppedData holds that data whose elements have a step is gathered as it is
+// defined: tuples of every count, turns on both sides of acrossTurns, steps of both signs.
+func TestSteppedData(t *testing.T) {
+	var u Runner
+	var p Program
+	across := 0
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 31))
+		n, dim, turns, step := 1+r.IntN(300), 1+r.IntN(20), acrossTurns-2+r.IntN(90), []int{2, 3, 9, -1, -2}[r.IntN(5)]
+		row := turns * max(step, -step)
+		x := trial{slice: 1, bits: []int{8, 16, 32, 64, 128}[r.IntN(5)], axes: []Axis{{Dim: dim, Data: row}}, width: kernel.Width{Bits: []int{8, 32, 64}[r.IntN(3)]}}
+		x.policy = kernel.Policy{FromEnd: r.IntN(2) == 0, Outside: kernel.Outside(r.IntN(4))}
+		x.loops = []Loop{{Extent: n, Index: 1, Out: turns}, {Extent: turns, Data: step, Out: 1}}
+		x.size = turns * n
+		x.data, x.out, x.fill = memoryOf(r, dim*row, x.bits), memoryOf(r, x.size+3, x.bits), make([]byte, x.bits/8)
+		if x.out.Offset = r.IntN(4); step < 0 {
+			x.data.Offset = row - 1
+		}
+		for range n {
+			v := int64(r.IntN(dim))
+			if r.IntN(9) == 0 && x.policy.Outside != kernel.Error {
+				v = int64(r.IntN(5*dim)) - int64(2*dim)
+			}
+			x.indices.Buf = binary.LittleEndian.AppendUint64(x.indices.Buf, uint64(v))[:len(x.indices.Buf)+x.width.Bits/8]
+		}
+		want := Memory{Buf: slices.Clone(x.out.Buf), Offset: x.out.Offset}
+		if x.define(want) {
+			t.Fatal("an index is refused")
+		}
+		for i, tuning := range tunings {
+			got := Memory{Buf: slices.Clone(x.out.Buf), Offset: x.out.Offset}
+			p.SetLoops(&Nest{Bits: x.bits, Width: x.width, Policy: x.policy, Fill: x.fill, Reach: len(x.data.Buf)}, x.axes, x.loops, 1, false, &tuning, 1+int(seed%2))
+			if how := u.Run(t.Context(), &p, &x.data, &x.indices, &got); how != Done || !slices.Equal(got.Buf, want.Buf) {
+				t.Fatalf("seed %d, tuning %d, %s: outcome %d, or the result is wrong: %+v of %d, %+v", seed, i, p.choice.way, how, x.loops, dim, x.policy)
+			}
+			if p.choice.way == Across && n > acrossTuples {
+				across++
+			}
+		}
+	}
+	if across < 200 {
+		t.Errorf("%d runs across", across)
+	}
+}

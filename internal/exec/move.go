@@ -152,11 +152,11 @@ func (u *state) moveDirect(w *worker, first, end int) bool {
 			if u.stopped() {
 				return
 			}
-			count, place := min(piece, run-from), u.at.Offset+index+from
+			count, place := min(piece, run-from), u.at.Offset+index+from*inner.Index
 			values := w.values[:min(count, len(w.values))]
 			if loaded {
 				values = w.values[:min(count+extra, run-from)]
-				kernel.Load(values, u.at.Buf, place, 1, r.width, int64(v.Dim))
+				kernel.Load(values, u.at.Buf, place, inner.Index, r.width, int64(v.Dim))
 				v.Bytes = kernel.Bytes(values)
 			} else {
 				v.Bytes = u.at.Buf[place*width : (place+run-from)*width]
@@ -174,10 +174,15 @@ func (u *state) moveDirect(w *worker, first, end int) bool {
 				// and moves on from a value that stops the kernel and may count from the end.
 				if !close || !l.past {
 					moved = kernel.Slices(dst, src, count, slice*size, v)
+					if moved < count && r.policy.Outside >= kernel.Clamp {
+						moved = u.moveSettled(w, dst, src, place, inner.Index, moved, count, v)
+					}
 				}
 			} else if moved = kernel.Elements(dst, src, count, size, v); moved < count && r.policy.Outside == kernel.Error {
 				u.refuse()
 				return
+			} else if moved < count && r.policy.Outside >= kernel.Clamp {
+				moved = u.moveSettled(w, dst, src, place, inner.Index, moved, count, v)
 			}
 			u.moveTuples(w, first+at+from+moved, first+at+from+count)
 			if linear {
@@ -186,6 +191,44 @@ func (u *state) moveDirect(w *worker, first, end int) bool {
 		}
 	})
 	return true
+}
+
+// settleBurst is how many values are settled at once: 8 KiB stay in the first-level
+// cache.
+const settleBurst = 1024
+
+// moveSettled moves a piece of moveDirect on from its first index outside, under a
+// policy that gives each index a position: it settles the values in the first-level
+// cache, so that the kernels do not stop. place is the piece's first index, step the
+// distance between two. It returns count.
+func (u *state) moveSettled(w *worker, dst, src []byte, place, step, moved, count int, v kernel.Values) int {
+	p := u.program
+	r, bytes := &p.resolver, p.nest.Slice*p.resolver.elem
+	v.Width, v.FromEnd = 8, false
+	direct := step == 1 && r.width == kernel.Width{Bits: 64} && kernel.Aligned(u.at.Buf, 8)
+	if len(w.values) <= 2*v.Ahead {
+		v.Ahead = 0
+	}
+	burst := min(len(w.values)-v.Ahead, settleBurst)
+	for moved < count {
+		n := min(burst, count-moved)
+		values := w.values[:min(n+v.Ahead, count-moved)]
+		from := values
+		if direct {
+			from = kernel.Integers(u.at.Buf[(place+moved)*8:], len(values))
+		} else {
+			kernel.Load(values, u.at.Buf, place+moved*step, step, r.width, int64(v.Dim))
+		}
+		kernel.Settle(values, from, int64(v.Dim), r.policy)
+		v.Bytes = kernel.Bytes(values)
+		if p.nest.single() {
+			kernel.Elements(dst[moved*bytes:], src, n, bytes, v)
+		} else {
+			kernel.Slices(dst[moved*bytes:], src, n, bytes, v)
+		}
+		moved += n
+	}
+	return count
 }
 
 // moveGroup moves a tile of shared rows for a group of free turns.
@@ -197,7 +240,7 @@ func (u *state) moveGroup(w *worker, unit int) {
 	last := min(first+l.tile, total)
 	rows := u.shared[first:last]
 	if u.way == Across {
-		u.moveAcross(w, rows, from, min(from+l.group, l.free))
+		u.moveAcross(w, rows, first, from, min(from+l.group, l.free))
 		return
 	}
 	var later []int64
@@ -247,8 +290,9 @@ func (u *state) move(rows, later []int64, filled bool, first, from, to int) {
 }
 
 // moveAcross moves each tuple's row for the free turns from … to-1, in runs of the
-// innermost free loop: their rows are evenly spaced in data and in the result.
-func (u *state) moveAcross(w *worker, shared []int64, from, to int) {
+// innermost free loop: their rows are evenly spaced in data and in the result. shared
+// holds the rows of the tuples from first on.
+func (u *state) moveAcross(w *worker, shared []int64, first, from, to int) {
 	p := u.program
 	l, elem := &p.choice, p.resolver.elem
 	inner := p.nest.Free[len(p.nest.Free)-1]
@@ -259,7 +303,7 @@ func (u *state) moveAcross(w *worker, shared []int64, from, to int) {
 		n := min(to-from, inner.Extent-from%inner.Extent, l.run)
 		bias, out := u.turn(from)
 		m := kernel.Move{Step: inner.Out * elem, Size: p.nest.Slice * elem, Elem: elem, Filled: u.outside.Load(), Stream: l.stream}
-		walk(l.index, 0, len(shared), func(at, run, place, _, _ int, tuples Loop) {
+		walk(l.index, first, len(shared), func(at, run, place, _, _ int, tuples Loop) {
 			for j, row := range shared[at : at+run] {
 				rows, step := w.rows[:n], int64(inner.Data*elem)
 				if row >= 0 {

@@ -27,6 +27,10 @@ func (u *state) moveColumns(w *worker, unit int) {
 		out += at * c.outer[i].Out
 	}
 
+	if c.fold > 0 {
+		u.moveFolded(data, out, tuples)
+		return
+	}
 	g := kernel.Columns{
 		Values: kernel.Values{Bytes: u.at.Buf, Width: r.width.Bits / 8, Dim: c.rows, FromEnd: r.policy.FromEnd, Stream: c.stream},
 		To:     c.around.Out * c.width, Data: c.around.Data * c.width, Wide: wide, Stride: c.stride, Lane: c.inner.Data,
@@ -61,6 +65,40 @@ func (u *state) moveColumns(w *worker, unit int) {
 			return
 		}
 		i++
+	}
+}
+
+// fold makes the positions of many turns out of the shared ones of one turn. They count
+// elements of data from the first turn's.
+func (u *state) fold() {
+	c := &u.program.choice.columns
+	n := c.fold * c.wide
+	if len(u.folded) < n {
+		u.folded = make([]int64, n)
+	}
+	for turn := range c.fold {
+		for j, at := range u.shared[:c.wide] {
+			u.folded[turn*c.wide+j] = int64(turn*c.around.Data) + at*int64(c.stride) + int64(j*c.inner.Data)
+		}
+	}
+}
+
+// moveFolded gathers so many turns, many as one tuple. data and out are the first
+// turn's elements.
+func (u *state) moveFolded(data, out, turns int) {
+	c := &u.program.choice.columns
+	src, dst := u.src.Buf[data*c.width:(u.src.Offset+c.reach)*c.width], u.dst.Buf
+	g := kernel.Columns{
+		Values: kernel.Values{Bytes: kernel.Bytes(u.folded), Width: 8}, Stride: 1,
+		To: c.fold * c.wide * c.width, Data: c.fold * c.around.Data * c.width,
+	}
+	for i := 0; i < turns && !u.stopped(); {
+		n := min(c.fold, turns-i)
+		g.Wide, g.At = n*c.wide, (out+i*c.wide)*c.width
+		g.Tuples = min(max(1, columnsBytes/g.To), (turns-i)/n)
+		g.Dim = (n-1)*c.around.Data + (c.rows-1)*c.stride + (c.wide-1)*c.inner.Data + 1
+		kernel.Gather(dst, src[i*c.around.Data*c.width:], c.width, g)
+		i += n * g.Tuples
 	}
 }
 

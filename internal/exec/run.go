@@ -81,6 +81,9 @@ func (u *Runner) Run(ctx context.Context, p *Program, data, indices, out *Memory
 			u.rowsOfPositions()
 			u.phases(moveShared, l.tiles*((l.free+l.group-1)/l.group))
 		default:
+			if l.columns.fold > 0 {
+				u.fold()
+			}
 			u.phases(moveColumns, l.columns.units())
 		}
 	case l.way.columnar() && kernel.Aligned(indices.Buf, p.resolver.width.Bits/8):

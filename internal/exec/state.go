@@ -19,6 +19,7 @@ type state struct {
 	dst     Memory
 	way     Way     // the way that units move: the program's way or its byRows
 	shared  []int64 // every tuple's row, or position, if several turns use it
+	folded  []int64 // positions of many turns, see moveFolded
 	stop    atomic.Bool
 	refused atomic.Bool // an index was refused
 	outside atomic.Bool // a tuple in shared is outside and filled

@@ -147,6 +147,10 @@ func TestAssemblyIsTried(t *testing.T) {
 				tryLoad(t, form, Width{bits, unsigned})
 			}
 		}
+		for _, o := range []Outside{Clamp, Wrap} {
+			tried[nameOf(settleForm(o))] = true
+			trySettle(t, form, o)
+		}
 		for c := range conversions {
 			tried[nameOf(convertForm(Conversion(c)))] = true
 			tryConvert(t, form, Conversion(c))
@@ -801,6 +805,16 @@ func panics(f func()) (did bool) {
 	defer func() { did = recover() != nil }()
 	f()
 	return false
+}
+
+// trySettle settles eight values off an axis of five.
+func trySettle(t *testing.T, form string, o Outside) {
+	t.Helper()
+	got := []int64{-6, -5, -1, 0, 4, 5, 9, 1 << 40}
+	want := map[Outside][]int64{Clamp: {0, 0, 4, 0, 4, 4, 4, 4}, Wrap: {4, 0, 4, 0, 4, 0, 4, 1}}[o]
+	if Settle(got, got, 5, Policy{true, o}); !slices.Equal(got, want) {
+		t.Errorf("%s: policy %d: %v, want %v", form, o, got, want)
+	}
 }
 
 // tryLoad widens 0 to 39 values, so that every remainder modulo 8 occurs.

@@ -197,3 +197,9 @@ func touch(b []byte) {
 func Bytes[T int64 | float32](v []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(*new(T))))
 }
+
+// Integers returns the first n integers of b, which begins at a multiple of 8 bytes,
+// without a copy.
+func Integers(b []byte, n int) []int64 {
+	return unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(b[:n*8]))), n)
+}

@@ -478,6 +478,63 @@ func FuzzResolve(f *testing.F) {
 	})
 }
 
+// FuzzSettle compares every form of Settle with integers of arbitrary size, between
+// guard pages.
+func FuzzSettle(f *testing.F) {
+	for seed := range uint64(80) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		r := rand.New(rand.NewPCG(seed, 8))
+		p := Policy{r.IntN(2) == 0, []Outside{Clamp, Wrap}[r.IntN(2)]}
+		dim := []int64{1, 2, 3, 100, 1 << 31, 1 << 40, math.MaxInt64/2 + 1, math.MaxInt64}[r.IntN(8)]
+		n, off := r.IntN(70), r.IntN(2)*r.IntN(12)
+		values, want := make([]int64, n), make([]int64, n)
+		for j := range values {
+			v := r.Int64N(dim)
+			switch r.IntN(1 + off) {
+			case 1:
+				v = int64(r.Uint64())
+			case 2:
+				v = -v
+			case 3:
+				v = -v - 1
+			case 4:
+				v = dim + int64(r.IntN(2))*v // overflows for long axes: any value will do
+			case 5:
+				v = -dim - int64(r.IntN(2))
+			case 6:
+				v = []int64{math.MinInt64, math.MinInt64 + 1, math.MaxInt64, math.MaxInt64 - 1}[r.IntN(4)]
+			}
+			values[j] = v
+			want[j], _ = position(big.NewInt(v), dim, p)
+		}
+		each(t, func(t *testing.T, form string) {
+			var got []int64
+			if b := guard.Bytes(t, 8*n); n > 0 {
+				got = unsafe.Slice((*int64)(unsafe.Pointer(&b[0])), n)
+			}
+			from := got // in place, or between guard pages of their own
+			if b := guard.Bytes(t, 8*n); seed%2 == 0 && n > 0 {
+				from = unsafe.Slice((*int64)(unsafe.Pointer(&b[0])), n)
+			}
+			copy(from, values)
+			if Settle(got, from, dim, p); !slices.Equal(got, want) {
+				t.Errorf("%s: axis %d, %+v: %v became %v, want %v", form, dim, p, values, got, want)
+			}
+		})
+	})
+}
+
+func TestSettleRefusesAnEmptyAxis(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	Settle([]int64{0}, []int64{0}, 0, Policy{Outside: Wrap})
+}
+
 func TestFinish(t *testing.T) {
 	rows := []int64{0, Filled, 5, Filled + math.MaxInt32, -1, math.MaxInt64}
 	Finish(rows)

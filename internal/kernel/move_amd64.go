@@ -1151,6 +1151,24 @@ func widenI16AVX2(values *int64, src *byte, n int)
 //go:noescape
 func widenU16AVX2(values *int64, src *byte, n int)
 
+// widenI32AVX2 widens int32; n is a positive multiple of 8:
+//
+//	for j := range n {
+//		values[j] = int64(int32(binary.LittleEndian.Uint32(src[4*j:])))
+//	}
+//
+//go:noescape
+func widenI32AVX2(values *int64, src *byte, n int)
+
+// widenU32AVX2 widens uint32; n is a positive multiple of 8:
+//
+//	for j := range n {
+//		values[j] = int64(binary.LittleEndian.Uint32(src[4*j:]))
+//	}
+//
+//go:noescape
+func widenU32AVX2(values *int64, src *byte, n int)
+
 // widenForm returns the form of Load for adjacent values of a type, or nil where
 // the generic form runs.
 func widenForm(w Width) widenFunc {
@@ -1166,6 +1184,10 @@ func widenForm(w Width) widenFunc {
 		return widenI16AVX2
 	case Width{16, true}:
 		return widenU16AVX2
+	case Width{32, false}:
+		return widenI32AVX2
+	case Width{32, true}:
+		return widenU32AVX2
 	}
 	return nil
 }

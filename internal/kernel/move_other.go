@@ -20,6 +20,8 @@ func flatForm(int, int) (move, ahead, stream columnsFunc) { return nil, nil, nil
 
 func widenForm(Width) widenFunc { return nil }
 
+func settleForm(Outside) settleFunc { return nil }
+
 func convertForm(Conversion) convertFunc { return nil }
 
 func decodeForm(Stored) decodeFunc { return nil }

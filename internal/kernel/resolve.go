@@ -51,7 +51,7 @@ func Start(rows []int64, base, step int64) {
 //
 // It returns how many values have no position. Their rows become Filled, except
 // where dim is 0 under Clamp or Wrap: then all values have none and rows keep
-// their values.
+// their values. Under Clamp and Wrap it moves the values themselves, as [Settle] does.
 func Resolve(rows, values []int64, dim, stride int64, p Policy) (outside int) {
 	values = values[:len(rows)]
 	udim := uint64(dim)
@@ -72,19 +72,8 @@ func Resolve(rows, values []int64, dim, stride int64, p Policy) (outside int) {
 	if dim == 0 {
 		return len(values)
 	}
+	Settle(values, values, dim, p)
 	for j, v := range values {
-		if p.FromEnd && v < 0 && v >= -dim {
-			v += dim
-		}
-		if uint64(v) >= udim {
-			if p.Outside == Wrap {
-				if v %= dim; v < 0 {
-					v += dim
-				}
-			} else {
-				v = min(max(v, 0), dim-1)
-			}
-		}
 		rows[j] += v * stride
 	}
 	return 0
@@ -127,6 +116,8 @@ func Load(values []int64, src []byte, at, step int, w Width, dim int64) {
 		load[int16](values, src, at, step)
 	case w == Width{32, false}:
 		load[int32](values, src, at, step)
+	case w == Width{64, false} && step == 1:
+		copy(Bytes(values), src[at*8:(at+len(values))*8])
 	case w == Width{64, false}:
 		load[int64](values, src, at, step)
 	case w == Width{8, true}:
@@ -169,13 +160,25 @@ func load[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32](values []int
 	lo, hi := min(at, last), max(at, last)
 	src = src[lo*size : (hi+1)*size]
 	p := unsafe.Pointer(unsafe.SliceData(src))
-	if step == 1 {
-		if uintptr(p)%unsafe.Alignof(zero) == 0 {
+	if uintptr(p)%unsafe.Alignof(zero) == 0 {
+		if step == 1 {
 			for j, v := range unsafe.Slice((*T)(p), len(values)) {
 				values[j] = int64(v)
 			}
 			return
 		}
+		all := unsafe.Slice((*T)(p), hi-lo+1)
+		i := at - lo
+		for len(values) >= 4 {
+			values[0], values[1] = int64(all[i]), int64(all[i+step])
+			values[2], values[3] = int64(all[i+2*step]), int64(all[i+3*step])
+			values, i = values[4:], i+4*step
+		}
+		for j := range values {
+			values[j] = int64(all[i])
+			i += step
+		}
+		return
 	}
 	for j := range values {
 		var v T

@@ -36,3 +36,11 @@ TEXT ·widenI16AVX2(SB), NOSPLIT, $0-24
 // func widenU16AVX2(values *int64, src *byte, n int)
 TEXT ·widenU16AVX2(SB), NOSPLIT, $0-24
 	WIDEN(VPMOVZXWQ, 2)
+
+// func widenI32AVX2(values *int64, src *byte, n int)
+TEXT ·widenI32AVX2(SB), NOSPLIT, $0-24
+	WIDEN(VPMOVSXDQ, 4)
+
+// func widenU32AVX2(values *int64, src *byte, n int)
+TEXT ·widenU32AVX2(SB), NOSPLIT, $0-24
+	WIDEN(VPMOVZXDQ, 4)
