@@ -261,6 +261,9 @@ func (o Operator) Bind(attributes map[string]any, inputs ...Input) (garner.Op, e
 		if attributes[name] == nil && f.Kind() != reflect.Int { // R.25
 			continue
 		}
+		if attributes[name] == nil {
+			return nil, garner.Errorf(garner.ErrAttribute, "%s's %s needs a value; it is %s", o.Name, name, kindOf(f.Type()))
+		}
 		if !set(f, fitted(f, name, attributes[name])) {
 			return nil, garner.Errorf(garner.ErrAttribute, "%s's %s cannot be %v; it is %s", o.Name, name, attributes[name], kindOf(f.Type()))
 		}

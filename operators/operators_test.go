@@ -140,7 +140,7 @@ func TestParse(t *testing.T) {
 		{"onnx.GatherND-11", map[string]any{"batch_dims": 1}, "onnx.GatherND-11 has no attribute batch_dims; it has none"},
 		{"onnx.Gather-13", map[string]any{"axis": []int{1}}, "onnx.Gather-13's axis cannot be [1]; it is an integer"},
 		{"openvino.Gather-8", map[string]any{"axis": 1.5}, "openvino.Gather-8's axis cannot be 1.5; it is an integer"},
-		{"openvino.Gather-8", map[string]any{"axis": nil}, "openvino.Gather-8's axis cannot be <nil>; it is an integer"},
+		{"openvino.Gather-8", map[string]any{"axis": nil}, "openvino.Gather-8's axis needs a value; it is an integer"},
 	} {
 		_, err := operators.Parse(tt.op, tt.values)
 		ruletest.Refused(t, err, "attribute", tt.message)
@@ -331,7 +331,7 @@ func TestBind(t *testing.T) {
 		{"openvino.Gather-7", map[string]any{"axis": 1}, []operators.Input{number(t, "1")}, "attribute", "openvino.Gather-7 has no attribute axis; it has batch_dims"},
 		{"torch.take", map[string]any{"axis": 1}, nil, "attribute", "torch.take has no attribute axis; it has none"},
 		{"onnx.Gather-13", map[string]any{"axis": "1"}, nil, "attribute", "onnx.Gather-13's axis cannot be 1; it is an integer"},
-		{"onnx.Gather-13", map[string]any{"axis": nil}, nil, "attribute", "cannot be <nil>; it is an integer"}, // R.25
+		{"onnx.Gather-13", map[string]any{"axis": nil}, nil, "attribute", "needs a value; it is an integer"}, // R.25
 		{"numpy.take_along_axis", map[string]any{"axes": nil}, nil, "attribute", "has no attribute axes; did you mean axis?"},
 		{"numpy.take_along_axis", map[string]any{"axis": json.Number("1.5")}, nil, "attribute", "cannot be 1.5; it is an integer"},
 		{"torch.gather", map[string]any{"sparse_grad": 2}, nil, "attribute", "torch.gather's sparse_grad cannot be 2; it is a bool"},

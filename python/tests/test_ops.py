@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import array
 import gc
+import importlib
 import os
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from typing import Any, Callable
 
 import numpy as np
@@ -48,6 +50,24 @@ def test_take_tells_the_index(small: int, monkeypatch: pytest.MonkeyPatch) -> No
         garner.take(np.zeros((3, 5)), np.array([[0, 1], [2, -6]]), axis=1)
     assert (e.value.position, e.value.value, e.value.axis, e.value.dim) == ((1, 1), -6, 1, 5)
     assert isinstance(e.value, IndexError)
+
+
+def test_the_index_is_told_whatever_the_elements(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.zeros((3, 5)))
+    i = np.array([[0, 1], [2, -6]])
+    record, unaligned = np.zeros((3, 5), "i4,i8"), np.zeros((3, 5), "u1,f8")["f1"]
+    for a in (np.load(tmp_path / "a.npy", mmap_mode="r"), np.full((3, 5), "x"), np.full((3, 5), None), np.zeros((3, 5), ">i4"), record, unaligned, [[0.0] * 5] * 3):
+        for ids in (i, np.array(i, ">i4"), i.tolist()):
+            with pytest.raises(garner.IndexError) as e:
+                garner.take(a, ids, axis=1)
+            assert (e.value.position, e.value.value, e.value.axis, e.value.dim) == ((1, 1), -6, 1, 5)
+    along = np.load(tmp_path / "a.npy", mmap_mode="r")
+    with pytest.raises(garner.IndexError) as e:
+        garner.take_along_axis(along, np.array([[0, 1], [5, 0], [0, 0]]), axis=1)
+    assert (e.value.position, e.value.value) == ((1, 0), 5)
+    with pytest.raises(IndexError) as plain:  # of an axis that is not there: NumPy's words
+        garner.take(along, i, axis=2)
+    assert not isinstance(plain.value, garner.IndexError)
 
 
 def test_large_take_is_the_librarys(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -294,12 +314,47 @@ def test_take_along_axis(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (garner.take_along_axis(a, flat, None) == np.take_along_axis(a, flat, None)).all()
 
 
+def libraries() -> list[Callable[[Any], Any]]:
+    found: list[Callable[[Any], Any]] = [np.asarray]
+    for name, of in (("torch", "tensor"), ("jax.numpy", "asarray")):
+        try:
+            found.append(getattr(importlib.import_module(name), of))
+        except ImportError:
+            pass
+    return found
+
+
+def test_an_axis_of_none_is_flat_in_every_library() -> None:
+    for of in libraries():
+        a, flat = of(np.arange(6, dtype=np.int32).reshape(2, 3)), of(np.array([5, 0]))
+        assert garner.take_along_axis(a, flat, None).tolist() == garner.take(a, flat, None).tolist() == [5, 0]
+        assert garner.gather("numpy.take_along_axis", a, flat, axis=None).tolist() == [5, 0]
+        assert garner.take_along_axis(a, of(np.array([[2, 0], [1, 1]]))).tolist() == [[2, 0], [4, 4]]
+        with pytest.raises(ValueError):  # NumPy's, or garner's
+            garner.take_along_axis(a, of(np.array([[2, 0], [1, 1]])), None)
+    with pytest.raises(garner.OperatorError, match="axis needs a value"):
+        garner.gather("onnx.Gather", np.arange(3), [0], axis=None)
+
+
 def test_every_operator_answers() -> None:
     found = garner.answers(np.array([1, 2, 3]), np.array([0, -1, 7]))
     assert found["openvino.Gather-8"].tolist() == [1, 3, 0]
     assert isinstance(found["onnx.Gather-13"], garner.IndexError) and found["onnx.Gather-13"].position == (2,)
     assert len(found) > 20
     assert "torch.embedding_bag" in garner.operators()
+
+
+def test_a_fill_is_a_number_of_the_elements() -> None:
+    for dtype, value in (
+        ("?", True), ("?", np.False_), ("i1", -3), ("i8", 2.0), ("u8", 2**64 - 1), ("f2", 2), ("f4", -0.0), ("f8", 1e300), ("f8", float("inf")),
+        ("c8", 1 + 2j), ("c16", complex(-0.5, -1)), ("c16", complex(0, float("inf"))), ("f4", np.float64(0.1)), ("i4", np.int8(-1)),
+    ):  # fmt: skip
+        got = garner.gather("garner.Gather", np.ones(2, dtype), [0, 9], outside=value)
+        assert got[1:].tobytes() == np.array([value]).astype(dtype).tobytes(), (dtype, value, got)
+    got = garner.gather("garner.Gather", np.ones(2, "c16"), [9], outside=complex("nan+nanj"))
+    assert np.isnan(got.real).all() and np.isnan(got.imag).all()
+    with pytest.raises(garner.OperatorError, match="fill"):
+        garner.gather("garner.Gather", np.ones(2, "i4"), [9], outside=2.5)
 
 
 def test_policies() -> None:

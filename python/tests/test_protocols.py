@@ -40,7 +40,7 @@ def test_a_table_as_an_array(path: Path) -> None:
 def test_out_is_returned_whatever_the_data() -> None:
     jnp = pytest.importorskip("jax.numpy")
     out = np.empty(2, np.float32)
-    assert garner.gather("onnx.Gather", jnp.arange(5.0), [4, 1], out=out) is out and out.tolist() == [4, 1]
+    assert garner.gather("onnx.Gather", jnp.arange(5, dtype=jnp.float32), [4, 1], out=out) is out and out.tolist() == [4, 1]
 
 
 def test_bf16_in_tensors_without_ml_dtypes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

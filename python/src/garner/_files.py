@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field
+from types import EllipsisType
 from typing import Any, Callable, Literal, Sequence
 
 from numpy.typing import DTypeLike
@@ -93,7 +94,7 @@ def _bytes(size: Any) -> int:
 
 def gather_file(
     data: str | bytes | os.PathLike[Any] | Table, indices: str | bytes | os.PathLike[Any] | Table, out: str | bytes | os.PathLike[Any], *, operator: str = "garner.Gather",
-    axis: int | None = None, memory: int | str | None = None, resume: bool = False, progress: bool | Callable[[int, int], None] = False,
+    axis: int | None | EllipsisType = ..., memory: int | str | None = None, resume: bool = False, progress: bool | Callable[[int, int], None] = False,
     name: str | None = None, to: str | None = None, negative: Literal["reject", "from-end"] | None = None, outside: Any = None,
     threads: int = 0, **values: Any,
 ) -> str:  # fmt: skip
@@ -111,7 +112,7 @@ def gather_file(
     operator : str
         Any operator of `operators`. The default refuses every index outside 0 … dim-1.
     axis : int, optional
-        The gathered axis.
+        The gathered axis. The default is the operator's.
     memory : int or str, optional
         The most bytes that the run holds, such as ``"512M"``. The default is as much as is fastest.
     resume : bool
@@ -192,7 +193,7 @@ def gather_file(
     return spec
 
 
-def infer(operator: str, data: str, indices: str = "", *, axis: int | None = None, **values: Any) -> str:
+def infer(operator: str, data: str, indices: str = "", *, axis: int | None | EllipsisType = ..., **values: Any) -> str:
     """Infer the type and the shape of a result from those of its operands, as far as they are known.
 
     Parameters
@@ -202,7 +203,7 @@ def infer(operator: str, data: str, indices: str = "", *, axis: int | None = Non
     data, indices : str
         A type with dims, which may be unknown or ranges: ``"f32[2,?,4]"``, ``"i64[1..8]"``.
     axis : int, optional
-        The gathered axis.
+        The gathered axis. The default is the operator's.
     **values
         Attributes, and the types of further operands.
 
@@ -254,7 +255,7 @@ class Explanation:
         return self.svg
 
 
-def explain(operator: str, data: Any, indices: Any, *, axis: int | None = None, negative: str | None = None, outside: Any = None, **values: Any) -> Explanation:
+def explain(operator: str, data: Any, indices: Any, *, axis: int | None | EllipsisType = ..., negative: str | None = None, outside: Any = None, **values: Any) -> Explanation:
     """Explain a gather, and run nothing. An index outside is part of the explanation.
 
     Parameters

@@ -10,6 +10,7 @@ import threading
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import index as operator_index
+from types import EllipsisType
 from typing import Any, Literal, Sequence, overload
 
 import numpy as np
@@ -127,18 +128,24 @@ def _fill(value: Any) -> str:
     """Return a value as the text of a fill."""
     if hasattr(value, "item"):
         value = value.item()
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, complex):
+        return f"{_fill(value.real)}{'' if str(value.imag).startswith('-') else '+'}{_fill(value.imag)}i"
+    if isinstance(value, float) and value.is_integer() and str(value) != "-0.0":
+        return str(int(value))  # which integers take, too
+    return str(value)
 
 
 def operation(
-    operator: str, axis: int | None, negative: str | None, outside: Any, values: dict[str, Any], names: Sequence[str]
+    operator: str, axis: int | None | EllipsisType, negative: str | None, outside: Any, values: dict[str, Any], names: Sequence[str]
 ) -> tuple[dict[str, Any], list[Any]]:
     """Return an operation as JSON has it, and the further operands, by position."""
     further = [values.pop(name, None) for name in names]
     while further and further[-1] is None:
         further.pop()
     attributes = {k: _plain(k, v) for k, v in values.items()}
-    if axis is not None:
+    if axis is not ...:
         attributes["axis"] = _plain("axis", axis)
     op: dict[str, Any] = {"name": operator, "values": attributes}
     if negative is not None:
@@ -155,18 +162,18 @@ def operation(
     return op, further
 
 
-_PLAIN = frozenset({int, str, bool, type(None)})
+_PLAIN = frozenset({int, str, bool, type(None), EllipsisType})
 
 
 @lru_cache(maxsize=1024, typed=True)
-def _request(operator: str, axis: int | None, negative: str | None, outside: Any, **values: Any) -> tuple[bytes, bool]:
+def _request(operator: str, axis: int | None | EllipsisType, negative: str | None, outside: Any, **values: Any) -> tuple[bytes, bool]:
     """Return an operation as garner_prepare takes it, and whether it fills."""
     op, _ = operation(operator, axis, negative, outside, values, ())
     return json.dumps(op).encode(), op.get("outside") == "fill"
 
 
 def gather(
-    operator: str, data: Any, indices: Any = None, *, axis: int | None = None, out: Any = None,
+    operator: str, data: Any, indices: Any = None, *, axis: int | None | EllipsisType = ..., out: Any = None,
     negative: Literal["reject", "from-end"] | None = None, outside: Any = None, threads: int = 0, **values: Any,
 ) -> Any:  # fmt: skip
     """Run any operator by its name.
@@ -184,7 +191,7 @@ def gather(
     indices : array_like of integers
         The indices, of any shape that the operator takes. None for operators that decode all of `data`.
     axis : int, optional
-        The gathered axis. The default is the operator's.
+        The gathered axis. The default is the operator's. None is as its framework has it: NumPy and JAX take data flat.
     out : array, optional
         A row-major array of the result's type and shape, which shares no memory with an operand. An index that is refused leaves it as it was.
     negative : {"reject", "from-end"}, optional
@@ -332,7 +339,7 @@ def _kept_for(request: bytes, of: _views.View, ids: _views.View, threads: int) -
 
 def _prepare(key: Any, name: str, a: Any, indices: Any, axis: Any, mode: Any) -> _views.Prepared | None:
     """Return what runs these; None where they are numpy's."""
-    if not _ours(a, indices):
+    if not _ours(a, indices) or axis is None and indices.ndim == 0:  # of which numpy makes a scalar
         return None
     values: dict[str, Any] = {"axis": axis}
     if mode is not None:
@@ -489,9 +496,14 @@ def take(
     if _views.foreign(a) or out is not None and not isinstance(out, _ndarray):
         values: dict[str, Any] = {"axis": axis, "mode": mode}
         return gather("numpy.take", a, indices, out=out, **values)
-    if type(a) is not _ndarray and isinstance(a, _ndarray) or type(indices) is not _ndarray and isinstance(indices, _ndarray):
-        return _numpy_take(a, indices, axis, out, mode)
-    return take_plain(a, indices, axis, out, mode)
+    try:
+        if type(a) is not _ndarray and isinstance(a, _ndarray) or type(indices) is not _ndarray and isinstance(indices, _ndarray):
+            return _numpy_take(a, indices, axis, out, mode)
+        return take_plain(a, indices, axis, out, mode)
+    except builtins.IndexError as e:
+        if not isinstance(e, _native.IndexError):
+            _explain(e, "numpy.take", a, indices, axis, mode)
+        raise
 
 
 _numpy_take = np.take
@@ -508,12 +520,16 @@ def take_plain(a: Any, indices: Any, axis: Any, out: Any, mode: Any) -> Any:
 
 
 def _explain(e: builtins.IndexError, name: str, a: Any, indices: Any, axis: Any, mode: Any) -> None:
-    """Raise garner's error for NumPy's, where garner refuses the call too."""
+    """Raise garner's error for NumPy's, where garner refuses the call too, whatever the elements are."""
+    ids = np.asarray(indices)
+    if ids.dtype.kind not in "iu":
+        return
+    values: dict[str, Any] = {"axis": axis} if mode is None else {"axis": axis, "mode": mode}
     try:
-        _run(name, a, np.atleast_1d(indices), axis, mode, None)
+        gather(name, np.broadcast_to(np.int8(0), np.shape(a)), ids, **values)
     except _native.IndexError as told:
         raise told from None
-    except Error:
+    except (Error, MemoryError):
         pass
 
 
@@ -521,6 +537,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     """Take one element per index along an axis, as `numpy.take_along_axis` does.
 
     Results of up to 65,536 elements, subclasses, strings and objects are NumPy's own. A call of garner costs as much as one of `take`.
+    Results of garner are row-major, where NumPy keeps the order of transposed indices.
 
     Parameters
     ----------
@@ -548,7 +565,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
            [4]])
     """
     if _views.foreign(arr):
-        return gather("numpy.take_along_axis", arr, indices, **{"axis": axis})  # type: ignore[arg-type]
+        return gather("numpy.take_along_axis", arr, indices, axis=axis)
     if type(arr) is _ndarray and type(indices) is _ndarray and indices.size > SMALL:
         result = _run("numpy.take_along_axis", arr, indices, axis, None, None)
         if result is not NotImplemented:
@@ -556,7 +573,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     try:
         return _take_along_axis(arr, indices, axis)
     except builtins.IndexError as e:
-        if type(arr) is _ndarray and type(indices) is _ndarray and indices.ndim == arr.ndim:
+        if isinstance(arr, _ndarray) and isinstance(indices, _ndarray) and indices.ndim == arr.ndim:
             _explain(e, "numpy.take_along_axis", arr, indices, axis, None)
         raise
 

@@ -78,7 +78,7 @@ class Table:
     """
 
     __slots__ = (
-        "_request", "_handle", "_generation", "_closed", "_tail", "_row", "_cffi_lookup", "shape", "_dtype", "_name", "_plain", "row_bytes", "_rows", "_bits", "_strings", "__weakref__",
+        "_file", "_request", "_handle", "_generation", "_closed", "_tail", "_row", "_cffi_lookup", "shape", "_dtype", "_name", "_plain", "row_bytes", "_rows", "_bits", "_strings", "__weakref__",
     )  # fmt: skip
 
     shape: tuple[int, ...]
@@ -90,10 +90,10 @@ class Table:
         raw: bool = False, to: DTypeLike | None = None, pread: bool = False,
     ) -> None:  # fmt: skip
         request = locate(file, dtype=dtype, shape=shape, offset=offset, raw=raw, to=to, pread=pread)
-        self._begin({**request, "file": _absolute(request["file"])})  # it may be opened again in another folder
+        self._begin(request["file"], {**request, "file": _absolute(request["file"])})  # it may be opened again in another folder
 
-    def _begin(self, request: dict[str, Any]) -> None:
-        self._request = request
+    def _begin(self, file: str, request: dict[str, Any]) -> None:
+        self._file, self._request = file, request
         self._closed = False
         self._handle = 0
         self._generation = -1
@@ -368,10 +368,10 @@ class Table:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<garner.Table {self._request['file']} {self._dtype or self._name} {list(self.shape)}{' closed' if self._closed else ''}>"
+        return f"<garner.Table {self._file} {self._dtype or self._name} {list(self.shape)}{' closed' if self._closed else ''}>"
 
     def __reduce__(self) -> Any:
-        return _again, (self._request,)
+        return _again, (self._file, self._request)
 
 
 def _apart(ids: Any, out: Any) -> None:
@@ -394,9 +394,9 @@ def _placed(e: _native.IndexError, shape: tuple[int, ...]) -> _native.IndexError
     return e
 
 
-def _again(request: dict[str, Any]) -> Table:
+def _again(file: str, request: dict[str, Any]) -> Table:
     table = Table.__new__(Table)
-    table._begin(dict(request))
+    table._begin(file, dict(request))
     return table
 
 
