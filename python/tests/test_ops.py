@@ -19,6 +19,7 @@ import garner
 from garner import _native, _ops, _views
 
 rng = np.random.default_rng(3)
+MOVED = _ops._moved
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1, -1])
@@ -82,6 +83,32 @@ def test_large_take_is_the_librarys(monkeypatch: pytest.MonkeyPatch) -> None:
     a, i = rng.random((1000, 64)), rng.integers(0, 1000, 20_000)
     assert (garner.take(a, i, 0) == a[i]).all()
     assert called
+
+
+def test_what_is_left_to_numpy() -> None:
+    """The sizes are those of the docstring of take."""
+    text = " ".join((garner.take.__doc__ or "").split())
+    for told in ("fewer than 1,048,576 elements, or 262,144 where `a` has more than 32 MiB", "less than 16 MiB in rows of 2 KiB and more", "256 KiB and 65,537 elements on"):
+        assert told in text
+    near, far = np.zeros((8, 1024), np.int8), np.zeros((32 << 10, 1025), np.int8)
+    wide = np.zeros((8, 512), np.float32)
+
+    def asked(a: Any, n: int, out: bool = False, mode: str = "raise", axis: Any = 0) -> bool:
+        return MOVED(a, np.broadcast_to(0, n), axis, mode, True if out else None)
+
+    assert [asked(near, n) for n in (1023, 1024)] == [False, True]
+    assert [asked(far, n) for n in (255, 256)] == [False, True]
+    assert [asked(near.reshape(-1), n, axis=axis) for axis in (None, 0, -1) for n in ((1 << 20) - 1, 1 << 20)] == [False, True] * 3
+    assert [asked(wide, n) for n in (8191, 8192)] == [False, True]
+    assert [asked(near, n, True) for n in (255, 256)] == [False, True]
+    assert not asked(near, 256, True, "clip") and not asked(near.reshape(-1), 1 << 18, True)
+    with pytest.MonkeyPatch.context() as m:
+        m.setattr(_ops, "_moved", MOVED)
+        m.setattr(_ops, "_run", lambda *given: pytest.fail("the library was called"))
+        assert (garner.take(near, np.zeros(1000, int), 0) == 0).all()
+        with pytest.raises(garner.IndexError) as e:
+            garner.take(near, np.full(1000, 9), 0)
+        assert e.value.position == (0,)
 
 
 def test_layouts_in_turn() -> None:
@@ -252,6 +279,7 @@ def test_outputs_whose_dtypes_die() -> None:
     code = """
 import pickle
 import numpy as np, garner
+garner._ops._moved = lambda *given: True
 a, ids = np.arange(1 << 10, dtype=np.float32).reshape(64, 16), np.arange(6000) % 64
 want = np.take(a, ids, 0)
 def outs(t): return [pickle.loads(pickle.dumps(np.zeros((6000, 16), t))) for _ in range(4)]
@@ -289,6 +317,7 @@ def test_take_of_a_file_cut_short(tmp_path: Any, when: str) -> None:
     code = f"""
 import faulthandler, os, sys
 import numpy as np, garner
+garner._ops._moved = lambda *given: True
 path = sys.argv[1]
 np.arange(300_000.0).tofile(path)
 if "{when}" == "before": faulthandler.enable()
@@ -512,6 +541,7 @@ def test_a_signal_ends_a_long_take() -> None:
     code = """
 import os, signal, sys, threading, time
 import numpy as np, garner
+garner._ops._moved = lambda *given: True
 a, ids = np.ones((200, 1 << 20), np.uint8), np.zeros(3000, int)
 task = f"/proc/self/task/{os.getpid()}/schedstat"
 def waited(): return int(open(task).read().split()[1]) / 1e6 if os.path.exists(task) else 0
@@ -541,6 +571,7 @@ def test_a_handler_that_calls_the_library() -> None:
     code = """
 import signal
 import numpy as np, garner
+garner._ops._moved = lambda *given: True
 a, ids = np.ones((200, 1 << 20), np.uint8), np.zeros(1000, int)
 garner.operators()  # loads the library, in which no handler may call it
 seen = []

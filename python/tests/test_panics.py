@@ -63,6 +63,7 @@ def ended(provoking: Path, npy: Path, name: str, code: str) -> None:
         sys.path.insert(0, sys.argv[2])
         import numpy as np, garner
         from garner import _native
+        garner._ops._moved = lambda *given: True  # no take beyond SMALL is left to NumPy
         assert garner.__file__.startswith(sys.argv[2])
         path = sys.argv[1]
         a, ids = np.arange(300_000.0), np.zeros(100_000, int) + 7

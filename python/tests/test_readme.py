@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import garner
-from garner import _ops
 
 HERE = Path(__file__).parent.parent
 SAMPLES = {
@@ -46,13 +45,6 @@ def test_the_code_of_the_readme(folder: Path) -> None:
     runner = doctest.DocTestRunner()
     runner.run(doctest.DocTestParser().get_doctest("\n".join(blocks), {}, "README.md", "README.md", 0))
     assert runner.tries > 15 and runner.failures == 0
-
-
-def test_the_readme_names_where_take_hands_over() -> None:
-    text = " ".join((HERE / "README.md").read_text(encoding="utf-8").split())
-    sizes = {n for n in (_ops.SMALL, getattr(_ops, "NEW", _ops.SMALL)) if n > 0}
-    told, = re.findall(r"so results of up to (.*?) are NumPy's own", text)
-    assert {int(n.replace(",", "")) for n in re.findall(r"[\d,]*\d", told)} == sizes
 
 
 def test_the_readme_names_every_public_function() -> None:

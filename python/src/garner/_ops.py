@@ -9,6 +9,7 @@ import os
 import threading
 from dataclasses import dataclass
 from functools import lru_cache
+from math import prod
 from operator import index as operator_index
 from types import EllipsisType
 from typing import Any, Literal, Sequence, overload
@@ -18,8 +19,8 @@ import numpy as np
 from . import _native, _views
 from ._native import NULL, DTypeError, Error, OperatorError, OverlapError, ShapeError, ffi
 
-# Results of up to so many elements are numpy's: a call of it costs less than one of the library. Beyond
-# them 65,537 elements of i8 in rows of 1,024 take 4 µs, by numpy 2.8, f32 7.2 and 7.7 (least of 200, Zen 4, docs/kernels.md).
+# Results of up to so many elements are numpy's: a call of it costs less than one of the library. _moved has what of the
+# larger takes is. Below 0 all is the library's.
 SMALL = 65_536
 _MOST = 256  # prepared operators that are kept
 
@@ -430,18 +431,32 @@ def _ours(a: Any, indices: Any) -> bool:
     return not (any(s % size for s in a.strides) or any(s % indices.dtype.itemsize for s in indices.strides))
 
 
+def _moved(a: Any, indices: Any, axis: Any, mode: Any, out: Any) -> bool:
+    """Report whether the library takes more than SMALL elements faster than numpy does (docs/kernels.md)."""
+    if SMALL < 0:
+        return True
+    each = 1 if axis is None else prod(a.shape[axis:][1:])  # elements in a row
+    n = indices.size * (1 if axis is None else a.size // (a.shape[axis] or 1))
+    size = n * a.itemsize
+    if out is not None and mode == "raise" and each > 1:  # numpy fills a buffer of its own first
+        return size >= 1 << 18
+    if a.nbytes > 32 << 20:  # beyond the caches
+        return n >= 1 << 18
+    return n >= 1 << 20 and (each * a.itemsize < 2048 or size >= 16 << 20)
+
+
 def take(
     a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: Literal["raise", "wrap", "clip"] = "raise"
 ) -> Any:
     """Take elements along an axis, as `numpy.take` does.
 
-    Results of up to 65,536 elements, scalars, strings, objects, subclasses of ndarray and whatever NumPy converts first
-    are NumPy's own: below that size a call of it costs less than one of garner. Larger ones run on all cores once they
-    take longer than about a millisecond, and a signal such as that of Ctrl-C ends them.
+    Scalars, strings, objects, subclasses of ndarray and whatever NumPy converts first are NumPy's own, and so are results for which
+    NumPy is as fast: of fewer than 1,048,576 elements, or 262,144 where `a` has more than 32 MiB; and of less than 16 MiB in
+    rows of 2 KiB and more, where `a` has not. With `out` and the mode raise, for which NumPy fills a buffer first, rows are garner's from results of
+    256 KiB and 65,537 elements on. garner's run on all cores once they take longer than about a millisecond, and a signal such as that of Ctrl-C ends them.
 
     A call of garner costs some 3 µs more than one of NumPy, and some 40 µs at the first one for a shape and strides of `a`, whatever the
-    number of indices. So results of 65,537 elements of one to four bytes take 1.1 to 2.1 times as long as by `numpy.take`, of 1,000,000
-    elements 0.6 to 1.4 times; docs/kernels.md has the figures.
+    number of indices; docs/kernels.md has the figures. A call that is handed to NumPy costs 0.3 µs more than NumPy's own.
 
     With `out` and the mode raise, the indices are looked at first, in about a third of a nanosecond each: a bad one leaves `out` as it was.
 
@@ -479,7 +494,7 @@ def take(
             n = indices.size
             if axis is not None and n <= SMALL:
                 n *= a.size // (a.shape[axis] or 1)
-            if n > SMALL:
+            if n > SMALL and _moved(a, indices, axis, mode, out):
                 result = _run("numpy.take", a, indices, axis, mode, out)
                 if result is not NotImplemented:
                     return result
