@@ -2,13 +2,16 @@ package jobs
 
 import (
 	"context"
+	"net"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	fnpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/fnexecution_v1"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
 	"github.com/garner-go/garner/beam/internal/dial"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/resolver"
 )
 
 // controlMethod is the call by which an engine gives a worker its bundles.
@@ -17,16 +20,38 @@ var controlMethod = "/" + fnpb.BeamFnControl_ServiceDesc.ServiceName + "/Control
 // held is how long the end of a control stream waits for the bundles of its worker.
 const held = 30 * time.Second
 
-// The workers of Prism are goroutines of this process, and connect by this variable.
-func init() { grpcx.Dial = dialHeld }
+// A dialer is a function such as Beam's grpcx.Dial.
+type dialer = func(ctx context.Context, endpoint string, timeout time.Duration) (*grpc.ClientConn, error)
 
-func dialHeld(ctx context.Context, endpoint string, timeout time.Duration) (*grpc.ClientConn, error) {
-	return dial.Dial(ctx, endpoint, timeout, func(method string, s grpc.ClientStream) grpc.ClientStream {
-		if method != controlMethod {
-			return s
+// holding sets Beam's grpcx.Dial, once in a process: the workers of Prism are goroutines of this
+// process, and connect by this variable.
+var holding sync.Once
+
+// dialHeld returns a dialer whose control streams end behind their bundles. It takes targets of the
+// form HOST:PORT, as Prism gives them to its workers, and leaves all others to the dialer other.
+func dialHeld(other dialer) dialer {
+	return func(ctx context.Context, target string, timeout time.Duration) (*grpc.ClientConn, error) {
+		if !hostPort(target) {
+			return other(ctx, target, timeout)
 		}
-		return newControlStream(s, held)
-	})
+		return dial.Dial(ctx, target, timeout, func(method string, s grpc.ClientStream) grpc.ClientStream {
+			if method != controlMethod {
+				return s
+			}
+			return newControlStream(s, held)
+		})
+	}
+}
+
+// hostPort reports whether a target of gRPC is a host or an address, and the number of a port. What gRPC
+// reads as a scheme is no host: dns:80 is the host 80.
+func hostPort(target string) bool {
+	host, port, err := net.SplitHostPort(target)
+	if err != nil || resolver.Get(strings.ToLower(host)) != nil {
+		return false
+	}
+	_, err = strconv.ParseUint(port, 10, 16)
+	return err == nil
 }
 
 // A controlStream ends for its worker when the bundles that came by it have been answered, or after

@@ -1,13 +1,16 @@
 package jobs
 
 import (
+	"context"
 	"errors"
 	"io"
+	"net"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	fnpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/fnexecution_v1"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
 	"google.golang.org/grpc"
 )
 
@@ -102,6 +105,113 @@ func TestControlStream(t *testing.T) {
 		}
 		if err := s.SendMsg(answered("1")); err != nil {
 			t.Errorf("%v", err)
+		}
+	})
+}
+
+// A controlEngine gives each worker one bundle and ends the control stream. It has a stream of
+// another method that does the same.
+type controlEngine struct {
+	fnpb.UnimplementedBeamFnControlServer
+}
+
+func (controlEngine) Control(s fnpb.BeamFnControl_ControlServer) error { return s.Send(bundle("1")) }
+
+func other(_ any, s grpc.ServerStream) error { return s.SendMsg(bundle("1")) }
+
+// TestDialHeld holds that a worker of a pool, which connects by Beam's grpcx.Dial, gets the end of a
+// control stream behind the answer of its bundle, and the end of another stream at once; and that
+// targets of other forms go to the dialer that was there before.
+func TestDialHeld(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	p, err := startPool(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.close()
+	l, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := grpc.NewServer(grpc.UnknownServiceHandler(other))
+	fnpb.RegisterBeamFnControlServer(server, controlEngine{})
+	go server.Serve(l)
+	defer server.Stop()
+	connect := func(t *testing.T, target string) *grpc.ClientConn {
+		t.Helper()
+		conn, err := grpcx.Dial(ctx, target, 10*time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		return conn
+	}
+	// after reads the bundle, sends its answer after a while, and reports whether the end came behind it.
+	after := func(t *testing.T, s grpc.ClientStream) bool {
+		t.Helper()
+		if err := s.RecvMsg(new(fnpb.InstructionRequest)); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- s.RecvMsg(new(fnpb.InstructionRequest)) }()
+		behind := false
+		for {
+			select {
+			case err := <-ended:
+				if err != io.EOF {
+					t.Errorf("%v", err)
+				}
+				return behind
+			case <-time.After(500 * time.Millisecond):
+				behind = true
+				s.SendMsg(answered("1"))
+			case <-ctx.Done():
+				t.Fatal("the stream has not ended: ", ctx.Err())
+			}
+		}
+	}
+	t.Run("control", func(t *testing.T) {
+		s, err := fnpb.NewBeamFnControlClient(connect(t, l.Addr().String())).Control(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !after(t, s) {
+			t.Error("the end came before the answer of the bundle")
+		}
+	})
+	t.Run("another method", func(t *testing.T) {
+		s, err := connect(t, l.Addr().String()).NewStream(ctx, &grpc.StreamDesc{ServerStreams: true, ClientStreams: true}, "/other/Control")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if after(t, s) {
+			t.Error("the end waited for an answer")
+		}
+	})
+	t.Run("scheme", func(t *testing.T) {
+		s, err := fnpb.NewBeamFnControlClient(connect(t, "dns:///"+l.Addr().String())).Control(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if after(t, s) {
+			t.Error("the end waited for an answer, on a connection that is not to be changed")
+		}
+	})
+	t.Run("targets", func(t *testing.T) {
+		there, gone := errors.New("the dialer that was there before"), context.Canceled
+		dial := dialHeld(func(context.Context, string, time.Duration) (*grpc.ClientConn, error) { return nil, there })
+		ended, end := context.WithCancel(t.Context())
+		end()
+		for target, want := range map[string]error{
+			"localhost:1": gone, "127.0.0.1:1": gone, "[::1]:1": gone, ":1": gone, "engine.example:65535": gone,
+			"unix:///run/engine.sock": there, "unix:engine.sock": there, "unix:1": there, "dns:///localhost:1": there, "dns:1": there,
+			"DNS:1": there, "passthrough:///localhost:1": there, "passthrough:1": there,
+			"localhost": there, "localhost:http": there, "localhost:65536": there, "localhost:": there, "::1": there, "": there,
+		} {
+			if _, err := dial(ended, target, time.Second); !errors.Is(err, want) {
+				t.Errorf("%q: %v, want %v", target, err, want)
+			}
 		}
 	})
 }

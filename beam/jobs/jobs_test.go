@@ -7,12 +7,14 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
 	"github.com/garner-go/garner/beam/jobs"
 	"github.com/garner-go/garner/beam/worker"
 )
@@ -25,8 +27,19 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	untouched = reflect.ValueOf(grpcx.Dial).Pointer() == reflect.ValueOf(grpcx.DefaultDial).Pointer()
 	beam.Init()
 	os.Exit(m.Run())
+}
+
+// untouched is whether Beam connects by its own dialer before a test has begun.
+var untouched bool
+
+// TestImport holds that a program which imports package jobs, and does not call Prism, connects as Beam does.
+func TestImport(t *testing.T) {
+	if !untouched {
+		t.Error("the import of package jobs has set Beam's grpcx.Dial")
+	}
 }
 
 func init() {

@@ -13,12 +13,19 @@ import (
 	pipepb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/pipeline_v1"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/extworker"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
 	"google.golang.org/grpc"
 )
 
 // Prism starts Beam's Prism in this process, and a server of workers that are
 // goroutines of this process: the environment is for Submit. Close ends the
 // workers.
+//
+// The first call sets Beam's variable grpcx.Dial for the rest of the process, so
+// that a job that is cancelled cannot end the process. From then on Beam connects
+// to each HOST:PORT without TLS, as its grpcx.DefaultDial does, and to targets of
+// another form by the function that the variable had. No other goroutine may use
+// Beam during the first call.
 func Prism(ctx context.Context) (*Client, *pipepb.Environment, error) {
 	service, err := prism.CreateJobServer(ctx, prism.Options{})
 	if err != nil {
@@ -62,6 +69,7 @@ func startPool(ctx context.Context) (*pool, error) {
 		return nil, errors.Join(err, workers.Stop(ctx))
 	}
 	fnpb.RegisterBeamFnExternalWorkerPoolServer(p.server, p)
+	holding.Do(func() { grpcx.Dial = dialHeld(grpcx.Dial) }) // before a worker can start
 	go p.server.Serve(p.listener)
 	return p, nil
 }

@@ -1,5 +1,11 @@
-// Package dial connects the workers of a pipeline to their engine, with a say in
-// the streams of each connection.
+// Package dial connects the workers of a pipeline to their engine. It reads each
+// stream in one goroutine at a time, and lets its caller wrap the streams.
+//
+// The callers differ by engine. Package jobs, whose workers of Prism are goroutines
+// of this process, wraps the control stream: there its end waits for the running
+// bundles. Package worker, whose workers are processes of Flink, of another engine or
+// of Prism's PROCESS environment, wraps the data stream only: there the end of the
+// control stream waits for nothing.
 package dial
 
 import (
@@ -15,7 +21,9 @@ import (
 )
 
 // Dial connects to an endpoint, HOST:PORT, as Beam's grpcx.DefaultDial does, and waits until the engine
-// talks. wrap gives the stream that a caller of a method of streams gets, such as "/service/Method".
+// talks. A target with a scheme, such as "dns:///HOST:PORT", is no endpoint here: Dial would take all of it
+// as a host and a port. wrap gives the stream that a caller of a method of streams gets, such as
+// "/service/Method".
 func Dial(ctx context.Context, endpoint string, timeout time.Duration, wrap func(method string, s grpc.ClientStream) grpc.ClientStream) (*grpc.ClientConn, error) {
 	conn, err := grpc.NewClient("passthrough:///"+endpoint,
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
@@ -45,8 +53,9 @@ func Dial(ctx context.Context, endpoint string, timeout time.Duration, wrap func
 	return conn, nil
 }
 
-// A single stream is read by one goroutine at a time, and not beyond its end. Beam 2.77.0 asks a data stream
-// that takes no more for its error while another goroutine reads it, which gRPC forbids.
+// A single stream is read by one goroutine at a time, and not beyond its end. gRPC forbids two readers.
+// Beam 2.77.0 has two on a data stream and on a state stream: where a send fails, the goroutine that sent
+// reads the stream for its error, while another goroutine reads it for messages.
 type single struct {
 	grpc.ClientStream
 	mu  sync.Mutex
