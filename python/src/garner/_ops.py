@@ -438,11 +438,12 @@ def _moved(a: Any, indices: Any, axis: Any, mode: Any, out: Any) -> bool:
     each = 1 if axis is None else prod(a.shape[axis:][1:])  # elements in a row
     n = indices.size * (1 if axis is None else a.size // (a.shape[axis] or 1))
     size = n * a.itemsize
-    if out is not None and mode == "raise" and each > 1:  # numpy fills a buffer of its own first
+    far = a.nbytes > 32 << 20  # beyond the caches
+    if each == 1:
+        return n >= (1 << 18 if far else 1 << 20)
+    if out is not None and mode == "raise":  # numpy fills a buffer of its own first
         return size >= 1 << 18
-    if a.nbytes > 32 << 20:  # beyond the caches
-        return n >= 1 << 18
-    return n >= 1 << 20 and (each * a.itemsize < 2048 or size >= 16 << 20)
+    return size >= (4 << 20 if far else 16 << 20)
 
 
 def take(
@@ -451,9 +452,9 @@ def take(
     """Take elements along an axis, as `numpy.take` does.
 
     Scalars, strings, objects, subclasses of ndarray and whatever NumPy converts first are NumPy's own, and so are results for which
-    NumPy is as fast: of fewer than 1,048,576 elements, or 262,144 where `a` has more than 32 MiB; and of less than 16 MiB in
-    rows of 2 KiB and more, where `a` has not. With `out` and the mode raise, for which NumPy fills a buffer first, rows are garner's from results of
-    256 KiB and 65,537 elements on. garner's run on all cores once they take longer than about a millisecond, and a signal such as that of Ctrl-C ends them.
+    NumPy is as fast. garner's are single elements from 1,048,576 on, or 262,144 where `a` has more than 32 MiB; and rows from 16 MiB on, or 4 MiB
+    where `a` has more than 32 MiB, or 256 KiB and 65,537 elements with `out` and the mode raise, for which NumPy fills a buffer first.
+    These run on all cores once they take longer than about a millisecond, and a signal such as that of Ctrl-C ends them.
 
     A call of garner costs some 3 µs more than one of NumPy, and some 40 µs at the first one for a shape and strides of `a`, whatever the
     number of indices; docs/kernels.md has the figures. A call that is handed to NumPy costs 0.3 µs more than NumPy's own.
