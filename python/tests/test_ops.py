@@ -88,7 +88,7 @@ def test_large_take_is_the_librarys(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_left_to_numpy() -> None:
     """The sizes are those of the docstring of take."""
     text = " ".join((garner.take.__doc__ or "").split())
-    for told in ("1,048,576 on, or 262,144 where `a` has more than 32 MiB", "16 MiB on, or 4 MiB where `a` has more than 32 MiB, or 256 KiB and 65,537 elements with `out`"):
+    for told in ("524,288 on, or 262,144 where `a` has more than 32 MiB", "16 MiB on, or 4 MiB where `a` has more than 32 MiB, or 256 KiB and 65,537 elements with `out`"):
         assert told in text
     near, far = np.zeros((8, 1024), np.int8), np.zeros((32 << 10, 1025), np.int8)
 
@@ -96,9 +96,9 @@ def test_what_is_left_to_numpy() -> None:
         return MOVED(a, np.broadcast_to(0, n), axis, mode, True if out else None)
 
     assert [asked(near, n) for n in ((16 << 10) - 1, 16 << 10)] == [False, True]
-    assert [asked(near.T, n, axis=1) for n in (1023, 1024)] == [False, True]
+    assert [asked(near.T, n, axis=1) for n in (511, 512)] == [False, True]
     assert [asked(far, n) for n in ((4 << 20) // 1025, (4 << 20) // 1025 + 1)] == [False, True]
-    assert [asked(near.reshape(-1), n, axis=axis) for axis in (None, 0, -1) for n in ((1 << 20) - 1, 1 << 20)] == [False, True] * 3
+    assert [asked(near.reshape(-1), n, axis=axis) for axis in (None, 0, -1) for n in ((1 << 19) - 1, 1 << 19)] == [False, True] * 3
     assert [asked(far, n, axis=None) for n in ((1 << 18) - 1, 1 << 18)] == [False, True]
     assert [asked(near, n, True) for n in (255, 256)] == [False, True]
     assert not asked(near, 256, True, "clip") and not asked(near.reshape(-1), 1 << 18, True)

@@ -440,7 +440,7 @@ def _moved(a: Any, indices: Any, axis: Any, mode: Any, out: Any) -> bool:
     size = n * a.itemsize
     far = a.nbytes > 32 << 20  # beyond the caches
     if each == 1:
-        return n >= (1 << 18 if far else 1 << 20)
+        return n >= (1 << 18 if far else 1 << 19)
     if out is not None and mode == "raise":  # numpy fills a buffer of its own first
         return size >= 1 << 18
     return size >= (4 << 20 if far else 16 << 20)
@@ -452,7 +452,7 @@ def take(
     """Take elements along an axis, as `numpy.take` does.
 
     Scalars, strings, objects, subclasses of ndarray and whatever NumPy converts first are NumPy's own, and so are results for which
-    NumPy is as fast. garner's are single elements from 1,048,576 on, or 262,144 where `a` has more than 32 MiB; and rows from 16 MiB on, or 4 MiB
+    NumPy is as fast. garner's are single elements from 524,288 on, or 262,144 where `a` has more than 32 MiB; and rows from 16 MiB on, or 4 MiB
     where `a` has more than 32 MiB, or 256 KiB and 65,537 elements with `out` and the mode raise, for which NumPy fills a buffer first.
     These run on all cores once they take longer than about a millisecond, and a signal such as that of Ctrl-C ends them.
 
