@@ -354,6 +354,8 @@ func (o Operator) New(values map[string]any) (garner.Op, error) {
 		}
 		n, ok := integer(v)
 		switch {
+		case v == nil:
+			return nil, garner.Errorf(garner.ErrAttribute, "%s's %s needs a value; it is an integer", o.Name, name)
 		case !ok:
 			return nil, garner.Errorf(garner.ErrAttribute, "%s's %s cannot be %v; it is an integer", o.Name, name, v)
 		case v == garner.Unknown:
