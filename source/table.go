@@ -62,6 +62,10 @@ const (
 	// which may take a system call.
 	manyRows = 1024
 
+	// lookRows is after how many rows that the kernel was asked for the context is looked at. They
+	// take some 300 µs.
+	lookRows = 256
+
 	// lookEach is the time between two looks whether a file was written to. A look
 	// is a system call a file, of 180 ns (BenchmarkCheck, Zen 5, virtual machine), where
 	// a Lookup of a short row takes 250.
@@ -530,9 +534,15 @@ var begun = time.Now()
 // others to dst. b.unseen then holds the rows that it read.
 func (t *Table) look(ctx context.Context, b *batch, dst []byte) error {
 	cold := b.unseen[:0]
-	for _, i := range b.unseen {
+	for n, i := range b.unseen {
+		if n%lookRows == lookRows-1 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		part, offset, first, last := t.locate(b.rows[i])
 		if part >= 0 {
+			if t.saw(first, last) {
+				continue // with a row before it
+			}
 			in, _ := t.file.parts[part].file.mapping().Resident(int(offset), int(offset+t.stored))
 			if in {
 				t.mark(first, last)
@@ -560,6 +570,12 @@ func (t *Table) look(ctx context.Context, b *batch, dst []byte) error {
 // fetch reads rows of b to dst, each distinct one once: all, or those with the
 // given numbers.
 func (t *Table) fetch(ctx context.Context, b *batch, dst []byte, numbers []int) error {
+	// A caller that must not wait for reads, as python/abi, has a context that says so.
+	if c, ok := ctx.(interface{ Reads() error }); ok {
+		if err := c.Reads(); err != nil {
+			return err
+		}
+	}
 	f := fetchers.Get().(*fetcher)
 	f.rows = append(f.rows[:0], b.rows...)
 	if numbers != nil {

@@ -101,11 +101,11 @@ func TestNullPointersAndLengths(t *testing.T) {
 	ids, out := []int64{3, 0}, make([]byte, 4)
 	at, to := unsafe.Pointer(&ids[0]), unsafe.Pointer(&out[0])
 	i64 := _Ctype_DLDataType{code: 0, bits: 64, lanes: 1}
-	want(t, garner_lookup64(table, nil, 2, to, 4), argumentClass, "no memory")
-	want(t, garner_lookup64(table, at, -1, to, 4), argumentClass, "-1")
-	want(t, garner_lookup64(table, at, 2, nil, 4), argumentClass, "no memory")
-	want(t, garner_lookup64(table, at, 2, to, -4), argumentClass, "-4")
-	want(t, garner_lookup64(table, at, 1<<62, to, 4), argumentClass, "elements")
+	want(t, garner_lookup_now(table, nil, 2, -64, to, 4, 0), argumentClass, "no memory")
+	want(t, garner_lookup_now(table, at, -1, -64, to, 4, 0), argumentClass, "-1")
+	want(t, garner_lookup_now(table, at, 2, -64, nil, 4, 0), argumentClass, "no memory")
+	want(t, garner_lookup_now(table, at, 2, -64, to, -4, 0), argumentClass, "-4")
+	want(t, garner_lookup_now(table, at, 1<<62, -64, to, 4, 0), argumentClass, "elements")
 	want(t, garner_lookup(table, at, 2, nil, to, 4, 0), argumentClass, "type")
 	want(t, garner_lookup(table, nil, 2, &i64, to, 4, 0), argumentClass, "2 rows")
 	want(t, garner_lookup(table, at, -2, &i64, to, 4, 0), argumentClass, "-2 rows")
@@ -114,7 +114,7 @@ func TestNullPointersAndLengths(t *testing.T) {
 		t.Errorf("%d, %q", failed, out)
 	}
 	ids[1] = 4
-	want(t, garner_lookup64(table, at, 2, to, 4), indexClass, "4")
+	want(t, garner_lookup_now(table, at, 2, -64, to, 4, 0), indexClass, "4")
 
 	var prepared _Ctype_garner_prepared
 	var text *_Ctype_char
@@ -146,17 +146,17 @@ func TestHandles(t *testing.T) {
 	for _, number := range []_Ctype_int64_t{0, -1, 1 << 40, table} { // a table is no Prepared
 		want(t, runPrepared(number, nil, nil, nil, nil, nil, nil, 0, 0), argumentClass, "handle")
 	}
-	failed := garner_lookup64(0, nil, 0, nil, 0)
+	failed := garner_lookup_now(0, nil, 0, -64, nil, 0, 0)
 	garner_release(failed) // the number of an error is no handle
 	want(t, failed, argumentClass, "handle 0")
 	garner_release(table)
 	garner_release(table)
 	garner_release(-5)
 	i64 := _Ctype_DLDataType{code: 0, bits: 64, lanes: 1}
-	want(t, garner_lookup64(table, nil, 0, nil, 0), closedClass, "the table is closed")
+	want(t, garner_lookup_now(table, nil, 0, -64, nil, 0, 0), closedClass, "the table is closed")
 	want(t, garner_lookup(table, nil, 0, &i64, nil, 0, 0), closedClass, "the table is closed")
-	want(t, runPrepared(table, nil, nil, nil, nil, nil, 0, 0), closedClass, "was released")
-	want(t, garner_lookup64(table+1000, nil, 0, nil, 0), argumentClass, "handle")
+	want(t, runPrepared(table, nil, nil, nil, nil, nil, nil, 0, 0), closedClass, "was released")
+	want(t, garner_lookup_now(table+1000, nil, 0, -64, nil, 0, 0), argumentClass, "handle")
 	want(t, tell(errors.New("a\x00b")), otherClass, `a\x00b`)
 	var e _Ctype_garner_error
 	if got := garner_error_read(opened(t), &e); got != -1 {
@@ -233,13 +233,13 @@ func TestPanics(t *testing.T) {
 	}
 	<-of.ended // it reads hook
 	calls := map[string]func() _Ctype_int64_t{
-		"garner_prepare":  func() _Ctype_int64_t { return garner_prepare(asked, n, nil, 0, 0, &prepared) },
-		"garner_run":      func() _Ctype_int64_t { return runPrepared(1, nil, nil, nil, nil, nil, nil, 1, 0) },
-		"garner_shape":    func() _Ctype_int64_t { return garner_shape(1, nil, nil) },
-		"garner_open":     func() _Ctype_int64_t { return garner_open(asked, n, 0, &handle, &text) },
-		"garner_lookup64": func() _Ctype_int64_t { return garner_lookup64(table, nil, 0, nil, 0) },
-		"garner_lookup":   func() _Ctype_int64_t { return garner_lookup(table, nil, 0, &i64, nil, 0, 0) },
-		"garner_call":     func() _Ctype_int64_t { return garner_call(asked, n, nil, 0, 0, &text) },
+		"garner_prepare":    func() _Ctype_int64_t { return garner_prepare(asked, n, nil, 0, 0, &prepared) },
+		"garner_run":        func() _Ctype_int64_t { return runPrepared(1, nil, nil, nil, nil, nil, nil, 1, 0) },
+		"garner_shape":      func() _Ctype_int64_t { return garner_shape(1, nil, nil) },
+		"garner_open":       func() _Ctype_int64_t { return garner_open(asked, n, 0, &handle, &text) },
+		"garner_lookup_now": func() _Ctype_int64_t { return garner_lookup_now(table, nil, 0, -64, nil, 0, 0) },
+		"garner_lookup":     func() _Ctype_int64_t { return garner_lookup(table, nil, 0, &i64, nil, 0, 0) },
+		"garner_call":       func() _Ctype_int64_t { return garner_call(asked, n, nil, 0, 0, &text) },
 		"garner_job_wait": func() _Ctype_int64_t {
 			if got := garner_job_wait(number, 1000, &failed, &text); got != 1 {
 				t.Errorf("garner_job_wait: %d", got)
@@ -248,26 +248,29 @@ func TestPanics(t *testing.T) {
 		},
 		"garner_error_read": func() _Ctype_int64_t {
 			hook = nil
-			number := garner_lookup64(0, nil, 0, nil, 0)
+			number := garner_lookup_now(0, nil, 0, -64, nil, 0, 0)
 			hook = func(string) { panic("provoked") }
 			var e _Ctype_garner_error
 			if got := garner_error_read(number, &e); got != 0 || e.error_class != internalClass {
 				t.Errorf("garner_error_read: %d, class %d", got, e.error_class)
 			}
-			return garner_lookup64(table, nil, 0, nil, 0)
+			return garner_lookup_now(table, nil, 0, -64, nil, 0, 0)
 		},
-		"garner_release":    func() _Ctype_int64_t { garner_release(987); return garner_lookup64(table, nil, 0, nil, 0) },
-		"garner_free":       func() _Ctype_int64_t { garner_free(nil); return garner_lookup64(table, nil, 0, nil, 0) },
-		"garner_job_cancel": func() _Ctype_int64_t { garner_job_cancel(number); return garner_lookup64(table, nil, 0, nil, 0) },
+		"garner_release": func() _Ctype_int64_t { garner_release(987); return garner_lookup_now(table, nil, 0, -64, nil, 0, 0) },
+		"garner_free":    func() _Ctype_int64_t { garner_free(nil); return garner_lookup_now(table, nil, 0, -64, nil, 0, 0) },
+		"garner_job_cancel": func() _Ctype_int64_t {
+			garner_job_cancel(number)
+			return garner_lookup_now(table, nil, 0, -64, nil, 0, 0)
+		},
 		"garner_job_progress": func() _Ctype_int64_t {
 			garner_job_progress(number, nil, nil)
-			return garner_lookup64(table, nil, 0, nil, 0)
+			return garner_lookup_now(table, nil, 0, -64, nil, 0, 0)
 		},
 		"garner_job": func() _Ctype_int64_t {
 			if got := garner_job(); got != 0 {
 				t.Errorf("garner_job: %d", got)
 			}
-			return garner_lookup64(table, nil, 0, nil, 0)
+			return garner_lookup_now(table, nil, 0, -64, nil, 0, 0)
 		},
 	}
 	for name, call := range calls {
@@ -415,7 +418,7 @@ func TestThreadsOnOneHandle(t *testing.T) {
 		group.Go(func() {
 			out, ids := make([]byte, 4), []int64{1, 3}
 			for range 500 {
-				if failed := garner_lookup64(table, unsafe.Pointer(&ids[0]), 2, unsafe.Pointer(&out[0]), 4); failed != 0 || string(out) != "cdgh" {
+				if failed := garner_lookup_now(table, unsafe.Pointer(&ids[0]), 2, -64, unsafe.Pointer(&out[0]), 4, 0); failed != 0 || string(out) != "cdgh" {
 					t.Errorf("%d, %q", failed, out)
 					return
 				}

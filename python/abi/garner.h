@@ -130,8 +130,18 @@ extern int64_t garner_open(char *request, int64_t length, int64_t job, int64_t *
 /* garner_lookup copies rows by their numbers, integers of any type, to out, which has exactly their bytes. */
 extern int64_t garner_lookup(int64_t table, void *ids, int64_t count, DLDataType *type, void *out, int64_t bytes, int64_t job);
 
-/* garner_lookup64 is garner_lookup of int64 numbers without a job. */
-extern int64_t garner_lookup64(int64_t table, void *ids, int64_t count, void *out, int64_t bytes);
+/* What a lookup on the thread of the caller minds. */
+enum {
+	GARNER_BRIEF = 1,   /* it returns -1 where it has rows to read, or would take more than some 25 ms: garner_lookup with a job is then due */
+	GARNER_FROM_END = 2 /* negative numbers count from the end; the value of an error has the number of rows added */
+};
+
+/* garner_lookup_now is garner_lookup on the thread of the caller. The numbers have 8, 16, 32 or 64 bits, -8 to -64 where they
+ * have a sign. flags is a sum of the above. */
+extern int64_t garner_lookup_now(int64_t table, void *ids, int64_t count, int32_t bits, void *out, int64_t bytes, int32_t flags);
+
+/* garner_rows copies the rows first, first + step, first + 2 step ..., as garner_lookup_now does. */
+extern int64_t garner_rows(int64_t table, int64_t first, int64_t step, int64_t count, void *out, int64_t bytes, int32_t flags);
 
 /* garner_release closes and forgets what a handle stands for: of garner_prepare, garner_open, garner_job. Calls that
  * use it end first. A job is cancelled, and has ended when this returns: the memory of its operands may be freed then. One

@@ -95,13 +95,13 @@ func TestTablesThatNobodyTakes(t *testing.T) {
 			j.leave()
 			j.opened(int64(table))
 		}
-		want(t, garner_lookup64(table, nil, 0, nil, 0), closedClass, "closed")
+		want(t, garner_lookup_now(table, nil, 0, -64, nil, 0, 0), closedClass, "closed")
 	}
 	table, j := opened(t), &job{}
 	j.opened(int64(table))
 	j.taken()
 	j.leave()
-	if failed := garner_lookup64(table, nil, 0, nil, 0); failed != 0 {
+	if failed := garner_lookup_now(table, nil, 0, -64, nil, 0, 0); failed != 0 {
 		t.Error(read(t, failed))
 	}
 	garner_release(table)

@@ -11,6 +11,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
+	"time"
 	"unsafe"
 
 	"github.com/garner-go/garner"
@@ -211,9 +213,78 @@ func (l *location) strings(ctx context.Context) (text string, ok bool, err error
 	return string(b), true, err
 }
 
-//export garner_lookup64
-func garner_lookup64(number C.int64_t, ids unsafe.Pointer, count C.int64_t, out unsafe.Pointer, bytes C.int64_t) C.int64_t {
-	return tell(safely("garner_lookup64", func() error {
+// later is what garner_lookup_now and garner_rows return for a lookup that is a job's.
+const later = -1
+
+//export garner_lookup_now
+func garner_lookup_now(number C.int64_t, ids unsafe.Pointer, count C.int64_t, bits C.int32_t, out unsafe.Pointer, bytes C.int64_t, flags C.int32_t) C.int64_t {
+	return now("garner_lookup_now", number, out, bytes, flags, func(ctx context.Context, t *table, dst []byte) error {
+		if count < 0 || count > 1<<45 || count > 0 && ids == nil {
+			return argumentf("a list of %d rows at %x", count, uintptr(ids))
+		}
+		n, ends := int(count), flags&C.GARNER_FROM_END != 0
+		if err := apart(ids, n*int(max(bits, -bits))/8, out, len(dst)); err != nil {
+			return err
+		}
+		switch bits {
+		case -64:
+			return lookupNow[int64](ctx, t, ids, n, dst, ends)
+		case -32:
+			return lookupNow[int32](ctx, t, ids, n, dst, ends)
+		case -16:
+			return lookupNow[int16](ctx, t, ids, n, dst, ends)
+		case -8:
+			return lookupNow[int8](ctx, t, ids, n, dst, ends)
+		case 64:
+			return lookupNow[uint64](ctx, t, ids, n, dst, false)
+		case 32:
+			return lookupNow[uint32](ctx, t, ids, n, dst, false)
+		case 16:
+			return lookupNow[uint16](ctx, t, ids, n, dst, false)
+		case 8:
+			return lookupNow[uint8](ctx, t, ids, n, dst, false)
+		}
+		return argumentf("numbers of rows of %d bits; give 8 to 64, below 0 where they have a sign", bits)
+	})
+}
+
+//export garner_rows
+func garner_rows(number, first, step, count C.int64_t, out unsafe.Pointer, bytes C.int64_t, flags C.int32_t) C.int64_t {
+	return now("garner_rows", number, out, bytes, flags, func(ctx context.Context, t *table, dst []byte) error {
+		if size := t.RowBytes(); count < 0 || size > 0 && int(count) != len(dst)/size {
+			return argumentf("%d rows of %d bytes into %d", count, size, len(dst))
+		}
+		rows := C.int64_t(t.Len())
+		far := step < -rows || step > rows || step != 0 && count-1 > (rows-1)/max(step, -step)
+		if last := first + (count-1)*step; count > 0 && (far || first < 0 || first >= rows || last < 0 || last >= rows) {
+			return argumentf("rows %d, %d and so on, %d of them, of a table of %d", first, first+step, count, rows)
+		}
+		list := lists.Get().(*[]int64)
+		defer lists.Put(list)
+		for n, from := int(count), 0; from < n; {
+			// A list of a few rows at a time stays in the first cache.
+			to := min(from+listRows, n)
+			*list = (*list)[:0]
+			for i := from; i < to; i++ {
+				*list = append(*list, int64(first)+int64(i)*int64(step))
+			}
+			if err := source.Lookup(ctx, t.Table, *list, dst[from*t.RowBytes():to*t.RowBytes()]); err != nil {
+				return err
+			}
+			from = to
+		}
+		return nil
+	})
+}
+
+// listRows is how many rows of a range are looked up at a time.
+const listRows = 1 << 13
+
+var lists = sync.Pool{New: func() any { return new([]int64) }}
+
+// now looks rows up on the caller's thread; with GARNER_BRIEF only such as need no job.
+func now(export string, number C.int64_t, out unsafe.Pointer, bytes C.int64_t, flags C.int32_t, f func(context.Context, *table, []byte) error) C.int64_t {
+	err := safely(export, func() error {
 		t, err := get[*table](int64(number))
 		if err == nil {
 			err = guard()
@@ -221,19 +292,64 @@ func garner_lookup64(number C.int64_t, ids unsafe.Pointer, count C.int64_t, out 
 		if err != nil {
 			return err
 		}
-		rows, err := memory("a list of rows", (*int64)(ids), count)
-		if err != nil {
-			return err
-		}
 		dst, err := memory("a result", (*byte)(out), bytes)
-		if err == nil {
-			err = apart(ids, len(rows)*8, out, len(dst))
-		}
 		if err != nil {
 			return err
 		}
-		return source.Lookup(context.Background(), t.Table, rows, dst)
-	}))
+		if flags&C.GARNER_BRIEF == 0 {
+			return f(context.Background(), t, dst)
+		}
+		if len(dst) > pieceBytes || len(dst) > briefRows*t.RowBytes() {
+			return errLater
+		}
+		return f(&brief{time.Now()}, t, dst)
+	})
+	if errors.Is(err, errLater) {
+		return later
+	}
+	return tell(err)
+}
+
+// A brief is the context of a lookup that ends soon or is a job's: while the lookup runs, no handler of a signal does.
+type brief struct{ begun time.Time }
+
+// briefTime is how long it may take, and briefRows up to how many rows are tried: as many take 3 ms where the bytes do not
+// decide, and what was done is done again by the job.
+const (
+	briefTime = 25 * time.Millisecond
+	briefRows = 1 << 18
+)
+
+var errLater = errors.New("garner: a lookup that needs a job")
+
+func (b *brief) Err() error {
+	if time.Since(b.begun) > briefTime {
+		return errLater
+	}
+	return nil
+}
+
+// Reads is the error of a lookup that would read rows: see package source.
+func (b *brief) Reads() error { return errLater }
+
+func (b *brief) Deadline() (deadline time.Time, ok bool) { return }
+func (b *brief) Done() <-chan struct{}                   { return nil }
+func (b *brief) Value(any) any                           { return nil }
+
+// lookupNow is a lookup of numbers that may count from the end.
+func lookupNow[I garner.Integer](ctx context.Context, t *table, ids unsafe.Pointer, n int, dst []byte, ends bool) error {
+	all := unsafe.Slice((*I)(ids), n)
+	err := source.Lookup(ctx, t.Table, all, dst)
+	if !ends || !errors.Is(err, garner.ErrIndex) || t.Len() == 0 {
+		return err
+	}
+	wide, count := make([]int64, n), int64(t.Len())
+	for i, id := range all {
+		if wide[i] = int64(id); id < 0 {
+			wide[i] += count
+		}
+	}
+	return source.Lookup(ctx, t.Table, wide, dst)
 }
 
 //export garner_lookup

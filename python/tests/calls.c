@@ -68,8 +68,10 @@ int main(void) {
 	printf("%s\n", text);
 	garner_free(text);
 	float two[4], of[4] = {5, 6, 1, 2};
-	succeeds(__LINE__, garner_lookup64(table, rows, 2, two, sizeof two));
+	succeeds(__LINE__, garner_lookup_now(table, rows, 2, -64, two, sizeof two, 0));
 	HOLDS(memcmp(two, of, sizeof of) == 0);
+
+	HOLDS(garner_rows(table, 2, -2, 2, two, sizeof two, GARNER_BRIEF) == 0 && memcmp(two, of, sizeof of) == 0);
 
 	int64_t job = garner_job(), failed = -1;
 	memset(two, 0, sizeof two);
@@ -80,7 +82,7 @@ int main(void) {
 	HOLDS(failed == 0 && memcmp(two, of, sizeof of) == 0);
 
 	rows[1] = 3;
-	HOLDS(garner_error_read(garner_lookup64(table, rows, 2, two, sizeof two), &e) == 0 && e.error_class == GARNER_INDEX);
+	HOLDS(garner_error_read(garner_lookup_now(table, rows, 2, -64, two, sizeof two, 0), &e) == 0 && e.error_class == GARNER_INDEX);
 	garner_free(e.text);
 	garner_free(e.path);
 	garner_release(table);

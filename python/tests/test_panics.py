@@ -21,13 +21,14 @@ CALLS = {
     "garner_run": "garner.gather('onnx.Gather-13', [1], [0])",
     "garner_shape": "[garner.gather('onnx.Gather-13', [1, 2], np.arange(n) % 2) for n in (1, 2)]",
     "garner_open": "garner.Table(path)",
-    "garner_lookup64": "t.lookup(np.array([1]), np.empty((1, 256), np.float32))",
-    "garner_lookup": "t.lookup([1])",
+    "garner_lookup_now": "t.lookup([1])",
+    "garner_rows": "t[1]",
+    "garner_lookup": "t.lookup(long)",
     "garner_call": "garner.operators()",
     "garner_job_wait": "garner.lint(path)",
     "garner_error_read": "garner.Table('/nowhere.npy')",
     "take": "garner.take(a, ids)",
-    "a job": "t.lookup(ids)",
+    "a job": "t[long]",
     "a job of a question": "garner.lint(path)",
 }
 EXPORTS = {"take": "garner_run", "a job": "garner_lookup", "a job of a question": "garner_call"}
@@ -50,7 +51,7 @@ def provoking(tmp_path_factory: pytest.TempPathFactory) -> Path:
 QUIET = {
     "garner_free": "garner.operators()",
     "garner_release": "t.close(); garner.Table(path)",
-    "garner_job": "t.lookup(ids)",
+    "garner_job": "t.lookup(long)",
     "garner_job_cancel": "_native.load().garner_job_cancel(7)",
     "garner_job_progress": "_native.load().garner_job_progress(7, _native.NULL, _native.NULL)",
 }
@@ -67,6 +68,7 @@ def ended(provoking: Path, npy: Path, name: str, code: str) -> None:
         assert garner.__file__.startswith(sys.argv[2])
         path = sys.argv[1]
         a, ids = np.arange(300_000.0), np.zeros(100_000, int) + 7
+        long = ids[:20_000]  # 20 MB of rows, which are a job's
         """
     )
     done = subprocess.run(

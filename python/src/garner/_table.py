@@ -21,6 +21,10 @@ _Out = TypeVar("_Out", bound=object)
 _ndarray = np.ndarray
 _int64 = np.dtype(np.int64)
 _LONG = 1 << 18  # bytes of a result from which a lookup can be ended by a signal
+_BRIEF, _FROM_END = 1, 2  # flags of garner.h
+_LATER = -1  # what a brief lookup returns that is a job's
+# The bits of numbers of rows, below 0 where they have a sign.
+_BITS = {np.dtype(f"{kind}{size}"): size * by for kind, by in (("i", -8), ("u", 8)) for size in (1, 2, 4, 8)}
 
 
 class Table:
@@ -78,7 +82,8 @@ class Table:
     """
 
     __slots__ = (
-        "_file", "_request", "_handle", "_generation", "_closed", "_tail", "_row", "_cffi_lookup", "shape", "_dtype", "_name", "_plain", "row_bytes", "_rows", "_bits", "_strings", "__weakref__",
+        "_file", "_request", "_handle", "_generation", "_closed", "_tail", "_cffi_lookup", "_cffi_rows", "shape", "_dtype", "_name", "_plain", "row_bytes", "_rows", "_bits", "_strings",
+        "__weakref__",
     )  # fmt: skip
 
     shape: tuple[int, ...]
@@ -105,7 +110,7 @@ class Table:
         told = _native.opened(self._request)
         self._request["identity"] = told["identity"]
         self._handle, self._generation = told["table"], _native.generation
-        self._cffi_lookup = library.garner_lookup64
+        self._cffi_lookup, self._cffi_rows = library.garner_lookup_now, library.garner_rows
         self.shape, self.row_bytes, self._bits = tuple(told["shape"]), told["row_bytes"], told["bits"]
         self._tail, self._rows = self.shape[1:], told["rows"]
         if self._bits == 0:
@@ -181,20 +186,54 @@ class Table:
         garner.ClosedError
             The table is closed.
         """
-        if type(ids) is _ndarray and ids.dtype is _int64 and type(out) is _ndarray and self._plain and out.dtype == self._dtype and out.nbytes < _LONG:
-            if self._generation == _native.generation and out.shape == ids.shape + self._tail and out.flags.c_contiguous:
-                try:
-                    failed = self._cffi_lookup(self._handle, ffi.from_buffer(ids), ids.size, ffi.from_buffer(out, require_writable=True), out.nbytes)
-                except (TypeError, ValueError, BufferError):
-                    pass  # strided or read-only
-                else:
-                    if failed:
-                        _fail(failed, ids.shape)
-                    return out
+        if type(ids) is _ndarray and self._plain and self._generation == _native.generation:
+            bits = -64 if ids.dtype is _int64 else _BITS.get(ids.dtype)
+            if bits is not None:
+                if out is None:
+                    made = np.empty(ids.shape + self._tail, self._dtype)
+                    if self._copied(ids, bits, made, 0):
+                        return made
+                elif type(out) is _ndarray and out.dtype == self._dtype and out.shape == ids.shape + self._tail and out.flags.c_contiguous:
+                    if self._copied(ids, bits, out, 0):
+                        return out
         a, back = _views.integers("numbers of rows", ids)
         if a.dtype.kind == "b":
             raise DTypeError("garner: numbers of rows of bool; give integers, or the mask to table[mask]")
         return self._found(a, out, back)
+
+    def _copied(self, ids: Any, bits: int, made: Any, flags: int) -> bool:
+        """Copy rows; False where the memory of one of both is strided or read-only."""
+        size = made.nbytes
+        try:
+            failed = self._cffi_lookup(
+                self._handle, ffi.from_buffer(ids), ids.size, bits, ffi.from_buffer(made, require_writable=True), size, flags if size < _LONG else flags | _BRIEF
+            )
+        except (TypeError, ValueError, BufferError):
+            return False
+        if failed == _LATER:
+            try:
+                self._job(self._from_start(ids) if flags else ids, made)
+            except _native.IndexError as e:
+                raise _placed(e, ids.shape) from None
+        elif failed:
+            _fail(failed, ids.shape)
+        return True
+
+    def _from_start(self, a: Any) -> Any:
+        """Return numbers of which negative ones count from the end as numbers that count from the start."""
+        if a.dtype.kind != "i" or not a.size or a.min() >= 0:
+            return a
+        wide = a.astype(np.int64)  # of a narrow type the sum would wrap
+        return np.where(wide < 0, wide + self._rows, wide)
+
+    def _range(self, first: int, step: int, made: Any, count: int) -> None:
+        """Copy the rows first, first + step, … to made."""
+        size = made.nbytes
+        failed = self._cffi_rows(self._handle, first, step, count, ffi.from_buffer(made), size, 0 if size < _LONG else _BRIEF)
+        if failed == _LATER:
+            self._job(np.arange(first, first + count * step, step), made)
+        elif failed:
+            _native.fail(failed)
 
     def _found(self, a: Any, out: Any, back: Any) -> Any:
         try:
@@ -237,11 +276,20 @@ class Table:
         return made if back is None else back.back(made)
 
     def _fetch(self, ids: Any, made: Any) -> None:
-        """Copy the bytes of rows; a long lookup can be ended by a signal."""
+        """Copy the bytes of rows to an array of any type."""
+        library, flags = _native.load(), 0 if made.nbytes < _LONG else _BRIEF
+        failed = library.garner_lookup_now(self._handle, _views.pointer(ids), ids.size, _BITS[ids.dtype], _views.pointer(made), made.nbytes, flags)
+        if failed == _LATER:
+            self._job(ids, made)
+        elif failed:
+            _native.fail(failed)
+
+    def _job(self, ids: Any, made: Any) -> None:
+        """Copy the bytes of rows beside this thread, which a signal can end."""
         code = ffi.new("DLDataType *")
         (code.code, code.bits), code.lanes = _views.code_of(ids.dtype)[0], 1
         library, begun = _native.load(), _native.generation
-        job = library.garner_job() if made.nbytes >= _LONG else 0
+        job = library.garner_job()
         try:
             failed = library.garner_lookup(self._handle, _views.pointer(ids), ids.size, code, _views.pointer(made), made.nbytes, job)
             if failed:
@@ -293,6 +341,10 @@ class Table:
 
     def __getitem__(self, key: Any) -> Any:
         """Return rows as an array of NumPy does: by a number, a slice, numbers or a mask; negative ones count from the end."""
+        if type(key) is _ndarray and self._plain and self._generation == _native.generation:
+            bits = -64 if key.dtype is _int64 else _BITS.get(key.dtype)
+            if bits is not None:
+                return self._taken(key, bits)
         if key is Ellipsis:
             return self[:]
         if isinstance(key, tuple):
@@ -308,26 +360,49 @@ class Table:
             return rows[(() if isinstance(first[0], (int, np.integer)) else (slice(None),)) + key[1:]]
         self._ready()
         if isinstance(key, slice):
-            return self.lookup(np.arange(*key.indices(self._rows), dtype=np.int64))
+            start, stop, step = key.indices(self._rows)
+            if not self._plain:
+                return self.lookup(np.arange(start, stop, step, dtype=np.int64))
+            count = len(range(start, stop, step))
+            made = np.empty((count, *self._tail), self._dtype)
+            self._range(start, step, made, count)
+            return made
         if isinstance(key, (bool, np.bool_)):
             raise DTypeError("garner: a bool is no number of a row; give an integer, or a mask of all rows")
         if isinstance(key, (int, np.integer)):
+            if self._plain and -self._rows <= key < self._rows:
+                made = np.empty(self._tail, self._dtype)
+                self._range(int(key) if key >= 0 else int(key) + self._rows, 1, made, 1)
+                return made if self._tail else made[()]
             return self[np.array([key])][0]
         a, back = _views.integers("numbers of rows", key)
         if a.dtype.kind == "b":
             if a.shape != (self._rows,):
                 raise ShapeError(f"garner: a mask of shape {list(a.shape)} for {self._rows} rows")
             a = np.flatnonzero(a)
-        elif a.dtype.kind == "i" and a.size and a.min() < 0:
-            wide = a.astype(np.int64)  # of a narrow type the sum would wrap
-            a = np.where(wide < 0, wide + self._rows, wide)
+        if back is None and self._plain and a.dtype in _BITS:
+            return self._taken(a, _BITS[a.dtype])
         try:
-            return self._found(a, None, back)
+            return self._found(self._from_start(a), None, back)
         except _native.IndexError as e:
-            if e.value < 0:
-                e.value -= self._rows
-                e.args = (f"garner: ids[{','.join(map(str, e.position))}] = {e.value} is outside the table's {self._rows} rows (-{self._rows} … {self._rows - 1})",)
-            raise
+            raise self._counted(e) from None
+
+    def _taken(self, ids: Any, bits: int) -> Any:
+        """Return rows by numbers of which negative ones count from the end."""
+        made = np.empty(ids.shape + self._tail, self._dtype)
+        try:
+            if self._copied(ids, bits, made, _FROM_END):
+                return made
+            return self._found(self._from_start(ids), None, None)
+        except _native.IndexError as e:
+            raise self._counted(e) from None
+
+    def _counted(self, e: _native.IndexError) -> _native.IndexError:
+        """Tell the number that was asked for, from the end, of one that has the number of rows added."""
+        if e.value < 0:
+            e.value -= self._rows
+            e.args = (f"garner: ids[{','.join(map(str, e.position))}] = {e.value} is outside the table's {self._rows} rows (-{self._rows} … {self._rows - 1})",)
+        return e
 
     def __iter__(self) -> Iterator[Any]:
         each = (1 << 20) // max(self.row_bytes, 1) + 1
