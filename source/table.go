@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/bits"
 	"runtime"
 	"slices"
 	"sync"
@@ -38,6 +39,7 @@ type Table struct {
 	only    []byte        // the stored bytes of all rows, where one segment has them
 	pages   []int         // the first bit of each of the file's parts, less the part's first page
 	seen    []uint64      // a bit for each page: it was in the page cache
+	bits    int           // of seen
 	forget  atomic.Uint64 // the word of seen that is cleared next
 	used    atomic.Int64  // the time of a recent Lookup, in nanoseconds
 	looked  atomic.Int64  // when a Lookup began that found every file unchanged, in nanoseconds
@@ -61,6 +63,10 @@ const (
 	// manyRows is of how many rows the last takes longer to find than the end of the file,
 	// which may take a system call.
 	manyRows = 1024
+
+	// wholeRows is for how many rows of a Lookup a word of seen is looked at, to know of all
+	// pages at once.
+	wholeRows = 8
 
 	// lookRows is after how many rows that the kernel was asked for the context is looked at. They
 	// take some 300 µs.
@@ -141,7 +147,7 @@ func (t *Table) open(f *File) {
 	}
 	t.from = storedRows{f.storage, f, t.only}
 	t.reads = fetching{f, true, runtime.GOMAXPROCS(0)}
-	t.seen = make([]uint64, (pages+63)/64)
+	t.seen, t.bits = make([]uint64, (pages+63)/64), pages
 }
 
 // Len returns the number of rows.
@@ -361,13 +367,15 @@ func (t *Table) copyMapped(ctx context.Context, b *batch, dst []byte) error {
 		}
 		b.looks = false
 	}
-	if t.only != nil {
+	switch {
+	case t.sawWhole(b.count):
+	case t.only != nil:
 		for i := range b.at {
 			if !t.sawOnly(b.at[i : i+1]) {
 				b.unseen = append(b.unseen, i)
 			}
 		}
-	} else {
+	default:
 		for i, row := range b.rows {
 			if !t.sawAll(row) {
 				b.unseen = append(b.unseen, i)
@@ -381,7 +389,11 @@ func (t *Table) copyMapped(ctx context.Context, b *batch, dst []byte) error {
 		}
 	}
 	if t.plain != nil && len(b.unseen) == 0 && (b.count > copiedRows || len(dst) > exec.Tuned.AloneBytes) {
-		return moveKnown(ctx, &b.known, runtime.GOMAXPROCS(0), dst, t.plain, 0, b.at, t.size, 8, false, nil)
+		rows, size := b.at, t.size
+		if inLine(rows, int64(size)) {
+			rows, size = rows[:1], len(dst)
+		}
+		return moveKnown(ctx, &b.known, runtime.GOMAXPROCS(0), dst, t.plain, 0, rows, size, 8, false, nil)
 	}
 	return t.copyAll(ctx, b, dst)
 }
@@ -458,6 +470,31 @@ func (t *Table) saw(first, last int) bool {
 		}
 	}
 	return true
+}
+
+// inLine reports whether rows lie one behind the other: they are then one longer row.
+func inLine(rows []int64, size int64) bool {
+	for i := 1; i < len(rows); i++ {
+		if rows[i] != rows[i-1]+size {
+			return false
+		}
+	}
+	return true
+}
+
+// sawWhole reports whether every page of the table has its bit set, where to look at all of them
+// takes a small part of the time that a look at those of so many rows takes.
+func (t *Table) sawWhole(rows int) bool {
+	if t.only == nil || len(t.seen) > rows/wholeRows {
+		return false
+	}
+	last := len(t.seen) - 1
+	for i := range last {
+		if atomic.LoadUint64(&t.seen[i]) != math.MaxUint64 {
+			return false
+		}
+	}
+	return bits.OnesCount64(atomic.LoadUint64(&t.seen[last])) == t.bits-64*last
 }
 
 // sawOnly reports whether every page of rows at these places in only has its bit set.

@@ -85,7 +85,7 @@ def test_a_panic_is_an_exception(provoking: Path, npy: Path, name: str) -> None:
         npy,
         export,
         f"""
-        if "t." in {CALLS[name]!r}: t = garner.Table(path)
+        if {CALLS[name]!r}[0] == "t": t = garner.Table(path)
         for turn in range(3):
             try:
                 {CALLS[name]}
