@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -411,6 +412,119 @@ func BenchmarkTableSmall(b *testing.B) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// A lookedAt is a context that ends at its count'th look.
+type lookedAt struct {
+	context.Context
+	left atomic.Int64
+}
+
+func (c *lookedAt) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+func (c *lookedAt) Value(any) any { return nil }
+
+// A warmOnly is a context of a caller that does not wait for reads.
+type warmOnly struct{ context.Context }
+
+var errReads = errors.New("rows are to be read")
+
+func (warmOnly) Reads() error { return errReads }
+
+// TestLookupLooksAtItsContext asks the kernel for the pages of many rows, and copies rows for a
+// caller that does not wait for reads.
+func TestLookupLooksAtItsContext(t *testing.T) {
+	const rows, size = 3000, pageBytes
+	want := noise(rows * size)
+	f := open(t, garner.SpecOf(garner.U8, rows, size), nil, Segment{write(t, "pages", want), 0, rows * size})
+	table, err := NewTable(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if table.file == nil {
+		t.Skip("garner maps no files on this system")
+	}
+	ids, dst := make([]int64, rows), make([]byte, rows*size)
+	for i := range ids {
+		ids[i] = int64(i*7) % rows
+	}
+	c := &lookedAt{Context: t.Context()}
+	c.left.Store(3)
+	if err := Lookup(c, table, ids, dst); !errors.Is(err, context.Canceled) {
+		t.Errorf("at the fourth look: %v", err)
+	}
+	asked := 0
+	for _, w := range table.seen {
+		asked += bits.OnesCount64(w)
+	}
+	if asked > 3*lookRows {
+		t.Errorf("the kernel was asked for %d pages until the fourth look", asked)
+	}
+	for _, h := range f.files {
+		h.file.Sync()
+		mapped.Forget(h.file)
+	}
+	clear(table.seen)
+	in, known := f.files[0].mapping().Resident(0, len(want))
+	if err := Lookup(warmOnly{t.Context()}, table, ids, dst); known && !in && !errors.Is(err, errReads) {
+		t.Errorf("of rows that are not in the page cache: %v", err)
+	}
+	for range 2 {
+		if err := Lookup(t.Context(), table, ids, dst); err != nil {
+			t.Fatal(err)
+		}
+	}
+	clear(dst)
+	if err := Lookup(warmOnly{t.Context()}, table, ids, dst); err != nil {
+		t.Errorf("of rows in the page cache: %v", err)
+	}
+	for i, id := range ids {
+		if !bytes.Equal(dst[i*size:][:size], want[id*size:][:size]) {
+			t.Fatalf("row %d is another", id)
+		}
+	}
+}
+
+// TestLookupInLine looks up rows that lie one behind the other, almost so, and not at all,
+// with all bits of seen set and with one that is not.
+func TestLookupInLine(t *testing.T) {
+	arrays, want := tables(t)
+	for name, a := range arrays {
+		table, err := NewTable(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for first := range 3 {
+			for _, n := range []int{1, 2, 9, 40, 297} {
+				for _, odd := range []int{-1, 0, 1, n - 1} {
+					ids := make([]int64, n)
+					for i := range ids {
+						ids[i] = int64(first + i)
+					}
+					if odd >= 0 && odd < n {
+						ids[odd] = 299
+					}
+					dst := make([]byte, n*32)
+					if len(table.seen) > 0 && odd == 1 {
+						table.seen[len(table.seen)-1] &^= 2
+					}
+					if err := Lookup(t.Context(), table, ids, dst); err != nil {
+						t.Fatalf("%s: %v", name, err)
+					}
+					for i, id := range ids {
+						if !bytes.Equal(dst[i*32:][:32], want[id*32:][:32]) {
+							t.Fatalf("%s: %d rows from %d, odd %d: row %d is another", name, n, first, odd, id)
+						}
+					}
+				}
+			}
 		}
 	}
 }

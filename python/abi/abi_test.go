@@ -8,10 +8,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/numpy"
+	"github.com/garner-go/garner/source"
 )
 
 // The classes of garner.h that tests expect.
@@ -101,11 +103,11 @@ func TestNullPointersAndLengths(t *testing.T) {
 	ids, out := []int64{3, 0}, make([]byte, 4)
 	at, to := unsafe.Pointer(&ids[0]), unsafe.Pointer(&out[0])
 	i64 := _Ctype_DLDataType{code: 0, bits: 64, lanes: 1}
-	want(t, garner_lookup_now(table, nil, 2, -64, to, 4, 0), argumentClass, "no memory")
+	want(t, garner_lookup_now(table, nil, 2, -64, to, 4, 0), argumentClass, "2 rows at 0")
 	want(t, garner_lookup_now(table, at, -1, -64, to, 4, 0), argumentClass, "-1")
 	want(t, garner_lookup_now(table, at, 2, -64, nil, 4, 0), argumentClass, "no memory")
 	want(t, garner_lookup_now(table, at, 2, -64, to, -4, 0), argumentClass, "-4")
-	want(t, garner_lookup_now(table, at, 1<<62, -64, to, 4, 0), argumentClass, "elements")
+	want(t, garner_lookup_now(table, at, 1<<62, -64, to, 4, 0), argumentClass, "rows at")
 	want(t, garner_lookup(table, at, 2, nil, to, 4, 0), argumentClass, "type")
 	want(t, garner_lookup(table, nil, 2, &i64, to, 4, 0), argumentClass, "2 rows")
 	want(t, garner_lookup(table, at, -2, &i64, to, 4, 0), argumentClass, "-2 rows")
@@ -139,6 +141,91 @@ func TestNullPointersAndLengths(t *testing.T) {
 	if after := knownHandles(); after != before {
 		t.Errorf("%d handles, and %d after", before, after)
 	}
+}
+
+// TestLookupsNow looks rows up on this thread: by numbers of every type, from the end, and as ranges.
+func TestLookupsNow(t *testing.T) {
+	table, out := opened(t), make([]byte, 4)
+	to := unsafe.Pointer(&out[0])
+	i8, u8, i16, u16, i32, u32, u64 := []int8{3, 0}, []uint8{3, 0}, []int16{3, 0}, []uint16{3, 0}, []int32{3, 0}, []uint32{3, 0}, []uint64{3, 0}
+	for bits, at := range map[_Ctype_int32_t]unsafe.Pointer{
+		-8: unsafe.Pointer(&i8[0]), 8: unsafe.Pointer(&u8[0]), -16: unsafe.Pointer(&i16[0]), 16: unsafe.Pointer(&u16[0]),
+		-32: unsafe.Pointer(&i32[0]), 32: unsafe.Pointer(&u32[0]), 64: unsafe.Pointer(&u64[0]),
+	} {
+		for flags := range _Ctype_int32_t(4) {
+			clear(out)
+			if failed := garner_lookup_now(table, at, 2, bits, to, 4, flags); failed != 0 || string(out) != "ghab" {
+				t.Errorf("%d bits, flags %d: %d, %q", bits, flags, failed, out)
+			}
+		}
+	}
+	want(t, garner_lookup_now(table, unsafe.Pointer(&i8[0]), 2, 0, to, 4, 0), argumentClass, "0 bits")
+	i8[1] = -4
+	want(t, garner_lookup_now(table, unsafe.Pointer(&i8[0]), 2, -8, to, 4, 0), indexClass, "-4")
+	if failed := garner_lookup_now(table, unsafe.Pointer(&i8[0]), 2, -8, to, 4, 2); failed != 0 || string(out) != "ghab" {
+		t.Errorf("from the end: %d, %q", failed, out)
+	}
+	i8[1] = -5
+	want(t, garner_lookup_now(table, unsafe.Pointer(&i8[0]), 2, -8, to, 4, 2), indexClass, "-1")
+
+	for _, r := range []struct {
+		first, step _Ctype_int64_t
+		want        string
+	}{{1, 1, "cdef"}, {2, -2, "efab"}, {0, 3, "abgh"}, {1, 0, "cdcd"}} {
+		if failed := garner_rows(table, r.first, r.step, 2, to, 4, 1); failed != 0 || string(out) != r.want {
+			t.Errorf("rows %d, step %d: %d, %q; want %q", r.first, r.step, failed, out, r.want)
+		}
+	}
+	for _, r := range [][2]_Ctype_int64_t{{3, 1}, {-1, 1}, {0, -1}, {4, 0}, {0, 1 << 62}, {0, -1 << 63}} {
+		want(t, garner_rows(table, r[0], r[1], 2, to, 4, 0), argumentClass, "of a table of 4")
+	}
+	want(t, garner_rows(table, 0, 1, 3, to, 4, 0), argumentClass, "3 rows of 2 bytes into 4")
+	if failed := garner_rows(table, 9, 9, 0, nil, 0, 0); failed != 0 {
+		t.Error(read(t, failed))
+	}
+	garner_release(table)
+	want(t, garner_rows(table, 0, 1, 2, to, 4, 0), closedClass, "the table is closed")
+}
+
+// TestBrief wants lookups of many rows, of rows that are read, and such as take long, to be a job's.
+func TestBrief(t *testing.T) {
+	number, ids := opened(t), make([]int64, briefRows+1)
+	out := make([]byte, 2*len(ids))
+	at, to := unsafe.Pointer(&ids[0]), unsafe.Pointer(&out[0])
+	n := _Ctype_int64_t(len(ids))
+	if got := garner_lookup_now(number, at, n, -64, to, 2*n, 1); got != later {
+		t.Errorf("many rows: %d", got)
+	}
+	if got := garner_rows(number, 0, 0, n, to, 2*n, 1); got != later {
+		t.Errorf("a range of many rows: %d", got)
+	}
+	if failed := garner_lookup_now(number, at, n, -64, to, 2*n, 0); failed != 0 || out[2*n-1] != 'b' {
+		t.Errorf("many rows to the end: %d", failed)
+	}
+	of, err := get[*table](int64(number))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := source.Lookup(&brief{time.Now().Add(-time.Hour)}, of.Table, ids[:2], out[:4]); !errors.Is(err, errLater) {
+		t.Errorf("after a long time: %v", err)
+	}
+	garner_release(number)
+
+	path := filepath.Join(t.TempDir(), "t.bin")
+	if err := os.WriteFile(path, []byte("abcdefgh"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	request, length := chars(`{"file": "` + path + `", "dtype": "u8", "shape": [-1, 2], "pread": true}`)
+	if failed := garner_open(request, length, 0, &number, new(*_Ctype_char)); failed != 0 {
+		t.Fatal(read(t, failed))
+	}
+	if got := garner_lookup_now(number, at, 2, -64, to, 4, 1); got != later {
+		t.Errorf("of a table that is read: %d", got)
+	}
+	if failed := garner_lookup_now(number, at, 2, -64, to, 4, 0); failed != 0 || string(out[:4]) != "abab" {
+		t.Errorf("of a table that is read, to the end: %d, %q", failed, out[:4])
+	}
+	garner_release(number)
 }
 
 func TestHandles(t *testing.T) {
@@ -237,6 +324,7 @@ func TestPanics(t *testing.T) {
 		"garner_run":        func() _Ctype_int64_t { return runPrepared(1, nil, nil, nil, nil, nil, nil, 1, 0) },
 		"garner_shape":      func() _Ctype_int64_t { return garner_shape(1, nil, nil) },
 		"garner_open":       func() _Ctype_int64_t { return garner_open(asked, n, 0, &handle, &text) },
+		"garner_rows":       func() _Ctype_int64_t { return garner_rows(table, 0, 1, 0, nil, 0, 0) },
 		"garner_lookup_now": func() _Ctype_int64_t { return garner_lookup_now(table, nil, 0, -64, nil, 0, 0) },
 		"garner_lookup":     func() _Ctype_int64_t { return garner_lookup(table, nil, 0, &i64, nil, 0, 0) },
 		"garner_call":       func() _Ctype_int64_t { return garner_call(asked, n, nil, 0, 0, &text) },

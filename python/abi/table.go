@@ -255,7 +255,7 @@ func garner_rows(number, first, step, count C.int64_t, out unsafe.Pointer, bytes
 			return argumentf("%d rows of %d bytes into %d", count, size, len(dst))
 		}
 		rows := C.int64_t(t.Len())
-		far := step < -rows || step > rows || step != 0 && count-1 > (rows-1)/max(step, -step)
+		far := count > 1 && step != 0 && (step < -rows || step > rows || count-1 > (rows-1)/max(step, -step))
 		if last := first + (count-1)*step; count > 0 && (far || first < 0 || first >= rows || last < 0 || last >= rows) {
 			return argumentf("rows %d, %d and so on, %d of them, of a table of %d", first, first+step, count, rows)
 		}

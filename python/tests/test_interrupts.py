@@ -79,6 +79,37 @@ def test_a_handler_that_forks_and_comes_back_in_a_job(npy: Path, tmp_path: Path,
     assert "1 forked" in out
 
 
+@pytest.mark.parametrize("pread", [False, True])
+@pytest.mark.parametrize("count", [1, 300, 10_000, 60_000])
+def test_handlers_during_lookups(npy: Path, count: int, pread: bool) -> None:
+    """One that uses the same table, and one that raises, in lookups on this thread and in jobs."""
+    run(
+        f"""
+        t = garner.Table(path, pread={pread})
+        ids = np.random.default_rng(0).integers(0, len(values), {count})
+        want, out = values[ids], np.empty(({count}, 256), np.float32)
+        ran, late = [], []
+        def use(*given): assert (t[ids[:300]] == want[:300]).all() and (t[5] == values[5]).all(); ran.append(1)
+        signal.signal(signal.SIGALRM, use)
+        signal.setitimer(signal.ITIMER_REAL, 0.005, 0.005)
+        while len(ran) < 20:
+            assert (t.lookup(ids, out) == want).all() and (t[ids] == want).all()
+        class Ended(Exception): pass
+        def end(*given): raise Ended
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, end)
+        for turn in range(20):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 0.001 + 0.0007 * turn)
+                while True: t.lookup(ids, out)
+            except Ended: pass
+        assert (t.lookup(ids, out) == want).all()
+        check(t)
+        """,
+        npy,
+    )
+
+
 def test_a_handler_that_forks_and_comes_back_in_a_run(npy: Path) -> None:
     """The child cannot end the run: it says so and exits. One that does not come back is not touched."""
     out = run(

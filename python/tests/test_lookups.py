@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import sys
 import threading
@@ -81,6 +82,56 @@ def ways(t: garner.Table) -> list[Callable[[], Any]]:
     return [lambda: t.lookup(ids, out), lambda: t.lookup(ids), lambda: t.lookup(ids[::2]), lambda: t[ids], lambda: t[1], lambda: t.lookup(long), lambda: t.lookup(long[::-1])]
 
 
+@pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
+@pytest.mark.parametrize("count", [5, 40_000, ROWS])
+def test_numbers_of_every_type_are_one(rows: Any, dtype: str, count: int) -> None:
+    """Rows of 40 bytes, of 320 KB, and of more than is copied on this thread; negative ones count from the end of t[ids] alone."""
+    want = rows[:]
+    ids = np.random.default_rng(count).integers(0, 100, count).astype(dtype)
+    assert (rows.lookup(ids) == want[ids]).all() and (rows[ids] == want[ids]).all()
+    if dtype[0] == "u":
+        return
+    ids[count // 2] = -3
+    assert (rows[ids] == want[ids]).all()
+    out = np.full(count, -7)
+    with pytest.raises(garner.IndexError) as e:
+        rows.lookup(ids, out)
+    assert (e.value.position, e.value.value) == ((count // 2,), -3) and (out == -7).all()
+    if dtype == "i8":
+        ids[count // 2] = -ROWS - 1
+        with pytest.raises(garner.IndexError, match=f"= {-ROWS - 1} is outside"):
+            rows[ids]
+
+
+def test_ranges(rows: Any) -> None:
+    want = rows.lookup(np.arange(ROWS))
+    some = (None, 0, 1, 7, 9000, ROWS - 5, ROWS, ROWS + 5, -1, -ROWS, -ROWS - 4)
+    for start in some:
+        for stop in some:
+            for step in (1, 2, 17, -1, -8, 5_000_000, -5_000_000):
+                got, of = rows[start:stop:step], want[start:stop:step]
+                assert got.shape == of.shape and (got == of).all(), (start, stop, step)
+    for n in (0, 5, ROWS - 1, -1, -ROWS, np.int8(-3), np.uint64(4)):
+        assert type(rows[n]) is np.int64 and rows[n] == want[n]
+    for n in (ROWS, -ROWS - 1, np.uint64(ROWS)):
+        with pytest.raises(garner.IndexError):
+            rows[n]
+
+
+def test_a_file_that_is_cut_short(tmp_path: Path) -> None:
+    """In every length of a lookup: what is copied on this thread, and what a job reads."""
+    path = tmp_path / "cut.npy"
+    for count in (2, 2000, 20_000):
+        np.save(path, np.ones((20_000, 128)))
+        with garner.Table(path) as t:
+            ids = np.full(count, 19_990)
+            assert t[ids].min() == 1
+            os.truncate(path, 1 << 20)
+            for look in (lambda: t[ids], lambda: t.lookup(ids), lambda: t[19_990 : 19_990 + min(count, 10)], lambda: t[-1], lambda: t[:]):
+                with pytest.raises(OSError):
+                    look()
+
+
 def test_a_table_that_is_closed_in_the_middle_of_a_lookup(rows: Any) -> None:
     """The handle goes between the look whether the table is closed, and the lookup."""
     t = pickle.loads(pickle.dumps(rows))
@@ -144,9 +195,9 @@ def test_refused_lookups_leave_nothing(rows: Any) -> None:
     def resident() -> int:
         return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 
-    grown = []
-    for _ in range(4):
+    def grew() -> int:
         before = resident()
         refuse()
-        grown.append(resident() - before)
-    assert min(grown) < 3 << 20, grown  # it was 9 MB each time; the collector of garbage takes some at first
+        return resident() - before
+
+    assert any(grew() < 1 << 20 for _ in range(15))  # each was 9 MB; some MB of one are what the engine has not collected yet
