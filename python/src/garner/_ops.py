@@ -435,10 +435,10 @@ def _moved(a: Any, indices: Any, axis: Any, mode: Any, out: Any) -> bool:
     """Report whether the library takes more than SMALL elements faster than numpy does (docs/kernels.md)."""
     if SMALL < 0:
         return True
-    each = 1 if axis is None else prod(a.shape[axis:][1:])  # elements in a row
-    n = indices.size * (1 if axis is None else a.size // (a.shape[axis] or 1))
-    size = n * a.itemsize
-    far = a.nbytes > 32 << 20  # beyond the caches
+    each: int = 1 if axis is None else prod(a.shape[axis:][1:])  # elements in a row
+    n: int = indices.size * (1 if axis is None else a.size // (a.shape[axis] or 1))
+    size: int = n * a.itemsize
+    far: bool = a.nbytes > 32 << 20  # beyond the caches
     if each == 1:
         return n >= (1 << 18 if far else 1 << 19)
     if out is not None and mode == "raise":  # numpy fills a buffer of its own first
