@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Times the Python package beside NumPy, PyTorch, safetensors, TensorStore and h5py in one process.
 
-    python.py [--only calls,take,table,cold,file] [--threads N] [--turns 15] [--full] [--dir DIR] [--gib 2] [--json FILE]
+    python.py [--only calls,take,table,cold,file] [--threads N] [--turns 15] [--full] [--alone] [--dir DIR] [--gib 2] [--json FILE]
 
 Parts:
     calls   take of 16 rows of 64 bytes with out=: a call alone
     take    garner.take and take_along_axis beside NumPy's, of 65,537 to 10 million elements: types, rows of 1 to 1,024
-            elements, near and far tables, orders, axes, modes, with out= and without; --full tries all combinations
+            elements, near and far tables, orders, axes, modes, with out= and without; --full tries all combinations. Where
+            NumPy is as fast, garner.take calls it: --alone leaves nothing to NumPy, and shows where that is
     table   lookup of 16 rows of 1 KiB from an open file whose pages are cached
     cold    20,000 random rows of 4 KiB of a .npy of --gib GiB in --dir that is not in the page cache
     file    garner.gather_file beside np.save of a memmap's rows, from files in the page cache
@@ -128,6 +129,8 @@ def cases(full):
 
 
 def take(o):
+    if o.alone:
+        garner._ops.SMALL = -1
     print("take: numpy.take's time over garner's (least of the turns); all below 1, and a summary")
     print(f"  {'':52} {'elements':>10} {'garner µs':>11} {'numpy µs':>11} {'times':>7}")
     by = {}
@@ -255,6 +258,7 @@ def main():
     p.add_argument("--threads", type=int, metavar="N", help="pin the process to N cores; all is the default")
     p.add_argument("--turns", type=int, default=15, metavar="N", help="turns of each comparison")
     p.add_argument("--full", action="store_true", help="all combinations of take")
+    p.add_argument("--alone", action="store_true", help="take: nothing is left to NumPy")
     p.add_argument("--dir", metavar="DIR", help="files are made here; a temporary folder is the default")
     p.add_argument("--gib", type=int, default=2, metavar="N", help="size of the cold table")
     p.add_argument("--json", metavar="FILE", help="write every figure")

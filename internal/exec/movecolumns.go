@@ -97,7 +97,9 @@ func (u *state) moveFolded(data, out, turns int) {
 		g.Wide, g.At = n*c.wide, (out+i*c.wide)*c.width
 		g.Tuples = min(max(1, columnsBytes/g.To), (turns-i)/n)
 		g.Dim = (n-1)*c.around.Data + (c.rows-1)*c.stride + (c.wide-1)*c.inner.Data + 1
-		kernel.Gather(dst, src[i*c.around.Data*c.width:], c.width, g)
+		if kernel.Gather(dst, src[i*c.around.Data*c.width:], c.width, g) != g.Tuples {
+			panic("exec: positions of turns outside their turns")
+		}
 		i += n * g.Tuples
 	}
 }

@@ -56,9 +56,8 @@ def replace() -> None:
     import garner
     from garner import _ops
 
-    for name in ("SMALL", "NEW"):
-        if hasattr(_ops, name):
-            setattr(_ops, name, -1)  # garner answers what it can
+    assert _ops.SMALL > 0
+    _ops.SMALL = -1  # garner answers what it can
     take, along = _ops.take, _ops.take_along_axis
     old_take, old_along, old_method = np.take, np.take_along_axis, np.ndarray.take
     assert _ops._take is old_method and _ops._numpy_take is old_take and _ops._take_along_axis is old_along

@@ -111,6 +111,27 @@ def test_what_is_left_to_numpy() -> None:
         assert e.value.position == (0,)
 
 
+def test_wrap_ends_however_far_an_index_is() -> None:
+    """NumPy subtracts the extent until an index is inside."""
+    a = rng.random((70, 3))
+    far = rng.integers(-(2**62), 2**62, 50)
+    for ids in (far, far.astype("u8"), far.astype("i1"), far.astype("i4"), far.reshape(5, 10).T, far.tolist()):
+        want = a[np.asarray(ids).astype("i8") % 70]  # NumPy takes u64 as i64
+        for small in (65_536, -1):
+            with pytest.MonkeyPatch.context() as m:
+                m.setattr(_ops, "SMALL", small)
+                assert np.array_equal(garner.take(a, ids, 0, mode="wrap"), want)
+    masked = garner.take(np.ma.masked_less(a, 0.5), far, 0, mode="wrap")
+    assert isinstance(masked, np.ma.MaskedArray) and np.array_equal(masked.data, a[far % 70])
+    for axis in (0, 2, None):
+        with pytest.raises(IndexError, match="empty"):
+            garner.take(np.zeros((0, 3, 0)), [1], axis, mode="wrap")
+    with pytest.raises(IndexError, match="axis 9"):
+        garner.take(a, far, 9, mode="wrap")
+    with pytest.raises(TypeError, match="integer"):
+        garner.take(a, far, 0.0, mode="wrap")  # type: ignore[arg-type]
+
+
 def test_layouts_in_turn() -> None:
     """What is kept of one call does not serve another of other layouts, and outputs that are none are numpy's."""
     a, i = rng.random((700, 64)), rng.integers(-700, 700, 5000)
@@ -313,20 +334,24 @@ def test_a_table_beside_the_output(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_take_of_a_file_cut_short(tmp_path: Any, when: str) -> None:
+@pytest.mark.parametrize("operand", ["a", "i", "out"])
+@pytest.mark.parametrize("mode", ["raise", "clip"])
+def test_take_of_a_file_cut_short(tmp_path: Any, when: str, operand: str, mode: str) -> None:
     code = f"""
 import faulthandler, os, sys
 import numpy as np, garner
 garner._ops._moved = lambda *given: True
 path = sys.argv[1]
-np.arange(300_000.0).tofile(path)
 if "{when}" == "before": faulthandler.enable()
-a, i = np.asarray(np.memmap(path, dtype="f8", mode="r")), np.arange(100_000) + 200_000
-for turn in range(3): assert garner.take(a, i)[-1] == 299_999
+of = dict(a=np.arange(300_000.0), i=np.arange(300_000), out=np.zeros(300_000))
+of["{operand}"].tofile(path)
+of["{operand}"] = np.asarray(np.memmap(path, dtype=of["{operand}"].dtype, mode="r+"))
+a, i, out = of["a"], of["i"][200_000:], of["out"][200_000:]
+for turn in range(3): assert garner.take(a, i, None, out, "{mode}")[-1] == 299_999
 faulthandler.enable()
 os.truncate(path, 4096)
 for turn in range(3):
-    try: garner.take(a, i)
+    try: garner.take(a, i, None, out, "{mode}")
     except OSError as e: print("refused")
 """
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "t.bin")], capture_output=True, text=True, timeout=100)
@@ -382,8 +407,11 @@ def test_a_fill_is_a_number_of_the_elements() -> None:
         assert got[1:].tobytes() == np.array([value]).astype(dtype).tobytes(), (dtype, value, got)
     got = garner.gather("garner.Gather", np.ones(2, "c16"), [9], outside=complex("nan+nanj"))
     assert np.isnan(got.real).all() and np.isnan(got.imag).all()
-    with pytest.raises(garner.OperatorError, match="fill"):
-        garner.gather("garner.Gather", np.ones(2, "i4"), [9], outside=2.5)
+    for dtype, value in (("f4", True), ("i2", False), ("?", 1), ("?", 0.0)):
+        assert garner.gather("garner.Gather", np.ones(2, dtype), [9], outside=value).tolist() == [value]
+    for dtype, value in (("i4", 2.5), ("?", 2), ("u1", -1), ("f4", 1j)):
+        with pytest.raises(garner.OperatorError, match="fill"):
+            garner.gather("garner.Gather", np.ones(2, dtype), [9], outside=value)
 
 
 def test_policies() -> None:
@@ -416,6 +444,27 @@ def test_policies() -> None:
 def test_refusals(call: Any, kind: Any, words: str) -> None:
     with pytest.raises(kind, match=words):
         call()
+
+
+def test_out_is_of_the_same_elements() -> None:
+    """Of types that are only moved, those of one width are not one."""
+    eight = ["M8[D]", "M8[s]", ">M8[s]", "m8[s]", "u8", "i8", "f8", "c8", "V8", "i4,f4", [("lat", "f4"), ("lon", "f4")], [("lon", "f4"), ("lat", "f4")]]
+    sixteen = ["c16", np.longdouble, "V16", "i8,f8"] if np.dtype(np.longdouble).itemsize == 16 else []
+    taken = 0
+    for of, to in [(a, b) for kind in (eight, sixteen) for a in kind for b in kind]:
+        a, out = np.zeros(3, of), np.zeros(2, to)
+        if a.dtype == out.dtype:
+            assert garner.gather("onnx.Gather", a, [2, 0], out=out) is out
+            taken += 1
+        else:
+            with pytest.raises(garner.DTypeError, match="out has elements"):
+                garner.gather("onnx.Gather", a, [2, 0], out=out)
+    assert taken == len(eight) + len(sixteen)
+
+
+def test_out_with_an_extent_of_one_is_row_major() -> None:
+    x = np.zeros((1, 10), np.float32)[:, :5]
+    assert x.flags.c_contiguous and garner.gather("onnx.Gather", np.ones((3, 5), np.float32), [2], out=x) is x and (x == 1).all()
 
 
 def test_overlap_is_refused() -> None:

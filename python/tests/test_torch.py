@@ -66,3 +66,13 @@ def test_a_tensor_beyond_its_storage_is_refused() -> None:
     empty = torch.zeros(0, 4)
     empty.untyped_storage().resize_(0)
     assert garner.gather("torch.index_select", empty.T, torch.tensor([1]), dim=0).shape == (1, 0)
+
+
+def test_what_has_no_memory_is_refused_by_name() -> None:
+    ids = torch.tensor([1])
+    with pytest.raises(garner.OperatorError, match="traced"):
+        torch.jit.trace(lambda x: garner.embedding(x, ids), torch.ones(3, 2))
+    with pytest.raises(garner.OperatorError, match="no memory"):
+        torch.func.vmap(lambda x: garner.gather("onnx.Gather", x, ids))(torch.ones(4, 3, 2))
+    with torch._subclasses.FakeTensorMode(), pytest.raises(garner.Error):
+        garner.gather("onnx.Gather", torch.ones(3, 2), np.array([1]))

@@ -125,10 +125,14 @@ def _plain(name: str, value: Any) -> Any:
     raise OperatorError(f"garner: {name}={value!r}; an attribute is an integer, a list of them, a bool, a string or None")
 
 
-def _fill(value: Any) -> str:
-    """Return a value as the text of a fill."""
+def _fill(value: Any, of: _views.View | None = None) -> str:
+    """Return a value as the text of a fill, for elements of an operand where it is known."""
     if hasattr(value, "item"):
         value = value.item()
+    if of is not None and of.code == _views.CODES["bool"] and value in (0, 1):
+        value = bool(value)
+    elif of is not None and isinstance(value, bool) and of.code != _views.CODES["bool"]:
+        value = int(value)
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, complex):
@@ -138,13 +142,19 @@ def _fill(value: Any) -> str:
     return str(value)
 
 
+def _behind(values: dict[str, Any], names: Sequence[str]) -> list[Any]:
+    """Take the operands behind the indices out of the keywords, up to the last that was given."""
+    further = [values.pop(name, None) for name in names]
+    while further and further[-1] is None:
+        further.pop()
+    return further
+
+
 def operation(
     operator: str, axis: int | None | EllipsisType, negative: str | None, outside: Any, values: dict[str, Any], names: Sequence[str]
 ) -> tuple[dict[str, Any], list[Any]]:
     """Return an operation as JSON has it, and the further operands, by position."""
-    further = [values.pop(name, None) for name in names]
-    while further and further[-1] is None:
-        further.pop()
+    further = _behind(values, names)
     attributes = {k: _plain(k, v) for k, v in values.items()}
     if axis is not ...:
         attributes["axis"] = _plain("axis", axis)
@@ -227,16 +237,15 @@ def gather(
     d = describe(operator)
     if values and values.pop("max_norm", None) is not None:
         raise OperatorError("garner: max_norm changes the rows of the table, which no gather does; renormalise them first")
-    further = [values.pop(name, None) for name in d["operands"]]
-    while further and further[-1] is None:
-        further.pop()
+    further, of = _behind(values, d["operands"]), _views.view(data)
+    if outside is not None and not isinstance(outside, str):
+        outside = "fill=" + _fill(outside, of)
     if type(axis) in _PLAIN and (outside is None or type(outside) is str) and _PLAIN.issuperset(map(type, values.values())):
         request, fills = _request(operator, axis, negative, outside, **values)
     else:
         request, fills = _request.__wrapped__(operator, axis, negative, outside, **values)
     if indices is None and d["takes_indices"]:
         raise OperatorError(f"garner: {operator} takes indices")
-    of = _views.view(data)
     ids = None if indices is None else _views.operand("indices", indices)
     if of.moved and (further or fills):
         raise DTypeError(f"garner: {operator} over elements of {of.dtype}, which garner moves and cannot calculate with")
@@ -268,9 +277,9 @@ def _output(out: Any, shape: tuple[int, ...], code: tuple[int, int], of: _views.
         raise ShapeError("garner: out must be a row-major array of native elements")
     if result.shape != shape:
         raise ShapeError(f"garner: out has shape {list(result.shape)}, the result {list(shape)}")
-    if result.code != code:
+    if result.code != code or (result.moved or code == of.code and of.moved) and result.dtype != of.dtype:
         raise DTypeError(f"garner: out has elements of {result.dtype}, the result of {of.dtype if code == of.code else _views.NAMES[code]}")
-    if result.strides != _row_major(shape, result.size) and 0 not in shape:
+    if 0 not in shape and any(n > 1 and by != want for n, by, want in zip(shape, result.strides, _row_major(shape, result.size))):
         raise ShapeError("garner: out is not row-major; gather into a new array and copy it")
     if isinstance(result.owner, np.ndarray) and not result.owner.flags.writeable:  # also bytes, and what JAX has
         raise ShapeError("garner: out is read-only")
@@ -381,7 +390,7 @@ def _run(name: str, a: Any, indices: Any, axis: int | None, mode: str | None, ou
             made = prepared.shape_of(shape)
         except ShapeError:
             return NotImplemented
-    flags = 0 if _allocated(a) and _allocated(indices) else 1
+    flags = 0 if _allocated(a) and _allocated(indices) and (out is None or _allocated(out)) else 1
     if out is None:
         out = _empty(made, dtype)
         to = _from_buffer(out)
@@ -493,15 +502,19 @@ def take(
     try:
         if type(a) is _ndarray and type(indices) is _ndarray:
             n = indices.size
+            if type(axis) is not int and axis is not None:
+                if isinstance(axis, (bool, np.bool_)) or not hasattr(axis, "__index__"):
+                    return _take(a, indices, axis, out, mode)  # which refuses it
+                axis = operator_index(axis)
             if axis is not None and n <= SMALL:
                 n *= a.size // (a.shape[axis] or 1)
             if n > SMALL and _moved(a, indices, axis, mode, out):
                 result = _run("numpy.take", a, indices, axis, mode, out)
                 if result is not NotImplemented:
                     return result
-            return _take(a, indices, axis, out, mode)
+            return _take(a, _wrapped(a, indices, axis) if mode == "wrap" else indices, axis, out, mode)
     except builtins.IndexError as e:
-        if isinstance(e, _native.IndexError):
+        if isinstance(e, _native.IndexError) or e.args == (_EMPTY,):
             raise
         _explain(e, "numpy.take", a, indices, axis, mode)
         again = True
@@ -514,15 +527,30 @@ def take(
         return gather("numpy.take", a, indices, out=out, **values)
     try:
         if type(a) is not _ndarray and isinstance(a, _ndarray) or type(indices) is not _ndarray and isinstance(indices, _ndarray):
+            if mode == "wrap" and isinstance(a, _ndarray) and isinstance(indices, _ndarray):
+                indices = _wrapped(a, indices, axis)
             return _numpy_take(a, indices, axis, out, mode)
         return take_plain(a, indices, axis, out, mode)
     except builtins.IndexError as e:
-        if not isinstance(e, _native.IndexError):
+        if not isinstance(e, _native.IndexError) and e.args != (_EMPTY,):
             _explain(e, "numpy.take", a, indices, axis, mode)
         raise
 
 
 _numpy_take = np.take
+
+
+_EMPTY = "cannot do a non-empty take from an empty axes."  # as numpy says it, where it does not go on for ever
+
+
+def _wrapped(a: Any, indices: Any, axis: Any) -> Any:
+    """Return indices of which numpy wraps each in some steps: it subtracts the extent until one is inside, where no signal ends it."""
+    if indices.dtype.kind not in "iu" or indices.size == 0:
+        return indices
+    dim = a.size if axis is None else a.shape[axis]
+    if dim == 0:
+        raise builtins.IndexError(_EMPTY)
+    return indices if -64 * dim <= indices.min() and indices.max() < 64 * dim else indices.astype(np.intp) % dim
 
 
 def take_plain(a: Any, indices: Any, axis: Any, out: Any, mode: Any) -> Any:
@@ -552,7 +580,7 @@ def _explain(e: builtins.IndexError, name: str, a: Any, indices: Any, axis: Any,
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     """Take one element per index along an axis, as `numpy.take_along_axis` does.
 
-    Results of up to 65,536 elements, subclasses, strings and objects are NumPy's own. A call of garner costs as much as one of `take`.
+    Calls with up to 65,536 indices, and of subclasses, strings and objects, are NumPy's own. A call of garner costs as much as one of `take`.
     Results of garner are row-major, where NumPy keeps the order of transposed indices.
 
     Parameters
@@ -582,7 +610,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     """
     if _views.foreign(arr):
         return gather("numpy.take_along_axis", arr, indices, axis=axis)
-    if type(arr) is _ndarray and type(indices) is _ndarray and indices.size > SMALL:
+    if type(arr) is _ndarray and type(indices) is _ndarray and indices.size > SMALL and arr.size:
         result = _run("numpy.take_along_axis", arr, indices, axis, None, None)
         if result is not NotImplemented:
             return result

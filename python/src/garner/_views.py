@@ -147,6 +147,8 @@ def _code_of_torch(dtype: Any) -> tuple[tuple[int, int], bool]:
 
 def _of_torch(t: Any) -> View:
     torch = sys.modules["torch"]
+    if torch._C._get_tracing_state() is not None:
+        raise OperatorError("garner: a tensor of torch that is traced; the trace would have the memory of the result, and no gather")
     if t.requires_grad or t.device.type != "cpu" or t.layout is not torch.strided or t.is_quantized or t.is_conj() or t.is_neg():
         for what, found in (
             ("is not on the CPU", t.device.type != "cpu"), ("is not strided", t.layout != torch.strided), ("is quantised", t.is_quantized),
@@ -160,8 +162,12 @@ def _of_torch(t: Any) -> View:
     strides = tuple([s * size for s in t.stride()])
     if 0 not in shape:
         end = t.storage_offset() * size + sum([(n - 1) * by for n, by in zip(shape, strides)]) + size
-        if end > t.untyped_storage().nbytes():
-            raise ShapeError(f"garner: a tensor of torch whose elements end at byte {end} of a storage of {t.untyped_storage().nbytes()}; it was resized")
+        try:
+            held = t.untyped_storage().nbytes()
+        except (NotImplementedError, RuntimeError):
+            raise OperatorError(f"garner: a tensor of torch that has no memory of its own, as within vmap or grad: {type(t).__name__}") from None
+        if end > held:
+            raise ShapeError(f"garner: a tensor of torch whose elements end at byte {end} of a storage of {held}; it was resized")
     return View(t, ffi.cast("void *", t.data_ptr()), shape, strides, size, code, moved, t.dtype, _empty_of_torch, _same)
 
 
