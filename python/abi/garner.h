@@ -106,7 +106,8 @@ extern int64_t garner_prepare(char *op, int64_t length, DLTensor **operands, int
  * as many as garner_prepare told. */
 extern int64_t garner_shape(int64_t prepared, int64_t *extents, int64_t *shape);
 
-/* A garner_look is called by the thread that called garner_run, each 25 ms; what it returns but 0 ends the run. */
+/* A garner_look is called by the thread that called garner_run, each 25 ms; what it returns but 0 ends the run. It may
+ * fork. A child that returns from it cannot end the run: it says so on stderr, and exits with 70. */
 typedef int32_t (*garner_look)(void);
 
 /* What a run minds. */

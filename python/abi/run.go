@@ -98,7 +98,7 @@ const (
 type layout struct {
 	numbers            []C.int64_t
 	indices, out       view
-	indicesOf, outputs garner.Tensor // over the memory of the run that made it
+	indicesOf, outputs garner.Tensor // over no memory, see nowhere
 	plan               *garner.Plan  // for GARNER_WHOLE; nil: not asked for yet
 }
 
@@ -313,14 +313,22 @@ func (p *prepared) layout(numbers []C.int64_t, indices, out unsafe.Pointer) (l *
 		}
 		l.out = rowMajor(p.out.dtype, shape)
 	}
-	if l.indicesOf, err = l.indices.at(indices); err != nil {
+	if i, err = l.indices.at(indices); err != nil {
 		return l, i, o, err
 	}
-	if l.outputs, err = l.out.at(out); err != nil {
+	if o, err = l.out.at(out); err != nil {
+		return l, i, o, err
+	}
+	if l.indices.given {
+		if l.indicesOf, err = nowhere(i, l.indices.end-l.indices.first); err != nil {
+			return l, i, o, err
+		}
+	}
+	if l.outputs, err = nowhere(o, l.out.end-l.out.first); err != nil {
 		return l, i, o, err
 	}
 	p.last.Store(l)
-	return l, l.indicesOf, l.outputs, nil
+	return l, i, o, nil
 }
 
 func (p *prepared) run(ctx context.Context, data, indices unsafe.Pointer, numbers []C.int64_t, out unsafe.Pointer, further []unsafe.Pointer, whole bool) error {

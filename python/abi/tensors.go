@@ -2,6 +2,8 @@ package main
 
 /*
 #include "garner.h"
+
+static inline void *garner_nowhere(void) { static char c; return &c; }
 */
 import "C"
 
@@ -165,7 +167,7 @@ func (v *view) at(p unsafe.Pointer) (garner.Tensor, error) {
 }
 
 // A known is a view whose tensors share their shape and strides, which a Prepared then need
-// not compare.
+// not compare. What it keeps of them is over no memory.
 type known struct {
 	view
 	seen atomic.Pointer[garner.Tensor]
@@ -180,10 +182,24 @@ func (k *known) at(p unsafe.Pointer) (garner.Tensor, error) {
 		return t.Over(b)
 	}
 	t, err := k.view.at(p)
-	if err == nil && k.given {
-		k.seen.CompareAndSwap(nil, &t)
+	if err != nil || !k.given {
+		return t, err
+	}
+	seen, err := nowhere(t, k.view.end-k.view.first)
+	if err == nil {
+		k.seen.CompareAndSwap(nil, &seen)
 	}
 	return t, err
+}
+
+// nowhere returns a tensor of n bytes over an address that is no memory of the caller's: what outlives a run is such a
+// tensor, for Over. A slice over the caller's memory would outlive that memory, and Go's collector ends the process where it
+// finds one whose address is, by then, in a part of its own heap that is free.
+func nowhere(t garner.Tensor, n int) (garner.Tensor, error) {
+	if n <= 0 {
+		return t.Over(nil)
+	}
+	return t.Over(unsafe.Slice((*byte)(C.garner_nowhere()), n))
 }
 
 // tensorAt returns the tensor that a DLTensor describes, and its view.

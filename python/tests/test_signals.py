@@ -229,6 +229,54 @@ def test_calls_at_exit(npy: Path) -> None:
     assert "atexit 7" in out and "deleted" in out
 
 
+@pytest.mark.parametrize("kept", ["a global", "a cycle", "a module"])
+@pytest.mark.parametrize("call", ["garner.operators()", "garner.take(big, ids, 0)", "garner.Table(path)[:1]"])
+def test_a_first_call_while_the_interpreter_ends(npy: Path, kept: str, call: str) -> None:
+    """No thread that starts then comes to run. What the call needs of Python may be gone too, which is an error."""
+    out = run(
+        f"""
+        faulthandler.dump_traceback_later(30, exit=True)
+        big, ids = np.ones((3000, 64)), np.zeros(2000, int)
+        class Held:
+            def __del__(self, garner=garner, Errors=(garner.Error, ImportError), print=print, big=big, ids=ids, path=path):
+                try: {call}
+                except Errors as e: print("refused:", e)
+                else: print("answered")
+        held = Held()
+        if {kept!r} == "a cycle": held.me = held
+        if {kept!r} == "a module": sys.modules["held"] = held
+        """,
+        npy,
+    )
+    assert out == "answered\n" or out.startswith("refused: "), out
+    if "operators" in call:
+        assert "garner: the interpreter ends" in out or "answered" in out, out
+
+
+def test_a_call_at_the_end_beside_a_thread_that_loads(npy: Path) -> None:
+    out = run(
+        """
+        faulthandler.dump_traceback_later(30, exit=True)
+        from garner import _native
+        inside = threading.Event()
+        def slow():
+            inside.set(); time.sleep(60)
+        _native._path = slow
+        threading.Thread(target=garner.operators, daemon=True).start()
+        inside.wait()
+        class Held:
+            def __del__(self, garner=garner, Error=garner.Error, print=print):
+                try: garner.operators()
+                except Error as e: print("refused:", e)
+        import types
+        sys.modules["held"] = types.ModuleType("held")  # the thread's frames hold the names of this module
+        sys.modules["held"].held = Held()
+        """,
+        npy,
+    )
+    assert "a thread that ended with it" in out
+
+
 def test_subinterpreters(npy: Path) -> None:
     """NumPy refuses them, or imports there; whichever, the main one goes on."""
     pytest.importorskip("_xxsubinterpreters", reason="this Python has no subinterpreters under that name")

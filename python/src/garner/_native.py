@@ -139,6 +139,8 @@ def load() -> Any:
     """
     if lib is not None:
         return lib
+    if sys.is_finalizing():
+        return _load_late()
     if threading.get_ident() != _main or _forking:
         return _load()
     told: list[BaseException] = []
@@ -166,6 +168,20 @@ def load() -> Any:
     if told:
         raise told[0]
     return lib
+
+
+def _load_late() -> Any:
+    """Load while the interpreter ends, as of a `__del__`: no other thread runs any more, and what Python imports may be gone."""
+    if not _loading.acquire(blocking=False):
+        raise Error("garner: the interpreter ends, and a thread that ended with it was about to load the library")
+    try:
+        return _load()
+    except Error:
+        raise
+    except Exception as e:
+        raise Error(f"garner: the interpreter ends, and the library cannot be loaded any more: {e}") from e
+    finally:
+        _loading.release()
 
 
 # What the engine's runtime reserves of address space, and ends the process where it cannot. 1.6 to 1.75 GB were seen; little of
@@ -198,7 +214,7 @@ def _load() -> Any:
         path = _path()
         if _look is None:
             _declare()
-            _look = ffi.callback("int32_t(void)", _signals, error=1, onerror=_keep)
+            _look = ffi.callback("int32_t(void)", _signals, error=1, onerror=kept.__init__)  # type: ignore[misc]
         _room()
         _begun = True
         if _forked:
@@ -250,7 +266,6 @@ def _after_fork() -> None:
     global lib, generation, _forked, _loading, _main, _forking
     _forking = False
     _loading, _main = threading.RLock(), threading.get_ident()
-    _raised.clear()
     generation += 1
     if _begun:
         lib, _forked = None, True
@@ -314,48 +329,52 @@ def error(number: int) -> Error:
 
 
 def fail(number: int) -> NoReturn:
-    """Raise the error of a number, or what a signal's handler raised, which ended the run."""
-    # First of all: a handler that raises here must not leave it, with its frames, for ever.
-    raised = _raised.pop() if _raised and threading.get_ident() == _main else None
-    e = error(number)
-    if raised is not None:
-        raise raised
-    raise e from None
+    """Raise the error of a number."""
+    raise error(number) from None
 
 
-_raised: list[BaseException] = []  # by handlers of signals, each in a run that has not returned
+class _Kept(BaseException):
+    """Where cffi leaves what a handler of a signal raised in a run: its args are the type, the exception and the traceback.
+
+    Its ``__init__`` is C. A function of Python would be a place where a second handler runs, and where its exception, which
+    nobody catches there, ends the function before it has kept the first one.
+    """
+
+
+kept = _Kept()
 _look: Any = None
-_looked = 0  # the generation in which the last run of the main thread began
 _main = threading.main_thread().ident
 
 
 def _signals() -> int:
     for _ in "ab":  # the interpreter runs handlers of signals at the end of each turn
         pass
-    _forked_within()
     return 0
 
 
-def _keep(kind: Any, e: BaseException, trace: Any) -> int:
-    _forked_within()
-    _raised.append(e)
-    return 1
+def looking() -> tuple[Any, Any]:
+    """Return the function by which a run lets handlers of signals run, and what is kept of a run around this one.
 
-
-def _forked_within() -> None:
-    """End a child that a handler forked in the middle of a run: none of the threads that would end the run is in it."""
-    if _looked != generation:
-        os.write(2, b"garner: a handler of a signal forked during a call and came back in the child, which cannot end that call: it exits\n")
-        os._exit(70)
-
-
-def looking() -> Any:
-    """Return the function by which a run of this thread lets handlers of signals run; NULL but in the main thread."""
-    global _looked
+    The function is NULL but in the main thread. A run is within another where a handler makes it. What is kept after it is
+    its own where it is not the same object as before; it puts that back.
+    """
     if threading.get_ident() != _main:
-        return NULL
-    _looked = generation
-    return _look
+        return NULL, None
+    return _look, kept.args
+
+
+def ended(e: BaseException, of: BaseException) -> None:
+    """Raise what a handler raised in a run, which ended it; e is what came out of the run since."""
+    if isinstance(e, (Cancelled, InternalError)):  # the second in a forked child, which does not know the error of its parent
+        context = of.__context__
+        try:
+            raise of
+        finally:
+            of.__context__ = context  # and not e
+    while e.__context__ is not None and e is not of:
+        e = e.__context__
+    if e is not of:
+        e.__context__ = of  # a second handler raised behind the first one
 
 
 def wait(job: int, progress: Any = None) -> str:

@@ -264,9 +264,17 @@ def gather(
     else:
         result, flags = _output(out, shape, prepared.code, of), 3
     library = _native.load()
-    failed = library.garner_run(prepared.handle, of.pointer, NULL if ids is None else ids.pointer, layout, result.pointer, others, _native.looking(), flags)
-    if failed:
-        _native.fail(failed)
+    look, around = _native.looking()
+    try:
+        failed = library.garner_run(prepared.handle, of.pointer, NULL if ids is None else ids.pointer, layout, result.pointer, others, look, flags)
+        if failed:
+            _native.fail(failed)
+    except BaseException as e:
+        if look is not NULL:
+            raised, _native.kept.args = _native.kept.args, around  # no call: a handler would run at its end
+            if raised is not around:
+                _native.ended(e, raised[1])
+        raise
     return of.back(made) if out is None else out
 
 
@@ -416,9 +424,17 @@ def _run(name: str, a: Any, indices: Any, axis: int | None, mode: str | None, ou
         if any(s % size for s in indices.strides):
             return NotImplemented
         ids = _views.pointer(indices)
-    failed = _native.lib.garner_run(prepared.handle, of, ids, shape + indices.strides + made, to, NULL, _native.looking(), flags)
-    if failed:
-        _native.fail(failed)
+    look, around = _native.looking()
+    try:
+        failed = _native.lib.garner_run(prepared.handle, of, ids, shape + indices.strides + made, to, NULL, look, flags)
+        if failed:
+            _native.fail(failed)
+    except BaseException as e:
+        if look is not NULL:
+            raised, _native.kept.args = _native.kept.args, around  # as in gather
+            if raised is not around:
+                _native.ended(e, raised[1])
+        raise
     return out
 
 
