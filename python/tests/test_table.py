@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from test_fork import forks
 
 import garner
 
@@ -300,3 +301,30 @@ def test_nothing_grows_with_the_rows_of_a_table(tmp_path: Path) -> None:
             assert tracemalloc.get_traced_memory()[1] < 1 << 20
         finally:
             tracemalloc.stop()
+
+
+def test_a_lookup_beside_one_that_opens_the_table_again(npy: Path) -> None:
+    """In a forked child, at each line of the opening: whoever sees the generation of the child asks the child's library."""
+    forks(
+        """
+        for name, sign in (("a", 1), ("b", -1)): np.save(f"{path}.{name}.npy", sign * np.arange(4000.0).reshape(-1, 4))
+        a, b = garner.Table(f"{path}.a.npy"), garner.Table(f"{path}.b.npy")
+        ids = np.arange(3)
+        def child():
+            asked = []
+            def line(frame, event, arg):
+                if event == "line" and frame.f_code.co_name == "_open" and b._generation == garner._native.generation:
+                    sys.settrace(None)
+                    asked.append(b.lookup(ids)[1, 0])
+                    sys.settrace(line)
+                return line
+            def begin(frame, event, arg):
+                return line if frame.f_code.co_name in ("_open", "_ready", "lookup", "_found", "_lookup", "child") else None
+            sys.settrace(begin)
+            found = b.lookup(ids)
+            sys.settrace(None)
+            assert found[1, 0] == -4 and not [n for n in asked if n != -4], (found, asked)
+        assert forked(child, limit=20) == 0
+        """,
+        npy,
+    )

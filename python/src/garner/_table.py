@@ -106,11 +106,11 @@ class Table:
         self._open()
 
     def _open(self) -> None:
-        library = _native.load()
+        library, generation = _native.load(), _native.generation
         told = _native.opened(self._request)
         self._request["identity"] = told["identity"]
-        self._handle, self._generation = told["table"], _native.generation
-        self._cffi_lookup, self._cffi_rows = library.garner_lookup_now, library.garner_rows
+        # The generation is the last that is set: a thread that sees that of this process asks, without a lock, by all of the others.
+        self._handle, self._cffi_lookup, self._cffi_rows = told["table"], library.garner_lookup_now, library.garner_rows
         self.shape, self.row_bytes, self._bits = tuple(told["shape"]), told["row_bytes"], told["bits"]
         self._tail, self._rows = self.shape[1:], told["rows"]
         if self._bits == 0:
@@ -118,15 +118,18 @@ class Table:
             found[:] = [base64.b64decode(s).decode("utf-8", "surrogateescape") for s in told["strings"]]
             self._strings = found.reshape(self.shape)
             self._dtype, self._name, self._plain = found.dtype, told["dtype"], False
+            self._generation = generation
             return
         self._name, self._dtype = told["dtype"], None
         try:
             self._dtype = _views.numpy_dtype(self._name)
         except DTypeError:
             if self._bits < 8 or self._name not in _views._TORCH.values():
+                self._generation = generation
                 self.close()
                 raise
         self._plain = self._bits >= 8 and self._dtype is not None
+        self._generation = generation
 
     @property
     def dtype(self) -> np.dtype[Any]:
