@@ -30,7 +30,7 @@ type location struct {
 	To     string `json:"to"`     // the float type to convert to
 	Pread  bool   `json:"pread"`  // read by system calls, map nothing
 
-	Identity string `json:"identity"` // what an earlier opening told; "" for none
+	Identity path `json:"identity"` // what an earlier opening told, which has names of files; "" for none
 }
 
 func (l *location) options() (o files.Options, err error) {
@@ -47,7 +47,7 @@ func (l *location) open(ctx context.Context) (a files.Array, identity string, er
 	if a, err = l.opened(ctx); err != nil {
 		return nil, "", err
 	}
-	identity, ok, err := files.Identify(arrayOf(a))
+	identity, ok, err := files.IdentifyContents(arrayOf(a))
 	if !ok {
 		identity = a.Spec().String()
 	}
@@ -62,7 +62,7 @@ func (l *location) open(ctx context.Context) (a files.Array, identity string, er
 
 // same is an error where an earlier opening told another identity.
 func (l *location) same(identity string) error {
-	if l.Identity == "" || l.Identity == identity {
+	if l.Identity == "" || string(l.Identity) == identity {
 		return nil
 	}
 	return garner.Errorf(source.ErrChanged, "%s is another file than the one that was opened first, or was written to since; open it anew (now %s; then %s)", l.File, identity, l.Identity)
@@ -164,7 +164,7 @@ func garner_open(request *C.char, length, in C.int64_t, handle *C.int64_t, text 
 		number := put(&table{t, a})
 		b, err := json.Marshal(map[string]any{
 			"table": number,
-			"dtype": spec.DType.String(), "bits": spec.DType.Bits(), "shape": shape, "rows": t.Len(), "row_bytes": t.RowBytes(), "identity": identity,
+			"dtype": spec.DType.String(), "bits": spec.DType.Bits(), "shape": shape, "rows": t.Len(), "row_bytes": t.RowBytes(), "identity": path(identity),
 		})
 		if j != nil {
 			j.opened(number)
@@ -209,7 +209,7 @@ func (l *location) strings(ctx context.Context) (text string, ok bool, err error
 	if err := l.same(identity); err != nil {
 		return "", true, err
 	}
-	b, err := json.Marshal(map[string]any{"table": 0, "identity": identity, "dtype": "string", "bits": 0, "shape": t.Shape(), "rows": t.Shape()[0], "row_bytes": 0, "strings": all})
+	b, err := json.Marshal(map[string]any{"table": 0, "identity": path(identity), "dtype": "string", "bits": 0, "shape": t.Shape(), "rows": t.Shape()[0], "row_bytes": 0, "strings": all})
 	return string(b), true, err
 }
 

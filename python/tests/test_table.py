@@ -328,3 +328,30 @@ def test_a_lookup_beside_one_that_opens_the_table_again(npy: Path) -> None:
         """,
         npy,
     )
+
+
+@pytest.mark.parametrize("changed", ["mode", "link", "link and back"])
+@pytest.mark.parametrize("name", ["a.npy", "[ab].npy"])
+def test_another_mode_or_link_is_no_other_file(tmp_path: Path, changed: str, name: str) -> None:
+    a = tmp_path / "a.npy"
+    np.save(a, np.arange(6).reshape(3, 2))
+    np.save(tmp_path / "b.npy", np.arange(6).reshape(3, 2))
+    np.save(tmp_path / "ids.npy", [2])
+    with garner.Table(tmp_path / name) as t, garner.Table(tmp_path / "ids.npy") as ids:
+        if changed == "mode":
+            a.chmod(0o600)
+        else:
+            os.link(a, tmp_path / "link")
+            os.chmod(tmp_path / "ids.npy", 0o600)
+        if changed == "link and back":
+            os.unlink(tmp_path / "link")
+        with pickle.loads(pickle.dumps(t)) as again:
+            assert again[2].tolist() == [4, 5]
+        garner.gather_file(t, ids, tmp_path / "out.raw")
+        assert np.fromfile(tmp_path / "out.raw", np.int64).tolist() == [4, 5]
+        later = a.stat().st_mtime_ns + 10**9
+        os.utime(a, ns=(later, later))
+        with pytest.raises(garner.FileError, match="written to"):
+            pickle.loads(pickle.dumps(t))
+        with pytest.raises(garner.FileError, match="written to"):
+            garner.gather_file(t, ids, tmp_path / "out2.raw")
