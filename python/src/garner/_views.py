@@ -8,7 +8,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from . import _native
+from . import _native, _options
 from ._native import DTypeError, OperatorError, ShapeError, ffi
 
 # The code and the bits of DLPack's types.
@@ -66,7 +66,7 @@ def name_of(role: str, dtype: Any) -> str:
     name = str(dtype).removeprefix("torch.") if type(dtype).__module__.partition(".")[0] == "torch" else ""
     try:
         found = np.dtype(dtype) if not name else None
-    except TypeError:
+    except (TypeError, ValueError, OverflowError):
         raise DTypeError(f'garner: {role}={dtype!r}; give the name of a type, such as "f32", or a dtype') from None
     name = name if found is None else found.name if found.isnative else ""
     if name not in _OF_NUMPY:
@@ -227,13 +227,22 @@ def operand(role: str, x: Any) -> View:
     return v
 
 
-def integers(role: str, x: Any) -> tuple[np.ndarray[Any, Any], View | None]:
-    """Return numbers or a mask of any library as NumPy has them, without a copy where it has memory, and what makes a result of their kind."""
+def integers(role: str, x: Any, rows: int) -> tuple[np.ndarray[Any, Any], View | None]:
+    """Return numbers or a mask of any library as NumPy has them, without a copy where it has memory, and what makes a result of their kind.
+
+    A number beyond 64 bits is outside the rows, as any other that is too large.
+    """
     if isinstance(x, (int, np.integer, list, tuple)):
         x = np.asarray(x)
         x = x.astype(np.int64) if x.size == 0 and x.dtype == np.float64 else x  # an empty list has integers
     if type(x) is np.ndarray and x.dtype.kind in "iub":
         return x, None
+    if isinstance(x, np.ndarray) and x.dtype.kind == "O" and x.size and all(isinstance(n, int) for n in x.flat):
+        at, far = next(((at, n) for at, n in np.ndenumerate(x) if not -rows <= n < rows), ((), 0))
+        if far:
+            e = _native.IndexError(f"garner: ids[{','.join(map(str, at))}] = {_options.shown(far)} is outside the table's {rows} rows")
+            e.position, e.value, e.axis, e.dim = at, far, 0, rows
+            raise e
     v = operand(role, x)
     a = v.owner if isinstance(v.owner, np.ndarray) else v.owner.numpy()
     if a.dtype.kind not in "iub":
