@@ -91,7 +91,7 @@ def _bytes(size: Any) -> int:
         raise wrong
     if n < 1 << 20:
         raise OperatorError(f"garner: memory={_options.shown(size)}; 1 MiB is the least")
-    return _options.integer("memory", n)
+    return _options.integer("memory", n, 1 << 20)
 
 
 def gather_file(

@@ -49,8 +49,10 @@ def texts(role: str, value: Any) -> list[str]:
 
 def attribute(role: str, value: Any) -> Any:
     """Return an attribute of an operator as JSON has it."""
-    if value is None or isinstance(value, (bool, int, str)):
+    if value is None or isinstance(value, (bool, str)):
         return value
+    if isinstance(value, (int, np.integer)):
+        return integer(role, value, -MOST - 1)
     if isinstance(value, np.bool_):
         return bool(value)
     if isinstance(value, (list, tuple)):
@@ -58,7 +60,7 @@ def attribute(role: str, value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return attribute(role, value.tolist())
     try:
-        return value.__index__()
+        return integer(role, value.__index__(), -MOST - 1)
     except (AttributeError, TypeError):
         raise OperatorError(f"garner: {role}={shown(value)}; an attribute is an integer, a list of them, a bool, a string or None") from None
 
@@ -69,7 +71,7 @@ def scalar(role: str, value: Any) -> Any:
         value = value.item() if hasattr(value, "item") else value
     except (ValueError, RuntimeError, TypeError):
         raise OperatorError(f"garner: {role}={shown(value)}; give one number") from None
-    if isinstance(value, (bool, int, float, complex, str)):
+    if isinstance(value, (float, complex, str)) or isinstance(value, int) and value.bit_length() <= 128:
         return value
     raise OperatorError(f"garner: {role}={shown(value)}; give a number or text")
 
