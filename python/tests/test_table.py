@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from test_fork import forks
+from test_process import run
 
 import garner
 
@@ -355,3 +356,32 @@ def test_another_mode_or_link_is_no_other_file(tmp_path: Path, changed: str, nam
             pickle.loads(pickle.dumps(t))
         with pytest.raises(garner.FileError, match="written to"):
             garner.gather_file(t, ids, tmp_path / "out2.raw")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="what is left of a limit of address space is read from /proc")
+def test_a_limit_of_address_space_that_is_set_after_the_first_call(npy: Path) -> None:
+    """An array that is inflated whole is asked for before: the runtime ends the process where it gets no memory."""
+    out = run(
+        """
+        import resource
+        large, small, words, swapped = (f"{path}.{n}.npz" for n in ("large", "small", "words", "swapped"))
+        np.savez_compressed(large, a=np.zeros((400 << 10, 1024), np.uint8))
+        np.savez_compressed(small, a=np.arange(6).reshape(3, 2))
+        np.savez_compressed(words, a=np.full(4 << 20, "abcd"))
+        np.savez_compressed(swapped, a=np.zeros((100 << 10, 1024), ">i4"))
+        garner.operators()
+        taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (taken + (300 << 20),) * 2)
+        for file in (large, f"{large}#a", words, swapped):
+            for call in (garner.Table, lambda f: garner.gather_file(f, path, f"{path}.out.npy")):
+                try: call(file)
+                except garner.FileError as e:
+                    assert "RLIMIT_AS leaves" in str(e) or call is not garner.Table and file is words, e
+                else: raise SystemExit(f"it was read: {file}")
+        assert garner.Table(small)[2].tolist() == [4, 5]
+        assert [a.shape for a in garner.info(large)] == [(400 << 10, 1024)]
+        print("whole")
+        """,
+        npy,
+    )
+    assert out.split() == ["whole"]
