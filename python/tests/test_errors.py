@@ -19,6 +19,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     np.save("t.npy", np.arange(8.0).reshape(4, 2))
     np.save("ids.npy", [1, 2])
+    np.save("one.npy", [1])
     np.savez("two.npz", a=np.zeros((2, 2)), b=np.zeros((2, 2)))
     Path("x.raw").write_bytes(bytes(33))
     Path("x.dat").write_bytes(bytes(33))
@@ -104,7 +105,7 @@ OPTIONS: dict[str, tuple[Callable[[Any], Any], str]] = {  # each with the kinds 
     "gather_file memory": (lambda v: G("t.npy", "ids.npy", "o.npy", memory=v), ""),
     "gather_file name": (lambda v: G("t.npy", "ids.npy", "o.npy", name=v), ""),
     "gather_file to": (lambda v: G("t.npy", "ids.npy", "o.npy", to=v), ""),
-    "gather_file axis": (lambda v: G("t.npy", "t.npy#", "o.npy", axis=v), ""),
+    "gather_file axis": (lambda v: G("t.npy", "one.npy", "o.npy", axis=v), "int"),
     "gather_file negative": (lambda v: G("t.npy", "ids.npy", "o.npy", negative=v), ""),
     "gather_file operator": (lambda v: G("t.npy", "ids.npy", "o.npy", operator=v), ""),
     "gather_file offsets": (lambda v: G("t.npy", "ids.npy", "o.npy", operator="torch.embedding_bag", offsets=v), ""),
