@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/blocks"
@@ -20,12 +21,18 @@ import (
 // second per gigabyte; of a Spread, its manifest and the states of the shards that this node has. An array in files that is opened again has the same text until
 // one of its files is written to, moved, or given another mode. ok is false for other arrays, such as those of a URL, and
 // for nil.
-func Identify(a source.Array) (fact string, ok bool, err error) {
+func Identify(a source.Array) (fact string, ok bool, err error) { return identify(a, true) }
+
+// IdentifyContents is Identify without the times of change of files: the text stays the same where a file gets another
+// mode, owner or link, and also where one was written to and its time of modification set back.
+func IdentifyContents(a source.Array) (fact string, ok bool, err error) { return identify(a, false) }
+
+func identify(a source.Array, changed bool) (fact string, ok bool, err error) {
 	if h, ok := a.(*held); ok {
 		a = h.Array
 	}
 	if file, inFiles := a.(*source.File); inFiles {
-		fact, err = identifyFile(file)
+		fact, err = identifyFile(file, changed)
 		return fact, true, err
 	}
 	if s, spread := a.(*Spread); spread {
@@ -54,7 +61,7 @@ func Identify(a source.Array) (fact string, ok bool, err error) {
 	return fmt.Sprintf("%s with SHA-256 %s", spec, hex.EncodeToString(sum.Sum(nil))), true, err
 }
 
-func identifyFile(file *source.File) (fact string, err error) {
+func identifyFile(file *source.File, changed bool) (fact string, err error) {
 	var all strings.Builder
 	segments := file.Segments()
 	states, err := file.States()
@@ -65,6 +72,9 @@ func identifyFile(file *source.File) (fact string, err error) {
 		path, err := filepath.Abs(s.Path)
 		if err != nil {
 			return "", err
+		}
+		if !changed {
+			states[i].Changed = time.Time{}
 		}
 		fmt.Fprintf(&all, "%s, %d bytes from byte %d on of %s\n", path, s.Bytes, s.Offset, states[i])
 	}

@@ -174,3 +174,46 @@ func TestInputConvert(t *testing.T) {
 		}
 	}
 }
+
+// TestIdentifyContents holds that another mode or link is no other file, and that a write is one.
+func TestIdentifyContents(t *testing.T) {
+	if runtime.GOOS == "windows" || runtime.GOOS == "js" || runtime.GOOS == "wasip1" || runtime.GOOS == "plan9" {
+		t.Skip("this system has no times of change that a mode sets")
+	}
+	t.Chdir(t.TempDir())
+	saveNpy(t, "a.npy", garner.Of([]int16{1, 2}, 2))
+	saveNpy(t, "b.npy", garner.Of([]int16{3, 4}, 2))
+	for _, name := range []string{"a.npy", "[ab].npy"} {
+		facts := func() [2]string {
+			a := must(Open(t.Context(), name, Options{}))
+			defer a.Close()
+			whole, ok, err := Identify(a)
+			contents, too, of := IdentifyContents(a)
+			if !ok || !too || err != nil || of != nil {
+				t.Fatal(ok, too, err, of)
+			}
+			return [2]string{whole, contents}
+		}
+		for what, change := range map[string]func() error{
+			"mode": func() error { return os.Chmod("a.npy", 0o600) },
+			"link": func() error { return errors.Join(os.Link("a.npy", "c"), os.Remove("c")) },
+		} {
+			before := facts()
+			time.Sleep(50 * time.Millisecond) // a file system's clock may be that coarse
+			if err := change(); err != nil {
+				t.Fatal(err)
+			}
+			if after := facts(); after[1] != before[1] || after[0] == before[0] {
+				t.Errorf("%s: %q, and then %q", what, before, after)
+			}
+		}
+		before := facts()
+		if err := os.Chtimes("a.npy", time.Now(), time.Now().Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		if after := facts(); after[1] == before[1] {
+			t.Error("a file that was written to is the same: " + after[1])
+		}
+		saveNpy(t, "a.npy", garner.Of([]int16{1, 2}, 2))
+	}
+}

@@ -142,7 +142,7 @@ func (q *question) info(ctx context.Context) (any, error) {
 	}
 	arrays := []any{}
 	for _, a := range list {
-		e := map[string]any{"name": a.Name, "kind": a.Kind, "shape": a.Shape, "bytes": a.Bytes, "path": a.Path, "note": a.Note, "dtype": ""}
+		e := map[string]any{"name": path(a.Name), "kind": a.Kind, "shape": a.Shape, "bytes": a.Bytes, "path": path(a.Path), "note": a.Note, "dtype": ""}
 		if a.DType != garner.Invalid {
 			e["dtype"] = a.DType.String()
 		}

@@ -2,12 +2,38 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
+	"unicode/utf8"
 )
 
 // A path is a name of a file in JSON, where a byte that is no UTF-8 is a surrogate on its own, \udc80 … \udcff, as
 // Python's os.fsdecode makes it.
 type path string
+
+func (p path) MarshalJSON() ([]byte, error) {
+	all := []byte{'"'}
+	for text := string(p); text != ""; {
+		n := 0
+		for n < len(text) {
+			if r, size := utf8.DecodeRuneInString(text[n:]); r != utf8.RuneError || size > 1 {
+				n += size
+				continue
+			}
+			break
+		}
+		valid, err := json.Marshal(text[:n])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, valid[1:len(valid)-1]...)
+		if text = text[n:]; text != "" {
+			all = fmt.Appendf(all, `\udc%02x`, text[0])
+			text = text[1:]
+		}
+	}
+	return append(all, '"'), nil
+}
 
 func (p *path) UnmarshalJSON(raw []byte) error {
 	var bytes []byte

@@ -22,3 +22,18 @@ func TestPathsAreBytes(t *testing.T) {
 		}
 	}
 }
+
+func TestPathsComeBack(t *testing.T) {
+	for text, want := range map[path]string{
+		"": `""`, "a.npy": `"a.npy"`, "\xff": `"\udcff"`, "a\x80\xe9": `"a\udc80\udce9"`, "é\"\\": `"é\"\\"`, "\ufffd": "\"\ufffd\"", "\xed\xb3\xbf<": `"\udced\udcb3\udcbf\u003c"`,
+	} {
+		b, err := json.Marshal(text)
+		if err != nil || string(b) != want {
+			t.Errorf("%q: %s, %v; want %s", text, b, err, want)
+		}
+		var back path
+		if err := json.Unmarshal(b, &back); err != nil || back != text {
+			t.Errorf("%q comes back as %q, %v", text, back, err)
+		}
+	}
+}

@@ -11,12 +11,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 	"unsafe"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/internal/limits"
 	"github.com/garner-go/garner/source"
 )
 
@@ -30,7 +32,7 @@ type location struct {
 	To     string `json:"to"`     // the float type to convert to
 	Pread  bool   `json:"pread"`  // read by system calls, map nothing
 
-	Identity string `json:"identity"` // what an earlier opening told; "" for none
+	Identity path `json:"identity"` // what an earlier opening told, which has names of files; "" for none
 }
 
 func (l *location) options() (o files.Options, err error) {
@@ -47,7 +49,7 @@ func (l *location) open(ctx context.Context) (a files.Array, identity string, er
 	if a, err = l.opened(ctx); err != nil {
 		return nil, "", err
 	}
-	identity, ok, err := files.Identify(arrayOf(a))
+	identity, ok, err := files.IdentifyContents(arrayOf(a))
 	if !ok {
 		identity = a.Spec().String()
 	}
@@ -62,7 +64,7 @@ func (l *location) open(ctx context.Context) (a files.Array, identity string, er
 
 // same is an error where an earlier opening told another identity.
 func (l *location) same(identity string) error {
-	if l.Identity == "" || l.Identity == identity {
+	if l.Identity == "" || string(l.Identity) == identity {
 		return nil
 	}
 	return garner.Errorf(source.ErrChanged, "%s is another file than the one that was opened first, or was written to since; open it anew (now %s; then %s)", l.File, identity, l.Identity)
@@ -79,7 +81,7 @@ func (l *location) opened(ctx context.Context) (files.Array, error) {
 			return nil, err
 		}
 	}
-	a, err := files.Open(ctx, string(l.File), o)
+	a, err := bounded(o, limits.Memory, func(o files.Options) (files.Array, error) { return files.Open(ctx, string(l.File), o) })
 	if err != nil {
 		return nil, inFile(string(l.File), err)
 	}
@@ -91,6 +93,33 @@ func (l *location) opened(ctx context.Context) (files.Array, error) {
 		return nil, errors.Join(err, a.Close())
 	}
 	return closing{c, a}, nil
+}
+
+// bounded opens an array, one that must be read whole within a bound alone: a runtime that gets no more memory ends the
+// process. To ask for the bound takes as long as to open a file does, so it is asked for where it is needed.
+func bounded[T any](o files.Options, bound func() limits.Bound, open func(files.Options) (T, error)) (T, error) {
+	o.InPlace, o.Memory = true, 1
+	t, err := open(o)
+	if !errors.Is(err, files.ErrMemory) && !errors.Is(err, files.ErrTooLarge) {
+		return t, err
+	}
+	most := bound()
+	o.InPlace, o.Memory = false, max(most.Bytes, 1) // 0 is no limit
+	if t, err = open(o); errors.Is(err, files.ErrTooLarge) {
+		err = garner.Errorf(err, "%s; %s", strings.TrimPrefix(err.Error(), "garner: "), most)
+	}
+	return t, err
+}
+
+// stringCopies is about how many times as much memory as strings is taken by them and what is made of them: their
+// bytes, these as base64, as JSON, and as the text that C gets.
+const stringCopies = 6
+
+func stringBound() limits.Bound {
+	most := limits.Memory()
+	most.Bytes /= stringCopies
+	most.By += fmt.Sprintf(" strings, which are copied %d times,", stringCopies)
+	return most
 }
 
 // A closing is an Array with the Close of another, over the same files.
@@ -164,7 +193,7 @@ func garner_open(request *C.char, length, in C.int64_t, handle *C.int64_t, text 
 		number := put(&table{t, a})
 		b, err := json.Marshal(map[string]any{
 			"table": number,
-			"dtype": spec.DType.String(), "bits": spec.DType.Bits(), "shape": shape, "rows": t.Len(), "row_bytes": t.RowBytes(), "identity": identity,
+			"dtype": spec.DType.String(), "bits": spec.DType.Bits(), "shape": shape, "rows": t.Len(), "row_bytes": t.RowBytes(), "identity": path(identity),
 		})
 		if j != nil {
 			j.opened(number)
@@ -182,7 +211,14 @@ func (l *location) strings(ctx context.Context) (text string, ok bool, err error
 	if err != nil {
 		return "", false, nil // what open says
 	}
-	t, end, err := files.Tensor(ctx, string(l.File), o)
+	end := func() error { return nil }
+	t, err := bounded(o, stringBound, func(o files.Options) (t garner.Tensor, err error) {
+		t, end, err = files.Tensor(ctx, string(l.File), o)
+		return t, err
+	})
+	if errors.Is(err, files.ErrTooLarge) {
+		return "", true, inFile(string(l.File), err)
+	}
 	if err != nil {
 		return "", false, nil
 	}
@@ -209,7 +245,7 @@ func (l *location) strings(ctx context.Context) (text string, ok bool, err error
 	if err := l.same(identity); err != nil {
 		return "", true, err
 	}
-	b, err := json.Marshal(map[string]any{"table": 0, "identity": identity, "dtype": "string", "bits": 0, "shape": t.Shape(), "rows": t.Shape()[0], "row_bytes": 0, "strings": all})
+	b, err := json.Marshal(map[string]any{"table": 0, "identity": path(identity), "dtype": "string", "bits": 0, "shape": t.Shape(), "rows": t.Shape()[0], "row_bytes": 0, "strings": all})
 	return string(b), true, err
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,14 @@ def test_a_name_is_its_file(tmp_path: Path, name: str, form: Any) -> None:
     given = form(str(tmp_path / name))
     with garner.Table(given) as t:
         assert t[1].tolist() == [2, 3] and t.lookup([2]).tolist() == [[4, 5]] and "garner.Table" in ascii(t)
-    assert [a.shape for a in garner.info(given)] == [(3, 2)]
+        with pickle.loads(pickle.dumps(t)) as again:
+            assert again[1].tolist() == [2, 3]
+    assert [(a.path, a.shape) for a in garner.info(given)] == [(str(tmp_path / name), (3, 2))]
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / name).symlink_to(tmp_path / name)
+    for a in garner.info(form(str(folder / "*.npy"))):
+        assert np.load(a.path).shape == a.shape
     ids, out = tmp_path / "ids.npy", "out" + name
     np.save(ids, [1])
     before = set(os.listdir(tmp_path))

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from test_fork import forks
+from test_process import run
 
 import garner
 
@@ -300,3 +302,86 @@ def test_nothing_grows_with_the_rows_of_a_table(tmp_path: Path) -> None:
             assert tracemalloc.get_traced_memory()[1] < 1 << 20
         finally:
             tracemalloc.stop()
+
+
+def test_a_lookup_beside_one_that_opens_the_table_again(npy: Path) -> None:
+    """In a forked child, at each line of the opening: whoever sees the generation of the child asks the child's library."""
+    forks(
+        """
+        for name, sign in (("a", 1), ("b", -1)): np.save(f"{path}.{name}.npy", sign * np.arange(4000.0).reshape(-1, 4))
+        a, b = garner.Table(f"{path}.a.npy"), garner.Table(f"{path}.b.npy")
+        ids = np.arange(3)
+        def child():
+            asked = []
+            def line(frame, event, arg):
+                if event == "line" and frame.f_code.co_name == "_open" and b._generation == garner._native.generation:
+                    sys.settrace(None)
+                    asked.append(b.lookup(ids)[1, 0])
+                    sys.settrace(line)
+                return line
+            def begin(frame, event, arg):
+                return line if frame.f_code.co_name in ("_open", "_ready", "lookup", "_found", "_lookup", "child") else None
+            sys.settrace(begin)
+            found = b.lookup(ids)
+            sys.settrace(None)
+            assert found[1, 0] == -4 and not [n for n in asked if n != -4], (found, asked)
+        assert forked(child, limit=20) == 0
+        """,
+        npy,
+    )
+
+
+@pytest.mark.parametrize("changed", ["mode", "link", "link and back"])
+@pytest.mark.parametrize("name", ["a.npy", "[ab].npy"])
+def test_another_mode_or_link_is_no_other_file(tmp_path: Path, changed: str, name: str) -> None:
+    a = tmp_path / "a.npy"
+    np.save(a, np.arange(6).reshape(3, 2))
+    np.save(tmp_path / "b.npy", np.arange(6).reshape(3, 2))
+    np.save(tmp_path / "ids.npy", [2])
+    with garner.Table(tmp_path / name) as t, garner.Table(tmp_path / "ids.npy") as ids:
+        if changed == "mode":
+            a.chmod(0o600)
+        else:
+            os.link(a, tmp_path / "link")
+            os.chmod(tmp_path / "ids.npy", 0o600)
+        if changed == "link and back":
+            os.unlink(tmp_path / "link")
+        with pickle.loads(pickle.dumps(t)) as again:
+            assert again[2].tolist() == [4, 5]
+        garner.gather_file(t, ids, tmp_path / "out.raw")
+        assert np.fromfile(tmp_path / "out.raw", np.int64).tolist() == [4, 5]
+        later = a.stat().st_mtime_ns + 10**9
+        os.utime(a, ns=(later, later))
+        with pytest.raises(garner.FileError, match="written to"):
+            pickle.loads(pickle.dumps(t))
+        with pytest.raises(garner.FileError, match="written to"):
+            garner.gather_file(t, ids, tmp_path / "out2.raw")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="what is left of a limit of address space is read from /proc")
+def test_a_limit_of_address_space_that_is_set_after_the_first_call(npy: Path) -> None:
+    """An array that is inflated whole is asked for before: the runtime ends the process where it gets no memory."""
+    out = run(
+        """
+        import resource
+        large, small, words, swapped = (f"{path}.{n}.npz" for n in ("large", "small", "words", "swapped"))
+        np.savez_compressed(large, a=np.zeros((400 << 10, 1024), np.uint8))
+        np.savez_compressed(small, a=np.arange(6).reshape(3, 2))
+        np.savez_compressed(words, a=np.full(4 << 20, "abcd"))
+        np.savez_compressed(swapped, a=np.zeros((100 << 10, 1024), ">i4"))
+        garner.operators()
+        taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (taken + (300 << 20),) * 2)
+        for file in (large, f"{large}#a", words, swapped):
+            for call in (garner.Table, lambda f: garner.gather_file(f, path, f"{path}.out.npy")):
+                try: call(file)
+                except garner.FileError as e:
+                    assert "RLIMIT_AS leaves" in str(e) or call is not garner.Table and file is words, e
+                else: raise SystemExit(f"it was read: {file}")
+        assert garner.Table(small)[2].tolist() == [4, 5]
+        assert [a.shape for a in garner.info(large)] == [(400 << 10, 1024)]
+        print("whole")
+        """,
+        npy,
+    )
+    assert out.split() == ["whole"]

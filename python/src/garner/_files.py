@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from types import EllipsisType
 from typing import Any, Callable, Literal, Sequence
 
+import numpy as np
 from numpy.typing import DTypeLike
 
-from . import _native, _ops, _views
+from . import _native, _ops, _options, _views
 from ._native import OperatorError, ffi
 from ._table import Table, locate
 
@@ -78,18 +79,19 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 def _bytes(size: Any) -> int:
     if size is None:
         return 0
-    if isinstance(size, float) and size.is_integer() or hasattr(size, "__index__"):
-        n = int(size)
-    elif not isinstance(size, str):
-        raise OperatorError(f'garner: memory={size!r}; give bytes, or text such as "512M" or "2G"')
-    else:
-        m = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", size.strip(), re.I)
+    wrong = OperatorError(f'garner: memory={_options.shown(size)}; give bytes, or text such as "512M" or "2G"')
+    if isinstance(size, str):
+        m = re.fullmatch(r"([0-9]{1,18}(?:\.[0-9]{1,18})?)\s*([KMGT]?)(?:i?B)?", size.strip(), re.I)
         if not m:
-            raise OperatorError(f'garner: memory={size!r}; give bytes, or text such as "512M" or "2G"')
+            raise wrong
         n = int(float(m[1]) * _UNITS[m[2].upper()])
+    elif isinstance(size, (int, np.integer)) or isinstance(size, (float, np.floating)) and float(size).is_integer():
+        n = int(size)
+    else:
+        raise wrong
     if n < 1 << 20:
-        raise OperatorError(f"garner: memory={size!r}; 1 MiB is the least")
-    return n
+        raise OperatorError(f"garner: memory={_options.shown(size)}; 1 MiB is the least")
+    return _options.integer("memory", n, 1 << 20)
 
 
 def gather_file(
@@ -157,11 +159,12 @@ def gather_file(
         "do": "gather_file", "op": op,
         "gather": {
             "data": locate(data, to=to, role="data"), "indices": locate(indices, role="indices"), "further": given, "out": locate(out, role="out")["file"],
-            "name": name or "", "memory": _bytes(memory), "threads": threads, "resume": resume,
+            "name": "" if name is None else _options.text("name", name), "memory": _bytes(memory), "threads": _options.integer("threads", threads, 0, _options.CORES),
+            "resume": _options.flag("resume", resume),
         },
     }  # fmt: skip
     bar, told = None, None
-    if progress is True:
+    if not callable(progress) and _options.flag("progress", progress):
         try:
             import tqdm
         except ImportError:
@@ -340,5 +343,5 @@ def lint(model: str | bytes | os.PathLike[Any], *, runtimes: Sequence[str] = ())
     FileNotFoundError, garner.Error
         No such file, or one that is no model.
     """
-    answer = _native.ask({"do": "lint", "file": locate(model, role="model")["file"], "runtimes": [runtimes] if isinstance(runtimes, str) else list(runtimes)}, job=True)
+    answer = _native.ask({"do": "lint", "file": locate(model, role="model")["file"], "runtimes": _options.texts("runtimes", runtimes)}, job=True)
     return [Finding(**{**f, "runtimes": tuple(f["runtimes"])}) for f in answer["findings"]]

@@ -16,7 +16,7 @@ from typing import Any, Literal, Sequence, overload
 
 import numpy as np
 
-from . import _native, _views
+from . import _native, _options, _views
 from ._native import NULL, DTypeError, Error, OperatorError, OverlapError, ShapeError, ffi
 
 # Results of up to so many elements are numpy's: a call of it costs less than one of the library. _moved has what of the
@@ -30,11 +30,13 @@ _ndarray = np.ndarray
 _empty = np.empty
 
 
-@lru_cache(maxsize=None)
 def describe(operator: str) -> dict[str, Any]:
     """Return what the engine says of an operator."""
-    if not isinstance(operator, str):
-        raise OperatorError(f"garner: operator {operator!r}; give a name, of those of garner.operators()")
+    return _described(_options.text("operator", operator, "give a name, of those of garner.operators()"))
+
+
+@lru_cache(maxsize=None)
+def _described(operator: str) -> dict[str, Any]:
     d: dict[str, Any] = _native.ask({"do": "operator", "op": {"name": operator}})
     d["operands"] = tuple(n for n in d["further"] if n not in d["attributes"])  # behind the indices
     return d
@@ -108,27 +110,9 @@ def operators(name: str | None = None) -> list[str] | Operator:
     return Operator(d["name"], d["spec"], d["shape"], tuple(d["attributes"]), tuple(d["inputs"]), tuple(d["further"]), d["takes_indices"])
 
 
-def _plain(name: str, value: Any) -> Any:
-    """Return an attribute as JSON has it."""
-    if value is None or isinstance(value, (bool, str)):
-        return value
-    if isinstance(value, np.bool_):
-        return bool(value)
-    if isinstance(value, (list, tuple)):
-        return [_plain(name, v) for v in value]
-    try:
-        return value.__index__()
-    except AttributeError:
-        pass
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    raise OperatorError(f"garner: {name}={value!r}; an attribute is an integer, a list of them, a bool, a string or None")
-
-
 def _fill(value: Any, of: _views.View | None = None) -> str:
     """Return a value as the text of a fill, for elements of an operand where it is known."""
-    if hasattr(value, "item"):
-        value = value.item()
+    value = _options.scalar("outside", value)
     if of is not None and of.code == _views.CODES["bool"] and value in (0, 1):
         value = bool(value)
     elif of is not None and isinstance(value, bool) and of.code != _views.CODES["bool"]:
@@ -155,14 +139,12 @@ def operation(
 ) -> tuple[dict[str, Any], list[Any]]:
     """Return an operation as JSON has it, and the further operands, by position."""
     further = _behind(values, names)
-    attributes = {k: _plain(k, v) for k, v in values.items()}
+    attributes = {k: _options.attribute(k, v) for k, v in values.items()}
     if axis is not ...:
-        attributes["axis"] = _plain("axis", axis)
+        attributes["axis"] = _options.attribute("axis", axis)
     op: dict[str, Any] = {"name": operator, "values": attributes}
     if negative is not None:
-        if not isinstance(negative, str):
-            raise OperatorError(f'garner: negative={negative!r}; give "reject" or "from-end"')
-        op["negative"] = negative
+        op["negative"] = _options.text("negative", negative, 'give "reject" or "from-end"')
     if outside is not None:
         if not isinstance(outside, str):
             op["outside"], op["fill"] = "fill", _fill(outside)
@@ -235,12 +217,14 @@ def gather(
     garner.IndexError: garner: indices[1] = 7 is outside axis 0 of data, which has -3…2
     """
     d = describe(operator)
+    if threads.__class__ is not int or threads:
+        threads = _options.integer("threads", threads, 0, _options.CORES)
     if values and values.pop("max_norm", None) is not None:
         raise OperatorError("garner: max_norm changes the rows of the table, which no gather does; renormalise them first")
     further, of = _behind(values, d["operands"]), _views.view(data)
     if outside is not None and not isinstance(outside, str):
         outside = "fill=" + _fill(outside, of)
-    if type(axis) in _PLAIN and (outside is None or type(outside) is str) and _PLAIN.issuperset(map(type, values.values())):
+    if type(axis) in _PLAIN and type(negative) in _PLAIN and (outside is None or type(outside) is str) and _PLAIN.issuperset(map(type, values.values())):
         request, fills = _request(operator, axis, negative, outside, **values)
     else:
         request, fills = _request.__wrapped__(operator, axis, negative, outside, **values)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import operator
 import os
 import re
 import sys
@@ -13,7 +12,7 @@ from typing import Any, Iterator, NoReturn, Sequence, TypeVar, Union, overload
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from . import _native, _views
+from . import _native, _options, _views
 from ._native import ClosedError, DTypeError, OperatorError, OverlapError, ShapeError, ffi
 
 _Numbers = Union[NDArray[Any], Sequence[int], Sequence[Sequence[int]]]  # those of which rows come as NumPy's
@@ -106,11 +105,11 @@ class Table:
         self._open()
 
     def _open(self) -> None:
-        library = _native.load()
+        library, generation = _native.load(), _native.generation
         told = _native.opened(self._request)
         self._request["identity"] = told["identity"]
-        self._handle, self._generation = told["table"], _native.generation
-        self._cffi_lookup, self._cffi_rows = library.garner_lookup_now, library.garner_rows
+        # The generation is the last that is set: a thread that sees that of this process asks, without a lock, by all of the others.
+        self._handle, self._cffi_lookup, self._cffi_rows = told["table"], library.garner_lookup_now, library.garner_rows
         self.shape, self.row_bytes, self._bits = tuple(told["shape"]), told["row_bytes"], told["bits"]
         self._tail, self._rows = self.shape[1:], told["rows"]
         if self._bits == 0:
@@ -118,15 +117,18 @@ class Table:
             found[:] = [base64.b64decode(s).decode("utf-8", "surrogateescape") for s in told["strings"]]
             self._strings = found.reshape(self.shape)
             self._dtype, self._name, self._plain = found.dtype, told["dtype"], False
+            self._generation = generation
             return
         self._name, self._dtype = told["dtype"], None
         try:
             self._dtype = _views.numpy_dtype(self._name)
         except DTypeError:
             if self._bits < 8 or self._name not in _views._TORCH.values():
+                self._generation = generation
                 self.close()
                 raise
         self._plain = self._bits >= 8 and self._dtype is not None
+        self._generation = generation
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -196,7 +198,7 @@ class Table:
                 elif type(out) is _ndarray and out.dtype == self._dtype and out.shape == ids.shape + self._tail and out.flags.c_contiguous:
                     if self._copied(ids, bits, out, 0):
                         return out
-        a, back = _views.integers("numbers of rows", ids)
+        a, back = _views.integers("numbers of rows", ids, self._rows)
         if a.dtype.kind == "b":
             raise DTypeError("garner: numbers of rows of bool; give integers, or the mask to table[mask]")
         return self._found(a, out, back)
@@ -375,7 +377,7 @@ class Table:
                 self._range(int(key) if key >= 0 else int(key) + self._rows, 1, made, 1)
                 return made if self._tail else made[()]
             return self[np.array([key])][0]
-        a, back = _views.integers("numbers of rows", key)
+        a, back = _views.integers("numbers of rows", key, self._rows)
         if a.dtype.kind == "b":
             if a.shape != (self._rows,):
                 raise ShapeError(f"garner: a mask of shape {list(a.shape)} for {self._rows} rows")
@@ -519,12 +521,12 @@ def locate(
     if dtype is not None:
         at["dtype"] = _views.name_of("dtype", dtype)
     if shape is not None:
-        at["shape"] = [operator.index(n) for n in shape]
+        at["shape"] = _options.extents("shape", shape)
     if to is not None:
         at["to"] = _views.name_of("to", to)
-    if offset:
-        at["offset"] = operator.index(offset)
-    return {**at, **{k: True for k, v in (("raw", raw), ("pread", pread)) if v}}
+    if _options.integer("offset", offset):
+        at["offset"] = int(offset)
+    return {**at, **{k: True for k, v in (("raw", raw), ("pread", pread)) if _options.flag(k, v)}}
 
 
 assert sys.byteorder == "little", "garner: arrays are little-endian; this machine is not"

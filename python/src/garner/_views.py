@@ -8,7 +8,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from . import _native
+from . import _native, _options
 from ._native import DTypeError, OperatorError, ShapeError, ffi
 
 # The code and the bits of DLPack's types.
@@ -66,11 +66,11 @@ def name_of(role: str, dtype: Any) -> str:
     name = str(dtype).removeprefix("torch.") if type(dtype).__module__.partition(".")[0] == "torch" else ""
     try:
         found = np.dtype(dtype) if not name else None
-    except TypeError:
-        raise DTypeError(f'garner: {role}={dtype!r}; give the name of a type, such as "f32", or a dtype') from None
+    except (TypeError, ValueError, OverflowError):
+        raise DTypeError(f'garner: {role}={_options.shown(dtype)}; give the name of a type, such as "f32", or a dtype') from None
     name = name if found is None else found.name if found.isnative else ""
     if name not in _OF_NUMPY:
-        raise DTypeError(f"garner: {role}={dtype!r}, a type that garner lacks")
+        raise DTypeError(f"garner: {role}={_options.shown(dtype)}, a type that garner lacks")
     return _OF_NUMPY[name]
 
 
@@ -227,13 +227,26 @@ def operand(role: str, x: Any) -> View:
     return v
 
 
-def integers(role: str, x: Any) -> tuple[np.ndarray[Any, Any], View | None]:
-    """Return numbers or a mask of any library as NumPy has them, without a copy where it has memory, and what makes a result of their kind."""
-    if isinstance(x, (int, np.integer, list, tuple)):
+def integers(role: str, x: Any, rows: int) -> tuple[np.ndarray[Any, Any], View | None]:
+    """Return numbers or a mask of any library as NumPy has them, without a copy where it has memory, and what makes a result of their kind.
+
+    A number beyond 64 bits is outside the rows, as any other that is too large.
+    """
+    given = x if isinstance(x, (int, np.integer, list, tuple)) else None
+    if given is not None:
         x = np.asarray(x)
         x = x.astype(np.int64) if x.size == 0 and x.dtype == np.float64 else x  # an empty list has integers
     if type(x) is np.ndarray and x.dtype.kind in "iub":
         return x, None
+    if given is not None and isinstance(x, np.ndarray) and x.dtype == np.float64:
+        x = np.asarray(given, object)  # as which NumPy has integers of more than 63 bits
+        x = x if all(isinstance(n, int) for n in x.flat) else x.astype(np.float64)
+    if isinstance(x, np.ndarray) and x.dtype.kind == "O" and x.size and all(isinstance(n, int) for n in x.flat):
+        at, far = next(((at or (0,), n) for at, n in np.ndenumerate(x) if not -rows <= n < rows), ((0,), 0))
+        if far:
+            e = _native.IndexError(f"garner: ids[{','.join(map(str, at))}] = {_options.shown(far)} is outside the table's {rows} rows")
+            e.position, e.value, e.axis, e.dim = at, far, 0, rows
+            raise e
     v = operand(role, x)
     a = v.owner if isinstance(v.owner, np.ndarray) else v.owner.numpy()
     if a.dtype.kind not in "iub":
