@@ -448,8 +448,8 @@ def test_refusals(call: Any, kind: Any, words: str) -> None:
 
 def test_out_is_of_the_same_elements() -> None:
     """Of types that are only moved, those of one width are not one."""
-    eight = ["M8[D]", "M8[s]", ">M8[s]", "m8[s]", "u8", "i8", "f8", "c8", "V8", "i4,f4", [("lat", "f4"), ("lon", "f4")], [("lon", "f4"), ("lat", "f4")]]
-    sixteen = ["c16", np.longdouble, "V16", "i8,f8"] if np.dtype(np.longdouble).itemsize == 16 else []
+    eight: list[Any] = ["M8[D]", "M8[s]", ">M8[s]", "m8[s]", "u8", "i8", "f8", "c8", "V8", "i4,f4", [("lat", "f4"), ("lon", "f4")], [("lon", "f4"), ("lat", "f4")]]
+    sixteen: list[Any] = ["c16", np.longdouble, "V16", "i8,f8"] if np.dtype(np.longdouble).itemsize == 16 else []
     taken = 0
     for of, to in [(a, b) for kind in (eight, sixteen) for a in kind for b in kind]:
         a, out = np.zeros(3, of), np.zeros(2, to)
