@@ -22,6 +22,7 @@ import itertools
 import json
 import math
 import os
+import random
 import statistics
 import sys
 import tempfile
@@ -54,14 +55,17 @@ def peers():
 
 
 def turns(calls, count, many=1, before=None):
-    """Times calls by name in turns; returns the times of each in seconds, sorted."""
+    """Times calls by name in turns; returns the times of each in seconds, sorted.
+
+    The order is another one in each turn, as what a call leaves behind, threads and caches, is the next one's. One call that
+    is not timed comes first, but before cold ones.
+    """
     taken = {name: [] for name in calls}
-    order = list(calls.items())
-    for turn in range(count):
-        first = turn % len(order)
-        for name, call in order[first:] + order[:first]:
-            if before is not None:
-                before()
+    order, shuffled = list(calls.items()), random.Random(0)
+    for _ in range(count):
+        shuffled.shuffle(order)
+        for name, call in order:
+            (before or call)()
             start = CLOCK()
             for _ in range(many):
                 call()
