@@ -88,7 +88,7 @@ def test_large_take_is_the_librarys(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_left_to_numpy() -> None:
     """The sizes are those of the docstring of take."""
     text = " ".join((garner.take.__doc__ or "").split())
-    for told in ("524,288 on, or 262,144 where `a` has more than 32 MiB", "16 MiB on, or 4 MiB where `a` has more than 32 MiB, or 256 KiB and 65,537 elements with `out`"):
+    for told in ("524,288 on, or 262,144 where `a` has more than 32 MiB", "16 MiB on, or 4 MiB where `a` has more than 32 MiB", "from 256 KiB and 65,537 elements on, those below 16 bytes from 4 MiB, and those below 64 bytes of such a large `a` from 2 MiB"):
         assert told in text
     near, far = np.zeros((8, 1024), np.int8), np.zeros((32 << 10, 1025), np.int8)
 
@@ -101,6 +101,12 @@ def test_what_is_left_to_numpy() -> None:
     assert [asked(near.reshape(-1), n, axis=axis) for axis in (None, 0, -1) for n in ((1 << 19) - 1, 1 << 19)] == [False, True] * 3
     assert [asked(far, n, axis=None) for n in ((1 << 18) - 1, 1 << 18)] == [False, True]
     assert [asked(near, n, True) for n in (255, 256)] == [False, True]
+    short = near.reshape(-1, 8)
+    assert [asked(short, n, True) for n in ((1 << 19) - 1, 1 << 19)] == [False, True]
+    assert [asked(short.view("i4").reshape(-1, 4), n, True) for n in ((1 << 14) - 1, 1 << 14)] == [False, True]
+    for width, least in ((32, 1 << 16), (64, 1 << 12)):
+        large = np.broadcast_to(np.int8(0), (2 << 20, width))
+        assert large.nbytes > 32 << 20 and [asked(large, n, True) for n in (least - 1, least)] == [False, True]
     assert not asked(near, 256, True, "clip") and not asked(near.reshape(-1), 1 << 18, True)
     with pytest.MonkeyPatch.context() as m:
         m.setattr(_ops, "_moved", MOVED)

@@ -451,7 +451,8 @@ def _moved(a: Any, indices: Any, axis: Any, mode: Any, out: Any) -> bool:
     if each == 1:
         return n >= (1 << 18 if far else 1 << 19)
     if out is not None and mode == "raise":  # numpy fills a buffer of its own first
-        return size >= 1 << 18
+        short: bool = each * a.itemsize < (64 if far else 16)
+        return size >= (1 << 18 if not short else 2 << 20 if far else 4 << 20)
     return size >= (4 << 20 if far else 16 << 20)
 
 
@@ -462,7 +463,8 @@ def take(
 
     Scalars, strings, objects, subclasses of ndarray and whatever NumPy converts first are NumPy's own, and so are results for which
     NumPy is as fast. garner's are single elements from 524,288 on, or 262,144 where `a` has more than 32 MiB; and rows from 16 MiB on, or 4 MiB
-    where `a` has more than 32 MiB, or 256 KiB and 65,537 elements with `out` and the mode raise, for which NumPy fills a buffer first.
+    where `a` has more than 32 MiB. With `out` and the mode raise, for which NumPy fills a buffer first, rows are garner's from 256 KiB and 65,537
+    elements on, those below 16 bytes from 4 MiB, and those below 64 bytes of such a large `a` from 2 MiB.
     These run on all cores once they take longer than about a millisecond, and a signal such as that of Ctrl-C ends them.
 
     A call of garner costs some 3 µs more than one of NumPy, and some 40 µs at the first one for a shape and strides of `a`, whatever the
