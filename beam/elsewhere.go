@@ -99,7 +99,7 @@ func (o *opened) serve() error {
 		return err
 	}
 	name := sha256.Sum256([]byte(shards.Node()))
-	return putFile(filepath.Join(postsFolder(o.Out), fmt.Sprintf("%x-%d", name[:8], os.Getpid())), b)
+	return note(o.Out, filepath.Join(postsFolder(o.Out), fmt.Sprintf("%x-%d", name[:8], os.Getpid())), b)
 }
 
 // stop ends what serve began.

@@ -68,10 +68,13 @@ func (t *task) identity() (string, error) {
 
 // begin makes the folder ready for the job. done is true where it has the result.
 func (t *task) begin() (done bool, err error) {
-	for range beginTries {
+	for try := range beginTries {
 		var made bool
 		if done, made, err = t.enter(); err != nil || done {
 			quit(t.Out, t.Driver, made)
+			if errors.Is(err, fs.ErrNotExist) && try+1 < beginTries {
+				continue // the work folder went between two steps
+			}
 			return done, err
 		}
 		if t.Driver == "" {
@@ -291,7 +294,23 @@ func leave(out, driver string) error {
 	if err := os.Remove(filepath.Join(workFolder(out), driversName)); err != nil {
 		return nil // others work there
 	}
-	// It goes in one step: a driver that begins now finds all of it, or nothing.
+	made := false
+	err := takeAway(out, func(away string) {
+		_, err := os.Stat(filepath.Join(away, madeName))
+		made = err == nil
+	})
+	if err != nil {
+		return err
+	}
+	if made {
+		_ = os.Remove(out)
+	}
+	return nil
+}
+
+// takeAway removes the work folder. It goes in one step: a driver that begins now finds all of it,
+// or nothing, and a worker that is late writes nothing into it. look, if not nil, sees it before.
+func takeAway(out string, look func(away string)) error {
 	away := workFolder(out) + "-" + newToken()[:8]
 	if err := os.Rename(workFolder(out), away); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -299,15 +318,10 @@ func leave(out, driver string) error {
 		}
 		return err
 	}
-	_, err := os.Stat(filepath.Join(away, madeName))
-	made := err == nil
-	if err := os.RemoveAll(away); err != nil {
-		return err
+	if look != nil {
+		look(away)
 	}
-	if made {
-		_ = os.Remove(out)
-	}
-	return nil
+	return os.RemoveAll(away)
 }
 
 // made reports whether a manifest is that of this job's result.
@@ -395,6 +409,30 @@ func putFile(path string, b []byte) error {
 	return f.Commit()
 }
 
+// note writes a small file of a worker into the work folder. That folder it does not make: where it is
+// gone, the result of another driver is there, for which nobody needs the file, or the job has ended.
+func note(out, path string, b []byte) error {
+	var err error
+	if dir := filepath.Dir(path); dir != workFolder(out) {
+		err = os.Mkdir(dir, 0o777)
+	}
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		var f *atomicfile.File
+		if f, err = atomicfile.Create(path); err == nil {
+			defer f.Abort()
+			_, err = f.Write(b)
+			err = errors.Join(err, f.Commit())
+		}
+	}
+	if err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if _, there := os.Stat(filepath.Join(out, shards.SuccessName)); there == nil {
+		return nil
+	}
+	return garner.Errorf(err, "%s is gone: the job has ended, or somebody has removed it; run it again", workFolder(out))
+}
+
 // finish writes the manifest, says that the result is there, and sweeps.
 func (t *task) finish(all []shardFile) error {
 	m := *t.Manifest
@@ -425,7 +463,7 @@ func sweep(out string) error {
 			}
 		}
 	}
-	return os.RemoveAll(workFolder(out))
+	return takeAway(out, nil)
 }
 
 // A refusal is the result of a job whose indices are refused.

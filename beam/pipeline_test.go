@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -139,7 +140,12 @@ func folder(t *testing.T, out string) (garner.Spec, []byte) {
 		names = append(names, e.Name())
 	}
 	if slices.Sort(names); !slices.Equal(names, want) {
-		t.Errorf("%s has %v, want %v", out, names, want)
+		var within []string
+		_ = filepath.WalkDir(workFolder(out), func(path string, _ fs.DirEntry, _ error) error {
+			within = append(within, path)
+			return nil
+		})
+		t.Errorf("%s has %v, want %v; the work folder has %v", out, names, want, within)
 	}
 	x, closeIt, err := files.Tensor(t.Context(), out, files.Options{})
 	if err != nil {
@@ -684,6 +690,46 @@ func TestOutcome(t *testing.T) {
 	}
 	if err := Outcome(job.Out); err == nil || errors.Is(err, garner.ErrIndex) {
 		t.Errorf("a folder that is not there: %v", err)
+	}
+}
+
+// TestLateWorker holds that a worker that is late, of a driver whose job has ended, leaves nothing
+// beside the result, and makes no folder where the job is gone.
+func TestLateWorker(t *testing.T) {
+	job := jobOfRows(t, garner.F32, 100, 16, 500)
+	job.Out = filepath.Join(t.TempDir(), "rows")
+	late, err := prepare(t.Context(), job, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths := []string{late.record(0), refusedFile(late.Out, ""), filepath.Join(postsFolder(late.Out), "a")}
+	for _, path := range paths {
+		if err := note(late.Out, path, []byte("late")); err != nil {
+			t.Errorf("in the middle of the job: %v", err)
+		}
+		if text, err := os.ReadFile(path); err != nil || string(text) != "late" {
+			t.Errorf("%q, %v", text, err)
+		}
+	}
+	if err := Run(t.Context(), job, Runner{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		if err := note(late.Out, path, []byte("late")); err != nil {
+			t.Errorf("behind the job: %v", err)
+		}
+	}
+	hasResult(t, job)
+	if err := os.RemoveAll(job.Out); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		if err := note(late.Out, path, []byte("late")); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "run it again") {
+			t.Errorf("without a folder: %v", err)
+		}
+	}
+	if _, err := os.Stat(job.Out); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a worker has made the folder: %v", err)
 	}
 }
 

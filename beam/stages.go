@@ -151,7 +151,7 @@ func (f *decideFn) ProcessElement(_ context.Context, _ int, surveys func(*string
 	if err != nil {
 		return err
 	}
-	if err := putFile(refusedFile(f.o.Out, f.o.Driver), text); err != nil {
+	if err := note(f.o.Out, refusedFile(f.o.Out, f.o.Driver), text); err != nil {
 		return err
 	}
 	emit(string(text))
@@ -422,7 +422,7 @@ func (o *opened) write(ctx context.Context, shard int64, pieces []wire.Piece) (d
 	}
 	// The record comes first: where the run ends between the two, it is of no file, and is
 	// taken for none. A file without a record would be made again.
-	if err := putFile(o.record(shard), text); err != nil {
+	if err := note(o.Out, o.record(shard), text); err != nil {
 		return "", err
 	}
 	if err := file.Commit(); err != nil {
