@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	fnpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/fnexecution_v1"
@@ -39,8 +40,28 @@ func dialHeld(other dialer) dialer {
 				return s
 			}
 			return newControlStream(s, held)
-		})
+		}, grpc.WithUnaryInterceptor(describe))
 	}
+}
+
+// describeMethod is the call by which a worker asks what a bundle is.
+var describeMethod = "/" + fnpb.BeamFnControl_ServiceDesc.ServiceName + "/GetProcessBundleDescriptor"
+
+// describing is the number of these calls that go on.
+var describing atomic.Int64
+
+// describe lets a worker that ends have the answers for which it has asked. Where two bundles wait for
+// one answer and it is an error, Beam 2.77.0 writes a map of both without its lock, which can end the
+// process.
+func describe(ctx context.Context, method string, q, answer any, conn *grpc.ClientConn, call grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	if method == describeMethod {
+		describing.Add(1)
+		defer describing.Add(-1)
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), held)
+		defer cancel()
+	}
+	return call(ctx, method, q, answer, conn, opts...)
 }
 
 // hostPort reports whether a target of gRPC is a host or an address, and the number of a port. What gRPC

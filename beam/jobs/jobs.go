@@ -54,8 +54,9 @@ const (
 
 // A Client talks to one job service. It is safe for concurrent use.
 type Client struct {
-	service jobpb.JobServiceClient
-	close   func() error
+	service   jobpb.JobServiceClient
+	close     func() error
+	cancelled func() // called behind each cancelling; nil where the engine needs none
 }
 
 // Dial connects to the job service at an endpoint, HOST:PORT. A connection that is refused
@@ -324,6 +325,9 @@ func (c *Client) Cancel(ctx context.Context, id string) (State, error) {
 	}
 	if _, err := c.service.Cancel(ctx, &jobpb.CancelJobRequest{JobId: id}); err != nil {
 		return s, fmt.Errorf("job %s: cancel: %w", id, err)
+	}
+	if c.cancelled != nil {
+		c.cancelled()
 	}
 	return c.end(ctx, id)
 }

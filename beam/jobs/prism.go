@@ -40,7 +40,7 @@ func Prism(ctx context.Context) (*Client, *pipepb.Environment, error) {
 		return nil, nil, fmt.Errorf("prism: %w", errors.Join(err, workers.close()))
 	}
 	env.Dependencies = nil
-	return &Client{service: service, close: workers.close}, env, nil
+	return &Client{service: service, close: workers.close, cancelled: workers.hold}, env, nil
 }
 
 // A pool starts workers for Prism as goroutines of this process. Prism 2.77.0 panics where a
@@ -54,10 +54,16 @@ type pool struct {
 
 	mu     sync.Mutex
 	closed bool
+	until  time.Time // before which no worker ends
 }
 
 // poolAnswers is how long a closed pool answers.
 const poolAnswers = time.Minute
+
+// settles is how long workers live on behind the cancelling of a job. Prism 2.77.0 cancels its own
+// context, and then the goroutines that began before start their bundles: they send to a channel that
+// Prism closes when its worker has ended, and the process panics. It takes them microseconds, if they run.
+const settles = 250 * time.Millisecond
 
 func startPool(ctx context.Context) (*pool, error) {
 	workers, err := extworker.StartLoopback(ctx, 0)
@@ -85,12 +91,35 @@ func (p *pool) StartWorker(ctx context.Context, q *fnpb.StartWorkerRequest) (*fn
 	return p.Loopback.StartWorker(ctx, q)
 }
 
+// hold keeps the workers for a while.
+func (p *pool) hold() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.until = time.Now().Add(settles)
+}
+
+// wait ends when no worker is kept, and none waits for what a bundle is, which an engine does not tell
+// of workers that it has stopped.
+func (p *pool) wait() {
+	for until := time.Now().Add(held); time.Now().Before(until); {
+		p.mu.Lock()
+		rest := time.Until(p.until)
+		p.mu.Unlock()
+		if rest <= 0 && describing.Load() == 0 {
+			return
+		}
+		time.Sleep(max(rest, 5*time.Millisecond))
+	}
+}
+
 func (p *pool) StopWorker(ctx context.Context, q *fnpb.StopWorkerRequest) (*fnpb.StopWorkerResponse, error) {
+	p.wait()
 	return p.Loopback.StopWorker(ctx, q)
 }
 
 // close ends the workers.
 func (p *pool) close() error {
+	p.wait()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {

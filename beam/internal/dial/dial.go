@@ -23,9 +23,9 @@ import (
 // Dial connects to an endpoint, HOST:PORT, as Beam's grpcx.DefaultDial does, and waits until the engine
 // talks. A target with a scheme, such as "dns:///HOST:PORT", is no endpoint here: Dial would take all of it
 // as a host and a port. wrap gives the stream that a caller of a method of streams gets, such as
-// "/service/Method".
-func Dial(ctx context.Context, endpoint string, timeout time.Duration, wrap func(method string, s grpc.ClientStream) grpc.ClientStream) (*grpc.ClientConn, error) {
-	conn, err := grpc.NewClient("passthrough:///"+endpoint,
+// "/service/Method". The options are those of the connection beside.
+func Dial(ctx context.Context, endpoint string, timeout time.Duration, wrap func(method string, s grpc.ClientStream) grpc.ClientStream, opts ...grpc.DialOption) (*grpc.ClientConn, error) {
+	conn, err := grpc.NewClient("passthrough:///"+endpoint, append(opts,
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32)),
 		grpc.WithStreamInterceptor(func(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, call grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
@@ -34,7 +34,7 @@ func Dial(ctx context.Context, endpoint string, timeout time.Duration, wrap func
 				return nil, err
 			}
 			return wrap(method, &single{ClientStream: stream}), nil
-		}))
+		}))...)
 	if err != nil {
 		return nil, err
 	}
