@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"strconv"
 
@@ -12,7 +11,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/mapped"
+	"github.com/garner-go/garner/internal/beside"
+	"github.com/garner-go/garner/internal/protofile"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/onnx/modelproto/internal/onnxpb"
 	"github.com/garner-go/garner/operators"
@@ -53,14 +53,14 @@ func shapeOf(dims []int64) (garner.Shape, error) {
 // constant makes a constant of a TensorProto. It checks all but the values of the
 // elements.
 func (r *reader) constant(t *onnxpb.TensorProto, name string) (*model.Constant, error) {
-	number, n := protowire.ConsumeVarint(t.RawData)
-	if n < 0 || number >= uint64(len(r.elements)) {
+	found, ok := schema.Number(t.RawData, r.elements)
+	if !ok {
 		return nil, errors.New("it has no elements")
 	}
-	if err := r.spend(constantBytes); err != nil {
+	if err := r.Spend(protofile.ConstantBytes); err != nil {
 		return nil, err
 	}
-	e := &r.elements[number]
+	e := elements{found}
 	shape, err := shapeOf(t.Dims)
 	if err != nil {
 		return nil, err
@@ -82,11 +82,11 @@ func (r *reader) constant(t *onnxpb.TensorProto, name string) (*model.Constant, 
 	}
 	external := t.GetDataLocation() == onnxpb.TensorProto_EXTERNAL
 	switch {
-	case e.other != 0:
-		return nil, fmt.Errorf("its elements stand in %s and in %s; leave one", fieldName(e.field), fieldName(e.other))
-	case external && e.field != 0:
-		return nil, fmt.Errorf("its elements stand in another file and in %s; leave one", fieldName(e.field))
-	case !external && len(t.ExternalData) > 0 && e.field == 0:
+	case e.Other != 0:
+		return nil, fmt.Errorf("its elements stand in %s and in %s; leave one", schema.FieldName(e.Field), schema.FieldName(e.Other))
+	case external && e.Field != 0:
+		return nil, fmt.Errorf("its elements stand in another file and in %s; leave one", schema.FieldName(e.Field))
+	case !external && len(t.ExternalData) > 0 && e.Field == 0:
 		return nil, errors.New("it names another file, and its data_location is not EXTERNAL; set it")
 	}
 	if external {
@@ -106,32 +106,15 @@ func (r *reader) constant(t *onnxpb.TensorProto, name string) (*model.Constant, 
 		return c, nil
 	}
 	c := model.NewConstant(name, spec, func() (garner.Tensor, error) {
-		made, err := readMapped(r.file, 0, r.file.Size(), func([]byte) (garner.Tensor, error) { return tensor() })
+		made, err := beside.Tensor(r.file, 0, r.file.Size(), func([]byte) (garner.Tensor, error) { return tensor() })
 		return made, r.atTensor(name, err)
 	})
 	if in, ok := e.inPlace(dtype); ok {
-		c.File, c.Offset, c.Size, c.State = r.path, int64(e.at), int64(len(in)), source.FileState(r.file.Stamp())
+		c.File, c.Offset, c.Size, c.State = r.path, int64(e.At), int64(len(in)), source.FileState(r.file.Stamp())
 	} else {
 		c.Encoded = true
 	}
 	return c, nil
-}
-
-var errClosed = garner.Errorf(fs.ErrClosed, "its file was closed; read constants before the model is closed")
-
-// readMapped makes a tensor from size bytes of a mapped file, from an offset on, or
-// over them: then the file keeps it.
-func readMapped(file *mapped.File, offset, size int, read func(b []byte) (garner.Tensor, error)) (made garner.Tensor, err error) {
-	err = file.Read(offset, size, func(b []byte) error {
-		if made, err = read(b); err == nil {
-			made = file.View(made)
-		}
-		return err
-	})
-	if errors.Is(err, fs.ErrClosed) {
-		err = errClosed
-	}
-	return made, err
 }
 
 // unreadable makes a constant whose Tensor is an error.
@@ -149,11 +132,6 @@ func (r *reader) atTensor(name string, err error) error {
 }
 
 func tensorNamed(name string) string { return fmt.Sprintf("tensor %.200q", name) }
-
-// fieldName names a field of TensorProto.
-func fieldName(field protowire.Number) string {
-	return string(tensorProto.Fields().ByNumber(field).Name())
-}
 
 // fieldOf gives the field that holds elements of a dtype where raw_data does not:
 // its number, the bits of a number that are kept, and the wire type.
@@ -176,21 +154,21 @@ func fieldOf(dtype garner.DType) (field protowire.Number, bits int, wire protowi
 
 // check compares the number of elements with the shape, and the field with the
 // dtype.
-func (e *elements) check(dtype garner.DType, shape garner.Shape) error {
+func (e elements) check(dtype garner.DType, shape garner.Shape) error {
 	n, _ := shape.Len()
 	field, bits, _ := fieldOf(dtype)
 	switch {
-	case e.field == 0 && n == 0:
+	case e.Field == 0 && n == 0:
 		return nil
-	case e.field == 0:
+	case e.Field == 0:
 		return fmt.Errorf("it has no elements, and its shape %s wants %d", shape, n)
-	case dtype == garner.String && e.field == rawData:
+	case dtype == garner.String && e.Field == rawData:
 		return errors.New("its strings stand in raw_data; write them in string_data")
-	case e.field != rawData && e.field != field:
-		return fmt.Errorf("its elements stand in %s; those of %s stand in %s or in raw_data", fieldName(e.field), dtype, fieldName(field))
+	case e.Field != rawData && e.Field != field:
+		return fmt.Errorf("its elements stand in %s; those of %s stand in %s or in raw_data", schema.FieldName(e.Field), dtype, schema.FieldName(field))
 	case dtype == garner.String:
-		if e.count != n {
-			return fmt.Errorf("it has %d strings, and its shape %s wants %d", e.count, shape, n)
+		if e.Count != n {
+			return fmt.Errorf("it has %d strings, and its shape %s wants %d", e.Count, shape, n)
 		}
 		return nil
 	}
@@ -198,31 +176,31 @@ func (e *elements) check(dtype garner.DType, shape garner.Shape) error {
 	if !ok {
 		return fmt.Errorf("its shape %s takes more bytes than garner can count", shape)
 	}
-	if e.field == rawData {
-		if int64(e.count) != size {
-			return fmt.Errorf("it has %d bytes; %s%s takes %d", e.count, dtype, shape, size)
+	if e.Field == rawData {
+		if int64(e.Count) != size {
+			return fmt.Errorf("it has %d bytes; %s%s takes %d", e.Count, dtype, shape, size)
 		}
 		return nil
 	}
-	if each := int64(bits / 8); int64(e.count) != size/each || size%each != 0 {
-		return fmt.Errorf("it has %d numbers in %s; %s%s takes %d", e.count, fieldName(e.field), dtype, shape, size/each)
+	if each := int64(bits / 8); int64(e.Count) != size/each || size%each != 0 {
+		return fmt.Errorf("it has %d numbers in %s; %s%s takes %d", e.Count, schema.FieldName(e.Field), dtype, shape, size/each)
 	}
 	return nil
 }
 
 // inPlace gives the elements as a view of the file; false where they are encoded.
-func (e *elements) inPlace(dtype garner.DType) ([]byte, bool) {
+func (e elements) inPlace(dtype garner.DType) ([]byte, bool) {
 	_, _, wire := fieldOf(dtype)
-	if e.field == rawData || e.chunks == 1 && e.wire == protowire.BytesType && (wire == protowire.Fixed32Type || wire == protowire.Fixed64Type) {
-		return e.piece, true
+	if e.Field == rawData || e.Chunks == 1 && e.Wire == protowire.BytesType && (wire == protowire.Fixed32Type || wire == protowire.Fixed64Type) {
+		return e.Piece, true
 	}
 	return nil, false
 }
 
 // tensor makes the tensor; check has passed.
-func (e *elements) tensor(dtype garner.DType, shape garner.Shape) (garner.Tensor, error) {
+func (e elements) tensor(dtype garner.DType, shape garner.Shape) (garner.Tensor, error) {
 	if dtype == garner.String {
-		list, err := e.strings()
+		list, err := e.Texts(stringData)
 		if err != nil {
 			return garner.Tensor{}, err
 		}
@@ -242,10 +220,10 @@ func (e *elements) tensor(dtype garner.DType, shape garner.Shape) (garner.Tensor
 			low, high = -1<<(bits-1), 1<<(bits-1)-1
 		}
 	}
-	b := make([]byte, 0, e.count*(bits/8))
+	b := make([]byte, 0, e.Count*(bits/8))
 	var bad error
 	i := 0
-	err := e.numbers(wire, func(v uint64) {
+	err := e.Numbers(wire, func(v uint64) {
 		if signed := int64(v); (signed < low || signed > high) && bad == nil {
 			bad = fmt.Errorf("its number %d is %d, which is no %s", i, signed, dtype)
 		}
@@ -265,13 +243,13 @@ func (e *elements) tensor(dtype garner.DType, shape garner.Shape) (garner.Tensor
 // another file is an error.
 func Tensor(b []byte) (name string, t garner.Tensor, err error) {
 	r := &reader{}
-	var s stripper
-	if err := s.strip(b, 0, tensorProto, 0); err != nil {
+	s := newStripper()
+	if err := s.Strip(b, 0, tensorProto, 0); err != nil {
 		return "", garner.Tensor{}, garner.Errorf(nil, "no tensor: %v", err)
 	}
-	r.elements = s.elements
+	r.elements = s.Found
 	var p onnxpb.TensorProto
-	if err := unmarshal.Unmarshal(s.out, &p); err != nil {
+	if err := unmarshal.Unmarshal(s.Out, &p); err != nil {
 		return "", garner.Tensor{}, garner.Errorf(nil, "no tensor: %v", err)
 	}
 	c, err := r.constant(&p, p.GetName())
