@@ -42,6 +42,8 @@ type Elements struct {
 	At      int              // offset of the last piece in the file, in bytes
 	Piece   []byte           // the last piece
 	Wire    protowire.Type   // of the last piece
+
+	of *Schema
 }
 
 // A Stripper copies a message without the fields in Unread and without the elements of
@@ -186,7 +188,7 @@ func (s *Stripper) Strip(message []byte, at int, of protoreflect.MessageDescript
 	tensor := -1
 	if of == s.Tensor {
 		tensor = len(s.Found)
-		s.Found = append(s.Found, Elements{Message: message})
+		s.Found = append(s.Found, Elements{Message: message, of: s.Schema})
 	}
 	var seen [32]bool  // singular messages
 	var counts [32]int // messages so far in each repeated field
@@ -227,7 +229,7 @@ func (s *Stripper) Strip(message []byte, at int, of protoreflect.MessageDescript
 		}
 		if tensor >= 0 {
 			if slices.Contains(s.Elements, field) {
-				if err := s.Found[tensor].note(s.Schema, field, want, wire, content, end-len(content)); err != nil {
+				if err := s.Found[tensor].note(field, want, wire, content, end-len(content)); err != nil {
 					return in(fd, 0, err)
 				}
 				continue
@@ -301,8 +303,8 @@ func (s *Stripper) fill(from int) {
 }
 
 // note records the elements in a field.
-func (e *Elements) note(s *Schema, field protowire.Number, want, wire protowire.Type, content []byte, at int) error {
-	if wire == protowire.BytesType && len(content) == 0 && field != s.Strings {
+func (e *Elements) note(field protowire.Number, want, wire protowire.Type, content []byte, at int) error {
+	if wire == protowire.BytesType && len(content) == 0 && field != e.of.Strings {
 		return nil
 	}
 	if e.Field != 0 && e.Field != field {
@@ -313,9 +315,9 @@ func (e *Elements) note(s *Schema, field protowire.Number, want, wire protowire.
 	e.Chunks++
 	e.At, e.Piece = at, content
 	switch {
-	case field == s.Raw:
+	case want == protowire.BytesType && field != e.of.Strings:
 		e.Count = len(content) // the last of several replaces the others
-	case field == s.Strings || wire != protowire.BytesType:
+	case field == e.of.Strings || wire != protowire.BytesType:
 		e.Count++
 	default:
 		n, err := countNumbers(want, content)

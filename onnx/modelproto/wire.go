@@ -104,6 +104,3 @@ func (s *stripper) locate(entry []byte) error {
 	}
 	return nil
 }
-
-// elements are those of a TensorProto.
-type elements struct{ *protofile.Elements }

@@ -22,7 +22,7 @@ KEEP = {
     "SignatureDef": "inputs outputs",
     "TensorInfo": "name dtype tensor_shape",
     "GraphDef": "node library versions",
-    "VersionDef": "producer",
+    "VersionDef": "producer min_consumer",
     "FunctionDefLibrary": "function",
     "FunctionDef": "signature node_def ret arg_attr",
     "FunctionDef.ArgAttrs": "attr",

@@ -1021,6 +1021,7 @@ func (x *FunctionDef) GetRet() map[string]string {
 type VersionDef struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Producer      int32                  `protobuf:"varint,1,opt,name=producer,proto3" json:"producer,omitempty"`
+	MinConsumer   int32                  `protobuf:"varint,2,opt,name=min_consumer,json=minConsumer,proto3" json:"min_consumer,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1058,6 +1059,13 @@ func (*VersionDef) Descriptor() ([]byte, []int) {
 func (x *VersionDef) GetProducer() int32 {
 	if x != nil {
 		return x.Producer
+	}
+	return 0
+}
+
+func (x *VersionDef) GetMinConsumer() int32 {
+	if x != nil {
+		return x.MinConsumer
 	}
 	return 0
 }
@@ -2727,10 +2735,11 @@ const file_tensorflow_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\v2'.garner.tensorflow.FunctionDef.ArgAttrsR\x05value:\x028\x01\x1a6\n" +
 	"\bRetEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"*\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"O\n" +
 	"\n" +
 	"VersionDef\x12\x1c\n" +
-	"\bproducer\x18\x01 \x01(\x05B\x00R\bproducer\"\xbc\x01\n" +
+	"\bproducer\x18\x01 \x01(\x05B\x00R\bproducer\x12#\n" +
+	"\fmin_consumer\x18\x02 \x01(\x05B\x00R\vminConsumer\"\xbc\x01\n" +
 	"\bGraphDef\x120\n" +
 	"\x04node\x18\x01 \x03(\v2\x1a.garner.tensorflow.NodeDefB\x00R\x04node\x12;\n" +
 	"\bversions\x18\x04 \x01(\v2\x1d.garner.tensorflow.VersionDefB\x00R\bversions\x12A\n" +
