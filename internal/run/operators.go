@@ -14,7 +14,9 @@ type evaluator func(c *call) (garner.Tensor, error)
 // there is none.
 func evaluatorOf(m *model.Model, n *model.Node) evaluator {
 	table := onnxOperators
-	if m.Format != "ONNX" {
+	if m.Format == tensorflowFormat {
+		table = tensorflowOperators
+	} else if m.Format != "ONNX" {
 		table = irOperators
 	}
 	if n.Domain != "" || len(n.Outputs) != 1 || len(n.Graphs) > 0 {
