@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/operators"
 )
 
 // tensorflowFormat is the Format of models of TensorFlow.
@@ -15,7 +17,9 @@ const tensorflowFormat = "TensorFlow"
 //
 // TensorFlow's threads take denormal floats for zeros, and make none. What arithmetic,
 // comparisons and casts would make of one is refused, and so is a NaN that arithmetic makes,
-// whose bits depend on the processor.
+// whose bits depend on the processor. Its optimiser changes the order of additions and
+// multiplications of floats, and makes multiplications of divisions: one of these alone is
+// run, and no division.
 var tensorflowOperators = map[string]evaluator{
 	"Identity": identity, "ReadVariableOp": identity, "StopGradient": identity, "PreventGradient": identity, "Snapshot": identity,
 
@@ -41,12 +45,11 @@ var tensorflowOperators = map[string]evaluator{
 	"Select": selectRows, "SelectV2": where,
 
 	"Neg":         ofIntegers(negate),
-	"Add":         ordinary(arithmetic("add")),
-	"AddV2":       ordinary(arithmetic("add")),
-	"Sub":         ordinary(arithmetic("sub")),
-	"Mul":         ordinary(arithmetic("mul")),
-	"RealDiv":     ordinary(binaryOf("div")),
-	"Div":         ordinary(binaryOf("div")),
+	"Add":         alone(ordinary(arithmetic("add"))),
+	"AddV2":       alone(ordinary(arithmetic("add"))),
+	"Sub":         alone(ordinary(arithmetic("sub"))),
+	"Mul":         alone(ordinary(arithmetic("mul"))),
+	"Div":         ofIntegers(binaryOf("div")),
 	"FloorDiv":    ofIntegers(binaryOf("floor div")),
 	"TruncateDiv": ofIntegers(binaryOf("div")),
 	"FloorMod":    ofIntegers(binaryOf("mod")),
@@ -72,6 +75,46 @@ func ofIntegers(f evaluator) evaluator {
 		}
 		return f(c)
 	}
+}
+
+// alone evaluates arithmetic. Of floats it refuses operands that are made by arithmetic.
+func alone(f evaluator) evaluator {
+	return func(c *call) (garner.Tensor, error) {
+		v, err := c.lazyInput()
+		if err != nil {
+			return garner.Tensor{}, err
+		}
+		if v.dtype().IsFloat() {
+			for _, v := range c.node.Inputs {
+				if err := c.isMade(v); err != nil {
+					return garner.Tensor{}, err
+				}
+			}
+		}
+		return f(c)
+	}
+}
+
+// isMade refuses a value that arithmetic makes, or that is such a value in another shape.
+func (c *call) isMade(v *model.Value) error {
+	const most = 64 // operators that change the shape alone
+	for range most {
+		if v == nil || v.Constant != nil || v.From == nil {
+			return nil
+		}
+		if _, given := c.given[v]; given {
+			return nil
+		}
+		effect, inputs := operators.EffectOf(v.From)
+		if effect == operators.Computed {
+			break
+		}
+		if effect == operators.Opaque || effect == operators.Cast || len(inputs) == 0 {
+			return nil
+		}
+		v = inputs[0]
+	}
+	return garner.Errorf(garner.ErrDType, "%s of floats that are sums or products is not run, because TensorFlow's optimiser changes the order of both; give what the first makes", c.node.Op)
 }
 
 // ordinary evaluates an operator of two tensors. It refuses denormals among the operands and

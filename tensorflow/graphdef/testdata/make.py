@@ -99,6 +99,62 @@ def gathers():
     return describe(path, feeds)
 
 
+class Around(tf.Module):
+    """What stands around gathers: each result is one operator, or a few."""
+
+    @tf.function(
+        input_signature=[
+            tf.TensorSpec([None, None], tf.int32, "i"),
+            tf.TensorSpec([None, None], tf.float32, "f"),
+            tf.TensorSpec([None], tf.bool, "b"),
+            tf.TensorSpec([None], tf.int64, "n"),
+        ]
+    )
+    def serve(self, i, f, b, n):
+        r = tf.raw_ops
+        zero = tf.zeros_like(n)
+        two = tf.constant(2)
+        slices = {
+            "a": i[1:, ::-1], "b": i[-1], "c": i[..., 0], "d": i[:, tf.newaxis, 1:100], "e": i[100:-100:-1], "f": i[-100::-2], "g": i[0, 1], "h": i[:, -3:-1],
+            "i": n[-100:-200:-1], "j": n[5:2], "k": i[tf.newaxis, ..., tf.newaxis], "l": i[1:1],
+        }
+        made = {"slice_" + k: v for k, v in slices.items()}
+        made |= {
+            "add": i + two, "sub": two - i, "mul": i * i * i * i * 65537, "floordiv": i // -3, "floormod": i % -3, "truncatediv": r.TruncateDiv(x=i, y=tf.constant(-3)),
+            "truncatemod": r.TruncateMod(x=i, y=tf.constant(-3)), "div": r.Div(x=i, y=two), "mod": r.Mod(x=i, y=two), "neg": -i, "min": tf.minimum(i, two), "max": tf.maximum(i, two),
+            "fadd": f + 0.1, "fsub": f - 0.3, "fmul": f * f, "fdiv": f / 3.0, "fchain": f * 3.3 + 0.1, "odd": f * 1e-40, "odd_lt": f * 0.0 < tf.constant(1e-40), "nan": f[:, :1] * tf.constant(np.float32(np.inf)), "dmul": tf.cast(f, tf.float64) * 0.1,
+            "and": tf.bitwise.bitwise_and(i, two), "or": tf.bitwise.bitwise_or(i, two), "xor": tf.bitwise.bitwise_xor(i, two), "invert": tf.bitwise.invert(i),
+            "eq": i == two, "ne": i != two, "lt": f < 1.0, "le": f <= 1.0, "gt": i > two, "ge": f >= 1.0,
+            "land": tf.logical_and(b, i[:, 0] > 2), "lor": tf.logical_or(b, i[:, 0] > 2), "lnot": tf.logical_not(b),
+            "select": tf.where(b[:, tf.newaxis], i, two), "select_rows": r.Select(condition=b, x=i, y=-i), "select_all": r.Select(condition=b[0], x=i, y=-i),
+            "select_each": r.Select(condition=i > two, x=i, y=-i),
+            "shape": tf.shape(i), "shape64": tf.shape(i, tf.int64), "size": tf.size(i), "size64": tf.size(n, tf.int64), "rank": r.Rank(input=i), "prod": tf.reduce_prod(tf.shape(i)),
+            "range": tf.range(1, tf.shape(i)[1], 2), "range_down": tf.range(5, -3, -2), "range64": tf.range(n[0], n[0]),
+            "fill": tf.fill([2, tf.shape(i)[0]], n[0]), "ones": tf.ones_like(f), "zeros": tf.zeros_like(b), "broadcast": tf.broadcast_to(n, [2, tf.shape(n)[0]]),
+            "tile": tf.tile(i, [2, 1]), "tile0": tf.tile(n, [0]), "expand": tf.expand_dims(i, -2), "squeeze": tf.squeeze(i[:1]), "squeeze_axis": tf.squeeze(i[:1], [0]),
+            "transpose": tf.transpose(i), "transpose3": r.Transpose(x=i[:, :, tf.newaxis], perm=[-1, 0, 1]), "reshape": tf.reshape(i, [-1, 1, 2]), "reshape0": tf.reshape(i[:0], [0, -1]),
+            "concat": tf.concat([i, -i, i], -1), "concat0": tf.concat([n, zero], 0), "pack": tf.stack([i, -i], 1), "pack_last": tf.stack([n, zero], -1), "unpack": r.Unpack(value=i, num=3)[0],
+            "slice": tf.slice(i, [1, 0], [-1, 2]), "slice0": tf.slice(n, [1], [0]),
+            "to8": tf.cast(i, tf.int8), "to64": tf.cast(i, tf.int64), "tou8": tf.cast(i, tf.uint8), "tof": tf.cast(n, tf.float32), "tod": tf.cast(n, tf.float64), "tohalf": tf.cast(f[::2], tf.float16), "tohalf_odd": tf.cast(f, tf.float16),
+            "tobrain": tf.cast(f, tf.bfloat16), "half_f": tf.cast(tf.constant([1.5, 65504, 6e-8], tf.float16), tf.float32) + f[0, 0], "trunc": tf.cast(f[::2, :2], tf.int32), "trunc_odd": tf.cast(f * 1e9, tf.int32), "bad_range": tf.range(5, 5 + tf.shape(i)[0], 1), "tobool": tf.cast(i, tf.bool), "ofbool": tf.cast(b, tf.float32), "ftobool": tf.cast(f, tf.bool),
+            "narrow": tf.cast(tf.cast(f, tf.float64) * 1.1, tf.float32), "u64": tf.cast(n, tf.uint64), "shift": tf.cast(n, tf.int32),
+        }
+        return {k: tf.identity(v) for k, v in made.items()}
+
+
+def around():
+    m = Around()
+    path = fresh("around")
+    tf.saved_model.save(m, path, signatures=m.serve)
+    feeds = dict(
+        i=np.array([[5, -7, 2, 0], [300, 1, -129, 2147483647], [2, 2, 2, 3]], np.int32),
+        f=np.array([[0.5, -1.75, 3.1], [1, 1e-5, 16777217], [-0.0, 2.5, 1e9]], np.float32),
+        b=np.array([True, False, True]),
+        n=np.array([3, -1, 2**40 + 5, 7], np.int64),
+    )
+    return describe(path, {"serving_default": feeds})
+
+
 def keras():
     """A model of Keras, exported: calls in calls."""
     import keras
@@ -159,7 +215,7 @@ def old():
 
 
 def checkpoint():
-    """Checkpoints alone: of TensorFlow 2, with strings, and of TensorFlow 1, in three files,
+    """Checkpoints alone: of TensorFlow 2, with strings, and of TensorFlow 1, in two files,
     with a variable in slices, and the graph beside it."""
     folder = fresh("checkpoint")
     os.makedirs(folder)
@@ -170,11 +226,12 @@ def checkpoint():
     keep.write(os.path.join(folder, "new"))
     with tf.Graph().as_default():
         v1.get_variable("words", initializer=tf.constant(table(6, 3)), use_resource=False)
-        v1.get_variable("small", initializer=tf.constant([1, 2, 3]), use_resource=True)
+        with tf.device("/cpu:1"):  # in a file of its own
+            v1.get_variable("small", initializer=tf.constant([1, 2, 3]), use_resource=True)
         parts = v1.get_variable("parts", [6, 4], initializer=v1.zeros_initializer(), partitioner=lambda shape, dtype: [1, 2], use_resource=False)
         ids = v1.placeholder(tf.int32, [None], "ids")
         tf.gather(list(parts)[1], ids, name="of_part")
-        with v1.Session() as s:
+        with v1.Session(config=v1.ConfigProto(device_count={"CPU": 2})) as s:
             s.run(v1.global_variables_initializer())
             for i, p in enumerate(parts):
                 p.load(table(6, 4, 3)[:, 2 * i : 2 * i + 2], s)
@@ -193,11 +250,11 @@ def main():
     if os.path.exists(path):
         with open(path) as f:
             want = json.load(f)
-    for name in sys.argv[1:] or ["gathers", "keras", "frozen", "old", "checkpoint"]:
+    for name in sys.argv[1:] or ["gathers", "around", "keras", "frozen", "old", "checkpoint"]:
         want[name] = globals()[name]()
         print(name, file=sys.stderr)
     with open(path, "w") as f:
-        json.dump(want, f, indent=1, sort_keys=True)
+        json.dump(want, f, indent=None, sort_keys=True, separators=(",", ":"))
         f.write("\n")
 
 
