@@ -35,7 +35,7 @@ func (r *reader) choose(meta *tfpb.MetaGraphDef, o Options) (asked, error) {
 			return asked{function: o.Signature}, nil
 		}
 		paths, _ := r.objects.methods(true)
-		all := append(signatures, paths...)
+		all := append(signatures, slices.DeleteFunc(paths, func(path string) bool { return slices.Contains(signatures, path) })...)
 		return asked{}, errorf("it has no signature and no function %s; %s", names.Quote(o.Signature), names.Near(o.Signature, all))
 	}
 	if s := meta.SignatureDef["serving_default"]; s != nil {
@@ -47,12 +47,12 @@ func (r *reader) choose(meta *tfpb.MetaGraphDef, o Options) (asked, error) {
 	paths, functions := r.objects.methods(false)
 	switch {
 	case len(signatures) > 1:
-		return asked{}, errorf("it has %d signatures and none is serving_default; name one with Options.Signature: %s", len(signatures), names.First(signatures))
+		return asked{}, errorf("it has %d signatures and none is serving_default; name one with Options.Signature; %s", len(signatures), names.First(signatures))
 	case len(paths) == 1 && len(functions[0]) == 1:
 		f, _, err := r.method(paths[0])
 		return asked{function: f}, err
 	case len(paths) > 0:
-		return asked{}, errorf("it has no signature; name one of its functions with Options.Signature: %s", names.First(paths))
+		return asked{}, errorf("it has no signature; name one of its functions with Options.Signature; %s", names.First(paths))
 	case r.objects != nil:
 		return asked{}, errorf("it has no signature and no function; it has constants alone")
 	}
