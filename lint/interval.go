@@ -492,7 +492,7 @@ func (l *linter) reads(v *model.Value) []*model.Value {
 	case v.From == nil:
 		return nil
 	}
-	s, ok := stepOf(v)
+	s, ok := l.stepOf(v)
 	if !ok {
 		return nil
 	}
@@ -531,7 +531,7 @@ func (l *linter) compute(v *model.Value) (bounds, error) {
 	case v.From == nil:
 		return anything(v), nil
 	}
-	s, ok := stepOf(v)
+	s, ok := l.stepOf(v)
 	if !ok {
 		return anything(v), nil
 	}

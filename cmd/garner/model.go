@@ -142,6 +142,11 @@ func (p *program) extract(ctx context.Context, m *model.Model, f *modelFlags) er
 		meter.Stop()
 		to.end()
 	}()
+	if o.constant.Verify != nil { // the whole of it is read
+		if err := o.constant.Verify(ctx); err != nil {
+			return ofModel(err)
+		}
+	}
 	table, err := files.Table(ctx, m, data, int64(min(memory(), 1<<62)))
 	if err != nil {
 		return ofModel(err)
