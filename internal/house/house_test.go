@@ -40,6 +40,7 @@ var layers = [][]string{
 	{"internal/trail"}, // from a value to its origin
 	{"operators"},      // the only package that knows every dialect
 	{"openvino/ir", "onnx/modelproto", "lint", "internal/run"}, // files of models; models judged and run
+	{"convert"},       // models written for another framework
 	{"format/layout"}, // what the file formats have in common
 	{"format/npy", "format/raw", "format/safetensors", "format/shards", "format/text", "internal/ruletest"},
 	{"format/gguf", "format/npz"}, // data as in raw files, members that are npy files
@@ -56,7 +57,7 @@ var layers = [][]string{
 // layer returns the index in layers of a package; -1 if layers does not list
 // it. A package in the root folder that layers does not name is a dialect.
 func layer(pkg string) int {
-	if pkg != "" && !strings.Contains(pkg, "/") && !slices.Contains([]string{"gathertest", "source", "model", "operators", "files", "lint"}, pkg) {
+	if pkg != "" && !strings.Contains(pkg, "/") && !slices.Contains([]string{"gathertest", "source", "model", "operators", "files", "lint", "convert"}, pkg) {
 		pkg = "dialects"
 	}
 	return slices.IndexFunc(layers, func(l []string) bool { return slices.Contains(l, pkg) })
