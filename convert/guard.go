@@ -63,6 +63,7 @@ func (p *program) gather(o op, data, indices *value, axis, batch int, from polic
 	g := &guard{program: p, op: o, data: data, indices: indices, axis: axis, batch: batch, from: from}
 	switch {
 	case p.options.Outside == AsIs:
+		p.departs = p.departs || p.target == irTarget && o != opGather // from OpenVINO's page, which has no negative indices here
 		if from != to {
 			p.note("unguarded", "in the source, %s; in the target, %s", from, to)
 		}
@@ -78,12 +79,9 @@ func (p *program) gather(o op, data, indices *value, axis, batch int, from polic
 	case from.outside == zeros:
 		p.note("guarded", "indices outside yield zeros")
 		return g.zeroed()
-	case to.outside == refused && p.target == onnxTarget:
+	case p.target == onnxTarget:
 		p.note("guarded", "negative indices become the axis's length, which is refused")
 		return p.bare(o, data, p.choose(g.negative(), g.length(), indices), axis, batch)
-	case to.outside == refused:
-		p.note("guarded", "indices outside become the axis's length, which is refused")
-		return p.bare(o, data, p.choose(g.bad(), g.length(), g.positive()), axis, batch)
 	default:
 		p.note("guarded", "indices outside are refused, by a GatherElements of one element")
 		return p.bare(o, data, g.asserted(), axis, batch)
@@ -137,6 +135,10 @@ func (g *guard) length() *value {
 // components gives the length of a tuple of GatherND.
 func (g *guard) components() int {
 	rank := g.needRank(g.indices)
+	if rank == 0 {
+		g.fail(garner.ErrShape, "its indices are a scalar; they are tuples")
+		return 0
+	}
 	n, ok := g.indices.dim(rank - 1)
 	if !ok {
 		g.fail(garner.ErrShape, "the last dim of its indices %s is not known, and a guard of a GatherND needs it; declare it, or convert with the option outside as it is", g.indices.label())
@@ -183,13 +185,65 @@ func (g *guard) clamped() *value {
 	return g.two(opMin, g.two(opMax, i, low), g.two(opSub, g.length(), g.number(1)))
 }
 
-// asserted gives w, and makes the target refuse a bad one: it is added an element of [0],
-// which OpenVINO's GatherElements refuses to look up beyond 0.
+// asserted gives w, and makes OpenVINO refuse a bad one. Its GatherElements refuses to look up
+// an element of [0] beyond 0.
+//
+// Where dims are dynamic, a run that OpenVINO refuses leaves nodes behind that have been
+// prepared for its shapes and have not run, and that the next run takes for those of the run
+// before: it then answers with rows of another axis. So the shape of w is made to depend on the
+// element that is looked up, by a Tile: OpenVINO prepares no node behind that before it has the
+// element. A Reshape or a Broadcast in its place is taken for a node that does nothing, and dropped.
 func (g *guard) asserted() *value {
-	bad := g.cast(g.bad(), garner.I64)
-	flat := g.reshape(bad, g.of(-1), false)
-	zero := g.add(&node{op: opGatherElements, in: []*value{g.whole(g.indices.spec.DType, true, 0), flat}}, g.indices.spec.DType)
-	return g.two(opAdd, g.positive(), g.reshape(zero, g.shape(g.indices), false))
+	element, bad := g.whole(garner.I64, true, 0), g.bad()
+	if g.op == opGatherElements {
+		bad = g.longer(bad)
+	}
+	bad = g.reshape(g.cast(bad, garner.I64), g.of(-1), false)
+	w := g.positive()
+	rank := g.needRank(w)
+	if g.static() {
+		zero := g.add(&node{op: opGatherElements, in: []*value{element, bad}}, garner.I64)
+		return g.two(opAdd, w, g.cast(g.reshape(zero, g.shape(g.indices), false), w.spec.DType))
+	}
+	good := g.reduceProd(g.two(opSub, g.of(1), bad), []int64{0}, true)
+	zero := g.add(&node{op: opGatherElements, in: []*value{element, g.two(opSub, g.of(1), good)}}, garner.I64)
+	tiled := w
+	if rank == 0 {
+		tiled = g.reshape(w, g.of(1), false)
+	}
+	made := g.add(&node{op: opTile, in: []*value{tiled, g.two(opAdd, g.of(slices.Repeat([]int64{1}, max(rank, 1))...), zero)}}, w.spec.DType)
+	switch {
+	case rank == 0:
+		return g.squeeze(made, []int64{0})
+	case g.op == opGatherND: // OpenVINO wants to know how long a tuple is
+		made = g.reshape(made, g.of(append(make([]int64, rank-1), int64(g.components()))...), true)
+	}
+	if made.from != nil {
+		made.spec.Rank, made.spec.Dims = w.spec.Rank, w.spec.Dims
+	}
+	return made
+}
+
+// longer is bad too where indices of GatherElements are longer than data off the axis: the
+// rows that OpenVINO is given of data are as many as those of indices.
+func (g *guard) longer(bad *value) *value {
+	for i := range g.needRank(g.data) {
+		d, ok := g.data.dim(i)
+		e, also := g.indices.dim(i)
+		if i != g.axis && (!ok || !also || e > d) {
+			more := g.two(opGreater, g.program.length(g.indices, i, garner.I64), g.program.length(g.data, i, garner.I64))
+			bad = g.two(opOr, bad, more)
+		}
+	}
+	return bad
+}
+
+// static reports whether the shape of every input is known.
+func (p *program) static() bool {
+	return !slices.ContainsFunc(p.inputs, func(v *value) bool {
+		_, ok := v.spec.Shape()
+		return !ok
+	})
 }
 
 // zeroed gives the gather with zeros where an index is bad.
@@ -298,26 +352,24 @@ func (p *program) bare(o op, data, indices *value, axis, batch int) *value {
 }
 
 // narrowed cuts data to the dims of indices off the axis, as OpenVINO's GatherElements
-// wants them.
+// wants them. It gathers the rows: OpenVINO drops a Slice whose ends it does not know.
 func (p *program) narrowed(data, indices *value, axis int) *value {
 	rank := p.needRank(data)
 	if q := p.needRank(indices); q != rank {
 		p.fail(garner.ErrShape, "its data has %d dims and its indices %d", rank, q)
+		return data
 	}
-	var axes []int64
-	var ends []*value
 	for i := range rank {
 		d, ok := data.dim(i)
 		e, also := indices.dim(i)
-		if i != axis && (!ok || !also || d != e) {
-			if ok && also && d < e {
-				p.fail(garner.ErrShape, "its indices %s are longer than data %s along axis %d", indices.spec, data.spec, i)
-			}
-			axes, ends = append(axes, int64(i)), append(ends, p.dims(indices, i, 1, garner.I64))
+		if i == axis || ok && also && d == e {
+			continue
 		}
+		if ok && also && d < e {
+			p.fail(garner.ErrShape, "its indices %s are longer than data %s along axis %d", indices.spec, data.spec, i)
+		}
+		rows := p.add(&node{op: opRange, in: []*value{p.number(garner.I64, 0), p.length(indices, i, garner.I64), p.number(garner.I64, 1)}}, garner.I64)
+		data = p.add(&node{op: opGather, in: []*value{data, rows}, axis: i}, data.spec.DType)
 	}
-	if len(axes) == 0 {
-		return data
-	}
-	return p.slice(data, p.of(make([]int64, len(axes))...), p.concat(0, ends...), p.of(axes...), nil)
+	return data
 }

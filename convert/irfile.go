@@ -17,14 +17,9 @@ const irAlign = 64
 func (p *program) irFile(layers []*layer) (file, beside []piece, err error) {
 	w := &irWriter{ids: make(map[*value][2]int)}
 	fmt.Fprintf(&w.layers, "<?xml version=\"1.0\"?>\n<net name=%s version=\"11\">\n\t<layers>\n", quoted(p.graphName()))
-	names := make(map[*value][]string) // of ports: those of the results too
-	for _, o := range p.outputs {
-		names[o.value] = append(names[o.value], o.name)
-	}
-	// A layer's name is free where no other layer has it; the port has the value's.
 	for _, v := range p.inputs {
 		w.open("Parameter", v.name, 1, []attribute{{"shape", irShape(v.spec)}, {"element_type", irTypes[v.spec.DType].attribute}})
-		w.close(nil, v, append([]string{v.name}, names[v]...))
+		w.close(nil, v, v.name)
 	}
 	offset := int64(0)
 	for _, v := range p.constants(layers) {
@@ -33,21 +28,21 @@ func (p *program) irFile(layers []*layer) (file, beside []piece, err error) {
 		}
 		size := v.size()
 		w.open("Const", v.name, 1, []attribute{{"element_type", irTypes[v.spec.DType].attribute}, {"shape", irShape(v.spec)}, {"offset", offset}, {"size", size}})
-		w.close(nil, v, names[v])
+		w.close(nil, v, "")
 		if size > 0 {
 			beside, offset = append(beside, piece{elements: v}), offset+size
 		}
 	}
 	for _, l := range layers {
 		w.open(l.op, l.name, l.version, l.attributes)
-		list := names[l.out]
+		name := ""
 		if l.out.wanted != "" {
-			list = append([]string{l.out.name}, list...)
+			name = l.out.name
 		}
-		w.close(l.in, l.out, list)
+		w.close(l.in, l.out, name)
 	}
 	for i, o := range p.outputs {
-		fmt.Fprintf(&w.layers, "\t\t<layer id=\"%d\" name=%s type=\"Result\" version=\"opset1\" output_names=%s>\n", w.next, quoted(p.resultNames[i]), quoted(irNames(o.name)))
+		fmt.Fprintf(&w.layers, "\t\t<layer id=\"%d\" name=%s type=\"Result\" version=\"opset1\" output_names=%s>\n", w.next, quoted(p.resultNames[i]), quoted(irName(o.name)))
 		w.inputs([]*value{o.value})
 		w.layers.WriteString("\t\t</layer>\n")
 		w.next++
@@ -76,10 +71,10 @@ func (w *irWriter) open(kind, name string, opset int, attributes []attribute) {
 }
 
 // close writes the ports of a layer, and ends it.
-func (w *irWriter) close(in []*value, out *value, names []string) {
+func (w *irWriter) close(in []*value, out *value, name string) {
 	w.inputs(in)
 	w.layers.WriteString("\t\t\t<output>\n")
-	w.port(len(in), out, names)
+	w.port(len(in), out, name)
 	w.layers.WriteString("\t\t\t</output>\n\t\t</layer>\n")
 	w.ids[out] = [2]int{w.next, len(in)}
 	w.next++
@@ -91,17 +86,17 @@ func (w *irWriter) inputs(in []*value) {
 	}
 	w.layers.WriteString("\t\t\t<input>\n")
 	for i, v := range in {
-		w.port(i, v, nil)
+		w.port(i, v, "")
 		from := w.ids[v]
 		fmt.Fprintf(&w.edges, "\t\t<edge from-layer=\"%d\" from-port=\"%d\" to-layer=\"%d\" to-port=\"%d\" />\n", from[0], from[1], w.next, i)
 	}
 	w.layers.WriteString("\t\t\t</input>\n")
 }
 
-func (w *irWriter) port(id int, v *value, names []string) {
+func (w *irWriter) port(id int, v *value, name string) {
 	fmt.Fprintf(&w.layers, "\t\t\t\t<port id=\"%d\" precision=\"%s\"", id, irTypes[v.spec.DType].port)
-	if len(names) > 0 {
-		fmt.Fprintf(&w.layers, " names=%s", quoted(irNames(names...)))
+	if name != "" {
+		fmt.Fprintf(&w.layers, " names=%s", quoted(irName(name)))
 	}
 	if len(v.spec.Dims) == 0 {
 		w.layers.WriteString(" />\n")
@@ -118,18 +113,8 @@ func (w *irWriter) port(id int, v *value, names []string) {
 	w.layers.WriteString("\t\t\t\t</port>\n")
 }
 
-// irNames joins names of tensors; a comma in one is \,.
-func irNames(names ...string) string {
-	var list []string
-	seen := make(map[string]bool)
-	for _, n := range names {
-		if !seen[n] {
-			seen[n] = true
-			list = append(list, strings.ReplaceAll(n, ",", `\,`))
-		}
-	}
-	return strings.Join(list, ",")
-}
+// irName is the name of a tensor, where a comma is between two: one in it is \,.
+func irName(name string) string { return strings.ReplaceAll(name, ",", `\,`) }
 
 // irShape is the shape of a Parameter or of a Const.
 func irShape(s garner.Spec) string {

@@ -39,7 +39,7 @@ var irLayers = map[op]struct {
 	opset int
 }{
 	opGather: {"Gather", 8}, opGatherND: {"GatherND", 8}, opGatherElements: {"GatherElements", 6},
-	opCast: {"Convert", 1}, opReshape: {"Reshape", 1}, opSqueeze: {"Squeeze", 1}, opUnsqueeze: {"Unsqueeze", 1},
+	opCast: {"Convert", 1}, opIdentity: {"Convert", 1}, opReshape: {"Reshape", 1}, opSqueeze: {"Squeeze", 1}, opUnsqueeze: {"Unsqueeze", 1},
 	opTranspose: {"Transpose", 1}, opConcat: {"Concat", 1}, opSlice: {"Slice", 8}, opShape: {"ShapeOf", 3}, opExpand: {"Broadcast", 3},
 	opTile: {"Tile", 1}, opRange: {"Range", 4}, opReduceProd: {"ReduceProd", 1}, opSelect: {"Select", 1},
 	opAdd: {"Add", 1}, opSub: {"Subtract", 1}, opMul: {"Multiply", 1}, opDiv: {"Divide", 1}, opMin: {"Minimum", 1}, opMax: {"Maximum", 1},
@@ -61,7 +61,7 @@ func irLayer(p *program, n *node) *layer {
 		set("batch_dims", int64(n.batch))
 	case opGatherElements, opConcat:
 		set("axis", int64(n.axis))
-	case opCast:
+	case opCast, opIdentity:
 		set("destination_type", irTypes[n.out.spec.DType].attribute)
 	case opReshape:
 		set("special_zero", n.flag)

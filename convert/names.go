@@ -34,8 +34,7 @@ func (p *program) layers() ([]*layer, error) {
 		switch {
 		case o.from.isNode() && o.value.name == "":
 			o.value.name = o.name
-		case p.target == onnxTarget:
-			// The value has another name, and a result is a value.
+		default: // the value has another name
 			n := &node{op: opIdentity, in: []*value{o.value}}
 			n.out = &value{name: o.name, wanted: o.name, spec: o.spec, dimNames: o.dimNames, from: n}
 			list = append(list, p.target.layer(p, n))
