@@ -63,7 +63,6 @@ func (p *program) gather(o op, data, indices *value, axis, batch int, from polic
 	g := &guard{program: p, op: o, data: data, indices: indices, axis: axis, batch: batch, from: from}
 	switch {
 	case p.options.Outside == AsIs:
-		p.departs = p.departs || p.target == irTarget && o != opGather // from OpenVINO's page, which has no negative indices here
 		if from != to {
 			p.note("unguarded", "in the source, %s; in the target, %s", from, to)
 		}

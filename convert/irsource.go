@@ -94,7 +94,6 @@ func irGather(g *gathering) {
 		axis, batch = o.Axis, o.BatchDims
 	}
 	if pol == irGather7 {
-		g.departs = true
 		g.note("replaced", "OpenVINO's page has it refuse an index outside, and its CPU plugin gives zeros, as recorded in openvino-gather-7-past-end-as-run: so does the target")
 	}
 	data, indices := g.in(0), g.in(1)
@@ -295,9 +294,9 @@ func irClamp(c *call) {
 			return
 		}
 		if i == 0 {
-			v = math.Floor(v)
-		} else {
 			v = math.Ceil(v)
+		} else {
+			v = math.Floor(v)
 		}
 		switch {
 		case i == 0 && v <= low || i == 1 && v >= high-1 && dtype.Bits() < 64 || i == 1 && v >= high:

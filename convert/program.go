@@ -345,6 +345,9 @@ func (p *program) length(x *value, axis int, dtype garner.DType) *value {
 }
 
 func (p *program) expand(x, shape *value) *value {
+	if wide, ok := wider[x.spec.DType]; ok && !p.target.takes(opExpand, x.spec.DType) {
+		return p.cast(p.expand(p.cast(x, wide), shape), x.spec.DType)
+	}
 	return p.add(&node{op: opExpand, in: []*value{x, p.cast(shape, garner.I64)}}, x.spec.DType)
 }
 

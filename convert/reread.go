@@ -197,15 +197,10 @@ func (p *program) runs(ctx context.Context, source, made *model.Model) error {
 	if _, err := run.Needs(made, results(made), nil); err != nil {
 		return nil
 	}
-	var strict []run.Option
-	if p.options.Outside != Keep {
-		strict = append(strict, run.Amend(func(g run.Gather) (garner.Op, error) {
-			if p.options.runtime == onnxRuntime {
-				return g.Op, nil
-			}
-			return garner.WithOutside(g.Op, garner.Error), nil
-		}))
+	amended := func(strict bool) run.Option {
+		return run.Amend(func(g run.Gather) (garner.Op, error) { return asRun(g, strict), nil })
 	}
+	strict := amended(p.options.Outside != Keep)
 	const feeds = 6
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range feeds {
@@ -213,20 +208,20 @@ func (p *program) runs(ctx context.Context, source, made *model.Model) error {
 		if !p.feed(rng, source, made, given, also) {
 			return nil
 		}
-		want, err := run.Values(ctx, source, results(source), given, runMemory, strict...)
+		want, err := run.Values(ctx, source, results(source), given, runMemory, strict)
 		if err != nil {
 			if cause := context.Cause(ctx); cause != nil {
 				return cause
 			}
 			var bad *garner.IndexError
 			if p.options.Outside == Keep && errors.As(err, &bad) {
-				if _, err := run.Values(ctx, made, results(made), also, runMemory); err == nil {
+				if _, err := run.Values(ctx, made, results(made), also, runMemory, amended(false)); err == nil {
 					return fmt.Errorf("it answers where the source refuses an index: %v", bad)
 				}
 			}
 			continue
 		}
-		got, err := run.Values(ctx, made, results(made), also, runMemory)
+		got, err := run.Values(ctx, made, results(made), also, runMemory, amended(false))
 		var large *run.MemoryError
 		if errors.As(err, &large) {
 			continue
@@ -241,6 +236,22 @@ func (p *program) runs(ctx context.Context, source, made *model.Model) error {
 		}
 	}
 	return nil
+}
+
+// asRun gives a gather the policy of its runtime, where that departs from its page; with strict,
+// one that refuses every index outside.
+func asRun(g run.Gather, strict bool) garner.Op {
+	op := g.Op
+	switch g.Node.Operator {
+	case "openvino.Gather-1", "openvino.Gather-7":
+		op = garner.WithOutside(op, garner.Zero)
+	case "openvino.GatherND-5", "openvino.GatherND-8", "openvino.GatherElements-6":
+		op = garner.WithNegative(op, garner.FromEnd)
+	}
+	if strict {
+		op = garner.WithOutside(op, garner.Error)
+	}
+	return op
 }
 
 // feed makes a random tensor for each input, for the source and for what was made of it.

@@ -220,12 +220,9 @@ def add_ov():
                     return ov.Model([result(gather(x, i, 0, 0))], [x, i], "g")
 
                 def feed(rng, bad, d=d, n=n, v=v):
-                    rows = n if n > 0 else int(rng.integers(0, 6))
-                    if n < 0 and rows == 0 and not bad:
-                        rows = 2
-                    x = data(rng, (rows, 4), d)
-                    i = index(rng, (2, 3), rows, bad, negative=v == "8") if rows else rng.integers(-2, 3, (2, 3))
-                    return {"x": x, "i": i}
+                    # On an empty axis OpenVINO does not run, and its result is the one before.
+                    rows = n if n > 0 else int(rng.integers(1, 6))
+                    return {"x": data(rng, (rows, 4), d), "i": index(rng, (2, 3), rows, bad, negative=v == "8")}
                 cases[f"ov-gather{v}-{name(d)}-{'static' if n > 0 else 'dynamic'}"] = Case(ov_model(build), feed)
         for axis, b in ((1, 0), (2, 0), (-1, 0)) + (((1, 1), (2, 1), (2, 2)) if v != "1" else ()):
             def build(gather=gather, axis=axis, b=b):
@@ -418,6 +415,8 @@ def hold(garner, case_name, case, outside):
             if 0 in feed:
                 feed = {a.inputs[k]: v for k, v in feed.items()}
             want = a(feed) if not (bad and case.undefined) else "reads other memory"
+            if isinstance(want, str) and isinstance(a, OpenVINO):
+                a = opened(path)  # a run that it refuses spoils the next, where dims are dynamic
             got = b(feed)
             if isinstance(want, str) and isinstance(got, str) and outside != "clamp":
                 refused += 1
