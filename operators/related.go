@@ -19,6 +19,17 @@ var related = map[[2]string]Related{
 	{"com.microsoft", "EmbedLayerNormalization"}:  {Data: 2, Indices: 0},
 	{"com.microsoft", "QEmbedLayerNormalization"}: {Data: 2, Indices: 0},
 	{"ai.onnx.ml", "ArrayFeatureExtractor"}:       {Data: 0, Indices: 1},
+
+	// Of LiteRT. Its STABLEHLO_GATHER moves no window inside, and so is not stablehlo.gather; the Flex
+	// operators are TensorFlow's in a custom operator.
+	{"", "EMBEDDING_LOOKUP_SPARSE"}:    {Data: 4, Indices: 0},
+	{"", "HASHTABLE_LOOKUP"}:           {Data: 2, Indices: 0},
+	{"", "STABLEHLO_GATHER"}:           {Data: 0, Indices: 1},
+	{"custom", "FlexGather"}:           {Data: 0, Indices: 1},
+	{"custom", "FlexGatherV2"}:         {Data: 0, Indices: 1},
+	{"custom", "FlexGatherNd"}:         {Data: 0, Indices: 1},
+	{"custom", "FlexResourceGather"}:   {Data: 0, Indices: 1},
+	{"custom", "FlexResourceGatherNd"}: {Data: 0, Indices: 1},
 }
 
 // RelatedOf describes a node of a related operator; false for any other node. Every
