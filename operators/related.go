@@ -65,7 +65,7 @@ func Constants(cast func(to, from *model.Value) bool) func(v *model.Value) *mode
 }
 
 // Dequantised returns a function that gives the constant that a value is the
-// dequantisation of, as a whole: by DequantizeLinear, or as OpenVINO writes it, by a
+// dequantisation of, as a whole: by DequantizeLinear or DEQUANTIZE, or as OpenVINO writes it, by a
 // conversion of integers and arithmetic with constants. It gives nil for any other
 // value. It visits each value of a model once, and is not safe for concurrent use.
 func Dequantised() func(v *model.Value) *model.Constant {
@@ -103,9 +103,10 @@ func Dequantised() func(v *model.Value) *model.Constant {
 	}
 }
 
-// dequantizes reports whether a node is a DequantizeLinear.
+// dequantizes reports whether a node is a DequantizeLinear, or LiteRT's DEQUANTIZE.
 func dequantizes(n *model.Node) bool {
-	return n != nil && n.Op == "DequantizeLinear" && (n.Domain == "" || n.Domain == "com.microsoft") && len(n.Inputs) > 0
+	return n != nil && (n.Op == "DequantizeLinear" && (n.Domain == "" || n.Domain == "com.microsoft") || n.Op == "DEQUANTIZE" && n.Domain == "") &&
+		len(n.Inputs) > 0 && n.Inputs[0] != nil
 }
 
 // effectBehind is EffectOf the node that makes a value; Opaque where none does.

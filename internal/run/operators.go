@@ -25,6 +25,7 @@ type table struct {
 var tables = map[string]table{
 	"ONNX":        {onnxOperators, onnxManyOperators},
 	"OpenVINO IR": {irOperators, irManyOperators},
+	"TFLite":      {tfliteOperators, tfliteManyOperators},
 }
 
 // evaluatorOf returns the evaluator of a node that is not a gather, nil where
