@@ -198,7 +198,8 @@ func tfliteNegate(c *call) (garner.Tensor, error) {
 }
 
 // dequantize is DEQUANTIZE: (element - zero point)·scale in f32, of the input's scales, rounded once.
-// Of f16 it is a cast.
+// Of f16 it is a cast. Of a constant of i8 or i4 with one scale it is element·scale - zero point·scale, each rounded, but for
+// the last elements that do not fill eight: so LiteRT computes constants, before the first run.
 func dequantize(c *call) (garner.Tensor, error) {
 	v, err := c.lazyInput()
 	if err != nil {
@@ -212,7 +213,9 @@ func dequantize(c *call) (garner.Tensor, error) {
 	if err != nil {
 		return garner.Tensor{}, err
 	}
-	q := c.node.Inputs[0].Quantised
+	in := c.node.Inputs[0]
+	_, given := c.given[in]
+	q, constant := in.Quantised, in.Constant != nil && !given
 	switch {
 	case to != garner.F32:
 		return garner.Tensor{}, garner.Errorf(garner.ErrDType, "DEQUANTIZE to %s is not run; to f32 it is", to)
@@ -235,7 +238,10 @@ func dequantize(c *call) (garner.Tensor, error) {
 	if err != nil {
 		return garner.Tensor{}, err
 	}
-	inner := 1
+	inner, twice := 1, 0 // twice: how many elements are rounded twice
+	if len(q.Scales) == 1 && constant && (from == garner.I8 || from == garner.I4) {
+		twice = len(out) &^ 7
+	}
 	if len(q.Scales) > 1 {
 		inner, _ = t.Shape()[q.Axis+1:].Len()
 	}
@@ -252,7 +258,12 @@ func dequantize(c *call) (garner.Tensor, error) {
 		}
 		for i, code := range whole[:n] {
 			k := (at + i) / inner % len(q.Scales)
-			out[at+i] = float32(code-q.Zeros[k]) * q.Scales[k]
+			if scale := q.Scales[k]; at+i < twice {
+				zero := float32(float64(-q.Zeros[k]) * float64(scale))
+				out[at+i] = float32(float32(code)*scale) + zero // the conversion keeps machines from fusing both
+			} else {
+				out[at+i] = float32(code-q.Zeros[k]) * scale
+			}
 		}
 	}
 	return made, nil
@@ -323,11 +334,12 @@ func pack(c *call) (garner.Tensor, error) {
 	if err != nil {
 		return garner.Tensor{}, err
 	}
+	from := parts[0].Shape()
+	shape := slices.Insert(slices.Clone(from), axis, 1)
 	for i, p := range parts {
-		if !p.Shape().Equal(parts[0].Shape()) {
-			return garner.Tensor{}, mismatch("%s and %s cannot be packed; they must have one shape", parts[0].Shape(), p.Shape())
+		if !p.Shape().Equal(from) {
+			return garner.Tensor{}, mismatch("%s and %s cannot be packed; they must have one shape", from, p.Shape())
 		}
-		shape := slices.Insert(slices.Clone(p.Shape()), axis, 1)
 		if parts[i], err = c.runner.reshape(p, shape); err != nil {
 			return garner.Tensor{}, err
 		}
