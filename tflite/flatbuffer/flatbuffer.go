@@ -93,7 +93,10 @@ func (r *reader) read(b []byte) (*model.Model, error) {
 		return nil, err
 	}
 	g, err := r.whole(root)
-	if err = errors.Join(r.err, err); err != nil {
+	if r.err != nil {
+		err = r.err
+	}
+	if err != nil {
 		return nil, err
 	}
 	m.Graph = g
