@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/flattest"
 	"github.com/garner-go/garner/internal/mapped"
 	"github.com/garner-go/garner/model"
 )
@@ -72,7 +73,7 @@ func TestSchema(t *testing.T) {
 			}
 			for i, g := range graphs {
 				for k, o := range g.Operators {
-					n := at[fmt.Sprintf("operator %d of subgraph %d (%q)", k, i, g.Name)]
+					n := at[fmt.Sprintf("operator %d of subgraph %d", k, i)]
 					if n == nil {
 						t.Errorf("operator %d of %d is missing", k, i)
 						continue
@@ -235,7 +236,7 @@ func FuzzModel(f *testing.F) {
 		}
 		f.Add(b)
 	}
-	f.Add(plain())
+	f.Add(flattest.Plain())
 	f.Fuzz(func(_ *testing.T, b []byte) {
 		if m, err := FromBytes(b); err == nil {
 			_ = look(m)
@@ -245,27 +246,27 @@ func FuzzModel(f *testing.F) {
 
 // TestRefused reads models that contradict themselves.
 func TestRefused(t *testing.T) {
-	gather := operatorSpec{0, []int{0, 1}, []int{2}, 23, []any{0, 0}}
-	tensors := []tensorSpec{{"table", 0, []int{3, 2}, 1, nil}, {"ids", 2, []int{2}, 0, nil}, {"y", 0, []int{2, 2}, 0, nil}}
-	of := func(change func(g *graphSpec)) []byte {
-		g := graphSpec{"main", slices.Clone(tensors), []operatorSpec{gather}, []int{1}, []int{2}}
+	gather := flattest.Op(0, []int{0, 1}, []int{2}, 23, 0, 0)
+	tensors := []flattest.Tensor{flattest.Make("table", 0, []int{3, 2}, 1, nil), flattest.Make("ids", 2, []int{2}, 0, nil), flattest.Make("y", 0, []int{2, 2}, 0, nil)}
+	of := func(change func(g *flattest.Graph)) []byte {
+		g := flattest.Graph{Name: "main", Tensors: slices.Clone(tensors), Operators: []flattest.Operator{gather}, In: []int{1}, Out: []int{2}}
 		change(&g)
-		return build([]int{36, 118, 119}, [][]byte{make([]byte, 24)}, []graphSpec{g}, nil)
+		return flattest.Build([]int{36, 118, 119}, [][]byte{make([]byte, 24)}, []flattest.Graph{g}, nil)
 	}
-	several := func(codes []int, graphs ...graphSpec) []byte { return build(codes, nil, graphs, nil) }
-	calls := func(to ...int) graphSpec { // by CALL
-		g := graphSpec{name: "g"}
+	several := func(codes []int, graphs ...flattest.Graph) []byte { return flattest.Build(codes, nil, graphs, nil) }
+	calls := func(to ...int) flattest.Graph { // by CALL
+		g := flattest.Graph{Name: "g"}
 		for _, n := range to {
-			g.operators = append(g.operators, operatorSpec{0, nil, nil, 16, []any{n}})
+			g.Operators = append(g.Operators, flattest.Op(0, nil, nil, 16, n))
 		}
 		return g
 	}
-	deep := []graphSpec{}
+	deep := []flattest.Graph{}
 	for i := range 70 {
 		deep = append(deep, calls(i+1))
 	}
 	deep = append(deep, calls())
-	wide := []graphSpec{}
+	wide := []flattest.Graph{}
 	for i := range 40 {
 		wide = append(wide, calls(i+1, i+1))
 	}
@@ -277,31 +278,33 @@ func TestRefused(t *testing.T) {
 		"empty":                       {nil, "the file is empty"},
 		"another kind":                {[]byte("PK\x03\x04 and more"), "no TFLite model"},
 		"an older schema":             {[]byte("\x00\x00\x00\x00TFL2    "), "schema is"},
-		"a tensor not there":          {of(func(g *graphSpec) { g.operators[0].in = []int{0, 7} }), "tensor 7, and there are 3"},
-		"an input below":              {of(func(g *graphSpec) { g.operators[0].in = []int{0, -2} }), "tensor -2"},
-		"an output not there":         {of(func(g *graphSpec) { g.operators[0].out = []int{9} }), "tensor 9"},
-		"one input":                   {of(func(g *graphSpec) { g.operators[0].in = []int{0} }), "it has 1 inputs and 1 outputs; GATHER has 2 and 1"},
-		"no data":                     {of(func(g *graphSpec) { g.operators[0].in = []int{-1, 1} }), "it has 2 inputs and 1 outputs"},
-		"a code not there":            {of(func(g *graphSpec) { g.operators[0].code = 5 }), "operator code 5, and there are 3"},
-		"a buffer not there":          {of(func(g *graphSpec) { g.tensors[0].buffer = 9 }), "buffer 9, and there are 2"},
-		"a buffer of other size":      {of(func(g *graphSpec) { g.tensors[0].shape = []int{3, 3} }), "its buffer has 24 bytes; f32[3,3] takes 36"},
-		"too many elements":           {of(func(g *graphSpec) { g.tensors[0].shape = []int{1 << 30, 1 << 30, 1 << 30} }), "elements than an int can count"},
-		"a dim below":                 {of(func(g *graphSpec) { g.tensors[0].shape = []int{-7} }), "dim 0 of tensor \"table\" is -7"},
-		"a constant of unknown shape": {of(func(g *graphSpec) { g.tensors[0].shape = []int{-1, 2} }), "a dim that is unknown"},
-		"many dims":                   {of(func(g *graphSpec) { g.tensors[0].shape = make([]int, 65) }), "65 dims; there may be 64"},
-		"read before made": {of(func(g *graphSpec) {
-			g.operators = append(g.operators, gather)
-			g.operators[0].in = []int{0, 3}
-			g.operators[1].out = []int{3}
-			g.tensors = append(g.tensors, tensorSpec{"i", 2, []int{2}, 0, nil})
+		"a tensor not there":          {of(func(g *flattest.Graph) { g.Operators[0].In = []int{0, 7} }), "tensor 7, and there are 3"},
+		"an input below":              {of(func(g *flattest.Graph) { g.Operators[0].In = []int{0, -2} }), "tensor -2"},
+		"an output not there":         {of(func(g *flattest.Graph) { g.Operators[0].Out = []int{9} }), "tensor 9"},
+		"one input":                   {of(func(g *flattest.Graph) { g.Operators[0].In = []int{0} }), "it has 1 inputs and 1 outputs; GATHER has 2 and 1"},
+		"no data":                     {of(func(g *flattest.Graph) { g.Operators[0].In = []int{-1, 1} }), "it has 2 inputs and 1 outputs"},
+		"a code not there":            {of(func(g *flattest.Graph) { g.Operators[0].Code = 5 }), "operator code 5, and there are 3"},
+		"a buffer not there":          {of(func(g *flattest.Graph) { g.Tensors[0].Buffer = 9 }), "buffer 9, and there are 2"},
+		"a buffer of other size":      {of(func(g *flattest.Graph) { g.Tensors[0].Shape = []int{3, 3} }), "its buffer has 24 bytes; f32[3,3] takes 36"},
+		"too many elements":           {of(func(g *flattest.Graph) { g.Tensors[0].Shape = []int{1 << 30, 1 << 30, 1 << 30} }), "elements than an int can count"},
+		"a dim below":                 {of(func(g *flattest.Graph) { g.Tensors[0].Shape = []int{-7} }), "dim 0 of tensor \"table\" is -7"},
+		"a constant of unknown shape": {of(func(g *flattest.Graph) { g.Tensors[0].Shape = []int{-1, 2} }), "a dim that is unknown"},
+		"many dims":                   {of(func(g *flattest.Graph) { g.Tensors[0].Shape = make([]int, 65) }), "65 dims; there may be 64"},
+		"read before made": {of(func(g *flattest.Graph) {
+			g.Operators = append(g.Operators, gather)
+			g.Operators[0].In = []int{0, 3}
+			g.Operators[1].Out = []int{3}
+			g.Tensors = append(g.Tensors, flattest.Make("i", 2, []int{2}, 0, nil))
 		}), "which operator 1 makes after it"},
-		"a subgraph not there":     {of(func(g *graphSpec) { g.operators = append(g.operators, operatorSpec{1, []int{1}, nil, 92, []any{1, 2}}) }), "refers to subgraph 1, and there are 1"},
+		"a subgraph not there": {of(func(g *flattest.Graph) {
+			g.Operators = append(g.Operators, flattest.Op(1, []int{1}, nil, 92, 1, 2))
+		}), "refers to subgraph 1, and there are 1"},
 		"a subgraph in itself":     {several([]int{31}, calls(0)), "refers to itself"},
 		"subgraphs in a circle":    {several([]int{31}, calls(), calls(2), calls(1)), "refers to itself"},
 		"deep subgraphs":           {several([]int{31}, deep...), "no real model nests more than 64"},
 		"subgraphs twice each":     {several([]int{31}, wide...), "no real model's do"},
 		"no subgraph":              {several([]int{31}), "it has no subgraph"},
-		"another number of values": {several([]int{118}, graphSpec{name: "g", tensors: tensors[1:], operators: []operatorSpec{{0, []int{0, 0, 0}, nil, 92, []any{1, 1}}}}, graphSpec{name: "then"}), "passes 2 values to a subgraph of 0 inputs"},
+		"another number of values": {several([]int{118}, flattest.Graph{Name: "g", Tensors: tensors[1:], Operators: []flattest.Operator{flattest.Op(0, []int{0, 0, 0}, nil, 92, 1, 1)}}, flattest.Graph{Name: "then"}), "passes 2 values to a subgraph of 0 inputs"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := FromBytes(tt.b)
@@ -310,7 +313,7 @@ func TestRefused(t *testing.T) {
 			}
 		})
 	}
-	if m, err := FromBytes(plain()); err != nil || len(m.Graph.Nodes) != 1 || m.Graph.Nodes[0].Operator != "tflite.GATHER" {
+	if m, err := FromBytes(flattest.Plain()); err != nil || len(m.Graph.Nodes) != 1 || m.Graph.Nodes[0].Operator != "tflite.GATHER" {
 		t.Errorf("%v, %v", m, err)
 	}
 }
@@ -327,20 +330,20 @@ func TestExternal(t *testing.T) {
 		t.Fatal(err)
 	}
 	of := func(file, packing string, group, id int, offset, size uint64) []byte {
-		return build([]int{36}, nil, []graphSpec{{
-			name:      "main",
-			tensors:   []tensorSpec{{"table", 0, []int{3, 2}, 0, map[int]any{10: id}}, {"ids", 2, []int{2}, 0, nil}, {"y", 0, []int{2, 2}, 0, nil}},
-			operators: []operatorSpec{{0, []int{0, 1}, []int{2}, 23, []any{0, 0}}}, in: []int{1}, out: []int{2},
-		}}, func(w *writer, fields []any) func() {
-			groups, buffers, one, other, name, kind := &place{}, &place{}, &place{}, &place{}, &place{}, &place{}
+		return flattest.Build([]int{36}, nil, []flattest.Graph{{
+			Name:      "main",
+			Tensors:   []flattest.Tensor{flattest.Make("table", 0, []int{3, 2}, 0, map[int]any{10: id}), flattest.Make("ids", 2, []int{2}, 0, nil), flattest.Make("y", 0, []int{2, 2}, 0, nil)},
+			Operators: []flattest.Operator{flattest.Op(0, []int{0, 1}, []int{2}, 23, 0, 0)}, In: []int{1}, Out: []int{2},
+		}}, func(w *flattest.Writer, fields []any) func() {
+			groups, buffers, one, other, name, kind := &flattest.Place{}, &flattest.Place{}, &flattest.Place{}, &flattest.Place{}, &flattest.Place{}, &flattest.Place{}
 			fields[8], fields[9] = groups, buffers
 			return func() {
-				w.refs(groups, one)
-				w.table(one, name)
-				w.bytes(name, []byte(file))
-				w.refs(buffers, other)
-				w.table(other, 7, group, offset, size, kind)
-				w.bytes(kind, []byte(packing))
+				w.Refs(groups, one)
+				w.Table(one, name)
+				w.Bytes(name, []byte(file))
+				w.Refs(buffers, other)
+				w.Table(other, 7, group, offset, size, kind)
+				w.Bytes(kind, []byte(packing))
 			}
 		})
 	}

@@ -381,7 +381,7 @@ func (r *reader) makers(s *subgraphTables) ([]int32, error) {
 func (r *reader) node(s *subgraphTables, g *instance, i int, makers []int32) (*model.Node, error) {
 	o := s.operators.tableAt(i)
 	c := r.codeOf(o)
-	n := &model.Node{Op: c.op, Domain: c.domain, Version: c.version, At: fmt.Sprintf("operator %d of %s", i, s)}
+	n := &model.Node{Op: c.op, Domain: c.domain, Version: c.version, At: fmt.Sprintf("operator %d of subgraph %d", i, s.number)}
 	r.spend(nodeBytes)
 	inputs, outputs := o.vector(1, "list of inputs", 4), o.vector(2, "list of outputs", 4)
 	r.spend(inputBytes * (inputs.n + outputs.n))
