@@ -29,7 +29,8 @@ func (p *program) lintCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lint MODEL",
 		Short: "Find the gathers of a model that other runtimes answer differently",
-		Long: `MODEL is an ONNX file (.onnx) or OpenVINO's IR (.xml, with its .bin beside it).
+		Long: `MODEL is an ONNX file (.onnx), OpenVINO's IR (.xml, with its .bin beside it) or a
+LiteRT model (.tflite).
 
 A finding has the number of its rule, a severity, the place in the model, the behaviour
 of each runtime, the remedy, and the evidence: a recorded answer in

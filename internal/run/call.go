@@ -17,6 +17,15 @@ type call struct {
 
 func (c *call) onnx() bool { return c.model.Format == "ONNX" }
 
+// evaluate computes the outputs of the node.
+func (c *call) evaluate() ([]garner.Tensor, error) {
+	made, err := evaluatorOf(c.model, c.node)(c)
+	if err == nil && len(made) != len(c.node.Outputs) {
+		return nil, garner.Errorf(garner.ErrAttribute, "it has %d outputs; %s makes %d of its inputs", len(c.node.Outputs), c.node.Op, len(made))
+	}
+	return made, err
+}
+
 // beforeOpset reports whether the node is of an older opset of ONNX.
 func (c *call) beforeOpset(opset int) bool {
 	return c.onnx() && c.node.Version > 0 && c.node.Version < opset
@@ -73,12 +82,15 @@ func (c *call) number(name string, without int64) (int64, error) {
 
 // list returns an attribute that is a list or, without one, the i-th input; nil
 // where the node has neither.
-func (c *call) list(name string, i int) ([]int64, error) {
+func (c *call) list(name string, i int) ([]int64, error) { return c.longList(name, i, maxNumbers) }
+
+// longList is a list of up to most numbers.
+func (c *call) longList(name string, i, most int) ([]int64, error) {
 	switch v := c.node.Attributes[name].(type) {
 	case nil:
 	case []int64:
-		if len(v) > maxNumbers {
-			return nil, garner.Errorf(garner.ErrAttribute, "its %s has %d numbers; there may be %d", name, len(v), maxNumbers)
+		if len(v) > most {
+			return nil, garner.Errorf(garner.ErrAttribute, "its %s has %d numbers; there may be %d", name, len(v), most)
 		}
 		return v, nil
 	default:
@@ -94,17 +106,17 @@ func (c *call) list(name string, i int) ([]int64, error) {
 	if err := c.known(i); err != nil {
 		return nil, err
 	}
-	return integersOf(t, name)
+	return integersOf(t, name, most)
 }
 
 // maxNumbers is the most numbers that an input of axes or dims may have.
 const maxNumbers = garner.MaxRank
 
-// integersOf reads a scalar or a vector of integers. A u64 beyond int64 becomes
+// integersOf reads a scalar or a vector of up to most integers. A u64 beyond int64 becomes
 // the greatest int64.
-func integersOf(t garner.Tensor, what string) ([]int64, error) {
-	if t.Rank() > 1 || t.Len() > maxNumbers || !t.DType().IsInteger() {
-		return nil, garner.Errorf(garner.ErrShape, "its %s is %s%s; it must be up to %d integers", what, t.DType(), t.Shape(), maxNumbers)
+func integersOf(t garner.Tensor, what string, most int) ([]int64, error) {
+	if t.Rank() > 1 || t.Len() > most || !t.DType().IsInteger() {
+		return nil, garner.Errorf(garner.ErrShape, "its %s is %s%s; it must be up to %d integers", what, t.DType(), t.Shape(), most)
 	}
 	list := make([]int64, t.Len())
 	for i := range list {

@@ -263,7 +263,7 @@ func reduceProd(c *call) (garner.Tensor, error) {
 	if err := c.known(0); err != nil {
 		return garner.Tensor{}, err
 	}
-	list, err := integersOf(t, "input")
+	list, err := integersOf(t, "input", maxNumbers)
 	if err != nil || t.Rank() != 1 {
 		return garner.Tensor{}, mismatch("%s of %s%s is not run; it is of a vector of integers, such as a shape", c.node.Op, t.DType(), t.Shape())
 	}

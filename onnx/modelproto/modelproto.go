@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/garner-go/garner/internal/beside"
 	"github.com/garner-go/garner/internal/mapped"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/onnx/modelproto/internal/onnxpb"
@@ -30,10 +31,10 @@ import (
 
 // reader is one reading of a model.
 type reader struct {
-	path      string       // "" for a model in memory
-	file      *mapped.File // nil for a model in memory
-	folder    *folder      // nil for a model in memory
-	elements  []elements   // where the elements of each TensorProto are, by the number that strip gives it
+	path      string         // "" for a model in memory
+	file      *mapped.File   // nil for a model in memory
+	folder    *beside.Folder // nil for a model in memory
+	elements  []elements     // where the elements of each TensorProto are, by the number that strip gives it
 	irVersion int64
 	functions map[function]*declared
 	alone     bool                     // the other files of the model are not at hand
@@ -49,7 +50,7 @@ func Open(path string) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{path: path, file: file, folder: &folder{path: filepath.Dir(path)}}
+	r := &reader{path: path, file: file, folder: &beside.Folder{Path: filepath.Dir(path)}}
 	var m *model.Model
 	err = file.Read(0, file.Size(), func(b []byte) error {
 		m, err = r.read(b)
@@ -57,12 +58,12 @@ func Open(path string) (*model.Model, error) {
 	})
 	if err != nil {
 		// The files are read-only, so an error of closing them loses nothing.
-		r.folder.close()
+		r.folder.Close()
 		file.Close()
 		return nil, model.InFile(path, err)
 	}
 	m.OnClose(file.Close)
-	m.OnClose(r.folder.close)
+	m.OnClose(r.folder.Close)
 	return m, nil
 }
 
@@ -126,7 +127,7 @@ func (r *reader) read(b []byte) (*model.Model, error) {
 		m.Files = slices.Compact(m.Files)
 	}
 	if r.folder != nil {
-		m.Files = append([]string{r.path}, r.folder.names(s.locations)...)
+		m.Files = append([]string{r.path}, r.folder.Names(s.locations)...)
 	}
 	operators.InferModel(m)
 	return m, nil

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"strconv"
 
@@ -12,7 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/mapped"
+	"github.com/garner-go/garner/internal/beside"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/onnx/modelproto/internal/onnxpb"
 	"github.com/garner-go/garner/operators"
@@ -106,7 +105,7 @@ func (r *reader) constant(t *onnxpb.TensorProto, name string) (*model.Constant, 
 		return c, nil
 	}
 	c := model.NewConstant(name, spec, func() (garner.Tensor, error) {
-		made, err := readMapped(r.file, 0, r.file.Size(), func([]byte) (garner.Tensor, error) { return tensor() })
+		made, err := beside.Read(r.file, 0, r.file.Size(), func([]byte) (garner.Tensor, error) { return tensor() })
 		return made, r.atTensor(name, err)
 	})
 	if in, ok := e.inPlace(dtype); ok {
@@ -115,23 +114,6 @@ func (r *reader) constant(t *onnxpb.TensorProto, name string) (*model.Constant, 
 		c.Encoded = true
 	}
 	return c, nil
-}
-
-var errClosed = garner.Errorf(fs.ErrClosed, "its file was closed; read constants before the model is closed")
-
-// readMapped makes a tensor from size bytes of a mapped file, from an offset on, or
-// over them: then the file keeps it.
-func readMapped(file *mapped.File, offset, size int, read func(b []byte) (garner.Tensor, error)) (made garner.Tensor, err error) {
-	err = file.Read(offset, size, func(b []byte) error {
-		if made, err = read(b); err == nil {
-			made = file.View(made)
-		}
-		return err
-	})
-	if errors.Is(err, fs.ErrClosed) {
-		err = errClosed
-	}
-	return made, err
 }
 
 // unreadable makes a constant whose Tensor is an error.
