@@ -46,14 +46,17 @@ func (p *program) compute(o op, a, b *value) *value {
 		p.fail(garner.ErrDType, "%s of %s saturates in OpenVINO, and wraps elsewhere; convert to i32 around it", o, dtype)
 	}
 	wide := a.spec.DType
-	if p.target == irTarget && dtype.Bits() < 32 || !p.target.takes(o, dtype) && dtype.Bits() < 32 {
+	if p.target == irTarget && dtype.Bits() < 32 || o != opFloorDiv && !p.target.takes(o, dtype) && dtype.Bits() < 32 {
 		wide = garner.I32 // which wraps, and whose conversion back cuts bits off
 	}
 	x, y := p.cast(a, wide), p.cast(b, wide)
 	made := x
-	if p.target == irTarget && (o == opDiv || o == opMod || o == opFloor) {
+	switch {
+	case p.target == irTarget && (o == opDiv || o == opMod || o == opFloor || o == opFloorDiv):
 		made = p.divide(o, x, y)
-	} else {
+	case o == opFloorDiv:
+		made = p.two(opDiv, p.two(opSub, x, p.two(opFloor, x, y)), y)
+	default:
 		made = p.two(o, x, y)
 	}
 	return p.cast(made, dtype)
@@ -107,8 +110,11 @@ func (p *program) divide(o op, x, y *value) *value {
 	m := p.two(opSub, r, y)
 	more := p.two(opOr, isZero(m), p.one(opNot, differs(m)))
 	q, r = p.choose(more, p.two(opAdd, q, one), q), p.choose(more, m, r)
-	if o == opFloor {
+	switch o {
+	case opFloor:
 		return r
+	case opFloorDiv:
+		return q
 	}
 	up := p.two(opAnd, p.one(opNot, isZero(r)), differs(x)) // towards 0
 	if o == opMod {

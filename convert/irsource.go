@@ -349,15 +349,19 @@ func (c *call) scalarOf(v any) *value {
 	return c.hold(t)
 }
 
-// irStridedSlice is NumPy's indexing by slices, integers, newaxis and an ellipsis, as a
-// Slice of the axes that it cuts, and a Squeeze and an Unsqueeze.
+// irStridedSlice is OpenVINO's StridedSlice, whose masks are lists.
 func irStridedSlice(c *call) {
-	x := c.in(0)
-	rank := c.needRank(x)
-	mask := func(name string) func(i int) bool {
+	c.stridedSlice(func(name string) func(i int) bool {
 		list, _ := c.list(name, math.MaxInt)
 		return func(i int) bool { return i < len(list) && list[i] != 0 }
-	}
+	})
+}
+
+// stridedSlice is NumPy's indexing by slices, integers, newaxis and an ellipsis, as a
+// Slice of the axes that it cuts, and a Squeeze and an Unsqueeze.
+func (c *call) stridedSlice(mask func(name string) func(i int) bool) {
+	x := c.in(0)
+	rank := c.needRank(x)
 	beginMask, endMask := mask("begin_mask"), mask("end_mask")
 	newAxis, shrink, ellipsis := mask("new_axis_mask"), mask("shrink_axis_mask"), mask("ellipsis_mask")
 	begin, ok := c.list("begin", 1)

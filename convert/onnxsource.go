@@ -170,7 +170,7 @@ func onnxShape(c *call) {
 	start, end := c.attribute("start", 0), c.attribute("end", int64(garner.MaxRank))
 	made := c.shape(x)
 	if start != 0 || end < int64(garner.MaxRank) {
-		made = c.part(made, 0, start, end)
+		made = c.cut(made, 0, start, end)
 	}
 	c.set(c.one(opIdentity, made))
 }

@@ -35,28 +35,30 @@ const (
 	opReduceProd op = "ReduceProd"
 	opSelect     op = "Select" // condition, x, y
 
-	opAdd     op = "Add"
-	opSub     op = "Sub"
-	opMul     op = "Mul"
-	opDiv     op = "Div"
-	opMod     op = "Mod"      // the sign of the dividend
-	opFloor   op = "FloorMod" // the sign of the divisor
-	opMin     op = "Min"
-	opMax     op = "Max"
-	opNeg     op = "Neg"
-	opEqual   op = "Equal"
-	opLess    op = "Less"
-	opLessEq  op = "LessOrEqual"
-	opGreater op = "Greater"
-	opGreatEq op = "GreaterOrEqual"
-	opAnd     op = "And"
-	opOr      op = "Or"
-	opXor     op = "Xor"
-	opNot     op = "Not"
-	opBitAnd  op = "BitwiseAnd"
-	opBitOr   op = "BitwiseOr"
-	opBitXor  op = "BitwiseXor"
-	opBitNot  op = "BitwiseNot"
+	opAdd   op = "Add"
+	opSub   op = "Sub"
+	opMul   op = "Mul"
+	opDiv   op = "Div"
+	opMod   op = "Mod"      // the sign of the dividend
+	opFloor op = "FloorMod" // the sign of the divisor
+
+	opFloorDiv op = "FloorDiv" // rounds down; compute makes it of others
+	opMin      op = "Min"
+	opMax      op = "Max"
+	opNeg      op = "Neg"
+	opEqual    op = "Equal"
+	opLess     op = "Less"
+	opLessEq   op = "LessOrEqual"
+	opGreater  op = "Greater"
+	opGreatEq  op = "GreaterOrEqual"
+	opAnd      op = "And"
+	opOr       op = "Or"
+	opXor      op = "Xor"
+	opNot      op = "Not"
+	opBitAnd   op = "BitwiseAnd"
+	opBitOr    op = "BitwiseOr"
+	opBitXor   op = "BitwiseXor"
+	opBitNot   op = "BitwiseNot"
 )
 
 // A value is an input, a constant, or what a node computes.
@@ -306,8 +308,8 @@ func (p *program) slice(x, starts, ends, axes, steps *value) *value {
 	return p.add(&node{op: opSlice, in: in}, x.spec.DType)
 }
 
-// part takes the elements from start to end of one axis.
-func (p *program) part(x *value, axis, start, end int64) *value {
+// cut takes the elements from start to end of one axis.
+func (p *program) cut(x *value, axis, start, end int64) *value {
 	return p.slice(x, p.of(start), p.of(end), p.of(axis), nil)
 }
 
@@ -329,7 +331,7 @@ func (p *program) dims(x *value, axis, n int, dtype garner.DType) *value {
 	for i := range n {
 		d, ok := x.dim(axis + i)
 		if !ok || d > math.MaxInt32 {
-			return p.cast(p.part(p.shape(x), 0, int64(axis), int64(axis+n)), dtype)
+			return p.cast(p.cut(p.shape(x), 0, int64(axis), int64(axis+n)), dtype)
 		}
 		list = append(list, int64(d))
 	}

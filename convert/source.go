@@ -18,7 +18,7 @@ type origin struct {
 	gathers map[string]func(c *gathering) // by the name in package operators
 }
 
-var sources = map[string]*origin{"ONNX": onnxSource, "OpenVINO IR": irSource}
+var sources = map[string]*origin{"ONNX": onnxSource, "OpenVINO IR": irSource, "TFLite": liteSource, "TensorFlow": tensorflowSource}
 
 // A call is the conversion of one node. It sets made, one value for each output.
 type call struct {
@@ -147,6 +147,9 @@ func (p *program) read(m *model.Model, from *origin) error {
 		made := &value{wanted: v.Name, spec: v.Spec, dimNames: v.DimNames}
 		p.values[v] = made
 		p.inputs = append(p.inputs, made)
+	}
+	if p.quantisedEnds(g); p.err != nil {
+		return p.err
 	}
 	live := needed(g)
 	for _, n := range g.Nodes {
@@ -440,4 +443,6 @@ func reduceProdOf(keep string, without int64) func(c *call) {
 const (
 	onnxRuntime = "ONNX Runtime"
 	openVINO    = "OpenVINO"
+	liteRT      = "LiteRT"
+	tensorFlow  = "TensorFlow"
 )

@@ -283,7 +283,8 @@ def add_ov():
 
     def feed(rng, bad):
         n = int(rng.integers(1, 6))
-        return {"x": data(rng, (n, 2, 3), np.float32), "i": index(rng, (4,), n, bad, np.int32), "b": data(rng, (3,), np.bool_)}
+        # OpenVINO divides integers beyond 2^24 inexactly.
+        return {"x": data(rng, (n, 2, 3), np.float32), "i": np.clip(index(rng, (4,), n, bad, np.int32), -1000, 1000), "b": data(rng, (3,), np.bool_)}
     cases["ov-around"] = Case(ov_model(around), feed)
 
 
