@@ -291,9 +291,19 @@ func (g *guard) zeroed() *value {
 		bad = g.unsqueeze(bad, axes...)
 	case opGatherND:
 		k := g.components()
-		good := g.cast(g.one(opNot, bad), garner.I64)
 		last := int64(g.needRank(g.indices) - 1)
-		bad = g.two(opEqual, g.reduceProd(good, []int64{last}, false), g.program.number(garner.I64, 0))
+		var any *value // component of a tuple
+		for j := range int64(k) {
+			one := g.squeeze(g.cut(bad, last, j, j+1), []int64{last})
+			if any == nil {
+				any = one
+			} else {
+				any = g.two(opOr, any, one)
+			}
+		}
+		if bad = any; k == 0 {
+			return taken
+		}
 		var axes []int64
 		for i := range rank - g.batch - k {
 			axes = append(axes, last+int64(i))

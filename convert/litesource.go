@@ -74,9 +74,52 @@ func liteGatherOf(g *gathering) {
 	g.set(g.gather(opGather, data, indices, g.axisOf(int64(axis), g.needRank(data)), batch, liteGather))
 }
 
+// liteGatherND looks rows up by their number in the data, as the Interpreter does: it refuses a tuple with a
+// negative component, and one whose row lies behind the data, and takes one with a component beyond its
+// axis whose row is inside. That is recorded in testdata/recorded.json.
 func liteGatherND(g *gathering) {
 	moves(func(*call) {})(g.call)
-	g.set(g.gather(opGatherND, g.in(0), g.in(1), 0, 0, liteGather))
+	data, indices := g.in(0), g.in(1)
+	rank, q := g.needRank(data), g.needRank(indices)
+	if g.err != nil {
+		return
+	}
+	k, ok := 0, q > 0
+	if ok {
+		k, ok = indices.dim(q - 1)
+	}
+	switch {
+	case !ok || k < 1 || k > rank:
+		g.fail(garner.ErrShape, "the last dim of its indices %s is not known, or is not 1 to %d", indices.spec, rank)
+		return
+	case g.options.Outside != Keep || k == 1:
+		g.set(g.gather(opGatherND, data, indices, 0, 0, liteGather))
+		return
+	}
+	g.departs = true
+	g.note("replaced", "LiteRT looks up rows by their number in the data, and takes a tuple with a component beyond its axis whose row is inside: so does the target")
+	var row, rows, bad *value // of each tuple; how many there are
+	zero := g.number(indices.spec.DType, 0)
+	for j := range k {
+		part := g.squeeze(g.cut(indices, int64(q-1), int64(j), int64(j+1)), []int64{int64(q - 1)})
+		length := g.length(data, j, indices.spec.DType)
+		if row == nil {
+			row, rows, bad = part, length, g.two(opLess, part, zero)
+		} else {
+			row = g.two(opAdd, g.two(opMul, row, length), part)
+			rows = g.two(opMul, rows, length)
+			bad = g.two(opOr, bad, g.two(opLess, part, zero))
+		}
+		// A component of which one alone leads behind the data: without them the row does not overflow.
+		bad = g.two(opOr, bad, g.two(opGreatEq, part, rows))
+	}
+	row = g.choose(bad, g.number(indices.spec.DType, -1), row)
+	shape := []*value{g.reshape(g.cast(rows, garner.I64), g.program.of(1), false)}
+	if rank > k {
+		shape = append(shape, g.dims(data, k, rank-k, garner.I64))
+	}
+	flat := g.reshape(data, g.concat(0, shape...), false)
+	g.set(g.gather(opGather, flat, row, 0, 0, liteGather))
 }
 
 // moves is an operator that moves elements. Where its inputs and its result are quantised

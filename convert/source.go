@@ -237,6 +237,14 @@ func (p *program) node(n *model.Node, from *origin) {
 		if !made.spec.Rank.Known() && v.Spec.Rank.Known() && made.from != nil {
 			made.spec.Rank, made.spec.Dims = v.Spec.Rank, v.Spec.Dims
 		}
+		if made.spec.Rank == v.Spec.Rank && made.from != nil {
+			made.spec.Dims = slices.Clone(made.spec.Dims)
+			for i, d := range v.Spec.Dims { // the reader may know more
+				if d.Known() && !made.spec.Dims[i].Known() {
+					made.spec.Dims[i] = d
+				}
+			}
+		}
 		if made.spec.Rank == v.Spec.Rank && made.dimNames == nil && made.from != nil {
 			made.dimNames = v.DimNames
 		}

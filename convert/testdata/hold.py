@@ -5,6 +5,7 @@ random feeds alike, a fifth of which have bad indices.
     go build -o garner ./cmd/garner
     python hold.py ./garner            every model, 1,000 feeds each, all ways of --outside
     python hold.py ./garner NAME...    these models alone
+    python hold.py ./garner --recorded FOLDER litert|tensorflow    those of hold_tensorflow.py
 
 Each model comes with a function that makes a feed, valid or bad. For a source in which a
 bad index reads other memory (OpenVINO's GatherND), the target must refuse it. With
@@ -13,7 +14,9 @@ answered. It prints one line for each model and way, with the counts of feeds th
 answered alike, and refused alike.
 """
 
+import glob
 import os
+import pickle
 import subprocess
 import sys
 import tempfile
@@ -436,8 +439,54 @@ def hold(garner, case_name, case, outside):
         return f"{answered} answered alike, {refused} refused alike", True
 
 
+def hold_recorded(garner, path, outside, to):
+    """Compares with the answers of hold_tensorflow.py."""
+    with open(path + ".feeds", "rb") as f:
+        feeds = pickle.load(f)
+    with tempfile.TemporaryDirectory() as folder:
+        target = os.path.join(folder, "target." + to)
+        done = subprocess.run([garner, "convert", path, "-o", target, "--outside", outside, "--quiet"], capture_output=True, text=True)
+        if done.returncode:
+            return f"not converted: {done.stderr.strip()}", False
+        try:
+            b = opened(target)
+        except Exception as e:
+            return f"does not load: {str(e).strip().splitlines()[-1][:300]}", False
+        outs = b.names if isinstance(b, Onnx) else [next(iter(n)) for n in b.outs]
+        answered = refused = 0
+        for n, (bad, feed, want) in enumerate(feeds):
+            if bad and outside == "as-is":
+                continue
+            got = b(feed)
+            if want is None and isinstance(got, str) and outside == "keep":
+                refused += 1
+                continue
+            if bad and outside == "clamp" and not isinstance(got, str):
+                answered += 1
+                continue
+            if want is None or isinstance(got, str) or sorted(want) != sorted(outs) or not same([want[k] for k in outs], got):
+                at = [(k, want and want.get(k), not isinstance(got, str) and got[i]) for i, k in enumerate(outs) if want is None or isinstance(got, str) or not same([want.get(k)], [got[i]])]
+                return f"feed {n} ({'bad' if bad else 'valid'}): {feed}\n  name, source, target: {at[:1]} {got[-300:] if isinstance(got, str) else ''} {outs}", False
+            answered += 1
+        return f"{answered} answered alike, {refused} refused alike", True
+
+
 def main():
     garner = os.path.abspath(sys.argv[1])
+    if sys.argv[2:3] == ["--recorded"]:
+        total = failed = 0
+        for path in sorted(glob.glob(os.path.join(sys.argv[3], "*.feeds"))):
+            path = path[: -len(".feeds")]
+            if (".tflite" in path) != (sys.argv[4:5] != ["tensorflow"]):
+                continue
+            for to in ("onnx", "xml"):
+                for outside in ("keep", "clamp", "as-is"):
+                    text, ok = hold_recorded(garner, path, outside, to)
+                    total += 1
+                    failed += not ok
+                    print(f"{'ok  ' if ok else 'FAIL'} {os.path.basename(path)} to {to} --outside {outside}: {text}", flush=True)
+        print(f"{total} conversions, {failed} failed; onnxruntime {ort.__version__}, openvino {ov.__version__.split('-')[0]}")
+        sys.exit(failed > 0)
     add_onnx()
     add_ov()
     add_files()
