@@ -16,7 +16,7 @@ import (
 // lintFlags are the flags of lint.
 type lintFlags struct {
 	failOn, format, runtime string
-	lenient                 bool
+	opening                 files.ModelOptions
 }
 
 const never = "never"
@@ -29,8 +29,9 @@ func (p *program) lintCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lint MODEL",
 		Short: "Find the gathers of a model that other runtimes answer differently",
-		Long: `MODEL is an ONNX file (.onnx), OpenVINO's IR (.xml, with its .bin beside it) or a
-LiteRT model (.tflite).
+		Long: `MODEL is an ONNX file (.onnx), OpenVINO's IR (.xml, with its .bin beside it), a
+LiteRT model (.tflite), or TensorFlow's: the folder of a SavedModel, a frozen graph
+(.pb), or a graph beside its checkpoint (.meta).
 
 A finding has the number of its rule, a severity, the place in the model, the behaviour
 of each runtime, the remedy, and the evidence: a recorded answer in
@@ -77,7 +78,7 @@ MODEL could not be read; 2 the command was wrong; 130 interrupted.`,
 	choices("format", lintFormats)
 	cmd.Flags().StringVar(&f.runtime, "runtime", "", "only these runtimes, separated by commas: "+runtimeNames()+" (default all)")
 	choices("runtime", strings.Split(runtimeNames(), ", "))
-	cmd.Flags().BoolVar(&f.lenient, "lenient", false, "accept text that the format refuses if it has one sensible meaning")
+	addOpening(cmd, &f.opening)
 	return cmd
 }
 
@@ -110,7 +111,7 @@ func (p *program) lint(cmd *cobra.Command, path string, f lintFlags) error {
 	if !slices.Contains(lintFormats, f.format) {
 		return cmdline.Usage(cmd, "--format %q: it is text, json or sarif", f.format)
 	}
-	report, err := p.judge(cmd.Context(), path, options, f.lenient)
+	report, err := p.judge(cmd.Context(), path, options, f.opening)
 	if err != nil {
 		return err
 	}
@@ -137,9 +138,9 @@ func (p *program) lint(cmd *cobra.Command, path string, f lintFlags) error {
 
 // judge opens a model and judges it. The report does not refer to the model's mapped
 // files.
-func (p *program) judge(ctx context.Context, path string, o lint.Options, lenient bool) (*lint.Report, error) {
+func (p *program) judge(ctx context.Context, path string, o lint.Options, opening files.ModelOptions) (*lint.Report, error) {
 	defer limitJudged(path)()
-	m, err := openModel(path, lenient)
+	m, err := openModel(path, opening)
 	if err != nil {
 		return nil, err
 	}
