@@ -167,10 +167,11 @@ func (m *mending) cannot() string {
 	return ""
 }
 
-// integers casts the indices to i64, unless they are i32 or i64 already. "" or why it cannot.
+// integers casts the indices to i64, unless they are i64 already, or are i32 and no length
+// that only a run knows meets them. "" or why it cannot.
 func (m *mending) integers() string {
 	switch d := m.spec(m.indices).DType; {
-	case d == garner.I32 || d == garner.I64:
+	case d == garner.I64 || d == garner.I32 && !m.openLengths():
 	case d == garner.Invalid:
 		return "the type of the indices is not known; declare it in the model"
 	case !d.IsInteger():
@@ -179,6 +180,12 @@ func (m *mending) integers() string {
 		m.indices = m.cast(m.indices, garner.I64)
 	}
 	return ""
+}
+
+// openLengths reports whether only a run knows the length of an axis.
+func (m *mending) openLengths() bool {
+	dims, _ := m.components()
+	return slices.ContainsFunc(dims, func(d garner.Dim) bool { return !d.Known() })
 }
 
 func wideIndices(m *mending) string {
