@@ -92,6 +92,7 @@ type mending struct {
 	result        Operand  // while after runs
 	replaced      bool     // the node is not among the steps
 	clamped       bool
+	dtype         garner.DType           // of the indices, where the file does not say it
 	has           func(rule string) bool // whether the node has a finding of a rule
 }
 
@@ -108,10 +109,17 @@ func (m *mending) add(s Step) Operand {
 // spec gives what is known of an operand.
 func (m *mending) spec(o Operand) garner.Spec {
 	if i, ok := o.Input(); ok {
-		return input(m.node, i).Spec
+		s := input(m.node, i).Spec
+		if i == 1 && s.DType == garner.Invalid {
+			s.DType = m.dtype
+		}
+		return s
 	}
 	return m.mend.Steps[o].Spec
 }
+
+// typed notes the type of the indices, which the file does not say.
+func (m *mending) typed(d garner.DType) { m.dtype = d }
 
 // numbers is a vector of integers of a dtype.
 func (m *mending) numbers(d garner.DType, values ...int64) Operand {

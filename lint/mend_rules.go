@@ -23,8 +23,8 @@ var menders = []struct {
 	rule, says string
 	do         mender
 }{
-	{"L.18", "The node becomes a broadcast of data.", broadcastData},
-	{"L.25", "The node becomes a broadcast of data.", broadcastData},
+	{"L.18", "The node becomes a broadcast of data. OpenVINO's, of dynamic dims, makes a signalling NaN a quiet one.", broadcastData},
+	{"L.25", "The node becomes a broadcast of data, as for L.18.", broadcastData},
 	{"L.9", "The node becomes GatherND of ONNX's own domain, from opset 12 on.", ownGatherND},
 	{"L.16", "The indices are cast to i64.", wideIndices},
 	{"L.6", "Data is expanded to the batch dims of the indices, where ONNX Runtime answers as broadcasting does.", expandBatches},
@@ -170,10 +170,22 @@ func (m *mending) cannot() string {
 // integers casts the indices to i64, unless they are i64 already, or are i32 and no length
 // that only a run knows meets them. "" or why it cannot.
 func (m *mending) integers() string {
-	switch d := m.spec(m.indices).DType; {
+	d := m.spec(m.indices).DType
+	if i, ok := m.indices.Input(); d == garner.Invalid && ok { // the file does not say it; what makes them may
+		b, err := m.bounds(input(m.node, i))
+		if err != nil {
+			return strings.TrimPrefix(err.Error(), "garner: ")
+		}
+		if d = b.dtype; d.IsInteger() {
+			m.typed(d)
+		}
+	}
+	switch {
 	case d == garner.I64 || d == garner.I32 && !m.openLengths():
-	case d == garner.Invalid:
+	case d == garner.Invalid && m.format != "ONNX":
 		return "the type of the indices is not known; declare it in the model"
+	case d == garner.Invalid: // a Cast takes any
+		m.indices = m.cast(m.indices, garner.I64)
 	case !d.IsInteger():
 		return "the indices are no integers"
 	default:
@@ -224,7 +236,7 @@ func (m *mending) ends(d garner.DType) (low, high Operand, lengths []int64, why 
 		return 0, 0, nil, "the length of a tuple is not known; declare it in the model"
 	}
 	if m.operator.Kind != operators.GatherND && !bags(m.operator.Name) && !m.axisKnown {
-		return 0, 0, nil, "the axis is no constant; see rule L.20"
+		return 0, 0, nil, "the axis is no constant, or counts from the end of data whose rank is not known; declare the rank in the model"
 	}
 	open := false
 	for _, dim := range dims {
@@ -242,7 +254,7 @@ func (m *mending) ends(d garner.DType) (low, high Operand, lengths []int64, why 
 		}
 		return 0, 0, lengths, ""
 	}
-	if m.spec(m.data).Rank.Known() == false {
+	if !m.spec(m.data).Rank.Known() && m.format != "ONNX" {
 		return 0, 0, nil, "the rank of data is not known; declare it in the model"
 	}
 	at := make([]int, len(dims))
@@ -262,7 +274,7 @@ func clampIndices(m *mending) string {
 	if m.clamped || m.replaced {
 		return ""
 	}
-	if m.spec(m.indices).Rank.Known() == false && m.format != "ONNX" {
+	if !m.spec(m.indices).Rank.Known() && m.format != "ONNX" {
 		return "the rank of the indices is not known; declare it in the model"
 	}
 	masked := zeroesOutside(m.operator.Name)
@@ -294,7 +306,7 @@ func clampIndices(m *mending) string {
 	}
 	switch {
 	case lengths == nil:
-		m.indices = m.binary(Least, d, m.binary(Greatest, d, x, low), high)
+		m.indices = m.binary(Greatest, d, m.binary(Least, d, x, high), low)
 		m.say("the indices are clamped to the length of the axis, which only a run knows")
 	case same(lengths):
 		s.Numbers = []int64{least[0], tops[0]}

@@ -19,6 +19,7 @@ import (
 const (
 	modelGraph      protowire.Number = 7
 	graphNode       protowire.Number = 1
+	graphValueInfo  protowire.Number = 13
 	nodeInput       protowire.Number = 1
 	nodeOutput      protowire.Number = 2
 	nodeName        protowire.Number = 3
@@ -128,7 +129,7 @@ func (f *File) graph(in span, place string, depth int) error {
 			n++
 			f.nodes[at] = content
 			return f.node(content, at, depth)
-		case 5, 11, 12, 13, 15: // initializer, input, output, value_info, sparse_initializer
+		case 5, 11, 12, graphValueInfo, 15: // initializer, input, output, value_info, sparse_initializer
 			f.named(content, field)
 		}
 		return nil
@@ -208,9 +209,13 @@ func (f *File) Free(wanted string) string {
 	return name
 }
 
-// Replace gives the new file with other nodes in the place of some, by their places. The
-// nodes of a place stand in the order of the list. A place in another is an error.
-func (f *File) Replace(with map[string][][]byte) ([]Segment, error) {
+// A Replacement is what stands in the place of a node: nodes, in order, and the types of
+// values among them, which are ValueInfoProtos for the end of the graph.
+type Replacement struct{ Nodes, Types [][]byte }
+
+// Replace gives the new file with other nodes in the place of some, by their places. A place
+// in another is an error.
+func (f *File) Replace(with map[string]Replacement) ([]Segment, error) {
 	var edits []edit
 	for at, nodes := range with {
 		s, ok := f.nodes[at]
@@ -234,7 +239,7 @@ func (f *File) Replace(with map[string][][]byte) ([]Segment, error) {
 
 type edit struct {
 	span
-	nodes [][]byte
+	Replacement
 }
 
 // A way is a message on the way from the model to a node: the fields that lead on, and to
@@ -254,7 +259,7 @@ func (f *File) rewrite(in span, edits []edit, along way) ([]Segment, error) {
 	if len(edits) == 0 {
 		return []Segment{{From: in.from, To: in.to}}, nil
 	}
-	var made []Segment
+	var made, types []Segment
 	err := f.each(in, func(field protowire.Number, whole, content span) error {
 		n := 0
 		for n < len(edits) && edits[n].from < whole.to {
@@ -268,8 +273,11 @@ func (f *File) rewrite(in span, edits []edit, along way) ([]Segment, error) {
 			made = append(made, Segment{From: whole.from, To: whole.to})
 			return nil
 		case mine[0].span == content:
-			for _, node := range mine[0].nodes {
-				made = append(made, Segment{Bytes: protowire.AppendBytes(protowire.AppendTag(nil, field, protowire.BytesType), node)})
+			for _, node := range mine[0].Nodes {
+				made = append(made, Segment{Bytes: appendMessage(nil, field, node)})
+			}
+			for _, info := range mine[0].Types {
+				types = append(types, Segment{Bytes: appendMessage(nil, graphValueInfo, info)})
 			}
 			return nil
 		case next == nil:
@@ -287,7 +295,7 @@ func (f *File) rewrite(in span, edits []edit, along way) ([]Segment, error) {
 		made = append(made, inner...)
 		return nil
 	})
-	return made, err
+	return append(made, types...), err
 }
 
 // merged joins segments that follow each other in the old file.
@@ -375,6 +383,21 @@ func appendMessage(b []byte, field protowire.Number, message []byte) []byte {
 
 func appendNumber(b []byte, field protowire.Number, n uint64) []byte {
 	return protowire.AppendVarint(protowire.AppendTag(b, field, protowire.VarintType), n)
+}
+
+// Type writes the type of a value as a ValueInfoProto: a tensor of a TensorProto.DataType
+// and dims, of which those below 0 are left open.
+func Type(name string, dtype int, dims []int64) []byte {
+	var shape []byte
+	for _, d := range dims {
+		var dim []byte
+		if d >= 0 {
+			dim = appendNumber(nil, 1, uint64(d))
+		}
+		shape = appendMessage(shape, 1, dim)
+	}
+	tensor := appendMessage(appendNumber(nil, 1, uint64(dtype)), 2, shape)
+	return appendMessage(appendText(nil, 1, name), 2, appendMessage(nil, 1, tensor))
 }
 
 // Changes are what Change does to a node.

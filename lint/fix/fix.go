@@ -297,7 +297,7 @@ func (f *onnxFile) write(to io.Writer, mends []lint.Mend) (made []added, err err
 			return model.InFile(f.path, err)
 		}
 		w := &onnxWriter{parsed, opsetOf(f.m)}
-		with := make(map[string][][]byte, len(mends))
+		with := make(map[string]onnxedit.Replacement, len(mends))
 		for i := range mends {
 			nodes, names, err := w.replacement(&mends[i])
 			if err != nil {

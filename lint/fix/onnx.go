@@ -13,7 +13,7 @@ import (
 )
 
 // An onnxWriter writes mends as nodes of ONNX. A new number is a Constant node, which every
-// graph may have; no initializer and no type of a value is added.
+// graph may have; no initializer is added.
 type onnxWriter struct {
 	file  *onnxedit.File
 	opset int // of ONNX's own domain
@@ -37,10 +37,10 @@ func (e *tooOld) Error() string {
 }
 
 // replacement makes the nodes that stand in the place of a mend's node.
-func (w *onnxWriter) replacement(m *lint.Mend) (made [][]byte, names added, err error) {
+func (w *onnxWriter) replacement(m *lint.Mend) (made onnxedit.Replacement, names added, err error) {
 	old := w.file.Node(m.Node.At)
 	if old == nil {
-		return nil, names, fmt.Errorf("the node is not in the file at %s", m.Node.At)
+		return made, names, fmt.Errorf("the node is not in the file at %s", m.Node.At)
 	}
 	base := "mended"
 	if v := m.Node.Outputs[0]; v.Name != "" {
@@ -50,7 +50,7 @@ func (w *onnxWriter) replacement(m *lint.Mend) (made [][]byte, names added, err 
 	last := len(m.Steps) - 1
 	output, err := outputOf(old)
 	if err != nil {
-		return nil, names, err
+		return made, names, err
 	}
 	for i := range m.Steps {
 		if c.result = output; i < last {
@@ -60,19 +60,42 @@ func (w *onnxWriter) replacement(m *lint.Mend) (made [][]byte, names added, err 
 		if m.Steps[i].Kind == lint.Gathered {
 			node, err := c.gathered(old, &m.Steps[i], i == last)
 			if err != nil {
-				return nil, names, err
+				return made, names, err
 			}
 			c.made = append(c.made, node)
+			c.types(&m.Steps[i])
 			continue
 		}
 		if err := c.step(&m.Steps[i]); err != nil {
-			return nil, names, err
+			return made, names, err
 		}
 		if i == last {
 			c.names.last = c.names.all[len(c.names.all)-1]
 		}
 	}
-	return c.made, c.names, nil
+	return onnxedit.Replacement{Nodes: c.made, Types: c.infos}, c.names, nil
+}
+
+// types declares the types of the operands that the node has got, as far as they are known:
+// whoever reads the model may not infer them.
+func (c *onnxSteps) types(s *lint.Step) {
+	for _, o := range s.Operands {
+		if _, old := o.Input(); old {
+			continue
+		}
+		spec := c.mend.Steps[o].Spec
+		if onnxType(spec.DType) == 0 || !spec.Rank.Known() {
+			continue
+		}
+		var dims []int64
+		for _, d := range spec.Dims {
+			if !d.Known() {
+				d.Min = -1
+			}
+			dims = append(dims, int64(d.Min))
+		}
+		c.infos = append(c.infos, onnxedit.Type(c.results[o], onnxType(spec.DType), dims))
+	}
 }
 
 func outputOf(node []byte) (string, error) {
@@ -94,6 +117,7 @@ type onnxSteps struct {
 	results []string // of the steps
 	result  string   // of the step at hand
 	made    [][]byte
+	infos   [][]byte // types of values
 	names   added
 }
 
