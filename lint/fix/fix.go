@@ -74,7 +74,6 @@ type format interface {
 	// finish makes the files beside the model before the model itself is put in place; undo
 	// takes them away.
 	finish() (how string, undo func(), err error)
-	// left says which error of write leaves a mend out, and why.
 	close() error
 }
 
@@ -407,16 +406,7 @@ func (f *irFile) close() error {
 }
 
 func (f *irFile) read(path string) (*model.Model, error) {
-	text, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer text.Close()
-	var weights []byte
-	if f.bin != nil {
-		weights = f.bin.Bytes()
-	}
-	return ir.Read(f.out, text, weights, ir.Options{})
+	return ir.Open(path, ir.Options{Weights: binOf(f.path)})
 }
 
 func (f *irFile) write(to io.Writer, mends []lint.Mend) (made []added, err error) {
