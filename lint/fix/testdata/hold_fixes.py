@@ -395,11 +395,19 @@ def hold(case, garner):
     return line, wrong
 
 
+def function():
+    """Writes a gather in a local function, which is no case: it is not mended."""
+    f = h.make_function("own", "Rows", ["d", "i"], ["y"], [N("Gather", ["d", "i"], ["y"])], [h.make_opsetid("", 18)])
+    g = h.make_graph([N("Rows", ["d", "i"], ["y"], domain="own")], "g", [h.make_tensor_value_info("d", T.FLOAT, [5, 3]), h.make_tensor_value_info("i", T.INT64, [4])], [h.make_empty_tensor_value_info("y")])
+    onnx.save(h.make_model(g, functions=[f], opset_imports=[h.make_opsetid("", 18), h.make_opsetid("own", 1)], ir_version=8), "function.onnx")
+
+
 def main():
     all_ = list(cases())
     if len(sys.argv) < 2:
         for old in glob.glob("*.onnx") + glob.glob("*.xml") + glob.glob("*.bin"):
             os.remove(old)
+        function()
     names = sys.argv[2:]
     lines, bad = [], 0
     for case in all_:
