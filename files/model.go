@@ -13,6 +13,7 @@ import (
 	"github.com/garner-go/garner/onnx/modelproto"
 	"github.com/garner-go/garner/openvino/ir"
 	"github.com/garner-go/garner/tensorflow/graphdef"
+	"github.com/garner-go/garner/tflite/flatbuffer"
 )
 
 // A ModelFormat is a kind of model files.
@@ -37,6 +38,7 @@ var modelFormats = []ModelFormat{
 	{"OpenVINO IR", ".xml", "", func(path string, o ModelOptions) (*model.Model, error) {
 		return ir.Open(path, ir.Options{Lenient: o.Lenient})
 	}},
+	{"TFLite", ".tflite", "", func(path string, _ ModelOptions) (*model.Model, error) { return flatbuffer.Open(path) }},
 	{graphdef.Format, ".pb", graphdef.SavedModel, openTensorFlow},
 	{graphdef.Format, ".meta", "", openTensorFlow},
 	{graphdef.Format, ".index", "", openTensorFlow},

@@ -84,6 +84,9 @@ func (l *linter) stepOf(v *model.Value) (step, bool) {
 	if n.Domain != "" || len(n.Graphs) > 0 {
 		return step{}, false
 	}
+	if computesCodes(n) {
+		return step{}, false
+	}
 	switch effect, _ := operators.EffectOf(n); effect {
 	case operators.Reshaped:
 		return of(reshaped, 0), true
@@ -92,7 +95,11 @@ func (l *linter) stepOf(v *model.Value) (step, bool) {
 	case operators.Permuted:
 		return of(transposed, 0), true
 	}
-	s, ok := steps[l.nameOf(n)]
+	name := l.nameOf(n)
+	s, ok := steps[name]
+	if !ok {
+		s, ok = tfliteSteps[name]
+	}
 	return s, ok && (s.operands != nil || isFirst(v)) // what needs all inputs has one result
 }
 

@@ -206,6 +206,12 @@ func CastType(n *model.Node) garner.DType {
 		}
 		return garner.Invalid
 	}
+	if n.Op == "CAST" || n.Op == "DEQUANTIZE" { // of LiteRT, which looks at the result alone
+		if len(n.Outputs) > 0 && n.Outputs[0] != nil {
+			return n.Outputs[0].Spec.DType
+		}
+		return garner.Invalid
+	}
 	name, _ := n.Attributes["destination_type"].(string)
 	if to, ok := n.Attributes["DstT"].(string); ok { // of TensorFlow
 		name = to

@@ -23,7 +23,7 @@ Constants are mapped, not read: a model larger than memory opens at once.
 
 --json prints one object:
   path, format, producer       of the file
-  opsets                       {"DOMAIN": VERSION}, "" being ONNX's own; {} for OpenVINO
+  opsets                       {"DOMAIN": VERSION}, "" being ONNX's own; {} for others
   inputs, results              the model's own: VALUEs
   gathers                      a list of {name, at, domain, op, version, operator,
                                attributes, inputs, outputs, table_bytes}: operator is

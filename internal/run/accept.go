@@ -107,6 +107,10 @@ func (r *runner) endsOfNode(n *model.Node) (made value, ok bool, err error) {
 	made = *r.values[inputs[0]]
 	made.views = nil
 	if effect == operators.Cast {
+		if to, ok := made.wideCast(operators.CastType(n)); ok {
+			made.pending, made.cast, made.wide = to, n, to == made.pending
+			return made, true, nil
+		}
 		if made.tensor, err = r.tensor(inputs[0]); err != nil {
 			return value{}, true, err
 		}

@@ -141,9 +141,14 @@ func (r *runner) operands(n *model.Node) (*gathering, error) {
 		return nil, err
 	}
 	g.computes = !garner.Copies(g.op)
-	if g.computes && !r.converts(g) {
+	if g.computes && (g.data.wide || !r.converts(g)) {
 		// An operator that computes with data takes it as the model has it.
-		_, err = r.tensor(call.Inputs[0])
+		if g.data.wide && g.data.bare {
+			r.mayRefuse()
+		}
+		if _, err = r.tensor(call.Inputs[0]); err == nil && g.data.rounded {
+			err = garner.Errorf(garner.ErrDType, "%s of %s is not run behind arithmetic that rounds to %s: the runtimes keep f32 between the two", n.Op, g.data.dtype(), g.data.dtype())
+		}
 	}
 	return g, err
 }
@@ -205,7 +210,7 @@ func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
 				return value{}, err
 			}
 		}
-		made.pending, made.cast = data.pending, data.cast
+		made.pending, made.cast, made.wide, made.rounded = data.pending, data.cast, data.wide, data.rounded
 	}
 	r.bare = r.bare || data.bare
 	prepared, err := g.prepare()

@@ -30,7 +30,6 @@ var tensorflowOperators = map[string]evaluator{
 	"Transpose":    transposeAny,
 	"ConcatV2":     concatLast,
 	"Pack":         pack,
-	"Unpack":       unpack,
 	"Slice":        sliceOfSize,
 	"StridedSlice": stridedSliceOfMasks,
 	"Shape":        shapeOfType,
@@ -61,6 +60,11 @@ var tensorflowOperators = map[string]evaluator{
 	"Greater": ordinary(binaryOf(">")), "GreaterEqual": ordinary(binaryOf(">=")),
 	"LogicalAnd": binaryOf("and"), "LogicalOr": binaryOf("or"), "LogicalNot": not,
 	"BitwiseAnd": ofIntegers(binaryOf("and")), "BitwiseOr": ofIntegers(binaryOf("or")), "BitwiseXor": ofIntegers(binaryOf("xor")), "Invert": ofIntegers(not),
+}
+
+// tensorflowManyOperators are those of any number of outputs.
+var tensorflowManyOperators = map[string]manyEvaluator{
+	"Unpack": unpack,
 }
 
 // ofIntegers evaluates an operator of integers, and refuses others.
@@ -315,56 +319,6 @@ func concatLast(c *call) (garner.Tensor, error) {
 		return garner.Tensor{}, err
 	}
 	return c.join(parts, axis)
-}
-
-// pack joins tensors of one shape along a new axis.
-func pack(c *call) (garner.Tensor, error) {
-	parts, err := c.inputs(max(len(c.node.Inputs), 1))
-	if err != nil {
-		return garner.Tensor{}, err
-	}
-	a, err := c.number("axis", 0)
-	if err != nil {
-		return garner.Tensor{}, err
-	}
-	one := parts[0].Shape()
-	axis, err := axisOf(a, len(one)+1)
-	if err != nil {
-		return garner.Tensor{}, err
-	}
-	for i, p := range parts {
-		if !p.Shape().Equal(one) {
-			return garner.Tensor{}, mismatch("%s and %s cannot be packed: they differ", one, p.Shape())
-		}
-		if parts[i], err = c.runner.reshape(p, slices.Insert(slices.Clone(p.Shape()), axis, 1)); err != nil {
-			return garner.Tensor{}, err
-		}
-	}
-	return c.join(parts, axis)
-}
-
-// unpack is the first output of Unpack: the first of the tensors along an axis.
-func unpack(c *call) (garner.Tensor, error) {
-	t, err := c.input(0)
-	if err != nil {
-		return garner.Tensor{}, err
-	}
-	a, err := c.number("axis", 0)
-	if err != nil {
-		return garner.Tensor{}, err
-	}
-	axis, err := axisOf(a, t.Rank())
-	if err != nil {
-		return garner.Tensor{}, err
-	}
-	n, err := c.number("num", int64(t.Shape()[axis]))
-	if err != nil || n != int64(t.Shape()[axis]) || n < 1 {
-		return garner.Tensor{}, mismatch("it unpacks %d tensors along axis %d of %s", n, axis, t.Shape())
-	}
-	if t, err = t.Slice(axis, 0, 1, 1); err != nil {
-		return garner.Tensor{}, err
-	}
-	return c.runner.reshape(t, slices.Delete(slices.Clone(t.Shape()), axis, axis+1))
 }
 
 // sliceOfSize is Slice: elements from begin on, as many as size says; -1 is the rest.
