@@ -185,6 +185,9 @@ func topK(c *call) ([]garner.Tensor, error) {
 	if !t.DType().IsInteger() && !t.DType().IsFloat() {
 		return nil, c.unsupportedType(t.DType())
 	}
+	if err := c.openvinoHolds(t); err != nil {
+		return nil, err
+	}
 	o, err := c.topKOptions()
 	if err != nil {
 		return nil, err

@@ -126,6 +126,42 @@ func openvinoFloats[T real](op string, f func(x, y T) T, bad *refusal) func(x, y
 	}
 }
 
+// openvinoHolds refuses a tensor whose elements OpenVINO's types do not have: it holds i64,
+// u32 and u64 in i32, and f64 in f32. Those of other formats and dtypes it does not refuse.
+func (c *call) openvinoHolds(t garner.Tensor) error {
+	d := t.DType()
+	wide := d == garner.F64 || d == garner.I64 || d == garner.U32 || d == garner.U64
+	if !c.openvino() || !wide {
+		return nil
+	}
+	c.mayRefuse()
+	if c.bare {
+		return nil
+	}
+	const block = 1 << 12
+	list := make([]float64, block)
+	flat, err := c.runner.reshape(t, garner.Shape{t.Len()})
+	if err != nil || c.bare {
+		return err
+	}
+	for at := 0; at < t.Len(); at += block {
+		n := min(block, t.Len()-at)
+		part, err := flat.Slice(0, at, at+n, 1)
+		if err == nil {
+			err = c.numbers(part, list[:n])
+		}
+		if err != nil {
+			return err
+		}
+		for i, v := range list[:n] {
+			if d == garner.F64 && !isSingle(v) && v == v || d != garner.F64 && (v < math.MinInt32 || v > math.MaxInt32) {
+				return garner.Errorf(garner.ErrDType, "%s of element %d, %v: OpenVINO holds i64, u32 and u64 in i32, and f64 in f32; give an input that makes none such", c.node.Op, at+i, v)
+			}
+		}
+	}
+	return nil
+}
+
 // isSingle reports whether f32 has a number.
 func isSingle[T real](x T) bool {
 	return T(float32(x)) == x

@@ -155,9 +155,6 @@ func reduceExtreme(greatest bool) evaluator {
 				}
 			}
 			return func(row []float64) (float64, string) {
-				if len(row) == 0 {
-					return 0, "it is of no elements"
-				}
 				best, zeros := row[0], [2]bool{}
 				for _, v := range row {
 					if v != v {
@@ -195,6 +192,9 @@ func (c *call) reduce(prepare func(t garner.Tensor) (of func(row []float64) (flo
 	if !t.DType().IsInteger() && !t.DType().IsFloat() {
 		return garner.Tensor{}, c.unsupportedType(t.DType())
 	}
+	if err := c.openvinoHolds(t); err != nil {
+		return garner.Tensor{}, err
+	}
 	of, refuses := prepare(t)
 	if refuses != "" {
 		return garner.Tensor{}, garner.Errorf(garner.ErrDType, "%s of %s is not run; %s", c.node.Op, t.DType(), refuses)
@@ -202,6 +202,9 @@ func (c *call) reduce(prepare func(t garner.Tensor) (of func(row []float64) (flo
 	axes, keep, done, err := c.reduction(t.Rank())
 	if err != nil || done {
 		return t, err
+	}
+	if t.Len() == 0 {
+		return garner.Tensor{}, mismatch("%s of %s is not run: ONNX Runtime gives results of no elements other shapes", c.node.Op, t.Shape())
 	}
 	c.mayRefuse()
 	rows, n, each, shape, err := c.reduced(t, axes, keep)

@@ -13,20 +13,16 @@ func absolute(c *call) (garner.Tensor, error) {
 		return garner.Tensor{}, err
 	}
 	t := in[0]
+	if err := c.openvinoHolds(t); err != nil {
+		return garner.Tensor{}, err
+	}
 	switch d := t.DType(); {
 	case d == garner.F32:
 		return elementwise(c.runner, t, t, t.Shape(), func(x, _ float32) float32 {
 			return math.Float32frombits(math.Float32bits(x) &^ (1 << 31))
 		})
 	case d == garner.F64:
-		var bad refusal
-		made, err := elementwise(c.runner, t, t, t.Shape(), func(x, _ float64) float64 {
-			if c.openvino() && !isSingle(x) {
-				bad.of("%v; OpenVINO computes f64 in f32", x)
-			}
-			return math.Abs(x)
-		})
-		return c.unless(&bad, made, err)
+		return elementwise(c.runner, t, t, t.Shape(), func(x, _ float64) float64 { return math.Abs(x) })
 	case d.IsUnsigned():
 		return t, nil
 	case d.IsInteger():
@@ -51,6 +47,9 @@ func sign(c *call) (garner.Tensor, error) {
 		return garner.Tensor{}, err
 	}
 	t := in[0]
+	if err := c.openvinoHolds(t); err != nil {
+		return garner.Tensor{}, err
+	}
 	if t.DType().IsInteger() {
 		var ends [2]garner.Tensor
 		for i, v := range []int64{-1, 1} {
