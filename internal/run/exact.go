@@ -3,8 +3,10 @@ package run
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/model"
 )
 
 // A refusal is the first element that a node refuses; the zero refusal is none.
@@ -72,6 +74,16 @@ func remainder[T real](bad *refusal) func(x, y T) T {
 			bad.of("%v modulo %v is NaN, whose sign differs between processors", x, y)
 		}
 		return T(r)
+	}
+}
+
+// throughDoubles is f where it is the same of f64, in which ONNX Runtime computes it.
+func throughDoubles[T integer](f func(x, y T) T, bad *refusal) func(x, y T) T {
+	return func(x, y T) T {
+		if math.Abs(float64(x)) >= 1<<53 || math.Abs(float64(y)) >= 1<<53 {
+			bad.of("of %d and %d, which ONNX Runtime computes in f64", x, y)
+		}
+		return f(x, y)
 	}
 }
 
@@ -154,7 +166,7 @@ func (c *call) openvinoHolds(t garner.Tensor) error {
 			return err
 		}
 		for i, v := range list[:n] {
-			if d == garner.F64 && !isSingle(v) && v == v || d != garner.F64 && (v < math.MinInt32 || v > math.MaxInt32) {
+			if d == garner.F64 && !isSingle(v) || d != garner.F64 && (v < math.MinInt32 || v > math.MaxInt32) {
 				return garner.Errorf(garner.ErrDType, "%s of element %d, %v: OpenVINO holds i64, u32 and u64 in i32, and f64 in f32; give an input that makes none such", c.node.Op, at+i, v)
 			}
 		}
@@ -162,17 +174,42 @@ func (c *call) openvinoHolds(t garner.Tensor) error {
 	return nil
 }
 
-// isSingle reports whether f32 has a number.
+// fused reports whether OpenVINO may make one node of this and of the one before it: both
+// scale or shift floats by constants.
+func (c *call) fused() bool {
+	linear := func(n *model.Node) (other *model.Value) {
+		if n == nil || len(n.Inputs) != 2 || n.Inputs[0] == nil || n.Inputs[1] == nil || !slices.Contains([]string{"Add", "Subtract", "Multiply", "Divide"}, n.Op) {
+			return nil
+		}
+		for i, v := range n.Inputs {
+			if v.Constant != nil && !c.isGiven(v) {
+				return n.Inputs[1-i]
+			}
+		}
+		return nil
+	}
+	v := linear(c.node)
+	return v != nil && linear(v.From) != nil && !foldable(v)
+}
+
+// isSingle reports whether OpenVINO, which holds f64 in f32, has a number. Infinities of f64
+// become finite there.
 func isSingle[T real](x T) bool {
-	return T(float32(x)) == x
+	if _, double := any(x).(float64); !double {
+		return true
+	}
+	return x != x || T(float32(x)) == x && !math.IsInf(float64(x), 0)
 }
 
 // clipFloats is Clip and Clamp of floats. A bound that ONNX leaves out is the greatest finite
 // number. It is not run where processors and runtimes differ.
 func clipFloats(c *call, t garner.Tensor) (garner.Tensor, error) {
 	low, high := -math.MaxFloat32, math.MaxFloat32
-	if t.DType() == garner.F64 {
+	switch {
+	case t.DType() == garner.F64:
 		low, high = -math.MaxFloat64, math.MaxFloat64
+	case c.pending == garner.F16:
+		low, high = -maxF16, maxF16
 	}
 	for i, bound := range []*float64{&low, &high} {
 		name := []string{"min", "max"}[i]
@@ -206,6 +243,8 @@ func clipFloats(c *call, t garner.Tensor) (garner.Tensor, error) {
 	}
 	return clipReals[float32](c, t, float32(low), float32(high))
 }
+
+const maxF16 = 65504
 
 // boundOf returns the one number of an input, in the dtype of the first as it is computed.
 func (c *call) boundOf(i int) (float64, error) {

@@ -184,6 +184,7 @@ func reduceExtreme(greatest bool) evaluator {
 // reduce reduces rows of numbers, each to the one that of returns, or to a refusal. prepare
 // gets the input as it is computed.
 func (c *call) reduce(prepare func(t garner.Tensor) (of func(row []float64) (float64, string), refuses string)) (garner.Tensor, error) {
+	c.strict = true
 	in, err := c.widened(0)
 	if err != nil {
 		return garner.Tensor{}, err
@@ -215,12 +216,12 @@ func (c *call) reduce(prepare func(t garner.Tensor) (of func(row []float64) (flo
 	if err != nil {
 		return garner.Tensor{}, err
 	}
+	scratch, err := c.new(garner.F64, garner.Shape{each})
+	if err != nil {
+		return garner.Tensor{}, err
+	}
 	if !c.bare {
 		out, err := garner.Values[float64](made)
-		if err != nil {
-			return garner.Tensor{}, err
-		}
-		scratch, err := c.new(garner.F64, garner.Shape{each})
 		if err != nil {
 			return garner.Tensor{}, err
 		}

@@ -120,6 +120,7 @@ func scatterInto(made, indices, updates garner.Tensor, axis int) error {
 
 // nonZero is NonZero: the positions of the elements that are not 0, a row for each dim.
 func nonZero(c *call) (garner.Tensor, error) {
+	c.strict = true
 	in, err := c.widened(0)
 	if err != nil {
 		return garner.Tensor{}, err

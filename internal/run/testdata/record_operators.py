@@ -130,9 +130,9 @@ def make(g):
     if kind in ("reduce", "extremes", "prod"):
         op = {"reduce": "ReduceSum", "prod": "ReduceProd"}.get(kind) or g.pick("ReduceMax", "ReduceMin")
         d = number("f32", "f16", "f64", "i32", "i64", "i8", "u8"); s = g.shape(0 if o else 1)
-        if kind == "prod": s, d = (int(r.integers(1, 6)),), number("i32", "i64")
+        if kind == "prod": s, d = (int(r.integers(1, 6)),), number("i32", "i64", "i32")
         if s == () and not o: s = (3,)
-        x = g.input(g.values(d, s)); keep = int(r.integers(0, 2)); axes = axes_of(g, len(s)) if kind != "prod" else [0]
+        x = g.input(g.values(d, s, "small" if kind == "prod" and r.random() < .7 else None)); keep = int(r.integers(0, 2)); axes = axes_of(g, len(s)) if kind != "prod" else [0]
         if not o:
             if not axes: axes = [0]
             return g.add(op, [x, g.input(np.array(axes, np.int64), True)], keep_dims=bool(keep))
