@@ -88,7 +88,7 @@ def make(g):
     o, r = g.onnx, g.rng
     number = lambda *d: g.pick(*(d or FLOATS + WHOLE))
     kind = g.pick("binary", "binary", "minmax", "clip", "mod", "cumsum", "reduce", "reduce", "topk", "topk", "scatter", "split", "abs", "half", "half",
-                  "nonzero", "arg", "trilu", "onehot", "compress", "eye", "isnan", "extremes", "prod")
+                  "nonzero", "arg", "trilu", "onehot", "compress", "eye", "isnan", "pad", "extremes", "prod")
     if not o and kind in ("arg", "trilu", "onehot", "compress", "eye", "nonzero"):
         kind = g.pick("topk", "scatter", "mod", "reduce", "cumsum")
     if kind in ("binary", "minmax"):
@@ -168,6 +168,18 @@ def make(g):
         if o and idx.size and r.random() < .05: idx.flat[0] = n
         x, i, u = g.input(g.values(d, s)), g.input(idx.astype(g.pick(np.int32, np.int64))), g.input(g.values(d, si))
         return g.add("ScatterElements", [x, i, u], version=g.pick(11, 13, 16, 18), axis=axis) if o else g.add("ScatterElementsUpdate", [x, i, u, g.input(np.array(axis), True)])
+    if kind == "pad":
+        d = number("f32", "i32", "f16") if not o else number("f32", "f64", "i32", "i64", "u8"); s = g.shape(1); n = len(s)
+        p = [int(v) for v in r.integers(-1, 4, 2 * n)]; mode = g.pick("constant", "edge", "reflect"); x = g.input(g.values(d, s)); v = g.input(g.values(d, ()), not o)
+        if not o:
+            p = [max(v, 0) if mode == "constant" else min(max(v, 0), max(s[i % n] - 1, 0)) for i, v in enumerate(p)]
+            return g.add("Pad", [x, g.input(np.array(p[:n]), True), g.input(np.array(p[n:]), True), v], mode=mode)
+        if r.random() < .2 and d in ("f32", "f64"):
+            return g.add("Pad", [x], version=2, pads=p, mode=mode, value=1.5)
+        if r.random() < .3:
+            axes = [int(v) for v in r.permutation(n)[: r.integers(1, n + 1)]]
+            return g.add("Pad", [x, g.input(np.array(r.integers(-1, 4, 2 * len(axes)))), v, g.input(np.array(axes))], version=18, mode=mode)
+        return g.add("Pad", [x, g.input(np.array(p))] + ([v] if r.random() < .7 else []), version=g.pick(11, 13, 18), mode=mode)
     if kind == "split":
         d = number(*(FLOATS + WHOLE if o else ("f32", "f16", "i32", "i8", "u8"))) # others lose bits wherever OpenVINO moves them
         s = g.shape(1); axis = int(r.integers(0, len(s))); n = int(r.integers(1, 4)); x = g.input(g.values(d, s))
@@ -275,6 +287,7 @@ def run_openvino(g, want):
     build = {
         "Add": ops.add, "Sub": ops.subtract, "Mul": ops.multiply, "Div": ops.divide, "Min": ops.minimum, "Max": ops.maximum,
         "Mod": ops.mod, "FloorMod": ops.floor_mod, "Abs": ops.absolute, "Sign": ops.sign, "Neg": ops.negative, "IsNaN": ops.is_nan, "Less": ops.less,
+        "Pad": lambda x, b, e, v, mode: ops.pad(x, b, e, mode, v),
         "Clamp": lambda x, min, max: ops.clamp(x, min, max),
         "CumSum": lambda x, axis, exclusive, reverse: ops.cum_sum(x, axis, bool(exclusive), bool(reverse)),
         "ReduceSum": ops.reduce_sum, "ReduceMax": ops.reduce_max, "ReduceMin": ops.reduce_min, "ReduceProd": ops.reduce_prod,
