@@ -35,11 +35,13 @@ var layers = [][]string{
 	{""},                                     // package garner: the plan
 	{"internal/convert"},                     // from one float dtype to another
 	{"dialects", "gathertest", "internal/explain", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped", "internal/names", "internal/ring"},
+	{"internal/onnxedit", "internal/iredit"}, // the bytes of model files, changed
 	{"source", "internal/jsonfile", "internal/resumable", "onnx/modelproto/internal/onnxpb"}, // arrays larger than memory, and the files that they are written to; what protoc made
 	{"model"},          // nodes, values, constants
 	{"internal/trail"}, // from a value to its origin
 	{"operators"},      // the only package that knows every dialect
 	{"openvino/ir", "onnx/modelproto", "lint", "internal/run"}, // files of models; models judged and run
+	{"lint/fix"},      // models mended: what lint says, written as a file of its format
 	{"format/layout"}, // what the file formats have in common
 	{"format/npy", "format/raw", "format/safetensors", "format/shards", "format/text", "internal/ruletest"},
 	{"format/gguf", "format/npz"}, // data as in raw files, members that are npy files
