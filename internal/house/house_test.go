@@ -35,7 +35,7 @@ var layers = [][]string{
 	{""},                                     // package garner: the plan
 	{"internal/convert"},                     // from one float dtype to another
 	{"dialects", "gathertest", "internal/explain", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped", "internal/names", "internal/ring"},
-	{"internal/onnxedit", "internal/iredit"}, // the bytes of model files, changed
+	{"internal/onnxedit", "internal/iredit"},                                                 // the bytes of model files, changed
 	{"source", "internal/jsonfile", "internal/resumable", "onnx/modelproto/internal/onnxpb"}, // arrays larger than memory, and the files that they are written to; what protoc made
 	{"model"},          // nodes, values, constants
 	{"internal/trail"}, // from a value to its origin
