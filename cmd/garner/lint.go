@@ -55,10 +55,11 @@ byte what it was, and every answer to indices that the node takes is the same. O
 format of MODEL. External data of an ONNX file is not copied, so OUT is then in MODEL's
 folder. The weights of an IR, OUT's .bin, become a clone of MODEL's .bin, or another name of
 it, or a copy, whichever the file system has. OUT is read back and compared before it is put
-in place; it is written also where nothing is mended.
+in place; it is written also where nothing is mended. Findings that remain do not change the
+exit status, unless --fail-on is given: then OUT is not written where one is that severe.
 
-Exit status: 0 no finding of the severity of --fail-on or above, with --fix none that
-remains; 1 there is one, MODEL could not be read, or OUT not written; 2 the command was
+Exit status: 0 no finding of the severity of --fail-on or above, or with --fix OUT is
+written; 1 there is one, or MODEL could not be read, or OUT not written; 2 the command was
 wrong; 130 interrupted.`,
 		Example: `  garner lint testdata/onnx/gather_13_table/model.onnx
   garner lint testdata/onnx/gathernd_13_elements/model.onnx --runtime openvino,onnxruntime --fail-on error

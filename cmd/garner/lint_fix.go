@@ -38,8 +38,17 @@ func (p *program) lintFix(cmd *cobra.Command, path string, f lintFlags, o lint.O
 		return err
 	}
 	defer limitJudged(path)()
-	report, err := fix.File(cmd.Context(), path, f.out, options)
-	if err != nil {
+	if cmd.Flags().Changed("fail-on") {
+		options.Accept = func(report *fix.Report) error {
+			if n := report.AtLeast(least); n > 0 {
+				return garner.Errorf(nil, "%s is not written: %d of %d findings that would remain are of severity %s or above", f.out, n, len(report.Remaining), least)
+			}
+			return nil
+		}
+	}
+	report, refused := fix.File(cmd.Context(), path, f.out, options)
+	if report == nil {
+		err := refused
 		if errors.Is(err, garner.ErrAttribute) && (strings.Contains(err.Error(), "cannot write ") || strings.Contains(err.Error(), "there is no rule")) {
 			return cmdline.Wrong("%s", strings.TrimPrefix(err.Error(), "garner: "))
 		}
@@ -57,8 +66,5 @@ func (p *program) lintFix(cmd *cobra.Command, path string, f lintFlags, o lint.O
 	if err := to.flush(); err != nil {
 		return err
 	}
-	if n := report.AtLeast(least); n > 0 {
-		return garner.Errorf(nil, "%s: %d of %d findings that remain are of severity %s or above", f.out, n, len(report.Remaining), least)
-	}
-	return nil
+	return refused
 }

@@ -298,7 +298,10 @@ func (t *rewriting) replace(r Replacement) error {
 		}
 		return uint64(len(r.Layers[i].Inputs))
 	}
-	indent := t.indent(l.whole.from)
+	indent, edgeIndent := t.indent(l.whole.from), ""
+	if len(in) > 0 {
+		edgeIndent = t.indent(in[0].tag.from)
+	}
 	var before, behind strings.Builder
 	for i, made := range r.Layers {
 		for j, s := range made.Inputs {
@@ -314,7 +317,7 @@ func (t *rewriting) replace(r Replacement) error {
 			if i == r.Kept {
 				in[j].newFrom, in[j].newFromPort, in[j].newTo = from, fromPort, ids[i]
 			} else {
-				fmt.Fprintf(t.added[l.net], "%s<edge from-layer=\"%d\" from-port=\"%d\" to-layer=\"%d\" to-port=\"%d\" />", indent, from, fromPort, ids[i], j)
+				fmt.Fprintf(t.added[l.net], "%s<edge from-layer=\"%d\" from-port=\"%d\" to-layer=\"%d\" to-port=\"%d\" />", edgeIndent, from, fromPort, ids[i], j)
 			}
 		}
 		if i == r.Kept {

@@ -43,6 +43,10 @@ import (
 type Options struct {
 	Lint  lint.Options // which findings there are
 	Rules []string     // the rules whose findings are mended, "L.4"; all where it is empty
+
+	// Accept, unless it is nil, looks at the report before the copy is put in place. Where it
+	// returns an error nothing is written, and File gives that error beside the report.
+	Accept func(*Report) error
 }
 
 // A Report says what File did.
@@ -52,6 +56,7 @@ type Report struct {
 	Mends     []lint.Mend
 	Remaining []lint.Remaining // findings that remain in the mended model
 	Weights   string           // how the .bin beside Out was made; "" where there is none
+	Written   bool             // Out is in its place
 }
 
 // AtLeast counts the findings that remain, of a severity and above.
@@ -138,7 +143,10 @@ func File(ctx context.Context, path, out string, o Options) (*Report, error) {
 		return nil, err
 	}
 	report, err := write(ctx, m, f, out, o)
-	if err := errors.Join(err, f.close(), m.Close()); err != nil {
+	if err != nil {
+		return report, errors.Join(err, f.close())
+	}
+	if err := errors.Join(f.close(), m.Close()); err != nil {
 		return nil, err
 	}
 	return report, nil
@@ -179,19 +187,22 @@ func write(ctx context.Context, m *model.Model, f format, out string, o Options)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		report, err := attempt(ctx, m, f, out, o, findings, mends)
+		report := &Report{Model: m, Out: out, Mends: mends, Remaining: sorted(m, remaining)}
+		err := attempt(ctx, m, f, o, findings, report)
 		var not *unmendable
 		if errors.As(err, &not) && round < mostRounds+len(findings) {
 			leave(not.mend, not.Error())
 			continue
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, errNotAccepted) {
 			return nil, err
 		}
-		report.Remaining = sorted(m, remaining)
-		return report, nil
+		return report, err
 	}
 }
+
+// errNotAccepted is the class of what Options.Accept returns.
+var errNotAccepted = errors.New("not accepted")
 
 // sorted lists findings in the order of the model's nodes.
 func sorted(m *model.Model, list []lint.Remaining) []lint.Remaining {
@@ -203,49 +214,56 @@ func sorted(m *model.Model, list []lint.Remaining) []lint.Remaining {
 	return list
 }
 
-// attempt writes the model with some mends, reads it back, and puts it in place where it
-// holds. An *unmendable names a mend to leave out.
-func attempt(ctx context.Context, m *model.Model, f format, out string, o Options, findings []lint.Finding, mends []lint.Mend) (*Report, error) {
+// attempt writes the model with the mends of a report, reads it back, and puts it in place
+// where it holds. An *unmendable names a mend to leave out.
+func attempt(ctx context.Context, m *model.Model, f format, o Options, findings []lint.Finding, report *Report) error {
+	out, mends := report.Out, report.Mends
 	file, err := atomicfile.Create(out, m.Files...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer file.Abort()
 	made, err := f.write(file, mends)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	path, err := file.Written()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if path == "" {
-		return nil, garner.Errorf(nil, "cannot write %s: it is no regular file, and a mended model is read back before it is put in place; name a file", out)
+		return garner.Errorf(nil, "cannot write %s: it is no regular file, and a mended model is read back before it is put in place; name a file", out)
 	}
 	back, err := f.read(path)
 	if err != nil {
-		return nil, notHeld(out, err)
+		return notHeld(out, err)
 	}
 	defer back.Close()
 	held, err := compare(ctx, m, back, mends, made)
 	if err != nil {
-		return nil, notHeld(out, err)
+		return notHeld(out, err)
 	}
 	if err := held.judge(ctx, back, o, findings, mends); err != nil {
-		return nil, err
+		return err
 	}
 	if err := back.Close(); err != nil {
-		return nil, err
+		return err
+	}
+	if o.Accept != nil {
+		if err := o.Accept(report); err != nil {
+			return garner.Errorf(errors.Join(errNotAccepted, err), "%s", strings.TrimPrefix(err.Error(), "garner: "))
+		}
 	}
 	how, undo, err := f.finish()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := file.Commit(); err != nil {
 		undo()
-		return nil, err
+		return err
 	}
-	return &Report{Model: m, Out: out, Mends: mends, Weights: how}, nil
+	report.Weights, report.Written = how, true
+	return nil
 }
 
 // notHeld says that the copy is not what it must be.

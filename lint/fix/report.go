@@ -65,7 +65,11 @@ func (r *Report) WriteText(w io.Writer) error {
 	if r.Weights != "" {
 		fmt.Fprintf(&b, "%s\n", terminal.Printable(r.Weights))
 	}
-	fmt.Fprintf(&b, "%s: %s\n", names.Plain(r.Out), r.Counts())
+	written := ""
+	if !r.Written {
+		written = "; it is not written"
+	}
+	fmt.Fprintf(&b, "%s: %s%s\n", names.Plain(r.Out), r.Counts(), written)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -122,6 +126,7 @@ type jsonReport struct {
 	Model     string          `json:"model"`
 	Out       string          `json:"out"`
 	Format    string          `json:"format"`
+	Written   bool            `json:"written"`
 	Weights   string          `json:"weights,omitempty"`
 	Mends     []jsonMend      `json:"mends"`
 	Remaining []jsonRemaining `json:"remaining"`
@@ -158,7 +163,7 @@ func jsonOf(n *model.Node) jsonNode {
 // WriteJSON writes one object: model, out, format, the mends with their diffs, and the
 // findings that remain, each with what a person must decide.
 func (r *Report) WriteJSON(w io.Writer) error {
-	out := jsonReport{r.Model.Path, r.Out, r.Model.Format, r.Weights, []jsonMend{}, []jsonRemaining{}}
+	out := jsonReport{r.Model.Path, r.Out, r.Model.Format, r.Written, r.Weights, []jsonMend{}, []jsonRemaining{}}
 	for i := range r.Mends {
 		m := &r.Mends[i]
 		one := jsonMend{Rules: []string{}, jsonNode: jsonOf(m.Node), Words: m.Words, Diff: m.Diff()}
