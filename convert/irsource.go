@@ -50,8 +50,8 @@ var irSource = &origin{
 		"Subtract":     irBroadcasts(pair(opSub)),
 		"Multiply":     irBroadcasts(pair(opMul)),
 		"Divide":       irBroadcasts(irDivide),
-		"Mod":          irBroadcasts(pair(opMod)),
-		"FloorMod":     irBroadcasts(pair(opFloor)),
+		"Mod":          irBroadcasts(irQuotient(opMod)),
+		"FloorMod":     irBroadcasts(irQuotient(opFloor)),
 		"Minimum":      irBroadcasts(pair(opMin)),
 		"Maximum":      irBroadcasts(pair(opMax)),
 		"Equal":        irBroadcasts(pair(opEqual)),
@@ -325,7 +325,17 @@ func irDivide(c *call) {
 		c.departs = true
 		c.note("replaced", "OpenVINO's page has quotients rounded down, and its CPU plugin cuts them off towards 0: so does the target")
 	}
-	pair(opDiv)(c)
+	irQuotient(opDiv)(c)
+}
+
+// irQuotient is a division of numbers, or its remainder.
+func irQuotient(o op) func(c *call) {
+	return func(c *call) {
+		if c.in(0).spec.DType.IsInteger() {
+			c.note("replaced", "OpenVINO divides integers as f32, and is a little off beyond 2^24; the target is exact")
+		}
+		pair(o)(c)
+	}
 }
 
 // scalarOf gives an attribute that is a tensor of one element as a scalar.
