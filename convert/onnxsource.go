@@ -142,19 +142,12 @@ func onnxFlatten(c *call) {
 	if c.err != nil {
 		return
 	}
-	left, right := int64(1), int64(1)
-	known := true
-	for i, d := range x.spec.Dims {
-		known = known && d.Known()
-		if i < int(axis) {
-			left *= int64(d.Min)
-		} else {
-			right *= int64(d.Min)
+	if shape, ok := x.spec.Shape(); ok {
+		left, fits := shape[:axis].Len()
+		if right, also := shape[axis:].Len(); fits && also {
+			c.set(c.reshape(x, c.program.of(int64(left), int64(right)), false))
+			return
 		}
-	}
-	if known {
-		c.set(c.reshape(x, c.program.of(left, right), false))
-		return
 	}
 	product := func(from, n int) *value {
 		if n == 0 {
