@@ -41,6 +41,7 @@ const (
 
 var outsides = []string{"keep", "clamp", "as-is"}
 
+// String gives the name of a way.
 func (o Outside) String() string { return outsides[o] }
 
 // ParseOutside finds a way by its name: keep, clamp or as-is.
