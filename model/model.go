@@ -15,6 +15,7 @@
 package model
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -241,6 +242,10 @@ type Constant struct {
 
 	// Encoded says that Tensor decodes the elements into new memory on each call.
 	Encoded bool
+
+	// Verify reads all elements of File and compares their checksum with the one that the
+	// model's files have. nil: they have none, or Tensor compares it.
+	Verify func(ctx context.Context) error
 
 	load func() (garner.Tensor, error)
 }

@@ -22,15 +22,17 @@ const (
 	Computed               // arithmetic on the elements of all inputs
 )
 
-// around is what the operators around gathers do, by their names in ONNX, in OpenVINO
-// and in LiteRT.
+// around is what the operators around gathers do, by their names in ONNX, in
+// OpenVINO, in TensorFlow and in LiteRT.
 var around = map[string]Effect{
 	"Identity": Reshaped, "Reshape": Reshaped, "Flatten": Reshaped, "Squeeze": Reshaped, "Unsqueeze": Reshaped,
+	"ExpandDims": Reshaped, "ReadVariableOp": Reshaped, "StopGradient": Reshaped, "PreventGradient": Reshaped, "Snapshot": Reshaped,
 
 	"Cast": Cast, "CastLike": Cast, "Convert": Cast, "ConvertLike": Cast,
 
 	"Transpose": Permuted,
 
+	"AddV2": Computed, "RealDiv": Computed,
 	"Add": Computed, "Sub": Computed, "Subtract": Computed, "Mul": Computed, "Multiply": Computed, "Div": Computed, "Divide": Computed,
 
 	"RESHAPE": Reshaped, "SQUEEZE": Reshaped, "EXPAND_DIMS": Reshaped, "CAST": Cast, "TRANSPOSE": Permuted,

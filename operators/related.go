@@ -30,7 +30,15 @@ var related = map[[2]string]Related{
 	{"custom", "FlexGatherNd"}:         {Data: 0, Indices: 1},
 	{"custom", "FlexResourceGather"}:   {Data: 0, Indices: 1},
 	{"custom", "FlexResourceGatherNd"}: {Data: 0, Indices: 1},
+	// Of TensorFlow: a lookup in a list of tables parts the ids by their table, gathers from
+	// each, and stitches the rows together.
+	{"", "DynamicPartition"}:      {Data: 0, Indices: 1},
+	{"", "DynamicStitch"}:         stitches,
+	{"", "ParallelDynamicStitch"}: stitches,
 }
+
+// stitches is an operator of as many lists of indices as of tables.
+var stitches = Related{Data: -1, Indices: 0}
 
 // RelatedOf describes a node of a related operator; false for any other node. Every
 // operator whose name begins with EmbeddingBag is one, but those that this package has:
@@ -40,6 +48,9 @@ func RelatedOf(n *model.Node) (Related, bool) {
 	if aten, _ := n.Attributes["operator"].(string); !ok {
 		ok = strings.HasPrefix(n.Op, "EmbeddingBag") || n.Op == "ATen" && strings.HasPrefix(aten, "embedding")
 		r = Related{Data: 0, Indices: 1}
+	}
+	if r == stitches {
+		r.Data = len(n.Inputs) / 2
 	}
 	if !ok || n.IsGather() || max(r.Data, r.Indices) >= len(n.Inputs) {
 		return Related{}, false

@@ -49,8 +49,9 @@ Exit status: 0 done; 1 the model was refused, or a file could not be read or wri
 
 // convertFlags are the flags of convert.
 type convertFlags struct {
-	out, outside          string
-	lossy, quiet, lenient bool
+	out, outside string
+	lossy, quiet bool
+	opening      files.ModelOptions
 }
 
 func (p *program) convertCommand() *cobra.Command {
@@ -74,7 +75,7 @@ func (p *program) convertCommand() *cobra.Command {
 	flags.StringVar(&f.outside, "outside", convert.Keep.String(), "what becomes of an index outside: keep, clamp or as-is")
 	flags.BoolVar(&f.lossy, "lossy", false, "accept nodes that the target computes less exactly; each is named")
 	flags.BoolVar(&f.quiet, "quiet", false, "do not print what was guarded and replaced")
-	addLenient(cmd, &f.lenient)
+	addOpening(cmd, &f.opening)
 	_ = cmd.RegisterFlagCompletionFunc("outside", cobra.FixedCompletions([]string{"keep", "clamp", "as-is"}, cobra.ShellCompDirectiveNoFileComp)) // fails only for an unknown flag
 	return cmd
 }
@@ -93,7 +94,7 @@ func (p *program) convert(cmd *cobra.Command, f *convertFlags, path string) erro
 	if !convert.Writes(f.out) {
 		return cmdline.Wrong("-o %s: its extension is that of no format that models are converted to; name a %s file", f.out, strings.Join(convert.Extensions(), " or "))
 	}
-	m, err := openModel(path, f.lenient)
+	m, err := openModel(path, f.opening)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,5 @@
-// Package beside opens the files of a model that lie beside it and hold elements of its
-// tensors. A model is untrusted, so a file must be in the model's folder, and no link out
-// of it.
+// Package beside opens the files that hold elements of a model's tensors, beside the
+// model: those in its folder, and no others.
 package beside
 
 import (
@@ -18,19 +17,21 @@ import (
 	"github.com/garner-go/garner/source"
 )
 
-// A Folder is the folder of a model, with those of its files that hold elements. Find
-// checks a file when the model is opened; Mapping maps it on the first read.
+// A Folder is the model's folder, with those of its files that hold elements.
+// Find checks a file when the model is opened; the file is mapped on the first read.
 type Folder struct {
-	Path string
-
+	path  string
 	root  *os.Root // opened for the first file
 	files map[string]*File
 }
 
-// A File is a file of elements beside a model.
+// In is the folder of a path. It opens nothing.
+func In(path string) *Folder { return &Folder{path: path} }
+
+// A File is a file of elements beside the model.
 type File struct {
-	Path  string // of the file, for messages
-	State source.FileState
+	Path  string           // for messages
+	State source.FileState // when Find looked at it
 
 	name string // in the folder
 	root *os.Root
@@ -52,13 +53,13 @@ func (f *Folder) Find(location string) (*File, error) {
 		return nil, fmt.Errorf("its elements are said to be in %.200q, which is not in the model's folder; put the file beside the model and name it without a folder", location)
 	}
 	if f.root == nil {
-		root, err := os.OpenRoot(f.Path)
+		root, err := os.OpenRoot(f.path)
 		if err != nil {
 			return nil, err
 		}
 		f.root = root
 	}
-	b := &File{Path: filepath.Join(f.Path, name), name: name, root: f.root}
+	b := &File{Path: filepath.Join(f.path, name), name: name, root: f.root}
 	// Stat comes before Open, because opening a pipe waits for its writer.
 	info, err := f.root.Stat(name)
 	switch {
@@ -86,7 +87,7 @@ func (f *Folder) Names(locations []string) []string {
 	var all []string
 	for _, location := range slices.Compact(locations) {
 		if name := filepath.FromSlash(location); filepath.IsLocal(name) {
-			all = append(all, filepath.Join(f.Path, name))
+			all = append(all, filepath.Join(f.path, name))
 		}
 	}
 	return all
@@ -103,12 +104,12 @@ func (b *File) look() (source.FileState, error) {
 	return source.FileState(stamp), err
 }
 
-// Mapping gives the mapped file, the one that look saw.
-func (b *File) Mapping() (*mapped.File, error) {
+// mapping gives the mapped file, the one that look saw.
+func (b *File) mapping() (*mapped.File, error) {
 	b.lock.Lock()
 	defer b.lock.Unlock()
 	if b.closed {
-		return nil, errClosed
+		return nil, ErrClosed
 	}
 	if b.file == nil {
 		file, err := b.root.Open(b.name)
@@ -129,7 +130,7 @@ func (b *File) Mapping() (*mapped.File, error) {
 	return b.file, nil
 }
 
-// Close unmaps the files. Calls that begin later are an fs.ErrClosed.
+// Close unmaps the files, behind calls in progress that read them.
 func (f *Folder) Close() error {
 	var all []error
 	for _, b := range f.files {
@@ -148,11 +149,23 @@ func (f *Folder) Close() error {
 	return errors.Join(all...)
 }
 
-var errClosed = garner.Errorf(fs.ErrClosed, "its file was closed; read constants before the model is closed")
+// Tensor makes a tensor from size bytes of the file, from an offset on, or over them:
+// then the mapped file keeps it. Errors are those of opening the file, a
+// source.ErrChanged where it is no longer the one that Find looked at, and ErrClosed.
+func (b *File) Tensor(offset, size int, read func(b []byte) (garner.Tensor, error)) (garner.Tensor, error) {
+	file, err := b.mapping()
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	return Tensor(file, offset, size, read)
+}
 
-// Read makes a tensor from size bytes of a mapped file, from an offset on, or over them:
-// then the file keeps it. A file that was closed is an fs.ErrClosed.
-func Read(file *mapped.File, offset, size int, read func(b []byte) (garner.Tensor, error)) (made garner.Tensor, err error) {
+// ErrClosed is the error of a constant that is read behind the close of its model.
+var ErrClosed = garner.Errorf(fs.ErrClosed, "its file was closed; read constants before the model is closed")
+
+// Tensor makes a tensor from size bytes of a mapped file, from an offset on, or
+// over them: then the file keeps it.
+func Tensor(file *mapped.File, offset, size int, read func(b []byte) (garner.Tensor, error)) (made garner.Tensor, err error) {
 	err = file.Read(offset, size, func(b []byte) error {
 		if made, err = read(b); err == nil {
 			made = file.View(made)
@@ -160,7 +173,7 @@ func Read(file *mapped.File, offset, size int, read func(b []byte) (garner.Tenso
 		return err
 	})
 	if errors.Is(err, fs.ErrClosed) {
-		err = errClosed
+		err = ErrClosed
 	}
 	return made, err
 }

@@ -35,11 +35,11 @@ var layers = [][]string{
 	{""},                                     // package garner: the plan
 	{"internal/convert"},                     // from one float dtype to another
 	{"dialects", "gathertest", "internal/explain", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped", "internal/names", "internal/ring"},
-	{"source", "internal/jsonfile", "internal/resumable", "onnx/modelproto/internal/onnxpb"}, // arrays larger than memory, and the files that they are written to; what protoc made
-	{"model"},                             // nodes, values, constants
-	{"internal/trail", "internal/beside"}, // from a value to its origin; the files beside a model
-	{"operators"},                         // the only package that knows every dialect
-	{"openvino/ir", "onnx/modelproto", "tflite/flatbuffer", "stablehlo/text", "lint", "internal/run"}, // files of models; models judged and run
+	{"source", "internal/jsonfile", "internal/resumable", "onnx/modelproto/internal/onnxpb", "tensorflow/graphdef/internal/tfpb"}, // arrays larger than memory, and the files that they are written to; what protoc made
+	{"model"}, // nodes, values, constants
+	{"internal/beside", "internal/protofile", "internal/trail", "tensorflow/graphdef/internal/bundle"}, // files beside a model, its messages, its checkpoint; from a value to its origin
+	{"operators"}, // the only package that knows every dialect
+	{"openvino/ir", "onnx/modelproto", "tensorflow/graphdef", "tflite/flatbuffer", "stablehlo/text", "lint", "internal/run"}, // files of models; models judged and run
 	{"convert"},       // models written for another framework
 	{"format/layout"}, // what the file formats have in common
 	{"format/npy", "format/raw", "format/safetensors", "format/shards", "format/text", "internal/ruletest"},

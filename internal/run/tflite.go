@@ -21,7 +21,7 @@ var tfliteOperators = map[string]evaluator{
 	"STRIDED_SLICE":  moves(tfliteStridedSlice),
 	"TILE":           moves(tile),
 	"BROADCAST_TO":   moves(expand),
-	"FILL":           moves(fill),
+	"FILL":           moves(tfliteFill),
 	"SHAPE":          tfliteShape,
 	"RANK":           tfliteRank,
 	"ZEROS_LIKE":     unquantised(zerosLike),
@@ -32,10 +32,10 @@ var tfliteOperators = map[string]evaluator{
 	"SUB":            numbers("sub"),
 	"MUL":            numbers("mul"),
 	"DIV":            numbers("div"),
-	"FLOOR_DIV":      unquantised(ofIntegers("floor div")),
-	"FLOOR_MOD":      unquantised(ofIntegers("mod")),
-	"MAXIMUM":        unquantised(ofIntegers("max")),
-	"MINIMUM":        unquantised(ofIntegers("min")),
+	"FLOOR_DIV":      unquantised(ofIntegers(binaryOf("floor div"))),
+	"FLOOR_MOD":      unquantised(ofIntegers(binaryOf("mod"))),
+	"MAXIMUM":        unquantised(ofIntegers(binaryOf("max"))),
+	"MINIMUM":        unquantised(ofIntegers(binaryOf("min"))),
 	"NEG":            unquantised(tfliteNegate),
 	"EQUAL":          unquantised(binaryOf("=")),
 	"NOT_EQUAL":      unquantised(binaryOf("!=")),
@@ -54,7 +54,7 @@ var tfliteOperators = map[string]evaluator{
 var tfliteManyOperators = map[string]manyEvaluator{
 	"SPLIT":   tfliteSplit,
 	"SPLIT_V": tfliteSplitV,
-	"UNPACK":  unpack,
+	"UNPACK":  tfliteUnpack,
 }
 
 // moves is an operator that moves elements and computes nothing. Where its inputs and its result are
@@ -169,20 +169,6 @@ func (c *call) finite(op string, a, b garner.Tensor) (garner.Tensor, error) {
 		return garner.Tensor{}, garner.Errorf(nil, "%s takes or gives %v, of which LiteRT makes different numbers on different ways; give an input that makes none such", c.node.Op, odd)
 	}
 	return made, err
-}
-
-// ofIntegers is an operator of two inputs, both integers.
-func ofIntegers(op string) evaluator {
-	return func(c *call) (garner.Tensor, error) {
-		in, err := c.inputs(2)
-		if err != nil {
-			return garner.Tensor{}, err
-		}
-		if d := in[0].DType(); !d.IsInteger() {
-			return garner.Tensor{}, garner.Errorf(garner.ErrDType, "%s of %s is not run; it is of integers", c.node.Op, d)
-		}
-		return c.binary(op, in[0], in[1])
-	}
 }
 
 // tfliteNegate is NEG of integers.
@@ -320,66 +306,12 @@ func tfliteTranspose(c *call) (garner.Tensor, error) {
 	return transpose(c.amended(map[string]any{"perm": perm}))
 }
 
-// pack is PACK: its inputs, of one shape, along a new axis.
-func pack(c *call) (garner.Tensor, error) {
-	parts, err := c.inputs(len(c.node.Inputs))
-	if err != nil {
-		return garner.Tensor{}, err
-	}
-	a, err := c.number("axis", 0)
-	if err != nil || len(parts) == 0 || parts[0].Rank() == garner.MaxRank {
-		return garner.Tensor{}, mismatch("PACK of %d inputs along axis %d is not run", len(parts), a)
-	}
-	axis, err := axisOf(a, parts[0].Rank()+1)
-	if err != nil {
-		return garner.Tensor{}, err
-	}
-	from := parts[0].Shape()
-	shape := slices.Insert(slices.Clone(from), axis, 1)
-	for i, p := range parts {
-		if !p.Shape().Equal(from) {
-			return garner.Tensor{}, mismatch("%s and %s cannot be packed; they must have one shape", from, p.Shape())
-		}
-		if parts[i], err = c.runner.reshape(p, shape); err != nil {
-			return garner.Tensor{}, err
-		}
-	}
-	return c.join(parts, axis)
-}
-
-// unpack is UNPACK: the parts of one axis, without it.
-func unpack(c *call) ([]garner.Tensor, error) {
+// tfliteUnpack is UNPACK: the parts of one axis, without it.
+func tfliteUnpack(c *call) ([]garner.Tensor, error) {
 	if err := c.oneScale(); err != nil {
 		return nil, err
 	}
-	t, err := c.input(0)
-	if err != nil {
-		return nil, err
-	}
-	a, err := c.number("axis", 0)
-	if err != nil {
-		return nil, err
-	}
-	axis, err := axisOf(a, t.Rank())
-	if err != nil {
-		return nil, err
-	}
-	n := len(c.node.Outputs)
-	if t.Shape()[axis] != n {
-		return nil, mismatch("axis %d of %s does not have %d parts, one for each output", axis, t.Shape(), n)
-	}
-	all := make([]garner.Tensor, n)
-	shape := slices.Delete(slices.Clone(t.Shape()), axis, axis+1)
-	for i := range all {
-		part, err := t.Slice(axis, i, i+1, 1)
-		if err != nil {
-			return nil, err
-		}
-		if all[i], err = c.runner.reshape(part, shape); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
+	return unpack(c)
 }
 
 // tfliteSlice is SLICE: from begin on, size elements of each axis, -1 for the rest. LiteRT reads other memory
@@ -463,8 +395,8 @@ func tfliteStridedSlice(c *call) (garner.Tensor, error) {
 	return stridedSlice(c.amended(masks))
 }
 
-// fill is FILL: a tensor of a shape, all of one value.
-func fill(c *call) (garner.Tensor, error) {
+// tfliteFill is FILL: a tensor of a shape, all of one value.
+func tfliteFill(c *call) (garner.Tensor, error) {
 	value, err := c.input(1)
 	if err != nil {
 		return garner.Tensor{}, err

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/beside"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/onnx/modelproto/internal/onnxpb"
 )
@@ -55,11 +54,8 @@ func (r *reader) external(t *onnxpb.TensorProto, name string, dtype garner.DType
 	if have := file.State.Size; offset > have || size > have-offset {
 		return nil, fmt.Errorf("its elements are %d bytes from %d on of %s, which has %d bytes: the file is cut short or another one; get it again", size, offset, file.Path, have)
 	}
-	c := model.NewConstant(name, garner.SpecOf(dtype, shape...), func() (made garner.Tensor, err error) {
-		b, err := file.Mapping()
-		if err == nil {
-			made, err = beside.Read(b, int(offset), int(size), func(b []byte) (garner.Tensor, error) { return model.View(dtype, b, shape...) })
-		}
+	c := model.NewConstant(name, garner.SpecOf(dtype, shape...), func() (garner.Tensor, error) {
+		made, err := file.Tensor(int(offset), int(size), func(b []byte) (garner.Tensor, error) { return model.View(dtype, b, shape...) })
 		return made, r.atTensor(name, err)
 	})
 	c.File, c.Offset, c.Size, c.State = file.Path, offset, size, file.State

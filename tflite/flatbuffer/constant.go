@@ -213,7 +213,7 @@ func (r *reader) held(t *tensor, at, size uint64, file *mapped.File, path string
 			if file == nil {
 				made, err = tensor(b)
 			} else {
-				made, err = beside.Read(file, int(at), int(size), tensor)
+				made, err = beside.Tensor(file, int(at), int(size), tensor)
 			}
 			if err != nil {
 				err = &model.Error{Path: where, At: tensorNamed(name), Err: err}

@@ -2,7 +2,6 @@ package flatbuffer
 
 import (
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/beside"
 	"github.com/garner-go/garner/internal/names"
 	"github.com/garner-go/garner/model"
 )
@@ -66,11 +65,8 @@ func (r *reader) outside(t *tensor) (*model.Constant, error) {
 		return fail("its elements are %d bytes from %d on of %s, which has %d bytes: the file is cut short or another one; get it again", e.size, e.offset, file.Path, have)
 	}
 	dtype, shape, name, path := t.spec.DType, t.shape, t.name, r.path
-	c := model.NewConstant(name, garner.SpecOf(dtype, shape...), func() (made garner.Tensor, err error) {
-		b, err := file.Mapping()
-		if err == nil {
-			made, err = beside.Read(b, int(e.offset), int(e.size), func(b []byte) (garner.Tensor, error) { return model.View(dtype, b, shape...) })
-		}
+	c := model.NewConstant(name, garner.SpecOf(dtype, shape...), func() (garner.Tensor, error) {
+		made, err := file.Tensor(int(e.offset), int(e.size), func(b []byte) (garner.Tensor, error) { return model.View(dtype, b, shape...) })
 		if err != nil {
 			err = &model.Error{Path: path, At: tensorNamed(name), Err: err}
 		}

@@ -41,7 +41,7 @@ func Open(path string) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{path: path, file: file, folder: &beside.Folder{Path: filepath.Dir(path)}}
+	r := &reader{path: path, file: file, folder: beside.In(filepath.Dir(path))}
 	var m *model.Model
 	err = file.Read(0, file.Size(), func(b []byte) error {
 		m, err = r.read(b)
