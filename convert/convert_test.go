@@ -426,6 +426,9 @@ func TestRefused(t *testing.T) {
 		{"../testdata/onnx/gather_13_complex64/model.onnx", ".onnx", convert.Options{}, garner.ErrDType, "ONNX Runtime has no Gather of complex64"},
 		{models + "mlp.onnx", ".xml", convert.Options{}, convert.ErrUnsupported, `MatMul is not converted; gathers are`},
 		{models + "hash.onnx", ".npy", convert.Options{}, garner.ErrAttribute, "there are .onnx and .xml"},
+		{"../tensorflow/graphdef/testdata/keras", ".onnx", convert.Options{}, nil, ""},
+		{"../tensorflow/graphdef/testdata/keras", ".xml", convert.Options{}, nil, ""},
+		{"../tensorflow/graphdef/testdata/gathers", ".onnx", convert.Options{}, convert.ErrUnsupported, "tensorflow.sparse_segment_sum is not converted to ONNX"},
 		{models + "evaluate.onnx", ".xml", convert.Options{}, convert.ErrLossy, "OpenVINO divides floats"},
 	} {
 		dir := t.TempDir()
