@@ -18,6 +18,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/internal/exec"
 	"github.com/garner-go/garner/internal/limits"
 	"github.com/garner-go/garner/source"
 )
@@ -254,12 +255,17 @@ const later = -1
 
 //export garner_lookup_now
 func garner_lookup_now(number C.int64_t, ids unsafe.Pointer, count C.int64_t, bits C.int32_t, out unsafe.Pointer, bytes C.int64_t, flags C.int32_t) C.int64_t {
-	return now("garner_lookup_now", number, out, bytes, flags, func(ctx context.Context, t *table, dst []byte) error {
+	length := 0 // of the numbers, in bytes
+	return now("garner_lookup_now", number, out, bytes, flags, ids, &length, func(ctx context.Context, t *table, dst []byte) error {
 		if count < 0 || count > 1<<45 || count > 0 && ids == nil {
 			return argumentf("a list of %d rows at %x", count, uintptr(ids))
 		}
 		n, ends := int(count), flags&C.GARNER_FROM_END != 0
-		if err := apart(ids, n*int(max(bits, -bits))/8, out, len(dst)); err != nil {
+		switch bits {
+		case -64, -32, -16, -8, 8, 16, 32, 64:
+			length = n * int(max(bits, -bits)) / 8
+		}
+		if err := apart(ids, length, out, len(dst)); err != nil {
 			return err
 		}
 		switch bits {
@@ -286,7 +292,7 @@ func garner_lookup_now(number C.int64_t, ids unsafe.Pointer, count C.int64_t, bi
 
 //export garner_rows
 func garner_rows(number, first, step, count C.int64_t, out unsafe.Pointer, bytes C.int64_t, flags C.int32_t) C.int64_t {
-	return now("garner_rows", number, out, bytes, flags, func(ctx context.Context, t *table, dst []byte) error {
+	return now("garner_rows", number, out, bytes, flags, nil, new(int), func(ctx context.Context, t *table, dst []byte) error {
 		if size := t.RowBytes(); count < 0 || size > 0 && int(count) != len(dst)/size {
 			return argumentf("%d rows of %d bytes into %d", count, size, len(dst))
 		}
@@ -318,8 +324,10 @@ const listRows = 1 << 13
 
 var lists = sync.Pool{New: func() any { return new([]int64) }}
 
-// now looks rows up on the caller's thread; with GARNER_BRIEF only such as need no job.
-func now(export string, number C.int64_t, out unsafe.Pointer, bytes C.int64_t, flags C.int32_t, f func(context.Context, *table, []byte) error) C.int64_t {
+// now looks rows up on the caller's thread; with GARNER_BRIEF only such as need no job. length is what f finds the numbers at
+// ids to have.
+func now(export string, number C.int64_t, out unsafe.Pointer, bytes C.int64_t, flags C.int32_t, ids unsafe.Pointer, length *int, f func(context.Context, *table, []byte) error) C.int64_t {
+	var dst []byte
 	err := safely(export, func() error {
 		t, err := get[*table](int64(number))
 		if err == nil {
@@ -328,8 +336,7 @@ func now(export string, number C.int64_t, out unsafe.Pointer, bytes C.int64_t, f
 		if err != nil {
 			return err
 		}
-		dst, err := memory("a result", (*byte)(out), bytes)
-		if err != nil {
+		if dst, err = memory("a result", (*byte)(out), bytes); err != nil {
 			return err
 		}
 		if flags&C.GARNER_BRIEF == 0 {
@@ -340,10 +347,13 @@ func now(export string, number C.int64_t, out unsafe.Pointer, bytes C.int64_t, f
 		}
 		return f(&brief{time.Now()}, t, dst)
 	})
+	if err == nil {
+		return 0
+	}
 	if errors.Is(err, errLater) {
 		return later
 	}
-	return tell(err)
+	return tell(blamed(err, ids, *length, dst))
 }
 
 // A brief is the context of a lookup that ends soon or is a job's: while the lookup runs, no handler of a signal does.
@@ -411,8 +421,16 @@ func garner_lookup(number C.int64_t, ids unsafe.Pointer, count C.int64_t, dtype 
 	if err != nil {
 		return tell(err)
 	}
-	return begin("garner_lookup", in, nil, func(ctx context.Context, _ *job) (string, error) {
+	return begin("garner_lookup", in, nil, func(ctx context.Context, _ *job) (_ string, err error) {
 		n := int(count)
+		defer func() {
+			if r := recover(); exec.IsFault(r) {
+				err = garner.Vanished()
+			} else if r != nil {
+				panic(r)
+			}
+			err = blamed(err, ids, n*d.Bits()/8, dst)
+		}()
 		switch d {
 		case garner.I64:
 			return "", lookup[int64](ctx, t, ids, n, dst)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import ctypes
 from typing import Any, Callable
 
 import numpy as np
@@ -53,6 +54,19 @@ def test_what_has_memory_is_written_to() -> None:
         garner.gather("numpy.take", data.astype(np.uint8), [3, 1], out=b"ab")
     with pytest.raises(garner.ShapeError):
         garner.gather("numpy.take", data.astype(np.uint8), [3, 1], out=part[::2])
+
+
+def test_a_copy_is_never_written_to() -> None:
+    """What NumPy reads only as a copy would keep what it had."""
+    data, packed = np.arange(5, dtype=np.float32), np.zeros(2, [("a", "u1"), ("f", "f4")])
+    big = (ctypes.c_float.__ctype_be__ * 2)()  # type: ignore[attr-defined]
+    for out in (memoryview(np.zeros(2, ">f4")), big, memoryview(packed["f"])):
+        for call in (lambda: garner.gather("numpy.take", data, [3, 1], out=out), lambda: garner.gather_nd(data, [[3], [1]], out=out)):  # noqa: B023
+            with pytest.raises(garner.Error, match="out has (elements of >f4|strides of)"):
+                call()
+    with pytest.raises(garner.Error):
+        garner.gather("numpy.take", data, [3, 1], out=packed["f"])
+    assert list(big) == [0, 0] and not packed["f"].any()
 
 
 def test_a_fill_may_be_a_bool() -> None:

@@ -209,9 +209,14 @@ def result(out: Any) -> View:
     if isinstance(out, np.ndarray) or foreign(out):
         return view(out)
     try:
-        return _of_numpy(np.asarray(memoryview(out)), _same)
-    except TypeError:
+        a = np.asarray(memoryview(out))
+    except (TypeError, ValueError, NotImplementedError):
         raise DTypeError(f"garner: out is a {type(out).__name__}, which has no memory that a result could be written to; give an array") from None
+    if not a.dtype.isnative:  # what is calculated with would be a copy, and so would what is written to
+        raise DTypeError(f"garner: out has elements of {a.dtype}, in the other order of bytes; give one of {a.dtype.newbyteorder('=')}")
+    if any(by % a.itemsize for by, n in zip(a.strides, a.shape) if n > 1):
+        raise ShapeError(f"garner: out has strides of {list(a.strides)} bytes, which are no whole elements of {a.itemsize}; give memory without gaps")
+    return _of_numpy(a, _same)
 
 
 def operand(role: str, x: Any) -> View:
