@@ -267,6 +267,8 @@ def _after_fork() -> None:
     _forking = False
     _loading, _main = threading.RLock(), threading.get_ident()
     generation += 1
+    _held.clear()
+    _late.clear()
     if _begun:
         lib, _forked = None, True
 
@@ -377,52 +379,96 @@ def ended(e: BaseException, of: BaseException) -> None:
         e.__context__ = of  # a second handler raised behind the first one
 
 
+# What jobs read and write that may still run, by their numbers: a job that is late keeps it, wherever a handler of a signal
+# raised.
+_held: dict[int, Any] = {}
+_late: set[int] = set()  # those that nobody waits for
+_SETTLE = 1000  # milliseconds that a job that was ended gets to end; most take some 10
+
+
+def begin(*held: Any) -> int:
+    """Return a job, 0 where there is none. It keeps what it is given until it has ended."""
+    library = load()
+    for late in list(_late):
+        if library.garner_job_wait(late, 0, NULL, NULL):
+            release(late, generation)
+    number: int = library.garner_job()
+    if number:
+        _held[number] = held
+    return number
+
+
 def wait(job: int, progress: Any = None) -> str:
-    """Wait for a job, and return its text. An exception, as of a signal, ends the job first."""
+    """Wait for a job, and return its text. Then `settle` or `release` it."""
     library, begun = load(), generation
     failed, answer = ffi.new("int64_t *"), ffi.new("char **")
-    try:
-        while not library.garner_job_wait(job, POLL, failed, answer):
-            if begun != generation:
-                raise Error("garner: a handler of a signal forked during a call and came back in the child, which cannot end that call")
-            if progress is not None:
-                progress()
-    finally:
-        release(job, begun)  # in one call, which no signal's handler cuts in two: the memory of the job may be freed then
+    while not library.garner_job_wait(job, POLL, failed, answer):
+        if begun != generation:
+            raise Error("garner: a handler of a signal forked during a call and came back in the child, which cannot end that call")
+        if progress is not None:
+            progress()
     if failed[0]:
         fail(failed[0])
     return text(answer[0])
 
 
+def settle(job: int, begun: int) -> None:
+    """End a job that is done, or that an exception left, as of a signal.
+
+    One that reads from what is slow, such as a pipe or a file system of a network, ends by itself, later, and keeps its memory until then.
+    """
+    if begun != generation or not job:
+        return
+    _late.add(job)
+    lib.garner_job_cancel(job)
+    for _ in range(_SETTLE // POLL):
+        if lib.garner_job_wait(job, POLL, NULL, NULL):
+            release(job, begun)
+            break
+        if begun != generation:
+            break
+
+
 def release(job: int, begun: int) -> None:
-    """Release a job of a generation; a child that was forked since has no thread that could end it."""
-    if begun == generation:
+    """Release a job that has ended, or has no memory of ours; a child that was forked since has no thread that could end it."""
+    if begun == generation and job:
         lib.garner_release(job)
+        _held.pop(job, None)
+        _late.discard(job)
 
 
-def opened(request: dict[str, Any]) -> dict[str, Any]:
-    """Open a table, and return what the library tells of it."""
+def owned(handle: int) -> Any:
+    """Return what releases a handle with its last user: in C, where no handler of a signal runs."""
+    return ffi.gc(ffi.cast("void *", handle), load().garner_forget)
+
+
+def opened(request: dict[str, Any]) -> tuple[dict[str, Any], Any]:
+    """Open a table, and return what the library tells of it, and what owns its handle."""
     library, begun = load(), generation
     asked = json.dumps(request).encode()
     handle, answer = ffi.new("int64_t *"), ffi.new("char **")
-    job = library.garner_job()
+    job = begin()
     try:
         failed = library.garner_open(asked, len(asked), job, handle, answer)
         if failed:
             fail(failed)
         told: dict[str, Any] = json.loads(wait(job) if job else text(answer[0]))
-        return told
+        # Both own it until the job no longer does: wherever an exception comes between, the table is closed.
+        owner = owned(told["table"])
+        if job:
+            library.garner_job_adopt(job)
+        return told, owner
     finally:
-        release(job, begun)
+        release(job, begun)  # which does not wait for a file system
 
 
-def ask(question: dict[str, Any], operands: Any = (), job: bool = False, progress: Any = None) -> Any:
+def ask(question: dict[str, Any], operands: Any = (), keep: Any = None, job: bool = False, progress: Any = None) -> Any:
     """Ask a question of garner_call, and return its answer."""
     library, begun = load(), generation
     request = json.dumps(question).encode()
     given = ffi.new("DLTensor *[]", list(operands)) if operands else NULL
     answer = ffi.new("char **")
-    number = library.garner_job() if job else 0
+    number = begin(operands, given, keep) if job else 0
     try:
         failed = library.garner_call(request, len(request), given, len(operands), number, answer)
         if failed:
@@ -431,7 +477,9 @@ def ask(question: dict[str, Any], operands: Any = (), job: bool = False, progres
             watch = None if progress is None else (lambda: progress(number))
             return json.loads(wait(number, watch))
     finally:
-        if number:
+        if operands or question["do"] == "gather_file":
+            settle(number, begun)
+        if not operands:
             release(number, begun)
     return json.loads(text(answer[0]))
 

@@ -275,7 +275,7 @@ class Prepared:
     `serves` says of which extents the indices of a run may be: 2 any, 1 all but the last, 0 those that it was lowered for.
     """
 
-    __slots__ = ("handle", "generation", "shape", "code", "serves", "before", "after", "used", "last")
+    __slots__ = ("handle", "owner", "generation", "shape", "code", "serves", "before", "after", "used", "last")
 
     def __init__(self, request: bytes, operands: list[View | None], threads: int = 0) -> None:
         library = _native.load()
@@ -285,6 +285,7 @@ class Prepared:
         failed = library.garner_prepare(request, len(request), given, len(operands), threads, out)
         if failed:
             _native.fail(failed)
+        self.owner = _native.owned(out.handle)
         self.handle, self.generation = out.handle, _native.generation
         self.shape = tuple(out.shape[0 : out.rank])
         self.code, self.serves = (out.dtype.code, out.dtype.bits), out.serves
@@ -292,10 +293,6 @@ class Prepared:
         self.after: tuple[int, ...] = ()
         self.used = 0  # when, by the counter of the cache that has it
         self.last = (None if operands[1] is None else operands[1].shape, self.shape)
-
-    def __del__(self) -> None:
-        if getattr(self, "handle", 0) and self.generation == _native.generation and _native.alive():
-            _native.lib.garner_release(self.handle)
 
     def shape_of(self, extents: tuple[int, ...]) -> tuple[int, ...]:
         """Return the shape of the result for indices of these extents."""
