@@ -326,3 +326,46 @@ def test_handlers_that_raise_leave_nothing_open(npy: Path) -> None:
         npy,
     )
     assert out
+
+
+WORK = {
+    "numbers narrower than a byte": "narrow[:]",
+    "numbers from the end": "t[ends]",
+    "strided numbers": "t.lookup(strided)",
+    "the other order of bytes": "garner.gather('numpy.take', big, [0])",
+}
+
+
+@pytest.mark.parametrize("way", WORK)
+def test_a_signal_ends_work_of_numpy(npy: Path, tmp_path: Path, way: str) -> None:
+    """What NumPy does within a call is done in pieces."""
+    out = run(
+        f"""
+        way = {way!r}
+        folder = "{tmp_path}/"
+        np.save(folder + "t.npy", np.zeros((1 << 12, 1), np.uint8))
+        t = garner.Table(folder + "t.npy")
+        if "narrow" in way:
+            with open(folder + "n.raw", "wb") as f: f.truncate(1 << 27)
+            narrow = garner.Table(folder + "n.raw", dtype="i4", shape=[-1, 1 << 20])
+        elif "end" in way: ends = np.full(1 << 26, -1)
+        elif "strided" in way: strided = np.zeros((1 << 25, 2), np.int64)[:, 0]
+        else: big = np.zeros(1 << 26, ">f4")
+        class Ended(Exception): pass
+        sent = 0
+        def end(*given): raise Ended
+        def late(): time.sleep(delay); globals().update(sent=time.monotonic()); os.kill(os.getpid(), signal.SIGALRM)
+        signal.signal(signal.SIGALRM, end)
+        took = []
+        for delay in (0.02, 0.05, 0.1):
+            x = threading.Thread(target=late)
+            try:
+                x.start()
+                while True: {WORK[way]}
+            except Ended: took.append(time.monotonic() - sent)
+            x.join()
+        print(max(took))
+        """,
+        npy,
+    )
+    assert float(out) < 0.5, out  # on a busy machine; some 20 ms on an idle one

@@ -73,3 +73,20 @@ def test_a_fill_may_be_a_bool() -> None:
     for value in (True, False, np.True_, np.False_):
         got = garner.gather("numpy.take", np.array([not value]), [0, 9], outside=value)
         assert got.tolist() == [not value, bool(value)]
+
+
+def test_strides_beyond_memory_are_refused() -> None:
+    for far in (1 << 60, -(1 << 60), 1 << 62, (1 << 63) - 8, -(1 << 63)):
+        for n in (2, 3, 9, 17):
+            data = np.lib.stride_tricks.as_strided(np.zeros(64), shape=(n,), strides=(far,))
+            ids = np.lib.stride_tricks.as_strided(np.zeros(64, np.int64), shape=(n,), strides=(far,))
+            for call in (lambda: garner.gather("numpy.take", data, [0]), lambda: garner.gather("numpy.take", np.arange(4), ids)):  # noqa: B023
+                with pytest.raises(garner.ShapeError, match="further apart than memory reaches"):
+                    call()
+
+
+def test_a_name_is_text_of_unicode(tmp_path: Any) -> None:
+    np.save(tmp_path / "t.npy", np.zeros((4, 2), np.float32))
+    np.save(tmp_path / "i.npy", [1])
+    with pytest.raises(garner.OperatorError, match="surrogate"):
+        garner.gather_file(tmp_path / "t.npy", tmp_path / "i.npy", tmp_path / "o.npz", name="\ud800")

@@ -224,10 +224,13 @@ class Table:
 
     def _from_start(self, a: Any) -> Any:
         """Return numbers of which negative ones count from the end as numbers that count from the start."""
-        if a.dtype.kind != "i" or not a.size or a.min() >= 0:
+        if a.dtype.kind != "i" or not a.size or all(a[key].min() >= 0 for key in _views.parts(a.shape, 8)):
             return a
-        wide = a.astype(np.int64)  # of a narrow type the sum would wrap
-        return np.where(wide < 0, wide + self._rows, wide)
+        made = np.empty(a.shape, np.int64)  # of a narrow type the sum would wrap
+        for key in _views.parts(a.shape, 8):
+            wide = a[key].astype(np.int64)
+            made[key] = np.where(wide < 0, wide + self._rows, wide)
+        return made
 
     def _range(self, first: int, step: int, made: Any, count: int) -> None:
         """Copy the rows first, first + step, … to made."""
@@ -249,7 +252,7 @@ class Table:
         shape = a.shape + self._tail
         if self._bits < 8:
             return self._unpacked(a, out, back)
-        given, a = a, np.ascontiguousarray(a, a.dtype.newbyteorder("="))
+        given, a = a, _views.contiguous(a)
         tensor = None
         if out is None:
             if back is not None and _views.is_torch(back.owner):
@@ -322,17 +325,19 @@ class Table:
             made = self._strings[ids]
         else:
             packed = np.empty((ids.size, self.row_bytes), np.uint8)
-            a = np.ascontiguousarray(ids, ids.dtype.newbyteorder("="))
-            self._fetch(a, packed)
+            self._fetch(_views.contiguous(ids), packed)
             each = 8 // self._bits
             wide = np.empty((ids.size, self.row_bytes, each), np.uint8)
-            for k in range(each):
-                np.right_shift(packed, self._bits * k, out=wide[:, :, k])
-            wide &= (1 << self._bits) - 1
+            for key in _views.parts(packed.shape, each):
+                part = wide[key]
+                for k in range(each):
+                    np.right_shift(packed[key], self._bits * k, out=part[..., k])
+                part &= (1 << self._bits) - 1
             made = wide.reshape(shape).view(self.dtype)
         if out is None:
             return made
-        out[...] = made
+        for key in _views.parts(shape, out.itemsize):
+            out[key] = made[key]
         return out
 
     @overload

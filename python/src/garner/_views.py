@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from functools import lru_cache
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
 
 import numpy as np
 
@@ -113,10 +114,39 @@ def pointer(a: np.ndarray[Any, Any]) -> Any:
     return ffi.cast("void *", a.__array_interface__["data"][0])
 
 
+_PIECE = 16 << 20  # bytes that NumPy copies between two turns of Python, in which handlers of signals run
+
+
+def parts(shape: tuple[int, ...], size: int) -> Iterator[tuple[Any, ...]]:
+    """Yield keys of the pieces of an array of elements of so many bytes, each of _PIECE bytes at most."""
+    row = size * math.prod(shape[1:])
+    if not shape or row * shape[0] <= _PIECE:
+        yield ()
+    elif row <= _PIECE:
+        each = _PIECE // row
+        for at in range(0, shape[0], each):
+            yield (slice(at, at + each),)
+    else:
+        for i in range(shape[0]):
+            for rest in parts(shape[1:], size):
+                yield (i, *rest)
+
+
+def contiguous(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return an array as a row-major one of native elements, copied in pieces."""
+    native = a.dtype.newbyteorder("=")
+    if a.nbytes <= _PIECE or a.flags.c_contiguous and a.dtype.isnative:
+        return np.ascontiguousarray(a, native).reshape(a.shape)
+    made = np.empty(a.shape, native)
+    for key in parts(a.shape, native.itemsize):
+        made[key] = a[key]
+    return made
+
+
 def _of_numpy(a: np.ndarray[Any, Any], back: Callable[[Any], Any]) -> View:
     dtype = a.dtype
     if not dtype.isnative and dtype.kind in "iufcb":
-        a = a.astype(dtype.newbyteorder("="))
+        a = contiguous(a)
         dtype = a.dtype
     code, moved = code_of(dtype)
     size = dtype.itemsize
@@ -124,7 +154,7 @@ def _of_numpy(a: np.ndarray[Any, Any], back: Callable[[Any], Any]) -> View:
         at = _from_buffer(a)
     except (TypeError, ValueError, BufferError):
         if any(s % size for s in a.strides):
-            a = np.ascontiguousarray(a)
+            a = contiguous(a)
         at = pointer(a)
     return View(a, at, a.shape, a.strides, size, code, moved, dtype, _empty, back)
 
@@ -165,7 +195,7 @@ def _of_torch(t: Any) -> View:
         try:
             held = t.untyped_storage().nbytes()
         except (NotImplementedError, RuntimeError):
-            raise OperatorError(f"garner: a tensor of torch that has no memory of its own, as within vmap or grad: {type(t).__name__}") from None
+            raise OperatorError(f"garner: a tensor of torch that has no memory of its own, as within vmap, grad or a FakeTensorMode: {type(t).__name__}; give a plain tensor, outside of it") from None
         if end > held:
             raise ShapeError(f"garner: a tensor of torch whose elements end at byte {end} of a storage of {held}; it was resized")
     return View(t, ffi.cast("void *", t.data_ptr()), shape, strides, size, code, moved, t.dtype, _empty_of_torch, _same)
