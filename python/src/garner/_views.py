@@ -136,8 +136,9 @@ def contiguous(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Return an array as a row-major one of native elements, copied in pieces."""
     native = a.dtype.newbyteorder("=")
     if a.nbytes <= _PIECE or a.flags.c_contiguous and a.dtype.isnative:
-        return np.ascontiguousarray(a, native).reshape(a.shape)
-    made = np.empty(a.shape, native)
+        at_once: np.ndarray[Any, Any] = np.ascontiguousarray(a, native).reshape(a.shape)
+        return at_once
+    made: np.ndarray[Any, Any] = np.empty(a.shape, native)
     for key in parts(a.shape, native.itemsize):
         made[key] = a[key]
     return made
