@@ -582,7 +582,7 @@ def interrupted(t: Any, ids: Any) -> None:
     library, out = _native.load(), np.empty((len(ids), 256), np.float32)
     code = _native.ffi.new("DLDataType *", {"code": 0, "bits": 64, "lanes": 1})
     job = library.garner_job()
-    assert library.garner_lookup(t._handle, _views.pointer(ids), len(ids), code, _views.pointer(out), out.nbytes, job) == 0
+    assert library.garner_lookup(t._handle, _views.pointer(ids), len(ids), code, _views.pointer(out), out.nbytes, 0, job) == 0
 
     def progress() -> None:
         raise KeyboardInterrupt

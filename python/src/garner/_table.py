@@ -81,7 +81,7 @@ class Table:
     """
 
     __slots__ = (
-        "_file", "_request", "_handle", "_generation", "_closed", "_tail", "_cffi_lookup", "_cffi_rows", "shape", "_dtype", "_name", "_plain", "row_bytes", "_rows", "_bits", "_strings",
+        "_file", "_request", "_handle", "_owner", "_generation", "_closed", "_tail", "_cffi_lookup", "_cffi_rows", "shape", "_dtype", "_name", "_plain", "row_bytes", "_rows", "_bits", "_strings",
         "__weakref__",
     )  # fmt: skip
 
@@ -100,13 +100,14 @@ class Table:
         self._file, self._request = file, request
         self._closed = False
         self._handle = 0
+        self._owner: Any = None
         self._generation = -1
         self._strings: NDArray[Any] | None = None
         self._open()
 
     def _open(self) -> None:
         library, generation = _native.load(), _native.generation
-        told = _native.opened(self._request)
+        told, self._owner = _native.opened(self._request)
         self._request["identity"] = told["identity"]
         # The generation is the last that is set: a thread that sees that of this process asks, without a lock, by all of the others.
         self._handle, self._cffi_lookup, self._cffi_rows = told["table"], library.garner_lookup_now, library.garner_rows
@@ -214,7 +215,7 @@ class Table:
             return False
         if failed == _LATER:
             try:
-                self._job(self._from_start(ids) if flags else ids, made)
+                self._job(ids, made, flags)
             except _native.IndexError as e:
                 raise _placed(e, ids.shape) from None
         elif failed:
@@ -223,10 +224,13 @@ class Table:
 
     def _from_start(self, a: Any) -> Any:
         """Return numbers of which negative ones count from the end as numbers that count from the start."""
-        if a.dtype.kind != "i" or not a.size or a.min() >= 0:
+        if a.dtype.kind != "i" or not a.size or all(a[key].min() >= 0 for key in _views.parts(a.shape, 8)):
             return a
-        wide = a.astype(np.int64)  # of a narrow type the sum would wrap
-        return np.where(wide < 0, wide + self._rows, wide)
+        made = np.empty(a.shape, np.int64)  # of a narrow type the sum would wrap
+        for key in _views.parts(a.shape, 8):
+            wide = a[key].astype(np.int64)
+            made[key] = np.where(wide < 0, wide + self._rows, wide)
+        return made
 
     def _range(self, first: int, step: int, made: Any, count: int) -> None:
         """Copy the rows first, first + step, … to made."""
@@ -248,7 +252,7 @@ class Table:
         shape = a.shape + self._tail
         if self._bits < 8:
             return self._unpacked(a, out, back)
-        given, a = a, np.ascontiguousarray(a, a.dtype.newbyteorder("="))
+        given, a = a, _views.contiguous(a)
         tensor = None
         if out is None:
             if back is not None and _views.is_torch(back.owner):
@@ -286,21 +290,20 @@ class Table:
         elif failed:
             _native.fail(failed)
 
-    def _job(self, ids: Any, made: Any) -> None:
+    def _job(self, ids: Any, made: Any, flags: int = 0) -> None:
         """Copy the bytes of rows beside this thread, which a signal can end."""
         code = ffi.new("DLDataType *")
         (code.code, code.bits), code.lanes = _views.code_of(ids.dtype)[0], 1
         library, begun = _native.load(), _native.generation
-        job = library.garner_job()
+        job = _native.begin(ids, made, code)
         try:
-            failed = library.garner_lookup(self._handle, _views.pointer(ids), ids.size, code, _views.pointer(made), made.nbytes, job)
+            failed = library.garner_lookup(self._handle, _views.pointer(ids), ids.size, code, _views.pointer(made), made.nbytes, flags, job)
             if failed:
                 _native.fail(failed)
             if job:
                 _native.wait(job)
         finally:
-            if job:
-                _native.release(job, begun)  # before `made` is freed, wherever a signal's handler raised
+            _native.settle(job, begun)
 
     def _unpacked(self, ids: Any, out: Any, back: Any) -> Any:
         """Return rows of strings, or of elements narrower than a byte, which get one each."""
@@ -322,17 +325,19 @@ class Table:
             made = self._strings[ids]
         else:
             packed = np.empty((ids.size, self.row_bytes), np.uint8)
-            a = np.ascontiguousarray(ids, ids.dtype.newbyteorder("="))
-            self._fetch(a, packed)
+            self._fetch(_views.contiguous(ids), packed)
             each = 8 // self._bits
             wide = np.empty((ids.size, self.row_bytes, each), np.uint8)
-            for k in range(each):
-                np.right_shift(packed, self._bits * k, out=wide[:, :, k])
-            wide &= (1 << self._bits) - 1
+            for key in _views.parts(packed.shape, each):
+                part = wide[key]
+                for k in range(each):
+                    np.right_shift(packed[key], self._bits * k, out=part[..., k])
+                part &= (1 << self._bits) - 1
             made = wide.reshape(shape).view(self.dtype)
         if out is None:
             return made
-        out[...] = made
+        for key in _views.parts(shape, out.itemsize):
+            out[key] = made[key]
         return out
 
     @overload
@@ -427,16 +432,9 @@ class Table:
     def close(self) -> None:
         """Close the file. Lookups of other threads that have begun end first; later ones are a ClosedError."""
         if not self._closed:
+            if self._handle and self._generation == _native.generation and _native.alive():
+                _native.lib.garner_release(self._handle)  # a second time does no harm
             self._closed = True
-            self._release()
-
-    def _release(self) -> None:
-        if self._handle and self._generation == _native.generation and _native.alive():
-            _native.lib.garner_release(self._handle)
-
-    def __del__(self) -> None:
-        if not getattr(self, "_closed", True):
-            self._release()
 
     def __enter__(self) -> Table:
         return self
