@@ -93,10 +93,12 @@ def test_keys_of_several_axes(tmp_path: Path) -> None:
         for key in (([[4, 0], [1, 2]], 1), (np.array([[4, 0]]), slice(0, 1)), (np.array(3), 1), (..., np.array([[1, 0]]), -1), ((1, 2), 0), (np.array([[1], [4]]), [[1, 0]]), (None, [4, 4]), ()):
             assert np.array_equal(t[key], a[key]) and np.shape(t[key]) == a[key].shape
         assert type(v[0, ...]) is np.ndarray and v[0, ...].shape == () and type(v[0]) is type(v[np.array(0)]) is np.int64
-        for bad, axis, value, position in (((1, 5), 1, 5, ()), ((9, 5), 0, 9, ()), (([0, 1], [[1], [-3]]), 1, -3, (1, 0)), ((slice(2), np.array([0, 2], "u1")), 1, 2, (1,)), (2**70, 0, 2**70, ())):
+        for bad, axis, value, position in (((1, 5), 1, 5, (0,)), ((9, 5), 0, 9, (0,)), (([0, 1], [[1], [-3]]), 1, -3, (1, 0)), ((slice(2), np.array([0, 2], "u1")), 1, 2, (1,)), (2**70, 0, 2**70, (0,))):
             with pytest.raises(garner.IndexError) as e:
                 t[bad]
             assert (e.value.axis, e.value.value, e.value.position, e.value.dim) == (axis, value, position, a.shape[axis]), bad
+        many = [[k % 3] * 2 for k in range(80)]
+        assert np.array_equal(t[many, [1, 0]], a[many, [1, 0]])
         for bad, kind, words in (((0, 0, 0), garner.ShapeError, "3 axes"), ((..., ...), garner.ShapeError, "one Ellipsis"), (([0, 1], [0, 1, 1]), garner.ShapeError, "do not broadcast"),
             (([1, 3], True), garner.DTypeError, "bool"), ((0, "a"), garner.DTypeError, "'a'"), ((0, 1.0), garner.DTypeError, "float"), (slice(1.5), garner.DTypeError, "slice"),
             (np.ones((5, 3), bool), garner.ShapeError, "mask"), ((0, np.ones(3, bool)), garner.ShapeError, "axis 1"), ([0, None], garner.DTypeError, "numbers")):  # fmt: skip

@@ -360,9 +360,13 @@ class Table:
             if bits is not None and key.ndim:
                 return self._taken(key, bits)
         self._ready()
-        if isinstance(key, slice) or isinstance(key, (int, np.integer)) and not isinstance(key, bool):
-            block = self._rows_of(_keys.split((key,), self.shape)[0])
-            return block if isinstance(key, slice) else block[0]
+        if isinstance(key, slice):
+            return self._rows_of(_keys.split((key,), self.shape)[0])
+        if isinstance(key, (int, np.integer)) and not isinstance(key, bool):
+            if not -self._rows <= key < self._rows:
+                raise _keys.outside((), int(key), 0, self._rows)
+            at = int(key) if key >= 0 else int(key) + self._rows
+            return self._rows_of(range(at, at + 1))[0]
         if key is None or isinstance(key, (tuple, EllipsisType, bool, np.bool_)):
             return self._keyed(key if isinstance(key, tuple) else (key,))
         a, back = _views.integers("numbers of rows", key, self._rows)
