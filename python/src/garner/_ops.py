@@ -171,7 +171,7 @@ def gather(
 ) -> Any:  # fmt: skip
     """Run any operator by its name.
 
-    A call over arrays of NumPy costs some 10 to 15 µs, of which a new result is 2, and some 40 µs at the first one for an operator with its attributes and a shape and strides of `data`, or, of an
+    A call over arrays of NumPy costs some 10 to 15 µs, and some 40 µs at the first one for an operator with its attributes and a shape and strides of `data`, or, of an
     operator of tuples, another length of these. The last 256 are kept. Calls with further operands, such as offsets, are prepared anew, which costs
     those 40 µs each time. For a few rows `numpy.take` and torch's own functions are therefore faster.
 
