@@ -129,6 +129,15 @@ func outermost(sign float64, a, b end) end {
 }
 
 func innermost(sign float64, a, b end) end {
+	// Both bound the value. A length says more of it than the end of a narrow type does,
+	// which is nearer than the longest length.
+	length := func(e end) bool { return e.why == counted || e.why == position }
+	switch {
+	case a.why == open && a.at != 0 && length(b):
+		return b
+	case b.why == open && b.at != 0 && length(a):
+		return a
+	}
 	if sign*a.at > sign*b.at || a.at == b.at && a.why < b.why {
 		return a
 	}

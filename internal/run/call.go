@@ -12,10 +12,15 @@ import (
 type call struct {
 	*runner
 	node    *model.Node
-	pending garner.DType // the output is yet to be cast to this type; Invalid: to none
+	pending garner.DType // the outputs are yet to be cast to this type; Invalid: to none
+	wide    bool         // the pending cast is one that further arithmetic leaves out; see wide.go
+	rounded bool         // an output of f16 or bf16 may be rounded; see wide.go
 }
 
 func (c *call) onnx() bool { return c.model.Format == "ONNX" }
+
+// openvino reports whether the runtime of the model is OpenVINO.
+func (c *call) openvino() bool { return c.model.Format == "OpenVINO IR" }
 
 // evaluate computes the outputs of the node.
 func (c *call) evaluate() ([]garner.Tensor, error) {
@@ -23,7 +28,10 @@ func (c *call) evaluate() ([]garner.Tensor, error) {
 	if err == nil && len(made) != len(c.node.Outputs) {
 		return nil, garner.Errorf(garner.ErrAttribute, "it has %d outputs; %s makes %d of its inputs", len(c.node.Outputs), c.node.Op, len(made))
 	}
-	return made, err
+	if err != nil {
+		return nil, err
+	}
+	return c.narrowed(made)
 }
 
 // beforeOpset reports whether the node is of an older opset of ONNX.
@@ -39,7 +47,7 @@ func (c *call) input(i int) (garner.Tensor, error) {
 	if !c.has(i) {
 		return garner.Tensor{}, garner.Errorf(garner.ErrAttribute, "%s needs an input %d, and the node has none", c.node.Op, i)
 	}
-	return c.tensor(c.node.Inputs[i])
+	return c.takes(i)
 }
 
 // inputs returns the first n inputs.

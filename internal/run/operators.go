@@ -23,8 +23,10 @@ type table struct {
 
 // tables are the operators of each model.Format. A format that has none here has gathers alone.
 var tables = map[string]table{
-	"ONNX":        {onnxOperators, onnxManyOperators},
-	"OpenVINO IR": {irOperators, irManyOperators},
+	"ONNX":           {onnxOperators, onnxManyOperators},
+	"OpenVINO IR":    {irOperators, irManyOperators},
+	tensorflowFormat: {tensorflowOperators, tensorflowManyOperators},
+	"TFLite":         {tfliteOperators, tfliteManyOperators},
 }
 
 // evaluatorOf returns the evaluator of a node that is not a gather, nil where
@@ -74,7 +76,17 @@ var onnxOperators = map[string]evaluator{
 	"Neg":             negate,
 	"Add":             arithmetic("add"), "Sub": arithmetic("sub"), "Mul": arithmetic("mul"), "Div": arithmetic("div"),
 	"Mod": mod, "Min": arithmetic("min"), "Max": arithmetic("max"),
-	"Equal": binaryOf("="), "Less": binaryOf("<"), "LessOrEqual": binaryOf("<="),
+	"Abs": absolute, "Sign": sign, "IsNaN": isNaN,
+	"ReduceSum": reduceSum, "ReduceMax": reduceExtreme(true), "ReduceMin": reduceExtreme(false),
+	"ArgMax": argExtreme(true), "ArgMin": argExtreme(false),
+	"CumSum":          cumSum,
+	"ScatterElements": scatterElements, "Scatter": scatterElements,
+	"NonZero":  nonZero,
+	"Trilu":    trilu,
+	"EyeLike":  eyeLike,
+	"Compress": compress,
+	"OneHot":   oneHot,
+	"Equal":    binaryOf("="), "Less": binaryOf("<"), "LessOrEqual": binaryOf("<="),
 	"Greater": binaryOf(">"), "GreaterOrEqual": binaryOf(">="),
 	"And": binaryOf("and"), "Or": binaryOf("or"), "Xor": binaryOf("xor"), "Not": not,
 }
@@ -82,6 +94,7 @@ var onnxOperators = map[string]evaluator{
 // onnxManyOperators are those of ONNX with several outputs.
 var onnxManyOperators = map[string]manyEvaluator{
 	"Split": onnxSplit,
+	"TopK":  topK,
 }
 
 // irOperators are the operators of OpenVINO IR that are evaluated.
@@ -127,10 +140,20 @@ var irOperators = map[string]evaluator{
 	"BitwiseOr":    binaryOf("or"),
 	"BitwiseXor":   binaryOf("xor"),
 	"BitwiseNot":   not,
+	"Abs":          absolute,
+	"Sign":         sign,
+	"IsNaN":        isNaN,
+	"ReduceSum":    reduceSum,
+	"ReduceMax":    reduceExtreme(true),
+	"ReduceMin":    reduceExtreme(false),
+	"CumSum":       cumSum,
+
+	"ScatterElementsUpdate": scatterElements,
 }
 
 // irManyOperators are those of OpenVINO IR with several outputs.
 var irManyOperators = map[string]manyEvaluator{
 	"Split":         irSplit,
 	"VariadicSplit": variadicSplit,
+	"TopK":          topK,
 }

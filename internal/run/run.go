@@ -148,6 +148,8 @@ type value struct {
 	bare     bool            // tensor is a stand-in
 	unknown  bool            // there is no tensor: its shape is left to the run
 	ends     bool            // tensor has the ends of the value alone
+	wide     bool            // the pending cast is one that arithmetic leaves out; see wide.go
+	rounded  bool            // a cast that arithmetic would leave out has rounded elements
 }
 
 // dtype returns the type after the pending cast.
@@ -298,7 +300,13 @@ func (r *runner) tensor(v *model.Value) (garner.Tensor, error) {
 			return garner.Tensor{}, model.AtNode(have.cast, err)
 		}
 		before := *have
-		*have = value{tensor: t, bare: r.bare, ends: before.ends}
+		exact := true
+		if have.wide {
+			if exact, err = r.same(t, have.tensor); err != nil {
+				return garner.Tensor{}, model.AtNode(have.cast, err)
+			}
+		}
+		*have = value{tensor: t, bare: r.bare, ends: before.ends, rounded: !exact}
 		r.settle(nil, have)
 		r.forget(&before)
 		r.fresh, r.bare, r.rehearses = fresh, bare, rehearses
@@ -342,8 +350,9 @@ func (r *runner) node(ctx context.Context, n *model.Node) error {
 		for i, t := range tensors {
 			made[i].tensor = t
 			if c.pending != garner.Invalid {
-				made[i].pending, made[i].cast = c.pending, n
+				made[i].pending, made[i].cast, made[i].wide = c.pending, n, c.wide
 			}
+			made[i].rounded = c.rounded && isNarrow(made[i].dtype())
 		}
 		if len(r.fresh) == 0 && len(made) == 1 {
 			made[0].constant = r.constantOf(n, made[0].tensor)

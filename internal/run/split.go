@@ -130,7 +130,7 @@ func (c *call) split(axis int64, parts []int64) ([]garner.Tensor, error) {
 	if open < 0 && left != 0 {
 		return nil, mismatch("its %d lengths do not make up axis %d of %s", len(parts), at, v.tensor.Shape())
 	}
-	c.pending, c.bare = v.pending, v.bare
+	c.keepWide(v)
 	made := make([]garner.Tensor, len(parts))
 	from := 0
 	for i, n := range parts {
