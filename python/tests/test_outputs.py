@@ -28,7 +28,7 @@ def test_what_has_no_memory_is_refused(make: Callable[[], Any], tmp_path: Any) -
     table = np.arange(10).reshape(5, 2)
     np.save(tmp_path / "t.npy", data)
     calls: list[Callable[[], Any]] = [
-        lambda: garner.gather("numpy.take", data, [3, 1], out=out), lambda: garner.gather_nd(data, [[3], [1]], out=out), lambda: garner.embedding(table, [3, 1], out=out),
+        lambda: garner.gather("numpy.take", data, [3, 1], out=out), lambda: garner.gather_nd(data, [[3], [1]], out=out), lambda: garner.embedding([3, 1], table, out=out),
         lambda: garner.embedding_bag([3, 1], table.astype(float), [0, 1], out=out),
     ]  # fmt: skip
     for call in calls:

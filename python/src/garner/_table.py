@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import builtins
 import os
 import re
 import sys
@@ -12,7 +13,7 @@ from typing import Any, Iterator, NoReturn, Sequence, TypeVar, Union, overload
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from . import _native, _options, _views
+from . import _keys, _native, _options, _views
 from ._native import ClosedError, DTypeError, OperatorError, OverlapError, ShapeError, ffi
 
 _Numbers = Union[NDArray[Any], Sequence[int], Sequence[Sequence[int]]]  # those of which rows come as NumPy's
@@ -347,42 +348,35 @@ class Table:
     def __getitem__(self, key: Any) -> Any: ...
 
     def __getitem__(self, key: Any) -> Any:
-        """Return rows as an array of NumPy does: by a number, a slice, numbers or a mask; negative ones count from the end."""
+        """Return what an array of NumPy returns for a key, as an array of its own.
+
+        Numbers, slices, arrays of numbers, masks, None and Ellipsis, for every axis, mean what they mean to NumPy; negative numbers count from the end.
+        Rows are read whole, each once, also where the key asks for few columns of them. A bool in the place of a number is refused.
+
+        Raises
+        ------
+        garner.IndexError
+            A number outside its axis, with the ``.axis``; no row is read then.
+        garner.ShapeError, garner.DTypeError
+            A key that NumPy does not take either, a mask of another shape, or a bool.
+        """
         if type(key) is _ndarray and self._plain and self._generation == _native.generation:
             bits = -64 if key.dtype is _int64 else _BITS.get(key.dtype)
-            if bits is not None:
+            if bits is not None and key.ndim:
                 return self._taken(key, bits)
-        if key is Ellipsis:
-            return self[:]
-        if isinstance(key, tuple):
-            if not key:
-                raise ShapeError("garner: a table takes one index, of rows; index the result for columns")
-            dots = [n for n, k in enumerate(key) if k is Ellipsis]
-            if len(dots) == 1:
-                key = key[: dots[0]] + (slice(None),) * (self.ndim - len(key) + 1) + key[dots[0] + 1 :]
-            first, plain = key[:1], (int, slice, np.integer)
-            if not all(isinstance(k, plain) or isinstance(k, (list, _ndarray)) and isinstance(first[0], slice) for k in key[1:]):
-                raise ShapeError("garner: a table takes numbers of rows, and slices or numbers of columns; index the result for others")
-            rows = self[first[0]]
-            return rows[(() if isinstance(first[0], (int, np.integer)) else (slice(None),)) + key[1:]]
         self._ready()
         if isinstance(key, slice):
-            start, stop, step = key.indices(self._rows)
-            if not self._plain:
-                return self.lookup(np.arange(start, stop, step, dtype=np.int64))
-            count = len(range(start, stop, step))
-            made = np.empty((count, *self._tail), self._dtype)
-            self._range(start, step, made, count)
-            return made
-        if isinstance(key, (bool, np.bool_)):
-            raise DTypeError("garner: a bool is no number of a row; give an integer, or a mask of all rows")
-        if isinstance(key, (int, np.integer)):
-            if self._plain and -self._rows <= key < self._rows:
-                made = np.empty(self._tail, self._dtype)
-                self._range(int(key) if key >= 0 else int(key) + self._rows, 1, made, 1)
-                return made if self._tail else made[()]
-            return self[np.array([key])][0]
+            return self._rows_of(_keys.split((key,), self.shape)[0])
+        if isinstance(key, (int, np.integer)) and not isinstance(key, bool):
+            if not -self._rows <= key < self._rows:
+                raise _keys.outside((), int(key), 0, self._rows)
+            at = int(key) if key >= 0 else int(key) + self._rows
+            return self._rows_of(range(at, at + 1))[0]
+        if key is None or isinstance(key, (tuple, EllipsisType, bool, np.bool_)):
+            return self._keyed(key if isinstance(key, tuple) else (key,))
         a, back = _views.integers("numbers of rows", key, self._rows)
+        if back is None and (a.dtype.kind == "b" and a.shape != (self._rows,) or not a.ndim):
+            return self._keyed((a,))
         if a.dtype.kind == "b":
             if a.shape != (self._rows,):
                 raise ShapeError(f"garner: a mask of shape {list(a.shape)} for {self._rows} rows")
@@ -393,6 +387,27 @@ class Table:
             return self._found(self._from_start(a), None, back)
         except _native.IndexError as e:
             raise self._counted(e) from None
+
+    def _keyed(self, key: tuple[Any, ...]) -> Any:
+        """Return what an array of NumPy has at a key."""
+        rows, within = _keys.split(key, self.shape)
+        block = self._rows_of(rows)
+        try:
+            found = block[within]
+        except (builtins.IndexError, ValueError) as e:
+            raise ShapeError(f"garner: {e}") from None
+        if isinstance(found, _ndarray) and found.base is not None and 2 * found.nbytes <= block.nbytes:
+            return found.copy()  # which keeps no row that nobody asked for
+        return found
+
+    def _rows_of(self, rows: Any) -> Any:
+        """Return a range of rows, or those of a vector."""
+        if not self._plain or not isinstance(rows, range):
+            ids = np.arange(rows.start, rows.stop, rows.step, dtype=np.int64) if isinstance(rows, range) else rows
+            return self.lookup(ids)
+        made = np.empty((len(rows), *self._tail), self._dtype)
+        self._range(rows.start, rows.step, made, len(rows))
+        return made
 
     def _taken(self, ids: Any, bits: int) -> Any:
         """Return rows by numbers of which negative ones count from the end."""
