@@ -168,7 +168,7 @@ extern void garner_job_cancel(int64_t job);
 
 /* garner_job_adopt leaves the table that a job opened to its caller. Until then it is closed with the job. To release it
  * twice does no harm. */
-extern void garner_job_adopt(int64_t job);
+extern int64_t garner_job_adopt(int64_t job);
 extern void garner_job_progress(int64_t job, int64_t *done, int64_t *total);
 
 #ifdef __cplusplus

@@ -44,8 +44,8 @@ func (j *job) isAlone() bool {
 }
 
 //export garner_job_adopt
-func garner_job_adopt(number C.int64_t) {
-	safely("garner_job_adopt", func() error {
+func garner_job_adopt(number C.int64_t) C.int64_t {
+	return tell(safely("garner_job_adopt", func() error {
 		j, err := get[*job](int64(number))
 		if err == nil {
 			j.mutex.Lock()
@@ -53,7 +53,7 @@ func garner_job_adopt(number C.int64_t) {
 			j.mutex.Unlock()
 		}
 		return err
-	})
+	}))
 }
 
 // leave closes a table that nobody asked for.

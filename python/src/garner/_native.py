@@ -520,8 +520,9 @@ def opened(request: dict[str, Any]) -> tuple[dict[str, Any], Any]:
         told: dict[str, Any] = json.loads(wait(job) if job else text(answer[0]))
         # Both own it until the job no longer does: wherever an exception comes between, the table is closed.
         owner = owned(told["table"])
-        if job:
-            library.garner_job_adopt(job)
+        failed = library.garner_job_adopt(job) if job else 0
+        if failed:
+            fail(failed)
         return told, owner
     finally:
         release(job, begun)  # which does not wait for a file system
