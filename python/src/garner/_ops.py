@@ -779,10 +779,12 @@ def embedding_bag(
         Refused: it changes the table.
     norm_type : float
         Of no effect without `max_norm`.
-    scale_grad_by_freq, sparse : False
-        Refused: they are for gradients.
+    scale_grad_by_freq : False
+        Refused: it is for gradients.
     mode : {"sum", "mean", "max"}
         What is made of the terms.
+    sparse : False
+        Refused, too.
     per_sample_weights : array_like, optional
         A factor for each term, of the type of `weight`.
     include_last_offset : bool
