@@ -36,9 +36,10 @@ var layers = [][]string{
 	{"internal/convert"},                     // from one float dtype to another
 	{"dialects", "gathertest", "internal/explain", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped", "internal/names", "internal/ring"},
 	{"source", "internal/jsonfile", "internal/resumable", "onnx/modelproto/internal/onnxpb"}, // arrays larger than memory, and the files that they are written to; what protoc made
-	{"model"},          // nodes, values, constants
-	{"internal/trail"}, // from a value to its origin
-	{"operators"},      // the only package that knows every dialect
+	{"model"},           // nodes, values, constants
+	{"internal/trail"},  // from a value to its origin
+	{"operators"},       // the only package that knows every dialect
+	{"internal/shapes"}, // what the values of a model are
 	{"openvino/ir", "onnx/modelproto", "lint", "internal/run"}, // files of models; models judged and run
 	{"format/layout"}, // what the file formats have in common
 	{"format/npy", "format/raw", "format/safetensors", "format/shards", "format/text", "internal/ruletest"},
