@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/shapes"
 	"github.com/garner-go/garner/model"
-	"github.com/garner-go/garner/operators"
 )
 
 // A gather describes the model of a test.
@@ -854,7 +854,7 @@ func TestBehindCasts(t *testing.T) {
 		"L.19": {op: "onnx.Gather-13", data: untold("Identity", "f32[2,2]", given("f32[2,2]")), indices: with(untold("Cast", "i64[2,0]", given("i32[2,0]")), wide)},
 	} {
 		m := g.model()
-		operators.InferModel(m)
+		shapes.Infer(m)
 		if len(findings(t, m, rule, Options{})) != 1 {
 			t.Errorf("%s is not found", rule)
 		}

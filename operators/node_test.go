@@ -3,7 +3,6 @@ package operators
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -21,70 +20,6 @@ func gatherNode(data, indices garner.Spec, axis *model.Value, attributes map[str
 
 func constantOf(t garner.Tensor) *model.Value {
 	return &model.Value{Spec: garner.SpecOf(t.DType(), t.Shape()...), Constant: model.NewConstant("c", garner.SpecOf(t.DType(), t.Shape()...), func() (garner.Tensor, error) { return t, nil })}
-}
-
-func TestInferModel(t *testing.T) {
-	spec := func(text string) garner.Spec {
-		s, err := garner.ParseSpec(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
-	}
-	untyped := func(text string) garner.Spec {
-		s := spec(text)
-		s.DType = garner.Invalid
-		return s
-	}
-	one := constantOf(garner.Of([]int32{1}, 1))
-	for _, tt := range []struct {
-		node *model.Node
-		said garner.Spec
-		want string
-	}{
-		{gatherNode(spec("f32[2,3,4]"), spec("i64[?]"), one, nil), model.Unknown, "f32[2,?,4]"},
-		{gatherNode(spec("f32[2,3,4]"), spec("i64[?]"), one, nil), spec("f32[9,7,4]"), "f32[2,7,4]"},
-		{gatherNode(spec("f32[2,3,4]"), spec("i64[?]"), one, nil), spec("f32[1]"), "f32[2,?,4]"},
-		{gatherNode(spec("f32[2,3,4]"), spec("i64[...]"), one, nil), spec("f32[1,2,3]"), "f32[1,2,3]"},
-		{gatherNode(untyped("f32[2,3,4]"), untyped("i64[5]"), one, nil), spec("f16[...]"), "f16[2,5,4]"},
-		{gatherNode(spec("f32[2,3,4]"), spec("i64[5]"), &model.Value{Spec: spec("i32[1]")}, nil), model.Unknown, "f32[?,?,?]"},
-		{gatherNode(spec("f32[2,3,4]"), spec("f32[5]"), one, nil), spec("f32[1]"), "f32[1]"},
-		{gatherNode(spec("f32[2,3,4]"), spec("i64[2,5]"), one, map[string]any{"batch_dims": int64(1)}), model.Unknown, "f32[2,5,4]"},
-		{gatherNode(spec("f32[2,3,4]"), spec("i64[2,5]"), one, map[string]any{"none": int64(1)}), model.Unknown, "[...]"},
-	} {
-		tt.node.Outputs[0].Spec = tt.said
-		tt.node.Outputs[0].DimNames = []string{"a", "b", "c"}
-		InferModel(&model.Model{Graph: &model.Graph{Nodes: []*model.Node{tt.node, {Operator: "openvino.Gather-8"}}}})
-		if got := tt.node.Outputs[0].Spec.String(); got != tt.want {
-			t.Errorf("%v of %v, %v: %s; want %s", tt.said, tt.node.Inputs[0], tt.node.Inputs[1], got, tt.want)
-		}
-	}
-}
-
-// TestInferCasts holds that a cast and Identity give the shape and the names of the dims of
-// what they read, and a cast its own dtype.
-func TestInferCasts(t *testing.T) {
-	in := &model.Value{Spec: garner.SpecOf(garner.I32, 2, 0), DimNames: []string{"n", ""}}
-	like := &model.Value{Spec: garner.SpecOf(garner.U8)}
-	chain := func(op string, attributes map[string]any, in ...*model.Value) *model.Node {
-		return &model.Node{Op: op, Attributes: attributes, Inputs: in, Outputs: []*model.Value{{Spec: model.Unknown}}}
-	}
-	wide := chain("Cast", map[string]any{"to": int64(7)}, in)
-	for want, nodes := range map[string][]*model.Node{
-		"i64[2,0]":   {wide, chain("Identity", nil, wide.Outputs[0])},
-		"f32[2,0]":   {chain("Cast", map[string]any{"to": "FLOAT"}, in)},
-		"bf16[2,0]":  {chain("Convert", map[string]any{"destination_type": "bf16"}, in)},
-		"u8[2,0]":    {chain("CastLike", nil, in, like)},
-		"[2,0]":      {chain("Cast", map[string]any{"to": int64(99)}, in)},
-		"[...]":      {chain("Relu", nil, in)},
-		"[...] more": {{Op: "Cast", Domain: "own", Inputs: []*model.Value{in}, Outputs: []*model.Value{{Spec: model.Unknown}}}},
-	} {
-		InferModel(&model.Model{Graph: &model.Graph{Nodes: nodes}})
-		last := nodes[len(nodes)-1].Outputs[0]
-		if want, _, _ = strings.Cut(want, " "); last.Spec.String() != want || (want != "[...]") != slices.Equal(last.DimNames, in.DimNames) {
-			t.Errorf("%s: %s %q; want %s", nodes[0].Op, last.Spec, last.DimNames, want)
-		}
-	}
 }
 
 func TestOfNode(t *testing.T) {

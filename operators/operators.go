@@ -8,7 +8,7 @@
 //	out, err := garner.Gather(op, data, indices)
 //
 // [All] lists the operators and what each takes. [OfNode] gives the operator of
-// a node of a model, [CallOf] the operands that it gathers from, and [InferModel]
+// a node of a model, [CallOf] the operands that it gathers from, and [InferNode]
 // the shapes that follow from a model's gathers.
 //
 // This is the only package that imports every dialect.

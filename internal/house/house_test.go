@@ -39,7 +39,8 @@ var layers = [][]string{
 	{"source", "internal/jsonfile", "internal/resumable", "onnx/modelproto/internal/onnxpb", "tensorflow/graphdef/internal/tfpb"}, // arrays larger than memory, and the files that they are written to; what protoc made
 	{"model"}, // nodes, values, constants
 	{"internal/beside", "internal/protofile", "internal/trail", "tensorflow/graphdef/internal/bundle"}, // files beside a model, its messages, its checkpoint; from a value to its origin
-	{"operators"}, // the only package that knows every dialect
+	{"operators"},       // the only package that knows every dialect
+	{"internal/shapes"}, // what the values of a model are
 	{"openvino/ir", "onnx/modelproto", "tensorflow/graphdef", "tflite/flatbuffer", "lint", "internal/run"}, // files of models; models judged and run
 	{"convert", "lint/fix"}, // models written for another framework; models mended: what lint says, written as a file of its format
 	{"format/layout"},       // what the file formats have in common

@@ -23,9 +23,9 @@ import (
 	"github.com/garner-go/garner/internal/beside"
 	"github.com/garner-go/garner/internal/mapped"
 	"github.com/garner-go/garner/internal/protofile"
+	"github.com/garner-go/garner/internal/shapes"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/onnx/modelproto/internal/onnxpb"
-	"github.com/garner-go/garner/operators"
 )
 
 //go:generate ./generate.sh
@@ -44,7 +44,7 @@ type reader struct {
 }
 
 // Open reads a model and infers the results of its gathers, see
-// operators.InferModel. Its files stay mapped until the caller closes the model.
+// shapes.Infer. Its files stay mapped until the caller closes the model.
 // Errors are *model.Error.
 func Open(path string) (*model.Model, error) {
 	file, err := mapped.Open(path)
@@ -130,7 +130,7 @@ func (r *reader) read(b []byte) (*model.Model, error) {
 	if r.folder != nil {
 		m.Files = append([]string{r.path}, r.folder.Names(s.locations)...)
 	}
-	operators.InferModel(m)
+	shapes.Infer(m)
 	return m, nil
 }
 

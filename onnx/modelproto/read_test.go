@@ -145,10 +145,10 @@ func describe(m *model.Model) string {
 
 func TestGraphs(t *testing.T) {
 	for name, want := range map[string]string{
-		"subgraphs.onnx": `choose If/16 map[](c) -> y [...] at graph.node[0]
+		"subgraphs.onnx": `choose If/16 map[](c) -> y f32[2,4] at graph.node[0]
 choose/else_branch/Gather_1 Gather/16 map[](x,=j) -> e f32[2,4] at graph.node[0].else_branch.node[1]
 inner Gather/16 map[](x,=i) -> t f32[2,4] at graph.node[0].then_branch.node[0]
-loop Loop/16 map[](turns,-,y) -> z f32[?,?] at graph.node[1]
+loop Loop/16 map[](turns,-,y) -> z f32[2,4] at graph.node[1]
 loop/body/Identity_0 Identity/16 map[](cond) -> more bool[] at graph.node[1].body.node[0]
 turn Gather/16 map[](carried,=i) -> next f32[2,4] at graph.node[1].body.node[1]
 `,
@@ -218,7 +218,7 @@ func TestFunctionDefaults(t *testing.T) {
 	}
 	const want = `pick Gather/13 map[axis:0](=table,at) -> y u8[3,2] at graph.node[0]
 Pick_1/Gather_0 Gather/13 map[axis:1](=table,at) -> z u8[3,3] at graph.node[1], function f.Pick.node[0]
-Pick_1/Clip_1 Clip/13 map[](z,-,at) -> w [...] at graph.node[1], function f.Pick.node[1]
+Pick_1/Clip_1 Clip/13 map[](z,-,at) -> w u8[3,3] at graph.node[1], function f.Pick.node[1]
 Pick_1/If_2 If/13 map[](at) -> Pick_1/f [...] at graph.node[1], function f.Pick.node[2]
 Pick_1/If_2/then_branch/Identity_0 Identity/13 map[](=table) -> t u8[3,2] at graph.node[1], function f.Pick.node[2].then_branch.node[0]
 `
