@@ -49,6 +49,8 @@ var outsideAnswers = append([]Evidence{
 	recorded("webnn.gatherND", Clamps, "wpt-webnn-gather-nd-float32-2-d-input-and-2-d-out-of-bounds-indices"),
 	recorded("tflite.GATHER", Refuses, "lint-tflite-past-end"),
 	recorded("tflite.GATHER_ND", Refuses, "lint-tflite-tuples-past-end"),
+	recorded("tflite.EMBEDDING_LOOKUP", Refuses, "tflite-embedding-lookup-past-end"),
+	recorded("tflite.hybrid-embedding-lookup", Refuses, "tflite-embedding-lookup-scaled-i8-past-end"),
 }, ofBags("lint-bag-past-end-")...)
 
 // negativeAnswers are the recorded answers to an index from −s to −1, where s is
@@ -85,6 +87,8 @@ var negativeAnswers = append([]Evidence{
 	recorded("webnn.gatherND", Counts, "wpt-webnn-gather-nd-float32-2-d-input-and-2-d-negative-indices"),
 	recorded("tflite.GATHER", Refuses, "lint-tflite-negative"),
 	recorded("tflite.GATHER_ND", Refuses, "lint-tflite-tuples-negative"),
+	recorded("tflite.EMBEDDING_LOOKUP", Refuses, "tflite-embedding-lookup-negative"),
+	recorded("tflite.hybrid-embedding-lookup", Refuses, "tflite-embedding-lookup-scaled-i8-negative"),
 }, ofBags("lint-bag-negative-")...)
 
 // ofBags returns the recorded answers of OpenVINO's bags, whose cases begin alike.

@@ -355,6 +355,9 @@ func (s *subject) as(r Runtime) string {
 	if runtimeOf(s.operator.Name) == r {
 		return s.operator.Name
 	}
+	if s.operator.Name == "tflite.hybrid-embedding-lookup" && r == OpenVINO { // which dequantises the table before a gather
+		return "openvino.Gather-8"
+	}
 	if combines(s.operator) {
 		return ""
 	}

@@ -84,6 +84,9 @@ func stepOf(v *model.Value) (step, bool) {
 	if n.Domain != "" || len(n.Graphs) > 0 {
 		return step{}, false
 	}
+	if computesCodes(n) {
+		return step{}, false
+	}
 	switch effect, _ := operators.EffectOf(n); effect {
 	case operators.Reshaped:
 		return of(reshaped, 0), true
@@ -93,6 +96,9 @@ func stepOf(v *model.Value) (step, bool) {
 		return of(transposed, 0), true
 	}
 	s, ok := steps[n.Op]
+	if !ok {
+		s, ok = tfliteSteps[n.Op]
+	}
 	return s, ok && (s.operands != nil || isFirst(v)) // what needs all inputs has one result
 }
 

@@ -16,7 +16,7 @@ import (
 // lintFlags are the flags of lint.
 type lintFlags struct {
 	failOn, format, runtime string
-	lenient                 bool
+	opening                 files.ModelOptions
 	fix                     bool
 	out, rules              string
 }
@@ -31,7 +31,9 @@ func (p *program) lintCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lint MODEL",
 		Short: "Find the gathers of a model that other runtimes answer differently",
-		Long: `MODEL is an ONNX file (.onnx) or OpenVINO's IR (.xml, with its .bin beside it).
+		Long: `MODEL is an ONNX file (.onnx), OpenVINO's IR (.xml, with its .bin beside it), a
+LiteRT model (.tflite), or TensorFlow's: the folder of a SavedModel, a frozen graph
+(.pb), or a graph beside its checkpoint (.meta).
 
 A finding has the number of its rule, a severity, the place in the model, the behaviour
 of each runtime, the remedy, and the evidence: a recorded answer in
@@ -93,7 +95,7 @@ wrong; 130 interrupted.`,
 	cmd.Flags().BoolVar(&f.fix, "fix", false, "write a mended copy of MODEL to -o OUT, and print what changed")
 	cmd.Flags().StringVarP(&f.out, "output", "o", "", "with --fix: the file to write, of MODEL's format")
 	cmd.Flags().StringVar(&f.rules, "rules", "", "with --fix: mend only findings of these rules, separated by commas, such as L.3,L.4 (default all)")
-	cmd.Flags().BoolVar(&f.lenient, "lenient", false, "accept text that the format refuses if it has one sensible meaning")
+	addOpening(cmd, &f.opening)
 	return cmd
 }
 
@@ -129,7 +131,7 @@ func (p *program) lint(cmd *cobra.Command, path string, f lintFlags) error {
 	if f.fix || f.out != "" || f.rules != "" {
 		return p.lintFix(cmd, path, f, options, least)
 	}
-	report, err := p.judge(cmd.Context(), path, options, f.lenient)
+	report, err := p.judge(cmd.Context(), path, options, f.opening)
 	if err != nil {
 		return err
 	}
@@ -156,9 +158,9 @@ func (p *program) lint(cmd *cobra.Command, path string, f lintFlags) error {
 
 // judge opens a model and judges it. The report does not refer to the model's mapped
 // files.
-func (p *program) judge(ctx context.Context, path string, o lint.Options, lenient bool) (*lint.Report, error) {
+func (p *program) judge(ctx context.Context, path string, o lint.Options, opening files.ModelOptions) (*lint.Report, error) {
 	defer limitJudged(path)()
-	m, err := openModel(path, lenient)
+	m, err := openModel(path, opening)
 	if err != nil {
 		return nil, err
 	}

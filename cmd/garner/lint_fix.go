@@ -20,7 +20,7 @@ func (p *program) lintFix(cmd *cobra.Command, path string, f lintFlags, o lint.O
 		return cmdline.Usage(cmd, "--fix writes a mended copy of %s; name it with -o OUT", path)
 	case f.format == "sarif":
 		return cmdline.Usage(cmd, "--format sarif lists findings; with --fix it is text or json")
-	case f.lenient:
+	case f.opening.Lenient:
 		return cmdline.Usage(cmd, "--fix changes a text that is XML; mend by hand what --lenient accepts")
 	}
 	options := fix.Options{Lint: o}
@@ -30,7 +30,7 @@ func (p *program) lintFix(cmd *cobra.Command, path string, f lintFlags, o lint.O
 		}
 	}
 	// The messages of files that are no models are those of lint.
-	m, err := openModel(path, false)
+	m, err := openModel(path, f.opening)
 	if err != nil {
 		return err
 	}

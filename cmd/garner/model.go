@@ -23,7 +23,7 @@ Constants are mapped, not read: a model larger than memory opens at once.
 
 --json prints one object:
   path, format, producer       of the file
-  opsets                       {"DOMAIN": VERSION}, "" being ONNX's own; {} for OpenVINO
+  opsets                       {"DOMAIN": VERSION}, "" being ONNX's own; {} for others
   inputs, results              the model's own: VALUEs
   gathers                      a list of {name, at, domain, op, version, operator,
                                attributes, inputs, outputs, table_bytes}: operator is
@@ -47,8 +47,9 @@ written; 2 the command was wrong; 130 interrupted.`
 
 // modelFlags are the flags of model.
 type modelFlags struct {
-	json, lenient bool
-	extract, out  string
+	json         bool
+	opening      files.ModelOptions
+	extract, out string
 }
 
 func (p *program) modelCommand() *cobra.Command {
@@ -72,7 +73,7 @@ func (p *program) modelCommand() *cobra.Command {
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	flags.StringVar(&f.extract, "extract", "", "write the table of the gather `NODE` to a file, instead of the list")
 	flags.StringVarP(&f.out, "output", "o", "", "the file for --extract, `OUT`: .npy, .npz or .safetensors, or - for npy on standard output")
-	addLenient(cmd, &f.lenient)
+	addOpening(cmd, &f.opening)
 	return cmd
 }
 
@@ -91,7 +92,7 @@ func (p *program) model(cmd *cobra.Command, f *modelFlags, path string) error {
 		}
 	}
 	defer limitJudged(path)()
-	m, err := openModel(path, f.lenient)
+	m, err := openModel(path, f.opening)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func identity(c *call) (garner.Tensor, error) {
 	if err != nil {
 		return garner.Tensor{}, err
 	}
-	c.pending, c.bare = v.pending, v.bare
+	c.keepWide(v)
 	return v.tensor, nil
 }
 
@@ -263,13 +263,17 @@ func reduceProd(c *call) (garner.Tensor, error) {
 	if err := c.known(0); err != nil {
 		return garner.Tensor{}, err
 	}
-	list, err := integersOf(t, "input")
+	list, err := integersOf(t, "input", maxNumbers)
 	if err != nil || t.Rank() != 1 {
 		return garner.Tensor{}, mismatch("%s of %s%s is not run; it is of a vector of integers, such as a shape", c.node.Op, t.DType(), t.Shape())
 	}
-	n := int64(1)
+	n, size := int64(1), 1.0
 	for _, v := range list {
 		n *= v
+		size *= math.Max(math.Abs(float64(v)), 1)
+	}
+	if low, high := integerBounds(t.DType()); size >= 0x1p53 || float64(n) < low || float64(n) >= high || c.openvino() && size >= 1<<24 {
+		return garner.Tensor{}, mismatch("%s of %v is not run: the runtimes multiply %s in floats, which round it", c.node.Op, list, t.DType())
 	}
 	without := int64(0)
 	if c.onnx() {
