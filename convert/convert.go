@@ -1,5 +1,5 @@
-// Package convert writes a model for another framework: an ONNX model as OpenVINO IR, and
-// OpenVINO IR as ONNX.
+// Package convert writes a model for another framework: models of ONNX, OpenVINO IR, TensorFlow
+// and LiteRT as ONNX or OpenVINO IR.
 //
 //	report, err := convert.File(ctx, m, "model.xml", convert.Options{})
 //
@@ -9,7 +9,7 @@
 // target refuse it, or answer it, where the source does. [Options] choose cheaper ways.
 //
 // A model goes through a neutral form: a source is a table from the operators of its format to those
-// of the form (onnxsource.go, irsource.go), and a target a table back and a writer
+// of the form (onnxsource.go, irsource.go, tensorflowsource.go, litesource.go), and a target a table back and a writer
 // (onnxtarget.go, onnxfile.go; irtarget.go, irfile.go). Guards are of neutral operators (guard.go).
 //
 // Constants are copied from file to file, a block at a time. What is written is read again by
@@ -41,6 +41,7 @@ const (
 
 var outsides = []string{"keep", "clamp", "as-is"}
 
+// String gives the name of a way.
 func (o Outside) String() string { return outsides[o] }
 
 // ParseOutside finds a way by its name: keep, clamp or as-is.
@@ -137,7 +138,7 @@ func read(m *model.Model, path string, o Options) (*program, error) {
 		return nil, garner.Errorf(nil, "it has no outputs, and there is nothing to convert")
 	}
 	o.runtime = from.runtime
-	p := &program{target: t, options: o}
+	p := &program{target: t, options: o, noted: make(map[Note]bool)}
 	if err := p.read(m, from); err != nil {
 		return nil, err
 	}

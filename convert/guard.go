@@ -139,6 +139,10 @@ func (g *guard) components() int {
 		return 0
 	}
 	n, ok := g.indices.dim(rank - 1)
+	if most := g.needRank(g.data) - g.batch; ok && n > most {
+		g.fail(garner.ErrShape, "its tuples have %d components, and its data %d dims behind its batch dims", n, most)
+		return 0
+	}
 	if !ok {
 		g.fail(garner.ErrShape, "the last dim of its indices %s is not known, and a guard of a GatherND needs it; declare it, or convert with the option outside as it is", g.indices.label())
 	}
@@ -176,9 +180,9 @@ func (g *guard) clamped() *value {
 	low, i := g.number(0), g.indices
 	switch {
 	case !g.from.fromEnd:
-	case g.target == onnxTarget || g.op == opGather:
+	case g.target == onnxTarget:
 		low = g.two(opSub, low, g.length())
-	default: // OpenVINO's page has no negative indices here
+	default: // OpenVINO has no negative indices everywhere
 		i = g.positive()
 	}
 	return g.two(opMin, g.two(opMax, i, low), g.two(opSub, g.length(), g.number(1)))

@@ -8,7 +8,6 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/model"
-	"github.com/garner-go/garner/openvino"
 )
 
 // What OpenVINO's CPU plugin makes of the indices of each gather, as recordings in
@@ -50,8 +49,8 @@ var irSource = &origin{
 		"Subtract":     irBroadcasts(pair(opSub)),
 		"Multiply":     irBroadcasts(pair(opMul)),
 		"Divide":       irBroadcasts(irDivide),
-		"Mod":          irBroadcasts(pair(opMod)),
-		"FloorMod":     irBroadcasts(pair(opFloor)),
+		"Mod":          irBroadcasts(irQuotient(opMod)),
+		"FloorMod":     irBroadcasts(irQuotient(opFloor)),
 		"Minimum":      irBroadcasts(pair(opMin)),
 		"Maximum":      irBroadcasts(pair(opMax)),
 		"Equal":        irBroadcasts(pair(opEqual)),
@@ -69,7 +68,7 @@ var irSource = &origin{
 		"BitwiseXor":   irBroadcasts(irBits(opBitXor, opXor)),
 		"BitwiseNot":   irNot(opBitNot),
 	},
-	gathers: map[string]func(g *gathering){
+	gathers: map[string]func(g *call){
 		"openvino.Gather-1":         irGather,
 		"openvino.Gather-7":         irGather,
 		"openvino.Gather-8":         irGather,
@@ -79,19 +78,14 @@ var irSource = &origin{
 	},
 }
 
-func irGather(g *gathering) {
-	g.constantInteger(2) // the axis, which OfNode read
+func irGather(g *call) {
+	axis, batch := g.constantInteger(2), int(g.attribute("batch_dims", 0))
 	if g.err != nil {
 		return
 	}
-	axis, batch, pol := 0, 0, irGather8
-	switch o := g.op.(type) {
-	case openvino.Gather1:
-		axis, pol = o.Axis, irGather7
-	case openvino.Gather7:
-		axis, batch, pol = o.Axis, o.BatchDims, irGather7
-	case openvino.Gather8:
-		axis, batch = o.Axis, o.BatchDims
+	pol := irGather8
+	if g.node.Operator != "openvino.Gather-8" {
+		pol = irGather7
 	}
 	if pol == irGather7 {
 		g.note("replaced", "OpenVINO's page has it refuse an index outside, and its CPU plugin gives zeros, as recorded in openvino-gather-7-past-end-as-run: so does the target")
@@ -100,17 +94,15 @@ func irGather(g *gathering) {
 	if batch < 0 {
 		batch += g.needRank(indices)
 	}
-	g.set(g.gather(opGather, data, indices, g.axisOf(int64(axis), g.needRank(data)), batch, pol))
+	if d := data.spec.DType; d.IsInteger() && d.Bits() >= 16 && len(data.spec.Dims) == 1 && data.spec.Dims[0].Min <= 64 && len(indices.spec.Dims) <= 1 && indices.spec.Rank.Known() {
+		g.note("replaced", "of a vector of up to 64 integers OpenVINO reads other memory for an index outside; it is 0 here")
+	}
+	g.set(g.gather(opGather, data, indices, g.axisOf(axis, g.needRank(data)), batch, pol))
 }
 
-func irGatherNDOf(g *gathering) {
-	batch, flat := 0, false
-	switch o := g.op.(type) {
-	case openvino.GatherND5:
-		batch, flat = o.BatchDims, o.BatchDims > 1
-	case openvino.GatherND8:
-		batch = o.BatchDims
-	}
+func irGatherNDOf(g *call) {
+	batch := int(g.attribute("batch_dims", 0))
+	flat := g.node.Operator == "openvino.GatherND-5" && batch > 1
 	data, indices := g.in(0), g.in(1)
 	made := g.gather(opGatherND, data, indices, 0, batch, irGatherND)
 	if flat { // version 5 joins the batch dims of its result
@@ -124,13 +116,9 @@ func irGatherNDOf(g *gathering) {
 	g.set(made)
 }
 
-func irElementsOf(g *gathering) {
-	axis := 0
-	if o, ok := g.op.(openvino.GatherElements6); ok {
-		axis = o.Axis
-	}
+func irElementsOf(g *call) {
 	data := g.in(0)
-	g.set(g.gather(opGatherElements, data, g.in(1), g.axisOf(int64(axis), g.needRank(data)), 0, irElements))
+	g.set(g.gather(opGatherElements, data, g.in(1), g.axisOf(g.attribute("axis", 0), g.needRank(data)), 0, irElements))
 }
 
 // irBroadcasts refuses an auto_broadcast other than NumPy's.
@@ -243,7 +231,7 @@ func irTile(c *call) {
 		}
 		x = c.unsqueeze(x, axes...)
 	case n < rank:
-		repeats = c.concat(0, c.program.of(slices.Repeat([]int64{1}, rank-n)...), c.cast(repeats, garner.I64))
+		repeats = c.concat(0, c.of(slices.Repeat([]int64{1}, rank-n)...), c.cast(repeats, garner.I64))
 	}
 	c.set(c.add(&node{op: opTile, in: []*value{x, c.cast(repeats, garner.I64)}}, x.spec.DType))
 }
@@ -325,7 +313,17 @@ func irDivide(c *call) {
 		c.departs = true
 		c.note("replaced", "OpenVINO's page has quotients rounded down, and its CPU plugin cuts them off towards 0: so does the target")
 	}
-	pair(opDiv)(c)
+	irQuotient(opDiv)(c)
+}
+
+// irQuotient is a division of numbers, or its remainder.
+func irQuotient(o op) func(c *call) {
+	return func(c *call) {
+		if c.in(0).spec.DType.IsInteger() {
+			c.note("replaced", "OpenVINO divides integers as f32, and is a little off beyond 2^24; the target is exact")
+		}
+		pair(o)(c)
+	}
 }
 
 // scalarOf gives an attribute that is a tensor of one element as a scalar.
@@ -431,7 +429,7 @@ func (c *call) stridedSlice(mask func(name string) func(i int) bool) {
 	}
 	made := x
 	if len(axes) > 0 {
-		made = c.slice(made, c.program.of(starts...), c.program.of(ends...), c.program.of(axes...), c.program.of(strides...))
+		made = c.slice(made, c.of(starts...), c.of(ends...), c.of(axes...), c.of(strides...))
 	}
 	if len(drop) > 0 {
 		made = c.squeeze(made, drop)

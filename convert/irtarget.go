@@ -7,7 +7,7 @@ import (
 	"github.com/garner-go/garner"
 )
 
-// irTarget is OpenVINO IR for the CPU plugin of OpenVINO 2026.4. testdata/types.py held what it
+// irTarget is OpenVINO IR for the CPU plugin of OpenVINO 2026.4. testdata/element_types.py held what it
 // answers against NumPy: f64 is computed as f32, and 64-bit integers as i32.
 var irTarget *target
 

@@ -5,7 +5,6 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/model"
-	"github.com/garner-go/garner/tflite"
 )
 
 // liteGather is what the Interpreter makes of the indices of every gather.
@@ -56,29 +55,26 @@ var liteSource = &origin{
 		"LOGICAL_NOT":   func(c *call) { c.set(c.one(opNot, c.in(0))) },
 		"REDUCE_PROD":   unquantised(reduceProdOf("keep_dims", 0)),
 	},
-	gathers: map[string]func(g *gathering){
+	gathers: map[string]func(g *call){
 		"tflite.GATHER": liteGatherOf, "tflite.GATHER_ND": liteGatherND, "tflite.EMBEDDING_LOOKUP": liteGatherOf,
 	},
 }
 
-func liteGatherOf(g *gathering) {
-	axis, batch := 0, 0
-	if o, ok := g.op.(tflite.Gather); ok {
-		axis, batch = o.Axis, o.BatchDims
-	}
-	moves(func(*call) {})(g.call)
+func liteGatherOf(g *call) {
+	moves(func(*call) {})(g)
+	axis, batch := g.attribute("axis", 0), int(g.attribute("batch_dims", 0))
 	data, indices := g.in(0), g.in(1)
 	if batch < 0 {
 		batch += g.needRank(indices)
 	}
-	g.set(g.gather(opGather, data, indices, g.axisOf(int64(axis), g.needRank(data)), batch, liteGather))
+	g.set(g.gather(opGather, data, indices, g.axisOf(axis, g.needRank(data)), batch, liteGather))
 }
 
 // liteGatherND looks rows up by their number in the data, as the Interpreter does: it refuses a tuple with a
 // negative component, and one whose row lies behind the data, and takes one with a component beyond its
 // axis whose row is inside. That is recorded in testdata/recorded.json.
-func liteGatherND(g *gathering) {
-	moves(func(*call) {})(g.call)
+func liteGatherND(g *call) {
+	moves(func(*call) {})(g)
 	data, indices := g.in(0), g.in(1)
 	rank, q := g.needRank(data), g.needRank(indices)
 	if g.err != nil {
@@ -114,7 +110,7 @@ func liteGatherND(g *gathering) {
 		bad = g.two(opOr, bad, g.two(opGreatEq, part, rows))
 	}
 	row = g.choose(bad, g.number(indices.spec.DType, -1), row)
-	shape := []*value{g.reshape(g.cast(rows, garner.I64), g.program.of(1), false)}
+	shape := []*value{g.reshape(g.cast(rows, garner.I64), g.of(1), false)}
 	if rank > k {
 		shape = append(shape, g.dims(data, k, rank-k, garner.I64))
 	}
@@ -183,7 +179,7 @@ func liteReshape(c *call) {
 		c.fail(ErrUnsupported, "RESHAPE to the option new_shape %v is not converted; give the shape as an input", list)
 		return
 	}
-	c.set(c.reshape(c.in(0), c.program.of(list...), false))
+	c.set(c.reshape(c.in(0), c.of(list...), false))
 }
 
 // liteSplit is SPLIT, into parts of one length along the axis that is its first input.

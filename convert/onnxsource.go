@@ -2,7 +2,6 @@ package convert
 
 import (
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/onnx"
 	"github.com/garner-go/garner/operators"
 )
 
@@ -50,7 +49,7 @@ var onnxSource = &origin{
 		"Xor":             onnxBroadcasts(pair(opXor)),
 		"Not":             func(c *call) { c.set(c.one(opNot, c.in(0))) },
 	},
-	gathers: map[string]func(g *gathering){
+	gathers: map[string]func(g *call){
 		"onnx.Gather-1": onnxGatherOf, "onnx.Gather-11": onnxGatherOf, "onnx.Gather-13": onnxGatherOf,
 		"onnx.GatherElements-11": onnxElements, "onnx.GatherElements-13": onnxElements,
 		"onnx.GatherND-11": onnxGatherND, "onnx.GatherND-12": onnxGatherND, "onnx.GatherND-13": onnxGatherND,
@@ -58,41 +57,18 @@ var onnxSource = &origin{
 	},
 }
 
-func onnxGatherOf(g *gathering) {
-	var axis int
-	switch o := g.op.(type) {
-	case onnx.Gather1:
-		axis = o.Axis
-	case onnx.Gather11:
-		axis = o.Axis
-	case onnx.Gather13:
-		axis = o.Axis
-	}
+func onnxGatherOf(g *call) {
 	data := g.in(0)
-	g.set(g.gather(opGather, data, g.in(1), g.axisOf(int64(axis), g.needRank(data)), 0, onnxGather))
+	g.set(g.gather(opGather, data, g.in(1), g.axisOf(g.attribute("axis", 0), g.needRank(data)), 0, onnxGather))
 }
 
-func onnxElements(g *gathering) {
-	var axis int
-	switch o := g.op.(type) {
-	case onnx.GatherElements11:
-		axis = o.Axis
-	case onnx.GatherElements13:
-		axis = o.Axis
-	}
+func onnxElements(g *call) {
 	data := g.in(0)
-	g.set(g.gather(opGatherElements, data, g.in(1), g.axisOf(int64(axis), g.needRank(data)), 0, onnxGather))
+	g.set(g.gather(opGatherElements, data, g.in(1), g.axisOf(g.attribute("axis", 0), g.needRank(data)), 0, onnxGather))
 }
 
-func onnxGatherND(g *gathering) {
-	batch := 0
-	switch o := g.op.(type) {
-	case onnx.GatherND12:
-		batch = o.BatchDims
-	case onnx.GatherND13:
-		batch = o.BatchDims
-	}
-	g.set(g.gather(opGatherND, g.in(0), g.in(1), 0, batch, onnxGather))
+func onnxGatherND(g *call) {
+	g.set(g.gather(opGatherND, g.in(0), g.in(1), 0, int(g.attribute("batch_dims", 0)), onnxGather))
 }
 
 // before reports whether the node is of an opset older than n.
@@ -142,23 +118,16 @@ func onnxFlatten(c *call) {
 	if c.err != nil {
 		return
 	}
-	left, right := int64(1), int64(1)
-	known := true
-	for i, d := range x.spec.Dims {
-		known = known && d.Known()
-		if i < int(axis) {
-			left *= int64(d.Min)
-		} else {
-			right *= int64(d.Min)
+	if shape, ok := x.spec.Shape(); ok {
+		left, fits := shape[:axis].Len()
+		if right, also := shape[axis:].Len(); fits && also {
+			c.set(c.reshape(x, c.of(int64(left), int64(right)), false))
+			return
 		}
-	}
-	if known {
-		c.set(c.reshape(x, c.program.of(left, right), false))
-		return
 	}
 	product := func(from, n int) *value {
 		if n == 0 {
-			return c.program.of(1)
+			return c.of(1)
 		}
 		return c.reduceProd(c.dims(x, from, n, garner.I64), []int64{0}, true)
 	}

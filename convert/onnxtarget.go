@@ -4,7 +4,7 @@ import (
 	"github.com/garner-go/garner"
 )
 
-// onnxTarget is ONNX for ONNX Runtime 1.31. testdata/types.py asked it what it takes.
+// onnxTarget is ONNX for ONNX Runtime 1.31. testdata/element_types.py asked it what it takes.
 var onnxTarget *target
 
 func init() {

@@ -133,6 +133,7 @@ type program struct {
 	outputs []result
 	nodes   []*node
 	notes   []Note
+	noted   map[Note]bool
 
 	at          *model.Node // the source's node that is converted
 	values      map[*model.Value]*value
@@ -155,7 +156,8 @@ func (p *program) note(kind, format string, args ...any) {
 	if p.at != nil {
 		n.Node, n.Op = p.at.Name, p.at.Op
 	}
-	if !slices.Contains(p.notes, n) {
+	if !p.noted[n] {
+		p.noted[n] = true
 		p.notes = append(p.notes, n)
 	}
 }
@@ -295,8 +297,8 @@ func (p *program) concat(axis int, in ...*value) *value {
 func (p *program) slice(x, starts, ends, axes, steps *value) *value {
 	if steps == nil {
 		n, ok := starts.dim(0)
-		if !ok {
-			p.fail(nil, "how many axes it slices is not known")
+		if !ok || n > garner.MaxRank {
+			p.fail(garner.ErrShape, "how many axes it slices is not known, or more than %d", garner.MaxRank)
 			n = 1
 		}
 		steps = p.of(slices.Repeat([]int64{1}, n)...)

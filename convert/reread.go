@@ -259,6 +259,10 @@ func (p *program) feed(rng *rand.Rand, source, made *model.Model, given, also ma
 	const most = 1 << 20 // bytes of an input
 	dims := make(map[string]int)
 	common := 1 + rng.IntN(4)
+	of := make(map[*value]*model.Value)
+	for _, in := range source.Graph.Inputs {
+		of[p.values[in]] = in
+	}
 	for i, v := range made.Graph.Inputs {
 		from := p.inputs[i]
 		rank := v.Spec.Rank.Min
@@ -297,11 +301,7 @@ func (p *program) feed(rng *rand.Rand, source, made *model.Model, given, also ma
 		}
 		fill(rng, v.Spec.DType, b)
 		also[v] = t
-		for _, in := range source.Graph.Inputs {
-			if p.values[in] == from {
-				given[in] = t
-			}
-		}
+		given[of[from]] = t
 	}
 	return true
 }

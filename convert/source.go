@@ -13,9 +13,9 @@ import (
 // An origin is a format that models are converted from: what its operators are in the
 // neutral form.
 type origin struct {
-	runtime string                        // whose answers the conversion keeps
-	nodes   map[string]func(c *call)      // by the operator's name
-	gathers map[string]func(c *gathering) // by the name in package operators
+	runtime string                   // whose answers the conversion keeps
+	nodes   map[string]func(c *call) // by the operator's name
+	gathers map[string]func(c *call) // by the name in package operators
 }
 
 var sources = map[string]*origin{"ONNX": onnxSource, "OpenVINO IR": irSource, "TFLite": liteSource, "TensorFlow": tensorflowSource}
@@ -38,11 +38,8 @@ func (c *call) in(i int) *value {
 		c.fail(garner.ErrAttribute, "it has no input %d, which %s needs", i, c.node.Op)
 		return c.number(garner.I64, 0)
 	}
-	return c.of(c.node.Inputs[i])
+	return c.value(c.node.Inputs[i])
 }
-
-// of gives what a value of the source is.
-func (c *call) of(v *model.Value) *value { return c.value(v) }
 
 // attribute gives an integer attribute, or without where the node has none.
 func (c *call) attribute(name string, without int64) int64 {
@@ -86,18 +83,12 @@ func (c *call) list(name string, i int) (list []int64, ok bool) {
 // vector gives a list as a value: of an attribute, or an input; nil where the node has neither.
 func (c *call) vector(name string, i int) *value {
 	if v, ok := c.node.Attributes[name].([]int64); ok {
-		return c.program.of(v...)
+		return c.of(v...)
 	}
 	if !c.has(i) {
 		return nil
 	}
 	return c.in(i)
-}
-
-// A gathering is the conversion of a node that is a gather.
-type gathering struct {
-	*call
-	op garner.Op
 }
 
 // value gives what a value of the source is in the program. Constants come into it where
@@ -202,8 +193,7 @@ func (p *program) node(n *model.Node, from *origin) {
 			p.fail(ErrUnsupported, "%s is not converted to %s", n.Operator, p.target.name)
 			return
 		}
-		_, op, err := operators.OfNode(n)
-		if err != nil {
+		if _, err := operators.InferNode(n); err != nil { // a call that its operator refuses
 			var at *model.Error // node adds it again
 			if errors.As(err, &at) {
 				err = at.Err
@@ -211,7 +201,7 @@ func (p *program) node(n *model.Node, from *origin) {
 			p.err = err
 			return
 		}
-		convert(&gathering{c, op})
+		convert(c)
 	case n.Domain != "" || from.nodes[n.Op] == nil:
 		p.fail(ErrUnsupported, "%s is not converted; gathers are, and the operators around them that \"garner run\" runs", names(n))
 		return
@@ -390,7 +380,7 @@ func sliceOf(axesAt, stepsAt int) func(c *call) {
 			for i := range list {
 				list[i] = int64(i)
 			}
-			axes = c.program.of(list...)
+			axes = c.of(list...)
 		}
 		c.set(c.slice(x, starts, ends, axes, steps))
 	}

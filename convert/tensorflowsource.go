@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/tensorflow"
 )
 
 // What TensorFlow's CPU kernels make of the indices of every gather, and GatherNd with the
@@ -68,24 +67,20 @@ var tensorflowSource = &origin{
 		"BitwiseOr":    integers(opBitOr),
 		"BitwiseXor":   integers(opBitXor),
 	},
-	gathers: map[string]func(g *gathering){
+	gathers: map[string]func(g *call){
 		"tensorflow.Gather": tensorflowGatherOf, "tensorflow.GatherV2": tensorflowGatherOf, "tensorflow.gather": tensorflowGatherOf,
 		"tensorflow.GatherNd": tensorflowGatherNd,
 	},
 }
 
-func tensorflowGatherOf(g *gathering) {
-	axis, batch := int64(0), 0
+func tensorflowGatherOf(g *call) {
 	data, indices := g.in(0), g.in(1)
-	switch o := g.op.(type) {
-	case tensorflow.GatherV2:
-		g.constantInteger(2) // the axis, which OfNode read
-		axis, batch = int64(o.Axis), o.BatchDims
-	case tensorflow.GatherFunc:
-		batch = o.BatchDims
-		if axis = int64(batch); o.Axis != nil {
-			axis = int64(*o.Axis)
-		}
+	axis, batch := int64(0), int(g.attribute("batch_dims", 0))
+	switch g.node.Operator {
+	case "tensorflow.GatherV2":
+		axis = g.constantInteger(2)
+	case "tensorflow.gather": // whose axis is that of the batch dims where it has none
+		axis = g.attribute("axis", int64(batch))
 	}
 	if g.err != nil {
 		return
@@ -96,9 +91,9 @@ func tensorflowGatherOf(g *gathering) {
 	g.set(g.gather(opGather, data, indices, g.axisOf(axis, g.needRank(data)), batch, tensorflowGather))
 }
 
-func tensorflowGatherNd(g *gathering) {
+func tensorflowGatherNd(g *call) {
 	pol := tensorflowGather
-	if o, ok := g.op.(tensorflow.GatherNd); ok && o.BadIndicesPolicy == "IGNORE" {
+	if g.node.Attributes["bad_indices_policy"] == "IGNORE" {
 		pol = tensorflowIgnore
 	}
 	g.set(g.gather(opGatherND, g.in(0), g.in(1), 0, 0, pol))
@@ -232,7 +227,7 @@ func sliceOfSize(c *call) {
 		c.fail(garner.ErrShape, "it has %d begins and %d sizes; its input has %d dims", len(from), len(sizes), rank)
 		return
 	}
-	all := c.program.of(slices.Repeat([]int64{math.MaxInt32}, rank)...)
+	all := c.of(slices.Repeat([]int64{math.MaxInt32}, rank)...)
 	switch {
 	case ok && also:
 		list := make([]int64, rank)
@@ -244,13 +239,13 @@ func sliceOfSize(c *call) {
 				c.fail(garner.ErrShape, "its begin is %v and its size %v; they are 0 and more", from, sizes)
 			}
 		}
-		ends = c.program.of(list...)
+		ends = c.of(list...)
 	case also && !slices.Contains(sizes, -1):
 		ends = c.two(opAdd, begin, size)
 	default:
 		ends = c.choose(c.two(opLess, size, c.number(garner.I64, 0)), all, c.two(opAdd, begin, size))
 	}
-	c.set(c.slice(x, begin, ends, c.program.of(axes...), nil))
+	c.set(c.slice(x, begin, ends, c.of(axes...), nil))
 }
 
 // stridedSliceOfBits is StridedSlice whose masks are bits. A slice with a negative step that

@@ -202,6 +202,7 @@ var homes = map[string][]Runtime{
 	"ONNX":        {OpenVINO, ONNXRuntime},
 	"OpenVINO IR": {OpenVINO},
 	"TFLite":      {LiteRT, OpenVINO},
+	"TensorFlow":  {TensorFlow},
 }
 
 // A linter collects the findings of one model.
@@ -294,7 +295,7 @@ func (l *linter) consequences(evidence []Evidence) string {
 // node, without evidence of the answers in over. Nodes that are alike share the
 // list, which must not be changed.
 func (s *subject) answers(r *Rule, over ...Answer) []Evidence {
-	key := answersKey{r, s.operator.Name, fmt.Sprint(over), s.batch != 0, s.torch(), s.shortVector(), s.compressed}
+	key := answersKey{r, s.operator.Name, fmt.Sprint(over), s.batch != 0, s.torch(), s.shortVector(), s.compressed, s.ignores()}
 	if list, ok := s.shared[key]; ok {
 		return list
 	}
@@ -306,6 +307,9 @@ func (s *subject) answers(r *Rule, over ...Answer) []Evidence {
 		}
 		for _, e := range r.Evidence {
 			if e.Operator != name || name == "" || e.Runtime() != runtime || slices.Contains(over, e.Answer) {
+				continue
+			}
+			if runtime == TensorFlow && s.ignores() && ofBadIndices(e) {
 				continue
 			}
 			if short := s.shortVector(); e.Run == shortVector && !short || runtime == OpenVINO && e.Answer == Zeros && short {
@@ -326,6 +330,7 @@ type answersKey struct {
 	torch          string
 	short          bool
 	compressed     bool
+	ignores        bool
 }
 
 // shortVector reports whether OpenVINO may gather by the path that it has for short

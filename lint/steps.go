@@ -73,7 +73,7 @@ func (s step) reads(n *model.Node) []*model.Value {
 func isFirst(v *model.Value) bool { return len(v.From.Outputs) == 0 || v.From.Outputs[0] == v }
 
 // stepOf finds the step of the node that makes a value; false where the value may be anything.
-func stepOf(v *model.Value) (step, bool) {
+func (l *linter) stepOf(v *model.Value) (step, bool) {
 	n := v.From
 	if n.IsGather() {
 		if o, err := operators.Find(n.Operator, 0); err != nil || combines(o) {
@@ -95,9 +95,10 @@ func stepOf(v *model.Value) (step, bool) {
 	case operators.Permuted:
 		return of(transposed, 0), true
 	}
-	s, ok := steps[n.Op]
+	name := l.nameOf(n)
+	s, ok := steps[name]
 	if !ok {
-		s, ok = tfliteSteps[n.Op]
+		s, ok = tfliteSteps[name]
 	}
 	return s, ok && (s.operands != nil || isFirst(v)) // what needs all inputs has one result
 }

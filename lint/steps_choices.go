@@ -59,9 +59,9 @@ func chosen(c *operation) bounds {
 			// A value that no element can choose adds nothing.
 			switch less := plainOp(input(c.node, 0).From) == "Less"; {
 			case x.low.at >= k.low.at && less, x.high.at < k.low.at && !less:
-				a.interval, a.last = b.interval, b.last
+				a.interval, a.last = b.interval, b.stretched(len(a.last))
 			case x.low.at >= k.low.at && !less, x.high.at < k.low.at && less:
-				b.interval, b.last = a.interval, a.last
+				b.interval, b.last = a.interval, a.stretched(len(b.last))
 			}
 		}
 	}
@@ -78,6 +78,16 @@ func chosen(c *operation) bounds {
 		made.rank = -1
 	}
 	return made
+}
+
+// stretched is the positions of bounds where a value has n of them.
+func (b bounds) stretched(n int) []interval {
+	if n == len(b.last) || n == 0 {
+		return b.last[:n]
+	}
+	any := b.interval
+	any.exact = any.exact && any.point()
+	return slices.Repeat([]interval{any}, n)
 }
 
 // where gives the bounds of a value where x is within narrower ones: of x itself, and

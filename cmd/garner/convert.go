@@ -17,10 +17,9 @@ import (
 	"github.com/garner-go/garner/model"
 )
 
-const convertHelp = `convert writes a model for another runtime: an ONNX model as OpenVINO IR, and OpenVINO IR
-as ONNX. The extension of OUT says which: .onnx, or .xml with the constants in a .bin beside it.
-Large constants of an ONNX model stand in OUT.onnx.data. The model may also
-stay in its format.
+const convertHelp = `convert writes a model of any format that garner reads as ONNX or OpenVINO IR. The
+extension of OUT says which: .onnx, or .xml with the constants in a .bin beside it. Large
+constants of an ONNX model stand in OUT.onnx.data. The model may also stay in its format.
 
 It converts models that consist of gathers and of the nodes around them that garner run
 runs. Any other node is refused by name, before a byte is written, and so are a dtype that
@@ -31,9 +30,10 @@ the target's runtime lacks, and sub-graphs (If, Loop).
   clamp   it becomes the nearest index that the axis has: cheaper, and equal for valid ones
   as-is   whatever the target makes of it: no guard; what lint finds for the target is printed
 
-Where a runtime departs from its page, the conversion follows the runtime: Gather-1 and Gather-7
-give zeros for an index outside, and GatherND takes negative ones. Indices outside of GatherND
-read other memory in OpenVINO; a target refuses them.
+Where a runtime departs from its page, the conversion follows the runtime, and says so: Gather-1
+and Gather-7 of OpenVINO give zeros for an index outside, its GatherND takes negative ones, and
+LiteRT's GATHER_ND looks rows up by their number. Indices outside of GatherND read other
+memory in OpenVINO; a target refuses them.
 
 A node that the target computes less exactly is refused without --lossy: f64 in OpenVINO, which
 computes it as f32, 64-bit constants beyond 32 bits, quotients of floats. OpenVINO computes every i64

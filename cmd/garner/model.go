@@ -36,7 +36,8 @@ rank is unknown, and has null for an unknown dim. An input of a gather also has 
 (data, indices, axis, or the operand's name), from (constant, input or node), via (the
 operators in between, which change shape or type alone; the last 16), and for a constant
 {name, type, bytes, file, offset} as constant, for a node {name, op} as node; those names
-are cut at 1000 bytes.
+are cut at 1000 bytes. One of LiteRT that is quantised has quantised, {scales, zeros,
+axis}, up to 64 of them.
 
 --extract writes the data of one gather, if it is a constant, to a .npy, .npz or
 .safetensors file under the constant's name. It applies the operators between the
@@ -142,6 +143,11 @@ func (p *program) extract(ctx context.Context, m *model.Model, f *modelFlags) er
 		meter.Stop()
 		to.end()
 	}()
+	if o.constant.Verify != nil { // the whole of it is read
+		if err := o.constant.Verify(ctx); err != nil {
+			return ofModel(err)
+		}
+	}
 	table, err := files.Table(ctx, m, data, int64(min(memory(), 1<<62)))
 	if err != nil {
 		return ofModel(err)

@@ -40,10 +40,9 @@ var layers = [][]string{
 	{"model"}, // nodes, values, constants
 	{"internal/beside", "internal/protofile", "internal/trail", "tensorflow/graphdef/internal/bundle"}, // files beside a model, its messages, its checkpoint; from a value to its origin
 	{"operators"}, // the only package that knows every dialect
-	{"openvino/ir", "onnx/modelproto", "tensorflow/graphdef", "tflite/flatbuffer", "stablehlo/text", "lint", "internal/run"}, // files of models; models judged and run
-	{"lint/fix"},      // models mended: what lint says, written as a file of its format
-	{"convert"},       // models written for another framework
-	{"format/layout"}, // what the file formats have in common
+	{"openvino/ir", "onnx/modelproto", "tensorflow/graphdef", "tflite/flatbuffer", "lint", "internal/run"}, // files of models; models judged and run
+	{"convert", "lint/fix"}, // models written for another framework; models mended: what lint says, written as a file of its format
+	{"format/layout"},       // what the file formats have in common
 	{"format/npy", "format/raw", "format/safetensors", "format/shards", "format/text", "internal/ruletest"},
 	{"format/gguf", "format/npz"}, // data as in raw files, members that are npy files
 	{"files"},                     // the only package that knows every file format
@@ -199,7 +198,7 @@ func TestLinks(t *testing.T) {
 		switch {
 		case slices.Contains([]string{"model", "operators", "lint", "internal/run"}, from):
 			refused = func(pkg string) bool {
-				return format(pkg) || slices.Contains([]string{"onnx/modelproto", "openvino/ir", "tflite/flatbuffer", "stablehlo/text", "files"}, pkg)
+				return format(pkg) || slices.Contains([]string{"onnx/modelproto", "openvino/ir", "tflite/flatbuffer", "files"}, pkg)
 			}
 		case format(from):
 			refused = func(pkg string) bool {

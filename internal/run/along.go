@@ -10,6 +10,7 @@ import (
 
 // cumSum is CumSum, which adds from the first element on, or with reverse from the last.
 func cumSum(c *call) (garner.Tensor, error) {
+	c.strict = c.openvino()
 	in, err := c.widened(0)
 	if err != nil {
 		return garner.Tensor{}, err
@@ -185,6 +186,9 @@ func topK(c *call) ([]garner.Tensor, error) {
 	if !t.DType().IsInteger() && !t.DType().IsFloat() {
 		return nil, c.unsupportedType(t.DType())
 	}
+	if err := c.openvinoHolds(t); err != nil {
+		return nil, err
+	}
 	o, err := c.topKOptions()
 	if err != nil {
 		return nil, err
@@ -355,7 +359,7 @@ func (o *topKOptions) choose(keys []key, order []int, k int) string {
 		}
 		return c
 	})
-	if k <= 1 {
+	if k == 0 || k == 1 && o.stable {
 		return ""
 	}
 	ties := func(from, to int) bool {
@@ -368,9 +372,9 @@ func (o *topKOptions) choose(keys []key, order []int, k int) string {
 	}
 	last := min(k+1, len(order))
 	switch {
-	case o.order == "none":
+	case o.order == "none" && k > 1:
 		return "it is not sorted, and each runtime gives an order of its own"
-	case o.order == "index":
+	case o.order == "index" || k == 1:
 		if !o.stable && ties(k, last) {
 			return "equal numbers lie on both sides of its end, and OpenVINO chooses any of them; set stable"
 		}
@@ -384,6 +388,7 @@ func (o *topKOptions) choose(keys []key, order []int, k int) string {
 // argExtreme is ArgMax and ArgMin.
 func argExtreme(greatest bool) evaluator {
 	return func(c *call) (garner.Tensor, error) {
+		c.strict = true
 		in, err := c.widened(0)
 		if err != nil {
 			return garner.Tensor{}, err
@@ -409,8 +414,8 @@ func argExtreme(greatest bool) evaluator {
 			return garner.Tensor{}, err
 		}
 		d := rows.Shape()[1]
-		if d == 0 {
-			return garner.Tensor{}, mismatch("it is of no elements: axis %d of %s", axis, t.Shape())
+		if t.Len() == 0 {
+			return garner.Tensor{}, mismatch("%s of %s is not run, because it has no elements", c.node.Op, t.Shape())
 		}
 		made, err := c.new(garner.I64, garner.Shape{rows.Shape()[0], 1})
 		if err != nil {

@@ -187,10 +187,14 @@ func binaryIntegers[T interface {
 			return garner.Tensor{}, garner.Errorf(nil, "%s by 0, at element %d of %s; give an input that makes none", c.node.Op, slices.Index(divisors, 0), narrow.Shape())
 		}
 	}
-	if !c.openvino() {
+	var bad refusal
+	switch {
+	case c.onnx() && op == "truncated mod" && a.DType().Bits() == 64:
+		made, err := elementwise(c.runner, a, b, shape, throughDoubles(f, &bad))
+		return c.unless(&bad, made, err)
+	case !c.openvino():
 		return elementwise(c.runner, a, b, shape, f)
 	}
-	var bad refusal
 	made, err := elementwise(c.runner, a, b, shape, openvinoIntegers(op, a.DType(), f, &bad))
 	return c.unless(&bad, made, err)
 }
@@ -221,6 +225,9 @@ func binaryFloats[T interface {
 		return compare[T](c, op, a, b, shape)
 	}
 	if c.openvino() {
+		if c.fused() {
+			return garner.Tensor{}, garner.Errorf(garner.ErrDType, "%s of %s and a constant is not run behind another such node: OpenVINO makes one of the two, which rounds elsewhere", c.node.Op, a.DType())
+		}
 		f = openvinoFloats(op, f, &bad)
 	}
 	made, err := elementwise(c.runner, a, b, shape, f)
@@ -339,6 +346,7 @@ func roundInteger(c *call) (garner.Tensor, error) {
 
 // clip is Clip and Clamp.
 func clip(c *call) (garner.Tensor, error) {
+	c.strict = true // ONNX Runtime clips f16
 	in, err := c.widened(0)
 	if err != nil {
 		return garner.Tensor{}, err
@@ -374,6 +382,9 @@ func clip(c *call) (garner.Tensor, error) {
 			low, high := integerBounds(t.DType())
 			if v <= low && op == "max" || v >= high && op == "min" {
 				continue // the bound excludes no value of the type
+			}
+			if given, _ := parseNumber(name, bound); given != v && (op == "max") == (v > 0) {
+				return garner.Tensor{}, garner.Errorf(garner.ErrAttribute, "its %s is %v; OpenVINO rounds it to %v or %v", name, given, math.Floor(given), math.Ceil(given))
 			}
 			if float64(float32(v)) != v {
 				return garner.Tensor{}, garner.Errorf(garner.ErrAttribute, "its %s is %v, which f32 does not have; OpenVINO clamps %s in f32", name, v, t.DType())

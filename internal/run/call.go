@@ -14,6 +14,7 @@ type call struct {
 	node    *model.Node
 	pending garner.DType // the outputs are yet to be cast to this type; Invalid: to none
 	wide    bool         // the pending cast is one that further arithmetic leaves out; see wide.go
+	strict  bool         // the node neither takes nor makes wide values
 	rounded bool         // an output of f16 or bf16 may be rounded; see wide.go
 }
 

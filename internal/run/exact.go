@@ -3,8 +3,10 @@ package run
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/model"
 )
 
 // A refusal is the first element that a node refuses; the zero refusal is none.
@@ -75,6 +77,16 @@ func remainder[T real](bad *refusal) func(x, y T) T {
 	}
 }
 
+// throughDoubles is f where it is the same of f64, in which ONNX Runtime computes it.
+func throughDoubles[T integer](f func(x, y T) T, bad *refusal) func(x, y T) T {
+	return func(x, y T) T {
+		if math.Abs(float64(x)) >= 1<<53 || math.Abs(float64(y)) >= 1<<53 {
+			bad.of("of %d and %d, which ONNX Runtime computes in f64", x, y)
+		}
+		return f(x, y)
+	}
+}
+
 // openvinoIntegers is f where OpenVINO computes the same: it computes i64, u32 and u64 in
 // i32, saturates i8 and u8, and divides in f32.
 func openvinoIntegers[T integer](op string, dtype garner.DType, f func(x, y T) T, bad *refusal) func(x, y T) T {
@@ -126,17 +138,78 @@ func openvinoFloats[T real](op string, f func(x, y T) T, bad *refusal) func(x, y
 	}
 }
 
-// isSingle reports whether f32 has a number.
+// openvinoHolds refuses a tensor whose elements OpenVINO's types do not have: it holds i64,
+// u32 and u64 in i32, and f64 in f32. Those of other formats and dtypes it does not refuse.
+func (c *call) openvinoHolds(t garner.Tensor) error {
+	d := t.DType()
+	wide := d == garner.F64 || d == garner.I64 || d == garner.U32 || d == garner.U64
+	if !c.openvino() || !wide {
+		return nil
+	}
+	c.mayRefuse()
+	if c.bare {
+		return nil
+	}
+	const block = 1 << 12
+	list := make([]float64, block)
+	flat, err := c.runner.reshape(t, garner.Shape{t.Len()})
+	if err != nil || c.bare {
+		return err
+	}
+	for at := 0; at < t.Len(); at += block {
+		n := min(block, t.Len()-at)
+		part, err := flat.Slice(0, at, at+n, 1)
+		if err == nil {
+			err = c.numbers(part, list[:n])
+		}
+		if err != nil {
+			return err
+		}
+		for i, v := range list[:n] {
+			if d == garner.F64 && !isSingle(v) || d != garner.F64 && (v < math.MinInt32 || v > math.MaxInt32) {
+				return garner.Errorf(garner.ErrDType, "%s of element %d, %v: OpenVINO holds i64, u32 and u64 in i32, and f64 in f32; give an input that makes none such", c.node.Op, at+i, v)
+			}
+		}
+	}
+	return nil
+}
+
+// fused reports whether OpenVINO may make one node of this and of the one before it: both
+// scale or shift floats by constants.
+func (c *call) fused() bool {
+	linear := func(n *model.Node) (other *model.Value) {
+		if n == nil || len(n.Inputs) != 2 || n.Inputs[0] == nil || n.Inputs[1] == nil || !slices.Contains([]string{"Add", "Subtract", "Multiply", "Divide"}, n.Op) {
+			return nil
+		}
+		for i, v := range n.Inputs {
+			if v.Constant != nil && !c.isGiven(v) {
+				return n.Inputs[1-i]
+			}
+		}
+		return nil
+	}
+	v := linear(c.node)
+	return v != nil && linear(v.From) != nil && !foldable(v)
+}
+
+// isSingle reports whether OpenVINO, which holds f64 in f32, has a number. Infinities of f64
+// become finite there.
 func isSingle[T real](x T) bool {
-	return T(float32(x)) == x
+	if _, double := any(x).(float64); !double {
+		return true
+	}
+	return x != x || T(float32(x)) == x && !math.IsInf(float64(x), 0)
 }
 
 // clipFloats is Clip and Clamp of floats. A bound that ONNX leaves out is the greatest finite
 // number. It is not run where processors and runtimes differ.
 func clipFloats(c *call, t garner.Tensor) (garner.Tensor, error) {
 	low, high := -math.MaxFloat32, math.MaxFloat32
-	if t.DType() == garner.F64 {
+	switch {
+	case t.DType() == garner.F64:
 		low, high = -math.MaxFloat64, math.MaxFloat64
+	case c.pending == garner.F16:
+		low, high = -maxF16, maxF16
 	}
 	for i, bound := range []*float64{&low, &high} {
 		name := []string{"min", "max"}[i]
@@ -170,6 +243,8 @@ func clipFloats(c *call, t garner.Tensor) (garner.Tensor, error) {
 	}
 	return clipReals[float32](c, t, float32(low), float32(high))
 }
+
+const maxF16 = 65504
 
 // boundOf returns the one number of an input, in the dtype of the first as it is computed.
 func (c *call) boundOf(i int) (float64, error) {

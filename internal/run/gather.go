@@ -141,6 +141,9 @@ func (r *runner) operands(n *model.Node) (*gathering, error) {
 		return nil, err
 	}
 	g.computes = !garner.Copies(g.op)
+	if !g.computes && g.data.wide && r.model.Format == "ONNX" {
+		_, err = r.tensor(call.Inputs[0]) // see wide.go
+	}
 	if g.computes && (g.data.wide || !r.converts(g)) {
 		// An operator that computes with data takes it as the model has it.
 		if g.data.wide && g.data.bare {

@@ -86,6 +86,7 @@ var onnxOperators = map[string]evaluator{
 	"EyeLike":  eyeLike,
 	"Compress": compress,
 	"OneHot":   oneHot,
+	"Pad":      pad,
 	"Equal":    binaryOf("="), "Less": binaryOf("<"), "LessOrEqual": binaryOf("<="),
 	"Greater": binaryOf(">"), "GreaterOrEqual": binaryOf(">="),
 	"And": binaryOf("and"), "Or": binaryOf("or"), "Xor": binaryOf("xor"), "Not": not,
@@ -147,6 +148,7 @@ var irOperators = map[string]evaluator{
 	"ReduceMax":    reduceExtreme(true),
 	"ReduceMin":    reduceExtreme(false),
 	"CumSum":       cumSum,
+	"Pad":          pad,
 
 	"ScatterElementsUpdate": scatterElements,
 }

@@ -155,9 +155,6 @@ func reduceExtreme(greatest bool) evaluator {
 				}
 			}
 			return func(row []float64) (float64, string) {
-				if len(row) == 0 {
-					return 0, "it is of no elements"
-				}
 				best, zeros := row[0], [2]bool{}
 				for _, v := range row {
 					if v != v {
@@ -187,6 +184,7 @@ func reduceExtreme(greatest bool) evaluator {
 // reduce reduces rows of numbers, each to the one that of returns, or to a refusal. prepare
 // gets the input as it is computed.
 func (c *call) reduce(prepare func(t garner.Tensor) (of func(row []float64) (float64, string), refuses string)) (garner.Tensor, error) {
+	c.strict = true
 	in, err := c.widened(0)
 	if err != nil {
 		return garner.Tensor{}, err
@@ -195,6 +193,9 @@ func (c *call) reduce(prepare func(t garner.Tensor) (of func(row []float64) (flo
 	if !t.DType().IsInteger() && !t.DType().IsFloat() {
 		return garner.Tensor{}, c.unsupportedType(t.DType())
 	}
+	if err := c.openvinoHolds(t); err != nil {
+		return garner.Tensor{}, err
+	}
 	of, refuses := prepare(t)
 	if refuses != "" {
 		return garner.Tensor{}, garner.Errorf(garner.ErrDType, "%s of %s is not run; %s", c.node.Op, t.DType(), refuses)
@@ -202,6 +203,9 @@ func (c *call) reduce(prepare func(t garner.Tensor) (of func(row []float64) (flo
 	axes, keep, done, err := c.reduction(t.Rank())
 	if err != nil || done {
 		return t, err
+	}
+	if t.Len() == 0 {
+		return garner.Tensor{}, mismatch("%s of %s is not run: ONNX Runtime gives results of no elements other shapes", c.node.Op, t.Shape())
 	}
 	c.mayRefuse()
 	rows, n, each, shape, err := c.reduced(t, axes, keep)
@@ -212,12 +216,12 @@ func (c *call) reduce(prepare func(t garner.Tensor) (of func(row []float64) (flo
 	if err != nil {
 		return garner.Tensor{}, err
 	}
+	scratch, err := c.new(garner.F64, garner.Shape{each})
+	if err != nil {
+		return garner.Tensor{}, err
+	}
 	if !c.bare {
 		out, err := garner.Values[float64](made)
-		if err != nil {
-			return garner.Tensor{}, err
-		}
-		scratch, err := c.new(garner.F64, garner.Shape{each})
 		if err != nil {
 			return garner.Tensor{}, err
 		}

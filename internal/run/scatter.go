@@ -45,6 +45,11 @@ func scatterElements(c *call) (garner.Tensor, error) {
 			return garner.Tensor{}, mismatch("its indices are %s, and its data %s has fewer elements along axis %d", indices.Shape(), data.Shape(), i)
 		}
 	}
+	for _, t := range []garner.Tensor{data, updates} {
+		if err := c.openvinoHolds(t); err != nil {
+			return garner.Tensor{}, err
+		}
+	}
 	c.mayRefuse()
 	made, err := c.clone(data)
 	if err != nil {
@@ -115,6 +120,7 @@ func scatterInto(made, indices, updates garner.Tensor, axis int) error {
 
 // nonZero is NonZero: the positions of the elements that are not 0, a row for each dim.
 func nonZero(c *call) (garner.Tensor, error) {
+	c.strict = true
 	in, err := c.widened(0)
 	if err != nil {
 		return garner.Tensor{}, err

@@ -130,14 +130,17 @@ func (c *call) split(axis int64, parts []int64) ([]garner.Tensor, error) {
 	if open < 0 && left != 0 {
 		return nil, mismatch("its %d lengths do not make up axis %d of %s", len(parts), at, v.tensor.Shape())
 	}
-	c.keepWide(v)
+	t, err := c.sameElements()
+	if err != nil {
+		return nil, err
+	}
 	made := make([]garner.Tensor, len(parts))
 	from := 0
 	for i, n := range parts {
 		if i == open {
 			n = left
 		}
-		if made[i], err = v.tensor.Slice(at, from, from+int(n), 1); err != nil {
+		if made[i], err = t.Slice(at, from, from+int(n), 1); err != nil {
 			return nil, err
 		}
 		from += int(n)

@@ -15,7 +15,8 @@ import (
 //
 // Where a node that is not known to take wide values takes one, the cast is done. If it
 // rounds, the value is rounded, and only nodes that move elements take it: what another node
-// computes of it would differ from the runtimes.
+// computes of it would differ from the runtimes. Nodes that move elements take wide values in
+// OpenVINO alone: whether ONNX Runtime keeps f32 through them depends on all that read them.
 //
 // OpenVINO and ONNX Runtime disagree about bf16, which ONNX Runtime does not run. It is run
 // where nothing rounds.
@@ -36,7 +37,7 @@ func (c *call) takes(i int) (garner.Tensor, error) {
 	}
 	moves := i == 0 && slices.Contains(movers, c.node.Op)
 	wide := have.wide && !have.unknown
-	if wide && moves {
+	if wide && moves && c.openvino() {
 		c.keepWide(have)
 		return have.tensor, nil
 	}
@@ -52,6 +53,22 @@ func (c *call) takes(i int) (garner.Tensor, error) {
 	}
 	c.rounded = c.rounded || have.rounded
 	return t, nil
+}
+
+// sameElements makes the result of the node a value of the same elements as the first input,
+// with its pending cast, and returns the tensor of that.
+func (c *call) sameElements() (garner.Tensor, error) {
+	v, err := c.lazyInput()
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	if v.wide && !v.unknown && !c.openvino() {
+		if _, err := c.tensor(c.node.Inputs[0]); err != nil {
+			return garner.Tensor{}, err
+		}
+	}
+	c.keepWide(v)
+	return v.tensor, nil
 }
 
 // keepWide makes the result of the node a wide value, whose elements are those of another.
@@ -75,7 +92,7 @@ func (c *call) widened(positions ...int) ([]garner.Tensor, error) {
 			return nil, err
 		}
 		of := have.dtype()
-		if have.wide && !have.unknown {
+		if have.wide && !have.unknown && !c.strict {
 			list[k] = have.tensor
 			c.bare = c.bare || have.bare
 		} else if list[k], err = c.takes(i); err != nil {
@@ -99,6 +116,26 @@ func (c *call) widened(positions ...int) ([]garner.Tensor, error) {
 // narrowed finishes the results of a node that may be wide.
 func (c *call) narrowed(made []garner.Tensor) ([]garner.Tensor, error) {
 	if !c.wide {
+		return made, nil
+	}
+	if c.strict {
+		for i, t := range made {
+			if t.DType() != garner.F32 {
+				continue
+			}
+			c.mayRefuse()
+			to, err := c.cast(t, c.pending)
+			if err != nil {
+				return nil, err
+			}
+			exact, err := c.same(to, t)
+			if err != nil {
+				return nil, err
+			}
+			c.rounded = c.rounded || !exact
+			made[i] = to
+		}
+		c.pending, c.wide = garner.Invalid, false
 		return made, nil
 	}
 	for i, t := range made {

@@ -115,7 +115,7 @@ def lookup(name, dtype, shape, ids, scale=None):
         text = str(e)
         refused = "index-out-of-range" if "out of bounds" in text else "rank" if "NumDimensions" in text else sys.exit(text)
     op = "tflite.EMBEDDING_LOOKUP" if scale is None else "tflite.hybrid-embedding-lookup"
-    line("tflite-embedding-lookup-" + name, op, {}, inputs, answer, refused)
+    line(("tflite-lookup-" if scale is None else "tflite-hybrid-") + name, op, {}, inputs, answer, refused)
 
 
 def main():
@@ -132,14 +132,14 @@ def main():
     lookup("matrix-of-ids", "f32", [5, 3], [[1, 2]])
     one = lambda: (rng.standard_normal(()) * 0.1).astype(np.float32).reshape(())
     for dtype in ("i8", "i4", "i2"):
-        lookup(f"scaled-{dtype}", dtype, [6, 8], [5, 0, 3], np.abs(one()))
+        lookup(f"{dtype}", dtype, [6, 8], [5, 0, 3], np.abs(one()))
         for k in range(3):
-            lookup(f"scaled-rows-{dtype}-{k}", dtype, [6, 8, 2][:2 + k % 2], [5, 1, 1, 2], np.abs(rng.standard_normal([6] + [1] * (1 + k % 2)).astype(np.float32)))
-        lookup(f"scaled-{dtype}-negative", dtype, [6, 8], [-1], np.abs(one()))
-        lookup(f"scaled-{dtype}-past-end", dtype, [6, 8], [6], np.abs(one()))
-    lookup("scaled-i4-odd", "i4", [4, 8], [3, 0, 1], np.abs(one()))
-    lookup("scaled-tiny", "i8", [4, 3], [3, 0, 1], np.array(1e-40, np.float32))
-    lookup("scaled-huge", "i8", [4, 3], [3, 0, 1], np.array(3e38, np.float32))
+            lookup(f"rows-{dtype}-{k}", dtype, [6, 8, 2][:2 + k % 2], [5, 1, 1, 2], np.abs(rng.standard_normal([6] + [1] * (1 + k % 2)).astype(np.float32)))
+        lookup(f"{dtype}-negative", dtype, [6, 8], [-1], np.abs(one()))
+        lookup(f"{dtype}-past-end", dtype, [6, 8], [6], np.abs(one()))
+    lookup("i4-odd", "i4", [4, 8], [3, 0, 1], np.abs(one()))
+    lookup("tiny", "i8", [4, 3], [3, 0, 1], np.array(1e-40, np.float32))
+    lookup("huge", "i8", [4, 3], [3, 0, 1], np.array(3e38, np.float32))
 
 
 if __name__ == "__main__":
