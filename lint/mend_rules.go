@@ -232,7 +232,7 @@ func firstDim(o Operand, m *mending) garner.Dim {
 // ends gives the least index of each component and the greatest, as operands.
 func (m *mending) ends(d garner.DType) (low, high Operand, lengths []int64, why string) {
 	dims, first := m.components()
-	if dims == nil || len(dims) == 0 {
+	if len(dims) == 0 {
 		return 0, 0, nil, "the length of a tuple is not known; declare it in the model"
 	}
 	if m.operator.Kind != operators.GatherND && !bags(m.operator.Name) && !m.axisKnown {
