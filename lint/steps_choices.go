@@ -36,7 +36,7 @@ func compared(n *model.Node) []*model.Value {
 // is one of some.
 func operandsOf(v *model.Value, ops ...string) []*model.Value {
 	n := v.From
-	if n == nil || n.Domain != "" || !slices.Contains(ops, n.Op) || len(n.Inputs) != 2 || n.Inputs[0] == nil || n.Inputs[1] == nil {
+	if n == nil || n.Domain != "" || !slices.Contains(ops, plainOp(n)) || len(n.Inputs) != 2 || n.Inputs[0] == nil || n.Inputs[1] == nil {
 		return nil
 	}
 	return n.Inputs
@@ -52,12 +52,12 @@ func chosen(c *operation) bounds {
 			under, above := x, x
 			under.interval = least(x.interval, number(k.low.at-1))
 			above.interval = most(x.interval, number(k.low.at))
-			if input(c.node, 0).From.Op != "Less" {
+			if plainOp(input(c.node, 0).From) != "Less" {
 				under, above = above, under
 			}
 			a, b = c.where(input(c.node, 1), in[0], under, a), c.where(input(c.node, 2), in[0], above, b)
 			// A value that no element can choose adds nothing.
-			switch less := input(c.node, 0).From.Op == "Less"; {
+			switch less := plainOp(input(c.node, 0).From) == "Less"; {
 			case x.low.at >= k.low.at && less, x.high.at < k.low.at && !less:
 				a.interval, a.last = b.interval, b.stretched(len(a.last))
 			case x.low.at >= k.low.at && !less, x.high.at < k.low.at && less:

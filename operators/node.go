@@ -164,7 +164,7 @@ func InferNode(n *model.Node) (garner.Spec, error) {
 }
 
 // InferModel refines the results of a model's gathers by InferNode, and those of its
-// casts and of Identity, in the order of the nodes, so that one may read another's
+// casts, of Identity and of ReadVariableOp, in the order of the nodes, so that one may read another's
 // result. What follows from the operands replaces what the file says, which may be
 // stale; see [model.Value.Refine]. Where a gather's own rules refuse its operands, its
 // result keeps what the file says.
@@ -183,7 +183,7 @@ func InferModel(m *model.Model) {
 			continue
 		}
 		effect, inputs := EffectOf(n)
-		if len(inputs) != 1 || effect != Cast && n.Op != "Identity" {
+		if len(inputs) != 1 || effect != Cast && n.Op != "Identity" && n.Op != "ReadVariableOp" {
 			continue
 		}
 		spec := inputs[0].Spec
@@ -206,7 +206,16 @@ func CastType(n *model.Node) garner.DType {
 		}
 		return garner.Invalid
 	}
+	if n.Op == "CAST" || n.Op == "DEQUANTIZE" { // of LiteRT, which looks at the result alone
+		if len(n.Outputs) > 0 && n.Outputs[0] != nil {
+			return n.Outputs[0].Spec.DType
+		}
+		return garner.Invalid
+	}
 	name, _ := n.Attributes["destination_type"].(string)
+	if to, ok := n.Attributes["DstT"].(string); ok { // of TensorFlow
+		name = to
+	}
 	switch to := n.Attributes["to"].(type) {
 	case int64:
 		return ONNXType(to)

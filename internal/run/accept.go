@@ -68,6 +68,9 @@ func (r *runner) endsWanted(v *model.Value, dtype garner.DType) int {
 		}
 		if effect == operators.Cast {
 			to := operators.CastType(reader)
+			if r.model.Format == tensorflowFormat && dtype.IsFloat() { // any element may be refused
+				return 0
+			}
 			if !to.IsFloat() && (dtype.IsFloat() || !to.IsInteger()) {
 				return 0
 			}

@@ -23,8 +23,10 @@ type table struct {
 
 // tables are the operators of each model.Format. A format that has none here has gathers alone.
 var tables = map[string]table{
-	"ONNX":        {onnxOperators, onnxManyOperators},
-	"OpenVINO IR": {irOperators, irManyOperators},
+	"ONNX":           {onnxOperators, onnxManyOperators},
+	"OpenVINO IR":    {irOperators, irManyOperators},
+	tensorflowFormat: {tensorflowOperators, tensorflowManyOperators},
+	"TFLite":         {tfliteOperators, tfliteManyOperators},
 }
 
 // evaluatorOf returns the evaluator of a node that is not a gather, nil where

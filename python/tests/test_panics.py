@@ -52,6 +52,8 @@ QUIET = {
     "garner_free": "garner.operators()",
     "garner_release": "t.close(); garner.Table(path)",
     "garner_job": "t.lookup(long)",
+    "garner_forget": "_native.load().garner_forget(_native.NULL)",
+    "garner_job_adopt": "garner.Table(path)",
     "garner_job_cancel": "_native.load().garner_job_cancel(7)",
     "garner_job_progress": "_native.load().garner_job_progress(7, _native.NULL, _native.NULL)",
 }
