@@ -16,8 +16,9 @@ import (
 )
 
 const runHelp = `run evaluates models, or parts of models, that consist of gathers and the nodes that
-exporters put around them: constants, casts, shapes, slices, transpositions,
-concatenations and index arithmetic. It is not a general graph executor. If a result
+exporters put around them: constants, casts, shapes, slices, splits, pads, transpositions,
+concatenations, arithmetic of integers and floats, sums, TopK, ArgMax, CumSum, NonZero,
+OneHot, ScatterElements. It is not a general graph executor. If a result
 needs another node, run refuses it by name and lists the results and gathers that it
 can evaluate.
 
@@ -40,7 +41,9 @@ computed, and every file whole or not at all. Without -o it prints results of up
 ends of a larger one: where a gather makes it, only they are gathered. Elsewhere it is
 refused, as soon as its shape is known, which mostly is before anything runs.
 
-Integers wrap and floats are rounded as in NumPy. Negative indices and indices outside
+Integers wrap and floats are rounded as in ONNX Runtime or OpenVINO, whichever the model is
+for; a node whose result differs there between processors or with the threads, such as a
+ReduceSum of floats that rounds, is refused. Negative indices and indices outside
 follow the policy of the operator in the model's opset; --negative and --outside replace
 it for every gather of data that runs. The gathers of the arithmetic on shapes that
 exporters write keep their operator's policy, such as Gather(Shape(x), -1): those whose

@@ -228,7 +228,7 @@ func binaryFloats[T interface {
 		if c.fused() {
 			return garner.Tensor{}, garner.Errorf(garner.ErrDType, "%s of %s and a constant is not run behind another such node: OpenVINO makes one of the two, which rounds elsewhere", c.node.Op, a.DType())
 		}
-		f = openvinoFloats(op, f, &bad)
+		f = openvinoFloats(op, c.wide, f, &bad)
 	}
 	made, err := elementwise(c.runner, a, b, shape, f)
 	return c.unless(&bad, made, err)

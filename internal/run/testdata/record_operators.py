@@ -94,10 +94,12 @@ def make(g):
     if kind in ("binary", "minmax"):
         s = g.shape(); d = number()
         a, b = g.values(d, s), g.values(d, broadcastable(g, s))
-        if r.random() < .5: a, b = b, a
         op = g.pick("Min", "Max") if kind == "minmax" else g.pick("Add", "Sub", "Mul", "Div")
+        if r.random() < .5 and op != "Div": a, b = b, a
         if op == "Div" and not o and d in WHOLE:
             op = "Add"  # its processors disagree with its own reference, which the specification follows
+        if op == "Div" and not o and d in FLOATS and r.random() < .6:
+            b = (2.0 ** r.integers(-3, 4, b.shape)).astype(TYPES[d])
         if op == "Div" and d in WHOLE: b = np.where(b == 0, TYPES[d](3), b)
         x, y = g.input(a, r.random() < .2), g.input(b, r.random() < .2)
         if o and kind == "minmax" and r.random() < .3:
