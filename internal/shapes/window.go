@@ -55,20 +55,21 @@ func (w window) over(d number) number {
 	if w.size.known() && w.stride == 1 && reach(w.size.low) == w.before+w.after+1 {
 		return d
 	}
-	steps := func(d, size int64, up bool) int64 {
+	steps := func(d, size int64, up bool, short int64) int64 {
 		if d > math.MaxInt64/2 {
 			return math.MaxInt64
 		}
 		room := d + w.before + w.after - reach(size)
 		if room < 0 {
-			return 0
+			return short
 		}
 		if up {
 			return (room+w.stride-1)/w.stride + 1
 		}
 		return room/w.stride + 1
 	}
-	return number{low: steps(d.low, max(w.size.high, 1), false), high: steps(d.high, max(w.size.low, 1), w.up)}
+	// A kernel that does not fit is none or one step: runtimes round a quotient below 0 their own ways.
+	return number{low: steps(d.low, max(w.size.high, 1), false, 0), high: steps(d.high, max(w.size.low, 1), w.up, 1)}
 }
 
 func roundedUp(d number, by int64) number {

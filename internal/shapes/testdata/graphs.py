@@ -104,9 +104,11 @@ class Graph:
             return node(op, [x, y])
         op = str(r.choice(OTHER))
         i = lambda *l: self.const(list(l))
+        if op in ('Reduce', 'ArgMax') and not a.size:
+            return # of an empty tensor, ONNX Runtime gives the shape of the input, against the definition
         if op == 'Transpose':
             p = [int(k) for k in r.permutation(a.ndim)]
-            return node(op, [x], **({'perm': p} if flag else {}))
+            return node(op, [x], **({'perm': p} if flag and p else {}))
         if op == 'Squeeze':
             ones = [k for k, d in enumerate(a.shape) if d == 1]
             return node(op, [x] + ([self.vector(ones[:1])] if flag and ones else []))
@@ -145,7 +147,8 @@ class Graph:
         if op == 'ArgMax': return node(op, [x], axis=axis, keepdims=flag)
         if op == 'TopK': return node(op, [x, self.vector([int(r.integers(0, 3))])], 2, axis=axis)
         if op == 'Split':
-            if flag: return node(op, [x], int(r.integers(2, 4)), axis=axis, num_outputs=2)
+            parts = int(r.integers(2, 4))
+            if flag: return node(op, [x], parts, axis=axis, num_outputs=parts) # another number aborts ONNX Runtime
             d = a.shape[axis] if a.ndim else 1
             k = int(r.integers(0, d + 1))
             return node(op, [x, self.vector([k, d - k])], 2, axis=axis)
@@ -166,7 +169,7 @@ class Graph:
         if op == 'ConstantOfShape':
             return node(op, [self.vector([int(k) for k in r.integers(0, 4, r.integers(0, 4))])], **({'value': nh.from_array(np.array([3], np.int64))} if flag else {}))
         if op in ('Conv', 'ConvTranspose'):
-            x = self.pick(lambda b: b.dtype == np.float32 and b.ndim >= 3)
+            x = self.pick(lambda b: b.dtype == np.float32 and b.ndim >= 3 and b.size) # of no channel, ONNX Runtime divides by 0
             if not x: return None
             n = self.values[x].ndim - 2; c = self.values[x].shape[1]; k = int(r.integers(1, 4))
             w = self.const(np.zeros(([2, c] if op == 'Conv' else [c, 2]) + [k] * n), 'float32')
@@ -175,7 +178,7 @@ class Graph:
             elif r.random() < .4: kw['auto_pad'] = str(r.choice(['SAME_UPPER', 'SAME_LOWER', 'VALID'])); kw['dilations'] = [1] * n
             return node(op, [x, w], **kw)
         if op in ('MaxPool', 'AveragePool'):
-            x = self.pick(lambda b: b.dtype == np.float32 and b.ndim >= 3)
+            x = self.pick(lambda b: b.dtype == np.float32 and b.ndim >= 3 and b.size) # of no channel, ONNX Runtime divides by 0
             if not x: return None
             n = self.values[x].ndim - 2; k = int(r.integers(1, 4))
             kw = dict(kernel_shape=[k] * n, strides=[int(r.integers(1, 4))] * n, ceil_mode=int(r.integers(2)))
@@ -199,7 +202,7 @@ class Graph:
             c = self.pick(lambda b: b.dtype == bool and b.ndim == 1)
             return node(op, [x, c], **({'axis': axis} if flag else {})) if c else None
         if op == 'LSTM':
-            x = self.pick(lambda b: b.dtype == np.float32 and b.ndim == 3)
+            x = self.pick(lambda b: b.dtype == np.float32 and b.ndim == 3 and b.size)
             if not x: return None
             k = self.values[x].shape[2]; d = 1 + flag
             w, rr = self.const(np.zeros([d, 8, k]), 'float32'), self.const(np.zeros([d, 8, 2]), 'float32')
@@ -224,7 +227,7 @@ class Graph:
         if op == 'EyeLike': return node(op, [x])
         if op == 'Flatten': return node(op, [x], axis=axis)
         if op == 'ShapeOf': return node('Shape', [x], start=int(r.integers(-2, 3)), end=int(r.integers(-2, 5)))
-        if op == 'Unique': return node(op, [x], int(r.integers(1, 5)), **({'axis': axis} if flag else {}))
+        if op == 'Unique' and a.size: return node(op, [x], int(r.integers(1, 5)), **({'axis': axis} if flag else {}))
 
     def grow(self):
         self.pending = []
