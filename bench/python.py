@@ -6,7 +6,7 @@
 Parts:
     calls   take of 16 rows of 64 bytes with out=: a call alone
     take    garner.take and take_along_axis beside NumPy's, of 65,537 to 10 million elements: types, rows of 1 to 1,024
-            elements, near and far tables, orders, axes, modes, with out= and without; --full tries all combinations. Where
+            elements, near and far tables, orders, axes, modes, with out= and without, and strided tables; --full tries all combinations. Where
             NumPy is as fast, garner.take calls it: --alone leaves nothing to NumPy, and shows where that is
     table   lookup of 16 rows of 1 KiB from an open file whose pages are cached
     cold    20,000 random rows of 4 KiB of a .npy of --gib GiB in --dir that is not in the page cache
@@ -132,20 +132,33 @@ def cases(full):
                 yield f"{dtype} {where} row {row} axis {axis} {order} {mode} {'out' if given else 'new'}", result, a, i, axis, mode, given
 
 
+def layouts():
+    """Takes of strided data, as cases has them."""
+    rng = np.random.default_rng(9)
+    for dtype, result in itertools.product(("f4", "i1"), (70_000, 1_000_000, 5_000_000)):
+        base = (np.arange(3000 * 1536) % 101).astype(dtype).reshape(3000, 1536)
+        c = base[:, :768]
+        for name, a in dict(F=np.asfortranarray(c), columns=base[:, ::2], backwards=base[:, 767::-1], rows=base[::2], turned=np.ascontiguousarray(c).reshape(768, 4, 750).transpose(2, 1, 0)).items():
+            ids = rng.integers(0, len(a), max(result * len(a) // a.size, 1))
+            for mode, given in itertools.product(("raise", "wrap", "clip"), (False, True)):
+                yield f"{dtype} {name} axis 0 random {mode} {'out' if given else 'new'}", result, a, ids, 0, mode, given
+
+
 def take(o):
     if o.alone:
         garner._ops.SMALL = -1
     print("take: numpy.take's time over garner's (least of the turns); all below 1, and a summary")
     print(f"  {'':52} {'elements':>10} {'garner µs':>11} {'numpy µs':>11} {'times':>7}")
     by = {}
-    for name, result, a, ids, axis, mode, given in cases(o.full):
+    every = itertools.chain(((*c, "take") for c in cases(o.full)), ((*c, "strided") for c in layouts()))
+    for name, result, a, ids, axis, mode, given, what in every:
         want = np.take(a, ids, axis, None, mode)
         out = np.empty_like(want) if given else None
         same(want, garner.take(a, ids, axis, out, mode), name)
         compared = {"garner": lambda: garner.take(a, ids, axis, out, mode), "numpy.take": lambda: np.take(a, ids, axis, out, mode)}
         taken = turns(compared, o.turns if result < 5_000_000 else max(5, o.turns // 3))
         ours, theirs = taken["garner"][0], taken["numpy.take"][0]
-        note(by, result, "take", name, ours, theirs, taken)
+        note(by, result, what, name, ours, theirs, taken)
     for dtype, axis, result in itertools.product(("f4", "f8", "i1"), (0, 1), (65_537, 1_000_000, 10_000_000)):
         rows = -(-result // 256)
         a = (np.arange(4096 * 256) % 101).astype(dtype).reshape(4096, 256)
@@ -158,7 +171,7 @@ def take(o):
     print()
     for (what, result), ratios in sorted(by.items()):
         mean = math.exp(statistics.fmean(math.log(r) for r in ratios))
-        print(f"  {what:6} {result:>11,} elements: {len(ratios):4} cases, mean {mean:5.2f}, least {min(ratios):5.2f}, {sum(r < 1 for r in ratios)} below 1, {sum(r < 0.9 for r in ratios)} below 0.9")
+        print(f"  {what:7} {result:>11,} elements: {len(ratios):4} cases, mean {mean:5.2f}, least {min(ratios):5.2f}, {sum(r < 1 for r in ratios)} below 1, {sum(r < 0.9 for r in ratios)} below 0.9")
     print()
 
 

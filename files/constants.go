@@ -14,7 +14,7 @@ import (
 // constantOpen opens a constant of a model: in place, or in memory where its
 // elements are encoded.
 func constantOpen(_ context.Context, path, name string, o Options) (*Input, error) {
-	m, err := openModel(path, ModelOptions{})
+	m, err := openModel(path, ModelOptions{constants: true})
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func constantOpen(_ context.Context, path, name string, o Options) (*Input, erro
 
 // constantList lists the constants of a model.
 func constantList(path string, _ Options) ([]Info, error) {
-	m, err := openModel(path, ModelOptions{})
+	m, err := openModel(path, ModelOptions{constants: true})
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func constantList(path string, _ Options) ([]Info, error) {
 
 // constantFiles lists the files of a model.
 func constantFiles(path string) []string {
-	m, err := openModel(path, ModelOptions{Lenient: true})
+	m, err := openModel(path, ModelOptions{Lenient: true, constants: true})
 	if err != nil {
 		return nil
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/garner-go/garner/format/shards"
 	"github.com/garner-go/garner/format/text"
 	"github.com/garner-go/garner/internal/names"
+	"github.com/garner-go/garner/tensorflow/graphdef"
 )
 
 // builtin lists the formats of this package. A new one is a package in format/
@@ -32,6 +33,8 @@ var builtin = []Format{
 	{Name: "raw", Extensions: []string{".raw", ".bin"}, Headerless: true, Layout: rawLayout, List: rawList, Form: rawForm},
 	{Name: "onnx", Extensions: []string{".onnx"}, Named: true, Open: constantOpen, List: constantList, Files: constantFiles},
 	{Name: "openvino", Extensions: []string{".xml"}, Named: true, Open: constantOpen, List: constantList, Files: constantFiles},
+	{Name: "tflite", Extensions: []string{".tflite"}, Named: true, Open: constantOpen, List: constantList, Files: constantFiles},
+	{Name: "tensorflow", Extensions: []string{".pb"}, Indexes: []string{".index", ".meta"}, Folder: graphdef.SavedModel, Named: true, Open: constantOpen, List: constantList, Files: constantFiles},
 	{Name: "text", Extensions: []string{".txt", ".csv"}, Begins: text.Is, Open: textOpen, List: textList},
 	{Name: "shards", Extensions: []string{".json"}, Folder: shards.ManifestName, Layout: shardsLayout, List: shardsList, Files: shardsFiles},
 }

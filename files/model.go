@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,35 +12,84 @@ import (
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/onnx/modelproto"
 	"github.com/garner-go/garner/openvino/ir"
+	"github.com/garner-go/garner/tensorflow/graphdef"
+	"github.com/garner-go/garner/tflite/flatbuffer"
 )
 
 // A ModelFormat is a kind of model files.
 type ModelFormat struct {
 	Name      string // "ONNX"
 	Extension string // ".onnx"
+	Folder    string // name of the file that makes the folder around it such a model; "" where none does
 
 	open func(path string, o ModelOptions) (*model.Model, error)
 }
 
 // ModelOptions say how to read a model.
 type ModelOptions struct {
-	Lenient bool // accept a text that the format refuses, where it has one sensible meaning
+	Lenient   bool   // accept a text that the format refuses, where it has one sensible meaning
+	Signature string // the signature or the function of a TensorFlow model, see graphdef.Options; "" is its own choice
+
+	constants bool // whoever asks needs the constants alone
 }
 
 var modelFormats = []ModelFormat{
-	{"ONNX", ".onnx", func(path string, _ ModelOptions) (*model.Model, error) { return modelproto.Open(path) }},
-	{"OpenVINO IR", ".xml", func(path string, o ModelOptions) (*model.Model, error) {
+	{"ONNX", ".onnx", "", func(path string, _ ModelOptions) (*model.Model, error) { return modelproto.Open(path) }},
+	{"OpenVINO IR", ".xml", "", func(path string, o ModelOptions) (*model.Model, error) {
 		return ir.Open(path, ir.Options{Lenient: o.Lenient})
 	}},
+	{"TFLite", ".tflite", "", func(path string, _ ModelOptions) (*model.Model, error) { return flatbuffer.Open(path) }},
+	{graphdef.Format, ".pb", graphdef.SavedModel, openTensorFlow},
+	{graphdef.Format, ".meta", "", openTensorFlow},
+	{graphdef.Format, ".index", "", openTensorFlow},
+}
+
+func openTensorFlow(path string, o ModelOptions) (*model.Model, error) {
+	return graphdef.Open(path, graphdef.Options{Signature: o.Signature, Constants: o.constants})
 }
 
 // ModelFormats lists every format of model files.
 func ModelFormats() []ModelFormat { return slices.Clone(modelFormats) }
 
-// OpenModel opens a model file of the format that its extension names. The readers
+// ModelFormatOf finds the format of a model: of a file by its extension, of a folder by the
+// file in it. What is no model by these is a garner.ErrAttribute.
+func ModelFormatOf(path string) (ModelFormat, error) {
+	if f, ok := modelFolder(path); ok {
+		return f, nil
+	}
+	extension := strings.ToLower(filepath.Ext(path))
+	i := slices.IndexFunc(modelFormats, func(f ModelFormat) bool { return f.Extension == extension })
+	if i < 0 {
+		var known []string
+		for _, f := range modelFormats {
+			known = append(known, f.Extension+" ("+f.Name+")")
+			if f.Folder != "" {
+				known = append(known, "a folder with "+f.Folder)
+			}
+		}
+		return ModelFormat{}, garner.Errorf(garner.ErrAttribute, "%s is no model file by its extension; there are %s", path, strings.Join(known, ", "))
+	}
+	return modelFormats[i], nil
+}
+
+// modelFolder finds the format of a folder.
+func modelFolder(path string) (ModelFormat, bool) {
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return ModelFormat{}, false
+	}
+	i := slices.IndexFunc(modelFormats, func(f ModelFormat) bool { return f.Folder != "" && exists(filepath.Join(path, f.Folder)) })
+	if i < 0 {
+		return ModelFormat{}, false
+	}
+	return modelFormats[i], true
+}
+
+// OpenModel opens a model, a file or a folder: see ModelFormatOf. The readers
 // infer the results of its gathers. Constants are mapped, not read: a model larger
-// than memory opens at once. The caller closes the model. An extension of no
-// format is a garner.ErrAttribute; other errors are those of the format's reader.
+// than memory opens at once. The caller closes the model. What is of no
+// format is a garner.ErrAttribute, and so is an option that the format has no use for;
+// other errors are those of the format's reader.
 func OpenModel(path string, o ModelOptions) (*model.Model, error) {
 	if err := NoURL(path); err != nil {
 		return nil, err
@@ -49,16 +99,14 @@ func OpenModel(path string, o ModelOptions) (*model.Model, error) {
 
 // openModel is OpenModel for a path that is known to be no URL.
 func openModel(path string, o ModelOptions) (*model.Model, error) {
-	extension := strings.ToLower(filepath.Ext(path))
-	i := slices.IndexFunc(modelFormats, func(f ModelFormat) bool { return f.Extension == extension })
-	if i < 0 {
-		known := make([]string, len(modelFormats))
-		for i, f := range modelFormats {
-			known[i] = f.Extension + " (" + f.Name + ")"
-		}
-		return nil, garner.Errorf(garner.ErrAttribute, "%s is no model file by its extension; there are %s", path, strings.Join(known, ", "))
+	f, err := ModelFormatOf(path)
+	if err != nil {
+		return nil, err
 	}
-	return modelFormats[i].open(path, o)
+	if o.Signature != "" && f.Name != graphdef.Format {
+		return nil, garner.Errorf(garner.ErrAttribute, "%s is of format %s, whose models have one graph; Options.Signature is for those of %s: leave it out", path, f.Name, graphdef.Format)
+	}
+	return f.open(path, o)
 }
 
 // Table gives a value of the model that follows from constants, such as the data of a

@@ -67,3 +67,46 @@ func TestOpenModel(t *testing.T) {
 		}
 	}
 }
+
+// TestTensorFlow opens the variables of a SavedModel by its folder and by its file, and those of
+// a checkpoint alone, in place; and refuses a signature of a model that has none.
+func TestTensorFlow(t *testing.T) {
+	const dir = "../tensorflow/graphdef/testdata/"
+	for _, operand := range []string{dir + "gathers#second", dir + "gathers/saved_model.pb#second/.ATTRIBUTES/VARIABLE_VALUE", dir + "gathers/variables/variables.index#second"} {
+		a, err := Open(t.Context(), operand, Options{InPlace: true})
+		if err != nil {
+			t.Errorf("%s: %v", operand, err)
+			continue
+		}
+		if a.Spec().String() != "f32[6,4]" {
+			t.Errorf("%s is %s", operand, a.Spec())
+		}
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+		list, err := List(t.Context(), operand, Options{})
+		if err != nil || len(list) != 1 {
+			t.Errorf("%s: %v, %v", operand, list, err)
+		}
+	}
+	words, close, err := Tensor(t.Context(), dir+"checkpoint/new.index#words", Options{})
+	if err != nil || words.Text() != `["a", "", "ccc"]` {
+		t.Errorf("%v, %v", words, err)
+	} else if err := close(); err != nil {
+		t.Error(err)
+	}
+	_, err = Open(t.Context(), dir+"checkpoint/old.ckpt.index#parts", Options{InPlace: true})
+	refused(t, err, ErrMemory, "encoded")
+	_, err = OpenModel("../testdata/models/bert.xml", ModelOptions{Signature: "f"})
+	refused(t, err, garner.ErrAttribute, "Options.Signature is for those of TensorFlow")
+	m, err := OpenModel(dir+"gathers", ModelOptions{Signature: "inner"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(m.Files); n != 3 {
+		t.Errorf("%d files: %v", n, m.Files)
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+}

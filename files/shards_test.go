@@ -330,7 +330,7 @@ func TestShardsRefused(t *testing.T) {
 		if !errors.Is(err, ErrUnknown) {
 			t.Errorf("%v is no ErrUnknown", err)
 		}
-		refused(t, err, garner.ErrAttribute, "garner: "+text+" is a folder without manifest.json, by which a folder is an array; name a file, or wait for the job that writes the folder")
+		refused(t, err, garner.ErrAttribute, "garner: "+text+" is a folder without saved_model.pb or manifest.json, by which a folder is an array; name a file, or wait for the job that writes the folder")
 	}
 	_, err = Parse("node#a")
 	refused(t, err, garner.ErrAttribute, "node#a: a folder holds one array, which has no name; leave #a out")

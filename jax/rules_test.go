@@ -106,6 +106,10 @@ func TestRulesOfTakeAlongAxis(t *testing.T) {
 		{Rule: "JA.6", Op: jax.NumpyTakeAlongAxis{Axis: at(0), Mode: "clip", WrapNegativeIndices: &no}, Data: "[10,20,30]", Indices: "[-1,-3,-4,3]", Want: "[10,10,10,30]"},
 		{Rule: "JA.6", Op: jax.NumpyTakeAlongAxis{Axis: at(1)}, Data: data, Indices: "[[-1],[-3]]", Want: "[[3],[4]]"},
 		{Rule: "JA.6", Op: jax.NumpyTakeAlongAxis{Axis: at(1), FillValue: "9", WrapNegativeIndices: &no}, Data: data, Indices: "[[-1],[2]]", Want: "[[9],[6]]"},
+		{Rule: "JA.7", Op: jax.NumpyTakeAlongAxis{Axis: at(0)}, Data: "zeros f32[0,2]", Indices: "[[0,-3]]", Want: "zeros f32[1,2]"},
+		{Rule: "JA.7", Op: jax.NumpyTakeAlongAxis{Axis: at(0), FillValue: "9"}, Data: "zeros f32[0,2]", Indices: "[[0,7]]", Want: "zeros f32[1,2]"},
+		{Rule: "JA.7", Op: garner.WithOutside(jax.NumpyTakeAlongAxis{Axis: at(0)}, garner.Error), Data: "zeros f32[0,2]", Indices: "[[0,7]]", Refuse: "index-out-of-range", Message: "which is empty"},
+		{Rule: "JA.7", Op: jax.NumpyTakeAlongAxis{Mode: "clip"}, Data: "zeros f32[2,0]", Indices: "[3]", Want: "zeros f32[1]"},
 		{Rule: "JA.6", Op: garner.WithOutside(jax.NumpyTakeAlongAxis{Axis: at(1), WrapNegativeIndices: &no}, garner.Error), Data: data, Indices: "[[-1],[2]]", Refuse: "index-out-of-range", Message: "indices[0,0] = -1 is outside axis 1 of data, which has 0…2"},
 	})
 }

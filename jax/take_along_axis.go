@@ -46,5 +46,8 @@ func (t NumpyTakeAlongAxis) Lower(l *garner.Lowering) {
 	if t.Axis != nil {
 		axis = l.Axis(*t.Axis) // JA.3
 	}
+	if d := l.Data(); axis >= 0 && axis < len(d.Dims) && d.Dims[axis] == garner.Exactly(0) { // JA.7
+		l.Outside(garner.Zero)
+	}
 	l.Elements(axis, garner.Broadcast) // JA.4
 }

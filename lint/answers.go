@@ -34,6 +34,9 @@ var outsideAnswers = append([]Evidence{
 	recorded("onnx.GatherElements-13", Refuses, "onnx-gatherelements-13-past-end"),
 	recorded("com.microsoft.GatherND-1", Refuses, "com-microsoft-gathernd-1-past-end-row"),
 	recorded("com.microsoft.GatherBlockQuantized-1", Zeros, "com-microsoft-gatherblockquantized-1-outside-int4-4b-100"),
+	recorded("tensorflow.Gather", Refuses, "tf-gather-v1-past-end"),
+	recorded("tensorflow.gather", Refuses, "tf-gather-past-end"),
+	recorded("tensorflow.gather", Clamps, "tf-gather-past-end").in(xla),
 	recorded("tensorflow.GatherV2", Refuses, "tf-gatherv2-past-end"),
 	recorded("tensorflow.GatherV2", Clamps, "tf-gatherv2-past-end").in(xla),
 	recorded("tensorflow.GatherNd", Refuses, "tf-gathernd-past-end-row"),
@@ -49,6 +52,8 @@ var outsideAnswers = append([]Evidence{
 	recorded("webnn.gatherND", Clamps, "wpt-webnn-gather-nd-float32-2-d-input-and-2-d-out-of-bounds-indices"),
 	recorded("tflite.GATHER", Refuses, "lint-tflite-past-end"),
 	recorded("tflite.GATHER_ND", Refuses, "lint-tflite-tuples-past-end"),
+	recorded("tflite.EMBEDDING_LOOKUP", Refuses, "tflite-lookup-past-end"),
+	recorded("tflite.hybrid-embedding-lookup", Refuses, "tflite-hybrid-i8-past-end"),
 }, ofBags("lint-bag-past-end-")...)
 
 // negativeAnswers are the recorded answers to an index from −s to −1, where s is
@@ -73,6 +78,8 @@ var negativeAnswers = append([]Evidence{
 	recorded("onnx.GatherElements-13", Counts, "onnx-gatherelements-13-negative"),
 	recorded("com.microsoft.GatherND-1", Counts, "com-microsoft-gathernd-1-negative-rows"),
 	recorded("com.microsoft.GatherBlockQuantized-1", Counts, "com-microsoft-gatherblockquantized-1-outside-int4-4b--1"),
+	recorded("tensorflow.Gather", Refuses, "tf-gather-v1-negative"),
+	recorded("tensorflow.gather", Refuses, "tf-gather-negative"),
 	recorded("tensorflow.GatherV2", Refuses, "tf-gatherv2-negative"),
 	recorded("tensorflow.GatherNd", Refuses, "tf-gathernd-negative-rows"),
 	recorded("tensorflow.gather_nd", Refuses, "tf-gather-nd-negative-rows"),
@@ -85,6 +92,7 @@ var negativeAnswers = append([]Evidence{
 	recorded("webnn.gatherND", Counts, "wpt-webnn-gather-nd-float32-2-d-input-and-2-d-negative-indices"),
 	recorded("tflite.GATHER", Refuses, "lint-tflite-negative"),
 	recorded("tflite.GATHER_ND", Refuses, "lint-tflite-tuples-negative"),
+	recorded("tflite.EMBEDDING_LOOKUP", Refuses, "tflite-lookup-negative"),
 }, ofBags("lint-bag-negative-")...)
 
 // ofBags returns the recorded answers of OpenVINO's bags, whose cases begin alike.

@@ -196,7 +196,7 @@ func (l *linter) ranks(v *model.Value) (open bool, from []*model.Value) {
 		return false, nil
 	}
 	if n := v.From; n != nil && n.Domain == "" {
-		if at, ok := rankOperands[n.Op]; ok && at < len(n.Inputs) && n.Inputs[at] != nil && !l.folded(n.Inputs[at]) {
+		if at, ok := rankOperands[l.nameOf(n)]; ok && at < len(n.Inputs) && n.Inputs[at] != nil && !l.folded(n.Inputs[at]) {
 			dims := n.Inputs[at].Spec.Dims
 			switch length, err := l.inferred.of(n.Inputs[at]); {
 			case n.Op == "Squeeze", n.Op == "Unsqueeze", !v.Spec.Rank.Known() && len(dims) == 1 && !dims[0].Known():
@@ -219,10 +219,10 @@ func (l *linter) ranks(v *model.Value) (open bool, from []*model.Value) {
 	if !isFirst(v) { // it has the rank of the first
 		return false, n.Outputs[:1]
 	}
-	if at, ok := rankOperands[n.Op]; ok && at < len(n.Inputs) && n.Op != "Squeeze" && n.Op != "Unsqueeze" && n.Op != "Tile" {
+	if at, ok := rankOperands[l.nameOf(n)]; ok && at < len(n.Inputs) && n.Op != "Squeeze" && n.Op != "Unsqueeze" && n.Op != "Tile" {
 		return false, nil // the length of that operand is the rank
 	}
-	_, bounded := stepOf(v)
+	_, bounded := l.stepOf(v)
 	switch {
 	case n.Op == "Squeeze" && len(n.Inputs) < 2 && n.Attributes["axes"] == nil && input(n, 0).Spec.Rank.Known():
 		return !known(input(n, 0)), nil

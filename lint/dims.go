@@ -93,7 +93,7 @@ func (f *inference) reads(v *model.Value) []*model.Value {
 		return nil
 	case len(v.Takes) > 0:
 		return v.Takes
-	case v.From == nil || shaperOf(v) == nil:
+	case v.From == nil || f.shaperOf(v) == nil:
 		return nil
 	}
 	if !isFirst(v) {
@@ -139,7 +139,7 @@ func (f *inference) infer(v *model.Value) ([]inferredDim, error) {
 	case len(v.Takes) > 0:
 		list = f.joined(v.Takes)
 	case v.From != nil:
-		if shape := shaperOf(v); shape != nil {
+		if shape := f.shaperOf(v); shape != nil {
 			if slices.ContainsFunc(f.reads(v), func(v *model.Value) bool { return f.packed[v] == packedUnread }) {
 				return []inferredDim{unreadDim}, nil
 			}
@@ -209,7 +209,7 @@ func (f *inference) joined(values []*model.Value) []inferredDim {
 
 // shaperOf gives the function of the node that makes a value, by which it infers the value's
 // dims; nil where lint has none.
-func shaperOf(v *model.Value) func(c *operation) []inferredDim {
+func (l *linter) shaperOf(v *model.Value) func(c *operation) []inferredDim {
 	n := v.From
 	if !isFirst(v) && n.Op != "Split" && n.Op != "VariadicSplit" && n.Op != "TopK" {
 		return nil
@@ -223,7 +223,7 @@ func shaperOf(v *model.Value) func(c *operation) []inferredDim {
 	if effect, _ := operators.EffectOf(n); effect == operators.Cast {
 		return dimsOfFirst
 	}
-	return shapersByName[n.Op]
+	return shapersByName[l.nameOf(n)]
 }
 
 // shapersByName are the operators whose results have dims of their inputs, by their names

@@ -53,9 +53,9 @@ var foldables = func() map[string]foldable {
 // folded reports whether OpenVINO computes a value before the first run, because it
 // depends on constants and on known shapes alone.
 func (l *linter) folded(v *model.Value) bool {
-	_ = groups(v, l.foldedSeen, foldedFrom, func(group []*model.Value) error { // which has no error
+	_ = groups(v, l.foldedSeen, l.foldedFrom, func(group []*model.Value) error { // which has no error
 		for _, v := range group {
-			from := foldedFrom(v)
+			from := l.foldedFrom(v)
 			l.isFolded[v] = v.Constant != nil || l.knownShape(v) || len(from) > 0 && !slices.ContainsFunc(from, func(v *model.Value) bool { return v != nil && !l.isFolded[v] })
 		}
 		return nil
@@ -78,7 +78,7 @@ func (l *linter) knownShape(v *model.Value) bool {
 
 // foldedFrom lists what must be folded so that OpenVINO folds a value; nothing where it
 // does not.
-func foldedFrom(v *model.Value) []*model.Value {
+func (l *linter) foldedFrom(v *model.Value) []*model.Value {
 	if v.Constant != nil || v.From == nil {
 		return nil
 	}
@@ -86,11 +86,11 @@ func foldedFrom(v *model.Value) []*model.Value {
 		return v.From.Outputs[:1]
 	}
 	n := v.From
-	of, listed := foldables[n.Op]
+	of, listed := foldables[l.nameOf(n)]
 	if n.Domain != "" && !n.IsGather() {
 		return nil
 	}
-	if _, bounded := stepOf(v); !bounded && !listed {
+	if _, bounded := l.stepOf(v); !bounded && !listed {
 		return nil
 	}
 	if listed {

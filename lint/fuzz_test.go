@@ -34,7 +34,7 @@ func FuzzModel(f *testing.F) {
 				n.Attributes[name] = pick(r, any(int64(0)), any(int64(1)), any(int64(2)), any(int64(-1)), any(int64(math.MinInt64)), any(int64(math.MaxInt64)), any("word"), any([]int64{1, 2}), any(true), any(1.5))
 			}
 		}
-		m := &model.Model{Path: "m", Format: pick(r, "ONNX", "OpenVINO IR", ""), Graph: &model.Graph{Nodes: []*model.Node{n}}}
+		m := &model.Model{Path: "m", Format: pick(r, "ONNX", "OpenVINO IR", "TensorFlow", ""), Graph: &model.Graph{Nodes: []*model.Node{n}}}
 		for range r.IntN(5) {
 			v := value(r)
 			if v != nil && v.Constant == nil && r.IntN(2) == 0 {

@@ -129,6 +129,15 @@ func outermost(sign float64, a, b end) end {
 }
 
 func innermost(sign float64, a, b end) end {
+	// Both bound the value. A length says more of it than the end of a narrow type does,
+	// which is nearer than the longest length.
+	length := func(e end) bool { return e.why == counted || e.why == position }
+	switch {
+	case a.why == open && a.at != 0 && length(b):
+		return b
+	case b.why == open && b.at != 0 && length(a):
+		return a
+	}
 	if sign*a.at > sign*b.at || a.at == b.at && a.why < b.why {
 		return a
 	}
@@ -392,7 +401,9 @@ func both(d garner.DType, a, b bounds, f func(x, y interval) interval) bounds {
 		case 1:
 			return b.last[0], true
 		}
-		return b.interval, len(b.last) == 0 && n > 1 // its last dim is then 1 or n
+		whole := b.interval
+		whole.exact = whole.exact && whole.point() // another position may attain an end
+		return whole, len(b.last) == 0 && n > 1    // its last dim is then 1 or n
 	}
 	for i := range n {
 		x, ok := at(a, i)
@@ -492,7 +503,7 @@ func (l *linter) reads(v *model.Value) []*model.Value {
 	case v.From == nil:
 		return nil
 	}
-	s, ok := stepOf(v)
+	s, ok := l.stepOf(v)
 	if !ok {
 		return nil
 	}
@@ -531,7 +542,7 @@ func (l *linter) compute(v *model.Value) (bounds, error) {
 	case v.From == nil:
 		return anything(v), nil
 	}
-	s, ok := stepOf(v)
+	s, ok := l.stepOf(v)
 	if !ok {
 		return anything(v), nil
 	}

@@ -56,7 +56,9 @@ type Rule struct {
 	Severity Severity
 	About    string // what the rule looks at, and the consequence
 	Remedy   string
-	Changes  bool // the remedy changes the model; lint/testdata has it run in ONNX Runtime and OpenVINO. Of any other, a person decides
+	Changes  bool   // the remedy changes the model; lint/testdata has it run in ONNX Runtime and OpenVINO. Of any other, a person decides
+	Mend     string // what Mends does about it; "" where Decide is not
+	Decide   string // what a person must decide, so that no mend can; "" where Mend is not
 	Evidence []Evidence
 
 	check func(r *Rule, s *subject) error
@@ -162,16 +164,7 @@ func Model(ctx context.Context, m *model.Model, o Options) ([]Finding, error) {
 		l.runtimes = slices.DeleteFunc(l.runtimes, func(r Runtime) bool { return !slices.Contains(o.Runtimes, r) })
 		l.home = l.runtimes
 	}
-	if m.Graph != nil {
-		for _, v := range m.Graph.Inputs {
-			l.inputs[v] = true
-			_, known := v.Spec.Shape()
-			l.dynamic = l.dynamic || !known
-			if l.openInput == nil && l.rankless(v) {
-				l.openInput = v
-			}
-		}
-	}
+	l.lookAtInputs()
 	for n := range m.Gathers() {
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
@@ -189,11 +182,27 @@ func Model(ctx context.Context, m *model.Model, o Options) ([]Finding, error) {
 	return l.findings, nil
 }
 
+// lookAtInputs notes the inputs of the model.
+func (l *linter) lookAtInputs() {
+	if l.model.Graph == nil {
+		return
+	}
+	for _, v := range l.model.Graph.Inputs {
+		l.inputs[v] = true
+		_, known := v.Spec.Shape()
+		l.dynamic = l.dynamic || !known
+		if l.openInput == nil && l.rankless(v) {
+			l.openInput = v
+		}
+	}
+}
+
 // homes lists the runtimes that read a format without conversion.
 var homes = map[string][]Runtime{
 	"ONNX":        {OpenVINO, ONNXRuntime},
 	"OpenVINO IR": {OpenVINO},
 	"TFLite":      {LiteRT, OpenVINO},
+	"TensorFlow":  {TensorFlow},
 }
 
 // A linter collects the findings of one model.
@@ -286,7 +295,7 @@ func (l *linter) consequences(evidence []Evidence) string {
 // node, without evidence of the answers in over. Nodes that are alike share the
 // list, which must not be changed.
 func (s *subject) answers(r *Rule, over ...Answer) []Evidence {
-	key := answersKey{r, s.operator.Name, fmt.Sprint(over), s.batch != 0, s.torch(), s.shortVector(), s.compressed}
+	key := answersKey{r, s.operator.Name, fmt.Sprint(over), s.batch != 0, s.torch(), s.shortVector(), s.compressed, s.ignores()}
 	if list, ok := s.shared[key]; ok {
 		return list
 	}
@@ -298,6 +307,9 @@ func (s *subject) answers(r *Rule, over ...Answer) []Evidence {
 		}
 		for _, e := range r.Evidence {
 			if e.Operator != name || name == "" || e.Runtime() != runtime || slices.Contains(over, e.Answer) {
+				continue
+			}
+			if runtime == TensorFlow && s.ignores() && ofBadIndices(e) {
 				continue
 			}
 			if short := s.shortVector(); e.Run == shortVector && !short || runtime == OpenVINO && e.Answer == Zeros && short {
@@ -318,6 +330,7 @@ type answersKey struct {
 	torch          string
 	short          bool
 	compressed     bool
+	ignores        bool
 }
 
 // shortVector reports whether OpenVINO may gather by the path that it has for short
@@ -346,6 +359,9 @@ func (s *subject) torch() string {
 func (s *subject) as(r Runtime) string {
 	if runtimeOf(s.operator.Name) == r {
 		return s.operator.Name
+	}
+	if s.operator.Name == "tflite.hybrid-embedding-lookup" && r == OpenVINO { // which dequantises the table before a gather
+		return "openvino.Gather-8"
 	}
 	if combines(s.operator) {
 		return ""

@@ -457,13 +457,15 @@ var rules = []Rule{
 	},
 	{
 		ID: "L.30", Severity: Warning, Title: "A gather of TFLite is read by OpenVINO",
-		About: "Finds GATHER and GATHER_ND of a TFLite model whose indices may be negative or outside. LiteRT refuses such an index. OpenVINO reads the model with its " +
-			"own operators: it counts a negative index from the end, and for one outside writes zeros (GATHER) or reads other memory (GATHER_ND).",
+		About: "Finds gathers of a TFLite model whose indices may be negative or outside. LiteRT refuses such an index. OpenVINO reads the model with its " +
+			"own operators: it counts a negative index from the end, and for one outside writes zeros, or reads other memory (GATHER_ND).",
 		Remedy:  "Clamp the indices in the model to the axis, or check them before each run.",
 		Changes: true,
 		Evidence: []Evidence{
 			recorded("tflite.GATHER", Refuses, "lint-tflite-negative"),
 			recorded("tflite.GATHER_ND", Refuses, "lint-tflite-tuples-negative"),
+			recorded("tflite.EMBEDDING_LOOKUP", Refuses, "tflite-lookup-negative"),
+			recorded("tflite.hybrid-embedding-lookup", Refuses, "tflite-hybrid-i8-past-end"),
 			recorded("openvino.Gather-8", Counts, "lint-tflite-negative").in(fromTFLite),
 			recorded("openvino.Gather-8", Zeros, "lint-tflite-past-end").in(fromTFLite),
 			recorded("openvino.GatherND-8", Counts, "lint-tflite-tuples-negative").in(fromTFLite),

@@ -673,10 +673,28 @@ var tests = []struct {
 		{gather{op: "tflite.GATHER", data: given("f32[5,2]"), indices: given("i32[3]")}, Warning, "litert openvino",
 			`the indices come from the input "in" and nothing bounds them; with one below 0 or outside: OpenVINO (reading TFLite) counts it from the end, OpenVINO (reading TFLite) writes zeros, LiteRT refuses it`},
 		{gather{op: "tflite.GATHER_ND", data: given("f32[5,2]"), indices: clip("i32[3,1]", -5, 4)}, Warning, "litert openvino", "the indices may be -5 to 4, and axis 0 of data has 5"},
+		{gather{op: "tflite.EMBEDDING_LOOKUP", data: given("f32[5,2]"), indices: given("i32[3]")}, Warning, "litert openvino", "OpenVINO (reading TFLite) writes zeros, LiteRT refuses it"},
+		{gather{op: "tflite.hybrid-embedding-lookup", data: given("i8[5,2]"), indices: given("i32[3]"), further: []*model.Value{given("f32[]")}}, Warning, "litert openvino", "nothing bounds them"},
+		{gather{op: "tflite.GATHER", data: given("f32[5,2]"), indices: lite("MINIMUM", "i32[3]", given("i32[3]"), i32of(4))}, Warning, "litert openvino", "nothing bounds them from below"},
+		{gather{op: "tflite.GATHER_ND", data: given("f32[5,2]"), indices: lite("PACK", "i32[2]", lite("FLOOR_MOD", "i32[]", given("i32[]"), i32of(5)), lite("FLOOR_MOD", "i32[]", given("i32[]"), i32of(3)))}, Warning, "litert openvino", "the indices may be 0 to 2, and axis 1 of data has 2"},
 	}, []gather{
+		{op: "tflite.EMBEDDING_LOOKUP", data: given("f32[5,2]"), indices: lite("MAXIMUM", "i32[3]", lite("MINIMUM", "i32[3]", given("i32[3]"), i32of(4)), i32of(0))},
+		{op: "tflite.GATHER", data: given("f32[5,2]"), indices: lite("CAST", "i64[3]", lite("FLOOR_MOD", "i32[3]", given("i32[3]"), i32of(5)))},
+		{op: "tflite.GATHER", data: given("f32[5,2]"), indices: lite("RESHAPE", "i32[3,1]", lite("ARG_MAX", "i32[3]", given("f32[3,5]"), i32of(1)), given("i32[2]"))},
+		{op: "tflite.GATHER_ND", data: given("f32[5,3]"), indices: lite("PACK", "i32[2]", lite("FLOOR_MOD", "i32[]", given("i32[]"), i32of(5)), lite("FLOOR_MOD", "i32[]", given("i32[]"), i32of(3)))},
 		{op: "tflite.GATHER", data: given("f32[5,2]"), indices: clip("i32[3]", 0, 4)},
 		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: given("i32[3]")},
 	}},
+}
+
+// i32of returns a constant i32.
+func i32of(v int32) *model.Value { return held(garner.Of([]int32{v})) }
+
+// lite returns the output of an operator of LiteRT; of PACK along the last axis.
+func lite(op, spec string, of ...*model.Value) *model.Value {
+	v := made(op, spec, of...)
+	v.From.Attributes = map[string]any{"axis": int64(-1)}
+	return v
 }
 
 // lengthOfInput returns the second dim of an input.

@@ -73,7 +73,7 @@ func (s step) reads(n *model.Node) []*model.Value {
 func isFirst(v *model.Value) bool { return len(v.From.Outputs) == 0 || v.From.Outputs[0] == v }
 
 // stepOf finds the step of the node that makes a value; false where the value may be anything.
-func stepOf(v *model.Value) (step, bool) {
+func (l *linter) stepOf(v *model.Value) (step, bool) {
 	n := v.From
 	if n.IsGather() {
 		if o, err := operators.Find(n.Operator, 0); err != nil || combines(o) {
@@ -84,6 +84,9 @@ func stepOf(v *model.Value) (step, bool) {
 	if n.Domain != "" || len(n.Graphs) > 0 {
 		return step{}, false
 	}
+	if computesCodes(n) {
+		return step{}, false
+	}
 	switch effect, _ := operators.EffectOf(n); effect {
 	case operators.Reshaped:
 		return of(reshaped, 0), true
@@ -92,7 +95,11 @@ func stepOf(v *model.Value) (step, bool) {
 	case operators.Permuted:
 		return of(transposed, 0), true
 	}
-	s, ok := steps[n.Op]
+	name := l.nameOf(n)
+	s, ok := steps[name]
+	if !ok {
+		s, ok = tfliteSteps[name]
+	}
 	return s, ok && (s.operands != nil || isFirst(v)) // what needs all inputs has one result
 }
 

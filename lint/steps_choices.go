@@ -36,7 +36,7 @@ func compared(n *model.Node) []*model.Value {
 // is one of some.
 func operandsOf(v *model.Value, ops ...string) []*model.Value {
 	n := v.From
-	if n == nil || n.Domain != "" || !slices.Contains(ops, n.Op) || len(n.Inputs) != 2 || n.Inputs[0] == nil || n.Inputs[1] == nil {
+	if n == nil || n.Domain != "" || !slices.Contains(ops, plainOp(n)) || len(n.Inputs) != 2 || n.Inputs[0] == nil || n.Inputs[1] == nil {
 		return nil
 	}
 	return n.Inputs
@@ -52,16 +52,16 @@ func chosen(c *operation) bounds {
 			under, above := x, x
 			under.interval = least(x.interval, number(k.low.at-1))
 			above.interval = most(x.interval, number(k.low.at))
-			if input(c.node, 0).From.Op != "Less" {
+			if plainOp(input(c.node, 0).From) != "Less" {
 				under, above = above, under
 			}
 			a, b = c.where(input(c.node, 1), in[0], under, a), c.where(input(c.node, 2), in[0], above, b)
 			// A value that no element can choose adds nothing.
-			switch less := input(c.node, 0).From.Op == "Less"; {
+			switch less := plainOp(input(c.node, 0).From) == "Less"; {
 			case x.low.at >= k.low.at && less, x.high.at < k.low.at && !less:
-				a.interval, a.last = b.interval, b.last
+				a.interval, a.last = b.interval, b.stretched(len(a.last))
 			case x.low.at >= k.low.at && !less, x.high.at < k.low.at && less:
-				b.interval, b.last = a.interval, a.last
+				b.interval, b.last = a.interval, a.stretched(len(b.last))
 			}
 		}
 	}
@@ -78,6 +78,16 @@ func chosen(c *operation) bounds {
 		made.rank = -1
 	}
 	return made
+}
+
+// stretched is the positions of bounds where a value has n of them.
+func (b bounds) stretched(n int) []interval {
+	if n == len(b.last) || n == 0 {
+		return b.last[:n]
+	}
+	any := b.interval
+	any.exact = any.exact && any.point()
+	return slices.Repeat([]interval{any}, n)
 }
 
 // where gives the bounds of a value where x is within narrower ones: of x itself, and

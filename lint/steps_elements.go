@@ -357,7 +357,7 @@ func gathered(c *operation) bounds {
 // indices; false where there are none such.
 func (b bounds) selected(at bounds, c *operation) (bounds, bool) {
 	var list []interval
-	if b.rank == 1 && len(b.last) > 0 && c.gathersAlong() {
+	if b.rank == 1 && len(b.last) > 0 && (c.gathersAlong() || c.gathersElements()) {
 		for _, i := range at.last {
 			n := i.low.at
 			if n < 0 && countsFromEnd(c.node.Operator) {
@@ -402,4 +402,11 @@ func (b bounds) column(at bounds, c *operation) (bounds, bool) {
 func (c *operation) gathersAlong() bool {
 	o, err := operators.Find(c.node.Operator, 0)
 	return err == nil && o.Kind == operators.Gather
+}
+
+// gathersElements reports whether a gather takes elements of a vector, which Gather does
+// too.
+func (c *operation) gathersElements() bool {
+	o, err := operators.Find(c.node.Operator, 0)
+	return err == nil && o.Kind == operators.Elements
 }

@@ -15,6 +15,7 @@
 package model
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -35,7 +36,7 @@ var Unknown = garner.SpecOfRank(garner.Invalid, garner.AnyDim)
 // A Model is one model file and the files beside it that hold its constants.
 type Model struct {
 	Path     string         // the path given to the reader
-	Format   string         // "ONNX", "OpenVINO IR"
+	Format   string         // "ONNX", "OpenVINO IR", "TFLite"
 	Producer string         // the program that wrote it; "" where the file does not say
 	Opsets   map[string]int // the opset of each domain, in formats that declare it for the whole file; "" is ONNX's own domain
 	Graph    *Graph
@@ -133,12 +134,47 @@ type Value struct {
 	From     *Node     // the node that computes it; nil for an input of a graph and for a constant
 	Constant *Constant // its elements, where the file holds them; the default of an input
 
+	// Quantised says for which reals the elements stand, in formats that keep that beside
+	// the type; nil where they stand for themselves.
+	Quantised *Quantised
+
 	// Takes lists the values that this one takes its elements from where a
 	// sub-graph is between: for a parameter of a sub-graph the input of the node,
 	// and in a loop the result of the turn before; for an output of the node the
 	// results of its sub-graphs. It is nil for every other value.
 	Takes []*Value
 	Turn  bool // a parameter that is the number of a loop's turn, from 0; Takes is how many turns there are
+}
+
+// Quantised says for which reals integers stand:
+//
+//	real = (element - zero)·scale
+type Quantised struct {
+	Scales []float32 // one, or one for each position along Axis
+	Zeros  []int64   // as many
+	Axis   int       // along which Scales lie where that are several
+	Blocks bool      // blocks along an axis have scales of their own, which are not here
+}
+
+// Equal reports whether elements stand for the same reals.
+func (q *Quantised) Equal(other *Quantised) bool {
+	if q == nil || other == nil {
+		return q == other
+	}
+	return slices.Equal(q.Scales, other.Scales) && slices.Equal(q.Zeros, other.Zeros) && (len(q.Scales) < 2 || q.Axis == other.Axis) && !q.Blocks && !other.Blocks
+}
+
+// String gives the scales and the zero points in words, as "scale 0.5, zero point -3".
+func (q *Quantised) String() string {
+	switch {
+	case q.Blocks:
+		return "scales of blocks"
+	case len(q.Scales) != 1:
+		return fmt.Sprintf("%d scales along axis %d", len(q.Scales), q.Axis)
+	case q.Zeros[0] == 0:
+		return fmt.Sprintf("scale %v", q.Scales[0])
+	}
+	return fmt.Sprintf("scale %v, zero point %d", q.Scales[0], q.Zeros[0])
 }
 
 // String gives the name and the type: input_ids i64[batch,?].
@@ -206,6 +242,10 @@ type Constant struct {
 
 	// Encoded says that Tensor decodes the elements into new memory on each call.
 	Encoded bool
+
+	// Verify reads all elements of File and compares their checksum with the one that the
+	// model's files have. nil: they have none, or Tensor compares it.
+	Verify func(ctx context.Context) error
 
 	load func() (garner.Tensor, error)
 }

@@ -3,6 +3,7 @@ package operators
 import (
 	"slices"
 
+	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/model"
 )
 
@@ -21,16 +22,21 @@ const (
 	Computed               // arithmetic on the elements of all inputs
 )
 
-// around is what the operators around gathers do, by their names in ONNX and in
-// OpenVINO.
+// around is what the operators around gathers do, by their names in ONNX, in
+// OpenVINO, in TensorFlow and in LiteRT.
 var around = map[string]Effect{
 	"Identity": Reshaped, "Reshape": Reshaped, "Flatten": Reshaped, "Squeeze": Reshaped, "Unsqueeze": Reshaped,
+	"ExpandDims": Reshaped, "ReadVariableOp": Reshaped, "StopGradient": Reshaped, "PreventGradient": Reshaped, "Snapshot": Reshaped,
 
 	"Cast": Cast, "CastLike": Cast, "Convert": Cast, "ConvertLike": Cast,
 
 	"Transpose": Permuted,
 
+	"AddV2": Computed, "RealDiv": Computed,
 	"Add": Computed, "Sub": Computed, "Subtract": Computed, "Mul": Computed, "Multiply": Computed, "Div": Computed, "Divide": Computed,
+
+	"RESHAPE": Reshaped, "SQUEEZE": Reshaped, "EXPAND_DIMS": Reshaped, "CAST": Cast, "TRANSPOSE": Permuted,
+	"ADD": Computed, "SUB": Computed, "MUL": Computed, "DIV": Computed,
 }
 
 // EffectOf gives the effect of a node, and the inputs whose elements go into its
@@ -38,6 +44,9 @@ var around = map[string]Effect{
 // other than the framework's own is Opaque.
 func EffectOf(n *model.Node) (Effect, []*model.Value) {
 	effect := around[n.Op]
+	if n.Op == "DEQUANTIZE" && len(n.Inputs) > 0 && n.Inputs[0] != nil && n.Inputs[0].Spec.DType == garner.F16 {
+		effect = Cast // of LiteRT: f16 has no scales
+	}
 	if effect == Opaque || n.Domain != "" {
 		return Opaque, nil
 	}

@@ -173,6 +173,8 @@ var table = []Operator{
 	{"webnn.gatherND", GatherND, webnn.GatherND{}, nnPage + "gathernd", tuples, indexWeb, `'[[1,2],[3,4]]' '[[0,-1],[9,0]]'   # [2, 3]`},
 	{"tflite.GATHER", Gather, tflite.Gather{}, litePage + "gather", batchSlices, index16to64, `'[[1,2],[3,4]]' '[[1],[0]]' --axis 1 --batch-dims 1   # [[2], [3]]`},
 	{"tflite.GATHER_ND", GatherND, tflite.GatherND{}, litePage + "gather_nd", tuples, index16to64, `'[[1,2],[3,4]]' '[[1,0]]'   # [3]`},
+	{"tflite.EMBEDDING_LOOKUP", Gather, tflite.EmbeddingLookup{}, litePage + "embedding_lookup", "indices + data[1:], of indices that are a vector", "data of any type, indices i32", `'[[1,2],[3,4]]' '[1,0]'   # [[3, 4], [1, 2]]`},
+	{"tflite.hybrid-embedding-lookup", Gather, tflite.HybridEmbeddingLookup{}, litePage + "embedding_lookup", "indices + data[1:], of indices that are a vector", "data i8, i4 or i2, scale f32, indices i32", `'i8[[1,2],[3,4]]' '[1,0]' --operand 'scale=f32(0.5)'   # [[1.5, 2.0], [0.5, 1.0]]`},
 	{"stablehlo.gather", GatherND, stablehlo.Gather{}, hloPage + "gather", windows, anyIndex, `'[1,2,3,4]' '[[1],[9]]' --attr offset_dims=[1] --attr start_index_map=[0] --attr index_vector_dim=1 --attr slice_sizes=[2]   # [[2, 3], [3, 4]]`},
 	{"stablehlo.dynamic_gather", GatherND, stablehlo.DynamicGather{}, hloPage + "dynamic_gather", windows, anyIndex, `'[1,2,3,4]' '[[1],[9]]' --attr offset_dims=[1] --attr start_index_map=[0] --attr index_vector_dim=1 --attr slice_sizes=[2]   # [[2, 3], [3, 4]]`},
 	{"jax.lax.gather", GatherND, jax.LaxGather{}, jaxPage + "lax.gather.html", windows, anyIndex, `'[1,2,3,4]' '[[1],[2]]' --attr offset_dims=[1] --attr start_index_map=[0] --attr slice_sizes=[2]   # [[2, 3], [3, 4]]`},

@@ -414,7 +414,7 @@ func TestCopies(t *testing.T) {
 		openvino.EmbeddingSegmentsSum-3 openvino.compressed-gather
 		tensorflow.embedding_lookup_sparse tensorflow.safe_embedding_lookup_sparse
 		tensorflow.sparse_segment_mean tensorflow.sparse_segment_sqrtn tensorflow.sparse_segment_sum
-		torch.embedding_bag torch.quantized_embedding torch.quantized_embedding_bag torch.quantized_embedding_unpack`)
+		tflite.hybrid-embedding-lookup torch.embedding_bag torch.quantized_embedding torch.quantized_embedding_bag torch.quantized_embedding_unpack`)
 	if !slices.Equal(computing, want) {
 		t.Errorf("%v compute, want %v", computing, want)
 	}

@@ -19,7 +19,26 @@ var related = map[[2]string]Related{
 	{"com.microsoft", "EmbedLayerNormalization"}:  {Data: 2, Indices: 0},
 	{"com.microsoft", "QEmbedLayerNormalization"}: {Data: 2, Indices: 0},
 	{"ai.onnx.ml", "ArrayFeatureExtractor"}:       {Data: 0, Indices: 1},
+
+	// Of LiteRT. Its STABLEHLO_GATHER moves no window inside, and so is not stablehlo.gather; the Flex
+	// operators are TensorFlow's in a custom operator.
+	{"", "EMBEDDING_LOOKUP_SPARSE"}:    {Data: 4, Indices: 0},
+	{"", "HASHTABLE_LOOKUP"}:           {Data: 2, Indices: 0},
+	{"", "STABLEHLO_GATHER"}:           {Data: 0, Indices: 1},
+	{"custom", "FlexGather"}:           {Data: 0, Indices: 1},
+	{"custom", "FlexGatherV2"}:         {Data: 0, Indices: 1},
+	{"custom", "FlexGatherNd"}:         {Data: 0, Indices: 1},
+	{"custom", "FlexResourceGather"}:   {Data: 0, Indices: 1},
+	{"custom", "FlexResourceGatherNd"}: {Data: 0, Indices: 1},
+	// Of TensorFlow: a lookup in a list of tables parts the ids by their table, gathers from
+	// each, and stitches the rows together.
+	{"", "DynamicPartition"}:      {Data: 0, Indices: 1},
+	{"", "DynamicStitch"}:         stitches,
+	{"", "ParallelDynamicStitch"}: stitches,
 }
+
+// stitches is an operator of as many lists of indices as of tables.
+var stitches = Related{Data: -1, Indices: 0}
 
 // RelatedOf describes a node of a related operator; false for any other node. Every
 // operator whose name begins with EmbeddingBag is one, but those that this package has:
@@ -29,6 +48,9 @@ func RelatedOf(n *model.Node) (Related, bool) {
 	if aten, _ := n.Attributes["operator"].(string); !ok {
 		ok = strings.HasPrefix(n.Op, "EmbeddingBag") || n.Op == "ATen" && strings.HasPrefix(aten, "embedding")
 		r = Related{Data: 0, Indices: 1}
+	}
+	if r == stitches {
+		r.Data = len(n.Inputs) / 2
 	}
 	if !ok || n.IsGather() || max(r.Data, r.Indices) >= len(n.Inputs) {
 		return Related{}, false
@@ -54,7 +76,7 @@ func Constants(cast func(to, from *model.Value) bool) func(v *model.Value) *mode
 }
 
 // Dequantised returns a function that gives the constant that a value is the
-// dequantisation of, as a whole: by DequantizeLinear, or as OpenVINO writes it, by a
+// dequantisation of, as a whole: by DequantizeLinear or DEQUANTIZE, or as OpenVINO writes it, by a
 // conversion of integers and arithmetic with constants. It gives nil for any other
 // value. It visits each value of a model once, and is not safe for concurrent use.
 func Dequantised() func(v *model.Value) *model.Constant {
@@ -92,9 +114,10 @@ func Dequantised() func(v *model.Value) *model.Constant {
 	}
 }
 
-// dequantizes reports whether a node is a DequantizeLinear.
+// dequantizes reports whether a node is a DequantizeLinear, or LiteRT's DEQUANTIZE.
 func dequantizes(n *model.Node) bool {
-	return n != nil && n.Op == "DequantizeLinear" && (n.Domain == "" || n.Domain == "com.microsoft") && len(n.Inputs) > 0
+	return n != nil && (n.Op == "DequantizeLinear" && (n.Domain == "" || n.Domain == "com.microsoft") || n.Op == "DEQUANTIZE" && n.Domain == "") &&
+		len(n.Inputs) > 0 && n.Inputs[0] != nil
 }
 
 // effectBehind is EffectOf the node that makes a value; Opaque where none does.

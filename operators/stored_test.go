@@ -17,7 +17,7 @@ import (
 
 // decodes reports whether an operator decodes the elements that it gathers.
 func decodes(o operators.Operator) bool {
-	return strings.HasPrefix(o.Name, "gguf.") || strings.HasPrefix(o.Name, "torch.quantized") || slices.Contains([]string{"openvino.compressed-gather", "com.microsoft.GatherBlockQuantized-1"}, o.Name)
+	return strings.HasPrefix(o.Name, "gguf.") || strings.HasPrefix(o.Name, "torch.quantized") || slices.Contains([]string{"openvino.compressed-gather", "tflite.hybrid-embedding-lookup", "com.microsoft.GatherBlockQuantized-1"}, o.Name)
 }
 
 // stored is a random gather of stored elements, most of them in order.
@@ -62,6 +62,14 @@ func (w words) stored(o operators.Operator) (s stored) {
 		}
 		s.attributes["bits"] = int64(off(bits))
 		s.data = w.tensor(pick(garner.U8), []int{rows, 4 + 4*(bits/8) + off(w.IntN(9))})
+	case o.Name == "tflite.hybrid-embedding-lookup":
+		ds := []int{rows, off(w.IntN(9))}
+		scales := []int{}
+		if w.IntN(2) == 0 {
+			scales = []int{off(rows), 1}
+		}
+		s.data = w.tensor(pick(garner.I8, garner.I4, garner.I2), ds)
+		s.more = []garner.Tensor{w.tensor(scale, scales)}
 	case o.Name == "openvino.compressed-gather":
 		ds := w.shape(1 + w.IntN(3))
 		rows = ds[0]

@@ -6,12 +6,13 @@ import (
 	"io"
 	"sync"
 
+	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/exec"
 	"github.com/garner-go/garner/internal/mapped"
 )
 
 // serve calls answer for every request, on up to workers goroutines, and waits
-// for them. A panic of answer is one of the caller.
+// for them. A panic of answer is one of the caller, and a page fault an ErrFault.
 func (f *File) serve(ctx context.Context, q *requests, workers int, answer func(r request, scratch []byte) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -38,14 +39,19 @@ func (f *File) serve(ctx context.Context, q *requests, workers int, answer func(
 		cancel(nil) // also where work panics here
 		wait.Wait()
 	}()
+	guarded := func() {
+		if exec.Guard(work) {
+			cancel(garner.Vanished()) // rows.Dst may be a mapped file
+		}
+	}
 	for range min(workers, q.most()) - 1 {
 		wait.Go(func() {
-			if !panics.Run(work) {
+			if !panics.Run(guarded) {
 				cancel(nil)
 			}
 		})
 	}
-	work()
+	guarded()
 	wait.Wait()
 	panics.Rethrow()
 	return context.Cause(ctx)

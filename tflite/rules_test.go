@@ -50,3 +50,32 @@ func TestRulesOfGatherND(t *testing.T) {
 		{Rule: "LN.4", Op: tflite.GatherND{}, Data: params, Indices: "[[-1,0]]", Refuse: "index-out-of-range", Message: "indices[0,0] = -1"},
 	})
 }
+
+func TestRulesOfEmbeddingLookup(t *testing.T) {
+	op := tflite.EmbeddingLookup{}
+	ruletest.Run(t, []ruletest.Case{
+		{Rule: "LE.1", Op: op, Data: params, Indices: "[1]", Want: "[[4,5,6]]"},
+		{Rule: "LE.1", Op: op, Data: "[[[1],[2]],[[3],[4]]]", Indices: "[1,1,0]", Want: "[[[3],[4]],[[3],[4]],[[1],[2]]]"},
+		{Rule: "LE.1", Op: op, Data: "[1,2,3]", Indices: "[1]", Refuse: "rank", Message: "needs 2 or more"},
+		{Rule: "LE.1", Op: op, Data: params, Indices: "[[1]]", Refuse: "rank", Message: "indices i64[1,1] have rank 2"},
+
+		{Rule: "LE.2", Op: op, Data: params, Indices: "[0,1]", Want: "[[1,2,3],[4,5,6]]"},
+		{Rule: "LE.2", Op: op, Data: params, Indices: "[0,2]", Refuse: "index-out-of-range", Message: "indices[1] = 2 is outside axis 0 of data, which has 0…1"},
+		{Rule: "LE.2", Op: op, Data: params, Indices: "[-1]", Refuse: "index-out-of-range", Message: "indices[0] = -1"},
+	})
+}
+
+func TestRulesOfHybridEmbeddingLookup(t *testing.T) {
+	op := tflite.HybridEmbeddingLookup{}
+	ruletest.Run(t, []ruletest.Case{
+		{Rule: "LH.1", Op: op, Data: "i8[[1,-128],[3,127]]", Indices: "[1,0]", More: []string{"f32(0.5)"}, Want: "f32[[1.5,63.5],[0.5,-64]]"},
+		{Rule: "LH.1", Op: op, Data: "u8[[1,2],[3,4]]", Indices: "[1,0]", More: []string{"f32(0.1)"}, Refuse: "dtype", Message: "codes may be i8, i4 or i2"},
+
+		{Rule: "LH.2", Op: op, Data: "i4[[1,-8],[3,7]]", Indices: "[1,0]", More: []string{"f32[[2],[0.5]]"}, Want: "f32[[1.5,3.5],[2,-16]]"},
+		{Rule: "LH.2", Op: op, Data: "i8[[1,-8],[3,7]]", Indices: "[1,0]", More: []string{"f32[[2],[0.5],[1]]"}, Refuse: "shape-mismatch", Message: "scale"},
+
+		{Rule: "LH.3", Op: op, Data: "i2[[1,-2]]", Indices: "[0]", More: []string{"f32(1)"}, Want: "f32[[1,-2]]"},
+		{Rule: "LH.3", Op: op, Data: "i8[[1,2],[3,4]]", Indices: "[[1,0]]", More: []string{"f32(1)"}, Refuse: "rank", Message: "have rank 2"},
+		{Rule: "LH.3", Op: op, Data: "i8[[1,2],[3,4]]", Indices: "[-1]", More: []string{"f32(1)"}, Refuse: "index-out-of-range", Message: "indices[0] = -1"},
+	})
+}

@@ -16,7 +16,9 @@ import (
 // lintFlags are the flags of lint.
 type lintFlags struct {
 	failOn, format, runtime string
-	lenient                 bool
+	opening                 files.ModelOptions
+	fix                     bool
+	out, rules              string
 }
 
 const never = "never"
@@ -29,7 +31,9 @@ func (p *program) lintCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lint MODEL",
 		Short: "Find the gathers of a model that other runtimes answer differently",
-		Long: `MODEL is an ONNX file (.onnx) or OpenVINO's IR (.xml, with its .bin beside it).
+		Long: `MODEL is an ONNX file (.onnx), OpenVINO's IR (.xml, with its .bin beside it), a
+LiteRT model (.tflite), or TensorFlow's: the folder of a SavedModel, a frozen graph
+(.pb), or a graph beside its checkpoint (.meta).
 
 A finding has the number of its rule, a severity, the place in the model, the behaviour
 of each runtime, the remedy, and the evidence: a recorded answer in
@@ -44,11 +48,23 @@ do so for values that only a run knows; note, a run may show a difference. A fin
 about runtimes that do not read the model's format is a note, unless --runtime names
 them.
 
-Exit status: 0 no finding of the severity of --fail-on or above; 1 there is one, or
-MODEL could not be read; 2 the command was wrong; 130 interrupted.`,
+With --fix, lint writes a mended copy of MODEL to -o OUT, prints what it changed as a diff in
+words, and lists the findings that remain, each with what a person must decide.
+docs/lint.md says which rules have a mend. Every other node and every weight is byte for
+byte what it was, and every answer to indices that the node takes is the same. OUT has the
+format of MODEL. External data of an ONNX file is not copied, so OUT is then in MODEL's
+folder. The weights of an IR, OUT's .bin, become a clone of MODEL's .bin, or another name of
+it, or a copy, whichever the file system has. OUT is read back and compared before it is put
+in place; it is written also where nothing is mended. Findings that remain do not change the
+exit status, unless --fail-on is given: then OUT is not written where one is that severe.
+
+Exit status: 0 no finding of the severity of --fail-on or above, or with --fix OUT is
+written; 1 there is one, or MODEL could not be read, or OUT not written; 2 the command was
+wrong; 130 interrupted.`,
 		Example: `  garner lint testdata/onnx/gather_13_table/model.onnx
   garner lint testdata/onnx/gathernd_13_elements/model.onnx --runtime openvino,onnxruntime --fail-on error
-  garner lint testdata/onnx/gather_13_string/model.onnx --fail-on never --format sarif`,
+  garner lint testdata/onnx/gather_13_string/model.onnx --fail-on never --format sarif
+  garner lint testdata/onnx/gathernd_13_elements/model.onnx --fix -o mended.onnx`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return cmdline.Usage(cmd, "lint takes one MODEL; %d were given", len(args))
@@ -76,7 +92,10 @@ MODEL could not be read; 2 the command was wrong; 130 interrupted.`,
 	choices("format", lintFormats)
 	cmd.Flags().StringVar(&f.runtime, "runtime", "", "only these runtimes, separated by commas: "+runtimeNames()+" (default all)")
 	choices("runtime", strings.Split(runtimeNames(), ", "))
-	cmd.Flags().BoolVar(&f.lenient, "lenient", false, "accept text that the format refuses if it has one sensible meaning")
+	cmd.Flags().BoolVar(&f.fix, "fix", false, "write a mended copy of MODEL to -o OUT, and print what changed")
+	cmd.Flags().StringVarP(&f.out, "output", "o", "", "with --fix: the file to write, of MODEL's format")
+	cmd.Flags().StringVar(&f.rules, "rules", "", "with --fix: mend only findings of these rules, separated by commas, such as L.3,L.4 (default all)")
+	addOpening(cmd, &f.opening)
 	return cmd
 }
 
@@ -109,7 +128,10 @@ func (p *program) lint(cmd *cobra.Command, path string, f lintFlags) error {
 	if !slices.Contains(lintFormats, f.format) {
 		return cmdline.Usage(cmd, "--format %q: it is text, json or sarif", f.format)
 	}
-	report, err := p.judge(cmd.Context(), path, options, f.lenient)
+	if f.fix || f.out != "" || f.rules != "" {
+		return p.lintFix(cmd, path, f, options, least)
+	}
+	report, err := p.judge(cmd.Context(), path, options, f.opening)
 	if err != nil {
 		return err
 	}
@@ -136,9 +158,9 @@ func (p *program) lint(cmd *cobra.Command, path string, f lintFlags) error {
 
 // judge opens a model and judges it. The report does not refer to the model's mapped
 // files.
-func (p *program) judge(ctx context.Context, path string, o lint.Options, lenient bool) (*lint.Report, error) {
+func (p *program) judge(ctx context.Context, path string, o lint.Options, opening files.ModelOptions) (*lint.Report, error) {
 	defer limitJudged(path)()
-	m, err := openModel(path, lenient)
+	m, err := openModel(path, opening)
 	if err != nil {
 		return nil, err
 	}

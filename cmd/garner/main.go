@@ -91,6 +91,7 @@ Usage:
   garner run      MODEL --input NAME=FILE... [-o DIR]                            run a model's gathers and the nodes around them
   garner model    MODEL [--json]                                                 list the gathers of a model, extract their tables
   garner lint     MODEL [--runtime R,...] [--format text|json|sarif]             find gathers that differ in another runtime
+  garner convert  MODEL -o OUT.onnx|OUT.xml [--outside keep|clamp|as-is]         write a model of gathers for another runtime
   garner join     PARTS -o OUT                                                   join the parts that gathers with --part wrote
   garner play                                                                    which answer each framework gives, in the browser
   garner help COMMAND                                                            usage and examples of a command
@@ -121,6 +122,6 @@ func (p *program) command() *cobra.Command {
 		commands = append(commands, p.gatherCommand(k))
 	}
 	commands = append(commands, p.shapeCommand(), p.explainCommand(), p.opsCommand(), p.infoCommand(), p.verifyCommand(), p.benchCommand(), p.probeCommand(),
-		p.runCommand(), p.modelCommand(), p.lintCommand(), p.joinCommand(), p.playCommand(), p.manCommand())
-	return p.Root(rootHelp, "gather, gathernd, elements, shape, explain, ops, info, verify, bench, probe, run, model, lint, join, play or man", commands...)
+		p.runCommand(), p.modelCommand(), p.lintCommand(), p.convertCommand(), p.joinCommand(), p.playCommand(), p.manCommand())
+	return p.Root(rootHelp, "gather, gathernd, elements, shape, explain, ops, info, verify, bench, probe, run, model, lint, convert, join, play or man", commands...)
 }

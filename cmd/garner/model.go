@@ -23,7 +23,7 @@ Constants are mapped, not read: a model larger than memory opens at once.
 
 --json prints one object:
   path, format, producer       of the file
-  opsets                       {"DOMAIN": VERSION}, "" being ONNX's own; {} for OpenVINO
+  opsets                       {"DOMAIN": VERSION}, "" being ONNX's own; {} for others
   inputs, results              the model's own: VALUEs
   gathers                      a list of {name, at, domain, op, version, operator,
                                attributes, inputs, outputs, table_bytes}: operator is
@@ -36,7 +36,8 @@ rank is unknown, and has null for an unknown dim. An input of a gather also has 
 (data, indices, axis, or the operand's name), from (constant, input or node), via (the
 operators in between, which change shape or type alone; the last 16), and for a constant
 {name, type, bytes, file, offset} as constant, for a node {name, op} as node; those names
-are cut at 1000 bytes.
+are cut at 1000 bytes. One of LiteRT that is quantised has quantised, {scales, zeros,
+axis}, up to 64 of them.
 
 --extract writes the data of one gather, if it is a constant, to a .npy, .npz or
 .safetensors file under the constant's name. It applies the operators between the
@@ -47,8 +48,9 @@ written; 2 the command was wrong; 130 interrupted.`
 
 // modelFlags are the flags of model.
 type modelFlags struct {
-	json, lenient bool
-	extract, out  string
+	json         bool
+	opening      files.ModelOptions
+	extract, out string
 }
 
 func (p *program) modelCommand() *cobra.Command {
@@ -72,7 +74,7 @@ func (p *program) modelCommand() *cobra.Command {
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	flags.StringVar(&f.extract, "extract", "", "write the table of the gather `NODE` to a file, instead of the list")
 	flags.StringVarP(&f.out, "output", "o", "", "the file for --extract, `OUT`: .npy, .npz or .safetensors, or - for npy on standard output")
-	addLenient(cmd, &f.lenient)
+	addOpening(cmd, &f.opening)
 	return cmd
 }
 
@@ -91,7 +93,7 @@ func (p *program) model(cmd *cobra.Command, f *modelFlags, path string) error {
 		}
 	}
 	defer limitJudged(path)()
-	m, err := openModel(path, f.lenient)
+	m, err := openModel(path, f.opening)
 	if err != nil {
 		return err
 	}
@@ -141,6 +143,11 @@ func (p *program) extract(ctx context.Context, m *model.Model, f *modelFlags) er
 		meter.Stop()
 		to.end()
 	}()
+	if o.constant.Verify != nil { // the whole of it is read
+		if err := o.constant.Verify(ctx); err != nil {
+			return ofModel(err)
+		}
+	}
 	table, err := files.Table(ctx, m, data, int64(min(memory(), 1<<62)))
 	if err != nil {
 		return ofModel(err)

@@ -43,6 +43,13 @@ type (
 		Via      []string      `json:"via"`
 		Constant *constantJSON `json:"constant,omitempty"`
 		Node     *nodeJSON     `json:"node,omitempty"`
+
+		Quantised *quantisedJSON `json:"quantised,omitempty"`
+	}
+	quantisedJSON struct {
+		Scales []float32 `json:"scales"`
+		Zeros  []int64   `json:"zeros"`
+		Axis   int       `json:"axis"`
 	}
 	valueJSON struct {
 		Name  string `json:"name"`
@@ -158,6 +165,9 @@ func eachGather(m *model.Model, do func(gatherJSON) error) error {
 				name = cut(name)
 			}
 			in := inputJSON{Role: l.role(i), valueJSON: describeValue(name, v), From: o.kind()}
+			if q := v.Quantised; q != nil && len(q.Scales) <= mostScales {
+				in.Quantised = &quantisedJSON{q.Scales, q.Zeros, q.Axis}
+			}
 			in.Via, _ = o.via.last(mostVia)
 			switch {
 			case o.constant != nil:
@@ -185,6 +195,9 @@ func eachGather(m *model.Model, do func(gatherJSON) error) error {
 	}
 	return nil
 }
+
+// mostScales is the most scales that are listed, as of an axis of a table; the file has the others.
+const mostScales = 64
 
 func describeValue(name string, v *model.Value) valueJSON {
 	made := valueJSON{Name: name, Type: v.Type()}

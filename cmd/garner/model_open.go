@@ -3,8 +3,6 @@ package main
 import (
 	"errors"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/garner-go/garner"
@@ -14,9 +12,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// addLenient adds the flag of commands that read models.
-func addLenient(cmd *cobra.Command, lenient *bool) {
-	cmd.Flags().BoolVar(lenient, "lenient", false, "accept text that OpenVINO refuses if it has one sensible meaning")
+// addOpening adds the flags of commands that read models.
+func addOpening(cmd *cobra.Command, o *files.ModelOptions) {
+	cmd.Flags().BoolVar(&o.Lenient, "lenient", false, "accept text that OpenVINO refuses if it has one sensible meaning")
+	cmd.Flags().StringVar(&o.Signature, "signature", "", "of a TensorFlow model, the signature or the function `NAME` (default serving_default, or the only one)")
 }
 
 func oneModel(cmd *cobra.Command, args []string) error {
@@ -31,6 +30,9 @@ func modelFiles() string {
 	var list []string
 	for _, f := range files.ModelFormats() {
 		list = append(list, "a "+f.Extension+" file")
+		if f.Folder != "" {
+			list = append(list, "a folder with "+f.Folder)
+		}
 	}
 	return strings.Join(list, " or ")
 }
@@ -46,19 +48,21 @@ func completeModel(_ *cobra.Command, args []string, _ string) ([]string, cobra.S
 	return extensions, cobra.ShellCompDirectiveFilterFileExt
 }
 
-// openModel opens MODEL. An extension of no model format is a usage error.
-func openModel(path string, lenient bool) (*model.Model, error) {
+// openModel opens MODEL. What is of no model format is a usage error.
+func openModel(path string, o files.ModelOptions) (*model.Model, error) {
 	if err := files.NoURL(path); err != nil {
 		return nil, cmdline.About("MODEL ", err)
 	}
-	extension := strings.ToLower(filepath.Ext(path))
-	if !slices.ContainsFunc(files.ModelFormats(), func(f files.ModelFormat) bool { return f.Extension == extension }) {
+	if _, err := files.ModelFormatOf(path); err != nil {
 		if info, err := os.Stat(path); path == "-" || err == nil && !info.IsDir() && !info.Mode().IsRegular() {
 			return nil, cmdline.Wrong("MODEL %s is a stream, and models are read from files; save it, and name %s", path, modelFiles())
 		}
 		return nil, cmdline.Wrong("MODEL %q is no model that garner reads: %s", path, modelFiles())
 	}
-	m, err := files.OpenModel(path, files.ModelOptions{Lenient: lenient})
+	m, err := files.OpenModel(path, o)
+	if err != nil && o.Signature != "" && errors.Is(err, garner.ErrAttribute) {
+		return nil, cmdline.About("--signature: ", err)
+	}
 	return m, ofModel(err)
 }
 

@@ -156,6 +156,9 @@ func modelText(m *model.Model) string {
 			case "data":
 				table, _, _ := origins.table(v)
 				cells[2] = v.Type() + " " + origins.of(v).String() + table
+				if v.Quantised != nil {
+					cells[2] += ", " + v.Quantised.String()
+				}
 			case "indices":
 				cells[3] = v.Type() + " " + origins.of(v).String()
 			}

@@ -63,7 +63,8 @@ type runFlags struct {
 	node, out       string
 	policy          cmdline.PolicyFlags
 	memory          cmdline.SizeFlag
-	all, lenient    bool
+	all             bool
+	opening         files.ModelOptions
 }
 
 func (p *program) runCommand() *cobra.Command {
@@ -92,7 +93,7 @@ func (p *program) runCommand() *cobra.Command {
 	f.policy.Add(cmd)
 	flags.Var(&f.memory, "memory", "refuse tensors that together take more than `SIZE`, such as 512M or 2G (default: what the process may have)")
 	flags.BoolVar(&f.all, "all", false, allUsage)
-	addLenient(cmd, &f.lenient)
+	addOpening(cmd, &f.opening)
 	return cmd
 }
 
@@ -108,7 +109,7 @@ func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
 	if err != nil {
 		return err
 	}
-	m, err := openModel(path, f.lenient)
+	m, err := openModel(path, f.opening)
 	if err != nil {
 		return err
 	}

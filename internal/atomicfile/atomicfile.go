@@ -5,6 +5,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -297,6 +298,48 @@ func (f *File) Write(b []byte) (int, error) {
 		f.err = failed(f.place.Path, err)
 	}
 	return n, f.err
+}
+
+// Hole appends n bytes that are 0. In a file under a temporary name they take no room on
+// the disk, where the file system has holes.
+func (f *File) Hole(n int64) error {
+	if f.done || f.err != nil || f.place.Target == "" {
+		for zeros := make([]byte, min(n, bufferSize)); n > 0; n -= int64(len(zeros)) {
+			zeros = zeros[:min(n, int64(len(zeros)))]
+			if _, err := f.Write(zeros); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	err := f.buf.Flush()
+	var at int64
+	if err == nil {
+		at, err = f.file.Seek(n, io.SeekCurrent)
+	}
+	if err == nil {
+		err = f.file.Truncate(at) // the hole may be the end
+	}
+	if err != nil {
+		f.err = failed(f.place.Path, err)
+	}
+	return f.err
+}
+
+// Written writes the buffer and gives the temporary name, under which the file can be read
+// before Commit; "" for what is written directly.
+func (f *File) Written() (path string, err error) {
+	if _, err := f.Write(nil); err != nil {
+		return "", err
+	}
+	if err := f.buf.Flush(); err != nil {
+		f.err = failed(f.place.Path, err)
+		return "", f.err
+	}
+	if f.place.Target == "" {
+		return "", nil
+	}
+	return f.file.Name(), nil
 }
 
 // Commit writes the buffer, flushes the file to the disk and renames it. On an

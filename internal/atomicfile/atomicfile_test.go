@@ -279,3 +279,59 @@ func TestWriteAfterError(t *testing.T) {
 		t.Errorf("the folder holds %s", names)
 	}
 }
+
+// TestHole leaves out bytes that are 0, also at the end, and reads the file before it is in
+// place.
+func TestHole(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "out")
+	f, err := Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Abort()
+	put := func(text string) {
+		if _, err := f.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("a")
+	for range 2 {
+		if err := f.Hole(1 << 20); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("b")
+	if err := f.Hole(3); err != nil {
+		t.Fatal(err)
+	}
+	want := "a" + strings.Repeat("\x00", 2<<20) + "b\x00\x00\x00"
+	written, err := f.Written()
+	if err != nil || filepath.Dir(written) != dir {
+		t.Fatal(written, err)
+	}
+	holds(t, written, want)
+	if err := f.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	holds(t, path, want)
+	if err := f.Hole(1); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("a hole after Commit: %v", err)
+	}
+	if _, err := f.Written(); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("Written after Commit: %v", err)
+	}
+	if runtime.GOOS == "windows" {
+		return
+	}
+	if f, err = Create(os.DevNull); err != nil {
+		t.Fatal(err)
+	}
+	defer f.Abort()
+	if name, err := f.Written(); name != "" || err != nil {
+		t.Errorf("%q, %v", name, err)
+	}
+	if err := errors.Join(f.Hole(1<<20), f.Commit()); err != nil {
+		t.Error(err)
+	}
+}

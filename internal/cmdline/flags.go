@@ -42,7 +42,8 @@ const (
                             it in any of the model's files
   FILE.gguf#NAME            the tensor NAME; quantised ones as f32, or as blocks with
                             --raw and for --as gguf.get_rows and gguf.dequantize
-  FILE.onnx#NAME            the constant NAME of a model; also FILE.xml#NAME
+  FILE.onnx#NAME            the constant NAME of a model; also FILE.xml#NAME,
+                            FILE.tflite#NAME
                             #NAME may be omitted if a file holds one array
   FILE.raw, FILE.bin        elements without a header: give --dtype, --shape, --offset
   'part-*.npy'              files joined along axis 0, part-2 before part-10

@@ -316,7 +316,7 @@ func SpaceOf(spec garner.Spec) float64 {
 // OptionFlags has the flags of DATA for the options of package files, which its messages
 // name; indicesFlags has those of INDICES.
 var (
-	OptionFlags  = strings.NewReplacer("Options.DType", "--dtype", "Options.Shape", "--shape", "Options.Offset", "--offset", "Options.Raw", "--raw", "Options.Lenient", "--lenient")
+	OptionFlags  = strings.NewReplacer("Options.DType", "--dtype", "Options.Shape", "--shape", "Options.Offset", "--offset", "Options.Raw", "--raw", "Options.Lenient", "--lenient", "Options.Signature", "--signature")
 	indicesFlags = strings.NewReplacer("--dtype", "--indices-dtype", "--shape", "--indices-shape", "--offset", "--indices-offset",
 		"Options.DType", "--indices-dtype", "Options.Shape", "--indices-shape", "Options.Offset", "--indices-offset")
 )

@@ -11,12 +11,14 @@ import (
 // the scheduler has not started.
 type crew struct {
 	help func() // the body of a helper goroutine
+	look func() // what a long wait calls
 	step func() // the body of the goroutine that makes helpers stealable
 
 	state   atomic.Uint64 // number of free places (bits 0 … 30), of helpers at work (31 … 62), and whether end waits (63)
 	coming  atomic.Int32  // helpers that were created and have not started
 	stepped chan struct{}
 	left    chan struct{} // signals that the last helper that end waits for has left
+	timer   *time.Timer   // of wait
 	without int           // number of phases to begin without a step
 }
 
@@ -27,9 +29,9 @@ const (
 )
 
 // newCrew returns a crew whose helpers call work, each with its own place, from
-// 1 on.
-func newCrew(work func(place int)) *crew {
-	c := &crew{stepped: make(chan struct{}, 1), left: make(chan struct{}, 1)}
+// 1 on; a long wait for them calls look, which does not panic.
+func newCrew(work func(place int), look func()) *crew {
+	c := &crew{look: look, stepped: make(chan struct{}, 1), left: make(chan struct{}, 1)}
 	c.help = func() {
 		c.coming.Add(-1)
 		if place := c.join(); place > 0 {
@@ -90,7 +92,11 @@ func (c *crew) leave() {
 	}
 }
 
-// end closes the free places and waits for the helpers at work.
+// lookEach is the time between two looks of a wait for helpers.
+const lookEach = 5 * time.Millisecond
+
+// end closes the free places and waits for the helpers at work. A long wait calls look each
+// lookEach: some contexts find their end only where this goroutine asks.
 func (c *crew) end() {
 	for {
 		s := c.state.Load()
@@ -100,9 +106,28 @@ func (c *crew) end() {
 		}
 		if c.state.CompareAndSwap(s, rest) {
 			if rest != 0 {
-				<-c.left
+				c.wait()
 			}
 			return
+		}
+	}
+}
+
+// wait waits for the last helper.
+func (c *crew) wait() {
+	if c.timer == nil {
+		c.timer = time.NewTimer(lookEach) // kept: a run allocates nothing
+	} else {
+		c.timer.Reset(lookEach)
+	}
+	defer c.timer.Stop()
+	for {
+		select {
+		case <-c.left:
+			return
+		case <-c.timer.C:
+			c.look()
+			c.timer.Reset(lookEach)
 		}
 	}
 }

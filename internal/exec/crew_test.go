@@ -27,7 +27,7 @@ func TestCrew(t *testing.T) {
 				var open, helped atomic.Int64
 				var taken [places + 1]atomic.Bool
 				var work func(place int)
-				c := newCrew(func(place int) { work(place) })
+				c := newCrew(func(place int) { work(place) }, func() {})
 				for i := range rounds {
 					var within atomic.Int64
 					work = func(place int) {
@@ -76,7 +76,7 @@ func TestCrew(t *testing.T) {
 // started, and that a helper that starts after the end does nothing.
 func TestCrewComesLate(t *testing.T) {
 	worked := 0
-	c := newCrew(func(int) { worked++ })
+	c := newCrew(func(int) { worked++ }, func() {})
 	c.coming.Store(2) // created in an earlier run, not started yet
 	c.begin(2)
 	c.end()
@@ -90,4 +90,25 @@ func TestCrewComesLate(t *testing.T) {
 		t.Errorf("%d worked in the phase that came next", worked)
 	}
 	c.end()
+}
+
+// TestCrewLooks holds that a wait for a helper that is late looks, and that a short one does not.
+func TestCrewLooks(t *testing.T) {
+	var looked atomic.Int64
+	var wait atomic.Int64
+	c := newCrew(func(int) {
+		for began := time.Now(); time.Since(began) < time.Duration(wait.Load()); {
+			runtime.Gosched()
+		}
+	}, func() { looked.Add(1); wait.Store(0) })
+	wait.Store(int64(10 * time.Second))
+	began := time.Now()
+	c.begin(1)
+	for c.state.Load()&free > 0 {
+		runtime.Gosched() // until the helper has begun
+	}
+	c.end()
+	if took := time.Since(began); looked.Load() == 0 || took > 5*time.Second {
+		t.Errorf("%d looks in %v", looked.Load(), took)
+	}
 }

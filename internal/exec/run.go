@@ -213,7 +213,7 @@ func (u *Runner) enlist(threads int) {
 		u.workers = append(u.workers, worker{})
 	}
 	if threads > 1 && u.crew == nil {
-		u.crew = newCrew(u.help)
+		u.crew = newCrew(u.help, u.look)
 	}
 }
 
@@ -281,6 +281,13 @@ func (u *Runner) share(helpers int) {
 	}()
 	u.work(0)
 	returned = true
+}
+
+// look ends the run where its context has ended while this goroutine waits for helpers.
+func (u *Runner) look() {
+	if !u.panics.Run(func() { u.stopped() }) {
+		u.stop.Store(true)
+	}
 }
 
 // help is work on a helper's goroutine.

@@ -30,7 +30,9 @@ it reads 64 MiB of them in all, the smallest first.
 Evidence names a case in [testdata/conformance](../testdata/conformance), or, where the name begins with "lint-", in
 [lint/testdata](../lint/testdata/recorded.jsonl), which holds the answer of the runtime itself. Names that begin alike stand behind what they share.
 "Not recorded" links the source of the claim instead. Each remedy that changes the model was run in ONNX Runtime, at every level of optimisation, and in OpenVINO, with the answers beside it;
-any other begins with "Decide", because a person must know what the model means. An answer is that of the recorded version:
+any other begins with "Decide", because a person must know what the model means. "garner lint MODEL --fix -o OUT" applies the remedies that need no such person,
+as each rule says, at nodes whose ranks and dims are known as far as that needs; lint/fix/testdata/held.jsonl counts the runs in ONNX Runtime and in OpenVINO that gave what the
+model gave before, and for bad indices the same in both. An answer is that of the recorded version:
 
 `
 
@@ -54,7 +56,7 @@ func lintPage() []byte {
 	b.WriteString(lintTail)
 	seen := map[lint.Evidence]string{} // the rule that lists it
 	for _, r := range lint.Rules() {
-		fmt.Fprintf(&b, "\n## %s: %s\n\n**%s.** %s\n\nRemedy: %s\n\n", r.ID, r.Title, r.Severity, r.About, r.Remedy)
+		fmt.Fprintf(&b, "\n## %s: %s\n\n**%s.** %s\n\nRemedy: %s\n\n%s\n\n", r.ID, r.Title, r.Severity, r.About, r.Remedy, fixed(r))
 		own, of := []lint.Evidence{}, map[string][]string{} // operators by the rule that lists their evidence
 		for _, e := range r.Evidence {
 			if rule := seen[e]; rule == "" {
@@ -100,6 +102,14 @@ func lintPage() []byte {
 		}
 	}
 	return b.Bytes()
+}
+
+// fixed says what --fix does about a rule.
+func fixed(r lint.Rule) string {
+	if r.Mend != "" {
+		return "`--fix`: " + r.Mend
+	}
+	return "`--fix` leaves it to a person: " + r.Decide + "."
 }
 
 // A row is a row of the table of a rule: operators with one answer, and the evidence.

@@ -26,7 +26,7 @@ const module = "github.com/garner-go/garner"
 // layers lists the packages from the bottom up. A package imports only packages
 // of lower layers, so a dialect imports no other dialect and no executor.
 var layers = [][]string{
-	{"internal/cputime", "internal/guard", "internal/linuxtest"}, // processor time, memory beside pages without access, terminals and mounts: for tests
+	{"internal/cputime", "internal/guard", "internal/linuxtest", "internal/flattest"}, // flatbuffers, processor time, memory beside pages without access, terminals and mounts: for tests
 	{"internal/float"}, // bits of narrow floats
 	{"internal/kernel", "internal/pages", "internal/units"}, // bytes and numbers: nothing of tensors below this line
 	{"internal/codec"},                       // stored blocks to floats: nothing of tensors
@@ -35,13 +35,15 @@ var layers = [][]string{
 	{""},                                     // package garner: the plan
 	{"internal/convert"},                     // from one float dtype to another
 	{"dialects", "gathertest", "internal/explain", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped", "internal/names", "internal/ring"},
-	{"source", "internal/jsonfile", "internal/resumable", "onnx/modelproto/internal/onnxpb"}, // arrays larger than memory, and the files that they are written to; what protoc made
-	{"model"},           // nodes, values, constants
-	{"internal/trail"},  // from a value to its origin
+	{"internal/onnxedit", "internal/iredit"}, // the bytes of model files, changed
+	{"source", "internal/jsonfile", "internal/resumable", "onnx/modelproto/internal/onnxpb", "tensorflow/graphdef/internal/tfpb"}, // arrays larger than memory, and the files that they are written to; what protoc made
+	{"model"}, // nodes, values, constants
+	{"internal/beside", "internal/protofile", "internal/trail", "tensorflow/graphdef/internal/bundle"}, // files beside a model, its messages, its checkpoint; from a value to its origin
 	{"operators"},       // the only package that knows every dialect
 	{"internal/shapes"}, // what the values of a model are
-	{"openvino/ir", "onnx/modelproto", "lint", "internal/run"}, // files of models; models judged and run
-	{"format/layout"}, // what the file formats have in common
+	{"openvino/ir", "onnx/modelproto", "tensorflow/graphdef", "tflite/flatbuffer", "lint", "internal/run"}, // files of models; models judged and run
+	{"convert", "lint/fix"}, // models written for another framework; models mended: what lint says, written as a file of its format
+	{"format/layout"},       // what the file formats have in common
 	{"format/npy", "format/raw", "format/safetensors", "format/shards", "format/text", "internal/ruletest"},
 	{"format/gguf", "format/npz"}, // data as in raw files, members that are npy files
 	{"files"},                     // the only package that knows every file format
@@ -57,7 +59,7 @@ var layers = [][]string{
 // layer returns the index in layers of a package; -1 if layers does not list
 // it. A package in the root folder that layers does not name is a dialect.
 func layer(pkg string) int {
-	if pkg != "" && !strings.Contains(pkg, "/") && !slices.Contains([]string{"gathertest", "source", "model", "operators", "files", "lint"}, pkg) {
+	if pkg != "" && !strings.Contains(pkg, "/") && !slices.Contains([]string{"gathertest", "source", "model", "operators", "files", "lint", "convert"}, pkg) {
 		pkg = "dialects"
 	}
 	return slices.IndexFunc(layers, func(l []string) bool { return slices.Contains(l, pkg) })
@@ -197,7 +199,7 @@ func TestLinks(t *testing.T) {
 		switch {
 		case slices.Contains([]string{"model", "operators", "lint", "internal/run"}, from):
 			refused = func(pkg string) bool {
-				return format(pkg) || slices.Contains([]string{"onnx/modelproto", "openvino/ir", "files"}, pkg)
+				return format(pkg) || slices.Contains([]string{"onnx/modelproto", "openvino/ir", "tflite/flatbuffer", "files"}, pkg)
 			}
 		case format(from):
 			refused = func(pkg string) bool {

@@ -68,6 +68,9 @@ func (r *runner) endsWanted(v *model.Value, dtype garner.DType) int {
 		}
 		if effect == operators.Cast {
 			to := operators.CastType(reader)
+			if r.model.Format == tensorflowFormat && dtype.IsFloat() { // any element may be refused
+				return 0
+			}
 			if !to.IsFloat() && (dtype.IsFloat() || !to.IsInteger()) {
 				return 0
 			}
@@ -104,6 +107,10 @@ func (r *runner) endsOfNode(n *model.Node) (made value, ok bool, err error) {
 	made = *r.values[inputs[0]]
 	made.views = nil
 	if effect == operators.Cast {
+		if to, ok := made.wideCast(operators.CastType(n)); ok {
+			made.pending, made.cast, made.wide = to, n, to == made.pending
+			return made, true, nil
+		}
 		if made.tensor, err = r.tensor(inputs[0]); err != nil {
 			return value{}, true, err
 		}

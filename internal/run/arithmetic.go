@@ -53,7 +53,11 @@ func binaryOf(op string) evaluator {
 // ONNX broadcast only the second input, and only with broadcast=1: its dims match
 // those of the first from an axis on.
 func (c *call) operands(n int) ([]garner.Tensor, error) {
-	in, err := c.inputs(n)
+	positions := make([]int, n)
+	for i := range positions {
+		positions[i] = i
+	}
+	in, err := c.widened(positions...)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +126,7 @@ func (c *call) binary(op string, a, b garner.Tensor) (garner.Tensor, error) {
 
 // unsupportedType is the error of an operator that is not evaluated for a type.
 func (c *call) unsupportedType(d garner.DType) error {
-	return garner.Errorf(garner.ErrDType, "%s of %s is not run; arithmetic is of integers, and that of f32 and f64 as far as every machine rounds alike", c.node.Op, d)
+	return garner.Errorf(garner.ErrDType, "%s of %s is not run; arithmetic is of integers, and that of floats as far as every machine rounds alike", c.node.Op, d)
 }
 
 func binaryIntegers[T interface {
@@ -183,7 +187,16 @@ func binaryIntegers[T interface {
 			return garner.Tensor{}, garner.Errorf(nil, "%s by 0, at element %d of %s; give an input that makes none", c.node.Op, slices.Index(divisors, 0), narrow.Shape())
 		}
 	}
-	return elementwise(c.runner, a, b, shape, f)
+	var bad refusal
+	switch {
+	case c.onnx() && op == "truncated mod" && a.DType().Bits() == 64:
+		made, err := elementwise(c.runner, a, b, shape, throughDoubles(f, &bad))
+		return c.unless(&bad, made, err)
+	case !c.openvino():
+		return elementwise(c.runner, a, b, shape, f)
+	}
+	made, err := elementwise(c.runner, a, b, shape, openvinoIntegers(op, a.DType(), f, &bad))
+	return c.unless(&bad, made, err)
 }
 
 func binaryFloats[T interface {
@@ -191,7 +204,15 @@ func binaryFloats[T interface {
 	garner.Element
 }](c *call, op string, a, b garner.Tensor, shape garner.Shape) (garner.Tensor, error) {
 	var f func(x, y T) T
+	var bad refusal
 	switch op {
+	case "min", "max":
+		f = extreme[T](op, c.openvino(), &bad)
+	case "truncated mod":
+		if c.openvino() {
+			return garner.Tensor{}, c.unsupportedType(a.DType())
+		}
+		f = remainder[T](&bad)
 	case "add":
 		f = func(x, y T) T { return x + y }
 	case "sub":
@@ -203,7 +224,14 @@ func binaryFloats[T interface {
 	default:
 		return compare[T](c, op, a, b, shape)
 	}
-	return elementwise(c.runner, a, b, shape, f)
+	if c.openvino() {
+		if c.fused() {
+			return garner.Tensor{}, garner.Errorf(garner.ErrDType, "%s of %s and a constant is not run behind another such node: OpenVINO makes one of the two, which rounds elsewhere", c.node.Op, a.DType())
+		}
+		f = openvinoFloats(op, f, &bad)
+	}
+	made, err := elementwise(c.runner, a, b, shape, f)
+	return c.unless(&bad, made, err)
 }
 
 func compare[T interface {
@@ -264,10 +292,11 @@ func not(c *call) (garner.Tensor, error) {
 }
 
 func negate(c *call) (garner.Tensor, error) {
-	t, err := c.input(0)
+	in, err := c.widened(0)
 	if err != nil {
 		return garner.Tensor{}, err
 	}
+	t := in[0]
 	// -1·x, because 0-x would lose the sign of a zero.
 	minus, err := c.cast(garner.Of([]int64{-1}), t.DType())
 	if err != nil {
@@ -315,11 +344,16 @@ func roundInteger(c *call) (garner.Tensor, error) {
 	return t, err
 }
 
-// clip is Clip and Clamp of integers.
+// clip is Clip and Clamp.
 func clip(c *call) (garner.Tensor, error) {
-	t, err := c.input(0)
+	c.strict = true // ONNX Runtime clips f16
+	in, err := c.widened(0)
 	if err != nil {
 		return garner.Tensor{}, err
+	}
+	t := in[0]
+	if t.DType().IsFloat() {
+		return clipFloats(c, t)
 	}
 	if !t.DType().IsInteger() {
 		return garner.Tensor{}, c.unsupportedType(t.DType())
@@ -336,9 +370,9 @@ func clip(c *call) (garner.Tensor, error) {
 				return garner.Tensor{}, err
 			}
 		case string: // of OpenVINO, which rounds the bound towards the inside
-			v, bad := strconv.ParseFloat(strings.TrimSpace(bound), 64)
-			if bad != nil || math.IsNaN(v) {
-				return garner.Tensor{}, garner.Errorf(garner.ErrAttribute, "its %s is %.40q; it must be a number", name, bound)
+			v, err := parseNumber(name, bound)
+			if err != nil {
+				return garner.Tensor{}, err
 			}
 			if op == "min" {
 				v = math.Floor(v)
@@ -348,6 +382,12 @@ func clip(c *call) (garner.Tensor, error) {
 			low, high := integerBounds(t.DType())
 			if v <= low && op == "max" || v >= high && op == "min" {
 				continue // the bound excludes no value of the type
+			}
+			if given, _ := parseNumber(name, bound); given != v && (op == "max") == (v > 0) {
+				return garner.Tensor{}, garner.Errorf(garner.ErrAttribute, "its %s is %v; OpenVINO rounds it to %v or %v", name, given, math.Floor(given), math.Ceil(given))
+			}
+			if float64(float32(v)) != v {
+				return garner.Tensor{}, garner.Errorf(garner.ErrAttribute, "its %s is %v, which f32 does not have; OpenVINO clamps %s in f32", name, v, t.DType())
 			}
 			if end, err = c.cast(garner.Of([]float64{v}), t.DType()); err != nil {
 				return garner.Tensor{}, err
@@ -366,6 +406,15 @@ func clip(c *call) (garner.Tensor, error) {
 		}
 	}
 	return t, nil
+}
+
+// parseNumber reads a number of an attribute.
+func parseNumber(name, text string) (float64, error) {
+	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || math.IsNaN(v) {
+		return 0, garner.Errorf(garner.ErrAttribute, "its %s is %.40q; it must be a number", name, text)
+	}
+	return v, nil
 }
 
 // integerRange is Range of integers.

@@ -308,6 +308,12 @@ func where(c *call) (garner.Tensor, error) {
 	if err := c.checkBroadcast(); err != nil {
 		return garner.Tensor{}, err
 	}
+	return c.choose(in)
+}
+
+// choose makes a tensor of elements of in[1] where in[0] is true, else of in[2]; all three
+// broadcast.
+func (c *call) choose(in []garner.Tensor) (garner.Tensor, error) {
 	if in[0].DType() != garner.Bool {
 		return garner.Tensor{}, garner.Errorf(garner.ErrDType, "its condition is %s; it must be bool", in[0].DType())
 	}

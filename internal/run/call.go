@@ -12,10 +12,28 @@ import (
 type call struct {
 	*runner
 	node    *model.Node
-	pending garner.DType // the output is yet to be cast to this type; Invalid: to none
+	pending garner.DType // the outputs are yet to be cast to this type; Invalid: to none
+	wide    bool         // the pending cast is one that further arithmetic leaves out; see wide.go
+	strict  bool         // the node neither takes nor makes wide values
+	rounded bool         // an output of f16 or bf16 may be rounded; see wide.go
 }
 
 func (c *call) onnx() bool { return c.model.Format == "ONNX" }
+
+// openvino reports whether the runtime of the model is OpenVINO.
+func (c *call) openvino() bool { return c.model.Format == "OpenVINO IR" }
+
+// evaluate computes the outputs of the node.
+func (c *call) evaluate() ([]garner.Tensor, error) {
+	made, err := evaluatorOf(c.model, c.node)(c)
+	if err == nil && len(made) != len(c.node.Outputs) {
+		return nil, garner.Errorf(garner.ErrAttribute, "it has %d outputs; %s makes %d of its inputs", len(c.node.Outputs), c.node.Op, len(made))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.narrowed(made)
+}
 
 // beforeOpset reports whether the node is of an older opset of ONNX.
 func (c *call) beforeOpset(opset int) bool {
@@ -30,7 +48,7 @@ func (c *call) input(i int) (garner.Tensor, error) {
 	if !c.has(i) {
 		return garner.Tensor{}, garner.Errorf(garner.ErrAttribute, "%s needs an input %d, and the node has none", c.node.Op, i)
 	}
-	return c.tensor(c.node.Inputs[i])
+	return c.takes(i)
 }
 
 // inputs returns the first n inputs.
@@ -73,12 +91,15 @@ func (c *call) number(name string, without int64) (int64, error) {
 
 // list returns an attribute that is a list or, without one, the i-th input; nil
 // where the node has neither.
-func (c *call) list(name string, i int) ([]int64, error) {
+func (c *call) list(name string, i int) ([]int64, error) { return c.longList(name, i, maxNumbers) }
+
+// longList is a list of up to most numbers.
+func (c *call) longList(name string, i, most int) ([]int64, error) {
 	switch v := c.node.Attributes[name].(type) {
 	case nil:
 	case []int64:
-		if len(v) > maxNumbers {
-			return nil, garner.Errorf(garner.ErrAttribute, "its %s has %d numbers; there may be %d", name, len(v), maxNumbers)
+		if len(v) > most {
+			return nil, garner.Errorf(garner.ErrAttribute, "its %s has %d numbers; there may be %d", name, len(v), most)
 		}
 		return v, nil
 	default:
@@ -94,17 +115,17 @@ func (c *call) list(name string, i int) ([]int64, error) {
 	if err := c.known(i); err != nil {
 		return nil, err
 	}
-	return integersOf(t, name)
+	return integersOf(t, name, most)
 }
 
 // maxNumbers is the most numbers that an input of axes or dims may have.
 const maxNumbers = garner.MaxRank
 
-// integersOf reads a scalar or a vector of integers. A u64 beyond int64 becomes
+// integersOf reads a scalar or a vector of up to most integers. A u64 beyond int64 becomes
 // the greatest int64.
-func integersOf(t garner.Tensor, what string) ([]int64, error) {
-	if t.Rank() > 1 || t.Len() > maxNumbers || !t.DType().IsInteger() {
-		return nil, garner.Errorf(garner.ErrShape, "its %s is %s%s; it must be up to %d integers", what, t.DType(), t.Shape(), maxNumbers)
+func integersOf(t garner.Tensor, what string, most int) ([]int64, error) {
+	if t.Rank() > 1 || t.Len() > most || !t.DType().IsInteger() {
+		return nil, garner.Errorf(garner.ErrShape, "its %s is %s%s; it must be up to %d integers", what, t.DType(), t.Shape(), most)
 	}
 	list := make([]int64, t.Len())
 	for i := range list {

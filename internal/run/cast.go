@@ -12,10 +12,11 @@ import (
 func onnxCast(c *call) (garner.Tensor, error) {
 	switch to := c.node.Attributes["to"].(type) {
 	case int64:
-		if d := operators.ONNXType(to); d != garner.Invalid {
-			return c.castLater(d)
+		d, err := onnxType(to)
+		if err != nil {
+			return garner.Tensor{}, err
 		}
-		return garner.Tensor{}, garner.Errorf(garner.ErrAttribute, "a cast to element type %d is not run, because garner lacks the type; cast to another", to)
+		return c.castLater(d)
 	case string: // before opset 6
 		d, err := garner.ParseDType(to)
 		if err != nil {
@@ -24,6 +25,14 @@ func onnxCast(c *call) (garner.Tensor, error) {
 		return c.castLater(d)
 	}
 	return garner.Tensor{}, garner.Errorf(garner.ErrAttribute, "it does not say what to cast to; set its attribute to")
+}
+
+// onnxType returns the dtype of a number of ONNX's element types.
+func onnxType(code int64) (garner.DType, error) {
+	if d := operators.ONNXType(code); d != garner.Invalid {
+		return d, nil
+	}
+	return 0, garner.Errorf(garner.ErrAttribute, "a cast to element type %d is not run, because garner lacks the type; cast to another", code)
 }
 
 func irConvert(c *call) (garner.Tensor, error) {
@@ -52,6 +61,15 @@ func castLike(c *call) (garner.Tensor, error) {
 // castLater returns the first input with a pending cast, which happens when the
 // elements are read.
 func (c *call) castLater(to garner.DType) (garner.Tensor, error) {
+	v, err := c.lazyInput()
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	if to, ok := v.wideCast(to); ok {
+		c.keepWide(v)
+		c.pending, c.wide = to, to == v.pending
+		return v.tensor, nil
+	}
 	t, err := c.input(0)
 	if err != nil {
 		return garner.Tensor{}, err
@@ -63,6 +81,20 @@ func (c *call) castLater(to garner.DType) (garner.Tensor, error) {
 		c.pending = to
 	}
 	return t, nil
+}
+
+// wideCast returns the pending cast that a cast of a wide value leaves, Invalid for none;
+// false where the value is not wide, or the runtimes are not known to leave its own cast out.
+func (v *value) wideCast(to garner.DType) (garner.DType, bool) {
+	switch {
+	case !v.wide || v.unknown:
+		return 0, false
+	case to == v.pending || to == garner.F64:
+		return to, true
+	case to == garner.F32:
+		return garner.Invalid, true
+	}
+	return 0, false
 }
 
 // castable refuses casts that are not evaluated.

@@ -71,6 +71,7 @@ type gathering struct {
 	indices garner.Tensor
 	further []garner.Tensor // the operands of the call behind the indices; the zero Tensor is one that is not given
 	known   bool            // the survey has the elements of the indices
+	vague   bool            // a further operand is a stand-in
 
 	// computes says that the operator computes with the elements of data, so that a pending
 	// cast precedes it.
@@ -86,13 +87,22 @@ func (g *gathering) specs() []garner.Spec {
 	return list
 }
 
-// prepare lowers the gather for the tensors that it takes.
+// prepare lowers the gather for the tensors that it takes. It leaves to the run a gather whose
+// shape follows from elements that the survey does not have, such as the last segment.
 func (g *gathering) prepare() (*garner.Prepared, error) {
 	data := g.data.tensor.Spec()
 	if g.computes {
 		data.DType = g.data.dtype()
 	}
-	return garner.Prepare(g.op, data, g.indices.Spec(), garner.Further(g.specs()...))
+	further := garner.FurtherTensors(g.further...)
+	if g.vague {
+		further = garner.Further(g.specs()...)
+	}
+	p, err := garner.Prepare(g.op, data, g.indices.Spec(), further)
+	if err == nil && p.Plan() == nil {
+		err = errLeft
+	}
+	return p, err
 }
 
 // operands evaluates what a gather takes.
@@ -121,6 +131,7 @@ func (r *runner) operands(n *model.Node) (*gathering, error) {
 		if r.values[v].bare && call.Operator.Binds(i) {
 			return nil, errLeft
 		}
+		g.vague = g.vague || r.values[v].bare
 		inputs[i] = operators.Input{Spec: t.Spec(), Value: t}
 	}
 	for _, in := range call.Operands(inputs) {
@@ -130,9 +141,17 @@ func (r *runner) operands(n *model.Node) (*gathering, error) {
 		return nil, err
 	}
 	g.computes = !garner.Copies(g.op)
-	if g.computes && !r.converts(g) {
+	if !g.computes && g.data.wide && r.model.Format == "ONNX" {
+		_, err = r.tensor(call.Inputs[0]) // see wide.go
+	}
+	if g.computes && (g.data.wide || !r.converts(g)) {
 		// An operator that computes with data takes it as the model has it.
-		_, err = r.tensor(call.Inputs[0])
+		if g.data.wide && g.data.bare {
+			r.mayRefuse()
+		}
+		if _, err = r.tensor(call.Inputs[0]); err == nil && g.data.rounded {
+			err = garner.Errorf(garner.ErrDType, "%s of %s is not run behind arithmetic that rounds to %s: the runtimes keep f32 between the two", n.Op, g.data.dtype(), g.data.dtype())
+		}
 	}
 	return g, err
 }
@@ -194,7 +213,7 @@ func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
 				return value{}, err
 			}
 		}
-		made.pending, made.cast = data.pending, data.cast
+		made.pending, made.cast, made.wide, made.rounded = data.pending, data.cast, data.wide, data.rounded
 	}
 	r.bare = r.bare || data.bare
 	prepared, err := g.prepare()

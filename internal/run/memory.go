@@ -97,20 +97,22 @@ func (r *runner) new(dtype garner.DType, shape garner.Shape) (t garner.Tensor, e
 	return t, err
 }
 
-// settle gives the allocations of a node to the value that it made: those that its
-// tensor views, or else those of the first input, whose view it is. It releases the
-// others.
-func (r *runner) settle(made *value, first *value) {
-	for _, a := range r.fresh {
-		if views(made.tensor, a.tensor) {
-			made.views = append(made.views, a)
+// settle gives the allocations of a node to the values that it made: those that the
+// tensor of a value views, or else those of the first input, whose view it is. It releases
+// the others.
+func (r *runner) settle(first *value, made ...*value) {
+	for _, v := range made {
+		for _, a := range r.fresh {
+			if views(v.tensor, a.tensor) {
+				v.views = append(v.views, a)
+			}
 		}
-	}
-	if len(made.views) == 0 && first != nil {
-		made.views = slices.Clone(first.views)
-	}
-	for _, a := range made.views {
-		a.values++
+		if len(v.views) == 0 && first != nil {
+			v.views = slices.Clone(first.views)
+		}
+		for _, a := range v.views {
+			a.values++
+		}
 	}
 	for _, a := range r.fresh {
 		if a.values == 0 {

@@ -10,17 +10,46 @@ import (
 // wrap.
 type evaluator func(c *call) (garner.Tensor, error)
 
+// A manyEvaluator computes the outputs of a node that may have several: one tensor for each,
+// also for those that the node leaves out.
+type manyEvaluator func(c *call) ([]garner.Tensor, error)
+
+// A table has the operators of a format that are evaluated, by their names. Those of many
+// have any number of outputs, those of one exactly one.
+type table struct {
+	one  map[string]evaluator
+	many map[string]manyEvaluator
+}
+
+// tables are the operators of each model.Format. A format that has none here has gathers alone.
+var tables = map[string]table{
+	"ONNX":           {onnxOperators, onnxManyOperators},
+	"OpenVINO IR":    {irOperators, irManyOperators},
+	tensorflowFormat: {tensorflowOperators, tensorflowManyOperators},
+	"TFLite":         {tfliteOperators, tfliteManyOperators},
+}
+
 // evaluatorOf returns the evaluator of a node that is not a gather, nil where
 // there is none.
-func evaluatorOf(m *model.Model, n *model.Node) evaluator {
-	table := onnxOperators
-	if m.Format != "ONNX" {
-		table = irOperators
-	}
-	if n.Domain != "" || len(n.Outputs) != 1 || len(n.Graphs) > 0 {
+func evaluatorOf(m *model.Model, n *model.Node) manyEvaluator {
+	if n.Domain != "" || len(n.Graphs) > 0 || len(n.Outputs) == 0 {
 		return nil
 	}
-	return table[n.Op]
+	of := tables[m.Format]
+	if many := of.many[n.Op]; many != nil {
+		return many
+	}
+	one := of.one[n.Op]
+	if one == nil || len(n.Outputs) != 1 {
+		return nil
+	}
+	return func(c *call) ([]garner.Tensor, error) {
+		made, err := one(c)
+		if err != nil {
+			return nil, err
+		}
+		return []garner.Tensor{made}, nil
+	}
 }
 
 // onnxOperators are the operators of ONNX's own domain that are evaluated.
@@ -47,9 +76,26 @@ var onnxOperators = map[string]evaluator{
 	"Neg":             negate,
 	"Add":             arithmetic("add"), "Sub": arithmetic("sub"), "Mul": arithmetic("mul"), "Div": arithmetic("div"),
 	"Mod": mod, "Min": arithmetic("min"), "Max": arithmetic("max"),
-	"Equal": binaryOf("="), "Less": binaryOf("<"), "LessOrEqual": binaryOf("<="),
+	"Abs": absolute, "Sign": sign, "IsNaN": isNaN,
+	"ReduceSum": reduceSum, "ReduceMax": reduceExtreme(true), "ReduceMin": reduceExtreme(false),
+	"ArgMax": argExtreme(true), "ArgMin": argExtreme(false),
+	"CumSum":          cumSum,
+	"ScatterElements": scatterElements, "Scatter": scatterElements,
+	"NonZero":  nonZero,
+	"Trilu":    trilu,
+	"EyeLike":  eyeLike,
+	"Compress": compress,
+	"OneHot":   oneHot,
+	"Pad":      pad,
+	"Equal":    binaryOf("="), "Less": binaryOf("<"), "LessOrEqual": binaryOf("<="),
 	"Greater": binaryOf(">"), "GreaterOrEqual": binaryOf(">="),
 	"And": binaryOf("and"), "Or": binaryOf("or"), "Xor": binaryOf("xor"), "Not": not,
+}
+
+// onnxManyOperators are those of ONNX with several outputs.
+var onnxManyOperators = map[string]manyEvaluator{
+	"Split": onnxSplit,
+	"TopK":  topK,
 }
 
 // irOperators are the operators of OpenVINO IR that are evaluated.
@@ -95,4 +141,21 @@ var irOperators = map[string]evaluator{
 	"BitwiseOr":    binaryOf("or"),
 	"BitwiseXor":   binaryOf("xor"),
 	"BitwiseNot":   not,
+	"Abs":          absolute,
+	"Sign":         sign,
+	"IsNaN":        isNaN,
+	"ReduceSum":    reduceSum,
+	"ReduceMax":    reduceExtreme(true),
+	"ReduceMin":    reduceExtreme(false),
+	"CumSum":       cumSum,
+	"Pad":          pad,
+
+	"ScatterElementsUpdate": scatterElements,
+}
+
+// irManyOperators are those of OpenVINO IR with several outputs.
+var irManyOperators = map[string]manyEvaluator{
+	"Split":         irSplit,
+	"VariadicSplit": variadicSplit,
+	"TopK":          topK,
 }

@@ -148,6 +148,8 @@ type value struct {
 	bare     bool            // tensor is a stand-in
 	unknown  bool            // there is no tensor: its shape is left to the run
 	ends     bool            // tensor has the ends of the value alone
+	wide     bool            // the pending cast is one that arithmetic leaves out; see wide.go
+	rounded  bool            // a cast that arithmetic would leave out has rounded elements
 }
 
 // dtype returns the type after the pending cast.
@@ -298,8 +300,14 @@ func (r *runner) tensor(v *model.Value) (garner.Tensor, error) {
 			return garner.Tensor{}, model.AtNode(have.cast, err)
 		}
 		before := *have
-		*have = value{tensor: t, bare: r.bare, ends: before.ends}
-		r.settle(have, nil)
+		exact := true
+		if have.wide {
+			if exact, err = r.same(t, have.tensor); err != nil {
+				return garner.Tensor{}, model.AtNode(have.cast, err)
+			}
+		}
+		*have = value{tensor: t, bare: r.bare, ends: before.ends, rounded: !exact}
+		r.settle(nil, have)
 		r.forget(&before)
 		r.fresh, r.bare, r.rehearses = fresh, bare, rehearses
 	}
@@ -309,42 +317,59 @@ func (r *runner) tensor(v *model.Value) (garner.Tensor, error) {
 
 // node evaluates a node and drops the values that no later node reads.
 func (r *runner) node(ctx context.Context, n *model.Node) error {
-	if len(n.Outputs) == 0 || n.Outputs[0] == nil {
+	if !slices.ContainsFunc(n.Outputs, func(v *model.Value) bool { return v != nil }) {
 		return nil
 	}
 	r.fresh, r.bare, r.refuses = r.fresh[:0], false, false
-	made := &value{}
+	made := make([]*value, len(n.Outputs))
+	for i := range made {
+		made[i] = &value{}
+	}
 	var err error
 	switch {
 	case slices.ContainsFunc(r.nodes[n], func(v *model.Value) bool { return r.values[v] != nil && r.values[v].unknown }):
 		err = errLeft
 	case n.IsGather():
-		*made, err = r.gather(ctx, n)
+		made = made[:1]
+		*made[0], err = r.gather(ctx, n)
 	default:
-		if r.survey == nil && r.asks(n.Outputs[0]) {
+		if r.survey == nil && slices.ContainsFunc(n.Outputs, r.asks) {
 			if err := r.rehearse(n); err != nil {
 				return err
 			}
 		}
 		var ends bool
-		if *made, ends, err = r.endsOfNode(n); ends {
+		if *made[0], ends, err = r.endsOfNode(n); ends {
 			break
 		}
 		c := &call{runner: r, node: n}
-		made.tensor, err = evaluatorOf(r.model, n)(c)
-		if c.pending != garner.Invalid {
-			made.pending, made.cast = c.pending, n
+		var tensors []garner.Tensor
+		if tensors, err = c.evaluate(); err != nil {
+			break
 		}
-		if err == nil && len(r.fresh) == 0 {
-			made.constant = r.constantOf(n, made.tensor)
+		for i, t := range tensors {
+			made[i].tensor = t
+			if c.pending != garner.Invalid {
+				made[i].pending, made[i].cast, made[i].wide = c.pending, n, c.wide
+			}
+			made[i].rounded = c.rounded && isNarrow(made[i].dtype())
+		}
+		if len(r.fresh) == 0 && len(made) == 1 {
+			made[0].constant = r.constantOf(n, made[0].tensor)
 		}
 	}
-	made.bare = r.bare
+	for _, v := range made {
+		v.bare = r.bare
+	}
 	if r.survey != nil {
 		err = r.note(n, made, err)
 	}
-	if err == nil && r.survey == nil && !made.ends {
-		err = r.shaped(n.Outputs[0], made.dtype(), made.tensor.Shape())
+	if err == nil && r.survey == nil {
+		for i, v := range made {
+			if out := n.Outputs[i]; err == nil && out != nil && !v.ends {
+				err = r.shaped(out, v.dtype(), v.tensor.Shape())
+			}
+		}
 	}
 	if err != nil {
 		return err
@@ -353,11 +378,13 @@ func (r *runner) node(ctx context.Context, n *model.Node) error {
 	if reads := r.nodes[n]; len(reads) > 0 {
 		first = r.values[reads[0]]
 	}
-	r.settle(made, first)
-	if out := n.Outputs[0]; r.uses[out] > 0 {
-		r.values[out] = made
-	} else {
-		r.forget(made)
+	r.settle(first, made...)
+	for i, v := range made {
+		if out := n.Outputs[i]; out != nil && r.uses[out] > 0 {
+			r.values[out] = v
+		} else {
+			r.forget(v)
+		}
 	}
 	for _, v := range r.nodes[n] {
 		if r.uses[v]--; r.uses[v] == 0 && r.values[v] != nil {
@@ -368,20 +395,27 @@ func (r *runner) node(ctx context.Context, n *model.Node) error {
 	return nil
 }
 
-// rehearse evaluates a node whose result is wanted for the result's shape, and asks
+// rehearse evaluates a node of which a result is wanted for the result's shape, and asks
 // whether that is accepted before the result is made. The survey did not have it.
 func (r *runner) rehearse(n *model.Node) error {
 	r.rehearses = true
 	c := &call{runner: r, node: n}
-	made, err := evaluatorOf(r.model, n)(c)
+	made, err := c.evaluate()
 	r.rehearses = false
-	r.settle(&value{}, nil)
+	r.settle(nil)
 	r.bare = false
 	if err != nil {
 		return nil // the run finds it again
 	}
-	v := value{tensor: made, pending: c.pending}
-	return r.shaped(n.Outputs[0], v.dtype(), made.Shape())
+	for i, t := range made {
+		v := value{tensor: t, pending: c.pending}
+		if out := n.Outputs[i]; out != nil {
+			if err := r.shaped(out, v.dtype(), t.Shape()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Check refuses a tensor whose dtype (ErrDType) or shape (ErrShape) contradicts

@@ -32,14 +32,7 @@ func (r *runner) clone(t garner.Tensor) (garner.Tensor, error) {
 	return made, garner.Copy(made, t)
 }
 
-func identity(c *call) (garner.Tensor, error) {
-	v, err := c.lazyInput()
-	if err != nil {
-		return garner.Tensor{}, err
-	}
-	c.pending, c.bare = v.pending, v.bare
-	return v.tensor, nil
-}
+func identity(c *call) (garner.Tensor, error) { return c.sameElements() }
 
 func reshape(c *call) (garner.Tensor, error) {
 	t, err := c.input(0)
@@ -263,13 +256,17 @@ func reduceProd(c *call) (garner.Tensor, error) {
 	if err := c.known(0); err != nil {
 		return garner.Tensor{}, err
 	}
-	list, err := integersOf(t, "input")
+	list, err := integersOf(t, "input", maxNumbers)
 	if err != nil || t.Rank() != 1 {
 		return garner.Tensor{}, mismatch("%s of %s%s is not run; it is of a vector of integers, such as a shape", c.node.Op, t.DType(), t.Shape())
 	}
-	n := int64(1)
+	n, size := int64(1), 1.0
 	for _, v := range list {
 		n *= v
+		size *= math.Max(math.Abs(float64(v)), 1)
+	}
+	if low, high := integerBounds(t.DType()); size >= 0x1p53 || float64(n) < low || float64(n) >= high || c.openvino() && size >= 1<<24 {
+		return garner.Tensor{}, mismatch("%s of %v is not run: the runtimes multiply %s in floats, which round it", c.node.Op, list, t.DType())
 	}
 	without := int64(0)
 	if c.onnx() {

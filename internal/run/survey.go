@@ -58,18 +58,27 @@ func standIn(dtype garner.DType, shape garner.Shape) (garner.Tensor, error) {
 }
 
 // note records what the survey of a node leaves to the run.
-func (r *runner) note(n *model.Node, made *value, err error) error {
-	switch {
-	case errors.Is(err, errLeft):
-		*made = value{unknown: true}
+func (r *runner) note(n *model.Node, made []*value, err error) error {
+	if errors.Is(err, errLeft) {
+		for _, v := range made {
+			*v = value{unknown: true}
+		}
 		r.survey.left[n] = true
 		return nil
-	case err != nil:
+	}
+	if err != nil {
 		return err
-	case made.bare && r.refuses:
-		r.survey.left[n] = true
-	case !made.bare && made.pending == garner.Invalid && r.shapeOnly(n):
-		r.survey.values[n.Outputs[0]] = made.tensor
+	}
+	if r.bare {
+		if r.refuses {
+			r.survey.left[n] = true
+		}
+		return nil
+	}
+	for i, v := range made {
+		if out := n.Outputs[i]; out != nil && v.pending == garner.Invalid && r.shapeOnly(n) {
+			r.survey.values[out] = v.tensor
+		}
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/mapped"
+	"github.com/garner-go/garner/internal/protofile"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/onnx/modelproto/internal/onnxpb"
 	"github.com/garner-go/garner/source"
@@ -519,13 +520,13 @@ func TestBombs(t *testing.T) {
 	types := plainProto()
 	types.Graph.Input[0].Type = optional
 	crowd := plainProto()
-	crowd.Graph.Node = slices.Repeat([]*onnxpb.NodeProto{{Name: proto.String(strings.Repeat("n", 20))}}, maxMessages)
+	crowd.Graph.Node = slices.Repeat([]*onnxpb.NodeProto{{Name: proto.String(strings.Repeat("n", 20))}}, schema.Messages)
 	empty := plainProto()
 	empty.Graph.Node = slices.Repeat([]*onnxpb.NodeProto{{}}, 1<<19)
 	wide := plainProto()
 	wide.Graph.Node[0].Input = slices.Repeat([]string{""}, 1<<20)
 	name := plainProto()
-	*name.Graph.Node[0].Name = strings.Repeat("n", maxStructure)
+	*name.Graph.Node[0].Name = strings.Repeat("n", protofile.MaxStructure)
 	chain := plainProto()
 	chain.OpsetImport = append(chain.OpsetImport, opset("f", 1))
 	for i := range 1000 {

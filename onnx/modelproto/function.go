@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/protofile"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/onnx/modelproto/internal/onnxpb"
 )
@@ -103,13 +104,13 @@ func (s *scope) call(f *declared, p *onnxpb.NodeProto, n *model.Node, list *[]pe
 	if len(p.Input) > len(f.Input) || len(p.Output) > len(f.Output) {
 		return fmt.Errorf("it gives function %.200q %d inputs and takes %d outputs; there are %d and %d", key, len(p.Input), len(p.Output), len(f.Input), len(f.Output))
 	}
-	size := scopeBytes + attributeBytes*(len(p.Attribute)+len(f.AttributeProto)) + inputBytes*len(f.ValueInfo)
+	size := protofile.ScopeBytes + protofile.AttributeBytes*(len(p.Attribute)+len(f.AttributeProto)) + protofile.InputBytes*len(f.ValueInfo)
 	for _, names := range [][]string{f.Input, f.Output} {
 		for _, name := range names {
-			size += inputBytes + len(name)
+			size += protofile.InputBytes + len(name)
 		}
 	}
-	if err := s.spend(size); err != nil {
+	if err := s.Spend(size); err != nil {
 		return err
 	}
 	inner, err := s.inside(fmt.Sprintf("%s, function %.200s", n.At, key), n.Name+"/")
@@ -118,7 +119,7 @@ func (s *scope) call(f *declared, p *onnxpb.NodeProto, n *model.Node, list *[]pe
 	}
 	inner.outer = nil // a function cannot read values of its caller
 	inner.calls = &calls{key, s.calls}
-	if err := s.spend(len(inner.place) + len(inner.prefix)); err != nil {
+	if err := s.Spend(len(inner.place) + len(inner.prefix)); err != nil {
 		return err
 	}
 	inner.infos = f.ValueInfo
@@ -271,9 +272,9 @@ func (s *scope) value(g given, name string) (any, error) {
 		for i, v := range a.Floats {
 			list[i] = float64(v)
 		}
-		return list, s.spend(8 * len(list))
+		return list, s.Spend(8 * len(list))
 	case onnxpb.AttributeProto_INTS:
-		return slices.Clip(a.Ints), s.spend(8 * len(a.Ints)) // no copy, and yet each use is printed
+		return slices.Clip(a.Ints), s.Spend(8 * len(a.Ints)) // no copy, and yet each use is printed
 	case onnxpb.AttributeProto_STRINGS:
 		list := make([]string, len(a.Strings))
 		bytes := 0
@@ -281,7 +282,7 @@ func (s *scope) value(g given, name string) (any, error) {
 			list[i] = string(v)
 			bytes += len(v)
 		}
-		return list, s.spend(16*len(list) + bytes)
+		return list, s.Spend(16*len(list) + bytes)
 	}
 	return nil, nil
 }

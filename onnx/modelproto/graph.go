@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/protofile"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/onnx/modelproto/internal/onnxpb"
 	"github.com/garner-go/garner/operators"
@@ -60,7 +61,7 @@ func (s *scope) inside(place, prefix string) (*scope, error) {
 func (s *scope) graph(g *onnxpb.GraphProto) (*model.Graph, error) {
 	made := &model.Graph{Name: g.GetName()}
 	s.infos, s.made = g.ValueInfo, made
-	if err := s.spend(scopeBytes + len(s.place) + len(s.prefix)); err != nil {
+	if err := s.Spend(protofile.ScopeBytes + len(s.place) + len(s.prefix)); err != nil {
 		return nil, err
 	}
 	if err := s.initializers(g); err != nil {
@@ -180,7 +181,7 @@ func (s *scope) at(part string, err error) error {
 
 // sparse makes a constant with a type whose elements cannot be read.
 func (s *scope) sparse(t *onnxpb.SparseTensorProto, name string) (*model.Constant, error) {
-	if err := s.spend(constantBytes); err != nil {
+	if err := s.Spend(protofile.ConstantBytes); err != nil {
 		return nil, err
 	}
 	shape, err := shapeOf(t.Dims)
@@ -195,7 +196,7 @@ func (s *scope) sparse(t *onnxpb.SparseTensorProto, name string) (*model.Constan
 }
 
 func (s *scope) inputs(list []*onnxpb.ValueInfoProto) ([]*model.Value, error) {
-	if err := s.spend(valueBytes * len(list)); err != nil {
+	if err := s.Spend(protofile.ValueBytes * len(list)); err != nil {
 		return nil, err
 	}
 	made := make([]*model.Value, 0, len(list))
@@ -273,7 +274,7 @@ func (s *scope) typeOf(info *onnxpb.ValueInfoProto) (garner.Spec, []string, erro
 	if len(t.Shape.Dim) > garner.MaxRank {
 		return fail(fmt.Errorf("it has %d dims; there may be %d", len(t.Shape.Dim), garner.MaxRank))
 	}
-	if err := s.spend(dimBytes * (1 + len(t.Shape.Dim))); err != nil {
+	if err := s.Spend(protofile.DimBytes * (1 + len(t.Shape.Dim))); err != nil {
 		return fail(err)
 	}
 	dims := make([]garner.Dim, len(t.Shape.Dim))
@@ -390,13 +391,13 @@ func (s *scope) expand(protos []*onnxpb.NodeProto, list *[]pending) error {
 		case s.calls != nil: // every call has a node of this name
 			n.Name = s.prefix + n.Name
 		}
-		size := nodeBytes + attributeBytes*len(p.Attribute) + len(n.At) + len(n.Name) + len(n.Op) + len(n.Domain) + len(p.GetOverload())
+		size := protofile.NodeBytes + protofile.AttributeBytes*len(p.Attribute) + len(n.At) + len(n.Name) + len(n.Op) + len(n.Domain) + len(p.GetOverload())
 		for _, names := range [][]string{p.Input, p.Output} {
 			for _, name := range names {
-				size += inputBytes + len(name)
+				size += protofile.InputBytes + len(name)
 			}
 		}
-		if err := s.spend(size); err != nil {
+		if err := s.Spend(size); err != nil {
 			return err
 		}
 		if err := s.node(p, n, list); err != nil {
@@ -432,7 +433,7 @@ func (s *scope) node(p *onnxpb.NodeProto, n *model.Node, list *[]pending) error 
 			continue
 		}
 		v := &model.Value{Name: s.own(name), Spec: model.Unknown, From: n}
-		if err := s.spend(valueBytes + len(v.Name)); err != nil {
+		if err := s.Spend(protofile.ValueBytes + len(v.Name)); err != nil {
 			return err
 		}
 		if err := s.define(name, v); err != nil {
@@ -469,7 +470,7 @@ func (p *pending) read() error {
 	}
 	if p.IsGather() {
 		// A list of the gathers names the operands of each.
-		size := gatherBytes
+		size := protofile.GatherBytes
 		for _, v := range p.Inputs {
 			if v != nil {
 				size += len(v.Name)
@@ -478,7 +479,7 @@ func (p *pending) read() error {
 				}
 			}
 		}
-		if err := p.scope.spend(size); err != nil {
+		if err := p.scope.Spend(size); err != nil {
 			return err
 		}
 		if err := p.complete(); err != nil {

@@ -20,7 +20,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/garner-go/garner/internal/beside"
 	"github.com/garner-go/garner/internal/mapped"
+	"github.com/garner-go/garner/internal/protofile"
 	"github.com/garner-go/garner/internal/shapes"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/onnx/modelproto/internal/onnxpb"
@@ -30,15 +32,15 @@ import (
 
 // reader is one reading of a model.
 type reader struct {
-	path      string       // "" for a model in memory
-	file      *mapped.File // nil for a model in memory
-	folder    *folder      // nil for a model in memory
-	elements  []elements   // where the elements of each TensorProto are, by the number that strip gives it
+	path      string               // "" for a model in memory
+	file      *mapped.File         // nil for a model in memory
+	folder    *beside.Folder       // nil for a model in memory
+	elements  []protofile.Elements // where the elements of each TensorProto are, by the number that strip gives it
 	irVersion int64
 	functions map[function]*declared
 	alone     bool                     // the other files of the model are not at hand
 	absent    map[*model.Constant]bool // those whose elements are in one of them
-	budget
+	protofile.Budget
 }
 
 // Open reads a model and infers the results of its gathers, see
@@ -49,7 +51,7 @@ func Open(path string) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{path: path, file: file, folder: &folder{path: filepath.Dir(path)}}
+	r := &reader{path: path, file: file, folder: beside.In(filepath.Dir(path))}
 	var m *model.Model
 	err = file.Read(0, file.Size(), func(b []byte) error {
 		m, err = r.read(b)
@@ -57,12 +59,12 @@ func Open(path string) (*model.Model, error) {
 	})
 	if err != nil {
 		// The files are read-only, so an error of closing them loses nothing.
-		r.folder.close()
+		r.folder.Close()
 		file.Close()
 		return nil, model.InFile(path, err)
 	}
 	m.OnClose(file.Close)
-	m.OnClose(r.folder.close)
+	m.OnClose(r.folder.Close)
 	return m, nil
 }
 
@@ -92,13 +94,13 @@ func (r *reader) read(b []byte) (*model.Model, error) {
 	if len(b) == 0 {
 		return nil, errors.New("the file is empty; get it again")
 	}
-	var s stripper
+	s := newStripper()
 	var p onnxpb.ModelProto
-	if err := s.strip(b, 0, p.ProtoReflect().Descriptor(), 0); err != nil {
+	if err := s.Strip(b, 0, p.ProtoReflect().Descriptor(), 0); err != nil {
 		return nil, notRead(err)
 	}
-	r.elements, r.budget = s.elements, s.budget
-	if err := unmarshal.Unmarshal(s.out, &p); err != nil {
+	r.elements, r.Budget = s.Found, s.Budget
+	if err := unmarshal.Unmarshal(s.Out, &p); err != nil {
 		return nil, fmt.Errorf("it is no ONNX model: %w", err)
 	}
 	if p.Graph == nil {
@@ -126,7 +128,7 @@ func (r *reader) read(b []byte) (*model.Model, error) {
 		m.Files = slices.Compact(m.Files)
 	}
 	if r.folder != nil {
-		m.Files = append([]string{r.path}, r.folder.names(s.locations)...)
+		m.Files = append([]string{r.path}, r.folder.Names(s.locations)...)
 	}
 	shapes.Infer(m)
 	return m, nil
@@ -141,9 +143,9 @@ func producer(p *onnxpb.ModelProto) string {
 
 // notRead words an error of the protobuf encoding, with the field's path.
 func notRead(err error) error {
-	var at *wireError
+	var at *protofile.Error
 	if errors.As(err, &at) {
-		return &model.Error{At: at.path, Err: at.err}
+		return &model.Error{At: at.Path, Err: at.Err}
 	}
 	return err
 }
@@ -171,41 +173,3 @@ func plain(domain string) string {
 	}
 	return domain
 }
-
-// A budget bounds the memory that a model takes, in proportion to its file:
-// nested calls of functions make a small file a large model, and parts of two bytes
-// take some hundred each.
-type budget struct {
-	spent     int64 // bytes
-	structure int64 // bytes of the file so far, without the elements of tensors and the fields in unread
-}
-
-// A model may take freeBytes and perByte for each byte of structure. The models of
-// ONNX's backend tests take 26 to 32 a byte, and a megabyte of the smallest nodes
-// that are still read takes less than 100 MB in all (2 cores, Go 1.26).
-const (
-	freeBytes = 12 << 20
-	perByte   = 60
-)
-
-// spend counts bytes of memory, about as many as the reader allocates.
-func (b *budget) spend(bytes int) error {
-	if b.spent += int64(bytes); b.spent > freeBytes+perByte*b.structure {
-		return fmt.Errorf("with its functions in the place of their calls the model has more than %d MiB of nodes, inputs, outputs, attributes and names, in a file of %d bytes beside its tensors' elements; no real model has: split it",
-			(freeBytes+perByte*b.structure)>>20, b.structure)
-	}
-	return nil
-}
-
-// What the parts of a model take, in bytes: the message, the part itself, and its
-// place in lists and maps.
-const (
-	nodeBytes      = 500
-	gatherBytes    = 1200 // a gather takes them beside: its inference, its line in a list, its findings
-	inputBytes     = 50   // an input or an output of a node, without its name
-	attributeBytes = 150
-	valueBytes     = 250 // an output of a node, an input of a graph
-	dimBytes       = 40
-	constantBytes  = 700
-	scopeBytes     = 1000 // a sub-graph, a call
-)

@@ -27,15 +27,15 @@ func marshaled(t testing.TB, m proto.Message) []byte {
 func TestElements(t *testing.T) {
 	const name = "testdata/constants.onnx"
 	b := files(t)[name]
-	var s stripper
+	s := newStripper()
 	var p onnxpb.ModelProto
-	if err := s.strip(b, 0, p.ProtoReflect().Descriptor(), 0); err != nil {
+	if err := s.Strip(b, 0, p.ProtoReflect().Descriptor(), 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := unmarshal.Unmarshal(s.out, &p); err != nil {
+	if err := unmarshal.Unmarshal(s.Out, &p); err != nil {
 		t.Fatal(err)
 	}
-	sc := &scope{reader: &reader{elements: s.elements}, place: "graph", made: &model.Graph{}}
+	sc := &scope{reader: &reader{elements: s.Found}, place: "graph", made: &model.Graph{}}
 	if err := sc.initializers(p.Graph); err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,8 @@
 package modelproto
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"strconv"
 
@@ -12,7 +10,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/mapped"
+	"github.com/garner-go/garner/internal/beside"
+	"github.com/garner-go/garner/internal/protofile"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/onnx/modelproto/internal/onnxpb"
 	"github.com/garner-go/garner/operators"
@@ -53,14 +52,13 @@ func shapeOf(dims []int64) (garner.Shape, error) {
 // constant makes a constant of a TensorProto. It checks all but the values of the
 // elements.
 func (r *reader) constant(t *onnxpb.TensorProto, name string) (*model.Constant, error) {
-	number, n := protowire.ConsumeVarint(t.RawData)
-	if n < 0 || number >= uint64(len(r.elements)) {
+	e, ok := schema.Number(t.RawData, r.elements)
+	if !ok {
 		return nil, errors.New("it has no elements")
 	}
-	if err := r.spend(constantBytes); err != nil {
+	if err := r.Spend(protofile.ConstantBytes); err != nil {
 		return nil, err
 	}
-	e := &r.elements[number]
 	shape, err := shapeOf(t.Dims)
 	if err != nil {
 		return nil, err
@@ -82,56 +80,40 @@ func (r *reader) constant(t *onnxpb.TensorProto, name string) (*model.Constant, 
 	}
 	external := t.GetDataLocation() == onnxpb.TensorProto_EXTERNAL
 	switch {
-	case e.other != 0:
-		return nil, fmt.Errorf("its elements stand in %s and in %s; leave one", fieldName(e.field), fieldName(e.other))
-	case external && e.field != 0:
-		return nil, fmt.Errorf("its elements stand in another file and in %s; leave one", fieldName(e.field))
-	case !external && len(t.ExternalData) > 0 && e.field == 0:
+	case e.Other != 0:
+		return nil, fmt.Errorf("its elements stand in %s and in %s; leave one", schema.FieldName(e.Field), schema.FieldName(e.Other))
+	case external && e.Field != 0:
+		return nil, fmt.Errorf("its elements stand in another file and in %s; leave one", schema.FieldName(e.Field))
+	case !external && len(t.ExternalData) > 0 && e.Field == 0:
 		return nil, errors.New("it names another file, and its data_location is not EXTERNAL; set it")
 	}
 	if external {
 		return r.external(t, name, dtype, shape)
 	}
-	if err := e.check(dtype, shape); err != nil {
+	l := layoutOf(dtype, shape)
+	if err := e.Check(l); err != nil {
 		return nil, err
 	}
-	tensor := func() (garner.Tensor, error) { return e.tensor(dtype, shape) }
+	tensor := func() (garner.Tensor, error) { return e.Tensor(l) }
 	if r.file == nil {
 		c := model.NewConstant(name, spec, func() (garner.Tensor, error) {
 			made, err := tensor()
 			return made, r.atTensor(name, err)
 		})
-		_, inPlace := e.inPlace(dtype)
+		_, inPlace := e.InPlace(l)
 		c.Encoded = !inPlace
 		return c, nil
 	}
 	c := model.NewConstant(name, spec, func() (garner.Tensor, error) {
-		made, err := readMapped(r.file, 0, r.file.Size(), func([]byte) (garner.Tensor, error) { return tensor() })
+		made, err := beside.Tensor(r.file, 0, r.file.Size(), func([]byte) (garner.Tensor, error) { return tensor() })
 		return made, r.atTensor(name, err)
 	})
-	if in, ok := e.inPlace(dtype); ok {
-		c.File, c.Offset, c.Size, c.State = r.path, int64(e.at), int64(len(in)), source.FileState(r.file.Stamp())
+	if in, ok := e.InPlace(l); ok {
+		c.File, c.Offset, c.Size, c.State = r.path, int64(e.At), int64(len(in)), source.FileState(r.file.Stamp())
 	} else {
 		c.Encoded = true
 	}
 	return c, nil
-}
-
-var errClosed = garner.Errorf(fs.ErrClosed, "its file was closed; read constants before the model is closed")
-
-// readMapped makes a tensor from size bytes of a mapped file, from an offset on, or
-// over them: then the file keeps it.
-func readMapped(file *mapped.File, offset, size int, read func(b []byte) (garner.Tensor, error)) (made garner.Tensor, err error) {
-	err = file.Read(offset, size, func(b []byte) error {
-		if made, err = read(b); err == nil {
-			made = file.View(made)
-		}
-		return err
-	})
-	if errors.Is(err, fs.ErrClosed) {
-		err = errClosed
-	}
-	return made, err
 }
 
 // unreadable makes a constant whose Tensor is an error.
@@ -150,114 +132,25 @@ func (r *reader) atTensor(name string, err error) error {
 
 func tensorNamed(name string) string { return fmt.Sprintf("tensor %.200q", name) }
 
-// fieldName names a field of TensorProto.
-func fieldName(field protowire.Number) string {
-	return string(tensorProto.Fields().ByNumber(field).Name())
-}
-
-// fieldOf gives the field that holds elements of a dtype where raw_data does not:
-// its number, the bits of a number that are kept, and the wire type.
-func fieldOf(dtype garner.DType) (field protowire.Number, bits int, wire protowire.Type) {
+// layoutOf says how elements of a dtype and a shape stand in a TensorProto.
+func layoutOf(dtype garner.DType, shape garner.Shape) protofile.Layout {
+	l := protofile.Layout{DType: dtype, Shape: shape, Bits: 64, Wire: protowire.VarintType}
 	switch dtype {
 	case garner.String:
-		return stringData, 0, protowire.BytesType
+		l.Field, l.Bits, l.Wire = stringData, 0, protowire.BytesType
 	case garner.F32, garner.Complex64:
-		return floatData, 32, protowire.Fixed32Type
+		l.Field, l.Bits, l.Wire = floatData, 32, protowire.Fixed32Type
 	case garner.F64, garner.Complex128:
-		return doubleData, 64, protowire.Fixed64Type
+		l.Field, l.Wire = doubleData, protowire.Fixed64Type
 	case garner.I64:
-		return int64Data, 64, protowire.VarintType
+		l.Field = int64Data
 	case garner.U32, garner.U64:
-		return uint64Data, dtype.Bits(), protowire.VarintType
+		l.Field, l.Bits = uint64Data, dtype.Bits()
+	default:
+		// A number holds one byte of elements that are narrower than a byte.
+		l.Field, l.Bits = int32Data, max(dtype.Bits(), 8)
 	}
-	// A number holds one byte of elements that are narrower than a byte.
-	return int32Data, max(dtype.Bits(), 8), protowire.VarintType
-}
-
-// check compares the number of elements with the shape, and the field with the
-// dtype.
-func (e *elements) check(dtype garner.DType, shape garner.Shape) error {
-	n, _ := shape.Len()
-	field, bits, _ := fieldOf(dtype)
-	switch {
-	case e.field == 0 && n == 0:
-		return nil
-	case e.field == 0:
-		return fmt.Errorf("it has no elements, and its shape %s wants %d", shape, n)
-	case dtype == garner.String && e.field == rawData:
-		return errors.New("its strings stand in raw_data; write them in string_data")
-	case e.field != rawData && e.field != field:
-		return fmt.Errorf("its elements stand in %s; those of %s stand in %s or in raw_data", fieldName(e.field), dtype, fieldName(field))
-	case dtype == garner.String:
-		if e.count != n {
-			return fmt.Errorf("it has %d strings, and its shape %s wants %d", e.count, shape, n)
-		}
-		return nil
-	}
-	size, ok := garner.SpecOf(dtype, shape...).Bytes()
-	if !ok {
-		return fmt.Errorf("its shape %s takes more bytes than garner can count", shape)
-	}
-	if e.field == rawData {
-		if int64(e.count) != size {
-			return fmt.Errorf("it has %d bytes; %s%s takes %d", e.count, dtype, shape, size)
-		}
-		return nil
-	}
-	if each := int64(bits / 8); int64(e.count) != size/each || size%each != 0 {
-		return fmt.Errorf("it has %d numbers in %s; %s%s takes %d", e.count, fieldName(e.field), dtype, shape, size/each)
-	}
-	return nil
-}
-
-// inPlace gives the elements as a view of the file; false where they are encoded.
-func (e *elements) inPlace(dtype garner.DType) ([]byte, bool) {
-	_, _, wire := fieldOf(dtype)
-	if e.field == rawData || e.chunks == 1 && e.wire == protowire.BytesType && (wire == protowire.Fixed32Type || wire == protowire.Fixed64Type) {
-		return e.piece, true
-	}
-	return nil, false
-}
-
-// tensor makes the tensor; check has passed.
-func (e *elements) tensor(dtype garner.DType, shape garner.Shape) (garner.Tensor, error) {
-	if dtype == garner.String {
-		list, err := e.strings()
-		if err != nil {
-			return garner.Tensor{}, err
-		}
-		return garner.FromSlice(list, shape...)
-	}
-	if b, ok := e.inPlace(dtype); ok {
-		return model.View(dtype, b, shape...)
-	}
-	_, bits, wire := fieldOf(dtype)
-	low, high := int64(math.MinInt64), int64(math.MaxInt64)
-	if bits < 64 && wire == protowire.VarintType {
-		low, high = 0, 1<<bits-1
-		switch {
-		case dtype == garner.Bool:
-			high = 1
-		case dtype.IsInteger() && !dtype.IsUnsigned() && !dtype.Packed():
-			low, high = -1<<(bits-1), 1<<(bits-1)-1
-		}
-	}
-	b := make([]byte, 0, e.count*(bits/8))
-	var bad error
-	i := 0
-	err := e.numbers(wire, func(v uint64) {
-		if signed := int64(v); (signed < low || signed > high) && bad == nil {
-			bad = fmt.Errorf("its number %d is %d, which is no %s", i, signed, dtype)
-		}
-		var word [8]byte
-		binary.LittleEndian.PutUint64(word[:], v)
-		b = append(b, word[:bits/8]...)
-		i++
-	})
-	if err = errors.Join(err, bad); err != nil {
-		return garner.Tensor{}, err
-	}
-	return model.View(dtype, b, shape...)
+	return l
 }
 
 // Tensor reads a TensorProto, such as a .pb file of ONNX's test directories. The
@@ -265,13 +158,13 @@ func (e *elements) tensor(dtype garner.DType, shape garner.Shape) (garner.Tensor
 // another file is an error.
 func Tensor(b []byte) (name string, t garner.Tensor, err error) {
 	r := &reader{}
-	var s stripper
-	if err := s.strip(b, 0, tensorProto, 0); err != nil {
+	s := newStripper()
+	if err := s.Strip(b, 0, tensorProto, 0); err != nil {
 		return "", garner.Tensor{}, garner.Errorf(nil, "no tensor: %v", err)
 	}
-	r.elements = s.elements
+	r.elements = s.Found
 	var p onnxpb.TensorProto
-	if err := unmarshal.Unmarshal(s.out, &p); err != nil {
+	if err := unmarshal.Unmarshal(s.Out, &p); err != nil {
 		return "", garner.Tensor{}, garner.Errorf(nil, "no tensor: %v", err)
 	}
 	c, err := r.constant(&p, p.GetName())

@@ -168,11 +168,11 @@ func TestAttributes(t *testing.T) {
 func parseAttribute(b []byte) (string, any, error) {
 	r := &reader{}
 	var p onnxpb.AttributeProto
-	var s stripper
-	if err := s.strip(b, 0, p.ProtoReflect().Descriptor(), 0); err != nil {
+	s := newStripper()
+	if err := s.Strip(b, 0, p.ProtoReflect().Descriptor(), 0); err != nil {
 		return "", nil, err
 	}
-	if err := unmarshal.Unmarshal(s.out, &p); err != nil {
+	if err := unmarshal.Unmarshal(s.Out, &p); err != nil {
 		return "", nil, err
 	}
 	sc := &scope{reader: r}

@@ -52,10 +52,14 @@ type Options struct {
 	// Alone reads a model without its .bin: a constant is a value of known type, like an
 	// input, and its elements are not known.
 	Alone bool
+
+	// Weights is the path of the .bin for Open, where it is not the file of the same name in
+	// the same folder.
+	Weights string
 }
 
 // Open reads a model and infers the results of its gathers. Its constants are in
-// the .bin file of the same name in the same folder. Open maps that file, and does
+// the .bin file of the same name in the same folder, or in Options.Weights. Open maps that file, and does
 // not look for it where the model has no constant. The caller closes the model.
 //
 // The .xml may have up to 256 MiB. Open takes memory in proportion to its layers and
@@ -66,7 +70,11 @@ func Open(path string, o Options) (*model.Model, error) {
 		return nil, err
 	}
 	defer file.Close()
-	return read(path, file, &weights{path: strings.TrimSuffix(path, filepath.Ext(path)) + ".bin", alone: o.Alone}, o)
+	bin := strings.TrimSuffix(path, filepath.Ext(path)) + ".bin"
+	if o.Weights != "" {
+		bin = o.Weights
+	}
+	return read(path, file, &weights{path: bin, alone: o.Alone}, o)
 }
 
 // Read is Open for a model in memory: the text of the .xml and the bytes of the

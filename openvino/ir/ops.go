@@ -94,7 +94,7 @@ func (p *parser) operator(l *layer) (*operators.Operator, int, error) {
 // others stay text.
 var (
 	integers = []string{"axis", "batch_dims", "batch_axis", "num_splits"}
-	bools    = []string{"special_zero", "m_pythondiv", "keep_dims", "transpose_a", "transpose_b", "allow_axis_skip"}
+	bools    = []string{"special_zero", "m_pythondiv", "keep_dims", "transpose_a", "transpose_b", "allow_axis_skip", "exclusive", "reverse", "stable"}
 	lists    = []string{"begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellipsis_mask"}
 )
 

@@ -68,8 +68,7 @@ func garner_call(request *C.char, length C.int64_t, operands **C.DLTensor, count
 	}); err != nil {
 		return tell(err)
 	}
-	alone := len(tensors) == 0 && q.Do != "gather_file"
-	return start("garner_call", in, text, alone, func(ctx context.Context, j *job) (string, error) {
+	return start("garner_call", in, text, len(tensors) == 0, func(ctx context.Context, j *job) (string, error) {
 		answer, err := q.answer(ctx, j, tensors)
 		if err != nil {
 			return "", err

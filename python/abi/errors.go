@@ -26,6 +26,7 @@ import (
 	"github.com/garner-go/garner/format/safetensors"
 	"github.com/garner-go/garner/format/shards"
 	textfile "github.com/garner-go/garner/format/text"
+	"github.com/garner-go/garner/internal/exec"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/source"
 )
@@ -104,10 +105,14 @@ func tell(err error) C.int64_t {
 // hook gets the name of an export that is called. It is nil but in tests, which let it panic.
 var hook func(export string)
 
-// safely calls f for an export, and returns its error, or its panic as one.
+// safely calls f for an export, and returns its error, or its panic as one. A page fault at an address of the caller's is an
+// ErrFault: whatever it gave may be a file that another process cuts short.
 func safely(export string, f func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
-		if r := recover(); r != nil {
+		if r := recover(); exec.IsFault(r) {
+			err = garner.Vanished()
+		} else if r != nil {
 			err = &panicError{r, debug.Stack()}
 		}
 	}()
@@ -115,6 +120,42 @@ func safely(export string, f func() error) (err error) {
 		hook(export)
 	}
 	return f()
+}
+
+// blamed is the error of a lookup whose numbers or whose result vanished in its middle, in place of one that names the
+// table's file; err where both are there.
+func blamed(err error, ids unsafe.Pointer, length int, out []byte) error {
+	if !errors.Is(err, garner.ErrFault) && !errors.Is(err, syscall.EFAULT) {
+		return err
+	}
+	const page = 4096
+	touched := func(b []byte, write bool) bool {
+		return !exec.Guard(func() {
+			for at := 0; at < len(b); at += page {
+				touch(b[at:], write)
+			}
+			if len(b) > 0 {
+				touch(b[len(b)-1:], write)
+			}
+		})
+	}
+	const remedy = "it is memory of a file that was cut short or whose disk is full, or memory that may not be used so; give a copy"
+	if !touched(unsafe.Slice((*byte)(ids), length), false) {
+		return garner.Errorf(garner.ErrFault, "the numbers of rows cannot be read: %s", remedy)
+	}
+	if !touched(out, true) {
+		return garner.Errorf(garner.ErrFault, "out cannot be written to: %s", remedy)
+	}
+	return err
+}
+
+//go:noinline
+func touch(b []byte, write bool) byte {
+	v := b[0]
+	if write {
+		b[0] = v
+	}
+	return v
 }
 
 // memory returns n elements at p; an error where that is no memory.

@@ -128,8 +128,9 @@ extern int64_t garner_run(int64_t prepared, void *data, void *indices, int64_t *
  * garner_job_wait has the handle, as "table", and table may be NULL. */
 extern int64_t garner_open(char *request, int64_t length, int64_t job, int64_t *table, char **text);
 
-/* garner_lookup copies rows by their numbers, integers of any type, to out, which has exactly their bytes. */
-extern int64_t garner_lookup(int64_t table, void *ids, int64_t count, DLDataType *type, void *out, int64_t bytes, int64_t job);
+/* garner_lookup copies rows by their numbers, integers of any type, to out, which has exactly their bytes. flags is 0 or
+ * GARNER_FROM_END. */
+extern int64_t garner_lookup(int64_t table, void *ids, int64_t count, DLDataType *type, void *out, int64_t bytes, int32_t flags, int64_t job);
 
 /* What a lookup on the thread of the caller minds. */
 enum {
@@ -149,6 +150,10 @@ extern int64_t garner_rows(int64_t table, int64_t first, int64_t step, int64_t c
  * that has none, of garner_open or of a question without operands, ends by itself: a file system may keep it for long. */
 extern void garner_release(int64_t handle);
 
+/* garner_forget is garner_release of a handle as a pointer, for a finalizer; in a process that was forked since the library
+ * was loaded it does nothing. */
+extern void garner_forget(void *handle);
+
 /* garner_call asks a question in JSON and answers in JSON; operands are those that "explain" takes. */
 extern int64_t garner_call(char *request, int64_t length, DLTensor **operands, int32_t count, int64_t job, char **text);
 
@@ -160,6 +165,10 @@ extern int64_t garner_call(char *request, int64_t length, DLTensor **operands, i
 extern int64_t garner_job(void);
 extern int32_t garner_job_wait(int64_t job, int32_t milliseconds, int64_t *error, char **text);
 extern void garner_job_cancel(int64_t job);
+
+/* garner_job_adopt leaves the table that a job opened to its caller. Until then it is closed with the job. To release it
+ * twice does no harm. */
+extern int64_t garner_job_adopt(int64_t job);
 extern void garner_job_progress(int64_t job, int64_t *done, int64_t *total);
 
 #ifdef __cplusplus

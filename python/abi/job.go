@@ -24,7 +24,7 @@ type job struct {
 
 	alone bool // its call reads and writes no memory of the caller: garner_release need not wait for its end
 	mutex sync.Mutex
-	table int64 // that it opened, until garner_job_wait tells it
+	table int64 // that it opened, until garner_job_adopt
 	left  bool  // released: nobody will ask for the table
 }
 
@@ -43,11 +43,17 @@ func (j *job) isAlone() bool {
 	return j.alone
 }
 
-// taken gives the table to the caller.
-func (j *job) taken() {
-	j.mutex.Lock()
-	j.table = 0
-	j.mutex.Unlock()
+//export garner_job_adopt
+func garner_job_adopt(number C.int64_t) C.int64_t {
+	return tell(safely("garner_job_adopt", func() error {
+		j, err := get[*job](int64(number))
+		if err == nil {
+			j.mutex.Lock()
+			j.table = 0
+			j.mutex.Unlock()
+		}
+		return err
+	}))
 }
 
 // leave closes a table that nobody asked for.
@@ -71,9 +77,7 @@ func begin(export string, number C.int64_t, text **C.char, f func(context.Contex
 func start(export string, number C.int64_t, text **C.char, alone bool, f func(context.Context, *job) (string, error)) C.int64_t {
 	if number == 0 {
 		return tell(safely(export, func() error {
-			if err := guard(); err != nil {
-				return err
-			}
+			guard() // a lookup asks for its error
 			answer, err := f(context.Background(), nil)
 			if err == nil && text != nil {
 				*text = C.CString(answer)
@@ -88,11 +92,7 @@ func start(export string, number C.int64_t, text **C.char, alone bool, f func(co
 	if err != nil {
 		return tell(err)
 	}
-	if err = guard(); err != nil {
-		j.err = err
-		close(j.ended)
-		return tell(err)
-	}
+	guard()
 	j.mutex.Lock()
 	j.alone = alone
 	j.mutex.Unlock()
@@ -148,11 +148,11 @@ func wait(number C.int64_t, milliseconds C.int32_t, text **C.char) (C.int32_t, e
 	select {
 	case <-j.ended:
 	case <-timer.C:
+		guard() // a handler of the caller's may be another than when the job began
 		return 0, nil
 	}
 	if j.err == nil && text != nil {
 		*text = C.CString(j.text)
-		j.taken()
 	}
 	return 1, j.err
 }

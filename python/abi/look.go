@@ -47,6 +47,7 @@ type looking struct {
 	asked   atomic.Int32 // until it is quiet
 	last    atomic.Int64 // look, in nanoseconds since loaded; 0: none
 	stopped atomic.Bool
+	mapped  bool // an operand may be a mapped file: guard at each look
 }
 
 // quiet is how often a looking is asked before it reads the clock.
@@ -68,6 +69,13 @@ func (l *looking) Err() error {
 		return nil
 	}
 	if now-last < int64(lookEvery) || C.garner_thread() != l.thread {
+		return nil
+	}
+	if l.mapped {
+		guard() // another may have taken the signal since the run began
+	}
+	if l.look == nil {
+		l.last.Store(now)
 		return nil
 	}
 	if C.garner_look_now(l.look) != 0 {

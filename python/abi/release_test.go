@@ -97,10 +97,14 @@ func TestTablesThatNobodyTakes(t *testing.T) {
 		}
 		want(t, garner_lookup_now(table, nil, 0, -64, nil, 0, 0), closedClass, "closed")
 	}
-	table, j := opened(t), &job{}
+	table, n := opened(t), garner_job()
+	j, err := get[*job](int64(n))
+	if err != nil {
+		t.Fatal(err)
+	}
 	j.opened(int64(table))
-	j.taken()
-	j.leave()
+	garner_job_adopt(n)
+	garner_release(n)
 	if failed := garner_lookup_now(table, nil, 0, -64, nil, 0, 0); failed != 0 {
 		t.Error(read(t, failed))
 	}

@@ -10,6 +10,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"sync/atomic"
 	"unsafe"
@@ -237,8 +238,13 @@ func (p *prepared) planOf(indices garner.Spec) (*garner.Plan, error) {
 func runPrepared(number C.int64_t, data, indices unsafe.Pointer, numbers *C.int64_t, out unsafe.Pointer, further *unsafe.Pointer, look C.garner_look, flags C.int32_t, thread C.uint64_t) C.int64_t {
 	return tell(safely("garner_run", func() error {
 		p, err := get[*prepared](int64(number))
-		if err == nil && flags&C.GARNER_MAPPED != 0 {
-			err = guard()
+		mapped := flags&C.GARNER_MAPPED != 0
+		if err == nil && mapped {
+			if err = guard(); err != nil && !ofFiles(data, indices, out) {
+				err = nil
+			} else if err != nil {
+				err = fmt.Errorf("%w; copy what is mapped first, as by numpy.array", err)
+			}
 		}
 		if err != nil {
 			return err
@@ -251,8 +257,8 @@ func runPrepared(number C.int64_t, data, indices unsafe.Pointer, numbers *C.int6
 			given = unsafe.Slice(further, len(p.further))
 		}
 		ctx := context.Background()
-		if look != nil {
-			ctx = &looking{look: look, thread: thread}
+		if look != nil || mapped {
+			ctx = &looking{look: look, thread: thread, mapped: mapped}
 		}
 		return p.run(ctx, data, indices, p.numbers(numbers), out, given, flags&C.GARNER_WHOLE != 0)
 	}))

@@ -15,7 +15,7 @@
 
 enum { FIRST, SECOND, SIGNALS };
 static const int numbers[SIGNALS] = {SIGBUS, SIGSEGV};
-enum { SLOTS = 16 };
+enum { SLOTS = 256 }; // none is used again: a handler that is no longer installed may hand on to it
 static struct sigaction go[SIGNALS], other[SIGNALS][SLOTS];
 static int used[SIGNALS];
 static uintptr_t text[16][2]; // the executable segments of this library
@@ -77,12 +77,15 @@ static void on_fault(int slot, int number, siginfo_t *info, void *context) {
 }
 
 #define SLOT(n) \
-	static void slot##n(int number, siginfo_t *info, void *context) { on_fault(n, number, info, context); }
-SLOT(0) SLOT(1) SLOT(2) SLOT(3) SLOT(4) SLOT(5) SLOT(6) SLOT(7)
-SLOT(8) SLOT(9) SLOT(10) SLOT(11) SLOT(12) SLOT(13) SLOT(14) SLOT(15)
-static void (*const slots[SLOTS])(int, siginfo_t *, void *) = {
-	slot0, slot1, slot2, slot3, slot4, slot5, slot6, slot7, slot8, slot9, slot10, slot11, slot12, slot13, slot14, slot15,
-};
+	static void slot##n(int number, siginfo_t *info, void *context) { on_fault(0x##n, number, info, context); }
+#define EACH(of, n) \
+	of(n##0) of(n##1) of(n##2) of(n##3) of(n##4) of(n##5) of(n##6) of(n##7) of(n##8) of(n##9) of(n##a) of(n##b) of(n##c) of(n##d) of(n##e) of(n##f)
+#define ALL(of) \
+	EACH(of, 0) EACH(of, 1) EACH(of, 2) EACH(of, 3) EACH(of, 4) EACH(of, 5) EACH(of, 6) EACH(of, 7) \
+	EACH(of, 8) EACH(of, 9) EACH(of, a) EACH(of, b) EACH(of, c) EACH(of, d) EACH(of, e) EACH(of, f)
+#define NAME(n) slot##n,
+ALL(SLOT)
+static void (*const slots[SLOTS])(int, siginfo_t *, void *) = {ALL(NAME)};
 
 // before_go runs before Go's runtime begins, which hands on what it finds as it sees fit: it does not ask again what a
 // handler did, and takes a signal that was sent for one of its own.
@@ -99,7 +102,7 @@ static int put(int i, int slot) {
 }
 
 __attribute__((visibility("hidden"))) int garner_signals_begin(void) {
-	dl_iterate_phdr(segments, (void *)(uintptr_t)slot0);
+	dl_iterate_phdr(segments, (void *)(uintptr_t)slot00);
 	if (texts == 0)
 		return -1;
 	for (int i = 0; i < SIGNALS; i++)

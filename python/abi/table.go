@@ -18,6 +18,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
+	"github.com/garner-go/garner/internal/exec"
 	"github.com/garner-go/garner/internal/limits"
 	"github.com/garner-go/garner/source"
 )
@@ -147,7 +148,16 @@ func (u unmapped) Fetch(ctx context.Context, rows source.Rows) error {
 
 type table struct {
 	*source.Table
-	array files.Array
+	array  files.Array
+	mapped bool // rows are read from a mapping, so that a page may be gone
+}
+
+// guard is guard before rows are read: an error where they are in a mapped file alone.
+func (t *table) guard() error {
+	if err := guard(); err != nil && t.mapped {
+		return fmt.Errorf("%w; open the table with pread=True", err)
+	}
+	return nil
 }
 
 func (t *table) Close() error { return t.array.Close() }
@@ -178,7 +188,9 @@ func garner_open(request *C.char, length, in C.int64_t, handle *C.int64_t, text 
 			return "", err
 		}
 		of := arrayOf(a)
-		if f, ok := of.(*source.File); ok && (l.Pread || !guards) {
+		f, isFile := of.(*source.File)
+		pread := isFile && (l.Pread || !guards)
+		if pread {
 			of = struct{ source.Array }{unmapped{f}}
 		}
 		t, err := source.NewTable(of)
@@ -190,7 +202,7 @@ func garner_open(request *C.char, length, in C.int64_t, handle *C.int64_t, text 
 		if shape == nil {
 			shape = garner.Shape{}
 		}
-		number := put(&table{t, a})
+		number := put(&table{t, a, !pread})
 		b, err := json.Marshal(map[string]any{
 			"table": number,
 			"dtype": spec.DType.String(), "bits": spec.DType.Bits(), "shape": shape, "rows": t.Len(), "row_bytes": t.RowBytes(), "identity": path(identity),
@@ -254,12 +266,17 @@ const later = -1
 
 //export garner_lookup_now
 func garner_lookup_now(number C.int64_t, ids unsafe.Pointer, count C.int64_t, bits C.int32_t, out unsafe.Pointer, bytes C.int64_t, flags C.int32_t) C.int64_t {
-	return now("garner_lookup_now", number, out, bytes, flags, func(ctx context.Context, t *table, dst []byte) error {
+	length := 0 // of the numbers, in bytes
+	return now("garner_lookup_now", number, out, bytes, flags, ids, &length, func(ctx context.Context, t *table, dst []byte) error {
 		if count < 0 || count > 1<<45 || count > 0 && ids == nil {
 			return argumentf("a list of %d rows at %x", count, uintptr(ids))
 		}
 		n, ends := int(count), flags&C.GARNER_FROM_END != 0
-		if err := apart(ids, n*int(max(bits, -bits))/8, out, len(dst)); err != nil {
+		switch bits {
+		case -64, -32, -16, -8, 8, 16, 32, 64:
+			length = n * int(max(bits, -bits)) / 8
+		}
+		if err := apart(ids, length, out, len(dst)); err != nil {
 			return err
 		}
 		switch bits {
@@ -286,7 +303,7 @@ func garner_lookup_now(number C.int64_t, ids unsafe.Pointer, count C.int64_t, bi
 
 //export garner_rows
 func garner_rows(number, first, step, count C.int64_t, out unsafe.Pointer, bytes C.int64_t, flags C.int32_t) C.int64_t {
-	return now("garner_rows", number, out, bytes, flags, func(ctx context.Context, t *table, dst []byte) error {
+	return now("garner_rows", number, out, bytes, flags, nil, new(int), func(ctx context.Context, t *table, dst []byte) error {
 		if size := t.RowBytes(); count < 0 || size > 0 && int(count) != len(dst)/size {
 			return argumentf("%d rows of %d bytes into %d", count, size, len(dst))
 		}
@@ -318,18 +335,19 @@ const listRows = 1 << 13
 
 var lists = sync.Pool{New: func() any { return new([]int64) }}
 
-// now looks rows up on the caller's thread; with GARNER_BRIEF only such as need no job.
-func now(export string, number C.int64_t, out unsafe.Pointer, bytes C.int64_t, flags C.int32_t, f func(context.Context, *table, []byte) error) C.int64_t {
+// now looks rows up on the caller's thread; with GARNER_BRIEF only such as need no job. length is what f finds the numbers at
+// ids to have.
+func now(export string, number C.int64_t, out unsafe.Pointer, bytes C.int64_t, flags C.int32_t, ids unsafe.Pointer, length *int, f func(context.Context, *table, []byte) error) C.int64_t {
+	var dst []byte
 	err := safely(export, func() error {
 		t, err := get[*table](int64(number))
 		if err == nil {
-			err = guard()
+			err = t.guard()
 		}
 		if err != nil {
 			return err
 		}
-		dst, err := memory("a result", (*byte)(out), bytes)
-		if err != nil {
+		if dst, err = memory("a result", (*byte)(out), bytes); err != nil {
 			return err
 		}
 		if flags&C.GARNER_BRIEF == 0 {
@@ -340,10 +358,13 @@ func now(export string, number C.int64_t, out unsafe.Pointer, bytes C.int64_t, f
 		}
 		return f(&brief{time.Now()}, t, dst)
 	})
+	if err == nil {
+		return 0
+	}
 	if errors.Is(err, errLater) {
 		return later
 	}
-	return tell(err)
+	return tell(blamed(err, ids, *length, dst))
 }
 
 // A brief is the context of a lookup that ends soon or is a job's: while the lookup runs, no handler of a signal does.
@@ -389,7 +410,7 @@ func lookupNow[I garner.Integer](ctx context.Context, t *table, ids unsafe.Point
 }
 
 //export garner_lookup
-func garner_lookup(number C.int64_t, ids unsafe.Pointer, count C.int64_t, dtype *C.DLDataType, out unsafe.Pointer, bytes, in C.int64_t) C.int64_t {
+func garner_lookup(number C.int64_t, ids unsafe.Pointer, count C.int64_t, dtype *C.DLDataType, out unsafe.Pointer, bytes C.int64_t, flags C.int32_t, in C.int64_t) C.int64_t {
 	t, err := get[*table](int64(number))
 	if err != nil {
 		return tell(err)
@@ -411,40 +432,48 @@ func garner_lookup(number C.int64_t, ids unsafe.Pointer, count C.int64_t, dtype 
 	if err != nil {
 		return tell(err)
 	}
-	return begin("garner_lookup", in, nil, func(ctx context.Context, _ *job) (string, error) {
-		n := int(count)
+	return begin("garner_lookup", in, nil, func(ctx context.Context, _ *job) (_ string, err error) {
+		n, ends := int(count), flags&C.GARNER_FROM_END != 0
+		defer func() {
+			if r := recover(); exec.IsFault(r) {
+				err = garner.Vanished()
+			} else if r != nil {
+				panic(r)
+			}
+			err = blamed(err, ids, n*d.Bits()/8, dst)
+		}()
 		switch d {
 		case garner.I64:
-			return "", lookup[int64](ctx, t, ids, n, dst)
+			return "", lookup[int64](ctx, t, ids, n, dst, ends)
 		case garner.I32:
-			return "", lookup[int32](ctx, t, ids, n, dst)
+			return "", lookup[int32](ctx, t, ids, n, dst, ends)
 		case garner.I16:
-			return "", lookup[int16](ctx, t, ids, n, dst)
+			return "", lookup[int16](ctx, t, ids, n, dst, ends)
 		case garner.I8:
-			return "", lookup[int8](ctx, t, ids, n, dst)
+			return "", lookup[int8](ctx, t, ids, n, dst, ends)
 		case garner.U64:
-			return "", lookup[uint64](ctx, t, ids, n, dst)
+			return "", lookup[uint64](ctx, t, ids, n, dst, false)
 		case garner.U32:
-			return "", lookup[uint32](ctx, t, ids, n, dst)
+			return "", lookup[uint32](ctx, t, ids, n, dst, false)
 		case garner.U16:
-			return "", lookup[uint16](ctx, t, ids, n, dst)
+			return "", lookup[uint16](ctx, t, ids, n, dst, false)
 		case garner.U8:
-			return "", lookup[uint8](ctx, t, ids, n, dst)
+			return "", lookup[uint8](ctx, t, ids, n, dst, false)
 		}
 		return "", garner.Errorf(garner.ErrDType, "numbers of rows of %s; give integers of 8 to 64 bits", d)
 	})
 }
 
-func lookup[I garner.Integer](ctx context.Context, t *table, ids unsafe.Pointer, n int, dst []byte) error {
+func lookup[I garner.Integer](ctx context.Context, t *table, ids unsafe.Pointer, n int, dst []byte, ends bool) error {
 	all, size := unsafe.Slice((*I)(ids), n), t.RowBytes()
 	if ctx.Done() == nil || size == 0 || len(dst) != n*size {
-		return source.Lookup(ctx, t.Table, all, dst)
+		return lookupNow[I](ctx, t, ids, n, dst, ends)
 	}
-	// In pieces, because copies of warm rows do not look at the context. Before the first of them all numbers are looked at:
-	// where one has no row, no row is read.
-	each := max(pieceBytes/size, 1)
+	// In pieces, because copies of warm rows do not look at the context, and no more numbers than bytes are copied between two
+	// looks. Before the first of them all numbers are looked at: where one has no row, no row is read.
+	each := min(max(pieceBytes/size, 1), pieceBytes/8)
 	if n > each {
-		if err := outside(all, t.Len()); err != nil {
+		if err := outside(ctx, all, t.Len(), ends); err != nil {
 			return err
 		}
 	}
@@ -452,7 +481,10 @@ func lookup[I garner.Integer](ctx context.Context, t *table, ids unsafe.Pointer,
 		to := min(from+each, n)
 		err := context.Cause(ctx)
 		if err == nil {
-			err = source.Lookup(ctx, t.Table, all[from:to], dst[from*size:to*size])
+			err = t.guard()
+		}
+		if err == nil {
+			err = lookupNow[I](ctx, t, unsafe.Pointer(&all[from]), to-from, dst[from*size:to*size], ends)
 		}
 		var bad *garner.IndexError
 		if errors.As(err, &bad) && len(bad.Position) == 1 {
@@ -465,18 +497,25 @@ func lookup[I garner.Integer](ctx context.Context, t *table, ids unsafe.Pointer,
 	return nil
 }
 
-// outside is the error of numbers of which one has no row.
-func outside[I garner.Integer](all []I, rows int) error {
+// outside is the error of numbers of which one has no row, or the context's cause.
+func outside[I garner.Integer](ctx context.Context, all []I, rows int, ends bool) error {
 	var bad *garner.IndexError
 	for i, id := range all {
-		if uint64(id) < uint64(rows) {
+		if i%(pieceBytes/8) == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		value := uint64(id)
+		if ends && id < 0 {
+			value += uint64(rows)
+		}
+		if value < uint64(rows) {
 			continue
 		}
 		if bad != nil {
 			bad.Others++
 			continue
 		}
-		bad = &garner.IndexError{Position: []int{i}, Value: garner.Index{Bits: uint64(id), Unsigned: ^I(0) > 0}, Dim: rows, Total: len(all)}
+		bad = &garner.IndexError{Position: []int{i}, Value: garner.Index{Bits: value, Unsigned: ^I(0) > 0}, Dim: rows, Total: len(all)}
 	}
 	if bad != nil {
 		return bad

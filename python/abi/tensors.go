@@ -8,6 +8,7 @@ static inline void *garner_nowhere(void) { static char c; return &c; }
 import "C"
 
 import (
+	"math"
 	"sync/atomic"
 	"unsafe"
 
@@ -114,9 +115,19 @@ func (v *view) measure() error {
 		return v.noShape()
 	}
 	low, high := 0, 0 // in elements
+	bits := v.dtype.Bits()
 	if elements > 0 {
+		room := math.MaxInt / max(bits, 8) / 2 // to both sides; no sum below overflows
 		for i, n := range v.shape {
-			if by := (n - 1) * v.strides[i]; by < 0 {
+			if n == 1 {
+				continue
+			}
+			stride := v.strides[i]
+			if stride == math.MinInt || max(stride, -stride) > room/(n-1) {
+				return garner.Errorf(garner.ErrShape, "a tensor of shape %v with strides %v: its elements lie further apart than memory reaches", garner.Shape(v.shape), v.strides)
+			}
+			by := (n - 1) * stride
+			if room -= max(by, -by); by < 0 {
 				low += by
 			} else {
 				high += by
@@ -124,7 +135,6 @@ func (v *view) measure() error {
 		}
 		high++
 	}
-	bits := v.dtype.Bits()
 	if bits < 8 && low < 0 {
 		return garner.Errorf(garner.ErrShape, "a view of %s with negative strides; copy it first", v.dtype)
 	}

@@ -75,7 +75,7 @@ int main(void) {
 
 	int64_t job = garner_job(), failed = -1;
 	memset(two, 0, sizeof two);
-	succeeds(__LINE__, garner_lookup(table, rows, 2, &tensors[1].dtype, two, sizeof two, job));
+	succeeds(__LINE__, garner_lookup(table, rows, 2, &tensors[1].dtype, two, sizeof two, 0, job));
 	while (!garner_job_wait(job, 1000, &failed, NULL)) {
 	}
 	garner_release(job);

@@ -119,7 +119,7 @@ def test_a_masked_array_is_refused_by_name(table: Path) -> None:
     out = np.ma.zeros((1, 2))
     with garner.Table(table) as t:
         calls: list[Callable[[], Any]] = [
-            lambda: garner.gather("numpy.take", m, [1], axis=0), lambda: garner.embedding(m, [1]), lambda: garner.gather("onnx.Gather", m.data, ids),
+            lambda: garner.gather("numpy.take", m, [1], axis=0), lambda: garner.embedding([1], m), lambda: garner.gather("onnx.Gather", m.data, ids),
             lambda: garner.gather("onnx.Gather", m.data, [1], out=out), lambda: t[ids], lambda: t.lookup(ids), lambda: t.lookup([1], np.ma.zeros((1, 2), int)),
         ]  # fmt: skip
         for call in calls:

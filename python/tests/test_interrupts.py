@@ -257,3 +257,115 @@ def test_a_handler_that_gathers_behind_one_that_raised(npy: Path, way: str) -> N
         """,
         npy,
     )
+
+
+def test_slow_files_of_gather_file(npy: Path, tmp_path: Path) -> None:
+    """A FIFO that nobody writes to or reads from: a handler that raises ends the call, and one that does not raise runs."""
+    run(
+        f"""
+        fifo, ids, out = "{tmp_path}/fifo.npy", "{tmp_path}/ids.npy", "{tmp_path}/out.npy"
+        os.mkfifo(fifo)
+        np.save(ids, [1, 2])
+        check()
+        class Ended(Exception): pass
+        ran = []
+        def end(*given):
+            ran.append(1)
+            if len(ran) % 3 == 0: raise Ended
+        signal.signal(signal.SIGALRM, end)
+        for given in ((fifo, ids, out), (path, fifo, out), (path, ids, fifo)):
+            os.remove(fifo); os.mkfifo(fifo)  # what was left waits at the old one
+            signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
+            try: garner.gather_file(*given); raise AssertionError(given)
+            except Ended: pass
+            except garner.FileError as e: assert "fifo.npy" in str(e), e
+            finally: signal.setitimer(signal.ITIMER_REAL, 0)
+        check()
+        assert garner.gather_file(path, ids, out) == "f32[2,256]"
+        """,
+        npy,
+    )
+
+
+def test_handlers_that_raise_leave_nothing_open(npy: Path) -> None:
+    """At any place of Table(), and of what runs an operator."""
+    out = run(
+        """
+        import random
+        class Ended(Exception): pass
+        def end(*given): raise Ended
+        check(); gc.collect()
+        def mappings(): return sum(path in line for line in open("/proc/self/maps"))
+        before = len(os.listdir("/proc/self/fd")), mappings()
+        signal.signal(signal.SIGALRM, end)
+        handlers, caught, stop = 0, 0, time.monotonic() + 6
+        a, ids, ends = np.ones((100, 100)), np.arange(100), np.arange(100)
+        def end(*given):
+            global handlers
+            handlers += 1
+            raise Ended
+        signal.signal(signal.SIGALRM, end)
+        while time.monotonic() < stop:
+            had = handlers
+            try:
+                signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-5, 3e-3))
+                while handlers == had:
+                    t = garner.Table(path)
+                    garner.embedding_bag(ids, a, ends)
+                    t.close()
+            except Ended: caught += 1
+        t = None
+        gc.collect()
+        for turn in range(100):
+            now = len(os.listdir("/proc/self/fd")), mappings()
+            if now == before: break
+            time.sleep(0.02)
+        print(handlers, caught, before, now)
+        assert now == before and handlers == caught > 100
+        """,
+        npy,
+    )
+    assert out
+
+
+WORK = {
+    "numbers narrower than a byte": "narrow[:]",
+    "numbers from the end": "t[ends]",
+    "strided numbers": "t.lookup(strided)",
+    "the other order of bytes": "garner.gather('numpy.take', big, [0])",
+}
+
+
+@pytest.mark.parametrize("way", WORK)
+def test_a_signal_ends_work_of_numpy(npy: Path, tmp_path: Path, way: str) -> None:
+    """What NumPy does within a call is done in pieces."""
+    out = run(
+        f"""
+        way = {way!r}
+        folder = "{tmp_path}/"
+        np.save(folder + "t.npy", np.zeros((1 << 12, 1), np.uint8))
+        t = garner.Table(folder + "t.npy")
+        if "narrow" in way:
+            with open(folder + "n.raw", "wb") as f: f.truncate(1 << 27)
+            narrow = garner.Table(folder + "n.raw", dtype="i4", shape=[-1, 1 << 20])
+        elif "end" in way: ends = np.full(1 << 26, -1)
+        elif "strided" in way: strided = np.zeros((1 << 25, 2), np.int64)[:, 0]
+        else: big = np.zeros(1 << 26, ">f4")
+        class Ended(Exception): pass
+        sent = 0
+        def end(*given): raise Ended
+        def late(): time.sleep(delay); globals().update(sent=time.monotonic()); os.kill(os.getpid(), signal.SIGALRM)
+        signal.signal(signal.SIGALRM, end)
+        took = []
+        for delay in (0.02, 0.05, 0.1):
+            x = threading.Thread(target=late)
+            try:
+                x.start()
+                while True: {WORK[way]}
+            except Ended: took.append(time.monotonic() - sent)
+            x.join()
+        print(max(took))
+        """,
+        npy,
+    )
+    assert float(out) < 0.5, out  # on a busy machine; some 20 ms on an idle one

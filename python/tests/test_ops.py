@@ -18,6 +18,7 @@ import pytest
 import garner
 from garner import _native, _ops, _views
 
+MOVED = _ops._moved
 rng = np.random.default_rng(3)
 MOVED = _ops._moved
 
@@ -204,7 +205,7 @@ def test_one_prepared_serves_every_length(prepared: list[Any]) -> None:
         assert (garner.take_along_axis(a, along[:n], 0) == np.take_along_axis(a, along[:n], 0)).all()
     assert len(prepared) == 4
     calls: tuple[Callable[[Any], Any], ...] = (
-        lambda i: garner.embedding(a, i), lambda i: garner.gather("onnx.Gather-13", a, i, axis=0), lambda i: garner.gather_nd(a, i[:, None]),
+        lambda i: garner.embedding(i, a), lambda i: garner.gather("onnx.Gather-13", a, i, axis=0), lambda i: garner.gather_nd(a, i[:, None]),
     )  # fmt: skip
     for call in calls:
         prepared.clear()
@@ -223,14 +224,14 @@ def test_one_prepared_serves_every_length(prepared: list[Any]) -> None:
 def test_those_used_last_are_kept(prepared: list[Any]) -> None:
     a, i = rng.random((9, 5)), np.array([1, 2])
     for n in range(3 * _ops._MOST):
-        garner.embedding(a, i)
-        garner.embedding(np.empty((n + 10, 5)), i)
+        garner.embedding(i, a)
+        garner.embedding(i, np.empty((n + 10, 5)))
     assert len(prepared) == 3 * _ops._MOST + 1 and len(_ops._kept) <= _ops._MOST
 
 
 def test_a_handler_gathers_while_something_is_kept(prepared: list[Any]) -> None:
     for n in range(_ops._MOST - 1):
-        garner.embedding(np.empty((n + 10, 5)), np.array([1]))
+        garner.embedding(np.array([1]), np.empty((n + 10, 5)))
     with _ops._keeping:  # where a signal may come
         assert (garner.gather("onnx.Gather-13", np.arange(9), np.array([4])) == 4).all()
         assert (garner.gather("onnx.Gather-13", np.arange(8), np.array([4])) == 4).all()
@@ -257,6 +258,54 @@ def test_what_a_call_is_known_by(prepared: list[Any]) -> None:
         garner.take(big, many, 0.0)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("layout", ["F", "columns", "rows", "backwards", "turned"])
+@pytest.mark.parametrize("many", [90, 700, 40_000])
+def test_layouts(layout: str, many: int) -> None:
+    c = rng.integers(0, 100, (500, 200)).astype(np.float32)
+    a = {"F": np.asfortranarray(c), "columns": c[:, ::2], "rows": c[::2], "backwards": c[:, ::-1], "turned": c.reshape(500, 50, 4).transpose(2, 1, 0)}[layout]
+    for axis in (0, -1, None):
+        i = rng.integers(0, a.size if axis is None else a.shape[axis], many if axis is not None else 100 * many)
+        if i.size * (a.size // a.shape[axis] if axis is not None else 1) > 10_000_000:
+            continue
+        want = np.take(a, i, axis)
+        out = np.empty_like(want, order="C")
+        for mode in ("raise", "wrap", "clip"):
+            assert np.array_equal(garner.take(a, i, axis, mode=mode), want)  # type: ignore[arg-type]
+            assert garner.take(a, i, axis, out, mode) is out and np.array_equal(out, want)  # type: ignore[arg-type]
+        i[-1] = 10**6
+        with pytest.raises(garner.IndexError):
+            garner.take(a, i, axis)
+    for axis in range(a.ndim):
+        along = rng.integers(0, a.shape[axis], a.shape)
+        for ids in (along, np.asfortranarray(along)):
+            assert np.array_equal(garner.take_along_axis(a, ids, axis), np.take_along_axis(a, ids, axis))
+
+
+def test_one_core_leaves_to_numpy_what_is_no_faster(monkeypatch: pytest.MonkeyPatch) -> None:
+    a, i = np.zeros((600_000,), np.float32), np.zeros(600_000, int)
+    rows, ids, out = np.zeros((5000, 64), np.float32), np.zeros(2000, int), np.empty((2000, 64), np.float32)
+    for cores, singles in ((1, False), (2, True)):
+        monkeypatch.setattr(_ops, "_cores", lambda: cores)
+        assert MOVED(a, i, 0, "raise", None) is singles and MOVED(rows, ids, 0, "raise", out)
+
+
+@pytest.mark.parametrize("dtype", ["i8", "i4", "u4", "u8", "i2", "u1"])
+def test_wrap_looks_only_where_numpy_would_take_long(dtype: str) -> None:
+    a = np.arange(7.0)
+    top, low = int(np.iinfo(dtype).max), int(np.iinfo(dtype).min)
+    for many in (3, 5000):
+        for far in (3, 400, top, low):
+            i = np.zeros(many, dtype)
+            i[-1] = min(far, top) if dtype != "u8" else min(far, 2**63 - 1)
+            assert garner.take(a, i, 0, mode="wrap")[-1] == int(i[-1]) % 7, (many, far)
+
+
+@pytest.mark.parametrize("many", [10, 600_000])
+def test_an_out_without_memory_is_named(many: int) -> None:
+    with pytest.raises(garner.DTypeError, match="out is a list, which has no memory"):
+        garner.take(np.arange(5.0), np.zeros(many, int), out=[0.0] * many)
+
+
 @pytest.mark.parametrize("rows", [1, 40])
 def test_a_bad_index_leaves_out_as_it_was(rows: int) -> None:
     a = rng.random((1000, rows))
@@ -264,7 +313,7 @@ def test_a_bad_index_leaves_out_as_it_was(rows: int) -> None:
     i[69_000] = 1000
     out = np.full((70_000, rows), -7.0)
     calls: tuple[Callable[[], Any], ...] = (
-        lambda: garner.take(a, i, 0, out), lambda: garner.gather("onnx.Gather-13", a, i, out=out), lambda: garner.embedding(a, i, out=out),
+        lambda: garner.take(a, i, 0, out), lambda: garner.gather("onnx.Gather-13", a, i, out=out), lambda: garner.embedding(i, a, out=out),
     )  # fmt: skip
     for call in calls:
         for _ in range(2):
@@ -442,7 +491,11 @@ def test_policies() -> None:
         (lambda: garner.gather("onnx.Gather-13", np.arange(4), [0], out=np.empty(2, int)), garner.ShapeError, "out"),
         (lambda: garner.gather("onnx.Gather-13", np.arange(4), [0], out=np.empty(1, "f4")), garner.DTypeError, "out"),
         (lambda: garner.gather("onnx.Gather-13", np.arange(4), [0, 1], out=np.empty(4, int)[::2]), garner.ShapeError, "row-major"),
-        (lambda: garner.embedding(np.ones((2, 2)), [0], max_norm=1.0), garner.OperatorError, "max_norm"),
+        (lambda: garner.embedding([0], np.ones((2, 2)), max_norm=1.0), garner.OperatorError, "max_norm"),
+        (lambda: garner.embedding([0], np.ones((2, 2)), None, None, 2.0, True), garner.OperatorError, "scale_grad_by_freq of embedding"),
+        (lambda: garner.embedding([0], np.ones((2, 2)), sparse=True), garner.OperatorError, "sparse of embedding"),
+        (lambda: garner.embedding_bag([0], np.ones((2, 2)), [0], 1.0), garner.OperatorError, "max_norm"),
+        (lambda: garner.embedding_bag([0], np.ones((2, 2)), [0], None, 2.0, False, "sum", True), garner.OperatorError, "sparse of embedding_bag"),
         (lambda: garner.infer("onnx.Gather-13", "f32[", "i64[1]"), garner.ShapeError, "f32"),
         (lambda: garner.explain("onnx.Gather-13", [1], [0], axis=3), garner.ShapeError, "axis"),
     ],
@@ -582,7 +635,7 @@ def interrupted(t: Any, ids: Any) -> None:
     library, out = _native.load(), np.empty((len(ids), 256), np.float32)
     code = _native.ffi.new("DLDataType *", {"code": 0, "bits": 64, "lanes": 1})
     job = library.garner_job()
-    assert library.garner_lookup(t._handle, _views.pointer(ids), len(ids), code, _views.pointer(out), out.nbytes, job) == 0
+    assert library.garner_lookup(t._handle, _views.pointer(ids), len(ids), code, _views.pointer(out), out.nbytes, 0, job) == 0
 
     def progress() -> None:
         raise KeyboardInterrupt

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import ctypes
 from typing import Any, Callable
 
 import numpy as np
@@ -27,7 +28,7 @@ def test_what_has_no_memory_is_refused(make: Callable[[], Any], tmp_path: Any) -
     table = np.arange(10).reshape(5, 2)
     np.save(tmp_path / "t.npy", data)
     calls: list[Callable[[], Any]] = [
-        lambda: garner.gather("numpy.take", data, [3, 1], out=out), lambda: garner.gather_nd(data, [[3], [1]], out=out), lambda: garner.embedding(table, [3, 1], out=out),
+        lambda: garner.gather("numpy.take", data, [3, 1], out=out), lambda: garner.gather_nd(data, [[3], [1]], out=out), lambda: garner.embedding([3, 1], table, out=out),
         lambda: garner.embedding_bag([3, 1], table.astype(float), [0, 1], out=out),
     ]  # fmt: skip
     for call in calls:
@@ -55,7 +56,37 @@ def test_what_has_memory_is_written_to() -> None:
         garner.gather("numpy.take", data.astype(np.uint8), [3, 1], out=part[::2])
 
 
+def test_a_copy_is_never_written_to() -> None:
+    """What NumPy reads only as a copy would keep what it had."""
+    data, packed = np.arange(5, dtype=np.float32), np.zeros(2, [("a", "u1"), ("f", "f4")])
+    big = (ctypes.c_float.__ctype_be__ * 2)()  # type: ignore[attr-defined]
+    for out in (memoryview(np.zeros(2, ">f4")), big, memoryview(packed["f"])):
+        for call in (lambda: garner.gather("numpy.take", data, [3, 1], out=out), lambda: garner.gather_nd(data, [[3], [1]], out=out)):  # noqa: B023
+            with pytest.raises(garner.Error, match="out has (elements of >f4|strides of)"):
+                call()
+    with pytest.raises(garner.Error):
+        garner.gather("numpy.take", data, [3, 1], out=packed["f"])
+    assert list(big) == [0, 0] and not packed["f"].any()
+
+
 def test_a_fill_may_be_a_bool() -> None:
     for value in (True, False, np.True_, np.False_):
         got = garner.gather("numpy.take", np.array([not value]), [0, 9], outside=value)
         assert got.tolist() == [not value, bool(value)]
+
+
+def test_strides_beyond_memory_are_refused() -> None:
+    for far in (1 << 60, -(1 << 60), 1 << 62, (1 << 63) - 8, -(1 << 63)):
+        for n in (2, 3, 9, 17):
+            data = np.lib.stride_tricks.as_strided(np.zeros(64), shape=(n,), strides=(far,))
+            ids = np.lib.stride_tricks.as_strided(np.zeros(64, np.int64), shape=(n,), strides=(far,))
+            for call in (lambda: garner.gather("numpy.take", data, [0]), lambda: garner.gather("numpy.take", np.arange(4), ids)):  # noqa: B023
+                with pytest.raises(garner.ShapeError, match="further apart than memory reaches"):
+                    call()
+
+
+def test_a_name_is_text_of_unicode(tmp_path: Any) -> None:
+    np.save(tmp_path / "t.npy", np.zeros((4, 2), np.float32))
+    np.save(tmp_path / "i.npy", [1])
+    with pytest.raises(garner.OperatorError, match="surrogate"):
+        garner.gather_file(tmp_path / "t.npy", tmp_path / "i.npy", tmp_path / "o.npz", name="\ud800")

@@ -21,6 +21,7 @@ CALLS = {
     "garner_run": "garner.gather('onnx.Gather-13', [1], [0])",
     "garner_shape": "[garner.gather('onnx.Gather-13', [1, 2], np.arange(n) % 2) for n in (1, 2)]",
     "garner_open": "garner.Table(path)",
+    "garner_job_adopt": "garner.Table(path)",
     "garner_lookup_now": "t.lookup([1])",
     "garner_rows": "t[1]",
     "garner_lookup": "t.lookup(long)",
@@ -52,6 +53,7 @@ QUIET = {
     "garner_free": "garner.operators()",
     "garner_release": "t.close(); garner.Table(path)",
     "garner_job": "t.lookup(long)",
+    "garner_forget": "_native.load().garner_forget(_native.NULL)",
     "garner_job_cancel": "_native.load().garner_job_cancel(7)",
     "garner_job_progress": "_native.load().garner_job_progress(7, _native.NULL, _native.NULL)",
 }

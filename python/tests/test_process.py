@@ -338,3 +338,28 @@ def test_a_limit_of_address_space_is_an_error(npy: Path) -> None:
         """,
         npy,
     )
+
+
+@pytest.mark.parametrize("limit", ["RLIMIT_AS", "RLIMIT_DATA", "RLIMIT_FSIZE"])
+def test_limits_are_errors(npy: Path, limit: str) -> None:
+    """Those that leave the library no room, before the first call and in a forked child: an error by name, not the end of the process."""
+    run(
+        f"""
+        import resource
+        statm = [int(n) * 4096 for n in open("/proc/self/statm").read().split()]
+        taken = {{"RLIMIT_AS": statm[0], "RLIMIT_DATA": statm[5], "RLIMIT_FSIZE": 0}}["{limit}"]
+        if "{limit}" == "RLIMIT_FSIZE": garner.operators()
+        for room in (32 << 20, 64 << 20, 100 << 20) if "{limit}" != "RLIMIT_FSIZE" else (0, 1 << 20):
+            pid = os.fork()
+            if pid == 0:
+                signal.alarm(60)
+                signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+                resource.setrlimit(resource.{limit}, (taken + room, taken + room))
+                try: garner.operators()
+                except garner.Error as e: os._exit(0 if "limit" in str(e) else 3)
+                except BaseException: os._exit(4)
+                os._exit(5)
+            assert os.waitpid(pid, 0)[1] == 0, room
+        """,
+        npy,
+    )

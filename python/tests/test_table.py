@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 import pickle
 import sys
@@ -34,6 +35,78 @@ def test_rows(npy: Path, values: Any, pread: bool) -> None:
         big = np.random.default_rng(1).integers(0, len(values), 5000)
         assert (t.lookup(big) == values[big]).all()
         assert (t.lookup(big[::2]) == values[big[::2]]).all()
+
+
+def part(rng: np.random.Generator, n: int) -> Any:
+    """One part of a key, for an axis of n."""
+    low, high = (-n, n) if rng.random() < 0.9 else (-n - 2, n + 2)
+
+    def numbers(shape: Any) -> Any:
+        v = rng.integers(low, high, shape)
+        return v.astype(rng.choice(["i8", "i4", "i1", ">i4"])) if rng.random() < 0.7 else np.abs(v).astype(rng.choice(["u1", "u2", "u8"]))
+
+    def end() -> Any:
+        return [None, 0, 1, n, n + 2, -1, -2, -n - 1, 10**30][rng.integers(9)]
+
+    few = int(rng.choice([0, 1, 3]))
+    return [
+        lambda: int(rng.integers(low, high)), lambda: slice(end(), end(), [None, 1, 2, -1, -3][rng.integers(5)]), lambda: slice(end(), end()), lambda: numbers(few),
+        lambda: numbers((2, few)), lambda: numbers(()), lambda: numbers(())[()], lambda: numbers(few).tolist(), lambda: numbers((2, 2)).tolist(), lambda: tuple(numbers(few).tolist()),
+        lambda: rng.integers(0, 2, n + int(rng.random() < 0.1)).astype(bool), lambda: rng.integers(0, 2, n).astype(bool).tolist(), lambda: rng.integers(0, 2, (n, 2)).astype(bool),
+        lambda: None, lambda: ..., lambda: [[], [[], []], 1.0, "a", [1.5], 2**70, [0, 2**63], range(2), np.zeros((2, 0), int)][rng.integers(9)], lambda: numbers((2, 2))[:, ::-1].T,
+    ][rng.integers(17)]()  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", [(6,), (6, 2), (5, 2, 3), (2, 2, 3, 2), (1, 1), (300, 2)])
+def test_keys_are_those_of_numpy(tmp_path: Path, shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(len(shape))
+    a = np.arange(np.prod(shape), dtype=np.int32).reshape(shape)
+    np.save(tmp_path / "t.npy", a)
+    answered = 0
+    with garner.Table(tmp_path / "t.npy") as t:
+        for _ in range(600):
+            key = tuple(part(rng, a.shape[min(n, a.ndim - 1)]) for n in range(rng.integers(1, a.ndim + 2)))
+            key = key[0] if len(key) == 1 and rng.random() < 0.8 else key
+            try:
+                want = a[key]
+            except builtins.IndexError as e:
+                with pytest.raises(garner.Error) as told:
+                    t[key]
+                if " is out of bounds for axis " in str(e) and isinstance(told.value, garner.IndexError):
+                    assert told.value.dim == a.shape[told.value.axis] and not -told.value.dim <= told.value.value < told.value.dim, key
+                continue
+            try:
+                got = t[key]
+            except garner.IndexError:
+                assert want.size == 0, key  # garner looks at each index, also where there is no result
+                continue
+            assert type(got) is type(want) and got.dtype == want.dtype and got.shape == want.shape and (got == want).all(), key
+            answered += 1
+    assert answered > 150
+
+
+def test_keys_of_several_axes(tmp_path: Path) -> None:
+    a = np.arange(10).reshape(5, 2)
+    np.save(tmp_path / "t.npy", a)
+    np.save(tmp_path / "v.npy", a[:, 0])
+    with garner.Table(tmp_path / "t.npy") as t, garner.Table(tmp_path / "v.npy") as v:
+        for key in (([[4, 0], [1, 2]], 1), (np.array([[4, 0]]), slice(0, 1)), (np.array(3), 1), (..., np.array([[1, 0]]), -1), ((1, 2), 0), (np.array([[1], [4]]), [[1, 0]]), (None, [4, 4]), ()):
+            assert np.array_equal(t[key], a[key]) and np.shape(t[key]) == a[key].shape
+        assert type(v[0, ...]) is np.ndarray and v[0, ...].shape == () and type(v[0]) is type(v[np.array(0)]) is np.int64
+        for bad, axis, value, position in (((1, 5), 1, 5, (0,)), ((9, 5), 0, 9, (0,)), (([0, 1], [[1], [-3]]), 1, -3, (1, 0)), ((slice(2), np.array([0, 2], "u1")), 1, 2, (1,)), (2**70, 0, 2**70, (0,))):
+            with pytest.raises(garner.IndexError) as e:
+                t[bad]
+            assert (e.value.axis, e.value.value, e.value.position, e.value.dim) == (axis, value, position, a.shape[axis]), bad
+        many = [[k % 3] * 2 for k in range(80)]
+        assert np.array_equal(t[many, [1, 0]], a[many, [1, 0]])
+        for bad, kind, words in (((0, 0, 0), garner.ShapeError, "3 axes"), ((..., ...), garner.ShapeError, "one Ellipsis"), (([0, 1], [0, 1, 1]), garner.ShapeError, "do not broadcast"),
+            (([1, 3], True), garner.DTypeError, "bool"), ((0, "a"), garner.DTypeError, "'a'"), ((0, 1.0), garner.DTypeError, "float"), (slice(1.5), garner.DTypeError, "slice"),
+            (np.ones((5, 3), bool), garner.ShapeError, "mask"), ((0, np.ones(3, bool)), garner.ShapeError, "axis 1"), ([0, None], garner.DTypeError, "numbers")):  # fmt: skip
+            with pytest.raises(kind, match=words):
+                t[bad]
+        assert t[:, 0].base is None  # no row is kept of which a column was asked for
+    with pytest.raises(garner.ClosedError):
+        t[0, 1]
 
 
 def test_refusals(npy: Path) -> None:

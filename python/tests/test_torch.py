@@ -22,7 +22,7 @@ def test_tensors_come_out() -> None:
         assert got.view(torch.uint8).tolist() == a[i % 6].contiguous().view(torch.uint8).tolist() if dtype != torch.bool else (got == a[i]).all()
     a = torch.rand(6, 4)
     out = torch.empty(2, 4)
-    assert garner.embedding(a, torch.tensor([1, 2]), out=out) is out and torch.equal(out, a[[1, 2]])
+    assert garner.embedding(torch.tensor([1, 2]), a, out=out) is out and torch.equal(out, a[[1, 2]])
     assert torch.equal(garner.take(a, torch.tensor([3, 1])), torch.take(a, torch.tensor([3, 1])))
     assert torch.equal(garner.gather("torch.gather", a.t(), torch.tensor([[0, 1]]), dim=1), torch.gather(a.t(), 1, torch.tensor([[0, 1]])))
 
@@ -71,7 +71,7 @@ def test_a_tensor_beyond_its_storage_is_refused() -> None:
 def test_what_has_no_memory_is_refused_by_name() -> None:
     ids = torch.tensor([1])
     with pytest.raises(garner.OperatorError, match="traced"):
-        torch.jit.trace(lambda x: garner.embedding(x, ids), torch.ones(3, 2))
+        torch.jit.trace(lambda x: garner.embedding(ids, x), torch.ones(3, 2))
     with pytest.raises(garner.OperatorError, match="no memory"):
         torch.func.vmap(lambda x: garner.gather("onnx.Gather", x, ids))(torch.ones(4, 3, 2))
     with torch._subclasses.FakeTensorMode(), pytest.raises(garner.Error):

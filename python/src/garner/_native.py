@@ -143,6 +143,7 @@ def load() -> Any:
         return _load_late()
     if threading.get_ident() != _main or _forking:
         return _load()
+    _room()  # without any, a thread ends before it begins to work
     told: list[BaseException] = []
     done = _thread.allocate_lock()  # no Event, and no Thread: their locks are of Python too
     done.acquire()
@@ -189,21 +190,72 @@ def _load_late() -> Any:
 _RESERVED = 1800 << 20
 
 
+# What it has of memory that may be written to, beside the stacks of its threads: 85 MB were seen.
+_DATA = 96 << 20
+
+
 def _room() -> None:
-    """Raise an error where a limit of address space leaves no room for the library."""
+    """Raise an error where a limit leaves no room for the library, whose runtime would end the process."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    threads = 4 + cores
+    remedy = 'raise it, or use multiprocessing\'s start method "spawn"' if _forked else "raise it"
     try:
         import resource
 
-        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-        taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    except (ImportError, OSError):
+        infinite, page = resource.RLIM_INFINITY, resource.getpagesize()
+        pages = [int(n) * page for n in Path("/proc/self/statm").read_text().split()]
+        stack = resource.getrlimit(resource.RLIMIT_STACK)[0]
+        stacks = threads * (8 << 20 if stack == infinite else stack)
+        limits = [
+            ("address space", "ulimit -v", resource.getrlimit(resource.RLIMIT_AS)[0], pages[0], _RESERVED),
+            ("data", "ulimit -d", resource.getrlimit(resource.RLIMIT_DATA)[0], pages[5], _DATA + stacks),
+        ]
+        most = resource.getrlimit(resource.RLIMIT_NPROC)[0]
+    except (ImportError, OSError, IndexError):
         return
-    if limit != resource.RLIM_INFINITY and limit < taken + _RESERVED:
-        remedy = 'raise it, or use multiprocessing\'s start method "spawn"' if _forked else "raise it"
-        raise Error(
-            f"garner: the limit of address space is {limit >> 20} MiB (ulimit -v), of which the process has {taken >> 20}; "
-            f"the library reserves {_RESERVED >> 20} MiB more: {remedy}"
-        )
+    for what, name, limit, taken, need in limits:
+        if limit != infinite and limit < taken + need:
+            raise Error(
+                f"garner: the limit of {what} is {limit >> 20} MiB ({name}), of which the process has {taken >> 20}; "
+                f"the library reserves {need >> 20} MiB more: {remedy}"
+            )
+    for what, limit, taken in (*_of_groups(), *((("user (ulimit -u)", most, _of_user()),) if 0 <= most < 1 << 16 and os.getuid() != 0 else ())):
+        if limit < taken + threads:
+            raise Error(f"garner: the limit of threads of the {what} is {limit}, of which there are {taken}; the library begins {threads} more: raise it")
+
+
+def _of_groups() -> list[tuple[str, int, int]]:
+    """Return the limits of threads of the control groups that the process is in, and how many there are."""
+    found = []
+    try:
+        for line in Path("/proc/self/cgroup").read_text().splitlines():
+            _, kinds, name = line.split(":", 2)
+            if kinds and "pids" not in kinds.split(","):
+                continue
+            folder = Path("/sys/fs/cgroup", "pids" if kinds else "", name.lstrip("/"))
+            for at in (folder, *folder.parents):
+                if (at / "pids.max").exists():
+                    most = (at / "pids.max").read_text().strip()
+                    if most != "max":
+                        found.append((f"control group {at}", int(most), int((at / "pids.current").read_text())))
+                if at == Path("/sys/fs/cgroup"):
+                    break
+    except (OSError, ValueError):
+        pass
+    return found
+
+
+def _of_user() -> int:
+    """Return how many threads the user of this process has, as far as the system tells."""
+    count, user = 0, os.getuid()
+    for process in os.listdir("/proc"):
+        if process.isdigit():
+            try:
+                if os.stat(f"/proc/{process}").st_uid == user:
+                    count += os.stat(f"/proc/{process}/task").st_nlink - 2
+            except OSError:
+                pass
+    return count
 
 
 def _load() -> Any:
@@ -222,10 +274,16 @@ def _load() -> Any:
             # its own is another library to the loader, with a runtime of its own.
             if not hasattr(os, "memfd_create"):
                 raise Error('garner: this process is a fork of one that used garner, which this system cannot load anew; use multiprocessing\'s start method "spawn"')
-            fd = os.memfd_create("libgarner.so", os.MFD_CLOEXEC)
             try:
-                with open(fd, "wb", closefd=False) as to:
-                    to.write(path.read_bytes())
+                fd = os.memfd_create("libgarner.so", os.MFD_CLOEXEC)
+            except OSError as e:
+                raise _no_copy(e) from None
+            try:
+                try:
+                    with open(fd, "wb", closefd=False) as to:
+                        to.write(path.read_bytes())
+                except OSError as e:
+                    raise _no_copy(e) from None
                 # The loader knows a library again by its path, and the number may be that of a copy of a parent.
                 loaded = ffi.dlopen(f"/proc/self/fd/{'./' * generation}{fd}")
             finally:
@@ -243,6 +301,13 @@ def _load() -> Any:
             getattr(loaded, name)
         lib = loaded
     return lib
+
+
+def _no_copy(e: OSError) -> Error:
+    return FileError(
+        e.errno, f"garner: this process is a fork of one that used garner, and has no room for a copy of its library ({e.strerror}): raise its limits, as of the size of files "
+        '(ulimit -f), or use multiprocessing\'s start method "spawn"'
+    )  # fmt: skip
 
 
 def loading() -> Any:
@@ -267,6 +332,8 @@ def _after_fork() -> None:
     _forking = False
     _loading, _main = threading.RLock(), threading.get_ident()
     generation += 1
+    _held.clear()
+    _late.clear()
     if _begun:
         lib, _forked = None, True
 
@@ -377,52 +444,97 @@ def ended(e: BaseException, of: BaseException) -> None:
         e.__context__ = of  # a second handler raised behind the first one
 
 
+# What jobs read and write that may still run, by their numbers: a job that is late keeps it, wherever a handler of a signal
+# raised.
+_held: dict[int, Any] = {}
+_late: set[int] = set()  # those that nobody waits for
+_SETTLE = 1000  # milliseconds that a job that was ended gets to end; most take some 10
+
+
+def begin(*held: Any) -> int:
+    """Return a job, 0 where there is none. It keeps what it is given until it has ended."""
+    library = load()
+    for late in list(_late):
+        if library.garner_job_wait(late, 0, NULL, NULL):
+            release(late, generation)
+    number: int = library.garner_job()
+    if number:
+        _held[number] = held
+    return number
+
+
 def wait(job: int, progress: Any = None) -> str:
-    """Wait for a job, and return its text. An exception, as of a signal, ends the job first."""
+    """Wait for a job, and return its text. Then `settle` or `release` it."""
     library, begun = load(), generation
     failed, answer = ffi.new("int64_t *"), ffi.new("char **")
-    try:
-        while not library.garner_job_wait(job, POLL, failed, answer):
-            if begun != generation:
-                raise Error("garner: a handler of a signal forked during a call and came back in the child, which cannot end that call")
-            if progress is not None:
-                progress()
-    finally:
-        release(job, begun)  # in one call, which no signal's handler cuts in two: the memory of the job may be freed then
+    while not library.garner_job_wait(job, POLL, failed, answer):
+        if begun != generation:
+            raise Error("garner: a handler of a signal forked during a call and came back in the child, which cannot end that call")
+        if progress is not None:
+            progress()
     if failed[0]:
         fail(failed[0])
     return text(answer[0])
 
 
+def settle(job: int, begun: int) -> None:
+    """End a job that is done, or that an exception left, as of a signal.
+
+    One that reads from what is slow, such as a pipe or a file system of a network, ends by itself, later, and keeps its memory until then.
+    """
+    if begun != generation or not job:
+        return
+    _late.add(job)
+    lib.garner_job_cancel(job)
+    for _ in range(_SETTLE // POLL):
+        if lib.garner_job_wait(job, POLL, NULL, NULL):
+            release(job, begun)
+            break
+        if begun != generation:
+            break
+
+
 def release(job: int, begun: int) -> None:
-    """Release a job of a generation; a child that was forked since has no thread that could end it."""
-    if begun == generation:
+    """Release a job that has ended, or has no memory of ours; a child that was forked since has no thread that could end it."""
+    if begun == generation and job:
         lib.garner_release(job)
+        _held.pop(job, None)
+        _late.discard(job)
 
 
-def opened(request: dict[str, Any]) -> dict[str, Any]:
-    """Open a table, and return what the library tells of it."""
+def owned(handle: int) -> Any:
+    """Return what releases a handle with its last user: in C, where no handler of a signal runs."""
+    return ffi.gc(ffi.cast("void *", handle), load().garner_forget)
+
+
+def opened(request: dict[str, Any]) -> tuple[dict[str, Any], Any]:
+    """Open a table, and return what the library tells of it, and what owns its handle."""
     library, begun = load(), generation
     asked = json.dumps(request).encode()
     handle, answer = ffi.new("int64_t *"), ffi.new("char **")
-    job = library.garner_job()
+    job = begin()
     try:
         failed = library.garner_open(asked, len(asked), job, handle, answer)
         if failed:
             fail(failed)
         told: dict[str, Any] = json.loads(wait(job) if job else text(answer[0]))
-        return told
+        # Both own it until the job no longer does: wherever an exception comes between, the table is closed.
+        owner = owned(told["table"])
+        failed = library.garner_job_adopt(job) if job else 0
+        if failed:
+            fail(failed)
+        return told, owner
     finally:
-        release(job, begun)
+        release(job, begun)  # which does not wait for a file system
 
 
-def ask(question: dict[str, Any], operands: Any = (), job: bool = False, progress: Any = None) -> Any:
+def ask(question: dict[str, Any], operands: Any = (), keep: Any = None, job: bool = False, progress: Any = None) -> Any:
     """Ask a question of garner_call, and return its answer."""
     library, begun = load(), generation
     request = json.dumps(question).encode()
     given = ffi.new("DLTensor *[]", list(operands)) if operands else NULL
     answer = ffi.new("char **")
-    number = library.garner_job() if job else 0
+    number = begin(operands, given, keep) if job else 0
     try:
         failed = library.garner_call(request, len(request), given, len(operands), number, answer)
         if failed:
@@ -431,7 +543,9 @@ def ask(question: dict[str, Any], operands: Any = (), job: bool = False, progres
             watch = None if progress is None else (lambda: progress(number))
             return json.loads(wait(number, watch))
     finally:
-        if number:
+        if operands or question["do"] == "gather_file":
+            settle(number, begun)
+        if not operands:
             release(number, begun)
     return json.loads(text(answer[0]))
 

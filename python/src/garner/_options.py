@@ -36,6 +36,8 @@ def flag(role: str, value: Any) -> bool:
 def text(role: str, value: Any, remedy: str = "give text") -> str:
     """Return text."""
     if isinstance(value, str):
+        if any("\ud800" <= c <= "\udfff" for c in value):
+            raise OperatorError(f"garner: {role}={ascii(value)}, which has half a character: a surrogate without the other; give text of Unicode")
         return str(value)
     raise OperatorError(f"garner: {role}={shown(value)}; {remedy}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import builtins
 import os
 import re
 import sys
@@ -12,7 +13,7 @@ from typing import Any, Iterator, NoReturn, Sequence, TypeVar, Union, overload
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from . import _native, _options, _views
+from . import _keys, _native, _options, _views
 from ._native import ClosedError, DTypeError, OperatorError, OverlapError, ShapeError, ffi
 
 _Numbers = Union[NDArray[Any], Sequence[int], Sequence[Sequence[int]]]  # those of which rows come as NumPy's
@@ -81,7 +82,7 @@ class Table:
     """
 
     __slots__ = (
-        "_file", "_request", "_handle", "_generation", "_closed", "_tail", "_cffi_lookup", "_cffi_rows", "shape", "_dtype", "_name", "_plain", "row_bytes", "_rows", "_bits", "_strings",
+        "_file", "_request", "_handle", "_owner", "_generation", "_closed", "_tail", "_cffi_lookup", "_cffi_rows", "shape", "_dtype", "_name", "_plain", "row_bytes", "_rows", "_bits", "_strings",
         "__weakref__",
     )  # fmt: skip
 
@@ -100,13 +101,14 @@ class Table:
         self._file, self._request = file, request
         self._closed = False
         self._handle = 0
+        self._owner: Any = None
         self._generation = -1
         self._strings: NDArray[Any] | None = None
         self._open()
 
     def _open(self) -> None:
         library, generation = _native.load(), _native.generation
-        told = _native.opened(self._request)
+        told, self._owner = _native.opened(self._request)
         self._request["identity"] = told["identity"]
         # The generation is the last that is set: a thread that sees that of this process asks, without a lock, by all of the others.
         self._handle, self._cffi_lookup, self._cffi_rows = told["table"], library.garner_lookup_now, library.garner_rows
@@ -214,7 +216,7 @@ class Table:
             return False
         if failed == _LATER:
             try:
-                self._job(self._from_start(ids) if flags else ids, made)
+                self._job(ids, made, flags)
             except _native.IndexError as e:
                 raise _placed(e, ids.shape) from None
         elif failed:
@@ -223,10 +225,13 @@ class Table:
 
     def _from_start(self, a: Any) -> Any:
         """Return numbers of which negative ones count from the end as numbers that count from the start."""
-        if a.dtype.kind != "i" or not a.size or a.min() >= 0:
+        if a.dtype.kind != "i" or not a.size or all(a[key].min() >= 0 for key in _views.parts(a.shape, 8)):
             return a
-        wide = a.astype(np.int64)  # of a narrow type the sum would wrap
-        return np.where(wide < 0, wide + self._rows, wide)
+        made = np.empty(a.shape, np.int64)  # of a narrow type the sum would wrap
+        for key in _views.parts(a.shape, 8):
+            wide = a[key].astype(np.int64)
+            made[key] = np.where(wide < 0, wide + self._rows, wide)
+        return made
 
     def _range(self, first: int, step: int, made: Any, count: int) -> None:
         """Copy the rows first, first + step, … to made."""
@@ -248,7 +253,7 @@ class Table:
         shape = a.shape + self._tail
         if self._bits < 8:
             return self._unpacked(a, out, back)
-        given, a = a, np.ascontiguousarray(a, a.dtype.newbyteorder("="))
+        given, a = a, _views.contiguous(a)
         tensor = None
         if out is None:
             if back is not None and _views.is_torch(back.owner):
@@ -286,21 +291,20 @@ class Table:
         elif failed:
             _native.fail(failed)
 
-    def _job(self, ids: Any, made: Any) -> None:
+    def _job(self, ids: Any, made: Any, flags: int = 0) -> None:
         """Copy the bytes of rows beside this thread, which a signal can end."""
         code = ffi.new("DLDataType *")
         (code.code, code.bits), code.lanes = _views.code_of(ids.dtype)[0], 1
         library, begun = _native.load(), _native.generation
-        job = library.garner_job()
+        job = _native.begin(ids, made, code)
         try:
-            failed = library.garner_lookup(self._handle, _views.pointer(ids), ids.size, code, _views.pointer(made), made.nbytes, job)
+            failed = library.garner_lookup(self._handle, _views.pointer(ids), ids.size, code, _views.pointer(made), made.nbytes, flags, job)
             if failed:
                 _native.fail(failed)
             if job:
                 _native.wait(job)
         finally:
-            if job:
-                _native.release(job, begun)  # before `made` is freed, wherever a signal's handler raised
+            _native.settle(job, begun)
 
     def _unpacked(self, ids: Any, out: Any, back: Any) -> Any:
         """Return rows of strings, or of elements narrower than a byte, which get one each."""
@@ -322,17 +326,19 @@ class Table:
             made = self._strings[ids]
         else:
             packed = np.empty((ids.size, self.row_bytes), np.uint8)
-            a = np.ascontiguousarray(ids, ids.dtype.newbyteorder("="))
-            self._fetch(a, packed)
+            self._fetch(_views.contiguous(ids), packed)
             each = 8 // self._bits
             wide = np.empty((ids.size, self.row_bytes, each), np.uint8)
-            for k in range(each):
-                np.right_shift(packed, self._bits * k, out=wide[:, :, k])
-            wide &= (1 << self._bits) - 1
+            for key in _views.parts(packed.shape, each):
+                part = wide[key]
+                for k in range(each):
+                    np.right_shift(packed[key], self._bits * k, out=part[..., k])
+                part &= (1 << self._bits) - 1
             made = wide.reshape(shape).view(self.dtype)
         if out is None:
             return made
-        out[...] = made
+        for key in _views.parts(shape, out.itemsize):
+            out[key] = made[key]
         return out
 
     @overload
@@ -342,42 +348,35 @@ class Table:
     def __getitem__(self, key: Any) -> Any: ...
 
     def __getitem__(self, key: Any) -> Any:
-        """Return rows as an array of NumPy does: by a number, a slice, numbers or a mask; negative ones count from the end."""
+        """Return what an array of NumPy returns for a key, as an array of its own.
+
+        Numbers, slices, arrays of numbers, masks, None and Ellipsis, for every axis, mean what they mean to NumPy; negative numbers count from the end.
+        Rows are read whole, each once, also where the key asks for few columns of them. A bool in the place of a number is refused.
+
+        Raises
+        ------
+        garner.IndexError
+            A number outside its axis, with the ``.axis``; no row is read then.
+        garner.ShapeError, garner.DTypeError
+            A key that NumPy does not take either, a mask of another shape, or a bool.
+        """
         if type(key) is _ndarray and self._plain and self._generation == _native.generation:
             bits = -64 if key.dtype is _int64 else _BITS.get(key.dtype)
-            if bits is not None:
+            if bits is not None and key.ndim:
                 return self._taken(key, bits)
-        if key is Ellipsis:
-            return self[:]
-        if isinstance(key, tuple):
-            if not key:
-                raise ShapeError("garner: a table takes one index, of rows; index the result for columns")
-            dots = [n for n, k in enumerate(key) if k is Ellipsis]
-            if len(dots) == 1:
-                key = key[: dots[0]] + (slice(None),) * (self.ndim - len(key) + 1) + key[dots[0] + 1 :]
-            first, plain = key[:1], (int, slice, np.integer)
-            if not all(isinstance(k, plain) or isinstance(k, (list, _ndarray)) and isinstance(first[0], slice) for k in key[1:]):
-                raise ShapeError("garner: a table takes numbers of rows, and slices or numbers of columns; index the result for others")
-            rows = self[first[0]]
-            return rows[(() if isinstance(first[0], (int, np.integer)) else (slice(None),)) + key[1:]]
         self._ready()
         if isinstance(key, slice):
-            start, stop, step = key.indices(self._rows)
-            if not self._plain:
-                return self.lookup(np.arange(start, stop, step, dtype=np.int64))
-            count = len(range(start, stop, step))
-            made = np.empty((count, *self._tail), self._dtype)
-            self._range(start, step, made, count)
-            return made
-        if isinstance(key, (bool, np.bool_)):
-            raise DTypeError("garner: a bool is no number of a row; give an integer, or a mask of all rows")
-        if isinstance(key, (int, np.integer)):
-            if self._plain and -self._rows <= key < self._rows:
-                made = np.empty(self._tail, self._dtype)
-                self._range(int(key) if key >= 0 else int(key) + self._rows, 1, made, 1)
-                return made if self._tail else made[()]
-            return self[np.array([key])][0]
+            return self._rows_of(_keys.split((key,), self.shape)[0])
+        if isinstance(key, (int, np.integer)) and not isinstance(key, bool):
+            if not -self._rows <= key < self._rows:
+                raise _keys.outside((), int(key), 0, self._rows)
+            at = int(key) if key >= 0 else int(key) + self._rows
+            return self._rows_of(range(at, at + 1))[0]
+        if key is None or isinstance(key, (tuple, EllipsisType, bool, np.bool_)):
+            return self._keyed(key if isinstance(key, tuple) else (key,))
         a, back = _views.integers("numbers of rows", key, self._rows)
+        if back is None and (a.dtype.kind == "b" and a.shape != (self._rows,) or not a.ndim):
+            return self._keyed((a,))
         if a.dtype.kind == "b":
             if a.shape != (self._rows,):
                 raise ShapeError(f"garner: a mask of shape {list(a.shape)} for {self._rows} rows")
@@ -388,6 +387,27 @@ class Table:
             return self._found(self._from_start(a), None, back)
         except _native.IndexError as e:
             raise self._counted(e) from None
+
+    def _keyed(self, key: tuple[Any, ...]) -> Any:
+        """Return what an array of NumPy has at a key."""
+        rows, within = _keys.split(key, self.shape)
+        block = self._rows_of(rows)
+        try:
+            found = block[within]
+        except (builtins.IndexError, ValueError) as e:
+            raise ShapeError(f"garner: {e}") from None
+        if isinstance(found, _ndarray) and found.base is not None and 2 * found.nbytes <= block.nbytes:
+            return found.copy()  # which keeps no row that nobody asked for
+        return found
+
+    def _rows_of(self, rows: Any) -> Any:
+        """Return a range of rows, or those of a vector."""
+        if not self._plain or not isinstance(rows, range):
+            ids = np.arange(rows.start, rows.stop, rows.step, dtype=np.int64) if isinstance(rows, range) else rows
+            return self.lookup(ids)
+        made = np.empty((len(rows), *self._tail), self._dtype)
+        self._range(rows.start, rows.step, made, len(rows))
+        return made
 
     def _taken(self, ids: Any, bits: int) -> Any:
         """Return rows by numbers of which negative ones count from the end."""
@@ -427,16 +447,9 @@ class Table:
     def close(self) -> None:
         """Close the file. Lookups of other threads that have begun end first; later ones are a ClosedError."""
         if not self._closed:
+            if self._handle and self._generation == _native.generation and _native.alive():
+                _native.lib.garner_release(self._handle)  # a second time does no harm
             self._closed = True
-            self._release()
-
-    def _release(self) -> None:
-        if self._handle and self._generation == _native.generation and _native.alive():
-            _native.lib.garner_release(self._handle)
-
-    def __del__(self) -> None:
-        if not getattr(self, "_closed", True):
-            self._release()
 
     def __enter__(self) -> Table:
         return self

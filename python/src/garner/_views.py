@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from functools import lru_cache
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
 
 import numpy as np
 
@@ -113,10 +114,40 @@ def pointer(a: np.ndarray[Any, Any]) -> Any:
     return ffi.cast("void *", a.__array_interface__["data"][0])
 
 
+_PIECE = 16 << 20  # bytes that NumPy copies between two turns of Python, in which handlers of signals run
+
+
+def parts(shape: tuple[int, ...], size: int) -> Iterator[tuple[Any, ...]]:
+    """Yield keys of the pieces of an array of elements of so many bytes, each of _PIECE bytes at most."""
+    row = size * math.prod(shape[1:])
+    if not shape or row * shape[0] <= _PIECE:
+        yield ()
+    elif row <= _PIECE:
+        each = _PIECE // row
+        for at in range(0, shape[0], each):
+            yield (slice(at, at + each),)
+    else:
+        for i in range(shape[0]):
+            for rest in parts(shape[1:], size):
+                yield (i, *rest)
+
+
+def contiguous(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return an array as a row-major one of native elements, copied in pieces."""
+    native = a.dtype.newbyteorder("=")
+    if a.nbytes <= _PIECE or a.flags.c_contiguous and a.dtype.isnative:
+        at_once: np.ndarray[Any, Any] = np.ascontiguousarray(a, native).reshape(a.shape)
+        return at_once
+    made: np.ndarray[Any, Any] = np.empty(a.shape, native)
+    for key in parts(a.shape, native.itemsize):
+        made[key] = a[key]
+    return made
+
+
 def _of_numpy(a: np.ndarray[Any, Any], back: Callable[[Any], Any]) -> View:
     dtype = a.dtype
     if not dtype.isnative and dtype.kind in "iufcb":
-        a = a.astype(dtype.newbyteorder("="))
+        a = contiguous(a)
         dtype = a.dtype
     code, moved = code_of(dtype)
     size = dtype.itemsize
@@ -124,7 +155,7 @@ def _of_numpy(a: np.ndarray[Any, Any], back: Callable[[Any], Any]) -> View:
         at = _from_buffer(a)
     except (TypeError, ValueError, BufferError):
         if any(s % size for s in a.strides):
-            a = np.ascontiguousarray(a)
+            a = contiguous(a)
         at = pointer(a)
     return View(a, at, a.shape, a.strides, size, code, moved, dtype, _empty, back)
 
@@ -165,7 +196,7 @@ def _of_torch(t: Any) -> View:
         try:
             held = t.untyped_storage().nbytes()
         except (NotImplementedError, RuntimeError):
-            raise OperatorError(f"garner: a tensor of torch that has no memory of its own, as within vmap or grad: {type(t).__name__}") from None
+            raise OperatorError(f"garner: a tensor of torch that has no memory of its own, as within vmap, grad or a FakeTensorMode: {type(t).__name__}; give a plain tensor, outside of it") from None
         if end > held:
             raise ShapeError(f"garner: a tensor of torch whose elements end at byte {end} of a storage of {held}; it was resized")
     return View(t, ffi.cast("void *", t.data_ptr()), shape, strides, size, code, moved, t.dtype, _empty_of_torch, _same)
@@ -209,9 +240,14 @@ def result(out: Any) -> View:
     if isinstance(out, np.ndarray) or foreign(out):
         return view(out)
     try:
-        return _of_numpy(np.asarray(memoryview(out)), _same)
-    except TypeError:
+        a = np.asarray(memoryview(out))
+    except (TypeError, ValueError, NotImplementedError):
         raise DTypeError(f"garner: out is a {type(out).__name__}, which has no memory that a result could be written to; give an array") from None
+    if not a.dtype.isnative:  # what is calculated with would be a copy, and so would what is written to
+        raise DTypeError(f"garner: out has elements of {a.dtype}, in the other order of bytes; give one of {a.dtype.newbyteorder('=')}")
+    if any(by % a.itemsize for by, n in zip(a.strides, a.shape) if n > 1):
+        raise ShapeError(f"garner: out has strides of {list(a.strides)} bytes, which are no whole elements of {a.itemsize}; give memory without gaps")
+    return _of_numpy(a, _same)
 
 
 def operand(role: str, x: Any) -> View:
@@ -270,7 +306,7 @@ class Prepared:
     `serves` says of which extents the indices of a run may be: 2 any, 1 all but the last, 0 those that it was lowered for.
     """
 
-    __slots__ = ("handle", "generation", "shape", "code", "serves", "before", "after", "used", "last")
+    __slots__ = ("handle", "owner", "generation", "shape", "code", "serves", "before", "after", "used", "last")
 
     def __init__(self, request: bytes, operands: list[View | None], threads: int = 0) -> None:
         library = _native.load()
@@ -280,6 +316,7 @@ class Prepared:
         failed = library.garner_prepare(request, len(request), given, len(operands), threads, out)
         if failed:
             _native.fail(failed)
+        self.owner = _native.owned(out.handle)
         self.handle, self.generation = out.handle, _native.generation
         self.shape = tuple(out.shape[0 : out.rank])
         self.code, self.serves = (out.dtype.code, out.dtype.bits), out.serves
@@ -287,10 +324,6 @@ class Prepared:
         self.after: tuple[int, ...] = ()
         self.used = 0  # when, by the counter of the cache that has it
         self.last = (None if operands[1] is None else operands[1].shape, self.shape)
-
-    def __del__(self) -> None:
-        if getattr(self, "handle", 0) and self.generation == _native.generation and _native.alive():
-            _native.lib.garner_release(self.handle)
 
     def shape_of(self, extents: tuple[int, ...]) -> tuple[int, ...]:
         """Return the shape of the result for indices of these extents."""

@@ -1,0 +1,442 @@
+package convert
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/model"
+)
+
+// What OpenVINO's CPU plugin makes of the indices of each gather, as recordings in
+// testdata/conformance have it. It departs from the pages of Gather-1 and Gather-7, which
+// refuse an index outside (openvino-gather-7-past-end-as-run and its neighbours), and from
+// those of GatherND and GatherElements, which have no negative indices
+// (openvino-gathernd-8-negative-rows-as-run, openvino-gatherelements-6-negative-as-run).
+var (
+	irGather8  = policy{fromEnd: true, outside: zeros}
+	irGather7  = policy{outside: zeros}
+	irGatherND = policy{fromEnd: true, outside: undefined}
+	irElements = policy{fromEnd: true, outside: refused}
+)
+
+// irSource is OpenVINO IR as OpenVINO's CPU plugin runs it.
+var irSource = &origin{
+	runtime: openVINO,
+	nodes: map[string]func(c *call){
+		"Convert":      irConvert,
+		"ConvertLike":  castLikeOf,
+		"Reshape":      func(c *call) { c.set(c.reshape(c.in(0), c.in(1), c.attribute("special_zero", 0) != 0)) },
+		"Squeeze":      squeezeOf(true),
+		"Unsqueeze":    unsqueezeOf,
+		"Transpose":    transposeOf,
+		"Concat":       concatOf,
+		"Slice":        sliceOf(4, 3),
+		"StridedSlice": irStridedSlice,
+		"ShapeOf":      irShapeOf,
+		"Broadcast":    irBroadcast,
+		"Tile":         irTile,
+		"Range":        irRange,
+		"ReduceProd":   reduceProdOf("keep_dims", 0),
+		"Select":       irBroadcasts(whereOf),
+		"Clamp":        irClamp,
+		"Floor":        irRound,
+		"Ceiling":      irRound,
+		"Negative":     negOf,
+		"Add":          irBroadcasts(pair(opAdd)),
+		"Subtract":     irBroadcasts(pair(opSub)),
+		"Multiply":     irBroadcasts(pair(opMul)),
+		"Divide":       irBroadcasts(irDivide),
+		"Mod":          irBroadcasts(irQuotient(opMod)),
+		"FloorMod":     irBroadcasts(irQuotient(opFloor)),
+		"Minimum":      irBroadcasts(pair(opMin)),
+		"Maximum":      irBroadcasts(pair(opMax)),
+		"Equal":        irBroadcasts(pair(opEqual)),
+		"NotEqual":     irBroadcasts(func(c *call) { c.set(c.one(opNot, c.compute(opEqual, c.in(0), c.in(1)))) }),
+		"Less":         irBroadcasts(pair(opLess)),
+		"LessEqual":    irBroadcasts(pair(opLessEq)),
+		"Greater":      irBroadcasts(pair(opGreater)),
+		"GreaterEqual": irBroadcasts(pair(opGreatEq)),
+		"LogicalAnd":   irBroadcasts(pair(opAnd)),
+		"LogicalOr":    irBroadcasts(pair(opOr)),
+		"LogicalXor":   irBroadcasts(pair(opXor)),
+		"LogicalNot":   irNot(opNot),
+		"BitwiseAnd":   irBroadcasts(irBits(opBitAnd, opAnd)),
+		"BitwiseOr":    irBroadcasts(irBits(opBitOr, opOr)),
+		"BitwiseXor":   irBroadcasts(irBits(opBitXor, opXor)),
+		"BitwiseNot":   irNot(opBitNot),
+	},
+	gathers: map[string]func(g *call){
+		"openvino.Gather-1":         irGather,
+		"openvino.Gather-7":         irGather,
+		"openvino.Gather-8":         irGather,
+		"openvino.GatherND-5":       irGatherNDOf,
+		"openvino.GatherND-8":       irGatherNDOf,
+		"openvino.GatherElements-6": irElementsOf,
+	},
+}
+
+func irGather(g *call) {
+	axis, batch := g.constantInteger(2), int(g.attribute("batch_dims", 0))
+	if g.err != nil {
+		return
+	}
+	pol := irGather8
+	if g.node.Operator != "openvino.Gather-8" {
+		pol = irGather7
+	}
+	if pol == irGather7 {
+		g.note("replaced", "OpenVINO's page has it refuse an index outside, and its CPU plugin gives zeros, as recorded in openvino-gather-7-past-end-as-run: so does the target")
+	}
+	data, indices := g.in(0), g.in(1)
+	if batch < 0 {
+		batch += g.needRank(indices)
+	}
+	if d := data.spec.DType; d.IsInteger() && d.Bits() >= 16 && len(data.spec.Dims) == 1 && data.spec.Dims[0].Min <= 64 && len(indices.spec.Dims) <= 1 && indices.spec.Rank.Known() {
+		g.note("replaced", "of a vector of up to 64 integers OpenVINO reads other memory for an index outside; it is 0 here")
+	}
+	g.set(g.gather(opGather, data, indices, g.axisOf(axis, g.needRank(data)), batch, pol))
+}
+
+func irGatherNDOf(g *call) {
+	batch := int(g.attribute("batch_dims", 0))
+	flat := g.node.Operator == "openvino.GatherND-5" && batch > 1
+	data, indices := g.in(0), g.in(1)
+	made := g.gather(opGatherND, data, indices, 0, batch, irGatherND)
+	if flat { // version 5 joins the batch dims of its result
+		all := g.reduceProd(g.dims(indices, 0, batch, garner.I64), []int64{0}, true)
+		parts := []*value{all}
+		if rank := g.needRank(made); rank > batch {
+			parts = append(parts, g.dims(made, batch, rank-batch, garner.I64))
+		}
+		made = g.reshape(made, g.concat(0, parts...), false)
+	}
+	g.set(made)
+}
+
+func irElementsOf(g *call) {
+	data := g.in(0)
+	g.set(g.gather(opGatherElements, data, g.in(1), g.axisOf(g.attribute("axis", 0), g.needRank(data)), 0, irElements))
+}
+
+// irBroadcasts refuses an auto_broadcast other than NumPy's.
+func irBroadcasts(then func(c *call)) func(c *call) {
+	return func(c *call) {
+		mode, _ := c.node.Attributes["auto_broadcast"].(string)
+		if mode = strings.ToLower(mode); mode != "" && mode != "numpy" {
+			c.fail(ErrUnsupported, "its auto_broadcast is %.40q; numpy is converted", mode)
+			return
+		}
+		then(c)
+	}
+}
+
+func irBits(whole, bools op) func(c *call) {
+	return func(c *call) {
+		if c.in(0).spec.DType == garner.Bool {
+			pair(bools)(c)
+			return
+		}
+		pair(whole)(c)
+	}
+}
+
+func irNot(o op) func(c *call) {
+	return func(c *call) {
+		x := c.in(0)
+		switch {
+		case x.spec.DType == garner.Bool:
+			c.set(c.one(opNot, x))
+		case o == opBitNot && x.spec.DType.IsInteger() && !x.spec.DType.Packed():
+			c.set(c.one(opBitNot, x))
+		default:
+			c.fail(garner.ErrDType, "%s of %s is not converted", c.node.Op, x.spec.DType)
+		}
+	}
+}
+
+func irConvert(c *call) {
+	name, _ := c.node.Attributes["destination_type"].(string)
+	to, err := garner.ParseDType(name)
+	if err != nil {
+		c.fail(garner.ErrAttribute, "its destination_type is %.40q, which is no type that garner has", name)
+		return
+	}
+	c.set(c.castTo(c.in(0), to))
+}
+
+// outputType gives the dtype that an attribute names; without where it does not.
+func (c *call) outputType(without garner.DType) garner.DType {
+	name, ok := c.node.Attributes["output_type"].(string)
+	if !ok {
+		return without
+	}
+	d, err := garner.ParseDType(name)
+	if err != nil {
+		c.fail(garner.ErrAttribute, "its output_type is %.40q, which is no type", name)
+		return without
+	}
+	return d
+}
+
+func irShapeOf(c *call) {
+	c.set(c.one(opIdentity, c.cast(c.shape(c.in(0)), c.outputType(garner.I64))))
+}
+
+func irBroadcast(c *call) {
+	x, shape := c.in(0), c.in(1)
+	mode, _ := c.node.Attributes["mode"].(string)
+	switch strings.ToLower(mode) {
+	case "", "numpy", "bidirectional":
+	case "explicit", "none":
+		axes, ok := c.list("axes_mapping", 2)
+		length, known := shape.dim(0)
+		rank := c.needRank(x)
+		if !ok || !known || len(axes) != rank || !slices.IsSorted(axes) || length > garner.MaxRank {
+			c.fail(garner.ErrShape, "its axes_mapping must be constant, and name an axis of the result for each dim of its input, in their order")
+			return
+		}
+		c.distinct(axes, length)
+		var ones []int64
+		for i := range int64(length) {
+			if !slices.Contains(axes, i) {
+				ones = append(ones, i)
+			}
+		}
+		x = c.unsqueeze(x, ones...)
+	default:
+		c.fail(ErrUnsupported, "its mode is %.40q; numpy, bidirectional and explicit are converted", mode)
+		return
+	}
+	c.set(c.expand(x, shape))
+}
+
+func irTile(c *call) {
+	x, repeats := c.in(0), c.in(1)
+	rank := c.needRank(x)
+	n, ok := repeats.dim(0)
+	switch {
+	case !ok:
+		c.fail(garner.ErrShape, "how many repeats it has is not known")
+		return
+	case n > garner.MaxRank:
+		c.fail(garner.ErrShape, "it has %d repeats; there may be %d", n, garner.MaxRank)
+		return
+	case n > rank:
+		var axes []int64
+		for i := range n - rank {
+			axes = append(axes, int64(i))
+		}
+		x = c.unsqueeze(x, axes...)
+	case n < rank:
+		repeats = c.concat(0, c.of(slices.Repeat([]int64{1}, rank-n)...), c.cast(repeats, garner.I64))
+	}
+	c.set(c.add(&node{op: opTile, in: []*value{x, c.cast(repeats, garner.I64)}}, x.spec.DType))
+}
+
+func irRange(c *call) {
+	to := c.outputType(c.in(0).spec.DType)
+	in := make([]*value, 3)
+	for i := range in {
+		v := c.in(i)
+		if !v.spec.DType.IsInteger() || v.spec.DType == garner.U64 {
+			c.fail(garner.ErrDType, "a range of %s is not converted; that of integers is", v.spec.DType)
+			return
+		}
+		if in[i] = c.cast(v, garner.I64); c.err != nil {
+			return
+		}
+		if rank, ok := v.rank(); ok && rank == 1 {
+			in[i] = c.squeeze(in[i], []int64{0})
+		}
+	}
+	if !to.IsInteger() || to.Packed() {
+		c.fail(garner.ErrDType, "a range of %s is not converted; that of integers is", to)
+		return
+	}
+	c.set(c.cast(c.rangeFrom(in), to))
+}
+
+func irClamp(c *call) {
+	x := c.in(0)
+	dtype := x.spec.DType
+	if !dtype.IsInteger() || dtype.Packed() {
+		c.fail(garner.ErrDType, "Clamp of %s is not converted; that of integers is", dtype)
+		return
+	}
+	low, high := math.Ldexp(-1, dtype.Bits()-1), math.Ldexp(1, dtype.Bits()-1)
+	if dtype.IsUnsigned() {
+		low, high = 0, math.Ldexp(1, dtype.Bits())
+	}
+	for i, o := range []op{opMax, opMin} {
+		name := []string{"min", "max"}[i]
+		text, ok := c.node.Attributes[name].(string)
+		if !ok {
+			continue
+		}
+		v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+		if err != nil || math.IsNaN(v) {
+			c.fail(garner.ErrAttribute, "its %s is %.40q; it must be a number", name, text)
+			return
+		}
+		if i == 0 {
+			v = math.Ceil(v)
+		} else {
+			v = math.Floor(v)
+		}
+		switch {
+		case i == 0 && v <= low || i == 1 && v >= high-1 && dtype.Bits() < 64 || i == 1 && v >= high:
+			continue // it excludes no number of the dtype
+		case v < math.MinInt64 || v >= math.MaxInt64 || v < low || v >= high:
+			c.fail(garner.ErrAttribute, "its %s is %.40q, which leaves no number of %s", name, text, dtype)
+			return
+		}
+		x = c.compute(o, x, c.number(dtype, int64(v)))
+	}
+	c.set(c.one(opIdentity, x))
+}
+
+func irRound(c *call) {
+	if d := c.in(0).spec.DType; !d.IsInteger() {
+		c.fail(garner.ErrDType, "%s of %s is not converted; that of integers is", c.node.Op, d)
+		return
+	}
+	c.set(c.one(opIdentity, c.in(0)))
+}
+
+// irDivide cuts quotients of integers off towards 0, as OpenVINO's CPU plugin does whatever
+// m_pythondiv says.
+func irDivide(c *call) {
+	if dtype := c.in(0).spec.DType; c.attribute("m_pythondiv", 1) != 0 && dtype.IsInteger() && !dtype.IsUnsigned() {
+		c.departs = true
+		c.note("replaced", "OpenVINO's page has quotients rounded down, and its CPU plugin cuts them off towards 0: so does the target")
+	}
+	irQuotient(opDiv)(c)
+}
+
+// irQuotient is a division of numbers, or its remainder.
+func irQuotient(o op) func(c *call) {
+	return func(c *call) {
+		if c.in(0).spec.DType.IsInteger() {
+			c.note("replaced", "OpenVINO divides integers as f32, and is a little off beyond 2^24; the target is exact")
+		}
+		pair(o)(c)
+	}
+}
+
+// scalarOf gives an attribute that is a tensor of one element as a scalar.
+func (c *call) scalarOf(v any) *value {
+	constant, ok := v.(*model.Constant)
+	if !ok {
+		c.fail(garner.ErrAttribute, "its value is %v; it must be a tensor of one element", v)
+		return nil
+	}
+	t, err := constant.Tensor()
+	if err == nil {
+		t, err = t.Clone()
+	}
+	if err == nil {
+		t, err = t.Reshape()
+	}
+	if err != nil {
+		c.fail(garner.ErrAttribute, "its value is %s, which must be one element: %v", constant.Spec, err)
+		return nil
+	}
+	return c.hold(t)
+}
+
+// irStridedSlice is OpenVINO's StridedSlice, whose masks are lists.
+func irStridedSlice(c *call) {
+	c.stridedSlice(func(name string) func(i int) bool {
+		list, _ := c.list(name, math.MaxInt)
+		return func(i int) bool { return i < len(list) && list[i] != 0 }
+	})
+}
+
+// stridedSlice is NumPy's indexing by slices, integers, newaxis and an ellipsis, as a
+// Slice of the axes that it cuts, and a Squeeze and an Unsqueeze.
+func (c *call) stridedSlice(mask func(name string) func(i int) bool) {
+	x := c.in(0)
+	rank := c.needRank(x)
+	beginMask, endMask := mask("begin_mask"), mask("end_mask")
+	newAxis, shrink, ellipsis := mask("new_axis_mask"), mask("shrink_axis_mask"), mask("ellipsis_mask")
+	begin, ok := c.list("begin", 1)
+	end, also := c.list("end", 2)
+	steps, given := c.list("strides", 3)
+	if !given {
+		steps = slices.Repeat([]int64{1}, len(begin))
+	}
+	if !ok || !also || len(end) != len(begin) || len(steps) != len(begin) || len(begin) > garner.MaxRank {
+		c.fail(garner.ErrShape, "it has %d begins, %d ends and %d strides; they must be as many, and constant", len(begin), len(end), len(steps))
+		return
+	}
+	taken, ellipses := 0, 0
+	for i := range begin {
+		switch {
+		case ellipsis(i):
+			ellipses++
+		case !newAxis(i):
+			taken++
+		}
+	}
+	if taken > rank || ellipses > 1 {
+		c.fail(garner.ErrShape, "it slices %d axes with %d ellipses, and its input has %d dims", taken, ellipses, rank)
+		return
+	}
+	var starts, ends, axes, strides, drop, added []int64
+	axis, out := int64(0), int64(0)
+	for i := range begin {
+		switch {
+		case ellipsis(i):
+			axis += int64(rank - taken)
+			out += int64(rank - taken)
+			continue
+		case newAxis(i):
+			added = append(added, out)
+			out++
+			continue
+		}
+		from, to, step := begin[i], end[i], steps[i]
+		if shrink(i) {
+			to, step = from+1, 1
+			if from == -1 {
+				to = math.MaxInt32
+			}
+			drop = append(drop, axis)
+		} else {
+			if beginMask(i) {
+				if from = 0; step < 0 {
+					from = math.MaxInt32
+				}
+			}
+			if endMask(i) {
+				if to = math.MaxInt32; step < 0 {
+					to = math.MinInt32
+				}
+			}
+			out++
+		}
+		if step == 0 {
+			c.fail(garner.ErrShape, "its stride along axis %d is 0", axis)
+			return
+		}
+		if from != 0 || to != math.MaxInt32 || step != 1 {
+			starts, ends, axes, strides = append(starts, from), append(ends, to), append(axes, axis), append(strides, step)
+		}
+		axis++
+	}
+	made := x
+	if len(axes) > 0 {
+		made = c.slice(made, c.of(starts...), c.of(ends...), c.of(axes...), c.of(strides...))
+	}
+	if len(drop) > 0 {
+		made = c.squeeze(made, drop)
+	}
+	made = c.unsqueeze(made, added...)
+	if made == x {
+		made = c.one(opIdentity, x)
+	}
+	c.set(made)
+}

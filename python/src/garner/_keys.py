@@ -1,0 +1,136 @@
+"""Keys of tables, as NumPy reads them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _native, _options, _views
+from ._native import DTypeError, ShapeError
+
+_ndarray = np.ndarray
+_FEW = 64  # indices that are read faster than sorted
+
+
+def split(key: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """Return the rows that a key asks for, and the key that asks an array of these rows for the same.
+
+    The rows are a range, or a vector of int64. NumPy reads the second key, so that what stands where in a result is its own.
+    Every index and the shape of every mask is checked here, before a row is read.
+    """
+    if sum(k is Ellipsis for k in key) > 1:
+        raise ShapeError("garner: a key of a table has one Ellipsis at most")
+    parts = [k if k is Ellipsis or k is None or isinstance(k, slice) else _numbers(k) for k in key]
+    taken = sum(1 if isinstance(k, (int, slice)) else (k.ndim if k.dtype == bool else 1) for k in parts if k is not Ellipsis and k is not None)
+    if taken > len(shape):
+        raise ShapeError(f"garner: a key of {taken} axes for a table of shape {list(shape)}")
+    rows: Any = range(shape[0])
+    at = 0
+    made: list[Any] = []
+    grown: list[tuple[int, ...]] = []
+    for k in parts:
+        if k is Ellipsis:
+            # An Ellipsis stays where it stands: by it NumPy makes an array of no axes and not a scalar.
+            at += len(shape) - taken
+            made.append(k)
+        elif k is None:
+            made.append(k)
+        elif isinstance(k, slice):
+            try:
+                r = range(*k.indices(shape[at]))
+            except TypeError:
+                raise DTypeError(f"garner: {k} in a key of a table; a slice has integers") from None
+            rows, k = (r, slice(None)) if at == 0 else (rows, k)
+            made.append(k)
+            at += 1
+        elif isinstance(k, int):
+            n = shape[at]
+            if not -n <= k < n:
+                raise outside((), k, at, n)
+            if at == 0:
+                k %= n
+                rows, k = range(k, k + 1), 0
+            made.append(k)
+            at += 1
+        else:
+            for a in _masked(k, at, shape) if k.dtype == bool else [_checked(k, at, shape[at])]:
+                grown.append(a.shape)
+                if at == 0:
+                    rows, a = _distinct(a, shape[0])
+                made.append(a)
+                at += 1
+    try:
+        np.broadcast_shapes(*grown)
+    except ValueError:
+        raise ShapeError(f"garner: indices of shapes {', '.join(str(list(g)) for g in grown)} in one key, which do not broadcast") from None
+    return rows, tuple(made)
+
+
+def _numbers(k: Any) -> Any:
+    """Return a part of a key as an int, or as an array of integers or bools."""
+    if isinstance(k, (bool, np.bool_)) or isinstance(k, _ndarray) and k.ndim == 0 and k.dtype == bool:
+        raise DTypeError("garner: a bool is no number of a row or a column; give an integer, or a mask")
+    if isinstance(k, (int, np.integer)):
+        return int(k)
+    if _views.foreign(k):
+        raise DTypeError(f"garner: {type(k).__name__} in a key of several parts; give the numbers as an array of NumPy")
+    if isinstance(k, str):
+        raise DTypeError(f"garner: {_options.shown(k)} in a key of a table; give integers, slices or masks")
+    if not isinstance(k, (_ndarray, list, tuple)):
+        try:
+            return int(k.__index__())
+        except (AttributeError, TypeError):
+            pass
+    try:
+        a = np.asarray(k)
+    except ValueError as e:
+        raise ShapeError(f"garner: a part of a key that is no array: {e}") from None
+    if a.size == 0 and not isinstance(k, _ndarray):
+        a = a.astype(np.int64)  # an empty list has integers
+    if a.dtype in (object, np.float64) and isinstance(k, (list, tuple)):
+        wide = np.asarray(k, object)  # as which NumPy has integers of more than 63 bits
+        if all(type(n) is int for n in wide.flat):
+            return wide
+    if a.dtype.kind not in "iub":
+        raise DTypeError(f"garner: {type(k).__name__} of {a.dtype} in a key of a table; give integers, slices or masks")
+    return int(a) if a.ndim == 0 else a
+
+
+def _checked(a: Any, axis: int, n: int) -> Any:
+    """Return indices, none of them outside, as int64."""
+    if a.size:
+        least, most = a.min(), a.max()
+        if least < -n or most >= n:
+            bad = (a < -n) | (a >= n) if a.dtype.kind != "u" else a >= n
+            where = tuple(int(p) for p in np.argwhere(bad)[0])
+            raise outside(where, int(a[where]), axis, n)
+    return a.astype(np.int64)
+
+
+def _masked(mask: Any, axis: int, shape: tuple[int, ...]) -> Any:
+    """Return the indices of a mask, an array for each axis that it has."""
+    of = shape[axis : axis + mask.ndim]
+    if mask.shape != of:
+        raise ShapeError(f"garner: a mask of shape {list(mask.shape)} for axes of {list(of)}, from axis {axis} on")
+    return mask.nonzero()
+
+
+def _distinct(a: Any, n: int) -> tuple[Any, Any]:
+    """Return each row that is asked for once, or a few as they are, and the indices among these."""
+    flat = np.where(a < 0, a + n, a).ravel()
+    if a.size <= _FEW:
+        return flat, np.arange(a.size).reshape(a.shape)
+    found, again = np.unique(flat, return_inverse=True)
+    return found, again.reshape(a.shape)
+
+
+def outside(position: tuple[int, ...], value: int, axis: int, n: int) -> _native.IndexError:
+    """Return the error of an index, which is an integer of the key itself where it has no position."""
+    what = f"ids[{','.join(map(str, position))}] = {_options.shown(value)}" if position else _options.shown(value)
+    if axis == 0:
+        e = _native.IndexError(f"garner: {what} is outside the table's {n} rows (-{n} … {n - 1})")
+    else:
+        e = _native.IndexError(f"garner: {what} is outside axis {axis} of the table, which has -{n} … {n - 1}")
+    e.position, e.value, e.axis, e.dim = position or (0,), value, axis, n
+    return e

@@ -1,0 +1,372 @@
+package graphdef
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/beside"
+	"github.com/garner-go/garner/internal/mapped"
+	"github.com/garner-go/garner/internal/protofile"
+	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/tensorflow/graphdef/internal/bundle"
+)
+
+// objectGraph is the key of the objects whose variables a checkpoint has.
+const objectGraph = "_CHECKPOINTABLE_OBJECT_GRAPH"
+
+// valueSuffix ends the key of a variable of TensorFlow 2.
+const valueSuffix = "/.ATTRIBUTES/VARIABLE_VALUE"
+
+// checkedBytes is the size of a tensor in bytes up to which its checksum is checked when it
+// is first read in memory: 1 MiB takes some 0.1 ms. Of a larger one, rows are read that the
+// checksum of the whole says nothing of.
+const checkedBytes = 1 << 20
+
+// A checkpoint is the index of a checkpoint, and its files of elements.
+type checkpoint struct {
+	path   string // of the index
+	name   string // its prefix in the folder
+	folder *beside.Folder
+	index  *bundle.Index
+	made   map[string]*model.Constant // by key
+}
+
+// open opens the checkpoint of a prefix; r.checkpoint stays nil where there is none.
+func (r *reader) open(m *model.Model, prefix string) error {
+	path := prefix + ".index"
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	file, info, err := mapped.OpenFile(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if info.Size() > bundle.MostBytes {
+		return &model.Error{Path: path, Err: fmt.Errorf("the index has %d bytes; that of a real checkpoint has less than %d", info.Size(), bundle.MostBytes)}
+	}
+	b, err := io.ReadAll(io.LimitReader(file, bundle.MostBytes))
+	if err != nil {
+		return err
+	}
+	index, err := bundle.Read(b)
+	if err != nil {
+		return model.InFile(path, err)
+	}
+	r.Structure += int64(len(b))
+	c := &checkpoint{path, filepath.Base(prefix), beside.In(filepath.Dir(prefix)), index, map[string]*model.Constant{}}
+	r.checkpoint = c
+	m.OnClose(c.folder.Close)
+	m.Files = append(m.Files, path)
+	var shards []string
+	for _, n := range index.Used() {
+		shards = append(shards, bundle.Shard(c.name, n, index.Shards))
+	}
+	m.Files = append(m.Files, c.folder.Names(shards)...)
+	return nil
+}
+
+// inIndex names an entry of the index for a message.
+func (c *checkpoint) inIndex(key string, err error) error {
+	return &model.Error{Path: c.path, At: tensorNamed(key), Err: err}
+}
+
+// list makes a constant of each tensor of the checkpoint.
+func (r *reader) list() error {
+	if r.checkpoint == nil {
+		return nil
+	}
+	for i := range r.checkpoint.index.Entries {
+		e := &r.checkpoint.index.Entries[i]
+		if e.Key == objectGraph {
+			continue
+		}
+		c, err := r.stored(e)
+		if err != nil {
+			return err
+		}
+		v := &model.Value{Name: e.Key, Spec: c.Spec, Constant: c, Aliases: r.aliases(e.Key)}
+		r.top.Constants = append(r.top.Constants, v)
+	}
+	return nil
+}
+
+// aliases are the other names of a variable: its key without the end that all have, and its
+// own name.
+func (r *reader) aliases(key string) []string {
+	var list []string
+	if short, ok := strings.CutSuffix(key, valueSuffix); ok {
+		list = append(list, short)
+	}
+	if name := r.names[key]; name != "" && !slices.Contains(list, name) {
+		list = append(list, name)
+	}
+	return list
+}
+
+// place checks where the elements of an entry are, and gives the file.
+func (c *checkpoint) place(e *bundle.Entry) (*beside.File, error) {
+	file, err := c.folder.Find(bundle.Shard(c.name, e.Shard, c.index.Shards))
+	if err != nil {
+		return nil, err
+	}
+	if have := file.State.Size; e.Offset > have || e.Size > have-e.Offset {
+		return nil, fmt.Errorf("its elements are %d bytes from %d on of %s, which has %d bytes: the file is cut short or another one; get it again", e.Size, e.Offset, file.Path, have)
+	}
+	if e.Size > math.MaxInt || e.Offset > math.MaxInt {
+		return nil, fmt.Errorf("its elements are %d bytes from %d on of %s, more than this 32-bit build of garner can count; use a 64-bit one", e.Size, e.Offset, file.Path)
+	}
+	return file, nil
+}
+
+// stored makes the constant of an entry, once.
+func (r *reader) stored(e *bundle.Entry) (*model.Constant, error) {
+	c := r.checkpoint
+	if made := c.made[e.Key]; made != nil {
+		return made, nil
+	}
+	if err := r.Spend(protofile.ConstantBytes + 3*len(e.Key)); err != nil {
+		return nil, c.inIndex(e.Key, err)
+	}
+	made, err := r.constantOf(e, e.Key)
+	if err != nil {
+		return nil, c.inIndex(e.Key, err)
+	}
+	c.made[e.Key] = made
+	return made, nil
+}
+
+// constantOf makes a constant of an entry: of a tensor, or of a slice of one.
+func (r *reader) constantOf(e *bundle.Entry, name string) (*model.Constant, error) {
+	c := r.checkpoint
+	shape, err := shapeOf(e.Shape)
+	if err != nil {
+		return nil, err
+	}
+	dtype, readable := dtypeOf(e.DType)
+	spec := garner.SpecOf(dtype, shape...)
+	if len(e.Slices) > 0 {
+		return r.joined(e, name, spec)
+	}
+	file, err := c.place(e)
+	if err != nil {
+		return nil, err
+	}
+	offset, size := int(e.Offset), int(e.Size)
+	if dtype == garner.String {
+		n, _ := shape.Len()
+		if n > size {
+			return nil, fmt.Errorf("it has %d bytes for %d strings: the index is corrupt; get it again", size, n)
+		}
+		made := model.NewConstant(name, spec, func() (garner.Tensor, error) {
+			t, err := file.Tensor(offset, size, func(b []byte) (garner.Tensor, error) {
+				list, err := bundle.Texts(b, n, e.Sum)
+				if err != nil {
+					return garner.Tensor{}, err
+				}
+				return garner.FromSlice(list, shape...)
+			})
+			return t, atConstant(file.Path, name, err)
+		})
+		made.Encoded = true
+		return made, nil
+	}
+	if !readable {
+		return unreadable(file.Path, name, spec, "its elements are %s, which garner does not read; cast it to another type", e.DType), nil
+	}
+	if want, ok := spec.Bytes(); !ok || want != e.Size {
+		return nil, fmt.Errorf("it has %d bytes by its own account; %s takes %d", e.Size, spec, want)
+	}
+	var once sync.Once
+	var bad error
+	made := model.NewConstant(name, spec, func() (garner.Tensor, error) {
+		t, err := file.Tensor(offset, size, func(b []byte) (garner.Tensor, error) {
+			if size <= checkedBytes {
+				once.Do(func() { bad = sumOf(bundle.Sum(b), e) })
+			}
+			if bad != nil {
+				return garner.Tensor{}, bad
+			}
+			return model.View(dtype, b, shape...)
+		})
+		return t, atConstant(file.Path, name, err)
+	})
+	made.File, made.Offset, made.Size, made.State = file.Path, e.Offset, e.Size, file.State
+	made.Verify = func(ctx context.Context) error {
+		sum := bundle.Summer{}
+		for at := 0; at < size; at += checkedBytes {
+			if err := context.Cause(ctx); err != nil {
+				return err
+			}
+			_, err := file.Tensor(offset+at, min(checkedBytes, size-at), func(b []byte) (garner.Tensor, error) {
+				sum.Add(b)
+				return garner.Tensor{}, nil
+			})
+			if err != nil {
+				return atConstant(file.Path, name, err)
+			}
+		}
+		return atConstant(file.Path, name, sumOf(sum.Sum(), e))
+	}
+	return made, nil
+}
+
+// sumOf compares a checksum with that of an entry.
+func sumOf(sum uint32, e *bundle.Entry) error {
+	if sum == e.Sum {
+		return nil
+	}
+	return fmt.Errorf("its checksum is %#x, and the index says %#x: the checkpoint is corrupt; get it again", sum, e.Sum)
+}
+
+// joined makes the constant of a tensor that is stored in slices. It joins them on each
+// read.
+func (r *reader) joined(e *bundle.Entry, name string, spec garner.Spec) (*model.Constant, error) {
+	c := r.checkpoint
+	shape, _ := spec.Shape()
+	if _, ok := dtypeOf(e.DType); !ok || spec.DType == garner.String {
+		return unreadable(c.path, name, spec, "it is stored in slices of %s, which garner does not read; save it whole", e.DType), nil
+	}
+	type part struct {
+		slice    bundle.Slice
+		constant *model.Constant
+	}
+	var parts []part
+	all, _ := shape.Len()
+	have := 0
+	for _, s := range e.Slices {
+		if err := r.Spend(protofile.ConstantBytes); err != nil {
+			return nil, err
+		}
+		p, err := r.sliceOf(e, s, name)
+		if err != nil {
+			return nil, err
+		}
+		of, _ := p.Spec.Shape()
+		n, _ := of.Len()
+		if have += n; have > all || have < 0 {
+			break
+		}
+		parts = append(parts, part{s, p})
+	}
+	if have != all {
+		return nil, fmt.Errorf("its slices have %d elements, and its shape %s has %d: the index is corrupt; get it again", have, shape, all)
+	}
+	if size, ok := spec.Bytes(); !ok || size > math.MaxInt {
+		return nil, fmt.Errorf("its shape %s takes more bytes than garner can count", shape)
+	}
+	made := model.NewConstant(name, spec, func() (garner.Tensor, error) {
+		t, err := garner.New(spec.DType, shape...)
+		if err != nil {
+			return t, err
+		}
+		for _, p := range parts {
+			from, err := p.constant.Tensor()
+			if err != nil {
+				return garner.Tensor{}, err
+			}
+			to, err := cut(t, p.slice)
+			if err == nil {
+				err = garner.Copy(to, from)
+			}
+			if err != nil {
+				return garner.Tensor{}, atConstant(c.path, name, err)
+			}
+		}
+		return t, nil
+	})
+	made.Encoded = true
+	return made, nil
+}
+
+// cut is a slice of a tensor, as a view.
+func cut(t garner.Tensor, s bundle.Slice) (garner.Tensor, error) {
+	for axis, length := range s.Length {
+		if length == bundle.Whole {
+			continue
+		}
+		var err error
+		if t, err = t.Slice(axis, int(s.Start[axis]), int(s.Start[axis]+length), 1); err != nil {
+			return t, err
+		}
+	}
+	return t, nil
+}
+
+// sliceOf makes the constant of a slice as it is stored.
+func (r *reader) sliceOf(e *bundle.Entry, s bundle.Slice, name string) (*model.Constant, error) {
+	stored := r.checkpoint.index.Slice(e.Key, s)
+	if stored == nil {
+		return nil, errors.New("one of its slices is not in the index: it is corrupt; get it again")
+	}
+	want := slices.Clone(e.Shape)
+	for axis, length := range s.Length {
+		if length != bundle.Whole {
+			want[axis] = length
+		}
+	}
+	if stored.DType != e.DType || !slices.Equal(stored.Shape, want) || len(stored.Slices) > 0 {
+		return nil, fmt.Errorf("one of its slices is %s%v in the index, and %s%v of the whole: it is corrupt; get it again", stored.DType, stored.Shape, e.DType, want)
+	}
+	return r.constantOf(stored, name)
+}
+
+// part makes the constant of a variable that is a slice of a tensor of the checkpoint, as
+// TensorFlow 1 partitions them: in place where it is stored as that slice.
+func (r *reader) part(e *bundle.Entry, s bundle.Slice, name string) (*model.Constant, error) {
+	if err := r.Spend(protofile.ConstantBytes); err != nil {
+		return nil, err
+	}
+	if r.checkpoint.index.Slice(e.Key, s) != nil {
+		return r.sliceOf(e, s, name)
+	}
+	whole, err := r.stored(e)
+	if err != nil {
+		return nil, err
+	}
+	shape, _ := whole.Spec.Shape()
+	shape = slices.Clone(shape)
+	for axis, length := range s.Length {
+		if length != bundle.Whole {
+			if s.Start[axis] > int64(shape[axis]) || length > int64(shape[axis])-s.Start[axis] {
+				return nil, fmt.Errorf("it is elements %d … of axis %d of tensor %.200q, which has %d: the graph and the checkpoint do not belong together", s.Start[axis]+length-1, axis, e.Key, shape[axis])
+			}
+			shape[axis] = int(length)
+		}
+	}
+	made := model.NewConstant(name, garner.SpecOf(whole.Spec.DType, shape...), func() (garner.Tensor, error) {
+		t, err := whole.Tensor()
+		if err != nil {
+			return t, err
+		}
+		return cut(t, s)
+	})
+	made.Encoded = whole.Encoded
+	return made, nil
+}
+
+// atConstant adds the file and the constant's name to err; nil stays nil.
+func atConstant(path, name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &model.Error{Path: path, At: tensorNamed(name), Err: err}
+}
+
+func tensorNamed(name string) string { return fmt.Sprintf("tensor %.200q", name) }
+
+// unreadable makes a constant whose Tensor is an error.
+func unreadable(path, name string, spec garner.Spec, format string, args ...any) *model.Constant {
+	err := atConstant(path, name, fmt.Errorf(format, args...))
+	return model.NewConstant(name, spec, func() (garner.Tensor, error) { return garner.Tensor{}, err })
+}
