@@ -15,10 +15,6 @@ func copied(c *call) { c.set(0, c.at(0)) }
 // firstAs is first with a dtype that the operator always has.
 func firstAs(d garner.DType) rule { return func(c *call) { c.set(0, c.at(0).as(d)) } }
 
-// likeInput is the rule of an operator whose first output has the dims of its first input and the dtype of
-// another one.
-func likeInput(i int) rule { return func(c *call) { c.set(0, c.at(0).as(c.dtype(i))) } }
-
 // broadcastDim is the extent of a dim of two operands that broadcast: equal, or one of them is 1.
 func broadcastDim(a, b number) number {
 	switch {
@@ -215,9 +211,8 @@ var (
 	isAtMost  = over2(func(a, b number) number { return opposite([]number{isLess([]number{b, a})}) })
 	isAtLeast = over2(func(a, b number) number { return opposite([]number{isLess([]number{a, b})}) })
 
-	isDifferent = func(e []number) number { return opposite([]number{isEqual(e)}) }
-	both        = over2(func(a, b number) number { return number{low: min(a.low, b.low), high: min(a.high, b.high)} })
-	oneOf       = over2(func(a, b number) number { return number{low: max(a.low, b.low), high: max(a.high, b.high)} })
+	both  = over2(func(a, b number) number { return number{low: min(a.low, b.low), high: min(a.high, b.high)} })
+	oneOf = over2(func(a, b number) number { return number{low: max(a.low, b.low), high: max(a.high, b.high)} })
 )
 
 // common is the symbol of both numbers, 0 where they have two.

@@ -127,6 +127,7 @@ func (f *inference) carry(v, first *model.Value) {
 func (c *call) graphs(before symbol) {
 	n := c.node
 	switch {
+	case slices.ContainsFunc(n.Graphs, func(s model.Subgraph) bool { return s.Graph == nil }):
 	case n.Op == "If" && n.Domain == "":
 		for i, v := range n.Outputs {
 			if v != nil && len(v.Takes) == len(n.Graphs) {

@@ -300,7 +300,7 @@ func (c *call) squeeze(axes []number, every bool) {
 func (c *call) transpose(order []number, reverses bool) {
 	f := c.at(0)
 	if !f.ranked() {
-		if order != nil && len(order) > 0 {
+		if len(order) > 0 {
 			f = ofRank(f.dtype, garner.Exactly(len(order)))
 		}
 		c.set(0, f.bare())
@@ -710,7 +710,6 @@ func (c *call) filled(d garner.DType, shape []number, value number) {
 func (c *call) countUp(d garner.DType, start, limit, delta number) {
 	n := anyExtent
 	switch {
-	case start == whole && limit == whole || delta == whole && !delta.known():
 	case start.equals(0) && delta.equals(1):
 		if n = limit; n.low < 0 {
 			n = number{low: 0, high: max(limit.high, 0)}

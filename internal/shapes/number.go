@@ -31,11 +31,6 @@ func (n number) known() bool         { return n.low == n.high }
 func (n number) equals(v int64) bool { return n.low == v && n.high == v }
 func (n number) has(v int64) bool    { return n.low <= v && v <= n.high }
 
-// same reports whether two numbers are the same in each run, as far as symbols say: see symbol.
-func (n number) same(m number) bool {
-	return n.is != 0 && n.is == m.is || n.known() && n.low == m.low && n.high == m.high
-}
-
 // union is a number that is n or m.
 func (n number) union(m number) number {
 	is := n.is
@@ -58,7 +53,12 @@ func (n number) meet(m number) number {
 }
 
 // extent is a number that a runtime takes as an extent: one below 0 it refuses.
-func (n number) extent() number { return n.meet(anyExtent) }
+func (n number) extent() number {
+	if n.high < 0 {
+		return anyExtent // there is no run
+	}
+	return n.meet(anyExtent)
+}
 
 // plain is n without its symbol.
 func (n number) plain() number { return number{low: n.low, high: n.high} }

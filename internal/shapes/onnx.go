@@ -128,11 +128,10 @@ var microsoftRules = map[string]rule{
 	"MatMulIntegerToFloat":  func(c *call) { c.set(0, matMul(c.dtype(2), c.at(0), c.at(1), false, false)) },
 	"MatMulNBits": func(c *call) {
 		f := c.at(0)
-		if made := f.bare(); f.ranked() && len(f.dims) > 0 && c.given("N") {
+		if f.ranked() && len(f.dims) > 0 && c.given("N") {
 			dims := slices.Clone(f.dims)
 			dims[len(dims)-1] = exactly(c.number("N", 0)).extent()
-			made = of(f.dtype, dims...)
-			c.set(0, made)
+			c.set(0, of(f.dtype, dims...))
 		}
 	},
 }
@@ -147,10 +146,8 @@ func onnxElementwise(do func(e []number) number) rule {
 			return
 		}
 		elementwise(do)(c)
-		if c.dtype(0) != garner.Invalid || c.node.Op == "Pow" {
-			if c.out[0].dtype != c.dtype(0) {
-				c.out[0] = c.out[0].as(c.dtype(0))
-			}
+		if d := c.dtype(0); len(c.out) > 0 && c.out[0].dtype != d && (d != garner.Invalid || c.node.Op == "Pow") {
+			c.out[0] = c.out[0].as(d)
 		}
 	}
 }
