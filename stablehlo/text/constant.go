@@ -80,7 +80,7 @@ func (r *reader) elementsOf(name string, e *elements) *model.Constant {
 	if e.resource {
 		key := resourceName(r.b[at.from:at.to])
 		if at, ok = r.resources[key]; !ok {
-			return refuse("its elements are in the resource %s, and the text has no such; print it with its resources (without --mlir-elide-resource-strings-if-larger)", names.Quote(key))
+			return refuse("its elements are in the resource %s, and the text has no such; print the model with its resources", names.Quote(key))
 		}
 	}
 	spec, resource, path := e.spec, e.resource, r.path

@@ -69,7 +69,7 @@ func (r *reader) read(b []byte) (*model.Model, error) {
 	case len(b) == 0:
 		return nil, errors.New("the file is empty; get it again")
 	case bytes.HasPrefix(b, []byte("ML\xefR")):
-		return nil, errors.New("it is MLIR bytecode, and garner reads MLIR's text; write that: str(exported.mlir_module()) of a jax.export.Exported, jax.jit(f).lower(...).as_text(), or stablehlo-opt FILE (for bytecode of a versioned dialect, stablehlo-translate --deserialize FILE)")
+		return nil, errors.New("it is MLIR bytecode, and garner reads MLIR's text; write that: str(exported.mlir_module()) of a jax.export.Exported, jax.jit(f).lower(...).as_text(), or what stablehlo-translate makes of it by its deserialize")
 	}
 	r.b = b
 	r.aliases, r.types, r.resources = map[string]any{}, map[string]garner.Spec{}, map[string]span{}
@@ -95,8 +95,8 @@ func (r *reader) read(b []byte) (*model.Model, error) {
 // What the parts of a model take, in bytes: the part itself, and its place in lists and
 // maps.
 const (
-	nodeBytes      = 600
-	gatherBytes    = 1200 // a gather takes them beside: its inference, its line in a list, its findings
+	nodeBytes      = 400
+	gatherBytes    = 18000 // a gather takes them beside: its inference, its line in a list, its findings
 	inputBytes     = 50   // an operand of an operator
 	attributeBytes = 150
 	valueBytes     = 400
@@ -109,7 +109,7 @@ const (
 // another twice, which calls another twice, and so on, is exponential.
 const (
 	freeBytes = 12 << 20
-	perByte   = 100
+	perByte   = 250
 )
 
 // spend counts bytes of memory, about as many as the reader allocates.
