@@ -17,6 +17,7 @@ type elements struct {
 	resource bool
 	text     span // between the < and the >
 	spec     garner.Spec
+	made     any // of an attribute: a list or a *model.Constant, made once for all calls of its function
 }
 
 // constantOf gives the constant of an operator, one for all calls of its function.
@@ -28,9 +29,17 @@ func (r *reader) constantOf(o *operation, v *model.Value) *model.Constant {
 	return o.constant
 }
 
-// attributeConstant gives the constant of an attribute.
-func (r *reader) attributeConstant(name string, e *elements) *model.Constant {
-	return r.elementsOf(name, e)
+// attributeOf gives an attribute: a short list of integers or bools as a list, others as a constant.
+func (r *reader) attributeOf(name string, e *elements) any {
+	if e.made == nil {
+		c := r.elementsOf(name, e)
+		if list, ok := smallIntegers(c); ok {
+			e.made = list
+		} else {
+			e.made = c
+		}
+	}
+	return e.made
 }
 
 // smallIntegers gives the elements of a vector of integers or bools that is as short as a list of dims.

@@ -366,12 +366,7 @@ func (r *reader) attribute(n *model.Node, o *operation, name string, v any) {
 			}
 		}
 	case *elements:
-		c := r.attributeConstant(name, v)
-		if list, ok := smallIntegers(c); ok {
-			n.Attributes[name] = list
-		} else {
-			n.Attributes[name] = c
-		}
+		n.Attributes[name] = r.attributeOf(name, v)
 	case raw:
 		n.Attributes[name] = string(v)
 	case alias:

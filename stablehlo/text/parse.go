@@ -619,6 +619,16 @@ func (r *reader) named(o *operation, words []string, bracket span) {
 		word(0, "comparison_direction")
 		word(1, "compare_type")
 	case "stablehlo.reduce":
+		var firsts []operand // %input init: %first, of each; the generic syntax has all inputs first
+		inputs := o.operands[:0:0]
+		for i, v := range o.operands {
+			if i%2 == 0 {
+				inputs = append(inputs, v)
+			} else {
+				firsts = append(firsts, v)
+			}
+		}
+		o.operands = append(inputs, firsts...)
 		if len(words) > 2 && words[1] == "applies" { // init applies OP across
 			word(2, "applies")
 		}

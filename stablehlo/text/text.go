@@ -97,7 +97,7 @@ func (r *reader) read(b []byte) (*model.Model, error) {
 const (
 	nodeBytes      = 400
 	gatherBytes    = 18000 // a gather takes them beside: its inference, its line in a list, its findings
-	inputBytes     = 50   // an operand of an operator
+	inputBytes     = 50    // an operand of an operator
 	attributeBytes = 150
 	valueBytes     = 400
 	dimBytes       = 40

@@ -156,6 +156,68 @@ func TestDynamicGather(t *testing.T) {
 	}
 }
 
+// TestSyntaxes holds operators, types and constants in pretty syntax against those in generic syntax, in
+// which alone a reduce by one operator has a region.
+func TestSyntaxes(t *testing.T) {
+	read := func(path string) (all []string) {
+		m, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close()
+		var walk func(g *model.Graph)
+		walk = func(g *model.Graph) {
+			for _, v := range g.Constants {
+				c, err := v.Constant.Tensor()
+				if err != nil {
+					t.Errorf("%s: %v", path, err)
+				}
+				all = append(all, "constant "+c.String())
+			}
+			for _, n := range g.Nodes {
+				line := n.Domain + "." + n.Op
+				for _, v := range n.Inputs {
+					line += " " + v.Type()
+				}
+				line += " ->"
+				for _, v := range n.Outputs {
+					line += " " + v.Type()
+				}
+				for _, name := range []string{"dimension", "broadcast_dimensions", "permutation", "start_indices", "limit_indices", "strides", "slice_sizes", "edge_padding_low", "interior_padding", "iota_dimension", "dimensions", "comparison_direction", "compare_type", "index_vector_dim"} {
+					if v := n.Attributes[name]; v != nil && fmt.Sprint(v) != "[]" {
+						line += fmt.Sprint(" ", name, " ", v)
+					}
+				}
+				all = append(all, line)
+				for _, s := range n.Graphs {
+					if n.Op != "reduce" {
+						walk(s.Graph)
+					}
+				}
+			}
+		}
+		walk(m.Graph)
+		return all
+	}
+	total := 0
+	for _, name := range []string{"zoo", "take", "along", "vmap", "scan", "cond", "embedding"} {
+		pretty, generic := read("testdata/"+name+".mlir"), read("testdata/"+name+".generic.mlir")
+		total += len(pretty)
+		for i, line := range pretty {
+			if i >= len(generic) || generic[i] != line {
+				t.Errorf("%s: %s\nis in generic syntax %s", name, line, generic[min(i, len(generic)-1)])
+				break
+			}
+		}
+		if len(pretty) != len(generic) {
+			t.Errorf("%s has %d parts, and %d in generic syntax", name, len(pretty), len(generic))
+		}
+	}
+	if total < 300 {
+		t.Errorf("only %d parts", total)
+	}
+}
+
 // older is the syntax of StableHLO before 0.14, with an alias.
 const older = `
 #dims = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 2> // the last dim
