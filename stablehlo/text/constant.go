@@ -176,7 +176,7 @@ func decodeHex(b []byte, dtype garner.DType, shape garner.Shape, without int) (g
 		bits = 1
 	}
 	splat := size == d.width && n != 1
-	dense := packed && !splat && int64(size) == (int64(n)*int64(bits)+7)/8 && size != n
+	dense := packed && !splat && n <= 8*size && int64(size) == (int64(n)*int64(bits)+7)/8 && size != n
 	if !splat && !dense && (n > size || size != n*d.width) {
 		return garner.Tensor{}, garner.Errorf(garner.ErrShape, "it has %d bytes; %s%s takes %d", size, dtype, shape, n*d.width)
 	}
