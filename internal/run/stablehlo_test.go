@@ -86,6 +86,20 @@ func TestStableHLO(t *testing.T) {
 	}
 }
 
+// TestStableHLODynamic runs a dynamic_gather of an exported function of any dims; JAX 0.10.2 answers as it does.
+func TestStableHLODynamic(t *testing.T) {
+	m := open(t, hlo+"dynamic.mlir")
+	given := map[*model.Value]garner.Tensor{
+		m.Graph.Inputs[0]: garner.Of([]float32{0, 1, 2, 3, 4, 5}, 3, 2),
+		m.Graph.Inputs[1]: garner.Of([]int32{1, -2, 9, 0, -9, 2}, 3, 2),
+	}
+	got, err := run.Values(context.Background(), m, []*model.Value{m.Graph.Outputs[0].Value}, given, 1<<30)
+	want := garner.Of([]float32{2, 3, 2, 3, 4, 5, 0, 1, 0, 1, 4, 5}, 3, 2, 2)
+	if err != nil || !same(t, got[0], want) {
+		t.Error(got, err)
+	}
+}
+
 // TestStableHLOOperators tries operators one by one, and what they refuse.
 func TestStableHLOOperators(t *testing.T) {
 	for _, c := range []struct{ body, want string }{

@@ -89,6 +89,11 @@ func (r *reader) read(b []byte) (*model.Model, error) {
 		return nil, r.err
 	}
 	operators.InferModel(m)
+	// Constants keep the reader, and need its text alone.
+	*r = reader{path: r.path, file: r.file}
+	if r.file == nil {
+		r.b = b
+	}
 	return m, nil
 }
 
