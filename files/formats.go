@@ -34,6 +34,7 @@ var builtin = []Format{
 	{Name: "onnx", Extensions: []string{".onnx"}, Named: true, Open: constantOpen, List: constantList, Files: constantFiles},
 	{Name: "openvino", Extensions: []string{".xml"}, Named: true, Open: constantOpen, List: constantList, Files: constantFiles},
 	{Name: "tflite", Extensions: []string{".tflite"}, Named: true, Open: constantOpen, List: constantList, Files: constantFiles},
+	{Name: "stablehlo", Extensions: []string{".mlir"}, Named: true, Open: constantOpen, List: constantList, Files: constantFiles},
 	{Name: "tensorflow", Extensions: []string{".pb"}, Indexes: []string{".index", ".meta"}, Folder: graphdef.SavedModel, Named: true, Open: constantOpen, List: constantList, Files: constantFiles},
 	{Name: "text", Extensions: []string{".txt", ".csv"}, Begins: text.Is, Open: textOpen, List: textList},
 	{Name: "shards", Extensions: []string{".json"}, Folder: shards.ManifestName, Layout: shardsLayout, List: shardsList, Files: shardsFiles},

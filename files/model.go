@@ -12,6 +12,7 @@ import (
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/onnx/modelproto"
 	"github.com/garner-go/garner/openvino/ir"
+	"github.com/garner-go/garner/stablehlo/text"
 	"github.com/garner-go/garner/tensorflow/graphdef"
 	"github.com/garner-go/garner/tflite/flatbuffer"
 )
@@ -39,6 +40,7 @@ var modelFormats = []ModelFormat{
 		return ir.Open(path, ir.Options{Lenient: o.Lenient})
 	}},
 	{"TFLite", ".tflite", "", func(path string, _ ModelOptions) (*model.Model, error) { return flatbuffer.Open(path) }},
+	{text.Format, ".mlir", "", func(path string, _ ModelOptions) (*model.Model, error) { return text.Open(path) }},
 	{graphdef.Format, ".pb", graphdef.SavedModel, openTensorFlow},
 	{graphdef.Format, ".meta", "", openTensorFlow},
 	{graphdef.Format, ".index", "", openTensorFlow},

@@ -36,7 +36,7 @@ var Unknown = garner.SpecOfRank(garner.Invalid, garner.AnyDim)
 // A Model is one model file and the files beside it that hold its constants.
 type Model struct {
 	Path     string         // the path given to the reader
-	Format   string         // "ONNX", "OpenVINO IR", "TFLite"
+	Format   string         // "ONNX", "OpenVINO IR", "TFLite", "StableHLO"
 	Producer string         // the program that wrote it; "" where the file does not say
 	Opsets   map[string]int // the opset of each domain, in formats that declare it for the whole file; "" is ONNX's own domain
 	Graph    *Graph

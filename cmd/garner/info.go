@@ -32,8 +32,8 @@ such as 'part-*.npy' of several; FILE#NAME is one of its arrays. A file of anoth
 extension, or of none, is known by its first bytes; - is npy or text on standard input.
 info reads only headers, and text and standard input whole. It lists all files of a
 sharded model: MODEL.safetensors.index.json, or any file such as
-MODEL-00001-of-00003.gguf. Of a .onnx, .xml or .tflite model, or a TensorFlow
-one (a folder with saved_model.pb, .pb, .meta, or the .index of a checkpoint), it lists
+MODEL-00001-of-00003.gguf. Of a .onnx, .xml, .tflite or .mlir model, or a
+TensorFlow one (a folder with saved_model.pb, .pb, .meta, or the .index of a checkpoint), it lists
 the constants; of a folder of shards, or its manifest.json, the array that they make,
 and it opens no shard.
 

@@ -32,8 +32,8 @@ func (p *program) lintCommand() *cobra.Command {
 		Use:   "lint MODEL",
 		Short: "Find the gathers of a model that other runtimes answer differently",
 		Long: `MODEL is an ONNX file (.onnx), OpenVINO's IR (.xml, with its .bin beside it), a
-LiteRT model (.tflite), or TensorFlow's: the folder of a SavedModel, a frozen graph
-(.pb), or a graph beside its checkpoint (.meta).
+LiteRT model (.tflite), StableHLO's text (.mlir), or TensorFlow's: the folder of a
+SavedModel, a frozen graph (.pb), or a graph beside its checkpoint (.meta).
 
 A finding has the number of its rule, a severity, the place in the model, the behaviour
 of each runtime, the remedy, and the evidence: a recorded answer in

@@ -363,7 +363,7 @@ func TestModelsInProportion(t *testing.T) {
 	for _, of := range []struct {
 		extension string
 		models    func(size int) map[string][]byte
-	}{{".onnx", costlyONNX}, {".xml", costlyIR}, {".tflite", costlyTFLite}} {
+	}{{".onnx", costlyONNX}, {".xml", costlyIR}, {".tflite", costlyTFLite}, {".mlir", costlyMLIR}} {
 		small := of.models(size / times)
 		for name, large := range of.models(size) {
 			t.Run(of.extension[1:]+" "+name, func(t *testing.T) {

@@ -43,7 +43,7 @@ const (
   FILE.gguf#NAME            the tensor NAME; quantised ones as f32, or as blocks with
                             --raw and for --as gguf.get_rows and gguf.dequantize
   FILE.onnx#NAME            the constant NAME of a model; also FILE.xml#NAME,
-                            FILE.tflite#NAME
+                            FILE.tflite#NAME, FILE.mlir#NAME
                             #NAME may be omitted if a file holds one array
   FILE.raw, FILE.bin        elements without a header: give --dtype, --shape, --offset
   'part-*.npy'              files joined along axis 0, part-2 before part-10

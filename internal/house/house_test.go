@@ -41,7 +41,7 @@ var layers = [][]string{
 	{"internal/beside", "internal/protofile", "internal/trail", "tensorflow/graphdef/internal/bundle"}, // files beside a model, its messages, its checkpoint; from a value to its origin
 	{"operators"},       // the only package that knows every dialect
 	{"internal/shapes"}, // what the values of a model are
-	{"openvino/ir", "onnx/modelproto", "tensorflow/graphdef", "tflite/flatbuffer", "lint", "internal/run"}, // files of models; models judged and run
+	{"openvino/ir", "onnx/modelproto", "stablehlo/text", "tensorflow/graphdef", "tflite/flatbuffer", "lint", "internal/run"}, // files of models; models judged and run
 	{"convert", "lint/fix"}, // models written for another framework; models mended: what lint says, written as a file of its format
 	{"format/layout"},       // what the file formats have in common
 	{"format/npy", "format/raw", "format/safetensors", "format/shards", "format/text", "internal/ruletest"},
@@ -199,7 +199,7 @@ func TestLinks(t *testing.T) {
 		switch {
 		case slices.Contains([]string{"model", "operators", "lint", "internal/run"}, from):
 			refused = func(pkg string) bool {
-				return format(pkg) || slices.Contains([]string{"onnx/modelproto", "openvino/ir", "tflite/flatbuffer", "files"}, pkg)
+				return format(pkg) || slices.Contains([]string{"onnx/modelproto", "openvino/ir", "stablehlo/text", "tflite/flatbuffer", "files"}, pkg)
 			}
 		case format(from):
 			refused = func(pkg string) bool {

@@ -27,6 +27,7 @@ var tables = map[string]table{
 	"OpenVINO IR":    {irOperators, irManyOperators},
 	tensorflowFormat: {tensorflowOperators, tensorflowManyOperators},
 	"TFLite":         {tfliteOperators, tfliteManyOperators},
+	"StableHLO":      {one: stablehloOperators},
 }
 
 // evaluatorOf returns the evaluator of a node that is not a gather, nil where
