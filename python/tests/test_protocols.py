@@ -27,11 +27,10 @@ def test_a_table_as_an_array(path: Path) -> None:
         assert np.asarray(t, np.float32).dtype == np.float32
         with pytest.raises(ValueError, match="copied"):
             np.array(t, copy=False)
-        for key in ((..., 0), (0, ...), (..., slice(1), 2), (slice(None), [0, 1]), (slice(1, 3), 0, [2, 0]), (slice(None), ..., np.array([1]))):
+        for key in ((..., 0), (0, ...), (..., slice(1), 2), (slice(None), [0, 1]), (slice(1, 3), 0, [2, 0]), (slice(None), ..., np.array([1])), ([0], [0]), (0, [1])):
             assert np.array_equal(t[key], want[key]), key
-        for bad in (([0], [0]), (0, [1]), (..., 0, ...)):
-            with pytest.raises(garner.ShapeError):
-                t[bad]
+        with pytest.raises(garner.ShapeError):
+            t[..., 0, ...]
     np.save(path, np.arange(300_000))
     with garner.Table(path) as t:
         assert sum(1 for _ in t) == 300_000
