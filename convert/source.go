@@ -250,11 +250,6 @@ func names(n *model.Node) string {
 
 // Converters that several formats share.
 
-// simple converts an operator of as many inputs as the node has.
-func simple(o op) func(c *call) {
-	return func(c *call) { c.set(c.add(&node{op: o, in: []*value{c.in(0)}}, c.in(0).spec.DType)) }
-}
-
 // pair converts an operator of two inputs.
 func pair(o op) func(c *call) {
 	return func(c *call) { c.set(c.compute(o, c.in(0), c.in(1))) }

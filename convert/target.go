@@ -58,7 +58,6 @@ func dtypes(lists ...[]garner.DType) []garner.DType { return slices.Concat(lists
 
 var (
 	bools  = []garner.DType{garner.Bool}
-	shorts = []garner.DType{garner.I8, garner.I16, garner.U8, garner.U16}
 	wholes = []garner.DType{garner.I8, garner.I16, garner.I32, garner.I64, garner.U8, garner.U16, garner.U32, garner.U64}
 	signed = []garner.DType{garner.I32, garner.I64}
 	reals  = []garner.DType{garner.F32, garner.F64}
