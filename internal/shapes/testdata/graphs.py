@@ -342,4 +342,5 @@ def check(tool, batch, ops):
     return wrong, values, known, dims
 
 
-main()
+if __name__ == "__main__":
+    main()
