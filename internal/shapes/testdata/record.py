@@ -223,7 +223,7 @@ def cases():
             if op == 'MaxPool' or 'dilations' not in kw: yield C(op, ['f32:b,m,9,8'], 2 if op == 'MaxPool' and 'dilations' not in kw else 1, empty=False, **pool)
         if 'auto_pad' not in kw: yield C('MaxPool', ['f32:b,m,9,8'], empty=False, ceil_mode=1, **pool)
     yield C('Conv', ['f32:b,4,n', 'f32:6,2,1'], group=2, empty=False); yield C('Conv', ['f32:b,2,n', 'f32:m,2,1'], empty=False); yield C('Conv', ['f32:b,2,7,n,m', 'f32:3,2,3,1,1'], empty=False)
-    yield C('ConvTranspose', ['f32:b,4,n', 'f32:4,2,3'], group=2, strides=[3], output_padding=[1], empty=False); yield C('ConvTranspose', ['f32:b,4,3', 'f32:4,2,3'], output_shape=[6], strides=[2], empty=False)
+    yield C('ConvTranspose', ['f32:b,4,n', 'f32:4,2,3'], group=2, strides=[3], output_padding=[1], empty=False); yield C('ConvTranspose', ['f32:b,4,3', 'f32:4,2,3'], output_shape=[6], strides=[2], empty=False); yield C('ConvTranspose', ['f32:b,4,1', 'f32:4,2,3'], empty=False)
     yield C('ConvInteger', ['u8:b,2,9', 'u8:3,2,3'], empty=False); yield C('QLinearConv', ['u8:b,2,9', K(.5, 'f32'), K(1, 'u8'), 'u8:3,2,3', K(.5, 'f32'), K(1, 'u8'), K(.5, 'f32'), K(1, 'u8')], empty=False)
     for op in 'GlobalAveragePool', 'GlobalMaxPool', 'GlobalLpPool': yield C(op, ['f32:b,3,n,m'], empty=False)
     for s in [1, 1, 2, 3], [1, 1, .5, 1.5], [1, 1, 1.3, .7]:
@@ -248,7 +248,7 @@ def cases():
         for ix in K(0), K([0, 1]), 'i64:m,2', K([[-1]]): yield C('Gather', ['f32:2,3,n' if a != -1 else 'f32:n,2,2', ix], axis=a)
     yield C('GatherElements', ['f32:n,3', K([[0, 0, 0]])], axis=1, empty=False); yield C('GatherElements', ['f32:2,m', 'i64:n,m'], axis=0)
     for ix in 'i64:m,1', 'i64:m,2', 'i64:b,m,2': yield C('GatherND', ['f32:2,3,n', ix])
-    yield C('GatherND', ['f32:b,2,n', 'i64:b,1'], batch_dims=1)
+    yield C('GatherND', ['f32:b,2,n', 'i64:b,1'], batch_dims=1); yield C('GatherND', ['f32:2,3', 'i64:b,m,2'])
 
 
 def integers():
@@ -263,6 +263,11 @@ def integers():
     for op in 'And', 'Or', 'Xor': yield text(f'k = Constant <value_ints = [3]> () a = Equal (s, k) b = Less (s, k) y = {op} (a, b)')
     yield text('a = Neg (s) b = Abs (a) y = Identity (b)'); yield text('k = Constant <value_ints = [3]> () a = Greater (s, k) y = Not (a)'); yield text('a = Cast <to = 9> (s) y = Cast <to = 6> (a)'); yield text('a = Cast <to = 2> (s) y = Identity (a)'); yield text('a = Cast <to = 1> (s) y = Cast <to = 7> (a)')
     yield text('k = Constant <value_ints = [2]> () a = Less (s, k) y = Where (a, k, s)'); yield text('k = Constant <value_ints = [1, 2, 3]> () t = Constant <value_ints = [3]> () a = Equal (s, t) y = Where (a, s, k)')
+    yield text('k = Constant <value_ints = [1]> () a = Sub (s, k) y = Abs (a)'); yield text('k = Constant <value_ints = [5]> () a = Sub (k, s) b = Neg (a) y = Abs (b)')
+    for k in range(3): # of the extents of x, one that the new shape takes away, and a list that is cut short
+        yield f'g (float[n,m,3] x) => (float[] y) {{ s = Shape (x) i = Constant <value_ints = [{k}]> () a = Gather (s, i) k = Constant <value_ints = [-1]> () t = Concat <axis = 0> (a, k) y = Reshape <allowzero = 1> (x, t) u = Concat <axis = 0> (k, a) z = Reshape (x, u) o = Constant <value_ints = [1]> () e = Max (a, o) v = Concat <axis = 0> (e, k) w = Reshape (x, v) }}'
+        yield f'g (float[n,m] x, float[12] w, float[n,12] q) => (float[] y) {{ o = Constant <value_ints = [0]> () e = Constant <value_ints = [{k + 1}]> () c = Slice (x, o, e, o) s = Shape (c) a = Gather (s, o) k = Constant <value_ints = [-1]> () t = Concat <axis = 0> (k, a) y = Reshape (w, t) p = Max (a, l) l = Constant <value_ints = [1]> () z = Reshape (q, t) }}'.replace('p = Max (a, l) l = Constant <value_ints = [1]> ()', 'l = Constant <value_ints = [1]> () p = Max (a, l)')
+    yield 'g (float[n,m] x) => (float[] y) { s = Shape (x) k = Constant <value_ints = [-1, 1]> () i = Constant <value_ints = [1]> () a = Gather (s, i) t = Concat <axis = 0> (a, k) y = Reshape <allowzero = 1> (x, t) }'
     for op in 'ReduceSum', 'ReduceProd', 'ReduceMax', 'ReduceMin': yield text(f'y = {op} <keepdims = 0> (s)'); yield text(f'k = Constant <value_ints = [0]> () y = {op} (s, k)', 'float[2,3] x')
     yield text('y = Size (x)'); yield text('y = Size (x)', 'float[2,3] x'); yield text('y = Transpose (s)')
     for a in '0', '-1', '2, 0': yield text(f'k = Constant <value_ints = [{a}]> () y = Gather (s, k)')
@@ -400,7 +405,7 @@ def main():
                 if v['dtype'] and v['dtype'] != dtype or len(dims) < v['rank'][0] or 0 <= v['rank'][1] < len(dims) or any(s < low or 0 <= high < s for s, (low, high) in zip(dims, v['dims'] or [])):
                     print('FALSE', v['op'], name, dtype, dims, v, [n for n in m.graph.node if name in n.output]); wrong += 1
         made = [v for v in values.values() if v['op']]
-        known = [sum(bool(v['dtype']) for v in made), sum(v['dims'] is not None for v in made), sum(low == high for v in made for low, high in v['dims'] or []), sum(high >= 0 for v in made for low, high in v['dims'] or []), sum(low for v in made for low, high in v['dims'] or []), sum(bool(n) for v in made for n in v['names'] or [])]
+        known = [sum(bool(v['dtype']) for v in made), sum(v['dims'] is not None for v in made), sum(low == high for v in made for low, high in v['dims'] or []), sum(0 <= high < 2**31 - 1 for v in made for low, high in v['dims'] or []), sum(low for v in made for low, high in v['dims'] or []), sum(bool(n) for v in made for n in v['names'] or [])]
         lines.append(json.dumps(dict(model=m.SerializeToString().hex(), runs=runs, known=known), separators=(',', ':')))
     with open(path, 'wb') as f:
         f.write(gzip.compress('\n'.join(lines).encode(), 9, mtime=0))
