@@ -270,8 +270,8 @@ def test_layouts(layout: str, many: int) -> None:
         want = np.take(a, i, axis)
         out = np.empty_like(want, order="C")
         for mode in ("raise", "wrap", "clip"):
-            assert np.array_equal(garner.take(a, i, axis, mode=mode), want)  # type: ignore[arg-type]
-            assert garner.take(a, i, axis, out, mode) is out and np.array_equal(out, want)  # type: ignore[arg-type]
+            assert np.array_equal(garner.take(a, i, axis, mode=mode), want)
+            assert garner.take(a, i, axis, out, mode) is out and np.array_equal(out, want)
         i[-1] = 10**6
         with pytest.raises(garner.IndexError):
             garner.take(a, i, axis)

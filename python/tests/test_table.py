@@ -7,6 +7,7 @@ import os
 import pickle
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -49,12 +50,13 @@ def part(rng: np.random.Generator, n: int) -> Any:
         return [None, 0, 1, n, n + 2, -1, -2, -n - 1, 10**30][rng.integers(9)]
 
     few = int(rng.choice([0, 1, 3]))
-    return [
+    kinds: list[Callable[[], Any]] = [
         lambda: int(rng.integers(low, high)), lambda: slice(end(), end(), [None, 1, 2, -1, -3][rng.integers(5)]), lambda: slice(end(), end()), lambda: numbers(few),
         lambda: numbers((2, few)), lambda: numbers(()), lambda: numbers(())[()], lambda: numbers(few).tolist(), lambda: numbers((2, 2)).tolist(), lambda: tuple(numbers(few).tolist()),
         lambda: rng.integers(0, 2, n + int(rng.random() < 0.1)).astype(bool), lambda: rng.integers(0, 2, n).astype(bool).tolist(), lambda: rng.integers(0, 2, (n, 2)).astype(bool),
         lambda: None, lambda: ..., lambda: [[], [[], []], 1.0, "a", [1.5], 2**70, [0, 2**63], range(2), np.zeros((2, 0), int)][rng.integers(9)], lambda: numbers((2, 2))[:, ::-1].T,
-    ][rng.integers(17)]()  # fmt: skip
+    ]  # fmt: skip
+    return kinds[rng.integers(17)]()
 
 
 @pytest.mark.parametrize("shape", [(6,), (6, 2), (5, 2, 3), (2, 2, 3, 2), (1, 1), (300, 2)])
@@ -87,6 +89,7 @@ def test_keys_are_those_of_numpy(tmp_path: Path, shape: tuple[int, ...]) -> None
 
 def test_keys_of_several_axes(tmp_path: Path) -> None:
     a = np.arange(10).reshape(5, 2)
+    bad: Any
     np.save(tmp_path / "t.npy", a)
     np.save(tmp_path / "v.npy", a[:, 0])
     with garner.Table(tmp_path / "t.npy") as t, garner.Table(tmp_path / "v.npy") as v:
