@@ -1,0 +1,70 @@
+package lint_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/garner-go/garner/lint"
+	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/onnx/modelproto"
+	"github.com/garner-go/garner/openvino/ir"
+)
+
+// TestMends holds that each finding of the models of lint/fix is either mended or remains with a reason, and that the
+// steps of a mend take operands that stand before them. Tests of lint/fix run what is made of the steps.
+func TestMends(t *testing.T) {
+	mended := map[string]bool{}
+	for _, pattern := range []string{"fix/testdata/*.onnx", "fix/testdata/*.xml", "testdata/*.onnx", "testdata/*.xml"} {
+		paths, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			var m *model.Model
+			if filepath.Ext(path) == ".onnx" {
+				m, err = modelproto.Open(path)
+			} else {
+				m, err = ir.Open(path, ir.Options{})
+			}
+			if err != nil {
+				continue // what a reader refuses is no model to be mended
+			}
+			t.Cleanup(func() { m.Close() })
+			findings, err := lint.Model(t.Context(), m, lint.Options{})
+			if err != nil {
+				t.Errorf("%s: %v", path, err)
+				continue
+			}
+			mends, remaining, err := lint.Mends(t.Context(), m, findings)
+			if err != nil {
+				t.Errorf("%s: %v", path, err)
+				continue
+			}
+			taken := len(remaining)
+			for _, mend := range mends {
+				if len(mend.Steps) == 0 || len(mend.Words) == 0 || len(mend.Rules) == 0 {
+					t.Errorf("%s: the mend of %q has %d steps, %d words and %d rules", path, mend.Node.Name, len(mend.Steps), len(mend.Words), len(mend.Rules))
+				}
+				for _, r := range mend.Rules {
+					mended[r.ID] = true
+					if r.Mend == "" {
+						t.Errorf("%s: rule %s is mended, and says that a person must decide", path, r.ID)
+					}
+					for _, f := range findings {
+						if f.Node == mend.Node && f.Rule.ID == r.ID {
+							taken++
+						}
+					}
+				}
+			}
+			if taken < len(findings) {
+				t.Errorf("%s: %d findings, of which %d are mended or remain", path, len(findings), taken)
+			}
+		}
+	}
+	for _, r := range lint.Rules() {
+		if r.Mend != "" && !mended[r.ID] {
+			t.Errorf("no model has a finding of %s that is mended", r.ID)
+		}
+	}
+}
