@@ -105,10 +105,18 @@ func elements[T garner.Element](r *runner, t garner.Tensor) (garner.Tensor, []T,
 	if err != nil {
 		return garner.Tensor{}, nil, err
 	}
+	return dense[T](r, t)
+}
+
+// dense returns a tensor with its elements in row-major order, copied only where they are
+// not stored so: a view, or a constant at an address where its type cannot be read. Those
+// of a stand-in mean nothing.
+func dense[T garner.Element](r *runner, t garner.Tensor) (garner.Tensor, []T, error) {
 	if v, err := garner.Values[T](t); err == nil {
 		return t, v, nil
 	}
-	if t, err = r.clone(t); err != nil || r.bare {
+	t, err := r.clone(t)
+	if err != nil || r.bare {
 		return t, nil, err
 	}
 	v, err := garner.Values[T](t)
@@ -321,7 +329,9 @@ func (c *call) choose(in []garner.Tensor) (garner.Tensor, error) {
 	if err != nil {
 		return garner.Tensor{}, err
 	}
+	shapes := make([]garner.Shape, len(in))
 	for i := range in {
+		shapes[i] = in[i].Shape()
 		if in[i], err = narrow(in[i]); err != nil {
 			return garner.Tensor{}, err
 		}
@@ -344,13 +354,68 @@ func (c *call) choose(in []garner.Tensor) (garner.Tensor, error) {
 	if err != nil {
 		return garner.Tensor{}, err
 	}
-	dc, dx, dy, n := lastStride(strides[0]), lastStride(strides[1]), lastStride(strides[2]), in[1].Len()
+	n := in[1].Len()
+	if c.onnx() && !c.bare {
+		if err := whereZeros(both, n, shapes); err != nil {
+			return garner.Tensor{}, err
+		}
+	}
+	dc, dx, dy := lastStride(strides[0]), lastStride(strides[1]), lastStride(strides[2])
 	return c.gatherFlat(both, shape, strides, func(at []int, i int) int {
 		if conditions[at[0]+i*dc] {
 			return at[1] + i*dx
 		}
 		return n + at[2] + i*dy
 	})
+}
+
+// whereZeros makes 0 of the −0 that ONNX Runtime's Where loses. It takes what x gives where
+// the condition is true, else 0, and the like of y, and then the one of both that is not 0:
+// of two zeros the one of y, or of x where along the innermost axis y is broadcast and x is
+// not. both holds the n elements of x, and behind them those of y.
+func whereZeros(both garner.Tensor, n int, in []garner.Shape) error {
+	wide := func(s garner.Shape) bool { // along the innermost axis
+		return len(s) > 0 && s[len(s)-1] > 1
+	}
+	first, end := 0, n
+	if wide(in[1]) && !wide(in[0]) && !wide(in[2]) {
+		first, end = n, both.Len()
+	}
+	switch both.DType() {
+	case garner.F16:
+		v, err := garner.Values[garner.Float16](both)
+		if err != nil {
+			return err
+		}
+		for i, x := range v[first:end] {
+			if x == 1<<15 {
+				v[first+i] = 0
+			}
+		}
+		return nil
+	case garner.F32:
+		return plusZeros[float32](both, first, end)
+	case garner.F64:
+		return plusZeros[float64](both, first, end)
+	}
+	return nil
+}
+
+// plusZeros takes the sign of zeros.
+func plusZeros[T interface {
+	float32 | float64
+	garner.Element
+}](t garner.Tensor, first, end int) error {
+	v, err := garner.Values[T](t)
+	if err != nil {
+		return err
+	}
+	for i, x := range v[first:end] {
+		if x == 0 {
+			v[first+i] = 0
+		}
+	}
+	return nil
 }
 
 // checkBroadcast refuses an auto_broadcast other than NumPy's, unless all inputs

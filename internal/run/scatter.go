@@ -63,23 +63,15 @@ func scatterElements(c *call) (garner.Tensor, error) {
 			return garner.Tensor{}, err
 		}
 	}
-	if !indices.Contiguous() {
-		if indices, err = c.clone(indices); err != nil {
-			return garner.Tensor{}, err
-		}
+	indices, list, err := dense[int64](c.runner, indices)
+	if err != nil || c.bare {
+		return made, err
 	}
-	if c.bare {
-		return made, nil
-	}
-	return made, scatterInto(made, indices, updates, axis)
+	return made, scatterInto(made, indices, list, updates, axis)
 }
 
-// scatterInto stores updates at indices along an axis. All are row-major.
-func scatterInto(made, indices, updates garner.Tensor, axis int) error {
-	list, err := garner.Values[int64](indices)
-	if err != nil {
-		return err
-	}
+// scatterInto stores updates at indices, which list has, along an axis. All are row-major.
+func scatterInto(made, indices garner.Tensor, list []int64, updates garner.Tensor, axis int) error {
 	to, err := made.Bytes()
 	if err != nil {
 		return err
@@ -316,14 +308,12 @@ func compress(c *call) (garner.Tensor, error) {
 	if condition.Len() > t.Shape()[axis] {
 		return garner.Tensor{}, mismatch("its condition has %d elements, and axis %d of %s has fewer", condition.Len(), axis, t.Shape())
 	}
-	if condition.Len() > 0 && condition.Strides()[0] != 1 {
-		if condition, err = c.clone(condition); err != nil {
-			return garner.Tensor{}, err
-		}
-	}
-	keeps, err := garner.Values[bool](condition)
+	_, keeps, err := dense[bool](c.runner, condition)
 	if err != nil {
-		return garner.Tensor{}, errLeft // clone made a stand-in
+		return garner.Tensor{}, err
+	}
+	if len(keeps) < condition.Len() {
+		return garner.Tensor{}, errLeft // the copy is a stand-in
 	}
 	var runs []garner.Tensor // runs of slices that are kept
 	for i := 0; i < len(keeps); i++ {
@@ -378,6 +368,9 @@ func oneHot(c *call) (garner.Tensor, error) {
 	}
 	if !indices.DType().IsInteger() {
 		return garner.Tensor{}, garner.Errorf(garner.ErrDType, "%s of indices of %s is not run; they must be integers", c.node.Op, indices.DType())
+	}
+	if indices.Rank() == 0 {
+		return garner.Tensor{}, mismatch("its indices are one number; ONNX Runtime takes a vector and more")
 	}
 	a, err := c.number("axis", -1)
 	if err != nil {

@@ -137,7 +137,11 @@ func slice(c *call) (garner.Tensor, error) {
 		if err != nil {
 			return garner.Tensor{}, err
 		}
-		if t, err = sliceAxis(t, axis, starts[i], stops[i], steps[i]); err != nil {
+		stop := stops[i]
+		if c.onnx() && steps[i] < 0 && (stop == math.MaxInt32 || stop == math.MaxInt64) {
+			stop = math.MinInt64 // ONNX Runtime takes both as the end in the direction of the step, OpenVINO as numbers
+		}
+		if t, err = sliceAxis(t, axis, starts[i], stop, steps[i]); err != nil {
 			return garner.Tensor{}, err
 		}
 	}

@@ -448,19 +448,14 @@ func (c *call) ofType(t garner.Tensor) (garner.Tensor, error) {
 			return garner.Tensor{}, err
 		}
 	}
-	if n, ok := largest(t); ok && d == garner.I32 && n > math.MaxInt32 {
-		return garner.Tensor{}, mismatch("it makes %d, which i32 does not hold", n)
+	t, list, err := elements[int64](c.runner, t)
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	if len(list) > 0 && d == garner.I32 && slices.Max(list) > math.MaxInt32 {
+		return garner.Tensor{}, mismatch("it makes %d, which i32 does not hold", slices.Max(list))
 	}
 	return c.cast(t, d)
-}
-
-// largest gives the greatest element of an i64 tensor; false where it has none.
-func largest(t garner.Tensor) (int64, bool) {
-	list, err := garner.Values[int64](t)
-	if err != nil || len(list) == 0 {
-		return 0, false
-	}
-	return slices.Max(list), true
 }
 
 func shapeOfType(c *call) (garner.Tensor, error) {

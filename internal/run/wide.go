@@ -24,6 +24,13 @@ import (
 // movers are the operators that move the elements of their first input and look at none.
 var movers = []string{"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice", "StridedSlice", "Expand", "Broadcast", "Tile"}
 
+// narrowKernels are the operators that ONNX Runtime computes in f16 itself: their inputs are
+// rounded first.
+var narrowKernels = []string{"Mod"}
+
+// computesNarrow reports whether the node takes f16 as it is stored.
+func (c *call) computesNarrow() bool { return c.onnx() && slices.Contains(narrowKernels, c.node.Op) }
+
 // isNarrow reports whether arithmetic on a dtype is that of f32.
 func isNarrow(d garner.DType) bool { return d == garner.F16 || d == garner.BF16 }
 
@@ -44,6 +51,9 @@ func (c *call) takes(i int) (garner.Tensor, error) {
 	t, err := c.tensor(v)
 	if err != nil {
 		return garner.Tensor{}, err
+	}
+	if c.computesNarrow() {
+		return t, nil
 	}
 	if wide && have.bare && !moves {
 		c.mayRefuse()
@@ -92,7 +102,7 @@ func (c *call) widened(positions ...int) ([]garner.Tensor, error) {
 			return nil, err
 		}
 		of := have.dtype()
-		if have.wide && !have.unknown && !c.strict {
+		if have.wide && !have.unknown && !c.strict && !c.computesNarrow() {
 			list[k] = have.tensor
 			c.bare = c.bare || have.bare
 		} else if list[k], err = c.takes(i); err != nil {

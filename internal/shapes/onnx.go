@@ -216,7 +216,9 @@ func (c *call) cuts(starts, ends, axes, steps []number, hasAxes, hasSteps bool) 
 		if _, twice := cuts[at]; !a.known() || !ok || twice {
 			return nil
 		}
-		cuts[at] = cut{start: get(starts, i, true, whole), stop: get(ends, i, true, whole), step: get(steps, i, hasSteps, exactly(1))}
+		made := cut{start: get(starts, i, true, whole), stop: get(ends, i, true, whole), step: get(steps, i, hasSteps, exactly(1))}
+		made.to = made.step.high < 0 && (made.stop.equals(math.MaxInt32) || made.stop.equals(math.MaxInt64)) // the end in the direction of the step
+		cuts[at] = made
 	}
 	return cuts
 }
