@@ -35,11 +35,20 @@ func TestTiled(t *testing.T) {
 		spiral = append(spiral, s)
 		from[axis]++
 	}
+	// The whirl, 300 times as large, and the one in the middle cut into columns.
+	var large []Slice
+	for _, s := range whirl[:4] {
+		large = append(large, box(300*s.Start[0], 300*s.Length[0], 300*s.Start[1], 300*s.Length[1]))
+	}
+	for i := range int64(300) {
+		large = append(large, box(300, 300, 300+i, 1))
+	}
 	for _, tt := range []struct {
 		shape []int64
 		list  []Slice
 		want  string
 	}{
+		{[]int64{900, 900}, large, "not cut along one axis after the other"},
 		{nil, []Slice{{}}, ""},
 		{nil, []Slice{{}, {}}, "slices 0 and 1 have elements in common"},
 		{[]int64{0}, []Slice{box(0, 0)}, ""},
