@@ -1,6 +1,7 @@
 package graphdef
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"math"
@@ -514,6 +515,50 @@ func TestFits(t *testing.T) {
 	} {
 		if got := fits(tt.declared, is); got != tt.want {
 			t.Errorf("%s of %s: %v", is, tt.declared, got)
+		}
+	}
+}
+
+// TestSmallDamaged cuts a small SavedModel and a small graph of TensorFlow 1 short at every byte, and
+// changes each of their bytes: what is still a model can be used, and what is none is an error that
+// names the file.
+func TestSmallDamaged(t *testing.T) {
+	index := sliced(t, []int64{7, 3}, rows, nil)
+	m, err := restoredSlice(t, index, "7 3 4,3:-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	dir := folder(t, map[string][]byte{SavedModel: saved(t, boundModel())})
+	for _, path := range []string{filepath.Join(dir, SavedModel), strings.TrimSuffix(index, ".index") + ".meta"} {
+		good := contents(t, path)
+		try := func(b []byte) {
+			if err := os.WriteFile(path, b, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range []Options{{}, {Signature: "embed"}} {
+				m, err := Open(path, o)
+				if err != nil {
+					if !strings.HasPrefix(err.Error(), "garner: ") || !strings.Contains(err.Error(), dir) && !strings.Contains(err.Error(), filepath.Dir(index)) {
+						t.Errorf("%v", err)
+					}
+					continue
+				}
+				use(t, m)
+				if err := m.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		for n := range good {
+			try(good[:n])
+			for _, flip := range []byte{1, 0x10, 0x80} {
+				changed := bytes.Clone(good)
+				changed[n] ^= flip
+				try(changed)
+			}
 		}
 	}
 }
