@@ -244,7 +244,7 @@ type Constant struct {
 	// behind the other. Size is then that of all, and Encoded is set: Tensor joins them.
 	More []Range
 
-	// Encoded says that Tensor decodes the elements into new memory on each call.
+	// Encoded says that Tensor makes the elements in new memory on each call.
 	Encoded bool
 
 	// Verify reads all elements of File and compares their checksum with the one that the
@@ -296,9 +296,10 @@ func NewConstant(name string, spec garner.Spec, load func() (garner.Tensor, erro
 	return &Constant{Name: name, Spec: spec, load: load}
 }
 
-// Tensor gives the elements. Where File names a file, the tensor is a view of the
+// Tensor gives the elements. Where File names the only file, the tensor is a view of the
 // mapped file, which the model keeps: see garner.Tensor.KeptBy and Close.
-// Encoded elements (ONNX's typed fields, strings) are decoded on each call.
+// Encoded elements (ONNX's typed fields, strings) are decoded on each call, and those of
+// several ranges of files are joined.
 func (c *Constant) Tensor() (garner.Tensor, error) { return c.load() }
 
 // An Array is a source.Array that keeps its file open until Close.
