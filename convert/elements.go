@@ -39,7 +39,7 @@ func (v *value) each(ctx context.Context, do func(at int64, b []byte) error) err
 
 // eachOf is each of a constant of a model.
 func eachOf(ctx context.Context, c *model.Constant, do func(at int64, b []byte) error) error {
-	if c.File == "" || c.Encoded || c.Size == 0 {
+	if c.File == "" || c.Size == 0 {
 		return mapped.Guard(func() error {
 			t, err := c.Tensor()
 			if err != nil {

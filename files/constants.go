@@ -93,7 +93,7 @@ func constantInfo(m *model.Model, name string, c *model.Constant) Info {
 	if c.File != "" {
 		a.Path = c.File
 	}
-	if c.Encoded {
+	if c.Encoded && c.File == "" {
 		a.Note = "read whole"
 	} else if c.File == "" {
 		if _, err := c.Tensor(); err != nil { // such as a sparse one; it decodes nothing

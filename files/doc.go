@@ -7,6 +7,7 @@
 //	model.gguf#token_embd.weight               FILE#NAME, of a format with several
 //	model.onnx#embedding.weight                a constant of a model
 //	model.safetensors.index.json#embeddings    the index of a model's files
+//	model.ckpt-100#embeddings                  a checkpoint of TensorFlow, by its prefix
 //	part-*.npy                                 files joined along axis 0, part-2 before part-10
 //	rows/ or rows/manifest.json                shards of one array, see package format/shards
 //	table.bin                                  elements alone; [Options] say what they are

@@ -54,12 +54,15 @@ func openTensorFlow(path string, o ModelOptions) (*model.Model, error) {
 func ModelFormats() []ModelFormat { return slices.Clone(modelFormats) }
 
 // ModelFormatOf finds the format of a model: of a file by its extension, of a folder by the
-// file in it. What is no model by these is a garner.ErrAttribute.
+// file in it, and of the prefix of a checkpoint by its index. What is no model by these is a garner.ErrAttribute.
 func ModelFormatOf(path string) (ModelFormat, error) {
 	if f, ok := modelFolder(path); ok {
 		return f, nil
 	}
 	extension := strings.ToLower(filepath.Ext(path))
+	if _, ok := checkpointOf(path); ok {
+		extension = indexSuffix
+	}
 	i := slices.IndexFunc(modelFormats, func(f ModelFormat) bool { return f.Extension == extension })
 	if i < 0 {
 		var known []string
@@ -107,6 +110,9 @@ func openModel(path string, o ModelOptions) (*model.Model, error) {
 	}
 	if o.Signature != "" && f.Name != graphdef.Format {
 		return nil, garner.Errorf(garner.ErrAttribute, "%s is of format %s, whose models have one graph; Options.Signature is for those of %s: leave it out", path, f.Name, graphdef.Format)
+	}
+	if index, ok := checkpointOf(path); ok && f.Extension == indexSuffix {
+		path = index
 	}
 	return f.open(path, o)
 }

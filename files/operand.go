@@ -30,8 +30,9 @@ type Operand struct {
 // a registered scheme. The extension of FILE tells its format; a file that has none
 // that is known, such as /dev/fd/63, is opened for its first bytes, which tell it,
 // and no other is. The bytes of a named pipe tell its format, unless that has names.
-// A folder is of the format whose Format.Folder is in it, and Path is that file. An
-// operand of no format, and a URL of no registered scheme, are a garner.ErrAttribute.
+// A folder is of the format whose Format.Folder is in it, and Path is that file. The prefix
+// of a checkpoint of TensorFlow, and a folder of checkpoints, stand for the index, and Path is
+// that. An operand of no format, and a URL of no registered scheme, are a garner.ErrAttribute.
 func Parse(text string) (Operand, error) {
 	if s := schemeOf(text); s != nil {
 		url, name, _ := strings.Cut(text, "#")
@@ -129,15 +130,24 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// beginning finds the format of a file, FILE or FILE#NAME, by its first bytes, and that
-// of a folder by the files in it. ok is false where there is none, or it is of no format.
+// beginning finds the format of a file, FILE or FILE#NAME, by its first bytes, that of a
+// folder by the files in it, and that of the prefix of a checkpoint by its index. ok is false
+// where there is none, or it is of no format.
 func beginning(text string) (format Format, path, name string, ok bool) {
 	path = text
 	info, err := os.Stat(path)
 	if err != nil {
 		path, name, _ = strings.Cut(text, "#")
+		if index, ok := checkpointOf(text); ok {
+			format, ok = FormatByName("tensorflow")
+			return format, index, "", ok
+		}
 		if info, err = os.Stat(path); err != nil {
-			return format, path, name, false
+			index, ok := checkpointOf(path)
+			if ok {
+				format, ok = FormatByName("tensorflow")
+			}
+			return format, index, name, ok
 		}
 	}
 	switch {
@@ -147,7 +157,11 @@ func beginning(text string) (format Format, path, name string, ok bool) {
 				return f, file, name, true
 			}
 		}
-		return format, path, name, false
+		index, ok := checkpointOf(path)
+		if ok {
+			format, ok = FormatByName("tensorflow")
+		}
+		return format, index, name, ok
 	case !info.Mode().IsRegular():
 		return stream, path, name, true
 	}

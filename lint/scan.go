@@ -132,7 +132,7 @@ func tableOf(n *model.Node, constant func(*model.Value) *model.Constant) *model.
 // stored tells constants apart by what lint reads of them: two of the same bytes of a
 // file are one.
 func stored(c *model.Constant) any {
-	if c.File == "" {
+	if c.File == "" || len(c.More) > 0 {
 		return c
 	}
 	type place struct {

@@ -240,7 +240,11 @@ type Constant struct {
 	// Open refuses a file that has changed since.
 	State source.FileState
 
-	// Encoded says that Tensor decodes the elements into new memory on each call.
+	// More are the ranges of files behind that one, where the elements lie in several, one
+	// behind the other. Size is then that of all, and Encoded is set: Tensor joins them.
+	More []Range
+
+	// Encoded says that Tensor makes the elements in new memory on each call.
 	Encoded bool
 
 	// Verify reads all elements of File and compares their checksum with the one that the
@@ -250,15 +254,52 @@ type Constant struct {
 	load func() (garner.Tensor, error)
 }
 
+// A Range is Size bytes from Offset on of a file, and the state that the file had when the
+// reader looked at it.
+type Range struct {
+	File         string
+	Offset, Size int64
+	State        source.FileState
+}
+
+// Append adds size bytes of the elements of another constant with a File, from byte at of
+// them on, behind those that c has.
+func (c *Constant) Append(from *Constant, at, size int64) {
+	for _, r := range from.ranges() {
+		skip := min(at, r.Size)
+		at, r.Offset, r.Size = at-skip, r.Offset+skip, r.Size-skip
+		r.Size = min(r.Size, size)
+		size -= r.Size
+		switch {
+		case r.Size == 0:
+		case c.File == "":
+			c.File, c.Offset, c.Size, c.State = r.File, r.Offset, r.Size, r.State
+		default:
+			c.More = append(c.More, r)
+			c.Size += r.Size
+		}
+	}
+}
+
+// ranges are those of c.
+func (c *Constant) ranges() []Range {
+	first := Range{c.File, c.Offset, c.Size, c.State}
+	for _, m := range c.More {
+		first.Size -= m.Size
+	}
+	return append([]Range{first}, c.More...)
+}
+
 // NewConstant makes a constant that load reads. Every call of Tensor calls load,
 // several goroutines at once. Errors of load name the file and the constant.
 func NewConstant(name string, spec garner.Spec, load func() (garner.Tensor, error)) *Constant {
 	return &Constant{Name: name, Spec: spec, load: load}
 }
 
-// Tensor gives the elements. Where File names a file, the tensor is a view of the
+// Tensor gives the elements. Where File names the only file, the tensor is a view of the
 // mapped file, which the model keeps: see garner.Tensor.KeptBy and Close.
-// Encoded elements (ONNX's typed fields, strings) are decoded on each call.
+// Encoded elements (ONNX's typed fields, strings) are decoded on each call, and those of
+// several ranges of files are joined.
 func (c *Constant) Tensor() (garner.Tensor, error) { return c.load() }
 
 // An Array is a source.Array that keeps its file open until Close.
@@ -292,7 +333,11 @@ func (c *Constant) Open() (Array, error) {
 // strides where they are not row-major. A spec that does not fit the elements is an
 // ErrShape.
 func (c *Constant) OpenAs(spec garner.Spec) (*source.File, error) {
-	f, err := source.Open(spec, nil, source.Segment{Path: c.File, Offset: c.Offset, Bytes: c.Size})
+	var segments []source.Segment
+	for _, at := range c.ranges() {
+		segments = append(segments, source.Segment{Path: at.File, Offset: at.Offset, Bytes: at.Size})
+	}
+	f, err := source.Open(spec, nil, segments...)
 	if err != nil {
 		return nil, err
 	}
@@ -305,16 +350,16 @@ func (c *Constant) OpenAs(spec garner.Spec) (*source.File, error) {
 
 // unchanged refuses a file that is not the one that the reader looked at.
 func (c *Constant) unchanged(f *source.File) error {
-	if c.State == (source.FileState{}) {
-		return nil
-	}
 	states, err := f.States()
 	if err != nil {
 		return err
 	}
-	for _, now := range states {
-		if err := Unchanged(c.File, c.State, now); err != nil {
-			return err
+	ranges := c.ranges()
+	for i, now := range states { // of ranges that are not empty: there is no other, or but one
+		if at := ranges[i]; at.State != (source.FileState{}) {
+			if err := Unchanged(at.File, at.State, now); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

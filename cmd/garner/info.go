@@ -33,9 +33,9 @@ extension, or of none, is known by its first bytes; - is npy or text on standard
 info reads only headers, and text and standard input whole. It lists all files of a
 sharded model: MODEL.safetensors.index.json, or any file such as
 MODEL-00001-of-00003.gguf. Of a .onnx, .xml, .tflite or .mlir model, or a
-TensorFlow one (a folder with saved_model.pb, .pb, .meta, or the .index of a checkpoint), it lists
-the constants; of a folder of shards, or its manifest.json, the array that they make,
-and it opens no shard.
+TensorFlow one (a folder with saved_model.pb, .pb, .meta, or a checkpoint by its prefix, its
+.index or its folder), it lists the constants; of a folder of shards, or its
+manifest.json, the array that they make, and it opens no shard.
 
 DTYPE is the type that a gather reads, "-" if it refuses; KIND is the file's name of
 the type, such as Q8_0, which is read as f32. BYTES is the size of the elements in the

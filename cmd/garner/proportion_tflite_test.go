@@ -91,5 +91,45 @@ func costlyTFLite(size int) map[string][]byte {
 	}
 	tensors, operators = gathers(size/260, 0, 1, []flattest.Tensor{f32("x", 5, 3), ids})
 	all["gathers in a subgraph of many calls"] = flattest.Build(codes, nil, []flattest.Graph{{Name: "g", Operators: calls}, {Name: "h", Tensors: tensors, Operators: operators}}, nil)
+	inputs := make([]int, size/4)
+	tensors = nil
+	for i := range 10 {
+		tensors = append(tensors, f32(fmt.Sprint("t", i), 1))
+		inputs[i] = i
+	}
+	for i := 10; i < len(inputs); i++ {
+		inputs[i] = 9
+	}
+	all["one input many times"] = of(tensors, nil, inputs, nil)
+	// Both ends of a signature are one, many times, beside inputs of which each has a name.
+	some := make([]int, size/100)
+	tensors = nil
+	for i := range some {
+		tensors = append(tensors, f32(fmt.Sprint("t", i), 1))
+		some[i] = i
+	}
+	all["inputs of a signature of one end many times"] = flattest.Build(codes, nil, []flattest.Graph{{Name: "main", Tensors: tensors, In: some, Out: []int{0}}}, func(w *flattest.Writer, fields []any) func() {
+		defs, def, ends, end, name := &flattest.Place{}, &flattest.Place{}, &flattest.Place{}, &flattest.Place{}, &flattest.Place{}
+		fields[7] = defs
+		return func() {
+			w.Refs(defs, def)
+			w.Table(def, ends, ends, name, nil, 0)
+			w.Refs(ends, repeat(end, size/8)...)
+			w.Table(end, name, 1)
+			w.Bytes(name, []byte("e"))
+		}
+	})
+	all["entries of one input"] = shared(func(w *flattest.Writer, root *flattest.Place) {
+		codes, graphs, graph, ts, t, in, nm, shape := &flattest.Place{}, &flattest.Place{}, &flattest.Place{}, &flattest.Place{}, &flattest.Place{}, &flattest.Place{}, &flattest.Place{}, &flattest.Place{}
+		w.Table(root, 3, codes, graphs)
+		w.Refs(codes)
+		w.Refs(graphs, repeat(graph, size/16)...)
+		w.Table(graph, ts, in, in, nil, nm)
+		w.Refs(ts, t)
+		w.Table(t, shape, uint8(0), 0, nm)
+		w.Numbers(in, 0)
+		w.Bytes(nm, []byte("n"))
+		w.Numbers(shape, 2)
+	})
 	return all
 }

@@ -2,7 +2,6 @@ package graphdef
 
 import (
 	"bytes"
-	"encoding/binary"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -85,30 +84,73 @@ func TestBig(t *testing.T) {
 	}
 }
 
-// indexOf writes an index of one block.
-func indexOf(t testing.TB, entries map[string]proto.Message) []byte {
-	t.Helper()
-	block := func(list map[string][]byte, keys []string) []byte {
-		var b []byte
-		for _, key := range keys {
-			b = append(b, 0)
-			b = binary.AppendUvarint(b, uint64(len(key)))
-			b = binary.AppendUvarint(b, uint64(len(list[key])))
-			b = append(append(b, key...), list[key]...)
+// TestBigSlices gathers rows of a variable of 10 GiB that is stored in slices of its first axis,
+// in three files: they are read by offset, and nothing is joined.
+func TestBigSlices(t *testing.T) {
+	if uint64(bigBytes) > uint64(^uint(0)>>1) {
+		t.Skip("a 32-bit build")
+	}
+	dir := t.TempDir()
+	const row, files = 4 * bigColumns, 3
+	ends := []int64{0, bigRows/2 + 1, bigRows - 5, bigRows}
+	shape := func(rows int64) *tfpb.TensorShapeProto { return dimsOf(rows, bigColumns) }
+	whole := &tfpb.BundleEntryProto{Dtype: tfpb.DataType_DT_FLOAT, Shape: shape(bigRows)}
+	entries := map[string]proto.Message{"": &tfpb.BundleHeaderProto{NumShards: files}, "table": whole}
+	mark := func(i int) []byte { return bytes.Repeat([]byte{byte(i + 1)}, row) }
+	for i := range files {
+		s := bundle.Slice{Start: []int64{ends[i], 0}, Length: []int64{ends[i+1] - ends[i], bundle.Whole}}
+		// The last slice comes first in the index.
+		whole.Slices = append([]*tfpb.TensorSliceProto{sliceOf(s)}, whole.Slices...)
+		size := s.Length[0] * row
+		entries[bundle.SliceKey("table", s)] = &tfpb.BundleEntryProto{Dtype: tfpb.DataType_DT_FLOAT, Shape: shape(s.Length[0]), ShardId: int32(i), Offset: int64(i), Size: size}
+		data, err := os.Create(filepath.Join(dir, bundle.Shard("big", i, files)))
+		if err != nil {
+			t.Fatal(err)
 		}
-		b = append(b, 0, 0, 0, 0, 1, 0, 0, 0) // one restart, at 0
-		b = append(b, 0)                      // not compressed
-		return binary.LittleEndian.AppendUint32(b, bundle.Sum(b))
+		defer data.Close()
+		for _, at := range []int64{0, size - row} { // the first and the last row of a slice
+			if _, err := data.WriteAt(mark(i), int64(i)+at); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
-	values := map[string][]byte{}
-	for key, p := range entries {
-		values[key] = marshaled(t, p)
+	if err := os.WriteFile(filepath.Join(dir, "big.index"), indexOf(t, entries), 0o644); err != nil {
+		t.Fatal(err)
 	}
-	first := block(values, []string{"", "table"})
-	handle := binary.AppendUvarint([]byte{0}, uint64(len(first)-5))
-	of := block(map[string][]byte{"table": handle}, []string{"table"})
-	file := append(first, of...)
-	footer := append([]byte{0, 0}, binary.AppendUvarint(binary.AppendUvarint(nil, uint64(len(first))), uint64(len(of)-5))...)
-	file = append(append(file, footer...), make([]byte, 40-len(footer))...)
-	return binary.LittleEndian.AppendUint64(file, 0xdb4775248b80fb57)
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	m, err := Open(filepath.Join(dir, "big.index"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	c, err := m.Constant("table")
+	if err != nil {
+		t.Fatal(err)
+	}
+	array, err := c.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer array.Close()
+	ids := make([]int64, 4096)
+	for i := range ids {
+		ids[i] = int64(i)*2500%(bigRows/2-2) + 1
+	}
+	var want []byte
+	for i := range files {
+		at := copy(ids[len(ids)-2*files+2*i:], []int64{ends[i], ends[i+1] - 1})
+		want = append(want, bytes.Repeat(mark(i), at)...)
+	}
+	var out bytes.Buffer
+	err = source.Gather(t.Context(), tensorflow.Gather{}, array, source.Memory(garner.Of(ids, len(ids))), &out, source.Options{Memory: 8 << 20})
+	runtime.ReadMemStats(&after)
+	b := out.Bytes()
+	if err != nil || len(b) != len(ids)*row || !bytes.HasSuffix(b, want) || bytes.Count(b[:len(b)-len(want)], []byte{0}) != len(b)-len(want) {
+		t.Errorf("%d bytes, %v", len(b), err)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 128<<20 {
+		t.Errorf("it took %d bytes", took)
+	}
 }

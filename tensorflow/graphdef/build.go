@@ -34,8 +34,8 @@ func (r *reader) choose(meta *tfpb.MetaGraphDef, o Options) (asked, error) {
 		if r.functions[o.Signature] != nil {
 			return asked{function: o.Signature}, nil
 		}
-		paths, _ := r.objects.methods(true)
-		all := append(signatures, slices.DeleteFunc(paths, func(path string) bool { return slices.Contains(signatures, path) })...)
+		others := slices.DeleteFunc(paths(r.objects.methods(true)), func(path string) bool { return meta.SignatureDef[path] != nil })
+		all := append(signatures, others...)
 		return asked{}, errorf("it has no signature and no function %s; %s", names.Quote(o.Signature), names.Near(o.Signature, all))
 	}
 	if s := meta.SignatureDef["serving_default"]; s != nil {
@@ -44,15 +44,15 @@ func (r *reader) choose(meta *tfpb.MetaGraphDef, o Options) (asked, error) {
 	if len(signatures) == 1 {
 		return asked{signature: meta.SignatureDef[signatures[0]]}, nil
 	}
-	paths, functions := r.objects.methods(false)
+	methods := r.objects.methods(false)
 	switch {
 	case len(signatures) > 1:
 		return asked{}, errorf("it has %d signatures and none is serving_default; name one with Options.Signature; %s", len(signatures), names.First(signatures))
-	case len(paths) == 1 && len(functions[0]) == 1:
-		f, _, err := r.method(paths[0])
+	case len(methods) == 1 && len(methods[0].functions) == 1:
+		f, _, err := r.method(methods[0].name)
 		return asked{function: f}, err
-	case len(paths) > 0:
-		return asked{}, errorf("it has no signature; name one of its functions with Options.Signature; %s", names.First(paths))
+	case len(methods) > 0:
+		return asked{}, errorf("it has no signature; name one of its functions with Options.Signature; %s", names.First(paths(methods)))
 	case r.objects != nil:
 		return asked{}, errorf("it has no signature and no function; it has constants alone")
 	}

@@ -261,8 +261,9 @@ func (n *node) repeat() error {
 	if have := len(l.body.function.GetSignature().GetOutputArg()); have != len(inputs) {
 		return fmt.Errorf("its body has %d results, and the loop carries %d values: the file is corrupt; get it again", have, len(inputs))
 	}
-	for k, a := range l.body.function.Signature.InputArg {
-		if l.kept[k], err = l.keeps(k); err != nil {
+	passed := passes{}
+	for k := range l.kept {
+		if l.kept[k], err = l.keeps(k, passed); err != nil {
 			return err
 		}
 		if l.kept[k] {
@@ -282,32 +283,49 @@ func (n *node) repeat() error {
 			at := inner.nodes[arg.Name]
 			at.from, at.value = nil, v
 		}
-		_ = a
 	}
 	n.loop = l
 	n.scope.loops = append(n.scope.loops, l)
 	return nil
 }
 
+// passes are what Identity nodes pass on: each of a chain is walked once.
+type passes map[*node]ref
+
+// origin follows Identity nodes from an output to the one that they pass on. A circle of them
+// ends at one of its own.
+func (p passes) origin(at ref) (ref, error) {
+	var way []*node
+	for {
+		n := at.node
+		if to, ok := p[n]; ok {
+			at = to
+			break
+		}
+		if n.def == nil || n.def.Op != "Identity" || len(n.def.Input) == 0 || strings.HasPrefix(n.def.Input[0], "^") {
+			break
+		}
+		p[n] = at
+		way = append(way, n)
+		var err error
+		if at, err = n.scope.lookup(n.def.Input[0]); err != nil {
+			return ref{}, err
+		}
+	}
+	for _, n := range way {
+		p[n] = at
+	}
+	return at, nil
+}
+
 // keeps reports whether the body gives its k-th value back as it takes it.
-func (l *loop) keeps(k int) (bool, error) {
+func (l *loop) keeps(k int, p passes) (bool, error) {
 	at, err := l.body.result(k)
 	if err != nil {
 		return false, err
 	}
-	arg := l.body.nodes[l.body.function.Signature.InputArg[k].Name]
-	for range len(l.body.nodes) {
-		if at.node == arg {
-			return true, nil
-		}
-		if at.node.def == nil || at.node.def.Op != "Identity" || len(at.node.def.Input) == 0 || strings.HasPrefix(at.node.def.Input[0], "^") {
-			return false, nil
-		}
-		if at, err = l.body.lookup(at.node.def.Input[0]); err != nil {
-			return false, err
-		}
-	}
-	return false, nil
+	at, err = p.origin(at)
+	return err == nil && at.node == l.body.nodes[l.body.function.Signature.InputArg[k].Name], err
 }
 
 // finish gives the graphs their results, and the parameters and outputs what they take.

@@ -53,7 +53,8 @@ type node struct {
 	body  *scope       // of a call: the function
 	loop  *loop        // of While
 
-	named map[string]int // see output
+	layout *layout        // of its outputs; nil where nothing describes its operator
+	named  map[string]int // then, see output
 }
 
 // A ref is an output of a node.
@@ -80,6 +81,9 @@ func (s *scope) add(list []*tfpb.NodeDef) error {
 		}
 		if s.nodes[def.Name] != nil {
 			return s.errorf(i, "two nodes are named %.200q; name one anew", def.Name)
+		}
+		if err := n.lay(); err != nil {
+			return err
 		}
 		s.nodes[def.Name] = n
 	}
@@ -230,12 +234,8 @@ func (n *node) make(output int) (*model.Value, error) {
 	if v := n.model.Outputs[output]; v != nil {
 		return v, nil
 	}
-	if def := n.definition(); def != nil {
-		most := 0
-		for _, a := range def.OutputArg {
-			most += n.width(a)
-		}
-		if output >= most {
+	if l := n.layout; l != nil {
+		if most := l.starts[len(l.arguments)]; output >= most {
 			return nil, fmt.Errorf("output %d is read of it, and %.200s has %d; the file is corrupt: get it again", output, n.def.Op, most)
 		}
 	}

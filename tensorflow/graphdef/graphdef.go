@@ -84,6 +84,7 @@ type reader struct {
 	variables map[*model.Value]*variable
 	byKey     map[string]*variable
 	resolved  map[ref]*model.Value
+	layouts   map[*tfpb.OpDef]*layout // of the outputs of operators
 	pending   []*node
 	loops     []*loop
 	ifs       []*branches
@@ -282,6 +283,7 @@ func (r *reader) read(b []byte, m *model.Model, o Options) error {
 		r.functions[name] = f
 	}
 	r.resolved, r.variables, r.byKey = map[ref]*model.Value{}, map[*model.Value]*variable{}, map[string]*variable{}
+	r.layouts = map[*tfpb.OpDef]*layout{}
 	if err := r.readObjects(meta.ObjectGraphDef); err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/source"
 )
 
 // A plainTensor is a tensor in want.json.
@@ -238,6 +239,16 @@ func constant(t *testing.T, m *model.Model, key string, want plainTensor) {
 	if a.Spec().String() != c.Spec.String() {
 		t.Errorf("%s opens as %s; it is %s", key, a.Spec(), c.Spec)
 	}
+	b := make([]byte, c.Size)
+	if err := a.Fetch(t.Context(), source.Rows{At: []int64{0}, Size: len(b), Dst: b}); err != nil {
+		t.Errorf("%s: %v", key, err)
+		return
+	}
+	if made, err = garner.FromBytes(c.Spec.DType, b, made.Shape()...); err != nil {
+		t.Errorf("%s: %v", key, err)
+		return
+	}
+	equal(t, key+" by offset", made, want.tensor(t))
 }
 
 // TestCheckpoints holds checkpoints alone against TensorFlow's load_checkpoint.

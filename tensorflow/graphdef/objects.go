@@ -1,7 +1,6 @@
 package graphdef
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/protofile"
 	"github.com/garner-go/garner/tensorflow/graphdef/internal/tfpb"
 )
 
@@ -58,13 +58,22 @@ func (r *reader) readObjects(p *tfpb.SavedObjectGraph) error {
 	}
 	type pair struct{ saved, stored int32 }
 	stored := map[int32]int32{0: 0}
+	children := map[int32]map[string]int32{} // of an object of the checkpoint, by name: many objects may be that one
 	todo := []pair{{0, 0}}
 	for len(todo) > 0 && len(saved.Nodes) > 0 {
 		at := todo[0]
 		todo = todo[1:]
-		there := map[string]int32{}
-		for _, child := range saved.Nodes[at.stored].Children {
-			there[child.LocalName] = child.NodeId
+		there, ok := children[at.stored]
+		if !ok {
+			list := saved.Nodes[at.stored].Children
+			if err := r.Spend(protofile.InputBytes * len(list)); err != nil {
+				return err
+			}
+			there = make(map[string]int32, len(list))
+			for _, child := range list {
+				there[child.LocalName] = child.NodeId
+			}
+			children[at.stored] = there
 		}
 		for _, child := range o.nodes[at.saved].Children {
 			to, ok := there[child.LocalName]
@@ -153,20 +162,56 @@ func callable(o *tfpb.SavedObject) []string {
 	return nil
 }
 
-// methods lists the functions that objects have, by the path of names from the root,
-// breadth first; deep includes those of inner objects.
-func (o *objects) methods(deep bool) (paths []string, functions [][]string) {
-	if o == nil {
-		return nil, nil
+// A method is an object with functions, or one on the way to others, by its place below the
+// root. Its path is made where it is needed: 20,000 objects may stand below one of a long name.
+type method struct {
+	parent    *method // nil of the root and of what stands in it
+	name      string
+	id        int32
+	size      int // bytes of the path
+	functions []string
+}
+
+// path is the names from the root on: encoder.embed.
+func (m *method) path() string {
+	b := make([]byte, m.size)
+	for end := m.size; m != nil; m = m.parent {
+		end -= len(m.name)
+		copy(b[end:], m.name)
+		if m.parent != nil {
+			end--
+			b[end] = '.'
+		}
 	}
-	type at struct {
-		id   int32
-		path string
+	return string(b)
+}
+
+// is reports whether the path of a method is the given one.
+func (m *method) is(path string) bool {
+	if m.size != len(path) {
+		return false
+	}
+	for ; m.parent != nil; m = m.parent {
+		var ok bool
+		if path, ok = strings.CutSuffix(path, m.name); !ok {
+			return false
+		}
+		if path, ok = strings.CutSuffix(path, "."); !ok {
+			return false
+		}
+	}
+	return path == m.name
+}
+
+// methods lists the functions that objects have, breadth first; deep includes those of inner
+// objects.
+func (o *objects) methods(deep bool) (list []*method) {
+	if o == nil {
+		return nil
 	}
 	seen := map[int32]bool{0: true}
-	todo := []at{{0, ""}}
-	bytes := 0
-	for len(todo) > 0 {
+	root := &method{}
+	for todo := []*method{root}; len(todo) > 0; {
 		here := todo[0]
 		todo = todo[1:]
 		for _, child := range o.nodes[here.id].Children {
@@ -174,29 +219,49 @@ func (o *objects) methods(deep bool) (paths []string, functions [][]string) {
 				continue
 			}
 			seen[child.NodeId] = true
-			path := strings.TrimPrefix(here.path+"."+child.LocalName, ".")
-			if list := callable(o.nodes[child.NodeId]); len(list) > 0 {
-				paths, functions = append(paths, path), append(functions, list)
-			} else if bytes += len(path); deep && bytes < 1<<20 { // a chain of objects has long paths
-				todo = append(todo, at{child.NodeId, path})
+			m := &method{name: child.LocalName, id: child.NodeId, size: len(child.LocalName), functions: callable(o.nodes[child.NodeId])}
+			if here != root {
+				m.parent, m.size = here, here.size+1+m.size
+			}
+			if len(m.functions) > 0 {
+				list = append(list, m)
+			} else if deep && m.size < mostPaths {
+				todo = append(todo, m)
 			}
 		}
 	}
-	return paths, functions
+	return list
+}
+
+// mostPaths is the most bytes of the paths that a message chooses from, and of one to an
+// object whose inner objects are looked at.
+const mostPaths = 1 << 20
+
+// paths lists the paths of methods, up to mostPaths.
+func paths(list []*method) (made []string) {
+	size := 0
+	for _, m := range list {
+		if size += m.size; size > mostPaths {
+			break
+		}
+		made = append(made, m.path())
+	}
+	return made
 }
 
 // method finds the function of a path of names; false where there is none.
 func (r *reader) method(path string) (function string, ok bool, err error) {
-	paths, functions := r.objects.methods(true)
-	i := slices.Index(paths, path)
+	all := r.objects.methods(true)
+	i := slices.IndexFunc(all, func(m *method) bool { return m.is(path) })
 	if i < 0 {
 		return "", false, nil
 	}
-	if list := functions[i]; len(list) > 1 {
-		return "", true, errorf("%s is %d functions for inputs of several kinds: %.1000s; name one of them", path, len(list), strings.Join(list[:min(len(list), 8)], ", "))
+	list := all[i].functions
+	if len(list) > 1 {
+		return "", true, errorf("%.200s is %d functions for inputs of several kinds: %.1000s; name one of them", path, len(list), strings.Join(list[:min(len(list), 8)], ", "))
 	}
-	if r.functions[functions[i][0]] == nil {
-		return "", true, errors.New("object_graph_def: function " + path + " is not in the library: the file is corrupt; get it again")
+	if r.functions[list[0]] == nil {
+		return "", true, fmt.Errorf("object_graph_def: function %.200s is not in the library: the file is corrupt; get it again", path)
 	}
-	return functions[i][0], true, nil
+	return list[0], true, nil
 }

@@ -1,6 +1,9 @@
 package graphdef
 
 import (
+	"sort"
+
+	"github.com/garner-go/garner/internal/protofile"
 	"github.com/garner-go/garner/tensorflow/graphdef/internal/tfpb"
 )
 
@@ -85,17 +88,12 @@ var types = map[string]string{
 // output finds which output of a node an input of a function's node names: the k-th of the
 // outputs arg. ok is false where the operator says of itself that it has none.
 func (n *node) output(arg string, k int) (index int, ok bool) {
-	def := n.definition()
-	if def != nil {
-		at := 0
-		for _, a := range def.OutputArg {
-			width := n.width(a)
-			if a.Name == arg {
-				return at + k, k < width
-			}
-			at += width
+	if l := n.layout; l != nil {
+		i, ok := l.named[arg]
+		if !ok {
+			return 0, false
 		}
-		return 0, false
+		return l.starts[i] + k, k < l.starts[i+1]-l.starts[i]
 	}
 	for i, name := range outputs[n.def.Op] {
 		if name == arg {
@@ -112,6 +110,40 @@ func (n *node) output(arg string, k int) (index int, ok bool) {
 		n.named[arg] = at
 	}
 	return at + k, true
+}
+
+// A layout says which outputs of a node each argument of its operator is: argument i is those
+// from starts[i] on, up to starts[i+1].
+type layout struct {
+	arguments []*tfpb.OpDef_ArgDef
+	starts    []int
+	named     map[string]int // the first argument of a name
+	lists     bool           // an argument may be several outputs, as the node's attributes say
+}
+
+// lay finds the layout of a node's outputs; it stays nil where the file does not describe the
+// operator. Nodes share it where the operator has no lists.
+func (n *node) lay() error {
+	def := n.definition()
+	if def == nil {
+		return nil
+	}
+	if n.layout = n.scope.layouts[def]; n.layout != nil && !n.layout.lists {
+		return nil
+	}
+	if err := n.scope.Spend(protofile.InputBytes * (1 + len(def.OutputArg))); err != nil {
+		return err
+	}
+	l := &layout{def.OutputArg, make([]int, 1, 1+len(def.OutputArg)), make(map[string]int, len(def.OutputArg)), false}
+	for i, a := range def.OutputArg {
+		l.lists = l.lists || a.NumberAttr != "" || a.TypeListAttr != ""
+		l.starts = append(l.starts, min(l.starts[i]+n.width(a), 1<<30)) // which no file reaches
+		if _, twice := l.named[a.Name]; !twice {
+			l.named[a.Name] = i
+		}
+	}
+	n.layout, n.scope.layouts[def] = l, l
+	return nil
 }
 
 // definition describes the operator of a node; nil where the file does not.
@@ -138,23 +170,21 @@ const mostOutputs = 1 << 16
 
 // typeOf finds the type of an output; DT_INVALID where it is not known.
 func (n *node) typeOf(index int) tfpb.DataType {
-	if def := n.definition(); def != nil {
-		at := 0
-		for _, a := range def.OutputArg {
-			width := n.width(a)
-			if index >= at+width {
-				at += width
-				continue
-			}
-			switch {
-			case a.TypeListAttr != "":
-				return n.def.Attr[a.TypeListAttr].GetList().GetType()[index-at]
-			case a.TypeAttr != "":
-				return n.def.Attr[a.TypeAttr].GetType()
-			}
+	if l := n.layout; l != nil {
+		// The argument is the last of those that begin at the output or before it: others
+		// that begin there have no output.
+		i := sort.SearchInts(l.starts, index+1) - 1
+		if i >= len(l.arguments) {
+			return tfpb.DataType_DT_INVALID
+		}
+		switch a := l.arguments[i]; {
+		case a.TypeListAttr != "":
+			return n.def.Attr[a.TypeListAttr].GetList().GetType()[index-l.starts[i]]
+		case a.TypeAttr != "":
+			return n.def.Attr[a.TypeAttr].GetType()
+		default:
 			return a.Type
 		}
-		return tfpb.DataType_DT_INVALID
 	}
 	name, ok := types[n.def.Op]
 	switch {

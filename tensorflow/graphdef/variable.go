@@ -208,7 +208,7 @@ func (r *reader) readRestores(op string) error {
 			}
 		}
 	}
-	lists := map[*node][2][]string{}
+	lists, passed := map[*node][]string{}, passes{} // the strings of constants, each read once
 	for _, def := range defs {
 		if (def.Op != "Assign" && def.Op != "AssignVariableOp") || len(def.Input) < 2 {
 			continue
@@ -218,8 +218,8 @@ func (r *reader) readRestores(op string) error {
 			return &model.Error{At: r.main.nodes[def.Name].place(), Err: err}
 		}
 		from, err := r.main.lookup(def.Input[1])
-		for steps := 0; err == nil && from.node.def.Op == "Identity" && len(from.node.def.Input) > 0 && steps < len(defs); steps++ {
-			from, err = r.main.lookup(strings.TrimPrefix(from.node.def.Input[0], "^"))
+		if err == nil {
+			from, err = passed.origin(from)
 		}
 		if err != nil {
 			return &model.Error{At: r.main.nodes[def.Name].place(), Err: err}
@@ -227,14 +227,11 @@ func (r *reader) readRestores(op string) error {
 		if from.node.def.Op != "RestoreV2" {
 			continue
 		}
-		both, ok := lists[from.node]
-		if !ok {
-			for i := range both {
-				if both[i], err = r.texts(from.node, 1+i); err != nil {
-					return &model.Error{At: from.node.place(), Err: err}
-				}
+		var both [2][]string // names of tensors, and their slices
+		for i := range both {
+			if both[i], err = r.texts(from.node, 1+i, lists); err != nil {
+				return &model.Error{At: from.node.place(), Err: err}
 			}
-			lists[from.node] = both
 		}
 		if from.output >= len(both[0]) || len(both[0]) != len(both[1]) {
 			return &model.Error{At: from.node.place(), Err: fmt.Errorf("it reads %d tensors in %d slices, and output %d of it is assigned: the file is corrupt; get it again", len(both[0]), len(both[1]), from.output)}
@@ -248,14 +245,18 @@ func (r *reader) readRestores(op string) error {
 	return nil
 }
 
-// texts reads the strings that are the i-th input of a node, a constant.
-func (r *reader) texts(n *node, i int) ([]string, error) {
+// texts reads the strings that are the i-th input of a node, a constant. had are those of the
+// constants that were read before.
+func (r *reader) texts(n *node, i int, had map[*node][]string) ([]string, error) {
 	if i >= len(n.def.Input) {
 		return nil, fmt.Errorf("it has no input %d: the file is corrupt; get it again", i)
 	}
 	from, err := r.main.lookup(n.def.Input[i])
 	if err != nil {
 		return nil, err
+	}
+	if list, ok := had[from.node]; ok {
+		return list, nil
 	}
 	t := from.node.def.Attr["value"].GetTensor()
 	if from.node.def.Op != "Const" || t == nil || t.Dtype != tfpb.DataType_DT_STRING {
@@ -267,13 +268,20 @@ func (r *reader) texts(n *node, i int) ([]string, error) {
 	}
 	if shape, _ := c.Spec.Shape(); len(shape) != 1 || int64(shape[0]) > r.Structure {
 		return nil, fmt.Errorf("its input %d is %s; it must be a list of strings", i, c.Spec)
+	} else if err := r.Spend(textBytes * shape[0]); err != nil {
+		return nil, err
 	}
 	made, err := c.Tensor()
 	if err != nil {
 		return nil, err
 	}
-	return garner.Values[string](made)
+	list, err := garner.Values[string](made)
+	had[from.node] = list
+	return list, err
 }
+
+// textBytes is what a string takes in a tensor and in a list, beside its own bytes.
+const textBytes = 32
 
 // parseSlice reads how TensorFlow 1 names a slice of a tensor: "7 2 0,3:-" is 3 rows from 0
 // on of a tensor of 7 rows of 2. "" is the whole.
@@ -312,7 +320,8 @@ func parseSlice(key, text string) (restored, error) {
 // unbind makes the variables that a node changes no constants: each is what a node of the
 // graph makes, which garner does not run.
 func (r *reader) unbind() {
-	all := slices.SortedFunc(maps.Values(r.variables), func(a, b *variable) int { return strings.Compare(b.value.Name, a.value.Name) })
+	all := slices.SortedFunc(maps.Values(r.variables), func(a, b *variable) int { return strings.Compare(a.value.Name, b.value.Name) })
+	var made []*model.Node
 	for _, x := range all {
 		if !x.changed || x.value.From != nil {
 			continue
@@ -323,6 +332,7 @@ func (r *reader) unbind() {
 		}
 		n := &model.Node{Name: x.value.Name, At: "graph_def", Op: op, Outputs: []*model.Value{x.value}}
 		x.value.From, x.value.Constant = n, nil
-		r.top.Nodes = append([]*model.Node{n}, r.top.Nodes...)
+		made = append(made, n)
 	}
+	r.top.Nodes = append(made, r.top.Nodes...)
 }

@@ -185,6 +185,7 @@ func (r *reader) whole(root table) (*model.Graph, error) {
 		}
 	}
 	g := &model.Graph{Name: r.subgraphs[0].name}
+	taken := endNames{make(map[string]bool), make(map[string]bool)}
 	for _, i := range entries {
 		s := &r.subgraphs[i]
 		made, err := r.graph(s)
@@ -198,41 +199,47 @@ func (r *reader) whole(root table) (*model.Graph, error) {
 				prefix = list[0].key + "/"
 			}
 		}
-		r.name(g, made, s, signatures[i], prefix)
+		if r.name(g, made, s, signatures[i], prefix, taken); r.err != nil {
+			return nil, r.err
+		}
 		g.Nodes = append(g.Nodes, made.Nodes...)
 		g.Constants = append(g.Constants, made.Constants...)
 	}
 	return g, r.err
 }
 
+// endNames are the names that the inputs and the results of the model have so far.
+type endNames struct{ inputs, results map[string]bool }
+
 // name adds the inputs and the results of a subgraph to the model's graph, under the names
 // of its signatures.
-func (r *reader) name(g *model.Graph, made *instance, s *subgraphTables, signatures []signature, prefix string) {
-	taken := make(map[string]bool)
-	for _, v := range g.Inputs {
-		taken[v.Name] = true
-	}
-	for i, v := range made.Inputs {
-		if i > 0 && slices.Contains(made.Inputs[:min(i, 8)], v) {
-			continue // one tensor twice
-		}
-		own := v.Name
-		var said []string
-		for _, sig := range signatures {
-			for _, e := range sig.inputs {
-				if e.tensor >= 0 && e.tensor < int64(len(made.values)) && made.values[e.tensor] == v && e.name != "" {
-					said = append(said, e.name)
+func (r *reader) name(g *model.Graph, made *instance, s *subgraphTables, signatures []signature, prefix string, taken endNames) {
+	said := make(map[*model.Value][]string) // what signatures call each input
+	for _, sig := range signatures {
+		for _, e := range sig.inputs {
+			if e.tensor >= 0 && e.tensor < int64(len(made.values)) && e.name != "" {
+				if v := made.values[e.tensor]; made.given[v] {
+					said[v] = append(said[v], e.name)
 				}
 			}
 		}
-		said = append(said, own)
+	}
+	seen := make(map[*model.Value]bool, len(made.given))
+	for i, v := range made.Inputs {
+		if seen[v] {
+			continue // one tensor twice
+		}
+		seen[v] = true
+		own := v.Name
 		v.Name = ""
-		for _, name := range said {
-			r.spend(len(prefix) + len(name))
-			if name = prefix + name; v.Name == "" && !taken[name] {
+		for _, name := range append(said[v], own) {
+			if r.spend(len(prefix) + len(name)); r.err != nil {
+				return
+			}
+			if name = prefix + name; v.Name == "" && !taken.inputs[name] {
 				v.Name = name
-				taken[name] = true
-			} else if name != v.Name && !slices.Contains(v.Aliases, name) && len(v.Aliases) < 8 {
+				taken.inputs[name] = true
+			} else if name != v.Name && len(v.Aliases) < 8 && !slices.Contains(v.Aliases, name) {
 				v.Aliases = append(v.Aliases, name)
 			}
 		}
@@ -240,34 +247,35 @@ func (r *reader) name(g *model.Graph, made *instance, s *subgraphTables, signatu
 			v.Aliases = append(v.Aliases, own)
 		}
 		if v.Name == "" {
+			r.spend(len(prefix) + len(own))
 			v.Name = fmt.Sprintf("%s%s_%d", prefix, own, i)
-			taken[v.Name] = true
+			taken.inputs[v.Name] = true
 		}
 		g.Inputs = append(g.Inputs, v)
 	}
-	results := make(map[string]bool)
-	for _, o := range g.Outputs {
-		results[o.Name] = true
-	}
 	add := func(name string, v *model.Value) {
 		r.spend(inputBytes + len(prefix) + len(name))
-		if name = prefix + name; !results[name] {
-			results[name] = true
+		if name = prefix + name; r.err == nil && !taken.results[name] {
+			taken.results[name] = true
 			g.Outputs = append(g.Outputs, model.Result{Name: name, Value: v})
 		}
 	}
 	called := make(map[*model.Value]bool)
 	for _, sig := range signatures {
 		for _, e := range sig.outputs {
-			v := made.at(r, s, e.tensor, "an output of its signature")
-			if v == nil || r.err != nil {
-				continue
+			if r.err != nil {
+				return
 			}
-			called[v] = true
-			add(e.name, v)
+			if v := made.at(r, s, e.tensor, "an output of its signature"); v != nil {
+				called[v] = true
+				add(e.name, v)
+			}
 		}
 	}
 	for _, o := range made.Outputs {
+		if r.err != nil {
+			return
+		}
 		if !called[o.Value] {
 			add(o.Name, o.Value)
 		}
@@ -277,7 +285,8 @@ func (r *reader) name(g *model.Graph, made *instance, s *subgraphTables, signatu
 // An instance is a subgraph where an operator refers to it, or by itself.
 type instance struct {
 	*model.Graph
-	values []*model.Value // by number of the tensor: the last that was made of it; nil where nothing has read it
+	values []*model.Value        // by number of the tensor: the last that was made of it; nil where nothing has read it
+	given  map[*model.Value]bool // the inputs
 }
 
 // at gives the value that a tensor has now; nil for a number of -1, which is an operand
@@ -315,7 +324,7 @@ func (r *reader) graph(s *subgraphTables) (*instance, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	g := &instance{&model.Graph{Name: s.name}, make([]*model.Value, s.tensors.n)}
+	g := &instance{&model.Graph{Name: s.name}, make([]*model.Value, s.tensors.n), make(map[*model.Value]bool)}
 	r.spend(inputBytes * (s.inputs.n + s.outputs.n))
 	for i := 0; i < s.inputs.n && r.err == nil; i++ {
 		number := int64(s.inputs.i32(i))
@@ -324,6 +333,7 @@ func (r *reader) graph(s *subgraphTables) (*instance, error) {
 			continue
 		}
 		v.Constant = nil // it is given
+		g.given[v] = true
 		g.Inputs = append(g.Inputs, v)
 	}
 	makers, err := r.makers(s)
@@ -391,7 +401,7 @@ func (r *reader) node(s *subgraphTables, g *instance, i int, makers []int32) (*m
 	for k := 0; k < inputs.n && r.err == nil; k++ {
 		number := int64(inputs.i32(k))
 		v := g.at(r, s, number, "an input of an operator")
-		if v != nil && v.Constant == nil && v.From == nil && makers[number] > int32(i) && !slices.Contains(g.Inputs, v) && !r.variable(s, int(number)) {
+		if v != nil && v.Constant == nil && v.From == nil && makers[number] > int32(i) && !g.given[v] && !r.variable(s, int(number)) {
 			return nil, r.atNode(n, garner.Errorf(nil, "it reads tensor %d, %s, which operator %d makes after it; operators run in the order of the file", number, names.Quote(v.Name), makers[number]-1))
 		}
 		n.Inputs = append(n.Inputs, v)

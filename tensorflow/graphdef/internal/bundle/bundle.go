@@ -41,7 +41,7 @@ type Entry struct {
 	Shard        int
 	Offset, Size int64 // bytes in the file of the shard
 	Sum          uint32
-	Slices       []Slice // of a tensor that is stored in slices; the place of such an entry means nothing
+	Slices       []Slice // of a tensor that is stored in slices: they are its elements, each once; the place of such an entry means nothing
 }
 
 // A Slice is a part of a tensor: Length elements from Start on of each axis; Whole is all.
@@ -132,7 +132,7 @@ func (x *Index) entry(e entry) (*Entry, error) {
 		made.Slices = append(made.Slices, slice)
 	}
 	if len(made.Slices) > 0 {
-		return made, nil
+		return made, tiled(made.Shape, made.Slices)
 	}
 	switch {
 	case p.ShardId < 0 || int(p.ShardId) >= x.Shards:
@@ -177,11 +177,11 @@ func (x *Index) Find(key string) *Entry {
 }
 
 // Slice finds the place of a slice of a tensor; nil where the checkpoint has none.
-func (x *Index) Slice(key string, s Slice) *Entry { return x.slices[sliceKey(key, s)] }
+func (x *Index) Slice(key string, s Slice) *Entry { return x.slices[SliceKey(key, s)] }
 
-// sliceKey is the key of a slice in TensorFlow's ordered code: 0, the tensor's key, the
+// SliceKey is the key of a slice in TensorFlow's ordered code: 0, the tensor's key, the
 // number of dims, and start and length along each.
-func sliceKey(key string, s Slice) string {
+func SliceKey(key string, s Slice) string {
 	b := []byte{0}
 	for _, c := range []byte(key) {
 		switch c {

@@ -209,6 +209,77 @@ func marshaled(t testing.TB, p proto.Message) []byte {
 	return b
 }
 
+// TestBlocks holds the messages of tables whose blocks are damaged, with the checksums of what
+// they are.
+func TestBlocks(t *testing.T) {
+	head := marshaled(t, &tfpb.BundleHeaderProto{NumShards: 1})
+	good := append([]byte{0, 0, byte(len(head))}, head...)
+	end := []byte{0, 0, 0, 0, 1, 0, 0, 0} // one restart, at 0
+	// file writes a table of a block of entries, and a block of the given handle.
+	file := func(entries []byte, kind byte, handle []byte) []byte {
+		seal := func(b []byte, kind byte) []byte {
+			return binary.LittleEndian.AppendUint32(append(bytes.Clone(b), kind), Sum(b, []byte{kind}))
+		}
+		b := seal(entries, kind)
+		if handle == nil {
+			handle = binary.AppendUvarint([]byte{0}, uint64(len(entries)))
+		}
+		of := slices.Concat([]byte{0, 1, byte(len(handle)), 'a'}, handle, end)
+		at := uint64(len(b))
+		b = append(b, seal(of, uncompressed)...)
+		footer := append([]byte{0, 0}, binary.AppendUvarint(binary.AppendUvarint(nil, at), uint64(len(of)))...)
+		b = append(append(b, footer...), make([]byte, footerSize-8-len(footer))...)
+		return binary.LittleEndian.AppendUint64(b, magic)
+	}
+	noHandles := file(append(good, end...), 0, nil)
+	copy(noHandles[len(noHandles)-footerSize:], bytes.Repeat([]byte{0xff}, footerSize-8))
+	for _, tt := range []struct {
+		about string
+		b     []byte
+		want  string
+	}{
+		{"as it is", file(append(good, end...), 0, nil), ""},
+		{"numbers without an end", noHandles, "cut short or corrupt"},
+		{"no handle", file(append(good, end...), 0, []byte{}), "cut short or corrupt"},
+		{"half a handle", file(append(good, end...), 0, []byte{0}), "cut short or corrupt"},
+		{"a block beyond", file(append(good, end...), 0, []byte{0, 120}), "a block of 120 bytes at byte 0 is beyond the index"},
+		{"a block at a vast place", file(append(good, end...), 0, binary.AppendUvarint(binary.AppendUvarint(nil, math.MaxUint64), 1)), "is beyond the index"},
+		{"no block", file([]byte{1, 2, 3}, 0, nil), "cut short or corrupt"},
+		{"more restarts than bytes", file(append(bytes.Clone(good), 0xff, 0xff, 0xff, 0xff), 0, nil), "cut short or corrupt"},
+		{"numbers of an entry without an end", file(append([]byte{0xff}, end...), 0, nil), "cut short or corrupt"},
+		{"shared with nothing", file(append([]byte{1, 0, 0}, end...), 0, nil), "cut short or corrupt"},
+		{"a key beyond the block", file(append([]byte{0, 9, 0}, end...), 0, nil), "cut short or corrupt"},
+		{"a value beyond the block", file(append([]byte{0, 0, 9}, end...), 0, nil), "cut short or corrupt"},
+		{"another compression", file(append(good, end...), 2, nil), "is compressed in way 2; there are none (0) and Snappy (1)"},
+		{"no text of Snappy", file([]byte{20, 0xff, 0xff}, 1, nil), "is no text of Snappy"},
+		{"no length of Snappy", file(bytes.Repeat([]byte{0xff}, 12), 1, nil), "says of itself"},
+	} {
+		x, err := Read(tt.b)
+		if tt.want == "" && (err != nil || x.Shards != 1) || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%s: %v; want %q", tt.about, err, tt.want)
+		}
+	}
+}
+
+// TestUsed holds which files have elements, what they are called, and that a key which is not there
+// finds none.
+func TestUsed(t *testing.T) {
+	x, err := Read(indexFile(t, "checkpoint/old.ckpt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, n := range x.Used() {
+		names = append(names, Shard("old.ckpt", n, x.Shards))
+	}
+	if !slices.Equal(names, []string{"old.ckpt.data-00000-of-00002", "old.ckpt.data-00001-of-00002"}) {
+		t.Errorf("%q", names)
+	}
+	if e := x.Find("word"); e != nil {
+		t.Errorf("%+v", e)
+	}
+}
+
 // TestSmall holds that an index costs in proportion to its bytes: keys that repeat each
 // other, a block that says of itself that it becomes gigabytes, blocks in each other.
 func TestSmall(t *testing.T) {
@@ -261,6 +332,10 @@ func TestSliceKey(t *testing.T) {
 	if found != 5 {
 		t.Errorf("%d slices", found)
 	}
+	// Of a scalar, and of a name with the bytes that end a string and that stand for these.
+	if got, want := SliceKey("a\x00b\xffc", Slice{}), "\x00a\x00\xffb\xff\x00c\x00\x01\x00"; got != want {
+		t.Errorf("%q; want %q", got, want)
+	}
 	for v, want := range map[int64]string{
 		0: "\x80", 1: "\x81", -1: "\x7f", 63: "\xbf", 64: "\xc0\x40", -64: "\x40", -65: "\x3f\xbf", 8191: "\xdf\xff", 8192: "\xe0\x20\x00", 1 << 20: "\xf0\x10\x00\x00",
 		math.MaxInt64: "\xff\xc0\x7f\xff\xff\xff\xff\xff\xff\xff", math.MinInt64: "\x00\x3f\x80\x00\x00\x00\x00\x00\x00\x00",
@@ -291,6 +366,18 @@ func TestTexts(t *testing.T) {
 		changed[n] ^= 1
 		if _, err := Texts(changed, 2, sum); err == nil {
 			t.Errorf("byte %d may be changed", n)
+		}
+	}
+	// Lengths that say more than the bytes behind them, and less, with their checksums; a length of 64
+	// bits counts as such.
+	for _, length := range []uint64{4, 2, 1 << 40} {
+		plain := binary.LittleEndian.AppendUint32(nil, uint32(length))
+		if length > math.MaxUint32 {
+			plain = binary.LittleEndian.AppendUint64(nil, length)
+		}
+		rest := append(binary.LittleEndian.AppendUint32(nil, Sum(plain)), "abc"...)
+		if _, err := Texts(append(binary.AppendUvarint(nil, length), rest...), 1, Sum(plain, rest)); err == nil || !strings.Contains(err.Error(), "do not agree") {
+			t.Errorf("%d: %v", length, err)
 		}
 	}
 	if _, err := Texts(b, math.MaxInt, sum); err == nil {

@@ -1,0 +1,110 @@
+package files
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/garner-go/garner"
+)
+
+// checkpoints copies the checkpoints of testdata to a folder of their own.
+func checkpoints(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("../tensorflow/graphdef/testdata/checkpoint")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestPrefix opens checkpoints as tf.train.load_checkpoint does, by their prefix and by their
+// folder, and as models.
+func TestPrefix(t *testing.T) {
+	dir := checkpoints(t)
+	state := filepath.Join(dir, "checkpoint")
+	if err := os.WriteFile(state, []byte("all_model_checkpoint_paths: \"new\"\nmodel_checkpoint_path: \"old.ckpt\"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, operand := range []string{"/old.ckpt#parts", "/old.ckpt.index#parts", "#parts", "/#parts"} {
+		p, err := Parse(dir + operand)
+		if err != nil || p.Path != filepath.Join(dir, "old.ckpt.index") || p.Name != "parts" || p.Format.Name != "tensorflow" {
+			t.Errorf("%s: %+v, %v", operand, p, err)
+			continue
+		}
+		a, done, err := Tensor(t.Context(), dir+operand, Options{})
+		if err != nil {
+			t.Errorf("%s: %v", operand, err)
+			continue
+		}
+		if got := a.Spec().String(); got != "f32[6,4]" {
+			t.Errorf("%s is %s", operand, got)
+		}
+		if err := done(); err != nil {
+			t.Error(err)
+		}
+	}
+	for path, n := range map[string]int{"/old.ckpt": 3, "": 3, "/new": 6} {
+		list, err := List(t.Context(), dir+path, Options{})
+		if err != nil || len(list) != n {
+			t.Errorf("%s: %d arrays, %v", path, len(list), err)
+		}
+		m, err := OpenModel(dir+path, ModelOptions{})
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		if len(m.Files) < 2 || !strings.HasSuffix(m.Files[0], ".index") {
+			t.Errorf("%s: %v", path, m.Files)
+		}
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	// A file of the name of a prefix is itself, and a prefix without an index is nothing.
+	if err := os.WriteFile(filepath.Join(dir, "new"), []byte("1 2 3"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := Parse(filepath.Join(dir, "new")); err != nil || p.Format.Name != "text" {
+		t.Errorf("%+v, %v", p, err)
+	}
+	for _, path := range []string{"/newer", "/newer#words", "/old.ckpt.data-00000-of-00002"} {
+		_, err := Parse(dir + path)
+		refused(t, err, ErrUnknown, "of no format that garner reads")
+	}
+	_, err := ModelFormatOf(dir + "/newer")
+	refused(t, err, garner.ErrAttribute, "is no model file")
+	// What the state of a folder says of other folders, and what is no state.
+	outside := filepath.Join(checkpoints(t), "old.ckpt")
+	for _, text := range []string{
+		"", "model_checkpoint_path: old.ckpt", "model_checkpoint_path: \"../" + filepath.Base(filepath.Dir(outside)) + "/old.ckpt\"",
+		"model_checkpoint_path: \"" + filepath.ToSlash(outside) + "\"", "model_checkpoint_path: \"none\"", "\x00\xff",
+	} {
+		if err := os.WriteFile(state, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Parse(dir + "#parts")
+		refused(t, err, garner.ErrAttribute, "of no format that garner reads")
+		_, err = OpenModel(dir, ModelOptions{})
+		refused(t, err, garner.ErrAttribute, "is no model file")
+	}
+}
+
+// TestSlicedInPlace gathers from a variable that TensorFlow 1 stored in slices of its first axis, where
+// they lie.
+func TestSlicedInPlace(t *testing.T) {
+	const operand = "../tensorflow/graphdef/testdata/old#parts"
+	a, err := Open(t.Context(), operand, Options{InPlace: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	if a.Spec().String() != "f32[7,2]" {
+		t.Errorf("%s", a.Spec())
+	}
+	list, err := List(t.Context(), operand, Options{})
+	if err != nil || len(list) != 1 || list[0].Note != "" || list[0].Bytes != 56 {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
