@@ -82,7 +82,7 @@ var tensorflowRules = func() map[string]rule {
 		"Where":  where,
 		"OneHot": func(c *call) { c.oneHot(c.dtype(2), c.number("axis", -1), c.one("", 1, whole)) },
 		"Unique": unique, "UniqueWithCounts": unique, "UniqueV2": uniqueAlong, "UniqueWithCountsV2": uniqueAlong,
-		"InTopKV2": func(c *call) { c.set(0, c.at(1).as(garner.Bool)) },
+		"InTopKV2": func(c *call) { c.set(0, c.at(1).refined(garner.SpecOfRank(garner.Invalid, garner.Exactly(1))).as(garner.Bool)) },
 
 		"MatMul": func(c *call) {
 			c.product2(c.dtype(0), 0, 1, c.flag("transpose_a", false), c.flag("transpose_b", false))
@@ -94,6 +94,10 @@ var tensorflowRules = func() map[string]rule {
 		"Einsum": func(c *call) { c.einsum(c.dtype(0), c.text("equation", ""), c.in) },
 		"L2Loss": func(c *call) { c.set(0, scalar(c.dtype(0))) },
 
+		"BiasAdd": biasAdd, "BiasAddV1": biasAdd,
+		"LoopCond":         func(c *call) { c.set(0, scalar(garner.Bool).with(c.elems(0))) },
+		"Bincount":         func(c *call) { c.set(0, of(c.dtype(2), c.one("", 1, whole).extent())) },
+		"StringNGrams":     func(c *call) { c.set(0, of(garner.String, anyExtent)); c.set(1, c.at(1).bare()) },
 		"DynamicPartition": dynamicPartition,
 		"DynamicStitch":    dynamicStitch, "ParallelDynamicStitch": dynamicStitch,
 		"SegmentSum": segments, "SegmentMean": segments, "SegmentMax": segments, "SegmentMin": segments, "SegmentProd": segments,
@@ -138,11 +142,11 @@ var tensorflowRules = func() map[string]rule {
 		"ResizeBilinear": resized, "ResizeNearestNeighbor": resized, "ResizeBicubic": resized, "ResizeArea": resized,
 		"DepthToSpace": func(c *call) { c.blocksOfLast(c.number("block_size", 0), false) }, "SpaceToDepth": func(c *call) { c.blocksOfLast(c.number("block_size", 0), true) },
 	}
-	for _, op := range []string{"Identity", "ReadVariableOp", "StopGradient", "PreventGradient", "Snapshot", "CheckNumerics", "DeepCopy", "Enter", "RefEnter", "Exit", "RefExit", "NextIteration", "LoopCond", "Print", "DebugIdentityV2"} {
+	for _, op := range []string{"Identity", "ReadVariableOp", "StopGradient", "PreventGradient", "Snapshot", "CheckNumerics", "DeepCopy", "Enter", "RefEnter", "Exit", "RefExit", "NextIteration", "Print", "DebugIdentityV2"} {
 		all[op] = copied
 	}
 	for _, op := range []string{
-		"Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BiasAdd", "BiasAddV1", "Ceil", "ClipByValue", "Conj", "Cos", "Cosh", "Cumprod", "Cumsum", "CumulativeLogsumexp", "Digamma",
+		"Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Ceil", "ClipByValue", "Conj", "Cos", "Cosh", "Cumprod", "Cumsum", "CumulativeLogsumexp", "Digamma",
 		"Elu", "Erf", "Erfc", "Erfinv", "Exp", "Expm1", "FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel", "Floor", "Inv", "Invert", "InvertPermutation", "LRN", "LeakyRelu",
 		"Lgamma", "Log", "Log1p", "LogSoftmax", "MatrixBandPart", "MatrixInverse", "Ndtri", "QuantizeAndDequantizeV2", "QuantizeAndDequantizeV3", "QuantizeAndDequantizeV4", "RandomShuffle", "Reciprocal", "RegexReplace",
 		"Relu", "Relu6", "Reverse", "ReverseSequence", "ReverseV2", "Rint", "Roll", "Round", "Rsqrt", "Selu", "Sigmoid", "Sign", "Sin", "Sinh", "Softmax", "Softplus", "Softsign", "Sqrt", "Square",
@@ -262,14 +266,32 @@ func (c *call) alike1() fact {
 // isUnequal is NotEqual.
 func isUnequal(e []number) number { return opposite([]number{isEqual(e)}) }
 
-// tensorflowEqual is Equal and NotEqual, which may give a scalar of operands that do not broadcast.
+// tensorflowEqual is Equal and NotEqual. Where incompatible_shape_error is false, operands that do not
+// broadcast give a scalar.
 func tensorflowEqual(do func(e []number) number) rule {
 	return func(c *call) {
 		compare(do)(c)
-		if !c.flag("incompatible_shape_error", true) {
+		if !c.flag("incompatible_shape_error", true) && !broadcasts(c.at(0), c.at(1)) {
 			c.set(0, fact{dtype: garner.Bool, rank: garner.AnyDim})
 		}
 	}
+}
+
+// broadcasts reports whether two operands broadcast in every run.
+func broadcasts(f, g fact) bool {
+	if f.rank == garner.Exactly(0) || g.rank == garner.Exactly(0) {
+		return true
+	}
+	if !f.ranked() || !g.ranked() {
+		return false
+	}
+	for i := range min(len(f.dims), len(g.dims)) {
+		a, b := f.dims[len(f.dims)-1-i], g.dims[len(g.dims)-1-i]
+		if !a.equals(1) && !b.equals(1) && !(a == b && (a.known() || a.is != 0 && a.low >= 1)) {
+			return false
+		}
+	}
+	return true
 }
 
 // tensorflowSelect is Select: its operands have the same dims, and the condition may have fewer.
@@ -575,7 +597,13 @@ func broadcastTo(c *call) {
 		c.set(0, made)
 		return
 	}
-	made := of(f.dtype, extents(shape)...)
+	dims := extents(shape)
+	for i, d := range f.dims { // one that is not 1 stays
+		if at := len(dims) - len(f.dims) + i; at >= 0 && !d.has(1) {
+			dims[at] = dims[at].meet(d)
+		}
+	}
+	made := of(f.dtype, dims...)
 	switch n, ok := made.len(); {
 	case !ok:
 	case len(f.elems) == 1:
@@ -682,9 +710,19 @@ func dynamicStitch(c *call) {
 	if half == 0 || 2*half != len(c.in) {
 		return
 	}
-	made := behind(c.at(half), c.at(0), anyExtent)
+	rows := exactly(0) // one more than the greatest index
+	for i := range half {
+		if c.elems(i) == nil {
+			rows = anyExtent
+			break
+		}
+		for _, e := range c.elems(i) {
+			rows = greater([]number{rows, e.plus(exactly(1)).extent()})
+		}
+	}
+	made := behind(c.at(half), c.at(0), rows)
 	for i := 1; i < half && !made.ranked(); i++ {
-		made = behind(c.at(half+i), c.at(i), anyExtent)
+		made = behind(c.at(half+i), c.at(i), rows)
 	}
 	made.dtype = c.dtype(half)
 	c.set(0, made)
@@ -802,6 +840,20 @@ func tensorflowConv(c *call) {
 	}
 	moved(made.dims, i.first, c.tensorflowWindows(i, sizes))
 	c.set(0, made)
+}
+
+// biasAdd is BiasAdd, whose second input has a number for each channel.
+func biasAdd(c *call) {
+	f := c.at(0).bare()
+	if b := c.at(1); f.ranked() && len(f.dims) > 1 && b.ranked() && len(b.dims) == 1 {
+		at := len(f.dims) - 1
+		if c.text("data_format", "NHWC") == "NCHW" {
+			at = 1
+		}
+		f.dims = slices.Clone(f.dims)
+		f.dims[at] = f.dims[at].meet(b.dims[0])
+	}
+	c.set(0, f)
 }
 
 // convBack is the rule of the gradient of a convolution, whose first input is the shape of the result.
