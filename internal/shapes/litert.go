@@ -50,7 +50,7 @@ var liteRules = func() map[string]rule {
 		"BROADCAST_TO":  broadcastTo,
 		"TILE":          func(c *call) { c.tile(c.list("", 1), false) },
 		"RANGE":         onnxRange,
-		"PAD":           padByPairs, "PADV2": padByPairs,
+		"PAD":           padByPairs, "PADV2": padByPairs, "MIRROR_PAD": padByPairs,
 
 		"ARG_MAX": func(c *call) { c.extreme(c.dtypeNamed("output_type", garner.I64), c.single(1), false) },
 		"ARG_MIN": func(c *call) { c.extreme(c.dtypeNamed("output_type", garner.I64), c.single(1), false) },
@@ -59,7 +59,7 @@ var liteRules = func() map[string]rule {
 		"ONE_HOT": func(c *call) { c.oneHot(c.dtype(2), c.number("axis", -1), c.one("", 1, whole)) },
 		"UNIQUE": func(c *call) {
 			unique(c)
-			c.set(1, c.at(0).refined(garner.SpecOfRank(garner.Invalid, garner.Exactly(1))).as(c.dtypeNamed("idx_out_type", garner.I32)))
+			c.set(1, c.at(0).refined(garner.SpecOfRank(garner.Invalid, garner.Exactly(1))).as(c.saidOf(1)))
 		},
 		"BATCH_MATMUL": batchMatMul("adj_x", "adj_y"),
 		"SCATTER_ND":   func(c *call) { c.filled(c.dtype(1), c.list("", 2), whole) },

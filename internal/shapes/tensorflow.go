@@ -82,7 +82,9 @@ var tensorflowRules = func() map[string]rule {
 		"Where":  where,
 		"OneHot": func(c *call) { c.oneHot(c.dtype(2), c.number("axis", -1), c.one("", 1, whole)) },
 		"Unique": unique, "UniqueWithCounts": unique, "UniqueV2": uniqueAlong, "UniqueWithCountsV2": uniqueAlong,
-		"InTopKV2": func(c *call) { c.set(0, c.at(1).refined(garner.SpecOfRank(garner.Invalid, garner.Exactly(1))).as(garner.Bool)) },
+		"InTopKV2": func(c *call) {
+			c.set(0, c.at(1).refined(garner.SpecOfRank(garner.Invalid, garner.Exactly(1))).as(garner.Bool))
+		},
 
 		"MatMul": func(c *call) {
 			c.product2(c.dtype(0), 0, 1, c.flag("transpose_a", false), c.flag("transpose_b", false))
