@@ -260,7 +260,7 @@ func alike(c *call) { c.set(0, c.alike1()) }
 func (c *call) alike1() fact {
 	made := c.at(0).bare()
 	for i := 1; i < len(c.in); i++ {
-		made = made.refined(c.in[i].spec())
+		made = made.met(c.in[i])
 	}
 	return made
 }
@@ -299,9 +299,9 @@ func broadcasts(f, g fact) bool {
 // tensorflowSelect is Select: its operands have the same dims, and the condition may have fewer.
 func tensorflowSelect(c *call) {
 	x, y := c.at(1), c.at(2)
-	made := x.bare().refined(y.spec())
+	made := x.bare().met(y)
 	if f := c.at(0); f.ranked() && len(f.dims) > 1 {
-		made = made.refined(f.as(garner.Invalid).spec())
+		made = made.met(f.as(garner.Invalid))
 	}
 	if e := c.elems(0); len(e) == 1 && c.at(0).ranked() && len(c.at(0).dims) == 0 && x.elems != nil && y.elems != nil && len(x.elems) == len(y.elems) {
 		switch {
@@ -379,18 +379,18 @@ func (c *call) pack(axis int64) {
 func (c *call) unpack(axis int64) {
 	f := c.at(0)
 	at, ok := axisOf(axis, len(f.dims))
+	made := fact{dtype: f.dtype, rank: garner.Dim{Min: max(f.rank.Min-1, 0), Max: f.rank.Max}}
+	switch {
+	case !f.ranked():
+	case !ok:
+		made = ofUnknown(f.dtype, garner.Exactly(max(len(f.dims)-1, 0)))
+	default:
+		made = of(f.dtype, slices.Delete(slices.Clone(f.dims), at, at+1)...)
+	}
 	for i := range c.out {
-		switch {
-		case !f.ranked():
-			c.set(i, fact{dtype: f.dtype, rank: garner.Dim{Min: max(f.rank.Min-1, 0), Max: f.rank.Max}})
-		case !ok:
-			c.set(i, ofUnknown(f.dtype, garner.Exactly(max(len(f.dims)-1, 0))))
-		default:
-			made := of(f.dtype, slices.Delete(slices.Clone(f.dims), at, at+1)...)
-			if len(f.dims) == 1 && i < len(f.elems) {
-				made = made.with(f.elems[i : i+1])
-			}
-			c.set(i, made)
+		c.set(i, made)
+		if len(f.dims) == 1 && i < len(f.elems) {
+			c.set(i, made.with(f.elems[i:i+1]))
 		}
 	}
 }
@@ -701,8 +701,9 @@ func dynamicPartition(c *call) {
 	if f := c.at(1); f.ranked() {
 		n = number{low: 0, high: volume(f.dims).high}
 	}
+	made := behind(c.at(0), c.at(1), n)
 	for i := range c.out {
-		c.set(i, behind(c.at(0), c.at(1), n))
+		c.set(i, made)
 	}
 }
 
