@@ -40,6 +40,9 @@ var tensorflowRules = func() map[string]rule {
 		"Shape": func(c *call) { c.shapeOf(c.dtypeNamed("out_type", garner.I32), 0, math.MaxInt64) },
 		"ShapeN": func(c *call) {
 			for i := range min(len(c.out), len(c.in)) {
+				if c.node.Outputs[i] == nil {
+					continue // which nothing reads
+				}
 				one := &call{inference: c.inference, node: c.node, in: c.in[i:], out: c.out[i : i+1]}
 				one.shapeOf(c.dtypeNamed("out_type", garner.I32), 0, math.MaxInt64)
 			}
