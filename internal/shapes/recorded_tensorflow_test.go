@@ -17,7 +17,7 @@ import (
 // print; and old names of others.
 var notRecordedTensorFlow = []string{
 	"DebugIdentityV2", "Enter", "Exit", "LookupTableFind", "LookupTableFindV2", "LoopCond", "Merge", "NextIteration", "Placeholder", "PlaceholderWithDefault", "Print",
-	"QuantizeAndDequantizeV3", "QuantizeAndDequantizeV4", "ReadVariableOp", "RefEnter", "RefExit", "StatelessRandomNormalV2", "StatelessRandomUniformV2", "TopK", "VariableShape",
+	"QuantizeAndDequantizeV3", "QuantizeAndDequantizeV4", "ReadVariableOp", "RefEnter", "RefExit", "StatelessRandomNormalV2", "StatelessRandomUniformV2", "TensorListStack", "TopK", "VariableShape",
 }
 
 // TestRecordedTensorFlow holds what is inferred against what TensorFlow has made of small graphs, as TestRecorded

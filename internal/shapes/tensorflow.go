@@ -103,6 +103,7 @@ var tensorflowRules = func() map[string]rule {
 		"LoopCond":         func(c *call) { c.set(0, scalar(garner.Bool).with(c.elems(0))) },
 		"Bincount":         func(c *call) { c.set(0, of(c.dtype(2), c.one("", 1, whole).extent())) },
 		"StringNGrams":     func(c *call) { c.set(0, of(garner.String, anyExtent)); c.set(1, c.at(1).bare()) },
+		"TensorListStack":  tensorListStack,
 		"DynamicPartition": dynamicPartition,
 		"DynamicStitch":    dynamicStitch, "ParallelDynamicStitch": dynamicStitch,
 		"SegmentSum": segments, "SegmentMean": segments, "SegmentMax": segments, "SegmentMin": segments, "SegmentProd": segments,
@@ -697,6 +698,28 @@ func behind(data, other fact, n number) fact {
 		return fact{dtype: data.dtype, rank: garner.Dim{Min: 1, Max: garner.Unbounded}}
 	}
 	return of(data.dtype, slices.Concat([]number{n}, data.dims[len(other.dims):])...)
+}
+
+// tensorListStack is TensorListStack: the elements of a list, each of the shape that is the second input, in which -1
+// is an open dim.
+func tensorListStack(c *call) {
+	d, n := c.dtypeNamed("element_dtype", garner.Invalid), anyExtent
+	if k := c.number("num_elements", -1); k >= 0 {
+		n = exactly(k)
+	}
+	f := c.at(1)
+	if !f.ranked() || len(f.dims) != 1 || f.elems == nil { // a scalar of -1 is no shape
+		c.set(0, fact{dtype: d, rank: garner.Dim{Min: 1, Max: garner.Unbounded}})
+		return
+	}
+	dims := []number{n}
+	for _, e := range f.elems {
+		if e.low < 0 {
+			e = anyExtent
+		}
+		dims = append(dims, e)
+	}
+	c.set(0, of(d, dims...))
 }
 
 func dynamicPartition(c *call) {
