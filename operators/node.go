@@ -163,40 +163,6 @@ func InferNode(n *model.Node) (garner.Spec, error) {
 	return result, nil
 }
 
-// InferModel refines the results of a model's gathers by InferNode, and those of its
-// casts, of Identity and of ReadVariableOp, in the order of the nodes, so that one may read another's
-// result. What follows from the operands replaces what the file says, which may be
-// stale; see [model.Value.Refine]. Where a gather's own rules refuse its operands, its
-// result keeps what the file says.
-//
-// Readers of model files call it, so their callers need not.
-func InferModel(m *model.Model) {
-	for n := range m.Nodes() {
-		if len(n.Outputs) == 0 || n.Outputs[0] == nil {
-			continue
-		}
-		result := n.Outputs[0]
-		if n.IsGather() {
-			if spec, err := InferNode(n); err == nil {
-				result.Refine(spec)
-			}
-			continue
-		}
-		effect, inputs := EffectOf(n)
-		if len(inputs) != 1 || effect != Cast && n.Op != "Identity" && n.Op != "ReadVariableOp" {
-			continue
-		}
-		spec := inputs[0].Spec
-		if effect == Cast {
-			spec.DType = CastType(n)
-		}
-		result.Refine(spec)
-		if result.DimNames == nil {
-			result.DimNames = inputs[0].DimNames
-		}
-	}
-}
-
 // CastType gives the dtype that a node casts to, by its attributes or by the value that
 // it is to be like; garner.Invalid where neither says it, or garner lacks the type.
 func CastType(n *model.Node) garner.DType {

@@ -72,6 +72,7 @@ type gathering struct {
 	further []garner.Tensor // the operands of the call behind the indices; the zero Tensor is one that is not given
 	known   bool            // the survey has the elements of the indices
 	vague   bool            // a further operand is a stand-in
+	decode  *model.Node     // the DEQUANTIZE that makes the table of data, which are codes; nil where data are the table
 
 	// computes says that the operator computes with the elements of data, so that a pending
 	// cast precedes it.
@@ -111,8 +112,12 @@ func (r *runner) operands(n *model.Node) (*gathering, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &gathering{}
-	if g.data, err = r.lazy(call.Inputs[0]); err != nil {
+	g := &gathering{decode: dequantised(n, r.given)}
+	data := call.Inputs[0]
+	if g.decode != nil {
+		data = g.decode.Inputs[0]
+	}
+	if g.data, err = r.lazy(data); err != nil {
 		return nil, err
 	}
 	if g.indices, err = r.tensor(call.Inputs[1]); err != nil {
@@ -198,12 +203,25 @@ func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
 			}
 			dtype = p.Plan().DType // of the elements that are decoded
 		}
+		if g.decode != nil {
+			dtype = garner.F32
+		}
 		if g.op, err = r.amend(Gather{n, g.op, dtype, r.ofShapes(n)}); err != nil {
 			return value{}, err
 		}
 	}
 	var made value
-	if !g.computes {
+	if g.decode != nil {
+		plan, err := garner.NewPlan(g.op, data.tensor.Spec(), g.indices.Spec())
+		if err == nil && (plan.Outside == garner.Zero || plan.Outside == garner.Fill) {
+			err = r.decodeWhole(g)
+			data = g.data
+		}
+		if err != nil {
+			return value{}, err
+		}
+	}
+	if !g.computes && g.decode == nil {
 		first, err := castsFirst(g.op, data, g.indices)
 		if err != nil {
 			return value{}, err
@@ -221,6 +239,10 @@ func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
 		return value{}, err
 	}
 	plan := prepared.Plan()
+	dtype := plan.DType
+	if g.decode != nil {
+		dtype = garner.F32
+	}
 	looked := false
 	if g.known && plan.Bag == nil && (r.survey != nil || r.found.left[n]) && r.looksFirst(n, plan, g.indices) {
 		if err := r.look(ctx, n, plan, g.indices); err != nil {
@@ -228,12 +250,12 @@ func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
 		}
 		looked = true
 	}
-	if r.survey == nil || !r.suffices(plan.DType, plan.Out) { // the ends may be all that is made
-		if err := r.shaped(n.Outputs[0], made.dtypeOf(plan.DType), plan.Out); err != nil {
+	if r.survey == nil || !r.suffices(dtype, plan.Out) { // the ends may be all that is made
+		if err := r.shaped(n.Outputs[0], made.dtypeOf(dtype), plan.Out); err != nil {
 			return value{}, err
 		}
 	}
-	if ends := r.endsWanted(n.Outputs[0], made.dtypeOf(plan.DType)); ends > 0 && g.inParts(plan) {
+	if ends := r.endsWanted(n.Outputs[0], made.dtypeOf(dtype)); ends > 0 && g.inParts(plan) {
 		if r.survey != nil {
 			r.bare = true
 			if !looked {
@@ -249,7 +271,7 @@ func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
 	if plan.Bag != nil { // one row may be the sum of all
 		r.leave(Memory(g.indices.Spec()))
 	}
-	if made.tensor, err = r.new(plan.DType, plan.Out); err != nil {
+	if made.tensor, err = r.new(dtype, plan.Out); err != nil {
 		return value{}, err
 	}
 	if r.bare {
@@ -257,6 +279,9 @@ func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
 			r.mayRefuse()
 		}
 		return made, nil
+	}
+	if g.decode != nil {
+		return made, r.decodeRows(ctx, g, prepared, made.tensor)
 	}
 	return made, r.move(ctx, g, prepared, made.tensor)
 }
@@ -329,7 +354,7 @@ func (g *gathering) arrays() []source.Array {
 // inParts reports whether Part gathers a part of a result and copies no operand.
 func (g *gathering) inParts(plan *garner.Plan) bool {
 	switch {
-	case plan.DType == garner.String:
+	case plan.DType == garner.String, g.decode != nil:
 		return false
 	case (plan.Stored != nil || g.casts()) && !g.data.tensor.Contiguous():
 		return false

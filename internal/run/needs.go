@@ -63,10 +63,13 @@ func Runs(m *model.Model, n *model.Node) bool { return n.IsGather() || evaluator
 
 // Reads lists the values that a node reads when given values stand for those of the
 // model: its inputs, or the operands of its gather, which takes rows of the constant of a
-// compressed table in place of the table. A value may be nil.
+// compressed table, or of codes behind DEQUANTIZE, in place of the table. A value may be nil.
 func Reads(n *model.Node, given map[*model.Value]garner.Tensor) []*model.Value {
 	if n.IsGather() {
 		if c, err := callOf(n, given); err == nil {
+			if d := dequantised(n, given); d != nil {
+				return append([]*model.Value{d.Inputs[0]}, c.Inputs[1:]...)
+			}
 			return c.Inputs
 		}
 	}

@@ -201,16 +201,9 @@ func dequantize(c *call) (garner.Tensor, error) {
 	}
 	in := c.node.Inputs[0]
 	_, given := c.given[in]
-	q, constant := in.Quantised, in.Constant != nil && !given
-	switch {
-	case to != garner.F32:
-		return garner.Tensor{}, garner.Errorf(garner.ErrDType, "DEQUANTIZE to %s is not run; to f32 it is", to)
-	case !from.IsInteger() || from.Bits() > 16:
-		return garner.Tensor{}, garner.Errorf(garner.ErrDType, "DEQUANTIZE of %s is not run; it is of i8, u8, i16, i4 and i2", from)
-	case q == nil || q.Blocks:
-		return garner.Tensor{}, garner.Errorf(garner.ErrDType, "DEQUANTIZE of a value without scales is not run")
-	case len(q.Scales) > 1 && (q.Axis >= t.Rank() || t.Shape()[q.Axis] != len(q.Scales)):
-		return garner.Tensor{}, mismatch("it has %d scales along axis %d of %s", len(q.Scales), q.Axis, t.Shape())
+	s, err := scalingOf(c.node, from, t.Shape(), in.Constant != nil && !given)
+	if err != nil {
+		return garner.Tensor{}, err
 	}
 	made, err := c.new(to, t.Shape())
 	if err != nil || c.bare {
@@ -220,39 +213,11 @@ func dequantize(c *call) (garner.Tensor, error) {
 	if err != nil || c.bare {
 		return made, err
 	}
-	out, err := garner.Values[float32](made)
-	if err != nil {
-		return garner.Tensor{}, err
+	inner := 1
+	if len(s.q.Scales) > 1 {
+		inner, _ = t.Shape()[s.q.Axis+1:].Len()
 	}
-	inner, twice := 1, 0 // twice: how many elements are rounded twice
-	if len(q.Scales) == 1 && constant && (from == garner.I8 || from == garner.I4) {
-		twice = len(out) &^ 7
-	}
-	if len(q.Scales) > 1 {
-		inner, _ = t.Shape()[q.Axis+1:].Len()
-	}
-	const block = 1 << 12
-	whole := make([]int64, block)
-	for at := 0; at < len(out); at += block {
-		n := min(block, len(out)-at)
-		part, err := flat.Slice(0, at, at+n, 1)
-		if err != nil {
-			return garner.Tensor{}, err
-		}
-		if err := readIntegers(part, whole[:n]); err != nil {
-			return garner.Tensor{}, err
-		}
-		for i, code := range whole[:n] {
-			k := (at + i) / inner % len(q.Scales)
-			if scale := q.Scales[k]; at+i < twice {
-				zero := float32(float64(-q.Zeros[k]) * float64(scale))
-				out[at+i] = float32(float32(code)*scale) + zero // the conversion keeps machines from fusing both
-			} else {
-				out[at+i] = float32(code-q.Zeros[k]) * scale
-			}
-		}
-	}
-	return made, nil
+	return made, s.decode(made, flat, func(i int) (int, bool) { return i / inner % len(s.q.Scales), i < s.twice })
 }
 
 // tfliteCast casts to the type of the result, as LiteRT does whatever the options say.

@@ -1,5 +1,10 @@
 package shapes
 
+import (
+	"maps"
+	"slices"
+)
+
 // RuledOps are the operators of ONNX and of ONNX Runtime that have rules.
 func RuledOps() (list []string) {
 	for op := range onnxRules {
@@ -10,3 +15,6 @@ func RuledOps() (list []string) {
 	}
 	return list
 }
+
+// RuledTensorFlowOps are the operators of TensorFlow that have rules.
+func RuledTensorFlowOps() []string { return slices.Collect(maps.Keys(tensorflowRules)) }

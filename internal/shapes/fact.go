@@ -169,3 +169,27 @@ func (f fact) refined(said garner.Spec) fact {
 	}
 	return f
 }
+
+// met is f with what is known of g filled in, a value with the same dtype and dims. Where the two contradict,
+// there is no run.
+func (f fact) met(g fact) fact {
+	if f.dtype == garner.Invalid {
+		f.dtype = g.dtype
+	}
+	switch {
+	case !f.ranked():
+		f.rank, f.dims = g.rank, g.dims
+	case f.rank == g.rank:
+		own := f.dims
+		for i, d := range g.dims {
+			if m := f.dims[i].meet(d); m != f.dims[i] {
+				if &own[0] == &f.dims[0] {
+					own = slices.Clone(own)
+				}
+				own[i] = m
+			}
+		}
+		f.dims = own
+	}
+	return f
+}

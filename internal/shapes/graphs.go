@@ -78,15 +78,27 @@ func (f *inference) kept() bool {
 	return kept
 }
 
+// choices are the operators that give what one of their sub-graphs gives, or their only one, and repeats those
+// that give what they are given after any number of turns.
+var (
+	choices = map[string]bool{
+		"If": true, "StatelessIf": true, "Case": true, "StatelessCase": true, "IF": true, "CALL": true, "STABLEHLO_CASE": true, "STABLEHLO_COMPOSITE": true,
+	}
+	repeats = map[string]bool{"While": true, "StatelessWhile": true, "WHILE": true, "STABLEHLO_WHILE": true}
+)
+
 // parameters sets the parameters of a sub-graph that the format's rules for its node know. Others
 // are what the file says.
 func (f *inference) parameters(n *model.Node, g *model.Graph) {
 	set := func(v *model.Value, made fact) { f.set(v, made.refined(v.Spec)) }
 	switch {
-	case f.model.Format != "ONNX" && n.Op == "If":
+	case f.model.Format != "ONNX" && (choices[n.Op] || repeats[n.Op]):
 		for _, v := range g.Inputs {
-			if len(v.Takes) == 1 {
+			switch len(v.Takes) {
+			case 1:
 				set(v, f.of(v.Takes[0]))
+			case 2: // before the first turn, and after any
+				f.carry(v, v.Takes[0])
 			}
 		}
 	case f.model.Format != "ONNX" || n.Domain != "":
@@ -128,9 +140,13 @@ func (c *call) graphs(before symbol) {
 	n := c.node
 	switch {
 	case slices.ContainsFunc(n.Graphs, func(s model.Subgraph) bool { return s.Graph == nil }):
-	case n.Op == "If" && n.Domain == "":
+	case n.Domain == "" && (choices[n.Op] || repeats[n.Op]):
+		from := len(n.Graphs)
+		if repeats[n.Op] {
+			from = 2
+		}
 		for i, v := range n.Outputs {
-			if v != nil && len(v.Takes) == len(n.Graphs) {
+			if v != nil && len(v.Takes) == from {
 				made := c.of(v.Takes[0])
 				for _, from := range v.Takes[1:] {
 					made = made.either(c.of(from))

@@ -23,7 +23,10 @@ type rule func(c *call)
 // tables give the rule of a node by the format of its model; nil where it has none. A model of
 // another format is as its file says.
 var tables = map[string]func(n *model.Node) rule{
-	"ONNX": onnxRule,
+	"ONNX":       onnxRule,
+	"TensorFlow": tensorflowRule,
+	"TFLite":     liteRule,
+	"StableHLO":  func(*model.Node) rule { return nil }, // the text has the type of each value, but what gathers give
 }
 
 // Infer refines the Spec and the DimNames of every value of a model. What follows from the
@@ -109,20 +112,19 @@ func (f *inference) of(v *model.Value) fact {
 		return f.facts[i]
 	}
 	made := declared(v.Spec)
-	if v.Constant != nil && !f.inputs[v] {
+	if v.Constant != nil && !f.inputs[v] && v.Quantised == nil {
 		made = made.with(elementsOf(v.Constant))
 	}
 	return f.set(v, made)
 }
 
-// elementsOf reads the elements of a constant of at most one dim of few integers or bools; nil
-// for any other.
+// elementsOf reads the elements of a constant of few integers or bools; nil for any other.
 func elementsOf(c *model.Constant) []number {
 	d := c.Spec.DType
 	if !d.IsInteger() && d != garner.Bool {
 		return nil
 	}
-	if _, ok := declared(c.Spec).len(); !ok || len(c.Spec.Dims) > 1 {
+	if _, ok := declared(c.Spec).len(); !ok {
 		return nil
 	}
 	var list []number
@@ -220,10 +222,16 @@ func (f *inference) node(n *model.Node) {
 			r(c)
 		}
 	}
+	fused := n.Attributes["fused_activation_function"] != nil
 	for i, v := range n.Outputs {
-		if v != nil {
-			f.set(v, c.out[i].refined(v.Spec))
+		if v == nil {
+			continue
 		}
+		made := c.out[i].refined(v.Spec)
+		if fused || v.Quantised != nil { // the rules know the numbers of plain integers
+			made.elems = nil
+		}
+		f.set(v, made)
 	}
 }
 

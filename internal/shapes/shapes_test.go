@@ -1,6 +1,7 @@
 package shapes
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -113,13 +114,13 @@ func TestLoopsWiden(t *testing.T) {
 
 // FuzzInfer holds that no graph makes a rule panic, and that every Spec is one.
 func FuzzInfer(f *testing.F) {
-	var ops []string
-	for op := range onnxRules {
-		ops = append(ops, op)
-	}
-	slices.Sort(ops)
-	for i := range ops {
-		f.Add([]byte{byte(i), 0, 1, 2, byte(i), 3, 4, 5, byte(i), 1, 6, 2})
+	formats := []string{"ONNX", "TensorFlow", "TFLite"}
+	ops := make([][]string, len(formats))
+	for i, rules := range []map[string]rule{onnxRules, tensorflowRules, liteRules} {
+		ops[i] = slices.Sorted(maps.Keys(rules))
+		for op := range ops[i] {
+			f.Add([]byte{byte(i), byte(op), 0, 1, 2, byte(op), 3, 4, 5, byte(op), 1, 6, 2})
+		}
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		next := func() int {
@@ -130,6 +131,8 @@ func FuzzInfer(f *testing.F) {
 			b = b[1:]
 			return int(n)
 		}
+		format := next() % len(formats)
+		ops := ops[format]
 		x, y := input("x", garner.F32, "n", "", "n", "c"), input("y", garner.I64, "k")
 		x.Spec.Dims[1] = garner.Dim{Min: next() % 4, Max: 5}
 		g := &model.Graph{Inputs: []*model.Value{x, y}}
@@ -139,7 +142,8 @@ func FuzzInfer(f *testing.F) {
 			for range next() % 6 {
 				n.Inputs = append(n.Inputs, append(values, nil)[next()%(len(values)+1)])
 			}
-			for _, name := range []string{"axis", "axes", "perm", "pads", "strides", "dilations", "kernel_shape", "keepdims", "split", "to", "group", "hidden_size", "output_shape", "blocksize", "start", "end", "num_outputs"} {
+			for _, name := range []string{"axis", "axes", "perm", "pads", "strides", "dilations", "kernel_shape", "keepdims", "split", "to", "group", "hidden_size", "output_shape", "blocksize", "start", "end", "num_outputs",
+				"begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask", "offset", "num_split", "squeeze_dims", "shape", "ksize", "block_size", "k", "keep_dims", "new_shape", "explicit_paddings"} {
 				switch next() % 8 {
 				case 1:
 					n.Attributes[name] = int64(int8(next()))
@@ -158,7 +162,7 @@ func FuzzInfer(f *testing.F) {
 			}
 			g.Nodes = append(g.Nodes, n)
 		}
-		Infer(&model.Model{Format: "ONNX", Graph: g})
+		Infer(&model.Model{Format: formats[format], Graph: g})
 		for _, v := range values {
 			s := v.Spec
 			bad := s.Rank.Min > s.Rank.Max || s.Rank.Min < 0 || s.Rank.Known() != (s.Dims != nil) || s.Rank.Known() && len(s.Dims) != s.Rank.Min

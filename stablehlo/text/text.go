@@ -8,8 +8,8 @@ import (
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/beside"
 	"github.com/garner-go/garner/internal/mapped"
+	"github.com/garner-go/garner/internal/shapes"
 	"github.com/garner-go/garner/model"
-	"github.com/garner-go/garner/operators"
 )
 
 // Format is the model.Format of what this package reads.
@@ -32,7 +32,7 @@ type reader struct {
 	spent int64 // bytes
 }
 
-// Open reads a model and infers the results of its gathers, see operators.InferModel. Its
+// Open reads a model and infers the types of its values, see shapes.Infer. Its
 // file stays mapped until the caller closes the model. It takes memory in proportion to the
 // text, and none for the elements of constants. Errors are *model.Error.
 func Open(path string) (*model.Model, error) {
@@ -88,7 +88,7 @@ func (r *reader) read(b []byte) (*model.Model, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	operators.InferModel(m)
+	shapes.Infer(m)
 	// Constants keep the reader, and need its text alone.
 	*r = reader{path: r.path, file: r.file}
 	if r.file == nil {

@@ -498,3 +498,20 @@ func FuzzModel(f *testing.F) {
 		}
 	})
 }
+
+// TestNamedOutput reads the second output of an operator alone, in a function of a graph that does not describe its
+// operators.
+func TestNamedOutput(t *testing.T) {
+	n := def("n", "StringNGrams", []string{"x", "x"})
+	b, err := proto.Marshal(graph([]*tfpb.FunctionDef{function("F", "n:ngrams_splits:0", n)}, def("a", "PartitionedCall", []string{"in"}, "f", "F")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := FromBytes(b, false, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := m.Graph.Outputs[0].Value; v.Name != "a/n:1" || len(v.From.Outputs) != 2 {
+		t.Errorf("%s, of %d outputs", v.Name, len(v.From.Outputs))
+	}
+}

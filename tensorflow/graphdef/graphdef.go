@@ -42,8 +42,8 @@ import (
 	"github.com/garner-go/garner/internal/mapped"
 	"github.com/garner-go/garner/internal/names"
 	"github.com/garner-go/garner/internal/protofile"
+	"github.com/garner-go/garner/internal/shapes"
 	"github.com/garner-go/garner/model"
-	"github.com/garner-go/garner/operators"
 	"github.com/garner-go/garner/tensorflow/graphdef/internal/tfpb"
 )
 
@@ -91,7 +91,7 @@ type reader struct {
 	protofile.Budget
 }
 
-// Open reads a model and infers the results of its gathers, see operators.InferModel. path is
+// Open reads a model and infers the types of its values, see shapes.Infer. path is
 // a SavedModel's folder or the file in it, a .pb file with a GraphDef, a .meta file, or the
 // .index file of a checkpoint, whose model has constants alone. Its files stay mapped until
 // the caller closes the model. Errors are *model.Error; a signature that the file does not
@@ -146,12 +146,12 @@ func Open(path string, o Options) (*model.Model, error) {
 	if err != nil {
 		return fail(err)
 	}
-	operators.InferModel(m)
+	shapes.Infer(m)
 	return m, nil
 }
 
 // FromBytes reads a SavedModel's file, a MetaGraphDef (meta) or a GraphDef in memory, and
-// infers the results of its gathers. The model views b, which must not change. Its variables
+// infers the types of its values. The model views b, which must not change. Its variables
 // are values of known type, like inputs, and no constants.
 func FromBytes(b []byte, meta bool, o Options) (*model.Model, error) {
 	r := &reader{names: map[string]string{}}
@@ -163,7 +163,7 @@ func FromBytes(b []byte, meta bool, o Options) (*model.Model, error) {
 	if err != nil {
 		return nil, model.InFile("", err)
 	}
-	operators.InferModel(m)
+	shapes.Infer(m)
 	return m, nil
 }
 

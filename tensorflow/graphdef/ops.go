@@ -75,7 +75,7 @@ var outputs = map[string][]string{
 	"FusedBatchNorm":   {"y", "batch_mean", "batch_variance", "reserve_space_1", "reserve_space_2"},
 	"FusedBatchNormV2": {"y", "batch_mean", "batch_variance", "reserve_space_1", "reserve_space_2"},
 	"FusedBatchNormV3": {"y", "batch_mean", "batch_variance", "reserve_space_1", "reserve_space_2", "reserve_space_3"},
-	"Moments":          {"mean", "variance"}, "MaxPoolWithArgmax": {"output", "argmax"},
+	"Moments":          {"mean", "variance"}, "MaxPoolWithArgmax": {"output", "argmax"}, "StringNGrams": {"ngrams", "ngrams_splits"},
 }
 
 // types are the types of the first output of operators, by the attribute that has it, or as

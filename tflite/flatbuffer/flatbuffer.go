@@ -8,8 +8,8 @@ import (
 
 	"github.com/garner-go/garner/internal/beside"
 	"github.com/garner-go/garner/internal/mapped"
+	"github.com/garner-go/garner/internal/shapes"
 	"github.com/garner-go/garner/model"
-	"github.com/garner-go/garner/operators"
 )
 
 // A reader is one reading of a model.
@@ -33,7 +33,7 @@ type reader struct {
 
 }
 
-// Open reads a model and infers the results of its gathers, see operators.InferModel. Its
+// Open reads a model and infers the types of its values, see shapes.Infer. Its
 // files stay mapped until the caller closes the model. It takes memory in proportion to the
 // model's tensors and operators, and none for their elements. Errors are *model.Error.
 func Open(path string) (*model.Model, error) {
@@ -103,7 +103,7 @@ func (r *reader) read(b []byte) (*model.Model, error) {
 	if r.path != "" {
 		m.Files = append([]string{r.path}, r.folder.Names(slices.Clone(r.groups))...)
 	}
-	operators.InferModel(m)
+	shapes.Infer(m)
 	return m, nil
 }
 
