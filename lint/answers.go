@@ -43,6 +43,9 @@ var outsideAnswers = append([]Evidence{
 	recorded("tensorflow.GatherNd", Clamps, "tf-gathernd-past-end-row").in(xla),
 	recorded("tensorflow.gather_nd", Refuses, "tf-gather-nd-past-end-row"),
 	recorded("tensorflow.gather_nd", Clamps, "tf-gather-nd-past-end-row").in(xla),
+	recorded("tensorflow.sparse_segment_sum", Refuses, "tensorflow-sparse-segment-sum-past-end-sum"),
+	recorded("tensorflow.sparse_segment_mean", Refuses, "tensorflow-sparse-segment-mean-past-end-mean"),
+	recorded("tensorflow.sparse_segment_sqrtn", Refuses, "tensorflow-sparse-segment-sqrtn-past-end-sqrtn"),
 	recorded("torch.index_select", Refuses, "torch-index-select-past-end"),
 	recorded("torch.embedding", Refuses, "torch-embedding-past-end"),
 	recorded("torch.gather", Refuses, "torch-gather-past-end"),
@@ -83,6 +86,9 @@ var negativeAnswers = append([]Evidence{
 	recorded("tensorflow.GatherV2", Refuses, "tf-gatherv2-negative"),
 	recorded("tensorflow.GatherNd", Refuses, "tf-gathernd-negative-rows"),
 	recorded("tensorflow.gather_nd", Refuses, "tf-gather-nd-negative-rows"),
+	recorded("tensorflow.sparse_segment_sum", Refuses, "tensorflow-sparse-segment-sum-negative-sum"),
+	recorded("tensorflow.sparse_segment_mean", Refuses, "tensorflow-sparse-segment-mean-negative-mean"),
+	recorded("tensorflow.sparse_segment_sqrtn", Refuses, "tensorflow-sparse-segment-sqrtn-negative-sqrtn"),
 	recorded("torch.index_select", Refuses, "torch-index-select-negative"),
 	recorded("torch.embedding", Refuses, "torch-embedding-negative"),
 	recorded("torch.gather", Refuses, "torch-gather-negative"),
@@ -94,6 +100,15 @@ var negativeAnswers = append([]Evidence{
 	recorded("tflite.GATHER_ND", Refuses, "lint-tflite-tuples-negative"),
 	recorded("tflite.EMBEDDING_LOOKUP", Refuses, "tflite-lookup-negative"),
 }, ofBags("lint-bag-negative-")...)
+
+// movedAnswers are the recorded answers of XLA to a start outside.
+var movedAnswers = []Evidence{
+	recorded("stablehlo.gather", Clamps, "lint-hlo-gather-negative"),
+	recorded("stablehlo.gather", Clamps, "lint-hlo-gather-past-end"),
+	recorded("stablehlo.gather", Clamps, "lint-hlo-gather-window"),
+	recorded("stablehlo.dynamic_gather", Clamps, "lint-hlo-dynamic-gather-negative"),
+	recorded("stablehlo.dynamic_gather", Clamps, "lint-hlo-dynamic-gather-past-end"),
+}
 
 // ofBags returns the recorded answers of OpenVINO's bags, whose cases begin alike.
 func ofBags(prefix string) []Evidence {

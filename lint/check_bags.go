@@ -14,8 +14,10 @@ import (
 )
 
 // bags reports whether an operator adds up the rows that it gathers. Models have those of
-// OpenVINO alone.
-func bags(operator string) bool { return strings.HasPrefix(operator, "openvino.Embedding") }
+// OpenVINO and of TensorFlow.
+func bags(operator string) bool {
+	return strings.HasPrefix(operator, "openvino.Embedding") || strings.HasPrefix(operator, "tensorflow.sparse_segment_")
+}
 
 // named gives an input of a gather by the name that its operator has for it; an unknown
 // value where the node leaves it out, or the operator has none.
@@ -55,7 +57,9 @@ func misplacedEnds(r *Rule, s *subject) error {
 			most, beyond = int64(dims[0].Max), fmt.Sprintf("passes the end: there are %s indices", dims[0])
 		}
 	} else {
-		severity = Warning // no runtime refuses them
+		if severity = Warning; runtimeOf(s.operator.Name) == TensorFlow { // OpenVINO takes them
+			severity = r.Severity
+		}
 		if n, known, err := s.number(named(s.node, s.operator, "num_segments")); err != nil {
 			return err
 		} else if known && n >= 0 {

@@ -79,6 +79,8 @@ func constantOutside(r *Rule, s *subject) error {
 // "" where it is unknown.
 func (s *subject) axisNamed(component int) string {
 	switch {
+	case isWindows(s.operator):
+		return s.windowAxis(component)
 	case s.operator.Kind == operators.GatherND:
 		return fmt.Sprintf(" axis %d of data", s.batch+component)
 	case s.axisKnown:

@@ -19,6 +19,7 @@ const (
 	JAX         Runtime = "jax"
 	WebNN       Runtime = "webnn"
 	LiteRT      Runtime = "litert"
+	XLA         Runtime = "xla"
 )
 
 // runtimes lists all runtimes with their display name, the recorded version, and
@@ -36,6 +37,7 @@ var runtimes = []struct {
 	{JAX, "JAX", "jax 0.10.2 CPU (x64 on)", []string{"jax"}},
 	{WebNN, "WebNN", "", []string{"webnn"}}, // its cases come from web-platform-tests
 	{LiteRT, "LiteRT", "tf.lite 2.21.0 CPU", []string{"tflite"}},
+	{XLA, "XLA", "xla of jax 0.10.2 CPU", []string{"stablehlo"}},
 }
 
 // AllRuntimes lists every runtime.
@@ -157,6 +159,8 @@ const (
 	fromONNX = "reading ONNX"
 
 	fromTFLite  = "reading TFLite"
+	fromTF      = "reading TensorFlow"
+	ignoring    = "bad_indices_policy IGNORE"
 	static      = "static dims"
 	openRank    = "data of open rank"
 	shortVector = "a vector of up to 64 integers" // which has a path of its own, without checks

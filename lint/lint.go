@@ -117,9 +117,12 @@ func NotJudged(m *model.Model) []Unjudged {
 		if !n.IsGather() {
 			continue
 		}
-		if !slices.ContainsFunc(outsideAnswers, func(e Evidence) bool { return e.Operator == n.Operator }) {
+		if !slices.ContainsFunc(slices.Concat(outsideAnswers, movedAnswers), func(e Evidence) bool { return e.Operator == n.Operator }) {
 			list = append(list, Unjudged{n, n.Operator, noRules})
 			continue
+		}
+		if why := unjudgedWindows(n); why != "" {
+			list = append(list, Unjudged{n, n.Operator, why})
 		}
 		if dequantised(input(n, 0)) != nil {
 			list = append(list, Unjudged{n, n.Operator, "its table is dequantised before it; lint judges the indices, and not how runtimes compute the table's values"})
@@ -202,7 +205,8 @@ var homes = map[string][]Runtime{
 	"ONNX":        {OpenVINO, ONNXRuntime},
 	"OpenVINO IR": {OpenVINO},
 	"TFLite":      {LiteRT, OpenVINO},
-	"TensorFlow":  {TensorFlow},
+	"TensorFlow":  {TensorFlow, OpenVINO},
+	"StableHLO":   {XLA},
 }
 
 // A linter collects the findings of one model.
@@ -225,6 +229,7 @@ type linter struct {
 	ranges   map[*model.Value]bounds            // what bounds found
 	sources  *trail.Trail[*model.Value]         // as sourcesOf says
 	begun    map[*model.Value]int32             // values that bounds has visited: see groups
+	uses     map[*model.Value][]*model.Node     // as usesOf says; nil before it is needed
 	at       operation                          // what compute works on
 	held     map[any]bounds                     // constants that bounds has read, as stored
 	lists    map[*model.Constant][]int64        // short constants that are attributes in other formats, as list read them
@@ -309,7 +314,7 @@ func (s *subject) answers(r *Rule, over ...Answer) []Evidence {
 			if e.Operator != name || name == "" || e.Runtime() != runtime || slices.Contains(over, e.Answer) {
 				continue
 			}
-			if runtime == TensorFlow && s.ignores() && ofBadIndices(e) {
+			if runtime == TensorFlow && s.ignores() && ofBadIndices(e) || e.Run == ignoring && !s.ignores() || e.Run == fromTF && s.format != "TensorFlow" {
 				continue
 			}
 			if short := s.shortVector(); e.Run == shortVector && !short || runtime == OpenVINO && e.Answer == Zeros && short {
@@ -363,7 +368,10 @@ func (s *subject) as(r Runtime) string {
 	if s.operator.Name == "tflite.hybrid-embedding-lookup" && r == OpenVINO { // which dequantises the table before a gather
 		return "openvino.Gather-8"
 	}
-	if combines(s.operator) {
+	if r == OpenVINO && segmentsAsBags(s.node) {
+		return "openvino.EmbeddingSegmentsSum-3"
+	}
+	if combines(s.operator) || runtimeOf(s.operator.Name) == XLA { // no other runtime moves windows inside
 		return ""
 	}
 	batched := s.batch != 0

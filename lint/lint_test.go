@@ -247,7 +247,7 @@ func TestSeverities(t *testing.T) {
 	if _, err := ParseSeverity("fatal"); err == nil || !strings.Contains(err.Error(), "there are note, warning, error") {
 		t.Error(err)
 	}
-	if !slices.Equal(AllRuntimes(), []Runtime{OpenVINO, ONNXRuntime, TensorFlow, Torch, JAX, WebNN, LiteRT}) || Runtime("x").Name() != "x" || Runtime("x").Recorded() != "" {
+	if !slices.Equal(AllRuntimes(), []Runtime{OpenVINO, ONNXRuntime, TensorFlow, Torch, JAX, WebNN, LiteRT, XLA}) || Runtime("x").Name() != "x" || Runtime("x").Recorded() != "" {
 		t.Error(AllRuntimes())
 	}
 }

@@ -61,6 +61,9 @@ var decisions = map[string]string{
 	"L.32": "the file does not say whether the model needs the node",
 	"L.33": "the file does not say which indices belong to each bag",
 	"L.34": "the file does not say what a bag without indices is",
+	"L.36": "it is for TensorFlow's own tools to write a TensorFlow model",
+	"L.37": "only a person knows whether OpenVINO is to run the model",
+	"L.38": "only a person knows what an index outside is to give",
 	"L.35": "the scale must be repeated in the constant itself, and weights are not rewritten",
 }
 

@@ -511,8 +511,9 @@ var rules = []Rule{
 	},
 	{
 		ID: "L.33", Severity: Error, Title: "Bags end where they cannot",
-		About: "Looks at constant offsets and segment ids of OpenVINO's bags: offsets that are negative, fall, or pass the end of the indices, and segment ids that are negative, fall, or are " +
-			"no segment. The specifications require that neither falls. OpenVINO refuses such offsets in a run. It takes such segment ids, as a finding that is a warning says.",
+		About: "Looks at constant offsets and segment ids of bags: offsets that are negative, fall, or pass the end of the indices, and segment ids that are negative, fall, or are " +
+			"no segment. The specifications require that neither falls. OpenVINO refuses such offsets in a run. It takes such segment ids, as a finding that is a warning says. TensorFlow refuses them; " +
+			"of its SparseSegmentMean and SparseSegmentSqrtN OpenVINO makes bags with segments.",
 		Remedy: "Decide which indices belong to each bag, and correct the constant: offsets are in 0 … q and do not fall, where q is the number of indices; segment ids are below num_segments and do not fall.",
 		Evidence: slices.Concat(
 			haltsAt("openvino.EmbeddingBagOffsetsSum-3", "lint-bag-ends-fall-offsets-3", "lint-bag-ends-below-offsets-3", "lint-bag-ends-past-end-offsets-3"),
@@ -521,6 +522,16 @@ var rules = []Rule{
 				recorded("openvino.EmbeddingSegmentsSum-3", Sorts, "lint-bag-ends-fall-segments-3"),
 				recorded("openvino.EmbeddingSegmentsSum-3", Sorts, "lint-bag-ends-below-segments-3"),
 				recorded("openvino.EmbeddingSegmentsSum-3", Sorts, "lint-bag-ends-past-end-segments-3"),
+				recorded("openvino.EmbeddingSegmentsSum-3", Ends, "lint-tensorflow-segments-below").in(fromTF),
+				recorded("tensorflow.sparse_segment_sum", Refuses, "tensorflow-sparse-segment-sum-unsorted-sum"),
+				recorded("tensorflow.sparse_segment_sum", Refuses, "tensorflow-sparse-segment-sum-segment-negative-sum"),
+				recorded("tensorflow.sparse_segment_sum", Refuses, "tensorflow-sparse-segment-sum-segment-outside-sum"),
+				recorded("tensorflow.sparse_segment_mean", Refuses, "tensorflow-sparse-segment-mean-unsorted-mean"),
+				recorded("tensorflow.sparse_segment_mean", Refuses, "tensorflow-sparse-segment-mean-segment-negative-mean"),
+				recorded("tensorflow.sparse_segment_mean", Refuses, "tensorflow-sparse-segment-mean-segment-outside-mean"),
+				recorded("tensorflow.sparse_segment_sqrtn", Refuses, "tensorflow-sparse-segment-sqrtn-unsorted-sqrtn"),
+				recorded("tensorflow.sparse_segment_sqrtn", Refuses, "tensorflow-sparse-segment-sqrtn-segment-negative-sqrtn"),
+				recorded("tensorflow.sparse_segment_sqrtn", Refuses, "tensorflow-sparse-segment-sqrtn-segment-outside-sqrtn"),
 			},
 		),
 		check: misplacedEnds,
@@ -552,6 +563,47 @@ var rules = []Rule{
 			recorded(compressedGather, Ends, "lint-scale-of-group"),
 		},
 		check: repeatedScale,
+	},
+	{
+		ID: "L.36", Severity: Warning, Title: "A gather of TensorFlow is read by OpenVINO",
+		About: "Finds gathers of a TensorFlow model (SavedModel, GraphDef) whose indices may be negative or outside. TensorFlow refuses such an index, or with bad_indices_policy IGNORE writes zeros. OpenVINO reads the model " +
+			"with its own operators, and knows no bad_indices_policy: it counts a negative index from the end, and for one outside writes zeros (Gather, GatherV2, ResourceGather), or reads other memory (GatherNd).",
+		Remedy:  "Clamp the indices in the model to the axis, or check them before each run.",
+		Changes: true,
+		Evidence: []Evidence{
+			recorded("tensorflow.Gather", Refuses, "tf-gather-v1-past-end"),
+			recorded("tensorflow.GatherV2", Refuses, "tf-gatherv2-past-end"),
+			recorded("tensorflow.GatherNd", Refuses, "tf-gathernd-past-end-row"),
+			recorded("tensorflow.GatherNd", Zeros, "lint-tensorflow-ignoring-past-end").in(ignoring),
+			recorded("openvino.Gather-8", Counts, "lint-tensorflow-gather-negative").in(fromTF),
+			recorded("openvino.Gather-8", Counts, "lint-tensorflow-resource-negative").in(fromTF),
+			recorded("openvino.Gather-8", Zeros, "lint-tensorflow-gather-past-end").in(fromTF),
+			recorded("openvino.Gather-8", Zeros, "lint-tensorflow-resource-past-end").in(fromTF),
+			recorded("openvino.GatherND-8", Counts, "lint-tensorflow-tuples-negative").in(fromTF),
+			recorded("openvino.GatherND-8", ReadsOther, "lint-tensorflow-tuples-past-end").in(fromTF),
+			recorded("openvino.GatherND-8", ReadsOther, "lint-tensorflow-ignoring-past-end").in(fromTF),
+		},
+		check: asTensorFlow,
+	},
+	{
+		ID: "L.37", Severity: Warning, Title: "OpenVINO's reader lacks a bag of TensorFlow",
+		About:  "Finds SparseSegmentSum, and SparseSegmentMean and SparseSegmentSqrtN with num_segments. OpenVINO does not read a model that has one. It reads SparseSegmentMean and SparseSegmentSqrtN without num_segments.",
+		Remedy: "Decide whether OpenVINO is to run the model; for it, write a mean without num_segments.",
+		Evidence: []Evidence{
+			recorded("openvino.EmbeddingSegmentsSum-3", Refuses, "lint-tensorflow-sum-inside").in(fromTF),
+			recorded("openvino.EmbeddingSegmentsSum-3", Refuses, "lint-tensorflow-sum-of-inside").in(fromTF),
+			recorded("openvino.EmbeddingSegmentsSum-3", Refuses, "lint-tensorflow-mean-of-inside").in(fromTF),
+			recorded("openvino.EmbeddingSegmentsSum-3", Refuses, "lint-tensorflow-sqrtn-of-inside").in(fromTF),
+		},
+		check: unreadBag,
+	},
+	{
+		ID: "L.38", Severity: Warning, Title: "A start outside is moved inside",
+		About: "Finds gathers of StableHLO whose starts may be outside. XLA moves such a start inside, without an error: a wrong index reads the first or the last row. " +
+			"No finding is a gather with a mask behind it (Select by Compare of the starts), as JAX's mode fill has, nor one of starts that Clamp or Select bound. Starts that are not constant are a note.",
+		Remedy:   "Decide what an index outside is to give; JAX writes that for its modes fill and wrap.",
+		Evidence: movedAnswers,
+		check:    movedStarts,
 	},
 }
 

@@ -18,6 +18,7 @@ import (
 // A gather describes the model of a test.
 type gather struct {
 	op            string
+	node          string // the name of the node's operator in a model of TensorFlow
 	data, indices *model.Value
 	axis          *model.Value // input of OpenVINO's Gather
 	further       []*model.Value
@@ -32,8 +33,15 @@ func (g gather) model() *model.Model {
 		m.Path, m.Format = "m.xml", "OpenVINO IR"
 	case strings.HasPrefix(g.op, "tflite."):
 		m.Path, m.Format = "m.tflite", "TFLite"
+	case strings.HasPrefix(g.op, "tensorflow.") && g.node != "":
+		m.Path, m.Format = "m", "TensorFlow"
+	case strings.HasPrefix(g.op, "stablehlo."):
+		m.Path, m.Format = "m.mlir", "StableHLO"
 	}
 	n := &model.Node{Name: "g", At: "line 3, column 7", Op: "Gather", Operator: g.op, Attributes: g.attributes}
+	if g.node != "" {
+		n.Op = g.node
+	}
 	n.Inputs = []*model.Value{g.data, g.indices}
 	if g.axis != nil {
 		n.Inputs = append(n.Inputs, g.axis)
@@ -685,6 +693,68 @@ var tests = []struct {
 		{op: "tflite.GATHER", data: given("f32[5,2]"), indices: clip("i32[3]", 0, 4)},
 		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: given("i32[3]")},
 	}},
+	{"L.36", []meets{
+		{gather{op: "tensorflow.GatherV2", node: "GatherV2", data: given("f32[5,2]"), indices: given("i32[3]"), axis: i64(nil, 0)}, Warning, "tensorflow openvino",
+			`the indices come from the input "in" and nothing bounds them; with one below 0 or outside: OpenVINO (reading TensorFlow) counts it from the end, OpenVINO (reading TensorFlow) writes zeros, TensorFlow refuses it`},
+		{gather{op: "tensorflow.Gather", node: "ResourceGather", data: given("f32[5,2]"), indices: given("i32[3]")}, Warning, "tensorflow openvino", "OpenVINO (reading TensorFlow) writes zeros"},
+		{gather{op: "tensorflow.GatherNd", node: "GatherNd", data: given("f32[5,2]"), indices: made("Minimum", "i32[3,1]", given("i32[3,1]"), i32of(4))}, Warning, "tensorflow openvino", "nothing bounds them from below"},
+		{gather{op: "tensorflow.GatherNd", node: "GatherNd", data: given("f32[5,2]"), indices: given("i32[3,1]"), attributes: map[string]any{"bad_indices_policy": "IGNORE"}}, Warning, "tensorflow openvino",
+			"OpenVINO (reading TensorFlow) reads other memory, TensorFlow (bad_indices_policy IGNORE) writes zeros"},
+	}, []gather{
+		{op: "tensorflow.GatherV2", node: "GatherV2", data: given("f32[5,2]"), indices: made("Maximum", "i32[3]", made("Minimum", "i32[3]", given("i32[3]"), i32of(4)), i32of(0)), axis: i64(nil, 0)},
+		{op: "tensorflow.GatherV2", data: given("f32[5,2]"), indices: given("i32[3]"), axis: i64(nil, 0)}, // of another format
+		{op: "tensorflow.sparse_segment_mean", node: "SparseSegmentMean", data: given("f32[5,2]"), indices: given("i32[3]"), further: []*model.Value{given("i32[3]")}},
+	}},
+	{"L.37", []meets{
+		{segmentsOf("sum", "SparseSegmentSum"), Warning, "openvino", "the node is a SparseSegmentSum: OpenVINO (reading TensorFlow) refuses it"},
+		{segmentsOf("mean", "SparseSegmentMeanWithNumSegments"), Warning, "openvino", "the node is a SparseSegmentMeanWithNumSegments"},
+	}, []gather{segmentsOf("mean", "SparseSegmentMean"), segmentsOf("sqrtn", "SparseSegmentSqrtN"), {op: "tensorflow.GatherNd", node: "GatherNd", data: given("f32[5,2]"), indices: given("i32[3,1]")}}},
+	{"L.38", []meets{
+		{windows(given("i32[3,1]"), 1), Note, "xla", `the indices come from the input "in" and nothing bounds them; with one outside: XLA takes the nearest position`},
+		{windows(held(garner.Of([]int32{0, -1, 5}, 3, 1)), 1), Warning, "xla", "indices[1,0] = -1 is outside axis 0 of data, which has 5 such starts (and 1 more of 3): XLA takes the nearest position"},
+		{windows(held(garner.Of([]int32{0, 4, 3}, 3, 1)), 2), Warning, "xla", "indices[1,0] = 4 is outside axis 0 of data in windows of 2, which has 4 such starts"},
+		{windows(hlo("clamp", "i32[3,1]", nil, i32of(0), given("i32[3,1]"), i32of(4)), 2), Note, "xla", "the indices may be 0 to 4, and axis 0 of data in windows of 2 has 4"},
+		{windows(hlo("add", "i32[1]", nil, held(garner.Of([]int32{3}, 1)), held(garner.Of([]int32{4}, 1))), 1), Warning, "xla", "the indices are computed from constants and are 7 to 7, and axis 0 of data has 5 starts"},
+		{windows(hlo("remainder", "i32[3,1]", nil, given("i32[3,1]"), i32of(5)), 1), Note, "xla", "the indices may be -4 to 4"},
+		{gather{op: "stablehlo.dynamic_gather", data: given("f32[5,2]"), indices: given("i32[3,1]"), further: []*model.Value{i64([]int{2}, 1, 2)}, attributes: windows(nil, 1).attributes}, Note, "xla", "nothing bounds them"},
+		{windows(hlo("concatenate", "i32[3,2]", map[string]any{"dimension": int64(1)}, hlo("iota", "i32[3,1]", map[string]any{"iota_dimension": int64(0)}), held(garner.Of([]int32{0, 2, 0}, 3, 1))), 1, 0, 1), Note, "xla", "the indices may be 0 to 2, and axis 1 of data has 2"},
+	}, []gather{
+		windows(held(garner.Of([]int32{0, 4, 3}, 3, 1)), 1),
+		windows(hlo("clamp", "i32[3,1]", nil, i32of(0), given("i32[3,1]"), i32of(3)), 2),
+		windows(hlo("convert", "i32[3,1]", nil, hlo("iota", "i64[3,1]", map[string]any{"iota_dimension": int64(0)})), 1),
+		windows(hlo("broadcast_in_dim", "i32[3,1]", map[string]any{"broadcast_dimensions": []int64{0}}, hlo("reverse", "i32[3]", nil, hlo("iota", "i32[3]", map[string]any{"iota_dimension": int64(0)}))), 1),
+		windows(hlo("select", "i32[3,1]", nil, given("bool[3,1]"), held(garner.Of([]int32{1, 2, 3}, 3, 1)), hlo("negate", "i32[3,1]", nil, held(garner.Of([]int32{-1, -2, -3}, 3, 1)))), 1),
+		windows(hlo("pad", "i32[3,1]", nil, held(garner.Of([]int32{1, 2}, 2, 1)), i32of(4)), 1),
+		windows(hlo("get_dimension_size", "i32[1]", map[string]any{"dimension": int64(1)}, given("f32[3,4]")), 1),
+		{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: given("i64[3,1]")},
+	}},
+}
+
+// segmentsOf returns a bag of TensorFlow with segments from an input.
+func segmentsOf(kind, node string) gather {
+	return gather{op: "tensorflow.sparse_segment_" + kind, node: node, data: given("f32[5,2]"), indices: given("i32[3]"), further: []*model.Value{given("i32[3]")}}
+}
+
+// windows returns a gather of StableHLO of f32[5,2] by windows of so many rows; their starts address the given axes, or 0.
+func windows(starts *model.Value, rows int64, axes ...int64) gather {
+	along, sizes := int64(1), []int64{rows, 2}
+	if len(axes) == 0 {
+		axes = []int64{0}
+	} else {
+		sizes[1] = 1
+	}
+	if starts != nil {
+		along = int64(starts.Spec.Rank.Min) - 1
+	}
+	return gather{op: "stablehlo.gather", data: given("f32[5,2]"), indices: starts, attributes: map[string]any{
+		"offset_dims": []int64{1, 2}, "collapsed_slice_dims": []int64{}, "start_index_map": axes, "index_vector_dim": along, "slice_sizes": sizes}}
+}
+
+// hlo returns the output of an operator of StableHLO.
+func hlo(op, spec string, attributes map[string]any, of ...*model.Value) *model.Value {
+	v := made(op, spec, of...)
+	v.From.Attributes = attributes
+	return v
 }
 
 // i32of returns a constant i32.

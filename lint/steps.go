@@ -100,6 +100,9 @@ func (l *linter) stepOf(v *model.Value) (step, bool) {
 	if !ok {
 		s, ok = tfliteSteps[name]
 	}
+	if l.format == "StableHLO" {
+		s, ok = hloSteps[name]
+	}
 	return s, ok && (s.operands != nil || isFirst(v)) // what needs all inputs has one result
 }
 

@@ -260,7 +260,10 @@ func expanded(c *operation) bounds {
 	return b
 }
 
-func concatenated(c *operation) bounds {
+func concatenated(c *operation) bounds { return concatenatedAlong(c, c.number("axis", 1)) }
+
+// concatenatedAlong is the bounds of all inputs, one behind the other along an axis.
+func concatenatedAlong(c *operation, axis int64) bounds {
 	list := make([]bounds, 0, len(c.node.Inputs)) // there may be 100,000
 	for i := range c.node.Inputs {
 		if b, ok := c.input(i); ok {
@@ -271,7 +274,7 @@ func concatenated(c *operation) bounds {
 		return anything(c.result)
 	}
 	made := join(list)
-	axis, rank := c.number("axis", 1), rankOf(c.result.Spec)
+	rank := rankOf(c.result.Spec)
 	for _, b := range list {
 		rank = max(rank, b.rank)
 	}

@@ -36,8 +36,15 @@ func plainOp(n *model.Node) string {
 		return "Less"
 	case "GREATER_EQUAL":
 		return "GreaterEqual"
-	case "ADD":
+	case "ADD", "add":
 		return "Add"
+	case "compare": // of StableHLO
+		switch n.Attributes["comparison_direction"] {
+		case "LT":
+			return "Less"
+		case "GE":
+			return "GreaterEqual"
+		}
 	}
 	return n.Op
 }

@@ -156,8 +156,12 @@ func (s *subject) k() garner.Dim {
 }
 
 // addressed gives the dims of data that the components of an index tuple address,
-// in order; nil where the length of a tuple is unknown.
+// in order; nil where the length of a tuple is unknown. Of windows it gives how many
+// starts they have.
 func (s *subject) addressed() []garner.Dim {
+	if isWindows(s.operator) {
+		return s.starts()
+	}
 	first, n := s.axis, 1
 	if s.operator.Kind == operators.GatherND {
 		k := s.k()

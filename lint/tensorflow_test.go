@@ -45,7 +45,7 @@ func TestTensorFlowNames(t *testing.T) {
 	}
 }
 
-// TestTensorFlowModels judges models that TensorFlow wrote. It runs them itself, so that what
+// TestTensorFlowModels judges models that TensorFlow wrote. TensorFlow and OpenVINO read them, so that what
 // only other runtimes do is a note.
 func TestTensorFlowModels(t *testing.T) {
 	for _, name := range []string{"gathers", "old", "keras", "around", "frozen.pb"} {
@@ -59,11 +59,11 @@ func TestTensorFlowModels(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, f := range findings {
-			own := strings.Contains(f.Message, "TensorFlow")
+			own := strings.Contains(f.Message, "TensorFlow") || strings.Contains(f.Message, "OpenVINO")
 			if f.Severity > Note && !own {
 				t.Errorf("%s: %s %s: %s", name, f.Severity, f.Rule.ID, f.Message)
 			}
-			if f.Node.Attributes["bad_indices_policy"] == "IGNORE" && own {
+			if f.Node.Attributes["bad_indices_policy"] == "IGNORE" && strings.Contains(f.Message, "TensorFlow refuses") {
 				t.Errorf("%s: %s: %s", name, f.Rule.ID, f.Message)
 			}
 		}
@@ -71,7 +71,7 @@ func TestTensorFlowModels(t *testing.T) {
 			t.Errorf("%d findings", len(findings))
 		}
 		for _, u := range NotJudged(m) {
-			if !strings.Contains(u.Operator, "sparse_segment") && !strings.Contains(u.Operator, "Dynamic") {
+			if !strings.Contains(u.Operator, "Dynamic") {
 				t.Errorf("%s: %s is not judged", name, u.Operator)
 			}
 		}

@@ -23,7 +23,7 @@ const (
 )
 
 // around is what the operators around gathers do, by their names in ONNX, in
-// OpenVINO, in TensorFlow and in LiteRT.
+// OpenVINO, in TensorFlow, in LiteRT and in StableHLO.
 var around = map[string]Effect{
 	"Identity": Reshaped, "Reshape": Reshaped, "Flatten": Reshaped, "Squeeze": Reshaped, "Unsqueeze": Reshaped,
 	"ExpandDims": Reshaped, "ReadVariableOp": Reshaped, "StopGradient": Reshaped, "PreventGradient": Reshaped, "Snapshot": Reshaped,
@@ -37,6 +37,8 @@ var around = map[string]Effect{
 
 	"RESHAPE": Reshaped, "SQUEEZE": Reshaped, "EXPAND_DIMS": Reshaped, "CAST": Cast, "TRANSPOSE": Permuted,
 	"ADD": Computed, "SUB": Computed, "MUL": Computed, "DIV": Computed,
+
+	"reshape": Reshaped, "convert": Cast, "transpose": Permuted,
 }
 
 // EffectOf gives the effect of a node, and the inputs whose elements go into its

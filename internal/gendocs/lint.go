@@ -12,10 +12,11 @@ import (
 
 const lintHead = `# What lint finds
 
-"garner lint MODEL" lists the gathers of an ONNX file or of OpenVINO's IR that another runtime refuses or answers differently. Each rule
+"garner lint MODEL" lists the gathers of a model that another runtime refuses or answers differently. Each rule
 below says what it looks at, what each runtime's operator does, which recording shows that, and the remedy.
 
-A finding has the severity of its rule if it concerns a runtime that reads the model's format (ONNX: OpenVINO and ONNX Runtime; IR: OpenVINO)
+A finding has the severity of its rule if it concerns a runtime that reads the model's format (ONNX: OpenVINO and ONNX Runtime; IR: OpenVINO;
+TensorFlow and TFLite: their own and OpenVINO; StableHLO: XLA)
 or one that --runtime names. Otherwise it is a note: "--runtime tensorflow" turns notes about TensorFlow into warnings and errors.
 
 - **error**: a runtime refuses this model or answers differently.
@@ -28,7 +29,7 @@ gathers whose indices, or the ends of whose bags, are a constant that lint does 
 it reads 64 MiB of them in all, the smallest first.
 
 Evidence names a case in [testdata/conformance](../testdata/conformance), or, where the name begins with "lint-", in
-[lint/testdata](../lint/testdata/recorded.jsonl), which holds the answer of the runtime itself. Names that begin alike stand behind what they share.
+[lint/testdata](../lint/testdata) (recorded.jsonl, readers.jsonl), which holds the answer of the runtime itself. Names that begin alike stand behind what they share.
 "Not recorded" links the source of the claim instead. Each remedy that changes the model was run in ONNX Runtime, at every level of optimisation, and in OpenVINO, with the answers beside it;
 any other begins with "Decide", because a person must know what the model means. "garner lint MODEL --fix -o OUT" applies the remedies that need no such person,
 as each rule says, at nodes whose ranks and dims are known as far as that needs; lint/fix/testdata/held.jsonl counts the runs in ONNX Runtime and in OpenVINO that gave what the

@@ -207,7 +207,7 @@ func binaryFloats[T interface {
 	var bad refusal
 	switch op {
 	case "min", "max":
-		f = extreme[T](op, c.openvino(), &bad)
+		f = extreme[T](op, c.openvino() || c.isHLO(), &bad)
 	case "truncated mod":
 		if c.openvino() {
 			return garner.Tensor{}, c.unsupportedType(a.DType())

@@ -92,12 +92,12 @@ type nodeSet map[*model.Node][]*model.Value
 // depth-first search. An input with a default is not among them. A needed node
 // that is not evaluated is a *model.Error at that node, wrapping an *Unsupported.
 func Needs(m *model.Model, wanted []*model.Value, given map[*model.Value]garner.Tensor) ([]*model.Value, error) {
-	_, missing, err := needs(m, wanted, given)
+	_, missing, err := needs(m, wanted, given, aliasesOf(m, given))
 	return missing, err
 }
 
 // needs also returns the nodes that must run.
-func needs(m *model.Model, wanted []*model.Value, given map[*model.Value]garner.Tensor) (nodeSet, []*model.Value, error) {
+func needs(m *model.Model, wanted []*model.Value, given map[*model.Value]garner.Tensor, aliases *aliasing) (nodeSet, []*model.Value, error) {
 	nodes := make(nodeSet)
 	seen := make(map[*model.Value]bool)
 	var missing []*model.Value
@@ -111,7 +111,7 @@ func needs(m *model.Model, wanted []*model.Value, given map[*model.Value]garner.
 			}
 		}
 	}
-	for push(wanted); len(left) > 0; {
+	for push(aliases.all(wanted)); len(left) > 0; {
 		v := left[len(left)-1]
 		left = left[:len(left)-1]
 		if seen[v] {
@@ -126,7 +126,7 @@ func needs(m *model.Model, wanted []*model.Value, given map[*model.Value]garner.
 			continue
 		}
 		if _, ok := nodes[v.From]; !ok {
-			nodes[v.From] = Reads(v.From, given)
+			nodes[v.From] = aliases.all(Reads(v.From, given))
 			push(nodes[v.From])
 		}
 	}

@@ -28,6 +28,13 @@ func pad(c *call) (garner.Tensor, error) {
 	if err != nil {
 		return garner.Tensor{}, err
 	}
+	return c.padded(t, begin, end, mode, value)
+}
+
+// padded puts elements before and behind each axis: a constant, the edge, or elements mirrored
+// without it (reflect) or with it (symmetric).
+func (c *call) padded(t garner.Tensor, begin, end []int64, mode string, value garner.Tensor) (garner.Tensor, error) {
+	var err error
 	for axis := range t.Rank() {
 		d := int64(t.Shape()[axis])
 		from, to := max(-begin[axis], 0), d-max(-end[axis], 0)
@@ -63,20 +70,26 @@ func pad(c *call) (garner.Tensor, error) {
 				if parts[i], err = t.Slice(axis, at, at+1, 1); err == nil {
 					parts[i], err = c.broadcast(parts[i], shape)
 				}
-			case "reflect":
-				if n >= d {
-					return garner.Tensor{}, mismatch("it reflects %d elements of axis %d of %s, which has %d behind its edge", n, axis, t.Shape(), d-1)
+			case "reflect", "symmetric":
+				edge := int64(1) // elements of it that are left out
+				if mode == "symmetric" {
+					edge = 0
 				}
-				first, last := n, int64(0)
+				if n > d-edge {
+					return garner.Tensor{}, mismatch("it reflects %d elements of axis %d of %s, which has %d", n, axis, t.Shape(), max(d-edge, 0))
+				}
+				from, to := edge, edge+n
 				if i == 1 {
-					first, last = d-2, d-2-n
+					from, to = d-edge-n, d-edge
 				}
 				if n == 0 {
-					first = last
+					from = to
 				}
-				parts[i], err = t.Slice(axis, int(first), int(last), -1)
+				if parts[i], err = t.Slice(axis, int(from), int(to), 1); err == nil {
+					parts[i], err = sliceAxis(parts[i], axis, math.MaxInt64, math.MinInt64, -1)
+				}
 			default:
-				return garner.Tensor{}, garner.Errorf(garner.ErrAttribute, "its mode is %.40q; constant, edge and reflect are run", mode)
+				return garner.Tensor{}, garner.Errorf(garner.ErrAttribute, "its mode is %.40q; constant, edge, reflect and symmetric are run", mode)
 			}
 			if err != nil {
 				return garner.Tensor{}, err

@@ -64,13 +64,15 @@ func Accept(accept func(i int, spec garner.Spec) (ends int, err error)) Option {
 // is made where the sizes do not depend on elements of one. Errors are *model.Error
 // at the node.
 func Values(ctx context.Context, m *model.Model, wanted []*model.Value, given map[*model.Value]garner.Tensor, memory float64, options ...Option) ([]garner.Tensor, error) {
-	nodes, missing, err := needs(m, wanted, given)
+	aliases := aliasesOf(m, given)
+	nodes, missing, err := needs(m, wanted, given, aliases)
 	if err != nil {
 		return nil, err
 	}
 	if len(missing) > 0 {
 		return nil, model.InFile(m.Path, garner.Errorf(nil, "%s is not given", missing[0]))
 	}
+	wanted = aliases.all(wanted)
 	arrays := make(arrays)
 	defer arrays.close()
 	var held mapped.Holds
@@ -79,7 +81,7 @@ func Values(ctx context.Context, m *model.Model, wanted []*model.Value, given ma
 	var shapes map[*model.Value]dependence
 	accepted := newAcceptance(wanted)
 	pass := func(survey *findings) ([]garner.Tensor, error) {
-		r := &runner{model: m, nodes: nodes, given: given, memory: memory, survey: survey, found: found, arrays: arrays, held: &held, accepted: accepted,
+		r := &runner{model: m, nodes: nodes, given: given, memory: memory, survey: survey, found: found, arrays: arrays, held: &held, accepted: accepted, aliases: aliases,
 			values: make(map[*model.Value]*value), uses: make(map[*model.Value]int), readers: make(map[*model.Value]*model.Node)}
 		for _, o := range options {
 			o(r)
@@ -111,6 +113,8 @@ type runner struct {
 	arrays arrays
 	held   *mapped.Holds
 
+	aliases  *aliasing                   // values that stand for others
+	origins  map[*model.Value]origin     // as originOf found them
 	depends  map[*model.Value]dependence // of the values of nodes; nil where amend is
 	accepted *acceptance                 // of both passes
 
@@ -247,6 +251,7 @@ func (r *runner) evaluate(ctx context.Context, wanted []*model.Value) ([]garner.
 
 // lazy returns a value, a pending cast not done.
 func (r *runner) lazy(v *model.Value) (*value, error) {
+	v = r.aliases.of(v)
 	if have, ok := r.values[v]; ok {
 		return have, nil
 	}

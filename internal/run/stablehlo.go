@@ -7,8 +7,8 @@ import (
 	"github.com/garner-go/garner"
 )
 
-// stablehloOperators are the operators of StableHLO that are evaluated: those that move elements, and arithmetic of
-// integers and bools. XLA may flush subnormal floats, so no arithmetic of floats is.
+// stablehloOperators are the operators of StableHLO that are evaluated: those that move elements, and arithmetic; that of
+// floats as far as stablehlo_floats.go says.
 var stablehloOperators = map[string]evaluator{
 	"reshape":                  declared(hloReshape),
 	"dynamic_reshape":          declared(hloReshape),
@@ -25,15 +25,15 @@ var stablehloOperators = map[string]evaluator{
 	"clamp":                    declared(hloClamp),
 	"compare":                  declared(hloCompare),
 	"reduce":                   declared(hloReduce),
-	"add":                      declared(alike(ofIntegers(binaryOf("add")))),
-	"subtract":                 declared(alike(ofIntegers(binaryOf("sub")))),
-	"multiply":                 declared(alike(ofIntegers(binaryOf("mul")))),
-	"divide":                   declared(alike(ofIntegers(binaryOf("div")))),
+	"add":                      declared(alike(ofFloatsToo(binaryOf("add")))),
+	"subtract":                 declared(alike(ofFloatsToo(binaryOf("sub")))),
+	"multiply":                 declared(alike(ofFloatsToo(binaryOf("mul")))),
+	"divide":                   declared(alike(ofFloatsToo(binaryOf("div")))),
 	"remainder":                declared(alike(ofIntegers(binaryOf("truncated mod")))),
-	"minimum":                  declared(alike(ofIntegers(binaryOf("min")))),
-	"maximum":                  declared(alike(ofIntegers(binaryOf("max")))),
-	"negate":                   declared(ofIntegers(negate)),
-	"abs":                      declared(ofIntegers(absolute)),
+	"minimum":                  declared(alike(ofFloatsToo(binaryOf("min")))),
+	"maximum":                  declared(alike(ofFloatsToo(binaryOf("max")))),
+	"negate":                   declared(ofFloatsToo(negate)),
+	"abs":                      declared(ofFloatsToo(absolute)),
 	"sign":                     declared(ofIntegers(sign)),
 	"and":                      declared(alike(binaryOf("and"))),
 	"or":                       declared(alike(binaryOf("or"))),
@@ -262,16 +262,19 @@ func hloDimensionSize(c *call) (garner.Tensor, error) {
 	return garner.Of([]int32{int32(n)}), nil
 }
 
-// hloConvert is convert between integers, which wraps, and bools.
+// hloConvert is convert between integers, which wraps, and bools; and of floats.
 func hloConvert(c *call) (garner.Tensor, error) {
 	v, err := c.lazyInput()
 	if err != nil {
 		return garner.Tensor{}, err
 	}
 	from, to := v.dtype(), c.node.Outputs[0].Spec.DType
+	if from.IsFloat() != to.IsFloat() || from.IsFloat() && from != to {
+		return hloConvertFloats(c, to)
+	}
 	exact := func(d garner.DType) bool { return d == garner.Bool || d.IsInteger() && d.Bits() >= 8 }
 	if from != to && (!exact(from) || !exact(to)) {
-		return garner.Tensor{}, garner.Errorf(garner.ErrDType, "convert of %s to %s is not run; between integers and bools it is", from, to)
+		return garner.Tensor{}, garner.Errorf(garner.ErrDType, "convert of %s to %s is not run; between integers and bools of 8 bits and more it is", from, to)
 	}
 	return c.castLater(to)
 }
@@ -288,15 +291,19 @@ func hloSelect(c *call) (garner.Tensor, error) {
 	return c.choose(in)
 }
 
-// hloClamp is min(max(operand, least), most) of integers.
+// hloClamp is min(max(operand, least), most).
 func hloClamp(c *call) (garner.Tensor, error) {
 	in, err := c.inputs(3)
 	if err != nil {
 		return garner.Tensor{}, err
 	}
 	t := in[1]
-	if !t.DType().IsInteger() {
-		return garner.Tensor{}, garner.Errorf(garner.ErrDType, "clamp of %s is not run; it is of integers", t.DType())
+	if t.DType().IsFloat() {
+		if err := c.hloFloats(in...); err != nil {
+			return garner.Tensor{}, err
+		}
+	} else if !t.DType().IsInteger() {
+		return garner.Tensor{}, c.unsupportedType(t.DType())
 	}
 	for i, op := range []string{"max", "min"} {
 		bound := in[2*i]
@@ -312,7 +319,7 @@ func hloClamp(c *call) (garner.Tensor, error) {
 
 var hloDirections = map[string]string{"EQ": "=", "NE": "!=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}
 
-// hloCompare is compare of integers, and of bools whether they are equal.
+// hloCompare is compare of numbers, and of bools whether they are equal.
 func hloCompare(c *call) (garner.Tensor, error) {
 	direction, _ := c.node.Attributes["comparison_direction"].(string)
 	op := hloDirections[direction]
@@ -323,8 +330,16 @@ func hloCompare(c *call) (garner.Tensor, error) {
 	if err != nil {
 		return garner.Tensor{}, err
 	}
-	if t.DType() != garner.Bool && !t.DType().IsInteger() {
-		return garner.Tensor{}, garner.Errorf(garner.ErrDType, "compare of %s is not run; it is of integers and bools", t.DType())
+	if t.DType().IsFloat() {
+		other, err := c.input(1)
+		if err == nil {
+			err = c.hloFloats(t, other)
+		}
+		if err != nil {
+			return garner.Tensor{}, err
+		}
+	} else if t.DType() != garner.Bool && !t.DType().IsInteger() {
+		return garner.Tensor{}, c.unsupportedType(t.DType())
 	}
 	return alike(binaryOf(op))(c)
 }

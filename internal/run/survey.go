@@ -43,7 +43,7 @@ func (r *runner) mayRefuse() { r.refuses = true }
 
 // known is errLeft where the survey does not have the elements of the i-th input.
 func (c *call) known(i int) error {
-	if have := c.values[c.node.Inputs[i]]; have != nil && have.bare {
+	if have := c.values[c.aliases.of(c.node.Inputs[i])]; have != nil && have.bare {
 		return errLeft
 	}
 	return nil

@@ -40,6 +40,7 @@ var tensorflowOperators = map[string]evaluator{
 	"Fill":         fill,
 	"BroadcastTo":  broadcastTo,
 	"ZerosLike":    like(0), "OnesLike": like(1),
+	"Pad": padRows, "PadV2": padRows, "MirrorPad": padRows,
 	"Prod":   prodOfShape,
 	"Select": selectRows, "SelectV2": where,
 
@@ -103,7 +104,7 @@ func alone(f evaluator) evaluator {
 func (c *call) isMade(v *model.Value) error {
 	const most = 64 // operators that change the shape alone
 	for range most {
-		if v == nil || v.Constant != nil || v.From == nil {
+		if v = c.aliases.of(v); v == nil || v.Constant != nil || v.From == nil {
 			return nil
 		}
 		if _, given := c.given[v]; given {
@@ -157,7 +158,7 @@ func (c *call) usual(t garner.Tensor, noNaN bool) error {
 		}
 		for _, x := range v {
 			if x != 0 && math.Abs(float64(x)) < 0x1p-126 {
-				odd = "a denormal number, which TensorFlow's threads take for 0"
+				odd = "a denormal number, which the runtime takes for 0"
 			} else if x != x && noNaN {
 				odd = "NaN, whose bits depend on the processor"
 			}
@@ -169,7 +170,7 @@ func (c *call) usual(t garner.Tensor, noNaN bool) error {
 		}
 		for _, x := range v {
 			if x != 0 && math.Abs(x) < 0x1p-1022 {
-				odd = "a denormal number, which TensorFlow's threads take for 0"
+				odd = "a denormal number, which the runtime takes for 0"
 			} else if x != x && noNaN {
 				odd = "NaN, whose bits depend on the processor"
 			}

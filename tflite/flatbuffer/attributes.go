@@ -69,6 +69,7 @@ var known = map[string]options{
 	"SHAPE":        of(55, option{"out_type", 0, dtype}),
 	"PACK":         of(59, option{"values_count", 0, number}, option{"axis", 1, number}),
 	"UNPACK":       of(64, option{"num", 0, number}, option{"axis", 1, number}),
+	"MIRROR_PAD":   of(77, option{"mode", 0, small}),
 	"ONE_HOT":      of(61, option{"axis", 0, number}),
 	"BATCH_MATMUL": of(101, option{"adj_x", 0, flag}, option{"adj_y", 1, flag}),
 	"UNIQUE":       of(80, option{"idx_out_type", 0, dtype}),
