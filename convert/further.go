@@ -146,10 +146,10 @@ func reduceSumOf(keep string, without int64) func(c *call) {
 		if d := x.spec.DType; !slices.Contains(signed, d) && !slices.Contains(reals, d) {
 			c.fail(garner.ErrDType, "%s of %s is not converted; that of i32, i64, f32 and f64 is", c.node.Op, d)
 		}
+		c.distinct(axes, c.needRank(x))
 		if c.target == irTarget || c.options.runtime == openVINO {
 			c.lossy("OpenVINO adds in f32 and in an order of its own")
 		}
-		c.distinct(axes, c.needRank(x))
 		c.set(c.add(&node{op: opReduceSum, in: []*value{x}, list: slices.Clone(axes), flag: c.attribute(keep, without) != 0}, x.spec.DType))
 	}
 }
