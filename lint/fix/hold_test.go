@@ -2,12 +2,17 @@ package fix
 
 import (
 	"bytes"
+	"errors"
+	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/atomicfile"
 	"github.com/garner-go/garner/lint"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/onnx/modelproto"
@@ -17,7 +22,7 @@ import (
 // TestDamagedCopies changes bytes of mended models, and holds that compare sees it, but for what means
 // nothing: the length of a name that is not there, the text of a comment.
 func TestDamagedCopies(t *testing.T) {
-	for _, name := range []string{"rows-18.onnx", "in-if.onnx", "strings.onnx", "tuples-batch.onnx", "flipped.onnx", "function.onnx", "ir-rows-7.xml", "ir-zeros-batch.xml", "ir-in-if.xml"} {
+	for _, name := range []string{"rows-18.onnx", "in-if.onnx", "strings.onnx", "tuples-batch.onnx", "flipped.onnx", "function.onnx", "ir-rows-7.xml", "ir-in-if.xml"} {
 		path := "testdata/" + name
 		m := open(t, path)
 		out := filepath.Join(t.TempDir(), "out"+filepath.Ext(path))
@@ -75,8 +80,9 @@ func TestDamagedCopies(t *testing.T) {
 				seen++
 			}
 		}
-		for i := range mended.Bytes() {
-			for _, with := range []byte{1, 2, 0x10} {
+		stride := 1 + mended.Len()/1000
+		for i := 0; i < mended.Len(); i += stride {
+			for _, with := range []byte{1, 0x12} {
 				b := bytes.Clone(mended.Bytes())
 				b[i] ^= with
 				try(b, bin)
@@ -219,4 +225,191 @@ func (h *holer1) Hole(n int64) error {
 	h.holes += n
 	h.Write(make([]byte, n))
 	return nil
+}
+
+// A broken is a format that does some things wrongly.
+type broken struct {
+	format
+	writes   func(to io.Writer, mends []lint.Mend) ([]added, error)
+	reads    error
+	finishes error
+}
+
+func (b *broken) write(to io.Writer, mends []lint.Mend) ([]added, error) {
+	if b.writes != nil && len(mends) > 0 {
+		return b.writes(to, mends)
+	}
+	return b.format.write(to, mends)
+}
+
+func (b *broken) read(path string) (*model.Model, error) {
+	if b.reads != nil {
+		return nil, b.reads
+	}
+	return b.format.read(path)
+}
+
+func (b *broken) finish(out *atomicfile.Pair) (string, error) {
+	if b.finishes != nil {
+		return "", b.finishes
+	}
+	return b.format.finish(out)
+}
+
+// TestBroken holds that a mend that is not made, that brings a finding, or that cannot be written is left
+// out and named, and that nothing is written where the copy is not the model.
+func TestBroken(t *testing.T) {
+	const path = "testdata/rows-18.onnx"
+	old := read(t, path)
+	wrong := errors.New("wrong")
+	for _, tt := range []struct {
+		name string
+		broken
+		want, remains string
+	}{
+		{"not made", broken{writes: func(to io.Writer, mends []lint.Mend) ([]added, error) {
+			_, err := to.Write(old)
+			return make([]added, len(mends)), err
+		}}, "", "behind the mend the finding is still there"},
+		{"unmendable", broken{writes: func(io.Writer, []lint.Mend) ([]added, error) { return nil, &unmendable{0, wrong} }}, "", "wrong"},
+		{"write", broken{writes: func(io.Writer, []lint.Mend) ([]added, error) { return nil, wrong }}, "wrong", ""},
+		{"another model", broken{writes: func(to io.Writer, mends []lint.Mend) ([]added, error) {
+			_, err := to.Write(read(t, "testdata/rows-13.onnx"))
+			return make([]added, len(mends)), err
+		}}, "was not written, because garner does not read it back equal to the model", ""},
+		{"read", broken{reads: wrong}, "does not read it back equal to the model: wrong", ""},
+		{"finish", broken{finishes: wrong}, "wrong", ""},
+	} {
+		m := open(t, path)
+		dir := t.TempDir()
+		out := filepath.Join(dir, "out.onnx")
+		f, err := openONNX(m, out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tt.format = f
+		report, err := write(t.Context(), m, &tt.broken, out, Options{})
+		if tt.want != "" {
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%s: %v; want %s", tt.name, err, tt.want)
+			}
+			if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+				t.Errorf("%s: %v, %v", tt.name, left, err)
+			}
+		} else if err != nil || !report.Written || len(report.Mends) > 0 || len(report.Remaining) == 0 || !strings.Contains(report.Remaining[0].Why, tt.remains) {
+			t.Errorf("%s: %v, %v; want %s", tt.name, report, err, tt.remains)
+		} else if !bytes.Equal(read(t, out), old) {
+			t.Errorf("%s: the copy is another model", tt.name)
+		}
+		if err := f.close(); err != nil {
+			t.Error(err)
+		}
+	}
+	e := &unmendable{0, wrong}
+	if !errors.Is(e, wrong) || e.Error() != "wrong" {
+		t.Error(e)
+	}
+}
+
+// TestAccept holds that nothing is written where Accept refuses the report, which counts by severity.
+func TestAccept(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out.onnx")
+	report, err := File(t.Context(), "testdata/rows-18.onnx", out, Options{Rules: []string{"L.1"}, Accept: func(r *Report) error {
+		if r.AtLeast(lint.Note) != len(r.Remaining) || len(r.Remaining) == 0 || r.AtLeast(lint.Error+1) != 0 {
+			t.Errorf("%d of %d", r.AtLeast(lint.Note), len(r.Remaining))
+		}
+		return errors.New("not this")
+	}})
+	if err == nil || !strings.Contains(err.Error(), "not this") || report == nil || report.Written {
+		t.Fatal(report, err)
+	}
+	if _, err := os.Stat(out); !os.IsNotExist(err) {
+		t.Error(err)
+	}
+	for _, path := range []string{t.TempDir(), os.DevNull} {
+		if _, err := File(t.Context(), "testdata/rows-18.onnx", path, Options{}); err == nil || !strings.Contains(err.Error(), "cannot write "+path) {
+			t.Error(err)
+		}
+	}
+}
+
+// TestAgree holds when two specs, and two attributes, are one.
+func TestAgree(t *testing.T) {
+	f32 := garner.SpecOf(garner.F32, 2, 3)
+	open := garner.SpecOfDims(garner.F32, garner.Exactly(2), garner.AnyDim)
+	for _, tt := range []struct {
+		a, b garner.Spec
+		want bool
+	}{
+		{f32, f32, true}, {f32, open, true}, {open, f32, true},
+		{f32, garner.SpecOfRank(garner.F32, garner.AnyDim), true},
+		{f32, garner.SpecOfRank(garner.Invalid, garner.AnyDim), true},
+		{f32, garner.SpecOf(garner.I32, 2, 3), false},
+		{f32, garner.SpecOf(garner.F32, 2), false},
+		{f32, garner.SpecOf(garner.F32, 2, 4), false},
+		{open, garner.SpecOf(garner.F32, 3, 4), false},
+	} {
+		if got := agree(tt.a, tt.b); got != tt.want {
+			t.Errorf("%s and %s: %v", tt.a, tt.b, got)
+		}
+	}
+	if nan := math.NaN(); !sameBits(nan, nan) || sameBits(1.0, int64(1)) || sameBits("a", "b") {
+		t.Error("sameBits")
+	}
+	h := &held{}
+	if h.alike("call1.x", "call2.x") {
+		t.Error("names without functions")
+	}
+	if h.inlines = true; !h.alike("call1.x", "call2.x") || h.alike("call1.x", "call1.y") {
+		t.Error("names of what functions have")
+	}
+	if _, err := h.file(filepath.Join(t.TempDir(), "none")); err == nil || !strings.Contains(err.Error(), "cannot be read") {
+		t.Error(err)
+	}
+}
+
+// TestWords holds the words of ports and attributes, and of the steps that no format has.
+func TestWords(t *testing.T) {
+	for d, want := range map[garner.DType][2]string{
+		garner.F16: {"FP16", "f16"}, garner.F32: {"FP32", "f32"}, garner.F64: {"FP64", "f64"}, garner.Bool: {"BOOL", "boolean"}, garner.U1: {"BIN", "u1"},
+		garner.I64: {"I64", "i64"}, garner.F8E4M3FN: {"F8E4M3", "f8e4m3"}, garner.BF16: {"BF16", "bf16"},
+	} {
+		if got := [2]string{precision(d), elementType(d)}; got != want {
+			t.Errorf("%s: %v; want %v", d, got, want)
+		}
+	}
+	if precision(garner.Invalid) != "UNSPECIFIED" {
+		t.Error(precision(garner.Invalid))
+	}
+	if _, err := portOf(garner.SpecOfRank(garner.F32, garner.AnyDim)); err == nil || !strings.Contains(err.Error(), "declare it in the model") {
+		t.Error(err)
+	}
+	if p, err := portOf(garner.SpecOfDims(garner.F32, garner.AnyDim, garner.Exactly(3))); err != nil || p.Precision != "FP32" || len(p.Dims) != 2 || p.Dims[0] != -1 || p.Dims[1] != 3 {
+		t.Error(p, err)
+	}
+	for n, want := range map[int]string{1: "", 2: " and 1 more node", 4: " and 3 more nodes"} {
+		if got := others(n, "node"); got != want {
+			t.Errorf("%d: %q", n, got)
+		}
+	}
+	if onnxType(garner.Invalid) != 0 || onnxType(garner.I64) != 7 {
+		t.Error(onnxType(garner.Invalid), onnxType(garner.I64))
+	}
+	old := &tooOld{8, 12}
+	if !strings.Contains(old.Error(), "the model has opset 8, and the mend needs operators of opset 12") {
+		t.Error(old)
+	}
+	if err := (&onnxSteps{onnxWriter: &onnxWriter{nil, 8}}).needs(9); err == nil {
+		t.Error("opset 9 in a model of opset 8")
+	}
+	none := lint.Step{Kind: "none", Spec: garner.SpecOf(garner.I64)}
+	if err := (&onnxSteps{}).step(&none); err == nil || !strings.Contains(err.Error(), "is written") {
+		t.Error(err)
+	}
+	if _, err := (&irSteps{}).step(&none); err == nil || !strings.Contains(err.Error(), "is written") {
+		t.Error(err)
+	}
+	if err := (&onnxSteps{}).constant("c", garner.Bool, true, []int64{1}); err == nil || !strings.Contains(err.Error(), "no constant of bool is written") {
+		t.Error(err)
+	}
 }
