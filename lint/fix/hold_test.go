@@ -2,6 +2,7 @@ package fix
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"math"
@@ -80,7 +81,7 @@ func TestDamagedCopies(t *testing.T) {
 				seen++
 			}
 		}
-		stride := 1 + mended.Len()/1000
+		stride := 1 + mended.Len()/500
 		for i := 0; i < mended.Len(); i += stride {
 			for _, with := range []byte{1, 0x12} {
 				b := bytes.Clone(mended.Bytes())
@@ -410,6 +411,173 @@ func TestWords(t *testing.T) {
 		t.Error(err)
 	}
 	if err := (&onnxSteps{}).constant("c", garner.Bool, true, []int64{1}); err == nil || !strings.Contains(err.Error(), "no constant of bool is written") {
+		t.Error(err)
+	}
+}
+
+// TestGraphsDiffer changes one thing of a graph, and holds that compare names it.
+func TestGraphsDiffer(t *testing.T) {
+	make1 := func() *model.Graph {
+		spec := garner.SpecOf(garner.I64, 2)
+		constant := func(name string, list ...int64) *model.Value {
+			return &model.Value{Name: name, Spec: spec, Constant: model.NewConstant(name, spec, func() (garner.Tensor, error) { return garner.Of(list, len(list)), nil })}
+		}
+		x, c, y, z := &model.Value{Name: "x", Spec: spec}, constant("c", 1, 2), &model.Value{Name: "y", Spec: spec}, &model.Value{Name: "z", Spec: spec}
+		body := &model.Graph{Name: "body", Inputs: []*model.Value{{Name: "b", Spec: spec}}}
+		a := &model.Node{Name: "a", At: "node 0", Op: "Add", Inputs: []*model.Value{x, c, nil}, Outputs: []*model.Value{y, nil}, Attributes: map[string]any{"k": int64(1), "c": constant("k", 3, 4).Constant}}
+		b := &model.Node{Name: "b", At: "node 1", Op: "If", Inputs: []*model.Value{y}, Outputs: []*model.Value{z}, Graphs: []model.Subgraph{{Name: "then", Graph: body}}}
+		y.From, z.From = a, b
+		return &model.Graph{Name: "g", Inputs: []*model.Value{x}, Constants: []*model.Value{c}, Nodes: []*model.Node{a, b}, Outputs: []model.Result{{Name: "z", Value: z}}}
+	}
+	of := func(g *model.Graph) *model.Model { return &model.Model{Format: "ONNX", Graph: g} }
+	if _, err := compare(t.Context(), of(make1()), of(make1()), nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	other := func(list ...int64) *model.Constant {
+		return model.NewConstant("c", garner.SpecOf(garner.I64, 2), func() (garner.Tensor, error) { return garner.Of(list, len(list)), nil })
+	}
+	unreadable := model.NewConstant("c", garner.SpecOf(garner.I64, 2), func() (garner.Tensor, error) { return garner.Tensor{}, errors.New("cut") })
+	for want, change := range map[string]func(g *model.Graph){
+		"graph \"g\" has other inputs":                  func(g *model.Graph) { g.Inputs = nil },
+		"constant \"c\" is gone":                        func(g *model.Graph) { g.Constants = nil },
+		"constant \"d\" is new":                         func(g *model.Graph) { g.Constants = append(g.Constants, &model.Value{Name: "d"}) },
+		"value \"c\" is no constant any more":           func(g *model.Graph) { g.Constants[0].Constant = nil },
+		"constant \"c\" has other elements":             func(g *model.Graph) { g.Constants[0].Constant = other(1, 3) },
+		"constant \"c\" has other element":              func(g *model.Graph) { g.Constants[0].Constant = unreadable },
+		"value \"x\" is now named \"v\"":                func(g *model.Graph) { g.Inputs[0].Name = "v" },
+		"value \"x\" is i32[2], and was i64[2]":         func(g *model.Graph) { g.Inputs[0].Spec = garner.SpecOf(garner.I32, 2) },
+		"node \"b\" is gone":                            func(g *model.Graph) { g.Nodes = g.Nodes[:1] },
+		"node \"n\" is new, or stands elsewhere":        func(g *model.Graph) { g.Nodes = append(g.Nodes, &model.Node{Name: "n"}) },
+		"output \"z\" is another value":                 func(g *model.Graph) { g.Outputs[0].Value = g.Inputs[0] },
+		"node \"a\" (node 0) has another operator":      func(g *model.Graph) { g.Nodes[0].Op = "Sub" },
+		"another number of results":                     func(g *model.Graph) { g.Nodes[0].Outputs = g.Nodes[0].Outputs[:1] },
+		"another number of inputs":                      func(g *model.Graph) { g.Nodes[0].Inputs = g.Nodes[0].Inputs[:1] },
+		"node \"b\" (node 1) has another number of gr":  func(g *model.Graph) { g.Nodes[1].Graphs = nil },
+		"node \"b\" (node 1) has another graph":         func(g *model.Graph) { g.Nodes[1].Graphs[0].Name = "else" },
+		"graph \"body\" has other inputs":               func(g *model.Graph) { g.Nodes[1].Graphs[0].Graph.Inputs = nil },
+		"node \"a\" (node 0) has another input 2":       func(g *model.Graph) { g.Nodes[0].Inputs[2] = g.Inputs[0] },
+		"node \"a\" (node 0) has another input 0":       func(g *model.Graph) { g.Nodes[0].Inputs[0] = g.Constants[0] },
+		"a node has more or fewer values":               func(g *model.Graph) { g.Nodes[0].Outputs[1] = &model.Value{Name: "w"} },
+		"node \"a\" has another attribute \"k\"":        func(g *model.Graph) { g.Nodes[0].Attributes["k"] = int64(2) },
+		"node \"a\" has another attribute \"c\"":        func(g *model.Graph) { g.Nodes[0].Attributes["c"] = other(3, 5) },
+		"node \"a\" has another attribute \"more\"":     func(g *model.Graph) { g.Nodes[0].Attributes["more"] = "text" },
+		"value \"y\" is now named \"another\"":          func(g *model.Graph) { g.Nodes[0].Outputs[0].Name = "another" },
+		"value \"b\" is now named \"the body's other\"": func(g *model.Graph) { g.Nodes[1].Graphs[0].Graph.Inputs[0].Name = "the body's other" },
+	} {
+		g := make1()
+		change(g)
+		if _, err := compare(t.Context(), of(make1()), of(g), nil, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want %s", err, want)
+		}
+	}
+	producer := of(make1())
+	producer.Producer = "another"
+	if _, err := compare(t.Context(), of(make1()), producer, nil, nil); err == nil || !strings.Contains(err.Error(), "its format, opsets or producer differ") {
+		t.Error(err)
+	}
+	// Constants in files: elsewhere in one file, and in one that is gone.
+	path := filepath.Join(t.TempDir(), "weights")
+	put(t, path, bytes.Repeat([]byte{1, 0, 0, 0, 0, 0, 0, 0}, 4))
+	inFile := func(path string, offset int64) *model.Constant {
+		return &model.Constant{Spec: garner.SpecOf(garner.I64, 2), File: path, Offset: offset, Size: 16}
+	}
+	h := &held{open: map[string]*os.File{}}
+	defer func() {
+		for _, f := range h.open {
+			f.Close()
+		}
+	}()
+	for offset, want := range map[int64]bool{0: true, 8: true, 1: false} {
+		if equal, err := h.equalConstants(inFile(path, 0), inFile(path, offset)); err != nil || equal != want {
+			t.Errorf("%d: %v, %v", offset, equal, err)
+		}
+	}
+	for _, pair := range [][2]*model.Constant{{inFile(path, 0), inFile(path+"x", 0)}, {inFile(path+"x", 0), inFile(path, 0)}, {inFile(path, 0), inFile(path, 24)}} {
+		if _, err := h.equalConstants(pair[0], pair[1]); err == nil {
+			t.Errorf("%v", pair)
+		}
+	}
+}
+
+// TestVanished holds the errors of files that vanish or change while a model is mended, and of mends
+// whose node is not in the file.
+func TestVanished(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"rows-18.onnx", "ir-rows-7.xml", "ir-rows-7.bin"} {
+		put(t, at(name), read(t, "testdata/"+name))
+	}
+	m := open(t, at("ir-rows-7.xml"))
+	made, err := openIR(m, at("out.xml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer made.close()
+	f := made.(*irFile)
+	if _, err := f.keeps(at("none.bin")); err == nil || !strings.Contains(err.Error(), "cannot write "+at("none.bin")) {
+		t.Error(err)
+	}
+	gone := &irFile{path: at("gone.xml"), out: at("out.xml"), m: m}
+	if _, err := gone.keeps(at("ir-rows-7.bin")); err == nil || !strings.Contains(err.Error(), "gone.bin cannot be looked at") {
+		t.Error(err)
+	}
+	if keep, err := f.keeps(at("ir-rows-7.bin")); err != nil || !keep {
+		t.Error(keep, err)
+	}
+	pair, err := atomicfile.NewPair(at("out.xml"), at("out.bin"), atomicfile.PairOptions{Uses: uses})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pair.Abort()
+	if _, err := weights(at("gone.bin"), at("out.bin"), pair); err == nil || !strings.Contains(err.Error(), "gone.bin cannot be read") {
+		t.Error(err)
+	}
+	mends := []lint.Mend{{Node: &model.Node{Name: "n", At: "nowhere", Outputs: []*model.Value{{}}}}}
+	var not *unmendable
+	if _, err := f.write(io.Discard, mends); !errors.As(err, &not) || !strings.Contains(err.Error(), "the layer has no place in the text") {
+		t.Error(err)
+	}
+	f.text = []byte("<net")
+	if _, err := f.write(io.Discard, nil); err == nil {
+		t.Error("a cut text was mended")
+	}
+	if _, err := openIR(&model.Model{Path: at("gone.xml")}, at("out.xml")); err == nil {
+		t.Error("an IR that is gone was opened")
+	}
+	if _, err := openONNX(&model.Model{Path: at("gone.onnx")}, at("out.onnx")); err == nil {
+		t.Error("a model that is gone was opened")
+	}
+	if _, err := openONNX(&model.Model{Path: at("none/m.onnx"), Files: []string{"m.onnx", "m.data"}}, at("out.onnx")); err == nil || !strings.Contains(err.Error(), "its folder cannot be looked at") {
+		t.Error(err)
+	}
+	one := open(t, at("rows-18.onnx"))
+	made, err = openONNX(one, at("out.onnx"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer made.close()
+	if _, err := made.write(io.Discard, mends); !errors.As(err, &not) || !strings.Contains(err.Error(), "the node is not in the file at nowhere") {
+		t.Error(err)
+	}
+	put(t, at("rows-18.onnx"), append(read(t, at("rows-18.onnx")), 0))
+	if _, err := made.write(io.Discard, nil); err == nil || !strings.Contains(err.Error(), "was changed while it was read") {
+		t.Error(err)
+	}
+	if err := os.Remove(at("rows-18.onnx")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := made.write(io.Discard, nil); err == nil {
+		t.Error("a model that is gone was copied")
+	}
+	if list := uses(at("gone.onnx")); list != nil {
+		t.Error(list)
+	}
+	if _, err := outputOf([]byte{0xff}); err == nil {
+		t.Error("the outputs of a cut node")
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := compare(ctx, m, m, nil, nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
