@@ -65,14 +65,14 @@ func (t *target) open(path string) (*model.Model, error) {
 	return ir.Open(path, ir.Options{})
 }
 
-// uses lists the files of the model at path; none where it is no model of the format.
+// uses lists the files with weights of the model at path; none where it is no model of the format.
 func (t *target) uses(path string) []string {
 	m, err := t.open(path)
 	if err != nil {
 		return nil
 	}
 	defer m.Close() // only its files are asked for
-	return m.Files
+	return m.Weights()
 }
 
 // lay writes a file. Blocks of zeros are left out, so that holes of the source's files stay

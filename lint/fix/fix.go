@@ -164,14 +164,14 @@ func openModel(path string) (*model.Model, error) {
 	return ir.Open(path, ir.Options{})
 }
 
-// uses lists the files of the model at path; none where it is no model.
+// uses lists the files with weights of the model at path; none where it is no model.
 func uses(path string) []string {
 	m, err := openModel(path)
 	if err != nil {
 		return nil
 	}
 	defer m.Close() // only its files are asked for
-	return m.Files
+	return m.Weights()
 }
 
 func write(ctx context.Context, m *model.Model, f format, out string, o Options) (*Report, error) {
