@@ -82,6 +82,10 @@ func (p *program) real(o op, a, b *value) *value {
 			}
 		}
 	case opMul:
+	case opMin, opMax:
+		if ir {
+			p.lossy("OpenVINO's least and greatest of floats may differ for a NaN, and in the sign of a zero")
+		}
 	case opDiv:
 		if ir {
 			p.lossy("OpenVINO divides floats by a product with the reciprocal, which may differ in the last bit")

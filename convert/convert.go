@@ -23,6 +23,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/garner-go/garner"
@@ -72,7 +73,7 @@ type Options struct {
 // A Note is something that a person may want to know of a conversion.
 type Note struct {
 	Node, Op string // "" for the model
-	Kind     string // "guarded", "unguarded", "replaced", "lossy", "renamed"
+	Kind     string // "guarded", "unguarded", "replaced", "lossy", "renamed", "dropped"
 	Text     string
 }
 
@@ -179,6 +180,9 @@ func (p *program) finish() error {
 	}
 	p.at = nil
 	for _, v := range p.inputs {
+		if list := slices.DeleteFunc(slices.Clone(v.dimNames), func(name string) bool { return name == "" }); p.target == irTarget && len(list) > 0 {
+			p.note("dropped", "OpenVINO IR has no names of dims; the input %.200q had %.200s", v.wanted, strings.Join(list, ", "))
+		}
 		p.holds("input", v.wanted, v)
 	}
 	for _, o := range p.outputs {

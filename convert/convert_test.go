@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/garner-go/garner"
@@ -531,5 +532,79 @@ func TestNames(t *testing.T) {
 	}
 	if n := slices.IndexFunc(report.Notes, func(n convert.Note) bool { return n.Kind == "renamed" }); n < 0 {
 		t.Errorf("%v", report.Notes)
+	}
+}
+
+// TestUnrelated holds that elements never replace a file that no old model refers to, and that those of an
+// old model go with it.
+func TestUnrelated(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	hash, bias := open(t, models+"hash.onnx"), open(t, models+"bias.onnx")
+	if err := os.WriteFile(at("own.bin"), []byte("a letter"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"", "no model", `<net name="g" version="11"><layers></layers></net>`} {
+		if text != "" {
+			if err := os.WriteFile(at("own.xml"), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := convert.File(t.Context(), hash, at("own.xml"), convert.Options{}); err == nil || !strings.Contains(err.Error(), "own.bin, which is there, and no old own.xml refers to it") {
+			t.Errorf("%q: %v", text, err)
+		}
+		if b, err := os.ReadFile(at("own.bin")); err != nil || string(b) != "a letter" {
+			t.Fatalf("%q: own.bin is %q, %v", text, b, err)
+		}
+	}
+	for _, m := range []*model.Model{hash, bias, hash} {
+		if _, err := convert.File(t.Context(), m, at("out.xml"), convert.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		held(t, m, at("out.xml"), strings.TrimSuffix(m.Path, ".onnx"))
+	}
+}
+
+// TestTogether converts two models to one place at the same time. One of them is there at the end, whole.
+func TestTogether(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out.xml")
+	var all sync.WaitGroup
+	done := make([]int, 2)
+	for i, name := range []string{"hash", "bias"} {
+		m := open(t, models+name+".onnx")
+		all.Go(func() {
+			for range 10 {
+				_, err := convert.File(t.Context(), m, out, convert.Options{})
+				switch {
+				case err == nil:
+					done[i]++
+				case !strings.Contains(err.Error(), "another garner is writing it"):
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if done[0]+done[1] == 0 {
+		t.Fatal("none was written")
+	}
+	name := map[int]string{1: "hash", 2: "bias"}[len(open(t, out).Graph.Inputs)]
+	if n := held(t, open(t, models+name+".onnx"), out, models+name); n == 0 {
+		t.Error("nothing was compared")
+	}
+}
+
+// TestDimNames holds that a note says which names of dims OpenVINO IR lacks.
+func TestDimNames(t *testing.T) {
+	m := oneNode(onnxModel, "Abs", 13, nil, 1, in(garner.F32, -1, -1))
+	m.Graph.Inputs[0].DimNames = []string{"batch", ""}
+	for extension, want := range map[string]string{".xml": "[dropped: OpenVINO IR has no names of dims; the input \"x0\" had batch]", ".onnx": "[]"} {
+		report, err := convert.File(t.Context(), m, filepath.Join(t.TempDir(), "out"+extension), convert.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(report.Notes); got != want {
+			t.Errorf("%s: %s; want %s", extension, got, want)
+		}
 	}
 }

@@ -21,8 +21,9 @@ func init() {
 		types: map[op][]garner.DType{
 			opGather: moved, opGatherND: moved, opGatherElements: moved, opIdentity: moved, opReshape: moved, opSqueeze: moved, opUnsqueeze: moved,
 			opTranspose: moved, opConcat: moved, opSlice: moved, opShape: moved, opCast: moved, opExpand: moved, opTile: moved, opSelect: moved,
-			opRange: signed, opReduceProd: signed,
+			opRange: signed, opReduceProd: signed, opReduceSum: dtypes(signed, reals), opCumSum: dtypes(signed, reals),
 			opAdd: numbers, opSub: numbers, opMul: numbers, opDiv: numbers, opMin: numbers, opMax: numbers,
+			opAbs:   reals,
 			opNeg:   dtypes(signed, reals),
 			opEqual: dtypes(bools, wholes, reals), opLess: dtypes(wholes, reals), opLessEq: dtypes(wholes, reals), opGreater: dtypes(wholes, reals), opGreatEq: dtypes(wholes, reals),
 			opAnd: bools, opOr: bools, opXor: bools, opNot: bools,
@@ -41,7 +42,7 @@ var irLayers = map[op]struct {
 	opGather: {"Gather", 8}, opGatherND: {"GatherND", 8}, opGatherElements: {"GatherElements", 6},
 	opCast: {"Convert", 1}, opIdentity: {"Convert", 1}, opReshape: {"Reshape", 1}, opSqueeze: {"Squeeze", 1}, opUnsqueeze: {"Unsqueeze", 1},
 	opTranspose: {"Transpose", 1}, opConcat: {"Concat", 1}, opSlice: {"Slice", 8}, opShape: {"ShapeOf", 3}, opExpand: {"Broadcast", 3},
-	opTile: {"Tile", 1}, opRange: {"Range", 4}, opReduceProd: {"ReduceProd", 1}, opSelect: {"Select", 1},
+	opTile: {"Tile", 1}, opRange: {"Range", 4}, opReduceProd: {"ReduceProd", 1}, opReduceSum: {"ReduceSum", 1}, opCumSum: {"CumSum", 3}, opAbs: {"Abs", 1}, opSelect: {"Select", 1},
 	opAdd: {"Add", 1}, opSub: {"Subtract", 1}, opMul: {"Multiply", 1}, opDiv: {"Divide", 1}, opMin: {"Minimum", 1}, opMax: {"Maximum", 1},
 	opNeg: {"Negative", 1}, opEqual: {"Equal", 1}, opLess: {"Less", 1}, opLessEq: {"LessEqual", 1}, opGreater: {"Greater", 1}, opGreatEq: {"GreaterEqual", 1},
 	opAnd: {"LogicalAnd", 1}, opOr: {"LogicalOr", 1}, opXor: {"LogicalXor", 1}, opNot: {"LogicalNot", 1},
@@ -79,7 +80,11 @@ func irLayer(p *program, n *node) *layer {
 		set("mode", "bidirectional")
 	case opRange:
 		set("output_type", irTypes[n.out.spec.DType].attribute)
-	case opReduceProd:
+	case opCumSum:
+		more(p.number(garner.I64, int64(n.axis)))
+		set("exclusive", n.flag)
+		set("reverse", n.batch == 1)
+	case opReduceProd, opReduceSum:
 		more(p.of(n.list...))
 		set("keep_dims", n.flag)
 	case opDiv:

@@ -29,6 +29,10 @@ var onnxSource = &origin{
 		"ConstantOfShape": onnxConstantOfShape,
 		"Range":           rangeOf,
 		"ReduceProd":      reduceProdOf("keepdims", 1),
+		"ReduceSum":       reduceSumOf("keepdims", 1),
+		"CumSum":          cumSumOf,
+		"Abs":             absOf,
+		"Split":           onnxSplit,
 		"Where":           whereOf,
 		"Clip":            onnxClip,
 		"Neg":             negOf,
@@ -188,8 +192,15 @@ func (p *program) rangeFrom(in []*value) *value {
 
 func onnxClip(c *call) {
 	x := c.in(0)
-	if !x.spec.DType.IsInteger() {
-		c.fail(garner.ErrDType, "Clip of %s is not converted; that of integers is", x.spec.DType)
+	switch d := x.spec.DType; {
+	case d == garner.F32 || d == garner.F64:
+		if c.node.Attributes["min"] != nil || c.node.Attributes["max"] != nil || c.before(11) {
+			c.fail(ErrUnsupported, "Clip of opset %d is not converted; convert the model to opset 11 first", c.node.Version)
+			return
+		}
+		c.lossy("a Clip of floats becomes Max and Min, which may differ for a NaN, and in the sign of a zero")
+	case !d.IsInteger():
+		c.fail(garner.ErrDType, "Clip of %s is not converted; that of integers, f32 and f64 is", d)
 		return
 	}
 	for i, o := range []op{opMax, opMin} {

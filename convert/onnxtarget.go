@@ -11,6 +11,7 @@ func init() {
 	moved := dtypes(bools, wholes, halves, reals, texts)
 	half := []garner.DType{garner.F16}
 	numbers := dtypes(wholes, reals)
+	extremes := []garner.DType{garner.I8, garner.I32, garner.I64, garner.U8, garner.U32, garner.U64}
 	onnxTarget = &target{
 		name: "ONNX", runtime: onnxRuntime, extension: ".onnx",
 		beside:   func(path string) string { return path + ".data" },
@@ -20,10 +21,11 @@ func init() {
 			opTranspose: moved, opConcat: moved, opSlice: moved, opShape: moved,
 			opCast:   dtypes(bools, wholes, halves, reals),
 			opExpand: dtypes(bools, wholes, half, reals, texts), opTile: dtypes(bools, wholes, half, reals, texts),
-			opRange: signed, opReduceProd: signed,
+			opRange: signed, opReduceProd: signed, opReduceSum: dtypes(signed, reals), opCumSum: dtypes(signed, reals),
 			opSelect: dtypes(signed, half, reals, texts, []garner.DType{garner.I8, garner.U8, garner.U32}),
 			opAdd:    numbers, opSub: numbers, opMul: numbers, opDiv: numbers, opMod: wholes, opFloor: wholes,
-			opMin: {garner.I8, garner.I32, garner.I64, garner.U8, garner.U32, garner.U64}, opMax: {garner.I8, garner.I32, garner.I64, garner.U8, garner.U32, garner.U64},
+			opMin: dtypes(extremes, reals), opMax: dtypes(extremes, reals),
+			opAbs:   reals,
 			opNeg:   dtypes([]garner.DType{garner.I8, garner.I16}, signed, reals),
 			opEqual: dtypes(bools, numbers), opLess: numbers, opLessEq: numbers, opGreater: numbers, opGreatEq: numbers,
 			opAnd: bools, opOr: bools, opXor: bools, opNot: bools,
@@ -74,7 +76,11 @@ func onnxLayer(p *program, n *node) *layer {
 		}
 	case opSqueeze, opUnsqueeze:
 		vector()
-	case opReduceProd:
+	case opCumSum:
+		l.in = append(l.in[:len(l.in):len(l.in)], p.number(garner.I64, int64(n.axis)))
+		set("exclusive", flag(n.flag))
+		set("reverse", int64(n.batch))
+	case opReduceProd, opReduceSum:
 		vector()
 		set("keepdims", flag(n.flag))
 	case opMod:

@@ -33,6 +33,8 @@ const (
 	opTile       op = "Tile"      // x, repeats, one for each dim
 	opRange      op = "Range"     // start, stop, step
 	opReduceProd op = "ReduceProd"
+	opReduceSum  op = "ReduceSum"
+	opCumSum     op = "CumSum" // axis; flag: without the element itself; batch 1: from the end
 	opSelect     op = "Select" // condition, x, y
 
 	opAdd   op = "Add"
@@ -46,6 +48,7 @@ const (
 	opMin      op = "Min"
 	opMax      op = "Max"
 	opNeg      op = "Neg"
+	opAbs      op = "Abs"
 	opEqual    op = "Equal"
 	opLess     op = "Less"
 	opLessEq   op = "LessOrEqual"
@@ -443,7 +446,7 @@ func inferred(n *node) garner.Spec {
 	}
 	anyDims := func(n int) []garner.Dim { return slices.Repeat([]garner.Dim{garner.AnyDim}, n) }
 	switch n.op {
-	case opCast, opIdentity, opNot, opBitNot, opNeg:
+	case opCast, opIdentity, opNot, opBitNot, opNeg, opAbs, opCumSum:
 		return x
 	case opGather, opGatherND, opGatherElements:
 		return inferGather(n)
@@ -628,7 +631,7 @@ func inferred(n *node) garner.Spec {
 		return of(dims)
 	case opRange:
 		return of(anyDims(1))
-	case opReduceProd:
+	case opReduceProd, opReduceSum:
 		if !known {
 			return unknown
 		}

@@ -230,7 +230,7 @@ func (p *program) runs(ctx context.Context, source, made *model.Model) error {
 			return fmt.Errorf("it fails where the source gives results: %w", err)
 		}
 		for i := range want {
-			if err := sameTensor(got[i], want[i]); err != nil {
+			if err := sameTensor(ctx, got[i], want[i]); err != nil {
 				return fmt.Errorf("output %.200q: %w", p.outputs[i].name, err)
 			}
 		}
@@ -329,8 +329,8 @@ func fill(rng *rand.Rand, dtype garner.DType, b []byte) {
 	}
 }
 
-// sameTensor compares two tensors bit for bit.
-func sameTensor(got, want garner.Tensor) error {
+// sameTensor compares two tensors bit for bit, a block at a time.
+func sameTensor(ctx context.Context, got, want garner.Tensor) error {
 	if got.DType() != want.DType() || !got.Shape().Equal(want.Shape()) {
 		return fmt.Errorf("it is %s%s; the source gives %s%s", got.DType(), got.Shape(), want.DType(), want.Shape())
 	}
@@ -353,8 +353,16 @@ func sameTensor(got, want garner.Tensor) error {
 		return err
 	}
 	y, err := b.Bytes()
-	if err == nil && !bytes.Equal(x, y) {
-		err = errors.New("its elements differ from the source's")
+	if err != nil {
+		return err
 	}
-	return err
+	for at := 0; at < len(x); at += block {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		if end := min(at+block, len(x)); !bytes.Equal(x[at:end], y[at:end]) {
+			return errors.New("its elements differ from the source's")
+		}
+	}
+	return nil
 }

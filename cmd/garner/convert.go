@@ -36,10 +36,12 @@ LiteRT's GATHER_ND looks rows up by their number. Indices outside of GatherND re
 memory in OpenVINO; a target refuses them.
 
 A node that the target computes less exactly is refused without --lossy: f64 in OpenVINO, which
-computes it as f32, 64-bit constants beyond 32 bits, quotients of floats. OpenVINO computes every i64
-as i32: an index of 2^32+1 is 1 before any guard sees it.
+computes it as f32, 64-bit constants beyond 32 bits, quotients of floats, ReduceSum, and the least and
+greatest of floats. OpenVINO computes every i64 as i32: an index of 2^32+1 is 1 before any guard sees it.
 
-What was guarded, replaced and renamed is printed on standard error, unless --quiet. OUT and the
+What was guarded, replaced, renamed and dropped (names of dims, which an IR lacks) is printed on
+standard error, unless --quiet. The file beside OUT is replaced only where the old OUT refers to it;
+of two that write to one OUT at a time, the later is refused. OUT and the
 file beside it appear whole or not at all, and only after garner has read them back, found them
 equal to what was to be written, and had the same results of both models on a few
 inputs, where it runs them. Constants are copied from file to file: a model may be larger than memory.

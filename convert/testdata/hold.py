@@ -185,6 +185,62 @@ def add_onnx():
         lambda rng, bad: {"x": data(rng, (0, 2) if bad else (3, 2), np.float32), "i": index(rng, (int(rng.integers(1, 4)),), 0 if bad else 3, False)})
 
 
+def add_further_onnx():
+    """Split, Abs, CumSum, and with --lossy ReduceSum and the least and greatest of floats, around a gather."""
+    N = H.make_node
+    for d in (np.float32, np.int32, np.int64, np.int8):
+        nodes = [N("Split", ["x", "lengths"], ["p", "gap", "q"], axis=1), N("Split", ["x"], ["u", "v"], axis=-1, num_outputs=2), N("Split", ["q"], ["l", "m", "n"], axis=1, num_outputs=3), N("Abs", ["x"], ["abs"]),
+                 N("Gather", ["p", "i"], ["y"], axis=0), N("Gather", ["abs", "i"], ["z"], axis=0)]
+        outs = [(o, d, None) for o in ("p", "q", "u", "v", "l", "m", "n", "abs", "y", "z")]
+        feed = lambda rng, bad, d=d: {"x": data(rng, (5, 8), d) - (50 if np.issubdtype(d, np.integer) else 0), "i": index(rng, (2, 3), 5, bad)}
+        if np.issubdtype(d, np.integer):
+            def feed(rng, bad, d=d):
+                x = rng.integers(max(np.iinfo(d).min, -(2**31)), min(np.iinfo(d).max, 2**31 - 1), (5, 8), endpoint=True).astype(d)
+                x[0, 0] = max(np.iinfo(d).min, -(2**31)) + (d == np.int64)
+                return {"x": x, "i": index(rng, (2, 3), 5, bad)}
+        cases[f"onnx-split-abs-{name(d)}"] = Case(onnx_model(nodes, [("x", d, ["n", 8]), ("i", np.int64, ["a", "b"])], outs, {"lengths": np.array([3, 0, 5], np.int64)}), feed)
+    for d in (np.float32, np.int32, np.int64):
+        nodes = [N("CumSum", ["x", f"axis{a}"], [f"c{a}{e}{r}"], exclusive=e, reverse=r) for a in (0, 1) for e in (0, 1) for r in (0, 1)] + [N("Gather", ["x", "i"], ["g"]), N("CumSum", ["g", "last"], ["y"])]
+        outs = [(o.output[0], d, None) for o in nodes]
+        high = 2**31 - 1 if d == np.int32 else 2**20
+        feed = lambda rng, bad, d=d, high=high: {"x": data(rng, (int(rng.integers(1, 6)), 7), d) if d == np.float32 else rng.integers(-high, high, (int(rng.integers(1, 6)), 7)).astype(d), "i": None}
+
+        def whole(rng, bad, feed=feed):
+            made = feed(rng, bad)
+            made["i"] = index(rng, (2, 3), made["x"].shape[0], bad)
+            return made
+        cases[f"onnx-cumsum-{name(d)}"] = Case(onnx_model(nodes, [("x", d, ["n", 7]), ("i", np.int64, ["a", "b"])], outs, {"axis0": np.array(0, np.int64), "axis1": np.array(1, np.int64), "last": np.array(-1, np.int64)}), whole)
+    for d in (np.float32, np.int32):
+        nodes = [N("Gather", ["x", "i"], ["g"]), N("ReduceSum", ["g", "axis"], ["y"]), N("ReduceSum", ["g"], ["all"], keepdims=0), N("ReduceSum", ["x", "axis"], ["flat"], keepdims=0)]
+        cases[f"onnx-reducesum-{name(d)}"] = Case(onnx_model(nodes, [("x", d, [5, 4]), ("i", np.int64, ["a"])], [("y", d, None), ("all", d, None), ("flat", d, None)], {"axis": np.array([1], np.int64)}),
+            lambda rng, bad, d=d: {"x": rng.integers(-1000, 1000, (5, 4)).astype(d), "i": index(rng, (3,), 5, bad)}, flags=["--lossy"])
+    nodes = [N("Gather", ["x", "i"], ["g"]), N("Min", ["g", "w"], ["min"]), N("Max", ["g", "w"], ["max"]), N("Clip", ["g", "low", "high"], ["clip"]), N("Clip", ["g", "", "high"], ["below"])]
+    cases["onnx-extremes-float32"] = Case(onnx_model(nodes, [("x", np.float32, [5, 4]), ("w", np.float32, [4]), ("i", np.int64, ["a"])], [(o, np.float32, None) for o in ("min", "max", "clip", "below")], {"low": np.array(-0.5, np.float32), "high": np.array(0.75, np.float32)}),
+        lambda rng, bad: {"x": data(rng, (5, 4), np.float32), "w": data(rng, (4,), np.float32), "i": index(rng, (3,), 5, bad)}, flags=["--lossy"])
+
+
+def add_further_ov():
+    """What add_further_onnx has, of OpenVINO."""
+    for d in (np.float32, np.int32):
+        def build(d=d):
+            x, i = par("x", d, [-1, 8]), par("i", np.int64, [-1])
+            s, v = opset1.split(x, K(1), 4), opset1.variadic_split(x, K(-1), K([2, -1, 1]))
+            c, e = opset3.cum_sum(x, K(1)), opset3.cum_sum(opset8.gather(x, i, K(0)), K(0), True, True)
+            return ov.Model([result(n, f"o{k}") for k, n in enumerate([opset8.gather(x, i, K(0)), opset1.absolute(x), c, e])]
+                + [opset1.result(s.output(k)) for k in range(4)] + [opset1.result(v.output(k)) for k in range(3)], [x, i], "g")
+
+        def feed(rng, bad, d=d):
+            x = data(rng, (int(rng.integers(1, 6)), 8), d) if d == np.float32 else rng.integers(-(2**31) + 1, 2**31 - 1, (int(rng.integers(1, 6)), 8)).astype(d)
+            return {"x": x, "i": index(rng, (3,), x.shape[0], bad)}
+        cases[f"ov-further-{name(d)}"] = Case(ov_model(build), feed)
+
+        def lossy(d=d):
+            x, i = par("x", d, [5, 4]), par("i", np.int64, [-1])
+            g = opset8.gather(x, i, K(0))
+            return ov.Model([result(opset1.reduce_sum(g, K([1]), True), "keep"), result(opset1.reduce_sum(g, K([0, 1])), "all")] + ([result(opset1.minimum(g, K(0.5, d)), "min"), result(opset1.maximum(g, K(0.5, d)), "max")] if d == np.float32 else []), [x, i], "g")
+        cases[f"ov-further-lossy-{name(d)}"] = Case(ov_model(lossy), lambda rng, bad, d=d: {"x": rng.integers(-1000, 1000, (5, 4)).astype(d), "i": index(rng, (3,), 5, bad)}, flags=["--lossy"])
+
+
 # OpenVINO.
 
 P = {"f4": np.float32}
@@ -492,7 +548,9 @@ def main():
         print(f"{total} conversions, {failed} failed; onnxruntime {ort.__version__}, openvino {ov.__version__.split('-')[0]}")
         sys.exit(failed > 0)
     add_onnx()
+    add_further_onnx()
     add_ov()
+    add_further_ov()
     add_files()
     wanted = [n for n in cases if not sys.argv[2:] or any(n.startswith(w) for w in sys.argv[2:])]
     failed = total = 0

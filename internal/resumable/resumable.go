@@ -205,7 +205,7 @@ func (f *File) placed(ctx context.Context, was past, checked func(done, total in
 	if err != nil || !info.Mode().IsRegular() || info.Size() != f.size || was.safe != f.size {
 		return nil
 	}
-	file, err := os.OpenFile(f.place.Target, os.O_RDONLY|noFollow, 0)
+	file, err := os.OpenFile(f.place.Target, os.O_RDONLY|atomicfile.NoFollow, 0)
 	if err != nil {
 		return nil
 	}
@@ -220,7 +220,7 @@ func (f *File) placed(ctx context.Context, was past, checked func(done, total in
 
 // resume continues the part behind the last line of the journal that holds.
 func (f *File) resume(ctx context.Context, was past, checked func(done, total int64)) error {
-	part, err := os.OpenFile(name(f.place, ".part"), os.O_RDWR|noFollow, 0)
+	part, err := os.OpenFile(name(f.place, ".part"), os.O_RDWR|atomicfile.NoFollow, 0)
 	if err != nil {
 		return f.place.Failed(err)
 	}
@@ -362,11 +362,11 @@ func lock(ctx context.Context, place atomicfile.Place) (*os.File, error) {
 		if there, err := os.Lstat(path); err == nil && !there.Mode().IsRegular() {
 			return nil, garner.Errorf(nil, "cannot write %s: %s is no regular file; remove it", place.Path, path)
 		}
-		file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|noFollow, 0o666)
+		file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|atomicfile.NoFollow, 0o666)
 		if err != nil {
 			return nil, place.Failed(err)
 		}
-		got, err := tryLock(file)
+		got, err := atomicfile.TryLock(file)
 		if err != nil || !got {
 			file.Close()
 			if err != nil {

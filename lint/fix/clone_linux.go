@@ -1,10 +1,7 @@
 package fix
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -20,8 +17,7 @@ func clone(old, target string) bool {
 		return false
 	}
 	defer in.Close()
-	name := filepath.Join(filepath.Dir(target), fmt.Sprintf(".garner-%08x.tmp", rand.Uint32()))
-	made, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	made, err := os.OpenFile(target, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return false
 	}
@@ -32,11 +28,8 @@ func clone(old, target string) bool {
 	if closing := made.Close(); err == nil {
 		err = closing
 	}
-	if err == nil {
-		err = os.Rename(name, target)
-	}
 	if err != nil {
-		os.Remove(name)
+		os.Remove(target)
 	}
 	return err == nil
 }

@@ -113,40 +113,38 @@ func equalFiles(a, b string) (bool, error) {
 	return equalRanges(one, 0, other, 0, info.Size())
 }
 
-// beside makes target the weights of old, in this order of preference: a clone, which
-// shares the blocks of the disk until one is written to; another name of the same file; a
-// copy. A target that is there already holds the same: see vacant.
-func beside(old, target string) (how string, undo func(), err error) {
-	if _, err := os.Stat(target); err == nil {
-		return target + " has the model's weights already", func() {}, nil
+// weights makes target, the file beside a mended model, of the weights of old, in this order
+// of preference: a clone, which shares the blocks of the disk until one is written to;
+// another name of the same file; a copy. How says which.
+func weights(old, target string, out *atomicfile.Pair) (how string, err error) {
+	if out.Kept() {
+		return target + " has the model's weights already", nil
 	}
-	undo = func() { os.Remove(target) }
-	if clone(old, target) {
-		return target + " is a clone of " + old, undo, nil
+	if clone(old, out.Temporary(1)) {
+		return target + " is a clone of " + old, nil
 	}
 	real, err := filepath.EvalSymlinks(old) // the file and not a link to it
-	if err == nil && os.Link(real, target) == nil {
-		return target + " is another name of " + old, undo, nil
+	if err == nil && os.Link(real, out.Temporary(1)) == nil {
+		return target + " is another name of " + old, nil
 	}
 	in, err := os.Open(old)
 	if err != nil {
-		return "", nil, garner.Errorf(err, "%s cannot be read: %v", old, err)
+		return "", garner.Errorf(err, "%s cannot be read: %v", old, err)
 	}
 	defer in.Close()
 	info, err := in.Stat()
 	if err != nil {
-		return "", nil, garner.Errorf(err, "%s cannot be read: %v", old, err)
+		return "", garner.Errorf(err, "%s cannot be read: %v", old, err)
 	}
-	file, err := atomicfile.Create(target, old)
+	file, err := out.Writer(1)
 	if err != nil {
-		return "", nil, err
+		return "", err
 	}
-	defer file.Abort()
 	if err := copyRange(file, in, 0, info.Size()); err != nil {
-		return "", nil, err
+		return "", err
 	}
-	if err := file.Commit(); err != nil {
-		return "", nil, err
+	if _, err := file.Written(); err != nil {
+		return "", err
 	}
-	return target + " is a copy of " + old, undo, nil
+	return target + " is a copy of " + old, nil
 }

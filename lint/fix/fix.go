@@ -76,9 +76,12 @@ type format interface {
 	write(to io.Writer, mends []lint.Mend) (made []added, err error)
 	// read reads back what write has written, which stands at path.
 	read(path string) (*model.Model, error)
-	// finish makes the files beside the model before the model itself is put in place; undo
-	// takes them away.
-	finish() (how string, undo func(), err error)
+	// beside gives the path of the file beside the mended model; "" where there is none. keeps
+	// reports whether one that is there is as it would be.
+	beside() string
+	keeps(beside string) (bool, error)
+	// finish makes the file beside the model.
+	finish(out *atomicfile.Pair) (how string, err error)
 	close() error
 }
 
@@ -115,20 +118,21 @@ func File(ctx context.Context, path, out string, o Options) (*Report, error) {
 			return nil, garner.Errorf(garner.ErrAttribute, "there is no rule %q; lint has L.1 to L.%d", rule, len(lint.Rules()))
 		}
 	}
+	place, err := atomicfile.Find(out)
+	if err != nil {
+		return nil, err
+	}
+	if place.Target == "" {
+		return nil, garner.Errorf(nil, "cannot write %s: it is no regular file, and a mended model is read back before it is put in place; name a file", out)
+	}
 	extension := strings.ToLower(filepath.Ext(path))
 	if strings.ToLower(filepath.Ext(out)) != extension {
 		return nil, garner.Errorf(garner.ErrAttribute, "cannot write %s: a mended model has the format of the old one; name a file that ends in %s", out, extension)
 	}
-	var m *model.Model
-	var err error
-	switch extension {
-	case ".onnx":
-		m, err = modelproto.Open(path)
-	case ".xml":
-		m, err = ir.Open(path, ir.Options{})
-	default:
+	if extension != ".onnx" && extension != ".xml" {
 		return nil, garner.Errorf(garner.ErrAttribute, "%s is no model that garner writes: there are .onnx and .xml (OpenVINO IR)", path)
 	}
+	m, err := openModel(path)
 	if err != nil {
 		return nil, err
 	}
@@ -150,6 +154,24 @@ func File(ctx context.Context, path, out string, o Options) (*Report, error) {
 		return nil, err
 	}
 	return report, nil
+}
+
+// openModel opens a model of a format that is mended.
+func openModel(path string) (*model.Model, error) {
+	if strings.ToLower(filepath.Ext(path)) == ".onnx" {
+		return modelproto.Open(path)
+	}
+	return ir.Open(path, ir.Options{})
+}
+
+// uses lists the files with weights of the model at path; none where it is no model.
+func uses(path string) []string {
+	m, err := openModel(path)
+	if err != nil {
+		return nil
+	}
+	defer m.Close() // only its files are asked for
+	return m.Weights()
 }
 
 func write(ctx context.Context, m *model.Model, f format, out string, o Options) (*Report, error) {
@@ -218,11 +240,20 @@ func sorted(m *model.Model, list []lint.Remaining) []lint.Remaining {
 // where it holds. An *unmendable names a mend to leave out.
 func attempt(ctx context.Context, m *model.Model, f format, o Options, findings []lint.Finding, report *Report) error {
 	out, mends := report.Out, report.Mends
-	file, err := atomicfile.Create(out, m.Files...)
+	pair, err := atomicfile.NewPair(out, f.beside(), atomicfile.PairOptions{Inputs: m.Files, Uses: uses, Keeps: f.keeps})
 	if err != nil {
 		return err
 	}
-	defer file.Abort()
+	defer pair.Abort()
+	if f.beside() != "" && !pair.Kept() {
+		if err := pair.Free(); err != nil {
+			return err
+		}
+	}
+	file, err := pair.Writer(0)
+	if err != nil {
+		return err
+	}
 	made, err := f.write(file, mends)
 	if err != nil {
 		return err
@@ -230,9 +261,6 @@ func attempt(ctx context.Context, m *model.Model, f format, o Options, findings 
 	path, err := file.Written()
 	if err != nil {
 		return err
-	}
-	if path == "" {
-		return garner.Errorf(nil, "cannot write %s: it is no regular file, and a mended model is read back before it is put in place; name a file", out)
 	}
 	back, err := f.read(path)
 	if err != nil {
@@ -254,12 +282,11 @@ func attempt(ctx context.Context, m *model.Model, f format, o Options, findings 
 			return garner.Errorf(errors.Join(errNotAccepted, err), "%s", strings.TrimPrefix(err.Error(), "garner: "))
 		}
 	}
-	how, undo, err := f.finish()
+	how, err := f.finish(pair)
 	if err != nil {
 		return err
 	}
-	if err := file.Commit(); err != nil {
-		undo()
+	if err := pair.Put(); err != nil {
 		return err
 	}
 	report.Weights, report.Written = how, true
@@ -302,7 +329,11 @@ func folderOf(path string) string {
 
 func (f *onnxFile) close() error { return f.file.Close() }
 
-func (f *onnxFile) finish() (string, func(), error) { return "", func() {}, nil }
+func (f *onnxFile) beside() string { return "" }
+
+func (f *onnxFile) keeps(string) (bool, error) { return false, nil }
+
+func (f *onnxFile) finish(*atomicfile.Pair) (string, error) { return "", nil }
 
 func (f *onnxFile) read(path string) (*model.Model, error) { return modelproto.Open(path) }
 
@@ -380,40 +411,34 @@ func openIR(m *model.Model, out string) (format, error) {
 		if f.bin, err = mapped.Open(binOf(m.Path)); err != nil {
 			return nil, err
 		}
-		if err := f.vacant(); err != nil {
-			return nil, errors.Join(err, f.bin.Close())
-		}
 	}
 	return f, nil
 }
 
-// vacant refuses an out whose .bin is another file than the model's.
-func (f *irFile) vacant() error {
-	target := binOf(f.out)
-	info, err := os.Stat(target)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
+func (f *irFile) beside() string {
+	if f.bin == nil {
+		return ""
 	}
+	return binOf(f.out)
+}
+
+// keeps reports whether a .bin is the model's, or holds the same.
+func (f *irFile) keeps(beside string) (bool, error) {
+	info, err := os.Stat(beside)
 	if err != nil {
-		return garner.Errorf(err, "cannot write %s: %v", target, err)
+		return false, garner.Errorf(err, "cannot write %s: %v", beside, err)
 	}
 	old, err := os.Stat(binOf(f.path))
 	if err != nil {
-		return garner.Errorf(err, "%s cannot be looked at: %v", binOf(f.path), err)
+		return false, garner.Errorf(err, "%s cannot be looked at: %v", binOf(f.path), err)
 	}
 	if os.SameFile(info, old) {
-		return nil
+		return true, nil
 	}
-	equal := info.Mode().IsRegular() && info.Size() == old.Size()
-	if equal {
-		if equal, err = equalFiles(target, binOf(f.path)); err != nil {
-			return err
-		}
+	if !info.Mode().IsRegular() || info.Size() != old.Size() {
+		return false, nil
 	}
-	if !equal {
-		return garner.Errorf(nil, "cannot write %s: its weights would be %s, which is there and holds others; name another file, or remove that one", f.out, target)
-	}
-	return nil
+	return equalFiles(beside, binOf(f.path))
 }
 
 func (f *irFile) close() error {
@@ -449,11 +474,11 @@ func (f *irFile) write(to io.Writer, mends []lint.Mend) (made []added, err error
 	return made, err
 }
 
-func (f *irFile) finish() (string, func(), error) {
+func (f *irFile) finish(out *atomicfile.Pair) (string, error) {
 	if f.bin == nil {
-		return "", func() {}, nil
+		return "", nil
 	}
-	return beside(binOf(f.path), binOf(f.out))
+	return weights(binOf(f.path), binOf(f.out), out)
 }
 
 // floatBits gives the bits of an integer as f32.

@@ -432,7 +432,7 @@ func TestRefused(t *testing.T) {
 		{at("cut.onnx"), at("new.onnx"), nil, "cut short"},
 		{at("rows-18.onnx"), at("none/new.onnx"), nil, "make it first"},
 		{at("torch_embedding_external.onnx"), filepath.Join(other, "new.onnx"), nil, "write into the same folder, " + dir},
-		{at("ir-rows-7.xml"), at("taken.xml"), nil, "its weights would be " + at("taken.bin") + ", which is there and holds others"},
+		{at("ir-rows-7.xml"), at("taken.xml"), nil, "its weights would be in " + at("taken.bin") + ", which is there, and no old taken.xml refers to it"},
 	} {
 		report, err := File(t.Context(), tt.in, tt.out, Options{Rules: tt.rules})
 		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "garner: ") && !errors.Is(err, fs.ErrNotExist) {

@@ -76,8 +76,11 @@ func (r *reader) open(m *model.Model, prefix string) error {
 	return nil
 }
 
-// inIndex names an entry of the index for a message.
+// inIndex names an entry of the index for a message, unless err names one.
 func (c *checkpoint) inIndex(key string, err error) error {
+	if e, ok := err.(*model.Error); ok && e.At != "" {
+		return e
+	}
 	return &model.Error{Path: c.path, At: tensorNamed(key), Err: err}
 }
 

@@ -1,20 +1,22 @@
 //go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
 
-package resumable
+package atomicfile
 
 import (
 	"errors"
+	"io/fs"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// noFollow refuses to open a symbolic link, which another user may have made.
-const noFollow = unix.O_NOFOLLOW
+// NoFollow refuses to open a symbolic link, which another user may have made.
+const NoFollow = unix.O_NOFOLLOW
 
-// tryLock locks a file for this process, until it closes the file or ends. On a
+// TryLock locks a file for this process, until it closes the file or ends. On a
 // file system without locks it succeeds.
-func tryLock(file *os.File) (bool, error) {
+func TryLock(file *os.File) (bool, error) {
 	for {
 		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		switch {
@@ -27,4 +29,10 @@ func tryLock(file *os.File) (bool, error) {
 		}
 		return err == nil, os.NewSyscallError("flock", err)
 	}
+}
+
+// ours reports whether a file is this user's.
+func ours(info fs.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(s.Uid) == os.Geteuid()
 }

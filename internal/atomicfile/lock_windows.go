@@ -1,16 +1,18 @@
-package resumable
+package atomicfile
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 
 	"golang.org/x/sys/windows"
 )
 
-const noFollow = 0
+// NoFollow refuses to open a symbolic link, where the system can.
+const NoFollow = 0
 
-// tryLock locks a file for this process, until it closes the file or ends.
-func tryLock(file *os.File) (bool, error) {
+// TryLock locks a file for this process, until it closes the file or ends.
+func TryLock(file *os.File) (bool, error) {
 	// A lock denies others the bytes that it covers, so it covers one far behind the
 	// end of the file.
 	behind := windows.Overlapped{OffsetHigh: 1 << 30}
@@ -20,3 +22,6 @@ func tryLock(file *os.File) (bool, error) {
 	}
 	return err == nil, os.NewSyscallError("LockFileEx", err)
 }
+
+// ours is true: the system has no owner to ask for.
+func ours(fs.FileInfo) bool { return true }
