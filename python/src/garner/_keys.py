@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index as operator_index
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,9 @@ def split(key: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any, tuple[Any,
         elif isinstance(k, slice):
             try:
                 r = range(*k.indices(shape[at]))
-            except TypeError:
+            except TypeError as e:
+                if not _native.raised(e):
+                    raise
                 raise DTypeError(f"garner: {k} in a key of a table; a slice has integers") from None
             rows, k = (r, slice(None)) if at == 0 else (rows, k)
             made.append(k)
@@ -60,10 +63,8 @@ def split(key: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any, tuple[Any,
                     rows, a = _distinct(a, shape[0])
                 made.append(a)
                 at += 1
-    try:
-        np.broadcast_shapes(*grown)
-    except ValueError:
-        raise ShapeError(f"garner: indices of shapes {', '.join(str(list(g)) for g in grown)} in one key, which do not broadcast") from None
+    if any(len({g[-d] for g in grown if len(g) >= d} - {1}) > 1 for d in range(1, 1 + max(map(len, grown), default=0))):
+        raise ShapeError(f"garner: indices of shapes {', '.join(str(list(g)) for g in grown)} in one key, which do not broadcast")
     return rows, tuple(made)
 
 
@@ -79,12 +80,15 @@ def _numbers(k: Any) -> Any:
         raise DTypeError(f"garner: {_options.shown(k)} in a key of a table; give integers, slices or masks")
     if not isinstance(k, (_ndarray, list, tuple)):
         try:
-            return int(k.__index__())
-        except (AttributeError, TypeError):
-            pass
+            return operator_index(k)
+        except TypeError as e:
+            if not _native.raised(e):
+                raise
     try:
         a = np.asarray(k)
     except ValueError as e:
+        if not _native.raised(e):
+            raise
         raise ShapeError(f"garner: a part of a key that is no array: {e}") from None
     if a.size == 0 and not isinstance(k, _ndarray):
         a = a.astype(np.int64)  # an empty list has integers
