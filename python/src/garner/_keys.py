@@ -107,7 +107,7 @@ def _checked(a: Any, axis: int, n: int) -> Any:
         least, most = a.min(), a.max()
         if least < -n or most >= n:
             bad = (a < -n) | (a >= n) if a.dtype.kind != "u" else a >= n
-            where = tuple(int(p) for p in np.argwhere(bad)[0])
+            where = _views.first(bad)
             raise outside(where, int(a[where]), axis, n)
     return a.astype(np.int64)
 
@@ -125,7 +125,7 @@ def _distinct(a: Any, n: int) -> tuple[Any, Any]:
     flat = np.where(a < 0, a + n, a).ravel()
     if a.size <= _FEW:
         return flat, np.arange(a.size).reshape(a.shape)
-    found, again = np.unique(flat, return_inverse=True)
+    found, again = _unique(flat)
     return found, again.reshape(a.shape)
 
 
@@ -138,3 +138,18 @@ def outside(position: tuple[int, ...], value: int, axis: int, n: int) -> _native
         e = _native.IndexError(f"garner: {what} is outside axis {axis} of the table, which has -{n} … {n - 1}")
     e.position, e.value, e.axis, e.dim = position or (0,), value, axis, n
     return e
+
+
+def _unique(flat: Any) -> tuple[Any, Any]:
+    """Return the distinct numbers in order, and where each of all is among them.
+
+    np.unique calls functions that take a TypeError of a handler of a signal for one of their own, and go on.
+    """
+    order = flat.argsort()
+    ordered = flat[order]
+    first = np.empty(ordered.size, bool)
+    first[:1] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    again = np.empty(ordered.size, np.intp)
+    again[order] = first.cumsum() - 1
+    return ordered[first], again

@@ -205,7 +205,7 @@ def _room() -> None:
     threads = 4 + cores
     remedy = 'raise it, or use multiprocessing\'s start method "spawn"' if _forked else "raise it"
     numbers = _read("/proc/self/statm").split()
-    if len(numbers) < 6:
+    if len(numbers) < 6 or not all(n.isdecimal() for n in numbers):
         return  # this is no Linux
     import resource
 
@@ -237,12 +237,14 @@ def _of_groups() -> list[tuple[str, int, int]]:
         if kinds and "pids" not in kinds.split(","):
             continue
         folder = Path("/sys/fs/cgroup", "pids" if kinds else "", name.removesuffix("::").lstrip("/"))
-        for at in (folder, *folder.parents):
+        at = folder
+        while True:  # its parents, as a sequence of Path, end by an IndexError, which may be a handler's
             most, taken = _read(f"{at}/pids.max").strip(), _read(f"{at}/pids.current").strip()
             if most.isdecimal() and taken.isdecimal():  # and not "max"
                 found.append((f"control group {at}", int(most), int(taken)))
-            if at == Path("/sys/fs/cgroup"):
+            if at in (at.parent, Path("/sys/fs/cgroup")):
                 break
+            at = at.parent
     return found
 
 

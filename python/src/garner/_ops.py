@@ -610,9 +610,11 @@ def _explain(e: builtins.IndexError, name: str, a: Any, indices: Any, axis: Any,
     ids = np.asarray(indices)
     if ids.dtype.kind not in "iu":
         return
+    shape = a.shape if isinstance(a, _ndarray) else np.asarray(a).shape
+    every = _ndarray(shape, np.int8, b"\0", strides=(0,) * len(shape))  # np.broadcast_to takes a TypeError of a handler for one of its own
     values: dict[str, Any] = {"axis": axis} if mode is None else {"axis": axis, "mode": mode}
     try:
-        gather(name, np.broadcast_to(np.int8(0), np.shape(a)), ids, **values)
+        gather(name, every, ids, **values)
     except _native.IndexError as told:
         raise told from None
     except (Error, MemoryError) as told:

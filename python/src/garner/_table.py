@@ -321,7 +321,7 @@ class Table:
         if self._strings is not None:
             outside = (ids < 0) | (ids >= self._rows)
             if outside.any():
-                at = tuple(int(n) for n in np.argwhere(outside)[0])
+                at = _views.first(outside)
                 value = int(ids[at])
                 e = _native.IndexError(f"garner: ids{list(at)} = {value} is outside the table's {self._rows} rows (0 … {self._rows - 1})")
                 e.position, e.value, e.axis, e.dim = at, value, 0, self._rows
@@ -383,7 +383,7 @@ class Table:
         if a.dtype.kind == "b":
             if a.shape != (self._rows,):
                 raise ShapeError(f"garner: a mask of shape {list(a.shape)} for {self._rows} rows")
-            a = np.flatnonzero(a)
+            a = a.nonzero()[0]  # np.flatnonzero takes a TypeError of a handler for its own
         if back is None and self._plain and a.dtype in _BITS:
             return self._taken(a, _BITS[a.dtype])
         try:

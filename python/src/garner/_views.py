@@ -118,6 +118,11 @@ def pointer(a: np.ndarray[Any, Any]) -> Any:
     return ffi.cast("void *", a.__array_interface__["data"][0])
 
 
+def first(mask: np.ndarray[Any, Any]) -> tuple[int, ...]:
+    """Return the place of the first True."""
+    return tuple([int(n[0]) for n in mask.nonzero()]) if mask.ndim else ()
+
+
 _PIECE = 16 << 20  # bytes that NumPy copies between two turns of Python, in which handlers of signals run
 
 
