@@ -398,7 +398,7 @@ func TestPanics(t *testing.T) {
 			continue
 		}
 		name := line[strings.Index(line, "garner_"):strings.IndexByte(line, '(')]
-		if calls[name] == nil && name != "garner_abi" && name != "garner_forget" { // which is garner_release, in C
+		if calls[name] == nil && name != "garner_abi" && !strings.HasPrefix(name, "garner_forget") { // in C, of garner_release
 			t.Errorf("no panic is provoked in %s", name)
 		}
 	}

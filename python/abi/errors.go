@@ -14,6 +14,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"syscall"
 	"unsafe"
 
@@ -99,7 +100,25 @@ func tell(err error) C.int64_t {
 	if err == nil {
 		return 0
 	}
-	return C.int64_t(put(told{err}))
+	number := put(told{err})
+	last.Lock()
+	at := &last.numbers[last.told%len(last.numbers)]
+	old := *at
+	*at = number
+	last.told++
+	last.Unlock()
+	if old != 0 {
+		drop(old, isError)
+	}
+	return C.int64_t(number)
+}
+
+// last has the errors that were told last. A caller that an exception cut short between a call and garner_error_read never
+// asks for its error, so older ones are forgotten.
+var last struct {
+	sync.Mutex
+	numbers [1 << 12]int64 // as garner.h says
+	told    int
 }
 
 // hook gets the name of an export that is called. It is nil but in tests, which let it panic.

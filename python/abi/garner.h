@@ -1,7 +1,8 @@
 /* garner.h: the C interface of the gather engine.
  *
  * Calls return 0, or the number of an error that garner_error_read tells, once. Handles are positive integers,
- * 0 is none. Every function may be called from any thread, and none keeps memory of the caller beyond the call, or,
+ * 0 is none. An error that is not read is forgotten once 4096 later ones were told.
+ * Every function may be called from any thread, and none keeps memory of the caller beyond the call, or,
  * of a call with a job, beyond the garner_job_wait that says it is done.
  *
  * A path in JSON may be any bytes: one that is no UTF-8 is a surrogate on its own, \udc80 ... \udcff.
@@ -123,9 +124,10 @@ enum {
 extern int64_t garner_run(int64_t prepared, void *data, void *indices, int64_t *layout, void *out, void **further, garner_look look, int32_t flags);
 
 /* garner_open opens a table: {"file": "model.gguf#token_embd.weight", "dtype": "", "shape": [], "offset": 0, "raw": false, "to": "", "pread": false}.
- * text is its type, bits, shape, rows and row_bytes as JSON. Strings are read whole: text then has them too, each as base64
+ * text is its type, bits, shape, rows, row_bytes and identity as JSON. Strings are read whole: text then has them too, each as base64
  * of its bytes, and table is 0. Of a call with a job the text of
- * garner_job_wait has the handle, as "table", and table may be NULL. */
+ * garner_job_wait has the handle, as "table", and table may be NULL. "identity" in a request is that of an earlier text: where
+ * the file is another one by now, or was written to, the call is a GARNER_CHANGED. It is text to be given back as it is. */
 extern int64_t garner_open(char *request, int64_t length, int64_t job, int64_t *table, char **text);
 
 /* garner_lookup copies rows by their numbers, integers of any type, to out, which has exactly their bytes. flags is 0 or
@@ -150,17 +152,21 @@ extern int64_t garner_rows(int64_t table, int64_t first, int64_t step, int64_t c
  * that has none, of garner_open or of a question without operands, ends by itself: a file system may keep it for long. */
 extern void garner_release(int64_t handle);
 
-/* garner_forget is garner_release of a handle as a pointer, for a finalizer; in a process that was forked since the library
- * was loaded it does nothing. */
+/* For finalizers, which may run in a process that was forked since the library was loaded. garner_forget is garner_release of the
+ * handle at a place, 0 for none, such as that with which a garner_prepared begins; in such a process it releases nothing.
+ * garner_forget_text frees the text at a place, NULL for none, and garner_forget_error the texts of an error. All leave nothing there. */
 extern void garner_forget(void *handle);
+extern void garner_forget_text(char **text);
+extern void garner_forget_error(garner_error *e);
 
 /* garner_call asks a question in JSON and answers in JSON; operands are those that "explain" takes. */
 extern int64_t garner_call(char *request, int64_t length, DLTensor **operands, int32_t count, int64_t job, char **text);
 
 /* A job is a call that runs while its caller does something else. garner_job makes one for one call.
  * garner_job_wait waits for at most so many milliseconds: it returns 0 while the call runs, 1 once it is done, with the
- * number of its error or 0, and, of a garner_call, its text, which may be NULL where nothing wants it; -1 where there is an
- * error, and no place for it. A cancelled job is done soon, with an error of class GARNER_CANCELLED, or, where it was done
+ * number of its error or 0; -1 where there is an error, and no place for it. text gets what a garner_call or garner_open answers, and the
+ * empty text of other calls; each wait that returns 1 without an error makes one, for garner_free. It may be NULL where nothing wants it, and is not
+ * written to where there is an error. A cancelled job is done soon, with an error of class GARNER_CANCELLED, or, where it was done
  * first, as if nothing had been cancelled. garner_job returns 0 where there is none to be had. */
 extern int64_t garner_job(void);
 extern int32_t garner_job_wait(int64_t job, int32_t milliseconds, int64_t *error, char **text);

@@ -1,5 +1,6 @@
 #include "_cgo_export.h"
 #include <pthread.h>
+#include <stdlib.h>
 #ifndef _WIN32
 #include <unistd.h>
 
@@ -15,7 +16,23 @@ int64_t garner_run(int64_t prepared, void *data, void *indices, int64_t *layout,
 	return runPrepared(prepared, data, indices, layout, out, further, look, flags, (uint64_t)pthread_self());
 }
 
+// What is below is called by finalizers, also in a fork, where C alone still works.
+
 void garner_forget(void *handle) {
-	if (!forked())
-		garner_release((int64_t)(intptr_t)handle);
+	int64_t *at = handle;
+	if (at == NULL)
+		return;
+	if (*at != 0 && !forked())
+		garner_release(*at);
+	*at = 0;
+}
+
+void garner_forget_text(char **text) {
+	free(*text);
+	*text = NULL;
+}
+
+void garner_forget_error(garner_error *e) {
+	garner_forget_text(&e->text);
+	garner_forget_text(&e->path);
 }

@@ -87,7 +87,7 @@ def test_while_another_thread_loads(npy: Path, turn: int) -> None:
         started.wait(); time.sleep({turn} % 10 * 0.004)
         was = garner._native.lib is not None
         assert forked(check) == 0
-        print("loaded" if was else "loading", garner._native._begun)
+        print("loaded" if was else "loading", garner._native._fresh)
         x.join(); check()
         """,
         npy,

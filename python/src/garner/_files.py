@@ -168,8 +168,9 @@ def gather_file(
     if not callable(progress) and _options.flag("progress", progress):
         try:
             import tqdm
-        except ImportError:
-            pass
+        except ModuleNotFoundError as e:
+            if e.name != "tqdm":
+                raise
         else:
             bar = tqdm.tqdm(total=0, unit="B", unit_scale=True, desc=os.path.basename(_native.path(out)))
     done, total = ffi.new("int64_t *"), ffi.new("int64_t *")

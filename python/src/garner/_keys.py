@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index as operator_index
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,9 @@ def split(key: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any, tuple[Any,
         elif isinstance(k, slice):
             try:
                 r = range(*k.indices(shape[at]))
-            except TypeError:
+            except TypeError as e:
+                if not _native.raised(e):
+                    raise
                 raise DTypeError(f"garner: {k} in a key of a table; a slice has integers") from None
             rows, k = (r, slice(None)) if at == 0 else (rows, k)
             made.append(k)
@@ -60,10 +63,8 @@ def split(key: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any, tuple[Any,
                     rows, a = _distinct(a, shape[0])
                 made.append(a)
                 at += 1
-    try:
-        np.broadcast_shapes(*grown)
-    except ValueError:
-        raise ShapeError(f"garner: indices of shapes {', '.join(str(list(g)) for g in grown)} in one key, which do not broadcast") from None
+    if any(len({g[-d] for g in grown if len(g) >= d} - {1}) > 1 for d in range(1, 1 + max(map(len, grown), default=0))):
+        raise ShapeError(f"garner: indices of shapes {', '.join(str(list(g)) for g in grown)} in one key, which do not broadcast")
     return rows, tuple(made)
 
 
@@ -79,12 +80,15 @@ def _numbers(k: Any) -> Any:
         raise DTypeError(f"garner: {_options.shown(k)} in a key of a table; give integers, slices or masks")
     if not isinstance(k, (_ndarray, list, tuple)):
         try:
-            return int(k.__index__())
-        except (AttributeError, TypeError):
-            pass
+            return operator_index(k)
+        except TypeError as e:
+            if not _native.raised(e):
+                raise
     try:
         a = np.asarray(k)
     except ValueError as e:
+        if not _native.raised(e):
+            raise
         raise ShapeError(f"garner: a part of a key that is no array: {e}") from None
     if a.size == 0 and not isinstance(k, _ndarray):
         a = a.astype(np.int64)  # an empty list has integers
@@ -103,7 +107,7 @@ def _checked(a: Any, axis: int, n: int) -> Any:
         least, most = a.min(), a.max()
         if least < -n or most >= n:
             bad = (a < -n) | (a >= n) if a.dtype.kind != "u" else a >= n
-            where = tuple(int(p) for p in np.argwhere(bad)[0])
+            where = _views.first(bad)
             raise outside(where, int(a[where]), axis, n)
     return a.astype(np.int64)
 
@@ -121,7 +125,7 @@ def _distinct(a: Any, n: int) -> tuple[Any, Any]:
     flat = np.where(a < 0, a + n, a).ravel()
     if a.size <= _FEW:
         return flat, np.arange(a.size).reshape(a.shape)
-    found, again = np.unique(flat, return_inverse=True)
+    found, again = _unique(flat)
     return found, again.reshape(a.shape)
 
 
@@ -134,3 +138,18 @@ def outside(position: tuple[int, ...], value: int, axis: int, n: int) -> _native
         e = _native.IndexError(f"garner: {what} is outside axis {axis} of the table, which has -{n} … {n - 1}")
     e.position, e.value, e.axis, e.dim = position or (0,), value, axis, n
     return e
+
+
+def _unique(flat: Any) -> tuple[Any, Any]:
+    """Return the distinct numbers in order, and where each of all is among them.
+
+    np.unique calls functions that take a TypeError of a handler of a signal for one of their own, and go on.
+    """
+    order = flat.argsort()
+    ordered = flat[order]
+    first = np.empty(ordered.size, bool)
+    first[:1] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    again = np.empty(ordered.size, np.intp)
+    again[order] = first.cumsum() - 1
+    return ordered[first], again

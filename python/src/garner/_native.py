@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import builtins
 import errno
+import functools
 import json
 import os
 import re
@@ -23,6 +24,8 @@ POLL = 25  # milliseconds between two looks at Python's signals in a job
 ffi: Any = cffi.FFI()
 ffi.typeof("void *")  # what views take before the library is loaded; see load
 NULL: Any = ffi.NULL
+BYTES: Any = ffi.BCharA
+from_buffer: Any = ffi._backend.from_buffer  # of BYTES; what ffi.from_buffer does around it takes as long again
 
 
 class Error(Exception):
@@ -108,10 +111,9 @@ _TYPES = ("void *", "void *[]", "char **", "int64_t *", "int64_t[]", "DLDataType
 
 lib: Any = None
 generation = 0  # of the library: a forked child loads another, which knows none of the handles
-_begun = False  # whether the loader has been asked: from then on a forked child has a runtime without threads
-_forked = False
-_loading = threading.RLock()  # held by a fork too
-_forking = False  # the main thread holds it
+_forked = False  # since the loader was asked: the runtime has no threads
+_loading: Any = threading.RLock()  # held by a fork too
+_fresh: dict[str, Any] = {"generation": 1}  # what of these is another in a forked child
 
 
 def _declare() -> None:
@@ -119,7 +121,7 @@ def _declare() -> None:
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     text = re.sub(r"#ifdef __cplusplus.*?#endif", "", text, flags=re.S)
     text = text.replace("[GARNER_MAX_RANK]", "[64]")
-    ffi.cdef(re.sub(r"^#.*$", "", text, flags=re.M))
+    ffi.cdef(re.sub(r"^#.*$", "", text, flags=re.M), override=True)  # in the child of a fork that did not wait for the parent's
 
 
 def _path() -> Path:
@@ -141,7 +143,8 @@ def load() -> Any:
         return lib
     if sys.is_finalizing():
         return _load_late()
-    if threading.get_ident() != _main or _forking:
+    _fresh["generation"] = generation + 1
+    if threading.get_ident() != threading.main_thread().ident or _loading._is_owned():  # by a fork, whose hooks call
         return _load()
     _room()  # without any, a thread ends before it begins to work
     told: list[BaseException] = []
@@ -151,7 +154,7 @@ def load() -> Any:
     def work() -> None:
         with _loading:  # until it is done: a handler may fork, and its child waits for no thread that it lacks
             try:
-                _load()
+                _load(room=True)
             except BaseException as e:
                 told.append(e)
             finally:
@@ -160,8 +163,10 @@ def load() -> Any:
     mine = generation
     try:
         _thread.start_new_thread(work, ())
-    except RuntimeError:  # the interpreter ends
-        return _load()
+    except RuntimeError as e:  # the interpreter ends
+        if not raised(e):
+            raise
+        return _load(room=True)
     while not done.acquire(timeout=0.05) and generation == mine:
         pass
     if generation != mine:
@@ -172,7 +177,7 @@ def load() -> Any:
 
 
 def _load_late() -> Any:
-    """Load while the interpreter ends, as of a `__del__`: no other thread runs any more, and what Python imports may be gone."""
+    """Load while the interpreter ends, as of a `__del__`: no other thread and no handler runs any more, and what Python imports may be gone."""
     if not _loading.acquire(blocking=False):
         raise Error("garner: the interpreter ends, and a thread that ended with it was about to load the library")
     try:
@@ -199,20 +204,20 @@ def _room() -> None:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     threads = 4 + cores
     remedy = 'raise it, or use multiprocessing\'s start method "spawn"' if _forked else "raise it"
-    try:
-        import resource
+    numbers = _read("/proc/self/statm").split()
+    if len(numbers) < 6 or not all(n.isdecimal() for n in numbers):
+        return  # this is no Linux
+    import resource
 
-        infinite, page = resource.RLIM_INFINITY, resource.getpagesize()
-        pages = [int(n) * page for n in Path("/proc/self/statm").read_text().split()]
-        stack = resource.getrlimit(resource.RLIMIT_STACK)[0]
-        stacks = threads * (8 << 20 if stack == infinite else stack)
-        limits = [
-            ("address space", "ulimit -v", resource.getrlimit(resource.RLIMIT_AS)[0], pages[0], _RESERVED),
-            ("data", "ulimit -d", resource.getrlimit(resource.RLIMIT_DATA)[0], pages[5], _DATA + stacks),
-        ]
-        most = resource.getrlimit(resource.RLIMIT_NPROC)[0]
-    except (ImportError, OSError, IndexError):
-        return
+    infinite, page = resource.RLIM_INFINITY, resource.getpagesize()
+    pages = [int(n) * page for n in numbers]
+    stack = resource.getrlimit(resource.RLIMIT_STACK)[0]
+    stacks = threads * (8 << 20 if stack == infinite else stack)
+    limits = [
+        ("address space", "ulimit -v", resource.getrlimit(resource.RLIMIT_AS)[0], pages[0], _RESERVED),
+        ("data", "ulimit -d", resource.getrlimit(resource.RLIMIT_DATA)[0], pages[5], _DATA + stacks),
+    ]
+    most = resource.getrlimit(resource.RLIMIT_NPROC)[0]
     for what, name, limit, taken, need in limits:
         if limit != infinite and limit < taken + need:
             raise Error(
@@ -227,22 +232,31 @@ def _room() -> None:
 def _of_groups() -> list[tuple[str, int, int]]:
     """Return the limits of threads of the control groups that the process is in, and how many there are."""
     found = []
-    try:
-        for line in Path("/proc/self/cgroup").read_text().splitlines():
-            _, kinds, name = line.split(":", 2)
-            if kinds and "pids" not in kinds.split(","):
-                continue
-            folder = Path("/sys/fs/cgroup", "pids" if kinds else "", name.lstrip("/"))
-            for at in (folder, *folder.parents):
-                if (at / "pids.max").exists():
-                    most = (at / "pids.max").read_text().strip()
-                    if most != "max":
-                        found.append((f"control group {at}", int(most), int((at / "pids.current").read_text())))
-                if at == Path("/sys/fs/cgroup"):
-                    break
-    except (OSError, ValueError):
-        pass
+    for line in _read("/proc/self/cgroup").splitlines():
+        _, kinds, name = (line + "::").split(":", 2)
+        if kinds and "pids" not in kinds.split(","):
+            continue
+        folder = Path("/sys/fs/cgroup", "pids" if kinds else "", name.removesuffix("::").lstrip("/"))
+        at = folder
+        while True:  # its parents, as a sequence of Path, end by an IndexError, which may be a handler's
+            most, taken = _read(f"{at}/pids.max").strip(), _read(f"{at}/pids.current").strip()
+            if most.isdecimal() and taken.isdecimal():  # and not "max"
+                found.append((f"control group {at}", int(most), int(taken)))
+            if at in (at.parent, Path("/sys/fs/cgroup")):
+                break
+            at = at.parent
     return found
+
+
+def _read(path: str) -> str:
+    """Return what a file of the system has, nothing where it cannot be read."""
+    try:
+        with open(path, "rb") as f:
+            return f.read().decode("utf-8", "surrogateescape")
+    except OSError as e:
+        if not raised(e):
+            raise
+        return ""
 
 
 def _of_user() -> int:
@@ -253,13 +267,15 @@ def _of_user() -> int:
             try:
                 if os.stat(f"/proc/{process}").st_uid == user:
                     count += os.stat(f"/proc/{process}/task").st_nlink - 2
-            except OSError:
-                pass
+            except OSError as e:
+                if not raised(e):
+                    raise
     return count
 
 
-def _load() -> Any:
-    global lib, _begun, _look
+def _load(room: bool = False) -> Any:
+    """Load the library; room says that there is some."""
+    global lib, _look, _main
     with _loading:
         if lib is not None:
             return lib
@@ -267,8 +283,10 @@ def _load() -> Any:
         if _look is None:
             _declare()
             _look = ffi.callback("int32_t(void)", _signals, error=1, onerror=kept.__init__)  # type: ignore[misc]
-        _room()
-        _begun = True
+        if not room:
+            _room()
+        _fresh.update(lib=None, _forked=True)
+        _main = threading.main_thread().ident
         if _forked:
             # Go's runtime does not survive a fork: its threads are gone. A copy in a file of
             # its own is another library to the loader, with a runtime of its own.
@@ -277,13 +295,14 @@ def _load() -> Any:
             try:
                 fd = os.memfd_create("libgarner.so", os.MFD_CLOEXEC)
             except OSError as e:
-                raise _no_copy(e) from None
+                raise (_no_copy(e) if raised(e) else e) from None
             try:
+                copy = path.read_bytes()
                 try:
                     with open(fd, "wb", closefd=False) as to:
-                        to.write(path.read_bytes())
+                        to.write(copy)
                 except OSError as e:
-                    raise _no_copy(e) from None
+                    raise (_no_copy(e) if raised(e) else e) from None
                 # The loader knows a library again by its path, and the number may be that of a copy of a parent.
                 loaded = ffi.dlopen(f"/proc/self/fd/{'./' * generation}{fd}")
             finally:
@@ -310,36 +329,12 @@ def _no_copy(e: OSError) -> Error:
     )  # fmt: skip
 
 
-def loading() -> Any:
-    """Return the lock that a fork holds too."""
-    return _loading
-
-
-def _before_fork() -> None:
-    global _forking
-    _loading.acquire()
-    _forking = True
-
-
-def _after_fork_in_parent() -> None:
-    global _forking
-    _forking = False
-    _loading.release()
-
-
-def _after_fork() -> None:
-    global lib, generation, _forked, _loading, _main, _forking
-    _forking = False
-    _loading, _main = threading.RLock(), threading.get_ident()
-    generation += 1
-    _held.clear()
-    _late.clear()
-    if _begun:
-        lib, _forked = None, True
-
-
+# A handler of a signal may raise wherever Python runs, so a fork runs none of ours: all of these are C. The child of one that
+# a handler kept from waiting has locks of threads that it lacks.
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork)
+    os.register_at_fork(before=_loading.acquire, after_in_parent=_loading.release, after_in_child=functools.partial(globals().update, _fresh))
+    for _lock in (_loading, ffi._lock):
+        os.register_at_fork(after_in_child=_lock._at_fork_reinit)
 
 
 def path(name: Any) -> str:
@@ -347,13 +342,47 @@ def path(name: Any) -> str:
     return os.fsencode(name).decode("utf-8", "surrogateescape")
 
 
-def text(chars: Any, errors: str = "replace") -> str:
-    """Return the text that the library returned, and free it."""
+# Text and handles come to places that C frees, wherever a handler of a signal raises.
+
+
+def place_of_text() -> Any:
+    """Return a place for a text of the library."""
+    return ffi.gc(ffi.new("char **"), load().garner_forget_text)
+
+
+def place_of_handle(kind: str = "int64_t *") -> Any:
+    """Return a place for a handle, which is released with it."""
+    return ffi.gc(ffi.new(kind), load().garner_forget)
+
+
+def text(place: Any) -> str:
+    """Return the text at a place."""
+    return _text(place[0])
+
+
+def _text(chars: Any, errors: str = "replace") -> str:
     if chars == NULL:
         return ""
     s: str = ffi.string(chars).decode("utf-8", errors)
-    load().garner_free(chars)
     return s
+
+
+# Packages whose functions the package calls, and whose errors it may tell in its own words.
+_CALLED = frozenset({"cffi", "garner", "jax", "jaxlib", "ml_dtypes", "numpy", "os", "torch"})
+
+
+def raised(e: BaseException) -> bool:
+    """Report whether an exception is of what the package called, and not of a handler of a signal or of other code of the caller's.
+
+    What these raise comes out as it is. Their frames are below those of the package.
+    """
+    at = e.__traceback__
+    while at is not None:
+        name = str(at.tb_frame.f_globals.get("__name__"))
+        if name.partition(".")[0] not in _CALLED or name.startswith("torch.utils.data"):  # which has a handler
+            return False
+        at = at.tb_next
+    return True
 
 
 # What the engine calls by names of Go, or of the command, and Python by its own.
@@ -373,10 +402,10 @@ def _worded(message: str) -> str:
 
 def error(number: int) -> Error:
     """Return the error of a number as an exception."""
-    e = ffi.new("garner_error *")
+    e = ffi.gc(ffi.new("garner_error *"), load().garner_forget_error)
     if load().garner_error_read(number, e) != 0:
         return InternalError(f"garner: there is no error {number}")
-    message, path = _worded(text(e.text)), text(e.path, "surrogateescape")
+    message, path = _worded(_text(e.text)), _text(e.path, "surrogateescape")
     if e.error_class == 12:
         message += "; resume=False begins anew"
     kind = _CLASSES.get(e.error_class, Error)
@@ -430,8 +459,11 @@ def looking() -> tuple[Any, Any]:
     return _look, kept.args
 
 
-def ended(e: BaseException, of: BaseException) -> None:
-    """Raise what a handler raised in a run, which ended it; e is what came out of the run since."""
+def ended(e: BaseException, by: Any) -> None:
+    """Raise what a handler raised in a run, which ended it, as `kept` has it; e is what came out of the run since."""
+    _, of, trace = by
+    if of.__traceback__ is None:
+        of.__traceback__ = trace
     if isinstance(e, (Cancelled, InternalError)):  # the second in a forked child, which does not know the error of its parent
         context = of.__context__
         try:
@@ -448,6 +480,9 @@ def ended(e: BaseException, of: BaseException) -> None:
 # raised.
 _held: dict[int, Any] = {}
 _late: set[int] = set()  # those that nobody waits for
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_held.clear)
+    os.register_at_fork(after_in_child=_late.clear)
 _SETTLE = 1000  # milliseconds that a job that was ended gets to end; most take some 10
 
 
@@ -466,7 +501,7 @@ def begin(*held: Any) -> int:
 def wait(job: int, progress: Any = None) -> str:
     """Wait for a job, and return its text. Then `settle` or `release` it."""
     library, begun = load(), generation
-    failed, answer = ffi.new("int64_t *"), ffi.new("char **")
+    failed, answer = ffi.new("int64_t *"), place_of_text()
     while not library.garner_job_wait(job, POLL, failed, answer):
         if begun != generation:
             raise Error("garner: a handler of a signal forked during a call and came back in the child, which cannot end that call")
@@ -474,7 +509,7 @@ def wait(job: int, progress: Any = None) -> str:
             progress()
     if failed[0]:
         fail(failed[0])
-    return text(answer[0])
+    return text(answer)
 
 
 def settle(job: int, begun: int) -> None:
@@ -502,24 +537,19 @@ def release(job: int, begun: int) -> None:
         _late.discard(job)
 
 
-def owned(handle: int) -> Any:
-    """Return what releases a handle with its last user: in C, where no handler of a signal runs."""
-    return ffi.gc(ffi.cast("void *", handle), load().garner_forget)
-
-
 def opened(request: dict[str, Any]) -> tuple[dict[str, Any], Any]:
     """Open a table, and return what the library tells of it, and what owns its handle."""
     library, begun = load(), generation
     asked = json.dumps(request).encode()
-    handle, answer = ffi.new("int64_t *"), ffi.new("char **")
+    owner, answer = place_of_handle(), place_of_text()
     job = begin()
     try:
-        failed = library.garner_open(asked, len(asked), job, handle, answer)
+        failed = library.garner_open(asked, len(asked), job, owner, answer)
         if failed:
             fail(failed)
-        told: dict[str, Any] = json.loads(wait(job) if job else text(answer[0]))
+        told: dict[str, Any] = json.loads(wait(job) if job else text(answer))
         # Both own it until the job no longer does: wherever an exception comes between, the table is closed.
-        owner = owned(told["table"])
+        owner[0] = told["table"]
         failed = library.garner_job_adopt(job) if job else 0
         if failed:
             fail(failed)
@@ -533,7 +563,7 @@ def ask(question: dict[str, Any], operands: Any = (), keep: Any = None, job: boo
     library, begun = load(), generation
     request = json.dumps(question).encode()
     given = ffi.new("DLTensor *[]", list(operands)) if operands else NULL
-    answer = ffi.new("char **")
+    answer = place_of_text()
     number = begin(operands, given, keep) if job else 0
     try:
         failed = library.garner_call(request, len(request), given, len(operands), number, answer)
@@ -547,7 +577,7 @@ def ask(question: dict[str, Any], operands: Any = (), keep: Any = None, job: boo
             settle(number, begun)
         if not operands:
             release(number, begun)
-    return json.loads(text(answer[0]))
+    return json.loads(text(answer))
 
 
 def alive() -> bool:

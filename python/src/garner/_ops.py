@@ -6,7 +6,6 @@ import builtins
 import itertools
 import json
 import os
-import threading
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
@@ -255,9 +254,9 @@ def gather(
             _native.fail(failed)
     except BaseException as e:
         if look is not NULL:
-            raised, _native.kept.args = _native.kept.args, around  # no call: a handler would run at its end
-            if raised is not around:
-                _native.ended(e, raised[1])
+            by, _native.kept.args = _native.kept.args, around  # no call: a handler would run at its end
+            if by is not around:
+                _native.ended(e, by)
         raise
     return of.back(made) if out is None else out
 
@@ -287,33 +286,20 @@ def _row_major(shape: tuple[int, ...], size: int) -> tuple[int, ...]:
 
 
 # What runs an operator, by its name and attributes, the types of data and indices, data's layout and the rank of the
-# indices: one serves indices of all lengths. It is changed under _keeping, and read without.
+# indices: one serves indices of all lengths. Each step of a change is whole, without a lock: a handler of a signal may gather within one.
 _kept: dict[Any, _views.Prepared] = {}
-_keeping = threading.RLock()  # a handler of a signal may gather while its thread holds it
 _turns = itertools.count(1)
 _serves: dict[Any, int] = {}  # of operators whose indices keep some extents, as Prepared.serves has it
-_from_buffer = ffi.from_buffer
-
-
-def _after_fork() -> None:
-    global _keeping
-    _keeping = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+_from_buffer, _BYTES = _native.from_buffer, _native.BYTES
 
 
 def _keep(key: Any, prepared: _views.Prepared) -> None:
     """Keep it, in the place of those that were not used for the longest time."""
     prepared.used = next(_turns)
-    dropped = []
-    with _keeping:
-        if len(_kept) >= _MOST:
-            oldest = sorted(_kept.items(), key=lambda item: item[1].used)[: _MOST // 4]
-            dropped = [_kept.pop(k, None) for k, _ in oldest]
-        _kept[key] = prepared
-    del dropped  # and released, without the lock
+    if len(_kept) >= _MOST:
+        for k, _ in sorted(_kept.copy().items(), key=lambda item: item[1].used)[: _MOST // 4]:
+            _kept.pop(k, None)
+    _kept[key] = prepared
 
 
 def _kept_for(request: bytes, of: _views.View, ids: _views.View, threads: int) -> _views.Prepared:
@@ -330,10 +316,9 @@ def _kept_for(request: bytes, of: _views.View, ids: _views.View, threads: int) -
         return found
     made = _views.Prepared(request, [of, ids], threads)
     if made.serves < serves:
-        with _keeping:
-            if len(_serves) >= 4 * _MOST:
-                _serves.clear()
-            _serves[family] = made.serves
+        if len(_serves) >= 4 * _MOST:
+            _serves.clear()
+        _serves[family] = made.serves
         key = key[:7] + (ids.shape[-1:] if made.serves else ids.shape)
     _keep(key, made)
     return made
@@ -348,7 +333,9 @@ def _prepare(key: Any, name: str, a: Any, indices: Any, axis: Any, mode: Any) ->
         values["mode"] = mode
     try:
         made = _views.Prepared(json.dumps({"name": name, "values": values}).encode(), [_views.view(a), _views.view(indices)])
-    except (ShapeError, DTypeError, OperatorError):
+    except (ShapeError, DTypeError, OperatorError) as e:
+        if not _native.raised(e):
+            raise
         return None  # numpy has words for it, or does it
     if made.serves < 2:
         return None
@@ -380,30 +367,38 @@ def _run(name: str, a: Any, indices: Any, axis: int | None, mode: str | None, ou
     else:
         try:
             made = prepared.shape_of(shape)
-        except ShapeError:
+        except ShapeError as e:
+            if not _native.raised(e):
+                raise
             return NotImplemented
     flags = 0 if _allocated(a) and _allocated(indices) and (out is None or _allocated(out)) else 1
     if out is None:
         out = _empty(made, dtype)
-        to = _from_buffer(out)
+        to = _from_buffer(_BYTES, out)
     else:
         if type(out) is not _ndarray or out.shape != made or out.dtype != dtype:
             return NotImplemented
         try:
-            to = _from_buffer(out, require_writable=True)
-        except (TypeError, ValueError, BufferError):
+            to = _from_buffer(_BYTES, out, True)
+        except (TypeError, ValueError, BufferError) as e:
+            if not _native.raised(e):
+                raise
             if not out.flags.c_contiguous or not out.flags.writeable:
                 return NotImplemented
             to = _views.pointer(out)
         if mode == "raise":
             flags |= 2  # as numpy has it, which buffers: a bad index leaves out as it was
     try:
-        of = _from_buffer(a)
-    except (TypeError, ValueError, BufferError):
+        of = _from_buffer(_BYTES, a)
+    except (TypeError, ValueError, BufferError) as e:
+        if not _native.raised(e):
+            raise
         of = _views.pointer(a)  # strides, or a type that the buffer protocol lacks
     try:
-        ids = _from_buffer(indices)
-    except (TypeError, ValueError, BufferError):
+        ids = _from_buffer(_BYTES, indices)
+    except (TypeError, ValueError, BufferError) as e:
+        if not _native.raised(e):
+            raise
         size = indices.itemsize
         if any(s % size for s in indices.strides):
             return NotImplemented
@@ -415,9 +410,9 @@ def _run(name: str, a: Any, indices: Any, axis: int | None, mode: str | None, ou
             _native.fail(failed)
     except BaseException as e:
         if look is not NULL:
-            raised, _native.kept.args = _native.kept.args, around  # as in gather
-            if raised is not around:
-                _native.ended(e, raised[1])
+            by, _native.kept.args = _native.kept.args, around  # as in gather
+            if by is not around:
+                _native.ended(e, by)
         raise
     return out
 
@@ -476,10 +471,7 @@ def _rows_whole(a: Any, axis: Any) -> bool:
 
 def _cores() -> int:
     """Return how many cores this process may use now. One alone is no faster than numpy, but for long rows that numpy buffers."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:
-        return os.cpu_count() or 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def take(
@@ -549,11 +541,13 @@ def take(
                     return result
             return _take(a, _wrapped(a, indices, axis) if mode == "wrap" else indices, axis, out, mode)
     except builtins.IndexError as e:
-        if isinstance(e, _native.IndexError) or e.args == (_EMPTY,):
+        if isinstance(e, _native.IndexError) or e.args == (_EMPTY,) or not _native.raised(e):
             raise
         _explain(e, "numpy.take", a, indices, axis, mode)
         again = True
-    except OverlapError:  # out of a's own memory is numpy's, which copies first
+    except OverlapError as e:  # out of a's own memory is numpy's, which copies first
+        if not _native.raised(e):
+            raise
         again = True
     if again:
         return _take(a, indices, axis, out, mode)  # in its words
@@ -567,7 +561,7 @@ def take(
             return _numpy_take(a, indices, axis, out, mode)
         return take_plain(a, indices, axis, out, mode)
     except builtins.IndexError as e:
-        if not isinstance(e, _native.IndexError) and e.args != (_EMPTY,):
+        if not isinstance(e, _native.IndexError) and e.args != (_EMPTY,) and _native.raised(e):
             _explain(e, "numpy.take", a, indices, axis, mode)
         raise
 
@@ -616,13 +610,16 @@ def _explain(e: builtins.IndexError, name: str, a: Any, indices: Any, axis: Any,
     ids = np.asarray(indices)
     if ids.dtype.kind not in "iu":
         return
+    shape = a.shape if isinstance(a, _ndarray) else np.asarray(a).shape
+    every = _ndarray(shape, np.int8, b"\0", strides=(0,) * len(shape))  # np.broadcast_to takes a TypeError of a handler for one of its own
     values: dict[str, Any] = {"axis": axis} if mode is None else {"axis": axis, "mode": mode}
     try:
-        gather(name, np.broadcast_to(np.int8(0), np.shape(a)), ids, **values)
+        gather(name, every, ids, **values)
     except _native.IndexError as told:
         raise told from None
-    except (Error, MemoryError):
-        pass
+    except (Error, MemoryError) as told:
+        if not _native.raised(told):
+            raise
 
 
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
@@ -670,7 +667,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     try:
         return _take_along_axis(arr, indices, axis)
     except builtins.IndexError as e:
-        if isinstance(arr, _ndarray) and isinstance(indices, _ndarray) and indices.ndim == arr.ndim:
+        if isinstance(arr, _ndarray) and isinstance(indices, _ndarray) and indices.ndim == arr.ndim and _native.raised(e):
             _explain(e, "numpy.take_along_axis", arr, indices, axis, None)
         raise
 
@@ -865,13 +862,19 @@ def answers(data: Any, indices: Any, *, axis: int | None = None, **values: Any) 
         try:
             found[d["name"]] = gather(d["name"], data, indices, **given)
         except (DTypeError, OperatorError) as e:
+            if not _native.raised(e):
+                raise
             refused = refused or f"{d['name']}: {e}"
         except ShapeError as e:
+            if not _native.raised(e):
+                raise
             if e.kind not in ("rank", ""):
                 found[d["name"]] = e
             else:
                 refused = refused or f"{d['name']}: {e}"
         except _native.IndexError as e:
+            if not _native.raised(e):
+                raise
             found[d["name"]] = e
     if not found:
         raise OperatorError(f"garner: no operator takes these operands; {refused}")

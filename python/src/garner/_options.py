@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from operator import index as operator_index
 from typing import Any, Iterable
 
 import numpy as np
 
-from ._native import OperatorError
+from ._native import OperatorError, raised
 
 MOST = (1 << 63) - 1
 CORES = (1 << 31) - 1
@@ -62,8 +63,10 @@ def attribute(role: str, value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return attribute(role, value.tolist())
     try:
-        return integer(role, value.__index__(), -MOST - 1)
-    except (AttributeError, TypeError):
+        return integer(role, operator_index(value), -MOST - 1)
+    except TypeError as e:
+        if not raised(e):
+            raise
         raise OperatorError(f"garner: {role}={shown(value)}; an attribute is an integer, a list of them, a bool, a string or None") from None
 
 
@@ -71,7 +74,9 @@ def scalar(role: str, value: Any) -> Any:
     """Return one number of Python, NumPy or another library as Python has it."""
     try:
         value = value.item() if hasattr(value, "item") else value
-    except (ValueError, RuntimeError, TypeError):
+    except (ValueError, RuntimeError, TypeError) as e:
+        if not raised(e):
+            raise
         raise OperatorError(f"garner: {role}={shown(value)}; give one number") from None
     if isinstance(value, (float, complex, str)) or isinstance(value, int) and value.bit_length() <= 128:
         return value
@@ -82,8 +87,9 @@ def _listed(role: str, value: Any, remedy: str) -> Iterable[Any]:
     if not isinstance(value, (str, bytes, dict)):
         try:
             return list(value)
-        except TypeError:
-            pass
+        except TypeError as e:
+            if not raised(e):
+                raise
     raise OperatorError(f"garner: {role}={shown(value)}; give {remedy}")
 
 
@@ -91,6 +97,8 @@ def shown(value: Any) -> str:
     """Return a value for a message: the begin of it where it is long."""
     try:
         text = repr(value)
-    except ValueError:  # Python writes no integers of thousands of digits
+    except ValueError as e:  # Python writes no integers of thousands of digits
+        if not raised(e):
+            raise
         return f"an integer of {value.bit_length()} bits" if isinstance(value, int) else f"a {type(value).__name__}"
     return text if len(text) <= 80 else text[:77] + "..."

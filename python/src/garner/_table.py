@@ -19,8 +19,8 @@ from ._native import ClosedError, DTypeError, OperatorError, OverlapError, Shape
 _Numbers = Union[NDArray[Any], Sequence[int], Sequence[Sequence[int]]]  # those of which rows come as NumPy's
 _Out = TypeVar("_Out", bound=object)
 _ndarray = np.ndarray
+_from_buffer, _BYTES = _native.from_buffer, _native.BYTES
 _int64 = np.dtype(np.int64)
-_LONG = 1 << 18  # bytes of a result from which a lookup can be ended by a signal
 _BRIEF, _FROM_END = 1, 2  # flags of garner.h
 _LATER = -1  # what a brief lookup returns that is a job's
 # The bits of numbers of rows, below 0 where they have a sign.
@@ -55,7 +55,7 @@ class Table:
     to : {"f32", "f16", "bf16", "f64"} or dtype, optional
         Convert floats as they are read.
     pread : bool, optional
-        Read by system calls and map nothing. A lookup of warm rows then takes some times as long.
+        Read by system calls and map nothing. A lookup of a few warm rows then takes some 40 to 80 µs, most of which a thread takes that handlers of signals can end.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class Table:
     """
 
     __slots__ = (
-        "_file", "_request", "_handle", "_owner", "_generation", "_closed", "_tail", "_cffi_lookup", "_cffi_rows", "shape", "_dtype", "_name", "_plain", "row_bytes", "_rows", "_bits", "_strings",
+        "_file", "_request", "_handle", "_owner", "_generation", "_opened", "_closed", "_tail", "_cffi_lookup", "_cffi_rows", "shape", "_dtype", "_name", "_plain", "row_bytes", "_rows", "_bits", "_strings",
         "__weakref__",
     )  # fmt: skip
 
@@ -103,12 +103,17 @@ class Table:
         self._handle = 0
         self._owner: Any = None
         self._generation = -1
+        self._opened: dict[int, Any] = {}  # by the generation
         self._strings: NDArray[Any] | None = None
         self._open()
 
     def _open(self) -> None:
         library, generation = _native.load(), _native.generation
-        told, self._owner = _native.opened(self._request)
+        # No lock: a file system may not answer. Of threads that open it at once one comes first, and all set what that one was told.
+        opened = _native.opened(self._request)
+        told, self._owner = self._opened.setdefault(generation, opened)
+        for other in self._opened.keys() - {generation}:
+            self._opened.pop(other, None)
         self._request["identity"] = told["identity"]
         # The generation is the last that is set: a thread that sees that of this process asks, without a lock, by all of the others.
         self._handle, self._cffi_lookup, self._cffi_rows = told["table"], library.garner_lookup_now, library.garner_rows
@@ -124,7 +129,9 @@ class Table:
         self._name, self._dtype = told["dtype"], None
         try:
             self._dtype = _views.numpy_dtype(self._name)
-        except DTypeError:
+        except DTypeError as e:
+            if not _native.raised(e):
+                raise
             if self._bits < 8 or self._name not in _views._TORCH.values():
                 self._generation = generation
                 self.close()
@@ -149,10 +156,7 @@ class Table:
         if self._closed:
             raise ClosedError("garner: the table is closed")
         if self._generation != _native.generation and self._strings is None:
-            _native.load()  # which another thread may do, that waits for the lock
-            with _native.loading():
-                if self._generation != _native.generation:
-                    self._open()
+            self._open()
         return self._handle
 
     @overload
@@ -207,13 +211,13 @@ class Table:
 
     def _copied(self, ids: Any, bits: int, made: Any, flags: int) -> bool:
         """Copy rows; False where the memory of one of both is strided or read-only."""
-        size = made.nbytes
         try:
-            failed = self._cffi_lookup(
-                self._handle, ffi.from_buffer(ids), ids.size, bits, ffi.from_buffer(made, require_writable=True), size, flags if size < _LONG else flags | _BRIEF
-            )
-        except (TypeError, ValueError, BufferError):
+            of, to = _from_buffer(_BYTES, ids), _from_buffer(_BYTES, made, True)
+        except (TypeError, ValueError, BufferError) as e:
+            if not _native.raised(e):
+                raise
             return False
+        failed = self._cffi_lookup(self._handle, of, ids.size, bits, to, made.nbytes, flags | _BRIEF)
         if failed == _LATER:
             try:
                 self._job(ids, made, flags)
@@ -235,8 +239,7 @@ class Table:
 
     def _range(self, first: int, step: int, made: Any, count: int) -> None:
         """Copy the rows first, first + step, … to made."""
-        size = made.nbytes
-        failed = self._cffi_rows(self._handle, first, step, count, ffi.from_buffer(made), size, 0 if size < _LONG else _BRIEF)
+        failed = self._cffi_rows(self._handle, first, step, count, _from_buffer(_BYTES, made), made.nbytes, _BRIEF)
         if failed == _LATER:
             self._job(np.arange(first, first + count * step, step), made)
         elif failed:
@@ -284,8 +287,8 @@ class Table:
 
     def _fetch(self, ids: Any, made: Any) -> None:
         """Copy the bytes of rows to an array of any type."""
-        library, flags = _native.load(), 0 if made.nbytes < _LONG else _BRIEF
-        failed = library.garner_lookup_now(self._handle, _views.pointer(ids), ids.size, _BITS[ids.dtype], _views.pointer(made), made.nbytes, flags)
+        library = _native.load()
+        failed = library.garner_lookup_now(self._handle, _views.pointer(ids), ids.size, _BITS[ids.dtype], _views.pointer(made), made.nbytes, _BRIEF)
         if failed == _LATER:
             self._job(ids, made)
         elif failed:
@@ -318,7 +321,7 @@ class Table:
         if self._strings is not None:
             outside = (ids < 0) | (ids >= self._rows)
             if outside.any():
-                at = tuple(int(n) for n in np.argwhere(outside)[0])
+                at = _views.first(outside)
                 value = int(ids[at])
                 e = _native.IndexError(f"garner: ids{list(at)} = {value} is outside the table's {self._rows} rows (0 … {self._rows - 1})")
                 e.position, e.value, e.axis, e.dim = at, value, 0, self._rows
@@ -380,7 +383,7 @@ class Table:
         if a.dtype.kind == "b":
             if a.shape != (self._rows,):
                 raise ShapeError(f"garner: a mask of shape {list(a.shape)} for {self._rows} rows")
-            a = np.flatnonzero(a)
+            a = a.nonzero()[0]  # np.flatnonzero takes a TypeError of a handler for its own
         if back is None and self._plain and a.dtype in _BITS:
             return self._taken(a, _BITS[a.dtype])
         try:
@@ -395,6 +398,8 @@ class Table:
         try:
             found = block[within]
         except (builtins.IndexError, ValueError) as e:
+            if not _native.raised(e):
+                raise
             raise ShapeError(f"garner: {e}") from None
         if isinstance(found, _ndarray) and found.base is not None and 2 * found.nbytes <= block.nbytes:
             return found.copy()  # which keeps no row that nobody asked for
@@ -421,7 +426,7 @@ class Table:
 
     def _counted(self, e: _native.IndexError) -> _native.IndexError:
         """Tell the number that was asked for, from the end, of one that has the number of rows added."""
-        if e.value < 0:
+        if e.value < 0 and _native.raised(e):
             e.value -= self._rows
             e.args = (f"garner: ids[{','.join(map(str, e.position))}] = {e.value} is outside the table's {self._rows} rows (-{self._rows} … {self._rows - 1})",)
         return e
@@ -477,7 +482,7 @@ def _fail(number: int, shape: tuple[int, ...]) -> NoReturn:
 
 def _placed(e: _native.IndexError, shape: tuple[int, ...]) -> _native.IndexError:
     """Put the place of an index among numbers of a shape, which the library has as a list."""
-    if len(e.position) == 1 and len(shape) > 1:
+    if len(e.position) == 1 and len(shape) > 1 and _native.raised(e):
         flat = e.position[0]
         e.position = tuple(int(n) for n in np.unravel_index(flat, shape))
         e.args = (str(e).replace(f"indices[{flat}]", f"indices[{','.join(map(str, e.position))}]", 1),)
@@ -526,7 +531,9 @@ def locate(
         return {**file._request, **({"to": _views.name_of("to", to)} if to is not None else {})}
     try:
         path = _native.path(file)
-    except TypeError:
+    except TypeError as e:
+        if not _native.raised(e):
+            raise
         raise DTypeError(f"garner: {role} is of {type(file).__name__}; give the name of a file, as text or a path") from None
     if not path or "\0" in path:
         raise OperatorError(f"garner: {role} is {path!r}, which is no name of a file")

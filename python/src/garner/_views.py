@@ -47,7 +47,9 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
     if name in _ML:
         try:
             import ml_dtypes
-        except ImportError:
+        except ModuleNotFoundError as e:
+            if e.name != "ml_dtypes":
+                raise
             other = ", or convert it with to=\"f32\"" if "f" in name else ""
             raise DTypeError(f"garner: NumPy has no {name}; install ml_dtypes{other}") from None
         if not hasattr(ml_dtypes, _ML[name]):
@@ -57,7 +59,7 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
     raise DTypeError(f"garner: neither NumPy nor ml_dtypes has {name}; convert it with to=\"f32\"")
 
 
-_from_buffer = ffi.from_buffer
+_from_buffer, _BYTES = _native.from_buffer, _native.BYTES
 
 
 def name_of(role: str, dtype: Any) -> str:
@@ -67,7 +69,9 @@ def name_of(role: str, dtype: Any) -> str:
     name = str(dtype).removeprefix("torch.") if type(dtype).__module__.partition(".")[0] == "torch" else ""
     try:
         found = np.dtype(dtype) if not name else None
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError, OverflowError) as e:
+        if not _native.raised(e):
+            raise
         raise DTypeError(f'garner: {role}={_options.shown(dtype)}; give the name of a type, such as "f32", or a dtype') from None
     name = name if found is None else found.name if found.isnative else ""
     if name not in _OF_NUMPY:
@@ -114,6 +118,11 @@ def pointer(a: np.ndarray[Any, Any]) -> Any:
     return ffi.cast("void *", a.__array_interface__["data"][0])
 
 
+def first(mask: np.ndarray[Any, Any]) -> tuple[int, ...]:
+    """Return the place of the first True."""
+    return tuple([int(n[0]) for n in mask.nonzero()]) if mask.ndim else ()
+
+
 _PIECE = 16 << 20  # bytes that NumPy copies between two turns of Python, in which handlers of signals run
 
 
@@ -152,8 +161,10 @@ def _of_numpy(a: np.ndarray[Any, Any], back: Callable[[Any], Any]) -> View:
     code, moved = code_of(dtype)
     size = dtype.itemsize
     try:
-        at = _from_buffer(a)
-    except (TypeError, ValueError, BufferError):
+        at = _from_buffer(_BYTES, a)
+    except (TypeError, ValueError, BufferError) as e:
+        if not _native.raised(e):
+            raise
         if any(s % size for s in a.strides):
             a = contiguous(a)
         at = pointer(a)
@@ -195,7 +206,9 @@ def _of_torch(t: Any) -> View:
         end = t.storage_offset() * size + sum([(n - 1) * by for n, by in zip(shape, strides)]) + size
         try:
             held = t.untyped_storage().nbytes()
-        except (NotImplementedError, RuntimeError):
+        except (NotImplementedError, RuntimeError) as e:
+            if not _native.raised(e):
+                raise
             raise OperatorError(f"garner: a tensor of torch that has no memory of its own, as within vmap, grad or a FakeTensorMode: {type(t).__name__}; give a plain tensor, outside of it") from None
         if end > held:
             raise ShapeError(f"garner: a tensor of torch whose elements end at byte {end} of a storage of {held}; it was resized")
@@ -231,8 +244,10 @@ def view(x: Any) -> View:
         return _of_numpy(np.from_dlpack(x), make or _same)
     try:
         return _of_numpy(np.asarray(memoryview(x)), _same)
-    except TypeError:
-        return _of_numpy(np.asarray(x), _same)
+    except TypeError as e:
+        if not _native.raised(e):
+            raise
+    return _of_numpy(np.asarray(x), _same)
 
 
 def result(out: Any) -> View:
@@ -241,7 +256,9 @@ def result(out: Any) -> View:
         return view(out)
     try:
         a = np.asarray(memoryview(out))
-    except (TypeError, ValueError, NotImplementedError):
+    except (TypeError, ValueError, NotImplementedError) as e:
+        if not _native.raised(e):
+            raise
         raise DTypeError(f"garner: out is a {type(out).__name__}, which has no memory that a result could be written to; give an array") from None
     if not a.dtype.isnative:  # what is calculated with would be a copy, and so would what is written to
         raise DTypeError(f"garner: out has elements of {a.dtype}, in the other order of bytes; give one of {a.dtype.newbyteorder('=')}")
@@ -250,14 +267,20 @@ def result(out: Any) -> View:
     return _of_numpy(a, _same)
 
 
+@lru_cache(maxsize=256)
+def _wider(dtype: np.dtype[Any]) -> Any:
+    """Return the type in which garner calculates with a narrow one; None for others. NumPy's name of a type is made by Python each time."""
+    return _WIDER.get(dtype.name)
+
+
 def operand(role: str, x: Any) -> View:
     """Return the view of an operand that is calculated with, and not only moved: indices, offsets, weights."""
     if isinstance(x, (list, tuple)):
         a = np.asarray(x)
         x = a.astype(np.int64) if a.size == 0 and a.dtype == np.float64 else a  # an empty list has integers
     v = view(x)
-    if isinstance(v.owner, np.ndarray) and v.owner.dtype.name in _WIDER:
-        return _of_numpy(v.owner.astype(_WIDER[v.owner.dtype.name]), v.back)
+    if isinstance(v.owner, np.ndarray) and _wider(v.owner.dtype) is not None:
+        return _of_numpy(v.owner.astype(_wider(v.owner.dtype)), v.back)
     if v.moved:
         raise DTypeError(f"garner: {role} of {v.dtype}, which garner moves and cannot calculate with; give integers, or for weights floats")
     return v
@@ -312,11 +335,11 @@ class Prepared:
         library = _native.load()
         tensors = [None if v is None else tensor(v) for v in operands]
         given = ffi.new("DLTensor *[]", [_native.NULL if t is None else t[0] for t in tensors])
-        out = ffi.new("garner_prepared *")
+        out = _native.place_of_handle("garner_prepared *")
         failed = library.garner_prepare(request, len(request), given, len(operands), threads, out)
         if failed:
             _native.fail(failed)
-        self.owner = _native.owned(out.handle)
+        self.owner = out
         self.handle, self.generation = out.handle, _native.generation
         self.shape = tuple(out.shape[0 : out.rank])
         self.code, self.serves = (out.dtype.code, out.dtype.bits), out.serves
