@@ -146,8 +146,9 @@ extern int64_t garner_lookup_now(int64_t table, void *ids, int64_t count, int32_
 extern int64_t garner_rows(int64_t table, int64_t first, int64_t step, int64_t count, void *out, int64_t bytes, int32_t flags);
 
 /* garner_release closes and forgets what a handle stands for: of garner_prepare, garner_open, garner_job. Calls that
- * use it end first. A job is cancelled, and has ended when this returns: the memory of its operands may be freed then. One
- * that has none, of garner_open or of a question without operands, ends by itself: a file system may keep it for long. */
+ * have begun end as if it came later, and the last of them closes: no call waits. A job is cancelled, and has ended when this
+ * returns: the memory of its operands may be freed then. One that has none, of garner_open or of a question without operands,
+ * ends by itself: a file system may keep it for long. */
 extern void garner_release(int64_t handle);
 
 /* garner_forget is garner_release of a handle as a pointer, for a finalizer; in a process that was forked since the library

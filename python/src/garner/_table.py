@@ -144,16 +144,18 @@ class Table:
         """The number of axes."""
         return len(self.shape)
 
-    def _ready(self) -> int:
-        """Return the handle, of this process."""
-        if self._closed:
-            raise ClosedError("garner: the table is closed")
-        if self._generation != _native.generation and self._strings is None:
+    def _ready(self) -> Any:
+        """Return what keeps the file open, of this process: its last user closes it."""
+        if not self._closed and self._generation != _native.generation and self._strings is None:
             _native.load()  # which another thread may do, that waits for the lock
             with _native.loading():
-                if self._generation != _native.generation:
+                if not self._closed and self._generation != _native.generation:
                     self._open()
-        return self._handle
+        owner = self._owner
+        if self._closed:
+            self.close()  # also what was opened since
+            raise ClosedError("garner: the table is closed")
+        return owner
 
     @overload
     def lookup(self, ids: _Numbers, out: None = None) -> NDArray[Any]: ...
@@ -207,7 +209,7 @@ class Table:
 
     def _copied(self, ids: Any, bits: int, made: Any, flags: int) -> bool:
         """Copy rows; False where the memory of one of both is strided or read-only."""
-        size = made.nbytes
+        size, owner = made.nbytes, self._owner  # which keeps the file open to the end, whatever closes the table
         try:
             failed = self._cffi_lookup(
                 self._handle, ffi.from_buffer(ids), ids.size, bits, ffi.from_buffer(made, require_writable=True), size, flags if size < _LONG else flags | _BRIEF
@@ -235,7 +237,7 @@ class Table:
 
     def _range(self, first: int, step: int, made: Any, count: int) -> None:
         """Copy the rows first, first + step, … to made."""
-        size = made.nbytes
+        size, owner = made.nbytes, self._owner
         failed = self._cffi_rows(self._handle, first, step, count, ffi.from_buffer(made), size, 0 if size < _LONG else _BRIEF)
         if failed == _LATER:
             self._job(np.arange(first, first + count * step, step), made)
@@ -249,7 +251,7 @@ class Table:
             raise _placed(e, a.shape) from None
 
     def _lookup(self, a: Any, out: Any, back: Any) -> Any:
-        self._ready()
+        owner = self._ready()
         shape = a.shape + self._tail
         if self._bits < 8:
             return self._unpacked(a, out, back)
@@ -364,7 +366,7 @@ class Table:
             bits = -64 if key.dtype is _int64 else _BITS.get(key.dtype)
             if bits is not None and key.ndim:
                 return self._taken(key, bits)
-        self._ready()
+        owner = self._ready()
         if isinstance(key, slice):
             return self._rows_of(_keys.split((key,), self.shape)[0])
         if isinstance(key, (int, np.integer)) and not isinstance(key, bool):
@@ -445,11 +447,14 @@ class Table:
         return self._closed
 
     def close(self) -> None:
-        """Close the file. Lookups of other threads that have begun end first; later ones are a ClosedError."""
-        if not self._closed:
-            if self._handle and self._generation == _native.generation and _native.alive():
-                _native.lib.garner_release(self._handle)  # a second time does no harm
-            self._closed = True
+        """Close the file. It waits for nothing.
+
+        Lookups of other threads that have begun end as if it came later, and the last of them closes the file; later ones are a
+        ClosedError.
+        """
+        self._closed = True
+        self._generation = -1  # before the owner goes: who sees it asks whether the table is closed
+        self._owner = None
 
     def __enter__(self) -> Table:
         return self
