@@ -135,7 +135,7 @@ extern int64_t garner_lookup(int64_t table, void *ids, int64_t count, DLDataType
 /* What a lookup on the thread of the caller minds. */
 enum {
 	GARNER_BRIEF = 1,   /* it returns -1 where it has rows to read, or would take more than some 25 ms: garner_lookup with a job is then due */
-	GARNER_FROM_END = 2 /* negative numbers count from the end; the value of an error has the number of rows added */
+	GARNER_FROM_END = 2 /* negative numbers count from the end */
 };
 
 /* garner_lookup_now is garner_lookup on the thread of the caller. The numbers have 8, 16, 32 or 64 bits, -8 to -64 where they

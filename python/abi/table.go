@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -308,13 +309,13 @@ func garner_lookup_now(number C.int64_t, ids unsafe.Pointer, count C.int64_t, bi
 		case -8:
 			return lookupNow[int8](ctx, t, ids, n, dst, ends)
 		case 64:
-			return lookupNow[uint64](ctx, t, ids, n, dst, false)
+			return lookupNow[uint64](ctx, t, ids, n, dst, ends)
 		case 32:
-			return lookupNow[uint32](ctx, t, ids, n, dst, false)
+			return lookupNow[uint32](ctx, t, ids, n, dst, ends)
 		case 16:
-			return lookupNow[uint16](ctx, t, ids, n, dst, false)
+			return lookupNow[uint16](ctx, t, ids, n, dst, ends)
 		case 8:
-			return lookupNow[uint8](ctx, t, ids, n, dst, false)
+			return lookupNow[uint8](ctx, t, ids, n, dst, ends)
 		}
 		return argumentf("numbers of rows of %d bits; give 8 to 64, below 0 where they have a sign", bits)
 	})
@@ -426,11 +427,17 @@ func lookupNow[I garner.Integer](ctx context.Context, t *table, ids unsafe.Point
 	}
 	wide, count := make([]int64, n), int64(t.Len())
 	for i, id := range all {
-		if wide[i] = int64(id); id < 0 {
+		if wide[i] = int64(id); uint64(id) > math.MaxInt64 && ^I(0) > 0 {
+			wide[i] = math.MaxInt64 // outside, too
+		} else if id < 0 {
 			wide[i] += count
 		}
 	}
-	return source.Lookup(ctx, t.Table, wide, dst)
+	err = source.Lookup(ctx, t.Table, wide, dst)
+	if bad := (*garner.IndexError)(nil); errors.As(err, &bad) && len(bad.Position) == 1 {
+		bad.FromEnd, bad.Value = true, garner.Index{Bits: uint64(all[bad.Position[0]]), Unsigned: ^I(0) > 0}
+	}
+	return err
 }
 
 //export garner_lookup
@@ -482,13 +489,13 @@ func garner_lookup(number C.int64_t, ids unsafe.Pointer, count C.int64_t, dtype 
 		case garner.I8:
 			return "", lookup[int8](ctx, t, ids, n, dst, ends)
 		case garner.U64:
-			return "", lookup[uint64](ctx, t, ids, n, dst, false)
+			return "", lookup[uint64](ctx, t, ids, n, dst, ends)
 		case garner.U32:
-			return "", lookup[uint32](ctx, t, ids, n, dst, false)
+			return "", lookup[uint32](ctx, t, ids, n, dst, ends)
 		case garner.U16:
-			return "", lookup[uint16](ctx, t, ids, n, dst, false)
+			return "", lookup[uint16](ctx, t, ids, n, dst, ends)
 		case garner.U8:
-			return "", lookup[uint8](ctx, t, ids, n, dst, false)
+			return "", lookup[uint8](ctx, t, ids, n, dst, ends)
 		}
 		return "", garner.Errorf(garner.ErrDType, "numbers of rows of %s; give integers of 8 to 64 bits", d)
 	})
@@ -549,7 +556,7 @@ func outside[I garner.Integer](ctx context.Context, all []I, rows int, ends bool
 			bad.Others++
 			continue
 		}
-		bad = &garner.IndexError{Position: []int{i}, Value: garner.Index{Bits: value, Unsigned: ^I(0) > 0}, Dim: rows, Total: len(all)}
+		bad = &garner.IndexError{Position: []int{i}, Value: garner.Index{Bits: uint64(id), Unsigned: ^I(0) > 0}, Dim: rows, FromEnd: ends, Total: len(all)}
 	}
 	if bad != nil {
 		return bad

@@ -202,7 +202,7 @@ class Table:
                 elif type(out) is _ndarray and out.dtype == self._dtype and out.shape == ids.shape + self._tail and out.flags.c_contiguous:
                     if self._copied(ids, bits, out, 0):
                         return out
-        a, back = _views.integers("numbers of rows", ids, self._rows)
+        a, back = _views.integers("numbers of rows", ids, self._rows, 0)
         if a.dtype.kind == "b":
             raise DTypeError("garner: numbers of rows of bool; give integers, or the mask to table[mask]")
         return self._found(a, out, back)
@@ -227,6 +227,7 @@ class Table:
 
     def _from_start(self, a: Any) -> Any:
         """Return numbers of which negative ones count from the end as numbers that count from the start."""
+        _views.check(a, 0, self._rows, -self._rows)
         if a.dtype.kind != "i" or not a.size or all(a[key].min() >= 0 for key in _views.parts(a.shape, 8)):
             return a
         made = np.empty(a.shape, np.int64)  # of a narrow type the sum would wrap
@@ -318,13 +319,7 @@ class Table:
         if out is not None:
             _apart(ids, out)
         if self._strings is not None:
-            outside = (ids < 0) | (ids >= self._rows)
-            if outside.any():
-                at = tuple(int(n) for n in np.argwhere(outside)[0])
-                value = int(ids[at])
-                e = _native.IndexError(f"garner: ids{list(at)} = {value} is outside the table's {self._rows} rows (0 … {self._rows - 1})")
-                e.position, e.value, e.axis, e.dim = at, value, 0, self._rows
-                raise e
+            _views.check(ids, 0, self._rows, 0)
             made = self._strings[ids]
         else:
             packed = np.empty((ids.size, self.row_bytes), np.uint8)
@@ -371,39 +366,40 @@ class Table:
             return self._rows_of(_keys.split((key,), self.shape)[0])
         if isinstance(key, (int, np.integer)) and not isinstance(key, bool):
             if not -self._rows <= key < self._rows:
-                raise _keys.outside((), int(key), 0, self._rows)
+                raise _views.outside((), int(key), 0, self._rows, -self._rows)
             at = int(key) if key >= 0 else int(key) + self._rows
             return self._rows_of(range(at, at + 1))[0]
         if key is None or isinstance(key, (tuple, EllipsisType, bool, np.bool_)):
             return self._keyed(key if isinstance(key, tuple) else (key,))
-        a, back = _views.integers("numbers of rows", key, self._rows)
+        a, back = _views.integers("numbers of rows", key, self._rows, -self._rows)
         if back is None and (a.dtype.kind == "b" and a.shape != (self._rows,) or not a.ndim):
             return self._keyed((a,))
         if a.dtype.kind == "b":
             if a.shape != (self._rows,):
                 raise ShapeError(f"garner: a mask of shape {list(a.shape)} for {self._rows} rows")
-            a = np.flatnonzero(a)
+            a = _views.places(a)
         if back is None and self._plain and a.dtype in _BITS:
             return self._taken(a, _BITS[a.dtype])
-        try:
-            return self._found(self._from_start(a), None, back)
-        except _native.IndexError as e:
-            raise self._counted(e) from None
+        return self._found(self._from_start(a), None, back)
 
     def _keyed(self, key: tuple[Any, ...]) -> Any:
         """Return what an array of NumPy has at a key."""
         rows, within = _keys.split(key, self.shape)
         block = self._rows_of(rows)
         try:
-            found = block[within]
+            found = _keys.taken(block, within)
         except (builtins.IndexError, ValueError) as e:
             raise ShapeError(f"garner: {e}") from None
         if isinstance(found, _ndarray) and found.base is not None and 2 * found.nbytes <= block.nbytes:
-            return found.copy()  # which keeps no row that nobody asked for
+            return _views.of_type(found, found.dtype)  # which keeps no row that nobody asked for
         return found
 
     def _rows_of(self, rows: Any) -> Any:
         """Return a range of rows, or those of a vector."""
+        if self._plain and not isinstance(rows, range):
+            made = np.empty((len(rows), *self._tail), self._dtype)
+            if self._copied(rows, -64, made, 0):  # without a look whether the table was closed since
+                return made
         if not self._plain or not isinstance(rows, range):
             ids = np.arange(rows.start, rows.stop, rows.step, dtype=np.int64) if isinstance(rows, range) else rows
             return self.lookup(ids)
@@ -414,19 +410,9 @@ class Table:
     def _taken(self, ids: Any, bits: int) -> Any:
         """Return rows by numbers of which negative ones count from the end."""
         made = np.empty(ids.shape + self._tail, self._dtype)
-        try:
-            if self._copied(ids, bits, made, _FROM_END):
-                return made
-            return self._found(self._from_start(ids), None, None)
-        except _native.IndexError as e:
-            raise self._counted(e) from None
-
-    def _counted(self, e: _native.IndexError) -> _native.IndexError:
-        """Tell the number that was asked for, from the end, of one that has the number of rows added."""
-        if e.value < 0:
-            e.value -= self._rows
-            e.args = (f"garner: ids[{','.join(map(str, e.position))}] = {e.value} is outside the table's {self._rows} rows (-{self._rows} … {self._rows - 1})",)
-        return e
+        if self._copied(ids, bits, made, _FROM_END):
+            return made
+        return self._found(self._from_start(ids), None, None)
 
     def __iter__(self) -> Iterator[Any]:
         each = (1 << 20) // max(self.row_bytes, 1) + 1
