@@ -18,7 +18,7 @@ import (
 // Identify returns a text that differs between any two arrays, for the Value of a
 // Fact: of an array in files, where it lies in them and their source.FileStates; of
 // one in memory, a SHA-256 of its elements, which takes a
-// second per gigabyte; of a Spread, its manifest and the states of the shards that this node has. An array in files that is opened again has the same text until
+// second per gigabyte; of one that source.Convert views, that of the array beneath; of a Spread, its manifest and the states of the shards that this node has. An array in files that is opened again has the same text until
 // one of its files is written to, moved, or given another mode. ok is false for other arrays, such as those of a URL, and
 // for nil.
 func Identify(a source.Array) (fact string, ok bool, err error) { return identify(a, true) }
@@ -38,6 +38,10 @@ func identify(a source.Array, changed bool) (fact string, ok bool, err error) {
 	if s, spread := a.(*Spread); spread {
 		fact, err = s.identity()
 		return fact, err == nil, err
+	}
+	if c, converted := a.(interface{ Converted() source.Array }); converted {
+		of, ok, err := identify(c.Converted(), changed)
+		return fmt.Sprintf("%s, converted from %s", a.Spec(), of), ok, err
 	}
 	v, inMemory := a.(interface{ Tensor() (garner.Tensor, bool) })
 	if !inMemory {

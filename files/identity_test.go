@@ -72,6 +72,18 @@ func TestIdentify(t *testing.T) {
 			t.Errorf("a file that was %s has the same identity: %s", name, after)
 		}
 	}
+	// A view that converts is told apart as what lies beneath it is.
+	single := func(v float32, to garner.DType) string {
+		a := must(source.Convert(source.Memory(garner.Of([]float32{1, v}, 2)), to))
+		f, ok, err := Identify(a)
+		if !ok || err != nil {
+			t.Error(to, ok, err)
+		}
+		return f
+	}
+	if a := single(2, garner.F16); a != single(2, garner.F16) || a == single(3, garner.F16) || a == single(2, garner.BF16) || a == single(2, garner.F32) {
+		t.Error("converted arrays are not told apart: " + a)
+	}
 	one, _, _ := Identify(source.Memory(garner.Of([]int16{1, 2}, 2)))
 	same, _, _ := Identify(source.Memory(garner.Of([]int16{1, 2}, 2)))
 	other, ok, err := Identify(source.Memory(garner.Of([]int16{1, 3}, 2)))

@@ -156,6 +156,9 @@ func (c *converted) Changed() error {
 	return nil
 }
 
+// Converted returns the array of which this is a view: what tells it from others is that array's.
+func (c *converted) Converted() Array { return c.of }
+
 // Fetch fetches rows of the array, and converts them to their places.
 func (c *converted) Fetch(ctx context.Context, rows Rows) error {
 	h, err := held(c.of)

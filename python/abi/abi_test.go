@@ -166,7 +166,7 @@ func TestLookupsNow(t *testing.T) {
 		t.Errorf("from the end: %d, %q", failed, out)
 	}
 	i8[1] = -5
-	want(t, garner_lookup_now(table, unsafe.Pointer(&i8[0]), 2, -8, to, 4, 2), indexClass, "-1")
+	want(t, garner_lookup_now(table, unsafe.Pointer(&i8[0]), 2, -8, to, 4, 2), indexClass, "indices[1] = -5 is outside axis 0 of data, which has -4…3")
 
 	for _, r := range []struct {
 		first, step _Ctype_int64_t

@@ -242,7 +242,7 @@ func (g *fileGather) run(ctx context.Context, j *job, o *operation, op garner.Op
 		}
 		defer a.Close()
 		of := arrayOf(a)
-		fact, ok, err := files.Identify(of)
+		fact, ok, err := files.Identify(beneath(a))
 		if err != nil {
 			return nil, err
 		}

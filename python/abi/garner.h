@@ -137,7 +137,7 @@ extern int64_t garner_lookup(int64_t table, void *ids, int64_t count, DLDataType
 /* What a lookup on the thread of the caller minds. */
 enum {
 	GARNER_BRIEF = 1,   /* it returns -1 where it has rows to read, or would take more than some 25 ms: garner_lookup with a job is then due */
-	GARNER_FROM_END = 2 /* negative numbers count from the end; the value of an error has the number of rows added */
+	GARNER_FROM_END = 2 /* negative numbers count from the end */
 };
 
 /* garner_lookup_now is garner_lookup on the thread of the caller. The numbers have 8, 16, 32 or 64 bits, -8 to -64 where they
@@ -148,8 +148,9 @@ extern int64_t garner_lookup_now(int64_t table, void *ids, int64_t count, int32_
 extern int64_t garner_rows(int64_t table, int64_t first, int64_t step, int64_t count, void *out, int64_t bytes, int32_t flags);
 
 /* garner_release closes and forgets what a handle stands for: of garner_prepare, garner_open, garner_job. Calls that
- * use it end first. A job is cancelled, and has ended when this returns: the memory of its operands may be freed then. One
- * that has none, of garner_open or of a question without operands, ends by itself: a file system may keep it for long. */
+ * have begun end as if it came later, and the last of them closes: no call waits. A job is cancelled, and has ended when this
+ * returns: the memory of its operands may be freed then. One that has none, of garner_open or of a question without operands,
+ * ends by itself: a file system may keep it for long. */
 extern void garner_release(int64_t handle);
 
 /* For finalizers, which may run in a process that was forked since the library was loaded. garner_forget is garner_release of the

@@ -38,13 +38,15 @@ func get[T any](h int64) (T, error) {
 		return v, argumentf("handle %d is none of a %T", h, v)
 	}
 	if _, ok := any(v).(*table); ok {
-		return v, closedError("garner: the table is closed")
+		return v, errTableClosed
 	}
 	return v, closedError(fmt.Sprintf("garner: handle %d was released", h))
 }
 
 // A closedError is an fs.ErrClosed in other words.
 type closedError string
+
+const errTableClosed = closedError("garner: the table is closed")
 
 func (e closedError) Error() string      { return string(e) }
 func (closedError) Is(target error) bool { return target == fs.ErrClosed }

@@ -11,6 +11,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"strings"
 	"sync"
 	"time"
@@ -20,6 +22,7 @@ import (
 	"github.com/garner-go/garner/files"
 	"github.com/garner-go/garner/internal/exec"
 	"github.com/garner-go/garner/internal/limits"
+	"github.com/garner-go/garner/internal/mapped"
 	"github.com/garner-go/garner/source"
 )
 
@@ -44,18 +47,35 @@ func (l *location) options() (o files.Options, err error) {
 	return o, err
 }
 
-// open opens the array, and tells its identity, "" where it has none. It is an
+// open opens the array, and tells the identity of what lies in the file, whatever it is converted to. It is a
 // source.ErrChanged where the location has another.
 func (l *location) open(ctx context.Context) (a files.Array, identity string, err error) {
-	if a, err = l.opened(ctx); err != nil {
+	o, err := l.options()
+	if err != nil {
 		return nil, "", err
 	}
-	identity, ok, err := files.IdentifyContents(arrayOf(a))
+	to := garner.Invalid
+	if l.To != "" {
+		if to, err = garner.ParseDType(l.To); err != nil {
+			return nil, "", err
+		}
+	}
+	a, err = bounded(o, limits.Memory, func(o files.Options) (files.Array, error) { return files.Open(ctx, string(l.File), o) })
+	if err != nil {
+		return nil, "", inFile(string(l.File), err)
+	}
+	identity, ok, err := files.IdentifyContents(a)
 	if !ok {
 		identity = a.Spec().String()
 	}
 	if err == nil {
 		err = l.same(identity)
+	}
+	if err == nil && to != garner.Invalid {
+		var c source.Array
+		if c, err = source.Convert(a, to); err == nil && c != source.Array(a) {
+			return closing{c, a}, identity, nil
+		}
 	}
 	if err != nil {
 		return nil, "", errors.Join(err, a.Close())
@@ -69,31 +89,6 @@ func (l *location) same(identity string) error {
 		return nil
 	}
 	return garner.Errorf(source.ErrChanged, "%s is another file than the one that was opened first, or was written to since; open it anew (now %s; then %s)", l.File, identity, l.Identity)
-}
-
-func (l *location) opened(ctx context.Context) (files.Array, error) {
-	o, err := l.options()
-	if err != nil {
-		return nil, err
-	}
-	to := garner.Invalid
-	if l.To != "" {
-		if to, err = garner.ParseDType(l.To); err != nil {
-			return nil, err
-		}
-	}
-	a, err := bounded(o, limits.Memory, func(o files.Options) (files.Array, error) { return files.Open(ctx, string(l.File), o) })
-	if err != nil {
-		return nil, inFile(string(l.File), err)
-	}
-	if to == garner.Invalid {
-		return a, nil
-	}
-	c, err := source.Convert(a, to)
-	if err != nil {
-		return nil, errors.Join(err, a.Close())
-	}
-	return closing{c, a}, nil
 }
 
 // bounded opens an array, one that must be read whole within a bound alone: a runtime that gets no more memory ends the
@@ -131,6 +126,14 @@ type closing struct {
 
 func (c closing) Close() error { return c.of.Close() }
 
+// beneath returns the Array that a file has, of one that is converted: its identity is the file's.
+func beneath(a files.Array) files.Array {
+	if c, ok := a.(closing); ok {
+		return c.of
+	}
+	return a
+}
+
 // arrayOf returns the Array that package source reads in its fastest ways.
 func arrayOf(a files.Array) source.Array {
 	if c, ok := a.(closing); ok {
@@ -149,7 +152,23 @@ func (u unmapped) Fetch(ctx context.Context, rows source.Rows) error {
 type table struct {
 	*source.Table
 	array  files.Array
-	mapped bool // rows are read from a mapping, so that a page may be gone
+	mapped bool         // rows are read from a mapping, so that a page may be gone
+	users  mapped.Users // lookups: one of several pieces enters the array anew with each
+}
+
+// enter keeps the array open until leave at the same place. It is a closedError after Close.
+func (t *table) enter() (place uint, err error) {
+	if place = rand.Uint(); !t.users.Enter(place) {
+		t.leave(place)
+		return 0, errTableClosed
+	}
+	return place, nil
+}
+
+func (t *table) leave(place uint) {
+	if t.users.Leave(place) {
+		_ = t.users.FreeIdle(t.array.Close) // the files were only read: an error loses nothing
+	}
 }
 
 // guard is guard before rows are read: an error where they are in a mapped file alone.
@@ -160,7 +179,8 @@ func (t *table) guard() error {
 	return nil
 }
 
-func (t *table) Close() error { return t.array.Close() }
+// Close waits for no lookup: those that have begun end as if it came later, and the last of them closes the array.
+func (t *table) Close() error { return t.users.Close(t.array.Close) }
 
 //export garner_open
 func garner_open(request *C.char, length, in C.int64_t, handle *C.int64_t, text **C.char) C.int64_t {
@@ -202,7 +222,7 @@ func garner_open(request *C.char, length, in C.int64_t, handle *C.int64_t, text 
 		if shape == nil {
 			shape = garner.Shape{}
 		}
-		number := put(&table{t, a, !pread})
+		number := put(&table{Table: t, array: a, mapped: !pread})
 		b, err := json.Marshal(map[string]any{
 			"table": number,
 			"dtype": spec.DType.String(), "bits": spec.DType.Bits(), "shape": shape, "rows": t.Len(), "row_bytes": t.RowBytes(), "identity": path(identity),
@@ -289,13 +309,13 @@ func garner_lookup_now(number C.int64_t, ids unsafe.Pointer, count C.int64_t, bi
 		case -8:
 			return lookupNow[int8](ctx, t, ids, n, dst, ends)
 		case 64:
-			return lookupNow[uint64](ctx, t, ids, n, dst, false)
+			return lookupNow[uint64](ctx, t, ids, n, dst, ends)
 		case 32:
-			return lookupNow[uint32](ctx, t, ids, n, dst, false)
+			return lookupNow[uint32](ctx, t, ids, n, dst, ends)
 		case 16:
-			return lookupNow[uint16](ctx, t, ids, n, dst, false)
+			return lookupNow[uint16](ctx, t, ids, n, dst, ends)
 		case 8:
-			return lookupNow[uint8](ctx, t, ids, n, dst, false)
+			return lookupNow[uint8](ctx, t, ids, n, dst, ends)
 		}
 		return argumentf("numbers of rows of %d bits; give 8 to 64, below 0 where they have a sign", bits)
 	})
@@ -341,10 +361,15 @@ func now(export string, number C.int64_t, out unsafe.Pointer, bytes C.int64_t, f
 	var dst []byte
 	err := safely(export, func() error {
 		t, err := get[*table](int64(number))
-		if err == nil {
-			err = t.guard()
-		}
 		if err != nil {
+			return err
+		}
+		place, err := t.enter()
+		if err != nil {
+			return err
+		}
+		defer t.leave(place)
+		if err = t.guard(); err != nil {
 			return err
 		}
 		if dst, err = memory("a result", (*byte)(out), bytes); err != nil {
@@ -416,11 +441,17 @@ func lookupNow[I garner.Integer](ctx context.Context, t *table, ids unsafe.Point
 	}
 	wide, count := make([]int64, n), int64(t.Len())
 	for i, id := range all {
-		if wide[i] = int64(id); id < 0 {
+		if wide[i] = int64(id); uint64(id) > math.MaxInt64 && ^I(0) > 0 {
+			wide[i] = math.MaxInt64 // outside, too
+		} else if id < 0 {
 			wide[i] += count
 		}
 	}
-	return source.Lookup(ctx, t.Table, wide, dst)
+	err = source.Lookup(ctx, t.Table, wide, dst)
+	if bad := (*garner.IndexError)(nil); errors.As(err, &bad) && len(bad.Position) == 1 {
+		bad.FromEnd, bad.Value = true, garner.Index{Bits: uint64(all[bad.Position[0]]), Unsigned: ^I(0) > 0}
+	}
+	return err
 }
 
 //export garner_lookup
@@ -446,7 +477,13 @@ func garner_lookup(number C.int64_t, ids unsafe.Pointer, count C.int64_t, dtype 
 	if err != nil {
 		return tell(err)
 	}
-	return begin("garner_lookup", in, nil, func(ctx context.Context, _ *job) (_ string, err error) {
+	place, err := t.enter() // not in the job: a release behind this call comes behind the lookup
+	if err != nil {
+		return tell(err)
+	}
+	leave := sync.OnceFunc(func() { t.leave(place) })
+	failed := begin("garner_lookup", in, nil, func(ctx context.Context, _ *job) (_ string, err error) {
+		defer leave()
 		n, ends := int(count), flags&C.GARNER_FROM_END != 0
 		defer func() {
 			if r := recover(); exec.IsFault(r) {
@@ -466,16 +503,20 @@ func garner_lookup(number C.int64_t, ids unsafe.Pointer, count C.int64_t, dtype 
 		case garner.I8:
 			return "", lookup[int8](ctx, t, ids, n, dst, ends)
 		case garner.U64:
-			return "", lookup[uint64](ctx, t, ids, n, dst, false)
+			return "", lookup[uint64](ctx, t, ids, n, dst, ends)
 		case garner.U32:
-			return "", lookup[uint32](ctx, t, ids, n, dst, false)
+			return "", lookup[uint32](ctx, t, ids, n, dst, ends)
 		case garner.U16:
-			return "", lookup[uint16](ctx, t, ids, n, dst, false)
+			return "", lookup[uint16](ctx, t, ids, n, dst, ends)
 		case garner.U8:
-			return "", lookup[uint8](ctx, t, ids, n, dst, false)
+			return "", lookup[uint8](ctx, t, ids, n, dst, ends)
 		}
 		return "", garner.Errorf(garner.ErrDType, "numbers of rows of %s; give integers of 8 to 64 bits", d)
 	})
+	if failed != 0 {
+		leave() // the job, which did not begin, has not
+	}
+	return failed
 }
 
 func lookup[I garner.Integer](ctx context.Context, t *table, ids unsafe.Pointer, n int, dst []byte, ends bool) error {
@@ -529,7 +570,7 @@ func outside[I garner.Integer](ctx context.Context, all []I, rows int, ends bool
 			bad.Others++
 			continue
 		}
-		bad = &garner.IndexError{Position: []int{i}, Value: garner.Index{Bits: value, Unsigned: ^I(0) > 0}, Dim: rows, Total: len(all)}
+		bad = &garner.IndexError{Position: []int{i}, Value: garner.Index{Bits: uint64(id), Unsigned: ^I(0) > 0}, Dim: rows, FromEnd: ends, Total: len(all)}
 	}
 	if bad != nil {
 		return bad

@@ -161,3 +161,19 @@ def test_info(tmp_path: Path) -> None:
     assert all(isinstance(a, garner.Array) and a.path.endswith("a.npz") and a.kind for a in found)
     with pytest.raises(FileNotFoundError):
         garner.info(tmp_path / "none.npz")
+
+
+def test_a_table_with_a_conversion(tmp_path: Path) -> None:
+    """The identity of a table is that of its file, whatever it is converted to; another file is still refused."""
+    for file, save in (("t.npy", np.save), ("t.npz", lambda f, a: np.savez_compressed(f, a=a))):
+        path, ids, out = tmp_path / file, tmp_path / "ids.npy", tmp_path / "out.npy"
+        save(path, np.arange(24, dtype=np.float32).reshape(12, 2))
+        np.save(ids, [1, 3])
+        for of, to in (("f32", "f16"), ("f16", None), ("f16", "f32"), ("f32", "f32"), ("f16", "f64")):
+            with garner.Table(path, to=of) as t:
+                assert garner.gather_file(t, ids, out, to=to) == f"{to or of}[2,2]"
+                assert np.load(out).tolist() == [[2, 3], [6, 7]]
+        with garner.Table(path, to="f16") as t:
+            save(path, np.ones((12, 2), np.float32))
+            with pytest.raises(garner.FileError, match="another file"):
+                garner.gather_file(t, ids, out)

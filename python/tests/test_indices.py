@@ -134,3 +134,40 @@ def test_explain_takes_operands_that_are_not_given() -> None:
     weights = np.array([[0.5, 2.0]])
     e = garner.explain("torch.embedding_bag", np.arange(8.0).reshape(4, 2), np.array([[1, 2]]), per_sample_weights=weights, mode="sum")
     assert "f64[1,2]" in e.text
+
+
+@pytest.mark.parametrize("rows", ["plain", "narrow", "strings"])
+def test_one_sentence_for_one_fault(tmp_path: Path, rows: str) -> None:
+    """Each way into a table names the same range, which is the one that is allowed there."""
+    path = str(tmp_path / "t.npy")
+    if rows == "plain":
+        np.save(path, np.arange(24, dtype=np.float32).reshape(12, 2))
+        t = garner.Table(path)
+    elif rows == "narrow":
+        Path(tmp_path / "t.raw").write_bytes(bytes(12))
+        t = garner.Table(tmp_path / "t.raw", dtype="u4", shape=[12, 2])
+    else:
+        np.save(path, np.array([["a", "b"]] * 12))
+        t = garner.Table(path)
+    for value in (12, -13, 1 << 70, -(1 << 70)):
+        keys: list[Any] = [[3, value], ([3, value], 0), ([3, value], slice(None))]
+        if abs(value) < 100:
+            keys += [np.array([3, value]), np.array([3, value], np.int8), np.array([3, 0, value, 0])[::2]]
+        if value == 12:
+            keys += [np.array([3, 12], np.uint8), np.array([3, 12], np.uint64)]
+        for key in keys:
+            with pytest.raises(garner.IndexError) as found:
+                t[key]
+            assert str(found.value) == f"garner: indices[1] = {value} is outside axis 0 of data, which has -12…11", key
+            assert (found.value.position, found.value.value, found.value.axis, found.value.dim) == ((1,), value, 0, 12)
+        for ids in keys[:1] + keys[3:]:
+            with pytest.raises(garner.IndexError) as found:
+                t.lookup(ids)
+            assert str(found.value) == f"garner: indices[1] = {value} is outside axis 0 of data, which has 0…11", ids
+        for one in (value, (value, 0)):
+            with pytest.raises(garner.IndexError, match=f"^garner: indices = {value} is outside axis 0 of data, which has -12…11$"):
+                t[one]
+    with pytest.raises(garner.IndexError, match=r"indices\[0,1\] = 12 .* has -12…11 \(1 more of 4 indices is outside\)$"):
+        t[[[1, 12], [12, 0]]]
+    with pytest.raises(garner.IndexError, match=r"indices\[0,1\] = 12 .* has -12…11 \(1 more of 4 indices is outside\)$"):
+        t[[[1, 12], [12, 0]], 0]

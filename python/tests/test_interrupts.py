@@ -333,6 +333,9 @@ WORK = {
     "numbers from the end": "t[ends]",
     "strided numbers": "t.lookup(strided)",
     "the other order of bytes": "garner.gather('numpy.take', big, [0])",
+    "a transposed array": "garner.take(turned, some, 0)",
+    "rows and a column": "t[many, 0]",
+    "a mask": "t[mask]",
 }
 
 
@@ -350,6 +353,11 @@ def test_a_signal_ends_work_of_numpy(npy: Path, tmp_path: Path, way: str) -> Non
             narrow = garner.Table(folder + "n.raw", dtype="i4", shape=[-1, 1 << 20])
         elif "end" in way: ends = np.full(1 << 26, -1)
         elif "strided" in way: strided = np.zeros((1 << 25, 2), np.int64)[:, 0]
+        elif "transposed" in way: turned, some = np.ones((9000, 9000), np.float32).T, np.random.default_rng(0).integers(0, 9000, 6000)
+        elif "column" in way: many = np.random.default_rng(0).integers(-4096, 4096, 20_000_000)
+        elif "mask" in way:
+            with open(folder + "long.raw", "wb") as f: f.truncate(1 << 29)
+            t, mask = garner.Table(folder + "long.raw", dtype="u8", shape=[1 << 29, 1]), np.zeros(1 << 29, bool)
         else: big = np.zeros(1 << 26, ">f4")
         class Ended(Exception): pass
         sent = 0

@@ -15,6 +15,7 @@ import pytest
 
 import garner
 from garner import _native
+from test_process import run
 
 ROWS = 3_000_000  # 24 MB of a result: more than the library copies in one piece
 
@@ -201,3 +202,38 @@ def test_refused_lookups_leave_nothing(rows: Any) -> None:
         return resident() - before
 
     assert any(grew() < 1 << 20 for _ in range(15))  # each was 9 MB; some MB of one are what the engine has not collected yet
+
+
+@pytest.mark.parametrize("key", ["t.lookup(ids, out)", "t[ids]", "t[:]", "t[strided]", "t[ids, :]"])
+def test_close_during_a_lookup(npy: Path, tmp_path: Path, key: str) -> None:
+    """The lookup has all its rows, close does not wait, the file is closed with the last lookup, and later calls are refused."""
+    run(
+        f"""
+        path = "{tmp_path}/t.npy"
+        values = np.ones((60_000, 256), np.float32)
+        np.save(path, values)
+        ids = np.random.default_rng(0).integers(0, len(values), 400_000)
+        strided, out = np.stack([ids, ids], 1)[:, 0], np.empty((400_000, 256), np.float32)
+        for delay in (0.001, 0.01, 0.03):
+            t, found, begun = garner.Table(path), [], threading.Event()
+            def look():
+                begun.set()
+                try: found.append({key}.min())
+                except garner.ClosedError: found.append("closed")  # not the error, whose frames keep the file
+            x = threading.Thread(target=look); x.start()
+            begun.wait(); time.sleep(delay)
+            began = time.monotonic(); t.close(); took = time.monotonic() - began
+            try: t.lookup(ids[:3])
+            except garner.ClosedError: pass
+            else: raise AssertionError
+            try: t[ids[:3]]
+            except garner.ClosedError: pass
+            else: raise AssertionError
+            x.join()
+            assert took < 0.5, took
+            assert found[0] == 1 or delay < 0.01 and found == ["closed"], found
+            gc.collect()
+            assert not any(path in line for line in open("/proc/self/maps"))
+        """,
+        npy,
+    )

@@ -126,7 +126,7 @@ def test_refusals(npy: Path) -> None:
         assert e.value.position == at and f"indices[{','.join(map(str, at))}] = 20000 is outside" in str(e.value)
     with pytest.raises(garner.IndexError) as e:
         t[[[0, 1], [2, -20_001]]]
-    assert e.value.position == (1, 1) and "ids[1,1] = -20001" in str(e.value)
+    assert e.value.position == (1, 1) and "indices[1,1] = -20001" in str(e.value)
     with pytest.raises(garner.IndexError) as e:
         t[[0, -20_001]]
     assert e.value.value == -20_001 and "-20001" in str(e.value)

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from . import _native, _options, _views
+from . import _options, _views
 from ._native import DTypeError, ShapeError
 
 _ndarray = np.ndarray
 _FEW = 64  # indices that are read faster than sorted
+_LONG = 1 << 20  # indices of which NumPy takes some 5 ms
 
 
 def split(key: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any, tuple[Any, ...]]:
@@ -50,7 +51,7 @@ def split(key: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any, tuple[Any,
         elif isinstance(k, int):
             n = shape[at]
             if not -n <= k < n:
-                raise outside((), k, at, n)
+                raise _views.outside((), k, at, n, -n)
             if at == 0:
                 k %= n
                 rows, k = range(k, k + 1), 0
@@ -103,13 +104,8 @@ def _numbers(k: Any) -> Any:
 
 def _checked(a: Any, axis: int, n: int) -> Any:
     """Return indices, none of them outside, as int64."""
-    if a.size:
-        least, most = a.min(), a.max()
-        if least < -n or most >= n:
-            bad = (a < -n) | (a >= n) if a.dtype.kind != "u" else a >= n
-            where = _views.first(bad)
-            raise outside(where, int(a[where]), axis, n)
-    return a.astype(np.int64)
+    _views.check(a, axis, n, -n)
+    return _views.of_type(a, np.int64)
 
 
 def _masked(mask: Any, axis: int, shape: tuple[int, ...]) -> Any:
@@ -117,27 +113,46 @@ def _masked(mask: Any, axis: int, shape: tuple[int, ...]) -> Any:
     of = shape[axis : axis + mask.ndim]
     if mask.shape != of:
         raise ShapeError(f"garner: a mask of shape {list(mask.shape)} for axes of {list(of)}, from axis {axis} on")
-    return mask.nonzero()
+    return (_views.places(mask),) if mask.ndim == 1 else mask.nonzero()
 
 
 def _distinct(a: Any, n: int) -> tuple[Any, Any]:
     """Return each row that is asked for once, or a few as they are, and the indices among these."""
-    flat = np.where(a < 0, a + n, a).ravel()
     if a.size <= _FEW:
-        return flat, np.arange(a.size).reshape(a.shape)
-    found, again = _unique(flat)
-    return found, again.reshape(a.shape)
+        return np.where(a < 0, a + n, a).ravel(), np.arange(a.size).reshape(a.shape)
+    if n > 8 * a.size:
+        found, again = _unique(np.where(a < 0, a + n, a).ravel())
+        return found, again.reshape(a.shape)
+    # Marked and counted, in pieces: to sort them takes longer, and no signal ends it.
+    asked, places = np.zeros(n, bool), np.empty(n, np.int64)
+    for key in _views.parts(a.shape, 8):
+        asked[a[key]] = True
+    rows = _views.places(asked)
+    for key in _views.parts(rows.shape, 8):
+        start = key[0].start if key else 0
+        places[rows[key]] = np.arange(start, start + rows[key].size)
+    made = np.empty(a.shape, np.int64)
+    for key in _views.parts(a.shape, 8):
+        made[key] = places[a[key]]
+    return rows, made
 
 
-def outside(position: tuple[int, ...], value: int, axis: int, n: int) -> _native.IndexError:
-    """Return the error of an index, which is an integer of the key itself where it has no position."""
-    what = f"ids[{','.join(map(str, position))}] = {_options.shown(value)}" if position else _options.shown(value)
-    if axis == 0:
-        e = _native.IndexError(f"garner: {what} is outside the table's {n} rows (-{n} … {n - 1})")
-    else:
-        e = _native.IndexError(f"garner: {what} is outside axis {axis} of the table, which has -{n} … {n - 1}")
-    e.position, e.value, e.axis, e.dim = position or (0,), value, axis, n
-    return e
+def taken(block: Any, key: tuple[Any, ...]) -> Any:
+    """Return block[key] as NumPy has it; by arrays of one shape that begin at axis 0 in pieces."""
+    arrays = [k for k in key if isinstance(k, _ndarray)]
+    if not arrays or arrays[0].size < _LONG or key[0] is not arrays[0] or any(k.shape != arrays[0].shape for k in arrays):
+        return block[key]
+    flat = [k.ravel() if isinstance(k, _ndarray) else k for k in key]
+
+    def part(at: slice) -> Any:
+        return block[tuple([k[at] if isinstance(k, _ndarray) else k for k in flat])]
+
+    row = part(slice(0, 0))
+    made = np.empty((arrays[0].size, *row.shape[1:]), block.dtype)
+    each = max(_LONG * 8 // max(made.nbytes // len(made), 8), 1)
+    for at in range(0, len(made), each):
+        made[at : at + each] = part(slice(at, at + each))
+    return made.reshape(arrays[0].shape + made.shape[1:])
 
 
 def _unique(flat: Any) -> tuple[Any, Any]:

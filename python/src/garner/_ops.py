@@ -534,7 +534,7 @@ def take(
             if axis is not None and n <= SMALL:
                 n *= a.size // (a.shape[axis] or 1)
             if n > SMALL >= 0 and not a.flags.c_contiguous and 8 * _size(a, indices, axis) > a.size and not _rows_whole(a, axis):
-                a = np.ascontiguousarray(a)  # as numpy does: one pass over a costs less than strides for each element of the result
+                a = _views.contiguous(a)  # as numpy does: one pass over a costs less than strides for each element of the result
             if n > SMALL and _moved(a, indices, axis, mode, out):
                 result = _run("numpy.take", a, indices, axis, mode, out)
                 if result is not NotImplemented:
@@ -592,7 +592,10 @@ def _wrapped(a: Any, indices: Any, axis: Any) -> Any:
     # argmax costs a fifth of max for a few indices, and as much for many
     if indices.item(indices.argmax()) < most and indices.item(indices.argmin()) >= -most:
         return indices
-    return indices.astype(np.intp) % dim
+    made = _views.of_type(indices, np.intp)
+    for key in _views.parts(made.shape, 8):
+        made[key] %= dim
+    return made
 
 
 def take_plain(a: Any, indices: Any, axis: Any, out: Any, mode: Any) -> Any:

@@ -151,13 +151,15 @@ class Table:
         """The number of axes."""
         return len(self.shape)
 
-    def _ready(self) -> int:
-        """Return the handle, of this process."""
-        if self._closed:
-            raise ClosedError("garner: the table is closed")
-        if self._generation != _native.generation and self._strings is None:
+    def _ready(self) -> Any:
+        """Return what keeps the file open, of this process: its last user closes it."""
+        if not self._closed and self._generation != _native.generation and self._strings is None:
             self._open()
-        return self._handle
+        owner = self._owner
+        if self._closed:
+            self.close()  # also what was opened since
+            raise ClosedError("garner: the table is closed")
+        return owner
 
     @overload
     def lookup(self, ids: _Numbers, out: None = None) -> NDArray[Any]: ...
@@ -204,13 +206,14 @@ class Table:
                 elif type(out) is _ndarray and out.dtype == self._dtype and out.shape == ids.shape + self._tail and out.flags.c_contiguous:
                     if self._copied(ids, bits, out, 0):
                         return out
-        a, back = _views.integers("numbers of rows", ids, self._rows)
+        a, back = _views.integers("numbers of rows", ids, self._rows, 0)
         if a.dtype.kind == "b":
             raise DTypeError("garner: numbers of rows of bool; give integers, or the mask to table[mask]")
         return self._found(a, out, back)
 
     def _copied(self, ids: Any, bits: int, made: Any, flags: int) -> bool:
         """Copy rows; False where the memory of one of both is strided or read-only."""
+        owner = self._owner  # which keeps the file open to the end, whatever closes the table
         try:
             of, to = _from_buffer(_BYTES, ids), _from_buffer(_BYTES, made, True)
         except (TypeError, ValueError, BufferError) as e:
@@ -229,6 +232,7 @@ class Table:
 
     def _from_start(self, a: Any) -> Any:
         """Return numbers of which negative ones count from the end as numbers that count from the start."""
+        _views.check(a, 0, self._rows, -self._rows)
         if a.dtype.kind != "i" or not a.size or all(a[key].min() >= 0 for key in _views.parts(a.shape, 8)):
             return a
         made = np.empty(a.shape, np.int64)  # of a narrow type the sum would wrap
@@ -239,6 +243,7 @@ class Table:
 
     def _range(self, first: int, step: int, made: Any, count: int) -> None:
         """Copy the rows first, first + step, … to made."""
+        owner = self._owner
         failed = self._cffi_rows(self._handle, first, step, count, _from_buffer(_BYTES, made), made.nbytes, _BRIEF)
         if failed == _LATER:
             self._job(np.arange(first, first + count * step, step), made)
@@ -252,7 +257,7 @@ class Table:
             raise _placed(e, a.shape) from None
 
     def _lookup(self, a: Any, out: Any, back: Any) -> Any:
-        self._ready()
+        owner = self._ready()
         shape = a.shape + self._tail
         if self._bits < 8:
             return self._unpacked(a, out, back)
@@ -319,13 +324,7 @@ class Table:
         if out is not None:
             _apart(ids, out)
         if self._strings is not None:
-            outside = (ids < 0) | (ids >= self._rows)
-            if outside.any():
-                at = _views.first(outside)
-                value = int(ids[at])
-                e = _native.IndexError(f"garner: ids{list(at)} = {value} is outside the table's {self._rows} rows (0 … {self._rows - 1})")
-                e.position, e.value, e.axis, e.dim = at, value, 0, self._rows
-                raise e
+            _views.check(ids, 0, self._rows, 0)
             made = self._strings[ids]
         else:
             packed = np.empty((ids.size, self.row_bytes), np.uint8)
@@ -367,46 +366,47 @@ class Table:
             bits = -64 if key.dtype is _int64 else _BITS.get(key.dtype)
             if bits is not None and key.ndim:
                 return self._taken(key, bits)
-        self._ready()
+        owner = self._ready()
         if isinstance(key, slice):
             return self._rows_of(_keys.split((key,), self.shape)[0])
         if isinstance(key, (int, np.integer)) and not isinstance(key, bool):
             if not -self._rows <= key < self._rows:
-                raise _keys.outside((), int(key), 0, self._rows)
+                raise _views.outside((), int(key), 0, self._rows, -self._rows)
             at = int(key) if key >= 0 else int(key) + self._rows
             return self._rows_of(range(at, at + 1))[0]
         if key is None or isinstance(key, (tuple, EllipsisType, bool, np.bool_)):
             return self._keyed(key if isinstance(key, tuple) else (key,))
-        a, back = _views.integers("numbers of rows", key, self._rows)
+        a, back = _views.integers("numbers of rows", key, self._rows, -self._rows)
         if back is None and (a.dtype.kind == "b" and a.shape != (self._rows,) or not a.ndim):
             return self._keyed((a,))
         if a.dtype.kind == "b":
             if a.shape != (self._rows,):
                 raise ShapeError(f"garner: a mask of shape {list(a.shape)} for {self._rows} rows")
-            a = a.nonzero()[0]  # np.flatnonzero takes a TypeError of a handler for its own
+            a = _views.places(a)
         if back is None and self._plain and a.dtype in _BITS:
             return self._taken(a, _BITS[a.dtype])
-        try:
-            return self._found(self._from_start(a), None, back)
-        except _native.IndexError as e:
-            raise self._counted(e) from None
+        return self._found(self._from_start(a), None, back)
 
     def _keyed(self, key: tuple[Any, ...]) -> Any:
         """Return what an array of NumPy has at a key."""
         rows, within = _keys.split(key, self.shape)
         block = self._rows_of(rows)
         try:
-            found = block[within]
+            found = _keys.taken(block, within)
         except (builtins.IndexError, ValueError) as e:
             if not _native.raised(e):
                 raise
             raise ShapeError(f"garner: {e}") from None
         if isinstance(found, _ndarray) and found.base is not None and 2 * found.nbytes <= block.nbytes:
-            return found.copy()  # which keeps no row that nobody asked for
+            return _views.of_type(found, found.dtype)  # which keeps no row that nobody asked for
         return found
 
     def _rows_of(self, rows: Any) -> Any:
         """Return a range of rows, or those of a vector."""
+        if self._plain and not isinstance(rows, range):
+            made = np.empty((len(rows), *self._tail), self._dtype)
+            if self._copied(rows, -64, made, 0):  # without a look whether the table was closed since
+                return made
         if not self._plain or not isinstance(rows, range):
             ids = np.arange(rows.start, rows.stop, rows.step, dtype=np.int64) if isinstance(rows, range) else rows
             return self.lookup(ids)
@@ -417,19 +417,9 @@ class Table:
     def _taken(self, ids: Any, bits: int) -> Any:
         """Return rows by numbers of which negative ones count from the end."""
         made = np.empty(ids.shape + self._tail, self._dtype)
-        try:
-            if self._copied(ids, bits, made, _FROM_END):
-                return made
-            return self._found(self._from_start(ids), None, None)
-        except _native.IndexError as e:
-            raise self._counted(e) from None
-
-    def _counted(self, e: _native.IndexError) -> _native.IndexError:
-        """Tell the number that was asked for, from the end, of one that has the number of rows added."""
-        if e.value < 0 and _native.raised(e):
-            e.value -= self._rows
-            e.args = (f"garner: ids[{','.join(map(str, e.position))}] = {e.value} is outside the table's {self._rows} rows (-{self._rows} … {self._rows - 1})",)
-        return e
+        if self._copied(ids, bits, made, _FROM_END):
+            return made
+        return self._found(self._from_start(ids), None, None)
 
     def __iter__(self) -> Iterator[Any]:
         each = (1 << 20) // max(self.row_bytes, 1) + 1
@@ -450,11 +440,15 @@ class Table:
         return self._closed
 
     def close(self) -> None:
-        """Close the file. Lookups of other threads that have begun end first; later ones are a ClosedError."""
-        if not self._closed:
-            if self._handle and self._generation == _native.generation and _native.alive():
-                _native.lib.garner_release(self._handle)  # a second time does no harm
-            self._closed = True
+        """Close the file. It waits for nothing.
+
+        Lookups of other threads that have begun end as if it came later, and the last of them closes the file; later ones are a
+        ClosedError.
+        """
+        self._closed = True
+        self._generation = -1  # before the owner goes: who sees it asks whether the table is closed
+        self._owner = None
+        self._opened.clear()
 
     def __enter__(self) -> Table:
         return self

@@ -141,6 +141,61 @@ def parts(shape: tuple[int, ...], size: int) -> Iterator[tuple[Any, ...]]:
                 yield (i, *rest)
 
 
+def outside(position: tuple[int, ...], value: int, axis: int, dim: int, least: int, others: int = 0, total: int = 0) -> _native.IndexError:
+    """Return the error of an index outside an axis, from least on, in the words of the library (garner.IndexError in Go).
+
+    Without a position it is an integer of the key itself.
+    """
+    where = f"[{','.join(map(str, position))}]" if position else ""
+    text = f"garner: indices{where} = {_options.shown(value)} is outside axis {axis} of data, which "
+    text += f"has {least}…{dim - 1}" if dim else "is empty"
+    if others:
+        text += f" ({others} more of {total} indices {'is' if others == 1 else 'are'} outside)"
+    e = _native.IndexError(text)
+    e.position, e.value, e.axis, e.dim = position or (0,), value, axis, dim
+    return e
+
+
+def check(a: np.ndarray[Any, Any], axis: int, dim: int, least: int) -> None:
+    """Refuse indices of which one is not among least … dim-1."""
+    first: tuple[Any, ...] | None = None
+    count = 0
+    for key in parts(a.shape, 8):
+        part = a[key]
+        if not part.size or part.min() >= least and part.max() < dim:
+            continue
+        bad = (part < least) | (part >= dim) if a.dtype.kind != "u" else part >= dim
+        count += int(np.count_nonzero(bad))
+        if first is None:
+            at = [int(n[0]) for n in bad.nonzero()] if np.ndim(bad) else []  # np.argwhere takes a TypeError of a handler for its own
+            whole = [k for k in key if isinstance(k, int)]
+            if len(key) > len(whole):
+                at[0] += key[-1].start
+            first = (*whole, *at)
+    if first is not None:
+        raise outside(first, int(a[first]), axis, dim, least, count - 1, a.size)
+
+
+def of_type(a: np.ndarray[Any, Any], dtype: Any) -> np.ndarray[Any, Any]:
+    """Return a copy of an array, of another type or the same, made in pieces."""
+    made: np.ndarray[Any, Any] = np.empty(a.shape, dtype)
+    for key in parts(a.shape, max(made.itemsize, a.itemsize)):
+        made[key] = a[key]
+    return made
+
+
+def places(mask: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return where a vector of bools is true."""
+    made = np.empty(sum(int(np.count_nonzero(mask[key])) for key in parts(mask.shape, 1)), np.int64)
+    end = 0
+    for key in parts(mask.shape, 1):
+        found = mask[key].nonzero()[0]  # np.flatnonzero takes a TypeError of a handler for its own
+        part = made[end : end + found.size]
+        np.add(found, key[0].start if key else 0, out=part)
+        end += found.size
+    return made
+
+
 def contiguous(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Return an array as a row-major one of native elements, copied in pieces."""
     native = a.dtype.newbyteorder("=")
@@ -280,13 +335,13 @@ def operand(role: str, x: Any) -> View:
         x = a.astype(np.int64) if a.size == 0 and a.dtype == np.float64 else a  # an empty list has integers
     v = view(x)
     if isinstance(v.owner, np.ndarray) and _wider(v.owner.dtype) is not None:
-        return _of_numpy(v.owner.astype(_wider(v.owner.dtype)), v.back)
+        return _of_numpy(of_type(v.owner, _wider(v.owner.dtype)), v.back)
     if v.moved:
         raise DTypeError(f"garner: {role} of {v.dtype}, which garner moves and cannot calculate with; give integers, or for weights floats")
     return v
 
 
-def integers(role: str, x: Any, rows: int) -> tuple[np.ndarray[Any, Any], View | None]:
+def integers(role: str, x: Any, rows: int, least: int) -> tuple[np.ndarray[Any, Any], View | None]:
     """Return numbers or a mask of any library as NumPy has them, without a copy where it has memory, and what makes a result of their kind.
 
     A number beyond 64 bits is outside the rows, as any other that is too large.
@@ -301,11 +356,10 @@ def integers(role: str, x: Any, rows: int) -> tuple[np.ndarray[Any, Any], View |
         x = np.asarray(given, object)  # as which NumPy has integers of more than 63 bits
         x = x if all(isinstance(n, int) for n in x.flat) else x.astype(np.float64)
     if isinstance(x, np.ndarray) and x.dtype.kind == "O" and x.size and all(isinstance(n, int) for n in x.flat):
-        at, far = next(((at or (0,), n) for at, n in np.ndenumerate(x) if not -rows <= n < rows), ((0,), 0))
+        at, far = next(((at or (0,), n) for at, n in np.ndenumerate(x) if not least <= n < rows), ((0,), 0))
         if far:
-            e = _native.IndexError(f"garner: ids[{','.join(map(str, at))}] = {_options.shown(far)} is outside the table's {rows} rows")
-            e.position, e.value, e.axis, e.dim = at, far, 0, rows
-            raise e
+            others = sum(not least <= n < rows for n in x.flat) - 1
+            raise outside(at if x.ndim else (), far, 0, rows, least, others, x.size)
     v = operand(role, x)
     a = v.owner if isinstance(v.owner, np.ndarray) else v.owner.numpy()
     if a.dtype.kind not in "iub":
