@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _options, _views
+from . import _native, _options, _views
 from ._native import DTypeError, ShapeError
 
 _ndarray = np.ndarray
