@@ -335,6 +335,7 @@ WORK = {
     "the other order of bytes": "garner.gather('numpy.take', big, [0])",
     "a transposed array": "garner.take(turned, some, 0)",
     "rows and a column": "t[many, 0]",
+    "rows far apart and a column": "t[far, 0]",
     "a mask": "t[mask]",
 }
 
@@ -354,6 +355,9 @@ def test_a_signal_ends_work_of_numpy(npy: Path, tmp_path: Path, way: str) -> Non
         elif "end" in way: ends = np.full(1 << 26, -1)
         elif "strided" in way: strided = np.zeros((1 << 25, 2), np.int64)[:, 0]
         elif "transposed" in way: turned, some = np.ones((9000, 9000), np.float32).T, np.random.default_rng(0).integers(0, 9000, 6000)
+        elif "apart" in way:
+            with open(folder + "long.raw", "wb") as f: f.truncate(1 << 27)
+            t, far = garner.Table(folder + "long.raw", dtype="u8", shape=[1 << 27, 1]), np.random.default_rng(0).integers(-(1 << 27), 1 << 27, 5_000_000)
         elif "column" in way: many = np.random.default_rng(0).integers(-4096, 4096, 20_000_000)
         elif "mask" in way:
             with open(folder + "long.raw", "wb") as f: f.truncate(1 << 29)

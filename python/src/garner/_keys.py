@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from operator import index as operator_index
 from typing import Any
 
@@ -121,9 +122,9 @@ def _distinct(a: Any, n: int) -> tuple[Any, Any]:
     if a.size <= _FEW:
         return np.where(a < 0, a + n, a).ravel(), np.arange(a.size).reshape(a.shape)
     if n > 8 * a.size:
-        found, again = _unique(np.where(a < 0, a + n, a).ravel())
+        found, again = _unique(_views.counted(a, n).ravel())
         return found, again.reshape(a.shape)
-    # Marked and counted, in pieces: to sort them takes longer, and no signal ends it.
+    # Marked and counted, in pieces: to sort them takes longer.
     asked, places = np.zeros(n, bool), np.empty(n, np.int64)
     for key in _views.parts(a.shape, 8):
         asked[a[key]] = True
@@ -160,11 +161,28 @@ def _unique(flat: Any) -> tuple[Any, Any]:
 
     np.unique calls functions that take a TypeError of a handler of a signal for one of their own, and go on.
     """
-    order = flat.argsort()
-    ordered = flat[order]
-    first = np.empty(ordered.size, bool)
-    first[:1] = True
-    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    again = np.empty(ordered.size, np.intp)
-    again[order] = first.cumsum() - 1
-    return ordered[first], again
+    order = flat.argsort() if flat.size <= _LONG else _sorted(flat)
+    again, distinct = np.empty(flat.size, np.intp), []
+    before, last = -1, None
+    for key in _views.parts(flat.shape, 8):
+        part = flat[order[key]]
+        first = np.empty(part.size, bool)
+        first[:1] = last is None or part[:1] != last
+        np.not_equal(part[1:], part[:-1], out=first[1:])
+        again[order[key]] = first.cumsum() + before
+        distinct.append(part[first])
+        before, last = before + distinct[-1].size, part[-1:]
+    return np.concatenate(distinct), again
+
+
+def _sorted(flat: Any) -> Any:
+    """Return flat.argsort(), made beside this thread: it takes a second for ten million numbers, and handlers of signals run meanwhile.
+
+    One that raises leaves it to end by itself.
+    """
+    made: list[Any] = []
+    thread = threading.Thread(target=lambda: made.append(flat.argsort()), daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(0.025)
+    return made[0]

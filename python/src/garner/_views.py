@@ -184,6 +184,14 @@ def of_type(a: np.ndarray[Any, Any], dtype: Any) -> np.ndarray[Any, Any]:
     return made
 
 
+def counted(a: np.ndarray[Any, Any], dim: int) -> np.ndarray[Any, Any]:
+    """Return indices of int64 that count from the start, of which negative ones counted from the end."""
+    made = np.empty(a.shape, np.int64)
+    for key in parts(a.shape, 8):
+        made[key] = np.where(a[key] < 0, a[key] + dim, a[key])
+    return made
+
+
 def places(mask: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Return where a vector of bools is true."""
     made = np.empty(sum(int(np.count_nonzero(mask[key])) for key in parts(mask.shape, 1)), np.int64)
