@@ -117,7 +117,8 @@ func NotJudged(m *model.Model) []Unjudged {
 		if !n.IsGather() {
 			continue
 		}
-		if !slices.ContainsFunc(slices.Concat(outsideAnswers, movedAnswers), func(e Evidence) bool { return e.Operator == n.Operator }) {
+		judges := func(e Evidence) bool { return e.Operator == n.Operator }
+		if !slices.ContainsFunc(outsideAnswers, judges) && !slices.ContainsFunc(movedAnswers, judges) {
 			list = append(list, Unjudged{n, n.Operator, noRules})
 			continue
 		}

@@ -227,7 +227,8 @@ func costlyTensorFlow(size int) map[string]costly {
 }
 
 // TestTensorFlowInProportion lists models of TensorFlow as TestModelsInProportion does. It
-// holds their processor time too: what walks a chain for each of its nodes allocates nothing.
+// holds that none takes ten times what the slowest does, which is half a second: what walks
+// a chain for each of its nodes allocates nothing.
 func TestTensorFlowInProportion(t *testing.T) {
 	const size, times, most, free = 240 << 10, 4, 150e6, 16 << 20
 	small := costlyTensorFlow(size / times)
@@ -257,13 +258,13 @@ func TestTensorFlowInProportion(t *testing.T) {
 				return bytes, took
 			}
 			for _, lint := range []bool{false, true} {
-				few, brief := listed(small[name], lint)
+				few, _ := listed(small[name], lint)
 				many, long := listed(large, lint)
 				if many > most || many > times*few*5/4+free {
 					t.Errorf("%d bytes are allocated for a file of about %d, %d for one of %d", many, size, few, size/times)
 				}
-				if long > time.Second/5 && long > 2*times*brief {
-					t.Errorf("%v for a file of about %d, %v for one of %d", long, size, brief, size/times)
+				if long > 5*time.Second {
+					t.Errorf("%v of processor time for a file of about %d bytes", long, size)
 				}
 			}
 		})
