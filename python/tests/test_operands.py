@@ -116,3 +116,34 @@ def test_narrow_elements_and_strings(tmp_path: Path) -> None:
             garner.embedding_bag([[1]], t)
     with Watched(tmp_path / "t.raw", dtype="bf16", shape=(2, 2)) as b:
         assert garner.embedding([1], b).tobytes() == bytes(range(4, 8))
+
+
+def test_rows_by_tensors_are_tensors(folder: Path) -> None:
+    torch = pytest.importorskip("torch")
+    a = torch.from_numpy(np.load(folder / "t.npy"))
+    with Watched(folder / "t.npy") as t:
+        ids = torch.tensor([[5], [0]])
+        for got in (garner.embedding(ids, t), garner.take(t, ids, 0), garner.take(t, ids - 6, 0)):
+            assert isinstance(got, torch.Tensor) and torch.equal(got, a[ids])
+        out = torch.empty(2, 1, 2)
+        assert garner.embedding(ids, t, out=out) is out and torch.equal(out, a[ids])
+        for bad in (torch.tensor([True]), torch.tensor([1.0])):
+            with pytest.raises(garner.DTypeError):
+                garner.embedding(bad, t)
+            with pytest.raises(garner.DTypeError):
+                garner.take(t, bad, 0)
+
+
+def test_a_class_of_its_own_is_asked(folder: Path) -> None:
+    """take asks table[ids] and embedding table.lookup, of a class that derives from Table too."""
+
+    class Other(garner.Table):
+        def __getitem__(self, key: Any) -> Any:
+            return super().__getitem__(key) + 100
+
+        def lookup(self, ids: Any, out: Any = None) -> Any:
+            return super().lookup(ids, out) + 1000
+
+    a = np.load(folder / "t.npy")
+    with Other(folder / "t.npy") as t:
+        assert np.array_equal(garner.take(t, [-1, 0], 0), a[[-1, 0]] + 100) and np.array_equal(garner.embedding([5], t), a[[5]] + 1000)

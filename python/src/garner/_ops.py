@@ -658,7 +658,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     Parameters
     ----------
     arr : array_like
-        The source.
+        The source. A `Table` is refused, as in `gather`.
     indices : array_like of integers
         Of the rank of `arr`; extents off the axis equal those of `arr`, or are 1.
     axis : int or None
@@ -707,7 +707,7 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0, out: Any = None) -
     Parameters
     ----------
     params : array_like
-        The table.
+        The table, as `gather` takes it: no `Table`.
     indices : array_like of integers
         Tuples along the last axis, each of which addresses the axes of `params` after the first `batch_dims`.
     batch_dims : int
@@ -807,7 +807,7 @@ def embedding_bag(
     input : array_like of integers
         Row numbers: a matrix of one bag a row, or a vector of which `offsets` says where each bag begins.
     weight : array_like
-        The table, of shape [rows, width].
+        The table, of shape [rows, width], as `gather` takes it: no `Table`.
     offsets : array_like of integers, optional
         The first term of each bag.
     max_norm : None
