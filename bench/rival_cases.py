@@ -306,6 +306,12 @@ def gather(d, ix, axis, b, at, negative_batch=True):
     return along(d, ix, axis, b, at)
 
 
+def look_up(d, ix, at):
+    """Rows of a table that has two dims or more, by a vector of ids."""
+    need(d.ndim >= 2 and ix.ndim == 1, "rank")
+    return along(d, ix, 0, 0, at)
+
+
 def gather_nd(d, ix, b, at):
     need(d.ndim >= 1 and ix.ndim >= 1, "rank")
     need(0 <= b < min(d.ndim, ix.ndim), "batch-dims")
@@ -470,11 +476,12 @@ for _op, _kind, _negative, _outside in (
         ("onnx.Gather-1", "axis", "from-end", "error"), ("onnx.Gather-11", "axis", "from-end", "error"),
         ("onnx.Gather-13", "axis", "from-end", "error"), ("webnn.gather", "axis", "from-end", "clamp"),
         ("tensorflow.Gather", "first", "reject", "error"), ("tensorflow.GatherV2", "input-scalar", "reject", "error"),
-        ("tflite.GATHER", "both", "reject", "error")):
+        ("tflite.GATHER", "both", "reject", "error"), ("tflite.EMBEDDING_LOOKUP", "rows", "reject", "error")):
     fixed(_op, {"own": AXIS_BATCH, "input": ("batch_dims",), "input-only": (), "axis": ("axis",), "first": ("validate_indices",),
-                           "input-scalar": ("batch_dims",), "both": AXIS_BATCH}[_kind], _negative, _outside, {
+                           "input-scalar": ("batch_dims",), "both": AXIS_BATCH, "rows": ()}[_kind], _negative, _outside, {
         "own": checked(lambda c, at: gather(c.d, c.ix, c.get("axis", 0), c.get("batch_dims", 0), at, False)),
         "both": checked(lambda c, at: gather(c.d, c.ix, c.get("axis", 0), c.get("batch_dims", 0), at)),
+        "rows": checked(lambda c, at: look_up(c.d, c.ix, at)),
         "axis": checked(lambda c, at: gather(c.d, c.ix, c.get("axis", 0), 0, at)),
         "first": checked(lambda c, at: gather(c.d, c.ix, 0, 0, at)),
         "input": lambda c, at: gather(c.d, c.ix, c.input(), c.get("batch_dims", 0), at),
@@ -840,12 +847,15 @@ class Maker:
         if op == "torch.embedding" and not wrong:
             shape = self.dims(2)
             r = 2
+        if op == "tflite.EMBEDDING_LOOKUP" and not wrong:
+            r = max(2, r)
+            shape = self.dims(r)
         axis = rng.randrange(r) if r else 0
         batch = 0
         if op in BATCHED and self.chance(0.6):
             batch = rng.randrange(0, min(3, axis) + 1)
         attributes, extra, flat = {}, [], False
-        if op in ("tensorflow.Gather", "torch.embedding"):
+        if op in ("tensorflow.Gather", "torch.embedding", "tflite.EMBEDDING_LOOKUP"):
             axis = 0
         if op == "tensorflow.batch_gather":
             batch = axis = rng.randrange(r) if r else 0
@@ -856,7 +866,7 @@ class Maker:
             if self.chance(0.3):
                 attributes["axis"] = None
         middle = self.dims(rng.choice([0, 1, 1, 2, 3]), 60)
-        if op == "torch.index_select":
+        if op in ("torch.index_select", "tflite.EMBEDDING_LOOKUP"):
             middle = self.dims(rng.choice([0, 1, 1, 1, 1, 2 if wrong else 1]), 60)
         elif op == "tensorflow.batch_gather":
             middle = self.dims(1, 60)
@@ -880,7 +890,7 @@ class Maker:
             if dtype == "f32":
                 value = code_of("f32", value)
             extra.append(Tensor.of(dtype, [value] * math.prod(form), form))
-        elif op in ("tensorflow.Gather", "tensorflow.batch_gather", "torch.embedding", "torch.take"):
+        elif op in ("tensorflow.Gather", "tensorflow.batch_gather", "torch.embedding", "torch.take", "tflite.EMBEDDING_LOOKUP"):
             pass
         elif flat:
             pass

@@ -33,10 +33,11 @@ INPUTS = {
     "tensorflow.sparse_segment_mean": [("segment_ids", OPERAND), ("num_segments", NUMBER)],
     "tensorflow.sparse_segment_sqrtn": [("segment_ids", OPERAND), ("num_segments", NUMBER)],
     "gguf.get_rows": [], "gguf.dequantize": [],
+    "tflite.hybrid-embedding-lookup": [("scale", OPERAND)],
 }
 # The dtype of data that holds elements of its own; others hold those of any dtype that calculates.
-ELEMENTS = {op: "u4" if op == "openvino.compressed-gather" else "u8" for op in INPUTS if "mbedding_bag" != op[-12:] and (
-    "quantized" in op or op.startswith(("gguf", "com.", "openvino.compressed")))}
+ELEMENTS = {op: {"openvino.compressed-gather": "u4", "tflite.hybrid-embedding-lookup": "i8"}.get(op, "u8") for op in INPUTS
+            if "mbedding_bag" != op[-12:] and ("quantized" in op or op.startswith(("gguf", "com.", "openvino.compressed", "tflite.")))}
 UNINDEXED = ("torch.quantized_embedding_unpack", "gguf.dequantize")
 
 
@@ -641,6 +642,20 @@ def compressed_gather(c):
     return gathered(table, c, axis_of(c.get("axis", 0), table.array.ndim))
 
 
+@define("tflite.hybrid-embedding-lookup")
+def hybrid_embedding_lookup(c):
+    scale = named(c.case)["scale"]
+    need(c.case.data.dtype in ("i8", "i4", "i2"), "dtype")
+    need(scale.dtype == "f32", "dtype")
+    c.check()
+    codes = numbers(c.case.data)
+    need(codes.ndim >= 2 and c.ix.ndim == 1, "rank")
+    lead = codes.ndim - scale.array.ndim
+    need(lead >= 0 and all(m == n or m == 1 for m, n in zip(scale.shape, codes.shape[lead:])), "shape-mismatch")
+    table = scaled(codes, None, numbers(scale), "f32")
+    return Tensor("f32", along(table.array, c.ix, 0, 0, reader("reject", "error")))
+
+
 # ---------------------------------------------------------------- random cases
 
 def floats(m, dtype, n, rough):
@@ -987,10 +1002,23 @@ def pattern_of_openvino(m, op):
     return Case(op, attributes, data, rows_at(m, few(m, 8), max(1, s), rng.choice(["", "", "negative", "outside"])), extra)
 
 
+def rows_of_tflite(m, op):
+    rng, wrong = m.rng, trouble(m, "scales", "dtype", "rank", "ids")
+    shape = [1 + few(m, 6)] + [1 + few(m, 4) for _ in range(rng.choice([1, 1, 2]))]
+    if wrong == "rank":
+        shape = shape[:1]
+    data = m.elements(rng.choice(["i16", "u8", "f32", "string"]) if wrong == "dtype" else rng.choice(["i8", "i8", "i4", "i2"]), shape)
+    scale = scales_of(m, "f32", rng.choice([shape[:1] + [1] * (len(shape) - 1), [1] * len(shape), []]), wrong)
+    ids = rows_at(m, few(m, 8), shape[0], rng.choice(["", "", "negative", "outside"]))
+    if wrong == "ids":
+        ids = Tensor(ids.dtype, ids.array.reshape(ids.shape + (1,)))
+    return Case(op, {}, data, ids, [scale])
+
+
 for _op in INPUTS:
     MAKERS[_op] = (bags_of_torch if _op.startswith("torch") and _op.endswith("bag") else rows_of_torch if _op.startswith("torch")
                    else rows_of_gguf if _op.startswith("gguf") else blocks_of_microsoft if _op.startswith("com.")
-                   else pattern_of_openvino if _op.endswith("compressed-gather")
+                   else pattern_of_openvino if _op.endswith("compressed-gather") else rows_of_tflite if _op.startswith("tflite")
                    else bags_of_openvino if _op.startswith("openvino") else bags_of_tensorflow)
 
 
@@ -1005,7 +1033,7 @@ def smallest(op, dtype, index):
         return Case(op, {"bits": 8}, data, None if op in UNINDEXED else at, [one(index, [0], [1])] if op.endswith("bag") else [])
     if op.startswith("com."):
         return Case(op, {"bits": 8} if dtype == "u8" else {}, one(dtype, [1], [1, 1]), at, [one("f32", [0x3f800000], [1, 1])])
-    if op == "openvino.compressed-gather":
+    if op in ("openvino.compressed-gather", "tflite.hybrid-embedding-lookup"):
         return Case(op, {}, one(dtype, [1], [1, 1]), at, [one("f32", [0x3f800000], [1, 1])])
     data = one(dtype, ["a"] if dtype == "string" else [1], [1, 1])
     if "Packed" in op:

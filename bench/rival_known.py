@@ -198,6 +198,11 @@ def _(v):
     return v.refused == "batch-dims" and v.ix.array.ndim == 0 and v.output is not None
 
 
+@difference("a table without rows", "tflite", "LE.2", "EMBEDDING_LOOKUP reads other memory where the table has no rows")
+def _(v):
+    return v.op == "tflite.EMBEDDING_LOOKUP" and v.d.shape[:1] == (0,) and at_risk(v)
+
+
 @difference("the sum of a tuple", "tflite", "LN.4", "GATHER_ND checks the position in data, not each component")
 def _(v):
     return v.op == "tflite.GATHER_ND" and v.refused == "index-out-of-range" and v.output is not None

@@ -388,6 +388,8 @@ def load_openvino():
 def import_tensorflow():
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     os.environ["CUDA_VISIBLE_DEVICES"] = ""
+    here = os.path.dirname(os.path.abspath(__file__))
+    sys.path[:] = [p for p in sys.path if os.path.abspath(p) != here]  # TensorFlow looks for a package "python", which python.py here is not
     import tensorflow as tf
     tf.get_logger().setLevel("ERROR")
     tf.config.threading.set_intra_op_parallelism_threads(1)
@@ -448,34 +450,67 @@ def load_tflite():
         x.shapeSignature = None
         return x
 
+    def scales(case):
+        """The table's scales in the file: one, or one for each row."""
+        scale = named(case)["scale"]
+        if scale.dtype != "f32" or math.prod(scale.shape) not in (1, case.data.shape[0]) or scale.array.ndim not in (0, case.data.array.ndim):
+            raise Unasked("no such scales")
+        if case.data.dtype not in ("i8", "i4"):
+            raise Unasked("no dtype %s of codes" % case.data.dtype)
+        if scale.array.ndim and scale.shape[0] != math.prod(scale.shape):
+            raise Unasked("scales along another axis")
+        q = schema.QuantizationParametersT()
+        q.scale = array_of(scale).reshape(-1)
+        q.zeroPoint, q.quantizedDimension = np.zeros(q.scale.size, np.int64), 0
+        return q
+
+    def stored(t):
+        """The bytes of a table in the file: two codes of 4 bits a byte, the first in the low half."""
+        a = array_of(t)
+        if t.dtype != "i4":
+            return np.frombuffer(a.tobytes(), np.uint8)
+        codes = a.astype(np.int8).reshape(-1) & 15
+        codes = np.append(codes, np.zeros(codes.size % 2, np.int8)).astype(np.uint8)
+        return codes[::2] | codes[1::2] << 4
+
+    def options(case, node):
+        """The node's attributes."""
+        if case.op == "tflite.GATHER_ND":
+            node.builtinOptionsType, node.builtinOptions = schema.BuiltinOptions.GatherNdOptions, schema.GatherNdOptionsT()
+            return
+        made = schema.GatherOptionsT()
+        made.axis, made.batchDims = case.attributes.get("axis", 0), case.attributes.get("batch_dims", 0)
+        if not all(-2 ** 31 <= v < 2 ** 31 for v in (made.axis, made.batchDims)):
+            raise Unasked("a number of more than 32 bits")
+        node.builtinOptionsType, node.builtinOptions = schema.BuiltinOptions.GatherOptions, made
+
     def ask(case):
         if any(v is None for v in case.attributes.values()):
             raise Unasked("no null")
-        code = schema.OperatorCodeT()
-        nd = case.op == "tflite.GATHER_ND"
-        number = schema.BuiltinOperator.GATHER_ND if nd else schema.BuiltinOperator.GATHER
-        code.builtinCode, code.deprecatedBuiltinCode, code.version = number, min(number, 127), 1
-        node = schema.OperatorT()
-        node.opcodeIndex, node.inputs, node.outputs = 0, [0, 1], [2]
-        if nd:
-            node.builtinOptionsType, node.builtinOptions = schema.BuiltinOptions.GatherNdOptions, schema.GatherNdOptionsT()
-        else:
-            options = schema.GatherOptionsT()
-            options.axis, options.batchDims = case.attributes.get("axis", 0), case.attributes.get("batch_dims", 0)
-            if not all(-2 ** 31 <= v < 2 ** 31 for v in (options.axis, options.batchDims)):
-                raise Unasked("a number of more than 32 bits")
-            node.builtinOptionsType, node.builtinOptions = schema.BuiltinOptions.GatherOptions, options
-        graph = schema.SubGraphT()
-        graph.tensors = [tensor(case.data, list(case.data.shape)), tensor(case.indices, list(case.indices.shape)), tensor(case.data, [])]
-        graph.inputs, graph.outputs, graph.operators, graph.name = [0, 1], [2], [node], b"g"
-        model = schema.ModelT()
-        model.version, model.operatorCodes, model.subgraphs, model.buffers = 3, [code], [graph], [schema.BufferT()]
+        code, node, graph, model = schema.OperatorCodeT(), schema.OperatorT(), schema.SubGraphT(), schema.ModelT()
+        lookup, hybrid = case.op.endswith(("EMBEDDING_LOOKUP", "lookup")), case.op in INPUTS
+        number = schema.BuiltinOperator.EMBEDDING_LOOKUP if lookup else getattr(schema.BuiltinOperator, case.op.split(".")[1])
+        code.builtinCode, code.deprecatedBuiltinCode, code.version = number, min(number, 127), 4 if lookup else 1
+        node.opcodeIndex, node.inputs, node.outputs = 0, [1, 0] if lookup else [0, 1], [2]
+        if not lookup:
+            options(case, node)
+        data, indices = tensor(case.data, list(case.data.shape)), tensor(case.indices, list(case.indices.shape))
+        answer, buffers, given = tensor(case.data, []), [schema.BufferT()], [case.data, case.indices]
+        if hybrid:
+            data.quantization, answer.type = scales(case), schema.TensorType.FLOAT32
+            held = schema.BufferT()
+            held.data, data.buffer = stored(case.data), 1
+            buffers.append(held)
+            given = [None, case.indices]
+        graph.tensors, graph.outputs, graph.operators, graph.name = [data, indices, answer], [2], [node], b"g"
+        graph.inputs = [i for i, t in enumerate(given) if t is not None]
+        model.version, model.operatorCodes, model.subgraphs, model.buffers = 3, [code], [graph], buffers
         builder = flatbuffers.Builder(1024)
         builder.Finish(model.Pack(builder), b"TFL3")
         interpreter = tf.lite.Interpreter(model_content=bytes(builder.Output()), num_threads=1)
         interpreter.allocate_tensors()
-        for x, t in zip(interpreter.get_input_details(), (case.data, case.indices)):
-            interpreter.set_tensor(x["index"], array_of(t))
+        for i in graph.inputs:
+            interpreter.set_tensor(i, array_of(given[i]))
         interpreter.invoke()
         return tensor_of(interpreter.get_tensor(interpreter.get_output_details()[0]["index"]))
     return tf.__version__, ask

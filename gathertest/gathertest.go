@@ -651,16 +651,21 @@ func Against(t testing.TB, run Executor, seed uint64) {
 }
 
 // Run holds an executor against the definition on a few thousand random gathers, bags
-// and gathers of stored data among them, and against the laws.
+// and gathers of stored data among them, and against the laws; on a fifth of them in
+// go test -short, which is for detectors and emulators.
 func Run(t *testing.T, run Executor) {
+	gathers, laws := uint64(5000), uint64(200)
+	if testing.Short() {
+		gathers, laws = gathers/5, laws/5
+	}
 	t.Run("definition", func(t *testing.T) {
-		for seed := range uint64(5000) {
+		for seed := range gathers {
 			Against(t, run, seed)
 		}
 	})
 	for _, law := range Laws {
 		t.Run(law.Name, func(t *testing.T) {
-			for seed := range uint64(200) {
+			for seed := range laws {
 				law.Hold(t, run, seed)
 			}
 		})

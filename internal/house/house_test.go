@@ -480,6 +480,17 @@ func TestReadmeCounts(t *testing.T) {
 	}
 }
 
+// TestOperatorsHaveARival holds that bench/rival.py has a definition of every operator,
+// without which it ends at once.
+func TestOperatorsHaveARival(t *testing.T) {
+	defined := append(read(t, "bench/rival_cases.py"), read(t, "bench/rival_computed.py")...)
+	for _, op := range operators.All() {
+		if !bytes.Contains(defined, []byte(`"`+op.Name+`"`)) {
+			t.Errorf("no file bench/rival_*.py defines %s", op.Name)
+		}
+	}
+}
+
 // TestOperatorsAreRecorded holds that testdata/conformance has a recorded
 // answer of the framework for each of its operators. garner's own operators
 // have no framework.

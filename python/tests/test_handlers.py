@@ -356,3 +356,44 @@ def test_a_system_that_tells_less(npy: Path) -> None:
             """,
             npy,
         )
+
+
+def test_no_lookup_waits_for_a_file_on_the_thread_of_handlers(npy: Path) -> None:
+    """However small it is: one that has rows to read is a job's."""
+    run(
+        """
+        from garner import _native, _table
+        seen, jobs = [], []
+        def seeing(call):
+            def called(*given):
+                failed = call(*given)
+                seen.append((given[-1] & 1, failed))
+                return failed
+            return called
+        library = _native.load()
+        class Seen:
+            def __getattr__(self, name):
+                found = getattr(library, name)
+                return seeing(found) if name in ("garner_lookup_now", "garner_rows") else found
+        _native.lib = Seen()
+        job = _table.Table._job
+        def later(*given):
+            jobs.append(1); return job(*given)
+        _table.Table._job = later
+        few = np.arange(6)
+        for pread in (False, True):
+            t = garner.Table(path, pread=pread)
+            t[:20]  # and the pages are there
+            seen.clear(); jobs.clear()
+            ways = (lambda: t.lookup(few), lambda: t.lookup(few, np.empty((6, 256), np.float32)), lambda: t[few], lambda: t[-few - 1], lambda: t[5], lambda: t[3:9], lambda: t.lookup([1, 2]), lambda: t.lookup(few[::2]), lambda: t[few, 0])
+            for f in ways:
+                had = len(seen)
+                f()
+                assert len(seen) > had
+            assert all(brief for brief, _ in seen), seen
+            assert all(failed == (-1 if pread else 0) for _, failed in seen), (pread, seen)
+            assert len(jobs) == (len(seen) if pread else 0)
+            assert (t[few] == values[few]).all() and (t.lookup([7]) == values[7]).all()
+        """,
+        npy,
+    )

@@ -54,6 +54,8 @@ QUIET = {
     "garner_release": "t.close(); garner.Table(path)",
     "garner_job": "t.lookup(long)",
     "garner_forget": "_native.load().garner_forget(_native.NULL)",
+    "garner_forget_text": "_native.load().garner_forget_text(_native.ffi.new('char **'))",
+    "garner_forget_error": "_native.load().garner_forget_error(_native.ffi.new('garner_error *'))",
     "garner_job_cancel": "_native.load().garner_job_cancel(7)",
     "garner_job_progress": "_native.load().garner_job_progress(7, _native.NULL, _native.NULL)",
 }

@@ -284,6 +284,12 @@ def result(out: Any) -> View:
     return _of_numpy(a, _same)
 
 
+@lru_cache(maxsize=256)
+def _wider(dtype: np.dtype[Any]) -> Any:
+    """Return the type in which garner calculates with a narrow one; None for others. NumPy's name of a type is made by Python each time."""
+    return _WIDER.get(dtype.name)
+
+
 def operand(role: str, x: Any) -> View:
     """Return the view of an operand that is calculated with, and not only moved: indices, offsets, weights."""
     if isinstance(x, (list, tuple)):
@@ -294,8 +300,8 @@ def operand(role: str, x: Any) -> View:
     elif isinstance(x, bytes):
         raise DTypeError(f"garner: {role} of bytes; give integers, or np.frombuffer of the bytes")
     v = view(x)
-    if isinstance(v.owner, np.ndarray) and v.owner.dtype.name in _WIDER:
-        return _of_numpy(v.owner.astype(_WIDER[v.owner.dtype.name]), v.back)
+    if isinstance(v.owner, np.ndarray) and _wider(v.owner.dtype) is not None:
+        return _of_numpy(v.owner.astype(_wider(v.owner.dtype)), v.back)
     if v.moved:
         raise DTypeError(f"garner: {role} of {v.dtype}, which garner moves and cannot calculate with; give integers, or for weights floats")
     return v
