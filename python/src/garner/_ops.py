@@ -788,7 +788,7 @@ def embedding(
         request, _ = _request.__wrapped__("torch.embedding", ..., None, None, padding_idx=padding_idx)
         of, ids = _views.view(_every(weight.shape, weight.dtype)), _views.operand("indices", input)
         _kept_for(request, of, ids, 0)  # which refuses what the operator refuses, but for the numbers
-        return weight.lookup(input, out)
+        return weight.lookup(ids.owner if isinstance(input, (list, tuple, Table)) else input, out)
     return gather("torch.embedding", weight, input, out=out, padding_idx=padding_idx, max_norm=max_norm)
 
 
