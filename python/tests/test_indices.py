@@ -171,3 +171,83 @@ def test_one_sentence_for_one_fault(tmp_path: Path, rows: str) -> None:
         t[[[1, 12], [12, 0]]]
     with pytest.raises(garner.IndexError, match=r"indices\[0,1\] = 12 .* has -12…11 \(1 more of 4 indices is outside\)$"):
         t[[[1, 12], [12, 0]], 0]
+
+
+SCALARS = [
+    *(np.dtype(c).type(2) for c in "bhilqpBHILQPefdgFDG"), np.bool_(True), np.datetime64(2, "D"), np.timedelta64(2, "D"), np.timedelta64(2), np.str_("2"), np.bytes_(b"2"), np.void(b"\2"),
+    np.array([(2, 0)], "i4,i4")[0], np.array([2], object)[0],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("n", range(len(SCALARS)))
+def test_a_scalar_is_what_its_array_is(table: Path, n: int) -> None:
+    """Of each type of NumPy. The bytes of a datetime64 are no eight numbers of rows."""
+    scalar = SCALARS[n]
+    array = np.asarray(scalar)
+    assert array.ndim == 0
+    data = np.load(table)
+    with garner.Table(table) as t:
+        calls: list[Callable[[Any], Any]] = [
+            lambda x: t[x], lambda x: t.lookup(x), lambda x: t[x, 0], lambda x: t[0:3, x] if array.dtype.kind not in "iu" else t[0:3, x - 1], lambda x: garner.gather("onnx.Gather", data, x),
+            lambda x: garner.embedding(x, data), lambda x: garner.embedding(x, t), lambda x: garner.take(t, x, 0), lambda x: garner.explain("onnx.Gather", data, x).text,
+            lambda x: garner.gather("onnx.Gather", x, 0), lambda x: garner.gather("numpy.take", x, [0]), lambda x: garner.embedding_bag([0, 1], data, offsets=x),
+        ]  # fmt: skip
+        for at, call in enumerate(calls):
+            try:
+                want = call(array)
+            except garner.Error as e:
+                with pytest.raises(garner.Error) as told:
+                    call(scalar)
+                assert type(told.value) is type(e), at
+            else:
+                assert np.array_equal(call(scalar), want), at
+        if array.dtype.kind in "iu":
+            assert np.array_equal(t[scalar], data[2]) and np.array_equal(t.lookup(scalar), data[2])
+        else:
+            for refused in calls[:9]:
+                with pytest.raises(garner.DTypeError):
+                    refused(scalar)
+
+
+def test_bytes_are_no_numbers(table: Path) -> None:
+    data = np.load(table)
+    with garner.Table(table) as t:
+        for bad in (b"12", b"", np.bytes_(b"12")):
+            calls: list[Callable[[], Any]] = [
+                lambda: t[bad], lambda: t.lookup(bad), lambda: t[bad, 0], lambda: garner.embedding(bad, data), lambda: garner.embedding(bad, t), lambda: garner.gather("onnx.Gather", data, bad),
+                lambda: garner.explain("onnx.Gather", data, bad), lambda: garner.embedding_bag([0, 1], data, offsets=bad),
+            ]  # fmt: skip
+            for call in calls:
+                with pytest.raises(garner.DTypeError):
+                    call()
+        for taken in (bytearray(b"12"), memoryview(b"12")):  # which NumPy has as arrays of numbers
+            assert np.array_equal(t[taken], data[taken]) and np.array_equal(t.lookup(taken), data[[49, 50]])
+            assert np.array_equal(garner.gather("onnx.Gather", data, taken), data[[49, 50]])
+    assert garner.gather("onnx.Gather", b"12", [1]).tolist() == [50]  # as data they are their bytes
+
+
+def test_a_timedelta_is_no_option(table: Path) -> None:
+    one: Any = np.timedelta64(1)
+    calls: list[Callable[[], Any]] = [
+        lambda: garner.gather("onnx.Gather", np.ones((2, 2)), [1], axis=one), lambda: garner.gather("onnx.Gather", np.ones(2), [1], threads=one),
+        lambda: garner.embedding([0], np.ones((2, 2)), sparse=one), lambda: garner.gather_file("a", "b", "c", memory=np.timedelta64(1 << 30)),
+        *(lambda v=v: garner.gather("onnx.Gather", np.ones(2), [1], outside=v) for v in (one, np.timedelta64(1, "ns"), np.datetime64(1, "ns"), np.array(1, "m8[ns]"))),
+        lambda: garner.gather("torch.gather", np.ones((2, 2)), [[1]], dim=np.array(1, "m8[ns]")), lambda: garner.Table(table, dtype="f32", shape=[one]),
+    ]  # fmt: skip
+    for call in calls:
+        with pytest.raises(garner.OperatorError):
+            call()
+
+
+def test_a_list_means_what_numpy_makes_of_it(table: Path) -> None:
+    """A bool in a list of integers is 0 or 1, as README.md says; a list of bools is a mask, and no list of numbers."""
+    data = np.load(table)
+    mixed: list[Any] = [1, True, False]
+    with garner.Table(table) as t:
+        for got in (t[mixed], t.lookup(mixed), garner.gather("onnx.Gather", data, mixed), garner.take(data, mixed, 0)):
+            assert np.array_equal(got, data[np.asarray(mixed)])
+        assert np.array_equal(t[[True] + [False] * (ROWS - 1)], data[:1])
+        for bad in (True, np.True_, np.array(True)):
+            for call in (lambda: t[bad], lambda: t.lookup(bad), lambda: t[0, bad], lambda: t.lookup([True, False]), lambda: garner.gather("onnx.Gather", data, [True, False])):
+                with pytest.raises(garner.DTypeError):
+                    call()

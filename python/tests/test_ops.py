@@ -644,13 +644,16 @@ def interrupted(t: Any, ids: Any) -> None:
     """Look rows up by a job that an exception ends."""
     library, out = _native.load(), np.empty((len(ids), 256), np.float32)
     code = _native.ffi.new("DLDataType *", {"code": 0, "bits": 64, "lanes": 1})
-    job = library.garner_job()
-    assert library.garner_lookup(t._handle, _views.pointer(ids), len(ids), code, _views.pointer(out), out.nbytes, 0, job) == 0
+    begun, job = _native.generation, _native.begin(ids, out, code)  # which keeps them while the job writes
 
     def progress() -> None:
         raise KeyboardInterrupt
 
-    _native.wait(job, progress)
+    try:
+        assert library.garner_lookup(t._handle, _views.pointer(ids), len(ids), code, _views.pointer(out), out.nbytes, 0, job) == 0
+        _native.wait(job, progress)
+    finally:
+        _native.settle(job, begun)
     raise KeyboardInterrupt  # it was done first
 
 

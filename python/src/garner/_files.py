@@ -85,7 +85,7 @@ def _bytes(size: Any) -> int:
         if not m:
             raise wrong
         n = int(float(m[1]) * _UNITS[m[2].upper()])
-    elif isinstance(size, (int, np.integer)) or isinstance(size, (float, np.floating)) and float(size).is_integer():
+    elif _options.whole(size) or isinstance(size, (float, np.floating)) and float(size).is_integer():
         n = int(size)
     else:
         raise wrong

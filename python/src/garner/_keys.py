@@ -74,7 +74,7 @@ def _numbers(k: Any) -> Any:
     """Return a part of a key as an int, or as an array of integers or bools."""
     if isinstance(k, (bool, np.bool_)) or isinstance(k, _ndarray) and k.ndim == 0 and k.dtype == bool:
         raise DTypeError("garner: a bool is no number of a row or a column; give an integer, or a mask")
-    if isinstance(k, (int, np.integer)):
+    if _options.whole(k):
         return int(k)
     if _views.foreign(k):
         raise DTypeError(f"garner: {type(k).__name__} in a key of several parts; give the numbers as an array of NumPy")

@@ -17,6 +17,7 @@ import numpy as np
 
 from . import _native, _options, _views
 from ._native import NULL, DTypeError, Error, OperatorError, OverlapError, ShapeError, ffi
+from ._table import Table
 
 # Results of up to so many elements are numpy's: a call of it costs less than one of the library. _moved has what of the
 # larger takes is. Below 0 all is the library's.
@@ -179,9 +180,10 @@ def gather(
     operator : str
         A name of `operators`, such as ``"openvino.Gather-8"``; without a version it is the newest.
     data : array_like
-        The table: an array of NumPy, PyTorch or JAX, or anything with DLPack or the buffer protocol, which is not copied.
+        The table: an array of NumPy, PyTorch or JAX, or anything with DLPack or the buffer protocol, which is not copied. A `Table` is
+        refused, which would be read whole: give ``table[:]``, look rows up by ``table[ids]``, or use `gather_file`.
     indices : array_like of integers
-        The indices, of any shape that the operator takes. None for operators that decode all of `data`.
+        The indices, of any shape that the operator takes. A `Table` of indices is read whole. None for operators that decode all of `data`.
     axis : int, optional
         The gathered axis. The default is the operator's. None is as its framework has it: NumPy and JAX take data flat.
     out : array, optional
@@ -218,8 +220,8 @@ def gather(
     d = describe(operator)
     if threads.__class__ is not int or threads:
         threads = _options.integer("threads", threads, 0, _options.CORES)
-    if values and values.pop("max_norm", None) is not None:
-        raise OperatorError("garner: max_norm changes the rows of the table, which no gather does; renormalise them first")
+    if values:
+        _unchanged(values.pop("max_norm", None))
     further, of = _behind(values, d["operands"]), _views.view(data)
     if outside is not None and not isinstance(outside, str):
         outside = "fill=" + _fill(outside, of)
@@ -259,6 +261,12 @@ def gather(
                 _native.ended(e, by)
         raise
     return of.back(made) if out is None else out
+
+
+def _unchanged(max_norm: Any) -> None:
+    """Refuse what asks for a change of the data."""
+    if max_norm is not None:
+        raise OperatorError("garner: max_norm changes the rows of the table, which no gather does; renormalise them first")
 
 
 def _output(out: Any, shape: tuple[int, ...], code: tuple[int, int], of: _views.View) -> _views.View:
@@ -499,6 +507,7 @@ def take(
     ----------
     a : array_like
         The table, of any shape.
+        A `Table` gives its rows by axis 0 and the mode raise, as ``table[indices]``, and no others are read; another axis or mode, or `out`, is refused.
     indices : array_like of integers
         Positions along `axis`.
     axis : int, optional
@@ -551,6 +560,8 @@ def take(
         again = True
     if again:
         return _take(a, indices, axis, out, mode)  # in its words
+    if isinstance(a, Table):
+        return _rows_of(a, indices, axis, out, mode)
     if _views.foreign(a) or out is not None and not isinstance(out, _ndarray):
         values: dict[str, Any] = {"axis": axis, "mode": mode}
         return gather("numpy.take", a, indices, out=out, **values)
@@ -567,6 +578,17 @@ def take(
 
 
 _numpy_take = np.take
+
+
+def _rows_of(table: Table, indices: Any, axis: Any, out: Any, mode: Any) -> Any:
+    """Take rows of a table in a file."""
+    along = table.ndim == 1 if axis is None else _options.integer("axis", _options.attribute("axis", axis), -_options.MOST) in (0, -table.ndim)
+    if not along or mode != "raise" or out is not None:
+        raise _views.unread(table)
+    ids, back = _views.integers("indices", indices, len(table))
+    if ids.dtype.kind == "b":
+        raise DTypeError("garner: indices of bool; give integers, or the mask to table[mask]")
+    return table[ids if back is None else indices]
 
 
 _STEPS = 1 << 26  # of numpy's loop, which take some 30 ms
@@ -614,7 +636,7 @@ def _explain(e: builtins.IndexError, name: str, a: Any, indices: Any, axis: Any,
     if ids.dtype.kind not in "iu":
         return
     shape = a.shape if isinstance(a, _ndarray) else np.asarray(a).shape
-    every = _ndarray(shape, np.int8, b"\0", strides=(0,) * len(shape))  # np.broadcast_to takes a TypeError of a handler for one of its own
+    every = _every(shape, np.dtype(np.int8))
     values: dict[str, Any] = {"axis": axis} if mode is None else {"axis": axis, "mode": mode}
     try:
         gather(name, every, ids, **values)
@@ -623,6 +645,11 @@ def _explain(e: builtins.IndexError, name: str, a: Any, indices: Any, axis: Any,
     except (Error, MemoryError) as told:
         if not _native.raised(told):
             raise
+
+
+def _every(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    """Return an array of one element that stands for all: np.broadcast_to takes a TypeError of a handler for one of its own."""
+    return _ndarray(shape, dtype, bytes(dtype.itemsize), strides=(0,) * len(shape))
 
 
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
@@ -634,7 +661,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     Parameters
     ----------
     arr : array_like
-        The source.
+        The source. A `Table` is refused, as in `gather`.
     indices : array_like of integers
         Of the rank of `arr`; extents off the axis equal those of `arr`, or are 1.
     axis : int or None
@@ -656,6 +683,8 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     array([[1],
            [4]])
     """
+    if isinstance(arr, Table):
+        raise _views.unread(arr)
     if _views.foreign(arr):
         return gather("numpy.take_along_axis", arr, indices, axis=axis)
     if type(arr) is _ndarray and type(indices) is _ndarray and indices.size > SMALL and arr.size:
@@ -681,7 +710,7 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0, out: Any = None) -
     Parameters
     ----------
     params : array_like
-        The table.
+        The table, as `gather` takes it: no `Table`.
     indices : array_like of integers
         Tuples along the last axis, each of which addresses the axes of `params` after the first `batch_dims`.
     batch_dims : int
@@ -725,7 +754,7 @@ def embedding(
     input : array_like of integers
         Row numbers, of any shape.
     weight : array_like
-        The table, of shape [rows, width].
+        The table, of shape [rows, width]. Of a `Table` the rows are looked up by ``weight.lookup``, and no others are read.
     padding_idx : int, optional
         Taken for its callers: it affects the gradient alone.
     max_norm : None
@@ -740,7 +769,7 @@ def embedding(
     Returns
     -------
     array
-        Of shape ``input.shape + [width]``, of the kind of `weight`.
+        Of shape ``input.shape + [width]``, of the kind of `weight`; of a `Table`, what its lookup gives.
 
     Raises
     ------
@@ -754,6 +783,15 @@ def embedding(
            [3., 4.]])
     """
     _gradients("embedding", scale_grad_by_freq, sparse)
+    if isinstance(weight, Table):
+        _unchanged(max_norm)
+        if input is None:
+            raise OperatorError("garner: torch.embedding takes indices")
+        _views.code_of(weight.dtype)  # which refuses strings
+        request, _ = _request.__wrapped__("torch.embedding", ..., None, None, padding_idx=padding_idx)
+        of, ids = _views.view(_every(weight.shape, weight.dtype)), _views.operand("indices", input)
+        _kept_for(request, of, ids, 0)  # which refuses what the operator refuses, but for the numbers
+        return weight.lookup(ids.owner if isinstance(input, (list, tuple, Table)) else input, out)
     return gather("torch.embedding", weight, input, out=out, padding_idx=padding_idx, max_norm=max_norm)
 
 
@@ -772,7 +810,7 @@ def embedding_bag(
     input : array_like of integers
         Row numbers: a matrix of one bag a row, or a vector of which `offsets` says where each bag begins.
     weight : array_like
-        The table, of shape [rows, width].
+        The table, of shape [rows, width], as `gather` takes it: no `Table`.
     offsets : array_like of integers, optional
         The first term of each bag.
     max_norm : None
@@ -825,7 +863,7 @@ def answers(data: Any, indices: Any, *, axis: int | None = None, **values: Any) 
     Parameters
     ----------
     data, indices : array_like
-        As `gather` takes them.
+        As `gather` takes them: no `Table` as data.
     axis : int, optional
         For the operators that have an axis.
     **values
@@ -849,6 +887,8 @@ def answers(data: Any, indices: Any, *, axis: int | None = None, **values: Any) 
     >>> a["onnx.Gather-13"].value
     7
     """
+    if isinstance(data, Table):
+        raise _views.unread(data)
     found: dict[str, Any] = {}
     all_ = _native.ask({"do": "operators"})
     unknown = set(values) - {n for d in all_ for part in ("attributes", "inputs", "further") for n in d[part]}

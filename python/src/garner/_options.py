@@ -13,9 +13,20 @@ MOST = (1 << 63) - 1
 CORES = (1 << 31) - 1
 
 
+def whole(value: Any) -> bool:
+    """Report whether a value is an integer of Python or NumPy; a timedelta64 is one by its class alone."""
+    return isinstance(value, int) or isinstance(value, np.integer) and not isinstance(value, np.timedelta64)
+
+
+def _of_time(value: Any) -> bool:
+    """Report whether a value is of a datetime64 or a timedelta64, some of which NumPy gives as integers."""
+    dtype = getattr(value, "dtype", None)
+    return isinstance(dtype, np.dtype) and dtype.kind in "mM"
+
+
 def integer(role: str, value: Any, least: int = 0, most: int = MOST) -> int:
     """Return an integer of a range."""
-    if isinstance(value, int) and not isinstance(value, bool) or isinstance(value, np.integer):
+    if whole(value) and not isinstance(value, bool):
         if least <= value <= most:
             return int(value)
         raise OperatorError(f"garner: {role}={shown(int(value))}; give an integer of {least} to {most}")
@@ -29,7 +40,7 @@ def extents(role: str, value: Any) -> list[int]:
 
 def flag(role: str, value: Any) -> bool:
     """Return a bool, or the bool that 0 or 1 stands for."""
-    if isinstance(value, (bool, np.bool_)) or isinstance(value, (int, np.integer)) and value in (0, 1):
+    if isinstance(value, (bool, np.bool_)) or whole(value) and value in (0, 1):
         return bool(value)
     raise OperatorError(f"garner: {role}={shown(value)}; give True or False")
 
@@ -54,13 +65,13 @@ def attribute(role: str, value: Any) -> Any:
     """Return an attribute of an operator as JSON has it."""
     if value is None or isinstance(value, (bool, str)):
         return value
-    if isinstance(value, (int, np.integer)):
+    if whole(value):
         return integer(role, value, -MOST - 1)
     if isinstance(value, np.bool_):
         return bool(value)
     if isinstance(value, (list, tuple)):
         return [attribute(role, v) for v in value]
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray) and not _of_time(value):
         return attribute(role, value.tolist())
     try:
         return integer(role, operator_index(value), -MOST - 1)
@@ -73,7 +84,7 @@ def attribute(role: str, value: Any) -> Any:
 def scalar(role: str, value: Any) -> Any:
     """Return one number of Python, NumPy or another library as Python has it."""
     try:
-        value = value.item() if hasattr(value, "item") else value
+        value = value.item() if hasattr(value, "item") and not _of_time(value) else value
     except (ValueError, RuntimeError, TypeError) as e:
         if not raised(e):
             raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import builtins
+import copyreg
 import os
 import re
 import sys
@@ -18,6 +19,7 @@ from ._native import ClosedError, DTypeError, OperatorError, OverlapError, Shape
 
 _Numbers = Union[NDArray[Any], Sequence[int], Sequence[Sequence[int]]]  # those of which rows come as NumPy's
 _Out = TypeVar("_Out", bound=object)
+_Self = TypeVar("_Self", bound="Table")
 _ndarray = np.ndarray
 _from_buffer, _BYTES = _native.from_buffer, _native.BYTES
 _int64 = np.dtype(np.int64)
@@ -27,13 +29,14 @@ _LATER = -1  # what a brief lookup returns that is a job's
 _BITS = {np.dtype(f"{kind}{size}"): size * by for kind, by in (("i", -8), ("u", 8)) for size in (1, 2, 4, 8)}
 
 
-class Table:
+class Table(_views.Rows):
     """Rows of an array in a file, by their numbers.
 
     Nothing is read before a row is asked for. Rows that are in the page cache are copied from the mapped file; the others
     of a batch are read together, each once. Any number of threads may use one Table. In a process that was forked from
-    the one that made it, and by pickle, it opens its file again, wherever that process works: by its absolute path.
-    A file that is then another one, or was written to or moved since, is a FileError.
+    the one that made it, and by pickle or a copy, it opens its file again, wherever that process works: by its absolute path.
+    A file that is then another one, or was written to or moved since, is a FileError, and a closed Table is a ClosedError. A class that
+    derives from Table keeps itself and its attributes, without a call of its ``__init__``.
 
     Elements that NumPy lacks have the types of ml_dtypes, and those narrower than a byte (i4, u4, i2, u2, u1, f4e2m1) a
     byte each, as there. Of nf4 there is none: convert it with ``to="f32"``. Strings are read whole, into an array of
@@ -82,12 +85,12 @@ class Table:
     """
 
     __slots__ = (
-        "_file", "_request", "_handle", "_owner", "_generation", "_opened", "_closed", "_tail", "_cffi_lookup", "_cffi_rows", "shape", "_dtype", "_name", "_plain", "row_bytes", "_rows", "_bits", "_strings",
+        "_file", "_request", "_handle", "_owner", "_generation", "_opened", "_closed", "_tail", "_cffi_lookup", "_cffi_rows", "_shape", "_dtype", "_name", "_plain", "_row_bytes", "_rows", "_bits", "_strings",
         "__weakref__",
     )  # fmt: skip
 
-    shape: tuple[int, ...]
-    row_bytes: int
+    _shape: tuple[int, ...]
+    _row_bytes: int
     _dtype: np.dtype[Any] | None  # None where NumPy lacks it, and torch has it
 
     def __init__(
@@ -117,12 +120,12 @@ class Table:
         self._request["identity"] = told["identity"]
         # The generation is the last that is set: a thread that sees that of this process asks, without a lock, by all of the others.
         self._handle, self._cffi_lookup, self._cffi_rows = told["table"], library.garner_lookup_now, library.garner_rows
-        self.shape, self.row_bytes, self._bits = tuple(told["shape"]), told["row_bytes"], told["bits"]
-        self._tail, self._rows = self.shape[1:], told["rows"]
+        self._shape, self._row_bytes, self._bits = tuple(told["shape"]), told["row_bytes"], told["bits"]
+        self._tail, self._rows = self._shape[1:], told["rows"]
         if self._bits == 0:
             found = np.empty(len(told["strings"]), object)
             found[:] = [base64.b64decode(s).decode("utf-8", "surrogateescape") for s in told["strings"]]
-            self._strings = found.reshape(self.shape)
+            self._strings = found.reshape(self._shape)
             self._dtype, self._name, self._plain = found.dtype, told["dtype"], False
             self._generation = generation
             return
@@ -140,6 +143,16 @@ class Table:
         self._generation = generation
 
     @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents of the axes."""
+        return self._shape
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a row."""
+        return self._row_bytes
+
+    @property
     def dtype(self) -> np.dtype[Any]:
         """NumPy's type of the elements."""
         if self._dtype is None:
@@ -149,7 +162,7 @@ class Table:
     @property
     def ndim(self) -> int:
         """The number of axes."""
-        return len(self.shape)
+        return len(self._shape)
 
     def _ready(self) -> Any:
         """Return what keeps the file open, of this process: its last user closes it."""
@@ -274,13 +287,15 @@ class Table:
                 v = _views.view(out)
                 kind, fits, made = v.dtype, v.code == _views.CODES[self._name] and not v.moved, _memory(out)
             else:
-                made = _views.view(out).owner if _views.foreign(out) else _views.plain(out) if isinstance(out, _ndarray) else np.asarray(out)
+                if not isinstance(out, _ndarray) and not _views.foreign(out):
+                    raise ShapeError("garner: out must be a row-major array that can be written to")
+                made = _views.view(out).owner if _views.foreign(out) else _views.plain(out)
                 kind, fits = made.dtype, made.dtype == self.dtype
             if made.shape != shape:
                 raise ShapeError(f"garner: out has shape {list(made.shape)}, the result {list(shape)}")
             if not fits:
                 raise DTypeError(f"garner: out has elements of {kind}, the table of {self._name}")
-            if not made.flags.c_contiguous or not made.flags.writeable or not isinstance(out, _ndarray) and not _views.foreign(out):
+            if not made.flags.c_contiguous or not made.flags.writeable:
                 raise ShapeError("garner: out must be a row-major array that can be written to")
             _apart(given, made)
         self._fetch(a, made)
@@ -327,10 +342,10 @@ class Table:
             _views.check(ids, 0, self._rows, 0)
             made = self._strings[ids]
         else:
-            packed = np.empty((ids.size, self.row_bytes), np.uint8)
+            packed = np.empty((ids.size, self._row_bytes), np.uint8)
             self._fetch(_views.contiguous(ids), packed)
             each = 8 // self._bits
-            wide = np.empty((ids.size, self.row_bytes, each), np.uint8)
+            wide = np.empty((ids.size, self._row_bytes, each), np.uint8)
             for key in _views.parts(packed.shape, each):
                 part = wide[key]
                 for k in range(each):
@@ -353,7 +368,8 @@ class Table:
         """Return what an array of NumPy returns for a key, as an array of its own.
 
         Numbers, slices, arrays of numbers, masks, None and Ellipsis, for every axis, mean what they mean to NumPy; negative numbers count from the end.
-        Rows are read whole, each once, also where the key asks for few columns of them. A bool in the place of a number is refused.
+        Rows are read whole, each once, also where the key asks for few columns of them. A bool in the place of a number is refused;
+        in a list it is the 0 or 1 that ``np.asarray`` makes of it, as for NumPy.
 
         Raises
         ------
@@ -368,8 +384,8 @@ class Table:
                 return self._taken(key, bits)
         owner = self._ready()
         if isinstance(key, slice):
-            return self._rows_of(_keys.split((key,), self.shape)[0])
-        if isinstance(key, (int, np.integer)) and not isinstance(key, bool):
+            return self._rows_of(_keys.split((key,), self._shape)[0])
+        if _options.whole(key) and not isinstance(key, bool):
             if not -self._rows <= key < self._rows:
                 raise _views.outside((), int(key), 0, self._rows, -self._rows)
             at = int(key) if key >= 0 else int(key) + self._rows
@@ -389,7 +405,7 @@ class Table:
 
     def _keyed(self, key: tuple[Any, ...]) -> Any:
         """Return what an array of NumPy has at a key."""
-        rows, within = _keys.split(key, self.shape)
+        rows, within = _keys.split(key, self._shape)
         block = self._rows_of(rows)
         try:
             found = _keys.taken(block, within)
@@ -422,7 +438,7 @@ class Table:
         return self._found(self._from_start(ids), None, None)
 
     def __iter__(self) -> Iterator[Any]:
-        each = (1 << 20) // max(self.row_bytes, 1) + 1
+        each = (1 << 20) // max(self._row_bytes, 1) + 1
         for at in range(0, len(self), each):
             yield from self[at : at + each]
 
@@ -450,7 +466,7 @@ class Table:
         self._owner = None
         self._opened.clear()
 
-    def __enter__(self) -> Table:
+    def __enter__(self: _Self) -> _Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -460,7 +476,17 @@ class Table:
         return f"<garner.Table {self._file} {self._dtype or self._name} {list(self.shape)}{' closed' if self._closed else ''}>"
 
     def __reduce__(self) -> Any:
-        return _again, (self._file, self._request)
+        if self._closed:
+            raise ClosedError("garner: the table is closed; open it anew, or pickle and copy it before")
+        return _again, (self._file, self._request, type(self)), self.__getstate__()
+
+    def __getstate__(self) -> Any:
+        """Return the attributes of a class that derives from Table, as pickle has them; the table itself is opened again."""
+        missing = object()
+        found = {n: getattr(self, n, missing) for n in copyreg._slotnames(type(self)) if n not in Table.__slots__}  # type: ignore[attr-defined]
+        slots = {n: v for n, v in found.items() if v is not missing}
+        attributes = getattr(self, "__dict__", None)
+        return (attributes, slots) if slots else attributes or None
 
 
 def _apart(ids: Any, out: Any) -> None:
@@ -483,8 +509,8 @@ def _placed(e: _native.IndexError, shape: tuple[int, ...]) -> _native.IndexError
     return e
 
 
-def _again(file: str, request: dict[str, Any]) -> Table:
-    table = Table.__new__(Table)
+def _again(file: str, request: dict[str, Any], kind: type[Table] = Table) -> Table:
+    table = Table.__new__(kind)
     table._begin(file, dict(request))
     return table
 

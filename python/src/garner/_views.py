@@ -79,6 +79,19 @@ def name_of(role: str, dtype: Any) -> str:
     return _OF_NUMPY[name]
 
 
+class Rows:
+    """What reads its rows from a file: a Table. As data it would be read whole."""
+
+    __slots__ = ()
+
+
+def unread(table: Any) -> OperatorError:
+    """Return the error of a table in the place of an array."""
+    n = math.prod(table.shape) * table._bits // 8
+    size = f"all {n} bytes" if n else "all"
+    return OperatorError(f"garner: a Table as data; give table[:], which reads {size}, or look rows up by table[ids], or use garner.gather_file")
+
+
 class View:
     """An operand: where its elements lie, and what makes a result of its kind."""
 
@@ -297,6 +310,10 @@ def view(x: Any) -> View:
     module = type(x).__module__.partition(".")[0]
     if is_torch(x):
         return _of_torch(x)
+    if isinstance(x, Rows):
+        raise unread(x)
+    if isinstance(x, np.generic):
+        return _of_numpy(np.asarray(x), _same)  # its bytes are no elements
     if module in ("jax", "jaxlib"):
         import jax.numpy as jnp
 
@@ -341,6 +358,10 @@ def operand(role: str, x: Any) -> View:
     if isinstance(x, (list, tuple)):
         a = np.asarray(x)
         x = a.astype(np.int64) if a.size == 0 and a.dtype == np.float64 else a  # an empty list has integers
+    elif isinstance(x, Rows):
+        x = np.asarray(x)  # of which all is needed
+    elif isinstance(x, bytes):
+        raise DTypeError(f"garner: {role} of bytes; give integers, or np.frombuffer of the bytes")
     v = view(x)
     if isinstance(v.owner, np.ndarray) and _wider(v.owner.dtype) is not None:
         return _of_numpy(of_type(v.owner, _wider(v.owner.dtype)), v.back)
@@ -354,7 +375,7 @@ def integers(role: str, x: Any, rows: int, least: int) -> tuple[np.ndarray[Any, 
 
     A number beyond 64 bits is outside the rows, as any other that is too large.
     """
-    given = x if isinstance(x, (int, np.integer, list, tuple)) else None
+    given = x if isinstance(x, (list, tuple)) or _options.whole(x) else None
     if given is not None:
         x = np.asarray(x)
         x = x.astype(np.int64) if x.size == 0 and x.dtype == np.float64 else x  # an empty list has integers
