@@ -294,6 +294,8 @@ def explain(operator: str, data: Any, indices: Any, *, axis: int | None | Ellips
     d = _ops.describe(operator)
     names = [n for n in d["further"] if n not in d["attributes"]]
     op, further = _ops.operation(operator, axis, negative, outside, values, names)
+    if indices is None and d["takes_indices"]:
+        raise OperatorError(f"garner: {operator} takes indices")
     views = [_views.view(data), *(None if x is None else _views.operand(n, x) for n, x in zip(("indices", *names), (indices, *further)))]
     tensors = [None if v is None else _views.tensor(v) for v in views]
     answer = _native.ask({"do": "explain", "op": op}, [_native.NULL if t is None else t[0] for t in tensors], keep=(views, tensors), job=True)

@@ -29,7 +29,7 @@ _ML = {
     "bf16": "bfloat16", "f8e4m3fn": "float8_e4m3fn", "f8e4m3fnuz": "float8_e4m3fnuz", "f8e5m2": "float8_e5m2", "f8e5m2fnuz": "float8_e5m2fnuz",
     "f8e8m0": "float8_e8m0fnu", "u1": "uint1", "u2": "uint2", "i2": "int2", "i4": "int4", "u4": "uint4", "f4e2m1": "float4_e2m1fn",
 }  # fmt: skip
-_ALIASES = frozenset({"half", "double", "str"})  # names of garner that NumPy reads as the same
+_ALIASES = {"half": "f16", "double": "f64", "str": "string"}  # names of garner that NumPy reads as the same
 _OF_NUMPY = {v: k for k, v in {**_NUMPY, **_ML}.items()}
 _NARROW = {"uint1", "int4", "uint4", "int2", "uint2", "float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn"}  # of ml_dtypes, a byte each
 _WIDER = {"int2": np.int8, "int4": np.int8, "uint1": np.uint8, "uint2": np.uint8, "uint4": np.uint8}
@@ -69,7 +69,7 @@ def _own_name(role: str, name: str) -> str:
     if name in _OF_NUMPY:
         return _OF_NUMPY[name]
     if name in CODES or name in _ALIASES:
-        return name
+        return _ALIASES.get(name, name)
     try:
         found = _TORCH.get(name[6:]) if name.startswith("torch.") else _OF_NUMPY.get(np.dtype(name).name)
     except (TypeError, ValueError, SyntaxError) as e:  # as of a comma
@@ -268,7 +268,7 @@ def _refused(role: str, x: Any, a: Any = None) -> DTypeError:
     rows = role == "numbers of rows"
     remedy = "give integers" if rows or role == "indices" else "give an array of numbers"
     if isinstance(x, (str, os.PathLike)):
-        remedy = remedy if rows else "open a file with garner.Table, or name files to garner.gather_file"
+        remedy = remedy if role != "data" else "open a file with garner.Table, or name files to garner.gather_file"
         return DTypeError(f"garner: {role} as text, {_options.shown(os.fspath(x))}; {remedy}")
     if isinstance(x, slice):
         remedy += ", or the slice to table[slice]" if rows else ""
