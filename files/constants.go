@@ -14,7 +14,7 @@ import (
 // constantOpen opens a constant of a model: in place, or in memory where its
 // elements are encoded.
 func constantOpen(_ context.Context, path, name string, o Options) (*Input, error) {
-	m, err := openModel(path, ModelOptions{constants: true})
+	m, err := openModel(path, ModelOptions{Lenient: o.Lenient, Signature: o.Signature, constants: true})
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +61,8 @@ func constantOpen(_ context.Context, path, name string, o Options) (*Input, erro
 }
 
 // constantList lists the constants of a model.
-func constantList(path string, _ Options) ([]Info, error) {
-	m, err := openModel(path, ModelOptions{constants: true})
+func constantList(path string, o Options) ([]Info, error) {
+	m, err := openModel(path, ModelOptions{Lenient: o.Lenient, Signature: o.Signature, constants: true})
 	if err != nil {
 		return nil, err
 	}

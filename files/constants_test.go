@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -104,4 +105,33 @@ func TestConstantRefuses(t *testing.T) {
 	if _, err := OutputFormat("a.onnx"); err == nil || !strings.Contains(err.Error(), "garner reads .onnx files and does not write them") {
 		t.Error(err)
 	}
+}
+
+// Options of models go to their readers, and are refused for other files.
+func TestConstantsOfOptions(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const text = `<net name="n" version="11"><layers>
+<layer id="0" name="p" type="Parameter" version="opset1"><data shape="2" element_type=f32/><output><port id="0" precision="FP32"><dim>2</dim></port></output></layer>
+<layer id="1" name="r" type="Result" version="opset1"><input><port id="0" precision="FP32"><dim>2</dim></port></input></layer>
+</layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/></edges></net>`
+	if err := os.WriteFile("m.xml", []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("t.raw", make([]byte, 8), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := List(t.Context(), "m.xml", Options{}); err == nil || !strings.Contains(err.Error(), "Options.Lenient") {
+		t.Errorf("%v; it is to name Options.Lenient", err)
+	}
+	if list, err := List(t.Context(), "m.xml", Options{Lenient: true}); err != nil || len(list) != 0 {
+		t.Errorf("%v, %v", list, err)
+	}
+	for _, o := range []Options{{Lenient: true}, {Signature: "s"}} {
+		_, err := List(t.Context(), "t.raw", o)
+		refused(t, err, garner.ErrAttribute, "t.raw is no model; Options.")
+		_, err = Open(t.Context(), "t.raw", Options{DType: garner.U8, Lenient: o.Lenient, Signature: o.Signature})
+		refused(t, err, garner.ErrAttribute, "t.raw is no model; Options.")
+	}
+	_, err := List(t.Context(), "m.xml", Options{Lenient: true, Signature: "s"})
+	refused(t, err, garner.ErrAttribute, "Options.Signature is for those of")
 }

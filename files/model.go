@@ -50,6 +50,11 @@ func openTensorFlow(path string, o ModelOptions) (*model.Model, error) {
 	return graphdef.Open(path, graphdef.Options{Signature: o.Signature, Constants: o.constants})
 }
 
+// isModel reports whether the files of a format are those of models.
+func (f Format) isModel() bool {
+	return slices.ContainsFunc(modelFormats, func(m ModelFormat) bool { return slices.Contains(f.Extensions, m.Extension) })
+}
+
 // ModelFormats lists every format of model files.
 func ModelFormats() []ModelFormat { return slices.Clone(modelFormats) }
 

@@ -45,6 +45,10 @@ type Options struct {
 	Raw    bool         // read quantised tensors as blocks of u8 instead of dequantising them to f32
 	Blocks bool         // read tensors of the kinds of GGUF as the blocks of u8 that gguf.GetRows takes: as Raw, and those of F16 and BF16 too
 
+	// Of a file of a model, whose constants are its arrays, these are as in ModelOptions.
+	Lenient   bool
+	Signature string
+
 	// Elsewhere is asked for rows of shards that other nodes have. The array of a manifest with
 	// such shards is then a *Spread. nil: it is a shards.ErrNode.
 	Elsewhere Elsewhere
@@ -71,6 +75,10 @@ func (o Options) check(f Format, operand string) error {
 		return garner.Errorf(garner.ErrAttribute, "%s says itself what its shape is and where it begins; Options.Shape and Options.Offset are for files without a header, .raw and .bin", operand)
 	case (o.Raw || o.Blocks) && !f.Quantised:
 		return garner.Errorf(garner.ErrAttribute, "%s has no quantised blocks; Options.Raw is for those of .gguf", operand)
+	case o.Lenient && !f.isModel():
+		return garner.Errorf(garner.ErrAttribute, "%s is no model; Options.Lenient is for the text of .xml: leave it out", operand)
+	case o.Signature != "" && !f.isModel():
+		return garner.Errorf(garner.ErrAttribute, "%s is no model; Options.Signature is for those of TensorFlow: leave it out", operand)
 	}
 	return nil
 }

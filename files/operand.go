@@ -79,6 +79,9 @@ func Parse(text string) (Operand, error) {
 		p.Format, p.Path, p.Name = format, path, name
 		return p, nil
 	}
+	if err := refuseForeign(text); err != nil {
+		return Operand{}, err
+	}
 	if err := noArray(text); err != nil {
 		return Operand{}, err
 	}
@@ -165,16 +168,12 @@ func beginning(text string) (format Format, path, name string, ok bool) {
 	case !info.Mode().IsRegular():
 		return stream, path, name, true
 	}
-	file, err := os.Open(path)
-	if err != nil {
-		return format, path, name, false
+	head := headOf(path)
+	if isTorch(head) {
+		return format, path, name, false // it begins as .npz does, and has none of its arrays
 	}
-	defer file.Close()
-	// Where /dev/stdin shares its position with standard input, ReadAt leaves it.
-	head := make([]byte, 512)
-	n, _ := file.ReadAt(head, 0)
 	for _, f := range formats() {
-		if f.Begins != nil && f.Begins(head[:n]) && (f.Named || path == text) {
+		if f.Begins != nil && f.Begins(head) && (f.Named || path == text) {
 			return f, path, name, true
 		}
 	}

@@ -325,7 +325,7 @@ func TestShardsRefused(t *testing.T) {
 	if err := os.Mkdir("empty", 0o777); err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{"empty", "empty/", "."} {
+	for _, text := range []string{"empty", "empty/", "empty/."} {
 		_, err := Parse(text)
 		if !errors.Is(err, ErrUnknown) {
 			t.Errorf("%v is no ErrUnknown", err)

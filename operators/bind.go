@@ -265,7 +265,7 @@ func (o Operator) Bind(attributes map[string]any, inputs ...Input) (garner.Op, e
 			return nil, garner.Errorf(garner.ErrAttribute, "%s's %s needs a value; it is %s", o.Name, name, kindOf(f.Type()))
 		}
 		if !set(f, fitted(f, name, attributes[name])) {
-			return nil, garner.Errorf(garner.ErrAttribute, "%s's %s cannot be %v; it is %s", o.Name, name, attributes[name], kindOf(f.Type()))
+			return nil, garner.Errorf(garner.ErrAttribute, "%s's %s cannot be %s; it is %s", o.Name, name, written(attributes[name]), kindOf(f.Type()))
 		}
 	}
 	if len(inputs) > len(wanted) {
@@ -357,7 +357,7 @@ func (o Operator) New(values map[string]any) (garner.Op, error) {
 		case v == nil:
 			return nil, garner.Errorf(garner.ErrAttribute, "%s's %s needs a value; it is an integer", o.Name, name)
 		case !ok:
-			return nil, garner.Errorf(garner.ErrAttribute, "%s's %s cannot be %v; it is an integer", o.Name, name, v)
+			return nil, garner.Errorf(garner.ErrAttribute, "%s's %s cannot be %s; it is an integer", o.Name, name, written(v))
 		case v == garner.Unknown:
 			inputs[i] = Input{Spec: garner.SpecOf(garner.I64)}
 		default:
@@ -387,6 +387,23 @@ func decoded(v any) any {
 		return list
 	}
 	return v
+}
+
+// written is a value in a message: text is in quotes, which tell "0" from 0.
+func written(v any) string {
+	switch v := v.(type) {
+	case string:
+		return names.Quote(v)
+	case []string:
+		return fmt.Sprintf("%.200q", v)
+	case []any:
+		var list []string
+		for _, e := range v {
+			list = append(list, written(e))
+		}
+		return "[" + strings.Join(list, " ") + "]"
+	}
+	return fmt.Sprint(v)
 }
 
 func known(n int64) Input {

@@ -34,6 +34,11 @@ func TestInferOfStored(t *testing.T) {
 			t.Errorf("%T: %v, %v; want %s", c.op, got, err, c.want)
 		}
 	}
+	// An operator that takes data alone has no indices of an unknown dtype.
+	if got, err := operators.Infer(gguf.Dequantize{Type: "F16"}, garner.SpecOf(garner.U8, 2, 2), garner.Spec{}); err != nil || got.String() != "f32[2,1]" {
+		t.Errorf("%v, %v; want f32[2,1]", got, err)
+	}
+
 	// Weights of an unknown dtype have that of the elements.
 	op := openvino.Compressed{Op: openvino.EmbeddingBagPackedSum3{}}
 	untyped := garner.SpecOf(garner.F16, 2, 3)

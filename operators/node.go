@@ -107,7 +107,10 @@ func typed(s garner.Spec, dtype garner.DType) garner.Spec {
 // zero Spec is one that is not given.
 func Infer(op garner.Op, data, indices garner.Spec, more ...garner.Spec) (garner.Spec, error) {
 	unknown := data.DType == garner.Invalid
-	data, indices = typed(data, garner.U8), typed(indices, garner.I64)
+	data = typed(data, garner.U8)
+	if garner.TakesIndices(op) {
+		indices = typed(indices, garner.I64)
+	}
 	own, untyped := slices.Clone(more), []int(nil) // the second: those of the elements' dtype
 	for i, o := range garner.OperandsOf(op) {
 		given := i < len(own) && !(Input{Spec: own[i]}).absent()

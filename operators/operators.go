@@ -255,36 +255,87 @@ func Parse(name string, values map[string]any) (garner.Op, error) {
 	return o.New(values)
 }
 
-// suggest ends the message about an unknown operator: of the operators of that name in
-// other dialects or versions, else of all, the known name that is nearest, the newest of
-// several. A name without a dialect is compared with names without theirs, and several
-// dialects may have it.
+// dialects has what frameworks are called in programs, beside their names.
+var dialects = map[string]string{
+	"tf": "tensorflow", "np": "numpy", "pytorch": "torch", "jnp": "jax.numpy", "lax": "jax.lax", "ort": "onnx", "onnxruntime": "onnx", "ov": "openvino",
+	"lite": "tflite", "litert": "tflite", "ggml": "gguf", "hlo": "stablehlo", "mhlo": "stablehlo",
+}
+
+// suggest ends the message about an unknown operator with the name that was meant. A name of the dialect comes first,
+// whether it is the same but for case and underscores or is near; then the same name of another dialect; then the
+// nearest of all. Versions are not compared: the newest is suggested. A name without a dialect is compared with names
+// without theirs, and several dialects may have it.
 func suggest(name string) string {
-	bare := func(name string) string { // without dialect and version
-		base, _ := split(name)
-		return strings.ToLower(base[strings.LastIndexByte(base, '.')+1:])
+	base, _ := split(name)
+	asked, bare := parted(base)
+	if first, rest, _ := strings.Cut(asked, "."); dialects[strings.ToLower(first)] != "" {
+		asked = strings.TrimSuffix(dialects[strings.ToLower(first)]+"."+rest, ".") // tf.nn is tensorflow.nn
 	}
-	dialect := func(name string) string { return name[:max(strings.LastIndexByte(name, '.'), 0)] }
-	near := func(o Operator) int { return names.Distance(strings.ToLower(name), strings.ToLower(o.Name)) }
-	if dialect(name) == "" {
-		near = func(o Operator) int { return names.Distance(bare(name), bare(o.Name)) }
-	}
-	among, best := table, len(name)/2+1
-	if same := slices.DeleteFunc(slices.Clone(table), func(o Operator) bool { return bare(o.Name) != bare(name) }); len(same) > 0 {
-		among, best = same, math.MaxInt
-	}
-	at, several := "", false // several: dialects have it
-	for _, o := range among {
-		switch d := near(o); {
-		case d < best || at == "" && d == best:
-			best, at, several = d, o.Name, false
-		case d == best:
-			several = several || dialect(o.Name) != dialect(at)
-			at = o.Name
+	plain := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, "_", "")) }
+	var inDialect, same, sameInDialect []Operator
+	for _, o := range table {
+		base, _ := split(o.Name)
+		dialect, its := parted(base)
+		within := asked != "" && (strings.HasPrefix(dialect+".", strings.ToLower(asked)+".") || strings.HasPrefix(strings.ToLower(asked)+".", dialect+"."))
+		if within {
+			inDialect = append(inDialect, o)
+		}
+		if plain(its) == plain(bare) {
+			if same = append(same, o); within {
+				sameInDialect = append(sameInDialect, o)
+			}
 		}
 	}
-	if at == "" || several && dialect(name) == "" {
-		return `; "garner ops" lists them`
+	// nearest is the newest of the operators whose names are nearest, and at most so far; several says that dialects share the place.
+	nearest := func(among []Operator, text func(base string) string, most int) (at string, several bool) {
+		meant := text(joined(asked, bare))
+		best, exact, of := most, math.MaxInt, ""
+		for _, o := range among {
+			base, _ := split(o.Name)
+			dialect, _ := parted(base)
+			d, e := names.Distance(plain(meant), plain(text(base))), names.Distance(meant, text(base))
+			if d == best && at != "" {
+				several = several || dialect != of
+			}
+			if d < best || d == best && e <= exact {
+				several = several && d == best
+				best, exact, at, of = d, e, o.Name, dialect
+			}
+		}
+		return at, several
 	}
-	return fmt.Sprintf("; did you mean %s?", at)
+	last := func(base string) string { _, its := parted(base); return its }
+	text := func(base string) string { return base }
+	if asked == "" {
+		text = last
+	}
+	for _, try := range []struct {
+		among []Operator
+		text  func(string) string
+		most  int
+	}{
+		{sameInDialect, last, len(name)}, {inDialect, last, len(bare) / 3}, {same, text, math.MaxInt}, {table, text, len(name) / 2},
+	} {
+		at, several := nearest(try.among, try.text, try.most)
+		if at != "" && several && asked == "" {
+			break
+		}
+		if at != "" {
+			return fmt.Sprintf("; did you mean %s?", at)
+		}
+	}
+	return `; "garner ops" lists them`
+}
+
+// parted separates a name without a version from its dialect, which is empty where there is none.
+func parted(base string) (dialect, bare string) {
+	i := strings.LastIndexByte(base, '.')
+	return base[:max(i, 0)], base[i+1:]
+}
+
+func joined(dialect, bare string) string {
+	if dialect == "" {
+		return bare
+	}
+	return dialect + "." + bare
 }

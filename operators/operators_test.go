@@ -52,7 +52,7 @@ func TestFind(t *testing.T) {
 		{"tensorflow.Gather", 0, "tensorflow.Gather", ""},
 
 		{"onnx.GatherND", 10, "", "no operator onnx.GatherND"},
-		{"openvino.Gather-9", 0, "", "no operator openvino.Gather-9; did you mean openvino.Gather-"},
+		{"openvino.Gather-9", 0, "", "no operator openvino.Gather-9; did you mean openvino.Gather-8?"},
 		{"torch.Gather", 0, "", "did you mean torch.gather?"},
 		{"GatherBlockQuantized", 0, "", "did you mean com.microsoft.GatherBlockQuantized-1?"},
 		{"GatherBlockQuantised", 0, "", "did you mean com.microsoft.GatherBlockQuantized-1?"},
@@ -60,6 +60,28 @@ func TestFind(t *testing.T) {
 		{"embedding_bag", 0, "", "did you mean torch.embedding_bag?"},
 		{"openvino.GatherND-9", 0, "", "did you mean openvino.GatherND-8?"},
 		{"numpy.take_along_axes", 0, "", "did you mean numpy.take_along_axis?"},
+		{"tf.gather", 0, "", "did you mean tensorflow.gather?"},
+		{"tf.Gather", 0, "", "did you mean tensorflow.Gather?"},
+		{"tf.raw_ops.GatherV2", 0, "", "did you mean tensorflow.GatherV2?"},
+		{"tf.gather_nd", 0, "", "did you mean tensorflow.gather_nd?"},
+		{"jnp.take", 0, "", "did you mean jax.numpy.take?"},
+		{"jax.take", 0, "", "did you mean jax.numpy.take?"},
+		{"jax.gather", 0, "", "did you mean jax.lax.gather?"},
+		{"lax.gather", 0, "", "did you mean jax.lax.gather?"},
+		{"np.take", 0, "", "did you mean numpy.take?"},
+		{"onnxruntime.Gather", 0, "", "did you mean onnx.Gather-13?"},
+		{"ort.Gather", 0, "", "did you mean onnx.Gather-13?"},
+		{"ov.Gather", 0, "", "did you mean openvino.Gather-8?"},
+		{"onnx.gather_nd", 0, "", "did you mean onnx.GatherND-13?"},
+		{"onnx.gather", 0, "", "did you mean onnx.Gather-13?"},
+		{"ONNX.Gather", 0, "", "did you mean onnx.Gather-13?"},
+		{"onnx.Gather-14", 0, "", "did you mean onnx.Gather-13?"},
+		{"litert.GATHER", 0, "", "did you mean tflite.GATHER?"},
+		{"pytorch.gather", 0, "", "did you mean torch.gather?"},
+		{"torch.nn.functional.embedding", 0, "", "did you mean torch.embedding?"},
+		{"torch.take_along_axis", 0, "", "did you mean torch.take_along_dim?"},
+		{"ggml.get_rows", 0, "", "did you mean gguf.get_rows?"},
+		{"ort.GatherBlockQuantized", 0, "", "did you mean com.microsoft.GatherBlockQuantized-1?"},
 		{"Gather", 0, "", `no operator Gather; "garner ops" lists them`},
 		{"", 0, "", `"garner ops" lists them`},
 		{"scatter.everything.everywhere", 0, "", `"garner ops" lists them`},
@@ -250,7 +272,7 @@ func set(t *testing.T, o operators.Operator, i int, name string) {
 		t.Errorf("%s's %s is %v; want %v", o.Name, name, field, want)
 	}
 	_, err = o.Bind(map[string]any{name: []string{"no", "value"}}, inputs...)
-	ruletest.Refused(t, err, "attribute", o.Name+"'s "+name+" cannot be [no value]")
+	ruletest.Refused(t, err, "attribute", o.Name+"'s "+name+" cannot be [\"no\" \"value\"]")
 }
 
 // number is an input whose value is known.
@@ -330,7 +352,8 @@ func TestBind(t *testing.T) {
 	}{
 		{"openvino.Gather-7", map[string]any{"axis": 1}, []operators.Input{number(t, "1")}, "attribute", "openvino.Gather-7 has no attribute axis; it has batch_dims"},
 		{"torch.take", map[string]any{"axis": 1}, nil, "attribute", "torch.take has no attribute axis; it has none"},
-		{"onnx.Gather-13", map[string]any{"axis": "1"}, nil, "attribute", "onnx.Gather-13's axis cannot be 1; it is an integer"},
+		{"onnx.Gather-13", map[string]any{"axis": "1"}, nil, "attribute", `onnx.Gather-13's axis cannot be "1"; it is an integer`},
+		{"stablehlo.gather", map[string]any{"slice_sizes": []any{"1", 2}}, nil, "attribute", `stablehlo.gather's slice_sizes cannot be ["1" 2]; it is a list of integers`},
 		{"onnx.Gather-13", map[string]any{"axis": nil}, nil, "attribute", "needs a value; it is an integer"}, // R.25
 		{"numpy.take_along_axis", map[string]any{"axes": nil}, nil, "attribute", "has no attribute axes; did you mean axis?"},
 		{"numpy.take_along_axis", map[string]any{"axis": json.Number("1.5")}, nil, "attribute", "cannot be 1.5; it is an integer"},
@@ -383,7 +406,7 @@ func TestNew(t *testing.T) {
 		values  map[string]any
 		message string
 	}{
-		{"openvino.Gather-8", map[string]any{"axis": "first"}, "openvino.Gather-8's axis cannot be first; it is an integer"},
+		{"openvino.Gather-8", map[string]any{"axis": "first"}, `openvino.Gather-8's axis cannot be "first"; it is an integer`},
 		{"stablehlo.dynamic_gather", nil, "stablehlo.dynamic_gather needs its input slice_sizes"},
 		{"torch.take", map[string]any{"axis": 0}, "torch.take has no attribute axis"},
 		{"torch.embedding", map[string]any{"dim": 0}, "torch.embedding has no attribute dim; it has padding_idx"},

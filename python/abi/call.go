@@ -202,7 +202,7 @@ func (q *question) lint(ctx context.Context) (any, error) {
 		}
 		o.Runtimes = append(o.Runtimes, r)
 	}
-	m, err := files.OpenModel(string(q.File), files.ModelOptions{})
+	m, err := files.OpenModel(string(q.File), files.ModelOptions{Lenient: q.Lenient, Signature: q.Signature})
 	if err != nil {
 		return nil, inFile(string(q.File), err)
 	}
@@ -262,7 +262,7 @@ func (g *fileGather) run(ctx context.Context, j *job, o *operation, op garner.Op
 	}
 	to, err := files.Create(ctx, string(g.Out), spec, create)
 	if err != nil {
-		return nil, &fileError{error: err, path: string(g.Out)}
+		return nil, &fileError{error: err, path: string(g.Out), written: true}
 	}
 	size, _ := garner.Shape(plan.Out).Len()
 	size = (size*plan.DType.Bits() + 7) / 8

@@ -58,6 +58,7 @@ type fileError struct {
 	path    string
 	missing bool // there is no such file, or none that a pattern names
 	format  bool // the error is of the file's format, whatever else it is
+	written bool // it is a file to write, whose bytes come to another name first
 }
 
 func (e *fileError) Unwrap() error { return e.error }
@@ -225,6 +226,8 @@ func describe(err error, to *C.garner_error) error {
 	var of *model.Error
 	var file *fileError
 	switch {
+	case errors.As(err, &file) && file.written:
+		to.path = C.CString(file.path)
 	case errors.As(err, &read) && read.Path != "":
 		to.path = C.CString(read.Path)
 	case errors.As(err, &path) && path.Path != "":

@@ -36,11 +36,14 @@ type location struct {
 	To     string `json:"to"`     // the float type to convert to
 	Pread  bool   `json:"pread"`  // read by system calls, map nothing
 
+	Lenient   bool   `json:"lenient"`   // of a model: accept text that its format refuses
+	Signature string `json:"signature"` // of a model of TensorFlow
+
 	Identity path `json:"identity"` // what an earlier opening told, which has names of files; "" for none
 }
 
 func (l *location) options() (o files.Options, err error) {
-	o = files.Options{Shape: l.Shape, Offset: l.Offset, Raw: l.Raw}
+	o = files.Options{Shape: l.Shape, Offset: l.Offset, Raw: l.Raw, Lenient: l.Lenient, Signature: l.Signature}
 	if l.DType != "" {
 		o.DType, err = garner.ParseDType(l.DType)
 	}

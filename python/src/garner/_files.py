@@ -45,14 +45,17 @@ class Array:
     note: str = ""
 
 
-def info(file: str | bytes | os.PathLike[Any], *, dtype: DTypeLike | None = None, shape: Sequence[int] | None = None, offset: int = 0, raw: bool = False) -> list[Array]:
+def info(
+    file: str | bytes | os.PathLike[Any], *, dtype: DTypeLike | None = None, shape: Sequence[int] | None = None, offset: int = 0, raw: bool = False, lenient: bool = False,
+    signature: str | None = None,
+) -> list[Array]:  # fmt: skip
     """List the arrays of a file, of the files of a pattern or of a model. Headers alone are read.
 
     Parameters
     ----------
     file : str or os.PathLike
         As `Table` takes it; without ``#NAME`` all arrays.
-    dtype, shape, offset, raw
+    dtype, shape, offset, raw, lenient, signature
         As of `Table`.
 
     Returns
@@ -69,7 +72,7 @@ def info(file: str | bytes | os.PathLike[Any], *, dtype: DTypeLike | None = None
     >>> [(a.dtype, a.shape) for a in garner.info(path)]
     [('f32', (4, 2))]
     """
-    found = _native.ask({"do": "info", **locate(file, dtype=dtype, shape=shape, offset=offset, raw=raw)}, job=True)
+    found = _native.ask({"do": "info", **locate(file, dtype=dtype, shape=shape, offset=offset, raw=raw, lenient=lenient, signature=signature)}, job=True)
     return [Array(**{**a, "shape": None if a["shape"] is None else tuple(a["shape"])}) for a in found]
 
 
@@ -198,7 +201,7 @@ def gather_file(
     return spec
 
 
-def infer(operator: str, data: str, indices: str = "", *, axis: int | None | EllipsisType = ..., **values: Any) -> str:
+def infer(operator: str, data: str, indices: str | None = None, *, axis: int | None | EllipsisType = ..., **values: Any) -> str:
     """Infer the type and the shape of a result from those of its operands, as far as they are known.
 
     Parameters
@@ -206,7 +209,7 @@ def infer(operator: str, data: str, indices: str = "", *, axis: int | None | Ell
     operator : str
         A name of `operators`.
     data, indices : str
-        A type with dims, which may be unknown or ranges: ``"f32[2,?,4]"``, ``"i64[1..8]"``.
+        A type with dims, which may be unknown or ranges: ``"f32[2,?,4]"``, ``"i64[1..8]"``. None for operators that decode all of `data`.
     axis : int, optional
         The gathered axis. The default is the operator's.
     **values
@@ -227,8 +230,13 @@ def infer(operator: str, data: str, indices: str = "", *, axis: int | None | Ell
     >>> garner.infer("onnx.GatherND-13", "f32[2,?,4]", "i64[8,2]")
     'f32[8,4]'
     """
-    op, further = _ops.operation(operator, axis, None, None, values, _ops.describe(operator)["further"])
-    answer: str = _native.ask({"do": "infer", "op": op, "specs": [_spec("data", data), _spec("indices", indices), *(_spec("operand", f) for f in further)]}, job=True)
+    d = _ops.describe(operator)
+    names = d["further"]
+    op, further = _ops.operation(operator, axis, None, None, values, names)
+    if d["takes_indices"] and not indices:
+        raise OperatorError(f"garner: {operator} takes indices; give their type too")
+    given = [_spec("data", data), _spec("indices", indices), *(_spec(n, f) for n, f in zip(names, further))]
+    answer: str = _native.ask({"do": "infer", "op": op, "specs": given}, job=True)
     return answer
 
 
@@ -286,6 +294,8 @@ def explain(operator: str, data: Any, indices: Any, *, axis: int | None | Ellips
     d = _ops.describe(operator)
     names = [n for n in d["further"] if n not in d["attributes"]]
     op, further = _ops.operation(operator, axis, negative, outside, values, names)
+    if indices is None and d["takes_indices"]:
+        raise OperatorError(f"garner: {operator} takes indices")
     views = [_views.view(data), *(None if x is None else _views.operand(n, x) for n, x in zip(("indices", *names), (indices, *further)))]
     tensors = [None if v is None else _views.tensor(v) for v in views]
     answer = _native.ask({"do": "explain", "op": op}, [_native.NULL if t is None else t[0] for t in tensors], keep=(views, tensors), job=True)
@@ -325,7 +335,7 @@ class Finding:
         return f"{self.severity} {self.rule}: {self.node} ({self.operator}): {self.message}"
 
 
-def lint(model: str | bytes | os.PathLike[Any], *, runtimes: Sequence[str] = ()) -> list[Finding]:
+def lint(model: str | bytes | os.PathLike[Any], *, runtimes: Sequence[str] = (), lenient: bool = False, signature: str | None = None) -> list[Finding]:
     """Find the gathers of a model that another runtime refuses or answers differently.
 
     Parameters
@@ -334,6 +344,10 @@ def lint(model: str | bytes | os.PathLike[Any], *, runtimes: Sequence[str] = ())
         A model file, such as .onnx or .xml.
     runtimes : sequence of str, optional
         The runtimes to report on, such as ``"onnxruntime"``; all where it is empty.
+    lenient : bool, optional
+        Accept text of an .xml that OpenVINO refuses where it has one sensible meaning.
+    signature : str, optional
+        The signature or the function of a model of TensorFlow. The default is ``"serving_default"``, or the only one.
 
     Returns
     -------
@@ -345,5 +359,8 @@ def lint(model: str | bytes | os.PathLike[Any], *, runtimes: Sequence[str] = ())
     FileNotFoundError, garner.Error
         No such file, or one that is no model.
     """
-    answer = _native.ask({"do": "lint", "file": locate(model, role="model")["file"], "runtimes": _options.texts("runtimes", runtimes)}, job=True)
+    at = locate(model, lenient=lenient, signature=signature, role="model")
+    if isinstance(model, Table):
+        at = {"file": at["file"]}
+    answer = _native.ask({"do": "lint", **at, "runtimes": _options.texts("runtimes", runtimes)}, job=True)
     return [Finding(**{**f, "runtimes": tuple(f["runtimes"])}) for f in answer["findings"]]

@@ -86,12 +86,7 @@ def _numbers(k: Any) -> Any:
         except TypeError as e:
             if not _native.raised(e):
                 raise
-    try:
-        a = np.asarray(k)
-    except ValueError as e:
-        if not _native.raised(e):
-            raise
-        raise ShapeError(f"garner: a part of a key that is no array: {e}") from None
+    a = _views.array("a part of a key", k)
     if a.size == 0 and not isinstance(k, _ndarray):
         a = a.astype(np.int64)  # an empty list has integers
     if a.dtype in (object, np.float64) and isinstance(k, (list, tuple)):

@@ -64,7 +64,13 @@ class ClosedError(Error, ValueError):
 
 
 class FileError(Error, OSError):
-    """A file that cannot be read or written, or that changed or was cut short while it was open."""
+    """A file that cannot be read or written, or that changed or was cut short while it was open.
+
+    Its text is the message alone, without the errno and the filename that other errors of the system show again.
+    """
+
+    def __str__(self) -> str:
+        return str(self.args[1]) if len(self.args) > 1 else super().__str__()
 
 
 class FileNotFoundError(FileError, builtins.FileNotFoundError):
@@ -385,19 +391,34 @@ def raised(e: BaseException) -> bool:
     return True
 
 
+# The options of Go that texts of the engine name, in Python. A test of the library compares them with Go's.
+_OPTIONS = {
+    "DType": "dtype=", "Shape": "shape=", "Offset": "offset=", "Raw": "raw=True", "Lenient": "lenient=True", "Signature": "signature=", "Memory": "memory=", "Threads": "threads=",
+    "Name": "name=", "Resume": "resume=True",
+}  # fmt: skip
 # What the engine calls by names of Go, or of the command, and Python by its own.
 _WORDS: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
-    (re.compile(r"Options\.DType (\w+)"), r'dtype="\1"'), (re.compile(r"Options\.Shape with \?"), "shape= with -1"), (re.compile(r"Options\.Raw\b"), "raw=True"),
-    (re.compile(r"Options\.(DType|Shape|Offset|Memory|Threads|Name|Resume)\b"), lambda m: m[1].lower() + "="),
+    (re.compile(r"Options\.DType (\w+)(?= …|[,)])"), r'dtype="\1"'), (re.compile(r"Options\.Shape with \?"), "shape= with -1"),
+    (re.compile(r"Options\.([A-Z]\w*)"), lambda m: _OPTIONS.get(m[1], m[1].lower() + "=")),
     (re.compile(r'"garner ops" lists them'), "garner.operators() lists them"), (re.compile(r"read it with files\.Tensor"), "convert it"),
     (re.compile(r"\(--(\w+)"), r"(\1="),
 ]  # fmt: skip
+_TEXTS = frozenset({"note", "message", "remedy", "text", "svg", "why"})  # of answers; others are data, such as names
 
 
 def _worded(message: str) -> str:
     for pattern, words in _WORDS:
         message = pattern.sub(words, message)
     return message
+
+
+def _told(answer: Any, text: bool = False) -> Any:
+    """Return an answer with its texts in words of Python."""
+    if isinstance(answer, list):
+        return [_told(a) for a in answer]
+    if isinstance(answer, dict):
+        return {k: _told(a, k in _TEXTS) for k, a in answer.items()}
+    return _worded(answer) if text and isinstance(answer, str) else answer
 
 
 def error(number: int) -> Error:
@@ -571,13 +592,13 @@ def ask(question: dict[str, Any], operands: Any = (), keep: Any = None, job: boo
             fail(failed)
         if number:
             watch = None if progress is None else (lambda: progress(number))
-            return json.loads(wait(number, watch))
+            return _told(json.loads(wait(number, watch)))
     finally:
         if operands or question["do"] == "gather_file":
             settle(number, begun)
         if not operands:
             release(number, begun)
-    return json.loads(text(answer))
+    return _told(json.loads(text(answer)))
 
 
 def alive() -> bool:

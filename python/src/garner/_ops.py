@@ -585,7 +585,7 @@ def _rows_of(table: Table, indices: Any, axis: Any, out: Any, mode: Any) -> Any:
     along = table.ndim == 1 if axis is None else _options.integer("axis", _options.attribute("axis", axis), -_options.MOST) in (0, -table.ndim)
     if not along or mode != "raise" or out is not None:
         raise _views.unread(table)
-    ids, back = _views.integers("indices", indices, len(table))
+    ids, back = _views.integers("indices", indices, len(table), -len(table))
     if ids.dtype.kind == "b":
         raise DTypeError("garner: indices of bool; give integers, or the mask to table[mask]")
     return table[ids if back is None else indices]

@@ -59,6 +59,10 @@ class Table(_views.Rows):
         Convert floats as they are read.
     pread : bool, optional
         Read by system calls and map nothing. A lookup of a few warm rows then takes some 40 to 80 µs, most of which a thread takes that handlers of signals can end.
+    lenient : bool, optional
+        Of a model: accept text of an .xml that OpenVINO refuses where it has one sensible meaning.
+    signature : str, optional
+        Of a model of TensorFlow, whose signature or function has the constants.
 
     Attributes
     ----------
@@ -95,9 +99,9 @@ class Table(_views.Rows):
 
     def __init__(
         self, file: str | bytes | os.PathLike[Any], *, dtype: DTypeLike | None = None, shape: Sequence[int] | None = None, offset: int = 0,
-        raw: bool = False, to: DTypeLike | None = None, pread: bool = False,
+        raw: bool = False, to: DTypeLike | None = None, pread: bool = False, lenient: bool = False, signature: str | None = None,
     ) -> None:  # fmt: skip
-        request = locate(file, dtype=dtype, shape=shape, offset=offset, raw=raw, to=to, pread=pread)
+        request = locate(file, dtype=dtype, shape=shape, offset=offset, raw=raw, to=to, pread=pread, lenient=lenient, signature=signature)
         self._begin(request["file"], {**request, "file": _absolute(request["file"])})  # it may be opened again in another folder
 
     def _begin(self, file: str, request: dict[str, Any]) -> None:
@@ -543,7 +547,7 @@ def _bits(torch: Any) -> Any:
 
 def locate(
     file: str | bytes | os.PathLike[Any] | Table, *, dtype: Any = None, shape: Sequence[int] | None = None, offset: int = 0,
-    raw: bool = False, to: Any = None, pread: bool = False, role: str = "file",
+    raw: bool = False, to: Any = None, pread: bool = False, lenient: bool = False, signature: str | None = None, role: str = "file",
 ) -> dict[str, Any]:  # fmt: skip
     """Return a file and its options as JSON has them."""
     if isinstance(file, Table):
@@ -566,7 +570,9 @@ def locate(
         at["to"] = _views.name_of("to", to)
     if _options.integer("offset", offset):
         at["offset"] = int(offset)
-    return {**at, **{k: True for k, v in (("raw", raw), ("pread", pread)) if _options.flag(k, v)}}
+    if signature is not None:
+        at["signature"] = _options.text("signature", signature)
+    return {**at, **{k: True for k, v in (("raw", raw), ("pread", pread), ("lenient", lenient)) if _options.flag(k, v)}}
 
 
 assert sys.byteorder == "little", "garner: arrays are little-endian; this machine is not"

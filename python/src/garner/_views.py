@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 from functools import lru_cache
 from typing import Any, Callable, Iterator
@@ -28,6 +29,7 @@ _ML = {
     "bf16": "bfloat16", "f8e4m3fn": "float8_e4m3fn", "f8e4m3fnuz": "float8_e4m3fnuz", "f8e5m2": "float8_e5m2", "f8e5m2fnuz": "float8_e5m2fnuz",
     "f8e8m0": "float8_e8m0fnu", "u1": "uint1", "u2": "uint2", "i2": "int2", "i4": "int4", "u4": "uint4", "f4e2m1": "float4_e2m1fn",
 }  # fmt: skip
+_ALIASES = {"half": "f16", "double": "f64", "str": "string"}  # names of garner that NumPy reads as the same
 _OF_NUMPY = {v: k for k, v in {**_NUMPY, **_ML}.items()}
 _NARROW = {"uint1", "int4", "uint4", "int2", "uint2", "float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn"}  # of ml_dtypes, a byte each
 _WIDER = {"int2": np.int8, "int4": np.int8, "uint1": np.uint8, "uint2": np.uint8, "uint4": np.uint8}
@@ -62,10 +64,30 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
 _from_buffer, _BYTES = _native.from_buffer, _native.BYTES
 
 
+def _own_name(role: str, name: str) -> str:
+    """Return garner's name of a type for a name of garner or a long one of NumPy. Others that NumPy reads are refused with what they are."""
+    if name in _OF_NUMPY:
+        return _OF_NUMPY[name]
+    if name in CODES or name in _ALIASES:
+        return _ALIASES.get(name, name)
+    try:
+        found = _TORCH.get(name[6:]) if name.startswith("torch.") else _OF_NUMPY.get(np.dtype(name).name)
+    except (TypeError, ValueError, SyntaxError) as e:  # as of a comma
+        if not _native.raised(e):
+            raise
+        return name  # which the library refuses, and lists its own
+    if name == "float":
+        raise DTypeError(f'garner: {role}="float", which is f64 to NumPy and f32 to ONNX; give "f64" or "f32"')
+    if found is None:
+        raise DTypeError(f"garner: {role}={_options.shown(name)}, a type that garner lacks")
+    whose = "PyTorch" if name.startswith("torch.") else "NumPy"
+    raise DTypeError(f'garner: {role}={_options.shown(name)} is a name of {whose}; the names of garner count bits: give "{found}"')
+
+
 def name_of(role: str, dtype: Any) -> str:
-    """Return garner's name of a type: text as it is, but for NumPy's long names."""
+    """Return garner's name of a type."""
     if isinstance(dtype, str):
-        return _OF_NUMPY.get(dtype, dtype)
+        return _own_name(role, dtype)
     name = str(dtype).removeprefix("torch.") if type(dtype).__module__.partition(".")[0] == "torch" else ""
     try:
         found = np.dtype(dtype) if not name else None
@@ -303,9 +325,60 @@ def plain(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.asarray(x)
 
 
-def view(x: Any) -> View:
+def _missing(x: Any) -> int:
+    """Return how many values a series of pandas or polars, or an array of Arrow, lacks."""
+    module = type(x).__module__.partition(".")[0]
+    if module == "pandas" and hasattr(x, "isna"):
+        return int(np.count_nonzero(np.asarray(x.isna())))
+    if module in ("polars", "pyarrow"):
+        count = getattr(x, "null_count", 0)
+        count = count() if callable(count) else count
+        return count if isinstance(count, int) else 0
+    return 0
+
+
+def _refused(role: str, x: Any, a: Any = None) -> DTypeError:
+    """Return the error of what is no array of numbers; a is what NumPy makes of it."""
+    if missing := _missing(x):
+        return DTypeError(f"garner: {role} with {missing} missing value{'s' * (missing > 1)} of {len(x)}; fill or drop them first")
+    rows = role == "numbers of rows"
+    remedy = "give integers" if rows or role == "indices" else "give an array of numbers"
+    if isinstance(x, (str, os.PathLike)):
+        remedy = remedy if role != "data" else "open a file with garner.Table, or name files to garner.gather_file"
+        return DTypeError(f"garner: {role} as text, {_options.shown(os.fspath(x))}; {remedy}")
+    if isinstance(x, slice):
+        remedy += ", or the slice to table[slice]" if rows else ""
+    elif isinstance(x, (np.ndarray, list, tuple)) and a is not None:
+        remedy = "give integers" if rows or role == "indices" else "give numbers, and take strings and objects by numpy.take"
+        return DTypeError(f"garner: {role} as {'an array' if isinstance(x, np.ndarray) else 'a ' + type(x).__name__} of {a.dtype}; {remedy}")
+    elif is_torch(getattr(x, "weight", None)):
+        remedy = "give its weight.detach()"
+    elif isinstance(x, (set, frozenset, dict)):
+        remedy += ", as a list or an array"
+    return DTypeError(f"garner: {role} as {'None' if x is None else _article(type(x).__name__)}; {remedy}")
+
+
+def _article(name: str) -> str:
+    return ("an " if name[:1] in "AEIOaeio" else "a ") + name
+
+
+def array(role: str, x: Any) -> np.ndarray[Any, Any]:
+    """Return what NumPy makes of a list or another object."""
+    try:
+        return np.asarray(x)
+    except ValueError as e:
+        if not _native.raised(e):
+            raise
+        if "inhomogeneous" in str(e):
+            raise ShapeError(f"garner: {role} as a {type(x).__name__} whose parts differ in length; give parts of one length, or one part at a time") from None
+        raise ShapeError(f"garner: {role} as a {type(x).__name__} that is no array: {e}") from None
+
+
+def view(x: Any, role: str = "data") -> View:
     """Return the view of anything that is an array, without a copy where it has memory."""
     if isinstance(x, np.ndarray):
+        if x.dtype.kind in "OSUT" or x.dtype.hasobject:
+            raise _refused(role, x, x)
         return _of_numpy(plain(x), _same)
     module = type(x).__module__.partition(".")[0]
     if is_torch(x):
@@ -318,6 +391,8 @@ def view(x: Any) -> View:
         import jax.numpy as jnp
 
         return _of_numpy(np.asarray(x), jnp.asarray)
+    if module == "pyarrow" and _missing(x):
+        raise _refused(role, x)
     if hasattr(x, "__dlpack__"):
         names = getattr(x, "__array_namespace__", None)
         make = getattr(names(), "from_dlpack", None) if names else None
@@ -327,7 +402,13 @@ def view(x: Any) -> View:
     except TypeError as e:
         if not _native.raised(e):
             raise
-    return _of_numpy(np.asarray(x), _same)
+    a = array(role, x)
+    if a.dtype.kind in "OSUT" or a.dtype.hasobject or role in _WHOLE and a.dtype.kind == "f" and _missing(x):
+        raise _refused(role, x, a)
+    return _of_numpy(a, _same)
+
+
+_WHOLE = frozenset({"indices", "numbers of rows", "offsets"})  # roles of integers, which NumPy has as floats where some are missing
 
 
 def result(out: Any) -> View:
@@ -356,13 +437,15 @@ def _wider(dtype: np.dtype[Any]) -> Any:
 def operand(role: str, x: Any) -> View:
     """Return the view of an operand that is calculated with, and not only moved: indices, offsets, weights."""
     if isinstance(x, (list, tuple)):
-        a = np.asarray(x)
+        a = array(role, x)
+        if a.dtype.kind in "OSUT":
+            raise _refused(role, x, a)
         x = a.astype(np.int64) if a.size == 0 and a.dtype == np.float64 else a  # an empty list has integers
     elif isinstance(x, Rows):
         x = np.asarray(x)  # of which all is needed
     elif isinstance(x, bytes):
         raise DTypeError(f"garner: {role} of bytes; give integers, or np.frombuffer of the bytes")
-    v = view(x)
+    v = view(x, role)
     if isinstance(v.owner, np.ndarray) and _wider(v.owner.dtype) is not None:
         return _of_numpy(of_type(v.owner, _wider(v.owner.dtype)), v.back)
     if v.moved:
@@ -377,7 +460,7 @@ def integers(role: str, x: Any, rows: int, least: int) -> tuple[np.ndarray[Any, 
     """
     given = x if isinstance(x, (list, tuple)) or _options.whole(x) else None
     if given is not None:
-        x = np.asarray(x)
+        x = array(role, x)
         x = x.astype(np.int64) if x.size == 0 and x.dtype == np.float64 else x  # an empty list has integers
     if type(x) is np.ndarray and x.dtype.kind in "iub":
         return x, None
