@@ -305,12 +305,43 @@ func (p *program) slice(x, starts, ends, axes, steps *value) *value {
 			n = 1
 		}
 		steps = p.of(slices.Repeat([]int64{1}, n)...)
+	} else {
+		ends = p.ends(ends, steps)
 	}
 	in := []*value{x}
 	for _, v := range []*value{starts, ends, axes, steps} {
 		in = append(in, p.cast(v, garner.I64))
 	}
 	return p.add(&node{op: opSlice, in: in}, x.spec.DType)
+}
+
+// ends gives ends of a Slice that mean in the target what they mean in the source. With a negative
+// step ONNX takes the greatest i32 and the greatest i64 for one before the first
+// element; elsewhere they are numbers, and the axis has no element behind them.
+func (p *program) ends(ends, steps *value) *value {
+	from := p.options.runtime == onnxRuntime
+	by, stepped := steps.integers()
+	if stepped && !slices.ContainsFunc(by, func(n int64) bool { return n < 0 }) {
+		return ends
+	}
+	list, ok := ends.integers()
+	if !ok || !stepped || len(list) != len(by) {
+		if from != (p.target == onnxTarget) {
+			p.lossy("its ends or its steps are computed, and with a negative step an end of %d or %d means the first element in ONNX and a number elsewhere", math.MaxInt32, int64(math.MaxInt64))
+		}
+		return ends
+	}
+	list = slices.Clone(list)
+	for i, n := range list {
+		switch {
+		case by[i] >= 0 || n != math.MaxInt32 && n != math.MaxInt64:
+		case from:
+			list[i] = math.MinInt32
+		default:
+			list[i] = math.MaxInt32 - 1
+		}
+	}
+	return p.whole(garner.I64, true, list...)
 }
 
 // cut takes the elements from start to end of one axis.
