@@ -389,6 +389,27 @@ func (p *program) expand(x, shape *value) *value {
 	return p.add(&node{op: opExpand, in: []*value{x, p.cast(shape, garner.I64)}}, x.spec.DType)
 }
 
+// tile repeats x along each dim. OpenVINO's Tile answers wrongly where some of the dims of x are
+// known and some are not, as of [1,1,3,?,?]: there a Broadcast of a dim before each, and a
+// Reshape, take its place.
+func (p *program) tile(x, repeats *value) *value {
+	rank, ok := x.rank()
+	unknown := func(d garner.Dim) bool { return !d.Known() }
+	if p.target != irTarget || ok && (rank < 3 || rank > garner.MaxRank/2 || !slices.ContainsFunc(x.spec.Dims, unknown) || !slices.ContainsFunc(x.spec.Dims, garner.Dim.Known)) {
+		return p.add(&node{op: opTile, in: []*value{x, repeats}}, x.spec.DType)
+	}
+	rank = p.needRank(x)
+	var axes []int64
+	for i := range int64(rank) {
+		axes = append(axes, 2*i)
+	}
+	times := p.reshape(repeats, p.of(int64(rank), 1), false)
+	ones := p.reshape(p.of(slices.Repeat([]int64{1}, rank)...), p.of(int64(rank), 1), false)
+	pairs := p.concat(1, times, ones)
+	wide := p.expand(p.unsqueeze(x, axes...), p.reshape(pairs, p.of(int64(2*rank)), false))
+	return p.reshape(wide, p.two(opMul, p.shape(x), repeats), false)
+}
+
 func (p *program) reduceProd(x *value, axes []int64, keep bool) *value {
 	return p.add(&node{op: opReduceProd, in: []*value{x}, list: axes, flag: keep}, x.spec.DType)
 }

@@ -205,6 +205,26 @@ def add_one_row():
                         cases[f"rows{rows}-{op.lower()}-{table}-{length}-{'static' if static else 'dynamic'}"] = Case(write, feed)
 
 
+def add_tiles():
+    """Tile and Slice, which OpenVINO and ONNX Runtime answer otherwise in places, behind a gather."""
+    N = H.make_node
+    for table in ((1, 1, 3, 3), (1, 3, 3), (3, 3), (2, 2, 3, 3)):
+        c = np.arange(int(np.prod(table)), dtype=np.float32).reshape(table)
+        n = len(table) + 1
+        nodes = [N("Gather", ["c", "i"], ["g"], axis=n - 2), N("Tile", ["g", "times"], ["y"])]
+        cases[f"tile-{n}"+"".join(map(str, table))] = Case(onnx_model(nodes, [("i", np.int64, ["a", "b"])], [("y", np.float32, None)], {"c": c, "times": np.full(n, 2, np.int64)}),
+            lambda rng, bad: {"i": index(rng, (2, 4), 3, bad)})
+    for end in (2**31 - 1, 2**63 - 1):
+        nodes = [N("Gather", ["x", "i"], ["g"]), N("Slice", ["g", "two", "end", "zero", "back"], ["y"])]
+        cases[f"slice-onnx-{end}"] = Case(onnx_model(nodes, [("x", np.float32, [4]), ("i", np.int64, [4])], [("y", np.float32, None)], {"two": np.array([2], np.int64), "end": np.array([end], np.int64), "zero": np.array([0], np.int64), "back": np.array([-1], np.int64)}),
+            lambda rng, bad: {"x": data(rng, (4,), np.float32), "i": index(rng, (4,), 4, bad)})
+
+        def build(end=end):
+            x, i = par("x", np.float32, [4]), par("i", np.int64, [4])
+            return ov.Model([result(opset8.slice(opset8.gather(x, i, K(0)), K([2]), K([end]), K([-1]), K([0])))], [x, i], "g")
+        cases[f"slice-ov-{end}"] = Case(ov_model(build), lambda rng, bad: {"x": data(rng, (4,), np.float32), "i": index(rng, (4,), 4, bad)})
+
+
 def add_further_onnx():
     """Split, Abs, CumSum, and with --lossy ReduceSum and the least and greatest of floats, around a gather."""
     N = H.make_node
@@ -571,6 +591,7 @@ def main():
     add_onnx()
     add_further_onnx()
     add_one_row()
+    add_tiles()
     add_ov()
     add_further_ov()
     add_files()
