@@ -31,7 +31,7 @@ the target's runtime lacks, and sub-graphs (If, Loop).
   as-is   whatever the target makes of it: no guard; what lint finds for the target is printed
 
 With one thread (INFERENCE_NUM_THREADS=1, or one CPU), the infer call of OpenVINO 2026.4 loses
-the error of any node, and leaves the result as it was. There start_async and wait report what
+the error of any node, and leaves the result as it was, or crashes. There start_async and wait report what
 keep has refused, or convert with --outside clamp.
 
 Where a runtime departs from its page, the conversion follows the runtime, and says so: Gather-1
